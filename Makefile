@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+# hatftrace - 'make help' lists the targets.
+#
+# Variables you may set, on the command line or in the environment:
+#   V=1                              show every command
+#   SAN=address,undefined | thread   build and test under sanitizers
+#   WERROR=1                         warnings are errors (as with CI=true)
+#   ISAL=0                           compress with zlib even if isa-l is there
+#   CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS   come after the project's own
+#   PREFIX BINDIR LIBDIR INCDIR MANDIR DESTDIR   where 'install' puts things
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+SAN    ?=
+comma  := ,
+ccname := $(notdir $(firstword $(CC:cc=gcc)))
+B      := build/$(if $(SAN),$(ccname)-$(subst $(comma),-,$(SAN)),plain)
+Q      := $(if $(filter 1,$(V)),,@)
+say     = @$(if $Q,printf '  %-7s %s\n' $1 $(or $2,$@))
+VERSION := $(shell sed -n 's/^\#define HATF_VERSION "\(.*\)"/\1/p' hatf/hatf.h)
+
+# ------------------------------------------------------------------- flags
+# The include line goes through the compiler, so a cross compiler works too.
+ISAL ?= $(shell echo '\#include <isa-l/igzip_lib.h>' | \
+	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
+ISAL := $(filter 1,$(ISAL))
+# A library inside ours where there is a static one, else beside it.
+static_or = $(or $(filter /%,$(shell $(CC) -print-file-name=$1)),$2)
+ISAL_LIBS := $(if $(ISAL),$(call static_or,libisal.a,-lisal))
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
+	-Wno-sign-conversion -Wcast-qual -Wpointer-arith -Wwrite-strings \
+	-Wformat=2 -Wimplicit-fallthrough -Wmissing-prototypes \
+	-Wstrict-prototypes \
+	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
+CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL)
+SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer)
+FLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden $(WARN) $(SAN_FLAGS) \
+	$(CPP_FLAGS) $(CPPFLAGS) $(CFLAGS)
+# What runs inside malloc must not be turned into a call of malloc.
+PRELOAD_FLAGS := -ftls-model=initial-exec -fexceptions \
+	-fasynchronous-unwind-tables $(addprefix -fno-builtin-,malloc calloc \
+	realloc free memalign aligned_alloc posix_memalign)
+# At -O0 without built-ins every allocation that a test program writes is made.
+PROGRAM_FLAGS = -O0 -g -fno-builtin -Wall -Wextra -D_GNU_SOURCE $(CPPFLAGS)
+
+# ---------------------------------------------------------------- products
+# Objects have a folder of their own: $B/hatf is the command.
+obj   = $(patsubst %.c,$B/obj/%.o,$(wildcard $1))
+unit  = $(patsubst %.c,$B/%,$(wildcard $(addprefix tests/unit/,$1)))
+LIB   := $B/libhatf.a
+DSO   := $B/libhatf.so.0
+SO    := $B/libhatftrace.so
+CMD   := $B/hatf
+# The part of hatf/ that may run in a traced program.
+ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c encoder.c text.c \
+	attr.c deflate*.c))
+# Unit tests under TSan are those of what several threads touch.
+UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
+	test_writer_thread*.c test_recorder*.c,test_*.c))
+PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c)) \
+	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
+BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
+MAN   := $(wildcard tools/man/*.[1-9])
+SOURCES := $(wildcard hatf/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch])
+
+all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
+
+# Rewritten only when what it holds changed; every object depends on .flags.
+$B/.flags: STAMP = $(CC) $(FLAGS) $(LDFLAGS) $(CXX) $(CXXFLAGS)
+$B/.libdir: STAMP = $(LIBDIR)
+$B/.flags $B/.libdir: FORCE
+	@mkdir -p $B
+	@printf '%s\n' '$(STAMP)' > $@.new
+	@if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
+
+$B/obj/%.o: %.c $B/.flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$Q$(CC) $(FLAGS) -MMD -MP -c -o $@ $<
+
+# 'private' keeps these out of the flags stamp, which is a prerequisite.
+$B/obj/preload/%.o: private FLAGS += $(PRELOAD_FLAGS)
+$B/obj/tools/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
+$B/obj/tools/record.o: $B/.libdir
+
+$(LIB): $(call obj,hatf/*.c)
+# What unit tests link: all but main(), and but the exported malloc().
+$B/libparts.a: $(filter-out $B/obj/tools/hatf.o $B/obj/preload/interpose%, \
+	$(call obj,preload/*.c tools/*.c))
+$(LIB) $B/libparts.a:
+	$(call say,AR)
+	$Qrm -f $@ && $(AR) rcs $@ $^
+
+$(DSO): $(call obj,hatf/*.c) hatf/libhatf.map
+	$(call say,LINK)
+	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs,-z,relro \
+		-Wl,--version-script=hatf/libhatf.map -Wl,--exclude-libs,ALL \
+		$(LDFLAGS) -o $@ $(filter %.o,$^) $(ISAL_LIBS) -lz
+
+$B/libhatf.so: $(DSO)
+	$Qln -sf $(<F) $@
+
+$(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map
+	$(call say,LINK)
+	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,now,-z,nodelete,-z,relro \
+		-Wl,--version-script=preload/exports.map \
+		-Wl,--exclude-libs,ALL -Wl,--as-needed $(LDFLAGS) -o $@ \
+		$(filter %.o,$^) $(ISAL_LIBS) $(call static_or,libz.a,-lz) \
+		-lpthread -ldl
+
+$(CMD): $(call obj,tools/*.c) $(LIB)
+	$(call say,LINK)
+	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(ISAL_LIBS) -lz -ljansson
+
+# ------------------------------------------------------------------- tests
+# A new file in tests/ needs no entry here: its name is enough.
+$B/tests/unit/%: $B/obj/tests/unit/%.o $B/libparts.a $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) \
+		$(ISAL_LIBS) -lz -ljansson -lpthread -ldl
+
+$B/tests/bench/%: $B/obj/tests/bench/%.o $B/libparts.a $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(ISAL_LIBS) -lz -ljansson \
+		-lpthread -ldl
+
+$B/tests/capture/%: tests/capture/%.c $B/.flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$Q$(CC) -std=gnu11 $(PROGRAM_FLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP \
+		-o $@ $< -pthread -ldl -lm
+
+$B/tests/capture/%: tests/capture/%.cc $B/.flags
+	@mkdir -p $(@D)
+	$(call say,CXX)
+	$Q$(CXX) -std=gnu++17 $(PROGRAM_FLAGS) $(CXXFLAGS) $(LDFLAGS) -MMD -MP \
+		-o $@ $< -pthread -ldl
+
+tests: all $(UNIT) $(PROGRAMS) ## build the programs that the tests run
+unit: $(UNIT) ## build and run the unit tests
+	$Qscripts/run-tests.sh -b $B $(UNIT)
+
+check: ## set the machine up, build, run every test
+	$Qscripts/check.sh
+
+demo: ## set the machine up, build, record and read a real program
+	$Qscripts/demo.sh
+
+check-san: ## unit tests: gcc and clang x ASan+UBSan, TSan
+	$Qscripts/check-san.sh
+
+bench: tests $(BENCHES) ## speed of the library: tests/bench
+	$Qfor t in $(wildcard tests/bench/*.sh); do case $$t in */capture*.sh) ;; \
+		*) BUILD=$(CURDIR)/$B $$t || exit ;; esac; done
+
+bench-capture: tests $(BENCHES) ## cost of recording, beside two peers
+	$Qscripts/setup.sh bench
+	$QBUILD=$(CURDIR)/$B tests/bench/capture.sh
+
+lint: all ## layout, clang-tidy, shellcheck, includes, exported symbols
+	$Qscripts/lint.sh '$(CPP_FLAGS) $(CPPFLAGS)' $(SOURCES)
+
+format: ## put every source file into the house layout
+	$Qclang-format -i $(SOURCES)
+
+# ----------------------------------------------------------------- install
+# $(call man_path,hatf.1) is man1/hatf.1.
+man_path = man$(subst .,,$(suffix $1))/$(notdir $1)
+
+install: all ## install under $(DESTDIR)$(PREFIX)
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCDIR))
+	install -m 755 $(CMD) $(DESTDIR)$(BINDIR)
+	install -m 755 $(SO) $(DSO) $(DESTDIR)$(LIBDIR)
+	ln -sf libhatf.so.0 $(DESTDIR)$(LIBDIR)/libhatf.so
+	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
+	install -m 644 hatf/hatf.h $(DESTDIR)$(INCDIR)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+		-e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
+		-e 's|@INCDIR@|$(INCDIR:$(PREFIX)/%=$${prefix}/%)|' \
+		-e 's|@LIBS_PRIVATE@|$(if $(ISAL),-lisal )-lz|' hatf/hatf.pc.in \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/hatf.pc
+	$(foreach m,$(MAN),install -D -m 644 $m \
+		$(DESTDIR)$(MANDIR)/$(call man_path,$m) &&) true
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(INCDIR)/hatf.h \
+		$(addprefix $(DESTDIR)$(LIBDIR)/,libhatftrace.so libhatf.so.0 \
+		libhatf.so libhatf.a pkgconfig/hatf.pc) \
+		$(foreach m,$(MAN),$(DESTDIR)$(MANDIR)/$(call man_path,$m))
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
+		awk -F '\t' '{ printf "  %-14s %s\n", $$1, $$2 }'
+
+-include $(wildcard $B/obj/*/*.d $B/obj/tests/*/*.d $B/tests/*/*.d)
+
+FORCE:
+.PHONY: all tests unit check demo check-san bench bench-capture lint format \
+	install uninstall clean help FORCE
+.PRECIOUS: $B/obj/%.o
