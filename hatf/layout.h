@@ -80,7 +80,10 @@ void layout_get_metadata(const uint8_t *p, struct hatf_metadata *metadata_ret);
 /* Write a legal metadata record and return its length. */
 size_t layout_put_metadata(uint8_t *p, const struct hatf_metadata *metadata);
 
-/* Which fields a tag has, as bits '1 << field'; 0 for comment and metadata. */
+/*
+ * Which fields a tag (0 to 11) has, as bits '1 << field'; 0 for comment and
+ * metadata.
+ */
 unsigned layout_tag_fields(unsigned tag);
 
 /*
