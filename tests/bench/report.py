@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""Turn the raw figures of capture.sh into its report, in Markdown.
+
+The argument is the directory with raw.tsv, the 'hatf info --json' objects that
+it names, and the description of the machine.  The bars are those that the
+project has set itself; a time is reported and never asserted.
+"""
+import json
+import statistics
+import sys
+
+BAR_RATIO_AVERAGE = 0.35
+BAR_RATIO_EACH = 0.5
+BAR_HATF_BYTES = 6.8
+BAR_FILE_BYTES = 2.0
+BAR_MEMORY_MIB = 16
+BAR_MEMORY_THREAD_MIB = 1
+PEERS = ("lttng", "heaptrack")
+TITLES = {"bare": "bare", "ours": "ours", "lttng": "LTTng",
+          "heaptrack": "heaptrack"}
+
+
+class Run:
+    """One line of raw.tsv."""
+
+    def __init__(self, directory, line):
+        (self.program, self.tool, _, wall, cpu, rss,
+         more) = line.rstrip("\n").split("\t")
+        self.wall_ns = float(wall)
+        self.cpu_ns = float(cpu)
+        self.peak_mib = float(rss) / 1024
+        self.more = dict(word.split("=", 1) for word in more.split())
+        self.daemon_ns = float(self.more.get("daemon_ns", 0))
+        self.requests = {}
+        if "requests" in self.more:
+            self.requests = {name: float(ns) for name, ns in (
+                item.split("=") for item in self.more["requests"].split(","))}
+        self.info = {}
+        if "info" in self.more:
+            with open(f"{directory}/{self.more['info']}") as file:
+                self.info = json.loads(file.readline())
+
+
+def median(values):
+    return statistics.median(list(values))
+
+
+class Results:
+    """All runs, by program and tool, in the order of the file."""
+
+    def __init__(self, directory):
+        self.runs = {}
+        with open(f"{directory}/raw.tsv") as file:
+            for line in file:
+                run = Run(directory, line)
+                self.runs.setdefault((run.program, run.tool), []).append(run)
+        self.programs = list(dict.fromkeys(p for p, _ in self.runs))
+        self.tools = [t for t in TITLES if any(k[1] == t for k in self.runs)]
+
+    def of(self, program, tool):
+        return self.runs.get((program, tool), [])
+
+    def median(self, program, tool, key):
+        return median(key(run) for run in self.of(program, tool))
+
+    def times(self, program, tool):
+        """What counts as time, by part: requests, or the one wall time."""
+        runs = self.of(program, tool)
+        if not runs[0].requests:
+            return {"": median(run.wall_ns for run in runs)}
+        return {name: median(run.requests[name] for run in runs)
+                for name in runs[0].requests}
+
+    def wall_ratio(self, program, tool):
+        """Over bare; for requests the mean over their kinds."""
+        bare = self.times(program, "bare")
+        traced = self.times(program, tool)
+        return statistics.mean(traced[name] / bare[name] for name in bare)
+
+    def added(self, program, tool):
+        return self.wall_ratio(program, tool) - 1
+
+    def spread(self, program, tool):
+        """(max - min) / median of the time; the worst kind of request."""
+        runs = self.of(program, tool)
+        if runs[0].requests:
+            columns = [[run.requests[name] for run in runs]
+                       for name in runs[0].requests]
+        else:
+            columns = [[run.wall_ns for run in runs]]
+        return max((max(c) - min(c)) / median(c) for c in columns)
+
+    def info(self, program, key):
+        return self.median(program, "ours", lambda run: float(run.info[key]))
+
+
+def row(*cells):
+    print("| " + " | ".join(str(cell) for cell in cells) + " |")
+
+
+def head(*cells):
+    print()
+    row(*cells)
+    row(*(["---"] + ["---:"] * (len(cells) - 1)))
+
+
+def verdict(value, bar, text):
+    print(f"- {'PASS' if value <= bar else 'MISS'}: {text}: {value:.2f}"
+          f" (bar {bar:g})")
+
+
+def print_wall(res):
+    traced = [t for t in res.tools if t != "bare"]
+    cells = ["wall", "bare"] + [TITLES[t] for t in traced]
+    cells += ["added: " + TITLES[t] for t in traced]
+    if "ours" in traced:
+        cells += ["ours/" + TITLES[t] for t in PEERS if t in traced]
+    cells += ["spread: " + TITLES[t] for t in res.tools]
+    head(*cells)
+    for program in res.programs:
+        bare = res.times(program, "bare")
+        if "" in bare:
+            cells = [program, f"{bare[''] / 1e9:.2f} s"]
+        else:
+            cells = [program,
+                     f"{statistics.mean(bare.values()):.0f} ns/request"]
+        cells += [f"{res.wall_ratio(program, t):.3f}" for t in traced]
+        cells += [f"{100 * res.added(program, t):+.1f} %" for t in traced]
+        if "ours" in traced:
+            cells += [f"{ratio(res, program, t):.2f}"
+                      for t in PEERS if t in traced]
+        cells += [f"{100 * res.spread(program, t):.0f} %" for t in res.tools]
+        row(*cells)
+
+
+def ratio(res, program, peer):
+    return res.added(program, "ours") / res.added(program, peer)
+
+
+def print_requests(res):
+    for program in res.programs:
+        bare = res.times(program, "bare")
+        if "" in bare:
+            continue
+        head(f"{program}: ns a request", *bare)
+        for tool in res.tools:
+            times = res.times(program, tool)
+            row(TITLES[tool], *(f"{times[n]:.0f} ({times[n] / bare[n]:.2f})"
+                                for n in bare))
+
+
+def print_cpu(res):
+    traced = [t for t in res.tools if t != "bare"]
+    cells = ["CPU, user + system", "bare"] + [TITLES[t] for t in traced]
+    if "lttng" in traced:
+        cells.append("LTTng with its daemons")
+    head(*cells)
+    for program in res.programs:
+        bare = res.median(program, "bare", lambda run: run.cpu_ns)
+        cells = [program, f"{bare / 1e9:.2f} s"]
+        cells += [f"{res.median(program, t, lambda r: r.cpu_ns) / bare:.3f}"
+                  for t in traced]
+        if "lttng" in traced:
+            total = res.median(program, "lttng",
+                               lambda run: run.cpu_ns + run.daemon_ns)
+            cells.append(f"{total / bare:.3f}")
+        row(*cells)
+
+
+def added_mib(res, program, tool):
+    return (res.median(program, tool, lambda run: run.peak_mib)
+            - res.median(program, "bare", lambda run: run.peak_mib))
+
+
+def memory_bar(res, program):
+    return (BAR_MEMORY_MIB
+            + BAR_MEMORY_THREAD_MIB * res.info(program, "threads"))
+
+
+def print_memory(res):
+    # heaptrack's own peak hides behind its script: it is left out.
+    tools = [t for t in res.tools if t in ("ours", "lttng")]
+    head("peak memory, MiB", "bare", *(f"{TITLES[t]}, added" for t in tools),
+         "bar")
+    for program in res.programs:
+        bare = res.median(program, "bare", lambda run: run.peak_mib)
+        cells = [program, f"{bare:.1f}"]
+        cells += [f"{added_mib(res, program, t):.1f}" for t in tools]
+        cells.append(f"{memory_bar(res, program):.0f}"
+                     if "ours" in tools else "")
+        row(*cells)
+
+
+def per_event(res, program, key):
+    return res.info(program, key) / res.info(program, "events")
+
+
+def print_size(res):
+    peers = [t for t in PEERS if t in res.tools]
+    head("bytes an event", "events", "a second, bare", "HATF", "HATF gzip'ed",
+         *(TITLES[t] for t in peers))
+    for program in res.programs:
+        events = res.info(program, "events")
+        cpu = res.median(program, "bare", lambda run: run.cpu_ns)
+        cells = [program, f"{events / 1e6:.2f} M",
+                 f"{events / cpu * 1e3:.1f} M",
+                 f"{per_event(res, program, 'hatf_bytes'):.2f}",
+                 f"{per_event(res, program, 'file_bytes'):.2f}"]
+        for tool in peers:
+            size = res.median(program, tool,
+                              lambda run: float(run.more["bytes"]))
+            cells.append(f"{size / events:.2f}")
+        row(*cells)
+
+
+def print_bars(res):
+    mean = statistics.mean
+    print("\n### Bars\n")
+    if "lttng" in res.tools:
+        ratios = [ratio(res, p, "lttng") for p in res.programs]
+        verdict(mean(ratios), BAR_RATIO_AVERAGE,
+                "added time, ours/LTTng, average")
+        verdict(max(ratios), BAR_RATIO_EACH, "added time, ours/LTTng, worst")
+    if "heaptrack" in res.tools:
+        verdict(max(ratio(res, p, "heaptrack") for p in res.programs), 1,
+                "added time, ours/heaptrack, worst")
+    verdict(mean(per_event(res, p, "hatf_bytes") for p in res.programs),
+            BAR_HATF_BYTES, "bytes of HATF an event, average")
+    verdict(mean(per_event(res, p, "file_bytes") for p in res.programs),
+            BAR_FILE_BYTES, "bytes an event gzip'ed, average")
+    verdict(max(added_mib(res, p, "ours") - memory_bar(res, p)
+                for p in res.programs), 0,
+            "added memory beyond 16 MiB and 1 MiB a thread, worst, MiB")
+
+
+def print_honesty(res):
+    """A fast tracer that loses events is no tracer: say what was lost."""
+    print()
+    for program in res.programs:
+        for run in res.of(program, "ours"):
+            if not run.info["complete"] or run.info["lost"] != 0:
+                print(f"- MISS: {program}: our trace is incomplete, or lost"
+                      f" {run.info['lost']} events")
+        for run in res.of(program, "lttng"):
+            if run.more["lost"] != "0":
+                print(f"- MISS: {program}: LTTng lost {run.more['lost']}"
+                      " events: its time does not count")
+
+
+def main():
+    directory = sys.argv[1]
+    res = Results(directory)
+    print("## What recording costs\n")
+    with open(f"{directory}/machine") as file:
+        print(file.read(), end="")
+    print_wall(res)
+    print_requests(res)
+    print_cpu(res)
+    if "ours" in res.tools:
+        print_memory(res)
+        print_size(res)
+        print_bars(res)
+    print_honesty(res)
+
+
+main()
