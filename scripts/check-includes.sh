@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check-includes.sh - dependencies point one way: tools -> hatf <- preload
+#
+#   tools/    its own headers and hatf.h
+#   preload/  its own headers and the encoder's side of hatf/
+#   hatf/     its own headers, libc, zlib and isa-l
+#
+# File names are unique in these folders, so a header's name tells its folder.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+encoder='hatf.h encoder.h deflate.h text.h layout.h place.h bytes.h'
+status=0
+
+# own FOLDER: the headers of a folder, one blank between them.
+own() {
+	find "$1" -maxdepth 1 -name '*.h' -printf '%f ' 2>/dev/null
+}
+
+complain() {
+	echo "$1 includes $2, which $3"
+	status=1
+}
+
+check_quoted() {
+	local folder=$1 allowed=" $2 " file name
+
+	while IFS=: read -r file name; do
+		case $allowed in
+		*" ${name##*/} "*) ;;
+		*) complain "$file" "\"$name\"" "$folder/ may not" ;;
+		esac
+	done < <(grep -oHE '^#[[:space:]]*include[[:space:]]*"[^"]+' \
+		"$folder"/*.[ch] 2>/dev/null | sed 's/#.*"//')
+}
+
+# The package that brings a system header, by where the compiler finds it.
+header_owner() {
+	local path
+
+	path=$(echo "#include <$1>" | ${CC:-cc} -D_GNU_SOURCE -M -xc - \
+		2>/dev/null | tr ' ' '\n' | grep -m 1 -F "/$1")
+	case $path in
+	*/lib/gcc/* | */lib/clang/*) echo compiler ;;
+	*) dpkg-query -S "$(realpath "${path:-nowhere}")" 2>/dev/null |
+		head -n 1 | cut -d: -f1 ;;
+	esac
+}
+
+# check_angled FOLDER PATTERN: of libraries, only those whose headers match.
+check_angled() {
+	local folder=$1 libraries=$2 name owner
+
+	while read -r name; do
+		[[ $name =~ ^($libraries)$ ]] && continue
+		owner=$(header_owner "$name")
+		[[ $owner =~ ^(libc6-dev|linux-libc-dev|compiler)$ ]] ||
+			complain "$folder/" "<$name>" "is of ${owner:-no package}"
+	done < <(sed -nE 's/^#[[:space:]]*include[[:space:]]*<([^>]+).*/\1/p' \
+		"$folder"/*.[ch] 2>/dev/null | sort -u)
+}
+
+for name in $(find hatf preload tools -name '*.[ch]' -printf '%f\n' | sort | uniq -d); do
+	echo "$name is the name of two files"
+	status=1
+done
+check_quoted tools "$(own tools)hatf.h"
+check_quoted preload "$(own preload)$encoder"
+check_quoted hatf "$(own hatf)"
+check_angled tools 'jansson\.h'
+check_angled preload '-'
+check_angled hatf 'zlib\.h|isa-l/.*|isa-l\.h'
+exit $status

@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check-install.sh - install, use what was installed, uninstall, look for rests
+set -eu
+cd "$(dirname "$0")/.."
+: "${TMP:=$(mktemp -d)}"
+root=$TMP/root
+here=$root/usr/local
+
+# The prefix is the one of an ordinary build, or 'hatf' would be built anew.
+make -s install DESTDIR="$root" >/dev/null
+
+cat >"$TMP/example.c" <<'END'
+#include <hatf.h>
+#include <stdio.h>
+
+/* Write a trace of one allocation, read it back. */
+int
+main(int argc, char **argv)
+{
+	const struct hatf_record alloc = {
+		.tag = HATF_ALLOC, .address = 0x1000, .size = 64,
+	};
+	struct hatf_record read[8];
+	struct hatf_writer *writer;
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	size_t n, i;
+	int found = 0;
+
+	if (argc != 2 || hatf_writer_open(argv[1], NULL, &writer, &err))
+		return 1;
+	if (hatf_writer_write(writer, &alloc, 1) ||
+	    hatf_writer_close(writer, &err))
+		return 1;
+	if (hatf_reader_open(argv[1], 0, &reader, &err))
+		return 1;
+	while (hatf_reader_read(reader, read, 8, &n) == HATF_OK)
+		for (i = 0; i < n; i++)
+			found += read[i].tag == HATF_ALLOC &&
+				 read[i].address == 0x1000;
+	hatf_reader_close(reader);
+	printf("%d\n", found);
+	return found != 1;
+}
+END
+cp "$TMP/example.c" "$TMP/example.cc"
+sed -i 's/\.tag = HATF_ALLOC, .*,$/HATF_ALLOC/' "$TMP/example.cc"
+sed -i 's/const struct hatf_record alloc = {/struct hatf_record alloc = {/;
+	s/^	if (argc != 2/	alloc.address = 0x1000;\n&/' "$TMP/example.cc"
+
+export PKG_CONFIG_PATH=$here/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+[ "$(pkg-config --modversion hatf)" = \
+	"$(sed -n 's/^#define HATF_VERSION "\(.*\)"/\1/p' hatf/hatf.h)" ]
+read -ra cflags <<<"$(pkg-config --cflags hatf)"
+read -ra shared <<<"$(pkg-config --libs hatf)"
+read -ra static <<<"$(pkg-config --static --libs hatf |
+	sed 's/-lhatf/-l:libhatf.a/')"
+
+echo 'a program with the shared library'
+${CC:-cc} -Wall -Werror "${cflags[@]}" -o "$TMP/shared" "$TMP/example.c" \
+	"${shared[@]}"
+LD_LIBRARY_PATH=$here/lib "$TMP/shared" "$TMP/shared.hatf.gz"
+LD_LIBRARY_PATH=$here/lib ldd "$TMP/shared" | grep -F "$here/lib/libhatf.so.0"
+echo 'with the static one'
+${CC:-cc} "${cflags[@]}" -o "$TMP/static" "$TMP/example.c" "${static[@]}"
+"$TMP/static" "$TMP/static.hatf.gz"
+echo 'in C++'
+${CXX:-c++} -Wall "${cflags[@]}" -o "$TMP/cxx" "$TMP/example.cc" "${static[@]}"
+"$TMP/cxx" "$TMP/cxx.hatf.gz"
+
+echo 'the command, with the recorder where it was installed'
+"$here/bin/hatf" record -o "$TMP/true.hatf.gz" -- ls / >/dev/null
+"$here/bin/hatf" verify "$TMP/true.hatf.gz" "$TMP/shared.hatf.gz"
+
+make -s uninstall DESTDIR="$root" >/dev/null
+rest=$(find "$root" ! -type d)
+[ -z "$rest" ] || {
+	echo "left after uninstall: $rest"
+	exit 1
+}

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check-symbols.sh - what our shared objects give to a process and take from it
+#
+# libhatftrace.so shares a process with a program that we know nothing of.  It
+# may offer only what it means to take over, and may use only libc: a program
+# with a 'deflate' or 'crc32' of its own must work, and so must we.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+build=${BUILD:-build/plain}
+status=0
+
+c='malloc free calloc realloc reallocarray memalign posix_memalign
+aligned_alloc valloc pvalloc free_sized free_aligned_sized'
+# operator new and new[]: plain, nothrow, aligned, both; delete: likewise, and
+# with a size.
+cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
+	_Zd{l,a}Pv{,m}{,St11align_val_t} \
+	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
+threads='pthread_create pthread_setname_np'
+ends='execv execve execvp execvpe execl execle execlp fexecve execveat
+_exit _Exit abort'
+
+complain() {
+	echo "$*"
+	status=1
+}
+
+exports() {
+	nm -D --defined-only --format=posix "$1" | awk '$2 != "A" {
+		sub(/@.*/, "", $1); print $1 }' | sort -u
+}
+
+# needs_only FILE PATTERN: its libraries all match.
+needs_only() {
+	local library
+
+	while read -r library; do
+		[[ $library =~ ^($2)$ ]] || complain "$1 needs $library"
+	done < <(readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p')
+}
+
+check_recorder() {
+	local so=$build/libhatftrace.so name
+
+	# shellcheck disable=SC2086
+	while read -r name; do
+		complain "$so exports $name"
+	done < <(comm -23 <(exports "$so") \
+		<(printf '%s\n' $c $cxx $threads $ends | sort -u))
+	# shellcheck disable=SC2086
+	while read -r name; do
+		complain "$so does not export $name"
+	done < <(comm -13 <(exports "$so") \
+		<(printf '%s\n' $c $cxx $threads | sort -u))
+	# What libc defines has a version; the weak ones are start-up files'.
+	while read -r name; do
+		complain "$so takes $name from whoever has it"
+	done < <(nm -D --undefined-only --format=posix "$so" |
+		awk '$2 != "w" && $1 !~ /@GLIBC_/ { print $1 }')
+	needs_only "$so" 'libc\.so\.6|ld-linux.*'
+	readelf -lW "$so" | grep -q 'GNU_STACK.* RW ' ||
+		complain "$so has an executable stack"
+	readelf -dW "$so" | grep -q TEXTREL &&
+		complain "$so has text relocations"
+}
+
+check_library() {
+	local so=$build/libhatf.so.0 name
+
+	while read -r name; do
+		complain "$so exports $name"
+	done < <(exports "$so" | grep -v '^hatf_')
+	needs_only "$so" 'lib(c|z|isal)\.so\.[0-9]+|ld-linux.*'
+	# What hatf.h declares is there.
+	while read -r name; do
+		complain "$so does not export $name"
+	done < <(comm -13 <(exports "$so") <(tr '\n' ' ' <hatf/hatf.h |
+		grep -oE 'HATF_API [^;{]*;' | grep -oE 'hatf_[a-z_]+\(' |
+		tr -d '(' | sort -u))
+}
+
+check_recorder
+check_library
+exit $status

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# lint.sh - everything that can be said about the source without running it
+#
+# usage: scripts/lint.sh CPPFLAGS SOURCE...    ('make lint' knows both)
+set -u
+cd "$(dirname "$0")/.." || exit 2
+read -ra flags <<<"$1"
+shift
+status=0
+
+# run TITLE COMMAND...: go on after a failure, to show all there is.
+run() {
+	local title=$1
+
+	shift
+	echo "== $title"
+	"$@" || status=1
+}
+
+# clang-tidy says what it found on its standard output, counts on the other.
+one='file=$1; shift; exec clang-tidy --quiet "$file" -- "$@" 2>/dev/null'
+tidy=(xargs -P "$(nproc)" -I FILE sh -c "$one" sh FILE -std=gnu11 "${flags[@]}")
+
+run 'clang-format' clang-format --dry-run -Werror "$@"
+run 'clang-tidy' "${tidy[@]}" < <(printf '%s\n' "$@" |
+	grep -E '^(hatf|preload|tools)/.*\.c$')
+run 'shellcheck' shellcheck scripts/*.sh .ci/run tests/*/*.sh
+run 'man pages' mandoc -T lint -W warning tools/man/*.[1-9]
+run 'includes' scripts/check-includes.sh
+run 'symbols' scripts/check-symbols.sh
+exit $status

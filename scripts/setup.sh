@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# setup.sh - install what hatftrace needs on a Debian machine
+#
+# usage: scripts/setup.sh [build|test|bench]
+#
+# Each tier includes the one before it.  Only what is missing is installed, and
+# when nothing is, neither root nor a network is needed.
+set -eu
+
+build='gcc g++ make pkg-config libisal-dev zlib1g-dev libjansson-dev'
+
+# Checkers and compilers, then programs and allocators that tests record.
+test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
+file procps jq
+python3 perl sqlite3 gawk xz-utils zstd pigz
+redis-server redis-tools memcached nginx-light
+libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0'
+
+# The peers that 'make bench-capture' measures; liblttng-ust-dev brings the
+# liblttng-ust-libc-wrapper.so that LTTng's own documentation preloads.
+bench='lttng-tools liblttng-ust-dev heaptrack'
+
+policy=/usr/sbin/policy-rc.d
+sudo=
+
+missing() {
+	for package; do
+		case $(dpkg-query -W -f '${db:Status-Abbrev}' "$package" \
+			2>/dev/null) in
+		ii*) ;;
+		*) printf '%s\n' "$package" ;;
+		esac
+	done
+}
+
+# With our word in it, packages of servers do not start them.
+forbid_services() {
+	[ ! -e "$policy" ] || return 0
+	printf '#!/bin/sh\nexit 101\n' | $sudo tee "$policy" >/dev/null
+	$sudo chmod 755 "$policy"
+	trap '$sudo rm -f "$policy"' EXIT
+	trap 'exit 1' HUP INT TERM
+}
+
+install_packages() {
+	if [ "$(id -u)" -ne 0 ]; then
+		command -v sudo >/dev/null || {
+			echo "setup.sh: run this as root:" \
+				"apt-get install $*" >&2
+			exit 1
+		}
+		sudo=sudo
+	fi
+	echo "setup.sh: installing $*"
+	forbid_services
+	# A foreign source in sources.list that fails is not our concern: what
+	# is really not to be had, apt-get install says.
+	$sudo apt-get -q -o Acquire::Retries=3 update ||
+		echo 'setup.sh: apt-get update failed; trying all the same' >&2
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		-o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 \
+		-o Dpkg::Use-Pty=0 install --no-install-recommends "$@"
+}
+
+need() {
+	# Split: package names have no blanks.
+	# shellcheck disable=SC2046
+	set -- $(missing "$@")
+	[ $# -eq 0 ] || install_packages "$@"
+}
+
+case ${1:-build} in
+build) packages=$build ;;
+test) packages="$build $test" ;;
+bench) packages="$build $test $bench" ;;
+*)
+	echo 'usage: scripts/setup.sh [build|test|bench]' >&2
+	exit 2
+	;;
+esac
+if ! command -v apt-get >/dev/null; then
+	echo 'setup.sh: this is not Debian; see README.md for what is needed' >&2
+	exit 1
+fi
+# shellcheck disable=SC2086
+need $packages
+if command -v clang >/dev/null; then
+	# Its sanitizers are in a package that has its version in the name.
+	version=$(clang -dumpversion)
+	need "libclang-rt-${version%%.*}-dev"
+fi
