@@ -68,7 +68,8 @@ UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c,test_*.c))
 PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c)) \
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
-BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
+# Those of the library; the others stand alone, and their scripts build them.
+BENCHES := $(patsubst %.c,$B/%,$(shell grep -ls '"hatf.h"' tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
 SOURCES := $(wildcard hatf/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch])
 
@@ -79,8 +80,8 @@ $B/.flags: STAMP = $(CC) $(FLAGS) $(LDFLAGS) $(CXX) $(CXXFLAGS)
 $B/.libdir: STAMP = $(LIBDIR)
 $B/.flags $B/.libdir: FORCE
 	@mkdir -p $B
-	@printf '%s\n' '$(STAMP)' > $@.new
-	@if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
+	@printf '%s\n' '$(STAMP)' > $@.$$PPID
+	@if cmp -s $@ $@.$$PPID; then rm $@.$$PPID; else mv $@.$$PPID $@; fi
 
 $B/obj/%.o: %.c $B/.flags
 	@mkdir -p $(@D)
@@ -93,10 +94,12 @@ $B/obj/tools/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/record.o: $B/.libdir
 
 $(LIB): $(call obj,hatf/*.c)
-# What unit tests link: all but main(), and but the exported malloc().
-$B/libparts.a: $(filter-out $B/obj/tools/hatf.o $B/obj/preload/interpose%, \
-	$(call obj,preload/*.c tools/*.c))
-$(LIB) $B/libparts.a:
+# What tests link of the other folders: not main(), nor the exported malloc().
+PARTS := $B/libtools.a $B/libpreload.a
+$B/libtools.a: $(filter-out $B/obj/tools/hatf.o,$(call obj,tools/*.c))
+$B/libpreload.a: $(filter-out $B/obj/preload/interpose%, \
+	$(call obj,preload/*.c))
+$(LIB) $(PARTS):
 	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^
 
@@ -123,13 +126,13 @@ $(CMD): $(call obj,tools/*.c) $(LIB)
 
 # ------------------------------------------------------------------- tests
 # A new file in tests/ needs no entry here: its name is enough.
-$B/tests/unit/%: $B/obj/tests/unit/%.o $B/libparts.a $(LIB)
+$B/tests/unit/%: $B/obj/tests/unit/%.o $(PARTS) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) \
 		$(ISAL_LIBS) -lz -ljansson -lpthread -ldl
 
-$B/tests/bench/%: $B/obj/tests/bench/%.o $B/libparts.a $(LIB)
+$B/tests/bench/%: $B/obj/tests/bench/%.o $(PARTS) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(ISAL_LIBS) -lz -ljansson \
@@ -164,8 +167,9 @@ bench: tests $(BENCHES) ## speed of the library: tests/bench
 	$Qfor t in $(wildcard tests/bench/*.sh); do case $$t in */capture*.sh) ;; \
 		*) BUILD=$(CURDIR)/$B $$t || exit ;; esac; done
 
-bench-capture: tests $(BENCHES) ## cost of recording, beside two peers
+bench-capture: ## cost of recording, beside two peers
 	$Qscripts/setup.sh bench
+	$Q$(MAKE) all
 	$QBUILD=$(CURDIR)/$B tests/bench/capture.sh
 
 lint: all ## layout, clang-tidy, shellcheck, includes, exported symbols

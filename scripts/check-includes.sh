@@ -15,16 +15,19 @@ encoder='hatf.h encoder.h deflate.h text.h layout.h place.h bytes.h'
 status=0
 
 # own FOLDER: the headers of a folder, one blank between them.
-own() {
+own()
+{
 	find "$1" -maxdepth 1 -name '*.h' -printf '%f ' 2>/dev/null
 }
 
-complain() {
+complain()
+{
 	echo "$1 includes $2, which $3"
 	status=1
 }
 
-check_quoted() {
+check_quoted()
+{
 	local folder=$1 allowed=" $2 " file name
 
 	while IFS=: read -r file name; do
@@ -37,7 +40,8 @@ check_quoted() {
 }
 
 # The package that brings a system header, by where the compiler finds it.
-header_owner() {
+header_owner()
+{
 	local path
 
 	path=$(echo "#include <$1>" | ${CC:-cc} -D_GNU_SOURCE -M -xc - \
@@ -50,7 +54,8 @@ header_owner() {
 }
 
 # check_angled FOLDER PATTERN: of libraries, only those whose headers match.
-check_angled() {
+check_angled()
+{
 	local folder=$1 libraries=$2 name owner
 
 	while read -r name; do

@@ -22,18 +22,21 @@ threads='pthread_create pthread_setname_np'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
 _exit _Exit abort'
 
-complain() {
+complain()
+{
 	echo "$*"
 	status=1
 }
 
-exports() {
+exports()
+{
 	nm -D --defined-only --format=posix "$1" | awk '$2 != "A" {
 		sub(/@.*/, "", $1); print $1 }' | sort -u
 }
 
 # needs_only FILE PATTERN: its libraries all match.
-needs_only() {
+needs_only()
+{
 	local library
 
 	while read -r library; do
@@ -41,7 +44,8 @@ needs_only() {
 	done < <(readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p')
 }
 
-check_recorder() {
+check_recorder()
+{
 	local so=$build/libhatftrace.so name
 
 	# shellcheck disable=SC2086
@@ -66,7 +70,8 @@ check_recorder() {
 		complain "$so has text relocations"
 }
 
-check_library() {
+check_library()
+{
 	local so=$build/libhatf.so.0 name
 
 	while read -r name; do

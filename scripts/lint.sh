@@ -11,7 +11,8 @@ shift
 status=0
 
 # run TITLE COMMAND...: go on after a failure, to show all there is.
-run() {
+run()
+{
 	local title=$1
 
 	shift
@@ -20,6 +21,7 @@ run() {
 }
 
 # clang-tidy says what it found on its standard output, counts on the other.
+# shellcheck disable=SC2016 # sh expands them, once a file
 one='file=$1; shift; exec clang-tidy --quiet "$file" -- "$@" 2>/dev/null'
 tidy=(xargs -P "$(nproc)" -I FILE sh -c "$one" sh FILE -std=gnu11 "${flags[@]}")
 

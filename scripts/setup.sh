@@ -25,7 +25,8 @@ bench='lttng-tools liblttng-ust-dev heaptrack'
 policy=/usr/sbin/policy-rc.d
 sudo=
 
-missing() {
+missing()
+{
 	for package; do
 		case $(dpkg-query -W -f '${db:Status-Abbrev}' "$package" \
 			2>/dev/null) in
@@ -36,7 +37,8 @@ missing() {
 }
 
 # With our word in it, packages of servers do not start them.
-forbid_services() {
+forbid_services()
+{
 	[ ! -e "$policy" ] || return 0
 	printf '#!/bin/sh\nexit 101\n' | $sudo tee "$policy" >/dev/null
 	$sudo chmod 755 "$policy"
@@ -44,7 +46,8 @@ forbid_services() {
 	trap 'exit 1' HUP INT TERM
 }
 
-install_packages() {
+install_packages()
+{
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v sudo >/dev/null || {
 			echo "setup.sh: run this as root:" \
@@ -64,7 +67,8 @@ install_packages() {
 		-o Dpkg::Use-Pty=0 install --no-install-recommends "$@"
 }
 
-need() {
+need()
+{
 	# Split: package names have no blanks.
 	# shellcheck disable=SC2046
 	set -- $(missing "$@")

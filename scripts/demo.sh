@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# demo.sh - set the machine up, build, record a real program, read the traces
+#
+# This is 'make demo' for a machine that may not have make yet.  The program is
+# the C compiler at work on one of our files: a driver, the compiler proper and
+# the assembler, three processes and so three traces.  They stay in build/demo.
+set -eu
+cd "$(dirname "$0")/.."
+scripts/setup.sh build
+make -j"$(nproc)"
+
+out=build/demo
+hatf=build/plain/hatf
+rm -rf "$out"
+mkdir -p "$out"
+
+# show COMMAND...: as one would type it, then what it says.
+show()
+{
+	printf '\n$'
+	printf ' %q' "$@" | sed 's/\\%/%/g'
+	printf '\n'
+	"$@"
+}
+
+show "$hatf" record -o "$out/%e.%p.hatf.gz" -- \
+	cc -O2 -Ihatf -c -o "$out/encoder.o" hatf/encoder.c
+traces=("$out"/*.hatf.gz)
+[ "${#traces[@]}" -ge 3 ] || {
+	echo "demo.sh: expected a trace of cc, cc1 and as each" >&2
+	exit 1
+}
+show "$hatf" info "${traces[@]}"
+show "$hatf" verify "${traces[@]}"
+show "$hatf" dump --count 8 "$out"/cc1.*
+echo
+echo "The traces are in $out; '$hatf help' tells what else can be done."
