@@ -50,12 +50,12 @@ done
 : "${rounds:=$((quick ? 1 : 3))}"
 
 cd "$(dirname "$0")/../.." || exit 1
-# shellcheck source=tests/bench/lib.sh disable=SC1091
-. tests/bench/lib.sh
+# shellcheck source=tests/bench/parts/common.sh disable=SC1091
+. tests/bench/parts/common.sh
 out_dir capture
 raw=$OUT/raw.tsv
 server=
-measure=$PWD/build/bench/bin/measure
+measure=$BUILD/tests/bench/measure
 
 # ------------------------------------------------------------------ inputs
 
@@ -280,7 +280,7 @@ warm_up()
 main()
 {
 	trap clean_up EXIT
-	build_c measure
+	need measure
 	make_inputs
 	check_programs
 	check_tools
@@ -299,7 +299,7 @@ main()
 			done
 		done
 	done
-	/usr/bin/python3 "$BENCH/report.py" "$OUT" | tee "$OUT/report.md"
+	/usr/bin/python3 "$BENCH/parts/report.py" "$OUT" | tee "$OUT/report.md"
 }
 
 main

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-#define LIVE_COUNT 1000
+#define LIVE_COUNT  1000
 #define THREADS_MAX 64
 
 static uint64_t event_count;
@@ -93,8 +93,8 @@ run_threads(unsigned thread_count)
 
 	pthread_barrier_init(&start_line, NULL, thread_count);
 	for (uintptr_t i = 1; i < thread_count; i++)
-		if (pthread_create(&threads[i], NULL, thread_main,
-				   (void *)i) != 0)
+		if (pthread_create(&threads[i], NULL, thread_main, (void *)i) !=
+		    0)
 			abort();
 
 	const uint64_t start_ns = now_ns();

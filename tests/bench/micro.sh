@@ -25,10 +25,9 @@ done
 }
 
 cd "$(dirname "$0")/../.." || exit 1
-# shellcheck source=tests/bench/lib.sh disable=SC1091
-. tests/bench/lib.sh
+# shellcheck source=tests/bench/parts/common.sh disable=SC1091
+. tests/bench/parts/common.sh
 out_dir micro
-bin=$PWD/build/bench/bin
 variants=(bare forwarded)
 if [ -e "$SO" ]; then
 	variants+=(off coarse auto us ns plain)
@@ -43,20 +42,20 @@ one()
 
 	case $1 in
 	bare) ;;
-	forwarded) vars=("LD_PRELOAD=$bin/libforward.so") ;;
+	forwarded) vars=("LD_PRELOAD=$OUT/libforward.so") ;;
 	plain) # auto, and no compression
 		vars=("LD_PRELOAD=$SO" HATFTRACE_COMPRESS=none)
 		;;
 	*) vars=("LD_PRELOAD=$SO" "HATFTRACE_CLOCK=$1") ;;
 	esac
 	env HATFTRACE_OUT="$OUT/trace" "${vars[@]}" \
-		"$bin/micro" "$2" "$3" "$millions" || die "micro failed"
+		"$BUILD/tests/bench/micro" "$2" "$3" "$millions" || die "micro failed"
 	rm -f "$OUT"/trace*
 }
 
-build_c micro -fno-builtin -pthread
+need micro
 "$CC" -O2 -fPIC -shared -fno-builtin -fvisibility=hidden \
-	-o "$bin/libforward.so" "$BENCH/forward.c" || die "cannot compile"
+	-o "$OUT/libforward.so" "$BENCH/parts/forward.c" || die "cannot compile"
 print_machine
 echo "- repetitions: $rounds, $millions million events a thread"
 

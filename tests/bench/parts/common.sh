@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# lib.sh - what the benchmark scripts share
+# common.sh - what the benchmark scripts share
 #
 # Sourced from the top directory.  BUILD is where the products are, OUT a
 # directory on a real disk (memory-backed file systems would hide the cost of
 # writing) that belongs to the script that sources this.
 
+# shellcheck disable=SC2034 # those who source this use these three
 BENCH=tests/bench
 BUILD=${BUILD:-$PWD/build/plain}
-# shellcheck disable=SC2034 # for those who source this
+# shellcheck disable=SC2034
 SO=$BUILD/libhatftrace.so
 # shellcheck disable=SC2034
 HATF=$BUILD/hatf
@@ -37,16 +38,15 @@ out_dir()
 	esac
 }
 
-# build_c NAME [FLAG...]: compile $BENCH/NAME.c into build/bench/bin/NAME.
-build_c()
+# need NAME...: the programs that the Makefile builds from $BENCH/NAME.c.
+need()
 {
-	local name=$1
+	local name
 
-	shift
-	mkdir -p build/bench/bin
-	"$CC" -std=gnu11 -O2 -g -Wall -Wextra -D_GNU_SOURCE -Ihatf \
-		-o "build/bench/bin/$name" "$BENCH/$name.c" "$@" ||
-		die "cannot compile $name.c"
+	for name; do
+		[ -x "$BUILD/tests/bench/$name" ] ||
+			die "no $BUILD/tests/bench/$name; 'make bench' builds it"
+	done
 }
 
 cpu_model()

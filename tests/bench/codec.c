@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * codec.c - what the library takes for a record, in ns
+ *
+ *   codec SCRATCH [TRACE]
+ *
+ * Takes up to four million records of TRACE, or makes up as many, and times each
+ * way that they can go: into blocks, into gzip members at each level, into a
+ * file, and back, as records and as events.  SCRATCH is the name of a file that
+ * it makes and removes.  Prints a row of a Markdown table for each, the median
+ * of five runs.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "deflate.h"
+#include "encoder.h"
+#include "hatf.h"
+
+#define RECORDS_MAX   4000000
+#define BATCH_RECORDS 1024
+#define BLOCK_NBYTES  (256 << 10) /* what the recorder and hatf_writer use */
+#define RUNS	      5
+#define LIVE_COUNT    4096
+
+static struct hatf_record *records;
+static size_t record_count;
+static const char *scratch;
+
+static uint8_t block[BLOCK_NBYTES + ENCODER_RECORD_MAX_NBYTES];
+static uint8_t *packed, *work;
+static size_t packed_cap;
+
+__attribute__((format(printf, 1, 2), noreturn)) static void
+die(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	fputs("codec: ", stderr);
+	vfprintf(stderr, format, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+	exit(1);
+}
+
+static void *
+xmalloc(size_t nbytes)
+{
+	void *const p = aligned_alloc(64, (nbytes + 63) & ~(size_t)63);
+
+	if (p == NULL)
+		die("out of memory");
+	return p;
+}
+
+static double
+now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+/* ------------------------------------------------------------------ input */
+
+/* Comments are left out: the encoder makes its own. */
+static void
+keep_record(const struct hatf_record *rec)
+{
+	if (rec->tag == HATF_COMMENT)
+		return;
+
+	struct hatf_record *const kept = &records[record_count++];
+
+	*kept = *rec;
+	if (rec->attributes_nbytes == 0)
+		return;
+
+	/* The reader's bytes end with the next batch. */
+	uint8_t *const copy = xmalloc(rec->attributes_nbytes);
+
+	memcpy(copy, rec->attributes, rec->attributes_nbytes);
+	kept->attributes = copy;
+}
+
+static void
+load_records(const char *path)
+{
+	static struct hatf_record batch[BATCH_RECORDS];
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	size_t n;
+
+	if (hatf_reader_open(path, 0, &reader, &err) != HATF_OK)
+		die("%s: %s", path, hatf_status_text(err.status));
+	while (record_count + BATCH_RECORDS <= RECORDS_MAX &&
+	       hatf_reader_read(reader, batch, BATCH_RECORDS, &n) == HATF_OK)
+		for (size_t i = 0; i < n; i++)
+			keep_record(&batch[i]);
+	hatf_reader_close(reader);
+}
+
+/* A program with a random live set whose allocator reuses the freed address. */
+static void
+make_records(void)
+{
+	static struct hatf_record live[LIVE_COUNT];
+	uint64_t seed = 88172645463325252u, top = 0x555555560000;
+	uint64_t time = 0;
+
+	while (record_count + 2 <= RECORDS_MAX) {
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+
+		struct hatf_record *const slot = &live[seed % LIVE_COUNT];
+		const uint64_t size_nbytes = 16 + (seed >> 40) % 1009;
+
+		time += (seed >> 20) % 4 == 0;
+		if (slot->address != 0) {
+			records[record_count] = *slot;
+			records[record_count].tag = HATF_FREE;
+			records[record_count].size = 0;
+			records[record_count++].time = time;
+		} else {
+			slot->address = top;
+			top += 1040;
+		}
+		slot->tag = HATF_ALLOC;
+		slot->size = size_nbytes;
+		slot->time = time;
+		records[record_count++] = *slot;
+	}
+}
+
+/* --------------------------------------------------------------- measured */
+
+static uint64_t
+finish_block(struct encoder *e, int level)
+{
+	uint64_t nbytes;
+
+	encoder_end(e);
+	nbytes = e->used;
+	if (level != 0)
+		nbytes = deflate_member(level, work, e->buf, e->used, packed,
+					packed_cap);
+	encoder_reset(e);
+	return nbytes;
+}
+
+/* The recorder's way; 'level' 0 is without compression.  Returns bytes. */
+static uint64_t
+encode(int level)
+{
+	static struct encoder e;
+	uint64_t nbytes = 0;
+
+	encoder_init(&e, block, sizeof(block));
+	for (size_t i = 0; i < record_count; i++) {
+		if (e.used == 0)
+			encoder_begin(&e, i, records[i].time,
+				      records[i].thread);
+		if (!encoder_put(&e, &records[i]))
+			die("record %zu cannot be encoded", i);
+		if (e.used >= BLOCK_NBYTES)
+			nbytes += finish_block(&e, level);
+	}
+	if (e.used != 0)
+		nbytes += finish_block(&e, level);
+	return nbytes;
+}
+
+static uint64_t
+write_file(int level)
+{
+	const struct hatf_writer_options options = { .plain = level == 0,
+						     .level = level };
+	struct hatf_writer *writer;
+	struct hatf_error err;
+
+	if (hatf_writer_open(scratch, &options, &writer, &err) != HATF_OK)
+		die("%s: %s", scratch, hatf_status_text(err.status));
+	for (size_t i = 0; i < record_count; i += BATCH_RECORDS) {
+		const size_t left = record_count - i;
+
+		hatf_writer_write(writer, records + i,
+				  left < BATCH_RECORDS ? left : BATCH_RECORDS);
+	}
+	if (hatf_writer_close(writer, &err) != HATF_OK)
+		die("%s: %s", scratch, hatf_status_text(err.status));
+	return 0;
+}
+
+static struct hatf_reader *
+open_scratch(void)
+{
+	struct hatf_reader *reader;
+	struct hatf_error err;
+
+	if (hatf_reader_open(scratch, 0, &reader, &err) != HATF_OK)
+		die("%s: %s", scratch, hatf_status_text(err.status));
+	return reader;
+}
+
+/* Of the file that write_file() made last. */
+static uint64_t
+read_records(int unused)
+{
+	static struct hatf_record batch[BATCH_RECORDS];
+	struct hatf_reader *const reader = open_scratch();
+	struct hatf_reader_stats stats;
+	size_t n;
+
+	(void)unused;
+	while (hatf_reader_read(reader, batch, BATCH_RECORDS, &n) == HATF_OK)
+		;
+	hatf_reader_get_stats(reader, &stats);
+	if (!stats.complete)
+		die("%s did not read to its end", scratch);
+	hatf_reader_close(reader);
+	return stats.file_nbytes;
+}
+
+static uint64_t
+read_events(int unused)
+{
+	static struct hatf_event batch[BATCH_RECORDS];
+	struct hatf_reader *const reader = open_scratch();
+	struct hatf_events *events;
+	size_t n;
+
+	(void)unused;
+	if (hatf_events_open(reader, &events) != HATF_OK)
+		die("out of memory");
+	while (hatf_events_read(events, batch, BATCH_RECORDS, &n) == HATF_OK)
+		;
+	hatf_events_close(events);
+	hatf_reader_close(reader);
+	return 0;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+measure(const char *what, uint64_t (*run)(int), int level)
+{
+	double ns[RUNS];
+	uint64_t nbytes = 0;
+
+	for (int i = 0; i < RUNS; i++) {
+		const double start_ns = now_ns();
+
+		nbytes = run(level);
+		ns[i] = (now_ns() - start_ns) / (double)record_count;
+	}
+	qsort(ns, RUNS, sizeof(*ns), compare);
+	printf("| %s | %.1f | %.1f–%.1f | %.1f |", what, ns[RUNS / 2], ns[0],
+	       ns[RUNS - 1], 1e3 / ns[RUNS / 2]);
+	if (nbytes != 0)
+		printf(" %.2f |\n", (double)nbytes / (double)record_count);
+	else
+		printf(" |\n");
+	fflush(stdout);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: codec SCRATCH [TRACE]\n");
+		return 2;
+	}
+	scratch = argv[1];
+	records = xmalloc(RECORDS_MAX * sizeof(*records));
+	memset(records, 0, RECORDS_MAX * sizeof(*records));
+	if (argc == 3)
+		load_records(argv[2]);
+	else
+		make_records();
+	if (record_count == 0)
+		die("no records");
+	packed_cap = deflate_bound(sizeof(block));
+	packed = xmalloc(packed_cap);
+	work = xmalloc(deflate_work_nbytes(DEFLATE_LEVEL_MAX));
+
+	printf("| %zu records (%s) | ns a record | range | million/s |"
+	       " bytes |\n|---|---:|---:|---:|---:|\n",
+	       record_count, deflate_name());
+	measure("encode", encode, 0);
+	measure("encode, gzip 1", encode, 1);
+	measure("encode, gzip 2", encode, 2);
+	measure("encode, gzip 3", encode, 3);
+	measure("write a plain file", write_file, 0);
+	measure("read it as records", read_records, 0);
+	measure("read it as events", read_events, 0);
+	measure("write a gzip file", write_file, DEFLATE_LEVEL_DEFAULT);
+	measure("read it as records", read_records, 0);
+	measure("read it as events", read_events, 0);
+	unlink(scratch);
+	return 0;
+}
