@@ -39,12 +39,12 @@ now_ns(void)
 static void *
 touched(size_t nbytes)
 {
-	volatile char *const p = malloc(nbytes);
+	void *const p = malloc(nbytes);
 
 	if (p == NULL)
 		abort();
-	*p = 1;
-	return (void *)p;
+	*(volatile char *)p = 1;
+	return p;
 }
 
 static void
