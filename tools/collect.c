@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* collect.c - see collect.h */
+#include "collect.h"
+
+#include "hatf.h"
+#include "speak.h"
+#include "tail.h"
+#include "template.h"
+#include "trace.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * A file this much older than the start is not opened: file times come from a
+ * clock that lags, and this keeps a directory of old traces cheap.
+ */
+#define SLACK_S 5
+
+static uint64_t
+header_number(const struct hatf_reader *reader, const char *key)
+{
+	const char *const text = hatf_reader_header(reader, key);
+
+	return text != NULL ? strtoull(text, NULL, 10) : 0;
+}
+
+static bool
+read_header(const char *path, struct found *ret)
+{
+	struct hatf_reader *reader;
+
+	if (hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+		return false;
+	ret->pid = header_number(reader, "pid");
+	ret->parent_pid = header_number(reader, "ppid");
+	ret->start_ns = header_number(reader, "start_monotonic");
+	ret->unit_ns = trace_unit_ns(hatf_reader_header(reader, "unit"));
+	hatf_reader_close(reader);
+	return true;
+}
+
+static bool
+append(struct collection *c, const char *path, const struct found *trace)
+{
+	if (c->count == c->cap) {
+		const size_t cap = c->cap != 0 ? 2 * c->cap : 16;
+		struct found *const grown =
+			realloc(c->traces, cap * sizeof(*grown));
+
+		if (grown == NULL)
+			return false;
+		c->traces = grown;
+		c->cap = cap;
+	}
+	c->traces[c->count] = *trace;
+	c->traces[c->count].path = strdup(path);
+	return c->traces[c->count++].path != NULL;
+}
+
+/*
+ * Look at all files of a pattern.  Those of the command's own process are taken
+ * if 'own', those of other processes if not.
+ */
+static bool
+collect_glob(struct collection *c, const char *pattern, bool own,
+	     const struct launch *l)
+{
+	glob_t files;
+	bool ok = true;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &files) != 0)
+		return true;
+	for (size_t i = 0; i < files.gl_pathc && ok; i++) {
+		const char *const path = files.gl_pathv[i];
+		struct found trace;
+		struct stat st;
+
+		if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+			continue;
+		if (!own && st.st_mtim.tv_sec < l->start_time - SLACK_S)
+			continue;
+		if (!read_header(path, &trace) ||
+		    trace.start_ns < l->start_ns ||
+		    (trace.pid == (uint64_t)l->pid) != own)
+			continue;
+		ok = append(c, path, &trace);
+	}
+	globfree(&files);
+	return ok;
+}
+
+/* Both the plain names and those with a number appended. */
+static bool
+collect_pattern(struct collection *c, const char *text, bool own,
+		const struct launch *l)
+{
+	char *const pattern = template_pattern(text, own ? l->pid : 0);
+	char *numbered = NULL;
+	bool ok = false;
+
+	if (pattern != NULL && asprintf(&numbered, "%s.[0-9]*", pattern) >= 0) {
+		ok = collect_glob(c, pattern, own, l) &&
+		     collect_glob(c, numbered, own, l);
+		free(numbered);
+	}
+	free(pattern);
+	return ok;
+}
+
+static int
+compare_start(const void *a, const void *b)
+{
+	const struct found *const x = a;
+	const struct found *const y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Is 'pid' that of the command or of one of the first 'n' descendants? */
+static bool
+is_known(const struct collection *c, size_t n, uint64_t pid,
+	 const struct launch *l)
+{
+	if (pid == (uint64_t)l->pid)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (c->traces[c->own_count + i].pid == pid)
+			return true;
+	return false;
+}
+
+/*
+ * Move the descendants to the front of the other processes and count them: other
+ * programs may be recorded into the same directory at the same time.
+ */
+static void
+find_descendants(struct collection *c, const struct launch *l)
+{
+	struct found *const others = c->traces + c->own_count;
+	const size_t n = c->count - c->own_count;
+	size_t known = 0;
+	bool grown = true;
+
+	while (grown) {
+		grown = false;
+		for (size_t i = known; i < n; i++) {
+			const struct found trace = others[i];
+
+			if (!is_known(c, known, trace.parent_pid, l) &&
+			    !is_known(c, known, trace.pid, l))
+				continue;
+			others[i] = others[known];
+			others[known++] = trace;
+			grown = true;
+		}
+	}
+	c->descendant_count = known;
+}
+
+bool
+collect(struct collection *c, const char *text, const struct launch *l)
+{
+	memset(c, 0, sizeof(*c));
+	if (!collect_pattern(c, text, true, l))
+		return false;
+	c->own_count = c->count;
+	if (c->own_count != 0)
+		qsort(c->traces, c->own_count, sizeof(*c->traces),
+		      compare_start);
+	if (!collect_pattern(c, text, false, l))
+		return false;
+	find_descendants(c, l);
+	return true;
+}
+
+void
+collect_free(struct collection *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free(c->traces[i].path);
+	free(c->traces);
+}
+
+/* There is no trailer: count what there is. */
+static bool
+summary_by_reading(const struct found *found, struct summary *ret)
+{
+	struct trace *const t = malloc(sizeof(*t));
+	struct hatf_events_stats seen;
+	struct hatf_reader_stats read;
+	const char *fault;
+
+	if (t == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	if (!trace_open(t, found->path)) {
+		free(t);
+		return false;
+	}
+	while (trace_read(t) > 0)
+		;
+	fault = trace_fault(t, ret->fault, sizeof(ret->fault));
+	if (fault != NULL && fault != ret->fault)
+		snprintf(ret->fault, sizeof(ret->fault), "%s", fault);
+	hatf_events_get_stats(t->events, &seen);
+	hatf_reader_get_stats(t->reader, &read);
+	ret->event_count = seen.event_count;
+	ret->lost_count = read.lost_count;
+	ret->has_duration = trace_duration_ns(t, &ret->duration_ns);
+	trace_close(t);
+	free(t);
+	return true;
+}
+
+bool
+collect_summary(const struct found *found, struct summary *ret)
+{
+	struct stat st;
+	struct tail tail;
+
+	memset(ret, 0, sizeof(*ret));
+	if (stat(found->path, &st) == 0)
+		ret->file_nbytes = (uint64_t)st.st_size;
+	if (!tail_read(found->path, &tail) || !tail.complete)
+		return summary_by_reading(found, ret);
+	ret->event_count = tail.event_count;
+	ret->lost_count = tail.lost_count;
+	ret->has_duration = found->unit_ns != 0 &&
+			    !__builtin_mul_overflow(tail.time, found->unit_ns,
+						    &ret->duration_ns);
+	return true;
+}

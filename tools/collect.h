@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collect.h - the traces that a command has left
+ *
+ * libhatftrace.so names its files by what only it knows (the executable, a number
+ * when a name is taken), so the files are found by pattern and recognised by
+ * their headers: process id, parent, and a start after our own.
+ */
+#ifndef COLLECT_H
+#define COLLECT_H
+
+#include "launch.h"
+
+#include <stddef.h>
+
+struct found {
+	char *path;
+	uint64_t pid, parent_pid;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t unit_ns;  /* of times, see trace_unit_ns() */
+};
+
+/* What was found, in order of start. */
+struct collection {
+	struct found *traces;
+	size_t count, cap;
+	size_t own_count;	 /* of the command's process itself */
+	size_t descendant_count; /* of processes that come from it */
+};
+
+/* Find what the command 'l' has written by the absolute template 'text'.  False
+ * without memory. */
+bool collect(struct collection *c, const char *text, const struct launch *l);
+
+void collect_free(struct collection *c);
+
+/* What the summary says about one trace. */
+struct summary {
+	uint64_t event_count, lost_count, file_nbytes;
+	uint64_t duration_ns;
+	bool has_duration;
+	char fault[256]; /* why it is not complete; empty if it is */
+};
+
+/* From the trailer, or if there is none by reading the trace.  False if it
+ * cannot be read at all, which has been said then. */
+bool collect_summary(const struct found *trace, struct summary *ret);
+
+#endif /* COLLECT_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * figure.h - numbers for people
+ */
+#ifndef FIGURE_H
+#define FIGURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Holds any of the results. */
+struct figure {
+	char text[32];
+};
+
+/* "1 234 567" */
+struct figure figure_count(uint64_t n);
+
+/* "812 B", "1.3 KiB", "20.0 MiB" */
+struct figure figure_nbytes(uint64_t nbytes);
+
+/* "12 ns", "1.234 ms", "12.3 s", "2 h 03 min" */
+struct figure figure_ns(uint64_t ns);
+
+#endif /* FIGURE_H */

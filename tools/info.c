@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* info.c - hatf info: what a trace holds, in figures */
+#include "commands.h"
+#include "figure.h"
+#include "json.h"
+#include "opt.h"
+#include "out.h"
+#include "speak.h"
+#include "trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const struct opt options[] = {
+	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf info",
+	"[--json] FILE...",
+	"Read each trace from end to end and print what it holds.  FILE is "
+	"HATF,\n"
+	"plain or gzip'ed; '-' is standard input.\n",
+	"Exit status: 0 if every trace is complete, 1 if not or if one could "
+	"not\n"
+	"be read, 2 for wrong usage.\n",
+	false,
+	options
+};
+
+/* All there is to tell about one trace. */
+struct info {
+	const struct trace *trace;
+	struct hatf_reader_stats read;
+	struct hatf_events_stats seen;
+	uint64_t data_records;
+	uint64_t duration_ns;
+	bool has_duration;
+	bool complete;
+};
+
+static void
+info_collect(struct info *info, const struct trace *t, bool complete)
+{
+	info->trace = t;
+	hatf_reader_get_stats(t->reader, &info->read);
+	hatf_events_get_stats(t->events, &info->seen);
+	info->data_records = 0;
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
+		info->data_records += info->read.record_count[tag];
+	info->has_duration = trace_duration_ns(t, &info->duration_ns);
+	info->complete = complete;
+}
+
+static const char *
+header(const struct info *info, const char *key)
+{
+	return hatf_reader_header(info->trace->reader, key);
+}
+
+static double
+bytes_per_record(const struct info *info)
+{
+	if (info->data_records == 0)
+		return 0;
+	return (double)info->read.hatf_nbytes / (double)info->data_records;
+}
+
+static json_t *
+json_records(const struct info *info)
+{
+	json_t *const records = json_object();
+
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
+		json_object_set_new(records, hatf_tag_name(tag),
+				    json_u64(info->read.record_count[tag]));
+	if (json_object_size(records) == HATF_METADATA)
+		return records;
+	json_decref(records);
+	return NULL;
+}
+
+static json_t *
+json_pid(const struct info *info)
+{
+	const char *const pid = header(info, "pid");
+	char *end;
+
+	if (pid == NULL || pid[0] < '0' || pid[0] > '9')
+		return json_null();
+
+	const unsigned long long n = strtoull(pid, &end, 10);
+
+	return *end == '\0' ? json_u64(n) : json_null();
+}
+
+static bool
+print_json(struct out *o, const struct info *info)
+{
+	const struct hatf_reader_stats *const read = &info->read;
+	const struct hatf_events_stats *const seen = &info->seen;
+	struct {
+		const char *key;
+		json_t *value;
+	} const keys[] = {
+		{ "format", json_string("HATF") },
+		{ "version", json_string("1.0") },
+		{ "complete", json_boolean(info->complete) },
+		{ "events", json_u64(seen->event_count) },
+		{ "records", json_records(info) },
+		{ "lost", json_u64(read->lost_count) },
+		{ "threads", json_u64(seen->thread_count) },
+		{ "duration_ns", info->has_duration
+					 ? json_u64(info->duration_ns)
+					 : json_null() },
+		{ "file_bytes", json_u64(read->file_nbytes) },
+		{ "hatf_bytes", json_u64(read->hatf_nbytes) },
+		{ "bytes_per_record", json_real(bytes_per_record(info)) },
+		{ "metadata_records",
+		  json_u64(read->record_count[HATF_METADATA]) },
+		{ "blocks", json_u64(read->block_count) },
+		{ "peak_live_bytes", json_u64(seen->peak_live_nbytes) },
+		{ "peak_live_objects", json_u64(seen->peak_live_count) },
+		{ "end_live_objects", json_u64(seen->live_count) },
+		{ "pid", json_pid(info) },
+		{ "command", json_text(header(info, "command")) },
+		{ "clock", json_text(header(info, "clock")) },
+	};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+	json_t *const object = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(object, keys[i].key, keys[i].value);
+	return json_print(o, object, n);
+}
+
+/* "  label             " */
+static void
+label(struct out *o, const char *text)
+{
+	out_printf(o, "  %-18s", text);
+}
+
+static void
+print_count(struct out *o, const char *text, uint64_t n)
+{
+	label(o, text);
+	out_printf(o, "%s\n", figure_count(n).text);
+}
+
+/* "process           4242 on host, 2025-11-21 07:23:00 UTC" */
+static void
+print_origin(struct out *o, const struct info *info)
+{
+	const char *const pid = header(info, "pid");
+	const char *const host = header(info, "host");
+	const char *const start = header(info, "start_time");
+	const char *const command = header(info, "command");
+	char when[64];
+	struct tm tm;
+
+	if (command != NULL) {
+		label(o, "command");
+		out_text(o, command);
+		out_str(o, "\n");
+	}
+	if (pid == NULL)
+		return;
+	label(o, "process");
+	out_text(o, pid);
+	if (host != NULL) {
+		out_str(o, " on ");
+		out_text(o, host);
+	}
+	if (start != NULL) {
+		const time_t s =
+			(time_t)(strtoull(start, NULL, 10) / 1000000000u);
+
+		if (gmtime_r(&s, &tm) != NULL &&
+		    strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S UTC",
+			     &tm) != 0)
+			out_str(o, when);
+	}
+	out_str(o, "\n");
+}
+
+static void
+print_clock(struct out *o, const struct info *info)
+{
+	const char *const clock = header(info, "clock");
+	const char *const unit = header(info, "unit");
+
+	if (clock != NULL) {
+		label(o, "clock");
+		out_text(o, clock);
+		if (unit != NULL && strcmp(unit, "none") != 0) {
+			out_str(o, ", in ");
+			out_text(o, unit);
+		}
+		out_str(o, "\n");
+	}
+	label(o, "duration");
+	out_printf(o, "%s\n",
+		   info->has_duration ? figure_ns(info->duration_ns).text
+				      : "unknown");
+}
+
+static void
+print_records(struct out *o, const struct info *info)
+{
+	print_count(o, "events", info->seen.event_count);
+	print_count(o, "lost events", info->read.lost_count);
+	print_count(o, "records", info->data_records);
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++) {
+		if (info->read.record_count[tag] == 0)
+			continue;
+		label(o, "");
+		out_printf(o, "%s %s\n",
+			   figure_count(info->read.record_count[tag]).text,
+			   hatf_tag_name(tag));
+	}
+	print_count(o, "threads", info->seen.thread_count);
+}
+
+static void
+print_live(struct out *o, const struct info *info)
+{
+	const struct hatf_events_stats *const seen = &info->seen;
+
+	label(o, "most live bytes");
+	out_printf(o, "%s (%s)\n", figure_count(seen->peak_live_nbytes).text,
+		   figure_nbytes(seen->peak_live_nbytes).text);
+	print_count(o, "most live objects", seen->peak_live_count);
+	label(o, "live at the end");
+	out_printf(o, "%s objects, %s\n", figure_count(seen->live_count).text,
+		   figure_nbytes(seen->live_nbytes).text);
+}
+
+static void
+print_sizes(struct out *o, const struct info *info)
+{
+	const struct hatf_reader_stats *const read = &info->read;
+
+	label(o, "file");
+	out_printf(o, "%s bytes", figure_count(read->file_nbytes).text);
+	if (info->seen.event_count != 0)
+		out_printf(o, ", %.2f an event",
+			   (double)read->file_nbytes /
+				   (double)info->seen.event_count);
+	out_str(o, "\n");
+	label(o, "HATF");
+	out_printf(o, "%s bytes, %.2f a record\n",
+		   figure_count(read->hatf_nbytes).text,
+		   bytes_per_record(info));
+	print_count(o, "metadata records", read->record_count[HATF_METADATA]);
+	print_count(o, "blocks", read->block_count);
+}
+
+static void
+print_human(struct out *o, const struct info *info, bool first)
+{
+	if (!first)
+		out_str(o, "\n");
+	out_text(o, speak_path(info->trace->path));
+	out_printf(o, ": HATF 1.0%s, %s\n",
+		   info->read.compressed ? ", gzip" : "",
+		   info->complete ? "complete" : "NOT COMPLETE");
+	print_origin(o, info);
+	print_clock(o, info);
+	print_records(o, info);
+	print_live(o, info);
+	print_sizes(o, info);
+}
+
+/* Returns the exit status for this file. */
+static int
+info_file(struct trace *t, const char *path, bool json, bool first)
+{
+	struct out *const o = out_stdout();
+	struct info info;
+	char buf[512];
+
+	if (!trace_open(t, path))
+		return EXIT_BAD_INPUT;
+	while (trace_read(t) > 0)
+		;
+
+	const char *const fault = trace_fault(t, buf, sizeof(buf));
+	int exit_status = fault == NULL ? EXIT_FINE : EXIT_BAD_INPUT;
+
+	info_collect(&info, t, fault == NULL);
+	if (!json)
+		print_human(o, &info, first);
+	else if (!print_json(o, &info))
+		exit_status = EXIT_BAD_INPUT;
+	/* In order, when both go to the same place. */
+	out_flush(o);
+	if (fault != NULL)
+		speak("%s: %s", speak_path(path), fault);
+	trace_close(t);
+	return exit_status;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	(void)idx;
+	(void)value;
+	*(bool *)ctx = true;
+	return true;
+}
+
+int
+command_info(int argc, char **argv)
+{
+	bool json = false;
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &json, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a FILE is missing");
+
+	struct trace *const t = malloc(sizeof(*t));
+
+	if (t == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return EXIT_BAD_INPUT;
+	}
+	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
+		if (info_file(t, argv[i], json, i == first) != EXIT_FINE)
+			exit_status = EXIT_BAD_INPUT;
+	free(t);
+	return out_finish(out_stdout(), exit_status);
+}

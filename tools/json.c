@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* json.c - see json.h */
+#include "json.h"
+
+#include "escape.h"
+#include "speak.h"
+
+#include <stdlib.h>
+
+json_t *
+json_u64(uint64_t n)
+{
+	return n <= INT64_MAX ? json_integer((json_int_t)n)
+			      : json_real((double)n);
+}
+
+json_t *
+json_text(const char *s)
+{
+	if (s == NULL)
+		return json_null();
+
+	char *const valid = escape_utf8(s);
+	json_t *const string = valid != NULL ? json_string(valid) : NULL;
+
+	free(valid);
+	return string;
+}
+
+bool
+json_print(struct out *o, json_t *object, size_t key_count)
+{
+	char *text = NULL;
+
+	if (json_object_size(object) == key_count)
+		text = json_dumps(object,
+				  JSON_COMPACT | JSON_REAL_PRECISION(6));
+	json_decref(object);
+	if (text == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	out_str(o, text);
+	out_str(o, "\n");
+	free(text);
+	return true;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* out.c - see out.h */
+#include "out.h"
+
+#include "escape.h"
+#include "speak.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No formatted number is longer. */
+#define NUMBER_NBYTES 24
+
+struct out *
+out_stdout(void)
+{
+	static struct out o = { .fd = STDOUT_FILENO };
+
+	return &o;
+}
+
+void
+out_flush(struct out *o)
+{
+	size_t done = 0;
+
+	while (done < o->used && o->sys_errno == 0) {
+		const ssize_t n = write(o->fd, o->buf + done, o->used - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			o->sys_errno = errno;
+	}
+	o->used = 0;
+}
+
+bool
+out_failed(const struct out *o)
+{
+	return o->sys_errno != 0;
+}
+
+/* Where the next 'nbytes' bytes may be written; at most OUT_NBYTES. */
+static char *
+out_room(struct out *o, size_t nbytes)
+{
+	if (nbytes > OUT_NBYTES - o->used)
+		out_flush(o);
+	return o->buf + o->used;
+}
+
+void
+out_bytes(struct out *o, const char *s, size_t nbytes)
+{
+	while (nbytes > 0) {
+		const size_t n = nbytes < OUT_NBYTES ? nbytes : OUT_NBYTES;
+
+		memcpy(out_room(o, n), s, n);
+		o->used += n;
+		s += n;
+		nbytes -= n;
+	}
+}
+
+void
+out_str(struct out *o, const char *s)
+{
+	out_bytes(o, s, strlen(s));
+}
+
+void
+out_u64(struct out *o, uint64_t n)
+{
+	char digits[NUMBER_NBYTES];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n != 0);
+	out_bytes(o, digits + at, sizeof(digits) - at);
+}
+
+void
+out_hex(struct out *o, uint64_t n)
+{
+	char digits[NUMBER_NBYTES];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = "0123456789abcdef"[n & 15];
+		n >>= 4;
+	} while (n != 0);
+	digits[--at] = 'x';
+	digits[--at] = '0';
+	out_bytes(o, digits + at, sizeof(digits) - at);
+}
+
+void
+out_printf(struct out *o, const char *format, ...)
+{
+	char *text;
+	va_list args;
+
+	va_start(args, format);
+	const int n = vasprintf(&text, format, args);
+
+	va_end(args);
+	if (n < 0) {
+		o->sys_errno = ENOMEM;
+		return;
+	}
+	out_bytes(o, text, (size_t)n);
+	free(text);
+}
+
+static void
+out_escaped(struct out *o, const uint8_t *s, size_t nbytes, bool quoted)
+{
+	while (nbytes > 0) {
+		char *const p = out_room(o, ESCAPE_MAX_NBYTES);
+		size_t n;
+		const size_t taken = escape_next(s, nbytes, quoted, p, &n);
+
+		o->used += n;
+		s += taken;
+		nbytes -= taken;
+	}
+}
+
+void
+out_text(struct out *o, const char *s)
+{
+	out_escaped(o, (const uint8_t *)s, strlen(s), false);
+}
+
+void
+out_quoted(struct out *o, const uint8_t *s, size_t nbytes)
+{
+	out_str(o, "\"");
+	out_escaped(o, s, nbytes, true);
+	out_str(o, "\"");
+}
+
+int
+out_finish(struct out *o, int exit_status)
+{
+	out_flush(o);
+	if (o->sys_errno == 0)
+		return exit_status;
+	if (o->sys_errno != EPIPE)
+		speak("standard output: %s", strerror(o->sys_errno));
+	return EXIT_BAD_INPUT;
+}

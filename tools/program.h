@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.h - can this command be traced by LD_PRELOAD at all?
+ */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+/*
+ * Look 'command' up as execvp(3) will, and return why the dynamic loader will
+ * not load libhatftrace.so into it ("statically linked"), or NULL if nothing
+ * stands against it or nothing can be said.
+ */
+const char *program_untraceable(const char *command);
+
+#endif /* PROGRAM_H */

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c - hatf record: run a command and trace its heap */
+#include "collect.h"
+#include "commands.h"
+#include "figure.h"
+#include "hatf.h"
+#include "launch.h"
+#include "opt.h"
+#include "program.h"
+#include "speak.h"
+#include "template.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where 'make install' puts libraries. */
+#ifndef LIBDIR_STRING
+#define LIBDIR_STRING "/usr/local/lib"
+#endif
+
+#define LIBRARY "libhatftrace.so"
+
+/* What libhatftrace.so takes: see preload/config.c. */
+#define BUFFER_NBYTES_MIN (4ull << 10)
+#define BUFFER_NBYTES_MAX (1ull << 30)
+
+enum {
+	OPT_OUT,
+	OPT_CLOCK,
+	OPT_COMPRESS,
+	OPT_FULL,
+	OPT_BUFFER,
+	OPT_VERBOSE,
+};
+
+static const struct opt options[] = {
+	{ "output", 'o', "FILE",
+	  "where to write: a path, in which %p is the process id,\n"
+	  "%e the executable, %h the host, %n a running number\n"
+	  "(default " TEMPLATE_DEFAULT "); a name that is taken gets\n"
+	  ".1, .2, ..." },
+	{ "clock", 'c', "CLOCK",
+	  "time stamps: auto, off, coarse, us or ns (default auto)" },
+	{ "compress", 'z', "HOW", "gzip, gzip:1 to gzip:3, or none" },
+	{ "full", 'f', "WHAT",
+	  "when a buffer is full: wait (the default) or drop" },
+	{ "buffer", 'b', "BYTES", "buffer of each thread, such as 256K or 4M" },
+	{ "verbose", 'v', NULL, "have the tracer say what it does" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf record",
+	"[OPTIONS] [--] COMMAND [ARGS]...",
+	"Run COMMAND with libhatftrace.so preloaded, which writes a trace of "
+	"its\n"
+	"heap events, and of those of each process that comes from it, to "
+	"files of\n"
+	"their own.  At the end one line tells what was recorded.\n",
+	"What is not given comes from the environment, HATFTRACE_OUT and so "
+	"on: see\n"
+	"libhatftrace(7).  Exit status: that of COMMAND, or death by its "
+	"signal; 1 if\n"
+	"the trace is missing or not complete although COMMAND succeeded; 2 "
+	"for wrong\n"
+	"usage; 126 if COMMAND cannot be executed, 127 if it is not found.\n",
+	true,
+	options
+};
+
+/* An option is passed on as a variable, once it is known to be right. */
+static bool
+pass_on(const char *variable, const char *value)
+{
+	if (setenv(variable, value, 1) == 0)
+		return true;
+	speak("%s: %s", variable, strerror(errno));
+	return false;
+}
+
+static bool
+take_buffer(const char *value)
+{
+	uint64_t nbytes;
+	char text[24];
+
+	if (!opt_parse_nbytes("--buffer", value, &nbytes))
+		return false;
+	if (nbytes < BUFFER_NBYTES_MIN || nbytes > BUFFER_NBYTES_MAX) {
+		speak("--buffer: out of range: '%s' (want 4K to 1G)", value);
+		return false;
+	}
+	snprintf(text, sizeof(text), "%" PRIu64, nbytes);
+	return pass_on("HATFTRACE_BUFFER", text);
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	static const char *const clocks[] = { "auto", "off", "coarse",
+					      "us",   "ns",  NULL };
+	static const char *const compressions[] = { "gzip",   "gzip:1",
+						    "gzip:2", "gzip:3",
+						    "none",   NULL };
+	static const char *const fulls[] = { "wait", "drop", NULL };
+	const char **const out = ctx;
+
+	switch (idx) {
+	case OPT_OUT:
+		*out = value;
+		return true;
+	case OPT_CLOCK:
+		return opt_parse_word("--clock", value, clocks) &&
+		       pass_on("HATFTRACE_CLOCK", value);
+	case OPT_COMPRESS:
+		return opt_parse_word("--compress", value, compressions) &&
+		       pass_on("HATFTRACE_COMPRESS", value);
+	case OPT_FULL:
+		return opt_parse_word("--full", value, fulls) &&
+		       pass_on("HATFTRACE_FULL", value);
+	case OPT_BUFFER:
+		return take_buffer(value);
+	default:
+		return pass_on("HATFTRACE_VERBOSE", "1");
+	}
+}
+
+/* Write to 'lib' the absolute path of DIR/libhatftrace.so, if that exists. */
+static bool
+library_in(const char *dir, char lib[PATH_MAX])
+{
+	char path[PATH_MAX + sizeof(LIBRARY) + 1];
+
+	snprintf(path, sizeof(path), "%s/" LIBRARY, dir);
+	return access(path, R_OK) == 0 && realpath(path, lib) != NULL;
+}
+
+static bool
+find_library(char lib[PATH_MAX])
+{
+	const char *const forced = getenv("HATFTRACE_LIB");
+	char dir[PATH_MAX];
+	ssize_t n;
+
+	if (forced != NULL && forced[0] != '\0') {
+		if (realpath(forced, lib) != NULL)
+			return true;
+		speak("HATFTRACE_LIB: %s: %s", forced, strerror(errno));
+		return false;
+	}
+	n = readlink("/proc/self/exe", dir, sizeof(dir) - sizeof("/../lib"));
+	if (n > 0) {
+		char *slash;
+
+		dir[n] = '\0';
+		slash = strrchr(dir, '/');
+		strcpy(slash, "");
+		if (library_in(dir, lib))
+			return true;
+		strcpy(slash, "/../lib");
+		if (library_in(dir, lib))
+			return true;
+	}
+	if (library_in(LIBDIR_STRING, lib))
+		return true;
+	speak(LIBRARY
+	      " is neither beside this program nor in ../lib or " LIBDIR_STRING
+	      " (HATFTRACE_LIB can name it)");
+	return false;
+}
+
+/* Put the library first in LD_PRELOAD and keep what is there. */
+static bool
+set_preload(void)
+{
+	const char *const others = getenv("LD_PRELOAD");
+	char lib[PATH_MAX];
+	char *value;
+
+	if (!find_library(lib))
+		return false;
+	if (strpbrk(lib, " :") != NULL) {
+		speak("%s: LD_PRELOAD cannot hold a path with a blank or a "
+		      "colon",
+		      lib);
+		return false;
+	}
+	if (others == NULL || others[0] == '\0')
+		return pass_on("LD_PRELOAD", lib);
+	if (asprintf(&value, "%s:%s", lib, others) < 0) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+
+	const bool ok = pass_on("LD_PRELOAD", value);
+
+	free(value);
+	return ok;
+}
+
+/* The template to use, absolute and tried; NULL if it cannot be, which has been
+ * said.  '*usage_ret' tells if it was wrong as a template. */
+static char *
+prepare_output(const char *option, bool *usage_ret)
+{
+	const char *const variable = getenv("HATFTRACE_OUT");
+	const char *text = option;
+	char *absolute;
+
+	if (text == NULL)
+		text = variable != NULL && variable[0] != '\0'
+			       ? variable
+			       : TEMPLATE_DEFAULT;
+	*usage_ret = !template_check(
+		option != NULL ? "--output" : "HATFTRACE_OUT", text);
+	if (*usage_ret)
+		return NULL;
+	absolute = template_absolute(text);
+	if (absolute != NULL && template_directory_writable(absolute) &&
+	    pass_on("HATFTRACE_OUT", absolute))
+		return absolute;
+	free(absolute);
+	return NULL;
+}
+
+/* A path in the working directory is shown without it. */
+static const char *
+short_path(const char *path)
+{
+	static char cwd[PATH_MAX];
+	const size_t len = getcwd(cwd, sizeof(cwd)) != NULL ? strlen(cwd) : 0;
+
+	if (len > 1 && strncmp(path, cwd, len) == 0 && path[len] == '/')
+		return path + len + 1;
+	return path;
+}
+
+/* " (+ 1 trace before exec, 3 traces of child processes)" */
+static void
+describe_others(const struct collection *c, char *buf, size_t cap)
+{
+	const size_t before = c->own_count - 1;
+	const size_t children = c->descendant_count;
+	char first[64] = "", second[64] = "";
+
+	buf[0] = '\0';
+	if (before == 0 && children == 0)
+		return;
+	if (before != 0)
+		snprintf(first, sizeof(first), "%zu %s before exec", before,
+			 before == 1 ? "trace" : "traces");
+	if (children != 0)
+		snprintf(second, sizeof(second), "%zu %s of child processes",
+			 children, children == 1 ? "trace" : "traces");
+	snprintf(buf, cap, " (+ %s%s%s)", first,
+		 before != 0 && children != 0 ? ", " : "", second);
+}
+
+/* The one line at the end.  False if the trace is not complete. */
+static bool
+print_summary(const struct found *trace, const char *others)
+{
+	struct summary s;
+	char span[64] = "", rate[64] = "", lost[64] = "nothing lost";
+
+	if (!collect_summary(trace, &s))
+		return false;
+	if (s.has_duration)
+		snprintf(span, sizeof(span), " in %s",
+			 figure_ns(s.duration_ns).text);
+	if (s.event_count != 0)
+		snprintf(rate, sizeof(rate), ", %.2f bytes/event",
+			 (double)s.file_nbytes / (double)s.event_count);
+	if (s.lost_count != 0)
+		snprintf(lost, sizeof(lost), "%s LOST",
+			 figure_count(s.lost_count).text);
+	speak("%s: %s events%s%s, %s%s%s%s", short_path(trace->path),
+	      figure_count(s.event_count).text, span, rate,
+	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
+	      s.fault[0] != '\0' ? s.fault : lost, others,
+	      s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
+						      : "");
+	return s.fault[0] == '\0';
+}
+
+/* Is an earlier image of the process, before exec, recorded as it should be? */
+static bool
+check_earlier(const struct found *trace)
+{
+	struct summary s;
+
+	if (!collect_summary(trace, &s))
+		return false;
+	if (s.fault[0] != '\0')
+		speak("%s: NOT COMPLETE: %s", short_path(trace->path), s.fault);
+	return s.fault[0] == '\0';
+}
+
+/* False if there is a trace missing or not complete. */
+static bool
+report(const char *text, const struct launch *l, const char *command,
+       const char *untraceable)
+{
+	struct collection c;
+	char others[256];
+	bool ok = true;
+
+	if (!collect(&c, text, l)) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		ok = false;
+	} else if (c.own_count == 0) {
+		ok = false;
+		c.own_count = 1;
+		describe_others(&c, others, sizeof(others));
+		speak("%s left no trace%s%s%s", command,
+		      untraceable != NULL ? ": it is " : "",
+		      untraceable != NULL ? untraceable : "", others);
+	} else {
+		describe_others(&c, others, sizeof(others));
+		for (size_t i = 0; i + 1 < c.own_count; i++)
+			ok = check_earlier(&c.traces[i]) && ok;
+		ok = print_summary(&c.traces[c.own_count - 1], others) && ok;
+	}
+	collect_free(&c);
+	return ok;
+}
+
+static int
+run(char **argv, const char *text)
+{
+	const char *const untraceable = program_untraceable(argv[0]);
+	struct launch l;
+
+	if (untraceable != NULL)
+		speak("%s is %s: libhatftrace.so cannot be loaded into it",
+		      argv[0], untraceable);
+	if (!launch_run(argv, &l))
+		return EXIT_BAD_INPUT;
+	if (l.exec_errno != 0) {
+		speak("%s: %s", argv[0], strerror(l.exec_errno));
+		return launch_pass_on(&l);
+	}
+
+	const bool ok = report(text, &l, argv[0], untraceable);
+
+	if (!ok && launch_succeeded(&l))
+		return EXIT_BAD_INPUT;
+	return launch_pass_on(&l);
+}
+
+int
+command_record(int argc, char **argv)
+{
+	const char *option = NULL;
+	int exit_status = EXIT_FINE;
+	bool usage;
+	const int first = opt_parse(&page, argc, argv, take_option, &option,
+				    &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a COMMAND is missing");
+
+	char *const text = prepare_output(option, &usage);
+
+	if (text == NULL)
+		return usage ? EXIT_USAGE : EXIT_BAD_INPUT;
+	if (!set_preload()) {
+		free(text);
+		return EXIT_BAD_INPUT;
+	}
+	exit_status = run(argv + first, text);
+	free(text);
+	return exit_status;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* speak.c - see speak.h */
+#include "speak.h"
+
+#include "escape.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A line is cut to this; a path has at most 4096 bytes. */
+#define LINE_NBYTES 6000
+
+static const char *speaker = "hatf";
+
+void
+speak_as(const char *command)
+{
+	speaker = command;
+}
+
+void
+speak(const char *format, ...)
+{
+	char text[LINE_NBYTES], line[LINE_NBYTES];
+	const int start = snprintf(text, sizeof(text), "%s: ", speaker);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + start, sizeof(text) - (size_t)start, format, args);
+	va_end(args);
+	escape_text(text, line, sizeof(line) - 1);
+
+	const size_t len = strlen(line);
+
+	line[len] = '\n';
+	/* Nobody could be told if this failed. */
+	if (write(STDERR_FILENO, line, len + 1) < 0)
+		return;
+}
+
+const char *
+speak_path(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+char *
+speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
+{
+	/* A file that cannot be opened or is no trace has no offsets yet. */
+	if (err->offset == 0 && err->status == HATF_IO && err->sys_errno != 0)
+		snprintf(buf, nbytes, "%s", strerror(err->sys_errno));
+	else if (err->status == HATF_NOT_HATF || err->status == HATF_NO_MEMORY)
+		snprintf(buf, nbytes, "%s", hatf_status_text(err->status));
+	else
+		hatf_error_text(err, buf, nbytes);
+	return buf;
+}
+
+void
+speak_error(const char *path, const struct hatf_error *err)
+{
+	char text[512];
+
+	speak("%s: %s", speak_path(path),
+	      speak_error_text(err, text, sizeof(text)));
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tail.c - see tail.h
+ *
+ * The trailer is the last record, so in a plain trace it is the comment whose
+ * length ends at the end of the file.  In a gzip'ed one each block is a member of
+ * its own: try from the end what looks like the start of a member, until one can
+ * be read to the end of the file.
+ */
+#include "tail.h"
+
+#include "hatf.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Holds the last block: 256 KiB of HATF and some, compressed or not. */
+#define TAIL_NBYTES (1u << 20)
+
+static const char end_kind[] = "HATF end\n";
+#define END_KIND_NBYTES (sizeof(end_kind) - 1)
+
+/* The decimal value of "KEY=" at a line start; false if there is none. */
+static bool
+find_number(const char *text, size_t nbytes, const char *key, uint64_t *n_ret)
+{
+	const size_t key_nbytes = strlen(key);
+	const char *const end = text + nbytes;
+
+	for (const char *line = text; line < end;) {
+		const char *const stop =
+			memchr(line, '\n', (size_t)(end - line));
+		const char *p = line + key_nbytes;
+
+		if (stop == NULL)
+			return false;
+		if ((size_t)(stop - line) > key_nbytes + 1 &&
+		    memcmp(line, key, key_nbytes) == 0 && *p == '=') {
+			uint64_t n = 0;
+
+			while (++p < stop && *p >= '0' && *p <= '9')
+				n = n * 10 + (uint64_t)(*p - '0');
+			*n_ret = n;
+			return p == stop;
+		}
+		line = stop + 1;
+	}
+	return false;
+}
+
+static bool
+parse(const char *text, size_t nbytes, struct tail *ret)
+{
+	uint64_t complete;
+
+	if (nbytes < END_KIND_NBYTES ||
+	    memcmp(text, end_kind, END_KIND_NBYTES) != 0 ||
+	    !find_number(text, nbytes, "complete", &complete) ||
+	    !find_number(text, nbytes, "events", &ret->event_count))
+		return false;
+	ret->complete = complete == 1;
+	if (!find_number(text, nbytes, "lost", &ret->lost_count))
+		ret->lost_count = 0;
+	if (!find_number(text, nbytes, "time", &ret->time))
+		ret->time = 0;
+	return true;
+}
+
+static bool
+find_plain(const uint8_t *buf, size_t nbytes, struct tail *ret)
+{
+	for (size_t at = nbytes; at-- > 0;) {
+		const size_t left = nbytes - at;
+
+		if (left < 3 + END_KIND_NBYTES || buf[at] != HATF_COMMENT)
+			continue;
+		if ((size_t)(buf[at + 1] << 8 | buf[at + 2]) != left - 3)
+			continue;
+		if (parse((const char *)buf + at + 3, left - 3, ret))
+			return true;
+	}
+	return false;
+}
+
+/* Is the last record of this stream a trailer?  Any error says no. */
+static bool
+read_stream(int fd, struct tail *ret)
+{
+	struct hatf_record records[64];
+	struct hatf_reader *reader;
+	enum hatf_status status;
+	bool found = false;
+	size_t n;
+
+	if (hatf_reader_open_fd(fd, 0, &reader, NULL) != HATF_OK)
+		return false;
+	while ((status = hatf_reader_read(reader, records, 64, &n)) ==
+	       HATF_OK) {
+		const struct hatf_record *const last = &records[n - 1];
+
+		found = last->tag == HATF_COMMENT &&
+			parse((const char *)last->attributes,
+			      last->attributes_nbytes, ret);
+	}
+	hatf_reader_close(reader);
+	return found && (status == HATF_END || status == HATF_NO_TRAILER);
+}
+
+/* The bytes as a file of their own, since readers start where a file does. */
+static bool
+read_member(const uint8_t *buf, size_t nbytes, struct tail *ret)
+{
+	const int fd = memfd_create("hatf-tail", MFD_CLOEXEC);
+	bool found = false;
+
+	if (fd < 0)
+		return false;
+	if (write(fd, buf, nbytes) == (ssize_t)nbytes &&
+	    lseek(fd, 0, SEEK_SET) == 0)
+		found = read_stream(fd, ret);
+	close(fd);
+	return found;
+}
+
+static bool
+find_gzip(const uint8_t *buf, size_t nbytes, struct tail *ret)
+{
+	static const uint8_t magic[] = { 0x1f, 0x8b, 8 };
+
+	for (size_t at = nbytes; at-- > 0;)
+		if (nbytes - at >= sizeof(magic) &&
+		    memcmp(buf + at, magic, sizeof(magic)) == 0 &&
+		    read_member(buf + at, nbytes - at, ret))
+			return true;
+	return false;
+}
+
+static bool
+read_tail(int fd, uint8_t *buf, struct tail *ret)
+{
+	struct stat st;
+	uint8_t first[2];
+
+	if (fstat(fd, &st) != 0 || pread(fd, first, 2, 0) != 2)
+		return false;
+
+	const off_t from =
+		st.st_size > TAIL_NBYTES ? st.st_size - TAIL_NBYTES : 0;
+	const ssize_t n = pread(fd, buf, TAIL_NBYTES, from);
+
+	if (n <= 0 || n != st.st_size - from)
+		return false;
+	return first[0] == 0x1f && first[1] == 0x8b
+		       ? find_gzip(buf, (size_t)n, ret)
+		       : find_plain(buf, (size_t)n, ret);
+}
+
+bool
+tail_read(const char *path, struct tail *ret)
+{
+	uint8_t *const buf = malloc(TAIL_NBYTES);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool found = false;
+
+	if (buf != NULL && fd >= 0)
+		found = read_tail(fd, buf, ret);
+	if (fd >= 0)
+		close(fd);
+	free(buf);
+	return found;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tail.h - the trailer of a trace, without reading the trace
+ *
+ * After hours of recording, 'hatf record' has one line to print; the last block
+ * has all that it says.
+ */
+#ifndef TAIL_H
+#define TAIL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* From the "HATF end" comment. */
+struct tail {
+	bool complete;
+	uint64_t event_count, lost_count;
+	uint64_t time; /* in the unit of the header */
+};
+
+/* False if the file does not end in a trailer, or cannot be read. */
+bool tail_read(const char *path, struct tail *ret);
+
+#endif /* TAIL_H */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* template.c - see template.h */
+#include "template.h"
+
+#include "hatf.h"
+#include "speak.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool
+template_check(const char *option, const char *text)
+{
+	const size_t len = strlen(text);
+
+	if (len == 0 || text[len - 1] == '/') {
+		speak("%s: not a file name: '%s'", option, text);
+		return false;
+	}
+	for (const char *p = text; (p = strchr(p, '%')) != NULL; p += 2) {
+		if (p[1] != '\0' && strchr("pehn%", p[1]) != NULL)
+			continue;
+		speak("%s: unknown conversion '%.2s' in '%s' (want %%p, %%e, "
+		      "%%h, %%n or %%%%)",
+		      option, p, text);
+		return false;
+	}
+	return true;
+}
+
+char *
+template_absolute(const char *text)
+{
+	char *result = NULL;
+	size_t nbytes;
+
+	if (text[0] == '/') {
+		result = strdup(text);
+	} else {
+		char *const cwd = getcwd(NULL, 0);
+		FILE *const f = open_memstream(&result, &nbytes);
+
+		if (cwd == NULL || f == NULL) {
+			speak("working directory: %s", strerror(errno));
+			return NULL;
+		}
+		/* A '%' in the directory's name is not a conversion. */
+		for (const char *p = cwd; *p != '\0'; p++)
+			fprintf(f, *p == '%' ? "%%%%" : "%c", *p);
+		fprintf(f, "/%s", text);
+		free(cwd);
+		if (fclose(f) != 0)
+			result = NULL;
+	}
+	if (result == NULL)
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	return result;
+}
+
+/* The directory, up to the first part that differs from process to process. */
+static void
+fixed_directory(const char *text, char *dir)
+{
+	size_t used = 0, slash = 0;
+
+	for (const char *p = text; *p != '\0'; p++) {
+		if (*p == '/')
+			slash = used;
+		if (*p == '%' && *++p != '%')
+			break;
+		dir[used++] = *p;
+	}
+	/* The slash of the root directory is its name. */
+	dir[slash != 0 ? slash : 1] = '\0';
+}
+
+/* Make a file without a name and write to it; 0 or an errno. */
+static int
+try_directory(const char *dir)
+{
+	static const char page[4096];
+	const int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int e = 0;
+
+	if (fd >= 0) {
+		if (write(fd, page, sizeof(page)) < 0)
+			e = errno;
+		close(fd);
+		return e;
+	}
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+		return errno;
+	/* No such files in this file system: ask only. */
+	return access(dir, W_OK | X_OK) == 0 ? 0 : errno;
+}
+
+/* Is 'text', without conversions, a name that can be created or appended to? */
+static bool
+check_existing(const char *text)
+{
+	struct stat st;
+
+	if (strchr(text, '%') != NULL || stat(text, &st) != 0 ||
+	    S_ISREG(st.st_mode))
+		return true;
+	speak("cannot write to %s: %s", text,
+	      S_ISDIR(st.st_mode) ? strerror(EISDIR) : "not a regular file");
+	return false;
+}
+
+bool
+template_directory_writable(const char *text)
+{
+	char *const dir = malloc(strlen(text) + 2);
+
+	if (dir == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	fixed_directory(text, dir);
+
+	const int e = try_directory(dir);
+
+	if (e != 0)
+		speak("cannot write to directory %s: %s", dir, strerror(e));
+	free(dir);
+	return e == 0 && check_existing(text);
+}
+
+char *
+template_pattern(const char *text, pid_t pid)
+{
+	char *result = NULL;
+	size_t nbytes;
+	FILE *const f = open_memstream(&result, &nbytes);
+
+	if (f == NULL)
+		return NULL;
+	for (const char *p = text; *p != '\0'; p++) {
+		if (*p != '%') {
+			/* What glob() would take for a pattern. */
+			if (strchr("*?[\\", *p) != NULL)
+				fputc('\\', f);
+			fputc(*p, f);
+		} else if (*++p == '%') {
+			fputc('%', f);
+		} else if (*p == 'p' && pid != 0) {
+			fprintf(f, "%d", (int)pid);
+		} else {
+			fputc('*', f);
+		}
+	}
+	if (fclose(f) != 0) {
+		free(result);
+		return NULL;
+	}
+	return result;
+}

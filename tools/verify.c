@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* verify.c - hatf verify: is a trace legal, complete and consistent? */
+#include "commands.h"
+#include "json.h"
+#include "opt.h"
+#include "out.h"
+#include "speak.h"
+#include "trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPT_JSON,
+	OPT_MAX_SHOWN,
+};
+
+static const struct opt options[] = {
+	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "max", 'm', "N", "show at most N violations of a file (default 10)" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = { "hatf verify",
+				      "[--json] [--max N] FILE...",
+				      "Check that each trace is legal HATF, is "
+				      "complete and lost nothing, and that\n"
+				      "its events are consistent: every free "
+				      "and realloc is of a live object, no\n"
+				      "address is handed out while live, "
+				      "thread and heap events nest, and time\n"
+				      "never goes back.  FILE is HATF, plain "
+				      "or gzip'ed; '-' is standard input.\n",
+				      "Exit status: 0 if all of this holds for "
+				      "every file, 1 if not or if one\n"
+				      "could not be read, 2 for wrong usage.\n",
+				      false,
+				      options };
+
+struct verify {
+	uint64_t max_shown;
+	bool json;
+};
+
+/* What has been found in one file. */
+struct finding {
+	struct trace trace;
+	json_t *shown_json; /* array */
+	uint64_t shown;
+	uint64_t violation_count;
+	bool no_memory;
+};
+
+/* The address that the violation is about; 0: none. */
+static uint64_t
+address_at_fault(const struct hatf_event *e)
+{
+	switch (e->violation) {
+	case HATF_VIOLATION_ALLOC_LIVE:
+		return e->address;
+	case HATF_VIOLATION_FREE_UNKNOWN:
+	case HATF_VIOLATION_REALLOC_UNKNOWN:
+		return e->old_address;
+	case HATF_VIOLATION_PAIRING:
+		return e->old_address != 0 ? e->old_address : e->address;
+	default:
+		return 0;
+	}
+}
+
+static void
+show_text(const struct finding *f, const struct hatf_event *e)
+{
+	struct out *const o = out_stdout();
+	const uint64_t address = address_at_fault(e);
+
+	out_text(o, speak_path(f->trace.path));
+	out_printf(o,
+		   ": record %" PRIu64 ", offset 0x%" PRIx64 ": %s: thread "
+		   "%" PRIu64 ", time %" PRIu64,
+		   e->record, e->offset, hatf_violation_text(e->violation),
+		   e->thread, e->time);
+	if (address != 0)
+		out_printf(o, ", address 0x%" PRIx64, address);
+	out_str(o, "\n");
+}
+
+static void
+show_json(struct finding *f, const struct hatf_event *e)
+{
+	char address[24];
+	json_t *const v = json_object();
+
+	snprintf(address, sizeof(address), "0x%" PRIx64, address_at_fault(e));
+	json_object_set_new(v, "record", json_u64(e->record));
+	json_object_set_new(v, "offset", json_u64(e->offset));
+	json_object_set_new(v, "violation",
+			    json_text(hatf_violation_text(e->violation)));
+	json_object_set_new(v, "address", json_text(address));
+	json_object_set_new(v, "thread", json_u64(e->thread));
+	json_object_set_new(v, "time", json_u64(e->time));
+	if (json_object_size(v) != 6 ||
+	    json_array_append(f->shown_json, v) != 0)
+		f->no_memory = true;
+	json_decref(v);
+}
+
+static void
+check_batch(const struct verify *v, struct finding *f, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct hatf_event *const e = &f->trace.batch[i];
+
+		if (e->violation == HATF_VIOLATION_NONE)
+			continue;
+		f->violation_count++;
+		if (f->shown >= v->max_shown)
+			continue;
+		f->shown++;
+		if (v->json)
+			show_json(f, e);
+		else
+			show_text(f, e);
+	}
+}
+
+/* Has the stream itself a fault, other than to end too early? */
+static bool
+is_legal(const struct finding *f)
+{
+	return f->trace.status == HATF_END ||
+	       f->trace.status == HATF_NO_TRAILER;
+}
+
+static bool
+print_json(struct finding *f, bool ok, const char *fault)
+{
+	const struct trace *const t = &f->trace;
+	struct hatf_reader_stats read;
+	struct hatf_events_stats seen;
+	json_t *const object = json_object();
+
+	hatf_reader_get_stats(t->reader, &read);
+	hatf_events_get_stats(t->events, &seen);
+	json_object_set_new(object, "file", json_text(t->path));
+	json_object_set_new(object, "ok", json_boolean(ok));
+	json_object_set_new(object, "legal", json_boolean(is_legal(f)));
+	json_object_set_new(object, "complete", json_boolean(fault == NULL));
+	json_object_set_new(object, "error", json_text(fault));
+	json_object_set_new(object, "events", json_u64(seen.event_count));
+	json_object_set_new(object, "lost", json_u64(read.lost_count));
+	json_object_set_new(object, "inherited",
+			    json_u64(seen.inherited_count));
+	json_object_set_new(object, "violations", json_u64(f->violation_count));
+	/* The array goes over to the object. */
+	json_object_set_new(object, "first_violations", f->shown_json);
+	f->shown_json = NULL;
+	return json_print(out_stdout(), object, f->no_memory ? 0 : 10);
+}
+
+/* "FILE: ok, 1234 events" */
+static void
+print_summary(const struct finding *f, bool ok)
+{
+	struct out *const o = out_stdout();
+	struct hatf_reader_stats read;
+	struct hatf_events_stats seen;
+
+	hatf_reader_get_stats(f->trace.reader, &read);
+	hatf_events_get_stats(f->trace.events, &seen);
+	if (f->violation_count > f->shown) {
+		out_text(o, speak_path(f->trace.path));
+		out_printf(o, ": ... and %" PRIu64 " more\n",
+			   f->violation_count - f->shown);
+	}
+	out_text(o, speak_path(f->trace.path));
+	out_printf(o, ": %s, %" PRIu64 " events", ok ? "ok" : "not ok",
+		   seen.event_count);
+	if (f->violation_count != 0)
+		out_printf(o, ", %" PRIu64 " violations", f->violation_count);
+	if (read.lost_count != 0)
+		out_printf(o, ", %" PRIu64 " events lost", read.lost_count);
+	if (seen.inherited_count != 0)
+		out_printf(o,
+			   ", %" PRIu64 " of blocks inherited from the "
+			   "parent process",
+			   seen.inherited_count);
+	out_str(o, "\n");
+}
+
+static int
+verify_trace(const struct verify *v, struct finding *f)
+{
+	struct hatf_reader_stats stats;
+	char buf[512];
+	size_t n;
+
+	while ((n = trace_read(&f->trace)) > 0)
+		check_batch(v, f, n);
+	hatf_reader_get_stats(f->trace.reader, &stats);
+
+	const char *const fault = trace_fault(&f->trace, buf, sizeof(buf));
+	const bool ok = fault == NULL && f->violation_count == 0 &&
+			stats.lost_count == 0;
+	int exit_status = ok ? EXIT_FINE : EXIT_BAD_INPUT;
+
+	if (!v->json)
+		print_summary(f, ok);
+	else if (!print_json(f, ok, fault))
+		exit_status = EXIT_BAD_INPUT;
+	/* In order, when both go to the same place. */
+	out_flush(out_stdout());
+	if (fault != NULL)
+		speak("%s: %s", speak_path(f->trace.path), fault);
+	return exit_status;
+}
+
+static int
+verify_file(const struct verify *v, const char *path)
+{
+	struct finding *const f = calloc(1, sizeof(*f));
+	int exit_status = EXIT_BAD_INPUT;
+
+	if (f == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return EXIT_BAD_INPUT;
+	}
+	if (v->json)
+		f->shown_json = json_array();
+	if (trace_open(&f->trace, path)) {
+		exit_status = verify_trace(v, f);
+		trace_close(&f->trace);
+	}
+	json_decref(f->shown_json);
+	free(f);
+	return exit_status;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct verify *const v = ctx;
+
+	if (idx == OPT_MAX_SHOWN)
+		return opt_parse_u64("--max", value, &v->max_shown);
+	v->json = true;
+	return true;
+}
+
+int
+command_verify(int argc, char **argv)
+{
+	struct verify v = { .max_shown = 10 };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &v, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a FILE is missing");
+	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
+		if (verify_file(&v, argv[i]) != EXIT_FINE)
+			exit_status = EXIT_BAD_INPUT;
+	return out_finish(out_stdout(), exit_status);
+}
