@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hatf.h - read and write traces in HATF, the Heap Allocation Trace Format
+ *
+ * The one public header of libhatf.  It offers three things:
+ *
+ *   the currency   'struct hatf_record', one record of HATF content, free of
+ *                  widths, interpretations, blocks and compression;
+ *   the streams    'hatf_reader' (file, pipe, plain or gzip -> records) and
+ *                  'hatf_writer' (records -> file);
+ *   the event stage 'hatf_events' (records -> logical heap events with the live
+ *                  set, object ids and lifetimes).
+ *
+ * The format is specified in FORMAT.md; "FORMAT" below cites its headings.
+ * HATF 1.0 itself is appendix A of Chilimbi, Jones, Zorn: "Designing a Trace
+ * Format for Heap Allocation Events", ISMM 2000.
+ *
+ * Thread safety: an object may be used by one thread at a time; different
+ * objects may be used by different threads at once.  Nothing here has global
+ * state, prints, exits or aborts on bad input.
+ */
+#ifndef HATF_H
+#define HATF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HATF_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define HATF_API __attribute__((visibility("default")))
+#else
+#define HATF_API
+#endif
+
+/* ---------------------------------------------------------------- errors */
+
+/* What a call came to.  Numbers are never reused. */
+enum hatf_status {
+	HATF_OK = 0,
+	HATF_END = 1,	      /* the stream ended where a record ends */
+	HATF_TRUNCATED = 2,   /* the stream ends inside a record or member */
+	HATF_BAD_TAG = 3,     /* a tag byte above 11 */
+	HATF_BAD_METADATA = 4,/* an op, field, width or interpretation that
+				 does not exist, or not for this field */
+	HATF_BAD_COMPRESSION = 5, /* gzip data is damaged */
+	HATF_NOT_HATF = 6,    /* the file is not a trace, or empty */
+	HATF_NO_TRAILER = 7,  /* the records end well, the "HATF end" comment
+				 that says the trace is complete is missing */
+	HATF_IO = 8,	      /* a system call failed: see sys_errno */
+	HATF_NO_MEMORY = 9,
+	HATF_BAD_RECORD = 10, /* writer: a record that HATF cannot express */
+	HATF_LIMIT = 11,      /* a documented limit was exceeded */
+	HATF_BAD_COMMENT = 12,/* a comment of ours ("HATF ...") is malformed */
+};
+
+/*
+ * Where and why something failed.  'offset' counts bytes of the uncompressed
+ * stream and is that of the first byte of the record at fault; 'record' counts
+ * data records (tags 0 to 10) before it.
+ */
+struct hatf_error {
+	enum hatf_status status;
+	int sys_errno;	       /* for HATF_IO, else 0 */
+	uint64_t offset;       /* bytes */
+	uint64_t file_offset;  /* bytes into the file itself, compressed or not:
+				  how far it had been consumed; 0 if unknown */
+	uint64_t record;       /* count */
+	const char *field;     /* the name in FORMAT.md, or NULL; static */
+};
+
+/* One English phrase for a status; static, never NULL. */
+HATF_API const char *hatf_status_text(enum hatf_status status);
+
+/*
+ * Describe 'err' in 'buf', NUL-terminated, cut to 'nbytes': for example
+ * "offset 0x1a40, record 812: size: the trace ends inside a record".
+ * Returns 'buf'.
+ */
+HATF_API char *hatf_error_text(const struct hatf_error *err, char *buf,
+			       size_t nbytes);
+
+/* --------------------------------------------------------------- records */
+
+/* The tags of HATF 1.0 (appendix A); FORMAT "Tags". */
+enum hatf_tag {
+	HATF_ALLOC = 0,
+	HATF_FREE = 1,
+	HATF_REALLOC_NO_ALLOC = 2,
+	HATF_REALLOC_ALLOC_FREE = 3,
+	HATF_REALLOC_ALLOC = 4,
+	HATF_REALLOC_FREE = 5,
+	HATF_CREATE_HEAP = 6,
+	HATF_DESTROY_HEAP = 7,
+	HATF_CREATE_THREAD = 8,
+	HATF_DESTROY_THREAD = 9,
+	HATF_COMMENT = 10,
+	HATF_METADATA = 11,
+};
+#define HATF_TAG_COUNT 12
+
+/* "alloc", "free", "reallocNoAlloc", ... as in the paper; NULL if no tag. */
+HATF_API const char *hatf_tag_name(unsigned tag);
+
+/* Fields, in the numbering of the metadata records. */
+enum hatf_field {
+	HATF_FIELD_SIZE = 0,
+	HATF_FIELD_ADDRESS = 1,
+	HATF_FIELD_TIME = 2,
+	HATF_FIELD_THREAD = 3,
+	HATF_FIELD_HEAP = 4,
+	HATF_FIELD_ATTRIBUTES = 5,
+};
+#define HATF_FIELD_COUNT 6
+
+enum hatf_interpretation {
+	HATF_NONE = 0,
+	HATF_DEFAULT = 1,
+	HATF_BASE_OFFSET = 2,
+	HATF_DELTA = 3,
+	HATF_STRIDE = 4,
+};
+
+/* Width codes; 0, 1, 2, 4 and 8 stand for themselves. */
+#define HATF_WIDTH_V1 9
+#define HATF_WIDTH_V2 10
+
+enum hatf_metadata_op {
+	HATF_SET_FIELD_SIZE = 1,
+	HATF_SET_FIELD_INTERPRETATION = 2,
+};
+
+/* A metadata record, as hatf_reader delivers it on request. */
+struct hatf_metadata {
+	uint8_t op;	  /* enum hatf_metadata_op */
+	uint8_t field;	  /* enum hatf_field */
+	uint8_t argument; /* width code, or enum hatf_interpretation */
+	uint64_t value;	  /* default, base or initial value; else 0 */
+	uint64_t stride;  /* for HATF_STRIDE, else 0 */
+};
+
+/*
+ * One record.  Fields that a tag does not have are 0.  'attributes' holds the
+ * attribute bytes, or the text of a comment (not NUL-terminated); what a reader
+ * delivers stays valid until the next call on that reader.
+ */
+struct hatf_record {
+	uint8_t tag;		  /* enum hatf_tag */
+	uint32_t attributes_nbytes; /* 0 to 65535 */
+	const uint8_t *attributes;
+	uint64_t size;		  /* bytes asked for */
+	uint64_t address;	  /* alloc, free; a realloc's new address */
+	uint64_t old_address;	  /* a realloc's, else 0 */
+	uint64_t time;		  /* in the unit that the header names */
+	uint64_t thread;
+	uint64_t heap;
+	uint64_t offset;	  /* reader: of the record's first byte in the
+				     uncompressed stream; ignored by writers */
+	struct hatf_metadata metadata; /* for HATF_METADATA, else all 0 */
+};
+
+/* ------------------------------------------------------------ attributes */
+
+/*
+ * Attribute bytes are a sequence of items, FORMAT "Attributes": a key byte
+ * whose two top bits say what follows (0: nothing, 1: ULEB128, 2: ULEB128
+ * length and bytes; 3 is reserved), so that unknown items can be stepped over.
+ */
+enum hatf_attr {
+	HATF_ATTR_ZEROED = 0x01,    /* calloc */
+	HATF_ATTR_ALIGNMENT = 0x41, /* bytes, as asked for */
+	HATF_ATTR_PARENT = 0x42,    /* createThread: thread that created it */
+	HATF_ATTR_TID = 0x43,	    /* createThread: kernel thread id */
+	HATF_ATTR_START = 0x44,	    /* createThread: address of its function */
+	HATF_ATTR_NAME = 0x81,	    /* createThread: name */
+};
+
+/* One item: 'value' for ULEB128 kinds, 'text'/'text_nbytes' for byte kinds. */
+struct hatf_attr_item {
+	uint8_t key;
+	uint64_t value;
+	const uint8_t *text;
+	size_t text_nbytes;
+};
+
+/*
+ * Step through attribute bytes.  '*next' starts as the attribute bytes, 'end'
+ * is one past the last.  Returns false at the end and, with '*next' left where
+ * the trouble is (so '*next' != 'end'), on malformed bytes.
+ */
+HATF_API bool hatf_attr_next(const uint8_t **next, const uint8_t *end,
+			     struct hatf_attr_item *item_ret);
+
+/*
+ * Append an item to 'buf' of 'cap' bytes of which '*used' are taken.  Returns
+ * false and changes nothing if it does not fit.
+ */
+HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
+			    const struct hatf_attr_item *item);
+
+/* ---------------------------------------------------------------- reader */
+
+struct hatf_reader;
+
+enum {
+	HATF_READ_METADATA = 1, /* deliver metadata records too */
+};
+
+/*
+ * Open 'path' ("-" is standard input; a pipe will do), plain HATF or gzip'ed,
+ * told apart by content.  'flags' is 0 or HATF_READ_METADATA.  On success stores
+ * a reader, to be closed by the caller.  Errors: HATF_IO, HATF_NO_MEMORY,
+ * HATF_NOT_HATF (empty, or the first bytes are no HATF), with '*err' filled in
+ * if it is not NULL.
+ */
+HATF_API enum hatf_status hatf_reader_open(const char *path, unsigned flags,
+					   struct hatf_reader **reader_ret,
+					   struct hatf_error *err);
+
+/* Like hatf_reader_open(), but takes a descriptor; it stays the caller's. */
+HATF_API enum hatf_status hatf_reader_open_fd(int fd, unsigned flags,
+					      struct hatf_reader **reader_ret,
+					      struct hatf_error *err);
+
+/*
+ * Read up to 'max' records into 'records'; '*n_ret' tells how many.  HATF_OK
+ * comes with at least one record.  At the end of the stream the result is
+ * HATF_END with none, or HATF_NO_TRAILER if the trace is one of ours (it began
+ * with a "HATF 1.0" comment) and does not say that it is complete.  On an error,
+ * the records before it are delivered first, and the error is sticky: each later
+ * call repeats it.
+ */
+HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
+					   struct hatf_record *records,
+					   size_t max, size_t *n_ret);
+
+/* The error of the last call that did not return HATF_OK or HATF_END. */
+HATF_API const struct hatf_error *
+hatf_reader_error(const struct hatf_reader *reader);
+
+/*
+ * The value of 'key' in the header comment ("HATF 1.0") or, once it has been
+ * read, in the trailer ("HATF end"); NUL-terminated and unescaped; NULL if there
+ * is none.  Stays valid until the reader is closed (header) or until the next
+ * read (trailer).  The header is read by hatf_reader_open().
+ */
+HATF_API const char *hatf_reader_header(const struct hatf_reader *reader,
+					const char *key);
+HATF_API const char *hatf_reader_trailer(const struct hatf_reader *reader,
+					 const char *key);
+
+/* What has been read so far. */
+struct hatf_reader_stats {
+	uint64_t file_nbytes;	  /* consumed of the file */
+	uint64_t hatf_nbytes;	  /* of the uncompressed stream */
+	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
+	uint64_t block_count;	  /* "HATF block" comments */
+	uint64_t lost_count;	  /* events, by the "HATF lost" comments */
+	bool compressed;
+	bool ours;		  /* began with a "HATF 1.0" comment */
+	bool complete;		  /* the last comment is a trailer that says so;
+				     for a trace that is not ours: the end was
+				     reached without an error */
+};
+HATF_API void hatf_reader_get_stats(const struct hatf_reader *reader,
+				    struct hatf_reader_stats *stats_ret);
+
+/* Free the reader; NULL is allowed. */
+HATF_API void hatf_reader_close(struct hatf_reader *reader);
+
+/* ---------------------------------------------------------------- writer */
+
+struct hatf_writer;
+
+/* How to write.  All zero is a sensible default: gzip, blocks of 256 KiB. */
+struct hatf_writer_options {
+	bool plain;	       /* no compression */
+	int level;	       /* 0: the default; 1 (fast) to 3 (small) */
+	bool bare;	       /* HATF 1.0 alone: no header, blocks, trailer */
+	const char *header;    /* further lines "key=value\n" for the header
+				  comment, values escaped; NULL for none */
+};
+
+/*
+ * Make a trace at 'path' ("-" is standard output), mode 0666 less the umask.
+ * An existing file is replaced.  'options' may be NULL.  Errors: HATF_IO,
+ * HATF_NO_MEMORY, HATF_LIMIT (header too long).
+ */
+HATF_API enum hatf_status
+hatf_writer_open(const char *path, const struct hatf_writer_options *options,
+		 struct hatf_writer **writer_ret, struct hatf_error *err);
+
+/*
+ * Append records.  HATF_COMMENT is allowed, HATF_METADATA is not (the writer
+ * places its own); comments of our own framing ("HATF block", "HATF end",
+ * "HATF 1.0") are dropped, since the writer makes its own.  Errors: HATF_IO,
+ * HATF_BAD_RECORD; sticky.
+ */
+HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
+					    const struct hatf_record *records,
+					    size_t n);
+
+HATF_API const struct hatf_error *
+hatf_writer_error(const struct hatf_writer *writer);
+
+/*
+ * Write what is left and a trailer, close the file and free the writer.  The
+ * result is that of the whole trace.  NULL is allowed and gives HATF_OK.
+ */
+HATF_API enum hatf_status hatf_writer_close(struct hatf_writer *writer,
+					    struct hatf_error *err);
+
+/* ----------------------------------------------------------- event stage */
+
+/* A logical event: what the program did, whatever records it took. */
+enum hatf_event_kind {
+	HATF_EVENT_ALLOC,   /* malloc and friends; address 0: it failed */
+	HATF_EVENT_FREE,
+	HATF_EVENT_REALLOC, /* every realloc, also failed and in-place ones */
+	HATF_EVENT_THREAD_CREATE,
+	HATF_EVENT_THREAD_DESTROY,
+	HATF_EVENT_HEAP_CREATE,
+	HATF_EVENT_HEAP_DESTROY,
+	HATF_EVENT_COMMENT,
+};
+
+/* What is wrong with an event; 0 is "nothing". */
+enum hatf_violation {
+	HATF_VIOLATION_NONE = 0,
+	HATF_VIOLATION_ALLOC_LIVE = 1,	   /* address handed out while live */
+	HATF_VIOLATION_FREE_UNKNOWN = 2,   /* free of what is not live */
+	HATF_VIOLATION_REALLOC_UNKNOWN = 3,/* realloc of what is not live */
+	HATF_VIOLATION_TIME = 4,	   /* time went back */
+	HATF_VIOLATION_THREAD = 5,	   /* created twice, destroyed without
+					      having been created, or an event
+					      of a thread that does not exist */
+	HATF_VIOLATION_HEAP = 6,	   /* likewise for heaps */
+	HATF_VIOLATION_PAIRING = 7,	   /* a realloc's announced alloc and free
+					      do not match it */
+};
+HATF_API const char *hatf_violation_text(enum hatf_violation violation);
+
+struct hatf_event {
+	enum hatf_event_kind kind;
+	enum hatf_violation violation; /* the first one found */
+	uint8_t tag;		  /* of its first record */
+	uint64_t record;	  /* number of its first record, from 0 */
+	uint64_t offset;	  /* of its first record */
+	uint64_t time, thread, heap;
+	uint64_t address;	  /* the new block; 0: none */
+	uint64_t size;		  /* bytes asked for */
+	uint64_t old_address;	  /* the block that died or was resized */
+	uint64_t old_size;	  /* its size; 0 if unknown */
+	uint64_t object;	  /* id of the object concerned, from 1 in order of
+				     allocation; a realloc keeps it, also when
+				     the block moves; 0: no object */
+	uint64_t birth_time;	  /* when the object was allocated */
+	uint64_t birth_event;	  /* number of the event that allocated it */
+	bool inherited;		  /* a free or realloc of a block that a forked
+				     child has from its parent */
+	const uint8_t *attributes; /* of the first record; as in hatf_record */
+	uint32_t attributes_nbytes;
+};
+
+struct hatf_events;
+
+/*
+ * An event stage over 'reader', which stays the caller's and must outlive it.
+ * Memory is O(live objects).  Errors: HATF_NO_MEMORY.
+ */
+HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
+					   struct hatf_events **events_ret);
+
+/*
+ * Read up to 'max' events; results as for hatf_reader_read() (the reader holds
+ * the error), and HATF_NO_MEMORY.  An event with a violation is delivered like
+ * any other, and what follows is judged as if the program was right (the block
+ * is live from its latest alloc on).
+ */
+HATF_API enum hatf_status hatf_events_read(struct hatf_events *events,
+					   struct hatf_event *out, size_t max,
+					   size_t *n_ret);
+
+struct hatf_events_stats {
+	uint64_t event_count;	   /* alloc, free, realloc */
+	uint64_t live_count, live_nbytes;
+	uint64_t peak_live_count, peak_live_nbytes; /* each at its own peak */
+	uint64_t thread_count;	   /* that ever existed, the initial one too */
+	uint64_t first_time, last_time;
+	uint64_t inherited_count;  /* frees and reallocs of inherited blocks */
+	uint64_t violation_count;
+};
+HATF_API void hatf_events_get_stats(const struct hatf_events *events,
+				    struct hatf_events_stats *stats_ret);
+
+/* Free the stage, not the reader; NULL is allowed. */
+HATF_API void hatf_events_close(struct hatf_events *events);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HATF_H */

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_encoder.c
+ *
+ * What the encoder writes must decode to the records that went in, for any
+ * records and any placement; each block must decode without the bytes before it,
+ * and leave a reader that starts there in the same state as one that read
+ * everything; a buffer that is full must refuse a record and stay as it is.
+ */
+#include "encoder.h"
+#include "mini.h"
+#include "text.h"
+
+
+#define BLOCK_NBYTES 4096
+#define CAP (BLOCK_NBYTES + ENCODER_RECORD_MAX_NBYTES)
+#define RECORD_COUNT 20000
+
+/* Every width's boundaries, for signed and unsigned values. */
+static const uint64_t edges[] = {
+	0, 1, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000,
+	0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
+	0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffff7f,
+	0xffffffffffffff80, 0xffffffffffff7fff, 0xffffffffffff8000,
+	0xffffffff7fffffff, 0xffffffff80000000, 0xffffffffffffffff,
+};
+#define EDGE_COUNT (sizeof(edges) / sizeof(edges[0]))
+
+static uint8_t attribute_bytes[65535];
+
+/* How a made-up program behaves; probabilities in 1/256. */
+struct behaviour {
+	const char *name;
+	unsigned edge;	       /* of values from 'edges' */
+	unsigned far;	       /* of addresses in another cluster */
+	unsigned new_time;     /* of the clock having moved */
+	unsigned new_thread;   /* of another thread */
+	unsigned attributes;   /* of having some */
+	unsigned rare;	       /* of tags above 1 */
+	unsigned large;	       /* of a size above 255 */
+	unsigned heaps;	       /* of another heap */
+};
+
+static const struct behaviour behaviours[] = {
+	{ "plain", 0, 0, 0, 0, 0, 0, 0, 0 },
+	{ "sizes", 0, 0, 0, 0, 0, 0, 40, 0 },
+	{ "coarse clock", 0, 0, 2, 0, 0, 2, 10, 0 },
+	{ "fine clock", 0, 0, 200, 0, 0, 2, 10, 0 },
+	{ "clusters", 0, 100, 10, 10, 0, 20, 10, 0 },
+	{ "moving heap", 0, 250, 10, 10, 0, 20, 10, 0 },
+	{ "threads", 0, 20, 100, 100, 10, 10, 10, 0 },
+	{ "attributes", 0, 2, 10, 2, 128, 20, 10, 10 },
+	{ "heaps", 0, 2, 10, 2, 20, 20, 10, 128 },
+	{ "edges", 128, 128, 128, 128, 64, 64, 128, 64 },
+	{ "only edges", 256, 0, 256, 256, 64, 128, 0, 256 },
+};
+#define BEHAVIOUR_COUNT (sizeof(behaviours) / sizeof(behaviours[0]))
+
+static bool
+happens(uint64_t *seed, unsigned in_256)
+{
+	return (mini_random(seed) >> 32 & 255) < in_256;
+}
+
+static uint64_t
+edge(uint64_t *seed)
+{
+	return edges[(mini_random(seed) >> 32) % EDGE_COUNT];
+}
+
+static uint64_t
+make_address(const struct behaviour *b, uint64_t *seed)
+{
+	const uint64_t offset = mini_random(seed) % 0x4000000 * 16;
+
+	if (happens(seed, b->edge))
+		return edge(seed);
+	if (happens(seed, b->far))
+		return 0x7f0123450010 + offset;
+	return happens(seed, 1) ? 0 : 0x555555559000 + offset;
+}
+
+static void
+make_record(const struct behaviour *b, uint64_t *seed, uint64_t *time,
+	    struct hatf_record *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->tag = mini_random(seed) >> 40 & 1;
+	if (happens(seed, b->rare))
+		r->tag = (uint8_t)((mini_random(seed) >> 32) % 10);
+	if (happens(seed, b->new_time))
+		*time = happens(seed, b->edge)
+				? edge(seed)
+				: *time + (mini_random(seed) >> 32) % 300;
+	r->time = *time;
+	if (happens(seed, b->new_thread))
+		r->thread = happens(seed, b->edge)
+				    ? edge(seed)
+				    : (mini_random(seed) >> 32) % 300;
+	if (r->tag == 0 || (r->tag >= 2 && r->tag <= 5))
+		r->size = happens(seed, b->edge) ? edge(seed)
+			  : happens(seed, b->large)
+				  ? (mini_random(seed) >> 32) % 100000
+				  : (mini_random(seed) >> 32) % 200;
+	if (r->tag <= 5)
+		r->address = make_address(b, seed);
+	if (r->tag >= 2 && r->tag <= 5)
+		r->old_address = make_address(b, seed);
+	if (r->tag <= 7 && happens(seed, b->heaps))
+		r->heap = happens(seed, b->edge)
+				  ? edge(seed)
+				  : (mini_random(seed) >> 32) % 3;
+	if (happens(seed, b->attributes)) {
+		const uint64_t n = mini_random(seed) >> 32;
+
+		r->attributes_nbytes =
+			(uint32_t)(happens(seed, 4) ? n % 600 : n % 4);
+		r->attributes = attribute_bytes;
+	}
+}
+
+struct sink {
+	uint8_t *stream;
+	size_t cap, used;
+	size_t block_off[4096];
+	size_t block_count;
+};
+
+static void
+end_block(struct encoder *e, struct sink *s)
+{
+	encoder_end(e);
+	ck_assert_uint_le(e->used, s->cap - s->used);
+	memcpy(s->stream + s->used, e->buf, e->used);
+	s->used += e->used;
+	encoder_reset(e);
+	ck_assert_uint_eq(e->stream_nbytes, s->used);
+}
+
+static void
+begin_block(struct encoder *e, struct sink *s, uint64_t n,
+	    const struct hatf_record *r)
+{
+	s->block_off[s->block_count++] = s->used;
+	encoder_begin(e, n, r->time, r->thread);
+}
+
+static void
+encode(const struct hatf_record *records, size_t count, struct sink *s,
+       struct encoder *e)
+{
+	uint8_t *const buf = malloc(CAP);
+
+	encoder_init(e, buf, CAP);
+	for (size_t i = 0; i < count; i++) {
+		if (e->used == 0)
+			begin_block(e, s, i, &records[i]);
+		ck_assert(encoder_put(e, &records[i]));
+		if (e->used >= BLOCK_NBYTES)
+			end_block(e, s);
+	}
+	if (e->used != 0)
+		end_block(e, s);
+	s->block_off[s->block_count] = s->used;
+	free(buf);
+}
+
+static bool
+is_block_comment(const struct hatf_record *r)
+{
+	return r->tag == HATF_COMMENT && r->attributes_nbytes > 11 &&
+	       memcmp(r->attributes, "HATF block\n", 11) == 0;
+}
+
+static void
+check_block_comment(const struct hatf_record *r, size_t block, uint64_t record,
+		    uint64_t event, size_t nbytes)
+{
+	const char *const text = (const char *)r->attributes;
+	const size_t n = r->attributes_nbytes;
+	uint64_t value;
+
+	ck_assert(text_find_u64(text, n, "block", &value));
+	ck_assert_uint_eq(value, block);
+	ck_assert(text_find_u64(text, n, "record", &value));
+	ck_assert_uint_eq(value, record);
+	ck_assert(text_find_u64(text, n, "event", &value));
+	ck_assert_uint_eq(value, event);
+	ck_assert(text_find_u64(text, n, "bytes", &value));
+	ck_assert_uint_eq(value, nbytes);
+}
+
+/* Only what later records can depend on: previous matters to delta alone. */
+static void
+assert_same_state(const struct mini *a, const struct mini *b)
+{
+	for (unsigned i = 0; i < 6; i++) {
+		const struct mini_field *const f = &a->field[i];
+		const struct mini_field *const g = &b->field[i];
+
+		ck_assert_uint_eq(f->width, g->width);
+		ck_assert_uint_eq(f->last, g->last);
+		ck_assert_uint_eq(f->interpretation, g->interpretation);
+		ck_assert_uint_eq(f->argument, g->argument);
+		ck_assert_uint_eq(f->stride, g->stride);
+		if (f->interpretation >= HATF_DELTA)
+			ck_assert_uint_eq(f->previous, g->previous);
+	}
+}
+
+/*
+ * Read everything with one reader and each block with one of its own; both must
+ * see the records, and after each of them be in the same state.
+ */
+static void
+check_stream(const struct hatf_record *records, size_t count,
+	     const struct sink *s)
+{
+	struct mini whole, alone;
+	struct hatf_record r, q;
+	size_t n = 0;
+
+	mini_init(&whole, s->stream, s->used);
+	for (size_t i = 0; i < s->block_count; i++) {
+		const size_t nbytes = s->block_off[i + 1] - s->block_off[i];
+
+		mini_init(&alone, s->stream + s->block_off[i], nbytes);
+		ck_assert(mini_read(&whole, &r));
+		ck_assert(mini_read(&alone, &q));
+		ck_assert(is_block_comment(&r));
+		mini_assert_same(&r, &q);
+		check_block_comment(&r, i, n + i, n, nbytes);
+		while (mini_read(&alone, &q)) {
+			ck_assert(mini_read(&whole, &r));
+			ck_assert_uint_lt(n, count);
+			mini_assert_same(&r, &records[n]);
+			mini_assert_same(&q, &records[n]);
+			assert_same_state(&whole, &alone);
+			n++;
+		}
+	}
+	ck_assert_uint_eq(n, count);
+	ck_assert(!mini_read(&whole, &r));
+}
+
+START_TEST(any_records_come_back_from_each_block)
+{
+	const struct behaviour *const b = &behaviours[_i];
+	struct hatf_record *const records =
+		calloc(RECORD_COUNT, sizeof(*records));
+	struct sink s = { .cap = RECORD_COUNT * 256 };
+	struct encoder e;
+	uint64_t time = 1000;
+	uint64_t seed = 88172645463325252u + (unsigned)_i;
+
+	s.stream = malloc(s.cap);
+	for (size_t i = 0; i < sizeof(attribute_bytes); i++)
+		attribute_bytes[i] = (uint8_t)(i * 7);
+	for (size_t i = 0; i < RECORD_COUNT; i++)
+		make_record(b, &seed, &time, &records[i]);
+	encode(records, RECORD_COUNT, &s, &e);
+	ck_assert_uint_gt(s.block_count, 10);
+	ck_assert_uint_eq(encoder_data_records(&e),
+			  RECORD_COUNT + s.block_count);
+	check_stream(records, RECORD_COUNT, &s);
+	free(s.stream);
+	free(records);
+}
+END_TEST
+
+/* From each edge to each other one, in every field, twice each. */
+START_TEST(every_step_between_boundaries_comes_back)
+{
+	const size_t count = 2 * EDGE_COUNT * EDGE_COUNT;
+	struct hatf_record *const records = calloc(count, sizeof(*records));
+	struct sink s = { .cap = count * 256 };
+	struct encoder e;
+	size_t n = 0;
+
+	s.stream = malloc(s.cap);
+	for (size_t i = 0; i < EDGE_COUNT; i++) {
+		for (size_t j = 0; j < EDGE_COUNT; j++) {
+			for (unsigned k = 0; k < 2; k++) {
+				const uint64_t v = edges[k != 0 ? i : j];
+
+				records[n].tag = HATF_REALLOC_NO_ALLOC;
+				records[n].size = v;
+				records[n].address = v;
+				records[n].old_address = edges[i];
+				records[n].time = v;
+				records[n].thread = v;
+				records[n++].heap = v;
+			}
+		}
+	}
+	encode(records, count, &s, &e);
+	check_stream(records, count, &s);
+	free(s.stream);
+	free(records);
+}
+END_TEST
+
+START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
+{
+	uint8_t *const buf = malloc(CAP);
+	uint8_t *const copy = malloc(CAP);
+	struct hatf_record alloc = { .tag = HATF_ALLOC, .size = 24 };
+	struct hatf_record largest = {
+		.tag = HATF_REALLOC_ALLOC_FREE,
+		.attributes_nbytes = 65535,
+		.attributes = attribute_bytes,
+		.size = UINT64_MAX,
+		.address = UINT64_MAX,
+		.old_address = 1,
+		.time = UINT64_MAX,
+		.thread = UINT64_MAX,
+		.heap = UINT64_MAX,
+	};
+	struct encoder e;
+
+	/* One byte short of a record's room, then exactly that. */
+	for (unsigned spare = 0; spare < 2; spare++) {
+		encoder_init(&e, buf, CAP);
+		encoder_begin(&e, 0, 0, 0);
+		e.cap = e.used + ENCODER_RECORD_MAX_NBYTES - 1 + spare;
+
+		const struct encoder before = e;
+
+		memcpy(copy, buf, CAP);
+		ck_assert_int_eq(encoder_put(&e, &largest), spare == 1);
+		if (spare == 0) {
+			ck_assert(!encoder_put(&e, &alloc));
+			ck_assert_mem_eq(&before, &e, sizeof(e));
+			ck_assert_mem_eq(copy, buf, CAP);
+		}
+		ck_assert_uint_le(e.used, e.cap);
+	}
+	free(copy);
+	free(buf);
+}
+END_TEST
+
+START_TEST(what_hatf_cannot_express_is_refused)
+{
+	uint8_t *const buf = malloc(CAP);
+	struct hatf_record r = { .tag = HATF_METADATA };
+	struct encoder e;
+
+	encoder_init(&e, buf, CAP);
+	encoder_begin(&e, 0, 0, 0);
+
+	const size_t used = e.used;
+
+	ck_assert(!encoder_put(&e, &r));
+	r.tag = 255;
+	ck_assert(!encoder_put(&e, &r));
+	r.tag = HATF_ALLOC;
+	r.attributes_nbytes = 65536;
+	r.attributes = attribute_bytes;
+	ck_assert(!encoder_put(&e, &r));
+	r.tag = HATF_COMMENT;
+	ck_assert(!encoder_put(&e, &r));
+	ck_assert_uint_eq(e.used, used);
+	free(buf);
+}
+END_TEST
+
+START_TEST(comments_stand_before_and_in_a_block)
+{
+	static const char header[] = "HATF 1.0\nproducer=test\n";
+	uint8_t *const buf = malloc(CAP);
+	struct hatf_record r = { .tag = HATF_COMMENT,
+				 .attributes = (const uint8_t *)"note",
+				 .attributes_nbytes = 4 };
+	struct encoder e;
+	struct mini m;
+
+	encoder_init(&e, buf, CAP);
+	ck_assert(encoder_comment(&e, header, sizeof(header) - 1));
+	encoder_begin(&e, 7, 0, 0);
+	ck_assert(encoder_put(&e, &r));
+	encoder_end(&e);
+	ck_assert_uint_eq(encoder_data_records(&e), 3);
+	mini_init(&m, buf, e.used);
+	ck_assert(mini_read(&m, &r));
+	ck_assert_mem_eq(r.attributes, header, sizeof(header) - 1);
+	ck_assert(mini_read(&m, &r));
+	/* The first block counts from byte 0 of the stream. */
+	check_block_comment(&r, 0, 1, 7, e.used);
+	ck_assert(mini_read(&m, &r));
+	ck_assert_mem_eq(r.attributes, "note", 4);
+	ck_assert(!mini_read(&m, &r));
+
+	/* A comment that does not fit is not written. */
+	e.cap = e.used + 3 + 4;
+	ck_assert(!encoder_comment(&e, "12345", 5));
+	ck_assert(encoder_comment(&e, "1234", 4));
+	free(buf);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *const suite = suite_create("encoder");
+	TCase *const tc = tcase_create("encoder");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, any_records_come_back_from_each_block, 0,
+			    BEHAVIOUR_COUNT);
+	tcase_add_test(tc, every_step_between_boundaries_comes_back);
+	tcase_add_test(tc, a_full_buffer_refuses_and_stays_as_it_is);
+	tcase_add_test(tc, what_hatf_cannot_express_is_refused);
+	tcase_add_test(tc, comments_stand_before_and_in_a_block);
+	suite_add_tcase(suite, tc);
+
+	SRunner *const runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_NORMAL);
+
+	const int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed != 0;
+}
