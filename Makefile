@@ -34,6 +34,7 @@ ISAL := $(filter 1,$(ISAL))
 # A library inside ours where there is a static one, else beside it.
 static_or = $(or $(filter /%,$(shell $(CC) -print-file-name=$1)),$2)
 ISAL_LIBS := $(if $(ISAL),$(call static_or,libisal.a,-lisal))
+LIBS := $(ISAL_LIBS) -lz -ljansson
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wno-sign-conversion -Wcast-qual -Wpointer-arith -Wwrite-strings \
@@ -68,8 +69,7 @@ UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c,test_*.c))
 PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c)) \
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
-# Those of the library; the others stand alone, and their scripts build them.
-BENCHES := $(patsubst %.c,$B/%,$(shell grep -ls '"hatf.h"' tests/bench/*.c))
+BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
 SOURCES := $(wildcard hatf/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch])
 
@@ -122,27 +122,21 @@ $(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map
 
 $(CMD): $(call obj,tools/*.c) $(LIB)
 	$(call say,LINK)
-	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(ISAL_LIBS) -lz -ljansson
+	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # ------------------------------------------------------------------- tests
 # A new file in tests/ needs no entry here: its name is enough.
-$B/tests/unit/%: $B/obj/tests/unit/%.o $(PARTS) $(LIB)
+$B/tests/%: $B/obj/tests/%.o $(PARTS) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) \
-		$(ISAL_LIBS) -lz -ljansson -lpthread -ldl
-
-$B/tests/bench/%: $B/obj/tests/bench/%.o $(PARTS) $(LIB)
-	@mkdir -p $(@D)
-	$(call say,LINK)
-	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(ISAL_LIBS) -lz -ljansson \
-		-lpthread -ldl
+	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread -ldl \
+		$(if $(findstring /unit/,$@),$(shell pkg-config --libs check))
 
 $B/tests/capture/%: tests/capture/%.c $B/.flags
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$Q$(CC) -std=gnu11 $(PROGRAM_FLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP \
-		-o $@ $< -pthread -ldl -lm
+	$Q$(CC) -std=gnu11 $(PROGRAM_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< \
+		-pthread -ldl -lm
 
 $B/tests/capture/%: tests/capture/%.cc $B/.flags
 	@mkdir -p $(@D)
@@ -163,13 +157,14 @@ demo: ## set the machine up, build, record and read a real program
 check-san: ## unit tests: gcc and clang x ASan+UBSan, TSan
 	$Qscripts/check-san.sh
 
-bench: tests $(BENCHES) ## speed of the library: tests/bench
-	$Qfor t in $(wildcard tests/bench/*.sh); do case $$t in */capture*.sh) ;; \
-		*) BUILD=$(CURDIR)/$B $$t || exit ;; esac; done
+bench-programs: all $(BENCHES)
+bench: bench-programs ## speed of the library: tests/bench
+	$Qfor t in $(filter-out %/lib.sh %/capture.sh,$(wildcard tests/bench/*.sh)); \
+		do BUILD=$(CURDIR)/$B $$t || exit; done
 
 bench-capture: ## cost of recording, beside two peers
 	$Qscripts/setup.sh bench
-	$Q$(MAKE) all
+	$Q$(MAKE) bench-programs
 	$QBUILD=$(CURDIR)/$B tests/bench/capture.sh
 
 lint: all ## layout, clang-tidy, shellcheck, includes, exported symbols
@@ -213,6 +208,6 @@ help: ## this list
 -include $(wildcard $B/obj/*/*.d $B/obj/tests/*/*.d $B/tests/*/*.d)
 
 FORCE:
-.PHONY: all tests unit check demo check-san bench bench-capture lint format \
+.PHONY: all tests unit check demo check-san bench bench-programs bench-capture lint format \
 	install uninstall clean help FORCE
 .PRECIOUS: $B/obj/%.o
