@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * error.c - the words for statuses, tags, violations and errors
+ */
+#include "hatf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const status_text[] = {
+	[HATF_OK] = "no error",
+	[HATF_END] = "end of the trace",
+	[HATF_TRUNCATED] = "the trace is cut off here",
+	[HATF_BAD_TAG] = "no record has this tag",
+	[HATF_BAD_METADATA] = "a metadata record is illegal",
+	[HATF_BAD_COMPRESSION] = "the gzip data is damaged",
+	[HATF_NOT_HATF] = "not a HATF trace",
+	[HATF_NO_TRAILER] = "the trailer is missing: the trace is incomplete",
+	[HATF_IO] = "input or output failed",
+	[HATF_NO_MEMORY] = "out of memory",
+	[HATF_BAD_RECORD] = "HATF cannot express this record",
+	[HATF_LIMIT] = "a limit of this library is exceeded",
+	[HATF_BAD_COMMENT] = "a framing comment contradicts the trace",
+};
+
+static const char *const tag_name[HATF_TAG_COUNT] = {
+	[HATF_ALLOC] = "alloc",
+	[HATF_FREE] = "free",
+	[HATF_REALLOC_NO_ALLOC] = "reallocNoAlloc",
+	[HATF_REALLOC_ALLOC_FREE] = "reallocAllocFree",
+	[HATF_REALLOC_ALLOC] = "reallocAlloc",
+	[HATF_REALLOC_FREE] = "reallocFree",
+	[HATF_CREATE_HEAP] = "createHeap",
+	[HATF_DESTROY_HEAP] = "destroyHeap",
+	[HATF_CREATE_THREAD] = "createThread",
+	[HATF_DESTROY_THREAD] = "destroyThread",
+	[HATF_COMMENT] = "comment",
+	[HATF_METADATA] = "metadata",
+};
+
+static const char *const violation_text[] = {
+	[HATF_VIOLATION_NONE] = "no violation",
+	[HATF_VIOLATION_ALLOC_LIVE] = "the address is handed out while live",
+	[HATF_VIOLATION_FREE_UNKNOWN] = "free of what is not live",
+	[HATF_VIOLATION_REALLOC_UNKNOWN] = "realloc of what is not live",
+	[HATF_VIOLATION_TIME] = "the time goes back",
+	[HATF_VIOLATION_THREAD] = "the thread does not exist or did already",
+	[HATF_VIOLATION_HEAP] = "the heap does not exist or did already",
+	[HATF_VIOLATION_PAIRING] =
+		"the alloc and free that a realloc announced do not match it",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const char *
+hatf_status_text(enum hatf_status status)
+{
+	if ((unsigned)status >= COUNT(status_text))
+		return "unknown status";
+	return status_text[status];
+}
+
+const char *
+hatf_tag_name(unsigned tag)
+{
+	return tag < HATF_TAG_COUNT ? tag_name[tag] : NULL;
+}
+
+const char *
+hatf_violation_text(enum hatf_violation violation)
+{
+	if ((unsigned)violation >= COUNT(violation_text))
+		return "unknown violation";
+	return violation_text[violation];
+}
+
+char *
+hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
+{
+	const char *const colon = err->field == NULL ? "" : ": ";
+	const char *const field = err->field == NULL ? "" : err->field;
+
+	if (nbytes == 0)
+		return buf;
+	/* Where the system failed says more than where in the trace. */
+	if (err->status == HATF_IO || err->status == HATF_NO_MEMORY) {
+		char text[128];
+		const char *const reason =
+			err->sys_errno == 0
+				? hatf_status_text(err->status)
+				: strerror_r(err->sys_errno, text,
+					     sizeof(text));
+
+		snprintf(buf, nbytes, "%s%s%s", field, colon, reason);
+		return buf;
+	}
+	if (err->status == HATF_NOT_HATF && err->field == NULL) {
+		snprintf(buf, nbytes, "not a HATF trace: it is empty");
+		return buf;
+	}
+	snprintf(buf, nbytes, "offset 0x%" PRIx64 ", record %" PRIu64 "%s%s: %s",
+		 err->offset, err->record, colon, field,
+		 hatf_status_text(err->status));
+	return buf;
+}

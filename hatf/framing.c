@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * framing.c - see framing.h
+ */
+#include "framing.h"
+
+#include "text.h"
+
+#define HEADER "HATF 1.0"
+
+/* A comment's text. */
+struct note {
+	const char *text;
+	size_t nbytes;
+};
+
+/* Is 'kind' the comment's first line? */
+static bool
+is_kind(const struct note *note, const char *kind)
+{
+	const size_t nbytes = strlen(kind);
+
+	return note->nbytes >= nbytes &&
+	       memcmp(note->text, kind, nbytes) == 0 &&
+	       (note->nbytes == nbytes || note->text[nbytes] == '\n');
+}
+
+/* Does the line 'key' hold the number 'want'? */
+static bool
+agrees(const struct note *note, const char *key, uint64_t want)
+{
+	uint64_t n;
+
+	return text_find_u64(note->text, note->nbytes, key, &n) && n == want;
+}
+
+bool
+framing_is_ours(const uint8_t *bytes, size_t nbytes)
+{
+	const size_t text = 1 + 2; /* tag, length */
+
+	return nbytes >= text + strlen(HEADER) && bytes[0] == HATF_COMMENT &&
+	       memcmp(bytes + text, HEADER, strlen(HEADER)) == 0 &&
+	       (nbytes == text + strlen(HEADER) ||
+		get_be16(bytes + 1) == strlen(HEADER) ||
+		bytes[text + strlen(HEADER)] == '\n');
+}
+
+/* A block comment; the data records before it do not include itself. */
+static const char *
+note_block(struct framing *framing, const struct note *note, uint64_t offset,
+	   const struct decoder *d)
+{
+	/* The first block begins with the stream, before its comment. */
+	const uint64_t start = framing->block_count == 0 ? 0 : offset;
+	uint64_t nbytes;
+
+	if (!agrees(note, "block", framing->block_count))
+		return "block";
+	if (!agrees(note, "record", d->record_count - 1))
+		return "record";
+	if (!agrees(note, "event", d->event_count))
+		return "event";
+	/* Only comments between the blocks may come before this one. */
+	if (offset < framing->block_end ||
+	    !text_find_u64(note->text, note->nbytes, "bytes", &nbytes) ||
+	    __builtin_add_overflow(start, nbytes, &framing->block_end) ||
+	    framing->block_end < d->offset)
+		return "bytes";
+	framing->block_count++;
+	return NULL;
+}
+
+static const char *
+note_lost(struct framing *framing, const struct note *note)
+{
+	uint64_t n;
+
+	if (!text_find_u64(note->text, note->nbytes, "count", &n) ||
+	    __builtin_add_overflow(framing->lost_count, n,
+				   &framing->lost_count))
+		return "count";
+	return NULL;
+}
+
+/* Claims of a trailer, which is written before it counts itself. */
+static const char *
+note_end(struct framing *framing, const struct note *note, uint64_t offset,
+	 const struct decoder *d)
+{
+	if (!agrees(note, "events", d->event_count))
+		return "events";
+	if (!agrees(note, "records", d->record_count - 1))
+		return "records";
+	if (!agrees(note, "hatf_bytes", offset))
+		return "hatf_bytes";
+	framing->complete = agrees(note, "complete", 1) &&
+			    agrees(note, "lost", 0) && framing->lost_count == 0;
+	framing->trailer_end = d->offset;
+	return NULL;
+}
+
+enum hatf_status
+framing_note(struct framing *framing, const struct hatf_record *comment,
+	     const struct decoder *d, const char **field_ret)
+{
+	const struct note note = { (const char *)comment->attributes,
+				   comment->attributes_nbytes };
+	const char *field = NULL;
+
+	if (comment->offset == 0 && is_kind(&note, HEADER)) {
+		/* The reader looks at the header twice; values that have been
+		 * handed out must stay where they are. */
+		if (framing->header.buf != NULL)
+			return HATF_OK;
+		framing->ours = true;
+		return lines_set(&framing->header, note.text, note.nbytes)
+			       ? HATF_OK
+			       : HATF_NO_MEMORY;
+	}
+	if (!framing->ours)
+		return HATF_OK;
+	if (is_kind(&note, "HATF block"))
+		field = note_block(framing, &note, comment->offset, d);
+	else if (is_kind(&note, "HATF lost"))
+		field = note_lost(framing, &note);
+	else if (is_kind(&note, HEADER))
+		field = HEADER; /* two traces in one file */
+	else if (is_kind(&note, "HATF end")) {
+		field = note_end(framing, &note, comment->offset, d);
+		if (field == NULL &&
+		    !lines_set(&framing->trailer, note.text, note.nbytes))
+			return HATF_NO_MEMORY;
+	}
+	*field_ret = field;
+	return field == NULL ? HATF_OK : HATF_BAD_COMMENT;
+}
+
+enum hatf_status
+framing_end(struct framing *framing, const struct decoder *d)
+{
+	if (!framing->ours) {
+		framing->complete = true;
+		return HATF_END;
+	}
+	return framing->trailer_end == d->offset ? HATF_END : HATF_NO_TRAILER;
+}
+
+void
+framing_fini(struct framing *framing)
+{
+	lines_fini(&framing->header);
+	lines_fini(&framing->trailer);
+}
