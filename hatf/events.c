@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events.c - hatf_events: records into logical events
+ *
+ * A realloc changes the live set when its own record comes; the alloc and free
+ * that it announces are then recognised and swallowed (pairing.h), so a trace
+ * without them means the same.  That a realloc was not followed by what it
+ * announced is known only afterwards: the violation goes to the next event.
+ *
+ * Where a trace is wrong, the program is taken to be right (hatf.h), so one
+ * defect is one violation and not a wave of them.
+ */
+#include "decoder.h"
+#include "hatf.h"
+#include "heaps.h"
+#include "ids.h"
+#include "inherited.h"
+#include "pairing.h"
+
+#include <stdlib.h>
+
+/* Records at a time: they stay in the first-level cache. */
+#define BATCH_COUNT 256
+
+/* How far ahead the live set is loaded; the time of one miss in events. */
+#define PREFETCH_COUNT 8
+
+struct hatf_events {
+	struct hatf_reader *reader; /* the caller's */
+	struct heaps heaps;
+	struct ids threads;
+	struct inherited inherited;
+	struct pairing pairing;
+	uint64_t realloc_size;	/* of the last realloc */
+	bool part_seen;		/* of what the last realloc announced */
+	/* The old block of a tag 4, which may turn out to be still live. */
+	struct live_entry left_over;
+	struct heap *left_over_heap; /* NULL: none */
+	bool ours;		/* written by this project: judge strictly */
+	bool is_child;		/* of a fork */
+	bool has_time;		/* 'stats' has a first time */
+	bool no_memory;
+	bool thread_known;	/* 'thread' exists: no need to look */
+	uint64_t thread;	/* of the last record */
+	uint64_t time;		/* of the last record */
+	uint64_t record;	/* number of the next one */
+	uint64_t object_count;
+	enum hatf_violation carried; /* for the next event */
+	struct hatf_events_stats stats; /* what is not counted elsewhere */
+	struct hatf_record records[BATCH_COUNT];
+	size_t next, filled;	/* in 'records' */
+};
+
+enum hatf_status
+hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
+{
+	struct hatf_events *const ev = calloc(1, sizeof(*ev));
+	struct hatf_reader_stats stats;
+
+	if (ev == NULL)
+		return HATF_NO_MEMORY;
+	hatf_reader_get_stats(reader, &stats);
+	ev->reader = reader;
+	ev->ours = stats.ours;
+	ev->is_child = hatf_reader_header(reader, "parent_pid") != NULL;
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
+		ev->record += stats.record_count[tag];
+	/* A child may use the heaps that its parent made. */
+	heaps_init(&ev->heaps, ev->ours && !ev->is_child);
+	ids_init(&ev->threads, ev->ours);
+	/* Both 0 exist from the start; the traces of others may create them. */
+	if ((ev->ours && ids_create(&ev->threads, 0) != IDS_OK) ||
+	    (ev->ours && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||
+	    (ev->is_child && !inherited_init(&ev->inherited))) {
+		hatf_events_close(ev);
+		return HATF_NO_MEMORY;
+	}
+	*events_ret = ev;
+	return HATF_OK;
+}
+
+void
+hatf_events_close(struct hatf_events *events)
+{
+	if (events == NULL)
+		return;
+	heaps_fini(&events->heaps);
+	ids_fini(&events->threads);
+	inherited_fini(&events->inherited);
+	free(events);
+}
+
+/* Only the first violation of an event is told. */
+static void
+violate(struct hatf_event *out, enum hatf_violation violation)
+{
+	if (out->violation == HATF_VIOLATION_NONE)
+		out->violation = violation;
+}
+
+/* ------------------------------------------------------------- live blocks */
+
+static void
+no_memory(struct hatf_events *ev)
+{
+	ev->no_memory = true;
+}
+
+/* Copy what the live set knows of a block to the event that concerns it. */
+static void
+tell_object(struct hatf_event *out, const struct live_entry *entry)
+{
+	out->old_size = entry->size;
+	out->object = entry->object;
+	out->birth_time = entry->birth_time;
+	out->birth_event = entry->birth_event;
+}
+
+/* A block dies. */
+static void
+end_block(struct hatf_events *ev, struct heap *heap, struct live_entry *entry)
+{
+	if (ev->is_child)
+		inherited_note_dead(&ev->inherited, entry->address);
+	heaps_remove(&ev->heaps, heap, entry);
+}
+
+/* The object of 'out' is born with this event. */
+static void
+new_object(struct hatf_events *ev, struct hatf_event *out)
+{
+	out->object = ++ev->object_count;
+	out->birth_time = out->time;
+	out->birth_event = ev->stats.event_count;
+}
+
+/* From here on the object of 'out' is at out->address. */
+static void
+begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
+{
+	const struct live_entry entry = {
+		.address = out->address,
+		.size = out->size,
+		.object = out->object,
+		.birth_time = out->birth_time,
+		.birth_event = out->birth_event,
+	};
+	struct live_entry *const live = live_find(&heap->live, out->address);
+
+	if (live != NULL) {
+		violate(out, HATF_VIOLATION_ALLOC_LIVE);
+		heaps_remove(&ev->heaps, heap, live);
+	}
+	if (!heaps_insert(&ev->heaps, heap, &entry))
+		no_memory(ev);
+}
+
+/*
+ * A free or realloc of out->old_address, which is not live.  'dies' says that it
+ * ends the block, or that the trace knows it from now on.
+ */
+static void
+unknown_block(struct hatf_events *ev, struct hatf_event *out,
+	      enum hatf_violation violation, bool dies)
+{
+	if (!ev->is_child ||
+	    !inherited_may_be(&ev->inherited, out->old_address)) {
+		violate(out, violation);
+		return;
+	}
+	out->inherited = true;
+	ev->stats.inherited_count++;
+	if (dies && !inherited_note(&ev->inherited, out->old_address))
+		no_memory(ev);
+}
+
+static void
+on_alloc(struct hatf_events *ev, struct heap *heap,
+	 const struct hatf_record *rec, struct hatf_event *out)
+{
+	out->kind = HATF_EVENT_ALLOC;
+	out->address = rec->address;
+	out->size = rec->size;
+	if (rec->address == 0)
+		return; /* it failed */
+	new_object(ev, out);
+	begin_block(ev, heap, out);
+}
+
+static void
+on_free(struct hatf_events *ev, struct heap *heap,
+	const struct hatf_record *rec, struct hatf_event *out)
+{
+	struct live_entry *const live = live_find(&heap->live, rec->address);
+
+	out->kind = HATF_EVENT_FREE;
+	out->old_address = rec->address;
+	if (live != NULL) {
+		tell_object(out, live);
+		end_block(ev, heap, live);
+	} else if (rec->address != 0 || ev->ours) {
+		/* Others may record free(NULL), which does nothing. */
+		unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
+	}
+}
+
+/* Do the addresses of a realloc fit its tag?  (FORMAT "Realloc") */
+static bool
+fits_tag(const struct hatf_record *rec)
+{
+	const uint64_t from = rec->old_address, to = rec->address;
+
+	switch (rec->tag) {
+	case HATF_REALLOC_NO_ALLOC:
+		return to == from || to == 0;
+	case HATF_REALLOC_ALLOC_FREE:
+		return from != 0 && to != 0 && from != to;
+	case HATF_REALLOC_ALLOC:
+		return from == 0 && to != 0;
+	default:
+		return from != 0 && to == 0;
+	}
+}
+
+/* The live block of a realloc that did something: resized, moved or freed. */
+static void
+change_block(struct hatf_events *ev, struct heap *heap,
+	     const struct hatf_record *rec, struct hatf_event *out,
+	     struct live_entry *live)
+{
+	if (live != NULL && out->address == out->old_address) {
+		heaps_resize(&ev->heaps, heap, live, out->size);
+		return;
+	}
+	if (live != NULL) {
+		if (rec->tag == HATF_REALLOC_ALLOC) {
+			ev->left_over = *live;
+			ev->left_over_heap = heap;
+		}
+		end_block(ev, heap, live);
+	} else if (out->address != 0) {
+		new_object(ev, out);
+	}
+	if (out->address != 0)
+		begin_block(ev, heap, out);
+}
+
+static void
+on_realloc(struct hatf_events *ev, struct heap *heap,
+	   const struct hatf_record *rec, struct hatf_event *out)
+{
+	const bool frees = rec->tag == HATF_REALLOC_FREE;
+	const bool failed = !frees && rec->address == 0;
+	struct live_entry *live = NULL;
+
+	out->kind = HATF_EVENT_REALLOC;
+	out->address = frees ? 0 : rec->address;
+	out->old_address = rec->old_address;
+	out->size = rec->size;
+	ev->left_over_heap = NULL;
+	if (ev->ours && !fits_tag(rec))
+		violate(out, HATF_VIOLATION_PAIRING);
+	if (rec->old_address != 0) {
+		live = live_find(&heap->live, rec->old_address);
+		if (live != NULL)
+			tell_object(out, live);
+		else
+			unknown_block(ev, out, HATF_VIOLATION_REALLOC_UNKNOWN,
+				      !failed);
+	}
+	if (!failed)
+		change_block(ev, heap, rec, out, live);
+}
+
+/*
+ * The record belongs to the realloc before it, which has changed the live set.
+ * Only a tag 4 with an old block changes it once more: announcing no free, it left
+ * that block live.  Without the announced alloc it is a move, as mpatrol has it.
+ */
+static void
+on_part(struct hatf_events *ev, const struct hatf_record *rec)
+{
+	struct heap *const heap = ev->left_over_heap;
+
+	if (rec->tag != HATF_ALLOC)
+		return;
+	if (rec->size != ev->realloc_size)
+		ev->carried = HATF_VIOLATION_PAIRING;
+	if (heap == NULL)
+		return;
+	ev->left_over_heap = NULL;
+	if (live_find(&heap->live, ev->left_over.address) == NULL &&
+	    !heaps_insert(&ev->heaps, heap, &ev->left_over))
+		no_memory(ev);
+}
+
+/* ------------------------------------------------------------------- events */
+
+static void
+take(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
+     enum hatf_violation violation)
+{
+	if (result == IDS_WRONG)
+		violate(out, violation);
+	else if (result == IDS_NO_MEMORY)
+		no_memory(ev);
+}
+
+/* An event of this thread: does it exist? */
+static void
+use_thread(struct hatf_events *ev, struct hatf_event *out)
+{
+	if (ev->thread_known && out->thread == ev->thread)
+		return;
+	take(ev, out, ids_use(&ev->threads, out->thread),
+	     HATF_VIOLATION_THREAD);
+	ev->thread_known = true;
+	ev->thread = out->thread;
+}
+
+static void
+on_thread(struct hatf_events *ev, const struct hatf_record *rec,
+	  struct hatf_event *out)
+{
+	const bool creates = rec->tag == HATF_CREATE_THREAD;
+
+	out->kind = creates ? HATF_EVENT_THREAD_CREATE
+			    : HATF_EVENT_THREAD_DESTROY;
+	ev->thread_known = false;
+	take(ev, out,
+	     creates ? ids_create(&ev->threads, rec->thread)
+		     : ids_destroy(&ev->threads, rec->thread),
+	     HATF_VIOLATION_THREAD);
+}
+
+static void
+on_heap(struct hatf_events *ev, const struct hatf_record *rec,
+	struct hatf_event *out)
+{
+	const bool creates = rec->tag == HATF_CREATE_HEAP;
+
+	out->kind = creates ? HATF_EVENT_HEAP_CREATE : HATF_EVENT_HEAP_DESTROY;
+	use_thread(ev, out);
+	take(ev, out,
+	     creates ? ids_create(&ev->heaps.ids, rec->heap)
+		     : ids_destroy(&ev->heaps.ids, rec->heap),
+	     HATF_VIOLATION_HEAP);
+	if (!creates)
+		heaps_clear(&ev->heaps, rec->heap);
+}
+
+/* A logical event of the heap: alloc, free or realloc. */
+static void
+on_block(struct hatf_events *ev, const struct hatf_record *rec,
+	 struct hatf_event *out)
+{
+	struct heap *const heap = heaps_get(&ev->heaps, rec->heap);
+
+	if (heap == NULL) {
+		no_memory(ev);
+		return;
+	}
+	use_thread(ev, out);
+	if (rec->heap != 0)
+		take(ev, out, ids_use(&ev->heaps.ids, rec->heap),
+		     HATF_VIOLATION_HEAP);
+	if (rec->tag == HATF_ALLOC)
+		on_alloc(ev, heap, rec, out);
+	else if (rec->tag == HATF_FREE)
+		on_free(ev, heap, rec, out);
+	else
+		on_realloc(ev, heap, rec, out);
+	ev->stats.event_count++;
+}
+
+/* Record 'rec' has a time; false if it lies before that of the last one. */
+static bool
+note_time(struct hatf_events *ev, const struct hatf_record *rec)
+{
+	const bool in_order = rec->time >= ev->time;
+
+	if (!ev->has_time) {
+		ev->has_time = true;
+		ev->stats.first_time = rec->time;
+	}
+	ev->time = rec->time;
+	if (rec->time > ev->stats.last_time)
+		ev->stats.last_time = rec->time;
+	return in_order;
+}
+
+/* What 'rec', which is no comment, is to the realloc before it. */
+static enum pairing_role
+pair(struct hatf_events *ev, const struct hatf_record *rec)
+{
+	const bool waits = ev->pairing.alloc_expected ||
+			   ev->pairing.free_expected;
+	const enum pairing_role role = pairing_role(&ev->pairing, rec);
+
+	if (role == PAIRING_PART) {
+		ev->part_seen = true;
+		on_part(ev, rec);
+		return role;
+	}
+	/* Others may announce and write nothing, but not only a part of it. */
+	if (waits && (ev->ours || ev->part_seen))
+		ev->carried = HATF_VIOLATION_PAIRING;
+	ev->part_seen = false;
+	ev->realloc_size = rec->size;
+	return role;
+}
+
+/* A record other than a comment; returns whether it begins an event. */
+static bool
+judge(struct hatf_events *ev, const struct hatf_record *rec,
+      struct hatf_event *out)
+{
+	const enum pairing_role role = pair(ev, rec);
+	const bool in_order = note_time(ev, rec);
+
+	if (role == PAIRING_PART) {
+		if (!in_order)
+			ev->carried = HATF_VIOLATION_TIME;
+		return false;
+	}
+	out->violation = ev->carried;
+	ev->carried = HATF_VIOLATION_NONE;
+	if (!in_order)
+		violate(out, HATF_VIOLATION_TIME);
+	if (role == PAIRING_EVENT)
+		on_block(ev, rec, out);
+	else if (rec->tag >= HATF_CREATE_THREAD)
+		on_thread(ev, rec, out);
+	else
+		on_heap(ev, rec, out);
+	ev->stats.violation_count += out->violation != HATF_VIOLATION_NONE;
+	return true;
+}
+
+/* Turn one record into an event, if it is one. */
+static bool
+handle(struct hatf_events *ev, const struct hatf_record *rec,
+       struct hatf_event *out)
+{
+	if (rec->tag == HATF_METADATA)
+		return false;
+	*out = (struct hatf_event){
+		.kind = HATF_EVENT_COMMENT,
+		.tag = rec->tag,
+		.record = ev->record++,
+		.offset = rec->offset,
+		.time = rec->time,
+		.thread = rec->thread,
+		.heap = rec->heap,
+		.attributes = rec->attributes,
+		.attributes_nbytes = rec->attributes_nbytes,
+	};
+	return rec->tag == HATF_COMMENT || judge(ev, rec, out);
+}
+
+/* Get the next records; the announced part of a realloc must not be missing. */
+static enum hatf_status
+fetch(struct hatf_events *ev)
+{
+	const enum hatf_status status = hatf_reader_read(
+		ev->reader, ev->records, BATCH_COUNT, &ev->filled);
+
+	ev->next = 0;
+	if (status != HATF_END)
+		return status;
+	if ((ev->pairing.alloc_expected || ev->pairing.free_expected) &&
+	    (ev->ours || ev->part_seen))
+		ev->carried = HATF_VIOLATION_PAIRING;
+	ev->pairing = (struct pairing){ 0 };
+	/* No event is left that could carry it. */
+	ev->stats.violation_count += ev->carried != HATF_VIOLATION_NONE;
+	ev->carried = HATF_VIOLATION_NONE;
+	return status;
+}
+
+/* Load what record 'i' will look for. */
+static void
+prefetch(const struct hatf_events *ev, size_t i)
+{
+	const struct hatf_record *const rec = &ev->records[i];
+
+	live_prefetch(&ev->heaps.first.live,
+		      rec->old_address == 0 ? rec->address : rec->old_address);
+}
+
+enum hatf_status
+hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
+		 size_t *n_ret)
+{
+	size_t n = 0;
+
+	/* One batch at most gives events: the next would move attributes. */
+	while (n == 0 && max != 0 && !events->no_memory) {
+		if (events->next == events->filled) {
+			const enum hatf_status status = fetch(events);
+
+			if (status != HATF_OK) {
+				*n_ret = 0;
+				return status;
+			}
+		}
+		while (n < max && events->next < events->filled) {
+			const size_t i = events->next++;
+
+			if (i + PREFETCH_COUNT < events->filled)
+				prefetch(events, i + PREFETCH_COUNT);
+			n += handle(events, &events->records[i], &out[n]);
+		}
+	}
+	*n_ret = n;
+	return n == 0 && events->no_memory ? HATF_NO_MEMORY : HATF_OK;
+}
+
+void
+hatf_events_get_stats(const struct hatf_events *events,
+		      struct hatf_events_stats *stats_ret)
+{
+	*stats_ret = events->stats;
+	stats_ret->live_count = events->heaps.live_count;
+	stats_ret->live_nbytes = events->heaps.live_nbytes;
+	stats_ret->peak_live_count = events->heaps.peak_count;
+	stats_ret->peak_live_nbytes = events->heaps.peak_nbytes;
+	stats_ret->thread_count = ids_count(&events->threads);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heaps.h - the live blocks of every heap
+ *
+ * Each heap has a live set of its own, for a pool's block may have the address of
+ * the block of heap 0 that the pool lives in, and destroying a heap ends all that
+ * is in it.  Memory is O(live blocks + heaps).
+ *
+ * Invariant: 'live_count' and 'live_nbytes' are sums over all sets.
+ */
+#ifndef HATF_HEAPS_H
+#define HATF_HEAPS_H
+
+#include "ids.h"
+#include "live.h"
+
+struct heap {
+	struct live live;
+	uint64_t nbytes; /* of its live blocks */
+};
+
+struct heaps {
+	struct heap first;	/* heap 0 */
+	struct heap **others;	/* in order of first use */
+	size_t other_count;
+	struct live index;	/* id -> 'size' is the place in 'others' */
+	struct ids ids;		/* which exist */
+	uint64_t live_count, live_nbytes;
+	uint64_t peak_count, peak_nbytes;
+};
+
+/* A 'strict' trace creates its heaps before it uses them; see ids.h. */
+void heaps_init(struct heaps *heaps, bool strict);
+void heaps_fini(struct heaps *heaps);
+
+/* The heap with 'id', made if it is new; NULL if there is no memory. */
+struct heap *heaps_get(struct heaps *heaps, uint64_t id);
+
+/* Everything in the heap 'id' dies. */
+void heaps_clear(struct heaps *heaps, uint64_t id);
+
+/* Add and remove a block, like live_insert() and live_remove(). */
+bool heaps_insert(struct heaps *heaps, struct heap *heap,
+		  const struct live_entry *entry);
+void heaps_remove(struct heaps *heaps, struct heap *heap,
+		  struct live_entry *entry);
+
+/* Give a block another size. */
+void heaps_resize(struct heaps *heaps, struct heap *heap,
+		  struct live_entry *entry, uint64_t size);
+
+#endif /* HATF_HEAPS_H */
