@@ -30,7 +30,7 @@ VERSION := $(shell sed -n 's/^\#define HATF_VERSION "\(.*\)"/\1/p' hatf/hatf.h)
 # The include line goes through the compiler, so a cross compiler works too.
 ISAL ?= $(shell echo '\#include <isa-l/igzip_lib.h>' | \
 	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
-ISAL := $(filter 1,$(ISAL))
+override ISAL := $(filter 1,$(ISAL))
 # A library inside ours where there is a static one, else beside it.
 static_or = $(or $(filter /%,$(shell $(CC) -print-file-name=$1)),$2)
 ISAL_LIBS := $(if $(ISAL),$(call static_or,libisal.a,-lisal))
@@ -42,16 +42,20 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wstrict-prototypes \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
 CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL)
-SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
-	-fno-omit-frame-pointer)
-FLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden $(WARN) $(SAN_FLAGS) \
-	$(CPP_FLAGS) $(CPPFLAGS) $(CFLAGS)
+FLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden $(WARN) \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
+		-fno-omit-frame-pointer) $(CPP_FLAGS) $(CPPFLAGS) $(CFLAGS)
 # What runs inside malloc must not be turned into a call of malloc.
 PRELOAD_FLAGS := -ftls-model=initial-exec -fexceptions \
 	-fasynchronous-unwind-tables $(addprefix -fno-builtin-,malloc calloc \
 	realloc free memalign aligned_alloc posix_memalign)
 # At -O0 without built-ins every allocation that a test program writes is made.
-PROGRAM_FLAGS = -O0 -g -fno-builtin -Wall -Wextra -D_GNU_SOURCE $(CPPFLAGS)
+define program
+	@mkdir -p $(@D)
+	$(call say,$1)
+	$Q$2 -O0 -g -fno-builtin -Wall -Wextra -D_GNU_SOURCE -MMD -MP \
+		$(CPPFLAGS) $3 $(LDFLAGS) -o $@ $< -pthread -ldl -lm
+endef
 
 # ---------------------------------------------------------------- products
 # Objects have a folder of their own: $B/hatf is the command.
@@ -133,16 +137,9 @@ $B/tests/%: $B/obj/tests/%.o $(PARTS) $(LIB)
 		$(if $(findstring /unit/,$@),$(shell pkg-config --libs check))
 
 $B/tests/capture/%: tests/capture/%.c $B/.flags
-	@mkdir -p $(@D)
-	$(call say,CC)
-	$Q$(CC) -std=gnu11 $(PROGRAM_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< \
-		-pthread -ldl -lm
-
+	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))
 $B/tests/capture/%: tests/capture/%.cc $B/.flags
-	@mkdir -p $(@D)
-	$(call say,CXX)
-	$Q$(CXX) -std=gnu++17 $(PROGRAM_FLAGS) $(CXXFLAGS) $(LDFLAGS) -MMD -MP \
-		-o $@ $< -pthread -ldl
+	$(call program,CXX,$(CXX) -std=gnu++17,$(CXXFLAGS))
 
 tests: all $(UNIT) $(PROGRAMS) ## build the programs that the tests run
 unit: $(UNIT) ## build and run the unit tests
@@ -202,12 +199,12 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
-		awk -F '\t' '{ printf "  %-14s %s\n", $$1, $$2 }'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' \
+		$(firstword $(MAKEFILE_LIST))
 
 -include $(wildcard $B/obj/*/*.d $B/obj/tests/*/*.d $B/tests/*/*.d)
 
 FORCE:
-.PHONY: all tests unit check demo check-san bench bench-programs bench-capture lint format \
-	install uninstall clean help FORCE
+.PHONY: all tests unit check demo check-san bench bench-programs bench-capture \
+	lint format install uninstall clean help FORCE
 .PRECIOUS: $B/obj/%.o
