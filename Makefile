@@ -20,7 +20,7 @@ INCDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 SAN    ?=
 comma  := ,
-ccname := $(notdir $(firstword $(CC:cc=gcc)))
+ccname := $(patsubst cc,gcc,$(notdir $(firstword $(CC))))
 B      := build/$(if $(SAN),$(ccname)-$(subst $(comma),-,$(SAN)),plain)
 Q      := $(if $(filter 1,$(V)),,@)
 say     = @$(if $Q,printf '  %-7s %s\n' $1 $(or $2,$@))
