@@ -3,10 +3,10 @@
 #include "collect.h"
 
 #include "hatf.h"
+#include "scan.h"
 #include "speak.h"
 #include "tail.h"
 #include "template.h"
-#include "trace.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ read_header(const char *path, struct found *ret)
 	ret->pid = header_number(reader, "pid");
 	ret->parent_pid = header_number(reader, "ppid");
 	ret->start_ns = header_number(reader, "start_monotonic");
-	ret->unit_ns = trace_unit_ns(hatf_reader_header(reader, "unit"));
+	ret->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
 	hatf_reader_close(reader);
 	return true;
 }
@@ -189,31 +189,31 @@ collect_free(struct collection *c)
 static bool
 summary_by_reading(const struct found *found, struct summary *ret)
 {
-	struct trace *const t = malloc(sizeof(*t));
+	struct scan *const s = malloc(sizeof(*s));
 	struct hatf_events_stats seen;
 	struct hatf_reader_stats read;
 	const char *fault;
 
-	if (t == NULL) {
+	if (s == NULL) {
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	if (!trace_open(t, found->path)) {
-		free(t);
+	if (!scan_open(s, found->path)) {
+		free(s);
 		return false;
 	}
-	while (trace_read(t) > 0)
+	while (scan_read(s) > 0)
 		;
-	fault = trace_fault(t, ret->fault, sizeof(ret->fault));
+	fault = scan_fault(s, ret->fault, sizeof(ret->fault));
 	if (fault != NULL && fault != ret->fault)
 		snprintf(ret->fault, sizeof(ret->fault), "%s", fault);
-	hatf_events_get_stats(t->events, &seen);
-	hatf_reader_get_stats(t->reader, &read);
+	hatf_events_get_stats(s->events, &seen);
+	hatf_reader_get_stats(s->reader, &read);
 	ret->event_count = seen.event_count;
 	ret->lost_count = read.lost_count;
-	ret->has_duration = trace_duration_ns(t, &ret->duration_ns);
-	trace_close(t);
-	free(t);
+	ret->has_duration = scan_duration_ns(s, &ret->duration_ns);
+	scan_close(s);
+	free(s);
 	return true;
 }
 
@@ -226,7 +226,9 @@ collect_summary(const struct found *found, struct summary *ret)
 	memset(ret, 0, sizeof(*ret));
 	if (stat(found->path, &st) == 0)
 		ret->file_nbytes = (uint64_t)st.st_size;
-	if (!tail_read(found->path, &tail) || !tail.complete)
+	/* A trace that only lost events has all else, and the count of them. */
+	if (!tail_read(found->path, &tail) ||
+	    (!tail.complete && tail.lost_count == 0))
 		return summary_by_reading(found, ret);
 	ret->event_count = tail.event_count;
 	ret->lost_count = tail.lost_count;

@@ -17,7 +17,7 @@ struct found {
 	char *path;
 	uint64_t pid, parent_pid;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
-	uint64_t unit_ns;  /* of times, see trace_unit_ns() */
+	uint64_t unit_ns;  /* of times, see scan_unit_ns() */
 };
 
 /* What was found, in order of start. */

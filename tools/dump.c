@@ -172,7 +172,8 @@ print_data(const struct dump *d, const struct hatf_record *r)
 		break;
 	}
 	print_key_u64(o, " thread=", r->thread);
-	print_key_u64(o, " heap=", r->heap);
+	if (r->tag != HATF_CREATE_THREAD && r->tag != HATF_DESTROY_THREAD)
+		print_key_u64(o, " heap=", r->heap);
 	print_key_u64(o, " time=", r->time);
 	print_attributes(d, r);
 }
@@ -292,12 +293,10 @@ report_end(const char *path, const struct hatf_reader *reader,
 		speak_error(path, hatf_reader_error(reader));
 		return EXIT_BAD_INPUT;
 	}
-	if (!stats.complete) {
+	if (!stats.complete && stats.lost_count == 0)
 		speak("%s: the trace says that it is not complete",
 		      speak_path(path));
-		return EXIT_BAD_INPUT;
-	}
-	return EXIT_FINE;
+	return stats.complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
 static int

@@ -5,8 +5,8 @@
 #include "json.h"
 #include "opt.h"
 #include "out.h"
+#include "scan.h"
 #include "speak.h"
-#include "trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const struct opt_page page = {
 
 /* All there is to tell about one trace. */
 struct info {
-	const struct trace *trace;
+	const struct scan *scan;
 	struct hatf_reader_stats read;
 	struct hatf_events_stats seen;
 	uint64_t data_records;
@@ -43,22 +43,22 @@ struct info {
 };
 
 static void
-info_collect(struct info *info, const struct trace *t, bool complete)
+info_collect(struct info *info, const struct scan *s, bool complete)
 {
-	info->trace = t;
-	hatf_reader_get_stats(t->reader, &info->read);
-	hatf_events_get_stats(t->events, &info->seen);
+	info->scan = s;
+	hatf_reader_get_stats(s->reader, &info->read);
+	hatf_events_get_stats(s->events, &info->seen);
 	info->data_records = 0;
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		info->data_records += info->read.record_count[tag];
-	info->has_duration = trace_duration_ns(t, &info->duration_ns);
+	info->has_duration = scan_duration_ns(s, &info->duration_ns);
 	info->complete = complete;
 }
 
 static const char *
 header(const struct info *info, const char *key)
 {
-	return hatf_reader_header(info->trace->reader, key);
+	return hatf_reader_header(info->scan->reader, key);
 }
 
 static double
@@ -264,7 +264,7 @@ print_human(struct out *o, const struct info *info, bool first)
 {
 	if (!first)
 		out_str(o, "\n");
-	out_text(o, speak_path(info->trace->path));
+	out_text(o, speak_path(info->scan->path));
 	out_printf(o, ": HATF 1.0%s, %s\n",
 		   info->read.compressed ? ", gzip" : "",
 		   info->complete ? "complete" : "NOT COMPLETE");
@@ -277,21 +277,21 @@ print_human(struct out *o, const struct info *info, bool first)
 
 /* Returns the exit status for this file. */
 static int
-info_file(struct trace *t, const char *path, bool json, bool first)
+info_file(struct scan *s, const char *path, bool json, bool first)
 {
 	struct out *const o = out_stdout();
 	struct info info;
 	char buf[512];
 
-	if (!trace_open(t, path))
+	if (!scan_open(s, path))
 		return EXIT_BAD_INPUT;
-	while (trace_read(t) > 0)
+	while (scan_read(s) > 0)
 		;
 
-	const char *const fault = trace_fault(t, buf, sizeof(buf));
+	const char *const fault = scan_fault(s, buf, sizeof(buf));
 	int exit_status = fault == NULL ? EXIT_FINE : EXIT_BAD_INPUT;
 
-	info_collect(&info, t, fault == NULL);
+	info_collect(&info, s, fault == NULL);
 	if (!json)
 		print_human(o, &info, first);
 	else if (!print_json(o, &info))
@@ -300,7 +300,7 @@ info_file(struct trace *t, const char *path, bool json, bool first)
 	out_flush(o);
 	if (fault != NULL)
 		speak("%s: %s", speak_path(path), fault);
-	trace_close(t);
+	scan_close(s);
 	return exit_status;
 }
 
@@ -326,15 +326,15 @@ command_info(int argc, char **argv)
 	if (first == argc)
 		return opt_complain(&page, "a FILE is missing");
 
-	struct trace *const t = malloc(sizeof(*t));
+	struct scan *const s = malloc(sizeof(*s));
 
-	if (t == NULL) {
+	if (s == NULL) {
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
-		if (info_file(t, argv[i], json, i == first) != EXIT_FINE)
+		if (info_file(s, argv[i], json, i == first) != EXIT_FINE)
 			exit_status = EXIT_BAD_INPUT;
-	free(t);
+	free(s);
 	return out_finish(out_stdout(), exit_status);
 }

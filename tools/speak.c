@@ -49,10 +49,8 @@ speak_path(const char *path)
 char *
 speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 {
-	/* A file that cannot be opened or is no trace has no offsets yet. */
-	if (err->offset == 0 && err->status == HATF_IO && err->sys_errno != 0)
-		snprintf(buf, nbytes, "%s", strerror(err->sys_errno));
-	else if (err->status == HATF_NOT_HATF || err->status == HATF_NO_MEMORY)
+	/* In what is no trace there are no records to point at. */
+	if (err->status == HATF_NOT_HATF && err->field != NULL)
 		snprintf(buf, nbytes, "%s", hatf_status_text(err->status));
 	else
 		hatf_error_text(err, buf, nbytes);

@@ -4,8 +4,8 @@
 #include "json.h"
 #include "opt.h"
 #include "out.h"
+#include "scan.h"
 #include "speak.h"
-#include "trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ struct verify {
 
 /* What has been found in one file. */
 struct finding {
-	struct trace trace;
+	struct scan scan;
 	json_t *shown_json; /* array */
 	uint64_t shown;
 	uint64_t violation_count;
@@ -75,7 +75,7 @@ show_text(const struct finding *f, const struct hatf_event *e)
 	struct out *const o = out_stdout();
 	const uint64_t address = address_at_fault(e);
 
-	out_text(o, speak_path(f->trace.path));
+	out_text(o, speak_path(f->scan.path));
 	out_printf(o,
 		   ": record %" PRIu64 ", offset 0x%" PRIx64 ": %s: thread "
 		   "%" PRIu64 ", time %" PRIu64,
@@ -110,7 +110,7 @@ static void
 check_batch(const struct verify *v, struct finding *f, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct hatf_event *const e = &f->trace.batch[i];
+		const struct hatf_event *const e = &f->scan.batch[i];
 
 		if (e->violation == HATF_VIOLATION_NONE)
 			continue;
@@ -129,14 +129,13 @@ check_batch(const struct verify *v, struct finding *f, size_t n)
 static bool
 is_legal(const struct finding *f)
 {
-	return f->trace.status == HATF_END ||
-	       f->trace.status == HATF_NO_TRAILER;
+	return f->scan.status == HATF_END || f->scan.status == HATF_NO_TRAILER;
 }
 
 static bool
 print_json(struct finding *f, bool ok, const char *fault)
 {
-	const struct trace *const t = &f->trace;
+	const struct scan *const t = &f->scan;
 	struct hatf_reader_stats read;
 	struct hatf_events_stats seen;
 	json_t *const object = json_object();
@@ -167,14 +166,14 @@ print_summary(const struct finding *f, bool ok)
 	struct hatf_reader_stats read;
 	struct hatf_events_stats seen;
 
-	hatf_reader_get_stats(f->trace.reader, &read);
-	hatf_events_get_stats(f->trace.events, &seen);
+	hatf_reader_get_stats(f->scan.reader, &read);
+	hatf_events_get_stats(f->scan.events, &seen);
 	if (f->violation_count > f->shown) {
-		out_text(o, speak_path(f->trace.path));
+		out_text(o, speak_path(f->scan.path));
 		out_printf(o, ": ... and %" PRIu64 " more\n",
 			   f->violation_count - f->shown);
 	}
-	out_text(o, speak_path(f->trace.path));
+	out_text(o, speak_path(f->scan.path));
 	out_printf(o, ": %s, %" PRIu64 " events", ok ? "ok" : "not ok",
 		   seen.event_count);
 	if (f->violation_count != 0)
@@ -196,11 +195,11 @@ verify_trace(const struct verify *v, struct finding *f)
 	char buf[512];
 	size_t n;
 
-	while ((n = trace_read(&f->trace)) > 0)
+	while ((n = scan_read(&f->scan)) > 0)
 		check_batch(v, f, n);
-	hatf_reader_get_stats(f->trace.reader, &stats);
+	hatf_reader_get_stats(f->scan.reader, &stats);
 
-	const char *const fault = trace_fault(&f->trace, buf, sizeof(buf));
+	const char *const fault = scan_fault(&f->scan, buf, sizeof(buf));
 	const bool ok = fault == NULL && f->violation_count == 0 &&
 			stats.lost_count == 0;
 	int exit_status = ok ? EXIT_FINE : EXIT_BAD_INPUT;
@@ -212,7 +211,7 @@ verify_trace(const struct verify *v, struct finding *f)
 	/* In order, when both go to the same place. */
 	out_flush(out_stdout());
 	if (fault != NULL)
-		speak("%s: %s", speak_path(f->trace.path), fault);
+		speak("%s: %s", speak_path(f->scan.path), fault);
 	return exit_status;
 }
 
@@ -228,9 +227,9 @@ verify_file(const struct verify *v, const char *path)
 	}
 	if (v->json)
 		f->shown_json = json_array();
-	if (trace_open(&f->trace, path)) {
+	if (scan_open(&f->scan, path)) {
 		exit_status = verify_trace(v, f);
-		trace_close(&f->trace);
+		scan_close(&f->scan);
 	}
 	json_decref(f->shown_json);
 	free(f);

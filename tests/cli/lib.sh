@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# lib.sh - what the command's tests share; to be sourced
+#
+# A test runs in an empty directory of its own ($TMP).  Traces are put together
+# byte by byte by the functions below, with no help from libhatf, so that a
+# mistake that its reader and writer share does not pass.
+
+set -u
+export LC_ALL=C
+: "${BUILD:?the build directory}" "${TMP:?an empty directory}"
+
+# shellcheck disable=SC2034 # used by the tests
+CLI=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+HATF=$BUILD/hatf
+failures=0
+cd "$TMP" || exit 1
+unset HATFTRACE_OUT HATFTRACE_CLOCK HATFTRACE_COMPRESS HATFTRACE_FULL \
+	HATFTRACE_BUFFER HATFTRACE_VERBOSE HATFTRACE_LIB LD_PRELOAD
+
+fail()
+{
+	echo "FAIL: $*" >&2
+	failures=$((failures + 1))
+}
+
+skip()
+{
+	echo "skipped: $*" >&2
+	exit 77
+}
+
+finish()
+{
+	[ "$failures" -eq 0 ] || echo "$failures failures" >&2
+	exit "$((failures > 0))"
+}
+
+# run COMMAND...: keep what it says in 'out' and 'err', its exit in $status
+run()
+{
+	"$@" >out 2>err </dev/null
+	status=$?
+}
+
+# check WHAT GOT WANT
+check()
+{
+	[ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
+}
+
+# check_status WHAT WANT: of the last run
+check_status()
+{
+	check "$1: exit status" "$status" "$2"
+}
+
+# check_one_line WHAT PATTERN: the last run said one line, and it matches
+check_one_line()
+{
+	check "$1: lines on stderr" "$(wc -l <err)" 1
+	# shellcheck disable=SC2254 # the pattern is one
+	case $(cat err) in
+	$2) ;;
+	*) fail "$1: stderr is '$(cat err)', want '$2'" ;;
+	esac
+}
+
+check_silent()
+{
+	[ -s err ] && fail "$1: stderr is '$(cat err)', want nothing"
+}
+
+# check_text WHAT FILE: FILE is what stands on standard input
+check_text()
+{
+	diff -u --label "$1: want" --label "$1: got" - "$2" >&2 ||
+		fail "$1: differs"
+}
+
+# ------------------------------------------------- HATF, byte by byte
+# The code of each field, and of each interpretation.
+size=0 address=1 time=2 thread=3 heap=4 attributes=5
+none=0 default=1 base_offset=2 delta=3 stride=4
+
+# u NBYTES VALUE: a big-endian number
+u()
+{
+	local hex
+	hex=$(printf '%0*x' "$((2 * $1))" "$2")
+	# A negative number has all 16 digits.
+	hex=${hex: -$((2 * $1))}
+	# shellcheck disable=SC2001,SC2059
+	printf "$(sed 's/../\\x&/g' <<<"$hex")"
+}
+
+# width FIELD CODE
+width()
+{
+	u 1 11
+	u 1 1
+	u 1 "$1"
+	u 1 "$2"
+}
+
+# interpret FIELD CODE [VALUE [STRIDE]]
+interpret()
+{
+	u 1 11
+	u 1 2
+	u 1 "$1"
+	u 1 "$2"
+	shift 2
+	while [ $# -gt 0 ]; do
+		u 8 "$1"
+		shift
+	done
+}
+
+# comment TEXT, in which \n and \xHH are understood
+comment()
+{
+	u 1 10
+	# shellcheck disable=SC2059
+	u 2 "$(printf "$1" | wc -c)"
+	# shellcheck disable=SC2059
+	printf "$1"
+}
+
+# The layout that the records below have: attributes are v1.
+layout()
+{
+	width $size 4
+	width $address 8
+	width $time 4
+	width $thread 1
+	width $heap 1
+	width $attributes 9
+}
+
+# tail_fields THREAD HEAP TIME [ATTRIBUTES]
+tail_fields()
+{
+	u 1 "$1"
+	u 1 "$2"
+	u 4 "$3"
+	attribute_bytes "${4-}"
+}
+
+# alloc SIZE ADDRESS THREAD HEAP TIME [ATTRIBUTES]
+alloc()
+{
+	u 1 0
+	u 4 "$1"
+	u 8 "$2"
+	shift 2
+	tail_fields "$@"
+}
+
+# free ADDRESS THREAD HEAP TIME [ATTRIBUTES]
+free()
+{
+	u 1 1
+	u 8 "$1"
+	shift
+	tail_fields "$@"
+}
+
+# resize TAG SIZE OLD NEW THREAD HEAP TIME [ATTRIBUTES]
+resize()
+{
+	u 1 "$1"
+	u 4 "$2"
+	u 8 "$3"
+	u 8 "$4"
+	shift 4
+	tail_fields "$@"
+}
+
+# attribute_bytes [ATTRIBUTES]
+attribute_bytes()
+{
+	# shellcheck disable=SC2059
+	u 1 "$(printf "${1-}" | wc -c)"
+	# shellcheck disable=SC2059
+	printf "${1-}"
+}
+
+# heap_event TAG HEAP THREAD TIME [ATTRIBUTES]: create or destroy a heap
+heap_event()
+{
+	u 1 "$1"
+	u 1 "$2"
+	u 1 "$3"
+	u 4 "$4"
+	attribute_bytes "${5-}"
+}
+
+# thread_event TAG THREAD TIME [ATTRIBUTES]: create or destroy a thread
+thread_event()
+{
+	u 1 "$1"
+	u 1 "$2"
+	u 4 "$3"
+	attribute_bytes "${4-}"
+}
+
+# header [LINE...]
+header()
+{
+	local text='HATF 1.0\nproducer=test\n' line
+	for line; do
+		text+="$line\n"
+	done
+	comment "$text"
+}
+
+# trailer FILE EVENTS RECORDS [LINE...]: append it; RECORDS come before it
+trailer()
+{
+	local file=$1 text
+	text="HATF end\nevents=$2\nrecords=$3\nhatf_bytes=$(stat -c %s "$1")\n"
+	shift 3
+	[ $# -gt 0 ] || set -- complete=1 end=exit lost=0 threads=1
+	while [ $# -gt 0 ]; do
+		text+="$1\n"
+		shift
+	done
+	comment "$text" >>"$file"
+}

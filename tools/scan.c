@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* scan.c - see scan.h */
+#include "scan.h"
+
+#include "speak.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool
+scan_open(struct scan *s, const char *path)
+{
+	struct hatf_error err;
+
+	s->path = path;
+	s->events = NULL;
+	s->status = HATF_OK;
+	if (hatf_reader_open(path, 0, &s->reader, &err) != HATF_OK) {
+		speak_error(path, &err);
+		return false;
+	}
+	if (hatf_events_open(s->reader, &s->events) != HATF_OK) {
+		speak("%s: %s", speak_path(path),
+		      hatf_status_text(HATF_NO_MEMORY));
+		hatf_reader_close(s->reader);
+		return false;
+	}
+	progress_begin(&s->progress, path, false);
+	return true;
+}
+
+size_t
+scan_read(struct scan *s)
+{
+	size_t n = 0;
+
+	s->status = hatf_events_read(s->events, s->batch, SCAN_BATCH, &n);
+	if (s->progress.enabled) {
+		struct hatf_reader_stats read;
+		struct hatf_events_stats seen;
+
+		hatf_reader_get_stats(s->reader, &read);
+		hatf_events_get_stats(s->events, &seen);
+		progress_update(&s->progress, read.file_nbytes,
+				seen.event_count);
+	}
+	if (s->status == HATF_OK)
+		return n;
+	progress_end(&s->progress);
+	return 0;
+}
+
+const char *
+scan_fault(const struct scan *s, char *buf, size_t nbytes)
+{
+	struct hatf_reader_stats stats;
+	const char *end;
+
+	if (s->status == HATF_NO_MEMORY)
+		return hatf_status_text(HATF_NO_MEMORY);
+	if (s->status != HATF_END)
+		return speak_error_text(hatf_reader_error(s->reader), buf,
+					nbytes);
+	hatf_reader_get_stats(s->reader, &stats);
+	if (stats.complete)
+		return NULL;
+	end = hatf_reader_trailer(s->reader, "end");
+	if (stats.lost_count != 0)
+		snprintf(buf, nbytes,
+			 "%" PRIu64 " events were lost while recording",
+			 stats.lost_count);
+	else
+		snprintf(buf, nbytes,
+			 "the trace says that it is not complete%s%.80s",
+			 end != NULL ? ": " : "", end != NULL ? end : "");
+	return buf;
+}
+
+void
+scan_close(struct scan *s)
+{
+	progress_end(&s->progress);
+	hatf_events_close(s->events);
+	hatf_reader_close(s->reader);
+}
+
+uint64_t
+scan_unit_ns(const char *unit)
+{
+	if (unit == NULL)
+		return 0;
+	if (strcmp(unit, "ns") == 0)
+		return 1;
+	return strcmp(unit, "us") == 0 ? 1000 : 0;
+}
+
+bool
+scan_duration_ns(const struct scan *s, uint64_t *ns_ret)
+{
+	const uint64_t unit =
+		scan_unit_ns(hatf_reader_header(s->reader, "unit"));
+	struct hatf_events_stats stats;
+
+	hatf_events_get_stats(s->events, &stats);
+	return unit != 0 && stats.last_time >= stats.first_time &&
+	       !__builtin_mul_overflow(stats.last_time - stats.first_time, unit,
+				       ns_ret);
+}
