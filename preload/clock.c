@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.c - see clock.h */
+
+#include "clock.h"
+
+#include <fcntl.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+_Atomic uint64_t clock_tick;
+bool clock_has_counter;
+
+static _Atomic bool clock_stamped;
+
+/*
+ * The kernel gives up the counter as its clock source when it has seen it run
+ * unevenly between processors; then we must not trust it either.
+ */
+static bool
+kernel_trusts_counter(void)
+{
+	static const char *const distrust[] = { "hpet", "acpi_pm", "jiffies",
+						"refined-jiffies", "pit" };
+	char name[32];
+	const int fd = (int)syscall(
+		SYS_openat, AT_FDCWD,
+		"/sys/devices/system/clocksource/clocksource0/"
+		"current_clocksource",
+		O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return true; /* a sandbox: the processor's word must do */
+
+	const long n = syscall(SYS_read, fd, name, sizeof(name) - 1);
+
+	syscall(SYS_close, fd);
+	if (n <= 0)
+		return true;
+	name[n] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	for (size_t i = 0; i < sizeof(distrust) / sizeof(distrust[0]); i++)
+		if (strcmp(name, distrust[i]) == 0)
+			return false;
+	return true;
+}
+
+static bool
+counter_is_invariant(void)
+{
+#if defined(__x86_64__)
+	unsigned a, b, c, d;
+
+	/* CPUID 8000_0007h, EDX bit 8: "Invariant TSC". */
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 &&
+	       (d & 1u << 8) != 0;
+#elif defined(__aarch64__)
+	return true; /* the generic timer is, by its architecture */
+#else
+	return false;
+#endif
+}
+
+void
+clock_init(bool stamped)
+{
+	clock_has_counter = counter_is_invariant() && kernel_trusts_counter();
+	/* relaxed: the process state is published after this with release. */
+	atomic_store_explicit(&clock_stamped, stamped, memory_order_relaxed);
+	atomic_store_explicit(&clock_tick,
+			      stamped ? CLOCK_STAMPED : clock_stamp(),
+			      memory_order_relaxed);
+}
+
+bool
+clock_go_stamped(void)
+{
+	/*
+	 * release: who sees the flag or the tick afterwards does so through a
+	 * later synchronisation of the program's own (the start of the thread,
+	 * the allocator's lock); seq_cst keeps the two stores in order for
+	 * clock_wake().
+	 */
+	if (atomic_exchange_explicit(&clock_stamped, true,
+				     memory_order_seq_cst))
+		return false;
+	uint64_t tick = atomic_load_explicit(&clock_tick, memory_order_seq_cst);
+
+	/* An idle clock stays idle: clock_wake() reads the flag. */
+	while (tick != CLOCK_IDLE && tick != CLOCK_STAMPED &&
+	       !atomic_compare_exchange_weak_explicit(
+		       &clock_tick, &tick, CLOCK_STAMPED, memory_order_seq_cst,
+		       memory_order_seq_cst))
+		;
+	return true;
+}
+
+bool
+clock_is_stamped(void)
+{
+	/* relaxed: only the writer asks, to note the switch in the trace. */
+	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
+}
+
+bool
+clock_wake(void)
+{
+	uint64_t idle = CLOCK_IDLE;
+	/* seq_cst: see clock_go_stamped(). */
+	const uint64_t tick =
+		atomic_load_explicit(&clock_stamped, memory_order_seq_cst)
+			? CLOCK_STAMPED
+			: clock_stamp();
+	const bool woken = atomic_compare_exchange_strong_explicit(
+		&clock_tick, &idle, tick, memory_order_seq_cst,
+		memory_order_seq_cst);
+
+	/* The flag may have been set between our two steps. */
+	if (woken && tick != CLOCK_STAMPED &&
+	    atomic_load_explicit(&clock_stamped, memory_order_seq_cst))
+		atomic_store_explicit(&clock_tick, CLOCK_STAMPED,
+				      memory_order_seq_cst);
+	return woken;
+}
+
+void
+clock_renew(uint64_t stamp)
+{
+	uint64_t tick = atomic_load_explicit(&clock_tick, memory_order_relaxed);
+
+	if (tick == CLOCK_STAMPED || tick == CLOCK_IDLE)
+		return;
+	/* relaxed: a tick orders nothing; a lost race leaves CLOCK_STAMPED. */
+	atomic_compare_exchange_strong_explicit(&clock_tick, &tick, stamp,
+						memory_order_relaxed,
+						memory_order_relaxed);
+}
+
+void
+clock_set_idle(void)
+{
+	/*
+	 * seq_cst: before the writer's last look at the rings.  A producer that
+	 * read the old word just before is seen by that look or, at the latest,
+	 * when the writer's sleep times out.
+	 */
+	atomic_store_explicit(&clock_tick, CLOCK_IDLE, memory_order_seq_cst);
+}
+
+void
+clock_line_init(struct clock_line *line, uint64_t stamp, uint64_t now_ns)
+{
+	*line = (struct clock_line){
+		.stamp0 = stamp,
+		.stamp1 = stamp,
+		.ns0 = now_ns,
+		.ns1 = now_ns,
+		.start_ns = now_ns,
+		.slope = 1.0,
+	};
+}
+
+void
+clock_line_add(struct clock_line *line, uint64_t stamp, uint64_t now_ns)
+{
+	if (stamp <= line->stamp1 || now_ns <= line->ns1)
+		return;
+	line->stamp0 = line->stamp1;
+	line->ns0 = line->ns1;
+	line->stamp1 = stamp;
+	line->ns1 = now_ns;
+	line->slope = (double)(now_ns - line->ns0) /
+		      (double)(stamp - line->stamp0);
+}
+
+uint64_t
+clock_line_ns(const struct clock_line *line, uint64_t stamp)
+{
+	/* From the later reading backwards: most stamps are close to it. */
+	const double back =
+		stamp >= line->stamp1
+			? 0.0
+			: (double)(line->stamp1 - stamp) * line->slope;
+	const uint64_t elapsed = line->ns1 - line->start_ns;
+
+	return back >= (double)elapsed ? 0 : elapsed - (uint64_t)back;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* config.c - see config.h */
+
+#include "config.h"
+
+#include <string.h>
+
+#include "deflate.h"
+#include "say.h"
+
+#define RING_NBYTES_DEFAULT (1ull << 20)
+#define RING_NBYTES_MIN (4ull << 10) /* room for a few dozen events */
+#define RING_NBYTES_MAX (1ull << 30)
+
+static const char *const clock_names[] = {
+	[CONFIG_CLOCK_AUTO] = "auto", [CONFIG_CLOCK_OFF] = "off",
+	[CONFIG_CLOCK_COARSE] = "coarse", [CONFIG_CLOCK_US] = "us",
+	[CONFIG_CLOCK_NS] = "ns",
+};
+
+const char *
+config_clock_name(enum config_clock clock)
+{
+	return clock_names[clock];
+}
+
+static bool
+set_out(struct config *c, const char *value)
+{
+	const size_t n = strlen(value);
+
+	if (n == 0 || n >= sizeof(c->out))
+		return false;
+	memcpy(c->out, value, n + 1);
+	for (const char *p = strchr(value, '%'); p != NULL;
+	     p = strchr(p + 2, '%'))
+		if (p[1] == '\0' || strchr("pehn%", p[1]) == NULL)
+			return false;
+	return true;
+}
+
+static bool
+set_clock(struct config *c, const char *value)
+{
+	for (unsigned i = 0; i <= CONFIG_CLOCK_NS; i++) {
+		if (strcmp(value, clock_names[i]) == 0) {
+			c->clock = (enum config_clock)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+set_compress(struct config *c, const char *value)
+{
+	if (strcmp(value, "none") == 0) {
+		c->level = 0;
+		return true;
+	}
+	if (strncmp(value, "gzip", 4) != 0)
+		return false;
+	if (value[4] == '\0') {
+		c->level = DEFLATE_LEVEL_DEFAULT;
+		return true;
+	}
+	if (value[4] != ':' || value[5] < '0' + DEFLATE_LEVEL_MIN ||
+	    value[5] > '0' + DEFLATE_LEVEL_MAX || value[6] != '\0')
+		return false;
+	c->level = value[5] - '0';
+	return true;
+}
+
+static bool
+set_full(struct config *c, const char *value)
+{
+	c->drop = strcmp(value, "drop") == 0;
+	return c->drop || strcmp(value, "wait") == 0;
+}
+
+static bool
+set_buffer(struct config *c, const char *value)
+{
+	uint64_t n = 0;
+	unsigned digits = 0;
+
+	for (; *value >= '0' && *value <= '9' && digits < 12; digits++)
+		n = n * 10 + (uint64_t)(*value++ - '0');
+	if (digits == 0)
+		return false;
+	if (*value == 'K' || *value == 'M')
+		n <<= *value++ == 'K' ? 10 : 20;
+	if (*value != '\0' || n < RING_NBYTES_MIN || n > RING_NBYTES_MAX)
+		return false;
+	/* Down to a power of two: what was asked for is the most. */
+	c->ring_words = 1;
+	while (c->ring_words * 2 * sizeof(uint64_t) <= n)
+		c->ring_words *= 2;
+	return true;
+}
+
+static bool
+set_verbose(struct config *c, const char *value)
+{
+	c->verbose = strcmp(value, "1") == 0;
+	return c->verbose || strcmp(value, "0") == 0;
+}
+
+/* The one table.  'want' completes "wrong value, want ...". */
+static const struct variable {
+	const char *name;
+	bool (*set)(struct config *c, const char *value);
+	const char *fallback;
+	const char *want;
+} variables[] = {
+	{ "HATFTRACE_OUT", set_out, "%e.%p.hatf.gz",
+	  "a path with %p, %e, %h, %n or %%" },
+	{ "HATFTRACE_CLOCK", set_clock, "auto", "auto, off, coarse, us or ns" },
+	{ "HATFTRACE_COMPRESS", set_compress, "gzip",
+	  "gzip, gzip:1 to gzip:3, or none" },
+	{ "HATFTRACE_FULL", set_full, "wait", "wait or drop" },
+	{ "HATFTRACE_BUFFER", set_buffer, "1M",
+	  "bytes a thread, 4K to 1024M" },
+	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
+};
+
+static const char *
+lookup(char *const environment[], const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
+		if (strncmp(environment[i], name, n) == 0 &&
+		    environment[i][n] == '=')
+			return environment[i] + n + 1;
+	return NULL;
+}
+
+bool
+config_read(char *const environment[], struct config *config_ret)
+{
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const struct variable *const v = &variables[i];
+		const char *value = lookup(environment, v->name);
+
+		if (value == NULL)
+			value = v->fallback;
+		if (v->set(config_ret, value))
+			continue;
+		say("%s: wrong value '%s', want %s; not tracing", v->name,
+		    value, v->want);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.h - the environment variables, all in one table
+ *
+ * The table in config.c is what the README and libhatftrace(7) are checked
+ * against.  Nothing here allocates.
+ */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum config_clock {
+	CONFIG_CLOCK_AUTO,
+	CONFIG_CLOCK_OFF,
+	CONFIG_CLOCK_COARSE,
+	CONFIG_CLOCK_US,
+	CONFIG_CLOCK_NS,
+};
+
+struct config {
+	char out[PATH_MAX];	 /* template, see output.h */
+	enum config_clock clock;
+	int level;		 /* of compression; 0: none */
+	bool drop;		 /* a full ring drops rather than waits */
+	bool verbose;
+	uint64_t ring_words;	 /* capacity of a ring, a power of two */
+};
+
+/*
+ * Fill '*config_ret' from 'environment' (as environ(7)).  On a wrong value says
+ * so in one line on stderr and returns false.
+ */
+bool config_read(char *const environment[], struct config *config_ret);
+
+/* The word for the header: "auto", "off", ... */
+const char *config_clock_name(enum config_clock clock);
+
+#endif /* CONFIG_H */

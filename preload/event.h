@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.h - what the words in a ring mean
+ *
+ * The three low bits of an event's first word are its kind.  The two events that
+ * matter, malloc and free, take one word, or two with a time stamp:
+ *
+ *   63         48 47                                3 2    0
+ *  ┌─────────────┬───────────────────────────────────┬──────┐
+ *  │ size, bytes │ address, bits 47..3               │ kind │   alloc, calloc
+ *  ├─────────────┼───────────────────────────────────┼──────┤
+ *  │      0      │ address, bits 47..3               │ kind │   free
+ *  └─────────────┴───────────────────────────────────┴──────┘
+ *  followed by a word of time stamp if the kind says so
+ *
+ * What does not fit (a size from 64 KiB on, an address above 48 bits or not
+ * a multiple of 8) and all other events are "wide":
+ *
+ *   31        16 15       8 7      3 2    0
+ *  ┌────────────┬──────────┬────────┬──────┐
+ *  │ flags      │ words    │ type   │ kind │ , stamp, up to four operands
+ *  └────────────┴──────────┴────────┴──────┘
+ *
+ * An event without a stamp happened in the tick that the last EVENT_TICK before
+ * it in the same ring gave.
+ */
+#ifndef EVENT_H
+#define EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum event_kind {
+	EVENT_KIND_ALLOC = 0,
+	EVENT_KIND_FREE = 1,
+	EVENT_KIND_ALLOC_STAMPED = 2,
+	EVENT_KIND_FREE_STAMPED = 3,
+	EVENT_KIND_WIDE = 4,
+	EVENT_KIND_CALLOC = 5,
+	EVENT_KIND_CALLOC_STAMPED = 6,
+};
+#define EVENT_KIND_MASK 7ull
+
+/* Types of wide events, and their operands. */
+enum event_type {
+	EVENT_ALLOC,	     /* address, size, alignment (0: none) */
+	EVENT_FREE,	     /* address */
+	EVENT_REALLOC_BEGIN, /* old address */
+	EVENT_REALLOC_END,   /* old address, new address, size */
+	EVENT_TICK,	     /* none; the stamp is the tick */
+	EVENT_THREAD,	     /* parent, kernel tid, start routine */
+	EVENT_NAME,	     /* thread, 16 bytes of name in two words */
+	EVENT_FORK,	     /* ticket: see lifecycle.c */
+	EVENT_LOST,	     /* count, stamp of the first; the stamp is the
+				last one's */
+};
+
+#define EVENT_FLAG_ZEROED 1u	/* EVENT_ALLOC: calloc */
+#define EVENT_FLAG_FREED 2u	/* EVENT_REALLOC_END: the old block is gone */
+
+#define EVENT_WORDS_MAX 6
+#define EVENT_REALLOC_BEGIN_WORDS 3
+#define EVENT_REALLOC_END_WORDS 5
+
+/* Bits of an address that the one-word form has no room for. */
+#define EVENT_ADDRESS_REST 0xffff000000000007ull
+#define EVENT_SIZE_SHIFT 48
+#define EVENT_SIZE_LIMIT (1ull << (64 - EVENT_SIZE_SHIFT))
+
+static inline uint64_t
+event_wide(enum event_type type, unsigned words, unsigned flags)
+{
+	return EVENT_KIND_WIDE | (uint64_t)type << 3 | (uint64_t)words << 8 |
+	       (uint64_t)flags << 16;
+}
+
+/* An event taken out of a ring. */
+struct event {
+	enum event_type type;
+	unsigned flags;
+	unsigned words;	    /* that it took */
+	uint64_t stamp;
+	uint64_t operand[4];
+};
+
+#endif /* EVENT_H */

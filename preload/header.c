@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* header.c - see header.h; the keys are those of hatf/FORMAT.md, "Header" */
+
+#include "header.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "hatf.h"
+#include "real.h"
+#include "sys.h"
+#include "text.h"
+
+/* A comment holds 65535 bytes; the command line gets the most of it. */
+#define HEADER_MAX_NBYTES 65535
+#define COMMAND_MAX_NBYTES (32u << 10)
+
+static char exe[PATH_MAX];
+static struct utsname host;
+
+char *const *
+header_environment(void)
+{
+	static char block[1u << 17], *list[4096];
+	extern char **environ;
+	size_t n = 0, count = 0;
+
+	if (environ != NULL)
+		return environ;
+	/* Before libc is ready: the same from the kernel. */
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/environ",
+				    O_RDONLY | O_CLOEXEC);
+
+	while (fd >= 0 && n < sizeof(block) - 1) {
+		const long got =
+			syscall(SYS_read, fd, block + n, sizeof(block) - 1 - n);
+
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+	}
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	for (size_t i = 0; i < n && count + 1 < sizeof(list) / sizeof(list[0]);
+	     i += strlen(block + i) + 1)
+		list[count++] = block + i;
+	list[count] = NULL;
+	return list;
+}
+
+const struct output_names *
+header_names(void)
+{
+	static struct output_names names;
+	const long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe,
+			       sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	uname(&host);
+
+	const char *const slash = strrchr(exe, '/');
+
+	names.pid = (uint64_t)sys_pid();
+	names.exe = slash != NULL && slash[1] != '\0' ? slash + 1 : "unknown";
+	names.host = host.nodename;
+	return &names;
+}
+
+/*
+ * "command=": arguments with a blank between them; a blank or any other byte that
+ * is special within one is written as \xHH.
+ */
+static void
+add_command(struct text *t)
+{
+	static const char hex[] = "0123456789abcdef";
+	static char args[COMMAND_MAX_NBYTES];
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline",
+				    O_RDONLY | O_CLOEXEC);
+	long n = 0;
+
+	if (fd >= 0) {
+		n = syscall(SYS_read, fd, args, sizeof(args));
+		syscall(SYS_close, fd);
+	}
+	while (n > 0 && args[n - 1] == '\0')
+		n--;
+	text_str(t, "command=");
+	for (long i = 0; i < n && t->used + 8 < t->cap; i++) {
+		const unsigned char c = (unsigned char)args[i];
+		const char escaped[4] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
+
+		if (c == '\0')
+			text_str(t, " ");
+		else if (c <= 0x20 || c == 0x7f || c == '\\')
+			text_bytes(t, escaped, sizeof(escaped));
+		else
+			text_bytes(t, &args[i], 1);
+	}
+	text_str(t, "\n");
+}
+
+static void
+add_line(struct text *t, const char *key, const char *value)
+{
+	text_line(t, key, value, strlen(value));
+}
+
+static void
+add_process(struct text *t)
+{
+	static char cwd[PATH_MAX];
+	Dl_info allocator;
+
+	text_line_u64(t, "pid", (uint64_t)sys_pid());
+	text_line_u64(t, "ppid", (uint64_t)syscall(SYS_getppid));
+	add_line(t, "exe", exe);
+	if (syscall(SYS_getcwd, cwd, sizeof(cwd)) > 0)
+		add_line(t, "cwd", cwd);
+	add_line(t, "host", host.nodename);
+	text_line_u64(t, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
+	add_line(t, "arch", host.machine);
+	if (dladdr((void *)(uintptr_t)real.malloc, &allocator) != 0 &&
+	    allocator.dli_fname != NULL)
+		add_line(t, "allocator", allocator.dli_fname);
+}
+
+static void
+add_parent(struct text *t, const struct header_parent *parent)
+{
+	if (parent->pid == 0)
+		return;
+	text_line_u64(t, "parent_pid", parent->pid);
+	add_line(t, "parent_trace", parent->trace);
+	text_line_u64(t, "parent_event", parent->event);
+	text_line_u64(t, "parent_event_exact", parent->is_exact);
+}
+
+static const char *
+unit_name(enum config_clock clock)
+{
+	if (clock == CONFIG_CLOCK_OFF)
+		return "none";
+	return clock == CONFIG_CLOCK_NS ? "ns" : "us";
+}
+
+struct writer_header
+header_build(const struct config *config, const struct header_parent *parent)
+{
+	static char buf[HEADER_MAX_NBYTES];
+	struct text t;
+
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF 1.0\n");
+	add_line(&t, "producer", "hatftrace " HATF_VERSION);
+	add_line(&t, "clock", config_clock_name(config->clock));
+	add_line(&t, "unit", unit_name(config->clock));
+	text_line_u64(&t, "start_time", sys_clock_ns(CLOCK_REALTIME));
+	text_line_u64(&t, "start_monotonic", sys_clock_ns(CLOCK_MONOTONIC));
+	add_line(&t, "full", config->drop ? "drop" : "wait");
+	add_process(&t);
+	add_parent(&t, parent);
+	add_command(&t);
+	return (struct writer_header){ .text = t.buf, .nbytes = t.used };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * header.h - the header comment: what is to be known of process and machine
+ *
+ * Called once per process, before it has a writer; all buffers are static, since
+ * the thread that happens to make the first allocation may have a small stack.
+ */
+#ifndef HEADER_H
+#define HEADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "output.h"
+#include "writer.h"
+
+/* Of the child of a fork; 'pid' 0: this is none. */
+struct header_parent {
+	uint64_t pid;
+	const char *trace;
+	uint64_t event; /* logical events of its trace before the fork */
+	bool is_exact;
+};
+
+/* The environment; read from the system if libc has not got it yet. */
+char *const *header_environment(void);
+
+/* For the name of the file. */
+const struct output_names *header_names(void);
+
+/* The comment; valid until the next call. */
+struct writer_header header_build(const struct config *config,
+				  const struct header_parent *parent);
+
+#endif /* HEADER_H */

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose.c - the allocation functions of C
+ *
+ * Thin: call the real one, make an event.  The order of the two is what order.h
+ * builds on: free is recorded before the real call, since after it the block may
+ * be another thread's; an allocation after it and before we return, since from
+ * then on another thread may be given it.  realloc, which is both, has a begin
+ * and an end.  Values, errno, alignment and size are the allocator's business.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export.h"
+#include "real.h"
+#include "record.h"
+
+EXPORT void *
+malloc(size_t size)
+{
+	void *const p = real.malloc(size);
+
+	record_alloc(p, size);
+	return p;
+}
+
+EXPORT void
+free(void *p)
+{
+	if (p == NULL || __builtin_expect(real_is_early(p), 0))
+		return;
+	record_free(p);
+	real.free(p);
+}
+
+EXPORT void *
+calloc(size_t n, size_t size)
+{
+	void *const p = real.calloc(n, size);
+	size_t nbytes;
+
+	/* A product that overflows has failed; the most is what it asked for. */
+	if (__builtin_mul_overflow(n, size, &nbytes))
+		nbytes = SIZE_MAX;
+	record_calloc(p, nbytes);
+	return p;
+}
+
+EXPORT void *
+realloc(void *old, size_t size)
+{
+	const uint64_t old_address = (uintptr_t)old;
+	bool recorded = true;
+	void *p;
+
+	if (__builtin_expect(real_is_early(old), 0)) {
+		p = real_realloc_early(old, size);
+		record_alloc(p, size);
+		return p;
+	}
+	if (old != NULL)
+		recorded = record_event(EVENT_REALLOC_BEGIN, 0, old_address, 0,
+					0);
+	p = real.realloc(old, size);
+	if (recorded)
+		record_event(EVENT_REALLOC_END,
+			     old != NULL && p == NULL && size == 0
+				     ? EVENT_FLAG_FREED
+				     : 0,
+			     old_address, (uintptr_t)p, size);
+	return p;
+}
+
+/* libc's own calls realloc() by its public name, which is ours. */
+EXPORT void *
+reallocarray(void *old, size_t n, size_t size)
+{
+	size_t nbytes;
+
+	if (!__builtin_mul_overflow(n, size, &nbytes))
+		return realloc(old, nbytes);
+	if (old == NULL ||
+	    record_event(EVENT_REALLOC_BEGIN, 0, (uintptr_t)old, 0, 0))
+		record_event(EVENT_REALLOC_END, 0, (uintptr_t)old, 0, SIZE_MAX);
+	errno = ENOMEM;
+	return NULL;
+}
+
+static void
+record_aligned(const void *p, size_t size, size_t alignment)
+{
+	record_event(EVENT_ALLOC, 0, (uintptr_t)p, size, alignment);
+}
+
+EXPORT void *
+memalign(size_t alignment, size_t size)
+{
+	void *const p = real.memalign(alignment, size);
+
+	record_aligned(p, size, alignment);
+	return p;
+}
+
+EXPORT int
+posix_memalign(void **p_ret, size_t alignment, size_t size)
+{
+	const int result = real.posix_memalign(p_ret, alignment, size);
+
+	record_aligned(result == 0 ? *p_ret : NULL, size, alignment);
+	return result;
+}
+
+EXPORT void *
+aligned_alloc(size_t alignment, size_t size)
+{
+	void *const p = real.aligned_alloc(alignment, size);
+
+	record_aligned(p, size, alignment);
+	return p;
+}
+
+EXPORT void *
+valloc(size_t size)
+{
+	void *const p = real.valloc(size);
+
+	record_aligned(p, size, (size_t)sysconf(_SC_PAGESIZE));
+	return p;
+}
+
+EXPORT void *
+pvalloc(size_t size)
+{
+	void *const p = real.pvalloc(size);
+
+	record_aligned(p, size, (size_t)sysconf(_SC_PAGESIZE));
+	return p;
+}
+
+/* C23; a program may use these even where libc has none yet. */
+EXPORT void
+free_sized(void *p, size_t size)
+{
+	if (real.free_sized == NULL) {
+		free(p);
+		return;
+	}
+	if (p == NULL || real_is_early(p))
+		return;
+	record_free(p);
+	real.free_sized(p, size);
+}
+
+EXPORT void
+free_aligned_sized(void *p, size_t alignment, size_t size)
+{
+	if (real.free_aligned_sized == NULL) {
+		free(p);
+		return;
+	}
+	if (p == NULL || real_is_early(p))
+		return;
+	record_free(p);
+	real.free_aligned_sized(p, alignment, size);
+}

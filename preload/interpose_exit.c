@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose_exit.c - the ends of a process that no exit handler sees
+ *
+ * exit() and return from main run our handler (lifecycle.c); these do not.  The
+ * functions that take their arguments as a list are all that they stand for in
+ * terms of the others.
+ */
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "export.h"
+#include "lifecycle.h"
+#include "real.h"
+
+EXPORT void
+_exit(int status)
+{
+	real_resolve();
+	lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
+	real._exit(status);
+}
+
+EXPORT void
+_Exit(int status)
+{
+	real_resolve();
+	lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
+	real._Exit(status);
+}
+
+EXPORT void
+abort(void)
+{
+	real_resolve();
+	lifecycle_end(WRITER_END_ABORT);
+	real.abort();
+}
+
+EXPORT int
+execve(const char *path, char *const argv[], char *const envp[])
+{
+	int result;
+
+	real_resolve();
+	lifecycle_end(WRITER_END_EXEC);
+	result = real.execve(path, argv, envp);
+	lifecycle_resume();
+	return result;
+}
+
+EXPORT int
+execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+EXPORT int
+execvp(const char *file, char *const argv[])
+{
+	int result;
+
+	real_resolve();
+	lifecycle_end(WRITER_END_EXEC);
+	result = real.execvp(file, argv);
+	lifecycle_resume();
+	return result;
+}
+
+EXPORT int
+execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	int result;
+
+	real_resolve();
+	lifecycle_end(WRITER_END_EXEC);
+	result = real.execvpe(file, argv, envp);
+	lifecycle_resume();
+	return result;
+}
+
+EXPORT int
+fexecve(int fd, char *const argv[], char *const envp[])
+{
+	int result;
+
+	real_resolve();
+	lifecycle_end(WRITER_END_EXEC);
+	result = real.fexecve(fd, argv, envp);
+	lifecycle_resume();
+	return result;
+}
+
+EXPORT int
+execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
+	 int flags)
+{
+	int result;
+
+	real_resolve();
+	lifecycle_end(WRITER_END_EXEC);
+	result = real.execveat(dirfd, path, argv, envp, flags);
+	lifecycle_resume();
+	return result;
+}
+
+/* The number of arguments up to the NULL that ends them, 'first' included. */
+static size_t
+count_list(const char *first, va_list list)
+{
+	size_t n = 1;
+
+	if (first == NULL)
+		return 0;
+	while (va_arg(list, const char *) != NULL)
+		n++;
+	return n;
+}
+
+/* Fill 'argv', of n + 1 pointers, and step over the NULL. */
+static void
+fill_list(char **argv, size_t n, const char *first, va_list *list)
+{
+	union {
+		const char *in;
+		char *out;
+	} const head = { .in = first };
+
+	argv[0] = head.out;
+	for (size_t i = 1; i <= n; i++)
+		argv[i] = va_arg(*list, char *);
+}
+
+/*
+ * The list is as long as the caller made it, on its stack; so is the copy, since
+ * no memory may be allocated between vfork and exec.
+ */
+#define LIST_TO_ARGV(argv, first, list)                                      \
+	va_start(list, first);                                                \
+	const size_t argc = count_list(first, list);                          \
+	va_end(list);                                                         \
+	char **const argv = __builtin_alloca((argc + 1) * sizeof(*argv));     \
+	va_start(list, first);                                                \
+	fill_list(argv, argc, first, &list)
+
+EXPORT int
+execl(const char *path, const char *first, ...)
+{
+	va_list list;
+
+	LIST_TO_ARGV(argv, first, list);
+	va_end(list);
+	return execve(path, argv, environ);
+}
+
+EXPORT int
+execlp(const char *file, const char *first, ...)
+{
+	va_list list;
+
+	LIST_TO_ARGV(argv, first, list);
+	va_end(list);
+	return execvp(file, argv);
+}
+
+EXPORT int
+execle(const char *path, const char *first, ...)
+{
+	va_list list;
+
+	LIST_TO_ARGV(argv, first, list);
+	char *const *const envp = va_arg(list, char *const *);
+
+	va_end(list);
+	return execve(path, argv, envp);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* lifecycle.c - see lifecycle.h */
+
+#include "lifecycle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+
+#include "clock.h"
+#include "header.h"
+#include "memory.h"
+#include "output.h"
+#include "record.h"
+#include "say.h"
+#include "sys.h"
+
+/* How long fork() may wait to learn its event number. */
+#define FORK_WAIT_NS 200000000ull
+
+/* NEW is what wiped memory says: a process that has not started its trace. */
+enum process_state { NEW = 0, STARTING, TRACING, OFF };
+
+struct process {
+	_Atomic uint32_t state; /* enum process_state */
+	_Atomic uint64_t fork_ticket;
+};
+
+static _Atomic(struct process *) process;
+
+/* Not wiped: what a child of a fork wants to know of its parent. */
+static int traced_pid;
+static struct config config;
+
+/*
+ * In a thread that forks, from just before to just after: the number of events of
+ * the trace before the fork, times two, plus 1 if it is exact, plus 2.
+ */
+static __thread uint64_t fork_event
+	__attribute__((tls_model("initial-exec")));
+
+/* Provided by libc; declared in no header. */
+int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
+int __cxa_at_quick_exit(void (*f)(void *), void *dso);
+
+static struct process *
+get_process(void)
+{
+	/* acquire: pairs with the release in map_process(). */
+	return atomic_load_explicit(&process, memory_order_acquire);
+}
+
+bool
+lifecycle_is_tracing(void)
+{
+	const struct process *const p = get_process();
+
+	/* acquire: pairs with the release in start(). */
+	return p != NULL && atomic_load_explicit(&p->state,
+						 memory_order_acquire) ==
+				    TRACING;
+}
+
+static struct process *
+map_process(void)
+{
+	struct process *const mine = memory_map_wiped(sizeof(*mine));
+	struct process *none = NULL;
+
+	/* Another thread may have been first; its mapping then counts. */
+	if (mine != NULL &&
+	    atomic_compare_exchange_strong_explicit(&process, &none, mine,
+						    memory_order_acq_rel,
+						    memory_order_acquire))
+		return mine;
+	return none;
+}
+
+/* Ends -------------------------------------------------------------------- */
+
+void
+lifecycle_end(enum writer_end end)
+{
+	const int saved_errno = errno;
+
+	if (lifecycle_is_tracing() && sys_pid() == traced_pid)
+		writer_finish(end);
+	errno = saved_errno;
+}
+
+void
+lifecycle_resume(void)
+{
+	const int saved_errno = errno;
+
+	if (lifecycle_is_tracing() && sys_pid() == traced_pid)
+		writer_resume();
+	errno = saved_errno;
+}
+
+void
+lifecycle_set_off(void)
+{
+	/* release: the file is complete as far as it ever will be. */
+	atomic_store_explicit(&get_process()->state, OFF, memory_order_release);
+}
+
+static void
+at_exit(void *unused)
+{
+	(void)unused;
+	lifecycle_end(WRITER_END_EXIT);
+}
+
+static void
+at_quick_exit_last(void *unused)
+{
+	(void)unused;
+	lifecycle_end(WRITER_END_QUICK_EXIT);
+}
+
+/* Forks ------------------------------------------------------------------- */
+
+static void
+before_fork(void)
+{
+	const int saved_errno = errno;
+	uint64_t event;
+
+	if (!lifecycle_is_tracing() || sys_pid() != traced_pid)
+		return;
+	/* relaxed: a number. */
+	const uint64_t ticket =
+		1 + atomic_fetch_add_explicit(&get_process()->fork_ticket, 1,
+					      memory_order_relaxed);
+	const bool exact = record_event(EVENT_FORK, 0, ticket, 0, 0) &&
+			   writer_await_fork(ticket, FORK_WAIT_NS, &event);
+
+	if (!exact)
+		event = writer_event_count();
+	fork_event = event * 2 + exact + 2;
+	errno = saved_errno;
+}
+
+static void
+after_fork_in_parent(void)
+{
+	fork_event = 0;
+}
+
+/* Start ------------------------------------------------------------------- */
+
+/*
+ * Registered with the first event, before anything else of the process could: the
+ * handlers run last, after all destructors.  (With a handle of our library, ours
+ * would run when the library is finalised, before those of others.)
+ */
+static void
+register_handlers(void)
+{
+	static bool registered; /* a fork's child inherits them */
+
+	if (registered)
+		return;
+	registered = true;
+	__cxa_atexit(at_exit, NULL, NULL);
+	__cxa_at_quick_exit(at_quick_exit_last, NULL);
+	pthread_atfork(before_fork, after_fork_in_parent, NULL);
+}
+
+/* What the header says of the parent, if this is the child of a fork. */
+static void
+get_parent(struct header_parent *parent_ret)
+{
+	parent_ret->pid = 0;
+	if (traced_pid == 0 || traced_pid == sys_pid())
+		return;
+	parent_ret->pid = (uint64_t)traced_pid;
+	parent_ret->trace = writer_path();
+	parent_ret->event = fork_event != 0 ? (fork_event - 2) / 2
+					    : writer_event_count();
+	parent_ret->is_exact = (fork_event & 1) != 0;
+}
+
+static bool
+start_tracing(void)
+{
+	static struct output output;
+	static bool refused; /* said once, not by every child again */
+	struct header_parent parent;
+
+	get_parent(&parent);
+	if (refused || !config_read(header_environment(), &config)) {
+		refused = true;
+		return false;
+	}
+	if (!thread_pool_init(config.ring_words)) {
+		say("out of memory; not tracing");
+		return false;
+	}
+	clock_init(config.clock == CONFIG_CLOCK_US ||
+		   config.clock == CONFIG_CLOCK_NS);
+
+	const struct output_names *const names = header_names();
+
+	if (!output_open(&output, config.out, names))
+		return false;
+
+	const struct writer_header header = header_build(&config, &parent);
+
+	traced_pid = sys_pid();
+	if (!writer_start(&config, &output, &header)) {
+		output_discard(&output);
+		return false;
+	}
+	register_handlers();
+	return true;
+}
+
+/*
+ * The winner starts the trace, the others wait for it.  'thread_self' is muted,
+ * so that what libc allocates for us on the way is not taken for the program's.
+ */
+static bool
+start(struct process *p)
+{
+	uint32_t state = NEW;
+
+	if (!atomic_compare_exchange_strong_explicit(
+		    &p->state, &state, STARTING, memory_order_acq_rel,
+		    memory_order_acquire)) {
+		while (atomic_load_explicit(&p->state, memory_order_acquire) ==
+		       STARTING)
+			sched_yield();
+		return lifecycle_is_tracing();
+	}
+	thread_self = &thread_muted;
+	/* A setuid program does not take orders from its environment. */
+	const bool tracing = getauxval(AT_SECURE) == 0 && start_tracing();
+
+	thread_self = &thread_unattached;
+	/* release: publishes all that the start has set up. */
+	atomic_store_explicit(&p->state, tracing ? TRACING : OFF,
+			      memory_order_release);
+	return tracing;
+}
+
+static bool
+ensure_started(void)
+{
+	struct process *p = get_process();
+
+	if (p == NULL)
+		p = map_process();
+	if (p == NULL)
+		return false;
+	/* acquire: as in lifecycle_is_tracing(). */
+	const uint32_t state =
+		atomic_load_explicit(&p->state, memory_order_acquire);
+
+	if (state == TRACING || state == OFF)
+		return state == TRACING;
+	return start(p);
+}
+
+/* Threads ----------------------------------------------------------------- */
+
+struct thread *
+lifecycle_attach(uint64_t parent, uint64_t start_routine)
+{
+	const struct process *const p = get_process();
+
+	/* The way of every event when tracing is off: no system call. */
+	if (p != NULL &&
+	    atomic_load_explicit(&p->state, memory_order_relaxed) == OFF)
+		return NULL;
+
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+	struct thread *t = NULL;
+
+	if (ensure_started()) {
+		t = thread_attach();
+		if (t == NULL)
+			writer_count_unattached();
+	}
+	if (t != NULL && t->id != 0) {
+		clock_go_stamped();
+		record_event(EVENT_THREAD, 0, parent, (uint64_t)t->tid,
+			     start_routine);
+	}
+	sys_restore_signals(mask);
+	errno = saved_errno;
+	return t;
+}
+
+struct thread *
+lifecycle_attach_nested(struct thread *t)
+{
+	if (t->nested != NULL)
+		return t->nested;
+
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+	struct thread *nested = NULL;
+
+	if (lifecycle_is_tracing()) {
+		nested = thread_attach_nested(t);
+		if (nested == NULL)
+			writer_count_unattached();
+		/* Two rings: only stamps can order them. */
+		clock_go_stamped();
+	}
+	sys_restore_signals(mask);
+	errno = saved_errno;
+	return nested;
+}
+
+bool
+lifecycle_second_thread(void)
+{
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+	const bool tracing = ensure_started();
+
+	if (tracing)
+		clock_go_stamped();
+	sys_restore_signals(mask);
+	errno = saved_errno;
+	return tracing;
+}
+
+int
+lifecycle_pid(void)
+{
+	return traced_pid;
+}
+
+const struct config *
+lifecycle_config(void)
+{
+	return &config;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lifecycle.h - the process: its start, its forks, its ends
+ *
+ * Tracing starts with the first heap event of a process, whichever it is and
+ * however early, and in the child of a fork with the child's first one.  That
+ * a process is such a child is seen from memory that the kernel wipes on fork, so
+ * no kind of fork is missed.
+ */
+#ifndef LIFECYCLE_H
+#define LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "thread.h"
+#include "writer.h"
+
+/* Are events of this process being recorded?  Cheap, starts nothing. */
+bool lifecycle_is_tracing(void);
+
+/*
+ * Attach the calling thread, which is not; starts the process's trace if need be.
+ * 'parent' and 'start' are for createThread (0, 0: not known).  NULL: nothing is
+ * traced.  Keeps errno.
+ */
+struct thread *lifecycle_attach(uint64_t parent, uint64_t start);
+
+/* Likewise for a signal handler that interrupted a recording of 't'. */
+struct thread *lifecycle_attach_nested(struct thread *t);
+
+/*
+ * The process will have a second thread: start the trace if need be, and stamp
+ * from now on.  Returns whether events are recorded.
+ */
+bool lifecycle_second_thread(void);
+
+/*
+ * The process is about to end, or to exec: everything into the file.  Does
+ * nothing in a vfork child, which is still its parent.  Keeps errno.
+ */
+void lifecycle_end(enum writer_end end);
+
+/* ... but it goes on. */
+void lifecycle_resume(void);
+
+/* The writer: the trace is over, the process goes on without. */
+void lifecycle_set_off(void);
+
+/* Of the traced process; constant while it is traced. */
+int lifecycle_pid(void);
+const struct config *lifecycle_config(void);
+
+#endif /* LIFECYCLE_H */

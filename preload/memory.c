@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c - see memory.h */
+
+#include "memory.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+/* Since Linux 5.17 (private mappings) and 6.2 (shared ones); older ones refuse,
+ * which does no harm. */
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+
+static void *
+map(size_t nbytes, int flags)
+{
+	void *const p = mmap(NULL, nbytes, PROT_READ | PROT_WRITE,
+			     flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, nbytes, "hatftrace");
+	return p;
+}
+
+void *
+memory_map_wiped(size_t nbytes)
+{
+	void *const p = map(nbytes, MAP_PRIVATE);
+
+	if (p != NULL && madvise(p, nbytes, MADV_WIPEONFORK) != 0) {
+		munmap(p, nbytes);
+		return NULL;
+	}
+	return p;
+}
+
+void *
+memory_map_shared(size_t nbytes)
+{
+	void *const p = map(nbytes, MAP_SHARED);
+
+	if (p != NULL && madvise(p, nbytes, MADV_DONTFORK) != 0) {
+		munmap(p, nbytes);
+		return NULL;
+	}
+	return p;
+}
+
+void
+memory_drop(void *p, size_t nbytes)
+{
+	madvise(p, nbytes, MADV_REMOVE);
+}

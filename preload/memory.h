@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.h - the tracer's own memory
+ *
+ * Mapped, named (it shows as "[anon:hatftrace]" in /proc/PID/maps where the
+ * kernel can) and never from the traced heap.  All return zeroed, page-aligned
+ * memory that is reserved only as far as it is touched, or NULL.
+ */
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include <stddef.h>
+
+/* Private, and wiped in the child of a fork. */
+void *memory_map_wiped(size_t nbytes);
+
+/* Shared, and not there in the child of a fork. */
+void *memory_map_shared(size_t nbytes);
+
+/* Give the pages back to the system; they read as zero afterwards. */
+void memory_drop(void *p, size_t nbytes);
+
+#endif /* MEMORY_H */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * order.h - events of all rings into one causal sequence
+ *
+ * The consumer's side of the four rules (the producer's is in interpose.c):
+ *
+ *  1. free publishes before the real call, malloc after it and before it returns.
+ *     So between an event "free X" and a later "alloc X" of another thread lies
+ *     the allocator's own synchronisation, and their stamps are in that order.
+ *  2. realloc publishes a begin before the real call and an end after it.
+ *     The old block may die, and be handed out again, anywhere in between.
+ *  3. The caller picks a time T, and only then are the heads read; events with a
+ *     stamp <= T are passed on, by stamp.  One that has such a stamp and was not
+ *     yet published can only be an allocation that nobody has seen or a free that
+ *     has not happened: coming a round later, it breaks nothing.
+ *  4. No event passes a realloc begin whose end is not published.
+ *
+ * Where a realloc goes: its records must come after the free (by anybody) of the
+ * block that it gets, and before the allocation (by anybody) of the block that it
+ * gives up.  The first precedes the second in time, since the allocator takes the
+ * new block before it gives up the old one.  So it is passed on at its end's
+ * stamp, or just before the first allocation of its old block, whichever is
+ * earlier.
+ */
+#ifndef ORDER_H
+#define ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "thread.h"
+
+/*
+ * Takes the events in order: EVENT_ALLOC, EVENT_FREE, EVENT_REALLOC_END (the
+ * whole realloc), EVENT_THREAD, EVENT_NAME, EVENT_FORK, EVENT_LOST.  The stamp of
+ * a realloc that was moved up is that of its new place.
+ */
+typedef void order_sink(void *context, const struct thread *t,
+			const struct event *ev);
+
+struct order {
+	struct thread **heap; /* room for 'heap_max', smallest stamp first */
+	uint32_t heap_max, heap_count;
+	uint32_t open_count;  /* threads between a begin and its end */
+	order_sink *sink;
+	void *context;
+	/* Of the last round: */
+	uint64_t event_count;
+	bool is_blocked;      /* a begin without its end stopped it */
+};
+
+void order_init(struct order *o, struct thread **heap, uint32_t heap_max,
+		order_sink *sink, void *context);
+
+/*
+ * One round over 'threads': read their heads, pass on what rule 3 and 4 allow.
+ * With 'force', a begin without an end does not stop the others: should its old
+ * block be handed out again before the end comes, a free is passed on for it, and
+ * an alloc at the end.
+ */
+void order_round(struct order *o, struct thread *const *threads, uint32_t n,
+		 uint64_t until, bool force);
+
+#endif /* ORDER_H */

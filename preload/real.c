@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* real.c - see real.h */
+
+#include "real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "memory.h"
+#include "say.h"
+#include "sys.h"
+#include "thread.h"
+
+_Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
+
+/* Each early block has its size in front of it. */
+#define EARLY_HEADER_NBYTES 16
+
+static _Atomic size_t arena_used;
+static _Atomic int resolving_tid; /* 0: nobody; -1: done */
+
+static void *
+early_alloc(size_t size)
+{
+	const size_t need =
+		EARLY_HEADER_NBYTES + ((size + 15) & ~(size_t)15);
+	size_t used;
+
+	/* Only what libc needs to look up names comes here: a few hundred
+	 * bytes.  relaxed: the sum is all that matters. */
+	if (size > REAL_ARENA_NBYTES)
+		return NULL;
+	used = atomic_fetch_add_explicit(&arena_used, need,
+					 memory_order_relaxed);
+	if (used + need > REAL_ARENA_NBYTES)
+		return NULL;
+	memcpy(real_arena + used, &size, sizeof(size));
+	return real_arena + used + EARLY_HEADER_NBYTES;
+}
+
+void *
+real_realloc_early(void *p, size_t size)
+{
+	size_t old_size;
+	void *const q = real.malloc(size);
+
+	memcpy(&old_size, (uint8_t *)p - EARLY_HEADER_NBYTES, sizeof(old_size));
+	if (q != NULL)
+		memcpy(q, p, old_size < size ? old_size : size);
+	return q;
+}
+
+/* Are we called back by the resolution that this thread is in? */
+static bool
+is_resolving(void)
+{
+	return atomic_load_explicit(&resolving_tid, memory_order_relaxed) ==
+	       sys_tid();
+}
+
+static void *
+first_malloc(size_t size)
+{
+	if (is_resolving())
+		return early_alloc(size);
+	real_resolve();
+	return real.malloc(size);
+}
+
+static void
+first_free(void *p)
+{
+	if (is_resolving())
+		return; /* nothing but early blocks exists yet */
+	real_resolve();
+	real.free(p);
+}
+
+static void *
+first_calloc(size_t n, size_t size)
+{
+	size_t nbytes;
+
+	if (!is_resolving()) {
+		real_resolve();
+		return real.calloc(n, size);
+	}
+	if (__builtin_mul_overflow(n, size, &nbytes))
+		return NULL;
+	return early_alloc(nbytes); /* zeroed: no early block is used again */
+}
+
+static void *
+first_realloc(void *p, size_t size)
+{
+	void *q;
+
+	if (!is_resolving()) {
+		real_resolve();
+		return real.realloc(p, size);
+	}
+	q = early_alloc(size);
+	if (p != NULL && q != NULL) {
+		size_t old_size;
+
+		memcpy(&old_size, (uint8_t *)p - EARLY_HEADER_NBYTES,
+		       sizeof(old_size));
+		memcpy(q, p, old_size < size ? old_size : size);
+	}
+	return q;
+}
+
+static void *
+first_memalign(size_t alignment, size_t size)
+{
+	real_resolve();
+	return real.memalign(alignment, size);
+}
+
+static int
+first_posix_memalign(void **p, size_t alignment, size_t size)
+{
+	real_resolve();
+	return real.posix_memalign(p, alignment, size);
+}
+
+static void *
+first_aligned_alloc(size_t alignment, size_t size)
+{
+	real_resolve();
+	return real.aligned_alloc(alignment, size);
+}
+
+static void *
+first_valloc(size_t size)
+{
+	real_resolve();
+	return real.valloc(size);
+}
+
+static void *
+first_pvalloc(size_t size)
+{
+	real_resolve();
+	return real.pvalloc(size);
+}
+
+struct real real = {
+	.malloc = first_malloc,
+	.free = first_free,
+	.calloc = first_calloc,
+	.realloc = first_realloc,
+	.memalign = first_memalign,
+	.posix_memalign = first_posix_memalign,
+	.aligned_alloc = first_aligned_alloc,
+	.valloc = first_valloc,
+	.pvalloc = first_pvalloc,
+};
+
+static const struct {
+	const char *name;
+	size_t off;
+} symbols[] = {
+	{ "calloc", offsetof(struct real, calloc) },
+	{ "realloc", offsetof(struct real, realloc) },
+	{ "free", offsetof(struct real, free) },
+	{ "memalign", offsetof(struct real, memalign) },
+	{ "posix_memalign", offsetof(struct real, posix_memalign) },
+	{ "aligned_alloc", offsetof(struct real, aligned_alloc) },
+	{ "valloc", offsetof(struct real, valloc) },
+	{ "pvalloc", offsetof(struct real, pvalloc) },
+	{ "free_sized", offsetof(struct real, free_sized) },
+	{ "free_aligned_sized", offsetof(struct real, free_aligned_sized) },
+	{ "pthread_create", offsetof(struct real, pthread_create) },
+	{ "pthread_setname_np", offsetof(struct real, pthread_setname_np) },
+	{ "_exit", offsetof(struct real, _exit) },
+	{ "_Exit", offsetof(struct real, _Exit) },
+	{ "abort", offsetof(struct real, abort) },
+	{ "execve", offsetof(struct real, execve) },
+	{ "execvp", offsetof(struct real, execvp) },
+	{ "execvpe", offsetof(struct real, execvpe) },
+	{ "fexecve", offsetof(struct real, fexecve) },
+	{ "execveat", offsetof(struct real, execveat) },
+	/* Last, since it ends the time of early blocks for malloc(). */
+	{ "malloc", offsetof(struct real, malloc) },
+};
+
+static void
+resolve_all(void)
+{
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+		void *const p = dlsym(RTLD_NEXT, symbols[i].name);
+
+		if (p != NULL)
+			memcpy((uint8_t *)&real + symbols[i].off, &p,
+			       sizeof(p));
+		else
+			dlerror(); /* frees its message, while it is early */
+	}
+}
+
+void
+real_resolve(void)
+{
+	int nobody = 0;
+	const int tid = sys_tid();
+	struct thread *const self = thread_self;
+
+	if (atomic_compare_exchange_strong_explicit(
+		    &resolving_tid, &nobody, tid, memory_order_acquire,
+		    memory_order_acquire)) {
+		const int saved_errno = errno;
+
+		/* What libc allocates for the look-up is not the program's. */
+		thread_self = &thread_muted;
+		resolve_all();
+		thread_self = self;
+		errno = saved_errno;
+		/* release: pairs with the acquire of those who wait. */
+		atomic_store_explicit(&resolving_tid, -1, memory_order_release);
+		return;
+	}
+	while (atomic_load_explicit(&resolving_tid, memory_order_acquire) > 0)
+		sched_yield();
+}
+
+/* C++ --------------------------------------------------------------------- */
+
+static bool
+same_object(const void *a, const void *b)
+{
+	Dl_info ia, ib;
+
+	return dladdr(a, &ia) != 0 && dladdr(b, &ib) != 0 &&
+	       ia.dli_fbase == ib.dli_fbase;
+}
+
+/* As the caller itself would find it: in its library and what that needs. */
+static void *
+find_from(const char *symbol, const void *caller)
+{
+	Dl_info info;
+	void *p = NULL;
+
+	if (dladdr(caller, &info) == 0 || info.dli_fname == NULL)
+		return NULL;
+	void *const object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (object != NULL) {
+		p = dlsym(object, symbol);
+		dlclose(object);
+	}
+	return p;
+}
+
+void *
+real_find_operator(const char *symbol, const void *caller, bool *direct_ret)
+{
+	const int saved_errno = errno;
+	void *p;
+
+	real_resolve();
+
+	struct thread *const self = thread_self;
+
+	thread_self = &thread_muted;
+	p = dlsym(RTLD_NEXT, symbol);
+	if (p == NULL)
+		p = find_from(symbol, caller);
+	if (p == NULL)
+		dlerror();
+	else
+		*direct_ret = same_object(p, (void *)(uintptr_t)real.malloc);
+	thread_self = self;
+	errno = saved_errno;
+	if (p == NULL) {
+		say("no C++ library defines %s, which %s", symbol,
+		    "the program calls");
+		real.abort();
+	}
+	return p;
+}

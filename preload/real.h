@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * real.h - the functions that we stand in front of
+ *
+ * 'real' holds the next definition of each after ours in the search order: libc's
+ * or that of an allocator which the program is linked with or preloads.  Until it
+ * is resolved, the allocation functions point to a resolver, so that nobody has
+ * to ask; what libc allocates while it resolves comes from a small arena of ours.
+ */
+#ifndef REAL_H
+#define REAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct real {
+	void *(*malloc)(size_t);
+	void (*free)(void *);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void *(*memalign)(size_t, size_t);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	/* NULL where the system has none (C23). */
+	void (*free_sized)(void *, size_t);
+	void (*free_aligned_sized)(void *, size_t, size_t);
+
+	int (*pthread_create)(pthread_t *, const pthread_attr_t *,
+			      void *(*)(void *), void *);
+	int (*pthread_setname_np)(pthread_t, const char *);
+
+	void (*_exit)(int) __attribute__((noreturn));
+	void (*_Exit)(int) __attribute__((noreturn));
+	void (*abort)(void) __attribute__((noreturn));
+	int (*execve)(const char *, char *const *, char *const *);
+	int (*execvp)(const char *, char *const *);
+	int (*execvpe)(const char *, char *const *, char *const *);
+	int (*fexecve)(int, char *const *, char *const *);
+	int (*execveat)(int, const char *, char *const *, char *const *, int);
+};
+
+extern struct real real;
+
+/* Resolve all of it; for entry points that may be the first to be called. */
+void real_resolve(void);
+
+/* The arena of the time before. */
+#define REAL_ARENA_NBYTES (64u << 10)
+extern uint8_t real_arena[REAL_ARENA_NBYTES];
+
+/* Is 'p' from there?  Such a block is never given to the allocator. */
+static inline bool
+real_is_early(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)real_arena < REAL_ARENA_NBYTES;
+}
+
+/* realloc() of an early block: moves it into the allocator's heap. */
+void *real_realloc_early(void *p, size_t size);
+
+/*
+ * The next definition of a C++ operator, found when it is first needed: 'caller'
+ * is an address in the code that calls it, whose own libraries are searched if
+ * the global ones have none (a plug-in may bring its C++ library privately).
+ * '*direct_ret' tells whether it belongs to the allocator itself, rather than to
+ * a C++ library that calls malloc() and free().  Never NULL: without any the
+ * process aborts with a message, as the operator would.
+ */
+void *real_find_operator(const char *symbol, const void *caller,
+			 bool *direct_ret);
+
+#endif /* REAL_H */

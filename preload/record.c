@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c - the slow way into the ring; see record.h */
+
+#include "record.h"
+
+#include <errno.h>
+
+#include "lifecycle.h"
+#include "sys.h"
+#include "writer.h"
+
+#define WAIT_NS 2000000ull
+
+/*
+ * Find the ring to record into and close it to signal handlers.  Returns NULL if
+ * there is none: nothing is traced, the tracer itself is at work, or there is no
+ * memory (counted).
+ */
+static struct thread *
+enter(void)
+{
+	struct thread *t = thread_self;
+
+	for (;;) {
+		if (t->limit != 0) {
+			t->limit = 0;
+			atomic_signal_fence(memory_order_seq_cst);
+			return t;
+		}
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
+		    THREAD_MUTED)
+			return NULL;
+		/* Wiped, free or unattached: this thread is new here. */
+		if (!thread_is_attached(t))
+			t = lifecycle_attach(0, 0);
+		else
+			t = lifecycle_attach_nested(t);
+		if (t == NULL)
+			return NULL;
+	}
+}
+
+static void
+leave(struct thread *t, uint64_t head)
+{
+	t->head = head;
+	ring_publish(t->ring, head);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->limit = ring_limit(t->ring);
+}
+
+/* Sleep until 'words' more fit; false if the writer is no more. */
+static bool
+wait_for_room(struct thread *t, unsigned words)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+
+	while (t->head + words > ring_limit(t->ring)) {
+		if (!lifecycle_is_tracing())
+			return false;
+		writer_wake();
+		ring_wait(t->ring, t->head + words, WAIT_NS);
+	}
+	/* relaxed, both: statistics, written by this thread only. */
+	atomic_fetch_add_explicit(&t->wait_count, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&t->wait_ns,
+				  sys_clock_ns(CLOCK_MONOTONIC) - start,
+				  memory_order_relaxed);
+	return true;
+}
+
+/* Read the clock, wake the writer if it sleeps. */
+static uint64_t
+read_tick(void)
+{
+	uint64_t tick;
+
+	/* relaxed: as in record_word(). */
+	while ((tick = atomic_load_explicit(&clock_tick,
+					    memory_order_relaxed)) ==
+	       CLOCK_IDLE)
+		if (clock_wake())
+			writer_wake();
+	return tick;
+}
+
+static uint64_t
+put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
+	 uint64_t stamp, const uint64_t *operand, unsigned n)
+{
+	ring_put(t->ring, head++, event_wide(type, 2 + n, flags));
+	ring_put(t->ring, head++, stamp);
+	for (unsigned i = 0; i < n; i++)
+		ring_put(t->ring, head++, operand[i]);
+	return head;
+}
+
+static unsigned
+operand_count(enum event_type type)
+{
+	static const unsigned char count[] = {
+		[EVENT_ALLOC] = 3,	 [EVENT_FREE] = 1,
+		[EVENT_REALLOC_BEGIN] = 1, [EVENT_REALLOC_END] = 3,
+		[EVENT_TICK] = 0,	 [EVENT_THREAD] = 3,
+		[EVENT_NAME] = 3,	 [EVENT_FORK] = 1,
+		[EVENT_LOST] = 2,
+	};
+
+	return count[type];
+}
+
+/* The events that may be dropped; the others hold the trace together. */
+static bool
+may_drop(enum event_type type)
+{
+	return type == EVENT_ALLOC || type == EVENT_FREE ||
+	       type == EVENT_REALLOC_BEGIN;
+}
+
+static void
+count_lost(struct thread *t)
+{
+	if (t->lost_count++ == 0)
+		t->lost_first = clock_stamp();
+}
+
+/* Words for a tick, a report of loss and the event itself. */
+#define ROOM_WORDS (2 + 4 + EVENT_WORDS_MAX)
+
+bool
+record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
+	     uint64_t op2)
+{
+	const int saved_errno = errno;
+	const uint64_t operand[3] = { op0, op1, op2 };
+	struct thread *const t = enter();
+	bool recorded = false;
+
+	if (t == NULL)
+		goto out;
+
+	const uint64_t tick = read_tick();
+	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
+	uint64_t head = t->head;
+
+	if (head + ROOM_WORDS > ring_limit(t->ring)) {
+		if (may_drop(type) && lifecycle_config()->drop) {
+			count_lost(t);
+			writer_wake();
+			goto out_leave;
+		}
+		if (!wait_for_room(t, ROOM_WORDS))
+			goto out_leave;
+	}
+	if (t->lost_count != 0) {
+		const uint64_t lost[2] = { t->lost_count, t->lost_first };
+
+		head = put_wide(t, head, EVENT_LOST, 0, clock_stamp(), lost, 2);
+		t->lost_count = 0;
+	}
+	if (!stamped && tick != t->tick) {
+		head = put_wide(t, head, EVENT_TICK, 0, tick, NULL, 0);
+		t->tick = tick;
+	}
+	head = put_wide(t, head, type, flags, stamped ? clock_stamp() : tick,
+			operand, operand_count(type));
+	recorded = true;
+out_leave:
+	leave(t, head);
+out:
+	errno = saved_errno;
+	return recorded;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* say.c - see say.h */
+
+#include "say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "sys.h"
+#include "text.h"
+
+#define LINE_MAX_NBYTES 1024
+
+static void
+add_clean(struct text *t, const char *s)
+{
+	for (; *s != '\0'; s++) {
+		const unsigned char c = (unsigned char)*s;
+		const char shown = c < 0x20 || c == 0x7f ? '?' : *s;
+
+		text_bytes(t, &shown, 1);
+	}
+}
+
+/*
+ * The writer thread has a descriptor table of its own, in which 2 is closed;
+ * /proc/self is the process, that is, its initial thread's table.
+ */
+static void
+put(const char *line, size_t nbytes)
+{
+	if (syscall(SYS_write, STDERR_FILENO, line, nbytes) >= 0 ||
+	    errno != EBADF)
+		return;
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
+				    O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC |
+					    O_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	syscall(SYS_write, fd, line, nbytes);
+	syscall(SYS_close, fd);
+}
+
+void
+say(const char *format, ...)
+{
+	char line[LINE_MAX_NBYTES];
+	struct text t;
+	va_list args;
+
+	text_init(&t, line, sizeof(line) - 1);
+	text_str(&t, "hatftrace: ");
+	va_start(args, format);
+	for (const char *p = format; *p != '\0'; p++) {
+		if (*p != '%') {
+			text_bytes(&t, p, 1);
+			continue;
+		}
+		p++;
+		if (*p == 's')
+			add_clean(&t, va_arg(args, const char *));
+		else if (*p == 'u')
+			text_u64(&t, va_arg(args, uint64_t));
+		else
+			text_bytes(&t, p, 1);
+	}
+	va_end(args);
+	line[t.used] = '\n';
+	put(line, t.used + 1);
+}
+
+const char *
+say_errno(int e)
+{
+	switch (e) {
+	case EACCES:
+		return "permission denied";
+	case EAGAIN:
+		return "too many threads or processes";
+	case EDQUOT:
+		return "disk quota exceeded";
+	case EEXIST:
+		return "exists";
+	case EFBIG:
+		return "file size limit exceeded";
+	case EIO:
+		return "input/output error";
+	case EISDIR:
+		return "is a directory";
+	case ELOOP:
+		return "is a symbolic link";
+	case EMFILE:
+	case ENFILE:
+		return "too many open files";
+	case ENAMETOOLONG:
+		return "file name too long";
+	case ENOENT:
+		return "no such file or directory";
+	case ENOMEM:
+		return "out of memory";
+	case ENOSPC:
+		return "no space left on device";
+	case ENOTDIR:
+		return "not a directory";
+	case EPERM:
+		return "operation not permitted";
+	case EROFS:
+		return "read-only file system";
+	default:
+		return "system error";
+	}
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * say.h - one line to the user
+ *
+ * Builds the line in a small buffer without stdio, locale or memory, and writes
+ * it with one system call.  From the writer thread, which has no descriptor of
+ * the program's, it goes to whatever the program's standard error is then.
+ */
+#ifndef SAY_H
+#define SAY_H
+
+/*
+ * Write "hatftrace: ", the text and a line end to standard error.  'format' knows
+ * %s, %u (uint64_t) and %%; bytes that a terminal could act on become '?'.
+ */
+void say(const char *format, ...);
+
+/* The words for an errno value; static.  strerror() is for those with a locale. */
+const char *say_errno(int e);
+
+#endif /* SAY_H */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* spawn.c - see spawn.h */
+
+#include "spawn.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "memory.h"
+#include "sys.h"
+
+#define STACK_NBYTES (512u << 10)
+
+/*
+ * Around the thread pointer: libc's thread descriptor and the thread-local
+ * variables of all libraries, of which only errno is used.  How far errno is
+ * away depends on how much the program itself has; the rest is room to spare.
+ */
+#define TLS_SPARE_NBYTES (64u << 10)
+
+struct start {
+	int (*body)(void *);
+	void *argument;
+	int keep_fd;
+};
+
+static struct start start;
+
+static uint8_t *
+thread_pointer(void)
+{
+	return __builtin_thread_pointer();
+}
+
+/* A thread-local area whose thread pointer is returned; NULL: no memory. */
+static void *
+make_tls(void)
+{
+	const ptrdiff_t errno_off = (uint8_t *)&errno - thread_pointer();
+	const size_t reach = (size_t)(errno_off < 0 ? -errno_off : errno_off) +
+			     TLS_SPARE_NBYTES;
+	uint8_t *const area = memory_map_wiped(2 * reach);
+
+	if (area == NULL)
+		return NULL;
+	uint8_t *const tp =
+		(uint8_t *)((uintptr_t)(area + reach) & ~(uintptr_t)63);
+#if defined(__x86_64__)
+	/*
+	 * The first words at %fs: the descriptor's own address (twice), the
+	 * stack guard at 0x28, the pointer guard at 0x30.
+	 */
+	memcpy(tp, thread_pointer(), 0x38);
+	memcpy(tp, &tp, sizeof(tp));
+	memcpy(tp + 0x10, &tp, sizeof(tp));
+	memset(tp + 8, 0, 8); /* no dtv: nothing dynamic may be used */
+#endif
+	return tp;
+}
+
+/*
+ * The thread would keep the capabilities that the program may give up later;
+ * it needs none.
+ */
+static void
+drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	const struct __user_cap_data_struct none[2] = { { 0, 0, 0 },
+							 { 0, 0, 0 } };
+
+	syscall(SYS_capset, &header, none);
+}
+
+static int
+thread_main(void *unused)
+{
+	const unsigned fd = (unsigned)start.keep_fd;
+
+	(void)unused;
+	/* The table is a copy: let go of everything that is the program's. */
+	if (fd > 0)
+		syscall(SYS_close_range, 0, fd - 1, 0);
+	syscall(SYS_close_range, fd + 1, UINT_MAX, 0);
+	prctl(PR_SET_NAME, "hatftrace");
+	drop_capabilities();
+	return start.body(start.argument);
+}
+
+bool
+spawn_thread(int (*body)(void *), void *argument, int keep_fd)
+{
+	uint8_t *const stack = memory_map_wiped(STACK_NBYTES);
+	void *const tls = make_tls();
+
+	if (stack == NULL || tls == NULL) {
+		errno = ENOMEM;
+		return false;
+	}
+	start = (struct start){ body, argument, keep_fd };
+
+	const uint64_t mask = sys_block_signals();
+	const int tid = clone(thread_main, stack + STACK_NBYTES,
+			      CLONE_VM | CLONE_SIGHAND | CLONE_THREAD |
+				      CLONE_SYSVSEM | CLONE_SETTLS,
+			      NULL, NULL, tls);
+
+	sys_restore_signals(mask);
+	return tid >= 0;
+}

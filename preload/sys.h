@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sys.h - the few system calls that are made inside the traced program
+ *
+ * Each goes through syscall(2): no cancellation point, no stdio, no lock.  A
+ * failure sets errno as usual; whoever runs on a thread of the program saves and
+ * restores errno around all of it (record.c, lifecycle.c).
+ */
+#ifndef SYS_H
+#define SYS_H
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_SEC 1000000000ull
+
+static inline uint64_t
+sys_clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+/*
+ * Sleep while '*word' is 'expected', at most 'timeout_ns'; 0 is for ever.  May
+ * return early for no reason.
+ */
+static inline void
+sys_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+	const struct timespec ts = {
+		.tv_sec = (time_t)(timeout_ns / NS_PER_SEC),
+		.tv_nsec = (long)(timeout_ns % NS_PER_SEC),
+	};
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected,
+		timeout_ns == 0 ? NULL : &ts, NULL, 0);
+}
+
+static inline void
+sys_futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/*
+ * Block every signal, glibc's internal ones too, and give back the mask of
+ * before.  The kernel's mask is 64 bits, whatever sigset_t is.
+ */
+static inline uint64_t
+sys_block_signals(void)
+{
+	const uint64_t all = ~(uint64_t)0;
+	uint64_t before = 0;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	return before;
+}
+
+static inline void
+sys_restore_signals(uint64_t before)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+}
+
+/* Never cached by libc, so right in every kind of child. */
+static inline int
+sys_pid(void)
+{
+	return (int)syscall(SYS_getpid);
+}
+
+static inline int
+sys_tid(void)
+{
+	return (int)syscall(SYS_gettid);
+}
+
+#endif /* SYS_H */

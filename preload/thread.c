@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.c - see thread.h */
+
+#include "thread.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "clock.h"
+#include "memory.h"
+#include "sys.h"
+
+/*
+ * Where the pool is.  The counters are part of the mapping, so that a fork wipes
+ * them together with the threads they count.
+ */
+struct pool {
+	_Atomic uint32_t used;	     /* threads [0, used) have been claimed */
+	_Atomic uint32_t free_count; /* of these are free again, about */
+	_Atomic uint32_t cursor;     /* where to look for a free one */
+	_Atomic uint64_t next_id;    /* the initial thread is 0 */
+	_Alignas(4096) struct thread threads[THREAD_MAX];
+};
+
+static struct pool *pool;
+static uint64_t pool_ring_words;
+
+struct thread thread_unattached, thread_muted = { .state = THREAD_MUTED };
+
+__thread struct thread *thread_self
+	__attribute__((tls_model("initial-exec"))) = &thread_unattached;
+
+/* Above this a recycled ring's pages go back to the system. */
+#define RING_KEEP_WORDS 8192
+
+bool
+thread_pool_init(uint64_t ring_words)
+{
+	pool_ring_words = ring_words;
+	if (pool == NULL)
+		pool = memory_map_wiped(sizeof(*pool));
+	if (pool == NULL)
+		return false;
+	/* relaxed: no other thread has anything to do with the pool yet. */
+	atomic_store_explicit(&pool->next_id, 1, memory_order_relaxed);
+	return true;
+}
+
+uint32_t
+thread_pool_count(void)
+{
+	/* relaxed: a thread that is missed is seen in the next round; its state
+	 * is what publishes it. */
+	const uint32_t n =
+		atomic_load_explicit(&pool->used, memory_order_relaxed);
+
+	return n < THREAD_MAX ? n : THREAD_MAX;
+}
+
+struct thread *
+thread_pool_at(uint32_t idx)
+{
+	return &pool->threads[idx];
+}
+
+static bool
+try_claim(struct thread *t)
+{
+	uint32_t expected = THREAD_FREE;
+
+	/* acquire: pairs with the release in thread_recycle(). */
+	return atomic_compare_exchange_strong_explicit(
+		&t->state, &expected, THREAD_CLAIMED, memory_order_acquire,
+		memory_order_relaxed);
+}
+
+/* Take a thread that was used before, or one never used, or none. */
+static struct thread *
+claim(void)
+{
+	const uint32_t used = thread_pool_count();
+	uint32_t i = 0;
+
+	/* relaxed, these three: hints; try_claim() decides. */
+	if (atomic_load_explicit(&pool->free_count, memory_order_relaxed) == 0)
+		i = used;
+	for (; i < used; i++) {
+		const uint32_t at = atomic_fetch_add_explicit(
+					    &pool->cursor, 1,
+					    memory_order_relaxed) %
+				    used;
+
+		if (try_claim(&pool->threads[at])) {
+			atomic_fetch_sub_explicit(&pool->free_count, 1,
+						  memory_order_relaxed);
+			return &pool->threads[at];
+		}
+	}
+	if (used == THREAD_MAX)
+		return NULL;
+	const uint32_t fresh = atomic_fetch_add_explicit(&pool->used, 1,
+							 memory_order_relaxed);
+
+	if (fresh >= THREAD_MAX || !try_claim(&pool->threads[fresh]))
+		return NULL;
+	return &pool->threads[fresh];
+}
+
+static bool
+give_ring(struct thread *t)
+{
+	void *memory;
+
+	if (t->ring != NULL) {
+		/* Of its former life, empty; begin at its first page again. */
+		ring_init(t->ring, pool_ring_words);
+		return true;
+	}
+	memory = memory_map_shared(ring_nbytes(pool_ring_words));
+	if (memory == NULL)
+		return false;
+	t->ring = ring_init(memory, pool_ring_words);
+	return true;
+}
+
+/* Claim and prepare a thread that records for thread 'id'. */
+static struct thread *
+prepare(uint64_t id, bool is_nested)
+{
+	struct thread *const t = claim();
+
+	if (t == NULL)
+		return NULL;
+	if (!give_ring(t)) {
+		thread_recycle(t);
+		return NULL;
+	}
+	t->head = t->pos = 0;
+	t->tick = 0;
+	t->id = id;
+	t->nested = NULL;
+	t->lost_count = 0;
+	t->tid = sys_tid();
+	t->pthread = (uint64_t)pthread_self();
+	t->is_nested = is_nested;
+	t->stamp = 0;
+	t->has_event = t->realloc_open = false;
+	t->is_dead = t->is_gone = false;
+	t->idle_since_ns = 0;
+	/* release: pairs with the writer's acquire of 'state'. */
+	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
+	return t;
+}
+
+struct thread *
+thread_attach(void)
+{
+	/* The initial thread's kernel id is the process's. */
+	const bool initial = sys_tid() == sys_pid();
+	/* relaxed: a number, ordered with nothing. */
+	const uint64_t id =
+		initial ? 0
+			: atomic_fetch_add_explicit(&pool->next_id, 1,
+						    memory_order_relaxed);
+	struct thread *const t = prepare(id, false);
+
+	if (t == NULL)
+		return NULL;
+	thread_self = t;
+	/*
+	 * Last, and behind a compiler barrier: from here on a signal handler
+	 * may record through it.
+	 */
+	atomic_signal_fence(memory_order_release);
+	t->limit = ring_limit(t->ring);
+	return t;
+}
+
+struct thread *
+thread_attach_nested(struct thread *t)
+{
+	struct thread *const n = prepare(t->id, true);
+
+	if (n == NULL)
+		return NULL;
+	t->nested = n;
+	n->limit = ring_limit(n->ring);
+	return n;
+}
+
+void
+thread_mark_ending(void)
+{
+	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
+		uint32_t expected = THREAD_ACTIVE;
+
+		/* relaxed: a hint that makes the writer look. */
+		atomic_compare_exchange_strong_explicit(
+			&t->state, &expected, THREAD_ENDING,
+			memory_order_relaxed, memory_order_relaxed);
+	}
+}
+
+void
+thread_recycle(struct thread *t)
+{
+	if (t->ring != NULL && t->pos > RING_KEEP_WORDS)
+		memory_drop(t->ring->words,
+			    t->ring->capacity * sizeof(uint64_t));
+	t->limit = 0;
+	/* relaxed: a hint. */
+	atomic_fetch_add_explicit(&pool->free_count, 1, memory_order_relaxed);
+	/* release: pairs with the acquire in try_claim(). */
+	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
+}
+
+bool
+thread_is_attached(const struct thread *t)
+{
+	/* relaxed: only the thread itself asks. */
+	const uint32_t state =
+		atomic_load_explicit(&t->state, memory_order_relaxed);
+
+	return state == THREAD_ACTIVE || state == THREAD_ENDING;
+}
+
+uint64_t
+thread_id_count(void)
+{
+	return atomic_load_explicit(&pool->next_id, memory_order_relaxed);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.h - what the tracer knows of each thread
+ *
+ * A 'struct thread' belongs to one thread of the program (the producer, through
+ * 'thread_self') and to the writer; each field says whose it is.  They live in
+ * a pool that is mapped once, wiped in the child of a fork (MADV_WIPEONFORK) and
+ * never unmapped.  A wiped, free or never attached thread has 'limit' 0, which
+ * sends the producer to the slow path: so one comparison answers "is there room",
+ * "am I attached", "is this a forked child" and "am I a signal handler that
+ * interrupted a recording".
+ *
+ *   FREE ──claim──► CLAIMED ──attach──► ACTIVE ──► ENDING ──writer──► FREE
+ *
+ * ACTIVE and ENDING differ only in how soon the writer looks whether the thread
+ * still exists: late frees, after every destructor, still have a ring to go to.
+ */
+#ifndef THREAD_H
+#define THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "ring.h"
+
+enum thread_state {
+	THREAD_FREE = 0, /* also what wiped memory says */
+	THREAD_CLAIMED,
+	THREAD_ACTIVE,
+	THREAD_ENDING,
+	THREAD_MUTED, /* not a pool state: the tracer's own set-up runs */
+};
+
+/* The pool is address space only; a thread's part is touched when it is used. */
+#define THREAD_MAX 65536
+
+struct thread {
+	/*
+	 * The producer's.  0 while the thread is recording, so that a signal
+	 * handler that allocates in the midst of it takes another ring.
+	 */
+	_Alignas(RING_CACHE_LINE) uint64_t limit; /* words */
+	uint64_t head;				  /* words written */
+	struct ring *ring;
+	uint64_t tick;	/* the last one announced in the ring */
+	uint64_t id;	/* HATF thread number */
+	struct thread *nested; /* for signal handlers, made when needed */
+
+	/* The producer's, rarely touched; the writer reads the counters. */
+	_Atomic uint64_t wait_count, wait_ns;
+	uint64_t lost_count, lost_first;
+
+	/* Shared: who moves it is in the picture above. */
+	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
+	int tid;	 /* constant while attached */
+	bool is_nested;	 /* likewise */
+	uint64_t pthread; /* pthread_t, for pthread_setname_np(); likewise */
+
+	/* The writer's. */
+	_Alignas(RING_CACHE_LINE) uint64_t pos; /* words drained */
+	uint64_t seen_head;	  /* of this round */
+	uint64_t stamp;		  /* of the last event drained */
+	bool has_event;		  /* 'event' is the one at 'pos' */
+	bool realloc_open;	  /* between a begin and its end */
+	bool realloc_done;	  /* ... and the realloc is written already */
+	bool realloc_freed;	  /* ... or at least its free is */
+	bool is_dead;		  /* the kernel does not know it any more */
+	bool is_gone;		  /* its destroyThread is written */
+	uint64_t realloc_old;
+	uint64_t idle_since_ns;	  /* 0: has had events in the last round */
+	struct event event;
+};
+
+/* The thread's own; never NULL.  Initial-exec TLS: one pointer. */
+extern __thread struct thread *thread_self
+	__attribute__((tls_model("initial-exec")));
+
+/* Stands in for a thread that has not been attached, and for a muted one. */
+extern struct thread thread_unattached, thread_muted;
+
+/*
+ * Map the pool; 'ring_words' is the capacity of each ring.  False if there is no
+ * memory.  In the child of a fork the mapping of the parent is used again, which
+ * the kernel has wiped.
+ */
+bool thread_pool_init(uint64_t ring_words);
+
+/* The pool's threads are [0, thread_pool_count()); for the writer. */
+uint32_t thread_pool_count(void);
+struct thread *thread_pool_at(uint32_t idx);
+
+/*
+ * Attach the calling thread: claim a thread, map its ring, make it
+ * 'thread_self'.  NULL if there is no memory.  All signals must be blocked.
+ */
+struct thread *thread_attach(void);
+
+/* The ring for a signal handler that interrupted 't'; NULL: no memory. */
+struct thread *thread_attach_nested(struct thread *t);
+
+/* The calling thread will end soon. */
+void thread_mark_ending(void);
+
+/* Writer: nothing of 't' is left; it may be claimed again. */
+void thread_recycle(struct thread *t);
+
+/* Attached and not a handler's? */
+bool thread_is_attached(const struct thread *t);
+
+/* HATF thread numbers given out so far. */
+uint64_t thread_id_count(void);
+
+#endif /* THREAD_H */

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.c - see writer.h
+ *
+ * A round: read the clock, drain what the order allows, look after threads that
+ * have ended, commit if a block is full or old or if a producer wants its room
+ * back, answer requests, sleep.  While the program allocates, a round comes about
+ * every millisecond and is also the tick of the coarse clock; when it has been
+ * quiet for a while the writer goes idle, and the next event wakes it.
+ */
+
+#include "writer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "clock.h"
+#include "lifecycle.h"
+#include "memory.h"
+#include "order.h"
+#include "say.h"
+#include "spawn.h"
+#include "sys.h"
+#include "thread.h"
+#include "trace.h"
+
+#define TICK_NS 1000000ull
+#define IDLE_AFTER_NS 50000000ull
+#define IDLE_SLEEP_NS NS_PER_SEC
+/* A block is written when it is this old, full or not. */
+#define BLOCK_AGE_NS 500000000ull
+/* How often a silent thread is looked for. */
+#define DEAD_CHECK_NS NS_PER_SEC
+/* A realloc that takes longer must not keep the other threads waiting. */
+#define BLOCKED_MAX_NS 100000000ull
+/* After a trailer, wait so long for the process to end. */
+#define HOLD_NS NS_PER_SEC
+/* Commit early when so many ended threads wait for their last block. */
+#define GONE_MAX 64u
+
+/* All of it is wiped in the child of a fork, which starts a writer of its own. */
+struct writer {
+	struct trace trace;
+	struct order order;
+	struct thread *threads[THREAD_MAX], *heap[THREAD_MAX];
+	uint32_t thread_count;
+	uint32_t gone_count;
+	uint64_t last_event_ns;
+	uint64_t blocked_since_ns; /* 0: is not blocked */
+	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
+	/* Futex words: changed to wake the writer, and by it when it has done
+	 * what was asked or is no more. */
+	_Atomic uint32_t wake;
+	_Atomic uint32_t done;
+	_Atomic uint32_t request; /* enum writer_end + 1; 0: none */
+	_Atomic uint64_t unattached;
+	uint8_t memory[];
+};
+
+static struct writer *w;
+static size_t w_nbytes;
+
+/* Not wiped: a child of a fork wants them. */
+static char path[sizeof(((struct output *)NULL)->path)];
+static _Atomic uint64_t event_count;
+
+static const char *const end_names[] = {
+	[WRITER_END_EXIT] = "exit",	    [WRITER_END_UNDERSCORE_EXIT] = "_exit",
+	[WRITER_END_QUICK_EXIT] = "quick_exit", [WRITER_END_ABORT] = "abort",
+	[WRITER_END_EXEC] = "exec",
+};
+
+static void
+collect_threads(void)
+{
+	const uint32_t n = thread_pool_count();
+
+	w->thread_count = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct thread *const t = thread_pool_at(i);
+		/* acquire: pairs with the release in prepare(), thread.c. */
+		const uint32_t state =
+			atomic_load_explicit(&t->state, memory_order_acquire);
+
+		if (state == THREAD_ACTIVE || state == THREAD_ENDING)
+			w->threads[w->thread_count++] = t;
+	}
+}
+
+static bool
+thread_exists(const struct thread *t)
+{
+	return syscall(SYS_tgkill, lifecycle_pid(), t->tid, 0) == 0 ||
+	       errno != ESRCH;
+}
+
+static void
+recycle(struct thread *t)
+{
+	if (t->realloc_open)
+		w->order.open_count--;
+	w->gone_count--;
+	thread_recycle(t);
+}
+
+/* See whether 't' has ended; write so when its last event has been drained. */
+static void
+tend_thread(struct thread *t, uint64_t stamp, uint64_t now)
+{
+	const uint32_t state =
+		atomic_load_explicit(&t->state, memory_order_relaxed);
+
+	if (t->is_gone || t->pos != ring_head(t->ring)) {
+		t->idle_since_ns = 0;
+		return;
+	}
+	if (t->is_dead) {
+		t->is_gone = true;
+		w->gone_count++;
+		if (!t->is_nested)
+			trace_thread_gone(&w->trace, t, stamp);
+		return;
+	}
+	if (t->idle_since_ns == 0)
+		t->idle_since_ns = now;
+	if (state != THREAD_ENDING &&
+	    now - t->idle_since_ns < DEAD_CHECK_NS)
+		return;
+	t->idle_since_ns = now;
+	/*
+	 * What it published before it ended is visible after this, so its last
+	 * events are drained in the next round, and then it is gone.
+	 */
+	t->is_dead = !thread_exists(t);
+}
+
+/* Write the block; once it is in the file, give the room back. */
+static bool
+commit(void)
+{
+	if (!trace_commit(&w->trace))
+		return false;
+	w->trace.block_since_ns = w->trace.line.ns1;
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		ring_release(w->threads[i]->ring, w->threads[i]->pos);
+	return true;
+}
+
+/* Between rounds only: commit, and let go of the threads that are gone. */
+static bool
+commit_and_recycle(void)
+{
+	if (!commit())
+		return false;
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		if (w->threads[i]->is_gone)
+			recycle(w->threads[i]);
+	w->thread_count = 0;
+	return true;
+}
+
+/* The order_sink: an event goes into a block that has room for it. */
+static void
+take_event(void *unused, const struct thread *t, const struct event *ev)
+{
+	(void)unused;
+	if (trace_is_full(&w->trace))
+		commit();
+	trace_event(&w->trace, t, ev);
+}
+
+/* Does some producer need room, or soon will? */
+static bool
+is_room_wanted(void)
+{
+	for (uint32_t i = 0; i < w->thread_count; i++) {
+		const struct ring *const r = w->threads[i]->ring;
+		const uint64_t used = ring_head(r) + r->capacity - ring_limit(r);
+
+		if (used > r->capacity / 2 || ring_is_waited_for(r))
+			return true;
+	}
+	return false;
+}
+
+static void
+drain(uint64_t until, bool force)
+{
+	struct order *const o = &w->order;
+
+	order_round(o, w->threads, w->thread_count, until, force);
+	if (o->event_count != 0)
+		w->last_event_ns = w->trace.line.ns1;
+	/* relaxed: for whoever wants to know about now. */
+	atomic_store_explicit(&event_count, w->trace.event_count,
+			      memory_order_relaxed);
+}
+
+static void
+note_unattached(void)
+{
+	/* relaxed: a count. */
+	const uint64_t n = atomic_exchange_explicit(&w->unattached, 0,
+						    memory_order_relaxed);
+
+	if (n != 0)
+		trace_lost_unattached(&w->trace, n);
+}
+
+/* Has a begin without an end stopped the others for too long? */
+static bool
+is_blocked_too_long(uint64_t now)
+{
+	if (!w->order.is_blocked) {
+		w->blocked_since_ns = 0;
+		return false;
+	}
+	if (w->blocked_since_ns == 0)
+		w->blocked_since_ns = now;
+	return now - w->blocked_since_ns > BLOCKED_MAX_NS;
+}
+
+/* Returns false when the trace cannot go on. */
+static bool
+do_round(void)
+{
+	const uint64_t stamp = clock_stamp();
+	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+
+	clock_line_add(&w->trace.line, stamp, now);
+	clock_renew(stamp);
+	collect_threads();
+	if (!w->trace.is_clock_noted && clock_is_stamped())
+		trace_clock_switched(&w->trace, stamp);
+	drain(stamp, is_blocked_too_long(now));
+	note_unattached();
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		tend_thread(w->threads[i], stamp, now);
+	if (is_room_wanted() || w->gone_count > GONE_MAX ||
+	    now - w->trace.block_since_ns > BLOCK_AGE_NS)
+		return commit_and_recycle();
+	return w->trace.error == 0;
+}
+
+static void
+sum_waits(struct trace_end *end)
+{
+	const uint32_t n = thread_pool_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *const t = thread_pool_at(i);
+
+		/* relaxed: counts. */
+		end->waits += atomic_load_explicit(&t->wait_count,
+						   memory_order_relaxed);
+		end->wait_ns += atomic_load_explicit(&t->wait_ns,
+						     memory_order_relaxed);
+	}
+}
+
+static void
+finish(const char *name)
+{
+	struct trace_end end = {
+		.name = name,
+		.threads = thread_id_count(),
+		.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID),
+	};
+
+	const uint64_t stamp = clock_stamp();
+
+	clock_line_add(&w->trace.line, stamp, sys_clock_ns(CLOCK_MONOTONIC));
+	collect_threads();
+	drain(UINT64_MAX, true);
+	note_unattached();
+	sum_waits(&end);
+	if (trace_finish(&w->trace, &end))
+		commit_and_recycle();
+	if (lifecycle_config()->verbose)
+		say("%s: %u events, %u bytes, %u waits", w->trace.output.path,
+		    w->trace.event_count, w->trace.output.nbytes, end.waits);
+}
+
+static void
+answer(void)
+{
+	/* release: pairs with the acquire in writer_finish(). */
+	atomic_store_explicit(&w->request, 0, memory_order_release);
+	atomic_fetch_add_explicit(&w->done, 1, memory_order_release);
+	sys_futex_wake(&w->done);
+}
+
+/* Returns false when the writer's work is over. */
+static bool
+serve_request(void)
+{
+	/* acquire: pairs with the exchange in writer_finish(): what that thread
+	 * published before is seen by the drain. */
+	const uint32_t request =
+		atomic_load_explicit(&w->request, memory_order_acquire);
+
+	if (request == 0)
+		return true;
+	const enum writer_end end = (enum writer_end)(request - 1);
+
+	finish(end_names[end]);
+	/* relaxed: writer_resume() is called only after the answer. */
+	atomic_store_explicit(&w->hold_until_ns, w->trace.line.ns1 + HOLD_NS,
+			      memory_order_relaxed);
+	answer();
+	return end == WRITER_END_EXEC || end == WRITER_END_ABORT;
+}
+
+/* Nothing happens: stop the clock; the next event sets it going and wakes us. */
+static void
+go_idle(uint32_t wake)
+{
+	clock_set_idle();
+	collect_threads();
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		if (w->threads[i]->pos != ring_head(w->threads[i]->ring))
+			return;
+	sys_futex_wait(&w->wake, wake,
+		       w->trace.in_block ? BLOCK_AGE_NS : IDLE_SLEEP_NS);
+}
+
+/* Sleep until there may be something to do. */
+static void
+rest(uint32_t wake)
+{
+	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+
+	/* acquire: as in serve_request(). */
+	if (atomic_load_explicit(&w->request, memory_order_acquire) != 0)
+		return;
+	if (now - w->last_event_ns > IDLE_AFTER_NS && !w->order.is_blocked)
+		go_idle(wake);
+	else
+		sys_futex_wait(&w->wake, wake, TICK_NS);
+}
+
+static int
+writer_main(void *unused)
+{
+	bool running = true;
+
+	(void)unused;
+	while (running) {
+		/* acquire: what was done before a wake is seen after it. */
+		const uint32_t wake =
+			atomic_load_explicit(&w->wake, memory_order_acquire);
+
+		running = serve_request();
+		if (!running)
+			break;
+		if (atomic_load_explicit(&w->hold_until_ns,
+					 memory_order_relaxed) >
+		    sys_clock_ns(CLOCK_MONOTONIC)) {
+			sys_futex_wait(&w->wake, wake, 10 * TICK_NS);
+			continue;
+		}
+		running = do_round();
+		if (running)
+			rest(wake);
+	}
+	lifecycle_set_off();
+	answer();
+	return 0;
+}
+
+static bool
+map_memory(int level)
+{
+	/* A child of a fork finds the mapping of its parent, wiped. */
+	if (w == NULL) {
+		w_nbytes = sizeof(*w) + trace_memory_nbytes(level) + 64;
+		w = memory_map_wiped(w_nbytes);
+	}
+	return w != NULL;
+}
+
+bool
+writer_start(const struct config *config, struct output *output,
+	     const struct writer_header *header)
+{
+	if (!map_memory(config->level)) {
+		say("out of memory; not tracing");
+		return false;
+	}
+	memcpy(path, output->path, sizeof(path));
+	atomic_store_explicit(&event_count, 0, memory_order_relaxed);
+	trace_open(&w->trace, config, output,
+		   (void *)(((uintptr_t)w->memory + 63) & ~(uintptr_t)63),
+		   header->text, header->nbytes);
+	order_init(&w->order, w->heap, THREAD_MAX, take_event, NULL);
+	w->last_event_ns = w->trace.line.ns1;
+	w->trace.block_since_ns = w->trace.line.ns1;
+	if (!spawn_thread(writer_main, NULL, output->fd)) {
+		say("cannot start the writer thread: %s; not tracing",
+		    say_errno(errno));
+		return false;
+	}
+	/* The thread has its own. */
+	syscall(SYS_close, output->fd);
+	return true;
+}
+
+void
+writer_wake(void)
+{
+	/* release: pairs with the acquire in writer_main(). */
+	atomic_fetch_add_explicit(&w->wake, 1, memory_order_release);
+	sys_futex_wake(&w->wake);
+}
+
+void
+writer_finish(enum writer_end end)
+{
+	uint32_t none = 0;
+	/* acquire: pairs with the release in answer(). */
+	const uint32_t done =
+		atomic_load_explicit(&w->done, memory_order_acquire);
+
+	/* Another thread is at it already: one trailer does for both. */
+	atomic_compare_exchange_strong_explicit(&w->request, &none,
+						(uint32_t)end + 1,
+						memory_order_acq_rel,
+						memory_order_acquire);
+	while (lifecycle_is_tracing() &&
+	       atomic_load_explicit(&w->done, memory_order_acquire) == done) {
+		writer_wake();
+		sys_futex_wait(&w->done, done, 10 * TICK_NS);
+	}
+}
+
+void
+writer_resume(void)
+{
+	/* relaxed: nothing else is told by it. */
+	atomic_store_explicit(&w->hold_until_ns, 0, memory_order_relaxed);
+	writer_wake();
+}
+
+bool
+writer_await_fork(uint64_t ticket, uint64_t timeout_ns, uint64_t *event_ret)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+	const size_t i = ticket % TRACE_FORKS_MAX;
+	uint32_t done;
+
+	while (lifecycle_is_tracing() &&
+	       sys_clock_ns(CLOCK_MONOTONIC) - start < timeout_ns) {
+		done = atomic_load_explicit(&w->done, memory_order_acquire);
+		/* acquire: pairs with the release in put_fork(), trace.c. */
+		if (atomic_load_explicit(&w->trace.fork[i].ticket,
+					 memory_order_acquire) == ticket) {
+			*event_ret = w->trace.fork[i].event;
+			return true;
+		}
+		writer_wake();
+		sys_futex_wait(&w->done, done, TICK_NS / 10);
+	}
+	*event_ret = writer_event_count();
+	return false;
+}
+
+uint64_t
+writer_event_count(void)
+{
+	return atomic_load_explicit(&event_count, memory_order_relaxed);
+}
+
+const char *
+writer_path(void)
+{
+	return path;
+}
+
+void
+writer_count_unattached(void)
+{
+	atomic_fetch_add_explicit(&w->unattached, 1, memory_order_relaxed);
+}
