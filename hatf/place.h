@@ -52,6 +52,8 @@ struct place {
 	struct place_watch far;	/* address: another base, near recent ones */
 	uint64_t narrow_start;	/* address: record at which it became narrow */
 	int32_t narrow_limit;	/* address: 'limit' to become narrow again */
+	uint64_t attributes_record; /* the last one that had attributes */
+	int32_t empty_limit;	/* attributes: 'limit' to store none again */
 	bool base_known;	/* address: an address has chosen the base */
 };
 
