@@ -128,15 +128,29 @@ comment()
 	printf "$1"
 }
 
-# The layout that the records below have: attributes are v1.
+# The layout that the records below have: attributes are v1.  A trace begins with
+# "default 0" for all but sizes and addresses.
 layout()
 {
+	local field
+	for field in $time $thread $heap $attributes; do
+		interpret "$field" $none
+	done
 	width $size 4
 	width $address 8
 	width $time 4
 	width $thread 1
 	width $heap 1
 	width $attributes 9
+}
+
+# attribute_bytes [ATTRIBUTES]
+attribute_bytes()
+{
+	# shellcheck disable=SC2059
+	u 1 "$(printf "${1-}" | wc -c)"
+	# shellcheck disable=SC2059
+	printf "${1-}"
 }
 
 # tail_fields THREAD HEAP TIME [ATTRIBUTES]
@@ -176,15 +190,6 @@ resize()
 	u 8 "$4"
 	shift 4
 	tail_fields "$@"
-}
-
-# attribute_bytes [ATTRIBUTES]
-attribute_bytes()
-{
-	# shellcheck disable=SC2059
-	u 1 "$(printf "${1-}" | wc -c)"
-	# shellcheck disable=SC2059
-	printf "${1-}"
 }
 
 # heap_event TAG HEAP THREAD TIME [ATTRIBUTES]: create or destroy a heap

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# bad-input.sh - what is no trace gets one clear line and exit 1
+#
+# The same from each command that reads one: nothing on stdout but what was
+# found, nothing that looks like a crash.
+. "$(dirname "$0")/lib.sh"
+
+: >empty
+head -c 65536 /dev/urandom >random
+# What begins like a legal record is told apart only further on; fix the start.
+printf '\xc3' | dd of=random conv=notrunc status=none
+printf 'Hello, this is some text.\n' >text
+cp "$HATF" program
+gzip -c text >text.gz
+mkdir directory
+{
+	header unit=us
+	layout
+	alloc 1 0x1000 0 0 1
+} >good.hatf
+trailer good.hatf 1 2
+gzip -c good.hatf >good.hatf.gz
+head -c -9 good.hatf.gz >cut.hatf.gz
+
+# bad FILE PATTERN
+bad()
+{
+	local command
+	for command in info 'info --json' verify 'verify --json' dump; do
+		# shellcheck disable=SC2086 # a command and its option
+		run "$HATF" $command "$1"
+		check_status "$command $1" 1
+		check_one_line "$command $1" "hatf ${command% *}: $1: $2"
+		[ -s out ] && fail "$command $1: '$(head -1 out)' on stdout"
+	done
+}
+
+bad empty 'not a HATF trace: it is empty'
+bad random 'not a HATF trace'
+bad text 'not a HATF trace'
+bad program 'not a HATF trace'
+bad text.gz 'not a HATF trace'
+bad directory 'Is a directory'
+bad missing 'No such file or directory'
+bad good.hatf/x 'Not a directory'
+name=$'\x1b[2J'
+run "$HATF" info "$name"
+check 'a name that steers terminals' "$(cat err)" \
+	'hatf info: \x1b[2J: No such file or directory'
+if [ "$(id -u)" -ne 0 ]; then
+	cp good.hatf unreadable
+	chmod 0 unreadable
+	bad unreadable 'Permission denied'
+fi
+
+# The bad ones do not keep the good ones from being read.
+run "$HATF" verify empty good.hatf missing
+check_status mixed 1
+check mixed "$(cat out)" 'good.hatf: ok, 1 events'
+check 'mixed: lines on stderr' "$(wc -l <err)" 2
+
+# A damaged one tells what it had.
+run "$HATF" dump cut.hatf.gz
+check_status cut 1
+check_one_line cut 'hatf dump: cut.hatf.gz: offset 0x*'
+check cut "$(cat out)" '1 alloc size=1 addr=0x1000 thread=0 heap=0 time=1'
+
+# Standard input that is closed, or nothing.
+"$HATF" info - <&- >out 2>err
+status=$?
+check_status 'closed stdin' 1
+check_one_line 'closed stdin' 'hatf info: standard input: *'
+run "$HATF" info -
+check_status 'empty stdin' 1
+check_one_line 'empty stdin' 'hatf info: standard input: not a HATF trace*'
+
+finish

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# help.sh - --help, the man pages and the commands agree on what there is
+#
+# Each page's synopsis and list must have the options that --help prints, with
+# the same letters, and no other; --help itself is made from the table that is
+# parsed.
+. "$(dirname "$0")/lib.sh"
+
+man=$CLI/../../tools/man
+
+# "-o --output FILE", one a line, sorted
+options_of_help()
+{
+	"$HATF" "$1" --help | sed -n '/^Options:/,/^$/p' |
+		sed -nE 's/^  (-.|  ),? +--([a-z]+)( ([A-Z]+))?.*/\1 --\2 \4/p' |
+		tr '[:upper:]' '[:lower:]' | sort
+}
+
+# The same from lines such as ".It Fl o , Fl -output Ar file"
+options_of_man()
+{
+	sed -nE 's/^\.It Fl (.) , Fl -([a-z]+)( Ar ([a-z]+))?$/-\1 --\2 \4/p' \
+		"$1" | sort
+}
+
+letters_of_synopsis()
+{
+	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$1" |
+		sed -nE 's/^\.Op Fl ([a-z])( .*)?$/\1/p' | sort
+}
+
+commands=$("$HATF" --help | sed -n '/^Commands:/,/^$/p' |
+	sed -nE 's/^  ([a-z]+) .*/\1/p')
+check 'number of commands' "$(wc -w <<<"$commands")" 4
+for command in $commands; do
+	page=$man/hatf-$command.1
+	[ -f "$page" ] || {
+		fail "no man page for $command"
+		continue
+	}
+	run "$HATF" "$command" --help
+	check_status "$command --help" 0
+	check_silent "$command --help"
+	check "$command: usage" "$(head -1 out | cut -d ' ' -f 1-3)" \
+		"Usage: hatf $command"
+	run "$HATF" "$command" -h
+	check_status "$command -h" 0
+	options_of_man "$page" >want
+	options_of_help "$command" >got
+	check_text "$command: man page and --help" got <want
+	check "$command: synopsis" "$(letters_of_synopsis "$page" | xargs)" \
+		"$(grep -v -- --help want | cut -c 2 | sort | xargs)"
+	grep -q "^\.It Cm $command\$" "$man/hatf.1" ||
+		fail "hatf(1) does not name $command"
+	awk 'length > 80' out | grep . && fail "$command --help: wide lines"
+done
+
+# JSON keys are documented.
+for key in format version complete events records lost threads duration_ns \
+	file_bytes hatf_bytes bytes_per_record metadata_records blocks \
+	peak_live_bytes peak_live_objects end_live_objects pid command clock; do
+	grep -q "^\.It Cm $key\$" "$man/hatf-info.1" ||
+		fail "hatf-info(1) does not explain $key"
+done
+
+if command -v mandoc >/dev/null; then
+	mandoc -T lint -W warning "$man"/*.[1-9] >lint ||
+		fail "mandoc: $(cat lint)"
+fi
+
+finish

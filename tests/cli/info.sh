@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# info.sh - 'hatf info' counts right, on whole traces and on damaged ones
+. "$(dirname "$0")/lib.sh"
+
+# Live: 100, 100 + 50 (the most bytes), 50, 50 + 10 + 20 (the most objects), 80,
+# and a failed allocation that is an event but no object.
+{
+	header clock=auto unit=us pid=4242 'command=ls -l \xff\x1b[2J' host=here \
+		start_time=1700000000123456789
+	layout
+	alloc 100 0x1000 0 0 10
+	alloc 50 0x2000 0 0 11
+	free 0x1000 0 0 12
+	thread_event 8 1 13
+	alloc 10 0x3000 1 0 14
+	alloc 20 0x4000 1 0 15
+	resize 3 30 0x3000 0x5000 0 0 16
+	alloc 30 0x5000 0 0 16
+	free 0x3000 0 0 16
+	alloc 9999 0 0 0 1510
+	thread_event 9 1 1510
+} >a.hatf
+trailer a.hatf 7 12
+gzip -c a.hatf >a.hatf.gz
+plain=$(stat -c %s a.hatf)
+
+run "$HATF" info --json a.hatf
+check_status json 0
+check_silent json
+check_text json out <<END
+{"format":"HATF","version":"1.0","complete":true,"events":7,"records":{"alloc":6,"free":2,"reallocNoAlloc":0,"reallocAllocFree":1,"reallocAlloc":0,"reallocFree":0,"createHeap":0,"destroyHeap":0,"createThread":1,"destroyThread":1,"comment":2},"lost":0,"threads":2,"duration_ns":1500000,"file_bytes":$plain,"hatf_bytes":$plain,"bytes_per_record":$(awk "BEGIN { printf \"%.6g\", $plain / 13 }"),"metadata_records":10,"blocks":0,"peak_live_bytes":150,"peak_live_objects":3,"end_live_objects":3,"pid":4242,"command":"ls -l \\\\xff\\u001B[2J","clock":"auto"}
+END
+
+# Several files: a line each, the bad ones left out, and each is read.
+{
+	header clock=off unit=none
+	layout
+	alloc 1 0x1000 0 0 0
+} >cut.hatf
+printf 'no trace' >text
+run "$HATF" info --json a.hatf.gz text missing cut.hatf - <a.hatf
+check_status several 1
+check 'several: objects' "$(wc -l <out)" 2
+# shellcheck disable=SC2016 # of 'sed'
+check 'several: complete' "$(sed -E 's/.*"complete":([a-z]+).*/\1/' out | xargs)" \
+	'true false'
+check 'several: complaints' "$(cut -d : -f 2 err | xargs)" \
+	'text missing cut.hatf standard input'
+sed -n 1p out | grep -q "\"file_bytes\":$(stat -c %s a.hatf.gz),\"hatf_bytes\":$plain," ||
+	fail 'several: sizes of the compressed file'
+sed -n 2p out | grep -q '"duration_ns":null,.*"pid":null,"command":null,"clock":"off"' ||
+	fail 'several: what is unknown is null'
+if command -v jq >/dev/null; then
+	"$HATF" info --json a.hatf cut.hatf 2>/dev/null |
+		jq -e .records.comment >/dev/null || fail 'jq'
+fi
+
+# For people.
+run "$HATF" info a.hatf
+check_status human 0
+check_text human out <<END
+a.hatf: HATF 1.0, complete
+  command           ls -l \\xff\\x1b[2J
+  process           4242 on here, 2023-11-14 22:13:20 UTC
+  clock             auto, in us
+  duration          1.500 ms
+  events            7
+  lost events       0
+  records           13
+                    6 alloc
+                    2 free
+                    1 reallocAllocFree
+                    1 createThread
+                    1 destroyThread
+                    2 comment
+  threads           2
+  most live bytes   150 (150 B)
+  most live objects 3
+  live at the end   3 objects, 100 B
+  file              $plain bytes, $(awk "BEGIN { printf \"%.2f\", $plain / 7 }") an event
+  HATF              $plain bytes, $(awk "BEGIN { printf \"%.2f\", $plain / 13 }") a record
+  metadata records  10
+  blocks            0
+END
+
+# A trace that says that it lacks something.
+cp cut.hatf lost.hatf
+comment 'HATF lost\nthread=0\ncount=7\nfrom=0\nto=0\n' >>lost.hatf
+trailer lost.hatf 1 3 complete=0 end=exit lost=7
+run "$HATF" info --json lost.hatf
+check_status lost 1
+check_one_line lost 'hatf info: lost.hatf: 7 events were lost while recording'
+grep -q '"complete":false,.*"lost":7,' out || fail 'lost: not in the object'
+cp cut.hatf failed.hatf
+trailer failed.hatf 1 2 complete=0 end=error lost=0
+run "$HATF" info failed.hatf
+check_status failed 1
+check_one_line failed \
+	'hatf info: failed.hatf: the trace says that it is not complete: error'
+check failed "$(head -1 out)" 'failed.hatf: HATF 1.0, NOT COMPLETE'
+
+"$HATF" info a.hatf >/dev/full 2>err
+status=$?
+check_status 'full disk' 1
+check_one_line 'full disk' 'hatf info: standard output: No space left on device'
+
+finish

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# usage.sh - wrong usage: one line on stderr, nothing on stdout, exit 2
+. "$(dirname "$0")/lib.sh"
+
+# wrong PATTERN ARGS...
+wrong()
+{
+	local pattern=$1
+	shift
+	run "$HATF" "$@"
+	check_status "hatf $*" 2
+	check_one_line "hatf $*" "$pattern"
+	[ -s out ] && fail "hatf $*: something on stdout"
+}
+
+wrong "hatf: a command is missing (see 'hatf --help')"
+wrong "hatf: unknown command 'frobnicate' *" frobnicate
+wrong "hatf: unknown option '--frobnicate' *" --frobnicate
+for command in record info dump verify; do
+	wrong "hatf $command: unknown * '--frobnicate' (see 'hatf $command --help')" \
+		"$command" --frobnicate x
+	wrong "hatf $command: unknown option '-Q' *" "$command" -Q x
+	wrong "hatf $command: a * is missing *" "$command"
+done
+wrong 'hatf info: --json=x: the option takes no argument *' info --json=x x
+wrong 'hatf dump: one FILE at a time *' dump a b
+wrong "hatf dump: --from: not a number: '-1' *" dump --from -1 a
+wrong "hatf dump: --from: not a number: '12x' *" dump --from=12x a
+wrong "hatf dump: --count: not a number: '' *" dump -n '' a
+wrong "hatf dump: --count: not a number: '18446744073709551616' *" \
+	dump --count 18446744073709551616 a
+wrong 'hatf dump: --count needs an argument *' dump --count
+wrong "hatf verify: --max: not a number: 'all' *" verify --max all a
+wrong "hatf record: --clock: unknown: 'sun' (want one of auto, off, *" \
+	record --clock sun true
+wrong "hatf record: --compress: unknown: 'gzip:4' *" record -z gzip:4 true
+wrong "hatf record: --full: unknown: 'maybe' *" record --full maybe true
+wrong "hatf record: --buffer: not a byte count: '1T' *" record -b 1T true
+wrong "hatf record: --buffer: out of range: '1' *" record -b 1 true
+wrong "hatf record: --buffer: out of range: '2G' *" record -b 2G true
+wrong "hatf record: --output: unknown conversion '%x' *" record -o %x true
+wrong "hatf record: --output: unknown conversion '%' *" record -o 100% true
+wrong "hatf record: --output: not a file name: ''" record -o '' true
+wrong "hatf record: --output: not a file name: 'd/'" record -o d/ true
+HATFTRACE_OUT=%x wrong "hatf record: HATFTRACE_OUT: unknown conversion *" \
+	record true
+
+# What comes from outside does not steer the terminal.
+wrong "hatf: unknown command '\\\\x1b[[]2J' *" $'\x1b[2J'
+
+run "$HATF" --version
+check version "$status $(cat out)" "0 hatf $(sed -n \
+	's/^#define HATF_VERSION "\(.*\)"/\1/p' "$CLI/../../hatf/hatf.h")"
+"$HATF" --help >/dev/full 2>err
+status=$?
+check_status 'help to a full disk' 1
+check_one_line 'help to a full disk' 'hatf: standard output: *'
+
+finish

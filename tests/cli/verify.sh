@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# verify.sh - 'hatf verify' finds each kind of violation, and only those
+. "$(dirname "$0")/lib.sh"
+
+{
+	header clock=us unit=us pid=4242
+	layout
+	alloc 100 0x1000 0 0 10
+	free 0x1000 0 0 12
+	alloc 100 0x1000 0 0 12
+} >good.hatf
+trailer good.hatf 3 4
+gzip -c good.hatf >good.hatf.gz
+
+run "$HATF" verify good.hatf good.hatf.gz
+check_status good 0
+check_silent good
+check_text good out <<'END'
+good.hatf: ok, 3 events
+good.hatf.gz: ok, 3 events
+END
+
+# One record with each fault, between good ones.
+{
+	header clock=us unit=us
+	layout
+} >bad.hatf
+first=$(stat -c %s bad.hatf)
+{
+	alloc 1 0x1000 0 0 10
+	alloc 1 0x1000 0 0 10
+	free 0x2000 0 0 10
+	resize 2 8 0x3000 0x3000 0 0 10
+	free 0x1000 0 0 9
+	thread_event 8 1 10
+	thread_event 8 1 10
+	thread_event 9 7 10
+	alloc 1 0x4000 9 0 10
+	heap_event 7 5 0 10
+} >>bad.hatf
+trailer bad.hatf 6 11
+run "$HATF" verify bad.hatf
+check_status bad 1
+check_silent bad
+# Offsets: records of 20 bytes, frees of 16, a realloc of 28, threads of 7.
+text='the thread does not exist or did already'
+check_text bad out <<END
+bad.hatf: record 2, offset $(printf 0x%x $((first + 20))): the address is handed out while live: thread 0, time 10, address 0x1000
+bad.hatf: record 3, offset $(printf 0x%x $((first + 40))): free of what is not live: thread 0, time 10, address 0x2000
+bad.hatf: record 4, offset $(printf 0x%x $((first + 56))): realloc of what is not live: thread 0, time 10, address 0x3000
+bad.hatf: record 5, offset $(printf 0x%x $((first + 84))): the time goes back: thread 0, time 9
+bad.hatf: record 7, offset $(printf 0x%x $((first + 107))): $text: thread 1, time 10
+bad.hatf: record 8, offset $(printf 0x%x $((first + 114))): $text: thread 7, time 10
+bad.hatf: record 9, offset $(printf 0x%x $((first + 121))): $text: thread 9, time 10
+bad.hatf: record 10, offset $(printf 0x%x $((first + 141))): the heap does not exist or did already: thread 0, time 10
+bad.hatf: not ok, 6 events, 8 violations
+END
+
+# The first few and a count.
+{
+	layout
+	for ((i = 1; i <= 12; i++)); do free "$((i * 16))" 0 0 1; done
+} >many.hatf
+run "$HATF" verify many.hatf
+check_status many 1
+check 'many: lines' "$(wc -l <out)" 12
+check 'many: more' "$(tail -2 out | xargs)" \
+	'many.hatf: ... and 2 more many.hatf: not ok, 12 events, 12 violations'
+run "$HATF" verify --max 1 many.hatf
+check 'max 1' "$(wc -l <out) $(sed -n 2p out)" '3 many.hatf: ... and 11 more'
+run "$HATF" verify --max 0 --json many.hatf good.hatf
+check_status 'max 0' 1
+check_text 'max 0' out <<'END'
+{"file":"many.hatf","ok":false,"legal":true,"complete":true,"error":null,"events":12,"lost":0,"inherited":0,"violations":12,"first_violations":[]}
+{"file":"good.hatf","ok":true,"legal":true,"complete":true,"error":null,"events":3,"lost":0,"inherited":0,"violations":0,"first_violations":[]}
+END
+run "$HATF" verify --json bad.hatf
+check_status json 1
+check 'json: the first' "$(grep -o '\[{[^}]*}' out)" \
+	"[{\"record\":2,\"offset\":$((first + 20)),\"violation\":\"the address is handed out while live\",\"address\":\"0x1000\",\"thread\":0,\"time\":10}"
+if command -v jq >/dev/null; then
+	check 'json: jq' "$(jq '.first_violations | length' out)" 8
+fi
+
+# A forked child frees what it has from its parent, but not twice.
+{
+	header clock=us unit=us pid=2 ppid=1 parent_pid=1 parent_trace=p \
+		parent_event=9 parent_event_exact=1
+	layout
+	free 0x1000 0 0 1
+	resize 2 8 0x2000 0x2000 0 0 1
+} >child.hatf
+cp child.hatf twice.hatf
+trailer child.hatf 2 3
+run "$HATF" verify child.hatf
+check_status inherited 0
+check inherited "$(cat out)" \
+	'child.hatf: ok, 2 events, 2 of blocks inherited from the parent process'
+free 0x1000 0 0 2 >>twice.hatf
+trailer twice.hatf 3 4
+run "$HATF" verify twice.hatf
+check_status 'inherited twice' 1
+
+# Not complete, not legal.
+head -c -10 good.hatf >cut.hatf
+run "$HATF" verify cut.hatf
+check_status cut 1
+check_one_line cut 'hatf verify: cut.hatf: offset 0x*, record 4*: the trace is cut off here'
+check cut "$(cat out)" 'cut.hatf: not ok, 3 events'
+cp good.hatf tag.hatf
+u 1 12 >>tag.hatf
+run "$HATF" verify --json tag.hatf
+check_status 'bad tag' 1
+grep -q '"ok":false,"legal":false,"complete":false,"error":"offset 0x' out ||
+	fail "bad tag: $(cat out)"
+{
+	header clock=us unit=us
+	layout
+	alloc 1 0x1000 0 0 1
+	comment 'HATF lost\nthread=0\ncount=2\nfrom=1\nto=1\n'
+} >lost.hatf
+trailer lost.hatf 1 3 complete=0 end=exit lost=2
+run "$HATF" verify lost.hatf
+check_status lost 1
+check lost "$(cat out)" 'lost.hatf: not ok, 1 events, 2 events lost'
+
+finish
