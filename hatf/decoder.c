@@ -102,7 +102,7 @@ number(struct layout_field *f, const uint8_t **p)
 }
 
 /* Decode the numbers that follow the tag in 'p' of FETCH_NBYTES. */
-static inline void
+static inline __attribute__((always_inline)) void
 decode_numbers(struct layout_field *f, const uint8_t *p,
 	       struct hatf_record *rec)
 {
@@ -188,6 +188,28 @@ decode_metadata(struct decoder *d, const uint8_t *p, struct hatf_record *rec)
 }
 
 /*
+ * All fields 0.  One by one, because gcc 12 makes a 'rep stos' of an assignment
+ * or memset() of this length, which took half of the time of decoding.
+ */
+static inline void
+clear(struct hatf_record *rec)
+{
+	rec->attributes_nbytes = 0;
+	rec->attributes = NULL;
+	rec->size = 0;
+	rec->address = 0;
+	rec->old_address = 0;
+	rec->time = 0;
+	rec->thread = 0;
+	rec->heap = 0;
+	rec->metadata.op = 0;
+	rec->metadata.field = 0;
+	rec->metadata.argument = 0;
+	rec->metadata.value = 0;
+	rec->metadata.stride = 0;
+}
+
+/*
  * Decode the record at '*next' into 'rec' and step over it.  False, with 'stop'
  * set, if there is none or it is bad.
  */
@@ -212,10 +234,9 @@ decode_record(struct decoder *d, const uint8_t **next, const uint8_t *end,
 		d->stop = DECODER_MORE;
 		return false;
 	}
-	*rec = (struct hatf_record){
-		.tag = p[0],
-		.offset = d->offset,
-	};
+	clear(rec);
+	rec->tag = p[0];
+	rec->offset = d->offset;
 	if (p[0] == HATF_METADATA) {
 		if (!decode_metadata(d, p, rec))
 			return false;

@@ -22,8 +22,8 @@
 /* Records at a time: they stay in the first-level cache. */
 #define BATCH_COUNT 256
 
-/* How far ahead the live set is loaded; the time of one miss in events. */
-#define PREFETCH_COUNT 8
+/* How far ahead the live set is loaded; several times that of one miss. */
+#define PREFETCH_COUNT 16
 
 struct hatf_events {
 	struct hatf_reader *reader; /* the caller's */
@@ -34,7 +34,8 @@ struct hatf_events {
 	uint64_t realloc_size;	/* of the last realloc */
 	bool part_seen;		/* of what the last realloc announced */
 	/* The old block of a tag 4, which may turn out to be still live. */
-	struct live_entry left_over;
+	struct live_block left_over;
+	uint64_t left_over_address;
 	struct heap *left_over_heap; /* NULL: none */
 	bool ours;		/* written by this project: judge strictly */
 	bool is_child;		/* of a fork */
@@ -108,21 +109,22 @@ no_memory(struct hatf_events *ev)
 
 /* Copy what the live set knows of a block to the event that concerns it. */
 static void
-tell_object(struct hatf_event *out, const struct live_entry *entry)
+tell_object(struct hatf_event *out, const struct live_block *block)
 {
-	out->old_size = entry->size;
-	out->object = entry->object;
-	out->birth_time = entry->birth_time;
-	out->birth_event = entry->birth_event;
+	out->old_size = block->size;
+	out->object = block->object;
+	out->birth_time = block->birth_time;
+	out->birth_event = block->birth_event;
 }
 
-/* A block dies. */
+/* The block at 'address' dies. */
 static void
-end_block(struct hatf_events *ev, struct heap *heap, struct live_entry *entry)
+end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
+	  struct live_block *block)
 {
 	if (ev->is_child)
-		inherited_note_dead(&ev->inherited, entry->address);
-	heaps_remove(&ev->heaps, heap, entry);
+		inherited_note_dead(&ev->inherited, address);
+	heaps_remove(&ev->heaps, heap, block);
 }
 
 /* The object of 'out' is born with this event. */
@@ -138,21 +140,18 @@ new_object(struct hatf_events *ev, struct hatf_event *out)
 static void
 begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 {
-	const struct live_entry entry = {
-		.address = out->address,
+	const struct live_block block = {
 		.size = out->size,
 		.object = out->object,
 		.birth_time = out->birth_time,
 		.birth_event = out->birth_event,
 	};
-	struct live_entry *const live = live_find(&heap->live, out->address);
+	bool replaced = false;
 
-	if (live != NULL) {
-		violate(out, HATF_VIOLATION_ALLOC_LIVE);
-		heaps_remove(&ev->heaps, heap, live);
-	}
-	if (!heaps_insert(&ev->heaps, heap, &entry))
+	if (!heaps_put(&ev->heaps, heap, out->address, &block, &replaced))
 		no_memory(ev);
+	if (replaced)
+		violate(out, HATF_VIOLATION_ALLOC_LIVE);
 }
 
 /*
@@ -191,13 +190,13 @@ static void
 on_free(struct hatf_events *ev, struct heap *heap,
 	const struct hatf_record *rec, struct hatf_event *out)
 {
-	struct live_entry *const live = live_find(&heap->live, rec->address);
+	struct live_block *const live = live_find(&heap->live, rec->address);
 
 	out->kind = HATF_EVENT_FREE;
 	out->old_address = rec->address;
 	if (live != NULL) {
 		tell_object(out, live);
-		end_block(ev, heap, live);
+		end_block(ev, heap, rec->address, live);
 	} else if (rec->address != 0 || ev->ours) {
 		/* Others may record free(NULL), which does nothing. */
 		unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
@@ -226,7 +225,7 @@ fits_tag(const struct hatf_record *rec)
 static void
 change_block(struct hatf_events *ev, struct heap *heap,
 	     const struct hatf_record *rec, struct hatf_event *out,
-	     struct live_entry *live)
+	     struct live_block *live)
 {
 	if (live != NULL && out->address == out->old_address) {
 		heaps_resize(&ev->heaps, heap, live, out->size);
@@ -235,9 +234,10 @@ change_block(struct hatf_events *ev, struct heap *heap,
 	if (live != NULL) {
 		if (rec->tag == HATF_REALLOC_ALLOC) {
 			ev->left_over = *live;
+			ev->left_over_address = rec->old_address;
 			ev->left_over_heap = heap;
 		}
-		end_block(ev, heap, live);
+		end_block(ev, heap, rec->old_address, live);
 	} else if (out->address != 0) {
 		new_object(ev, out);
 	}
@@ -251,7 +251,7 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 {
 	const bool frees = rec->tag == HATF_REALLOC_FREE;
 	const bool failed = !frees && rec->address == 0;
-	struct live_entry *live = NULL;
+	struct live_block *live = NULL;
 
 	out->kind = HATF_EVENT_REALLOC;
 	out->address = frees ? 0 : rec->address;
@@ -281,6 +281,7 @@ static void
 on_part(struct hatf_events *ev, const struct hatf_record *rec)
 {
 	struct heap *const heap = ev->left_over_heap;
+	bool replaced;
 
 	if (rec->tag != HATF_ALLOC)
 		return;
@@ -289,8 +290,8 @@ on_part(struct hatf_events *ev, const struct hatf_record *rec)
 	if (heap == NULL)
 		return;
 	ev->left_over_heap = NULL;
-	if (live_find(&heap->live, ev->left_over.address) == NULL &&
-	    !heaps_insert(&ev->heaps, heap, &ev->left_over))
+	if (!heaps_put(&ev->heaps, heap, ev->left_over_address, &ev->left_over,
+		       &replaced))
 		no_memory(ev);
 }
 
@@ -437,6 +438,34 @@ judge(struct hatf_events *ev, const struct hatf_record *rec,
 	return true;
 }
 
+/*
+ * What an event has from its first record alone; all else 0.  Field by field for
+ * the reason told in decoder.c.
+ */
+static void
+begin_event(struct hatf_events *ev, const struct hatf_record *rec,
+	    struct hatf_event *out)
+{
+	out->kind = HATF_EVENT_COMMENT;
+	out->violation = HATF_VIOLATION_NONE;
+	out->tag = rec->tag;
+	out->record = ev->record++;
+	out->offset = rec->offset;
+	out->time = rec->time;
+	out->thread = rec->thread;
+	out->heap = rec->heap;
+	out->address = 0;
+	out->size = 0;
+	out->old_address = 0;
+	out->old_size = 0;
+	out->object = 0;
+	out->birth_time = 0;
+	out->birth_event = 0;
+	out->inherited = false;
+	out->attributes = rec->attributes;
+	out->attributes_nbytes = rec->attributes_nbytes;
+}
+
 /* Turn one record into an event, if it is one. */
 static bool
 handle(struct hatf_events *ev, const struct hatf_record *rec,
@@ -444,17 +473,7 @@ handle(struct hatf_events *ev, const struct hatf_record *rec,
 {
 	if (rec->tag == HATF_METADATA)
 		return false;
-	*out = (struct hatf_event){
-		.kind = HATF_EVENT_COMMENT,
-		.tag = rec->tag,
-		.record = ev->record++,
-		.offset = rec->offset,
-		.time = rec->time,
-		.thread = rec->thread,
-		.heap = rec->heap,
-		.attributes = rec->attributes,
-		.attributes_nbytes = rec->attributes_nbytes,
-	};
+	begin_event(ev, rec, out);
 	return rec->tag == HATF_COMMENT || judge(ev, rec, out);
 }
 

@@ -51,21 +51,22 @@ heaps_get(struct heaps *heaps, uint64_t id)
 	if (id == 0)
 		return &heaps->first;
 
-	const struct live_entry *const known = live_find(&heaps->index, id);
-	const struct live_entry entry = { .address = id,
-					  .size = heaps->other_count };
+	struct live_block *place = live_find(&heaps->index, id);
 	struct heap *heap;
+	bool added;
 
-	if (known != NULL)
-		return heaps->others[known->size];
+	if (place != NULL)
+		return heaps->others[place->size];
 	heap = calloc(1, sizeof(*heap));
 	if (heap == NULL)
 		return NULL;
 	live_init(&heap->live);
-	if (!make_room(heaps) || !live_insert(&heaps->index, &entry)) {
+	place = make_room(heaps) ? live_put(&heaps->index, id, &added) : NULL;
+	if (place == NULL) {
 		free(heap);
 		return NULL;
 	}
+	place->size = heaps->other_count;
 	heaps->others[heaps->other_count++] = heap;
 	return heap;
 }
@@ -73,7 +74,7 @@ heaps_get(struct heaps *heaps, uint64_t id)
 void
 heaps_clear(struct heaps *heaps, uint64_t id)
 {
-	const struct live_entry *const known = live_find(&heaps->index, id);
+	const struct live_block *const known = live_find(&heaps->index, id);
 	struct heap *const heap = id == 0 ? &heaps->first
 				  : known == NULL ? NULL
 						  : heaps->others[known->size];
@@ -97,33 +98,39 @@ note_peak(struct heaps *heaps)
 }
 
 bool
-heaps_insert(struct heaps *heaps, struct heap *heap,
-	     const struct live_entry *entry)
+heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
+	  const struct live_block *block, bool *replaced_ret)
 {
-	if (!live_insert(&heap->live, entry))
+	bool added;
+	struct live_block *const place =
+		live_put(&heap->live, address, &added);
+
+	if (place == NULL)
 		return false;
-	heap->nbytes += entry->size;
-	heaps->live_count++;
-	heaps->live_nbytes += entry->size;
+	heap->nbytes += block->size - place->size;
+	heaps->live_nbytes += block->size - place->size;
+	heaps->live_count += added;
+	*place = *block;
 	note_peak(heaps);
+	*replaced_ret = !added;
 	return true;
 }
 
 void
-heaps_remove(struct heaps *heaps, struct heap *heap, struct live_entry *entry)
+heaps_remove(struct heaps *heaps, struct heap *heap, struct live_block *block)
 {
-	heap->nbytes -= entry->size;
+	heap->nbytes -= block->size;
 	heaps->live_count--;
-	heaps->live_nbytes -= entry->size;
-	live_remove(&heap->live, entry);
+	heaps->live_nbytes -= block->size;
+	live_remove(&heap->live, block);
 }
 
 void
-heaps_resize(struct heaps *heaps, struct heap *heap, struct live_entry *entry,
+heaps_resize(struct heaps *heaps, struct heap *heap, struct live_block *block,
 	     uint64_t size)
 {
-	heap->nbytes += size - entry->size;
-	heaps->live_nbytes += size - entry->size;
-	entry->size = size;
+	heap->nbytes += size - block->size;
+	heaps->live_nbytes += size - block->size;
+	block->size = size;
 	note_peak(heaps);
 }

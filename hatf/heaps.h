@@ -39,14 +39,19 @@ struct heap *heaps_get(struct heaps *heaps, uint64_t id);
 /* Everything in the heap 'id' dies. */
 void heaps_clear(struct heaps *heaps, uint64_t id);
 
-/* Add and remove a block, like live_insert() and live_remove(). */
-bool heaps_insert(struct heaps *heaps, struct heap *heap,
-		  const struct live_entry *entry);
+/*
+ * A block lives at 'address' from here on, in place of what may have been there:
+ * '*replaced_ret' tells.  False if there is no memory.
+ */
+bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
+	       const struct live_block *block, bool *replaced_ret);
+
+/* Remove a block that live_find() has just returned. */
 void heaps_remove(struct heaps *heaps, struct heap *heap,
-		  struct live_entry *entry);
+		  struct live_block *block);
 
 /* Give a block another size. */
 void heaps_resize(struct heaps *heaps, struct heap *heap,
-		  struct live_entry *entry, uint64_t size);
+		  struct live_block *block, uint64_t size);
 
 #endif /* HATF_HEAPS_H */

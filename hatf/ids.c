@@ -35,15 +35,13 @@ static bool
 change(struct ids *ids, uint64_t id, enum ids_state state,
        enum ids_state *before_ret)
 {
-	struct live_entry *const entry = live_find(&ids->states, id);
-	const struct live_entry new_entry = { .address = id, .size = state };
+	bool added;
+	struct live_block *const block = live_put(&ids->states, id, &added);
 
-	if (entry == NULL) {
-		*before_ret = IDS_NEW;
-		return live_insert(&ids->states, &new_entry);
-	}
-	*before_ret = (enum ids_state)entry->size;
-	entry->size = state;
+	if (block == NULL)
+		return false;
+	*before_ret = added ? IDS_NEW : (enum ids_state)block->size;
+	block->size = state;
 	return true;
 }
 
@@ -74,10 +72,10 @@ ids_destroy(struct ids *ids, uint64_t id)
 enum ids_result
 ids_use(struct ids *ids, uint64_t id)
 {
-	const struct live_entry *const entry = live_find(&ids->states, id);
+	const struct live_block *const known = live_find(&ids->states, id);
 	enum ids_state before;
 
-	if (entry != NULL && entry->size != IDS_GONE)
+	if (known != NULL && known->size != IDS_GONE)
 		return IDS_OK;
 	if (!change(ids, id, IDS_IMPLIED, &before))
 		return IDS_NO_MEMORY;

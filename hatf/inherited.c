@@ -40,9 +40,9 @@ inherited_may_be(struct inherited *inherited, uint64_t address)
 bool
 inherited_note(struct inherited *inherited, uint64_t address)
 {
-	const struct live_entry entry = { .address = address };
+	bool added;
 
-	return live_insert(&inherited->gone, &entry);
+	return live_put(&inherited->gone, address, &added) != NULL;
 }
 
 void

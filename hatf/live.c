@@ -2,16 +2,17 @@
 /*
  * live.c - see live.h
  *
- * Removal shifts later entries of the run back instead of leaving a mark, so the
+ * Removal shifts later keys of the run back instead of leaving a mark, so the
  * length of a search depends on what is in the set now, not on its history.  The
  * home slot is the hash scaled to the table, not masked: any table size will do,
- * and a resize, which visits the entries nearly in order of their hashes, writes
- * the new table nearly in order.
+ * and a resize, which visits the keys nearly in order of their hashes, writes the
+ * new table nearly in order.
  */
 #include "live.h"
 
-#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -37,8 +38,9 @@ live_init(struct live *live)
 void
 live_fini(struct live *live)
 {
-	free(live->slots);
-	live->slots = NULL;
+	free(live->blocks);
+	live->blocks = NULL;
+	live->keys = NULL;
 	live->slot_count = live->used = 0;
 	live->has_zero = false;
 }
@@ -61,13 +63,12 @@ seek(const struct live *live, uint64_t address)
 {
 	size_t slot = live_home(live, address);
 
-	while (live->slots[slot].address != address &&
-	       live->slots[slot].address != 0)
+	while (live->keys[slot] != address && live->keys[slot] != 0)
 		slot = after(live, slot);
 	return slot;
 }
 
-struct live_entry *
+struct live_block *
 live_find(struct live *live, uint64_t address)
 {
 	if (address == 0)
@@ -75,60 +76,102 @@ live_find(struct live *live, uint64_t address)
 	if (live->used == 0)
 		return NULL;
 
-	struct live_entry *const found = &live->slots[seek(live, address)];
+	const size_t slot = seek(live, address);
 
-	return found->address == address ? found : NULL;
+	return live->keys[slot] == address ? &live->blocks[slot] : NULL;
+}
+
+/*
+ * Memory for the slots, with no key.  Look-ups jump about in it, so from
+ * HUGE_NBYTES on it asks for huge pages: with small ones most of them cost a walk
+ * of the page tables.
+ */
+#define HUGE_NBYTES ((size_t)2 << 20)
+#define CACHE_LINE_NBYTES 64
+
+static bool
+allocate(struct live *live, size_t slot_count)
+{
+	const size_t slot_nbytes =
+		sizeof(*live->blocks) + sizeof(*live->keys);
+	size_t nbytes, align = CACHE_LINE_NBYTES;
+
+	if (__builtin_mul_overflow(slot_count, slot_nbytes, &nbytes) ||
+	    nbytes > SIZE_MAX - HUGE_NBYTES)
+		return false;
+	if (nbytes >= HUGE_NBYTES)
+		align = HUGE_NBYTES;
+	nbytes = (nbytes + align - 1) & ~(align - 1);
+	live->blocks = aligned_alloc(align, nbytes);
+	if (live->blocks == NULL)
+		return false;
+	if (align == HUGE_NBYTES)
+		madvise(live->blocks, nbytes, MADV_HUGEPAGE);
+	live->keys = (uint64_t *)(live->blocks + slot_count);
+	memset(live->keys, 0, slot_count * sizeof(*live->keys));
+	live->slot_count = slot_count;
+	return true;
 }
 
 /* Move everything to a table of 'slot_count'; false if there is no memory. */
 static bool
 resize(struct live *live, size_t slot_count)
 {
-	struct live bigger = *live;
+	struct live other = *live;
 
-	bigger.slot_count = slot_count;
-	bigger.slots = calloc(slot_count, sizeof(*bigger.slots));
-	if (bigger.slots == NULL)
+	if (!allocate(&other, slot_count))
 		return false;
 	for (size_t i = 0; i < live->slot_count; i++) {
-		const struct live_entry *const entry = &live->slots[i];
+		if (live->keys[i] == 0)
+			continue;
 
-		if (entry->address != 0)
-			bigger.slots[seek(&bigger, entry->address)] = *entry;
+		const size_t slot = seek(&other, live->keys[i]);
+
+		other.keys[slot] = live->keys[i];
+		other.blocks[slot] = live->blocks[i];
 	}
-	free(live->slots);
-	*live = bigger;
+	free(live->blocks);
+	*live = other;
 	return true;
 }
 
-bool
-live_insert(struct live *live, const struct live_entry *entry)
+/* Make sure that one more key leaves a quarter free. */
+static bool
+make_room(struct live *live)
 {
-	if (entry->address == 0) {
-		live->zero = *entry;
-		live->has_zero = true;
+	if (live->used < live->slot_count - live->slot_count / 4)
 		return true;
+	return resize(live, live->slot_count == 0
+				    ? LIVE_MIN_SLOTS
+				    : live->slot_count + live->slot_count / 2);
+}
+
+struct live_block *
+live_put(struct live *live, uint64_t address, bool *added_ret)
+{
+	struct live_block *block = &live->zero;
+
+	if (address == 0) {
+		*added_ret = !live->has_zero;
+		live->has_zero = true;
+	} else {
+		if (!make_room(live))
+			return NULL;
+
+		const size_t slot = seek(live, address);
+
+		*added_ret = live->keys[slot] == 0;
+		live->used += *added_ret;
+		live->keys[slot] = address;
+		block = &live->blocks[slot];
 	}
-	if (live->used >= live->slot_count - live->slot_count / 4) {
-		const size_t more = live->slot_count / 2;
-
-		if (!resize(live, live->slot_count == 0
-					  ? LIVE_MIN_SLOTS
-					  : live->slot_count + more))
-			return false;
-	}
-
-	struct live_entry *const slot =
-		&live->slots[seek(live, entry->address)];
-
-	assert(slot->address == 0);
-	*slot = *entry;
-	live->used++;
-	return true;
+	if (*added_ret)
+		*block = (struct live_block){ 0 };
+	return block;
 }
 
 /*
- * Fill the free slot 'hole' with the first later entry of its run that may lie
+ * Fill the free slot 'hole' with the first later key of its run that may lie
  * there, and go on with the hole which that leaves.
  */
 static void
@@ -138,30 +181,31 @@ close_hole(struct live *live, size_t hole)
 
 	for (;;) {
 		slot = after(live, slot);
-		if (live->slots[slot].address == 0)
+		if (live->keys[slot] == 0)
 			break;
 
-		const size_t home = live_home(live, live->slots[slot].address);
+		const size_t home = live_home(live, live->keys[slot]);
 		/* Is 'home' in (hole, slot], counting round the end? */
 		const bool stays = hole < slot ? hole < home && home <= slot
 					       : hole < home || home <= slot;
 
 		if (!stays) {
-			live->slots[hole] = live->slots[slot];
+			live->keys[hole] = live->keys[slot];
+			live->blocks[hole] = live->blocks[slot];
 			hole = slot;
 		}
 	}
-	live->slots[hole].address = 0;
+	live->keys[hole] = 0;
 }
 
 void
-live_remove(struct live *live, struct live_entry *entry)
+live_remove(struct live *live, struct live_block *block)
 {
-	if (entry == &live->zero) {
+	if (block == &live->zero) {
 		live->has_zero = false;
 		return;
 	}
-	close_hole(live, (size_t)(entry - live->slots));
+	close_hole(live, (size_t)(block - live->blocks));
 	live->used--;
 	/* Without memory for a smaller table the large one will do. */
 	if (live->used < live->slot_count / 4 &&

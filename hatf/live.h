@@ -2,10 +2,16 @@
 /*
  * live.h - the set of live blocks, by address
  *
- * A hash table with the entries in the table itself (open addressing, linear
- * probing), so that a look-up costs one cache miss.  It is between 1/4 and 3/4
- * full, growing by half and shrinking to half: 53 to 80 bytes a block while the
- * set grows, never more than 160 once it is larger than LIVE_MIN_SLOTS.
+ * A hash table with open addressing and linear probing.  The addresses are in an
+ * array of their own, eight to a cache line, so that a search, however long,
+ * touches a line or two of them, and then at most one of the blocks:
+ *
+ *	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
+ *	blocks  |  A  |     |  B  |  C  |     |	32 bytes each
+ *
+ * It is between 1/4 and 3/4 full, growing by half and shrinking to half: 53 to 80
+ * bytes a block while the set grows, never more than 160 once it is larger than
+ * LIVE_MIN_SLOTS.
  *
  * A resize moves everything at once.  Doing it little by little would bound the
  * time of one operation, which nobody waits for here, and would make each of them
@@ -23,8 +29,8 @@
 
 #define LIVE_MIN_SLOTS 64
 
-struct live_entry {
-	uint64_t address;     /* the key */
+/* What is known of a live block, besides its address. */
+struct live_block {
 	uint64_t size;	      /* bytes asked for */
 	uint64_t object;      /* id */
 	uint64_t birth_time;
@@ -32,36 +38,40 @@ struct live_entry {
 };
 
 /*
- * Invariant: an entry lies at its home slot (see live_home()) or after it, with
- * no free slot in between, counting round the end; a free slot has address 0.
+ * Invariant: a key lies at its home slot (see live_home()) or after it, with no
+ * free slot in between, counting round the end; at least one slot is free.
  */
 struct live {
-	struct live_entry *slots; /* NULL while there are none */
+	struct live_block *blocks; /* NULL while there are no slots */
+	uint64_t *keys;		   /* behind 'blocks' in the same memory */
 	size_t slot_count;
-	size_t used;		  /* slots */
+	size_t used;		   /* slots */
 	uint64_t seed[3];
-	struct live_entry zero;	  /* the entry of address 0 */
+	struct live_block zero;	   /* the block of address 0 */
 	bool has_zero;
 };
 
 /* An empty set; allocates nothing. */
 void live_init(struct live *live);
+
+/* Back to an empty set, without memory. */
 void live_fini(struct live *live);
 
-/* Entries in the set. */
+/* Blocks in the set. */
 size_t live_count(const struct live *live);
 
-/* The entry of 'address', or NULL.  Valid until the next insert or remove. */
-struct live_entry *live_find(struct live *live, uint64_t address);
+/* The block at 'address', or NULL.  Valid until the next put or remove. */
+struct live_block *live_find(struct live *live, uint64_t address);
 
 /*
- * Insert a copy of 'entry', whose address must not be in the set.  False if there
- * is no memory, with the set unchanged.
+ * The block at 'address', which is added with all fields 0 if it is not there;
+ * '*added_ret' tells.  NULL if there is no memory, with the set unchanged.
  */
-bool live_insert(struct live *live, const struct live_entry *entry);
+struct live_block *live_put(struct live *live, uint64_t address,
+			    bool *added_ret);
 
-/* Remove an entry that live_find() has just returned. */
-void live_remove(struct live *live, struct live_entry *entry);
+/* Remove a block that live_find() or live_put() has just returned. */
+void live_remove(struct live *live, struct live_block *block);
 
 /* A seeded hash of 'address': all bits are usable. */
 static inline uint64_t
@@ -89,8 +99,13 @@ live_home(const struct live *live, uint64_t address)
 static inline void
 live_prefetch(const struct live *live, uint64_t address)
 {
-	if (live->slot_count != 0)
-		__builtin_prefetch(&live->slots[live_home(live, address)]);
+	if (live->slot_count == 0)
+		return;
+
+	const size_t home = live_home(live, address);
+
+	__builtin_prefetch(&live->keys[home]);
+	__builtin_prefetch(&live->blocks[home]);
 }
 
 #endif /* HATF_LIVE_H */
