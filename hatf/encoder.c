@@ -119,40 +119,39 @@ put_attributes(uint8_t *p, const struct layout_field *f,
 	return p + rec->attributes_nbytes;
 }
 
+static uint8_t *
+put_field(uint8_t *p, struct layout_field *f, uint64_t value)
+{
+	p = put_number(p, f, f->nbytes, value);
+	layout_use(f, value);
+	return p;
+}
+
 /* The record alone, after place_record() has made it fit. */
 static void
 put_record(struct encoder *e, const struct hatf_record *rec)
 {
 	struct layout_field *const f = e->layout.field;
 	const unsigned fields = layout_tag_fields(rec->tag);
-	const struct {
-		unsigned field;
-		bool present;
-		uint64_t value;
-	} numbers[] = {
-		{ HATF_FIELD_HEAP, rec->tag == HATF_CREATE_HEAP ||
-				   rec->tag == HATF_DESTROY_HEAP, rec->heap },
-		{ HATF_FIELD_SIZE, fields & 1u << HATF_FIELD_SIZE, rec->size },
-		{ HATF_FIELD_ADDRESS, rec->tag >= HATF_REALLOC_NO_ALLOC &&
-				      rec->tag <= HATF_REALLOC_FREE,
-		  rec->old_address },
-		{ HATF_FIELD_ADDRESS, fields & 1u << HATF_FIELD_ADDRESS,
-		  rec->address },
-		{ HATF_FIELD_THREAD, true, rec->thread },
-		{ HATF_FIELD_HEAP, rec->tag < HATF_CREATE_HEAP, rec->heap },
-		{ HATF_FIELD_TIME, true, rec->time },
-	};
+	const bool is_heap = rec->tag == HATF_CREATE_HEAP ||
+			     rec->tag == HATF_DESTROY_HEAP;
+	const bool is_realloc = rec->tag >= HATF_REALLOC_NO_ALLOC &&
+				rec->tag <= HATF_REALLOC_FREE;
 	uint8_t *p = e->buf + e->used;
 
 	*p++ = rec->tag;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		struct layout_field *const number = &f[numbers[i].field];
-
-		if (!numbers[i].present)
-			continue;
-		p = put_number(p, number, number->nbytes, numbers[i].value);
-		layout_use(number, numbers[i].value);
-	}
+	if (is_heap)
+		p = put_field(p, &f[HATF_FIELD_HEAP], rec->heap);
+	if (fields & 1u << HATF_FIELD_SIZE)
+		p = put_field(p, &f[HATF_FIELD_SIZE], rec->size);
+	if (is_realloc)
+		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->old_address);
+	if (fields & 1u << HATF_FIELD_ADDRESS)
+		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->address);
+	p = put_field(p, &f[HATF_FIELD_THREAD], rec->thread);
+	if (fields & 1u << HATF_FIELD_HEAP && !is_heap)
+		p = put_field(p, &f[HATF_FIELD_HEAP], rec->heap);
+	p = put_field(p, &f[HATF_FIELD_TIME], rec->time);
 	p = put_attributes(p, &f[HATF_FIELD_ATTRIBUTES], rec);
 	e->used = (size_t)(p - e->buf);
 	e->record_count[rec->tag]++;

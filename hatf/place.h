@@ -105,24 +105,29 @@ place_keeps(struct place *p, const struct hatf_record *rec)
 	if (__builtin_expect(p->watching == 0, 1))
 		return true;
 
-	struct place_watch *const w = p->watch;
-	const uint64_t size = rec->tag == HATF_ALLOC ? rec->size : UINT64_MAX;
 	const uint64_t values[HATF_FIELD_COUNT] = {
-		size, rec->address, rec->time, rec->thread, rec->heap, 0,
+		rec->size, rec->address, rec->time, rec->thread, rec->heap, 0,
 	};
 	int32_t regret[HATF_FIELD_COUNT];
-	bool change = false;
 
-	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++) {
-		regret[i] = place_watch_regret(&w[i], values[i]);
-		change |= regret[i] >= w[i].limit;
+	for (unsigned left = p->watching; left != 0; left &= left - 1) {
+		const unsigned field = (unsigned)__builtin_ctz(left);
+		const struct place_watch *const w = &p->watch[field];
+		const bool has_field = field != HATF_FIELD_SIZE ||
+				       rec->tag == HATF_ALLOC;
+
+		regret[field] = has_field
+					? place_watch_regret(w, values[field])
+					: w->regret;
+		if (regret[field] >= w->limit)
+			return false;
 	}
-	if (rec->tag == HATF_FREE)
-		regret[HATF_FIELD_SIZE] = w[HATF_FIELD_SIZE].regret;
-	if (change)
-		return false;
-	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++)
-		place_watch_note(&w[i], regret[i], values[i]);
+	for (unsigned left = p->watching; left != 0; left &= left - 1) {
+		const unsigned field = (unsigned)__builtin_ctz(left);
+
+		place_watch_note(&p->watch[field], regret[field],
+				 values[field]);
+	}
 	return true;
 }
 
