@@ -68,11 +68,20 @@ put_metadata(struct encoder *e, const struct hatf_metadata *metadata,
 }
 
 void
+encoder_place(struct encoder *e, uint64_t time, uint64_t thread)
+{
+	struct hatf_metadata metadata[PLACE_METADATA_MAX];
+
+	put_metadata(e, metadata,
+		     place_block(&e->place, &e->layout, time, thread,
+				 metadata));
+}
+
+void
 encoder_begin(struct encoder *e, uint64_t event, uint64_t time,
 	      uint64_t thread)
 {
 	static const char length[] = "bytes=0000000000\n";
-	struct hatf_metadata metadata[PLACE_METADATA_MAX];
 	char buf[BLOCK_COMMENT_MAX];
 	struct text t;
 
@@ -83,12 +92,12 @@ encoder_begin(struct encoder *e, uint64_t event, uint64_t time,
 	text_line_u64(&t, "event", event);
 	text_line_u64(&t, "time", time);
 	text_str(&t, length);
+	/* The first block begins where the stream does, before the header. */
+	e->block_off = e->block_count == 0 ? 0 : e->used;
 	encoder_comment(e, buf, t.used);
 	e->length_off = e->used - 1 - LENGTH_DIGITS;
 	e->block_count++;
-	put_metadata(e, metadata,
-		     place_block(&e->place, &e->layout, time, thread,
-				 metadata));
+	encoder_place(e, time, thread);
 }
 
 /*
@@ -228,7 +237,7 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 void
 encoder_end(struct encoder *e)
 {
-	uint64_t length = e->used;
+	size_t length = e->used - e->block_off;
 
 	if (e->length_off == 0)
 		return;

@@ -31,8 +31,9 @@
 struct encoder {
 	uint8_t *buf;		  /* the caller's; one block */
 	size_t cap, used;	  /* bytes */
-	size_t length_off;	  /* of the digits of "bytes=" in 'buf'; 0: the
-				     buffer holds no block */
+	size_t block_off;	  /* in 'buf', where the block begins */
+	size_t length_off;	  /* in 'buf', of the digits of "bytes="; 0:
+				     there is no block */
 	struct layout layout;
 	struct place place;
 	uint64_t stream_nbytes;	  /* emptied from the buffer: the stream's length is
@@ -59,6 +60,9 @@ bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
  */
 void encoder_begin(struct encoder *e, uint64_t event, uint64_t time,
 		   uint64_t thread);
+
+/* The metadata alone, for a stream that is to have no block comments. */
+void encoder_place(struct encoder *e, uint64_t time, uint64_t thread);
 
 /*
  * Append a record with the metadata that it needs.  Returns false and writes

@@ -289,7 +289,7 @@ struct hatf_writer_options {
 /*
  * Make a trace at 'path' ("-" is standard output), mode 0666 less the umask.
  * An existing file is replaced.  'options' may be NULL.  Errors: HATF_IO,
- * HATF_NO_MEMORY, HATF_LIMIT (header too long).
+ * HATF_NO_MEMORY, HATF_LIMIT (header too long, no such level).
  */
 HATF_API enum hatf_status
 hatf_writer_open(const char *path, const struct hatf_writer_options *options,
