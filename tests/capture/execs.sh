@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# execs.sh - a new image has a new trace, and the old one is whole
+. "$(dirname "$0")/lib.sh"
+
+# Process images with at least one event.
+images()
+{
+	local tally
+	for tally in tally/*; do
+		[ "$(counted "$tally")" = 0 ] || echo "$tally"
+	done | wc -l
+}
+
+# start WAY STATUS: run it and look at every trace.
+start()
+{
+	rm -rf tally tally.traces
+	trace_tallied tally "$PROGS/lifecycle" "$1" >out 2>err
+	check "$1: status" $? "$2"
+	[ -s err ] && fail "$1: stderr: $(cat err)"
+	clean tally.traces/*
+	compare_tallies tally
+	check "$1: traces" "$(find tally.traces -type f | wc -l)" "$(images)"
+}
+
+# Both images have the same process number, so the second name is taken.
+for way in exec exec-in-thread; do
+	start $way 0
+	first=$(find tally.traces -name '*.gz')
+	check "$way: end" "$(trailer "$first" end)" exec
+	check "$way: end of the second image" "$(trailer "$first.1" end)" exit
+	check "$way: same process" "$(info "$first" pid)" \
+		"$(info "$first.1" pid)"
+	check "$way: command" "$(header "$first.1" command | sed 's/.* //')" \
+		image
+done
+
+start exec-fail 12
+check "exec-fail: AFTER" "$(events tally.traces/* | grep -c '^alloc 30002 ')" 1
+check "exec-fail: end" "$(trailer tally.traces/* end)" exit
+
+# Nine children, each with a trace before and one after; /bin/true may well
+# allocate nothing, and then has none.
+start exec-variants 0
+check_ge "exec-variants: traces" "$(find tally.traces -name '*.gz' | wc -l)" 10
+for trace in tally.traces/*.gz; do
+	[ -z "$(header "$trace" parent_pid)" ] ||
+		check "exec-variants: end of $trace" "$(trailer "$trace" end)" \
+			exec
+done
+
+for way in vfork spawn; do
+	start $way 0
+	for trace in tally.traces/*; do
+		case $(header "$trace" command) in
+		*lifecycle*)
+			check "$way: AFTER" "$(events "$trace" |
+				grep -c '^alloc 30002 ')" 1
+			check "$way: end" "$(trailer "$trace" end)" exit
+			;;
+		esac
+	done
+done
+
+start system 0
+
+# An image that is not traced leaves no mark.
+start exec-clean 0
+check "exec-clean: traces" "$(find tally.traces -type f | wc -l)" 1
+check "exec-clean: end" "$(trailer tally.traces/* end)" exec
+finish

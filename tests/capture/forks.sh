@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# forks.sh - a child has a trace of its own, and knows where it comes from
+. "$(dirname "$0")/lib.sh"
+
+# The logical events of trace $1 before the event after its first free that
+# follows an allocation of size $2.
+events_until_mark()
+{
+	events "$1" | awk -v size="$2" '
+	skip > 0 { skip--; next }
+	{ n++ }
+	$1 == "reallocAllocFree" { skip = 2 }
+	$1 == "reallocAlloc" || $1 == "reallocFree" { skip = 1 }
+	seen { print n; exit }
+	$1 == "alloc" && $2 == size { seen = 1 }'
+}
+
+# start WAY: run it, wait for all its descendants, look at every trace.
+start()
+{
+	rm -rf tally tally.traces
+	{
+		trace_tallied tally "$PROGS/lifecycle" "$1" 9>&1 >out 2>err
+		echo $? >status
+	} | cat
+	check "$1: status" "$(cat status)" 0
+	[ -s err ] && fail "$1: stderr: $(cat err)"
+	clean tally.traces/*
+	compare_tallies tally
+}
+
+# Split the traces into the first ancestor's, $parent, and the $children.
+sort_traces()
+{
+	local trace
+	parent=
+	children=()
+	for trace in tally.traces/*; do
+		if [ -n "$(header "$trace" parent_pid)" ]; then
+			children+=("$trace")
+		else
+			parent=$trace
+		fi
+	done
+}
+
+# one_child WAY EXACT EVENTS: one child, of a process in which nothing else happens.
+one_child()
+{
+	local way=$1 exact=$2 child forked
+	start "$way"
+	sort_traces
+	check "$way: children" "${#children[@]}" 1
+	child=${children[0]:-none}
+	check "$way: parent_pid" "$(header "$child" parent_pid)" \
+		"$(header "$parent" pid)"
+	check "$way: parent_trace" "$(basename "$(header "$child" \
+		parent_trace)")" "$(basename "$parent")"
+	forked=$(events_until_mark "$parent" 30001)
+	check "$way: parent_event" "$(header "$child" parent_event)" "$forked"
+	[ -z "$exact" ] || check "$way: parent_event_exact" \
+		"$(header "$child" parent_event_exact)" "$exact"
+	check "$way: child's events" "$(info "$child" events)" "$3"
+}
+
+# noted WAY: the parent has a note of the fork, with the child's number.
+noted()
+{
+	local note
+	note=$(plain "$parent" | grep -a -A 3 'HATF fork$' | tr -d '\0')
+	check "$1: forks noted" "$(grep -a -c 'HATF fork$' <<<"$note")" 1
+	check "$1: event in the note" \
+		"$(sed -n 's/^event=//p' <<<"$note")" \
+		"$(header "${children[0]}" parent_event)"
+}
+
+one_child fork 1 500
+noted fork
+# 500 of its own, 10 by the destructor
+one_child fork-exit 1 510
+one_child daemon 1 510
+one_child fork-in-thread '' 500
+noted fork-in-thread
+
+# A raw clone() runs no handlers, neither ours nor those of 'tally'.  Which event
+# it was cannot be known exactly, but not one after the fork.
+rm -rf tally tally.traces
+mkdir tally.traces
+trace "$TMP/tally.traces/t.%p.hatf.gz" "$PROGS/lifecycle" fork-raw
+check "fork-raw: status" $? 0
+clean tally.traces/*
+sort_traces
+child=${children[0]:-none}
+check "fork-raw: parent's events" "$(info "$parent" events)" 1004
+check "fork-raw: child's events" "$(info "$child" events)" 500
+check "fork-raw: parent_pid" "$(header "$child" parent_pid)" \
+	"$(header "$parent" pid)"
+check "fork-raw: parent_event_exact" "$(header "$child" parent_event_exact)" 0
+check_le "fork-raw: parent_event" "$(header "$child" parent_event)" 1002
+
+start fork-silent
+sort_traces
+check "fork-silent: traces of children" "${#children[@]}" 0
+
+start fork-threads
+sort_traces
+check "fork-threads: threads of the child" \
+	"$(info "${children[0]:-none}" threads)" 2
+
+# The child frees what it has inherited, and that is no violation.
+start fork-inherit
+sort_traces
+check "fork-inherit: inherited" "$("$HATF" verify --json "${children[0]:-none}" |
+	sed -n 's/.*"inherited": *\([0-9]*\).*/\1/p')" 1000
+
+start fork-double
+sort_traces
+check "fork-double: children" "${#children[@]}" 2
+
+start fork-storm
+sort_traces
+check "fork-storm: children" "${#children[@]}" 70
+
+start fork-thread-storm
+sort_traces
+check "fork-thread-storm: children" "${#children[@]}" 40
+finish

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# lib.sh - what the capture tests share; to be sourced
+#
+# A test runs in an empty directory of its own ($TMP) and looks at the recorder
+# from outside: it preloads $SO into a program and reads the trace with 'hatf' or
+# with gzip and awk alone.
+
+set -u
+export LC_ALL=C
+: "${BUILD:?the build directory}" "${TMP:?an empty directory}"
+
+CAPTURE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+SO=$BUILD/libhatftrace.so
+HATF=$BUILD/hatf
+# shellcheck disable=SC2034 # used by the tests
+PROGS=$BUILD/tests/capture
+# The real one: a version manager's is a script and runs another program.
+PYTHON=/usr/bin/python3
+[ -x "$PYTHON" ] || PYTHON=$(command -v python3)
+PRELOAD=            # further objects to preload after ours, ':' between them
+failures=0
+cd "$TMP" || exit 1
+unset HATFTRACE_OUT HATFTRACE_CLOCK HATFTRACE_COMPRESS HATFTRACE_FULL \
+	HATFTRACE_BUFFER HATFTRACE_VERBOSE
+
+fail()
+{
+	echo "FAIL: $*" >&2
+	failures=$((failures + 1))
+}
+
+skip()
+{
+	echo "skipped: $*" >&2
+	exit 77
+}
+
+need()
+{
+	local tool
+	for tool; do
+		command -v "$tool" >/dev/null || skip "no $tool"
+	done
+}
+
+finish()
+{
+	[ "$failures" -eq 0 ] || echo "$failures failures" >&2
+	exit "$((failures > 0))"
+}
+
+# check WHAT GOT WANT
+check()
+{
+	[ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
+}
+
+# check_ge WHAT GOT LEAST
+check_ge()
+{
+	[ "$2" -ge "$3" ] || fail "$1: got $2, want at least $3"
+}
+
+# check_le WHAT GOT MOST
+check_le()
+{
+	[ "$2" -le "$3" ] || fail "$1: got $2, want at most $3"
+}
+
+# trace FILE COMMAND...: run it traced; the status is the command's.
+trace()
+{
+	local out=$1
+	shift
+	env HATFTRACE_OUT="$out" LD_PRELOAD="$SO${PRELOAD:+:$PRELOAD}" "$@"
+}
+
+# info FILE KEY: one value of 'hatf info --json'.
+info()
+{
+	"$HATF" info --json "$1" |
+		sed -n "s/.*\"$2\": *\"\\{0,1\\}\\([^,\"}]*\\).*/\\1/p" | head -n 1
+}
+
+# plain FILE: the stream, compressed or not.
+plain()
+{
+	gzip -dcf "$1"
+}
+
+# header FILE KEY, trailer FILE KEY: from the bytes, without our own reader.
+header()
+{
+	plain "$1" 2>/dev/null | head -c 65536 | grep -a -m 1 "^$2=" |
+		cut -d = -f 2-
+}
+
+trailer()
+{
+	plain "$1" 2>/dev/null | tail -c 2000 | sed -n '/HATF end$/,$p' |
+		grep -a "^$2=" | tail -n 1 | cut -d = -f 2-
+}
+
+# events FILE: its heap records, in the form that notes.h prints,
+#	TAG SIZE ADDRESS OLD ALIGNMENT ZEROED
+events()
+{
+	"$HATF" dump "$1" | awk '
+	$2 ~ /^(alloc|free|realloc)/ {
+		v["size"] = v["alignment"] = v["zeroed"] = 0
+		v["addr"] = v["old"] = "0x0"
+		for (i = 3; i <= NF; i++) {
+			split($i, kv, "=")
+			v[kv[1]] = kv[2]
+		}
+		print $2, v["size"], v["addr"], v["old"], v["alignment"],
+			v["zeroed"]
+	}'
+}
+
+# clean FILE...: 'hatf verify' finds nothing.
+clean()
+{
+	local file
+	for file; do
+		[ -s "$file" ] || { fail "no trace $file"; continue; }
+		"$HATF" verify "$file" >verify.out 2>&1 ||
+			fail "verify $file: $(head -n 5 verify.out)"
+	done
+}
+
+# clean_but_cut FILE...: no violation, but nobody wrote a trailer.
+clean_but_cut()
+{
+	local file
+	for file; do
+		[ -s "$file" ] || { fail "no trace $file"; continue; }
+		check "$file: complete" "$(info "$file" complete)" false
+		check "$file: violations" \
+			"$("$HATF" verify --json "$file" 2>/dev/null |
+				sed -n 's/.*"violations": *\([0-9]*\).*/\1/p')" 0
+	done
+}
+
+# build_shared NAME: $TMP/NAME.so from shared/NAME.c.
+build_shared()
+{
+	${CC:-cc} -O2 -fPIC -shared -D_GNU_SOURCE -fno-builtin -o "$TMP/$1.so" \
+		"$CAPTURE/shared/$1.c" -ldl || fail "cannot build $1.so"
+}
+
+# counted FILE: events that shared/tally.c counted in one process image.
+counted()
+{
+	od -An -t u8 -N 8 "$1" | tr -d ' '
+}
+
+# compare_tallies DIR: each process image that 'tally' saw in DIR (files PID,
+# PID.1, ...) has a trace t.PID.hatf.gz, t.PID.hatf.gz.1, ... with exactly as
+# many events; without events, none.
+compare_tallies()
+{
+	local tally pid trace want
+	for tally in "$1"/*; do
+		pid=${tally##*/}
+		case $pid in
+		*.*) trace=$1.traces/t.${pid%%.*}.hatf.gz.${pid#*.} ;;
+		*) trace=$1.traces/t.$pid.hatf.gz ;;
+		esac
+		want=$(counted "$tally")
+		if [ -e "$trace" ]; then
+			check "events of $trace ($(header "$trace" command))" \
+				"$(info "$trace" events)" "$want"
+			check "lost of $trace" "$(info "$trace" lost)" 0
+		elif [ "$want" != 0 ]; then
+			fail "no $trace, but $want events"
+		fi
+	done
+}
+
+# trace_tallied DIR COMMAND...: run it traced, the events counted by 'tally',
+# which lies between the recorder and the allocator.
+trace_tallied()
+{
+	local dir=$1
+	shift
+	[ -e "$TMP/tally.so" ] || build_shared tally
+	mkdir -p "$dir" "$dir.traces"
+	env TALLY_DIR="$TMP/$dir" \
+		HATFTRACE_OUT="$TMP/$dir.traces/t.%p.hatf.gz" \
+		LD_PRELOAD="$SO:$TMP/tally.so" "$@"
+}

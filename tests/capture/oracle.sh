@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# oracle.sh - what we record is what valgrind counts
+#
+# For real programs of one thread each: the numbers of allocations and frees and
+# the bytes asked for equal those of memcheck's heap summary, which counts every
+# successful realloc as one of each.  Both runs see environments of the same
+# shape (same variables, values of the same length), since programs copy it.
+. "$(dirname "$0")/lib.sh"
+need valgrind python3 perl sqlite3 gcc awk sort
+CC1=$(gcc -print-prog-name=cc1)
+
+# shellcheck disable=SC2054 # that comma is valgrind's
+memcheck=(valgrind --leak-check=no --run-libc-freeres=no
+	--run-cxx-freeres=no --trace-children=no --log-file="$TMP/valgrind.log")
+base=(PATH=/usr/bin:/bin HOME="$TMP" LC_ALL=C "TMPDIR=$TMP"
+	PYTHONMALLOC=malloc PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
+	PERL_HASH_SEED=0 PERL_PERTURB_KEYS=0 "HATFTRACE_OUT=$TMP/trace.gz")
+
+# The environment that valgrind's child has, but with our object preloaded.
+make_environment()
+{
+	local var want
+	environment=()
+	ln -sf "$SO" "$TMP/p.so"
+	while IFS= read -r -d '' var; do
+		if [ "${var%%=*}" = LD_PRELOAD ]; then
+			want=${#var}
+			var=$TMP/p.so
+			while [ $((${#var} + 11)) -lt "$want" ]; do
+				var=/$var
+			done
+			[ $((${#var} + 11)) -eq "$want" ] ||
+				fail "the name $var is too long"
+			var=LD_PRELOAD=$var
+		fi
+		environment+=("$var")
+	done < <(env -i "${base[@]}" "${memcheck[@]}" /usr/bin/env -0)
+}
+
+# "ALLOCS FREES BYTES" of the trace, as valgrind would count them.
+ours()
+{
+	events "$TMP/trace.gz" | awk '
+	$1 == "alloc" && $3 != "0x0" { allocs++; bytes += $2 }
+	$1 == "free" { frees++ }
+	$1 == "reallocNoAlloc" && $3 != "0x0" {
+		allocs++; frees++; bytes += $2
+	}
+	END { printf "%d %d %d\n", allocs, frees, bytes }'
+}
+
+theirs()
+{
+	sed -n 's/,//g; s/.*total heap usage: \([0-9]*\) allocs \([0-9]*\) frees \([0-9]*\) bytes.*/\1 \2 \3/p' \
+		"$TMP/valgrind.log"
+}
+
+# compare NAME COMMAND...
+compare()
+{
+	local name=$1
+	shift
+	# Once bare, so that whatever is cached is.
+	env -i "${base[@]}" "$@" <input >out.bare 2>err.bare
+	echo $? >status.bare
+	rm -f trace.gz*
+	setarch -R env -i "${environment[@]}" "$@" <input >out.traced 2>err.traced
+	check "$name: status" $? "$(cat status.bare)"
+	setarch -R env -i "${base[@]}" "${memcheck[@]}" "$@" <input \
+		>out.valgrind 2>err.valgrind
+	check "$name: status under valgrind" $? "$(cat status.bare)"
+	cmp -s out.bare out.traced || fail "$name: output differs"
+	cmp -s err.bare err.traced || fail "$name: stderr differs"
+	cmp -s out.bare out.valgrind || fail "$name: not the same work"
+	clean trace.gz
+	check "$name: threads" "$(info trace.gz threads)" 1
+	check "$name: allocations, frees, bytes" "$(ours)" "$(theirs)"
+	printf '%-8s %s\n' "$name" "$(theirs)"
+}
+
+cat >script.py <<'EOT'
+import collections, json, re
+words = [("w%d" % (i * 7919 % 4001)) for i in range(8000)]
+count = collections.Counter(words)
+text = json.dumps({"count": count, "words": words[:500]})
+back = json.loads(text)
+found = re.findall(r"w(\d)\1\d*", text)
+lines = sorted("%s %d" % (w, n) for w, n in back["count"].items())
+class Node:
+    def __init__(self, kids): self.kids = kids
+tree = Node([Node([Node([]) for _ in range(10)]) for _ in range(50)])
+print(len(text), len(found), len(lines), len(tree.kids))
+EOT
+cat >script.pl <<'EOT'
+use strict; use warnings; use Data::Dumper;
+my (%h, @l);
+for my $i (1 .. 5000) { push @{$h{"key" . $i % 700}}, "value $i"; }
+@l = sort map { join ",", @{$h{$_}} } keys %h;
+my $s = join "\n", @l; my $n = () = $s =~ /value (\d*5)\b/g;
+local $Data::Dumper::Sortkeys = 1;
+print length($s), " $n ", length(Dumper(\%h)), "\n";
+eval { die { code => 42 } }; print $@->{code}, "\n";
+EOT
+cat >script.sql <<'EOT'
+create table t(id integer primary key, name text, n int);
+with recursive c(i) as (select 1 union all select i + 1 from c where i < 3000)
+insert into t(name, n) select 'name ' || (i * 7919 % 3001), i % 97 from c;
+create index t_name on t(name);
+select count(*), sum(n), max(name) from t where name like 'name 1%';
+select n, group_concat(id) from t group by n order by count(*) desc, n limit 5;
+update t set n = n + 1 where id % 3 = 0;
+delete from t where n > 90;
+select json_group_array(name) from (select name from t order by name limit 20);
+vacuum;
+EOT
+cat >script.awk <<'EOT'
+{ for (i = 1; i <= NF; i++) { n[$i]++; all = all substr($i, 1, 1) } }
+END {
+	for (w in n) if (n[w] > 1) twice++
+	gsub(/a/, "bc", all)
+	k = split(all, part, "b")
+	print length(n), twice, length(all), k
+}
+EOT
+cat >script.sh <<'EOT'
+for ((i = 0; i < 500; i++)); do a[i]="word $i"; f["$i"]=${a[i]#wo}; done
+s="${a[*]}"; s=${s//word/phrase}; g() { local x=$1; ((x > 0)) && g $((x - 1)); }
+g 50; printf '%s\n' "${#s}" "${f[99]}"; [[ $s =~ (phrase\ 4[0-9]+) ]] && echo "${BASH_REMATCH[1]}"
+EOT
+cat >script.mk <<'EOT'
+names := $(foreach a,1 2 3 4 5 6,$(foreach b,1 2 3 4 5 6,t$a$b))
+all: $(names)
+$(names): ; @:
+%.o: %.c ; @echo $@
+.PHONY: all $(names)
+EOT
+gcc -E -o script.i "$CAPTURE/threads.c"
+"$CC1" -quiet -O1 -frandom-seed=0 script.i -o script.s
+sed 's/[^a-zA-Z_]/ /g' script.i | head -n 2000 >input
+make_environment
+
+compare python3 "$PYTHON" script.py
+compare perl /usr/bin/perl script.pl
+compare sqlite3 /usr/bin/sqlite3 -batch -init script.sql :memory: .quit
+# The collector looks at how much memory the machine has, unless it is told.
+compare cc1 "$CC1" -quiet -O1 -frandom-seed=0 --param ggc-min-expand=30 \
+	--param ggc-min-heapsize=4096 script.i -o out.s
+compare awk /usr/bin/awk -f script.awk
+compare sort /usr/bin/sort --parallel=1 -S 1M -k 2,2 -u input
+compare bash /usr/bin/bash --norc script.sh
+compare as /usr/bin/as -o out.o script.s
+if command -v make >/dev/null; then
+	compare make "$(command -v make)" -r -s -f script.mk all
+fi
+finish

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clashing.c - a program whose own functions have the names of other people's
+ *
+ * Linked with -rdynamic, so that everything that looks a symbol up by its name
+ * finds the one here.  Whoever calls one of them, but for main(), is wrong.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Does not come back, and uses nothing that could be traced. */
+#define TRAP(name)                                                   \
+	int name(void)                                               \
+	{                                                            \
+		static const char text[] = "called: " #name "\n";    \
+		if (write(2, text, sizeof(text) - 1) < 0)            \
+			_exit(98);                                   \
+		_exit(97);                                           \
+	}
+
+TRAP(deflate)
+TRAP(deflateInit2_)
+TRAP(deflateEnd)
+TRAP(inflate)
+TRAP(crc32)
+TRAP(adler32)
+TRAP(compress)
+TRAP(zlibVersion)
+TRAP(isal_deflate)
+TRAP(isal_deflate_init)
+TRAP(isal_deflate_stateless)
+TRAP(isal_gzip_header_init)
+TRAP(crc32_gzip_refl)
+TRAP(unw_step)
+TRAP(say)
+TRAP(record_alloc)
+TRAP(record_free)
+TRAP(ring_push)
+TRAP(encoder_put)
+TRAP(encoder_init)
+TRAP(layout_init)
+TRAP(text_init)
+TRAP(text_str)
+TRAP(thread_attach)
+TRAP(config_read)
+TRAP(output_open)
+TRAP(output_write)
+TRAP(writer_start)
+TRAP(hatf_tag_name)
+TRAP(hatf_attr_put)
+TRAP(clock_init)
+TRAP(order_init)
+TRAP(spawn)
+
+/* Names of variables clash as well. */
+int thread_self = 1, thread_muted = 2, thread_unattached = 3;
+
+int
+main(void)
+{
+	for (int i = 0; i < 10000; i++)
+		free(malloc((size_t)i));
+	printf("%d\n", thread_self + thread_muted + thread_unattached);
+	return 0;
+}
