@@ -18,7 +18,7 @@
 EXPORT void
 _exit(int status)
 {
-	real_resolve();
+	real_resolve_rest();
 	lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
 	real._exit(status);
 }
@@ -26,7 +26,7 @@ _exit(int status)
 EXPORT void
 _Exit(int status)
 {
-	real_resolve();
+	real_resolve_rest();
 	lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
 	real._Exit(status);
 }
@@ -34,7 +34,7 @@ _Exit(int status)
 EXPORT void
 abort(void)
 {
-	real_resolve();
+	real_resolve_rest();
 	lifecycle_end(WRITER_END_ABORT);
 	real.abort();
 }
@@ -44,7 +44,7 @@ execve(const char *path, char *const argv[], char *const envp[])
 {
 	int result;
 
-	real_resolve();
+	real_resolve_rest();
 	lifecycle_end(WRITER_END_EXEC);
 	result = real.execve(path, argv, envp);
 	lifecycle_resume();
@@ -62,7 +62,7 @@ execvp(const char *file, char *const argv[])
 {
 	int result;
 
-	real_resolve();
+	real_resolve_rest();
 	lifecycle_end(WRITER_END_EXEC);
 	result = real.execvp(file, argv);
 	lifecycle_resume();
@@ -74,7 +74,7 @@ execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	int result;
 
-	real_resolve();
+	real_resolve_rest();
 	lifecycle_end(WRITER_END_EXEC);
 	result = real.execvpe(file, argv, envp);
 	lifecycle_resume();
@@ -86,7 +86,7 @@ fexecve(int fd, char *const argv[], char *const envp[])
 {
 	int result;
 
-	real_resolve();
+	real_resolve_rest();
 	lifecycle_end(WRITER_END_EXEC);
 	result = real.fexecve(fd, argv, envp);
 	lifecycle_resume();
@@ -99,7 +99,7 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 {
 	int result;
 
-	real_resolve();
+	real_resolve_rest();
 	lifecycle_end(WRITER_END_EXEC);
 	result = real.execveat(dirfd, path, argv, envp, flags);
 	lifecycle_resume();

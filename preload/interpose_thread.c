@@ -78,7 +78,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	struct birth *b = NULL;
 	int result;
 
-	real_resolve();
+	real_resolve_rest();
 	if (lifecycle_second_thread())
 		b = take_birth();
 	if (b == NULL)
@@ -114,7 +114,7 @@ pthread_setname_np(pthread_t thread, const char *name)
 	uint64_t words[2] = { 0, 0 };
 	int result;
 
-	real_resolve();
+	real_resolve_rest();
 	result = real.pthread_setname_np(thread, name);
 	if (result != 0 || !lifecycle_is_tracing())
 		return result;

@@ -160,10 +160,12 @@ struct real real = {
 	.pvalloc = first_pvalloc,
 };
 
-static const struct {
+struct symbol {
 	const char *name;
 	size_t off;
-} symbols[] = {
+};
+
+static const struct symbol allocation_symbols[] = {
 	{ "calloc", offsetof(struct real, calloc) },
 	{ "realloc", offsetof(struct real, realloc) },
 	{ "free", offsetof(struct real, free) },
@@ -172,6 +174,11 @@ static const struct {
 	{ "aligned_alloc", offsetof(struct real, aligned_alloc) },
 	{ "valloc", offsetof(struct real, valloc) },
 	{ "pvalloc", offsetof(struct real, pvalloc) },
+	/* Last, since it ends the time of early blocks for malloc(). */
+	{ "malloc", offsetof(struct real, malloc) },
+};
+
+static const struct symbol other_symbols[] = {
 	{ "free_sized", offsetof(struct real, free_sized) },
 	{ "free_aligned_sized", offsetof(struct real, free_aligned_sized) },
 	{ "pthread_create", offsetof(struct real, pthread_create) },
@@ -184,22 +191,23 @@ static const struct {
 	{ "execvpe", offsetof(struct real, execvpe) },
 	{ "fexecve", offsetof(struct real, fexecve) },
 	{ "execveat", offsetof(struct real, execveat) },
-	/* Last, since it ends the time of early blocks for malloc(). */
-	{ "malloc", offsetof(struct real, malloc) },
 };
 
-static void
-resolve_all(void)
+static bool
+look_up(const struct symbol *symbols, size_t n)
 {
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+	bool all = true;
+
+	for (size_t i = 0; i < n; i++) {
 		void *const p = dlsym(RTLD_NEXT, symbols[i].name);
 
 		if (p != NULL)
 			memcpy((uint8_t *)&real + symbols[i].off, &p,
 			       sizeof(p));
 		else
-			dlerror(); /* frees its message, while it is early */
+			all = false;
 	}
+	return all;
 }
 
 void
@@ -214,9 +222,14 @@ real_resolve(void)
 		    memory_order_acquire)) {
 		const int saved_errno = errno;
 
-		/* What libc allocates for the look-up is not the program's. */
+		/*
+		 * What libc allocates for the look-up is not the program's.  No
+		 * dlerror() here: it takes libc's locale lock, which the first
+		 * allocation of a process may well be made under.
+		 */
 		thread_self = &thread_muted;
-		resolve_all();
+		look_up(allocation_symbols, sizeof(allocation_symbols) /
+						    sizeof(struct symbol));
 		thread_self = self;
 		errno = saved_errno;
 		/* release: pairs with the acquire of those who wait. */
@@ -225,6 +238,32 @@ real_resolve(void)
 	}
 	while (atomic_load_explicit(&resolving_tid, memory_order_acquire) > 0)
 		sched_yield();
+}
+
+void
+real_resolve_rest(void)
+{
+	static _Atomic bool done;
+	struct thread *const self = thread_self;
+	const int saved_errno = errno;
+
+	/* acquire: pairs with the release below. */
+	if (atomic_load_explicit(&done, memory_order_acquire))
+		return;
+	real_resolve();
+	thread_self = &thread_muted;
+	if (!look_up(other_symbols,
+		     sizeof(other_symbols) / sizeof(struct symbol)))
+		dlerror(); /* or the program would be told of it */
+	thread_self = self;
+	errno = saved_errno;
+	atomic_store_explicit(&done, true, memory_order_release);
+}
+
+static __attribute__((constructor)) void
+resolve_at_load(void)
+{
+	real_resolve_rest();
 }
 
 /* C++ --------------------------------------------------------------------- */

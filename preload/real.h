@@ -45,8 +45,15 @@ struct real {
 
 extern struct real real;
 
-/* Resolve all of it; for entry points that may be the first to be called. */
+/* Resolve the allocation functions that every libc has. */
 void real_resolve(void);
+
+/*
+ * Resolve the others too.  Done by our constructor, since later there may be
+ * another thread's lock on the loader (after a fork), and before it in the unlikely
+ * case that one of them is called first.
+ */
+void real_resolve_rest(void);
 
 /* The arena of the time before. */
 #define REAL_ARENA_NBYTES (64u << 10)
