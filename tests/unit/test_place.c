@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_place.c
+ *
+ * What placement costs.  That its result decodes is test_encoder's matter; here,
+ * programs of known habits must stay below a number of bytes per record, and
+ * against sequences made to hurt, no field may cost more than a small multiple of
+ * what it costs with all metadata placed in hindsight.
+ */
+#include "encoder.h"
+#include "mini.h"
+
+#define CAP (64 * 1024 * 1024)
+#define COUNT 100000
+
+#define BRK 0x555555559000u
+#define MMAP 0x7f0123450000u
+
+typedef void make_fn(uint64_t i, uint64_t *seed, struct hatf_record *r);
+
+static uint8_t *buf;
+static struct encoder encoder;
+
+/* The bytes that 'count' records take, without those that begin the block. */
+static size_t
+cost(make_fn *make, size_t count)
+{
+	struct hatf_record r;
+	uint64_t seed = 88172645463325252u;
+
+	encoder_init(&encoder, buf, CAP);
+	encoder_begin(&encoder, 0, 0, 0);
+
+	const size_t start = encoder.used;
+
+	for (uint64_t i = 0; i < count; i++) {
+		memset(&r, 0, sizeof(r));
+		r.tag = HATF_FREE;
+		r.address = BRK;
+		make(i, &seed, &r);
+		ck_assert(encoder_put(&encoder, &r));
+	}
+	return encoder.used - start;
+}
+
+static void
+small_sizes(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	r->tag = i & 1;
+	r->size = i & 1 ? 0 : mini_random(seed) % 200;
+	r->address = BRK + mini_random(seed) % 0x4000000;
+}
+
+static void
+rare_large_size(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	small_sizes(i, seed, r);
+	if (i % 1000 == 0)
+		r->size = 5000;
+	if (i % 5000 == 0)
+		r->size = 500000;
+}
+
+static void
+coarse_clock(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	(void)seed;
+	r->time = i / 5000 * 1000;
+}
+
+static void
+fine_clock(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	r->time = i * 20 + mini_random(seed) % 20;
+}
+
+static void
+clock_with_pauses(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	fine_clock(i, seed, r);
+	r->time += i / 1000 * 5000000;
+}
+
+static void
+thread_phases(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	(void)seed;
+	r->thread = i / 1000 % 5;
+}
+
+static void
+thread_mix(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	(void)i;
+	r->thread = mini_random(seed) % 200;
+}
+
+static void
+many_threads_then_one(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	r->thread = i < COUNT / 10 ? mini_random(seed) % 1000 : 999;
+}
+
+static void
+rare_far_address(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	r->address = (i % 100 == 0 ? MMAP : BRK) + mini_random(seed) % 65536;
+}
+
+static void
+failed_allocations(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	(void)seed;
+	r->address = i % 1000 == 0 ? 0 : BRK;
+}
+
+static void
+alternating_clusters(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	r->address = (i & 1 ? MMAP : BRK) + mini_random(seed) % 65536;
+}
+
+static void
+moved_heap(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	r->address = (i < 100 ? BRK : MMAP) + mini_random(seed) % 65536;
+}
+
+static void
+moving_heap(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	r->address = (i / 1000 << 40) + mini_random(seed) % 65536;
+}
+
+static void
+rare_attributes(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	(void)seed;
+	if (i % 50 == 0) {
+		r->attributes = (const uint8_t *)"\1";
+		r->attributes_nbytes = 1;
+	}
+}
+
+static void
+attributes_often(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	(void)i;
+	if (mini_random(seed) >> 40 & 1) {
+		r->attributes = (const uint8_t *)"\1";
+		r->attributes_nbytes = 1;
+	}
+}
+
+/* Programs and what a record of theirs may cost. */
+static const struct {
+	const char *name;
+	make_fn *make;
+	double most; /* bytes per record */
+} habits[] = {
+	{ "small sizes", small_sizes, 5.501 },
+	{ "rare large size", rare_large_size, 5.52 },
+	{ "coarse clock", coarse_clock, 5.01 },
+	{ "fine clock", fine_clock, 6.01 },
+	{ "clock with pauses", clock_with_pauses, 6.05 },
+	{ "thread phases", thread_phases, 5.013 },
+	{ "thread mix", thread_mix, 6.01 },
+	{ "many threads, then one", many_threads_then_one, 5.21 },
+	{ "rare far address", rare_far_address, 5.13 },
+	{ "failed allocations", failed_allocations, 5.013 },
+	{ "alternating clusters", alternating_clusters, 9.01 },
+	{ "moved heap", moved_heap, 5.01 },
+	{ "moving heap", moving_heap, 5.07 },
+	{ "rare attributes", rare_attributes, 5.24 },
+	{ "attributes often", attributes_often, 6.52 },
+};
+#define HABIT_COUNT ((int)(sizeof(habits) / sizeof(habits[0])))
+
+START_TEST(habits_cost_what_they_should)
+{
+	const double each = (double)cost(habits[_i].make, COUNT) / COUNT;
+
+	ck_assert_msg(each <= habits[_i].most, "%s: %.3f bytes per record",
+		      habits[_i].name, each);
+}
+END_TEST
+
+/* Sizes from a mix that changes at random: runs of any length, of any width. */
+static uint64_t wild_sizes[COUNT];
+
+static void
+make_wild_sizes(uint64_t seed)
+{
+	uint64_t left = 0, small = 0;
+
+	for (size_t i = 0; i < COUNT; i++) {
+		if (left-- == 0) {
+			left = mini_random(&seed) % 40;
+			small = mini_random(&seed) % 3;
+		}
+		wild_sizes[i] = mini_random(&seed) %
+				(small == 0   ? UINT64_C(256)
+				 : small == 1 ? UINT64_C(65536)
+					      : UINT64_C(1) << 33);
+	}
+}
+
+static void
+wild_size(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	(void)seed;
+	r->tag = HATF_ALLOC;
+	r->size = wild_sizes[i];
+}
+
+/* The least that the sizes can cost, by dynamic programming over the widths. */
+static uint64_t
+hindsight(void)
+{
+	static const unsigned widths[] = { 1, 2, 4, 8 };
+	uint64_t best[4] = { 0, 4, 4, 4 };
+
+	for (size_t i = 0; i < COUNT; i++) {
+		uint64_t least = best[0];
+
+		for (unsigned w = 1; w < 4; w++)
+			least = best[w] < least ? best[w] : least;
+		for (unsigned w = 0; w < 4; w++) {
+			if (best[w] > least + 4)
+				best[w] = least + 4;
+			if (w < 3 && wild_sizes[i] >> 8 * widths[w] != 0)
+				best[w] = UINT32_MAX;
+			else
+				best[w] += widths[w];
+		}
+	}
+	for (unsigned w = 1; w < 4; w++)
+		best[0] = best[w] < best[0] ? best[w] : best[0];
+	return best[0];
+}
+
+START_TEST(wild_sizes_cost_little_more_than_in_hindsight)
+{
+	make_wild_sizes(1 + (uint64_t)_i * 7919);
+
+	const double online = (double)cost(wild_size, COUNT) - 5.0 * COUNT;
+
+	ck_assert_double_le(online, 1.15 * (double)hindsight());
+}
+END_TEST
+
+/*
+ * The worst for renting and buying: whatever state the encoder is in, the value
+ * that this state is bad for.  Every value could be stored in 8 bytes, so no
+ * field may cost much more than that.
+ */
+static void
+adversary(uint64_t i, uint64_t *seed, struct hatf_record *r)
+{
+	const struct layout_field *const f = encoder.layout.field;
+
+	(void)i;
+	(void)seed;
+	r->tag = HATF_ALLOC;
+	r->size = f[HATF_FIELD_SIZE].width == 1 ? 256 : 255;
+	r->address = f[HATF_FIELD_ADDRESS].width == 4 ? MMAP : BRK;
+	r->time = f[HATF_FIELD_TIME].interpretation == HATF_DEFAULT
+			  ? f[HATF_FIELD_TIME].origin + 1
+			  : f[HATF_FIELD_TIME].origin;
+	r->thread = f[HATF_FIELD_THREAD].interpretation == HATF_DEFAULT
+			    ? f[HATF_FIELD_THREAD].origin ^ 1
+			    : 0;
+}
+
+START_TEST(an_adversary_gains_little)
+{
+	/*
+	 * The tag, and the fields at their wider width: 1 + 2 + 8 + 1 + 1; then
+	 * one byte, which is less than half a change of one field.
+	 */
+	const double each = (double)cost(adversary, COUNT) / COUNT;
+
+	ck_assert_msg(each <= 13 + 1, "%.3f bytes per record",
+		      each);
+}
+END_TEST
+
+static void
+set_up(void)
+{
+	buf = malloc(CAP);
+}
+
+static void
+tear_down(void)
+{
+	free(buf);
+}
+
+int
+main(void)
+{
+	Suite *const suite = suite_create("place");
+	TCase *const tc = tcase_create("place");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, habits_cost_what_they_should, 0, HABIT_COUNT);
+	tcase_add_loop_test(tc, wild_sizes_cost_little_more_than_in_hindsight,
+			    0, 20);
+	tcase_add_test(tc, an_adversary_gains_little);
+	suite_add_tcase(suite, tc);
+
+	SRunner *const runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_NORMAL);
+
+	const int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed != 0;
+}

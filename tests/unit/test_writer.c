@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_writer.c
+ *
+ * What goes into a hatf_writer comes out of a hatf_reader and out of the judge in
+ * mini.h; each gzip member decodes alone; the header, block comments and trailer
+ * are those of FORMAT.md and tell the truth; what cannot be written is refused,
+ * and every error is kept.
+ */
+#include "bytes.h"
+#include "hatf.h"
+#include "mini.h"
+#include "text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define RECORD_COUNT 200000
+#define STREAM_MAX (16 * 1024 * 1024)
+
+static char path[64];
+static struct hatf_record *records; /* RECORD_COUNT */
+static uint64_t event_count;	    /* in 'records' */
+
+/* A program that allocates, resizes and frees on three threads, with notes. */
+static void
+make_records(void)
+{
+	uint64_t seed = 88172645463325252u;
+	size_t n = 0;
+
+	records = calloc(RECORD_COUNT, sizeof(*records));
+	event_count = 0;
+	while (n + 3 <= RECORD_COUNT) {
+		struct hatf_record *const r = &records[n];
+		const unsigned kind = mini_random(&seed) >> 32 & 15;
+
+		r->time = n / 7;
+		r->thread = mini_random(&seed) >> 62;
+		r->address = 0x555555559000 + (mini_random(&seed) >> 40) * 16;
+		n++;
+		if (kind == 0) {
+			*r = (struct hatf_record){
+				.tag = HATF_COMMENT,
+				.attributes = (const uint8_t *)"HATF note\n",
+				.attributes_nbytes = 10
+			};
+			continue;
+		}
+		event_count++;
+		r->tag = kind < 8 ? HATF_ALLOC : HATF_FREE;
+		if (kind < 8)
+			r->size = mini_random(&seed) >> 54;
+		if (kind != 1)
+			continue;
+		/* A realloc that moves, and what it announces. */
+		r->tag = HATF_REALLOC_ALLOC_FREE;
+		r->old_address = r->address + 64;
+		r[1] = r[0];
+		r[1].tag = HATF_ALLOC;
+		r[1].old_address = 0;
+		r[2] = r[1];
+		r[2].tag = HATF_FREE;
+		r[2].size = 0;
+		r[2].address = r[0].old_address;
+		n += 2;
+	}
+	for (; n < RECORD_COUNT; n++) {
+		records[n].tag = HATF_CREATE_THREAD;
+		records[n].thread = n;
+		records[n].time = n / 7;
+	}
+}
+
+static void
+write_all(const struct hatf_writer_options *options)
+{
+	struct hatf_writer *w;
+	struct hatf_error err;
+
+	ck_assert_int_eq(hatf_writer_open(path, options, &w, &err), HATF_OK);
+	for (size_t i = 0; i < RECORD_COUNT; i += 1000)
+		ck_assert_int_eq(hatf_writer_write(w, records + i, 1000),
+				 HATF_OK);
+	ck_assert_int_eq(hatf_writer_close(w, &err), HATF_OK);
+	ck_assert_int_eq(err.status, HATF_OK);
+}
+
+static uint8_t *
+slurp(size_t *nbytes_ret)
+{
+	uint8_t *const buf = malloc(STREAM_MAX);
+	FILE *const file = fopen(path, "rb");
+
+	ck_assert_ptr_nonnull(file);
+	*nbytes_ret = fread(buf, 1, STREAM_MAX, file);
+	fclose(file);
+	return buf;
+}
+
+static size_t
+inflate_member(const uint8_t *member, size_t nbytes, uint8_t *out, size_t cap)
+{
+	z_stream z = { .next_in = (uint8_t *)(uintptr_t)member,
+		       .avail_in = (uInt)nbytes,
+		       .next_out = out,
+		       .avail_out = (uInt)cap };
+
+	ck_assert_int_eq(inflateInit2(&z, 15 + 16), Z_OK);
+	ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
+	ck_assert_uint_eq(z.avail_in, 0);
+	inflateEnd(&z);
+	return z.total_out;
+}
+
+static bool
+is_kind(const struct hatf_record *r, const char *kind)
+{
+	const size_t nbytes = strlen(kind);
+
+	return r->tag == HATF_COMMENT && r->attributes_nbytes > nbytes &&
+	       memcmp(r->attributes, kind, nbytes) == 0 &&
+	       r->attributes[nbytes] == '\n';
+}
+
+static uint64_t
+number_of(const struct hatf_record *r, const char *key)
+{
+	uint64_t n;
+
+	ck_assert(text_find_u64((const char *)r->attributes,
+				r->attributes_nbytes, key, &n));
+	return n;
+}
+
+static void
+check_trailer(const struct hatf_record *r, uint64_t read_count)
+{
+	ck_assert_uint_eq(number_of(r, "complete"), 1);
+	ck_assert_uint_eq(number_of(r, "events"), event_count);
+	ck_assert_uint_eq(number_of(r, "records"), read_count);
+	ck_assert_uint_eq(number_of(r, "lost"), 0);
+	ck_assert_uint_eq(number_of(r, "hatf_bytes"), r->offset);
+}
+
+/* A whole stream, framing included; returns the number of blocks. */
+static uint64_t
+check_stream(const uint8_t *stream, size_t nbytes)
+{
+	uint64_t blocks = 0, read_count = 0, n = 0, block_end = 0;
+	struct hatf_record r, last = { 0 };
+	struct mini m;
+
+	mini_init(&m, stream, nbytes);
+	while (mini_read(&m, &r)) {
+		if (read_count == 0) {
+			ck_assert(is_kind(&r, "HATF 1.0"));
+		} else if (is_kind(&r, "HATF block")) {
+			ck_assert_uint_eq(number_of(&r, "block"), blocks++);
+			ck_assert_uint_eq(number_of(&r, "record"), read_count);
+			if (blocks > 1)
+				ck_assert_uint_eq(r.offset, block_end);
+			block_end += number_of(&r, "bytes");
+		} else if (!is_kind(&r, "HATF end")) {
+			mini_assert_same(&r, &records[n++]);
+		} else {
+			check_trailer(&r, read_count);
+		}
+		last = r;
+		read_count++;
+	}
+	ck_assert_uint_eq(n, RECORD_COUNT);
+	ck_assert(is_kind(&last, "HATF end"));
+	return blocks;
+}
+
+START_TEST(a_plain_trace_is_the_stream)
+{
+	const struct hatf_writer_options options = { .plain = true };
+	uint8_t *stream;
+	size_t nbytes;
+
+	write_all(&options);
+	stream = slurp(&nbytes);
+	ck_assert_uint_gt(check_stream(stream, nbytes), 3);
+	free(stream);
+}
+END_TEST
+
+START_TEST(members_can_be_walked_and_decode_alone)
+{
+	const struct hatf_writer_options options = { .level = _i };
+	uint8_t *const stream = malloc(STREAM_MAX);
+	uint8_t *file;
+	size_t nbytes, used = 0, n = 0;
+	struct hatf_record r;
+	struct mini m;
+
+	write_all(_i == 0 ? NULL : &options);
+	file = slurp(&nbytes);
+	for (size_t off = 0; off < nbytes;) {
+		const size_t member = get_le32(file + off + 16);
+		const size_t length =
+			inflate_member(file + off, member, stream + used,
+				       STREAM_MAX - used);
+
+		mini_init(&m, stream + used, length);
+		while (mini_read(&m, &r))
+			if (!is_kind(&r, "HATF 1.0") &&
+			    !is_kind(&r, "HATF block") &&
+			    !is_kind(&r, "HATF end"))
+				mini_assert_same(&r, &records[n++]);
+		used += length;
+		off += member;
+	}
+	ck_assert_uint_eq(n, RECORD_COUNT);
+	ck_assert_uint_gt(check_stream(stream, used), 3);
+	free(file);
+	free(stream);
+}
+END_TEST
+
+START_TEST(a_bare_trace_has_the_records_alone)
+{
+	const struct hatf_writer_options options = { .plain = true,
+						     .bare = true };
+	uint8_t *stream;
+	size_t nbytes, n = 0;
+	struct hatf_record r;
+	struct mini m;
+
+	write_all(&options);
+	stream = slurp(&nbytes);
+	mini_init(&m, stream, nbytes);
+	while (mini_read(&m, &r))
+		mini_assert_same(&r, &records[n++]);
+	ck_assert_uint_eq(n, RECORD_COUNT);
+	free(stream);
+}
+END_TEST
+
+START_TEST(the_reader_reads_what_the_writer_wrote)
+{
+	static const struct hatf_writer_options options[] = {
+		{ .level = 0 },
+		{ .plain = true },
+		{ .bare = true },
+		{ .plain = true, .bare = true },
+		{ .level = 3, .header = "unit=us\nexe=/a\\x0ab\n" },
+	};
+	const bool bare = options[_i].bare;
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	struct hatf_record *const batch = calloc(512, sizeof(*batch));
+	enum hatf_status status;
+	size_t n = 0, got;
+
+	write_all(&options[_i]);
+	ck_assert_int_eq(hatf_reader_open(path, 0, &reader, NULL), HATF_OK);
+	while ((status = hatf_reader_read(reader, batch, 512, &got)) ==
+	       HATF_OK)
+		for (size_t i = 0; i < got; i++)
+			if (bare || (!is_kind(&batch[i], "HATF 1.0") &&
+				     !is_kind(&batch[i], "HATF block") &&
+				     !is_kind(&batch[i], "HATF end")))
+				mini_assert_same(&batch[i], &records[n++]);
+	ck_assert_int_eq(status, HATF_END);
+	ck_assert_uint_eq(n, RECORD_COUNT);
+	hatf_reader_get_stats(reader, &stats);
+	ck_assert(stats.complete);
+	ck_assert_int_eq(stats.ours, !bare);
+	ck_assert_int_eq(stats.compressed, !options[_i].plain);
+	ck_assert_int_eq(stats.block_count > 3, !bare);
+	if (options[_i].header != NULL) {
+		ck_assert_str_eq(hatf_reader_header(reader, "unit"), "us");
+		ck_assert_str_eq(hatf_reader_header(reader, "exe"), "/a\nb");
+	}
+	hatf_reader_close(reader);
+	free(batch);
+}
+END_TEST
+
+START_TEST(framing_comments_are_replaced)
+{
+	static const char *const texts[] = {
+		"HATF 1.0\npid=7\n",	"HATF block\nblock=9\n",
+		"HATF end\ncomplete=0\n", "HATF 1.0",
+		"HATF 1.0 is nice",	"HATF lost\ncount=3\n",
+		"HATF blocks",		"",
+	};
+	static const bool kept[] = { 0, 0, 0, 0, 1, 1, 1, 1 };
+	const struct hatf_writer_options options = { .plain = true };
+	struct hatf_record r = { .tag = HATF_COMMENT };
+	struct hatf_writer *w;
+	struct mini m;
+	uint8_t *stream;
+	size_t nbytes, n = 0;
+
+	ck_assert_int_eq(hatf_writer_open(path, &options, &w, NULL), HATF_OK);
+	for (size_t i = 0; i < 8; i++) {
+		r.attributes = (const uint8_t *)texts[i];
+		r.attributes_nbytes = (uint32_t)strlen(texts[i]);
+		ck_assert_int_eq(hatf_writer_write(w, &r, 1), HATF_OK);
+	}
+	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
+
+	stream = slurp(&nbytes);
+	mini_init(&m, stream, nbytes);
+	ck_assert(mini_read(&m, &r)); /* the header */
+	ck_assert(mini_read(&m, &r)); /* the block */
+	for (; n < 8; n++) {
+		if (!kept[n])
+			continue;
+		ck_assert(mini_read(&m, &r));
+		ck_assert_uint_eq(r.attributes_nbytes, strlen(texts[n]));
+		ck_assert_mem_eq(r.attributes, texts[n], r.attributes_nbytes);
+	}
+	ck_assert(mini_read(&m, &r));
+	ck_assert(is_kind(&r, "HATF end"));
+	/* Losses that the source had are losses of this trace. */
+	ck_assert_uint_eq(number_of(&r, "lost"), 3);
+	ck_assert(!mini_read(&m, &r));
+	free(stream);
+}
+END_TEST
+
+START_TEST(an_empty_trace_is_complete)
+{
+	struct hatf_reader *reader;
+	struct hatf_record r[4];
+	struct hatf_writer *w;
+	size_t got;
+
+	ck_assert_int_eq(hatf_writer_open(path, NULL, &w, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_writer_close(NULL, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_reader_open(path, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_reader_read(reader, r, 4, &got), HATF_OK);
+	ck_assert_uint_eq(got, 2);
+	ck_assert_int_eq(hatf_reader_read(reader, r, 4, &got), HATF_END);
+	ck_assert_str_eq(hatf_reader_trailer(reader, "events"), "0");
+	hatf_reader_close(reader);
+}
+END_TEST
+
+START_TEST(bad_records_are_refused_and_the_error_stays)
+{
+	struct hatf_record r[3] = { { .tag = HATF_ALLOC } };
+	struct hatf_writer *w;
+	struct hatf_error err;
+
+	for (unsigned i = 0; i < 3; i++) {
+		r[1].tag = i == 0 ? HATF_METADATA : i == 1 ? 200 : HATF_FREE;
+		r[1].attributes_nbytes = i == 2 ? 65536 : 0;
+		ck_assert_int_eq(hatf_writer_open(path, NULL, &w, NULL),
+				 HATF_OK);
+		ck_assert_int_eq(hatf_writer_write(w, r, 3), HATF_BAD_RECORD);
+		ck_assert_int_eq(hatf_writer_error(w)->status,
+				 HATF_BAD_RECORD);
+		/* The header, the block comment and the good record. */
+		ck_assert_uint_eq(hatf_writer_error(w)->record, 3);
+		ck_assert_int_eq(hatf_writer_write(w, r, 1), HATF_BAD_RECORD);
+		ck_assert_int_eq(hatf_writer_close(w, &err), HATF_BAD_RECORD);
+		ck_assert_str_eq(err.field, i == 2 ? "attributes" : "tag");
+	}
+}
+END_TEST
+
+START_TEST(files_that_cannot_be_written)
+{
+	struct hatf_writer *w = NULL;
+	struct hatf_error err;
+
+	ck_assert_int_eq(hatf_writer_open("/nowhere/at/all", NULL, &w, &err),
+			 HATF_IO);
+	ck_assert_int_eq(err.sys_errno, ENOENT);
+	ck_assert_int_eq(hatf_writer_open("/", NULL, &w, &err), HATF_IO);
+	ck_assert_int_eq(err.sys_errno, EISDIR);
+	ck_assert_ptr_null(w);
+
+	ck_assert_int_eq(hatf_writer_open("/dev/full", NULL, &w, NULL),
+			 HATF_OK);
+	ck_assert_int_eq(hatf_writer_write(w, records, RECORD_COUNT), HATF_IO);
+	ck_assert_int_eq(hatf_writer_error(w)->sys_errno, ENOSPC);
+	ck_assert_int_eq(hatf_writer_write(w, records, 1), HATF_IO);
+	ck_assert_int_eq(hatf_writer_close(w, &err), HATF_IO);
+	ck_assert_int_eq(err.sys_errno, ENOSPC);
+
+	/* Where the first write is the one of the trailer. */
+	ck_assert_int_eq(hatf_writer_open("/dev/full", NULL, &w, NULL),
+			 HATF_OK);
+	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_IO);
+}
+END_TEST
+
+START_TEST(options_are_checked)
+{
+	char *const lines = malloc(70000);
+	struct hatf_writer_options options = { .level = 4 };
+	struct hatf_writer *w;
+	struct hatf_error err;
+
+	ck_assert_int_eq(hatf_writer_open(path, &options, &w, &err),
+			 HATF_LIMIT);
+	ck_assert_str_eq(err.field, "level");
+	options.level = -1;
+	ck_assert_int_eq(hatf_writer_open(path, &options, &w, &err),
+			 HATF_LIMIT);
+	options.level = 1;
+	options.header = lines;
+	memset(lines, 'a', 70000);
+	memcpy(lines, "k=", 2);
+	lines[69998] = '\n';
+	lines[69999] = '\0';
+	ck_assert_int_eq(hatf_writer_open(path, &options, &w, &err),
+			 HATF_LIMIT);
+	ck_assert_str_eq(err.field, "header");
+	free(lines);
+}
+END_TEST
+
+START_TEST(a_file_that_is_there_is_replaced)
+{
+	FILE *const file = fopen(path, "w");
+	struct hatf_writer *w;
+	struct stat st;
+
+	for (unsigned i = 0; i < 100000; i++)
+		fputs("old ", file);
+	fclose(file);
+	ck_assert_int_eq(hatf_writer_open(path, NULL, &w, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_lt(st.st_size, 1000);
+}
+END_TEST
+
+static void
+set_up(void)
+{
+	int fd;
+
+	strcpy(path, "/tmp/test_writer.XXXXXX");
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	make_records();
+}
+
+static void
+tear_down(void)
+{
+	unlink(path);
+	free(records);
+}
+
+int
+main(void)
+{
+	Suite *const suite = suite_create("writer");
+	TCase *const tc = tcase_create("writer");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, a_plain_trace_is_the_stream);
+	tcase_add_loop_test(tc, members_can_be_walked_and_decode_alone, 0, 4);
+	tcase_add_test(tc, a_bare_trace_has_the_records_alone);
+	tcase_add_loop_test(tc, the_reader_reads_what_the_writer_wrote, 0, 5);
+	tcase_add_test(tc, framing_comments_are_replaced);
+	tcase_add_test(tc, an_empty_trace_is_complete);
+	tcase_add_test(tc, bad_records_are_refused_and_the_error_stays);
+	tcase_add_test(tc, files_that_cannot_be_written);
+	tcase_add_test(tc, options_are_checked);
+	tcase_add_test(tc, a_file_that_is_there_is_replaced);
+	suite_add_tcase(suite, tc);
+
+	SRunner *const runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_NORMAL);
+
+	const int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed != 0;
+}
