@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_reader.c
+ *
+ * A trace must be told from everything else when it is opened; it must read the
+ * same from a file, a pipe and gzip; errors must come after the records before
+ * them and stay; and what the comments of our own traces claim must be true of
+ * the trace they are in, or the reader says so.
+ */
+#include "hand.h"
+#include "hatf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+
+#define MAX 512
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct hatf_reader *
+open_bytes(const struct hand *h, unsigned flags, int *fd_ret)
+{
+	struct hatf_reader *reader;
+	struct hatf_error err;
+
+	*fd_ret = hand_file(h->bytes, h->used);
+	ck_assert_int_eq(hatf_reader_open_fd(*fd_ret, flags, &reader, &err),
+			 HATF_OK);
+	ck_assert_int_eq(err.status, HATF_OK);
+	return reader;
+}
+
+/* Read to the end; returns the final status and the number of records. */
+static enum hatf_status
+drain(struct hatf_reader *reader, size_t *n_ret)
+{
+	struct hatf_record records[MAX];
+	enum hatf_status status;
+	size_t n;
+
+	*n_ret = 0;
+	while ((status = hatf_reader_read(reader, records, MAX, &n)) ==
+	       HATF_OK) {
+		ck_assert_uint_gt(n, 0);
+		*n_ret += n;
+	}
+	ck_assert_uint_eq(n, 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(hatf_reader_read(reader, records, MAX, &n),
+				 status);
+		ck_assert_uint_eq(n, 0);
+	}
+	return status;
+}
+
+/* Opening 'bytes' must fail, and say that they are no trace. */
+static void
+refuse(const void *bytes, size_t nbytes)
+{
+	const int fd = hand_file(bytes, nbytes);
+	struct hatf_reader *reader = NULL;
+	struct hatf_error err;
+	char text[200];
+
+	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, &err),
+			 HATF_NOT_HATF);
+	ck_assert_int_eq(err.status, HATF_NOT_HATF);
+	ck_assert_ptr_null(reader);
+	ck_assert_ptr_nonnull(strstr(hatf_error_text(&err, text, sizeof(text)),
+				     "not a HATF trace"));
+	close(fd);
+}
+
+START_TEST(other_files_are_not_traces)
+{
+	static const char zeros[4096];
+	static const struct {
+		const char *bytes;
+		size_t nbytes;
+	} files[] = {
+		{ "", 0 },
+		{ "\n", 1 },
+		{ "\x1f", 1 },
+		{ "hello, world\n", 13 },
+		{ "\n\nint main(void) { return 0; }\n", 31 },
+		{ "\tindented text that is long enough\n", 35 },
+		{ "\x7f"
+		  "ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\x3e\0",
+		  20 },
+		{ "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16 },
+		{ "\0\0\0\x18"
+		  "ftypmp42\0\0\0\0mp42isom",
+		  24 },
+		/* The head of a TrueType font is an alloc, a realloc and a
+		 * free. */
+		{ "\0\1\0\0\0\x0f\0\x80\0\3\0\x70GDEF"
+		  "\xb4\x42\xb0\x82\0\0\1\x58\0\0\0\x1e",
+		  28 },
+		{ "\0H\0e\0l\0l\0o\0 \0w\0o\0r\0l\0d", 22 },
+		{ "\0\0\0", 3 },
+		{ zeros, sizeof(zeros) },
+	};
+
+	for (size_t i = 0; i < COUNT(files); i++) {
+		struct hand gz = { 0 };
+
+		refuse(files[i].bytes, files[i].nbytes);
+		hand_gzip(&gz, (const uint8_t *)files[i].bytes,
+			  files[i].nbytes);
+		refuse(gz.bytes, gz.used);
+		hand_fini(&gz);
+	}
+}
+END_TEST
+
+/* Few of them can be taken for a trace, which then turns out to be bad. */
+START_TEST(random_bytes_are_not_a_trace)
+{
+	uint64_t seed = 42;
+	unsigned accepted = 0;
+	size_t n;
+
+	for (unsigned i = 0; i < 2000; i++) {
+		struct hatf_reader *reader = NULL;
+		struct hand h = { 0 };
+		int fd;
+
+		while (h.used < 4096) {
+			seed ^= seed << 13;
+			seed ^= seed >> 7;
+			seed ^= seed << 17;
+			hand_put(&h, seed * 0x2545f4914f6cdd1d, 8);
+		}
+		h.bytes[0] = (uint8_t)(i % 12); /* a tag, to begin with */
+		fd = hand_file(h.bytes, h.used);
+		if (hatf_reader_open_fd(fd, 0, &reader, NULL) == HATF_OK) {
+			accepted++;
+			ck_assert_int_ne(drain(reader, &n), HATF_END);
+		}
+		hatf_reader_close(reader);
+		close(fd);
+		hand_fini(&h);
+	}
+	ck_assert_uint_le(accepted, 20);
+}
+END_TEST
+
+START_TEST(what_cannot_be_opened_is_an_io_error)
+{
+	static const struct {
+		const char *path;
+		int sys_errno;
+	} cases[] = {
+		{ "/", EISDIR },
+		{ "/nonexistent/trace", ENOENT },
+		{ "/dev/null/trace", ENOTDIR },
+	};
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	char text[200];
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		ck_assert_int_eq(hatf_reader_open(cases[i].path, 0, &reader,
+						  &err),
+				 HATF_IO);
+		ck_assert_int_eq(err.status, HATF_IO);
+		ck_assert_int_eq(err.sys_errno, cases[i].sys_errno);
+		ck_assert_str_eq(hatf_error_text(&err, text, sizeof(text)),
+				 strerror(cases[i].sys_errno));
+		ck_assert_int_eq(hatf_reader_open(cases[i].path, 0, &reader,
+						  NULL),
+				 HATF_IO);
+	}
+}
+END_TEST
+
+START_TEST(an_error_comes_after_the_records_before_it_and_stays)
+{
+	struct hand h = { 0 };
+	struct hatf_reader *reader;
+	const struct hatf_error *err;
+	struct hatf_reader_stats stats;
+	char text[200], cut[10];
+	size_t n;
+	int fd;
+
+	for (unsigned i = 1; i <= 1000; i++)
+		hand_alloc(&h, i, i * 16);
+	hand_width(&h, 0, 1);
+	hand_width(&h, 0, 3); /* there is no such width */
+	hand_alloc(&h, 1, 16);
+	reader = open_bytes(&h, 0, &fd);
+	ck_assert_int_eq(drain(reader, &n), HATF_BAD_METADATA);
+	ck_assert_uint_eq(n, 1000);
+	err = hatf_reader_error(reader);
+	ck_assert_int_eq(err->status, HATF_BAD_METADATA);
+	ck_assert_uint_eq(err->offset, 9000 + 4);
+	ck_assert_uint_eq(err->record, 1000);
+	ck_assert_str_eq(err->field, "fieldWidth");
+	ck_assert_str_eq(hatf_error_text(err, text, sizeof(text)),
+			 "offset 0x232c, record 1000: fieldWidth: a metadata "
+			 "record is illegal");
+	ck_assert_str_eq(hatf_error_text(err, cut, sizeof(cut)), "offset 0x");
+	hatf_reader_get_stats(reader, &stats);
+	ck_assert_uint_eq(stats.record_count[HATF_ALLOC], 1000);
+	ck_assert_uint_eq(stats.record_count[HATF_METADATA], 1);
+	ck_assert_uint_eq(stats.hatf_nbytes, 9004);
+	ck_assert(!stats.complete);
+	hatf_reader_close(reader);
+	close(fd);
+	hand_fini(&h);
+}
+END_TEST
+
+/* ------------------------------------------------------- large and piecemeal */
+
+#define LARGE_COUNT 3000
+
+/* Records with up to 65535 bytes of attributes: several windows. */
+static void
+put_large(struct hand *h)
+{
+	hand_interpretation(h, 5, HATF_NONE, 0, 0, 0);
+	hand_width(h, 5, HATF_WIDTH_V2);
+	for (unsigned i = 0; i < LARGE_COUNT; i++) {
+		const unsigned nbytes = i % 100 == 99 ? 65535 : i % 300;
+
+		hand_alloc(h, i, 16 * i);
+		hand_put(h, nbytes, 2);
+		for (unsigned k = 0; k < nbytes; k++)
+			hand_put(h, i + k, 1);
+	}
+}
+
+static void
+check_large(const struct hatf_record *r, unsigned i)
+{
+	const unsigned nbytes = i % 100 == 99 ? 65535 : i % 300;
+
+	ck_assert(r->tag == HATF_ALLOC && r->size == i &&
+		  r->address == 16 * i && r->attributes_nbytes == nbytes);
+	for (unsigned k = 0; k < nbytes; k++)
+		if (r->attributes[k] != (uint8_t)(i + k))
+			ck_abort_msg("record %u, attribute byte %u", i, k);
+}
+
+/* Attributes of a whole batch must be good when the batch is returned. */
+static void
+check_all_large(struct hatf_reader *reader, size_t max)
+{
+	struct hatf_record records[MAX];
+	unsigned seen = 0;
+	size_t n;
+
+	while (hatf_reader_read(reader, records, max, &n) == HATF_OK)
+		for (size_t i = 0; i < n; i++)
+			check_large(&records[i], seen++);
+	ck_assert_uint_eq(seen, LARGE_COUNT);
+	ck_assert_int_eq(hatf_reader_read(reader, records, max, &n), HATF_END);
+}
+
+START_TEST(records_across_windows_are_whole)
+{
+	static const size_t batches[] = { 1, 7, MAX };
+	struct hand h = { 0 }, gz = { 0 };
+	struct hatf_reader *reader;
+	int fd;
+
+	put_large(&h);
+	hand_gzip(&gz, h.bytes, 1000000);
+	hand_gzip(&gz, h.bytes + 1000000, h.used - 1000000);
+	for (size_t i = 0; i < COUNT(batches); i++) {
+		reader = open_bytes(&h, 0, &fd);
+		check_all_large(reader, batches[i]);
+		hatf_reader_close(reader);
+		close(fd);
+		reader = open_bytes(&gz, 0, &fd);
+		check_all_large(reader, batches[i]);
+		hatf_reader_close(reader);
+		close(fd);
+	}
+	hand_fini(&h);
+	hand_fini(&gz);
+}
+END_TEST
+
+struct feeder {
+	int fd;
+	const struct hand *h;
+};
+
+static void *
+feed(void *arg)
+{
+	const struct feeder *const f = arg;
+	size_t done = 0;
+
+	while (done < f->h->used) {
+		const size_t left = f->h->used - done;
+		const size_t piece = done % 5000 + 1;
+		const ssize_t n = write(f->fd, f->h->bytes + done,
+					piece < left ? piece : left);
+
+		ck_assert_int_gt(n, 0);
+		done += (size_t)n;
+	}
+	close(f->fd);
+	return NULL;
+}
+
+START_TEST(a_pipe_is_read_as_a_file_is)
+{
+	struct hand h = { 0 };
+	struct hatf_reader *reader;
+	pthread_t thread;
+	int fds[2];
+
+	put_large(&h);
+	ck_assert_int_eq(pipe(fds), 0);
+
+	struct feeder f = { fds[1], &h };
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, feed, &f), 0);
+	/* "-" is standard input. */
+	ck_assert_int_eq(dup2(fds[0], STDIN_FILENO), STDIN_FILENO);
+	ck_assert_int_eq(hatf_reader_open("-", 0, &reader, NULL), HATF_OK);
+	check_all_large(reader, MAX);
+	hatf_reader_close(reader);
+	pthread_join(thread, NULL);
+	/* It stays the caller's. */
+	ck_assert_int_ne(fcntl(STDIN_FILENO, F_GETFD), -1);
+	close(fds[0]);
+	hand_fini(&h);
+}
+END_TEST
+
+START_TEST(metadata_comes_only_on_request)
+{
+	struct hand h = { 0 };
+	struct hatf_reader *reader;
+	size_t n;
+	int fd;
+
+	hand_width(&h, 0, 1);
+	hand_put(&h, 0x000510, 2);
+	hand_put(&h, 0x10203040, 4);
+	hand_width(&h, 0, 4);
+	hand_alloc(&h, 1, 2);
+	for (unsigned flags = 0; flags <= HATF_READ_METADATA; flags++) {
+		h.bytes[4] = 0;
+		reader = open_bytes(&h, flags, &fd);
+		ck_assert_int_eq(drain(reader, &n), HATF_END);
+		ck_assert_uint_eq(n, flags == 0 ? 2 : 4);
+		hatf_reader_close(reader);
+		close(fd);
+	}
+	hand_fini(&h);
+}
+END_TEST
+
+/* ------------------------------------------------------------- our own traces */
+
+#define HEADER "HATF 1.0\nproducer=test\ncommand=a\\x20b c\\x5c\nx=\nx=2\n"
+
+/* A comment of a format and one number. */
+__attribute__((format(printf, 2, 3))) static void
+put_note(struct hand *h, const char *format, ...)
+{
+	char text[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	hand_comment(h, text);
+}
+
+/* What to write wrongly, by adding one. */
+struct wrong {
+	int block, record, event, events, records, bytes;
+};
+
+/* Header, two blocks with an alloc each, trailer; 6 records, 2 events. */
+static void
+put_ours(struct hand *h, const struct wrong *w, const char *tail)
+{
+	hand_comment(h, HEADER);
+	put_note(h, "HATF block\nblock=0\nrecord=1\nevent=0\ntime=0\n"
+		    "bytes=%010d\n",
+		 /* from the stream's first byte to the end of the alloc */
+		 (int)h->used + 3 + 60 + 9);
+	hand_alloc(h, 1, 16);
+	put_note(h, "HATF block\nblock=%d\nrecord=%d\nevent=%d\ntime=0\n"
+		    "bytes=0000000500\n",
+		 1 + w->block, 3 + w->record, 1 + w->event);
+	hand_alloc(h, 1, 32);
+	put_note(h, "HATF end\ncomplete=1\nend=exit\nevents=%d\nrecords=%d\n"
+		    "hatf_bytes=%d\n%s",
+		 2 + w->events, 5 + w->records, (int)h->used + w->bytes, tail);
+}
+
+static const struct wrong nothing;
+
+START_TEST(our_traces_are_complete_if_they_say_so_and_it_is_true)
+{
+	static const struct {
+		const char *tail;
+		bool complete;
+	} cases[] = {
+		{ "lost=0\n", true },
+		{ "lost=1\n", false },
+		{ "", false },
+		{ "lost=0\nnote=complete=1\n", true },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct hatf_reader_stats stats;
+		struct hatf_reader *reader;
+		struct hand h = { 0 };
+		size_t n;
+		int fd;
+
+		put_ours(&h, &nothing, cases[i].tail);
+		reader = open_bytes(&h, 0, &fd);
+		hatf_reader_get_stats(reader, &stats);
+		ck_assert(stats.ours && !stats.complete);
+		ck_assert_int_eq(drain(reader, &n), HATF_END);
+		ck_assert_uint_eq(n, 6);
+		hatf_reader_get_stats(reader, &stats);
+		ck_assert_int_eq(stats.complete, cases[i].complete);
+		ck_assert_uint_eq(stats.block_count, 2);
+		ck_assert_uint_eq(stats.record_count[HATF_COMMENT], 4);
+		ck_assert_uint_eq(stats.file_nbytes, h.used);
+		ck_assert_uint_eq(stats.hatf_nbytes, h.used);
+		hatf_reader_close(reader);
+		close(fd);
+		hand_fini(&h);
+	}
+}
+END_TEST
+
+START_TEST(header_and_trailer_can_be_asked)
+{
+	struct hatf_record r[MAX];
+	struct hatf_reader *reader;
+	struct hand h = { 0 };
+	const char *command;
+	size_t n;
+	int fd;
+
+	put_ours(&h, &nothing, "lost=0\n");
+	reader = open_bytes(&h, 0, &fd);
+	command = hatf_reader_header(reader, "command");
+	ck_assert_str_eq(command, "a b c\\");
+	ck_assert_str_eq(hatf_reader_header(reader, "producer"), "test");
+	ck_assert_str_eq(hatf_reader_header(reader, "x"), "");
+	ck_assert_ptr_null(hatf_reader_header(reader, "HATF 1.0"));
+	ck_assert_ptr_null(hatf_reader_header(reader, "comm"));
+	ck_assert_ptr_null(hatf_reader_header(reader, ""));
+	ck_assert_ptr_null(hatf_reader_trailer(reader, "end"));
+	/* The header is a record as well, and its values stay. */
+	ck_assert_int_eq(hatf_reader_read(reader, r, MAX, &n), HATF_OK);
+	ck_assert_uint_eq(n, 6);
+	ck_assert_mem_eq(r[0].attributes, HEADER, strlen(HEADER));
+	ck_assert_ptr_eq(hatf_reader_header(reader, "command"), command);
+	ck_assert_str_eq(hatf_reader_trailer(reader, "end"), "exit");
+	ck_assert_int_eq(hatf_reader_read(reader, r, MAX, &n), HATF_END);
+	ck_assert_str_eq(hatf_reader_trailer(reader, "events"), "2");
+	hatf_reader_close(reader);
+	close(fd);
+	hand_fini(&h);
+}
+END_TEST
+
+START_TEST(a_trailer_that_is_not_last_is_none)
+{
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	struct hand h = { 0 };
+	size_t n;
+	int fd;
+
+	put_ours(&h, &nothing, "lost=0\n");
+	hand_free(&h, 16);
+	reader = open_bytes(&h, 0, &fd);
+	ck_assert_int_eq(drain(reader, &n), HATF_NO_TRAILER);
+	ck_assert_uint_eq(n, 7);
+	ck_assert_uint_eq(hatf_reader_error(reader)->offset, h.used);
+	ck_assert_uint_eq(hatf_reader_error(reader)->record, 7);
+	ck_assert_ptr_null(hatf_reader_trailer(reader, "end"));
+	hatf_reader_get_stats(reader, &stats);
+	ck_assert(!stats.complete);
+	hatf_reader_close(reader);
+	close(fd);
+	/* With another one after it, all is well. */
+	put_note(&h, "HATF end\ncomplete=1\nlost=0\nevents=3\nrecords=7\n"
+		     "hatf_bytes=%zu\n",
+		 h.used);
+	reader = open_bytes(&h, 0, &fd);
+	ck_assert_int_eq(drain(reader, &n), HATF_END);
+	hatf_reader_get_stats(reader, &stats);
+	ck_assert(stats.complete);
+	hatf_reader_close(reader);
+	close(fd);
+	hand_fini(&h);
+}
+END_TEST
+
+START_TEST(claims_that_are_not_true_are_errors)
+{
+	static const struct {
+		struct wrong wrong;
+		const char *field;
+		uint64_t record;
+	} cases[] = {
+		{ { .block = 1 }, "block", 3 },
+		{ { .block = -1 }, "block", 3 },
+		{ { .record = 1 }, "record", 3 },
+		{ { .record = -1 }, "record", 3 },
+		{ { .event = 1 }, "event", 3 },
+		{ { .events = 1 }, "events", 5 },
+		{ { .events = -1 }, "events", 5 },
+		{ { .records = 1 }, "records", 5 },
+		{ { .bytes = 1 }, "hatf_bytes", 5 },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct hatf_error *err;
+		struct hatf_reader *reader;
+		struct hand h = { 0 };
+		size_t n;
+		int fd;
+
+		put_ours(&h, &cases[i].wrong, "lost=0\n");
+		reader = open_bytes(&h, 0, &fd);
+		ck_assert_int_eq(drain(reader, &n), HATF_BAD_COMMENT);
+		ck_assert_uint_eq(n, cases[i].record);
+		err = hatf_reader_error(reader);
+		ck_assert_int_eq(err->status, HATF_BAD_COMMENT);
+		ck_assert_str_eq(err->field, cases[i].field);
+		ck_assert_uint_eq(err->record, cases[i].record);
+		/* The record at fault begins there: a comment. */
+		ck_assert_uint_eq(h.bytes[err->offset], HATF_COMMENT);
+		hatf_reader_close(reader);
+		close(fd);
+		hand_fini(&h);
+	}
+}
+END_TEST
+
+/* The status of our trace with 'text' as its second and last comment. */
+static enum hatf_status
+status_with(const char *text, struct hatf_reader_stats *stats_ret)
+{
+	struct hatf_reader *reader;
+	struct hand h = { 0 };
+	enum hatf_status status;
+	size_t n;
+	int fd;
+
+	hand_comment(&h, "HATF 1.0\n");
+	hand_comment(&h, text);
+	reader = open_bytes(&h, 0, &fd);
+	status = drain(reader, &n);
+	hatf_reader_get_stats(reader, stats_ret);
+	hatf_reader_close(reader);
+	close(fd);
+	hand_fini(&h);
+	return status;
+}
+
+START_TEST(malformed_comments_of_ours_are_errors_and_others_are_not)
+{
+	static const struct {
+		const char *text;
+		enum hatf_status status;
+		uint64_t lost;
+	} cases[] = {
+		{ "HATF lost\nthread=1\ncount=12\n", HATF_NO_TRAILER, 12 },
+		{ "HATF lost\nthread=1\n", HATF_BAD_COMMENT, 0 },
+		{ "HATF lost\ncount=12x\n", HATF_BAD_COMMENT, 0 },
+		{ "HATF lost\ncount=99999999999999999999\n", HATF_BAD_COMMENT,
+		  0 },
+		{ "HATF losting\n", HATF_NO_TRAILER, 0 },
+		{ "HATF block\n", HATF_BAD_COMMENT, 0 },
+		{ "HATF block\nblock=0\nrecord=1\nevent=0\n", HATF_BAD_COMMENT,
+		  0 },
+		{ "HATF block\nblock=0\nrecord=1\nevent=0\nbytes=0000000001\n",
+		  HATF_BAD_COMMENT, 0 },
+		{ "HATF end\n", HATF_BAD_COMMENT, 0 },
+		{ "HATF 1.0\n", HATF_BAD_COMMENT, 0 },
+		{ "HATF new kind\n", HATF_NO_TRAILER, 0 },
+		{ "anything", HATF_NO_TRAILER, 0 },
+		{ "", HATF_NO_TRAILER, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct hatf_reader_stats stats;
+
+		ck_assert_int_eq(status_with(cases[i].text, &stats),
+				 cases[i].status);
+		ck_assert_uint_eq(stats.lost_count, cases[i].lost);
+	}
+}
+END_TEST
+
+START_TEST(comments_of_a_foreign_trace_mean_nothing)
+{
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	struct hand h = { 0 };
+	size_t n;
+	int fd;
+
+	hand_alloc(&h, 1, 16);
+	hand_comment(&h, "HATF 1.0\nproducer=x\n");
+	hand_comment(&h, "HATF block\nblock=7\n");
+	hand_comment(&h, "HATF end\n");
+	reader = open_bytes(&h, 0, &fd);
+	ck_assert_int_eq(drain(reader, &n), HATF_END);
+	ck_assert_uint_eq(n, 4);
+	hatf_reader_get_stats(reader, &stats);
+	ck_assert(!stats.ours && stats.complete);
+	ck_assert_uint_eq(stats.block_count, 0);
+	ck_assert_ptr_null(hatf_reader_header(reader, "producer"));
+	hatf_reader_close(reader);
+	close(fd);
+	hand_fini(&h);
+}
+END_TEST
+
+START_TEST(nothing_to_close_is_fine)
+{
+	hatf_reader_close(NULL);
+	hatf_events_close(NULL);
+}
+END_TEST
+
+START_TEST(every_number_has_a_text)
+{
+	for (unsigned i = 0; i <= 13; i++)
+		ck_assert_ptr_nonnull(hatf_status_text((enum hatf_status)i));
+	for (unsigned i = 0; i <= 8; i++)
+		ck_assert_ptr_nonnull(
+			hatf_violation_text((enum hatf_violation)i));
+	for (unsigned i = 0; i < HATF_TAG_COUNT; i++)
+		ck_assert_ptr_nonnull(hatf_tag_name(i));
+	ck_assert_str_eq(hatf_tag_name(3), "reallocAllocFree");
+	ck_assert_ptr_null(hatf_tag_name(HATF_TAG_COUNT));
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		other_files_are_not_traces,
+		random_bytes_are_not_a_trace,
+		what_cannot_be_opened_is_an_io_error,
+		an_error_comes_after_the_records_before_it_and_stays,
+		records_across_windows_are_whole,
+		a_pipe_is_read_as_a_file_is,
+		metadata_comes_only_on_request,
+		our_traces_are_complete_if_they_say_so_and_it_is_true,
+		header_and_trailer_can_be_asked,
+		a_trailer_that_is_not_last_is_none,
+		claims_that_are_not_true_are_errors,
+		malformed_comments_of_ours_are_errors_and_others_are_not,
+		comments_of_a_foreign_trace_mean_nothing,
+		nothing_to_close_is_fine,
+		every_number_has_a_text,
+	};
+
+	return hand_run("reader", tests, COUNT(tests));
+}
