@@ -7,7 +7,7 @@
 #   preload/  its own headers and the encoder's side of hatf/
 #   hatf/     its own headers, libc, zlib and isa-l
 #
-# File names are unique in these folders, so a header's name tells its folder.
+# Names of headers are unique, so a name tells the folder.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -67,8 +67,8 @@ check_angled()
 		"$folder"/*.[ch] 2>/dev/null | sort -u)
 }
 
-for name in $(find hatf preload tools -name '*.[ch]' -printf '%f\n' | sort | uniq -d); do
-	echo "$name is the name of two files"
+for name in $(find hatf preload tools -name '*.h' -printf '%f\n' | sort | uniq -d); do
+	echo "$name is the name of two headers"
 	status=1
 done
 check_quoted tools "$(own tools)hatf.h"

@@ -36,4 +36,4 @@ show "$hatf" info "${traces[@]}"
 show "$hatf" verify "${traces[@]}"
 show "$hatf" dump --count 8 "$out"/cc1.*
 echo
-echo "The traces are in $out; '$hatf help' tells what else can be done."
+echo "The traces are in $out; '$hatf --help' tells what else can be done."
