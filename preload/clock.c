@@ -62,6 +62,12 @@ counter_is_invariant(void)
 #endif
 }
 
+uint64_t
+clock_stamp_by_system(void)
+{
+	return sys_clock_ns(CLOCK_MONOTONIC);
+}
+
 void
 clock_init(bool stamped)
 {

@@ -171,3 +171,15 @@ out:
 	errno = saved_errno;
 	return recorded;
 }
+
+void
+record_alloc_slow(const void *p, size_t size, unsigned flags)
+{
+	record_event(EVENT_ALLOC, flags, (uintptr_t)p, size, 0);
+}
+
+void
+record_free_slow(const void *p)
+{
+	record_event(EVENT_FREE, 0, (uintptr_t)p, 0, 0);
+}

@@ -35,9 +35,12 @@
 bool record_event(enum event_type type, unsigned flags, uint64_t op0,
 		  uint64_t op1, uint64_t op2);
 
-static inline __attribute__((always_inline)) void
-record_word(uint64_t word, unsigned stamped_kind, bool fits,
-	    enum event_type type, unsigned flags, uint64_t op0, uint64_t op1)
+/*
+ * Returns false if nothing has been recorded and it takes record_event().  'word'
+ * is the event as one word, 'fits' that it can be one.
+ */
+static inline __attribute__((always_inline)) bool
+record_word(uint64_t word, unsigned stamped_kind, bool fits)
 {
 	struct thread *const t = thread_self;
 	const uint64_t limit = t->limit;
@@ -53,27 +56,28 @@ record_word(uint64_t word, unsigned stamped_kind, bool fits,
 	 */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_relaxed);
-	uint64_t words = 0;
+	uint64_t next = head;
 
-	if (__builtin_expect(fits, 1)) {
-		if (tick == t->tick && head < limit) {
-			ring_put(t->ring, head, word);
-			words = 1;
-		} else if (tick == CLOCK_STAMPED && head + 2 <= limit) {
-			ring_put(t->ring, head, word + stamped_kind);
-			ring_put(t->ring, head + 1, clock_stamp());
-			words = 2;
-		}
+	if (__builtin_expect(fits && tick == t->tick && head < limit, 1)) {
+		t->ring->words[head & t->mask] = word;
+		next = head + 1;
+	} else if (fits && tick == CLOCK_STAMPED && head + 2 <= limit) {
+		t->ring->words[head & t->mask] = word + stamped_kind;
+		t->ring->words[(head + 1) & t->mask] = clock_stamp();
+		next = head + 2;
 	}
-	if (__builtin_expect(words != 0, 1)) {
-		t->head = head + words;
-		ring_publish(t->ring, head + words);
+	if (__builtin_expect(next != head, 1)) {
+		t->head = next;
+		ring_publish(t->ring, next);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	t->limit = limit;
-	if (__builtin_expect(words == 0, 0))
-		record_event(type, flags, op0, op1, 0);
+	return __builtin_expect(next != head, 1);
 }
+
+/* The slow ways, out of line; each does what its namesake below does. */
+void record_alloc_slow(const void *p, size_t size, unsigned flags);
+void record_free_slow(const void *p);
 
 /* malloc() has returned 'p'; NULL is an allocation that failed. */
 static inline __attribute__((always_inline)) void
@@ -81,12 +85,12 @@ record_alloc(const void *p, size_t size)
 {
 	const uint64_t address = (uintptr_t)p;
 
-	record_word((uint64_t)size << EVENT_SIZE_SHIFT | address |
-			    EVENT_KIND_ALLOC,
-		    EVENT_KIND_ALLOC_STAMPED - EVENT_KIND_ALLOC,
-		    (address & EVENT_ADDRESS_REST) == 0 &&
-			    size < EVENT_SIZE_LIMIT,
-		    EVENT_ALLOC, 0, address, size);
+	if (!record_word((uint64_t)size << EVENT_SIZE_SHIFT | address |
+				 EVENT_KIND_ALLOC,
+			 EVENT_KIND_ALLOC_STAMPED - EVENT_KIND_ALLOC,
+			 (address & EVENT_ADDRESS_REST) == 0 &&
+				 size < EVENT_SIZE_LIMIT))
+		record_alloc_slow(p, size, 0);
 }
 
 /* calloc() has returned 'p', of 'size' bytes in all. */
@@ -95,12 +99,12 @@ record_calloc(const void *p, size_t size)
 {
 	const uint64_t address = (uintptr_t)p;
 
-	record_word((uint64_t)size << EVENT_SIZE_SHIFT | address |
-			    EVENT_KIND_CALLOC,
-		    EVENT_KIND_CALLOC_STAMPED - EVENT_KIND_CALLOC,
-		    (address & EVENT_ADDRESS_REST) == 0 &&
-			    size < EVENT_SIZE_LIMIT,
-		    EVENT_ALLOC, EVENT_FLAG_ZEROED, address, size);
+	if (!record_word((uint64_t)size << EVENT_SIZE_SHIFT | address |
+				 EVENT_KIND_CALLOC,
+			 EVENT_KIND_CALLOC_STAMPED - EVENT_KIND_CALLOC,
+			 (address & EVENT_ADDRESS_REST) == 0 &&
+				 size < EVENT_SIZE_LIMIT))
+		record_alloc_slow(p, size, EVENT_FLAG_ZEROED);
 }
 
 /* free(p) will be called; 'p' is not NULL. */
@@ -109,10 +113,10 @@ record_free(const void *p)
 {
 	const uint64_t address = (uintptr_t)p;
 
-	record_word(address | EVENT_KIND_FREE,
-		    EVENT_KIND_FREE_STAMPED - EVENT_KIND_FREE,
-		    (address & EVENT_ADDRESS_REST) == 0, EVENT_FREE, 0,
-		    address, 0);
+	if (!record_word(address | EVENT_KIND_FREE,
+			 EVENT_KIND_FREE_STAMPED - EVENT_KIND_FREE,
+			 (address & EVENT_ADDRESS_REST) == 0))
+		record_free_slow(p);
 }
 
 #endif /* RECORD_H */

@@ -138,6 +138,7 @@ prepare(uint64_t id, bool is_nested)
 		return NULL;
 	}
 	t->head = t->pos = 0;
+	t->mask = pool_ring_words - 1;
 	t->tick = 0;
 	t->id = id;
 	t->nested = NULL;

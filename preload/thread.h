@@ -43,9 +43,10 @@ struct thread {
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t limit; /* words */
 	uint64_t head;				  /* words written */
+	uint64_t tick; /* the last one announced in the ring */
+	uint64_t mask; /* of the ring, here to spare a cache line */
 	struct ring *ring;
-	uint64_t tick;	/* the last one announced in the ring */
-	uint64_t id;	/* HATF thread number */
+	uint64_t id; /* HATF thread number */
 	struct thread *nested; /* for signal handlers, made when needed */
 
 	/* The producer's, rarely touched; the writer reads the counters. */

@@ -97,23 +97,18 @@ put_comment(struct trace *t, uint64_t thread, const struct text *text)
 	encoder_comment(&t->encoder, text->buf, text->used);
 }
 
+/* An alloc with an attribute, which is rare. */
 static void
-put_alloc(struct trace *t, const struct thread *thread, const struct event *ev)
+put_special_alloc(struct trace *t, const struct event *ev)
 {
 	static const uint8_t zeroed[] = { HATF_ATTR_ZEROED };
-	struct hatf_record rec = {
-		.tag = HATF_ALLOC,
-		.address = ev->operand[0],
-		.size = ev->operand[1],
-		.thread = thread->id,
-		.time = t->time,
-	};
+	struct hatf_record rec = t->record;
 	uint8_t attributes[16];
 
 	if ((ev->flags & EVENT_FLAG_ZEROED) != 0) {
 		rec.attributes = zeroed;
 		rec.attributes_nbytes = sizeof(zeroed);
-	} else if (ev->operand[2] != 0) {
+	} else {
 		const struct hatf_attr_item item = {
 			.key = HATF_ATTR_ALIGNMENT,
 			.value = ev->operand[2],
@@ -128,16 +123,32 @@ put_alloc(struct trace *t, const struct thread *thread, const struct event *ev)
 }
 
 static void
+put_alloc(struct trace *t, const struct thread *thread, const struct event *ev)
+{
+	struct hatf_record *const rec = &t->record;
+
+	rec->tag = HATF_ALLOC;
+	rec->address = ev->operand[0];
+	rec->size = ev->operand[1];
+	rec->thread = thread->id;
+	rec->time = t->time;
+	if (__builtin_expect(ev->flags != 0 || ev->operand[2] != 0, 0))
+		put_special_alloc(t, ev);
+	else
+		encoder_put(&t->encoder, rec);
+}
+
+static void
 put_free(struct trace *t, const struct thread *thread, uint64_t address)
 {
-	const struct hatf_record rec = {
-		.tag = HATF_FREE,
-		.address = address,
-		.thread = thread->id,
-		.time = t->time,
-	};
+	struct hatf_record *const rec = &t->record;
 
-	encoder_put(&t->encoder, &rec);
+	rec->tag = HATF_FREE;
+	rec->address = address;
+	rec->size = 0;
+	rec->thread = thread->id;
+	rec->time = t->time;
+	encoder_put(&t->encoder, rec);
 }
 
 /* Which of the four reallocs it was: hatf/FORMAT.md, "realloc". */

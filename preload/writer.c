@@ -258,6 +258,36 @@ sum_waits(struct trace_end *end)
 	}
 }
 
+/*
+ * Threads that were on their way out when the process ended: a joined one may
+ * exist for some microseconds more, and its destroyThread belongs in the trace.
+ */
+static void
+await_ending_threads(void)
+{
+	for (unsigned tries = 0; tries < 20; tries++) {
+		bool pending = false;
+
+		for (uint32_t i = 0; i < w->thread_count; i++) {
+			struct thread *const t = w->threads[i];
+
+			if (atomic_load_explicit(&t->state,
+						 memory_order_relaxed) ==
+			    THREAD_ENDING) {
+				tend_thread(t, w->trace.line.stamp1,
+					    w->trace.line.ns1);
+				pending |= !t->is_gone;
+			}
+		}
+		if (!pending)
+			return;
+		sys_futex_wait(&w->wake,
+			       atomic_load_explicit(&w->wake,
+						    memory_order_relaxed),
+			       TICK_NS / 10);
+	}
+}
+
 static void
 finish(const char *name)
 {
@@ -272,6 +302,7 @@ finish(const char *name)
 	clock_line_add(&w->trace.line, stamp, sys_clock_ns(CLOCK_MONOTONIC));
 	collect_threads();
 	drain(UINT64_MAX, true);
+	await_ending_threads();
 	note_unattached();
 	sum_waits(&end);
 	if (trace_finish(&w->trace, &end))
