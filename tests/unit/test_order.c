@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_order.c - the events of several rings become one causal sequence
+ *
+ * Two parts.  Small cases with hand-made stamps show each rule of order.h.  Then
+ * a simulated machine: threads whose operations are cut into the steps that the
+ * hardware could interleave (take a stamp, publish, call the allocator, ...), an
+ * allocator that gives a freed address out again at once, and a consumer whose
+ * rounds fall anywhere between.  What must hold, for every schedule: no address is
+ * allocated while live, none is freed while not, nothing is lost or invented.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "order.h"
+
+#define WORDS 4096
+#define THREADS 4
+
+static struct thread threads[THREADS];
+static struct thread *list[THREADS];
+static struct thread *heap[THREADS];
+static struct order order;
+
+/* What came out, as text: "A1:100 F0:200 R1:100>300". */
+static char out[1u << 16];
+
+static void
+note(void *context, const struct thread *t, const struct event *ev)
+{
+	char *const end = out + strlen(out);
+	const size_t left = sizeof(out) - strlen(out);
+
+	(void)context;
+	if (ev->type == EVENT_ALLOC)
+		snprintf(end, left, "A%u:%u ", (unsigned)t->id,
+			 (unsigned)ev->operand[0]);
+	else if (ev->type == EVENT_FREE)
+		snprintf(end, left, "F%u:%u ", (unsigned)t->id,
+			 (unsigned)ev->operand[0]);
+	else if (ev->type == EVENT_REALLOC_END)
+		snprintf(end, left, "R%u:%u>%u ", (unsigned)t->id,
+			 (unsigned)ev->operand[0], (unsigned)ev->operand[1]);
+	else
+		snprintf(end, left, "?%u ", (unsigned)ev->type);
+}
+
+static void
+set_up(order_sink *sink)
+{
+	for (unsigned i = 0; i < THREADS; i++) {
+		struct ring *r = threads[i].ring;
+
+		if (r == NULL)
+			ck_assert_int_eq(
+				posix_memalign((void **)&r, RING_HEADER_NBYTES,
+					       ring_nbytes(WORDS)),
+				0);
+		memset(&threads[i], 0, sizeof(threads[i]));
+		threads[i].ring = ring_init(r, WORDS);
+		threads[i].id = i;
+		list[i] = &threads[i];
+	}
+	order_init(&order, heap, THREADS, sink, NULL);
+	out[0] = '\0';
+}
+
+static void
+put(unsigned id, unsigned n, const uint64_t *words)
+{
+	struct thread *const t = &threads[id];
+
+	for (unsigned i = 0; i < n; i++)
+		ring_put(t->ring, t->head++, words[i]);
+	ring_publish(t->ring, t->head);
+}
+
+static void
+put_alloc(unsigned id, uint64_t stamp, uint64_t address)
+{
+	put(id, 2,
+	    (uint64_t[]){ 8ull << EVENT_SIZE_SHIFT | address |
+				  EVENT_KIND_ALLOC_STAMPED,
+			  stamp });
+}
+
+static void
+put_free(unsigned id, uint64_t stamp, uint64_t address)
+{
+	put(id, 2, (uint64_t[]){ address | EVENT_KIND_FREE_STAMPED, stamp });
+}
+
+static void
+put_begin(unsigned id, uint64_t stamp, uint64_t old)
+{
+	put(id, 3,
+	    (uint64_t[]){ event_wide(EVENT_REALLOC_BEGIN, 3, 0), stamp, old });
+}
+
+static void
+put_end(unsigned id, uint64_t stamp, uint64_t old, uint64_t new)
+{
+	put(id, 5,
+	    (uint64_t[]){ event_wide(EVENT_REALLOC_END, 5, 0), stamp, old, new,
+			  64 });
+}
+
+static void
+run(uint64_t until)
+{
+	order_round(&order, list, THREADS, until, false);
+}
+
+START_TEST(test_merges_by_stamp)
+{
+	set_up(note);
+	put_alloc(1, 10, 16);
+	put_alloc(0, 5, 8);
+	put_free(1, 20, 16);
+	put_free(0, 15, 8);
+	put_alloc(2, 17, 8);
+	run(100);
+	ck_assert_str_eq(out, "A0:8 A1:16 F0:8 A2:8 F1:16 ");
+	ck_assert_uint_eq(order.event_count, 5);
+}
+END_TEST
+
+START_TEST(test_later_stamps_wait)
+{
+	set_up(note);
+	put_alloc(0, 5, 8);
+	put_alloc(0, 15, 16);
+	put_alloc(1, 10, 24);
+	run(10);
+	ck_assert_str_eq(out, "A0:8 A1:24 ");
+	run(20);
+	ck_assert_str_eq(out, "A0:8 A1:24 A0:16 ");
+}
+END_TEST
+
+START_TEST(test_tick_dates_what_follows)
+{
+	set_up(note);
+	put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), 50 });
+	put(0, 1, (uint64_t[]){ 8ull << EVENT_SIZE_SHIFT | 8 });
+	put_alloc(1, 40, 16);
+	put_alloc(1, 60, 24);
+	run(100);
+	ck_assert_str_eq(out, "A1:16 A0:8 A1:24 ");
+}
+END_TEST
+
+START_TEST(test_begin_without_end_stops_all)
+{
+	set_up(note);
+	put_alloc(0, 1, 8);
+	put_begin(0, 10, 8);
+	put_alloc(1, 5, 16);
+	put_alloc(1, 20, 24);
+	run(100);
+	ck_assert_str_eq(out, "A0:8 A1:16 ");
+	ck_assert(order.is_blocked);
+	put_end(0, 30, 8, 32);
+	run(100);
+	ck_assert_str_eq(out, "A0:8 A1:16 A1:24 R0:8>32 ");
+	ck_assert(!order.is_blocked);
+}
+END_TEST
+
+START_TEST(test_realloc_precedes_reuse_of_its_old_block)
+{
+	set_up(note);
+	put_begin(0, 10, 8);
+	put_end(0, 30, 8, 32);
+	put_free(1, 15, 32); /* which the realloc then got */
+	put_alloc(1, 20, 8); /* which the realloc gave up */
+	run(100);
+	ck_assert_str_eq(out, "F1:32 R0:8>32 A1:8 ");
+}
+END_TEST
+
+START_TEST(test_reallocs_hand_on_in_a_chain)
+{
+	set_up(note);
+	put_begin(0, 10, 8);
+	put_end(0, 40, 8, 16);
+	put_begin(1, 11, 24);
+	put_end(1, 30, 24, 8); /* gets what thread 0 gave up */
+	put_begin(2, 12, 32);
+	put_end(2, 20, 32, 24); /* gets what thread 1 gave up */
+	run(100);
+	ck_assert_str_eq(out, "R0:8>16 R1:24>8 R2:32>24 ");
+}
+END_TEST
+
+START_TEST(test_forced_past_a_realloc_that_takes_long)
+{
+	set_up(note);
+	put_begin(0, 10, 8);
+	put_alloc(1, 20, 8);
+	run(100);
+	ck_assert_str_eq(out, "");
+	order_round(&order, list, THREADS, 100, true);
+	ck_assert_str_eq(out, "F0:8 A1:8 ");
+	put_end(0, 110, 8, 48);
+	run(200);
+	ck_assert_str_eq(out, "F0:8 A1:8 A0:48 ");
+	ck_assert_uint_eq(order.open_count, 0);
+}
+END_TEST
+
+START_TEST(test_end_beyond_the_round_is_known_to_it)
+{
+	set_up(note);
+	put_begin(0, 10, 8);
+	put_end(0, 50, 8, 32);
+	put_alloc(1, 20, 8);
+	run(30);
+	ck_assert_str_eq(out, "R0:8>32 A1:8 ");
+	run(100);
+	ck_assert_str_eq(out, "R0:8>32 A1:8 ");
+}
+END_TEST
+
+/* The machine --------------------------------------------------------------- */
+
+#define BLOCKS 12u /* few, so that each is used again at once */
+
+static struct {
+	uint64_t now;
+	bool in_heap[BLOCKS + 1];  /* free, as the allocator sees it */
+	unsigned held[BLOCKS];	   /* returned to the program, not given up */
+	unsigned held_count;
+	bool live[BLOCKS + 1];	   /* as the trace says */
+	uint64_t done, seen;	   /* operations and what came out of them */
+	const char *wrong;
+} machine;
+
+enum step {
+	REST,
+	FREE_STAMP, FREE_PUBLISH, FREE_REAL,
+	ALLOC_REAL, ALLOC_STAMP, ALLOC_PUBLISH,
+	BEGIN_STAMP, BEGIN_PUBLISH, REALLOC_TAKE, REALLOC_GIVE, END_STAMP,
+	END_PUBLISH,
+};
+
+static struct actor {
+	enum step step;
+	unsigned old, block;
+	uint64_t stamp;
+} actors[THREADS];
+
+static uint32_t seed;
+
+static unsigned
+pick(unsigned n)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (unsigned)((uint64_t)(seed >> 8) * n >> 24);
+}
+
+static void
+set_live(unsigned block, bool live)
+{
+	if (machine.live[block] == live && machine.wrong == NULL)
+		machine.wrong = live ? "allocated while live"
+				     : "freed while not live";
+	machine.live[block] = live;
+}
+
+static void
+judge(void *context, const struct thread *t, const struct event *ev)
+{
+	(void)context;
+	(void)t;
+	machine.seen++;
+	switch (ev->type) {
+	case EVENT_ALLOC:
+		set_live((unsigned)ev->operand[0] / 8, true);
+		break;
+	case EVENT_FREE:
+		set_live((unsigned)ev->operand[0] / 8, false);
+		break;
+	default: /* the realloc: alloc and free, in the trace's order */
+		if (ev->operand[0] == ev->operand[1])
+			break;
+		set_live((unsigned)ev->operand[1] / 8, true);
+		set_live((unsigned)ev->operand[0] / 8, false);
+	}
+}
+
+/* A free block; 0: none. */
+static unsigned
+heap_take(void)
+{
+	const unsigned start = pick(BLOCKS);
+
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		const unsigned b = 1 + (start + i) % BLOCKS;
+
+		if (machine.in_heap[b]) {
+			machine.in_heap[b] = false;
+			return b;
+		}
+	}
+	return 0;
+}
+
+static unsigned
+held_take(void)
+{
+	const unsigned i = pick(machine.held_count);
+	const unsigned b = machine.held[i];
+
+	machine.held[i] = machine.held[--machine.held_count];
+	return b;
+}
+
+static void
+begin_operation(struct actor *a)
+{
+	const unsigned choice = pick(3);
+
+	if (choice == 0 || machine.held_count == 0) {
+		a->step = ALLOC_REAL;
+		return;
+	}
+	a->old = held_take();
+	a->step = choice == 1 ? FREE_STAMP : BEGIN_STAMP;
+}
+
+static void
+end_operation(struct actor *a, unsigned returned)
+{
+	if (returned != 0)
+		machine.held[machine.held_count++] = returned;
+	machine.done++;
+	a->step = REST;
+}
+
+static void
+advance(unsigned id)
+{
+	struct actor *const a = &actors[id];
+
+	switch (a->step) {
+	case REST:
+		begin_operation(a);
+		return;
+	case FREE_STAMP:
+	case ALLOC_STAMP:
+	case BEGIN_STAMP:
+	case END_STAMP:
+		a->stamp = machine.now;
+		a->step++;
+		return;
+	case FREE_PUBLISH:
+		put_free(id, a->stamp, a->old * 8);
+		a->step++;
+		return;
+	case FREE_REAL:
+		machine.in_heap[a->old] = true;
+		end_operation(a, 0);
+		return;
+	case ALLOC_REAL:
+		a->block = heap_take();
+		a->step = a->block != 0 ? ALLOC_STAMP : REST;
+		return;
+	case ALLOC_PUBLISH:
+		put_alloc(id, a->stamp, a->block * 8);
+		end_operation(a, a->block);
+		return;
+	case BEGIN_PUBLISH:
+		put_begin(id, a->stamp, a->old * 8);
+		a->step++;
+		return;
+	case REALLOC_TAKE:
+		a->block = heap_take();
+		a->step++;
+		if (a->block == 0) { /* in place, then */
+			a->block = a->old;
+			a->step = END_STAMP;
+		}
+		return;
+	case REALLOC_GIVE:
+		machine.in_heap[a->old] = true;
+		a->step++;
+		return;
+	case END_PUBLISH:
+		put_end(id, a->stamp, a->old * 8, a->block * 8);
+		end_operation(a, a->block);
+		return;
+	}
+}
+
+static void
+consume_round(uint64_t until)
+{
+	run(until);
+	for (unsigned i = 0; i < THREADS; i++)
+		ring_release(threads[i].ring, threads[i].pos);
+}
+
+/* Let the operations under way come to their ends. */
+static void
+settle(void)
+{
+	for (unsigned n = 0; n < 1000; n++, machine.now++) {
+		const unsigned id = pick(THREADS);
+
+		if (actors[id].step != REST)
+			advance(id);
+		if (pick(8) == 0)
+			consume_round(machine.now);
+	}
+	consume_round(UINT64_MAX);
+}
+
+static void
+simulate(uint32_t with_seed, unsigned steps)
+{
+	uint64_t until = 0;
+	bool has_until = false;
+
+	seed = with_seed;
+	memset(&machine, 0, sizeof(machine));
+	memset(actors, 0, sizeof(actors));
+	for (unsigned b = 1; b <= BLOCKS; b++)
+		machine.in_heap[b] = true;
+	set_up(judge);
+	for (unsigned n = 0; n < steps && machine.wrong == NULL; n++) {
+		machine.now++;
+		if (pick(12) != 0) {
+			advance(pick(THREADS));
+			continue;
+		}
+		/* The consumer reads the clock now and the heads later. */
+		if (has_until)
+			consume_round(until);
+		else
+			until = machine.now;
+		has_until = !has_until;
+	}
+	settle();
+}
+
+START_TEST(test_every_schedule_is_causal)
+{
+	for (uint32_t s = 1; s <= 3000; s++) {
+		simulate(s * 2654435761u, 600);
+		ck_assert_msg(machine.wrong == NULL, "schedule %u: %s", s,
+			      machine.wrong);
+		ck_assert_msg(machine.seen == machine.done,
+			      "schedule %u: %u operations, %u came out", s,
+			      (unsigned)machine.done, (unsigned)machine.seen);
+		for (unsigned i = 0; i < machine.held_count; i++)
+			ck_assert(machine.live[machine.held[i]]);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *const s = suite_create("order");
+	TCase *const tc = tcase_create("order");
+	SRunner *const runner = srunner_create(s);
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, test_merges_by_stamp);
+	tcase_add_test(tc, test_later_stamps_wait);
+	tcase_add_test(tc, test_tick_dates_what_follows);
+	tcase_add_test(tc, test_begin_without_end_stops_all);
+	tcase_add_test(tc, test_realloc_precedes_reuse_of_its_old_block);
+	tcase_add_test(tc, test_reallocs_hand_on_in_a_chain);
+	tcase_add_test(tc, test_forced_past_a_realloc_that_takes_long);
+	tcase_add_test(tc, test_end_beyond_the_round_is_known_to_it);
+	tcase_add_test(tc, test_every_schedule_is_causal);
+	suite_add_tcase(s, tc);
+	srunner_run_all(runner, CK_NORMAL);
+
+	const int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_ring.c - the single-producer, single-consumer ring
+ *
+ * What must hold: every word that was published comes out once, in order, with
+ * the value it had, however producer and consumer are scheduled, also when the
+ * ring is full most of the time and the consumer gives room back late.  Under
+ * ThreadSanitizer, that nothing but the orderings in ring.h makes it so.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "ring.h"
+
+#define CAPACITY 64
+#define EVENTS 200000u
+
+static struct ring *
+make_ring(void)
+{
+	void *memory = NULL;
+
+	ck_assert_int_eq(posix_memalign(&memory, RING_HEADER_NBYTES,
+					ring_nbytes(CAPACITY)),
+			 0);
+	return ring_init(memory, CAPACITY);
+}
+
+/* An event is 1 to 3 words: its number, and the number again. */
+static unsigned
+words_of(uint64_t event)
+{
+	return 1 + (unsigned)(event % 3);
+}
+
+static void *
+produce(void *argument)
+{
+	struct ring *const r = argument;
+	uint64_t head = 0;
+
+	for (uint64_t i = 0; i < EVENTS; i++) {
+		const unsigned n = words_of(i);
+
+		while (head + n > ring_limit(r))
+			ring_wait(r, head + n, 1000000);
+		for (unsigned k = 0; k < n; k++)
+			ring_put(r, head++, i);
+		ring_publish(r, head);
+	}
+	return NULL;
+}
+
+START_TEST(test_two_threads)
+{
+	struct ring *const r = make_ring();
+	uint64_t pos = 0, words = 0;
+	pthread_t producer;
+
+	ck_assert_int_eq(pthread_create(&producer, NULL, produce, r), 0);
+	for (uint64_t i = 0; i < EVENTS; i++) {
+		while (pos == ring_head(r))
+			sched_yield();
+		/* Events are published whole. */
+		ck_assert_uint_ge(ring_head(r) - pos, words_of(i));
+		for (unsigned k = 0; k < words_of(i); k++, pos++)
+			ck_assert_uint_eq(ring_get(r, pos), i);
+		words += words_of(i);
+		/* Late, as the writer does: after a "block". */
+		if (i % 17 == 0 || ring_is_waited_for(r))
+			ring_release(r, pos);
+	}
+	pthread_join(producer, NULL);
+	ck_assert_uint_eq(ring_head(r), words);
+	free(r);
+}
+END_TEST
+
+START_TEST(test_limit_is_kept)
+{
+	struct ring *const r = make_ring();
+
+	ck_assert_uint_eq(ring_limit(r), CAPACITY);
+	for (uint64_t i = 0; i < CAPACITY; i++)
+		ring_put(r, i, ~i);
+	ring_publish(r, CAPACITY);
+	ck_assert_uint_eq(ring_head(r), CAPACITY);
+	ck_assert_uint_eq(ring_limit(r), CAPACITY);
+	for (uint64_t i = 0; i < CAPACITY; i++)
+		ck_assert_uint_eq(ring_get(r, i), ~i);
+	ring_release(r, 5);
+	ck_assert_uint_eq(ring_limit(r), CAPACITY + 5);
+	free(r);
+}
+END_TEST
+
+START_TEST(test_wait_returns_without_a_consumer)
+{
+	struct ring *const r = make_ring();
+
+	ring_publish(r, CAPACITY);
+	ring_wait(r, CAPACITY + 1, 1000000);
+	ck_assert(!ring_is_waited_for(r));
+	/* With room there is nothing to wait for, whatever the time-out. */
+	ring_release(r, 1);
+	ring_wait(r, CAPACITY + 1, 0);
+	free(r);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *const s = suite_create("ring");
+	TCase *const tc = tcase_create("ring");
+	SRunner *const runner = srunner_create(s);
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, test_two_threads);
+	tcase_add_test(tc, test_limit_is_kept);
+	tcase_add_test(tc, test_wait_returns_without_a_consumer);
+	suite_add_tcase(s, tc);
+	srunner_run_all(runner, CK_NORMAL);
+
+	const int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed == 0 ? 0 : 1;
+}
