@@ -306,6 +306,8 @@ static bool
 report(const char *text, const struct launch *l, const char *command,
        const char *untraceable)
 {
+	static const char no_reason[] =
+		"it has no heap events, or " LIBRARY " said above why not";
 	struct collection c;
 	char others[256];
 	bool ok = true;
@@ -317,9 +319,9 @@ report(const char *text, const struct launch *l, const char *command,
 		ok = false;
 		c.own_count = 1;
 		describe_others(&c, others, sizeof(others));
-		speak("%s left no trace%s%s%s", command,
-		      untraceable != NULL ? ": it is " : "",
-		      untraceable != NULL ? untraceable : "", others);
+		speak("%s left no trace: %s%s%s", command,
+		      untraceable != NULL ? "it is " : "",
+		      untraceable != NULL ? untraceable : no_reason, others);
 	} else {
 		describe_others(&c, others, sizeof(others));
 		for (size_t i = 0; i + 1 < c.own_count; i++)

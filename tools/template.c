@@ -99,17 +99,28 @@ try_directory(const char *dir)
 	return access(dir, W_OK | X_OK) == 0 ? 0 : errno;
 }
 
-/* Is 'text', without conversions, a name that can be created or appended to? */
+/* If the template is the same name for every process: could it be a file? */
 static bool
 check_existing(const char *text)
 {
+	char *const name = strdup(text);
 	struct stat st;
+	size_t used = 0;
+	bool fixed = name != NULL;
 
-	if (strchr(text, '%') != NULL || stat(text, &st) != 0 ||
-	    S_ISREG(st.st_mode))
+	for (const char *p = text; *p != '\0' && fixed; p++) {
+		fixed = *p != '%' || *++p == '%';
+		name[used++] = *p;
+	}
+	if (fixed)
+		name[used] = '\0';
+	if (!fixed || stat(name, &st) != 0 || S_ISREG(st.st_mode)) {
+		free(name);
 		return true;
-	speak("cannot write to %s: %s", text,
+	}
+	speak("cannot write to %s: %s", name,
 	      S_ISDIR(st.st_mode) ? strerror(EISDIR) : "not a regular file");
+	free(name);
 	return false;
 }
 

@@ -5,6 +5,7 @@
 #
 # The same from each command that reads one: nothing on stdout but what was
 # found, nothing that looks like a crash.
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 : >empty

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # dump.sh - 'hatf dump' prints every kind of record as hatf-dump(1) says
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # Every tag; attributes of ours, unknown ones, and malformed ones.

@@ -6,6 +6,7 @@
 # Each page's synopsis and list must have the options that --help prints, with
 # the same letters, and no other; --help itself is made from the table that is
 # parsed.
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 man=$CLI/../../tools/man
@@ -66,8 +67,8 @@ for key in format version complete events records lost threads duration_ns \
 done
 
 if command -v mandoc >/dev/null; then
-	mandoc -T lint -W warning "$man"/*.[1-9] >lint ||
-		fail "mandoc: $(cat lint)"
+	complaints=$(mandoc -T lint -W warning "$man"/*.[1-9]) ||
+		fail "mandoc: $complaints"
 fi
 
 finish

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # info.sh - 'hatf info' counts right, on whole traces and on damaged ones
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # Live: 100, 100 + 50 (the most bytes), 50, 50 + 10 + 20 (the most objects), 80,

@@ -13,6 +13,7 @@ export LC_ALL=C
 
 # shellcheck disable=SC2034 # used by the tests
 CLI=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck disable=SC2034
 HATF=$BUILD/hatf
 failures=0
 cd "$TMP" || exit 1
@@ -82,6 +83,7 @@ check_text()
 # ------------------------------------------------- HATF, byte by byte
 # The code of each field, and of each interpretation.
 size=0 address=1 time=2 thread=3 heap=4 attributes=5
+# shellcheck disable=SC2034
 none=0 default=1 base_offset=2 delta=3 stride=4
 
 # u NBYTES VALUE: a big-endian number

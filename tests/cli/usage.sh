@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # usage.sh - wrong usage: one line on stderr, nothing on stdout, exit 2
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # wrong PATTERN ARGS...

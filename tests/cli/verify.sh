@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # verify.sh - 'hatf verify' finds each kind of violation, and only those
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 {

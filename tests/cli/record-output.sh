@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# record-output.sh - where 'hatf record' writes, what it finds again, and what it
+# says when that goes wrong
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+[ -e "$BUILD/libhatftrace.so" ] || skip 'no libhatftrace.so'
+top=$PWD
+
+# summary WHAT PATTERN: the last line of the last run matches
+summary()
+{
+	# shellcheck disable=SC2254 # the pattern is one
+	case $(tail -1 err) in
+	'hatf record: '$2) ;;
+	*) fail "$1: '$(tail -1 err)', want '$2'" ;;
+	esac
+}
+
+# The default name, in the directory where it was started.
+run "$HATF" record -- sh -c 'cd / && echo $$'
+check_status default 0
+pid=$(cat out)
+summary default "*.$pid.hatf.gz: * events*, * bytes/event, nothing lost"
+ls ./*".$pid.hatf.gz" >/dev/null 2>&1 || fail "default: $(ls)"
+run "$HATF" verify ./*".$pid.hatf.gz"
+check_status 'default: verify' 0
+check 'default: mode' "$(stat -c %a ./*".$pid.hatf.gz")" 600
+
+# The summary has the figures of 'hatf info'.
+run "$HATF" record -o f.hatf.gz -- ls
+said=$(sed -nE 's/.*: ([0-9 ]+) events.*/\1/p' err | tr -d ' ')
+check 'figures' "$said" "$("$HATF" info --json f.hatf.gz |
+	sed -E 's/.*"events":([0-9]+).*/\1/')"
+
+# A relative name stays where it is told, whatever its directory is called.
+mkdir 'a b%p%' 'a b%p%/traces'
+cd 'a b%p%' || exit 1
+run "$HATF" record -z none -o traces/%e-%n%%.hatf -- ls /
+check_status relative 0
+summary relative 'traces/ls-*%.hatf: * nothing lost'
+check 'relative: files' "$(find . -type f | wc -l)" 3
+run "$HATF" dump --count 1 traces/*
+check_status 'relative: plain HATF' 0
+cd "$top" || exit 1
+
+# A name that is taken is not overwritten, and the right file is found.
+echo mine >taken.hatf.gz
+run "$HATF" record -o taken.hatf.gz -- sh -c 'echo; ls >/dev/null; exit 0'
+check 'taken' "$(cat taken.hatf.gz)" mine
+summary taken 'taken.hatf.gz.1: * (+ 1 trace of child processes)'
+# ... nor are old traces counted.
+run "$HATF" record -o taken.hatf.gz -- sh -c 'echo; exit 0'
+summary 'taken again' 'taken.hatf.gz.3: * nothing lost'
+
+# exec makes a trace of the same process; children and grandchildren count.
+run "$HATF" record -o tree.%e.%p.hatf.gz -- sh -c 'sh -c "ls; ls; :"; exec ls'
+check_status tree 0
+summary tree 'tree.ls.*: * (+ 1 trace before exec, 3 traces of child processes)'
+check 'tree: files' "$(find . -name 'tree.*' | wc -l)" 5
+run "$HATF" verify tree.*
+check_status 'tree: verify' 0
+
+# Other preloaded libraries stay.
+LD_PRELOAD=libc.so.6 run "$HATF" record -o l.hatf.gz -- printenv LD_PRELOAD
+check LD_PRELOAD "$(cat out)" "$(realpath "$BUILD")/libhatftrace.so:libc.so.6"
+
+# Nothing is run if there is no place for the trace.
+# refused WHAT PATTERN OPTION...
+refused()
+{
+	local what=$1 pattern=$2
+	shift 2
+	rm -f ran
+	run "$HATF" record "$@" -- touch ran
+	check_status "$what" 1
+	check_one_line "$what" "hatf record: $pattern"
+	[ -e ran ] && fail "$what: the command was run"
+}
+
+refused 'no directory' 'cannot write to directory */none: No such file*' \
+	-o none/x.hatf.gz
+refused 'a file for a directory' 'cannot write to directory */f.hatf.gz: Not*' \
+	-o f.hatf.gz/x
+refused 'a directory for a file' 'cannot write to *: Is a directory' -o 'a b%%p%%'
+refused 'a device' 'cannot write to /dev/null: not a regular file' -o /dev/null
+HATFTRACE_OUT=none/%p refused 'from the environment' 'cannot write to *'
+HATFTRACE_LIB=none.so refused 'no library' 'HATFTRACE_LIB: none.so: No such*'
+mkdir 'with blank'
+cp "$BUILD/libhatftrace.so" 'with blank/'
+HATFTRACE_LIB='with blank/libhatftrace.so' refused 'a blank in its path' \
+	'*: LD_PRELOAD cannot hold a path with a blank or a colon'
+if [ "$(id -u)" -ne 0 ]; then
+	mkdir -m 555 readonly
+	refused 'not ours' 'cannot write to directory *: Permission denied' \
+		-o readonly/x
+fi
+
+# A full disk: before, it is said and nothing is run; while recording, the
+# program goes on unharmed and the trace that there is can be read.
+mkdir full
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none full 2>/dev/null; then
+	seq 60000 >numbers
+	# shellcheck disable=SC2016 # of awk
+	run "$HATF" record -z none -o full/x.hatf -- \
+		awk '{ a[$1] = $1 } END { print length(a) }' numbers
+	check_status 'disk filled' 1
+	check 'disk filled: output' "$(cat out)" 60000
+	summary 'disk filled' 'full/x.hatf: * NOT COMPLETE: *'
+	grep -q '^hatftrace: .*no space left' err ||
+		fail "disk filled: the tracer says nothing: $(cat err)"
+	head -c 1M /dev/zero >full/rest 2>/dev/null
+	refused 'disk full' 'cannot write to directory *: No space left*' \
+		-o full/y.hatf
+	umount full
+fi
+
+# What cannot be traced.
+if command -v "${CC:-cc}" >/dev/null &&
+	echo 'int main(void) { return 0; }' >s.c &&
+	"${CC:-cc}" -static -o static s.c 2>/dev/null; then
+	run "$HATF" record -o static.hatf.gz -- ./static
+	check_status static 1
+	check 'static: lines' "$(wc -l <err)" 2
+	grep -q '^hatf record: ./static is statically linked: ' err ||
+		fail "static: $(cat err)"
+	summary static './static left no trace: it is statically linked'
+fi
+
+finish

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# record-status.sh - 'hatf record' ends as its command does
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+[ -e "$BUILD/libhatftrace.so" ] || skip 'no libhatftrace.so'
+
+# The exit status, and what the command says, come through.
+for want in 0 1 2 3 126 127 255; do
+	run "$HATF" record -o "s$want.hatf.gz" -- \
+		sh -c "echo out; echo err >&2; exit $want"
+	check_status "exit $want" "$want"
+	check "exit $want: stdout" "$(cat out)" out
+	check "exit $want: stderr" "$(head -1 err)" err
+	grep -q "^hatf record: s$want.hatf.gz: [0-9 ]* events.*, nothing lost" \
+		err || fail "exit $want: no summary: $(cat err)"
+done
+check 'options end at the command' \
+	"$("$HATF" record -o e.hatf.gz echo -o x --help 2>/dev/null)" \
+	'-o x --help'
+check 'standard input is passed on' \
+	"$(echo text | "$HATF" record -o c.hatf.gz -- cat 2>/dev/null)" text
+
+# Death by a signal is death by that signal, and leaves no second core.
+ulimit -c 0
+for signal in TERM KILL INT ABRT SEGV; do
+	bash -c '"$@"; echo "$? $(kill -l "$?")"' bash "$HATF" record \
+		-o "k$signal.hatf.gz" -- sh -c "kill -$signal \$\$; sleep 9" \
+		>out 2>err
+	check "death by $signal" "$(tail -1 out | cut -d ' ' -f 2)" "$signal"
+done
+# The shell tells a death from an exit with 128 + n: $? does not.
+if command -v perl >/dev/null; then
+	got=$(perl -e 'system(@ARGV); print $? & 127, " ", $? & 128' \
+		"$HATF" record -o p.hatf.gz -- sh -c 'kill -TERM $$' 2>/dev/null)
+	check 'wait status' "$got" '15 0'
+fi
+
+# The command cannot be run.
+run "$HATF" record -- ./nothing
+check_status 'not found' 127
+check_one_line 'not found' 'hatf record: ./nothing: No such file or directory'
+run "$HATF" record -- no-such-command-anywhere
+check_status 'not in PATH' 127
+check_one_line 'not in PATH' 'hatf record: no-such-command-anywhere: No such*'
+mkdir directory
+run "$HATF" record -- ./directory
+check_status 'a directory' 126
+printf 'x' >plain
+run "$HATF" record -- ./plain
+check_status 'not executable' 126
+check_one_line 'not executable' 'hatf record: ./plain: Permission denied'
+check 'no trace of what was not run' "$(find . -name '*plain*hatf*')" ''
+
+# Signals sent to 'hatf record' reach the command, which may live on.
+cat >trap.sh <<'END'
+trap 'echo got TERM; n=1' TERM
+trap 'echo got USR1' USR1
+echo ready
+n=0
+while [ $n = 0 ]; do sleep 0.05; done
+exit 7
+END
+"$HATF" record -o t.hatf.gz -- bash trap.sh >out 2>err &
+pid=$!
+for ((i = 0; i < 200; i++)); do
+	grep -q ready out && break
+	sleep 0.05
+done
+kill -USR1 $pid
+for ((i = 0; i < 200; i++)); do
+	grep -q USR1 out && break
+	sleep 0.05
+done
+kill -TERM $pid
+wait $pid
+check 'forwarded: status' $? 7
+check 'forwarded' "$(cat out)" $'ready\ngot USR1\ngot TERM'
+grep -q '^hatf record: t.hatf.gz: .* nothing lost' err ||
+	fail "forwarded: no summary: $(cat err)"
+
+# The command starts with the signals that 'hatf record' was started with.
+plain=$(env --ignore-signal=HUP,CHLD --block-signal=USR1 \
+	grep -E '^Sig(Blk|Ign)' /proc/self/status 2>/dev/null) &&
+	check 'signal masks' "$(env --ignore-signal=HUP,CHLD \
+		--block-signal=USR1 "$HATF" record -o m.hatf.gz -- \
+		grep -E '^Sig(Blk|Ign)' /proc/self/status 2>/dev/null)" "$plain"
+
+finish
