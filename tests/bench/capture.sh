@@ -286,7 +286,7 @@ main()
 	check_tools
 	print_machine >"$OUT/machine"
 	echo "- repetitions: $rounds, interleaved, order rotating;" \
-		"medians, spread is (max - min) / median" >>"$OUT/machine"
+		"medians; spread is (max - min) / median" >>"$OUT/machine"
 	warm_up
 
 	local list round i program

@@ -41,6 +41,14 @@ class Run:
                 self.info = json.loads(file.readline())
 
 
+    def time_ratio(self, bare):
+        """For requests the mean of the ratios of their kinds."""
+        if not self.requests:
+            return self.wall_ns / bare.wall_ns
+        return statistics.mean(self.requests[name] / bare.requests[name]
+                               for name in bare.requests)
+
+
 def median(values):
     return statistics.median(list(values))
 
@@ -72,10 +80,9 @@ class Results:
                 for name in runs[0].requests}
 
     def wall_ratio(self, program, tool):
-        """Over bare; for requests the mean over their kinds."""
-        bare = self.times(program, "bare")
-        traced = self.times(program, tool)
-        return statistics.mean(traced[name] / bare[name] for name in bare)
+        """Over bare, within a round: a slow minute then slows both."""
+        pairs = zip(self.of(program, tool), self.of(program, "bare"))
+        return median(traced.time_ratio(bare) for traced, bare in pairs)
 
     def added(self, program, tool):
         return self.wall_ratio(program, tool) - 1
