@@ -108,11 +108,26 @@ add_line(struct text *t, const char *key, const char *value)
 	text_line(t, key, value, strlen(value));
 }
 
+/*
+ * The object whose malloc() we stand in front of.  Found out once: the child of
+ * a fork cannot rely on the loader's lock.
+ */
+static const char *
+allocator_name(void)
+{
+	static const char *name;
+	Dl_info info;
+
+	if (name == NULL &&
+	    dladdr((void *)(uintptr_t)real.malloc, &info) != 0)
+		name = info.dli_fname;
+	return name != NULL ? name : "unknown";
+}
+
 static void
 add_process(struct text *t)
 {
 	static char cwd[PATH_MAX];
-	Dl_info allocator;
 
 	text_line_u64(t, "pid", (uint64_t)sys_pid());
 	text_line_u64(t, "ppid", (uint64_t)syscall(SYS_getppid));
@@ -122,9 +137,7 @@ add_process(struct text *t)
 	add_line(t, "host", host.nodename);
 	text_line_u64(t, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	add_line(t, "arch", host.machine);
-	if (dladdr((void *)(uintptr_t)real.malloc, &allocator) != 0 &&
-	    allocator.dli_fname != NULL)
-		add_line(t, "allocator", allocator.dli_fname);
+	add_line(t, "allocator", allocator_name());
 }
 
 static void

@@ -142,7 +142,7 @@ pvalloc(size_t size)
 EXPORT void
 free_sized(void *p, size_t size)
 {
-	real_resolve_rest();
+	real_resolve_c23();
 	if (real.free_sized == NULL) {
 		free(p);
 		return;
@@ -156,7 +156,7 @@ free_sized(void *p, size_t size)
 EXPORT void
 free_aligned_sized(void *p, size_t alignment, size_t size)
 {
-	real_resolve_rest();
+	real_resolve_c23();
 	if (real.free_aligned_sized == NULL) {
 		free(p);
 		return;

@@ -179,8 +179,6 @@ static const struct symbol allocation_symbols[] = {
 };
 
 static const struct symbol other_symbols[] = {
-	{ "free_sized", offsetof(struct real, free_sized) },
-	{ "free_aligned_sized", offsetof(struct real, free_aligned_sized) },
 	{ "pthread_create", offsetof(struct real, pthread_create) },
 	{ "pthread_setname_np", offsetof(struct real, pthread_setname_np) },
 	{ "_exit", offsetof(struct real, _exit) },
@@ -191,6 +189,15 @@ static const struct symbol other_symbols[] = {
 	{ "execvpe", offsetof(struct real, execvpe) },
 	{ "fexecve", offsetof(struct real, fexecve) },
 	{ "execveat", offsetof(struct real, execveat) },
+};
+
+/*
+ * What only the newest libc has.  A look-up that fails makes libc allocate an
+ * error message, so these are looked for when the program first calls one.
+ */
+static const struct symbol c23_symbols[] = {
+	{ "free_sized", offsetof(struct real, free_sized) },
+	{ "free_aligned_sized", offsetof(struct real, free_aligned_sized) },
 };
 
 static bool
@@ -240,24 +247,41 @@ real_resolve(void)
 		sched_yield();
 }
 
-void
-real_resolve_rest(void)
+/* Look up a table once; '*done' says that it has been. */
+static void
+resolve_once(_Atomic bool *done, const struct symbol *symbols, size_t n)
 {
-	static _Atomic bool done;
 	struct thread *const self = thread_self;
 	const int saved_errno = errno;
 
 	/* acquire: pairs with the release below. */
-	if (atomic_load_explicit(&done, memory_order_acquire))
+	if (atomic_load_explicit(done, memory_order_acquire))
 		return;
 	real_resolve();
 	thread_self = &thread_muted;
-	if (!look_up(other_symbols,
-		     sizeof(other_symbols) / sizeof(struct symbol)))
+	if (!look_up(symbols, n))
 		dlerror(); /* or the program would be told of it */
 	thread_self = self;
 	errno = saved_errno;
-	atomic_store_explicit(&done, true, memory_order_release);
+	atomic_store_explicit(done, true, memory_order_release);
+}
+
+void
+real_resolve_rest(void)
+{
+	static _Atomic bool done;
+
+	resolve_once(&done, other_symbols,
+		     sizeof(other_symbols) / sizeof(struct symbol));
+}
+
+void
+real_resolve_c23(void)
+{
+	static _Atomic bool done;
+
+	resolve_once(&done, c23_symbols,
+		     sizeof(c23_symbols) / sizeof(struct symbol));
 }
 
 static __attribute__((constructor)) void

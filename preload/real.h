@@ -55,6 +55,9 @@ void real_resolve(void);
  */
 void real_resolve_rest(void);
 
+/* Resolve free_sized() and free_aligned_sized(), which may stay NULL. */
+void real_resolve_c23(void);
+
 /* The arena of the time before. */
 #define REAL_ARENA_NBYTES (64u << 10)
 extern uint8_t real_arena[REAL_ARENA_NBYTES];
