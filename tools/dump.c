@@ -129,14 +129,14 @@ print_attributes(const struct dump *d, const struct hatf_record *r)
 		print_raw(d->out, next, end);
 }
 
-static void
+static inline void
 print_key_u64(struct out *o, const char *key, uint64_t n)
 {
 	out_str(o, key);
 	out_u64(o, n);
 }
 
-static void
+static inline void
 print_key_hex(struct out *o, const char *key, uint64_t n)
 {
 	out_str(o, key);

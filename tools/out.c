@@ -55,7 +55,7 @@ out_room(struct out *o, size_t nbytes)
 }
 
 void
-out_bytes(struct out *o, const char *s, size_t nbytes)
+out_bytes_slowly(struct out *o, const char *s, size_t nbytes)
 {
 	while (nbytes > 0) {
 		const size_t n = nbytes < OUT_NBYTES ? nbytes : OUT_NBYTES;
@@ -68,37 +68,48 @@ out_bytes(struct out *o, const char *s, size_t nbytes)
 }
 
 void
-out_str(struct out *o, const char *s)
-{
-	out_bytes(o, s, strlen(s));
-}
-
-void
 out_u64(struct out *o, uint64_t n)
 {
-	char digits[NUMBER_NBYTES];
-	size_t at = sizeof(digits);
+	static const char pairs[] = "00010203040506070809"
+				    "10111213141516171819"
+				    "20212223242526272829"
+				    "30313233343536373839"
+				    "40414243444546474849"
+				    "50515253545556575859"
+				    "60616263646566676869"
+				    "70717273747576777879"
+				    "80818283848586878889"
+				    "90919293949596979899";
+	char *const first = out_room(o, NUMBER_NBYTES);
+	size_t count = 1;
 
-	do {
-		digits[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n != 0);
-	out_bytes(o, digits + at, sizeof(digits) - at);
+	for (uint64_t limit = 10; n >= limit && count < 20; limit *= 10)
+		count++;
+
+	char *p = first + count;
+
+	for (; n >= 10; n /= 100) {
+		p -= 2;
+		memcpy(p, pairs + 2 * (n % 100), 2);
+	}
+	/* A digit is left if their number is odd. */
+	if (p > first)
+		*first = (char)('0' + n);
+	o->used += count;
 }
 
 void
 out_hex(struct out *o, uint64_t n)
 {
-	char digits[NUMBER_NBYTES];
-	size_t at = sizeof(digits);
+	char *const p = out_room(o, NUMBER_NBYTES);
+	const size_t bits = 64u - (size_t)__builtin_clzll(n | 1);
+	const size_t count = (bits + 3) / 4;
 
-	do {
-		digits[--at] = "0123456789abcdef"[n & 15];
-		n >>= 4;
-	} while (n != 0);
-	digits[--at] = 'x';
-	digits[--at] = '0';
-	out_bytes(o, digits + at, sizeof(digits) - at);
+	p[0] = '0';
+	p[1] = 'x';
+	for (size_t i = count; i-- > 0; n >>= 4)
+		p[2 + i] = "0123456789abcdef"[n & 15];
+	o->used += 2 + count;
 }
 
 void

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define OUT_NBYTES 65536
 
@@ -25,8 +26,29 @@ struct out {
 /* Standard output; the only one there is. */
 struct out *out_stdout(void);
 
-void out_bytes(struct out *o, const char *s, size_t nbytes);
-void out_str(struct out *o, const char *s);
+void out_flush(struct out *o);
+
+/* What out_bytes() does when the buffer has no room. */
+void out_bytes_slowly(struct out *o, const char *s, size_t nbytes);
+
+/* Inline, so that a constant string is stored by a few moves. */
+static inline void
+out_bytes(struct out *o, const char *s, size_t nbytes)
+{
+	if (nbytes > OUT_NBYTES - o->used) {
+		out_bytes_slowly(o, s, nbytes);
+		return;
+	}
+	memcpy(o->buf + o->used, s, nbytes);
+	o->used += nbytes;
+}
+
+static inline void
+out_str(struct out *o, const char *s)
+{
+	out_bytes(o, s, strlen(s));
+}
+
 void out_u64(struct out *o, uint64_t n);
 void out_hex(struct out *o, uint64_t n); /* with "0x" */
 void out_printf(struct out *o, const char *format, ...)
@@ -37,7 +59,6 @@ void out_text(struct out *o, const char *s);
 /* The same, between double quotes. */
 void out_quoted(struct out *o, const uint8_t *s, size_t nbytes);
 
-void out_flush(struct out *o);
 bool out_failed(const struct out *o);
 
 /*
