@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_escape.c
+ *
+ * Whatever bytes a trace has, what is shown is valid UTF-8 without anything that
+ * steers a terminal; printable text stays as it is; no bound is passed.
+ */
+#include "escape.h"
+#include "figure.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *text, *want;
+} cases[] = {
+	{ "", "" },
+	{ "plain ~", "plain ~" },
+	{ "\x1b[2J\r\x7f", "\\x1b[2J\\x0d\\x7f" },
+	{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+	  "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
+	{ "\xc2\x9b", "\\xc2\\x9b" },			/* C1: CSI */
+	{ "\xe2\x80\xae", "\\xe2\\x80\\xae" },		/* right to left */
+	{ "\xc0\x80", "\\xc0\\x80" },			/* overlong */
+	{ "\xe0\x80\x80", "\\xe0\\x80\\x80" },		/* overlong */
+	{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },		/* surrogate */
+	{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80" }, /* too large */
+	{ "a\xe2\x82", "a\\xe2\\x82" },			/* cut off */
+	{ "\xe2\x41", "\\xe2\x41" },
+};
+
+START_TEST(text)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char out[64];
+
+		escape_text(cases[i].text, out, sizeof(out));
+		ck_assert_str_eq(out, cases[i].want);
+	}
+}
+END_TEST
+
+START_TEST(text_is_cut_between_characters)
+{
+	const char *const want = "ab\xc3\xa9\\x1b";
+
+	for (size_t cap = 1; cap <= strlen(want) + 1; cap++) {
+		char *const out = malloc(cap);
+
+		escape_text("ab\xc3\xa9\x1b", out, cap);
+		ck_assert_uint_lt(strlen(out), cap);
+		ck_assert_mem_eq(out, want, strlen(out));
+		ck_assert_uint_ne(strlen(out), 3);
+		free(out);
+	}
+}
+END_TEST
+
+START_TEST(utf8_keeps_what_is_valid)
+{
+	char *const copy = escape_utf8("\x1b\xc2\x9b\xff\xc3\xa9\xe2");
+
+	ck_assert_str_eq(copy, "\x1b\xc2\x9b\\xff\xc3\xa9\\xe2");
+	free(copy);
+}
+END_TEST
+
+START_TEST(figures)
+{
+	ck_assert_str_eq(figure_count(0).text, "0");
+	ck_assert_str_eq(figure_count(999).text, "999");
+	ck_assert_str_eq(figure_count(1234567).text, "1 234 567");
+	ck_assert_str_eq(figure_count(UINT64_MAX).text,
+			 "18 446 744 073 709 551 615");
+	ck_assert_str_eq(figure_nbytes(1023).text, "1023 B");
+	ck_assert_str_eq(figure_nbytes(1024).text, "1.0 KiB");
+	ck_assert_str_eq(figure_nbytes((1 << 20) - 1).text, "1.0 MiB");
+	ck_assert_str_eq(figure_nbytes(UINT64_MAX).text, "16.0 EiB");
+	ck_assert_str_eq(figure_ns(0).text, "0 ns");
+	ck_assert_str_eq(figure_ns(1500).text, "1.500 us");
+	ck_assert_str_eq(figure_ns(12345678).text, "12.346 ms");
+	ck_assert_str_eq(figure_ns(59999000000).text, "59.999 s");
+	ck_assert_str_eq(figure_ns(61000000000).text, "1 min 01 s");
+	ck_assert_str_eq(figure_ns(7380000000000).text, "2 h 03 min");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *const suite = suite_create("escape");
+	TCase *const tc = tcase_create("escape");
+
+	tcase_add_test(tc, text);
+	tcase_add_test(tc, text_is_cut_between_characters);
+	tcase_add_test(tc, utf8_keeps_what_is_valid);
+	tcase_add_test(tc, figures);
+	suite_add_tcase(suite, tc);
+
+	SRunner *const runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_NORMAL);
+
+	const int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed != 0;
+}
