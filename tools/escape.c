@@ -80,7 +80,7 @@ escape_next(const uint8_t *s, size_t nbytes, bool quoted,
 	}
 	if (quoted && (c == '"' || c == '\\' || c == '\n')) {
 		out[0] = '\\';
-		out[1] = c == '\n' ? 'n' : (char)c;
+		out[1] = (char)(c == '\n' ? 'n' : c);
 		n = 2;
 	} else if (is_control(c)) {
 		for (size_t i = 0; i < len; i++)

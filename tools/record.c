@@ -130,13 +130,13 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Write to 'lib' the absolute path of DIR/libhatftrace.so, if that exists. */
+/* Write to 'lib' the path of libhatftrace.so in that directory, if it exists. */
 static bool
-library_in(const char *dir, char lib[PATH_MAX])
+library_in(const char *dir, const char *below, char lib[PATH_MAX])
 {
-	char path[PATH_MAX + sizeof(LIBRARY) + 1];
+	char path[PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%s/" LIBRARY, dir);
+	snprintf(path, sizeof(path), "%s%s/" LIBRARY, dir, below);
 	return access(path, R_OK) == 0 && realpath(path, lib) != NULL;
 }
 
@@ -153,20 +153,14 @@ find_library(char lib[PATH_MAX])
 		speak("HATFTRACE_LIB: %s: %s", forced, strerror(errno));
 		return false;
 	}
-	n = readlink("/proc/self/exe", dir, sizeof(dir) - sizeof("/../lib"));
+	n = readlink("/proc/self/exe", dir, sizeof(dir) - 1);
 	if (n > 0) {
-		char *slash;
-
 		dir[n] = '\0';
-		slash = strrchr(dir, '/');
-		strcpy(slash, "");
-		if (library_in(dir, lib))
-			return true;
-		strcpy(slash, "/../lib");
-		if (library_in(dir, lib))
+		*strrchr(dir, '/') = '\0';
+		if (library_in(dir, "", lib) || library_in(dir, "/../lib", lib))
 			return true;
 	}
-	if (library_in(LIBDIR_STRING, lib))
+	if (library_in(LIBDIR_STRING, "", lib))
 		return true;
 	speak(LIBRARY
 	      " is neither beside this program nor in ../lib or " LIBDIR_STRING
