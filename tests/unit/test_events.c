@@ -231,6 +231,43 @@ START_TEST(a_realloc_that_announces_no_free_leaves_the_old_block)
 }
 END_TEST
 
+START_TEST(a_realloc_without_its_alloc_moves_the_block)
+{
+	static const struct step steps[] = {
+		{ .tag = 0, .size = 10, .address = 16 },
+		{ .tag = 4, .size = 20, .address = 32, .old_address = 16 },
+		{ .tag = 4, .size = 30, .address = 48 },
+		{ .tag = 0, .size = 30, .address = 48 },
+		{ .tag = 1, .address = 16 }, /* not left over any more */
+	};
+	static const enum hatf_violation want[] = {
+		0, 0, 0, HATF_VIOLATION_FREE_UNKNOWN,
+	};
+	const struct outcome o = RUN(FOREIGN, steps);
+
+	expect(&o, COUNT(want), want);
+	ck_assert_uint_eq(o.stats.live_count, 2);
+}
+END_TEST
+
+START_TEST(a_foreign_realloc_has_all_its_parts_or_none)
+{
+	static const struct step steps[] = {
+		{ .tag = 0, .size = 10, .address = 16 },
+		{ .tag = 3, .size = 20, .address = 32, .old_address = 16 },
+		{ .tag = 0, .size = 20, .address = 32 },
+		{ .tag = 1, .address = 32 },
+		{ .tag = 0, .size = 10, .address = 16 },
+	};
+	static const enum hatf_violation want[] = {
+		0, 0, HATF_VIOLATION_PAIRING, 0,
+	};
+	const struct outcome o = RUN(FOREIGN, steps);
+
+	expect(&o, COUNT(want), want);
+}
+END_TEST
+
 START_TEST(our_realloc_must_be_followed_by_its_parts)
 {
 	static const struct step steps[] = {
@@ -415,14 +452,35 @@ START_TEST(heaps_have_blocks_of_their_own)
 }
 END_TEST
 
-START_TEST(foreign_heaps_need_no_creation)
+START_TEST(foreign_and_inherited_heaps_need_no_creation)
 {
 	static const enum hatf_violation want[MAX] = {
 		[9] = HATF_VIOLATION_HEAP,
 	};
-	const struct outcome o = RUN(FOREIGN, heap_steps);
+	const struct outcome foreign = RUN(FOREIGN, heap_steps);
+	/* The parent may have made the heaps of a child. */
+	const struct outcome child = RUN(CHILD, heap_steps);
 
-	expect(&o, 10, want);
+	expect(&foreign, 10, want);
+	expect(&child, 10, want);
+}
+END_TEST
+
+START_TEST(there_may_be_many_heaps)
+{
+	struct step steps[MAX];
+	struct outcome o;
+
+	for (unsigned i = 0; i < MAX; i++)
+		steps[i] = (struct step){
+			.tag = i % 2 ? HATF_ALLOC : HATF_CREATE_HEAP,
+			.heap = i / 2 + 1,
+			.size = i,
+			.address = 16,
+		};
+	o = run(OURS, steps, MAX);
+	expect(&o, MAX, none);
+	ck_assert_uint_eq(o.stats.live_count, MAX / 2);
 }
 END_TEST
 
@@ -521,6 +579,8 @@ main(void)
 		every_kind_of_realloc_is_one_event,
 		a_foreign_realloc_may_come_alone,
 		a_realloc_that_announces_no_free_leaves_the_old_block,
+		a_realloc_without_its_alloc_moves_the_block,
+		a_foreign_realloc_has_all_its_parts_or_none,
 		our_realloc_must_be_followed_by_its_parts,
 		a_part_that_the_end_cuts_off_is_counted,
 		each_wrong_use_of_a_block_is_told_once,
@@ -528,7 +588,8 @@ main(void)
 		our_threads_are_created_used_and_destroyed_in_that_order,
 		foreign_threads_need_no_creation,
 		heaps_have_blocks_of_their_own,
-		foreign_heaps_need_no_creation,
+		foreign_and_inherited_heaps_need_no_creation,
+		there_may_be_many_heaps,
 		a_forked_child_may_free_what_its_parent_made,
 		free_of_null_is_nothing_in_a_foreign_trace,
 		comments_come_in_their_place_with_their_text,

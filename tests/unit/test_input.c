@@ -180,6 +180,27 @@ START_TEST(a_cut_gives_every_byte_before_it)
 }
 END_TEST
 
+/* One match of deflate is up to 258 bytes: they may have to wait for room. */
+START_TEST(a_cut_gives_output_that_has_to_wait_for_room)
+{
+	struct hand want = { 0 }, file = { 0 };
+	size_t nbytes;
+
+	for (int i = 0; i < 20000; i++)
+		hand_put(&want, 0, 1);
+	hand_gzip(&file, want.bytes, want.used);
+	for (size_t cut = 2; cut < file.used; cut++) {
+		const struct hand part = { file.bytes, cut, cut };
+
+		ck_assert_int_eq(read_bytes(&part, 10, &want, &nbytes),
+				 HATF_TRUNCATED);
+		ck_assert_uint_eq(nbytes, knowable(file.bytes, cut));
+	}
+	hand_fini(&want);
+	hand_fini(&file);
+}
+END_TEST
+
 START_TEST(damage_is_found_after_the_bytes_before_it)
 {
 	struct hand want = { 0 }, file = { 0 };
@@ -332,6 +353,7 @@ main(void)
 		gzip_members_are_one_stream,
 		a_header_with_every_optional_part_is_stepped_over,
 		a_cut_gives_every_byte_before_it,
+		a_cut_gives_output_that_has_to_wait_for_room,
 		damage_is_found_after_the_bytes_before_it,
 		what_follows_a_member_must_be_a_member,
 		a_pipe_is_waited_for,

@@ -378,7 +378,7 @@ put_note(struct hand *h, const char *format, ...)
 
 /* What to write wrongly, by adding one. */
 struct wrong {
-	int block, record, event, events, records, bytes;
+	int block, record, event, events, records, bytes, block_bytes;
 };
 
 /* Header, two blocks with an alloc each, trailer; 6 records, 2 events. */
@@ -389,7 +389,7 @@ put_ours(struct hand *h, const struct wrong *w, const char *tail)
 	put_note(h, "HATF block\nblock=0\nrecord=1\nevent=0\ntime=0\n"
 		    "bytes=%010d\n",
 		 /* from the stream's first byte to the end of the alloc */
-		 (int)h->used + 3 + 60 + 9);
+		 (int)h->used + 3 + 60 + 9 + w->block_bytes);
 	hand_alloc(h, 1, 16);
 	put_note(h, "HATF block\nblock=%d\nrecord=%d\nevent=%d\ntime=0\n"
 		    "bytes=0000000500\n",
@@ -437,6 +437,31 @@ START_TEST(our_traces_are_complete_if_they_say_so_and_it_is_true)
 		close(fd);
 		hand_fini(&h);
 	}
+}
+END_TEST
+
+START_TEST(a_trace_that_lost_events_is_not_complete)
+{
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	struct hand h = { 0 };
+	size_t n;
+	int fd;
+
+	hand_comment(&h, "HATF 1.0\n");
+	hand_comment(&h, "HATF lost\nthread=0\ncount=3\n");
+	hand_comment(&h, "HATF lost\nthread=1\ncount=4\n");
+	put_note(&h, "HATF end\ncomplete=1\nevents=0\nrecords=3\nlost=0\n"
+		     "hatf_bytes=%zu\n",
+		 h.used);
+	reader = open_bytes(&h, 0, &fd);
+	ck_assert_int_eq(drain(reader, &n), HATF_END);
+	hatf_reader_get_stats(reader, &stats);
+	ck_assert(!stats.complete);
+	ck_assert_uint_eq(stats.lost_count, 7);
+	hatf_reader_close(reader);
+	close(fd);
+	hand_fini(&h);
 }
 END_TEST
 
@@ -523,6 +548,8 @@ START_TEST(claims_that_are_not_true_are_errors)
 		{ { .events = -1 }, "events", 5 },
 		{ { .records = 1 }, "records", 5 },
 		{ { .bytes = 1 }, "hatf_bytes", 5 },
+		/* The block would reach into the next one. */
+		{ { .block_bytes = 1 }, "bytes", 3 },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -663,6 +690,7 @@ main(void)
 		a_pipe_is_read_as_a_file_is,
 		metadata_comes_only_on_request,
 		our_traces_are_complete_if_they_say_so_and_it_is_true,
+		a_trace_that_lost_events_is_not_complete,
 		header_and_trailer_can_be_asked,
 		a_trailer_that_is_not_last_is_none,
 		claims_that_are_not_true_are_errors,
