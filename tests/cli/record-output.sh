@@ -84,7 +84,7 @@ refused 'no directory' 'cannot write to directory */none: No such file*' \
 refused 'a file for a directory' 'cannot write to directory */f.hatf.gz: Not*' \
 	-o f.hatf.gz/x
 refused 'a directory for a file' 'cannot write to *: Is a directory' -o 'a b%%p%%'
-refused 'a device' 'cannot write to /dev/null: not a regular file' -o /dev/null
+refused 'a device' 'cannot write to */dev*: *' -o /dev/null
 HATFTRACE_OUT=none/%p refused 'from the environment' 'cannot write to *'
 HATFTRACE_LIB=none.so refused 'no library' 'HATFTRACE_LIB: none.so: No such*'
 mkdir 'with blank'

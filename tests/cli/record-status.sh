@@ -41,7 +41,7 @@ fi
 run "$HATF" record -- ./nothing
 check_status 'not found' 127
 check_one_line 'not found' 'hatf record: ./nothing: No such file or directory'
-run "$HATF" record -- no-such-command-anywhere
+PATH=/usr/bin:/bin run "$HATF" record -- no-such-command-anywhere
 check_status 'not in PATH' 127
 check_one_line 'not in PATH' 'hatf record: no-such-command-anywhere: No such*'
 mkdir directory
