@@ -20,12 +20,12 @@
 #include <assert.h>
 
 /* Values of 'extra_nbytes' that are no length: where the length stands. */
-#define LENGTH_V1 0x10000u	/* in the last byte of the fixed part */
-#define LENGTH_V2 0x10001u	/* in its last two bytes */
+#define LENGTH_V1	0x10000u /* in the last byte of the fixed part */
+#define LENGTH_V2	0x10001u /* in its last two bytes */
 #define LENGTH_METADATA 0x10002u /* it follows from the codes */
 
-/* tag, seven numbers of 8 bytes, and 7 bytes that a fetch may run over. */
-#define FETCH_NBYTES (1 + 7 * 8 + 7)
+/* tag, six numbers of 8 bytes, and 7 bytes that a fetch may run over. */
+#define FETCH_NBYTES (1 + 6 * 8 + 7)
 
 /* Derive the tables from the layout. */
 static void
@@ -43,7 +43,8 @@ settle(struct decoder *d)
 		extra = LENGTH_V2;
 	}
 	for (unsigned tag = HATF_ALLOC; tag < HATF_COMMENT; tag++) {
-		d->fixed_nbytes[tag] = length_nbytes +
+		d->fixed_nbytes[tag] =
+			length_nbytes +
 			(uint32_t)layout_record_nbytes(&d->layout, tag);
 		d->extra_nbytes[tag] = extra;
 	}
@@ -310,8 +311,8 @@ decoder_cut_field(const struct decoder *d, const uint8_t *p, size_t left)
 {
 	assert(left > 0 && p[0] < HATF_TAG_COUNT);
 	if (p[0] == HATF_COMMENT)
-		return left < d->fixed_nbytes[HATF_COMMENT] ? "length" :
-							      "string";
+		return left < d->fixed_nbytes[HATF_COMMENT] ? "length"
+							    : "string";
 	if (p[0] == HATF_METADATA)
 		return "metadata";
 	return cut_number(d, p, left);

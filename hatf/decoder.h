@@ -19,10 +19,10 @@
 
 /*
  * The longest record: a comment of 65535 bytes takes less than a realloc with as
- * many bytes of attributes and seven numbers of 8 bytes.  A window that holds
+ * many bytes of attributes and six numbers of 8 bytes.  A window that holds
  * this many bytes always holds a whole record.
  */
-#define DECODER_RECORD_MAX_NBYTES (1 + 7 * 8 + 2 + 65535)
+#define DECODER_RECORD_MAX_NBYTES (1 + 6 * 8 + 2 + 65535)
 
 /* Why decoder_decode() stopped. */
 enum decoder_stop {

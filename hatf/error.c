@@ -87,10 +87,9 @@ hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 	if (err->status == HATF_IO || err->status == HATF_NO_MEMORY) {
 		char text[128];
 		const char *const reason =
-			err->sys_errno == 0
-				? hatf_status_text(err->status)
-				: strerror_r(err->sys_errno, text,
-					     sizeof(text));
+			err->sys_errno == 0 ? hatf_status_text(err->status)
+					    : strerror_r(err->sys_errno, text,
+							 sizeof(text));
 
 		snprintf(buf, nbytes, "%s%s%s", field, colon, reason);
 		return buf;
@@ -99,7 +98,8 @@ hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 		snprintf(buf, nbytes, "not a HATF trace: it is empty");
 		return buf;
 	}
-	snprintf(buf, nbytes, "offset 0x%" PRIx64 ", record %" PRIu64 "%s%s: %s",
+	snprintf(buf, nbytes,
+		 "offset 0x%" PRIx64 ", record %" PRIu64 "%s%s: %s",
 		 err->offset, err->record, colon, field,
 		 hatf_status_text(err->status));
 	return buf;

@@ -31,25 +31,25 @@ struct hatf_events {
 	struct ids threads;
 	struct inherited inherited;
 	struct pairing pairing;
-	uint64_t realloc_size;	/* of the last realloc */
-	bool part_seen;		/* of what the last realloc announced */
+	uint64_t realloc_size; /* of the last realloc */
+	bool part_seen;	       /* of what the last realloc announced */
 	/* The old block of a tag 4, which may turn out to be still live. */
 	struct live_block left_over;
 	uint64_t left_over_address;
 	struct heap *left_over_heap; /* NULL: none */
-	bool ours;		/* written by this project: judge strictly */
-	bool is_child;		/* of a fork */
-	bool has_time;		/* 'stats' has a first time */
+	bool ours;     /* written by this project: judge strictly */
+	bool is_child; /* of a fork */
+	bool has_time; /* 'stats' has a first time */
 	bool no_memory;
-	bool thread_known;	/* 'thread' exists: no need to look */
-	uint64_t thread;	/* of the last record */
-	uint64_t time;		/* of the last record */
-	uint64_t record;	/* number of the next one */
+	bool thread_known; /* 'thread' exists: no need to look */
+	uint64_t thread;   /* of the last record */
+	uint64_t time;	   /* of the last record */
+	uint64_t record;   /* number of the next one */
 	uint64_t object_count;
-	enum hatf_violation carried; /* for the next event */
+	enum hatf_violation carried;	/* for the next event */
 	struct hatf_events_stats stats; /* what is not counted elsewhere */
 	struct hatf_record records[BATCH_COUNT];
-	size_t next, filled;	/* in 'records' */
+	size_t next, filled; /* in 'records' */
 };
 
 enum hatf_status
@@ -325,8 +325,8 @@ on_thread(struct hatf_events *ev, const struct hatf_record *rec,
 {
 	const bool creates = rec->tag == HATF_CREATE_THREAD;
 
-	out->kind = creates ? HATF_EVENT_THREAD_CREATE
-			    : HATF_EVENT_THREAD_DESTROY;
+	out->kind =
+		creates ? HATF_EVENT_THREAD_CREATE : HATF_EVENT_THREAD_DESTROY;
 	ev->thread_known = false;
 	take(ev, out,
 	     creates ? ids_create(&ev->threads, rec->thread)
@@ -394,8 +394,8 @@ note_time(struct hatf_events *ev, const struct hatf_record *rec)
 static enum pairing_role
 pair(struct hatf_events *ev, const struct hatf_record *rec)
 {
-	const bool waits = ev->pairing.alloc_expected ||
-			   ev->pairing.free_expected;
+	const bool waits =
+		ev->pairing.alloc_expected || ev->pairing.free_expected;
 	const enum pairing_role role = pairing_role(&ev->pairing, rec);
 
 	if (role == PAIRING_PART) {

@@ -18,14 +18,14 @@
 #include "lines.h"
 
 struct framing {
-	bool ours;	       /* the first record is a header */
-	bool complete;	       /* the trailer says so, and nothing was lost */
+	bool ours;     /* the first record is a header */
+	bool complete; /* the trailer says so, and nothing was lost */
 	struct lines header;
-	struct lines trailer;  /* of the last "HATF end" */
-	uint64_t trailer_end;  /* offset after that comment; 0: none */
+	struct lines trailer; /* of the last "HATF end" */
+	uint64_t trailer_end; /* offset after that comment; 0: none */
 	uint64_t block_count;
-	uint64_t block_end;    /* offset where the last block says it ends */
-	uint64_t lost_count;   /* events */
+	uint64_t block_end;  /* offset where the last block says it ends */
+	uint64_t lost_count; /* events */
 };
 
 /*

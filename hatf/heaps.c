@@ -75,7 +75,7 @@ void
 heaps_clear(struct heaps *heaps, uint64_t id)
 {
 	const struct live_block *const known = live_find(&heaps->index, id);
-	struct heap *const heap = id == 0 ? &heaps->first
+	struct heap *const heap = id == 0	  ? &heaps->first
 				  : known == NULL ? NULL
 						  : heaps->others[known->size];
 
@@ -102,8 +102,7 @@ heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
 	  const struct live_block *block, bool *replaced_ret)
 {
 	bool added;
-	struct live_block *const place =
-		live_put(&heap->live, address, &added);
+	struct live_block *const place = live_put(&heap->live, address, &added);
 
 	if (place == NULL)
 		return false;

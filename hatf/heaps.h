@@ -20,11 +20,11 @@ struct heap {
 };
 
 struct heaps {
-	struct heap first;	/* heap 0 */
-	struct heap **others;	/* in order of first use */
+	struct heap first;    /* heap 0 */
+	struct heap **others; /* in order of first use */
 	size_t other_count;
-	struct live index;	/* id -> 'size' is the place in 'others' */
-	struct ids ids;		/* which exist */
+	struct live index; /* id -> 'size' is the place in 'others' */
+	struct ids ids;	   /* which exist */
 	uint64_t live_count, live_nbytes;
 	uint64_t peak_count, peak_nbytes;
 };

@@ -13,7 +13,7 @@
 
 enum ids_result {
 	IDS_OK,
-	IDS_WRONG,     /* it does not exist, or does already */
+	IDS_WRONG, /* it does not exist, or does already */
 	IDS_NO_MEMORY,
 };
 

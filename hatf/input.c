@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /* RFC 1952; zlib's window bits for "gzip only, any window". */
-#define GZIP_ID1 0x1f
-#define GZIP_ID2 0x8b
+#define GZIP_ID1	 0x1f
+#define GZIP_ID2	 0x8b
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
 /* read() that waits for what is not there yet.  -1 sets 'sys_errno'. */
@@ -70,8 +70,8 @@ input_init(struct input *in, int fd)
 	while (used < 2 && !in->file_ended)
 		used += read_file(in, in->buf + used, INPUT_BUF_NBYTES - used);
 	in->end = in->buf + used;
-	in->compressed = used >= 2 && in->buf[0] == GZIP_ID1 &&
-			 in->buf[1] == GZIP_ID2;
+	in->compressed =
+		used >= 2 && in->buf[0] == GZIP_ID1 && in->buf[1] == GZIP_ID2;
 	if (in->compressed) {
 		if (inflateInit2(&in->zlib, GZIP_WINDOW_BITS) != Z_OK)
 			return in->status = HATF_NO_MEMORY;
@@ -124,8 +124,8 @@ inflate_some(struct input *in)
 	}
 	if (result == Z_OK || result == Z_BUF_ERROR)
 		return true;
-	in->status = result == Z_MEM_ERROR ? HATF_NO_MEMORY
-					   : HATF_BAD_COMPRESSION;
+	in->status =
+		result == Z_MEM_ERROR ? HATF_NO_MEMORY : HATF_BAD_COMPRESSION;
 	return false;
 }
 

@@ -24,14 +24,14 @@
 #define INPUT_BUF_NBYTES (64 * 1024)
 
 struct input {
-	int fd;			/* the caller's */
+	int fd; /* the caller's */
 	bool compressed;
-	bool in_member;		/* bytes of a gzip member have been read */
+	bool in_member; /* bytes of a gzip member have been read */
 	bool file_ended;
 	bool zlib_in_use;
-	int sys_errno;		/* of HATF_IO */
-	enum hatf_status status;/* HATF_OK until there is nothing more */
-	uint64_t file_nbytes;	/* read from 'fd' */
+	int sys_errno;		 /* of HATF_IO */
+	enum hatf_status status; /* HATF_OK until there is nothing more */
+	uint64_t file_nbytes;	 /* read from 'fd' */
 	uint8_t *buf;
 	const uint8_t *next, *end; /* what is left in 'buf' */
 	z_stream zlib;

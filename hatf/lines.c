@@ -49,8 +49,9 @@ lines_set(struct lines *lines, const char *comment, size_t nbytes)
 	while (next < nbytes) {
 		const char *const line = comment + next;
 		const char *const newline = memchr(line, '\n', nbytes - next);
-		const size_t length = newline == NULL ? nbytes - next
-						      : (size_t)(newline - line);
+		const size_t length = newline == NULL
+					      ? nbytes - next
+					      : (size_t)(newline - line);
 
 		add(lines, line, length);
 		next += length + 1;

@@ -86,14 +86,13 @@ live_find(struct live *live, uint64_t address)
  * HUGE_NBYTES on it asks for huge pages: with small ones most of them cost a walk
  * of the page tables.
  */
-#define HUGE_NBYTES ((size_t)2 << 20)
+#define HUGE_NBYTES	  ((size_t)2 << 20)
 #define CACHE_LINE_NBYTES 64
 
 static bool
 allocate(struct live *live, size_t slot_count)
 {
-	const size_t slot_nbytes =
-		sizeof(*live->blocks) + sizeof(*live->keys);
+	const size_t slot_nbytes = sizeof(*live->blocks) + sizeof(*live->keys);
 	size_t nbytes, align = CACHE_LINE_NBYTES;
 
 	if (__builtin_mul_overflow(slot_count, slot_nbytes, &nbytes) ||

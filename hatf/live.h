@@ -31,8 +31,8 @@
 
 /* What is known of a live block, besides its address. */
 struct live_block {
-	uint64_t size;	      /* bytes asked for */
-	uint64_t object;      /* id */
+	uint64_t size;	 /* bytes asked for */
+	uint64_t object; /* id */
 	uint64_t birth_time;
 	uint64_t birth_event; /* number */
 };
@@ -45,9 +45,9 @@ struct live {
 	struct live_block *blocks; /* NULL while there are no slots */
 	uint64_t *keys;		   /* behind 'blocks' in the same memory */
 	size_t slot_count;
-	size_t used;		   /* slots */
+	size_t used; /* slots */
 	uint64_t seed[3];
-	struct live_block zero;	   /* the block of address 0 */
+	struct live_block zero; /* the block of address 0 */
 	bool has_zero;
 };
 
@@ -79,8 +79,8 @@ live_hash(const struct live *live, uint64_t address)
 {
 	__extension__ typedef unsigned __int128 wide;
 	const wide a = (wide)(address ^ live->seed[0]) * live->seed[1];
-	const wide b = (wide)((uint64_t)a ^ (uint64_t)(a >> 64)) *
-		       live->seed[2];
+	const wide b =
+		(wide)((uint64_t)a ^ (uint64_t)(a >> 64)) * live->seed[2];
 
 	return (uint64_t)b ^ (uint64_t)(b >> 64);
 }

@@ -42,8 +42,8 @@ struct hatf_reader {
 	struct framing framing;
 	uint8_t *window;
 	const uint8_t *next, *end;
-	int own_fd;		  /* closed with the reader; -1: none */
-	enum hatf_status status;  /* HATF_OK, or what every call returns */
+	int own_fd;		 /* closed with the reader; -1: none */
+	enum hatf_status status; /* HATF_OK, or what every call returns */
 	struct hatf_error err;
 };
 
@@ -112,8 +112,8 @@ static bool
 note_comment(struct hatf_reader *reader, const struct hatf_record *comment)
 {
 	const char *field = NULL;
-	const enum hatf_status status = framing_note(
-		&reader->framing, comment, &reader->decoder, &field);
+	const enum hatf_status status = framing_note(&reader->framing, comment,
+						     &reader->decoder, &field);
 
 	if (status == HATF_OK)
 		return true;

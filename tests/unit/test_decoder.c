@@ -10,7 +10,7 @@
 #include "decoder.h"
 #include "hand.h"
 
-#define MAX 64
+#define MAX	     64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Decode everything in 'h' from a place with nothing behind it. */
@@ -27,8 +27,8 @@ decode(struct decoder *d, const struct hand *h, struct hatf_record *records)
 	guard(&last, h->bytes, h->used);
 	next = last.bytes;
 	do
-		n += decoder_decode(d, &next, last.bytes + h->used,
-				    records + n, MAX - n);
+		n += decoder_decode(d, &next, last.bytes + h->used, records + n,
+				    MAX - n);
 	while (d->stop == DECODER_COMMENT);
 	ck_assert_int_ne(d->stop, DECODER_FULL);
 	return n;
@@ -139,9 +139,9 @@ sign_extend(uint64_t raw, unsigned nbytes)
 static uint64_t
 field_of(const struct hatf_record *r, unsigned field)
 {
-	return field == HATF_FIELD_ADDRESS ? r->address :
-	       field == HATF_FIELD_TIME	   ? r->time :
-					     r->thread;
+	return field == HATF_FIELD_ADDRESS ? r->address
+	       : field == HATF_FIELD_TIME  ? r->time
+					   : r->thread;
 }
 
 /* Two records with 'raw' in one field and nothing else. */
@@ -180,9 +180,9 @@ START_TEST(stored_values_extend_as_their_interpretation_says)
 		for (size_t w = 0; w < COUNT(widths); w++)
 			for (size_t p = 0; p < COUNT(patterns); p++)
 				for (unsigned field = 1; field <= 3; field++)
-					try_width(field, kinds[k], widths[w],
-						  repeat(patterns[p],
-							 widths[w]));
+					try_width(
+						field, kinds[k], widths[w],
+						repeat(patterns[p], widths[w]));
 }
 END_TEST
 
@@ -231,11 +231,11 @@ START_TEST(each_use_of_a_field_is_the_next_ones_previous)
 
 	hand_interpretation(&h, 1, HATF_DELTA, 1, 1000, 0);
 	hand_width(&h, 1, 1);
-	hand_put(&h, 0x010a, 2);	 /* free: +10 */
-	hand_put(&h, 0x0300000020, 5);	 /* realloc of size 32 ... */
-	hand_put(&h, 0x05fe, 2);	 /* ... old +5, new -2 */
-	hand_put(&h, 8, 1);		 /* createThread: no address */
-	hand_put(&h, 0x0101, 2);	 /* free: +1 */
+	hand_put(&h, 0x010a, 2);       /* free: +10 */
+	hand_put(&h, 0x0300000020, 5); /* realloc of size 32 ... */
+	hand_put(&h, 0x05fe, 2);       /* ... old +5, new -2 */
+	hand_put(&h, 8, 1);	       /* createThread: no address */
+	hand_put(&h, 0x0101, 2);       /* free: +1 */
 	hand_interpretation(&h, 1, HATF_STRIDE, 2, 0, 16);
 	hand_put(&h, 0x0300000020, 5);
 	hand_put(&h, 1, 1);
@@ -314,8 +314,7 @@ try_attributes(unsigned width, unsigned length_nbytes, size_t nbytes)
 		ck_assert_uint_eq(r[i].address, 0x12345678);
 		ck_assert_uint_eq(r[i].attributes_nbytes, nbytes);
 		for (size_t k = 0; k < nbytes; k++)
-			ck_assert_uint_eq(r[i].attributes[k],
-					  (k + i) & 0xff);
+			ck_assert_uint_eq(r[i].attributes[k], (k + i) & 0xff);
 	}
 }
 
@@ -406,8 +405,7 @@ START_TEST(illegal_metadata_is_refused)
 
 		memcpy(bytes + 1, cases[i].code, 3);
 		bytes[11] = (char)cases[i].value;
-		refuse(bytes, sizeof(bytes), HATF_BAD_METADATA,
-		       cases[i].field);
+		refuse(bytes, sizeof(bytes), HATF_BAD_METADATA, cases[i].field);
 	}
 }
 END_TEST
@@ -458,9 +456,9 @@ put_widest(struct hand *h)
 
 START_TEST(a_record_in_pieces_is_decoded_when_it_is_whole)
 {
-	static const char *const fields[] = { "size",	"old address",
+	static const char *const fields[] = { "size",	     "old address",
 					      "new address", "thread",
-					      "heap",	"time" };
+					      "heap",	     "time" };
 	const size_t metadata = 5 * (12 + 4) + 4 + 4;
 	struct hatf_record r[MAX];
 	struct hand h = { 0 };
@@ -478,13 +476,12 @@ START_TEST(a_record_in_pieces_is_decoded_when_it_is_whole)
 		if (cut > metadata) {
 			const size_t i = (cut - metadata - 1) / 8;
 
-			ck_assert_str_eq(decoder_cut_field(&d, next,
-							   cut - metadata),
-					 i < 6 ? fields[i] : "attributes");
+			ck_assert_str_eq(
+				decoder_cut_field(&d, next, cut - metadata),
+				i < 6 ? fields[i] : "attributes");
 		}
-		ck_assert_uint_eq(decoder_decode(&d, &next, h.bytes + h.used, r,
-						 MAX),
-				  1);
+		ck_assert_uint_eq(
+			decoder_decode(&d, &next, h.bytes + h.used, r, MAX), 1);
 		expect(&r[0], 3, 1, 2, 2 + 3, 4, 5, 6);
 		ck_assert_uint_eq(r[0].attributes_nbytes, 3);
 	}

@@ -10,7 +10,7 @@
 #include "hand.h"
 #include "hatf.h"
 
-#define MAX 64
+#define MAX	     64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* One record; in the order of the fields that most tests use. */
@@ -20,8 +20,8 @@ struct step {
 };
 
 enum origin {
-	OURS,	/* with our header */
-	CHILD,	/* and with that of a forked child */
+	OURS,  /* with our header */
+	CHILD, /* and with that of a forked child */
 	FOREIGN,
 };
 
@@ -63,8 +63,8 @@ run(enum origin origin, const struct step *steps, size_t count)
 	int fd;
 
 	if (origin != FOREIGN)
-		hand_comment(&h, origin == OURS ? "HATF 1.0\n" :
-						  "HATF 1.0\nparent_pid=7\n");
+		hand_comment(&h, origin == OURS ? "HATF 1.0\n"
+						: "HATF 1.0\nparent_pid=7\n");
 	for (size_t i = 0; i < COUNT(widths); i++) {
 		hand_interpretation(&h, widths[i][0], HATF_NONE, 0, 0, 0);
 		hand_width(&h, widths[i][0], widths[i][1]);
@@ -72,9 +72,9 @@ run(enum origin origin, const struct step *steps, size_t count)
 	for (size_t i = 0; i < count; i++)
 		put_step(&h, &steps[i]);
 	fd = hand_file(h.bytes, h.used);
-	ck_assert_int_eq(hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader,
-					     NULL),
-			 HATF_OK);
+	ck_assert_int_eq(
+		hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader, NULL),
+		HATF_OK);
 	ck_assert_int_eq(hatf_events_open(reader, &events), HATF_OK);
 	while (hatf_events_read(events, &event, 1, &n) == HATF_OK)
 		if (event.kind != HATF_EVENT_COMMENT)
@@ -168,9 +168,9 @@ START_TEST(every_kind_of_realloc_is_one_event)
 	static const struct {
 		uint64_t old_address, address, size, old_size, object;
 	} want[] = {
-		{ 0, 16, 10, 0, 1 },   { 16, 16, 20, 10, 1 },
-		{ 16, 0, 99, 20, 1 },  { 16, 64, 30, 20, 1 },
-		{ 64, 0, 0, 30, 1 },   { 0, 0, 5, 0, 0 },
+		{ 0, 16, 10, 0, 1 },  { 16, 16, 20, 10, 1 },
+		{ 16, 0, 99, 20, 1 }, { 16, 64, 30, 20, 1 },
+		{ 64, 0, 0, 30, 1 },  { 0, 0, 5, 0, 0 },
 	};
 	const struct outcome o = RUN(OURS, steps);
 
@@ -241,7 +241,10 @@ START_TEST(a_realloc_without_its_alloc_moves_the_block)
 		{ .tag = 1, .address = 16 }, /* not left over any more */
 	};
 	static const enum hatf_violation want[] = {
-		0, 0, 0, HATF_VIOLATION_FREE_UNKNOWN,
+		0,
+		0,
+		0,
+		HATF_VIOLATION_FREE_UNKNOWN,
 	};
 	const struct outcome o = RUN(FOREIGN, steps);
 
@@ -260,7 +263,10 @@ START_TEST(a_foreign_realloc_has_all_its_parts_or_none)
 		{ .tag = 0, .size = 10, .address = 16 },
 	};
 	static const enum hatf_violation want[] = {
-		0, 0, HATF_VIOLATION_PAIRING, 0,
+		0,
+		0,
+		HATF_VIOLATION_PAIRING,
+		0,
 	};
 	const struct outcome o = RUN(FOREIGN, steps);
 
@@ -289,11 +295,16 @@ START_TEST(our_realloc_must_be_followed_by_its_parts)
 		{ .tag = 1, .address = 80 },
 	};
 	static const enum hatf_violation want[] = {
-		0, 0, HATF_VIOLATION_PAIRING,	     /* alloc 48 */
-		0, HATF_VIOLATION_PAIRING,	     /* free 48 */
-		0, HATF_VIOLATION_PAIRING,	     /* createThread */
-		HATF_VIOLATION_FREE_UNKNOWN,	     /* free 64 */
-		HATF_VIOLATION_PAIRING, 0,
+		0,
+		0,
+		HATF_VIOLATION_PAIRING, /* alloc 48 */
+		0,
+		HATF_VIOLATION_PAIRING, /* free 48 */
+		0,
+		HATF_VIOLATION_PAIRING,	     /* createThread */
+		HATF_VIOLATION_FREE_UNKNOWN, /* free 64 */
+		HATF_VIOLATION_PAIRING,
+		0,
 	};
 	const struct outcome o = RUN(OURS, steps);
 
@@ -393,13 +404,13 @@ static const struct step thread_steps[] = {
 	{ .tag = 1, .thread = 2, .address = 16 }, /* never created */
 	{ .tag = 8, .thread = 0 },
 	{ .tag = 9, .thread = 3 },
-	{ .tag = 8, .thread = 1 },		  /* while it lives */
+	{ .tag = 8, .thread = 1 }, /* while it lives */
 };
 
 START_TEST(our_threads_are_created_used_and_destroyed_in_that_order)
 {
 	static const enum hatf_violation bad = HATF_VIOLATION_THREAD;
-	static const enum hatf_violation want[] = { 0, 0,   0,	 0,   bad, 0,
+	static const enum hatf_violation want[] = { 0,	 0,   0,   0,	bad, 0,
 						    bad, bad, bad, bad, bad };
 	const struct outcome o = RUN(OURS, thread_steps);
 
@@ -502,8 +513,15 @@ START_TEST(a_forked_child_may_free_what_its_parent_made)
 		{ .tag = 1, .address = 80 },
 	};
 	static const enum hatf_violation want[] = {
-		0, HATF_VIOLATION_FREE_UNKNOWN, 0, 0,
-		HATF_VIOLATION_FREE_UNKNOWN,	0, 0, 0, 0,
+		0,
+		HATF_VIOLATION_FREE_UNKNOWN,
+		0,
+		0,
+		HATF_VIOLATION_FREE_UNKNOWN,
+		0,
+		0,
+		0,
+		0,
 		HATF_VIOLATION_FREE_UNKNOWN,
 	};
 	const struct outcome o = RUN(CHILD, steps);

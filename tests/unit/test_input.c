@@ -88,8 +88,9 @@ expect_whole(const struct hand *file, const struct hand *want)
 
 START_TEST(a_plain_file_is_handed_through)
 {
-	static const size_t sizes[] = { 0, 1, 2, 3, INPUT_BUF_NBYTES,
-					INPUT_BUF_NBYTES + 1, 300000 };
+	static const size_t sizes[] = {
+		0, 1, 2, 3, INPUT_BUF_NBYTES, INPUT_BUF_NBYTES + 1, 300000
+	};
 
 	for (size_t i = 0; i < COUNT(sizes); i++) {
 		struct hand want = { 0 };
@@ -167,12 +168,11 @@ START_TEST(a_cut_gives_every_byte_before_it)
 	hand_gzip(&file, want.bytes + 1000, 2000);
 	for (size_t cut = 2; cut < file.used; cut++) {
 		const struct hand part = { file.bytes, cut, cut };
-		const enum hatf_status status =
-			read_bytes(&part, cut % 2 ? 1 << 16 : 10, &want,
-				   &nbytes);
+		const enum hatf_status status = read_bytes(
+			&part, cut % 2 ? 1 << 16 : 10, &want, &nbytes);
 
-		ck_assert_int_eq(status, cut == member ? HATF_END :
-							 HATF_TRUNCATED);
+		ck_assert_int_eq(status,
+				 cut == member ? HATF_END : HATF_TRUNCATED);
 		ck_assert_uint_eq(nbytes, knowable(file.bytes, cut));
 	}
 	hand_fini(&want);

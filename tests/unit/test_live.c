@@ -10,7 +10,7 @@
 #include "live.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define KEY_COUNT 4096
+#define KEY_COUNT    4096
 
 static uint64_t
 next_random(uint64_t *seed)
@@ -100,8 +100,8 @@ START_TEST(it_agrees_with_a_model)
 	for (uint64_t step = 1; step <= 200000; step++) {
 		const size_t i = next_random(&seed) % KEY_COUNT;
 		/* Long phases of growing and of shrinking. */
-		const bool grows = next_random(&seed) % 100 <
-				   (step / 25000 % 2 ? 10 : 90);
+		const bool grows =
+			next_random(&seed) % 100 < (step / 25000 % 2 ? 10 : 90);
 
 		check_key(&live, i);
 		if (model[i] == 0 && grows) {

@@ -111,8 +111,9 @@ make_ours(void)
 	put_block(&t, 1, 12, 6, HATF_WIDTH_V2);
 	note(&t, "an annotation");
 	t.member[2] = t.h.used;
-	note(&t, "HATF end\ncomplete=1\nevents=12\nrecords=24\nlost=0\n"
-		 "hatf_bytes=%zu\n",
+	note(&t,
+	     "HATF end\ncomplete=1\nevents=12\nrecords=24\nlost=0\n"
+	     "hatf_bytes=%zu\n",
 	     t.h.used);
 	return t;
 }
@@ -159,8 +160,8 @@ expectation(const struct trace *t, size_t known, bool in_member)
 		want.status = HATF_END;
 	/* Plain, it takes the header's first line or one whole record. */
 	if (!in_member)
-		want.opens = t->ours ? known >= 3 + strlen("HATF 1.0") :
-				       want.records > 0;
+		want.opens = t->ours ? known >= 3 + strlen("HATF 1.0")
+				     : want.records > 0;
 	return want;
 }
 
@@ -171,8 +172,8 @@ check(const uint8_t *bytes, size_t nbytes, const struct want *want)
 	struct hatf_record records[MAX];
 	struct hatf_reader *reader;
 	struct hatf_error err;
-	const enum hatf_status opened = hatf_reader_open_fd(
-		fd, HATF_READ_METADATA, &reader, &err);
+	const enum hatf_status opened =
+		hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader, &err);
 	size_t n = 0, sum = 0;
 
 	ck_assert_int_eq(opened, want->opens ? HATF_OK : HATF_NOT_HATF);
