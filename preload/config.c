@@ -8,7 +8,13 @@
 #include "deflate.h"
 #include "say.h"
 
-#define RING_NBYTES_DEFAULT (1ull << 20)
+
+/*
+ * Where nothing else is said, the initial thread, which in many programs does all
+ * the work, has a ring that lets it go on when the writer does not get a processor
+ * for a while.
+ */
+#define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
 #define RING_NBYTES_MIN (4ull << 10) /* room for a few dozen events */
 #define RING_NBYTES_MAX (1ull << 30)
 
@@ -96,6 +102,7 @@ set_buffer(struct config *c, const char *value)
 	c->ring_words = 1;
 	while (c->ring_words * 2 * sizeof(uint64_t) <= n)
 		c->ring_words *= 2;
+	c->initial_ring_words = c->ring_words;
 	return true;
 }
 
@@ -143,13 +150,13 @@ config_read(char *const environment[], struct config *config_ret)
 		const struct variable *const v = &variables[i];
 		const char *value = lookup(environment, v->name);
 
-		if (value == NULL)
-			value = v->fallback;
-		if (v->set(config_ret, value))
+		if (v->set(config_ret, value != NULL ? value : v->fallback))
 			continue;
 		say("%s: wrong value '%s', want %s; not tracing", v->name,
 		    value, v->want);
 		return false;
 	}
+	if (lookup(environment, "HATFTRACE_BUFFER") == NULL)
+		config_ret->initial_ring_words = INITIAL_RING_WORDS;
 	return true;
 }

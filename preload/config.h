@@ -27,6 +27,7 @@ struct config {
 	bool drop;		 /* a full ring drops rather than waits */
 	bool verbose;
 	uint64_t ring_words;	 /* capacity of a ring, a power of two */
+	uint64_t initial_ring_words; /* likewise, of the initial thread's */
 };
 
 /*

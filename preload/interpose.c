@@ -50,25 +50,21 @@ calloc(size_t n, size_t size)
 EXPORT void *
 realloc(void *old, size_t size)
 {
-	const uint64_t old_address = (uintptr_t)old;
-	bool recorded = true;
+	struct thread *t;
 	void *p;
 
-	if (__builtin_expect(real_is_early(old), 0)) {
-		p = real_realloc_early(old, size);
-		record_alloc(p, size);
+	if (old == NULL || __builtin_expect(real_is_early(old), 0)) {
+		p = old == NULL ? real.realloc(NULL, size)
+				: real_realloc_early(old, size);
+		record_event(EVENT_REALLOC_END, 0, 0, (uintptr_t)p, size);
 		return p;
 	}
-	if (old != NULL)
-		recorded = record_event(EVENT_REALLOC_BEGIN, 0, old_address, 0,
-					0);
+	t = record_realloc_begin(old);
 	p = real.realloc(old, size);
-	if (recorded)
-		record_event(EVENT_REALLOC_END,
-			     old != NULL && p == NULL && size == 0
-				     ? EVENT_FLAG_FREED
-				     : 0,
-			     old_address, (uintptr_t)p, size);
+	if (t != NULL)
+		record_realloc_end(t,
+				   p == NULL && size == 0 ? EVENT_FLAG_FREED : 0,
+				   old, p, size);
 	return p;
 }
 
@@ -80,9 +76,7 @@ reallocarray(void *old, size_t n, size_t size)
 
 	if (!__builtin_mul_overflow(n, size, &nbytes))
 		return realloc(old, nbytes);
-	if (old == NULL ||
-	    record_event(EVENT_REALLOC_BEGIN, 0, (uintptr_t)old, 0, 0))
-		record_event(EVENT_REALLOC_END, 0, (uintptr_t)old, 0, SIZE_MAX);
+	record_event(EVENT_REALLOC_END, 0, (uintptr_t)old, 0, SIZE_MAX);
 	errno = ENOMEM;
 	return NULL;
 }

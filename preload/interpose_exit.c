@@ -7,6 +7,7 @@
  * terms of the others.
  */
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -104,6 +105,35 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 	result = real.execveat(dirfd, path, argv, envp, flags);
 	lifecycle_resume();
 	return result;
+}
+
+static int
+redirect_to_null(void)
+{
+	const int fd = open("/dev/null", O_RDWR);
+
+	if (fd < 0)
+		return -1;
+	for (int standard = 0; standard <= 2; standard++)
+		dup2(fd, standard);
+	if (fd > 2)
+		close(fd);
+	return 0;
+}
+
+/* daemon(3), whose parent would end unseen inside libc. */
+EXPORT int
+daemon(int nochdir, int noclose)
+{
+	const pid_t child = fork();
+
+	if (child > 0)
+		_exit(0);
+	if (child < 0 || setsid() < 0)
+		return -1;
+	if (nochdir == 0 && chdir("/") != 0)
+		return -1;
+	return noclose == 0 ? redirect_to_null() : 0;
 }
 
 /* The number of arguments up to the NULL that ends them, 'first' included. */

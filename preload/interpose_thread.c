@@ -92,20 +92,25 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	return result;
 }
 
-/* The thread that has this pthread_t; NULL: none that has had an event. */
+/*
+ * The thread that has this pthread_t; NULL: none that has had an event.  One that
+ * has ended may still be there with the same: the latest counts.
+ */
 static const struct thread *
 find_thread(pthread_t thread)
 {
+	const struct thread *found = NULL;
 	const uint32_t n = thread_pool_count();
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *const t = thread_pool_at(i);
 
 		if (thread_is_attached(t) && !t->is_nested &&
-		    t->pthread == (uint64_t)thread)
-			return t;
+		    t->pthread == (uint64_t)thread &&
+		    (found == NULL || t->id > found->id))
+			found = t;
 	}
-	return NULL;
+	return found;
 }
 
 EXPORT int

@@ -13,6 +13,7 @@
 #include "header.h"
 #include "memory.h"
 #include "output.h"
+#include "real.h"
 #include "record.h"
 #include "say.h"
 #include "sys.h"
@@ -153,8 +154,8 @@ after_fork_in_parent(void)
 /* Start ------------------------------------------------------------------- */
 
 /*
- * Registered with the first event, before anything else of the process could: the
- * handlers run last, after all destructors.  (With a handle of our library, ours
+ * Registered before the program itself could register anything: the handlers
+ * run last, after all destructors.  (With a handle of our library, ours
  * would run when the library is finalised, before those of others.)
  */
 static void
@@ -196,7 +197,7 @@ start_tracing(void)
 		refused = true;
 		return false;
 	}
-	if (!thread_pool_init(config.ring_words)) {
+	if (!thread_pool_init(config.initial_ring_words, config.ring_words)) {
 		say("out of memory; not tracing");
 		return false;
 	}
@@ -263,6 +264,23 @@ ensure_started(void)
 	if (state == TRACING || state == OFF)
 		return state == TRACING;
 	return start(p);
+}
+
+/*
+ * If no other library's constructor has allocated before, the trace begins here:
+ * a program without any heap event has a trace too.
+ */
+static __attribute__((constructor)) void
+start_at_load(void)
+{
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+
+	real_resolve_rest();
+	ensure_started();
+	register_handlers();
+	sys_restore_signals(mask);
+	errno = saved_errno;
 }
 
 /* Threads ----------------------------------------------------------------- */

@@ -67,7 +67,7 @@ peek(struct thread *t)
 	while (!t->has_event) {
 		if (t->pos == t->seen_head)
 			return false;
-		decode(t->ring, t->pos, t->stamp, &t->event);
+		decode(t->source, t->pos, t->stamp, &t->event);
 		if (t->event.stamp < t->stamp)
 			t->event.stamp = t->stamp;
 		t->has_event = t->event.type != EVENT_TICK;
@@ -243,7 +243,7 @@ build_heap(struct order *o, struct thread *const *threads, uint32_t n,
 	for (uint32_t i = 0; i < n; i++) {
 		struct thread *const t = threads[i];
 
-		t->seen_head = ring_head(t->ring);
+		t->seen_head = ring_head(t->source);
 		if (peek(t) && t->event.stamp <= until &&
 		    o->heap_count < o->heap_max)
 			o->heap[o->heap_count++] = t;
@@ -257,7 +257,7 @@ order_round(struct order *o, struct thread *const *threads, uint32_t n,
 	    uint64_t until, bool force)
 {
 	o->event_count = 0;
-	o->is_blocked = false;
+	o->blocked = NULL;
 	build_heap(o, threads, n, until);
 	while (o->heap_count > 0) {
 		struct thread *const t = o->heap[0];
@@ -267,7 +267,7 @@ order_round(struct order *o, struct thread *const *threads, uint32_t n,
 			bound = until;
 		do {
 			if (lacks_end(t) && !t->is_dead) {
-				o->is_blocked = true;
+				o->blocked = t;
 				if (!force)
 					return;
 			}

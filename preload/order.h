@@ -46,7 +46,8 @@ struct order {
 	void *context;
 	/* Of the last round: */
 	uint64_t event_count;
-	bool is_blocked;      /* a begin without its end stopped it */
+	const struct thread *blocked; /* whose begin without an end stopped it,
+					 or NULL */
 };
 
 void order_init(struct order *o, struct thread **heap, uint32_t heap_max,

@@ -284,12 +284,6 @@ real_resolve_c23(void)
 		     sizeof(c23_symbols) / sizeof(struct symbol));
 }
 
-static __attribute__((constructor)) void
-resolve_at_load(void)
-{
-	real_resolve_rest();
-}
-
 /* C++ --------------------------------------------------------------------- */
 
 static bool

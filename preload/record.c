@@ -127,18 +127,14 @@ count_lost(struct thread *t)
 /* Words for a tick, a report of loss and the event itself. */
 #define ROOM_WORDS (2 + 4 + EVENT_WORDS_MAX)
 
-bool
-record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
-	     uint64_t op2)
+/*
+ * Put an event into the ring of 't', which is closed; returns the new head, or
+ * the old one if the event was dropped.
+ */
+static uint64_t
+put_event(struct thread *t, enum event_type type, unsigned flags,
+	  const uint64_t *operand)
 {
-	const int saved_errno = errno;
-	const uint64_t operand[3] = { op0, op1, op2 };
-	struct thread *const t = enter();
-	bool recorded = false;
-
-	if (t == NULL)
-		goto out;
-
 	const uint64_t tick = read_tick();
 	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
 	uint64_t head = t->head;
@@ -147,10 +143,10 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 		if (may_drop(type) && lifecycle_config()->drop) {
 			count_lost(t);
 			writer_wake();
-			goto out_leave;
+			return head;
 		}
 		if (!wait_for_room(t, ROOM_WORDS))
-			goto out_leave;
+			return head;
 	}
 	if (t->lost_count != 0) {
 		const uint64_t lost[2] = { t->lost_count, t->lost_first };
@@ -162,14 +158,61 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 		head = put_wide(t, head, EVENT_TICK, 0, tick, NULL, 0);
 		t->tick = tick;
 	}
-	head = put_wide(t, head, type, flags, stamped ? clock_stamp() : tick,
+	return put_wide(t, head, type, flags, stamped ? clock_stamp() : tick,
 			operand, operand_count(type));
-	recorded = true;
-out_leave:
-	leave(t, head);
-out:
+}
+
+bool
+record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
+	     uint64_t op2)
+{
+	const int saved_errno = errno;
+	const uint64_t operand[3] = { op0, op1, op2 };
+	struct thread *const t = enter();
+	bool recorded = false;
+
+	if (t != NULL) {
+		const uint64_t head = put_event(t, type, flags, operand);
+
+		recorded = head != t->head;
+		leave(t, head);
+	}
 	errno = saved_errno;
 	return recorded;
+}
+
+struct thread *
+record_realloc_begin(const void *old)
+{
+	const int saved_errno = errno;
+	const uint64_t operand[1] = { (uintptr_t)old };
+	struct thread *t = enter();
+
+	if (t != NULL) {
+		const uint64_t head =
+			put_event(t, EVENT_REALLOC_BEGIN, 0, operand);
+
+		if (head != t->head) {
+			t->head = head;
+			ring_publish(t->ring, head);
+		} else {
+			leave(t, head);
+			t = NULL;
+		}
+	}
+	errno = saved_errno;
+	return t;
+}
+
+void
+record_realloc_end(struct thread *t, unsigned flags, const void *old,
+		   const void *p, size_t size)
+{
+	const int saved_errno = errno;
+	const uint64_t operand[3] = { (uintptr_t)old, (uintptr_t)p, size };
+
+	leave(t, put_event(t, EVENT_REALLOC_END, flags, operand));
+	errno = saved_errno;
 }
 
 void

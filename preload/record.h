@@ -36,6 +36,18 @@ bool record_event(enum event_type type, unsigned flags, uint64_t op0,
 		  uint64_t op1, uint64_t op2);
 
 /*
+ * A realloc of 'old', which is not NULL, will be called.  Between begin and end
+ * the ring stays closed, so that the end follows the begin in it whatever a signal
+ * handler does meanwhile.  Returns what the end wants, or NULL if there is to be
+ * none: nothing is traced, or it was dropped and counted.
+ */
+struct thread *record_realloc_begin(const void *old);
+
+/* It has returned 'p'. */
+void record_realloc_end(struct thread *t, unsigned flags, const void *old,
+			const void *p, size_t size);
+
+/*
  * Returns false if nothing has been recorded and it takes record_event().  'word'
  * is the event as one word, 'fits' that it can be one.
  */

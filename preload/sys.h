@@ -50,6 +50,14 @@ sys_futex_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
+static inline void
+sys_sleep(uint64_t ns)
+{
+	const struct timespec ts = { 0, (long)ns };
+
+	syscall(SYS_nanosleep, &ts, NULL);
+}
+
 /*
  * Block every signal, glibc's internal ones too, and give back the mask of
  * before.  The kernel's mask is 64 bits, whatever sigset_t is.

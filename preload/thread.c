@@ -25,7 +25,7 @@ struct pool {
 };
 
 static struct pool *pool;
-static uint64_t pool_ring_words;
+static uint64_t pool_initial_ring_words, pool_ring_words;
 
 struct thread thread_unattached, thread_muted = { .state = THREAD_MUTED };
 
@@ -36,8 +36,9 @@ __thread struct thread *thread_self
 #define RING_KEEP_WORDS 8192
 
 bool
-thread_pool_init(uint64_t ring_words)
+thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words)
 {
+	pool_initial_ring_words = initial_ring_words;
 	pool_ring_words = ring_words;
 	if (pool == NULL)
 		pool = memory_map_wiped(sizeof(*pool));
@@ -109,19 +110,19 @@ claim(void)
 }
 
 static bool
-give_ring(struct thread *t)
+give_ring(struct thread *t, uint64_t words)
 {
 	void *memory;
 
 	if (t->ring != NULL) {
 		/* Of its former life, empty; begin at its first page again. */
-		ring_init(t->ring, pool_ring_words);
+		ring_init(t->ring, t->ring->capacity);
 		return true;
 	}
-	memory = memory_map_shared(ring_nbytes(pool_ring_words));
+	memory = memory_map_shared(ring_nbytes(words));
 	if (memory == NULL)
 		return false;
-	t->ring = ring_init(memory, pool_ring_words);
+	t->ring = t->source = ring_init(memory, words);
 	return true;
 }
 
@@ -133,12 +134,13 @@ prepare(uint64_t id, bool is_nested)
 
 	if (t == NULL)
 		return NULL;
-	if (!give_ring(t)) {
+	if (!give_ring(t, id == 0 && !is_nested ? pool_initial_ring_words
+						 : pool_ring_words)) {
 		thread_recycle(t);
 		return NULL;
 	}
 	t->head = t->pos = 0;
-	t->mask = pool_ring_words - 1;
+	t->mask = t->ring->capacity - 1;
 	t->tick = 0;
 	t->id = id;
 	t->nested = NULL;

@@ -46,7 +46,6 @@ struct thread {
 	uint64_t tick; /* the last one announced in the ring */
 	uint64_t mask; /* of the ring, here to spare a cache line */
 	struct ring *ring;
-	uint64_t id; /* HATF thread number */
 	struct thread *nested; /* for signal handlers, made when needed */
 
 	/* The producer's, rarely touched; the writer reads the counters. */
@@ -57,10 +56,16 @@ struct thread {
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
 	int tid;	 /* constant while attached */
 	bool is_nested;	 /* likewise */
+	uint64_t id;	 /* HATF thread number; likewise */
 	uint64_t pthread; /* pthread_t, for pthread_setname_np(); likewise */
 
-	/* The writer's. */
+	/*
+	 * The writer's.  'source' is 'ring' once more: the line that has 'ring'
+	 * is written at each event, and to read it there as often would send it
+	 * to and fro between two processors.
+	 */
 	_Alignas(RING_CACHE_LINE) uint64_t pos; /* words drained */
+	struct ring *source;
 	uint64_t seen_head;	  /* of this round */
 	uint64_t stamp;		  /* of the last event drained */
 	bool has_event;		  /* 'event' is the one at 'pos' */
@@ -82,11 +87,12 @@ extern __thread struct thread *thread_self
 extern struct thread thread_unattached, thread_muted;
 
 /*
- * Map the pool; 'ring_words' is the capacity of each ring.  False if there is no
+ * Map the pool; 'ring_words' is the capacity of each ring, 'initial_ring_words'
+ * that of the initial thread's.  False if there is no
  * memory.  In the child of a fork the mapping of the parent is used again, which
  * the kernel has wiped.
  */
-bool thread_pool_init(uint64_t ring_words);
+bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words);
 
 /* The pool's threads are [0, thread_pool_count()); for the writer. */
 uint32_t thread_pool_count(void);

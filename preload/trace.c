@@ -90,6 +90,13 @@ open_block(struct trace *t, uint64_t thread)
 }
 
 
+bool
+trace_begin(struct trace *t)
+{
+	open_block(t, 0);
+	return trace_commit(t);
+}
+
 static void
 put_comment(struct trace *t, uint64_t thread, const struct text *text)
 {

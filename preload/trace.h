@@ -60,6 +60,9 @@ void trace_open(struct trace *t, const struct config *config,
 		const struct output *output, void *memory, const char *header,
 		size_t header_nbytes);
 
+/* Write the header, in a block without records. */
+bool trace_begin(struct trace *t);
+
 /* What the thread did; an order_sink with the trace as context. */
 void trace_event(void *context, const struct thread *thread,
 		 const struct event *ev);

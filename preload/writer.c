@@ -46,7 +46,8 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	uint64_t blocked_since_ns; /* 0: is not blocked */
+	const struct thread *blocked; /* as in 'order', of the last round */
+	uint64_t blocked_pos, blocked_since_ns;
 	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
 	/* Futex words: changed to wake the writer, and by it when it has done
 	 * what was asked or is no more. */
@@ -103,14 +104,17 @@ recycle(struct thread *t)
 	thread_recycle(t);
 }
 
-/* See whether 't' has ended; write so when its last event has been drained. */
+/*
+ * See whether 't' has ended; write so when its last event has been drained.  With
+ * 'check' the kernel is asked now, else when it is likely or has been long.
+ */
 static void
-tend_thread(struct thread *t, uint64_t stamp, uint64_t now)
+tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 {
 	const uint32_t state =
 		atomic_load_explicit(&t->state, memory_order_relaxed);
 
-	if (t->is_gone || t->pos != ring_head(t->ring)) {
+	if (t->is_gone || t->pos != ring_head(t->source)) {
 		t->idle_since_ns = 0;
 		return;
 	}
@@ -123,7 +127,7 @@ tend_thread(struct thread *t, uint64_t stamp, uint64_t now)
 	}
 	if (t->idle_since_ns == 0)
 		t->idle_since_ns = now;
-	if (state != THREAD_ENDING &&
+	if (state != THREAD_ENDING && !check &&
 	    now - t->idle_since_ns < DEAD_CHECK_NS)
 		return;
 	t->idle_since_ns = now;
@@ -142,7 +146,7 @@ commit(void)
 		return false;
 	w->trace.block_since_ns = w->trace.line.ns1;
 	for (uint32_t i = 0; i < w->thread_count; i++)
-		ring_release(w->threads[i]->ring, w->threads[i]->pos);
+		ring_release(w->threads[i]->source, w->threads[i]->pos);
 	return true;
 }
 
@@ -174,7 +178,7 @@ static bool
 is_room_wanted(void)
 {
 	for (uint32_t i = 0; i < w->thread_count; i++) {
-		const struct ring *const r = w->threads[i]->ring;
+		const struct ring *const r = w->threads[i]->source;
 		const uint64_t used = ring_head(r) + r->capacity - ring_limit(r);
 
 		if (used > r->capacity / 2 || ring_is_waited_for(r))
@@ -207,16 +211,16 @@ note_unattached(void)
 		trace_lost_unattached(&w->trace, n);
 }
 
-/* Has a begin without an end stopped the others for too long? */
+/* Has the same begin without an end stopped the others for too long? */
 static bool
 is_blocked_too_long(uint64_t now)
 {
-	if (!w->order.is_blocked) {
-		w->blocked_since_ns = 0;
-		return false;
-	}
-	if (w->blocked_since_ns == 0)
+	const struct thread *const t = w->order.blocked;
+
+	if (t == NULL || t != w->blocked || t->pos != w->blocked_pos)
 		w->blocked_since_ns = now;
+	w->blocked = t;
+	w->blocked_pos = t != NULL ? t->pos : 0;
 	return now - w->blocked_since_ns > BLOCKED_MAX_NS;
 }
 
@@ -235,7 +239,7 @@ do_round(void)
 	drain(stamp, is_blocked_too_long(now));
 	note_unattached();
 	for (uint32_t i = 0; i < w->thread_count; i++)
-		tend_thread(w->threads[i], stamp, now);
+		tend_thread(w->threads[i], stamp, now, false);
 	if (is_room_wanted() || w->gone_count > GONE_MAX ||
 	    now - w->trace.block_since_ns > BLOCK_AGE_NS)
 		return commit_and_recycle();
@@ -259,32 +263,31 @@ sum_waits(struct trace_end *end)
 }
 
 /*
- * Threads that were on their way out when the process ended: a joined one may
- * exist for some microseconds more, and its destroyThread belongs in the trace.
+ * The last look at all threads.  One that has been joined may still exist for some
+ * microseconds, and its destroyThread belongs in the trace.
  */
 static void
-await_ending_threads(void)
+tend_last(void)
 {
+	const struct clock_line *const line = &w->trace.line;
+
 	for (unsigned tries = 0; tries < 20; tries++) {
 		bool pending = false;
 
 		for (uint32_t i = 0; i < w->thread_count; i++) {
 			struct thread *const t = w->threads[i];
 
-			if (atomic_load_explicit(&t->state,
-						 memory_order_relaxed) ==
-			    THREAD_ENDING) {
-				tend_thread(t, w->trace.line.stamp1,
-					    w->trace.line.ns1);
-				pending |= !t->is_gone;
-			}
+			tend_thread(t, line->stamp1, line->ns1, true);
+			pending |= !t->is_gone &&
+				   (t->is_dead ||
+				    atomic_load_explicit(
+					    &t->state, memory_order_relaxed) ==
+					    THREAD_ENDING);
 		}
 		if (!pending)
 			return;
-		sys_futex_wait(&w->wake,
-			       atomic_load_explicit(&w->wake,
-						    memory_order_relaxed),
-			       TICK_NS / 10);
+		if (tries > 0)
+			sys_sleep(TICK_NS / 10);
 	}
 }
 
@@ -302,7 +305,7 @@ finish(const char *name)
 	clock_line_add(&w->trace.line, stamp, sys_clock_ns(CLOCK_MONOTONIC));
 	collect_threads();
 	drain(UINT64_MAX, true);
-	await_ending_threads();
+	tend_last();
 	note_unattached();
 	sum_waits(&end);
 	if (trace_finish(&w->trace, &end))
@@ -349,7 +352,7 @@ go_idle(uint32_t wake)
 	clock_set_idle();
 	collect_threads();
 	for (uint32_t i = 0; i < w->thread_count; i++)
-		if (w->threads[i]->pos != ring_head(w->threads[i]->ring))
+		if (w->threads[i]->pos != ring_head(w->threads[i]->source))
 			return;
 	sys_futex_wait(&w->wake, wake,
 		       w->trace.in_block ? BLOCK_AGE_NS : IDLE_SLEEP_NS);
@@ -364,7 +367,7 @@ rest(uint32_t wake)
 	/* acquire: as in serve_request(). */
 	if (atomic_load_explicit(&w->request, memory_order_acquire) != 0)
 		return;
-	if (now - w->last_event_ns > IDLE_AFTER_NS && !w->order.is_blocked)
+	if (now - w->last_event_ns > IDLE_AFTER_NS && w->order.blocked == NULL)
 		go_idle(wake);
 	else
 		sys_futex_wait(&w->wake, wake, TICK_NS);
@@ -373,7 +376,8 @@ rest(uint32_t wake)
 static int
 writer_main(void *unused)
 {
-	bool running = true;
+	/* The header at once: whatever happens, there is a trace. */
+	bool running = trace_begin(&w->trace);
 
 	(void)unused;
 	while (running) {

@@ -161,11 +161,11 @@ START_TEST(test_begin_without_end_stops_all)
 	put_alloc(1, 20, 24);
 	run(100);
 	ck_assert_str_eq(out, "A0:8 A1:16 ");
-	ck_assert(order.is_blocked);
+	ck_assert_ptr_eq(order.blocked, &threads[0]);
 	put_end(0, 30, 8, 32);
 	run(100);
 	ck_assert_str_eq(out, "A0:8 A1:16 A1:24 R0:8>32 ");
-	ck_assert(!order.is_blocked);
+	ck_assert_ptr_null(order.blocked);
 }
 END_TEST
 
