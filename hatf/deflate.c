@@ -77,8 +77,8 @@ deflate_member_by(const struct deflate_backend *backend, int level, void *work,
 {
 	/* The bound is enough for store(), so a larger result is no use. */
 	const size_t bound = deflate_bound(in_nbytes);
-	const size_t cap = (out_cap < bound ? out_cap : bound) -
-			   HEADER_NBYTES - TRAILER_NBYTES;
+	const size_t cap = (out_cap < bound ? out_cap : bound) - HEADER_NBYTES -
+			   TRAILER_NBYTES;
 	uint8_t *const body = out + HEADER_NBYTES;
 	size_t body_nbytes =
 		backend->compress(level, work, in, in_nbytes, body, cap);

@@ -20,8 +20,8 @@ enum {
  * zconf.h: (1 << (WINDOW_BITS + 2)) + (1 << (MEM_LEVEL + 9)), and a few KiB for
  * its state and for alignment.
  */
-#define WORK_NBYTES                                                            \
-	(((size_t)1 << (WINDOW_BITS + 2)) + ((size_t)1 << (MEM_LEVEL + 9)) +   \
+#define WORK_NBYTES                                                          \
+	(((size_t)1 << (WINDOW_BITS + 2)) + ((size_t)1 << (MEM_LEVEL + 9)) + \
 	 16384)
 
 struct arena {

@@ -72,14 +72,13 @@ encoder_place(struct encoder *e, uint64_t time, uint64_t thread)
 {
 	struct hatf_metadata metadata[PLACE_METADATA_MAX];
 
-	put_metadata(e, metadata,
-		     place_block(&e->place, &e->layout, time, thread,
-				 metadata));
+	put_metadata(
+		e, metadata,
+		place_block(&e->place, &e->layout, time, thread, metadata));
 }
 
 void
-encoder_begin(struct encoder *e, uint64_t event, uint64_t time,
-	      uint64_t thread)
+encoder_begin(struct encoder *e, uint64_t event, uint64_t time, uint64_t thread)
 {
 	static const char length[] = "bytes=0000000000\n";
 	char buf[BLOCK_COMMENT_MAX];
@@ -142,8 +141,8 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 {
 	struct layout_field *const f = e->layout.field;
 	const unsigned fields = layout_tag_fields(rec->tag);
-	const bool is_heap = rec->tag == HATF_CREATE_HEAP ||
-			     rec->tag == HATF_DESTROY_HEAP;
+	const bool is_heap =
+		rec->tag == HATF_CREATE_HEAP || rec->tag == HATF_DESTROY_HEAP;
 	const bool is_realloc = rec->tag >= HATF_REALLOC_NO_ALLOC &&
 				rec->tag <= HATF_REALLOC_FREE;
 	uint8_t *p = e->buf + e->used;
@@ -199,15 +198,14 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 	if (tag > HATF_FREE || rec->attributes_nbytes != 0 || !has_room(e))
 		return put_slowly(e, rec);
 
-	/* '&' and '|' cost less than branches: nearly always all are true. */
-	const bool size_fits = (tag == HATF_FREE) |
-			       layout_fits(&f[HATF_FIELD_SIZE], rec->size);
-	const bool fits =
-		size_fits & layout_fits(&f[HATF_FIELD_ADDRESS], rec->address) &
-		layout_fits(&f[HATF_FIELD_THREAD], rec->thread) &
-		layout_fits(&f[HATF_FIELD_HEAP], rec->heap) &
-		layout_fits(&f[HATF_FIELD_TIME], rec->time);
+	/* No '&&': nearly always all are true, and a branch costs more. */
+	bool fits = layout_fits(&f[HATF_FIELD_SIZE], rec->size);
 
+	fits |= tag == HATF_FREE;
+	fits &= layout_fits(&f[HATF_FIELD_ADDRESS], rec->address);
+	fits &= layout_fits(&f[HATF_FIELD_THREAD], rec->thread);
+	fits &= layout_fits(&f[HATF_FIELD_HEAP], rec->heap);
+	fits &= layout_fits(&f[HATF_FIELD_TIME], rec->time);
 	if (!fits || !place_keeps(&e->place, rec))
 		return put_slowly(e, rec);
 

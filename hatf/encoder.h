@@ -29,16 +29,17 @@
 #define ENCODER_RECORD_MAX_NBYTES (6 * 24 + 49 + 2 + 65535)
 
 struct encoder {
-	uint8_t *buf;		  /* the caller's; one block */
-	size_t cap, used;	  /* bytes */
-	size_t block_off;	  /* in 'buf', where the block begins */
-	size_t length_off;	  /* in 'buf', of the digits of "bytes="; 0:
+	uint8_t *buf;	   /* the caller's; one block */
+	size_t cap, used;  /* bytes */
+	size_t block_off;  /* in 'buf', where the block begins */
+	size_t length_off; /* in 'buf', of the digits of "bytes="; 0:
 				     there is no block */
 	struct layout layout;
 	struct place place;
-	uint64_t stream_nbytes;	  /* emptied from the buffer: the stream's length is
+	uint64_t
+		stream_nbytes; /* emptied from the buffer: the stream's length is
 				     this + used */
-	uint64_t block_count;	  /* that have been begun */
+	uint64_t block_count;  /* that have been begun */
 	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
 };
 

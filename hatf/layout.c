@@ -6,10 +6,10 @@
 
 /* Fields of each tag (FORMAT "Records"). */
 #define BIT(field) (1u << (field))
-#define TAIL                                                                   \
-	(BIT(HATF_FIELD_THREAD) | BIT(HATF_FIELD_TIME) |                       \
+#define TAIL                                             \
+	(BIT(HATF_FIELD_THREAD) | BIT(HATF_FIELD_TIME) | \
 	 BIT(HATF_FIELD_ATTRIBUTES))
-#define FREE_FIELDS (TAIL | BIT(HATF_FIELD_ADDRESS) | BIT(HATF_FIELD_HEAP))
+#define FREE_FIELDS  (TAIL | BIT(HATF_FIELD_ADDRESS) | BIT(HATF_FIELD_HEAP))
 #define ALLOC_FIELDS (FREE_FIELDS | BIT(HATF_FIELD_SIZE))
 
 static const uint8_t tag_fields[HATF_TAG_COUNT] = {
@@ -51,8 +51,8 @@ settle(struct layout_field *f)
 static const char *
 set_width(struct layout_field *f, unsigned field, unsigned width)
 {
-	const bool is_variable = width == HATF_WIDTH_V1 ||
-				 width == HATF_WIDTH_V2;
+	const bool is_variable =
+		width == HATF_WIDTH_V1 || width == HATF_WIDTH_V2;
 
 	if (!is_number_width(width) &&
 	    !(is_variable && field == HATF_FIELD_ATTRIBUTES))
@@ -79,8 +79,8 @@ set_interpretation(struct layout_field *f, const struct hatf_metadata *m)
 			return "default";
 	}
 
-	const bool stores_nothing = m->argument == HATF_DEFAULT ||
-				    m->argument == HATF_STRIDE;
+	const bool stores_nothing =
+		m->argument == HATF_DEFAULT || m->argument == HATF_STRIDE;
 
 	f->interpretation = m->argument;
 	f->width = stores_nothing ? 0 : f->last_width;

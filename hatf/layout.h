@@ -43,12 +43,12 @@ struct layout_field {
 	uint64_t sign;
 	uint64_t mask;
 	uint64_t step;
-	uint8_t width;	     /* code: what a record holds now; 0 under default
+	uint8_t width;	    /* code: what a record holds now; 0 under default
 				and stride */
-	uint8_t last_width;  /* code: the last one that was not 0, which none,
+	uint8_t last_width; /* code: the last one that was not 0, which none,
 				baseOffset and delta restore; 0: never any */
 	uint8_t interpretation; /* enum hatf_interpretation */
-	uint8_t nbytes;	     /* stored in each record; 0 for v1 and v2, whose
+	uint8_t nbytes;		/* stored in each record; 0 for v1 and v2, whose
 				length the record tells */
 	bool follows;
 };

@@ -236,8 +236,8 @@ end_run(struct plan *plan, unsigned field, uint64_t value, uint64_t record)
 	const uint64_t length = record - p->run_start[field];
 	/* A longer run than this clears any regret. */
 	const int32_t run = length < RUN_LIMIT ? (int32_t)length : RUN_LIMIT;
-	int32_t regret = p->run_regret[field] + VALUE_COST -
-			 (int32_t)width * run;
+	int32_t regret =
+		p->run_regret[field] + VALUE_COST - (int32_t)width * run;
 
 	if (regret < 0)
 		regret = 0;
@@ -395,8 +395,8 @@ place_attributes(struct plan *plan, uint32_t nbytes, uint64_t record)
 {
 	const unsigned field = HATF_FIELD_ATTRIBUTES;
 	const struct layout_field *const f = &plan->layout->field[field];
-	const unsigned width = nbytes > UINT8_MAX ? HATF_WIDTH_V2
-						  : HATF_WIDTH_V1;
+	const unsigned width =
+		nbytes > UINT8_MAX ? HATF_WIDTH_V2 : HATF_WIDTH_V1;
 
 	if (nbytes == 0) {
 		if (!watch_is_due(&plan->place->watch[field], nbytes))

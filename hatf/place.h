@@ -45,16 +45,16 @@ struct place_watch {
 
 struct place {
 	struct place_watch watch[HATF_FIELD_COUNT]; /* by field */
-	unsigned watching;	/* bits '1 << field': watches that are on */
+	unsigned watching; /* bits '1 << field': watches that are on */
 	/* Fields under "default": since when, and what the changes cost. */
 	uint64_t run_start[HATF_FIELD_COUNT]; /* count of records */
 	int32_t run_regret[HATF_FIELD_COUNT]; /* bytes */
-	struct place_watch far;	/* address: another base, near recent ones */
+	struct place_watch far; /* address: another base, near recent ones */
 	uint64_t narrow_start;	/* address: record at which it became narrow */
 	int32_t narrow_limit;	/* address: 'limit' to become narrow again */
 	uint64_t attributes_record; /* the last one that had attributes */
-	int32_t empty_limit;	/* attributes: 'limit' to store none again */
-	bool base_known;	/* address: an address has chosen the base */
+	int32_t empty_limit; /* attributes: 'limit' to store none again */
+	bool base_known;     /* address: an address has chosen the base */
 };
 
 void place_init(struct place *p);
@@ -113,12 +113,11 @@ place_keeps(struct place *p, const struct hatf_record *rec)
 	for (unsigned left = p->watching; left != 0; left &= left - 1) {
 		const unsigned field = (unsigned)__builtin_ctz(left);
 		const struct place_watch *const w = &p->watch[field];
-		const bool has_field = field != HATF_FIELD_SIZE ||
-				       rec->tag == HATF_ALLOC;
+		const bool has_field =
+			field != HATF_FIELD_SIZE || rec->tag == HATF_ALLOC;
 
-		regret[field] = has_field
-					? place_watch_regret(w, values[field])
-					: w->regret;
+		regret[field] = has_field ? place_watch_regret(w, values[field])
+					  : w->regret;
 		if (regret[field] >= w->limit)
 			return false;
 	}

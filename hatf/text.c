@@ -170,8 +170,9 @@ text_find(const char *comment, size_t nbytes, const char *key, char *out,
 	while (next < nbytes) {
 		const char *const line = comment + next;
 		const char *const newline = memchr(line, '\n', nbytes - next);
-		const size_t length = newline == NULL ? nbytes - next
-						      : (size_t)(newline - line);
+		const size_t length = newline == NULL
+					      ? nbytes - next
+					      : (size_t)(newline - line);
 
 		if (length > key_nbytes && line[key_nbytes] == '=' &&
 		    memcmp(line, key, key_nbytes) == 0)

@@ -236,8 +236,8 @@ allocate(struct hatf_writer *w)
 	if (w->plain)
 		return HATF_OK;
 	w->member = malloc(deflate_bound(BUF_NBYTES));
-	w->work = aligned_alloc(64, (deflate_work_nbytes(w->level) + 63) / 64 *
-					    64);
+	w->work = aligned_alloc(64,
+				(deflate_work_nbytes(w->level) + 63) / 64 * 64);
 	if (w->member == NULL || w->work == NULL)
 		return fail(w, HATF_NO_MEMORY, 0, NULL);
 	return HATF_OK;

@@ -54,8 +54,8 @@ END_TEST
 
 START_TEST(the_bytes_are_those_of_the_format)
 {
-	static const uint8_t want[] = { 0x01, 0x41, 0x80, 0x20, 0x81,
-					0x02, 'm',  'e' };
+	static const uint8_t want[] = { 0x01, 0x41, 0x80, 0x20,
+					0x81, 0x02, 'm',  'e' };
 	static const struct hatf_attr_item three[] = {
 		{ .key = HATF_ATTR_ZEROED },
 		{ .key = HATF_ATTR_ALIGNMENT, .value = 4096 },
@@ -79,15 +79,15 @@ START_TEST(what_does_not_fit_changes_nothing)
 		uint8_t whole[256], buf[256];
 		size_t need = 0;
 
-		ck_assert(hatf_attr_put(whole, sizeof(whole), &need,
-					&items[i]));
+		ck_assert(
+			hatf_attr_put(whole, sizeof(whole), &need, &items[i]));
 		for (size_t cap = 0; cap <= need; cap++) {
 			size_t used = 0;
 
 			memset(buf, 0x5a, sizeof(buf));
-			ck_assert_int_eq(hatf_attr_put(buf, cap, &used,
-						       &items[i]),
-					 cap == need);
+			ck_assert_int_eq(
+				hatf_attr_put(buf, cap, &used, &items[i]),
+				cap == need);
 			ck_assert_uint_eq(used, cap == need ? need : 0);
 			ck_assert_uint_eq(buf[used], 0x5a);
 		}
@@ -122,22 +122,25 @@ START_TEST(malformed_items_stop_the_walk)
 		size_t nbytes;
 		uint8_t bytes[16];
 	} cases[] = {
-		{ 1, { 0xc0 } },		  /* a reserved kind */
+		{ 1, { 0xc0 } }, /* a reserved kind */
 		{ 2, { 0xff, 0x00 } },
-		{ 12, { 0x41, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-			0xff, 0x02 } },		  /* 2^64 and more */
-		{ 13, { 0x41, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-			0x80, 0x80, 0x00 } },	  /* 11 bytes for a number */
-		{ 12, { 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-			0xff, 0x01, 'x' } },	  /* a length of 2^64 - 1 */
+		{ 12,
+		  { 0x41, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		    0x02 } }, /* 2^64 and more */
+		{ 13,
+		  { 0x41, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+		    0x80, 0x00 } }, /* 11 bytes for a number */
+		{ 12,
+		  { 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		    0x01, 'x' } }, /* a length of 2^64 - 1 */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const uint8_t *next = cases[i].bytes;
 		struct hatf_attr_item item;
 
-		ck_assert(!hatf_attr_next(&next, next + cases[i].nbytes,
-					  &item));
+		ck_assert(
+			!hatf_attr_next(&next, next + cases[i].nbytes, &item));
 		ck_assert_ptr_eq(next, cases[i].bytes);
 	}
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#define INPUT_MAX (400 * 1024)
+#define INPUT_MAX    (400 * 1024)
 #define GUARD_NBYTES 64
-#define GUARD 0x5a
+#define GUARD	     0x5a
 
 static const struct deflate_backend *const backends[] = {
 	&deflate_zlib,
@@ -25,11 +25,16 @@ static const struct deflate_backend *const backends[] = {
 };
 #define BACKEND_COUNT ((int)(sizeof(backends) / sizeof(backends[0])))
 
-static const size_t lengths[] = { 0,	 1,	2,     100,	65534,
+static const size_t lengths[] = { 0,	 1,	2,     100,	 65534,
 				  65535, 65536, 65537, INPUT_MAX };
 #define LENGTH_COUNT (sizeof(lengths) / sizeof(lengths[0]))
 
-enum content { CONTENT_ZERO, CONTENT_RECORDS, CONTENT_RANDOM, CONTENT_COUNT };
+enum content {
+	CONTENT_ZERO,
+	CONTENT_RECORDS,
+	CONTENT_RANDOM,
+	CONTENT_COUNT
+};
 
 static uint8_t input[INPUT_MAX];
 
@@ -72,7 +77,7 @@ check_inflates(const uint8_t *member, size_t member_nbytes, size_t nbytes)
 static void
 check_header(const uint8_t *member, size_t member_nbytes)
 {
-	static const uint8_t header[] = { 0x1f, 0x8b, 8, 4, 0, 0, 0,   0,
+	static const uint8_t header[] = { 0x1f, 0x8b, 8, 4, 0,	 0,   0, 0,
 					  0,	0xff, 8, 0, 'H', 'T', 4, 0 };
 
 	ck_assert_mem_eq(member, header, sizeof(header));
@@ -84,8 +89,8 @@ check_member(const struct deflate_backend *backend, int level, size_t nbytes)
 {
 	const size_t work_nbytes = backend->work_nbytes(level);
 	const size_t bound = deflate_bound(nbytes);
-	uint8_t *const work = aligned_alloc(
-		64, (work_nbytes + GUARD_NBYTES + 63) / 64 * 64);
+	uint8_t *const work =
+		aligned_alloc(64, (work_nbytes + GUARD_NBYTES + 63) / 64 * 64);
 	uint8_t *const out = malloc(bound + GUARD_NBYTES);
 	uint8_t *const again = malloc(bound);
 
@@ -105,8 +110,8 @@ check_member(const struct deflate_backend *backend, int level, size_t nbytes)
 	check_inflates(out, n, nbytes);
 
 	/* The work area as it was left: the same member. */
-	ck_assert_uint_eq(deflate_member_by(backend, level, work, input,
-					    nbytes, again, bound),
+	ck_assert_uint_eq(deflate_member_by(backend, level, work, input, nbytes,
+					    again, bound),
 			  n);
 	ck_assert_mem_eq(again, out, n);
 	free(again);
@@ -135,8 +140,7 @@ START_TEST(records_get_smaller)
 	for (int level = DEFLATE_LEVEL_MIN; level <= DEFLATE_LEVEL_MAX;
 	     level++) {
 		void *const work = aligned_alloc(
-			64,
-			(backends[_i]->work_nbytes(level) + 63) / 64 * 64);
+			64, (backends[_i]->work_nbytes(level) + 63) / 64 * 64);
 
 		ck_assert_uint_lt(deflate_member_by(backends[_i], level, work,
 						    input, INPUT_MAX, out,
@@ -157,8 +161,8 @@ START_TEST(what_the_build_chose_is_one_of_them)
 	fill(CONTENT_RECORDS);
 	ck_assert_str_eq(deflate_name(), backends[BACKEND_COUNT - 1]->name);
 
-	const size_t n = deflate_member(DEFLATE_LEVEL_DEFAULT, work, input,
-					100, out, sizeof(out));
+	const size_t n = deflate_member(DEFLATE_LEVEL_DEFAULT, work, input, 100,
+					out, sizeof(out));
 
 	check_header(out, n);
 	check_inflates(out, n, 100);

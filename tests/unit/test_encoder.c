@@ -11,18 +11,35 @@
 #include "mini.h"
 #include "text.h"
 
-
 #define BLOCK_NBYTES 4096
-#define CAP (BLOCK_NBYTES + ENCODER_RECORD_MAX_NBYTES)
+#define CAP	     (BLOCK_NBYTES + ENCODER_RECORD_MAX_NBYTES)
 #define RECORD_COUNT 20000
 
 /* Every width's boundaries, for signed and unsigned values. */
 static const uint64_t edges[] = {
-	0, 1, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000,
-	0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-	0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffff7f,
-	0xffffffffffffff80, 0xffffffffffff7fff, 0xffffffffffff8000,
-	0xffffffff7fffffff, 0xffffffff80000000, 0xffffffffffffffff,
+	0,
+	1,
+	0x7f,
+	0x80,
+	0xff,
+	0x100,
+	0x7fff,
+	0x8000,
+	0xffff,
+	0x10000,
+	0x7fffffff,
+	0x80000000,
+	0xffffffff,
+	0x100000000,
+	0x7fffffffffffffff,
+	0x8000000000000000,
+	0xffffffffffffff7f,
+	0xffffffffffffff80,
+	0xffffffffffff7fff,
+	0xffffffffffff8000,
+	0xffffffff7fffffff,
+	0xffffffff80000000,
+	0xffffffffffffffff,
 };
 #define EDGE_COUNT (sizeof(edges) / sizeof(edges[0]))
 
@@ -31,14 +48,14 @@ static uint8_t attribute_bytes[65535];
 /* How a made-up program behaves; probabilities in 1/256. */
 struct behaviour {
 	const char *name;
-	unsigned edge;	       /* of values from 'edges' */
-	unsigned far;	       /* of addresses in another cluster */
-	unsigned new_time;     /* of the clock having moved */
-	unsigned new_thread;   /* of another thread */
-	unsigned attributes;   /* of having some */
-	unsigned rare;	       /* of tags above 1 */
-	unsigned large;	       /* of a size above 255 */
-	unsigned heaps;	       /* of another heap */
+	unsigned edge;	     /* of values from 'edges' */
+	unsigned far;	     /* of addresses in another cluster */
+	unsigned new_time;   /* of the clock having moved */
+	unsigned new_thread; /* of another thread */
+	unsigned attributes; /* of having some */
+	unsigned rare;	     /* of tags above 1 */
+	unsigned large;	     /* of a size above 255 */
+	unsigned heaps;	     /* of another heap */
 };
 
 static const struct behaviour behaviours[] = {
@@ -155,7 +172,7 @@ encode(const struct hatf_record *records, size_t count, struct sink *s,
 	for (size_t i = 0; i < count; i++) {
 		if (e->used == 0)
 			begin_block(e, s, i, &records[i]);
-		ck_assert(encoder_put(e, &records[i]));
+		mini_check(encoder_put(e, &records[i]));
 		if (e->used >= BLOCK_NBYTES)
 			end_block(e, s);
 	}
@@ -198,13 +215,13 @@ assert_same_state(const struct mini *a, const struct mini *b)
 		const struct mini_field *const f = &a->field[i];
 		const struct mini_field *const g = &b->field[i];
 
-		ck_assert_uint_eq(f->width, g->width);
-		ck_assert_uint_eq(f->last, g->last);
-		ck_assert_uint_eq(f->interpretation, g->interpretation);
-		ck_assert_uint_eq(f->argument, g->argument);
-		ck_assert_uint_eq(f->stride, g->stride);
+		mini_check(f->width == g->width);
+		mini_check(f->last == g->last);
+		mini_check(f->interpretation == g->interpretation);
+		mini_check(f->argument == g->argument);
+		mini_check(f->stride == g->stride);
 		if (f->interpretation >= HATF_DELTA)
-			ck_assert_uint_eq(f->previous, g->previous);
+			mini_check(f->previous == g->previous);
 	}
 }
 
@@ -225,14 +242,14 @@ check_stream(const struct hatf_record *records, size_t count,
 		const size_t nbytes = s->block_off[i + 1] - s->block_off[i];
 
 		mini_init(&alone, s->stream + s->block_off[i], nbytes);
-		ck_assert(mini_read(&whole, &r));
-		ck_assert(mini_read(&alone, &q));
+		mini_check(mini_read(&whole, &r));
+		mini_check(mini_read(&alone, &q));
 		ck_assert(is_block_comment(&r));
 		mini_assert_same(&r, &q);
 		check_block_comment(&r, i, n + i, n, nbytes);
 		while (mini_read(&alone, &q)) {
-			ck_assert(mini_read(&whole, &r));
-			ck_assert_uint_lt(n, count);
+			mini_check(mini_read(&whole, &r));
+			mini_check(n < count);
 			mini_assert_same(&r, &records[n]);
 			mini_assert_same(&q, &records[n]);
 			assert_same_state(&whole, &alone);

@@ -18,8 +18,8 @@
 
 #define DOCUMENT "hatf/FORMAT.md"
 
-#define LINE_MAX_NBYTES 1024
-#define DUMP_MAX_NBYTES 4096
+#define LINE_MAX_NBYTES	 1024
+#define DUMP_MAX_NBYTES	 4096
 #define DUMP_MAX_RECORDS 64
 
 struct dump {
@@ -113,10 +113,10 @@ open_document(void)
 static void
 describe_metadata(const struct hatf_metadata *m, char *out)
 {
-	static const char *const interpretations[] = {
-		"none", "default", "baseOffset", "delta", "stride"
-	};
-	static const char *const widths[] = { "0", "1", "2",  "?", "4", "?",
+	static const char *const interpretations[] = { "none", "default",
+						       "baseOffset", "delta",
+						       "stride" };
+	static const char *const widths[] = { "0", "1", "2", "?",  "4", "?",
 					      "?", "?", "8", "v1", "v2" };
 
 	if (m->op == HATF_SET_FIELD_SIZE) {
@@ -160,10 +160,10 @@ describe(const struct hatf_record *r, char *out)
 		return;
 	}
 
-	const bool is_heap = r->tag == HATF_CREATE_HEAP ||
-			     r->tag == HATF_DESTROY_HEAP;
-	const bool is_realloc = r->tag >= HATF_REALLOC_NO_ALLOC &&
-				r->tag <= HATF_REALLOC_FREE;
+	const bool is_heap =
+		r->tag == HATF_CREATE_HEAP || r->tag == HATF_DESTROY_HEAP;
+	const bool is_realloc =
+		r->tag >= HATF_REALLOC_NO_ALLOC && r->tag <= HATF_REALLOC_FREE;
 
 	out += sprintf(out, "%s", hatf_tag_name(r->tag));
 	if (is_heap)
@@ -232,8 +232,9 @@ check_by_library(const struct dump *d)
 
 START_TEST(every_dump_means_what_it_says)
 {
-	static const unsigned widths[] = { 0, 1, 2, 4, 8, HATF_WIDTH_V1,
-					   HATF_WIDTH_V2 };
+	static const unsigned widths[] = {
+		0, 1, 2, 4, 8, HATF_WIDTH_V1, HATF_WIDTH_V2
+	};
 	static struct dump d;
 	FILE *const file = open_document();
 

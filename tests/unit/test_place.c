@@ -10,10 +10,10 @@
 #include "encoder.h"
 #include "mini.h"
 
-#define CAP (64 * 1024 * 1024)
+#define CAP   (8 * 1024 * 1024)
 #define COUNT 100000
 
-#define BRK 0x555555559000u
+#define BRK  0x555555559000u
 #define MMAP 0x7f0123450000u
 
 typedef void make_fn(uint64_t i, uint64_t *seed, struct hatf_record *r);
@@ -38,7 +38,7 @@ cost(make_fn *make, size_t count)
 		r.tag = HATF_FREE;
 		r.address = BRK;
 		make(i, &seed, &r);
-		ck_assert(encoder_put(&encoder, &r));
+		mini_check(encoder_put(&encoder, &r));
 	}
 	return encoder.used - start;
 }
@@ -198,10 +198,10 @@ make_wild_sizes(uint64_t seed)
 			left = mini_random(&seed) % 40;
 			small = mini_random(&seed) % 3;
 		}
-		wild_sizes[i] = mini_random(&seed) %
-				(small == 0   ? UINT64_C(256)
-				 : small == 1 ? UINT64_C(65536)
-					      : UINT64_C(1) << 33);
+		wild_sizes[i] =
+			mini_random(&seed) % (small == 0   ? UINT64_C(256)
+					      : small == 1 ? UINT64_C(65536)
+							   : UINT64_C(1) << 33);
 	}
 }
 
@@ -280,8 +280,7 @@ START_TEST(an_adversary_gains_little)
 	 */
 	const double each = (double)cost(adversary, COUNT) / COUNT;
 
-	ck_assert_msg(each <= 13 + 1, "%.3f bytes per record",
-		      each);
+	ck_assert_msg(each <= 13 + 1, "%.3f bytes per record", each);
 }
 END_TEST
 

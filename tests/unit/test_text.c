@@ -65,11 +65,11 @@ START_TEST(a_line_that_does_not_fit_is_left_out)
 
 		memset(buf, GUARD, sizeof(buf));
 		text_init(&t, buf, cap);
-		text_line(&t, "a", "1\n2", 3); /* a=1\x0a2\n: 9 bytes */
+		text_line(&t, "a", "1\n2", 3);	/* a=1\x0a2\n: 9 bytes */
 		text_line_u64(&t, "b", 123456); /* 9 bytes */
 		text_line(&t, "", "", 0);	/* 2 bytes */
 		ck_assert_int_eq(t.full, cap < 20);
-		ck_assert_uint_eq(t.used, cap >= 20  ? 20
+		ck_assert_uint_eq(t.used, cap >= 20   ? 20
 					  : cap >= 18 ? 18
 					  : cap >= 11 ? 11
 					  : cap >= 9  ? 9
@@ -111,15 +111,13 @@ START_TEST(a_value_is_cut_to_the_room_there_is)
 		char out[8];
 
 		memset(out, GUARD, sizeof(out));
-		ck_assert_int_eq(text_find(text, sizeof(text) - 1, "key", out,
-					   cap),
-				 4);
+		ck_assert_int_eq(
+			text_find(text, sizeof(text) - 1, "key", out, cap), 4);
 		for (size_t i = 0; i < sizeof(out); i++)
-			ck_assert_int_eq(out[i],
-					 i >= cap || i > 4 ? GUARD
-					 : i == cap - 1 || i == 4
-						 ? '\0'
-						 : "abcd"[i]);
+			ck_assert_int_eq(out[i], i >= cap || i > 4 ? GUARD
+						 : i == cap - 1 || i == 4
+							 ? '\0'
+							 : "abcd"[i]);
 	}
 }
 END_TEST

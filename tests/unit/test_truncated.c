@@ -235,6 +235,21 @@ knowable(const uint8_t *bytes, size_t nbytes, bool *in_member_ret)
 	return used;
 }
 
+/* 'gz' is 't' compressed. */
+static void
+cut_members(const struct trace *t, const struct hand *gz)
+{
+	for (size_t cut = 0; cut <= gz->used; cut++) {
+		bool in_member;
+		const size_t known = knowable(gz->bytes, cut, &in_member);
+		struct want want = expectation(t, known, in_member);
+
+		if (cut < 2) /* not yet gzip */
+			want.opens = false;
+		check(gz->bytes, cut, &want);
+	}
+}
+
 static void
 cut_compressed(const struct trace *t)
 {
@@ -245,16 +260,68 @@ cut_compressed(const struct trace *t)
 
 		hand_gzip(&gz, t->h.bytes + t->member[i], end - t->member[i]);
 	}
-	for (size_t cut = 0; cut <= gz.used; cut++) {
-		bool in_member;
-		const size_t known = knowable(gz.bytes, cut, &in_member);
-		struct want want = expectation(t, known, in_member);
-
-		if (cut < 2) /* not yet gzip */
-			want.opens = false;
-		check(gz.bytes, cut, &want);
-	}
+	cut_members(t, &gz);
 	hand_fini(&gz);
+}
+
+/* What hatf_writer makes of one record of each tag. */
+static void
+write_every_tag(struct hand *h, bool plain)
+{
+	const struct hatf_writer_options options = { .plain = plain };
+	const int fd = hand_file(NULL, 0);
+	struct hatf_writer *writer;
+	uint8_t buf[4096];
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ck_assert_int_eq(hatf_writer_open(path, &options, &writer, NULL),
+			 HATF_OK);
+	for (uint8_t tag = 0; tag <= HATF_COMMENT; tag++) {
+		const struct hatf_record record = {
+			.tag = tag,
+			.attributes = (const uint8_t *)"attributes",
+			.attributes_nbytes = tag,
+			.size = (uint64_t)1 << 4 * tag,
+			.address = 0x7f0000001000,
+			.thread = tag,
+			.time = 1000 * tag,
+		};
+
+		ck_assert_int_eq(hatf_writer_write(writer, &record, 1),
+				 HATF_OK);
+	}
+	ck_assert_int_eq(hatf_writer_close(writer, NULL), HATF_OK);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		hand_bytes(h, buf, (size_t)n);
+	close(fd);
+}
+
+/* The trace in 'h' with the ends of its records. */
+static struct trace
+find_ends(struct hand h)
+{
+	struct trace t = { .h = h, .ours = true };
+	const int fd = hand_file(h.bytes, h.used);
+	struct hatf_record records[MAX];
+	struct hatf_reader *reader;
+	size_t n;
+
+	ck_assert_int_eq(
+		hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader, NULL),
+		HATF_OK);
+	ck_assert_int_eq(hatf_reader_read(reader, records, MAX, &n), HATF_OK);
+	ck_assert_uint_lt(n, MAX);
+	for (size_t i = 0; i < n; i++)
+		t.ends[i] = records[i].offset;
+	t.ends[n] = h.used;
+	t.count = n;
+	ck_assert_int_eq(hatf_reader_read(reader, records, MAX, &n), HATF_END);
+	hatf_reader_close(reader);
+	close(fd);
+	return t;
 }
 
 START_TEST(our_plain_trace)
@@ -293,6 +360,32 @@ START_TEST(a_foreign_compressed_trace)
 }
 END_TEST
 
+START_TEST(a_plain_trace_by_the_writer)
+{
+	struct hand plain = { 0 };
+	struct trace t;
+
+	write_every_tag(&plain, true);
+	t = find_ends(plain);
+	cut_plain(&t);
+	hand_fini(&t.h);
+}
+END_TEST
+
+START_TEST(a_compressed_trace_by_the_writer)
+{
+	struct hand plain = { 0 }, gz = { 0 };
+	struct trace t;
+
+	write_every_tag(&plain, true);
+	write_every_tag(&gz, false);
+	t = find_ends(plain);
+	cut_members(&t, &gz);
+	hand_fini(&t.h);
+	hand_fini(&gz);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -301,6 +394,8 @@ main(void)
 		our_compressed_trace,
 		a_foreign_plain_trace,
 		a_foreign_compressed_trace,
+		a_plain_trace_by_the_writer,
+		a_compressed_trace_by_the_writer,
 	};
 
 	return hand_run("truncated", tests, sizeof(tests) / sizeof(tests[0]));

@@ -19,7 +19,7 @@
 #include <zlib.h>
 
 #define RECORD_COUNT 200000
-#define STREAM_MAX (16 * 1024 * 1024)
+#define STREAM_MAX   (16 * 1024 * 1024)
 
 static char path[64];
 static struct hatf_record *records; /* RECORD_COUNT */
@@ -131,8 +131,8 @@ number_of(const struct hatf_record *r, const char *key)
 {
 	uint64_t n;
 
-	ck_assert(text_find_u64((const char *)r->attributes,
-				r->attributes_nbytes, key, &n));
+	mini_check(text_find_u64((const char *)r->attributes,
+				 r->attributes_nbytes, key, &n));
 	return n;
 }
 
@@ -203,9 +203,8 @@ START_TEST(members_can_be_walked_and_decode_alone)
 	file = slurp(&nbytes);
 	for (size_t off = 0; off < nbytes;) {
 		const size_t member = get_le32(file + off + 16);
-		const size_t length =
-			inflate_member(file + off, member, stream + used,
-				       STREAM_MAX - used);
+		const size_t length = inflate_member(
+			file + off, member, stream + used, STREAM_MAX - used);
 
 		mini_init(&m, stream + used, length);
 		while (mini_read(&m, &r))
@@ -260,8 +259,7 @@ START_TEST(the_reader_reads_what_the_writer_wrote)
 
 	write_all(&options[_i]);
 	ck_assert_int_eq(hatf_reader_open(path, 0, &reader, NULL), HATF_OK);
-	while ((status = hatf_reader_read(reader, batch, 512, &got)) ==
-	       HATF_OK)
+	while ((status = hatf_reader_read(reader, batch, 512, &got)) == HATF_OK)
 		for (size_t i = 0; i < got; i++)
 			if (bare || (!is_kind(&batch[i], "HATF 1.0") &&
 				     !is_kind(&batch[i], "HATF block") &&
@@ -286,10 +284,14 @@ END_TEST
 START_TEST(framing_comments_are_replaced)
 {
 	static const char *const texts[] = {
-		"HATF 1.0\npid=7\n",	"HATF block\nblock=9\n",
-		"HATF end\ncomplete=0\n", "HATF 1.0",
-		"HATF 1.0 is nice",	"HATF lost\ncount=3\n",
-		"HATF blocks",		"",
+		"HATF 1.0\npid=7\n",
+		"HATF block\nblock=9\n",
+		"HATF end\ncomplete=0\n",
+		"HATF 1.0",
+		"HATF 1.0 is nice",
+		"HATF lost\ncount=3\n",
+		"HATF blocks",
+		"",
 	};
 	static const bool kept[] = { 0, 0, 0, 0, 1, 1, 1, 1 };
 	const struct hatf_writer_options options = { .plain = true };
@@ -358,8 +360,7 @@ START_TEST(bad_records_are_refused_and_the_error_stays)
 		ck_assert_int_eq(hatf_writer_open(path, NULL, &w, NULL),
 				 HATF_OK);
 		ck_assert_int_eq(hatf_writer_write(w, r, 3), HATF_BAD_RECORD);
-		ck_assert_int_eq(hatf_writer_error(w)->status,
-				 HATF_BAD_RECORD);
+		ck_assert_int_eq(hatf_writer_error(w)->status, HATF_BAD_RECORD);
 		/* The header, the block comment and the good record. */
 		ck_assert_uint_eq(hatf_writer_error(w)->record, 3);
 		ck_assert_int_eq(hatf_writer_write(w, r, 1), HATF_BAD_RECORD);
