@@ -13,9 +13,10 @@
  * bytes a block while the set grows, never more than 160 once it is larger than
  * LIVE_MIN_SLOTS.
  *
- * A resize moves everything at once.  Doing it little by little would bound the
- * time of one operation, which nobody waits for here, and would make each of them
- * look in two tables; the mean cost is constant either way.
+ * A resize moves everything at once, and has both tables while it does.  Doing it
+ * little by little would bound the time of one operation, which nobody waits for
+ * here, and would make each of them look in two tables; the mean cost is constant
+ * either way.
  *
  * The hash is seeded with random numbers, so that no trace, however it was made,
  * can choose addresses that collide.  Every key is allowed, 0 too.
