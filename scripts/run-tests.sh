@@ -44,6 +44,7 @@ fi
 passed=0 failed=0 skipped=0
 for test in "${tests[@]}"; do
 	name=${test#"$BUILD"/}
+	name=${name#build/*/}
 	export TMP=$work/tmp
 	mkdir "$TMP"
 	start=$SECONDS
