@@ -29,17 +29,14 @@
 #define ENCODER_RECORD_MAX_NBYTES (6 * 24 + 49 + 2 + 65535)
 
 struct encoder {
-	uint8_t *buf;	   /* the caller's; one block */
-	size_t cap, used;  /* bytes */
-	size_t block_off;  /* in 'buf', where the block begins */
-	size_t length_off; /* in 'buf', of the digits of "bytes="; 0:
-				     there is no block */
+	uint8_t *buf; /* the caller's; one block */
+	size_t cap, used;
+	/* In 'buf': the block, and its "bytes="; 0: there is no block. */
+	size_t block_off, length_off;
 	struct layout layout;
 	struct place place;
-	uint64_t
-		stream_nbytes; /* emptied from the buffer: the stream's length is
-				     this + used */
-	uint64_t block_count;  /* that have been begun */
+	uint64_t stream_nbytes; /* that encoder_reset() took from the buffer */
+	uint64_t block_count;	/* that have been begun */
 	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
 };
 

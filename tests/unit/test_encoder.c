@@ -56,20 +56,23 @@ struct behaviour {
 	unsigned rare;	     /* of tags above 1 */
 	unsigned large;	     /* of a size above 255 */
 	unsigned heaps;	     /* of another heap */
+	bool spread;	     /* clusters as wide as 4 bytes reach */
 };
 
 static const struct behaviour behaviours[] = {
-	{ "plain", 0, 0, 0, 0, 0, 0, 0, 0 },
-	{ "sizes", 0, 0, 0, 0, 0, 0, 40, 0 },
-	{ "coarse clock", 0, 0, 2, 0, 0, 2, 10, 0 },
-	{ "fine clock", 0, 0, 200, 0, 0, 2, 10, 0 },
-	{ "clusters", 0, 100, 10, 10, 0, 20, 10, 0 },
-	{ "moving heap", 0, 250, 10, 10, 0, 20, 10, 0 },
-	{ "threads", 0, 20, 100, 100, 10, 10, 10, 0 },
-	{ "attributes", 0, 2, 10, 2, 128, 20, 10, 10 },
-	{ "heaps", 0, 2, 10, 2, 20, 20, 10, 128 },
-	{ "edges", 128, 128, 128, 128, 64, 64, 128, 64 },
-	{ "only edges", 256, 0, 256, 256, 64, 128, 0, 256 },
+	{ "plain", 0, 0, 0, 0, 0, 0, 0, 0, false },
+	{ "sizes", 0, 0, 0, 0, 0, 0, 40, 0, false },
+	{ "coarse clock", 0, 0, 2, 0, 0, 2, 10, 0, false },
+	{ "fine clock", 0, 0, 200, 0, 0, 2, 10, 0, false },
+	{ "clusters", 0, 100, 10, 10, 0, 20, 10, 0, false },
+	{ "moving heap", 0, 250, 10, 10, 0, 20, 10, 0, false },
+	{ "wide clusters", 0, 128, 10, 10, 0, 200, 10, 0, true },
+	{ "wide moving heap", 0, 250, 10, 10, 0, 200, 10, 0, true },
+	{ "threads", 0, 20, 100, 100, 10, 10, 10, 0, false },
+	{ "attributes", 0, 2, 10, 2, 128, 20, 10, 10, false },
+	{ "heaps", 0, 2, 10, 2, 20, 20, 10, 128, false },
+	{ "edges", 128, 128, 128, 128, 64, 64, 128, 64, false },
+	{ "only edges", 256, 0, 256, 256, 64, 128, 0, 256, false },
 };
 #define BEHAVIOUR_COUNT (sizeof(behaviours) / sizeof(behaviours[0]))
 
@@ -88,7 +91,8 @@ edge(uint64_t *seed)
 static uint64_t
 make_address(const struct behaviour *b, uint64_t *seed)
 {
-	const uint64_t offset = mini_random(seed) % 0x4000000 * 16;
+	const uint64_t offset =
+		(mini_random(seed) >> 32) % (b->spread ? UINT32_MAX : 1 << 26);
 
 	if (happens(seed, b->edge))
 		return edge(seed);
@@ -317,6 +321,36 @@ START_TEST(every_step_between_boundaries_comes_back)
 }
 END_TEST
 
+/* Before any address has chosen the base, with both addresses out of its reach. */
+START_TEST(the_first_address_may_come_in_a_far_realloc)
+{
+	static const uint64_t pairs[][2] = {
+		{ 0x555555559000, 0x7f0123450010 },
+		{ 0, 0x7f0123450010 },
+		{ 0x555555559000, 0 },
+		{ UINT64_MAX, 0x7fffffff },
+		{ 0x80000000, 0x180000000 },
+	};
+	struct sink s = { .cap = 4096 };
+	struct encoder e;
+
+	s.stream = malloc(s.cap);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct hatf_record r[2] = { {
+			.tag = HATF_REALLOC_ALLOC_FREE,
+			.old_address = pairs[i][0],
+			.address = pairs[i][1],
+		} };
+
+		r[1] = r[0];
+		s.used = s.block_count = 0;
+		encode(r, 2, &s, &e);
+		check_stream(r, 2, &s);
+	}
+	free(s.stream);
+}
+END_TEST
+
 START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
 {
 	uint8_t *const buf = malloc(CAP);
@@ -426,6 +460,7 @@ main(void)
 	tcase_add_loop_test(tc, any_records_come_back_from_each_block, 0,
 			    BEHAVIOUR_COUNT);
 	tcase_add_test(tc, every_step_between_boundaries_comes_back);
+	tcase_add_test(tc, the_first_address_may_come_in_a_far_realloc);
 	tcase_add_test(tc, a_full_buffer_refuses_and_stays_as_it_is);
 	tcase_add_test(tc, what_hatf_cannot_express_is_refused);
 	tcase_add_test(tc, comments_stand_before_and_in_a_block);
