@@ -58,6 +58,7 @@ both()
 		"$1" $how >"$TMP/$1.$how" 2>&1
 		cd "$TMP" || exit 1
 	done
+	check "$1: exit status" "$(grep -c '^status 0' "$1.traced")" 1
 	diff "$1.bare" "$1.traced" >difference ||
 		fail "$1: differs from the bare run: $(head -n 10 difference)"
 	clean traces/*
@@ -75,10 +76,11 @@ serve_redis()
 	serve "$1" redis-server --port 0 --unixsocket "$PWD/s" --save '' \
 		--appendonly yes --daemonize no --io-threads 2 --dir "$PWD"
 	wait_for_socket s
-	redis-benchmark -s s -P 16 -n 60000 -c 20 -r 1000 --seed 7 -q \
+	redis-benchmark -s s -P 16 -n 20000 -c 20 -r 1000 -q \
 		-t set,get,incr,lpush,rpop,sadd,hset,zadd,lrange_100,mset \
 		>benchmark.log 2>&1
-	echo "benchmark $? $(grep -ci error benchmark.log)"
+	check "redis-benchmark: status" $? 0
+	check "redis-benchmark: errors" "$(grep -ci error benchmark.log)" 0
 	$ask set a-key a-value
 	$ask append a-key more
 	$ask get a-key
@@ -158,6 +160,14 @@ get()
 		/100.txt /1000.txt /10000.txt /again/1000.txt /none.txt
 }
 
+most_events()
+{
+	local trace
+	for trace in traces/*; do
+		info "$trace" events
+	done | sort -n | tail -n 1
+}
+
 MEMCACHED=$(PATH=$PATH:/usr/sbin command -v memcached)
 NGINX=$(PATH=$PATH:/usr/sbin command -v nginx)
 tried=0
@@ -165,16 +175,19 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null
 then
 	both serve_redis
 	tried=1
+	check_ge "redis: events" "$(most_events)" 300000
 	check_ge "redis: processes" "$(find traces -type f | wc -l)" 3
 fi
 if [ -n "$MEMCACHED" ]; then
 	both serve_memcached
 	tried=1
+	check_ge "memcached: events" "$(most_events)" 200
 	check_ge "memcached: threads" "$(info traces/* threads)" 5
 fi
 if [ -n "$NGINX" ]; then
 	both serve_nginx
 	tried=1
+	check_ge "nginx: events" "$(most_events)" 5000
 	check "nginx: processes" "$(find traces -type f | wc -l)" 7
 fi
 [ "$tried" = 1 ] || skip "no redis, memcached or nginx"

@@ -65,31 +65,43 @@ def memcached(path, number, rounds):
     s.close()
 
 
+def get(f, s, page):
+    s.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\n"
+              b"Accept-Encoding: gzip\r\n\r\n" % page.encode())
+    status = f.readline()
+    if not status:
+        raise OSError("closed")
+    length = None
+    for line in f:
+        name, _, value = line.strip().partition(b": ")
+        if name.lower() == b"content-length":
+            length = int(value)
+        if not name:
+            break
+    if length is not None:
+        return status, f.read(length)
+    body = b""
+    while True:
+        n = int(f.readline(), 16)
+        body += f.read(n)
+        f.readline()
+        if n == 0:
+            return status, body
+
+
 def http(path, number, rounds, pages):
     for i in range(rounds):
         s = connect(path)
         f = s.makefile("rb")
         for page in pages:
-            s.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\n"
-                      b"Accept-Encoding: gzip\r\n\r\n" % page.encode())
-            status = f.readline()
-            length = None
-            for line in f:
-                name, _, value = line.strip().partition(b": ")
-                if name.lower() == b"content-length":
-                    length = int(value)
-                if not name:
+            # A server that begins anew closes idle connections: ask again.
+            for _ in range(20):
+                try:
+                    status, body = get(f, s, page)
                     break
-            if length is None:
-                body = b""
-                while True:
-                    n = int(f.readline(), 16)
-                    body += f.read(n)
-                    f.readline()
-                    if n == 0:
-                        break
-            else:
-                body = f.read(length)
+                except OSError:
+                    s = connect(path)
+                    f = s.makefile("rb")
             with lock:
                 answers.add((page, status, hashlib.md5(body).hexdigest()))
         f.close()

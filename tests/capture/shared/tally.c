@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tally.c - an oracle: count what reaches the allocator
+ * tally.c - an oracle: count and note what reaches the allocator
  *
  * Preloaded after the recorder, so that every call that the recorder passes on
- * comes through here, it counts them in a file of 8 byte numbers (events, bytes
- * asked for) per process image, TALLY_DIR/PID, .1, .2, ..., which is a shared
- * mapping and so needs no way of exit.  An event is one call of any function
- * below, except free(NULL).  It calls glibc's functions by their __libc names,
- * so that it needs no dlsym(), and it has nothing in common with the recorder.
+ * comes through here, it counts them in a file per process image, TALLY_DIR/PID,
+ * .1, .2, ..., which is a shared mapping and so needs no way of exit.  An event is
+ * one call of any function below, except free(NULL).  The file is
+ *
+ *	the number of events, the bytes asked for	8 bytes each
+ *	the first JOURNAL events	4 words of 8 bytes each:
+ *		what (enum), size, old address, new address
+ *
+ * It calls glibc's functions by their __libc names, so that it needs no dlsym(),
+ * and it has nothing in common with the recorder.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +21,23 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define JOURNAL 1000000 /* events, in the file; a sparse one, mostly */
+#define JOURNAL_EARLY 1000
+
+enum { ALLOC = 1, FREE = 2, REALLOC = 3 };
+
+struct note {
+	uint64_t what, size;
+	const void *old, *address;
+};
+
 struct tally {
 	_Atomic uint64_t event_count, size_nbytes;
+	struct note notes[];
 };
 
 void *__libc_malloc(size_t);
@@ -31,36 +48,42 @@ void *__libc_valloc(size_t);
 void *__libc_pvalloc(size_t);
 void __libc_free(void *);
 
-static struct tally at_start; /* until the constructor has run */
-static struct tally *tally = &at_start;
+/* Until the constructor has run. */
+static _Alignas(16) char early[sizeof(struct tally) +
+			       JOURNAL_EARLY * sizeof(struct note)];
+static struct tally *tally = (struct tally *)early;
+static uint64_t room = JOURNAL_EARLY;
 
-static void
-count(size_t nbytes)
+static void *
+count(int what, size_t nbytes, const void *old, void *address)
 {
-	atomic_fetch_add_explicit(&tally->event_count, 1, memory_order_relaxed);
+	const uint64_t i = atomic_fetch_add_explicit(&tally->event_count, 1,
+						     memory_order_relaxed);
+
 	atomic_fetch_add_explicit(&tally->size_nbytes, nbytes,
 				  memory_order_relaxed);
+	if (i < room)
+		tally->notes[i] = (struct note){ (uint64_t)what, nbytes, old,
+						 address };
+	return address;
 }
 
 void *
 malloc(size_t n)
 {
-	count(n);
-	return __libc_malloc(n);
+	return count(ALLOC, n, NULL, __libc_malloc(n));
 }
 
 void *
 calloc(size_t n, size_t size)
 {
-	count(n * size);
-	return __libc_calloc(n, size);
+	return count(ALLOC, n * size, NULL, __libc_calloc(n, size));
 }
 
 void *
 realloc(void *p, size_t n)
 {
-	count(n);
-	return __libc_realloc(p, n);
+	return count(REALLOC, n, p, __libc_realloc(p, n));
 }
 
 void *
@@ -68,26 +91,23 @@ reallocarray(void *p, size_t n, size_t size)
 {
 	size_t nbytes;
 
-	count(n * size);
 	if (__builtin_mul_overflow(n, size, &nbytes)) {
 		errno = ENOMEM;
-		return NULL;
+		return count(REALLOC, SIZE_MAX, p, NULL);
 	}
-	return __libc_realloc(p, nbytes);
+	return realloc(p, nbytes);
 }
 
 void *
 memalign(size_t alignment, size_t n)
 {
-	count(n);
-	return __libc_memalign(alignment, n);
+	return count(ALLOC, n, NULL, __libc_memalign(alignment, n));
 }
 
 void *
 aligned_alloc(size_t alignment, size_t n)
 {
-	count(n);
-	return __libc_memalign(alignment, n);
+	return count(ALLOC, n, NULL, __libc_memalign(alignment, n));
 }
 
 int
@@ -96,10 +116,11 @@ posix_memalign(void **p, size_t alignment, size_t n)
 	const int saved_errno = errno;
 	void *mem;
 
-	count(n);
-	if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0)
+	if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) {
+		count(ALLOC, n, NULL, NULL);
 		return EINVAL;
-	mem = __libc_memalign(alignment, n);
+	}
+	mem = count(ALLOC, n, NULL, __libc_memalign(alignment, n));
 	errno = saved_errno;
 	if (mem == NULL)
 		return ENOMEM;
@@ -110,22 +131,20 @@ posix_memalign(void **p, size_t alignment, size_t n)
 void *
 valloc(size_t n)
 {
-	count(n);
-	return __libc_valloc(n);
+	return count(ALLOC, n, NULL, __libc_valloc(n));
 }
 
 void *
 pvalloc(size_t n)
 {
-	count(n);
-	return __libc_pvalloc(n);
+	return count(ALLOC, n, NULL, __libc_pvalloc(n));
 }
 
 void
 free(void *p)
 {
 	if (p != NULL)
-		count(0);
+		count(FREE, 0, p, NULL);
 	__libc_free(p);
 }
 
@@ -148,17 +167,20 @@ map_tally(void)
 {
 	const char *const dir = getenv("TALLY_DIR");
 	const int fd = dir != NULL ? open_tally(dir) : -1;
+	const size_t nbytes =
+		sizeof(struct tally) + JOURNAL * sizeof(struct note);
 	void *p;
 
-	if (fd < 0 || ftruncate(fd, 4096) != 0)
+	if (fd < 0 || ftruncate(fd, (off_t)nbytes) != 0)
 		return;
-	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	p = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (p == MAP_FAILED)
 		return;
-	if (tally == &at_start)
-		*(struct tally *)p = at_start;
+	if (tally == (struct tally *)early)
+		memcpy(p, early, sizeof(early));
 	tally = p;
+	room = JOURNAL;
 }
 
 __attribute__((constructor)) static void
