@@ -3,8 +3,8 @@
  * bytes.h - bytes into numbers and back
  *
  * The only way by which the library turns stored bytes into numbers.  HATF is
- * big-endian (FORMAT "Conventions"); gzip members are little-endian.  No pointer
- * needs to be aligned.
+ * big-endian (FORMAT "Conventions"); gzip members are little-endian.  No
+ * pointer needs to be aligned.
  */
 #ifndef HATF_BYTES_H
 #define HATF_BYTES_H

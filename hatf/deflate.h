@@ -4,7 +4,8 @@
  *
  * The one interface in front of the compression libraries.  A member is what
  * RFC 1952 says, with an extra field that gives the member's length, so that a
- * reader finds the next block without inflating this one (FORMAT "Compression").
+ * reader finds the next block without inflating this one (FORMAT
+ * "Compression").
  *
  * Runs where encoder.h runs: all memory is in the caller's 'work' area, no call
  * allocates, locks or touches errno.
@@ -17,8 +18,8 @@
 
 /* Levels: 1 is fast, 3 is small.  The default is what costs.md-like runs of
  * tests/bench chose for recording. */
-#define DEFLATE_LEVEL_MIN 1
-#define DEFLATE_LEVEL_MAX 3
+#define DEFLATE_LEVEL_MIN     1
+#define DEFLATE_LEVEL_MAX     3
 #define DEFLATE_LEVEL_DEFAULT 1
 
 /* Bytes of work area that deflate_member() wants at 'level'. */
@@ -28,10 +29,10 @@ size_t deflate_work_nbytes(int level);
 size_t deflate_bound(size_t nbytes);
 
 /*
- * Compress in[0, in_nbytes) as one gzip member into 'out' of 'out_cap' bytes, at
- * least deflate_bound(in_nbytes).  'work' is deflate_work_nbytes(level) bytes,
- * aligned to 64; its contents mean nothing between calls.  Returns the member's
- * length.
+ * Compress in[0, in_nbytes) as one gzip member into 'out' of 'out_cap' bytes,
+ * at least deflate_bound(in_nbytes).  'work' is deflate_work_nbytes(level)
+ * bytes, aligned to 64; its contents mean nothing between calls.  Returns the
+ * member's length.
  */
 size_t deflate_member(int level, void *work, const uint8_t *in,
 		      size_t in_nbytes, uint8_t *out, size_t out_cap);

@@ -2,8 +2,8 @@
 /*
  * deflate_backend.h - what deflate.c wants of a compression library
  *
- * One row for each library.  The build picks one for deflate_member(); the tests
- * go through both with deflate_member_by().  The rules of deflate.h hold here.
+ * One row for each library.  The build picks one for deflate_member(); the
+ * tests go through both with deflate_member_by().  The rules of deflate.h hold.
  */
 #ifndef HATF_DEFLATE_BACKEND_H
 #define HATF_DEFLATE_BACKEND_H

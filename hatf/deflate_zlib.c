@@ -2,8 +2,8 @@
 /*
  * deflate_zlib.c - zlib behind deflate_backend.h
  *
- * zlib asks for its memory through 'zalloc'; it gets pieces of the work area, one
- * behind the other, and gives none back.
+ * zlib asks for its memory through 'zalloc'; it gets pieces of the work area,
+ * one behind the other, and gives none back.
  */
 #include "deflate_backend.h"
 

@@ -3,9 +3,9 @@
  * encoder.c - see encoder.h
  *
  * Nearly all records are an alloc or free that fits the layout as it is.  They
- * take a path without a loop or a branch on their contents: every field is stored
- * as 8 bytes, of which the next field overwrites those that its width does not
- * count.  All else goes to put_slowly().
+ * take a path without a loop or a branch on their contents: every field is
+ * stored as 8 bytes, of which the next field overwrites those that its width
+ * does not count.  All else goes to put_slowly().
  */
 #include "encoder.h"
 
@@ -101,7 +101,8 @@ encoder_begin(struct encoder *e, uint64_t event, uint64_t time, uint64_t thread)
 
 /*
  * Store a number that fits and step behind it.  Up to 8 bytes behind it are
- * overwritten; ENCODER_RECORD_MAX_NBYTES has them, as it counts 8 for each field.
+ * overwritten; ENCODER_RECORD_MAX_NBYTES has them, as it counts 8 for each
+ * field.
  */
 static inline uint8_t *
 put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,

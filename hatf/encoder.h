@@ -6,12 +6,13 @@
  * the metadata that 'place.h' asks for before them, and the comments that frame
  * a block.  It is what the recorder and hatf_writer share.
  *
- * It runs inside traced programs, in a thread that has no libc state of its own:
- * nothing in here or below it (layout, place, text, attr) allocates, locks, uses
- * stdio or locale, makes a system call or touches errno.
+ * It runs inside traced programs, in a thread that has no libc state of its
+ * own: nothing in here or below it (layout, place, text, attr) allocates,
+ * locks, uses stdio or locale, makes a system call or touches errno.
  *
- * Invariant: [buf, buf + used) is a legal HATF stream that needs no earlier byte,
- * except that the "bytes=" of its block comment is filled in by encoder_end().
+ * Invariant: [buf, buf + used) is a legal HATF stream that needs no earlier
+ * byte, except that the "bytes=" of its block comment is filled in by
+ * encoder_end().
  */
 #ifndef HATF_ENCODER_H
 #define HATF_ENCODER_H
@@ -22,9 +23,9 @@
 
 /*
  * The most that one record can take with the metadata before it: a set
- * interpretation (20) and a set fieldSize (4) for each of six fields, the record
- * itself (1 + 6 * 8 bytes), and 2 + 65535 bytes of attributes.  A buffer must
- * hold this beyond what its owner wants in a block.
+ * interpretation (20) and a set fieldSize (4) for each of six fields, the
+ * record itself (1 + 6 * 8 bytes), and 2 + 65535 bytes of attributes.  A buffer
+ * must hold this beyond what its owner wants in a block.
  */
 #define ENCODER_RECORD_MAX_NBYTES (6 * 24 + 49 + 2 + 65535)
 
@@ -51,10 +52,10 @@ void encoder_init(struct encoder *e, uint8_t *buf, size_t cap);
 bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
 
 /*
- * Begin a block: its comment (FORMAT "Blocks"; 'event' is the number of the first
- * logical event in it, 'time' the start time) and metadata for every field.  The
- * buffer must be empty or hold comments only, and have room for a record.  'time' and 'thread' are guesses
- * of what the first record has.
+ * Begin a block: its comment (FORMAT "Blocks"; 'event' is the number of the
+ * first logical event in it, 'time' the start time) and metadata for every
+ * field.  The buffer must be empty or hold comments only, and have room for a
+ * record.  'time' and 'thread' are guesses of what the first record has.
  */
 void encoder_begin(struct encoder *e, uint64_t event, uint64_t time,
 		   uint64_t thread);

@@ -2,10 +2,11 @@
 /*
  * layout.h - the state of the six fields, as metadata records set it
  *
- * A 'struct layout' is what a reader or writer must remember between two records
- * to know how the next one is stored: each field's width and interpretation, and
- * what the interpretation needs.  Encoder and decoder share it, so they cannot
- * differ.  It allocates nothing and may be used wherever encoder.h may.
+ * A 'struct layout' is what a reader or writer must remember between two
+ * records to know how the next one is stored: each field's width and
+ * interpretation, and what the interpretation needs.  Encoder and decoder share
+ * it, so they cannot differ.  It allocates nothing and may be used wherever
+ * encoder.h may.
  *
  * All five interpretations are kept in one form, so that a field is decoded and
  * encoded without asking which one it has (arithmetic is modulo 2^64):
@@ -23,8 +24,8 @@
  *   delta            previous           half, all ones   0
  *   stride           previous + stride  0, 0             stride
  *
- * The attributes field is a byte string, not a number; of its state only 'width'
- * and 'interpretation' have a meaning (FORMAT "Attributes").
+ * The attributes field is a byte string, not a number; of its state only
+ * 'width' and 'interpretation' have a meaning (FORMAT "Attributes").
  */
 #ifndef HATF_LAYOUT_H
 #define HATF_LAYOUT_H
@@ -87,8 +88,8 @@ size_t layout_put_metadata(uint8_t *p, const struct hatf_metadata *metadata);
 unsigned layout_tag_fields(unsigned tag);
 
 /*
- * The number of bytes of a record of 'tag' (0 to 9) up to its attributes: the tag
- * and all numbers, with the address twice for a realloc.
+ * The number of bytes of a record of 'tag' (0 to 9) up to its attributes: the
+ * tag and all numbers, with the address twice for a realloc.
  */
 size_t layout_record_nbytes(const struct layout *layout, unsigned tag);
 

@@ -2,10 +2,10 @@
 /*
  * pairing.h - which records begin a logical event
  *
- * A realloc record of tag 3, 4 or 5 announces the alloc and free records that it
- * stands for, and these follow it (FORMAT "Realloc"): together they are one
- * logical event.  Traces by others may lack them.  So an alloc or free belongs to
- * the realloc before it if it is of the same thread and the address that was
+ * A realloc record of tag 3, 4 or 5 announces the alloc and free records that
+ * it stands for, and these follow it (FORMAT "Realloc"): together they are one
+ * logical event.  Traces by others may lack them.  So an alloc or free belongs
+ * to the realloc before it if it is of the same thread and the address that was
  * announced; any other record that is no comment ends the waiting.
  */
 #ifndef HATF_PAIRING_H

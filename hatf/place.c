@@ -12,17 +12,17 @@
  *   attributes   none: nothing, v1, v2            at once         watch
  *
  * "At once": a value that does not fit leaves no choice.  "Runs": under default
- * a new value costs a metadata record, so the choice is between that and storing
- * each value from now on; 'run_regret' rents and buys like a watch, with the
- * lengths of the runs in place of values.  A width of thread and heap is chosen
- * anew when the field leaves default and when a block begins.
+ * a new value costs a metadata record, so the choice is between that and
+ * storing each value from now on; 'run_regret' rents and buys like a watch,
+ * with the lengths of the runs in place of values.  A width of thread and heap
+ * is chosen anew when the field leaves default and when a block begins.
  *
- * Attributes do without default: a width of 0 says the same, and costs 4 bytes to
- * set instead of 12.
+ * Attributes do without default: a width of 0 says the same, and costs 4 bytes
+ * to set instead of 12.
  *
- * Where a program has a habit, renting before buying pays twice.  The address and
- * the attributes therefore adapt the limits of their watches: doubled when the
- * cheaper state did not last long enough to pay, halved when it did.
+ * Where a program has a habit, renting before buying pays twice.  The address
+ * and the attributes therefore adapt the limits of their watches: doubled when
+ * the cheaper state did not last long enough to pay, halved when it did.
  */
 #include "place.h"
 
@@ -33,9 +33,10 @@ enum {
 };
 
 /*
- * The limits decide only about size.  On traces of cc1, perl, sqlite3, python3 with
- * one and four threads and a loop of five threads, no half or twice of one of them
- * was better by more than 0.1 % on average, and none was worse by more than 1.1 %.
+ * The limits decide only about size.  On traces of cc1, perl, sqlite3, python3
+ * with one and four threads and a loop of five threads, no half or twice of one
+ * of them was better by more than 0.1 % on average, and none was worse by more
+ * than 1.1 %.
  */
 enum {
 	WIDTH_LIMIT = 6,
@@ -113,8 +114,8 @@ watch_same(struct place_watch *w, unsigned width)
 }
 
 /*
- * While the address is wide, both its watch and 'far' must see every record, and
- * a limit of 0 brings each of them to place_record().
+ * While the address is wide, both its watch and 'far' must see every record,
+ * and a limit of 0 brings each of them to place_record().
  */
 static void
 watch_address(struct place_watch *w, uint64_t base)

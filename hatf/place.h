@@ -2,11 +2,11 @@
 /*
  * place.h - which metadata to write, and when, while recording
  *
- * Decides for each record, without looking ahead and in constant time and space,
- * whether a field's width or interpretation should change before it.  The only
- * things others know of this module are: place_block() names the metadata that
- * begins a block, place_record() names what must precede a record, and
- * place_keeps() tells quickly that place_record() would name none.
+ * Decides for each record, without looking ahead and in constant time and
+ * space, whether a field's width or interpretation should change before it.
+ * The only things others know of this module are: place_block() names the
+ * metadata that begins a block, place_record() names what must precede a
+ * record, and place_keeps() tells quickly that place_record() would name none.
  *
  * Runs where encoder.h runs.
  *
@@ -23,14 +23,15 @@
 #define PLACE_METADATA_MAX (3 * HATF_FIELD_COUNT)
 
 /*
- * Renting or buying.  A field is in a state that every value fits but that costs
- * 'gain' bytes more for some values than a cheaper state would; changing to that
- * one costs a metadata record now, and a second one when a value comes that it
- * does not fit.  'regret' is what we would have saved so far had we changed: it
- * grows by 'gain' with each value that fits the cheaper state, shrinks by 'loss'
- * (what the excursion would have cost) with each other, and is never below 0.
- * When it reaches 'limit', the cheaper state has proved itself.  No sequence of
- * values can make this much worse than knowing the future.
+ * Renting or buying.  A field is in a state that every value fits but that
+ * costs 'gain' bytes more for some values than a cheaper state would; changing
+ * to that one costs a metadata record now, and a second one when a value comes
+ * that it does not fit.  'regret' is what we would have saved so far had we
+ * changed: it grows by 'gain' with each value that fits the cheaper state,
+ * shrinks by 'loss' (what the excursion would have cost) with each other, and
+ * is never below 0. When it reaches 'limit', the cheaper state has proved
+ * itself.  No sequence of values can make this much worse than knowing the
+ * future.
  *
  * A value fits the cheaper state if 'value - origin + sign <= mask', as in
  * layout.h; 'follows': origin is the previous value.  'gain' 0: there is no
@@ -69,8 +70,8 @@ size_t place_block(struct place *p, struct layout *layout, uint64_t time,
 
 /*
  * Name the metadata that must precede 'rec' (tag 0 to 9), and take note of its
- * values.  'record' is the number of data records before it.  Returns the number
- * of metadata records, at most PLACE_METADATA_MAX.
+ * values.  'record' is the number of data records before it.  Returns the
+ * number of metadata records, at most PLACE_METADATA_MAX.
  */
 size_t place_record(struct place *p, struct layout *layout,
 		    const struct hatf_record *rec, uint64_t record,
@@ -96,8 +97,8 @@ place_watch_note(struct place_watch *w, int32_t regret, uint64_t value)
 
 /*
  * For an alloc or free without attributes that fits the layout: does it want no
- * metadata?  If so, its values are noted; if not, nothing is, and place_record()
- * has to be asked.
+ * metadata?  If so, its values are noted; if not, nothing is, and
+ * place_record() has to be asked.
  */
 static inline bool
 place_keeps(struct place *p, const struct hatf_record *rec)

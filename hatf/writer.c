@@ -4,8 +4,8 @@
  *
  * One buffer holds the block that is being filled.  When it has BLOCK_NBYTES it
  * is ended, compressed into one gzip member, and written.  A bare trace has no
- * block comments and no trailer; only its first block gets metadata, and what is
- * written out then is just a piece of the stream.
+ * block comments and no trailer; only its first block gets metadata, and what
+ * is written out then is just a piece of the stream.
  */
 #include "hatf.h"
 

@@ -3,9 +3,9 @@
  * mini.h - a decoder of HATF 1.0 that shares no code with the library
  *
  * Written from appendix A and FORMAT.md alone, slow and plain, as the judge of
- * what the encoder and the writer make.  It works on a whole stream in memory and
- * fails the running test on anything illegal, and, unless it is lenient, on what a
- * writer must never write: a width under default.
+ * what the encoder and the writer make.  It works on a whole stream in memory
+ * and fails the running test on anything illegal, and, unless it is lenient, on
+ * what a writer must never write: a width under default.
  */
 #ifndef TESTS_MINI_H
 #define TESTS_MINI_H
@@ -17,8 +17,8 @@
 #include <string.h>
 
 /*
- * An assertion for loops: Check's own write to a file each time, whether they hold
- * or not, which takes a hundred times as long as what is tested here.
+ * An assertion for loops: Check's own write to a file each time, whether they
+ * hold or not, which takes a hundred times as long as what is tested here.
  */
 #define mini_check(condition)                                     \
 	do {                                                      \

@@ -3,8 +3,8 @@
  * test_encoder.c
  *
  * What the encoder writes must decode to the records that went in, for any
- * records and any placement; each block must decode without the bytes before it,
- * and leave a reader that starts there in the same state as one that read
+ * records and any placement; each block must decode without the bytes before
+ * it, and leave a reader that starts there in the same state as one that read
  * everything; a buffer that is full must refuse a record and stay as it is.
  */
 #include "encoder.h"
@@ -321,7 +321,7 @@ START_TEST(every_step_between_boundaries_comes_back)
 }
 END_TEST
 
-/* Before any address has chosen the base, with both addresses out of its reach. */
+/* Before any address has chosen the base, and neither can reach the other. */
 START_TEST(the_first_address_may_come_in_a_far_realloc)
 {
 	static const uint64_t pairs[][2] = {

@@ -3,8 +3,9 @@
  * test_format_doc.c
  *
  * The dumps in hatf/FORMAT.md are right: each is decoded, by the library and by
- * the judge of mini.h, and what a line says must be what its bytes mean.  Together
- * they show every tag, every metadata operation, interpretation and width.
+ * the judge of mini.h, and what a line says must be what its bytes mean.
+ * Together they show every tag, every metadata operation, interpretation and
+ * width.
  */
 #include "bytes.h"
 #include "hatf.h"

@@ -2,9 +2,10 @@
 /*
  * test_layout.c
  *
- * The state of a field must follow FORMAT "Metadata" to the letter: the defaults
- * of HATF 1.0, what each interpretation does to the width, what "previous" is,
- * and that every illegal metadata record is named and changes nothing.
+ * The state of a field must follow FORMAT "Metadata" to the letter: the
+ * defaults of HATF 1.0, what each interpretation does to the width, what
+ * "previous" is, and that every illegal metadata record is named and changes
+ * nothing.
  */
 #include "layout.h"
 #include "mini.h"
@@ -186,7 +187,7 @@ START_TEST(setting_delta_again_begins_again)
 }
 END_TEST
 
-/* Every value that fits comes back from its low bytes, and no other one does. */
+/* Every value that fits comes back from its low bytes, and no other one. */
 START_TEST(fits_is_exactly_what_comes_back)
 {
 	static const unsigned widths[] = { 0, 1, 2, 4, 8 };

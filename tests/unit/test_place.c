@@ -2,10 +2,10 @@
 /*
  * test_place.c
  *
- * What placement costs.  That its result decodes is test_encoder's matter; here,
- * programs of known habits must stay below a number of bytes per record, and
- * against sequences made to hurt, no field may cost more than a small multiple of
- * what it costs with all metadata placed in hindsight.
+ * What placement costs.  That its result decodes is test_encoder's matter;
+ * here, programs of known habits must stay below a number of bytes per record,
+ * and against sequences made to hurt, no field may cost more than a small
+ * multiple of what it costs with all metadata placed in hindsight.
  */
 #include "encoder.h"
 #include "mini.h"

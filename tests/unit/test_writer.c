@@ -2,10 +2,10 @@
 /*
  * test_writer.c
  *
- * What goes into a hatf_writer comes out of a hatf_reader and out of the judge in
- * mini.h; each gzip member decodes alone; the header, block comments and trailer
- * are those of FORMAT.md and tell the truth; what cannot be written is refused,
- * and every error is kept.
+ * What goes into a hatf_writer comes out of a hatf_reader and out of the judge
+ * in mini.h; each gzip member decodes alone; the header, block comments and
+ * trailer are those of FORMAT.md and tell the truth; what cannot be written is
+ * refused, and every error is kept.
  */
 #include "bytes.h"
 #include "hatf.h"
