@@ -21,7 +21,7 @@ cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
 threads='pthread_create pthread_setname_np'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
-_exit _Exit abort'
+_exit _Exit abort daemon'
 
 complain()
 {

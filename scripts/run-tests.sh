@@ -26,6 +26,7 @@ limit=${TEST_TIMEOUT:-600}
 # Check gives a test 4 seconds, too few beside a sanitizer or a busy neighbour.
 export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-120}
 work=$(mktemp -d "${TMPDIR:-/tmp}/hatf-tests.XXXXXX") || exit 2
+chmod 711 "$work" # a test may want to be another user
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
@@ -46,7 +47,7 @@ for test in "${tests[@]}"; do
 	name=${test#"$BUILD"/}
 	name=${name#build/*/}
 	export TMP=$work/tmp
-	mkdir "$TMP"
+	mkdir -m 755 "$TMP"
 	start=$SECONDS
 	TMPDIR=$TMP timeout -k 10 "$limit" "$test" \
 		>"$work/output" 2>&1 </dev/null &
