@@ -31,7 +31,7 @@ namespace
 {
 
 const size_t HUGE_NBYTES = static_cast<size_t>(PTRDIFF_MAX) - 4096;
-const std::align_val_t ALIGN{64};
+const std::align_val_t ALIGN{ 64 };
 int handler_call_count;
 int mistake_count;
 

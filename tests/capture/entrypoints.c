@@ -4,8 +4,9 @@
  *
  * Prints lines "value ..." with what the calls returned, which must be the same
  * with and without the recorder, and "event ..." (notes.h), which the trace must
- * hold.  With the argument 'no-pvalloc' it leaves that one out.  The calls go through volatile pointers, or the compiler would know
- * malloc() and take pairs of calls away.
+ * hold.  With the argument 'no-pvalloc' it leaves that one out.  The calls go
+ * through volatile pointers, or the compiler would know malloc() and take pairs of
+ * calls away.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,13 +16,12 @@
 #include "notes.h"
 
 #define HUGE_NBYTES ((size_t)PTRDIFF_MAX - 4096) /* more than there is */
-#define NO_ERRNO 4711
+#define NO_ERRNO    4711
 
 static void *(*volatile do_malloc)(size_t) = malloc;
 static void *(*volatile do_calloc)(size_t, size_t) = calloc;
 static void *(*volatile do_realloc)(void *, size_t) = realloc;
-static void *(*volatile do_reallocarray)(void *, size_t,
-					 size_t) = reallocarray;
+static void *(*volatile do_reallocarray)(void *, size_t, size_t) = reallocarray;
 static void *(*volatile do_memalign)(size_t, size_t) = memalign;
 static void *(*volatile do_aligned_alloc)(size_t, size_t) = aligned_alloc;
 static int (*volatile do_posix_memalign)(void **, size_t,
@@ -86,8 +86,8 @@ check_realloc(void *old, size_t n)
 static void
 check_mallocs(void)
 {
-	static const size_t sizes[] = {0, 1, 24, 25, 1000, 100000, 1 << 20,
-				       5 << 20};
+	static const size_t sizes[] = { 0,    1,      24,      25,
+					1000, 100000, 1 << 20, 5 << 20 };
 	void *p[sizeof(sizes) / sizeof(sizes[0])];
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
@@ -103,7 +103,8 @@ static void
 check_callocs(void)
 {
 	static const size_t sizes[][2] = {
-		{0, 0}, {0, 8}, {1, 1}, {7, 9}, {1000, 1000}, {3, 1 << 20},
+		{ 0, 0 }, { 0, 8 },	  { 1, 1 },
+		{ 7, 9 }, { 1000, 1000 }, { 3, 1 << 20 },
 	};
 	void *p;
 
@@ -162,8 +163,8 @@ check_reallocarrays(void)
 	p = do_reallocarray(old, 1000, 100);
 	value("reallocarray", 100000, p, 16, 0);
 	note_realloc(100000, p, old);
-	value("reallocarray", NOTES_ANY,
-	      do_reallocarray(p, SIZE_MAX / 4, 5), 0, 0);
+	value("reallocarray", NOTES_ANY, do_reallocarray(p, SIZE_MAX / 4, 5), 0,
+	      0);
 	note_realloc(NOTES_ANY, NULL, p);
 	value("reallocarray", NOTES_ANY,
 	      do_reallocarray(NULL, SIZE_MAX, SIZE_MAX), 0, 0);
@@ -223,7 +224,7 @@ check_posix_memalign(size_t align, size_t n)
 static void
 check_posix_memaligns(void)
 {
-	static const size_t bad[] = {0, 1, 3, 4, 12, 24, 100};
+	static const size_t bad[] = { 0, 1, 3, 4, 12, 24, 100 };
 
 	for (size_t align = 8; align <= 65536; align *= 2)
 		check_posix_memalign(align, 1000);
@@ -276,7 +277,8 @@ main(int argc, char **argv)
 	check_posix_memaligns();
 	do_free(do_malloc(NOTES_END));
 	for (size_t i = 0; i < value_count; i++)
-		printf("value %s(%zd): %s errno %d aligned %d usable %d result %d\n",
+		printf("value %s(%zd): %s errno %d aligned %d usable %d result "
+		       "%d\n",
 		       values[i].what, values[i].number,
 		       values[i].is_null ? "null" : "block", values[i].error,
 		       values[i].aligned, values[i].usable, values[i].result);

@@ -67,7 +67,7 @@ cut_off "file size limit" limit.gz "file size limit"
 # A full disk.
 if [ "$(id -u)" -eq 0 ] && mkdir -p disk &&
 	mount -t tmpfs -o size=1m none disk 2>/dev/null; then
-	trap 'umount "$TMP/disk"' EXIT
+	trap 'umount -l "$TMP/disk"' EXIT
 	for compress in gzip none; do
 		rm -f disk/*
 		HATFTRACE_COMPRESS=$compress trace "$TMP/disk/t.gz" \

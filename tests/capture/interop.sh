@@ -37,7 +37,7 @@ grep -v '^hatftrace: ' err && fail "ownheap: stderr"
 
 # A static program cannot be traced, and runs.
 if ${CC:-cc} -w -static -o static "$CAPTURE/longrun.c" 2>/dev/null; then
-	trace static.gz ./static 10000 >out 2>err
+	trace static.gz ./static 1000000 >out 2>err
 	check "static: status" $? 0
 	check "static: output" "$(wc -l <out)" 10
 	[ -s err ] && fail "static: $(cat err)"

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define BEFORE 30001
-#define AFTER 30002
+#define AFTER  30002
 
 extern char **environ;
 static const char *self;
@@ -335,8 +335,8 @@ fork_raw(void)
 {
 	mark(BEFORE);
 
-	const pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL,
-					 NULL);
+	const pid_t pid =
+		(pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 
 	if (pid == 0) {
 		churn(500);
@@ -478,52 +478,52 @@ exec_fail(void)
 }
 
 static void
-exec_variants(void)
+exec_by(int way)
 {
-	static const char *const ways[] = { "execl", "execlp", "execle",
-					    "execv", "execvp", "execvpe",
-					    "execve", "fexecve", "execveat" };
 	char *argv[] = { "true", NULL };
 
-	for (int i = 0; i < 9; i++) {
+	switch (way) {
+	case 0:
+		execl("/bin/true", "true", (char *)NULL);
+		break;
+	case 1:
+		execlp("true", "true", (char *)NULL);
+		break;
+	case 2:
+		execle("/bin/true", "true", (char *)NULL, environ);
+		break;
+	case 3:
+		execv("/bin/true", argv);
+		break;
+	case 4:
+		execvp("true", argv);
+		break;
+	case 5:
+		execvpe("true", argv, environ);
+		break;
+	case 6:
+		execve("/bin/true", argv, environ);
+		break;
+	case 7:
+		fexecve(open("/bin/true", O_RDONLY), argv, environ);
+		break;
+	default:
+		execveat(AT_FDCWD, "/bin/true", argv, environ, 0);
+	}
+}
+
+static void
+exec_variants(void)
+{
+	for (int way = 0; way < 9; way++) {
 		const pid_t pid = fork();
 
 		if (pid == 0) {
-			churn(100 + 2 * i);
-			switch (i) {
-			case 0:
-				execl("/bin/true", "true", (char *)NULL);
-				break;
-			case 1:
-				execlp("true", "true", (char *)NULL);
-				break;
-			case 2:
-				execle("/bin/true", "true", (char *)NULL,
-				       environ);
-				break;
-			case 3:
-				execv("/bin/true", argv);
-				break;
-			case 4:
-				execvp("true", argv);
-				break;
-			case 5:
-				execvpe("true", argv, environ);
-				break;
-			case 6:
-				execve("/bin/true", argv, environ);
-				break;
-			case 7:
-				fexecve(open("/bin/true", O_RDONLY), argv,
-					environ);
-				break;
-			default:
-				execveat(AT_FDCWD, "/bin/true", argv, environ,
-					 0);
-			}
+			churn(100 + 2 * way);
+			exec_by(way);
 			_exit(1);
 		}
-		need(wait_for(pid) == 0, ways[i]);
+		need(wait_for(pid) == 0, "exec");
 	}
 	_exit(0);
 }
@@ -564,11 +564,13 @@ exec_spawn(void)
 	mark(BEFORE);
 	for (int i = 0; i < 20; i++) {
 		need(posix_spawn(&pid, "/bin/true", NULL, NULL, argv,
-				 environ) == 0, "posix_spawn");
+				 environ) == 0,
+		     "posix_spawn");
 		need(wait_for(pid) == 0, "spawned program");
 	}
 	need(posix_spawn(&pid, "/nonexistent/none", NULL, NULL, argv,
-			 environ) == ENOENT, "posix_spawn of nothing");
+			 environ) == ENOENT,
+	     "posix_spawn of nothing");
 	need(posix_spawnp(&pid, "true", NULL, NULL, argv, environ) == 0,
 	     "posix_spawnp");
 	need(wait_for(pid) == 0, "spawned program");

@@ -32,10 +32,10 @@ static void
 print_memory(uint64_t done)
 {
 	char line[200];
-	const int n = snprintf(line, sizeof(line),
-			       "events %llu rss %ld hwm %ld\n",
-			       (unsigned long long)done, status_kb("VmRSS:"),
-			       status_kb("VmHWM:"));
+	const int n =
+		snprintf(line, sizeof(line), "events %llu rss %ld hwm %ld\n",
+			 (unsigned long long)done, status_kb("VmRSS:"),
+			 status_kb("VmHWM:"));
 
 	if (write(1, line, (size_t)n) != n)
 		exit(1);
@@ -44,7 +44,8 @@ print_memory(uint64_t done)
 int
 main(int argc, char **argv)
 {
-	const uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
+	const uint64_t events =
+		argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
 	const uint64_t live = argc > 2 ? strtoull(argv[2], NULL, 10) : 20000;
 	void **const slots = calloc(live, sizeof(*slots));
 	uint64_t random = 88172645463325252ULL, live_count = 0;

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 
 #define NOTES_BEGIN 7777001
-#define NOTES_END 7777002
-#define NOTES_ANY ((size_t)-1) /* a size that is not known: '*' */
+#define NOTES_END   7777002
+#define NOTES_ANY   ((size_t)-1) /* a size that is not known: '*' */
 
 struct note {
 	const char *tag;
@@ -35,7 +35,7 @@ static size_t note_count;
 
 static inline void
 note_add(const char *tag, size_t size, const void *address, const void *old,
-     size_t align, int zeroed)
+	 size_t align, int zeroed)
 {
 	struct note *const n = &notes[note_count++];
 
@@ -74,8 +74,8 @@ note_realloc(size_t size, const void *address, const void *old)
 		note_add("reallocFree", size, NULL, old, 0, 0);
 		note_free(old);
 	} else {
-		note_add(old != NULL ? "reallocAllocFree" : "reallocAlloc", size,
-		     address, old, 0, 0);
+		note_add(old != NULL ? "reallocAllocFree" : "reallocAlloc",
+			 size, address, old, 0, 0);
 		note_alloc(size, address);
 		note_free(old);
 	}

@@ -27,7 +27,7 @@
 #include <threads.h>
 #include <unistd.h>
 
-#define KIDS_MAX 64
+#define KIDS_MAX   64
 #define FIRST_SIZE 10000
 
 struct kid {
@@ -163,8 +163,7 @@ static void *
 start_tls(void *arg)
 {
 	begin(arg);
-	__cxa_thread_atexit_impl(tls_destructor, malloc(20002),
-				 &__dso_handle);
+	__cxa_thread_atexit_impl(tls_destructor, malloc(20002), &__dso_handle);
 	return NULL;
 }
 

@@ -229,7 +229,8 @@ main(int argc, char **argv)
 	long count, at_once, forks;
 
 	if (argc < 5) {
-		fprintf(stderr, "torture: THREADS AT_ONCE STEPS FORKS [SEED]\n");
+		fprintf(stderr,
+			"torture: THREADS AT_ONCE STEPS FORKS [SEED]\n");
 		return 2;
 	}
 	count = atol(argv[1]);
@@ -250,8 +251,7 @@ main(int argc, char **argv)
 			pthread_join(threads[i], NULL);
 	}
 	clear_board();
-	printf("mistakes %llu events %llu\n",
-	       (unsigned long long)mistake_count,
+	printf("mistakes %llu events %llu\n", (unsigned long long)mistake_count,
 	       (unsigned long long)event_count);
 	return mistake_count != 0;
 }

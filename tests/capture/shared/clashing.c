@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 /* Does not come back, and uses nothing that could be traced. */
-#define TRAP(name)                                                   \
-	int name(void)                                               \
-	{                                                            \
-		static const char text[] = "called: " #name "\n";    \
-		if (write(2, text, sizeof(text) - 1) < 0)            \
-			_exit(98);                                   \
-		_exit(97);                                           \
+#define TRAP(name)                                                \
+	int name(void)                                            \
+	{                                                         \
+		static const char text[] = "called: " #name "\n"; \
+		if (write(2, text, sizeof(text) - 1) < 0)         \
+			_exit(98);                                \
+		_exit(97);                                        \
 	}
 
 TRAP(deflate)

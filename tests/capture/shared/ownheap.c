@@ -60,8 +60,8 @@ main(void)
 
 	for (int i = 0; i < 1000; i++)
 		free(malloc((size_t)i));
-	if (asprintf(&text, "text of %d letters", 18) < 0 ||
-	    text < arena || text >= arena + sizeof(arena))
+	if (asprintf(&text, "text of %d letters", 18) < 0 || text < arena ||
+	    text >= arena + sizeof(arena))
 		return 1;
 	puts(text);
 	return 5;

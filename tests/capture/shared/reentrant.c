@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define BLOCK_NBYTES 4096 /* the largest request; all blocks have this size */
-#define WORDS 256	  /* of 64 blocks each */
+#define WORDS	     256  /* of 64 blocks each */
 
 static _Alignas(4096) char arena[(size_t)WORDS * 64 * BLOCK_NBYTES];
 static _Atomic uint64_t taken[WORDS];
@@ -38,8 +38,8 @@ take(size_t n)
 
 			if (atomic_compare_exchange_weak(&taken[w], &old,
 							 old | 1ULL << bit))
-				return arena + (w * 64 + (size_t)bit) *
-						       BLOCK_NBYTES;
+				return arena +
+				       (w * 64 + (size_t)bit) * BLOCK_NBYTES;
 		}
 	}
 	errno = ENOMEM;

@@ -25,10 +25,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define JOURNAL 1000000 /* events, in the file; a sparse one, mostly */
+#define JOURNAL	      1000000 /* events, in the file; a sparse one, mostly */
 #define JOURNAL_EARLY 1000
 
-enum { ALLOC = 1, FREE = 2, REALLOC = 3 };
+enum {
+	ALLOC = 1,
+	FREE = 2,
+	REALLOC = 3
+};
 
 struct note {
 	uint64_t what, size;
@@ -63,8 +67,8 @@ count(int what, size_t nbytes, const void *old, void *address)
 	atomic_fetch_add_explicit(&tally->size_nbytes, nbytes,
 				  memory_order_relaxed);
 	if (i < room)
-		tally->notes[i] = (struct note){ (uint64_t)what, nbytes, old,
-						 address };
+		tally->notes[i] =
+			(struct note){ (uint64_t)what, nbytes, old, address };
 	return address;
 }
 
@@ -155,7 +159,8 @@ open_tally(const char *dir)
 	int fd, n = 0;
 
 	snprintf(path, sizeof(path), "%s/%d", dir, (int)getpid());
-	while ((fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0 &&
+	while ((fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) <
+		       0 &&
 	       errno == EEXIST)
 		snprintf(path, sizeof(path), "%s/%d.%d", dir, (int)getpid(),
 			 ++n);
