@@ -5,7 +5,7 @@
 #   V=1                              show every command
 #   SAN=address,undefined | thread   build and test under sanitizers
 #   WERROR=1                         warnings are errors (as with CI=true)
-#   ISAL=0                           compress with zlib even if isa-l is there
+#   ISAL=0                           leave isa-l out, compress with zlib only
 #   CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS   come after the project's own
 #   PREFIX BINDIR LIBDIR INCDIR MANDIR DESTDIR   where 'install' puts things
 
@@ -33,8 +33,7 @@ ISAL ?= $(shell echo '\#include <isa-l/igzip_lib.h>' | \
 override ISAL := $(filter 1,$(ISAL))
 # A library inside ours where there is a static one, else beside it.
 static_or = $(or $(filter /%,$(shell $(CC) -print-file-name=$1)),$2)
-ISAL_LIBS := $(if $(ISAL),$(call static_or,libisal.a,-lisal))
-LIBS := $(ISAL_LIBS) -lz -ljansson
+LIBS := -lz -ljansson
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wno-sign-conversion -Wcast-qual -Wpointer-arith -Wwrite-strings \
@@ -111,7 +110,7 @@ $(DSO): $(call obj,hatf/*.c) hatf/libhatf.map
 	$(call say,LINK)
 	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs,-z,relro \
 		-Wl,--version-script=hatf/libhatf.map -Wl,--exclude-libs,ALL \
-		$(LDFLAGS) -o $@ $(filter %.o,$^) $(ISAL_LIBS) -lz
+		$(LDFLAGS) -o $@ $(filter %.o,$^) -lz
 
 $B/libhatf.so: $(DSO)
 	$Qln -sf $(<F) $@
@@ -121,8 +120,8 @@ $(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map
 	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,now,-z,nodelete,-z,relro \
 		-Wl,--version-script=preload/exports.map \
 		-Wl,--exclude-libs,ALL -Wl,--as-needed $(LDFLAGS) -o $@ \
-		$(filter %.o,$^) $(ISAL_LIBS) $(call static_or,libz.a,-lz) \
-		-lpthread -ldl
+		$(filter %.o,$^) $(call static_or,libz.a,-lz) \
+		-static-libgcc -lpthread -ldl
 
 $(CMD): $(call obj,tools/*.c) $(LIB)
 	$(call say,LINK)
@@ -184,7 +183,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
 		-e 's|@INCDIR@|$(INCDIR:$(PREFIX)/%=$${prefix}/%)|' \
-		-e 's|@LIBS_PRIVATE@|$(if $(ISAL),-lisal )-lz|' hatf/hatf.pc.in \
+		-e 's|@LIBS_PRIVATE@|-lz|' hatf/hatf.pc.in \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/hatf.pc
 	$(foreach m,$(MAN),install -D -m 644 $m \
 		$(DESTDIR)$(MANDIR)/$(call man_path,$m) &&) true

@@ -4,6 +4,9 @@
  */
 #include "deflate_backend.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "bytes.h"
 
 /*
@@ -26,16 +29,45 @@ static const uint8_t header[LENGTH_OFF] = {
 	0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 8, 0, 'H', 'T', 4, 0,
 };
 
-#ifdef HAVE_ISAL
-#define BACKEND (&deflate_isal)
-#else
-#define BACKEND (&deflate_zlib)
-#endif
+/* zlib is part of us; isa-l takes over when it has been found. */
+static const struct deflate_backend *_Atomic chosen = &deflate_zlib;
 
+static void
+load(void)
+{
+#ifdef HAVE_ISAL
+	/* release: pairs with the acquire in backend(). */
+	if (deflate_isal_load())
+		atomic_store_explicit(&chosen, &deflate_isal,
+				      memory_order_release);
+#endif
+}
+
+void
+deflate_load(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, load);
+}
+
+static const struct deflate_backend *
+backend(void)
+{
+	return atomic_load_explicit(&chosen, memory_order_acquire);
+}
+
+/* Enough for any backend: which one it will be may not be known yet. */
 size_t
 deflate_work_nbytes(int level)
 {
-	return BACKEND->work_nbytes(level);
+	size_t nbytes = deflate_zlib.work_nbytes(level);
+
+#ifdef HAVE_ISAL
+	if (deflate_isal.work_nbytes(level) > nbytes)
+		nbytes = deflate_isal.work_nbytes(level);
+#endif
+	return nbytes;
 }
 
 size_t
@@ -71,7 +103,7 @@ store(const uint8_t *in, size_t in_nbytes, uint8_t *out)
 }
 
 size_t
-deflate_member_by(const struct deflate_backend *backend, int level, void *work,
+deflate_member_by(const struct deflate_backend *by, int level, void *work,
 		  const uint8_t *in, size_t in_nbytes, uint8_t *out,
 		  size_t out_cap)
 {
@@ -81,7 +113,7 @@ deflate_member_by(const struct deflate_backend *backend, int level, void *work,
 			   TRAILER_NBYTES;
 	uint8_t *const body = out + HEADER_NBYTES;
 	size_t body_nbytes =
-		backend->compress(level, work, in, in_nbytes, body, cap);
+		by->compress(level, work, in, in_nbytes, body, cap);
 
 	if (body_nbytes == 0)
 		body_nbytes = store(in, in_nbytes, body);
@@ -90,7 +122,7 @@ deflate_member_by(const struct deflate_backend *backend, int level, void *work,
 
 	memcpy(out, header, sizeof(header));
 	put_le32(out + LENGTH_OFF, (uint32_t)nbytes);
-	put_le32(body + body_nbytes, backend->crc32(in, in_nbytes));
+	put_le32(body + body_nbytes, by->crc32(in, in_nbytes));
 	put_le32(body + body_nbytes + 4, (uint32_t)in_nbytes);
 	return nbytes;
 }
@@ -99,12 +131,12 @@ size_t
 deflate_member(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	       uint8_t *out, size_t out_cap)
 {
-	return deflate_member_by(BACKEND, level, work, in, in_nbytes, out,
+	return deflate_member_by(backend(), level, work, in, in_nbytes, out,
 				 out_cap);
 }
 
 const char *
 deflate_name(void)
 {
-	return BACKEND->name;
+	return backend()->name;
 }

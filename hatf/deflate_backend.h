@@ -2,13 +2,15 @@
 /*
  * deflate_backend.h - what deflate.c wants of a compression library
  *
- * One row for each library.  The build picks one for deflate_member(); the
+ * One row for each library.  deflate_load() picks one for deflate_member(); the
  * tests go through both with deflate_member_by().  The rules of deflate.h hold.
  */
 #ifndef HATF_DEFLATE_BACKEND_H
 #define HATF_DEFLATE_BACKEND_H
 
 #include "deflate.h"
+
+#include <stdbool.h>
 
 struct deflate_backend {
 	const char *name;
@@ -25,6 +27,8 @@ struct deflate_backend {
 extern const struct deflate_backend deflate_zlib;
 #ifdef HAVE_ISAL
 extern const struct deflate_backend deflate_isal;
+/* Find the library on this machine; nothing of the row may be used before. */
+bool deflate_isal_load(void);
 #endif
 
 size_t deflate_member_by(const struct deflate_backend *backend, int level,

@@ -2,14 +2,23 @@
 /*
  * deflate_isal.c - Intel's isa-l behind deflate_backend.h
  *
- * isa-l allocates nothing by itself.  Its stream and its level buffer stand one
- * behind the other in the work area.
+ * The library is loaded when deflate_load() asks for it, and privately: linked to
+ * the recorder, its symbols would become visible to the traced program, and the
+ * program's to it.  It allocates nothing by itself; its stream and its level
+ * buffer stand one behind the other in the work area.
  */
 #ifdef HAVE_ISAL
 #include "deflate_backend.h"
 
+#include <dlfcn.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
+#include <string.h>
+
+/* Constant once deflate_isal_load() has returned true. */
+static __typeof__(&isal_deflate_stateless_init) stream_init;
+static __typeof__(&isal_deflate_stateless) stream_deflate;
+static __typeof__(&crc32_gzip_refl) crc32_reflected;
 
 static const uint32_t level_buf_nbytes[] = {
 	ISAL_DEF_LVL1_LARGE,
@@ -32,7 +41,7 @@ compress_isal(int level, void *work, const uint8_t *in, size_t in_nbytes,
 {
 	struct isal_zstream *const z = work;
 
-	isal_deflate_stateless_init(z);
+	stream_init(z);
 	z->level = (uint32_t)level;
 	z->level_buf = (uint8_t *)work + STREAM_NBYTES;
 	z->level_buf_size = level_buf_nbytes[level - DEFLATE_LEVEL_MIN];
@@ -43,7 +52,7 @@ compress_isal(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	z->avail_out = (uint32_t)out_cap;
 	z->end_of_stream = 1;
 	z->flush = NO_FLUSH;
-	if (isal_deflate_stateless(z) != COMP_OK || z->avail_in != 0)
+	if (stream_deflate(z) != COMP_OK || z->avail_in != 0)
 		return 0;
 	return z->total_out;
 }
@@ -51,7 +60,28 @@ compress_isal(int level, void *work, const uint8_t *in, size_t in_nbytes,
 static uint32_t
 crc32_isal(const uint8_t *in, size_t in_nbytes)
 {
-	return crc32_gzip_refl(0, in, in_nbytes);
+	return crc32_reflected(0, in, in_nbytes);
+}
+
+/* ISO C has no cast from an object's address to a function's. */
+static bool
+find(void *library, const char *name, void *function_ret)
+{
+	void *const p = dlsym(library, name);
+
+	memcpy(function_ret, &p, sizeof(p));
+	return p != NULL;
+}
+
+bool
+deflate_isal_load(void)
+{
+	void *const library = dlopen("libisal.so.2", RTLD_NOW | RTLD_LOCAL);
+
+	return library != NULL &&
+	       find(library, "isal_deflate_stateless_init", &stream_init) &&
+	       find(library, "isal_deflate_stateless", &stream_deflate) &&
+	       find(library, "crc32_gzip_refl", &crc32_reflected);
 }
 
 const struct deflate_backend deflate_isal = {

@@ -235,6 +235,7 @@ allocate(struct hatf_writer *w)
 	encoder_init(&w->encoder, w->buf, BUF_NBYTES);
 	if (w->plain)
 		return HATF_OK;
+	deflate_load();
 	w->member = malloc(deflate_bound(BUF_NBYTES));
 	w->work = aligned_alloc(64,
 				(deflate_work_nbytes(w->level) + 63) / 64 * 64);

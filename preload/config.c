@@ -8,7 +8,6 @@
 #include "deflate.h"
 #include "say.h"
 
-
 /*
  * Where nothing else is said, the initial thread, which in many programs does all
  * the work, has a ring that lets it go on when the writer does not get a processor

@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 
 #include "clock.h"
+#include "deflate.h"
 #include "header.h"
 #include "memory.h"
 #include "output.h"
@@ -242,10 +243,15 @@ start(struct process *p)
 	const bool tracing = getauxval(AT_SECURE) == 0 && start_tracing();
 
 	thread_self = &thread_unattached;
-	/* release: publishes all that the start has set up. */
-	atomic_store_explicit(&p->state, tracing ? TRACING : OFF,
-			      memory_order_release);
-	return tracing;
+	/*
+	 * release: publishes all that the start has set up.  The writer may have
+	 * failed already, and have said OFF.
+	 */
+	state = STARTING;
+	return atomic_compare_exchange_strong_explicit(
+		       &p->state, &state, tracing ? TRACING : OFF,
+		       memory_order_release, memory_order_relaxed) &&
+	       tracing;
 }
 
 static bool
@@ -276,9 +282,9 @@ start_at_load(void)
 	const int saved_errno = errno;
 	const uint64_t mask = sys_block_signals();
 
-	real_resolve_rest();
-	ensure_started();
 	register_handlers();
+	real_run_apart(deflate_load);
+	ensure_started();
 	sys_restore_signals(mask);
 	errno = saved_errno;
 }

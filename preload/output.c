@@ -142,13 +142,7 @@ output_write(struct output *o, const void *data, size_t nbytes)
 		next += n;
 		left -= (size_t)n;
 	}
-	if (error == 0) {
-		o->nbytes += nbytes;
-		return 0;
-	}
-	/* A block that is cut off would only puzzle the reader. */
-	syscall(SYS_ftruncate, o->fd, o->nbytes);
-	syscall(SYS_lseek, o->fd, o->nbytes, SEEK_SET);
+	o->nbytes += nbytes - left;
 	return error;
 }
 

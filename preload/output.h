@@ -37,8 +37,8 @@ bool output_open(struct output *o, const char *template,
 		 const struct output_names *names);
 
 /*
- * Append; writes all or nothing of it: after a failure the file is cut back to
- * what it was.  Returns 0 or an errno value.
+ * Append.  Returns 0 or an errno value; then as much of it as there was room for
+ * is in the file, where a reader finds every record before the cut.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
 

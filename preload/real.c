@@ -22,6 +22,9 @@ _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 static _Atomic size_t arena_used;
 static _Atomic int resolving_tid; /* 0: nobody; -1: done */
 
+/* What 'real' was before real_run_apart(); all NULL before the first time. */
+static struct real apart;
+
 static void *
 early_alloc(size_t size)
 {
@@ -73,10 +76,12 @@ first_malloc(size_t size)
 static void
 first_free(void *p)
 {
-	if (is_resolving())
-		return; /* nothing but early blocks exists yet */
-	real_resolve();
-	real.free(p);
+	if (!is_resolving()) {
+		real_resolve();
+		real.free(p);
+	} else if (!real_is_early(p) && apart.free != NULL) {
+		apart.free(p);
+	}
 }
 
 static void *
@@ -102,6 +107,8 @@ first_realloc(void *p, size_t size)
 		real_resolve();
 		return real.realloc(p, size);
 	}
+	if (p != NULL && !real_is_early(p) && apart.realloc != NULL)
+		return apart.realloc(p, size);
 	q = early_alloc(size);
 	if (p != NULL && q != NULL) {
 		size_t old_size;
@@ -148,17 +155,14 @@ first_pvalloc(size_t size)
 	return real.pvalloc(size);
 }
 
-struct real real = {
-	.malloc = first_malloc,
-	.free = first_free,
-	.calloc = first_calloc,
-	.realloc = first_realloc,
-	.memalign = first_memalign,
-	.posix_memalign = first_posix_memalign,
-	.aligned_alloc = first_aligned_alloc,
-	.valloc = first_valloc,
-	.pvalloc = first_pvalloc,
-};
+#define FIRST_FUNCTIONS                                                       \
+	.malloc = first_malloc, .free = first_free, .calloc = first_calloc,   \
+	.realloc = first_realloc, .memalign = first_memalign,                 \
+	.posix_memalign = first_posix_memalign,                               \
+	.aligned_alloc = first_aligned_alloc, .valloc = first_valloc,         \
+	.pvalloc = first_pvalloc
+
+struct real real = { FIRST_FUNCTIONS };
 
 struct symbol {
 	const char *name;
@@ -282,6 +286,27 @@ real_resolve_c23(void)
 
 	resolve_once(&done, c23_symbols,
 		     sizeof(c23_symbols) / sizeof(struct symbol));
+}
+
+void
+real_run_apart(void (*what)(void))
+{
+	static const struct real first = { FIRST_FUNCTIONS };
+	struct thread *const self = thread_self;
+
+	real_resolve_rest();
+	apart = real;
+	thread_self = &thread_muted;
+	/* relaxed, and then the fence: who finds the first functions in place
+	 * also finds that somebody is at it, and waits for the release below. */
+	atomic_store_explicit(&resolving_tid, sys_tid(), memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+	memcpy(&real, &first, offsetof(struct real, free_sized));
+	what();
+	memcpy(&real, &apart, offsetof(struct real, free_sized));
+	/* release: pairs with the acquire in real_resolve(). */
+	atomic_store_explicit(&resolving_tid, -1, memory_order_release);
+	thread_self = self;
 }
 
 /* C++ --------------------------------------------------------------------- */

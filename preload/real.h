@@ -58,7 +58,13 @@ void real_resolve_rest(void);
 /* Resolve free_sized() and free_aligned_sized(), which may stay NULL. */
 void real_resolve_c23(void);
 
-/* The arena of the time before. */
+/*
+ * Run 'what' so that nothing it allocates comes from the program's heap or is
+ * recorded.  For the loading of a library of ours.
+ */
+void real_run_apart(void (*what)(void));
+
+/* The arena of such times. */
 #define REAL_ARENA_NBYTES (64u << 10)
 extern uint8_t real_arena[REAL_ARENA_NBYTES];
 

@@ -292,6 +292,7 @@ main(int argc, char **argv)
 		make_records();
 	if (record_count == 0)
 		die("no records");
+	deflate_load();
 	packed_cap = deflate_bound(sizeof(block));
 	packed = xmalloc(packed_cap);
 	work = xmalloc(deflate_work_nbytes(DEFLATE_LEVEL_MAX));

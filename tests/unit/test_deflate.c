@@ -173,6 +173,8 @@ END_TEST
 int
 main(void)
 {
+	deflate_load();
+
 	Suite *const suite = suite_create("deflate");
 	TCase *const tc = tcase_create("deflate");
 
