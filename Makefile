@@ -121,7 +121,7 @@ $(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map
 		-Wl,--version-script=preload/exports.map \
 		-Wl,--exclude-libs,ALL -Wl,--as-needed $(LDFLAGS) -o $@ \
 		$(filter %.o,$^) $(call static_or,libz.a,-lz) \
-		-static-libgcc -lpthread -ldl
+		-lpthread -ldl
 
 $(CMD): $(call obj,tools/*.c) $(LIB)
 	$(call say,LINK)
