@@ -73,10 +73,26 @@ find(void *library, const char *name, void *function_ret)
 	return p != NULL;
 }
 
+/*
+ * RTLD_LOCAL keeps its names from the program, RTLD_DEEPBIND the program's names
+ * from it: isa-l calls its own functions by name.  By libc's own dlopen(), since
+ * that of a sanitizer's runtime aborts on RTLD_DEEPBIND, whatever is loaded.
+ */
+static void *
+open_apart(const char *name)
+{
+	void *const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	__typeof__(&dlopen) libc_dlopen;
+
+	if (libc == NULL || !find(libc, "dlopen", &libc_dlopen))
+		return NULL;
+	return libc_dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+}
+
 bool
 deflate_isal_load(void)
 {
-	void *const library = dlopen("libisal.so.2", RTLD_NOW | RTLD_LOCAL);
+	void *const library = open_apart("libisal.so.2");
 
 	return library != NULL &&
 	       find(library, "isal_deflate_stateless_init", &stream_init) &&

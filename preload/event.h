@@ -59,8 +59,7 @@ enum event_type {
 #define EVENT_FLAG_FREED 2u	/* EVENT_REALLOC_END: the old block is gone */
 
 #define EVENT_WORDS_MAX 6
-#define EVENT_REALLOC_BEGIN_WORDS 3
-#define EVENT_REALLOC_END_WORDS 5
+#define EVENT_ALLOC_WORDS 5 /* the wide form */
 
 /* Bits of an address that the one-word form has no room for. */
 #define EVENT_ADDRESS_REST 0xffff000000000007ull

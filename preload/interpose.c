@@ -132,31 +132,22 @@ pvalloc(size_t size)
 	return p;
 }
 
-/* C23; a program may use these even where libc has none yet. */
+/*
+ * C23.  The sizes only help the allocator to find the block's class, and free()
+ * does without; so these work whether or not the allocator has them.  (Whether it
+ * has could be asked only by a look-up that makes libc allocate when it fails.)
+ */
 EXPORT void
 free_sized(void *p, size_t size)
 {
-	real_resolve_c23();
-	if (real.free_sized == NULL) {
-		free(p);
-		return;
-	}
-	if (p == NULL || real_is_early(p))
-		return;
-	record_free(p);
-	real.free_sized(p, size);
+	(void)size;
+	free(p);
 }
 
 EXPORT void
 free_aligned_sized(void *p, size_t alignment, size_t size)
 {
-	real_resolve_c23();
-	if (real.free_aligned_sized == NULL) {
-		free(p);
-		return;
-	}
-	if (p == NULL || real_is_early(p))
-		return;
-	record_free(p);
-	real.free_aligned_sized(p, alignment, size);
+	(void)alignment;
+	(void)size;
+	free(p);
 }

@@ -8,6 +8,9 @@
  * a matter of where the next definition lives, found out when an operator is first
  * called.
  *
+ * Such operators may in turn call others, or malloc(), by their public names,
+ * which are ours; the innermost new and the outermost delete is recorded.
+ *
  * C++ exceptions may pass through: operator new throws when it fails, and that
  * too is an event.
  */
@@ -49,11 +52,50 @@ struct pending {
 static void
 record_new(const struct pending *pending)
 {
+	if (record_is_last_alloc(pending->p, pending->size))
+		return;
 	if (pending->alignment == 0)
 		record_alloc(pending->p, pending->size);
 	else
 		record_event(EVENT_ALLOC, 0, (uintptr_t)pending->p,
 			     pending->size, pending->alignment);
+}
+
+/* What end_delete() puts back. */
+struct deletion {
+	const void *outer;
+	uint64_t limit;
+};
+
+/*
+ * The ring stays closed while the allocator is at it, which sends a free() that
+ * it calls the slow way, where it is told from one of the program's.
+ */
+static struct deletion
+begin_delete(const void *p)
+{
+	struct thread *t = thread_self;
+	struct deletion before = { t->deleting, t->limit };
+
+	if (p == NULL || p == before.outer)
+		return before;
+	record_free(p);
+	t = thread_self; /* may be attached only now */
+	before.limit = t->limit;
+	if (thread_is_attached(t)) {
+		t->deleting = p;
+		t->limit = 0;
+	}
+	return before;
+}
+
+static void
+end_delete(struct deletion before)
+{
+	if (thread_is_attached(thread_self)) {
+		thread_self->deleting = before.outer;
+		thread_self->limit = before.limit;
+	}
 }
 
 /*
@@ -76,9 +118,13 @@ record_new(const struct pending *pending)
 	static struct operator_slot slot;                                     \
 	type *const call = (type *)(uintptr_t)get_operator(                   \
 		&slot, symbol, __builtin_return_address(0));                  \
-	if (slot.direct && (p) != NULL)                                       \
-		record_free(p);                                               \
-	call args
+	if (!slot.direct) {                                                   \
+		call args;                                                    \
+		return;                                                       \
+	}                                                                     \
+	const struct deletion before = begin_delete(p);                       \
+	call args;                                                            \
+	end_delete(before)
 
 typedef void *new_fn(size_t);
 typedef void *new_tag_fn(size_t, const void *);

@@ -228,7 +228,9 @@ step(struct order *o, struct thread *const *threads, uint32_t n,
 		if (o->open_count != 0)
 			make_way(o, threads, n, t->event.operand[0],
 				 t->event.stamp);
-		/* fallthrough */
+		pass(o, t, &t->event);
+		consume(t);
+		break;
 	default:
 		pass(o, t, &t->event);
 		consume(t);

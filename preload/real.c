@@ -195,15 +195,6 @@ static const struct symbol other_symbols[] = {
 	{ "execveat", offsetof(struct real, execveat) },
 };
 
-/*
- * What only the newest libc has.  A look-up that fails makes libc allocate an
- * error message, so these are looked for when the program first calls one.
- */
-static const struct symbol c23_symbols[] = {
-	{ "free_sized", offsetof(struct real, free_sized) },
-	{ "free_aligned_sized", offsetof(struct real, free_aligned_sized) },
-};
-
 static bool
 look_up(const struct symbol *symbols, size_t n)
 {
@@ -251,41 +242,24 @@ real_resolve(void)
 		sched_yield();
 }
 
-/* Look up a table once; '*done' says that it has been. */
-static void
-resolve_once(_Atomic bool *done, const struct symbol *symbols, size_t n)
-{
-	struct thread *const self = thread_self;
-	const int saved_errno = errno;
-
-	/* acquire: pairs with the release below. */
-	if (atomic_load_explicit(done, memory_order_acquire))
-		return;
-	real_resolve();
-	thread_self = &thread_muted;
-	if (!look_up(symbols, n))
-		dlerror(); /* or the program would be told of it */
-	thread_self = self;
-	errno = saved_errno;
-	atomic_store_explicit(done, true, memory_order_release);
-}
-
 void
 real_resolve_rest(void)
 {
 	static _Atomic bool done;
+	struct thread *const self = thread_self;
+	const int saved_errno = errno;
 
-	resolve_once(&done, other_symbols,
-		     sizeof(other_symbols) / sizeof(struct symbol));
-}
-
-void
-real_resolve_c23(void)
-{
-	static _Atomic bool done;
-
-	resolve_once(&done, c23_symbols,
-		     sizeof(c23_symbols) / sizeof(struct symbol));
+	/* acquire: pairs with the release below. */
+	if (atomic_load_explicit(&done, memory_order_acquire))
+		return;
+	real_resolve();
+	thread_self = &thread_muted;
+	if (!look_up(other_symbols,
+		     sizeof(other_symbols) / sizeof(struct symbol)))
+		dlerror(); /* or the program would be told of it */
+	thread_self = self;
+	errno = saved_errno;
+	atomic_store_explicit(&done, true, memory_order_release);
 }
 
 void
@@ -301,9 +275,9 @@ real_run_apart(void (*what)(void))
 	 * also finds that somebody is at it, and waits for the release below. */
 	atomic_store_explicit(&resolving_tid, sys_tid(), memory_order_relaxed);
 	atomic_thread_fence(memory_order_seq_cst);
-	memcpy(&real, &first, offsetof(struct real, free_sized));
+	memcpy(&real, &first, offsetof(struct real, pthread_create));
 	what();
-	memcpy(&real, &apart, offsetof(struct real, free_sized));
+	memcpy(&real, &apart, offsetof(struct real, pthread_create));
 	/* release: pairs with the acquire in real_resolve(). */
 	atomic_store_explicit(&resolving_tid, -1, memory_order_release);
 	thread_self = self;

@@ -25,9 +25,6 @@ struct real {
 	void *(*aligned_alloc)(size_t, size_t);
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
-	/* NULL where the system has none (C23). */
-	void (*free_sized)(void *, size_t);
-	void (*free_aligned_sized)(void *, size_t, size_t);
 
 	int (*pthread_create)(pthread_t *, const pthread_attr_t *,
 			      void *(*)(void *), void *);
@@ -54,9 +51,6 @@ void real_resolve(void);
  * case that one of them is called first.
  */
 void real_resolve_rest(void);
-
-/* Resolve free_sized() and free_aligned_sized(), which may stay NULL. */
-void real_resolve_c23(void);
 
 /*
  * Run 'what' so that nothing it allocates comes from the program's heap or is

@@ -215,6 +215,26 @@ record_realloc_end(struct thread *t, unsigned flags, const void *old,
 	errno = saved_errno;
 }
 
+bool
+record_is_last_alloc(const void *p, size_t size)
+{
+	const struct thread *const t = thread_self;
+	const uint64_t address = (uintptr_t)p;
+	const uint64_t word = (uint64_t)size << EVENT_SIZE_SHIFT | address;
+
+	if (!thread_is_attached(t) || t->head < EVENT_ALLOC_WORDS)
+		return false;
+	if ((address & EVENT_ADDRESS_REST) == 0 && size < EVENT_SIZE_LIMIT &&
+	    (ring_get(t->ring, t->head - 1) == (word | EVENT_KIND_ALLOC) ||
+	     ring_get(t->ring, t->head - 2) ==
+		     (word | EVENT_KIND_ALLOC_STAMPED)))
+		return true;
+	return ring_get(t->ring, t->head - EVENT_ALLOC_WORDS) ==
+		       event_wide(EVENT_ALLOC, EVENT_ALLOC_WORDS, 0) &&
+	       ring_get(t->ring, t->head - EVENT_ALLOC_WORDS + 2) == address &&
+	       ring_get(t->ring, t->head - EVENT_ALLOC_WORDS + 3) == size;
+}
+
 void
 record_alloc_slow(const void *p, size_t size, unsigned flags)
 {
@@ -224,5 +244,8 @@ record_alloc_slow(const void *p, size_t size, unsigned flags)
 void
 record_free_slow(const void *p)
 {
+	/* Part of an operator delete that has been recorded. */
+	if (thread_self->deleting == p)
+		return;
 	record_event(EVENT_FREE, 0, (uintptr_t)p, 0, 0);
 }

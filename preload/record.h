@@ -87,6 +87,13 @@ record_word(uint64_t word, unsigned stamped_kind, bool fits)
 	return __builtin_expect(next != head, 1);
 }
 
+/*
+ * Is the calling thread's last event the allocation of 'p' with this size?  That
+ * is how an operator new of an allocator sees that the function which it called
+ * has been recorded already.
+ */
+bool record_is_last_alloc(const void *p, size_t size);
+
 /* The slow ways, out of line; each does what its namesake below does. */
 void record_alloc_slow(const void *p, size_t size, unsigned flags);
 void record_free_slow(const void *p);

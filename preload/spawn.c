@@ -56,9 +56,11 @@ make_tls(void)
 	 * The first words at %fs: the descriptor's own address (twice), the
 	 * stack guard at 0x28, the pointer guard at 0x30.
 	 */
+	const uintptr_t self = (uintptr_t)tp;
+
 	memcpy(tp, thread_pointer(), 0x38);
-	memcpy(tp, &tp, sizeof(tp));
-	memcpy(tp + 0x10, &tp, sizeof(tp));
+	memcpy(tp, &self, sizeof(self));
+	memcpy(tp + 0x10, &self, sizeof(self));
 	memset(tp + 8, 0, 8); /* no dtv: nothing dynamic may be used */
 #endif
 	return tp;

@@ -144,6 +144,7 @@ prepare(uint64_t id, bool is_nested)
 	t->tick = 0;
 	t->id = id;
 	t->nested = NULL;
+	t->deleting = NULL;
 	t->lost_count = 0;
 	t->tid = sys_tid();
 	t->pthread = (uint64_t)pthread_self();

@@ -47,6 +47,8 @@ struct thread {
 	uint64_t mask; /* of the ring, here to spare a cache line */
 	struct ring *ring;
 	struct thread *nested; /* for signal handlers, made when needed */
+	const void *deleting;  /* what an operator delete of the allocator's is
+				  at, see interpose_cxx.c */
 
 	/* The producer's, rarely touched; the writer reads the counters. */
 	_Atomic uint64_t wait_count, wait_ns;
