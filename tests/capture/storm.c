@@ -76,8 +76,9 @@ main(int argc, char **argv)
 {
 	const struct itimerval often = { { 0, 300 }, { 0, 300 } };
 	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
-	void *const sym = dlsym(RTLD_DEFAULT, "reentrant_calls");
-	uint64_t (*calls)(void);
+	void *const sym = dlsym(RTLD_DEFAULT, "reentrant_count");
+	void (*count)(uint64_t[3]);
+	uint64_t counts[3];
 	struct sigaction action;
 	pthread_t t[THREADS];
 	char line[100];
@@ -86,7 +87,7 @@ main(int argc, char **argv)
 	steps = argc > 1 ? atol(argv[1]) : 100000;
 	if (sym == NULL)
 		return 2;
-	memcpy(&calls, &sym, sizeof(sym));
+	memcpy(&count, &sym, sizeof(sym));
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = handle;
 	action.sa_flags = SA_RESTART;
@@ -104,8 +105,12 @@ main(int argc, char **argv)
 		pthread_join(t[i], NULL);
 	for (int i = 0; i < 16; i++)
 		free(board[i]);
-	n = snprintf(line, sizeof(line), "calls %llu handled %llu\n",
-		     (unsigned long long)calls(),
+	count(counts);
+	n = snprintf(line, sizeof(line),
+		     "calls %llu taken %llu given %llu handled %llu\n",
+		     (unsigned long long)counts[0],
+		     (unsigned long long)counts[1],
+		     (unsigned long long)counts[2],
 		     (unsigned long long)handled_count);
 	if (write(1, line, (size_t)n) != n)
 		_exit(1);

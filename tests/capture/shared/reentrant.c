@@ -7,7 +7,8 @@
  * can: one atomic operation on a bitmap takes or gives back a block, whatever it
  * interrupts.  Freed blocks are handed out again at once, lowest first, so that
  * a recorder that swaps two events shows a block that is live twice.
- * reentrant_calls() says how many calls there were, without those of free(NULL).
+ * reentrant_count() says how many calls there were, without those of free(NULL),
+ * and how many blocks were handed out and given back.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -19,12 +20,14 @@
 
 static _Alignas(4096) char arena[(size_t)WORDS * 64 * BLOCK_NBYTES];
 static _Atomic uint64_t taken[WORDS];
-static _Atomic uint64_t call_count;
+static _Atomic uint64_t call_count, taken_count, given_count;
 
-uint64_t
-reentrant_calls(void)
+void
+reentrant_count(uint64_t count[3])
 {
-	return atomic_load(&call_count);
+	count[0] = atomic_load(&call_count);
+	count[1] = atomic_load(&taken_count);
+	count[2] = atomic_load(&given_count);
 }
 
 static void *
@@ -37,9 +40,11 @@ take(size_t n)
 			const int bit = __builtin_ctzll(~old);
 
 			if (atomic_compare_exchange_weak(&taken[w], &old,
-							 old | 1ULL << bit))
+							 old | 1ULL << bit)) {
+				atomic_fetch_add(&taken_count, 1);
 				return arena +
 				       (w * 64 + (size_t)bit) * BLOCK_NBYTES;
+			}
 		}
 	}
 	errno = ENOMEM;
@@ -51,6 +56,7 @@ give_back(void *p)
 {
 	const size_t block = (size_t)((char *)p - arena) / BLOCK_NBYTES;
 
+	atomic_fetch_add(&given_count, 1);
 	atomic_fetch_and(&taken[block / 64], ~(1ULL << block % 64));
 }
 
