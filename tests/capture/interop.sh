@@ -19,7 +19,7 @@ nm -D --defined-only "$SO" | awk '{ print $3 }' | sed 's/@.*//' |
 # built on.
 ${CC:-cc} -w -rdynamic -fno-builtin -D_GNU_SOURCE -o clashing \
 	"$CAPTURE/shared/clashing.c" || fail "cannot build clashing"
-trace clashing.gz timeout -s KILL 20 ./clashing >out 2>err
+timeout -s KILL 20 env HATFTRACE_OUT=clashing.gz LD_PRELOAD="$SO" ./clashing >out 2>err
 check "clashing: status" $? 0
 check "clashing: output" "$(cat out)" 6
 [ -s err ] && fail "clashing: $(cat err)"
