@@ -24,11 +24,11 @@ kernel_trusts_counter(void)
 	static const char *const distrust[] = { "hpet", "acpi_pm", "jiffies",
 						"refined-jiffies", "pit" };
 	char name[32];
-	const int fd = (int)syscall(
-		SYS_openat, AT_FDCWD,
-		"/sys/devices/system/clocksource/clocksource0/"
-		"current_clocksource",
-		O_RDONLY | O_CLOEXEC);
+	const int fd =
+		(int)syscall(SYS_openat, AT_FDCWD,
+			     "/sys/devices/system/clocksource/clocksource0/"
+			     "current_clocksource",
+			     O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return true; /* a sandbox: the processor's word must do */
@@ -176,8 +176,8 @@ clock_line_add(struct clock_line *line, uint64_t stamp, uint64_t now_ns)
 	line->ns0 = line->ns1;
 	line->stamp1 = stamp;
 	line->ns1 = now_ns;
-	line->slope = (double)(now_ns - line->ns0) /
-		      (double)(stamp - line->stamp0);
+	line->slope =
+		(double)(now_ns - line->ns0) / (double)(stamp - line->stamp0);
 }
 
 uint64_t

@@ -23,7 +23,7 @@
 
 #include "sys.h"
 
-#define CLOCK_IDLE 0ull
+#define CLOCK_IDLE    0ull
 #define CLOCK_STAMPED (1ull << 63)
 
 /* The stamp where there is no counter. */
@@ -52,7 +52,8 @@ clock_stamp(void)
 	if (__builtin_expect(clock_has_counter, 1)) {
 		uint64_t n;
 
-		__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(n)::"memory");
+		__asm__ volatile("isb\n\tmrs %0, cntvct_el0"
+				 : "=r"(n)::"memory");
 		return n;
 	}
 #endif
@@ -86,7 +87,7 @@ struct clock_line {
 	uint64_t stamp0, stamp1; /* the two readings */
 	uint64_t ns0, ns1;
 	uint64_t start_ns;
-	double slope;		 /* ns per count */
+	double slope; /* ns per count */
 };
 
 void clock_line_init(struct clock_line *line, uint64_t stamp, uint64_t now_ns);

@@ -14,11 +14,11 @@
  * for a while.
  */
 #define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
-#define RING_NBYTES_MIN (4ull << 10) /* room for a few dozen events */
-#define RING_NBYTES_MAX (1ull << 30)
+#define RING_NBYTES_MIN	   (4ull << 10) /* room for a few dozen events */
+#define RING_NBYTES_MAX	   (1ull << 30)
 
 static const char *const clock_names[] = {
-	[CONFIG_CLOCK_AUTO] = "auto", [CONFIG_CLOCK_OFF] = "off",
+	[CONFIG_CLOCK_AUTO] = "auto",	  [CONFIG_CLOCK_OFF] = "off",
 	[CONFIG_CLOCK_COARSE] = "coarse", [CONFIG_CLOCK_US] = "us",
 	[CONFIG_CLOCK_NS] = "ns",
 };
@@ -125,8 +125,7 @@ static const struct variable {
 	{ "HATFTRACE_COMPRESS", set_compress, "gzip",
 	  "gzip, gzip:1 to gzip:3, or none" },
 	{ "HATFTRACE_FULL", set_full, "wait", "wait or drop" },
-	{ "HATFTRACE_BUFFER", set_buffer, "1M",
-	  "bytes a thread, 4K to 1024M" },
+	{ "HATFTRACE_BUFFER", set_buffer, "1M", "bytes a thread, 4K to 1024M" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 

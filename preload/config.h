@@ -21,12 +21,12 @@ enum config_clock {
 };
 
 struct config {
-	char out[PATH_MAX];	 /* template, see output.h */
+	char out[PATH_MAX]; /* template, see output.h */
 	enum config_clock clock;
-	int level;		 /* of compression; 0: none */
-	bool drop;		 /* a full ring drops rather than waits */
+	int level; /* of compression; 0: none */
+	bool drop; /* a full ring drops rather than waits */
 	bool verbose;
-	uint64_t ring_words;	 /* capacity of a ring, a power of two */
+	uint64_t ring_words;	     /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
 };
 

@@ -55,16 +55,16 @@ enum event_type {
 				last one's */
 };
 
-#define EVENT_FLAG_ZEROED 1u	/* EVENT_ALLOC: calloc */
-#define EVENT_FLAG_FREED 2u	/* EVENT_REALLOC_END: the old block is gone */
+#define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC: calloc */
+#define EVENT_FLAG_FREED  2u /* EVENT_REALLOC_END: the old block is gone */
 
-#define EVENT_WORDS_MAX 6
+#define EVENT_WORDS_MAX	  6
 #define EVENT_ALLOC_WORDS 5 /* the wide form */
 
 /* Bits of an address that the one-word form has no room for. */
 #define EVENT_ADDRESS_REST 0xffff000000000007ull
-#define EVENT_SIZE_SHIFT 48
-#define EVENT_SIZE_LIMIT (1ull << (64 - EVENT_SIZE_SHIFT))
+#define EVENT_SIZE_SHIFT   48
+#define EVENT_SIZE_LIMIT   (1ull << (64 - EVENT_SIZE_SHIFT))
 
 static inline uint64_t
 event_wide(enum event_type type, unsigned words, unsigned flags)
@@ -77,7 +77,7 @@ event_wide(enum event_type type, unsigned words, unsigned flags)
 struct event {
 	enum event_type type;
 	unsigned flags;
-	unsigned words;	    /* that it took */
+	unsigned words; /* that it took */
 	uint64_t stamp;
 	uint64_t operand[4];
 };

@@ -14,7 +14,7 @@
 #include "text.h"
 
 /* A comment holds 65535 bytes; the command line gets the most of it. */
-#define HEADER_MAX_NBYTES 65535
+#define HEADER_MAX_NBYTES  65535
 #define COMMAND_MAX_NBYTES (32u << 10)
 
 static char exe[PATH_MAX];
@@ -118,8 +118,7 @@ allocator_name(void)
 	static const char *name;
 	Dl_info info;
 
-	if (name == NULL &&
-	    dladdr((void *)(uintptr_t)real.malloc, &info) != 0)
+	if (name == NULL && dladdr((void *)(uintptr_t)real.malloc, &info) != 0)
 		name = info.dli_fname;
 	return name != NULL ? name : "unknown";
 }

@@ -62,9 +62,9 @@ realloc(void *old, size_t size)
 	t = record_realloc_begin(old);
 	p = real.realloc(old, size);
 	if (t != NULL)
-		record_realloc_end(t,
-				   p == NULL && size == 0 ? EVENT_FLAG_FREED : 0,
-				   old, p, size);
+		record_realloc_end(
+			t, p == NULL && size == 0 ? EVENT_FLAG_FREED : 0, old,
+			p, size);
 	return p;
 }
 

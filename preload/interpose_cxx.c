@@ -102,28 +102,28 @@ end_delete(struct deletion before)
  * Calls the real operator with arguments 'args' and records it, if that is for us
  * to do, when the scope is left in whichever way.
  */
-#define CALL_NEW(type, symbol, size_, alignment_, args)                       \
-	static struct operator_slot slot;                                     \
-	type *const call = (type *)(uintptr_t)get_operator(                   \
-		&slot, symbol, __builtin_return_address(0));                  \
-	if (!slot.direct)                                                     \
-		return call args;                                             \
-	struct pending pending __attribute__((cleanup(record_new))) = {       \
-		NULL, (size_), (alignment_)                                   \
-	};                                                                    \
-	pending.p = call args;                                                \
+#define CALL_NEW(type, symbol, size_, alignment_, args)                  \
+	static struct operator_slot slot;                                \
+	type *const call = (type *)(uintptr_t)get_operator(              \
+		&slot, symbol, __builtin_return_address(0));             \
+	if (!slot.direct)                                                \
+		return call args;                                        \
+	struct pending pending                                           \
+		__attribute__((cleanup(record_new))) = { NULL, (size_),  \
+							 (alignment_) }; \
+	pending.p = call args;                                           \
 	return pending.p
 
-#define CALL_DELETE(type, symbol, p, args)                                    \
-	static struct operator_slot slot;                                     \
-	type *const call = (type *)(uintptr_t)get_operator(                   \
-		&slot, symbol, __builtin_return_address(0));                  \
-	if (!slot.direct) {                                                   \
-		call args;                                                    \
-		return;                                                       \
-	}                                                                     \
-	const struct deletion before = begin_delete(p);                       \
-	call args;                                                            \
+#define CALL_DELETE(type, symbol, p, args)                   \
+	static struct operator_slot slot;                    \
+	type *const call = (type *)(uintptr_t)get_operator(  \
+		&slot, symbol, __builtin_return_address(0)); \
+	if (!slot.direct) {                                  \
+		call args;                                   \
+		return;                                      \
+	}                                                    \
+	const struct deletion before = begin_delete(p);      \
+	call args;                                           \
 	end_delete(before)
 
 typedef void *new_fn(size_t);
@@ -136,72 +136,72 @@ typedef void delete_tag_fn(void *, const void *);
 typedef void delete_sized_aligned_fn(void *, size_t, size_t);
 typedef void delete_aligned_tag_fn(void *, size_t, const void *);
 
-#define DEFINE_NEW(symbol)                                                    \
-	EXPORT new_fn symbol;                                                 \
-	EXPORT void *symbol(size_t size)                                      \
-	{                                                                     \
-		CALL_NEW(new_fn, #symbol, size, 0, (size));                   \
+#define DEFINE_NEW(symbol)                                  \
+	EXPORT new_fn symbol;                               \
+	EXPORT void *symbol(size_t size)                    \
+	{                                                   \
+		CALL_NEW(new_fn, #symbol, size, 0, (size)); \
 	}
 
-#define DEFINE_NEW_NOTHROW(symbol)                                            \
-	EXPORT new_tag_fn symbol;                                             \
-	EXPORT void *symbol(size_t size, const void *tag)                     \
-	{                                                                     \
-		CALL_NEW(new_tag_fn, #symbol, size, 0, (size, tag));          \
+#define DEFINE_NEW_NOTHROW(symbol)                                   \
+	EXPORT new_tag_fn symbol;                                    \
+	EXPORT void *symbol(size_t size, const void *tag)            \
+	{                                                            \
+		CALL_NEW(new_tag_fn, #symbol, size, 0, (size, tag)); \
 	}
 
-#define DEFINE_NEW_ALIGNED(symbol)                                            \
-	EXPORT new_aligned_fn symbol;                                         \
-	EXPORT void *symbol(size_t size, size_t alignment)                    \
-	{                                                                     \
-		CALL_NEW(new_aligned_fn, #symbol, size, alignment,            \
-			 (size, alignment));                                  \
+#define DEFINE_NEW_ALIGNED(symbol)                                 \
+	EXPORT new_aligned_fn symbol;                              \
+	EXPORT void *symbol(size_t size, size_t alignment)         \
+	{                                                          \
+		CALL_NEW(new_aligned_fn, #symbol, size, alignment, \
+			 (size, alignment));                       \
 	}
 
-#define DEFINE_NEW_ALIGNED_NOTHROW(symbol)                                    \
-	EXPORT new_aligned_tag_fn symbol;                                     \
-	EXPORT void *symbol(size_t size, size_t alignment, const void *tag)   \
-	{                                                                     \
-		CALL_NEW(new_aligned_tag_fn, #symbol, size, alignment,        \
-			 (size, alignment, tag));                             \
+#define DEFINE_NEW_ALIGNED_NOTHROW(symbol)                                  \
+	EXPORT new_aligned_tag_fn symbol;                                   \
+	EXPORT void *symbol(size_t size, size_t alignment, const void *tag) \
+	{                                                                   \
+		CALL_NEW(new_aligned_tag_fn, #symbol, size, alignment,      \
+			 (size, alignment, tag));                           \
 	}
 
-#define DEFINE_DELETE(symbol)                                                 \
-	EXPORT delete_fn symbol;                                              \
-	EXPORT void symbol(void *p)                                           \
-	{                                                                     \
-		CALL_DELETE(delete_fn, #symbol, p, (p));                      \
+#define DEFINE_DELETE(symbol)                            \
+	EXPORT delete_fn symbol;                         \
+	EXPORT void symbol(void *p)                      \
+	{                                                \
+		CALL_DELETE(delete_fn, #symbol, p, (p)); \
 	}
 
 /* Sized, or aligned: both are a size_t. */
-#define DEFINE_DELETE_SIZED(symbol)                                           \
-	EXPORT delete_sized_fn symbol;                                        \
-	EXPORT void symbol(void *p, size_t size)                              \
-	{                                                                     \
-		CALL_DELETE(delete_sized_fn, #symbol, p, (p, size));          \
+#define DEFINE_DELETE_SIZED(symbol)                                  \
+	EXPORT delete_sized_fn symbol;                               \
+	EXPORT void symbol(void *p, size_t size)                     \
+	{                                                            \
+		CALL_DELETE(delete_sized_fn, #symbol, p, (p, size)); \
 	}
 
-#define DEFINE_DELETE_NOTHROW(symbol)                                         \
-	EXPORT delete_tag_fn symbol;                                          \
-	EXPORT void symbol(void *p, const void *tag)                          \
-	{                                                                     \
-		CALL_DELETE(delete_tag_fn, #symbol, p, (p, tag));             \
+#define DEFINE_DELETE_NOTHROW(symbol)                             \
+	EXPORT delete_tag_fn symbol;                              \
+	EXPORT void symbol(void *p, const void *tag)              \
+	{                                                         \
+		CALL_DELETE(delete_tag_fn, #symbol, p, (p, tag)); \
 	}
 
-#define DEFINE_DELETE_SIZED_ALIGNED(symbol)                                   \
-	EXPORT delete_sized_aligned_fn symbol;                                \
-	EXPORT void symbol(void *p, size_t size, size_t alignment)            \
-	{                                                                     \
-		CALL_DELETE(delete_sized_aligned_fn, #symbol, p,              \
-			    (p, size, alignment));                            \
+#define DEFINE_DELETE_SIZED_ALIGNED(symbol)                        \
+	EXPORT delete_sized_aligned_fn symbol;                     \
+	EXPORT void symbol(void *p, size_t size, size_t alignment) \
+	{                                                          \
+		CALL_DELETE(delete_sized_aligned_fn, #symbol, p,   \
+			    (p, size, alignment));                 \
 	}
 
-#define DEFINE_DELETE_ALIGNED_NOTHROW(symbol)                                 \
-	EXPORT delete_aligned_tag_fn symbol;                                  \
-	EXPORT void symbol(void *p, size_t alignment, const void *tag)        \
-	{                                                                     \
-		CALL_DELETE(delete_aligned_tag_fn, #symbol, p,                \
-			    (p, alignment, tag));                             \
+#define DEFINE_DELETE_ALIGNED_NOTHROW(symbol)                          \
+	EXPORT delete_aligned_tag_fn symbol;                           \
+	EXPORT void symbol(void *p, size_t alignment, const void *tag) \
+	{                                                              \
+		CALL_DELETE(delete_aligned_tag_fn, #symbol, p,         \
+			    (p, alignment, tag));                      \
 	}
 
 DEFINE_NEW(_Znwm)

@@ -167,12 +167,12 @@ fill_list(char **argv, size_t n, const char *first, va_list *list)
  * The list is as long as the caller made it, on its stack; so is the copy, since
  * no memory may be allocated between vfork and exec.
  */
-#define LIST_TO_ARGV(argv, first, list)                                      \
-	va_start(list, first);                                                \
-	const size_t argc = count_list(first, list);                          \
-	va_end(list);                                                         \
-	char **const argv = __builtin_alloca((argc + 1) * sizeof(*argv));     \
-	va_start(list, first);                                                \
+#define LIST_TO_ARGV(argv, first, list)                                   \
+	va_start(list, first);                                            \
+	const size_t argc = count_list(first, list);                      \
+	va_end(list);                                                     \
+	char **const argv = __builtin_alloca((argc + 1) * sizeof(*argv)); \
+	va_start(list, first);                                            \
 	fill_list(argv, argc, first, &list)
 
 EXPORT int

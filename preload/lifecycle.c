@@ -23,7 +23,12 @@
 #define FORK_WAIT_NS 200000000ull
 
 /* NEW is what wiped memory says: a process that has not started its trace. */
-enum process_state { NEW = 0, STARTING, TRACING, OFF };
+enum process_state {
+	NEW = 0,
+	STARTING,
+	TRACING,
+	OFF
+};
 
 struct process {
 	_Atomic uint32_t state; /* enum process_state */
@@ -40,8 +45,7 @@ static struct config config;
  * In a thread that forks, from just before to just after: the number of events of
  * the trace before the fork, times two, plus 1 if it is exact, plus 2.
  */
-static __thread uint64_t fork_event
-	__attribute__((tls_model("initial-exec")));
+static __thread uint64_t fork_event __attribute__((tls_model("initial-exec")));
 
 /* Provided by libc; declared in no header. */
 int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
@@ -60,9 +64,8 @@ lifecycle_is_tracing(void)
 	const struct process *const p = get_process();
 
 	/* acquire: pairs with the release in start(). */
-	return p != NULL && atomic_load_explicit(&p->state,
-						 memory_order_acquire) ==
-				    TRACING;
+	return p != NULL &&
+	       atomic_load_explicit(&p->state, memory_order_acquire) == TRACING;
 }
 
 static struct process *
@@ -72,10 +75,9 @@ map_process(void)
 	struct process *none = NULL;
 
 	/* Another thread may have been first; its mapping then counts. */
-	if (mine != NULL &&
-	    atomic_compare_exchange_strong_explicit(&process, &none, mine,
-						    memory_order_acq_rel,
-						    memory_order_acquire))
+	if (mine != NULL && atomic_compare_exchange_strong_explicit(
+				    &process, &none, mine, memory_order_acq_rel,
+				    memory_order_acquire))
 		return mine;
 	return none;
 }
@@ -181,8 +183,8 @@ get_parent(struct header_parent *parent_ret)
 		return;
 	parent_ret->pid = (uint64_t)traced_pid;
 	parent_ret->trace = writer_path();
-	parent_ret->event = fork_event != 0 ? (fork_event - 2) / 2
-					    : writer_event_count();
+	parent_ret->event =
+		fork_event != 0 ? (fork_event - 2) / 2 : writer_event_count();
 	parent_ret->is_exact = (fork_event & 1) != 0;
 }
 

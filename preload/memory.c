@@ -9,7 +9,7 @@
 /* Since Linux 5.17 (private mappings) and 6.2 (shared ones); older ones refuse,
  * which does no harm. */
 #ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA	     0x53564d41
 #define PR_SET_VMA_ANON_NAME 0
 #endif
 

@@ -41,7 +41,7 @@ typedef void order_sink(void *context, const struct thread *t,
 struct order {
 	struct thread **heap; /* room for 'heap_max', smallest stamp first */
 	uint32_t heap_max, heap_count;
-	uint32_t open_count;  /* threads between a begin and its end */
+	uint32_t open_count; /* threads between a begin and its end */
 	order_sink *sink;
 	void *context;
 	/* Of the last round: */

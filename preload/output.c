@@ -85,8 +85,7 @@ move_high(int fd)
 	struct rlimit limit;
 	int floor = FD_FLOOR;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-	    limit.rlim_cur <= FD_FLOOR)
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FD_FLOOR)
 		floor = (int)(limit.rlim_cur / 2);
 	const int high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, floor);
 

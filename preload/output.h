@@ -16,14 +16,14 @@
 
 struct output {
 	int fd;
-	uint64_t nbytes;	  /* written so far */
-	char path[2 * PATH_MAX];  /* absolute, NUL-terminated */
+	uint64_t nbytes;	 /* written so far */
+	char path[2 * PATH_MAX]; /* absolute, NUL-terminated */
 };
 
 /* What a template is filled in from. */
 struct output_names {
 	uint64_t pid;
-	const char *exe;  /* base name */
+	const char *exe; /* base name */
 	const char *host;
 };
 

@@ -28,8 +28,7 @@ static struct real apart;
 static void *
 early_alloc(size_t size)
 {
-	const size_t need =
-		EARLY_HEADER_NBYTES + ((size + 15) & ~(size_t)15);
+	const size_t need = EARLY_HEADER_NBYTES + ((size + 15) & ~(size_t)15);
 	size_t used;
 
 	/* Only what libc needs to look up names comes here: a few hundred
@@ -155,11 +154,11 @@ first_pvalloc(size_t size)
 	return real.pvalloc(size);
 }
 
-#define FIRST_FUNCTIONS                                                       \
-	.malloc = first_malloc, .free = first_free, .calloc = first_calloc,   \
-	.realloc = first_realloc, .memalign = first_memalign,                 \
-	.posix_memalign = first_posix_memalign,                               \
-	.aligned_alloc = first_aligned_alloc, .valloc = first_valloc,         \
+#define FIRST_FUNCTIONS                                                     \
+	.malloc = first_malloc, .free = first_free, .calloc = first_calloc, \
+	.realloc = first_realloc, .memalign = first_memalign,               \
+	.posix_memalign = first_posix_memalign,                             \
+	.aligned_alloc = first_aligned_alloc, .valloc = first_valloc,       \
 	.pvalloc = first_pvalloc
 
 struct real real = { FIRST_FUNCTIONS };
@@ -219,9 +218,9 @@ real_resolve(void)
 	const int tid = sys_tid();
 	struct thread *const self = thread_self;
 
-	if (atomic_compare_exchange_strong_explicit(
-		    &resolving_tid, &nobody, tid, memory_order_acquire,
-		    memory_order_acquire)) {
+	if (atomic_compare_exchange_strong_explicit(&resolving_tid, &nobody,
+						    tid, memory_order_acquire,
+						    memory_order_acquire)) {
 		const int saved_errno = errno;
 
 		/*
@@ -230,8 +229,8 @@ real_resolve(void)
 		 * allocation of a process may well be made under.
 		 */
 		thread_self = &thread_muted;
-		look_up(allocation_symbols, sizeof(allocation_symbols) /
-						    sizeof(struct symbol));
+		look_up(allocation_symbols,
+			sizeof(allocation_symbols) / sizeof(struct symbol));
 		thread_self = self;
 		errno = saved_errno;
 		/* release: pairs with the acquire of those who wait. */

@@ -76,9 +76,8 @@ read_tick(void)
 	uint64_t tick;
 
 	/* relaxed: as in record_word(). */
-	while ((tick = atomic_load_explicit(&clock_tick,
-					    memory_order_relaxed)) ==
-	       CLOCK_IDLE)
+	while ((tick = atomic_load_explicit(
+			&clock_tick, memory_order_relaxed)) == CLOCK_IDLE)
 		if (clock_wake())
 			writer_wake();
 	return tick;
@@ -99,10 +98,10 @@ static unsigned
 operand_count(enum event_type type)
 {
 	static const unsigned char count[] = {
-		[EVENT_ALLOC] = 3,	 [EVENT_FREE] = 1,
+		[EVENT_ALLOC] = 3,	   [EVENT_FREE] = 1,
 		[EVENT_REALLOC_BEGIN] = 1, [EVENT_REALLOC_END] = 3,
-		[EVENT_TICK] = 0,	 [EVENT_THREAD] = 3,
-		[EVENT_NAME] = 3,	 [EVENT_FORK] = 1,
+		[EVENT_TICK] = 0,	   [EVENT_THREAD] = 3,
+		[EVENT_NAME] = 3,	   [EVENT_FORK] = 1,
 		[EVENT_LOST] = 2,
 	};
 
@@ -120,8 +119,13 @@ may_drop(enum event_type type)
 static void
 count_lost(struct thread *t)
 {
-	if (t->lost_count++ == 0)
-		t->lost_first = clock_stamp();
+	/* relaxed, all accesses: the writer looks when the thread is dead or
+	 * the process ends; an event dropped at that very moment may be missed
+	 * as it may have been recorded. */
+	if (atomic_fetch_add_explicit(&t->lost_count, 1,
+				      memory_order_relaxed) == 0)
+		atomic_store_explicit(&t->lost_first, clock_stamp(),
+				      memory_order_relaxed);
 }
 
 /* Words for a tick, a report of loss and the event itself. */
@@ -148,11 +152,15 @@ put_event(struct thread *t, enum event_type type, unsigned flags,
 		if (!wait_for_room(t, ROOM_WORDS))
 			return head;
 	}
-	if (t->lost_count != 0) {
-		const uint64_t lost[2] = { t->lost_count, t->lost_first };
+	if (atomic_load_explicit(&t->lost_count, memory_order_relaxed) != 0) {
+		const uint64_t lost[2] = {
+			atomic_exchange_explicit(&t->lost_count, 0,
+						 memory_order_relaxed),
+			atomic_load_explicit(&t->lost_first,
+					     memory_order_relaxed),
+		};
 
 		head = put_wide(t, head, EVENT_LOST, 0, clock_stamp(), lost, 2);
-		t->lost_count = 0;
 	}
 	if (!stamped && tick != t->tick) {
 		head = put_wide(t, head, EVENT_TICK, 0, tick, NULL, 0);

@@ -27,8 +27,8 @@ ring_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 	 * the other.  (The time-out would mend a miss, late.)
 	 */
 	atomic_store_explicit(&r->waiting, 1, memory_order_seq_cst);
-	if (atomic_load_explicit(&r->tail, memory_order_seq_cst) +
-		    r->capacity < need_limit)
+	if (atomic_load_explicit(&r->tail, memory_order_seq_cst) + r->capacity <
+	    need_limit)
 		sys_futex_wait(&r->waiting, 1, timeout_ns);
 	/* relaxed: the flag orders nothing. */
 	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);

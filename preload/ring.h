@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RING_CACHE_LINE 64
+#define RING_CACHE_LINE	   64
 #define RING_HEADER_NBYTES 4096
 
 struct ring {

@@ -13,15 +13,24 @@
 
 #define LINE_MAX_NBYTES 1024
 
+/* As much of a value as one wants to see. */
+#define VALUE_MAX_NBYTES 400
+
 static void
 add_clean(struct text *t, const char *s)
 {
-	for (; *s != '\0'; s++) {
-		const unsigned char c = (unsigned char)*s;
-		const char shown = c < 0x20 || c == 0x7f ? '?' : *s;
+	const char *const end = s + strnlen(s, VALUE_MAX_NBYTES);
 
+	for (; s < end; s++) {
+		const unsigned char c = (unsigned char)*s;
+		char shown = *s;
+
+		if (c < 0x20 || c == 0x7f)
+			shown = '?';
 		text_bytes(t, &shown, 1);
 	}
+	if (*s != '\0')
+		text_str(t, "...");
 }
 
 /*

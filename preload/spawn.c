@@ -77,7 +77,7 @@ drop_capabilities(void)
 		.version = _LINUX_CAPABILITY_VERSION_3,
 	};
 	const struct __user_cap_data_struct none[2] = { { 0, 0, 0 },
-							 { 0, 0, 0 } };
+							{ 0, 0, 0 } };
 
 	syscall(SYS_capset, &header, none);
 }

@@ -29,8 +29,8 @@ static uint64_t pool_initial_ring_words, pool_ring_words;
 
 struct thread thread_unattached, thread_muted = { .state = THREAD_MUTED };
 
-__thread struct thread *thread_self
-	__attribute__((tls_model("initial-exec"))) = &thread_unattached;
+__thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
+	&thread_unattached;
 
 /* Above this a recycled ring's pages go back to the system. */
 #define RING_KEEP_WORDS 8192
@@ -88,10 +88,10 @@ claim(void)
 	if (atomic_load_explicit(&pool->free_count, memory_order_relaxed) == 0)
 		i = used;
 	for (; i < used; i++) {
-		const uint32_t at = atomic_fetch_add_explicit(
-					    &pool->cursor, 1,
-					    memory_order_relaxed) %
-				    used;
+		const uint32_t at =
+			atomic_fetch_add_explicit(&pool->cursor, 1,
+						  memory_order_relaxed) %
+			used;
 
 		if (try_claim(&pool->threads[at])) {
 			atomic_fetch_sub_explicit(&pool->free_count, 1,
@@ -101,8 +101,8 @@ claim(void)
 	}
 	if (used == THREAD_MAX)
 		return NULL;
-	const uint32_t fresh = atomic_fetch_add_explicit(&pool->used, 1,
-							 memory_order_relaxed);
+	const uint32_t fresh =
+		atomic_fetch_add_explicit(&pool->used, 1, memory_order_relaxed);
 
 	if (fresh >= THREAD_MAX || !try_claim(&pool->threads[fresh]))
 		return NULL;
@@ -135,7 +135,7 @@ prepare(uint64_t id, bool is_nested)
 	if (t == NULL)
 		return NULL;
 	if (!give_ring(t, id == 0 && !is_nested ? pool_initial_ring_words
-						 : pool_ring_words)) {
+						: pool_ring_words)) {
 		thread_recycle(t);
 		return NULL;
 	}
@@ -145,7 +145,8 @@ prepare(uint64_t id, bool is_nested)
 	t->id = id;
 	t->nested = NULL;
 	t->deleting = NULL;
-	t->lost_count = 0;
+	/* relaxed: published with 'state'. */
+	atomic_store_explicit(&t->lost_count, 0, memory_order_relaxed);
 	t->tid = sys_tid();
 	t->pthread = (uint64_t)pthread_self();
 	t->is_nested = is_nested;

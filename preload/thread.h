@@ -52,13 +52,17 @@ struct thread {
 
 	/* The producer's, rarely touched; the writer reads the counters. */
 	_Atomic uint64_t wait_count, wait_ns;
-	uint64_t lost_count, lost_first;
+	/* Dropped events that no EVENT_LOST tells of yet; whoever does takes
+	 * the count out: the producer, or the writer when there is no later
+	 * event. */
+	_Atomic uint64_t lost_count;
+	_Atomic uint64_t lost_first; /* stamp */
 
 	/* Shared: who moves it is in the picture above. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
-	int tid;	 /* constant while attached */
-	bool is_nested;	 /* likewise */
-	uint64_t id;	 /* HATF thread number; likewise */
+	int tid;	  /* constant while attached */
+	bool is_nested;	  /* likewise */
+	uint64_t id;	  /* HATF thread number; likewise */
 	uint64_t pthread; /* pthread_t, for pthread_setname_np(); likewise */
 
 	/*
@@ -68,16 +72,16 @@ struct thread {
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t pos; /* words drained */
 	struct ring *source;
-	uint64_t seen_head;	  /* of this round */
-	uint64_t stamp;		  /* of the last event drained */
-	bool has_event;		  /* 'event' is the one at 'pos' */
-	bool realloc_open;	  /* between a begin and its end */
-	bool realloc_done;	  /* ... and the realloc is written already */
-	bool realloc_freed;	  /* ... or at least its free is */
-	bool is_dead;		  /* the kernel does not know it any more */
-	bool is_gone;		  /* its destroyThread is written */
+	uint64_t seen_head; /* of this round */
+	uint64_t stamp;	    /* of the last event drained */
+	bool has_event;	    /* 'event' is the one at 'pos' */
+	bool realloc_open;  /* between a begin and its end */
+	bool realloc_done;  /* ... and the realloc is written already */
+	bool realloc_freed; /* ... or at least its free is */
+	bool is_dead;	    /* the kernel does not know it any more */
+	bool is_gone;	    /* its destroyThread is written */
 	uint64_t realloc_old;
-	uint64_t idle_since_ns;	  /* 0: has had events in the last round */
+	uint64_t idle_since_ns; /* 0: has had events in the last round */
 	struct event event;
 };
 

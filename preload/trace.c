@@ -89,7 +89,6 @@ open_block(struct trace *t, uint64_t thread)
 	t->block_since_ns = t->line.ns1;
 }
 
-
 bool
 trace_begin(struct trace *t)
 {
@@ -259,10 +258,9 @@ put_fork(struct trace *t, const struct thread *thread, const struct event *ev)
 			      memory_order_release);
 }
 
-/* 'thread' is NULL if it is not known whose events they were. */
-static void
-put_lost(struct trace *t, const struct thread *thread, uint64_t count,
-	 uint64_t from, uint64_t to)
+void
+trace_lost(struct trace *t, const struct thread *thread, uint64_t count,
+	   uint64_t from, uint64_t to)
 {
 	const uint64_t id = thread != NULL ? thread->id : 0;
 	char buf[256];
@@ -274,8 +272,8 @@ put_lost(struct trace *t, const struct thread *thread, uint64_t count,
 	if (thread != NULL)
 		text_line_u64(&text, "thread", id);
 	text_line_u64(&text, "count", count);
-	text_line_u64(&text, "from", from);
-	text_line_u64(&text, "to", to);
+	text_line_u64(&text, "from", time_of(t, from));
+	text_line_u64(&text, "to", time_of(t, to));
 	put_comment(t, id, &text);
 }
 
@@ -283,7 +281,6 @@ void
 trace_event(void *context, const struct thread *thread, const struct event *ev)
 {
 	struct trace *const t = context;
-	uint64_t from;
 
 	open_block(t, thread->id);
 	switch (ev->type) {
@@ -314,9 +311,8 @@ trace_event(void *context, const struct thread *thread, const struct event *ev)
 		put_fork(t, thread, ev);
 		break;
 	case EVENT_LOST:
-		from = time_of(t, ev->operand[1]);
-		put_lost(t, thread, ev->operand[0], from,
-			 time_of(t, ev->stamp));
+		trace_lost(t, thread, ev->operand[0], ev->operand[1],
+			   ev->stamp);
 		break;
 	default: /* begins and ticks do not come this far */
 		break;
@@ -347,12 +343,6 @@ trace_clock_switched(struct trace *t, uint64_t stamp)
 	text_str(&text, "HATF clock\nclock=us\n");
 	text_line_u64(&text, "time", time_of(t, stamp));
 	put_comment(t, 0, &text);
-}
-
-void
-trace_lost_unattached(struct trace *t, uint64_t count)
-{
-	put_lost(t, NULL, count, t->time, t->time);
 }
 
 bool

@@ -32,7 +32,7 @@ struct trace {
 	struct clock_line line;
 	uint8_t *member; /* a compressed block; NULL: not compressed */
 	size_t member_cap;
-	void *work;	 /* of deflate_member() */
+	void *work; /* of deflate_member() */
 	int level;
 	enum config_clock clock;
 	bool in_block;
@@ -41,8 +41,8 @@ struct trace {
 	uint64_t event_count; /* logical events */
 	uint64_t block_event; /* before the block */
 	uint64_t lost_count;
-	uint64_t time;	      /* of the last record, in the trace's unit */
-	uint64_t time_stamp;  /* the stamp it came from */
+	uint64_t time;	     /* of the last record, in the trace's unit */
+	uint64_t time_stamp; /* the stamp it came from */
 	uint64_t block_since_ns;
 	/* By ticket: the ticket and the events before the fork.  Written here,
 	 * read by the forking threads. */
@@ -74,8 +74,12 @@ void trace_thread_gone(struct trace *t, const struct thread *thread,
 /* From here on every event has a stamp of its own. */
 void trace_clock_switched(struct trace *t, uint64_t stamp);
 
-/* Events that are lost for want of memory, by no thread in particular. */
-void trace_lost_unattached(struct trace *t, uint64_t count);
+/*
+ * Events between two stamps are lost; 'thread' is NULL if it was for want of
+ * memory, by no thread in particular.
+ */
+void trace_lost(struct trace *t, const struct thread *thread, uint64_t count,
+		uint64_t from, uint64_t to);
 
 /* Should the block be committed before the next event? */
 bool trace_is_full(const struct trace *t);

@@ -24,7 +24,7 @@
 #include "thread.h"
 #include "trace.h"
 
-#define TICK_NS 1000000ull
+#define TICK_NS	      1000000ull
 #define IDLE_AFTER_NS 50000000ull
 #define IDLE_SLEEP_NS NS_PER_SEC
 /* A block is written when it is this old, full or not. */
@@ -66,8 +66,10 @@ static char path[sizeof(((struct output *)NULL)->path)];
 static _Atomic uint64_t event_count;
 
 static const char *const end_names[] = {
-	[WRITER_END_EXIT] = "exit",	    [WRITER_END_UNDERSCORE_EXIT] = "_exit",
-	[WRITER_END_QUICK_EXIT] = "quick_exit", [WRITER_END_ABORT] = "abort",
+	[WRITER_END_EXIT] = "exit",
+	[WRITER_END_UNDERSCORE_EXIT] = "_exit",
+	[WRITER_END_QUICK_EXIT] = "quick_exit",
+	[WRITER_END_ABORT] = "abort",
 	[WRITER_END_EXEC] = "exec",
 };
 
@@ -86,6 +88,33 @@ collect_threads(void)
 		if (state == THREAD_ACTIVE || state == THREAD_ENDING)
 			w->threads[w->thread_count++] = t;
 	}
+}
+
+static void
+note_unattached(void)
+{
+	/* relaxed: a count. */
+	const uint64_t n = atomic_exchange_explicit(&w->unattached, 0,
+						    memory_order_relaxed);
+
+	if (n != 0)
+		trace_lost(&w->trace, NULL, n, w->trace.line.stamp0,
+			   w->trace.line.stamp1);
+}
+
+/* What a thread dropped last, and had no later event to tell of it with. */
+static void
+note_lost(struct thread *t)
+{
+	/* relaxed: see count_lost(), record.c. */
+	const uint64_t n = atomic_exchange_explicit(&t->lost_count, 0,
+						    memory_order_relaxed);
+
+	if (n != 0)
+		trace_lost(&w->trace, t, n,
+			   atomic_load_explicit(&t->lost_first,
+						memory_order_relaxed),
+			   w->trace.line.stamp1);
 }
 
 static bool
@@ -119,6 +148,7 @@ tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 		return;
 	}
 	if (t->is_dead) {
+		note_lost(t);
 		t->is_gone = true;
 		w->gone_count++;
 		if (!t->is_nested)
@@ -179,7 +209,8 @@ is_room_wanted(void)
 {
 	for (uint32_t i = 0; i < w->thread_count; i++) {
 		const struct ring *const r = w->threads[i]->source;
-		const uint64_t used = ring_head(r) + r->capacity - ring_limit(r);
+		const uint64_t used =
+			ring_head(r) + r->capacity - ring_limit(r);
 
 		if (used > r->capacity / 2 || ring_is_waited_for(r))
 			return true;
@@ -200,15 +231,17 @@ drain(uint64_t until, bool force)
 			      memory_order_relaxed);
 }
 
-static void
-note_unattached(void)
+/*
+ * Is a signal handler that interrupted the realloc waiting for room?  Then its
+ * end waits for us.
+ */
+static bool
+is_waiting_inside(const struct thread *t)
 {
-	/* relaxed: a count. */
-	const uint64_t n = atomic_exchange_explicit(&w->unattached, 0,
-						    memory_order_relaxed);
-
-	if (n != 0)
-		trace_lost_unattached(&w->trace, n);
+	for (const struct thread *n = t->nested; n != NULL; n = n->nested)
+		if (ring_is_waited_for(n->source))
+			return true;
+	return false;
 }
 
 /* Has the same begin without an end stopped the others for too long? */
@@ -221,6 +254,8 @@ is_blocked_too_long(uint64_t now)
 		w->blocked_since_ns = now;
 	w->blocked = t;
 	w->blocked_pos = t != NULL ? t->pos : 0;
+	if (t != NULL && is_waiting_inside(t))
+		return true;
 	return now - w->blocked_since_ns > BLOCKED_MAX_NS;
 }
 
@@ -257,8 +292,8 @@ sum_waits(struct trace_end *end)
 		/* relaxed: counts. */
 		end->waits += atomic_load_explicit(&t->wait_count,
 						   memory_order_relaxed);
-		end->wait_ns += atomic_load_explicit(&t->wait_ns,
-						     memory_order_relaxed);
+		end->wait_ns +=
+			atomic_load_explicit(&t->wait_ns, memory_order_relaxed);
 	}
 }
 
@@ -306,6 +341,8 @@ finish(const char *name)
 	collect_threads();
 	drain(UINT64_MAX, true);
 	tend_last();
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		note_lost(w->threads[i]);
 	note_unattached();
 	sum_waits(&end);
 	if (trace_finish(&w->trace, &end))
@@ -457,10 +494,9 @@ writer_finish(enum writer_end end)
 		atomic_load_explicit(&w->done, memory_order_acquire);
 
 	/* Another thread is at it already: one trailer does for both. */
-	atomic_compare_exchange_strong_explicit(&w->request, &none,
-						(uint32_t)end + 1,
-						memory_order_acq_rel,
-						memory_order_acquire);
+	atomic_compare_exchange_strong_explicit(
+		&w->request, &none, (uint32_t)end + 1, memory_order_acq_rel,
+		memory_order_acquire);
 	while (lifecycle_is_tracing() &&
 	       atomic_load_explicit(&w->done, memory_order_acquire) == done) {
 		writer_wake();

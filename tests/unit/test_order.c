@@ -16,7 +16,7 @@
 
 #include "order.h"
 
-#define WORDS 4096
+#define WORDS	4096
 #define THREADS 4
 
 static struct thread threads[THREADS];
@@ -54,12 +54,12 @@ set_up(order_sink *sink)
 		struct ring *r = threads[i].ring;
 
 		if (r == NULL)
-			ck_assert_int_eq(
-				posix_memalign((void **)&r, RING_HEADER_NBYTES,
-					       ring_nbytes(WORDS)),
-				0);
+			ck_assert_int_eq(posix_memalign((void **)&r,
+							RING_HEADER_NBYTES,
+							ring_nbytes(WORDS)),
+					 0);
 		memset(&threads[i], 0, sizeof(threads[i]));
-		threads[i].ring = ring_init(r, WORDS);
+		threads[i].ring = threads[i].source = ring_init(r, WORDS);
 		threads[i].id = i;
 		list[i] = &threads[i];
 	}
@@ -230,19 +230,27 @@ END_TEST
 
 static struct {
 	uint64_t now;
-	bool in_heap[BLOCKS + 1];  /* free, as the allocator sees it */
-	unsigned held[BLOCKS];	   /* returned to the program, not given up */
+	bool in_heap[BLOCKS + 1]; /* free, as the allocator sees it */
+	unsigned held[BLOCKS];	  /* returned to the program, not given up */
 	unsigned held_count;
-	bool live[BLOCKS + 1];	   /* as the trace says */
-	uint64_t done, seen;	   /* operations and what came out of them */
+	bool live[BLOCKS + 1]; /* as the trace says */
+	uint64_t done, seen;   /* operations and what came out of them */
 	const char *wrong;
 } machine;
 
 enum step {
 	REST,
-	FREE_STAMP, FREE_PUBLISH, FREE_REAL,
-	ALLOC_REAL, ALLOC_STAMP, ALLOC_PUBLISH,
-	BEGIN_STAMP, BEGIN_PUBLISH, REALLOC_TAKE, REALLOC_GIVE, END_STAMP,
+	FREE_STAMP,
+	FREE_PUBLISH,
+	FREE_REAL,
+	ALLOC_REAL,
+	ALLOC_STAMP,
+	ALLOC_PUBLISH,
+	BEGIN_STAMP,
+	BEGIN_PUBLISH,
+	REALLOC_TAKE,
+	REALLOC_GIVE,
+	END_STAMP,
 	END_PUBLISH,
 };
 
@@ -265,8 +273,8 @@ static void
 set_live(unsigned block, bool live)
 {
 	if (machine.live[block] == live && machine.wrong == NULL)
-		machine.wrong = live ? "allocated while live"
-				     : "freed while not live";
+		machine.wrong =
+			live ? "allocated while live" : "freed while not live";
 	machine.live[block] = live;
 }
 

@@ -15,7 +15,7 @@
 #include "ring.h"
 
 #define CAPACITY 64
-#define EVENTS 200000u
+#define EVENTS	 200000u
 
 static struct ring *
 make_ring(void)
