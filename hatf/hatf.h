@@ -43,20 +43,26 @@ extern "C" {
 /* What a call came to.  Numbers are never reused. */
 enum hatf_status {
 	HATF_OK = 0,
-	HATF_END = 1,	      /* the stream ended where a record ends */
-	HATF_TRUNCATED = 2,   /* the stream ends inside a record or member */
-	HATF_BAD_TAG = 3,     /* a tag byte above 11 */
-	HATF_BAD_METADATA = 4,/* an op, field, width or interpretation that
-				 does not exist, or not for this field */
+	HATF_END = 1,	    /* the stream ended where a record ends */
+	HATF_TRUNCATED = 2, /* the stream ends inside a record or member */
+	HATF_BAD_TAG = 3,   /* a tag byte above 11 */
+	/*
+	 * an op, field, width or interpretation that does not exist, or not
+	 * for this field
+	 */
+	HATF_BAD_METADATA = 4,
 	HATF_BAD_COMPRESSION = 5, /* gzip data is damaged */
-	HATF_NOT_HATF = 6,    /* the file is not a trace, or empty */
-	HATF_NO_TRAILER = 7,  /* the records end well, the "HATF end" comment
-				 that says the trace is complete is missing */
-	HATF_IO = 8,	      /* a system call failed: see sys_errno */
+	HATF_NOT_HATF = 6,	  /* the file is not a trace, or empty */
+	/*
+	 * the records end well, the "HATF end" comment that says the trace is
+	 * complete is missing
+	 */
+	HATF_NO_TRAILER = 7,
+	HATF_IO = 8, /* a system call failed: see sys_errno */
 	HATF_NO_MEMORY = 9,
-	HATF_BAD_RECORD = 10, /* writer: a record that HATF cannot express */
-	HATF_LIMIT = 11,      /* a documented limit was exceeded */
-	HATF_BAD_COMMENT = 12,/* a comment of ours ("HATF ...") is malformed */
+	HATF_BAD_RECORD = 10,  /* writer: a record that HATF cannot express */
+	HATF_LIMIT = 11,       /* a documented limit was exceeded */
+	HATF_BAD_COMMENT = 12, /* a comment of ours ("HATF ...") is malformed */
 };
 
 /*
@@ -66,12 +72,15 @@ enum hatf_status {
  */
 struct hatf_error {
 	enum hatf_status status;
-	int sys_errno;	       /* for HATF_IO, else 0 */
-	uint64_t offset;       /* bytes */
-	uint64_t file_offset;  /* bytes into the file itself, compressed or not:
-				  how far it had been consumed; 0 if unknown */
-	uint64_t record;       /* count */
-	const char *field;     /* the name in FORMAT.md, or NULL; static */
+	int sys_errno;	 /* for HATF_IO, else 0 */
+	uint64_t offset; /* bytes */
+	/*
+	 * bytes into the file itself, compressed or not: how far it had been
+	 * consumed; 0 if unknown
+	 */
+	uint64_t file_offset;
+	uint64_t record;   /* count */
+	const char *field; /* the name in FORMAT.md, or NULL; static */
 };
 
 /* One English phrase for a status; static, never NULL. */
@@ -150,17 +159,20 @@ struct hatf_metadata {
  * delivers stays valid until the next call on that reader.
  */
 struct hatf_record {
-	uint8_t tag;		  /* enum hatf_tag */
+	uint8_t tag;		    /* enum hatf_tag */
 	uint32_t attributes_nbytes; /* 0 to 65535 */
 	const uint8_t *attributes;
-	uint64_t size;		  /* bytes asked for */
-	uint64_t address;	  /* alloc, free; a realloc's new address */
-	uint64_t old_address;	  /* a realloc's, else 0 */
-	uint64_t time;		  /* in the unit that the header names */
+	uint64_t size;	      /* bytes asked for */
+	uint64_t address;     /* alloc, free; a realloc's new address */
+	uint64_t old_address; /* a realloc's, else 0 */
+	uint64_t time;	      /* in the unit that the header names */
 	uint64_t thread;
 	uint64_t heap;
-	uint64_t offset;	  /* reader: of the record's first byte in the
-				     uncompressed stream; ignored by writers */
+	/*
+	 * reader: of the record's first byte in the uncompressed stream;
+	 * ignored by writers
+	 */
+	uint64_t offset;
 	struct hatf_metadata metadata; /* for HATF_METADATA, else all 0 */
 };
 
@@ -256,16 +268,18 @@ HATF_API const char *hatf_reader_trailer(const struct hatf_reader *reader,
 
 /* What has been read so far. */
 struct hatf_reader_stats {
-	uint64_t file_nbytes;	  /* consumed of the file */
-	uint64_t hatf_nbytes;	  /* of the uncompressed stream */
+	uint64_t file_nbytes;		       /* consumed of the file */
+	uint64_t hatf_nbytes;		       /* of the uncompressed stream */
 	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
-	uint64_t block_count;	  /* "HATF block" comments */
-	uint64_t lost_count;	  /* events, by the "HATF lost" comments */
+	uint64_t block_count;		       /* "HATF block" comments */
+	uint64_t lost_count; /* events, by the "HATF lost" comments */
 	bool compressed;
-	bool ours;		  /* began with a "HATF 1.0" comment */
-	bool complete;		  /* the last comment is a trailer that says so;
-				     for a trace that is not ours: the end was
-				     reached without an error */
+	bool ours; /* began with a "HATF 1.0" comment */
+	/*
+	 * the last comment is a trailer that says so; for a trace that is not
+	 * ours: the end was reached without an error
+	 */
+	bool complete;
 };
 HATF_API void hatf_reader_get_stats(const struct hatf_reader *reader,
 				    struct hatf_reader_stats *stats_ret);
@@ -279,11 +293,14 @@ struct hatf_writer;
 
 /* How to write.  All zero is a sensible default: gzip, blocks of 256 KiB. */
 struct hatf_writer_options {
-	bool plain;	       /* no compression */
-	int level;	       /* 0: the default; 1 (fast) to 3 (small) */
-	bool bare;	       /* HATF 1.0 alone: no header, blocks, trailer */
-	const char *header;    /* further lines "key=value\n" for the header
-				  comment, values escaped; NULL for none */
+	bool plain; /* no compression */
+	int level;  /* 0: the default; 1 (fast) to 3 (small) */
+	bool bare;  /* HATF 1.0 alone: no header, blocks, trailer */
+	/*
+	 * further lines "key=value\n" for the header comment, values escaped;
+	 * NULL for none
+	 */
+	const char *header;
 };
 
 /*
@@ -319,7 +336,7 @@ HATF_API enum hatf_status hatf_writer_close(struct hatf_writer *writer,
 
 /* A logical event: what the program did, whatever records it took. */
 enum hatf_event_kind {
-	HATF_EVENT_ALLOC,   /* malloc and friends; address 0: it failed */
+	HATF_EVENT_ALLOC, /* malloc and friends; address 0: it failed */
 	HATF_EVENT_FREE,
 	HATF_EVENT_REALLOC, /* every realloc, also failed and in-place ones */
 	HATF_EVENT_THREAD_CREATE,
@@ -332,37 +349,43 @@ enum hatf_event_kind {
 /* What is wrong with an event; 0 is "nothing". */
 enum hatf_violation {
 	HATF_VIOLATION_NONE = 0,
-	HATF_VIOLATION_ALLOC_LIVE = 1,	   /* address handed out while live */
-	HATF_VIOLATION_FREE_UNKNOWN = 2,   /* free of what is not live */
-	HATF_VIOLATION_REALLOC_UNKNOWN = 3,/* realloc of what is not live */
-	HATF_VIOLATION_TIME = 4,	   /* time went back */
-	HATF_VIOLATION_THREAD = 5,	   /* created twice, destroyed without
-					      having been created, or an event
-					      of a thread that does not exist */
-	HATF_VIOLATION_HEAP = 6,	   /* likewise for heaps */
-	HATF_VIOLATION_PAIRING = 7,	   /* a realloc's announced alloc and free
-					      do not match it */
+	HATF_VIOLATION_ALLOC_LIVE = 1,	    /* address handed out while live */
+	HATF_VIOLATION_FREE_UNKNOWN = 2,    /* free of what is not live */
+	HATF_VIOLATION_REALLOC_UNKNOWN = 3, /* realloc of what is not live */
+	HATF_VIOLATION_TIME = 4,	    /* time went back */
+	/*
+	 * created twice, destroyed without having been created, or an event of
+	 * a thread that does not exist
+	 */
+	HATF_VIOLATION_THREAD = 5,
+	HATF_VIOLATION_HEAP = 6, /* likewise for heaps */
+	/* a realloc's announced alloc and free do not match it */
+	HATF_VIOLATION_PAIRING = 7,
 };
 HATF_API const char *hatf_violation_text(enum hatf_violation violation);
 
 struct hatf_event {
 	enum hatf_event_kind kind;
 	enum hatf_violation violation; /* the first one found */
-	uint8_t tag;		  /* of its first record */
-	uint64_t record;	  /* number of its first record, from 0 */
-	uint64_t offset;	  /* of its first record */
+	uint8_t tag;		       /* of its first record */
+	uint64_t record;	       /* number of its first record, from 0 */
+	uint64_t offset;	       /* of its first record */
 	uint64_t time, thread, heap;
-	uint64_t address;	  /* the new block; 0: none */
-	uint64_t size;		  /* bytes asked for */
-	uint64_t old_address;	  /* the block that died or was resized */
-	uint64_t old_size;	  /* its size; 0 if unknown */
-	uint64_t object;	  /* id of the object concerned, from 1 in order of
-				     allocation; a realloc keeps it, also when
-				     the block moves; 0: no object */
-	uint64_t birth_time;	  /* when the object was allocated */
-	uint64_t birth_event;	  /* number of the event that allocated it */
-	bool inherited;		  /* a free or realloc of a block that a forked
-				     child has from its parent */
+	uint64_t address;     /* the new block; 0: none */
+	uint64_t size;	      /* bytes asked for */
+	uint64_t old_address; /* the block that died or was resized */
+	uint64_t old_size;    /* its size; 0 if unknown */
+	/*
+	 * id of the object concerned, from 1 in order of allocation; a realloc
+	 * keeps it, also when the block moves; 0: no object
+	 */
+	uint64_t object;
+	uint64_t birth_time;  /* when the object was allocated */
+	uint64_t birth_event; /* number of the event that allocated it */
+	/*
+	 * a free or realloc of a block that a forked child has from its parent
+	 */
+	bool inherited;
 	const uint8_t *attributes; /* of the first record; as in hatf_record */
 	uint32_t attributes_nbytes;
 };
@@ -387,12 +410,12 @@ HATF_API enum hatf_status hatf_events_read(struct hatf_events *events,
 					   size_t *n_ret);
 
 struct hatf_events_stats {
-	uint64_t event_count;	   /* alloc, free, realloc */
+	uint64_t event_count; /* alloc, free, realloc */
 	uint64_t live_count, live_nbytes;
 	uint64_t peak_live_count, peak_live_nbytes; /* each at its own peak */
-	uint64_t thread_count;	   /* that ever existed, the initial one too */
+	uint64_t thread_count; /* that ever existed, the initial one too */
 	uint64_t first_time, last_time;
-	uint64_t inherited_count;  /* frees and reallocs of inherited blocks */
+	uint64_t inherited_count; /* frees and reallocs of inherited blocks */
 	uint64_t violation_count;
 };
 HATF_API void hatf_events_get_stats(const struct hatf_events *events,
