@@ -112,8 +112,11 @@ deflate_member_by(const struct deflate_backend *by, int level, void *work,
 	const size_t cap = (out_cap < bound ? out_cap : bound) - HEADER_NBYTES -
 			   TRAILER_NBYTES;
 	uint8_t *const body = out + HEADER_NBYTES;
-	size_t body_nbytes =
-		by->compress(level, work, in, in_nbytes, body, cap);
+	size_t body_nbytes = 0;
+
+	if (level != DEFLATE_LEVEL_STORED)
+		body_nbytes =
+			by->compress(level, work, in, in_nbytes, body, cap);
 
 	if (body_nbytes == 0)
 		body_nbytes = store(in, in_nbytes, body);

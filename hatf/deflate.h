@@ -21,6 +21,8 @@
 #define DEFLATE_LEVEL_MIN     1
 #define DEFLATE_LEVEL_MAX     3
 #define DEFLATE_LEVEL_DEFAULT 1
+/* As it is, in the form of a member; takes no work area and little stack. */
+#define DEFLATE_LEVEL_STORED (-1)
 
 /*
  * Look for the fast library, once, before compressing; without this, or where

@@ -23,7 +23,9 @@
 
 #include "sys.h"
 
-#define CLOCK_IDLE    0ull
+#define CLOCK_IDLE 0ull
+/* What 'clock_tick' never is: for a thread that has announced no tick yet. */
+#define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)
 
 /* The stamp where there is no counter. */

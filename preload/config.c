@@ -87,14 +87,24 @@ static bool
 set_buffer(struct config *c, const char *value)
 {
 	uint64_t n = 0;
-	unsigned digits = 0;
+	unsigned digits = 0, shift = 0;
 
 	for (; *value >= '0' && *value <= '9' && digits < 12; digits++)
 		n = n * 10 + (uint64_t)(*value++ - '0');
 	if (digits == 0)
 		return false;
-	if (*value == 'K' || *value == 'M')
-		n <<= *value++ == 'K' ? 10 : 20;
+	if (*value == 'K')
+		shift = 10;
+	else if (*value == 'M')
+		shift = 20;
+	else if (*value == 'G')
+		shift = 30;
+	if (shift != 0)
+		value++;
+	/* At most 12 digits, so the shift loses none. */
+	if (n > RING_NBYTES_MAX)
+		return false;
+	n <<= shift;
 	if (*value != '\0' || n < RING_NBYTES_MIN || n > RING_NBYTES_MAX)
 		return false;
 	/* Down to a power of two: what was asked for is the most. */
@@ -125,7 +135,7 @@ static const struct variable {
 	{ "HATFTRACE_COMPRESS", set_compress, "gzip",
 	  "gzip, gzip:1 to gzip:3, or none" },
 	{ "HATFTRACE_FULL", set_full, "wait", "wait or drop" },
-	{ "HATFTRACE_BUFFER", set_buffer, "1M", "bytes a thread, 4K to 1024M" },
+	{ "HATFTRACE_BUFFER", set_buffer, "1M", "bytes a thread, 4K to 1G" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "say.h"
 #include "sys.h"
@@ -95,6 +96,14 @@ move_high(int fd)
 	return high;
 }
 
+static bool
+is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 bool
 output_open(struct output *o, const char *template,
 	    const struct output_names *names)
@@ -112,6 +121,10 @@ output_open(struct output *o, const char *template,
 				  0600);
 		if (fd >= 0 || errno != EEXIST)
 			break;
+		if (is_directory(o->path)) {
+			errno = EISDIR;
+			break;
+		}
 	}
 	if (fd < 0) {
 		say("%s: %s; not tracing", o->path, say_errno(errno));

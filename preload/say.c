@@ -33,19 +33,33 @@ add_clean(struct text *t, const char *s)
 		text_str(t, "...");
 }
 
-/*
- * The writer thread has a descriptor table of its own, in which 2 is closed;
- * /proc/self is the process, that is, its initial thread's table.
- */
+/* The program's standard error, for a thread that has a table of its own. */
+static int
+borrow_stderr(void)
+{
+	const int pidfd = (int)syscall(SYS_pidfd_open, sys_pid(), 0);
+	int fd = -1;
+
+	if (pidfd >= 0) {
+		fd = (int)syscall(SYS_pidfd_getfd, pidfd, STDERR_FILENO, 0);
+		syscall(SYS_close, pidfd);
+	}
+	/* Before Linux 5.6; opens no sockets.  /proc/self is the process, that
+	 * is, its initial thread's table. */
+	if (fd < 0)
+		fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
+				  O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC |
+					  O_NONBLOCK);
+	return fd;
+}
+
 static void
 put(const char *line, size_t nbytes)
 {
 	if (syscall(SYS_write, STDERR_FILENO, line, nbytes) >= 0 ||
 	    errno != EBADF)
 		return;
-	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
-				    O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC |
-					    O_NONBLOCK);
+	const int fd = borrow_stderr();
 
 	if (fd < 0)
 		return;

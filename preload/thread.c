@@ -141,7 +141,7 @@ prepare(uint64_t id, bool is_nested)
 	}
 	t->head = t->pos = 0;
 	t->mask = t->ring->capacity - 1;
-	t->tick = 0;
+	t->tick = CLOCK_NO_TICK;
 	t->id = id;
 	t->nested = NULL;
 	t->deleting = NULL;

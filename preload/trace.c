@@ -92,8 +92,16 @@ open_block(struct trace *t, uint64_t thread)
 bool
 trace_begin(struct trace *t)
 {
+	const int level = t->level;
+	bool done;
+
+	/* Stored, if compression is on: this thread's stack may be tiny. */
+	if (level != 0)
+		t->level = DEFLATE_LEVEL_STORED;
 	open_block(t, 0);
-	return trace_commit(t);
+	done = trace_commit(t);
+	t->level = level;
+	return done;
 }
 
 static void

@@ -413,8 +413,7 @@ rest(uint32_t wake)
 static int
 writer_main(void *unused)
 {
-	/* The header at once: whatever happens, there is a trace. */
-	bool running = trace_begin(&w->trace);
+	bool running = true;
 
 	(void)unused;
 	while (running) {
@@ -465,6 +464,9 @@ writer_start(const struct config *config, struct output *output,
 		   (void *)(((uintptr_t)w->memory + 63) & ~(uintptr_t)63),
 		   header->text, header->nbytes);
 	order_init(&w->order, w->heap, THREAD_MAX, take_event, NULL);
+	/* The header at once: whatever happens, there is a trace. */
+	if (!trace_begin(&w->trace))
+		return false;
 	w->last_event_ns = w->trace.line.ns1;
 	w->trace.block_since_ns = w->trace.line.ns1;
 	if (!spawn_thread(writer_main, NULL, output->fd)) {
