@@ -61,7 +61,8 @@ main(int argc, char **argv)
 		speak_as(commands[i].speaker);
 		return commands[i].run(argc - 1, argv + 1);
 	}
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+	    strcmp(name, "help") == 0)
 		return print_help();
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		out_str(out_stdout(), "hatf " HATF_VERSION "\n");

@@ -179,7 +179,9 @@ print_summary(const struct finding *f, bool ok)
 	if (f->violation_count != 0)
 		out_printf(o, ", %" PRIu64 " violations", f->violation_count);
 	if (read.lost_count != 0)
-		out_printf(o, ", %" PRIu64 " events lost", read.lost_count);
+		out_printf(o, ", %" PRIu64 " events lost%s", read.lost_count,
+			   f->violation_count != 0 ? " (which may be why)"
+						   : "");
 	if (seen.inherited_count != 0)
 		out_printf(o,
 			   ", %" PRIu64 " of blocks inherited from the "
