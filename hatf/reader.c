@@ -17,6 +17,7 @@
 #include "input.h"
 
 #include <errno.h>
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -98,6 +99,8 @@ refill(struct hatf_reader *reader)
 	const size_t left = (size_t)(reader->end - reader->next);
 	size_t got;
 
+	/* Or no progress would look like the end: a record always fits. */
+	assert(left < WINDOW_NBYTES);
 	if (left != 0 && reader->next != reader->window)
 		memmove(reader->window, reader->next, left);
 	reader->next = reader->window;
@@ -188,6 +191,9 @@ probe(struct hatf_reader *reader, struct decoder *trial)
 		if (n == PROBE_COUNT && is_blank(records, n))
 			return "size";
 		if (trial->stop != DECODER_MORE || n == PROBE_COUNT)
+			return NULL;
+		/* A window full of legal records, long ones, will do. */
+		if (reader->end - reader->next == WINDOW_NBYTES)
 			return NULL;
 		if (refill(reader))
 			continue;

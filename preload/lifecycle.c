@@ -135,6 +135,7 @@ before_fork(void)
 
 	if (!lifecycle_is_tracing() || sys_pid() != traced_pid)
 		return;
+	thread_note_interrupted();
 	/* relaxed: a number. */
 	const uint64_t ticket =
 		1 + atomic_fetch_add_explicit(&get_process()->fork_ticket, 1,
@@ -145,6 +146,16 @@ before_fork(void)
 	if (!exact)
 		event = writer_event_count();
 	fork_event = event * 2 + exact + 2;
+	errno = saved_errno;
+}
+
+static void
+after_fork_in_child(void)
+{
+	const int saved_errno = errno;
+
+	if (fork_event != 0)
+		thread_mend_interrupted();
 	errno = saved_errno;
 }
 
@@ -171,7 +182,7 @@ register_handlers(void)
 	registered = true;
 	__cxa_atexit(at_exit, NULL, NULL);
 	__cxa_at_quick_exit(at_quick_exit_last, NULL);
-	pthread_atfork(before_fork, after_fork_in_parent, NULL);
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 /* What the header says of the parent, if this is the child of a fork. */
@@ -286,7 +297,10 @@ start_at_load(void)
 
 	register_handlers();
 	real_run_apart(deflate_load);
-	ensure_started();
+	/* The initial thread is to be known as such, whoever allocates first. */
+	if (ensure_started() && !thread_is_attached(thread_self) &&
+	    sys_tid() == traced_pid)
+		lifecycle_attach(0, 0);
 	sys_restore_signals(mask);
 	errno = saved_errno;
 }
@@ -308,7 +322,7 @@ lifecycle_attach(uint64_t parent, uint64_t start_routine)
 	struct thread *t = NULL;
 
 	if (ensure_started()) {
-		t = thread_attach();
+		t = thread_attach(traced_pid);
 		if (t == NULL)
 			writer_count_unattached();
 	}

@@ -49,6 +49,15 @@ memory_map_shared(size_t nbytes)
 	return p;
 }
 
+bool
+memory_map_at(void *p, size_t nbytes)
+{
+	return mmap(p, nbytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			    MAP_FIXED_NOREPLACE,
+		    -1, 0) == p;
+}
+
 void
 memory_drop(void *p, size_t nbytes)
 {

@@ -9,6 +9,7 @@
 #ifndef MEMORY_H
 #define MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Private, and wiped in the child of a fork. */
@@ -16,6 +17,9 @@ void *memory_map_wiped(size_t nbytes);
 
 /* Shared, and not there in the child of a fork. */
 void *memory_map_shared(size_t nbytes);
+
+/* Private, at an address where nothing is mapped; false if something is. */
+bool memory_map_at(void *p, size_t nbytes);
 
 /* Give the pages back to the system; they read as zero afterwards. */
 void memory_drop(void *p, size_t nbytes);

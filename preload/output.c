@@ -97,11 +97,11 @@ move_high(int fd)
 }
 
 static bool
-is_directory(const char *path)
+is_regular(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 bool
@@ -121,9 +121,10 @@ output_open(struct output *o, const char *template,
 				  0600);
 		if (fd >= 0 || errno != EEXIST)
 			break;
-		if (is_directory(o->path)) {
-			errno = EISDIR;
-			break;
+		if (!is_regular(o->path)) {
+			say("%s: is there and not a regular file; not tracing",
+			    o->path);
+			return false;
 		}
 	}
 	if (fd < 0) {

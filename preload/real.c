@@ -63,21 +63,33 @@ is_resolving(void)
 	       sys_tid();
 }
 
+/*
+ * For a thread that finds the first functions in place and is not the one that
+ * resolves: the real ones.  While another runs apart they are known, and must not
+ * be waited for: it may itself wait for the loader's lock, which we may hold.
+ */
+static const struct real *
+settled(void)
+{
+	if (apart.malloc != NULL)
+		return &apart;
+	real_resolve();
+	return &real;
+}
+
 static void *
 first_malloc(size_t size)
 {
 	if (is_resolving())
 		return early_alloc(size);
-	real_resolve();
-	return real.malloc(size);
+	return settled()->malloc(size);
 }
 
 static void
 first_free(void *p)
 {
 	if (!is_resolving()) {
-		real_resolve();
-		real.free(p);
+		settled()->free(p);
 	} else if (!real_is_early(p) && apart.free != NULL) {
 		apart.free(p);
 	}
@@ -88,10 +100,8 @@ first_calloc(size_t n, size_t size)
 {
 	size_t nbytes;
 
-	if (!is_resolving()) {
-		real_resolve();
-		return real.calloc(n, size);
-	}
+	if (!is_resolving())
+		return settled()->calloc(n, size);
 	if (__builtin_mul_overflow(n, size, &nbytes))
 		return NULL;
 	return early_alloc(nbytes); /* zeroed: no early block is used again */
@@ -102,10 +112,8 @@ first_realloc(void *p, size_t size)
 {
 	void *q;
 
-	if (!is_resolving()) {
-		real_resolve();
-		return real.realloc(p, size);
-	}
+	if (!is_resolving())
+		return settled()->realloc(p, size);
 	if (p != NULL && !real_is_early(p) && apart.realloc != NULL)
 		return apart.realloc(p, size);
 	q = early_alloc(size);
@@ -122,36 +130,31 @@ first_realloc(void *p, size_t size)
 static void *
 first_memalign(size_t alignment, size_t size)
 {
-	real_resolve();
-	return real.memalign(alignment, size);
+	return settled()->memalign(alignment, size);
 }
 
 static int
 first_posix_memalign(void **p, size_t alignment, size_t size)
 {
-	real_resolve();
-	return real.posix_memalign(p, alignment, size);
+	return settled()->posix_memalign(p, alignment, size);
 }
 
 static void *
 first_aligned_alloc(size_t alignment, size_t size)
 {
-	real_resolve();
-	return real.aligned_alloc(alignment, size);
+	return settled()->aligned_alloc(alignment, size);
 }
 
 static void *
 first_valloc(size_t size)
 {
-	real_resolve();
-	return real.valloc(size);
+	return settled()->valloc(size);
 }
 
 static void *
 first_pvalloc(size_t size)
 {
-	real_resolve();
-	return real.pvalloc(size);
+	return settled()->pvalloc(size);
 }
 
 #define FIRST_FUNCTIONS                                                     \

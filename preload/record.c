@@ -11,6 +11,9 @@
 
 #define WAIT_NS 2000000ull
 
+/* Recordings of a thread that may be open at a time, one inside the other. */
+#define DEPTH_MAX 16u
+
 /*
  * Find the ring to record into and close it to signal handlers.  Returns NULL if
  * there is none: nothing is traced, the tracer itself is at work, or there is no
@@ -21,7 +24,12 @@ enter(void)
 {
 	struct thread *t = thread_self;
 
-	for (;;) {
+	for (unsigned depth = 0;; depth++) {
+		/* Handlers that jumped out of their handlers: no end of rings. */
+		if (depth > DEPTH_MAX) {
+			writer_count_unattached();
+			return NULL;
+		}
 		if (t->limit != 0) {
 			t->limit = 0;
 			atomic_signal_fence(memory_order_seq_cst);

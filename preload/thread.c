@@ -99,14 +99,15 @@ claim(void)
 			return &pool->threads[at];
 		}
 	}
-	if (used == THREAD_MAX)
-		return NULL;
-	const uint32_t fresh =
-		atomic_fetch_add_explicit(&pool->used, 1, memory_order_relaxed);
+	while (thread_pool_count() < THREAD_MAX) {
+		const uint32_t fresh = atomic_fetch_add_explicit(
+			&pool->used, 1, memory_order_relaxed);
 
-	if (fresh >= THREAD_MAX || !try_claim(&pool->threads[fresh]))
-		return NULL;
-	return &pool->threads[fresh];
+		/* It fails for one that thread_mend_interrupted() took. */
+		if (fresh < THREAD_MAX && try_claim(&pool->threads[fresh]))
+			return &pool->threads[fresh];
+	}
+	return NULL;
 }
 
 static bool
@@ -148,6 +149,7 @@ prepare(uint64_t id, bool is_nested)
 	/* relaxed: published with 'state'. */
 	atomic_store_explicit(&t->lost_count, 0, memory_order_relaxed);
 	t->tid = sys_tid();
+	t->pid = sys_pid();
 	t->pthread = (uint64_t)pthread_self();
 	t->is_nested = is_nested;
 	t->stamp = 0;
@@ -160,10 +162,9 @@ prepare(uint64_t id, bool is_nested)
 }
 
 struct thread *
-thread_attach(void)
+thread_attach(int initial_tid)
 {
-	/* The initial thread's kernel id is the process's. */
-	const bool initial = sys_tid() == sys_pid();
+	const bool initial = sys_tid() == initial_tid;
 	/* relaxed: a number, ordered with nothing. */
 	const uint64_t id =
 		initial ? 0
@@ -193,6 +194,57 @@ thread_attach_nested(struct thread *t)
 	t->nested = n;
 	n->limit = ring_limit(n->ring);
 	return n;
+}
+
+/* Recordings that handlers can interrupt one in another; deeper is not mended. */
+#define INTERRUPTED_MAX 4
+
+static __thread struct {
+	struct thread *thread;
+	struct ring *ring;
+	uint64_t words;
+} interrupted[INTERRUPTED_MAX] __attribute__((tls_model("initial-exec")));
+
+void
+thread_note_interrupted(void)
+{
+	struct thread *t = thread_self;
+
+	/*
+	 * The first always: a recording may have got as far as reading 'limit',
+	 * which does not show.
+	 */
+	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
+		interrupted[i].thread = t;
+		if (t == NULL || !thread_is_attached(t)) {
+			interrupted[i].thread = NULL;
+			return;
+		}
+		interrupted[i].ring = t->ring;
+		interrupted[i].words = t->ring->capacity;
+		t = t->limit == 0 ? t->nested : NULL;
+	}
+}
+
+void
+thread_mend_interrupted(void)
+{
+	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
+		struct thread *const t = interrupted[i].thread;
+
+		if (t == NULL)
+			return;
+		/* At the same place: its address may be in a register. */
+		if (!memory_map_at(interrupted[i].ring,
+				   ring_nbytes(interrupted[i].words)))
+			return;
+		t->ring = ring_init(interrupted[i].ring, interrupted[i].words);
+		t->mask = interrupted[i].words - 1;
+		/* relaxed: so that nobody in this process claims it. */
+		atomic_store_explicit(&t->state, THREAD_CLAIMED,
+				      memory_order_relaxed);
+		thread_self = &thread_unattached;
+	}
 }
 
 void

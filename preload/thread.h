@@ -60,7 +60,8 @@ struct thread {
 
 	/* Shared: who moves it is in the picture above. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
-	int tid;	  /* constant while attached */
+	int tid, pid;	  /* constant while attached; a child by clone() that
+			 shares the memory has a pid of its own */
 	bool is_nested;	  /* likewise */
 	uint64_t id;	  /* HATF thread number; likewise */
 	uint64_t pthread; /* pthread_t, for pthread_setname_np(); likewise */
@@ -106,12 +107,21 @@ struct thread *thread_pool_at(uint32_t idx);
 
 /*
  * Attach the calling thread: claim a thread, map its ring, make it
- * 'thread_self'.  NULL if there is no memory.  All signals must be blocked.
+ * 'thread_self'.  It gets number 0 if its kernel id is 'initial_tid'.  NULL if there is no memory.  All signals must be blocked.
  */
-struct thread *thread_attach(void);
+struct thread *thread_attach(int initial_tid);
 
 /* The ring for a signal handler that interrupted 't'; NULL: no memory. */
 struct thread *thread_attach_nested(struct thread *t);
+
+/*
+ * A fork from a signal handler that interrupted a recording.  Before it, note what
+ * the calling thread is at; in the child, where the threads are wiped and the
+ * rings gone, give what was interrupted something to come to its end with, and
+ * detach the thread.
+ */
+void thread_note_interrupted(void);
+void thread_mend_interrupted(void);
 
 /* The calling thread will end soon. */
 void thread_mark_ending(void);

@@ -12,6 +12,7 @@
 #include "writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "clock.h"
@@ -46,6 +47,7 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
+	int exit_status; /* of the process, where only the writer is left */
 	const struct thread *blocked; /* as in 'order', of the last round */
 	uint64_t blocked_pos, blocked_since_ns;
 	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
@@ -71,6 +73,7 @@ static const char *const end_names[] = {
 	[WRITER_END_QUICK_EXIT] = "quick_exit",
 	[WRITER_END_ABORT] = "abort",
 	[WRITER_END_EXEC] = "exec",
+	[WRITER_END_LAST_THREAD] = "last_thread",
 };
 
 static void
@@ -120,8 +123,7 @@ note_lost(struct thread *t)
 static bool
 thread_exists(const struct thread *t)
 {
-	return syscall(SYS_tgkill, lifecycle_pid(), t->tid, 0) == 0 ||
-	       errno != ESRCH;
+	return syscall(SYS_tgkill, t->pid, t->tid, 0) == 0 || errno != ESRCH;
 }
 
 static void
@@ -382,32 +384,87 @@ serve_request(void)
 	return end == WRITER_END_EXEC || end == WRITER_END_ABORT;
 }
 
+/* The number that is field 'n' of the line of proc(5)'s stat; 0 if absent. */
+static uint64_t
+stat_field(const char *state, int n)
+{
+	const char *p = state;
+	uint64_t value = 0;
+
+	/* 'state' is the third field, and stands behind the name, which may
+	 * hold anything. */
+	for (int field = 3; p != NULL && field < n; field++) {
+		p = strchr(p, ' ');
+		if (p != NULL)
+			p++;
+	}
+	for (; p != NULL && *p >= '0' && *p <= '9'; p++)
+		value = value * 10 + (uint64_t)(*p - '0');
+	return value;
+}
+
+/*
+ * Have all other threads left, by ways that do not end the process?  Then only we
+ * keep it from ending.  /proc/self is the process, that is its initial thread,
+ * which stays as a zombie.  '*status_ret' is the exit status that it left.
+ */
+static bool
+is_alone(int *status_ret)
+{
+	enum {
+		NUM_THREADS = 20,
+		EXIT_CODE = 52
+	};
+	char stat[1024];
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/stat",
+				    O_RDONLY | O_CLOEXEC);
+	const char *state;
+	long n;
+
+	if (fd < 0)
+		return false;
+	n = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
+	syscall(SYS_close, fd);
+	stat[n > 0 ? n : 0] = '\0';
+	state = strrchr(stat, ')');
+	if (state == NULL || state[1] != ' ' || state[2] != 'Z')
+		return false;
+	state += 2;
+	*status_ret = (int)(stat_field(state, EXIT_CODE) >> 8 & 0xff);
+	return stat_field(state, NUM_THREADS) == 2;
+}
+
 /* Nothing happens: stop the clock; the next event sets it going and wakes us. */
-static void
+static bool
 go_idle(uint32_t wake)
 {
+	if (is_alone(&w->exit_status)) {
+		finish(end_names[WRITER_END_LAST_THREAD]);
+		return false;
+	}
 	clock_set_idle();
 	collect_threads();
 	for (uint32_t i = 0; i < w->thread_count; i++)
 		if (w->threads[i]->pos != ring_head(w->threads[i]->source))
-			return;
+			return true;
 	sys_futex_wait(&w->wake, wake,
 		       w->trace.in_block ? BLOCK_AGE_NS : IDLE_SLEEP_NS);
+	return true;
 }
 
-/* Sleep until there may be something to do. */
-static void
+/* Sleep until there may be something to do; false if there never will be. */
+static bool
 rest(uint32_t wake)
 {
 	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
 
 	/* acquire: as in serve_request(). */
 	if (atomic_load_explicit(&w->request, memory_order_acquire) != 0)
-		return;
+		return true;
 	if (now - w->last_event_ns > IDLE_AFTER_NS && w->order.blocked == NULL)
-		go_idle(wake);
-	else
-		sys_futex_wait(&w->wake, wake, TICK_NS);
+		return go_idle(wake);
+	sys_futex_wait(&w->wake, wake, TICK_NS);
+	return true;
 }
 
 static int
@@ -432,11 +489,12 @@ writer_main(void *unused)
 		}
 		running = do_round();
 		if (running)
-			rest(wake);
+			running = rest(wake);
 	}
 	lifecycle_set_off();
 	answer();
-	return 0;
+	/* That of the last thread is the process's. */
+	return w->exit_status;
 }
 
 static bool

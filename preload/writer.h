@@ -29,6 +29,7 @@ enum writer_end {
 	WRITER_END_QUICK_EXIT,
 	WRITER_END_ABORT,
 	WRITER_END_EXEC,
+	WRITER_END_LAST_THREAD, /* it left without ending the process */
 };
 
 /* What a process must know to go on where its parent was; see lifecycle.c. */

@@ -272,6 +272,36 @@ feed(void *arg)
 	return NULL;
 }
 
+/* A window full of legal records is not the end of them: it once was. */
+START_TEST(long_records_at_the_start_are_read)
+{
+	static uint8_t text[65535];
+
+	memset(text, 'A', sizeof(text));
+	for (int compressed = 0; compressed <= 1; compressed++) {
+		struct hand h = { 0 }, gz = { 0 };
+		struct hatf_reader *reader;
+		size_t n;
+		int fd;
+
+		for (int i = 0; i < 9; i++) {
+			hand_put(&h, HATF_COMMENT, 1);
+			hand_put(&h, sizeof(text), 2);
+			hand_bytes(&h, text, sizeof(text));
+		}
+		hand_alloc(&h, 24, 0x1010);
+		hand_gzip(&gz, h.bytes, h.used);
+		reader = open_bytes(compressed ? &gz : &h, 0, &fd);
+		ck_assert_int_eq(drain(reader, &n), HATF_END);
+		ck_assert_uint_eq(n, 10);
+		hatf_reader_close(reader);
+		close(fd);
+		hand_fini(&h);
+		hand_fini(&gz);
+	}
+}
+END_TEST
+
 START_TEST(a_pipe_is_read_as_a_file_is)
 {
 	struct hand h = { 0 };
@@ -352,6 +382,7 @@ main(void)
 		what_cannot_be_opened_is_an_io_error,
 		an_error_comes_after_the_records_before_it_and_stays,
 		records_across_windows_are_whole,
+		long_records_at_the_start_are_read,
 		a_pipe_is_read_as_a_file_is,
 		metadata_comes_only_on_request,
 		nothing_to_close_is_fine,
