@@ -16,8 +16,8 @@
 #include "hatf.h"
 #include "input.h"
 
-#include <errno.h>
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
