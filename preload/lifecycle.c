@@ -372,12 +372,6 @@ lifecycle_second_thread(void)
 	return tracing;
 }
 
-int
-lifecycle_pid(void)
-{
-	return traced_pid;
-}
-
 const struct config *
 lifecycle_config(void)
 {

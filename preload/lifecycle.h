@@ -49,7 +49,6 @@ void lifecycle_resume(void);
 void lifecycle_set_off(void);
 
 /* Of the traced process; constant while it is traced. */
-int lifecycle_pid(void);
 const struct config *lifecycle_config(void);
 
 #endif /* LIFECYCLE_H */
