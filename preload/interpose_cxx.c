@@ -31,13 +31,13 @@ struct operator_slot {
 };
 
 static void *
-get_operator(struct operator_slot *slot, const char *symbol, const void *caller)
+get_operator(struct operator_slot *slot, const char *symbol)
 {
 	/* acquire: pairs with the release below, for 'direct'. */
 	void *p = atomic_load_explicit(&slot->real, memory_order_acquire);
 
 	if (__builtin_expect(p == NULL, 0)) {
-		p = real_find_operator(symbol, caller, &slot->direct);
+		p = real_find_operator(symbol, &slot->direct);
 		atomic_store_explicit(&slot->real, p, memory_order_release);
 	}
 	return p;
@@ -102,28 +102,26 @@ end_delete(struct deletion before)
  * Calls the real operator with arguments 'args' and records it, if that is for us
  * to do, when the scope is left in whichever way.
  */
-#define CALL_NEW(type, symbol, size_, alignment_, args)                  \
-	static struct operator_slot slot;                                \
-	type *const call = (type *)(uintptr_t)get_operator(              \
-		&slot, symbol, __builtin_return_address(0));             \
-	if (!slot.direct)                                                \
-		return call args;                                        \
-	struct pending pending                                           \
-		__attribute__((cleanup(record_new))) = { NULL, (size_),  \
-							 (alignment_) }; \
-	pending.p = call args;                                           \
+#define CALL_NEW(type, symbol, size_, alignment_, args)                    \
+	static struct operator_slot slot;                                  \
+	type *const call = (type *)(uintptr_t)get_operator(&slot, symbol); \
+	if (!slot.direct)                                                  \
+		return call args;                                          \
+	struct pending pending                                             \
+		__attribute__((cleanup(record_new))) = { NULL, (size_),    \
+							 (alignment_) };   \
+	pending.p = call args;                                             \
 	return pending.p
 
-#define CALL_DELETE(type, symbol, p, args)                   \
-	static struct operator_slot slot;                    \
-	type *const call = (type *)(uintptr_t)get_operator(  \
-		&slot, symbol, __builtin_return_address(0)); \
-	if (!slot.direct) {                                  \
-		call args;                                   \
-		return;                                      \
-	}                                                    \
-	const struct deletion before = begin_delete(p);      \
-	call args;                                           \
+#define CALL_DELETE(type, symbol, p, args)                                 \
+	static struct operator_slot slot;                                  \
+	type *const call = (type *)(uintptr_t)get_operator(&slot, symbol); \
+	if (!slot.direct) {                                                \
+		call args;                                                 \
+		return;                                                    \
+	}                                                                  \
+	const struct deletion before = begin_delete(p);                    \
+	call args;                                                         \
 	end_delete(before)
 
 typedef void *new_fn(size_t);

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "memory.h"
+#include "lookup.h"
 #include "say.h"
 #include "sys.h"
 #include "thread.h"
@@ -287,53 +287,13 @@ real_run_apart(void (*what)(void))
 
 /* C++ --------------------------------------------------------------------- */
 
-static bool
-same_object(const void *a, const void *b)
-{
-	Dl_info ia, ib;
-
-	return dladdr(a, &ia) != 0 && dladdr(b, &ib) != 0 &&
-	       ia.dli_fbase == ib.dli_fbase;
-}
-
-/* As the caller itself would find it: in its library and what that needs. */
-static void *
-find_from(const char *symbol, const void *caller)
-{
-	Dl_info info;
-	void *p = NULL;
-
-	if (dladdr(caller, &info) == 0 || info.dli_fname == NULL)
-		return NULL;
-	void *const object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-
-	if (object != NULL) {
-		p = dlsym(object, symbol);
-		dlclose(object);
-	}
-	return p;
-}
-
 void *
-real_find_operator(const char *symbol, const void *caller, bool *direct_ret)
+real_find_operator(const char *symbol, bool *direct_ret)
 {
-	const int saved_errno = errno;
 	void *p;
 
-	real_resolve();
-
-	struct thread *const self = thread_self;
-
-	thread_self = &thread_muted;
-	p = dlsym(RTLD_NEXT, symbol);
-	if (p == NULL)
-		p = find_from(symbol, caller);
-	if (p == NULL)
-		dlerror();
-	else
-		*direct_ret = same_object(p, (void *)(uintptr_t)real.malloc);
-	thread_self = self;
-	errno = saved_errno;
+	real_resolve_rest();
+	p = lookup_function(symbol, (void *)(uintptr_t)real.malloc, direct_ret);
 	if (p == NULL) {
 		say("no C++ library defines %s, which %s", symbol,
 		    "the program calls");

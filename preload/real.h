@@ -73,14 +73,12 @@ real_is_early(const void *p)
 void *real_realloc_early(void *p, size_t size);
 
 /*
- * The next definition of a C++ operator, found when it is first needed: 'caller'
- * is an address in the code that calls it, whose own libraries are searched if
- * the global ones have none (a plug-in may bring its C++ library privately).
- * '*direct_ret' tells whether it belongs to the allocator itself, rather than to
- * a C++ library that calls malloc() and free().  Never NULL: without any the
- * process aborts with a message, as the operator would.
+ * The next definition of a C++ operator, found when it is first needed, since the
+ * library that has it may be loaded late.  '*direct_ret' tells whether it belongs
+ * to the allocator itself, rather than to a C++ library that calls malloc() and
+ * free().  Never NULL: without any the process aborts with a message, as it would
+ * have failed to start.
  */
-void *real_find_operator(const char *symbol, const void *caller,
-			 bool *direct_ret);
+void *real_find_operator(const char *symbol, bool *direct_ret);
 
 #endif /* REAL_H */

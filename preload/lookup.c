@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* lookup.c - see lookup.h; the tables are those of the ELF specification and, for
+ * DT_GNU_HASH, of the GNU tools */
+
+#include "lookup.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct search {
+	const char *name;
+	uintptr_t companion;
+	bool past_us; /* our own object has been seen */
+	void *found;
+	bool together;
+};
+
+/* What of an object's dynamic section a look-up needs. */
+struct tables {
+	const Elf64_Sym *symbols;
+	const char *strings;
+	const uint32_t *hash; /* DT_GNU_HASH */
+};
+
+static bool
+object_has(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const Elf64_Phdr *const p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD &&
+		    address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/* glibc has turned offsets into addresses, except where it cannot write. */
+static const void *
+resolve(const struct dl_phdr_info *info, uintptr_t value)
+{
+	return (const void *)(value < info->dlpi_addr ? value + info->dlpi_addr
+						      : value);
+}
+
+static bool
+get_tables(const struct dl_phdr_info *info, struct tables *tables_ret)
+{
+	const Elf64_Dyn *d = NULL;
+
+	*tables_ret = (struct tables){ NULL, NULL, NULL };
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			d = (const Elf64_Dyn *)(info->dlpi_addr +
+						info->dlpi_phdr[i].p_vaddr);
+	for (; d != NULL && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_SYMTAB)
+			tables_ret->symbols = resolve(info, d->d_un.d_ptr);
+		else if (d->d_tag == DT_STRTAB)
+			tables_ret->strings = resolve(info, d->d_un.d_ptr);
+		else if (d->d_tag == DT_GNU_HASH)
+			tables_ret->hash = resolve(info, d->d_un.d_ptr);
+	}
+	return tables_ret->symbols != NULL && tables_ret->strings != NULL &&
+	       tables_ret->hash != NULL;
+}
+
+static uint32_t
+gnu_hash(const char *name)
+{
+	uint32_t h = 5381;
+
+	for (; *name != '\0'; name++)
+		h = h * 33 + (unsigned char)*name;
+	return h;
+}
+
+/* The symbol that the object defines under this name, or NULL. */
+static const Elf64_Sym *
+find_symbol(const struct tables *t, const char *name)
+{
+	/* bucket count, first symbol, words of the Bloom filter, its shift */
+	const uint32_t bucket_count = t->hash[0], first = t->hash[1];
+	const uint32_t *const buckets = t->hash + 4 + 2 * t->hash[2];
+	const uint32_t *const chain = buckets + bucket_count;
+	const uint32_t hash = gnu_hash(name);
+	uint32_t i;
+
+	if (bucket_count == 0)
+		return NULL;
+	i = buckets[hash % bucket_count];
+	if (i < first)
+		return NULL;
+	for (;; i++) {
+		const Elf64_Sym *const s = &t->symbols[i];
+
+		if ((chain[i - first] | 1) == (hash | 1) &&
+		    s->st_shndx != SHN_UNDEF &&
+		    strcmp(t->strings + s->st_name, name) == 0)
+			return s;
+		if ((chain[i - first] & 1) != 0)
+			return NULL;
+	}
+}
+
+static int
+visit(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct search *const s = context;
+	const Elf64_Sym *symbol;
+	struct tables tables;
+
+	(void)nbytes;
+	if (!s->past_us) {
+		s->past_us = object_has(info, (uintptr_t)&lookup_function);
+		return 0;
+	}
+	if (!get_tables(info, &tables))
+		return 0;
+	symbol = find_symbol(&tables, s->name);
+	if (symbol == NULL)
+		return 0;
+	s->found = (void *)(info->dlpi_addr + symbol->st_value);
+	s->together = object_has(info, s->companion);
+	return 1;
+}
+
+void *
+lookup_function(const char *name, const void *companion, bool *together_ret)
+{
+	struct search s = {
+		.name = name,
+		.companion = (uintptr_t)companion,
+	};
+
+	dl_iterate_phdr(visit, &s);
+	*together_ret = s.together;
+	return s.found;
+}

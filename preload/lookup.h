@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lookup.h - find a function by name without the help of the loader
+ *
+ * dlsym() takes the loader's lock, which another thread may hold for as long as
+ * a constructor runs, allocates, and changes what dlerror() says.  This walks the
+ * loaded objects by dl_iterate_phdr(3), whose lock is held only while the list of
+ * objects changes, and reads their symbol tables itself.
+ */
+#ifndef LOOKUP_H
+#define LOOKUP_H
+
+#include <stdbool.h>
+
+/*
+ * The first definition of the function 'name' in the objects that were loaded
+ * after us, in their order, private ones too (a plug-in may bring its C++ library
+ * for itself).  NULL: there is none.  '*together_ret': is it in the object that
+ * holds 'companion'?
+ */
+void *lookup_function(const char *name, const void *companion,
+		      bool *together_ret);
+
+#endif /* LOOKUP_H */
