@@ -5,5 +5,5 @@ extern "C" void
 plugin_run()
 {
 	delete new int;
-	delete[] new char[100];
+	delete[] new char[77777];
 }
