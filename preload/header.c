@@ -3,12 +3,12 @@
 
 #include "header.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "hatf.h"
+#include "lookup.h"
 #include "real.h"
 #include "sys.h"
 #include "text.h"
@@ -109,17 +109,14 @@ add_line(struct text *t, const char *key, const char *value)
 }
 
 /*
- * The object whose malloc() we stand in front of.  Found out once: the child of
- * a fork cannot rely on the loader's lock.
+ * The object whose malloc() we stand in front of.  Not by dladdr(): a thread that
+ * holds the loader's lock may be waiting for the start that we are part of.
  */
 static const char *
 allocator_name(void)
 {
-	static const char *name;
-	Dl_info info;
+	const char *const name = lookup_object((void *)(uintptr_t)real.malloc);
 
-	if (name == NULL && dladdr((void *)(uintptr_t)real.malloc, &info) != 0)
-		name = info.dli_fname;
 	return name != NULL ? name : "unknown";
 }
 

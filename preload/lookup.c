@@ -140,3 +140,29 @@ lookup_function(const char *name, const void *companion, bool *together_ret)
 	*together_ret = s.together;
 	return s.found;
 }
+
+struct owner {
+	uintptr_t address;
+	const char *name;
+};
+
+static int
+visit_owner(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct owner *const o = context;
+
+	(void)nbytes;
+	if (!object_has(info, o->address))
+		return 0;
+	o->name = info->dlpi_name;
+	return 1;
+}
+
+const char *
+lookup_object(const void *address)
+{
+	struct owner o = { .address = (uintptr_t)address };
+
+	dl_iterate_phdr(visit_owner, &o);
+	return o.name;
+}

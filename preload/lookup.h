@@ -21,4 +21,7 @@
 void *lookup_function(const char *name, const void *companion,
 		      bool *together_ret);
 
+/* The name of the object that 'address' is in, as the loader has it, or NULL. */
+const char *lookup_object(const void *address);
+
 #endif /* LOOKUP_H */
