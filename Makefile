@@ -40,7 +40,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wformat=2 -Wimplicit-fallthrough -Wmissing-prototypes \
 	-Wstrict-prototypes \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
-CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL)
+CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL)
 FLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden $(WARN) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 		-fno-omit-frame-pointer) $(CPP_FLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -74,7 +74,7 @@ PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c)) \
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
-SOURCES := $(wildcard hatf/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch])
+SOURCES := $(wildcard hatf/*.[ch] hatf/formats/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch])
 
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
 
@@ -96,7 +96,7 @@ $B/obj/preload/%.o: private FLAGS += $(PRELOAD_FLAGS)
 $B/obj/tools/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/record.o: $B/.libdir
 
-$(LIB): $(call obj,hatf/*.c)
+$(LIB): $(call obj,hatf/*.c hatf/formats/*.c)
 # What tests link of the other folders: not main(), nor the exported malloc().
 PARTS := $B/libtools.a $B/libpreload.a
 $B/libtools.a: $(filter-out $B/obj/tools/hatf.o,$(call obj,tools/*.c))
@@ -106,7 +106,7 @@ $(LIB) $(PARTS):
 	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^
 
-$(DSO): $(call obj,hatf/*.c) hatf/libhatf.map
+$(DSO): $(call obj,hatf/*.c hatf/formats/*.c) hatf/libhatf.map
 	$(call say,LINK)
 	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs,-z,relro \
 		-Wl,--version-script=hatf/libhatf.map -Wl,--exclude-libs,ALL \
@@ -201,7 +201,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' \
 		$(firstword $(MAKEFILE_LIST))
 
--include $(wildcard $B/obj/*/*.d $B/obj/tests/*/*.d $B/tests/*/*.d)
+-include $(wildcard $B/obj/*/*.d $B/obj/hatf/*/*.d $B/obj/tests/*/*.d $B/tests/*/*.d)
 
 FORCE:
 .PHONY: all tests unit check demo check-san bench bench-programs bench-capture \

@@ -21,6 +21,7 @@ static const char *const status_text[] = {
 	[HATF_NO_MEMORY] = "out of memory",
 	[HATF_BAD_RECORD] = "HATF cannot express this record",
 	[HATF_LIMIT] = "a limit of this library is exceeded",
+	[HATF_BAD_FIELD] = "malformed",
 	[HATF_BAD_COMMENT] = "a framing comment contradicts the trace",
 };
 
@@ -80,6 +81,7 @@ hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 {
 	const char *const colon = err->field == NULL ? "" : ": ";
 	const char *const field = err->field == NULL ? "" : err->field;
+	char line[32] = "";
 
 	if (nbytes == 0)
 		return buf;
@@ -98,8 +100,10 @@ hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 		snprintf(buf, nbytes, "not a HATF trace: it is empty");
 		return buf;
 	}
+	if (err->line != 0)
+		snprintf(line, sizeof(line), "line %" PRIu64 ", ", err->line);
 	snprintf(buf, nbytes,
-		 "offset 0x%" PRIx64 ", record %" PRIu64 "%s%s: %s",
+		 "%soffset 0x%" PRIx64 ", record %" PRIu64 "%s%s: %s", line,
 		 err->offset, err->record, colon, field,
 		 hatf_status_text(err->status));
 	return buf;

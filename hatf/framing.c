@@ -4,6 +4,7 @@
  */
 #include "framing.h"
 
+#include "bytes.h"
 #include "text.h"
 
 #define HEADER "HATF 1.0"
@@ -46,10 +47,9 @@ framing_is_ours(const uint8_t *bytes, size_t nbytes)
 		bytes[text + strlen(HEADER)] == '\n');
 }
 
-/* A block comment; the data records before it do not include itself. */
 static const char *
 note_block(struct framing *framing, const struct note *note, uint64_t offset,
-	   const struct decoder *d)
+	   const struct framing_place *place)
 {
 	/* The first block begins with the stream, before its comment. */
 	const uint64_t start = framing->block_count == 0 ? 0 : offset;
@@ -57,15 +57,15 @@ note_block(struct framing *framing, const struct note *note, uint64_t offset,
 
 	if (!agrees(note, "block", framing->block_count))
 		return "block";
-	if (!agrees(note, "record", d->record_count - 1))
+	if (!agrees(note, "record", place->record_count))
 		return "record";
-	if (!agrees(note, "event", d->event_count))
+	if (!agrees(note, "event", place->event_count))
 		return "event";
 	/* Only comments between the blocks may come before this one. */
 	if (offset < framing->block_end ||
 	    !text_find_u64(note->text, note->nbytes, "bytes", &nbytes) ||
 	    __builtin_add_overflow(start, nbytes, &framing->block_end) ||
-	    framing->block_end < d->offset)
+	    framing->block_end < place->end)
 		return "bytes";
 	framing->block_count++;
 	return NULL;
@@ -83,32 +83,40 @@ note_lost(struct framing *framing, const struct note *note)
 	return NULL;
 }
 
-/* Claims of a trailer, which is written before it counts itself. */
 static const char *
 note_end(struct framing *framing, const struct note *note, uint64_t offset,
-	 const struct decoder *d)
+	 const struct framing_place *place)
 {
-	if (!agrees(note, "events", d->event_count))
+	if (!agrees(note, "events", place->event_count))
 		return "events";
-	if (!agrees(note, "records", d->record_count - 1))
+	if (!agrees(note, "records", place->record_count))
 		return "records";
-	if (!agrees(note, "hatf_bytes", offset))
+	if (!framing->foreign && !agrees(note, "hatf_bytes", offset))
 		return "hatf_bytes";
 	framing->complete = agrees(note, "complete", 1) &&
 			    agrees(note, "lost", 0) && framing->lost_count == 0;
-	framing->trailer_end = d->offset;
+	framing->trailer_end = place->end;
 	return NULL;
+}
+
+/* A header begins the trace: in HATF, not even metadata comes before it. */
+static bool
+is_first(const struct framing *framing, const struct hatf_record *comment,
+	 const struct framing_place *place)
+{
+	return framing->foreign ? place->record_count == 0
+				: comment->offset == 0;
 }
 
 enum hatf_status
 framing_note(struct framing *framing, const struct hatf_record *comment,
-	     const struct decoder *d, const char **field_ret)
+	     const struct framing_place *place, const char **field_ret)
 {
 	const struct note note = { (const char *)comment->attributes,
 				   comment->attributes_nbytes };
 	const char *field = NULL;
 
-	if (comment->offset == 0 && is_kind(&note, HEADER)) {
+	if (is_first(framing, comment, place) && is_kind(&note, HEADER)) {
 		/* The reader looks at the header twice; values that have been
 		 * handed out must stay where they are. */
 		if (framing->header.buf != NULL)
@@ -120,14 +128,16 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 	}
 	if (!framing->ours)
 		return HATF_OK;
-	if (is_kind(&note, "HATF block"))
-		field = note_block(framing, &note, comment->offset, d);
-	else if (is_kind(&note, "HATF lost"))
+	if (is_kind(&note, "HATF block")) {
+		if (!framing->foreign)
+			field = note_block(framing, &note, comment->offset,
+					   place);
+	} else if (is_kind(&note, "HATF lost"))
 		field = note_lost(framing, &note);
 	else if (is_kind(&note, HEADER))
 		field = HEADER; /* two traces in one file */
 	else if (is_kind(&note, "HATF end")) {
-		field = note_end(framing, &note, comment->offset, d);
+		field = note_end(framing, &note, comment->offset, place);
 		if (field == NULL &&
 		    !lines_set(&framing->trailer, note.text, note.nbytes))
 			return HATF_NO_MEMORY;
@@ -137,13 +147,13 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 }
 
 enum hatf_status
-framing_end(struct framing *framing, const struct decoder *d)
+framing_end(struct framing *framing, uint64_t end)
 {
 	if (!framing->ours) {
 		framing->complete = true;
 		return HATF_END;
 	}
-	return framing->trailer_end == d->offset ? HATF_END : HATF_NO_TRAILER;
+	return framing_at_trailer(framing, end) ? HATF_END : HATF_NO_TRAILER;
 }
 
 void

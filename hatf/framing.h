@@ -8,12 +8,12 @@
  * that a piece is missing, so every number that a reader can know is compared:
  * a block or trailer that contradicts what was read is an error.
  *
- * Comments of a trace without the header are left alone.
+ * Comments of a trace without the header are left alone, and so are claims about
+ * bytes of HATF where the trace is in another format.
  */
 #ifndef HATF_FRAMING_H
 #define HATF_FRAMING_H
 
-#include "decoder.h"
 #include "hatf.h"
 #include "lines.h"
 
@@ -22,10 +22,19 @@ struct framing {
 	bool complete; /* the trailer says so, and nothing was lost */
 	struct lines header;
 	struct lines trailer; /* of the last "HATF end" */
-	uint64_t trailer_end; /* offset after that comment; 0: none */
+	uint64_t trailer_end; /* place after that comment; 0: none */
 	uint64_t block_count;
 	uint64_t block_end;  /* offset where the last block says it ends */
 	uint64_t lost_count; /* events */
+	bool foreign;	     /* set by the caller: this is no HATF stream */
+};
+
+/* Where in the trace a comment stands. */
+struct framing_place {
+	uint64_t record_count; /* data records before it */
+	uint64_t event_count;  /* logical events before it */
+	/* After it: grows with each record; bytes of the stream if that is HATF. */
+	uint64_t end;
 };
 
 /*
@@ -35,18 +44,26 @@ struct framing {
 bool framing_is_ours(const uint8_t *bytes, size_t nbytes);
 
 /*
- * Take note of a comment that 'd' has just decoded.  Errors: HATF_BAD_COMMENT,
- * with '*field_ret' the key at fault (static); HATF_NO_MEMORY.
+ * Take note of a comment at 'place'.  Errors: HATF_BAD_COMMENT, with '*field_ret'
+ * the key at fault (static); HATF_NO_MEMORY.
  */
 enum hatf_status framing_note(struct framing *framing,
 			      const struct hatf_record *comment,
-			      const struct decoder *d, const char **field_ret);
+			      const struct framing_place *place,
+			      const char **field_ret);
 
 /*
- * The stream ends here, where a record ends.  HATF_END, or HATF_NO_TRAILER if the
- * trace is ours and its last record is no trailer.
+ * The stream ends at 'end', where a record ends.  HATF_END, or HATF_NO_TRAILER if
+ * the trace is ours and its last record is no trailer.
  */
-enum hatf_status framing_end(struct framing *framing, const struct decoder *d);
+enum hatf_status framing_end(struct framing *framing, uint64_t end);
+
+/* Is the last record before 'end' a trailer? */
+static inline bool
+framing_at_trailer(const struct framing *framing, uint64_t end)
+{
+	return framing->trailer_end != 0 && framing->trailer_end == end;
+}
 
 void framing_fini(struct framing *framing);
 

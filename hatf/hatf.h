@@ -7,7 +7,7 @@
  *   the currency   'struct hatf_record', one record of HATF content, free of
  *                  widths, interpretations, blocks and compression;
  *   the streams    'hatf_reader' (file, pipe, plain or gzip -> records) and
- *                  'hatf_writer' (records -> file);
+ *                  'hatf_writer' (records -> file), in HATF and other formats;
  *   the event stage 'hatf_events' (records -> logical heap events with the live
  *                  set, object ids and lifetimes).
  *
@@ -63,6 +63,10 @@ enum hatf_status {
 	HATF_BAD_RECORD = 10,  /* writer: a record that HATF cannot express */
 	HATF_LIMIT = 11,       /* a documented limit was exceeded */
 	HATF_BAD_COMMENT = 12, /* a comment of ours ("HATF ...") is malformed */
+	/*
+	 * formats other than HATF: what stands where 'field' should is not one
+	 */
+	HATF_BAD_FIELD = 13,
 };
 
 /*
@@ -80,6 +84,7 @@ struct hatf_error {
 	 */
 	uint64_t file_offset;
 	uint64_t record;   /* count */
+	uint64_t line;	   /* of a text format, from 1; 0: it has no lines */
 	const char *field; /* the name in FORMAT.md, or NULL; static */
 };
 
@@ -224,11 +229,11 @@ enum {
 };
 
 /*
- * Open 'path' ("-" is standard input; a pipe will do), plain HATF or gzip'ed,
- * told apart by content.  'flags' is 0 or HATF_READ_METADATA.  On success stores
- * a reader, to be closed by the caller.  Errors: HATF_IO, HATF_NO_MEMORY,
- * HATF_NOT_HATF (empty, or the first bytes are no HATF), with '*err' filled in
- * if it is not NULL.
+ * Open 'path' ("-" is standard input; a pipe will do), in any of the formats of
+ * hatf_format_name(), plain or gzip'ed, told apart by content.  'flags' is 0 or
+ * HATF_READ_METADATA.  On success stores a reader, to be closed by the caller.
+ * Errors: HATF_IO, HATF_NO_MEMORY, HATF_NOT_HATF (empty, or the first bytes are no
+ * trace), with '*err' filled in if it is not NULL.
  */
 HATF_API enum hatf_status hatf_reader_open(const char *path, unsigned flags,
 					   struct hatf_reader **reader_ret,
@@ -250,6 +255,9 @@ HATF_API enum hatf_status hatf_reader_open_fd(int fd, unsigned flags,
 HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
 					   struct hatf_record *records,
 					   size_t max, size_t *n_ret);
+
+/* The name of the format that the trace is in; static. */
+HATF_API const char *hatf_reader_format(const struct hatf_reader *reader);
 
 /* The error of the last call that did not return HATF_OK or HATF_END. */
 HATF_API const struct hatf_error *
@@ -291,31 +299,73 @@ HATF_API void hatf_reader_close(struct hatf_reader *reader);
 
 struct hatf_writer;
 
-/* How to write.  All zero is a sensible default: gzip, blocks of 256 KiB. */
+/* The n-th format's name, from 0; NULL if there are not so many. */
+HATF_API const char *hatf_format_name(unsigned idx);
+
+/*
+ * The format that a file name stands for by its end, ".hatf" or ".hatf.gz" for
+ * "hatf", or NULL; static.  '*compressed_ret' tells whether it ends in ".gz".
+ */
+HATF_API const char *hatf_format_of_path(const char *path,
+					 bool *compressed_ret);
+
+/*
+ * What a writer may leave out: the field in all records, or, for the comments,
+ * whole records.  Without threads and heaps, the records of their creation and
+ * destruction are left out too.
+ */
+enum {
+	HATF_DROP_TIME = 1 << HATF_FIELD_TIME,
+	HATF_DROP_THREAD = 1 << HATF_FIELD_THREAD,
+	HATF_DROP_HEAP = 1 << HATF_FIELD_HEAP,
+	HATF_DROP_ATTRIBUTES = 1 << HATF_FIELD_ATTRIBUTES,
+	HATF_DROP_COMMENTS = 1 << HATF_FIELD_COUNT,
+};
+
+/* How to write.  All zero is a sensible default: HATF, gzip, 256 KiB a block. */
 struct hatf_writer_options {
 	bool plain; /* no compression */
-	int level;  /* 0: the default; 1 (fast) to 3 (small) */
-	bool bare;  /* HATF 1.0 alone: no header, blocks, trailer */
+	/*
+	 * 0: the default; "hatf": 1 (fast) to 3 (small), other formats: that
+	 * of zlib, 1 to 9
+	 */
+	int level;
+	bool bare; /* the records alone: no header, blocks, trailer */
+	/* the source was not complete: the trailer is to say so */
+	bool incomplete;
+	unsigned drop; /* HATF_DROP_ bits */
 	/*
 	 * further lines "key=value\n" for the header comment, values escaped;
 	 * NULL for none
 	 */
 	const char *header;
+	const char *format; /* hatf_format_name(); NULL: "hatf" */
+	/*
+	 * HATF only, how metadata is placed: NULL or "online", as the recorder
+	 * does
+	 */
+	const char *placement;
 };
 
 /*
  * Make a trace at 'path' ("-" is standard output), mode 0666 less the umask.
  * An existing file is replaced.  'options' may be NULL.  Errors: HATF_IO,
- * HATF_NO_MEMORY, HATF_LIMIT (header too long, no such level).
+ * HATF_NO_MEMORY, HATF_LIMIT (header too long; no such level, format or placement:
+ * the error's 'field' says which).
  */
 HATF_API enum hatf_status
 hatf_writer_open(const char *path, const struct hatf_writer_options *options,
 		 struct hatf_writer **writer_ret, struct hatf_error *err);
 
+/* Like hatf_writer_open(), but takes a descriptor; it stays the caller's. */
+HATF_API enum hatf_status
+hatf_writer_open_fd(int fd, const struct hatf_writer_options *options,
+		    struct hatf_writer **writer_ret, struct hatf_error *err);
+
 /*
  * Append records.  HATF_COMMENT is allowed, HATF_METADATA is not (the writer
  * places its own); comments of our own framing ("HATF block", "HATF end",
- * "HATF 1.0") are dropped, since the writer makes its own.  Errors: HATF_IO,
+ * "HATF 1.0") are dropped, since the writer makes its own (unless 'bare').  Errors: HATF_IO,
  * HATF_BAD_RECORD; sticky.
  */
 HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,

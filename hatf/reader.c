@@ -2,261 +2,151 @@
 /*
  * reader.c - hatf_reader: a file, pipe or descriptor into records
  *
- * Bytes go from 'input' into a window of fixed size, and 'decoder' turns what is
- * in the window into records, in place.  The window only moves when a call has
- * nothing to deliver yet, so attributes stay valid until the next call:
- *
- *	window         next                 end            WINDOW_NBYTES
- *	| decoded      | to be decoded      | room         |
- *
- * 'framing' looks at each comment, for our own traces make claims there.
+ * The part that all formats share, see formats/format.h: opens the file, picks the
+ * format, counts, lets 'framing' look at the comments, and keeps the error until
+ * the records before it have been delivered.
  */
-#include "decoder.h"
-#include "framing.h"
+#include "format.h"
 #include "hatf.h"
-#include "input.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/*
- * Holds the longest record, and enough of the usual ones that moving the piece of
- * one at the end costs nothing.  More would leave the second-level cache.
- */
-#define WINDOW_NBYTES (256 * 1024)
-_Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
-	       "a record that does not fit could never be decoded");
-
-/*
- * A trace without our header is believed to be one if this many records, or all
- * that there are, can be decoded.  One byte in 21 is a tag, so other files pass
- * the first record now and then, and practically never this many.
- */
-#define PROBE_COUNT 8
-
 struct hatf_reader {
-	struct input input;
-	struct decoder decoder;
-	struct framing framing;
-	uint8_t *window;
-	const uint8_t *next, *end;
+	struct source source;
+	const struct format *format;
 	int own_fd;		 /* closed with the reader; -1: none */
 	enum hatf_status status; /* HATF_OK, or what every call returns */
-	struct hatf_error err;
+	/* Read to know the header, and not delivered yet. */
+	struct hatf_record first;
+	bool has_first;
 };
 
-/* Describe what happened at the record that would be decoded next. */
-static void
-describe(const struct hatf_reader *reader, enum hatf_status status,
-	 const char *field, struct hatf_error *err)
+enum hatf_status
+source_stop(struct source *s, enum hatf_status status, const char *field)
 {
-	*err = (struct hatf_error){
+	s->err = (struct hatf_error){
 		.status = status,
-		.sys_errno = status == HATF_IO ? reader->input.sys_errno : 0,
-		.offset = reader->decoder.offset,
-		.file_offset = input_consumed(&reader->input),
-		.record = reader->decoder.record_count,
+		.sys_errno = status == HATF_IO ? s->window.input.sys_errno : 0,
+		.offset = s->offset,
+		.file_offset = input_consumed(&s->window.input),
+		.record = s->tally.record_count,
+		.line = s->line,
 		.field = field,
 	};
+	return status;
 }
 
-/* No call goes on from here. */
-static void
-stop(struct hatf_reader *reader, enum hatf_status status, const char *field)
+enum hatf_status
+source_stop_at_end(struct source *s, size_t left, const char *field)
 {
-	reader->status = status;
-	if (status != HATF_END)
-		describe(reader, status, field, &reader->err);
+	const enum hatf_status status = s->window.input.status;
+
+	if (left != 0 && status == HATF_END)
+		return source_stop(s, HATF_TRUNCATED, field);
+	return source_stop(s, status, status == HATF_TRUNCATED ? field : NULL);
 }
 
-/* There are no more bytes than those in the window. */
-static void
-stop_at_end(struct hatf_reader *reader)
-{
-	const size_t left = (size_t)(reader->end - reader->next);
-	enum hatf_status status = reader->input.status;
-	const char *field = NULL;
-
-	if (left == 0 && status == HATF_END)
-		status = framing_end(&reader->framing, &reader->decoder);
-	else if (status == HATF_END)
-		status = HATF_TRUNCATED;
-	if (left != 0 && status == HATF_TRUNCATED)
-		field = decoder_cut_field(&reader->decoder, reader->next, left);
-	stop(reader, status, field);
-}
-
-/*
- * Move what is left to the front of the window and read on behind it.  False if
- * there is nothing more to read.
- */
+/* Let 'framing' see a comment; false if that ends the reading before it. */
 static bool
-refill(struct hatf_reader *reader)
+note_comment(struct source *s, const struct hatf_record *comment)
 {
-	const size_t left = (size_t)(reader->end - reader->next);
-	size_t got;
-
-	/* Or no progress would look like the end: a record always fits. */
-	assert(left < WINDOW_NBYTES);
-	if (left != 0 && reader->next != reader->window)
-		memmove(reader->window, reader->next, left);
-	reader->next = reader->window;
-	got = input_read(&reader->input, reader->window + left,
-			 WINDOW_NBYTES - left);
-	reader->end = reader->window + left + got;
-	return got != 0;
-}
-
-/* Let 'framing' see a comment; false if that ends the reading. */
-static bool
-note_comment(struct hatf_reader *reader, const struct hatf_record *comment)
-{
+	const struct framing_place place = {
+		.record_count = s->tally.record_count,
+		.event_count = s->tally.event_count,
+		.end = s->tally.record_count + 1,
+	};
 	const char *field = NULL;
-	const enum hatf_status status = framing_note(&reader->framing, comment,
-						     &reader->decoder, &field);
+	const enum hatf_status status =
+		framing_note(&s->framing, comment, &place, &field);
 
 	if (status == HATF_OK)
 		return true;
-	stop(reader, status, field);
-	/* The record at fault is the comment, and it has been counted. */
-	reader->err.offset = comment->offset;
-	reader->err.record--;
+	source_stop(s, status, field);
+	s->err.offset = comment->offset;
 	return false;
+}
+
+/* Count what a format that does not do it itself has read. */
+static size_t
+note_records(struct source *s, const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (records[i].tag == HATF_COMMENT &&
+		    !note_comment(s, &records[i]))
+			return i;
+		tally_note(&s->tally, &records[i]);
+	}
+	/* The error, if there is one, is that of the record behind them. */
+	s->err.record = s->tally.record_count;
+	if (s->err.status == HATF_END &&
+	    framing_end(&s->framing, s->tally.record_count) != HATF_END)
+		source_stop(s, HATF_NO_TRAILER, NULL);
+	return n;
+}
+
+static size_t
+read_more(struct hatf_reader *reader, struct hatf_record *records, size_t max)
+{
+	struct source *const s = &reader->source;
+	const size_t n = reader->format->source->read(s, records, max);
+
+	return reader->format->frames ? n : note_records(s, records, n);
 }
 
 enum hatf_status
 hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
 		 size_t max, size_t *n_ret)
 {
-	struct decoder *const d = &reader->decoder;
+	struct source *const s = &reader->source;
 	size_t n = 0;
 
-	while (n < max && reader->status == HATF_OK) {
-		n += decoder_decode(d, &reader->next, reader->end, records + n,
-				    max - n);
-		if (d->stop == DECODER_COMMENT) {
-			if (!note_comment(reader, &records[n - 1]))
-				n--;
-		} else if (d->stop == DECODER_BAD) {
-			stop(reader, d->status, d->field);
-		} else if (d->stop == DECODER_MORE) {
-			if (n > 0)
-				break; /* the window must stay */
-			if (!refill(reader))
-				stop_at_end(reader);
-		}
+	if (reader->has_first && max != 0) {
+		records[n++] = reader->first;
+		reader->has_first = false;
+	} else if (s->err.status == HATF_OK && max != 0) {
+		n = read_more(reader, records, max);
 	}
+	if (n == 0)
+		reader->status = s->err.status;
 	*n_ret = n;
 	return n > 0 ? HATF_OK : reader->status;
 }
 
 /* ------------------------------------------------------------------ opening */
 
-static bool
-is_blank(const struct hatf_record *records, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (records[i].tag != HATF_ALLOC || records[i].size != 0 ||
-		    records[i].address != 0)
-			return false;
-	return true;
-}
-
 /*
- * Decode the first records on trial.  Returns NULL if they are HATF, or are cut
- * off in a way that decoding will report; else the field that is not.  'trial'
- * is left where decoding ended.
+ * The first record may be the header, which is to be known once the reader is
+ * open.  What fails here is for the first read to tell.
  */
-static const char *
-probe(struct hatf_reader *reader, struct decoder *trial)
-{
-	struct hatf_record records[PROBE_COUNT];
-
-	for (;;) {
-		const uint8_t *next = reader->next;
-		size_t n = 0;
-
-		*trial = reader->decoder;
-		trial->want_metadata = true;
-		do
-			n += decoder_decode(trial, &next, reader->end,
-					    records + n, PROBE_COUNT - n);
-		while (trial->stop == DECODER_COMMENT && n < PROBE_COUNT);
-		if (trial->stop == DECODER_BAD)
-			return trial->field;
-		/* A file of zeros would pass as failed calls of malloc(0). */
-		if (n == PROBE_COUNT && is_blank(records, n))
-			return "size";
-		if (trial->stop != DECODER_MORE || n == PROBE_COUNT)
-			return NULL;
-		/* A window full of legal records, long ones, will do. */
-		if (reader->end - reader->next == WINDOW_NBYTES)
-			return NULL;
-		if (refill(reader))
-			continue;
-		/* A first record that a plain file cuts off is no record. */
-		if (n == 0 && reader->input.status == HATF_END)
-			return decoder_cut_field(trial, next,
-						 (size_t)(reader->end - next));
-		return NULL;
-	}
-}
-
-/* Decode the header, the first record, if there is all of it. */
 static void
-read_header(struct hatf_reader *reader)
+read_first(struct hatf_reader *reader)
 {
-	struct hatf_record header;
-	size_t n;
-
-	reader->framing.ours = true;
-	do {
-		n = decoder_decode(&reader->decoder, &reader->next, reader->end,
-				   &header, 1);
-	} while (n == 0 && refill(reader));
-	if (n == 0)
-		return;
-	note_comment(reader, &header);
-	/* The caller is to get it as the first record: decode it again. */
-	decoder_init(&reader->decoder, reader->decoder.want_metadata);
-	reader->next -= 1 + 2 + header.attributes_nbytes;
+	reader->source.framing.foreign = true;
+	reader->has_first = read_more(reader, &reader->first, 1) != 0;
 }
 
-/* Is it a trace?  If not, '*err' says why. */
+/* Is it a trace, and in which format? */
 static enum hatf_status
-recognise(struct hatf_reader *reader, struct hatf_error *err)
+recognise(struct hatf_reader *reader)
 {
-	const size_t header_nbytes = 16; /* more than framing_is_ours() wants */
-	struct decoder trial;
-	const char *field;
+	struct source *const s = &reader->source;
+	const size_t nbytes = window_want(&s->window, FORMAT_PREFIX_NBYTES);
+	const enum hatf_status end = s->window.input.status;
+	enum hatf_status status;
 
-	while ((size_t)(reader->end - reader->next) < header_nbytes)
-		if (!refill(reader))
-			break;
-	if (reader->next == reader->end) {
-		const enum hatf_status status = reader->input.status;
-
-		describe(reader, status == HATF_END ? HATF_NOT_HATF : status,
-			 NULL, err);
-		/* Compressed data that is damaged may have been a trace. */
-		return status == HATF_END || status == HATF_IO ? err->status
-							       : HATF_OK;
-	}
-	if (framing_is_ours(reader->next,
-			    (size_t)(reader->end - reader->next))) {
-		read_header(reader);
-		return HATF_OK;
-	}
-	field = probe(reader, &trial);
-	if (field == NULL)
-		return HATF_OK;
-	describe(reader, HATF_NOT_HATF, field, err);
-	err->offset = trial.offset;
-	err->record = trial.record_count;
-	return HATF_NOT_HATF;
+	if (nbytes == 0 && end == HATF_END)
+		return source_stop(s, HATF_NOT_HATF, NULL);
+	if (nbytes == 0 && end == HATF_IO)
+		return source_stop(s, HATF_IO, NULL);
+	/* Compressed data that is damaged may have been a trace. */
+	reader->format = format_recognise(s->window.next, nbytes);
+	status = reader->format->source->open(s);
+	if (status == HATF_OK && !reader->format->frames)
+		read_first(reader);
+	return status;
 }
 
 /* Open with 'fd', which is closed with the reader if 'owns'. */
@@ -265,6 +155,7 @@ open_reader(int fd, bool owns, unsigned flags, struct hatf_reader **reader_ret,
 	    struct hatf_error *err)
 {
 	struct hatf_reader *const reader = calloc(1, sizeof(*reader));
+	struct source *const s = &reader->source;
 	enum hatf_status status;
 
 	*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
@@ -274,28 +165,20 @@ open_reader(int fd, bool owns, unsigned flags, struct hatf_reader **reader_ret,
 		return HATF_NO_MEMORY;
 	}
 	reader->own_fd = owns ? fd : -1;
-	decoder_init(&reader->decoder, (flags & HATF_READ_METADATA) != 0);
-	status = input_init(&reader->input, fd);
-	if (status != HATF_OK) {
-		describe(reader, status, NULL, err);
-		goto out_close_reader;
-	}
-	reader->window = malloc(WINDOW_NBYTES);
-	if (reader->window == NULL) {
-		status = HATF_NO_MEMORY;
-		goto out_close_reader;
-	}
-	reader->next = reader->end = reader->window;
-	status = recognise(reader, err);
+	s->flags = flags;
+	status = window_init(&s->window, fd);
 	if (status != HATF_OK)
-		goto out_close_reader;
+		source_stop(s, status, NULL);
+	else
+		status = recognise(reader);
+	if (status != HATF_OK) {
+		*err = s->err;
+		hatf_reader_close(reader);
+		return status;
+	}
 	*err = (struct hatf_error){ .status = HATF_OK };
 	*reader_ret = reader;
 	return HATF_OK;
-
-out_close_reader:
-	hatf_reader_close(reader);
-	return status;
 }
 
 enum hatf_status
@@ -334,9 +217,10 @@ hatf_reader_close(struct hatf_reader *reader)
 {
 	if (reader == NULL)
 		return;
-	input_fini(&reader->input);
-	framing_fini(&reader->framing);
-	free(reader->window);
+	if (reader->format != NULL)
+		reader->format->source->close(&reader->source);
+	window_fini(&reader->source.window);
+	framing_fini(&reader->source.framing);
 	if (reader->own_fd >= 0)
 		close(reader->own_fd);
 	free(reader);
@@ -344,24 +228,35 @@ hatf_reader_close(struct hatf_reader *reader)
 
 /* ---------------------------------------------------------------- questions */
 
+const char *
+hatf_reader_format(const struct hatf_reader *reader)
+{
+	return reader->format->name;
+}
+
 const struct hatf_error *
 hatf_reader_error(const struct hatf_reader *reader)
 {
-	return &reader->err;
+	static const struct hatf_error none;
+
+	return reader->status == HATF_END ? &none : &reader->source.err;
 }
 
 /* Is the last record read so far a trailer? */
 static bool
 is_at_trailer(const struct hatf_reader *reader)
 {
-	return reader->framing.trailer_end != 0 &&
-	       reader->framing.trailer_end == reader->decoder.offset;
+	const struct source *const s = &reader->source;
+
+	return framing_at_trailer(&s->framing, reader->format->frames
+						       ? s->offset
+						       : s->tally.record_count);
 }
 
 const char *
 hatf_reader_header(const struct hatf_reader *reader, const char *key)
 {
-	return lines_find(&reader->framing.header, key);
+	return lines_find(&reader->source.framing.header, key);
 }
 
 const char *
@@ -369,24 +264,25 @@ hatf_reader_trailer(const struct hatf_reader *reader, const char *key)
 {
 	if (!is_at_trailer(reader))
 		return NULL;
-	return lines_find(&reader->framing.trailer, key);
+	return lines_find(&reader->source.framing.trailer, key);
 }
 
 void
 hatf_reader_get_stats(const struct hatf_reader *reader,
 		      struct hatf_reader_stats *stats_ret)
 {
-	const struct framing *const f = &reader->framing;
+	const struct source *const s = &reader->source;
+	const struct framing *const f = &s->framing;
 
 	*stats_ret = (struct hatf_reader_stats){
-		.file_nbytes = input_consumed(&reader->input),
-		.hatf_nbytes = reader->decoder.offset,
+		.file_nbytes = input_consumed(&s->window.input),
+		.hatf_nbytes = s->offset,
 		.block_count = f->block_count,
 		.lost_count = f->lost_count,
-		.compressed = reader->input.compressed,
+		.compressed = s->window.input.compressed,
 		.ours = f->ours,
 		.complete = f->complete && (!f->ours || is_at_trailer(reader)),
 	};
-	memcpy(stats_ret->record_count, reader->decoder.tag_count,
+	memcpy(stats_ret->record_count, s->tally.tag_count,
 	       sizeof(stats_ret->record_count));
 }

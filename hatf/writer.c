@@ -2,104 +2,142 @@
 /*
  * writer.c - hatf_writer: records into a file
  *
- * One buffer holds the block that is being filled.  When it has BLOCK_NBYTES it
- * is ended, compressed into one gzip member, and written.  A bare trace has no
- * block comments and no trailer; only its first block gets metadata, and what
- * is written out then is just a piece of the stream.
+ * The part that all formats share, see formats/format.h: opens the file, checks
+ * the records and takes out what is to be dropped, counts, and makes the texts of
+ * header and trailer.
  */
+#include "format.h"
 #include "hatf.h"
-
-#include "deflate.h"
-#include "encoder.h"
-#include "pairing.h"
-#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-/* Small enough to seek by, large enough for a compressor's window of 32 KiB. */
-#define BLOCK_NBYTES (256 * 1024)
-
-/* What a buffer may hold beyond that: a record, then a block or trailer. */
-#define BUF_NBYTES (BLOCK_NBYTES + 2 * ENCODER_RECORD_MAX_NBYTES)
-
-/* The text of a trailer: 8 keys, and values of at most 20 digits. */
-#define TRAILER_MAX 512
 
 #define PRODUCER "libhatf " HATF_VERSION
 
+/* Records that are copied at once, to drop fields. */
+#define BATCH 64
+
 struct hatf_writer {
-	int fd;
-	bool fd_is_ours, plain, bare, in_block;
-	int level;
-	struct encoder encoder;
-	struct pairing pairing;
-	uint64_t event_count, lost_count, thread_count, time;
-	uint64_t file_nbytes;
-	struct hatf_error error;
-	uint8_t *buf;	 /* BUF_NBYTES */
-	uint8_t *member; /* deflate_bound(BUF_NBYTES); NULL if plain */
-	void *work;	 /* for deflate_member(); NULL if plain */
+	struct sink sink;
+	const struct format *format;
+	bool fd_is_ours;
+	/* Header comment that is to be the first record; NULL: written. */
+	char *header;
+	size_t header_nbytes;
 };
 
-static enum hatf_status
-fail(struct hatf_writer *w, enum hatf_status status, int sys_errno,
-     const char *field)
+/* -------------------------------------------------------- what sinks call */
+
+enum hatf_status
+sink_fail(struct sink *s, enum hatf_status status, const char *field)
 {
-	w->error.status = status;
-	w->error.sys_errno = sys_errno;
-	w->error.offset = w->encoder.stream_nbytes + w->encoder.used;
-	w->error.file_offset = w->file_nbytes;
-	w->error.record = encoder_data_records(&w->encoder);
-	w->error.field = field;
+	s->err = (struct hatf_error){
+		.status = status,
+		.sys_errno = status == HATF_IO ? s->out.sys_errno : 0,
+		.offset = s->offset,
+		.file_offset = s->out.file_nbytes,
+		.record = s->tally.record_count,
+		.field = field,
+	};
 	return status;
 }
 
-/* All of the bytes, however many calls it takes. */
-static enum hatf_status
-write_all(struct hatf_writer *w, const uint8_t *p, size_t nbytes)
+void
+sink_count(struct sink *s, const struct hatf_record *rec)
 {
-	while (nbytes != 0) {
-		const ssize_t n = write(w->fd, p, nbytes);
+	const char *const text = (const char *)rec->attributes;
+	uint64_t lost;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fail(w, HATF_IO, errno, NULL);
-		p += n;
-		nbytes -= (size_t)n;
-		w->file_nbytes += (uint64_t)n;
-	}
-	return HATF_OK;
+	tally_note(&s->tally, rec);
+	if (rec->tag != HATF_COMMENT)
+		s->last_time = rec->time;
+	else if (rec->attributes_nbytes > 10 &&
+		 memcmp(text, "HATF lost\n", 10) == 0 &&
+		 text_find_u64(text, rec->attributes_nbytes, "count", &lost))
+		s->lost_count += lost;
 }
 
-/* Write what the buffer holds, as one member unless the trace is plain. */
-static enum hatf_status
-flush(struct hatf_writer *w)
+bool
+sink_header(const struct sink *s, struct text *t)
 {
-	struct encoder *const e = &w->encoder;
-	enum hatf_status status;
+	const char *const lines = s->options.header;
 
-	if (e->used == 0)
-		return HATF_OK;
-	encoder_end(e);
-	if (w->plain) {
-		status = write_all(w, e->buf, e->used);
-	} else {
-		const size_t nbytes =
-			deflate_member(w->level, w->work, e->buf, e->used,
-				       w->member, deflate_bound(BUF_NBYTES));
+	text_str(t, "HATF 1.0\n");
+	if (lines == NULL ||
+	    text_find(lines, strlen(lines), "producer", NULL, 0) < 0)
+		text_line(t, "producer", PRODUCER, strlen(PRODUCER));
+	if (lines != NULL)
+		text_str(t, lines);
+	return !t->full;
+}
 
-		status = write_all(w, w->member, nbytes);
-	}
-	if (status != HATF_OK)
-		return status;
-	encoder_reset(e);
-	w->in_block = w->bare && w->in_block;
-	return HATF_OK;
+void
+sink_trailer(const struct sink *s, struct text *t)
+{
+	static const char unknown[] = "source incomplete";
+	const bool complete = !s->options.incomplete;
+
+	text_str(t, "HATF end\n");
+	text_line_u64(t, "complete", complete);
+	text_line(t, "end", complete ? "exit" : unknown,
+		  strlen(complete ? "exit" : unknown));
+	text_line_u64(t, "events", s->tally.event_count);
+	text_line_u64(t, "records", s->tally.record_count);
+	text_line_u64(t, "lost", s->lost_count);
+	text_line_u64(t, "threads", s->tally.tag_count[HATF_CREATE_THREAD] + 1);
+	text_line_u64(t, "time", s->last_time);
+}
+
+/* ----------------------------------------------------------------- writing */
+
+/* Keep what failed in the outfile. */
+static enum hatf_status
+check_out(struct sink *s)
+{
+	if (s->err.status == HATF_OK && s->out.status != HATF_OK)
+		sink_fail(s, s->out.status, NULL);
+	return s->err.status;
+}
+
+/* Hand on records that are as they should be. */
+static enum hatf_status
+put(struct hatf_writer *w, const struct hatf_record *records, size_t n)
+{
+	struct sink *const s = &w->sink;
+
+	if (n == 0 || s->err.status != HATF_OK)
+		return s->err.status;
+	w->format->sink->write(s, records, n);
+	if (!w->format->packs)
+		s->offset = outfile_offset(&s->out);
+	if (check_out(s) == HATF_OK && !w->format->frames)
+		for (size_t i = 0; i < n; i++)
+			sink_count(s, &records[i]);
+	return s->err.status;
+}
+
+static enum hatf_status
+put_comment(struct hatf_writer *w, const char *text, size_t nbytes)
+{
+	const struct hatf_record comment = {
+		.tag = HATF_COMMENT,
+		.attributes = (const uint8_t *)text,
+		.attributes_nbytes = (uint32_t)nbytes,
+	};
+
+	return put(w, &comment, 1);
+}
+
+static void
+put_header(struct hatf_writer *w)
+{
+	if (w->header == NULL)
+		return;
+	put_comment(w, w->header, w->header_nbytes);
+	free(w->header);
+	w->header = NULL;
 }
 
 /* The first line of a comment that the writer makes itself? */
@@ -121,159 +159,179 @@ is_framing(const struct hatf_record *rec)
 	return false;
 }
 
-/* Begin a block for 'rec', unless there is one. */
-static void
-open_block(struct hatf_writer *w, const struct hatf_record *rec)
+/* NULL, or the part of the record that cannot be written. */
+static const char *
+fault(const struct hatf_record *rec)
 {
-	struct encoder *const e = &w->encoder;
-
-	if (w->in_block)
-		return;
-	w->in_block = true;
-	if (w->bare)
-		encoder_place(e, rec->time, rec->thread);
-	else
-		encoder_begin(e, w->event_count, rec->time, rec->thread);
-}
-
-static void
-count(struct hatf_writer *w, const struct hatf_record *rec)
-{
-	const char *const text = (const char *)rec->attributes;
-	uint64_t lost;
-
-	w->event_count += pairing_role(&w->pairing, rec) == PAIRING_EVENT;
-	w->thread_count += rec->tag == HATF_CREATE_THREAD;
-	if (rec->tag != HATF_COMMENT)
-		w->time = rec->time;
-	else if (rec->attributes_nbytes > 10 &&
-		 memcmp(text, "HATF lost\n", 10) == 0 &&
-		 text_find_u64(text, rec->attributes_nbytes, "count", &lost))
-		w->lost_count += lost;
-}
-
-static enum hatf_status
-write_record(struct hatf_writer *w, const struct hatf_record *rec)
-{
-	struct hatf_record timed = *rec;
-
 	if (rec->tag > HATF_COMMENT)
-		return fail(w, HATF_BAD_RECORD, 0, "tag");
-	if (rec->attributes_nbytes > UINT16_MAX)
-		return fail(w, HATF_BAD_RECORD, 0, "attributes");
-	if (rec->tag == HATF_COMMENT && !w->bare && is_framing(rec))
-		return HATF_OK;
-	/* A comment has no time of its own: the block has the last one. */
-	if (rec->tag == HATF_COMMENT)
-		timed.time = w->time;
-	open_block(w, &timed);
-	encoder_put(&w->encoder, rec);
-	count(w, rec);
-	return w->encoder.used < BLOCK_NBYTES ? HATF_OK : flush(w);
+		return "tag";
+	return rec->attributes_nbytes > UINT16_MAX ? "attributes" : NULL;
+}
+
+/* Is the record not to be in the trace at all? */
+static bool
+is_left_out(const struct hatf_writer_options *o, const struct hatf_record *rec)
+{
+	switch (rec->tag) {
+	case HATF_COMMENT:
+		return (o->drop & HATF_DROP_COMMENTS) != 0 ||
+		       (!o->bare && is_framing(rec));
+	case HATF_CREATE_THREAD:
+	case HATF_DESTROY_THREAD:
+		return (o->drop & HATF_DROP_THREAD) != 0;
+	case HATF_CREATE_HEAP:
+	case HATF_DESTROY_HEAP:
+		return (o->drop & HATF_DROP_HEAP) != 0;
+	default:
+		return false;
+	}
+}
+
+static void
+drop_fields(struct hatf_record *rec, unsigned drop)
+{
+	if (drop & HATF_DROP_TIME)
+		rec->time = 0;
+	if (drop & HATF_DROP_THREAD)
+		rec->thread = 0;
+	if (drop & HATF_DROP_HEAP)
+		rec->heap = 0;
+	if ((drop & HATF_DROP_ATTRIBUTES) && rec->tag != HATF_COMMENT)
+		rec->attributes_nbytes = 0;
+}
+
+/* Write records that are to be in the trace, without some of their fields. */
+static void
+put_dropping(struct hatf_writer *w, const struct hatf_record *records, size_t n)
+{
+	struct hatf_record batch[BATCH];
+
+	while (n != 0) {
+		const size_t count = n < BATCH ? n : BATCH;
+
+		memcpy(batch, records, count * sizeof(*records));
+		for (size_t i = 0; i < count; i++)
+			drop_fields(&batch[i], w->sink.options.drop);
+		put(w, batch, count);
+		records += count;
+		n -= count;
+	}
 }
 
 enum hatf_status
 hatf_writer_write(struct hatf_writer *w, const struct hatf_record *records,
 		  size_t n)
 {
-	for (size_t i = 0; i < n && w->error.status == HATF_OK; i++)
-		write_record(w, &records[i]);
-	return w->error.status;
+	const struct hatf_writer_options *const o = &w->sink.options;
+	const unsigned fields = o->drop & ~(unsigned)HATF_DROP_COMMENTS;
+	const char *field = NULL;
+
+	put_header(w);
+	/* Runs of records that are all to be written go on as they are. */
+	while (n != 0 && field == NULL && w->sink.err.status == HATF_OK) {
+		size_t run = 0;
+
+		while (run < n && (field = fault(&records[run])) == NULL &&
+		       !is_left_out(o, &records[run]))
+			run++;
+		if (fields != 0)
+			put_dropping(w, records, run);
+		else
+			put(w, records, run);
+		/* What ended the run is not written. */
+		run += run < n;
+		records += run;
+		n -= run;
+	}
+	if (field != NULL && w->sink.err.status == HATF_OK)
+		sink_fail(&w->sink, HATF_BAD_RECORD, field);
+	return w->sink.err.status;
 }
 
 const struct hatf_error *
 hatf_writer_error(const struct hatf_writer *w)
 {
-	return &w->error;
+	return &w->sink.err;
 }
 
-/* The header comment; false if the caller's lines make it too long. */
-static bool
-put_header(struct hatf_writer *w, const char *lines)
+/* ------------------------------------------------------- opening and closing */
+
+/* Prepare the header, for formats that do not make it themselves. */
+static enum hatf_status
+make_header(struct hatf_writer *w)
 {
-	/* The buffer is empty, and its end is far behind the header's place. */
-	char *const scratch = (char *)w->buf + BUF_NBYTES - UINT16_MAX;
 	struct text t;
 
-	text_init(&t, scratch, UINT16_MAX);
-	text_str(&t, "HATF 1.0\n");
-	if (lines == NULL ||
-	    text_find(lines, strlen(lines), "producer", NULL, 0) < 0)
-		text_line(&t, "producer", PRODUCER, strlen(PRODUCER));
-	if (lines != NULL)
-		text_str(&t, lines);
-	return !t.full && encoder_comment(&w->encoder, scratch, t.used);
-}
-
-static enum hatf_status
-put_trailer(struct hatf_writer *w)
-{
-	struct encoder *const e = &w->encoder;
-	char buf[TRAILER_MAX];
-	struct text t;
-
-	text_init(&t, buf, sizeof(buf));
-	text_str(&t, "HATF end\n");
-	text_line_u64(&t, "complete", 1);
-	text_line(&t, "end", "exit", 4);
-	text_line_u64(&t, "events", w->event_count);
-	text_line_u64(&t, "records", encoder_data_records(e));
-	text_line_u64(&t, "lost", w->lost_count);
-	text_line_u64(&t, "threads", w->thread_count + 1);
-	text_line_u64(&t, "time", w->time);
-	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);
-	encoder_comment(e, buf, t.used);
-	return flush(w);
-}
-
-static enum hatf_status
-allocate(struct hatf_writer *w)
-{
-	w->buf = malloc(BUF_NBYTES);
-	if (w->buf == NULL)
-		return fail(w, HATF_NO_MEMORY, 0, NULL);
-	encoder_init(&w->encoder, w->buf, BUF_NBYTES);
-	if (w->plain)
+	if (w->sink.options.bare || w->format->frames)
 		return HATF_OK;
-	deflate_load();
-	w->member = malloc(deflate_bound(BUF_NBYTES));
-	w->work = aligned_alloc(64,
-				(deflate_work_nbytes(w->level) + 63) / 64 * 64);
-	if (w->member == NULL || w->work == NULL)
-		return fail(w, HATF_NO_MEMORY, 0, NULL);
+	w->header = malloc(UINT16_MAX);
+	if (w->header == NULL)
+		return sink_fail(&w->sink, HATF_NO_MEMORY, NULL);
+	text_init(&t, w->header, UINT16_MAX);
+	if (!sink_header(&w->sink, &t))
+		return sink_fail(&w->sink, HATF_LIMIT, "header");
+	w->header_nbytes = t.used;
 	return HATF_OK;
 }
 
+/* Everything but the file. */
 static enum hatf_status
-open_file(struct hatf_writer *w, const char *path)
+prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 {
-	if (strcmp(path, "-") == 0) {
-		w->fd = STDOUT_FILENO;
-		return HATF_OK;
-	}
-	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (w->fd < 0)
-		return fail(w, HATF_IO, errno, NULL);
-	w->fd_is_ours = true;
-	return HATF_OK;
+	static const struct hatf_writer_options defaults;
+	struct sink *const s = &w->sink;
+	enum hatf_status status;
+
+	s->options = options == NULL ? defaults : *options;
+	s->out.fd = -1;
+	w->format = format_find(s->options.format);
+	if (w->format == NULL)
+		return sink_fail(s, HATF_LIMIT, "format");
+
+	const bool compressed = !w->format->packs && !s->options.plain;
+	const int level = s->options.level;
+
+	if (compressed && (level < 0 || level > OUTFILE_LEVEL_MAX))
+		return sink_fail(s, HATF_LIMIT, "level");
+	status = outfile_init(&s->out, compressed,
+			      level == 0 ? OUTFILE_LEVEL_DEFAULT : level);
+	if (status != HATF_OK)
+		return sink_fail(s, status, NULL);
+	status = w->format->sink->open(s);
+	if (status == HATF_OK)
+		status = make_header(w);
+	s->options.header = NULL;
+	return status;
 }
 
 static void
 writer_free(struct hatf_writer *w)
 {
-	free(w->buf);
-	free(w->member);
-	free(w->work);
+	if (w->format != NULL)
+		w->format->sink->close(&w->sink);
+	outfile_fini(&w->sink.out);
+	free(w->header);
 	free(w);
 }
 
-enum hatf_status
-hatf_writer_open(const char *path, const struct hatf_writer_options *options,
-		 struct hatf_writer **writer_ret, struct hatf_error *err)
+static enum hatf_status
+open_file(struct hatf_writer *w, const char *path)
 {
-	static const struct hatf_writer_options defaults;
-	const struct hatf_writer_options *const o =
-		options == NULL ? &defaults : options;
+	w->sink.out.fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (w->sink.out.fd < 0) {
+		w->sink.out.sys_errno = errno;
+		return sink_fail(&w->sink, HATF_IO, NULL);
+	}
+	w->fd_is_ours = true;
+	return HATF_OK;
+}
+
+/* Open 'path', or take 'fd' if that is NULL. */
+static enum hatf_status
+open_writer(const char *path, int fd, const struct hatf_writer_options *options,
+	    struct hatf_writer **writer_ret, struct hatf_error *err)
+{
 	struct hatf_writer *const w = calloc(1, sizeof(*w));
 	enum hatf_status status;
 
@@ -282,32 +340,56 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
 			*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
 		return HATF_NO_MEMORY;
 	}
-	w->fd = -1;
-	w->plain = o->plain;
-	w->bare = o->bare;
-	w->level = o->level == 0 ? DEFLATE_LEVEL_DEFAULT : o->level;
-	if (w->level < DEFLATE_LEVEL_MIN || w->level > DEFLATE_LEVEL_MAX) {
-		status = fail(w, HATF_LIMIT, 0, "level");
-		goto out_free;
+	status = prepare(w, options);
+	w->sink.out.fd = fd;
+	if (status == HATF_OK && path != NULL)
+		status = open_file(w, path);
+	if (status == HATF_OK) {
+		*writer_ret = w;
+		return HATF_OK;
 	}
-	status = allocate(w);
-	if (status != HATF_OK)
-		goto out_free;
-	if (!w->bare && !put_header(w, o->header)) {
-		status = fail(w, HATF_LIMIT, 0, "header");
-		goto out_free;
-	}
-	status = open_file(w, path);
-	if (status != HATF_OK)
-		goto out_free;
-	*writer_ret = w;
-	return HATF_OK;
-
-out_free:
 	if (err != NULL)
-		*err = w->error;
+		*err = w->sink.err;
 	writer_free(w);
 	return status;
+}
+
+enum hatf_status
+hatf_writer_open(const char *path, const struct hatf_writer_options *options,
+		 struct hatf_writer **writer_ret, struct hatf_error *err)
+{
+	if (strcmp(path, "-") == 0)
+		return open_writer(NULL, STDOUT_FILENO, options, writer_ret,
+				   err);
+	return open_writer(path, -1, options, writer_ret, err);
+}
+
+enum hatf_status
+hatf_writer_open_fd(int fd, const struct hatf_writer_options *options,
+		    struct hatf_writer **writer_ret, struct hatf_error *err)
+{
+	return open_writer(NULL, fd, options, writer_ret, err);
+}
+
+/* The trailer, for formats that do not make it themselves, and the rest. */
+static void
+finish(struct hatf_writer *w)
+{
+	struct sink *const s = &w->sink;
+	char buf[SINK_TRAILER_MAX];
+	struct text t;
+
+	put_header(w);
+	if (!s->options.bare && !w->format->frames) {
+		text_init(&t, buf, sizeof(buf));
+		sink_trailer(s, &t);
+		put_comment(w, buf, t.used);
+	}
+	if (s->err.status == HATF_OK)
+		w->format->sink->finish(s);
+	if (s->err.status == HATF_OK)
+		outfile_finish(&s->out);
+	check_out(s);
 }
 
 enum hatf_status
@@ -317,17 +399,16 @@ hatf_writer_close(struct hatf_writer *w, struct hatf_error *err)
 
 	if (w == NULL)
 		return HATF_OK;
-	if (w->error.status == HATF_OK) {
-		if (w->bare)
-			flush(w);
-		else
-			put_trailer(w);
+	if (w->sink.err.status == HATF_OK)
+		finish(w);
+	if (w->fd_is_ours && close(w->sink.out.fd) != 0 &&
+	    w->sink.err.status == HATF_OK) {
+		w->sink.out.sys_errno = errno;
+		sink_fail(&w->sink, HATF_IO, NULL);
 	}
-	if (w->fd_is_ours && close(w->fd) != 0 && w->error.status == HATF_OK)
-		fail(w, HATF_IO, errno, NULL);
-	status = w->error.status;
+	status = w->sink.err.status;
 	if (err != NULL)
-		*err = w->error;
+		*err = w->sink.err;
 	writer_free(w);
 	return status;
 }

@@ -5,7 +5,7 @@
 #
 #   tools/    its own headers and hatf.h
 #   preload/  its own headers and the encoder's side of hatf/
-#   hatf/     its own headers, libc, zlib and isa-l
+#   hatf/     its own headers and those of hatf/formats/, libc, zlib and isa-l
 #
 # Names of headers are unique, so a name tells the folder.
 set -u
@@ -73,8 +73,10 @@ for name in $(find hatf preload tools -name '*.h' -printf '%f\n' | sort | uniq -
 done
 check_quoted tools "$(own tools)hatf.h"
 check_quoted preload "$(own preload)$encoder"
-check_quoted hatf "$(own hatf)"
+check_quoted hatf "$(own hatf)$(own hatf/formats)"
+check_quoted hatf/formats "$(own hatf)$(own hatf/formats)"
 check_angled tools 'jansson\.h'
 check_angled preload '-'
+check_angled hatf/formats '-'
 check_angled hatf 'zlib\.h|isa-l/.*|isa-l\.h'
 exit $status

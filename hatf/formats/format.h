@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * format.h - what a trace format is: a row of the table that reader and writer use
+ *
+ * hatf_reader and hatf_writer are the same for all formats.  The reader opens the
+ * file, undoes gzip, picks the format by the first bytes, and holds the claims of
+ * our comments against the records; the writer drops what is to be left out,
+ * checks the records, and makes the header and trailer comments.  In between is a
+ * format's own part:
+ *
+ *	source	bytes of the window -> records
+ *	sink	records -> bytes of the outfile
+ *
+ * A trace of ours is the same in every format: the header comment ("HATF 1.0")
+ * is its first record and the trailer ("HATF end") its last, both records like
+ * any other; so each format can tell whether a trace is complete.  What only HATF
+ * has (metadata, blocks, "hatf_bytes" in the trailer) is made and checked by the
+ * formats with 'frames' themselves.
+ */
+#ifndef HATF_FORMAT_H
+#define HATF_FORMAT_H
+
+#include "framing.h"
+#include "hatf.h"
+#include "outfile.h"
+#include "tally.h"
+#include "text.h"
+#include "window.h"
+
+/* ---------------------------------------------------------------- reading */
+
+/*
+ * A trace that is being read.  Belongs to the reader; what a format needs beyond
+ * it hangs on 'ctx'.
+ */
+struct source {
+	struct window window; /* the format moves window.next */
+	unsigned flags;	      /* of hatf_reader_open() */
+	void *ctx;	      /* the format's own, NULL before open() */
+	/*
+	 * Bytes of the uncompressed trace before the next record.  The format
+	 * keeps it; it is what info calls the size of the trace.
+	 */
+	uint64_t offset;
+	uint64_t line; /* the next record's, in a text format; else 0 */
+	/* Counted by the reader, unless the format 'frames'. */
+	struct tally tally;
+	struct framing framing;
+	/* HATF_OK until source_stop() is called. */
+	struct hatf_error err;
+};
+
+struct source_ops {
+	/*
+	 * Prepare to read from the first byte on.  Returns HATF_OK, or what
+	 * source_stop() was called with.
+	 */
+	enum hatf_status (*open)(struct source *s);
+	/*
+	 * Read up to 'max' records and return how many.  Where reading ends
+	 * behind them, for good or bad, source_stop() has been called; it
+	 * returns 0 only then, and is not called again.  'offset' of each
+	 * record is set, fields that it does not have are 0, and what it
+	 * points to stays valid until the next call.
+	 */
+	size_t (*read)(struct source *s, struct hatf_record *records,
+		       size_t max);
+	/* Free 'ctx', which may be NULL. */
+	void (*close)(struct source *s);
+};
+
+/*
+ * Reading ends behind the records that are about to be returned: HATF_END, or the
+ * error of the record at s->offset, 'field' being a static name or NULL.
+ * Returns 'status'.
+ */
+enum hatf_status source_stop(struct source *s, enum hatf_status status,
+			     const char *field);
+
+/*
+ * The window has no more bytes, and 'left' of them belong to a record that is not
+ * whole: stop with what that means.
+ */
+enum hatf_status source_stop_at_end(struct source *s, size_t left,
+				    const char *field);
+
+/* ---------------------------------------------------------------- writing */
+
+/* A trace that is being written.  Belongs to the writer. */
+struct sink {
+	struct outfile out;
+	/* As the caller gave them; 'header' ends with open(). */
+	struct hatf_writer_options options;
+	/* Bytes of the uncompressed trace before the next record; kept by
+	 * formats that 'pack', the outfile knows it for others. */
+	uint64_t offset;
+	void *ctx; /* the format's own, NULL before open() */
+	/* Counted by the writer, unless the format 'frames'. */
+	struct tally tally;
+	uint64_t lost_count; /* by the "HATF lost" comments */
+	uint64_t last_time;
+	struct hatf_error err;
+};
+
+struct sink_ops {
+	/*
+	 * Check the options and allocate; there is no file yet, so nothing may
+	 * go to 'out' but OUTFILE_ROOM_MAX bytes, a magic number, say.  Returns
+	 * HATF_OK, or what sink_fail() was called with.
+	 */
+	enum hatf_status (*open)(struct sink *s);
+	/*
+	 * Write records: tags 0 to 10, attributes of at most 65535 bytes, fields
+	 * that are left out 0.  Returns HATF_OK, or what sink_fail() was called
+	 * with; what fails in 'out' is the writer's business.
+	 */
+	enum hatf_status (*write)(struct sink *s,
+				  const struct hatf_record *records, size_t n);
+	/* Put what is left into 'out'; no call follows but close(). */
+	enum hatf_status (*finish)(struct sink *s);
+	/* Free 'ctx', which may be NULL. */
+	void (*close)(struct sink *s);
+};
+
+/* Keep an error of the record that comes next; returns 'status'. */
+enum hatf_status sink_fail(struct sink *s, enum hatf_status status,
+			   const char *field);
+
+/*
+ * Count a record that is being written, for formats that 'frame'; the comments
+ * that they make themselves they add to tally.record_count.
+ */
+void sink_count(struct sink *s, const struct hatf_record *rec);
+
+/* The text of the header comment; false if it does not fit. */
+bool sink_header(const struct sink *s, struct text *t);
+
+/*
+ * The text of the trailer comment, which is to come next.  A buffer of
+ * SINK_TRAILER_MAX bytes has room for it and one more number.
+ */
+#define SINK_TRAILER_MAX 512
+void sink_trailer(const struct sink *s, struct text *t);
+
+/* ------------------------------------------------------------------ table */
+
+/* As many of the first bytes as recognise() is given, if there are as many. */
+#define FORMAT_PREFIX_NBYTES 32
+
+struct format {
+	const char *name;
+	/* File names, without ".gz"; NULL: of none. */
+	const char *suffix;
+	/* Its sink compresses on its own: 'out' is to be plain. */
+	bool packs;
+	/*
+	 * The source counts the records and checks their comments itself; the
+	 * sink counts, and makes header and trailer itself.
+	 */
+	bool frames;
+	/*
+	 * Do these bytes, the first of the uncompressed file, begin a trace in
+	 * this format?  NULL: the format that it must be if it is no other.
+	 */
+	bool (*recognise)(const uint8_t *bytes, size_t nbytes);
+	const struct source_ops *source;
+	const struct sink_ops *sink;
+};
+
+/* The format with this name ("hatf" for NULL), or NULL. */
+const struct format *format_find(const char *name);
+
+/* The format of a trace that begins with these bytes. */
+const struct format *format_recognise(const uint8_t *bytes, size_t nbytes);
+
+/* The rows: one file (or two) of this folder each. */
+extern const struct source_ops hatf_source;
+extern const struct sink_ops hatf_sink;
+
+#endif /* HATF_FORMAT_H */

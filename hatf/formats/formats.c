@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * formats.c - the table of formats, see format.h
+ */
+#include "format.h"
+
+static const struct format formats[] = {
+	/* Last: what no other format recognises is HATF, or no trace. */
+	{ .name = "hatf",
+	  .suffix = ".hatf",
+	  .packs = true,
+	  .frames = true,
+	  .recognise = NULL,
+	  .source = &hatf_source,
+	  .sink = &hatf_sink },
+};
+#define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
+
+const struct format *
+format_find(const char *name)
+{
+	for (size_t i = 0; i < FORMAT_COUNT; i++)
+		if (strcmp(formats[i].name, name == NULL ? "hatf" : name) == 0)
+			return &formats[i];
+	return NULL;
+}
+
+const struct format *
+format_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	size_t i = 0;
+
+	while (formats[i].recognise != NULL &&
+	       !formats[i].recognise(bytes, nbytes))
+		i++;
+	return &formats[i];
+}
+
+/* Does 'path' end in the suffix?  Not if there is nothing before it. */
+static bool
+has_suffix(const char *path, size_t path_nbytes, const char *suffix)
+{
+	const size_t nbytes = strlen(suffix);
+
+	return path_nbytes > nbytes &&
+	       memcmp(path + path_nbytes - nbytes, suffix, nbytes) == 0;
+}
+
+const char *
+hatf_format_name(unsigned idx)
+{
+	return idx < FORMAT_COUNT ? formats[idx].name : NULL;
+}
+
+const char *
+hatf_format_of_path(const char *path, bool *compressed_ret)
+{
+	size_t nbytes = strlen(path);
+
+	*compressed_ret = has_suffix(path, nbytes, ".gz");
+	if (*compressed_ret)
+		nbytes -= strlen(".gz");
+	for (size_t i = 0; i < FORMAT_COUNT; i++)
+		if (formats[i].suffix != NULL &&
+		    has_suffix(path, nbytes, formats[i].suffix))
+			return formats[i].name;
+	return NULL;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hatf_sink.c - records into HATF
+ *
+ * One buffer holds the block that is being filled.  When it has BLOCK_NBYTES it
+ * is ended, compressed into one gzip member, and written.  A bare trace has no
+ * block comments and no trailer; only its first block gets metadata, and what
+ * is written out then is just a piece of the stream.
+ */
+#include "format.h"
+
+#include "deflate.h"
+#include "encoder.h"
+
+#include <stdlib.h>
+
+/* Small enough to seek by, large enough for a compressor's window of 32 KiB. */
+#define BLOCK_NBYTES (256 * 1024)
+
+/* What a buffer may hold beyond that: a record, then a block or trailer. */
+#define BUF_NBYTES (BLOCK_NBYTES + 2 * ENCODER_RECORD_MAX_NBYTES)
+
+struct hatf {
+	struct encoder encoder;
+	bool in_block;
+	int level;
+	uint8_t *buf;	 /* BUF_NBYTES */
+	uint8_t *member; /* deflate_bound(BUF_NBYTES); NULL if plain */
+	void *work;	 /* for deflate_member(); NULL if plain */
+};
+
+/* Write what the buffer holds, as one member unless the trace is plain. */
+static enum hatf_status
+flush(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+	struct encoder *const e = &h->encoder;
+
+	if (e->used == 0)
+		return HATF_OK;
+	encoder_end(e);
+	if (s->options.plain) {
+		outfile_bytes(&s->out, e->buf, e->used);
+	} else {
+		const size_t nbytes =
+			deflate_member(h->level, h->work, e->buf, e->used,
+				       h->member, deflate_bound(BUF_NBYTES));
+
+		outfile_bytes(&s->out, h->member, nbytes);
+	}
+	/* A block that is whole should not wait for the next one. */
+	outfile_drain(&s->out);
+	encoder_reset(e);
+	s->offset = e->stream_nbytes;
+	h->in_block = s->options.bare && h->in_block;
+	return s->out.status;
+}
+
+/* Begin a block for 'rec', unless there is one. */
+static void
+open_block(struct sink *s, const struct hatf_record *rec)
+{
+	struct hatf *const h = s->ctx;
+	/* A comment has no time of its own: the block has the last one. */
+	const uint64_t time =
+		rec->tag == HATF_COMMENT ? s->last_time : rec->time;
+
+	if (h->in_block)
+		return;
+	h->in_block = true;
+	if (s->options.bare) {
+		encoder_place(&h->encoder, time, rec->thread);
+		return;
+	}
+	encoder_begin(&h->encoder, s->tally.event_count, time, rec->thread);
+	s->tally.record_count++;
+}
+
+static enum hatf_status
+write_records(struct sink *s, const struct hatf_record *records, size_t n)
+{
+	struct hatf *const h = s->ctx;
+	struct encoder *const e = &h->encoder;
+
+	for (size_t i = 0; i < n; i++) {
+		open_block(s, &records[i]);
+		encoder_put(e, &records[i]);
+		sink_count(s, &records[i]);
+		if (e->used >= BLOCK_NBYTES && flush(s) != HATF_OK)
+			break;
+	}
+	s->offset = e->stream_nbytes + e->used;
+	return s->out.status;
+}
+
+/* The header comment; false if the caller's lines make it too long. */
+static bool
+put_header(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+	/* The buffer is empty, and its end is far behind the header's place. */
+	char *const scratch = (char *)h->buf + BUF_NBYTES - UINT16_MAX;
+	struct text t;
+
+	text_init(&t, scratch, UINT16_MAX);
+	if (!sink_header(s, &t) ||
+	    !encoder_comment(&h->encoder, scratch, t.used))
+		return false;
+	s->tally.record_count++;
+	return true;
+}
+
+static void
+put_trailer(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+	struct encoder *const e = &h->encoder;
+	char buf[SINK_TRAILER_MAX];
+	struct text t;
+
+	text_init(&t, buf, sizeof(buf));
+	sink_trailer(s, &t);
+	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);
+	encoder_comment(e, buf, t.used);
+}
+
+static enum hatf_status
+finish(struct sink *s)
+{
+	if (!s->options.bare)
+		put_trailer(s);
+	return flush(s);
+}
+
+static enum hatf_status
+allocate(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+
+	h->buf = malloc(BUF_NBYTES);
+	if (h->buf == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	encoder_init(&h->encoder, h->buf, BUF_NBYTES);
+	if (s->options.plain)
+		return HATF_OK;
+	deflate_load();
+	h->member = malloc(deflate_bound(BUF_NBYTES));
+	h->work = aligned_alloc(64,
+				(deflate_work_nbytes(h->level) + 63) / 64 * 64);
+	if (h->member == NULL || h->work == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	return HATF_OK;
+}
+
+static enum hatf_status
+open_sink(struct sink *s)
+{
+	struct hatf *const h = calloc(1, sizeof(*h));
+	enum hatf_status status;
+
+	if (h == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	s->ctx = h;
+	h->level = s->options.level == 0 ? DEFLATE_LEVEL_DEFAULT
+					 : s->options.level;
+	if (s->options.placement != NULL &&
+	    strcmp(s->options.placement, "online") != 0)
+		return sink_fail(s, HATF_LIMIT, "placement");
+	if (h->level < DEFLATE_LEVEL_MIN || h->level > DEFLATE_LEVEL_MAX)
+		return sink_fail(s, HATF_LIMIT, "level");
+	status = allocate(s);
+	if (status != HATF_OK)
+		return status;
+	if (!s->options.bare && !put_header(s))
+		return sink_fail(s, HATF_LIMIT, "header");
+	return HATF_OK;
+}
+
+static void
+close_sink(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+
+	if (h == NULL)
+		return;
+	free(h->buf);
+	free(h->member);
+	free(h->work);
+	free(h);
+}
+
+const struct sink_ops hatf_sink = {
+	.open = open_sink,
+	.write = write_records,
+	.finish = finish,
+	.close = close_sink,
+};

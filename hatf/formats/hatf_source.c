@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hatf_source.c - HATF into records: the decoder over the window
+ *
+ * Records are decoded in place.  The decoder counts, and stops at each comment, so
+ * that 'framing' can look at it before what follows is decoded.
+ */
+#include "decoder.h"
+#include "format.h"
+
+#include <stdlib.h>
+
+_Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
+	       "a record that does not fit could never be decoded");
+
+/*
+ * A trace without our header is believed to be one if this many records, or all
+ * that there are, can be decoded.  One byte in 21 is a tag, so other files pass
+ * the first record now and then, and practically never this many.
+ */
+#define PROBE_COUNT 8
+
+/* Stop at the record that would be decoded next. */
+static void
+stop(struct source *s, enum hatf_status status, const char *field)
+{
+	const struct decoder *const d = s->ctx;
+
+	s->offset = d->offset;
+	s->tally.record_count = d->record_count;
+	source_stop(s, status, field);
+}
+
+/* There are no more bytes than those in the window. */
+static void
+stop_at_end(struct source *s)
+{
+	const struct decoder *const d = s->ctx;
+	const size_t left = window_left(&s->window);
+	enum hatf_status status = s->window.input.status;
+	const char *field = NULL;
+
+	if (left == 0 && status == HATF_END)
+		status = framing_end(&s->framing, d->offset);
+	else if (status == HATF_END)
+		status = HATF_TRUNCATED;
+	if (left != 0 && status == HATF_TRUNCATED)
+		field = decoder_cut_field(d, s->window.next, left);
+	stop(s, status, field);
+}
+
+/* Let 'framing' see a comment; false if that ends the reading. */
+static bool
+note_comment(struct source *s, const struct hatf_record *comment)
+{
+	const struct decoder *const d = s->ctx;
+	/* The decoder has counted the comment. */
+	const struct framing_place place = {
+		.record_count = d->record_count - 1,
+		.event_count = d->event_count,
+		.end = d->offset,
+	};
+	const char *field = NULL;
+	const enum hatf_status status =
+		framing_note(&s->framing, comment, &place, &field);
+
+	if (status == HATF_OK)
+		return true;
+	stop(s, status, field);
+	s->err.offset = comment->offset;
+	s->err.record--;
+	return false;
+}
+
+/* What the reader is asked for. */
+static void
+tell(struct source *s)
+{
+	const struct decoder *const d = s->ctx;
+
+	s->offset = d->offset;
+	s->tally.record_count = d->record_count;
+	memcpy(s->tally.tag_count, d->tag_count, sizeof(d->tag_count));
+}
+
+static size_t
+read_records(struct source *s, struct hatf_record *records, size_t max)
+{
+	struct decoder *const d = s->ctx;
+	size_t n = 0;
+
+	while (n < max && s->err.status == HATF_OK) {
+		n += decoder_decode(d, &s->window.next, s->window.end,
+				    records + n, max - n);
+		if (d->stop == DECODER_COMMENT) {
+			if (!note_comment(s, &records[n - 1]))
+				n--;
+		} else if (d->stop == DECODER_BAD) {
+			stop(s, d->status, d->field);
+		} else if (d->stop == DECODER_MORE) {
+			if (n > 0)
+				break; /* the window must stay */
+			if (!window_more(&s->window))
+				stop_at_end(s);
+		}
+	}
+	tell(s);
+	return n;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+static bool
+is_blank(const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (records[i].tag != HATF_ALLOC || records[i].size != 0 ||
+		    records[i].address != 0)
+			return false;
+	return true;
+}
+
+/*
+ * Decode the first records on trial.  Returns NULL if they are HATF, or are cut
+ * off in a way that decoding will report; else the field that is not.  'trial'
+ * is left where decoding ended.
+ */
+static const char *
+probe(struct source *s, struct decoder *trial)
+{
+	struct hatf_record records[PROBE_COUNT];
+	struct window *const w = &s->window;
+
+	for (;;) {
+		const uint8_t *next = w->next;
+		size_t n = 0;
+
+		decoder_init(trial, true);
+		do
+			n += decoder_decode(trial, &next, w->end, records + n,
+					    PROBE_COUNT - n);
+		while (trial->stop == DECODER_COMMENT && n < PROBE_COUNT);
+		if (trial->stop == DECODER_BAD)
+			return trial->field;
+		/* A file of zeros would pass as failed calls of malloc(0). */
+		if (n == PROBE_COUNT && is_blank(records, n))
+			return "size";
+		if (trial->stop != DECODER_MORE || n == PROBE_COUNT)
+			return NULL;
+		/* A window full of legal records, long ones, will do. */
+		if (window_left(w) == WINDOW_NBYTES)
+			return NULL;
+		if (window_more(w))
+			continue;
+		/* A first record that a plain file cuts off is no record. */
+		if (n == 0 && w->input.status == HATF_END)
+			return decoder_cut_field(trial, next,
+						 (size_t)(w->end - next));
+		return NULL;
+	}
+}
+
+/* Decode the header, the first record, if there is all of it. */
+static void
+read_header(struct source *s)
+{
+	struct decoder *const d = s->ctx;
+	struct window *const w = &s->window;
+	struct hatf_record header;
+	size_t n;
+
+	s->framing.ours = true;
+	do {
+		n = decoder_decode(d, &w->next, w->end, &header, 1);
+	} while (n == 0 && window_more(w));
+	if (n == 0)
+		return;
+	note_comment(s, &header);
+	/* The caller is to get it as the first record: decode it again. */
+	decoder_init(d, d->want_metadata);
+	w->next -= 1 + 2 + header.attributes_nbytes;
+	tell(s);
+}
+
+static enum hatf_status
+open_source(struct source *s)
+{
+	struct decoder *const d = malloc(sizeof(*d));
+	struct decoder trial;
+	const char *field;
+
+	if (d == NULL)
+		return source_stop(s, HATF_NO_MEMORY, NULL);
+	s->ctx = d;
+	decoder_init(d, (s->flags & HATF_READ_METADATA) != 0);
+	if (framing_is_ours(s->window.next, window_left(&s->window))) {
+		read_header(s);
+		return HATF_OK;
+	}
+	field = probe(s, &trial);
+	if (field == NULL)
+		return HATF_OK;
+	s->offset = trial.offset;
+	s->tally.record_count = trial.record_count;
+	return source_stop(s, HATF_NOT_HATF, field);
+}
+
+static void
+close_source(struct source *s)
+{
+	free(s->ctx);
+}
+
+const struct source_ops hatf_source = {
+	.open = open_source,
+	.read = read_records,
+	.close = close_source,
+};
