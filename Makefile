@@ -70,6 +70,7 @@ ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c encoder.c text.c \
 # Unit tests under TSan are those of what several threads touch.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c,test_*.c))
+FUZZ  := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
 PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c)) \
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
@@ -102,7 +103,7 @@ PARTS := $B/libtools.a $B/libpreload.a
 $B/libtools.a: $(filter-out $B/obj/tools/hatf.o,$(call obj,tools/*.c))
 $B/libpreload.a: $(filter-out $B/obj/preload/interpose%, \
 	$(call obj,preload/*.c))
-$(LIB) $(PARTS):
+$(LIB) $(PARTS) $B/libfuzz.a:
 	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^
 
@@ -135,14 +136,28 @@ $B/tests/%: $B/obj/tests/%.o $(PARTS) $(LIB)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread -ldl \
 		$(if $(findstring /unit/,$@),$(shell pkg-config --libs check))
 
+# What targets share, and who calls them: a fuzzer, or the files of a corpus.
+$B/libfuzz.a: $(filter-out $B/obj/tests/fuzz/fuzz_% %/replay.o, \
+	$(call obj,tests/fuzz/*.c))
+ENGINE := $(if $(findstring fuzzer,$(SAN))$(findstring afl,$(CC)),,replay)
+$(FUZZ): $B/libfuzz.a $(ENGINE:%=$B/obj/tests/fuzz/%.o)
+$(FUZZ): LIBS := $(LIB) $(LIBS) $(if $(ENGINE),,-fsanitize=fuzzer)
+
 $B/tests/capture/%: tests/capture/%.c $B/.flags
 	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))
 $B/tests/capture/%: tests/capture/%.cc $B/.flags
 	$(call program,CXX,$(CXX) -std=gnu++17,$(CXXFLAGS))
 
-tests: all $(UNIT) $(PROGRAMS) ## build the programs that the tests run
-unit: $(UNIT) ## build and run the unit tests
-	$Qscripts/run-tests.sh -b $B $(UNIT)
+tests: all $(UNIT) $(FUZZ) $(PROGRAMS) ## build the programs that the tests run
+unit: $(UNIT) $(FUZZ) ## build and run the unit tests, replay the fuzz corpora
+	$Qscripts/run-tests.sh -b $B $(UNIT) $(FUZZ)
+
+# Each fuzzer for FUZZ_SECONDS, in a build of its own with ASan and UBSan.
+fuzz-programs: $(FUZZ)
+fuzz: ## look for inputs that break the library: libFuzzer
+	$Qscripts/fuzz.sh libfuzzer
+fuzz-afl: ## the same with AFL++
+	$Qscripts/fuzz.sh afl
 
 check: ## set the machine up, build, run every test
 	$Qscripts/check.sh
@@ -205,5 +220,5 @@ help: ## this list
 
 FORCE:
 .PHONY: all tests unit check demo check-san bench bench-programs bench-capture \
-	lint format install uninstall clean help FORCE
+	fuzz fuzz-afl fuzz-programs lint format install uninstall clean help FORCE
 .PRECIOUS: $B/obj/%.o

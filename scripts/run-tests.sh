@@ -6,8 +6,8 @@
 # usage: scripts/run-tests.sh [-b BUILD] [TEST...]
 #
 # A test is an executable: a unit test of BUILD/tests/unit (default
-# build/plain), or a script tests/cli/*.sh, tests/capture/*.sh or
-# scripts/check-*.sh.  Without arguments all of them run.  A test gets BUILD
+# build/plain), a fuzz target of BUILD/tests/fuzz, which replays its corpus, or a
+# script tests/cli/*.sh, tests/capture/*.sh or scripts/check-*.sh.  Without arguments all of them run.  A test gets BUILD
 # (absolute) and TMP (a fresh folder that is gone afterwards) and runs in the
 # top directory.  Exit status 0 is passed, 77 skipped, anything else failed;
 # the output of a failed test is shown, a skipped one's last line.
@@ -33,7 +33,7 @@ trap 'exit 1' HUP INT TERM
 tests=("$@")
 if [ $# -eq 0 ]; then
 	# Built ones of which the source is gone are not tests any more.
-	for source in tests/unit/test_*.c; do
+	for source in tests/unit/test_*.c tests/fuzz/fuzz_*.c; do
 		[ -e "$source" ] && tests+=("$BUILD/${source%.c}")
 	done
 	for script in scripts/check-{includes,symbols,install}.sh \

@@ -3,9 +3,9 @@
 #
 # setup.sh - install what hatftrace needs on a Debian machine
 #
-# usage: scripts/setup.sh [build|test|bench]
+# usage: scripts/setup.sh [build|test|bench|fuzz]
 #
-# Each tier includes the one before it.  Only what is missing is installed, and
+# Each tier includes the one before it, and fuzz includes test.  Only what is missing is installed, and
 # when nothing is, neither root nor a network is needed.
 set -eu
 
@@ -21,6 +21,9 @@ libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0'
 # The peers that 'make bench-capture' measures; liblttng-ust-dev brings the
 # liblttng-ust-libc-wrapper.so that LTTng's own documentation preloads.
 bench='lttng-tools liblttng-ust-dev heaptrack'
+
+# Beside clang's own fuzzer; llvm tells what it reached.
+fuzz='afl++ llvm'
 
 policy=/usr/sbin/policy-rc.d
 sudo=
@@ -79,8 +82,9 @@ case ${1:-build} in
 build) packages=$build ;;
 test) packages="$build $test" ;;
 bench) packages="$build $test $bench" ;;
+fuzz) packages="$build $test $fuzz" ;;
 *)
-	echo 'usage: scripts/setup.sh [build|test|bench]' >&2
+	echo 'usage: scripts/setup.sh [build|test|bench|fuzz]' >&2
 	exit 2
 	;;
 esac

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_reader.c - any bytes as a trace
+ *
+ * The input is read as a file and must give records and one status, the same one
+ * however often one asks.  Then three judges:
+ *
+ *   - what the reader took for HATF, and is not compressed, must be what the
+ *     decoder of tests/unit/mini.h makes of it, record for record, up to the
+ *     same record;
+ *   - another form of the same bytes must give the same records, error and
+ *     place of the error: see 'forms' below.  Which form, and how many records
+ *     are asked for at a time, depends on the input's hash, so that an input
+ *     costs two readings and a corpus sees all of them;
+ *   - the event stage must take whatever the reader delivers.
+ */
+#include "deflate.h"
+#include "fuzz.h"
+#include "hatf.h"
+#include "reader_mutator.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+
+static jmp_buf illegal;
+#define mini_check(condition)                \
+	do {                                 \
+		if (!(condition))            \
+			longjmp(illegal, 1); \
+	} while (0)
+#include "../unit/mini.h"
+
+/* A small file can hold a large trace; no more of it is read than this. */
+#define RECORD_MAX 20000
+
+#define BATCH_MAX 256
+
+/* What came of reading a file. */
+struct outcome {
+	enum hatf_status opened; /* nothing below counts unless HATF_OK */
+	struct hatf_reader_stats stats;
+	struct hatf_error err; /* status HATF_OK: stopped at RECORD_MAX */
+	size_t n;	       /* records */
+	uint64_t hashes[RECORD_MAX];
+};
+
+static uint64_t
+hash_record(const struct hatf_record *r, uint64_t shift)
+{
+	const uint64_t numbers[] = {
+		r->tag,
+		r->size,
+		r->address,
+		r->old_address,
+		r->time,
+		r->thread,
+		r->heap,
+		r->attributes_nbytes,
+		r->offset - shift,
+	};
+	const uint64_t hash = fuzz_hash(UINT64_C(0xcbf29ce484222325), numbers,
+					sizeof(numbers));
+
+	return fuzz_hash(hash, r->attributes, r->attributes_nbytes);
+}
+
+/* Nothing of a record may be out of range, whatever the bytes were. */
+static void
+check_record(const struct hatf_record *r)
+{
+	fuzz_check(r->tag <= HATF_COMMENT);
+	fuzz_check(r->attributes_nbytes <= UINT16_MAX);
+	fuzz_check(r->attributes != NULL || r->attributes_nbytes == 0);
+}
+
+/* Ask once more than needed: an error is sticky. */
+static void
+finish(struct hatf_reader *reader, enum hatf_status status, struct outcome *out)
+{
+	struct hatf_record record;
+	char text[512];
+	size_t n;
+
+	fuzz_check(hatf_reader_read(reader, &record, 1, &n) == status);
+	fuzz_check(n == 0);
+	out->err = *hatf_reader_error(reader);
+	fuzz_check(status == HATF_END || out->err.status == status);
+	out->err.status = status;
+	if (status != HATF_END)
+		hatf_error_text(&out->err, text, sizeof(text));
+}
+
+/*
+ * Read the file 'fd' from its beginning, 'batch' records at a time.  The first
+ * 'skip' of them, which take 'shift' bytes, are not counted.
+ */
+static void
+read_file(int fd, unsigned flags, size_t batch, size_t skip, uint64_t shift,
+	  struct outcome *out)
+{
+	struct hatf_record records[BATCH_MAX];
+	struct hatf_reader *reader;
+	enum hatf_status status;
+	size_t n;
+
+	out->n = 0;
+	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
+	out->opened = hatf_reader_open_fd(fd, flags, &reader, &out->err);
+	fuzz_check(out->err.status == out->opened);
+	if (out->opened != HATF_OK)
+		return;
+	while (out->n < RECORD_MAX) {
+		const size_t room = skip + RECORD_MAX - out->n;
+
+		status = hatf_reader_read(reader, records,
+					  batch < room ? batch : room, &n);
+		fuzz_check((status == HATF_OK) == (n > 0));
+		if (status != HATF_OK) {
+			finish(reader, status, out);
+			break;
+		}
+		for (size_t i = 0; i < n; i++) {
+			check_record(&records[i]);
+			if (skip > 0)
+				skip--;
+			else
+				out->hashes[out->n++] =
+					hash_record(&records[i], shift);
+		}
+	}
+	hatf_reader_get_stats(reader, &out->stats);
+	hatf_reader_close(reader);
+}
+
+/* ------------------------------------------------------------------ judges */
+
+/* mini.h stops where the reader did, and had the same records before. */
+static void
+judge(const uint8_t *data, size_t nbytes, const struct outcome *got)
+{
+	static struct mini mini;
+	static volatile size_t n;
+	struct hatf_record record;
+
+	mini_init(&mini, data, nbytes);
+	mini.lenient = true;
+	n = 0;
+	if (setjmp(illegal) != 0) {
+		fuzz_check(n == got->n);
+		fuzz_check(got->err.status != HATF_END &&
+			   got->err.status != HATF_NO_TRAILER);
+		return;
+	}
+	while (n < got->n) {
+		if (!mini_read(&mini, &record))
+			break;
+		fuzz_check(hash_record(&record, 0) == got->hashes[n]);
+		n++;
+	}
+	fuzz_check(n == got->n);
+	/* Framing is beyond that decoder; the rest of the file is not. */
+	if (got->err.status == HATF_OK || got->err.status == HATF_BAD_COMMENT)
+		return;
+	fuzz_check(!mini_read(&mini, &record));
+	fuzz_check(got->err.status == HATF_END ||
+		   got->err.status == HATF_NO_TRAILER);
+}
+
+static void
+check_same(const struct outcome *a, const struct outcome *b, uint64_t shift)
+{
+	fuzz_check(a->n == b->n);
+	fuzz_check(memcmp(a->hashes, b->hashes, a->n * sizeof(a->hashes[0])) ==
+		   0);
+	fuzz_check(a->err.status == b->err.status);
+	if (a->err.status == HATF_OK || a->err.status == HATF_END)
+		return;
+	fuzz_check(a->err.offset + shift == b->err.offset);
+	fuzz_check((a->err.field == NULL) == (b->err.field == NULL));
+	if (a->err.field != NULL)
+		fuzz_check(strcmp(a->err.field, b->err.field) == 0);
+}
+
+/* ------------------------------------------------------------------- forms */
+
+static int
+make_plain(const uint8_t *data, size_t nbytes)
+{
+	const int fd = fuzz_file();
+
+	fuzz_append(fd, data, nbytes);
+	return fd;
+}
+
+/* Members like those of the recorder, cut anywhere. */
+static int
+make_members(const uint8_t *data, size_t nbytes, uint64_t seed)
+{
+	static uint8_t work[512 * 1024] __attribute__((aligned(64)));
+	static uint8_t member[256 * 1024];
+	const size_t piece = 1 + seed % (nbytes / 2 + 64);
+	const int fd = fuzz_file();
+
+	fuzz_check(deflate_work_nbytes(1) <= sizeof(work));
+	do {
+		const size_t n = nbytes < piece ? nbytes : piece;
+		const int level = seed >> 60 < 8 ? 1 : DEFLATE_LEVEL_STORED;
+
+		fuzz_check(deflate_bound(n) <= sizeof(member));
+		fuzz_append(fd, member,
+			    deflate_member(level, work, data, n, member,
+					   sizeof(member)));
+		data += n;
+		nbytes -= n;
+	} while (nbytes > 0);
+	return fd;
+}
+
+/*
+ * Comments in front, so that the input lies across the end of a window or of a
+ * buffer.  Returns their number.
+ */
+static size_t
+put_comments(int fd, uint64_t shift)
+{
+	static uint8_t comment[3 + UINT16_MAX];
+	size_t n = 0;
+
+	while (shift > 0) {
+		const uint64_t most =
+			shift < sizeof(comment) ? shift : sizeof(comment);
+		/* Three bytes must be left for the last one. */
+		const uint64_t nbytes =
+			shift - most > 0 && shift - most < 3 ? most - 3 : most;
+
+		comment[0] = HATF_COMMENT;
+		comment[1] = (uint8_t)((nbytes - 3) >> 8);
+		comment[2] = (uint8_t)(nbytes - 3);
+		fuzz_append(fd, comment, nbytes);
+		shift -= nbytes;
+		n++;
+	}
+	return n;
+}
+
+static void
+check_shifted(const uint8_t *data, size_t nbytes, uint64_t seed,
+	      const struct outcome *plain, struct outcome *other)
+{
+	const uint64_t ends[] = { 64 * 1024, 256 * 1024 };
+	const uint64_t shift = ends[seed % 2] - seed / 2 % (nbytes + 1);
+	const int fd = fuzz_file();
+	size_t skip;
+
+	skip = put_comments(fd, shift);
+	fuzz_append(fd, data, nbytes);
+	read_file(fd, 0, BATCH_MAX, skip, shift, other);
+	close(fd);
+	fuzz_check(other->opened == HATF_OK);
+	check_same(plain, other, shift);
+}
+
+static void
+check_compressed(const uint8_t *data, size_t nbytes, uint64_t seed,
+		 const struct outcome *plain, struct outcome *other)
+{
+	static const size_t batches[] = { 1, 3, BATCH_MAX };
+	const int fd = make_members(data, nbytes, seed);
+
+	read_file(fd, 0, batches[seed % 3], 0, 0, other);
+	close(fd);
+	fuzz_check(other->opened == plain->opened);
+	if (plain->opened == HATF_OK)
+		check_same(plain, other, 0);
+}
+
+/* With metadata delivered, in small steps: the other records are the same. */
+static void
+check_metadata(int fd, uint64_t seed, const struct outcome *plain)
+{
+	struct hatf_record records[16];
+	struct hatf_reader *reader;
+	size_t n, count = 0;
+
+	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
+	fuzz_check(hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader, NULL) ==
+		   HATF_OK);
+	while (count < plain->n &&
+	       hatf_reader_read(reader, records, 1 + seed % 16, &n) == HATF_OK)
+		for (size_t i = 0; i < n && count < plain->n; i++) {
+			if (records[i].tag == HATF_METADATA)
+				continue;
+			fuzz_check(hash_record(&records[i], 0) ==
+				   plain->hashes[count]);
+			count++;
+		}
+	fuzz_check(count == plain->n);
+	hatf_reader_close(reader);
+}
+
+static void
+check_events(int fd)
+{
+	struct hatf_event events[64];
+	struct hatf_events_stats stats;
+	struct hatf_reader *reader;
+	struct hatf_events *stage;
+	size_t n, count = 0;
+
+	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
+	fuzz_check(hatf_reader_open_fd(fd, 0, &reader, NULL) == HATF_OK);
+	fuzz_check(hatf_events_open(reader, &stage) == HATF_OK);
+	while (count < RECORD_MAX &&
+	       hatf_events_read(stage, events, 64, &n) == HATF_OK)
+		count += n;
+	hatf_events_get_stats(stage, &stats);
+	hatf_events_close(stage);
+	hatf_reader_close(reader);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
+{
+	static struct outcome plain, other;
+	const uint64_t hash =
+		fuzz_hash(UINT64_C(0xcbf29ce484222325), data, nbytes);
+	/* The low bits of FNV are the good ones. */
+	const uint64_t seed = hash >> 3;
+	const int fd = make_plain(data, nbytes);
+
+	read_file(fd, 0, BATCH_MAX, 0, 0, &plain);
+	if (plain.opened == HATF_OK && !plain.stats.compressed)
+		judge(data, nbytes, &plain);
+	if (!is_gzip(data, nbytes) && hash % 4 < 2)
+		check_compressed(data, nbytes, seed, &plain, &other);
+	else if (plain.opened == HATF_OK && !plain.stats.compressed &&
+		 !plain.stats.ours && hash % 8 == 7)
+		check_shifted(data, nbytes, seed, &plain, &other);
+	else if (plain.opened == HATF_OK && hash % 4 == 2)
+		check_metadata(fd, seed, &plain);
+	else if (plain.opened == HATF_OK)
+		check_events(fd);
+	close(fd);
+	return 0;
+}

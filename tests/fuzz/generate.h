@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * generate.h - bytes into records that a program could have caused
+ *
+ * A small machine that reads an input as instructions, most of one or two bytes,
+ * and keeps what records have in common: recent addresses, the last size, thread,
+ * heap and time.  Every input gives records, every record can be had, and changing
+ * one byte changes little else.
+ */
+#ifndef TESTS_GENERATE_H
+#define TESTS_GENERATE_H
+
+#include "hatf.h"
+
+#define GENERATE_MAX 4096 /* records */
+
+/* The attributes point into the input or into memory that is always there. */
+struct generated {
+	struct hatf_record records[GENERATE_MAX];
+	size_t n;
+	uint64_t attributes_nbytes; /* of all records */
+};
+
+/*
+ * Make records from data[0, nbytes), with at most 'attributes_max' bytes of
+ * attributes and comments in all.
+ */
+void generate(const uint8_t *data, size_t nbytes, uint64_t attributes_max,
+	      struct generated *out);
+
+/* Is it a comment with which only a writer may frame a trace? */
+bool generate_is_framing(const struct hatf_record *r);
+
+#endif /* TESTS_GENERATE_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader_mutator.h - mutations that leave gzip members whole
+ *
+ * Nearly every change of compressed bytes is found by inflate() or the checksum,
+ * and nothing behind them is tested.  So libFuzzer's mutations are applied
+ * to what a member holds, most of the time.  AFL++ does without.
+ */
+#ifndef TESTS_READER_MUTATOR_H
+#define TESTS_READER_MUTATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Do the bytes begin like a gzip member? */
+bool is_gzip(const uint8_t *bytes, size_t nbytes);
+
+/* libFuzzer's hook: change data[0, nbytes) of 'cap' bytes, return its length. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t nbytes, size_t cap,
+			       unsigned seed);
+
+#endif /* TESTS_READER_MUTATOR_H */
