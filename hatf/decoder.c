@@ -8,46 +8,73 @@
  *	`------- fixed -------´ `-- extra --´
  *
  * and the lengths of the first three depend on the tag and the layout only, so
- * they are kept in tables that change with each metadata record.  measure() makes
- * the only comparisons with the end of the bytes; what follows it reads without
- * asking.  A number is fetched as 8 bytes and shifted, whatever its width: the
- * widths change too often in our own traces for a branch on each to be foretold.
- * Where fewer than FETCH_NBYTES are left, the record's numbers are copied to
- * where that is safe.
+ * they are kept in a table that changes with each metadata record.  A number is
+ * fetched as 8 bytes and shifted, whatever its width: the widths change too often
+ * in our own traces for a branch on each to be foretold.
+ *
+ * Nearly all of a trace is runs of heap records (tags 0 to 5) between metadata.
+ * decode_run() takes those, as long as none can reach the end of the bytes, with
+ * no branch that depends on what they hold.  decode_record() takes all others:
+ * there measure() compares with the end of the bytes, and what follows it reads
+ * without asking; where fewer than FETCH_NBYTES are left, the record's numbers are
+ * copied to where that is safe.
  */
 #include "decoder.h"
 
 #include <assert.h>
 
 /* Values of 'extra_nbytes' that are no length: where the length stands. */
-#define LENGTH_V1	0x10000u /* in the last byte of the fixed part */
-#define LENGTH_V2	0x10001u /* in its last two bytes */
-#define LENGTH_METADATA 0x10002u /* it follows from the codes */
+#define LENGTH_V1 0x10000u /* in the last byte of the fixed part */
+#define LENGTH_V2 0x10001u /* in its last two bytes */
 
 /* tag, six numbers of 8 bytes, and 7 bytes that a fetch may run over. */
 #define FETCH_NBYTES (1 + 6 * 8 + 7)
 
-/* Derive the tables from the layout. */
-static void
-settle(struct decoder *d)
-{
-	const struct layout_field *const a =
-		&d->layout.field[HATF_FIELD_ATTRIBUTES];
-	uint32_t length_nbytes = 0, extra = a->nbytes;
+/* The longest record that decode_run() takes: with attributes of 'v1'. */
+#define RUN_RECORD_NBYTES (1 + 6 * 8 + 1 + 255)
+_Static_assert(RUN_RECORD_NBYTES >= FETCH_NBYTES,
+	       "what the last number is fetched with must be there");
 
-	if (a->width == HATF_WIDTH_V1) {
-		length_nbytes = 1;
-		extra = LENGTH_V1;
-	} else if (a->width == HATF_WIDTH_V2) {
-		length_nbytes = 2;
-		extra = LENGTH_V2;
-	}
-	for (unsigned tag = HATF_ALLOC; tag < HATF_COMMENT; tag++) {
-		d->fixed_nbytes[tag] =
-			length_nbytes +
-			(uint32_t)layout_record_nbytes(&d->layout, tag);
-		d->extra_nbytes[tag] = extra;
-	}
+/* The most records of a run; bounds what is on the stack. */
+#define RUN_MAX 1024
+
+/* Fixed bytes of a record, by tag, that come with each byte of a field's width. */
+static const decoder_lengths field_uses[HATF_FIELD_COUNT] = {
+	[HATF_FIELD_SIZE] = { 1, 0, 1, 1, 1, 1 },
+	[HATF_FIELD_ADDRESS] = { 1, 1, 2, 2, 2, 2 },
+	[HATF_FIELD_TIME] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
+	[HATF_FIELD_THREAD] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
+	[HATF_FIELD_HEAP] = { 1, 1, 1, 1, 1, 1, 1, 1 },
+	/* Of the attributes, the length that v1 and v2 begin with. */
+	[HATF_FIELD_ATTRIBUTES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
+};
+
+/* What a field takes of the fixed part. */
+static unsigned
+fixed_width(const struct layout *layout, unsigned field)
+{
+	const struct layout_field *const f = &layout->field[field];
+
+	if (field != HATF_FIELD_ATTRIBUTES)
+		return f->nbytes;
+	return f->width == HATF_WIDTH_V1   ? 1
+	       : f->width == HATF_WIDTH_V2 ? 2
+					   : 0;
+}
+
+/* Let the tables follow a change of 'field', which took 'before' until now. */
+static void
+settle(struct decoder *d, unsigned field, unsigned before)
+{
+	const struct layout_field *const f = &d->layout.field[field];
+	/* Modulo 256, as the sum is: no fixed part is that long. */
+	const uint8_t more = (uint8_t)(fixed_width(&d->layout, field) - before);
+
+	d->fixed_nbytes += field_uses[field] * more;
+	if (field == HATF_FIELD_ATTRIBUTES)
+		d->extra_nbytes = f->width == HATF_WIDTH_V1   ? LENGTH_V1
+				  : f->width == HATF_WIDTH_V2 ? LENGTH_V2
+							      : f->nbytes;
 }
 
 void
@@ -55,24 +82,25 @@ decoder_init(struct decoder *d, bool want_metadata)
 {
 	*d = (struct decoder){ .want_metadata = want_metadata };
 	layout_init(&d->layout);
+	for (unsigned tag = 0; tag < HATF_COMMENT; tag++)
+		d->fixed_nbytes[tag] = 1;
 	d->fixed_nbytes[HATF_COMMENT] = 1 + 2;
-	d->extra_nbytes[HATF_COMMENT] = LENGTH_V2;
-	d->fixed_nbytes[HATF_METADATA] = LAYOUT_METADATA_MIN_NBYTES;
-	d->extra_nbytes[HATF_METADATA] = LENGTH_METADATA;
-	settle(d);
+	for (unsigned field = 0; field < HATF_FIELD_COUNT; field++)
+		settle(d, field, 0);
 }
 
 /*
- * The length of the record at 'p', of which 'left' bytes (at least 1) are there,
- * or 0 if that is not all of it.  '*extra_ret' is the length of its variable
- * part.  Lengths are compared with what is left, never added to a position.
+ * The length of the record at 'p' that is no metadata and of which 'left' bytes
+ * (at least 1) are there, or 0 if that is not all of it.  '*extra_ret' is the
+ * length of its variable part.  Lengths are compared with what is left, never
+ * added to a position.
  */
 static inline size_t
 measure(const struct decoder *d, const uint8_t *p, size_t left,
 	size_t *extra_ret)
 {
 	const size_t fixed = d->fixed_nbytes[p[0]];
-	size_t extra = d->extra_nbytes[p[0]];
+	size_t extra = p[0] == HATF_COMMENT ? LENGTH_V2 : d->extra_nbytes;
 
 	if (fixed > left)
 		return 0;
@@ -80,8 +108,6 @@ measure(const struct decoder *d, const uint8_t *p, size_t left,
 		extra = p[fixed - 1];
 	else if (extra == LENGTH_V2)
 		extra = get_be16(p + fixed - 2);
-	else if (extra == LENGTH_METADATA)
-		extra = layout_metadata_nbytes(p) - fixed;
 	if (extra > left - fixed)
 		return 0;
 	*extra_ret = extra;
@@ -174,18 +200,10 @@ fail(struct decoder *d, enum hatf_status status, const char *field)
 	return false;
 }
 
-/* Apply the metadata record at 'p'. */
-static bool
-decode_metadata(struct decoder *d, const uint8_t *p, struct hatf_record *rec)
+static inline void
+clear_metadata(struct hatf_record *rec)
 {
-	layout_get_metadata(p, &rec->metadata);
-
-	const char *const illegal = layout_apply(&d->layout, &rec->metadata);
-
-	if (illegal != NULL)
-		return fail(d, HATF_BAD_METADATA, illegal);
-	settle(d);
-	return true;
+	memset(&rec->metadata, 0, sizeof(rec->metadata));
 }
 
 /*
@@ -203,18 +221,63 @@ clear(struct hatf_record *rec)
 	rec->time = 0;
 	rec->thread = 0;
 	rec->heap = 0;
-	rec->metadata.op = 0;
-	rec->metadata.field = 0;
-	rec->metadata.argument = 0;
-	rec->metadata.value = 0;
-	rec->metadata.stride = 0;
+	clear_metadata(rec);
+}
+
+/* There is no whole record. */
+static bool
+want_more(struct decoder *d)
+{
+	d->stop = DECODER_MORE;
+	return false;
 }
 
 /*
- * Decode the record at '*next' into 'rec' and step over it.  False, with 'stop'
- * set, if there is none or it is bad.
+ * Apply the metadata record at '*next' and step over it.  'rec' gets it if the
+ * caller of decoder_decode() wants metadata.  False as for decode_record().
  */
-static inline bool
+static bool
+decode_metadata(struct decoder *d, const uint8_t **next, const uint8_t *end,
+		struct hatf_record *rec)
+{
+	const uint8_t *const p = *next;
+	const size_t left = (size_t)(end - p);
+	struct hatf_metadata m;
+
+	if (left < LAYOUT_METADATA_MIN_NBYTES)
+		return want_more(d);
+
+	const size_t nbytes = layout_metadata_nbytes(p);
+
+	if (left < nbytes)
+		return want_more(d);
+	layout_get_metadata(p, &m);
+
+	const unsigned before = m.field < HATF_FIELD_COUNT
+					? fixed_width(&d->layout, m.field)
+					: 0;
+	const char *const illegal = layout_apply(&d->layout, &m);
+
+	if (illegal != NULL)
+		return fail(d, HATF_BAD_METADATA, illegal);
+	settle(d, m.field, before);
+	if (d->want_metadata) {
+		clear(rec);
+		rec->tag = HATF_METADATA;
+		rec->offset = d->offset;
+		rec->metadata = m;
+	}
+	d->tag_count[HATF_METADATA]++;
+	d->offset += nbytes;
+	*next = p + nbytes;
+	return true;
+}
+
+/*
+ * Decode the record at '*next', which is no metadata, into 'rec' and step over
+ * it.  False, with 'stop' set, if there is none or it is bad.
+ */
+static bool
 decode_record(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	      struct hatf_record *rec)
 {
@@ -222,43 +285,262 @@ decode_record(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	const size_t left = (size_t)(end - p);
 	size_t extra;
 
-	if (left == 0) {
-		d->stop = DECODER_MORE;
-		return false;
-	}
 	if (p[0] >= HATF_TAG_COUNT)
 		return fail(d, HATF_BAD_TAG, "tag");
 
 	const size_t nbytes = measure(d, p, left, &extra);
 
-	if (nbytes == 0) {
-		d->stop = DECODER_MORE;
-		return false;
-	}
+	if (nbytes == 0)
+		return want_more(d);
 	clear(rec);
 	rec->tag = p[0];
 	rec->offset = d->offset;
-	if (p[0] == HATF_METADATA) {
-		if (!decode_metadata(d, p, rec))
-			return false;
-	} else {
-		if (extra != 0) {
-			rec->attributes = p + (nbytes - extra);
-			rec->attributes_nbytes = (uint32_t)extra;
-		}
-		if (p[0] == HATF_COMMENT)
-			d->stop = DECODER_COMMENT;
-		else if (left >= FETCH_NBYTES)
-			decode_numbers(d->layout.field, p, rec);
-		else
-			decode_last_numbers(d->layout.field, p, left, rec);
-		d->record_count++;
-		count_event(d, rec);
+	if (extra != 0) {
+		rec->attributes = p + (nbytes - extra);
+		rec->attributes_nbytes = (uint32_t)extra;
 	}
+	if (p[0] == HATF_COMMENT)
+		d->stop = DECODER_COMMENT;
+	else if (left >= FETCH_NBYTES)
+		decode_numbers(d->layout.field, p, rec);
+	else
+		decode_last_numbers(d->layout.field, p, left, rec);
+	d->record_count++;
 	d->tag_count[p[0]]++;
+	count_event(d, rec);
 	d->offset += nbytes;
 	*next = p + nbytes;
 	return true;
+}
+
+/* ---------------------------------------------------------------- runs */
+
+/*
+ * A field during a run, in the form that takes the fewest steps: a value is
+ * 'bias' + (raw ^ sign), and a field that follows adds that and 'step' to 'bias'.
+ */
+struct lane {
+	uint64_t bias; /* origin - sign */
+	uint64_t sign;
+	uint64_t mask;
+	uint64_t step;	  /* the field's, less 'sign' */
+	uint64_t follows; /* all ones or 0 */
+	unsigned shift;
+	unsigned nbytes;
+};
+
+static inline struct lane
+lane_open(const struct layout_field *f)
+{
+	return (struct lane){
+		.bias = f->origin - f->sign,
+		.sign = f->sign,
+		.mask = f->mask,
+		.step = f->step - f->sign,
+		.follows = 0 - (uint64_t)f->follows,
+		.shift = -8u * f->nbytes & 63,
+		.nbytes = f->nbytes,
+	};
+}
+
+static inline void
+lane_close(const struct lane *l, struct layout_field *f)
+{
+	f->origin = l->bias + l->sign;
+}
+
+/* The number at 'p' if 'there' is all ones, or 0 if that is 0. */
+static inline uint64_t
+lane_take(struct lane *l, const uint8_t *p, uint64_t there)
+{
+	const uint64_t raw = (get_be64(p) >> l->shift & l->mask) ^ l->sign;
+	const uint64_t value = l->bias + raw;
+
+	l->bias += (raw + l->step) & l->follows & there;
+	return value & there;
+}
+
+/*
+ * The records of a run that announce others, in order: only they make it unsure
+ * which records begin an event.
+ */
+struct announcers {
+	size_t count;
+	uint16_t idx[RUN_MAX];
+};
+
+/* The state of a run, in registers as far as they go. */
+struct run {
+	struct lane size, address, thread, heap, time;
+	size_t sized_count, realloc_count; /* tags but 1; tags 2 to 5 */
+};
+
+static inline __attribute__((always_inline)) struct run
+run_open(const struct layout_field *f)
+{
+	return (struct run){
+		.size = lane_open(&f[HATF_FIELD_SIZE]),
+		.address = lane_open(&f[HATF_FIELD_ADDRESS]),
+		.thread = lane_open(&f[HATF_FIELD_THREAD]),
+		.heap = lane_open(&f[HATF_FIELD_HEAP]),
+		.time = lane_open(&f[HATF_FIELD_TIME]),
+	};
+}
+
+/* Put the state after 'n' records of 'nbytes' back into 'd'. */
+static inline __attribute__((always_inline)) void
+run_close(const struct run *run, struct decoder *d, size_t n, size_t nbytes)
+{
+	struct layout_field *const f = d->layout.field;
+
+	lane_close(&run->size, &f[HATF_FIELD_SIZE]);
+	lane_close(&run->address, &f[HATF_FIELD_ADDRESS]);
+	lane_close(&run->thread, &f[HATF_FIELD_THREAD]);
+	lane_close(&run->heap, &f[HATF_FIELD_HEAP]);
+	lane_close(&run->time, &f[HATF_FIELD_TIME]);
+	d->tag_count[HATF_ALLOC] += run->sized_count - run->realloc_count;
+	d->tag_count[HATF_FREE] += n - run->sized_count;
+	d->record_count += n;
+	d->offset += nbytes;
+}
+
+/* The thread, heap and time at 'p'. */
+static inline __attribute__((always_inline)) void
+run_take_tail(struct run *run, const uint8_t *p, struct hatf_record *rec)
+{
+	rec->thread = lane_take(&run->thread, p, UINT64_MAX);
+	p += run->thread.nbytes;
+	rec->heap = lane_take(&run->heap, p, UINT64_MAX);
+	p += run->heap.nbytes;
+	rec->time = lane_take(&run->time, p, UINT64_MAX);
+}
+
+/*
+ * Decode heap records from '*next' on, at most 'max', until there is another tag
+ * or fewer than RUN_RECORD_NBYTES are left.  Returns how many there were.
+ * Constant for each copy of it: 'has_tail' if thread, heap or time are stored or
+ * change, 'has_attributes' if there are any.
+ */
+static inline __attribute__((always_inline)) size_t
+decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
+	   struct hatf_record *records, size_t max,
+	   struct announcers *announcers, const bool has_tail,
+	   const bool has_attributes)
+{
+	struct run run = run_open(d->layout.field);
+	const size_t free_nbytes = d->fixed_nbytes[HATF_FREE];
+	const uint64_t offset = d->offset;
+	const uint8_t *const start = *next;
+	const uint8_t *const last = end - RUN_RECORD_NBYTES;
+	const uint8_t *p = start;
+	size_t n = 0;
+
+	announcers->count = 0;
+	for (; n < max && p <= last && p[0] <= HATF_REALLOC_FREE; n++) {
+		struct hatf_record *const rec = &records[n];
+		const unsigned tag = p[0];
+		/* All ones where the tag has a size. */
+		const uint64_t has_size = 0 - (uint64_t)(tag != HATF_FREE);
+		const size_t size_nbytes = has_size & run.size.nbytes;
+		const uint8_t *q = p + 1 + size_nbytes;
+		size_t extra = 0;
+
+		clear_metadata(rec);
+		rec->tag = (uint8_t)tag;
+		rec->offset = offset + (uint64_t)(p - start);
+		rec->size = lane_take(&run.size, p + 1, has_size);
+		rec->old_address = 0;
+		p += free_nbytes + size_nbytes;
+		if (tag > HATF_FREE) {
+			rec->old_address =
+				lane_take(&run.address, q, UINT64_MAX);
+			q += run.address.nbytes;
+			p += run.address.nbytes;
+			if (tag > HATF_REALLOC_NO_ALLOC)
+				announcers->idx[announcers->count++] =
+					(uint16_t)n;
+			d->tag_count[tag]++;
+			run.realloc_count++;
+		}
+		run.sized_count -= has_size;
+		rec->address = lane_take(&run.address, q, UINT64_MAX);
+		rec->thread = run.thread.bias;
+		rec->heap = run.heap.bias;
+		rec->time = run.time.bias;
+		if (has_tail)
+			run_take_tail(&run, q + run.address.nbytes, rec);
+		if (has_attributes)
+			extra = d->extra_nbytes == LENGTH_V1 ? p[-1]
+							     : d->extra_nbytes;
+		rec->attributes = extra != 0 ? p : NULL;
+		rec->attributes_nbytes = (uint32_t)extra;
+		p += extra;
+	}
+	run_close(&run, d, n, (size_t)(p - start));
+	*next = p;
+	return n;
+}
+
+/* Can the record at 'p' begin a run? */
+static inline bool
+begins_run(const struct decoder *d, const uint8_t *p, const uint8_t *end)
+{
+	return end - p >= RUN_RECORD_NBYTES && p[0] <= HATF_REALLOC_FREE &&
+	       d->extra_nbytes != LENGTH_V2;
+}
+
+/* Count a run's logical events: all records but those that were announced. */
+static inline void
+count_run(struct decoder *d, const struct hatf_record *records, size_t n,
+	  const struct announcers *announcers)
+{
+	struct pairing *const pair = &d->pairing;
+	size_t i = 0;
+
+	d->event_count += n;
+	for (size_t k = 0;; k++) {
+		for (; i < n && (pair->alloc_expected || pair->free_expected);
+		     i++)
+			d->event_count -=
+				pairing_role(pair, &records[i]) == PAIRING_PART;
+		if (k == announcers->count)
+			break;
+		/* Unless it came where another's parts were expected. */
+		if (announcers->idx[k] >= i) {
+			i = announcers->idx[k];
+			pairing_role(pair, &records[i++]);
+		}
+	}
+}
+
+/* One copy of decode_run() for each of what is common. */
+static size_t
+decode_any_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
+	       struct hatf_record *records, size_t max)
+{
+	const struct layout_field *const f = d->layout.field;
+	const bool has_tail = f[HATF_FIELD_THREAD].nbytes != 0 ||
+			      f[HATF_FIELD_HEAP].nbytes != 0 ||
+			      f[HATF_FIELD_TIME].nbytes != 0 ||
+			      f[HATF_FIELD_THREAD].follows ||
+			      f[HATF_FIELD_HEAP].follows ||
+			      f[HATF_FIELD_TIME].follows;
+	struct announcers announcers;
+	size_t n;
+
+	if (max > RUN_MAX)
+		max = RUN_MAX;
+	if (d->extra_nbytes != 0)
+		n = decode_run(d, next, end, records, max, &announcers, true,
+			       true);
+	else if (has_tail)
+		n = decode_run(d, next, end, records, max, &announcers, true,
+			       false);
+	else
+		n = decode_run(d, next, end, records, max, &announcers, false,
+			       false);
+	count_run(d, records, n, &announcers);
+	return n;
 }
 
 size_t
@@ -269,10 +551,15 @@ decoder_decode(struct decoder *d, const uint8_t **next, const uint8_t *end,
 
 	d->stop = DECODER_FULL;
 	while (n < max && d->stop == DECODER_FULL) {
-		if (!decode_record(d, next, end, &records[n]))
-			break;
-		if (records[n].tag != HATF_METADATA || d->want_metadata)
-			n++;
+		if (*next == end)
+			want_more(d);
+		else if (begins_run(d, *next, end))
+			n += decode_any_run(d, next, end, records + n, max - n);
+		else if ((*next)[0] == HATF_METADATA)
+			n += decode_metadata(d, next, end, &records[n]) &&
+			     d->want_metadata;
+		else
+			n += decode_record(d, next, end, &records[n]);
 	}
 	return n;
 }

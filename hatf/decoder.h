@@ -32,12 +32,17 @@ enum decoder_stop {
 	DECODER_BAD,	 /* see 'status' and 'field' */
 };
 
+/* A length for each tag; added up as one. */
+typedef uint8_t decoder_lengths __attribute__((vector_size(16)));
+
 struct decoder {
 	struct layout layout;
-	/* Derived from 'layout': what a record takes before its variable part,
-	 * and the length of that or one of the LENGTH_ codes of decoder.c. */
-	uint32_t fixed_nbytes[HATF_TAG_COUNT];
-	uint32_t extra_nbytes[HATF_TAG_COUNT];
+	/*
+	 * Derived from 'layout': what a record takes before its variable part,
+	 * and the length of that or one of the LENGTH_ codes of decoder.c.
+	 */
+	decoder_lengths fixed_nbytes;
+	uint32_t extra_nbytes; /* tags 0 to 9 */
 	uint64_t offset;       /* of the next record in the stream, bytes */
 	uint64_t record_count; /* tags 0 to 10 */
 	uint64_t event_count;  /* logical events */

@@ -9,6 +9,7 @@
  */
 #include "decoder.h"
 #include "hand.h"
+#include "mini.h"
 
 #define MAX	     64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -512,6 +513,160 @@ START_TEST(events_are_counted_as_reallocs_with_their_parts)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- long runs */
+
+#define LONG_COUNT 20000
+
+/* A legal metadata record for any field. */
+static void
+put_random_metadata(struct hand *h, uint64_t *seed)
+{
+	static const uint8_t numbers[] = { 0, 1, 2, 4, 8 };
+	static const uint8_t strings[] = { 0, 0, 1, 2, 4, 8, 9, 9, 10 };
+	const uint64_t r = mini_random(seed);
+	const unsigned field = (unsigned)(r % 6);
+
+	if (r >> 8 & 1)
+		hand_width(h, field,
+			   field == 5 ? strings[(r >> 16) % COUNT(strings)]
+				      : numbers[(r >> 16) % COUNT(numbers)]);
+	else if (field == 5)
+		hand_interpretation(h, field, r >> 16 & 1, r >> 16 & 1, 0, 0);
+	else {
+		const unsigned kind = (unsigned)(r >> 16) % 5;
+
+		hand_interpretation(h, field, kind,
+				    kind == HATF_STRIDE ? 2 : kind != HATF_NONE,
+				    mini_random(seed), mini_random(seed));
+	}
+}
+
+/* A record of random content, as 'm', which has read all of 'h', wants it. */
+static void
+put_random_record(struct hand *h, const struct mini *m, uint64_t *seed)
+{
+	static const uint8_t tags[] = { 0, 0, 0, 1, 1, 1, 2, 3,
+					3, 4, 5, 6, 7, 8, 9, 10 };
+	/* Long stretches of alloc and free, and others of everything. */
+	const bool calm = h->used >> 14 & 1;
+	const uint64_t r = mini_random(seed);
+	const unsigned tag = calm ? r % 2 : tags[r % COUNT(tags)];
+	const unsigned width = m->field[5].width;
+	size_t numbers = 0, extra = tag == HATF_COMMENT ? r >> 8 & 127 : width;
+
+	for (unsigned field = 0; field < 5; field++)
+		if (layout_tag_fields(tag) >> field & 1)
+			numbers += m->field[field].width;
+	if (tag >= HATF_REALLOC_NO_ALLOC && tag <= HATF_REALLOC_FREE)
+		numbers += m->field[1].width;
+	hand_put(h, tag, 1);
+	/* Small ones come twice, so that reallocs find their parts. */
+	for (size_t i = 0; i < numbers; i++)
+		hand_put(h, mini_random(seed) % 2, 1);
+	if (tag == HATF_COMMENT || width >= HATF_WIDTH_V1) {
+		extra = r >> 8 & (r >> 32 & 1 ? 255 : 3);
+		hand_put(h, extra,
+			 tag != HATF_COMMENT && width == HATF_WIDTH_V1 ? 1 : 2);
+	}
+	for (size_t i = 0; i < extra; i++)
+		hand_put(h, mini_random(seed), 1);
+}
+
+/* 'h' becomes a stream of everything, and 'want' its data records. */
+static void
+make_long(struct hand *h, struct hatf_record *want)
+{
+	uint64_t seed = 88172645463325252u;
+	struct mini m;
+
+	mini_init(&m, NULL, 0);
+	m.lenient = true;
+	for (size_t n = 0; n < LONG_COUNT; n++) {
+		const size_t before = h->used;
+		struct hatf_record ignored;
+
+		if (mini_random(&seed) % 32 == 0)
+			put_random_metadata(h, &seed);
+		m.start = h->bytes;
+		m.next = h->bytes + before;
+		m.end = h->bytes + h->used;
+		mini_check(!mini_read(&m, &ignored));
+		put_random_record(h, &m, &seed);
+		/* hand_put() may have moved the bytes. */
+		m.next = h->bytes + (m.next - m.start);
+		m.start = h->bytes;
+		m.end = h->bytes + h->used;
+		mini_check(mini_read(&m, &want[n]));
+		mini_check(m.next == m.end);
+	}
+	/* The attributes have moved with them. */
+	mini_init(&m, h->bytes, h->used);
+	m.lenient = true;
+	for (size_t n = 0; n < LONG_COUNT; n++)
+		mini_check(mini_read(&m, &want[n]));
+}
+
+/* Decode 'h', showing 'step' bytes more each time, in batches of 'max'. */
+static void
+decode_long(const struct hand *h, size_t step, size_t max,
+	    const struct hatf_record *want, struct decoder *d)
+{
+	static struct hatf_record batch[LONG_COUNT];
+	struct guarded g;
+	size_t seen = 0, shown = 0;
+
+	guard(&g, h->bytes, h->used);
+
+	const uint8_t *next = g.bytes;
+
+	decoder_init(d, false);
+	while (next != g.bytes + h->used) {
+		if (d->stop == DECODER_MORE)
+			shown = h->used - shown < step ? h->used : shown + step;
+
+		const size_t n =
+			decoder_decode(d, &next, g.bytes + shown, batch, max);
+
+		mini_check(d->stop != DECODER_BAD);
+		for (size_t i = 0; i < n; i++, seen++) {
+			mini_assert_same(&batch[i], &want[seen]);
+			mini_check(batch[i].offset == want[seen].offset);
+		}
+		mini_check(d->offset == (size_t)(next - g.bytes));
+	}
+	ck_assert_uint_eq(seen, LONG_COUNT);
+	unguard(&g);
+}
+
+START_TEST(runs_of_any_layout_are_what_they_are_one_by_one)
+{
+	static struct hatf_record want[LONG_COUNT];
+	struct hand h = { 0 };
+	struct decoder slow, fast;
+	struct pairing pair = { 0 };
+	uint64_t event_count = 0, tag_count[HATF_TAG_COUNT] = { 0 };
+
+	make_long(&h, want);
+	for (size_t i = 0; i < LONG_COUNT; i++) {
+		event_count += pairing_role(&pair, &want[i]) == PAIRING_EVENT;
+		tag_count[want[i].tag]++;
+	}
+	/* Ever so few bytes at a time, no run can begin. */
+	decode_long(&h, 1, LONG_COUNT, want, &slow);
+	ck_assert_uint_eq(slow.event_count, event_count);
+	tag_count[HATF_METADATA] = slow.tag_count[HATF_METADATA];
+	for (size_t max = 1; max <= LONG_COUNT; max = 3 * max + 1) {
+		decode_long(&h, h.used, max, want, &fast);
+		ck_assert_uint_eq(fast.event_count, event_count);
+		ck_assert_mem_eq(fast.tag_count, tag_count, sizeof(tag_count));
+		ck_assert_uint_eq(fast.record_count, LONG_COUNT);
+	}
+	decode_long(&h, 1000, LONG_COUNT, want, &fast);
+	ck_assert_uint_eq(fast.event_count, event_count);
+	hand_fini(&h);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -530,6 +685,7 @@ main(void)
 		metadata_is_delivered_on_request,
 		a_record_in_pieces_is_decoded_when_it_is_whole,
 		events_are_counted_as_reallocs_with_their_parts,
+		runs_of_any_layout_are_what_they_are_one_by_one,
 	};
 
 	return hand_run("decoder", tests, COUNT(tests));
