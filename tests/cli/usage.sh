@@ -19,7 +19,7 @@ wrong()
 wrong "hatf: a command is missing (see 'hatf --help')"
 wrong "hatf: unknown command 'frobnicate' *" frobnicate
 wrong "hatf: unknown option '--frobnicate' *" --frobnicate
-for command in record info dump verify; do
+for command in record info dump tables verify; do
 	wrong "hatf $command: unknown * '--frobnicate' (see 'hatf $command --help')" \
 		"$command" --frobnicate x
 	wrong "hatf $command: unknown option '-Q' *" "$command" -Q x
@@ -34,6 +34,10 @@ wrong "hatf dump: --count: not a number: '18446744073709551616' *" \
 	dump --count 18446744073709551616 a
 wrong 'hatf dump: --count needs an argument *' dump --count
 wrong "hatf verify: --max: not a number: 'all' *" verify --max all a
+wrong "hatf tables: --format: unknown: 'html' (want one of text, *" \
+	tables --format html a
+wrong "hatf tables: --runs: at most 99 *" tables --runs 100 a
+wrong "hatf tables: --jobs: at least 1 *" tables --jobs 0 a
 wrong "hatf record: --clock: unknown: 'sun' (want one of auto, off, *" \
 	record --clock sun true
 wrong "hatf record: --compress: unknown: 'gzip:4' *" record -z gzip:4 true

@@ -1,0 +1,205 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# tables.sh - 'hatf tables' tells what another count of the same trace tells
+#
+# Table 3 is counted again by awk from 'hatf dump'; the sizes by 'wc' from what
+# 'hatf convert' writes.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# What each record does to the live set; what a realloc announces does nothing
+# more.  Prints table 3 in single units, exactly.
+count_again()
+{
+	"$HATF" dump "$1" | sed 's/[a-z]*=//g' | awk '
+		function live(address, size)
+		{
+			dead(address)
+			blocks[address] = size
+			objects++
+			bytes += size
+			if (objects > max_objects) max_objects = objects
+			if (bytes > max_bytes) max_bytes = bytes
+		}
+		function dead(address)
+		{
+			if (!(address in blocks)) return
+			objects--
+			bytes -= blocks[address]
+			delete blocks[address]
+		}
+		$2 == "alloc" && $4 != "0x0" {
+			allocs++
+			total += $3
+			if (announced != $4) live($4, $3)
+			announced = ""
+		}
+		$2 == "free" {
+			frees++
+			if (leaving != $3) dead($3)
+			leaving = ""
+		}
+		$2 ~ /^realloc/ {
+			reallocs++
+			if ($2 == "reallocNoAlloc" && $4 == "0x0") next
+			dead($5)
+			if ($4 != "0x0") live($4, $3)
+			announced = $2 ~ /Alloc/ && $2 !~ /No/ ? $4 : ""
+			leaving = $2 ~ /Free/ ? $5 : ""
+		}
+		END {
+			print allocs + 0, reallocs + 0, frees + 0, total + 0,
+				max_objects + 0, max_bytes + 0
+		}'
+}
+
+# table3 PROGRAM: the same from the CSV on stdin
+table3()
+{
+	awk -F, -v program="$1" '
+		$1 == 3 && $2 == "measured" && $3 == program && $4 != "avg bytes" {
+			printf "%s%.0f", n++ ? " " : "", $6 * 1000
+		}
+		END { print "" }'
+}
+
+# value TABLE SOURCE PROGRAM COLUMN FIGURE: from the CSV in 'out'
+value()
+{
+	awk -F, -v key="$1,$2,$3,$4,$5" \
+		'index($0, key ",") == 1 { print $6 }' out
+}
+
+# Every tag, a failed allocation and a failed realloc.
+{
+	header unit=us
+	layout
+	alloc 100 0x1000 0 0 10
+	alloc 50 0x2000 0 0 11 '\x01'
+	alloc 9999 0 0 0 12
+	resize 2 70 0x2000 0x2000 0 0 13
+	resize 2 5000 0x2000 0 0 0 13
+	resize 3 200 0x1000 0x3000 0 0 14
+	alloc 200 0x3000 0 0 14
+	free 0x1000 0 0 14
+	thread_event 8 1 15
+	resize 4 7 0 0x5000 1 0 16
+	alloc 7 0x5000 1 0 16
+	heap_event 6 3 1 17
+	alloc 8 0x6000 1 3 18
+	free 0x6000 1 3 19
+	heap_event 7 3 1 20
+	resize 5 0 0x5000 0 1 0 21
+	free 0x5000 1 0 21
+	free 0x2000 0 0 22
+	comment 'a remark'
+	thread_event 9 1 23
+} >all.hatf
+trailer all.hatf 11 21
+check 'all: counted by hand' "$(count_again all.hatf)" '5 5 4 365 4 285'
+
+run "$HATF" tables --format csv --runs 1 all.hatf
+check_status all 0
+check_silent all
+check 'all: table 3' "$(table3 all <out)" "$(count_again all.hatf)"
+check 'all: average size' "$(value 3 measured all 'avg bytes' '')" 73
+check 'all: first line' "$(head -1 out)" 'table,source,program,column,figure,value'
+check 'all: columns of CSV' "$(awk -F, 'NF != 6' out)" ''
+# Ours and the paper's, which has no average in table 3.
+check 'all: rows of table 4' \
+	"$(awk -F, '$1 == 4 { print $2 ":" $3 }' out | uniq | xargs)" \
+	'measured:all measured:average paper:espresso.largest paper:espresso.test2 paper:vortex paper:twolf paper:average'
+check 'the paper: table 4' "$(value 4 paper average 'HATF SplitAddr' compressed)" 1.54
+check 'the paper: table 5' "$(value 5 paper twolf ASCII/Perl read)" 17190
+check 'the paper: table 6' "$(value 6 paper vortex 'HATF (best)' write)" 9680
+check 'the paper: table 7' "$(value 7 paper twolf 'Combined Size' uncompressed)" 5.51
+check 'the paper: table 8' "$(value 8 paper twolf Stride uncompressed)" 6.89
+
+# The columns of the paper's averages are the averages of its columns.
+awk -F, '$2 == "paper" && $1 >= 4 && $3 != "average difference" {
+		key = $1 "," $4 "," $5
+		if ($3 == "average") average[key] = $6
+		else sum[key] += $6 / 4
+	}
+	END {
+		for (key in average) {
+			d = average[key] - sum[key]
+			if (d < 0) d = -d
+			if (d > (key ~ /^[56]/ ? 11 : 0.011)) print key, d
+		}
+	}' out | grep . >&2 && fail 'the paper: averages that are none'
+
+# The same through a pipe and compressed, times left out.
+gzip -c all.hatf >zipped.hatf.gz
+run "$HATF" tables -f csv -r 0 zipped.hatf.gz
+check_status zipped 0
+check 'zipped: table 3' "$(table3 zipped <out)" "$(count_again all.hatf)"
+check 'zipped: no times' "$(awk -F, '($1 == 5 || $1 == 6) &&
+	$2 == "measured" && $6 != "-"' out)" ''
+"$HATF" tables -f csv -r 0 - <zipped.hatf.gz >stdin
+sed 's/,zipped,/,stdin,/' out | diff -q - stdin >/dev/null ||
+	fail 'standard input: differs'
+# shellcheck disable=SC2002 # a pipe is what this is about
+cat zipped.hatf.gz | "$HATF" tables -f csv -r 0 - | diff -q - stdin >/dev/null ||
+	fail 'a pipe: differs'
+check 'a pipe: nothing left behind' \
+	"$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'hatf-??????')" ''
+
+# For people: each line of Markdown has as many cells as the one before it.
+run "$HATF" tables -f markdown -r 0 all.hatf
+check_status markdown 0
+check 'markdown: tables' "$(grep -c '^### Table' out)" 8
+awk -F'|' '/^\|/ { if (n && NF != n) print; n = NF } !/^\|/ { n = 0 }' out |
+	grep . >&2 && fail 'markdown: ragged tables'
+run "$HATF" tables -r 0 all.hatf
+check_status text 0
+grep -qE '^all +0\.0[01] ' out || fail 'text: no row'
+grep -qE '^paper: twolf +575\.0 +0\.00 +493\.0 +17920 ' out || fail 'text: paper'
+
+# A name that would break the table.
+cp all.hatf $'a,"|\x1b[2J.hatf'
+run "$HATF" tables -f csv -r 0 $'a,"|\x1b[2J.hatf'
+check 'a name: CSV' "$(sed -n 2p out)" \
+	$'3,measured,"a,""|\x1b[2J",allocs/1000,,0.005'
+run "$HATF" tables -f markdown -r 0 $'a,"|\x1b[2J.hatf'
+grep -qF '| a,"!\x1b[2J ' out || fail 'a name: Markdown'
+
+# What is bad is said, what is good is shown.
+printf 'no trace' >text
+head -c "$(($(stat -c %s all.hatf) - 30))" all.hatf >cut.hatf
+run "$HATF" tables -f csv -r 0 text cut.hatf all.hatf missing
+check_status bad 1
+check 'bad: complaints' "$(cut -d : -f 2 err | xargs)" 'text cut.hatf missing'
+check 'bad: cut off' "$(table3 cut <out)" "$(count_again all.hatf)"
+check 'bad: good ones' "$(table3 all <out)" "$(count_again all.hatf)"
+run "$HATF" tables text
+check 'nothing good' "$status $(wc -c <out)" '1 0'
+"$HATF" tables -r 0 all.hatf >/dev/full 2>err
+status=$?
+check_status 'full disk' 1
+
+# A trace without a data record has no figures that would need one.
+{
+	header unit=us
+	layout
+} >none.hatf
+trailer none.hatf 0 1
+run "$HATF" tables -f csv --runs 1 none.hatf
+check_status none 0
+check 'none: no figures' "$(awk -F, '$2 == "measured" && $1 != 3 && $1 != 10 &&
+	$6 != "-"' out)" ''
+
+# A real one.
+if [ -e "$BUILD/libhatftrace.so" ]; then
+	run "$HATF" record -o real.hatf.gz -- bash -c \
+		'for ((i = 0; i < 300; i++)); do x=$x$i a[i]=$x; done'
+	check_status 'a real one: record' 0
+	run "$HATF" tables -f csv --runs 1 --records 1000 real.hatf.gz
+	check_status 'a real one' 0
+	check_silent 'a real one'
+	check 'a real one: table 3' "$(table3 real <out)" \
+		"$(count_again real.hatf.gz)"
+fi
+
+finish

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * paper.h - the figures of the paper, to stand beside ours
+ *
+ * Tables 3 to 8 of Chilimbi, Jones, Zorn: "Designing a Trace Format for Heap
+ * Allocation Events", ISMM 2000, as printed there.  A row is a program, the last
+ * one the paper's own average (table 3 has none); a pair is uncompressed and
+ * compressed bytes a data record, or the time to read and to write one.
+ */
+#ifndef PAPER_H
+#define PAPER_H
+
+#define PAPER_PROGRAMS 4
+#define PAPER_ROWS     (PAPER_PROGRAMS + 1)
+
+/* The programs, then "average". */
+extern const char *const paper_rows[PAPER_ROWS];
+
+/* Thousands of allocs, reallocs, frees, bytes, most live objects and bytes; and
+ * the average size in bytes. */
+extern const double paper_table3[PAPER_PROGRAMS][7];
+
+/* Simple Binary, ASCII, HATF (naive), HATF (best), Split Stream, HATF SplitAddr;
+ * table 5 also ASCII/Perl.  Times are microseconds. */
+extern const double paper_table4[PAPER_ROWS][6][2];
+extern const double paper_table5[PAPER_ROWS][7][2];
+extern const double paper_table6[PAPER_ROWS][6][2];
+/* "average difference", the last row of table 6. */
+extern const double paper_table6_difference[6][2];
+
+/* Naive, Small Size, Same Size, Combined Size. */
+extern const double paper_table7[PAPER_ROWS][4][2];
+
+/* BaseOffset 1-byte, BaseOffset 2-bytes, Best BaseOffset, Stride, HATF (best). */
+extern const double paper_table8[PAPER_ROWS][5][2];
+
+#endif /* PAPER_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h - the paper's tables, filled with what was measured
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "breakdown.h"
+#include "census.h"
+#include "grid.h"
+#include "sizing.h"
+#include "timing.h"
+
+/* The placements that table 9 compares. */
+#define REPORT_BREAKDOWNS 3
+extern const enum encoding report_breakdowns[REPORT_BREAKDOWNS];
+
+/* One trace. */
+struct measured {
+	char *name;
+	struct census census;
+	struct sizing sizing;
+	struct timing timing;
+	struct breakdown breakdowns[REPORT_BREAKDOWNS];
+};
+
+struct report {
+	struct measured *traces;
+	size_t count;
+	enum grid_format format;
+	unsigned runs;
+	uint64_t timed_max; /* records of a trace that were timed, at most */
+};
+
+/* Print all tables.  False without memory, which has been said then. */
+bool report_print(const struct report *r, struct out *o);
+
+#endif /* REPORT_H */

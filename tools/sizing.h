@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sizing.h - how long a trace is in each encoding
+ */
+#ifndef SIZING_H
+#define SIZING_H
+
+#include "encoding.h"
+
+/* What is not there. */
+#define SIZING_UNKNOWN UINT64_MAX
+
+struct sizing {
+	/* Of the whole trace in the paper's content: plain, compressed. */
+	uint64_t nbytes[ENCODING_COUNT][2];
+	/* With all that it holds, as the recorder would compress it. */
+	uint64_t whole_nbytes[ENCODING_COUNT];
+};
+
+/*
+ * Fill in 'sizing', with 'jobs' threads at once.  Memory is that of 'jobs'
+ * writers.  False if something failed, which has been said then; what failed is
+ * unknown.
+ */
+bool sizing_take(struct sizing *sizing, const struct spool *trace,
+		 unsigned jobs);
+
+#endif /* SIZING_H */

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.c - hatf tables: the paper's tables for these traces */
+#include "commands.h"
+#include "opt.h"
+#include "report.h"
+#include "speak.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RUNS_DEFAULT	3
+#define RECORDS_DEFAULT 2000000
+
+enum {
+	OPT_FORMAT,
+	OPT_RUNS,
+	OPT_RECORDS,
+	OPT_JOBS,
+};
+
+static const struct opt options[] = {
+	{ "format", 'f', "FORMAT", "text (the default), markdown or csv" },
+	{ "runs", 'r', "N",
+	  "time everything N times and print medians (default 3);\n"
+	  "0: no times" },
+	{ "records", 'n', "N",
+	  "time the first N records of a trace (default 2000000)" },
+	{ "jobs", 'j', "N",
+	  "find sizes with N threads (default: as many as there are\n"
+	  "CPUs); times are taken with one" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf tables",
+	"[OPTIONS] TRACE...",
+	"Print tables 3 to 8 of the paper that defines HATF for these traces, "
+	"beside\n"
+	"the paper's own figures: what the programs did, the bytes that each "
+	"encoding\n"
+	"takes for a record, and the time to read and write one.  Two more "
+	"tables show\n"
+	"where the bytes of whole traces go, and the ratios that matter.\n"
+	"TRACE is in any format, compressed or not; '-' is standard input.\n",
+	"A figure that could not be had is shown as '-'.\n"
+	"Exit status: 0 fine, 1 if a trace could not be read or is not "
+	"complete,\n"
+	"2 for wrong usage.\n",
+	false,
+	options
+};
+
+struct tables {
+	struct report report;
+	uint64_t runs, jobs;
+	bool failed;
+};
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	static const char *const formats[] = { "text", "markdown", "csv",
+					       NULL };
+	struct tables *const t = ctx;
+
+	switch (idx) {
+	case OPT_FORMAT:
+		if (!opt_parse_word("--format", value, formats))
+			return false;
+		for (unsigned i = 0; formats[i] != NULL; i++)
+			if (strcmp(value, formats[i]) == 0)
+				t->report.format = (enum grid_format)i;
+		return true;
+	case OPT_RUNS:
+		return opt_parse_u64("--runs", value, &t->runs);
+	case OPT_RECORDS:
+		return opt_parse_u64("--records", value, &t->report.timed_max);
+	default:
+		return opt_parse_u64("--jobs", value, &t->jobs);
+	}
+}
+
+/* "python3" for "traces/python3.hatf.gz"; NULL without memory. */
+static char *
+make_name(const char *path)
+{
+	static const char *const ends[] = { ".gz", ".hatf" };
+	const char *const slash = strrchr(path, '/');
+	char *const name = strdup(strcmp(path, "-") == 0 ? "stdin"
+				  : slash != NULL	 ? slash + 1
+							 : path);
+
+	for (size_t i = 0; name != NULL && i < 2; i++) {
+		const size_t end = strlen(ends[i]), len = strlen(name);
+
+		if (len > end && strcmp(name + len - end, ends[i]) == 0)
+			name[len - end] = '\0';
+	}
+	return name;
+}
+
+/* What goes wrong has been said, and leaves figures unknown. */
+static void
+measure(struct tables *t, struct measured *m, const struct spool *trace)
+{
+	struct excerpt x;
+
+	if (!census_take(&m->census, trace))
+		t->failed = true;
+	if (!sizing_take(&m->sizing, trace, (unsigned)t->jobs))
+		t->failed = true;
+	for (size_t i = 0; i < REPORT_BREAKDOWNS; i++)
+		if (!breakdown_take(&m->breakdowns[i], trace,
+				    report_breakdowns[i]))
+			t->failed = true;
+	if (!excerpt_take(&x, trace, t->report.timed_max)) {
+		t->failed = true;
+		return;
+	}
+	if (!timing_take(&m->timing, &x, t->report.runs, trace->path))
+		t->failed = true;
+	excerpt_free(&x);
+}
+
+/* A trace that cannot be read at all has no row. */
+static void
+take_trace(struct tables *t, const char *path)
+{
+	struct measured *const m = &t->report.traces[t->report.count];
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	struct spool trace;
+
+	if (!spool_open(&trace, path)) {
+		t->failed = true;
+		return;
+	}
+	if (spool_reader(&trace, 0, &reader, &err) != HATF_OK) {
+		speak_error(path, &err);
+		t->failed = true;
+	} else {
+		hatf_reader_close(reader);
+		m->name = make_name(path);
+		if (m->name != NULL) {
+			measure(t, m, &trace);
+			t->report.count++;
+		} else {
+			speak("%s", hatf_status_text(HATF_NO_MEMORY));
+			t->failed = true;
+		}
+	}
+	spool_close(&trace);
+}
+
+static int
+print_tables(struct tables *t, char **paths, size_t count)
+{
+	t->report.traces = calloc(count, sizeof(*t->report.traces));
+	if (t->report.traces == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return EXIT_BAD_INPUT;
+	}
+	for (size_t i = 0; i < count; i++)
+		take_trace(t, paths[i]);
+	if (t->report.count > 0 && !report_print(&t->report, out_stdout()))
+		t->failed = true;
+	for (size_t i = 0; i < t->report.count; i++)
+		free(t->report.traces[i].name);
+	free(t->report.traces);
+	return out_finish(out_stdout(), t->failed ? EXIT_BAD_INPUT : EXIT_FINE);
+}
+
+int
+command_tables(int argc, char **argv)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct tables t = {
+		.report.timed_max = RECORDS_DEFAULT,
+		.runs = RUNS_DEFAULT,
+		.jobs = cpus < 1 ? 1 : (uint64_t)cpus,
+	};
+	int exit_status;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &t, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a TRACE is missing");
+	if (t.runs > TIMING_RUNS_MAX)
+		return opt_complain(&page, "--runs: at most %d",
+				    TIMING_RUNS_MAX);
+	if (t.jobs == 0)
+		return opt_complain(&page, "--jobs: at least 1");
+	if (t.jobs > UINT16_MAX)
+		t.jobs = UINT16_MAX;
+	t.report.runs = (unsigned)t.runs;
+	return print_tables(&t, argv + first, (size_t)(argc - first));
+}

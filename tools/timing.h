@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timing.h - how long it takes to write and to read each encoding
+ *
+ * From and to memory, one thread, all encodings in turn in each run, so that a
+ * slow minute of the machine slows all of them; the figure is the median of the
+ * runs.
+ */
+#ifndef TIMING_H
+#define TIMING_H
+
+#include "encoding.h"
+#include "excerpt.h"
+
+#define TIMING_RUNS_MAX 99
+
+enum timing_way {
+	TIMING_READ,
+	TIMING_WRITE,
+};
+
+/* Nanoseconds a data record; NAN: not there. */
+struct timing {
+	double ns[TIMED_COUNT][2][2]; /* plain, compressed; way */
+	double perl_ns[2];	      /* ASCII, uncompressed; way */
+};
+
+/*
+ * Time everything 'runs' times, at most TIMING_RUNS_MAX.  What is read back is
+ * compared once.  False if something failed, which has been said then.
+ */
+bool timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
+		 const char *path);
+
+/* The time that Perl takes for all records; 'fd' has the 'count' records in ASCII.
+ * False if there is no Perl or it does not understand them. */
+bool timing_perl(int fd, size_t count, double ns_ret[2]);
+
+#endif /* TIMING_H */
