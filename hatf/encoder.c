@@ -2,10 +2,11 @@
 /*
  * encoder.c - see encoder.h
  *
- * Nearly all records are an alloc or free that fits the layout as it is.  They
- * take a path without a loop or a branch on their contents: every field is
+ * What the planner has decided is written without a check: each record fits the
+ * layout that it finds.  Nearly all are allocs and frees without attributes;
+ * they take a path without a loop or a branch on their contents: every field is
  * stored as 8 bytes, of which the next field overwrites those that its width
- * does not count.  All else goes to put_slowly().
+ * does not count.
  */
 #include "encoder.h"
 
@@ -18,16 +19,79 @@
 /* The text of a block comment: 60 bytes, and five numbers of 20 digits. */
 #define BLOCK_COMMENT_MAX 160
 
-_Static_assert(ENCODER_RECORD_MAX_NBYTES >=
-		       PLACE_METADATA_MAX / 3 * 24 + 1 + 6 * 8 + 2 + 65535,
+/* For each record of the window: most have no attributes, or one byte. */
+#define TEXT_NBYTES 8
+
+_Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
 	       "room for one record and its metadata");
 
-void
-encoder_init(struct encoder *e, uint8_t *buf, size_t cap)
+static const struct place_planner online = {
+	.plan = place_window,
+	.records = PLACE_WINDOW_RECORDS,
+	.changes = 2 * PLACE_WINDOW_RECORDS,
+};
+
+static size_t
+round_up(size_t n)
 {
+	return (n + 63) & ~(size_t)63;
+}
+
+size_t
+encoder_memory_nbytes(const struct place_planner *planner)
+{
+	const struct place_planner *const p =
+		planner != NULL ? planner : &online;
+
+	return round_up(p->records * sizeof(struct hatf_record)) +
+	       round_up(p->changes * sizeof(struct place_change)) +
+	       p->records * TEXT_NBYTES;
+}
+
+size_t
+encoder_room_nbytes(const struct place_planner *planner)
+{
+	const struct place_planner *const p =
+		planner != NULL ? planner : &online;
+
+	return p->records * (ENCODER_RECORD_NBYTES + TEXT_NBYTES) +
+	       ENCODER_RECORD_MAX_NBYTES;
+}
+
+/* How many records may wait so that there is room for them, and for one? */
+static size_t
+choose_pending_max(const struct encoder *e)
+{
+	const size_t texts_nbytes = e->planner.records * TEXT_NBYTES;
+	const size_t left = e->cap - e->used;
+
+	if (left < ENCODER_RECORD_MAX_NBYTES + texts_nbytes)
+		return 0;
+
+	const size_t n = (left - ENCODER_RECORD_MAX_NBYTES - texts_nbytes) /
+			 ENCODER_RECORD_NBYTES;
+
+	return n < e->planner.records ? n : e->planner.records;
+}
+
+void
+encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
+	     const struct place_planner *planner, void *memory)
+{
+	uint8_t *next = memory;
+
 	memset(e, 0, sizeof(*e));
 	e->buf = buf;
 	e->cap = cap;
+	e->planner = planner != NULL ? *planner : online;
+	if (planner == NULL)
+		e->planner.context = &e->place;
+	e->window = memory;
+	next += round_up(e->planner.records * sizeof(*e->window));
+	e->changes = (struct place_change *)(void *)next;
+	next += round_up(e->planner.changes * sizeof(*e->changes));
+	e->texts = next;
+	e->pending_max = choose_pending_max(e);
 	layout_init(&e->layout);
 	place_init(&e->place);
 }
@@ -40,63 +104,6 @@ encoder_data_records(const struct encoder *e)
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		count += e->record_count[tag];
 	return count;
-}
-
-bool
-encoder_comment(struct encoder *e, const char *text, size_t nbytes)
-{
-	uint8_t *const p = e->buf + e->used;
-
-	if (nbytes > UINT16_MAX || e->cap - e->used < 3 + nbytes)
-		return false;
-	p[0] = HATF_COMMENT;
-	put_be16(p + 1, (uint16_t)nbytes);
-	if (nbytes != 0)
-		memcpy(p + 3, text, nbytes);
-	e->used += 3 + nbytes;
-	e->record_count[HATF_COMMENT]++;
-	return true;
-}
-
-static void
-put_metadata(struct encoder *e, const struct hatf_metadata *metadata,
-	     size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		e->used += layout_put_metadata(e->buf + e->used, &metadata[i]);
-	e->record_count[HATF_METADATA] += count;
-}
-
-void
-encoder_place(struct encoder *e, uint64_t time, uint64_t thread)
-{
-	struct hatf_metadata metadata[PLACE_METADATA_MAX];
-
-	put_metadata(
-		e, metadata,
-		place_block(&e->place, &e->layout, time, thread, metadata));
-}
-
-void
-encoder_begin(struct encoder *e, uint64_t event, uint64_t time, uint64_t thread)
-{
-	static const char length[] = "bytes=0000000000\n";
-	char buf[BLOCK_COMMENT_MAX];
-	struct text t;
-
-	text_init(&t, buf, sizeof(buf));
-	text_str(&t, "HATF block\n");
-	text_line_u64(&t, "block", e->block_count);
-	text_line_u64(&t, "record", encoder_data_records(e));
-	text_line_u64(&t, "event", event);
-	text_line_u64(&t, "time", time);
-	text_str(&t, length);
-	/* The first block begins where the stream does, before the header. */
-	e->block_off = e->block_count == 0 ? 0 : e->used;
-	encoder_comment(e, buf, t.used);
-	e->length_off = e->used - 1 - LENGTH_DIGITS;
-	e->block_count++;
-	encoder_place(e, time, thread);
 }
 
 /*
@@ -163,53 +170,14 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	p = put_field(p, &f[HATF_FIELD_TIME], rec->time);
 	p = put_attributes(p, &f[HATF_FIELD_ATTRIBUTES], rec);
 	e->used = (size_t)(p - e->buf);
-	e->record_count[rec->tag]++;
 }
 
-static bool
-has_room(const struct encoder *e)
-{
-	return e->cap - e->used >= ENCODER_RECORD_MAX_NBYTES;
-}
-
-static __attribute__((noinline)) bool
-put_slowly(struct encoder *e, const struct hatf_record *rec)
-{
-	struct hatf_metadata metadata[PLACE_METADATA_MAX];
-
-	if (!has_room(e) || rec->tag > HATF_COMMENT ||
-	    rec->attributes_nbytes > UINT16_MAX)
-		return false;
-	if (rec->tag == HATF_COMMENT)
-		return encoder_comment(e, (const char *)rec->attributes,
-				       rec->attributes_nbytes);
-	put_metadata(e, metadata,
-		     place_record(&e->place, &e->layout, rec,
-				  encoder_data_records(e), metadata));
-	put_record(e, rec);
-	return true;
-}
-
-bool
-encoder_put(struct encoder *e, const struct hatf_record *rec)
+/* An alloc or free without attributes. */
+static inline void
+put_plain(struct encoder *e, const struct hatf_record *rec)
 {
 	struct layout_field *const f = e->layout.field;
 	const unsigned tag = rec->tag;
-
-	if (tag > HATF_FREE || rec->attributes_nbytes != 0 || !has_room(e))
-		return put_slowly(e, rec);
-
-	/* No '&&': nearly always all are true, and a branch costs more. */
-	bool fits = layout_fits(&f[HATF_FIELD_SIZE], rec->size);
-
-	fits |= tag == HATF_FREE;
-	fits &= layout_fits(&f[HATF_FIELD_ADDRESS], rec->address);
-	fits &= layout_fits(&f[HATF_FIELD_THREAD], rec->thread);
-	fits &= layout_fits(&f[HATF_FIELD_HEAP], rec->heap);
-	fits &= layout_fits(&f[HATF_FIELD_TIME], rec->time);
-	if (!fits || !place_keeps(&e->place, rec))
-		return put_slowly(e, rec);
-
 	uint8_t *p = e->buf + e->used;
 
 	*p++ = rec->tag;
@@ -224,18 +192,225 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 		       rec->heap);
 	p = put_number(p, &f[HATF_FIELD_TIME], f[HATF_FIELD_TIME].nbytes,
 		       rec->time);
+	if (tag == HATF_ALLOC)
+		layout_use(&f[HATF_FIELD_SIZE], rec->size);
+	layout_use(&f[HATF_FIELD_ADDRESS], rec->address);
+	layout_use(&f[HATF_FIELD_THREAD], rec->thread);
+	layout_use(&f[HATF_FIELD_HEAP], rec->heap);
 	layout_use(&f[HATF_FIELD_TIME], rec->time);
 	/* No attributes: a length of 0, in 0, 1 or 2 bytes. */
 	put_be16(p, 0);
 	p += f[HATF_FIELD_ATTRIBUTES].width % 8;
 	e->used = (size_t)(p - e->buf);
-	e->record_count[tag]++;
+}
+
+static void
+put_comment(struct encoder *e, const uint8_t *text, size_t nbytes)
+{
+	uint8_t *const p = e->buf + e->used;
+
+	p[0] = HATF_COMMENT;
+	put_be16(p + 1, (uint16_t)nbytes);
+	if (nbytes != 0)
+		memcpy(p + 3, text, nbytes);
+	e->used += 3 + nbytes;
+}
+
+static void
+put_records(struct encoder *e, const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct hatf_record *const rec = &records[i];
+
+		if (rec->tag <= HATF_FREE && rec->attributes_nbytes == 0)
+			put_plain(e, rec);
+		else if (rec->tag != HATF_COMMENT)
+			put_record(e, rec);
+		else
+			put_comment(e, rec->attributes, rec->attributes_nbytes);
+	}
+}
+
+static void
+put_metadata(struct encoder *e, const struct hatf_metadata *metadata)
+{
+	layout_apply(&e->layout, metadata);
+	e->used += layout_put_metadata(e->buf + e->used, metadata);
+	e->record_count[HATF_METADATA]++;
+}
+
+/* Let the planner decide, and write what it has decided. */
+static void
+put_window(struct encoder *e, const struct hatf_record *records, size_t n)
+{
+	while (n != 0) {
+		size_t count, done = 0;
+		const size_t decided = e->planner.plan(
+			e->planner.context, &e->layout, e->restart, records, n,
+			e->changes, e->planner.changes, &count);
+
+		for (size_t i = 0; i < count; i++) {
+			put_records(e, records + done,
+				    e->changes[i].before - done);
+			done = e->changes[i].before;
+			put_metadata(e, &e->changes[i].metadata);
+		}
+		put_records(e, records + done, decided - done);
+		records += decided;
+		n -= decided;
+		e->restart = false;
+	}
+}
+
+/* A block without records has its metadata too. */
+static void
+put_restart(struct encoder *e)
+{
+	static const struct hatf_record none = { .tag = HATF_COMMENT };
+	size_t count;
+
+	e->planner.plan(e->planner.context, &e->layout, true, &none, 1,
+			e->changes, e->planner.changes, &count);
+	for (size_t i = 0; i < count; i++)
+		put_metadata(e, &e->changes[i].metadata);
+	e->restart = false;
+}
+
+void
+encoder_flush(struct encoder *e)
+{
+	put_window(e, e->window, e->pending);
+	if (e->restart)
+		put_restart(e);
+	e->pending = 0;
+	e->texts_used = 0;
+	e->pending_max = choose_pending_max(e);
+}
+
+static inline void
+hold_back(struct encoder *e, const struct hatf_record *rec,
+	  const uint8_t *attributes)
+{
+	struct hatf_record *const r = &e->window[e->pending++];
+
+	r->tag = rec->tag;
+	r->attributes_nbytes = rec->attributes_nbytes;
+	r->attributes = attributes;
+	r->size = rec->size;
+	r->address = rec->address;
+	r->old_address = rec->old_address;
+	r->time = rec->time;
+	r->thread = rec->thread;
+	r->heap = rec->heap;
+	e->record_count[rec->tag]++;
+}
+
+/* What is not just one more record for the window. */
+static __attribute__((noinline)) bool
+put_slowly(struct encoder *e, const struct hatf_record *rec)
+{
+	const size_t nbytes = rec->attributes_nbytes;
+	const size_t texts_nbytes = e->planner.records * TEXT_NBYTES;
+
+	if (rec->tag > HATF_COMMENT || nbytes > UINT16_MAX)
+		return false;
+	if (e->pending == e->pending_max ||
+	    nbytes > texts_nbytes - e->texts_used)
+		encoder_flush(e);
+	if (e->pending_max == 0)
+		return false;
+	if (nbytes > texts_nbytes) {
+		/* It need not be copied if nothing has to wait. */
+		put_window(e, rec, 1);
+		e->record_count[rec->tag]++;
+		e->pending_max = choose_pending_max(e);
+		return true;
+	}
+
+	uint8_t *const copy = e->texts + e->texts_used;
+
+	if (nbytes != 0)
+		memcpy(copy, rec->attributes, nbytes);
+	e->texts_used += nbytes;
+	hold_back(e, rec, copy);
 	return true;
+}
+
+bool
+encoder_put(struct encoder *e, const struct hatf_record *rec)
+{
+	if (e->pending >= e->pending_max || rec->attributes_nbytes != 0 ||
+	    rec->tag > HATF_COMMENT)
+		return put_slowly(e, rec);
+	hold_back(e, rec, NULL);
+	return true;
+}
+
+bool
+encoder_comment(struct encoder *e, const char *text, size_t nbytes)
+{
+	const struct hatf_record rec = {
+		.tag = HATF_COMMENT,
+		.attributes = (const uint8_t *)text,
+		.attributes_nbytes = (uint32_t)nbytes,
+	};
+
+	if (nbytes > UINT16_MAX)
+		return false;
+	/* Before a block it has no metadata to wait for, and little room. */
+	if (e->pending != 0 || e->restart)
+		return encoder_put(e, &rec);
+	if (e->cap - e->used < 3 + nbytes)
+		return false;
+	put_comment(e, rec.attributes, nbytes);
+	e->record_count[HATF_COMMENT]++;
+	e->pending_max = choose_pending_max(e);
+	return true;
+}
+
+void
+encoder_place(struct encoder *e)
+{
+	e->restart = true;
+}
+
+void
+encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
+{
+	static const char length[] = "bytes=0000000000\n";
+	char buf[BLOCK_COMMENT_MAX];
+	struct text t;
+
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF block\n");
+	text_line_u64(&t, "block", e->block_count);
+	text_line_u64(&t, "record", encoder_data_records(e));
+	text_line_u64(&t, "event", event);
+	text_line_u64(&t, "time", time);
+	text_str(&t, length);
+	/* The first block begins where the stream does, before the header. */
+	e->block_off = e->block_count == 0 ? 0 : e->used;
+	encoder_comment(e, buf, t.used);
+	e->length_off = e->used - 1 - LENGTH_DIGITS;
+	e->block_count++;
+	encoder_place(e);
+}
+
+bool
+encoder_is_full(const struct encoder *e, size_t block_nbytes)
+{
+	if (e->used >= block_nbytes)
+		return true;
+	return e->planner.is_window_block &&
+	       (e->pending == e->pending_max ||
+		e->texts_used > e->planner.records * TEXT_NBYTES / 2);
 }
 
 void
 encoder_end(struct encoder *e)
 {
+	encoder_flush(e);
+
 	size_t length = e->used - e->block_off;
 
 	if (e->length_off == 0)
@@ -250,4 +425,5 @@ encoder_reset(struct encoder *e)
 	e->stream_nbytes += e->used;
 	e->used = 0;
 	e->length_off = 0;
+	e->pending_max = choose_pending_max(e);
 }

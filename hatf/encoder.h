@@ -3,8 +3,12 @@
  * encoder.h - records into the bytes of one block
  *
  * Turns records into HATF 1.0 bytes in a buffer of the caller's: data records,
- * the metadata that 'place.h' asks for before them, and the comments that frame
- * a block.  It is what the recorder and hatf_writer share.
+ * the metadata that a planner (place.h) asks for between them, and the comments
+ * that frame a block.  It is what the recorder and hatf_writer share.
+ *
+ * Records are held back in a window until there are as many as the planner
+ * wants to see, or somebody wants the bytes: 'used' lags behind encoder_put(),
+ * and is right after encoder_flush() and encoder_end().
  *
  * It runs inside traced programs, in a thread that has no libc state of its
  * own: nothing in here or below it (layout, place, text, attr) allocates,
@@ -12,7 +16,7 @@
  *
  * Invariant: [buf, buf + used) is a legal HATF stream that needs no earlier
  * byte, except that the "bytes=" of its block comment is filled in by
- * encoder_end().
+ * encoder_end(); and what is in the window has room behind it.
  */
 #ifndef HATF_ENCODER_H
 #define HATF_ENCODER_H
@@ -22,27 +26,47 @@
 #include "place.h"
 
 /*
- * The most that one record can take with the metadata before it: a set
- * interpretation (20) and a set fieldSize (4) for each of six fields, the
- * record itself (1 + 6 * 8 bytes), and 2 + 65535 bytes of attributes.  A buffer
- * must hold this beyond what its owner wants in a block.
+ * The most that one record can take with the metadata before it: two set
+ * interpretations (20 + 4) and a set fieldSize (4) for each of six fields, the
+ * record itself (1 + 6 * 8 bytes), and 2 + 65535 bytes of attributes.
  */
-#define ENCODER_RECORD_MAX_NBYTES (6 * 24 + 49 + 2 + 65535)
+#define ENCODER_RECORD_MAX_NBYTES (ENCODER_RECORD_NBYTES + 65535)
+#define ENCODER_RECORD_NBYTES	  (6 * 28 + 49 + 2)
 
 struct encoder {
 	uint8_t *buf; /* the caller's; one block */
 	size_t cap, used;
 	/* In 'buf': the block, and its "bytes="; 0: there is no block. */
 	size_t block_off, length_off;
-	struct layout layout;
-	struct place place;
+	struct layout layout; /* after 'used' */
+	struct place_planner planner;
+	struct place place; /* of the planner that is there without asking */
+	bool restart;	    /* the block has no metadata yet */
+	/* The window: in the caller's memory, like what it needs. */
+	struct hatf_record *window;
+	struct place_change *changes;
+	uint8_t *texts; /* the attributes and comments of the window */
+	size_t pending, pending_max, texts_used;
 	uint64_t stream_nbytes; /* that encoder_reset() took from the buffer */
 	uint64_t block_count;	/* that have been begun */
 	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
 };
 
-/* Start with an empty buffer, which stays the caller's. */
-void encoder_init(struct encoder *e, uint8_t *buf, size_t cap);
+/*
+ * What the caller gives for a planner's window (NULL: place_window()): memory
+ * beside the buffer, and room in it beyond what a block should have when it is
+ * ended, for the records that were not in 'used' yet, and one.
+ */
+size_t encoder_memory_nbytes(const struct place_planner *planner);
+size_t encoder_room_nbytes(const struct place_planner *planner);
+
+/*
+ * Start with an empty buffer.  It stays the caller's, and so does 'memory':
+ * encoder_memory_nbytes(planner), aligned as malloc() does.  '*planner' is copied.  The
+ * encoder must not be moved after that.
+ */
+void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
+		  const struct place_planner *planner, void *memory);
 
 /*
  * Append a comment before a block has begun or inside one: the header, a note.
@@ -55,29 +79,35 @@ bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
  * Begin a block: its comment (FORMAT "Blocks"; 'event' is the number of the
  * first logical event in it, 'time' the start time) and metadata for every
  * field.  The buffer must be empty or hold comments only, and have room for a
- * record.  'time' and 'thread' are guesses of what the first record has.
+ * record.
  */
-void encoder_begin(struct encoder *e, uint64_t event, uint64_t time,
-		   uint64_t thread);
+void encoder_begin(struct encoder *e, uint64_t event, uint64_t time);
 
 /* The metadata alone, for a stream that is to have no block comments. */
-void encoder_place(struct encoder *e, uint64_t time, uint64_t thread);
+void encoder_place(struct encoder *e);
 
 /*
- * Append a record with the metadata that it needs.  Returns false and writes
- * nothing if fewer than ENCODER_RECORD_MAX_NBYTES are free, or if HATF cannot
- * express the record (tag above 10, attributes over 65535 bytes).
+ * Append a record with the metadata that it needs; its attributes are copied.
+ * Returns false and writes nothing if there is no room for it, or if HATF
+ * cannot express the record (tag above 10, attributes over 65535 bytes).
  */
 bool encoder_put(struct encoder *e, const struct hatf_record *rec);
 
+/* Should the block end, if it is to have about 'block_nbytes'? */
+bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
+
+/* Empty the window. */
+void encoder_flush(struct encoder *e);
+
 /*
- * End the block: fill in its "bytes=".  The bytes are e->buf[0, e->used).
- * encoder_reset() then empties the buffer for the next block.
+ * End the block: empty the window and fill in "bytes=".  The bytes are
+ * e->buf[0, e->used).  encoder_reset() then empties the buffer for the next
+ * block.
  */
 void encoder_end(struct encoder *e);
 void encoder_reset(struct encoder *e);
 
-/* Data records so far (tags 0 to 10). */
+/* Data records so far (tags 0 to 10), with those in the window. */
 uint64_t encoder_data_records(const struct encoder *e);
 
 #endif /* HATF_ENCODER_H */

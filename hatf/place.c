@@ -412,7 +412,7 @@ place_attributes(struct plan *plan, uint32_t nbytes, uint64_t record)
 	watch_begin(plan, field, 0);
 }
 
-size_t
+static size_t
 place_record(struct place *p, struct layout *layout,
 	     const struct hatf_record *rec, uint64_t record,
 	     struct hatf_metadata *out)
@@ -468,7 +468,7 @@ place_init(struct place *p)
 	p->empty_limit = EMPTY_LIMIT_MAX;
 }
 
-size_t
+static size_t
 place_block(struct place *p, struct layout *layout, uint64_t time,
 	    uint64_t thread, struct hatf_metadata *out)
 {
@@ -494,4 +494,40 @@ place_block(struct place *p, struct layout *layout, uint64_t time,
 	set_width(&plan, HATF_FIELD_ATTRIBUTES, 0);
 	watch_begin(&plan, HATF_FIELD_ATTRIBUTES, 0);
 	return plan.count;
+}
+
+/* Note that a record has used its values. */
+static void
+use_record(struct layout *layout, const struct hatf_record *rec)
+{
+	layout_use(&layout->field[HATF_FIELD_TIME], rec->time);
+}
+
+size_t
+place_window(void *place, const struct layout *layout, bool restart,
+	     const struct hatf_record *records, size_t n,
+	     struct place_change *changes, size_t cap, size_t *count_ret)
+{
+	struct place *const p = place;
+	struct layout state = *layout;
+	struct hatf_metadata out[PLACE_METADATA_MAX];
+	size_t i, count = 0;
+
+	for (i = 0; i < n && cap - count >= PLACE_METADATA_MAX; i++) {
+		const struct hatf_record *const rec = &records[i];
+		size_t m = 0;
+
+		if (i == 0 && restart)
+			m = place_block(p, &state, rec->time, rec->thread, out);
+		if (rec->tag != HATF_COMMENT) {
+			m += place_record(p, &state, rec, p->record++, out + m);
+			use_record(&state, rec);
+		}
+		for (size_t k = 0; k < m; k++) {
+			changes[count].before = (uint32_t)i;
+			changes[count++].metadata = out[k];
+		}
+	}
+	*count_ret = count;
+	return i;
 }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.h - which metadata to write, and when, while recording
+ * place.h - which metadata to write, and when
  *
- * Decides for each record, without looking ahead and in constant time and
- * space, whether a field's width or interpretation should change before it.
- * The only things others know of this module are: place_block() names the
- * metadata that begins a block, place_record() names what must precede a
- * record, and place_keeps() tells quickly that place_record() would name none.
+ * A window of records in, decisions out.  A planner is told the layout before
+ * the window and names the metadata that is to be written between the records,
+ * so that each of them fits; encoder.h holds the records back until then.
+ * place_window() is the planner of the recorder: it looks no further than the
+ * window, and takes constant time and space for a record.  Others can take its
+ * place, see 'struct place_planner'.
  *
  * Runs where encoder.h runs.
- *
- * Invariant: after each call, 'layout' is in the state that a reader has after
- * the metadata named so far, and after place_record() the record fits it.
  */
 #ifndef HATF_PLACE_H
 #define HATF_PLACE_H
@@ -19,8 +17,43 @@
 #include "hatf.h"
 #include "layout.h"
 
-/* The most records that one call names; place.c tells how this comes about. */
-#define PLACE_METADATA_MAX (3 * HATF_FIELD_COUNT)
+/* Records that place_window() should be given at a time. */
+#define PLACE_WINDOW_RECORDS 512
+
+/* The most metadata before one record. */
+#define PLACE_METADATA_MAX (6 * HATF_FIELD_COUNT)
+
+/* A metadata record and its place: before 'records[before]' of the window. */
+struct place_change {
+	uint32_t before;
+	struct hatf_metadata metadata;
+};
+
+/*
+ * A planner decides what must precede each of 'records' (tags 0 to 10; comments
+ * need nothing; 'n' is at least 1).  'layout' is the state before the window.
+ * The changes are stored in order, with at most PLACE_METADATA_MAX of them
+ * before one record, and '*count_ret' tells how many.  'cap' is at least
+ * PLACE_METADATA_MAX.  With 'restart' a block begins: the changes before record
+ * 0 then put every field, the last width that is not 0 included, into a state
+ * that depends on no earlier byte.
+ *
+ * Returns the number of records decided, at least 1: fewer than 'n' only if
+ * there is no room for further changes.  The next window begins behind them,
+ * in the layout that the changes and values have led to.
+ */
+typedef size_t place_fn(void *context, const struct layout *layout,
+			bool restart, const struct hatf_record *records,
+			size_t n, struct place_change *changes, size_t cap,
+			size_t *count_ret);
+
+struct place_planner {
+	place_fn *plan;
+	void *context;	      /* its first argument */
+	uint32_t records;     /* that it should be given at a time */
+	uint32_t changes;     /* what it should have for 'cap' */
+	bool is_window_block; /* a block ends where a window does */
+};
 
 /*
  * Renting or buying.  A field is in a state that every value fits but that
@@ -56,26 +89,16 @@ struct place {
 	uint64_t attributes_record; /* the last one that had attributes */
 	int32_t empty_limit; /* attributes: 'limit' to store none again */
 	bool base_known;     /* address: an address has chosen the base */
+	uint64_t record;     /* data records so far */
 };
 
 void place_init(struct place *p);
 
-/*
- * Name the metadata that puts 'layout' into a state, for all fields, that a
- * reader without any earlier byte shares: widths and bases as they were,
- * 'time' and 'thread' as the values to expect.  Returns the number of records.
- */
-size_t place_block(struct place *p, struct layout *layout, uint64_t time,
-		   uint64_t thread, struct hatf_metadata *out);
-
-/*
- * Name the metadata that must precede 'rec' (tag 0 to 9), and take note of its
- * values.  'record' is the number of data records before it.  Returns the
- * number of metadata records, at most PLACE_METADATA_MAX.
- */
-size_t place_record(struct place *p, struct layout *layout,
-		    const struct hatf_record *rec, uint64_t record,
-		    struct hatf_metadata *out);
+/* A 'place_fn' with a 'struct place' as context. */
+size_t place_window(void *place, const struct layout *layout, bool restart,
+		    const struct hatf_record *records, size_t n,
+		    struct place_change *changes, size_t cap,
+		    size_t *count_ret);
 
 /* The regret after 'value'; at or above 'limit' it is time to change. */
 static inline int32_t
@@ -93,42 +116,6 @@ place_watch_note(struct place_watch *w, int32_t regret, uint64_t value)
 	w->regret = regret;
 	if (w->follows)
 		w->origin = value;
-}
-
-/*
- * For an alloc or free without attributes that fits the layout: does it want no
- * metadata?  If so, its values are noted; if not, nothing is, and
- * place_record() has to be asked.
- */
-static inline bool
-place_keeps(struct place *p, const struct hatf_record *rec)
-{
-	if (__builtin_expect(p->watching == 0, 1))
-		return true;
-
-	const uint64_t values[HATF_FIELD_COUNT] = {
-		rec->size, rec->address, rec->time, rec->thread, rec->heap, 0,
-	};
-	int32_t regret[HATF_FIELD_COUNT];
-
-	for (unsigned left = p->watching; left != 0; left &= left - 1) {
-		const unsigned field = (unsigned)__builtin_ctz(left);
-		const struct place_watch *const w = &p->watch[field];
-		const bool has_field =
-			field != HATF_FIELD_SIZE || rec->tag == HATF_ALLOC;
-
-		regret[field] = has_field ? place_watch_regret(w, values[field])
-					  : w->regret;
-		if (regret[field] >= w->limit)
-			return false;
-	}
-	for (unsigned left = p->watching; left != 0; left &= left - 1) {
-		const unsigned field = (unsigned)__builtin_ctz(left);
-
-		place_watch_note(&p->watch[field], regret[field],
-				 values[field]);
-	}
-	return true;
 }
 
 #endif /* HATF_PLACE_H */

@@ -9,12 +9,6 @@
 #include "say.h"
 #include "text.h"
 
-/*
- * An event is three records at most and is not cut in two by a block's end; a few
- * comments and the trailer may come on top.
- */
-#define BLOCK_CAP (TRACE_BLOCK_NBYTES + 4 * ENCODER_RECORD_MAX_NBYTES)
-
 #define COARSE_US 1000u
 
 static size_t
@@ -23,13 +17,25 @@ round_up(size_t n)
 	return (n + 63) & ~(size_t)63;
 }
 
+/*
+ * An event is three records at most and is not cut in two by a block's end; a few
+ * comments and the trailer may come on top.
+ */
+static size_t
+block_cap(void)
+{
+	return TRACE_BLOCK_NBYTES + encoder_room_nbytes(NULL) +
+	       3 * ENCODER_RECORD_MAX_NBYTES;
+}
+
 size_t
 trace_memory_nbytes(int level)
 {
-	size_t n = round_up(BLOCK_CAP);
+	const size_t cap = block_cap();
+	size_t n = round_up(cap) + round_up(encoder_memory_nbytes(NULL));
 
 	if (level != 0)
-		n += round_up(deflate_bound(BLOCK_CAP)) +
+		n += round_up(deflate_bound(cap)) +
 		     round_up(deflate_work_nbytes(level));
 	return n;
 }
@@ -39,18 +45,20 @@ trace_open(struct trace *t, const struct config *config,
 	   const struct output *output, void *memory, const char *header,
 	   size_t header_nbytes)
 {
-	uint8_t *next = memory;
+	const size_t cap = block_cap();
+	uint8_t *const buf = memory;
+	uint8_t *next = buf + round_up(cap);
 
 	memset(t, 0, sizeof(*t));
 	t->output = *output;
 	t->level = config->level;
 	t->clock = config->clock;
 	t->is_clock_noted = config->clock != CONFIG_CLOCK_AUTO;
-	encoder_init(&t->encoder, next, BLOCK_CAP);
-	next += round_up(BLOCK_CAP);
+	encoder_init(&t->encoder, buf, cap, NULL, next);
+	next += round_up(encoder_memory_nbytes(NULL));
 	if (t->level != 0) {
 		t->member = next;
-		t->member_cap = deflate_bound(BLOCK_CAP);
+		t->member_cap = deflate_bound(cap);
 		t->work = next + round_up(t->member_cap);
 	}
 	encoder_comment(&t->encoder, header, header_nbytes);
@@ -79,11 +87,11 @@ time_of(struct trace *t, uint64_t stamp)
 
 /* Before the first record of an event: is there a block for it? */
 static void
-open_block(struct trace *t, uint64_t thread)
+open_block(struct trace *t)
 {
 	if (__builtin_expect(t->in_block, 1))
 		return;
-	encoder_begin(&t->encoder, t->event_count, t->time, thread);
+	encoder_begin(&t->encoder, t->event_count, t->time);
 	t->in_block = true;
 	t->block_event = t->event_count;
 	t->block_since_ns = t->line.ns1;
@@ -98,16 +106,16 @@ trace_begin(struct trace *t)
 	/* Stored, if compression is on: this thread's stack may be tiny. */
 	if (level != 0)
 		t->level = DEFLATE_LEVEL_STORED;
-	open_block(t, 0);
+	open_block(t);
 	done = trace_commit(t);
 	t->level = level;
 	return done;
 }
 
 static void
-put_comment(struct trace *t, uint64_t thread, const struct text *text)
+put_comment(struct trace *t, const struct text *text)
 {
-	open_block(t, thread);
+	open_block(t);
 	encoder_comment(&t->encoder, text->buf, text->used);
 }
 
@@ -234,7 +242,7 @@ put_create_thread(struct trace *t, const struct thread *thread,
 }
 
 static void
-put_name(struct trace *t, const struct thread *thread, const struct event *ev)
+put_name(struct trace *t, const struct event *ev)
 {
 	char buf[256], name[17] = "";
 	struct text text;
@@ -244,7 +252,7 @@ put_name(struct trace *t, const struct thread *thread, const struct event *ev)
 	text_str(&text, "HATF thread\n");
 	text_line_u64(&text, "thread", ev->operand[0]);
 	text_line(&text, "name", name, strlen(name));
-	put_comment(t, thread->id, &text);
+	put_comment(t, &text);
 }
 
 static void
@@ -259,7 +267,7 @@ put_fork(struct trace *t, const struct thread *thread, const struct event *ev)
 	text_line_u64(&text, "thread", thread->id);
 	text_line_u64(&text, "event", t->event_count);
 	text_line_u64(&text, "time", t->time);
-	put_comment(t, thread->id, &text);
+	put_comment(t, &text);
 	t->fork[ticket % TRACE_FORKS_MAX].event = t->event_count;
 	/* release: pairs with the acquire in writer_await_fork(). */
 	atomic_store_explicit(&t->fork[ticket % TRACE_FORKS_MAX].ticket, ticket,
@@ -270,7 +278,6 @@ void
 trace_lost(struct trace *t, const struct thread *thread, uint64_t count,
 	   uint64_t from, uint64_t to)
 {
-	const uint64_t id = thread != NULL ? thread->id : 0;
 	char buf[256];
 	struct text text;
 
@@ -278,11 +285,11 @@ trace_lost(struct trace *t, const struct thread *thread, uint64_t count,
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF lost\n");
 	if (thread != NULL)
-		text_line_u64(&text, "thread", id);
+		text_line_u64(&text, "thread", thread->id);
 	text_line_u64(&text, "count", count);
 	text_line_u64(&text, "from", time_of(t, from));
 	text_line_u64(&text, "to", time_of(t, to));
-	put_comment(t, id, &text);
+	put_comment(t, &text);
 }
 
 void
@@ -290,7 +297,7 @@ trace_event(void *context, const struct thread *thread, const struct event *ev)
 {
 	struct trace *const t = context;
 
-	open_block(t, thread->id);
+	open_block(t);
 	switch (ev->type) {
 	case EVENT_ALLOC:
 		time_of(t, ev->stamp);
@@ -312,7 +319,7 @@ trace_event(void *context, const struct thread *thread, const struct event *ev)
 		put_create_thread(t, thread, ev);
 		break;
 	case EVENT_NAME:
-		put_name(t, thread, ev);
+		put_name(t, ev);
 		break;
 	case EVENT_FORK:
 		time_of(t, ev->stamp);
@@ -336,7 +343,7 @@ trace_thread_gone(struct trace *t, const struct thread *thread, uint64_t stamp)
 		.time = time_of(t, stamp),
 	};
 
-	open_block(t, thread->id);
+	open_block(t);
 	encoder_put(&t->encoder, &rec);
 }
 
@@ -350,13 +357,13 @@ trace_clock_switched(struct trace *t, uint64_t stamp)
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF clock\nclock=us\n");
 	text_line_u64(&text, "time", time_of(t, stamp));
-	put_comment(t, 0, &text);
+	put_comment(t, &text);
 }
 
 bool
 trace_is_full(const struct trace *t)
 {
-	return t->encoder.used >= TRACE_BLOCK_NBYTES;
+	return encoder_is_full(&t->encoder, TRACE_BLOCK_NBYTES);
 }
 
 bool
@@ -390,7 +397,8 @@ trace_finish(struct trace *t, const struct trace_end *end)
 	char buf[512];
 	struct text text;
 
-	open_block(t, 0);
+	open_block(t);
+	encoder_flush(&t->encoder);
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF end\n");
 	text_line_u64(&text, "complete", t->lost_count == 0);
@@ -405,6 +413,6 @@ trace_finish(struct trace *t, const struct trace_end *end)
 	text_line_u64(&text, "hatf_bytes",
 		      t->encoder.stream_nbytes + t->encoder.used);
 	text_line_u64(&text, "cpu_ns", end->cpu_ns);
-	put_comment(t, 0, &text);
+	put_comment(t, &text);
 	return trace_commit(t);
 }

@@ -17,15 +17,14 @@
 /* Small enough to seek by, large enough for a compressor's window of 32 KiB. */
 #define BLOCK_NBYTES (256 * 1024)
 
-/* What a buffer may hold beyond that: a record, then a block or trailer. */
-#define BUF_NBYTES (BLOCK_NBYTES + 2 * ENCODER_RECORD_MAX_NBYTES)
-
 struct hatf {
 	struct encoder encoder;
 	bool in_block;
 	int level;
-	uint8_t *buf;	 /* BUF_NBYTES */
-	uint8_t *member; /* deflate_bound(BUF_NBYTES); NULL if plain */
+	size_t buf_nbytes;
+	uint8_t *buf;	 /* buf_nbytes */
+	void *window;	 /* the encoder's */
+	uint8_t *member; /* deflate_bound(buf_nbytes); NULL if plain */
 	void *work;	 /* for deflate_member(); NULL if plain */
 };
 
@@ -36,15 +35,15 @@ flush(struct sink *s)
 	struct hatf *const h = s->ctx;
 	struct encoder *const e = &h->encoder;
 
+	encoder_end(e);
 	if (e->used == 0)
 		return HATF_OK;
-	encoder_end(e);
 	if (s->options.plain) {
 		outfile_bytes(&s->out, e->buf, e->used);
 	} else {
 		const size_t nbytes =
 			deflate_member(h->level, h->work, e->buf, e->used,
-				       h->member, deflate_bound(BUF_NBYTES));
+				       h->member, deflate_bound(h->buf_nbytes));
 
 		outfile_bytes(&s->out, h->member, nbytes);
 	}
@@ -69,10 +68,10 @@ open_block(struct sink *s, const struct hatf_record *rec)
 		return;
 	h->in_block = true;
 	if (s->options.bare) {
-		encoder_place(&h->encoder, time, rec->thread);
+		encoder_place(&h->encoder);
 		return;
 	}
-	encoder_begin(&h->encoder, s->tally.event_count, time, rec->thread);
+	encoder_begin(&h->encoder, s->tally.event_count, time);
 	s->tally.record_count++;
 }
 
@@ -86,7 +85,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 		open_block(s, &records[i]);
 		encoder_put(e, &records[i]);
 		sink_count(s, &records[i]);
-		if (e->used >= BLOCK_NBYTES && flush(s) != HATF_OK)
+		if (encoder_is_full(e, BLOCK_NBYTES) && flush(s) != HATF_OK)
 			break;
 	}
 	s->offset = e->stream_nbytes + e->used;
@@ -99,7 +98,7 @@ put_header(struct sink *s)
 {
 	struct hatf *const h = s->ctx;
 	/* The buffer is empty, and its end is far behind the header's place. */
-	char *const scratch = (char *)h->buf + BUF_NBYTES - UINT16_MAX;
+	char *const scratch = (char *)h->buf + h->buf_nbytes - UINT16_MAX;
 	struct text t;
 
 	text_init(&t, scratch, UINT16_MAX);
@@ -118,6 +117,7 @@ put_trailer(struct sink *s)
 	char buf[SINK_TRAILER_MAX];
 	struct text t;
 
+	encoder_flush(e);
 	text_init(&t, buf, sizeof(buf));
 	sink_trailer(s, &t);
 	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);
@@ -135,16 +135,21 @@ finish(struct sink *s)
 static enum hatf_status
 allocate(struct sink *s)
 {
+	const struct place_planner *const planner = NULL;
 	struct hatf *const h = s->ctx;
 
-	h->buf = malloc(BUF_NBYTES);
-	if (h->buf == NULL)
+	/* Beyond a block and its last records: a block comment or trailer. */
+	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
+			ENCODER_RECORD_MAX_NBYTES;
+	h->buf = malloc(h->buf_nbytes);
+	h->window = malloc(encoder_memory_nbytes(planner));
+	if (h->buf == NULL || h->window == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
-	encoder_init(&h->encoder, h->buf, BUF_NBYTES);
+	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->window);
 	if (s->options.plain)
 		return HATF_OK;
 	deflate_load();
-	h->member = malloc(deflate_bound(BUF_NBYTES));
+	h->member = malloc(deflate_bound(h->buf_nbytes));
 	h->work = aligned_alloc(64,
 				(deflate_work_nbytes(h->level) + 63) / 64 * 64);
 	if (h->member == NULL || h->work == NULL)
@@ -184,6 +189,7 @@ close_sink(struct sink *s)
 	if (h == NULL)
 		return;
 	free(h->buf);
+	free(h->window);
 	free(h->member);
 	free(h->work);
 	free(h);

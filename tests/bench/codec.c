@@ -31,9 +31,8 @@ static struct hatf_record *records;
 static size_t record_count;
 static const char *scratch;
 
-static uint8_t block[BLOCK_NBYTES + ENCODER_RECORD_MAX_NBYTES];
-static uint8_t *packed, *work;
-static size_t packed_cap;
+static uint8_t *block, *packed, *work, *window;
+static size_t block_cap, packed_cap;
 
 __attribute__((format(printf, 1, 2), noreturn)) static void
 die(const char *format, ...)
@@ -162,14 +161,13 @@ encode(int level)
 	static struct encoder e;
 	uint64_t nbytes = 0;
 
-	encoder_init(&e, block, sizeof(block));
+	encoder_init(&e, block, block_cap, NULL, window);
 	for (size_t i = 0; i < record_count; i++) {
 		if (e.used == 0)
-			encoder_begin(&e, i, records[i].time,
-				      records[i].thread);
+			encoder_begin(&e, i, records[i].time);
 		if (!encoder_put(&e, &records[i]))
 			die("record %zu cannot be encoded", i);
-		if (e.used >= BLOCK_NBYTES)
+		if (encoder_is_full(&e, BLOCK_NBYTES))
 			nbytes += finish_block(&e, level);
 	}
 	if (e.used != 0)
@@ -293,7 +291,10 @@ main(int argc, char **argv)
 	if (record_count == 0)
 		die("no records");
 	deflate_load();
-	packed_cap = deflate_bound(sizeof(block));
+	block_cap = BLOCK_NBYTES + encoder_room_nbytes(NULL);
+	block = xmalloc(block_cap);
+	window = xmalloc(encoder_memory_nbytes(NULL));
+	packed_cap = deflate_bound(block_cap);
 	packed = xmalloc(packed_cap);
 	work = xmalloc(deflate_work_nbytes(DEFLATE_LEVEL_MAX));
 

@@ -12,8 +12,10 @@
 #include "text.h"
 
 #define BLOCK_NBYTES 4096
-#define CAP	     (BLOCK_NBYTES + ENCODER_RECORD_MAX_NBYTES)
+#define CAP	     (BLOCK_NBYTES + encoder_room_nbytes(NULL))
 #define RECORD_COUNT 20000
+#define FULL_STEP    1000
+#define FULL_COUNT   100
 
 /* Every width's boundaries, for signed and unsigned values. */
 static const uint64_t edges[] = {
@@ -163,7 +165,7 @@ begin_block(struct encoder *e, struct sink *s, uint64_t n,
 	    const struct hatf_record *r)
 {
 	s->block_off[s->block_count++] = s->used;
-	encoder_begin(e, n, r->time, r->thread);
+	encoder_begin(e, n, r->time);
 }
 
 static void
@@ -171,18 +173,20 @@ encode(const struct hatf_record *records, size_t count, struct sink *s,
        struct encoder *e)
 {
 	uint8_t *const buf = malloc(CAP);
+	void *const window = malloc(encoder_memory_nbytes(NULL));
 
-	encoder_init(e, buf, CAP);
+	encoder_init(e, buf, CAP, NULL, window);
 	for (size_t i = 0; i < count; i++) {
 		if (e->used == 0)
 			begin_block(e, s, i, &records[i]);
 		mini_check(encoder_put(e, &records[i]));
-		if (e->used >= BLOCK_NBYTES)
+		if (encoder_is_full(e, BLOCK_NBYTES))
 			end_block(e, s);
 	}
 	if (e->used != 0)
 		end_block(e, s);
 	s->block_off[s->block_count] = s->used;
+	free(window);
 	free(buf);
 }
 
@@ -351,10 +355,14 @@ START_TEST(the_first_address_may_come_in_a_far_realloc)
 }
 END_TEST
 
+/*
+ * Buffers of any size are filled until they refuse; the largest record must not
+ * go beyond the end, and what was taken must be there, and no more.
+ */
 START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
 {
-	uint8_t *const buf = malloc(CAP);
-	uint8_t *const copy = malloc(CAP);
+	void *const window = malloc(encoder_memory_nbytes(NULL));
+	uint8_t *const buf = malloc(CAP + FULL_STEP * FULL_COUNT);
 	struct hatf_record alloc = { .tag = HATF_ALLOC, .size = 24 };
 	struct hatf_record largest = {
 		.tag = HATF_REALLOC_ALLOC_FREE,
@@ -368,37 +376,48 @@ START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
 		.heap = UINT64_MAX,
 	};
 	struct encoder e;
+	struct mini m;
+	struct hatf_record r;
 
-	/* One byte short of a record's room, then exactly that. */
-	for (unsigned spare = 0; spare < 2; spare++) {
-		encoder_init(&e, buf, CAP);
-		encoder_begin(&e, 0, 0, 0);
-		e.cap = e.used + ENCODER_RECORD_MAX_NBYTES - 1 + spare;
+	for (size_t i = 0; i < FULL_COUNT; i++) {
+		const size_t cap = CAP + FULL_STEP * i;
+		size_t count = 0;
 
-		const struct encoder before = e;
-
-		memcpy(copy, buf, CAP);
-		ck_assert_int_eq(encoder_put(&e, &largest), spare == 1);
-		if (spare == 0) {
-			ck_assert(!encoder_put(&e, &alloc));
-			ck_assert_mem_eq(&before, &e, sizeof(e));
-			ck_assert_mem_eq(copy, buf, CAP);
+		buf[cap] = 0xee;
+		encoder_init(&e, buf, cap, NULL, window);
+		encoder_begin(&e, 0, 0);
+		while (encoder_put(&e, count % 3 == 0 ? &largest : &alloc))
+			count++;
+		ck_assert(!encoder_put(&e, &alloc));
+		ck_assert(!encoder_put(&e, &largest));
+		encoder_end(&e);
+		ck_assert_uint_ge(e.used, BLOCK_NBYTES);
+		ck_assert_uint_le(e.used, cap);
+		ck_assert_uint_eq(buf[cap], 0xee);
+		ck_assert_uint_eq(encoder_data_records(&e), 1 + count);
+		mini_init(&m, buf, e.used);
+		ck_assert(mini_read(&m, &r));
+		for (size_t k = 0; k < count; k++) {
+			mini_check(mini_read(&m, &r));
+			mini_assert_same(&r, k % 3 == 0 ? &largest : &alloc);
 		}
-		ck_assert_uint_le(e.used, e.cap);
+		ck_assert(!mini_read(&m, &r));
 	}
-	free(copy);
 	free(buf);
+	free(window);
 }
 END_TEST
 
 START_TEST(what_hatf_cannot_express_is_refused)
 {
+	void *const window = malloc(encoder_memory_nbytes(NULL));
 	uint8_t *const buf = malloc(CAP);
 	struct hatf_record r = { .tag = HATF_METADATA };
 	struct encoder e;
 
-	encoder_init(&e, buf, CAP);
-	encoder_begin(&e, 0, 0, 0);
+	encoder_init(&e, buf, CAP, NULL, window);
+	encoder_begin(&e, 0, 0);
+	encoder_flush(&e);
 
 	const size_t used = e.used;
 
@@ -411,14 +430,17 @@ START_TEST(what_hatf_cannot_express_is_refused)
 	ck_assert(!encoder_put(&e, &r));
 	r.tag = HATF_COMMENT;
 	ck_assert(!encoder_put(&e, &r));
+	encoder_flush(&e);
 	ck_assert_uint_eq(e.used, used);
 	free(buf);
+	free(window);
 }
 END_TEST
 
 START_TEST(comments_stand_before_and_in_a_block)
 {
 	static const char header[] = "HATF 1.0\nproducer=test\n";
+	void *const window = malloc(encoder_memory_nbytes(NULL));
 	uint8_t *const buf = malloc(CAP);
 	struct hatf_record r = { .tag = HATF_COMMENT,
 				 .attributes = (const uint8_t *)"note",
@@ -426,9 +448,9 @@ START_TEST(comments_stand_before_and_in_a_block)
 	struct encoder e;
 	struct mini m;
 
-	encoder_init(&e, buf, CAP);
+	encoder_init(&e, buf, CAP, NULL, window);
 	ck_assert(encoder_comment(&e, header, sizeof(header) - 1));
-	encoder_begin(&e, 7, 0, 0);
+	encoder_begin(&e, 7, 0);
 	ck_assert(encoder_put(&e, &r));
 	encoder_end(&e);
 	ck_assert_uint_eq(encoder_data_records(&e), 3);
@@ -443,10 +465,12 @@ START_TEST(comments_stand_before_and_in_a_block)
 	ck_assert(!mini_read(&m, &r));
 
 	/* A comment that does not fit is not written. */
-	e.cap = e.used + 3 + 4;
+	encoder_reset(&e);
+	e.cap = 3 + 4;
 	ck_assert(!encoder_comment(&e, "12345", 5));
 	ck_assert(encoder_comment(&e, "1234", 4));
 	free(buf);
+	free(window);
 }
 END_TEST
 

@@ -18,7 +18,7 @@
 
 typedef void make_fn(uint64_t i, uint64_t *seed, struct hatf_record *r);
 
-static uint8_t *buf;
+static uint8_t *buf, *window;
 static struct encoder encoder;
 
 /* The bytes that 'count' records take, without those that begin the block. */
@@ -28,8 +28,8 @@ cost(make_fn *make, size_t count)
 	struct hatf_record r;
 	uint64_t seed = 88172645463325252u;
 
-	encoder_init(&encoder, buf, CAP);
-	encoder_begin(&encoder, 0, 0, 0);
+	encoder_init(&encoder, buf, CAP, NULL, window);
+	encoder_begin(&encoder, 0, 0);
 
 	const size_t start = encoder.used;
 
@@ -40,6 +40,7 @@ cost(make_fn *make, size_t count)
 		make(i, &seed, &r);
 		mini_check(encoder_put(&encoder, &r));
 	}
+	encoder_flush(&encoder);
 	return encoder.used - start;
 }
 
@@ -261,6 +262,7 @@ adversary(uint64_t i, uint64_t *seed, struct hatf_record *r)
 
 	(void)i;
 	(void)seed;
+	encoder_flush(&encoder);
 	r->tag = HATF_ALLOC;
 	r->size = f[HATF_FIELD_SIZE].width == 1 ? 256 : 255;
 	r->address = f[HATF_FIELD_ADDRESS].width == 4 ? MMAP : BRK;
@@ -288,11 +290,13 @@ static void
 set_up(void)
 {
 	buf = malloc(CAP);
+	window = malloc(encoder_memory_nbytes(NULL));
 }
 
 static void
 tear_down(void)
 {
+	free(window);
 	free(buf);
 }
 
