@@ -47,6 +47,15 @@ framing_is_ours(const uint8_t *bytes, size_t nbytes)
 		bytes[text + strlen(HEADER)] == '\n');
 }
 
+bool
+framing_is_loss(const struct hatf_record *comment)
+{
+	const struct note note = { (const char *)comment->attributes,
+				   comment->attributes_nbytes };
+
+	return is_kind(&note, "HATF lost");
+}
+
 static const char *
 note_block(struct framing *framing, const struct note *note, uint64_t offset,
 	   const struct framing_place *place)
@@ -76,10 +85,12 @@ note_lost(struct framing *framing, const struct note *note)
 {
 	uint64_t n;
 
-	if (!text_find_u64(note->text, note->nbytes, "count", &n) ||
-	    __builtin_add_overflow(framing->lost_count, n,
-				   &framing->lost_count))
+	if (!text_find_u64(note->text, note->nbytes, "count", &n))
 		return "count";
+	framing->lost_count += n;
+	/* More than can be counted is not none. */
+	if (framing->lost_count < n)
+		framing->lost_count = UINT64_MAX;
 	return NULL;
 }
 
@@ -132,7 +143,7 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 		if (!framing->foreign)
 			field = note_block(framing, &note, comment->offset,
 					   place);
-	} else if (is_kind(&note, "HATF lost"))
+	} else if (framing_is_loss(comment))
 		field = note_lost(framing, &note);
 	else if (is_kind(&note, HEADER))
 		field = HEADER; /* two traces in one file */

@@ -43,6 +43,9 @@ struct framing_place {
  */
 bool framing_is_ours(const uint8_t *bytes, size_t nbytes);
 
+/* Does the comment say that events were lost?  Its line "count" tells how many. */
+bool framing_is_loss(const struct hatf_record *comment);
+
 /*
  * Take note of a comment at 'place'.  Errors: HATF_BAD_COMMENT, with '*field_ret'
  * the key at fault (static); HATF_NO_MEMORY.

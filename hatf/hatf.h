@@ -365,8 +365,9 @@ hatf_writer_open_fd(int fd, const struct hatf_writer_options *options,
 /*
  * Append records.  HATF_COMMENT is allowed, HATF_METADATA is not (the writer
  * places its own); comments of our own framing ("HATF block", "HATF end",
- * "HATF 1.0") are dropped, since the writer makes its own (unless 'bare').  Errors: HATF_IO,
- * HATF_BAD_RECORD; sticky.
+ * "HATF 1.0") are dropped, since the writer makes its own (unless 'bare').  Errors:
+ * HATF_IO; HATF_BAD_RECORD: no such tag, too many attributes, or, unless 'bare', a
+ * "HATF lost" comment without a count; sticky.
  */
 HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 					    const struct hatf_record *records,

@@ -53,10 +53,10 @@ sink_count(struct sink *s, const struct hatf_record *rec)
 	tally_note(&s->tally, rec);
 	if (rec->tag != HATF_COMMENT)
 		s->last_time = rec->time;
-	else if (rec->attributes_nbytes > 10 &&
-		 memcmp(text, "HATF lost\n", 10) == 0 &&
-		 text_find_u64(text, rec->attributes_nbytes, "count", &lost))
-		s->lost_count += lost;
+	else if (framing_is_loss(rec) &&
+		 text_find_u64(text, rec->attributes_nbytes, "count", &lost) &&
+		 __builtin_add_overflow(s->lost_count, lost, &s->lost_count))
+		s->lost_count = UINT64_MAX;
 }
 
 bool
@@ -159,13 +159,28 @@ is_framing(const struct hatf_record *rec)
 	return false;
 }
 
+/* A claim of ours about losses that every reader would reject? */
+static bool
+is_bad_loss(const struct hatf_record *rec)
+{
+	uint64_t lost;
+
+	return framing_is_loss(rec) &&
+	       !text_find_u64((const char *)rec->attributes,
+			      rec->attributes_nbytes, "count", &lost);
+}
+
 /* NULL, or the part of the record that cannot be written. */
 static const char *
-fault(const struct hatf_record *rec)
+fault(const struct hatf_writer_options *o, const struct hatf_record *rec)
 {
 	if (rec->tag > HATF_COMMENT)
 		return "tag";
-	return rec->attributes_nbytes > UINT16_MAX ? "attributes" : NULL;
+	if (rec->attributes_nbytes > UINT16_MAX)
+		return "attributes";
+	return rec->tag == HATF_COMMENT && !o->bare && is_bad_loss(rec)
+		       ? "count"
+		       : NULL;
 }
 
 /* Is the record not to be in the trace at all? */
@@ -231,7 +246,7 @@ hatf_writer_write(struct hatf_writer *w, const struct hatf_record *records,
 	while (n != 0 && field == NULL && w->sink.err.status == HATF_OK) {
 		size_t run = 0;
 
-		while (run < n && (field = fault(&records[run])) == NULL &&
+		while (run < n && (field = fault(o, &records[run])) == NULL &&
 		       !is_left_out(o, &records[run]))
 			run++;
 		if (fields != 0)

@@ -108,8 +108,9 @@ START_TEST(a_trace_that_lost_events_is_not_complete)
 	hand_comment(&h, "HATF 1.0\n");
 	hand_comment(&h, "HATF lost\nthread=0\ncount=3\n");
 	hand_comment(&h, "HATF lost\nthread=1\ncount=4\n");
+	hand_comment(&h, "HATF lost\ncount=0\n");
 	put_note(&h,
-		 "HATF end\ncomplete=1\nevents=0\nrecords=3\nlost=0\n"
+		 "HATF end\ncomplete=1\nevents=0\nrecords=4\nlost=0\n"
 		 "hatf_bytes=%zu\n",
 		 h.used);
 	reader = open_bytes(&h, 0, &fd);
@@ -117,6 +118,29 @@ START_TEST(a_trace_that_lost_events_is_not_complete)
 	hatf_reader_get_stats(reader, &stats);
 	ck_assert(!stats.complete);
 	ck_assert_uint_eq(stats.lost_count, 7);
+	hatf_reader_close(reader);
+	close(fd);
+	hand_fini(&h);
+}
+END_TEST
+
+/* Rejected until a fuzzer wrote it: the writer had no such bound. */
+START_TEST(more_losses_than_can_be_counted_are_no_error)
+{
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	struct hand h = { 0 };
+	size_t n;
+	int fd;
+
+	hand_comment(&h, "HATF 1.0\n");
+	for (unsigned i = 0; i < 3; i++)
+		hand_comment(&h, "HATF lost\ncount=18446744073709551615\n");
+	reader = open_bytes(&h, 0, &fd);
+	ck_assert_int_eq(drain(reader, &n), HATF_NO_TRAILER);
+	ck_assert_uint_eq(n, 4);
+	hatf_reader_get_stats(reader, &stats);
+	ck_assert_uint_eq(stats.lost_count, UINT64_MAX);
 	hatf_reader_close(reader);
 	close(fd);
 	hand_fini(&h);
@@ -322,6 +346,7 @@ main(void)
 	const TTest *const tests[] = {
 		our_traces_are_complete_if_they_say_so_and_it_is_true,
 		a_trace_that_lost_events_is_not_complete,
+		more_losses_than_can_be_counted_are_no_error,
 		header_and_trailer_can_be_asked,
 		a_trailer_that_is_not_last_is_none,
 		claims_that_are_not_true_are_errors,

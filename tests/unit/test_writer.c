@@ -370,6 +370,43 @@ START_TEST(bad_records_are_refused_and_the_error_stays)
 }
 END_TEST
 
+static enum hatf_status
+write_comment(const char *text, bool bare)
+{
+	const struct hatf_writer_options options = { .bare = bare };
+	const struct hatf_record comment = {
+		.tag = HATF_COMMENT,
+		.attributes = (const uint8_t *)text,
+		.attributes_nbytes = (uint32_t)strlen(text),
+	};
+	struct hatf_writer *w;
+	struct hatf_error err;
+
+	ck_assert_int_eq(hatf_writer_open(path, &options, &w, NULL), HATF_OK);
+	hatf_writer_write(w, &comment, 1);
+	if (hatf_writer_close(w, &err) != HATF_OK)
+		ck_assert_str_eq(err.field, "count");
+	return err.status;
+}
+
+/* They were written until a fuzzer found that no reader takes them. */
+START_TEST(losses_without_a_count_are_refused)
+{
+	static const char *const bad[] = { "HATF lost", "HATF lost\n",
+					   "HATF lost\ncount=\n",
+					   "HATF lost\ncount=1x\n" };
+	static const char *const good[] = { "HATF lost\ncount=1\n",
+					    "HATF losses\n" };
+
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(write_comment(bad[i], false), HATF_BAD_RECORD);
+		ck_assert_int_eq(write_comment(bad[i], true), HATF_OK);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert_int_eq(write_comment(good[i], false), HATF_OK);
+}
+END_TEST
+
 START_TEST(files_that_cannot_be_written)
 {
 	struct hatf_writer *w = NULL;
@@ -473,6 +510,7 @@ main(void)
 	tcase_add_test(tc, framing_comments_are_replaced);
 	tcase_add_test(tc, an_empty_trace_is_complete);
 	tcase_add_test(tc, bad_records_are_refused_and_the_error_stays);
+	tcase_add_test(tc, losses_without_a_count_are_refused);
 	tcase_add_test(tc, files_that_cannot_be_written);
 	tcase_add_test(tc, options_are_checked);
 	tcase_add_test(tc, a_file_that_is_there_is_replaced);
