@@ -2,11 +2,12 @@
 /*
  * fuzz_roundtrip.c - records, written in any way, are read as they were
  *
- * The first two bytes of an input say how to write and read, the others are the
+ * The first three bytes of an input say how to write and read, the others are the
  * records (see generate.h).  What is written without compression is also held
  * against the decoder of tests/unit/mini.h, which does not accept
  * what a writer must not write.
  */
+#include "framing.h"
 #include "fuzz.h"
 #include "generate.h"
 #include "text.h"
@@ -18,12 +19,24 @@
 
 /* Three blocks' worth. */
 #define ATTRIBUTES_MAX (600 * 1024)
+#define OPTIONS_NBYTES 3
 #define BATCH_MAX      64
 
 struct choice {
 	struct hatf_writer_options options;
-	size_t batch; /* records at a time */
+	unsigned flags; /* of the reader */
+	size_t batch;	/* records at a time */
 };
+
+static const char *
+choose_format(unsigned code)
+{
+	unsigned count = 0;
+
+	while (hatf_format_name(count) != NULL)
+		count++;
+	return hatf_format_name(code % count);
+}
 
 static struct choice
 choose(const uint8_t *data)
@@ -34,7 +47,10 @@ choose(const uint8_t *data)
 		.options = { .plain = data[0] & 1,
 			     .bare = data[0] >> 1 & 1,
 			     .level = data[0] >> 2 & 3,
-			     .header = data[0] & 16 ? "x=y\nz=\\x0a\n" : NULL },
+			     .header = data[0] & 16 ? "x=y\nz=\\x0a\n" : NULL,
+			     .incomplete = data[0] >> 5 & 1,
+			     .drop = data[0] & 64 ? data[2] : 0,
+			     .format = choose_format(data[1] >> 2) },
 		.batch = batches[data[1] % 3],
 	};
 }
@@ -43,10 +59,8 @@ static void
 write_trace(int fd, const struct choice *c, const struct generated *g)
 {
 	struct hatf_writer *writer;
-	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	fuzz_check(hatf_writer_open(path, &c->options, &writer, NULL) ==
+	fuzz_check(hatf_writer_open_fd(fd, &c->options, &writer, NULL) ==
 		   HATF_OK);
 	for (size_t i = 0; i < g->n; i += c->batch) {
 		const size_t left = g->n - i;
@@ -66,9 +80,12 @@ check_stats(struct hatf_reader *reader, const struct choice *c)
 	struct hatf_reader_stats stats;
 
 	hatf_reader_get_stats(reader, &stats);
+	fuzz_check(strcmp(hatf_reader_format(reader), c->options.format) == 0);
 	fuzz_check(stats.compressed == !c->options.plain);
 	fuzz_check(stats.ours == !c->options.bare);
-	fuzz_check(stats.complete == (stats.lost_count == 0));
+	fuzz_check(stats.complete ==
+		   (stats.lost_count == 0 &&
+		    (c->options.bare || !c->options.incomplete)));
 	if (c->options.header == NULL || c->options.bare)
 		return;
 	fuzz_check(strcmp(hatf_reader_header(reader, "x"), "y") == 0);
@@ -84,7 +101,7 @@ check_reader(int fd, const struct choice *c, const struct generated *g)
 	size_t n, i = 0;
 
 	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
-	fuzz_check(hatf_reader_open_fd(fd, 0, &reader, NULL) == HATF_OK);
+	fuzz_check(hatf_reader_open_fd(fd, c->flags, &reader, NULL) == HATF_OK);
 	while ((status = hatf_reader_read(reader, records, c->batch, &n)) ==
 	       HATF_OK)
 		for (size_t j = 0; j < n; j++) {
@@ -122,29 +139,61 @@ check_mini(int fd, const struct generated *g)
 	munmap(bytes, (size_t)st.st_size);
 }
 
-/* A comment of our kind that says of losses what no reader accepts. */
+/* A comment of our kind, of a loss of nobody knows how much: not to be written. */
 static bool
 is_bad_loss(const struct hatf_record *r)
 {
-	const char *const text = (const char *)r->attributes;
 	uint64_t count;
 
-	return r->tag == HATF_COMMENT && r->attributes_nbytes >= 9 &&
-	       memcmp(text, "HATF lost", 9) == 0 &&
-	       (!text_find_u64(text, r->attributes_nbytes, "count", &count) ||
-		count > UINT32_MAX);
+	return r->tag == HATF_COMMENT && framing_is_loss(r) &&
+	       !text_find_u64((const char *)r->attributes, r->attributes_nbytes,
+			      "count", &count);
 }
 
-/* The writer leaves out what it makes itself; so do we. */
+static bool
+is_left_out(const struct hatf_record *r, unsigned drop)
+{
+	switch (r->tag) {
+	case HATF_COMMENT:
+		return generate_is_framing(r) || is_bad_loss(r) ||
+		       drop & HATF_DROP_COMMENTS;
+	case HATF_CREATE_HEAP:
+	case HATF_DESTROY_HEAP:
+		return drop & HATF_DROP_HEAP;
+	case HATF_CREATE_THREAD:
+	case HATF_DESTROY_THREAD:
+		return drop & HATF_DROP_THREAD;
+	default:
+		return false;
+	}
+}
+
+/* The record with 0 in the fields that are dropped. */
+static struct hatf_record
+without(const struct hatf_record *r, unsigned drop)
+{
+	struct hatf_record left = *r;
+
+	if (drop & HATF_DROP_TIME)
+		left.time = 0;
+	if (drop & HATF_DROP_THREAD)
+		left.thread = 0;
+	if (drop & HATF_DROP_HEAP)
+		left.heap = 0;
+	if (drop & HATF_DROP_ATTRIBUTES && r->tag != HATF_COMMENT)
+		left.attributes_nbytes = 0;
+	return left;
+}
+
+/* Leave the records that are to be read. */
 static void
-drop_framing(struct generated *g)
+drop_records(struct generated *g, unsigned drop)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->n; i++)
-		if (!generate_is_framing(&g->records[i]) &&
-		    !is_bad_loss(&g->records[i]))
-			g->records[n++] = g->records[i];
+		if (!is_left_out(&g->records[i], drop))
+			g->records[n++] = without(&g->records[i], drop);
 	g->n = n;
 }
 
@@ -153,19 +202,22 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
 	static struct generated g;
 
-	if (nbytes < 2)
+	if (nbytes < OPTIONS_NBYTES)
 		return 0;
 
 	const struct choice c = choose(data);
 	const int fd = fuzz_file();
 
-	generate(data + 2, nbytes - 2, ATTRIBUTES_MAX, &g);
-	drop_framing(&g);
+	generate(data + OPTIONS_NBYTES, nbytes - OPTIONS_NBYTES, ATTRIBUTES_MAX,
+		 &g);
+	/* The writer is not to see what it would refuse. */
+	drop_records(&g, 0);
 	write_trace(fd, &c, &g);
+	drop_records(&g, c.options.drop);
 	/* Nothing is no trace. */
 	if (!c.options.bare || g.n > 0) {
 		check_reader(fd, &c, &g);
-		if (c.options.plain)
+		if (c.options.plain && strcmp(c.options.format, "hatf") == 0)
 			check_mini(fd, &g);
 	}
 	close(fd);
