@@ -16,13 +16,23 @@ struct tally {
 	struct pairing pairing;
 };
 
-/* Count a data record. */
+/*
+ * Count a data record.  Only a realloc makes it unsure whether the next alloc or
+ * free is an event of its own; all others should not wait for a branch on what
+ * they are.
+ */
 static inline void
 tally_note(struct tally *t, const struct hatf_record *rec)
 {
+	const struct pairing *const p = &t->pairing;
+
 	t->record_count++;
 	t->tag_count[rec->tag]++;
-	t->event_count += pairing_role(&t->pairing, rec) == PAIRING_EVENT;
+	if (rec->tag <= HATF_FREE && !p->alloc_expected && !p->free_expected)
+		t->event_count++;
+	else
+		t->event_count +=
+			pairing_role(&t->pairing, rec) == PAIRING_EVENT;
 }
 
 #endif /* HATF_TALLY_H */

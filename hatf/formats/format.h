@@ -176,5 +176,8 @@ const struct format *format_recognise(const uint8_t *bytes, size_t nbytes);
 /* The rows: one file (or two) of this folder each. */
 extern const struct source_ops hatf_source;
 extern const struct sink_ops hatf_sink;
+bool binary_recognise(const uint8_t *bytes, size_t nbytes);
+extern const struct source_ops binary_source;
+extern const struct sink_ops binary_sink;
 
 #endif /* HATF_FORMAT_H */

@@ -5,6 +5,11 @@
 #include "format.h"
 
 static const struct format formats[] = {
+	{ .name = "binary",
+	  .suffix = ".bin",
+	  .recognise = binary_recognise,
+	  .source = &binary_source,
+	  .sink = &binary_sink },
 	/* Last: what no other format recognises is HATF, or no trace. */
 	{ .name = "hatf",
 	  .suffix = ".hatf",

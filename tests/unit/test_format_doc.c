@@ -278,6 +278,45 @@ START_TEST(the_member_inflates_to_the_first_dump)
 }
 END_TEST
 
+/* The three records of the dumps of other encodings. */
+static const struct hatf_record encoded[] = {
+	{ .tag = HATF_ALLOC, .size = 24, .address = 0x5555555592a0 },
+	{ .tag = HATF_COMMENT,
+	  .attributes = (const uint8_t *)"hi",
+	  .attributes_nbytes = 2 },
+	{ .tag = HATF_FREE, .address = 0x5555555592a0 },
+};
+
+START_TEST(the_dumps_of_encodings_are_what_the_writer_writes)
+{
+	static const char *const formats[] = { "binary" };
+	static struct dump d;
+	uint8_t bytes[DUMP_MAX_NBYTES];
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		const struct hatf_writer_options options = {
+			.plain = true, .bare = true, .format = formats[i]
+		};
+		struct hatf_writer *w;
+		FILE *const file = open_document();
+		FILE *const made = tmpfile();
+
+		ck_assert(next_dump(file, formats[i], &d));
+		ck_assert_int_eq(
+			hatf_writer_open_fd(fileno(made), &options, &w, NULL),
+			HATF_OK);
+		hatf_writer_write(w, encoded, 3);
+		ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
+		rewind(made);
+		ck_assert_uint_eq(fread(bytes, 1, sizeof(bytes), made),
+				  d.nbytes);
+		ck_assert_mem_eq(bytes, d.bytes, d.nbytes);
+		fclose(made);
+		fclose(file);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -286,6 +325,7 @@ main(void)
 
 	tcase_add_test(tc, every_dump_means_what_it_says);
 	tcase_add_test(tc, the_member_inflates_to_the_first_dump);
+	tcase_add_test(tc, the_dumps_of_encodings_are_what_the_writer_writes);
 	suite_add_tcase(suite, tc);
 
 	SRunner *const runner = srunner_create(suite);
