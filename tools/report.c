@@ -41,14 +41,20 @@ per_record(uint64_t nbytes, uint64_t records)
 	return (double)nbytes / (double)records;
 }
 
+/* Where to print, and how. */
+struct page {
+	struct out *out;
+	enum grid_format format;
+};
+
 /* Print, free, and say whether nothing is missing. */
 static bool
-finish(struct grid *g, const struct report *r, struct out *o)
+finish(struct grid *g, const struct page *page)
 {
 	const bool is_whole = !g->no_memory;
 
 	if (is_whole)
-		grid_print(g, o, r->format);
+		grid_print(g, page->out, page->format);
 	grid_free(g);
 	return is_whole;
 }
@@ -68,7 +74,7 @@ add_paper(struct grid *g, const char *name, const double (*figures)[2],
 /* ----------------------------------------------------------------- table 3 */
 
 static bool
-print_table3(const struct report *r, struct out *o)
+print_table3(const struct report *r, const struct page *page)
 {
 	static const char *const columns[] = {
 		"allocs/1000",	    "reallocs/1000",
@@ -109,7 +115,7 @@ print_table3(const struct report *r, struct out *o)
 		for (size_t k = 0; k < COUNT(paper_table3[i]); k++)
 			row->figures[k][0] = paper_table3[i][k];
 	}
-	return finish(&g, r, o);
+	return finish(&g, page);
 }
 
 /* ---------------------------------------------------------- tables 4, 7, 8 */
@@ -141,7 +147,8 @@ add_sizes(struct grid *g, const struct report *r,
 }
 
 static bool
-print_table4(const struct report *r, struct out *o, struct averages *averages)
+print_table4(const struct report *r, const struct page *page,
+	     struct averages *averages)
 {
 	static const char *const columns[] = {
 		"Simple Binary", "ASCII",	   "HATF (naive)",
@@ -164,11 +171,12 @@ print_table4(const struct report *r, struct out *o, struct averages *averages)
 	add_sizes(&g, r, encodings, averages);
 	for (size_t i = 0; i < PAPER_ROWS; i++)
 		add_paper(&g, paper_rows[i], paper_table4[i], 6, 1);
-	return finish(&g, r, o);
+	return finish(&g, page);
 }
 
 static bool
-print_table7(const struct report *r, struct out *o, struct averages *averages)
+print_table7(const struct report *r, const struct page *page,
+	     struct averages *averages)
 {
 	static const char *const columns[] = {
 		"Naive",	 "Small Size",	   "Same Size", "Combined Size",
@@ -189,11 +197,12 @@ print_table7(const struct report *r, struct out *o, struct averages *averages)
 	add_sizes(&g, r, encodings, averages);
 	for (size_t i = 0; i < PAPER_ROWS; i++)
 		add_paper(&g, paper_rows[i], paper_table7[i], 4, 1);
-	return finish(&g, r, o);
+	return finish(&g, page);
 }
 
 static bool
-print_table8(const struct report *r, struct out *o, struct averages *averages)
+print_table8(const struct report *r, const struct page *page,
+	     struct averages *averages)
 {
 	static const char *const columns[] = {
 		"BaseOffset 1-byte", "BaseOffset 2-bytes",
@@ -221,7 +230,7 @@ print_table8(const struct report *r, struct out *o, struct averages *averages)
 	add_sizes(&g, r, encodings, averages);
 	for (size_t i = 0; i < PAPER_ROWS; i++)
 		add_paper(&g, paper_rows[i], paper_table8[i], 5, 1);
-	return finish(&g, r, o);
+	return finish(&g, page);
 }
 
 /* ------------------------------------------------------------ tables 5, 6 */
@@ -265,7 +274,8 @@ put_time_note(char *buf, size_t nbytes, const struct report *r)
 }
 
 static bool
-print_table5(const struct report *r, struct out *o, struct averages *averages)
+print_table5(const struct report *r, const struct page *page,
+	     struct averages *averages)
 {
 	static const char *const columns[] = {
 		"Simple Binary",  "ASCII",
@@ -299,11 +309,12 @@ print_table5(const struct report *r, struct out *o, struct averages *averages)
 	add_times(&g, r, encodings, false, averages->plain_ns);
 	for (size_t i = 0; i < PAPER_ROWS; i++)
 		add_paper(&g, paper_rows[i], paper_table5[i], 7, 1e3);
-	return finish(&g, r, o);
+	return finish(&g, page);
 }
 
 static bool
-print_table6(const struct report *r, struct out *o, struct averages *averages)
+print_table6(const struct report *r, const struct page *page,
+	     struct averages *averages)
 {
 	static const char *const columns[] = {
 		"Simple Binary", "ASCII",	   "HATF (naive)",
@@ -337,7 +348,7 @@ print_table6(const struct report *r, struct out *o, struct averages *averages)
 	for (size_t i = 0; i < PAPER_ROWS; i++)
 		add_paper(&g, paper_rows[i], paper_table6[i], 6, 1e3);
 	add_paper(&g, "average difference", paper_table6_difference, 6, 1e3);
-	return finish(&g, r, o);
+	return finish(&g, page);
 }
 
 /* ----------------------------------------------------------------- table 9 */
@@ -366,7 +377,8 @@ put_breakdown(struct grid_row *row, const struct measured *m, size_t p)
 }
 
 static bool
-print_table9(const struct report *r, struct out *o, double average_ret[2])
+print_table9(const struct report *r, const struct page *page,
+	     double average_ret[2])
 {
 	static const char *const columns[] = {
 		"tag",	  "size",	"address",    "time",
@@ -400,7 +412,7 @@ print_table9(const struct report *r, struct out *o, double average_ret[2])
 
 	average_ret[0] = average->figures[8][1];
 	average_ret[1] = average->figures[8][2];
-	return finish(&g, r, o);
+	return finish(&g, page);
 }
 
 /* ---------------------------------------------------------------- table 10 */
@@ -441,8 +453,8 @@ add_ratio(struct grid *g, const char *name, double measured, double paper)
 }
 
 static bool
-print_table10(const struct report *r, struct out *o, const struct averages *a,
-	      const double whole[2])
+print_table10(const struct report *r, const struct page *page,
+	      const struct averages *a, const double whole[2])
 {
 	static const char *const columns[] = { "here", "paper", NULL };
 	struct grid g = {
@@ -483,21 +495,22 @@ print_table10(const struct report *r, struct out *o, const struct averages *a,
 	add_ratio(&g, "compressed read time: HATF SplitAddr / Simple Binary",
 		  packed[ENCODING_SPLITADDR][0] / packed[ENCODING_BINARY][0],
 		  p6[5][0] / p6[0][0]);
-	return finish(&g, r, o);
+	return finish(&g, page);
 }
 
 bool
-report_print(const struct report *r, struct out *o)
+report_print(const struct report *r, enum grid_format format, struct out *o)
 {
+	const struct page page = { .out = o, .format = format };
 	struct averages a;
 	double whole[2];
 
-	if (r->format == GRID_CSV)
+	if (format == GRID_CSV)
 		grid_csv_header(o);
-	if (print_table3(r, o) && print_table4(r, o, &a) &&
-	    print_table5(r, o, &a) && print_table6(r, o, &a) &&
-	    print_table7(r, o, &a) && print_table8(r, o, &a) &&
-	    print_table9(r, o, whole) && print_table10(r, o, &a, whole))
+	if (print_table3(r, &page) && print_table4(r, &page, &a) &&
+	    print_table5(r, &page, &a) && print_table6(r, &page, &a) &&
+	    print_table7(r, &page, &a) && print_table8(r, &page, &a) &&
+	    print_table9(r, &page, whole) && print_table10(r, &page, &a, whole))
 		return true;
 	speak("%s", hatf_status_text(HATF_NO_MEMORY));
 	return false;

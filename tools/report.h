@@ -27,12 +27,12 @@ struct measured {
 struct report {
 	struct measured *traces;
 	size_t count;
-	enum grid_format format;
 	unsigned runs;
 	uint64_t timed_max; /* records of a trace that were timed, at most */
 };
 
 /* Print all tables.  False without memory, which has been said then. */
-bool report_print(const struct report *r, struct out *o);
+bool report_print(const struct report *r, enum grid_format format,
+		  struct out *o);
 
 #endif /* REPORT_H */

@@ -5,6 +5,8 @@
 #include "report.h"
 #include "speak.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@ enum {
 	OPT_RUNS,
 	OPT_RECORDS,
 	OPT_JOBS,
+	OPT_CSV,
 };
 
 static const struct opt options[] = {
@@ -29,6 +32,7 @@ static const struct opt options[] = {
 	{ "jobs", 'j', "N",
 	  "find sizes with N threads (default: as many as there are\n"
 	  "CPUs); times are taken with one" },
+	{ "csv", 'c', "FILE", "write the same figures to FILE, as CSV, too" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -53,7 +57,9 @@ static const struct opt_page page = {
 
 struct tables {
 	struct report report;
+	enum grid_format format;
 	uint64_t runs, jobs;
+	const char *csv_path; /* NULL: none */
 	bool failed;
 };
 
@@ -70,14 +76,17 @@ take_option(unsigned idx, const char *value, void *ctx)
 			return false;
 		for (unsigned i = 0; formats[i] != NULL; i++)
 			if (strcmp(value, formats[i]) == 0)
-				t->report.format = (enum grid_format)i;
+				t->format = (enum grid_format)i;
 		return true;
 	case OPT_RUNS:
 		return opt_parse_u64("--runs", value, &t->runs);
 	case OPT_RECORDS:
 		return opt_parse_u64("--records", value, &t->report.timed_max);
-	default:
+	case OPT_JOBS:
 		return opt_parse_u64("--jobs", value, &t->jobs);
+	default:
+		t->csv_path = value;
+		return true;
 	}
 }
 
@@ -153,6 +162,45 @@ take_trace(struct tables *t, const char *path)
 	spool_close(&trace);
 }
 
+/* To a file, beside what is printed. */
+static bool
+write_csv(const struct report *r, const char *path)
+{
+	struct out *const o = calloc(1, sizeof(*o));
+	bool is_fine = false;
+
+	if (o == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (o->fd < 0) {
+		o->sys_errno = errno;
+	} else {
+		is_fine = report_print(r, GRID_CSV, o);
+		out_flush(o);
+		if (close(o->fd) != 0 && o->sys_errno == 0)
+			o->sys_errno = errno;
+	}
+	if (o->sys_errno != 0)
+		speak("%s: %s", path, strerror(o->sys_errno));
+	is_fine = is_fine && o->sys_errno == 0;
+	free(o);
+	return is_fine;
+}
+
+/* What there is to show. */
+static void
+print_report(struct tables *t)
+{
+	if (t->report.count == 0)
+		return;
+	if (!report_print(&t->report, t->format, out_stdout()))
+		t->failed = true;
+	if (t->csv_path != NULL && !write_csv(&t->report, t->csv_path))
+		t->failed = true;
+}
+
 static int
 print_tables(struct tables *t, char **paths, size_t count)
 {
@@ -163,8 +211,7 @@ print_tables(struct tables *t, char **paths, size_t count)
 	}
 	for (size_t i = 0; i < count; i++)
 		take_trace(t, paths[i]);
-	if (t->report.count > 0 && !report_print(&t->report, out_stdout()))
-		t->failed = true;
+	print_report(t);
 	for (size_t i = 0; i < t->report.count; i++)
 		free(t->report.traces[i].name);
 	free(t->report.traces);

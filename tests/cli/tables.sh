@@ -137,8 +137,9 @@ check_status zipped 0
 check 'zipped: table 3' "$(table3 zipped <out)" "$(count_again all.hatf)"
 check 'zipped: no times' "$(awk -F, '($1 == 5 || $1 == 6) &&
 	$2 == "measured" && $6 != "-"' out)" ''
+cp out zipped.csv
 "$HATF" tables -f csv -r 0 - <zipped.hatf.gz >stdin
-sed 's/,zipped,/,stdin,/' out | diff -q - stdin >/dev/null ||
+sed 's/,zipped,/,stdin,/' zipped.csv | diff -q - stdin >/dev/null ||
 	fail 'standard input: differs'
 # shellcheck disable=SC2002 # a pipe is what this is about
 cat zipped.hatf.gz | "$HATF" tables -f csv -r 0 - | diff -q - stdin >/dev/null ||
@@ -147,8 +148,10 @@ check 'a pipe: nothing left behind' \
 	"$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'hatf-??????')" ''
 
 # For people: each line of Markdown has as many cells as the one before it.
-run "$HATF" tables -f markdown -r 0 all.hatf
+run "$HATF" tables -f markdown -r 0 -c beside.csv all.hatf
 check_status markdown 0
+sed 's/,zipped,/,all,/' zipped.csv | diff -q - beside.csv >/dev/null ||
+	fail 'markdown: the CSV beside it differs'
 check 'markdown: tables' "$(grep -c '^### Table' out)" 8
 awk -F'|' '/^\|/ { if (n && NF != n) print; n = NF } !/^\|/ { n = 0 }' out |
 	grep . >&2 && fail 'markdown: ragged tables'
@@ -178,6 +181,10 @@ check 'nothing good' "$status $(wc -c <out)" '1 0'
 "$HATF" tables -r 0 all.hatf >/dev/full 2>err
 status=$?
 check_status 'full disk' 1
+run "$HATF" tables -r 0 --csv /dev/full all.hatf
+check_status 'full disk: CSV' 1
+check_one_line 'full disk: CSV' \
+	'hatf tables: /dev/full: No space left on device'
 
 # A trace without a data record has no figures that would need one.
 {
