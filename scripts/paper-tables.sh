@@ -171,7 +171,7 @@ trace_program()
 		done' bash "$(size 30000)"
 		;;
 	jq)
-		trace jq jq -n --argjson n "$(size 60000)" \
+		trace jq jq -n --argjson n "$(size 300000)" \
 			'[range($n) | {a: (. % 97), b: "x\(.)"}]
 			| group_by(.a) | map(length) | add'
 		;;
