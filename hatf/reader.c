@@ -49,9 +49,12 @@ source_stop_at_end(struct source *s, size_t left, const char *field)
 	return source_stop(s, status, status == HATF_TRUNCATED ? field : NULL);
 }
 
-/* Let 'framing' see a comment; false if that ends the reading before it. */
+/*
+ * Let 'framing' see a comment, with which 'left' records have not been counted
+ * yet; false if that ends the reading before it.
+ */
 static bool
-note_comment(struct source *s, const struct hatf_record *comment)
+note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 {
 	const struct framing_place place = {
 		.record_count = s->tally.record_count,
@@ -66,6 +69,9 @@ note_comment(struct source *s, const struct hatf_record *comment)
 		return true;
 	source_stop(s, status, field);
 	s->err.offset = comment->offset;
+	/* Each of them is a line, in a format that has lines. */
+	if (s->line != 0)
+		s->err.line -= left;
 	return false;
 }
 
@@ -75,7 +81,7 @@ note_records(struct source *s, const struct hatf_record *records, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (records[i].tag == HATF_COMMENT &&
-		    !note_comment(s, &records[i]))
+		    !note_comment(s, &records[i], n - i))
 			return i;
 		tally_note(&s->tally, &records[i]);
 	}
@@ -119,13 +125,27 @@ hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
 
 /*
  * The first record may be the header, which is to be known once the reader is
- * open.  What fails here is for the first read to tell.
+ * open.  A text without records, or with a wrong first line, is no trace; what
+ * else fails here is for the first read to tell.
  */
-static void
+static enum hatf_status
 read_first(struct hatf_reader *reader)
 {
-	reader->source.framing.foreign = true;
+	struct source *const s = &reader->source;
+
+	s->framing.foreign = true;
 	reader->has_first = read_more(reader, &reader->first, 1) != 0;
+	if (reader->has_first || s->line == 0)
+		return HATF_OK;
+	if (s->err.status == HATF_END)
+		return source_stop(s, HATF_NOT_HATF, NULL);
+	if (s->line != 1 || s->window.input.status == HATF_TRUNCATED)
+		return HATF_OK;
+	if (s->err.status == HATF_TRUNCATED)
+		return source_stop(s, HATF_NOT_HATF, "line");
+	if (s->err.status == HATF_BAD_FIELD)
+		return s->err.status = HATF_NOT_HATF;
+	return HATF_OK;
 }
 
 /* Is it a trace, and in which format? */
@@ -145,7 +165,7 @@ recognise(struct hatf_reader *reader)
 	reader->format = format_recognise(s->window.next, nbytes);
 	status = reader->format->source->open(s);
 	if (status == HATF_OK && !reader->format->frames)
-		read_first(reader);
+		status = read_first(reader);
 	return status;
 }
 
@@ -217,7 +237,7 @@ hatf_reader_close(struct hatf_reader *reader)
 {
 	if (reader == NULL)
 		return;
-	if (reader->format != NULL)
+	if (reader->format != NULL && reader->format->source->close != NULL)
 		reader->format->source->close(&reader->source);
 	window_fini(&reader->source.window);
 	framing_fini(&reader->source.framing);

@@ -25,6 +25,7 @@ bool
 window_more(struct window *w)
 {
 	const size_t left = window_left(w);
+	const size_t room = WINDOW_NBYTES - left;
 	size_t got;
 
 	/* Or no progress would look like the end: a record always fits. */
@@ -32,7 +33,8 @@ window_more(struct window *w)
 	if (left != 0 && w->next != w->buf)
 		memmove(w->buf, w->next, left);
 	w->next = w->buf;
-	got = input_read(&w->input, w->buf + left, WINDOW_NBYTES - left);
+	got = input_read(&w->input, w->buf + left,
+			 room < WINDOW_READ_NBYTES ? room : WINDOW_READ_NBYTES);
 	w->end = w->buf + left + got;
 	w->end_offset += got;
 	return got != 0;

@@ -14,12 +14,15 @@
 
 #include "input.h"
 
+/* Holds the longest record of every format: JSON takes 6 bytes for one. */
+#define WINDOW_NBYTES (512 * 1024)
+
 /*
- * Holds the longest record of every format, and enough of the usual ones that
- * moving the piece of one at the end costs nothing.  More would leave the
- * second-level cache.
+ * What is read at once: enough that moving the piece of a record at the end costs
+ * nothing.  More would leave the second-level cache; without long records, the
+ * rest of the window is not touched.
  */
-#define WINDOW_NBYTES (256 * 1024)
+#define WINDOW_READ_NBYTES (256 * 1024)
 
 struct window {
 	struct input input;

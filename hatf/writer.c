@@ -312,7 +312,8 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 			      level == 0 ? OUTFILE_LEVEL_DEFAULT : level);
 	if (status != HATF_OK)
 		return sink_fail(s, status, NULL);
-	status = w->format->sink->open(s);
+	if (w->format->sink->open != NULL)
+		status = w->format->sink->open(s);
 	if (status == HATF_OK)
 		status = make_header(w);
 	s->options.header = NULL;
@@ -322,7 +323,7 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 static void
 writer_free(struct hatf_writer *w)
 {
-	if (w->format != NULL)
+	if (w->format != NULL && w->format->sink->close != NULL)
 		w->format->sink->close(&w->sink);
 	outfile_fini(&w->sink.out);
 	free(w->header);
@@ -400,7 +401,7 @@ finish(struct hatf_writer *w)
 		sink_trailer(s, &t);
 		put_comment(w, buf, t.used);
 	}
-	if (s->err.status == HATF_OK)
+	if (s->err.status == HATF_OK && w->format->sink->finish != NULL)
 		w->format->sink->finish(s);
 	if (s->err.status == HATF_OK)
 		outfile_finish(&s->out);

@@ -21,9 +21,10 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf info",
 	"[--json] FILE...",
-	"Read each trace from end to end and print what it holds.  FILE is "
-	"HATF,\n"
-	"plain or gzip'ed; '-' is standard input.\n",
+	"Read each trace from end to end and print what it holds.  FILE is in "
+	"any\n"
+	"format that 'hatf convert' knows, gzip'ed or not; '-' is standard "
+	"input.\n",
 	"Exit status: 0 if every trace is complete, 1 if not or if one could "
 	"not\n"
 	"be read, 2 for wrong usage.\n",
@@ -53,6 +54,18 @@ info_collect(struct info *info, const struct scan *s, bool complete)
 		info->data_records += info->read.record_count[tag];
 	info->has_duration = scan_duration_ns(s, &info->duration_ns);
 	info->complete = complete;
+}
+
+static bool
+is_hatf(const struct info *info)
+{
+	return strcmp(hatf_reader_format(info->scan->reader), "hatf") == 0;
+}
+
+static const char *
+format_name(const struct info *info)
+{
+	return is_hatf(info) ? "HATF" : hatf_reader_format(info->scan->reader);
 }
 
 static const char *
@@ -106,8 +119,8 @@ print_json(struct out *o, const struct info *info)
 		const char *key;
 		json_t *value;
 	} const keys[] = {
-		{ "format", json_string("HATF") },
-		{ "version", json_string("1.0") },
+		{ "format", json_string(format_name(info)) },
+		{ "version", is_hatf(info) ? json_string("1.0") : json_null() },
 		{ "complete", json_boolean(info->complete) },
 		{ "events", json_u64(seen->event_count) },
 		{ "records", json_records(info) },
@@ -251,10 +264,12 @@ print_sizes(struct out *o, const struct info *info)
 			   (double)read->file_nbytes /
 				   (double)info->seen.event_count);
 	out_str(o, "\n");
-	label(o, "HATF");
+	label(o, format_name(info));
 	out_printf(o, "%s bytes, %.2f a record\n",
 		   figure_count(read->hatf_nbytes).text,
 		   bytes_per_record(info));
+	if (!is_hatf(info))
+		return;
 	print_count(o, "metadata records", read->record_count[HATF_METADATA]);
 	print_count(o, "blocks", read->block_count);
 }
@@ -265,7 +280,8 @@ print_human(struct out *o, const struct info *info, bool first)
 	if (!first)
 		out_str(o, "\n");
 	out_text(o, speak_path(info->scan->path));
-	out_printf(o, ": HATF 1.0%s, %s\n",
+	out_printf(o, ": %s%s%s, %s\n", format_name(info),
+		   is_hatf(info) ? " 1.0" : "",
 		   info->read.compressed ? ", gzip" : "",
 		   info->complete ? "complete" : "NOT COMPLETE");
 	print_origin(o, info);

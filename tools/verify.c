@@ -22,21 +22,24 @@ static const struct opt options[] = {
 	{ NULL, 0, NULL, NULL },
 };
 
-static const struct opt_page page = { "hatf verify",
-				      "[--json] [--max N] FILE...",
-				      "Check that each trace is legal HATF, is "
-				      "complete and lost nothing, and that\n"
-				      "its events are consistent: every free "
-				      "and realloc is of a live object, no\n"
-				      "address is handed out while live, "
-				      "thread and heap events nest, and time\n"
-				      "never goes back.  FILE is HATF, plain "
-				      "or gzip'ed; '-' is standard input.\n",
-				      "Exit status: 0 if all of this holds for "
-				      "every file, 1 if not or if one\n"
-				      "could not be read, 2 for wrong usage.\n",
-				      false,
-				      options };
+static const struct opt_page page = {
+	"hatf verify",
+	"[--json] [--max N] FILE...",
+	"Check that each trace is legal in its "
+	"format, is complete and lost nothing,\n"
+	"and that its events are consistent: "
+	"every free and realloc is of a live\n"
+	"object, no address is handed out while "
+	"live, thread and heap events nest,\n"
+	"and time never goes back.  FILE is in "
+	"any format that 'hatf convert' knows,\n"
+	"gzip'ed or not; '-' is standard input.\n",
+	"Exit status: 0 if all of this holds for "
+	"every file, 1 if not or if one\n"
+	"could not be read, 2 for wrong usage.\n",
+	false,
+	options
+};
 
 struct verify {
 	uint64_t max_shown;

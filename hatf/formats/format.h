@@ -65,7 +65,7 @@ struct source_ops {
 	 */
 	size_t (*read)(struct source *s, struct hatf_record *records,
 		       size_t max);
-	/* Free 'ctx', which may be NULL. */
+	/* Free 'ctx', which may be NULL.  NULL: there is nothing. */
 	void (*close)(struct source *s);
 };
 
@@ -106,7 +106,7 @@ struct sink_ops {
 	/*
 	 * Check the options and allocate; there is no file yet, so nothing may
 	 * go to 'out' but OUTFILE_ROOM_MAX bytes, a magic number, say.  Returns
-	 * HATF_OK, or what sink_fail() was called with.
+	 * HATF_OK, or what sink_fail() was called with.  NULL: nothing to do.
 	 */
 	enum hatf_status (*open)(struct sink *s);
 	/*
@@ -116,9 +116,12 @@ struct sink_ops {
 	 */
 	enum hatf_status (*write)(struct sink *s,
 				  const struct hatf_record *records, size_t n);
-	/* Put what is left into 'out'; no call follows but close(). */
+	/*
+	 * Put what is left into 'out'; no call follows but close().  NULL:
+	 * nothing is left.
+	 */
 	enum hatf_status (*finish)(struct sink *s);
-	/* Free 'ctx', which may be NULL. */
+	/* Free 'ctx', which may be NULL.  NULL: there is nothing. */
 	void (*close)(struct sink *s);
 };
 
@@ -179,5 +182,14 @@ extern const struct sink_ops hatf_sink;
 bool binary_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops binary_source;
 extern const struct sink_ops binary_sink;
+extern const struct source_ops ascii_source;
+extern const struct sink_ops ascii_sink;
+bool ascii_recognise(const uint8_t *bytes, size_t nbytes);
+extern const struct source_ops csv_source;
+extern const struct sink_ops csv_sink;
+bool csv_recognise(const uint8_t *bytes, size_t nbytes);
+extern const struct source_ops json_source;
+extern const struct sink_ops json_sink;
+bool json_recognise(const uint8_t *bytes, size_t nbytes);
 
 #endif /* HATF_FORMAT_H */

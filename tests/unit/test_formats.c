@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_formats.c
+ *
+ * The law of every format in the table: what goes in comes out, whatever the
+ * records hold, plain and compressed, framed and bare; the format is recognised by
+ * its content; header, trailer and completeness survive; what is to be left out is
+ * left out; a trace that is cut off at any byte yields a beginning of its records
+ * and never passes for complete.
+ */
+#include "anyrecord.h"
+#include "hand.h"
+#include "hatf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define COUNT 3000
+
+/* Records that are cut off at each byte of their file. */
+#define SMALL_COUNT 12
+
+static struct anyrecord any = { .seed = 88172645463325252u };
+static struct hatf_record records[COUNT];
+
+static const char header[] = "unit=ns\ncommand=a \\x22b\\x22\n";
+
+/* A file without a name. */
+static int
+scratch(void)
+{
+	const int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+static void
+write_fd(int fd, const struct hatf_writer_options *options, size_t n)
+{
+	struct hatf_writer *w;
+	struct hatf_error err;
+
+	ck_assert_int_eq(hatf_writer_open_fd(fd, options, &w, &err), HATF_OK);
+	for (size_t i = 0; i < n; i += 100)
+		ck_assert_int_eq(hatf_writer_write(w, records + i,
+						   n - i < 100 ? n - i : 100),
+				 HATF_OK);
+	ck_assert_int_eq(hatf_writer_close(w, &err), HATF_OK);
+	ck_assert_int_eq(err.status, HATF_OK);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+}
+
+static struct hatf_reader *
+open_fd(int fd)
+{
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	char text[200];
+
+	if (hatf_reader_open_fd(fd, 0, &reader, &err) != HATF_OK)
+		ck_abort_msg("%s", hatf_error_text(&err, text, sizeof(text)));
+	return reader;
+}
+
+static bool
+is_framing(const struct hatf_record *r)
+{
+	return r->tag == HATF_COMMENT && r->attributes_nbytes >= 8 &&
+	       (memcmp(r->attributes, "HATF 1.0", 8) == 0 ||
+		memcmp(r->attributes, "HATF end", 8) == 0 ||
+		(r->attributes_nbytes >= 10 &&
+		 memcmp(r->attributes, "HATF block", 10) == 0));
+}
+
+/*
+ * Read to the end and hold what comes against 'records', without the comments
+ * that frame a trace.  Returns the final status.
+ */
+static enum hatf_status
+compare(struct hatf_reader *reader, size_t *n_ret)
+{
+	struct hatf_record batch[64];
+	enum hatf_status status;
+	size_t n;
+
+	*n_ret = 0;
+	while ((status = hatf_reader_read(reader, batch, 64, &n)) == HATF_OK)
+		for (size_t i = 0; i < n; i++)
+			if (!is_framing(&batch[i]))
+				mini_check(anyrecord_same(&records[(*n_ret)++],
+							  &batch[i]));
+	mini_check(n == 0);
+	mini_check(hatf_reader_read(reader, batch, 64, &n) == status);
+	return status;
+}
+
+static void
+check_round_trip(const struct hatf_writer_options *options)
+{
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	const int fd = scratch();
+	size_t n;
+
+	anyrecord_fill(&any, records, COUNT);
+	write_fd(fd, options, COUNT);
+	reader = open_fd(fd);
+	ck_assert_str_eq(hatf_reader_format(reader), options->format);
+	if (!options->bare) {
+		ck_assert_str_eq(hatf_reader_header(reader, "unit"), "ns");
+		ck_assert_str_eq(hatf_reader_header(reader, "command"),
+				 "a \"b\"");
+	}
+	if (compare(reader, &n) != HATF_END) {
+		char text[200];
+
+		ck_abort_msg("%s: %s", options->format,
+			     hatf_error_text(hatf_reader_error(reader), text,
+					     sizeof(text)));
+	}
+	ck_assert_uint_eq(n, COUNT);
+	hatf_reader_get_stats(reader, &stats);
+	ck_assert(stats.complete);
+	ck_assert_int_eq(stats.ours, !options->bare);
+	ck_assert_int_eq(hatf_reader_error(reader)->status, HATF_OK);
+	hatf_reader_close(reader);
+	close(fd);
+}
+
+START_TEST(what_goes_in_comes_out)
+{
+	for (unsigned i = 0; hatf_format_name(i) != NULL; i++)
+		for (unsigned kind = 0; kind < 4; kind++)
+			check_round_trip(&(struct hatf_writer_options){
+				.format = hatf_format_name(i),
+				.plain = (kind & 1) != 0,
+				.bare = (kind & 2) != 0,
+				.header = header,
+			});
+}
+END_TEST
+
+/* The longest record of all, and comments of every byte. */
+START_TEST(the_longest_records_pass)
+{
+	static uint8_t bytes[UINT16_MAX];
+
+	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+		const struct hatf_writer_options options = {
+			.format = hatf_format_name(i)
+		};
+
+		for (unsigned fill = 0; fill < 257; fill += 4) {
+			struct hatf_reader *reader;
+			const int fd = scratch();
+			size_t n;
+
+			memset(bytes, (int)fill, sizeof(bytes));
+			for (size_t j = 0; fill == 256 && j < sizeof(bytes);
+			     j++)
+				bytes[j] = (uint8_t)j;
+			for (size_t j = 0; j < 4; j++)
+				records[j] = (struct hatf_record){
+					.tag = j % 2 != 0
+						       ? HATF_COMMENT
+						       : HATF_REALLOC_ALLOC_FREE,
+					.size = j % 2 != 0 ? 0 : UINT64_MAX,
+					.attributes = bytes,
+					.attributes_nbytes = UINT16_MAX,
+				};
+			write_fd(fd, &options, 4);
+			reader = open_fd(fd);
+			ck_assert_int_eq(compare(reader, &n), HATF_END);
+			ck_assert_uint_eq(n, 4);
+			hatf_reader_close(reader);
+			close(fd);
+		}
+	}
+}
+END_TEST
+
+START_TEST(an_empty_trace_is_one)
+{
+	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+		const struct hatf_writer_options options = {
+			.format = hatf_format_name(i)
+		};
+		const int fd = scratch();
+		struct hatf_reader_stats stats;
+		struct hatf_reader *reader;
+		size_t n;
+
+		write_fd(fd, &options, 0);
+		reader = open_fd(fd);
+		ck_assert_int_eq(compare(reader, &n), HATF_END);
+		ck_assert_uint_eq(n, 0);
+		hatf_reader_get_stats(reader, &stats);
+		ck_assert(stats.complete);
+		hatf_reader_close(reader);
+		close(fd);
+	}
+}
+END_TEST
+
+/* A trace says what its writer was told of its source. */
+START_TEST(an_incomplete_source_stays_incomplete)
+{
+	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+		const struct hatf_writer_options options = {
+			.format = hatf_format_name(i), .incomplete = true
+		};
+		const int fd = scratch();
+		struct hatf_reader_stats stats;
+		struct hatf_reader *reader;
+		size_t n;
+
+		anyrecord_fill(&any, records, 10);
+		write_fd(fd, &options, 10);
+		reader = open_fd(fd);
+		ck_assert_int_eq(compare(reader, &n), HATF_END);
+		ck_assert_uint_eq(n, 10);
+		hatf_reader_get_stats(reader, &stats);
+		ck_assert(!stats.complete);
+		ck_assert_str_eq(hatf_reader_trailer(reader, "end"),
+				 "source incomplete");
+		hatf_reader_close(reader);
+		close(fd);
+	}
+}
+END_TEST
+
+/* Lost events are told by comments, and the trailer counts them. */
+START_TEST(losses_are_counted)
+{
+	static const char lost[] = "HATF lost\nthread=1\ncount=42\n";
+
+	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+		const struct hatf_writer_options options = {
+			.format = hatf_format_name(i)
+		};
+		const int fd = scratch();
+		struct hatf_reader_stats stats;
+		struct hatf_reader *reader;
+		size_t n;
+
+		records[0] = (struct hatf_record){
+			.tag = HATF_COMMENT,
+			.attributes = (const uint8_t *)lost,
+			.attributes_nbytes = sizeof(lost) - 1
+		};
+		write_fd(fd, &options, 1);
+		reader = open_fd(fd);
+		ck_assert_int_eq(compare(reader, &n), HATF_END);
+		hatf_reader_get_stats(reader, &stats);
+		ck_assert_uint_eq(stats.lost_count, 42);
+		ck_assert(!stats.complete);
+		ck_assert_str_eq(hatf_reader_trailer(reader, "lost"), "42");
+		hatf_reader_close(reader);
+		close(fd);
+	}
+}
+END_TEST
+
+/* What is left of 'records' without what 'drop' says; returns how many. */
+static size_t
+drop_by_hand(unsigned drop)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT; i++) {
+		struct hatf_record *const r = &records[n];
+
+		*r = records[i];
+		if (((drop & HATF_DROP_COMMENTS) && r->tag == HATF_COMMENT) ||
+		    ((drop & HATF_DROP_THREAD) &&
+		     (r->tag == HATF_CREATE_THREAD ||
+		      r->tag == HATF_DESTROY_THREAD)) ||
+		    ((drop & HATF_DROP_HEAP) && (r->tag == HATF_CREATE_HEAP ||
+						 r->tag == HATF_DESTROY_HEAP)))
+			continue;
+		if (drop & HATF_DROP_THREAD)
+			r->thread = 0;
+		if (drop & HATF_DROP_HEAP)
+			r->heap = 0;
+		if (drop & HATF_DROP_TIME)
+			r->time = 0;
+		if ((drop & HATF_DROP_ATTRIBUTES) && r->tag != HATF_COMMENT)
+			r->attributes_nbytes = 0;
+		n++;
+	}
+	return n;
+}
+
+START_TEST(what_is_dropped_is_gone_and_nothing_else)
+{
+	static const unsigned bits[] = { HATF_DROP_TIME, HATF_DROP_THREAD,
+					 HATF_DROP_HEAP, HATF_DROP_ATTRIBUTES,
+					 HATF_DROP_COMMENTS };
+
+	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+		for (unsigned set = 0; set < 64; set++) {
+			struct hatf_writer_options options = {
+				.format = hatf_format_name(i),
+				.plain = true,
+				.bare = set >= 32,
+			};
+			const int fd = scratch();
+			struct hatf_reader *reader;
+			size_t n, kept;
+
+			for (unsigned bit = 0; bit < 5; bit++)
+				if (set >> bit & 1)
+					options.drop |= bits[bit];
+			anyrecord_fill(&any, records, COUNT);
+			write_fd(fd, &options, COUNT);
+			kept = drop_by_hand(options.drop);
+			reader = open_fd(fd);
+			ck_assert_int_eq(compare(reader, &n), HATF_END);
+			ck_assert_uint_eq(n, kept);
+			hatf_reader_close(reader);
+			close(fd);
+		}
+	}
+}
+END_TEST
+
+/* 'nbytes' of a trace in 'format': no crash, no lie. */
+static void
+check_cut(const char *format, const uint8_t *bytes, size_t nbytes)
+{
+	const int fd = hand_file(bytes, nbytes);
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	enum hatf_status status;
+	size_t n;
+
+	if (hatf_reader_open_fd(fd, 0, &reader, &err) != HATF_OK) {
+		/* So little is left that it could be anything. */
+		mini_check(nbytes < 400);
+		mini_check(err.status == HATF_NOT_HATF ||
+			   err.status == HATF_TRUNCATED);
+		close(fd);
+		return;
+	}
+	status = compare(reader, &n);
+	if (status != HATF_TRUNCATED && status != HATF_NO_TRAILER)
+		ck_abort_msg("%s, cut at %zu: %s", format, nbytes,
+			     hatf_status_text(status));
+	mini_check(n <= SMALL_COUNT);
+	mini_check(hatf_reader_error(reader)->status == status);
+	hatf_reader_get_stats(reader, &stats);
+	/* A check sum, or the like, may be all that is missing. */
+	mini_check(!stats.complete || status == HATF_TRUNCATED);
+	hatf_reader_close(reader);
+	close(fd);
+}
+
+START_TEST(a_cut_is_seen_at_every_byte)
+{
+	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+		for (unsigned plain = 0; plain < 2; plain++) {
+			const struct hatf_writer_options options = {
+				.format = hatf_format_name(i),
+				.plain = plain != 0
+			};
+			const int fd = scratch();
+			uint8_t *bytes;
+			off_t nbytes;
+
+			anyrecord_fill(&any, records, SMALL_COUNT);
+			write_fd(fd, &options, SMALL_COUNT);
+			nbytes = lseek(fd, 0, SEEK_END);
+			bytes = malloc((size_t)nbytes);
+			ck_assert_int_eq(pread(fd, bytes, (size_t)nbytes, 0),
+					 nbytes);
+			for (size_t n = 0; n < (size_t)nbytes; n++)
+				check_cut(options.format, bytes, n);
+			free(bytes);
+			close(fd);
+		}
+	}
+}
+END_TEST
+
+/* Bytes turned over anywhere: an error or other records, never a crash. */
+START_TEST(damage_is_survived)
+{
+	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+		const struct hatf_writer_options options = {
+			.format = hatf_format_name(i), .plain = true
+		};
+		const int fd = scratch();
+		uint8_t bytes[1 << 14];
+		size_t nbytes;
+
+		anyrecord_fill(&any, records, SMALL_COUNT);
+		write_fd(fd, &options, SMALL_COUNT);
+		nbytes = (size_t)pread(fd, bytes, sizeof(bytes), 0);
+		for (unsigned round = 0; round < 3000; round++) {
+			const uint64_t random = mini_random(&any.seed) >> 16;
+			uint8_t *const byte = &bytes[(random >> 8) % nbytes];
+			const uint8_t was = *byte;
+			struct hatf_record batch[8];
+			struct hatf_reader *reader;
+			int copy;
+			size_t n;
+
+			*byte = (uint8_t)random;
+			copy = hand_file(bytes, nbytes);
+			if (hatf_reader_open_fd(copy, 0, &reader, NULL) ==
+			    HATF_OK) {
+				while (hatf_reader_read(reader, batch, 8, &n) ==
+				       HATF_OK)
+					mini_check(n > 0 &&
+						   batch[0].tag <=
+							   HATF_COMMENT);
+				hatf_reader_close(reader);
+			}
+			close(copy);
+			*byte = was;
+		}
+		close(fd);
+	}
+}
+END_TEST
+
+START_TEST(names_end_in_what_they_hold)
+{
+	static const struct {
+		const char *path, *format;
+		bool compressed;
+	} cases[] = {
+		{ "a.hatf", "hatf", false },
+		{ "dir.csv/a.hatf.gz", "hatf", true },
+		{ "a.ascii", "ascii", false },
+		{ "a.csv.gz", "csv", true },
+		{ "a.json", "json", false },
+		{ "a.b", NULL, false },
+		{ "a.gz", NULL, true },
+		{ ".hatf", NULL, false },
+		{ "", NULL, false },
+		{ "-", NULL, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool compressed;
+		const char *const format =
+			hatf_format_of_path(cases[i].path, &compressed);
+
+		ck_assert_pstr_eq(format, cases[i].format);
+		ck_assert_int_eq(compressed, cases[i].compressed);
+	}
+}
+END_TEST
+
+START_TEST(wrong_options_are_refused_by_name)
+{
+	static const struct {
+		struct hatf_writer_options options;
+		const char *field;
+	} cases[] = {
+		{ { .format = "xml" }, "format" },
+		{ { .format = "ascii", .level = 10 }, "level" },
+		{ { .format = "ascii", .level = -1 }, "level" },
+		{ { .format = "hatf", .level = 100 }, "level" },
+		{ { .format = "hatf", .placement = "magic" }, "placement" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hatf_writer *w;
+		struct hatf_error err;
+
+		ck_assert_int_eq(
+			hatf_writer_open_fd(-1, &cases[i].options, &w, &err),
+			HATF_LIMIT);
+		ck_assert_int_eq(err.status, HATF_LIMIT);
+		ck_assert_str_eq(err.field, cases[i].field);
+	}
+}
+END_TEST
+
+START_TEST(a_full_disk_is_told)
+{
+	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+		for (unsigned plain = 0; plain < 2; plain++) {
+			const struct hatf_writer_options options = {
+				.format = hatf_format_name(i),
+				.plain = plain != 0
+			};
+			struct hatf_writer *w;
+			struct hatf_error err;
+
+			ck_assert_int_eq(hatf_writer_open("/dev/full", &options,
+							  &w, &err),
+					 HATF_OK);
+			anyrecord_fill(&any, records, COUNT);
+			hatf_writer_write(w, records, COUNT);
+			ck_assert_int_eq(hatf_writer_close(w, &err), HATF_IO);
+			ck_assert_int_eq(err.sys_errno, ENOSPC);
+		}
+	}
+}
+END_TEST
+
+/* A descriptor stays the caller's, also where opening fails. */
+START_TEST(a_descriptor_stays_open)
+{
+	const int fd = scratch();
+	struct hatf_writer *w;
+
+	ck_assert_int_eq(hatf_writer_open_fd(fd, NULL, &w, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
+	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+	close(fd);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *const suite = suite_create("formats");
+	TCase *const tc = tcase_create("formats");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tc, what_goes_in_comes_out);
+	tcase_add_test(tc, the_longest_records_pass);
+	tcase_add_test(tc, an_empty_trace_is_one);
+	tcase_add_test(tc, an_incomplete_source_stays_incomplete);
+	tcase_add_test(tc, losses_are_counted);
+	tcase_add_test(tc, what_is_dropped_is_gone_and_nothing_else);
+	tcase_add_test(tc, a_cut_is_seen_at_every_byte);
+	tcase_add_test(tc, damage_is_survived);
+	tcase_add_test(tc, names_end_in_what_they_hold);
+	tcase_add_test(tc, wrong_options_are_refused_by_name);
+	tcase_add_test(tc, a_full_disk_is_told);
+	tcase_add_test(tc, a_descriptor_stays_open);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? 0 : 1;
+}
