@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_place.c - every planner of metadata, on any records
+ *
+ * The first three bytes of an input choose the windows, the others are the records
+ * (see generate.h).  What a planner names is applied to a layout; then every record must
+ * fit and be read back as it was, and the whole be no larger than the worst
+ * that is ever right: all fields 8 bytes wide.
+ */
+#include "fuzz.h"
+#include "generate.h"
+#include "layout.h"
+#include "place.h"
+
+#include <stdbool.h>
+
+#define OPTIONS_NBYTES 3
+#define ATTRIBUTES_MAX (64 * 1024)
+#define CHANGES_MAX    4096
+
+/* How the records are handed to a planner. */
+struct cut {
+	size_t window;	/* records at a time */
+	size_t block;	/* records from one restart to the next */
+	size_t changes; /* room for */
+};
+
+static struct place_change changes[CHANGES_MAX];
+
+/* The bytes that a record takes; it must fit, and is noted. */
+static size_t
+use_number(struct layout *layout, enum hatf_field field, uint64_t value)
+{
+	struct layout_field *const f = &layout->field[field];
+	const uint64_t mask = f->nbytes == 8
+				      ? UINT64_MAX
+				      : (UINT64_C(1) << 8 * f->nbytes) - 1;
+
+	fuzz_check(layout_fits(f, value));
+	fuzz_check(layout_value(f, layout_raw(f, value) & mask) == value);
+	layout_use(f, value);
+	return f->nbytes;
+}
+
+static size_t
+use_attributes(const struct layout *layout, const struct hatf_record *r)
+{
+	const unsigned width = layout->field[HATF_FIELD_ATTRIBUTES].width;
+
+	if (width == HATF_WIDTH_V1) {
+		fuzz_check(r->attributes_nbytes <= UINT8_MAX);
+		return 1 + r->attributes_nbytes;
+	}
+	if (width == HATF_WIDTH_V2)
+		return 2 + r->attributes_nbytes;
+	fuzz_check(r->attributes_nbytes == width);
+	return width;
+}
+
+static size_t
+use_record(struct layout *layout, const struct hatf_record *r)
+{
+	const unsigned fields = layout_tag_fields(r->tag);
+	size_t nbytes = 1;
+
+	if (r->tag == HATF_COMMENT)
+		return 3 + r->attributes_nbytes;
+	/* Each field is its own chain: their order does not matter here. */
+	if (fields & 1u << HATF_FIELD_SIZE)
+		nbytes += use_number(layout, HATF_FIELD_SIZE, r->size);
+	if (r->tag >= HATF_REALLOC_NO_ALLOC && r->tag <= HATF_REALLOC_FREE)
+		nbytes +=
+			use_number(layout, HATF_FIELD_ADDRESS, r->old_address);
+	if (fields & 1u << HATF_FIELD_ADDRESS)
+		nbytes += use_number(layout, HATF_FIELD_ADDRESS, r->address);
+	if (fields & 1u << HATF_FIELD_HEAP)
+		nbytes += use_number(layout, HATF_FIELD_HEAP, r->heap);
+	nbytes += use_number(layout, HATF_FIELD_THREAD, r->thread);
+	nbytes += use_number(layout, HATF_FIELD_TIME, r->time);
+	return nbytes + use_attributes(layout, r);
+}
+
+/* Apply a change that a writer may make; returns its length. */
+static size_t
+apply(struct layout *layout, const struct hatf_metadata *m)
+{
+	uint8_t bytes[LAYOUT_METADATA_MAX_NBYTES];
+	struct hatf_metadata got;
+
+	fuzz_check(layout_apply(layout, m) == NULL);
+	if (m->op == HATF_SET_FIELD_SIZE && m->argument != 0)
+		fuzz_check(layout->field[m->field].width == m->argument);
+
+	const size_t nbytes = layout_put_metadata(bytes, m);
+
+	fuzz_check(layout_metadata_nbytes(bytes) == nbytes);
+	layout_get_metadata(bytes, &got);
+	fuzz_check(got.op == m->op && got.field == m->field &&
+		   got.argument == m->argument);
+	/* What is not stored may be anything. */
+	if (m->op == HATF_SET_FIELD_INTERPRETATION && m->argument != HATF_NONE)
+		fuzz_check(got.value == m->value);
+	if (m->op == HATF_SET_FIELD_INTERPRETATION &&
+	    m->argument == HATF_STRIDE)
+		fuzz_check(got.stride == m->stride);
+	return nbytes;
+}
+
+/* The state, "last width that was not 0" included. */
+static void
+check_same_state(const struct layout *a, const struct layout *b)
+{
+	for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
+		const struct layout_field *const f = &a->field[field];
+		const struct layout_field *const g = &b->field[field];
+
+		fuzz_check(f->width == g->width);
+		fuzz_check(f->last_width == g->last_width);
+		fuzz_check(f->interpretation == g->interpretation);
+		fuzz_check(f->nbytes == g->nbytes);
+		if (field == HATF_FIELD_ATTRIBUTES)
+			continue;
+		fuzz_check(f->origin == g->origin && f->sign == g->sign);
+		fuzz_check(f->mask == g->mask && f->follows == g->follows);
+		fuzz_check(!f->follows || f->step == g->step);
+	}
+}
+
+/*
+ * Apply what precedes the window's first record; returns its bytes.  At a restart
+ * it must lead to where it leads from the standard state, in which a reader begins
+ * that has no earlier byte.
+ */
+static size_t
+begin_window(struct layout *layout, bool restart, size_t count, size_t *used)
+{
+	struct layout standard;
+	size_t nbytes = 0, i = 0;
+
+	layout_init(&standard);
+	for (; i < count && changes[i].before == 0; i++) {
+		nbytes += apply(layout, &changes[i].metadata);
+		if (restart)
+			apply(&standard, &changes[i].metadata);
+	}
+	if (restart)
+		check_same_state(layout, &standard);
+	*used = i;
+	return nbytes;
+}
+
+/* Let the planner decide for one window; returns the records decided. */
+static size_t
+plan_window(const struct place_planner *planner, struct layout *layout,
+	    bool restart, const struct hatf_record *records, size_t n,
+	    size_t cap, uint64_t *nbytes)
+{
+	const struct layout before = *layout;
+	size_t count, used, decided, last = SIZE_MAX, run = 0;
+
+	decided = planner->plan(planner->context, layout, restart, records, n,
+				changes, cap, &count);
+	fuzz_check(memcmp(&before, layout, sizeof(before)) == 0);
+	fuzz_check(decided >= 1 && decided <= n && count <= cap);
+	*nbytes += begin_window(layout, restart, count, &used);
+	fuzz_check(used <= PLACE_METADATA_MAX);
+	for (size_t i = 0; i < decided; i++) {
+		for (; used < count && changes[used].before == i; used++) {
+			run = last == i ? run + 1 : 1;
+			last = i;
+			fuzz_check(run <= PLACE_METADATA_MAX);
+			*nbytes += apply(layout, &changes[used].metadata);
+		}
+		*nbytes += use_record(layout, &records[i]);
+	}
+	/* In order, and none behind the last record. */
+	fuzz_check(used == count);
+	return decided;
+}
+
+/* Plan all records; returns the bytes of the stream. */
+static uint64_t
+plan(const struct place_planner *planner, const struct generated *g,
+     const struct cut *cut)
+{
+	struct layout layout;
+	uint64_t nbytes = 0;
+	size_t in_block = 0;
+
+	layout_init(&layout);
+	for (size_t i = 0; i < g->n;) {
+		const size_t left = g->n - i;
+		const size_t block_left = cut->block - in_block;
+		size_t n = cut->window < left ? cut->window : left;
+
+		n = n < block_left ? n : block_left;
+		n = plan_window(planner, &layout, in_block == 0, &g->records[i],
+				n, cut->changes, &nbytes);
+		i += n;
+		in_block = (in_block + n) % cut->block;
+	}
+	return nbytes;
+}
+
+/* All numbers in 8 bytes: what is always right. */
+static uint64_t
+worst(const struct generated *g, const struct cut *cut)
+{
+	const uint64_t block = (uint64_t)HATF_FIELD_COUNT * 28;
+	uint64_t nbytes = (g->n / cut->block + 1) * block;
+
+	for (size_t i = 0; i < g->n; i++)
+		nbytes += 1 + 6 * 8 + 2 + g->records[i].attributes_nbytes;
+	return nbytes;
+}
+
+static size_t
+choose_size(unsigned code)
+{
+	static const size_t sizes[] = { 1, 2, 3, 7, 50, 333, 512, 4096 };
+
+	return sizes[code % 8];
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
+{
+	static struct generated g;
+	struct place place;
+	const struct place_planner online = { .plan = place_window,
+					      .context = &place };
+
+	if (nbytes < OPTIONS_NBYTES)
+		return 0;
+
+	const struct cut cut = {
+		.window = choose_size(data[0]),
+		.block = choose_size(data[0] >> 4),
+		.changes = data[1] < 128 ? CHANGES_MAX
+					 : PLACE_METADATA_MAX + data[1] % 64,
+	};
+
+	generate(data + OPTIONS_NBYTES, nbytes - OPTIONS_NBYTES, ATTRIBUTES_MAX,
+		 &g);
+	place_init(&place);
+	fuzz_check(plan(&online, &g, &cut) <= 2 * worst(&g, &cut));
+	return 0;
+}
