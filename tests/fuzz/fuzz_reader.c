@@ -38,6 +38,7 @@ static jmp_buf illegal;
 /* What came of reading a file. */
 struct outcome {
 	enum hatf_status opened; /* nothing below counts unless HATF_OK */
+	const char *format;	 /* static */
 	struct hatf_reader_stats stats;
 	struct hatf_error err; /* status HATF_OK: stopped at RECORD_MAX */
 	size_t n;	       /* records */
@@ -128,6 +129,7 @@ read_file(int fd, unsigned flags, size_t batch, size_t skip, uint64_t shift,
 					hash_record(&records[i], shift);
 		}
 	}
+	out->format = hatf_reader_format(reader);
 	hatf_reader_get_stats(reader, &out->stats);
 	hatf_reader_close(reader);
 }
@@ -329,12 +331,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	const int fd = make_plain(data, nbytes);
 
 	read_file(fd, 0, BATCH_MAX, 0, 0, &plain);
-	if (plain.opened == HATF_OK && !plain.stats.compressed)
+	const bool is_plain_hatf = plain.opened == HATF_OK &&
+				   !plain.stats.compressed &&
+				   strcmp(plain.format, "hatf") == 0;
+
+	if (is_plain_hatf)
 		judge(data, nbytes, &plain);
 	if (!is_gzip(data, nbytes) && hash % 4 < 2)
 		check_compressed(data, nbytes, seed, &plain, &other);
-	else if (plain.opened == HATF_OK && !plain.stats.compressed &&
-		 !plain.stats.ours && hash % 8 == 7)
+	else if (is_plain_hatf && !plain.stats.ours && hash % 8 == 7)
 		check_shifted(data, nbytes, seed, &plain, &other);
 	else if (plain.opened == HATF_OK && hash % 4 == 2)
 		check_metadata(fd, seed, &plain);
