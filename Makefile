@@ -5,7 +5,7 @@
 #   V=1                              show every command
 #   SAN=address,undefined | thread   build and test under sanitizers
 #   WERROR=1                         warnings are errors (as with CI=true)
-#   ISAL=0                           leave isa-l out, compress with zlib only
+#   ISAL=0 LIBDEFLATE=0              leave isa-l or libdeflate out: zlib does it
 #   CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS   come after the project's own
 #   PREFIX BINDIR LIBDIR INCDIR MANDIR DESTDIR   where 'install' puts things
 
@@ -31,16 +31,23 @@ VERSION := $(shell sed -n 's/^\#define HATF_VERSION "\(.*\)"/\1/p' hatf/hatf.h)
 ISAL ?= $(shell echo '\#include <isa-l/igzip_lib.h>' | \
 	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
 override ISAL := $(filter 1,$(ISAL))
+LIBDEFLATE ?= $(shell echo '\#include <libdeflate.h>' | \
+	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
+override LIBDEFLATE := $(filter 1,$(LIBDEFLATE))
 # A library inside ours where there is a static one, else beside it.
 static_or = $(or $(filter /%,$(shell $(CC) -print-file-name=$1)),$2)
-LIBS := -lz -ljansson
+# What libhatf needs, in the shared library and beside the static one.
+HATF_LIBS := $(if $(LIBDEFLATE),$(call static_or,libdeflate.a,-ldeflate)) -lz
+HATF_LIBS_PRIVATE := $(if $(LIBDEFLATE),-ldeflate) -lz -pthread
+LIBS := $(HATF_LIBS) -ljansson -lpthread
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wno-sign-conversion -Wcast-qual -Wpointer-arith -Wwrite-strings \
 	-Wformat=2 -Wimplicit-fallthrough -Wmissing-prototypes \
 	-Wstrict-prototypes \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
-CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL)
+CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL) \
+	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE)
 FLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden $(WARN) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 		-fno-omit-frame-pointer) $(CPP_FLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -69,7 +76,7 @@ ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c encoder.c text.c \
 	attr.c deflate*.c))
 # Unit tests under TSan are those of what several threads touch.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
-	test_writer_thread*.c test_recorder*.c,test_*.c))
+	test_writer_thread*.c test_recorder*.c test_input*.c,test_*.c))
 FUZZ  := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
 PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c)) \
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
@@ -111,7 +118,7 @@ $(DSO): $(call obj,hatf/*.c hatf/formats/*.c) hatf/libhatf.map
 	$(call say,LINK)
 	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs,-z,relro \
 		-Wl,--version-script=hatf/libhatf.map -Wl,--exclude-libs,ALL \
-		$(LDFLAGS) -o $@ $(filter %.o,$^) -lz
+		$(LDFLAGS) -o $@ $(filter %.o,$^) $(HATF_LIBS) -lpthread
 
 $B/libhatf.so: $(DSO)
 	$Qln -sf $(<F) $@
@@ -198,7 +205,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
 		-e 's|@INCDIR@|$(INCDIR:$(PREFIX)/%=$${prefix}/%)|' \
-		-e 's|@LIBS_PRIVATE@|-lz|' hatf/hatf.pc.in \
+		-e 's|@LIBS_PRIVATE@|$(HATF_LIBS_PRIVATE)|' hatf/hatf.pc.in \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/hatf.pc
 	$(foreach m,$(MAN),install -D -m 644 $m \
 		$(DESTDIR)$(MANDIR)/$(call man_path,$m) &&) true

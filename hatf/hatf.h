@@ -229,9 +229,20 @@ enum {
 };
 
 /*
+ * So many threads, 0 (the default) to HATF_READ_JOBS_MAX, that inflate the blocks of
+ * a compressed HATF trace while the caller works on the records before them.  They
+ * are the reader's own, touch only its memory (1 MiB and that of two more blocks
+ * each), block all signals, and end with hatf_reader_close().  Where they cannot
+ * be had or are of no use, reading goes on without them.
+ */
+#define HATF_READ_JOBS_MAX 64
+#define HATF_READ_JOBS(n) \
+	((unsigned)((n) < HATF_READ_JOBS_MAX ? (n) : HATF_READ_JOBS_MAX) << 8)
+
+/*
  * Open 'path' ("-" is standard input; a pipe will do), in any of the formats of
- * hatf_format_name(), plain or gzip'ed, told apart by content.  'flags' is 0 or
- * HATF_READ_METADATA.  On success stores a reader, to be closed by the caller.
+ * hatf_format_name(), plain or gzip'ed, told apart by content.  'flags' is 0 or any of
+ * HATF_READ_METADATA and HATF_READ_JOBS(n).  On success stores a reader, to be closed by the caller.
  * Errors: HATF_IO, HATF_NO_MEMORY, HATF_NOT_HATF (empty, or the first bytes are no
  * trace), with '*err' filled in if it is not NULL.
  */

@@ -2,12 +2,17 @@
 /*
  * input.h - the bytes of a trace, whatever they come from
  *
- * Reads a file, pipe or terminal that holds HATF or gzip members of it, and hands
- * on plain HATF bytes.  Which of the two it is shows in the first two bytes: a
- * trace begins with a tag, at most 11, gzip with 0x1f.
+ * Reads a file, pipe or terminal that holds a trace or gzip members of one, and
+ * hands on the trace's bytes.  Which of the two it is shows in the first two bytes:
+ * no trace begins as gzip does, with 1f 8b.
  *
- * Memory is one buffer of INPUT_BUF_NBYTES and zlib's state, whatever the input.
- * Used by one thread at a time.
+ * Members that tell their length (FORMAT "Compression") are inflated whole, which
+ * is much faster, and by threads ahead of the reading if there are any ('ahead').
+ * All others, and those with which anything is wrong, go through zlib's streams,
+ * which give every byte before the damage.
+ *
+ * Memory is one buffer of INPUT_BUF_NBYTES, one member's data, zlib's state, and
+ * what ahead.h says, whatever the input.  Used by one thread at a time.
  *
  * Invariant: every byte that can be had of what precedes damage or the end of
  * the file is delivered before the error that stops the reading.
@@ -20,29 +25,42 @@
 #define ZLIB_CONST /* next_in points to const */
 #include <zlib.h>
 
-/* Large enough that the system calls do not show, small enough for a cache. */
-#define INPUT_BUF_NBYTES (64 * 1024)
+/* Holds a member that is to be inflated whole. */
+#define INPUT_BUF_NBYTES (512 * 1024)
+
+struct ahead;
+struct inflate;
 
 struct input {
 	int fd; /* the caller's */
 	bool compressed;
-	bool in_member; /* bytes of a gzip member have been read */
+	bool in_member; /* bytes of a gzip member are with zlib */
 	bool file_ended;
+	bool never_waits; /* 'fd' is a file's */
 	bool zlib_in_use;
+	bool distrusts;		 /* a member's length was wrong, or its data */
+	bool from_ahead;	 /* next, data_next: in the front of 'ahead' */
 	int sys_errno;		 /* of HATF_IO */
 	enum hatf_status status; /* HATF_OK until there is nothing more */
+	unsigned jobs;		 /* threads that are wanted; 0: none */
 	uint64_t file_nbytes;	 /* read from 'fd' */
+	uint64_t out_nbytes;	 /* inflated and handed on */
 	uint8_t *buf;
-	const uint8_t *next, *end; /* what is left in 'buf' */
+	const uint8_t *next, *end;	     /* what is left in 'buf' */
+	const uint8_t *buf_next, *buf_end;   /* the same, while in 'ahead' */
+	uint8_t *data;			     /* of a member; NULL: none yet */
+	const uint8_t *data_next, *data_end; /* what is left of a member's */
 	z_stream zlib;
+	struct inflate *inflate;
+	struct ahead *ahead;
 };
 
 /*
  * Start to read from 'fd', which stays the caller's, and find out whether it is
- * compressed.  Errors: HATF_NO_MEMORY, HATF_IO.  Needs input_fini() whatever the
- * result.
+ * compressed.  'jobs' is the number of threads that may inflate ahead.  Errors:
+ * HATF_NO_MEMORY, HATF_IO.  Needs input_fini() whatever the result.
  */
-enum hatf_status input_init(struct input *in, int fd);
+enum hatf_status input_init(struct input *in, int fd, unsigned jobs);
 
 /*
  * Read some bytes, at least one and at most 'nbytes' (which is not 0), into 'to'.
@@ -52,6 +70,7 @@ enum hatf_status input_init(struct input *in, int fd);
  *   HATF_END             the end of the file, between members
  *   HATF_TRUNCATED       the end of the file inside a gzip member
  *   HATF_BAD_COMPRESSION a member is damaged, or is followed by something else
+ *   HATF_LIMIT           the data is far longer than its file (FORMAT "Limits")
  *   HATF_IO              see in->sys_errno
  */
 size_t input_read(struct input *in, uint8_t *to, size_t nbytes);

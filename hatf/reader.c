@@ -186,7 +186,7 @@ open_reader(int fd, bool owns, unsigned flags, struct hatf_reader **reader_ret,
 	}
 	reader->own_fd = owns ? fd : -1;
 	s->flags = flags;
-	status = window_init(&s->window, fd);
+	status = window_init(&s->window, fd, flags >> 8 & UINT8_MAX);
 	if (status != HATF_OK)
 		source_stop(s, status, NULL);
 	else

@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum hatf_status
-window_init(struct window *w, int fd)
+window_init(struct window *w, int fd, unsigned jobs)
 {
-	const enum hatf_status status = input_init(&w->input, fd);
+	const enum hatf_status status = input_init(&w->input, fd, jobs);
 
 	w->end_offset = 0;
 	w->buf = malloc(WINDOW_NBYTES);

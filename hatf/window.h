@@ -32,10 +32,11 @@ struct window {
 };
 
 /*
- * Start to read from 'fd', which stays the caller's.  Errors: HATF_NO_MEMORY,
+ * Start to read from 'fd', which stays the caller's, with so many threads that
+ * inflate ahead.  Errors: HATF_NO_MEMORY,
  * HATF_IO.  Needs window_fini() whatever the result.
  */
-enum hatf_status window_init(struct window *w, int fd);
+enum hatf_status window_init(struct window *w, int fd, unsigned jobs);
 
 /*
  * Move what is left to the front of the window, which must not be full with it,

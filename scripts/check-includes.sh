@@ -5,7 +5,8 @@
 #
 #   tools/    its own headers and hatf.h
 #   preload/  its own headers and the encoder's side of hatf/
-#   hatf/     its own headers and those of hatf/formats/, libc, zlib and isa-l
+#   hatf/     its own headers and those of hatf/formats/, libc, zlib,
+#             libdeflate and isa-l
 #
 # Names of headers are unique, so a name tells the folder.
 set -u
@@ -78,5 +79,5 @@ check_quoted hatf/formats "$(own hatf)$(own hatf/formats)"
 check_angled tools 'jansson\.h'
 check_angled preload '-'
 check_angled hatf/formats '-'
-check_angled hatf 'zlib\.h|isa-l/.*|isa-l\.h'
+check_angled hatf 'zlib\.h|libdeflate\.h|isa-l/.*|isa-l\.h'
 exit $status

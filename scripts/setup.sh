@@ -9,7 +9,8 @@
 # when nothing is, neither root nor a network is needed.
 set -eu
 
-build='gcc g++ make pkg-config libisal-dev zlib1g-dev libjansson-dev'
+build='gcc g++ make pkg-config libisal-dev libdeflate-dev zlib1g-dev
+libjansson-dev'
 
 # Checkers and compilers, then programs and allocators that tests record.
 test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils

@@ -136,6 +136,30 @@ hand_gzip(struct hand *h, const uint8_t *bytes, size_t nbytes)
 	free(out);
 }
 
+/*
+ * Append 'nbytes' at 'bytes' as one member of the form that FORMAT "Compression"
+ * has, but with 'lie' more in its length than is true.
+ */
+static inline void
+hand_member(struct hand *h, const uint8_t *bytes, size_t nbytes, int lie)
+{
+	static const uint8_t header[] = { 0x1f, 0x8b, 8, 4, 0,	 0,   0, 0,
+					  0,	0xff, 8, 0, 'H', 'T', 4, 0 };
+	const size_t start = h->used;
+	struct hand gzip = { 0 };
+
+	hand_gzip(&gzip, bytes, nbytes);
+	hand_bytes(h, header, sizeof(header));
+	hand_put(h, 0, 4);
+	hand_bytes(h, gzip.bytes + 10, gzip.used - 10);
+
+	const size_t length = h->used - start + (size_t)lie;
+
+	for (unsigned i = 0; i < 4; i++)
+		h->bytes[start + 16 + i] = (uint8_t)(length >> 8 * i);
+	free(gzip.bytes);
+}
+
 /* A copy that ends where the next page is unmapped. */
 struct guarded {
 	uint8_t *map, *bytes;
@@ -191,6 +215,8 @@ hand_run(const char *name, const TTest *const *tests, size_t count)
 	SRunner *runner;
 	int failed;
 
+	/* A sanitizer may take its time. */
+	tcase_set_timeout(tcase, 120);
 	for (size_t i = 0; i < count; i++)
 		tcase_add_test(tcase, tests[i]);
 	suite_add_tcase(suite, tcase);

@@ -166,14 +166,15 @@ expectation(const struct trace *t, size_t known, bool in_member)
 }
 
 static void
-check(const uint8_t *bytes, size_t nbytes, const struct want *want)
+check(const uint8_t *bytes, size_t nbytes, unsigned jobs,
+      const struct want *want)
 {
 	const int fd = hand_file(bytes, nbytes);
 	struct hatf_record records[MAX];
 	struct hatf_reader *reader;
 	struct hatf_error err;
-	const enum hatf_status opened =
-		hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader, &err);
+	const enum hatf_status opened = hatf_reader_open_fd(
+		fd, HATF_READ_METADATA | HATF_READ_JOBS(jobs), &reader, &err);
 	size_t n = 0, sum = 0;
 
 	ck_assert_int_eq(opened, want->opens ? HATF_OK : HATF_NOT_HATF);
@@ -207,7 +208,7 @@ cut_plain(const struct trace *t)
 	for (size_t cut = 0; cut <= t->h.used; cut++) {
 		const struct want want = expectation(t, cut, false);
 
-		check(t->h.bytes, cut, &want);
+		check(t->h.bytes, cut, 0, &want);
 	}
 }
 
@@ -246,19 +247,25 @@ cut_members(const struct trace *t, const struct hand *gz)
 
 		if (cut < 2) /* not yet gzip */
 			want.opens = false;
-		check(gz->bytes, cut, &want);
+		check(gz->bytes, cut, 0, &want);
+		check(gz->bytes, cut, 2, &want);
 	}
 }
 
 static void
-cut_compressed(const struct trace *t)
+cut_compressed(const struct trace *t, bool ours)
 {
 	struct hand gz = { 0 };
 
 	for (int i = 0; i < 3; i++) {
 		const size_t end = i == 2 ? t->h.used : t->member[i + 1];
 
-		hand_gzip(&gz, t->h.bytes + t->member[i], end - t->member[i]);
+		if (ours)
+			hand_member(&gz, t->h.bytes + t->member[i],
+				    end - t->member[i], 0);
+		else
+			hand_gzip(&gz, t->h.bytes + t->member[i],
+				  end - t->member[i]);
 	}
 	cut_members(t, &gz);
 	hand_fini(&gz);
@@ -337,7 +344,7 @@ START_TEST(our_compressed_trace)
 {
 	struct trace t = make_ours();
 
-	cut_compressed(&t);
+	cut_compressed(&t, true);
 	hand_fini(&t.h);
 }
 END_TEST
@@ -355,7 +362,7 @@ START_TEST(a_foreign_compressed_trace)
 {
 	struct trace t = make_foreign();
 
-	cut_compressed(&t);
+	cut_compressed(&t, false);
 	hand_fini(&t.h);
 }
 END_TEST
