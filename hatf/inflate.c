@@ -39,9 +39,9 @@ inflate_data_nbytes(const uint8_t *in, size_t in_nbytes)
 
 /* 'struct inflate' is libdeflate's own state. */
 static struct libdeflate_decompressor *
-state(struct inflate *inflate)
+decompressor(struct inflate *state)
 {
-	return (struct libdeflate_decompressor *)inflate;
+	return (struct libdeflate_decompressor *)state;
 }
 
 struct inflate *
@@ -51,22 +51,22 @@ inflate_open(void)
 }
 
 void
-inflate_close(struct inflate *inflate)
+inflate_close(struct inflate *state)
 {
-	libdeflate_free_decompressor(state(inflate));
+	libdeflate_free_decompressor(decompressor(state));
 }
 
 /* Raw deflate, all of 'in' into all of 'out'. */
 static bool
-inflate_raw(struct inflate *inflate, const uint8_t *in, size_t in_nbytes,
+inflate_raw(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 	    uint8_t *out, size_t out_nbytes)
 {
 	size_t in_used;
 
 	/* Without a place for the length, it must be 'out_nbytes'. */
-	return libdeflate_deflate_decompress_ex(state(inflate), in, in_nbytes,
-						out, out_nbytes, &in_used,
-						NULL) == LIBDEFLATE_SUCCESS &&
+	return libdeflate_deflate_decompress_ex(
+		       decompressor(state), in, in_nbytes, out, out_nbytes,
+		       &in_used, NULL) == LIBDEFLATE_SUCCESS &&
 	       in_used == in_nbytes;
 }
 
@@ -92,29 +92,29 @@ struct inflate {
 struct inflate *
 inflate_open(void)
 {
-	struct inflate *const inflate = calloc(1, sizeof(*inflate));
+	struct inflate *const state = calloc(1, sizeof(*state));
 
-	if (inflate == NULL || inflateInit2(&inflate->z, -MAX_WBITS) == Z_OK)
-		return inflate;
-	free(inflate);
+	if (state == NULL || inflateInit2(&state->z, -MAX_WBITS) == Z_OK)
+		return state;
+	free(state);
 	return NULL;
 }
 
 void
-inflate_close(struct inflate *inflate)
+inflate_close(struct inflate *state)
 {
-	if (inflate == NULL)
+	if (state == NULL)
 		return;
-	inflateEnd(&inflate->z);
-	free(inflate);
+	inflateEnd(&state->z);
+	free(state);
 }
 
 /* Raw deflate, all of 'in' into all of 'out'. */
 static bool
-inflate_raw(struct inflate *inflate, const uint8_t *in, size_t in_nbytes,
+inflate_raw(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 	    uint8_t *out, size_t out_nbytes)
 {
-	z_stream *const z = &inflate->z;
+	z_stream *const z = &state->z;
 
 	inflateReset(z);
 	z->next_in = in;
@@ -139,12 +139,12 @@ inflate_name(void)
 #endif
 
 bool
-inflate_member(struct inflate *inflate, const uint8_t *in, size_t in_nbytes,
+inflate_member(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 	       uint8_t *out, size_t out_nbytes)
 {
 	const uint8_t *const trailer = in + in_nbytes - TRAILER_NBYTES;
 
-	return inflate_raw(inflate, in + INFLATE_HEADER_NBYTES,
+	return inflate_raw(state, in + INFLATE_HEADER_NBYTES,
 			   (size_t)(trailer - in) - INFLATE_HEADER_NBYTES, out,
 			   out_nbytes) &&
 	       crc32_of(out, out_nbytes) == get_le32(trailer);

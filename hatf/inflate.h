@@ -25,7 +25,7 @@ struct inflate;
 struct inflate *inflate_open(void);
 
 /* NULL is allowed. */
-void inflate_close(struct inflate *inflate);
+void inflate_close(struct inflate *state);
 
 /*
  * The length of the member whose first INFLATE_HEADER_NBYTES bytes are at 'p', by
@@ -42,8 +42,8 @@ size_t inflate_data_nbytes(const uint8_t *in, size_t in_nbytes);
  * not right: the data does not end where the trailer begins, or differs from its
  * length or CRC-32; 'out' may have been written to then.
  */
-bool inflate_member(struct inflate *inflate, const uint8_t *in,
-		    size_t in_nbytes, uint8_t *out, size_t out_nbytes);
+bool inflate_member(struct inflate *state, const uint8_t *in, size_t in_nbytes,
+		    uint8_t *out, size_t out_nbytes);
 
 /* "libdeflate" or "zlib"; static. */
 const char *inflate_name(void);
