@@ -321,6 +321,15 @@ HATF_API const char *hatf_format_of_path(const char *path,
 					 bool *compressed_ret);
 
 /*
+ * The n-th way of placing metadata, from 0; NULL if there are not so many.  The
+ * first is "online", the recorder's; the last "optimum", the smallest that HATF
+ * 1.0 can be.  What is between them are the techniques of the paper's section
+ * 3.3.  All but "online" hold back 32768 records, take about 64 MiB of memory,
+ * and some microseconds a record.
+ */
+HATF_API const char *hatf_placement_name(unsigned idx);
+
+/*
  * What a writer may leave out: the field in all records, or, for the comments,
  * whole records.  Without threads and heaps, the records of their creation and
  * destruction are left out too.
@@ -352,8 +361,8 @@ struct hatf_writer_options {
 	const char *header;
 	const char *format; /* hatf_format_name(); NULL: "hatf" */
 	/*
-	 * HATF only, how metadata is placed: NULL or "online", as the recorder
-	 * does
+	 * HATF only, how metadata is placed: hatf_placement_name(); NULL:
+	 * "online"
 	 */
 	const char *placement;
 };

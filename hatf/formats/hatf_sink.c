@@ -6,11 +6,15 @@
  * is ended, compressed into one gzip member, and written.  A bare trace has no
  * block comments and no trailer; only its first block gets metadata, and what
  * is written out then is just a piece of the stream.
+ *
+ * With a placement that looks at all of a block, a block is what that is given
+ * at once, also in a bare trace.
  */
 #include "format.h"
 
 #include "deflate.h"
 #include "encoder.h"
+#include "optimum.h"
 
 #include <stdlib.h>
 
@@ -19,6 +23,8 @@
 
 struct hatf {
 	struct encoder encoder;
+	struct place_planner *planner; /* NULL: the encoder's own */
+	struct place_planner offline;
 	bool in_block;
 	int level;
 	size_t buf_nbytes;
@@ -51,7 +57,7 @@ flush(struct sink *s)
 	outfile_drain(&s->out);
 	encoder_reset(e);
 	s->offset = e->stream_nbytes;
-	h->in_block = s->options.bare && h->in_block;
+	h->in_block = s->options.bare && h->planner == NULL && h->in_block;
 	return s->out.status;
 }
 
@@ -135,8 +141,8 @@ finish(struct sink *s)
 static enum hatf_status
 allocate(struct sink *s)
 {
-	const struct place_planner *const planner = NULL;
 	struct hatf *const h = s->ctx;
+	const struct place_planner *const planner = h->planner;
 
 	/* Beyond a block and its last records: a block comment or trailer. */
 	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
@@ -157,6 +163,31 @@ allocate(struct sink *s)
 	return HATF_OK;
 }
 
+/* Prepare the placement that was asked for. */
+static enum hatf_status
+choose_planner(struct sink *s)
+{
+	const char *const name = s->options.placement;
+	struct hatf *const h = s->ctx;
+
+	if (name == NULL || strcmp(name, "online") == 0)
+		return HATF_OK;
+
+	const struct technique *const technique = technique_find(name);
+
+	if (technique == NULL)
+		return sink_fail(s, HATF_LIMIT, "placement");
+	h->planner = &h->offline;
+	h->offline.plan = optimum_window;
+	h->offline.records = OPTIMUM_WINDOW;
+	h->offline.changes = OPTIMUM_WINDOW;
+	h->offline.is_window_block = true;
+	h->offline.context = optimum_new(technique);
+	if (h->offline.context == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	return HATF_OK;
+}
+
 static enum hatf_status
 open_sink(struct sink *s)
 {
@@ -168,12 +199,11 @@ open_sink(struct sink *s)
 	s->ctx = h;
 	h->level = s->options.level == 0 ? DEFLATE_LEVEL_DEFAULT
 					 : s->options.level;
-	if (s->options.placement != NULL &&
-	    strcmp(s->options.placement, "online") != 0)
-		return sink_fail(s, HATF_LIMIT, "placement");
 	if (h->level < DEFLATE_LEVEL_MIN || h->level > DEFLATE_LEVEL_MAX)
 		return sink_fail(s, HATF_LIMIT, "level");
-	status = allocate(s);
+	status = choose_planner(s);
+	if (status == HATF_OK)
+		status = allocate(s);
 	if (status != HATF_OK)
 		return status;
 	if (!s->options.bare && !put_header(s))
@@ -188,6 +218,7 @@ close_sink(struct sink *s)
 
 	if (h == NULL)
 		return;
+	optimum_free(h->offline.context);
 	free(h->buf);
 	free(h->window);
 	free(h->member);

@@ -21,6 +21,8 @@
 #define RECORD_COUNT 200000
 #define STREAM_MAX   (16 * 1024 * 1024)
 
+#define PLACEMENT_COUNT 11
+
 static char path[64];
 static struct hatf_record *records; /* RECORD_COUNT */
 static uint64_t event_count;	    /* in 'records' */
@@ -179,7 +181,10 @@ check_stream(const uint8_t *stream, size_t nbytes)
 
 START_TEST(a_plain_trace_is_the_stream)
 {
-	const struct hatf_writer_options options = { .plain = true };
+	const struct hatf_writer_options options = {
+		.plain = true,
+		.placement = hatf_placement_name((unsigned)_i),
+	};
 	uint8_t *stream;
 	size_t nbytes;
 
@@ -192,7 +197,10 @@ END_TEST
 
 START_TEST(members_can_be_walked_and_decode_alone)
 {
-	const struct hatf_writer_options options = { .level = _i };
+	const struct hatf_writer_options options = {
+		.level = _i % 4,
+		.placement = hatf_placement_name((unsigned)_i),
+	};
 	uint8_t *const stream = malloc(STREAM_MAX);
 	uint8_t *file;
 	size_t nbytes, used = 0, n = 0;
@@ -224,8 +232,11 @@ END_TEST
 
 START_TEST(a_bare_trace_has_the_records_alone)
 {
-	const struct hatf_writer_options options = { .plain = true,
-						     .bare = true };
+	const struct hatf_writer_options options = {
+		.plain = true,
+		.bare = true,
+		.placement = hatf_placement_name((unsigned)_i),
+	};
 	uint8_t *stream;
 	size_t nbytes, n = 0;
 	struct hatf_record r;
@@ -460,6 +471,14 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
+START_TEST(placements_have_names)
+{
+	ck_assert_str_eq(hatf_placement_name(0), "online");
+	ck_assert_str_eq(hatf_placement_name(PLACEMENT_COUNT - 1), "optimum");
+	ck_assert_ptr_null(hatf_placement_name(PLACEMENT_COUNT));
+}
+END_TEST
+
 START_TEST(a_file_that_is_there_is_replaced)
 {
 	FILE *const file = fopen(path, "w");
@@ -503,9 +522,12 @@ main(void)
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, a_plain_trace_is_the_stream);
-	tcase_add_loop_test(tc, members_can_be_walked_and_decode_alone, 0, 4);
-	tcase_add_test(tc, a_bare_trace_has_the_records_alone);
+	tcase_add_loop_test(tc, a_plain_trace_is_the_stream, 0,
+			    PLACEMENT_COUNT);
+	tcase_add_loop_test(tc, members_can_be_walked_and_decode_alone, 0,
+			    PLACEMENT_COUNT);
+	tcase_add_loop_test(tc, a_bare_trace_has_the_records_alone, 0,
+			    PLACEMENT_COUNT);
 	tcase_add_loop_test(tc, the_reader_reads_what_the_writer_wrote, 0, 5);
 	tcase_add_test(tc, framing_comments_are_replaced);
 	tcase_add_test(tc, an_empty_trace_is_complete);
@@ -513,6 +535,7 @@ main(void)
 	tcase_add_test(tc, losses_without_a_count_are_refused);
 	tcase_add_test(tc, files_that_cannot_be_written);
 	tcase_add_test(tc, options_are_checked);
+	tcase_add_test(tc, placements_have_names);
 	tcase_add_test(tc, a_file_that_is_there_is_replaced);
 	suite_add_tcase(suite, tc);
 

@@ -1,0 +1,840 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_optimum.c
+ *
+ * "Optimum" must be exactly that: on short sequences it is held against a search
+ * through all metadata that there is, on longer ones every technique is held
+ * against those that may do less, and against what a writer does who looks at
+ * one record after the other.  Whatever is placed must decode.
+ */
+#include "optimum.h"
+
+#include "judge.h"
+
+#define COUNT 4000
+
+static struct hatf_record *records;
+static struct place_change *changes;
+static uint64_t seed;
+
+static size_t
+pick(size_t n)
+{
+	return (size_t)(mini_random(&seed) >> 20) % n;
+}
+
+/* Place a whole block by technique 't', and return what it costs. */
+static struct judge
+place_block_by(const struct technique *t, const struct layout *layout,
+	       bool restart, size_t n, size_t cap)
+{
+	struct optimum *const o = optimum_new(t);
+	struct judge j = { .layout = *layout };
+	size_t done = 0;
+
+	ck_assert_ptr_nonnull(o);
+	while (done < n) {
+		size_t count;
+		const size_t more = optimum_window(
+			o, &j.layout, restart && done == 0, records + done,
+			n - done, changes, cap, &count);
+
+		mini_check(more >= 1 && more <= n - done && count <= cap);
+		judge_window(&j, records + done, more, changes, count);
+		done += more;
+	}
+	optimum_free(o);
+	return j;
+}
+
+#define ALL_CHANGES ((size_t)COUNT * 18)
+
+static struct judge
+place_by(const char *name, size_t n)
+{
+	struct layout layout;
+
+	layout_init(&layout);
+	return place_block_by(technique_find(name), &layout, true, n,
+			      ALL_CHANGES);
+}
+
+/* ------------------------------------------------- a search through it all */
+
+#define STATE_MAX 30000
+#define HASH_SIZE 65536
+
+/*
+ * What may be in a field's state at a use, and what metadata may set: every
+ * parameter that can be of use for the values at hand.
+ */
+struct search {
+	unsigned field;
+	const struct technique_field *technique;
+	struct hatf_metadata moves[512];
+	size_t move_count;
+	struct state {
+		struct layout_field field,
+			other; /* 'other': see search_begin */
+		int cost;
+		bool is_new;
+	} states[STATE_MAX];
+	size_t count;
+	uint32_t hash[HASH_SIZE]; /* 1 + index */
+};
+
+static bool
+same_state(const struct layout_field *a, const struct layout_field *b)
+{
+	return a->width == b->width && a->last_width == b->last_width &&
+	       a->interpretation == b->interpretation &&
+	       (a->interpretation == HATF_NONE ||
+		(a->origin == b->origin && a->step == b->step));
+}
+
+static size_t
+hash_state(const struct layout_field *f)
+{
+	uint64_t h = f->width + 16u * f->last_width;
+
+	h = (h * 8 + f->interpretation) * 0x9e3779b97f4a7c15u;
+	if (f->interpretation != HATF_NONE)
+		h ^= (f->origin + 31 * f->step) * 0xff51afd7ed558ccdu;
+	return (size_t)(h >> 20) % HASH_SIZE;
+}
+
+static void
+search_add(struct search *s, const struct layout_field *field,
+	   const struct layout_field *other, int cost)
+{
+	size_t at = hash_state(field);
+
+	for (; s->hash[at] != 0; at = (at + 1) % HASH_SIZE) {
+		struct state *const old = &s->states[s->hash[at] - 1];
+
+		if (!same_state(&old->field, field) ||
+		    !same_state(&old->other, other))
+			continue;
+		if (cost < old->cost) {
+			old->cost = cost;
+			old->is_new = true;
+		}
+		return;
+	}
+	mini_check(s->count < STATE_MAX);
+	s->states[s->count++] = (struct state){ *field, *other, cost, true };
+	s->hash[at] = (uint32_t)s->count;
+}
+
+static void
+add_move(struct search *s, unsigned op, unsigned argument, uint64_t value,
+	 uint64_t stride)
+{
+	const struct hatf_metadata m = {
+		.op = (uint8_t)op,
+		.field = (uint8_t)s->field,
+		.argument = (uint8_t)argument,
+		.value = value,
+		.stride = stride,
+	};
+
+	for (size_t i = 0; i < s->move_count; i++)
+		if (memcmp(&s->moves[i], &m, sizeof(m)) == 0)
+			return;
+	mini_check(s->move_count < sizeof(s->moves) / sizeof(s->moves[0]));
+	s->moves[s->move_count++] = m;
+}
+
+static void
+search_moves(struct search *s, const uint64_t *values, size_t n)
+{
+	static const uint64_t reach[] = { 0, 0x80, 0x8000, 0x80000000 };
+
+	s->move_count = 0;
+	for (unsigned width = 0; width <= 8; width = width ? 2 * width : 1)
+		add_move(s, HATF_SET_FIELD_SIZE, width, 0, 0);
+	add_move(s, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0, 0);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t v = values[i];
+
+		add_move(s, HATF_SET_FIELD_INTERPRETATION, HATF_DEFAULT, v, 0);
+		add_move(s, HATF_SET_FIELD_INTERPRETATION, HATF_DELTA, v, 0);
+		for (unsigned r = 0; r < 4; r++)
+			add_move(s, HATF_SET_FIELD_INTERPRETATION,
+				 HATF_BASE_OFFSET, v + reach[r], 0);
+		if (i + 1 < n)
+			add_move(s, HATF_SET_FIELD_INTERPRETATION, HATF_STRIDE,
+				 v - (values[i + 1] - v), values[i + 1] - v);
+	}
+}
+
+static bool
+is_held(const struct layout_field *f)
+{
+	return f->interpretation == HATF_DEFAULT ||
+	       f->interpretation == HATF_STRIDE;
+}
+
+/* Any metadata, up to three records, which none needs more of. */
+static void
+search_move(struct search *s)
+{
+	static const int length[] = { 4, 12, 12, 12, 20 };
+
+	for (unsigned round = 0; round < 3; round++) {
+		const size_t count = s->count;
+
+		for (size_t i = 0; i < count; i++) {
+			if (!s->states[i].is_new)
+				continue;
+			s->states[i].is_new = false;
+			for (size_t k = 0; k < s->move_count; k++) {
+				/* FORMAT: a writer must not write it. */
+				if (s->moves[k].op == HATF_SET_FIELD_SIZE &&
+				    (is_held(&s->states[i].field) ||
+				     is_held(&s->states[i].other)))
+					continue;
+				const struct hatf_metadata *const m =
+					&s->moves[k];
+				struct layout l = { 0 }, other = { 0 };
+
+				l.field[s->field] = s->states[i].field;
+				other.field[s->field] = s->states[i].other;
+				layout_apply(&l, m);
+				layout_apply(&other, m);
+				search_add(
+					s, &l.field[s->field],
+					&other.field[s->field],
+					s->states[i].cost +
+						(m->op == HATF_SET_FIELD_SIZE
+							 ? 4
+							 : length[m->argument]));
+			}
+		}
+	}
+}
+
+static bool
+is_allowed(const struct search *s, const struct layout_field *f)
+{
+	const struct technique_field *const t = s->technique;
+	const unsigned width = f->width == 0 ? WIDTHS_0 : 2u * f->width;
+
+	switch (f->interpretation) {
+	case HATF_NONE:
+		return t->none & width;
+	case HATF_BASE_OFFSET:
+		return t->base_offset & width;
+	case HATF_DELTA:
+		return t->delta & width;
+	case HATF_DEFAULT:
+		return t->default_value;
+	default:
+		return t->stride;
+	}
+}
+
+/*
+ * Use a value.  Of the states it fits, only those that may still become the
+ * cheapest are kept: three metadata records lead from each to each other.
+ */
+static void
+search_use(struct search *s, uint64_t value, bool begins_block)
+{
+	const size_t count = s->count;
+	size_t kept = 0;
+	int least = INT32_MAX;
+
+	memset(s->hash, 0, sizeof(s->hash));
+	for (size_t i = 0; i < count; i++) {
+		struct state *const state = &s->states[i];
+
+		if (!layout_fits(&state->field, value) ||
+		    !is_allowed(s, &state->field) ||
+		    (begins_block && !same_state(&state->field, &state->other)))
+			continue;
+		state->cost += state->field.nbytes;
+		layout_use(&state->field, value);
+		if (state->cost < least)
+			least = state->cost;
+		s->states[kept++] = *state;
+	}
+	s->count = 0;
+	for (size_t i = 0; i < kept; i++) {
+		const struct state state = s->states[i];
+
+		if (state.cost <= least + 28)
+			search_add(s, &state.field, &state.field, state.cost);
+	}
+}
+
+static int
+search_least(const struct search *s)
+{
+	int least = INT32_MAX;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->states[i].cost < least)
+			least = s->states[i].cost;
+	return least;
+}
+
+/*
+ * The least cost of 'values'.  A block must begin with metadata that leads to
+ * the same state whatever was before: from 'state', and from another one.
+ */
+static int
+search(unsigned field, const struct technique_field *technique,
+       const struct layout_field *state, bool restart, const uint64_t *values,
+       const bool *tied, size_t n)
+{
+	static struct search s;
+	struct layout other = { 0 };
+
+	s.field = field;
+	s.technique = technique;
+	s.count = 0;
+	memset(s.hash, 0, sizeof(s.hash));
+	search_moves(&s, values, n);
+	other.field[field] = *state;
+	if (restart) {
+		/* No move leads to such a default. */
+		other.field[field].interpretation = HATF_DEFAULT;
+		other.field[field].origin = 0x123456789abcdefu;
+		other.field[field].width = 0;
+		if (state->last_width != 0)
+			other.field[field].last_width =
+				state->last_width == 4 ? 2 : 4;
+	}
+	search_add(&s, state, &other.field[field], 0);
+	for (size_t i = 0; i < n; i++) {
+		if (!tied[i])
+			search_move(&s);
+		search_use(&s, values[i], restart && i == 0);
+	}
+	return search_least(&s);
+}
+
+/* --------------------------------------------------------------- sequences */
+
+/* A value that has something to do with those before. */
+static uint64_t
+next_value(const uint64_t *values, size_t i)
+{
+	static const uint64_t places[] = {
+		0, 10, 1000, 0x555555559000, 0x7f0123450000, UINT64_MAX - 5
+	};
+	static const uint64_t steps[] = { 1, 16, 100, 5000, 100000, 1u << 31 };
+	const size_t n = sizeof(places) / sizeof(places[0]);
+
+	if (i == 0 || pick(8) == 0)
+		return places[pick(n)] + pick(300);
+	switch (pick(6)) {
+	case 0:
+		return values[i - 1];
+	case 1:
+		return values[pick(i)];
+	case 2:
+		return values[i - 1] + steps[pick(6)];
+	case 3:
+		return values[pick(i)] + pick(200) - 100;
+	case 4:
+		return values[i - 1] + values[i - 1] -
+		       values[i < 2 ? 0 : i - 2];
+	default:
+		return values[pick(i)] + pick(60000) - 30000;
+	}
+}
+
+/* Some state that a field can be in. */
+static void
+any_state(struct layout *l, unsigned field, const uint64_t *values, size_t n)
+{
+	const struct hatf_metadata width = {
+		.op = HATF_SET_FIELD_SIZE,
+		.field = (uint8_t)field,
+		.argument = (uint8_t)(1u << pick(4)),
+	};
+	const struct hatf_metadata none = width;
+	const struct hatf_metadata interpretation = {
+		.op = HATF_SET_FIELD_INTERPRETATION,
+		.field = (uint8_t)field,
+		.argument = (uint8_t)pick(5),
+		.value = values[pick(n)],
+		.stride = values[pick(n)] - values[pick(n)],
+	};
+	struct hatf_metadata empty = none;
+
+	empty.argument = 0;
+	layout_init(l);
+	if (pick(4) != 0)
+		layout_apply(l, &width);
+	if (pick(4) != 0)
+		layout_apply(l, &interpretation);
+	if (pick(3) == 0)
+		layout_apply(l, &empty);
+}
+
+/* A window in which 'field' has the values, and no other one needs metadata. */
+static size_t
+make_window(unsigned field, const uint64_t *values, bool *tied, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct hatf_record *const r = &records[count++];
+
+		memset(r, 0, sizeof(*r));
+		tied[i] = false;
+		r->tag = field == HATF_FIELD_SIZE ? HATF_ALLOC : HATF_FREE;
+		if (field == HATF_FIELD_SIZE)
+			r->size = values[i];
+		if (field == HATF_FIELD_ADDRESS)
+			r->address = values[i];
+		if (field == HATF_FIELD_TIME)
+			r->time = values[i];
+		if (field == HATF_FIELD_ADDRESS && i + 1 < n && pick(4) == 0) {
+			r->tag = HATF_REALLOC_ALLOC;
+			r->old_address = values[i];
+			r->address = values[++i];
+			tied[i] = true;
+		}
+	}
+	return count;
+}
+
+#define SHORT 10
+
+static void
+compare_with_search(const struct technique *t, unsigned field, bool restart)
+{
+	const struct technique_field *const fields[] = { &t->size, &t->address,
+							 &t->other };
+	uint64_t values[SHORT];
+	bool tied[SHORT];
+	struct layout layout;
+	const size_t n = 1 + pick(SHORT);
+
+	for (size_t i = 0; i < n; i++)
+		values[i] = next_value(values, i);
+
+	const size_t count = make_window(field, values, tied, n);
+
+	any_state(&layout, field, values, n);
+
+	const int least = search(field, fields[field], &layout.field[field],
+				 restart, values, tied, n);
+	/* A small 'cap' must not make a difference. */
+	const struct judge j =
+		place_block_by(t, &layout, restart, count,
+			       pick(2) ? PLACE_METADATA_MAX : ALL_CHANGES);
+
+	ck_assert_msg((int)j.nbytes[field] == least,
+		      "%s, field %u: %zu bytes, not %d", t->name, field,
+		      j.nbytes[field], least);
+}
+
+START_TEST(nothing_is_better_than_the_optimum)
+{
+	const struct technique *const t = technique_find("optimum");
+
+	seed = 88172645463325252u + (uint64_t)_i;
+	for (unsigned i = 0; i < 20; i++)
+		compare_with_search(t, (unsigned)pick(3), pick(2));
+}
+END_TEST
+
+START_TEST(each_technique_is_at_its_best)
+{
+	static const char *const names[] = {
+		"small-size",	 "same-size",	  "combined-size",
+		"base-offset-1", "base-offset-2", "best-base-offset",
+		"best"
+	};
+	const size_t n = sizeof(names) / sizeof(names[0]);
+	const struct technique *const t = technique_find(names[(size_t)_i % n]);
+
+	seed = 88172645463325252u + (uint64_t)_i;
+	for (unsigned i = 0; i < 20; i++) {
+		const unsigned field = (unsigned)pick(2);
+		const bool bases = t->address.any_base;
+
+		if (field == HATF_FIELD_SIZE || bases)
+			compare_with_search(t, field, pick(2));
+	}
+}
+END_TEST
+
+/* ------------------------------------------------------------ long windows */
+
+/* A program: sizes of a few kinds, a heap that is reused, some far blocks. */
+static void
+heap_like(size_t i, struct hatf_record *r)
+{
+	static const uint64_t sizes[] = {
+		24, 24, 24, 32, 100, 300, 5000, 70000
+	};
+	static uint64_t live[64], sequence;
+	const size_t slot = pick(64);
+
+	if (i == 0) {
+		memset(live, 0, sizeof(live));
+		sequence = 0x555555559000;
+	}
+	r->time = i / 50 + (i > COUNT / 2 ? 1000000 : 0);
+	r->thread = i / 300 % 3;
+	if (live[slot] != 0) {
+		r->tag = HATF_FREE;
+		r->address = live[slot];
+		live[slot] = 0;
+		return;
+	}
+	r->size = sizes[pick(8)];
+	r->address = pick(50) == 0 ? 0x7f0123450000 + pick(1u << 20) : sequence;
+	if (pick(20) == 0) {
+		r->attributes_nbytes = 1 + (uint32_t)pick(3) * 200;
+		r->attributes = (const uint8_t *)records;
+	}
+	sequence += pick(200) == 0 ? 100000 : 32;
+	live[slot] = r->address;
+}
+
+/* Everything at random, with every tag. */
+static void
+wild(size_t i, struct hatf_record *r)
+{
+	static uint64_t values[COUNT + 1];
+
+	values[i] = next_value(values, i);
+	r->tag = (uint8_t)pick(HATF_COMMENT + 1);
+	r->size = values[pick(i + 1)];
+	r->address = values[i];
+	r->old_address = values[pick(i + 1)];
+	r->time = pick(3) ? values[i] : i;
+	r->thread = pick(4) ? 1 : values[pick(i + 1)];
+	r->heap = pick(100) == 0;
+	r->attributes_nbytes = pick(3) ? 0 : (uint32_t)pick(300);
+	r->attributes = (const uint8_t *)records;
+}
+
+/* Long runs: of a size, of a stride, in one region. */
+static void
+runs(size_t i, struct hatf_record *r)
+{
+	static uint64_t size, address, stride;
+
+	if (i % 40 == 0) {
+		size = pick(3) ? pick(200) : pick(100000);
+		address = 0x555555550000 + pick(1u << 28);
+		stride = pick(2) ? 16 : pick(70000);
+	}
+	address += stride;
+	r->size = size;
+	r->address = pick(30) == 0 ? address - 5000 : address;
+	r->time = i * 3 + pick(3);
+}
+
+typedef void make_fn(size_t i, struct hatf_record *r);
+
+static make_fn *const makes[] = { heap_like, wild, runs };
+#define MAKE_COUNT (sizeof(makes) / sizeof(makes[0]))
+
+static void
+make_records(size_t make, size_t n)
+{
+	memset(records, 0, n * sizeof(*records));
+	for (size_t i = 0; i < n; i++)
+		makes[make](i, &records[i]);
+}
+
+START_TEST(no_technique_is_below_one_that_may_do_more)
+{
+	static const char *const order[][2] = {
+		{ "naive", "small-size" },
+		{ "naive", "same-size" },
+		{ "small-size", "combined-size" },
+		{ "same-size", "combined-size" },
+		{ "naive", "base-offset-1" },
+		{ "naive", "base-offset-2" },
+		{ "base-offset-1", "best-base-offset" },
+		{ "base-offset-2", "best-base-offset" },
+		{ "naive", "stride" },
+		{ "combined-size", "best" },
+		{ "best-base-offset", "best" },
+		{ "stride", "best" },
+		{ "best", "optimum" },
+	};
+
+	seed = 88172645463325252u + (uint64_t)_i;
+	make_records((size_t)_i % MAKE_COUNT, COUNT);
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		const struct judge less = place_by(order[i][0], COUNT);
+		const struct judge more = place_by(order[i][1], COUNT);
+
+		for (unsigned field = 0; field < HATF_FIELD_COUNT; field++)
+			ck_assert_msg(more.nbytes[field] <= less.nbytes[field],
+				      "field %u: %s %zu bytes, %s %zu", field,
+				      order[i][0], less.nbytes[field],
+				      order[i][1], more.nbytes[field]);
+	}
+}
+END_TEST
+
+START_TEST(the_recorder_is_not_below_the_optimum)
+{
+	static struct place place;
+	struct judge online = { 0 };
+	size_t done = 0;
+
+	seed = 88172645463325252u + (uint64_t)_i;
+	make_records((size_t)_i % MAKE_COUNT, COUNT);
+	layout_init(&online.layout);
+	place_init(&place);
+	while (done < COUNT) {
+		const size_t window = COUNT - done < PLACE_WINDOW_RECORDS
+					      ? COUNT - done
+					      : PLACE_WINDOW_RECORDS;
+		size_t count;
+		const size_t more = place_window(
+			&place, &online.layout, done == 0, records + done,
+			window, changes, ALL_CHANGES, &count);
+
+		judge_window(&online, records + done, more, changes, count);
+		done += more;
+	}
+
+	const struct judge optimum = place_by("optimum", COUNT);
+
+	for (unsigned field = 0; field < HATF_FIELD_COUNT; field++)
+		ck_assert_msg(optimum.nbytes[field] <= online.nbytes[field],
+			      "field %u: optimum %zu bytes, online %zu", field,
+			      optimum.nbytes[field], online.nbytes[field]);
+}
+END_TEST
+
+/* -------------------------------------- what one would write without a plan */
+
+static unsigned
+width_of(uint64_t value)
+{
+	unsigned width = 1;
+
+	while (width < 8 && value >> (8 * width) != 0)
+		width *= 2;
+	return width;
+}
+
+/* Wider at once; narrower as soon as the next 8 sizes allow it. */
+static size_t
+greedy_small_size(const uint64_t *sizes, size_t n, unsigned least)
+{
+	size_t cost = 4 + 4;
+	unsigned width = least;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned need = least;
+
+		for (size_t k = i; k < n && k < i + 8; k++)
+			if (width_of(sizes[k]) > need)
+				need = width_of(sizes[k]);
+		if (width_of(sizes[i]) > width) {
+			width = width_of(sizes[i]);
+			cost += 4;
+		} else if (need < width) {
+			width = need;
+			cost += 4;
+		}
+		cost += width;
+	}
+	return cost;
+}
+
+/* Four bytes, or default for a run that is worth it. */
+static size_t
+greedy_same_size(const uint64_t *sizes, size_t n)
+{
+	size_t cost = 4 + 4;
+
+	for (size_t i = 0, length; i < n; i += length) {
+		for (length = 1; i + length < n; length++)
+			if (sizes[i + length] != sizes[i])
+				break;
+		cost += 4 * length > 12 + 4 ? 12 + 4 : 4 * length;
+	}
+	return cost;
+}
+
+/* What an address costs beside the greedy ones: near the heap, or far. */
+static size_t
+greedy_address(uint64_t address)
+{
+	const uint64_t offset = address - 0x555555550000;
+
+	return offset + 0x80000000 <= UINT32_MAX ? 4 : 4 + 8 + 4;
+}
+
+/* 'width' bytes for a run in one region that is worth another base. */
+static size_t
+greedy_base_offset(const uint64_t *addresses, size_t n, unsigned width)
+{
+	const uint64_t reach = width == 1 ? 0xff : 0xffff;
+	size_t cost = 12 + 4;
+
+	for (size_t i = 0, length; i < n; i += length) {
+		uint64_t low = addresses[i];
+		uint64_t high = low;
+		size_t plain = greedy_address(low);
+
+		for (length = 1; i + length < n; length++) {
+			const uint64_t a = addresses[i + length];
+
+			if ((a > high ? a : high) - (a < low ? a : low) > reach)
+				break;
+			high = a > high ? a : high;
+			low = a < low ? a : low;
+			plain += greedy_address(a);
+		}
+		if (plain <= 2 * (12 + 4) + width * length) {
+			length = 1;
+			cost += greedy_address(addresses[i]);
+		} else {
+			cost += 2 * (12 + 4) + width * length;
+		}
+	}
+	return cost;
+}
+
+static size_t
+greedy_stride(const uint64_t *addresses, size_t n)
+{
+	size_t cost = 12 + 4;
+
+	for (size_t i = 0, length; i < n; i += length) {
+		size_t plain = greedy_address(addresses[i]);
+
+		for (length = 1; i + length < n; length++) {
+			if (length > 1 &&
+			    addresses[i + length] - addresses[i + length - 1] !=
+				    addresses[i + 1] - addresses[i])
+				break;
+			plain += greedy_address(addresses[i + length]);
+		}
+		if (plain <= 20 + 12) {
+			length = 1;
+			cost += greedy_address(addresses[i]);
+		} else {
+			cost += 20 + 12;
+		}
+	}
+	return cost;
+}
+
+/* Differences, with the width that the present one needs. */
+static size_t
+greedy_delta(const uint64_t *times, size_t n)
+{
+	size_t cost = 12 + 4;
+	unsigned width = 1;
+
+	for (size_t i = 1; i < n; i++) {
+		/* These times never go back. */
+		const unsigned need = width_of(2 * (times[i] - times[i - 1]));
+
+		cost += need == width ? width : 4 + need;
+		width = need;
+	}
+	return cost + width;
+}
+
+static size_t
+cost_of(const char *technique, unsigned field)
+{
+	return place_by(technique, COUNT).nbytes[field];
+}
+
+START_TEST(greed_is_not_below_any_technique)
+{
+	static uint64_t sizes[COUNT], addresses[COUNT], times[COUNT];
+	size_t size_count = 0;
+
+	seed = 88172645463325252u + (uint64_t)_i;
+	make_records(_i % 2 ? 2 : 0, COUNT);
+	for (size_t i = 0; i < COUNT; i++) {
+		addresses[i] = records[i].address;
+		times[i] = records[i].time;
+		if (records[i].tag == HATF_ALLOC)
+			sizes[size_count++] = records[i].size;
+	}
+	mini_check(cost_of("naive", HATF_FIELD_SIZE) <=
+		   greedy_small_size(sizes, size_count, 4));
+	mini_check(cost_of("small-size", HATF_FIELD_SIZE) <=
+		   greedy_small_size(sizes, size_count, 1));
+	mini_check(cost_of("same-size", HATF_FIELD_SIZE) <=
+		   greedy_same_size(sizes, size_count));
+	mini_check(cost_of("base-offset-1", HATF_FIELD_ADDRESS) <=
+		   greedy_base_offset(addresses, COUNT, 1));
+	mini_check(cost_of("base-offset-2", HATF_FIELD_ADDRESS) <=
+		   greedy_base_offset(addresses, COUNT, 2));
+	mini_check(cost_of("stride", HATF_FIELD_ADDRESS) <=
+		   greedy_stride(addresses, COUNT));
+	mini_check(cost_of("optimum", HATF_FIELD_TIME) <=
+		   greedy_delta(times, COUNT));
+}
+END_TEST
+
+START_TEST(a_window_of_comments_puts_every_field_into_a_state)
+{
+	struct judge j;
+
+	records[0].tag = HATF_COMMENT;
+	j = place_by("optimum", 1);
+	for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
+		ck_assert_uint_ge(j.nbytes[field], 4);
+		ck_assert_uint_le(j.nbytes[field], 12);
+		ck_assert_uint_eq(j.layout.field[field].interpretation,
+				  HATF_NONE);
+	}
+}
+END_TEST
+
+static void
+set_up(void)
+{
+	records = calloc(COUNT, sizeof(*records));
+	changes = calloc(ALL_CHANGES, sizeof(*changes));
+}
+
+static void
+tear_down(void)
+{
+	free(records);
+	free(changes);
+}
+
+int
+main(void)
+{
+	Suite *const suite = suite_create("optimum");
+	TCase *const tc = tcase_create("optimum");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, nothing_is_better_than_the_optimum, 0, 20);
+	tcase_add_loop_test(tc, each_technique_is_at_its_best, 0, 14);
+	tcase_add_loop_test(tc, no_technique_is_below_one_that_may_do_more, 0,
+			    2 * MAKE_COUNT);
+	tcase_add_loop_test(tc, the_recorder_is_not_below_the_optimum, 0,
+			    2 * MAKE_COUNT);
+	tcase_add_loop_test(tc, greed_is_not_below_any_technique, 0, 4);
+	tcase_add_test(tc, a_window_of_comments_puts_every_field_into_a_state);
+	suite_add_tcase(suite, tc);
+
+	SRunner *const runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_NORMAL);
+
+	const int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed != 0;
+}
