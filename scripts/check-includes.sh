@@ -3,7 +3,7 @@
 #
 # check-includes.sh - dependencies point one way: tools -> hatf <- preload
 #
-#   tools/    its own headers and hatf.h
+#   tools/    its own headers and hatf.h, jansson and zlib
 #   preload/  its own headers and the encoder's side of hatf/
 #   hatf/     its own headers and those of hatf/formats/, libc, zlib,
 #             libdeflate and isa-l
@@ -76,7 +76,7 @@ check_quoted tools "$(own tools)hatf.h"
 check_quoted preload "$(own preload)$encoder"
 check_quoted hatf "$(own hatf)$(own hatf/formats)"
 check_quoted hatf/formats "$(own hatf)$(own hatf/formats)"
-check_angled tools 'jansson\.h'
+check_angled tools 'jansson\.h|zlib\.h'
 check_angled preload '-'
 check_angled hatf/formats '-'
 check_angled hatf 'zlib\.h|libdeflate\.h|isa-l/.*|isa-l\.h'

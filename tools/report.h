@@ -8,6 +8,7 @@
 #include "breakdown.h"
 #include "census.h"
 #include "grid.h"
+#include "reread.h"
 #include "sizing.h"
 #include "timing.h"
 
@@ -21,6 +22,7 @@ struct measured {
 	struct census census;
 	struct sizing sizing;
 	struct timing timing;
+	struct reread reread;
 	struct breakdown breakdowns[REPORT_BREAKDOWNS];
 };
 

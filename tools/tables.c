@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "opt.h"
 #include "report.h"
+#include "samples.h"
 #include "speak.h"
 
 #include <errno.h>
@@ -123,7 +124,9 @@ measure(struct tables *t, struct measured *m, const struct spool *trace)
 		if (!breakdown_take(&m->breakdowns[i], trace,
 				    report_breakdowns[i]))
 			t->failed = true;
-	if (!excerpt_take(&x, trace, t->report.timed_max)) {
+	reread_take(&m->reread, trace, t->report.runs);
+	if (!excerpt_take(&x, trace,
+			  t->report.runs == 0 ? 0 : t->report.timed_max)) {
 		t->failed = true;
 		return;
 	}
@@ -235,9 +238,8 @@ command_tables(int argc, char **argv)
 		return exit_status;
 	if (first == argc)
 		return opt_complain(&page, "a TRACE is missing");
-	if (t.runs > TIMING_RUNS_MAX)
-		return opt_complain(&page, "--runs: at most %d",
-				    TIMING_RUNS_MAX);
+	if (t.runs > SAMPLES_MAX)
+		return opt_complain(&page, "--runs: at most %d", SAMPLES_MAX);
 	if (t.jobs == 0)
 		return opt_complain(&page, "--jobs: at least 1");
 	if (t.jobs > UINT16_MAX)

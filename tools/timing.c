@@ -2,23 +2,17 @@
 /* timing.c - see timing.h */
 #include "timing.h"
 
+#include "samples.h"
 #include "speak.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Records at a time: they stay in the first-level cache. */
 #define BATCH 256
-
-/* The samples of one figure. */
-struct samples {
-	double ns[TIMING_RUNS_MAX];
-	unsigned count;
-};
 
 struct bench {
 	const struct excerpt *excerpt;
@@ -31,40 +25,6 @@ struct bench {
 	struct hatf_record batch[BATCH];
 };
 
-static double
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static void
-add_sample(struct samples *s, double ns)
-{
-	if (s->count < TIMING_RUNS_MAX)
-		s->ns[s->count++] = ns;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	const double *const x = a;
-	const double *const y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static double
-median(struct samples *s)
-{
-	if (s->count == 0)
-		return NAN;
-	qsort(s->ns, s->count, sizeof(s->ns[0]), compare);
-	return (s->ns[(s->count - 1) / 2] + s->ns[s->count / 2]) / 2;
-}
-
 /*
  * Write all records and say how long that took, but for the time in which they
  * are made ready in the form that the library takes.
@@ -75,24 +35,24 @@ write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
 {
 	const struct excerpt *const x = b->excerpt;
 	struct hatf_writer *writer;
-	double start = now_ns(), ns;
+	double start = samples_clock(), ns;
 	enum hatf_status status = encoding_open(e, flags, b->fd, &writer, err);
 
 	if (status != HATF_OK)
 		return status;
-	ns = now_ns() - start;
+	ns = samples_clock() - start;
 	for (size_t i = 0; i < x->count && status == HATF_OK; i += BATCH) {
 		const size_t left = x->count - i;
 		const size_t n = left < BATCH ? left : BATCH;
 
 		excerpt_get(x, i, n, b->batch);
-		start = now_ns();
+		start = samples_clock();
 		status = hatf_writer_write(writer, b->batch, n);
-		ns += now_ns() - start;
+		ns += samples_clock() - start;
 	}
-	start = now_ns();
+	start = samples_clock();
 	status = hatf_writer_close(writer, err);
-	*ns_ret = ns + now_ns() - start;
+	*ns_ret = ns + samples_clock() - start;
 	return status;
 }
 
@@ -100,7 +60,7 @@ write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
 static enum hatf_status
 read_once(struct bench *b, double *ns_ret, struct hatf_error *err)
 {
-	const double start = now_ns();
+	const double start = samples_clock();
 	struct hatf_reader *reader;
 	enum hatf_status status = spool_reader_of(b->fd, 0, &reader, err);
 	size_t n;
@@ -113,7 +73,7 @@ read_once(struct bench *b, double *ns_ret, struct hatf_error *err)
 	if (status != HATF_END)
 		*err = *hatf_reader_error(reader);
 	hatf_reader_close(reader);
-	*ns_ret = now_ns() - start;
+	*ns_ret = samples_clock() - start;
 	return status == HATF_END ? HATF_OK : status;
 }
 
@@ -156,8 +116,8 @@ time_perl(struct bench *b)
 
 	if (!timing_perl(b->fd, b->excerpt->count, ns))
 		return;
-	add_sample(&b->perl[TIMING_READ], ns[TIMING_READ]);
-	add_sample(&b->perl[TIMING_WRITE], ns[TIMING_WRITE]);
+	samples_add(&b->perl[TIMING_READ], ns[TIMING_READ]);
+	samples_add(&b->perl[TIMING_WRITE], ns[TIMING_WRITE]);
 }
 
 static void
@@ -182,8 +142,8 @@ time_encoding(struct bench *b, enum encoding e, bool packed, bool first)
 		give_up(b, e, packed, &err);
 		return;
 	}
-	add_sample(&samples[TIMING_WRITE], write_ns);
-	add_sample(&samples[TIMING_READ], read_ns);
+	samples_add(&samples[TIMING_WRITE], write_ns);
+	samples_add(&samples[TIMING_READ], read_ns);
 	if (e == ENCODING_ASCII && !packed)
 		time_perl(b);
 }
@@ -233,10 +193,11 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 			timing->ns[e][i / 2][i % 2] =
 				b->lacks[e][i / 2]
 					? NAN
-					: median(&b->samples[e][i / 2][i % 2]) /
+					: samples_median(&b->samples[e][i / 2]
+								    [i % 2]) /
 						  count;
 	for (unsigned way = 0; way < 2; way++)
-		timing->perl_ns[way] = median(&b->perl[way]) / count;
+		timing->perl_ns[way] = samples_median(&b->perl[way]) / count;
 	free(b);
 	return is_fine;
 }

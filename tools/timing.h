@@ -12,8 +12,6 @@
 #include "encoding.h"
 #include "excerpt.h"
 
-#define TIMING_RUNS_MAX 99
-
 enum timing_way {
 	TIMING_READ,
 	TIMING_WRITE,
@@ -26,7 +24,7 @@ struct timing {
 };
 
 /*
- * Time everything 'runs' times, at most TIMING_RUNS_MAX.  What is read back is
+ * Time everything 'runs' times, at most SAMPLES_MAX.  What is read back is
  * compared once.  False if something failed, which has been said then.
  */
 bool timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,

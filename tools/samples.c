@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* samples.c - see samples.h */
+#include "samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+void
+samples_add(struct samples *s, double value)
+{
+	if (s->count < SAMPLES_MAX)
+		s->values[s->count++] = value;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const double *const x = a;
+	const double *const y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+double
+samples_median(struct samples *s)
+{
+	if (s->count == 0)
+		return NAN;
+	qsort(s->values, s->count, sizeof(s->values[0]), compare);
+	return (s->values[(s->count - 1) / 2] + s->values[s->count / 2]) / 2;
+}
+
+double
+samples_clock(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
