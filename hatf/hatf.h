@@ -350,10 +350,9 @@ struct hatf_writer_options {
 	 * of zlib, 1 to 9
 	 */
 	int level;
-	bool bare; /* the records alone: no header, blocks, trailer */
-	/* the source was not complete: the trailer is to say so */
-	bool incomplete;
-	unsigned drop; /* HATF_DROP_ bits */
+	bool bare;	 /* the records alone: no header, blocks, trailer */
+	bool incomplete; /* as with hatf_writer_set_incomplete() */
+	unsigned drop;	 /* HATF_DROP_ bits */
 	/*
 	 * further lines "key=value\n" for the header comment, values escaped;
 	 * NULL for none
@@ -385,13 +384,20 @@ hatf_writer_open_fd(int fd, const struct hatf_writer_options *options,
 /*
  * Append records.  HATF_COMMENT is allowed, HATF_METADATA is not (the writer
  * places its own); comments of our own framing ("HATF block", "HATF end",
- * "HATF 1.0") are dropped, since the writer makes its own (unless 'bare').  Errors:
- * HATF_IO; HATF_BAD_RECORD: no such tag, too many attributes, or, unless 'bare', a
+ * "HATF 1.0") are dropped, since the writer makes its own (unless 'bare'); of the
+ * last "HATF end", it takes over how the program ended and what the recording
+ * cost.  Errors: HATF_IO; HATF_NO_MEMORY; HATF_BAD_RECORD: no such tag, too many attributes, or, unless 'bare', a
  * "HATF lost" comment without a count; sticky.
  */
 HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 					    const struct hatf_record *records,
 					    size_t n);
+
+/*
+ * What is written comes from a trace that turned out not to be complete: the
+ * trailer is to say so.
+ */
+HATF_API void hatf_writer_set_incomplete(struct hatf_writer *writer);
 
 HATF_API const struct hatf_error *
 hatf_writer_error(const struct hatf_writer *writer);

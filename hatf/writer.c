@@ -16,6 +16,12 @@
 
 #define PRODUCER "libhatf " HATF_VERSION
 
+/* The most of a value that is taken over into a trailer: more than numbers and
+ * words are.  Escaped, four of them fit SINK_TRAILER_MAX with all the rest. */
+#define TRAILER_VALUE_MAX 20
+
+static const char trailer_kind[] = "HATF end";
+
 /* Records that are copied at once, to drop fields. */
 #define BATCH 64
 
@@ -73,20 +79,37 @@ sink_header(const struct sink *s, struct text *t)
 	return !t->full;
 }
 
+/* How the program ended. */
+static const char *
+end_of(const struct sink *s)
+{
+	const char *const end = lines_find(&s->trailer, "end");
+
+	if (end != NULL && strlen(end) <= TRAILER_VALUE_MAX)
+		return end;
+	return s->options.incomplete ? "source incomplete" : "exit";
+}
+
 void
 sink_trailer(const struct sink *s, struct text *t)
 {
-	static const char unknown[] = "source incomplete";
-	const bool complete = !s->options.incomplete;
+	/* What only the recorder knows. */
+	static const char *const kept[] = { "waits", "wait_ns", "cpu_ns" };
+	const char *const end = end_of(s);
 
 	text_str(t, "HATF end\n");
-	text_line_u64(t, "complete", complete);
-	text_line(t, "end", complete ? "exit" : unknown,
-		  strlen(complete ? "exit" : unknown));
+	text_line_u64(t, "complete", !s->options.incomplete);
+	text_line(t, "end", end, strlen(end));
 	text_line_u64(t, "events", s->tally.event_count);
 	text_line_u64(t, "records", s->tally.record_count);
 	text_line_u64(t, "lost", s->lost_count);
 	text_line_u64(t, "threads", s->tally.tag_count[HATF_CREATE_THREAD] + 1);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		const char *const value = lines_find(&s->trailer, kept[i]);
+
+		if (value != NULL && strlen(value) <= TRAILER_VALUE_MAX)
+			text_line(t, kept[i], value, strlen(value));
+	}
 	text_line_u64(t, "time", s->last_time);
 }
 
@@ -140,23 +163,24 @@ put_header(struct hatf_writer *w)
 	w->header = NULL;
 }
 
-/* The first line of a comment that the writer makes itself? */
+/* Is 'kind' the first line of the comment? */
+static bool
+is_kind(const struct hatf_record *rec, const char *kind)
+{
+	const size_t nbytes = strlen(kind);
+
+	return rec->attributes_nbytes >= nbytes &&
+	       memcmp(rec->attributes, kind, nbytes) == 0 &&
+	       (rec->attributes_nbytes == nbytes ||
+		rec->attributes[nbytes] == '\n');
+}
+
+/* A comment that the writer makes itself? */
 static bool
 is_framing(const struct hatf_record *rec)
 {
-	static const char *const kinds[] = { "HATF 1.0", "HATF block",
-					     "HATF end" };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		const size_t nbytes = strlen(kinds[i]);
-
-		if (rec->attributes_nbytes >= nbytes &&
-		    memcmp(rec->attributes, kinds[i], nbytes) == 0 &&
-		    (rec->attributes_nbytes == nbytes ||
-		     rec->attributes[nbytes] == '\n'))
-			return true;
-	}
-	return false;
+	return is_kind(rec, "HATF 1.0") || is_kind(rec, "HATF block") ||
+	       is_kind(rec, trailer_kind);
 }
 
 /* A claim of ours about losses that every reader would reject? */
@@ -233,6 +257,17 @@ put_dropping(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 	}
 }
 
+/* Look at what is not written: a trailer may be of use for our own. */
+static void
+note_left_out(struct hatf_writer *w, const struct hatf_record *rec)
+{
+	if (rec->tag != HATF_COMMENT || !is_kind(rec, trailer_kind))
+		return;
+	if (!lines_set(&w->sink.trailer, (const char *)rec->attributes,
+		       rec->attributes_nbytes))
+		sink_fail(&w->sink, HATF_NO_MEMORY, NULL);
+}
+
 enum hatf_status
 hatf_writer_write(struct hatf_writer *w, const struct hatf_record *records,
 		  size_t n)
@@ -243,7 +278,7 @@ hatf_writer_write(struct hatf_writer *w, const struct hatf_record *records,
 
 	put_header(w);
 	/* Runs of records that are all to be written go on as they are. */
-	while (n != 0 && field == NULL && w->sink.err.status == HATF_OK) {
+	while (n != 0 && w->sink.err.status == HATF_OK) {
 		size_t run = 0;
 
 		while (run < n && (field = fault(o, &records[run])) == NULL &&
@@ -253,14 +288,23 @@ hatf_writer_write(struct hatf_writer *w, const struct hatf_record *records,
 			put_dropping(w, records, run);
 		else
 			put(w, records, run);
-		/* What ended the run is not written. */
-		run += run < n;
 		records += run;
 		n -= run;
+		if (n == 0 || field != NULL)
+			break;
+		note_left_out(w, records);
+		records++;
+		n--;
 	}
 	if (field != NULL && w->sink.err.status == HATF_OK)
 		sink_fail(&w->sink, HATF_BAD_RECORD, field);
 	return w->sink.err.status;
+}
+
+void
+hatf_writer_set_incomplete(struct hatf_writer *w)
+{
+	w->sink.options.incomplete = true;
 }
 
 const struct hatf_error *
@@ -326,6 +370,7 @@ writer_free(struct hatf_writer *w)
 	if (w->format != NULL && w->format->sink->close != NULL)
 		w->format->sink->close(&w->sink);
 	outfile_fini(&w->sink.out);
+	lines_fini(&w->sink.trailer);
 	free(w->header);
 	free(w);
 }

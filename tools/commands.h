@@ -8,6 +8,7 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
+int command_convert(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_record(int argc, char **argv);

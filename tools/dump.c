@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "speak.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ enum {
 	OPT_META,
 	OPT_FROM,
 	OPT_COUNT,
+	OPT_FORMAT,
 };
 
 static const struct opt options[] = {
@@ -25,17 +27,21 @@ static const struct opt options[] = {
 	  "show comments and metadata too, and byte offsets" },
 	{ "from", 'f', "N", "begin with data record N (the first is 0)" },
 	{ "count", 'n', "N", "stop after N data records" },
+	{ "format", 't', "FORMAT",
+	  "text (as above), ascii, csv, json, or any other format\n"
+	  "of 'hatf convert'" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf dump",
-	"[--meta] [--from N] [--count N] FILE",
+	"[--meta] [--from N] [--count N] [--format FORMAT] FILE",
 	"Print the records of a trace, one a line:\n\n"
 	"  NUMBER NAME KEY=VALUE...\n\n"
-	"NUMBER counts data records, comments among them.  FILE is HATF, plain "
-	"or\n"
-	"gzip'ed; '-' is standard input.\n",
+	"NUMBER counts data records, comments among them.  FILE is in any "
+	"format "
+	"that\n"
+	"'hatf convert' knows, gzip'ed or not; '-' is standard input.\n",
 	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
 	"wrong\n"
 	"usage.\n",
@@ -48,7 +54,9 @@ struct dump {
 	uint64_t from, count; /* data records */
 	uint64_t number;      /* of the next data record */
 	bool meta;
-	bool ours; /* attributes are FORMAT.md's */
+	bool ours;		    /* attributes are FORMAT.md's */
+	const char *format;	    /* of libhatf; NULL: text */
+	struct hatf_writer *writer; /* NULL: text */
 	struct progress progress;
 };
 
@@ -249,22 +257,30 @@ print_record(const struct dump *d, const struct hatf_record *r)
 	out_str(o, "\n");
 }
 
-/* Returns false once all that was asked for has been shown. */
+/*
+ * Returns false once all that was asked for has been shown.  Records that a writer
+ * is to write are moved to the front of the batch.
+ */
 static bool
-dump_batch(struct dump *d, const struct hatf_record *records, size_t n)
+dump_batch(struct dump *d, struct hatf_record *records, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n && d->count > 0; i++) {
 		const struct hatf_record *const r = &records[i];
 
-		if (d->count == 0)
-			return false;
 		if (is_wanted(d, r)) {
-			print_record(d, r);
+			if (d->writer == NULL)
+				print_record(d, r);
+			else
+				records[kept++] = *r;
 			d->count -= r->tag != HATF_METADATA;
 		}
 		d->number += r->tag != HATF_METADATA;
 	}
-	return d->count > 0;
+	return (d->writer == NULL ||
+		hatf_writer_write(d->writer, records, kept) == HATF_OK) &&
+	       d->count > 0;
 }
 
 static void
@@ -321,26 +337,72 @@ dump_reader(struct dump *d, const char *path, struct hatf_reader *reader)
 	return report_end(path, reader, status);
 }
 
+/* The records alone: what is cut out of a trace has no header. */
+static bool
+open_writer(struct dump *d)
+{
+	const struct hatf_writer_options o = {
+		.format = d->format,
+		.plain = true,
+		.bare = true,
+		.drop = d->meta ? 0 : HATF_DROP_COMMENTS,
+	};
+	struct hatf_error err;
+
+	if (d->format == NULL ||
+	    hatf_writer_open("-", &o, &d->writer, &err) == HATF_OK)
+		return true;
+	speak_error("standard output", &err);
+	return false;
+}
+
+static int
+close_writer(struct dump *d, int exit_status)
+{
+	struct hatf_error err;
+
+	if (hatf_writer_close(d->writer, &err) == HATF_OK)
+		return exit_status;
+	/* A reader that has seen enough is no error to talk about. */
+	if (err.status != HATF_IO || err.sys_errno != EPIPE)
+		speak_error("standard output", &err);
+	return EXIT_BAD_INPUT;
+}
+
 static int
 dump_file(struct dump *d, const char *path)
 {
+	const bool metadata = d->meta && d->format == NULL;
 	struct hatf_reader_stats stats;
 	struct hatf_reader *reader;
 	struct hatf_error err;
 
-	if (hatf_reader_open(path, d->meta ? HATF_READ_METADATA : 0, &reader,
+	if (hatf_reader_open(path, metadata ? HATF_READ_METADATA : 0, &reader,
 			     &err) != HATF_OK) {
 		speak_error(path, &err);
 		return EXIT_BAD_INPUT;
 	}
 	hatf_reader_get_stats(reader, &stats);
 	d->ours = stats.ours;
+	if (!open_writer(d)) {
+		hatf_reader_close(reader);
+		return EXIT_BAD_INPUT;
+	}
 	progress_begin(&d->progress, path, isatty(STDOUT_FILENO) == 1);
 
 	const int exit_status = dump_reader(d, path, reader);
 
 	hatf_reader_close(reader);
-	return exit_status;
+	return close_writer(d, exit_status);
+}
+
+static bool
+take_format(struct dump *d, const char *value)
+{
+	d->format = NULL;
+	if (strcmp(value, "text") == 0)
+		return true;
+	return opt_parse_format("--format", value, &d->format);
 }
 
 static bool
@@ -354,6 +416,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return true;
 	case OPT_FROM:
 		return opt_parse_u64("--from", value, &d->from);
+	case OPT_FORMAT:
+		return take_format(d, value);
 	default:
 		return opt_parse_u64("--count", value, &d->count);
 	}

@@ -20,6 +20,8 @@ static const struct command commands[] = {
 	{ "info", "hatf info", "what a trace holds, in figures", command_info },
 	{ "dump", "hatf dump", "the records of a trace, one a line",
 	  command_dump },
+	{ "convert", "hatf convert", "a trace in another format",
+	  command_convert },
 	{ "tables", "hatf tables", "the paper's tables for these traces",
 	  command_tables },
 	{ "verify", "hatf verify", "check that a trace is legal and complete",

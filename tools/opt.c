@@ -2,6 +2,7 @@
 /* opt.c - see opt.h */
 #include "opt.h"
 
+#include "hatf.h"
 #include "out.h"
 #include "speak.h"
 
@@ -244,4 +245,15 @@ opt_parse_word(const char *option, const char *text, const char *const *words)
 	}
 	speak("%s: unknown: '%s' (want one of %s)", option, text, list);
 	return false;
+}
+
+bool
+opt_parse_format(const char *option, const char *text, const char **format_ret)
+{
+	const char *names[16] = { NULL };
+
+	for (unsigned i = 0; i + 1 < sizeof(names) / sizeof(names[0]); i++)
+		names[i] = hatf_format_name(i);
+	*format_ret = text;
+	return opt_parse_word(option, text, names);
 }

@@ -58,4 +58,8 @@ bool opt_parse_nbytes(const char *option, const char *text,
 bool opt_parse_word(const char *option, const char *text,
 		    const char *const *words);
 
+/* A format of libhatf. */
+bool opt_parse_format(const char *option, const char *text,
+		      const char **format_ret);
+
 #endif /* OPT_H */

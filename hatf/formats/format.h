@@ -22,6 +22,7 @@
 
 #include "framing.h"
 #include "hatf.h"
+#include "lines.h"
 #include "outfile.h"
 #include "tally.h"
 #include "text.h"
@@ -99,6 +100,8 @@ struct sink {
 	struct tally tally;
 	uint64_t lost_count; /* by the "HATF lost" comments */
 	uint64_t last_time;
+	/* Of the last trailer among the records, which is not written. */
+	struct lines trailer;
 	struct hatf_error err;
 };
 
@@ -142,7 +145,7 @@ bool sink_header(const struct sink *s, struct text *t);
  * The text of the trailer comment, which is to come next.  A buffer of
  * SINK_TRAILER_MAX bytes has room for it and one more number.
  */
-#define SINK_TRAILER_MAX 512
+#define SINK_TRAILER_MAX 1024
 void sink_trailer(const struct sink *s, struct text *t);
 
 /* ------------------------------------------------------------------ table */

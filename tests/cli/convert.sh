@@ -1,0 +1,221 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# convert.sh - 'hatf convert' loses nothing between any two formats, and what
+# 'hatf dump --format' prints is what perl, awk and jq want
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Every tag, attributes, a comment of odd bytes, all in a trace of ours.
+{
+	header clock=us unit=us pid=4242 'command=a "b"\\x01, c'
+	layout
+	alloc 24 0x5581c0 0 0 17
+	alloc 64 0x7ffff7a01230 0 0 18 '\x01'
+	resize 2 32 0x5581c0 0x5581c0 0 0 19
+	resize 3 100 0x5581c0 0x559000 0 0 20
+	alloc 100 0x559000 0 0 20
+	free 0x5581c0 0 0 20
+	thread_event 8 1 21 '\x42\x00\x81\x02a"'
+	resize 4 7 0 0x6000 1 0 22
+	alloc 7 0x6000 1 0 22
+	heap_event 6 3 1 23
+	alloc 8 0x7000 1 3 24
+	free 0x7000 1 3 25
+	heap_event 7 3 1 26
+	resize 5 0 0x6000 0 1 0 27
+	free 0x6000 1 0 27
+	comment 'odd: \x00\xff\t",\\'
+	thread_event 9 1 4294967295
+} >all.hatf
+trailer all.hatf 8 18 complete=1 end=abort lost=0 threads=2 wait_ns=77
+"$HATF" dump all.hatf >whole
+
+# The bytes of the comments, other than of those that frame the trace.
+comments()
+{
+	"$HATF" dump --meta "$1" | sed -nE 's/^.* comment text="(odd.*)/\1/p'
+}
+comments all.hatf >all.comments
+
+formats=$("$HATF" convert --to nothing a b 2>&1 |
+	sed -E 's/.*one of (.*)\)$/\1/; s/,//g')
+check 'formats' "$(tr ' ' '\n' <<<"$formats" | grep -cxE 'hatf|ascii|csv|json|binary')" 5
+
+# same FILE: has it all that all.hatf has?
+same()
+{
+	"$HATF" dump "$1" 2>&1 | cut -d ' ' -f 2- | diff -q - <(cut -d ' ' -f 2- whole) >/dev/null ||
+		fail "$1: other records"
+	comments "$1" | cmp -s - all.comments || fail "$1: other comments"
+	"$HATF" info --json "$1" |
+		grep -q '"complete":true.*"pid":4242,"command":"a \\"b\\"\\u0001, c","clock":"us"' ||
+		fail "$1: another header"
+	run "$HATF" verify "$1"
+	check_status "$1: verify" 0
+}
+"$HATF" verify all.hatf >/dev/null || fail 'all.hatf'
+for format in $formats; do
+	for compress in --gzip --plain; do
+		run "$HATF" convert --to "$format" $compress all.hatf t
+		check_status "to $format $compress" 0
+		check_silent "to $format $compress"
+		same t
+		run "$HATF" convert --from "$format" t back.hatf
+		check_status "from $format" 0
+		same back.hatf
+		# Of what only the recorder knows, nothing is lost on the way.
+		"$HATF" dump --meta back.hatf | tail -1 | grep -q 'end=abort.*wait_ns=77' ||
+			fail "$format: trailer"
+		# A pipe is as good as a file.
+		# shellcheck disable=SC2002
+		cat t | "$HATF" convert --to "$format" $compress - - >piped ||
+			fail "$format: pipe"
+		cmp -s t piped || fail "$format: pipes differ from files"
+	done
+done
+
+# Names tell format and compression.
+for name in x.hatf x.hatf.gz x.ascii x.csv.gz x.json x.bin.gz; do
+	run "$HATF" convert all.hatf $name
+	check_status $name 0
+	same $name
+	magic=$(head -c 2 $name | od -An -tx1 | tr -d ' ')
+	case $name in
+	*.gz) check $name "$magic" 1f8b ;;
+	*) [ "$magic" != 1f8b ] || fail "$name: compressed" ;;
+	esac
+done
+
+# A trace that is cut off is carried over as far as it goes, and stays incomplete.
+nbytes=$(stat -c %s all.hatf)
+head -c $((nbytes - 200)) all.hatf >cut.hatf
+for format in $formats; do
+	run "$HATF" convert --to "$format" cut.hatf cut.out
+	check_status "cut to $format" 1
+	check_one_line "cut to $format" 'hatf convert: cut.hatf: *'
+	"$HATF" dump cut.hatf 2>/dev/null | cut -d ' ' -f 2- >want
+	"$HATF" dump cut.out 2>/dev/null | cut -d ' ' -f 2- >got
+	check_text "cut to $format" got <want
+	run "$HATF" info cut.out
+	check_status "cut to $format: info" 1
+	check_one_line "cut to $format: info" \
+		'hatf info: cut.out: the trace says that it is not complete: *'
+done
+
+# What is dropped is gone; with all of it, the paper's content is left.
+run "$HATF" convert --drop thread,time,attributes,heap,comment all.hatf x.ascii
+check_status drop 0
+check 'dropped' "$(grep -v '^10 ' x.ascii | xargs -n 99)" '0 24 0x5581c0 0 64 0x7ffff7a01230 2 32 0x5581c0 0x5581c0 3 100 0x5581c0 0x559000 0 100 0x559000 1 0x5581c0 4 7 0x0 0x6000 0 7 0x6000 0 8 0x7000 1 0x7000 5 0 0x6000 0x0 1 0x6000'
+check 'dropped: comments' "$(grep -c '^10 HATF' x.ascii),$(grep -c '^10 ' x.ascii)" 3,3
+run "$HATF" convert --drop time --to csv all.hatf -
+check 'dropped: column' "$(head -1 out)" \
+	tag,size,address,old_address,thread,heap,attributes,text
+
+# --------------------------------------------------------------- dump --format
+run "$HATF" dump --format ascii all.hatf
+check_status ascii 0
+check_text ascii out <<'END'
+10 HATF ascii thread heap time attributes
+0 24 0x5581c0 0 0 17
+0 64 0x7ffff7a01230 0 0 18 01
+2 32 0x5581c0 0x5581c0 0 0 19
+3 100 0x5581c0 0x559000 0 0 20
+0 100 0x559000 0 0 20
+1 0x5581c0 0 0 20
+8 1 0 21 420081026122
+4 7 0x0 0x6000 1 0 22
+0 7 0x6000 1 0 22
+6 1 3 23
+0 8 0x7000 1 3 24
+1 0x7000 1 3 25
+7 1 3 26
+5 0 0x6000 0x0 1 0 27
+1 0x6000 1 0 27
+9 1 0 4294967295
+END
+run "$HATF" dump --format csv --from 3 --count 2 all.hatf
+check_text 'csv window' out <<'END'
+tag,size,address,old_address,thread,heap,time,attributes
+reallocNoAlloc,32,0x5581c0,0x5581c0,0,0,19,
+reallocAllocFree,100,0x559000,0x5581c0,0,0,20,
+END
+run "$HATF" dump --format text all.hatf
+check_text text out <whole
+run "$HATF" dump --meta --format json --from 16 --count 1 all.hatf
+check_text 'json with comments' out <<'END'
+{"tag":"comment","hex":"6f64643a2000ff09222c5c"}
+END
+
+# Section 2.1 of the paper: a trace through a script.
+run bash -c "$HATF"' dump --format ascii all.hatf | perl -lane '\''$n{$F[0]}++; $b += $F[1] if $F[0] == 0; END { print "$n{0} $n{1} $b" }'\'
+check perl "$(cat out)" '5 3 203'
+run bash -c "$HATF"' dump --format ascii all.hatf | awk '\''$1 == 0 { b[$4] += $2 } END { print b[0], b[1] }'\'
+check awk "$(cat out)" '188 15'
+run bash -c "$HATF"' dump --format ascii all.hatf | perl -lane '\''print if $F[0] > 1'\'' | '"$HATF"' convert --from ascii - kept.hatf && '"$HATF"' dump kept.hatf'
+check 'filtered: last' "$(tail -1 out)" '7 destroyThread thread=1 time=4294967295'
+if command -v jq >/dev/null; then
+	check jq "$("$HATF" dump --format json all.hatf |
+		jq -s 'map(select(.tag == "alloc").size) | add')" 203
+	"$HATF" dump --format json all.hatf | jq -c . >by-jq.json
+	"$HATF" convert by-jq.json by-jq.hatf || fail 'jq: read back'
+	"$HATF" dump by-jq.hatf | cut -d ' ' -f 2- | head -3 >got
+	check 'jq: records' "$(wc -l <got)" 3
+fi
+if command -v python3 >/dev/null; then
+	"$HATF" convert all.hatf all.csv
+	python3 -c '
+import csv, sys
+rows = list(csv.DictReader(sys.stdin))
+out = csv.DictWriter(sys.stdout, rows[0].keys())
+out.writeheader()
+out.writerows(rows)' <all.csv >py.csv
+	same py.csv
+fi
+
+# A reader that has seen enough ends all quietly.
+seq 1 40000 | awk '{ print 0, $1, "0x1000" }' >more.ascii
+for format in $formats text; do
+	(
+		trap '' PIPE
+		"$HATF" dump --format "$format" more.ascii 2>err
+		echo $? >status
+	) | head -c 1 >/dev/null
+	[ -s err ] && fail "$format to a closed pipe: $(cat err)"
+	"$HATF" dump --format "$format" more.ascii 2>err | head -c 1 >/dev/null
+	[ -s err ] && fail "$format to a closed pipe, by signal: $(cat err)"
+done
+
+# -------------------------------------------------------------------- refused
+# refused PATTERN STATUS ARGUMENT...
+refused()
+{
+	local pattern=$1 want=$2
+
+	shift 2
+	run "$HATF" convert "$@"
+	check_status "$*" "$want"
+	check_one_line "$*" "hatf convert: $pattern"
+}
+refused 'IN and OUT are wanted*' 2 all.hatf
+refused "'out' does not tell a format: --to is wanted*" 2 all.hatf out
+refused "'-' does not tell a format*" 2 all.hatf -
+refused "--to: unknown: 'xml' (want one of *" 2 --to xml all.hatf out
+refused "--drop: unknown: 'size' *" 2 --drop time,size all.hatf x.csv
+refused "--drop: unknown: '' *" 2 --drop time, all.hatf x.csv
+refused '--gzip and --plain exclude each other*' 2 --gzip --plain all.hatf x.csv
+refused '--level: not for format hatf' 2 --gzip --level 99 all.hatf x.hatf
+refused '--level: not for format csv' 2 --level 10 all.hatf x.csv.gz
+refused 'all.hatf: the format is hatf, not csv' 1 --from csv all.hatf x.csv
+refused 'all.hatf: input and output are the same file' 2 all.hatf all.hatf
+ln -s all.hatf link.hatf
+refused 'link.hatf: input and output are the same file' 2 link.hatf ./all.hatf
+refused 'missing: No such file or directory' 1 missing x.csv
+refused 'no/x.csv: No such file or directory' 1 all.hatf no/x.csv
+refused '/dev/full: No space left on device' 1 --to csv all.hatf /dev/full
+printf '0 1 0x10\n1 0x1x\n' >bad.ascii
+refused 'bad.ascii: line 2, offset 0x9, record 1: address: malformed' 1 bad.ascii x.csv
+check 'before the fault' "$(sed -n 2p x.csv)" alloc,1,0x10,,0,0,0,,
+same all.hatf
+
+finish

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* convert.c - hatf convert: a trace in another format, or without some of it */
+#include "commands.h"
+#include "hatf.h"
+#include "opt.h"
+#include "rewrite.h"
+#include "speak.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPT_FROM,
+	OPT_TO,
+	OPT_GZIP,
+	OPT_PLAIN,
+	OPT_LEVEL,
+	OPT_DROP,
+};
+
+static const struct opt options[] = {
+	{ "from", 'f', "FORMAT", "refuse IN unless it is in this format" },
+	{ "to", 't', "FORMAT",
+	  "write this format; without it OUT's name tells:\n"
+	  ".hatf, .ascii, .csv, .json, .bin, also with .gz" },
+	{ "gzip", 'z', NULL, "compress; without this OUT's name tells: .gz" },
+	{ "plain", 'p', NULL, "do not compress" },
+	{ "level", 'l', "N",
+	  "compress with level N: hatf 1 (fast) to 3 (small),\n"
+	  "other formats 1 to 9" },
+	{ "drop", 'd', "LIST",
+	  "leave these out: time, thread, heap, attributes,\n"
+	  "comment; with commas between them" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf convert",
+	"[OPTIONS] IN OUT",
+	"Write the trace IN again as OUT: in another format, compressed or "
+	"not, "
+	"or\n"
+	"without some of its fields.  FORMAT is hatf, ascii, csv, json or "
+	"binary.  The\n"
+	"format of IN is told by its content; '-' is standard input or "
+	"output.\n",
+	"A trace that is not complete stays so: OUT says it too.\n"
+	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
+	"wrong\n"
+	"usage.\n",
+	false,
+	options
+};
+
+struct convert {
+	struct rewrite rewrite;
+	bool gzip, plain;
+};
+
+/* Words with commas between them. */
+static bool
+parse_drop(const char *text, unsigned *drop_ret)
+{
+	static const char *const words[] = { "time",	   "thread",  "heap",
+					     "attributes", "comment", NULL };
+	static const unsigned bits[] = { HATF_DROP_TIME, HATF_DROP_THREAD,
+					 HATF_DROP_HEAP, HATF_DROP_ATTRIBUTES,
+					 HATF_DROP_COMMENTS };
+
+	for (;;) {
+		const size_t nbytes = strcspn(text, ",");
+		char word[32];
+		unsigned i = 0;
+
+		/* A word that is cut is none of ours. */
+		memset(word, 0, sizeof(word));
+		memcpy(word, text,
+		       nbytes < sizeof(word) ? nbytes : sizeof(word) - 1);
+		if (!opt_parse_word("--drop", word, words))
+			return false;
+		while (strcmp(word, words[i]) != 0)
+			i++;
+		*drop_ret |= bits[i];
+		if (text[nbytes] == '\0')
+			return true;
+		text += nbytes + 1;
+	}
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct convert *const c = ctx;
+	struct hatf_writer_options *const o = &c->rewrite.options;
+	uint64_t n;
+
+	switch (idx) {
+	case OPT_FROM:
+		return opt_parse_format("--from", value, &c->rewrite.from);
+	case OPT_TO:
+		return opt_parse_format("--to", value, &o->format);
+	case OPT_GZIP:
+		c->gzip = true;
+		return true;
+	case OPT_PLAIN:
+		c->plain = true;
+		return true;
+	case OPT_LEVEL:
+		if (!opt_parse_u64("--level", value, &n))
+			return false;
+		o->level = n < INT_MAX ? (int)n : INT_MAX;
+		return true;
+	default:
+		return parse_drop(value, &o->drop);
+	}
+}
+
+/* What the options leave open, OUT's name tells. */
+static bool
+complete_options(struct convert *c)
+{
+	struct hatf_writer_options *const o = &c->rewrite.options;
+	bool compressed;
+	const char *const format =
+		hatf_format_of_path(c->rewrite.out, &compressed);
+
+	if (o->format == NULL)
+		o->format = format;
+	o->plain = c->plain || (!compressed && !c->gzip);
+	return o->format != NULL;
+}
+
+int
+command_convert(int argc, char **argv)
+{
+	struct convert c = { .gzip = false };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &c, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (argc - first != 2)
+		return opt_complain(&page, "IN and OUT are wanted");
+	if (c.gzip && c.plain)
+		return opt_complain(&page,
+				    "--gzip and --plain exclude each other");
+	c.rewrite.in = argv[first];
+	c.rewrite.out = argv[first + 1];
+	if (!complete_options(&c))
+		return opt_complain(&page,
+				    "'%s' does not tell a format: --to is "
+				    "wanted",
+				    c.rewrite.out);
+	return rewrite_trace(&c.rewrite);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* rewrite.c - see rewrite.h */
+#include "rewrite.h"
+
+#include "progress.h"
+#include "speak.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Records a batch. */
+#define BATCH 512
+
+/* How the comment begins that holds the header's lines. */
+static const char header_kind[] = "HATF 1.0\n";
+
+struct run {
+	struct rewrite *r;
+	struct hatf_reader *reader;
+	struct hatf_writer *writer;
+	struct progress progress;
+	uint64_t record_count;
+	struct hatf_record records[BATCH];
+};
+
+/* Would opening 'out' empty 'in'? */
+static bool
+is_same_file(const struct rewrite *r)
+{
+	struct stat in, out;
+
+	if (strcmp(r->out, "-") == 0 || stat(r->out, &out) != 0)
+		return false;
+	if (strcmp(r->in, "-") == 0 ? fstat(STDIN_FILENO, &in) != 0
+				    : stat(r->in, &in) != 0)
+		return false;
+	return S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
+	       in.st_ino == out.st_ino;
+}
+
+/* "-" is standard output here. */
+static void
+speak_out(const struct rewrite *r, const struct hatf_error *err)
+{
+	/* A reader that has seen enough is no error to talk about. */
+	if (err->status == HATF_IO && err->sys_errno == EPIPE)
+		return;
+	speak_error(strcmp(r->out, "-") == 0 ? "standard output" : r->out, err);
+}
+
+/* The lines of the header, to be freed; NULL without memory. */
+static char *
+header_lines(const struct hatf_record *first)
+{
+	const size_t kind_nbytes = strlen(header_kind);
+
+	if (first->tag != HATF_COMMENT ||
+	    first->attributes_nbytes < kind_nbytes ||
+	    memcmp(first->attributes, header_kind, kind_nbytes) != 0)
+		return strdup("");
+	return strndup((const char *)first->attributes + kind_nbytes,
+		       first->attributes_nbytes - kind_nbytes);
+}
+
+/* Open the writer; the first of the 'n' records, if any, is the header.  Returns
+ * the exit status, which is EXIT_FINE so far if there is a writer. */
+static int
+open_writer(struct run *run, size_t n)
+{
+	struct hatf_writer_options *const o = &run->r->options;
+	char *const header = n > 0 ? header_lines(run->records) : strdup("");
+	struct hatf_reader_stats stats;
+	struct hatf_error err = { .status = HATF_NO_MEMORY };
+	int exit_status = EXIT_FINE;
+
+	hatf_reader_get_stats(run->reader, &stats);
+	/* A trace that cannot say whether it is complete stays such a one. */
+	o->bare = !stats.ours;
+	o->header = header;
+	if (header == NULL ||
+	    hatf_writer_open(run->r->out, o, &run->writer, &err) != HATF_OK) {
+		exit_status = EXIT_BAD_INPUT;
+		if (err.status == HATF_LIMIT && err.field != NULL) {
+			speak("--%s: not for format %s", err.field, o->format);
+			exit_status = EXIT_USAGE;
+		} else {
+			speak_out(run->r, &err);
+		}
+	}
+	free(header);
+	o->header = NULL;
+	return exit_status;
+}
+
+static void
+show_progress(struct run *run)
+{
+	struct hatf_reader_stats stats;
+
+	if (!run->progress.enabled)
+		return;
+	hatf_reader_get_stats(run->reader, &stats);
+	progress_update(&run->progress, stats.file_nbytes, run->record_count);
+}
+
+/* Write what is read; returns how the reading ended, or HATF_OK if the writing
+ * did before it. */
+static enum hatf_status
+copy(struct run *run, size_t n)
+{
+	enum hatf_status status = HATF_OK;
+
+	while (hatf_writer_write(run->writer, run->records, n) == HATF_OK) {
+		run->record_count += n;
+		show_progress(run);
+		status = hatf_reader_read(run->reader, run->records, BATCH, &n);
+		if (status != HATF_OK)
+			return status;
+	}
+	return HATF_OK;
+}
+
+/* Say what the source lacks; true if nothing. */
+static bool
+judge_source(const struct run *run, enum hatf_status status)
+{
+	const char *const path = run->r->in;
+	struct hatf_reader_stats stats;
+
+	hatf_reader_get_stats(run->reader, &stats);
+	if (status != HATF_END) {
+		speak_error(path, hatf_reader_error(run->reader));
+		return false;
+	}
+	if (stats.complete)
+		return true;
+	if (stats.lost_count != 0)
+		speak("%s: %" PRIu64 " events were lost while recording",
+		      speak_path(path), stats.lost_count);
+	else
+		speak("%s: the trace says that it is not complete",
+		      speak_path(path));
+	return false;
+}
+
+static int
+rewrite_reader(struct run *run)
+{
+	struct hatf_error err;
+	enum hatf_status status;
+	bool complete = false;
+	int exit_status;
+	size_t n;
+
+	status = hatf_reader_read(run->reader, run->records, BATCH, &n);
+	exit_status = open_writer(run, n);
+	if (exit_status != EXIT_FINE)
+		return exit_status;
+	progress_begin(&run->progress, run->r->in, false);
+	if (status == HATF_OK)
+		status = copy(run, n);
+	progress_end(&run->progress);
+	if (status != HATF_OK)
+		complete = judge_source(run, status);
+	if (!complete)
+		hatf_writer_set_incomplete(run->writer);
+	if (hatf_writer_close(run->writer, &err) != HATF_OK) {
+		speak_out(run->r, &err);
+		return EXIT_BAD_INPUT;
+	}
+	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
+int
+rewrite_trace(struct rewrite *r)
+{
+	struct run *const run = calloc(1, sizeof(*run));
+	int exit_status = EXIT_BAD_INPUT;
+	struct hatf_error err = { .status = HATF_NO_MEMORY };
+
+	if (is_same_file(r)) {
+		speak("%s: input and output are the same file",
+		      speak_path(r->in));
+		free(run);
+		return EXIT_USAGE;
+	}
+	if (run == NULL ||
+	    hatf_reader_open(r->in, r->flags, &run->reader, &err) != HATF_OK) {
+		speak_error(r->in, &err);
+		free(run);
+		return EXIT_BAD_INPUT;
+	}
+	run->r = r;
+	if (r->from != NULL &&
+	    strcmp(r->from, hatf_reader_format(run->reader)) != 0)
+		speak("%s: the format is %s, not %s", speak_path(r->in),
+		      hatf_reader_format(run->reader), r->from);
+	else
+		exit_status = rewrite_reader(run);
+	hatf_reader_close(run->reader);
+	free(run);
+	return exit_status;
+}

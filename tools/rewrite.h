@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rewrite.h - one trace into another one with the same content
+ *
+ * What convert is around: read, write, carry over what the header says, and see to
+ * it that a trace which is not complete does not become so.
+ */
+#ifndef REWRITE_H
+#define REWRITE_H
+
+#include "hatf.h"
+
+struct rewrite {
+	const char *in, *out; /* "-": standard input, standard output */
+	const char *from;     /* the format that 'in' must have; NULL: any */
+	unsigned flags;	      /* of hatf_reader_open() */
+	/* 'header', 'bare' and 'incomplete' follow from the source. */
+	struct hatf_writer_options options;
+};
+
+/*
+ * Rewrite; what goes wrong has been said.  Returns the exit status: 1 also if all
+ * went well but the trace is not complete.
+ */
+int rewrite_trace(struct rewrite *r);
+
+#endif /* REWRITE_H */
