@@ -62,6 +62,21 @@ fixed_width(const struct layout *layout, unsigned field)
 					   : 0;
 }
 
+/* Is there more to the field than decode_plain_run() knows? */
+static unsigned
+is_unusual(const struct layout_field *f, unsigned field)
+{
+	switch (field) {
+	case HATF_FIELD_SIZE:
+		return f->sign != 0 || f->follows;
+	case HATF_FIELD_ADDRESS:
+	case HATF_FIELD_ATTRIBUTES:
+		return false;
+	default:
+		return f->nbytes != 0 || f->follows;
+	}
+}
+
 /* Let the tables follow a change of 'field', which took 'before' until now. */
 static void
 settle(struct decoder *d, unsigned field, unsigned before)
@@ -71,6 +86,11 @@ settle(struct decoder *d, unsigned field, unsigned before)
 	const uint8_t more = (uint8_t)(fixed_width(&d->layout, field) - before);
 
 	d->fixed_nbytes += field_uses[field] * more;
+	d->unusual &= ~(1u << field);
+	d->unusual |= is_unusual(f, field) << field;
+	d->blank.time = d->layout.field[HATF_FIELD_TIME].origin;
+	d->blank.thread = d->layout.field[HATF_FIELD_THREAD].origin;
+	d->blank.heap = d->layout.field[HATF_FIELD_HEAP].origin;
 	if (field == HATF_FIELD_ATTRIBUTES)
 		d->extra_nbytes = f->width == HATF_WIDTH_V1   ? LENGTH_V1
 				  : f->width == HATF_WIDTH_V2 ? LENGTH_V2
@@ -415,17 +435,21 @@ run_take_tail(struct run *run, const uint8_t *p, struct hatf_record *rec)
 	rec->time = lane_take(&run->time, p, UINT64_MAX);
 }
 
+/* The length of the attributes at 'p', behind the one that v1 has. */
+static inline size_t
+run_extra_nbytes(const struct decoder *d, const uint8_t *p)
+{
+	return d->extra_nbytes == LENGTH_V1 ? p[-1] : d->extra_nbytes;
+}
+
 /*
  * Decode heap records from '*next' on, at most 'max', until there is another tag
  * or fewer than RUN_RECORD_NBYTES are left.  Returns how many there were.
- * Constant for each copy of it: 'has_tail' if thread, heap or time are stored or
- * change, 'has_attributes' if there are any.
  */
-static inline __attribute__((always_inline)) size_t
+static size_t
 decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	   struct hatf_record *records, size_t max,
-	   struct announcers *announcers, const bool has_tail,
-	   const bool has_attributes)
+	   struct announcers *announcers)
 {
 	struct run run = run_open(d->layout.field);
 	const size_t free_nbytes = d->fixed_nbytes[HATF_FREE];
@@ -435,7 +459,6 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	const uint8_t *p = start;
 	size_t n = 0;
 
-	announcers->count = 0;
 	for (; n < max && p <= last && p[0] <= HATF_REALLOC_FREE; n++) {
 		struct hatf_record *const rec = &records[n];
 		const unsigned tag = p[0];
@@ -443,7 +466,6 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 		const uint64_t has_size = 0 - (uint64_t)(tag != HATF_FREE);
 		const size_t size_nbytes = has_size & run.size.nbytes;
 		const uint8_t *q = p + 1 + size_nbytes;
-		size_t extra = 0;
 
 		clear_metadata(rec);
 		rec->tag = (uint8_t)tag;
@@ -464,19 +486,83 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 		}
 		run.sized_count -= has_size;
 		rec->address = lane_take(&run.address, q, UINT64_MAX);
-		rec->thread = run.thread.bias;
-		rec->heap = run.heap.bias;
-		rec->time = run.time.bias;
-		if (has_tail)
-			run_take_tail(&run, q + run.address.nbytes, rec);
-		if (has_attributes)
-			extra = d->extra_nbytes == LENGTH_V1 ? p[-1]
-							     : d->extra_nbytes;
+		run_take_tail(&run, q + run.address.nbytes, rec);
+
+		const size_t extra = run_extra_nbytes(d, p);
+
 		rec->attributes = extra != 0 ? p : NULL;
 		rec->attributes_nbytes = (uint32_t)extra;
 		p += extra;
 	}
 	run_close(&run, d, n, (size_t)(p - start));
+	*next = p;
+	return n;
+}
+
+/*
+ * Like decode_run(), while d->unusual is 0, as it is in most of a trace by one
+ * thread: what differs from record to record is the tag, the size, which is not
+ * signed and does not follow, the address, and the attributes if it
+ * 'has_attributes', which is constant for each copy.
+ */
+static inline __attribute__((always_inline)) size_t
+decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
+		 struct hatf_record *records, size_t max,
+		 struct announcers *announcers, const bool has_attributes)
+{
+	struct layout_field *const f = d->layout.field;
+	struct lane size = lane_open(&f[HATF_FIELD_SIZE]);
+	struct lane address = lane_open(&f[HATF_FIELD_ADDRESS]);
+	const uint64_t offset = d->offset - (uintptr_t)*next;
+	const uint8_t *const last = end - RUN_RECORD_NBYTES;
+	const size_t length_nbytes = d->extra_nbytes == LENGTH_V1;
+	const uint8_t *p = *next;
+	size_t n = 0, free_count = 0, realloc_count = 0;
+
+	for (; n < max && p <= last; n++) {
+		struct hatf_record *const rec = &records[n];
+		const uint64_t tag = p[0];
+		uint64_t is_alloc = tag - 1; /* all ones, or 0 */
+		const uint8_t *q;
+
+		if (tag > HATF_FREE) {
+			if (tag > HATF_REALLOC_FREE)
+				break;
+			is_alloc = UINT64_MAX;
+		}
+		*rec = d->blank;
+		rec->tag = (uint8_t)tag;
+		rec->offset = offset + (uintptr_t)p;
+		rec->size = (size.bias +
+			     (get_be64(p + 1) >> size.shift & size.mask)) &
+			    is_alloc;
+		q = p + 1 + (is_alloc & size.nbytes);
+		if (tag > HATF_FREE) {
+			rec->old_address = lane_take(&address, q, UINT64_MAX);
+			q += address.nbytes;
+			announcers->idx[announcers->count] = (uint16_t)n;
+			announcers->count += tag > HATF_REALLOC_NO_ALLOC;
+			d->tag_count[tag]++;
+			realloc_count++;
+		}
+		free_count += is_alloc + 1;
+		rec->address = lane_take(&address, q, UINT64_MAX);
+		p = q + address.nbytes;
+		if (has_attributes) {
+			p += length_nbytes;
+
+			const size_t extra = run_extra_nbytes(d, p);
+
+			rec->attributes = extra != 0 ? p : NULL;
+			rec->attributes_nbytes = (uint32_t)extra;
+			p += extra;
+		}
+	}
+	lane_close(&address, &f[HATF_FIELD_ADDRESS]);
+	d->tag_count[HATF_ALLOC] += n - free_count - realloc_count;
+	d->tag_count[HATF_FREE] += free_count;
+	d->record_count += n;
+	d->offset += (uint64_t)(p - *next);
 	*next = p;
 	return n;
 }
@@ -489,56 +575,77 @@ begins_run(const struct decoder *d, const uint8_t *p, const uint8_t *end)
 	       d->extra_nbytes != LENGTH_V2;
 }
 
+/*
+ * Go through the records that may belong to the realloc at '*rec', or to one
+ * before it, and return the first that cannot.
+ */
+static const struct hatf_record *
+count_parts(struct decoder *d, const struct hatf_record *rec,
+	    const struct hatf_record *end)
+{
+	struct pairing *const pair = &d->pairing;
+
+	for (; rec != end && (pair->alloc_expected || pair->free_expected);
+	     rec++)
+		d->event_count -= pairing_role(pair, rec) == PAIRING_PART;
+	return rec;
+}
+
+/* A realloc and the two records that it announces, as they usually are. */
+static inline bool
+is_whole_realloc(const struct hatf_record *rec, const struct hatf_record *end)
+{
+	return end - rec > 2 && rec[0].tag == HATF_REALLOC_ALLOC_FREE &&
+	       rec[1].tag == HATF_ALLOC && rec[1].address == rec[0].address &&
+	       rec[1].thread == rec[0].thread && rec[2].tag == HATF_FREE &&
+	       rec[2].address == rec[0].old_address &&
+	       rec[2].thread == rec[0].thread;
+}
+
 /* Count a run's logical events: all records but those that were announced. */
 static inline void
 count_run(struct decoder *d, const struct hatf_record *records, size_t n,
 	  const struct announcers *announcers)
 {
-	struct pairing *const pair = &d->pairing;
-	size_t i = 0;
+	const struct hatf_record *const end = records + n;
+	const struct hatf_record *next = count_parts(d, records, end);
 
 	d->event_count += n;
-	for (size_t k = 0;; k++) {
-		for (; i < n && (pair->alloc_expected || pair->free_expected);
-		     i++)
-			d->event_count -=
-				pairing_role(pair, &records[i]) == PAIRING_PART;
-		if (k == announcers->count)
-			break;
-		/* Unless it came where another's parts were expected. */
-		if (announcers->idx[k] >= i) {
-			i = announcers->idx[k];
-			pairing_role(pair, &records[i++]);
+	for (size_t k = 0; k < announcers->count; k++) {
+		const struct hatf_record *const rec =
+			&records[announcers->idx[k]];
+
+		/* It came where another's parts were expected. */
+		if (rec < next)
+			continue;
+		if (is_whole_realloc(rec, end)) {
+			d->event_count -= 2;
+			continue;
 		}
+		pairing_role(&d->pairing, rec);
+		next = count_parts(d, rec + 1, end);
 	}
 }
 
-/* One copy of decode_run() for each of what is common. */
+/* The way to decode a run that suits the layout. */
 static size_t
 decode_any_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	       struct hatf_record *records, size_t max)
 {
-	const struct layout_field *const f = d->layout.field;
-	const bool has_tail = f[HATF_FIELD_THREAD].nbytes != 0 ||
-			      f[HATF_FIELD_HEAP].nbytes != 0 ||
-			      f[HATF_FIELD_TIME].nbytes != 0 ||
-			      f[HATF_FIELD_THREAD].follows ||
-			      f[HATF_FIELD_HEAP].follows ||
-			      f[HATF_FIELD_TIME].follows;
 	struct announcers announcers;
 	size_t n;
 
+	announcers.count = 0;
 	if (max > RUN_MAX)
 		max = RUN_MAX;
-	if (d->extra_nbytes != 0)
-		n = decode_run(d, next, end, records, max, &announcers, true,
-			       true);
-	else if (has_tail)
-		n = decode_run(d, next, end, records, max, &announcers, true,
-			       false);
+	if (d->unusual != 0)
+		n = decode_run(d, next, end, records, max, &announcers);
+	else if (d->extra_nbytes != 0)
+		n = decode_plain_run(d, next, end, records, max, &announcers,
+				     true);
 	else
-		n = decode_run(d, next, end, records, max, &announcers, false,
-			       false);
+		n = decode_plain_run(d, next, end, records, max, &announcers,
+				     false);
 	count_run(d, records, n, &announcers);
 	return n;
 }

@@ -43,9 +43,11 @@ struct decoder {
 	 */
 	decoder_lengths fixed_nbytes;
 	uint32_t extra_nbytes; /* tags 0 to 9 */
-	uint64_t offset;       /* of the next record in the stream, bytes */
-	uint64_t record_count; /* tags 0 to 10 */
-	uint64_t event_count;  /* logical events */
+	unsigned unusual;      /* 1 << field: it is not for the fastest loop */
+	struct hatf_record blank; /* thread, heap and time, if not unusual */
+	uint64_t offset;	  /* of the next record in the stream, bytes */
+	uint64_t record_count;	  /* tags 0 to 10 */
+	uint64_t event_count;	  /* logical events */
 	uint64_t tag_count[HATF_TAG_COUNT];
 	struct pairing pairing;
 	enum decoder_stop stop;
