@@ -32,7 +32,9 @@ if [ $# -eq 0 ]; then
 		targets+=("${source%.c}")
 	done
 fi
-export ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0
+# A larger quarantine would be all page faults: readers allocate much each time.
+quarantine=quarantine_size_mb=16
+export ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:$quarantine
 export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1
 
 # Seeds that are no corpus: the reader's test data.
@@ -41,19 +43,26 @@ seeds()
 	[ "$1" != reader ] || echo tests/data/golden tests/data/corrupt
 }
 
+# The option for a target's dictionary, if there is one.
+dictionary()
+{
+	[ ! -e "tests/fuzz/$2.dict" ] || echo "$1tests/fuzz/$2.dict"
+}
+
 fuzz_libfuzzer()
 {
 	local name=$1 status=0
 
 	mkdir -p "build/fuzz/$name" "build/fuzz/$name.found"
 	# Leaks are looked for at the end of the run, not after each input.
-	# shellcheck disable=SC2046
-	ASAN_OPTIONS=symbolize=1:detect_leaks=1 "$bin/fuzz_$name" \
+	# shellcheck disable=SC2046 # no word of them has a blank
+	ASAN_OPTIONS=symbolize=1:detect_leaks=1:$quarantine "$bin/fuzz_$name" \
 		-max_total_time="$seconds" -timeout=20 -detect_leaks=0 \
 		-rss_limit_mb=$rss_mb -malloc_limit_mb=$malloc_mb \
 		-max_len=$input_max -print_final_stats=1 -verbosity=0 \
 		-use_value_profile=1 -reload=0 \
 		-artifact_prefix="build/fuzz/$name.found/" \
+		$(dictionary -dict= "$name") \
 		"build/fuzz/$name" "tests/fuzz/corpus/$name" $(seeds "$name") \
 		>"build/fuzz/$name.log" 2>&1 || status=$?
 	sed -n 's/^stat::number_of_executed_units: */executions: /p
@@ -74,10 +83,12 @@ fuzz_afl()
 		find "$folder" -type f -size -${input_max}c ! -name '*.expect' \
 			-exec cp -t "$in" {} +
 	done
+	# shellcheck disable=SC2046
 	AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 \
 		AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_SKIP_CRASHES=1 \
 		afl-fuzz -i "$in" -o "$out" -V "$seconds" -m none -t 5000 \
-		-G $input_max -- "$bin/fuzz_$name" >"build/fuzz/$name.log" 2>&1 || {
+		-G $input_max $(dictionary '-x ' "$name") \
+		-- "$bin/fuzz_$name" >"build/fuzz/$name.log" 2>&1 || {
 		tail -n 20 "build/fuzz/$name.log"
 		return 1
 	}

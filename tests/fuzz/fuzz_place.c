@@ -2,21 +2,26 @@
 /*
  * fuzz_place.c - every planner of metadata, on any records
  *
- * The first three bytes of an input choose the windows, the others are the records
- * (see generate.h).  What a planner names is applied to a layout; then every record must
- * fit and be read back as it was, and the whole be no larger than the worst
- * that is ever right: all fields 8 bytes wide.
+ * The first three bytes of an input choose planner and windows, the others are the
+ * records (see generate.h).  What a planner names is applied to a layout; then every
+ * record must fit and be read back as it was.  And where a window is a block, a
+ * technique must not be larger than one that allows less, nor the optimum than
+ * anything.
  */
 #include "fuzz.h"
 #include "generate.h"
 #include "layout.h"
+#include "optimum.h"
 #include "place.h"
 
 #include <stdbool.h>
 
 #define OPTIONS_NBYTES 3
 #define ATTRIBUTES_MAX (64 * 1024)
-#define CHANGES_MAX    4096
+#define CHANGES_MAX    8192
+
+/* It takes long under a sanitizer. */
+#define OPTIMUM_RECORDS 400
 
 /* How the records are handed to a planner. */
 struct cut {
@@ -202,16 +207,63 @@ plan(const struct place_planner *planner, const struct generated *g,
 	return nbytes;
 }
 
-/* All numbers in 8 bytes: what is always right. */
-static uint64_t
-worst(const struct generated *g, const struct cut *cut)
-{
-	const uint64_t block = (uint64_t)HATF_FIELD_COUNT * 28;
-	uint64_t nbytes = (g->n / cut->block + 1) * block;
+/* By technique_find(); "online" is place_window(). */
+static const char *const names[] = {
+	"naive",	 "small-size",	  "same-size",	      "combined-size",
+	"base-offset-1", "base-offset-2", "best-base-offset", "stride",
+	"best",		 "optimum",
+};
+#define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
-	for (size_t i = 0; i < g->n; i++)
-		nbytes += 1 + 6 * 8 + 2 + g->records[i].attributes_nbytes;
-	return nbytes;
+/* What the second allows, the first one does too. */
+static const char *const pairs[][2] = {
+	{ "small-size", "naive" },
+	{ "same-size", "naive" },
+	{ "combined-size", "small-size" },
+	{ "combined-size", "same-size" },
+	{ "base-offset-1", "naive" },
+	{ "base-offset-2", "naive" },
+	{ "best-base-offset", "base-offset-1" },
+	{ "best-base-offset", "base-offset-2" },
+	{ "stride", "naive" },
+	{ "best", "combined-size" },
+	{ "best", "best-base-offset" },
+	{ "best", "stride" },
+	{ "optimum", "best" },
+	{ "optimum", "online" },
+};
+#define PAIR_COUNT (sizeof(pairs) / sizeof(pairs[0]))
+
+/* Made once: they remember nothing, and take a while to make. */
+static struct optimum *
+optimum_of(const char *name)
+{
+	static struct optimum *made[NAME_COUNT];
+	size_t i = 0;
+
+	while (strcmp(names[i], name) != 0)
+		i++;
+	if (made[i] == NULL) {
+		fuzz_check(technique_find(name) != NULL);
+		made[i] = optimum_new(technique_find(name));
+		fuzz_check(made[i] != NULL);
+	}
+	return made[i];
+}
+
+/* The bytes of the stream that a planner makes. */
+static uint64_t
+plan_by(const char *name, const struct generated *g, const struct cut *cut)
+{
+	struct place place;
+	struct place_planner planner = { .plan = place_window,
+					 .context = &place };
+
+	place_init(&place);
+	if (strcmp(name, "online") != 0)
+		planner = (struct place_planner){ .plan = optimum_window,
+						  .context = optimum_of(name) };
+	return plan(&planner, g, cut);
 }
 
 static size_t
@@ -222,13 +274,31 @@ choose_size(unsigned code)
 	return sizes[code % 8];
 }
 
+/* Each block in one piece: what is proved of the techniques must be true. */
+static void
+check_order(unsigned code, const struct generated *g, struct cut cut)
+{
+	const char *const *const pair = pairs[code % PAIR_COUNT];
+	const struct cut narrow = { GENERATE_MAX, cut.block,
+				    PLACE_METADATA_MAX + code };
+	uint64_t nbytes;
+
+	cut.window = GENERATE_MAX;
+	cut.changes = CHANGES_MAX;
+	nbytes = plan_by(pair[0], g, &cut);
+	fuzz_check(nbytes <= plan_by(pair[1], g, &cut));
+	/*
+	 * Little room for changes changes nothing.  Others choose a base for all
+	 * of what they are given, and what is left of it may have another.
+	 */
+	if (strcmp(pair[0], "optimum") == 0)
+		fuzz_check(nbytes == plan_by(pair[0], g, &narrow));
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
 	static struct generated g;
-	struct place place;
-	const struct place_planner online = { .plan = place_window,
-					      .context = &place };
 
 	if (nbytes < OPTIONS_NBYTES)
 		return 0;
@@ -239,10 +309,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 		.changes = data[1] < 128 ? CHANGES_MAX
 					 : PLACE_METADATA_MAX + data[1] % 64,
 	};
+	const bool is_online = data[2] % 4 == 0;
 
-	generate(data + OPTIONS_NBYTES, nbytes - OPTIONS_NBYTES, ATTRIBUTES_MAX,
+	generate(data + OPTIONS_NBYTES, nbytes - OPTIONS_NBYTES,
+		 is_online ? GENERATE_MAX : OPTIMUM_RECORDS, ATTRIBUTES_MAX,
 		 &g);
-	place_init(&place);
-	fuzz_check(plan(&online, &g, &cut) <= 2 * worst(&g, &cut));
+	if (is_online)
+		plan_by("online", &g, &cut);
+	else if (data[2] % 4 == 1)
+		plan_by(names[data[2] / 4 % NAME_COUNT], &g, &cut);
+	else
+		check_order(data[2] / 4, &g, cut);
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "deflate.h"
 #include "fuzz.h"
 #include "hatf.h"
+#include "layout.h"
 #include "reader_mutator.h"
 
 #include <setjmp.h>
@@ -69,9 +70,21 @@ hash_record(const struct hatf_record *r, uint64_t shift)
 static void
 check_record(const struct hatf_record *r)
 {
+	const unsigned fields = layout_tag_fields(r->tag);
+
 	fuzz_check(r->tag <= HATF_COMMENT);
 	fuzz_check(r->attributes_nbytes <= UINT16_MAX);
 	fuzz_check(r->attributes != NULL || r->attributes_nbytes == 0);
+	/* What a tag does not have is 0. */
+	fuzz_check(fields & 1u << HATF_FIELD_SIZE || r->size == 0);
+	fuzz_check(fields & 1u << HATF_FIELD_ADDRESS || r->address == 0);
+	fuzz_check((r->tag >= HATF_REALLOC_NO_ALLOC &&
+		    r->tag <= HATF_REALLOC_FREE) ||
+		   r->old_address == 0);
+	fuzz_check(fields & 1u << HATF_FIELD_TIME || r->time == 0);
+	fuzz_check(fields & 1u << HATF_FIELD_THREAD || r->thread == 0);
+	fuzz_check(fields & 1u << HATF_FIELD_HEAP || r->heap == 0);
+	fuzz_check(r->metadata.op == 0);
 }
 
 /* Ask once more than needed: an error is sticky. */
@@ -249,8 +262,8 @@ static void
 check_shifted(const uint8_t *data, size_t nbytes, uint64_t seed,
 	      const struct outcome *plain, struct outcome *other)
 {
-	const uint64_t ends[] = { 64 * 1024, 256 * 1024 };
-	const uint64_t shift = ends[seed % 2] - seed / 2 % (nbytes + 1);
+	const uint64_t ends[] = { 64 * 1024, 256 * 1024, 512 * 1024 };
+	const uint64_t shift = ends[seed % 3] - seed / 3 % (nbytes + 1);
 	const int fd = fuzz_file();
 	size_t skip;
 
@@ -269,11 +282,55 @@ check_compressed(const uint8_t *data, size_t nbytes, uint64_t seed,
 	static const size_t batches[] = { 1, 3, BATCH_MAX };
 	const int fd = make_members(data, nbytes, seed);
 
-	read_file(fd, 0, batches[seed % 3], 0, 0, other);
+	read_file(fd, HATF_READ_JOBS(seed >> 8 & 2), batches[seed % 3], 0, 0,
+		  other);
 	close(fd);
 	fuzz_check(other->opened == plain->opened);
 	if (plain->opened == HATF_OK)
 		check_same(plain, other, 0);
+}
+
+/* Threads that inflate must change nothing. */
+static void
+check_jobs(int fd, const struct outcome *got, struct outcome *other)
+{
+	read_file(fd, HATF_READ_JOBS(2), BATCH_MAX, 0, 0, other);
+	fuzz_check(other->opened == got->opened);
+	if (got->opened != HATF_OK)
+		return;
+	check_same(got, other, 0);
+	fuzz_check(got->err.status == HATF_OK ||
+		   got->stats.file_nbytes == other->stats.file_nbytes);
+}
+
+/*
+ * What zlib alone makes of the members is the trace: the same records, and the
+ * same end unless it is the compression's.
+ */
+static void
+check_inflated(const uint8_t *data, size_t nbytes, const struct outcome *got,
+	       struct outcome *other)
+{
+	static uint8_t inflated[1024 * 1024];
+	const size_t n =
+		mutator_inflate(data, nbytes, inflated, sizeof(inflated));
+	int fd;
+
+	if (n == sizeof(inflated))
+		return;
+	fd = make_plain(inflated, n);
+	read_file(fd, 0, BATCH_MAX, 0, 0, other);
+	close(fd);
+	if (got->err.status == HATF_BAD_COMPRESSION ||
+	    got->err.status == HATF_TRUNCATED) {
+		/* What is no trace may have had more to it. */
+		fuzz_check(got->opened != HATF_OK || other->opened != HATF_OK ||
+			   got->n == other->n);
+		return;
+	}
+	fuzz_check(other->opened == got->opened);
+	if (got->opened == HATF_OK)
+		check_same(other, got, 0);
 }
 
 /* With metadata delivered, in small steps: the other records are the same. */
@@ -337,7 +394,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 
 	if (is_plain_hatf)
 		judge(data, nbytes, &plain);
-	if (!is_gzip(data, nbytes) && hash % 4 < 2)
+	if (is_gzip(data, nbytes) && hash % 4 < 2)
+		check_inflated(data, nbytes, &plain, &other);
+	else if (is_gzip(data, nbytes) && hash % 4 == 2)
+		check_jobs(fd, &plain, &other);
+	else if (hash % 4 < 2)
 		check_compressed(data, nbytes, seed, &plain, &other);
 	else if (is_plain_hatf && !plain.stats.ours && hash % 8 == 7)
 		check_shifted(data, nbytes, seed, &plain, &other);

@@ -17,8 +17,11 @@
 #define mini_check fuzz_check
 #include "../unit/mini.h"
 
-/* Three blocks' worth. */
-#define ATTRIBUTES_MAX (600 * 1024)
+/* Usual traces are small, for speed; others are three blocks, or windows, long. */
+#define SMALL_RECORDS	 300
+#define SMALL_ATTRIBUTES 4096
+#define LARGE_ATTRIBUTES (600 * 1024)
+
 #define OPTIONS_NBYTES 3
 #define BATCH_MAX      64
 
@@ -26,6 +29,7 @@ struct choice {
 	struct hatf_writer_options options;
 	unsigned flags; /* of the reader */
 	size_t batch;	/* records at a time */
+	bool large;
 };
 
 static const char *
@@ -51,7 +55,9 @@ choose(const uint8_t *data)
 			     .incomplete = data[0] >> 5 & 1,
 			     .drop = data[0] & 64 ? data[2] : 0,
 			     .format = choose_format(data[1] >> 2) },
+		.flags = HATF_READ_JOBS(data[0] >> 7 << 1),
 		.batch = batches[data[1] % 3],
+		.large = data[2] % 16 == 15,
 	};
 }
 
@@ -208,8 +214,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	const struct choice c = choose(data);
 	const int fd = fuzz_file();
 
-	generate(data + OPTIONS_NBYTES, nbytes - OPTIONS_NBYTES, ATTRIBUTES_MAX,
-		 &g);
+	generate(data + OPTIONS_NBYTES, nbytes - OPTIONS_NBYTES,
+		 c.large ? GENERATE_MAX : SMALL_RECORDS,
+		 c.large ? LARGE_ATTRIBUTES : SMALL_ATTRIBUTES, &g);
 	/* The writer is not to see what it would refuse. */
 	drop_records(&g, 0);
 	write_trace(fd, &c, &g);

@@ -28,6 +28,7 @@
 struct machine {
 	const uint8_t *next, *end;
 	struct generated *out;
+	size_t max;
 	uint64_t attributes_max;
 	uint64_t address[RECENT];
 	unsigned newest; /* index into 'address' */
@@ -80,7 +81,7 @@ put(struct machine *m, const struct hatf_record *r)
 {
 	struct generated *const out = m->out;
 
-	if (out->n == GENERATE_MAX ||
+	if (out->n == m->max ||
 	    r->attributes_nbytes > m->attributes_max - out->attributes_nbytes)
 		return;
 	out->attributes_nbytes += r->attributes_nbytes;
@@ -281,13 +282,14 @@ step(struct machine *m)
 }
 
 void
-generate(const uint8_t *data, size_t nbytes, uint64_t attributes_max,
-	 struct generated *out)
+generate(const uint8_t *data, size_t nbytes, size_t max,
+	 uint64_t attributes_max, struct generated *out)
 {
 	struct machine m = {
 		.next = data,
 		.end = data + nbytes,
 		.out = out,
+		.max = max,
 		.attributes_max = attributes_max,
 		.size = 24,
 		.address = { 0, 0x5555555592a0, 0x7ffff7a00010 },
@@ -296,7 +298,7 @@ generate(const uint8_t *data, size_t nbytes, uint64_t attributes_max,
 
 	out->n = 0;
 	out->attributes_nbytes = 0;
-	while (m.next < m.end && out->n < GENERATE_MAX)
+	while (m.next < m.end && out->n < max)
 		step(&m);
 }
 

@@ -22,11 +22,11 @@ struct generated {
 };
 
 /*
- * Make records from data[0, nbytes), with at most 'attributes_max' bytes of
- * attributes and comments in all.
+ * Make at most 'max' (GENERATE_MAX) records from data[0, nbytes), with at most
+ * 'attributes_max' bytes of attributes and comments in all.
  */
-void generate(const uint8_t *data, size_t nbytes, uint64_t attributes_max,
-	      struct generated *out);
+void generate(const uint8_t *data, size_t nbytes, size_t max,
+	      uint64_t attributes_max, struct generated *out);
 
 /* Is it a comment with which only a writer may frame a trace? */
 bool generate_is_framing(const struct hatf_record *r);

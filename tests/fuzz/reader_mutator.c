@@ -25,23 +25,22 @@ is_gzip(const uint8_t *bytes, size_t nbytes)
 	return nbytes >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-/* Inflate all members as far as they go. */
-static size_t
-inflate_all(const uint8_t *data, size_t nbytes)
+size_t
+mutator_inflate(const uint8_t *data, size_t nbytes, uint8_t *out, size_t cap)
 {
 	z_stream z = { .next_in = data, .avail_in = (uInt)nbytes };
 	size_t used;
 
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
 		return 0;
-	z.next_out = inner;
-	z.avail_out = INNER_MAX;
+	z.next_out = out;
+	z.avail_out = (uInt)cap;
 	while (z.avail_in > 0 && z.avail_out > 0 &&
 	       inflate(&z, Z_SYNC_FLUSH) == Z_STREAM_END &&
 	       is_gzip(z.next_in, z.avail_in))
 		if (inflateReset(&z) != Z_OK)
 			break;
-	used = INNER_MAX - z.avail_out;
+	used = cap - z.avail_out;
 	inflateEnd(&z);
 	return used;
 }
@@ -74,7 +73,7 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t nbytes, size_t cap, unsigned seed)
 	size_t used = 0;
 
 	if (is_gzip(data, nbytes) && seed % 8 != 0)
-		used = inflate_all(data, nbytes);
+		used = mutator_inflate(data, nbytes, inner, INNER_MAX);
 	if (used > 0) {
 		used = LLVMFuzzerMutate(inner, used, INNER_MAX);
 		used = deflate_all(used, data, cap, seed >> 3);

@@ -16,6 +16,13 @@
 /* Do the bytes begin like a gzip member? */
 bool is_gzip(const uint8_t *bytes, size_t nbytes);
 
+/*
+ * Inflate gzip members into out[0, cap) as far as they and zlib go; returns how many
+ * bytes came out.
+ */
+size_t mutator_inflate(const uint8_t *data, size_t nbytes, uint8_t *out,
+		       size_t cap);
+
 /* libFuzzer's hook: change data[0, nbytes) of 'cap' bytes, return its length. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t nbytes, size_t cap,
 			       unsigned seed);
