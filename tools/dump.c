@@ -20,6 +20,7 @@ enum {
 	OPT_FROM,
 	OPT_COUNT,
 	OPT_FORMAT,
+	OPT_JOBS,
 };
 
 static const struct opt options[] = {
@@ -30,12 +31,13 @@ static const struct opt options[] = {
 	{ "format", 't', "FORMAT",
 	  "text (as above), ascii, csv, json, or any other format\n"
 	  "of 'hatf convert'" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf dump",
-	"[--meta] [--from N] [--count N] [--format FORMAT] FILE",
+	"[OPTIONS] FILE",
 	"Print the records of a trace, one a line:\n\n"
 	"  NUMBER NAME KEY=VALUE...\n\n"
 	"NUMBER counts data records, comments among them.  FILE is in any "
@@ -54,6 +56,7 @@ struct dump {
 	uint64_t from, count; /* data records */
 	uint64_t number;      /* of the next data record */
 	bool meta;
+	unsigned flags;		    /* of hatf_reader_open() */
 	bool ours;		    /* attributes are FORMAT.md's */
 	const char *format;	    /* of libhatf; NULL: text */
 	struct hatf_writer *writer; /* NULL: text */
@@ -377,8 +380,9 @@ dump_file(struct dump *d, const char *path)
 	struct hatf_reader *reader;
 	struct hatf_error err;
 
-	if (hatf_reader_open(path, metadata ? HATF_READ_METADATA : 0, &reader,
-			     &err) != HATF_OK) {
+	if (metadata)
+		d->flags |= HATF_READ_METADATA;
+	if (hatf_reader_open(path, d->flags, &reader, &err) != HATF_OK) {
 		speak_error(path, &err);
 		return EXIT_BAD_INPUT;
 	}
@@ -418,6 +422,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return opt_parse_u64("--from", value, &d->from);
 	case OPT_FORMAT:
 		return take_format(d, value);
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &d->flags);
 	default:
 		return opt_parse_u64("--count", value, &d->count);
 	}

@@ -13,14 +13,20 @@
 #include <string.h>
 #include <time.h>
 
+enum {
+	OPT_JSON,
+	OPT_JOBS,
+};
+
 static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf info",
-	"[--json] FILE...",
+	"[--json] [--jobs N] FILE...",
 	"Read each trace from end to end and print what it holds.  FILE is in "
 	"any\n"
 	"format that 'hatf convert' knows, gzip'ed or not; '-' is standard "
@@ -30,6 +36,12 @@ static const struct opt_page page = {
 	"be read, 2 for wrong usage.\n",
 	false,
 	options
+};
+
+/* What was asked for. */
+struct ask {
+	bool json;
+	unsigned flags; /* of hatf_reader_open() */
 };
 
 /* All there is to tell about one trace. */
@@ -293,13 +305,13 @@ print_human(struct out *o, const struct info *info, bool first)
 
 /* Returns the exit status for this file. */
 static int
-info_file(struct scan *s, const char *path, bool json, bool first)
+info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 {
 	struct out *const o = out_stdout();
 	struct info info;
 	char buf[512];
 
-	if (!scan_open(s, path))
+	if (!scan_open(s, path, ask->flags))
 		return EXIT_BAD_INPUT;
 	while (scan_read(s) > 0)
 		;
@@ -308,7 +320,7 @@ info_file(struct scan *s, const char *path, bool json, bool first)
 	int exit_status = fault == NULL ? EXIT_FINE : EXIT_BAD_INPUT;
 
 	info_collect(&info, s, fault == NULL);
-	if (!json)
+	if (!ask->json)
 		print_human(o, &info, first);
 	else if (!print_json(o, &info))
 		exit_status = EXIT_BAD_INPUT;
@@ -323,19 +335,21 @@ info_file(struct scan *s, const char *path, bool json, bool first)
 static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
-	(void)idx;
-	(void)value;
-	*(bool *)ctx = true;
+	struct ask *const ask = ctx;
+
+	if (idx == OPT_JOBS)
+		return opt_parse_jobs(value, &ask->flags);
+	ask->json = true;
 	return true;
 }
 
 int
 command_info(int argc, char **argv)
 {
-	bool json = false;
+	struct ask ask = { .json = false };
 	int exit_status = EXIT_FINE;
 	const int first =
-		opt_parse(&page, argc, argv, take_option, &json, &exit_status);
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
 
 	if (first < 0)
 		return exit_status;
@@ -349,7 +363,7 @@ command_info(int argc, char **argv)
 		return EXIT_BAD_INPUT;
 	}
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
-		if (info_file(s, argv[i], json, i == first) != EXIT_FINE)
+		if (info_file(s, argv[i], &ask, i == first) != EXIT_FINE)
 			exit_status = EXIT_BAD_INPUT;
 	free(s);
 	return out_finish(out_stdout(), exit_status);

@@ -188,6 +188,22 @@ bad:
 	return false;
 }
 
+bool
+opt_parse_jobs(const char *text, unsigned *flags)
+{
+	uint64_t jobs;
+
+	if (!opt_parse_u64("--jobs", text, &jobs))
+		return false;
+	if (jobs > HATF_READ_JOBS_MAX) {
+		speak("--jobs: too many: '%s' (want 0 to %d)", text,
+		      HATF_READ_JOBS_MAX);
+		return false;
+	}
+	*flags |= HATF_READ_JOBS(jobs);
+	return true;
+}
+
 static unsigned
 suffix_shift(char suffix)
 {

@@ -54,6 +54,9 @@ bool opt_parse_u64(const char *option, const char *text, uint64_t *n_ret);
 bool opt_parse_nbytes(const char *option, const char *text,
 		      uint64_t *nbytes_ret);
 
+/* Of "--jobs": adds HATF_READ_JOBS(N) to the flags of hatf_reader_open(). */
+bool opt_parse_jobs(const char *text, unsigned *flags);
+
 /* One of 'words', which ends in NULL. */
 bool opt_parse_word(const char *option, const char *text,
 		    const char *const *words);

@@ -9,14 +9,14 @@
 #include <string.h>
 
 bool
-scan_open(struct scan *s, const char *path)
+scan_open(struct scan *s, const char *path, unsigned flags)
 {
 	struct hatf_error err;
 
 	s->path = path;
 	s->events = NULL;
 	s->status = HATF_OK;
-	if (hatf_reader_open(path, 0, &s->reader, &err) != HATF_OK) {
+	if (hatf_reader_open(path, flags, &s->reader, &err) != HATF_OK) {
 		speak_error(path, &err);
 		return false;
 	}

@@ -23,8 +23,11 @@ struct scan {
 	struct hatf_event batch[SCAN_BATCH];
 };
 
-/* Open 'path', or say why not and return false. */
-bool scan_open(struct scan *s, const char *path);
+/*
+ * Open 'path' with the flags of hatf_reader_open(), or say why not and return
+ * false.
+ */
+bool scan_open(struct scan *s, const char *path, unsigned flags);
 
 /*
  * Read the next batch; returns how many events are in 'batch'.  0 is the end,

@@ -14,17 +14,19 @@
 enum {
 	OPT_JSON,
 	OPT_MAX_SHOWN,
+	OPT_JOBS,
 };
 
 static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
 	{ "max", 'm', "N", "show at most N violations of a file (default 10)" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf verify",
-	"[--json] [--max N] FILE...",
+	"[--json] [--max N] [--jobs N] FILE...",
 	"Check that each trace is legal in its "
 	"format, is complete and lost nothing,\n"
 	"and that its events are consistent: "
@@ -43,6 +45,7 @@ static const struct opt_page page = {
 
 struct verify {
 	uint64_t max_shown;
+	unsigned flags; /* of hatf_reader_open() */
 	bool json;
 };
 
@@ -232,7 +235,7 @@ verify_file(const struct verify *v, const char *path)
 	}
 	if (v->json)
 		f->shown_json = json_array();
-	if (scan_open(&f->scan, path)) {
+	if (scan_open(&f->scan, path, v->flags)) {
 		exit_status = verify_trace(v, f);
 		scan_close(&f->scan);
 	}
@@ -248,6 +251,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 	if (idx == OPT_MAX_SHOWN)
 		return opt_parse_u64("--max", value, &v->max_shown);
+	if (idx == OPT_JOBS)
+		return opt_parse_jobs(value, &v->flags);
 	v->json = true;
 	return true;
 }

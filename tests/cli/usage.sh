@@ -34,6 +34,11 @@ wrong "hatf dump: --count: not a number: '18446744073709551616' *" \
 	dump --count 18446744073709551616 a
 wrong 'hatf dump: --count needs an argument *' dump --count
 wrong "hatf verify: --max: not a number: 'all' *" verify --max all a
+for command in info verify dump; do
+	wrong "hatf $command: --jobs: not a number: '-1' *" "$command" --jobs -1 a
+	wrong "hatf $command: --jobs: too many: '65' (want 0 to 64)" \
+		"$command" --jobs 65 a
+done
 wrong "hatf tables: --format: unknown: 'html' (want one of text, *" \
 	tables --format html a
 wrong "hatf tables: --runs: at most 99 *" tables --runs 100 a
