@@ -241,10 +241,10 @@ enum {
 
 /*
  * Open 'path' ("-" is standard input; a pipe will do), in any of the formats of
- * hatf_format_name(), plain or gzip'ed, told apart by content.  'flags' is 0 or any of
- * HATF_READ_METADATA and HATF_READ_JOBS(n).  On success stores a reader, to be closed by the caller.
- * Errors: HATF_IO, HATF_NO_MEMORY, HATF_NOT_HATF (empty, or the first bytes are no
- * trace), with '*err' filled in if it is not NULL.
+ * hatf_format_name(), plain or gzip'ed, told apart by content.  'flags' is 0 or
+ * any of HATF_READ_METADATA and HATF_READ_JOBS(n).  On success stores a reader, to
+ * be closed by the caller.  Errors: HATF_IO, HATF_NO_MEMORY, HATF_NOT_HATF (empty,
+ * or the first bytes are no trace), with '*err' filled in if it is not NULL.
  */
 HATF_API enum hatf_status hatf_reader_open(const char *path, unsigned flags,
 					   struct hatf_reader **reader_ret,

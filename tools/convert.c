@@ -17,6 +17,8 @@ enum {
 	OPT_PLAIN,
 	OPT_LEVEL,
 	OPT_DROP,
+	OPT_PLACEMENT,
+	OPT_JOBS,
 };
 
 static const struct opt options[] = {
@@ -32,6 +34,10 @@ static const struct opt options[] = {
 	{ "drop", 'd', "LIST",
 	  "leave these out: time, thread, heap, attributes,\n"
 	  "comment; with commas between them" },
+	{ "placement", 'm', "NAME",
+	  "hatf: place metadata this way: online (default),\n"
+	  "optimum, or a technique of the paper" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -89,6 +95,17 @@ parse_drop(const char *text, unsigned *drop_ret)
 }
 
 static bool
+parse_placement(const char *text, const char **placement_ret)
+{
+	const char *names[16] = { NULL };
+
+	for (unsigned i = 0; i + 1 < sizeof(names) / sizeof(names[0]); i++)
+		names[i] = hatf_placement_name(i);
+	*placement_ret = text;
+	return opt_parse_word("--placement", text, names);
+}
+
+static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
 	struct convert *const c = ctx;
@@ -111,6 +128,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 			return false;
 		o->level = n < INT_MAX ? (int)n : INT_MAX;
 		return true;
+	case OPT_PLACEMENT:
+		return parse_placement(value, &o->placement);
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &c->rewrite.flags);
 	default:
 		return parse_drop(value, &o->drop);
 	}

@@ -87,6 +87,14 @@ for name in x.hatf x.hatf.gz x.ascii x.csv.gz x.json x.bin.gz; do
 	esac
 done
 
+# Metadata may be placed in other ways, and threads may help to read.
+"$HATF" convert all.hatf all.hatf.gz || fail 'all.hatf.gz'
+for placement in online naive optimum; do
+	run "$HATF" convert --jobs 2 --placement $placement all.hatf.gz x.hatf
+	check_status $placement 0
+	same x.hatf
+done
+
 # A trace that is cut off is carried over as far as it goes, and stays incomplete.
 nbytes=$(stat -c %s all.hatf)
 head -c $((nbytes - 200)) all.hatf >cut.hatf
@@ -203,6 +211,9 @@ refused "'-' does not tell a format*" 2 all.hatf -
 refused "--to: unknown: 'xml' (want one of *" 2 --to xml all.hatf out
 refused "--drop: unknown: 'size' *" 2 --drop time,size all.hatf x.csv
 refused "--drop: unknown: '' *" 2 --drop time, all.hatf x.csv
+refused "--placement: unknown: 'magic' *" 2 --placement magic all.hatf x.hatf
+refused "--jobs: not a number: '-1' *" 2 --jobs -1 all.hatf x.hatf
+refused "--jobs: too many: '65' *" 2 --jobs 65 all.hatf x.hatf
 refused '--gzip and --plain exclude each other*' 2 --gzip --plain all.hatf x.csv
 refused '--level: not for format hatf' 2 --gzip --level 99 all.hatf x.hatf
 refused '--level: not for format csv' 2 --level 10 all.hatf x.csv.gz
