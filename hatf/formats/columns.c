@@ -8,8 +8,7 @@
 #include <string.h>
 
 /*
- * A base lies at a multiple of this, well below the lowest address there is, as
- * heaps grow downwards seldom: then it does for what comes later, too.
+ * A base is a multiple of this, and so does for most of what comes later, too.
  */
 #define BASE_ALIGNMENT (UINT64_C(1) << 28)
 
@@ -88,13 +87,15 @@ put(struct columns *c, enum column column, uint64_t value)
 static void
 put_address(struct columns *c, enum column column, uint64_t address)
 {
+	const unsigned i = column - COLUMN_ADDRESS;
+
 	put(c, column, address);
 	if (address == 0)
 		return;
-	if (address < c->lowest)
-		c->lowest = address;
-	if (address > c->highest)
-		c->highest = address;
+	if (address < c->lowest[i])
+		c->lowest[i] = address;
+	if (address > c->highest[i])
+		c->highest[i] = address;
 }
 
 void
@@ -120,44 +121,38 @@ columns_put(struct columns *c, const struct hatf_record *rec)
 	c->count++;
 }
 
-bool
-column_choose_base(uint64_t lowest, uint64_t highest, uint64_t *base)
+uint64_t
+column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base)
 {
-	uint64_t other;
+	const uint64_t other = (lowest - 1) & ~(BASE_ALIGNMENT - 1);
 
-	if (lowest > highest)
-		return true;
-	/* The base itself would be stored as 0, which is null. */
-	if (*base < lowest && highest - *base <= UINT32_MAX)
-		return true;
-	other = (lowest - 1) & ~(BASE_ALIGNMENT - 1);
-	if (highest - other > UINT32_MAX)
-		return false;
-	*base = other;
-	return true;
+	if (column_fits(lowest, highest, base))
+		return base;
+	/* Without any base yet, let the heap have it, not what is mapped. */
+	return base == 0 || column_fits(lowest, highest, other) ? other : base;
 }
 
 void
 columns_choose_base(struct columns *c)
 {
-	column_choose_base(c->lowest, c->highest, &c->base);
-}
+	const uint64_t *const low = c->lowest;
+	const uint64_t *const high = c->highest;
 
-/* Do the addresses of both columns fit the base in 4 bytes? */
-static bool
-fit_base(const struct columns *c)
-{
-	return c->lowest > c->highest ||
-	       (c->base < c->lowest && c->highest - c->base <= UINT32_MAX);
+	c->base = column_choose_base(low[0] < low[1] ? low[0] : low[1],
+				     high[0] > high[1] ? high[0] : high[1],
+				     c->base);
 }
 
 unsigned
 columns_width(const struct columns *c, enum column column)
 {
+	const unsigned i = column - COLUMN_ADDRESS;
+
 	if (c->any[column] == 0)
 		return 0;
 	if (column == COLUMN_ADDRESS || column == COLUMN_OLD_ADDRESS)
-		return fit_base(c) ? 4 : 8;
+		return column_fits(c->lowest[i], c->highest[i], c->base) ? 4
+									 : 8;
 	return c->any[column] > UINT32_MAX ? 8 : 4;
 }
 
@@ -165,7 +160,9 @@ void
 columns_reset(struct columns *c)
 {
 	c->count = c->bytes_used = 0;
-	c->lowest = UINT64_MAX;
-	c->highest = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		c->lowest[i] = UINT64_MAX;
+		c->highest[i] = 0;
+	}
 	memset(c->any, 0, sizeof(c->any));
 }

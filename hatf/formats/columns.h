@@ -84,7 +84,8 @@ struct columns {
 	/* What addresses count from where they are 4 bytes wide. */
 	uint64_t base;
 	uint64_t any[COLUMN_COUNT]; /* bits that are set in some value */
-	uint64_t lowest, highest;   /* address but 0; if there is none, ~0, 0 */
+	/* Of both address columns, without 0; if there is none: ~0, 0. */
+	uint64_t lowest[2], highest[2];
 	uint8_t *tags;
 	uint64_t *values[COLUMN_COUNT];
 	uint8_t *bytes; /* attributes and comments, one behind the other */
@@ -132,10 +133,20 @@ columns_raw(const struct columns *c, enum column column, size_t idx,
 void columns_reset(struct columns *c);
 
 /*
- * Choose what addresses between 'lowest' and 'highest' (not 0; a range that is
- * empty if 'lowest' is above 'highest') may count from so that 4 bytes do:
- * '*base', or else another one that is stored there.  False if none does.
+ * May addresses between 'lowest' and 'highest' count from 'base' in 4 bytes?  The
+ * base itself may not be one, as it would be stored as 0.
  */
-bool column_choose_base(uint64_t lowest, uint64_t highest, uint64_t *base);
+static inline bool
+column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
+{
+	return lowest > highest ||
+	       (base < lowest && highest - base <= UINT32_MAX);
+}
+
+/*
+ * What addresses between 'lowest' and 'highest' are to count from: 'base' if they
+ * may, another one if that is better, or 'base' if nothing is.
+ */
+uint64_t column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base);
 
 #endif /* HATF_COLUMNS_H */

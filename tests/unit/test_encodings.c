@@ -7,12 +7,14 @@
  * gives it; a file that is cut off anywhere gives a part of its records and then
  * HATF_TRUNCATED; one that is damaged anywhere gives records or an error.
  */
+#include "bytes.h"
 #include "mini.h"
 #include "open.h"
+#include "pack.h"
 
 #define MANY 150000
 
-static const char *const formats[] = { "binary" };
+static const char *const formats[] = { "binary", "split", "splitaddr" };
 #define FORMAT_COUNT ((int)(sizeof(formats) / sizeof(formats[0])))
 
 /* What one test writes; attributes are in 'bytes'. */
@@ -415,20 +417,195 @@ START_TEST(a_trace_of_ours_keeps_header_and_trailer)
 }
 END_TEST
 
+/* A piece of a group, as it is or as a member. */
+static void
+put_piece(struct hand *h, unsigned stream, unsigned form, const uint8_t *p,
+	  uint32_t nbytes, bool packed)
+{
+	struct pack pack = { 0 };
+	uint32_t stored = nbytes;
+
+	if (packed) {
+		stored = (uint32_t)pack_member(&pack, 9, p, nbytes);
+		p = pack.bytes;
+	}
+	hand_put(h, stream << 24 | form << 16 | (unsigned)packed << 8, 4);
+	hand_put(h, nbytes, 4);
+	hand_put(h, stored, 4);
+	hand_put(h, 0, 8);
+	hand_bytes(h, p, stored);
+	pack_fini(&pack);
+}
+
+START_TEST(a_member_that_is_longer_than_its_piece_says_is_refused)
+{
+	uint8_t *const zeros = calloc(1, 4u << 20);
+	const uint8_t tag = HATF_ALLOC;
+	struct hand h = { 0 };
+
+	/* Its trailer may tell the truth, or what the piece says. */
+	for (unsigned forged = 0; forged < 2; forged++) {
+		h.used = 0;
+		hand_bytes(&h, "\xfeHATFspl", 8);
+		hand_put(&h, 1, 4);
+		hand_put(&h, UINT64_C(2) << 24, 4);
+		put_piece(&h, 0, 1, &tag, 1, false);
+		put_piece(&h, 1, 4, zeros, 4u << 20, true);
+		put_be32(h.bytes + 16 + 21 + 4, 4);
+		if (forged)
+			put_le32(h.bytes + h.used - 4, 4);
+		hand_put(&h, 0, 8);
+		record_count = 1;
+		/* It is also longer than four bytes may become. */
+		ck_assert_int_eq(read_any(h.bytes, h.used), HATF_BAD_FIELD);
+		put_be32(h.bytes + 16 + 21 + 4, 5000);
+		if (forged)
+			put_le32(h.bytes + h.used - 8 - 4, 5000);
+		ck_assert_int_eq(read_any(h.bytes, h.used),
+				 HATF_BAD_COMPRESSION);
+	}
+	free(zeros);
+	hand_fini(&h);
+}
+END_TEST
+
+/* A legal group but for one byte, which is to be refused. */
+static enum hatf_status
+read_group_with(size_t off, uint8_t byte)
+{
+	const uint8_t tags[4] = { 0 };
+	struct hand h = { 0 };
+	enum hatf_status status;
+
+	hand_bytes(&h, "\xfeHATFspl", 8);
+	hand_put(&h, 4, 4);
+	hand_put(&h, UINT64_C(2) << 24, 4);
+	put_piece(&h, 0, 1, tags, 4, false);
+	put_piece(&h, 4, 4, (const uint8_t[16]){ 0 }, 16, false);
+	hand_put(&h, 0, 8);
+	record_count = 4;
+	h.bytes[off] = byte;
+	status = read_any(h.bytes, h.used);
+	hand_fini(&h);
+	return status;
+}
+
+START_TEST(what_is_illegal_in_a_group_is_refused)
+{
+	static const struct {
+		size_t off;
+		uint8_t byte;
+		enum hatf_status status;
+	} cases[] = {
+		{ 8, 0, HATF_END },
+		{ 8, 1, HATF_BAD_FIELD },  /* too many records */
+		{ 9, 4, HATF_BAD_FIELD },  /* as many as may be, not there */
+		{ 11, 3, HATF_BAD_FIELD }, /* tags that are left over */
+		{ 12, 0, HATF_BAD_FIELD }, /* no pieces */
+		{ 12, 1, HATF_BAD_FIELD }, /* what follows is no group */
+		{ 12, 3, HATF_TRUNCATED }, /* what follows is no piece */
+		{ 13, 1, HATF_BAD_FIELD }, /* reserved */
+		{ 15, 1, HATF_BAD_FIELD }, /* reserved */
+		{ 16, 1, HATF_BAD_FIELD }, /* no tags */
+		{ 16, 9, HATF_BAD_FIELD }, /* no such stream */
+		{ 17, 2, HATF_BAD_FIELD }, /* no such form */
+		{ 18, 1, HATF_BAD_COMPRESSION }, /* not a member */
+		{ 18, 2, HATF_BAD_FIELD },	 /* no such packing */
+		{ 19, 1, HATF_BAD_FIELD },	 /* reserved */
+		{ 20, 0x80, HATF_BAD_FIELD },	 /* length: 2 GiB */
+		{ 20, 0xff, HATF_BAD_FIELD },
+		{ 23, 3, HATF_BAD_FIELD },    /* unlike what is stored */
+		{ 24, 0xff, HATF_BAD_FIELD }, /* stored length: 4 GiB */
+		{ 27, 5, HATF_BAD_FIELD },
+		{ 28, 1, HATF_BAD_FIELD }, /* a base of tags */
+		{ 36, 11, HATF_BAD_TAG },
+		{ 36, 8, HATF_END },
+		{ 40, 0, HATF_BAD_FIELD }, /* a stream twice */
+		{ 41, 8, HATF_BAD_FIELD }, /* longer than its piece */
+		{ 52, 1, HATF_BAD_FIELD }, /* a base of threads */
+		{ 60, 1, HATF_END },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_msg(read_group_with(cases[i].off, cases[i].byte) ==
+				      cases[i].status,
+			      "case %zu: %d", i,
+			      read_group_with(cases[i].off, cases[i].byte));
+}
+END_TEST
+
+/* SplitAddr with these pieces of 'record_count' records. */
+static enum hatf_status
+read_splitaddr(const char *hatf, size_t hatf_nbytes, unsigned form,
+	       const char *addresses, size_t nbytes)
+{
+	struct hand h = { 0 };
+	enum hatf_status status;
+
+	hand_bytes(&h, "\xfeHATFadr", 8);
+	hand_put(&h, record_count, 4);
+	hand_put(&h, UINT64_C(2) << 24, 4);
+	put_piece(&h, 0, 1, (const uint8_t *)hatf, (uint32_t)hatf_nbytes,
+		  false);
+	put_piece(&h, 1, form, (const uint8_t *)addresses, (uint32_t)nbytes,
+		  false);
+	hand_put(&h, 0, 8);
+	status = read_any(h.bytes, h.used);
+	hand_fini(&h);
+	return status;
+}
+
+START_TEST(what_is_illegal_in_splitaddr_is_refused)
+{
+	/* No bytes for addresses, two frees. */
+	static const char frees[] = "\x0b\x01\x01\x00\x01\x01";
+	static const char far[] = "\x01\x00\x00\x10\x10\x01\x00\x00\x00\x00";
+	static const char two[] = "\0\0\0\2ABCDEFGHIJKLMNOP\0\1";
+
+	record_count = 2;
+	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 22), HATF_END);
+	ck_assert_int_eq(read_splitaddr(frees, 6, 2, two, 22), HATF_END);
+	/* No such form; fewer addresses than uses, and more. */
+	ck_assert_int_eq(read_splitaddr(frees, 6, 3, two, 22), HATF_BAD_FIELD);
+	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 21), HATF_BAD_FIELD);
+	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 23), HATF_BAD_FIELD);
+	/* A table that is not there; a number that it does not have. */
+	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 3), HATF_BAD_FIELD);
+	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 19), HATF_BAD_FIELD);
+	ck_assert_int_eq(
+		read_splitaddr(frees, 6, 1, "\0\0\0\2ABCDEFGHIJKLMNOP\0\2", 22),
+		HATF_BAD_FIELD);
+	ck_assert_int_eq(read_splitaddr(frees, 6, 1, "\xff\xff\xff\xff", 4),
+			 HATF_BAD_FIELD);
+	ck_assert_int_eq(read_splitaddr(frees, 6, 1, "\0\0\0\0\0\0", 6),
+			 HATF_BAD_FIELD);
+	/* HATF that has an address, is cut off, is none. */
+	ck_assert_int_eq(read_splitaddr(far, 10, 1, two, 22), HATF_BAD_FIELD);
+	ck_assert_int_eq(read_splitaddr(far, 9, 1, two, 22), HATF_BAD_FIELD);
+	ck_assert_int_eq(read_splitaddr("\x0c", 1, 1, two, 22), HATF_BAD_TAG);
+	/* Fewer records than the group says, and more. */
+	ck_assert_int_eq(read_splitaddr(frees, 5, 1, two, 22), HATF_BAD_FIELD);
+	record_count = 1;
+	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 22), HATF_BAD_FIELD);
+}
+END_TEST
+
 /* The bytes that 'n' more of the paper's records take. */
 static size_t
-cost(const char *format, size_t n, uint64_t size, uint64_t address)
+cost(const char *format, size_t n, uint64_t size, uint64_t address,
+     uint64_t other)
 {
 	struct hand h;
 	size_t nbytes;
 
 	record_count = 0;
 	add(HATF_ALLOC, size, 0, address);
+	add(HATF_FREE, 0, 0, other);
 	encode(&h, format, true);
 	nbytes = h.used;
 	hand_fini(&h);
 	for (size_t i = 0; i < n; i++)
-		add(i % 2, i % 2 ? 0 : size, 0, address);
+		add(i % 2, i % 2 ? 0 : size, 0, i % 2 ? other : address);
 	encode(&h, format, true);
 	nbytes = h.used - nbytes;
 	hand_fini(&h);
@@ -440,9 +617,14 @@ START_TEST(a_record_takes_what_the_paper_says)
 	/* Fewer than a section or group may hold: its header counts once. */
 	const size_t n = 4000;
 	const uint64_t big = UINT64_C(1) << 40;
+	const uint64_t heap = 0x5555555592a0;
 
-	ck_assert_uint_eq(cost("binary", n, 24, 0x5555555592a0), 16 * n);
-	ck_assert_uint_eq(cost("binary", n, big, 0x5555555592a0), 32 * n);
+	ck_assert_uint_eq(cost("binary", n, 24, heap, heap + 16), 16 * n);
+	ck_assert_uint_eq(cost("binary", n, big, heap, heap + 16), 32 * n);
+	ck_assert_uint_eq(cost("split", n, 24, heap, heap + 16), 13 * n);
+	/* Only the streams that need it get wider. */
+	ck_assert_uint_eq(cost("split", n, big, heap, heap + 16), 17 * n);
+	ck_assert_uint_eq(cost("split", n, big, heap, 16), 21 * n);
 }
 END_TEST
 
@@ -465,6 +647,10 @@ main(void)
 	EACH(any_byte_may_be_wrong);
 	EACH(nothing_may_follow_the_end);
 	EACH(a_trace_of_ours_keeps_header_and_trailer);
+	tcase_add_test(tc,
+		       a_member_that_is_longer_than_its_piece_says_is_refused);
+	tcase_add_test(tc, what_is_illegal_in_a_group_is_refused);
+	tcase_add_test(tc, what_is_illegal_in_splitaddr_is_refused);
 	tcase_add_test(tc, a_record_takes_what_the_paper_says);
 	suite_add_tcase(suite, tc);
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * addresses.c - reading, see addresses.h; address_list.c has the writing
+ */
+#include "addresses.h"
+
+#include "bytes.h"
+
+#include <stdlib.h>
+
+#define COUNT_NBYTES 4
+
+/* The table stands as the high bytes of all addresses, and so on. */
+static void
+load_table(uint64_t *table, const uint8_t *p, size_t count)
+{
+	for (size_t i = 0; i < count; i++, p++) {
+		const uint32_t high =
+			(uint32_t)p[0] << 24 | (uint32_t)p[count] << 16 |
+			(uint32_t)p[2 * count] << 8 | p[3 * count];
+		const uint32_t low = (uint32_t)p[4 * count] << 24 |
+				     (uint32_t)p[5 * count] << 16 |
+				     (uint32_t)p[6 * count] << 8 | p[7 * count];
+
+		table[i] = (uint64_t)high << 32 | low;
+	}
+}
+
+/* The 'i'-th number; 'width' and 'is_planes' are constants in the loops. */
+static inline __attribute__((always_inline)) uint32_t
+number(const uint8_t *p, size_t count, size_t i, unsigned width, bool is_planes)
+{
+	const size_t step = is_planes ? count : 1;
+	uint32_t n;
+
+	p += is_planes ? i : i * width;
+	n = p[0];
+	if (width > 1)
+		n = n << 8 | p[step];
+	if (width > 2)
+		n = n << 8 | p[2 * step];
+	return n;
+}
+
+static inline __attribute__((always_inline)) uint32_t
+highest(const struct addresses *a, unsigned width, bool is_planes)
+{
+	uint32_t max = 0;
+
+	for (size_t i = 0; i < a->count; i++) {
+		const uint32_t n =
+			number(a->stored, a->count, i, width, is_planes);
+
+		max = n > max ? n : max;
+	}
+	return max;
+}
+
+static uint32_t
+highest_number(const struct addresses *a)
+{
+	const bool is_planes = a->form == ADDRESSES_PLANES;
+
+	if (a->width == 1)
+		return highest(a, 1, true);
+	if (a->width == 2)
+		return is_planes ? highest(a, 2, true) : highest(a, 2, false);
+	return is_planes ? highest(a, 3, true) : highest(a, 3, false);
+}
+
+const char *
+addresses_load(struct addresses *a, const struct piece *piece)
+{
+	const size_t nbytes = piece->nbytes;
+	uint32_t table_count;
+
+	a->count = a->next = 0;
+	a->form = piece->form;
+	if (piece->form == 0) /* no piece */
+		return NULL;
+	if (a->form != ADDRESSES_PLANES && a->form != ADDRESSES_NUMBERS)
+		return "form";
+	if (piece->base != 0)
+		return "base";
+	if (nbytes < COUNT_NBYTES)
+		return "length";
+	table_count = get_be32(piece->bytes);
+	if (table_count > (nbytes - COUNT_NBYTES) / 8)
+		return "table";
+
+	const size_t stored_off = COUNT_NBYTES + 8 * (size_t)table_count;
+
+	a->width = addresses_width(table_count);
+	if ((nbytes - stored_off) % a->width != 0)
+		return "length";
+	a->count = (nbytes - stored_off) / a->width;
+	a->stored = piece->bytes + stored_off;
+	if (a->count != 0 && highest_number(a) >= table_count)
+		return "number";
+	if (table_count > a->table_cap) {
+		free(a->table);
+		a->table = malloc(table_count * sizeof(*a->table));
+		a->table_cap = a->table == NULL ? 0 : table_count;
+	}
+	if (a->table == NULL && table_count != 0)
+		return "";
+	load_table(a->table, piece->bytes + COUNT_NBYTES, table_count);
+	return NULL;
+}
+
+static inline __attribute__((always_inline)) void
+take(const struct addresses *a, uint64_t *out, size_t n, unsigned width,
+     bool is_planes)
+{
+	const uint8_t *const stored = a->stored;
+	const uint64_t *const table = a->table;
+	const size_t count = a->count;
+	const size_t next = a->next;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = table[number(stored, count, next + i, width,
+				      is_planes)];
+}
+
+void
+addresses_take(struct addresses *a, uint64_t *out, size_t n)
+{
+	const bool is_planes = a->form == ADDRESSES_PLANES;
+
+	if (a->width == 1)
+		take(a, out, n, 1, true);
+	else if (a->width == 2 && is_planes)
+		take(a, out, n, 2, true);
+	else if (a->width == 2)
+		take(a, out, n, 2, false);
+	else if (is_planes)
+		take(a, out, n, 3, true);
+	else
+		take(a, out, n, 3, false);
+	a->next += n;
+}
+
+void
+addresses_fini(struct addresses *a)
+{
+	free(a->table);
+}
