@@ -2,7 +2,7 @@
 /*
  * fuzz_roundtrip.c - records, written in any way, are read as they were
  *
- * The first three bytes of an input say how to write and read, the others are the
+ * The first four bytes of an input say how to write and read, the others are the
  * records (see generate.h).  What is written without compression is also held
  * against the decoder of tests/unit/mini.h, which does not accept
  * what a writer must not write.
@@ -22,7 +22,7 @@
 #define SMALL_ATTRIBUTES 4096
 #define LARGE_ATTRIBUTES (600 * 1024)
 
-#define OPTIONS_NBYTES 3
+#define OPTIONS_NBYTES 4
 #define BATCH_MAX      64
 
 struct choice {
@@ -42,10 +42,24 @@ choose_format(unsigned code)
 	return hatf_format_name(code % count);
 }
 
+/* One of those that "hatf" has, by default the first half of the time. */
+static const char *
+choose_placement(const char *format, unsigned code)
+{
+	unsigned count = 0;
+
+	while (hatf_placement_name(count) != NULL)
+		count++;
+	if (strcmp(format, "hatf") != 0 || code < 128)
+		return NULL;
+	return hatf_placement_name(code % count);
+}
+
 static struct choice
 choose(const uint8_t *data)
 {
 	static const size_t batches[] = { 1, 7, BATCH_MAX };
+	const char *const format = choose_format(data[1] >> 2);
 
 	return (struct choice){
 		.options = { .plain = data[0] & 1,
@@ -54,7 +68,8 @@ choose(const uint8_t *data)
 			     .header = data[0] & 16 ? "x=y\nz=\\x0a\n" : NULL,
 			     .incomplete = data[0] >> 5 & 1,
 			     .drop = data[0] & 64 ? data[2] : 0,
-			     .format = choose_format(data[1] >> 2) },
+			     .format = format,
+			     .placement = choose_placement(format, data[3]) },
 		.flags = HATF_READ_JOBS(data[0] >> 7 << 1),
 		.batch = batches[data[1] % 3],
 		.large = data[2] % 16 == 15,
