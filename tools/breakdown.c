@@ -7,43 +7,18 @@
  */
 #include "breakdown.h"
 
-#include "speak.h"
+#include "feeder.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BATCH 256
-
-/* The other end of the pipe. */
-struct feeder {
-	const struct spool *trace;
-	enum encoding encoding;
-	int fd; /* closed at the end */
-	enum hatf_status status;
-	struct hatf_error err;
-};
 
 struct widths {
 	uint8_t code[HATF_FIELD_COUNT];	    /* of what is stored */
 	uint8_t last[HATF_FIELD_COUNT];	    /* that was not 0 */
 	bool stores_none[HATF_FIELD_COUNT]; /* default and stride */
 };
-
-static void *
-feed(void *arg)
-{
-	struct feeder *const f = arg;
-	uint64_t nbytes;
-
-	f->status = encoding_write(f->trace, f->encoding, ENCODING_WHOLE, f->fd,
-				   false, &nbytes, &f->err);
-	close(f->fd);
-	return NULL;
-}
 
 static uint64_t
 note_metadata(struct widths *w, const struct hatf_metadata *m)
@@ -115,12 +90,11 @@ add_record(struct breakdown *b, struct widths *w, const struct hatf_record *rec)
 	}
 }
 
-/* Add up all that the reader has; false if it ends badly. */
-static bool
+/* Add up all that the reader has; returns how it ends. */
+static enum hatf_status
 take_apart(struct breakdown *b, struct hatf_reader *reader)
 {
 	struct hatf_record *const records = calloc(BATCH, sizeof(*records));
-	struct hatf_reader_stats stats;
 	struct widths w = {
 		.code = { [HATF_FIELD_SIZE] = 4, [HATF_FIELD_ADDRESS] = 4 },
 		.last = { [HATF_FIELD_SIZE] = 4, [HATF_FIELD_ADDRESS] = 4 },
@@ -136,71 +110,30 @@ take_apart(struct breakdown *b, struct hatf_reader *reader)
 			add_record(b, &w, &records[i]);
 	}
 	free(records);
-	hatf_reader_get_stats(reader, &stats);
-	return (status == HATF_END || status == HATF_NO_TRAILER) &&
-	       b->total_nbytes == stats.hatf_nbytes;
+	return status;
 }
 
-/* The writer must not be left alone with a full pipe. */
-static void
-drain(int fd)
+enum hatf_status
+breakdown_take(struct breakdown *b, const struct spool *trace, enum encoding e,
+	       struct hatf_error *err)
 {
-	char buf[4096];
-	ssize_t n;
-
-	do
-		n = read(fd, buf, sizeof(buf));
-	while (n > 0 || (n < 0 && errno == EINTR));
-}
-
-static bool
-read_pipe(struct breakdown *b, int fd)
-{
-	struct hatf_reader *reader;
-	struct hatf_error err;
-	bool is_fine;
-
-	if (hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader, &err) !=
-	    HATF_OK) {
-		drain(fd);
-		return false;
-	}
-	is_fine = take_apart(b, reader);
-	hatf_reader_close(reader);
-	drain(fd);
-	return is_fine;
-}
-
-bool
-breakdown_take(struct breakdown *b, const struct spool *trace, enum encoding e)
-{
-	struct feeder f = { .trace = trace, .encoding = e };
-	pthread_t thread;
-	int fds[2];
-	bool is_fine;
+	struct hatf_reader_stats stats;
+	struct feeder f;
+	enum hatf_status status;
 
 	memset(b, 0, sizeof(*b));
-	if (pipe2(fds, O_CLOEXEC) != 0) {
-		speak("a pipe: %s", strerror(errno));
-		return false;
+	if (feeder_open(&f, trace, e, ENCODING_WHOLE | ENCODING_FAST,
+			HATF_READ_METADATA)) {
+		status = take_apart(b, f.reader);
+		hatf_reader_get_stats(f.reader, &stats);
+		b->file_nbytes = stats.file_nbytes;
+		feeder_close(&f, status);
+		/* The sum is a check of both sides. */
+		b->is_known = f.status == HATF_OK &&
+			      b->total_nbytes == stats.hatf_nbytes;
+		if (f.status == HATF_OK && !b->is_known)
+			f.err.status = f.status = HATF_BAD_METADATA;
 	}
-	f.fd = fds[1];
-	if (pthread_create(&thread, NULL, feed, &f) != 0) {
-		speak("a thread: %s", strerror(EAGAIN));
-		close(fds[0]);
-		close(fds[1]);
-		return false;
-	}
-	is_fine = read_pipe(b, fds[0]);
-	close(fds[0]);
-	pthread_join(thread, NULL);
-	if (f.status == HATF_LIMIT)
-		return true;
-	b->is_known = is_fine && f.status == HATF_OK;
-	if (f.status != HATF_OK)
-		encoding_complain(trace->path, e, &f.err);
-	else if (!is_fine)
-		speak("%s: what was written for table 9 cannot be read",
-		      speak_path(trace->path));
-	return b->is_known;
+	*err = f.err;
+	return f.status;
 }

@@ -16,14 +16,14 @@ struct breakdown {
 	uint64_t tag_nbytes;	 /* of data records but comments */
 	uint64_t comment_nbytes; /* header, blocks and trailer too */
 	uint64_t total_nbytes;	 /* of the stream */
+	uint64_t file_nbytes;	 /* compressed, at the default level */
 };
 
 /*
- * Take the whole trace apart as encoding 'e', a HATF one, stores it.  False if
- * that failed, which has been said then.  Memory is that of a writer and a
- * reader: the bytes go through a pipe.
+ * Take the whole trace apart as encoding 'e', a HATF one, stores it.  May run in
+ * any thread; says nothing.
  */
-bool breakdown_take(struct breakdown *b, const struct spool *trace,
-		    enum encoding e);
+enum hatf_status breakdown_take(struct breakdown *b, const struct spool *trace,
+				enum encoding e, struct hatf_error *err);
 
 #endif /* BREAKDOWN_H */

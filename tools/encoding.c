@@ -2,6 +2,7 @@
 /* encoding.c - see encoding.h */
 #include "encoding.h"
 
+#include "rewrite.h"
 #include "speak.h"
 
 #include <fcntl.h>
@@ -46,18 +47,28 @@ encoding_is_placed(enum encoding e)
 
 enum hatf_status
 encoding_open(enum encoding e, unsigned flags, int fd,
-	      struct hatf_writer **writer_ret, struct hatf_error *err)
+	      const struct hatf_record *first, struct hatf_writer **writer_ret,
+	      struct hatf_error *err)
 {
 	const bool is_plain = (flags & (ENCODING_PACKED | ENCODING_FAST)) == 0;
+	char *const header = first != NULL ? rewrite_header(first) : NULL;
 	const struct hatf_writer_options options = {
 		.plain = is_plain,
 		.level = (flags & ENCODING_PACKED) != 0 ? ENCODING_LEVEL : 0,
+		.bare = (flags & ENCODING_BARE) != 0,
 		.drop = (flags & ENCODING_WHOLE) != 0 ? 0 : PAPER_DROP,
+		.header = header,
 		.format = rows[e].format,
 		.placement = rows[e].placement,
 	};
+	enum hatf_status status = HATF_NO_MEMORY;
 
-	return hatf_writer_open_fd(fd, &options, writer_ret, err);
+	if (first == NULL || header != NULL)
+		status = hatf_writer_open_fd(fd, &options, writer_ret, err);
+	else
+		*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
+	free(header);
+	return status;
 }
 
 /* How much has been written to 'fd', and give back the memory of it. */
@@ -75,58 +86,93 @@ discard_written(int fd, uint64_t *nbytes)
 		  st.st_size);
 }
 
-static enum hatf_status
-write_records(struct hatf_reader *reader, struct hatf_writer *writer, int fd,
-	      bool discard)
-{
-	struct hatf_record *const batch = calloc(BATCH, sizeof(*batch));
-	enum hatf_status status = HATF_OK;
-	uint64_t nbytes = 0;
-	size_t n;
+/* What is between a reader and a writer. */
+struct copy {
+	struct hatf_reader *reader;
+	int fd;
+	bool discard;
+	uint64_t nbytes; /* that were thrown away */
+	struct hatf_record batch[BATCH];
+};
 
-	if (batch == NULL)
-		return HATF_NO_MEMORY;
-	/* How the trace ends is told elsewhere; it ends here. */
+/* Write what is read, beginning with the 'n' records that have been. */
+static void
+write_records(struct copy *c, struct hatf_writer *writer,
+	      enum hatf_status status, size_t n)
+{
+	struct hatf_reader_stats stats;
+
 	while (status == HATF_OK &&
-	       hatf_reader_read(reader, batch, BATCH, &n) == HATF_OK) {
-		status = hatf_writer_write(writer, batch, n);
-		if (discard)
-			discard_written(fd, &nbytes);
+	       hatf_writer_write(writer, c->batch, n) == HATF_OK) {
+		if (c->discard)
+			discard_written(c->fd, &c->nbytes);
+		status = hatf_reader_read(c->reader, c->batch, BATCH, &n);
 	}
-	free(batch);
-	return status;
+	/* That a trace ends badly is told elsewhere; it ends here. */
+	hatf_reader_get_stats(c->reader, &stats);
+	if (status != HATF_END || !stats.complete)
+		hatf_writer_set_incomplete(writer);
 }
 
 static enum hatf_status
-no_memory(struct hatf_error *err)
+copy_trace(struct copy *c, enum encoding e, unsigned flags,
+	   struct hatf_error *err)
 {
-	*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
-	return HATF_NO_MEMORY;
+	struct hatf_reader_stats stats;
+	struct hatf_writer *writer;
+	size_t n = 0;
+	const enum hatf_status first =
+		hatf_reader_read(c->reader, c->batch, BATCH, &n);
+	enum hatf_status status;
+
+	hatf_reader_get_stats(c->reader, &stats);
+	if (!stats.ours)
+		flags |= ENCODING_BARE;
+	status = encoding_open(e, flags, c->fd, n > 0 ? c->batch : NULL,
+			       &writer, err);
+	if (status != HATF_OK)
+		return status;
+	write_records(c, writer, first, n);
+	return hatf_writer_close(writer, err);
+}
+
+static enum hatf_status
+open_and_copy(const struct spool *trace, enum encoding e, unsigned flags,
+	      int fd, bool discard, struct hatf_error *err)
+{
+	struct copy *const c = calloc(1, sizeof(*c));
+	enum hatf_status status;
+
+	if (c == NULL) {
+		*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
+		return HATF_NO_MEMORY;
+	}
+	c->fd = fd;
+	c->discard = discard;
+	status = spool_reader(trace, 0, &c->reader, err);
+	if (status == HATF_OK) {
+		status = copy_trace(c, e, flags, err);
+		hatf_reader_close(c->reader);
+	}
+	free(c);
+	return status;
 }
 
 enum hatf_status
 encoding_write(const struct spool *trace, enum encoding e, unsigned flags,
-	       int fd, bool discard, uint64_t *nbytes_ret,
-	       struct hatf_error *err)
+	       int fd, struct hatf_error *err)
 {
-	struct hatf_reader *reader;
-	struct hatf_writer *writer;
-	enum hatf_status status = spool_reader(trace, 0, &reader, err);
-	enum hatf_status written;
+	return open_and_copy(trace, e, flags, fd, false, err);
+}
+
+enum hatf_status
+encoding_measure(const struct spool *trace, enum encoding e, unsigned flags,
+		 int fd, uint64_t *nbytes_ret, struct hatf_error *err)
+{
+	const enum hatf_status status =
+		open_and_copy(trace, e, flags, fd, true, err);
 	struct stat st;
 
-	if (status != HATF_OK)
-		return status;
-	status = encoding_open(e, flags, fd, &writer, err);
-	if (status != HATF_OK) {
-		hatf_reader_close(reader);
-		return status;
-	}
-	written = write_records(reader, writer, fd, discard);
-	hatf_reader_close(reader);
-	status = hatf_writer_close(writer, err);
-	if (written == HATF_NO_MEMORY)
-		return no_memory(err);
 	if (status == HATF_OK && fstat(fd, &st) == 0)
 		*nbytes_ret = (uint64_t)st.st_size;
 	return status;

@@ -40,26 +40,37 @@ enum encoding_flags {
 	ENCODING_PACKED = 1, /* compressed, at ENCODING_LEVEL */
 	ENCODING_WHOLE = 2,  /* every field and record, not the paper's */
 	ENCODING_FAST = 4,   /* compressed at the library's own level */
+	ENCODING_BARE = 8,   /* no header, blocks and trailer */
 };
 
 /* Is it HATF with a placement of its own? */
 bool encoding_is_placed(enum encoding e);
 
-/* Open a writer on 'fd', which stays the caller's.  HATF_LIMIT: there is no such
- * format or placement. */
+/*
+ * Open a writer on 'fd', which stays the caller's.  'first' is the trace's first
+ * record, which may be a header; NULL: none.  HATF_LIMIT: there is no such format,
+ * placement or level.
+ */
 enum hatf_status encoding_open(enum encoding e, unsigned flags, int fd,
+			       const struct hatf_record *first,
 			       struct hatf_writer **writer_ret,
 			       struct hatf_error *err);
 
 /*
- * Write the trace in an encoding to 'fd', as far as it can be read.  With
- * 'discard', 'fd' is of spool_memory() and its content is thrown away on the
- * way, so that only '*nbytes_ret' remains, the length.  May run in any thread;
- * says nothing.
+ * Write the trace in an encoding to 'fd', as far as it can be read, and as 'hatf
+ * convert' would: with what its header says, and as complete as it is.  May run
+ * in any thread; says nothing.
  */
 enum hatf_status encoding_write(const struct spool *trace, enum encoding e,
-				unsigned flags, int fd, bool discard,
-				uint64_t *nbytes_ret, struct hatf_error *err);
+				unsigned flags, int fd, struct hatf_error *err);
+
+/*
+ * The same, but only the length is wanted; 'fd' is of spool_memory(), and what
+ * is written to it is thrown away on the way.
+ */
+enum hatf_status encoding_measure(const struct spool *trace, enum encoding e,
+				  unsigned flags, int fd, uint64_t *nbytes_ret,
+				  struct hatf_error *err);
 
 /* Say why an encoding could not be written or read; HATF_LIMIT is no news. */
 void encoding_complain(const char *path, enum encoding e,

@@ -15,12 +15,6 @@
 /* A column of ASCII that Perl reads and writes: no encoding of ours. */
 #define PERL ENCODING_COUNT
 
-const enum encoding report_breakdowns[REPORT_BREAKDOWNS] = {
-	ENCODING_NAIVE,
-	ENCODING_ONLINE,
-	ENCODING_OPTIMUM,
-};
-
 static const char *const sizes[] = { "uncompressed", "compressed", NULL };
 static const char *const times[] = { "read", "write", NULL };
 static const char bytes_unit[] = "bytes/data record";
@@ -365,11 +359,9 @@ put_breakdown(struct grid_row *row, const struct measured *m, size_t p)
 		HATF_FIELD_SIZE,   HATF_FIELD_ADDRESS, HATF_FIELD_TIME,
 		HATF_FIELD_THREAD, HATF_FIELD_HEAP,    HATF_FIELD_ATTRIBUTES,
 	};
-	const struct breakdown *const b = &m->breakdowns[p];
+	const struct breakdown *const b = &m->sizing.breakdowns[p];
 	const uint64_t records = m->census.all_records;
 
-	row->figures[9][p] = per_record(
-		m->sizing.whole_nbytes[report_breakdowns[p]], records);
 	if (!b->is_known)
 		return;
 	row->figures[0][p] = per_record(b->tag_nbytes, records);
@@ -378,6 +370,7 @@ put_breakdown(struct grid_row *row, const struct measured *m, size_t p)
 			per_record(b->field_nbytes[fields[f]], records);
 	row->figures[7][p] = per_record(b->comment_nbytes, records);
 	row->figures[8][p] = per_record(b->total_nbytes, records);
+	row->figures[9][p] = per_record(b->file_nbytes, records);
 }
 
 static bool
@@ -407,7 +400,7 @@ print_table9(const struct report *r, const struct page *page,
 		struct grid_row *const row =
 			grid_add(&g, GRID_MEASURED, r->traces[i].name);
 
-		for (size_t p = 0; p < REPORT_BREAKDOWNS; p++)
+		for (size_t p = 0; p < SIZING_BREAKDOWNS; p++)
 			put_breakdown(row, &r->traces[i], p);
 	}
 

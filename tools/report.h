@@ -5,16 +5,11 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "breakdown.h"
 #include "census.h"
 #include "grid.h"
 #include "reread.h"
 #include "sizing.h"
 #include "timing.h"
-
-/* The placements that table 9 compares. */
-#define REPORT_BREAKDOWNS 3
-extern const enum encoding report_breakdowns[REPORT_BREAKDOWNS];
 
 /* One trace. */
 struct measured {
@@ -23,7 +18,6 @@ struct measured {
 	struct sizing sizing;
 	struct timing timing;
 	struct reread reread;
-	struct breakdown breakdowns[REPORT_BREAKDOWNS];
 };
 
 struct report {

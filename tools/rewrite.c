@@ -52,9 +52,8 @@ speak_out(const struct rewrite *r, const struct hatf_error *err)
 	speak_error(strcmp(r->out, "-") == 0 ? "standard output" : r->out, err);
 }
 
-/* The lines of the header, to be freed; NULL without memory. */
-static char *
-header_lines(const struct hatf_record *first)
+char *
+rewrite_header(const struct hatf_record *first)
 {
 	const size_t kind_nbytes = strlen(header_kind);
 
@@ -72,7 +71,7 @@ static int
 open_writer(struct run *run, size_t n)
 {
 	struct hatf_writer_options *const o = &run->r->options;
-	char *const header = n > 0 ? header_lines(run->records) : strdup("");
+	char *const header = n > 0 ? rewrite_header(run->records) : strdup("");
 	struct hatf_reader_stats stats;
 	struct hatf_error err = { .status = HATF_NO_MEMORY };
 	int exit_status = EXIT_FINE;

@@ -24,4 +24,10 @@ struct rewrite {
  */
 int rewrite_trace(struct rewrite *r);
 
+/*
+ * The lines of the header comment, if 'first' is one, for the option 'header' of
+ * a writer; else "".  To be freed; NULL without memory.
+ */
+char *rewrite_header(const struct hatf_record *first);
+
 #endif /* REWRITE_H */

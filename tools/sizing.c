@@ -2,6 +2,7 @@
 /* sizing.c - see sizing.h */
 #include "sizing.h"
 
+#include "feeder.h"
 #include "speak.h"
 
 #include <errno.h>
@@ -11,16 +12,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One length to find out. */
+const enum encoding sizing_breakdowns[SIZING_BREAKDOWNS] = {
+	ENCODING_NAIVE,
+	ENCODING_ONLINE,
+	ENCODING_OPTIMUM,
+};
+
+/* Records at a time. */
+#define BATCH 256
+
+/* One thing to find out; 'run' fills in 'status' and 'err'. */
 struct task {
+	void (*run)(const struct spool *trace, struct task *t);
 	enum encoding encoding;
 	unsigned flags;
 	uint64_t *nbytes;
+	struct breakdown *breakdown;
 	enum hatf_status status;
 	struct hatf_error err;
 };
 
-#define TASKS_MAX (2 * ENCODING_COUNT + 3)
+#define TASKS_MAX (2 * ENCODING_COUNT + SIZING_BREAKDOWNS)
 
 struct pool {
 	const struct spool *trace;
@@ -30,34 +42,13 @@ struct pool {
 };
 
 static void
-add_task(struct pool *p, enum encoding e, unsigned flags, uint64_t *nbytes)
+take_apart(const struct spool *trace, struct task *t)
 {
-	*nbytes = SIZING_UNKNOWN;
-	p->tasks[p->task_count++] = (struct task){
-		.encoding = e,
-		.flags = flags,
-		.nbytes = nbytes,
-	};
+	t->status = breakdown_take(t->breakdown, trace, t->encoding, &t->err);
 }
 
 static void
-add_tasks(struct pool *p, struct sizing *sizing)
-{
-	static const enum encoding whole[] = { ENCODING_NAIVE, ENCODING_ONLINE,
-					       ENCODING_OPTIMUM };
-
-	for (unsigned e = 0; e < ENCODING_COUNT; e++) {
-		add_task(p, e, 0, &sizing->nbytes[e][0]);
-		add_task(p, e, ENCODING_PACKED, &sizing->nbytes[e][1]);
-		sizing->whole_nbytes[e] = SIZING_UNKNOWN;
-	}
-	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
-		add_task(p, whole[i], ENCODING_WHOLE | ENCODING_FAST,
-			 &sizing->whole_nbytes[whole[i]]);
-}
-
-static void
-run_task(const struct spool *trace, struct task *t)
+measure(const struct spool *trace, struct task *t)
 {
 	const int fd = spool_memory();
 
@@ -67,11 +58,74 @@ run_task(const struct spool *trace, struct task *t)
 		t->status = HATF_IO;
 		return;
 	}
-	t->status = encoding_write(trace, t->encoding, t->flags, fd, true,
-				   t->nbytes, &t->err);
-	if (t->status != HATF_OK)
-		*t->nbytes = SIZING_UNKNOWN;
+	t->status = encoding_measure(trace, t->encoding, t->flags, fd,
+				     t->nbytes, &t->err);
 	close(fd);
+}
+
+/*
+ * Both lengths of HATF, of which the placement takes by far the longest: write
+ * it compressed, and let a reader tell how much there is of it.
+ */
+static void
+measure_both(const struct spool *trace, struct task *t)
+{
+	struct hatf_record *const batch = calloc(BATCH, sizeof(*batch));
+	struct hatf_reader_stats stats;
+	struct feeder f = { .status = HATF_NO_MEMORY };
+	enum hatf_status status;
+	size_t n;
+
+	if (batch != NULL &&
+	    feeder_open(&f, trace, t->encoding, ENCODING_PACKED, 0)) {
+		do
+			status = hatf_reader_read(f.reader, batch, BATCH, &n);
+		while (status == HATF_OK);
+		hatf_reader_get_stats(f.reader, &stats);
+		if (feeder_close(&f, status) == HATF_OK) {
+			t->nbytes[0] = stats.hatf_nbytes;
+			t->nbytes[1] = stats.file_nbytes;
+		}
+	}
+	t->status = f.status;
+	t->err = f.err;
+	t->err.status = f.status;
+	free(batch);
+}
+
+static struct task *
+add_task(struct pool *p, enum encoding e,
+	 void (*run)(const struct spool *trace, struct task *t))
+{
+	struct task *const t = &p->tasks[p->task_count++];
+
+	t->encoding = e;
+	t->run = run;
+	return t;
+}
+
+/* The longest ones first, so that at the end no thread works alone. */
+static void
+add_tasks(struct pool *p, struct sizing *sizing)
+{
+	for (size_t i = SIZING_BREAKDOWNS; i-- > 0;)
+		add_task(p, sizing_breakdowns[i], take_apart)->breakdown =
+			&sizing->breakdowns[i];
+	for (unsigned e = ENCODING_COUNT; e-- > 0;) {
+		uint64_t *const nbytes = sizing->nbytes[e];
+
+		nbytes[0] = nbytes[1] = SIZING_UNKNOWN;
+		if (encoding_is_placed(e)) {
+			add_task(p, e, measure_both)->nbytes = nbytes;
+			continue;
+		}
+		for (unsigned packed = 0; packed < 2; packed++) {
+			struct task *const t = add_task(p, e, measure);
+
+			t->nbytes = &nbytes[packed];
+			t->flags = packed ? ENCODING_PACKED : 0;
+		}
+	}
 }
 
 static void *
@@ -87,7 +141,7 @@ run_tasks(void *arg)
 
 		if (i >= p->task_count)
 			return NULL;
-		run_task(p->trace, &p->tasks[i]);
+		p->tasks[i].run(p->trace, &p->tasks[i]);
 	}
 }
 

@@ -5,7 +5,11 @@
 #ifndef SIZING_H
 #define SIZING_H
 
-#include "encoding.h"
+#include "breakdown.h"
+
+/* The placements of which whole traces are taken apart. */
+#define SIZING_BREAKDOWNS 3
+extern const enum encoding sizing_breakdowns[SIZING_BREAKDOWNS];
 
 /* What is not there. */
 #define SIZING_UNKNOWN UINT64_MAX
@@ -13,13 +17,13 @@
 struct sizing {
 	/* Of the whole trace in the paper's content: plain, compressed. */
 	uint64_t nbytes[ENCODING_COUNT][2];
-	/* With all that it holds, as the recorder would compress it. */
-	uint64_t whole_nbytes[ENCODING_COUNT];
+	/* With all that it holds. */
+	struct breakdown breakdowns[SIZING_BREAKDOWNS];
 };
 
 /*
  * Fill in 'sizing', with 'jobs' threads at once.  Memory is that of 'jobs'
- * writers.  False if something failed, which has been said then; what failed is
+ * writers and readers.  False if something failed, which has been said then; what failed is
  * unknown.
  */
 bool sizing_take(struct sizing *sizing, const struct spool *trace,

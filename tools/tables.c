@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define RUNS_DEFAULT	3
-#define RECORDS_DEFAULT 2000000
+#define RECORDS_DEFAULT 1000000
 
 enum {
 	OPT_FORMAT,
@@ -29,7 +29,7 @@ static const struct opt options[] = {
 	  "time everything N times and print medians (default 3);\n"
 	  "0: no times" },
 	{ "records", 'n', "N",
-	  "time the first N records of a trace (default 2000000)" },
+	  "time the first N records of a trace (default 1000000)" },
 	{ "jobs", 'j', "N",
 	  "find sizes with N threads (default: as many as there are\n"
 	  "CPUs); times are taken with one" },
@@ -120,10 +120,6 @@ measure(struct tables *t, struct measured *m, const struct spool *trace)
 		t->failed = true;
 	if (!sizing_take(&m->sizing, trace, (unsigned)t->jobs))
 		t->failed = true;
-	for (size_t i = 0; i < REPORT_BREAKDOWNS; i++)
-		if (!breakdown_take(&m->breakdowns[i], trace,
-				    report_breakdowns[i]))
-			t->failed = true;
 	reread_take(&m->reread, trace, t->report.runs);
 	if (!excerpt_take(&x, trace,
 			  t->report.runs == 0 ? 0 : t->report.timed_max)) {

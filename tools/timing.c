@@ -36,7 +36,8 @@ write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
 	const struct excerpt *const x = b->excerpt;
 	struct hatf_writer *writer;
 	double start = samples_clock(), ns;
-	enum hatf_status status = encoding_open(e, flags, b->fd, &writer, err);
+	enum hatf_status status =
+		encoding_open(e, flags, b->fd, NULL, &writer, err);
 
 	if (status != HATF_OK)
 		return status;
