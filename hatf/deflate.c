@@ -64,7 +64,8 @@ deflate_work_nbytes(int level)
 	size_t nbytes = deflate_zlib.work_nbytes(level);
 
 #ifdef HAVE_ISAL
-	if (deflate_isal.work_nbytes(level) > nbytes)
+	if (level <= DEFLATE_LEVEL_MAX &&
+	    deflate_isal.work_nbytes(level) > nbytes)
 		nbytes = deflate_isal.work_nbytes(level);
 #endif
 	return nbytes;
@@ -134,8 +135,10 @@ size_t
 deflate_member(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	       uint8_t *out, size_t out_cap)
 {
-	return deflate_member_by(backend(), level, work, in, in_nbytes, out,
-				 out_cap);
+	const struct deflate_backend *const by =
+		level > DEFLATE_LEVEL_MAX ? &deflate_zlib : backend();
+
+	return deflate_member_by(by, level, work, in, in_nbytes, out, out_cap);
 }
 
 const char *

@@ -18,9 +18,11 @@
 
 /* Levels: 1 is fast, 3 is small; 2 and 3 gain 1 to 3 % on what a recorder
  * writes (tests/bench/codec.sh), so 1 is the default. */
-#define DEFLATE_LEVEL_MIN     1
-#define DEFLATE_LEVEL_MAX     3
-#define DEFLATE_LEVEL_DEFAULT 1
+#define DEFLATE_LEVEL_MIN 1
+#define DEFLATE_LEVEL_MAX 3
+/* For traces that are written again: 4 to 9 are zlib's, whatever there is. */
+#define DEFLATE_LEVEL_ZLIB_MAX 9
+#define DEFLATE_LEVEL_DEFAULT  1
 /* As it is, in the form of a member; takes no work area and little stack. */
 #define DEFLATE_LEVEL_STORED (-1)
 

@@ -64,6 +64,9 @@ compress_zlib(int level, void *work, const uint8_t *in, size_t in_nbytes,
 {
 	/* zlib's levels: the fastest, a medium one, and its own default. */
 	static const int levels[] = { 1, 3, 6 };
+	const int own = level > DEFLATE_LEVEL_MAX
+				? level
+				: levels[level - DEFLATE_LEVEL_MIN];
 	struct arena arena = { .next = work, .left = WORK_NBYTES };
 	z_stream z = {
 		.zalloc = arena_alloc,
@@ -75,8 +78,8 @@ compress_zlib(int level, void *work, const uint8_t *in, size_t in_nbytes,
 		.avail_out = (uInt)out_cap,
 	};
 
-	if (deflateInit2(&z, levels[level - DEFLATE_LEVEL_MIN], Z_DEFLATED,
-			 -WINDOW_BITS, MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&z, own, Z_DEFLATED, -WINDOW_BITS, MEM_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return 0;
 	/* There is nothing to give back, so deflateEnd() is not needed. */
 	return deflate(&z, Z_FINISH) == Z_STREAM_END ? out_cap - z.avail_out

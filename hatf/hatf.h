@@ -346,8 +346,8 @@ enum {
 struct hatf_writer_options {
 	bool plain; /* no compression */
 	/*
-	 * 0: the default; "hatf": 1 (fast) to 3 (small), other formats: that
-	 * of zlib, 1 to 9
+	 * 0: the default; 1 (fast) to 9 (small): those of zlib, but "hatf" has
+	 * the recorder's 1 to 3
 	 */
 	int level;
 	bool bare;	 /* the records alone: no header, blocks, trailer */

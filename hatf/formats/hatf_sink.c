@@ -199,7 +199,7 @@ open_sink(struct sink *s)
 	s->ctx = h;
 	h->level = s->options.level == 0 ? DEFLATE_LEVEL_DEFAULT
 					 : s->options.level;
-	if (h->level < DEFLATE_LEVEL_MIN || h->level > DEFLATE_LEVEL_MAX)
+	if (h->level < DEFLATE_LEVEL_MIN || h->level > DEFLATE_LEVEL_ZLIB_MAX)
 		return sink_fail(s, HATF_LIMIT, "level");
 	status = choose_planner(s);
 	if (status == HATF_OK)
