@@ -64,10 +64,12 @@ cost_min(int32_t a, int32_t b)
 	return a < b ? a : b;
 }
 
-static inline int32_t
+/* The least of the four, four times. */
+static inline cost4
 cost4_least(cost4 c)
 {
-	return cost_min(cost_min(c[0], c[1]), cost_min(c[2], c[3]));
+	c = cost4_min(c, __builtin_shufflevector(c, c, 2, 3, 0, 1));
+	return cost4_min(c, __builtin_shufflevector(c, c, 1, 0, 3, 2));
 }
 
 static inline struct costs
@@ -86,12 +88,6 @@ costs_add(struct costs a, struct costs b)
 	a.empty += b.empty;
 	a.never += b.never;
 	return a;
-}
-
-static inline int32_t
-costs_least(struct costs c)
-{
-	return cost_min(cost4_least(cost4_min(c.stored, c.empty)), c.never);
 }
 
 static inline bool
@@ -129,10 +125,12 @@ costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
 static inline struct costs
 costs_switch(struct costs c, const struct costs *forbidden)
 {
-	const int32_t changed = costs_least(c) + COST_WIDTH;
+	const cost4 never = COST4_ZERO + c.never;
+	const cost4 least =
+		cost4_min(cost4_least(cost4_min(c.stored, c.empty)), never);
 
 	c.empty = cost4_min(c.empty, c.stored + COST_WIDTH);
-	c.stored = cost4_min(c.stored, COST4_ZERO + changed);
+	c.stored = cost4_min(c.stored, least + COST_WIDTH);
 	return costs_add(c, *forbidden);
 }
 

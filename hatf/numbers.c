@@ -17,6 +17,7 @@
 #include "episodes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct numbers *
 numbers_new(size_t value_count)
@@ -105,12 +106,12 @@ numbers_begin(const struct numbers *n, size_t i, unsigned interpretation)
 		if (n->state->last_width == 0)
 			c.never = cost;
 	} else {
-		const int32_t least = cost_min(cost4_least(g->cost), g->never);
+		const cost4 never = COST4_ZERO + g->never;
+		const cost4 least = cost4_min(cost4_least(g->cost), never);
 
 		if (stores)
-			c.stored = cost4_min(g->cost,
-					     COST4_ZERO + least + COST_WIDTH) +
-				   cost;
+			c.stored =
+				cost4_min(g->cost, least + COST_WIDTH) + cost;
 		c.empty = g->cost + cost + (stores ? COST_WIDTH : 0);
 		c.never = g->never + cost;
 	}
@@ -268,39 +269,116 @@ use_bases(struct numbers *n, size_t i)
 	gap_note_bases(&n->gaps[i + 1], &n->bases);
 }
 
+/* The costs after use 'i', and in the gap behind it. */
+static void
+use(struct numbers *n, struct course *c, size_t i)
+{
+	struct numbers_gap *const g = &n->gaps[i + 1];
+	const uint64_t difference = n->values[i] - c->previous;
+
+	gap_clear(g);
+	if (n->rules.allowed[HATF_NONE]) {
+		use_none(n, &c->none, i);
+		gap_note(g, &c->none, HATF_NONE);
+	}
+	if (n->rules.allowed[HATF_DEFAULT]) {
+		use_default(n, &c->constant, i, difference == 0);
+		gap_note(g, &c->constant, HATF_DEFAULT);
+	}
+	if (n->rules.allowed[HATF_DELTA]) {
+		use_delta(n, &c->delta, i, difference);
+		gap_note(g, &c->delta, HATF_DELTA);
+	}
+	if (n->rules.allowed[HATF_STRIDE]) {
+		use_stride(n, c, i, difference == c->difference);
+		gap_note(g, &c->fresh, HATF_STRIDE);
+		gap_note(g, &c->regular, HATF_STRIDE);
+	}
+	if (n->rules.allowed[HATF_BASE_OFFSET])
+		use_bases(n, i);
+	c->previous = n->values[i];
+	c->difference = difference;
+}
+
+/* With more ranges we do not look. */
+#define STILL_RANGES 16
+
+/*
+ * A value that comes again and again soon changes nothing: what stores it has
+ * become so expensive that to begin anew is cheaper.  This is all that the costs
+ * after the next use depend on, but for the use itself.
+ */
+struct still {
+	struct course course;
+	cost4 cost;
+	int32_t never;
+	size_t range_count;
+	struct bases_range ranges[STILL_RANGES];
+};
+
+/* How many uses of the same value there are between two looks. */
+#define STILL_INTERVAL 16
+
+static void
+still_save(struct still *s, const struct numbers *n, const struct course *c,
+	   const struct numbers_gap *g)
+{
+	s->course = *c;
+	s->cost = g->cost;
+	s->never = g->never;
+	s->range_count = n->bases.count;
+	for (size_t i = 0; i < n->bases.count && i < STILL_RANGES; i++)
+		s->ranges[i] = n->bases.ranges[i];
+}
+
+static bool
+still_is_same(const struct still *s, const struct numbers *n,
+	      const struct course *c, const struct numbers_gap *g)
+{
+	const cost4 differ = s->cost ^ g->cost;
+	bool same = s->never == g->never && s->range_count == n->bases.count &&
+		    s->range_count <= STILL_RANGES &&
+		    (differ[0] | differ[1] | differ[2] | differ[3]) == 0 &&
+		    costs_equal(&s->course.none, &c->none) &&
+		    costs_equal(&s->course.delta, &c->delta) &&
+		    costs_equal(&s->course.constant, &c->constant) &&
+		    costs_equal(&s->course.fresh, &c->fresh) &&
+		    costs_equal(&s->course.regular, &c->regular);
+
+	for (size_t i = 0; same && i < s->range_count; i++)
+		same = s->ranges[i].start == n->bases.ranges[i].start &&
+		       costs_equal(&s->ranges[i].costs,
+				   &n->bases.ranges[i].costs);
+	return same;
+}
+
 static void
 go_there(struct numbers *n)
 {
 	struct course c;
+	struct still still;
+	bool is_still = false;
+	size_t run = 0; /* uses of the same value, up to the last one */
 
+	memset(&still, 0, sizeof(still));
 	course_start(&c, n);
 	for (size_t i = 0; i < n->count; i++) {
-		struct numbers_gap *const g = &n->gaps[i + 1];
-		const uint64_t value = n->values[i];
-		const uint64_t difference = value - c.previous;
+		const struct numbers_gap *const g = &n->gaps[i + 1];
 
-		gap_clear(g);
-		if (n->rules.allowed[HATF_NONE]) {
-			use_none(n, &c.none, i);
-			gap_note(g, &c.none, HATF_NONE);
+		if (n->values[i] != c.previous || n->tied[i]) {
+			run = 0;
+			is_still = false;
 		}
-		if (n->rules.allowed[HATF_DEFAULT]) {
-			use_default(n, &c.constant, i, difference == 0);
-			gap_note(g, &c.constant, HATF_DEFAULT);
+		if (is_still) {
+			n->gaps[i + 1] = n->gaps[i];
+			continue;
 		}
-		if (n->rules.allowed[HATF_DELTA]) {
-			use_delta(n, &c.delta, i, difference);
-			gap_note(g, &c.delta, HATF_DELTA);
-		}
-		if (n->rules.allowed[HATF_STRIDE]) {
-			use_stride(n, &c, i, difference == c.difference);
-			gap_note(g, &c.fresh, HATF_STRIDE);
-			gap_note(g, &c.regular, HATF_STRIDE);
-		}
-		if (n->rules.allowed[HATF_BASE_OFFSET])
-			use_bases(n, i);
-		c.previous = value;
-		c.difference = difference;
+		use(n, &c, i);
+		run++;
+		if (run % STILL_INTERVAL == 0)
+			still_save(&still, n, &c, g);
+		else if (run > STILL_INTERVAL && run % STILL_INTERVAL == 1)
+			is_still = still_is_same(&still, n, &c, g);
 	}
 }
 

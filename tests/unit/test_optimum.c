@@ -403,7 +403,24 @@ make_window(unsigned field, const uint64_t *values, bool *tied, size_t n)
 	return count;
 }
 
-#define SHORT 10
+#define SHORT 200
+
+/* A few values, or fewer that come again and again. */
+static size_t
+make_values(uint64_t *values)
+{
+	const bool is_long = pick(4) == 0;
+	const size_t n = 1 + pick(is_long ? 3 : 10);
+	uint64_t chosen[10];
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		chosen[i] = next_value(chosen, i);
+		for (size_t k = is_long ? 1 + pick(60) : 1; k > 0; k--)
+			values[count++] = chosen[i];
+	}
+	return count;
+}
 
 static void
 compare_with_search(const struct technique *t, unsigned field, bool restart)
@@ -413,10 +430,7 @@ compare_with_search(const struct technique *t, unsigned field, bool restart)
 	uint64_t values[SHORT];
 	bool tied[SHORT];
 	struct layout layout;
-	const size_t n = 1 + pick(SHORT);
-
-	for (size_t i = 0; i < n; i++)
-		values[i] = next_value(values, i);
+	const size_t n = make_values(values);
 
 	const size_t count = make_window(field, values, tied, n);
 
