@@ -11,6 +11,7 @@
 int command_convert(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_info(int argc, char **argv);
+int command_optimize(int argc, char **argv);
 int command_record(int argc, char **argv);
 int command_tables(int argc, char **argv);
 int command_verify(int argc, char **argv);

@@ -22,6 +22,8 @@ static const struct command commands[] = {
 	  command_dump },
 	{ "convert", "hatf convert", "a trace in another format",
 	  command_convert },
+	{ "optimize", "hatf optimize", "the same trace, smaller",
+	  command_optimize },
 	{ "tables", "hatf tables", "the paper's tables for these traces",
 	  command_tables },
 	{ "verify", "hatf verify", "check that a trace is legal and complete",

@@ -273,3 +273,14 @@ opt_parse_format(const char *option, const char *text, const char **format_ret)
 	*format_ret = text;
 	return opt_parse_word(option, text, names);
 }
+
+bool
+opt_parse_placement(const char *text, const char **placement_ret)
+{
+	const char *names[16] = { NULL };
+
+	for (unsigned i = 0; i + 1 < sizeof(names) / sizeof(names[0]); i++)
+		names[i] = hatf_placement_name(i);
+	*placement_ret = text;
+	return opt_parse_word("--placement", text, names);
+}

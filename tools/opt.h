@@ -54,6 +54,9 @@ bool opt_parse_u64(const char *option, const char *text, uint64_t *n_ret);
 bool opt_parse_nbytes(const char *option, const char *text,
 		      uint64_t *nbytes_ret);
 
+/* Of "--placement": one of hatf_placement_name(). */
+bool opt_parse_placement(const char *text, const char **placement_ret);
+
 /* Of "--jobs": adds HATF_READ_JOBS(N) to the flags of hatf_reader_open(). */
 bool opt_parse_jobs(const char *text, unsigned *flags);
 

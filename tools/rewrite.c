@@ -171,6 +171,8 @@ rewrite_reader(struct run *run)
 		speak_out(run->r, &err);
 		return EXIT_BAD_INPUT;
 	}
+	run->r->is_written = true;
+	hatf_reader_get_stats(run->reader, &run->r->read);
 	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 

@@ -2,7 +2,7 @@
 /*
  * rewrite.h - one trace into another one with the same content
  *
- * What convert is around: read, write, carry over what the header says, and see to
+ * What convert and optimize are around: read, write, carry over what the header says, and see to
  * it that a trace which is not complete does not become so.
  */
 #ifndef REWRITE_H
@@ -16,6 +16,9 @@ struct rewrite {
 	unsigned flags;	      /* of hatf_reader_open() */
 	/* 'header', 'bare' and 'incomplete' follow from the source. */
 	struct hatf_writer_options options;
+	/* Set by rewrite_trace(): is 'out' whole, and what has been read? */
+	bool is_written;
+	struct hatf_reader_stats read;
 };
 
 /*

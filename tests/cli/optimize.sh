@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# optimize.sh - 'hatf optimize' changes the size of a trace and nothing else
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# A small heap whose sizes and addresses have a habit, and one that is cut off.
+{
+	header clock=us unit=us pid=4242
+	layout
+	for i in {1..40}; do
+		printf -v address '0x5581%04x' $((i * 32))
+		alloc 24 "$address" 0 0 "$i"
+	done
+	comment 'half of it'
+	resize 2 5000 0x55810020 0x55810020 0 0 41
+	free 0x55810040 0 0 41
+} >all.hatf
+trailer all.hatf 42 44 complete=1 end=abort lost=0
+"$HATF" dump all.hatf | cut -d ' ' -f 2- >want
+
+nbytes()
+{
+	"$HATF" info --json "$1" | grep -o '"hatf_bytes":[0-9]*' | cut -d : -f 2
+}
+
+least=
+for placement in online naive small-size same-size combined-size \
+	base-offset-1 base-offset-2 best-base-offset stride best optimum; do
+	run "$HATF" optimize --placement $placement all.hatf $placement.hatf
+	check_status $placement 0
+	check_silent $placement
+	"$HATF" dump $placement.hatf | cut -d ' ' -f 2- >got
+	check_text $placement got <want
+	run "$HATF" verify $placement.hatf
+	check_status "$placement: verify" 0
+	size=$(nbytes $placement.hatf)
+	[ -n "$least" ] && [ "$least" -lt "$size" ] || least=$size
+done
+check 'the optimum' "$(nbytes optimum.hatf)" "$least"
+
+run "$HATF" optimize all.hatf small.hatf
+check figures "$(sed -E "s/([0-9]) ([0-9])/\1\2/g" out)" "\
+HATF   $(nbytes all.hatf) bytes before, $least after ($(awk "BEGIN {
+	printf \"%.1f\", 100 * $least / $(nbytes all.hatf) }") %)
+file   $(stat -c %s all.hatf) bytes before, $least after ($(awk "BEGIN {
+	printf \"%.1f\", 100 * $least / $(stat -c %s all.hatf) }") %)"
+cmp optimum.hatf small.hatf || fail 'the default is not the optimum'
+
+# Compressed unless the name or an option says no; by pipe; from other formats.
+"$HATF" convert all.hatf all.csv
+for in in all.hatf all.csv; do
+	for out in x.hatf.gz x -; do
+		"$HATF" optimize --level 3 $in $out >piped || fail "$in to $out"
+		[ $out = - ] || mv $out piped
+		check "$in to $out: gzip" "$(head -c 2 piped | xxd -p)" 1f8b
+		"$HATF" dump piped | cut -d ' ' -f 2- >got
+		check_text "$in to $out" got <want
+	done
+done
+"$HATF" optimize --plain - - <all.hatf >piped || fail 'pipe'
+cmp optimum.hatf piped || fail 'pipe: not the optimum'
+
+# What is not complete stays so.
+head -c $(($(stat -c %s all.hatf) - 20)) all.hatf >cut.hatf
+run "$HATF" optimize cut.hatf cut.out
+check_status cut 1
+check_one_line cut 'hatf optimize: cut.hatf: *'
+grep -q ' after ' out || fail 'cut: no figures'
+run "$HATF" info cut.out
+check_status 'cut: info' 1
+
+run "$HATF" optimize --placement magic all.hatf x.hatf
+check_status magic 2
+check_one_line magic "hatf optimize: --placement: unknown: 'magic' *"
+run "$HATF" optimize all.hatf
+check_status 'one file' 2
+check_one_line 'one file' 'hatf optimize: IN and OUT are wanted*'
+run "$HATF" optimize all.hatf x.csv
+check_status csv 2
+check_one_line csv "hatf optimize: 'x.csv' is no name for HATF*"
+run "$HATF" optimize all.hatf no/x.hatf
+check_status 'no folder' 1
+check_one_line 'no folder' 'hatf optimize: no/x.hatf: No such file *'
+run "$HATF" optimize all.hatf all.hatf
+check_status same 2
+
+finish

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* optimize.c - hatf optimize: the same trace, smaller */
+#include "commands.h"
+#include "figure.h"
+#include "hatf.h"
+#include "opt.h"
+#include "out.h"
+#include "rewrite.h"
+#include "speak.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Records a batch. */
+#define BATCH 512
+
+enum {
+	OPT_JOBS,
+	OPT_LEVEL,
+	OPT_PLACEMENT,
+	OPT_PLAIN,
+};
+
+static const struct opt options[] = {
+	{ "jobs", 'j', "N", "decompress IN with N threads" },
+	{ "level", 'l', "N", "compress with level N, 1 (fast) to 3 (small)" },
+	{ "placement", 'm', "NAME",
+	  "place the metadata this way instead of as 'optimum'" },
+	{ "plain", 'p', NULL,
+	  "do not compress; OUT's name tells it too: .hatf" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf optimize",
+	"[OPTIONS] IN OUT",
+	"Write the trace IN again as OUT, in HATF, with its metadata where it "
+	"makes the\n"
+	"trace smallest, and print the bytes before and after.  NAME is online "
+	"(what the\n"
+	"recorder does), optimum, or a technique of the paper that defines "
+	"HATF: naive,\n"
+	"small-size, same-size, combined-size, base-offset-1, base-offset-2,\n"
+	"best-base-offset, stride, or best.  '-' is standard input or output; "
+	"then\n"
+	"nothing else is printed.\n",
+	"A trace that is not complete stays so: OUT says it too.\n"
+	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
+	"wrong\n"
+	"usage.\n",
+	false,
+	options
+};
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct rewrite *const r = ctx;
+	uint64_t n;
+
+	switch (idx) {
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &r->flags);
+	case OPT_LEVEL:
+		if (!opt_parse_u64("--level", value, &n))
+			return false;
+		r->options.level = n < INT_MAX ? (int)n : INT_MAX;
+		return true;
+	case OPT_PLACEMENT:
+		return opt_parse_placement(value, &r->options.placement);
+	default:
+		r->options.plain = true;
+		return true;
+	}
+}
+
+static void
+print_nbytes(const char *what, uint64_t before, uint64_t after)
+{
+	struct out *const o = out_stdout();
+
+	out_printf(o, "%-6s %s bytes before, ", what,
+		   figure_count(before).text);
+	out_printf(o, "%s after", figure_count(after).text);
+	if (before != 0)
+		out_printf(o, " (%.1f %%)",
+			   100 * (double)after / (double)before);
+	out_str(o, "\n");
+}
+
+/* What OUT came to is only known by reading it.  False if it is no file. */
+static bool
+measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
+{
+	static struct hatf_record records[BATCH];
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	struct stat st;
+	size_t n;
+
+	if (strcmp(r->out, "-") == 0 || stat(r->out, &st) != 0 ||
+	    !S_ISREG(st.st_mode))
+		return false;
+	if (hatf_reader_open(r->out, r->flags, &reader, &err) != HATF_OK) {
+		speak_error(r->out, &err);
+		return false;
+	}
+	while (hatf_reader_read(reader, records, BATCH, &n) == HATF_OK)
+		;
+	hatf_reader_get_stats(reader, stats_ret);
+	hatf_reader_close(reader);
+	return true;
+}
+
+int
+command_optimize(int argc, char **argv)
+{
+	struct rewrite r = {
+		.options = { .format = "hatf", .placement = "optimum" },
+	};
+	struct hatf_reader_stats written;
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &r, &exit_status);
+	const char *format;
+	bool compressed;
+
+	if (first < 0)
+		return exit_status;
+	if (argc - first != 2)
+		return opt_complain(&page, "IN and OUT are wanted");
+	r.in = argv[first];
+	r.out = argv[first + 1];
+	format = hatf_format_of_path(r.out, &compressed);
+	if (format != NULL && strcmp(format, "hatf") != 0)
+		return opt_complain(&page, "'%s' is no name for HATF", r.out);
+	r.options.plain |= format != NULL && !compressed;
+	exit_status = rewrite_trace(&r);
+	if (!r.is_written || !measure(&r, &written))
+		return exit_status;
+	print_nbytes("HATF", r.read.hatf_nbytes, written.hatf_nbytes);
+	print_nbytes("file", r.read.file_nbytes, written.file_nbytes);
+	return out_finish(out_stdout(), exit_status);
+}
