@@ -95,17 +95,6 @@ parse_drop(const char *text, unsigned *drop_ret)
 }
 
 static bool
-parse_placement(const char *text, const char **placement_ret)
-{
-	const char *names[16] = { NULL };
-
-	for (unsigned i = 0; i + 1 < sizeof(names) / sizeof(names[0]); i++)
-		names[i] = hatf_placement_name(i);
-	*placement_ret = text;
-	return opt_parse_word("--placement", text, names);
-}
-
-static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
 	struct convert *const c = ctx;
@@ -129,7 +118,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		o->level = n < INT_MAX ? (int)n : INT_MAX;
 		return true;
 	case OPT_PLACEMENT:
-		return parse_placement(value, &o->placement);
+		return opt_parse_placement(value, &o->placement);
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &c->rewrite.flags);
 	default:
