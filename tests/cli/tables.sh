@@ -116,6 +116,131 @@ check 'the paper: table 6' "$(value 6 paper vortex 'HATF (best)' write)" 9680
 check 'the paper: table 7' "$(value 7 paper twolf 'Combined Size' uncompressed)" 5.51
 check 'the paper: table 8' "$(value 8 paper twolf Stride uncompressed)" 6.89
 
+# check_sizes PROGRAM TRACE: each size of tables 4, 7 and 8 is that of what
+# convert writes
+check_sizes()
+{
+	local encoding option wanted=0
+	local paper=time,thread,heap,attributes,comment
+	local table column to records
+
+	records=$("$HATF" dump "$2" 2>/dev/null |
+		grep -cE '^[0-9]+ (alloc|free|realloc[A-Za-z]*) ')
+	while IFS=: read -r table column to; do
+		for option in --plain '--gzip --level 6'; do
+			# shellcheck disable=SC2086 # words
+			wanted=$("$HATF" convert --drop $paper $option --to $to \
+				"$2" - 2>/dev/null | wc -c)
+			[ "$option" = --plain ] && encoding=uncompressed ||
+				encoding=compressed
+			check "$1: $column, $encoding" "$(value "$table" measured \
+				"$1" "$column" $encoding | awk -v n="$records" \
+				'{ printf "%.3f", $1 * n }')" "$wanted.000"
+		done
+	done <<-'END'
+		4:Simple Binary:binary
+		4:ASCII:ascii
+		4:HATF (naive):hatf --placement naive
+		4:HATF (best):hatf --placement best
+		4:Split Stream:split
+		4:HATF SplitAddr:splitaddr
+		4:HATF (online):hatf
+		4:HATF (optimum):hatf --placement optimum
+		7:Naive:hatf --placement naive
+		7:Small Size:hatf --placement small-size
+		7:Same Size:hatf --placement same-size
+		7:Combined Size:hatf --placement combined-size
+		7:HATF (online):hatf --placement online
+		7:HATF (optimum):hatf --placement optimum
+		8:BaseOffset 1-byte:hatf --placement base-offset-1
+		8:BaseOffset 2-bytes:hatf --placement base-offset-2
+		8:Best BaseOffset:hatf --placement best-base-offset
+		8:Stride:hatf --placement stride
+		8:HATF (best):hatf --placement best
+	END
+}
+
+# take_apart: the bytes of each field, from 'hatf dump --meta' on stdin, by the
+# offsets and the widths that it shows; then tags and comments.
+take_apart()
+{
+	gawk -v size="$1" '
+		function store(field, n)
+		{
+			if (width[field] == "v1") n = 1 + attributes
+			else if (width[field] == "v2") n = 2 + attributes
+			else n = width[field]
+			bytes[field] += n
+			return n
+		}
+		BEGIN { width["size"] = width["address"] = 4
+			last["size"] = last["address"] = 4 }
+		{ at = strtonum($1) }
+		# What was not explained must be the attributes of v1 and v2.
+		pending { bytes[pending] += at - start - known; pending = "" }
+		{ start = at; known = 1 }
+		$3 == "metadata" {
+			for (i = 5; i <= NF; i++) {
+				split($i, pair, "=")
+				arg[pair[1]] = pair[2]
+			}
+			f = arg["field"]
+			if ($4 == "setFieldSize") {
+				width[f] = zero[f] ? 0 : arg["width"]
+				if (arg["width"] != "0") last[f] = arg["width"]
+			} else {
+				how = arg["interpretation"]
+				zero[f] = how == "default" || how == "stride"
+				width[f] = zero[f] ? 0 : last[f] + 0 == last[f] ? last[f] + 0 : last[f]
+			}
+			known = 0
+			pending = f
+			next
+		}
+		$3 == "comment" { known = 0; pending = "comment"; next }
+		{ bytes["tag"]++ }
+		$3 ~ /^alloc|^realloc/ { known += store("size") }
+		$3 ~ /^alloc|^realloc|^free/ { known += store("address") }
+		$3 ~ /^realloc/ { known += store("address") }
+		$3 !~ /Thread/ { known += store("heap") }
+		{ known += store("thread") + store("time"); pending = "attributes" }
+		END {
+			bytes[pending] += size - start - known
+			printf "%d %d %d %d %d %d %d %d\n", bytes["tag"],
+				bytes["size"], bytes["address"], bytes["time"],
+				bytes["thread"], bytes["heap"],
+				bytes["attributes"], bytes["comment"]
+		}'
+}
+
+# check_breakdown PROGRAM TRACE: table 9 is what the offsets tell
+check_breakdown()
+{
+	local placement records column got
+
+	command -v gawk >/dev/null || return
+	records=$("$HATF" dump "$2" 2>/dev/null | grep -vc '^[0-9]* comment')
+	for placement in naive online optimum; do
+		"$HATF" convert --placement $placement "$2" whole.hatf 2>/dev/null
+		got=$(for column in tag size address time thread heap attributes \
+			comments; do
+			value 9 measured "$1" $column $placement
+		done | awk -v n="$records" \
+			'{ printf "%s%.0f", (NR > 1 ? " " : ""), $1 * n }')
+		check "$1: table 9, $placement" "$got" \
+			"$("$HATF" dump --meta whole.hatf 2>/dev/null |
+				take_apart "$(stat -c %s whole.hatf)")"
+		check "$1: table 9, $placement, compressed" \
+			"$(value 9 measured "$1" compressed $placement |
+				awk -v n="$records" '{ printf "%.0f", $1 * n }')" \
+			"$("$HATF" convert --placement $placement --gzip "$2" \
+				--to hatf - 2>/dev/null | wc -c)"
+	done
+}
+
+check_sizes all all.hatf
+check_breakdown all all.hatf
+
 # The columns of the paper's averages are the averages of its columns.
 awk -F, '$2 == "paper" && $1 >= 4 && $3 != "average difference" {
 		key = $1 "," $4 "," $5
@@ -200,13 +325,15 @@ check 'none: no figures' "$(awk -F, '$2 == "measured" && $1 != 3 && $1 != 11 &&
 # A real one.
 if [ -e "$BUILD/libhatftrace.so" ]; then
 	run "$HATF" record -o real.hatf.gz -- bash -c \
-		'for ((i = 0; i < 300; i++)); do x=$x$i a[i]=$x; done'
+		'for ((i = 0; i < 100; i++)); do x=$x$i a[i]=$x; done'
 	check_status 'a real one: record' 0
 	run "$HATF" tables -f csv --runs 1 --records 1000 real.hatf.gz
 	check_status 'a real one' 0
 	check_silent 'a real one'
 	check 'a real one: table 3' "$(table3 real <out)" \
 		"$(count_again real.hatf.gz)"
+	check_sizes real real.hatf.gz
+	check_breakdown real real.hatf.gz
 fi
 
 finish
