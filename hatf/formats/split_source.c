@@ -24,13 +24,14 @@ struct split {
 	enum hatf_status status; /* what is wrong there */
 };
 
-/* Where the streams have what belongs to record 'idx'. */
+/* Where a stream has what belongs to record 'idx'; NULL if there is none. */
 static const uint8_t *
 place(const struct split *p, unsigned stream, uint32_t idx)
 {
 	const struct piece *const piece = &p->group.piece[stream];
 
-	return piece->bytes + (size_t)idx * piece->form;
+	return piece->form == 0 ? NULL
+				: piece->bytes + (size_t)idx * piece->form;
 }
 
 static bool
@@ -123,13 +124,14 @@ take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 {
 	const struct piece *const bytes = &p->group.piece[SPLIT_BYTES];
 	const unsigned width = p->group.piece[SPLIT_COLUMN(COLUMN_LENGTH)].form;
-	const uint8_t *lengths = place(p, SPLIT_COLUMN(COLUMN_LENGTH), p->next);
+	const uint8_t *const lengths =
+		place(p, SPLIT_COLUMN(COLUMN_LENGTH), p->next);
 	uint64_t used = 0;
 
-	for (size_t i = 0; i < n; i++, lengths += width) {
+	for (size_t i = 0; i < n; i++) {
 		uint64_t nbytes = width == 0   ? 0
-				  : width == 4 ? get_be32(lengths)
-					       : get_be64(lengths);
+				  : width == 4 ? get_be32(lengths + 4 * i)
+					       : get_be64(lengths + 8 * i);
 
 		if ((nbytes & ~column_mask[rec[i].tag][COLUMN_LENGTH]) != 0)
 			return cut(p, HATF_BAD_FIELD, "length", i);
