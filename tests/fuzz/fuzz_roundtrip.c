@@ -64,7 +64,7 @@ choose(const uint8_t *data)
 	return (struct choice){
 		.options = { .plain = data[0] & 1,
 			     .bare = data[0] >> 1 & 1,
-			     .level = data[0] >> 2 & 3,
+			     .level = data[3] % 128 % 10,
 			     .header = data[0] & 16 ? "x=y\nz=\\x0a\n" : NULL,
 			     .incomplete = data[0] >> 5 & 1,
 			     .drop = data[0] & 64 ? data[2] : 0,
