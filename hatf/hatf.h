@@ -315,7 +315,8 @@ HATF_API const char *hatf_format_name(unsigned idx);
 
 /*
  * The format that a file name stands for by its end, ".hatf" or ".hatf.gz" for
- * "hatf", or NULL; static.  '*compressed_ret' tells whether it ends in ".gz".
+ * "hatf", or NULL; static.  '*compressed_ret' tells whether it ends in ".gz" or
+ * the format is one that compresses parts of the file.
  */
 HATF_API const char *hatf_format_of_path(const char *path,
 					 bool *compressed_ret);

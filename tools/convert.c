@@ -25,7 +25,8 @@ static const struct opt options[] = {
 	{ "from", 'f', "FORMAT", "refuse IN unless it is in this format" },
 	{ "to", 't', "FORMAT",
 	  "write this format; without it OUT's name tells:\n"
-	  ".hatf, .ascii, .csv, .json, .bin, also with .gz" },
+	  ".hatf, .ascii, .csv, .json, .bin, also with .gz;\n"
+	  ".split, .splitaddr" },
 	{ "gzip", 'z', NULL, "compress; without this OUT's name tells: .gz" },
 	{ "plain", 'p', NULL, "do not compress" },
 	{ "level", 'l', "N",

@@ -9,6 +9,7 @@
 #include "addresses.h"
 
 #include "bytes.h"
+#include "columns.h"
 
 #include <stdlib.h>
 
@@ -108,6 +109,41 @@ choose_form(struct address_list *l, const struct sink *s, struct pack *pack,
 	return ADDRESSES_PLANES + (nbytes[1] < nbytes[0]);
 }
 
+/* Choose the base of a table; false if its entries need 8 bytes. */
+static bool
+choose_base(struct address_list *l, uint32_t count)
+{
+	uint64_t lowest = UINT64_MAX;
+	uint64_t highest = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t address = l->table[i];
+
+		if (address != 0 && address < lowest)
+			lowest = address;
+		if (address > highest)
+			highest = address;
+	}
+	l->base = column_choose_base(lowest, highest, l->base);
+	return column_fits(lowest, highest, l->base);
+}
+
+/* Store the table at 'p'; returns what follows it. */
+static uint8_t *
+put_table(const struct address_list *l, uint32_t count, bool is_narrow,
+	  uint8_t *p)
+{
+	for (unsigned shift = is_narrow ? 32 : 64; shift > 0; shift -= 8)
+		for (uint32_t i = 0; i < count; i++) {
+			const uint64_t address = l->table[i];
+			const uint64_t from =
+				is_narrow && address != 0 ? l->base : 0;
+
+			*p++ = (uint8_t)((address - from) >> (shift - 8));
+		}
+	return p;
+}
+
 void
 address_list_put(struct address_list *l, struct sink *s, struct pack *pack,
 		 unsigned stream)
@@ -115,14 +151,13 @@ address_list_put(struct address_list *l, struct sink *s, struct pack *pack,
 	const uint32_t count = number_all(l);
 	const unsigned width = addresses_width(count);
 	const enum addresses_form form = choose_form(l, s, pack, width);
+	const bool is_narrow = choose_base(l, count);
 	uint8_t *p = l->stored;
 
 	put_be32(p, count);
-	p += 4;
-	for (unsigned shift = 64; shift > 0; shift -= 8)
-		for (uint32_t i = 0; i < count; i++)
-			*p++ = (uint8_t)(l->table[i] >> (shift - 8));
+	p = put_table(l, count, is_narrow, p + 4);
 	p += put_numbers(l->numbers, l->count, width, form, p);
-	group_put(s, pack, stream, form, 0, l->stored, (size_t)(p - l->stored));
+	group_put(s, pack, stream, form | (is_narrow ? ADDRESSES_NARROW : 0),
+		  is_narrow ? l->base : 0, l->stored, (size_t)(p - l->stored));
 	l->count = 0;
 }

@@ -5,25 +5,34 @@
 #include "addresses.h"
 
 #include "bytes.h"
+#include "columns.h"
 
 #include <stdlib.h>
 
 #define COUNT_NBYTES 4
 
-/* The table stands as the high bytes of all addresses, and so on. */
+/* 4 bytes in planes, each of 'count' bytes: all high bytes, and so on. */
+static inline uint32_t
+planes(const uint8_t *p, size_t count)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[count] << 16 |
+	       (uint32_t)p[2 * count] << 8 | p[3 * count];
+}
+
 static void
 load_table(uint64_t *table, const uint8_t *p, size_t count)
 {
-	for (size_t i = 0; i < count; i++, p++) {
-		const uint32_t high =
-			(uint32_t)p[0] << 24 | (uint32_t)p[count] << 16 |
-			(uint32_t)p[2 * count] << 8 | p[3 * count];
-		const uint32_t low = (uint32_t)p[4 * count] << 24 |
-				     (uint32_t)p[5 * count] << 16 |
-				     (uint32_t)p[6 * count] << 8 | p[7 * count];
+	for (size_t i = 0; i < count; i++)
+		table[i] = (uint64_t)planes(p + i, count) << 32 |
+			   planes(p + 4 * count + i, count);
+}
 
-		table[i] = (uint64_t)high << 32 | low;
-	}
+static void
+load_narrow_table(uint64_t *table, const uint8_t *p, size_t count,
+		  uint64_t base)
+{
+	for (size_t i = 0; i < count; i++)
+		table[i] = column_address(planes(p + i, count), base);
 }
 
 /* The 'i'-th number; 'width' and 'is_planes' are constants in the loops. */
@@ -72,23 +81,25 @@ const char *
 addresses_load(struct addresses *a, const struct piece *piece)
 {
 	const size_t nbytes = piece->nbytes;
+	const bool is_narrow = (piece->form & ADDRESSES_NARROW) != 0;
+	const size_t entry_nbytes = is_narrow ? 4 : 8;
 	uint32_t table_count;
 
 	a->count = a->next = 0;
-	a->form = piece->form;
+	a->form = piece->form & ~ADDRESSES_NARROW;
 	if (piece->form == 0) /* no piece */
 		return NULL;
 	if (a->form != ADDRESSES_PLANES && a->form != ADDRESSES_NUMBERS)
 		return "form";
-	if (piece->base != 0)
+	if (piece->base != 0 && !is_narrow)
 		return "base";
 	if (nbytes < COUNT_NBYTES)
 		return "length";
 	table_count = get_be32(piece->bytes);
-	if (table_count > (nbytes - COUNT_NBYTES) / 8)
+	if (table_count > (nbytes - COUNT_NBYTES) / entry_nbytes)
 		return "table";
 
-	const size_t stored_off = COUNT_NBYTES + 8 * (size_t)table_count;
+	const size_t stored_off = COUNT_NBYTES + entry_nbytes * table_count;
 
 	a->width = addresses_width(table_count);
 	if ((nbytes - stored_off) % a->width != 0)
@@ -104,7 +115,11 @@ addresses_load(struct addresses *a, const struct piece *piece)
 	}
 	if (a->table == NULL && table_count != 0)
 		return "";
-	load_table(a->table, piece->bytes + COUNT_NBYTES, table_count);
+	if (is_narrow)
+		load_narrow_table(a->table, piece->bytes + COUNT_NBYTES,
+				  table_count, piece->base);
+	else
+		load_table(a->table, piece->bytes + COUNT_NBYTES, table_count);
 	return NULL;
 }
 

@@ -21,6 +21,9 @@ enum addresses_form {
 	ADDRESSES_NUMBERS = 2, /* number by number */
 };
 
+/* A bit more: the table has 4 bytes an entry, which count from the base. */
+#define ADDRESSES_NARROW 4u
+
 /* The bytes of a number below 'table_count'. */
 static inline unsigned
 addresses_width(uint32_t table_count)
@@ -61,6 +64,7 @@ void addresses_fini(struct addresses *a);
 
 struct address_list {
 	size_t count;
+	uint64_t base;	  /* that of the group before */
 	uint64_t *values; /* ADDRESSES_MAX */
 	uint32_t *numbers;
 	uint64_t *table;

@@ -159,6 +159,8 @@ struct format {
 	const char *suffix;
 	/* Its sink compresses on its own: 'out' is to be plain. */
 	bool packs;
+	/* ... parts of the file, which is to be no gzip file, whatever its name. */
+	bool packs_parts;
 	/*
 	 * The source counts the records and checks their comments itself; the
 	 * sink counts, and makes header and trailer itself.

@@ -13,12 +13,14 @@ static const struct format formats[] = {
 	{ .name = "split",
 	  .suffix = ".split",
 	  .packs = true,
+	  .packs_parts = true,
 	  .recognise = split_recognise,
 	  .source = &split_source,
 	  .sink = &split_sink },
 	{ .name = "splitaddr",
 	  .suffix = ".splitaddr",
 	  .packs = true,
+	  .packs_parts = true,
 	  .recognise = splitaddr_recognise,
 	  .source = &splitaddr_source,
 	  .sink = &splitaddr_sink },
@@ -94,7 +96,9 @@ hatf_format_of_path(const char *path, bool *compressed_ret)
 		nbytes -= strlen(".gz");
 	for (size_t i = 0; i < FORMAT_COUNT; i++)
 		if (formats[i].suffix != NULL &&
-		    has_suffix(path, nbytes, formats[i].suffix))
+		    has_suffix(path, nbytes, formats[i].suffix)) {
+			*compressed_ret |= formats[i].packs_parts;
 			return formats[i].name;
+		}
 	return NULL;
 }

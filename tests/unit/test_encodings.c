@@ -569,6 +569,11 @@ START_TEST(what_is_illegal_in_splitaddr_is_refused)
 	ck_assert_int_eq(read_splitaddr(frees, 6, 3, two, 22), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 21), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 23), HATF_BAD_FIELD);
+	ck_assert_int_eq(
+		read_splitaddr(frees, 6, 5, "\0\0\0\2ABCDEFGH\0\1", 14),
+		HATF_END);
+	ck_assert_int_eq(read_splitaddr(frees, 6, 4, two, 22), HATF_BAD_FIELD);
+	ck_assert_int_eq(read_splitaddr(frees, 6, 9, two, 22), HATF_BAD_FIELD);
 	/* A table that is not there; a number that it does not have. */
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 3), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 19), HATF_BAD_FIELD);

@@ -438,6 +438,8 @@ START_TEST(names_end_in_what_they_hold)
 		{ "a.ascii", "ascii", false },
 		{ "a.csv.gz", "csv", true },
 		{ "a.json", "json", false },
+		{ "a.split", "split", true },
+		{ "a.splitaddr", "splitaddr", true },
 		{ "a.b", NULL, false },
 		{ "a.gz", NULL, true },
 		{ ".hatf", NULL, false },
