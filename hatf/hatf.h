@@ -347,8 +347,9 @@ enum {
 struct hatf_writer_options {
 	bool plain; /* no compression */
 	/*
-	 * 0: the default; 1 (fast) to 9 (small): those of zlib, but "hatf" has
-	 * the recorder's 1 to 3
+	 * 0: the default, 10 or 6; "hatf": 1 (fast, as the recorder does) to
+	 * 12 (small), of which 4 to 9 are zlib's; other formats: that of zlib,
+	 * 1 to 9
 	 */
 	int level;
 	bool bare;	 /* the records alone: no header, blocks, trailer */

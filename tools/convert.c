@@ -30,8 +30,8 @@ static const struct opt options[] = {
 	{ "gzip", 'z', NULL, "compress; without this OUT's name tells: .gz" },
 	{ "plain", 'p', NULL, "do not compress" },
 	{ "level", 'l', "N",
-	  "compress with level N: 1 (fast) to 9 (small);\n"
-	  "hatf has its own 1 to 3, all others are zlib's" },
+	  "compress with level N: hatf 1 (fast) to 12 (small),\n"
+	  "other formats 1 to 9, those of zlib" },
 	{ "drop", 'd', "LIST",
 	  "leave these out: time, thread, heap, attributes,\n"
 	  "comment; with commas between them" },

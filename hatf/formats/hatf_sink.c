@@ -15,6 +15,7 @@
 #include "deflate.h"
 #include "encoder.h"
 #include "optimum.h"
+#include "squeeze.h"
 
 #include <stdlib.h>
 
@@ -26,12 +27,11 @@ struct hatf {
 	struct place_planner *planner; /* NULL: the encoder's own */
 	struct place_planner offline;
 	bool in_block;
-	int level;
 	size_t buf_nbytes;
-	uint8_t *buf;	 /* buf_nbytes */
-	void *window;	 /* the encoder's */
-	uint8_t *member; /* deflate_bound(buf_nbytes); NULL if plain */
-	void *work;	 /* for deflate_member(); NULL if plain */
+	uint8_t *buf;		 /* buf_nbytes */
+	void *window;		 /* the encoder's */
+	uint8_t *member;	 /* deflate_bound(buf_nbytes); NULL if plain */
+	struct squeeze *squeeze; /* NULL if plain */
 };
 
 /* Write what the buffer holds, as one member unless the trace is plain. */
@@ -48,8 +48,8 @@ flush(struct sink *s)
 		outfile_bytes(&s->out, e->buf, e->used);
 	} else {
 		const size_t nbytes =
-			deflate_member(h->level, h->work, e->buf, e->used,
-				       h->member, deflate_bound(h->buf_nbytes));
+			squeeze_member(h->squeeze, e->buf, e->used, h->member,
+				       deflate_bound(h->buf_nbytes));
 
 		outfile_bytes(&s->out, h->member, nbytes);
 	}
@@ -138,6 +138,12 @@ finish(struct sink *s)
 	return flush(s);
 }
 
+static int
+level(const struct sink *s)
+{
+	return s->options.level == 0 ? SQUEEZE_LEVEL_DEFAULT : s->options.level;
+}
+
 static enum hatf_status
 allocate(struct sink *s)
 {
@@ -154,11 +160,9 @@ allocate(struct sink *s)
 	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->window);
 	if (s->options.plain)
 		return HATF_OK;
-	deflate_load();
 	h->member = malloc(deflate_bound(h->buf_nbytes));
-	h->work = aligned_alloc(64,
-				(deflate_work_nbytes(h->level) + 63) / 64 * 64);
-	if (h->member == NULL || h->work == NULL)
+	h->squeeze = squeeze_open(level(s));
+	if (h->member == NULL || h->squeeze == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	return HATF_OK;
 }
@@ -197,9 +201,7 @@ open_sink(struct sink *s)
 	if (h == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = h;
-	h->level = s->options.level == 0 ? DEFLATE_LEVEL_DEFAULT
-					 : s->options.level;
-	if (h->level < DEFLATE_LEVEL_MIN || h->level > DEFLATE_LEVEL_ZLIB_MAX)
+	if (level(s) < SQUEEZE_LEVEL_MIN || level(s) > SQUEEZE_LEVEL_MAX)
 		return sink_fail(s, HATF_LIMIT, "level");
 	status = choose_planner(s);
 	if (status == HATF_OK)
@@ -222,7 +224,7 @@ close_sink(struct sink *s)
 	free(h->buf);
 	free(h->window);
 	free(h->member);
-	free(h->work);
+	squeeze_close(h->squeeze);
 	free(h);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "bytes.h"
 #include "deflate_backend.h"
+#include "squeeze.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -158,6 +159,34 @@ START_TEST(records_get_smaller)
 }
 END_TEST
 
+/* Whatever the input is, a member keeps the bound that its buffer was made by. */
+START_TEST(every_level_of_the_writer_makes_members)
+{
+	for (unsigned content = 0; content < CONTENT_COUNT; content++) {
+		struct squeeze *const s = squeeze_open(_i);
+
+		fill(content);
+		for (size_t i = 0; i < LENGTH_COUNT; i++) {
+			const size_t bound = deflate_bound(lengths[i]);
+			uint8_t *const out = malloc(bound + GUARD_NBYTES);
+
+			memset(out + bound, GUARD, GUARD_NBYTES);
+
+			const size_t n = squeeze_member(s, input, lengths[i],
+							out, bound);
+
+			ck_assert_uint_le(n, bound);
+			for (size_t k = 0; k < GUARD_NBYTES; k++)
+				ck_assert_uint_eq(out[bound + k], GUARD);
+			check_header(out, n);
+			check_inflates(out, n, lengths[i]);
+			free(out);
+		}
+		squeeze_close(s);
+	}
+}
+END_TEST
+
 START_TEST(what_the_build_chose_is_one_of_them)
 {
 	const size_t work_nbytes = deflate_work_nbytes(DEFLATE_LEVEL_DEFAULT);
@@ -188,6 +217,8 @@ main(void)
 	tcase_add_loop_test(tc, members_inflate_and_keep_their_bound, 0,
 			    BACKEND_COUNT);
 	tcase_add_loop_test(tc, records_get_smaller, 0, BACKEND_COUNT);
+	tcase_add_loop_test(tc, every_level_of_the_writer_makes_members,
+			    SQUEEZE_LEVEL_MIN, SQUEEZE_LEVEL_MAX + 1);
 	tcase_add_test(tc, what_the_build_chose_is_one_of_them);
 	suite_add_tcase(suite, tc);
 
