@@ -155,8 +155,7 @@ void sink_trailer(const struct sink *s, struct text *t);
 
 struct format {
 	const char *name;
-	/* File names, without ".gz"; NULL: of none. */
-	const char *suffix;
+	const char *suffix; /* of file names, without ".gz" */
 	/* Its sink compresses on its own: 'out' is to be plain. */
 	bool packs;
 	/* ... parts of the file, which is to be no gzip file, whatever its name. */

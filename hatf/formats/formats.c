@@ -89,16 +89,20 @@ hatf_format_name(unsigned idx)
 const char *
 hatf_format_of_path(const char *path, bool *compressed_ret)
 {
-	size_t nbytes = strlen(path);
+	const size_t path_nbytes = strlen(path);
+	const bool is_gzip = has_suffix(path, path_nbytes, ".gz");
+	const size_t nbytes = path_nbytes - (is_gzip ? strlen(".gz") : 0);
 
-	*compressed_ret = has_suffix(path, nbytes, ".gz");
-	if (*compressed_ret)
-		nbytes -= strlen(".gz");
-	for (size_t i = 0; i < FORMAT_COUNT; i++)
-		if (formats[i].suffix != NULL &&
-		    has_suffix(path, nbytes, formats[i].suffix)) {
-			*compressed_ret |= formats[i].packs_parts;
-			return formats[i].name;
-		}
+	*compressed_ret = is_gzip;
+	for (size_t i = 0; i < FORMAT_COUNT; i++) {
+		const struct format *const f = &formats[i];
+
+		/* A name that promises gzip is none of a file that is not. */
+		if (!has_suffix(path, nbytes, f->suffix) ||
+		    (is_gzip && f->packs_parts))
+			continue;
+		*compressed_ret |= f->packs_parts;
+		return f->name;
+	}
 	return NULL;
 }

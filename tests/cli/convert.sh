@@ -40,7 +40,7 @@ comments all.hatf >all.comments
 
 formats=$("$HATF" convert --to nothing a b 2>&1 |
 	sed -E 's/.*one of (.*)\)$/\1/; s/,//g')
-check 'formats' "$(tr ' ' '\n' <<<"$formats" | grep -cxE 'hatf|ascii|csv|json|binary')" 5
+check 'formats' "$(tr ' ' '\n' <<<"$formats" | grep -cxE 'hatf|ascii|csv|json|binary|split|splitaddr')" 7
 
 # same FILE: has it all that all.hatf has?
 same()
@@ -76,7 +76,7 @@ for format in $formats; do
 done
 
 # Names tell format and compression.
-for name in x.hatf x.hatf.gz x.ascii x.csv.gz x.json x.bin.gz; do
+for name in x.hatf x.hatf.gz x.ascii x.csv.gz x.json x.bin.gz x.split x.splitaddr; do
 	run "$HATF" convert all.hatf $name
 	check_status $name 0
 	same $name
@@ -208,6 +208,7 @@ refused()
 refused 'IN and OUT are wanted*' 2 all.hatf
 refused "'out' does not tell a format: --to is wanted*" 2 all.hatf out
 refused "'-' does not tell a format*" 2 all.hatf -
+refused "'x.split.gz' does not tell a format*" 2 all.hatf x.split.gz
 refused "--to: unknown: 'xml' (want one of *" 2 --to xml all.hatf out
 refused "--drop: unknown: 'size' *" 2 --drop time,size all.hatf x.csv
 refused "--drop: unknown: '' *" 2 --drop time, all.hatf x.csv

@@ -440,6 +440,7 @@ START_TEST(names_end_in_what_they_hold)
 		{ "a.json", "json", false },
 		{ "a.split", "split", true },
 		{ "a.splitaddr", "splitaddr", true },
+		{ "a.split.gz", NULL, true },
 		{ "a.b", NULL, false },
 		{ "a.gz", NULL, true },
 		{ ".hatf", NULL, false },
