@@ -265,9 +265,10 @@ put_time_note(char *buf, size_t nbytes, const struct report *r)
 	}
 	snprintf(buf, nbytes,
 		 "Median of %u runs, the first %" PRIu64
-		 " records of each trace at most, from and to\nmemory, one "
-		 "thread.  The paper's figures are those of a 500 MHz "
-		 "Pentium III, from and\nto a disk.",
+		 " records of each trace at most, CPU time of\none thread, "
+		 "from and to memory.  The paper's figures are those of a "
+		 "500 MHz "
+		 "Pentium III,\nfrom and to a disk.",
 		 r->runs, r->timed_max);
 }
 
@@ -425,7 +426,8 @@ print_table10(const struct report *r, const struct page *page,
 		.title = "time to read compressed traces as they are (not in "
 			 "the paper)",
 		.unit = time_unit,
-		.note = "Whole traces, from their files.  The first column is "
+		.note = "Wall time of whole traces, from their files.  The "
+			"first column is "
 			"zlib alone, which makes bytes\nof them and no "
 			"records.",
 		.columns = columns,

@@ -31,11 +31,23 @@ samples_median(struct samples *s)
 	return (s->values[(s->count - 1) / 2] + s->values[s->count / 2]) / 2;
 }
 
-double
-samples_clock(void)
+static double
+read_clock(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+double
+samples_clock(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+double
+samples_cpu_clock(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -19,7 +19,8 @@ void samples_add(struct samples *s, double value);
 /* NAN if there is none. */
 double samples_median(struct samples *s);
 
-/* CLOCK_MONOTONIC in nanoseconds. */
+/* Wall time, and the CPU time of this process, in nanoseconds. */
 double samples_clock(void);
+double samples_cpu_clock(void);
 
 #endif /* SAMPLES_H */

@@ -2,9 +2,9 @@
 /*
  * timing.h - how long it takes to write and to read each encoding
  *
- * From and to memory, one thread, all encodings in turn in each run, so that a
- * slow minute of the machine slows all of them; the figure is the median of the
- * runs.
+ * From and to memory, by one thread, so that the CPU time is all there is, which
+ * neighbours on the machine disturb least.  All encodings take turns in each run;
+ * the figure is the median of the runs.
  */
 #ifndef TIMING_H
 #define TIMING_H
@@ -17,7 +17,7 @@ enum timing_way {
 	TIMING_WRITE,
 };
 
-/* Nanoseconds a data record; NAN: not there. */
+/* Nanoseconds of CPU time a data record; NAN: not there. */
 struct timing {
 	double ns[TIMED_COUNT][2][2]; /* plain, compressed; way */
 	double perl_ns[2];	      /* ASCII, uncompressed; way */
