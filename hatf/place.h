@@ -6,8 +6,8 @@
  * the window and names the metadata that is to be written between the records,
  * so that each of them fits; encoder.h holds the records back until then.
  * place_window() is the planner of the recorder: it looks no further than the
- * window, and takes constant time and space for a record.  Others can take its
- * place, see 'struct place_planner'.
+ * window, and takes constant time for a record.  Others can take its place, see
+ * 'struct place_planner'.
  *
  * Runs where encoder.h runs.
  */
@@ -16,12 +16,13 @@
 
 #include "hatf.h"
 #include "layout.h"
+#include "trellis.h"
 
-/* Records that place_window() should be given at a time. */
+/* Records that place_window() should be given, and looks at, at a time. */
 #define PLACE_WINDOW_RECORDS 512
 
-/* The most metadata before one record. */
-#define PLACE_METADATA_MAX (6 * HATF_FIELD_COUNT)
+/* The most metadata before one record: three for each field. */
+#define PLACE_METADATA_MAX (3 * HATF_FIELD_COUNT)
 
 /* A metadata record and its place: before 'records[before]' of the window. */
 struct place_change {
@@ -38,9 +39,10 @@ struct place_change {
  * 0 then put every field, the last width that is not 0 included, into a state
  * that depends on no earlier byte.
  *
- * Returns the number of records decided, at least 1: fewer than 'n' only if
- * there is no room for further changes.  The next window begins behind them,
- * in the layout that the changes and values have led to.
+ * Returns the number of records decided, at least 1: fewer than 'n' where there
+ * is no room for further changes, or the planner looks no further.  The next
+ * window begins behind them, in the layout that the changes and values have led
+ * to.
  */
 typedef size_t place_fn(void *context, const struct layout *layout,
 			bool restart, const struct hatf_record *records,
@@ -55,41 +57,32 @@ struct place_planner {
 	bool is_window_block; /* a block ends where a window does */
 };
 
-/*
- * Renting or buying.  A field is in a state that every value fits but that
- * costs 'gain' bytes more for some values than a cheaper state would; changing
- * to that one costs a metadata record now, and a second one when a value comes
- * that it does not fit.  'regret' is what we would have saved so far had we
- * changed: it grows by 'gain' with each value that fits the cheaper state,
- * shrinks by 'loss' (what the excursion would have cost) with each other, and
- * is never below 0. When it reaches 'limit', the cheaper state has proved
- * itself.  No sequence of values can make this much worse than knowing the
- * future.
- *
- * A value fits the cheaper state if 'value - origin + sign <= mask', as in
- * layout.h; 'follows': origin is the previous value.  'gain' 0: there is no
- * cheaper state.
- */
-struct place_watch {
-	uint64_t origin, sign, mask;
-	int32_t gain, loss, limit; /* bytes */
-	int32_t regret;		   /* bytes */
-	bool follows;
-};
+/* Changes of one field that a window may have; it is cut short at more. */
+#define PLACE_FIELD_CHANGES 192
 
+#define PLACE_CANDIDATES 2
+
+/*
+ * What place_window() needs.  Only the bases are kept from one window to the
+ * next; all else would be on the stack, if that was large enough.
+ */
 struct place {
-	struct place_watch watch[HATF_FIELD_COUNT]; /* by field */
-	unsigned watching; /* bits '1 << field': watches that are on */
-	/* Fields under "default": since when, and what the changes cost. */
-	uint64_t run_start[HATF_FIELD_COUNT]; /* count of records */
-	int32_t run_regret[HATF_FIELD_COUNT]; /* bytes */
-	struct place_watch far; /* address: another base, near recent ones */
-	uint64_t narrow_start;	/* address: record at which it became narrow */
-	int32_t narrow_limit;	/* address: 'limit' to become narrow again */
-	uint64_t attributes_record; /* the last one that had attributes */
-	int32_t empty_limit; /* attributes: 'limit' to store none again */
-	bool base_known;     /* address: an address has chosen the base */
-	uint64_t record;     /* data records so far */
+	/* FORMAT "Interpretations": what 'baseOffset' of the address uses now,
+	 * and what else it could be. */
+	uint64_t base, candidate[PLACE_CANDIDATES];
+	uint32_t window_count;
+	bool base_known;
+	/* 'delta' are the rules of time, thread and heap. */
+	struct trellis_rules size, address, delta, attributes;
+	/* Uses of the address: their records, and the classes of both fields,
+	 * with a size where a record has one. */
+	uint16_t use_record[TRELLIS_USES];
+	uint8_t address_class[TRELLIS_USES], size_class[TRELLIS_USES];
+	uint8_t class[PLACE_WINDOW_RECORDS]; /* of another field */
+	struct trellis_path path[2];
+	struct trellis_turn turns[TRELLIS_USES];
+	struct place_change list[HATF_FIELD_COUNT][PLACE_FIELD_CHANGES];
+	uint32_t list_count[HATF_FIELD_COUNT];
 };
 
 void place_init(struct place *p);
@@ -99,23 +92,5 @@ size_t place_window(void *place, const struct layout *layout, bool restart,
 		    const struct hatf_record *records, size_t n,
 		    struct place_change *changes, size_t cap,
 		    size_t *count_ret);
-
-/* The regret after 'value'; at or above 'limit' it is time to change. */
-static inline int32_t
-place_watch_regret(const struct place_watch *w, uint64_t value)
-{
-	const bool fits = value - w->origin + w->sign <= w->mask;
-	const int32_t regret = w->regret + (fits ? w->gain : -w->loss);
-
-	return regret < 0 ? 0 : regret;
-}
-
-static inline void
-place_watch_note(struct place_watch *w, int32_t regret, uint64_t value)
-{
-	w->regret = regret;
-	if (w->follows)
-		w->origin = value;
-}
 
 #endif /* HATF_PLACE_H */

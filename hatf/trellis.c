@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trellis.c - see trellis.h
+ *
+ * A step is a chain of about ten cycles, and the next one waits for it; two
+ * fields at once take hardly longer than one.
+ *
+ * Most steps stay where they are on every path.  So trellis_trace() does not
+ * ask where each state came from: it looks for the last use before which the
+ * state was entered, eight uses at a time, and only then works out whence.
+ */
+#include "trellis.h"
+
+#include <string.h>
+
+/* The groups alternate, so that a pair of lanes is one width. */
+#ifdef __SSE2__
+
+typedef __m128i lanes;
+
+static inline lanes
+load(const struct trellis_costs *c)
+{
+	return _mm_load_si128((const __m128i *)(const void *)c->state);
+}
+
+static inline void
+store(struct trellis_costs *c, lanes a)
+{
+	_mm_store_si128((__m128i *)(void *)c->state, a);
+}
+
+static inline lanes
+add(lanes a, lanes b)
+{
+	return _mm_add_epi16(a, b);
+}
+
+static inline lanes
+lesser(lanes a, lanes b)
+{
+	return _mm_min_epi16(a, b);
+}
+
+/* The least of each group, in all of its lanes. */
+static inline lanes
+least(lanes a)
+{
+	a = lesser(a, _mm_shuffle_epi32(a, _MM_SHUFFLE(1, 0, 3, 2)));
+	return lesser(a, _mm_shuffle_epi32(a, _MM_SHUFFLE(2, 3, 0, 1)));
+}
+
+/* Each lane gets what its partner in the other group has. */
+static inline lanes
+partner(lanes a)
+{
+	return _mm_or_si128(_mm_slli_epi32(a, 16), _mm_srli_epi32(a, 16));
+}
+
+static inline uint8_t
+equal(lanes a, lanes b)
+{
+	const lanes same = _mm_cmpeq_epi16(a, b);
+
+	return (uint8_t)_mm_movemask_epi8(
+		_mm_packs_epi16(same, _mm_setzero_si128()));
+}
+
+#else
+
+typedef struct trellis_costs lanes;
+
+static inline lanes
+load(const struct trellis_costs *c)
+{
+	return *c;
+}
+
+static inline void
+store(struct trellis_costs *c, lanes a)
+{
+	*c = a;
+}
+
+static inline lanes
+add(lanes a, lanes b)
+{
+	for (unsigned i = 0; i < TRELLIS_STATES; i++)
+		a.state[i] = (int16_t)(a.state[i] + b.state[i]);
+	return a;
+}
+
+static inline lanes
+lesser(lanes a, lanes b)
+{
+	for (unsigned i = 0; i < TRELLIS_STATES; i++)
+		a.state[i] = a.state[i] < b.state[i] ? a.state[i] : b.state[i];
+	return a;
+}
+
+static inline lanes
+rotated(lanes a, unsigned n)
+{
+	lanes b;
+
+	for (unsigned i = 0; i < TRELLIS_STATES; i++)
+		b.state[i] = a.state[(i + n) % TRELLIS_STATES];
+	return b;
+}
+
+static inline lanes
+least(lanes a)
+{
+	a = lesser(a, rotated(a, 4));
+	return lesser(a, rotated(a, 2));
+}
+
+static inline lanes
+partner(lanes a)
+{
+	lanes b;
+
+	for (unsigned i = 0; i < TRELLIS_STATES; i++)
+		b.state[i] = a.state[i ^ 1];
+	return b;
+}
+
+static inline uint8_t
+equal(lanes a, lanes b)
+{
+	unsigned bits = 0;
+
+	for (unsigned i = 0; i < TRELLIS_STATES; i++)
+		bits |= (unsigned)(a.state[i] == b.state[i]) << i;
+	return (uint8_t)bits;
+}
+
+#endif
+
+/* What every step of a run needs. */
+struct fixed {
+	lanes across, aslant;
+};
+
+static inline struct fixed
+load_fixed(const struct trellis_rules *r)
+{
+	return (struct fixed){ .across = load(&r->across),
+			       .aslant = load(&r->aslant) };
+}
+
+static inline lanes
+step(const struct trellis_rules *r, const struct fixed *f, lanes now,
+     unsigned class, size_t use, struct trellis_path *path)
+{
+	const lanes stay_cost = load(&r->stay[class]);
+	const lanes within = load(&r->within[class / TRELLIS_TIED]);
+	const lanes stay = add(now, stay_cost);
+	const lanes best = least(now);
+	const lanes widen = add(add(best, within), stay_cost);
+	const lanes come =
+		partner(lesser(add(now, f->across), add(best, f->aslant)));
+	const lanes next =
+		lesser(lesser(stay, widen), add(come, load(&r->enter[class])));
+
+	store(&path->costs[use], next);
+	path->stayed[8 + use] = equal(next, stay);
+	return next;
+}
+
+/* Before the first use nothing changes. */
+static void
+begin(const struct trellis_job *job)
+{
+	memset(job->path->stayed, 0xff, 8);
+}
+
+void
+trellis_run(const struct trellis_job *job, size_t n)
+{
+	const struct trellis_rules *const rules = job->rules;
+	const struct fixed f = load_fixed(rules);
+	lanes now = load(job->start);
+
+	begin(job);
+	for (size_t i = 0; i < n; i++)
+		now = step(rules, &f, now, job->classes[i], i, job->path);
+}
+
+void
+trellis_run_two(const struct trellis_job *a, const struct trellis_job *b,
+		size_t n)
+{
+	const struct trellis_rules *const ra = a->rules, *const rb = b->rules;
+	struct trellis_path *const pa = a->path, *const pb = b->path;
+	const uint8_t *const ca = a->classes, *const cb = b->classes;
+	const struct fixed fa = load_fixed(ra), fb = load_fixed(rb);
+	lanes now_a = load(a->start), now_b = load(b->start);
+
+	begin(a);
+	begin(b);
+	for (size_t i = 0; i < n; i++) {
+		now_a = step(ra, &fa, now_a, ca[i], i, pa);
+		now_b = step(rb, &fb, now_b, cb[i], i, pb);
+	}
+}
+
+static unsigned
+cheapest(const struct trellis_costs *c)
+{
+	unsigned state = 0;
+
+	for (unsigned i = 1; i < TRELLIS_STATES; i++)
+		if (c->state[i] < c->state[state])
+			state = i;
+	return state;
+}
+
+/* The use, before 'end', before which 'state' was last entered; none: -1. */
+static ptrdiff_t
+last_turn(const struct trellis_path *path, size_t end, unsigned state)
+{
+	const uint64_t bits = UINT64_C(0x0101010101010101) << state;
+	ptrdiff_t i = (ptrdiff_t)end;
+
+	/* Eight bytes end with that of use i - 1. */
+	for (; i > 0; i -= 8) {
+		uint64_t stayed;
+
+		memcpy(&stayed, path->stayed + i, sizeof(stayed));
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+		stayed = __builtin_bswap64(stayed);
+#endif
+		const uint64_t left = ~stayed & bits;
+
+		if (left != 0)
+			return i - 1 - __builtin_clzll(left) / 8;
+	}
+	return -1;
+}
+
+/* Whence a path that has come into 'state' came, after these costs. */
+static unsigned
+origin(const struct trellis_rules *r, const struct trellis_costs *before,
+       unsigned class, unsigned state)
+{
+	const int stay = r->stay[class].state[state];
+	const int enter = r->enter[class].state[state];
+	int least_cost = INT16_MAX;
+	unsigned from = state;
+
+	for (unsigned i = 0; i < TRELLIS_STATES; i++) {
+		int cost = before->state[i];
+
+		if ((i ^ state) & 1) {
+			const int across = r->across.state[state ^ 1];
+			const int aslant = r->aslant.state[state ^ 1];
+
+			cost += enter;
+			cost += i == (state ^ 1) && across < aslant ? across
+								    : aslant;
+		} else {
+			cost += stay;
+			cost += r->within[class / TRELLIS_TIED].state[state];
+		}
+		if (cost < least_cost) {
+			least_cost = cost;
+			from = i;
+		}
+	}
+	return from;
+}
+
+size_t
+trellis_trace(const struct trellis_job *job, size_t n,
+	      struct trellis_turn *turns, unsigned *first_ret)
+{
+	const struct trellis_path *const path = job->path;
+	unsigned state = cheapest(n == 0 ? job->start : &path->costs[n - 1]);
+	ptrdiff_t use = (ptrdiff_t)n;
+	size_t count = 0;
+
+	while ((use = last_turn(path, (size_t)use, state)) >= 0) {
+		turns[count].use = (uint16_t)use;
+		turns[count++].state = (uint16_t)state;
+		state = origin(job->rules,
+			       use == 0 ? job->start : &path->costs[use - 1],
+			       job->classes[use], state);
+	}
+	*first_ret = state;
+	return count;
+}
