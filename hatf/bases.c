@@ -12,29 +12,42 @@
 #include "bases.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define REGION_COUNT 8
 
 /* A value adds at most so many ranges. */
 #define RANGES_PER_VALUE REGION_COUNT
 
+/* The lengths of 'costs_of_use'. */
+#define FITS_COUNT 5
+
+#define NO_KIND UINT32_MAX
+
 bool
 bases_init(struct bases *b, size_t value_count)
 {
-	/* Three at the start; and one that ends the others. */
-	const size_t max = RANGES_PER_VALUE * value_count + 4;
+	/* Three at the start. */
+	const size_t max = RANGES_PER_VALUE * value_count + 3;
 
 	/* Nearly all of this is never touched. */
 	b->ranges = malloc(max * sizeof(*b->ranges));
-	b->spare = malloc(max * sizeof(*b->spare));
-	return b->ranges != NULL && b->spare != NULL;
+	b->spare_ranges = malloc(max * sizeof(*b->spare_ranges));
+	b->costs = malloc(max * sizeof(*b->costs));
+	b->spare_costs = malloc(max * sizeof(*b->spare_costs));
+	b->kinds = malloc(FITS_COUNT * max * sizeof(*b->kinds));
+	return b->ranges != NULL && b->spare_ranges != NULL &&
+	       b->costs != NULL && b->spare_costs != NULL && b->kinds != NULL;
 }
 
 void
 bases_fini(struct bases *b)
 {
 	free(b->ranges);
-	free(b->spare);
+	free(b->spare_ranges);
+	free(b->costs);
+	free(b->spare_costs);
+	free(b->kinds);
 }
 
 void
@@ -44,8 +57,10 @@ bases_start(struct bases *b, bool any, uint64_t base,
 	b->any = any;
 	b->forbidden = *forbidden;
 	b->ranges[0].start = any ? 0 : base;
-	b->ranges[0].costs = COSTS_INFINITE;
+	b->ranges[0].kind = 0;
+	b->costs[0] = COSTS_INFINITE;
 	b->count = 1;
+	b->kind_count = 1;
 }
 
 void
@@ -58,31 +73,60 @@ bases_enter(struct bases *b, uint64_t base, const struct costs *costs)
 		return;
 	if (b->any && base != 0)
 		at = 1;
+	r[at].start = base;
+	r[at].kind = 1;
+	b->count = at + 1;
+	b->costs[1] = *costs;
+	b->kind_count = 2;
 	if (b->any && base != UINT64_MAX) {
 		r[at + 1].start = base + 1;
-		r[at + 1].costs = COSTS_INFINITE;
-		b->count = at + 2;
-	} else {
-		b->count = at + 1;
+		r[at + 1].kind = 0;
+		b->count++;
 	}
-	r[at].start = base;
-	r[at].costs = *costs;
+}
+
+/*
+ * The index of costs that are like those at 'kind': of some before it, or else
+ * 'kind' itself.  Some that are alike may be missed, which does no harm.
+ */
+static uint32_t
+find_alike(struct bases *b, uint32_t kind)
+{
+	const struct costs *const c = &b->costs[kind];
+	const cost4 mix = c->stored + c->empty * 7;
+	const uint32_t hash = (uint32_t)mix[0] + (uint32_t)mix[1] * 5 +
+			      (uint32_t)mix[2] * 25 + (uint32_t)mix[3] * 125;
+	struct bases_slot *const slot = &b->slots[hash % BASES_SLOT_COUNT];
+
+	if (slot->turn == b->turn && costs_equal(c, &b->costs[slot->kind]))
+		return slot->kind;
+	slot->turn = b->turn;
+	slot->kind = kind;
+	return kind;
 }
 
 void
 bases_switch(struct bases *b, const struct costs *entry)
 {
 	struct bases_range *const r = b->ranges;
+	uint32_t kind_count = 0;
 	size_t kept = 0;
 
+	b->turn++;
+	for (size_t i = 0; i < b->kind_count; i++) {
+		b->costs[kind_count] = costs_min(
+			costs_switch(b->costs[i], &b->forbidden), *entry);
+		b->kinds[i] = find_alike(b, kind_count);
+		kind_count += b->kinds[i] == kind_count;
+	}
+	b->kind_count = kind_count;
 	for (size_t i = 0; i < b->count; i++) {
-		const struct costs c = costs_min(
-			costs_switch(r[i].costs, &b->forbidden), *entry);
+		const uint32_t kind = b->kinds[r[i].kind];
 
-		if (kept != 0 && costs_equal(&c, &r[kept - 1].costs))
+		if (kept != 0 && kind == r[kept - 1].kind)
 			continue;
 		r[kept].start = r[i].start;
-		r[kept++].costs = c;
+		r[kept++].kind = kind;
 	}
 	b->count = kept;
 }
@@ -103,23 +147,34 @@ find_regions(uint64_t value, uint64_t *start)
 
 static const uint8_t region_fits[REGION_COUNT] = { 1, 2, 3, 4, 3, 2, 1, 0 };
 
-/* Append the costs after a value to the new ranges, and keep the best. */
-static inline void
-append(struct bases *b, struct bases_range *to, size_t index, uint64_t start,
-       const struct costs *before, unsigned fits)
+/* Make the costs of 'old' after a value; 'index' is the first range with them. */
+static uint32_t
+make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
 {
-	const struct costs c = costs_add(*before, costs_of_use[fits]);
+	const struct costs c = costs_add(b->costs[old], costs_of_use[fits]);
 	const cost4 cost = cost4_min(c.stored, c.empty);
 	const cost4 less = cost < b->best;
 
-	to[index].start = start;
-	to[index].costs = c;
 	b->best = (cost & less) | (b->best & ~less);
 	b->best_index = ((int32_t)index & less) | (b->best_index & ~less);
 	if (c.never < b->never) {
 		b->never = c.never;
 		b->never_index = (int32_t)index;
 	}
+	b->spare_costs[b->kind_count] = c;
+	return (uint32_t)b->kind_count++;
+}
+
+/* Append a range that begins at 'start' and had the costs 'old' so far. */
+static inline void
+append(struct bases *b, uint64_t start, uint32_t old, unsigned fits)
+{
+	uint32_t *const kind = &b->kinds[FITS_COUNT * old + fits];
+
+	if (*kind == NO_KIND)
+		*kind = make_kind(b, old, fits, b->count);
+	b->spare_ranges[b->count].start = start;
+	b->spare_ranges[b->count++].kind = *kind;
 }
 
 static unsigned
@@ -132,50 +187,59 @@ fits_at(uint64_t base, const uint64_t *start)
 	return 0;
 }
 
+/* Let the ranges and costs that have been made take the place of the old. */
+static void
+swap(struct bases *b)
+{
+	struct bases_range *const ranges = b->ranges;
+	struct costs *const costs = b->costs;
+
+	b->ranges = b->spare_ranges;
+	b->costs = b->spare_costs;
+	b->spare_ranges = ranges;
+	b->spare_costs = costs;
+}
+
 void
 bases_use(struct bases *b, uint64_t value)
 {
 	const struct bases_range *const r = b->ranges;
-	struct bases_range *const to = b->spare;
+	const size_t count = b->count;
 	uint64_t start[REGION_COUNT];
 	unsigned region = 0;
-	unsigned left = REGION_COUNT;
+	unsigned left = b->any ? REGION_COUNT : 0;
 	unsigned fits;
-	size_t count = 0;
 
-	b->best = COST4_INFINITE;
-	b->best_index = COST4_ZERO;
-	b->never = COST_INFINITE;
-	b->never_index = 0;
 	find_regions(value, start);
 	fits = fits_at(r[0].start, start);
-	if (!b->any)
-		left = 0;
 	/* Of the regions in order of 'start', the first is one behind 0. */
 	for (unsigned i = 1; i < REGION_COUNT; i++)
 		if (start[i] < start[i - 1])
 			region = i;
-	for (size_t i = 0; i < b->count; i++) {
-		uint64_t from = r[i].start;
-
-		while (left != 0 && start[region] <= from) {
+	memset(b->kinds, NO_KIND & 0xff,
+	       FITS_COUNT * b->kind_count * sizeof(*b->kinds));
+	b->best = COST4_INFINITE;
+	b->best_index = COST4_ZERO;
+	b->never = COST_INFINITE;
+	b->never_index = 0;
+	b->count = 0;
+	b->kind_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		while (left != 0 && start[region] <= r[i].start) {
 			fits = region_fits[region];
 			region = (region + 1) % REGION_COUNT;
 			left--;
 		}
-		append(b, to, count++, from, &r[i].costs, fits);
+		append(b, r[i].start, r[i].kind, fits);
 		while (left != 0 &&
-		       (i + 1 == b->count || start[region] < r[i + 1].start)) {
+		       (i + 1 == count || start[region] < r[i + 1].start)) {
 			fits = region_fits[region];
-			append(b, to, count++, start[region], &r[i].costs,
-			       fits);
+			append(b, start[region], r[i].kind, fits);
 			region = (region + 1) % REGION_COUNT;
 			left--;
 		}
 	}
-	b->spare = b->ranges;
-	b->ranges = to;
-	b->count = count;
+	swap(b);
 }
 
 uint64_t

@@ -6,9 +6,9 @@
  * of them: a value splits the bases into those that it is within 1, 2, 4 bytes
  * of, and since any base costs at most a metadata record more than the best
  * state of all, a range that has not been of use lately soon costs what its
- * neighbours do.  So the costs are kept by range, exactly, and the ranges are
- * few: some tens for an address, more only if many small regions are returned
- * to time and again.
+ * neighbours do.  So the costs are kept by range, exactly.  Most of the time
+ * there are about ten ranges; a thousand if many small regions have once been of
+ * the same use, but then few different costs, which the ranges share.
  */
 #ifndef HATF_BASES_H
 #define HATF_BASES_H
@@ -19,15 +19,27 @@
 
 struct bases_range {
 	uint64_t start; /* the first base; the last is before the next range */
-	struct costs costs;
+	uint32_t kind;	/* its costs, as an index of 'costs' */
 };
 
+/* Where costs with some hash are, if 'turn' is this one. */
+struct bases_slot {
+	uint64_t turn;
+	uint32_t kind;
+};
+
+#define BASES_SLOT_COUNT 256
+
 struct bases {
-	struct bases_range *ranges, *spare; /* in order of 'start' */
-	size_t count;
 	bool any; /* all bases; else only the one that 'ranges' has */
 	struct costs forbidden;
-	/* The least of 'costs' by last width, and where: see bases_use(). */
+	struct bases_range *ranges, *spare_ranges; /* in order of 'start' */
+	struct costs *costs, *spare_costs;
+	size_t count, kind_count;
+	uint32_t *kinds; /* new ones by old ones */
+	struct bases_slot slots[BASES_SLOT_COUNT];
+	uint64_t turn;
+	/* The least costs by last width, and which range has them. */
 	cost4 best, best_index;
 	int32_t never, never_index;
 };
@@ -57,6 +69,12 @@ void bases_switch(struct bases *b, const struct costs *entry);
  * of all ranges, and the indices say which range has them.
  */
 void bases_use(struct bases *b, uint64_t value);
+
+static inline const struct costs *
+bases_costs(const struct bases *b, size_t index)
+{
+	return &b->costs[b->ranges[index].kind];
+}
 
 /* The base with most zero bits at its end, of a range; from 'first' to 'last'. */
 uint64_t bases_pick(const struct bases *b, size_t index);

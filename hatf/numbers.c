@@ -155,7 +155,7 @@ gap_note_bases(struct numbers_gap *g, const struct bases *b)
 {
 	for (unsigned i = 0; i < NUMBERS_NEVER; i++) {
 		const size_t index = (size_t)b->best_index[i];
-		const struct costs *const c = &b->ranges[index].costs;
+		const struct costs *const c = bases_costs(b, index);
 
 		if (b->best[i] >= g->cost[i])
 			continue;
@@ -313,7 +313,8 @@ struct still {
 	cost4 cost;
 	int32_t never;
 	size_t range_count;
-	struct bases_range ranges[STILL_RANGES];
+	uint64_t starts[STILL_RANGES];
+	struct costs ranges[STILL_RANGES];
 };
 
 /* How many uses of the same value there are between two looks. */
@@ -327,8 +328,10 @@ still_save(struct still *s, const struct numbers *n, const struct course *c,
 	s->cost = g->cost;
 	s->never = g->never;
 	s->range_count = n->bases.count;
-	for (size_t i = 0; i < n->bases.count && i < STILL_RANGES; i++)
-		s->ranges[i] = n->bases.ranges[i];
+	for (size_t i = 0; i < n->bases.count && i < STILL_RANGES; i++) {
+		s->starts[i] = n->bases.ranges[i].start;
+		s->ranges[i] = *bases_costs(&n->bases, i);
+	}
 }
 
 static bool
@@ -346,9 +349,8 @@ still_is_same(const struct still *s, const struct numbers *n,
 		    costs_equal(&s->course.regular, &c->regular);
 
 	for (size_t i = 0; same && i < s->range_count; i++)
-		same = s->ranges[i].start == n->bases.ranges[i].start &&
-		       costs_equal(&s->ranges[i].costs,
-				   &n->bases.ranges[i].costs);
+		same = s->starts[i] == n->bases.ranges[i].start &&
+		       costs_equal(&s->ranges[i], bases_costs(&n->bases, i));
 	return same;
 }
 
