@@ -323,9 +323,10 @@ HATF_API const char *hatf_format_of_path(const char *path,
 
 /*
  * The n-th way of placing metadata, from 0; NULL if there are not so many.  The
- * first is "online", the recorder's; the last "optimum", the smallest that HATF
- * 1.0 can be.  What is between them are the techniques of the paper's section
- * 3.3.  All but "online" hold back 32768 records, take about 64 MiB of memory,
+ * first is "online", the recorder's; then come the techniques of the paper's section
+ * 3.3, then "optimum", the fewest bytes that HATF 1.0 can have, and last "smallest",
+ * which compresses each block in a few of these ways and keeps the smallest; of a
+ * plain trace it is the optimum.  All but "online" hold back 32768 records, take about 64 MiB of memory,
  * and some microseconds a record.
  */
 HATF_API const char *hatf_placement_name(unsigned idx);

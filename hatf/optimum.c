@@ -54,6 +54,12 @@ optimum_free(struct optimum *o)
 	free(o);
 }
 
+void
+optimum_choose(struct optimum *o, const struct technique *technique)
+{
+	o->technique = technique;
+}
+
 static uint64_t
 value_of(const struct hatf_record *rec, unsigned field)
 {

@@ -28,6 +28,9 @@ struct optimum;
 struct optimum *optimum_new(const struct technique *technique);
 void optimum_free(struct optimum *o);
 
+/* Another technique, from the next window on. */
+void optimum_choose(struct optimum *o, const struct technique *technique);
+
 /*
  * A 'place_fn' (place.h) with a 'struct optimum' as context, for windows of at
  * most OPTIMUM_WINDOW records.  What 'cap' leaves undecided is decided the same

@@ -54,6 +54,9 @@ struct technique {
 	bool any_attributes; /* else one width for all of a block */
 };
 
+/* No technique, but a choice of some for each block: trial.h. */
+#define SMALLEST "smallest"
+
 /* By name; NULL if there is none.  hatf_placement_name() lists them. */
 const struct technique *technique_find(const char *name);
 

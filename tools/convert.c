@@ -37,7 +37,7 @@ static const struct opt options[] = {
 	  "comment; with commas between them" },
 	{ "placement", 'm', "NAME",
 	  "hatf: place metadata this way: online (default),\n"
-	  "optimum, or a technique of the paper" },
+	  "optimum, smallest, or a technique of the paper" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ NULL, 0, NULL, NULL },
 };

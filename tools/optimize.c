@@ -26,7 +26,7 @@ static const struct opt options[] = {
 	{ "jobs", 'j', "N", "decompress IN with N threads" },
 	{ "level", 'l', "N", "compress with level N, 1 (fast) to 12 (small)" },
 	{ "placement", 'm', "NAME",
-	  "place the metadata this way instead of as 'optimum'" },
+	  "place the metadata this way instead of as 'smallest'" },
 	{ "plain", 'p', NULL,
 	  "do not compress; OUT's name tells it too: .hatf" },
 	{ NULL, 0, NULL, NULL },
@@ -37,11 +37,14 @@ static const struct opt_page page = {
 	"[OPTIONS] IN OUT",
 	"Write the trace IN again as OUT, in HATF, with its metadata where it "
 	"makes the\n"
-	"trace smallest, and print the bytes before and after.  NAME is online "
+	"file smallest, and print the bytes before and after.  NAME is online "
 	"(what the\n"
-	"recorder does), optimum, or a technique of the paper that defines "
-	"HATF: naive,\n"
-	"small-size, same-size, combined-size, base-offset-1, base-offset-2,\n"
+	"recorder does), optimum (the fewest bytes before compression), "
+	"smallest (for\n"
+	"each block what is smallest after it), or a technique of the paper "
+	"that defines\n"
+	"HATF: naive, small-size, same-size, combined-size, base-offset-1, "
+	"base-offset-2,\n"
 	"best-base-offset, stride, or best.  '-' is standard input or output; "
 	"then\n"
 	"nothing else is printed.\n",
@@ -117,7 +120,7 @@ int
 command_optimize(int argc, char **argv)
 {
 	struct rewrite r = {
-		.options = { .format = "hatf", .placement = "optimum" },
+		.options = { .format = "hatf", .placement = "smallest" },
 	};
 	struct hatf_reader_stats written;
 	int exit_status = EXIT_FINE;

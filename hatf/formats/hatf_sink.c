@@ -16,6 +16,7 @@
 #include "encoder.h"
 #include "optimum.h"
 #include "squeeze.h"
+#include "trial.h"
 
 #include <stdlib.h>
 
@@ -32,7 +33,19 @@ struct hatf {
 	void *window;		 /* the encoder's */
 	uint8_t *member;	 /* deflate_bound(buf_nbytes); NULL if plain */
 	struct squeeze *squeeze; /* NULL if plain */
+	bool smallest;		 /* the placement SMALLEST */
+	struct trial *trial;	 /* NULL: it is 'planner' that places */
 };
+
+/* Let the buffer have all records so far. */
+static void
+place(struct hatf *h)
+{
+	if (h->trial != NULL)
+		trial_flush(h->trial, &h->encoder);
+	else
+		encoder_flush(&h->encoder);
+}
 
 /* Write what the buffer holds, as one member unless the trace is plain. */
 static enum hatf_status
@@ -41,6 +54,7 @@ flush(struct sink *s)
 	struct hatf *const h = s->ctx;
 	struct encoder *const e = &h->encoder;
 
+	place(h);
 	encoder_end(e);
 	if (e->used == 0)
 		return HATF_OK;
@@ -123,7 +137,7 @@ put_trailer(struct sink *s)
 	char buf[SINK_TRAILER_MAX];
 	struct text t;
 
-	encoder_flush(e);
+	place(h);
 	text_init(&t, buf, sizeof(buf));
 	sink_trailer(s, &t);
 	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);
@@ -164,7 +178,10 @@ allocate(struct sink *s)
 	h->squeeze = squeeze_open(level(s));
 	if (h->member == NULL || h->squeeze == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
-	return HATF_OK;
+	if (!h->smallest)
+		return HATF_OK;
+	h->trial = trial_new(h->offline.context, h->squeeze, h->buf_nbytes);
+	return h->trial != NULL ? HATF_OK : sink_fail(s, HATF_NO_MEMORY, NULL);
 }
 
 /* Prepare the placement that was asked for. */
@@ -177,7 +194,11 @@ choose_planner(struct sink *s)
 	if (name == NULL || strcmp(name, "online") == 0)
 		return HATF_OK;
 
-	const struct technique *const technique = technique_find(name);
+	/* Nothing is smaller than the optimum if it is not compressed. */
+	h->smallest = strcmp(name, SMALLEST) == 0;
+
+	const struct technique *const technique =
+		technique_find(h->smallest ? "optimum" : name);
 
 	if (technique == NULL)
 		return sink_fail(s, HATF_LIMIT, "placement");
@@ -220,6 +241,7 @@ close_sink(struct sink *s)
 
 	if (h == NULL)
 		return;
+	trial_free(h->trial);
 	optimum_free(h->offline.context);
 	free(h->buf);
 	free(h->window);

@@ -22,8 +22,8 @@
 #define STREAM_MAX   (16 * 1024 * 1024)
 
 /* What holds for these holds for those between them. */
-static const char *const placements[] = { "online", "naive", "best",
-					  "optimum" };
+static const char *const placements[] = { "online", "naive", "best", "optimum",
+					  "smallest" };
 #define PLACEMENT_COUNT (int)(sizeof(placements) / sizeof(placements[0]))
 
 static char path[64];
@@ -478,7 +478,8 @@ START_TEST(placements_have_names)
 {
 	ck_assert_str_eq(hatf_placement_name(0), "online");
 	ck_assert_str_eq(hatf_placement_name(10), "optimum");
-	ck_assert_ptr_null(hatf_placement_name(11));
+	ck_assert_str_eq(hatf_placement_name(11), "smallest");
+	ck_assert_ptr_null(hatf_placement_name(12));
 }
 END_TEST
 

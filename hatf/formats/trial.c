@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trial.c - see trial.h
+ *
+ * What a technique makes of the window is in the encoder and its buffer.  Both
+ * are set back before the next one; of the best so far there is a copy.
+ */
+#include "trial.h"
+
+#include "deflate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Those that were the smallest for some program, the usual winner first. */
+static const char *const names[] = { "small-size", "optimum", "best", "naive" };
+#define TECHNIQUE_COUNT (sizeof(names) / sizeof(names[0]))
+
+struct trial {
+	struct optimum *optimum;
+	const struct technique *techniques[TECHNIQUE_COUNT];
+	struct squeeze *squeeze;
+	size_t member_cap;
+	uint8_t *member; /* member_cap */
+	uint8_t *best;	 /* the buffer after the best technique */
+};
+
+struct trial *
+trial_new(struct optimum *optimum, struct squeeze *squeeze, size_t buf_nbytes)
+{
+	struct trial *const t = calloc(1, sizeof(*t));
+
+	if (t == NULL)
+		return NULL;
+	t->optimum = optimum;
+	t->squeeze = squeeze;
+	for (size_t i = 0; i < TECHNIQUE_COUNT; i++)
+		t->techniques[i] = technique_find(names[i]);
+	t->member_cap = deflate_bound(buf_nbytes);
+	t->member = malloc(t->member_cap);
+	t->best = malloc(buf_nbytes);
+	if (t->member != NULL && t->best != NULL)
+		return t;
+	trial_free(t);
+	return NULL;
+}
+
+void
+trial_free(struct trial *t)
+{
+	if (t == NULL)
+		return;
+	free(t->member);
+	free(t->best);
+	free(t);
+}
+
+void
+trial_flush(struct trial *t, struct encoder *e)
+{
+	const struct encoder before = *e;
+	struct encoder after = *e;
+	size_t least = SIZE_MAX;
+
+	for (size_t i = 0; i < TECHNIQUE_COUNT; i++) {
+		*e = before;
+		optimum_choose(t->optimum, t->techniques[i]);
+		encoder_flush(e);
+
+		const size_t nbytes = squeeze_member(
+			t->squeeze, e->buf, e->used, t->member, t->member_cap);
+
+		if (nbytes >= least)
+			continue;
+		least = nbytes;
+		after = *e;
+		memcpy(t->best, e->buf, e->used);
+	}
+	*e = after;
+	memcpy(e->buf, t->best, e->used);
+}
