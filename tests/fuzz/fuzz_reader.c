@@ -290,7 +290,10 @@ check_compressed(const uint8_t *data, size_t nbytes, uint64_t seed,
 		check_same(plain, other, 0);
 }
 
-/* Threads that inflate must change nothing. */
+/*
+ * Threads that inflate must change nothing but how far the file has been read
+ * when it turns out to be bad.
+ */
 static void
 check_jobs(int fd, const struct outcome *got, struct outcome *other)
 {
@@ -299,8 +302,6 @@ check_jobs(int fd, const struct outcome *got, struct outcome *other)
 	if (got->opened != HATF_OK)
 		return;
 	check_same(got, other, 0);
-	fuzz_check(got->err.status == HATF_OK ||
-		   got->stats.file_nbytes == other->stats.file_nbytes);
 }
 
 /*
