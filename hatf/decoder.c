@@ -68,12 +68,12 @@ is_unusual(const struct layout_field *f, unsigned field)
 {
 	switch (field) {
 	case HATF_FIELD_SIZE:
-		return f->sign != 0 || f->follows;
+		return f->follows && (f->nbytes != 0 || f->step != 0);
 	case HATF_FIELD_ADDRESS:
 	case HATF_FIELD_ATTRIBUTES:
 		return false;
 	default:
-		return f->nbytes != 0 || f->follows;
+		return f->nbytes != 0 || (f->follows && f->step != 0);
 	}
 }
 
@@ -369,6 +369,13 @@ lane_close(const struct lane *l, struct layout_field *f)
 	f->origin = l->bias + l->sign;
 }
 
+/* The number at 'p' of a field that does not follow. */
+static inline uint64_t
+lane_value(const struct lane *l, const uint8_t *p)
+{
+	return l->bias + ((get_be64(p) >> l->shift & l->mask) ^ l->sign);
+}
+
 /* The number at 'p' if 'there' is all ones, or 0 if that is 0. */
 static inline uint64_t
 lane_take(struct lane *l, const uint8_t *p, uint64_t there)
@@ -500,19 +507,21 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Like decode_run(), while d->unusual is 0, as it is in most of a trace by one
- * thread: what differs from record to record is the tag, the size, which is not
- * signed and does not follow, the address, and the attributes if it
- * 'has_attributes', which is constant for each copy.
+ * Like decode_run(), while d->unusual has at most the time, as in nearly all of a
+ * trace by one thread: what differs from record to record is the tag, the size,
+ * which does not follow, the address, and the time and
+ * attributes if it 'has_time' and 'has_attributes', constants for each copy.
  */
 static inline __attribute__((always_inline)) size_t
 decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 		 struct hatf_record *records, size_t max,
-		 struct announcers *announcers, const bool has_attributes)
+		 struct announcers *announcers, const bool has_time,
+		 const bool has_attributes)
 {
 	struct layout_field *const f = d->layout.field;
 	struct lane size = lane_open(&f[HATF_FIELD_SIZE]);
 	struct lane address = lane_open(&f[HATF_FIELD_ADDRESS]);
+	struct lane time = lane_open(&f[HATF_FIELD_TIME]);
 	const uint64_t offset = d->offset - (uintptr_t)*next;
 	const uint8_t *const last = end - RUN_RECORD_NBYTES;
 	const size_t length_nbytes = d->extra_nbytes == LENGTH_V1;
@@ -533,9 +542,7 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 		*rec = d->blank;
 		rec->tag = (uint8_t)tag;
 		rec->offset = offset + (uintptr_t)p;
-		rec->size = (size.bias +
-			     (get_be64(p + 1) >> size.shift & size.mask)) &
-			    is_alloc;
+		rec->size = lane_value(&size, p + 1) & is_alloc;
 		q = p + 1 + (is_alloc & size.nbytes);
 		if (tag > HATF_FREE) {
 			rec->old_address = lane_take(&address, q, UINT64_MAX);
@@ -548,6 +555,10 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 		free_count += is_alloc + 1;
 		rec->address = lane_take(&address, q, UINT64_MAX);
 		p = q + address.nbytes;
+		if (has_time) {
+			rec->time = lane_take(&time, p, UINT64_MAX);
+			p += time.nbytes;
+		}
 		if (has_attributes) {
 			p += length_nbytes;
 
@@ -558,6 +569,8 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 			p += extra;
 		}
 	}
+	if (has_time)
+		lane_close(&time, &f[HATF_FIELD_TIME]);
 	lane_close(&address, &f[HATF_FIELD_ADDRESS]);
 	d->tag_count[HATF_ALLOC] += n - free_count - realloc_count;
 	d->tag_count[HATF_FREE] += free_count;
@@ -638,14 +651,17 @@ decode_any_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	announcers.count = 0;
 	if (max > RUN_MAX)
 		max = RUN_MAX;
-	if (d->unusual != 0)
-		n = decode_run(d, next, end, records, max, &announcers);
-	else if (d->extra_nbytes != 0)
+	if (d->unusual == 0 && d->extra_nbytes == 0)
 		n = decode_plain_run(d, next, end, records, max, &announcers,
-				     true);
+				     false, false);
+	else if (d->unusual == 0)
+		n = decode_plain_run(d, next, end, records, max, &announcers,
+				     false, true);
+	else if (d->unusual == 1u << HATF_FIELD_TIME)
+		n = decode_plain_run(d, next, end, records, max, &announcers,
+				     true, true);
 	else
-		n = decode_plain_run(d, next, end, records, max, &announcers,
-				     false);
+		n = decode_run(d, next, end, records, max, &announcers);
 	count_run(d, records, n, &announcers);
 	return n;
 }
