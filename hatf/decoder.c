@@ -396,6 +396,15 @@ struct announcers {
 	uint16_t idx[RUN_MAX];
 };
 
+/* Count the realloc that is record 'n' of a run. */
+static inline void
+note_realloc(struct decoder *d, unsigned tag, size_t n, struct announcers *a)
+{
+	a->idx[a->count] = (uint16_t)n;
+	a->count += tag > HATF_REALLOC_NO_ALLOC;
+	d->tag_count[tag]++;
+}
+
 /* The state of a run, in registers as far as they go. */
 struct run {
 	struct lane size, address, thread, heap, time;
@@ -485,10 +494,7 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 				lane_take(&run.address, q, UINT64_MAX);
 			q += run.address.nbytes;
 			p += run.address.nbytes;
-			if (tag > HATF_REALLOC_NO_ALLOC)
-				announcers->idx[announcers->count++] =
-					(uint16_t)n;
-			d->tag_count[tag]++;
+			note_realloc(d, tag, n, announcers);
 			run.realloc_count++;
 		}
 		run.sized_count -= has_size;
@@ -547,9 +553,7 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 		if (tag > HATF_FREE) {
 			rec->old_address = lane_take(&address, q, UINT64_MAX);
 			q += address.nbytes;
-			announcers->idx[announcers->count] = (uint16_t)n;
-			announcers->count += tag > HATF_REALLOC_NO_ALLOC;
-			d->tag_count[tag]++;
+			note_realloc(d, (unsigned)tag, n, announcers);
 			realloc_count++;
 		}
 		free_count += is_alloc + 1;
