@@ -326,7 +326,7 @@ HATF_API const char *hatf_format_of_path(const char *path,
  * first is "online", the recorder's; then come the techniques of the paper's section
  * 3.3, then "optimum", the fewest bytes that HATF 1.0 can have, and last "smallest",
  * which compresses each block in a few of these ways and keeps the smallest; of a
- * plain trace it is the optimum.  All but "online" hold back 32768 records, take about 64 MiB of memory,
+ * plain trace it is the optimum.  All but "online" hold back 32768 records, take up to 64 MiB of memory,
  * and some microseconds a record.
  */
 HATF_API const char *hatf_placement_name(unsigned idx);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those that were the smallest for some program, the usual winner first. */
+/* Those that were the smallest for some program; last comes "online". */
 static const char *const names[] = { "small-size", "optimum", "best", "naive" };
 #define TECHNIQUE_COUNT (sizeof(names) / sizeof(names[0]))
 
@@ -55,6 +55,22 @@ trial_free(struct trial *t)
 	free(t);
 }
 
+/* Empty the window by the n-th way. */
+static void
+flush(struct trial *t, struct encoder *e, size_t n)
+{
+	const struct place_planner planner = e->planner;
+
+	if (n < TECHNIQUE_COUNT) {
+		optimum_choose(t->optimum, t->techniques[n]);
+	} else {
+		e->planner.plan = place_window;
+		e->planner.context = &e->place;
+	}
+	encoder_flush(e);
+	e->planner = planner;
+}
+
 void
 trial_flush(struct trial *t, struct encoder *e)
 {
@@ -62,10 +78,9 @@ trial_flush(struct trial *t, struct encoder *e)
 	struct encoder after = *e;
 	size_t least = SIZE_MAX;
 
-	for (size_t i = 0; i < TECHNIQUE_COUNT; i++) {
+	for (size_t i = 0; i <= TECHNIQUE_COUNT; i++) {
 		*e = before;
-		optimum_choose(t->optimum, t->techniques[i]);
-		encoder_flush(e);
+		flush(t, e, i);
 
 		const size_t nbytes = squeeze_member(
 			t->squeeze, e->buf, e->used, t->member, t->member_cap);

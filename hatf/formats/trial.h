@@ -5,8 +5,8 @@
  * The fewest bytes of HATF are not the fewest of a gzip member: what a dense
  * placement saves, a compressor may have found by itself, and metadata in
  * between hides repetition from it.  Which one wins depends on the program, so
- * each of a few techniques is tried on each block, and the smallest member
- * stays.  Blocks need nothing from each other, so they may differ.
+ * each of a few techniques, and what the recorder does, is tried on each block, and
+ * the smallest member stays.  Blocks need nothing from each other, so they may differ.
  */
 #ifndef HATF_TRIAL_H
 #define HATF_TRIAL_H

@@ -51,7 +51,7 @@ cmp optimum.hatf small.hatf || fail 'plain: the default is not the optimum'
 
 # Of one block, the smallest file is the least of those that it is chosen from.
 least=
-for placement in small-size optimum best naive; do
+for placement in small-size optimum best naive online; do
 	"$HATF" optimize --placement $placement all.hatf x.hatf.gz >out
 	size=$(stat -c %s x.hatf.gz)
 	[ -n "$least" ] && [ "$least" -lt "$size" ] || least=$size
