@@ -22,6 +22,9 @@
 #define SMALL_ATTRIBUTES 4096
 #define LARGE_ATTRIBUTES (600 * 1024)
 
+/* With 0, the default. */
+#define LEVEL_COUNT(format) (strcmp(format, "hatf") == 0 ? 13 : 10)
+
 #define OPTIONS_NBYTES 4
 #define BATCH_MAX      64
 
@@ -64,7 +67,7 @@ choose(const uint8_t *data)
 	return (struct choice){
 		.options = { .plain = data[0] & 1,
 			     .bare = data[0] >> 1 & 1,
-			     .level = data[3] % 128 % 10,
+			     .level = data[3] % 128 % LEVEL_COUNT(format),
 			     .header = data[0] & 16 ? "x=y\nz=\\x0a\n" : NULL,
 			     .incomplete = data[0] >> 5 & 1,
 			     .drop = data[0] & 64 ? data[2] : 0,
