@@ -262,8 +262,7 @@ put_begin(struct output *o, const struct episode *e)
 	const bool begins_block = o->numbers->restart && e->start == 0;
 	const bool is_held = numbers_is_held(e->interpretation);
 	const unsigned last = numbers_last(e->lane);
-	const bool sets_last =
-		begins_block ? last != NUMBERS_NEVER : last != e->last;
+	const bool sets_last = begins_block || last != e->last;
 
 	/* Under default and stride, no width may be written. */
 	if (is_held && sets_last) {
@@ -321,7 +320,6 @@ episodes_put_none(const struct numbers *n, struct place_change *changes)
 	if (!n->restart)
 		return 0;
 	put(&o, 0, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0, 0);
-	if (last_width != 0)
-		put(&o, 0, HATF_SET_FIELD_SIZE, last_width, 0, 0);
+	put(&o, 0, HATF_SET_FIELD_SIZE, last_width == 0 ? 1 : last_width, 0, 0);
 	return (size_t)(o.next - changes);
 }

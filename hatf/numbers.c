@@ -86,8 +86,8 @@ static const int32_t entry_cost[] = {
 
 /*
  * Where a block begins, the last width has to be set too, also if the state has
- * width 0; unless there never was one, which a reader that begins there agrees
- * on.
+ * width 0, and whatever it was: what a block costs must not depend on those
+ * before it, or the best of each would not be the best of all.
  */
 struct costs
 numbers_begin(const struct numbers *n, size_t i, unsigned interpretation)
@@ -98,13 +98,9 @@ numbers_begin(const struct numbers *n, size_t i, unsigned interpretation)
 	struct costs c = COSTS_INFINITE;
 
 	if (i == 0 && n->restart) {
-		const int32_t both = cost + 2 * COST_WIDTH;
-
 		if (stores)
 			c.stored = COST4_ZERO + cost + COST_WIDTH;
-		c.empty = COST4_ZERO + both;
-		if (n->state->last_width == 0)
-			c.never = cost;
+		c.empty = COST4_ZERO + cost + 2 * COST_WIDTH;
 	} else {
 		const cost4 never = COST4_ZERO + g->never;
 		const cost4 least = cost4_min(cost4_least(g->cost), never);

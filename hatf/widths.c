@@ -79,7 +79,7 @@ overhead(unsigned state, uint32_t nbytes)
 
 /*
  * From OUTSIDE to each state.  To begin a block: "none", then the width; and
- * before a width of 0 another one, as a last width, unless there never was one.
+ * before a width of 0 another one, as a last width.
  * From "default": "none", which restores the last width.
  */
 static void
@@ -94,7 +94,7 @@ entry_costs(const struct layout_field *f, bool restart, int32_t *cost)
 			cost[i] += COST_WIDTH;
 	}
 	if (restart)
-		cost[0] += f->last_width == 0 ? -COST_WIDTH : COST_WIDTH;
+		cost[0] += COST_WIDTH;
 }
 
 static unsigned
@@ -170,9 +170,9 @@ put_entry(struct place_change *out, const struct layout_field *f, bool restart,
 			  HATF_NONE);
 		now = f->last_width;
 	}
-	if (restart && width == 0 && now != 0)
-		out = put(out, before, HATF_SET_FIELD_SIZE, now);
-	if (width != now || (restart && width != 0))
+	if (restart && width == 0)
+		out = put(out, before, HATF_SET_FIELD_SIZE, now == 0 ? 1 : now);
+	if (width != now || restart)
 		out = put(out, before, HATF_SET_FIELD_SIZE, width);
 	return out;
 }
