@@ -166,7 +166,13 @@ for name in "${targets[@]}"; do
 	echo "== $mode $name"
 	case $mode in
 	minimise) minimise "$name" ;;
-	*) "fuzz_$mode" "$name" || status=1 ;;
+	*)
+		if "fuzz_$mode" "$name"; then
+			echo "no finding"
+		else
+			status=1
+		fi
+		;;
 	esac
 done
 exit $status
