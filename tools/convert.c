@@ -64,7 +64,7 @@ static const struct opt_page page = {
 
 struct convert {
 	struct rewrite rewrite;
-	bool gzip, plain;
+	bool gzip, plain, has_level;
 };
 
 /* Words with commas between them. */
@@ -119,6 +119,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		if (!opt_parse_u64("--level", value, &n))
 			return false;
 		o->level = n < INT_MAX ? (int)n : INT_MAX;
+		c->has_level = true;
 		return true;
 	case OPT_PLACEMENT:
 		return opt_parse_placement(value, &o->placement);
@@ -144,6 +145,28 @@ complete_options(struct convert *c)
 	return o->format != NULL;
 }
 
+/* What makes sense for some formats only; returns the exit status. */
+static int
+check_options(const struct convert *c)
+{
+	const struct hatf_writer_options *const o = &c->rewrite.options;
+	const bool is_hatf = strcmp(o->format, "hatf") == 0;
+	const int level_max = is_hatf ? 12 : 9;
+
+	if (o->placement != NULL && !is_hatf)
+		return opt_complain(&page, "--placement: not for format %s",
+				    o->format);
+	if (!c->has_level)
+		return EXIT_FINE;
+	if (o->plain)
+		return opt_complain(&page, "--level: OUT is not compressed");
+	if (o->level < 1 || o->level > level_max)
+		return opt_complain(&page,
+				    "--level: want 1 to %d for format %s",
+				    level_max, o->format);
+	return EXIT_FINE;
+}
+
 int
 command_convert(int argc, char **argv)
 {
@@ -166,5 +189,7 @@ command_convert(int argc, char **argv)
 				    "'%s' does not tell a format: --to is "
 				    "wanted",
 				    c.rewrite.out);
-	return rewrite_trace(&c.rewrite);
+	exit_status = check_options(&c);
+	return exit_status == EXIT_FINE ? rewrite_trace(&c.rewrite)
+					: exit_status;
 }

@@ -26,8 +26,8 @@ enum {
 static const struct opt options[] = {
 	{ "meta", 'm', NULL,
 	  "show comments and metadata too, and byte offsets" },
-	{ "from", 'f', "N", "begin with data record N (the first is 0)" },
-	{ "count", 'n', "N", "stop after N data records" },
+	{ "from", 'f', "N", "begin with record NUMBER N (the first is 0)" },
+	{ "count", 'n', "N", "stop after N records, metadata not counted" },
 	{ "format", 't', "FORMAT",
 	  "text (as above), ascii, csv, json, or any other format\n"
 	  "of 'hatf convert'" },
@@ -40,10 +40,13 @@ static const struct opt_page page = {
 	"[OPTIONS] FILE",
 	"Print the records of a trace, one a line:\n\n"
 	"  NUMBER NAME KEY=VALUE...\n\n"
-	"NUMBER counts data records, comments among them.  FILE is in any "
-	"format "
-	"that\n"
-	"'hatf convert' knows, gzip'ed or not; '-' is standard input.\n",
+	"NUMBER counts every record but metadata, also comments that are not "
+	"shown, so\n"
+	"that the same event has other numbers in other formats; to compare, "
+	"use csv or\n"
+	"json.  FILE is in any format that 'hatf convert' knows, gzip'ed or "
+	"not; '-' is\n"
+	"standard input.\n",
 	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
 	"wrong\n"
 	"usage.\n",
@@ -53,8 +56,8 @@ static const struct opt_page page = {
 
 struct dump {
 	struct out *out;
-	uint64_t from, count; /* data records */
-	uint64_t number;      /* of the next data record */
+	uint64_t from, count; /* records but metadata */
+	uint64_t number;      /* of the next of these */
 	bool meta;
 	unsigned flags;		    /* of hatf_reader_open() */
 	bool ours;		    /* attributes are FORMAT.md's */
@@ -403,10 +406,12 @@ dump_file(struct dump *d, const char *path)
 static bool
 take_format(struct dump *d, const char *value)
 {
-	d->format = NULL;
-	if (strcmp(value, "text") == 0)
-		return true;
-	return opt_parse_format("--format", value, &d->format);
+	const char *names[16] = { "text" };
+
+	for (unsigned i = 1; i + 1 < sizeof(names) / sizeof(names[0]); i++)
+		names[i] = hatf_format_name(i - 1);
+	d->format = strcmp(value, "text") == 0 ? NULL : value;
+	return opt_parse_word("--format", value, names);
 }
 
 static bool

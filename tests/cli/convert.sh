@@ -162,6 +162,26 @@ run bash -c "$HATF"' dump --format ascii all.hatf | awk '\''$1 == 0 { b[$4] += $
 check awk "$(cat out)" '188 15'
 run bash -c "$HATF"' dump --format ascii all.hatf | perl -lane '\''print if $F[0] > 1'\'' | '"$HATF"' convert --from ascii - kept.hatf && '"$HATF"' dump kept.hatf'
 check 'filtered: last' "$(tail -1 out)" '7 destroyThread thread=1 time=4294967295'
+
+# The script in hatf-convert(1) leaves a trace that can have happened.
+sed -n '/^A trace without the blocks/,/^\.Ed/p' "$CLI/../../tools/man/hatf-convert.1" |
+	sed -n '/^\.Bd/,/^\.Ed/p' | sed '/^\./d; s/^\$ //' >example.sh
+cp all.hatf app.hatf.gz
+run env PATH="$BUILD:$PATH" sh example.sh
+check_status 'example' 0
+run "$HATF" verify large.hatf.gz
+check_status 'example: verify' 0
+run "$HATF" dump --format ascii large.hatf.gz
+check_text 'example' out <<'END'
+10 HATF ascii thread heap time attributes
+0 64 0x7ffff7a01230 0 0 18 01
+0 100 0x559000 0 0 20
+8 1 0 21 420081026122
+6 1 3 23
+7 1 3 26
+9 1 0 4294967295
+END
+
 if command -v jq >/dev/null; then
 	check jq "$("$HATF" dump --format json all.hatf |
 		jq -s 'map(select(.tag == "alloc").size) | add')" 203
@@ -216,8 +236,19 @@ refused "--placement: unknown: 'magic' *" 2 --placement magic all.hatf x.hatf
 refused "--jobs: not a number: '-1' *" 2 --jobs -1 all.hatf x.hatf
 refused "--jobs: too many: '65' *" 2 --jobs 65 all.hatf x.hatf
 refused '--gzip and --plain exclude each other*' 2 --gzip --plain all.hatf x.csv
-refused '--level: not for format hatf' 2 --gzip --level 99 all.hatf x.hatf
-refused '--level: not for format csv' 2 --level 10 all.hatf x.csv.gz
+refused '--level: want 1 to 12 for format hatf *' 2 --level 99 all.hatf x.hatf.gz
+refused '--level: want 1 to 12 for format hatf *' 2 --level 0 all.hatf x.hatf.gz
+refused '--level: want 1 to 9 for format csv *' 2 --level 12 all.hatf x.csv.gz
+refused '--level: want 1 to 9 for format split *' 2 --level 10 all.hatf x.split
+refused '--level: OUT is not compressed *' 2 --level 5 all.hatf x.csv
+refused '--level: OUT is not compressed *' 2 --plain --level 5 all.hatf x.hatf.gz
+refused '--placement: not for format csv *' 2 --placement online all.hatf x.csv
+refused '--placement: not for format splitaddr *' 2 -m best all.hatf x.splitaddr
+for out in 12,x.hatf.gz 9,x.csv.gz 9,x.splitaddr; do
+	run "$HATF" convert --level "${out%,*}" all.hatf "${out#*,}"
+	check_status "level $out" 0
+	same "${out#*,}"
+done
 refused 'all.hatf: the format is hatf, not csv' 1 --from csv all.hatf x.csv
 refused 'all.hatf: input and output are the same file' 2 all.hatf all.hatf
 ln -s all.hatf link.hatf
@@ -225,6 +256,12 @@ refused 'link.hatf: input and output are the same file' 2 link.hatf ./all.hatf
 refused 'missing: No such file or directory' 1 missing x.csv
 refused 'no/x.csv: No such file or directory' 1 all.hatf no/x.csv
 refused '/dev/full: No space left on device' 1 --to csv all.hatf /dev/full
+{
+	printf '0 1 0x10\n10 '
+	head -c 524288 /dev/zero | tr '\0' x
+	echo
+} >long.ascii
+refused 'long.ascii: line 2, offset 0x9, record 1: line: a limit of *' 1 long.ascii x.csv
 printf '0 1 0x10\n1 0x1x\n' >bad.ascii
 refused 'bad.ascii: line 2, offset 0x9, record 1: address: malformed' 1 bad.ascii x.csv
 check 'before the fault' "$(sed -n 2p x.csv)" alloc,1,0x10,,0,0,0,,
