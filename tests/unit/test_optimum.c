@@ -324,6 +324,7 @@ next_value(const uint64_t *values, size_t i)
 	};
 	static const uint64_t steps[] = { 1, 16, 100, 5000, 100000, 1u << 31 };
 	const size_t n = sizeof(places) / sizeof(places[0]);
+	const uint64_t step = steps[pick(sizeof(steps) / sizeof(steps[0]))];
 
 	if (i == 0 || pick(8) == 0)
 		return places[pick(n)] + pick(300);
@@ -333,7 +334,7 @@ next_value(const uint64_t *values, size_t i)
 	case 1:
 		return values[pick(i)];
 	case 2:
-		return values[i - 1] + steps[pick(6)];
+		return pick(2) ? values[i - 1] + step : values[i - 1] - step;
 	case 3:
 		return values[pick(i)] + pick(200) - 100;
 	case 4:
@@ -377,6 +378,7 @@ any_state(struct layout *l, unsigned field, const uint64_t *values, size_t n)
 static size_t
 make_window(unsigned field, const uint64_t *values, bool *tied, size_t n)
 {
+	const size_t rarity = pick(2) ? 4 : 40;
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -391,7 +393,8 @@ make_window(unsigned field, const uint64_t *values, bool *tied, size_t n)
 			r->address = values[i];
 		if (field == HATF_FIELD_TIME)
 			r->time = values[i];
-		if (field == HATF_FIELD_ADDRESS && i + 1 < n && pick(4) == 0) {
+		if (field == HATF_FIELD_ADDRESS && i + 1 < n &&
+		    pick(rarity) == 0) {
 			r->tag = HATF_REALLOC_ALLOC;
 			r->old_address = values[i];
 			r->address = values[++i];
@@ -403,20 +406,23 @@ make_window(unsigned field, const uint64_t *values, bool *tied, size_t n)
 
 #define SHORT 200
 
-/* A few values, or fewer that come again and again. */
+/* A few values; or fewer, for long times, or again and again. */
 static size_t
 make_values(uint64_t *values)
 {
-	const bool is_long = pick(4) == 0;
-	const size_t n = 1 + pick(is_long ? 3 : 10);
+	const size_t kind = pick(4);
+	const size_t n = 1 + pick(kind < 2 ? 10 : 3);
+	const size_t draw_count = kind == 2 ? 5 + pick(20) : 0;
 	uint64_t chosen[10];
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		chosen[i] = next_value(chosen, i);
-		for (size_t k = is_long ? 1 + pick(60) : 1; k > 0; k--)
+		for (size_t k = kind == 3 ? 1 + pick(60) : 1; k > 0; k--)
 			values[count++] = chosen[i];
 	}
+	for (size_t i = 0; i < draw_count; i++)
+		values[count++] = chosen[pick(n)];
 	return count;
 }
 
@@ -473,6 +479,42 @@ START_TEST(each_technique_is_at_its_best)
 
 		if (field == HATF_FIELD_SIZE || bases)
 			compare_with_search(t, field, pick(2));
+	}
+}
+END_TEST
+
+/* Addresses within 'reach' of each other, in no order. */
+static size_t
+cost_of_reach(uint64_t low, uint64_t reach)
+{
+	const uint64_t middle[] = { low, low + reach, low + reach / 3 };
+
+	for (size_t i = 0; i < 40; i++)
+		records[i] = (struct hatf_record){
+			.tag = HATF_FREE,
+			.address = middle[i < 2 ? i : pick(3)],
+		};
+	return place_by("optimum", 40).nbytes[HATF_FIELD_ADDRESS];
+}
+
+START_TEST(offsets_reach_as_far_as_their_width_allows)
+{
+	/* Also where the bases, or the addresses, go round from the highest. */
+	static const uint64_t lows[] = { 0x555555559000,
+					 0,
+					 5,
+					 UINT64_MAX - 100,
+					 UINT64_MAX - 0x8000,
+					 UINT64_MAX - 0x80000000,
+					 0x7fffffffffff };
+
+	for (size_t i = 0; i < sizeof(lows) / sizeof(lows[0]); i++) {
+		seed = 88172645463325252u + i;
+		mini_check(cost_of_reach(lows[i], UINT8_MAX) <= 16 + 40);
+		mini_check(cost_of_reach(lows[i], UINT16_MAX) <= 16 + 80);
+		mini_check(cost_of_reach(lows[i], UINT32_MAX) <= 16 + 160);
+		mini_check(cost_of_reach(lows[i], UINT8_MAX + 1) > 16 + 40);
+		mini_check(cost_of_reach(lows[i], UINT16_MAX + 1) > 16 + 80);
 	}
 }
 END_TEST
@@ -871,6 +913,7 @@ main(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, nothing_is_better_than_the_optimum, 0, 20);
 	tcase_add_loop_test(tc, each_technique_is_at_its_best, 0, 14);
+	tcase_add_test(tc, offsets_reach_as_far_as_their_width_allows);
 	tcase_add_loop_test(tc, no_technique_is_below_one_that_may_do_more, 0,
 			    2 * MAKE_COUNT);
 	tcase_add_test(tc, a_block_costs_the_same_whatever_was_before);
