@@ -9,8 +9,8 @@
  * records in the same blocks.
  *
  * It is for rewriting, not for recording: it allocates, and takes about a
- * microsecond a record.  Memory is about 1 KiB for each record of a window, of
- * which a real trace touches a fifth.
+ * microsecond a record.  Memory is about 4 KiB of address space for each record
+ * of a window, of which a real trace touches a tenth.
  */
 #ifndef HATF_OPTIMUM_H
 #define HATF_OPTIMUM_H
