@@ -23,7 +23,7 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "jobs", 'j', "N", "decompress IN with N threads" },
+	{ "jobs", 'w', "N", "decompress IN with N threads" },
 	{ "level", 'l', "N", "compress with level N, 1 (fast) to 12 (small)" },
 	{ "placement", 'm', "NAME",
 	  "place the metadata this way instead of as 'smallest'" },
