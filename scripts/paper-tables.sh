@@ -6,7 +6,8 @@
 # Sets the machine up, builds, records the programs at work, and makes a report
 # of what 'hatf tables' says of the traces: build/bench/paper/report.md, and the
 # same figures in tables.csv.  Traces that are there already are used again, so
-# a second run takes the times once more on the same traces.
+# a second run takes the times once more on the same traces.  With --quick all
+# this is in build/bench/paper-quick.
 set -u
 
 usage()
@@ -15,7 +16,7 @@ usage()
 usage: scripts/paper-tables.sh [option]...
   --programs LIST   of python3,perl,sqlite3,cc1,redis,gawk,bash,jq (default all)
   --again           record the programs again
-  --quick           small inputs, to see that everything works
+  --quick           small inputs, timed once, to see that everything works
   --runs N          as of 'hatf tables'
   --records N
   --jobs N
@@ -56,6 +57,12 @@ cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/bench/parts/common.sh disable=SC1091
 . tests/bench/parts/common.sh
 OUT=$PWD/build/bench/paper
+title='The tables of the paper, on programs of today'
+if [ $quick -eq 1 ]; then
+	OUT+=-quick
+	title+=' (quick: small inputs)'
+	options=(--runs 1 --records 100000 "${options[@]}")
+fi
 server=
 
 # ------------------------------------------------------------------ programs
@@ -65,6 +72,12 @@ size()
 {
 	awk -v n="$1" -v quick=$quick \
 		'BEGIN { n = quick ? n / 50 : n; printf "%d\n", n < 1 ? 1 : n }'
+}
+
+# The same for those that can do a part of a round.
+rounds()
+{
+	LC_ALL=C awk -v n="$1" -v quick=$quick 'BEGIN { print quick ? n / 50 : n }'
 }
 
 # trace NAME [VARIABLE=VALUE]... COMMAND...: record it into NAME.hatf.gz
@@ -105,7 +118,7 @@ trace_cc1()
 trace_sqlite3()
 {
 	{
-		echo ".param set :rounds $(size 4)"
+		echo ".param set :rounds $(rounds 4)"
 		cat "$BENCH/workloads/sqlite.sql"
 	} >"$OUT/sqlite.sql"
 	trace sqlite3 sqlite3 :memory: ".read $OUT/sqlite.sql"
@@ -147,11 +160,11 @@ trace_program()
 	python3)
 		trace python3 PYTHONMALLOC=malloc PYTHONHASHSEED=1 \
 			/usr/bin/python3 "$BENCH/workloads/python.py" \
-			"$(size 1)"
+			"$(rounds 1)"
 		;;
 	perl)
 		trace perl PERL_HASH_SEED=1 /usr/bin/perl \
-			"$BENCH/workloads/perl.pl" "$(size 5)"
+			"$BENCH/workloads/perl.pl" "$(rounds 5)"
 		;;
 	sqlite3) trace_sqlite3 ;;
 	cc1) trace_cc1 ;;
@@ -181,7 +194,7 @@ trace_program()
 
 # -------------------------------------------------------------------- report
 
-# The command of each trace and what it was.
+# The command of each trace.
 print_programs()
 {
 	local trace
@@ -191,7 +204,9 @@ print_programs()
 	for trace; do
 		"$HATF" info --json "$trace" | jq -r --arg name \
 			"$(basename "$trace" .hatf.gz)" \
-			'"| \($name) | `\(.command | gsub("[|`\n\t ]+"; " ")[:100])` |"'
+			'(.command | gsub("[|`\n\t ]+"; " ")) as $command |
+			"| \($name) | `\(if ($command | length) > 100
+				then $command[:97] + "..." else $command end)` |"'
 	done
 }
 
@@ -210,7 +225,7 @@ main()
 		traces+=("$OUT/$program.hatf.gz")
 	done
 	{
-		echo '# The tables of the paper, on programs of today'
+		echo "# $title"
 		echo
 		print_machine
 		echo "- made by \`scripts/paper-tables.sh\`, $("$HATF" --version)"
