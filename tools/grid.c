@@ -215,12 +215,6 @@ print_people(const struct grid *g, struct out *o, bool markdown)
 
 /* ------------------------------------------------------------ for programs */
 
-void
-grid_csv_header(struct out *o)
-{
-	out_str(o, "table,source,program,column,figure,value\n");
-}
-
 /* A field of RFC 4180. */
 static void
 put_csv(struct out *o, const char *text)
@@ -244,12 +238,14 @@ print_csv(const struct grid *g, struct out *o, const struct grid_row *row)
 	const size_t part_count = count_parts(g);
 
 	for (size_t c = 0; g->columns[c] != NULL; c++) {
+		const bool is_paper = row->source == GRID_PAPER ||
+				      (c > 0 && c == g->paper_column);
+
 		for (size_t p = 0; p < part_count; p++) {
 			const double figure = row->figures[c][p];
 
 			out_printf(o, "%s,%s,", g->key,
-				   row->source == GRID_PAPER ? "paper"
-							     : "measured");
+				   is_paper ? "paper" : "measured");
 			put_csv(o, row->name);
 			out_str(o, ",");
 			put_csv(o, g->columns[c]);

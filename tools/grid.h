@@ -18,10 +18,13 @@
 #define GRID_COLUMNS_MAX 10
 #define GRID_PARTS_MAX	 3
 
+/* The line that CSV begins with; who prints the first grid prints it. */
+#define GRID_CSV_HEADER "table,source,program,column,figure,value\n"
+
 enum grid_format {
 	GRID_TEXT,
 	GRID_MARKDOWN,
-	GRID_CSV, /* a line for each figure: see grid_csv_header() */
+	GRID_CSV, /* a line for each figure: see GRID_CSV_HEADER */
 };
 
 enum grid_source {
@@ -45,6 +48,7 @@ struct grid {
 	const char *row_title;	    /* of the names; NULL: "program" */
 	const char *const *columns; /* ends in NULL */
 	const char *const *parts;   /* likewise; NULL: a cell is one figure */
+	size_t paper_column;	    /* the paper's in any row; 0: none */
 	struct grid_row *rows;	    /* owned */
 	size_t row_count, cap;
 	bool no_memory; /* rows are missing */
@@ -58,9 +62,6 @@ struct grid_row *grid_add(struct grid *g, enum grid_source source,
 /* Append the averages of all rows of 'source'; returns the row as above. */
 struct grid_row *grid_average(struct grid *g, enum grid_source source,
 			      const char *name);
-
-/* The line that CSV begins with. */
-void grid_csv_header(struct out *o);
 
 /* Print the table; it begins with an empty line unless it is CSV. */
 void grid_print(const struct grid *g, struct out *o, enum grid_format format);

@@ -158,6 +158,11 @@ print_table4(const struct report *r, const struct page *page,
 		.key = "4",
 		.title = "size of the traces by encoding",
 		.unit = bytes_unit,
+		.note = "Simple Binary has 16 bytes a record, or 32 in a "
+			"section of 4096 with a value that\nneeds 8.  HATF "
+			"SplitAddr has a table of its addresses and numbers "
+			"of its entries, so\nit can be below HATF (optimum), "
+			"which has none.",
 		.columns = columns,
 		.parts = sizes,
 	};
@@ -390,9 +395,10 @@ print_table9(const struct report *r, const struct page *page,
 		.title = "whole traces by field (not in the paper)",
 		.unit = bytes_unit,
 		.note = "With thread, heap, time, attributes and comments.  A "
-			"field has its metadata with it.\nCompressed is a "
-			"trace as the recorder and the library write it by "
-			"default.",
+			"field has its metadata with it.\nCompressed is "
+			"what 'hatf convert' and the library make of it by "
+			"default, at level 10;\nthe recorder, which has less "
+			"time, compresses less.",
 		.columns = columns,
 		.parts = parts,
 	};
@@ -501,6 +507,7 @@ print_table11(const struct report *r, const struct page *page,
 		.title = "ratios of the averages",
 		.row_title = "ratio",
 		.columns = columns,
+		.paper_column = 1,
 	};
 	const double(*const bytes)[2] = a->nbytes;
 	const double(*const plain)[2] = a->plain_ns;
@@ -523,7 +530,7 @@ print_table11(const struct report *r, const struct page *page,
 		  bytes[ENCODING_ONLINE][0] / bytes[ENCODING_OPTIMUM][0], NAN);
 	add_ratio(&g, "bytes of whole traces: HATF (online) / HATF (optimum)",
 		  whole[0] / whole[1], NAN);
-	add_ratio(&g, "bytes of the worst trace: HATF (optimum) / least other",
+	add_ratio(&g, "bytes at worst: HATF (optimum) / best other placement",
 		  worst_optimum(r), NAN);
 	add_ratio(&g, "read time: HATF (best) / Simple Binary",
 		  plain[ENCODING_BEST][0] / plain[ENCODING_BINARY][0],
@@ -548,7 +555,7 @@ report_print(const struct report *r, enum grid_format format, struct out *o)
 	double whole[2], reread[3];
 
 	if (format == GRID_CSV)
-		grid_csv_header(o);
+		out_str(o, GRID_CSV_HEADER);
 	if (print_table3(r, &page) && print_table4(r, &page, &a) &&
 	    print_table5(r, &page, &a) && print_table6(r, &page, &a) &&
 	    print_table7(r, &page, &a) && print_table8(r, &page, &a) &&

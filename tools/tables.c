@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RUNS_DEFAULT	3
@@ -30,10 +31,12 @@ static const struct opt options[] = {
 	  "0: no times" },
 	{ "records", 'n', "N",
 	  "time the first N records of a trace (default 1000000)" },
-	{ "jobs", 'j', "N",
+	{ "jobs", 'w', "N",
 	  "find sizes with N threads (default: as many as there are\n"
 	  "CPUs); times are taken with one" },
-	{ "csv", 'c', "FILE", "write the same figures to FILE, as CSV, too" },
+	{ "csv", 'c', "FILE",
+	  "write the same figures to FILE, as CSV, too;\n"
+	  "'-': to standard output, and nothing else" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -44,9 +47,11 @@ static const struct opt_page page = {
 	"beside\n"
 	"the paper's own figures: what the programs did, the bytes that each "
 	"encoding\n"
-	"takes for a record, and the time to read and write one.  Two more "
+	"takes for a record, and the time to read and write one.  Three more "
 	"tables show\n"
-	"where the bytes of whole traces go, and the ratios that matter.\n"
+	"where the bytes of whole traces go, the time to read these, and the "
+	"ratios that\n"
+	"matter.\n"
 	"TRACE is in any format, compressed or not; '-' is standard input.\n",
 	"A figure that could not be had is shown as '-'.\n"
 	"Exit status: 0 fine, 1 if a trace could not be read or is not "
@@ -161,6 +166,57 @@ take_trace(struct tables *t, const char *path)
 	spool_close(&trace);
 }
 
+/* Whether a file begins as what write_csv() writes. */
+static bool
+is_ours(int fd)
+{
+	static const char want[] = GRID_CSV_HEADER;
+	char got[sizeof(want) - 1];
+	const ssize_t n = pread(fd, got, sizeof(got), 0);
+
+	return n == (ssize_t)sizeof(got) && memcmp(got, want, sizeof(got)) == 0;
+}
+
+/*
+ * Whether the figures may go to 't->csv_path': a name that was forgotten before
+ * '*.hatf.gz' must not cost a trace.  False after saying why not.
+ */
+static bool
+may_write_csv(const struct tables *t, char **paths, size_t count)
+{
+	const char *const path = t->csv_path;
+	struct stat st, trace;
+	bool is_fine;
+	int fd;
+
+	/* What cannot be written to is an error of write_csv(). */
+	if (stat(path, &st) != 0)
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		const bool is_known = strcmp(paths[i], "-") == 0
+					      ? fstat(STDIN_FILENO, &trace) == 0
+					      : stat(paths[i], &trace) == 0;
+
+		if (is_known && trace.st_dev == st.st_dev &&
+		    trace.st_ino == st.st_ino) {
+			opt_complain(&page, "--csv: '%s' is one of the TRACEs",
+				     path);
+			return false;
+		}
+	}
+	if (!S_ISREG(st.st_mode) || st.st_size == 0)
+		return true;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	is_fine = fd >= 0 && is_ours(fd);
+	if (fd >= 0)
+		close(fd);
+	if (!is_fine)
+		opt_complain(&page,
+			     "--csv: '%s' exists and is no CSV of tables",
+			     path);
+	return is_fine;
+}
+
 /* To a file, beside what is printed. */
 static bool
 write_csv(const struct report *r, const char *path)
@@ -238,6 +294,13 @@ command_tables(int argc, char **argv)
 		return opt_complain(&page, "--runs: at most %d", SAMPLES_MAX);
 	if (t.jobs == 0)
 		return opt_complain(&page, "--jobs: at least 1");
+	if (t.csv_path != NULL && strcmp(t.csv_path, "-") == 0) {
+		t.csv_path = NULL;
+		t.format = GRID_CSV;
+	}
+	if (t.csv_path != NULL &&
+	    !may_write_csv(&t, argv + first, (size_t)(argc - first)))
+		return EXIT_USAGE;
 	if (t.jobs > UINT16_MAX)
 		t.jobs = UINT16_MAX;
 	t.report.runs = (unsigned)t.runs;

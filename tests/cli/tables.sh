@@ -285,6 +285,46 @@ check_status text 0
 grep -qE '^all +0\.0[01] ' out || fail 'text: no row'
 grep -qE '^paper: twolf +575\.0 +0\.00 +493\.0 +17920 ' out || fail 'text: paper'
 
+check 'the paper: table 11' "$(awk -F, '$1 == 11 {
+	print $2, $4 }' zipped.csv | sort -u | xargs)" 'measured here paper paper'
+
+# CSV alone, to standard output.
+run "$HATF" tables -f markdown -r 0 -c - all.hatf
+check_status 'CSV alone' 0
+diff -q out beside.csv >/dev/null || fail 'CSV alone: differs'
+[ ! -e ./- ] || fail 'CSV alone: a file of this name'
+
+# refused_csv WHAT FILE WHY: as CSV for the trace all.hatf
+refused_csv()
+{
+	cp "$2" before
+	run "$HATF" tables -r 0 -w 1 -c "$2" all.hatf
+	check_status "$1" 2
+	check_one_line "$1" "hatf tables: --csv: '$2' $3*"
+	cmp -s "$2" before || fail "$1: was written over"
+}
+
+# What is there is written over only if it was such CSV.
+ln -sf all.hatf link.hatf
+refused_csv 'CSV over the trace' all.hatf 'is one of the TRACEs'
+refused_csv 'CSV over a link to the trace' link.hatf 'is one of the TRACEs'
+refused_csv 'CSV over another trace' zipped.hatf.gz 'exists and is no CSV'
+echo table,source >short.csv
+refused_csv 'CSV over other CSV' short.csv 'exists and is no CSV'
+cp all.hatf stdin.hatf
+# shellcheck disable=SC2094 # this is what must be noticed
+"$HATF" tables -r 0 -c stdin.hatf - <stdin.hatf >out 2>err
+status=$?
+check_status 'CSV over standard input' 2
+cmp -s stdin.hatf all.hatf || fail 'CSV over standard input: was written over'
+: >empty.csv
+for csv in empty.csv beside.csv; do
+	run "$HATF" tables -f markdown -r 0 -c "$csv" all.hatf
+	check_status "CSV over $csv" 0
+	check_silent "CSV over $csv"
+done
+diff -q empty.csv beside.csv >/dev/null || fail 'CSV over CSV: differs'
+
 # A name that would break the table.
 cp all.hatf $'a,"|\x1b[2J.hatf'
 run "$HATF" tables -f csv -r 0 $'a,"|\x1b[2J.hatf'
