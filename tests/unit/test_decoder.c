@@ -576,11 +576,13 @@ put_random_record(struct hand *h, const struct mini *m, uint64_t *seed)
 static void
 make_long(struct hand *h, struct hatf_record *want)
 {
-	static const uint8_t nothing[1];
 	uint64_t seed = 88172645463325252u;
 	struct mini m;
 
-	mini_init(&m, nothing, 0);
+	/* So that there is something to point to. */
+	hand_put(h, HATF_COMMENT, 1);
+	h->used = 0;
+	mini_init(&m, h->bytes, 0);
 	m.lenient = true;
 	for (size_t n = 0; n < LONG_COUNT; n++) {
 		const size_t before = h->used;
