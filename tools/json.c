@@ -5,13 +5,14 @@
 #include "escape.h"
 #include "speak.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 json_t *
 json_u64(uint64_t n)
 {
 	return n <= INT64_MAX ? json_integer((json_int_t)n)
-			      : json_real((double)n);
+			      : json_sprintf("%" PRIu64, n);
 }
 
 json_t *

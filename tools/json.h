@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-/* An integer; beyond INT64_MAX, which jansson does not have, a real. */
+/* An integer; beyond INT64_MAX, which jansson does not have, a string. */
 json_t *json_u64(uint64_t n);
 
 /* A string, with invalid UTF-8 as \xHH; null for NULL. */

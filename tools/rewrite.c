@@ -24,16 +24,19 @@ struct run {
 	struct hatf_writer *writer;
 	struct progress progress;
 	uint64_t record_count;
+	bool bare; /* the output has no header and no trailer */
+	bool cut;  /* the source turned out to be so, which has been said */
 	struct hatf_record records[BATCH];
 };
 
-/* Would opening 'out' empty 'in'? */
+/* Would writing 'out' spoil 'in'? */
 static bool
 is_same_file(const struct rewrite *r)
 {
 	struct stat in, out;
 
-	if (strcmp(r->out, "-") == 0 || stat(r->out, &out) != 0)
+	if (strcmp(r->out, "-") == 0 ? fstat(STDOUT_FILENO, &out) != 0
+				     : stat(r->out, &out) != 0)
 		return false;
 	if (strcmp(r->in, "-") == 0 ? fstat(STDIN_FILENO, &in) != 0
 				    : stat(r->in, &in) != 0)
@@ -77,8 +80,10 @@ open_writer(struct run *run, size_t n)
 	int exit_status = EXIT_FINE;
 
 	hatf_reader_get_stats(run->reader, &stats);
-	/* A trace that cannot say whether it is complete stays such a one. */
-	o->bare = !stats.ours;
+	/* A trace that cannot say whether it is complete stays such a one, until
+	 * it is known not to be. */
+	run->bare = !stats.ours && !run->cut;
+	o->bare = run->bare;
 	o->header = header;
 	if (header == NULL ||
 	    hatf_writer_open(run->r->out, o, &run->writer, &err) != HATF_OK) {
@@ -123,13 +128,15 @@ copy(struct run *run, size_t n)
 	return HATF_OK;
 }
 
-/* Say what the source lacks; true if nothing. */
+/* Say what the source lacks, once; true if nothing. */
 static bool
 judge_source(const struct run *run, enum hatf_status status)
 {
 	const char *const path = run->r->in;
 	struct hatf_reader_stats stats;
 
+	if (run->cut)
+		return false;
 	hatf_reader_get_stats(run->reader, &stats);
 	if (status != HATF_END) {
 		speak_error(path, hatf_reader_error(run->reader));
@@ -165,6 +172,7 @@ rewrite_reader(struct run *run)
 	progress_end(&run->progress);
 	if (status != HATF_OK)
 		complete = judge_source(run, status);
+	run->cut = !complete;
 	if (!complete)
 		hatf_writer_set_incomplete(run->writer);
 	if (hatf_writer_close(run->writer, &err) != HATF_OK) {
@@ -176,26 +184,19 @@ rewrite_reader(struct run *run)
 	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
-int
-rewrite_trace(struct rewrite *r)
+/* Open the source and write what it holds. */
+static int
+rewrite_once(struct run *run, struct rewrite *r)
 {
-	struct run *const run = calloc(1, sizeof(*run));
+	struct hatf_error err;
 	int exit_status = EXIT_BAD_INPUT;
-	struct hatf_error err = { .status = HATF_NO_MEMORY };
 
-	if (is_same_file(r)) {
-		speak("%s: input and output are the same file",
-		      speak_path(r->in));
-		free(run);
-		return EXIT_USAGE;
-	}
-	if (run == NULL ||
-	    hatf_reader_open(r->in, r->flags, &run->reader, &err) != HATF_OK) {
+	run->r = r;
+	run->record_count = 0;
+	if (hatf_reader_open(r->in, r->flags, &run->reader, &err) != HATF_OK) {
 		speak_error(r->in, &err);
-		free(run);
 		return EXIT_BAD_INPUT;
 	}
-	run->r = r;
 	if (r->from != NULL &&
 	    strcmp(r->from, hatf_reader_format(run->reader)) != 0)
 		speak("%s: the format is %s, not %s", speak_path(r->in),
@@ -203,6 +204,43 @@ rewrite_trace(struct rewrite *r)
 	else
 		exit_status = rewrite_reader(run);
 	hatf_reader_close(run->reader);
+	return exit_status;
+}
+
+/*
+ * Has a source that cannot say that it is cut been written to where nothing else
+ * says it either?  If both can be had again, a header and trailer shall.
+ */
+static bool
+is_silent(const struct run *run)
+{
+	struct stat in, out;
+
+	return run->r->is_written && run->bare && run->cut &&
+	       stat(run->r->in, &in) == 0 && S_ISREG(in.st_mode) &&
+	       stat(run->r->out, &out) == 0 && S_ISREG(out.st_mode) &&
+	       strcmp(run->r->in, "-") != 0 && strcmp(run->r->out, "-") != 0;
+}
+
+int
+rewrite_trace(struct rewrite *r)
+{
+	struct run *const run = calloc(1, sizeof(*run));
+	int exit_status;
+
+	if (is_same_file(r)) {
+		speak("%s: input and output are the same file",
+		      speak_path(r->in));
+		free(run);
+		return EXIT_USAGE;
+	}
+	if (run == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return EXIT_BAD_INPUT;
+	}
+	exit_status = rewrite_once(run, r);
+	if (is_silent(run))
+		exit_status = rewrite_once(run, r);
 	free(run);
 	return exit_status;
 }

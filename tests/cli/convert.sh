@@ -264,7 +264,25 @@ refused '/dev/full: No space left on device' 1 --to csv all.hatf /dev/full
 refused 'long.ascii: line 2, offset 0x9, record 1: line: a limit of *' 1 long.ascii x.csv
 printf '0 1 0x10\n1 0x1x\n' >bad.ascii
 refused 'bad.ascii: line 2, offset 0x9, record 1: address: malformed' 1 bad.ascii x.csv
-check 'before the fault' "$(sed -n 2p x.csv)" alloc,1,0x10,,0,0,0,,
+check 'before the fault' "$(grep -c '^alloc,1,0x10,,0,0,0,,$' x.csv)" 1
 same all.hatf
+
+# What is cut off says so in every form, even if the source had no way to.
+printf '0 1 0x10\n0 2 0x20\n1 0x1' >cut.ascii
+for name in cut.hatf cut.hatf.gz cut.csv cut.json cut.bin cut.split cut.splitaddr
+do
+	run "$HATF" convert cut.ascii $name
+	check_status "$name" 1
+	check_one_line "$name" '*: the trace is cut off here'
+	run "$HATF" verify $name
+	check_status "$name: verify" 1
+done
+
+# A shell that appends to the input is not taken in.
+cp x.hatf.gz same.hatf.gz 2>/dev/null || "$HATF" convert cut.csv same.hatf.gz 2>err
+cp same.hatf.gz want
+"$HATF" convert --to csv same.hatf.gz - >>same.hatf.gz 2>err
+check 'appended to itself' $? 2
+cmp -s same.hatf.gz want || fail 'appended to itself: spoilt'
 
 finish

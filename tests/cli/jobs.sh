@@ -9,9 +9,9 @@
 {
 	echo '10 HATF ascii'
 	awk 'BEGIN {
-		for (i = 1; i <= 150000; i++) {
-			x = (x * 1103515245 + 12345) % 2147483648
-			printf "0 %d 0x%x\n", x % 65536, 4096 + 16 * i
+		srand(1)
+		for (i = 1; i <= 300000; i++) {
+			printf "0 %d 0x%x\n", 65536 * rand(), 4096 + 16 * i
 			if (i % 3 == 0)
 				printf "1 0x%x\n", 4096 + 16 * (i - 1)
 		}
