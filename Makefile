@@ -72,8 +72,8 @@ DSO   := $B/libhatf.so.0
 SO    := $B/libhatftrace.so
 CMD   := $B/hatf
 # The part of hatf/ that may run in a traced program.
-ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c trellis.c encoder.c text.c \
-	attr.c deflate*.c))
+ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c trellis.c states.c uses.c encoder.c \
+	text.c attr.c deflate*.c))
 # Unit tests under TSan are those of what several threads touch.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c test_input*.c,test_*.c))

@@ -22,6 +22,9 @@
 /* For each record of the window: most have no attributes, or one byte. */
 #define TEXT_NBYTES 8
 
+/* Behind them, so that from any place 8 bytes can be read. */
+#define TEXT_SPARE_NBYTES 8
+
 _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
 	       "room for one record and its metadata");
 
@@ -45,7 +48,7 @@ encoder_memory_nbytes(const struct place_planner *planner)
 
 	return round_up(p->records * sizeof(struct hatf_record)) +
 	       round_up(p->changes * sizeof(struct place_change)) +
-	       p->records * TEXT_NBYTES;
+	       p->records * TEXT_NBYTES + TEXT_SPARE_NBYTES;
 }
 
 size_t
@@ -172,12 +175,21 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	e->used = (size_t)(p - e->buf);
 }
 
-/* An alloc or free without attributes. */
+/* May attributes be copied as 8 bytes?  See TEXT_SPARE_NBYTES. */
+static inline bool
+is_plain(const struct hatf_record *rec)
+{
+	return rec->tag <= HATF_FREE && rec->attributes_nbytes <= 8;
+}
+
+/* A plain record. */
 static inline void
 put_plain(struct encoder *e, const struct hatf_record *rec)
 {
 	struct layout_field *const f = e->layout.field;
 	const unsigned tag = rec->tag;
+	const unsigned length_nbytes = f[HATF_FIELD_ATTRIBUTES].width / 9 +
+				       f[HATF_FIELD_ATTRIBUTES].width / 10;
 	uint8_t *p = e->buf + e->used;
 
 	*p++ = rec->tag;
@@ -198,10 +210,63 @@ put_plain(struct encoder *e, const struct hatf_record *rec)
 	layout_use(&f[HATF_FIELD_THREAD], rec->thread);
 	layout_use(&f[HATF_FIELD_HEAP], rec->heap);
 	layout_use(&f[HATF_FIELD_TIME], rec->time);
-	/* No attributes: a length of 0, in 0, 1 or 2 bytes. */
-	put_be16(p, 0);
-	p += f[HATF_FIELD_ATTRIBUTES].width % 8;
+	/* A length in 0, 1 or 2 bytes. */
+	put_be16(p, (uint16_t)(rec->attributes_nbytes
+			       << (length_nbytes == 1 ? 8 : 0)));
+	p += length_nbytes;
+	memcpy(p, rec->attributes, 8);
+	p += rec->attributes_nbytes;
 	e->used = (size_t)(p - e->buf);
+}
+
+/* Is there nothing behind the address, and does only that go by the last? */
+static bool
+is_short(const struct layout_field *f)
+{
+	const unsigned stored =
+		f[HATF_FIELD_THREAD].nbytes | f[HATF_FIELD_HEAP].nbytes |
+		f[HATF_FIELD_TIME].nbytes | f[HATF_FIELD_ATTRIBUTES].width;
+	const uint64_t step = f[HATF_FIELD_ADDRESS].step |
+			      f[HATF_FIELD_THREAD].step |
+			      f[HATF_FIELD_HEAP].step | f[HATF_FIELD_TIME].step;
+
+	return stored == 0 && step == 0 && !f[HATF_FIELD_SIZE].follows;
+}
+
+/*
+ * Plain records, up to the first other one, which is returned; is_short(), so
+ * that they have a size and an address and no more.
+ */
+static const struct hatf_record *
+put_short_run(struct encoder *e, const struct hatf_record *rec,
+	      const struct hatf_record *end)
+{
+	const struct layout_field *const size =
+		&e->layout.field[HATF_FIELD_SIZE];
+	struct layout_field *const address =
+		&e->layout.field[HATF_FIELD_ADDRESS];
+	const unsigned size_nbytes = size->nbytes;
+	const unsigned size_shift = (0u - 8 * size_nbytes) & 63;
+	const uint64_t size_origin = size->origin;
+	const unsigned address_nbytes = address->nbytes;
+	const unsigned address_shift = (0u - 8 * address_nbytes) & 63;
+	const bool follows = address->follows;
+	uint64_t origin = address->origin;
+	uint8_t *p = e->buf + e->used;
+
+	for (; rec < end && rec->tag <= HATF_FREE; rec++) {
+		const uint64_t value = rec->address;
+
+		p[0] = rec->tag;
+		put_be64(p + 1, (rec->size - size_origin) << size_shift);
+		p += 1 + (size_nbytes & (rec->tag - 1u));
+		put_be64(p, (value - origin) << address_shift);
+		p += address_nbytes;
+		origin = follows ? value : origin;
+	}
+	address->origin = origin;
+	e->used = (size_t)(p - e->buf);
+	return rec;
 }
 
 static void
@@ -217,17 +282,23 @@ put_comment(struct encoder *e, const uint8_t *text, size_t nbytes)
 }
 
 static void
-put_records(struct encoder *e, const struct hatf_record *records, size_t n)
+put_records(struct encoder *e, const struct hatf_record *rec,
+	    const struct hatf_record *end)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct hatf_record *const rec = &records[i];
+	const bool shortened = is_short(e->layout.field);
 
-		if (rec->tag <= HATF_FREE && rec->attributes_nbytes == 0)
+	while (rec < end) {
+		if (shortened && rec->tag <= HATF_FREE) {
+			rec = put_short_run(e, rec, end);
+			continue;
+		}
+		if (is_plain(rec))
 			put_plain(e, rec);
 		else if (rec->tag != HATF_COMMENT)
 			put_record(e, rec);
 		else
 			put_comment(e, rec->attributes, rec->attributes_nbytes);
+		rec++;
 	}
 }
 
@@ -251,11 +322,11 @@ put_window(struct encoder *e, const struct hatf_record *records, size_t n)
 
 		for (size_t i = 0; i < count; i++) {
 			put_records(e, records + done,
-				    e->changes[i].before - done);
+				    records + e->changes[i].before);
 			done = e->changes[i].before;
 			put_metadata(e, &e->changes[i].metadata);
 		}
-		put_records(e, records + done, decided - done);
+		put_records(e, records + done, records + decided);
 		records += decided;
 		n -= decided;
 		e->restart = false;
@@ -342,8 +413,24 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending >= e->pending_max || rec->attributes_nbytes != 0 ||
 	    rec->tag > HATF_COMMENT)
 		return put_slowly(e, rec);
-	hold_back(e, rec, NULL);
+	hold_back(e, rec, e->texts);
 	return true;
+}
+
+/* Where the window is full. */
+bool
+encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
+		 uint64_t address, uint64_t thread, uint64_t time)
+{
+	const struct hatf_record rec = {
+		.tag = tag,
+		.size = size,
+		.address = address,
+		.thread = thread,
+		.time = time,
+	};
+
+	return encoder_put(e, &rec);
 }
 
 bool

@@ -93,6 +93,36 @@ void encoder_place(struct encoder *e);
  */
 bool encoder_put(struct encoder *e, const struct hatf_record *rec);
 
+/*
+ * Like encoder_put(), but for an alloc or free of heap 0 without attributes, and
+ * without a record: copying one that has only just been stored takes longer than all of
+ * this.
+ */
+bool encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
+		      uint64_t address, uint64_t thread, uint64_t time);
+
+static inline bool
+encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
+		  uint64_t address, uint64_t thread, uint64_t time)
+{
+	struct hatf_record *const r = &e->window[e->pending];
+
+	if (__builtin_expect(e->pending >= e->pending_max, 0))
+		return encoder_put_late(e, tag, size, address, thread, time);
+	r->tag = tag;
+	r->attributes_nbytes = 0;
+	r->attributes = e->texts;
+	r->size = size;
+	r->address = address;
+	r->old_address = 0;
+	r->time = time;
+	r->thread = thread;
+	r->heap = 0;
+	e->pending++;
+	e->record_count[tag]++;
+	return true;
+}
+
 /* Should the block end, if it is to have about 'block_nbytes'? */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 

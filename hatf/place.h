@@ -16,10 +16,12 @@
 
 #include "hatf.h"
 #include "layout.h"
+#include "states.h"
 #include "trellis.h"
+#include "uses.h"
 
 /* Records that place_window() should be given, and looks at, at a time. */
-#define PLACE_WINDOW_RECORDS 512
+#define PLACE_WINDOW_RECORDS USES_RECORDS
 
 /* The most metadata before one record: three for each field. */
 #define PLACE_METADATA_MAX (3 * HATF_FIELD_COUNT)
@@ -58,13 +60,13 @@ struct place_planner {
 };
 
 /* Changes of one field that a window may have; it is cut short at more. */
-#define PLACE_FIELD_CHANGES 192
+#define PLACE_FIELD_CHANGES 128
 
 #define PLACE_CANDIDATES 2
 
 /*
- * What place_window() needs.  Only the bases are kept from one window to the
- * next; all else would be on the stack, if that was large enough.
+ * What place_window() needs, about 60 KB.  Only the bases are kept from one
+ * window to the next; all else would be on the stack, if that was large enough.
  */
 struct place {
 	/* FORMAT "Interpretations": what 'baseOffset' of the address uses now,
@@ -72,13 +74,8 @@ struct place {
 	uint64_t base, candidate[PLACE_CANDIDATES];
 	uint32_t window_count;
 	bool base_known;
-	/* 'delta' are the rules of time, thread and heap. */
-	struct trellis_rules size, address, delta, attributes;
-	/* Uses of the address: their records, and the classes of both fields,
-	 * with a size where a record has one. */
-	uint16_t use_record[TRELLIS_USES];
-	uint8_t address_class[TRELLIS_USES], size_class[TRELLIS_USES];
-	uint8_t class[PLACE_WINDOW_RECORDS]; /* of another field */
+	struct states states;
+	struct uses uses;
 	struct trellis_path path[2];
 	struct trellis_turn turns[TRELLIS_USES];
 	struct place_change list[HATF_FIELD_COUNT][PLACE_FIELD_CHANGES];

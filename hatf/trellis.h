@@ -22,13 +22,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
+#ifdef __x86_64__
+#include <immintrin.h>
 #endif
 
 #define TRELLIS_STATES	8
 #define TRELLIS_CLASSES 64
-#define TRELLIS_USES	1024
+#define TRELLIS_USES	512
 #define TRELLIS_NEVER	2048
 
 /* A class with this bit lets no change precede the use. */

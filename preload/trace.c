@@ -121,10 +121,17 @@ put_comment(struct trace *t, const struct text *text)
 
 /* An alloc with an attribute, which is rare. */
 static void
-put_special_alloc(struct trace *t, const struct event *ev)
+put_special_alloc(struct trace *t, const struct thread *thread,
+		  const struct event *ev)
 {
 	static const uint8_t zeroed[] = { HATF_ATTR_ZEROED };
-	struct hatf_record rec = t->record;
+	struct hatf_record rec = {
+		.tag = HATF_ALLOC,
+		.size = ev->operand[1],
+		.address = ev->operand[0],
+		.thread = thread->id,
+		.time = t->time,
+	};
 	uint8_t attributes[16];
 
 	if ((ev->flags & EVENT_FLAG_ZEROED) != 0) {
@@ -147,30 +154,18 @@ put_special_alloc(struct trace *t, const struct event *ev)
 static void
 put_alloc(struct trace *t, const struct thread *thread, const struct event *ev)
 {
-	struct hatf_record *const rec = &t->record;
-
-	rec->tag = HATF_ALLOC;
-	rec->address = ev->operand[0];
-	rec->size = ev->operand[1];
-	rec->thread = thread->id;
-	rec->time = t->time;
 	if (__builtin_expect(ev->flags != 0 || ev->operand[2] != 0, 0))
-		put_special_alloc(t, ev);
+		put_special_alloc(t, thread, ev);
 	else
-		encoder_put(&t->encoder, rec);
+		encoder_put_plain(&t->encoder, HATF_ALLOC, ev->operand[1],
+				  ev->operand[0], thread->id, t->time);
 }
 
 static void
 put_free(struct trace *t, const struct thread *thread, uint64_t address)
 {
-	struct hatf_record *const rec = &t->record;
-
-	rec->tag = HATF_FREE;
-	rec->address = address;
-	rec->size = 0;
-	rec->thread = thread->id;
-	rec->time = t->time;
-	encoder_put(&t->encoder, rec);
+	encoder_put_plain(&t->encoder, HATF_FREE, 0, address, thread->id,
+			  t->time);
 }
 
 /* Which of the four reallocs it was: hatf/FORMAT.md, "realloc". */

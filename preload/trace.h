@@ -26,8 +26,6 @@
 
 struct trace {
 	struct encoder encoder;
-	struct hatf_record record; /* used for every alloc and free; what they
-				      do not have stays 0 */
 	struct output output;
 	struct clock_line line;
 	uint8_t *member; /* a compressed block; NULL: not compressed */

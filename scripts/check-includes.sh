@@ -12,7 +12,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-encoder='hatf.h encoder.h deflate.h text.h layout.h place.h trellis.h bytes.h'
+encoder='hatf.h encoder.h deflate.h text.h layout.h place.h trellis.h states.h uses.h bytes.h'
 status=0
 
 # own FOLDER: the headers of a folder, one blank between them.

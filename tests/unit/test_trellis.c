@@ -145,6 +145,12 @@ START_TEST(lanes_do_what_the_rules_say)
 			classes[k][i] = (uint8_t)((mini_random(&seed) >> 32) %
 						  (_i % 2 ? TRELLIS_TIED
 							  : TRELLIS_CLASSES));
+		for (size_t i = 1; i < USES && _i % 3 == 0; i++)
+			if (mini_random(&seed) >> 60 != 0)
+				classes[k][i] = classes[k][i - 1];
+		/* What repeats may cost nothing. */
+		for (unsigned class = 0; class < TRELLIS_CLASSES; class += 2)
+			rules[k].stay[class].state[class % TRELLIS_STATES] = 0;
 		job[k] = (struct trellis_job){ &rules[k], &start[k], classes[k],
 					       &path[k] };
 	}
