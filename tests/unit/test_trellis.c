@@ -21,9 +21,9 @@ fill(struct trellis_costs *c, uint64_t *seed, unsigned most, bool never)
 	for (unsigned i = 0; i < TRELLIS_STATES; i++) {
 		const uint64_t n = mini_random(seed) >> 32;
 
-		c->state[i] = never && n % 8 == 0
-				      ? TRELLIS_NEVER
-				      : (int16_t)(n / 8 % (most + 1));
+		c->state[i] =
+			(int16_t)(never && n % 8 == 0 ? TRELLIS_NEVER
+						      : n / 8 % (most + 1));
 	}
 }
 
