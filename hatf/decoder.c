@@ -21,6 +21,8 @@
  */
 #include "decoder.h"
 
+#include "rec.h"
+
 #include <assert.h>
 
 /* Values of 'extra_nbytes' that are no length: where the length stands. */
@@ -226,24 +228,6 @@ clear_metadata(struct hatf_record *rec)
 	memset(&rec->metadata, 0, sizeof(rec->metadata));
 }
 
-/*
- * All fields 0.  One by one, because gcc 12 makes a 'rep stos' of an assignment
- * or memset() of this length, which took half of the time of decoding.
- */
-static inline void
-clear(struct hatf_record *rec)
-{
-	rec->attributes_nbytes = 0;
-	rec->attributes = NULL;
-	rec->size = 0;
-	rec->address = 0;
-	rec->old_address = 0;
-	rec->time = 0;
-	rec->thread = 0;
-	rec->heap = 0;
-	clear_metadata(rec);
-}
-
 /* There is no whole record. */
 static bool
 want_more(struct decoder *d)
@@ -282,7 +266,7 @@ decode_metadata(struct decoder *d, const uint8_t **next, const uint8_t *end,
 		return fail(d, HATF_BAD_METADATA, illegal);
 	settle(d, m.field, before);
 	if (d->want_metadata) {
-		clear(rec);
+		record_clear(rec);
 		rec->tag = HATF_METADATA;
 		rec->offset = d->offset;
 		rec->metadata = m;
@@ -312,7 +296,7 @@ decode_record(struct decoder *d, const uint8_t **next, const uint8_t *end,
 
 	if (nbytes == 0)
 		return want_more(d);
-	clear(rec);
+	record_clear(rec);
 	rec->tag = p[0];
 	rec->offset = d->offset;
 	if (extra != 0) {

@@ -10,6 +10,7 @@
  */
 #include "encoder.h"
 
+#include "rec.h"
 #include "text.h"
 
 #include <string.h>
@@ -146,7 +147,7 @@ put_field(uint8_t *p, struct layout_field *f, uint64_t value)
 	return p;
 }
 
-/* The record alone, after place_record() has made it fit. */
+/* The record alone, which the planner has made fit. */
 static void
 put_record(struct encoder *e, const struct hatf_record *rec)
 {
@@ -154,8 +155,6 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	const unsigned fields = layout_tag_fields(rec->tag);
 	const bool is_heap =
 		rec->tag == HATF_CREATE_HEAP || rec->tag == HATF_DESTROY_HEAP;
-	const bool is_realloc = rec->tag >= HATF_REALLOC_NO_ALLOC &&
-				rec->tag <= HATF_REALLOC_FREE;
 	uint8_t *p = e->buf + e->used;
 
 	*p++ = rec->tag;
@@ -163,7 +162,7 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 		p = put_field(p, &f[HATF_FIELD_HEAP], rec->heap);
 	if (fields & 1u << HATF_FIELD_SIZE)
 		p = put_field(p, &f[HATF_FIELD_SIZE], rec->size);
-	if (is_realloc)
+	if (record_is_realloc(rec))
 		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->old_address);
 	if (fields & 1u << HATF_FIELD_ADDRESS)
 		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->address);

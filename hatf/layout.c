@@ -168,17 +168,3 @@ layout_tag_fields(unsigned tag)
 {
 	return tag_fields[tag];
 }
-
-size_t
-layout_record_nbytes(const struct layout *layout, unsigned tag)
-{
-	const unsigned fields = layout_tag_fields(tag);
-	size_t nbytes = 1;
-
-	for (unsigned i = 0; i < LAYOUT_NUMBER_COUNT; i++)
-		if (fields & BIT(i))
-			nbytes += layout->field[i].nbytes;
-	if (tag >= HATF_REALLOC_NO_ALLOC && tag <= HATF_REALLOC_FREE)
-		nbytes += layout->field[HATF_FIELD_ADDRESS].nbytes;
-	return nbytes;
-}

@@ -87,12 +87,6 @@ size_t layout_put_metadata(uint8_t *p, const struct hatf_metadata *metadata);
  */
 unsigned layout_tag_fields(unsigned tag);
 
-/*
- * The number of bytes of a record of 'tag' (0 to 9) up to its attributes: the
- * tag and all numbers, with the address twice for a realloc.
- */
-size_t layout_record_nbytes(const struct layout *layout, unsigned tag);
-
 /* May 'value' be stored as the field is now? */
 static inline bool
 layout_fits(const struct layout_field *f, uint64_t value)

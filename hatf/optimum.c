@@ -9,6 +9,7 @@
 #include "optimum.h"
 
 #include "numbers.h"
+#include "rec.h"
 #include "widths.h"
 
 #include <stdlib.h>
@@ -60,23 +61,6 @@ optimum_choose(struct optimum *o, const struct technique *technique)
 	o->technique = technique;
 }
 
-static uint64_t
-value_of(const struct hatf_record *rec, unsigned field)
-{
-	switch (field) {
-	case HATF_FIELD_SIZE:
-		return rec->size;
-	case HATF_FIELD_TIME:
-		return rec->time;
-	case HATF_FIELD_THREAD:
-		return rec->thread;
-	case HATF_FIELD_HEAP:
-		return rec->heap;
-	default:
-		return rec->address;
-	}
-}
-
 static size_t
 place_number(struct optimum *o, unsigned field, const struct layout *layout,
 	     bool restart, const struct hatf_record *records, size_t n,
@@ -93,16 +77,15 @@ place_number(struct optimum *o, unsigned field, const struct layout *layout,
 	numbers_clear(o->numbers);
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_record *const rec = &records[i];
-		const bool is_pair = field == HATF_FIELD_ADDRESS &&
-				     rec->tag >= HATF_REALLOC_NO_ALLOC &&
-				     rec->tag <= HATF_REALLOC_FREE;
+		const bool is_pair =
+			field == HATF_FIELD_ADDRESS && record_is_realloc(rec);
 
 		if (!(layout_tag_fields(rec->tag) & 1u << field))
 			continue;
 		if (is_pair)
 			numbers_add(o->numbers, rec->old_address, (uint32_t)i,
 				    false);
-		numbers_add(o->numbers, value_of(rec, field), (uint32_t)i,
+		numbers_add(o->numbers, record_number(rec, field), (uint32_t)i,
 			    is_pair);
 	}
 	return numbers_place(o->numbers, field, &layout->field[field], restart,

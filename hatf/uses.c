@@ -8,21 +8,16 @@
  */
 #include "uses.h"
 
+#include "rec.h"
+
 typedef uint32_t vector __attribute__((vector_size(16)));
 typedef int32_t vector_signed __attribute__((vector_size(16)));
 #ifndef __x86_64__
 typedef uint8_t vector_bytes __attribute__((vector_size(4)));
 #endif
 
-static inline bool
-is_realloc(const struct hatf_record *rec)
-{
-	return rec->tag >= HATF_REALLOC_NO_ALLOC &&
-	       rec->tag <= HATF_REALLOC_FREE;
-}
-
-bool
-uses_has_field(const struct hatf_record *rec, unsigned field)
+static bool
+has_field(const struct hatf_record *rec, unsigned field)
 {
 	return layout_tag_fields(rec->tag) >> field & 1;
 }
@@ -30,18 +25,9 @@ uses_has_field(const struct hatf_record *rec, unsigned field)
 uint64_t
 uses_value(const struct hatf_record *rec, unsigned field)
 {
-	switch (field) {
-	case HATF_FIELD_SIZE:
-		return rec->size;
-	case HATF_FIELD_ADDRESS:
-		return is_realloc(rec) ? rec->old_address : rec->address;
-	case HATF_FIELD_TIME:
-		return rec->time;
-	case HATF_FIELD_THREAD:
-		return rec->thread;
-	default:
-		return rec->heap;
-	}
+	return field == HATF_FIELD_ADDRESS && record_is_realloc(rec)
+		       ? rec->old_address
+		       : record_number(rec, field);
 }
 
 uint64_t
@@ -50,7 +36,7 @@ uses_previous(const struct uses *u, unsigned field)
 	if (!u->restart)
 		return u->layout->field[field].origin;
 	for (size_t i = 0; i < u->record_count; i++)
-		if (uses_has_field(&u->records[i], field))
+		if (has_field(&u->records[i], field))
 			return uses_value(&u->records[i], field);
 	return 0;
 }
@@ -154,7 +140,7 @@ uses_rebase(struct uses *u, uint64_t base)
 
 		if (rec->tag > HATF_REALLOC_FREE)
 			continue;
-		if (is_realloc(rec)) {
+		if (record_is_realloc(rec)) {
 			u->address_class[use++] =
 				address_class(rec->old_address - address,
 					      rec->old_address - base);
@@ -281,7 +267,7 @@ classify_differences(struct uses *u, unsigned field)
 		const uint64_t value = uses_value(rec, field);
 
 		u->field_class[i] = CLASS_UNUSED;
-		if (!uses_has_field(rec, field))
+		if (!has_field(rec, field))
 			continue;
 		u->field_class[i] = (uint8_t)uses_delta_class(value - previous);
 		previous = value;

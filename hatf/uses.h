@@ -42,8 +42,7 @@ struct uses {
 	_Alignas(16) uint32_t size[TRELLIS_USES];
 };
 
-/* Has 'rec' this field, and what is its (for a realloc, first) value? */
-bool uses_has_field(const struct hatf_record *rec, unsigned field);
+/* What is the (for a realloc, first) value of a field that 'rec' has? */
 uint64_t uses_value(const struct hatf_record *rec, unsigned field);
 
 /*

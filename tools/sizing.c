@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const enum encoding sizing_breakdowns[SIZING_BREAKDOWNS] = {
+static const enum encoding breakdowns[SIZING_BREAKDOWNS] = {
 	ENCODING_NAIVE,
 	ENCODING_ONLINE,
 	ENCODING_OPTIMUM,
@@ -109,7 +109,7 @@ static void
 add_tasks(struct pool *p, struct sizing *sizing)
 {
 	for (size_t i = SIZING_BREAKDOWNS; i-- > 0;)
-		add_task(p, sizing_breakdowns[i], take_apart)->breakdown =
+		add_task(p, breakdowns[i], take_apart)->breakdown =
 			&sizing->breakdowns[i];
 	for (unsigned e = ENCODING_COUNT; e-- > 0;) {
 		uint64_t *const nbytes = sizing->nbytes[e];

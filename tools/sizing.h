@@ -9,7 +9,6 @@
 
 /* The placements of which whole traces are taken apart. */
 #define SIZING_BREAKDOWNS 3
-extern const enum encoding sizing_breakdowns[SIZING_BREAKDOWNS];
 
 /* What is not there. */
 #define SIZING_UNKNOWN UINT64_MAX

@@ -14,8 +14,6 @@
  */
 #include "textio.h"
 
-#include <stdlib.h>
-
 /* What begins the first line, up to the columns. */
 static const char first_line[] = "10 HATF ascii";
 #define FIRST_NBYTES (sizeof(first_line) - 1)
@@ -170,17 +168,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 static enum hatf_status
 open_source(struct source *s)
 {
-	s->ctx = calloc(1, sizeof(struct ascii));
-	if (s->ctx == NULL)
-		return source_stop(s, HATF_NO_MEMORY, NULL);
-	s->line = 1;
-	return HATF_OK;
-}
-
-static void
-close_source(struct source *s)
-{
-	free(s->ctx);
+	return textio_open(s, sizeof(struct ascii));
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -275,7 +263,7 @@ open_sink(struct sink *s)
 const struct source_ops ascii_source = {
 	.open = open_source,
 	.read = read_records,
-	.close = close_source,
+	.close = textio_close,
 };
 
 const struct sink_ops ascii_sink = {

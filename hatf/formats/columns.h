@@ -50,30 +50,6 @@ column_address(uint64_t raw, uint64_t base)
 	return raw == 0 ? 0 : base + raw;
 }
 
-/*
- * All fields 0.  One by one, because gcc 12 makes a slow 'rep stos' of an
- * assignment or memset() of this length.
- */
-static inline void
-column_blank(struct hatf_record *rec)
-{
-	rec->tag = 0;
-	rec->attributes_nbytes = 0;
-	rec->attributes = NULL;
-	rec->size = 0;
-	rec->address = 0;
-	rec->old_address = 0;
-	rec->time = 0;
-	rec->thread = 0;
-	rec->heap = 0;
-	rec->offset = 0;
-	rec->metadata.op = 0;
-	rec->metadata.field = 0;
-	rec->metadata.argument = 0;
-	rec->metadata.value = 0;
-	rec->metadata.stride = 0;
-}
-
 /* Bytes of attributes and comments after which columns_are_full(). */
 #define COLUMNS_BYTES_NBYTES ((size_t)1 << 20)
 #define COLUMNS_BYTES_MAX    (COLUMNS_BYTES_NBYTES + 65535)

@@ -11,8 +11,6 @@
  */
 #include "textio.h"
 
-#include <stdlib.h>
-
 static const char tag_column[] = "tag";
 #define TAG_NBYTES (sizeof(tag_column) - 1)
 
@@ -153,17 +151,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 static enum hatf_status
 open_source(struct source *s)
 {
-	s->ctx = calloc(1, sizeof(struct csv));
-	if (s->ctx == NULL)
-		return source_stop(s, HATF_NO_MEMORY, NULL);
-	s->line = 1;
-	return HATF_OK;
-}
-
-static void
-close_source(struct source *s)
-{
-	free(s->ctx);
+	return textio_open(s, sizeof(struct csv));
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -271,7 +259,7 @@ open_sink(struct sink *s)
 const struct source_ops csv_source = {
 	.open = open_source,
 	.read = read_records,
-	.close = close_source,
+	.close = textio_close,
 };
 
 const struct sink_ops csv_sink = {

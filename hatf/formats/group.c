@@ -35,9 +35,11 @@ struct header {
 /* ---------------------------------------------------------------- reading */
 
 enum hatf_status
-group_init(struct group *g)
+group_open(struct source *s, struct group *g)
 {
 	memset(g, 0, sizeof(*g));
+	s->window.next += GROUP_MAGIC_NBYTES;
+	g->end_offset = GROUP_MAGIC_NBYTES;
 	g->inflate = inflate_open();
 	return g->inflate == NULL ? HATF_NO_MEMORY : HATF_OK;
 }

@@ -52,8 +52,11 @@ struct group {
 	size_t packed_cap;
 };
 
-/* Errors: HATF_NO_MEMORY.  Needs group_fini() whatever the result. */
-enum hatf_status group_init(struct group *g);
+/*
+ * Begin to read groups, behind the magic that the window begins with.  Errors:
+ * HATF_NO_MEMORY.  Needs group_fini() whatever the result.
+ */
+enum hatf_status group_open(struct source *s, struct group *g);
 void group_fini(struct group *g);
 
 /*

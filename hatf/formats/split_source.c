@@ -10,6 +10,7 @@
 #include "split.h"
 
 #include "bytes.h"
+#include "rec.h"
 
 #include <stdlib.h>
 
@@ -60,7 +61,7 @@ take_tags(struct split *p, struct hatf_record *rec, size_t n,
 	uint8_t highest = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		column_blank(&rec[i]);
+		record_clear(&rec[i]);
 		rec[i].tag = tags[i];
 		rec[i].offset = offset;
 		offset += p->row_nbytes;
@@ -262,10 +263,8 @@ open_source(struct source *s)
 	struct split *const p = calloc(1, sizeof(*p));
 
 	s->ctx = p;
-	if (p == NULL || group_init(&p->group) != HATF_OK)
+	if (p == NULL || group_open(s, &p->group) != HATF_OK)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
-	s->window.next += GROUP_MAGIC_NBYTES;
-	p->group.end_offset = GROUP_MAGIC_NBYTES;
 	return HATF_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "splitaddr.h"
 
 #include "encoder.h"
+#include "rec.h"
 
 #include <stdlib.h>
 
@@ -80,7 +81,7 @@ put_record(struct splitaddr_sink *p, const struct hatf_record *rec)
 
 	if (p->record_count == 0)
 		encoder_place(&p->encoder);
-	if (rec->tag >= HATF_REALLOC_NO_ALLOC && rec->tag <= HATF_REALLOC_FREE)
+	if (record_is_realloc(rec))
 		l->values[l->count++] = rec->old_address;
 	if (rec->tag <= HATF_REALLOC_FREE)
 		l->values[l->count++] = rec->address;

@@ -174,10 +174,8 @@ open_source(struct source *s)
 	struct splitaddr *const p = calloc(1, sizeof(*p));
 
 	s->ctx = p;
-	if (p == NULL || group_init(&p->group) != HATF_OK)
+	if (p == NULL || group_open(s, &p->group) != HATF_OK)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
-	s->window.next += GROUP_MAGIC_NBYTES;
-	p->group.end_offset = GROUP_MAGIC_NBYTES;
 	return HATF_OK;
 }
 

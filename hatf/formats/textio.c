@@ -4,6 +4,8 @@
  */
 #include "textio.h"
 
+#include <stdlib.h>
+
 /* Bytes that are turned into digits at once. */
 #define HEX_NBYTES 4096
 
@@ -107,6 +109,22 @@ find_line(struct source *s, bool may_move, struct textio_cell *line_ret)
 	}
 }
 
+enum hatf_status
+textio_open(struct source *s, size_t nbytes)
+{
+	s->ctx = calloc(1, nbytes);
+	if (s->ctx == NULL)
+		return source_stop(s, HATF_NO_MEMORY, NULL);
+	s->line = 1;
+	return HATF_OK;
+}
+
+void
+textio_close(struct source *s)
+{
+	free(s->ctx);
+}
+
 size_t
 textio_read(struct source *s, textio_parse *parse, struct hatf_record *records,
 	    size_t max)
@@ -200,8 +218,9 @@ cell_number(const struct textio_cell *cell, uint64_t *n_ret)
 	return textio_number(&next, n_ret) && next == cell->end;
 }
 
-unsigned
-textio_tag(struct textio_cell cell)
+/* The tag with this name or number, or HATF_TAG_COUNT. */
+static unsigned
+tag_of(struct textio_cell cell)
 {
 	const size_t nbytes = (size_t)(cell.end - cell.start);
 	uint64_t n;
@@ -245,14 +264,17 @@ textio_unescape(struct textio_cell *cell)
 	if (out == NULL)
 		return;
 	for (const uint8_t *p = out; p != cell->end; out++) {
-		const bool is_escape = cell->end - p >= 4 && p[0] == '\\' &&
-				       p[1] == 'x' && hex_value(p[2]) >= 0 &&
-				       hex_value(p[3]) >= 0;
+		const bool is_candidate = cell->end - p >= 4 && p[0] == '\\' &&
+					  p[1] == 'x';
+		const int high = is_candidate ? hex_value(p[2]) : -1;
+		const int low = is_candidate ? hex_value(p[3]) : -1;
 
-		*out = is_escape ? (uint8_t)(hex_value(p[2]) << 4 |
-					     hex_value(p[3]))
-				 : *p;
-		p += is_escape ? 4 : 1;
+		if (high >= 0 && low >= 0) {
+			*out = (uint8_t)(high << 4 | low);
+			p += 4;
+		} else {
+			*out = *p++;
+		}
 	}
 	cell->end = out;
 }
@@ -300,7 +322,7 @@ textio_record(struct textio_row *row, unsigned wanted, struct hatf_record *rec)
 	unsigned has;
 
 	rec->tag = row->tag.start == NULL ? HATF_TAG_COUNT
-					  : (uint8_t)textio_tag(row->tag);
+					  : (uint8_t)tag_of(row->tag);
 	if (rec->tag == HATF_TAG_COUNT)
 		return "tag";
 	has = textio_columns(rec->tag);

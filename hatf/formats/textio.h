@@ -54,6 +54,10 @@ struct textio_cell {
 typedef const char *textio_parse(struct source *s, struct textio_cell line,
 				 struct hatf_record *rec, bool *is_record_ret);
 
+/* For source_ops.open and .close: s->ctx is 'nbytes' of zeros. */
+enum hatf_status textio_open(struct source *s, size_t nbytes);
+void textio_close(struct source *s);
+
 /* For source_ops.read: each line by 'parse'. */
 size_t textio_read(struct source *s, textio_parse *parse,
 		   struct hatf_record *records, size_t max);
@@ -63,9 +67,6 @@ size_t textio_read(struct source *s, textio_parse *parse,
  * there is none, or if it does not fit 64 bits.  Stops at what is no digit.
  */
 bool textio_number(uint8_t **next, uint64_t *n_ret);
-
-/* The tag with this name or number, or HATF_TAG_COUNT. */
-unsigned textio_tag(struct textio_cell cell);
 
 /* Make bytes of hexadecimal digits, in place. */
 bool textio_unhex(struct textio_cell *cell);

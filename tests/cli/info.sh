@@ -86,6 +86,12 @@ a.hatf: HATF 1.0, complete
   blocks            0
 END
 
+# A number that JSON readers would round is a string.
+printf '0 9223372036854775809 0x10\n' >huge.ascii
+run "$HATF" info --json huge.ascii
+check_status huge 0
+grep -q '"peak_live_bytes":"9223372036854775809"' out || fail "huge: $(cat out)"
+
 # A trace that says that it lacks something.
 cp cut.hatf lost.hatf
 comment 'HATF lost\nthread=0\ncount=7\nfrom=0\nto=0\n' >>lost.hatf
