@@ -46,7 +46,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wformat=2 -Wimplicit-fallthrough -Wmissing-prototypes \
 	-Wstrict-prototypes \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
-CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL) \
+CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ihatf/rings -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE)
 FLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden $(WARN) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
@@ -73,7 +73,7 @@ SO    := $B/libhatftrace.so
 CMD   := $B/hatf
 # The part of hatf/ that may run in a traced program.
 ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c trellis.c states.c uses.c encoder.c \
-	text.c attr.c deflate*.c))
+	text.c attr.c deflate*.c rings/*.c))
 # Unit tests under TSan are those of what several threads touch.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c test_input*.c,test_*.c))
@@ -82,7 +82,7 @@ PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c)) \
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
-SOURCES := $(wildcard hatf/*.[ch] hatf/formats/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch])
+SOURCES := $(wildcard hatf/*.[ch] hatf/*/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch])
 
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
 
@@ -104,7 +104,7 @@ $B/obj/preload/%.o: private FLAGS += $(PRELOAD_FLAGS)
 $B/obj/tools/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/record.o: $B/.libdir
 
-$(LIB): $(call obj,hatf/*.c hatf/formats/*.c)
+$(LIB): $(call obj,hatf/*.c hatf/*/*.c)
 # What tests link of the other folders: not main(), nor the exported malloc().
 PARTS := $B/libtools.a $B/libpreload.a
 $B/libtools.a: $(filter-out $B/obj/tools/hatf.o,$(call obj,tools/*.c))
@@ -114,7 +114,7 @@ $(LIB) $(PARTS) $B/libfuzz.a:
 	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^
 
-$(DSO): $(call obj,hatf/*.c hatf/formats/*.c) hatf/libhatf.map
+$(DSO): $(call obj,hatf/*.c hatf/*/*.c) hatf/libhatf.map
 	$(call say,LINK)
 	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs,-z,relro \
 		-Wl,--version-script=hatf/libhatf.map -Wl,--exclude-libs,ALL \

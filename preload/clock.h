@@ -79,21 +79,4 @@ bool clock_wake(void);
 void clock_renew(uint64_t stamp);
 void clock_set_idle(void);
 
-/*
- * Stamps into nanoseconds since the start, by interpolation between the last two
- * readings of both clocks; writer only.  Every stamp converted should be no later
- * than the last reading; an older one than the reading before that is extended
- * backwards along the same line.
- */
-struct clock_line {
-	uint64_t stamp0, stamp1; /* the two readings */
-	uint64_t ns0, ns1;
-	uint64_t start_ns;
-	double slope; /* ns per count */
-};
-
-void clock_line_init(struct clock_line *line, uint64_t stamp, uint64_t now_ns);
-void clock_line_add(struct clock_line *line, uint64_t stamp, uint64_t now_ns);
-uint64_t clock_line_ns(const struct clock_line *line, uint64_t stamp);
-
 #endif /* CLOCK_H */

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "lifecycle.h"
+#include "room.h"
 #include "sys.h"
 #include "writer.h"
 
@@ -67,7 +68,7 @@ wait_for_room(struct thread *t, unsigned words)
 		if (!lifecycle_is_tracing())
 			return false;
 		writer_wake();
-		ring_wait(t->ring, t->head + words, WAIT_NS);
+		room_wait(t->ring, t->head + words, WAIT_NS);
 	}
 	/* relaxed, both: statistics, written by this thread only. */
 	atomic_fetch_add_explicit(&t->wait_count, 1, memory_order_relaxed);

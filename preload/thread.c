@@ -123,7 +123,7 @@ give_ring(struct thread *t, uint64_t words)
 	memory = memory_map_shared(ring_nbytes(words));
 	if (memory == NULL)
 		return false;
-	t->ring = t->source = ring_init(memory, words);
+	t->ring = ring_init(memory, words);
 	return true;
 }
 
@@ -140,7 +140,7 @@ prepare(uint64_t id, bool is_nested)
 		thread_recycle(t);
 		return NULL;
 	}
-	t->head = t->pos = 0;
+	t->head = 0;
 	t->mask = t->ring->capacity - 1;
 	t->tick = CLOCK_NO_TICK;
 	t->id = id;
@@ -152,9 +152,8 @@ prepare(uint64_t id, bool is_nested)
 	t->pid = sys_pid();
 	t->pthread = (uint64_t)pthread_self();
 	t->is_nested = is_nested;
-	t->stamp = 0;
-	t->has_event = t->realloc_open = false;
-	t->is_dead = t->is_gone = false;
+	t->source = (struct order_source){ .id = id, .ring = t->ring };
+	t->is_gone = false;
 	t->idle_since_ns = 0;
 	/* release: pairs with the writer's acquire of 'state'. */
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
@@ -263,7 +262,7 @@ thread_mark_ending(void)
 void
 thread_recycle(struct thread *t)
 {
-	if (t->ring != NULL && t->pos > RING_KEEP_WORDS)
+	if (t->ring != NULL && t->source.pos > RING_KEEP_WORDS)
 		memory_drop(t->ring->words,
 			    t->ring->capacity * sizeof(uint64_t));
 	t->limit = 0;

@@ -22,8 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "event.h"
-#include "ring.h"
+#include "order.h"
 
 enum thread_state {
 	THREAD_FREE = 0, /* also what wiped memory says */
@@ -66,24 +65,10 @@ struct thread {
 	uint64_t id;	  /* HATF thread number; likewise */
 	uint64_t pthread; /* pthread_t, for pthread_setname_np(); likewise */
 
-	/*
-	 * The writer's.  'source' is 'ring' once more: the line that has 'ring'
-	 * is written at each event, and to read it there as often would send it
-	 * to and fro between two processors.
-	 */
-	_Alignas(RING_CACHE_LINE) uint64_t pos; /* words drained */
-	struct ring *source;
-	uint64_t seen_head; /* of this round */
-	uint64_t stamp;	    /* of the last event drained */
-	bool has_event;	    /* 'event' is the one at 'pos' */
-	bool realloc_open;  /* between a begin and its end */
-	bool realloc_done;  /* ... and the realloc is written already */
-	bool realloc_freed; /* ... or at least its free is */
-	bool is_dead;	    /* the kernel does not know it any more */
-	bool is_gone;	    /* its destroyThread is written */
-	uint64_t realloc_old;
+	/* The writer's. */
+	_Alignas(RING_CACHE_LINE) struct order_source source;
+	bool is_gone;		/* its destroyThread is written */
 	uint64_t idle_since_ns; /* 0: has had events in the last round */
-	struct event event;
 };
 
 /* The thread's own; never NULL.  Initial-exec TLS: one pointer. */

@@ -13,12 +13,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "clock.h"
 #include "lifecycle.h"
 #include "memory.h"
 #include "order.h"
+#include "room.h"
 #include "say.h"
 #include "spawn.h"
 #include "sys.h"
@@ -43,12 +45,15 @@
 struct writer {
 	struct trace trace;
 	struct order order;
-	struct thread *threads[THREAD_MAX], *heap[THREAD_MAX];
+	struct thread *threads[THREAD_MAX];
+	/* That of each thread; the same as a heap. */
+	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
 	int exit_status; /* of the process, where only the writer is left */
-	const struct thread *blocked; /* as in 'order', of the last round */
+	const struct order_source
+		*blocked; /* as in 'order', of the last round */
 	uint64_t blocked_pos, blocked_since_ns;
 	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
 	/* Futex words: changed to wake the writer, and by it when it has done
@@ -77,6 +82,13 @@ static const char *const end_names[] = {
 };
 
 static void
+add_thread(struct thread *t)
+{
+	w->sources[w->thread_count] = &t->source;
+	w->threads[w->thread_count++] = t;
+}
+
+static void
 collect_threads(void)
 {
 	const uint32_t n = thread_pool_count();
@@ -89,7 +101,7 @@ collect_threads(void)
 			atomic_load_explicit(&t->state, memory_order_acquire);
 
 		if (state == THREAD_ACTIVE || state == THREAD_ENDING)
-			w->threads[w->thread_count++] = t;
+			add_thread(t);
 	}
 }
 
@@ -101,8 +113,9 @@ note_unattached(void)
 						    memory_order_relaxed);
 
 	if (n != 0)
-		trace_lost(&w->trace, NULL, n, w->trace.line.stamp0,
-			   w->trace.line.stamp1);
+		narrate_lost(&w->trace.narrator, NULL, n,
+			     w->trace.narrator.line.stamp0,
+			     w->trace.narrator.line.stamp1);
 }
 
 /* What a thread dropped last, and had no later event to tell of it with. */
@@ -114,10 +127,10 @@ note_lost(struct thread *t)
 						    memory_order_relaxed);
 
 	if (n != 0)
-		trace_lost(&w->trace, t, n,
-			   atomic_load_explicit(&t->lost_first,
-						memory_order_relaxed),
-			   w->trace.line.stamp1);
+		narrate_lost(&w->trace.narrator, &t->source, n,
+			     atomic_load_explicit(&t->lost_first,
+						  memory_order_relaxed),
+			     w->trace.narrator.line.stamp1);
 }
 
 static bool
@@ -129,7 +142,7 @@ thread_exists(const struct thread *t)
 static void
 recycle(struct thread *t)
 {
-	if (t->realloc_open)
+	if (t->source.realloc_open)
 		w->order.open_count--;
 	w->gone_count--;
 	thread_recycle(t);
@@ -145,16 +158,17 @@ tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 	const uint32_t state =
 		atomic_load_explicit(&t->state, memory_order_relaxed);
 
-	if (t->is_gone || t->pos != ring_head(t->source)) {
+	if (t->is_gone || t->source.pos != ring_head(t->source.ring)) {
 		t->idle_since_ns = 0;
 		return;
 	}
-	if (t->is_dead) {
+	if (t->source.is_dead) {
 		note_lost(t);
 		t->is_gone = true;
 		w->gone_count++;
 		if (!t->is_nested)
-			trace_thread_gone(&w->trace, t, stamp);
+			narrate_thread_gone(&w->trace.narrator, &t->source,
+					    stamp);
 		return;
 	}
 	if (t->idle_since_ns == 0)
@@ -167,7 +181,7 @@ tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 	 * What it published before it ended is visible after this, so its last
 	 * events are drained in the next round, and then it is gone.
 	 */
-	t->is_dead = !thread_exists(t);
+	t->source.is_dead = !thread_exists(t);
 }
 
 /* Write the block; once it is in the file, give the room back. */
@@ -176,9 +190,9 @@ commit(void)
 {
 	if (!trace_commit(&w->trace))
 		return false;
-	w->trace.block_since_ns = w->trace.line.ns1;
+	w->trace.narrator.block_since_ns = w->trace.narrator.line.ns1;
 	for (uint32_t i = 0; i < w->thread_count; i++)
-		ring_release(w->threads[i]->source, w->threads[i]->pos);
+		room_release(w->sources[i]->ring, w->sources[i]->pos);
 	return true;
 }
 
@@ -197,12 +211,12 @@ commit_and_recycle(void)
 
 /* The order_sink: an event goes into a block that has room for it. */
 static void
-take_event(void *unused, const struct thread *t, const struct event *ev)
+take_event(void *narrator, const struct order_source *source,
+	   const struct event *ev)
 {
-	(void)unused;
-	if (trace_is_full(&w->trace))
+	if (narrate_is_full(narrator))
 		commit();
-	trace_event(&w->trace, t, ev);
+	narrate_event(narrator, source, ev);
 }
 
 /* Does some producer need room, or soon will? */
@@ -210,11 +224,11 @@ static bool
 is_room_wanted(void)
 {
 	for (uint32_t i = 0; i < w->thread_count; i++) {
-		const struct ring *const r = w->threads[i]->source;
+		const struct ring *const r = w->sources[i]->ring;
 		const uint64_t used =
 			ring_head(r) + r->capacity - ring_limit(r);
 
-		if (used > r->capacity / 2 || ring_is_waited_for(r))
+		if (used > r->capacity / 2 || room_is_waited_for(r))
 			return true;
 	}
 	return false;
@@ -225,11 +239,11 @@ drain(uint64_t until, bool force)
 {
 	struct order *const o = &w->order;
 
-	order_round(o, w->threads, w->thread_count, until, force);
+	order_round(o, w->sources, w->thread_count, until, force);
 	if (o->event_count != 0)
-		w->last_event_ns = w->trace.line.ns1;
+		w->last_event_ns = w->trace.narrator.line.ns1;
 	/* relaxed: for whoever wants to know about now. */
-	atomic_store_explicit(&event_count, w->trace.event_count,
+	atomic_store_explicit(&event_count, w->trace.narrator.event_count,
 			      memory_order_relaxed);
 }
 
@@ -238,10 +252,14 @@ drain(uint64_t until, bool force)
  * end waits for us.
  */
 static bool
-is_waiting_inside(const struct thread *t)
+is_waiting_inside(const struct order_source *source)
 {
+	const struct thread *const t =
+		(const struct thread *)((const char *)source -
+					offsetof(struct thread, source));
+
 	for (const struct thread *n = t->nested; n != NULL; n = n->nested)
-		if (ring_is_waited_for(n->source))
+		if (room_is_waited_for(n->ring))
 			return true;
 	return false;
 }
@@ -250,13 +268,13 @@ is_waiting_inside(const struct thread *t)
 static bool
 is_blocked_too_long(uint64_t now)
 {
-	const struct thread *const t = w->order.blocked;
+	const struct order_source *const s = w->order.blocked;
 
-	if (t == NULL || t != w->blocked || t->pos != w->blocked_pos)
+	if (s == NULL || s != w->blocked || s->pos != w->blocked_pos)
 		w->blocked_since_ns = now;
-	w->blocked = t;
-	w->blocked_pos = t != NULL ? t->pos : 0;
-	if (t != NULL && is_waiting_inside(t))
+	w->blocked = s;
+	w->blocked_pos = s != NULL ? s->pos : 0;
+	if (s != NULL && is_waiting_inside(s))
 		return true;
 	return now - w->blocked_since_ns > BLOCKED_MAX_NS;
 }
@@ -268,23 +286,21 @@ do_round(void)
 	const uint64_t stamp = clock_stamp();
 	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
 
-	clock_line_add(&w->trace.line, stamp, now);
 	clock_renew(stamp);
 	collect_threads();
-	if (!w->trace.is_clock_noted && clock_is_stamped())
-		trace_clock_switched(&w->trace, stamp);
+	trace_set_clock(&w->trace, stamp, now, clock_is_stamped());
 	drain(stamp, is_blocked_too_long(now));
 	note_unattached();
 	for (uint32_t i = 0; i < w->thread_count; i++)
 		tend_thread(w->threads[i], stamp, now, false);
 	if (is_room_wanted() || w->gone_count > GONE_MAX ||
-	    now - w->trace.block_since_ns > BLOCK_AGE_NS)
+	    now - w->trace.narrator.block_since_ns > BLOCK_AGE_NS)
 		return commit_and_recycle();
 	return w->trace.error == 0;
 }
 
 static void
-sum_waits(struct trace_end *end)
+sum_waits(struct narrate_end *end)
 {
 	const uint32_t n = thread_pool_count();
 
@@ -306,7 +322,7 @@ sum_waits(struct trace_end *end)
 static void
 tend_last(void)
 {
-	const struct clock_line *const line = &w->trace.line;
+	const struct line *const line = &w->trace.narrator.line;
 
 	for (unsigned tries = 0; tries < 20; tries++) {
 		bool pending = false;
@@ -316,7 +332,7 @@ tend_last(void)
 
 			tend_thread(t, line->stamp1, line->ns1, true);
 			pending |= !t->is_gone &&
-				   (t->is_dead ||
+				   (t->source.is_dead ||
 				    atomic_load_explicit(
 					    &t->state, memory_order_relaxed) ==
 					    THREAD_ENDING);
@@ -331,7 +347,7 @@ tend_last(void)
 static void
 finish(const char *name)
 {
-	struct trace_end end = {
+	struct narrate_end end = {
 		.name = name,
 		.threads = thread_id_count(),
 		.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -339,8 +355,8 @@ finish(const char *name)
 
 	const uint64_t stamp = clock_stamp();
 
-	clock_line_add(&w->trace.line, stamp, sys_clock_ns(CLOCK_MONOTONIC));
 	collect_threads();
+	line_add(&w->trace.narrator.line, stamp, sys_clock_ns(CLOCK_MONOTONIC));
 	drain(UINT64_MAX, true);
 	tend_last();
 	for (uint32_t i = 0; i < w->thread_count; i++)
@@ -351,7 +367,8 @@ finish(const char *name)
 		commit_and_recycle();
 	if (lifecycle_config()->verbose)
 		say("%s: %u events, %u bytes, %u waits", w->trace.output.path,
-		    w->trace.event_count, w->trace.output.nbytes, end.waits);
+		    w->trace.narrator.event_count, w->trace.output.nbytes,
+		    end.waits);
 }
 
 static void
@@ -378,7 +395,8 @@ serve_request(void)
 
 	finish(end_names[end]);
 	/* relaxed: writer_resume() is called only after the answer. */
-	atomic_store_explicit(&w->hold_until_ns, w->trace.line.ns1 + HOLD_NS,
+	atomic_store_explicit(&w->hold_until_ns,
+			      w->trace.narrator.line.ns1 + HOLD_NS,
 			      memory_order_relaxed);
 	answer();
 	return end == WRITER_END_EXEC || end == WRITER_END_ABORT;
@@ -445,10 +463,11 @@ go_idle(uint32_t wake)
 	clock_set_idle();
 	collect_threads();
 	for (uint32_t i = 0; i < w->thread_count; i++)
-		if (w->threads[i]->pos != ring_head(w->threads[i]->source))
+		if (w->sources[i]->pos != ring_head(w->sources[i]->ring))
 			return true;
 	sys_futex_wait(&w->wake, wake,
-		       w->trace.in_block ? BLOCK_AGE_NS : IDLE_SLEEP_NS);
+		       w->trace.narrator.in_block ? BLOCK_AGE_NS
+						  : IDLE_SLEEP_NS);
 	return true;
 }
 
@@ -521,12 +540,13 @@ writer_start(const struct config *config, struct output *output,
 	trace_open(&w->trace, config, output,
 		   (void *)(((uintptr_t)w->memory + 63) & ~(uintptr_t)63),
 		   header->text, header->nbytes);
-	order_init(&w->order, w->heap, THREAD_MAX, take_event, NULL);
+	order_init(&w->order, w->heap, THREAD_MAX, take_event,
+		   &w->trace.narrator);
 	/* The header at once: whatever happens, there is a trace. */
 	if (!trace_begin(&w->trace))
 		return false;
-	w->last_event_ns = w->trace.line.ns1;
-	w->trace.block_since_ns = w->trace.line.ns1;
+	w->last_event_ns = w->trace.narrator.line.ns1;
+	w->trace.narrator.block_since_ns = w->trace.narrator.line.ns1;
 	if (!spawn_thread(writer_main, NULL, output->fd)) {
 		say("cannot start the writer thread: %s; not tracing",
 		    say_errno(errno));
@@ -576,16 +596,16 @@ bool
 writer_await_fork(uint64_t ticket, uint64_t timeout_ns, uint64_t *event_ret)
 {
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
-	const size_t i = ticket % TRACE_FORKS_MAX;
+	const size_t i = ticket % NARRATE_FORKS_MAX;
 	uint32_t done;
 
 	while (lifecycle_is_tracing() &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < timeout_ns) {
 		done = atomic_load_explicit(&w->done, memory_order_acquire);
-		/* acquire: pairs with the release in put_fork(), trace.c. */
-		if (atomic_load_explicit(&w->trace.fork[i].ticket,
+		/* acquire: pairs with the release in put_fork(), narrate.c. */
+		if (atomic_load_explicit(&w->trace.narrator.fork[i].ticket,
 					 memory_order_acquire) == ticket) {
-			*event_ret = w->trace.fork[i].event;
+			*event_ret = w->trace.narrator.fork[i].event;
 			return true;
 		}
 		writer_wake();

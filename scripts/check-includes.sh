@@ -4,9 +4,10 @@
 # check-includes.sh - dependencies point one way: tools -> hatf <- preload
 #
 #   tools/    its own headers and hatf.h, jansson and zlib
-#   preload/  its own headers and the encoder's side of hatf/
-#   hatf/     its own headers and those of hatf/formats/, libc, zlib,
+#   preload/  its own headers, hatf/rings/ and the encoder's side of hatf/
+#   hatf/     its own headers and those of its folders, libc, zlib,
 #             libdeflate and isa-l
+#   hatf/rings/, which runs in the preload: its own and the encoder's side
 #
 # Names of headers are unique, so a name tells the folder.
 set -u
@@ -73,11 +74,13 @@ for name in $(find hatf preload tools -name '*.h' -printf '%f\n' | sort | uniq -
 	status=1
 done
 check_quoted tools "$(own tools)hatf.h"
-check_quoted preload "$(own preload)$encoder"
-check_quoted hatf "$(own hatf)$(own hatf/formats)"
+check_quoted preload "$(own preload)$(own hatf/rings)$encoder"
+check_quoted hatf "$(own hatf)$(own hatf/formats)$(own hatf/rings)"
+check_quoted hatf/rings "$(own hatf/rings)$encoder"
 check_quoted hatf/formats "$(own hatf)$(own hatf/formats)"
 check_angled tools 'jansson\.h|zlib\.h'
 check_angled preload '-'
 check_angled hatf/formats '-'
+check_angled hatf/rings '-'
 check_angled hatf 'zlib\.h|libdeflate\.h|isa-l/.*|isa-l\.h'
 exit $status

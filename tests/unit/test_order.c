@@ -14,34 +14,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order.h"
+#include "room.h"
+#include "thread.h"
 
 #define WORDS	4096
 #define THREADS 4
 
 static struct thread threads[THREADS];
-static struct thread *list[THREADS];
-static struct thread *heap[THREADS];
+static struct order_source *list[THREADS], *heap[THREADS];
 static struct order order;
 
 /* What came out, as text: "A1:100 F0:200 R1:100>300". */
 static char out[1u << 16];
 
 static void
-note(void *context, const struct thread *t, const struct event *ev)
+note(void *context, const struct order_source *s, const struct event *ev)
 {
 	char *const end = out + strlen(out);
 	const size_t left = sizeof(out) - strlen(out);
 
 	(void)context;
 	if (ev->type == EVENT_ALLOC)
-		snprintf(end, left, "A%u:%u ", (unsigned)t->id,
+		snprintf(end, left, "A%u:%u ", (unsigned)s->id,
 			 (unsigned)ev->operand[0]);
 	else if (ev->type == EVENT_FREE)
-		snprintf(end, left, "F%u:%u ", (unsigned)t->id,
+		snprintf(end, left, "F%u:%u ", (unsigned)s->id,
 			 (unsigned)ev->operand[0]);
 	else if (ev->type == EVENT_REALLOC_END)
-		snprintf(end, left, "R%u:%u>%u ", (unsigned)t->id,
+		snprintf(end, left, "R%u:%u>%u ", (unsigned)s->id,
 			 (unsigned)ev->operand[0], (unsigned)ev->operand[1]);
 	else
 		snprintf(end, left, "?%u ", (unsigned)ev->type);
@@ -59,9 +59,9 @@ set_up(order_sink *sink)
 							ring_nbytes(WORDS)),
 					 0);
 		memset(&threads[i], 0, sizeof(threads[i]));
-		threads[i].ring = threads[i].source = ring_init(r, WORDS);
-		threads[i].id = i;
-		list[i] = &threads[i];
+		threads[i].ring = ring_init(r, WORDS);
+		threads[i].source = (struct order_source){ .id = i, .ring = r };
+		list[i] = &threads[i].source;
 	}
 	order_init(&order, heap, THREADS, sink, NULL);
 	out[0] = '\0';
@@ -161,7 +161,7 @@ START_TEST(test_begin_without_end_stops_all)
 	put_alloc(1, 20, 24);
 	run(100);
 	ck_assert_str_eq(out, "A0:8 A1:16 ");
-	ck_assert_ptr_eq(order.blocked, &threads[0]);
+	ck_assert_ptr_eq(order.blocked, list[0]);
 	put_end(0, 30, 8, 32);
 	run(100);
 	ck_assert_str_eq(out, "A0:8 A1:16 A1:24 R0:8>32 ");
@@ -279,10 +279,10 @@ set_live(unsigned block, bool live)
 }
 
 static void
-judge(void *context, const struct thread *t, const struct event *ev)
+judge(void *context, const struct order_source *s, const struct event *ev)
 {
 	(void)context;
-	(void)t;
+	(void)s;
 	machine.seen++;
 	switch (ev->type) {
 	case EVENT_ALLOC:
@@ -408,7 +408,7 @@ consume_round(uint64_t until)
 {
 	run(until);
 	for (unsigned i = 0; i < THREADS; i++)
-		ring_release(threads[i].ring, threads[i].pos);
+		room_release(threads[i].ring, threads[i].source.pos);
 }
 
 /* Let the operations under way come to their ends. */

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 
 #include "clock.h"
-#include "order.h"
+#include "room.h"
+#include "thread.h"
 
 #define THREADS 3
 #define WORDS	1024u
@@ -23,7 +24,7 @@
 #define ROUNDS	60000u /* operations of each thread */
 
 static struct thread threads[THREADS];
-static struct thread *list[THREADS], *heap[THREADS];
+static struct order_source *list[THREADS], *heap[THREADS];
 static struct order order;
 static _Atomic unsigned running;
 
@@ -59,7 +60,7 @@ static void
 push(struct thread *t, unsigned n, const uint64_t *words)
 {
 	while (t->head + n > ring_limit(t->ring))
-		ring_wait(t->ring, t->head + n, 1000000);
+		room_wait(t->ring, t->head + n, 1000000);
 	for (unsigned i = 0; i < n; i++)
 		ring_put(t->ring, t->head++, words[i]);
 	ring_publish(t->ring, t->head);
@@ -137,10 +138,10 @@ set_live(uint64_t address, bool now)
 }
 
 static void
-judge(void *context, const struct thread *t, const struct event *ev)
+judge(void *context, const struct order_source *s, const struct event *ev)
 {
 	(void)context;
-	(void)t;
+	(void)s;
 	seen++;
 	if (ev->type == EVENT_ALLOC) {
 		set_live(ev->operand[0], true);
@@ -157,7 +158,7 @@ drain(uint64_t until)
 {
 	order_round(&order, list, THREADS, until, false);
 	for (unsigned i = 0; i < THREADS; i++)
-		ring_release(threads[i].ring, threads[i].pos);
+		room_release(threads[i].ring, threads[i].source.pos);
 }
 
 START_TEST(test_real_threads)
@@ -175,8 +176,11 @@ START_TEST(test_real_threads)
 		ck_assert_int_eq(posix_memalign(&memory, RING_HEADER_NBYTES,
 						ring_nbytes(WORDS)),
 				 0);
-		threads[i].ring = threads[i].source = ring_init(memory, WORDS);
-		list[i] = &threads[i];
+		threads[i].ring = ring_init(memory, WORDS);
+		threads[i].source = (struct order_source){
+			.ring = threads[i].ring,
+		};
+		list[i] = &threads[i].source;
 	}
 	for (unsigned i = 0; i < THREADS; i++)
 		ck_assert_int_eq(
@@ -192,7 +196,7 @@ START_TEST(test_real_threads)
 	ck_assert_uint_eq(mistakes, 0);
 	ck_assert_uint_ge(seen, ROUNDS);
 	for (unsigned i = 0; i < THREADS; i++) {
-		ck_assert_uint_eq(threads[i].pos, threads[i].head);
+		ck_assert_uint_eq(threads[i].source.pos, threads[i].head);
 		free(threads[i].ring);
 	}
 	for (unsigned b = 1; b <= BLOCKS; b++)

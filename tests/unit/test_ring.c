@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "ring.h"
+#include "room.h"
 
 #define CAPACITY 64
 #define EVENTS	 200000u
@@ -45,7 +45,7 @@ produce(void *argument)
 		const unsigned n = words_of(i);
 
 		while (head + n > ring_limit(r))
-			ring_wait(r, head + n, 1000000);
+			room_wait(r, head + n, 1000000);
 		for (unsigned k = 0; k < n; k++)
 			ring_put(r, head++, i);
 		ring_publish(r, head);
@@ -69,8 +69,8 @@ START_TEST(test_two_threads)
 			ck_assert_uint_eq(ring_get(r, pos), i);
 		words += words_of(i);
 		/* Late, as the writer does: after a "block". */
-		if (i % 17 == 0 || ring_is_waited_for(r))
-			ring_release(r, pos);
+		if (i % 17 == 0 || room_is_waited_for(r))
+			room_release(r, pos);
 	}
 	pthread_join(producer, NULL);
 	ck_assert_uint_eq(ring_head(r), words);
@@ -90,7 +90,7 @@ START_TEST(test_limit_is_kept)
 	ck_assert_uint_eq(ring_limit(r), CAPACITY);
 	for (uint64_t i = 0; i < CAPACITY; i++)
 		ck_assert_uint_eq(ring_get(r, i), ~i);
-	ring_release(r, 5);
+	room_release(r, 5);
 	ck_assert_uint_eq(ring_limit(r), CAPACITY + 5);
 	free(r);
 }
@@ -101,11 +101,11 @@ START_TEST(test_wait_returns_without_a_consumer)
 	struct ring *const r = make_ring();
 
 	ring_publish(r, CAPACITY);
-	ring_wait(r, CAPACITY + 1, 1000000);
-	ck_assert(!ring_is_waited_for(r));
+	room_wait(r, CAPACITY + 1, 1000000);
+	ck_assert(!room_is_waited_for(r));
 	/* With room there is nothing to wait for, whatever the time-out. */
-	ring_release(r, 1);
-	ring_wait(r, CAPACITY + 1, 0);
+	room_release(r, 1);
+	room_wait(r, CAPACITY + 1, 0);
 	free(r);
 }
 END_TEST

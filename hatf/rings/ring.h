@@ -5,8 +5,8 @@
  * Every traced thread owns one ring and is its only producer; the writer thread
  * is the only consumer of all of them.  The ring knows nothing of what the words
  * mean: an event is some words that are published together.  Nothing here
- * allocates or locks, and only ring_wait() and ring_release() make system calls,
- * so it may run inside malloc().
+ * allocates, locks or makes a system call, so it may run inside malloc().  How a
+ * producer waits for room, and how it gets it back, is in preload/room.h.
  *
  * 'head' and 'tail' count words since the ring was made; they are 64 bits wide
  * and never wrap.  A slot index is 'count & mask'.
@@ -54,7 +54,18 @@ ring_nbytes(uint64_t capacity)
 }
 
 /* Make 'memory', ring_nbytes(capacity) zeroed and page-aligned bytes, a ring. */
-struct ring *ring_init(void *memory, uint64_t capacity);
+static inline struct ring *
+ring_init(void *memory, uint64_t capacity)
+{
+	struct ring *const r = (struct ring *)memory;
+
+	r->capacity = capacity;
+	/* relaxed: nobody else has the ring yet. */
+	atomic_store_explicit(&r->head, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->tail, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
+	return r;
+}
 
 /*
  * Producer: how far it may write, as a count of words ('tail' + capacity).
@@ -63,7 +74,7 @@ static inline uint64_t
 ring_limit(const struct ring *r)
 {
 	/*
-	 * acquire: pairs with the release of 'tail' in ring_release().  Without
+	 * acquire: pairs with the release of 'tail' in room_release().  Without
 	 * it we could overwrite a slot that the consumer is still reading.
 	 */
 	return atomic_load_explicit(&r->tail, memory_order_acquire) +
@@ -102,17 +113,5 @@ ring_get(const struct ring *r, uint64_t pos)
 {
 	return r->words[pos & (r->capacity - 1)];
 }
-
-/*
- * Producer: sleep until the consumer has made room, or 'timeout_ns' has passed.
- * Call again until ring_limit() shows the room.
- */
-void ring_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
-
-/* Consumer: the words before 'tail' are free again; wakes the producer. */
-void ring_release(struct ring *r, uint64_t tail);
-
-/* Consumer: is the producer asleep for want of room? */
-bool ring_is_waited_for(const struct ring *r);
 
 #endif /* RING_H */

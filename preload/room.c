@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.c - see ring.h; here is what happens when a ring is full */
+/* room.c - see room.h */
 
-#include "ring.h"
+#include "room.h"
 
 #include "sys.h"
 
-struct ring *
-ring_init(void *memory, uint64_t capacity)
-{
-	struct ring *const r = memory;
-
-	r->capacity = capacity;
-	/* relaxed: nobody else has the ring yet. */
-	atomic_store_explicit(&r->head, 0, memory_order_relaxed);
-	atomic_store_explicit(&r->tail, 0, memory_order_relaxed);
-	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
-	return r;
-}
-
 void
-ring_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
+room_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 {
 	/*
-	 * seq_cst here and in ring_release(): 'waiting' is stored before 'tail'
+	 * seq_cst here and in room_release(): 'waiting' is stored before 'tail'
 	 * is read, there 'tail' before 'waiting'; one of the two sides must see
 	 * the other.  (The time-out would mend a miss, late.)
 	 */
@@ -35,11 +22,11 @@ ring_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 }
 
 void
-ring_release(struct ring *r, uint64_t tail)
+room_release(struct ring *r, uint64_t tail)
 {
 	/*
 	 * seq_cst: a release for ring_limit(), and ordered before the load of
-	 * 'waiting', see ring_wait().
+	 * 'waiting', see room_wait().
 	 */
 	atomic_store_explicit(&r->tail, tail, memory_order_seq_cst);
 	if (atomic_load_explicit(&r->waiting, memory_order_seq_cst) == 0)
@@ -50,7 +37,7 @@ ring_release(struct ring *r, uint64_t tail)
 }
 
 bool
-ring_is_waited_for(const struct ring *r)
+room_is_waited_for(const struct ring *r)
 {
 	/* relaxed: a hint to commit early; seen a round later does no harm. */
 	return atomic_load_explicit(&r->waiting, memory_order_relaxed) != 0;

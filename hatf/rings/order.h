@@ -28,38 +28,63 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "thread.h"
+#include "event.h"
+#include "ring.h"
+
+/*
+ * What the consumer knows of one ring.  Whoever reads the rings sets up the
+ * first three and zeroes the rest; 'pos' is then the first word to be read.
+ * 'ring' is often also in a line of the producer's; that one is written at each
+ * event, and to read it there as often would send it to and fro between two
+ * processors.
+ */
+struct order_source {
+	uint64_t id; /* HATF thread number */
+	struct ring *ring;
+	uint64_t pos;	    /* words drained */
+	uint64_t seen_head; /* of this round */
+	uint64_t stamp;	    /* of the last event drained */
+	bool has_event;	    /* 'event' is the one at 'pos' */
+	bool realloc_open;  /* between a begin and its end */
+	bool realloc_done;  /* ... and the realloc is written already */
+	bool realloc_freed; /* ... or at least its free is */
+	bool is_dead;	    /* the caller's: nothing will be added to it */
+	uint64_t realloc_old;
+	struct event event;
+};
 
 /*
  * Takes the events in order: EVENT_ALLOC, EVENT_FREE, EVENT_REALLOC_END (the
  * whole realloc), EVENT_THREAD, EVENT_NAME, EVENT_FORK, EVENT_LOST.  The stamp of
  * a realloc that was moved up is that of its new place.
  */
-typedef void order_sink(void *context, const struct thread *t,
+typedef void order_sink(void *context, const struct order_source *s,
 			const struct event *ev);
 
 struct order {
-	struct thread **heap; /* room for 'heap_max', smallest stamp first */
+	struct order_source *
+		*heap; /* room for 'heap_max', smallest stamp first */
 	uint32_t heap_max, heap_count;
-	uint32_t open_count; /* threads between a begin and its end */
+	uint32_t open_count; /* sources between a begin and its end */
 	order_sink *sink;
 	void *context;
 	/* Of the last round: */
 	uint64_t event_count;
-	const struct thread *blocked; /* whose begin without an end stopped it,
+	const struct order_source
+		*blocked; /* whose begin without an end stopped it,
 					 or NULL */
 };
 
-void order_init(struct order *o, struct thread **heap, uint32_t heap_max,
+void order_init(struct order *o, struct order_source **heap, uint32_t heap_max,
 		order_sink *sink, void *context);
 
 /*
- * One round over 'threads': read their heads, pass on what rule 3 and 4 allow.
+ * One round over 'sources': read their heads, pass on what rule 3 and 4 allow.
  * With 'force', a begin without an end does not stop the others: should its old
  * block be handed out again before the end comes, a free is passed on for it, and
  * an alloc at the end.
  */
-void order_round(struct order *o, struct thread *const *threads, uint32_t n,
-		 uint64_t until, bool force);
+void order_round(struct order *o, struct order_source *const *sources,
+		 uint32_t n, uint64_t until, bool force);
 
 #endif /* ORDER_H */

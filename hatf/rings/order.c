@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c - see order.h; a heap of threads by the stamp of their next event */
+/* order.c - see order.h; a heap of sources by the stamp of their next event */
 
 #include "order.h"
 
 #include <stddef.h>
 
 void
-order_init(struct order *o, struct thread **heap, uint32_t heap_max,
+order_init(struct order *o, struct order_source **heap, uint32_t heap_max,
 	   order_sink *sink, void *context)
 {
 	*o = (struct order){
@@ -58,39 +58,39 @@ decode(const struct ring *r, uint64_t pos, uint64_t stamp, struct event *ev)
 }
 
 /*
- * Make t->event the event at t->pos; false if there is none yet.  Stamps within
+ * Make s->event the event at s->pos; false if there is none yet.  Stamps within
  * a ring never fall: a tick may be older than what was stamped before it.
  */
 static bool
-peek(struct thread *t)
+peek(struct order_source *s)
 {
-	while (!t->has_event) {
-		if (t->pos == t->seen_head)
+	while (!s->has_event) {
+		if (s->pos == s->seen_head)
 			return false;
-		decode(t->source, t->pos, t->stamp, &t->event);
-		if (t->event.stamp < t->stamp)
-			t->event.stamp = t->stamp;
-		t->has_event = t->event.type != EVENT_TICK;
-		if (!t->has_event) {
-			t->stamp = t->event.stamp;
-			t->pos += t->event.words;
+		decode(s->ring, s->pos, s->stamp, &s->event);
+		if (s->event.stamp < s->stamp)
+			s->event.stamp = s->stamp;
+		s->has_event = s->event.type != EVENT_TICK;
+		if (!s->has_event) {
+			s->stamp = s->event.stamp;
+			s->pos += s->event.words;
 		}
 	}
 	return true;
 }
 
 static void
-consume(struct thread *t)
+consume(struct order_source *s)
 {
-	t->stamp = t->event.stamp;
-	t->pos += t->event.words;
-	t->has_event = false;
+	s->stamp = s->event.stamp;
+	s->pos += s->event.words;
+	s->has_event = false;
 }
 
 static void
 sift_down(struct order *o, uint32_t i)
 {
-	struct thread *const t = o->heap[i];
+	struct order_source *const s = o->heap[i];
 
 	for (;;) {
 		uint32_t child = 2 * i + 1;
@@ -101,15 +101,15 @@ sift_down(struct order *o, uint32_t i)
 		    o->heap[child + 1]->event.stamp <
 			    o->heap[child]->event.stamp)
 			child++;
-		if (o->heap[child]->event.stamp >= t->event.stamp)
+		if (o->heap[child]->event.stamp >= s->event.stamp)
 			break;
 		o->heap[i] = o->heap[child];
 		i = child;
 	}
-	o->heap[i] = t;
+	o->heap[i] = s;
 }
 
-/* The smallest stamp of all threads but the first; none: the largest number. */
+/* The smallest stamp of all sources but the first; none: the largest number. */
 static uint64_t
 second_stamp(const struct order *o)
 {
@@ -122,33 +122,33 @@ second_stamp(const struct order *o)
 }
 
 static void
-pass(struct order *o, const struct thread *t, const struct event *ev)
+pass(struct order *o, const struct order_source *s, const struct event *ev)
 {
 	o->event_count++;
-	o->sink(o->context, t, ev);
+	o->sink(o->context, s, ev);
 }
 
-static void make_way(struct order *o, struct thread *const *threads, uint32_t n,
-		     uint64_t address, uint64_t stamp);
+static void make_way(struct order *o, struct order_source *const *sources,
+		     uint32_t n, uint64_t address, uint64_t stamp);
 
-/* 't' gives up its block before another thread's event at 'stamp' gets it. */
+/* 's' gives up its block before another thread's event at 'stamp' gets it. */
 static void
-pass_realloc_early(struct order *o, struct thread *const *threads, uint32_t n,
-		   struct thread *t, uint64_t stamp)
+pass_realloc_early(struct order *o, struct order_source *const *sources,
+		   uint32_t n, struct order_source *s, uint64_t stamp)
 {
 	struct event ev;
 
-	if (t->has_event && t->event.type == EVENT_REALLOC_END) {
-		ev = t->event;
-		t->realloc_done = true;
-		make_way(o, threads, n, ev.operand[1], stamp);
+	if (s->has_event && s->event.type == EVENT_REALLOC_END) {
+		ev = s->event;
+		s->realloc_done = true;
+		make_way(o, sources, n, ev.operand[1], stamp);
 	} else {
 		ev = (struct event){ .type = EVENT_FREE };
-		ev.operand[0] = t->realloc_old;
-		t->realloc_freed = true;
+		ev.operand[0] = s->realloc_old;
+		s->realloc_freed = true;
 	}
 	ev.stamp = stamp;
-	pass(o, t, &ev);
+	pass(o, s, &ev);
 }
 
 /*
@@ -156,41 +156,41 @@ pass_realloc_early(struct order *o, struct thread *const *threads, uint32_t n,
  * go first.  The recursion ends because each step marks one thread.
  */
 static void
-make_way(struct order *o, struct thread *const *threads, uint32_t n,
+make_way(struct order *o, struct order_source *const *sources, uint32_t n,
 	 uint64_t address, uint64_t stamp)
 {
 	for (uint32_t i = 0; o->open_count != 0 && i < n; i++) {
-		struct thread *const t = threads[i];
+		struct order_source *const s = sources[i];
 
-		if (t->realloc_open && !t->realloc_done && !t->realloc_freed &&
-		    t->realloc_old == address)
-			pass_realloc_early(o, threads, n, t, stamp);
+		if (s->realloc_open && !s->realloc_done && !s->realloc_freed &&
+		    s->realloc_old == address)
+			pass_realloc_early(o, sources, n, s, stamp);
 	}
 }
 
 static void
-begin_realloc(struct order *o, struct thread *t)
+begin_realloc(struct order *o, struct order_source *s)
 {
-	t->realloc_open = true;
-	t->realloc_done = t->realloc_freed = false;
-	t->realloc_old = t->event.operand[0];
+	s->realloc_open = true;
+	s->realloc_done = s->realloc_freed = false;
+	s->realloc_old = s->event.operand[0];
 	o->open_count++;
-	consume(t);
+	consume(s);
 }
 
 static void
-end_realloc(struct order *o, struct thread *const *threads, uint32_t n,
-	    struct thread *t)
+end_realloc(struct order *o, struct order_source *const *sources, uint32_t n,
+	    struct order_source *s)
 {
-	struct event ev = t->event;
+	struct event ev = s->event;
 
-	if (t->realloc_open) {
-		t->realloc_open = false;
+	if (s->realloc_open) {
+		s->realloc_open = false;
 		o->open_count--;
 	}
-	if (!t->realloc_done) {
-		make_way(o, threads, n, ev.operand[1], ev.stamp);
-		if (t->realloc_freed) {
+	if (!s->realloc_done) {
+		make_way(o, sources, n, ev.operand[1], ev.stamp);
+		if (s->realloc_freed) {
 			ev.type = EVENT_ALLOC;
 			ev.flags = 0;
 			ev.operand[0] = ev.operand[1];
@@ -198,84 +198,84 @@ end_realloc(struct order *o, struct thread *const *threads, uint32_t n,
 			ev.operand[2] = 0;
 		}
 		/* If its free was all that there was, that is written. */
-		if (!t->realloc_freed || ev.operand[0] != 0)
-			pass(o, t, &ev);
+		if (!s->realloc_freed || ev.operand[0] != 0)
+			pass(o, s, &ev);
 	}
-	t->realloc_done = t->realloc_freed = false;
-	consume(t);
+	s->realloc_done = s->realloc_freed = false;
+	consume(s);
 }
 
 /* Is the begin at hand without its end?  Nothing else can follow it. */
 static bool
-lacks_end(const struct thread *t)
+lacks_end(const struct order_source *s)
 {
-	return t->event.type == EVENT_REALLOC_BEGIN &&
-	       t->pos + t->event.words == t->seen_head;
+	return s->event.type == EVENT_REALLOC_BEGIN &&
+	       s->pos + s->event.words == s->seen_head;
 }
 
 static void
-step(struct order *o, struct thread *const *threads, uint32_t n,
-     struct thread *t)
+step(struct order *o, struct order_source *const *sources, uint32_t n,
+     struct order_source *s)
 {
-	switch (t->event.type) {
+	switch (s->event.type) {
 	case EVENT_REALLOC_BEGIN:
-		begin_realloc(o, t);
+		begin_realloc(o, s);
 		break;
 	case EVENT_REALLOC_END:
-		end_realloc(o, threads, n, t);
+		end_realloc(o, sources, n, s);
 		break;
 	case EVENT_ALLOC:
 		if (o->open_count != 0)
-			make_way(o, threads, n, t->event.operand[0],
-				 t->event.stamp);
-		pass(o, t, &t->event);
-		consume(t);
+			make_way(o, sources, n, s->event.operand[0],
+				 s->event.stamp);
+		pass(o, s, &s->event);
+		consume(s);
 		break;
 	default:
-		pass(o, t, &t->event);
-		consume(t);
+		pass(o, s, &s->event);
+		consume(s);
 	}
 }
 
 static void
-build_heap(struct order *o, struct thread *const *threads, uint32_t n,
+build_heap(struct order *o, struct order_source *const *sources, uint32_t n,
 	   uint64_t until)
 {
 	o->heap_count = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		struct thread *const t = threads[i];
+		struct order_source *const s = sources[i];
 
-		t->seen_head = ring_head(t->source);
-		if (peek(t) && t->event.stamp <= until &&
+		s->seen_head = ring_head(s->ring);
+		if (peek(s) && s->event.stamp <= until &&
 		    o->heap_count < o->heap_max)
-			o->heap[o->heap_count++] = t;
+			o->heap[o->heap_count++] = s;
 	}
 	for (uint32_t i = o->heap_count / 2; i-- > 0;)
 		sift_down(o, i);
 }
 
 void
-order_round(struct order *o, struct thread *const *threads, uint32_t n,
+order_round(struct order *o, struct order_source *const *sources, uint32_t n,
 	    uint64_t until, bool force)
 {
 	o->event_count = 0;
 	o->blocked = NULL;
-	build_heap(o, threads, n, until);
+	build_heap(o, sources, n, until);
 	while (o->heap_count > 0) {
-		struct thread *const t = o->heap[0];
+		struct order_source *const s = o->heap[0];
 		uint64_t bound = second_stamp(o);
 
 		if (bound > until)
 			bound = until;
 		do {
-			if (lacks_end(t) && !t->is_dead) {
-				o->blocked = t;
+			if (lacks_end(s) && !s->is_dead) {
+				o->blocked = s;
 				if (!force)
 					return;
 			}
-			step(o, threads, n, t);
-		} while (peek(t) && t->event.stamp <= bound);
-		if (!t->has_event || t->event.stamp > until)
+			step(o, sources, n, s);
+		} while (peek(s) && s->event.stamp <= bound);
+		if (!s->has_event || s->event.stamp > until)
 			o->heap[0] = o->heap[--o->heap_count];
 		if (o->heap_count > 0)
 			sift_down(o, 0);

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* narrate.c - see narrate.h */
+
+#include "narrate.h"
+
+#include <string.h>
+
+#include "text.h"
+
+static size_t
+round_up(size_t nbytes)
+{
+	return (nbytes + 63) & ~(size_t)63;
+}
+
+static size_t
+buffer_nbytes(void)
+{
+	return NARRATE_BUFFER_NBYTES(encoder_room_nbytes(NULL));
+}
+
+size_t
+narrate_memory_nbytes(void)
+{
+	return round_up(buffer_nbytes()) +
+	       round_up(encoder_memory_nbytes(NULL));
+}
+
+void
+narrate_init(struct narrator *n, void *memory)
+{
+	uint8_t *const buf = memory;
+	const size_t cap = buffer_nbytes();
+
+	memset(n, 0, sizeof(*n));
+	n->unit_ns = 1;
+	n->grain = 1;
+	encoder_init(&n->encoder, buf, cap, NULL, buf + round_up(cap));
+}
+
+/* The time of a stamp; never less than that of the record before. */
+static uint64_t
+time_of(struct narrator *n, uint64_t stamp)
+{
+	uint64_t time;
+
+	if (stamp == n->time_stamp || n->unit_ns == 0)
+		return n->time;
+	n->time_stamp = stamp;
+	time = line_ns(&n->line, stamp);
+	if (n->unit_ns != 1)
+		time /= 1000;
+	/* Threads are ordered by stamps that this clock need not show. */
+	if (n->grain != 1)
+		time -= time % n->grain;
+	if (time > n->time)
+		n->time = time;
+	return n->time;
+}
+
+void
+narrate_open_block(struct narrator *n)
+{
+	if (__builtin_expect(n->in_block, 1))
+		return;
+	encoder_begin(&n->encoder, n->event_count, n->time);
+	n->in_block = true;
+	n->block_event = n->event_count;
+	n->block_since_ns = n->line.ns1;
+}
+
+static void
+put_comment(struct narrator *n, const struct text *text)
+{
+	narrate_open_block(n);
+	encoder_comment(&n->encoder, text->buf, text->used);
+}
+
+/* An alloc with an attribute, which is rare. */
+static void
+put_special_alloc(struct narrator *n, const struct order_source *source,
+		  const struct event *ev)
+{
+	static const uint8_t zeroed[] = { HATF_ATTR_ZEROED };
+	struct hatf_record rec = {
+		.tag = HATF_ALLOC,
+		.size = ev->operand[1],
+		.address = ev->operand[0],
+		.thread = source->id,
+		.time = n->time,
+	};
+	uint8_t attributes[16];
+
+	if ((ev->flags & EVENT_FLAG_ZEROED) != 0) {
+		rec.attributes = zeroed;
+		rec.attributes_nbytes = sizeof(zeroed);
+	} else {
+		const struct hatf_attr_item item = {
+			.key = HATF_ATTR_ALIGNMENT,
+			.value = ev->operand[2],
+		};
+		size_t used = 0;
+
+		hatf_attr_put(attributes, sizeof(attributes), &used, &item);
+		rec.attributes = attributes;
+		rec.attributes_nbytes = (uint32_t)used;
+	}
+	encoder_put(&n->encoder, &rec);
+}
+
+static void
+put_alloc(struct narrator *n, const struct order_source *source,
+	  const struct event *ev)
+{
+	if (__builtin_expect(ev->flags != 0 || ev->operand[2] != 0, 0))
+		put_special_alloc(n, source, ev);
+	else
+		encoder_put_plain(&n->encoder, HATF_ALLOC, ev->operand[1],
+				  ev->operand[0], source->id, n->time);
+}
+
+static void
+put_free(struct narrator *n, const struct order_source *source,
+	 uint64_t address)
+{
+	encoder_put_plain(&n->encoder, HATF_FREE, 0, address, source->id,
+			  n->time);
+}
+
+/* Which of the four reallocs it was: hatf/FORMAT.md, "realloc". */
+static enum hatf_tag
+realloc_tag(const struct event *ev)
+{
+	const uint64_t old_address = ev->operand[0];
+	const uint64_t address = ev->operand[1];
+
+	if ((ev->flags & EVENT_FLAG_FREED) != 0)
+		return HATF_REALLOC_FREE;
+	if (address == old_address || address == 0)
+		return HATF_REALLOC_NO_ALLOC;
+	return old_address == 0 ? HATF_REALLOC_ALLOC : HATF_REALLOC_ALLOC_FREE;
+}
+
+/* The realloc, then the alloc and the free that it announces. */
+static void
+put_realloc(struct narrator *n, const struct order_source *source,
+	    const struct event *ev)
+{
+	const enum hatf_tag tag = realloc_tag(ev);
+	struct hatf_record rec = {
+		.tag = (uint8_t)tag,
+		.old_address = ev->operand[0],
+		.address = ev->operand[1],
+		.size = ev->operand[2],
+		.thread = source->id,
+		.time = n->time,
+	};
+
+	encoder_put(&n->encoder, &rec);
+	if (tag == HATF_REALLOC_ALLOC || tag == HATF_REALLOC_ALLOC_FREE) {
+		rec.tag = HATF_ALLOC;
+		rec.old_address = 0;
+		encoder_put(&n->encoder, &rec);
+	}
+	if (tag == HATF_REALLOC_FREE || tag == HATF_REALLOC_ALLOC_FREE)
+		put_free(n, source, ev->operand[0]);
+}
+
+static void
+put_create_thread(struct narrator *n, const struct order_source *source,
+		  const struct event *ev)
+{
+	const struct hatf_attr_item items[] = {
+		{ .key = HATF_ATTR_PARENT, .value = ev->operand[0] },
+		{ .key = HATF_ATTR_TID, .value = ev->operand[1] },
+		{ .key = HATF_ATTR_START, .value = ev->operand[2] },
+	};
+	/* One that came by another way has neither parent nor function. */
+	const bool known = ev->operand[2] != 0;
+	uint8_t attributes[48];
+	size_t used = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		if (known || items[i].key == HATF_ATTR_TID)
+			hatf_attr_put(attributes, sizeof(attributes), &used,
+				      &items[i]);
+	const struct hatf_record rec = {
+		.tag = HATF_CREATE_THREAD,
+		.thread = source->id,
+		.time = n->time,
+		.attributes = attributes,
+		.attributes_nbytes = (uint32_t)used,
+	};
+
+	encoder_put(&n->encoder, &rec);
+}
+
+static void
+put_name(struct narrator *n, const struct event *ev)
+{
+	char buf[256], name[17] = "";
+	struct text text;
+
+	memcpy(name, &ev->operand[1], 16);
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF thread\n");
+	text_line_u64(&text, "thread", ev->operand[0]);
+	text_line(&text, "name", name, strlen(name));
+	put_comment(n, &text);
+}
+
+static void
+put_fork(struct narrator *n, const struct order_source *source,
+	 const struct event *ev)
+{
+	const uint64_t ticket = ev->operand[0];
+	char buf[128];
+	struct text text;
+
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF fork\n");
+	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "event", n->event_count);
+	text_line_u64(&text, "time", n->time);
+	put_comment(n, &text);
+	n->fork[ticket % NARRATE_FORKS_MAX].event = n->event_count;
+	/* release: pairs with the acquire in writer_await_fork(). */
+	atomic_store_explicit(&n->fork[ticket % NARRATE_FORKS_MAX].ticket,
+			      ticket, memory_order_release);
+}
+
+void
+narrate_lost(struct narrator *n, const struct order_source *source,
+	     uint64_t count, uint64_t from, uint64_t to)
+{
+	char buf[256];
+	struct text text;
+
+	n->lost_count += count;
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF lost\n");
+	if (source != NULL)
+		text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "count", count);
+	text_line_u64(&text, "from", time_of(n, from));
+	text_line_u64(&text, "to", time_of(n, to));
+	put_comment(n, &text);
+}
+
+void
+narrate_event(void *context, const struct order_source *source,
+	      const struct event *ev)
+{
+	struct narrator *const n = context;
+
+	narrate_open_block(n);
+	switch (ev->type) {
+	case EVENT_ALLOC:
+		time_of(n, ev->stamp);
+		put_alloc(n, source, ev);
+		n->event_count++;
+		break;
+	case EVENT_FREE:
+		time_of(n, ev->stamp);
+		put_free(n, source, ev->operand[0]);
+		n->event_count++;
+		break;
+	case EVENT_REALLOC_END:
+		time_of(n, ev->stamp);
+		put_realloc(n, source, ev);
+		n->event_count++;
+		break;
+	case EVENT_THREAD:
+		time_of(n, ev->stamp);
+		put_create_thread(n, source, ev);
+		break;
+	case EVENT_NAME:
+		put_name(n, ev);
+		break;
+	case EVENT_FORK:
+		time_of(n, ev->stamp);
+		put_fork(n, source, ev);
+		break;
+	case EVENT_LOST:
+		narrate_lost(n, source, ev->operand[0], ev->operand[1],
+			     ev->stamp);
+		break;
+	default: /* begins and ticks do not come this far */
+		break;
+	}
+}
+
+void
+narrate_thread_gone(struct narrator *n, const struct order_source *source,
+		    uint64_t stamp)
+{
+	const struct hatf_record rec = {
+		.tag = HATF_DESTROY_THREAD,
+		.thread = source->id,
+		.time = time_of(n, stamp),
+	};
+
+	narrate_open_block(n);
+	encoder_put(&n->encoder, &rec);
+}
+
+void
+narrate_clock_switched(struct narrator *n, uint64_t stamp)
+{
+	char buf[128];
+	struct text text;
+
+	n->is_clock_noted = true;
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF clock\nclock=us\n");
+	text_line_u64(&text, "time", time_of(n, stamp));
+	put_comment(n, &text);
+}
+
+bool
+narrate_is_full(const struct narrator *n)
+{
+	return encoder_is_full(&n->encoder, NARRATE_BLOCK_NBYTES);
+}
+
+void
+narrate_end(struct narrator *n, const struct narrate_end *end)
+{
+	char buf[512];
+	struct text text;
+
+	narrate_open_block(n);
+	encoder_flush(&n->encoder);
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF end\n");
+	text_line_u64(&text, "complete", n->lost_count == 0);
+	text_line(&text, "end", end->name, strlen(end->name));
+	text_line_u64(&text, "events", n->event_count);
+	text_line_u64(&text, "records", encoder_data_records(&n->encoder));
+	text_line_u64(&text, "lost", n->lost_count);
+	text_line_u64(&text, "threads", end->threads);
+	text_line_u64(&text, "waits", end->waits);
+	text_line_u64(&text, "wait_ns", end->wait_ns);
+	text_line_u64(&text, "time", n->time);
+	text_line_u64(&text, "hatf_bytes",
+		      n->encoder.stream_nbytes + n->encoder.used);
+	text_line_u64(&text, "cpu_ns", end->cpu_ns);
+	put_comment(n, &text);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * narrate.h - events into records
+ *
+ * Tells what came out of the rings (order.h) as HATF records and comments, into
+ * the block of an encoder.  Owns the encoder, the time line and all counts; what
+ * becomes of the block is its user's business, who ends and resets it.  The
+ * recorder's writer thread is one user, recovery of a killed process's rings the
+ * other: so both tell the same.  The comments are those of FORMAT.md, "Comments of
+ * this project".
+ *
+ * Nothing here allocates, locks or makes a system call.
+ */
+#ifndef NARRATE_H
+#define NARRATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "encoder.h"
+#include "line.h"
+#include "order.h"
+
+/* A block is ended when it has reached this length. */
+#define NARRATE_BLOCK_NBYTES (256u << 10)
+
+/*
+ * The block's buffer: an event is three records at most and is not cut in two by a
+ * block's end; a few comments and the trailer may come on top.
+ */
+#define NARRATE_BUFFER_NBYTES(room) \
+	(NARRATE_BLOCK_NBYTES + (room) + 3 * ENCODER_RECORD_MAX_NBYTES)
+
+/* Forks that may be waiting for their event number at the same time. */
+#define NARRATE_FORKS_MAX 64
+
+struct narrator {
+	struct encoder encoder;
+	struct line line;
+	uint32_t unit_ns; /* of times: 1 or 1000; 0: there are none */
+	uint32_t grain;	  /* units that a time is a multiple of */
+	bool in_block;
+	bool is_clock_noted;  /* the switch to stamps is in the trace */
+	uint64_t event_count; /* logical events */
+	uint64_t block_event; /* before the block */
+	uint64_t lost_count;
+	uint64_t time;	     /* of the last record, in the trace's unit */
+	uint64_t time_stamp; /* the stamp it came from */
+	uint64_t block_since_ns;
+	/* By ticket: the ticket and the events before the fork.  Written here,
+	 * read by the forking threads. */
+	struct {
+		_Atomic uint64_t ticket;
+		uint64_t event;
+	} fork[NARRATE_FORKS_MAX];
+};
+
+/* Bytes of memory, beside the struct, that a narrator wants. */
+size_t narrate_memory_nbytes(void);
+
+/*
+ * Start at event 0 and time 0; 'memory' is narrate_memory_nbytes() long, aligned
+ * to 64 bytes, and stays the caller's.  The time line, the unit and the grain are
+ * the caller's to set.  A narrator must not be moved.
+ */
+void narrate_init(struct narrator *n, void *memory);
+
+/* Begin a block unless one is begun. */
+void narrate_open_block(struct narrator *n);
+
+/* What a thread did; an order_sink with the narrator as context. */
+void narrate_event(void *context, const struct order_source *source,
+		   const struct event *ev);
+
+/* The thread of 'source' is no more. */
+void narrate_thread_gone(struct narrator *n, const struct order_source *source,
+			 uint64_t stamp);
+
+/* From here on every event has a stamp of its own. */
+void narrate_clock_switched(struct narrator *n, uint64_t stamp);
+
+/*
+ * Events between two stamps are lost; 'source' is NULL if it was for want of
+ * memory, by no thread in particular.
+ */
+void narrate_lost(struct narrator *n, const struct order_source *source,
+		  uint64_t count, uint64_t from, uint64_t to);
+
+/* Should the block be ended before the next event? */
+bool narrate_is_full(const struct narrator *n);
+
+/* What goes into the trailer from outside. */
+struct narrate_end {
+	const char *name; /* "exit", ... */
+	uint64_t threads, waits, wait_ns, cpu_ns;
+};
+
+/* The trailer; the block is to be ended after it. */
+void narrate_end(struct narrator *n, const struct narrate_end *end);
+
+#endif /* NARRATE_H */
