@@ -16,8 +16,19 @@
 #include "real.h"
 #include "record.h"
 
-EXPORT void *
-malloc(size_t size)
+static __attribute__((noinline)) void *
+malloc_dormant(size_t size)
+{
+	void *const p = real.malloc(size);
+
+	if (!record_is_dormant())
+		record_alloc_slow(p, size, 0);
+	return p;
+}
+
+/* By itself, so that the dormant way does not save the registers of this one. */
+static __attribute__((noinline)) void *
+malloc_recorded(size_t size)
 {
 	void *const p = real.malloc(size);
 
@@ -25,25 +36,51 @@ malloc(size_t size)
 	return p;
 }
 
+EXPORT void *
+malloc(size_t size)
+{
+	if (record_is_dormant())
+		return malloc_dormant(size);
+	return malloc_recorded(size);
+}
+
 EXPORT void
 free(void *p)
 {
 	if (p == NULL || __builtin_expect(real_is_early(p), 0))
 		return;
-	record_free(p);
+	if (!record_is_dormant())
+		record_free(p);
 	real.free(p);
 }
 
 EXPORT void *
 calloc(size_t n, size_t size)
 {
+	const bool dormant = record_is_dormant();
 	void *const p = real.calloc(n, size);
 	size_t nbytes;
 
+	if (dormant && record_is_dormant())
+		return p;
 	/* A product that overflows has failed; the most is what it asked for. */
 	if (__builtin_mul_overflow(n, size, &nbytes))
 		nbytes = SIZE_MAX;
 	record_calloc(p, nbytes);
+	return p;
+}
+
+/*
+ * A realloc that began while nothing was recorded: its old block is not in the
+ * trace, but the new one must be if recording has been started meanwhile.
+ */
+static __attribute__((noinline)) void *
+realloc_dormant(void *old, size_t size)
+{
+	void *const p = real.realloc(old, size);
+
+	if (p != NULL && !record_is_dormant())
+		record_alloc_slow(p, size, 0);
 	return p;
 }
 
@@ -59,6 +96,8 @@ realloc(void *old, size_t size)
 		record_event(EVENT_REALLOC_END, 0, 0, (uintptr_t)p, size);
 		return p;
 	}
+	if (record_is_dormant())
+		return realloc_dormant(old, size);
 	t = record_realloc_begin(old);
 	p = real.realloc(old, size);
 	if (t != NULL)

@@ -52,7 +52,8 @@ struct pending {
 static void
 record_new(const struct pending *pending)
 {
-	if (record_is_last_alloc(pending->p, pending->size))
+	if (record_is_dormant() ||
+	    record_is_last_alloc(pending->p, pending->size))
 		return;
 	if (pending->alignment == 0)
 		record_alloc(pending->p, pending->size);
@@ -78,6 +79,8 @@ begin_delete(const void *p)
 	struct deletion before = { t->deleting, t->limit };
 
 	if (p == NULL || p == before.outer)
+		return before;
+	if (record_is_dormant())
 		return before;
 	record_free(p);
 	t = thread_self; /* may be attached only now */

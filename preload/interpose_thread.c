@@ -79,7 +79,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	int result;
 
 	real_resolve_rest();
-	if (lifecycle_second_thread())
+	if (!record_is_dormant() && lifecycle_second_thread())
 		b = take_birth();
 	if (b == NULL)
 		return real.pthread_create(thread, attr, start, argument);

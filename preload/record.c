@@ -10,6 +10,8 @@
 #include "sys.h"
 #include "writer.h"
 
+_Alignas(RING_CACHE_LINE) _Atomic bool record_dormant;
+
 #define WAIT_NS 2000000ull
 
 /* Recordings of a thread that may be open at a time, one inside the other. */
@@ -185,8 +187,12 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 {
 	const int saved_errno = errno;
 	const uint64_t operand[3] = { op0, op1, op2 };
-	struct thread *const t = enter();
+	struct thread *t;
 	bool recorded = false;
+
+	if (record_is_dormant())
+		return false;
+	t = enter();
 
 	if (t != NULL) {
 		const uint64_t head = put_event(t, type, flags, operand);

@@ -27,6 +27,28 @@
 #include "thread.h"
 
 /*
+ * Loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl stop').  Written by
+ * the writer thread; in a line of its own that all threads only read.
+ */
+extern _Atomic bool record_dormant;
+
+/*
+ * All that a dormant tracer costs.  A dormant malloc() asks after the real call, and
+ * records if it is recorded by now; a free() asks before it.  relaxed suffices:
+ * whoever gets a block from another thread, from the program or through the
+ * allocator, has synchronised with it and can read no older value than that thread
+ * did.  So if a block is in the trace its free is too, and if a free is, so is the
+ * next allocation there.  When it is turned off, events that are published late
+ * are told by their stamp; see writer_stop().
+ */
+static inline __attribute__((always_inline)) bool
+record_is_dormant(void)
+{
+	return __builtin_expect(
+		atomic_load_explicit(&record_dormant, memory_order_relaxed), 0);
+}
+
+/*
  * The general way, for every event and every circumstance: attaches the thread,
  * wakes the writer, announces a new tick, waits for room.  Returns false if the
  * event is not in the ring: nothing is traced, or it was dropped and counted.
