@@ -205,6 +205,8 @@ count_event(struct decoder *d, const struct hatf_record *rec)
 {
 	const struct pairing *const pair = &d->pairing;
 
+	if (d->event_count == 0 && record_is_carried(rec))
+		return;
 	if (rec->tag <= HATF_FREE && !pair->alloc_expected &&
 	    !pair->free_expected)
 		d->event_count++;
@@ -603,6 +605,19 @@ is_whole_realloc(const struct hatf_record *rec, const struct hatf_record *end)
 	       rec[2].thread == rec[0].thread;
 }
 
+/* The carried blocks that a trace begins with are no events. */
+static inline size_t
+count_carried(const struct decoder *d, const struct hatf_record *records,
+	      size_t n)
+{
+	size_t count = 0;
+
+	if (d->event_count == 0)
+		while (count < n && record_is_carried(&records[count]))
+			count++;
+	return count;
+}
+
 /* Count a run's logical events: all records but those that were announced. */
 static inline void
 count_run(struct decoder *d, const struct hatf_record *records, size_t n,
@@ -611,7 +626,7 @@ count_run(struct decoder *d, const struct hatf_record *records, size_t n,
 	const struct hatf_record *const end = records + n;
 	const struct hatf_record *next = count_parts(d, records, end);
 
-	d->event_count += n;
+	d->event_count += n - count_carried(d, records, n);
 	for (size_t k = 0; k < announcers->count; k++) {
 		const struct hatf_record *const rec =
 			&records[announcers->idx[k]];

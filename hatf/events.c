@@ -16,8 +16,10 @@
 #include "ids.h"
 #include "inherited.h"
 #include "pairing.h"
+#include "rec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Records at a time: they stay in the first-level cache. */
 #define BATCH_COUNT 256
@@ -38,7 +40,8 @@ struct hatf_events {
 	uint64_t left_over_address;
 	struct heap *left_over_heap; /* NULL: none */
 	bool ours;     /* written by this project: judge strictly */
-	bool is_child; /* of a fork */
+	bool inherits; /* there may be blocks that it does not tell of */
+	bool is_exact; /* the carried blocks are those that lived */
 	bool has_time; /* 'stats' has a first time */
 	bool no_memory;
 	bool thread_known; /* 'thread' exists: no need to look */
@@ -52,6 +55,15 @@ struct hatf_events {
 	size_t next, filled; /* in 'records' */
 };
 
+/* Has the header's 'key' this value? */
+static bool
+says(const struct hatf_reader *reader, const char *key, const char *value)
+{
+	const char *const found = hatf_reader_header(reader, key);
+
+	return found != NULL && strcmp(found, value) == 0;
+}
+
 enum hatf_status
 hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 {
@@ -63,16 +75,19 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	hatf_reader_get_stats(reader, &stats);
 	ev->reader = reader;
 	ev->ours = stats.ours;
-	ev->is_child = hatf_reader_header(reader, "parent_pid") != NULL;
+	ev->is_exact = !says(reader, "live", "unknown") &&
+		       !says(reader, "live", "uncertain");
+	ev->inherits = hatf_reader_header(reader, "parent_pid") != NULL ||
+		       says(reader, "start", "late") || !ev->is_exact;
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
 	/* A child may use the heaps that its parent made. */
-	heaps_init(&ev->heaps, ev->ours && !ev->is_child);
+	heaps_init(&ev->heaps, ev->ours && !ev->inherits);
 	ids_init(&ev->threads, ev->ours);
 	/* Both 0 exist from the start; the traces of others may create them. */
 	if ((ev->ours && ids_create(&ev->threads, 0) != IDS_OK) ||
 	    (ev->ours && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||
-	    (ev->is_child && !inherited_init(&ev->inherited))) {
+	    (ev->inherits && !inherited_init(&ev->inherited))) {
 		hatf_events_close(ev);
 		return HATF_NO_MEMORY;
 	}
@@ -107,12 +122,21 @@ no_memory(struct hatf_events *ev)
 	ev->no_memory = true;
 }
 
+/* Did the object live when the trace began?  Those got the first numbers. */
+static bool
+is_carried(const struct hatf_events *ev, uint64_t object)
+{
+	return object <= ev->stats.carried_count;
+}
+
 /* Copy what the live set knows of a block to the event that concerns it. */
 static void
-tell_object(struct hatf_event *out, const struct live_block *block)
+tell_object(const struct hatf_events *ev, struct hatf_event *out,
+	    const struct live_block *block)
 {
 	out->old_size = block->size;
 	out->object = block->object;
+	out->carried = is_carried(ev, block->object);
 	out->birth_time = block->birth_time;
 	out->birth_event = block->birth_event;
 }
@@ -122,7 +146,7 @@ static void
 end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
 	  struct live_block *block)
 {
-	if (ev->is_child)
+	if (ev->inherits)
 		inherited_note_dead(&ev->inherited, address);
 	heaps_remove(&ev->heaps, heap, block);
 }
@@ -134,6 +158,16 @@ new_object(struct hatf_events *ev, struct hatf_event *out)
 	out->object = ++ev->object_count;
 	out->birth_time = out->time;
 	out->birth_event = ev->stats.event_count;
+}
+
+/* A carried block whose free may have been lost: 'address' is handed out again. */
+static void
+drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
+{
+	struct live_block *const live = live_find(&heap->live, address);
+
+	if (live != NULL && is_carried(ev, live->object))
+		heaps_remove(&ev->heaps, heap, live);
 }
 
 /* From here on the object of 'out' is at out->address. */
@@ -148,6 +182,8 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 	};
 	bool replaced = false;
 
+	if (!ev->is_exact && !out->carried)
+		drop_doubtful(ev, heap, out->address);
 	if (!heaps_put(&ev->heaps, heap, out->address, &block, &replaced))
 		no_memory(ev);
 	if (replaced)
@@ -162,7 +198,7 @@ static void
 unknown_block(struct hatf_events *ev, struct hatf_event *out,
 	      enum hatf_violation violation, bool dies)
 {
-	if (!ev->is_child ||
+	if (!ev->inherits ||
 	    !inherited_may_be(&ev->inherited, out->old_address)) {
 		violate(out, violation);
 		return;
@@ -186,6 +222,23 @@ on_alloc(struct hatf_events *ev, struct heap *heap,
 	begin_block(ev, heap, out);
 }
 
+/* A block that lived when the trace began: no event. */
+static void
+on_carried(struct hatf_events *ev, const struct hatf_record *rec,
+	   struct hatf_event *out)
+{
+	struct heap *const heap = heaps_get(&ev->heaps, rec->heap);
+
+	if (heap == NULL) {
+		no_memory(ev);
+		return;
+	}
+	out->carried = true;
+	on_alloc(ev, heap, rec, out);
+	ev->stats.carried_count = ev->object_count;
+	ev->stats.carried_nbytes += rec->size;
+}
+
 static void
 on_free(struct hatf_events *ev, struct heap *heap,
 	const struct hatf_record *rec, struct hatf_event *out)
@@ -195,7 +248,7 @@ on_free(struct hatf_events *ev, struct heap *heap,
 	out->kind = HATF_EVENT_FREE;
 	out->old_address = rec->address;
 	if (live != NULL) {
-		tell_object(out, live);
+		tell_object(ev, out, live);
 		end_block(ev, heap, rec->address, live);
 	} else if (rec->address != 0 || ev->ours) {
 		/* Others may record free(NULL), which does nothing. */
@@ -263,7 +316,7 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 	if (rec->old_address != 0) {
 		live = live_find(&heap->live, rec->old_address);
 		if (live != NULL)
-			tell_object(out, live);
+			tell_object(ev, out, live);
 		else
 			unknown_block(ev, out, HATF_VIOLATION_REALLOC_UNKNOWN,
 				      !failed);
@@ -428,7 +481,9 @@ judge(struct hatf_events *ev, const struct hatf_record *rec,
 	ev->carried = HATF_VIOLATION_NONE;
 	if (!in_order)
 		violate(out, HATF_VIOLATION_TIME);
-	if (role == PAIRING_EVENT)
+	if (ev->stats.event_count == 0 && ev->ours && record_is_carried(rec))
+		on_carried(ev, rec, out);
+	else if (role == PAIRING_EVENT)
 		on_block(ev, rec, out);
 	else if (rec->tag >= HATF_CREATE_THREAD)
 		on_thread(ev, rec, out);
@@ -462,6 +517,7 @@ begin_event(struct hatf_events *ev, const struct hatf_record *rec,
 	out->birth_time = 0;
 	out->birth_event = 0;
 	out->inherited = false;
+	out->carried = false;
 	out->attributes = rec->attributes;
 	out->attributes_nbytes = rec->attributes_nbytes;
 }
@@ -545,4 +601,53 @@ hatf_events_get_stats(const struct hatf_events *events,
 	stats_ret->peak_live_count = events->heaps.peak_count;
 	stats_ret->peak_live_nbytes = events->heaps.peak_nbytes;
 	stats_ret->thread_count = ids_count(&events->threads);
+}
+
+/* hatf_events_visit_live() for one heap. */
+static bool
+visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,
+	   bool (*visit)(void *ctx, const struct hatf_live *live), void *ctx)
+{
+	const struct live *const set = &heap->live;
+
+	for (size_t i = 0; i <= set->slot_count; i++) {
+		const bool last = i == set->slot_count;
+		const struct live_block *const block =
+			last ? &set->zero : &set->blocks[i];
+
+		if (last ? !set->has_zero : set->keys[i] == 0)
+			continue;
+
+		const struct hatf_live live = {
+			.address = last ? 0 : set->keys[i],
+			.size = block->size,
+			.heap = id,
+			.object = block->object,
+			.birth_time = block->birth_time,
+			.birth_event = block->birth_event,
+			.carried = is_carried(ev, block->object),
+		};
+
+		if (!visit(ctx, &live))
+			return false;
+	}
+	return true;
+}
+
+bool
+hatf_events_visit_live(const struct hatf_events *events,
+		       bool (*visit)(void *ctx, const struct hatf_live *live),
+		       void *ctx)
+{
+	const struct heaps *const heaps = &events->heaps;
+	const struct live *const index = &heaps->index;
+
+	if (!visit_heap(events, &heaps->first, 0, visit, ctx))
+		return false;
+	for (size_t i = 0; i < index->slot_count; i++)
+		if (index->keys[i] != 0 &&
+		    !visit_heap(events, heaps->others[index->blocks[i].size],
+				index->keys[i], visit, ctx))
+			return false;
+	return true;
 }

@@ -190,6 +190,7 @@ struct hatf_record {
  */
 enum hatf_attr {
 	HATF_ATTR_ZEROED = 0x01,    /* calloc */
+	HATF_ATTR_CARRIED = 0x02,   /* it was there when the trace began */
 	HATF_ATTR_ALIGNMENT = 0x41, /* bytes, as asked for */
 	HATF_ATTR_PARENT = 0x42,    /* createThread: thread that created it */
 	HATF_ATTR_TID = 0x43,	    /* createThread: kernel thread id */
@@ -416,7 +417,8 @@ HATF_API enum hatf_status hatf_writer_close(struct hatf_writer *writer,
 
 /* A logical event: what the program did, whatever records it took. */
 enum hatf_event_kind {
-	HATF_EVENT_ALLOC, /* malloc and friends; address 0: it failed */
+	HATF_EVENT_ALLOC, /* malloc and friends; address 0: it failed; see also
+			     'carried' */
 	HATF_EVENT_FREE,
 	HATF_EVENT_REALLOC, /* every realloc, also failed and in-place ones */
 	HATF_EVENT_THREAD_CREATE,
@@ -463,9 +465,16 @@ struct hatf_event {
 	uint64_t birth_time;  /* when the object was allocated */
 	uint64_t birth_event; /* number of the event that allocated it */
 	/*
-	 * a free or realloc of a block that a forked child has from its parent
+	 * a free or realloc of a block that a forked child has from its parent,
+	 * or a process from before its trace began
 	 */
 	bool inherited;
+	/*
+	 * the object lived when the trace began, which says so: an alloc is then
+	 * no event of this trace, and birth_time and birth_event are those of the
+	 * trace's beginning
+	 */
+	bool carried;
 	const uint8_t *attributes; /* of the first record; as in hatf_record */
 	uint32_t attributes_nbytes;
 };
@@ -497,9 +506,28 @@ struct hatf_events_stats {
 	uint64_t first_time, last_time;
 	uint64_t inherited_count; /* frees and reallocs of inherited blocks */
 	uint64_t violation_count;
+	/* Blocks that lived when the trace began, as far as it says so. */
+	uint64_t carried_count, carried_nbytes;
 };
 HATF_API void hatf_events_get_stats(const struct hatf_events *events,
 				    struct hatf_events_stats *stats_ret);
+
+/* An object that is live after the events read so far. */
+struct hatf_live {
+	uint64_t address, size, heap;
+	uint64_t object; /* id; the rest is as in hatf_event */
+	uint64_t birth_time, birth_event;
+	bool carried;
+};
+
+/*
+ * Call 'visit' for each live object, in no particular order, until it returns
+ * false.  It must not use 'events'.  Returns whether it was called for all.
+ */
+HATF_API bool
+hatf_events_visit_live(const struct hatf_events *events,
+		       bool (*visit)(void *ctx, const struct hatf_live *live),
+		       void *ctx);
 
 /* Free the stage, not the reader; NULL is allowed. */
 HATF_API void hatf_events_close(struct hatf_events *events);

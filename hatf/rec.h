@@ -17,6 +17,18 @@ record_is_realloc(const struct hatf_record *rec)
 	       rec->tag <= HATF_REALLOC_FREE;
 }
 
+/*
+ * Does the record tell of a block that lived when the trace began?  It does as
+ * long as no event has come before it (FORMAT "Attributes"), which the caller
+ * knows.
+ */
+static inline bool
+record_is_carried(const struct hatf_record *rec)
+{
+	return rec->tag == HATF_ALLOC && rec->attributes_nbytes != 0 &&
+	       rec->attributes[0] == HATF_ATTR_CARRIED;
+}
+
 /* The number in a field that is not the attributes; of a realloc's addresses the
  * new one.  0 where the tag does not have it. */
 static inline uint64_t

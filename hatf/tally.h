@@ -7,6 +7,7 @@
 
 #include "hatf.h"
 #include "pairing.h"
+#include "rec.h"
 
 /* All 0 at the start of a trace. */
 struct tally {
@@ -28,6 +29,8 @@ tally_note(struct tally *t, const struct hatf_record *rec)
 
 	t->record_count++;
 	t->tag_count[rec->tag]++;
+	if (t->event_count == 0 && record_is_carried(rec))
+		return;
 	if (rec->tag <= HATF_FREE && !p->alloc_expected && !p->free_expected)
 		t->event_count++;
 	else

@@ -73,6 +73,8 @@ attribute_name(uint8_t key)
 	switch (key) {
 	case HATF_ATTR_ZEROED:
 		return "zeroed";
+	case HATF_ATTR_CARRIED:
+		return "carried";
 	case HATF_ATTR_ALIGNMENT:
 		return "alignment";
 	case HATF_ATTR_PARENT:

@@ -108,16 +108,17 @@ json_records(const struct info *info)
 	return NULL;
 }
 
+/* The number that the header has there, or null. */
 static json_t *
-json_pid(const struct info *info)
+json_number(const struct info *info, const char *key)
 {
-	const char *const pid = header(info, "pid");
+	const char *const text = header(info, key);
 	char *end;
 
-	if (pid == NULL || pid[0] < '0' || pid[0] > '9')
+	if (text == NULL || text[0] < '0' || text[0] > '9')
 		return json_null();
 
-	const unsigned long long n = strtoull(pid, &end, 10);
+	const unsigned long long n = strtoull(text, &end, 10);
 
 	return *end == '\0' ? json_u64(n) : json_null();
 }
@@ -150,7 +151,11 @@ print_json(struct out *o, const struct info *info)
 		{ "peak_live_bytes", json_u64(seen->peak_live_nbytes) },
 		{ "peak_live_objects", json_u64(seen->peak_live_count) },
 		{ "end_live_objects", json_u64(seen->live_count) },
-		{ "pid", json_pid(info) },
+		{ "segment", json_number(info, "segment") },
+		{ "events_before", json_number(info, "events_before") },
+		{ "carried_objects", json_u64(seen->carried_count) },
+		{ "carried_bytes", json_u64(seen->carried_nbytes) },
+		{ "pid", json_number(info, "pid") },
 		{ "command", json_text(header(info, "command")) },
 		{ "clock", json_text(header(info, "clock")) },
 	};
@@ -210,6 +215,30 @@ print_origin(struct out *o, const struct info *info)
 			out_str(o, when);
 	}
 	out_str(o, "\n");
+}
+
+/* "segment           3, after 123 456 events" */
+static void
+print_segment(struct out *o, const struct info *info)
+{
+	const char *const number = header(info, "segment");
+	const char *const before = header(info, "events_before");
+	const uint64_t carried = info->seen.carried_count;
+
+	if (number != NULL) {
+		label(o, "segment");
+		out_text(o, number);
+		if (before != NULL)
+			out_printf(
+				o, ", after %s events",
+				figure_count(strtoull(before, NULL, 10)).text);
+		out_str(o, "\n");
+	}
+	if (number == NULL && carried == 0)
+		return;
+	label(o, "live at the start");
+	out_printf(o, "%s objects, %s\n", figure_count(carried).text,
+		   figure_nbytes(info->seen.carried_nbytes).text);
 }
 
 static void
@@ -297,6 +326,7 @@ print_human(struct out *o, const struct info *info, bool first)
 		   info->read.compressed ? ", gzip" : "",
 		   info->complete ? "complete" : "NOT COMPLETE");
 	print_origin(o, info);
+	print_segment(o, info);
 	print_clock(o, info);
 	print_records(o, info);
 	print_live(o, info);

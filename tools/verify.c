@@ -5,6 +5,7 @@
 #include "opt.h"
 #include "out.h"
 #include "scan.h"
+#include "sequel.h"
 #include "speak.h"
 
 #include <inttypes.h>
@@ -33,9 +34,12 @@ static const struct opt_page page = {
 	"every free and realloc is of a live\n"
 	"object, no address is handed out while "
 	"live, thread and heap events nest,\n"
-	"and time never goes back.  FILE is in "
-	"any format that 'hatf convert' knows,\n"
-	"gzip'ed or not; '-' is standard input.\n",
+	"and time never goes back.  Segments of a "
+	"process that are given one after the\n"
+	"other must also go on where the one "
+	"before ended.  FILE is in any format\n"
+	"that 'hatf convert' knows, gzip'ed or "
+	"not; '-' is standard input.\n",
 	"Exit status: 0 if all of this holds for "
 	"every file, 1 if not or if one\n"
 	"could not be read, 2 for wrong usage.\n",
@@ -47,6 +51,7 @@ struct verify {
 	uint64_t max_shown;
 	unsigned flags; /* of hatf_reader_open() */
 	bool json;
+	struct sequel last; /* of the file before */
 };
 
 /* What has been found in one file. */
@@ -55,6 +60,8 @@ struct finding {
 	json_t *shown_json; /* array */
 	uint64_t shown;
 	uint64_t violation_count;
+	struct sequel sequel;
+	enum sequel_result goes_on;
 	bool no_memory;
 };
 
@@ -118,6 +125,8 @@ check_batch(const struct verify *v, struct finding *f, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_event *const e = &f->scan.batch[i];
 
+		if (sequel_wants(e))
+			sequel_note(&f->sequel, e);
 		if (e->violation == HATF_VIOLATION_NONE)
 			continue;
 		f->violation_count++;
@@ -157,11 +166,16 @@ print_json(struct finding *f, bool ok, const char *fault)
 	json_object_set_new(object, "lost", json_u64(read.lost_count));
 	json_object_set_new(object, "inherited",
 			    json_u64(seen.inherited_count));
+	json_object_set_new(object, "carried", json_u64(seen.carried_count));
+	json_object_set_new(object, "goes_on",
+			    f->goes_on == SEQUEL_NONE
+				    ? json_null()
+				    : json_boolean(f->goes_on == SEQUEL_FITS));
 	json_object_set_new(object, "violations", json_u64(f->violation_count));
 	/* The array goes over to the object. */
 	json_object_set_new(object, "first_violations", f->shown_json);
 	f->shown_json = NULL;
-	return json_print(out_stdout(), object, f->no_memory ? 0 : 10);
+	return json_print(out_stdout(), object, f->no_memory ? 0 : 12);
 }
 
 /* "FILE: ok, 1234 events" */
@@ -189,27 +203,39 @@ print_summary(const struct finding *f, bool ok)
 			   f->violation_count != 0 ? " (which may be why)"
 						   : "");
 	if (seen.inherited_count != 0)
-		out_printf(o,
-			   ", %" PRIu64 " of blocks inherited from the "
-			   "parent process",
-			   seen.inherited_count);
+		out_printf(o, ", %" PRIu64 " of blocks inherited from %s",
+			   seen.inherited_count,
+			   hatf_reader_header(f->scan.reader, "parent_pid") !=
+					   NULL
+				   ? "the parent process"
+				   : "before the trace");
+	if (seen.carried_count != 0)
+		out_printf(o, ", %" PRIu64 " carried objects",
+			   seen.carried_count);
+	if (f->goes_on == SEQUEL_FITS)
+		out_str(o, ", goes on from the one before");
+	if (f->goes_on == SEQUEL_DIFFERS)
+		out_str(o, ", does not go on where the one before ended");
 	out_str(o, "\n");
 }
 
 static int
-verify_trace(const struct verify *v, struct finding *f)
+verify_trace(struct verify *v, struct finding *f)
 {
 	struct hatf_reader_stats stats;
 	char buf[512];
 	size_t n;
 
+	sequel_begin(&f->sequel, f->scan.reader);
 	while ((n = scan_read(&f->scan)) > 0)
 		check_batch(v, f, n);
+	f->goes_on = sequel_end(&f->sequel, f->scan.events, &v->last);
+	v->last = f->sequel;
 	hatf_reader_get_stats(f->scan.reader, &stats);
 
 	const char *const fault = scan_fault(&f->scan, buf, sizeof(buf));
 	const bool ok = fault == NULL && f->violation_count == 0 &&
-			stats.lost_count == 0;
+			stats.lost_count == 0 && f->goes_on != SEQUEL_DIFFERS;
 	int exit_status = ok ? EXIT_FINE : EXIT_BAD_INPUT;
 
 	if (!v->json)
@@ -224,7 +250,7 @@ verify_trace(const struct verify *v, struct finding *f)
 }
 
 static int
-verify_file(const struct verify *v, const char *path)
+verify_file(struct verify *v, const char *path)
 {
 	struct finding *const f = calloc(1, sizeof(*f));
 	int exit_status = EXIT_BAD_INPUT;
@@ -235,7 +261,9 @@ verify_file(const struct verify *v, const char *path)
 	}
 	if (v->json)
 		f->shown_json = json_array();
-	if (scan_open(&f->scan, path, v->flags)) {
+	if (!scan_open(&f->scan, path, v->flags)) {
+		v->last = (struct sequel){ 0 };
+	} else {
 		exit_status = verify_trace(v, f);
 		scan_close(&f->scan);
 	}

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# segments.sh - segments of one process alone and one after the other
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+command -v jq >/dev/null || skip "no jq"
+
+# segment FILE NUMBER EVENTS_BEFORE CARRIED EVENTS: the records from stdin.
+# shellcheck disable=SC2028 # the backslashes are the format's
+segment()
+{
+	local records
+	records=$(cat)
+	{
+		echo '10 HATF ascii attributes'
+		echo "10 HATF 1.0\\x0apid=42\\x0astart_monotonic=7\\x0a\
+segment=$2\\x0aevents_before=$3\\x0alive=exact\\x0acarried=$4\\x0a"
+		echo "$records"
+		echo "10 HATF end\\x0acomplete=1\\x0aend=rotate\\x0a\
+events=$5\\x0arecords=$(($(wc -l <<<"$records") + 1))\\x0alost=0\\x0a"
+	} >"$1"
+}
+
+segment a.ascii 0 0 0 4 <<'END'
+0 10 0x1000
+0 20 0x2000
+0 30 0x3000
+1 0x1000
+END
+segment b.ascii 1 4 2 2 <<'END'
+0 20 0x2000 02
+0 30 0x3000 02
+1 0x3000
+0 40 0x1000
+END
+# One block has another size, one is missing, the count is wrong.
+sed 's/^0 20/0 21/' b.ascii >size.ascii
+segment missing.ascii 1 4 1 1 <<'END'
+0 30 0x3000 02
+1 0x3000
+END
+segment count.ascii 1 5 2 0 <<'END'
+0 20 0x2000 02
+0 30 0x3000 02
+END
+# Cut off before all carried blocks are there.
+head -n 3 b.ascii >cut.ascii
+
+run "$HATF" verify b.ascii
+check_status alone 0
+check_text alone out <<'END'
+b.ascii: ok, 2 events, 2 carried objects
+END
+run "$HATF" verify a.ascii b.ascii b.ascii
+check_status pair 0
+check_text pair out <<'END'
+a.ascii: ok, 4 events
+b.ascii: ok, 2 events, 2 carried objects, goes on from the one before
+b.ascii: ok, 2 events, 2 carried objects
+END
+for wrong in size missing count; do
+	run "$HATF" verify a.ascii $wrong.ascii
+	check_status $wrong 1
+	grep -q "^$wrong.ascii: not ok, .*, does not go on where the one before ended$" \
+		out || fail "$wrong: $(cat out)"
+done
+run "$HATF" verify a.ascii cut.ascii
+check_status cut 1
+grep -q 'goes on\|go on' out && fail "cut: $(cat out)"
+
+# The same in HATF, where the carried ones are counted by the decoder.
+for name in a b; do
+	run "$HATF" convert $name.ascii $name.hatf.gz
+	check_status convert 0
+done
+run "$HATF" verify --json a.hatf.gz b.hatf.gz
+check_status hatf 0
+check json "$(jq -c '[.events, .carried, .goes_on]' out | tr '\n' ' ')" \
+	'[4,0,null] [2,2,true] '
+run "$HATF" info --json b.hatf.gz
+check info "$(jq -c '[.segment, .events_before, .events, .carried_objects,
+	.carried_bytes, .peak_live_objects, .end_live_objects]' out)" \
+	'[1,4,2,2,50,2,2]'
+run "$HATF" info b.hatf.gz
+grep -q '^  segment           1, after 4 events$' out || fail "info: $(cat out)"
+grep -q '^  live at the start 2 objects, 50 B$' out || fail "info: $(cat out)"
+run "$HATF" dump b.hatf.gz
+grep -q '^2 alloc size=20 addr=0x2000 .* carried=1$' out || fail "dump: $(cat out)"
+finish
