@@ -78,7 +78,7 @@ ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c trellis.c states.c uses
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c test_input*.c,test_*.c))
 FUZZ  := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
-PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c)) \
+PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c tests/faults/*.c)) \
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
@@ -108,7 +108,7 @@ $(LIB): $(call obj,hatf/*.c hatf/*/*.c)
 # What tests link of the other folders: not main(), nor the exported malloc().
 PARTS := $B/libtools.a $B/libpreload.a
 $B/libtools.a: $(filter-out $B/obj/tools/hatf.o,$(call obj,tools/*.c))
-$B/libpreload.a: $(filter-out $B/obj/preload/interpose%, \
+$B/libpreload.a: $(filter-out $B/obj/preload/interpose% $B/obj/preload/direct.o, \
 	$(call obj,preload/*.c))
 $(LIB) $(PARTS) $B/libfuzz.a:
 	$(call say,AR)
@@ -151,6 +151,8 @@ $(FUZZ): $B/libfuzz.a $(ENGINE:%=$B/obj/tests/fuzz/%.o)
 $(FUZZ): LIBS := $(LIB) $(LIBS) $(if $(ENGINE),,-fsanitize=fuzzer)
 
 $B/tests/capture/%: tests/capture/%.c $B/.flags
+	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))
+$B/tests/faults/%: tests/faults/%.c $B/.flags
 	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))
 $B/tests/capture/%: tests/capture/%.cc $B/.flags
 	$(call program,CXX,$(CXX) -std=gnu++17,$(CXXFLAGS))

@@ -23,6 +23,17 @@ threads='pthread_create pthread_setname_np'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
 _exit _Exit abort daemon'
 
+# What the recorder asks of libc.  A program may have functions of these names: of
+# bytes and strings, where nothing else can be meant; of what happens at the end,
+# at a fork and in the loader, where libc's is meant and cannot be done without;
+# and what daemon() consists of, which the program called.
+from_libc='memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp
+strnlen strrchr
+__cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
+__environ environ __errno_location __stack_chk_fail getauxval pthread_once
+pthread_self sysconf dl_iterate_phdr dlerror dlopen dlsym
+chdir close dup2 fork open setsid'
+
 complain()
 {
 	echo "$*"
@@ -64,6 +75,13 @@ check_recorder()
 		complain "$so takes $name from whoever has it"
 	done < <(nm -D --undefined-only --format=posix "$so" |
 		awk '$2 != "w" && $1 !~ /@(GLIBC|GCC)_/ { print $1 }')
+	# shellcheck disable=SC2086
+	while read -r name; do
+		complain "$so takes $name from libc, or from a program that" \
+			"has one: put it into preload/direct.c"
+	done < <(nm -D --undefined-only --format=posix "$so" |
+		awk '$2 != "w" && sub(/@GLIBC_.*/, "", $1) { print $1 }' |
+		sort -u | comm -23 - <(printf '%s\n' $from_libc | sort -u))
 	needs_only "$so" 'libc\.so\.6|libgcc_s\.so\.1|ld-linux.*'
 	readelf -lW "$so" | grep -q 'GNU_STACK.* RW ' ||
 		complain "$so has an executable stack"

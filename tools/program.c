@@ -2,6 +2,8 @@
 /* program.c - see program.h */
 #include "program.h"
 
+#include "allocator.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -98,4 +100,18 @@ program_untraceable(const char *command)
 
 	close(fd);
 	return why;
+}
+
+const char *
+program_allocator(const char *command)
+{
+	const int fd = open_command(command);
+
+	if (fd < 0)
+		return NULL;
+
+	const char *const name = allocator_inside(fd);
+
+	close(fd);
+	return name;
 }

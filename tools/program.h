@@ -12,4 +12,10 @@
  */
 const char *program_untraceable(const char *command);
 
+/*
+ * Likewise return the name of the allocator that it has inside, whose calls come
+ * by no preloaded library; NULL if there is none to be seen.
+ */
+const char *program_allocator(const char *command);
+
 #endif /* PROGRAM_H */

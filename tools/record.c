@@ -343,7 +343,13 @@ run(char **argv, const char *text)
 	}
 
 	const bool ok = report(text, &l, argv[0], untraceable);
+	const char *const inside =
+		untraceable == NULL ? program_allocator(argv[0]) : NULL;
 
+	if (inside != NULL)
+		speak("%s has an allocator of its own (%s): what that hands "
+		      "out is not in the trace",
+		      argv[0], inside);
 	if (!ok && launch_succeeded(&l))
 		return EXIT_BAD_INPUT;
 	return launch_pass_on(&l);

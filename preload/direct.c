@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * direct.c - system calls that no other library comes between
+ *
+ * A program, or another preloaded library, may export a clock_gettime() that
+ * makes up the time, an lstat() that makes up owners, an mmap() that counts or a
+ * syscall() that records; by the rules of the loader they would be ours too, run
+ * in the writer thread, where nothing of libc works, and in the midst of malloc().
+ * So what we use of libc's thin wrappers is defined here once more, hidden; calls
+ * by name in all our files bind to these.  What is left to libc is in
+ * scripts/check-symbols.sh.
+ */
+
+#include <elf.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+
+static long
+call(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10),
+			   "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+#else
+#error "no system call instruction is known for this processor"
+#endif
+
+/* As libc gives it to its callers. */
+static long
+give(long result)
+{
+	if ((unsigned long)result < -4095ul)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+long
+syscall(long number, ...)
+{
+	long a[6];
+	va_list list;
+
+	/* More than were given are taken, and ignored by the kernel. */
+	va_start(list, number);
+	for (size_t i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	return give(call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+}
+
+void *
+mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
+{
+	/* MAP_FAILED is -1 as well. */
+	return (void *)give(call(SYS_mmap, (long)p, (long)nbytes, protection,
+				 flags, fd, off));
+}
+
+int
+munmap(void *p, size_t nbytes)
+{
+	return (int)give(call(SYS_munmap, (long)p, (long)nbytes, 0, 0, 0, 0));
+}
+
+int
+madvise(void *p, size_t nbytes, int advice)
+{
+	return (int)give(
+		call(SYS_madvise, (long)p, (long)nbytes, advice, 0, 0, 0));
+}
+
+int
+prctl(int option, ...)
+{
+	long a[4];
+	va_list list;
+
+	va_start(list, option);
+	for (size_t i = 0; i < 4; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	return (int)give(call(SYS_prctl, option, a[0], a[1], a[2], a[3], 0));
+}
+
+int
+getrlimit(__rlimit_resource_t resource, struct rlimit *limit_ret)
+{
+	return (int)give(call(SYS_prlimit64, 0, (long)resource, 0,
+			      (long)limit_ret, 0, 0));
+}
+
+int
+lstat(const char *path, struct stat *st_ret)
+{
+	return (int)give(call(SYS_lstat, (long)path, (long)st_ret, 0, 0, 0, 0));
+}
+
+int
+fstat(int fd, struct stat *st_ret)
+{
+	return (int)give(call(SYS_fstat, fd, (long)st_ret, 0, 0, 0, 0));
+}
+
+int
+uname(struct utsname *name_ret)
+{
+	return (int)give(call(SYS_uname, (long)name_ret, 0, 0, 0, 0, 0));
+}
+
+int
+sched_yield(void)
+{
+	return (int)give(call(SYS_sched_yield, 0, 0, 0, 0, 0, 0));
+}
+
+/* The clock, which the kernel answers without a system call --------------- */
+
+typedef int clock_fn(clockid_t, struct timespec *);
+
+static int
+clock_by_call(clockid_t id, struct timespec *ts_ret)
+{
+	return (int)call(SYS_clock_gettime, id, (long)ts_ret, 0, 0, 0, 0);
+}
+
+/* Where the kernel's library is, and its tables; addresses are relative. */
+struct vdso {
+	uintptr_t base;
+	const Elf64_Sym *symbols;
+	const char *strings;
+	const uint32_t *hash;
+};
+
+static bool
+vdso_read(struct vdso *v)
+{
+	const uintptr_t at = getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *const header = (const void *)at;
+	const Elf64_Phdr *segment;
+	const Elf64_Dyn *dynamic = NULL;
+
+	if (at == 0)
+		return false;
+	segment = (const void *)(at + header->e_phoff);
+	for (unsigned i = 0; i < header->e_phnum; i++, segment++) {
+		if (segment->p_type == PT_LOAD && segment->p_offset == 0)
+			v->base = at - segment->p_vaddr;
+		else if (segment->p_type == PT_DYNAMIC)
+			dynamic = (const void *)(at + segment->p_offset);
+	}
+	for (; dynamic != NULL && dynamic->d_tag != DT_NULL; dynamic++) {
+		const void *const p =
+			(const void *)(v->base + dynamic->d_un.d_ptr);
+
+		if (dynamic->d_tag == DT_SYMTAB)
+			v->symbols = p;
+		else if (dynamic->d_tag == DT_STRTAB)
+			v->strings = p;
+		else if (dynamic->d_tag == DT_HASH)
+			v->hash = p;
+	}
+	return v->symbols != NULL && v->strings != NULL && v->hash != NULL;
+}
+
+static clock_fn *
+find_clock(void)
+{
+	struct vdso v = { 0, NULL, NULL, NULL };
+
+	if (!vdso_read(&v))
+		return clock_by_call;
+	/* The second word is the number of symbols. */
+	for (uint32_t i = 0; i < v.hash[1]; i++) {
+		const Elf64_Sym *const symbol = &v.symbols[i];
+
+		if (symbol->st_shndx != SHN_UNDEF &&
+		    strcmp(v.strings + symbol->st_name,
+			   "__vdso_clock_gettime") == 0)
+			return (clock_fn *)(v.base + symbol->st_value);
+	}
+	return clock_by_call;
+}
+
+int
+clock_gettime(clockid_t id, struct timespec *ts_ret)
+{
+	static _Atomic(clock_fn *) found;
+	/* relaxed: whoever looks finds the same function. */
+	clock_fn *clock = atomic_load_explicit(&found, memory_order_relaxed);
+
+	if (__builtin_expect(clock == NULL, 0)) {
+		clock = find_clock();
+		atomic_store_explicit(&found, clock, memory_order_relaxed);
+	}
+	return (int)give(clock(id, ts_ret));
+}

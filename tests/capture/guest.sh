@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# guest.sh - the recorder is a guest: what a program can see of it, and where it
+# has nothing to say
+. "$(dirname "$0")/lib.sh"
+
+${CC:-cc} -O1 -w -rdynamic -fno-builtin -D_GNU_SOURCE -o guest \
+	"$CAPTURE/shared/guest.c" -ldl -lpthread || fail "cannot build guest"
+
+# What it sees of itself is what it sees alone, but for one thread; none of its
+# functions has been called by us, nor ours instead of its own.
+./guest all >bare 2>bare.err
+trace guest.gz ./guest all >out 2>err
+check "guest: status" $? 0
+grep -v '^@' bare >bare.same
+grep -v '^@' out | cmp -s - bare.same ||
+	fail "guest: $(diff bare.same <(grep -v '^@' out))"
+check "guest: threads alone" "$(grep '^@' bare)" '@/proc/self/task: 1'
+check "guest: threads" "$(grep '^@' out)" '@/proc/self/task: 2'
+[ -s err ] && fail "guest: stderr: $(cat err)"
+clean guest.gz
+# Five of its own calls, at least, for each round.
+check_ge "guest: events" "$(info guest.gz events)" 300000
+
+# Nothing on standard output, whatever we have to say; and one line of it.
+HATFTRACE_VERBOSE=1 trace said.gz "$PYTHON" -c 'print(7)' >out 2>err
+"$PYTHON" -c 'print(7)' >bare
+cmp -s out bare || fail "verbose: standard output"
+check "verbose: lines" "$(wc -l <err)" 1
+
+# Mappings have a name, where the kernel gives them one.
+cat >maps.py <<'EOT'
+print(open("/proc/self/maps").read())
+EOT
+trace maps.gz "$PYTHON" maps.py >maps
+if python3 - <<'EOT' 2>/dev/null
+import ctypes, mmap
+m = mmap.mmap(-1, 4096)
+p = ctypes.addressof(ctypes.c_char.from_buffer(m))
+libc = ctypes.CDLL(None)
+raise SystemExit(libc.prctl(0x53564d41, 0, ctypes.c_ulong(p),
+    ctypes.c_ulong(4096), b"x") != 0)
+EOT
+then
+	grep -q 'anon.*:hatftrace' maps || fail "no mapping has our name"
+fi
+
+# An object that is loaded to look for names in itself first goes past every
+# preloaded library: its events are missing, and the program does not notice.
+cat >deep.c <<'EOT'
+#include <stdlib.h>
+#include <string.h>
+void *deep_alloc(size_t n) { return memset(malloc(n), 1, n); }
+void deep_free(void *p) { free(p); }
+EOT
+cat >load.c <<'EOT'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int
+main(int argc, char **argv)
+{
+	void *const lib = argv[1][0] == 'd' ?
+		dlopen("./deep.so", RTLD_NOW | RTLD_DEEPBIND) :
+		dlmopen(LM_ID_NEWLM, "./deep.so", RTLD_NOW);
+	void *(*alloc)(size_t);
+	void (*release)(void *);
+
+	if (lib == NULL)
+		return puts(dlerror()) < 0;
+	alloc = (void *(*)(size_t))dlsym(lib, "deep_alloc");
+	release = (void (*)(void *))dlsym(lib, "deep_free");
+	for (int i = 0; i < 1000; i++)
+		release(alloc(70000 + i));
+	for (int i = 0; i < 1000; i++)
+		free(malloc(7000 + i));
+	return argc > 2 ? (free(alloc(90000)), 0) : 0;
+}
+EOT
+${CC:-cc} -w -shared -fPIC -fno-builtin -o deep.so deep.c ||
+	fail "cannot build deep.so"
+${CC:-cc} -w -fno-builtin -D_GNU_SOURCE -o load load.c -ldl ||
+	fail "cannot build load"
+for how in deepbind mlmopen; do
+	trace $how.gz ./load $how >out 2>err
+	check "$how: status" $? 0
+	[ -s err ] || [ -s out ] && fail "$how: $(cat out err)"
+	clean $how.gz
+	check "$how: its events" "$("$HATF" dump $how.gz |
+		grep -cE 'alloc size=7[01][0-9]{3} ')" 0
+	check "$how: the program's" "$("$HATF" dump $how.gz |
+		grep -cE 'alloc size=7[0-9]{3} ')" 1000
+done
+# A block that crosses the border looks as if it came from nowhere.
+trace cross.gz ./load deepbind cross >out 2>err
+check "deepbind, crossing: status" $? 0
+check "deepbind, crossing: verify" \
+	"$("$HATF" verify cross.gz >/dev/null 2>&1; echo $?)" 1
+
+# What cannot be recorded is said, in one line.
+echo 'int main(void) { return __builtin_puts("fine") < 0; }' >fine.c
+if ${CC:-cc} -static -o static fine.c 2>/dev/null; then
+	"$HATF" record -o static.gz -- ./static >out 2>err
+	check "static: output" "$(cat out)" fine
+	grep -q 'static.*cannot be loaded' err || fail "static: $(cat err)"
+fi
+if [ "$(id -u)" -eq 0 ]; then
+	${CC:-cc} -o setuid fine.c
+	chown 54321 setuid && chmod u+s setuid
+	"$HATF" record -o setuid.gz -- ./setuid >out 2>err
+	check "setuid: output" "$(cat out)" fine
+	grep -q 'set-user-ID.*cannot be loaded' err ||
+		fail "setuid: $(cat err)"
+fi
+${CC:-cc} -w -fno-builtin -D_GNU_SOURCE -o ownheap \
+	"$CAPTURE/shared/ownheap.c" || fail "cannot build ownheap"
+"$HATF" record -o ownheap.gz -- ./ownheap >out 2>err
+check "own allocator: status" $? 5
+grep -q 'allocator of its own' err || fail "own allocator: $(cat err)"
+finish
