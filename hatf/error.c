@@ -52,6 +52,17 @@ static const char *const violation_text[] = {
 		"the alloc and free that a realloc announced do not match it",
 };
 
+static const char *const heritage_text[] = {
+	[HATF_HERITAGE_NONE] = "the process is not the child of a fork",
+	[HATF_HERITAGE_EXACT] = "known from the parent's trace",
+	[HATF_HERITAGE_UNKNOWN] = "the parent's trace has not been read",
+	[HATF_HERITAGE_INEXACT] =
+		"it is not recorded exactly when the process was forked",
+	[HATF_HERITAGE_MISSING] = "the parent's trace was not found",
+	[HATF_HERITAGE_DAMAGED] =
+		"the parent's trace does not tell everything up to the fork",
+};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const char *
@@ -74,6 +85,14 @@ hatf_violation_text(enum hatf_violation violation)
 	if ((unsigned)violation >= COUNT(violation_text))
 		return "unknown violation";
 	return violation_text[violation];
+}
+
+const char *
+hatf_heritage_text(enum hatf_heritage heritage)
+{
+	if ((unsigned)heritage >= COUNT(heritage_text))
+		return "unknown heritage";
+	return heritage_text[heritage];
 }
 
 char *

@@ -10,6 +10,8 @@
  * Where a trace is wrong, the program is taken to be right (hatf.h), so one
  * defect is one violation and not a wave of them.
  */
+#include "events.h"
+
 #include "decoder.h"
 #include "hatf.h"
 #include "heaps.h"
@@ -83,6 +85,8 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 		ev->record += stats.record_count[tag];
 	/* A child may use the heaps that its parent made. */
 	heaps_init(&ev->heaps, ev->ours && !ev->inherits);
+	if (hatf_reader_header(reader, "parent_pid") != NULL)
+		ev->stats.heritage = HATF_HERITAGE_UNKNOWN;
 	ids_init(&ev->threads, ev->ours);
 	/* Both 0 exist from the start; the traces of others may create them. */
 	if ((ev->ours && ids_create(&ev->threads, 0) != IDS_OK) ||
@@ -106,6 +110,45 @@ hatf_events_close(struct hatf_events *events)
 	free(events);
 }
 
+const struct hatf_reader *
+events_reader(const struct hatf_events *events)
+{
+	return events->reader;
+}
+
+void
+events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
+		  struct live *unsure_ret)
+{
+	live_init(unsure_ret);
+	if (events->inherits) {
+		*unsure_ret = events->inherited.unsure;
+		live_init(&events->inherited.unsure);
+	}
+	*heaps_ret = events->heaps;
+	heaps_init(&events->heaps, false);
+}
+
+void
+events_set_heritage(struct hatf_events *events, enum hatf_heritage heritage)
+{
+	events->stats.heritage = heritage;
+}
+
+void
+events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
+		  const struct live *unsure)
+{
+	struct hatf_events_stats *const s = &events->stats;
+
+	heaps_fini(&events->heaps);
+	events->heaps = *heaps;
+	heaps_forget(&events->heaps);
+	inherited_set_exact(&events->inherited, unsure);
+	s->start_live_count = s->inherited_live_count = heaps->live_count;
+	s->start_live_nbytes = s->inherited_live_nbytes = heaps->live_nbytes;
+}
+
 /* Only the first violation of an event is told. */
 static void
 violate(struct hatf_event *out, enum hatf_violation violation)
@@ -122,18 +165,30 @@ no_memory(struct hatf_events *ev)
 	ev->no_memory = true;
 }
 
-/* Did the object live when the trace began?  Those got the first numbers. */
+/*
+ * Did the object live when the trace began, by the trace itself?  Those got the
+ * first numbers.
+ */
 static bool
 is_carried(const struct hatf_events *ev, uint64_t object)
 {
-	return object <= ev->stats.carried_count;
+	return object - 1 < ev->stats.carried_count;
+}
+
+/* Is it one that the parent's trace told of?  All others have a number. */
+static bool
+is_inherited(const struct live_block *block)
+{
+	return block->object == 0;
 }
 
 /* Copy what the live set knows of a block to the event that concerns it. */
 static void
-tell_object(const struct hatf_events *ev, struct hatf_event *out,
+tell_object(struct hatf_events *ev, struct hatf_event *out,
 	    const struct live_block *block)
 {
+	out->inherited = is_inherited(block);
+	ev->stats.inherited_count += out->inherited;
 	out->old_size = block->size;
 	out->object = block->object;
 	out->carried = is_carried(ev, block->object);
@@ -141,11 +196,21 @@ tell_object(const struct hatf_events *ev, struct hatf_event *out,
 	out->birth_event = block->birth_event;
 }
 
+/* An inherited block dies, or is known from now on. */
+static void
+lose_inherited(struct hatf_events *ev, const struct live_block *block)
+{
+	ev->stats.inherited_live_count--;
+	ev->stats.inherited_live_nbytes -= block->size;
+}
+
 /* The block at 'address' dies. */
 static void
 end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
 	  struct live_block *block)
 {
+	if (is_inherited(block))
+		lose_inherited(ev, block);
 	if (ev->inherits)
 		inherited_note_dead(&ev->inherited, address);
 	heaps_remove(&ev->heaps, heap, block);
@@ -170,6 +235,22 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 		heaps_remove(&ev->heaps, heap, live);
 }
 
+/*
+ * 'address' is handed out: an inherited block there is no more.  If it was freed
+ * while the parent forked, that is as it should be.
+ */
+static void
+replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
+{
+	struct live_block *const block = live_find(&heap->live, address);
+
+	if (block == NULL || !is_inherited(block))
+		return;
+	lose_inherited(ev, block);
+	if (inherited_settle(&ev->inherited, address))
+		heaps_remove(&ev->heaps, heap, block);
+}
+
 /* From here on the object of 'out' is at out->address. */
 static void
 begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
@@ -184,6 +265,8 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 
 	if (!ev->is_exact && !out->carried)
 		drop_doubtful(ev, heap, out->address);
+	if (ev->stats.inherited_live_count != 0)
+		replace_inherited(ev, heap, out->address);
 	if (!heaps_put(&ev->heaps, heap, out->address, &block, &replaced))
 		no_memory(ev);
 	if (replaced)
@@ -280,6 +363,13 @@ change_block(struct hatf_events *ev, struct heap *heap,
 	     const struct hatf_record *rec, struct hatf_event *out,
 	     struct live_block *live)
 {
+	if (live != NULL && is_inherited(live)) {
+		new_object(ev, out);
+		lose_inherited(ev, live);
+		live->object = out->object;
+		live->birth_time = out->birth_time;
+		live->birth_event = out->birth_event;
+	}
 	if (live != NULL && out->address == out->old_address) {
 		heaps_resize(&ev->heaps, heap, live, out->size);
 		return;
@@ -399,8 +489,16 @@ on_heap(struct hatf_events *ev, const struct hatf_record *rec,
 	     creates ? ids_create(&ev->heaps.ids, rec->heap)
 		     : ids_destroy(&ev->heaps.ids, rec->heap),
 	     HATF_VIOLATION_HEAP);
-	if (!creates)
-		heaps_clear(&ev->heaps, rec->heap);
+	if (creates)
+		return;
+	if (ev->stats.inherited_live_count != 0) {
+		uint64_t count, nbytes;
+
+		heaps_sum_forgotten(&ev->heaps, rec->heap, &count, &nbytes);
+		ev->stats.inherited_live_count -= count;
+		ev->stats.inherited_live_nbytes -= nbytes;
+	}
+	heaps_clear(&ev->heaps, rec->heap);
 }
 
 /* A logical event of the heap: alloc, free or realloc. */

@@ -466,7 +466,9 @@ struct hatf_event {
 	uint64_t birth_event; /* number of the event that allocated it */
 	/*
 	 * a free or realloc of a block that a forked child has from its parent,
-	 * or a process from before its trace began
+	 * or a process from before its trace began; 'object' and the birth are
+	 * then 0, unless a realloc made it known, and 'old_size' is 0 if the
+	 * parent's trace has not been read
 	 */
 	bool inherited;
 	/*
@@ -488,6 +490,39 @@ struct hatf_events;
 HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
 					   struct hatf_events **events_ret);
 
+/* What is known of the blocks that a forked child has from its parent. */
+enum hatf_heritage {
+	HATF_HERITAGE_NONE = 0,	   /* it is no such child */
+	HATF_HERITAGE_EXACT = 1,   /* all: they are live from the start */
+	HATF_HERITAGE_UNKNOWN = 2, /* nobody asked */
+	/* the trace does not say exactly when it forked (FORMAT "Header") */
+	HATF_HERITAGE_INEXACT = 3,
+	HATF_HERITAGE_MISSING = 4, /* the trace of an ancestor was not found */
+	/*
+	 * the trace of an ancestor is damaged, ends before the fork or has lost
+	 * events
+	 */
+	HATF_HERITAGE_DAMAGED = 5,
+};
+/* One English phrase; static, never NULL. */
+HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
+
+/*
+ * Before the first event of a forked child is read: read its parent's trace up to
+ * the fork, that of the parent's parent before, and so on, so that the inherited
+ * blocks are live from the start.  From then on a free of what is not live is a
+ * violation as in any trace.  A parent's trace is looked for beside 'path', which
+ * is where the child's trace is (NULL: not known), and where the child's header
+ * says; only regular files are opened, and at most HATF_ANCESTORS_MAX of them.
+ * What has been found is in '*heritage_ret'; unless it is HATF_HERITAGE_EXACT, the
+ * first free of each unknown address is taken for one of an inherited block, as
+ * without this call.  Memory is O(live objects).  Errors: HATF_NO_MEMORY.
+ */
+#define HATF_ANCESTORS_MAX 64
+HATF_API enum hatf_status hatf_events_inherit(struct hatf_events *events,
+					      const char *path,
+					      enum hatf_heritage *heritage_ret);
+
 /*
  * Read up to 'max' events; results as for hatf_reader_read() (the reader holds
  * the error), and HATF_NO_MEMORY.  An event with a violation is delivered like
@@ -505,6 +540,10 @@ struct hatf_events_stats {
 	uint64_t thread_count; /* that ever existed, the initial one too */
 	uint64_t first_time, last_time;
 	uint64_t inherited_count; /* frees and reallocs of inherited blocks */
+	/* after hatf_events_inherit(): at the fork, and of these still live */
+	uint64_t start_live_count, start_live_nbytes;
+	uint64_t inherited_live_count, inherited_live_nbytes;
+	enum hatf_heritage heritage;
 	uint64_t violation_count;
 	/* Blocks that lived when the trace began, as far as it says so. */
 	uint64_t carried_count, carried_nbytes;

@@ -28,6 +28,44 @@ heaps_fini(struct heaps *heaps)
 	ids_fini(&heaps->ids);
 }
 
+static void
+forget(struct live *live)
+{
+	for (size_t i = 0; i < live->slot_count; i++)
+		if (live->keys[i] != 0)
+			live->blocks[i] = (struct live_block){
+				.size = live->blocks[i].size,
+			};
+	live->zero = (struct live_block){ .size = live->zero.size };
+}
+
+void
+heaps_forget(struct heaps *heaps)
+{
+	forget(&heaps->first.live);
+	for (size_t i = 0; i < heaps->other_count; i++)
+		forget(&heaps->others[i]->live);
+	heaps->peak_count = heaps->live_count;
+	heaps->peak_nbytes = heaps->live_nbytes;
+}
+
+bool
+heaps_keep_forgotten(struct heaps *heaps)
+{
+	const struct live *const live = &heaps->first.live;
+	struct heaps kept;
+	bool is_fine = true, replaced;
+
+	heaps_init(&kept, false);
+	for (size_t i = 0; i < live->slot_count && is_fine; i++)
+		if (live->keys[i] != 0 && live->blocks[i].object == 0)
+			is_fine = heaps_put(&kept, &kept.first, live->keys[i],
+					    &live->blocks[i], &replaced);
+	heaps_fini(heaps);
+	*heaps = kept;
+	return is_fine;
+}
+
 /* Make room in 'others' for one more; it doubles at powers of two. */
 static bool
 make_room(struct heaps *heaps)
@@ -71,13 +109,38 @@ heaps_get(struct heaps *heaps, uint64_t id)
 	return heap;
 }
 
+/* Like heaps_get(), but makes none. */
+static struct heap *
+find_heap(struct heaps *heaps, uint64_t id)
+{
+	const struct live_block *place;
+
+	if (id == 0)
+		return &heaps->first;
+	place = live_find(&heaps->index, id);
+	return place != NULL ? heaps->others[place->size] : NULL;
+}
+
+void
+heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
+		    uint64_t *nbytes_ret)
+{
+	const struct heap *const heap = find_heap(heaps, id);
+	const struct live *const live = heap != NULL ? &heap->live : NULL;
+
+	*count_ret = *nbytes_ret = 0;
+	for (size_t i = 0; live != NULL && i < live->slot_count; i++) {
+		if (live->keys[i] == 0 || live->blocks[i].object != 0)
+			continue;
+		++*count_ret;
+		*nbytes_ret += live->blocks[i].size;
+	}
+}
+
 void
 heaps_clear(struct heaps *heaps, uint64_t id)
 {
-	const struct live_block *const known = live_find(&heaps->index, id);
-	struct heap *const heap = id == 0	  ? &heaps->first
-				  : known == NULL ? NULL
-						  : heaps->others[known->size];
+	struct heap *const heap = find_heap(heaps, id);
 
 	if (heap == NULL)
 		return;

@@ -33,6 +33,22 @@ struct heaps {
 void heaps_init(struct heaps *heaps, bool strict);
 void heaps_fini(struct heaps *heaps);
 
+/*
+ * What is live from here on has no history: the object id is 0, the birth too.  The peaks
+ * begin again.
+ */
+void heaps_forget(struct heaps *heaps);
+
+/*
+ * Keep of the blocks of heap 0 those that heaps_forget() has seen, and nothing
+ * else.  False if there is no memory.
+ */
+bool heaps_keep_forgotten(struct heaps *heaps);
+
+/* How much of what heaps_forget() has seen is still in the heap 'id'. */
+void heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
+			 uint64_t *nbytes_ret);
+
 /* The heap with 'id', made if it is new; NULL if there is no memory. */
 struct heap *heaps_get(struct heaps *heaps, uint64_t id);
 

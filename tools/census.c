@@ -55,7 +55,8 @@ follow_events(struct census *c, struct scan *s)
 	const char *fault;
 	char buf[512];
 
-	if (hatf_events_open(s->reader, &s->events) != HATF_OK) {
+	if (hatf_events_open(s->reader, &s->events) != HATF_OK ||
+	    hatf_events_inherit(s->events, s->path, &s->heritage) != HATF_OK) {
 		speak("%s: %s", speak_path(s->path),
 		      hatf_status_text(HATF_NO_MEMORY));
 		return false;

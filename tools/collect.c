@@ -198,7 +198,7 @@ summary_by_reading(const struct found *found, struct summary *ret)
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	if (!scan_open(s, found->path, 0)) {
+	if (!scan_open(s, found->path, 0, false)) {
 		free(s);
 		return false;
 	}

@@ -16,21 +16,26 @@
 enum {
 	OPT_JSON,
 	OPT_JOBS,
+	OPT_NO_PARENT,
 };
 
 static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "no-parent", 'p', NULL,
+	  "do not read a forked child's parent's trace" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf info",
-	"[--json] [--jobs N] FILE...",
+	"[--json] [--jobs N] [--no-parent] FILE...",
 	"Read each trace from end to end and print what it holds.  FILE is in "
 	"any\n"
 	"format that 'hatf convert' knows, gzip'ed or not; '-' is standard "
-	"input.\n",
+	"input.\n"
+	"What a forked child has from its parent is taken from the parent's "
+	"trace, if\nthat lies beside FILE or where it was written.\n",
 	"Exit status: 0 if every trace is complete, 1 if not or if one could "
 	"not\n"
 	"be read, 2 for wrong usage.\n",
@@ -40,7 +45,7 @@ static const struct opt_page page = {
 
 /* What was asked for. */
 struct ask {
-	bool json;
+	bool json, no_parent;
 	unsigned flags; /* of hatf_reader_open() */
 };
 
@@ -155,6 +160,13 @@ print_json(struct out *o, const struct info *info)
 		{ "events_before", json_number(info, "events_before") },
 		{ "carried_objects", json_u64(seen->carried_count) },
 		{ "carried_bytes", json_u64(seen->carried_nbytes) },
+		{ "heritage", json_heritage(seen->heritage) },
+		{ "start_live_objects", json_u64(seen->start_live_count) },
+		{ "start_live_bytes", json_u64(seen->start_live_nbytes) },
+		{ "inherited_live_objects",
+		  json_u64(seen->inherited_live_count) },
+		{ "inherited_live_bytes",
+		  json_u64(seen->inherited_live_nbytes) },
 		{ "pid", json_number(info, "pid") },
 		{ "command", json_text(header(info, "command")) },
 		{ "clock", json_text(header(info, "clock")) },
@@ -280,6 +292,13 @@ print_records(struct out *o, const struct info *info)
 }
 
 static void
+print_objects(struct out *o, uint64_t count, uint64_t nbytes)
+{
+	out_printf(o, "%s objects, %s", figure_count(count).text,
+		   figure_nbytes(nbytes).text);
+}
+
+static void
 print_live(struct out *o, const struct info *info)
 {
 	const struct hatf_events_stats *const seen = &info->seen;
@@ -288,9 +307,24 @@ print_live(struct out *o, const struct info *info)
 	out_printf(o, "%s (%s)\n", figure_count(seen->peak_live_nbytes).text,
 		   figure_nbytes(seen->peak_live_nbytes).text);
 	print_count(o, "most live objects", seen->peak_live_count);
+	if (seen->heritage == HATF_HERITAGE_EXACT) {
+		label(o, "live at the start");
+		print_objects(o, seen->start_live_count,
+			      seen->start_live_nbytes);
+		out_str(o, " of the parent's\n");
+	} else if (seen->heritage != HATF_HERITAGE_NONE) {
+		label(o, "live at the start");
+		out_printf(o, "unknown: %s\n",
+			   hatf_heritage_text(seen->heritage));
+	}
 	label(o, "live at the end");
-	out_printf(o, "%s objects, %s\n", figure_count(seen->live_count).text,
-		   figure_nbytes(seen->live_nbytes).text);
+	print_objects(o, seen->live_count, seen->live_nbytes);
+	if (seen->inherited_live_count != 0) {
+		out_str(o, ", of these the parent's: ");
+		print_objects(o, seen->inherited_live_count,
+			      seen->inherited_live_nbytes);
+	}
+	out_str(o, "\n");
 }
 
 static void
@@ -341,7 +375,7 @@ info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 	struct info info;
 	char buf[512];
 
-	if (!scan_open(s, path, ask->flags))
+	if (!scan_open(s, path, ask->flags, !ask->no_parent))
 		return EXIT_BAD_INPUT;
 	while (scan_read(s) > 0)
 		;
@@ -369,7 +403,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 	if (idx == OPT_JOBS)
 		return opt_parse_jobs(value, &ask->flags);
-	ask->json = true;
+	if (idx == OPT_NO_PARENT)
+		ask->no_parent = true;
+	else
+		ask->json = true;
 	return true;
 }
 

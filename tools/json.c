@@ -28,6 +28,21 @@ json_text(const char *s)
 	return string;
 }
 
+json_t *
+json_heritage(enum hatf_heritage heritage)
+{
+	static const char *const words[] = {
+		[HATF_HERITAGE_NONE] = "none",
+		[HATF_HERITAGE_EXACT] = "exact",
+		[HATF_HERITAGE_UNKNOWN] = "unknown",
+		[HATF_HERITAGE_INEXACT] = "inexact",
+		[HATF_HERITAGE_MISSING] = "missing",
+		[HATF_HERITAGE_DAMAGED] = "damaged",
+	};
+
+	return json_string(words[heritage]);
+}
+
 bool
 json_print(struct out *o, json_t *object, size_t key_count)
 {

@@ -19,6 +19,9 @@ json_t *json_u64(uint64_t n);
 /* A string, with invalid UTF-8 as \xHH; null for NULL. */
 json_t *json_text(const char *s);
 
+/* One word for it: none, exact, unknown, inexact, missing, damaged. */
+json_t *json_heritage(enum hatf_heritage heritage);
+
 /*
  * Print 'object' as one line and drop it.  False if it does not have
  * 'key_count' keys or there is no memory, which has been said then.

@@ -9,9 +9,10 @@
 #include <string.h>
 
 bool
-scan_open(struct scan *s, const char *path, unsigned flags)
+scan_open(struct scan *s, const char *path, unsigned flags, bool inherit)
 {
 	struct hatf_error err;
+	enum hatf_status status;
 
 	s->path = path;
 	s->events = NULL;
@@ -20,7 +21,12 @@ scan_open(struct scan *s, const char *path, unsigned flags)
 		speak_error(path, &err);
 		return false;
 	}
-	if (hatf_events_open(s->reader, &s->events) != HATF_OK) {
+	status = hatf_events_open(s->reader, &s->events);
+	s->heritage = HATF_HERITAGE_NONE;
+	if (status == HATF_OK && inherit)
+		status = hatf_events_inherit(s->events, path, &s->heritage);
+	if (status != HATF_OK) {
+		hatf_events_close(s->events);
 		speak("%s: %s", speak_path(path),
 		      hatf_status_text(HATF_NO_MEMORY));
 		hatf_reader_close(s->reader);
@@ -28,6 +34,15 @@ scan_open(struct scan *s, const char *path, unsigned flags)
 	}
 	progress_begin(&s->progress, path, false);
 	return true;
+}
+
+const char *
+scan_unknown_heritage(const struct scan *s)
+{
+	if (s->heritage == HATF_HERITAGE_NONE ||
+	    s->heritage == HATF_HERITAGE_EXACT)
+		return NULL;
+	return hatf_heritage_text(s->heritage);
 }
 
 size_t

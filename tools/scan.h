@@ -20,14 +20,22 @@ struct scan {
 	struct hatf_events *events;
 	struct progress progress;
 	enum hatf_status status; /* of the last read */
+	enum hatf_heritage heritage;
 	struct hatf_event batch[SCAN_BATCH];
 };
 
 /*
  * Open 'path' with the flags of hatf_reader_open(), or say why not and return
- * false.
+ * false.  With 'inherit' the trace of a forked child begins with what it has from
+ * its parent, whose trace is read first (hatf_events_inherit()).
  */
-bool scan_open(struct scan *s, const char *path, unsigned flags);
+bool scan_open(struct scan *s, const char *path, unsigned flags, bool inherit);
+
+/*
+ * A forked child whose parent's blocks are not known, though they were asked for:
+ * why, or NULL.
+ */
+const char *scan_unknown_heritage(const struct scan *s);
 
 /*
  * Read the next batch; returns how many events are in 'batch'.  0 is the end,

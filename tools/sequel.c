@@ -54,6 +54,9 @@ add_live(void *ctx, const struct hatf_live *live)
 {
 	struct sequel *const s = ctx;
 
+	/* What a child has from its parent, its segments do not carry. */
+	if (live->object == 0)
+		return true;
 	s->live_print += print_of(live->heap, live->address, live->size);
 	return true;
 }

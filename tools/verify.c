@@ -16,18 +16,21 @@ enum {
 	OPT_JSON,
 	OPT_MAX_SHOWN,
 	OPT_JOBS,
+	OPT_NO_PARENT,
 };
 
 static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
 	{ "max", 'm', "N", "show at most N violations of a file (default 10)" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "no-parent", 'p', NULL,
+	  "do not read a forked child's parent's trace" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf verify",
-	"[--json] [--max N] [--jobs N] FILE...",
+	"[--json] [--max N] [--jobs N] [--no-parent] FILE...",
 	"Check that each trace is legal in its "
 	"format, is complete and lost nothing,\n"
 	"and that its events are consistent: "
@@ -39,7 +42,11 @@ static const struct opt_page page = {
 	"other must also go on where the one "
 	"before ended.  FILE is in any format\n"
 	"that 'hatf convert' knows, gzip'ed or "
-	"not; '-' is standard input.\n",
+	"not; '-' is standard input.\n"
+	"A forked child's blocks from its parent "
+	"are known from the parent's trace,\n"
+	"if that lies beside FILE or where it "
+	"was written.\n",
 	"Exit status: 0 if all of this holds for "
 	"every file, 1 if not or if one\n"
 	"could not be read, 2 for wrong usage.\n",
@@ -52,6 +59,7 @@ struct verify {
 	unsigned flags; /* of hatf_reader_open() */
 	bool json;
 	struct sequel last; /* of the file before */
+	bool no_parent;
 };
 
 /* What has been found in one file. */
@@ -166,6 +174,7 @@ print_json(struct finding *f, bool ok, const char *fault)
 	json_object_set_new(object, "lost", json_u64(read.lost_count));
 	json_object_set_new(object, "inherited",
 			    json_u64(seen.inherited_count));
+	json_object_set_new(object, "heritage", json_heritage(seen.heritage));
 	json_object_set_new(object, "carried", json_u64(seen.carried_count));
 	json_object_set_new(object, "goes_on",
 			    f->goes_on == SEQUEL_NONE
@@ -175,7 +184,7 @@ print_json(struct finding *f, bool ok, const char *fault)
 	/* The array goes over to the object. */
 	json_object_set_new(object, "first_violations", f->shown_json);
 	f->shown_json = NULL;
-	return json_print(out_stdout(), object, f->no_memory ? 0 : 12);
+	return json_print(out_stdout(), object, f->no_memory ? 0 : 13);
 }
 
 /* "FILE: ok, 1234 events" */
@@ -183,6 +192,7 @@ static void
 print_summary(const struct finding *f, bool ok)
 {
 	struct out *const o = out_stdout();
+	const char *const unknown = scan_unknown_heritage(&f->scan);
 	struct hatf_reader_stats read;
 	struct hatf_events_stats seen;
 
@@ -216,6 +226,8 @@ print_summary(const struct finding *f, bool ok)
 		out_str(o, ", goes on from the one before");
 	if (f->goes_on == SEQUEL_DIFFERS)
 		out_str(o, ", does not go on where the one before ended");
+	if (unknown != NULL)
+		out_printf(o, " (not known which: %s)", unknown);
 	out_str(o, "\n");
 }
 
@@ -261,7 +273,7 @@ verify_file(struct verify *v, const char *path)
 	}
 	if (v->json)
 		f->shown_json = json_array();
-	if (!scan_open(&f->scan, path, v->flags)) {
+	if (!scan_open(&f->scan, path, v->flags, !v->no_parent)) {
 		v->last = (struct sequel){ 0 };
 	} else {
 		exit_status = verify_trace(v, f);
@@ -281,7 +293,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return opt_parse_u64("--max", value, &v->max_shown);
 	if (idx == OPT_JOBS)
 		return opt_parse_jobs(value, &v->flags);
-	v->json = true;
+	if (idx == OPT_NO_PARENT)
+		v->no_parent = true;
+	else
+		v->json = true;
 	return true;
 }
 

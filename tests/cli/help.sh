@@ -15,14 +15,14 @@ man=$CLI/../../tools/man
 options_of_help()
 {
 	"$HATF" "$1" --help | sed -n '/^Options:/,/^$/p' |
-		sed -nE 's/^  (-.|  ),? +--([a-z]+)( ([A-Z]+))?.*/\1 --\2 \4/p' |
+		sed -nE 's/^  (-.|  ),? +--([a-z-]+)( ([A-Z]+))?.*/\1 --\2 \4/p' |
 		tr '[:upper:]' '[:lower:]' | sort
 }
 
 # The same from lines such as ".It Fl o , Fl -output Ar file"
 options_of_man()
 {
-	sed -nE 's/^\.It Fl (.) , Fl -([a-z]+)( Ar ([a-z]+))?$/-\1 --\2 \4/p' \
+	sed -nE 's/^\.It Fl (.) , Fl -([a-z-]+)( Ar ([a-z]+))?$/-\1 --\2 \4/p' \
 		"$1" | sort
 }
 

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heritage.c - hatf_events_inherit: what a forked child has from its parent
+ *
+ * The parent's trace is read up to the number of events that the child's header
+ * names; the live set at that point goes over to the child.  The parent's notes of
+ * the fork follow there, one from before it and one from after; other threads may
+ * have been at work between the two, and whether that was before the memory was
+ * copied cannot be known.  So the addresses that they used are handed over as
+ * unsure.
+ *
+ * A later segment of the child carries what the child itself allocated; what it
+ * has from its parent is what is left of that at the end of the segment before.
+ *
+ * A parent that is itself such a child is first given what it inherited, and so
+ * on.  What a header says may be anything, hence a bound on the number of
+ * ancestors, and no trace is opened inside its own reading.
+ */
+#include "events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BATCH_COUNT 256
+
+/* A trace that is being read, on behalf of the one below it. */
+struct ancestor {
+	const struct ancestor *child; /* NULL: that of the caller */
+	unsigned depth;
+	dev_t dev;
+	ino_t ino;
+	char *path;
+	int fd;
+	struct hatf_reader *reader;
+	struct hatf_events *events;
+};
+
+/* What the header of the child says of the trace to be read before. */
+struct birth {
+	const char *parent_trace, *host;
+	uint64_t parent_pid;
+	uint64_t event;	  /* logical events of the parent before the fork */
+	uint64_t fork;	  /* number of the fork; 0: not known */
+	uint64_t segment; /* not 0: of a later segment of the child itself */
+};
+
+static bool
+header_u64(const struct hatf_reader *reader, const char *key, uint64_t *n_ret)
+{
+	const char *const text = hatf_reader_header(reader, key);
+	char *end;
+
+	if (text == NULL || text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*n_ret = strtoull(text, &end, 10);
+	return *end == '\0' && errno == 0;
+}
+
+/* Are there blocks that lived before the trace and of which it does not tell? */
+static bool
+is_late(const struct hatf_reader *reader)
+{
+	const char *const start = hatf_reader_header(reader, "start");
+	const char *const live = hatf_reader_header(reader, "live");
+
+	return (start != NULL && strcmp(start, "late") == 0) ||
+	       (live != NULL && strcmp(live, "exact") != 0);
+}
+
+static enum hatf_heritage
+read_birth(const struct hatf_reader *child, struct birth *ret)
+{
+	uint64_t is_exact;
+
+	if (hatf_reader_header(child, "parent_pid") == NULL)
+		return HATF_HERITAGE_NONE;
+	ret->host = hatf_reader_header(child, "host");
+	if (header_u64(child, "segment", &ret->segment) && ret->segment != 0) {
+		ret->parent_trace = hatf_reader_header(child, "previous");
+		ret->event = UINT64_MAX;
+		return ret->parent_trace != NULL && !is_late(child) &&
+				       header_u64(child, "pid",
+						  &ret->parent_pid)
+			       ? HATF_HERITAGE_EXACT
+			       : HATF_HERITAGE_INEXACT;
+	}
+	ret->segment = 0;
+	ret->parent_trace = hatf_reader_header(child, "parent_trace");
+	if (ret->parent_trace == NULL || is_late(child) ||
+	    !header_u64(child, "parent_pid", &ret->parent_pid) ||
+	    !header_u64(child, "parent_event", &ret->event) ||
+	    !header_u64(child, "parent_event_exact", &is_exact) ||
+	    is_exact != 1)
+		return HATF_HERITAGE_INEXACT;
+	if (!header_u64(child, "parent_fork", &ret->fork))
+		ret->fork = 0;
+	return HATF_HERITAGE_EXACT;
+}
+
+static void
+close_ancestor(struct ancestor *a)
+{
+	hatf_events_close(a->events);
+	hatf_reader_close(a->reader);
+	if (a->fd >= 0)
+		close(a->fd);
+	free(a->path);
+}
+
+/* Is it being read already, by us or on behalf of somebody below? */
+static bool
+is_open(const struct ancestor *a)
+{
+	for (const struct ancestor *i = a->child; i != NULL; i = i->child)
+		if (i->dev == a->dev && i->ino == a->ino)
+			return true;
+	return false;
+}
+
+static bool
+is_parent(const struct ancestor *a, const struct birth *birth)
+{
+	const char *const host = hatf_reader_header(a->reader, "host");
+	uint64_t pid, segment = 0;
+
+	header_u64(a->reader, "segment", &segment);
+	if (birth->segment != 0 && segment != birth->segment - 1)
+		return false;
+	return header_u64(a->reader, "pid", &pid) && pid == birth->parent_pid &&
+	       (host == NULL || birth->host == NULL ||
+		strcmp(host, birth->host) == 0);
+}
+
+/* Open the trace at 'path', which is taken over, if it is the parent's. */
+static bool
+try_path(struct ancestor *a, char *path, const struct birth *birth)
+{
+	struct stat st;
+
+	a->path = path;
+	if (path == NULL)
+		return false;
+	/* Not to wait for the other end of a pipe. */
+	a->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (a->fd >= 0 && fstat(a->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		a->dev = st.st_dev;
+		a->ino = st.st_ino;
+		if (!is_open(a) &&
+		    hatf_reader_open_fd(a->fd, 0, &a->reader, NULL) ==
+			    HATF_OK &&
+		    is_parent(a, birth))
+			return true;
+	}
+	hatf_reader_close(a->reader);
+	if (a->fd >= 0)
+		close(a->fd);
+	free(path);
+	a->path = NULL;
+	a->reader = NULL;
+	a->fd = -1;
+	return false;
+}
+
+/* The last part of 'parent_trace' in the directory of 'path'. */
+static char *
+beside(const char *path, const char *parent_trace)
+{
+	const char *const slash = strrchr(path, '/');
+	const char *const name = strrchr(parent_trace, '/');
+	char *result;
+
+	if (asprintf(&result, "%.*s%s",
+		     slash != NULL ? (int)(slash - path + 1) : 0, path,
+		     name != NULL ? name + 1 : parent_trace) < 0)
+		return NULL;
+	return result;
+}
+
+static bool
+find(struct ancestor *a, const char *child_path, const struct birth *birth)
+{
+	if (child_path != NULL && strcmp(child_path, "-") != 0 &&
+	    try_path(a, beside(child_path, birth->parent_trace), birth))
+		return true;
+	return try_path(a, strdup(birth->parent_trace), birth);
+}
+
+/* Let the parent do what it did before the fork, or to its end. */
+static enum hatf_heritage
+replay(struct ancestor *a, uint64_t event)
+{
+	enum hatf_status status = HATF_OK;
+	struct hatf_event batch[BATCH_COUNT];
+	struct hatf_events_stats seen;
+	struct hatf_reader_stats read;
+	size_t n;
+
+	hatf_events_get_stats(a->events, &seen);
+	while (status == HATF_OK && seen.event_count < event) {
+		const uint64_t left = event - seen.event_count;
+
+		/* No more than are left, so that it is never one too many. */
+		status = hatf_events_read(
+			a->events, batch,
+			left < BATCH_COUNT ? (size_t)left : BATCH_COUNT, &n);
+		hatf_events_get_stats(a->events, &seen);
+	}
+	if (status != (event == UINT64_MAX ? HATF_END : HATF_OK))
+		return HATF_HERITAGE_DAMAGED;
+	hatf_reader_get_stats(a->reader, &read);
+	return read.lost_count == 0 ? HATF_HERITAGE_EXACT
+				    : HATF_HERITAGE_DAMAGED;
+}
+
+/* Is this a note of the fork?  '*after_ret': the one from after it. */
+static bool
+is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
+{
+	static const char kind[] = "HATF fork\n";
+	char text[256], line[48];
+
+	if (e->kind != HATF_EVENT_COMMENT ||
+	    e->attributes_nbytes >= sizeof(text) ||
+	    e->attributes_nbytes < sizeof(kind) - 1 ||
+	    memcmp(e->attributes, kind, sizeof(kind) - 1) != 0)
+		return false;
+	memcpy(text, e->attributes, e->attributes_nbytes);
+	text[e->attributes_nbytes] = '\0';
+	*after_ret = strstr(text, "\nforked=1\n") != NULL;
+	snprintf(line, sizeof(line), "\nfork=%llu\n", (unsigned long long)fork);
+	return strstr(text, line) != NULL;
+}
+
+/*
+ * What is no logical event may have come since the last one: read up to the first
+ * note, which the recorder writes before any further event.
+ */
+static enum hatf_heritage
+seek_note(struct ancestor *a, uint64_t fork)
+{
+	bool after = false;
+	struct hatf_event e;
+	size_t n;
+
+	while (hatf_events_read(a->events, &e, 1, &n) == HATF_OK &&
+	       e.kind > HATF_EVENT_REALLOC)
+		if (is_note(&e, fork, &after) && !after)
+			return HATF_HERITAGE_EXACT;
+	return HATF_HERITAGE_DAMAGED;
+}
+
+static bool
+note_unsure(struct live *unsure, uint64_t address)
+{
+	bool added;
+
+	return address == 0 || live_put(unsure, address, &added) != NULL;
+}
+
+/*
+ * Collect what is used between the two notes of the fork; a trace that ends in
+ * between ends the collection too.  False: no memory.
+ */
+static bool
+collect_unsure(struct ancestor *a, uint64_t fork, struct live *unsure)
+{
+	bool after = false;
+	struct hatf_event e;
+	size_t n;
+
+	while (hatf_events_read(a->events, &e, 1, &n) == HATF_OK) {
+		if (is_note(&e, fork, &after) && after)
+			return true;
+		/* Heap 0 is the one that threads share unawares. */
+		if (e.kind > HATF_EVENT_REALLOC || e.heap != 0)
+			continue;
+		if (!note_unsure(unsure, e.address) ||
+		    !note_unsure(unsure, e.old_address))
+			return false;
+	}
+	return true;
+}
+
+static enum hatf_status inherit(struct hatf_events *events, const char *path,
+				const struct ancestor *child,
+				enum hatf_heritage *heritage_ret);
+
+static enum hatf_status
+hand_over(struct ancestor *a, const struct birth *birth,
+	  struct hatf_events *child)
+{
+	struct heaps heaps;
+	struct live unsure;
+
+	events_take_heaps(a->events, &heaps, &unsure);
+	if (birth->segment != 0 && !heaps_keep_forgotten(&heaps)) {
+		heaps_fini(&heaps);
+		live_fini(&unsure);
+		return HATF_NO_MEMORY;
+	}
+	if (birth->fork != 0 && !collect_unsure(a, birth->fork, &unsure)) {
+		heaps_fini(&heaps);
+		live_fini(&unsure);
+		return HATF_NO_MEMORY;
+	}
+	events_give_heaps(child, &heaps, &unsure);
+	return HATF_OK;
+}
+
+/* 'a' is the trace of the parent: read it. */
+static enum hatf_status
+use_parent(struct ancestor *a, const struct birth *birth,
+	   struct hatf_events *child, enum hatf_heritage *heritage_ret)
+{
+	enum hatf_status status = hatf_events_open(a->reader, &a->events);
+
+	if (status == HATF_OK)
+		status = inherit(a->events, a->path, a, heritage_ret);
+	if (status != HATF_OK || (*heritage_ret != HATF_HERITAGE_EXACT &&
+				  *heritage_ret != HATF_HERITAGE_NONE))
+		return status;
+	*heritage_ret = is_late(a->reader) ? HATF_HERITAGE_DAMAGED
+					   : replay(a, birth->event);
+	if (*heritage_ret == HATF_HERITAGE_EXACT && birth->fork != 0)
+		*heritage_ret = seek_note(a, birth->fork);
+	if (*heritage_ret != HATF_HERITAGE_EXACT)
+		return HATF_OK;
+	return hand_over(a, birth, child);
+}
+
+static enum hatf_status
+inherit(struct hatf_events *events, const char *path,
+	const struct ancestor *child, enum hatf_heritage *heritage_ret)
+{
+	struct ancestor a = {
+		.child = child,
+		.depth = child != NULL ? child->depth + 1 : 0,
+		.fd = -1,
+	};
+	struct birth birth;
+	enum hatf_status status = HATF_OK;
+
+	*heritage_ret = read_birth(events_reader(events), &birth);
+	if (*heritage_ret == HATF_HERITAGE_EXACT &&
+	    (a.depth >= HATF_ANCESTORS_MAX || !find(&a, path, &birth)))
+		*heritage_ret = HATF_HERITAGE_MISSING;
+	if (*heritage_ret == HATF_HERITAGE_EXACT)
+		status = use_parent(&a, &birth, events, heritage_ret);
+	close_ancestor(&a);
+	if (status == HATF_OK)
+		events_set_heritage(events, *heritage_ret);
+	return status;
+}
+
+enum hatf_status
+hatf_events_inherit(struct hatf_events *events, const char *path,
+		    enum hatf_heritage *heritage_ret)
+{
+	return inherit(events, path, NULL, heritage_ret);
+}

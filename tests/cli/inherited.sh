@@ -1,0 +1,253 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# inherited.sh - what a forked child has from its parent, from the parent's trace
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# child FILE PARENT_PID PARENT_TRACE EVENT [LINE...]: begin a child's trace
+child()
+{
+	local file=$1
+	shift
+	{
+		header clock=us unit=us pid=20 "parent_pid=$1" \
+			"parent_trace=$2" "parent_event=$3" "${@:4}"
+		layout
+	} >"$file"
+}
+
+# key FILE KEY [OPTION...]: of verify's JSON
+key()
+{
+	"$HATF" verify --json "${@:3}" "$1" 2>/dev/null |
+		sed -n "s/.*\"$2\": *\"\\{0,1\\}\\([^,\"}]*\\).*/\\1/p"
+}
+
+# figure FILE KEY: of info's
+figure()
+{
+	"$HATF" info --json "$1" 2>/dev/null |
+		sed -n "s/.*\"$2\": *\"\\{0,1\\}\\([^,\"}]*\\).*/\\1/p"
+}
+
+exact='parent_event_exact=1'
+
+# Three blocks, one freed; a heap that comes after the last event; the fork; what
+# other threads did meanwhile; what came after, which is nothing to the child.
+{
+	header clock=us unit=us pid=10
+	layout
+	thread_event 8 1 1
+	alloc 100 0x1000 0 0 1
+	alloc 200 0x2000 0 0 2
+	alloc 300 0x3000 0 0 3
+	free 0x2000 0 0 4
+	heap_event 6 7 0 5
+	comment 'HATF fork\nthread=0\nfork=1\nevent=4\ntime=5\n'
+	alloc 400 0x4000 1 0 6
+	free 0x1000 1 0 7
+	resize 3 500 0x3000 0x5000 1 0 7
+	alloc 500 0x5000 1 0 7
+	free 0x3000 1 0 7
+	comment 'HATF fork\nthread=0\nfork=1\nforked=1\nevent=7\ntime=8\n'
+	alloc 600 0x6000 0 0 9
+} >parent.hatf
+trailer parent.hatf 8 15
+
+# At the fork 0x1000 and 0x3000 live, or 0x4000 and 0x5000, or some of them.
+child good.hatf 10 /elsewhere/parent.hatf 4 $exact parent_fork=1
+{
+	free 0x3000 0 0 1     # inherited
+	alloc 8 0x1000 0 0 2  # the parent had freed it
+	free 0x1000 0 0 3     # its own
+	free 0x4000 0 0 4     # inherited
+	alloc 9 0x2000 0 0 5  # was free
+	alloc 1 0x7000 0 7 6  # in the parent's heap
+} >>good.hatf
+trailer good.hatf 6 7
+run "$HATF" verify good.hatf
+check_status good 0
+check_text good out <<'END'
+good.hatf: ok, 6 events, 2 of blocks inherited from the parent process
+END
+check "good: heritage" "$(key good.hatf heritage)" exact
+check "good: at the start" "$(figure good.hatf start_live_objects)" 2
+check "good: bytes" "$(figure good.hatf start_live_bytes)" 400
+check "good: at the end" "$(figure good.hatf end_live_objects)" 2
+check "good: inherited" "$(figure good.hatf inherited_live_objects)" 0
+
+# What neither was live nor may have been is a violation, and so is a second free.
+child bad.hatf 10 parent.hatf 4 $exact parent_fork=1
+{
+	free 0x2000 0 0 1 # freed by the parent
+	free 0x6000 0 0 2 # allocated after the fork
+	free 0x4000 0 0 3 # fine
+	free 0x4000 0 0 4
+	free 0x1000 0 0 5 # fine
+	free 0x1000 0 0 6
+	alloc 8 0x3000 0 0 7 # fine: it may have been freed
+	alloc 8 0x3000 0 0 8
+} >>bad.hatf
+trailer bad.hatf 8 9
+run "$HATF" verify bad.hatf
+check_status bad 1
+check "bad: violations" "$(grep -c ': record' out)" 5
+check "bad: records" "$(sed -n 's/.*: record \([0-9]*\),.*/\1/p' out |
+	tr '\n' ' ')" "1 2 4 6 8 "
+check "bad: without the parent" "$(key bad.hatf violations --no-parent)" 3
+check "bad: then" "$(key bad.hatf heritage --no-parent)" unknown
+
+# An inherited block that is reallocated: in place, moved, in vain; one is left.
+{
+	header clock=us unit=us pid=11
+	layout
+	alloc 100 0x1000 0 0 1
+	alloc 200 0x2000 0 0 2
+	alloc 300 0x3000 0 0 3
+	alloc 400 0x4000 0 0 3
+} >single.hatf
+trailer single.hatf 4 5
+child resized.hatf 11 single.hatf 4 $exact
+{
+	resize 2 150 0x1000 0x1000 0 0 1
+	resize 3 250 0x2000 0x9000 0 0 2
+	alloc 250 0x9000 0 0 2
+	free 0x2000 0 0 2
+	resize 2 9999 0x3000 0 0 0 3
+	free 0x1000 0 0 4
+	free 0x9000 0 0 4
+	free 0x3000 0 0 5
+} >>resized.hatf
+trailer resized.hatf 6 9
+run "$HATF" verify resized.hatf
+check_status resized 0
+check "resized: start" "$(figure resized.hatf start_live_bytes)" 1000
+check "resized: most" "$(figure resized.hatf peak_live_bytes)" 1100
+check "resized: end" "$(figure resized.hatf end_live_objects)" 1
+check "resized: left" "$(figure resized.hatf inherited_live_bytes)" 400
+run "$HATF" info resized.hatf
+grep -q '^  live at the start *4 objects, 1000 B of the parent' out ||
+	fail "info: start: $(cat out)"
+grep -q '^  live at the end *1 objects, 400 B, of these the parent' out ||
+	fail "info: end: $(cat out)"
+
+# A grandchild has what its grandparent made.
+child middle.hatf 11 single.hatf 3 $exact
+free 0x1000 0 0 1 >>middle.hatf
+sed -i 's/pid=20/pid=21/' middle.hatf
+alloc 5 0x5000 0 0 1 >>middle.hatf
+trailer middle.hatf 2 3
+child grand.hatf 21 middle.hatf 2 $exact
+{
+	free 0x2000 0 0 1
+	free 0x5000 0 0 1
+	free 0x1000 0 0 1 # its parent freed it
+	free 0x4000 0 0 1 # made after its parent was forked
+} >>grand.hatf
+trailer grand.hatf 4 5
+check "grandchild: violations" "$(key grand.hatf violations)" 2
+check "grandchild: start" "$(figure grand.hatf start_live_objects)" 3
+
+# A later segment: what is left at the end of the one before, and no less.
+{
+	header clock=us unit=us pid=20 segment=1 previous=resized0.hatf \
+		live=exact carried=1 parent_pid=11 parent_trace=single.hatf \
+		parent_event=4 $exact
+	layout
+	alloc 8 0x8000 0 0 2 '\x02'
+	free 0x4000 0 0 5
+	free 0x8000 0 0 5
+	free 0x3000 0 0 5
+} >segment1.hatf
+trailer segment1.hatf 3 5
+child resized0.hatf 11 single.hatf 4 $exact segment=0
+{
+	alloc 8 0x8000 0 0 1
+	free 0x3000 0 0 1
+} >>resized0.hatf
+trailer resized0.hatf 2 3 complete=1 end=rotate lost=0 threads=1
+check "segment: heritage" "$(key segment1.hatf heritage)" exact
+check "segment: start" "$(figure segment1.hatf start_live_objects)" 3
+check "segment: violations" "$(key segment1.hatf violations)" 1
+check "segment: inherited" "$(key segment1.hatf inherited)" 1
+
+# Where nothing is known, the first free of each address passes, and it is said.
+# unknown NAME HERITAGE PARENT_PID PARENT_TRACE EVENT [LINE...]
+unknown()
+{
+	local name=$1 want=$2
+	child "$name.hatf" "${@:3}"
+	free 0x2000 0 0 1 >>"$name.hatf"
+	trailer "$name.hatf" 1 2
+	check "$name: heritage" "$(key "$name.hatf" heritage)" "$want"
+	run timeout 20 "$HATF" verify "$name.hatf"
+	check_status "$name" 0
+	grep -q 'not known which' out || fail "$name: '$(cat out)'"
+	run "$HATF" info "$name.hatf"
+	grep -q '^  live at the start *unknown: ' out ||
+		fail "$name: info: '$(cat out)'"
+}
+
+unknown missing missing 10 nowhere.hatf 4 $exact
+unknown other missing 12 parent.hatf 4 $exact
+unknown guess inexact 10 parent.hatf 4 parent_event_exact=0
+unknown silent inexact 10 parent.hatf 4
+unknown number inexact 10 parent.hatf 4x $exact
+unknown long damaged 10 parent.hatf 99 $exact
+unknown unnoted damaged 10 parent.hatf 3 $exact parent_fork=1
+unknown nofork damaged 10 parent.hatf 4 $exact parent_fork=2
+unknown itself missing 20 itself.hatf 0 $exact
+unknown noise missing 10 "${BASH_SOURCE[0]}" 4 $exact
+mkfifo fifo.hatf
+unknown pipe missing 10 "$TMP/fifo.hatf" 4 $exact
+unknown device missing 10 /dev/zero 4 $exact
+unknown folder missing 10 / 4 $exact
+
+# Two that claim to be each other's child.
+child one.hatf 20 two.hatf 0 $exact
+child two.hatf 20 one.hatf 0 $exact
+for name in one two; do
+	free 0x2000 0 0 1 >>$name.hatf
+	trailer $name.hatf 1 2
+done
+check cycle "$(key one.hatf heritage)" missing
+
+# A line of more ancestors than anybody has.
+child line00.hatf 20 line01.hatf 0 $exact
+trailer line00.hatf 0 1
+for i in $(seq 1 70); do
+	sed "s/line01/line$(printf %02d $((i + 1)))/" line00.hatf \
+		>"line$(printf %02d "$i").hatf"
+done
+check "a long line" "$(key line00.hatf heritage)" missing
+{
+	header clock=us unit=us pid=20
+	layout
+} >line60.hatf
+trailer line60.hatf 0 1
+check "a shorter one" "$(key line00.hatf heritage)" exact
+
+# Lost events, and a parent that was killed after the fork.
+{
+	header clock=us unit=us pid=10
+	layout
+	alloc 200 0x2000 0 0 2
+	comment 'HATF lost\nthread=0\ncount=3\nfrom=2\nto=2\n'
+} >lossy.hatf
+trailer lossy.hatf 1 3 complete=0 end=exit lost=3 threads=1
+unknown lossy-child damaged 10 lossy.hatf 1 $exact
+head -c -20 single.hatf >killed.hatf
+child orphan.hatf 11 killed.hatf 3 $exact
+free 0x2000 0 0 1 >>orphan.hatf
+trailer orphan.hatf 1 2
+check "killed parent" "$(key orphan.hatf heritage)" exact
+
+# From a pipe only the header says where the parent is.
+run "$HATF" verify - <resized.hatf
+check "pipe: not found" "$("$HATF" verify --json - <resized.hatf |
+	grep -c missing)" 0
+(mkdir away && cd away && check "pipe: away" \
+	"$("$HATF" verify --json - <../resized.hatf | grep -c missing)" 1
+exit "$failures") || failures=$((failures + 1))
+finish
