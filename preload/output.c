@@ -150,6 +150,9 @@ output_write(struct output *o, const void *data, size_t nbytes)
 			continue;
 		if (n <= 0) {
 			error = n < 0 ? errno : EIO;
+			/* It is not for the program, see output.h. */
+			if (error == EFBIG)
+				sys_take_back_signal(SIGXFSZ);
 			break;
 		}
 		next += n;
@@ -157,6 +160,14 @@ output_write(struct output *o, const void *data, size_t nbytes)
 	}
 	o->nbytes += nbytes - left;
 	return error;
+}
+
+bool
+output_is_removed(const struct output *o)
+{
+	struct stat st;
+
+	return fstat(o->fd, &st) == 0 && st.st_nlink == 0;
 }
 
 void

@@ -38,9 +38,13 @@ bool output_open(struct output *o, const char *template,
 
 /*
  * Append.  Returns 0 or an errno value; then as much of it as there was room for
- * is in the file, where a reader finds every record before the cut.
+ * is in the file, where a reader finds every record before the cut.  All signals
+ * must be blocked: a limit on the size of files sends one.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
+
+/* Has the file no name any more? */
+bool output_is_removed(const struct output *o);
 
 /* Remove the file again, of which nothing has been written. */
 void output_discard(struct output *o);

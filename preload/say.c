@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "sys.h"
@@ -53,17 +54,33 @@ borrow_stderr(void)
 	return fd;
 }
 
+/* Write to 'fd'; that nobody reads it is not the program's fault. */
+static bool
+try_write(int fd, const char *line, size_t nbytes)
+{
+	const uint64_t mask = sys_block_signals();
+	const bool done = syscall(SYS_write, fd, line, nbytes) >= 0;
+	const int error = done ? 0 : errno;
+
+	if (error == EPIPE)
+		sys_take_back_signal(SIGPIPE);
+	else if (error == EFBIG)
+		sys_take_back_signal(SIGXFSZ);
+	sys_restore_signals(mask);
+	errno = error;
+	return done;
+}
+
 static void
 put(const char *line, size_t nbytes)
 {
-	if (syscall(SYS_write, STDERR_FILENO, line, nbytes) >= 0 ||
-	    errno != EBADF)
+	if (try_write(STDERR_FILENO, line, nbytes) || errno != EBADF)
 		return;
 	const int fd = borrow_stderr();
 
 	if (fd < 0)
 		return;
-	syscall(SYS_write, fd, line, nbytes);
+	try_write(fd, line, nbytes);
 	syscall(SYS_close, fd);
 }
 

@@ -78,6 +78,19 @@ sys_restore_signals(uint64_t before)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
 }
 
+/*
+ * Take back the signal that a write of ours has sent to this thread, SIGPIPE or
+ * SIGXFSZ.  All signals must be blocked.
+ */
+static inline void
+sys_take_back_signal(int number)
+{
+	const uint64_t set = (uint64_t)1 << (number - 1);
+	const struct timespec now = { 0, 0 };
+
+	syscall(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof(set));
+}
+
 /* Never cached by libc, so right in every kind of child. */
 static inline int
 sys_pid(void)

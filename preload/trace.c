@@ -115,5 +115,10 @@ bool
 trace_finish(struct trace *t, const struct narrate_end *end)
 {
 	narrate_end(&t->narrator, end);
-	return trace_commit(t);
+	if (!trace_commit(t))
+		return false;
+	if (output_is_removed(&t->output))
+		say("%s: the file has been removed; its %u events are lost",
+		    t->output.path, t->narrator.event_count);
+	return true;
 }

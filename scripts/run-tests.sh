@@ -7,7 +7,7 @@
 #
 # A test is an executable: a unit test of BUILD/tests/unit (default
 # build/plain), a fuzz target of BUILD/tests/fuzz, which replays its corpus, or a
-# script tests/cli/*.sh, tests/capture/*.sh or scripts/check-*.sh.  Without arguments all of them run.  A test gets BUILD
+# script tests/{cli,capture,faults}/*.sh or scripts/check-*.sh.  Without arguments all of them run.  A test gets BUILD
 # (absolute) and TMP (a fresh folder that is gone afterwards) and runs in the
 # top directory.  Exit status 0 is passed, 77 skipped, anything else failed;
 # the output of a failed test is shown, a skipped one's last line.
@@ -37,7 +37,7 @@ if [ $# -eq 0 ]; then
 		[ -e "$source" ] && tests+=("$BUILD/${source%.c}")
 	done
 	for script in scripts/check-{includes,symbols,install}.sh \
-		tests/cli/*.sh tests/capture/*.sh; do
+		tests/cli/*.sh tests/capture/*.sh tests/faults/*.sh; do
 		[ -x "$script" ] && tests+=("$script")
 	done
 fi

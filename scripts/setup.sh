@@ -14,7 +14,7 @@ libjansson-dev'
 
 # Checkers and compilers, then programs and allocators that tests record.
 test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
-file procps jq
+file procps jq strace
 python3 perl sqlite3 gawk xz-utils zstd pigz
 redis-server redis-tools memcached nginx-light
 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0'

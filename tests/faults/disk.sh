@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# disk.sh - rows of the fault table: the file that cannot be written
+# shellcheck disable=SC2317 # functions are called by fault
+# shellcheck source=tests/faults/faults.sh
+. "$(dirname "$0")/faults.sh"
+disk=$TMP/disk
+mkdir -p "$disk"
+
+work()
+{
+	"${RUN[@]}" "$WEATHER" work 300000
+}
+
+# small_disk OPTIONS: a file system of its own
+small_disk()
+{
+	is_root && mount -t tmpfs -o "$1" none "$disk" 2>/dev/null
+}
+
+unmount()
+{
+	umount -l "$disk" 2>/dev/null
+}
+trap unmount EXIT
+
+fresh()
+{
+	rm -rf "${disk:?}"/*
+}
+
+if small_disk size=64k; then
+	export OUT=$disk/t.%p.gz TRACES="$disk/t.*.gz"
+	BEFORE=fresh TALLY=1 fault "disk full" "tmpfs of 64 KiB" cut work
+	BEFORE=fresh TALLY=1 WITH=HATFTRACE_COMPRESS=none \
+		fault "disk full, not compressed" "tmpfs of 64 KiB" cut work
+	filled()
+	{
+		fresh
+		head -c 200000 /dev/zero >"$disk/zeros" 2>/dev/null
+	}
+	BEFORE=filled fault "disk full from the start" \
+		"tmpfs without a free byte" "none|cut" work
+	bomb()
+	{
+		"${RUN[@]}" "$WEATHER" bomb 3
+	}
+	BEFORE=fresh LINES_MAX=15 fault "disk full, process tree" \
+		"tmpfs of 64 KiB, 15 processes" "none|cut" bomb
+	unmount
+else
+	untried "disk full" "tmpfs of 64 KiB" "needs root"
+fi
+if small_disk size=1m,nr_inodes=3; then
+	one_file()
+	{
+		fresh
+		touch "$disk/a" "$disk/b"
+	}
+	BEFORE=one_file fault "no inode left" "tmpfs with 3 inodes" \
+		"none" work
+	unmount
+fi
+if small_disk size=1m,ro; then
+	fault "read-only file system" "tmpfs, ro" none work
+	unmount
+else
+	untried "read-only file system" "tmpfs, ro" "needs root"
+fi
+OUT=/dev/full fault "not a file" "/dev/full as output" none work
+unset OUT TRACES
+
+# Through a pipe: the program's own output is not to meet the limit.
+limited()
+{
+	{
+		(ulimit -f "$1" && work) 2>&1 >&3 | cat >&2
+		return "${PIPESTATUS[0]}"
+	} 3>&1 | cat
+	return "${PIPESTATUS[0]}"
+}
+TALLY='' fault "file size limit" "ulimit -f 32 (KiB)" cut limited 32
+fault "file size limit of nothing" "ulimit -f 0" "none|cut" limited 0
+# Here standard error is a file as well, and full from the start.
+mute()
+{
+	(ulimit -f 0 && work) | cat
+	return "${PIPESTATUS[0]}"
+}
+fault "nowhere to complain" "ulimit -f 0, standard error a file" \
+	"unsaid" mute
+
+# injected ERROR WHEN: what 'write' says to the recorder, by the path of the file.
+injected()
+{
+	local tracer=()
+
+	[ ${#RUN[@]} -eq 0 ] ||
+		tracer=(strace -f -o /dev/null -P "$disk/eio.gz"
+			-e trace=write -e "inject=write:error=$1:when=$2")
+	rm -f "$disk/eio.gz"
+	"${tracer[@]}" "${RUN[@]}" "$WEATHER" work 300000
+}
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+	export OUT=$disk/eio.gz TRACES=$disk/eio.gz
+	TALLY=1 fault "input/output error" \
+		"strace: EIO from the 2nd write on" cut injected EIO 2+
+	TALLY=1 fault "input/output error at once" \
+		"strace: EIO from the 1st write on" "none" injected EIO 1+
+	TALLY=1 fault "disk quota" \
+		"strace: EDQUOT from the 2nd write on" cut injected EDQUOT 2+
+	TALLY=1 fault "interrupted writes" \
+		"strace: EINTR, every 2nd write" complete injected EINTR 1+2
+	unset OUT TRACES
+else
+	untried "input/output error" "strace: EIO" "no strace that may trace"
+fi
+
+gone()
+{
+	mkdir -p "$disk/d"
+	"${RUN[@]}" "$WEATHER" gone "$disk/d" 100000
+}
+# Its shell's trace goes as well.
+OUT=$disk/d/t.%p.gz TRACES="$disk/d/*" TALLY='' LINES_MAX=3 \
+	fault "output's directory deleted" "rm -rf while running" \
+	"none" gone
+renamed()
+{
+	rm -rf "$disk/e"
+	mkdir -p "$disk/d"
+	"${RUN[@]}" "$WEATHER" renamed "$disk/d" "$disk/e" 100000
+}
+OUT=$disk/d/t.%p.gz TRACES="$disk/e/*" TALLY=1 \
+	fault "output's directory renamed" "rename() while running" \
+	complete renamed
+finish

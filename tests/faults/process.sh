@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# process.sh - rows of the fault table: descriptors, memory, rights, threads,
+# signals, time
+# shellcheck disable=SC2317 # functions are called by fault
+# shellcheck source=tests/faults/faults.sh
+. "$(dirname "$0")/faults.sh"
+
+weather()
+{
+	"${RUN[@]}" "$WEATHER" "$@"
+}
+
+# under LIMIT VALUE COMMAND...
+under()
+{
+	local limit=$1 value=$2
+	shift 2
+	(ulimit -S "$limit" "$value" && "$@")
+}
+
+export TALLY=1
+for how in loop range from dup2; do
+	fault "descriptors closed, $how" "all from 3 up by $how" \
+		complete weather close $how
+done
+# With 3 not even the loader can open a file.
+for n in 4 5 8; do
+	TALLY='' fault "RLIMIT_NOFILE $n" "ulimit -n $n" complete \
+		under -n $n weather work 100000
+done
+
+# Memory: whatever the recorder does not get it does without.
+TALLY=''
+for kib in 8192 16384; do
+	fault "RLIMIT_AS $((kib / 1024)) MiB" "ulimit -v $kib" none \
+		under -v $kib weather work 100000
+done
+for kib in 65536 200000; do
+	fault "RLIMIT_AS $((kib / 1024)) MiB" "ulimit -v $kib" complete \
+		under -v $kib weather work 100000
+done
+for kib in 8192 65536; do
+	fault "RLIMIT_DATA $((kib / 1024)) MiB" "ulimit -d $kib" \
+		"complete|lost|none" under -d $kib weather work 100000
+done
+# Too little for the rings of all threads: what has none is counted.
+fault "no memory for more threads" "ulimit -v 150000, 64 threads at once" \
+	"complete|lost" under -v 150000 weather crowd 64
+fault "all memory taken" "ulimit -v 300000, malloc until NULL" \
+	"complete" under -v 300000 weather fail 100000
+export TALLY=1
+fault "RLIMIT_MEMLOCK 0" "ulimit -l 0" complete under -l 0 weather work 100000
+fault "RLIMIT_STACK" "ulimit -s 64 (KiB)" complete \
+	under -s 64 weather work 100000
+one_processor()
+{
+	taskset -c 0 "${RUN[@]}" "$WEATHER" threads 200
+}
+fault "one processor" "taskset -c 0" complete one_processor
+
+# No thread to be had: for root there is no such limit.
+if is_root && command -v setpriv >/dev/null; then
+	few_processes()
+	{
+		chmod 777 "$TMP" "$TMP/traced"
+		setpriv --reuid 54321 --clear-groups \
+			prlimit --nproc=1:1 "${RUN[@]}" "$WEATHER" work 100000
+	}
+	TALLY='' fault "RLIMIT_NPROC" "1, of a user with 1 process" none \
+		few_processes
+fi
+
+fault "tiny stacks, short lives" "4000 threads of PTHREAD_STACK_MIN" \
+	complete weather threads 4000
+ONLY_STATUS=1 fault "signal storm" \
+	"400 signals whose handler allocates, a timer of 10 kHz" complete \
+	weather storm 400
+fault "fork bomb" "31 processes, 4 deep" complete weather bomb 4
+ONLY_STATUS=1 fault "suspended" "20 times SIGSTOP, 30 ms, SIGCONT" complete \
+	weather stop 200
+if is_root; then
+	fault "setuid, capabilities dropped" "setuid(65534), capset(none)" \
+		complete weather rights 100000
+	mkdir -p "$TMP/root"
+	fault "chroot" "chroot to an empty folder" complete \
+		weather chroot "$TMP/root" 100000
+else
+	untried "setuid, capabilities dropped" "setuid(65534), capset(none)" \
+		"needs root"
+	untried "chroot" "chroot to an empty folder" "needs root"
+fi
+# Time that jumps, for all who ask libc for it.
+${CC:-cc} -O1 -fPIC -shared -D_GNU_SOURCE -o timejump.so \
+	"$CAPTURE/../faults/shared/timejump.c" || fail "cannot build timejump.so"
+jumping()
+{
+	env TIMEJUMP=1 "${RUN[@]}" "$WEATHER" clock 20000
+}
+PRELOAD=$TMP/timejump.so fault "time jumps" \
+	"clock_gettime() goes back an hour at every second call" complete \
+	jumping
+for trace in traced/*; do
+	check_le "time jumps: duration" "$(trailer "$trace" time)" 20000000
+done
+later()
+{
+	unshare -T --monotonic 1000000 --boottime 1000000 "${RUN[@]}" \
+		"$WEATHER" bomb 2
+}
+if is_root && unshare -T true 2>/dev/null; then
+	fault "another monotonic clock" "time namespace, 11 days on" complete \
+		later
+else
+	untried "another monotonic clock" "time namespace" \
+		"needs root and the kernel's help"
+fi
+finish
