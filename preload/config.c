@@ -7,6 +7,7 @@
 
 #include "deflate.h"
 #include "say.h"
+#include "sys.h"
 
 /*
  * Where nothing else is said, the initial thread, which in many programs does all
@@ -16,6 +17,15 @@
 #define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
 #define RING_NBYTES_MIN	   (4ull << 10) /* room for a few dozen events */
 #define RING_NBYTES_MAX	   (1ull << 30)
+
+/* Less would be more header than trace. */
+#define ROTATE_NBYTES_MIN     (64ull << 10)
+#define ROTATE_NBYTES_DEFAULT (64ull << 20)
+/* As many hours in nanoseconds, or GiB, are a number of 64 bits. */
+#define AMOUNT_MAX 1000000ull
+/* That fit in a budget of bytes if nothing else is said. */
+#define KEEP_SEGMENTS  8
+#define KEEP_COUNT_MAX 4096
 
 static const char *const clock_names[] = {
 	[CONFIG_CLOCK_AUTO] = "auto",	  [CONFIG_CLOCK_OFF] = "off",
@@ -39,7 +49,8 @@ set_out(struct config *c, const char *value)
 	memcpy(c->out, value, n + 1);
 	for (const char *p = strchr(value, '%'); p != NULL;
 	     p = strchr(p + 2, '%'))
-		if (p[1] == '\0' || strchr("pehn%", p[1]) == NULL)
+		if (p[1] == '\0' || strchr("pehns%", p[1]) == NULL ||
+		    (p[1] == 's' && strchr(p, '/') != NULL))
 			return false;
 	return true;
 }
@@ -83,22 +94,44 @@ set_full(struct config *c, const char *value)
 	return c->drop || strcmp(value, "wait") == 0;
 }
 
+/* A number at '*value', which moves behind it; false if there is none. */
+static bool
+take_number(const char **value, uint64_t *n_ret)
+{
+	unsigned digits = 0;
+
+	*n_ret = 0;
+	for (; **value >= '0' && **value <= '9' && digits < 12; digits++)
+		*n_ret = *n_ret * 10 + (uint64_t)(*(*value)++ - '0');
+	return digits != 0;
+}
+
+/* The power of two that a suffix stands for; 0 if it is none. */
+static unsigned
+size_shift(char suffix)
+{
+	switch (suffix) {
+	case 'K':
+		return 10;
+	case 'M':
+		return 20;
+	case 'G':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
 static bool
 set_buffer(struct config *c, const char *value)
 {
-	uint64_t n = 0;
-	unsigned digits = 0, shift = 0;
+	uint64_t n;
 
-	for (; *value >= '0' && *value <= '9' && digits < 12; digits++)
-		n = n * 10 + (uint64_t)(*value++ - '0');
-	if (digits == 0)
+	if (!take_number(&value, &n))
 		return false;
-	if (*value == 'K')
-		shift = 10;
-	else if (*value == 'M')
-		shift = 20;
-	else if (*value == 'G')
-		shift = 30;
+
+	const unsigned shift = size_shift(*value);
+
 	if (shift != 0)
 		value++;
 	/* At most 12 digits, so the shift loses none. */
@@ -113,6 +146,96 @@ set_buffer(struct config *c, const char *value)
 		c->ring_words *= 2;
 	c->initial_ring_words = c->ring_words;
 	return true;
+}
+
+/* A time at '*value' in nanoseconds; the suffix is the one behind the number. */
+static uint64_t
+time_ns(uint64_t n, char suffix)
+{
+	switch (suffix) {
+	case 's':
+		return n * NS_PER_SEC;
+	case 'm':
+		return n * 60 * NS_PER_SEC;
+	case 'h':
+		return n * 3600 * NS_PER_SEC;
+	default:
+		return 0;
+	}
+}
+
+/* A size, a time, or one of each with a comma between. */
+static bool
+set_rotate(struct config *c, const char *value)
+{
+	uint64_t n;
+
+	c->rotate_nbytes = c->rotate_ns = 0;
+	if (strcmp(value, "off") == 0)
+		return true;
+	for (;;) {
+		if (!take_number(&value, &n) || n == 0 || n > AMOUNT_MAX)
+			return false;
+
+		const unsigned shift = size_shift(*value);
+		const uint64_t ns = time_ns(n, *value);
+
+		if (shift != 0 && c->rotate_nbytes == 0)
+			c->rotate_nbytes = n << shift;
+		else if (ns != 0 && c->rotate_ns == 0)
+			c->rotate_ns = ns;
+		else
+			return false;
+		if (*++value == '\0')
+			break;
+		if (*value++ != ',')
+			return false;
+	}
+	return c->rotate_nbytes == 0 || c->rotate_nbytes >= ROTATE_NBYTES_MIN;
+}
+
+/* A number of segments, or bytes with a suffix. */
+static bool
+set_keep(struct config *c, const char *value)
+{
+	uint64_t n;
+
+	c->keep_count = c->keep_nbytes = 0;
+	if (strcmp(value, "all") == 0)
+		return true;
+	if (!take_number(&value, &n) || n > AMOUNT_MAX)
+		return false;
+
+	const unsigned shift = size_shift(*value);
+
+	if (shift == 0) {
+		c->keep_count = n;
+		return *value == '\0' && n >= 2 && n <= KEEP_COUNT_MAX;
+	}
+	c->keep_nbytes = n << shift;
+	return value[1] == '\0' && c->keep_nbytes >= 2 * ROTATE_NBYTES_MIN;
+}
+
+/*
+ * What is kept is bounded only if the segments are: several must fit in the budget
+ * beside the current one.
+ */
+static void
+bound_segments(struct config *c)
+{
+	if (c->keep_nbytes != 0) {
+		const uint64_t most = c->rotate_nbytes != 0
+					      ? c->keep_nbytes / 2
+					      : c->keep_nbytes / KEEP_SEGMENTS;
+
+		if (c->rotate_nbytes == 0 || c->rotate_nbytes > most)
+			c->rotate_nbytes = most > ROTATE_NBYTES_MIN
+						   ? most
+						   : ROTATE_NBYTES_MIN;
+	} else if (c->keep_count != 0 && c->rotate_nbytes == 0 &&
+		   c->rotate_ns == 0) {
+		c->rotate_nbytes = ROTATE_NBYTES_DEFAULT;
+	}
 }
 
 static bool
@@ -130,12 +253,17 @@ static const struct variable {
 	const char *want;
 } variables[] = {
 	{ "HATFTRACE_OUT", set_out, "%e.%p.hatf.gz",
-	  "a path with %p, %e, %h, %n or %%" },
+	  "a path with %p, %e, %h, %n, %s or %%" },
 	{ "HATFTRACE_CLOCK", set_clock, "auto", "auto, off, coarse, us or ns" },
 	{ "HATFTRACE_COMPRESS", set_compress, "gzip",
 	  "gzip, gzip:1 to gzip:3, or none" },
 	{ "HATFTRACE_FULL", set_full, "wait", "wait or drop" },
 	{ "HATFTRACE_BUFFER", set_buffer, "1M", "bytes a thread, 4K to 1G" },
+	{ "HATFTRACE_ROTATE", set_rotate, "off",
+	  "a size (64K or more, as in 64M), a time (as in 10m or 1h), or both "
+	  "with a comma between, or off" },
+	{ "HATFTRACE_KEEP", set_keep, "all",
+	  "2 to 4096 segments, a size (128K or more, as in 1G), or all" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 
@@ -166,5 +294,6 @@ config_read(char *const environment[], struct config *config_ret)
 	}
 	if (lookup(environment, "HATFTRACE_BUFFER") == NULL)
 		config_ret->initial_ring_words = INITIAL_RING_WORDS;
+	bound_segments(config_ret);
 	return true;
 }

@@ -26,6 +26,10 @@ struct config {
 	int level; /* of compression; 0: none */
 	bool drop; /* a full ring drops rather than waits */
 	bool verbose;
+	/* When the next segment begins; 0: not for this reason. */
+	uint64_t rotate_nbytes, rotate_ns;
+	/* Which are kept, the current one among them; 0: all. */
+	uint64_t keep_count, keep_nbytes;
 	uint64_t ring_words;	     /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
 };

@@ -20,6 +20,10 @@
 static char exe[PATH_MAX];
 static struct utsname host;
 
+/* Of all segments, with room for what is added to it. */
+static char common[HEADER_MAX_NBYTES];
+static size_t common_nbytes;
+
 char *const *
 header_environment(void)
 {
@@ -155,13 +159,12 @@ unit_name(enum config_clock clock)
 	return clock == CONFIG_CLOCK_NS ? "ns" : "us";
 }
 
-struct writer_header
+void
 header_build(const struct config *config, const struct header_parent *parent)
 {
-	static char buf[HEADER_MAX_NBYTES];
 	struct text t;
 
-	text_init(&t, buf, sizeof(buf));
+	text_init(&t, common, sizeof(common) - HEADER_LINES_NBYTES);
 	text_str(&t, "HATF 1.0\n");
 	add_line(&t, "producer", "hatftrace " HATF_VERSION);
 	add_line(&t, "clock", config_clock_name(config->clock));
@@ -172,5 +175,12 @@ header_build(const struct config *config, const struct header_parent *parent)
 	add_process(&t);
 	add_parent(&t, parent);
 	add_command(&t);
-	return (struct writer_header){ .text = t.buf, .nbytes = t.used };
+	common_nbytes = t.used;
+}
+
+struct header_text
+header_extend(const char *lines, size_t nbytes)
+{
+	memcpy(common + common_nbytes, lines, nbytes);
+	return (struct header_text){ common, common_nbytes + nbytes };
 }

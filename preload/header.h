@@ -9,11 +9,11 @@
 #define HEADER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "config.h"
 #include "output.h"
-#include "writer.h"
 
 /* Of the child of a fork; 'pid' 0: this is none. */
 struct header_parent {
@@ -29,8 +29,21 @@ char *const *header_environment(void);
 /* For the name of the file. */
 const struct output_names *header_names(void);
 
-/* The comment; valid until the next call. */
-struct writer_header header_build(const struct config *config,
-				  const struct header_parent *parent);
+struct header_text {
+	const char *text; /* not NUL-terminated */
+	size_t nbytes;
+};
+
+/* Build what the comments of all segments have in common. */
+void header_build(const struct config *config,
+		  const struct header_parent *parent);
+
+/*
+ * The comment of one segment, with 'lines' of its own, at most
+ * HEADER_LINES_NBYTES; valid until the next call of any of these.  Writer thread,
+ * once there is one.
+ */
+#define HEADER_LINES_NBYTES 1024
+struct header_text header_extend(const char *lines, size_t nbytes);
 
 #endif /* HEADER_H */

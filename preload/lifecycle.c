@@ -43,9 +43,12 @@ static struct config config;
 
 /*
  * In a thread that forks, from just before to just after: the number of events of
- * the trace before the fork, times two, plus 1 if it is exact, plus 2.
+ * the segment before the fork, times two, plus 1 if it is exact, plus 2.
  */
 static __thread uint64_t fork_event __attribute__((tls_model("initial-exec")));
+/* ... and the segment in which it is that. */
+static __thread uint64_t fork_segment
+	__attribute__((tls_model("initial-exec")));
 
 /* Provided by libc; declared in no header. */
 int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
@@ -131,7 +134,7 @@ static void
 before_fork(void)
 {
 	const int saved_errno = errno;
-	uint64_t event;
+	struct writer_place place;
 
 	if (!lifecycle_is_tracing() || sys_pid() != traced_pid)
 		return;
@@ -141,11 +144,12 @@ before_fork(void)
 		1 + atomic_fetch_add_explicit(&get_process()->fork_ticket, 1,
 					      memory_order_relaxed);
 	const bool exact = record_event(EVENT_FORK, 0, ticket, 0, 0) &&
-			   writer_await_fork(ticket, FORK_WAIT_NS, &event);
+			   writer_await_fork(ticket, FORK_WAIT_NS, &place);
 
 	if (!exact)
-		event = writer_event_count();
-	fork_event = event * 2 + exact + 2;
+		place = writer_place();
+	fork_event = place.event * 2 + exact + 2;
+	fork_segment = place.segment;
 	errno = saved_errno;
 }
 
@@ -193,10 +197,38 @@ get_parent(struct header_parent *parent_ret)
 	if (traced_pid == 0 || traced_pid == sys_pid())
 		return;
 	parent_ret->pid = (uint64_t)traced_pid;
-	parent_ret->trace = writer_path();
-	parent_ret->event =
-		fork_event != 0 ? (fork_event - 2) / 2 : writer_event_count();
+	if (fork_event != 0) {
+		parent_ret->event = (fork_event - 2) / 2;
+		parent_ret->trace = writer_path(fork_segment);
+	} else {
+		const struct writer_place now = writer_place();
+
+		parent_ret->event = now.event;
+		parent_ret->trace = writer_path(now.segment);
+	}
 	parent_ret->is_exact = (fork_event & 1) != 0;
+}
+
+/* Create the file of the first segment. */
+static bool
+open_output(struct output *output)
+{
+	const bool segmented =
+		config.rotate_nbytes != 0 || config.rotate_ns != 0;
+	int error;
+
+	output_init(output, config.out, header_names(), segmented);
+	error = output_open(output, 0);
+	if (error == 0) {
+		output_move_high(output);
+		return true;
+	}
+	if (error == EEXIST)
+		say("%s: is there and not a regular file; not tracing",
+		    output->path);
+	else
+		say("%s: %s; not tracing", output->path, say_errno(error));
+	return false;
 }
 
 static bool
@@ -218,15 +250,11 @@ start_tracing(void)
 	clock_init(config.clock == CONFIG_CLOCK_US ||
 		   config.clock == CONFIG_CLOCK_NS);
 
-	const struct output_names *const names = header_names();
-
-	if (!output_open(&output, config.out, names))
+	if (!open_output(&output))
 		return false;
-
-	const struct writer_header header = header_build(&config, &parent);
-
+	header_build(&config, &parent);
 	traced_pid = sys_pid();
-	if (!writer_start(&config, &output, &header)) {
+	if (!writer_start(&config, &output)) {
 		output_discard(&output);
 		return false;
 	}

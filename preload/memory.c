@@ -37,16 +37,34 @@ memory_map_wiped(size_t nbytes)
 	return p;
 }
 
-void *
-memory_map_shared(size_t nbytes)
+static void *
+map_unforked(size_t nbytes, int flags)
 {
-	void *const p = map(nbytes, MAP_SHARED);
+	void *const p = map(nbytes, flags);
 
 	if (p != NULL && madvise(p, nbytes, MADV_DONTFORK) != 0) {
 		munmap(p, nbytes);
 		return NULL;
 	}
 	return p;
+}
+
+void *
+memory_map_shared(size_t nbytes)
+{
+	return map_unforked(nbytes, MAP_SHARED);
+}
+
+void *
+memory_map_private(size_t nbytes)
+{
+	return map_unforked(nbytes, MAP_PRIVATE);
+}
+
+void
+memory_unmap(void *p, size_t nbytes)
+{
+	munmap(p, nbytes);
 }
 
 bool

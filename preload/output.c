@@ -9,131 +9,264 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "say.h"
 #include "sys.h"
 #include "text.h"
 
 #define TRIES_MAX 100000u
 
+/* Digits of a segment's number, so that names sort by it. */
+#define SEGMENT_DIGITS 4
+
 /* Descriptors below this are for the program, while there are so many. */
 #define FD_FLOOR 1000
 
-/* Fill in the template; false if the name is too long. */
+static void
+add_segment(struct text *t, uint64_t segment)
+{
+	uint64_t limit = 10;
+
+	for (unsigned i = 1; i < SEGMENT_DIGITS; i++, limit *= 10)
+		if (segment < limit)
+			text_str(t, "0");
+	text_u64(t, segment);
+}
+
+/* Where in the template ".sNNNN" goes: hatf's template.c has the same rule. */
+static const char *
+segment_place(const char *template)
+{
+	const char *const slash = strrchr(template, '/');
+	const char *const base = slash != NULL ? slash + 1 : template;
+	const char *place = NULL;
+
+	for (const char *p = strstr(base, ".hatf"); p != NULL;
+	     p = strstr(p + 1, ".hatf"))
+		place = p;
+	if (place != NULL)
+		return place;
+	place = base + strlen(base);
+	if (place - base > 3 && strcmp(place - 3, ".gz") == 0)
+		return place - 3;
+	return place;
+}
+
+/* One conversion of the template; returns whether it was the running number. */
 static bool
-expand(struct text *t, const char *template, const struct output_names *names,
+add_conversion(struct text *t, const struct output *o, char conversion,
+	       uint64_t segment, uint64_t number)
+{
+	switch (conversion) {
+	case 'p':
+		text_u64(t, o->names->pid);
+		break;
+	case 'e':
+		text_str(t, o->names->exe);
+		break;
+	case 'h':
+		text_str(t, o->names->host);
+		break;
+	case 's':
+		add_segment(t, segment);
+		break;
+	case 'n':
+		text_u64(t, number);
+		return true;
+	default:
+		text_bytes(t, &conversion, 1);
+	}
+	return false;
+}
+
+/* Is 'conversion' in [template, end)?  "%%" is none. */
+static bool
+has_conversion(const char *template, const char *end, char conversion)
+{
+	for (const char *p = template; p < end; p++)
+		if (*p == '%' && *++p == conversion)
+			return true;
+	return false;
+}
+
+/* Fill in the template; '*numbered_ret' tells if the number is in the name. */
+static void
+expand(struct text *t, const struct output *o, uint64_t segment,
        uint64_t number, bool *numbered_ret)
 {
+	const char *const end = o->template + strlen(o->template);
+	const bool implied = (segment > 0 || o->numbers_all) &&
+			     !has_conversion(o->template, end, 's');
+	const char *const place = implied ? segment_place(o->template) : NULL;
+
 	*numbered_ret = false;
-	for (const char *p = template; *p != '\0'; p++) {
-		if (*p != '%') {
-			text_bytes(t, p, 1);
-			continue;
+	for (const char *p = o->template;; p++) {
+		if (p == place) {
+			text_str(t, ".s");
+			add_segment(t, segment);
 		}
-		switch (*++p) {
-		case 'p':
-			text_u64(t, names->pid);
-			break;
-		case 'e':
-			text_str(t, names->exe);
-			break;
-		case 'h':
-			text_str(t, names->host);
-			break;
-		case 'n':
-			text_u64(t, number);
+		if (*p == '\0')
+			return;
+		if (*p != '%')
+			text_bytes(t, p, 1);
+		else if (add_conversion(t, o, *++p, segment, number))
 			*numbered_ret = true;
-			break;
-		default:
-			text_bytes(t, p, 1);
-		}
 	}
-	return !t->full;
 }
 
 /* The absolute name of the try with this number; false if it is too long. */
 static bool
-build_path(struct output *o, const char *template,
-	   const struct output_names *names, uint64_t number)
+build_path(const struct output *o, uint64_t segment, uint64_t number,
+	   char *path, size_t cap)
 {
 	struct text t;
 	bool numbered;
 
-	text_init(&t, o->path, sizeof(o->path) - 1);
-	if (template[0] != '/') {
-		const long n = syscall(SYS_getcwd, o->path, PATH_MAX);
-
-		/* Without a working directory a relative name may do. */
-		if (n > 0 && o->path[0] == '/') {
-			t.used = (size_t)n - 1;
-			if (t.used > 1)
-				text_str(&t, "/");
-		}
-	}
-	if (!expand(&t, template, names, number, &numbered))
-		return false;
+	text_init(&t, path, cap - 1);
+	text_str(&t, o->cwd);
+	expand(&t, o, segment, number, &numbered);
 	if (!numbered && number > 0) {
 		text_str(&t, ".");
 		text_u64(&t, number);
 	}
-	o->path[t.used] = '\0';
+	path[t.used] = '\0';
 	return !t.full;
 }
 
-/* Out of the way of a program that counts on getting the lowest number. */
+void
+output_init(struct output *o, const char *template,
+	    const struct output_names *names, bool numbers_all)
+{
+	*o = (struct output){
+		.fd = -1,
+		.directory = -1,
+		.template = template,
+		.names = names,
+		.numbers_all = numbers_all,
+	};
+	if (template[0] == '/')
+		return;
+
+	const long n = syscall(SYS_getcwd, o->cwd, sizeof(o->cwd) - 1);
+
+	/* Without a working directory a relative name may do. */
+	if (n <= 0 || o->cwd[0] != '/') {
+		o->cwd[0] = '\0';
+	} else if (n > 2) {
+		o->cwd[n - 1] = '/';
+		o->cwd[n] = '\0';
+	}
+}
+
+const char *
+output_base(const struct output *o)
+{
+	const char *const slash = strrchr(o->path, '/');
+
+	return slash != NULL ? slash + 1 : o->path;
+}
+
+/* What openat() and its like are to be told for 'path'. */
+static const char *
+name_of(const struct output *o, const char *path, int *directory_ret)
+{
+	const char *const slash = strrchr(path, '/');
+	const bool held = o->directory >= 0 && slash != NULL;
+
+	*directory_ret = held ? o->directory : AT_FDCWD;
+	return held ? slash + 1 : path;
+}
+
+static bool
+is_regular(const struct output *o)
+{
+	struct stat st;
+	int directory;
+	const char *const name = name_of(o, o->path, &directory);
+
+	return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode);
+}
+
 static int
-move_high(int fd)
+create(const struct output *o)
+{
+	int directory;
+	const char *const name = name_of(o, o->path, &directory);
+
+	return (int)syscall(
+		SYS_openat, directory, name,
+		O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+int
+output_open(struct output *o, uint64_t segment)
+{
+	struct stat st;
+	int fd = -1;
+
+	for (unsigned tries = 0; fd < 0 && tries < TRIES_MAX; tries++) {
+		const uint64_t number = o->number + tries;
+
+		if (!build_path(o, segment, number, o->path, sizeof(o->path)))
+			return ENAMETOOLONG;
+		fd = create(o);
+		if (fd < 0 && errno != EEXIST)
+			return errno;
+		if (fd < 0 && !is_regular(o))
+			return EEXIST;
+		if (fd >= 0)
+			o->number = number;
+	}
+	if (fd < 0)
+		return EEXIST;
+	o->fd = fd;
+	o->nbytes = 0;
+	o->inode = fstat(fd, &st) == 0 ? st.st_ino : 0;
+	return 0;
+}
+
+void
+output_move_high(struct output *o)
 {
 	struct rlimit limit;
 	int floor = FD_FLOOR;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FD_FLOOR)
 		floor = (int)(limit.rlim_cur / 2);
-	const int high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, floor);
+	const int high = (int)syscall(SYS_fcntl, o->fd, F_DUPFD_CLOEXEC, floor);
 
 	if (high < 0)
-		return fd;
-	syscall(SYS_close, fd);
-	return high;
+		return;
+	syscall(SYS_close, o->fd);
+	o->fd = high;
 }
 
-static bool
-is_regular(const char *path)
+void
+output_hold_directory(struct output *o)
 {
+	const char *const slash = strrchr(o->path, '/');
+	char directory[PATH_MAX];
 	struct stat st;
+	const size_t n = slash != NULL ? (size_t)(slash - o->path) : 0;
+	const char *const end = strrchr(o->template, '/');
 
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-bool
-output_open(struct output *o, const char *template,
-	    const struct output_names *names)
-{
-	int fd = -1;
-
-	for (uint64_t number = 0; number < TRIES_MAX; number++) {
-		if (!build_path(o, template, names, number)) {
-			errno = ENAMETOOLONG;
-			break;
-		}
-		fd = (int)syscall(SYS_openat, AT_FDCWD, o->path,
-				  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC |
-					  O_NOFOLLOW,
-				  0600);
-		if (fd >= 0 || errno != EEXIST)
-			break;
-		if (!is_regular(o->path)) {
-			say("%s: is there and not a regular file; not tracing",
-			    o->path);
-			return false;
-		}
-	}
-	if (fd < 0) {
-		say("%s: %s; not tracing", o->path, say_errno(errno));
-		return false;
-	}
-	o->fd = move_high(fd);
-	o->nbytes = 0;
-	return true;
+	if (slash == NULL || n >= sizeof(directory))
+		return;
+	/* It may be another one for the next file. */
+	if (end != NULL && has_conversion(o->template, end, 'n'))
+		return;
+	memcpy(directory, o->path, n);
+	directory[n] = '\0';
+	o->directory =
+		(int)syscall(SYS_openat, AT_FDCWD, n == 0 ? "/" : directory,
+			     O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (o->directory < 0 || o->fd < 0)
+		return;
+	/* Renamed in the meantime, or this thread sees another root? */
+	if (fstatat(o->directory, slash + 1, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_ino == o->inode)
+		return;
+	syscall(SYS_close, o->directory);
+	o->directory = -1;
 }
 
 int
@@ -171,9 +304,38 @@ output_is_removed(const struct output *o)
 }
 
 void
+output_close(struct output *o)
+{
+	if (o->fd >= 0)
+		syscall(SYS_close, o->fd);
+	o->fd = -1;
+}
+
+void
 output_discard(struct output *o)
 {
-	syscall(SYS_unlinkat, AT_FDCWD, o->path, 0);
-	syscall(SYS_close, o->fd);
-	o->fd = -1;
+	int directory;
+	const char *const name = name_of(o, o->path, &directory);
+
+	syscall(SYS_unlinkat, directory, name, 0);
+	output_close(o);
+}
+
+void
+output_remove(const struct output *o, uint64_t segment, uint64_t number,
+	      uint64_t inode)
+{
+	/* Writer thread only, and too large for a stack. */
+	static char path[sizeof(o->path)];
+	struct stat st;
+	int directory;
+
+	if (!build_path(o, segment, number, path, sizeof(path)))
+		return;
+
+	const char *const name = name_of(o, path, &directory);
+
+	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(st.st_mode) && st.st_ino == inode)
+		syscall(SYS_unlinkat, directory, name, 0);
 }

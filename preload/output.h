@@ -2,9 +2,10 @@
 /*
  * output.h - where the bytes of a trace go
  *
- * Owns the name and the descriptor of the trace.  output_open() runs on a thread
- * of the program, the rest in the writer thread, whose descriptor table is its
- * own: whatever the program does with its descriptors, this one stays.
+ * Owns the names and the descriptor of the trace, whose segments are files of
+ * their own.  output_init() and the first output_open() run on a thread of the
+ * program, the rest in the writer thread, whose descriptor table is its own:
+ * whatever the program does with its descriptors, these stay.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -14,12 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct output {
-	int fd;
-	uint64_t nbytes;	 /* written so far */
-	char path[2 * PATH_MAX]; /* absolute, NUL-terminated */
-};
-
 /* What a template is filled in from. */
 struct output_names {
 	uint64_t pid;
@@ -27,14 +22,44 @@ struct output_names {
 	const char *host;
 };
 
+struct output {
+	int fd;		 /* -1: no file is open */
+	int directory;	 /* of the files; -1: not held */
+	uint64_t nbytes; /* written so far, to this file */
+	uint64_t inode;	 /* of this file */
+	uint64_t number; /* by which its name was free */
+	const char *template;
+	const struct output_names *names;
+	bool numbers_all;	 /* the first segment has its number, too */
+	char cwd[PATH_MAX];	 /* of a relative template, with a '/' */
+	char path[2 * PATH_MAX]; /* absolute, NUL-terminated */
+};
+
 /*
- * Create the file that 'template' names: %p pid, %e executable, %h host, %n the
- * first running number from 0 that is free, %% a '%'.  A name that is taken gets
- * ".1", ".2" and so on.  Mode 0600.  The descriptor has a high number and is
- * closed on exec.  On failure says so in one line and returns false.
+ * Prepare to write to what 'template' names: %p pid, %e executable, %h host, %n
+ * the first running number from 0 that is free, %s the number of the segment with
+ * four digits or more, %% a '%'.  'template' and 'names' stay the caller's and
+ * must last.  Without %s, ".sNNNN" goes before ".hatf" (else before ".gz", else at
+ * the end), for the first segment only with 'numbers_all'.
  */
-bool output_open(struct output *o, const char *template,
-		 const struct output_names *names);
+void output_init(struct output *o, const char *template,
+		 const struct output_names *names, bool numbers_all);
+
+/*
+ * Create the file of a segment.  A name that is taken gets ".1", ".2" and so on.
+ * Mode 0600; closed on exec.  Returns 0 or an errno value, with the name that
+ * failed in 'path'; what was open before is forgotten, not closed.
+ */
+int output_open(struct output *o, uint64_t segment);
+
+/* Give the descriptor a high number, out of the program's way. */
+void output_move_high(struct output *o);
+
+/*
+ * Writer thread: hold on to the directory, so that it may be renamed.  If it is
+ * not where the file is, names are used as they are.
+ */
+void output_hold_directory(struct output *o);
 
 /*
  * Append.  Returns 0 or an errno value; then as much of it as there was room for
@@ -46,7 +71,20 @@ int output_write(struct output *o, const void *data, size_t nbytes);
 /* Has the file no name any more? */
 bool output_is_removed(const struct output *o);
 
+/* Close the file; the next may be opened. */
+void output_close(struct output *o);
+
 /* Remove the file again, of which nothing has been written. */
 void output_discard(struct output *o);
+
+/* The file's name without its directory; points into 'path'. */
+const char *output_base(const struct output *o);
+
+/*
+ * Remove the file of an earlier segment, which had this 'number' and 'inode',
+ * unless another one has its name by now.
+ */
+void output_remove(const struct output *o, uint64_t segment, uint64_t number,
+		   uint64_t inode);
 
 #endif /* OUTPUT_H */

@@ -153,7 +153,8 @@ prepare(uint64_t id, bool is_nested)
 	t->pthread = (uint64_t)pthread_self();
 	t->is_nested = is_nested;
 	t->source = (struct order_source){ .id = id, .ring = t->ring };
-	t->is_gone = false;
+	t->is_gone = t->is_told = false;
+	t->name[0] = t->name[1] = 0;
 	t->idle_since_ns = 0;
 	/* release: pairs with the writer's acquire of 'state'. */
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);

@@ -68,6 +68,9 @@ struct thread {
 	/* The writer's. */
 	_Alignas(RING_CACHE_LINE) struct order_source source;
 	bool is_gone;		/* its destroyThread is written */
+	bool is_told;		/* ... its createThread is */
+	uint64_t told[3];	/* the operands of its EVENT_THREAD */
+	uint64_t name[2];	/* as in EVENT_NAME; 0: none */
 	uint64_t idle_since_ns; /* 0: has had events in the last round */
 };
 

@@ -30,8 +30,7 @@ trace_memory_nbytes(int level)
 
 void
 trace_open(struct trace *t, const struct config *config,
-	   const struct output *output, void *memory, const char *header,
-	   size_t header_nbytes)
+	   const struct output *output, void *memory)
 {
 	struct narrator *const n = &t->narrator;
 	uint8_t *const next =
@@ -52,7 +51,6 @@ trace_open(struct trace *t, const struct config *config,
 		t->member_cap = deflate_bound(n->encoder.cap);
 		t->work = next + round_up(t->member_cap);
 	}
-	encoder_comment(&n->encoder, header, header_nbytes);
 	line_init(&n->line, clock_stamp(), sys_clock_ns(CLOCK_MONOTONIC));
 }
 
@@ -70,7 +68,7 @@ trace_set_clock(struct trace *t, uint64_t stamp, uint64_t now_ns, bool stamped)
 }
 
 bool
-trace_begin(struct trace *t)
+trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 {
 	const int level = t->level;
 	bool done;
@@ -78,6 +76,7 @@ trace_begin(struct trace *t)
 	/* Stored, if compression is on: this thread's stack may be tiny. */
 	if (level != 0)
 		t->level = DEFLATE_LEVEL_STORED;
+	encoder_comment(&t->narrator.encoder, header, header_nbytes);
 	narrate_open_block(&t->narrator);
 	done = trace_commit(t);
 	t->level = level;

@@ -29,13 +29,15 @@ struct trace {
 /* Bytes of zeroed memory that trace_open() wants beside the struct. */
 size_t trace_memory_nbytes(int level);
 
-/* Begin with the header comment; 'memory' is trace_memory_nbytes() long. */
+/*
+ * Begin at event 0 with 'output', which may have no file yet; 'memory' is
+ * trace_memory_nbytes() long.
+ */
 void trace_open(struct trace *t, const struct config *config,
-		const struct output *output, void *memory, const char *header,
-		size_t header_nbytes);
+		const struct output *output, void *memory);
 
-/* Write the header, in a block without records. */
-bool trace_begin(struct trace *t);
+/* Write the header comment, in a block without records, into a new file. */
+bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 
 /* A reading of both clocks, and whether events are stamped by now. */
 void trace_set_clock(struct trace *t, uint64_t stamp, uint64_t now_ns,

@@ -22,6 +22,7 @@
 #include "order.h"
 #include "room.h"
 #include "say.h"
+#include "segment.h"
 #include "spawn.h"
 #include "sys.h"
 #include "thread.h"
@@ -44,6 +45,7 @@
 /* All of it is wiped in the child of a fork, which starts a writer of its own. */
 struct writer {
 	struct trace trace;
+	struct segment segment;
 	struct order order;
 	struct thread *threads[THREAD_MAX];
 	/* That of each thread; the same as a heap. */
@@ -68,9 +70,16 @@ struct writer {
 static struct writer *w;
 static size_t w_nbytes;
 
-/* Not wiped: a child of a fork wants them. */
-static char path[sizeof(((struct output *)NULL)->path)];
-static _Atomic uint64_t event_count;
+/*
+ * Not wiped: a child of a fork wants them.  It may come in the midst of a rotation,
+ * so the file of the current segment and of the one before take turns.
+ */
+static struct file {
+	uint64_t segment;
+	char path[sizeof(((struct output *)NULL)->path)];
+} files[2];
+static _Atomic uint32_t file_idx;
+static _Atomic uint64_t event_count; /* of the segment */
 
 static const char *const end_names[] = {
 	[WRITER_END_EXIT] = "exit",
@@ -209,13 +218,95 @@ commit_and_recycle(void)
 	return true;
 }
 
+/* There is another file. */
+static void
+note_file(void)
+{
+	/* relaxed: only this thread, or one before it, writes it. */
+	const uint32_t next =
+		!atomic_load_explicit(&file_idx, memory_order_relaxed);
+
+	files[next].segment = w->segment.number;
+	memcpy(files[next].path, w->trace.output.path,
+	       sizeof(files[next].path));
+	atomic_store_explicit(&event_count, 0, memory_order_relaxed);
+	/* release: pairs with the acquire in current_file(). */
+	atomic_store_explicit(&file_idx, next, memory_order_release);
+}
+
+static struct thread *
+thread_of(const struct order_source *source)
+{
+	return (struct thread *)((uintptr_t)source -
+				 offsetof(struct thread, source));
+}
+
+/* What a later segment is to say of threads. */
+static void
+note_thread(const struct order_source *source, const struct event *ev)
+{
+	struct thread *t = thread_of(source);
+
+	if (ev->type == EVENT_THREAD) {
+		t->is_told = true;
+		memcpy(t->told, ev->operand, sizeof(t->told));
+	} else if (ev->type == EVENT_NAME) {
+		/* One thread may name another. */
+		for (uint32_t i = 0; i < w->thread_count; i++)
+			if (w->threads[i]->id == ev->operand[0] &&
+			    !w->threads[i]->is_nested)
+				memcpy(w->threads[i]->name, &ev->operand[1],
+				       sizeof(t->name));
+	}
+}
+
+/* What the trailer says from outside, for the whole process. */
+static void
+sum_up(struct narrate_end *end)
+{
+	const uint32_t n = thread_pool_count();
+
+	end->threads = thread_id_count();
+	end->cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *const t = thread_pool_at(i);
+
+		/* relaxed: counts. */
+		end->waits += atomic_load_explicit(&t->wait_count,
+						   memory_order_relaxed);
+		end->wait_ns +=
+			atomic_load_explicit(&t->wait_ns, memory_order_relaxed);
+	}
+}
+
+/* Between events: go on in another file if it is time. */
+static bool
+rotate_if_due(void)
+{
+	const uint64_t now = w->trace.narrator.line.ns1;
+	const uint64_t number = w->segment.number;
+	struct narrate_end end = { .name = "rotate" };
+
+	if (!segment_is_due(&w->segment, now))
+		return true;
+	sum_up(&end);
+	if (!segment_rotate(&w->segment, &end, now))
+		return false;
+	if (w->segment.number != number)
+		note_file();
+	return commit();
+}
+
 /* The order_sink: an event goes into a block that has room for it. */
 static void
 take_event(void *narrator, const struct order_source *source,
 	   const struct event *ev)
 {
-	if (narrate_is_full(narrator))
-		commit();
+	if (__builtin_expect(narrate_is_full(narrator), 0) && commit())
+		rotate_if_due();
+	if (__builtin_expect(ev->type >= EVENT_THREAD, 0))
+		note_thread(source, ev);
+	segment_note_event(&w->segment, source, ev);
 	narrate_event(narrator, source, ev);
 }
 
@@ -254,9 +345,7 @@ drain(uint64_t until, bool force)
 static bool
 is_waiting_inside(const struct order_source *source)
 {
-	const struct thread *const t =
-		(const struct thread *)((const char *)source -
-					offsetof(struct thread, source));
+	const struct thread *const t = thread_of(source);
 
 	for (const struct thread *n = t->nested; n != NULL; n = n->nested)
 		if (room_is_waited_for(n->ring))
@@ -293,26 +382,11 @@ do_round(void)
 	note_unattached();
 	for (uint32_t i = 0; i < w->thread_count; i++)
 		tend_thread(w->threads[i], stamp, now, false);
-	if (is_room_wanted() || w->gone_count > GONE_MAX ||
-	    now - w->trace.narrator.block_since_ns > BLOCK_AGE_NS)
-		return commit_and_recycle();
-	return w->trace.error == 0;
-}
-
-static void
-sum_waits(struct narrate_end *end)
-{
-	const uint32_t n = thread_pool_count();
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct thread *const t = thread_pool_at(i);
-
-		/* relaxed: counts. */
-		end->waits += atomic_load_explicit(&t->wait_count,
-						   memory_order_relaxed);
-		end->wait_ns +=
-			atomic_load_explicit(&t->wait_ns, memory_order_relaxed);
-	}
+	if ((is_room_wanted() || w->gone_count > GONE_MAX ||
+	     now - w->trace.narrator.block_since_ns > BLOCK_AGE_NS) &&
+	    !commit_and_recycle())
+		return false;
+	return w->trace.error == 0 && rotate_if_due();
 }
 
 /*
@@ -347,11 +421,7 @@ tend_last(void)
 static void
 finish(const char *name)
 {
-	struct narrate_end end = {
-		.name = name,
-		.threads = thread_id_count(),
-		.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID),
-	};
+	struct narrate_end end = { .name = name };
 
 	const uint64_t stamp = clock_stamp();
 
@@ -362,8 +432,8 @@ finish(const char *name)
 	for (uint32_t i = 0; i < w->thread_count; i++)
 		note_lost(w->threads[i]);
 	note_unattached();
-	sum_waits(&end);
-	if (trace_finish(&w->trace, &end))
+	sum_up(&end);
+	if (segment_end(&w->segment, &end))
 		commit_and_recycle();
 	if (lifecycle_config()->verbose)
 		say("%s: %u events, %u bytes, %u waits", w->trace.output.path,
@@ -492,6 +562,7 @@ writer_main(void *unused)
 	bool running = true;
 
 	(void)unused;
+	output_hold_directory(&w->trace.output);
 	while (running) {
 		/* acquire: what was done before a wake is seen after it. */
 		const uint32_t wake =
@@ -528,22 +599,20 @@ map_memory(int level)
 }
 
 bool
-writer_start(const struct config *config, struct output *output,
-	     const struct writer_header *header)
+writer_start(const struct config *config, struct output *output)
 {
 	if (!map_memory(config->level)) {
 		say("out of memory; not tracing");
 		return false;
 	}
-	memcpy(path, output->path, sizeof(path));
-	atomic_store_explicit(&event_count, 0, memory_order_relaxed);
 	trace_open(&w->trace, config, output,
-		   (void *)(((uintptr_t)w->memory + 63) & ~(uintptr_t)63),
-		   header->text, header->nbytes);
+		   (void *)(((uintptr_t)w->memory + 63) & ~(uintptr_t)63));
+	segment_init(&w->segment, &w->trace, config, false);
+	note_file();
 	order_init(&w->order, w->heap, THREAD_MAX, take_event,
 		   &w->trace.narrator);
 	/* The header at once: whatever happens, there is a trace. */
-	if (!trace_begin(&w->trace))
+	if (!segment_begin_first(&w->segment))
 		return false;
 	w->last_event_ns = w->trace.narrator.line.ns1;
 	w->trace.narrator.block_since_ns = w->trace.narrator.line.ns1;
@@ -593,7 +662,8 @@ writer_resume(void)
 }
 
 bool
-writer_await_fork(uint64_t ticket, uint64_t timeout_ns, uint64_t *event_ret)
+writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
+		  struct writer_place *place_ret)
 {
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
 	const size_t i = ticket % NARRATE_FORKS_MAX;
@@ -605,26 +675,43 @@ writer_await_fork(uint64_t ticket, uint64_t timeout_ns, uint64_t *event_ret)
 		/* acquire: pairs with the release in put_fork(), narrate.c. */
 		if (atomic_load_explicit(&w->trace.narrator.fork[i].ticket,
 					 memory_order_acquire) == ticket) {
-			*event_ret = w->trace.narrator.fork[i].event;
+			place_ret->segment = w->trace.narrator.fork[i].segment;
+			place_ret->event = w->trace.narrator.fork[i].event;
 			return true;
 		}
 		writer_wake();
 		sys_futex_wait(&w->done, done, TICK_NS / 10);
 	}
-	*event_ret = writer_event_count();
 	return false;
 }
 
-uint64_t
-writer_event_count(void)
+static const struct file *
+current_file(void)
 {
-	return atomic_load_explicit(&event_count, memory_order_relaxed);
+	/* acquire: pairs with the release in note_file(). */
+	return &files[atomic_load_explicit(&file_idx, memory_order_acquire)];
+}
+
+struct writer_place
+writer_place(void)
+{
+	return (struct writer_place){
+		.segment = current_file()->segment,
+		.event = atomic_load_explicit(&event_count,
+					      memory_order_relaxed),
+	};
 }
 
 const char *
-writer_path(void)
+writer_path(uint64_t segment)
 {
-	return path;
+	const struct file *const current = current_file();
+	const struct file *const other = &files[current == files];
+
+	return other->segment == segment && other->path[0] != '\0' &&
+			       current->segment != segment
+		       ? other->path
+		       : current->path;
 }
 
 void

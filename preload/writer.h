@@ -32,19 +32,18 @@ enum writer_end {
 	WRITER_END_LAST_THREAD, /* it left without ending the process */
 };
 
-/* What a process must know to go on where its parent was; see lifecycle.c. */
-struct writer_header {
-	const char *text; /* lines of the header comment, after the first */
-	size_t nbytes;
+/* A place in the trace. */
+struct writer_place {
+	uint64_t segment;
+	uint64_t event; /* logical events in it before */
 };
 
 /*
  * Map the writer's memory and start the thread on 'output', which it takes over
- * (the caller's descriptor is closed here).  'header' is copied.  On failure
- * says so in one line and returns false.
+ * (the caller's descriptor is closed here), with the header that header_build()
+ * has made.  On failure says so in one line and returns false.
  */
-bool writer_start(const struct config *config, struct output *output,
-		  const struct writer_header *header);
+bool writer_start(const struct config *config, struct output *output);
 
 /* Any thread: there is something to do.  At most one system call. */
 void writer_wake(void);
@@ -66,17 +65,19 @@ void writer_resume(void);
 /*
  * A thread of the program: after its EVENT_FORK with this ticket, wait until the
  * writer has come to it, at most 'timeout_ns'.  Returns whether it has;
- * '*event_ret' is then the number of logical events before it, else a number
- * that was right a moment ago.
+ * '*place_ret' is then where it is.
  */
 bool writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
-		       uint64_t *event_ret);
+		       struct writer_place *place_ret);
 
-/* Events so far; what a raw copy of the process finds in its memory. */
-uint64_t writer_event_count(void);
+/* How far the trace is, about; what a raw copy of the process finds in its memory. */
+struct writer_place writer_place(void);
 
-/* Where the trace is; stays valid as long as the process. */
-const char *writer_path(void);
+/*
+ * The file of a segment, the current one or the one before it; for others, that of
+ * the current one.  In the child of a fork, its parent's until it starts a writer.
+ */
+const char *writer_path(uint64_t segment);
 
 /* Nothing could be recorded for lack of memory; counted in the trailer. */
 void writer_count_unattached(void);

@@ -39,6 +39,10 @@ read_header(const char *path, struct found *ret)
 	ret->parent_pid = header_number(reader, "ppid");
 	ret->start_ns = header_number(reader, "start_monotonic");
 	ret->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
+	ret->segment = header_number(reader, "segment");
+	ret->events_before = header_number(reader, "events_before");
+	ret->lost_before = header_number(reader, "lost_before");
+	ret->bytes_before = header_number(reader, "bytes_before");
 	hatf_reader_close(reader);
 	return true;
 }
@@ -59,6 +63,15 @@ append(struct collection *c, const char *path, const struct found *trace)
 	c->traces[c->count] = *trace;
 	c->traces[c->count].path = strdup(path);
 	return c->traces[c->count++].path != NULL;
+}
+
+static int
+compare_path(const void *a, const void *b)
+{
+	const struct found *const x = a;
+	const struct found *const y = b;
+
+	return strcmp(x->path, y->path);
 }
 
 /*
@@ -95,10 +108,11 @@ collect_glob(struct collection *c, const char *pattern, bool own,
 
 /* Both the plain names and those with a number appended. */
 static bool
-collect_pattern(struct collection *c, const char *text, bool own,
-		const struct launch *l)
+collect_names(struct collection *c, const char *text, bool own, bool segments,
+	      const struct launch *l)
 {
-	char *const pattern = template_pattern(text, own ? l->pid : 0);
+	char *const pattern =
+		template_pattern(text, own ? l->pid : 0, segments);
 	char *numbered = NULL;
 	bool ok = false;
 
@@ -111,13 +125,58 @@ collect_pattern(struct collection *c, const char *text, bool own,
 	return ok;
 }
 
+/* Two patterns may match the same file: a name may end in anything. */
+static void
+drop_double(struct collection *c, size_t from)
+{
+	size_t kept = from;
+
+	if (c->count - from < 2)
+		return;
+	qsort(c->traces + from, c->count - from, sizeof(*c->traces),
+	      compare_path);
+	for (size_t i = from; i < c->count; i++) {
+		if (kept > from &&
+		    strcmp(c->traces[kept - 1].path, c->traces[i].path) == 0)
+			free(c->traces[i].path);
+		else
+			c->traces[kept++] = c->traces[i];
+	}
+	c->count = kept;
+}
+
+static bool
+collect_pattern(struct collection *c, const char *text, bool own,
+		const struct launch *l)
+{
+	const size_t from = c->count;
+	const bool ok = collect_names(c, text, own, false, l) &&
+			collect_names(c, text, own, true, l);
+
+	drop_double(c, from);
+	return ok;
+}
+
 static int
 compare_start(const void *a, const void *b)
 {
 	const struct found *const x = a;
 	const struct found *const y = b;
 
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+	if (x->start_ns != y->start_ns)
+		return x->start_ns > y->start_ns ? 1 : -1;
+	return (x->segment > y->segment) - (x->segment < y->segment);
+}
+
+size_t
+collect_segments(const struct collection *c)
+{
+	size_t n = 0;
+
+	while (n < c->own_count && c->traces[c->own_count - 1 - n].start_ns ==
+					   c->traces[c->own_count - 1].start_ns)
+		n++;
+	return n;
 }
 
 /* Is 'pid' that of the command or of one of the first 'n' descendants? */
@@ -217,8 +276,8 @@ summary_by_reading(const struct found *found, struct summary *ret)
 	return true;
 }
 
-bool
-collect_summary(const struct found *found, struct summary *ret)
+static bool
+summary_of_file(const struct found *found, struct summary *ret)
 {
 	struct stat st;
 	struct tail tail;
@@ -235,5 +294,16 @@ collect_summary(const struct found *found, struct summary *ret)
 	ret->has_duration = found->unit_ns != 0 &&
 			    !__builtin_mul_overflow(tail.time, found->unit_ns,
 						    &ret->duration_ns);
+	return true;
+}
+
+bool
+collect_summary(const struct found *found, struct summary *ret)
+{
+	if (!summary_of_file(found, ret))
+		return false;
+	ret->event_count += found->events_before;
+	ret->lost_count += found->lost_before;
+	ret->file_nbytes += found->bytes_before;
 	return true;
 }

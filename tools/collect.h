@@ -18,6 +18,8 @@ struct found {
 	uint64_t pid, parent_pid;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t unit_ns;  /* of times, see scan_unit_ns() */
+	/* Of a segment, what those before it have come to; else 0. */
+	uint64_t segment, events_before, lost_before, bytes_before;
 };
 
 /* What was found, in order of start. */
@@ -34,7 +36,10 @@ bool collect(struct collection *c, const char *text, const struct launch *l);
 
 void collect_free(struct collection *c);
 
-/* What the summary says about one trace. */
+/* How many of the last traces of the command's own process are segments of one. */
+size_t collect_segments(const struct collection *c);
+
+/* What the summary says about one trace, with the segments before it. */
 struct summary {
 	uint64_t event_count, lost_count, file_nbytes;
 	uint64_t duration_ns;

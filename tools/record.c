@@ -35,13 +35,16 @@ enum {
 	OPT_COMPRESS,
 	OPT_FULL,
 	OPT_BUFFER,
+	OPT_ROTATE,
+	OPT_KEEP,
 	OPT_VERBOSE,
 };
 
 static const struct opt options[] = {
 	{ "output", 'o', "FILE",
 	  "where to write: a path, in which %p is the process id,\n"
-	  "%e the executable, %h the host, %n a running number\n"
+	  "%e the executable, %h the host, %n a running number,\n"
+	  "%s the number of the segment\n"
 	  "(default " TEMPLATE_DEFAULT "); a name that is taken gets\n"
 	  ".1, .2, ..." },
 	{ "clock", 'c', "CLOCK",
@@ -50,6 +53,11 @@ static const struct opt options[] = {
 	{ "full", 'f', "WHAT",
 	  "when a buffer is full: wait (the default) or drop" },
 	{ "buffer", 'b', "BYTES", "buffer of each thread, such as 256K or 4M" },
+	{ "rotate", 'r', "WHEN",
+	  "begin another file at a size, 64M, or after a time, 10m\n"
+	  "or 1h, or both: 64M,1h" },
+	{ "keep", 'k', "WHAT",
+	  "of these files the last N, or so many bytes: 8 or 1G" },
 	{ "verbose", 'v', NULL, "have the tracer say what it does" },
 	{ NULL, 0, NULL, NULL },
 };
@@ -99,6 +107,52 @@ take_buffer(const char *value)
 	return pass_on("HATFTRACE_BUFFER", text);
 }
 
+/* A number with one of 'suffixes' from 'text' to 'end', or with none if NULL. */
+static bool
+is_amount(const char *text, const char *end, const char *suffixes)
+{
+	const char *p = text;
+
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	if (p == text || text[0] == '0' || p - text > 9)
+		return false;
+	if (suffixes == NULL)
+		return p == end;
+	return p + 1 == end && strchr(suffixes, *p) != NULL;
+}
+
+/* "64M", "10m", "64M,1h": set_rotate() of preload/config.c has the last word. */
+static bool
+take_rotate(const char *value)
+{
+	const char *const comma = strchrnul(value, ',');
+	const char *const end = comma + strlen(comma);
+	const bool size_first = is_amount(value, comma, "KMG");
+	bool ok = size_first || is_amount(value, comma, "smh");
+
+	if (*comma == ',')
+		ok = ok &&
+		     is_amount(comma + 1, end, size_first ? "smh" : "KMG");
+	if (ok)
+		return pass_on("HATFTRACE_ROTATE", value);
+	speak("--rotate: neither size nor time: '%s' (want 64M, 10m, 1h or "
+	      "64M,1h)",
+	      value);
+	return false;
+}
+
+static bool
+take_keep(const char *value)
+{
+	const char *const end = value + strlen(value);
+
+	if (is_amount(value, end, NULL) || is_amount(value, end, "KMG"))
+		return pass_on("HATFTRACE_KEEP", value);
+	speak("--keep: neither number nor size: '%s' (want 8 or 1G)", value);
+	return false;
+}
+
 static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
@@ -125,6 +179,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 		       pass_on("HATFTRACE_FULL", value);
 	case OPT_BUFFER:
 		return take_buffer(value);
+	case OPT_ROTATE:
+		return take_rotate(value);
+	case OPT_KEEP:
+		return take_keep(value);
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
 	}
@@ -238,7 +296,7 @@ short_path(const char *path)
 static void
 describe_others(const struct collection *c, char *buf, size_t cap)
 {
-	const size_t before = c->own_count - 1;
+	const size_t before = c->own_count - collect_segments(c);
 	const size_t children = c->descendant_count;
 	char first[64] = "", second[64] = "";
 
@@ -257,10 +315,11 @@ describe_others(const struct collection *c, char *buf, size_t cap)
 
 /* The one line at the end.  False if the trace is not complete. */
 static bool
-print_summary(const struct found *trace, const char *others)
+print_summary(const struct found *trace, size_t segments, const char *others)
 {
 	struct summary s;
 	char span[64] = "", rate[64] = "", lost[64] = "nothing lost";
+	char files[64] = "";
 
 	if (!collect_summary(trace, &s))
 		return false;
@@ -270,11 +329,14 @@ print_summary(const struct found *trace, const char *others)
 	if (s.event_count != 0)
 		snprintf(rate, sizeof(rate), ", %.2f bytes/event",
 			 (double)s.file_nbytes / (double)s.event_count);
+	if (trace->segment != 0)
+		snprintf(files, sizeof(files), " in %zu of %s segments",
+			 segments, figure_count(trace->segment + 1).text);
 	if (s.lost_count != 0)
 		snprintf(lost, sizeof(lost), "%s LOST",
 			 figure_count(s.lost_count).text);
-	speak("%s: %s events%s%s, %s%s%s%s", short_path(trace->path),
-	      figure_count(s.event_count).text, span, rate,
+	speak("%s: %s events%s%s%s, %s%s%s%s", short_path(trace->path),
+	      figure_count(s.event_count).text, span, files, rate,
 	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
 	      s.fault[0] != '\0' ? s.fault : lost, others,
 	      s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
@@ -311,7 +373,6 @@ report(const char *text, const struct launch *l, const char *command,
 		ok = false;
 	} else if (c.own_count == 0) {
 		ok = false;
-		c.own_count = 1;
 		describe_others(&c, others, sizeof(others));
 		speak("%s left no trace: %s%s%s", command,
 		      untraceable != NULL ? "it is " : "",
@@ -320,7 +381,9 @@ report(const char *text, const struct launch *l, const char *command,
 		describe_others(&c, others, sizeof(others));
 		for (size_t i = 0; i + 1 < c.own_count; i++)
 			ok = check_earlier(&c.traces[i]) && ok;
-		ok = print_summary(&c.traces[c.own_count - 1], others) && ok;
+		ok = print_summary(&c.traces[c.own_count - 1],
+				   collect_segments(&c), others) &&
+		     ok;
 	}
 	collect_free(&c);
 	return ok;

@@ -23,12 +23,17 @@ template_check(const char *option, const char *text)
 		return false;
 	}
 	for (const char *p = text; (p = strchr(p, '%')) != NULL; p += 2) {
-		if (p[1] != '\0' && strchr("pehn%", p[1]) != NULL)
-			continue;
-		speak("%s: unknown conversion '%.2s' in '%s' (want %%p, %%e, "
-		      "%%h, %%n or %%%%)",
-		      option, p, text);
-		return false;
+		if (p[1] == '\0' || strchr("pehns%", p[1]) == NULL) {
+			speak("%s: unknown conversion '%.2s' in '%s' (want "
+			      "%%p, %%e, %%h, %%n, %%s or %%%%)",
+			      option, p, text);
+			return false;
+		}
+		if (p[1] == 's' && strchr(p, '/') != NULL) {
+			speak("%s: %%s in a directory's name: '%s'", option,
+			      text);
+			return false;
+		}
 	}
 	return true;
 }
@@ -143,16 +148,39 @@ template_directory_writable(const char *text)
 	return e == 0 && check_existing(text);
 }
 
-char *
-template_pattern(const char *text, pid_t pid)
+/* Where ".sNNNN" goes; the recorder's output.c has the same rule. */
+static const char *
+segment_place(const char *text)
 {
+	const char *const base = strrchr(text, '/') + 1;
+	const char *place = NULL;
+
+	for (const char *p = strstr(base, ".hatf"); p != NULL;
+	     p = strstr(p + 1, ".hatf"))
+		place = p;
+	if (place != NULL)
+		return place;
+	place = base + strlen(base);
+	if (place - base > 3 && strcmp(place - 3, ".gz") == 0)
+		return place - 3;
+	return place;
+}
+
+char *
+template_pattern(const char *text, pid_t pid, bool segments)
+{
+	const char *const place = segments ? segment_place(text) : NULL;
 	char *result = NULL;
 	size_t nbytes;
 	FILE *const f = open_memstream(&result, &nbytes);
 
 	if (f == NULL)
 		return NULL;
-	for (const char *p = text; *p != '\0'; p++) {
+	for (const char *p = text;; p++) {
+		if (p == place)
+			fputs(".s[0-9]*", f);
+		if (*p == '\0')
+			break;
 		if (*p != '%') {
 			/* What glob() would take for a pattern. */
 			if (strchr("*?[\\", *p) != NULL)

@@ -3,7 +3,8 @@
  * template.h - names of output files, as HATFTRACE_OUT has them
  *
  * A template is a path in which %p stands for the process id, %e for the name
- * of the executable, %h for the host, %n for a running number and %% for '%'.
+ * of the executable, %h for the host, %n for a running number, %s for that of the
+ * segment and %% for '%'.
  * libhatftrace.so expands it; 'hatf record' checks it beforehand and looks for
  * the files afterwards.
  */
@@ -33,8 +34,10 @@ bool template_directory_writable(const char *text);
 /*
  * A pattern for glob(3) that matches what the absolute template 'text' expands
  * to, without the number that is appended to a name that is taken: for the
- * process 'pid', or for all if that is 0.  To be freed; NULL without memory.
+ * process 'pid', or for all if that is 0; with 'segments', those files that have
+ * the number of a segment in their name without being told to.  To be freed; NULL
+ * without memory.
  */
-char *template_pattern(const char *text, pid_t pid);
+char *template_pattern(const char *text, pid_t pid, bool segments);
 
 #endif /* TEMPLATE_H */

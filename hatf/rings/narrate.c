@@ -38,6 +38,19 @@ narrate_init(struct narrator *n, void *memory)
 	encoder_init(&n->encoder, buf, cap, NULL, buf + round_up(cap));
 }
 
+void
+narrate_restart(struct narrator *n)
+{
+	struct encoder *const e = &n->encoder;
+	uint8_t *const buf = e->buf;
+	const size_t cap = e->cap;
+
+	encoder_init(e, buf, cap, NULL, buf + round_up(cap));
+	n->event_count = 0;
+	n->block_event = 0;
+	n->lost_count = 0;
+}
+
 /* The time of a stamp; never less than that of the record before. */
 static uint64_t
 time_of(struct narrator *n, uint64_t stamp)
@@ -167,18 +180,18 @@ put_realloc(struct narrator *n, const struct order_source *source,
 }
 
 static void
-put_create_thread(struct narrator *n, const struct order_source *source,
-		  const struct event *ev)
+put_create_thread(struct narrator *n, uint64_t thread, const uint64_t *operand,
+		  bool is_carried)
 {
 	const struct hatf_attr_item items[] = {
-		{ .key = HATF_ATTR_PARENT, .value = ev->operand[0] },
-		{ .key = HATF_ATTR_TID, .value = ev->operand[1] },
-		{ .key = HATF_ATTR_START, .value = ev->operand[2] },
+		{ .key = HATF_ATTR_PARENT, .value = operand[0] },
+		{ .key = HATF_ATTR_TID, .value = operand[1] },
+		{ .key = HATF_ATTR_START, .value = operand[2] },
 	};
 	/* One that came by another way has neither parent nor function. */
-	const bool known = ev->operand[2] != 0;
-	uint8_t attributes[48];
-	size_t used = 0;
+	const bool known = operand[2] != 0;
+	uint8_t attributes[48] = { HATF_ATTR_CARRIED };
+	size_t used = is_carried;
 
 	for (size_t i = 0; i < 3; i++)
 		if (known || items[i].key == HATF_ATTR_TID)
@@ -186,7 +199,7 @@ put_create_thread(struct narrator *n, const struct order_source *source,
 				      &items[i]);
 	const struct hatf_record rec = {
 		.tag = HATF_CREATE_THREAD,
-		.thread = source->id,
+		.thread = thread,
 		.time = n->time,
 		.attributes = attributes,
 		.attributes_nbytes = (uint32_t)used,
@@ -195,17 +208,45 @@ put_create_thread(struct narrator *n, const struct order_source *source,
 	encoder_put(&n->encoder, &rec);
 }
 
-static void
-put_name(struct narrator *n, const struct event *ev)
+void
+narrate_carried_thread(struct narrator *n, uint64_t thread,
+		       const uint64_t *operand)
 {
-	char buf[256], name[17] = "";
+	narrate_open_block(n);
+	put_create_thread(n, thread, operand, true);
+}
+
+void
+narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
+		      uint64_t thread, uint64_t heap)
+{
+	static const uint8_t carried[] = { HATF_ATTR_CARRIED };
+	const struct hatf_record rec = {
+		.tag = HATF_ALLOC,
+		.size = size,
+		.address = address,
+		.thread = thread,
+		.heap = heap,
+		.time = n->time,
+		.attributes = carried,
+		.attributes_nbytes = sizeof(carried),
+	};
+
+	narrate_open_block(n);
+	encoder_put(&n->encoder, &rec);
+}
+
+void
+narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name)
+{
+	char buf[256], string[17] = "";
 	struct text text;
 
-	memcpy(name, &ev->operand[1], 16);
+	memcpy(string, name, 16);
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF thread\n");
-	text_line_u64(&text, "thread", ev->operand[0]);
-	text_line(&text, "name", name, strlen(name));
+	text_line_u64(&text, "thread", thread);
+	text_line(&text, "name", string, strlen(string));
 	put_comment(n, &text);
 }
 
@@ -223,6 +264,7 @@ put_fork(struct narrator *n, const struct order_source *source,
 	text_line_u64(&text, "event", n->event_count);
 	text_line_u64(&text, "time", n->time);
 	put_comment(n, &text);
+	n->fork[ticket % NARRATE_FORKS_MAX].segment = n->segment;
 	n->fork[ticket % NARRATE_FORKS_MAX].event = n->event_count;
 	/* release: pairs with the acquire in writer_await_fork(). */
 	atomic_store_explicit(&n->fork[ticket % NARRATE_FORKS_MAX].ticket,
@@ -272,10 +314,10 @@ narrate_event(void *context, const struct order_source *source,
 		break;
 	case EVENT_THREAD:
 		time_of(n, ev->stamp);
-		put_create_thread(n, source, ev);
+		put_create_thread(n, source->id, ev->operand, false);
 		break;
 	case EVENT_NAME:
-		put_name(n, ev);
+		narrate_name(n, ev->operand[0], &ev->operand[1]);
 		break;
 	case EVENT_FORK:
 		time_of(n, ev->stamp);

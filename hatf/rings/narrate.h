@@ -42,17 +42,18 @@ struct narrator {
 	uint32_t grain;	  /* units that a time is a multiple of */
 	bool in_block;
 	bool is_clock_noted;  /* the switch to stamps is in the trace */
+	uint64_t segment;     /* the caller's; noted with forks */
 	uint64_t event_count; /* logical events */
 	uint64_t block_event; /* before the block */
 	uint64_t lost_count;
 	uint64_t time;	     /* of the last record, in the trace's unit */
 	uint64_t time_stamp; /* the stamp it came from */
 	uint64_t block_since_ns;
-	/* By ticket: the ticket and the events before the fork.  Written here,
-	 * read by the forking threads. */
+	/* By ticket: the ticket, the segment, and the events in it before the
+	 * fork.  Written here, read by the forking threads. */
 	struct {
 		_Atomic uint64_t ticket;
-		uint64_t event;
+		uint64_t segment, event;
 	} fork[NARRATE_FORKS_MAX];
 };
 
@@ -66,6 +67,12 @@ size_t narrate_memory_nbytes(void);
  */
 void narrate_init(struct narrator *n, void *memory);
 
+/*
+ * Begin another trace at event 0, at the time and with the line that there are.
+ * The last block must have been ended and reset.
+ */
+void narrate_restart(struct narrator *n);
+
 /* Begin a block unless one is begun. */
 void narrate_open_block(struct narrator *n);
 
@@ -76,6 +83,17 @@ void narrate_event(void *context, const struct order_source *source,
 /* The thread of 'source' is no more. */
 void narrate_thread_gone(struct narrator *n, const struct order_source *source,
 			 uint64_t stamp);
+
+/* What is there when the trace begins (FORMAT.md, "Segments"). */
+void narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
+			   uint64_t thread, uint64_t heap);
+
+/* Likewise; 'operand' is that of its EVENT_THREAD. */
+void narrate_carried_thread(struct narrator *n, uint64_t thread,
+			    const uint64_t *operand);
+
+/* A thread's name: 16 bytes in two words. */
+void narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name);
 
 /* From here on every event has a stamp of its own. */
 void narrate_clock_switched(struct narrator *n, uint64_t stamp);

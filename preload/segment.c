@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* segment.c - see segment.h */
+
+#include "segment.h"
+
+#include <string.h>
+
+#include "clock.h"
+#include "header.h"
+#include "say.h"
+#include "sys.h"
+#include "text.h"
+#include "thread.h"
+
+static bool
+keeps_track(const struct config *config)
+{
+	return config->rotate_nbytes != 0 || config->rotate_ns != 0;
+}
+
+void
+segment_init(struct segment *s, struct trace *t, const struct config *config,
+	     bool is_late)
+{
+	s->trace = t;
+	s->config = config;
+	s->is_late = is_late;
+	s->is_known = !is_late;
+	if (keeps_track(config) && !carry_init(&s->carry))
+		s->is_known = false;
+}
+
+void
+segment_lose_track(struct segment *s)
+{
+	s->is_known = false;
+	say("%s: no memory to keep track of live blocks; later segments will "
+	    "not begin with them",
+	    s->trace->output.path);
+}
+
+/* -------------------------------------------------------------- beginning */
+
+static const char *
+live_word(const struct segment *s)
+{
+	if (s->carry.slots == NULL && s->number != 0)
+		return "unknown";
+	if (!s->is_known)
+		return "unknown";
+	return s->lost_before != 0 ? "uncertain" : "exact";
+}
+
+/* What the header says of the segment; nothing if there is to be one only. */
+static void
+add_lines(const struct segment *s, struct text *t)
+{
+	if (s->is_late)
+		text_line(t, "start", "late", 4);
+	if (s->number == 0 && !keeps_track(s->config))
+		return;
+
+	const char *const live = live_word(s);
+
+	text_line_u64(t, "segment", s->number);
+	if (s->previous[0] != '\0')
+		text_line(t, "previous", s->previous, strlen(s->previous));
+	text_line_u64(t, "events_before", s->events_before);
+	text_line_u64(t, "lost_before", s->lost_before);
+	text_line_u64(t, "bytes_before", s->bytes_before);
+	text_line(t, "live", live, strlen(live));
+	text_line_u64(t, "carried", s->carry.used);
+	text_line_u64(t, "carried_bytes", s->carry.nbytes);
+}
+
+/* The buffer holds a block's worth: write it, and let the clock go on. */
+static bool
+make_room(struct segment *s)
+{
+	if (!narrate_is_full(&s->trace->narrator))
+		return true;
+	clock_renew(clock_stamp());
+	return trace_commit(s->trace);
+}
+
+/* The threads of which the trace has told the beginning and not the end. */
+static void
+put_threads(struct segment *s)
+{
+	const uint32_t n = thread_pool_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *const t = thread_pool_at(i);
+		/* acquire: pairs with the release in prepare(), thread.c. */
+		const uint32_t state =
+			atomic_load_explicit(&t->state, memory_order_acquire);
+
+		if ((state != THREAD_ACTIVE && state != THREAD_ENDING) ||
+		    t->is_nested || t->is_gone)
+			continue;
+		if (t->is_told)
+			narrate_carried_thread(&s->trace->narrator, t->id,
+					       t->told);
+		if (t->name[0] != 0)
+			narrate_name(&s->trace->narrator, t->id, t->name);
+	}
+}
+
+static bool
+put_blocks(struct segment *s)
+{
+	const struct carry *const c = &s->carry;
+
+	for (uint64_t i = 0; i < c->slot_count; i++) {
+		const struct carry_block *const b = &c->slots[i];
+
+		if (b->address == 0)
+			continue;
+		if (!make_room(s))
+			return false;
+		narrate_carried_block(&s->trace->narrator, b->address, b->size,
+				      b->thread, b->heap);
+	}
+	return true;
+}
+
+/* Write what the segment begins with into the file that is open. */
+static bool
+begin(struct segment *s)
+{
+	struct trace *const t = s->trace;
+	char buf[HEADER_LINES_NBYTES];
+	struct text lines;
+
+	carry_settle(&s->carry);
+	text_init(&lines, buf, sizeof(buf));
+	add_lines(s, &lines);
+	t->narrator.segment = s->number;
+	s->is_open = true;
+	s->since_ns = t->narrator.line.ns1;
+	s->retry_nbytes = 0;
+	s->is_failing = false;
+
+	const struct header_text header = header_extend(buf, lines.used);
+
+	if (!trace_begin(t, header.text, header.nbytes))
+		return false;
+	if (s->number == 0 && !s->is_late)
+		return true;
+	if (t->clock == CONFIG_CLOCK_AUTO && clock_is_stamped())
+		narrate_clock_switched(&t->narrator, t->narrator.time_stamp);
+	put_threads(s);
+	if (!put_blocks(s) || !trace_commit(t))
+		return false;
+	s->head_nbytes = t->output.nbytes;
+	/* From here on the blocks of before are told, or will never be. */
+	s->is_known = s->carry.slots != NULL;
+	return true;
+}
+
+bool
+segment_begin_first(struct segment *s)
+{
+	const bool done = begin(s);
+
+	s->head_nbytes = s->trace->output.nbytes;
+	return done;
+}
+
+/* -------------------------------------------------------------- retention */
+
+static void
+remove_oldest(struct segment *s)
+{
+	const struct segment_file *const f = &s->kept[s->kept_first];
+
+	output_remove(&s->trace->output, f->segment, f->number, f->inode);
+	s->kept_first = (s->kept_first + 1) % SEGMENT_KEEP_MAX;
+	s->kept_count--;
+	s->kept_nbytes -= f->nbytes;
+}
+
+/*
+ * Before another file is begun: it and those that are finished, the last one of
+ * which has 'nbytes' and is not in the list yet, are to be within the bounds.
+ */
+static void
+retain(struct segment *s, uint64_t nbytes)
+{
+	const struct config *const c = s->config;
+	/* The next will be as large as this one. */
+	const uint64_t next =
+		nbytes > c->rotate_nbytes ? nbytes : c->rotate_nbytes;
+
+	if (c->keep_count == 0 && c->keep_nbytes == 0)
+		return;
+	while (s->kept_count > 0 &&
+	       ((c->keep_count != 0 && s->kept_count + 2 > c->keep_count) ||
+		(c->keep_nbytes != 0 &&
+		 s->kept_nbytes + nbytes + next > c->keep_nbytes) ||
+		s->kept_count == SEGMENT_KEEP_MAX))
+		remove_oldest(s);
+}
+
+static void
+remember(struct segment *s)
+{
+	const struct output *const o = &s->trace->output;
+
+	if (s->config->keep_count == 0 && s->config->keep_nbytes == 0)
+		return;
+	if (s->kept_count == SEGMENT_KEEP_MAX)
+		remove_oldest(s);
+	s->kept[(s->kept_first + s->kept_count++) % SEGMENT_KEEP_MAX] =
+		(struct segment_file){ .segment = s->number,
+				       .number = o->number,
+				       .inode = o->inode,
+				       .nbytes = o->nbytes };
+	s->kept_nbytes += o->nbytes;
+}
+
+/* ----------------------------------------------------------------- ending */
+
+bool
+segment_end(struct segment *s, struct narrate_end *end)
+{
+	struct narrate_end own = *end;
+
+	own.waits -= s->waits;
+	own.wait_ns -= s->wait_ns;
+	own.cpu_ns -= s->cpu_ns;
+	return trace_finish(s->trace, &own);
+}
+
+/* The trailer is written: add up, and be ready for the next file. */
+static void
+leave(struct segment *s, const struct narrate_end *end)
+{
+	struct trace *const t = s->trace;
+	const char *const base = output_base(&t->output);
+	const size_t n = strlen(base);
+
+	remember(s);
+	s->waits = end->waits;
+	s->wait_ns = end->wait_ns;
+	s->cpu_ns = end->cpu_ns;
+	s->events_before += t->narrator.event_count;
+	s->lost_before += t->narrator.lost_count;
+	s->bytes_before += t->output.nbytes;
+	if (n < sizeof(s->previous))
+		memcpy(s->previous, base, n + 1);
+	if (s->config->verbose)
+		say("%s: %u events, %u bytes", t->output.path,
+		    t->narrator.event_count, t->output.nbytes);
+	output_close(&t->output);
+	s->is_open = false;
+	s->number++;
+	narrate_restart(&t->narrator);
+}
+
+bool
+segment_close(struct segment *s, struct narrate_end *end)
+{
+	const bool done = segment_end(s, end);
+
+	if (!done)
+		return false;
+	leave(s, end);
+	/* What happens until the next start is not seen. */
+	carry_fini(&s->carry);
+	s->is_late = true;
+	s->is_known = false;
+	return true;
+}
+
+bool
+segment_open(struct segment *s)
+{
+	struct output *const o = &s->trace->output;
+	int error;
+
+	retain(s, 0);
+	error = output_open(o, s->number);
+	if (error != 0) {
+		say("%s: %s; not tracing", o->path, say_errno(error));
+		return false;
+	}
+	if (keeps_track(s->config) && s->carry.slots == NULL)
+		carry_init(&s->carry);
+	return begin(s);
+}
+
+/* There is no next file: go on with this one, if anybody can still find it. */
+static bool
+go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
+{
+	struct trace *const t = s->trace;
+
+	s->retry_nbytes = t->output.nbytes + s->config->rotate_nbytes;
+	s->since_ns = now_ns;
+	if (output_is_removed(&t->output)) {
+		say("%s: %s, and %s is gone; the trace ends here, the program "
+		    "goes on",
+		    next->path, say_errno(error), output_base(&t->output));
+		t->error = error;
+		return false;
+	}
+	if (!s->is_failing)
+		say("%s: %s; going on with %s", next->path, say_errno(error),
+		    output_base(&t->output));
+	s->is_failing = true;
+	return true;
+}
+
+bool
+segment_rotate(struct segment *s, struct narrate_end *end, uint64_t now_ns)
+{
+	static struct output next; /* too large for a stack */
+	struct trace *const t = s->trace;
+	int error;
+
+	next = t->output;
+	retain(s, t->output.nbytes);
+	error = output_open(&next, s->number + 1);
+	if (error != 0)
+		return go_on(s, &next, error, now_ns);
+	if (!segment_end(s, end)) {
+		output_discard(&next);
+		return false;
+	}
+	leave(s, end);
+	t->output = next;
+	return begin(s);
+}
+
+bool
+segment_is_due(const struct segment *s, uint64_t now_ns)
+{
+	const struct config *const c = s->config;
+	const struct trace *const t = s->trace;
+	/* Not all of a file should be what was live at its beginning. */
+	const uint64_t limit = c->rotate_nbytes > 2 * s->head_nbytes
+				       ? c->rotate_nbytes
+				       : 2 * s->head_nbytes;
+
+	if (!s->is_open)
+		return false;
+	if (c->rotate_nbytes != 0 && t->output.nbytes >= limit &&
+	    t->output.nbytes >= s->retry_nbytes)
+		return true;
+	return c->rotate_ns != 0 && now_ns - s->since_ns >= c->rotate_ns &&
+	       t->narrator.event_count != 0;
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# rotate.sh - a trace in segments says what a trace in one file says
+#
+# Each segment verifies alone and goes on where the one before ended; together
+# they have the events that the program made; what retention leaves is within its
+# bounds; and a kill at any moment leaves files that can be read.
+. "$(dirname "$0")/lib.sh"
+need python3 jq
+
+# sum KEY FILE...: over the traces
+sum()
+{
+	local key=$1
+	shift
+	"$HATF" info --json "$@" | jq -s "map(.$key) | add"
+}
+
+# row WHAT FILE...: they verify alone, and one goes on from the other.
+row()
+{
+	local what=$1 file want=0
+	shift
+	clean "$@"
+	for file; do
+		check "$what: $file: events before" \
+			"$(header "$file" events_before)" "$want"
+		want=$((want + $(info "$file" events)))
+	done
+	"$HATF" verify --json "$@" >row.json || fail "$what: verify"
+	check "$what: segments that do not go on" \
+		"$(jq -c .goes_on row.json | tail -n +2 | sort -u)" true
+}
+
+# segments DIR: its files in order, in 'files'; fails if there are few.
+segments()
+{
+	files=("$1"/*.s[0-9]*.hatf.gz)
+	check_ge "segments in $1" "${#files[@]}" "$2"
+}
+
+# Counted by another library, in one process and in threads.
+export HATFTRACE_ROTATE=64K
+for program in "longrun 1000000" "torture 20 10 20000 0"; do
+	name=${program%% *}
+	# shellcheck disable=SC2086 # words
+	trace_tallied "$name" "$PROGS"/$program >out || fail "$name: status"
+	segments "$name.traces" 3
+	row "$name" "${files[@]}"
+	check "$name: events" "$(sum events "${files[@]}")" \
+		"$(counted "$name"/*)"
+done
+
+# What a segment says of the whole is so, too: sizes, loss, names.
+last=${files[-1]}
+check "bytes before" "$(header "$last" bytes_before)" \
+	"$(stat -c %s "${files[@]}" | awk '{ n += $1 } END { print n }
+	' | awk -v last="$(stat -c %s "$last")" '{ print $1 - last }')"
+check "lost before" "$(header "$last" lost_before)" 0
+check "previous" "$(header "$last" previous)" "$(basename "${files[-2]}")"
+check "end of the last" "$(trailer "$last" end)" exit
+check "end of the others" "$(trailer "${files[0]}" end)" rotate
+check "start of all" "$(for f in "${files[@]}"; do
+	header "$f" start_time
+done | sort -u | wc -l)" 1
+
+# A child names the segment that was current when it was forked, and how far that
+# was; its own segments are a row.
+mkdir forks
+trace "$TMP/forks/f.%p.hatf.gz" "$PROGS/torture" 20 10 20000 6 >out ||
+	fail "forks: status"
+"$HATF" verify --no-parent forks/* >row.out ||
+	fail "forks: $(grep -v ': ok' row.out | head -n 5)"
+children=0
+for file in forks/*; do
+	parent=$(header "$file" parent_trace)
+	if [ -z "$parent" ] || [ "$(header "$file" segment)" != 0 ]; then
+		continue
+	fi
+	children=$((children + 1))
+	[ -e "$parent" ] || { fail "$file: no $parent"; continue; }
+	check "$file: exact" "$(header "$file" parent_event_exact)" 1
+	at=$(header "$file" parent_event)
+	check_ge "$file: the fork at $at in $parent" \
+		"$(plain "$parent" | grep -a -A 4 'HATF fork$' |
+			grep -ac "^event=$at$")" 1
+done
+check "children" "$children" 6
+segments=$(for file in forks/*; do header "$file" parent_trace; done |
+	sort -u | wc -l)
+check_ge "segments with forks" "$segments" 2
+unset HATFTRACE_ROTATE
+
+# 'hatf record' knows the segments of its command.
+mkdir record && cd record || exit 1
+"$HATF" record -r 64K -o 'x.%e.hatf.gz' -- "$PROGS/longrun" 1000000 \
+	>out 2>err || fail "record: status"
+n=$(find . -name 'x.*' | wc -l)
+grep -q "x.longrun.s$(printf %04d $((n - 1))).hatf.gz: 1 000 000 events in .* in $n of $n segments, .*nothing lost" \
+	err || fail "record: $(cat err)"
+cd ..
+
+# Flight recorders: by number, by bytes; the bound holds at every moment.
+watch_size()
+{
+	local most=0 now
+	while kill -0 "$1" 2>/dev/null; do
+		now=$(find "$2" -name '*.hatf.gz' -printf '%s\n' 2>/dev/null |
+			awk '{ n += $1 } END { print n + 0 }')
+		[ "$now" -le "$most" ] || most=$now
+	done
+	echo "$most"
+}
+mkdir keep3 keep512K
+touch "keep3/k.s0001.hatf.gz" # of somebody else: in the way, and left alone
+for keep in 3 512K; do
+	HATFTRACE_ROTATE=64K HATFTRACE_KEEP=$keep \
+		trace "$TMP/keep$keep/k.hatf.gz" "$PROGS/longrun" 3000000 >out &
+	most=$(watch_size $! keep$keep)
+	wait $! || fail "keep $keep: status"
+	rm -f keep3/k.s0001.hatf.gz
+	echo "keep $keep: at most $most bytes"
+	files=(keep"$keep"/*.hatf.gz*)
+	row_files=("${files[@]}")
+	clean "${row_files[@]}"
+	"$HATF" verify --json "${row_files[@]}" >row.json
+	check "keep $keep: goes on" \
+		"$(jq -c .goes_on row.json | tail -n +2 | sort -u)" true
+	check "keep $keep: events of all" "$(($(header "${files[-1]}" \
+		events_before) + $(info "${files[-1]}" events)))" 3000000
+	# A block on top, for the current one.
+	[ $keep = 3 ] || check_le "bytes kept" "$most" $(((512 + 128) * 1024))
+	[ $keep = 512K ] || check "segments kept" "${#files[@]}" 3
+done
+finish
