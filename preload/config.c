@@ -245,6 +245,18 @@ set_verbose(struct config *c, const char *value)
 	return c->verbose || strcmp(value, "0") == 0;
 }
 
+static bool
+set_rings(struct config *c, const char *value)
+{
+	const size_t n = strlen(value);
+
+	if (n >= sizeof(c->rings) - 1)
+		return false;
+	memcpy(c->rings, value, n + 1);
+	return strcmp(value, "beside") == 0 || strcmp(value, "none") == 0 ||
+	       strchr(value, '/') != NULL;
+}
+
 /* The one table.  'want' completes "wrong value, want ...". */
 static const struct variable {
 	const char *name;
@@ -264,6 +276,8 @@ static const struct variable {
 	  "with a comma between, or off" },
 	{ "HATFTRACE_KEEP", set_keep, "all",
 	  "2 to 4096 segments, a size (128K or more, as in 1G), or all" },
+	{ "HATFTRACE_RINGS", set_rings, "beside",
+	  "beside, none or a directory with a / in its name" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 
@@ -295,5 +309,7 @@ config_read(char *const environment[], struct config *config_ret)
 	if (lookup(environment, "HATFTRACE_BUFFER") == NULL)
 		config_ret->initial_ring_words = INITIAL_RING_WORDS;
 	bound_segments(config_ret);
+	config_ret->rings_asked =
+		lookup(environment, "HATFTRACE_RINGS") != NULL;
 	return true;
 }

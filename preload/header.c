@@ -10,6 +10,7 @@
 #include "hatf.h"
 #include "lookup.h"
 #include "real.h"
+#include "ringfile.h"
 #include "sys.h"
 #include "text.h"
 
@@ -135,6 +136,8 @@ add_process(struct text *t)
 	if (syscall(SYS_getcwd, cwd, sizeof(cwd)) > 0)
 		add_line(t, "cwd", cwd);
 	add_line(t, "host", host.nodename);
+	if (ringfile_path() != NULL)
+		add_line(t, "rings", ringfile_path());
 	text_line_u64(t, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	add_line(t, "arch", host.machine);
 	add_line(t, "allocator", allocator_name());

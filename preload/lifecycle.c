@@ -16,6 +16,7 @@
 #include "output.h"
 #include "real.h"
 #include "record.h"
+#include "ringfile.h"
 #include "say.h"
 #include "sys.h"
 
@@ -102,8 +103,11 @@ lifecycle_resume(void)
 {
 	const int saved_errno = errno;
 
+	const uint64_t mask = sys_block_signals();
+
 	if (lifecycle_is_tracing() && sys_pid() == traced_pid)
 		writer_resume();
+	sys_restore_signals(mask);
 	errno = saved_errno;
 }
 
@@ -252,10 +256,16 @@ start_tracing(void)
 
 	if (!open_output(&output))
 		return false;
+	if (!ringfile_open(&config, output.path)) {
+		say("out of memory; not tracing");
+		output_discard(&output);
+		return false;
+	}
 	header_build(&config, &parent);
 	traced_pid = sys_pid();
 	if (!writer_start(&config, &output)) {
 		output_discard(&output);
+		ringfile_discard();
 		return false;
 	}
 	register_handlers();
@@ -393,8 +403,10 @@ lifecycle_second_thread(void)
 	const uint64_t mask = sys_block_signals();
 	const bool tracing = ensure_started();
 
-	if (tracing)
+	if (tracing) {
 		clock_go_stamped();
+		ringfile_expect_thread();
+	}
 	sys_restore_signals(mask);
 	errno = saved_errno;
 	return tracing;

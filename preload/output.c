@@ -224,20 +224,28 @@ output_open(struct output *o, uint64_t segment)
 	return 0;
 }
 
-void
-output_move_high(struct output *o)
+int
+output_raise(int fd)
 {
 	struct rlimit limit;
 	int floor = FD_FLOOR;
 
+	if (fd < 0)
+		return fd;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FD_FLOOR)
 		floor = (int)(limit.rlim_cur / 2);
-	const int high = (int)syscall(SYS_fcntl, o->fd, F_DUPFD_CLOEXEC, floor);
+	const int high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, floor);
 
 	if (high < 0)
-		return;
-	syscall(SYS_close, o->fd);
-	o->fd = high;
+		return fd;
+	syscall(SYS_close, fd);
+	return high;
+}
+
+void
+output_move_high(struct output *o)
+{
+	o->fd = output_raise(o->fd);
 }
 
 void

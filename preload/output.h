@@ -52,7 +52,13 @@ void output_init(struct output *o, const char *template,
  */
 int output_open(struct output *o, uint64_t segment);
 
-/* Give the descriptor a high number, out of the program's way. */
+/*
+ * Give a descriptor a high number, out of the way of a program that counts on
+ * getting the lowest; returns it, or 'fd' if that is impossible.
+ */
+int output_raise(int fd);
+
+/* The same with that of the trace. */
 void output_move_high(struct output *o);
 
 /*

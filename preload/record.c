@@ -57,7 +57,12 @@ leave(struct thread *t, uint64_t head)
 	t->head = head;
 	ring_publish(t->ring, head);
 	atomic_signal_fence(memory_order_seq_cst);
-	t->limit = ring_limit(t->ring);
+	const uint64_t limit = ring_limit(t->ring);
+
+	/* After the limit, see ring_mask(). */
+	t->mask = ring_mask(t->ring);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->limit = limit;
 }
 
 /* Sleep until 'words' more fit; false if the writer is no more. */
@@ -103,20 +108,6 @@ put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 	for (unsigned i = 0; i < n; i++)
 		ring_put(t->ring, head++, operand[i]);
 	return head;
-}
-
-static unsigned
-operand_count(enum event_type type)
-{
-	static const unsigned char count[] = {
-		[EVENT_ALLOC] = 3,	   [EVENT_FREE] = 1,
-		[EVENT_REALLOC_BEGIN] = 1, [EVENT_REALLOC_END] = 3,
-		[EVENT_TICK] = 0,	   [EVENT_THREAD] = 3,
-		[EVENT_NAME] = 3,	   [EVENT_FORK] = 1,
-		[EVENT_LOST] = 2,
-	};
-
-	return count[type];
 }
 
 /* The events that may be dropped; the others hold the trace together. */
@@ -178,7 +169,7 @@ put_event(struct thread *t, enum event_type type, unsigned flags,
 		t->tick = tick;
 	}
 	return put_wide(t, head, type, flags, stamped ? clock_stamp() : tick,
-			operand, operand_count(type));
+			operand, event_operand_count(type));
 }
 
 bool

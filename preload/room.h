@@ -19,6 +19,15 @@
  */
 void room_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 
+/*
+ * Consumer: the words before 'reserved', at most the capacity, have memory; wakes
+ * the producer.
+ */
+void room_extend(struct ring *r, uint64_t reserved);
+
+/* Consumer: there will be no more than there is; the ring is to be that small. */
+void room_settle(struct ring *r);
+
 /* Consumer: the words before 'tail' are free again; wakes the producer. */
 void room_release(struct ring *r, uint64_t tail);
 

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "header.h"
+#include "ringfile.h"
 #include "say.h"
 #include "sys.h"
 #include "text.h"
@@ -324,6 +325,8 @@ segment_rotate(struct segment *s, struct narrate_end *end, uint64_t now_ns)
 	error = output_open(&next, s->number + 1);
 	if (error != 0)
 		return go_on(s, &next, error, now_ns);
+	/* Until the next commit, recovery goes on with the old one. */
+	ringfile_announce(next.path);
 	if (!segment_end(s, end)) {
 		output_discard(&next);
 		return false;

@@ -27,7 +27,8 @@
 struct start {
 	int (*body)(void *);
 	void *argument;
-	int keep_fd;
+	int keep[SPAWN_KEEP_MAX];
+	unsigned n;
 };
 
 static struct start start;
@@ -82,23 +83,47 @@ drop_capabilities(void)
 	syscall(SYS_capset, &header, none);
 }
 
+/* The smallest descriptor to keep that is not below 'least'; none: UINT_MAX. */
+static unsigned
+next_kept(unsigned least)
+{
+	unsigned next = UINT_MAX;
+
+	for (unsigned i = 0; i < start.n; i++)
+		if (start.keep[i] >= 0 && (unsigned)start.keep[i] >= least &&
+		    (unsigned)start.keep[i] < next)
+			next = (unsigned)start.keep[i];
+	return next;
+}
+
+/* The table is a copy: let go of everything that is the program's. */
+static void
+close_others(void)
+{
+	for (unsigned from = 0;;) {
+		const unsigned kept = next_kept(from);
+
+		if (kept > from)
+			syscall(SYS_close_range, from,
+				kept == UINT_MAX ? kept : kept - 1, 0);
+		if (kept == UINT_MAX)
+			return;
+		from = kept + 1;
+	}
+}
+
 static int
 thread_main(void *unused)
 {
-	const unsigned fd = (unsigned)start.keep_fd;
-
 	(void)unused;
-	/* The table is a copy: let go of everything that is the program's. */
-	if (fd > 0)
-		syscall(SYS_close_range, 0, fd - 1, 0);
-	syscall(SYS_close_range, fd + 1, UINT_MAX, 0);
+	close_others();
 	prctl(PR_SET_NAME, "hatftrace");
 	drop_capabilities();
 	return start.body(start.argument);
 }
 
 bool
-spawn_thread(int (*body)(void *), void *argument, int keep_fd)
+spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 {
 	uint8_t *const stack = memory_map_wiped(STACK_NBYTES);
 	void *const tls = make_tls();
@@ -107,7 +132,9 @@ spawn_thread(int (*body)(void *), void *argument, int keep_fd)
 		errno = ENOMEM;
 		return false;
 	}
-	start = (struct start){ body, argument, keep_fd };
+	start = (struct start){ .body = body, .argument = argument };
+	for (; start.n < n && start.n < SPAWN_KEEP_MAX; start.n++)
+		start.keep[start.n] = keep[start.n];
 
 	const uint64_t mask = sys_block_signals();
 	const int tid = clone(thread_main, stack + STACK_NBYTES,

@@ -14,9 +14,11 @@
 
 /*
  * Run 'body' in a new thread with all signals blocked; when it returns the thread
- * ends.  'keep_fd' is the one descriptor that the thread has.  False if the
- * system refuses (errno).
+ * ends.  'keep' are the 'n' descriptors that the thread has, at most
+ * SPAWN_KEEP_MAX; -1 is none.  False if the system refuses (errno).
  */
-bool spawn_thread(int (*body)(void *), void *argument, int keep_fd);
+#define SPAWN_KEEP_MAX 4
+bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
+		  unsigned n);
 
 #endif /* SPAWN_H */

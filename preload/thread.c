@@ -9,7 +9,9 @@
 #include <sys/prctl.h>
 
 #include "clock.h"
+#include "image.h"
 #include "memory.h"
+#include "ringfile.h"
 #include "sys.h"
 
 /*
@@ -110,19 +112,23 @@ claim(void)
 	return NULL;
 }
 
+/* A ring for the initial thread, or another; the one it had before if it can be. */
 static bool
-give_ring(struct thread *t, uint64_t words)
+give_ring(struct thread *t, bool is_initial)
 {
+	const uint64_t words =
+		is_initial ? pool_initial_ring_words : pool_ring_words;
 	void *memory;
 
-	if (t->ring != NULL) {
-		/* Of its former life, empty; begin at its first page again. */
-		ring_init(t->ring, t->ring->capacity);
+	if (t->ring != NULL && ringfile_may_reuse(t->ring))
 		return true;
-	}
+	t->ring = ringfile_take(is_initial);
+	if (t->ring != NULL)
+		return true;
 	memory = memory_map_shared(ring_nbytes(words));
 	if (memory == NULL)
 		return false;
+	ringfile_count_hidden();
 	t->ring = ring_init(memory, words);
 	return true;
 }
@@ -135,13 +141,13 @@ prepare(uint64_t id, bool is_nested)
 
 	if (t == NULL)
 		return NULL;
-	if (!give_ring(t, id == 0 && !is_nested ? pool_initial_ring_words
-						: pool_ring_words)) {
+	if (!give_ring(t, id == 0 && !is_nested)) {
 		thread_recycle(t);
 		return NULL;
 	}
+	image_begin_ring(t->ring, id, is_nested);
 	t->head = 0;
-	t->mask = t->ring->capacity - 1;
+	t->mask = ring_mask(t->ring);
 	t->tick = CLOCK_NO_TICK;
 	t->id = id;
 	t->nested = NULL;
@@ -221,7 +227,7 @@ thread_note_interrupted(void)
 			return;
 		}
 		interrupted[i].ring = t->ring;
-		interrupted[i].words = t->ring->capacity;
+		interrupted[i].words = ring_mask(t->ring) + 1;
 		t = t->limit == 0 ? t->nested : NULL;
 	}
 }
@@ -263,9 +269,11 @@ thread_mark_ending(void)
 void
 thread_recycle(struct thread *t)
 {
-	if (t->ring != NULL && t->source.pos > RING_KEEP_WORDS)
-		memory_drop(t->ring->words,
-			    t->ring->capacity * sizeof(uint64_t));
+	if (t->ring != NULL) {
+		image_end_ring(t->ring);
+		if (t->source.pos > RING_KEEP_WORDS)
+			ringfile_shrink(t->ring, RING_KEEP_WORDS);
+	}
 	t->limit = 0;
 	/* relaxed: a hint. */
 	atomic_fetch_add_explicit(&pool->free_count, 1, memory_order_relaxed);

@@ -100,6 +100,10 @@ trace_commit(struct trace *t)
 					t->member, t->member_cap);
 		data = t->member;
 	}
+	if (t->output.nbytes == 0) {
+		t->head_nbytes = nbytes;
+		t->head_hash = image_hash(IMAGE_HASH_START, data, nbytes);
+	}
 	t->error = output_write(&t->output, data, nbytes);
 	encoder_reset(e);
 	n->in_block = false;
@@ -120,4 +124,26 @@ trace_finish(struct trace *t, const struct narrate_end *end)
 		say("%s: the file has been removed; its %u events are lost",
 		    t->output.path, t->narrator.event_count);
 	return true;
+}
+
+void
+trace_get_state(const struct trace *t, struct image_commit *state_ret)
+{
+	const struct narrator *const n = &t->narrator;
+
+	*state_ret = (struct image_commit){
+		.nbytes = t->output.nbytes,
+		.event_count = n->event_count,
+		.record_count = encoder_data_records(&n->encoder),
+		.block_count = n->encoder.block_count,
+		.stream_nbytes = n->encoder.stream_nbytes,
+		.lost_count = n->lost_count,
+		.time = n->time,
+		.time_stamp = n->time_stamp,
+		.line = n->line,
+		.unit_ns = n->unit_ns,
+		.grain = n->grain,
+		.flags = n->is_clock_noted ? IMAGE_COMMIT_CLOCK_NOTED : 0,
+		.level = t->level,
+	};
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "image.h"
 #include "narrate.h"
 #include "output.h"
 
@@ -24,6 +25,7 @@ struct trace {
 	int level;
 	enum config_clock clock;
 	int error; /* errno of what ended the trace, or 0 */
+	uint64_t head_nbytes, head_hash; /* see struct image_trace */
 };
 
 /* Bytes of zeroed memory that trace_open() wants beside the struct. */
@@ -45,6 +47,9 @@ void trace_set_clock(struct trace *t, uint64_t stamp, uint64_t now_ns,
 
 /* Compress and write what there is of the current block.  False: see 'error'. */
 bool trace_commit(struct trace *t);
+
+/* What recovery must know of the trace to go on behind its last block. */
+void trace_get_state(const struct trace *t, struct image_commit *state_ret);
 
 /* Write the trailer and commit. */
 bool trace_finish(struct trace *t, const struct narrate_end *end);

@@ -20,6 +20,7 @@
 #include "lifecycle.h"
 #include "memory.h"
 #include "order.h"
+#include "ringfile.h"
 #include "room.h"
 #include "say.h"
 #include "segment.h"
@@ -53,6 +54,8 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
+	uint64_t unattached_told; /* in the trace, of all of them */
+	bool is_ended;		  /* the block has the trailer */
 	int exit_status; /* of the process, where only the writer is left */
 	const struct order_source
 		*blocked; /* as in 'order', of the last round */
@@ -62,6 +65,7 @@ struct writer {
 	 * what was asked or is no more. */
 	_Atomic uint32_t wake;
 	_Atomic uint32_t done;
+	_Atomic uint32_t resume;  /* 1: the process goes on after all */
 	_Atomic uint32_t request; /* enum writer_end + 1; 0: none */
 	_Atomic uint64_t unattached;
 	uint8_t memory[];
@@ -121,6 +125,7 @@ note_unattached(void)
 	const uint64_t n = atomic_exchange_explicit(&w->unattached, 0,
 						    memory_order_relaxed);
 
+	w->unattached_told += n;
 	if (n != 0)
 		narrate_lost(&w->trace.narrator, NULL, n,
 			     w->trace.narrator.line.stamp0,
@@ -193,6 +198,48 @@ tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 	t->source.is_dead = !thread_exists(t);
 }
 
+/* What the trailer says from outside, for the whole process. */
+static void
+sum_up(struct narrate_end *end)
+{
+	const uint32_t n = thread_pool_count();
+
+	end->threads = thread_id_count();
+	end->cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *const t = thread_pool_at(i);
+
+		/* relaxed: counts. */
+		end->waits += atomic_load_explicit(&t->wait_count,
+						   memory_order_relaxed);
+		end->wait_ns +=
+			atomic_load_explicit(&t->wait_ns, memory_order_relaxed);
+	}
+}
+
+/* Note for recovery how far trace and rings are; see image.h. */
+static void
+commit_rings(void)
+{
+	const struct trace *const t = &w->trace;
+	struct narrate_end sums = { .name = "" };
+	struct image_commit state;
+
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		ringfile_commit_ring(w->sources[i]->ring, w->sources[i],
+				     w->threads[i]->is_gone);
+	trace_get_state(t, &state);
+	if (w->is_ended)
+		state.flags |= IMAGE_COMMIT_ENDED;
+	sum_up(&sums);
+	state.threads = sums.threads;
+	state.waits = sums.waits - w->segment.waits;
+	state.wait_ns = sums.wait_ns - w->segment.wait_ns;
+	state.cpu_ns = sums.cpu_ns - w->segment.cpu_ns;
+	state.unattached = w->unattached_told;
+	ringfile_commit(&state, t->output.path, t->head_nbytes, t->head_hash);
+}
+
 /* Write the block; once it is in the file, give the room back. */
 static bool
 commit(void)
@@ -200,6 +247,7 @@ commit(void)
 	if (!trace_commit(&w->trace))
 		return false;
 	w->trace.narrator.block_since_ns = w->trace.narrator.line.ns1;
+	commit_rings();
 	for (uint32_t i = 0; i < w->thread_count; i++)
 		room_release(w->sources[i]->ring, w->sources[i]->pos);
 	return true;
@@ -260,25 +308,6 @@ note_thread(const struct order_source *source, const struct event *ev)
 	}
 }
 
-/* What the trailer says from outside, for the whole process. */
-static void
-sum_up(struct narrate_end *end)
-{
-	const uint32_t n = thread_pool_count();
-
-	end->threads = thread_id_count();
-	end->cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct thread *const t = thread_pool_at(i);
-
-		/* relaxed: counts. */
-		end->waits += atomic_load_explicit(&t->wait_count,
-						   memory_order_relaxed);
-		end->wait_ns +=
-			atomic_load_explicit(&t->wait_ns, memory_order_relaxed);
-	}
-}
-
 /* Between events: go on in another file if it is time. */
 static bool
 rotate_if_due(void)
@@ -316,10 +345,12 @@ is_room_wanted(void)
 {
 	for (uint32_t i = 0; i < w->thread_count; i++) {
 		const struct ring *const r = w->sources[i]->ring;
+		/* relaxed, both: only this thread writes them. */
 		const uint64_t used =
-			ring_head(r) + r->capacity - ring_limit(r);
+			ring_head(r) -
+			atomic_load_explicit(&r->tail, memory_order_relaxed);
 
-		if (used > r->capacity / 2 || room_is_waited_for(r))
+		if (used > (ring_mask(r) + 1) / 2 || room_is_waited_for(r))
 			return true;
 	}
 	return false;
@@ -380,8 +411,10 @@ do_round(void)
 	trace_set_clock(&w->trace, stamp, now, clock_is_stamped());
 	drain(stamp, is_blocked_too_long(now));
 	note_unattached();
-	for (uint32_t i = 0; i < w->thread_count; i++)
+	for (uint32_t i = 0; i < w->thread_count; i++) {
+		ringfile_extend(w->sources[i]->ring);
 		tend_thread(w->threads[i], stamp, now, false);
+	}
 	if ((is_room_wanted() || w->gone_count > GONE_MAX ||
 	     now - w->trace.narrator.block_since_ns > BLOCK_AGE_NS) &&
 	    !commit_and_recycle())
@@ -433,8 +466,11 @@ finish(const char *name)
 		note_lost(w->threads[i]);
 	note_unattached();
 	sum_up(&end);
+	w->is_ended = true;
 	if (segment_end(&w->segment, &end))
 		commit_and_recycle();
+	w->is_ended = false;
+	ringfile_remove();
 	if (lifecycle_config()->verbose)
 		say("%s: %u events, %u bytes, %u waits", w->trace.output.path,
 		    w->trace.narrator.event_count, w->trace.output.nbytes,
@@ -556,6 +592,35 @@ rest(uint32_t wake)
 	return true;
 }
 
+/* What a thread of the program may wait for that has nothing to do with events. */
+static void
+serve_rings(void)
+{
+	ringfile_make_spares();
+	collect_threads();
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		ringfile_extend(w->sources[i]->ring);
+}
+
+/* An exec has failed: the process goes on, and so does its trace. */
+static void
+resume(void)
+{
+	/* acquire: pairs with the release in writer_resume(). */
+	if (atomic_load_explicit(&w->resume, memory_order_acquire) == 0)
+		return;
+	collect_threads();
+	/* A ring that is being written cannot be moved. */
+	if (w->thread_count == 1) {
+		ringfile_reopen(w->sources[0]->ring, w->trace.output.path);
+		commit_rings();
+	}
+	atomic_store_explicit(&w->hold_until_ns, 0, memory_order_relaxed);
+	/* release: pairs with the acquire in writer_resume(). */
+	atomic_store_explicit(&w->resume, 0, memory_order_release);
+	sys_futex_wake(&w->resume);
+}
+
 static int
 writer_main(void *unused)
 {
@@ -571,6 +636,8 @@ writer_main(void *unused)
 		running = serve_request();
 		if (!running)
 			break;
+		resume();
+		serve_rings();
 		if (atomic_load_explicit(&w->hold_until_ns,
 					 memory_order_relaxed) >
 		    sys_clock_ns(CLOCK_MONOTONIC)) {
@@ -582,6 +649,7 @@ writer_main(void *unused)
 			running = rest(wake);
 	}
 	lifecycle_set_off();
+	ringfile_remove();
 	answer();
 	/* That of the last thread is the process's. */
 	return w->exit_status;
@@ -601,6 +669,8 @@ map_memory(int level)
 bool
 writer_start(const struct config *config, struct output *output)
 {
+	int keep[1 + RINGFILE_FDS];
+
 	if (!map_memory(config->level)) {
 		say("out of memory; not tracing");
 		return false;
@@ -616,13 +686,17 @@ writer_start(const struct config *config, struct output *output)
 		return false;
 	w->last_event_ns = w->trace.narrator.line.ns1;
 	w->trace.narrator.block_since_ns = w->trace.narrator.line.ns1;
-	if (!spawn_thread(writer_main, NULL, output->fd)) {
+	commit_rings();
+	keep[0] = output->fd;
+	ringfile_fds(&keep[1]);
+	if (!spawn_thread(writer_main, NULL, keep, 1 + RINGFILE_FDS)) {
 		say("cannot start the writer thread: %s; not tracing",
 		    say_errno(errno));
 		return false;
 	}
 	/* The thread has its own. */
 	syscall(SYS_close, output->fd);
+	ringfile_close_fds();
 	return true;
 }
 
@@ -656,9 +730,14 @@ writer_finish(enum writer_end end)
 void
 writer_resume(void)
 {
-	/* relaxed: nothing else is told by it. */
-	atomic_store_explicit(&w->hold_until_ns, 0, memory_order_relaxed);
-	writer_wake();
+	/* release: pairs with the acquire in resume(). */
+	atomic_store_explicit(&w->resume, 1, memory_order_release);
+	/* acquire: the ring may be another one now, at the same place. */
+	while (lifecycle_is_tracing() &&
+	       atomic_load_explicit(&w->resume, memory_order_acquire) != 0) {
+		writer_wake();
+		sys_futex_wait(&w->resume, 1, 10 * TICK_NS);
+	}
 }
 
 bool
@@ -718,4 +797,5 @@ void
 writer_count_unattached(void)
 {
 	atomic_fetch_add_explicit(&w->unattached, 1, memory_order_relaxed);
+	ringfile_count_unattached();
 }

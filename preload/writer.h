@@ -58,7 +58,8 @@ void writer_finish(enum writer_end end);
 /*
  * After writer_finish() the writer holds its breath for a second, so that what
  * other threads do while the process ends does not come after the trailer.  The
- * process goes on (an exec has failed): go on at once.
+ * process goes on (an exec has failed): go on at once.  Returns when the rings are
+ * as they were before; all signals must be blocked.
  */
 void writer_resume(void);
 

@@ -53,6 +53,7 @@ enum event_type {
 	EVENT_FORK,	     /* ticket: see lifecycle.c */
 	EVENT_LOST,	     /* count, stamp of the first; the stamp is the
 				last one's */
+	EVENT_TYPE_COUNT
 };
 
 #define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC: calloc */
@@ -71,6 +72,21 @@ event_wide(enum event_type type, unsigned words, unsigned flags)
 {
 	return EVENT_KIND_WIDE | (uint64_t)type << 3 | (uint64_t)words << 8 |
 	       (uint64_t)flags << 16;
+}
+
+/* Operands of a wide event, which has so many words and two. */
+static inline unsigned
+event_operand_count(enum event_type type)
+{
+	static const unsigned char count[EVENT_TYPE_COUNT] = {
+		[EVENT_ALLOC] = 3,	   [EVENT_FREE] = 1,
+		[EVENT_REALLOC_BEGIN] = 1, [EVENT_REALLOC_END] = 3,
+		[EVENT_TICK] = 0,	   [EVENT_THREAD] = 3,
+		[EVENT_NAME] = 3,	   [EVENT_FORK] = 1,
+		[EVENT_LOST] = 2,
+	};
+
+	return count[type];
 }
 
 /* An event taken out of a ring. */

@@ -24,7 +24,8 @@ decode_wide(const struct ring *r, uint64_t pos, uint64_t word, struct event *ev)
 	ev->words = (unsigned)(word >> 8 & 255);
 	ev->flags = (unsigned)(word >> 16 & 0xffff);
 	ev->stamp = ring_get(r, pos + 1);
-	for (unsigned i = 2; i < ev->words; i++)
+	/* What comes from a file has been checked, but here is the bound. */
+	for (unsigned i = 2; i < ev->words && i < EVENT_WORDS_MAX; i++)
 		ev->operand[i - 2] = ring_get(r, pos + i);
 }
 
@@ -136,19 +137,23 @@ static void
 pass_realloc_early(struct order *o, struct order_source *const *sources,
 		   uint32_t n, struct order_source *s, uint64_t stamp)
 {
+	const bool done = s->has_event && s->event.type == EVENT_REALLOC_END;
 	struct event ev;
 
-	if (s->has_event && s->event.type == EVENT_REALLOC_END) {
+	s->realloc_moved = true;
+	if (done) {
 		ev = s->event;
-		s->realloc_done = true;
 		make_way(o, sources, n, ev.operand[1], stamp);
 	} else {
 		ev = (struct event){ .type = EVENT_FREE };
 		ev.operand[0] = s->realloc_old;
-		s->realloc_freed = true;
 	}
 	ev.stamp = stamp;
 	pass(o, s, &ev);
+	/* Not before: the sink may commit what it has had so far. */
+	s->realloc_moved = false;
+	s->realloc_done = done;
+	s->realloc_freed = !done;
 }
 
 /*
@@ -163,7 +168,7 @@ make_way(struct order *o, struct order_source *const *sources, uint32_t n,
 		struct order_source *const s = sources[i];
 
 		if (s->realloc_open && !s->realloc_done && !s->realloc_freed &&
-		    s->realloc_old == address)
+		    !s->realloc_moved && s->realloc_old == address)
 			pass_realloc_early(o, sources, n, s, stamp);
 	}
 }

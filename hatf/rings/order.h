@@ -48,6 +48,7 @@ struct order_source {
 	bool realloc_open;  /* between a begin and its end */
 	bool realloc_done;  /* ... and the realloc is written already */
 	bool realloc_freed; /* ... or at least its free is */
+	bool realloc_moved; /* ... or one of the two is about to be */
 	bool is_dead;	    /* the caller's: nothing will be added to it */
 	uint64_t realloc_old;
 	struct event event;

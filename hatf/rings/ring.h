@@ -8,8 +8,8 @@
  * allocates, locks or makes a system call, so it may run inside malloc().  How a
  * producer waits for room, and how it gets it back, is in preload/room.h.
  *
- * 'head' and 'tail' count words since the ring was made; they are 64 bits wide
- * and never wrap.  A slot index is 'count & mask'.
+ * 'head' and 'tail' count words since the ring was made or given to another
+ * thread; they are 64 bits wide and never wrap.  A slot index is 'count & mask'.
  *
  *          tail             (drained)            head        tail + capacity
  *   ────────┼───────────────────┼──────────────────┼───────────────┼────
@@ -19,6 +19,9 @@
  * The consumer's reading position is its own business; 'tail' moves only when
  * the block that holds the events has reached the file, so whatever the file does
  * not have is still in the ring.
+ *
+ * A ring can lie in a file, so that what is in it outlives a process that is
+ * killed (image.h).  Such a ring gets its memory bit by bit, ahead of the producer.
  *
  * Invariant: tail <= head <= tail + capacity, and the words of [tail, head) are
  * what was published.
@@ -34,17 +37,53 @@
 #define RING_CACHE_LINE	   64
 #define RING_HEADER_NBYTES 4096
 
+/*
+ * How far the consumer was with a ring when a block had reached the file; written
+ * and read by image.c only.
+ */
+struct ring_commit {
+	_Atomic uint64_t seq; /* of the commit; RING_NO_COMMIT: not valid */
+	uint64_t pos, stamp, realloc_old;
+	uint64_t flags; /* RING_COMMIT_... */
+};
+
+#define RING_NO_COMMIT		  UINT64_MAX
+#define RING_COMMIT_REALLOC_OPEN  1u /* as in struct order_source */
+#define RING_COMMIT_REALLOC_DONE  2u
+#define RING_COMMIT_REALLOC_FREED 4u
+#define RING_COMMIT_DEAD	  8u
+#define RING_COMMIT_GONE	  16u /* its destroyThread is written */
+
 struct ring {
 	/* Written by the producer, read by the consumer once a round. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t head;
-	/* Written by the consumer once a block, read by the producer when it
-	 * has used up the room that it knew of. */
+	/*
+	 * Written by the consumer once a block, read by the producer when it
+	 * has used up the room that it knew of.  Words from 'reserved' on have
+	 * no memory yet; while there are such, the ring has not been filled
+	 * once, so that positions and indices are the same.
+	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t tail;
+	_Atomic uint64_t reserved; /* words, 'capacity' in the end */
+	_Atomic uint64_t capacity; /* words, a power of two */
 	/* Written by both, rarely: 1 while the producer sleeps for room. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t waiting;
-	uint64_t capacity; /* words, a power of two; constant */
+	/*
+	 * Whose it is, for a reader that finds it in a file; see image.h.  In
+	 * one that is not in a file 'offset' is 0.
+	 */
+	_Alignas(RING_CACHE_LINE) uint64_t magic;
+	uint64_t offset;       /* of the ring in its file, bytes; constant */
+	uint64_t words_max;    /* what 'capacity' may become; constant */
+	uint64_t id;	       /* HATF thread number */
+	uint64_t generation;   /* the recorder's: of the file */
+	uint32_t is_nested;    /* a signal handler's */
+	_Atomic uint32_t life; /* 0: nobody's, what it holds means nothing */
+	struct ring_commit commit[2];
 	_Alignas(RING_HEADER_NBYTES) uint64_t words[];
 };
+
+_Static_assert(sizeof(struct ring) == RING_HEADER_NBYTES, "the words' place");
 
 /* Bytes of memory for a ring of 'capacity' words. */
 static inline size_t
@@ -53,14 +92,18 @@ ring_nbytes(uint64_t capacity)
 	return RING_HEADER_NBYTES + capacity * sizeof(uint64_t);
 }
 
-/* Make 'memory', ring_nbytes(capacity) zeroed and page-aligned bytes, a ring. */
+/*
+ * Make 'memory', ring_nbytes(capacity) zeroed and page-aligned bytes, a ring of
+ * which all words have memory.
+ */
 static inline struct ring *
 ring_init(void *memory, uint64_t capacity)
 {
 	struct ring *const r = (struct ring *)memory;
 
-	r->capacity = capacity;
-	/* relaxed: nobody else has the ring yet. */
+	/* relaxed, all: nobody else has the ring yet. */
+	atomic_store_explicit(&r->capacity, capacity, memory_order_relaxed);
+	atomic_store_explicit(&r->reserved, capacity, memory_order_relaxed);
 	atomic_store_explicit(&r->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->tail, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
@@ -68,24 +111,46 @@ ring_init(void *memory, uint64_t capacity)
 }
 
 /*
- * Producer: how far it may write, as a count of words ('tail' + capacity).
+ * An index is 'count & mask'.  The mask changes only while both values give the
+ * same indices for what has been published, and a producer that has read a limit
+ * must read the mask after it.
  */
+static inline uint64_t
+ring_mask(const struct ring *r)
+{
+	/* relaxed: ordered by the acquire of 'reserved' in ring_limit(). */
+	return atomic_load_explicit(&r->capacity, memory_order_relaxed) - 1;
+}
+
+/* Producer: how far it may write, as a count of words. */
 static inline uint64_t
 ring_limit(const struct ring *r)
 {
 	/*
+	 * acquire: pairs with the releases in room_extend() and room_settle().
+	 * 'reserved' only grows up to the capacity, and that only falls to what
+	 * 'reserved' is, so whatever is read after it, the result is in the
+	 * ring.
+	 */
+	const uint64_t reserved =
+		atomic_load_explicit(&r->reserved, memory_order_acquire);
+	const uint64_t capacity =
+		atomic_load_explicit(&r->capacity, memory_order_relaxed);
+
+	if (reserved < capacity)
+		return reserved;
+	/*
 	 * acquire: pairs with the release of 'tail' in room_release().  Without
 	 * it we could overwrite a slot that the consumer is still reading.
 	 */
-	return atomic_load_explicit(&r->tail, memory_order_acquire) +
-	       r->capacity;
+	return atomic_load_explicit(&r->tail, memory_order_acquire) + capacity;
 }
 
 /* Producer: write a word that is not yet published. */
 static inline void
 ring_put(struct ring *r, uint64_t pos, uint64_t word)
 {
-	r->words[pos & (r->capacity - 1)] = word;
+	r->words[pos & ring_mask(r)] = word;
 }
 
 /* Producer: publish all words before 'head'. */
@@ -111,7 +176,7 @@ ring_head(const struct ring *r)
 static inline uint64_t
 ring_get(const struct ring *r, uint64_t pos)
 {
-	return r->words[pos & (r->capacity - 1)];
+	return r->words[pos & ring_mask(r)];
 }
 
 #endif /* RING_H */

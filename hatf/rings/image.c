@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image.c - see image.h
+ *
+ * Whoever reads the file does so when the process is no more, so a release is all
+ * that a store needs to be seen after those before it.  IMAGE_STEP() stands where
+ * tests/unit/test_interleave.c kills the process.
+ */
+
+#include "image.h"
+
+#include <string.h>
+
+#ifndef IMAGE_STEP
+#define IMAGE_STEP() ((void)0)
+#endif
+
+void
+image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid)
+{
+	image->version = IMAGE_VERSION;
+	image->header_nbytes = IMAGE_HEADER_NBYTES;
+	image->boot_id[0] = boot_id[0];
+	image->boot_id[1] = boot_id[1];
+	image->pid = pid;
+	for (unsigned i = 0; i < 2; i++)
+		atomic_store_explicit(&image->commit[i].seq, IMAGE_NO_COMMIT,
+				      memory_order_relaxed);
+	/* Last: before this it is no ring file. */
+	atomic_signal_fence(memory_order_release);
+	image->magic = IMAGE_MAGIC;
+}
+
+uint64_t
+image_hash(uint64_t hash, const void *bytes, size_t nbytes)
+{
+	const uint8_t *const b = bytes;
+
+	for (size_t i = 0; i < nbytes; i++)
+		hash = (hash ^ b[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+struct ring *
+image_init_ring(void *memory, uint64_t offset, uint64_t words_max,
+		uint64_t reserved)
+{
+	struct ring *const r = ring_init(memory, words_max);
+
+	atomic_store_explicit(&r->reserved, reserved, memory_order_relaxed);
+	r->offset = offset;
+	r->words_max = words_max;
+	atomic_signal_fence(memory_order_release);
+	r->magic = IMAGE_RING_MAGIC;
+	return r;
+}
+
+void
+image_begin_ring(struct ring *r, uint64_t id, bool is_nested)
+{
+	/* relaxed: 'life' says whether any of it counts. */
+	for (unsigned i = 0; i < 2; i++) {
+		atomic_store_explicit(&r->commit[i].seq, RING_NO_COMMIT,
+				      memory_order_relaxed);
+		IMAGE_STEP();
+	}
+	atomic_store_explicit(&r->head, 0, memory_order_relaxed);
+	IMAGE_STEP();
+	atomic_store_explicit(&r->tail, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
+	r->id = id;
+	r->is_nested = is_nested;
+	IMAGE_STEP();
+	/* release: whoever finds the ring alive finds it made. */
+	atomic_store_explicit(&r->life, 1, memory_order_release);
+	IMAGE_STEP();
+}
+
+void
+image_end_ring(struct ring *r)
+{
+	/* release: after the commit that has its last event. */
+	atomic_store_explicit(&r->life, 0, memory_order_release);
+	IMAGE_STEP();
+}
+
+static uint64_t
+flags_of(const struct order_source *s, bool is_gone)
+{
+	return (s->realloc_open ? RING_COMMIT_REALLOC_OPEN : 0u) |
+	       (s->realloc_done ? RING_COMMIT_REALLOC_DONE : 0u) |
+	       (s->realloc_freed ? RING_COMMIT_REALLOC_FREED : 0u) |
+	       (s->is_dead ? RING_COMMIT_DEAD : 0u) |
+	       (is_gone ? RING_COMMIT_GONE : 0u);
+}
+
+void
+image_commit_ring(struct ring *r, const struct order_source *source,
+		  bool is_gone, uint64_t seq)
+{
+	const struct ring_commit *const last =
+		image_last_ring_commit(r, RING_NO_COMMIT - 1);
+	const uint64_t flags = flags_of(source, is_gone);
+	struct ring_commit *const c = &r->commit[last == &r->commit[0] ? 1 : 0];
+
+	/* What the last one said still holds. */
+	if (last != NULL && last->pos == source->pos && last->flags == flags)
+		return;
+	atomic_store_explicit(&c->seq, RING_NO_COMMIT, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	IMAGE_STEP();
+	c->pos = source->pos;
+	IMAGE_STEP();
+	c->stamp = source->stamp;
+	c->realloc_old = source->realloc_old;
+	c->flags = flags;
+	IMAGE_STEP();
+	/* release: a slot that has its number is whole. */
+	atomic_store_explicit(&c->seq, seq, memory_order_release);
+	IMAGE_STEP();
+}
+
+uint64_t
+image_next_seq(const struct image *image)
+{
+	/* relaxed: only the caller's thread writes it. */
+	return atomic_load_explicit(&image->seq, memory_order_relaxed) + 1;
+}
+
+void
+image_commit(struct image *image, const struct image_commit *commit)
+{
+	const uint64_t seq = image_next_seq(image);
+	struct image_commit *const c = &image->commit[seq & 1];
+
+	atomic_store_explicit(&c->seq, IMAGE_NO_COMMIT, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	IMAGE_STEP();
+	memcpy((char *)c + sizeof(c->seq),
+	       (const char *)commit + sizeof(c->seq),
+	       sizeof(*c) - sizeof(c->seq));
+	IMAGE_STEP();
+	/* release, both: as above. */
+	atomic_store_explicit(&c->seq, seq, memory_order_release);
+	IMAGE_STEP();
+	atomic_store_explicit(&image->seq, seq, memory_order_release);
+	IMAGE_STEP();
+}
+
+const struct image_commit *
+image_last_commit(const struct image *image)
+{
+	/* acquire, here and below: pairs with the releases above. */
+	const uint64_t seq =
+		atomic_load_explicit(&image->seq, memory_order_acquire);
+	const struct image_commit *const c = &image->commit[seq & 1];
+
+	if (seq == 0 ||
+	    atomic_load_explicit(&c->seq, memory_order_acquire) != seq)
+		return NULL;
+	return c;
+}
+
+const struct ring_commit *
+image_last_ring_commit(const struct ring *r, uint64_t seq)
+{
+	const struct ring_commit *last = NULL;
+	uint64_t last_seq = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const uint64_t at = atomic_load_explicit(&r->commit[i].seq,
+							 memory_order_acquire);
+
+		if (at <= seq && (last == NULL || at > last_seq)) {
+			last = &r->commit[i];
+			last_seq = at;
+		}
+	}
+	return last;
+}

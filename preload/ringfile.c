@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: MIT */
+/* ringfile.c - see ringfile.h */
+
+#include "ringfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+
+#include "lifecycle.h"
+#include "memory.h"
+#include "output.h"
+#include "room.h"
+#include "say.h"
+#include "sys.h"
+#include "text.h"
+#include "writer.h"
+
+#define SUFFIX	  ".rings"
+#define TRIES_MAX 1000u
+
+/* What a ring begins with; a power of two. */
+#define FIRST_WORDS 8192u
+
+#define SPARES_MAX 16u
+/* How long a new thread waits for its ring. */
+#define TAKE_NS 200000000ull
+/* When the disk was full, try again only after this. */
+#define RETRY_NS NS_PER_SEC
+
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+struct ringfile {
+	struct image *image; /* NULL: there is no file */
+	int fd, dir_fd;
+	uint64_t end; /* of the last ring's place */
+	uint64_t initial_words, words;
+	bool reserve_all; /* a producer does not wait for more */
+	bool is_removed;
+	uint64_t generation; /* of the file, if there is another after it */
+	uint64_t retry_ns;
+	const char *name; /* the last part of 'path' */
+	char path[2 * PATH_MAX + 32];
+	/* Spare rings: put here by the writer, taken by producers. */
+	_Atomic(struct ring *) initial, spare[SPARES_MAX];
+	_Atomic uint32_t ahead;	 /* spares to keep */
+	_Atomic uint32_t wanted; /* producers that wait for one */
+	_Atomic uint32_t made;	 /* futex: changes when there may be one */
+};
+
+static struct ringfile *rf;
+
+/* The file --------------------------------------------------------------- */
+
+/*
+ * Where is a page that has been reserved never refused?  On file systems that
+ * write data anew at each change, only where that can be turned off; those over a
+ * network may make the program wait for a server.
+ */
+static bool
+is_safe(int fd)
+{
+	struct statfs fs;
+	long flags = 0;
+
+	if (syscall(SYS_fstatfs, fd, &fs) != 0)
+		return false;
+	switch ((uint32_t)fs.f_type) {
+	case EXT4_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+	case F2FS_SUPER_MAGIC:
+	case TMPFS_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+		return true;
+	case BTRFS_SUPER_MAGIC:
+		if (syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &flags) != 0)
+			return false;
+		flags |= FS_NOCOW_FL;
+		return syscall(SYS_ioctl, fd, FS_IOC_SETFLAGS, &flags) == 0;
+	default:
+		return false;
+	}
+}
+
+/* Give the bytes their place on the disk.  Errors: errno. */
+static bool
+reserve(uint64_t offset, uint64_t nbytes)
+{
+	struct rlimit limit;
+	long result;
+
+	/* Beyond it there is a signal, which the writer must not leave behind. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY &&
+	    offset + nbytes > limit.rlim_cur) {
+		errno = EFBIG;
+		return false;
+	}
+	do
+		result = syscall(SYS_fallocate, rf->fd, 0, offset, nbytes);
+	while (result != 0 && errno == EINTR);
+	return result == 0;
+}
+
+static void *
+map(void *at, uint64_t offset, uint64_t nbytes)
+{
+	void *const p = mmap(at, nbytes, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | (at != NULL ? MAP_FIXED : 0), rf->fd,
+			     (off_t)offset);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	/* Not in the child of a fork, which would write into our trace. */
+	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
+		munmap(p, nbytes);
+		return NULL;
+	}
+	return p;
+}
+
+static uint64_t
+first_words(uint64_t words_max)
+{
+	return rf->reserve_all || words_max < FIRST_WORDS ? words_max
+							  : FIRST_WORDS;
+}
+
+/* Another ring at the end of the file; NULL and errno if there is no room. */
+static struct ring *
+make_ring(uint64_t words_max)
+{
+	const uint64_t offset = rf->end;
+	const uint64_t first = first_words(words_max);
+	void *p;
+
+	if (!reserve(offset, ring_nbytes(first)))
+		return NULL;
+	p = map(NULL, offset, ring_nbytes(words_max));
+	if (p == NULL)
+		return NULL;
+	rf->end += ring_nbytes(words_max);
+	((struct ring *)p)->generation = rf->generation;
+	return image_init_ring(p, offset, words_max, first);
+}
+
+/* "0f3a..." with dashes between; zeros if it cannot be had. */
+static void
+read_boot_id(uint64_t id_ret[2])
+{
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD,
+				    "/proc/sys/kernel/random/boot_id",
+				    O_RDONLY | O_CLOEXEC);
+	char text[64];
+	long n = 0;
+	unsigned digits = 0;
+
+	id_ret[0] = id_ret[1] = 0;
+	if (fd >= 0) {
+		n = syscall(SYS_read, fd, text, sizeof(text));
+		syscall(SYS_close, fd);
+	}
+	for (long i = 0; i < n && digits < 32; i++) {
+		const char c = text[i];
+		const unsigned digit = c >= 'a' ? (unsigned)(c - 'a') + 10
+						: (unsigned)(c - '0');
+
+		if (digit < 16) {
+			id_ret[digits / 16] = id_ret[digits / 16] << 4 | digit;
+			digits++;
+		}
+	}
+}
+
+/* The name of the try with this number; false if it is too long. */
+static bool
+build_path(const struct config *config, const char *trace_path, uint64_t number)
+{
+	const char *const slash = strrchr(trace_path, '/');
+	struct text t;
+
+	text_init(&t, rf->path, sizeof(rf->path) - 1);
+	if (strcmp(config->rings, "beside") == 0) {
+		text_str(&t, trace_path);
+	} else {
+		text_str(&t, config->rings);
+		text_str(&t, "/");
+		text_str(&t, slash != NULL ? slash + 1 : trace_path);
+	}
+	if (number > 0) {
+		text_str(&t, ".");
+		text_u64(&t, number);
+	}
+	text_str(&t, SUFFIX);
+	rf->path[t.used] = '\0';
+	rf->name = strrchr(rf->path, '/');
+	rf->name = rf->name != NULL ? rf->name + 1 : rf->path;
+	return !t.full;
+}
+
+/* The folder stays ours to remove the file from, whatever it is called then. */
+static int
+open_folder(void)
+{
+	const char *const slash = strrchr(rf->path, '/');
+	const size_t n = slash != NULL ? (size_t)(slash - rf->path) : 0;
+	static char folder[sizeof(rf->path)];
+
+	memcpy(folder, rf->path, n + 1);
+	folder[n + 1] = '\0';
+	return output_raise((int)syscall(SYS_openat, AT_FDCWD,
+					 slash != NULL ? folder : ".",
+					 O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+static bool
+create(const struct config *config, const char *trace_path)
+{
+	rf->fd = -1;
+	errno = ENAMETOOLONG;
+	for (uint64_t i = 0; i < TRIES_MAX && rf->fd < 0; i++) {
+		if (!build_path(config, trace_path, i))
+			return false;
+		rf->fd = (int)syscall(SYS_openat, AT_FDCWD, rf->path,
+				      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC |
+					      O_NOFOLLOW,
+				      0600);
+		if (rf->fd < 0 && errno != EEXIST)
+			return false;
+	}
+	if (rf->fd < 0)
+		return false;
+	rf->fd = output_raise(rf->fd);
+	rf->dir_fd = open_folder();
+	return true;
+}
+
+static void
+lock(void)
+{
+	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	/* As long as somebody has the descriptor open, the process lives. */
+	syscall(SYS_fcntl, rf->fd, F_OFD_SETLK, &whole);
+}
+
+/* Header and first ring; false and errno if there is no room. */
+static bool
+fill(uint64_t words_max)
+{
+	struct image *image;
+	struct ring *r;
+	uint64_t boot_id[2];
+
+	if (!reserve(0, IMAGE_HEADER_NBYTES))
+		return false;
+	image = map(NULL, 0, IMAGE_HEADER_NBYTES);
+	if (image == NULL)
+		return false;
+	rf->end = IMAGE_HEADER_NBYTES;
+	r = make_ring(words_max);
+	if (r == NULL) {
+		const int error = errno;
+
+		munmap(image, IMAGE_HEADER_NBYTES);
+		errno = error;
+		return false;
+	}
+	read_boot_id(boot_id);
+	image_init(image, boot_id, (uint64_t)sys_pid());
+	/* relaxed: no other thread has anything to do with it yet. */
+	atomic_store_explicit(&rf->initial, r, memory_order_relaxed);
+	rf->image = image;
+	return true;
+}
+
+static void
+give_up(const struct config *config)
+{
+	const int error = errno;
+
+	if (rf->fd >= 0)
+		ringfile_discard();
+	if (config->verbose || config->rings_asked)
+		say("%s: %s; if the process is killed, its last events are "
+		    "lost",
+		    rf->path, say_errno(error));
+}
+
+/* A file with a ring of so many words, or none. */
+static void
+open_file(const struct config *config, const char *trace_path, uint64_t words)
+{
+	rf->fd = rf->dir_fd = -1;
+	rf->is_removed = false;
+	rf->generation++;
+	if (create(config, trace_path)) {
+		lock();
+		errno = EOPNOTSUPP;
+		if ((config->rings_asked || is_safe(rf->fd)) && fill(words))
+			return;
+	}
+	give_up(config);
+}
+
+bool
+ringfile_open(const struct config *config, const char *trace_path)
+{
+	/* In the child of a fork the parent's mapping, wiped. */
+	if (rf == NULL)
+		rf = memory_map_wiped(sizeof(*rf));
+	if (rf == NULL)
+		return false;
+	rf->initial_words = config->initial_ring_words;
+	rf->words = config->ring_words;
+	rf->reserve_all = config->drop;
+	if (strcmp(config->rings, "none") == 0)
+		rf->fd = rf->dir_fd = -1;
+	else
+		open_file(config, trace_path, rf->initial_words);
+	return true;
+}
+
+const char *
+ringfile_path(void)
+{
+	return rf != NULL && rf->image != NULL ? rf->path : NULL;
+}
+
+void
+ringfile_fds(int fds[RINGFILE_FDS])
+{
+	fds[0] = rf->fd;
+	fds[1] = rf->dir_fd;
+}
+
+void
+ringfile_close_fds(void)
+{
+	if (rf->fd >= 0)
+		syscall(SYS_close, rf->fd);
+	if (rf->dir_fd >= 0)
+		syscall(SYS_close, rf->dir_fd);
+}
+
+void
+ringfile_discard(void)
+{
+	ringfile_remove();
+	ringfile_close_fds();
+	rf->fd = rf->dir_fd = -1;
+}
+
+void
+ringfile_remove(void)
+{
+	if (rf == NULL || rf->fd < 0 || rf->is_removed)
+		return;
+	rf->is_removed = true;
+	if (rf->dir_fd >= 0)
+		syscall(SYS_unlinkat, rf->dir_fd, rf->name, 0);
+	else
+		syscall(SYS_unlinkat, AT_FDCWD, rf->path, 0);
+}
+
+/* Producers --------------------------------------------------------------- */
+
+static struct ring *
+take_spare(bool is_initial)
+{
+	struct ring *r = NULL;
+
+	/* acquire: pairs with the release in put_spare(). */
+	if (is_initial)
+		r = atomic_exchange_explicit(&rf->initial, NULL,
+					     memory_order_acquire);
+	for (unsigned i = 0; r == NULL && i < SPARES_MAX; i++)
+		if (atomic_load_explicit(&rf->spare[i], memory_order_relaxed) !=
+		    NULL)
+			r = atomic_exchange_explicit(&rf->spare[i], NULL,
+						     memory_order_acquire);
+	return r;
+}
+
+struct ring *
+ringfile_take(bool is_initial)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+	struct ring *r;
+
+	if (rf == NULL || rf->image == NULL || rf->is_removed)
+		return NULL;
+	r = take_spare(is_initial);
+	/* relaxed: numbers; the wake-up orders them. */
+	if (r == NULL)
+		atomic_fetch_add_explicit(&rf->wanted, 1, memory_order_relaxed);
+	while (r == NULL && lifecycle_is_tracing() &&
+	       sys_clock_ns(CLOCK_MONOTONIC) - start < TAKE_NS) {
+		/* acquire: what it says is made is there to be taken. */
+		const uint32_t made =
+			atomic_load_explicit(&rf->made, memory_order_acquire);
+
+		r = take_spare(is_initial);
+		if (r != NULL ||
+		    atomic_load_explicit(&rf->ahead, memory_order_relaxed) >
+			    SPARES_MAX)
+			break;
+		writer_wake();
+		sys_futex_wait(&rf->made, made, TAKE_NS / 10);
+	}
+	return r;
+}
+
+bool
+ringfile_may_reuse(struct ring *r)
+{
+	if (r->offset == 0 || r->generation == rf->generation)
+		return true;
+	munmap(r, ring_nbytes(r->words_max));
+	return false;
+}
+
+void
+ringfile_count_hidden(void)
+{
+	if (rf != NULL && rf->image != NULL)
+		/* relaxed: a count. */
+		atomic_fetch_add_explicit(&rf->image->hidden, 1,
+					  memory_order_relaxed);
+}
+
+void
+ringfile_count_unattached(void)
+{
+	if (rf != NULL && rf->image != NULL)
+		/* relaxed: a count. */
+		atomic_fetch_add_explicit(&rf->image->unattached, 1,
+					  memory_order_relaxed);
+}
+
+void
+ringfile_expect_thread(void)
+{
+	uint32_t none = 0;
+
+	/* relaxed: a wish. */
+	if (rf != NULL && rf->image != NULL &&
+	    atomic_compare_exchange_strong_explicit(&rf->ahead, &none, 1,
+						    memory_order_relaxed,
+						    memory_order_relaxed))
+		writer_wake();
+}
+
+/* The writer -------------------------------------------------------------- */
+
+static bool
+put_spare(struct ring *r)
+{
+	for (unsigned i = 0; i < SPARES_MAX; i++) {
+		struct ring *none = NULL;
+
+		/* release: the ring is made for whoever takes it. */
+		if (atomic_compare_exchange_strong_explicit(
+			    &rf->spare[i], &none, r, memory_order_release,
+			    memory_order_relaxed))
+			return true;
+	}
+	return false;
+}
+
+static uint32_t
+spare_count(void)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < SPARES_MAX; i++)
+		n += atomic_load_explicit(&rf->spare[i],
+					  memory_order_relaxed) != NULL;
+	return n;
+}
+
+/* Those who wait are not to wait in vain; they are told by 'ahead'. */
+#define AHEAD_NEVER (SPARES_MAX + 1)
+
+void
+ringfile_make_spares(void)
+{
+	uint32_t ahead, wanted;
+	bool made = false;
+
+	if (rf->image == NULL)
+		return;
+	/* relaxed, here: as where they are written. */
+	ahead = atomic_load_explicit(&rf->ahead, memory_order_relaxed);
+	if (ahead == AHEAD_NEVER) {
+		if (sys_clock_ns(CLOCK_MONOTONIC) < rf->retry_ns)
+			return;
+		ahead = 1;
+	}
+	wanted = atomic_exchange_explicit(&rf->wanted, 0, memory_order_relaxed);
+	/* Who had to wait shows that more are needed at a time. */
+	if (wanted > 0 && ahead < SPARES_MAX / 2)
+		ahead = ahead * 2 + 1;
+	for (uint32_t n = spare_count(); n < ahead + wanted && n < SPARES_MAX;
+	     n++) {
+		struct ring *const r = make_ring(rf->words);
+
+		if (r == NULL) {
+			ahead = AHEAD_NEVER;
+			rf->retry_ns = sys_clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+		}
+		made = true;
+		if (r == NULL || !put_spare(r))
+			break;
+	}
+	atomic_store_explicit(&rf->ahead, ahead, memory_order_relaxed);
+	if (!made)
+		return;
+	/* release: pairs with the acquire in ringfile_take(). */
+	atomic_fetch_add_explicit(&rf->made, 1, memory_order_release);
+	sys_futex_wake(&rf->made);
+}
+
+void
+ringfile_extend(struct ring *r)
+{
+	/* relaxed, both: only this thread writes them. */
+	const uint64_t reserved =
+		atomic_load_explicit(&r->reserved, memory_order_relaxed);
+	const uint64_t capacity =
+		atomic_load_explicit(&r->capacity, memory_order_relaxed);
+
+	if (reserved == capacity || ring_head(r) < reserved / 2)
+		return;
+	if (reserve(r->offset + ring_nbytes(reserved),
+		    reserved * sizeof(uint64_t)))
+		room_extend(r, reserved * 2);
+	else
+		room_settle(r);
+}
+
+void
+ringfile_shrink(struct ring *r, uint64_t keep_words)
+{
+	const uint64_t reserved =
+		atomic_load_explicit(&r->reserved, memory_order_relaxed);
+
+	if (r->offset == 0) {
+		memory_drop(r->words, reserved * sizeof(uint64_t));
+		return;
+	}
+	if (rf->reserve_all || reserved <= keep_words)
+		return;
+	/* relaxed: the release of the thread's state publishes them. */
+	atomic_store_explicit(&r->reserved, keep_words, memory_order_relaxed);
+	atomic_store_explicit(&r->capacity, r->words_max, memory_order_relaxed);
+	memory_drop(&r->words[keep_words],
+		    (reserved - keep_words) * sizeof(uint64_t));
+}
+
+void
+ringfile_commit_ring(struct ring *r, const struct order_source *source,
+		     bool is_gone)
+{
+	if (r->offset != 0 && rf->image != NULL)
+		image_commit_ring(r, source, is_gone,
+				  image_next_seq(rf->image));
+}
+
+/* Which of the two places is that of the current trace. */
+static uint64_t
+trace_idx(void)
+{
+	const struct image_commit *const last = image_last_commit(rf->image);
+
+	return last != NULL ? last->trace : 1;
+}
+
+static void
+set_path(struct image_trace *trace, const char *path)
+{
+	const size_t n = strnlen(path, IMAGE_PATH_NBYTES - 1);
+
+	memcpy(trace->path, path, n);
+	trace->path[n] = '\0';
+}
+
+void
+ringfile_announce(const char *path)
+{
+	struct image_trace *t;
+
+	if (rf->image == NULL)
+		return;
+	t = &rf->image->trace[trace_idx() ^ 1];
+	t->announced_seq = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	set_path(t, path);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->announced_seq = image_next_seq(rf->image) - 1;
+}
+
+void
+ringfile_commit(struct image_commit *commit, const char *path,
+		uint64_t head_nbytes, uint64_t head_hash)
+{
+	struct image_trace *t;
+	uint64_t idx;
+
+	if (rf->image == NULL)
+		return;
+	idx = trace_idx();
+	t = &rf->image->trace[idx];
+	if (t->head_hash != head_hash || t->head_nbytes != head_nbytes) {
+		/* Another trace file: the other place, until this commit. */
+		idx ^= 1;
+		t = &rf->image->trace[idx];
+		t->head_nbytes = head_nbytes;
+		t->head_hash = head_hash;
+		set_path(t, path);
+	}
+	commit->trace = idx;
+	image_commit(rf->image, commit);
+}
+
+/* What nobody has taken is of a file that is no more. */
+static void
+drop_spares(void)
+{
+	struct ring *r;
+
+	while ((r = take_spare(true)) != NULL)
+		munmap(r, ring_nbytes(r->words_max));
+}
+
+/* Put 'r' where 'place', a new ring of the same size, is in the file. */
+static void
+move_ring(struct ring *r, struct ring *place)
+{
+	const uint64_t nbytes = ring_nbytes(r->words_max);
+	const uint64_t offset = place->offset;
+	uint64_t reserved =
+		atomic_load_explicit(&place->reserved, memory_order_relaxed);
+	const uint64_t wanted =
+		atomic_load_explicit(&r->reserved, memory_order_relaxed);
+
+	if (reserved < wanted && !reserve(offset, ring_nbytes(wanted)))
+		return;
+	memcpy(place->words, r->words, wanted * sizeof(uint64_t));
+	memcpy(place, r, sizeof(*r));
+	place->offset = offset;
+	place->generation = rf->generation;
+	/* The numbers of commits begin again. */
+	for (unsigned i = 0; i < 2; i++)
+		atomic_store_explicit(&place->commit[i].seq, RING_NO_COMMIT,
+				      memory_order_relaxed);
+	if (map(r, offset, nbytes) == NULL)
+		say("%s: cannot map it again: %s", rf->path, say_errno(errno));
+}
+
+void
+ringfile_reopen(struct ring *r, const char *trace_path)
+{
+	struct ring *place;
+
+	if (rf->image == NULL || !rf->is_removed)
+		return;
+	drop_spares();
+	munmap(rf->image, IMAGE_HEADER_NBYTES);
+	rf->image = NULL;
+	ringfile_close_fds();
+	/* It has a ring, so that it may be as large as that. */
+	open_file(lifecycle_config(), trace_path,
+		  r->offset != 0 ? r->words_max : rf->initial_words);
+	if (rf->image == NULL || r->offset == 0)
+		return;
+	place = atomic_exchange_explicit(&rf->initial, NULL,
+					 memory_order_relaxed);
+	move_ring(r, place);
+	munmap(place, ring_nbytes(r->words_max));
+}

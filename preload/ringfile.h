@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ringfile.h - the file that the rings lie in, so that they outlive a kill
+ *
+ * One for each process, made together with its trace and removed after the
+ * trailer.  image.h says what is in it.  The file must never take the program with
+ * it: every page has its place on the disk before anybody touches it (a page
+ * that the disk has no room for would be a SIGBUS), so rings begin small and are
+ * extended ahead of the producer.
+ *
+ * After the start only the writer thread, whose descriptor table is its own, has
+ * to do with the file.  It keeps spare rings for threads to come; one that finds
+ * none waits for a moment, and then gets anonymous memory: such a ring is as good
+ * until the process is killed.  So it is with all rings where there can be no file.
+ *
+ * The state is wiped in the child of a fork, which makes a file of its own.
+ */
+#ifndef RINGFILE_H
+#define RINGFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "image.h"
+
+/* What the writer thread must keep open. */
+#define RINGFILE_FDS 2
+
+/*
+ * Make the file for the trace at 'trace_path', with a ring for the initial thread.
+ * Where that is impossible, or not wanted, there is none; a line says so if it
+ * was asked for.  False: no memory at all.  All signals must be blocked.
+ */
+bool ringfile_open(const struct config *config, const char *trace_path);
+
+/* Its name, NULL: there is none.  Valid until ringfile_remove(). */
+const char *ringfile_path(void);
+
+/* Its descriptors, or -1, for the writer thread's table. */
+void ringfile_fds(int fds[RINGFILE_FDS]);
+
+/* The caller's own are to be closed: the writer thread has its, or never will. */
+void ringfile_close_fds(void);
+
+/* The writer thread cannot be started: no file after all. */
+void ringfile_discard(void);
+
+/* A ring for a thread; NULL: it must do with anonymous memory. */
+struct ring *ringfile_take(bool is_initial);
+
+/* May a ring whose life has ended be used again?  If not, it is unmapped. */
+bool ringfile_may_reuse(struct ring *r);
+
+/* A ring that is not in the file is in use. */
+void ringfile_count_hidden(void);
+
+/* An event could not be recorded at all. */
+void ringfile_count_unattached(void);
+
+/* There will be a second thread: have a spare ring for it. */
+void ringfile_expect_thread(void);
+
+/* Writer: make the spare rings that are wanted. */
+void ringfile_make_spares(void);
+
+/* Writer: extend the ring if the producer will soon be at its end. */
+void ringfile_extend(struct ring *r);
+
+/* Writer: a ring without a life keeps so much of its memory. */
+void ringfile_shrink(struct ring *r, uint64_t keep_words);
+
+/*
+ * Writer: a block has reached the trace file.  For each ring, then for the whole
+ * (the file's name and what it begins with: struct image_trace), then give the
+ * rings' room back.
+ */
+void ringfile_commit_ring(struct ring *r, const struct order_source *source,
+			  bool is_gone);
+void ringfile_commit(struct image_commit *commit, const char *path,
+		     uint64_t head_nbytes, uint64_t head_hash);
+
+/*
+ * Writer: the next commit will be about the trace at 'path', of which there may be
+ * something before that.
+ */
+void ringfile_announce(const char *path);
+
+/* Writer: the trace has its trailer, or never will: remove the file. */
+void ringfile_remove(void);
+
+/*
+ * Writer: the process goes on after all.  Make a new file and put 'r', the one
+ * ring that there is, whose producer waits for us, into it in place.
+ */
+void ringfile_reopen(struct ring *r, const char *trace_path);
+
+#endif /* RINGFILE_H */
