@@ -12,7 +12,11 @@
 _Atomic uint64_t clock_tick;
 bool clock_has_counter;
 
+/* Is the tick granted, or has nobody but one thread ever had an event? */
 static _Atomic bool clock_stamped;
+
+/* To whom the tick is, or is being, granted; counts while 'clock_stamped'. */
+static const void *_Atomic clock_owner;
 
 /*
  * The kernel gives up the counter as its clock source when it has seen it run
@@ -77,13 +81,27 @@ clock_init(bool stamped)
 	atomic_store_explicit(&clock_tick,
 			      stamped ? CLOCK_STAMPED : clock_stamp(),
 			      memory_order_relaxed);
+	atomic_store_explicit(&clock_owner, NULL, memory_order_relaxed);
+}
+
+/* Take the tick away, whatever it is; an idle clock stays idle. */
+static void
+drop_tick(void)
+{
+	uint64_t tick = atomic_load_explicit(&clock_tick, memory_order_seq_cst);
+
+	while (tick != CLOCK_IDLE && tick != CLOCK_STAMPED &&
+	       !atomic_compare_exchange_weak_explicit(
+		       &clock_tick, &tick, CLOCK_STAMPED, memory_order_seq_cst,
+		       memory_order_seq_cst))
+		;
 }
 
 bool
 clock_go_stamped(void)
 {
 	/*
-	 * release: who sees the flag or the tick afterwards does so through a
+	 * release: who sees the flag or the word afterwards does so through a
 	 * later synchronisation of the program's own (the start of the thread,
 	 * the allocator's lock); seq_cst keeps the two stores in order for
 	 * clock_wake().
@@ -91,22 +109,20 @@ clock_go_stamped(void)
 	if (atomic_exchange_explicit(&clock_stamped, true,
 				     memory_order_seq_cst))
 		return false;
-	uint64_t tick = atomic_load_explicit(&clock_tick, memory_order_seq_cst);
-
-	/* An idle clock stays idle: clock_wake() reads the flag. */
-	while (tick != CLOCK_IDLE && tick != CLOCK_STAMPED &&
-	       !atomic_compare_exchange_weak_explicit(
-		       &clock_tick, &tick, CLOCK_STAMPED, memory_order_seq_cst,
-		       memory_order_seq_cst))
-		;
+	/* An idle clock: clock_wake() reads the flag. */
+	drop_tick();
 	return true;
 }
 
 bool
 clock_is_stamped(void)
 {
-	/* relaxed: only the writer asks, to note the switch in the trace. */
-	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
+	/* relaxed, both: only the writer asks, to note it in the trace. */
+	const uint64_t tick =
+		atomic_load_explicit(&clock_tick, memory_order_relaxed);
+
+	return atomic_load_explicit(&clock_stamped, memory_order_relaxed) &&
+	       (tick == CLOCK_IDLE || tick >= CLOCK_STAMPED);
 }
 
 bool
@@ -125,8 +141,7 @@ clock_wake(void)
 	/* The flag may have been set between our two steps. */
 	if (woken && tick != CLOCK_STAMPED &&
 	    atomic_load_explicit(&clock_stamped, memory_order_seq_cst))
-		atomic_store_explicit(&clock_tick, CLOCK_STAMPED,
-				      memory_order_seq_cst);
+		drop_tick();
 	return woken;
 }
 
@@ -135,7 +150,7 @@ clock_renew(uint64_t stamp)
 {
 	uint64_t tick = atomic_load_explicit(&clock_tick, memory_order_relaxed);
 
-	if (tick == CLOCK_STAMPED || tick == CLOCK_IDLE)
+	if (tick >= CLOCK_STAMPED || tick == CLOCK_IDLE || tick >= stamp)
 		return;
 	/* relaxed: a tick orders nothing; a lost race leaves CLOCK_STAMPED. */
 	atomic_compare_exchange_strong_explicit(&clock_tick, &tick, stamp,
@@ -152,4 +167,64 @@ clock_set_idle(void)
 	 * when the writer's sleep times out.
 	 */
 	atomic_store_explicit(&clock_tick, CLOCK_IDLE, memory_order_seq_cst);
+}
+
+bool
+clock_is_owned(uint64_t tick, const void *self)
+{
+	/* relaxed: set before a second thread has its first event. */
+	if (!atomic_load_explicit(&clock_stamped, memory_order_relaxed))
+		return true;
+	/*
+	 * acquire, and the word once more: a later owner is stored before the
+	 * word changes to CLOCK_PENDING, but after the tick at hand was revoked.
+	 */
+	return atomic_load_explicit(&clock_owner, memory_order_acquire) ==
+		       self &&
+	       atomic_load_explicit(&clock_tick, memory_order_relaxed) == tick;
+}
+
+void
+clock_revoke(uint64_t tick)
+{
+	/*
+	 * seq_cst: in one order with the two steps of a grant.  If the word is
+	 * another one by now the caller looks at that.
+	 */
+	atomic_compare_exchange_strong_explicit(
+		&clock_tick, &tick, CLOCK_STAMPED, memory_order_seq_cst,
+		memory_order_seq_cst);
+}
+
+bool
+clock_grant_begin(const void *self)
+{
+	uint64_t stamped = CLOCK_STAMPED;
+
+	if (atomic_load_explicit(&clock_tick, memory_order_relaxed) != stamped)
+		return false;
+	/* release: pairs with the acquire in clock_is_owned(). */
+	atomic_store_explicit(&clock_owner, self, memory_order_release);
+	return atomic_compare_exchange_strong_explicit(
+		&clock_tick, &stamped, CLOCK_PENDING, memory_order_seq_cst,
+		memory_order_seq_cst);
+}
+
+bool
+clock_grant_end(void)
+{
+	uint64_t pending = CLOCK_PENDING;
+
+	/* The clock must be read after CLOCK_PENDING can be seen by all. */
+	atomic_thread_fence(memory_order_seq_cst);
+
+	const uint64_t tick = clock_stamp() + 1;
+
+	/* Later stamps are larger, on a clock of large steps too. */
+	while (clock_stamp() <= tick)
+		;
+	/* release: the owner is seen with it. */
+	return atomic_compare_exchange_strong_explicit(
+		&clock_tick, &pending, tick, memory_order_seq_cst,
+		memory_order_seq_cst);
 }

@@ -85,18 +85,38 @@ wait_for_room(struct thread *t, unsigned words)
 	return true;
 }
 
-/* Read the clock, wake the writer if it sleeps. */
+/*
+ * Read the clock, wake the writer if it sleeps, take the tick away from another
+ * thread.  Returns the tick if 't' may go by it, else CLOCK_STAMPED.
+ */
 static uint64_t
-read_tick(void)
+read_tick(const struct thread *t)
 {
-	uint64_t tick;
+	for (;;) {
+		/* acquire: pairs with the release in clock_grant_end(). */
+		const uint64_t tick =
+			atomic_load_explicit(&clock_tick, memory_order_acquire);
 
-	/* relaxed: as in record_word(). */
-	while ((tick = atomic_load_explicit(
-			&clock_tick, memory_order_relaxed)) == CLOCK_IDLE)
-		if (clock_wake())
-			writer_wake();
-	return tick;
+		if (tick == CLOCK_STAMPED)
+			return tick;
+		if (tick == CLOCK_IDLE) {
+			if (clock_wake())
+				writer_wake();
+		} else if (clock_is_owned(tick, t)) {
+			return tick == CLOCK_PENDING ? CLOCK_STAMPED : tick;
+		} else {
+			clock_revoke(tick);
+		}
+	}
+}
+
+void
+record_settle(const struct thread *t)
+{
+	const int saved_errno = errno;
+
+	read_tick(t);
+	errno = saved_errno;
 }
 
 static uint64_t
@@ -141,7 +161,7 @@ static uint64_t
 put_event(struct thread *t, enum event_type type, unsigned flags,
 	  const uint64_t *operand)
 {
-	const uint64_t tick = read_tick();
+	const uint64_t tick = read_tick(t);
 	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
 	uint64_t head = t->head;
 
@@ -168,8 +188,17 @@ put_event(struct thread *t, enum event_type type, unsigned flags,
 		head = put_wide(t, head, EVENT_TICK, 0, tick, NULL, 0);
 		t->tick = tick;
 	}
-	return put_wide(t, head, type, flags, stamped ? clock_stamp() : tick,
-			operand, event_operand_count(type));
+	if (!stamped)
+		return put_wide(t, head, type, flags, tick, operand,
+				event_operand_count(type));
+
+	const uint64_t stamp = clock_stamp();
+
+	/* As after a stamp in record_word(); it has no consequences yet. */
+	if (clock_tick_after(stamp) != CLOCK_STAMPED)
+		read_tick(t);
+	return put_wide(t, head, type, flags, stamp, operand,
+			event_operand_count(type));
 }
 
 bool

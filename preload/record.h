@@ -6,7 +6,8 @@
  * thread's first cache line (limit, head, ring, tick), the shared tick (a line
  * that is written once a millisecond), one or two stores into the ring's next
  * line and one of its head.  No locked instruction, no system call, two branches
- * that are almost always taken the same way.
+ * that are almost always taken the same way.  Only who owns the tick finds it
+ * equal to the last one that he announced; see clock.h.
  *
  * Against signals: 'limit' is 0 from before 'head' is read until after it is
  * published.  A handler that allocates in between finds 0, goes the slow way and
@@ -70,6 +71,13 @@ void record_realloc_end(struct thread *t, unsigned flags, const void *old,
 			const void *p, size_t size);
 
 /*
+ * An event of 't' has a stamp, and after that the clock did not want stamps any
+ * more: see that it does, or that the tick is this thread's.  To be called before
+ * the event can have consequences.  Keeps errno.
+ */
+void record_settle(const struct thread *t);
+
+/*
  * Returns false if nothing has been recorded and it takes record_event().  'word'
  * is the event as one word, 'fits' that it can be one.
  */
@@ -85,19 +93,22 @@ record_word(uint64_t word, unsigned stamped_kind, bool fits)
 	const uint64_t head = t->head;
 	/*
 	 * relaxed: an old tick is at most a tick too early; an old tick instead
-	 * of CLOCK_STAMPED cannot be read once the other thread's existence
-	 * can be noticed, see clock_go_stamped().
+	 * of CLOCK_STAMPED cannot be read once another thread's event can be
+	 * noticed, see clock.h.
 	 */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_relaxed);
-	uint64_t next = head;
+	uint64_t next = head, after = CLOCK_STAMPED;
 
 	if (__builtin_expect(fits && tick == t->tick && head < limit, 1)) {
 		t->ring->words[head & t->mask] = word;
 		next = head + 1;
 	} else if (fits && tick == CLOCK_STAMPED && head + 2 <= limit) {
+		const uint64_t stamp = clock_stamp();
+
 		t->ring->words[head & t->mask] = word + stamped_kind;
-		t->ring->words[(head + 1) & t->mask] = clock_stamp();
+		t->ring->words[(head + 1) & t->mask] = stamp;
+		after = clock_tick_after(stamp);
 		next = head + 2;
 	}
 	if (__builtin_expect(next != head, 1)) {
@@ -106,6 +117,8 @@ record_word(uint64_t word, unsigned stamped_kind, bool fits)
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	t->limit = limit;
+	if (__builtin_expect(after != CLOCK_STAMPED, 0))
+		record_settle(t);
 	return __builtin_expect(next != head, 1);
 }
 

@@ -41,7 +41,6 @@ trace_open(struct trace *t, const struct config *config,
 	t->output = *output;
 	t->level = config->level;
 	t->clock = config->clock;
-	n->is_clock_noted = config->clock != CONFIG_CLOCK_AUTO;
 	if (config->clock == CONFIG_CLOCK_OFF)
 		n->unit_ns = 0;
 	else if (config->clock != CONFIG_CLOCK_NS)
@@ -61,10 +60,10 @@ trace_set_clock(struct trace *t, uint64_t stamp, uint64_t now_ns, bool stamped)
 
 	line_add(&n->line, stamp, now_ns);
 	/* Threads are ordered by stamps that this clock need not show. */
-	if (t->clock == CONFIG_CLOCK_COARSE && stamped)
-		n->grain = COARSE_US;
-	if (stamped && !n->is_clock_noted)
-		narrate_clock_switched(n, stamp);
+	if (t->clock == CONFIG_CLOCK_COARSE)
+		n->grain = stamped ? COARSE_US : 1;
+	if (t->clock == CONFIG_CLOCK_AUTO && stamped != n->is_stamped)
+		narrate_clock_switched(n, stamp, stamped);
 }
 
 bool
@@ -143,7 +142,7 @@ trace_get_state(const struct trace *t, struct image_commit *state_ret)
 		.line = n->line,
 		.unit_ns = n->unit_ns,
 		.grain = n->grain,
-		.flags = n->is_clock_noted ? IMAGE_COMMIT_CLOCK_NOTED : 0,
+		.flags = n->is_stamped ? IMAGE_COMMIT_STAMPED : 0,
 		.level = t->level,
 	};
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "grant.h"
 #include "lifecycle.h"
 #include "memory.h"
 #include "order.h"
@@ -48,6 +49,8 @@ struct writer {
 	struct trace trace;
 	struct segment segment;
 	struct order order;
+	struct grant grant;
+	bool was_stamped; /* at the beginning of the round before */
 	struct thread *threads[THREAD_MAX];
 	/* That of each thread; the same as a heap. */
 	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
@@ -399,17 +402,37 @@ is_blocked_too_long(uint64_t now)
 	return now - w->blocked_since_ns > BLOCKED_MAX_NS;
 }
 
+/* Where times may be coarse, a thread that is alone goes without stamps. */
+static void
+grant_tick(uint64_t now)
+{
+	const struct order *const o = &w->order;
+	const enum config_clock clock = lifecycle_config()->clock;
+	const struct thread *alone = NULL;
+
+	if (clock == CONFIG_CLOCK_US || clock == CONFIG_CLOCK_NS ||
+	    o->active_count == 0)
+		return;
+	if (o->active_count == 1 && !thread_of(o->active)->is_nested)
+		alone = thread_of(o->active);
+	grant_round(&w->grant, alone, now);
+}
+
 /* Returns false when the trace cannot go on. */
 static bool
 do_round(void)
 {
 	const uint64_t stamp = clock_stamp();
 	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+	const bool stamped = clock_is_stamped();
 
 	clock_renew(stamp);
 	collect_threads();
-	trace_set_clock(&w->trace, stamp, now, clock_is_stamped());
+	/* With ticks from here on; with stamps, once the last ticks are out. */
+	trace_set_clock(&w->trace, stamp, now, stamped && w->was_stamped);
+	w->was_stamped = stamped;
 	drain(stamp, is_blocked_too_long(now));
+	grant_tick(now);
 	note_unattached();
 	for (uint32_t i = 0; i < w->thread_count; i++) {
 		ringfile_extend(w->sources[i]->ring);
@@ -684,6 +707,7 @@ writer_start(const struct config *config, struct output *output)
 	/* The header at once: whatever happens, there is a trace. */
 	if (!segment_begin_first(&w->segment))
 		return false;
+	grant_init(&w->grant);
 	w->last_event_ns = w->trace.narrator.line.ns1;
 	w->trace.narrator.block_since_ns = w->trace.narrator.line.ns1;
 	commit_rings();

@@ -53,8 +53,8 @@
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
 
-#define IMAGE_COMMIT_ENDED	 1u /* the last block has a trailer */
-#define IMAGE_COMMIT_CLOCK_NOTED 2u /* as in struct narrator */
+#define IMAGE_COMMIT_ENDED   1u /* the last block has a trailer */
+#define IMAGE_COMMIT_STAMPED 2u /* as in struct narrator */
 
 /* The state of the trace: what is needed to go on with it. */
 struct image_commit {

@@ -49,6 +49,7 @@ narrate_restart(struct narrator *n)
 	n->event_count = 0;
 	n->block_event = 0;
 	n->lost_count = 0;
+	n->is_stamped = false;
 }
 
 /* The time of a stamp; never less than that of the record before. */
@@ -347,14 +348,16 @@ narrate_thread_gone(struct narrator *n, const struct order_source *source,
 }
 
 void
-narrate_clock_switched(struct narrator *n, uint64_t stamp)
+narrate_clock_switched(struct narrator *n, uint64_t stamp, bool stamped)
 {
+	const char *const name = stamped ? "us" : "coarse";
 	char buf[128];
 	struct text text;
 
-	n->is_clock_noted = true;
+	n->is_stamped = stamped;
 	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF clock\nclock=us\n");
+	text_str(&text, "HATF clock\n");
+	text_line(&text, "clock", name, strlen(name));
 	text_line_u64(&text, "time", time_of(n, stamp));
 	put_comment(n, &text);
 }

@@ -41,8 +41,8 @@ struct narrator {
 	uint32_t unit_ns; /* of times: 1 or 1000; 0: there are none */
 	uint32_t grain;	  /* units that a time is a multiple of */
 	bool in_block;
-	bool is_clock_noted;  /* the switch to stamps is in the trace */
-	uint64_t segment;     /* the caller's; noted with forks */
+	bool is_stamped;  /* times are each event's own, as the trace says */
+	uint64_t segment; /* the caller's; noted with forks */
 	uint64_t event_count; /* logical events */
 	uint64_t block_event; /* before the block */
 	uint64_t lost_count;
@@ -95,8 +95,8 @@ void narrate_carried_thread(struct narrator *n, uint64_t thread,
 /* A thread's name: 16 bytes in two words. */
 void narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name);
 
-/* From here on every event has a stamp of its own. */
-void narrate_clock_switched(struct narrator *n, uint64_t stamp);
+/* From here on every event has a time of its own, or that of the last tick. */
+void narrate_clock_switched(struct narrator *n, uint64_t stamp, bool stamped);
 
 /*
  * Events between two stamps are lost; 'source' is NULL if it was for want of

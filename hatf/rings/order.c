@@ -251,8 +251,11 @@ build_heap(struct order *o, struct order_source *const *sources, uint32_t n,
 		struct order_source *const s = sources[i];
 
 		s->seen_head = ring_head(s->ring);
-		if (peek(s) && s->event.stamp <= until &&
-		    o->heap_count < o->heap_max)
+		if (!peek(s))
+			continue;
+		o->active_count++;
+		o->active = s;
+		if (s->event.stamp <= until && o->heap_count < o->heap_max)
 			o->heap[o->heap_count++] = s;
 	}
 	for (uint32_t i = o->heap_count / 2; i-- > 0;)
@@ -264,6 +267,7 @@ order_round(struct order *o, struct order_source *const *sources, uint32_t n,
 	    uint64_t until, bool force)
 {
 	o->event_count = 0;
+	o->active_count = 0;
 	o->blocked = NULL;
 	build_heap(o, sources, n, until);
 	while (o->heap_count > 0) {

@@ -71,6 +71,8 @@ struct order {
 	void *context;
 	/* Of the last round: */
 	uint64_t event_count;
+	uint32_t active_count; /* sources that had something to read */
+	const struct order_source *active; /* the last of these */
 	const struct order_source
 		*blocked; /* whose begin without an end stopped it,
 					 or NULL */
