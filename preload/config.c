@@ -257,6 +257,12 @@ set_rings(struct config *c, const char *value)
 	       strchr(value, '/') != NULL;
 }
 
+static bool
+set_follow(struct config *c, const char *value)
+{
+	return follow_parse(&c->follow, value);
+}
+
 /* The one table.  'want' completes "wrong value, want ...". */
 static const struct variable {
 	const char *name;
@@ -278,6 +284,8 @@ static const struct variable {
 	  "2 to 4096 segments, a size (128K or more, as in 1G), or all" },
 	{ "HATFTRACE_RINGS", set_rings, "beside",
 	  "beside, none or a directory with a / in its name" },
+	{ "HATFTRACE_FOLLOW", set_follow, "all",
+	  "none, fork, exec or all, and :GLOB,..." },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "follow.h"
+
 enum config_clock {
 	CONFIG_CLOCK_AUTO,
 	CONFIG_CLOCK_OFF,
@@ -32,6 +34,7 @@ struct config {
 	uint64_t keep_count, keep_nbytes;
 	char rings[PATH_MAX];	     /* "beside", "none" or a folder */
 	bool rings_asked;	     /* it is set */
+	struct follow follow;
 	uint64_t ring_words;	     /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
 };

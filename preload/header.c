@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "hatf.h"
+#include "lineage.h"
 #include "lookup.h"
 #include "real.h"
 #include "ringfile.h"
@@ -132,6 +133,7 @@ add_process(struct text *t)
 
 	text_line_u64(t, "pid", (uint64_t)sys_pid());
 	text_line_u64(t, "ppid", (uint64_t)syscall(SYS_getppid));
+	lineage_add(t);
 	add_line(t, "exe", exe);
 	if (syscall(SYS_getcwd, cwd, sizeof(cwd)) > 0)
 		add_line(t, "cwd", cwd);
@@ -152,6 +154,8 @@ add_parent(struct text *t, const struct header_parent *parent)
 	add_line(t, "parent_trace", parent->trace);
 	text_line_u64(t, "parent_event", parent->event);
 	text_line_u64(t, "parent_event_exact", parent->is_exact);
+	if (parent->fork != 0)
+		text_line_u64(t, "parent_fork", parent->fork);
 }
 
 static const char *

@@ -21,6 +21,7 @@ struct header_parent {
 	const char *trace;
 	uint64_t event; /* logical events of its trace before the fork */
 	bool is_exact;
+	uint64_t fork; /* which of its forks; 0: not known */
 };
 
 /* The environment; read from the system if libc has not got it yet. */

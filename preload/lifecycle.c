@@ -50,6 +50,10 @@ static __thread uint64_t fork_event __attribute__((tls_model("initial-exec")));
 /* ... and the segment in which it is that. */
 static __thread uint64_t fork_segment
 	__attribute__((tls_model("initial-exec")));
+static __thread uint64_t fork_ticket __attribute__((tls_model("initial-exec")));
+
+/* Not wiped: a process on the way here went untraced, so nothing is exact. */
+static bool was_untraced;
 
 /* Provided by libc; declared in no header. */
 int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
@@ -154,6 +158,7 @@ before_fork(void)
 		place = writer_place();
 	fork_event = place.event * 2 + exact + 2;
 	fork_segment = place.segment;
+	fork_ticket = ticket;
 	errno = saved_errno;
 }
 
@@ -167,10 +172,20 @@ after_fork_in_child(void)
 	errno = saved_errno;
 }
 
+/*
+ * What other threads did between the two events may have been before or after the
+ * memory was copied; see hatf/heritage.c.
+ */
 static void
 after_fork_in_parent(void)
 {
+	const int saved_errno = errno;
+
+	if (fork_event != 0 && lifecycle_is_tracing() &&
+	    sys_pid() == traced_pid)
+		record_event(EVENT_FORK, EVENT_FLAG_FORKED, fork_ticket, 0, 0);
 	fork_event = 0;
+	errno = saved_errno;
 }
 
 /* Start ------------------------------------------------------------------- */
@@ -210,7 +225,8 @@ get_parent(struct header_parent *parent_ret)
 		parent_ret->event = now.event;
 		parent_ret->trace = writer_path(now.segment);
 	}
-	parent_ret->is_exact = (fork_event & 1) != 0;
+	parent_ret->is_exact = (fork_event & 1) != 0 && !was_untraced;
+	parent_ret->fork = fork_event != 0 ? fork_ticket : 0;
 }
 
 /* Create the file of the first segment. */
@@ -247,6 +263,8 @@ start_tracing(void)
 		refused = true;
 		return false;
 	}
+	if (!follow_allows(&config.follow, header_names()->exe))
+		return false;
 	if (!thread_pool_init(config.initial_ring_words, config.ring_words)) {
 		say("out of memory; not tracing");
 		return false;
@@ -293,6 +311,7 @@ start(struct process *p)
 	/* A setuid program does not take orders from its environment. */
 	const bool tracing = getauxval(AT_SECURE) == 0 && start_tracing();
 
+	was_untraced |= !tracing;
 	thread_self = &thread_unattached;
 	/*
 	 * release: publishes all that the start has set up.  The writer may have
@@ -339,6 +358,7 @@ start_at_load(void)
 	if (ensure_started() && !thread_is_attached(thread_self) &&
 	    sys_tid() == traced_pid)
 		lifecycle_attach(0, 0);
+	follow_mark(environ);
 	sys_restore_signals(mask);
 	errno = saved_errno;
 }

@@ -50,7 +50,7 @@ enum event_type {
 	EVENT_TICK,	     /* none; the stamp is the tick */
 	EVENT_THREAD,	     /* parent, kernel tid, start routine */
 	EVENT_NAME,	     /* thread, 16 bytes of name in two words */
-	EVENT_FORK,	     /* ticket: see lifecycle.c */
+	EVENT_FORK,	     /* ticket: see lifecycle.c; before and after */
 	EVENT_LOST,	     /* count, stamp of the first; the stamp is the
 				last one's */
 	EVENT_TYPE_COUNT
@@ -58,6 +58,7 @@ enum event_type {
 
 #define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC: calloc */
 #define EVENT_FLAG_FREED  2u /* EVENT_REALLOC_END: the old block is gone */
+#define EVENT_FLAG_FORKED 4u /* EVENT_FORK: it is over */
 
 #define EVENT_WORDS_MAX	  6
 #define EVENT_ALLOC_WORDS 5 /* the wide form */

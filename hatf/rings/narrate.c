@@ -256,15 +256,21 @@ put_fork(struct narrator *n, const struct order_source *source,
 	 const struct event *ev)
 {
 	const uint64_t ticket = ev->operand[0];
-	char buf[128];
+	const bool after = (ev->flags & EVENT_FLAG_FORKED) != 0;
+	char buf[192];
 	struct text text;
 
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF fork\n");
 	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "fork", ticket);
+	if (after)
+		text_line_u64(&text, "forked", 1);
 	text_line_u64(&text, "event", n->event_count);
 	text_line_u64(&text, "time", n->time);
 	put_comment(n, &text);
+	if (after)
+		return;
 	n->fork[ticket % NARRATE_FORKS_MAX].segment = n->segment;
 	n->fork[ticket % NARRATE_FORKS_MAX].event = n->event_count;
 	/* release: pairs with the acquire in writer_await_fork(). */

@@ -17,6 +17,28 @@ events_until_mark()
 	$1 == "alloc" && $2 == size { seen = 1 }'
 }
 
+# live_after FILE N: blocks that live after N logical events, by awk alone
+live_after()
+{
+	"$HATF" dump "$1" | awk -v want="$2" '
+	$2 !~ /^(alloc|free|realloc)/ { next }
+	skip == 0 && count == want { exit }
+	{
+		v["old"] = v["addr"] = ""
+		for (i = 3; i <= NF; i++) {
+			split($i, kv, "=")
+			v[kv[1]] = kv[2]
+		}
+	}
+	$2 == "free" && (v["addr"] in live) { n--; delete live[v["addr"]] }
+	$2 == "alloc" && v["addr"] != "0x0" { n++; live[v["addr"]] }
+	skip > 0 { skip--; next }
+	{ count++ }
+	$2 == "reallocAllocFree" { skip = 2 }
+	$2 == "reallocAlloc" || $2 == "reallocFree" { skip = 1 }
+	END { print n + 0 }'
+}
+
 # start WAY: run it, wait for all its descendants, look at every trace.
 start()
 {
@@ -69,10 +91,14 @@ one_child()
 noted()
 {
 	local note
-	note=$(plain "$parent" | grep -a -A 3 'HATF fork$' | tr -d '\0')
-	check "$1: forks noted" "$(grep -a -c 'HATF fork$' <<<"$note")" 1
+	note=$(plain "$parent" | grep -a -A 5 'HATF fork$' | tr -d '\0')
+	check "$1: forks noted" "$(grep -a -c '^forked=1$' <<<"$note")" 1
+	check "$1: numbers" "$(sed -n 's/^fork=//p' <<<"$note" | tr '\n' ' ')" \
+		"1 1 "
+	check "$1: number in the child" \
+		"$(header "${children[0]}" parent_fork)" 1
 	check "$1: event in the note" \
-		"$(sed -n 's/^event=//p' <<<"$note")" \
+		"$(sed -n 's/^event=//p' <<<"$note" | head -n 1)" \
 		"$(header "${children[0]}" parent_event)"
 }
 
@@ -114,6 +140,11 @@ start fork-inherit
 sort_traces
 check "fork-inherit: inherited" "$("$HATF" verify --json "${children[0]:-none}" |
 	sed -n 's/.*"inherited": *\([0-9]*\).*/\1/p')" 1000
+check "fork-inherit: heritage" "$(info "${children[0]:-none}" heritage)" exact
+check "fork-inherit: live at the start" \
+	"$(info "${children[0]:-none}" start_live_objects)" \
+	"$(live_after "$parent" \
+		"$(header "${children[0]:-none}" parent_event)")"
 
 start fork-double
 sort_traces

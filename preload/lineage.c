@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* lineage.c - see lineage.h; the keys are those of hatf/FORMAT.md, "Header" */
+
+#include "lineage.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sys.h"
+
+/* As many ancestors are named: each costs some microseconds. */
+#define ANCESTORS_MAX 8
+
+struct process {
+	uint64_t pid, parent;
+	uint64_t start_ns; /* since the system booted */
+};
+
+/* Fields of proc(5)'s stat, counted from 1. */
+enum {
+	FIELD_STATE = 3,
+	FIELD_PARENT = 4,
+	FIELD_START = 22
+};
+
+/* The number that is field 'n'; 'state' is where the third one begins. */
+static uint64_t
+field(const char *state, int n)
+{
+	const char *p = state;
+	uint64_t value = 0;
+
+	for (int i = FIELD_STATE; p != NULL && i < n; i++) {
+		p = strchr(p, ' ');
+		if (p != NULL)
+			p++;
+	}
+	for (; p != NULL && *p >= '0' && *p <= '9'; p++)
+		value = value * 10 + (uint64_t)(*p - '0');
+	return value;
+}
+
+/*
+ * Of its initial thread, which has the same start and is cheaper to ask for in a
+ * process of many.
+ */
+static bool
+read_process(uint64_t pid, struct process *ret)
+{
+	const uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+	char path[64], stat[1024];
+	struct text t;
+	long n;
+
+	text_init(&t, path, sizeof(path) - 1);
+	text_str(&t, "/proc/");
+	text_u64(&t, pid);
+	text_str(&t, "/task/");
+	text_u64(&t, pid);
+	text_str(&t, "/stat");
+	path[t.used] = '\0';
+
+	const int fd =
+		(int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	n = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
+	syscall(SYS_close, fd);
+	stat[n > 0 ? n : 0] = '\0';
+
+	/* The name before it may hold anything. */
+	const char *const state = strrchr(stat, ')');
+
+	if (state == NULL || state[1] != ' ' || ticks == 0)
+		return false;
+	ret->pid = pid;
+	ret->parent = field(state + 2, FIELD_PARENT);
+	ret->start_ns = field(state + 2, FIELD_START) * (NS_PER_SEC / ticks);
+	return true;
+}
+
+void
+lineage_add(struct text *t)
+{
+	struct process p;
+	char buf[64 * ANCESTORS_MAX];
+	struct text list;
+
+	if (!read_process((uint64_t)sys_pid(), &p))
+		return;
+	text_line_u64(t, "pid_start", p.start_ns);
+	text_init(&list, buf, sizeof(buf));
+	/* The first process of all is everybody's ancestor. */
+	for (unsigned i = 0; i < ANCESTORS_MAX && p.parent > 1; i++) {
+		if (!read_process(p.parent, &p))
+			break;
+		if (i != 0)
+			text_str(&list, " ");
+		text_u64(&list, p.pid);
+		text_str(&list, "@");
+		text_u64(&list, p.start_ns);
+	}
+	if (list.used != 0)
+		text_line(t, "ancestors", list.buf, list.used);
+}

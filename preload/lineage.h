@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lineage.h - who the process is and where it comes from, from proc(5)
+ *
+ * A process number is used again; together with the time at which the process
+ * began, which an exec does not change, it is not.
+ */
+#ifndef LINEAGE_H
+#define LINEAGE_H
+
+#include "text.h"
+
+/*
+ * The header's lines "pid_start" and "ancestors"; none where /proc does not show
+ * them.
+ */
+void lineage_add(struct text *t);
+
+#endif /* LINEAGE_H */

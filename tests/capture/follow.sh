@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# follow.sh - HATFTRACE_FOLLOW: which processes of a tree are traced
+. "$(dirname "$0")/lib.sh"
+
+# follow RULE WAY: run it, and wait for all of its processes
+follow()
+{
+	rm -rf traces
+	mkdir traces
+	{
+		HATFTRACE_FOLLOW=$1 trace "$TMP/traces/t.%p.gz" \
+			"$PROGS/lifecycle" "$2" 9>&1 >out 2>err
+		echo $? >status
+	} | cat
+	check "$1 $2: status" "$(cat status)" 0
+	[ -s err ] && fail "$1 $2: stderr: $(cat err)"
+}
+
+# exes: how many traces there are of each executable, "2 lifecycle 1 sh"
+exes()
+{
+	local trace
+	for trace in traces/*.gz traces/*.gz.[0-9]*; do
+		[ -e "$trace" ] && basename "$(header "$trace" exe)"
+	done | sort | uniq -c | awk '{ printf "%s%s %s", sep, $1, $2; sep = " " }'
+}
+
+# traced RULE WAY EXES
+traced()
+{
+	follow "$1" "$2"
+	check "$1 $2" "$(exes)" "$3"
+	# Past libc, the old image ends unseen.
+	[ -z "$3" ] || [ "$2" = exec-raw ] || clean traces/*
+}
+
+shell=$(basename "$(readlink -f /bin/sh)")
+
+# Forks; then one image after the other; then by every way that leads to exec.
+traced all fork-double "3 lifecycle"
+traced fork fork-double "3 lifecycle"
+traced exec fork-double "1 lifecycle"
+traced none fork-double "1 lifecycle"
+for way in exec exec-raw exec-in-thread; do
+	traced all $way "2 lifecycle"
+	traced exec $way "2 lifecycle"
+	traced fork $way "1 lifecycle"
+	traced none $way "1 lifecycle"
+done
+traced all exec-variants "10 lifecycle 9 true"
+traced fork exec-variants "10 lifecycle"
+traced exec exec-variants "1 lifecycle 9 true"
+traced none exec-variants "1 lifecycle"
+for way in spawn vfork system; do
+	traced fork $way "1 lifecycle"
+	traced none $way "1 lifecycle"
+done
+traced exec spawn "1 lifecycle 21 true"
+traced exec vfork "1 lifecycle 20 true"
+traced exec system "2 $shell 1 lifecycle"
+
+# Names.  What does not match is not traced; what comes from it may be.
+traced all:true exec-variants "9 true"
+traced 'all:t?ue' exec-variants "9 true"
+traced 'all:!true' exec-variants "10 lifecycle"
+traced 'all:*,!l*' exec-variants "9 true"
+traced 'all:x*y,*c*l*,tru' exec-variants "10 lifecycle"
+traced 'exec:*' exec-variants "1 lifecycle 9 true"
+traced none:true exec-variants ""
+traced none:life\* exec-variants "1 lifecycle"
+traced "exec:$shell" system "2 $shell"
+traced 'all:lifecycle*' fork-double "3 lifecycle"
+traced 'fork:none,!lifecycle' fork-double ""
+
+# The mark: only the first letter changes, and only in what is passed on.
+rm -rf traces
+mkdir traces
+# shellcheck disable=SC2016 # the inner shell's
+HATFTRACE_FOLLOW="none:sh*" trace "$TMP/traces/t.%p.gz" \
+	sh -c 'echo "$HATFTRACE_FOLLOW"' >out
+check mark "$(cat out)" 'None:sh*'
+env HATFTRACE_FOLLOW=exec env >bare
+HATFTRACE_FOLLOW="exec" trace "$TMP/traces/t.%p.gz" env >traced
+check "the environment" "$(diff bare traced | grep '^[<>]' |
+	grep -vE '^> (LD_PRELOAD|HATFTRACE_OUT)=' | sort | tr '\n' ' ')" \
+	'< HATFTRACE_FOLLOW=exec > HATFTRACE_FOLLOW=Exec '
+trace "$TMP/traces/t.%p.gz" env >traced
+grep HATFTRACE_FOLLOW traced && fail "a variable where there was none"
+
+# Who says it anew starts a new tree; who drops it gets the default.
+rm -rf traces
+mkdir traces
+HATFTRACE_FOLLOW=none trace "$TMP/traces/t.%p.gz" \
+	env HATFTRACE_FOLLOW=none:true sh -c 'env true; true & wait'
+check "a new tree" "$(exes)" "1 env"
+rm -rf traces
+mkdir traces
+HATFTRACE_FOLLOW=none trace "$TMP/traces/t.%p.gz" \
+	env -u HATFTRACE_FOLLOW env true
+check "dropped" "$(exes)" "2 env 1 true"
+
+# Wrong values cost the trace, never the program.
+for value in '' sometimes NONE nonesuch none: all:a,,b 'all:!' all:a,! all,b \
+	"all:$(head -c 2000 /dev/zero | tr '\0' x)"; do
+	rm -rf traces
+	mkdir traces
+	HATFTRACE_FOLLOW=$value trace "$TMP/traces/t.%p.gz" \
+		sh -c 'echo fine' >out 2>err
+	check "'${value:0:20}': output" "$(cat out)" fine
+	check "'${value:0:20}': lines" "$(wc -l <err)" 1
+	grep -q '^hatftrace: HATFTRACE_FOLLOW: wrong value' err ||
+		fail "'${value:0:20}': $(cat err)"
+	check "'${value:0:20}': traces" "$(exes)" ""
+done
+
+# Who the process is: the kernel's own words, in nanoseconds.
+rm -rf traces
+mkdir traces
+# shellcheck disable=SC2016
+trace "$TMP/traces/t.%p.gz" sh -c '
+	cut -d " " -f 22 /proc/$$/stat; cut -d " " -f 22 /proc/$PPID/stat
+	echo $$ $PPID' >out
+{
+	read -r start
+	read -r parent_start
+	read -r pid parent
+} <out
+tick=$((1000000000 / $(getconf CLK_TCK)))
+check "pid_start" "$(header "traces/t.$pid.gz" pid_start)" $((start * tick))
+check "the first ancestor" \
+	"$(header "traces/t.$pid.gz" ancestors | cut -d ' ' -f 1)" \
+	"$parent@$((parent_start * tick))"
+finish

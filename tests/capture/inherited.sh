@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# inherited.sh - a forked child's blocks from its parent are known exactly, also
+# where the parent's other threads are in the midst of malloc() when it forks
+. "$(dirname "$0")/lib.sh"
+
+mkdir traces
+trace "$TMP/traces/t.%p.gz" "$PROGS/prefork" >found
+check "prefork: status" $? 0
+check "prefork: children" "$(wc -l <found)" 20
+while read -r pid count; do
+	child=traces/t.$pid.gz
+	clean "$child"
+	check "$pid: heritage" "$(info "$child" heritage)" exact
+	# What it found it freed; all else that it freed was its own.
+	check "$pid: inherited" "$("$HATF" verify --json "$child" |
+		sed -n 's/.*"inherited": *\([0-9]*\).*/\1/p')" "$count"
+done <found
+for parent in traces/*; do
+	[ -n "$(header "$parent" parent_pid)" ] || break
+done
+clean "$parent"
+
+# Moved away all together, and then without the parent.
+mv traces moved
+pid=$(sed -n "1s/ .*//p" found)
+child=moved/t.$pid.gz
+check "moved: heritage" "$(info "$child" heritage)" exact
+mkdir alone
+mv "$child" alone
+check "alone: heritage" "$(info "alone/t.$pid.gz" heritage)" missing
+clean "alone/t.$pid.gz"
+
+# Python's workers, which are forked one by one from a process with a big heap.
+need "$PYTHON"
+mkdir python
+cat >pool.py <<'END'
+import multiprocessing, os
+
+data = [str(i) * 20 for i in range(20000)]
+
+def work(n):
+    global data
+    data = data[n::2] + [str(i) for i in range(1000)]
+    return os.getpid(), len(data)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    with context.Pool(4, maxtasksperchild=1) as pool:
+        for pid, n in pool.imap(work, range(8)):
+            print(pid, n)
+        pool.close()
+        pool.join()
+END
+trace "$TMP/python/t.%p.gz" env PYTHONMALLOC=malloc "$PYTHON" pool.py >pids
+check "python: status" $? 0
+check_ge "python: workers" "$(sort -u pids | wc -l)" 4
+while read -r pid _; do
+	child=python/t.$pid.gz
+	clean "$child"
+	check "python $pid: heritage" "$(info "$child" heritage)" exact
+	check_ge "python $pid: at the start" \
+		"$(info "$child" start_live_objects)" 20000
+done < <(sort -u pids)
+finish
