@@ -54,7 +54,8 @@ FLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden $(WARN) \
 # What runs inside malloc must not be turned into a call of malloc.
 PRELOAD_FLAGS := -ftls-model=initial-exec -fexceptions \
 	-fasynchronous-unwind-tables $(addprefix -fno-builtin-,malloc calloc \
-	realloc free memalign aligned_alloc posix_memalign)
+	realloc free memalign aligned_alloc posix_memalign) \
+	-Dsyscall=direct_syscall -Dprctl=direct_prctl
 # At -O0 without built-ins every allocation that a test program writes is made.
 define program
 	@mkdir -p $(@D)
@@ -87,7 +88,7 @@ SOURCES := $(wildcard hatf/*.[ch] hatf/*/*.[ch] preload/*.[ch] tools/*.[ch] test
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
 
 # Rewritten only when what it holds changed; every object depends on .flags.
-$B/.flags: STAMP = $(CC) $(FLAGS) $(LDFLAGS) $(CXX) $(CXXFLAGS)
+$B/.flags: STAMP = $(CC) $(FLAGS) $(PRELOAD_FLAGS) $(LDFLAGS) $(CXX) $(CXXFLAGS)
 $B/.libdir: STAMP = $(LIBDIR)
 $B/.flags $B/.libdir: FORCE
 	@mkdir -p $B

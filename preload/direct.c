@@ -11,10 +11,10 @@
  * scripts/check-symbols.sh.
  */
 
+#include "direct.h"
+
 #include <elf.h>
-#include <errno.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,123 +22,75 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-
-static long
-call(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10),
-			   "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
-#else
-#error "no system call instruction is known for this processor"
-#endif
-
-/* As libc gives it to its callers. */
-static long
-give(long result)
-{
-	if ((unsigned long)result < -4095ul)
-		return result;
-	errno = (int)-result;
-	return -1;
-}
-
-long
-syscall(long number, ...)
-{
-	long a[6];
-	va_list list;
-
-	/* More than were given are taken, and ignored by the kernel. */
-	va_start(list, number);
-	for (size_t i = 0; i < 6; i++)
-		a[i] = va_arg(list, long);
-	va_end(list);
-	return give(call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
-}
 
 void *
 mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 {
 	/* MAP_FAILED is -1 as well. */
-	return (void *)give(call(SYS_mmap, (long)p, (long)nbytes, protection,
-				 flags, fd, off));
+	return (void *)direct_result(direct_call(
+		SYS_mmap, (long)p, (long)nbytes, protection, flags, fd, off));
 }
 
 int
 munmap(void *p, size_t nbytes)
 {
-	return (int)give(call(SYS_munmap, (long)p, (long)nbytes, 0, 0, 0, 0));
+	return (int)direct_result(
+		direct_call(SYS_munmap, (long)p, (long)nbytes, 0, 0, 0, 0));
 }
 
 int
 madvise(void *p, size_t nbytes, int advice)
 {
-	return (int)give(
-		call(SYS_madvise, (long)p, (long)nbytes, advice, 0, 0, 0));
-}
-
-int
-prctl(int option, ...)
-{
-	long a[4];
-	va_list list;
-
-	va_start(list, option);
-	for (size_t i = 0; i < 4; i++)
-		a[i] = va_arg(list, long);
-	va_end(list);
-	return (int)give(call(SYS_prctl, option, a[0], a[1], a[2], a[3], 0));
+	return (int)direct_result(direct_call(SYS_madvise, (long)p,
+					      (long)nbytes, advice, 0, 0, 0));
 }
 
 int
 getrlimit(__rlimit_resource_t resource, struct rlimit *limit_ret)
 {
-	return (int)give(call(SYS_prlimit64, 0, (long)resource, 0,
-			      (long)limit_ret, 0, 0));
+	return (int)direct_result(direct_call(SYS_prlimit64, 0, (long)resource,
+					      0, (long)limit_ret, 0, 0));
 }
 
 int
 lstat(const char *path, struct stat *st_ret)
 {
-	return (int)give(call(SYS_lstat, (long)path, (long)st_ret, 0, 0, 0, 0));
+	return (int)direct_result(
+		direct_call(SYS_lstat, (long)path, (long)st_ret, 0, 0, 0, 0));
+}
+
+int
+fstatat(int dir, const char *restrict path, struct stat *restrict st_ret,
+	int flags)
+{
+	return (int)direct_result(direct_call(SYS_newfstatat, dir, (long)path,
+					      (long)st_ret, flags, 0, 0));
 }
 
 int
 fstat(int fd, struct stat *st_ret)
 {
-	return (int)give(call(SYS_fstat, fd, (long)st_ret, 0, 0, 0, 0));
+	return (int)direct_result(
+		direct_call(SYS_fstat, fd, (long)st_ret, 0, 0, 0, 0));
 }
 
 int
 uname(struct utsname *name_ret)
 {
-	return (int)give(call(SYS_uname, (long)name_ret, 0, 0, 0, 0, 0));
+	return (int)direct_result(
+		direct_call(SYS_uname, (long)name_ret, 0, 0, 0, 0, 0));
 }
 
 int
 sched_yield(void)
 {
-	return (int)give(call(SYS_sched_yield, 0, 0, 0, 0, 0, 0));
+	return (int)direct_result(
+		direct_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0));
 }
 
 /* The clock, which the kernel answers without a system call --------------- */
@@ -148,7 +100,8 @@ typedef int clock_fn(clockid_t, struct timespec *);
 static int
 clock_by_call(clockid_t id, struct timespec *ts_ret)
 {
-	return (int)call(SYS_clock_gettime, id, (long)ts_ret, 0, 0, 0, 0);
+	return (int)direct_call(SYS_clock_gettime, id, (long)ts_ret, 0, 0, 0,
+				0);
 }
 
 /* Where the kernel's library is, and its tables; addresses are relative. */
@@ -220,5 +173,5 @@ clock_gettime(clockid_t id, struct timespec *ts_ret)
 		clock = find_clock();
 		atomic_store_explicit(&found, clock, memory_order_relaxed);
 	}
-	return (int)give(clock(id, ts_ret));
+	return (int)direct_result(clock(id, ts_ret));
 }

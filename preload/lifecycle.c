@@ -41,6 +41,7 @@ static _Atomic(struct process *) process;
 /* Not wiped: what a child of a fork wants to know of its parent. */
 static int traced_pid;
 static struct config config;
+static bool is_childless; /* children are not traced */
 
 /*
  * In a thread that forks, from just before to just after: the number of events of
@@ -113,6 +114,43 @@ lifecycle_resume(void)
 		writer_resume();
 	sys_restore_signals(mask);
 	errno = saved_errno;
+}
+
+enum lifecycle_scope
+lifecycle_scope(void)
+{
+	const struct process *const p = get_process();
+	uint32_t state;
+
+	if (p == NULL || traced_pid == 0)
+		return LIFECYCLE_UNTRACED;
+	/* relaxed: a hint for the thread that has started it, or its copy. */
+	state = atomic_load_explicit(&p->state, memory_order_relaxed);
+	if (state == NEW)
+		return LIFECYCLE_NEW;
+	/* A child that shares our memory is about to become another program. */
+	return state == TRACING && sys_pid() == traced_pid ? LIFECYCLE_TRACED
+							   : LIFECYCLE_UNTRACED;
+}
+
+void
+lifecycle_end_for_sandbox(void)
+{
+	if (lifecycle_scope() == LIFECYCLE_TRACED) {
+		say("%s: a filter comes that forbids recording; the trace ends "
+		    "here, the program goes on",
+		    writer_path(writer_place().segment));
+		writer_finish(WRITER_END_SANDBOX);
+		writer_await_gone();
+	}
+	/* relaxed: other threads' events in between are lost either way. */
+	atomic_store_explicit(&record_dormant, true, memory_order_relaxed);
+}
+
+void
+lifecycle_end_with_children(void)
+{
+	is_childless = true;
 }
 
 void
@@ -339,6 +377,8 @@ ensure_started(void)
 
 	if (state == TRACING || state == OFF)
 		return state == TRACING;
+	if (is_childless && traced_pid != 0)
+		return false;
 	return start(p);
 }
 
@@ -372,7 +412,8 @@ lifecycle_attach(uint64_t parent, uint64_t start_routine)
 
 	/* The way of every event when tracing is off: no system call. */
 	if (p != NULL &&
-	    atomic_load_explicit(&p->state, memory_order_relaxed) == OFF)
+	    (atomic_load_explicit(&p->state, memory_order_relaxed) == OFF ||
+	     (is_childless && lifecycle_scope() == LIFECYCLE_NEW)))
 		return NULL;
 
 	const int saved_errno = errno;

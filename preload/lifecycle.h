@@ -45,6 +45,24 @@ void lifecycle_end(enum writer_end end);
 /* ... but it goes on. */
 void lifecycle_resume(void);
 
+/*
+ * A filter on system calls is about to come, by which the recorder would do the
+ * program harm: the trace ends here, and nothing is recorded any more, in children
+ * neither.
+ */
+void lifecycle_end_for_sandbox(void);
+
+/* ... or only the traces of children would. */
+void lifecycle_end_with_children(void);
+
+/* What does a filter mean that the calling thread is about to get? */
+enum lifecycle_scope {
+	LIFECYCLE_UNTRACED, /* nothing */
+	LIFECYCLE_TRACED,   /* the trace goes on under it */
+	LIFECYCLE_NEW	    /* a child's trace has to start under it */
+};
+enum lifecycle_scope lifecycle_scope(void);
+
 /* The writer: the trace is over, the process goes on without. */
 void lifecycle_set_off(void);
 

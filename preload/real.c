@@ -191,6 +191,8 @@ static const struct symbol other_symbols[] = {
 	{ "_Exit", offsetof(struct real, _Exit) },
 	{ "abort", offsetof(struct real, abort) },
 	{ "execve", offsetof(struct real, execve) },
+	{ "syscall", offsetof(struct real, syscall) },
+	{ "prctl", offsetof(struct real, prctl) },
 	{ "execvp", offsetof(struct real, execvp) },
 	{ "execvpe", offsetof(struct real, execvpe) },
 	{ "fexecve", offsetof(struct real, fexecve) },

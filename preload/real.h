@@ -34,6 +34,8 @@ struct real {
 	void (*_Exit)(int) __attribute__((noreturn));
 	void (*abort)(void) __attribute__((noreturn));
 	int (*execve)(const char *, char *const *, char *const *);
+	long (*syscall)(long, ...);
+	int (*prctl)(int, ...);
 	int (*execvp)(const char *, char *const *);
 	int (*execvpe)(const char *, char *const *, char *const *);
 	int (*fexecve)(int, char *const *, char *const *);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "sys.h"
 #include "text.h"
@@ -34,11 +35,20 @@ add_clean(struct text *t, const char *s)
 		text_str(t, "...");
 }
 
+/* Common filters end a process for what debuggers do, pidfd_getfd among it. */
+static bool
+is_sandboxed(void)
+{
+	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
+}
+
 /* The program's standard error, for a thread that has a table of its own. */
 static int
 borrow_stderr(void)
 {
-	const int pidfd = (int)syscall(SYS_pidfd_open, sys_pid(), 0);
+	const int pidfd = is_sandboxed()
+				  ? -1
+				  : (int)syscall(SYS_pidfd_open, sys_pid(), 0);
 	int fd = -1;
 
 	if (pidfd >= 0) {

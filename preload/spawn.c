@@ -4,6 +4,7 @@
 #include "spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
@@ -16,6 +17,9 @@
 #include "sys.h"
 
 #define STACK_NBYTES (512u << 10)
+
+/* Descriptors that a process may open unless it is told more. */
+#define FD_COMMON_MAX 1024
 
 /*
  * Around the thread pointer: libc's thread descriptor and the thread-local
@@ -32,6 +36,7 @@ struct start {
 };
 
 static struct start start;
+static int spawned_tid;
 
 static uint8_t *
 thread_pointer(void)
@@ -96,6 +101,54 @@ next_kept(unsigned least)
 	return next;
 }
 
+/* As linux/dirent.h would have it. */
+struct entry {
+	uint64_t inode, off;
+	uint16_t nbytes;
+	uint8_t type;
+	char name[];
+};
+
+static unsigned
+number_of(const char *name)
+{
+	unsigned n = 0;
+
+	for (; *name >= '0' && *name <= '9'; name++)
+		n = n * 10 + (unsigned)(*name - '0');
+	return n;
+}
+
+/* Close one by one what the folder of the thread's descriptors shows. */
+static void
+close_listed(void)
+{
+	_Alignas(8) char buf[4096];
+	const unsigned dir =
+		(unsigned)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/fd",
+				  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long n;
+
+	/* Without /proc: as many as there commonly are. */
+	if ((int)dir < 0)
+		for (unsigned fd = 0; fd < FD_COMMON_MAX; fd++)
+			if (next_kept(fd) != fd)
+				syscall(SYS_close, fd);
+	while ((int)dir >= 0 &&
+	       (n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
+		for (long at = 0; at < n;) {
+			const struct entry *const e = (const void *)(buf + at);
+			const unsigned fd = number_of(e->name);
+
+			at += e->nbytes;
+			if (e->name[0] != '.' && next_kept(fd) != fd &&
+			    fd != dir)
+				syscall(SYS_close, fd);
+		}
+	if ((int)dir >= 0)
+		syscall(SYS_close, dir);
+}
+
 /* The table is a copy: let go of everything that is the program's. */
 static void
 close_others(void)
@@ -103,9 +156,13 @@ close_others(void)
 	for (unsigned from = 0;;) {
 		const unsigned kept = next_kept(from);
 
-		if (kept > from)
-			syscall(SYS_close_range, from,
-				kept == UINT_MAX ? kept : kept - 1, 0);
+		/* Not before Linux 5.9, nor where a filter does not know it. */
+		if (kept > from &&
+		    syscall(SYS_close_range, from,
+			    kept == UINT_MAX ? kept : kept - 1, 0) != 0) {
+			close_listed();
+			return;
+		}
 		if (kept == UINT_MAX)
 			return;
 		from = kept + 1;
@@ -143,5 +200,12 @@ spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 			      NULL, NULL, tls);
 
 	sys_restore_signals(mask);
+	spawned_tid = tid;
 	return tid >= 0;
+}
+
+bool
+spawn_is_alive(void)
+{
+	return syscall(SYS_tgkill, sys_pid(), spawned_tid, 0) == 0;
 }

@@ -94,6 +94,7 @@ static const char *const end_names[] = {
 	[WRITER_END_QUICK_EXIT] = "quick_exit",
 	[WRITER_END_ABORT] = "abort",
 	[WRITER_END_EXEC] = "exec",
+	[WRITER_END_SANDBOX] = "sandbox",
 	[WRITER_END_LAST_THREAD] = "last_thread",
 };
 
@@ -475,9 +476,12 @@ tend_last(void)
 }
 
 static void
-finish(const char *name)
+finish(enum writer_end how)
 {
-	struct narrate_end end = { .name = name };
+	struct narrate_end end = {
+		.name = end_names[how],
+		.is_early = how == WRITER_END_SANDBOX,
+	};
 
 	const uint64_t stamp = clock_stamp();
 
@@ -522,7 +526,7 @@ serve_request(void)
 		return true;
 	const enum writer_end end = (enum writer_end)(request - 1);
 
-	finish(end_names[end]);
+	finish(end);
 	/* relaxed: writer_resume() is called only after the answer. */
 	atomic_store_explicit(&w->hold_until_ns,
 			      w->trace.narrator.line.ns1 + HOLD_NS,
@@ -586,7 +590,7 @@ static bool
 go_idle(uint32_t wake)
 {
 	if (is_alone(&w->exit_status)) {
-		finish(end_names[WRITER_END_LAST_THREAD]);
+		finish(WRITER_END_LAST_THREAD);
 		return false;
 	}
 	clock_set_idle();
@@ -749,6 +753,13 @@ writer_finish(enum writer_end end)
 		writer_wake();
 		sys_futex_wait(&w->done, done, 10 * TICK_NS);
 	}
+}
+
+void
+writer_await_gone(void)
+{
+	while (spawn_is_alive())
+		sys_sleep(TICK_NS / 10);
 }
 
 void

@@ -29,6 +29,7 @@ enum writer_end {
 	WRITER_END_QUICK_EXIT,
 	WRITER_END_ABORT,
 	WRITER_END_EXEC,
+	WRITER_END_SANDBOX,	/* the program goes on where we cannot */
 	WRITER_END_LAST_THREAD, /* it left without ending the process */
 };
 
@@ -54,6 +55,9 @@ void writer_wake(void);
  * writer is no more.  The process may go on afterwards.
  */
 void writer_finish(enum writer_end end);
+
+/* After WRITER_END_SANDBOX: return when there is no writer thread any more. */
+void writer_await_gone(void);
 
 /*
  * After writer_finish() the writer holds its breath for a second, so that what

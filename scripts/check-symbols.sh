@@ -19,6 +19,7 @@ aligned_alloc valloc pvalloc free_sized free_aligned_sized'
 cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 	_Zd{l,a}Pv{,m}{,St11align_val_t} \
 	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
+filters='prctl syscall'
 threads='pthread_create pthread_setname_np'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
 _exit _Exit abort daemon'
@@ -28,7 +29,7 @@ _exit _Exit abort daemon'
 # at a fork and in the loader, where libc's is meant and cannot be done without;
 # and what daemon() consists of, which the program called.
 from_libc='memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp
-strnlen strrchr
+strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
 __environ environ __errno_location __stack_chk_fail getauxval pthread_once
 pthread_self sysconf dl_iterate_phdr dlerror dlopen dlsym
@@ -64,7 +65,7 @@ check_recorder()
 	while read -r name; do
 		complain "$so exports $name"
 	done < <(comm -23 <(exports "$so") \
-		<(printf '%s\n' $c $cxx $threads $ends | sort -u))
+		<(printf '%s\n' $c $cxx $threads $filters $ends | sort -u))
 	# shellcheck disable=SC2086
 	while read -r name; do
 		complain "$so does not export $name"

@@ -384,7 +384,7 @@ narrate_end(struct narrator *n, const struct narrate_end *end)
 	encoder_flush(&n->encoder);
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF end\n");
-	text_line_u64(&text, "complete", n->lost_count == 0);
+	text_line_u64(&text, "complete", n->lost_count == 0 && !end->is_early);
 	text_line(&text, "end", end->name, strlen(end->name));
 	text_line_u64(&text, "events", n->event_count);
 	text_line_u64(&text, "records", encoder_data_records(&n->encoder));

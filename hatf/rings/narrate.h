@@ -112,6 +112,7 @@ bool narrate_is_full(const struct narrator *n);
 struct narrate_end {
 	const char *name; /* "exit", ... */
 	uint64_t threads, waits, wait_ns, cpu_ns;
+	bool is_early; /* the program goes on, and is not recorded any more */
 };
 
 /* The trailer; the block is to be ended after it. */

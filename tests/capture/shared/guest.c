@@ -135,7 +135,7 @@ show_status(void)
 	FILE *const f = fopen("/proc/self/status", "r");
 
 	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
-		if (strncmp(line, "Sig", 3) == 0 ||
+		if (strncmp(line, "Sig", 3) == 0 && line[3] != 'Q' ||
 		    strncmp(line, "ShdPnd", 6) == 0 ||
 		    strncmp(line, "Umask", 5) == 0 ||
 		    strncmp(line, "NoNewPrivs", 10) == 0)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* call.c - syscall(2) and prctl(2) for us alone; see direct.c */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "direct.h"
+
+long
+syscall(long number, ...)
+{
+	long a[6];
+	va_list list;
+
+	/* More than were given are taken, and ignored by the kernel. */
+	va_start(list, number);
+	for (size_t i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	return direct_result(
+		direct_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+}
+
+int
+prctl(int option, ...)
+{
+	long a[4];
+	va_list list;
+
+	va_start(list, option);
+	for (size_t i = 0; i < 4; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	return (int)direct_result(
+		direct_call(SYS_prctl, option, a[0], a[1], a[2], a[3], 0));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sandbox.h - filters that a program puts on its own system calls
+ *
+ * From then on the kernel may end the program for a call of ours.  A filter that
+ * comes by prctl(2) or seccomp(2) is tried on our calls before it is in force
+ * (interpose_sandbox.c); one by which we would do harm ends the trace first.
+ */
+#ifndef SANDBOX_H
+#define SANDBOX_H
+
+/* Where a filter would do harm. */
+enum sandbox_harm {
+	SANDBOX_PROGRAM = 1, /* on threads of the program, while they record */
+	SANDBOX_WRITER = 2,  /* in the writer, if it is for all threads */
+	SANDBOX_START = 4,   /* when the trace of a forked child starts */
+};
+
+/*
+ * Which of these this filter would do; 'program' is the struct sock_fprog that the
+ * program has given, and may be anything.  0 also for what the kernel will refuse.
+ */
+unsigned sandbox_harm(const void *program);
+
+#endif /* SANDBOX_H */

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filters.c - filters on system calls, in the manner of common sandboxes
+ *
+ *   filters KIND exec COMMAND...   put it on, then be the command
+ *   filters KIND self N            work, put it on, work, with N rounds each
+ *
+ * KIND is one of
+ *   strict     SECCOMP_MODE_STRICT: read, write, exit
+ *   privsep    what a network server's unprivileged half needs; all else kills
+ *   renderer   for all threads (TSYNC): files, sockets, processes trap
+ *   service    clocks, debuggers, modules, mounts, swap and raw i/o kill
+ *   container  the same and namespaces are refused (EPERM)
+ *   old        what came with Linux 5.2 and later is not there (ENOSYS)
+ *   nothing    everything but write and exit kills
+ */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KILL  SECCOMP_RET_KILL_PROCESS
+#define TRAP  SECCOMP_RET_TRAP
+#define ALLOW SECCOMP_RET_ALLOW
+#define END   -1
+
+struct kind {
+	const char *name;
+	uint32_t otherwise; /* than for the calls that are listed */
+	uint32_t listed;
+	unsigned flags;
+	int calls[64];
+};
+
+static const struct kind kinds[] = {
+	{ "privsep",
+	  KILL,
+	  ALLOW,
+	  0,
+	  { SYS_brk,	  SYS_clock_gettime, SYS_close,	    SYS_exit,
+	    SYS_exit_group, SYS_futex,	     SYS_getpid,    SYS_gettid,
+	    SYS_getrandom, SYS_madvise,	     SYS_mmap,	    SYS_mprotect,
+	    SYS_mremap,	  SYS_munmap,	     SYS_nanosleep, SYS_clock_nanosleep,
+	    SYS_poll,	  SYS_ppoll,	     SYS_read,	    SYS_rt_sigprocmask,
+	    SYS_rt_sigreturn, SYS_shutdown,  SYS_write,	    SYS_writev,
+	    SYS_newfstatat, SYS_fstat,	     END } },
+	{ "renderer",
+	  ALLOW,
+	  TRAP,
+	  SECCOMP_FILTER_FLAG_TSYNC,
+	  { SYS_open, SYS_openat, SYS_socket, SYS_connect, SYS_fork, SYS_vfork,
+	    SYS_execve, SYS_execveat, SYS_unlink, SYS_unlinkat, SYS_ptrace,
+	    SYS_mount, SYS_chroot, SYS_kill, END } },
+	{ "service",
+	  ALLOW,
+	  KILL,
+	  0,
+	  { SYS_settimeofday, SYS_clock_settime, SYS_adjtimex,
+	    SYS_clock_adjtime, SYS_ptrace, SYS_perf_event_open,
+	    SYS_pidfd_getfd, SYS_lookup_dcookie, SYS_init_module,
+	    SYS_finit_module, SYS_delete_module, SYS_mount, SYS_umount2,
+	    SYS_pivot_root, SYS_swapon, SYS_swapoff, SYS_iopl, SYS_ioperm,
+	    SYS_reboot, SYS_kexec_load, SYS_bpf, SYS_userfaultfd, SYS_keyctl,
+	    SYS_add_key, SYS_acct, SYS_modify_ldt, END } },
+	{ "container",
+	  ALLOW,
+	  SECCOMP_RET_ERRNO | EPERM,
+	  0,
+	  { SYS_settimeofday, SYS_clock_settime, SYS_ptrace,
+	    SYS_perf_event_open, SYS_pidfd_getfd, SYS_pidfd_open,
+	    SYS_init_module, SYS_mount, SYS_umount2, SYS_pivot_root,
+	    SYS_unshare, SYS_setns, SYS_bpf, SYS_userfaultfd, SYS_keyctl,
+	    SYS_process_vm_readv, SYS_process_vm_writev, SYS_personality,
+	    SYS_capset, END } },
+	{ "old",
+	  ALLOW,
+	  SECCOMP_RET_ERRNO | ENOSYS,
+	  0,
+	  { SYS_close_range, SYS_pidfd_open, SYS_pidfd_getfd, SYS_clone3,
+	    SYS_openat2, SYS_faccessat2, SYS_statx, SYS_rseq, SYS_membarrier,
+	    END } },
+	{ "nothing", KILL, ALLOW, 0, { SYS_write, SYS_exit_group, END } },
+};
+
+static int
+put_on(const struct kind *kind)
+{
+	struct sock_filter filter[160];
+	unsigned short n = 0;
+
+	filter[n++] = (struct sock_filter)BPF_STMT(
+		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	for (const int *call = kind->calls; *call != END; call++) {
+		filter[n++] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)*call, 0, 1);
+		filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+							   kind->listed);
+	}
+	filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+						   kind->otherwise);
+	const struct sock_fprog program = { n, filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	if (kind->flags != 0)
+		return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+				    kind->flags, &program);
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static unsigned
+work(long rounds)
+{
+	static unsigned char *slots[64];
+	unsigned sum = 0;
+
+	for (long i = 0; i < rounds; i++) {
+		unsigned char **const slot = &slots[i * 7 % 64];
+
+		if (*slot != NULL)
+			sum += **slot;
+		free(*slot);
+		*slot = malloc(16 + (size_t)i % 200);
+		**slot = (unsigned char)i;
+	}
+	return sum;
+}
+
+static void
+say(const char *text, unsigned number)
+{
+	char line[64];
+	const int n = snprintf(line, sizeof(line), "%s %u\n", text, number);
+
+	if (write(1, line, (size_t)n) != n)
+		_exit(9);
+}
+
+int
+main(int argc, char **argv)
+{
+	const int is_strict = argc > 1 && strcmp(argv[1], "strict") == 0;
+	const struct kind *kind = kinds;
+
+	if (argc < 4)
+		return 2;
+	if (strcmp(argv[2], "self") == 0) {
+		say("before", work(atol(argv[3])));
+		/* Long enough for the recorder to have fallen asleep. */
+		usleep(300000);
+	}
+	if (is_strict) {
+		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+			return 3;
+	} else {
+		while (strcmp(kind->name, argv[1]) != 0)
+			kind++;
+		if (put_on(kind) != 0) {
+			perror("filter");
+			return 3;
+		}
+	}
+	if (strcmp(argv[2], "exec") == 0) {
+		execvp(argv[3], argv + 3);
+		return 127;
+	}
+	say("within", work(atol(argv[3])));
+	if (strcmp(argv[1], "renderer") == 0 ||
+	    strcmp(argv[1], "privsep") == 0) {
+		struct timespec a_while = { 1, 300000000 };
+
+		nanosleep(&a_while, NULL);
+		say("later", work(atol(argv[3])));
+	}
+	if (is_strict)
+		syscall(SYS_exit, 5);
+	_exit(5);
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# sandbox.sh - rows of the fault table: filters on system calls
+# shellcheck disable=SC2317 # functions are called by fault
+# shellcheck source=tests/faults/faults.sh
+. "$(dirname "$0")/faults.sh"
+
+within()
+{
+	"${RUN[@]}" "$FAULTS/filters" "$1" self "$2"
+}
+
+before()
+{
+	"$FAULTS/filters" "$1" exec "${RUN[@]}" "$WEATHER" work 100000
+}
+
+[ -x "$FAULTS/filters" ] || fail "no $FAULTS/filters"
+"$FAULTS/filters" container exec true 2>/dev/null || {
+	untried "seccomp" "filters" "the kernel has none"
+	finish
+}
+
+# From the start: the recorder starts within, and does without what it cannot have.
+for kind in service container old; do
+	TALLY=1 fault "seccomp: $kind" "filter from before the start" \
+		complete before $kind
+done
+# A line from the writer must not cost the program its life.
+short_of_room()
+{
+	{
+		(ulimit -f 32 && before service) 2>&1 >&3 | cat >&2
+		return "${PIPESTATUS[0]}"
+	} 3>&1 | cat
+	return "${PIPESTATUS[0]}"
+}
+fault "seccomp: service, and a limit" "the same, ulimit -f 32" cut short_of_room
+
+# Put on while running.  What lets the recorder be, it goes on under.
+for kind in privsep service container old; do
+	TALLY=1 fault "seccomp: $kind" "filter that the program puts on" \
+		complete within $kind 100000
+done
+for kind in strict nothing renderer; do
+	fault "seccomp: $kind" "filter that the program puts on" cut \
+		within $kind 100000
+	for trace in traced/*; do
+		check "$kind: end" "$(trailer "$trace" end)" sandbox
+	done
+done
+
+# Where close_range() is not to be had the writer still holds nothing open: who
+# reads the program's output is told when the program has closed it.
+closing()
+{
+	"$FAULTS/filters" old exec "${RUN[@]}" bash -c \
+		'echo out; exec >&-; sleep 2; date +%s%N >closed' | cat
+	date +%s%N >read
+	wait
+	sleep 2.2
+	[ "$(cat read)" -lt "$(cat closed)" ] && echo in time
+}
+fault "no close_range()" "ENOSYS, a pipe that the program closes" complete \
+	closing
+finish
