@@ -53,6 +53,24 @@ find_number(const char *text, size_t nbytes, const char *key, uint64_t *n_ret)
 	return false;
 }
 
+/* Copy the value of "end=", cut to what fits. */
+static void
+find_end(const char *text, size_t nbytes, struct tail *ret)
+{
+	static const char key[] = "\nend=";
+	const char *const found = memmem(text, nbytes, key, sizeof(key) - 1);
+	const char *const value =
+		found != NULL ? found + sizeof(key) - 1 : text;
+	size_t n = 0;
+
+	if (found != NULL)
+		while (value + n < text + nbytes && value[n] != '\n' &&
+		       n + 1 < sizeof(ret->end))
+			n++;
+	memcpy(ret->end, value, n);
+	ret->end[n] = '\0';
+}
+
 static bool
 parse(const char *text, size_t nbytes, struct tail *ret)
 {
@@ -64,6 +82,7 @@ parse(const char *text, size_t nbytes, struct tail *ret)
 	    !find_number(text, nbytes, "events", &ret->event_count))
 		return false;
 	ret->complete = complete == 1;
+	find_end(text, nbytes, ret);
 	if (!find_number(text, nbytes, "lost", &ret->lost_count))
 		ret->lost_count = 0;
 	if (!find_number(text, nbytes, "time", &ret->time))

@@ -16,6 +16,7 @@ struct tail {
 	bool complete;
 	uint64_t event_count, lost_count;
 	uint64_t time; /* in the unit of the header */
+	char end[24];  /* how the program ended; empty if it does not say */
 };
 
 /* False if the file does not end in a trailer, or cannot be read. */

@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# tree.sh - 'hatf tree' on headers that tell everything, too little, or lies
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# process FILE END EVENTS LINE...: a trace without events that claims some
+process()
+{
+	local file=$1 end=$2 events=$3
+	shift 3
+	header host=h exe=/bin/x unit=us "$@" >"$file"
+	[ "$end" = - ] && return
+	comment "HATF end\ncomplete=1\nend=$end\nevents=$events\nrecords=1\nlost=0\n" \
+		>>"$file"
+}
+
+# tree WHAT [OPTION...] OPERAND...: what stands on standard input
+tree()
+{
+	local what=$1
+	shift
+	run "$HATF" tree "$@"
+	check_text "$what" out
+}
+
+mkdir t
+cd t || exit 1
+process a exit 100 pid=10 pid_start=5 start_monotonic=1000 start_time=1000 \
+	command=make
+process b exec 20 pid=11 pid_start=6 start_monotonic=1100 start_time=1100 \
+	parent_pid=10 parent_trace=/gone/a parent_event=40 \
+	parent_event_exact=1 command=make
+process c _exit 30 pid=11 pid_start=6 start_monotonic=1200 start_time=1200 \
+	'ancestors=10@5 1@1' command=cc
+# Started over two that are not traced, by the image that was there then.
+process d abort 40 pid=12 pid_start=7 start_monotonic=1300 start_time=1300 \
+	'ancestors=99@1 98@1 11@6' command=as\\\\x20x
+# The number of a has been used again since; and once more of another time.
+process e exit 50 pid=10 pid_start=9 start_monotonic=2000 start_time=2000 \
+	command=other
+process f exit 60 pid=13 pid_start=10 start_monotonic=2100 start_time=2100 \
+	ancestors=10@9 command=child
+process g - 0 pid=14 pid_start=11 start_monotonic=2200 start_time=2200 \
+	parent_pid=77 parent_trace=/x/77 parent_event=3 \
+	parent_event_exact=0 command=lost
+# Segments, of which the first is not there; the order of names is no order.
+process z2 rotate 7 pid=15 pid_start=12 start_monotonic=2300 start_time=2300 \
+	segment=2 events_before=100 command=long
+process z1 exit 8 pid=15 pid_start=12 start_monotonic=2300 start_time=2300 \
+	segment=3 events_before=107 command=long
+cp a copy
+echo noise >noise
+mkdir sub
+mkfifo fifo
+cd .. || exit 1
+
+tree all t <<'END'
+10 exit, 100 events (t/a): make
+`- 11 fork at event 40, exec, 20 events (t/b)
+   `- 11 exec, _exit, 30 events (t/c): cc
+      `- 12 started over 2 untraced, abort, 40 events (t/d): as x
+10 exit, 50 events (t/e): other
+`- 13 started, exit, 60 events (t/f): child
+14 fork about event 3 of 77, whose trace is not here, no trailer, at least 0 events (t/g): lost
+15 exit, 115 events, segments from 2 on (t/z2): long
+END
+check_status all 0
+check_one_line all 'hatf tree: t/copy: the same trace as t/a'
+rm t/copy
+
+# Files in any order are the same; a part of them is what it is.
+run "$HATF" tree t/
+cp out want
+run "$HATF" tree t/z1 t/g t/f t/e t/d t/c t/b t/a t/z2 t/a
+sed 's,//*,/,' want | tree 'files' t/z1 t/g t/f t/e t/d t/c t/b t/a t/z2 t/a
+check_silent files
+tree part t/d t/c <<'END'
+11 _exit, 30 events (t/c): cc
+`- 12 started over 2 untraced, abort, 40 events (t/d): as x
+END
+
+# Without /proc, numbers and times are all there is.
+mkdir n
+process n/a exec 1 pid=10 start_monotonic=1000 start_time=1 command=a
+process n/b exit 2 pid=10 start_monotonic=2000 start_time=2 command=b
+process n/c exit 3 pid=11 ppid=10 start_monotonic=3000 start_time=3 command=c
+process n/d exit 4 pid=10 start_monotonic=4000 start_time=4 command=d
+tree 'no /proc' n <<'END'
+10 exec, 1 events (n/a): a
+`- 10 exec, exit, 2 events (n/b): b
+   `- 11 started, exit, 3 events (n/c): c
+10 exit, 4 events (n/d): d
+END
+
+run "$HATF" tree --json t
+check_status json 0
+check "json: lines" "$(wc -l <out)" 8
+check "json: fork" "$(sed -n 2p out)" \
+	'{"file":"t/b","files":["t/b"],"depth":1,"parent":"t/a","origin":"fork","untraced":0,"pid":11,"ppid":0,"parent_pid":10,"parent_event":40,"parent_event_exact":true,"host":"h","exe":"/bin/x","command":"make","start_time":1100,"end":"exec","complete":true,"events":20,"lost":0,"peak_live_bytes":null}'
+check "json: segments" "$(sed -n 's/.*"files":\(\[[^]]*z[^]]*\]\).*/\1/p' out)" \
+	'["t/z2","t/z1"]'
+check "json: orphan" "$(grep -c '"origin":"orphan".*"end":"none","complete":false' out)" 1
+
+# Lies: a cycle of two, one's own child, and what would steer a terminal.
+mkdir lies
+process lies/a exit 1 pid=10 start_monotonic=5 parent_pid=11 parent_trace=b \
+	parent_event=1
+process lies/b exit 1 pid=11 start_monotonic=5 parent_pid=10 parent_trace=a \
+	parent_event=1
+process lies/c exit 1 pid=12 start_monotonic=5 parent_pid=12 parent_trace=c \
+	parent_event=99999999999999999999999
+process lies/d "$(printf '\\\\x1b[2J')" 1 pid=13 start_monotonic=6 \
+	'command=\\x1b[2Jred' 'ancestors=@@ 1@ x'
+process lies/e exit 1 pid=14 segment=18446744073709551615 start_monotonic=7 \
+	events_before=18446744073709551615 ancestors=13@
+process lies/f exit 1 pid=x ppid=-1 ancestors=
+run timeout 20 "$HATF" tree lies
+check_status lies 0
+check "lies: lines" "$(wc -l <out)" 6
+grep -q "$(printf '\033')" out && fail "lies: an escape sequence"
+run timeout 20 "$HATF" tree --json lies
+check "lies: JSON" "$(wc -l <out)" 6
+
+# A line of processes as long as nobody has.
+mkdir deep
+process deep/1000 exit 1 pid=1000 start_monotonic=1000 ppid=0999 command=deep
+for i in $(seq 1001 1300); do
+	sed -b "s/pid=1000/pid=$i/; s/=1000/=$i/; s/ppid=0999/ppid=$((i - 1))/
+		s/records=1/records=1/" deep/1000 >"deep/$i"
+done
+run timeout 20 "$HATF" tree deep
+check_status deep 0
+check "deep: lines" "$(wc -l <out)" 301
+check "deep: depth" "$(tail -n 1 out | cut -c 1-24)" "... 300 deep: 1300 start"
+
+# What is no trace, or not there.
+run "$HATF" tree noise t
+check_status 'not there' 1
+run "$HATF" tree t/noise
+check_status noise 1
+mkdir empty
+run "$HATF" tree empty
+check_status empty 1
+check_one_line empty 'hatf tree: empty: no trace in it'
+run "$HATF" tree
+check_status usage 2
+finish
