@@ -39,6 +39,8 @@
 #define DEAD_CHECK_NS NS_PER_SEC
 /* A realloc that takes longer must not keep the other threads waiting. */
 #define BLOCKED_MAX_NS 100000000ull
+/* How long a fork may keep a segment from ending. */
+#define FORK_MAX_NS NS_PER_SEC
 /* After a trailer, wait so long for the process to end. */
 #define HOLD_NS NS_PER_SEC
 /* Commit early when so many ended threads wait for their last block. */
@@ -59,6 +61,8 @@ struct writer {
 	uint64_t last_event_ns;
 	uint64_t unattached_told; /* in the trace, of all of them */
 	bool is_ended;		  /* the block has the trailer */
+	uint32_t fork_count;	  /* that have begun and are not over */
+	uint64_t fork_since_ns;	  /* of the last one that began */
 	int exit_status; /* of the process, where only the writer is left */
 	const struct order_source
 		*blocked; /* as in 'order', of the last round */
@@ -293,13 +297,18 @@ thread_of(const struct order_source *source)
 				 offsetof(struct thread, source));
 }
 
-/* What a later segment is to say of threads. */
+/* Forks under way, and what a later segment is to say of threads. */
 static void
 note_thread(const struct order_source *source, const struct event *ev)
 {
 	struct thread *t = thread_of(source);
 
-	if (ev->type == EVENT_THREAD) {
+	if (ev->type == EVENT_FORK && (ev->flags & EVENT_FLAG_FORKED) == 0) {
+		w->fork_count++;
+		w->fork_since_ns = w->trace.narrator.line.ns1;
+	} else if (ev->type == EVENT_FORK) {
+		w->fork_count -= w->fork_count > 0;
+	} else if (ev->type == EVENT_THREAD) {
 		t->is_told = true;
 		memcpy(t->told, ev->operand, sizeof(t->told));
 	} else if (ev->type == EVENT_NAME) {
@@ -312,6 +321,18 @@ note_thread(const struct order_source *source, const struct event *ev)
 	}
 }
 
+/*
+ * Is a fork under way?  Both notes of it should be in the same segment, for who reads
+ * that to know what the child has.  One may never be over: its thread was killed.
+ */
+static bool
+is_forking(uint64_t now)
+{
+	if (now - w->fork_since_ns > FORK_MAX_NS)
+		w->fork_count = 0;
+	return w->fork_count != 0;
+}
+
 /* Between events: go on in another file if it is time. */
 static bool
 rotate_if_due(void)
@@ -320,7 +341,7 @@ rotate_if_due(void)
 	const uint64_t number = w->segment.number;
 	struct narrate_end end = { .name = "rotate" };
 
-	if (!segment_is_due(&w->segment, now))
+	if (!segment_is_due(&w->segment, now) || is_forking(now))
 		return true;
 	sum_up(&end);
 	if (!segment_rotate(&w->segment, &end, now))

@@ -70,7 +70,7 @@ done | sort -u | wc -l)" 1
 mkdir forks
 trace "$TMP/forks/f.%p.hatf.gz" "$PROGS/torture" 20 10 20000 6 >out ||
 	fail "forks: status"
-"$HATF" verify --no-parent forks/* >row.out ||
+"$HATF" verify forks/* >row.out ||
 	fail "forks: $(grep -v ': ok' row.out | head -n 5)"
 children=0
 for file in forks/*; do
@@ -80,7 +80,8 @@ for file in forks/*; do
 	fi
 	children=$((children + 1))
 	[ -e "$parent" ] || { fail "$file: no $parent"; continue; }
-	check "$file: exact" "$(header "$file" parent_event_exact)" 1
+	# Not so if the writer got no processor for too long.
+	[ "$(header "$file" parent_event_exact)" = 1 ] || continue
 	at=$(header "$file" parent_event)
 	check_ge "$file: the fork at $at in $parent" \
 		"$(plain "$parent" | grep -a -A 4 'HATF fork$' |
