@@ -40,6 +40,23 @@ abort(void)
 	real.abort();
 }
 
+/*
+ * What assert(3) calls; it does not come by abort().  The few blocks that libc
+ * makes for its message come after the trailer.
+ */
+EXPORT void __assert_fail(const char *assertion, const char *file,
+			  unsigned line, const char *function)
+	__attribute__((noreturn));
+
+EXPORT void
+__assert_fail(const char *assertion, const char *file, unsigned line,
+	      const char *function)
+{
+	real_resolve_rest();
+	lifecycle_end(WRITER_END_ABORT);
+	real.assert_fail(assertion, file, line, function);
+}
+
 EXPORT int
 execve(const char *path, char *const argv[], char *const envp[])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_sandbox.c - the calls by which a program gets a filter
+ * interpose_sandbox.c - the calls by which a program gets a filter, or ends
  *
  * prctl(3) and syscall(3), which has no name of its own for seccomp(2), as
  * libseccomp and all who do it by hand call them.  Everything else that comes by
@@ -51,7 +51,20 @@ uintptr_t sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
 				uint64_t c);
 uintptr_t sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program);
 
-/* seccomp(2), or prctl(2) by its number, or neither. */
+/*
+ * The ends of a process have numbers too.  An exec that fails does not come back
+ * here, so the writer waits for a second before it goes on.
+ */
+static void
+watch_end(uint64_t number)
+{
+	if (number == SYS_exit_group)
+		lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
+	else if (number == SYS_execve || number == SYS_execveat)
+		lifecycle_end(WRITER_END_EXEC);
+}
+
+/* seccomp(2), or prctl(2) by its number, or an end, or none of these. */
 uintptr_t
 sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -65,6 +78,8 @@ sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 		       (b & SECCOMP_FILTER_FLAG_TSYNC) != 0);
 	else if (number == SYS_prctl && a == PR_SET_SECCOMP)
 		expect((const void *)c, b == SECCOMP_MODE_STRICT, false);
+	else
+		watch_end(number);
 	errno = saved_errno;
 	return (uintptr_t)real.syscall;
 }

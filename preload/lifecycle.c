@@ -34,6 +34,7 @@ enum process_state {
 struct process {
 	_Atomic uint32_t state; /* enum process_state */
 	_Atomic uint64_t fork_ticket;
+	_Atomic bool has_exited; /* its exit handlers have run, to the last */
 };
 
 static _Atomic(struct process *) process;
@@ -160,18 +161,38 @@ lifecycle_set_off(void)
 	atomic_store_explicit(&get_process()->state, OFF, memory_order_release);
 }
 
+/*
+ * Two threads may call exit().  Each handler is run by one of them, so while one is
+ * in ours, the other finds no more and ends the process.  Hence several of ours:
+ * as many threads as there are wait for the same end.
+ */
+#define EXIT_HANDLERS 8
+
+static void
+exit_once(enum writer_end end)
+{
+	struct process *const p = get_process();
+
+	/* relaxed, both: a second end does no harm. */
+	if (p == NULL ||
+	    atomic_load_explicit(&p->has_exited, memory_order_relaxed))
+		return;
+	lifecycle_end(end);
+	atomic_store_explicit(&p->has_exited, true, memory_order_relaxed);
+}
+
 static void
 at_exit(void *unused)
 {
 	(void)unused;
-	lifecycle_end(WRITER_END_EXIT);
+	exit_once(WRITER_END_EXIT);
 }
 
 static void
 at_quick_exit_last(void *unused)
 {
 	(void)unused;
-	lifecycle_end(WRITER_END_QUICK_EXIT);
+	exit_once(WRITER_END_QUICK_EXIT);
 }
 
 /* Forks ------------------------------------------------------------------- */
@@ -241,8 +262,10 @@ register_handlers(void)
 	if (registered)
 		return;
 	registered = true;
-	__cxa_atexit(at_exit, NULL, NULL);
-	__cxa_at_quick_exit(at_quick_exit_last, NULL);
+	for (unsigned i = 0; i < EXIT_HANDLERS; i++) {
+		__cxa_atexit(at_exit, NULL, NULL);
+		__cxa_at_quick_exit(at_quick_exit_last, NULL);
+	}
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 

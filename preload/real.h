@@ -33,6 +33,8 @@ struct real {
 	void (*_exit)(int) __attribute__((noreturn));
 	void (*_Exit)(int) __attribute__((noreturn));
 	void (*abort)(void) __attribute__((noreturn));
+	void (*assert_fail)(const char *, const char *, unsigned,
+			    const char *) __attribute__((noreturn));
 	int (*execve)(const char *, char *const *, char *const *);
 	long (*syscall)(long, ...);
 	int (*prctl)(int, ...);

@@ -129,7 +129,7 @@ end_quick_exit(void)
 static void
 end_raw_exit(void)
 {
-	syscall(SYS_exit_group, 9);
+	__asm__ volatile("syscall" : : "a"(SYS_exit_group), "D"(9) : "memory");
 }
 
 static void
