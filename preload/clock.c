@@ -228,3 +228,11 @@ clock_grant_end(void)
 		&clock_tick, &pending, tick, memory_order_seq_cst,
 		memory_order_seq_cst);
 }
+
+void
+clock_drop_grant(void)
+{
+	/* relaxed: set before a second thread has its first event. */
+	if (atomic_load_explicit(&clock_stamped, memory_order_relaxed))
+		drop_tick();
+}

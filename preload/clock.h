@@ -151,4 +151,7 @@ void clock_set_idle(void);
 bool clock_grant_begin(const void *self);
 bool clock_grant_end(void);
 
+/* Writer: nobody goes by ticks where there is more than one thread. */
+void clock_drop_grant(void);
+
 #endif /* CLOCK_H */

@@ -263,6 +263,25 @@ set_follow(struct config *c, const char *value)
 	return follow_parse(&c->follow, value);
 }
 
+static bool
+set_switch(bool *on, const char *value)
+{
+	*on = strcmp(value, "on") == 0;
+	return *on || strcmp(value, "off") == 0;
+}
+
+static bool
+set_start(struct config *c, const char *value)
+{
+	return set_switch(&c->start, value);
+}
+
+static bool
+set_control(struct config *c, const char *value)
+{
+	return set_switch(&c->control, value);
+}
+
 /* The one table.  'want' completes "wrong value, want ...". */
 static const struct variable {
 	const char *name;
@@ -286,6 +305,8 @@ static const struct variable {
 	  "beside, none or a directory with a / in its name" },
 	{ "HATFTRACE_FOLLOW", set_follow, "all",
 	  "none, fork, exec or all, and :GLOB,..." },
+	{ "HATFTRACE_START", set_start, "on", "on or off" },
+	{ "HATFTRACE_CONTROL", set_control, "on", "on or off" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 

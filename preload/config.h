@@ -35,6 +35,8 @@ struct config {
 	char rings[PATH_MAX];	     /* "beside", "none" or a folder */
 	bool rings_asked;	     /* it is set */
 	struct follow follow;
+	bool start;   /* record from the start, not only when told to */
+	bool control; /* take orders, see control.h */
 	uint64_t ring_words;	     /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
 };

@@ -69,6 +69,7 @@ header_names(void)
 	const char *const slash = strrchr(exe, '/');
 
 	names.pid = (uint64_t)sys_pid();
+	names.path = exe;
 	names.exe = slash != NULL && slash[1] != '\0' ? slash + 1 : "unknown";
 	names.host = host.nodename;
 	return &names;

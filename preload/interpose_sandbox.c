@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
+#include "control.h"
 #include "export.h"
 #include "lifecycle.h"
 #include "real.h"
@@ -33,8 +34,7 @@ expect(const void *program, bool is_strict, bool all_threads)
 	const enum lifecycle_scope scope = lifecycle_scope();
 	unsigned harm = SANDBOX_PROGRAM | SANDBOX_START;
 
-	if (scope == LIFECYCLE_UNTRACED || record_is_dormant() ||
-	    !may_have_filters())
+	if (scope == LIFECYCLE_UNTRACED || !may_have_filters())
 		return;
 	if (!is_strict)
 		harm = sandbox_harm(program);
@@ -44,6 +44,10 @@ expect(const void *program, bool is_strict, bool all_threads)
 		lifecycle_end_for_sandbox();
 	else if ((harm & SANDBOX_START) != 0)
 		lifecycle_end_with_children();
+	if ((harm & SANDBOX_WAKE) != 0)
+		control_end_signals();
+	if ((harm & SANDBOX_CONTROL) != 0)
+		lifecycle_end_control(all_threads);
 }
 
 /* They are called below, and return where to go on. */

@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 
 #include "clock.h"
+#include "control.h"
 #include "deflate.h"
 #include "header.h"
 #include "memory.h"
@@ -43,6 +44,13 @@ static _Atomic(struct process *) process;
 static int traced_pid;
 static struct config config;
 static bool is_childless; /* children are not traced */
+static bool is_sandboxed; /* nor is this process, any more */
+
+/*
+ * Does this process begin dormant?  As its configuration says, or if it is the
+ * child of a fork as its parent was then.
+ */
+static bool born_dormant;
 
 /*
  * In a thread that forks, from just before to just after: the number of events of
@@ -99,7 +107,8 @@ lifecycle_end(enum writer_end end)
 {
 	const int saved_errno = errno;
 
-	if (lifecycle_is_tracing() && sys_pid() == traced_pid)
+	if (lifecycle_is_tracing() && sys_pid() == traced_pid &&
+	    !writer_end_dormant())
 		writer_finish(end);
 	errno = saved_errno;
 }
@@ -138,14 +147,28 @@ void
 lifecycle_end_for_sandbox(void)
 {
 	if (lifecycle_scope() == LIFECYCLE_TRACED) {
-		say("%s: a filter comes that forbids recording; the trace ends "
-		    "here, the program goes on",
-		    writer_path(writer_place().segment));
+		if (!record_is_dormant())
+			say("%s: a filter comes that forbids recording; the "
+			    "trace ends "
+			    "here, the program goes on",
+			    writer_path(writer_place().segment));
 		writer_finish(WRITER_END_SANDBOX);
 		writer_await_gone();
 	}
+	is_sandboxed = true;
 	/* relaxed: other threads' events in between are lost either way. */
 	atomic_store_explicit(&record_dormant, true, memory_order_relaxed);
+}
+
+void
+lifecycle_end_control(bool now)
+{
+	control_forbid();
+	while (now && lifecycle_scope() == LIFECYCLE_TRACED &&
+	       !control_is_over()) {
+		writer_wake();
+		sys_sleep(100000);
+	}
 }
 
 void
@@ -228,6 +251,15 @@ after_fork_in_child(void)
 
 	if (fork_event != 0)
 		thread_mend_interrupted();
+	/*
+	 * The first event is to come by start(), whatever becomes of it there.
+	 * relaxed, both: the child has only this thread.  (That of a raw clone
+	 * does not come here and goes on asleep, deaf to orders.)
+	 */
+	born_dormant = record_is_dormant();
+	if (!is_sandboxed)
+		atomic_store_explicit(&record_dormant, false,
+				      memory_order_relaxed);
 	errno = saved_errno;
 }
 
@@ -274,7 +306,7 @@ static void
 get_parent(struct header_parent *parent_ret)
 {
 	parent_ret->pid = 0;
-	if (traced_pid == 0 || traced_pid == sys_pid())
+	if (traced_pid == 0 || traced_pid == sys_pid() || born_dormant)
 		return;
 	parent_ret->pid = (uint64_t)traced_pid;
 	if (fork_event != 0) {
@@ -299,6 +331,8 @@ open_output(struct output *output)
 	int error;
 
 	output_init(output, config.out, header_names(), segmented);
+	if (born_dormant)
+		return true;
 	error = output_open(output, 0);
 	if (error == 0) {
 		output_move_high(output);
@@ -317,6 +351,7 @@ start_tracing(void)
 {
 	static struct output output;
 	static bool refused; /* said once, not by every child again */
+	const bool is_first = traced_pid == 0;
 	struct header_parent parent;
 
 	get_parent(&parent);
@@ -326,6 +361,8 @@ start_tracing(void)
 	}
 	if (!follow_allows(&config.follow, header_names()->exe))
 		return false;
+	if (is_first)
+		born_dormant = !config.start;
 	if (!thread_pool_init(config.initial_ring_words, config.ring_words)) {
 		say("out of memory; not tracing");
 		return false;
@@ -335,16 +372,24 @@ start_tracing(void)
 
 	if (!open_output(&output))
 		return false;
-	if (!ringfile_open(&config, output.path)) {
+	if (!ringfile_open(&config, born_dormant ? NULL : output.path)) {
 		say("out of memory; not tracing");
-		output_discard(&output);
+		if (!born_dormant)
+			output_discard(&output);
 		return false;
 	}
 	header_build(&config, &parent);
 	traced_pid = sys_pid();
+	/* relaxed: no other thread knows of the tracer yet. */
+	atomic_store_explicit(&record_dormant, born_dormant,
+			      memory_order_relaxed);
 	if (!writer_start(&config, &output)) {
-		output_discard(&output);
+		if (!born_dormant)
+			output_discard(&output);
 		ringfile_discard();
+		/* relaxed: as above. */
+		atomic_store_explicit(&record_dormant, false,
+				      memory_order_relaxed);
 		return false;
 	}
 	register_handlers();
@@ -418,8 +463,8 @@ start_at_load(void)
 	register_handlers();
 	real_run_apart(deflate_load);
 	/* The initial thread is to be known as such, whoever allocates first. */
-	if (ensure_started() && !thread_is_attached(thread_self) &&
-	    sys_tid() == traced_pid)
+	if (ensure_started() && !record_is_dormant() &&
+	    !thread_is_attached(thread_self) && sys_tid() == traced_pid)
 		lifecycle_attach(0, 0);
 	follow_mark(environ);
 	sys_restore_signals(mask);
@@ -443,7 +488,9 @@ lifecycle_attach(uint64_t parent, uint64_t start_routine)
 	const uint64_t mask = sys_block_signals();
 	struct thread *t = NULL;
 
-	if (ensure_started()) {
+	if (ensure_started() && !record_is_dormant()) {
+		/* What start_recording() has set up before it cleared the flag. */
+		atomic_thread_fence(memory_order_acquire);
 		t = thread_attach(traced_pid);
 		if (t == NULL)
 			writer_count_unattached();
@@ -485,7 +532,7 @@ lifecycle_second_thread(void)
 {
 	const int saved_errno = errno;
 	const uint64_t mask = sys_block_signals();
-	const bool tracing = ensure_started();
+	const bool tracing = ensure_started() && !record_is_dormant();
 
 	if (tracing) {
 		clock_go_stamped();

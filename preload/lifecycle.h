@@ -55,6 +55,12 @@ void lifecycle_end_for_sandbox(void);
 /* ... or only the traces of children would. */
 void lifecycle_end_with_children(void);
 
+/*
+ * The same may be said of taking orders: children take none, and with 'now' this
+ * process does not either from here on.
+ */
+void lifecycle_end_control(bool now);
+
 /* What does a filter mean that the calling thread is about to get? */
 enum lifecycle_scope {
 	LIFECYCLE_UNTRACED, /* nothing */

@@ -18,7 +18,8 @@
 /* What a template is filled in from. */
 struct output_names {
 	uint64_t pid;
-	const char *exe; /* base name */
+	const char *path; /* of the executable; "" if not known */
+	const char *exe;  /* its base name */
 	const char *host;
 };
 

@@ -210,7 +210,8 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 	struct thread *t;
 	bool recorded = false;
 
-	if (record_is_dormant())
+	/* A thread that is attached must be known when recording goes on. */
+	if (record_is_dormant() && type != EVENT_THREAD)
 		return false;
 	t = enter();
 

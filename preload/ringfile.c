@@ -322,11 +322,19 @@ ringfile_open(const struct config *config, const char *trace_path)
 	rf->initial_words = config->initial_ring_words;
 	rf->words = config->ring_words;
 	rf->reserve_all = config->drop;
-	if (strcmp(config->rings, "none") == 0)
-		rf->fd = rf->dir_fd = -1;
-	else
+	rf->fd = rf->dir_fd = -1;
+	if (trace_path != NULL && strcmp(config->rings, "none") != 0)
 		open_file(config, trace_path, rf->initial_words);
 	return true;
+}
+
+void
+ringfile_begin(const struct config *config, const char *trace_path)
+{
+	if (rf->image != NULL && !rf->is_removed)
+		ringfile_announce(trace_path);
+	else if (rf->image == NULL && rf->fd < 0)
+		ringfile_open(config, trace_path);
 }
 
 const char *

@@ -30,9 +30,17 @@
 /*
  * Make the file for the trace at 'trace_path', with a ring for the initial thread.
  * Where that is impossible, or not wanted, there is none; a line says so if it
- * was asked for.  False: no memory at all.  All signals must be blocked.
+ * was asked for.  Without a path there is none until ringfile_begin().  False: no
+ * memory at all.  All signals must be blocked.
  */
 bool ringfile_open(const struct config *config, const char *trace_path);
+
+/*
+ * Writer: the trace at 'trace_path' begins after a time without one.  Make the file
+ * if there is none yet, or note of which trace it is from now on.  Rings that
+ * threads have from before are as they are.
+ */
+void ringfile_begin(const struct config *config, const char *trace_path);
 
 /* Its name, NULL: there is none.  Valid until ringfile_remove(). */
 const char *ringfile_path(void);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "sys.h"
@@ -195,9 +196,32 @@ static const struct call writer_calls[] = {
 	{ SYS_ftruncate, { 1000 } },
 	{ SYS_unlinkat, { (uint64_t)-100 } },
 	{ SYS_prlimit64, { 0, 1 } },
-	{ SYS_ppoll, { 0 } },
-	{ SYS_socket, { 1, 1 } },
 	{ SYS_exit, { 0 } },
+};
+
+/* On threads of the program, where the writer sleeps for orders (control.c). */
+static const struct call wake_calls[] = {
+	{ SYS_tgkill, { 0, 0, 32 } },
+};
+
+/* In the writer, where it takes orders (control.c). */
+static const struct call control_calls[] = {
+	{ SYS_ppoll, { 0 } },
+	{ SYS_signalfd4, { (uint64_t)-1 } },
+	{ SYS_read, { 1000 } },
+	{ SYS_mkdirat, { (uint64_t)-100 } },
+	{ SYS_umask, { 077 } },
+	{ SYS_geteuid, { 0 } },
+	{ SYS_socket, { AF_UNIX, SOCK_STREAM } },
+	{ SYS_connect, { 1000 } },
+	{ SYS_bind, { 1000 } },
+	{ SYS_listen, { 1000 } },
+	{ SYS_renameat2, { (uint64_t)-100, 0, (uint64_t)-100 } },
+	{ SYS_accept4, { 1000 } },
+	{ SYS_getsockopt, { 1000, SOL_SOCKET, SO_PEERCRED } },
+	{ SYS_recvfrom, { 1000 } },
+	{ SYS_sendto, { 1000 } },
+	{ SYS_fcntl, { 1000, 1030, 3 } },
 };
 
 /* And what a start needs, beside those. */
@@ -289,6 +313,10 @@ sandbox_harm(const void *program)
 		harm |= SANDBOX_PROGRAM;
 	if (ANY_DEADLY(writer_calls))
 		harm |= SANDBOX_WRITER | SANDBOX_START;
+	if (ANY_DEADLY(wake_calls))
+		harm |= SANDBOX_WAKE;
+	if (ANY_DEADLY(control_calls))
+		harm |= SANDBOX_CONTROL;
 	if (ANY_DEADLY(start_calls))
 		harm |= SANDBOX_START;
 	return harm;

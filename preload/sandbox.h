@@ -13,6 +13,8 @@
 enum sandbox_harm {
 	SANDBOX_PROGRAM = 1, /* on threads of the program, while they record */
 	SANDBOX_WRITER = 2,  /* in the writer, if it is for all threads */
+	SANDBOX_CONTROL = 8, /* in the writer, when it takes orders */
+	SANDBOX_WAKE = 16,   /* on threads of the program, by a signal for it */
 	SANDBOX_START = 4,   /* when the trace of a forked child starts */
 };
 

@@ -58,6 +58,8 @@ add_lines(const struct segment *s, struct text *t)
 {
 	if (s->is_late)
 		text_line(t, "start", "late", 4);
+	if (s->is_late && ringfile_path() != NULL)
+		text_line(t, "rings", ringfile_path(), strlen(ringfile_path()));
 	if (s->number == 0 && !keeps_track(s->config))
 		return;
 
@@ -260,19 +262,14 @@ leave(struct segment *s, const struct narrate_end *end)
 	narrate_restart(&t->narrator);
 }
 
-bool
-segment_close(struct segment *s, struct narrate_end *end)
+void
+segment_close(struct segment *s, const struct narrate_end *end)
 {
-	const bool done = segment_end(s, end);
-
-	if (!done)
-		return false;
 	leave(s, end);
 	/* What happens until the next start is not seen. */
 	carry_fini(&s->carry);
 	s->is_late = true;
 	s->is_known = false;
-	return true;
 }
 
 bool
@@ -289,6 +286,7 @@ segment_open(struct segment *s)
 	}
 	if (keeps_track(s->config) && s->carry.slots == NULL)
 		carry_init(&s->carry);
+	ringfile_begin(s->config, o->path);
 	return begin(s);
 }
 

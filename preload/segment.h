@@ -75,8 +75,10 @@ bool segment_open(struct segment *s);
  */
 bool segment_end(struct segment *s, struct narrate_end *end);
 
-/* The same, and close the file.  The next segment_open() is a late start. */
-bool segment_close(struct segment *s, struct narrate_end *end);
+/*
+ * After segment_end(): close the file.  The next segment_open() is a late start.
+ */
+void segment_close(struct segment *s, const struct narrate_end *end);
 
 /*
  * End this segment and begin the next; nothing may be committed elsewhere between.

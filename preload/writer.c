@@ -17,10 +17,13 @@
 #include <string.h>
 
 #include "clock.h"
+#include "control.h"
 #include "grant.h"
+#include "header.h"
 #include "lifecycle.h"
 #include "memory.h"
 #include "order.h"
+#include "record.h"
 #include "ringfile.h"
 #include "room.h"
 #include "say.h"
@@ -43,6 +46,8 @@
 #define FORK_MAX_NS NS_PER_SEC
 /* After a trailer, wait so long for the process to end. */
 #define HOLD_NS NS_PER_SEC
+/* A process that is over sooner has no socket. */
+#define CONTROL_AFTER_NS 100000000ull
 /* Commit early when so many ended threads wait for their last block. */
 #define GONE_MAX 64u
 
@@ -63,6 +68,11 @@ struct writer {
 	bool is_ended;		  /* the block has the trailer */
 	uint32_t fork_count;	  /* that have begun and are not over */
 	uint64_t fork_since_ns;	  /* of the last one that began */
+	/* There is no trace at the moment.  Written by the writer, and read by
+	 * a thread with which the process ends. */
+	_Atomic bool is_dormant;
+	uint64_t last_events, last_lost; /* of the trace that a stop ended */
+	uint64_t start_ns;
 	int exit_status; /* of the process, where only the writer is left */
 	const struct order_source
 		*blocked; /* as in 'order', of the last round */
@@ -75,6 +85,7 @@ struct writer {
 	_Atomic uint32_t resume;  /* 1: the process goes on after all */
 	_Atomic uint32_t request; /* enum writer_end + 1; 0: none */
 	_Atomic uint64_t unattached;
+	_Atomic bool is_ending; /* dormant, and the process ends or execs */
 	uint8_t memory[];
 };
 
@@ -100,6 +111,7 @@ static const char *const end_names[] = {
 	[WRITER_END_EXEC] = "exec",
 	[WRITER_END_SANDBOX] = "sandbox",
 	[WRITER_END_LAST_THREAD] = "last_thread",
+	[WRITER_END_STOP] = "stop",
 };
 
 static void
@@ -333,22 +345,30 @@ is_forking(uint64_t now)
 	return w->fork_count != 0;
 }
 
-/* Between events: go on in another file if it is time. */
+/* Between events: go on in another file. */
 static bool
-rotate_if_due(void)
+rotate_now(void)
 {
 	const uint64_t now = w->trace.narrator.line.ns1;
 	const uint64_t number = w->segment.number;
 	struct narrate_end end = { .name = "rotate" };
 
-	if (!segment_is_due(&w->segment, now) || is_forking(now))
-		return true;
 	sum_up(&end);
 	if (!segment_rotate(&w->segment, &end, now))
 		return false;
 	if (w->segment.number != number)
 		note_file();
 	return commit();
+}
+
+/* ... if it is time. */
+static bool
+rotate_if_due(void)
+{
+	const uint64_t now = w->trace.narrator.line.ns1;
+
+	return !segment_is_due(&w->segment, now) || is_forking(now) ||
+	       rotate_now();
 }
 
 /* The order_sink: an event goes into a block that has room for it. */
@@ -496,6 +516,25 @@ tend_last(void)
 	}
 }
 
+/*
+ * What the trailer is to follow, and say; events with a stamp after 'until' are not
+ * in the trace.
+ */
+static void
+prepare_end(struct narrate_end *end, uint64_t until)
+{
+	const uint64_t stamp = clock_stamp();
+
+	collect_threads();
+	line_add(&w->trace.narrator.line, stamp, sys_clock_ns(CLOCK_MONOTONIC));
+	drain(until, true);
+	tend_last();
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		note_lost(w->threads[i]);
+	note_unattached();
+	sum_up(end);
+}
+
 static void
 finish(enum writer_end how)
 {
@@ -504,16 +543,7 @@ finish(enum writer_end how)
 		.is_early = how == WRITER_END_SANDBOX,
 	};
 
-	const uint64_t stamp = clock_stamp();
-
-	collect_threads();
-	line_add(&w->trace.narrator.line, stamp, sys_clock_ns(CLOCK_MONOTONIC));
-	drain(UINT64_MAX, true);
-	tend_last();
-	for (uint32_t i = 0; i < w->thread_count; i++)
-		note_lost(w->threads[i]);
-	note_unattached();
-	sum_up(&end);
+	prepare_end(&end, UINT64_MAX);
 	w->is_ended = true;
 	if (segment_end(&w->segment, &end))
 		commit_and_recycle();
@@ -547,7 +577,11 @@ serve_request(void)
 		return true;
 	const enum writer_end end = (enum writer_end)(request - 1);
 
-	finish(end);
+	control_close();
+	if (!w->is_dormant)
+		finish(end);
+	else
+		ringfile_remove();
 	/* relaxed: writer_resume() is called only after the answer. */
 	atomic_store_explicit(&w->hold_until_ns,
 			      w->trace.narrator.line.ns1 + HOLD_NS,
@@ -575,6 +609,28 @@ stat_field(const char *state, int n)
 	return value;
 }
 
+/* Fields of proc(5)'s stat. */
+#define STAT_NUM_THREADS 20
+#define STAT_EXIT_CODE	 52
+
+/* Read that line into 'buf'; returns its third field, or NULL. */
+static const char *
+read_stat(char *buf, size_t cap)
+{
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/stat",
+				    O_RDONLY | O_CLOEXEC);
+	const char *state;
+	long n;
+
+	if (fd < 0)
+		return NULL;
+	n = syscall(SYS_read, fd, buf, cap - 1);
+	syscall(SYS_close, fd);
+	buf[n > 0 ? n : 0] = '\0';
+	state = strrchr(buf, ')');
+	return state != NULL && state[1] == ' ' ? state + 2 : NULL;
+}
+
 /*
  * Have all other threads left, by ways that do not end the process?  Then only we
  * keep it from ending.  /proc/self is the process, that is its initial thread,
@@ -583,27 +639,13 @@ stat_field(const char *state, int n)
 static bool
 is_alone(int *status_ret)
 {
-	enum {
-		NUM_THREADS = 20,
-		EXIT_CODE = 52
-	};
-	char stat[1024];
-	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/stat",
-				    O_RDONLY | O_CLOEXEC);
-	const char *state;
-	long n;
+	char buf[1024];
+	const char *const state = read_stat(buf, sizeof(buf));
 
-	if (fd < 0)
+	if (state == NULL || *state != 'Z')
 		return false;
-	n = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
-	syscall(SYS_close, fd);
-	stat[n > 0 ? n : 0] = '\0';
-	state = strrchr(stat, ')');
-	if (state == NULL || state[1] != ' ' || state[2] != 'Z')
-		return false;
-	state += 2;
-	*status_ret = (int)(stat_field(state, EXIT_CODE) >> 8 & 0xff);
-	return stat_field(state, NUM_THREADS) == 2;
+	*status_ret = (int)(stat_field(state, STAT_EXIT_CODE) >> 8 & 0xff);
+	return stat_field(state, STAT_NUM_THREADS) == 2;
 }
 
 /* Nothing happens: stop the clock; the next event sets it going and wakes us. */
@@ -619,9 +661,9 @@ go_idle(uint32_t wake)
 	for (uint32_t i = 0; i < w->thread_count; i++)
 		if (w->sources[i]->pos != ring_head(w->sources[i]->ring))
 			return true;
-	sys_futex_wait(&w->wake, wake,
-		       w->trace.narrator.in_block ? BLOCK_AGE_NS
-						  : IDLE_SLEEP_NS);
+	control_sleep(&w->wake, wake,
+		      w->trace.narrator.in_block ? BLOCK_AGE_NS
+						 : IDLE_SLEEP_NS);
 	return true;
 }
 
@@ -657,9 +699,13 @@ resume(void)
 	/* acquire: pairs with the release in writer_resume(). */
 	if (atomic_load_explicit(&w->resume, memory_order_acquire) == 0)
 		return;
+	/* Made again by the next control_serve(). */
+	control_close();
+	/* relaxed: only now, as nothing could be begun, is it of interest. */
+	atomic_store_explicit(&w->is_ending, false, memory_order_relaxed);
 	collect_threads();
 	/* A ring that is being written cannot be moved. */
-	if (w->thread_count == 1) {
+	if (w->thread_count == 1 && !w->is_dormant) {
 		ringfile_reopen(w->sources[0]->ring, w->trace.output.path);
 		commit_rings();
 	}
@@ -669,6 +715,283 @@ resume(void)
 	sys_futex_wake(&w->resume);
 }
 
+/* Starting and stopping --------------------------------------------------- */
+
+/*
+ * An order_sink for what is of no trace, but that a thread began; 'narrator' is
+ * NULL, or the one of a trace that has just begun.
+ */
+static void
+discard_event(void *narrator, const struct order_source *source,
+	      const struct event *ev)
+{
+	if (ev->type != EVENT_THREAD && ev->type != EVENT_NAME)
+		return;
+	note_thread(source, ev);
+	if (narrator != NULL)
+		narrate_event(narrator, source, ev);
+}
+
+/*
+ * Pass over all events up to a stamp that are published, so that no thread is kept
+ * from going on by a full ring.
+ */
+static void
+discard(uint64_t until, struct narrator *narrator)
+{
+	struct order *const o = &w->order;
+
+	collect_threads();
+	o->sink = discard_event;
+	o->context = narrator;
+	order_round(o, w->sources, w->thread_count, until, true);
+	o->sink = take_event;
+	o->context = &w->trace.narrator;
+	if (narrator != NULL)
+		commit();
+	for (uint32_t i = 0; i < w->thread_count; i++) {
+		struct order_source *const source = w->sources[i];
+
+		/*
+		 * A realloc under way: what becomes of its old block is not
+		 * known to the next trace, where its new one begins.
+		 */
+		if (source->realloc_open && !source->realloc_done)
+			source->realloc_freed = true;
+		room_release(source->ring, source->pos);
+		/* relaxed: what was dropped now is of no trace either. */
+		atomic_store_explicit(&w->threads[i]->lost_count, 0,
+				      memory_order_relaxed);
+	}
+}
+
+/* Let go of threads that ended while nothing was recorded. */
+static void
+bury_threads(void)
+{
+	for (uint32_t i = 0; i < w->thread_count; i++) {
+		struct thread *const t = w->threads[i];
+
+		if (t->source.pos != ring_head(t->source.ring) ||
+		    thread_exists(t))
+			continue;
+		w->gone_count++;
+		recycle(t);
+	}
+	w->thread_count = 0;
+}
+
+/* Are there threads of the program besides one?  When in doubt, yes. */
+static bool
+has_threads(void)
+{
+	char buf[1024];
+	const char *const state = read_stat(buf, sizeof(buf));
+
+	return state == NULL || stat_field(state, STAT_NUM_THREADS) > 2;
+}
+
+/*
+ * Begin a trace.  The program's threads go on meanwhile: from when they see the
+ * flag they publish events, which may be of blocks that the trace does not know
+ * (FORMAT, "start=late").  What was published before the stamp T, taken after the
+ * flag was set, is passed over.  That is consistent: if an event of a block is
+ * kept, all later ones of that block are, since their stamps are larger; and an
+ * event before T that is published only later is an allocation that nobody has
+ * seen or a free that has not happened (order.h, rule 3), so everybody who learns
+ * of it sees the flag.  With one thread, without stamps, what is passed over is
+ * the first part of its ring.
+ */
+static const char *
+start_recording(void)
+{
+	struct line *const line = &w->trace.narrator.line;
+
+	if (!w->is_dormant)
+		return "recording already";
+	/* seq_cst, both: see writer_end_dormant(). */
+	atomic_store_explicit(&w->is_dormant, false, memory_order_seq_cst);
+	if (atomic_load_explicit(&w->is_ending, memory_order_seq_cst)) {
+		atomic_store_explicit(&w->is_dormant, true,
+				      memory_order_relaxed);
+		return "the process is ending";
+	}
+	discard(UINT64_MAX, NULL);
+	bury_threads();
+	line_add(line, clock_stamp(), sys_clock_ns(CLOCK_MONOTONIC));
+	if (!segment_open(&w->segment)) {
+		/* relaxed: as if nothing had been. */
+		atomic_store_explicit(&w->is_dormant, true,
+				      memory_order_relaxed);
+		return "cannot create the trace";
+	}
+	if (w->trace.output.directory < 0)
+		output_hold_directory(&w->trace.output);
+	note_file();
+	/*
+	 * A thread that is made from here on makes the clock stamped before its
+	 * first event (lifecycle_attach()); what its parent records with ticks
+	 * before it can know of that thread's blocks is in order.
+	 */
+	if (has_threads())
+		clock_go_stamped();
+	clock_set_idle();
+	/* From here on recovery is about this trace. */
+	collect_threads();
+	commit_rings();
+	/* seq_cst: before the stamp is taken and the heads are read. */
+	atomic_store_explicit(&record_dormant, false, memory_order_seq_cst);
+	line_add(line, clock_stamp(), sys_clock_ns(CLOCK_MONOTONIC));
+	discard(line->stamp1, &w->trace.narrator);
+	w->last_event_ns = w->trace.narrator.block_since_ns = line->ns1;
+	return NULL;
+}
+
+/*
+ * End the trace; the program goes on.  The stamp T is taken before the flag is set:
+ * whoever saw the flag and therefore left out an event did so after T, so up to T
+ * nothing is left out, and what comes later is passed over.
+ */
+static const char *
+stop_recording(void)
+{
+	struct narrate_end end = { .name = end_names[WRITER_END_STOP] };
+	uint64_t until;
+
+	if (w->is_dormant)
+		return "not recording";
+	/* What a thread records when it knows of another one's unrecorded event
+	 * has a stamp, then, and not a tick from before T. */
+	clock_drop_grant();
+	until = clock_stamp();
+	/* seq_cst: after the stamp was taken, before the heads are read. */
+	atomic_store_explicit(&record_dormant, true, memory_order_seq_cst);
+	prepare_end(&end, until);
+	w->last_events = w->trace.narrator.event_count;
+	w->last_lost = w->trace.narrator.lost_count;
+	w->is_ended = true;
+	if (!segment_end(&w->segment, &end) || !commit_and_recycle())
+		return say_errno(w->trace.error);
+	w->is_ended = false;
+	segment_close(&w->segment, &end);
+	discard(UINT64_MAX, NULL);
+	clock_set_idle();
+	/* release: the trailer is written. */
+	atomic_store_explicit(&w->is_dormant, true, memory_order_release);
+	return NULL;
+}
+
+static bool
+is_ending_dormant(void)
+{
+	/* seq_cst: see writer_end_dormant(). */
+	return w->is_dormant &&
+	       atomic_load_explicit(&w->is_ending, memory_order_seq_cst);
+}
+
+/* Nothing is recorded: sleep until somebody wants something. */
+static bool
+sleep_dormant(uint32_t wake)
+{
+	if (is_alone(&w->exit_status))
+		return false;
+	/* A socket made just when the process ended, which did not see it. */
+	if (is_ending_dormant())
+		control_unlink();
+	control_sleep(&w->wake, wake,
+		      sys_clock_ns(CLOCK_MONOTONIC) - w->start_ns >
+				      CONTROL_AFTER_NS
+			      ? IDLE_SLEEP_NS
+			      : CONTROL_AFTER_NS);
+	return true;
+}
+
+/* Orders ------------------------------------------------------------------ */
+
+static void
+tell_trace(struct text *answer)
+{
+	const struct trace *const t = &w->trace;
+	const struct narrator *const n = &t->narrator;
+	const bool dormant = w->is_dormant;
+	struct narrate_end sums = { .name = NULL };
+
+	sum_up(&sums);
+	text_line(answer, "trace", t->output.path, strlen(t->output.path));
+	text_line_u64(answer, "events",
+		      dormant ? w->last_events : n->event_count);
+	text_line_u64(answer, "bytes", t->output.nbytes);
+	text_line_u64(answer, "lost", dormant ? w->last_lost : n->lost_count);
+	text_line_u64(answer, "waits", sums.waits);
+	text_line_u64(answer, "wait_ns", sums.wait_ns);
+	text_line_u64(answer, "threads", sums.threads);
+	text_line_u64(answer, "segment", w->segment.number);
+	text_line_u64(answer, "seconds",
+		      (sys_clock_ns(CLOCK_MONOTONIC) - w->segment.since_ns) /
+			      NS_PER_SEC);
+}
+
+static void
+tell_status(struct text *answer)
+{
+	const char *const exe = header_names()->path;
+	const char *const state = w->is_dormant ? "dormant" : "recording";
+
+	text_line_u64(answer, "pid", (uint64_t)sys_pid());
+	text_line(answer, "exe", exe, strlen(exe));
+	text_line(answer, "state", state, strlen(state));
+	if (w->trace.output.path[0] != '\0')
+		tell_trace(answer);
+}
+
+/* What has been published is to be in the file. */
+static const char *
+flush(struct text *answer)
+{
+	if (w->is_dormant)
+		return "not recording";
+	if (!do_round() || !commit_and_recycle())
+		return say_errno(w->trace.error);
+	tell_trace(answer);
+	return NULL;
+}
+
+static const char *
+rotate(void)
+{
+	if (w->is_dormant)
+		return "not recording";
+	/* What is published belongs to the segment that ends. */
+	if (!do_round())
+		return say_errno(w->trace.error);
+	if (is_forking(w->trace.narrator.line.ns1))
+		return "a fork is under way; try again";
+	if (!rotate_now())
+		return say_errno(w->trace.error);
+	return w->segment.is_failing ? "cannot create the next file" : NULL;
+}
+
+/* A control_obey. */
+static const char *
+obey(const char *order, struct text *answer)
+{
+	const char *wrong = "unknown order";
+
+	if (strcmp(order, "flush") == 0)
+		return flush(answer);
+	if (strcmp(order, "start") == 0)
+		wrong = start_recording();
+	else if (strcmp(order, "rotate") == 0)
+		wrong = rotate();
+	else if (strcmp(order, "stop") == 0)
+		wrong = stop_recording();
+	else if (strcmp(order, "status") == 0)
+		wrong = NULL;
+	if (wrong == NULL)
+		tell_status(answer);
+	return wrong;
+}
+
 static int
 writer_main(void *unused)
 {
@@ -676,6 +999,7 @@ writer_main(void *unused)
 
 	(void)unused;
 	output_hold_directory(&w->trace.output);
+	control_begin();
 	while (running) {
 		/* acquire: what was done before a wake is seen after it. */
 		const uint32_t wake =
@@ -686,16 +1010,24 @@ writer_main(void *unused)
 			break;
 		resume();
 		serve_rings();
+		const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+
 		if (atomic_load_explicit(&w->hold_until_ns,
-					 memory_order_relaxed) >
-		    sys_clock_ns(CLOCK_MONOTONIC)) {
+					 memory_order_relaxed) > now) {
 			sys_futex_wait(&w->wake, wake, 10 * TICK_NS);
+			continue;
+		}
+		control_serve(now, now - w->start_ns > CONTROL_AFTER_NS &&
+					   !is_ending_dormant());
+		if (w->is_dormant) {
+			running = sleep_dormant(wake);
 			continue;
 		}
 		running = do_round();
 		if (running)
 			running = rest(wake);
 	}
+	control_close();
 	lifecycle_set_off();
 	ringfile_remove();
 	answer();
@@ -718,6 +1050,7 @@ bool
 writer_start(const struct config *config, struct output *output)
 {
 	int keep[1 + RINGFILE_FDS];
+	const bool dormant = output->fd < 0;
 
 	if (!map_memory(config->level)) {
 		say("out of memory; not tracing");
@@ -725,17 +1058,22 @@ writer_start(const struct config *config, struct output *output)
 	}
 	trace_open(&w->trace, config, output,
 		   (void *)(((uintptr_t)w->memory + 63) & ~(uintptr_t)63));
-	segment_init(&w->segment, &w->trace, config, false);
+	segment_init(&w->segment, &w->trace, config, dormant);
+	/* relaxed: no other thread knows of the writer yet. */
+	atomic_store_explicit(&w->is_dormant, dormant, memory_order_relaxed);
 	note_file();
 	order_init(&w->order, w->heap, THREAD_MAX, take_event,
 		   &w->trace.narrator);
+	w->start_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	control_init(config->control, header_environment(), obey);
 	/* The header at once: whatever happens, there is a trace. */
-	if (!segment_begin_first(&w->segment))
+	if (!dormant && !segment_begin_first(&w->segment))
 		return false;
 	grant_init(&w->grant);
 	w->last_event_ns = w->trace.narrator.line.ns1;
 	w->trace.narrator.block_since_ns = w->trace.narrator.line.ns1;
-	commit_rings();
+	if (!dormant)
+		commit_rings();
 	keep[0] = output->fd;
 	ringfile_fds(&keep[1]);
 	if (!spawn_thread(writer_main, NULL, keep, 1 + RINGFILE_FDS)) {
@@ -744,7 +1082,7 @@ writer_start(const struct config *config, struct output *output)
 		return false;
 	}
 	/* The thread has its own. */
-	syscall(SYS_close, output->fd);
+	output_close(output);
 	ringfile_close_fds();
 	return true;
 }
@@ -752,9 +1090,11 @@ writer_start(const struct config *config, struct output *output)
 void
 writer_wake(void)
 {
-	/* release: pairs with the acquire in writer_main(). */
-	atomic_fetch_add_explicit(&w->wake, 1, memory_order_release);
-	sys_futex_wake(&w->wake);
+	/* release: pairs with the acquire in writer_main(); seq_cst for
+	 * control_sleep(). */
+	atomic_fetch_add_explicit(&w->wake, 1, memory_order_seq_cst);
+	if (!control_wake())
+		sys_futex_wake(&w->wake);
 }
 
 void
@@ -774,6 +1114,21 @@ writer_finish(enum writer_end end)
 		writer_wake();
 		sys_futex_wait(&w->done, done, 10 * TICK_NS);
 	}
+}
+
+bool
+writer_end_dormant(void)
+{
+	/* seq_cst, both: either start_recording() sees the flag, or we see that
+	 * it has begun; a stop that has not come to its end is no dormancy. */
+	atomic_store_explicit(&w->is_ending, true, memory_order_seq_cst);
+	if (!atomic_load_explicit(&w->is_dormant, memory_order_seq_cst))
+		return false;
+	/* A file that the writer must remove. */
+	if (ringfile_path() != NULL)
+		return false;
+	control_unlink();
+	return true;
 }
 
 void

@@ -31,6 +31,7 @@ enum writer_end {
 	WRITER_END_EXEC,
 	WRITER_END_SANDBOX,	/* the program goes on where we cannot */
 	WRITER_END_LAST_THREAD, /* it left without ending the process */
+	WRITER_END_STOP,	/* recording was stopped; the process goes on */
 };
 
 /* A place in the trace. */
@@ -42,9 +43,17 @@ struct writer_place {
 /*
  * Map the writer's memory and start the thread on 'output', which it takes over
  * (the caller's descriptor is closed here), with the header that header_build()
- * has made.  On failure says so in one line and returns false.
+ * has made.  If no file is open there the writer is dormant: the first trace begins
+ * when it is told to.  On failure says so in one line and returns false.
  */
 bool writer_start(const struct config *config, struct output *output);
+
+/*
+ * A thread of the program, when nothing is recorded: the process is about to end or
+ * to exec, nothing is to begin any more.  False if it has begun meanwhile, and
+ * writer_finish() is called for.
+ */
+bool writer_end_dormant(void);
 
 /* Any thread: there is something to do.  At most one system call. */
 void writer_wake(void);

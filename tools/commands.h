@@ -9,6 +9,7 @@
 #define COMMANDS_H
 
 int command_convert(int argc, char **argv);
+int command_ctl(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_optimize(int argc, char **argv);

@@ -17,6 +17,8 @@ struct command {
 static const struct command commands[] = {
 	{ "record", "hatf record", "run a command and trace its heap",
 	  command_record },
+	{ "ctl", "hatf ctl", "steer the tracer of a running process",
+	  command_ctl },
 	{ "info", "hatf info", "what a trace holds, in figures", command_info },
 	{ "dump", "hatf dump", "the records of a trace, one a line",
 	  command_dump },

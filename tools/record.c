@@ -37,6 +37,7 @@ enum {
 	OPT_BUFFER,
 	OPT_ROTATE,
 	OPT_KEEP,
+	OPT_START,
 	OPT_VERBOSE,
 };
 
@@ -58,6 +59,8 @@ static const struct opt options[] = {
 	  "or 1h, or both: 64M,1h" },
 	{ "keep", 'k', "WHAT",
 	  "of these files the last N, or so many bytes: 8 or 1G" },
+	{ "start", 's', "WHEN",
+	  "on (the default), or off: be ready to, see hatf-ctl(1)" },
 	{ "verbose", 'v', NULL, "have the tracer say what it does" },
 	{ NULL, 0, NULL, NULL },
 };
@@ -161,6 +164,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	static const char *const compressions[] = { "gzip",   "gzip:1",
 						    "gzip:2", "gzip:3",
 						    "none",   NULL };
+	static const char *const starts[] = { "on", "off", NULL };
 	static const char *const fulls[] = { "wait", "drop", NULL };
 	const char **const out = ctx;
 
@@ -177,6 +181,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_FULL:
 		return opt_parse_word("--full", value, fulls) &&
 		       pass_on("HATFTRACE_FULL", value);
+	case OPT_START:
+		return opt_parse_word("--start", value, starts) &&
+		       pass_on("HATFTRACE_START", value);
 	case OPT_BUFFER:
 		return take_buffer(value);
 	case OPT_ROTATE:
@@ -357,6 +364,15 @@ check_earlier(const struct found *trace)
 	return s.fault[0] == '\0';
 }
 
+/* Was it to record only when told to? */
+static bool
+is_dormant(void)
+{
+	const char *const start = getenv("HATFTRACE_START");
+
+	return start != NULL && strcmp(start, "off") == 0;
+}
+
 /* False if there is a trace missing or not complete. */
 static bool
 report(const char *text, const struct launch *l, const char *command,
@@ -371,6 +387,8 @@ report(const char *text, const struct launch *l, const char *command,
 	if (!collect(&c, text, l)) {
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		ok = false;
+	} else if (c.own_count == 0 && is_dormant()) {
+		speak("%s left no trace: nobody told it to start", command);
 	} else if (c.own_count == 0) {
 		ok = false;
 		describe_others(&c, others, sizeof(others));

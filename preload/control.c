@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* control.c - see control.h */
+
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "sys.h"
+
+/* How long a client may take to say what it wants. */
+#define CLIENT_NS 200000000ull
+
+/* A poll of an idle socket while the program allocates. */
+#define SERVE_EVERY_NS 10000000ull
+
+/* Clients served at a time before the rings are looked at again. */
+#define CLIENTS_AT_ONCE 16
+
+/* Where a sleep can wait only for one of the two. */
+#define SLICE_NS 250000000ull
+
+#define ORDER_MAX_NBYTES  32
+#define ANSWER_MAX_NBYTES 16384
+
+/*
+ * A signal that nobody else uses: libc keeps it for the cancellation of its
+ * threads, to which ours does not belong, and lets no program block or send it.
+ */
+#define WAKE_SIGNAL 32
+
+static struct {
+	_Atomic bool wanted; /* written by the writer */
+	bool tried;	     /* to make the socket */
+	control_obey *obey;
+	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	struct sockaddr_un address; /* sun_path "": there is no socket */
+	uint32_t uid;
+	int pid, tid;		       /* of the writer */
+	int listener, client, signals; /* -1: none */
+	uint64_t served_ns, client_ns;
+	char order[ORDER_MAX_NBYTES];
+	size_t order_nbytes;
+	/* 1 while the writer is in ppoll() or about to be. */
+	_Atomic uint32_t sleeping;
+} c;
+
+/* Not wiped: children are to know. */
+static _Atomic bool is_forbidden, has_no_signals;
+
+void
+control_init(bool wanted, char *const environment[], control_obey *obey)
+{
+	static const char name[] = "XDG_RUNTIME_DIR=";
+	const size_t n = sizeof(name) - 1;
+
+	memset(&c, 0, sizeof(c));
+	/* relaxed: set by a thread that this one comes from. */
+	c.wanted = wanted &&
+		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);
+	c.obey = obey;
+	c.listener = c.client = c.signals = -1;
+	for (; environment != NULL && *environment != NULL; environment++) {
+		const char *const value = *environment + n;
+
+		if (strncmp(*environment, name, n) == 0 && value[0] == '/' &&
+		    strlen(value) < sizeof(c.runtime))
+			memcpy(c.runtime, value, strlen(value) + 1);
+	}
+}
+
+/*
+ * The lowest numbers are standard input, output and error to whoever writes to
+ * them; say() counts on their not being ours.
+ */
+static int
+above_standard(int fd)
+{
+	int high;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	syscall(SYS_close, fd);
+	return high;
+}
+
+static void
+close_fd(int *fd)
+{
+	if (*fd >= 0)
+		syscall(SYS_close, *fd);
+	*fd = -1;
+}
+
+void
+control_begin(void)
+{
+	const uint64_t mask = 1ull << (WAKE_SIGNAL - 1);
+
+	c.pid = sys_pid();
+	c.tid = sys_tid();
+	if (c.wanted)
+		c.signals = above_standard(
+			(int)syscall(SYS_signalfd4, -1, &mask, sizeof(mask),
+				     SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+/* The socket -------------------------------------------------------------- */
+
+/* Is it a directory of ours that nobody else can put something into? */
+static bool
+make_directory(const char *path)
+{
+	struct stat st;
+
+	if (syscall(SYS_mkdirat, AT_FDCWD, path, 0700) != 0 && errno != EEXIST)
+		return false;
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       st.st_uid == c.uid && (st.st_mode & 077) == 0;
+}
+
+/* Does somebody listen there, of our number, but in another container? */
+static bool
+is_taken(socklen_t nbytes)
+{
+	const int probe =
+		(int)syscall(SYS_socket, AF_UNIX,
+			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	bool taken;
+
+	if (probe < 0)
+		return true;
+	taken = syscall(SYS_connect, probe, &c.address, nbytes) == 0 ||
+		errno == EAGAIN;
+	syscall(SYS_close, probe);
+	return taken;
+}
+
+/*
+ * Listen at c.address.  Under another name first: one that is there and refuses
+ * connections is of a process that is no more, and may be removed by anybody.
+ */
+static bool
+listen_at(int fd, size_t path_nbytes)
+{
+	static struct sockaddr_un first;
+	const socklen_t nbytes =
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) +
+			    path_nbytes + 1);
+
+	c.address.sun_family = AF_UNIX;
+	if (is_taken(nbytes))
+		return false;
+	first = c.address;
+	first.sun_path[path_nbytes - 1] = '-';
+	syscall(SYS_unlinkat, AT_FDCWD, first.sun_path, 0);
+	syscall(SYS_umask, 0177);
+	if (syscall(SYS_bind, fd, &first, nbytes) != 0)
+		return false;
+	if (syscall(SYS_listen, fd, 64) == 0 &&
+	    syscall(SYS_renameat2, AT_FDCWD, first.sun_path, AT_FDCWD,
+		    c.address.sun_path, 0) == 0)
+		return true;
+	syscall(SYS_unlinkat, AT_FDCWD, first.sun_path, 0);
+	return false;
+}
+
+/* Make the socket in 'directory', "hatftrace" within it or named for us. */
+static bool
+open_in(const char *directory)
+{
+	struct text t;
+	int fd;
+
+	text_init(&t, c.address.sun_path, sizeof(c.address.sun_path) - 1);
+	text_str(&t, directory);
+	c.address.sun_path[t.used] = '\0';
+	/* This thread's alone: 0700, and 0600 below. */
+	syscall(SYS_umask, 077);
+	if (t.full || !make_directory(c.address.sun_path))
+		return false;
+	text_str(&t, "/");
+	text_u64(&t, (uint64_t)c.pid);
+	text_str(&t, ".sock");
+	c.address.sun_path[t.used] = '\0';
+	if (t.full)
+		return false;
+	fd = above_standard(
+		(int)syscall(SYS_socket, AF_UNIX,
+			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+	if (fd < 0)
+		return false;
+	if (listen_at(fd, t.used)) {
+		c.listener = fd;
+		return true;
+	}
+	syscall(SYS_close, fd);
+	return false;
+}
+
+/* The directories that 'hatf ctl' looks into, in this order. */
+static bool
+open_socket(void)
+{
+	char path[sizeof(c.runtime) + 32];
+	struct text t;
+
+	c.uid = (uint32_t)syscall(SYS_geteuid);
+	for (unsigned i = 0; i < 3; i++) {
+		text_init(&t, path, sizeof(path) - 1);
+		if (i == 0 && c.runtime[0] == '\0')
+			continue;
+		if (i == 0)
+			text_str(&t, c.runtime);
+		else
+			text_str(&t, i == 1 ? "/run/user/" : "/tmp/hatftrace-");
+		if (i != 0)
+			text_u64(&t, c.uid);
+		if (i != 2)
+			text_str(&t, "/hatftrace");
+		path[t.used] = '\0';
+		if (open_in(path))
+			return true;
+	}
+	c.address.sun_path[0] = '\0';
+	return false;
+}
+
+void
+control_unlink(void)
+{
+	if (c.address.sun_path[0] != '\0')
+		syscall(SYS_unlinkat, AT_FDCWD, c.address.sun_path, 0);
+}
+
+void
+control_close(void)
+{
+	control_unlink();
+	close_fd(&c.client);
+	close_fd(&c.listener);
+	c.address.sun_path[0] = '\0';
+	c.tried = false;
+	c.served_ns = 0;
+}
+
+void
+control_forbid(void)
+{
+	/* release: pairs with the acquire in control_serve(). */
+	atomic_store_explicit(&is_forbidden, true, memory_order_release);
+}
+
+bool
+control_is_over(void)
+{
+	/* acquire: pairs with the release in control_serve(). */
+	return !atomic_load_explicit(&c.wanted, memory_order_acquire);
+}
+
+/* Clients ----------------------------------------------------------------- */
+
+static bool
+is_allowed(int fd)
+{
+	struct ucred peer;
+	socklen_t nbytes = sizeof(peer);
+
+	return syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer,
+		       &nbytes) == 0 &&
+	       (peer.uid == c.uid || peer.uid == 0);
+}
+
+static bool
+accept_client(uint64_t now)
+{
+	c.client =
+		above_standard((int)syscall(SYS_accept4, c.listener, NULL, NULL,
+					    SOCK_NONBLOCK | SOCK_CLOEXEC));
+	if (c.client < 0)
+		return false;
+	c.client_ns = now;
+	c.order_nbytes = 0;
+	if (!is_allowed(c.client))
+		close_fd(&c.client);
+	return true;
+}
+
+static void
+answer_client(void)
+{
+	static char body[ANSWER_MAX_NBYTES], buf[ANSWER_MAX_NBYTES + 256];
+	struct text answer, t;
+	const char *wrong;
+
+	text_init(&answer, body, sizeof(body));
+	wrong = c.obey(c.order, &answer);
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, wrong == NULL ? "ok\n" : "error\n");
+	if (wrong != NULL)
+		text_line(&t, "reason", wrong, strlen(wrong));
+	else
+		text_bytes(&t, answer.buf, answer.used);
+	/* A fresh socket's buffer has room for it, whether or not it is read. */
+	syscall(SYS_sendto, c.client, t.buf, t.used,
+		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+}
+
+/* Read what there is; true if the client is done with. */
+static bool
+hear_client(uint64_t now)
+{
+	char *const start = c.order + c.order_nbytes;
+	const long n = syscall(SYS_recvfrom, c.client, start,
+			       sizeof(c.order) - c.order_nbytes, MSG_DONTWAIT,
+			       NULL, NULL);
+	char *line_end;
+
+	if (n < 0)
+		return errno != EAGAIN || now - c.client_ns > CLIENT_NS;
+	if (n == 0)
+		return true;
+	c.order_nbytes += (size_t)n;
+	line_end = memchr(start, '\n', (size_t)n);
+	if (line_end == NULL)
+		return c.order_nbytes == sizeof(c.order);
+	*line_end = '\0';
+	answer_client();
+	return true;
+}
+
+void
+control_serve(uint64_t now_ns, bool open)
+{
+	/* acquire: pairs with the release in control_forbid(). */
+	if (c.wanted &&
+	    atomic_load_explicit(&is_forbidden, memory_order_acquire)) {
+		control_close();
+		close_fd(&c.signals);
+		/* release: for control_is_over(). */
+		atomic_store_explicit(&c.wanted, false, memory_order_release);
+	}
+	if (!c.wanted || now_ns - c.served_ns < SERVE_EVERY_NS)
+		return;
+	if (open && !c.tried) {
+		c.tried = true;
+		open_socket();
+	}
+	if (c.listener < 0)
+		return;
+	for (unsigned i = 0; i < CLIENTS_AT_ONCE; i++) {
+		if (c.client < 0 && !accept_client(now_ns))
+			break;
+		if (c.client >= 0 && !hear_client(now_ns))
+			break;
+		close_fd(&c.client);
+	}
+	/* While one is there, it is heard in each round. */
+	c.served_ns = c.client < 0 ? now_ns : 0;
+}
+
+/* Sleep ------------------------------------------------------------------- */
+
+static void
+drain_signals(void)
+{
+	struct signalfd_siginfo info;
+
+	while (syscall(SYS_read, c.signals, &info, sizeof(info)) > 0)
+		;
+}
+
+/* As control_sleep(), by a futex alone. */
+static void
+sleep_by_futex(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+	if (c.listener >= 0 && timeout_ns > SLICE_NS)
+		timeout_ns = SLICE_NS;
+	sys_futex_wait(word, expected, timeout_ns);
+	c.served_ns = 0;
+}
+
+void
+control_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+	if (c.client >= 0 && timeout_ns > CLIENT_NS)
+		timeout_ns = CLIENT_NS;
+	if (c.listener < 0 || c.signals < 0) {
+		sleep_by_futex(word, expected, timeout_ns);
+		return;
+	}
+
+	struct pollfd fds[2] = {
+		{ .fd = c.signals, .events = POLLIN },
+		{ .fd = c.client >= 0 ? c.client : c.listener,
+		  .events = POLLIN },
+	};
+	const struct timespec ts = {
+		.tv_sec = (time_t)(timeout_ns / NS_PER_SEC),
+		.tv_nsec = (long)(timeout_ns % NS_PER_SEC),
+	};
+
+	/*
+	 * seq_cst, here and in control_wake() with what its caller did to the
+	 * word: 'sleeping' is stored before the word is read, there the word is
+	 * changed before 'sleeping' is read; one of the two sides sees the other.
+	 */
+	atomic_store_explicit(&c.sleeping, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {
+		atomic_store_explicit(&c.sleeping, 0, memory_order_seq_cst);
+		sleep_by_futex(word, expected, timeout_ns);
+		return;
+	}
+	if (atomic_load_explicit(word, memory_order_seq_cst) == expected)
+		syscall(SYS_ppoll, fds, 2, &ts, NULL, 0);
+	/* relaxed: the word is read again, with acquire.  A signal that comes
+	 * only now ends the next sleep early, which does no harm. */
+	if (atomic_exchange_explicit(&c.sleeping, 0, memory_order_relaxed) == 0)
+		drain_signals();
+	c.served_ns = 0;
+}
+
+static bool
+wake_by_signal(void)
+{
+	/* seq_cst: see control_sleep(). */
+	if (atomic_load_explicit(&c.sleeping, memory_order_seq_cst) == 0)
+		return false;
+	if (atomic_exchange_explicit(&c.sleeping, 0, memory_order_seq_cst) != 0)
+		syscall(SYS_tgkill, c.pid, c.tid, WAKE_SIGNAL);
+	return true;
+}
+
+void
+control_end_signals(void)
+{
+	/* seq_cst: as there; a writer that has not seen it is woken, and does. */
+	if (!atomic_exchange_explicit(&has_no_signals, true,
+				      memory_order_seq_cst))
+		wake_by_signal();
+}
+
+bool
+control_wake(void)
+{
+	/* seq_cst: a writer that is about to sleep will see it as well. */
+	return !atomic_load_explicit(&has_no_signals, memory_order_seq_cst) &&
+	       wake_by_signal();
+}

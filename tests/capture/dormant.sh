@@ -1,0 +1,226 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# dormant.sh - HATFTRACE_START=off, and recording that starts and stops
+#
+# A dormant tracer leaves nothing behind and sleeps; each trace between a start and
+# a stop is complete and consistent, however many threads are at it.
+# shellcheck source=tests/capture/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+need jq
+export XDG_RUNTIME_DIR=$TMP/run
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+sockets=$XDG_RUNTIME_DIR/hatftrace
+
+ctl()
+{
+	"$HATF" ctl "$@"
+}
+
+# dormant NAME COMMAND...: in the background; sets 'pid', awaits its socket.
+dormant()
+{
+	local name=$1 i
+	shift
+	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/$name" \
+		LD_PRELOAD="$SO" "$@") >"out.${name%%.*}" &
+	pid=$!
+	for ((i = 0; i < 200; i++)); do
+		[ -S "$sockets/$pid.sock" ] && return
+		sleep 0.02
+	done
+	fail "no socket of $name"
+}
+
+# count FILE...: those that are there.
+count()
+{
+	local n=0
+	for file; do
+		[ -e "$file" ] && n=$((n + 1))
+	done
+	echo $n
+}
+
+state()
+{
+	ctl --json "$1" status | jq -r .state
+}
+
+test_leaves_nothing()
+{
+	mkdir never
+	HATFTRACE_START=off trace "$TMP/never/t.%p.hatf.gz" "$PYTHON" -c '
+import subprocess, threading
+t = threading.Thread(target=lambda: [str(i) for i in range(1000)])
+t.start(); t.join()
+subprocess.run(["sh", "-c", "ls | wc -l; exec true"], stdout=subprocess.DEVNULL)
+' || fail 'exit status of a dormant program'
+	check 'files of dormant processes' "$(ls never)" ''
+	check 'sockets afterwards' "$(ls "$sockets" 2>/dev/null)" ''
+}
+
+# The writer's thread: voluntary switches are its wake-ups.
+test_sleeps()
+{
+	local task before after
+	dormant sleeps.hatf.gz sleep 6
+	check 'state' "$(state "$pid")" dormant
+	for task in /proc/"$pid"/task/*; do
+		[ "$(cat "$task/comm")" = hatftrace ] && break
+	done
+	sleep 0.3
+	before=$(awk '/^voluntary/ { print $2 }' "$task/status")
+	sleep 3
+	after=$(awk '/^voluntary/ { print $2 }' "$task/status")
+	check_le 'wake-ups in 3 s' "$((after - before))" 4
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+test_start_and_stop()
+{
+	local i
+	dormant steered.hatf.gz "$PROGS/steer" 4 12 500
+	for i in 1 2 3; do
+		ctl "$pid" start >/dev/null || fail "start $i"
+		check "state $i" "$(state "$pid")" recording
+		ctl "$pid" start >/dev/null 2>&1 && fail 'started twice'
+		sleep 0.2
+		[ "$i" = 2 ] && { ctl "$pid" rotate >/dev/null || fail rotate; }
+		ctl "$pid" stop >/dev/null || fail "stop $i"
+		check "state after $i" "$(state "$pid")" dormant
+		ctl "$pid" flush >/dev/null 2>&1 && fail 'flush without a trace'
+	done
+	ctl "$pid" start >/dev/null || fail 'the last start'
+	wait "$pid"
+	check 'exit status' "$?" 0
+	check 'traces' "$(count steered*)" 5
+	for i in steered*; do
+		clean "$i"
+		check_ge "events of $i" "$(info "$i" events)" 100
+		check "start of $i" "$(header "$i" start)" late
+	done
+	check 'how they ended' "$(for i in steered*; do trailer "$i" end; done |
+		sort | tr '\n' ' ')" 'exit rotate stop stop stop '
+}
+
+# As fast as it goes, with more threads than processors.
+test_storm()
+{
+	local rounds=0 file
+	dormant storm.hatf.gz "$PROGS/steer" 8 6
+	while kill -0 "$pid" 2>/dev/null; do
+		ctl "$pid" start >/dev/null 2>&1
+		sleep "0.0$((RANDOM % 4))"
+		ctl "$pid" stop >/dev/null 2>&1
+		rounds=$((rounds + 1))
+	done
+	wait "$pid"
+	check 'exit status in a storm' "$?" 0
+	check_ge 'starts' "$rounds" 5
+	for file in storm*; do
+		clean "$file"
+	done
+}
+
+# What runs in one thread keeps the coarse clock.
+test_one_thread()
+{
+	dormant single.hatf.gz "$PYTHON" -c '
+import time
+end = time.time() + 2
+while time.time() < end:
+    [bytearray(600 + i) for i in range(100)]'
+	ctl "$pid" start >/dev/null || fail 'start of one thread'
+	sleep 0.5
+	ctl "$pid" stop >/dev/null
+	wait "$pid"
+	clean single.hatf.gz
+	check_ge 'events of one thread' "$(info single.hatf.gz events)" 1000
+	plain single.hatf.gz | grep -qa 'HATF clock' &&
+		fail 'one thread has stamps'
+}
+
+# Children are what their parent is at the fork.
+test_children()
+{
+	local i
+	cat >family.py <<-'EOF'
+	import os, sys, time
+	def family(n):
+	    for i in range(n):
+	        if os.fork() == 0:
+	            keep = [bytearray(600 + j) for j in range(100)]
+	            while not os.path.exists('end'):
+	                time.sleep(0.02)
+	            os._exit(0)
+	family(2)
+	while not os.path.exists('go'):
+	    time.sleep(0.02)
+	family(2)
+	for i in range(4):
+	    os.wait()
+	EOF
+	dormant kin.%p.hatf.gz "$PYTHON" family.py
+	for ((i = 0; i < 100; i++)); do
+		[ "$(count "$sockets"/*)" = 3 ] && break
+		sleep 0.05
+	done
+	check 'dormant processes' "$(ctl --all status | grep -c dormant)" 3
+	check 'no traces' "$(ls kin.*.hatf.gz 2>/dev/null)" ''
+	ctl "$pid" start >/dev/null || fail 'start of a parent'
+	touch go
+	sleep 1
+	touch end
+	wait "$pid"
+	check 'traces of parent and late children' \
+		"$(count kin.[0-9]*.hatf.gz)" 3
+	clean kin.[0-9]*.hatf.gz
+}
+
+# Ends of a process whose tracer sleeps.
+test_ends()
+{
+	local how
+	for how in 'import os; os._exit(3)' 'import sys; sys.exit(3)' \
+		'import os; os.execlp("sh", "sh", "-c", "exit 3")'; do
+		HATFTRACE_START=off trace "$TMP/ends.hatf.gz" timeout 20 \
+			"$PYTHON" -c "$how"
+		check "status of $how" "$?" 3
+	done
+	HATFTRACE_START=off trace "$TMP/ends.hatf.gz" timeout 20 \
+		"$PROGS/lifecycle" main-thread >/dev/null 2>&1
+	check 'the last thread left' "$(($? < 124))" 1
+	HATFTRACE_START=off HATFTRACE_CONTROL=off trace "$TMP/ends.hatf.gz" \
+		timeout 20 "$PYTHON" -c pass || fail 'dormant and deaf'
+	[ -e ends.hatf.gz ] && fail 'a trace of a dormant process'
+	check 'sockets of the dead' "$(ls "$sockets")" ''
+}
+
+# An exec that fails leaves it reachable.
+test_failed_exec()
+{
+	dormant exec.hatf.gz "$PYTHON" -c '
+import os, time
+time.sleep(0.3)
+try:
+    os.execv("/nonexistent", ["x"])
+except OSError:
+    pass
+time.sleep(2)'
+	sleep 1
+	check 'state after an exec that failed' "$(state "$pid")" dormant
+	wait "$pid"
+}
+
+test_leaves_nothing
+test_sleeps
+test_start_and_stop
+test_storm
+test_one_thread
+test_children
+test_ends
+test_failed_exec
+finish

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* ctl.c - hatf ctl: steer the tracer of a running process */
+#include "commands.h"
+#include "figure.h"
+#include "json.h"
+#include "opt.h"
+#include "out.h"
+#include "reach.h"
+#include "snapshot.h"
+#include "speak.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPT_ALL,
+	OPT_JSON,
+	OPT_OUT,
+};
+
+static const struct opt options[] = {
+	{ "all", 'a', NULL, "every process of yours that can be reached" },
+	{ "json", 'j', NULL, "status: one JSON object a process, one a line" },
+	{ "output", 'o', "FILE",
+	  "snapshot: where to write (default snapshot.PID.hatf.gz)" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf ctl",
+	"[OPTIONS] PID|--all ORDER",
+	"Steer the tracer (libhatftrace.so) of a running process.  ORDER is\n\n"
+	"  status    what it is doing: recording or dormant, where to, how "
+	"much\n"
+	"  start     begin to record, into a new trace\n"
+	"  stop      end the trace; the process goes on, untraced\n"
+	"  flush     have in the file what has happened up to now\n"
+	"  rotate    end the trace and go on in the next file\n"
+	"  snapshot  write the blocks that live now as a trace by itself\n",
+	"Exit status: 0 if each process has done it, 1 if not (no such "
+	"process, not\n"
+	"traced, not yours, no answer, or it refused), 2 for wrong usage.\n",
+	false,
+	options
+};
+
+static const char *const orders[] = { "status", "start",    "stop", "flush",
+				      "rotate", "snapshot", NULL };
+
+#define PIDS_MAX 65536
+
+struct ask {
+	bool all, json;
+	const char *out; /* NULL: the default */
+	const char *order;
+};
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct ask *const ask = ctx;
+
+	if (idx == OPT_ALL)
+		ask->all = true;
+	else if (idx == OPT_JSON)
+		ask->json = true;
+	else
+		ask->out = value;
+	return true;
+}
+
+/* Numbers are numbers; what the tracer may say besides stays text. */
+static json_t *
+json_value(const char *key, const char *value)
+{
+	char *end;
+	unsigned long long n;
+
+	if (value[0] < '0' || value[0] > '9' || strcmp(key, "exe") == 0 ||
+	    strcmp(key, "trace") == 0)
+		return json_text(value);
+	n = strtoull(value, &end, 10);
+	return *end == '\0' ? json_u64(n) : json_text(value);
+}
+
+static bool
+print_json(const struct reach *r)
+{
+	const char *next = NULL, *key, *value;
+	json_t *const object = json_object();
+	size_t count = 0;
+
+	while (reach_next(r, &next, &key, &value)) {
+		if (json_object_get(object, key) != NULL)
+			continue;
+		json_object_set_new(object, key, json_value(key, value));
+		count++;
+	}
+	return json_print(out_stdout(), object, count);
+}
+
+static uint64_t
+number(const struct reach *r, const char *key)
+{
+	const char *const value = reach_value(r, key);
+
+	return value != NULL ? strtoull(value, NULL, 10) : 0;
+}
+
+/*
+ * "4242: recording, 1 234 events, 3.4 MiB, nothing lost, 4 threads, 17 s: TRACE".
+ */
+static void
+print_line(const struct reach *r)
+{
+	struct out *const o = out_stdout();
+	const char *value = reach_value(r, "state");
+	const bool recording = value != NULL && strcmp(value, "recording") == 0;
+
+	out_printf(o, "%ld: %s", (long)r->pid, value != NULL ? value : "done");
+	value = reach_value(r, "exe");
+	if (value != NULL) {
+		out_str(o, ", ");
+		out_text(o, value);
+	}
+	if (reach_value(r, "trace") != NULL && (recording || value == NULL)) {
+		out_printf(o, ", %s events",
+			   figure_count(number(r, "events")).text);
+		out_printf(o, ", %s bytes",
+			   figure_count(number(r, "bytes")).text);
+		if (number(r, "lost") == 0)
+			out_str(o, ", nothing lost");
+		else
+			out_printf(o, ", %s LOST",
+				   figure_count(number(r, "lost")).text);
+		out_printf(o, ", %" PRIu64 " threads, %" PRIu64 " s",
+			   number(r, "threads"), number(r, "seconds"));
+	}
+	value = reach_value(r, "trace");
+	if (value != NULL) {
+		out_str(o, recording ? ": " : ", last trace ");
+		out_text(o, value);
+	}
+	out_str(o, "\n");
+	out_flush(o);
+}
+
+static bool
+take_snapshot(const struct ask *ask, pid_t pid)
+{
+	static struct reach r;
+	char trace[2 * PATH_MAX], name[64];
+	const char *const to = ask->out != NULL ? ask->out : name;
+	const char *value;
+	uint64_t count, nbytes;
+
+	snprintf(name, sizeof(name), "snapshot.%ld.hatf.gz", (long)pid);
+	if (!reach_send(&r, pid, "flush"))
+		return false;
+	value = reach_value(&r, "trace");
+	snprintf(trace, sizeof(trace), "%s", value != NULL ? value : "");
+	if (!snapshot_write(trace, number(&r, "events"), to, &count, &nbytes))
+		return false;
+	out_printf(out_stdout(), "%ld: ", (long)pid);
+	out_text(out_stdout(), to);
+	out_printf(out_stdout(), ": %s live blocks", figure_count(count).text);
+	out_printf(out_stdout(), ", %s bytes\n", figure_count(nbytes).text);
+	out_flush(out_stdout());
+	return true;
+}
+
+static bool
+act(const struct ask *ask, pid_t pid)
+{
+	static struct reach r;
+
+	if (strcmp(ask->order, "snapshot") == 0)
+		return take_snapshot(ask, pid);
+	if (!reach_send(&r, pid, ask->order))
+		return false;
+	if (ask->json)
+		return print_json(&r);
+	print_line(&r);
+	return true;
+}
+
+static int
+act_on_all(const struct ask *ask)
+{
+	static pid_t pids[PIDS_MAX];
+	const ssize_t n = reach_all(pids, PIDS_MAX);
+	bool ok = n >= 0;
+
+	for (ssize_t i = 0; i < n; i++)
+		ok = act(ask, pids[i]) && ok;
+	return out_finish(out_stdout(), ok ? EXIT_FINE : EXIT_BAD_INPUT);
+}
+
+int
+command_ctl(int argc, char **argv)
+{
+	struct ask ask = { .order = NULL };
+	int exit_status = EXIT_FINE;
+	uint64_t pid = 0;
+	int first =
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (!ask.all && first == argc)
+		return opt_complain(&page, "a PID or --all is missing");
+	if (!ask.all && (!opt_parse_u64("PID", argv[first], &pid) || pid == 0 ||
+			 pid > INT_MAX))
+		return opt_complain(&page, "not a process: '%s'", argv[first]);
+	first += !ask.all;
+	if (first == argc)
+		return opt_complain(&page, "an ORDER is missing");
+	if (first + 1 != argc)
+		return opt_complain(&page, "one ORDER at a time");
+	ask.order = argv[first];
+	if (!opt_parse_word("ORDER", ask.order, orders))
+		return EXIT_USAGE;
+	if (ask.out != NULL && (ask.all || strcmp(ask.order, "snapshot") != 0))
+		return opt_complain(
+			&page, "--output is for the snapshot of one process");
+	if (ask.all)
+		return act_on_all(&ask);
+	exit_status = act(&ask, (pid_t)pid) ? EXIT_FINE : EXIT_BAD_INPUT;
+	return out_finish(out_stdout(), exit_status);
+}
