@@ -28,6 +28,33 @@ header_number(const struct hatf_reader *reader, const char *key)
 	return text != NULL ? strtoull(text, NULL, 10) : 0;
 }
 
+static void
+add_origin(struct found *trace, uint64_t pid)
+{
+	if (pid > 1 && trace->from_count < FROM_MAX)
+		trace->from[trace->from_count++] = pid;
+}
+
+/*
+ * Also those that are not traced are named ("PID@START PID@START"), and the one
+ * that forked it may be gone.
+ */
+static void
+read_origins(const struct hatf_reader *reader, struct found *ret)
+{
+	const char *next = hatf_reader_header(reader, "ancestors");
+
+	ret->from_count = 0;
+	add_origin(ret, header_number(reader, "ppid"));
+	add_origin(ret, header_number(reader, "parent_pid"));
+	while (next != NULL && *next != '\0') {
+		add_origin(ret, strtoull(next, NULL, 10));
+		next = strchr(next, ' ');
+		if (next != NULL)
+			next++;
+	}
+}
+
 static bool
 read_header(const char *path, struct found *ret)
 {
@@ -36,7 +63,7 @@ read_header(const char *path, struct found *ret)
 	if (hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
 		return false;
 	ret->pid = header_number(reader, "pid");
-	ret->parent_pid = header_number(reader, "ppid");
+	read_origins(reader, ret);
 	ret->start_ns = header_number(reader, "start_monotonic");
 	ret->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
 	ret->segment = header_number(reader, "segment");
@@ -192,6 +219,17 @@ is_known(const struct collection *c, size_t n, uint64_t pid,
 	return false;
 }
 
+/* Does it come from one of these? */
+static bool
+is_descendant(const struct collection *c, size_t n, const struct found *trace,
+	      const struct launch *l)
+{
+	for (unsigned i = 0; i < trace->from_count; i++)
+		if (is_known(c, n, trace->from[i], l))
+			return true;
+	return is_known(c, n, trace->pid, l);
+}
+
 /*
  * Move the descendants to the front of the other processes and count them: other
  * programs may be recorded into the same directory at the same time.
@@ -209,8 +247,7 @@ find_descendants(struct collection *c, const struct launch *l)
 		for (size_t i = known; i < n; i++) {
 			const struct found trace = others[i];
 
-			if (!is_known(c, known, trace.parent_pid, l) &&
-			    !is_known(c, known, trace.pid, l))
+			if (!is_descendant(c, known, &trace, l))
 				continue;
 			others[i] = others[known];
 			others[known++] = trace;

@@ -13,9 +13,14 @@
 
 #include <stddef.h>
 
+/* Parent, process that forked it, and ancestors that a header names. */
+#define FROM_MAX 10
+
 struct found {
 	char *path;
-	uint64_t pid, parent_pid;
+	uint64_t pid;
+	uint64_t from[FROM_MAX]; /* processes that it comes from */
+	unsigned from_count;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t unit_ns;  /* of times, see scan_unit_ns() */
 	/* Of a segment, what those before it have come to; else 0. */

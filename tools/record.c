@@ -35,6 +35,7 @@ enum {
 	OPT_COMPRESS,
 	OPT_FULL,
 	OPT_BUFFER,
+	OPT_FOLLOW,
 	OPT_ROTATE,
 	OPT_KEEP,
 	OPT_START,
@@ -54,6 +55,9 @@ static const struct opt options[] = {
 	{ "full", 'f', "WHAT",
 	  "when a buffer is full: wait (the default) or drop" },
 	{ "buffer", 'b', "BYTES", "buffer of each thread, such as 256K or 4M" },
+	{ "follow", 'p', "WHICH",
+	  "which processes of those that come from it: none, fork,\n"
+	  "exec or all (the default), and :GLOB,... of executables" },
 	{ "rotate", 'r', "WHEN",
 	  "begin another file at a size, 64M, or after a time, 10m\n"
 	  "or 1h, or both: 64M,1h" },
@@ -156,6 +160,56 @@ take_keep(const char *value)
 	return false;
 }
 
+/* "none", "fork", "exec" or "all", and names after a colon. */
+static bool
+take_follow(const char *value)
+{
+	static const char *const words[] = { "none", "fork", "exec", "all" };
+	const size_t n = strcspn(value, ":");
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (n == strlen(words[i]) && strncmp(value, words[i], n) == 0 &&
+		    (value[n] == '\0' || value[n + 1] != '\0'))
+			return pass_on("HATFTRACE_FOLLOW", value);
+	speak("--follow: wrong: '%s' (want none, fork, exec or all, and "
+	      ":GLOB,...)",
+	      value);
+	return false;
+}
+
+/*
+ * The command is the first process of a new tree, also if we come from a traced
+ * one, which has marked the variable with a capital letter.
+ */
+static bool
+begin_tree(void)
+{
+	const char *const old = getenv("HATFTRACE_FOLLOW");
+	char *value;
+	bool ok;
+
+	if (old == NULL || old[0] < 'A' || old[0] > 'Z')
+		return true;
+	value = strdup(old);
+	if (value == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	value[0] = (char)(value[0] - 'A' + 'a');
+	ok = pass_on("HATFTRACE_FOLLOW", value);
+	free(value);
+	return ok;
+}
+
+/* Are processes left out for their names, so that the command may be one? */
+static bool
+has_names(void)
+{
+	const char *const follow = getenv("HATFTRACE_FOLLOW");
+
+	return follow != NULL && strchr(follow, ':') != NULL;
+}
+
 static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
@@ -186,6 +240,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		       pass_on("HATFTRACE_START", value);
 	case OPT_BUFFER:
 		return take_buffer(value);
+	case OPT_FOLLOW:
+		return take_follow(value);
 	case OPT_ROTATE:
 		return take_rotate(value);
 	case OPT_KEEP:
@@ -373,6 +429,17 @@ is_dormant(void)
 	return start != NULL && strcmp(start, "off") == 0;
 }
 
+/* Where the command itself is not traced, the others are what was asked for. */
+static bool
+check_others(const struct collection *c)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < c->descendant_count; i++)
+		ok = check_earlier(&c->traces[i]) && ok;
+	return ok;
+}
+
 /* False if there is a trace missing or not complete. */
 static bool
 report(const char *text, const struct launch *l, const char *command,
@@ -389,6 +456,11 @@ report(const char *text, const struct launch *l, const char *command,
 		ok = false;
 	} else if (c.own_count == 0 && is_dormant()) {
 		speak("%s left no trace: nobody told it to start", command);
+	} else if (c.own_count == 0 && has_names() && c.descendant_count != 0) {
+		speak("%s is not to be traced; %zu %s of child processes",
+		      command, c.descendant_count,
+		      c.descendant_count == 1 ? "trace" : "traces");
+		ok = check_others(&c);
 	} else if (c.own_count == 0) {
 		ok = false;
 		describe_others(&c, others, sizeof(others));
@@ -454,7 +526,7 @@ command_record(int argc, char **argv)
 
 	if (text == NULL)
 		return usage ? EXIT_USAGE : EXIT_BAD_INPUT;
-	if (!set_preload()) {
+	if (!begin_tree() || !set_preload()) {
 		free(text);
 		return EXIT_BAD_INPUT;
 	}

@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# record-follow.sh - 'hatf record --follow', and how many processes it counts
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+[ -e "$BUILD/libhatftrace.so" ] || skip 'no libhatftrace.so'
+
+# counted NAME COUNT OPTION... -- COMMAND...: child processes in the summary
+counted()
+{
+	local name=$1 want=$2
+	shift 2
+	run "$HATF" record -o "$name.%p.gz" "$@"
+	check_status "$name" 0
+	check "$name" "$(sed -n 's/.* \([0-9]*\) traces* of child.*/\1/p' err)" \
+		"$want"
+}
+
+pair='/bin/true; /bin/true; :'
+counted all 2 -- sh -c "$pair"
+counted none '' --follow none -- sh -c "$pair"
+counted exec 2 -p exec -- sh -c "$pair"
+counted names 2 -p all:true -- sh -c "$pair"
+check_one_line names 'hatf record: sh is not to be traced; 2 traces of child processes'
+counted not '' -p 'all:!true' -- sh -c "$pair"
+# Over a process that is not traced, and one that is gone.
+counted middle 1 -p 'all:!dash,!sh,!bash' -- \
+	env sh -c 'sh -c "sh -c \"/bin/true; :\"; :"; :'
+
+# A command that is recorded by a recorded one is the first of its own tree.
+run env HATFTRACE_FOLLOW=None "$HATF" record -o own.%p.gz -- true
+check_status 'own tree' 0
+check 'own tree' "$(find . -name 'own.*.gz' | wc -l)" 1
+
+run "$HATF" record -o none.%p.gz -p all:nobody -- sh -c true
+check_status 'nobody' 1
+for value in '' nothing all: alles None all,x; do
+	run "$HATF" record -o bad.gz --follow "$value" -- true
+	check_status "'$value'" 2
+	check_one_line "'$value'" 'hatf record: --follow: wrong: *'
+done
+finish
