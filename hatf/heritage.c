@@ -84,6 +84,7 @@ read_birth(const struct hatf_reader *child, struct birth *ret)
 	if (header_u64(child, "segment", &ret->segment) && ret->segment != 0) {
 		ret->parent_trace = hatf_reader_header(child, "previous");
 		ret->event = UINT64_MAX;
+		ret->fork = 0;
 		return ret->parent_trace != NULL && !is_late(child) &&
 				       header_u64(child, "pid",
 						  &ret->parent_pid)

@@ -91,6 +91,29 @@ check "children" "$children" 6
 segments=$(for file in forks/*; do header "$file" parent_trace; done |
 	sort -u | wc -l)
 check_ge "segments with forks" "$segments" 2
+
+# Segments of children: what they have from the parent is known in each of them, by
+# the segments before and the parent's.
+mkdir prefork
+PYTHONMALLOC=malloc trace "$TMP/prefork/%e.%p.hatf.gz" "$PYTHON" -c '
+import os
+kept = [bytearray(i % 700) for i in range(20000)]
+pids = []
+for child in range(2):
+	pid = os.fork()
+	if pid == 0:
+		for i in range(15):
+			kept[i * 100 : i * 100 + 100] = [bytearray(i)] * 100
+			x = [bytearray(j) for j in range(3000)]
+		os._exit(0)
+	pids.append(pid)
+for pid in pids:
+	os.waitpid(pid, 0)' || fail "prefork: status"
+"$HATF" verify prefork/* >row.out || fail "prefork: $(grep -v ': ok' row.out)"
+check "prefork: children whose heritage is not known" \
+	"$(grep -c 'not known' row.out)" 0
+check_ge "prefork: segments that have something from the parent" \
+	"$(grep -c 'inherited from the parent' row.out)" 6
 unset HATFTRACE_ROTATE
 
 # 'hatf record' knows the segments of its command.
