@@ -3,9 +3,9 @@
 #
 # setup.sh - install what hatftrace needs on a Debian machine
 #
-# usage: scripts/setup.sh [build|test|bench|fuzz]
+# usage: scripts/setup.sh [build|test|bench|fuzz|suites]
 #
-# Each tier includes the one before it, and fuzz includes test.  Only what is missing is installed, and
+# Each tier includes the one before it, and fuzz and suites include test.  Only what is missing is installed, and
 # when nothing is, neither root nor a network is needed.
 set -eu
 
@@ -25,6 +25,9 @@ bench='lttng-tools liblttng-ust-dev heaptrack'
 
 # Beside clang's own fuzzer; llvm tells what it reached.
 fuzz='afl++ llvm'
+
+# Programs with test suites of their own (scripts/real-suites.sh).
+suites='stress-ng libpython3-testsuite tcl postgresql'
 
 policy=/usr/sbin/policy-rc.d
 sudo=
@@ -84,8 +87,9 @@ build) packages=$build ;;
 test) packages="$build $test" ;;
 bench) packages="$build $test $bench" ;;
 fuzz) packages="$build $test $fuzz" ;;
+suites) packages="$build $test $suites" ;;
 *)
-	echo 'usage: scripts/setup.sh [build|test|bench|fuzz]' >&2
+	echo 'usage: scripts/setup.sh [build|test|bench|fuzz|suites]' >&2
 	exit 2
 	;;
 esac
