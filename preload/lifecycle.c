@@ -492,8 +492,6 @@ lifecycle_attach(uint64_t parent, uint64_t start_routine)
 		/* What start_recording() has set up before it cleared the flag. */
 		atomic_thread_fence(memory_order_acquire);
 		t = thread_attach(traced_pid);
-		if (t == NULL)
-			writer_count_unattached();
 	}
 	if (t != NULL && t->id != 0) {
 		clock_go_stamped();
@@ -517,8 +515,6 @@ lifecycle_attach_nested(struct thread *t)
 
 	if (lifecycle_is_tracing()) {
 		nested = thread_attach_nested(t);
-		if (nested == NULL)
-			writer_count_unattached();
 		/* Two rings: only stamps can order them. */
 		clock_go_stamped();
 	}

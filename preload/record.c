@@ -46,8 +46,11 @@ enter(void)
 			t = lifecycle_attach(0, 0);
 		else
 			t = lifecycle_attach_nested(t);
-		if (t == NULL)
+		if (t == NULL) {
+			if (lifecycle_is_tracing() && !record_is_dormant())
+				writer_count_unattached();
 			return NULL;
+		}
 	}
 }
 

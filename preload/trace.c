@@ -108,7 +108,8 @@ trace_commit(struct trace *t)
 	n->in_block = false;
 	if (t->error == 0)
 		return true;
-	say("%s: %s after %u events; the trace ends here, the program goes on",
+	say("%s: %s after at least %u events; the trace ends here, the program "
+	    "goes on",
 	    t->output.path, say_errno(t->error), n->block_event);
 	return false;
 }

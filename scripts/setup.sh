@@ -27,7 +27,7 @@ bench='lttng-tools liblttng-ust-dev heaptrack'
 fuzz='afl++ llvm'
 
 # Programs with test suites of their own (scripts/real-suites.sh).
-suites='stress-ng libpython3-testsuite tcl postgresql'
+suites='stress-ng tcl postgresql'
 
 policy=/usr/sbin/policy-rc.d
 sudo=
@@ -99,6 +99,10 @@ if ! command -v apt-get >/dev/null; then
 fi
 # shellcheck disable=SC2086
 need $packages
+if [ "${1:-build}" = suites ]; then
+	need "libpython$(/usr/bin/python3 -c 'import sys
+print("%d.%d" % sys.version_info[:2])')-testsuite"
+fi
 if command -v clang >/dev/null; then
 	# Its sanitizers are in a package that has its version in the name.
 	version=$(clang -dumpversion)

@@ -68,8 +68,44 @@ if small_disk size=1m,ro; then
 else
 	untried "read-only file system" "tmpfs, ro" "needs root"
 fi
-OUT=/dev/full fault "not a file" "/dev/full as output" none work
 unset OUT TRACES
+# The rings' own disk: the rings that it has no room for are in memory.
+if small_disk size=100k; then
+	crowd()
+	{
+		"${RUN[@]}" "$WEATHER" crowd 64
+	}
+	TALLY=1 WITH=HATFTRACE_RINGS=$disk fault "no room for rings" \
+		"tmpfs of 100 KiB, 64 threads" complete crowd
+	unmount
+fi
+if small_disk size=3m; then
+	# Its last page goes to somebody else while rings are being made.
+	squeezed()
+	{
+		(
+			sleep 0.05
+			head -c 4000000 /dev/zero >"$disk/zeros" 2>/dev/null
+		) &
+		"${RUN[@]}" "$WEATHER" threads 2000
+		local result=$?
+		wait
+		rm -f "$disk/zeros"
+		return $result
+	}
+	TALLY=1 WITH=HATFTRACE_RINGS=$disk fault "the rings' disk gets full" \
+		"tmpfs of 3 MiB, 2000 threads" complete squeezed
+	unmount
+fi
+mkdir -p "$disk/r"
+rings_gone()
+{
+	mkdir -p "$disk/r"
+	"${RUN[@]}" "$WEATHER" gone "$disk/r" 100000
+}
+TALLY=1 WITH=HATFTRACE_RINGS=$disk/r LINES_MAX=3 fault "rings deleted" \
+	"rm -rf of their directory while running" complete rings_gone
+OUT=/dev/full fault "not a file" "/dev/full as output" none work
 
 # Through a pipe: the program's own output is not to meet the limit.
 limited()

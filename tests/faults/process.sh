@@ -48,6 +48,12 @@ done
 # Too little for the rings of all threads: what has none is counted.
 fault "no memory for more threads" "ulimit -v 150000, 64 threads at once" \
 	"complete|lost" under -v 150000 weather crowd 64
+export TALLY=1
+WITH="HATFTRACE_BUFFER=64M HATFTRACE_RINGS=none" \
+	fault "no memory for most threads' rings" \
+	"ulimit -v 700000, buffers of 64 MiB" lost \
+	under -v 700000 weather crowd 64
+TALLY=''
 fault "all memory taken" "ulimit -v 300000, malloc until NULL" \
 	"complete" under -v 300000 weather fail 100000
 export TALLY=1
