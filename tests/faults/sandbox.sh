@@ -57,10 +57,10 @@ closing()
 {
 	"$FAULTS/filters" old exec "${RUN[@]}" bash -c \
 		'echo out; exec >&-; sleep 2; date +%s%N >closed' | cat
-	date +%s%N >read
+	date +%s%N >seen
 	wait
 	sleep 2.2
-	[ "$(cat read)" -lt "$(cat closed)" ] && echo in time
+	[ "$(cat seen)" -lt "$(cat closed)" ] && echo in time
 }
 fault "no close_range()" "ENOSYS, a pipe that the program closes" complete \
 	closing
