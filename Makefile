@@ -204,7 +204,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	install -m 755 $(SO) $(DSO) $(DESTDIR)$(LIBDIR)
 	ln -sf libhatf.so.0 $(DESTDIR)$(LIBDIR)/libhatf.so
 	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
-	install -m 644 hatf/hatf.h $(DESTDIR)$(INCDIR)
+	install -m 644 hatf/hatf.h preload/hatftrace.h $(DESTDIR)$(INCDIR)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
 		-e 's|@INCDIR@|$(INCDIR:$(PREFIX)/%=$${prefix}/%)|' \
@@ -214,7 +214,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 		$(DESTDIR)$(MANDIR)/$(call man_path,$m) &&) true
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(INCDIR)/hatf.h \
+	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(INCDIR)/hatf.h $(DESTDIR)$(INCDIR)/hatftrace.h \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libhatftrace.so libhatf.so.0 \
 		libhatf.so libhatf.a pkgconfig/hatf.pc) \
 		$(foreach m,$(MAN),$(DESTDIR)$(MANDIR)/$(call man_path,$m))

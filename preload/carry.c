@@ -240,6 +240,29 @@ add_realloc(struct carry *c, const struct event *ev, struct carry_block *block)
 	return enqueue(c, CARRY_PUT, block);
 }
 
+/* All blocks of the heap are gone with it. */
+static bool
+drop_heap(struct carry *c, uint32_t heap)
+{
+	bool done = carry_settle(c);
+	bool again = done;
+
+	/* Removing one moves others, perhaps to where we have been. */
+	while (again && done) {
+		again = false;
+		for (uint64_t i = 0; i < c->slot_count && done; i++) {
+			const struct carry_block block = c->slots[i];
+
+			if (block.address == 0 || block.heap != heap)
+				continue;
+			again = true;
+			done = enqueue(c, CARRY_REMOVE, &block) &&
+			       carry_settle(c);
+		}
+	}
+	return done;
+}
+
 bool
 carry_event(struct carry *c, const struct order_source *source,
 	    const struct event *ev)
@@ -258,6 +281,20 @@ carry_event(struct carry *c, const struct order_source *source,
 		return enqueue(c, CARRY_REMOVE, &block);
 	case EVENT_REALLOC_END:
 		return add_realloc(c, ev, &block);
+	case EVENT_POOL_ALLOC:
+		block.address = ev->operand[0];
+		block.size = ev->operand[1];
+		block.heap = (uint32_t)ev->operand[2];
+		return block.address == 0 || enqueue(c, CARRY_PUT, &block);
+	case EVENT_POOL_FREE:
+		block.address = ev->operand[0];
+		block.heap = (uint32_t)ev->operand[1];
+		return enqueue(c, CARRY_REMOVE, &block);
+	case EVENT_POOL_REALLOC:
+		block.heap = (uint32_t)ev->operand[3];
+		return add_realloc(c, ev, &block);
+	case EVENT_HEAP_GONE:
+		return drop_heap(c, (uint32_t)ev->operand[0]);
 	default:
 		return true;
 	}

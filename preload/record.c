@@ -138,7 +138,8 @@ static bool
 may_drop(enum event_type type)
 {
 	return type == EVENT_ALLOC || type == EVENT_FREE ||
-	       type == EVENT_REALLOC_BEGIN;
+	       type == EVENT_REALLOC_BEGIN || type == EVENT_POOL_ALLOC ||
+	       type == EVENT_POOL_FREE || type == EVENT_POOL_REALLOC;
 }
 
 static void
@@ -205,11 +206,9 @@ put_event(struct thread *t, enum event_type type, unsigned flags,
 }
 
 bool
-record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
-	     uint64_t op2)
+record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 {
 	const int saved_errno = errno;
-	const uint64_t operand[3] = { op0, op1, op2 };
 	struct thread *t;
 	bool recorded = false;
 
@@ -217,7 +216,6 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 	if (record_is_dormant() && type != EVENT_THREAD)
 		return false;
 	t = enter();
-
 	if (t != NULL) {
 		const uint64_t head = put_event(t, type, flags, operand);
 
@@ -226,6 +224,15 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 	}
 	errno = saved_errno;
 	return recorded;
+}
+
+bool
+record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
+	     uint64_t op2)
+{
+	const uint64_t operand[3] = { op0, op1, op2 };
+
+	return record_operands(type, flags, operand);
 }
 
 struct thread *

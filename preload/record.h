@@ -58,6 +58,10 @@ record_is_dormant(void)
 bool record_event(enum event_type type, unsigned flags, uint64_t op0,
 		  uint64_t op1, uint64_t op2);
 
+/* The same for up to four operands, as many as the type has. */
+bool record_operands(enum event_type type, unsigned flags,
+		     const uint64_t *operand);
+
 /*
  * A realloc of 'old', which is not NULL, will be called.  Between begin and end
  * the ring stays closed, so that the end follows the begin in it whatever a signal

@@ -109,6 +109,37 @@ put_threads(struct segment *s)
 	}
 }
 
+static void
+put_heaps(struct segment *s)
+{
+	for (uint32_t i = 0; i < s->heap_count; i++)
+		narrate_carried_heap(&s->trace->narrator, s->heaps[i].id,
+				     s->heaps[i].name);
+}
+
+void
+segment_note_heap(struct segment *s, const struct event *ev)
+{
+	if (ev->type == EVENT_HEAP) {
+		/* One that is left out would be used without being there. */
+		if (s->heap_count == SEGMENT_HEAPS_MAX) {
+			s->is_known = false;
+			return;
+		}
+		s->heaps[s->heap_count++] = (struct segment_heap){
+			.id = ev->operand[0],
+			.name = { ev->operand[1], ev->operand[2] },
+		};
+		return;
+	}
+	for (uint32_t i = 0; i < s->heap_count; i++) {
+		if (s->heaps[i].id != ev->operand[0])
+			continue;
+		s->heaps[i] = s->heaps[--s->heap_count];
+		return;
+	}
+}
+
 static bool
 put_blocks(struct segment *s)
 {
@@ -154,6 +185,7 @@ begin(struct segment *s)
 		narrate_clock_switched(&t->narrator, t->narrator.time_stamp,
 				       true);
 	put_threads(s);
+	put_heaps(s);
 	if (!put_blocks(s) || !trace_commit(t))
 		return false;
 	s->head_nbytes = t->output.nbytes;

@@ -28,6 +28,13 @@ struct segment_file {
 	uint64_t nbytes;
 };
 
+/* Heaps besides malloc's that are kept track of. */
+#define SEGMENT_HEAPS_MAX 4096u
+
+struct segment_heap {
+	uint64_t id, name[2]; /* as in EVENT_HEAP */
+};
+
 struct segment {
 	struct trace *trace;
 	const struct config *config;
@@ -47,6 +54,8 @@ struct segment {
 	struct segment_file kept[SEGMENT_KEEP_MAX]; /* a ring */
 	uint32_t kept_first, kept_count;
 	uint64_t kept_nbytes;
+	struct segment_heap heaps[SEGMENT_HEAPS_MAX]; /* that there are */
+	uint32_t heap_count;
 };
 
 /*
@@ -93,6 +102,9 @@ bool segment_is_due(const struct segment *s, uint64_t now_ns);
 
 /* There was no memory for the live blocks. */
 void segment_lose_track(struct segment *s);
+
+/* An EVENT_HEAP or EVENT_HEAP_GONE that goes into the trace. */
+void segment_note_heap(struct segment *s, const struct event *ev);
 
 /* Each event that goes into the trace, before it does. */
 static inline void

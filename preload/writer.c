@@ -82,8 +82,10 @@ struct writer {
 	 * what was asked or is no more. */
 	_Atomic uint32_t wake;
 	_Atomic uint32_t done;
-	_Atomic uint32_t resume;  /* 1: the process goes on after all */
-	_Atomic uint32_t request; /* enum writer_end + 1; 0: none */
+	_Atomic uint32_t client_order; /* enum writer_order; 0: none */
+	_Atomic bool client_done;      /* what has become of it */
+	_Atomic uint32_t resume;       /* 1: the process goes on after all */
+	_Atomic uint32_t request;      /* enum writer_end + 1; 0: none */
 	_Atomic uint64_t unattached;
 	_Atomic bool is_ending; /* dormant, and the process ends or execs */
 	uint8_t memory[];
@@ -371,6 +373,16 @@ rotate_if_due(void)
 	       rotate_now();
 }
 
+/* What is to be remembered of events that are no allocations. */
+static void
+note_other(const struct order_source *source, const struct event *ev)
+{
+	if (ev->type == EVENT_HEAP || ev->type == EVENT_HEAP_GONE)
+		segment_note_heap(&w->segment, ev);
+	else
+		note_thread(source, ev);
+}
+
 /* The order_sink: an event goes into a block that has room for it. */
 static void
 take_event(void *narrator, const struct order_source *source,
@@ -379,7 +391,7 @@ take_event(void *narrator, const struct order_source *source,
 	if (__builtin_expect(narrate_is_full(narrator), 0) && commit())
 		rotate_if_due();
 	if (__builtin_expect(ev->type >= EVENT_THREAD, 0))
-		note_thread(source, ev);
+		note_other(source, ev);
 	segment_note_event(&w->segment, source, ev);
 	narrate_event(narrator, source, ev);
 }
@@ -725,9 +737,10 @@ static void
 discard_event(void *narrator, const struct order_source *source,
 	      const struct event *ev)
 {
-	if (ev->type != EVENT_THREAD && ev->type != EVENT_NAME)
+	if (ev->type != EVENT_THREAD && ev->type != EVENT_NAME &&
+	    ev->type != EVENT_HEAP && ev->type != EVENT_HEAP_GONE)
 		return;
-	note_thread(source, ev);
+	note_other(source, ev);
 	if (narrator != NULL)
 		narrate_event(narrator, source, ev);
 }
@@ -992,6 +1005,35 @@ obey(const char *order, struct text *answer)
 	return wrong;
 }
 
+/* The program itself wants something. */
+static void
+serve_client(void)
+{
+	static const char *const words[] = {
+		[WRITER_ORDER_START] = "start",
+		[WRITER_ORDER_STOP] = "stop",
+		[WRITER_ORDER_FLUSH] = "flush",
+	};
+	static char buf[16384];
+	/* acquire: pairs with the release in writer_obey(): what that thread
+	 * published before is seen. */
+	const uint32_t order =
+		atomic_load_explicit(&w->client_order, memory_order_acquire);
+	struct text unheard;
+
+	if (order == WRITER_ORDER_NONE)
+		return;
+	text_init(&unheard, buf, sizeof(buf));
+	/* relaxed: published with the order's end. */
+	atomic_store_explicit(&w->client_done,
+			      obey(words[order], &unheard) == NULL,
+			      memory_order_relaxed);
+	/* release: pairs with the acquire in writer_obey(). */
+	atomic_store_explicit(&w->client_order, WRITER_ORDER_NONE,
+			      memory_order_release);
+	sys_futex_wake(&w->client_order);
+}
+
 static int
 writer_main(void *unused)
 {
@@ -1017,6 +1059,7 @@ writer_main(void *unused)
 			sys_futex_wait(&w->wake, wake, 10 * TICK_NS);
 			continue;
 		}
+		serve_client();
 		control_serve(now, now - w->start_ns > CONTROL_AFTER_NS &&
 					   !is_ending_dormant());
 		if (w->is_dormant) {
@@ -1114,6 +1157,34 @@ writer_finish(enum writer_end end)
 		writer_wake();
 		sys_futex_wait(&w->done, done, 10 * TICK_NS);
 	}
+}
+
+bool
+writer_obey(enum writer_order order)
+{
+	bool done = false;
+	uint32_t none = WRITER_ORDER_NONE;
+
+	/* One thread at a time; release: see serve_client(). */
+	while (!atomic_compare_exchange_strong_explicit(
+		&w->client_order, &none, order, memory_order_acq_rel,
+		memory_order_relaxed)) {
+		if (!lifecycle_is_tracing())
+			return false;
+		sys_futex_wait(&w->client_order, none, 10 * TICK_NS);
+		none = WRITER_ORDER_NONE;
+	}
+	while (lifecycle_is_tracing()) {
+		writer_wake();
+		sys_futex_wait(&w->client_order, order, 10 * TICK_NS);
+		/* acquire: pairs with the release in serve_client(). */
+		if (atomic_load_explicit(&w->client_order,
+					 memory_order_acquire) != order)
+			break;
+	}
+	/* relaxed: another thread's order may have followed; as it is. */
+	done = atomic_load_explicit(&w->client_done, memory_order_relaxed);
+	return done && lifecycle_is_tracing();
 }
 
 bool

@@ -55,6 +55,19 @@ bool writer_start(const struct config *config, struct output *output);
  */
 bool writer_end_dormant(void);
 
+enum writer_order {
+	WRITER_ORDER_NONE = 0,
+	WRITER_ORDER_START,
+	WRITER_ORDER_STOP,
+	WRITER_ORDER_FLUSH,
+};
+
+/*
+ * A thread of the program: as 'hatf ctl' would have it done.  Returns when it is,
+ * and whether.
+ */
+bool writer_obey(enum writer_order order);
+
 /* Any thread: there is something to do.  At most one system call. */
 void writer_wake(void);
 

@@ -35,6 +35,9 @@ __environ environ __errno_location __stack_chk_fail getauxval pthread_once
 pthread_self sysconf dl_iterate_phdr dlerror dlopen dlsym
 chdir close dup2 fork open setsid'
 
+client=$(printf 'hatftrace_client_%s ' start stop flush is_recording mark \
+	heap_create heap_destroy heap_alloc heap_free heap_realloc)
+
 complain()
 {
 	echo "$*"
@@ -65,12 +68,12 @@ check_recorder()
 	while read -r name; do
 		complain "$so exports $name"
 	done < <(comm -23 <(exports "$so") \
-		<(printf '%s\n' $c $cxx $threads $filters $ends | sort -u))
+		<(printf '%s\n' $c $cxx $threads $client $filters $ends | sort -u))
 	# shellcheck disable=SC2086
 	while read -r name; do
 		complain "$so does not export $name"
 	done < <(comm -13 <(exports "$so") \
-		<(printf '%s\n' $c $cxx $threads | sort -u))
+		<(printf '%s\n' $c $cxx $threads $client | sort -u))
 	# What these define has a version; the weak ones are start-up files'.
 	while read -r name; do
 		complain "$so takes $name from whoever has it"

@@ -53,11 +53,18 @@ enum event_type {
 	EVENT_FORK,	     /* ticket: see lifecycle.c; before and after */
 	EVENT_LOST,	     /* count, stamp of the first; the stamp is the
 				last one's */
+	EVENT_HEAP,	     /* heap, 16 bytes of name in two words */
+	EVENT_HEAP_GONE,     /* heap */
+	EVENT_POOL_ALLOC,    /* address, size, heap */
+	EVENT_POOL_FREE,     /* address, heap */
+	EVENT_POOL_REALLOC,  /* old address, new address, size, heap */
+	EVENT_MARK,	     /* 32 bytes of text */
 	EVENT_TYPE_COUNT
 };
 
 #define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC: calloc */
 #define EVENT_FLAG_FREED  2u /* EVENT_REALLOC_END: the old block is gone */
+#define EVENT_FLAG_MORE	  8u /* EVENT_MARK: the next one goes on */
 #define EVENT_FLAG_FORKED 4u /* EVENT_FORK: it is over */
 
 #define EVENT_WORDS_MAX	  6
@@ -84,7 +91,10 @@ event_operand_count(enum event_type type)
 		[EVENT_REALLOC_BEGIN] = 1, [EVENT_REALLOC_END] = 3,
 		[EVENT_TICK] = 0,	   [EVENT_THREAD] = 3,
 		[EVENT_NAME] = 3,	   [EVENT_FORK] = 1,
-		[EVENT_LOST] = 2,
+		[EVENT_LOST] = 2,	   [EVENT_HEAP] = 3,
+		[EVENT_HEAP_GONE] = 1,	   [EVENT_POOL_ALLOC] = 3,
+		[EVENT_POOL_FREE] = 2,	   [EVENT_POOL_REALLOC] = 4,
+		[EVENT_MARK] = 4,
 	};
 
 	return count[type];

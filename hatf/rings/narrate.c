@@ -157,11 +157,31 @@ realloc_tag(const struct event *ev)
 
 /* The realloc, then the alloc and the free that it announces. */
 static void
+put_realloc_records(struct narrator *n, const struct hatf_record *realloc)
+{
+	const uint8_t tag = realloc->tag;
+	struct hatf_record part = *realloc;
+
+	encoder_put(&n->encoder, realloc);
+	part.old_address = 0;
+	if (tag == HATF_REALLOC_ALLOC || tag == HATF_REALLOC_ALLOC_FREE) {
+		part.tag = HATF_ALLOC;
+		encoder_put(&n->encoder, &part);
+	}
+	if (tag == HATF_REALLOC_FREE || tag == HATF_REALLOC_ALLOC_FREE) {
+		part.tag = HATF_FREE;
+		part.size = 0;
+		part.address = realloc->old_address;
+		encoder_put(&n->encoder, &part);
+	}
+}
+
+static void
 put_realloc(struct narrator *n, const struct order_source *source,
 	    const struct event *ev)
 {
 	const enum hatf_tag tag = realloc_tag(ev);
-	struct hatf_record rec = {
+	const struct hatf_record rec = {
 		.tag = (uint8_t)tag,
 		.old_address = ev->operand[0],
 		.address = ev->operand[1],
@@ -170,14 +190,7 @@ put_realloc(struct narrator *n, const struct order_source *source,
 		.time = n->time,
 	};
 
-	encoder_put(&n->encoder, &rec);
-	if (tag == HATF_REALLOC_ALLOC || tag == HATF_REALLOC_ALLOC_FREE) {
-		rec.tag = HATF_ALLOC;
-		rec.old_address = 0;
-		encoder_put(&n->encoder, &rec);
-	}
-	if (tag == HATF_REALLOC_FREE || tag == HATF_REALLOC_ALLOC_FREE)
-		put_free(n, source, ev->operand[0]);
+	put_realloc_records(n, &rec);
 }
 
 static void
@@ -296,6 +309,102 @@ narrate_lost(struct narrator *n, const struct order_source *source,
 	put_comment(n, &text);
 }
 
+static void
+put_heap(struct narrator *n, enum hatf_tag tag, uint64_t thread, uint64_t heap,
+	 const uint64_t *name, bool carried)
+{
+	const uint8_t *const text = (const uint8_t *)name;
+	const struct hatf_attr_item items[] = {
+		{ .key = HATF_ATTR_CARRIED },
+		{ .key = HATF_ATTR_NAME,
+		  .text = text,
+		  .text_nbytes =
+			  name != NULL ? strnlen((const char *)name, 16) : 0 },
+	};
+	uint8_t attributes[32];
+	size_t used = 0;
+
+	if (carried)
+		hatf_attr_put(attributes, sizeof(attributes), &used, &items[0]);
+	if (items[1].text_nbytes != 0)
+		hatf_attr_put(attributes, sizeof(attributes), &used, &items[1]);
+
+	const struct hatf_record rec = {
+		.tag = (uint8_t)tag,
+		.heap = heap,
+		.thread = thread,
+		.time = n->time,
+		.attributes = attributes,
+		.attributes_nbytes = (uint32_t)used,
+	};
+
+	narrate_open_block(n);
+	encoder_put(&n->encoder, &rec);
+}
+
+void
+narrate_carried_heap(struct narrator *n, uint64_t heap, const uint64_t *name)
+{
+	put_heap(n, HATF_CREATE_HEAP, 0, heap, name, true);
+}
+
+/* What a pool has done: the same records as malloc's, but for the heap. */
+static void
+put_pool(struct narrator *n, const struct order_source *source,
+	 const struct event *ev)
+{
+	const uint64_t *const o = ev->operand;
+	struct hatf_record rec = { .thread = source->id, .time = n->time };
+
+	switch (ev->type) {
+	case EVENT_POOL_ALLOC:
+		rec.tag = HATF_ALLOC;
+		rec.address = o[0];
+		rec.size = o[1];
+		rec.heap = o[2];
+		break;
+	case EVENT_POOL_FREE:
+		rec.tag = HATF_FREE;
+		rec.address = o[0];
+		rec.heap = o[1];
+		break;
+	default:
+		rec.tag = (uint8_t)realloc_tag(ev);
+		rec.old_address = o[0];
+		rec.address = o[1];
+		rec.size = o[2];
+		rec.heap = o[3];
+		put_realloc_records(n, &rec);
+		return;
+	}
+	encoder_put(&n->encoder, &rec);
+}
+
+/* A piece of a mark; with the last one it is written. */
+static void
+put_mark(struct narrator *n, const struct order_source *source,
+	 const struct event *ev)
+{
+	const char *const piece = (const char *)ev->operand;
+	const size_t nbytes = strnlen(piece, sizeof(ev->operand));
+	char buf[4 * NARRATE_MARK_NBYTES + 256];
+	struct text text;
+
+	if (nbytes <= sizeof(n->mark) - n->mark_nbytes) {
+		memcpy(n->mark + n->mark_nbytes, piece, nbytes);
+		n->mark_nbytes += (uint32_t)nbytes;
+	}
+	if ((ev->flags & EVENT_FLAG_MORE) != 0)
+		return;
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF mark\n");
+	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "time", n->time);
+	text_line(&text, "text", n->mark, n->mark_nbytes);
+	n->mark_nbytes = 0;
+	put_comment(n, &text);
+}
+
 void
 narrate_event(void *context, const struct order_source *source,
 	      const struct event *ev)
@@ -333,6 +442,27 @@ narrate_event(void *context, const struct order_source *source,
 	case EVENT_LOST:
 		narrate_lost(n, source, ev->operand[0], ev->operand[1],
 			     ev->stamp);
+		break;
+	case EVENT_HEAP:
+		time_of(n, ev->stamp);
+		put_heap(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
+			 &ev->operand[1], false);
+		break;
+	case EVENT_HEAP_GONE:
+		time_of(n, ev->stamp);
+		put_heap(n, HATF_DESTROY_HEAP, source->id, ev->operand[0], NULL,
+			 false);
+		break;
+	case EVENT_POOL_ALLOC:
+	case EVENT_POOL_FREE:
+	case EVENT_POOL_REALLOC:
+		time_of(n, ev->stamp);
+		put_pool(n, source, ev);
+		n->event_count++;
+		break;
+	case EVENT_MARK:
+		time_of(n, ev->stamp);
+		put_mark(n, source, ev);
 		break;
 	default: /* begins and ticks do not come this far */
 		break;

@@ -32,6 +32,9 @@
 #define NARRATE_BUFFER_NBYTES(room) \
 	(NARRATE_BLOCK_NBYTES + (room) + 3 * ENCODER_RECORD_MAX_NBYTES)
 
+/* The text of a mark; what is longer is cut. */
+#define NARRATE_MARK_NBYTES 256
+
 /* Forks that may be waiting for their event number at the same time. */
 #define NARRATE_FORKS_MAX 64
 
@@ -49,6 +52,9 @@ struct narrator {
 	uint64_t time;	     /* of the last record, in the trace's unit */
 	uint64_t time_stamp; /* the stamp it came from */
 	uint64_t block_since_ns;
+	/* A mark whose pieces are not all there. */
+	char mark[NARRATE_MARK_NBYTES];
+	uint32_t mark_nbytes;
 	/* By ticket: the ticket, the segment, and the events in it before the
 	 * fork.  Written here, read by the forking threads. */
 	struct {
@@ -94,6 +100,10 @@ void narrate_carried_thread(struct narrator *n, uint64_t thread,
 
 /* A thread's name: 16 bytes in two words. */
 void narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name);
+
+/* The heap was there before; 'name' as in EVENT_HEAP. */
+void narrate_carried_heap(struct narrator *n, uint64_t heap,
+			  const uint64_t *name);
 
 /* From here on every event has a time of its own, or that of the last tick. */
 void narrate_clock_switched(struct narrator *n, uint64_t stamp, bool stamped);

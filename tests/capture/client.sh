@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# client.sh - hatftrace.h: what a program tells the tracer itself
+#
+# A program that uses it runs the same without the tracer; with it, exactly what
+# lies between a start and a stop is in the trace, and pools are heaps.
+# shellcheck source=tests/capture/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+client=$PROGS/client
+
+# tags FILE TAG [PATTERN]: records of a tag (whose line has the pattern).
+tags()
+{
+	"$HATF" dump "$1" | awk -v tag="$2" '$2 == tag' | grep -c -- "${3:-}"
+}
+
+test_without_tracer()
+{
+	local how
+	for how in order heaps threads fork; do
+		"$client" $how >"$how.bare" || fail "$how without a tracer"
+	done
+	check 'orders without a tracer' "$(cat order.bare)" '0 -1 -1 0 -1 -1 '
+}
+
+test_header_alone()
+{
+	cat >one.c <<-'EOF'
+	#include <hatftrace.h>
+	int main(void) { hatftrace_mark("x"); return hatftrace_is_recording(); }
+	EOF
+	cp one.c one.cc
+	${CC:-cc} -Wall -Wextra -Werror -std=c99 -I"$CAPTURE/../../preload" \
+		-o one one.c && ./one || fail 'C99'
+	${CXX:-c++} -Wall -Wextra -Werror -std=c++98 \
+		-I"$CAPTURE/../../preload" -o onecc one.cc && ./onecc ||
+		fail 'C++98'
+	${CC:-cc} -static -I"$CAPTURE/../../preload" -o static one.c &&
+		./static || fail 'a static program'
+	trace "$TMP/one.hatf.gz" ./onecc
+	check 'is it recording?' "$?" 1
+	check 'mark' "$(plain one.hatf.gz | grep -ac '^text=x$')" 1
+}
+
+# 1000 allocations, then 1000 frees, and nothing else; 'unseen' are the blocks.
+test_order()
+{
+	local first=order.hatf.gz second=order.s0001.hatf.gz
+	HATFTRACE_START=off trace "$TMP/order.hatf.gz" "$client" order \
+		>order.out || fail 'order'
+	check 'orders' "$(cat order.out)" '0 0 0 1 0 0 '
+	clean "$first" "$second"
+	check 'events of the first' "$(info $first events)" 1000
+	check 'its sizes' "$(events $first | awk '{ s += $2 } END { print s }')" \
+		$((100 * 1000 + 999 * 1000 / 2))
+	check 'its end' "$(trailer $first end)" stop
+	check 'mark' "$(plain $first | grep -a '^text=the')" \
+		'text=the first "part" is over, and this text is long enough for several pieces of it\x0a'
+	check 'events of the second' "$(info $second events)" 1000
+	check 'its frees' "$(tags $second free)" 1000
+}
+
+test_heaps()
+{
+	trace "$TMP/heaps.hatf.gz" "$client" heaps || fail heaps
+	clean heaps.hatf.gz
+	check 'heaps created' "$(tags heaps.hatf.gz createHeap)" 2
+	check 'heaps destroyed' "$(tags heaps.hatf.gz destroyHeap)" 1
+	check 'named' "$(tags heaps.hatf.gz createHeap 'name="first"')" 1
+	check 'cut' "$(tags heaps.hatf.gz createHeap 'a name that is t')" 1
+	check 'allocations' "$(tags heaps.hatf.gz alloc 'heap=1 ')" 1002
+	check 'frees' "$(tags heaps.hatf.gz free 'heap=2 ')" 502
+	# Of the second pool; the first is gone with all it had.
+	check_ge 'live at the end' "$(info heaps.hatf.gz end_live_objects)" 500
+	check_le 'live at the end' "$(info heaps.hatf.gz end_live_objects)" 510
+}
+
+# Every piece of a row of segments can be read alone, heaps too.
+test_segments()
+{
+	HATFTRACE_ROTATE=64K trace "$TMP/pools.hatf.gz" "$client" threads ||
+		fail threads
+	clean pools.s*.hatf.gz
+	"$HATF" verify pools.s*.hatf.gz >verify.out || fail 'all segments'
+	check 'marks' "$(for f in pools.s*; do plain "$f"; done |
+		grep -ac '^text=a thread is done')" 4
+}
+
+test_fork()
+{
+	trace "$TMP/fork.%p.hatf.gz" "$client" fork || fail fork
+	clean fork.*.hatf.gz
+}
+
+test_without_tracer
+test_header_alone
+test_order
+test_heaps
+test_segments
+test_fork
+finish
