@@ -52,17 +52,9 @@ live_word(const struct segment *s)
 	return s->lost_before != 0 ? "uncertain" : "exact";
 }
 
-/* What the header says of the segment; nothing if there is to be one only. */
 static void
-add_lines(const struct segment *s, struct text *t)
+add_numbers(const struct segment *s, struct text *t)
 {
-	if (s->is_late)
-		text_line(t, "start", "late", 4);
-	if (s->is_late && ringfile_path() != NULL)
-		text_line(t, "rings", ringfile_path(), strlen(ringfile_path()));
-	if (s->number == 0 && !keeps_track(s->config))
-		return;
-
 	const char *const live = live_word(s);
 
 	text_line_u64(t, "segment", s->number);
@@ -74,6 +66,22 @@ add_lines(const struct segment *s, struct text *t)
 	text_line(t, "live", live, strlen(live));
 	text_line_u64(t, "carried", s->carry.used);
 	text_line_u64(t, "carried_bytes", s->carry.nbytes);
+}
+
+/* What the header says of the segment; nothing if there is to be one only. */
+static void
+add_lines(const struct segment *s, struct text *t)
+{
+	if (s->is_late)
+		text_line(t, "start", "late", 4);
+	if (s->number != 0 || keeps_track(s->config))
+		add_numbers(s, t);
+
+	const char *const rings = s->is_late ? ringfile_path() : NULL;
+
+	/* Four bytes for one that has to be escaped. */
+	if (rings != NULL && 4 * strlen(rings) + 8 < t->cap - t->used)
+		text_line(t, "rings", rings, strlen(rings));
 }
 
 /* The buffer holds a block's worth: write it, and let the clock go on. */
