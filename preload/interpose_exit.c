@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_exit.c - the ends of a process that no exit handler sees
+ * interpose_exit.c - ends and forks of a process that no handler sees
  *
  * exit() and return from main run our handler (lifecycle.c); these do not.  The
  * functions that take their arguments as a list are all that they stand for in
  * terms of the others.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -122,6 +123,29 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 	result = real.execveat(dirfd, path, argv, envp, flags);
 	lifecycle_resume();
 	return result;
+}
+
+/*
+ * The fork for signal handlers: it runs no handlers of pthread_atfork().  A child
+ * that went on with the recording which the signal interrupted would do so without
+ * a ring.
+ */
+EXPORT pid_t _Fork(void);
+
+EXPORT pid_t
+_Fork(void)
+{
+	real_resolve_rest();
+	if (real._Fork == NULL) {
+		errno = ENOSYS;
+		return -1;
+	}
+	lifecycle_before_fork();
+
+	const pid_t child = real._Fork();
+
+	lifecycle_after_fork(child == 0);
+	return child;
 }
 
 static int

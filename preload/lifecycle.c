@@ -279,6 +279,21 @@ after_fork_in_parent(void)
 	errno = saved_errno;
 }
 
+void
+lifecycle_before_fork(void)
+{
+	before_fork();
+}
+
+void
+lifecycle_after_fork(bool is_child)
+{
+	if (is_child)
+		after_fork_in_child();
+	else
+		after_fork_in_parent();
+}
+
 /* Start ------------------------------------------------------------------- */
 
 /*

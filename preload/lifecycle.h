@@ -37,6 +37,13 @@ struct thread *lifecycle_attach_nested(struct thread *t);
 bool lifecycle_second_thread(void);
 
 /*
+ * A fork that runs no handlers of pthread_atfork(): to be called before it and, in
+ * parent and child, after it.  Keep errno; may be called in a signal handler.
+ */
+void lifecycle_before_fork(void);
+void lifecycle_after_fork(bool is_child);
+
+/*
  * The process is about to end, or to exec: everything into the file.  Does
  * nothing in a vfork child, which is still its parent.  Keeps errno.
  */

@@ -190,6 +190,7 @@ static const struct symbol other_symbols[] = {
 	{ "_exit", offsetof(struct real, _exit) },
 	{ "_Exit", offsetof(struct real, _Exit) },
 	{ "abort", offsetof(struct real, abort) },
+	{ "_Fork", offsetof(struct real, _Fork) },
 	{ "__assert_fail", offsetof(struct real, assert_fail) },
 	{ "execve", offsetof(struct real, execve) },
 	{ "syscall", offsetof(struct real, syscall) },

@@ -33,8 +33,9 @@ struct real {
 	void (*_exit)(int) __attribute__((noreturn));
 	void (*_Exit)(int) __attribute__((noreturn));
 	void (*abort)(void) __attribute__((noreturn));
-	void (*assert_fail)(const char *, const char *, unsigned,
-			    const char *) __attribute__((noreturn));
+	int (*_Fork)(void); /* NULL in a libc that is older than it */
+	void (*assert_fail)(const char *, const char *, unsigned, const char *)
+		__attribute__((noreturn));
 	int (*execve)(const char *, char *const *, char *const *);
 	long (*syscall)(long, ...);
 	int (*prctl)(int, ...);

@@ -22,7 +22,7 @@ cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 filters='prctl syscall'
 threads='pthread_create pthread_setname_np'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
-_exit _Exit abort __assert_fail daemon'
+_exit _Exit abort __assert_fail _Fork daemon'
 
 # What the recorder asks of libc.  A program may have functions of these names: of
 # bytes and strings, where nothing else can be meant; of what happens at the end,

@@ -5,6 +5,7 @@
  *   awkward fork-handler   a timer's handler forks whatever it interrupts, and the
  *                          child returns from the handler; prints how many
  *                          children ended badly
+ *   awkward fork-async-handler  likewise by _Fork()
  *   awkward last-thread    the only thread leaves by the exit of a thread
  *   awkward vfork-first    a vfork child is the first to allocate
  */
@@ -20,6 +21,7 @@
 #define FORKS_MAX 150
 
 static volatile sig_atomic_t forks, is_child;
+static pid_t (*fork_by)(void);
 
 static void
 fork_now(int signal_number)
@@ -28,7 +30,7 @@ fork_now(int signal_number)
 	if (is_child || forks == FORKS_MAX)
 		return;
 	forks++;
-	if (fork() == 0)
+	if (fork_by() == 0)
 		is_child = 1;
 }
 
@@ -80,6 +82,11 @@ vfork_first(void)
 int
 main(int argc, char **argv)
 {
+	fork_by = fork;
+	if (argc == 2 && strcmp(argv[1], "fork-async-handler") == 0) {
+		fork_by = _Fork;
+		return fork_handler();
+	}
 	if (argc == 2 && strcmp(argv[1], "fork-handler") == 0)
 		return fork_handler();
 	if (argc == 2 && strcmp(argv[1], "vfork-first") == 0)

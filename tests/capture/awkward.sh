@@ -5,10 +5,13 @@
 . "$(dirname "$0")/lib.sh"
 
 # The children went on with a ring that they do not have.
-trace trace.gz "$PROGS/awkward" fork-handler >out
-check "fork-handler: status" $? 0
-check "fork-handler: children that ended badly" "$(cat out)" 0
-clean trace.gz
+for way in fork-handler fork-async-handler; do
+	rm -f trace.gz*
+	trace trace.gz "$PROGS/awkward" $way >out
+	check "$way: status" $? 0
+	check "$way: children that ended badly" "$(cat out)" 0
+	clean trace.gz
+done
 
 # The writer kept the process from ending.
 rm -f trace.gz*

@@ -126,6 +126,20 @@ check "fork-raw: parent_pid" "$(header "$child" parent_pid)" \
 check "fork-raw: parent_event_exact" "$(header "$child" parent_event_exact)" 0
 check_le "fork-raw: parent_event" "$(header "$child" parent_event)" 1002
 
+# Nor does _Fork(), but that is a function that we stand in front of.
+rm -rf tally.traces
+mkdir tally.traces
+trace "$TMP/tally.traces/t.%p.hatf.gz" "$PROGS/lifecycle" fork-async
+check "fork-async: status" $? 0
+clean tally.traces/*
+sort_traces
+child=${children[0]:-none}
+check "fork-async: parent's events" "$(info "$parent" events)" 1014
+check "fork-async: child's events" "$(info "$child" events)" 500
+check "fork-async: parent_event" "$(header "$child" parent_event)" 1002
+check "fork-async: heritage" "$(info "$child" heritage)" exact
+noted fork-async
+
 start fork-silent
 sort_traces
 check "fork-silent: traces of children" "${#children[@]}" 0

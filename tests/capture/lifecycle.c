@@ -347,6 +347,24 @@ fork_raw(void)
 	_exit(0);
 }
 
+/* Nor here, though it is a function of libc. */
+static void
+fork_async(void)
+{
+	mark(BEFORE);
+
+	const pid_t pid = _Fork();
+
+	if (pid == 0) {
+		churn(500);
+		_exit(0);
+	}
+	mark(AFTER);
+	need(wait_for(pid) == 0, "child");
+	churn(10);
+	_exit(0);
+}
+
 static void
 fork_double(void)
 {
@@ -647,6 +665,7 @@ static const struct way {
 	{ "fork-threads", fork_threads },
 	{ "fork-inherit", fork_inherit },
 	{ "fork-raw", fork_raw },
+	{ "fork-async", fork_async },
 	{ "fork-double", fork_double },
 	{ "daemon", fork_daemon },
 	{ "fork-storm", fork_storm },
