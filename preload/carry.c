@@ -4,6 +4,11 @@
  *
  * Removal shifts later blocks of the run back instead of leaving a mark, so the
  * length of a search depends on what is in the table now.
+ *
+ * A heap that is gone takes its blocks with it.  To look for them in the whole table
+ * each time would take too long where heaps come and go, so a mark is put instead, a
+ * block of the heap GONE at the heap's number, and the blocks are left out when the
+ * table is next written anew: before it grows, or before it is looked at.
  */
 
 #include "carry.h"
@@ -17,6 +22,9 @@
 #define SLOTS_MIN_SHIFT 12
 /* From here on tables ask for huge pages: a look-up should miss once only. */
 #define HUGE_NBYTES ((size_t)2 << 20)
+
+/* No heap's number: that of the marks. */
+#define GONE UINT32_MAX
 
 static size_t
 table_nbytes(uint64_t slot_count)
@@ -61,6 +69,7 @@ carry_fini(struct carry *c)
 	c->slots = NULL;
 	c->used = c->nbytes = c->slot_count = 0;
 	c->next = 0;
+	c->has_gone = false;
 	memset(c->queue, 0, sizeof(c->queue));
 }
 
@@ -86,7 +95,15 @@ seek(const struct carry *c, uint64_t address, uint32_t heap)
 	return &c->slots[i];
 }
 
-/* Move everything to another table; false if there is no memory. */
+/* Is the block a mark, or gone with its heap? */
+static bool
+is_gone(const struct carry *c, const struct carry_block *b)
+{
+	return c->has_gone && b->heap != 0 &&
+	       (b->heap == GONE || seek(c, b->heap, GONE)->address != 0);
+}
+
+/* Move what is not gone to another table; false if there is no memory. */
 static bool
 resize(struct carry *c, unsigned log2_slots)
 {
@@ -97,9 +114,16 @@ resize(struct carry *c, unsigned log2_slots)
 	for (uint64_t i = 0; i < c->slot_count; i++) {
 		const struct carry_block *const b = &c->slots[i];
 
-		if (b->address != 0)
-			*seek(&other, b->address, b->heap) = *b;
+		if (b->address == 0)
+			continue;
+		if (is_gone(c, b)) {
+			c->used--;
+			c->nbytes -= b->size;
+			continue;
+		}
+		*seek(&other, b->address, b->heap) = *b;
 	}
+	c->has_gone = false;
 	memory_unmap(c->slots, table_nbytes(c->slot_count));
 	c->slots = other.slots;
 	c->slot_count = other.slot_count;
@@ -173,7 +197,12 @@ fit(struct carry *c)
 	const unsigned log2_slots = 64 - c->shift;
 
 	if (c->used >= c->slot_count - c->slot_count / 4) {
-		if (resize(c, log2_slots + 1))
+		/* Perhaps there is not so much. */
+		if (c->has_gone && !resize(c, log2_slots)) {
+			carry_fini(c);
+			return false;
+		}
+		if (c->used < c->slot_count / 2 || resize(c, log2_slots + 1))
 			return true;
 		carry_fini(c);
 		return false;
@@ -217,6 +246,10 @@ carry_settle(struct carry *c)
 		oldest->what = CARRY_NOTHING;
 		c->next = (c->next + 1) % CARRY_QUEUE;
 	}
+	if (c->slots != NULL && c->has_gone && !resize(c, 64 - c->shift)) {
+		carry_fini(c);
+		return false;
+	}
 	return true;
 }
 
@@ -238,29 +271,6 @@ add_realloc(struct carry *c, const struct event *ev, struct carry_block *block)
 		return false;
 	block->address = to;
 	return enqueue(c, CARRY_PUT, block);
-}
-
-/* All blocks of the heap are gone with it. */
-static bool
-drop_heap(struct carry *c, uint32_t heap)
-{
-	bool done = carry_settle(c);
-	bool again = done;
-
-	/* Removing one moves others, perhaps to where we have been. */
-	while (again && done) {
-		again = false;
-		for (uint64_t i = 0; i < c->slot_count && done; i++) {
-			const struct carry_block block = c->slots[i];
-
-			if (block.address == 0 || block.heap != heap)
-				continue;
-			again = true;
-			done = enqueue(c, CARRY_REMOVE, &block) &&
-			       carry_settle(c);
-		}
-	}
-	return done;
 }
 
 bool
@@ -294,7 +304,10 @@ carry_event(struct carry *c, const struct order_source *source,
 		block.heap = (uint32_t)ev->operand[3];
 		return add_realloc(c, ev, &block);
 	case EVENT_HEAP_GONE:
-		return drop_heap(c, (uint32_t)ev->operand[0]);
+		block.address = (uint32_t)ev->operand[0];
+		block.heap = GONE;
+		c->has_gone = true;
+		return enqueue(c, CARRY_PUT, &block);
 	default:
 		return true;
 	}

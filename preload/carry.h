@@ -45,6 +45,7 @@ struct carry {
 	uint64_t seed;
 	unsigned shift; /* 64 - log2(slot_count) */
 	unsigned next;	/* in 'queue': the oldest */
+	bool has_gone;	/* heaps whose blocks may still be here */
 	struct carry_change queue[CARRY_QUEUE];
 };
 
@@ -61,7 +62,10 @@ void carry_fini(struct carry *c);
 bool carry_event(struct carry *c, const struct order_source *source,
 		 const struct event *ev);
 
-/* Apply what waits, before 'slots', 'used' or 'nbytes' are looked at. */
+/*
+ * Apply what waits, before 'slots', 'used' or 'nbytes' are looked at.  False as for
+ * carry_event().
+ */
 bool carry_settle(struct carry *c);
 
 #endif /* CARRY_H */

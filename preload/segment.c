@@ -174,7 +174,8 @@ begin(struct segment *s)
 	char buf[HEADER_LINES_NBYTES];
 	struct text lines;
 
-	carry_settle(&s->carry);
+	if (!carry_settle(&s->carry))
+		segment_lose_track(s);
 	text_init(&lines, buf, sizeof(buf));
 	add_lines(s, &lines);
 	t->narrator.segment = s->number;

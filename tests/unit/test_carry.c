@@ -176,6 +176,37 @@ START_TEST(what_it_does_not_know_changes_nothing)
 }
 END_TEST
 
+START_TEST(a_heap_takes_its_blocks_with_it)
+{
+	struct carry c;
+
+	ck_assert(carry_init(&c));
+	/* Many heaps one after the other, with the same addresses as malloc's. */
+	for (uint64_t heap = 1; heap <= 2000; heap++) {
+		tell(&c, EVENT_HEAP, 0, 0, heap, 0, 0);
+		for (uint64_t i = 1; i <= 100; i++) {
+			if (heap == 1)
+				tell(&c, EVENT_ALLOC, 0, 0, 16 * i, 1000, 0);
+			tell(&c, EVENT_POOL_ALLOC, 0, 0, 16 * i, 10, heap);
+		}
+		tell(&c, EVENT_POOL_FREE, 0, 0, 16, heap, 0);
+		if (heap != 7 && heap != 1999)
+			tell(&c, EVENT_HEAP_GONE, 0, 0, heap, 0, 0);
+	}
+	/* What is gone has not made it grow. */
+	ck_assert_uint_le(c.slot_count, 4096);
+	ck_assert(carry_settle(&c));
+	ck_assert_uint_eq(c.used, 100 + 2 * 99);
+	ck_assert_uint_eq(c.nbytes, 100 * 1000 + 2 * 99 * 10);
+	for (uint64_t i = 0; i < c.slot_count; i++)
+		if (c.slots[i].address != 0)
+			ck_assert(c.slots[i].heap == 0 ||
+				  c.slots[i].heap == 7 ||
+				  c.slots[i].heap == 1999);
+	carry_fini(&c);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -184,6 +215,7 @@ main(void)
 	SRunner *const runner = srunner_create(suite);
 
 	tcase_add_test(tcase, it_holds_what_is_live);
+	tcase_add_test(tcase, a_heap_takes_its_blocks_with_it);
 	tcase_add_test(tcase, what_it_does_not_know_changes_nothing);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
