@@ -44,6 +44,13 @@ munmap(void *p, size_t nbytes)
 }
 
 int
+mprotect(void *p, size_t nbytes, int protection)
+{
+	return (int)direct_result(direct_call(
+		SYS_mprotect, (long)p, (long)nbytes, protection, 0, 0, 0));
+}
+
+int
 madvise(void *p, size_t nbytes, int advice)
 {
 	return (int)direct_result(direct_call(SYS_madvise, (long)p,

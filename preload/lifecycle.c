@@ -13,6 +13,7 @@
 #include "control.h"
 #include "deflate.h"
 #include "header.h"
+#include "jemalloc.h"
 #include "memory.h"
 #include "output.h"
 #include "real.h"
@@ -477,6 +478,7 @@ start_at_load(void)
 
 	register_handlers();
 	real_run_apart(deflate_load);
+	jemalloc_patch();
 	/* The initial thread is to be known as such, whoever allocates first. */
 	if (ensure_started() && !record_is_dormant() &&
 	    !thread_is_attached(thread_self) && sys_tid() == traced_pid)

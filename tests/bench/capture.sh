@@ -3,7 +3,8 @@
 #
 # capture.sh - what recording costs, beside two peers, on five real programs
 #
-# One interleaved run: in each round every program runs bare, under ours, under
+# One interleaved run: in each round every program runs bare, under ours, with ours
+# dormant (loaded, HATFTRACE_START=off, nothing recorded), under
 # LTTng-UST's libc wrapper (lossless settings) and under heaptrack's raw
 # recording, in an order that rotates.  Raw figures go to
 # build/bench/capture/raw.tsv, a report in Markdown to stdout and to report.md.
@@ -19,14 +20,14 @@ usage: tests/bench/capture.sh [option]...
   --rounds N        repetitions of everything (default 3)
   --quick           small inputs and one round, to see that everything works
   --programs LIST   of python3,perl,sqlite3,cc1,redis (default all)
-  --tools LIST      of bare,ours,lttng,heaptrack (default all there are)
+  --tools LIST      of bare,ours,dormant,lttng,heaptrack (default all there are)
 USAGE
 }
 
 rounds=
 quick=0
 programs=python3,perl,sqlite3,cc1,redis
-tools=bare,ours,lttng,heaptrack
+tools=bare,ours,dormant,lttng,heaptrack
 
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -117,6 +118,9 @@ set_tool()
 	bare) ;;
 	ours)
 		vars+=("HATFTRACE_OUT=$OUT/$2.hatf.gz" "LD_PRELOAD=$SO")
+		;;
+	dormant)
+		vars+=(HATFTRACE_START=off "LD_PRELOAD=$SO")
 		;;
 	lttng)
 		vars+=("LD_PRELOAD=$LTTNG_WRAPPER" LTTNG_UST_ALLOW_BLOCKING=1)

@@ -30,7 +30,7 @@ cd "$(dirname "$0")/../.." || exit 1
 out_dir micro
 variants=(bare forwarded)
 if [ -e "$SO" ]; then
-	variants+=(off coarse auto us ns plain)
+	variants+=(dormant off coarse auto us ns plain)
 else
 	echo "micro.sh: $SO is not built: without it" >&2
 fi
@@ -43,6 +43,7 @@ one()
 	case $1 in
 	bare) ;;
 	forwarded) vars=("LD_PRELOAD=$OUT/libforward.so") ;;
+	dormant) vars=("LD_PRELOAD=$SO" HATFTRACE_START=off) ;;
 	plain) # auto, and no compression
 		vars=("LD_PRELOAD=$SO" HATFTRACE_COMPRESS=none)
 		;;

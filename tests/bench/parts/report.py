@@ -16,7 +16,8 @@ BAR_FILE_BYTES = 2.0
 BAR_MEMORY_MIB = 16
 BAR_MEMORY_THREAD_MIB = 1
 PEERS = ("lttng", "heaptrack")
-TITLES = {"bare": "bare", "ours": "ours", "lttng": "LTTng",
+TITLES = {"bare": "bare", "ours": "ours", "dormant": "dormant",
+          "lttng": "LTTng",
           "heaptrack": "heaptrack"}
 
 

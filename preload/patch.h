@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * patch.h - stand in front of functions that may not be there
+ *
+ * A function that we export is there for every program, also for one that asks by a
+ * weak reference whether it has an allocator with such a function.  So these are not
+ * exported: where the real one is loaded, the places from which the other objects
+ * call it (their global offset tables) are changed to call ours.  A reference that
+ * found nothing stays null.
+ */
+#ifndef PATCH_H
+#define PATCH_H
+
+#include <stddef.h>
+
+struct patch {
+	const char *name;
+	void *ours;
+	void *real; /* filled in; NULL: it is not there */
+};
+
+/*
+ * Find the real functions and have all objects that are loaded call ours instead,
+ * but for the one that defines the first of them.  Does nothing if that one is not
+ * there.  To be called where the loader's lock may be taken.
+ */
+void patch_calls(struct patch *patches, size_t n);
+
+#endif /* PATCH_H */

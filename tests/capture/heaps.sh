@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# heaps.sh - the functions that allocators have beyond C's
+#
+# What goes through jemalloc's mallocx() and its kin is recorded where there is a
+# jemalloc; a program that asks for it where there is none is told the truth.
+# shellcheck source=tests/capture/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build()
+{
+	${CC:-cc} -O1 -fno-builtin -o "$@" "$CAPTURE/shared/nonstandard.c" \
+		-ldl || fail "cannot build $1"
+}
+
+# check_program NAME: its events of blocks above 4320 bytes are what it says.
+check_program()
+{
+	local want
+	trace "$TMP/$1.hatf.gz" "./$1" >"$1.out" || fail "$1: exit status"
+	clean "$1.hatf.gz"
+	want=$(cat "$1.out")
+	# The same with nothing of it recorded tells what else there is.
+	check_ge "$1: events" "$(info "$1.hatf.gz" events)" "$want"
+	check "$1: allocations" "$("$HATF" dump "$1.hatf.gz" | awk '
+		$2 == "alloc" { for (i = 3; i <= NF; i++)
+			if (split($i, kv, "=") && kv[1] == "size" &&
+			    kv[2] >= 4321 && kv[2] <= 5320 && !(kv[2] in seen)) {
+				seen[kv[2]] = 1; n++ } }
+		END { print n }')" 1000
+	check_le "$1: live at the end" \
+		"$(info "$1.hatf.gz" end_live_objects)" 20
+}
+
+library=$(ldconfig -p | sed -nE 's|.*libjemalloc\.so\.2 .*=> (/.*)|\1|p' |
+	head -n 1)
+build absent
+trace "$TMP/absent.hatf.gz" ./absent >absent.out || fail 'absent: exit status'
+check 'without a jemalloc' "$(cat absent.out)" absent
+clean absent.hatf.gz
+[ -n "$library" ] || skip 'no libjemalloc.so.2'
+build lazy -Wl,--no-as-needed "$library" -Wl,-z,lazy
+build now -Wl,--no-as-needed "$library" -Wl,-z,now
+build nopie -no-pie -Wl,--no-as-needed "$library"
+for program in lazy now nopie; do
+	check_program $program
+done
+PRELOAD=$library
+build late
+check_program late
+finish
