@@ -67,6 +67,10 @@ enum hatf_status {
 	 * formats other than HATF: what stands where 'field' should is not one
 	 */
 	HATF_BAD_FIELD = 13,
+	HATF_BAD_RINGS = 14,   /* a ring file is damaged, or none */
+	HATF_IN_USE = 15,      /* the process that writes it is alive */
+	HATF_OTHER_RINGS = 16, /* a ring file is not that of this trace */
+	HATF_OTHER_BOOT = 17,  /* a ring file is of before the system's start */
 };
 
 /*
@@ -570,6 +574,55 @@ hatf_events_visit_live(const struct hatf_events *events,
 
 /* Free the stage, not the reader; NULL is allowed. */
 HATF_API void hatf_events_close(struct hatf_events *events);
+
+/* -------------------------------------------------------------- recovery */
+
+/*
+ * A process that is killed leaves its trace without the last events and without a
+ * trailer, and beside it a ring file (FORMAT "Ring files"), which has the rest.
+ */
+
+#define HATF_RECOVER_DRY_RUN 1u /* change nothing, say what would be done */
+/*
+ * Take a ring file of before the system's last start, or of another machine, and
+ * take what is left of a damaged one.  The trace is then not called complete.
+ */
+#define HATF_RECOVER_FORCE 2u
+
+struct hatf_recovery {
+	char trace[4096];     /* path of the trace, NUL-terminated; or "" */
+	uint64_t pid;	      /* of the process; 0: unknown */
+	bool had_trailer;     /* it had nothing to recover */
+	bool complete;	      /* every event is in the trace */
+	uint64_t event_count; /* logical events in the trace now */
+	uint64_t recovered;   /* of these come from the rings */
+	uint64_t cut_nbytes;  /* of the file, of a block cut off */
+	uint64_t lost_count;  /* events that the trace says are missing */
+};
+
+/*
+ * Find the ring file that belongs to 'trace', beside it or where the trace says
+ * that it is, and copy its path, NUL-terminated.  False if there is none, or it does
+ * not fit.
+ */
+HATF_API bool hatf_find_rings(const char *trace, char *path, size_t nbytes);
+
+/*
+ * Complete a trace from the ring file at 'rings': cut off a block that was not
+ * written whole, append every event that the rings have and the trace has not, and
+ * a trailer that says so; then remove the ring file.  'trace' is the path of the
+ * trace; NULL: the one that the ring file names, beside it or where it was.  May be
+ * interrupted and called again.
+ *
+ * '*recovery_ret' is filled in as far as known, on errors too.  Errors: HATF_IO
+ * (of the trace if its name is there and 'file_offset' is 0, else of the ring
+ * file), HATF_NO_MEMORY, HATF_LIMIT, and the last four of enum hatf_status; the
+ * trace is as it was then, except after HATF_IO while it was being written.
+ */
+HATF_API enum hatf_status hatf_recover(const char *rings, const char *trace,
+				       unsigned flags,
+				       struct hatf_recovery *recovery_ret,
+				       struct hatf_error *err);
 
 #ifdef __cplusplus
 }

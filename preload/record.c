@@ -148,9 +148,9 @@ count_lost(struct thread *t)
 	/* relaxed, all accesses: the writer looks when the thread is dead or
 	 * the process ends; an event dropped at that very moment may be missed
 	 * as it may have been recorded. */
-	if (atomic_fetch_add_explicit(&t->lost_count, 1,
+	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
 				      memory_order_relaxed) == 0)
-		atomic_store_explicit(&t->lost_first, clock_stamp(),
+		atomic_store_explicit(&t->ring->lost_first, clock_stamp(),
 				      memory_order_relaxed);
 }
 
@@ -178,11 +178,11 @@ put_event(struct thread *t, enum event_type type, unsigned flags,
 		if (!wait_for_room(t, ROOM_WORDS))
 			return head;
 	}
-	if (atomic_load_explicit(&t->lost_count, memory_order_relaxed) != 0) {
+	if (atomic_load_explicit(&t->ring->lost_count, memory_order_relaxed) != 0) {
 		const uint64_t lost[2] = {
-			atomic_exchange_explicit(&t->lost_count, 0,
+			atomic_exchange_explicit(&t->ring->lost_count, 0,
 						 memory_order_relaxed),
-			atomic_load_explicit(&t->lost_first,
+			atomic_load_explicit(&t->ring->lost_first,
 					     memory_order_relaxed),
 		};
 

@@ -295,6 +295,15 @@ give_up(const struct config *config)
 		    rf->path, say_errno(error));
 }
 
+static void
+set_path(struct image_trace *trace, const char *path)
+{
+	const size_t n = strnlen(path, IMAGE_PATH_NBYTES - 1);
+
+	memcpy(trace->path, path, n);
+	trace->path[n] = '\0';
+}
+
 /* A file with a ring of so many words, or none. */
 static void
 open_file(const struct config *config, const char *trace_path, uint64_t words)
@@ -305,8 +314,11 @@ open_file(const struct config *config, const char *trace_path, uint64_t words)
 	if (create(config, trace_path)) {
 		lock();
 		errno = EOPNOTSUPP;
-		if ((config->rings_asked || is_safe(rf->fd)) && fill(words))
+		if ((config->rings_asked || is_safe(rf->fd)) && fill(words)) {
+			/* For the time until the first commit. */
+			set_path(&rf->image->trace[0], trace_path);
 			return;
+		}
 	}
 	give_up(config);
 }
@@ -590,15 +602,6 @@ trace_idx(void)
 	const struct image_commit *const last = image_last_commit(rf->image);
 
 	return last != NULL ? last->trace : 1;
-}
-
-static void
-set_path(struct image_trace *trace, const char *path)
-{
-	const size_t n = strnlen(path, IMAGE_PATH_NBYTES - 1);
-
-	memcpy(trace->path, path, n);
-	trace->path[n] = '\0';
 }
 
 void

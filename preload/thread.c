@@ -152,8 +152,6 @@ prepare(uint64_t id, bool is_nested)
 	t->id = id;
 	t->nested = NULL;
 	t->deleting = NULL;
-	/* relaxed: published with 'state'. */
-	atomic_store_explicit(&t->lost_count, 0, memory_order_relaxed);
 	t->tid = sys_tid();
 	t->pid = sys_pid();
 	t->pthread = (uint64_t)pthread_self();

@@ -51,11 +51,6 @@ struct thread {
 
 	/* The producer's, rarely touched; the writer reads the counters. */
 	_Atomic uint64_t wait_count, wait_ns;
-	/* Dropped events that no EVENT_LOST tells of yet; whoever does takes
-	 * the count out: the producer, or the writer when there is no later
-	 * event. */
-	_Atomic uint64_t lost_count;
-	_Atomic uint64_t lost_first; /* stamp */
 
 	/* Shared: who moves it is in the picture above. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;

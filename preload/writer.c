@@ -66,6 +66,7 @@ struct writer {
 	uint64_t last_event_ns;
 	uint64_t unattached_told; /* in the trace, of all of them */
 	bool is_ended;		  /* the block has the trailer */
+	bool is_stopped;	  /* ... and what comes is of no trace */
 	uint32_t fork_count;	  /* that have begun and are not over */
 	uint64_t fork_since_ns;	  /* of the last one that began */
 	/* There is no trace at the moment.  Written by the writer, and read by
@@ -159,12 +160,12 @@ static void
 note_lost(struct thread *t)
 {
 	/* relaxed: see count_lost(), record.c. */
-	const uint64_t n = atomic_exchange_explicit(&t->lost_count, 0,
+	const uint64_t n = atomic_exchange_explicit(&t->ring->lost_count, 0,
 						    memory_order_relaxed);
 
 	if (n != 0)
 		narrate_lost(&w->trace.narrator, &t->source, n,
-			     atomic_load_explicit(&t->lost_first,
+			     atomic_load_explicit(&t->ring->lost_first,
 						  memory_order_relaxed),
 			     w->trace.narrator.line.stamp1);
 }
@@ -253,6 +254,8 @@ commit_rings(void)
 	trace_get_state(t, &state);
 	if (w->is_ended)
 		state.flags |= IMAGE_COMMIT_ENDED;
+	if (w->is_stopped)
+		state.flags |= IMAGE_COMMIT_STOPPED;
 	sum_up(&sums);
 	state.threads = sums.threads;
 	state.waits = sums.waits - w->segment.waits;
@@ -773,7 +776,7 @@ discard(uint64_t until, struct narrator *narrator)
 			source->realloc_freed = true;
 		room_release(source->ring, source->pos);
 		/* relaxed: what was dropped now is of no trace either. */
-		atomic_store_explicit(&w->threads[i]->lost_count, 0,
+		atomic_store_explicit(&source->ring->lost_count, 0,
 				      memory_order_relaxed);
 	}
 }
@@ -882,10 +885,10 @@ stop_recording(void)
 	prepare_end(&end, until);
 	w->last_events = w->trace.narrator.event_count;
 	w->last_lost = w->trace.narrator.lost_count;
-	w->is_ended = true;
+	w->is_ended = w->is_stopped = true;
 	if (!segment_end(&w->segment, &end) || !commit_and_recycle())
 		return say_errno(w->trace.error);
-	w->is_ended = false;
+	w->is_ended = w->is_stopped = false;
 	segment_close(&w->segment, &end);
 	discard(UINT64_MAX, NULL);
 	clock_set_idle();

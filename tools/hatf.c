@@ -26,6 +26,8 @@ static const struct command commands[] = {
 	  command_convert },
 	{ "optimize", "hatf optimize", "the same trace, smaller",
 	  command_optimize },
+	{ "recover", "hatf recover", "complete the trace of a killed process",
+	  command_recover },
 	{ "tables", "hatf tables", "the paper's tables for these traces",
 	  command_tables },
 	{ "tree", "hatf tree", "which process came from which",

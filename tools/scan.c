@@ -5,6 +5,7 @@
 #include "speak.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +67,19 @@ scan_read(struct scan *s)
 	return 0;
 }
 
+/* Its process was killed: can the trace be completed? */
+static void
+add_recovery(const struct scan *s, char *buf, size_t nbytes)
+{
+	const size_t used = strlen(buf);
+	char rings[PATH_MAX];
+
+	if ((s->status == HATF_NO_TRAILER || s->status == HATF_TRUNCATED) &&
+	    hatf_find_rings(s->path, rings, sizeof(rings)))
+		snprintf(buf + used, nbytes - used,
+			 " ('hatf recover' can complete it)");
+}
+
 const char *
 scan_fault(const struct scan *s, char *buf, size_t nbytes)
 {
@@ -74,9 +88,11 @@ scan_fault(const struct scan *s, char *buf, size_t nbytes)
 
 	if (s->status == HATF_NO_MEMORY)
 		return hatf_status_text(HATF_NO_MEMORY);
-	if (s->status != HATF_END)
-		return speak_error_text(hatf_reader_error(s->reader), buf,
-					nbytes);
+	if (s->status != HATF_END) {
+		speak_error_text(hatf_reader_error(s->reader), buf, nbytes);
+		add_recovery(s, buf, nbytes);
+		return buf;
+	}
 	hatf_reader_get_stats(s->reader, &stats);
 	if (stats.complete)
 		return NULL;

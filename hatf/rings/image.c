@@ -68,6 +68,7 @@ image_begin_ring(struct ring *r, uint64_t id, bool is_nested)
 	IMAGE_STEP();
 	atomic_store_explicit(&r->tail, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->lost_count, 0, memory_order_relaxed);
 	r->id = id;
 	r->is_nested = is_nested;
 	IMAGE_STEP();

@@ -55,6 +55,7 @@
 
 #define IMAGE_COMMIT_ENDED   1u /* the last block has a trailer */
 #define IMAGE_COMMIT_STAMPED 2u /* as in struct narrator */
+#define IMAGE_COMMIT_STOPPED 4u /* what the rings hold is of no trace */
 
 /* The state of the trace: what is needed to go on with it. */
 struct image_commit {

@@ -514,7 +514,9 @@ narrate_end(struct narrator *n, const struct narrate_end *end)
 	encoder_flush(&n->encoder);
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF end\n");
-	text_line_u64(&text, "complete", n->lost_count == 0 && !end->is_early);
+	text_line_u64(&text, "complete",
+		      n->lost_count == 0 && !end->is_early &&
+			      !end->is_incomplete);
 	text_line(&text, "end", end->name, strlen(end->name));
 	text_line_u64(&text, "events", n->event_count);
 	text_line_u64(&text, "records", encoder_data_records(&n->encoder));
@@ -526,5 +528,7 @@ narrate_end(struct narrator *n, const struct narrate_end *end)
 	text_line_u64(&text, "hatf_bytes",
 		      n->encoder.stream_nbytes + n->encoder.used);
 	text_line_u64(&text, "cpu_ns", end->cpu_ns);
+	if (end->is_recovered)
+		text_line_u64(&text, "recovered", end->recovered);
 	put_comment(n, &text);
 }

@@ -123,6 +123,10 @@ struct narrate_end {
 	const char *name; /* "exit", ... */
 	uint64_t threads, waits, wait_ns, cpu_ns;
 	bool is_early; /* the program goes on, and is not recorded any more */
+	/* Of one that is written afterwards. */
+	bool is_recovered;
+	bool is_incomplete; /* something may be missing that nobody counted */
+	uint64_t recovered; /* events that were added */
 };
 
 /* The trailer; the block is to be ended after it. */

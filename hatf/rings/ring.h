@@ -68,6 +68,11 @@ struct ring {
 	_Atomic uint64_t capacity; /* words, a power of two */
 	/* Written by both, rarely: 1 while the producer sleeps for room. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t waiting;
+	/* Dropped events that no EVENT_LOST tells of yet; whoever does takes
+	 * the count out: the producer, or the consumer when there is no later
+	 * event. */
+	_Atomic uint64_t lost_count;
+	_Atomic uint64_t lost_first; /* stamp */
 	/*
 	 * Whose it is, for a reader that finds it in a file; see image.h.  In
 	 * one that is not in a file 'offset' is 0.

@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover.c - what a killed process left in its rings, into its trace
+ *
+ * The rings are drained once more, by the code that did it while the process
+ * lived: order.c puts them in order, narrate.c makes records of them.  It goes on
+ * where the last commit ended (image.h), so it can begin again at any time: the ring
+ * file stays as it is until the trace with its trailer is on the disk.
+ */
+#include "deflate.h"
+#include "hatf.h"
+#include "narrate.h"
+#include "ringset.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SUFFIX ".rings"
+
+/* A process that has been killed needs a moment to end. */
+#define LOCK_TRIES  50
+#define LOCK_NAP_NS 20000000l
+
+struct recovery {
+	struct ringset set;
+	struct narrator *narrator;
+	void *memory; /* the narrator's */
+	uint8_t *member, *work;
+	size_t member_cap;
+	int level;
+	int rings_fd, trace_fd;
+	unsigned flags;
+	uint64_t events_before;
+	bool other_boot;
+	struct hatf_recovery *found;
+	struct hatf_error *err;
+};
+
+static enum hatf_status
+fail(struct recovery *r, enum hatf_status status, uint64_t offset,
+     const char *field)
+{
+	*r->err = (struct hatf_error){
+		.status = status,
+		.sys_errno = status == HATF_IO ? errno : 0,
+		.offset = offset,
+		.file_offset = offset,
+		.field = field,
+	};
+	return status;
+}
+
+/* --------------------------------------------------------- the ring file */
+
+/*
+ * The recorder holds a lock as long as it lives.  Where there are no such locks,
+ * its process number has to do.
+ */
+static enum hatf_status
+lock(struct recovery *r)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	const struct timespec nap = { 0, LOCK_NAP_NS };
+
+	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		if (fcntl(r->rings_fd, F_OFD_SETLK, &whole) == 0 ||
+		    (errno != EAGAIN && errno != EACCES))
+			return HATF_OK;
+		nanosleep(&nap, NULL);
+	}
+	return fail(r, HATF_IN_USE, 0, NULL);
+}
+
+static bool
+read_boot_id(uint64_t id_ret[2])
+{
+	char text[64];
+	unsigned digits = 0;
+	FILE *const f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	const char *line;
+
+	id_ret[0] = id_ret[1] = 0;
+	if (f == NULL)
+		return false;
+	line = fgets(text, sizeof(text), f);
+	for (; line != NULL && *line != '\0' && digits < 32; line++) {
+		const char *const hex = "0123456789abcdef";
+		const char *const at = strchr(hex, *line);
+
+		if (at != NULL) {
+			id_ret[digits / 16] =
+				id_ret[digits / 16] << 4 | (uint64_t)(at - hex);
+			digits++;
+		}
+	}
+	fclose(f);
+	return digits == 32;
+}
+
+static enum hatf_status
+check_boot(struct recovery *r)
+{
+	const uint64_t *const was = r->set.image->boot_id;
+	uint64_t is[2];
+
+	r->other_boot = (was[0] != 0 || was[1] != 0) && read_boot_id(is) &&
+			(is[0] != was[0] || is[1] != was[1]);
+	if (r->other_boot && (r->flags & HATF_RECOVER_FORCE) == 0)
+		return fail(r, HATF_OTHER_BOOT, 0, NULL);
+	return HATF_OK;
+}
+
+static enum hatf_status
+open_rings(struct recovery *r, const char *path)
+{
+	struct stat st;
+	enum hatf_status status;
+
+	r->rings_fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (r->rings_fd < 0)
+		return fail(r, HATF_IO, 0, NULL);
+	status = ringset_read_header(&r->set, r->rings_fd, r->err);
+	if (status != HATF_OK)
+		return status;
+	r->found->pid = r->set.image->pid;
+	ringset_fini(&r->set);
+	status = lock(r);
+	if (status != HATF_OK)
+		return status;
+	/* Another recovery may have been first. */
+	errno = ENOENT;
+	if (fstat(r->rings_fd, &st) != 0 || st.st_nlink == 0)
+		return fail(r, HATF_IO, 0, NULL);
+	status = ringset_read(&r->set, r->rings_fd,
+			      (r->flags & HATF_RECOVER_FORCE) != 0, r->err);
+	return status == HATF_OK ? check_boot(r) : status;
+}
+
+/* -------------------------------------------------------------- the trace */
+
+/* A header comment, or a gzip member. */
+static bool
+looks_like_ours(const uint8_t *bytes, size_t nbytes)
+{
+	static const char header[] = "HATF 1.0\n";
+
+	if (nbytes > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
+		return true;
+	return nbytes >= 3 + strlen(header) && bytes[0] == 0x0a &&
+	       memcmp(bytes + 3, header, strlen(header)) == 0;
+}
+
+/* Does the file begin with the bytes that the commits are about? */
+static bool
+is_the_trace(const struct recovery *r, int fd)
+{
+	const struct image_trace *const t =
+		&r->set.image->trace[r->set.commit->trace];
+	uint64_t hash = IMAGE_HASH_START, left = t->head_nbytes, offset = 0;
+	uint8_t buf[4096];
+
+	if (left == 0)
+		return false;
+	while (left > 0) {
+		const size_t want = left < sizeof(buf) ? left : sizeof(buf);
+		const ssize_t n = pread(fd, buf, want, (off_t)offset);
+
+		if (n <= 0)
+			return false;
+		/* Whatever the ring file says, nothing else is written to. */
+		if (offset == 0 && !looks_like_ours(buf, (size_t)n))
+			return false;
+		hash = image_hash(hash, buf, (size_t)n);
+		offset += (uint64_t)n;
+		left -= (uint64_t)n;
+	}
+	return hash == t->head_hash;
+}
+
+/* Take 'path' if it is the trace; HATF_OTHER_RINGS if it is another file. */
+static enum hatf_status
+try_trace(struct recovery *r, const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (strlen(path) >= sizeof(r->found->trace))
+		return HATF_OTHER_RINGS;
+	strcpy(r->found->trace, path);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return fail(r, HATF_IO, 0, NULL);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_the_trace(r, fd)) {
+		r->trace_fd = fd;
+		*r->err = (struct hatf_error){ .status = HATF_OK };
+		return HATF_OK;
+	}
+	close(fd);
+	return fail(r, HATF_OTHER_RINGS, 0, NULL);
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* The name of the file 'name' in the folder of 'path'; false: it is too long. */
+static bool
+beside(const char *path, const char *name, char *buf, size_t nbytes)
+{
+	const char *const slash = strrchr(path, '/');
+	const int n = snprintf(buf, nbytes, "%.*s%s",
+			       slash != NULL ? (int)(slash - path + 1) : 0,
+			       path, name);
+
+	return n > 0 && (size_t)n < nbytes;
+}
+
+static enum hatf_status
+open_trace(struct recovery *r, const char *rings, const char *trace)
+{
+	const char *const path = r->set.image->trace[r->set.commit->trace].path;
+	char buf[sizeof(r->found->trace)];
+	enum hatf_status status;
+
+	if (trace != NULL)
+		return try_trace(r, trace);
+	if (beside(rings, base_name(path), buf, sizeof(buf)) &&
+	    try_trace(r, buf) == HATF_OK)
+		return HATF_OK;
+	status = try_trace(r, path);
+	/* The other one is where a user would look. */
+	if (status != HATF_OK)
+		strcpy(r->found->trace, buf);
+	return status;
+}
+
+static enum hatf_status
+check_length(struct recovery *r)
+{
+	struct stat st;
+
+	if (fstat(r->trace_fd, &st) != 0)
+		return fail(r, HATF_IO, 0, NULL);
+	if ((uint64_t)st.st_size < r->set.commit->nbytes)
+		return fail(r, HATF_OTHER_RINGS, (uint64_t)st.st_size,
+			    "end of file");
+	r->found->cut_nbytes = (uint64_t)st.st_size - r->set.commit->nbytes;
+	return HATF_OK;
+}
+
+/*
+ * Killed before the first commit, and so before the first event.  If the trace has
+ * its header already, make up the commit that was about to come; a file without
+ * anything in it is no trace, and goes.
+ */
+static enum hatf_status
+begin_anew(struct recovery *r, const char *rings, const char *trace)
+{
+	struct image_commit *const c = &r->set.image->commit[0];
+	struct hatf_reader *reader;
+	struct hatf_reader_stats stats;
+	struct hatf_record records[16];
+	enum hatf_status status;
+	struct stat st;
+	char buf[sizeof(r->found->trace)];
+	size_t n;
+
+	if (trace == NULL &&
+	    !beside(rings, base_name(r->set.image->trace[0].path), buf,
+		    sizeof(buf)))
+		return HATF_OK;
+	if (trace == NULL)
+		trace = buf;
+	if (stat(trace, &st) != 0 || !S_ISREG(st.st_mode))
+		return HATF_OK;
+	if (st.st_size == 0 && (r->flags & HATF_RECOVER_DRY_RUN) == 0)
+		unlink(trace);
+	if (hatf_reader_open(trace, 0, &reader, r->err) != HATF_OK) {
+		*r->err = (struct hatf_error){ .status = HATF_OK };
+		return HATF_OK;
+	}
+	while ((status = hatf_reader_read(reader, records, 16, &n)) == HATF_OK)
+		;
+	hatf_reader_get_stats(reader, &stats);
+	hatf_reader_close(reader);
+	if (status != HATF_NO_TRAILER || stats.record_count[HATF_ALLOC] != 0 ||
+	    strlen(trace) >= sizeof(r->found->trace))
+		return HATF_OK;
+	if (trace != r->found->trace)
+		strcpy(r->found->trace, trace);
+	r->trace_fd = open(trace, O_RDWR | O_CLOEXEC);
+	if (r->trace_fd < 0)
+		return fail(r, HATF_IO, 0, NULL);
+	c->nbytes = (uint64_t)st.st_size;
+	/* All there is are comments. */
+	c->record_count = stats.record_count[HATF_COMMENT];
+	c->stream_nbytes = stats.hatf_nbytes;
+	c->block_count = stats.block_count;
+	c->level = stats.compressed ? DEFLATE_LEVEL_DEFAULT : 0;
+	c->grain = 1;
+	c->threads = 1;
+	r->set.commit = c;
+	return HATF_OK;
+}
+
+/* ----------------------------------------------------------------- blocks */
+
+static enum hatf_status
+write_all(struct recovery *r, const void *data, size_t nbytes)
+{
+	const char *next = data;
+
+	while (nbytes > 0) {
+		const ssize_t n = write(r->trace_fd, next, nbytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(r, HATF_IO, 0, NULL);
+		next += n;
+		nbytes -= (size_t)n;
+	}
+	return HATF_OK;
+}
+
+/* The first failure stays in r->err, and nothing is written after it. */
+static void
+end_block(struct recovery *r)
+{
+	struct encoder *const e = &r->narrator->encoder;
+	const void *data = e->buf;
+	size_t nbytes;
+
+	if (!r->narrator->in_block)
+		return;
+	encoder_end(e);
+	nbytes = e->used;
+	if (r->level != 0) {
+		nbytes = deflate_member(r->level, r->work, e->buf, nbytes,
+					r->member, r->member_cap);
+		data = r->member;
+	}
+	if (r->err->status == HATF_OK && (r->flags & HATF_RECOVER_DRY_RUN) == 0)
+		write_all(r, data, nbytes);
+	encoder_reset(e);
+	r->narrator->in_block = false;
+}
+
+static void
+take_event(void *context, const struct order_source *source,
+	   const struct event *ev)
+{
+	struct recovery *const r = context;
+
+	if (narrate_is_full(r->narrator))
+		end_block(r);
+	narrate_event(r->narrator, source, ev);
+}
+
+/* The narrator as it was at the last commit. */
+static enum hatf_status
+prepare(struct recovery *r)
+{
+	const struct image_commit *const c = r->set.commit;
+	struct narrator *n;
+
+	r->level = c->level < DEFLATE_LEVEL_MAX ? (int)c->level
+						: DEFLATE_LEVEL_MAX;
+	r->narrator = aligned_alloc(64, (sizeof(*n) + 63) & ~(size_t)63);
+	r->memory = aligned_alloc(64, narrate_memory_nbytes());
+	if (r->narrator == NULL || r->memory == NULL)
+		return fail(r, HATF_NO_MEMORY, 0, NULL);
+	n = r->narrator;
+	narrate_init(n, r->memory);
+	if (r->level != 0) {
+		deflate_load();
+		r->member_cap = deflate_bound(n->encoder.cap);
+		r->member = malloc(r->member_cap);
+		r->work = aligned_alloc(
+			64, (deflate_work_nbytes(r->level) + 63) & ~(size_t)63);
+		if (r->member == NULL || r->work == NULL)
+			return fail(r, HATF_NO_MEMORY, 0, NULL);
+	}
+	n->line = c->line;
+	n->unit_ns = (uint32_t)c->unit_ns;
+	n->grain = (uint32_t)c->grain;
+	n->is_stamped = (c->flags & IMAGE_COMMIT_STAMPED) != 0;
+	n->event_count = r->events_before = c->event_count;
+	n->lost_count = c->lost_count;
+	n->time = c->time;
+	n->time_stamp = c->time_stamp;
+	n->encoder.block_count = c->block_count;
+	n->encoder.stream_nbytes = c->stream_nbytes;
+	/* By tag they are not known, nor asked for. */
+	n->encoder.record_count[HATF_COMMENT] = c->record_count;
+	return HATF_OK;
+}
+
+/* The line ends at the last reading of the clocks; draw it out to the end. */
+static void
+extend_line(struct recovery *r)
+{
+	struct line *const l = &r->narrator->line;
+	const uint64_t stamp = r->set.stamp_max;
+	double more;
+
+	if (stamp <= l->stamp1)
+		return;
+	more = (double)(stamp - l->stamp1) * l->slope;
+	/* A year, in a program that went astray. */
+	if (more < 3.2e16)
+		line_add(l, stamp, l->ns1 + 1 + (uint64_t)more);
+}
+
+static bool
+drain(struct recovery *r)
+{
+	const uint32_t n = r->set.count;
+	struct order_source **const sources =
+		calloc(2 * (size_t)n + 1, sizeof(struct order_source *));
+	struct order order;
+
+	if (sources == NULL)
+		return false;
+	order_init(&order, sources + n, n, take_event, r);
+	for (uint32_t i = 0; i < n; i++) {
+		sources[i] = &r->set.rings[i].source;
+		order.open_count += sources[i]->realloc_open;
+	}
+	order_round(&order, sources, n, UINT64_MAX, true);
+	free(sources);
+	return true;
+}
+
+/* What the writer thread says of each thread and of losses at the end. */
+static void
+tell_rest(struct recovery *r)
+{
+	struct narrator *const n = r->narrator;
+	const uint64_t stamp = n->line.stamp1;
+	const uint64_t unattached =
+		r->set.image->unattached - r->set.commit->unattached;
+
+	for (uint32_t i = 0; i < r->set.count; i++) {
+		const struct ringset_ring *const ring = &r->set.rings[i];
+
+		if (narrate_is_full(n))
+			end_block(r);
+		if (ring->lost_count != 0)
+			narrate_lost(n, &ring->source, ring->lost_count,
+				     ring->lost_first, stamp);
+		if (ring->source.is_dead && !ring->is_gone && !ring->is_nested)
+			narrate_thread_gone(n, &ring->source, stamp);
+	}
+	if (r->set.image->unattached > r->set.commit->unattached)
+		narrate_lost(n, NULL, unattached, n->line.stamp0, stamp);
+}
+
+static void
+tell_end(struct recovery *r)
+{
+	const struct image_commit *const c = r->set.commit;
+	struct narrate_end end = {
+		.name = "killed",
+		.threads = c->threads,
+		.waits = c->waits,
+		.wait_ns = c->wait_ns,
+		.cpu_ns = c->cpu_ns,
+		.is_recovered = true,
+		.is_incomplete = r->set.is_cut || r->other_boot ||
+				 r->set.image->hidden != 0,
+		.recovered = r->narrator->event_count - r->events_before,
+	};
+
+	for (uint32_t i = 0; i < r->set.count; i++)
+		if (r->set.rings[i].source.id >= end.threads &&
+		    r->set.rings[i].source.id != UINT64_MAX)
+			end.threads = r->set.rings[i].source.id + 1;
+	narrate_end(r->narrator, &end);
+	r->found->complete = r->narrator->lost_count == 0 && !end.is_incomplete;
+	r->found->event_count = r->narrator->event_count;
+	r->found->recovered = end.recovered;
+	r->found->lost_count = r->narrator->lost_count;
+}
+
+/* ------------------------------------------------------------------- all */
+
+/* Cut off what is not committed, append what is missing. */
+static enum hatf_status
+complete(struct recovery *r)
+{
+	const bool dry = (r->flags & HATF_RECOVER_DRY_RUN) != 0;
+	const off_t nbytes = (off_t)r->set.commit->nbytes;
+	const enum hatf_status status = prepare(r);
+
+	if (status != HATF_OK)
+		return status;
+	if (!dry && (ftruncate(r->trace_fd, nbytes) != 0 ||
+		     lseek(r->trace_fd, nbytes, SEEK_SET) < 0))
+		return fail(r, HATF_IO, 0, NULL);
+	extend_line(r);
+	if (!drain(r))
+		return fail(r, HATF_NO_MEMORY, 0, NULL);
+	tell_rest(r);
+	tell_end(r);
+	end_block(r);
+	if (r->err->status == HATF_OK && !dry && fsync(r->trace_fd) != 0)
+		return fail(r, HATF_IO, 0, NULL);
+	return r->err->status;
+}
+
+/* A file that was begun to be the next, and that nothing was committed to. */
+static void
+remove_announced(const struct recovery *r)
+{
+	const struct image *const image = r->set.image;
+	const struct image_trace *const t =
+		&image->trace[r->set.commit->trace ^ 1];
+	char buf[sizeof(r->found->trace)];
+
+	if (t->announced_seq == image->seq && t->path[0] != '\0' &&
+	    beside(r->found->trace, base_name(t->path), buf, sizeof(buf)) &&
+	    strcmp(buf, r->found->trace) != 0)
+		unlink(buf);
+}
+
+static enum hatf_status
+recover(struct recovery *r, const char *rings, const char *trace)
+{
+	const bool dry = (r->flags & HATF_RECOVER_DRY_RUN) != 0;
+	enum hatf_status status = open_rings(r, rings);
+
+	if (status != HATF_OK)
+		return status;
+	if (r->set.commit == NULL) {
+		status = begin_anew(r, rings, trace);
+		if (status == HATF_OK && r->set.commit == NULL && !dry &&
+		    unlink(rings) != 0)
+			return fail(r, HATF_IO, 0, NULL);
+		if (status != HATF_OK || r->set.commit == NULL)
+			return status;
+	} else {
+		status = open_trace(r, rings, trace);
+		if (status == HATF_OK)
+			status = check_length(r);
+	}
+	if (status != HATF_OK)
+		return status;
+	if ((r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
+	    r->set.word_count == 0 && r->found->cut_nbytes == 0) {
+		r->found->had_trailer = true;
+		r->found->complete = r->set.commit->lost_count == 0;
+		r->found->event_count = r->set.commit->event_count;
+	} else {
+		status = complete(r);
+	}
+	if (status != HATF_OK || dry)
+		return status;
+	remove_announced(r);
+	return unlink(rings) == 0 ? HATF_OK : fail(r, HATF_IO, 0, NULL);
+}
+
+enum hatf_status
+hatf_recover(const char *rings, const char *trace, unsigned flags,
+	     struct hatf_recovery *recovery_ret, struct hatf_error *err)
+{
+	struct recovery r = {
+		.rings_fd = -1,
+		.trace_fd = -1,
+		.flags = flags,
+		.found = recovery_ret,
+		.err = err,
+	};
+	enum hatf_status status;
+
+	*recovery_ret = (struct hatf_recovery){ .pid = 0 };
+	*err = (struct hatf_error){ .status = HATF_OK };
+	status = recover(&r, rings, trace);
+	ringset_fini(&r.set);
+	free(r.narrator);
+	free(r.memory);
+	free(r.member);
+	free(r.work);
+	if (r.trace_fd >= 0)
+		close(r.trace_fd);
+	/* With it goes the lock. */
+	if (r.rings_fd >= 0)
+		close(r.rings_fd);
+	return status;
+}
+
+/* ---------------------------------------------------------------- finding */
+
+/* Is there a ring file at 'path' whose current trace has this name? */
+static bool
+is_ring_file_of(const char *path, const char *trace)
+{
+	struct ringset set = { .count = 0 };
+	struct hatf_error err;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is = false;
+
+	if (fd < 0)
+		return false;
+	if (ringset_read_header(&set, fd, &err) == HATF_OK &&
+	    set.commit != NULL)
+		is = strcmp(base_name(set.image->trace[set.commit->trace].path),
+			    base_name(trace)) == 0;
+	ringset_fini(&set);
+	close(fd);
+	return is;
+}
+
+/* By the header of the trace: its path then, or its name in the trace's folder. */
+static bool
+find_by_header(const char *trace, char *path, size_t nbytes)
+{
+	struct hatf_reader *reader = NULL;
+	struct hatf_record record;
+	struct hatf_error err;
+	const char *rings = NULL;
+	bool found = false;
+	size_t n;
+
+	if (hatf_reader_open(trace, 0, &reader, &err) != HATF_OK)
+		return false;
+	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK)
+		rings = hatf_reader_header(reader, "rings");
+	if (rings != NULL) {
+		found = beside(trace, base_name(rings), path, nbytes) &&
+			is_ring_file_of(path, trace);
+		if (!found && strlen(rings) < nbytes) {
+			strcpy(path, rings);
+			found = is_ring_file_of(path, trace);
+		}
+	}
+	hatf_reader_close(reader);
+	return found;
+}
+
+bool
+hatf_find_rings(const char *trace, char *path, size_t nbytes)
+{
+	const int n = snprintf(path, nbytes, "%s%s", trace, SUFFIX);
+
+	if (n > 0 && (size_t)n < nbytes && access(path, F_OK) == 0)
+		return true;
+	return find_by_header(trace, path, nbytes);
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# kill.sh - what a killed program allocated is in its trace after 'hatf recover'
+#
+#	ROUNDS=N	kills (default 20)
+#	SEED=N		of the moments and settings
+. "$(dirname "$0")/lib.sh"
+ROUNDS=${ROUNDS:-20}
+RANDOM=${SEED:-$$}
+
+stat -f -c %T . | grep -qE 'ext|xfs|tmpfs|overlay|btrfs|f2fs' ||
+	skip "no ring file is safe on $(stat -f -c %T .)"
+
+# running DIR: how many of the processes that have logs in DIR are alive.
+running()
+{
+	local log count=0
+	for log in "$1"/log.*; do
+		log=${log##*/log.}
+		[ -e "/proc/${log%%.*}/stat" ] &&
+			! grep -q ') Z' "/proc/${log%%.*}/stat" &&
+			count=$((count + 1))
+	done
+	echo $count
+}
+
+# kill_group PID: the process and its children, at once, and wait for their end.
+kill_group()
+{
+	kill -9 -- "-$1"
+	wait "$1" 2>/dev/null
+	for _ in $(seq 100); do
+		[ "$(running logs)" -eq 0 ] && return
+		sleep 0.02
+	done
+}
+
+# examine WHAT: recover every trace in traces/, hold it against the logs.
+examine()
+{
+	local trace pid
+	"$HATF" recover traces >recovered.out 2>&1 ||
+		fail "$1: recover: $(cat recovered.out)"
+	for trace in traces/*.hatf*; do
+		case $trace in
+		*.rings*) fail "$1: $trace is left"; continue ;;
+		esac
+		# A child that had only just been made, and has nothing yet.
+		if [ ! -s "$trace" ]; then
+			unborn=$((unborn + 1))
+			continue
+		fi
+		clean "$trace"
+		pid=$(header "$trace" pid)
+		check "$1: end" "$(trailer "$trace" end)" killed
+		check "$1: complete" "$(trailer "$trace" complete)" 1
+		"$HATF" dump "$trace" >dump.txt
+		if compgen -G "logs/log.$pid.*" >/dev/null; then
+			"$PYTHON" "$CAPTURE/witness.py" dump.txt \
+				logs/log."$pid".* >count 2>err ||
+				fail "$1: $trace: $(head -n 3 err)"
+			total=$((total + $(cat count)))
+		fi
+	done
+}
+
+# nap MS: so long.
+nap()
+{
+	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
+}
+
+total=0 unborn=0
+kinds=('4 0 0' '1 0 0' '2 300 0' '8 5000 0' '2 0 2' '3 1000 1')
+settings=('' HATFTRACE_BUFFER=4K HATFTRACE_COMPRESS=none HATFTRACE_CLOCK=ns
+	HATFTRACE_CLOCK=off)
+for round in $(seq "$ROUNDS"); do
+	rm -rf logs traces
+	mkdir logs traces
+	read -r threads life forks <<<"${kinds[RANDOM % ${#kinds[@]}]}"
+	setting=${settings[RANDOM % ${#settings[@]}]}
+	ms=$((RANDOM % 10 == 0 ? RANDOM % 900 : RANDOM % 150))
+	what="round $round: $threads threads, life $life, $forks forks, ${setting:-defaults}, $ms ms"
+	# shellcheck disable=SC2086 # no setting is no word
+	setsid env $setting HATFTRACE_OUT="$TMP/traces/%p.hatf.gz" \
+		LD_PRELOAD="$SO" "$PROGS/witness" logs "$threads" "$life" \
+		"$forks" &
+	pid=$!
+	# From where it has begun: env, too, has a trace.
+	until compgen -G 'logs/log.*' >/dev/null; do sleep 0.005; done
+	nap "$ms"
+	kill_group $pid
+	examine "$what"
+done
+echo "$ROUNDS kills, $total calls compared, $unborn unborn, $failures failures"
+finish
