@@ -189,6 +189,17 @@ if [ -n "$NGINX" ]; then
 	tried=1
 	check_ge "nginx: events" "$(most_events)" 5000
 	check "nginx: processes" "$(find traces -type f | wc -l)" 7
+	# Its workers free what the master made, and each is known by itself.
+	"$HATF" tree --json traces >tree.json || fail "nginx: tree"
+	check "nginx: workers in the tree" "$(grep -c \
+		'"depth":1,.*"origin":"fork",.*"parent_event_exact":true' \
+		tree.json)" 6
+	for trace in traces/*; do
+		[ -n "$(header "$trace" parent_pid)" ] || continue
+		check "nginx: $trace" "$(info "$trace" heritage)" exact
+		check_ge "nginx: live at the fork" \
+			"$(info "$trace" start_live_objects)" 50
+	done
 fi
 [ "$tried" = 1 ] || skip "no redis, memcached or nginx"
 finish
