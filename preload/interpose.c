@@ -16,16 +16,6 @@
 #include "real.h"
 #include "record.h"
 
-static __attribute__((noinline)) void *
-malloc_dormant(size_t size)
-{
-	void *const p = real.malloc(size);
-
-	if (!record_is_dormant())
-		record_alloc_slow(p, size, 0);
-	return p;
-}
-
 /* By itself, so that the dormant way does not save the registers of this one. */
 static __attribute__((noinline)) void *
 malloc_recorded(size_t size)
@@ -36,12 +26,34 @@ malloc_recorded(size_t size)
 	return p;
 }
 
+/* Recording was started while malloc() was at it. */
+static __attribute__((noinline)) void *
+malloc_late(void *p, size_t size)
+{
+	record_alloc_slow(p, size, 0);
+	return p;
+}
+
+static __attribute__((noinline)) void *
+malloc_dormant(size_t size)
+{
+	void *const p = real.malloc(size);
+
+	return record_is_dormant() ? p : malloc_late(p, size);
+}
+
 EXPORT void *
 malloc(size_t size)
 {
-	if (record_is_dormant())
-		return malloc_dormant(size);
-	return malloc_recorded(size);
+	return record_is_dormant() ? malloc_dormant(size)
+				   : malloc_recorded(size);
+}
+
+static __attribute__((noinline)) void
+free_recorded(void *p)
+{
+	record_free(p);
+	real.free(p);
 }
 
 EXPORT void
@@ -49,9 +61,10 @@ free(void *p)
 {
 	if (p == NULL || __builtin_expect(real_is_early(p), 0))
 		return;
-	if (!record_is_dormant())
-		record_free(p);
-	real.free(p);
+	if (record_is_dormant())
+		real.free(p);
+	else
+		free_recorded(p);
 }
 
 EXPORT void *

@@ -45,7 +45,8 @@ struct real {
 	int (*execveat)(int, const char *, char *const *, char *const *, int);
 };
 
-extern struct real real;
+/* Hidden, for one step less to each function; so is the arena. */
+extern struct real real __attribute__((visibility("hidden")));
 
 /* Resolve the allocation functions that every libc has. */
 void real_resolve(void);
@@ -65,7 +66,8 @@ void real_run_apart(void (*what)(void));
 
 /* The arena of such times. */
 #define REAL_ARENA_NBYTES (64u << 10)
-extern uint8_t real_arena[REAL_ARENA_NBYTES];
+extern uint8_t real_arena[REAL_ARENA_NBYTES]
+	__attribute__((visibility("hidden")));
 
 /* Is 'p' from there?  Such a block is never given to the allocator. */
 static inline bool
