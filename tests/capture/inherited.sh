@@ -63,4 +63,27 @@ while read -r pid _; do
 	check_ge "python $pid: at the start" \
 		"$(info "$child" start_live_objects)" 20000
 done < <(sort -u pids)
+
+# A parent that is killed tells all when its trace has been recovered.
+mkdir killed
+trace "$TMP/killed/t.%p.gz" env PYTHONMALLOC=malloc "$PYTHON" -c '
+import os, sys
+data = [str(i) * 20 for i in range(5000)]
+pid = os.fork()
+if pid == 0:
+    del data
+    os._exit(0)
+print(pid, os.getpid())
+sys.stdout.flush()
+os.waitpid(pid, 0)
+os.kill(os.getpid(), 9)' >pids 2>/dev/null
+read -r pid parent <pids
+# The interpreter is the second image of its process.
+file=killed/t.$parent.gz.1
+[ -e "$file" ] || file=killed/t.$parent.gz
+"$HATF" recover "$file" >out 2>&1 || fail "recover: $(cat out)"
+clean killed/*.gz
+check "killed parent: heritage" "$(info "killed/t.$pid.gz" heritage)" exact
+check_ge "killed parent: freed" "$("$HATF" verify --json "killed/t.$pid.gz" |
+	sed -n 's/.*"inherited": *\([0-9]*\).*/\1/p')" 5000
 finish
