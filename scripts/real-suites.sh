@@ -71,6 +71,11 @@ look_at()
 			"$build/hatf" recover "$trace" >/dev/null 2>&1 &&
 				recovered=$((recovered + 1))
 		fi
+		# Killed before its header was there, it has recorded nothing.
+		if [ ! -s "$trace" ]; then
+			cut=$((cut + 1))
+			continue
+		fi
 		out=$("$build/hatf" verify --json "$trace" 2>/dev/null)
 		one=$(sed -n 's/.*"events": *\([0-9]*\).*/\1/p' <<<"$out" |
 			head -n 1)
@@ -174,7 +179,7 @@ perl_source()
 	rm -rf "$lib"
 	mkdir "$lib"
 	for dir in $(perl -e 'print "$_\n" for grep { -d } @INC'); do
-		cp -rs "$(realpath "$dir")/." "$lib/" 2>/dev/null
+		dir=$(realpath "$dir") && cp -rs "$dir/." "$lib/" 2>/dev/null
 	done
 	touch "$lib/installed"
 }
