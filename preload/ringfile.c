@@ -29,8 +29,11 @@
 #define FIRST_WORDS 8192u
 
 #define SPARES_MAX 16u
-/* How long a new thread waits for its ring. */
-#define TAKE_NS 200000000ull
+/*
+ * How long a new thread waits for its ring: on a busy machine the writer may not
+ * get a processor for a while.
+ */
+#define TAKE_NS (2 * NS_PER_SEC)
 /* When the disk was full, try again only after this. */
 #define RETRY_NS NS_PER_SEC
 
@@ -434,7 +437,7 @@ ringfile_take(bool is_initial)
 			    SPARES_MAX)
 			break;
 		writer_wake();
-		sys_futex_wait(&rf->made, made, TAKE_NS / 10);
+		sys_futex_wait(&rf->made, made, TAKE_NS / 100);
 	}
 	return r;
 }
