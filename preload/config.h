@@ -32,12 +32,12 @@ struct config {
 	uint64_t rotate_nbytes, rotate_ns;
 	/* Which are kept, the current one among them; 0: all. */
 	uint64_t keep_count, keep_nbytes;
-	char rings[PATH_MAX];	     /* "beside", "none" or a folder */
-	bool rings_asked;	     /* it is set */
+	char rings[PATH_MAX]; /* "beside", "none" or a folder */
+	bool rings_asked;     /* it is set */
 	struct follow follow;
-	bool start;   /* record from the start, not only when told to */
-	bool control; /* take orders, see control.h */
-	uint64_t ring_words;	     /* capacity of a ring, a power of two */
+	bool start;	     /* record from the start, not only when told to */
+	bool control;	     /* take orders, see control.h */
+	uint64_t ring_words; /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
 };
 
