@@ -48,6 +48,9 @@ static struct {
 	uint64_t served_ns, client_ns;
 	char order[ORDER_MAX_NBYTES];
 	size_t order_nbytes;
+	/* The writer makes the socket; a thread of the program has removed it,
+	 * or would have: no other is to be made. */
+	_Atomic bool is_making, is_unlinked;
 	/* 1 while the writer is in ppoll() or about to be. */
 	_Atomic uint32_t sleeping;
 } c;
@@ -234,17 +237,47 @@ open_socket(void)
 	return false;
 }
 
-void
-control_unlink(void)
+/* As long as the writer may take to make a socket. */
+#define MAKING_NS 100000000ull
+
+static void
+remove_socket(void)
 {
 	if (c.address.sun_path[0] != '\0')
 		syscall(SYS_unlinkat, AT_FDCWD, c.address.sun_path, 0);
 }
 
 void
+control_unlink(void)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+
+	/* seq_cst, both: see make_socket(). */
+	atomic_store_explicit(&c.is_unlinked, true, memory_order_seq_cst);
+	while (atomic_load_explicit(&c.is_making, memory_order_seq_cst) &&
+	       sys_clock_ns(CLOCK_MONOTONIC) - start < MAKING_NS)
+		sys_sleep(50000);
+	remove_socket();
+}
+
+static void
+make_socket(void)
+{
+	/* seq_cst, both: either we see that there is to be none, or who has said
+	 * so sees that one is being made, and waits. */
+	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
+	if (!atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst))
+		open_socket();
+	/* release: the address is written. */
+	atomic_store_explicit(&c.is_making, false, memory_order_release);
+}
+
+void
 control_close(void)
 {
-	control_unlink();
+	remove_socket();
+	/* relaxed: the process goes on, or its writer ends. */
+	atomic_store_explicit(&c.is_unlinked, false, memory_order_relaxed);
 	close_fd(&c.client);
 	close_fd(&c.listener);
 	c.address.sun_path[0] = '\0';
@@ -352,7 +385,7 @@ control_serve(uint64_t now_ns, bool open)
 		return;
 	if (open && !c.tried) {
 		c.tried = true;
-		open_socket();
+		make_socket();
 	}
 	if (c.listener < 0)
 		return;

@@ -911,9 +911,6 @@ sleep_dormant(uint32_t wake)
 {
 	if (is_alone(&w->exit_status))
 		return false;
-	/* A socket made just when the process ended, which did not see it. */
-	if (is_ending_dormant())
-		control_unlink();
 	control_sleep(&w->wake, wake,
 		      sys_clock_ns(CLOCK_MONOTONIC) - w->start_ns >
 				      CONTROL_AFTER_NS
