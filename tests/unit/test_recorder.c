@@ -5,7 +5,7 @@
  * What test_order.c shows for simulated schedules must hold on the machine itself:
  * several threads record what they do with a small heap that they share, in the
  * order that interpose.c keeps, stamped by the real clock, while another thread
- * drains and orders.  No address may be allocated while live or freed while not,
+ * drains, orders and commits.  No address may be allocated while live or freed while not,
  * and every event must come out.  Under ThreadSanitizer it also shows that the
  * orderings of ring.h are all that the two sides need.
  */
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "image.h"
 #include "room.h"
 #include "thread.h"
 
@@ -26,6 +27,7 @@
 static struct thread threads[THREADS];
 static struct order_source *list[THREADS], *heap[THREADS];
 static struct order order;
+static struct image image;
 static _Atomic unsigned running;
 
 /* The heap: a freed block is handed out again at once. */
@@ -156,7 +158,15 @@ judge(void *context, const struct order_source *s, const struct event *ev)
 static void
 drain(uint64_t until)
 {
+	struct image_commit commit = { .grain = 1 };
+
 	order_round(&order, list, THREADS, until, false);
+	/* As the writer: what is out is committed, then the room is given. */
+	for (unsigned i = 0; i < THREADS; i++)
+		image_commit_ring(threads[i].ring, list[i], false,
+				  image_next_seq(&image));
+	commit.event_count = seen;
+	image_commit(&image, &commit);
 	for (unsigned i = 0; i < THREADS; i++)
 		room_release(threads[i].ring, threads[i].source.pos);
 }
@@ -165,6 +175,7 @@ START_TEST(test_real_threads)
 {
 	pthread_t ids[THREADS];
 
+	image_init(&image, (const uint64_t[2]){ 0, 0 }, 1);
 	clock_init(true);
 	order_init(&order, heap, THREADS, judge, NULL);
 	for (unsigned b = 1; b <= BLOCKS; b++)
@@ -177,6 +188,7 @@ START_TEST(test_real_threads)
 						ring_nbytes(WORDS)),
 				 0);
 		threads[i].ring = ring_init(memory, WORDS);
+		image_begin_ring(threads[i].ring, i, false);
 		threads[i].source = (struct order_source){
 			.ring = threads[i].ring,
 		};
@@ -197,6 +209,9 @@ START_TEST(test_real_threads)
 	ck_assert_uint_ge(seen, ROUNDS);
 	for (unsigned i = 0; i < THREADS; i++) {
 		ck_assert_uint_eq(threads[i].source.pos, threads[i].head);
+		ck_assert_uint_eq(
+			image_last_ring_commit(threads[i].ring, image.seq)->pos,
+			threads[i].head);
 		free(threads[i].ring);
 	}
 	for (unsigned b = 1; b <= BLOCKS; b++)
