@@ -46,7 +46,7 @@ check_text dump out <<'END'
 9 reallocAlloc size=7 addr=0x6000 old=0x0 thread=1 heap=0 time=22
 10 alloc size=7 addr=0x6000 thread=1 heap=0 time=22
 11 createHeap thread=1 heap=3 time=23
-12 alloc size=8 addr=0x7000 thread=1 heap=3 time=24 key0x02=1 key0x45=5 key0x83="x"
+12 alloc size=8 addr=0x7000 thread=1 heap=3 time=24 carried=1 key0x45=5 key0x83="x"
 13 free addr=0x7000 thread=1 heap=3 time=25
 14 destroyHeap thread=1 heap=3 time=26
 15 reallocFree size=0 addr=0x0 old=0x6000 thread=1 heap=0 time=27
