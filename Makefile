@@ -48,7 +48,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
 CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ihatf/rings -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE)
-FLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden $(WARN) \
+OPTIMIZE := -O2
+FLAGS = -std=gnu11 $(OPTIMIZE) -g -fPIC -fvisibility=hidden $(WARN) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 		-fno-omit-frame-pointer) $(CPP_FLAGS) $(CPPFLAGS) $(CFLAGS)
 # What runs inside malloc must not be turned into a call of malloc.
@@ -102,6 +103,8 @@ $B/obj/%.o: %.c $B/.flags
 
 # 'private' keeps these out of the flags stamp, which is a prerequisite.
 $B/obj/preload/%.o: private FLAGS += $(PRELOAD_FLAGS)
+# What the writer thread does for each event.
+$(ENCODER): private OPTIMIZE := -O3
 $B/obj/tools/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/record.o: $B/.libdir
 

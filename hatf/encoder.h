@@ -123,6 +123,13 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 	return true;
 }
 
+/* How many records can be put before the window is full? */
+static inline size_t
+encoder_window_left(const struct encoder *e)
+{
+	return e->pending < e->pending_max ? e->pending_max - e->pending : 0;
+}
+
 /* Should the block end, if it is to have about 'block_nbytes'? */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 

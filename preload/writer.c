@@ -399,6 +399,16 @@ take_event(void *narrator, const struct order_source *source,
 	narrate_event(narrator, source, ev);
 }
 
+/* The order_run_sink: the same for a run, where there is no live table. */
+static size_t
+take_run(void *narrator, const struct order_source *source,
+	 const uint64_t *words, size_t n, uint64_t stamp)
+{
+	if (__builtin_expect(narrate_is_full(narrator), 0) && commit())
+		rotate_if_due();
+	return narrate_run(narrator, source, words, n, stamp);
+}
+
 /* Does some producer need room, or soon will? */
 static bool
 is_room_wanted(void)
@@ -421,6 +431,8 @@ drain(uint64_t until, bool force)
 {
 	struct order *const o = &w->order;
 
+	/* A live table wants each event; it is made, or given up, at rotations. */
+	o->run_sink = w->segment.carry.slots == NULL ? take_run : NULL;
 	order_round(o, w->sources, w->thread_count, until, force);
 	if (o->event_count != 0)
 		w->last_event_ns = w->trace.narrator.line.ns1;
@@ -759,6 +771,7 @@ discard(uint64_t until, struct narrator *narrator)
 
 	collect_threads();
 	o->sink = discard_event;
+	o->run_sink = NULL;
 	o->context = narrator;
 	order_round(o, w->sources, w->thread_count, until, true);
 	o->sink = take_event;

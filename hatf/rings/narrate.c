@@ -469,6 +469,32 @@ narrate_event(void *context, const struct order_source *source,
 	}
 }
 
+size_t
+narrate_run(void *context, const struct order_source *source,
+	    const uint64_t *words, size_t n, uint64_t stamp)
+{
+	struct narrator *const to = context;
+
+	_Static_assert((unsigned)EVENT_KIND_ALLOC == (unsigned)HATF_ALLOC &&
+			       (unsigned)EVENT_KIND_FREE == (unsigned)HATF_FREE,
+		       "a kind is a tag");
+	if (!to->in_block)
+		return 0;
+
+	const uint64_t time = time_of(to, stamp);
+	const size_t room = encoder_window_left(&to->encoder);
+
+	if (n > room)
+		n = room;
+	for (size_t i = 0; i < n; i++)
+		encoder_put_plain(
+			&to->encoder, (uint8_t)(words[i] & EVENT_KIND_MASK),
+			words[i] >> EVENT_SIZE_SHIFT,
+			words[i] & ~EVENT_ADDRESS_REST, source->id, time);
+	to->event_count += n;
+	return n;
+}
+
 void
 narrate_thread_gone(struct narrator *n, const struct order_source *source,
 		    uint64_t stamp)

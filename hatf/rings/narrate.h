@@ -86,6 +86,10 @@ void narrate_open_block(struct narrator *n);
 void narrate_event(void *context, const struct order_source *source,
 		   const struct event *ev);
 
+/* The same for a run of events; an order_run_sink.  It never ends a window. */
+size_t narrate_run(void *context, const struct order_source *source,
+		   const uint64_t *words, size_t n, uint64_t stamp);
+
 /* The thread of 'source' is no more. */
 void narrate_thread_gone(struct narrator *n, const struct order_source *source,
 			 uint64_t stamp);

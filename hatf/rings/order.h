@@ -26,6 +26,7 @@
 #define ORDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "event.h"
@@ -62,12 +63,21 @@ struct order_source {
 typedef void order_sink(void *context, const struct order_source *s,
 			const struct event *ev);
 
+/*
+ * Takes the first of 'n' events that are in the ring at source->pos, of one word
+ * each: alloc or free, all with this stamp.  Returns how many; those are then
+ * behind source->pos.  What it does not take goes to the order_sink.
+ */
+typedef size_t order_run_sink(void *context, const struct order_source *source,
+			      const uint64_t *words, size_t n, uint64_t stamp);
+
 struct order {
 	struct order_source *
 		*heap; /* room for 'heap_max', smallest stamp first */
 	uint32_t heap_max, heap_count;
 	uint32_t open_count; /* sources between a begin and its end */
 	order_sink *sink;
+	order_run_sink *run_sink; /* the caller's to set; NULL: there is none */
 	void *context;
 	/* Of the last round: */
 	uint64_t event_count;

@@ -24,6 +24,9 @@
 #define OPERATIONS 2 /* of each thread */
 #define DUTIES	   2 /* of the writer */
 
+/* Those in use are eleven at most, and a step adds one. */
+#define NUMBERS_MAX 24
+
 /* What the word is; larger ones are ticks. */
 enum {
 	STAMPED,
@@ -140,12 +143,12 @@ normalized(const struct machine *m)
 		&n.thread[1].word, &n.thread[1].stamp,
 		&n.thread[1].last,
 	};
-	uint8_t rank[UINT8_MAX + 1] = { 0 };
+	uint8_t rank[NUMBERS_MAX] = { 0 };
 	uint8_t next = FIRST_TICK;
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		rank[*numbers[i]] = 1;
-	for (unsigned i = FIRST_TICK; i <= UINT8_MAX; i++)
+	for (unsigned i = FIRST_TICK; i < NUMBERS_MAX; i++)
 		if (rank[i] != 0)
 			rank[i] = next++;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

@@ -152,6 +152,59 @@ START_TEST(test_tick_dates_what_follows)
 }
 END_TEST
 
+/* Takes two of a run, then none, and so on; what it takes looks like "a1:8". */
+static size_t
+note_run(void *context, const struct order_source *source,
+	 const uint64_t *words, size_t n, uint64_t stamp)
+{
+	static unsigned calls;
+	char *const end = out + strlen(out);
+	const size_t left = sizeof(out) - strlen(out);
+
+	(void)context;
+	ck_assert_uint_eq(stamp, source->stamp);
+	if (++calls % 2 == 0)
+		return 0;
+	for (size_t i = 0; i < n && i < 2; i++)
+		snprintf(end + strlen(end), left, "%c%u:%u ",
+			 (words[i] & EVENT_KIND_MASK) == EVENT_KIND_FREE ? 'f'
+									 : 'a',
+			 (unsigned)source->id,
+			 (unsigned)(words[i] & 0xffffffff) & ~7u);
+	return n < 2 ? n : 2;
+}
+
+/* Events without a stamp may be taken many at a time, but in the same order. */
+START_TEST(test_runs)
+{
+	static const char *const want =
+		"A1:80 A0:8 a0:16 a0:24 F0:8 f0:16 a0:32 R0:32>40 A1:88 F0:24 ";
+	uint64_t tick = 0;
+
+	set_up(note);
+	order.run_sink = note_run;
+	/* So that the ring ends in the midst of it. */
+	while (threads[0].head < WORDS - 6)
+		put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), ++tick });
+	run(tick);
+	room_release(threads[0].ring, threads[0].source.pos);
+	put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), 5000 });
+	put(0, 6,
+	    (uint64_t[]){ 8, 16, 24, 8 | EVENT_KIND_FREE, 16 | EVENT_KIND_FREE,
+			  32 });
+	put_begin(0, 5000, 32);
+	put_end(0, 5000, 32, 40);
+	put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), 7000 });
+	put(0, 1, (uint64_t[]){ 24 | EVENT_KIND_FREE });
+	put_alloc(1, 4000, 80);
+	put_alloc(1, 6000, 88);
+	run(10000);
+	ck_assert_str_eq(out, want);
+	ck_assert_uint_eq(order.event_count, 10);
+	ck_assert_uint_eq(threads[0].source.pos, threads[0].head);
+}
+END_TEST
+
 START_TEST(test_begin_without_end_stops_all)
 {
 	set_up(note);
@@ -480,6 +533,7 @@ main(void)
 	tcase_add_test(tc, test_merges_by_stamp);
 	tcase_add_test(tc, test_later_stamps_wait);
 	tcase_add_test(tc, test_tick_dates_what_follows);
+	tcase_add_test(tc, test_runs);
 	tcase_add_test(tc, test_begin_without_end_stops_all);
 	tcase_add_test(tc, test_realloc_precedes_reuse_of_its_old_block);
 	tcase_add_test(tc, test_reallocs_hand_on_in_a_chain);
