@@ -186,29 +186,38 @@ lifecycle_set_off(void)
 }
 
 /*
- * Two threads may call exit().  Each handler is run by one of them, so while one is
- * in ours, the other finds no more and ends the process.  Hence several of ours:
- * as many threads as there are wait for the same end.
+ * Two threads may call exit().  A handler is run by one of them, and a thread that
+ * finds none left ends the process, though the other is in ours.  So ours puts
+ * itself back before it does anything: each thread that comes finds it, and waits
+ * for the same end.  (More of them from the start would do as well, but libc has
+ * room for 32 before it allocates, which then shows in the program's heap.)
  */
-#define EXIT_HANDLERS 8
+static bool
+has_exited(void)
+{
+	const struct process *const p = get_process();
+
+	/* relaxed: a second end does no harm. */
+	return p == NULL ||
+	       atomic_load_explicit(&p->has_exited, memory_order_relaxed);
+}
 
 static void
 exit_once(enum writer_end end)
 {
-	struct process *const p = get_process();
-
-	/* relaxed, both: a second end does no harm. */
-	if (p == NULL ||
-	    atomic_load_explicit(&p->has_exited, memory_order_relaxed))
-		return;
 	lifecycle_end(end);
-	atomic_store_explicit(&p->has_exited, true, memory_order_relaxed);
+	/* relaxed: as above. */
+	atomic_store_explicit(&get_process()->has_exited, true,
+			      memory_order_relaxed);
 }
 
 static void
 at_exit(void *unused)
 {
 	(void)unused;
+	if (has_exited())
+		return;
+	__cxa_atexit(at_exit, NULL, NULL);
 	exit_once(WRITER_END_EXIT);
 }
 
@@ -216,6 +225,9 @@ static void
 at_quick_exit_last(void *unused)
 {
 	(void)unused;
+	if (has_exited())
+		return;
+	__cxa_at_quick_exit(at_quick_exit_last, NULL);
 	exit_once(WRITER_END_QUICK_EXIT);
 }
 
@@ -310,10 +322,8 @@ register_handlers(void)
 	if (registered)
 		return;
 	registered = true;
-	for (unsigned i = 0; i < EXIT_HANDLERS; i++) {
-		__cxa_atexit(at_exit, NULL, NULL);
-		__cxa_at_quick_exit(at_quick_exit_last, NULL);
-	}
+	__cxa_atexit(at_exit, NULL, NULL);
+	__cxa_at_quick_exit(at_quick_exit_last, NULL);
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
