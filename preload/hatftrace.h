@@ -64,11 +64,12 @@ hatftrace_is_recording(void)
 					     : 0;
 }
 
-/* Put a comment with this text, of which 256 bytes count, into the trace. */
+/* Put a comment with this text, of which 256 bytes count, into the trace.  NULL
+ * is no mark. */
 static inline void
 hatftrace_mark(const char *text)
 {
-	if (hatftrace_client_mark)
+	if (text != NULL && hatftrace_client_mark)
 		hatftrace_client_mark(text);
 }
 
@@ -80,8 +81,8 @@ hatftrace_mark(const char *text)
  * the number of the heap, for the calls below; 0 without a tracer, and then they do
  * nothing.  Numbers are not used again.
  * destroy: all that the heap has handed out is gone with it.
- * alloc: call it after the block at 'p' has been taken, before anybody else knows
- * of it.  free: before the block can be taken again.  realloc: after 'old' has
+ * alloc: call it after the block at 'p' (NULL: there was none, and nothing is
+ * recorded) has been taken, before anybody else knows of it.  free: before the block can be taken again.  realloc: after 'old' has
  * become 'p' and before it can be taken again; either may be NULL, for a block
  * that began, or ('size' 0) that ended, by it.
  */
@@ -102,7 +103,7 @@ hatftrace_heap_destroy(uint64_t heap)
 static inline void
 hatftrace_heap_alloc(uint64_t heap, const void *p, size_t size)
 {
-	if (heap != 0 && hatftrace_client_heap_alloc)
+	if (heap != 0 && p != NULL && hatftrace_client_heap_alloc)
 		hatftrace_client_heap_alloc(heap, p, size);
 }
 

@@ -61,9 +61,12 @@ hatftrace_client_is_recording(void)
 EXPORT void
 hatftrace_client_mark(const char *text)
 {
-	size_t left = strnlen(text, 256);
+	size_t left = text != NULL ? strnlen(text, 256) : 0;
 	uint64_t piece[4];
 
+	/* The header looks too; not each caller has it from there. */
+	if (text == NULL)
+		return;
 	do {
 		const size_t n = left < sizeof(piece) ? left : sizeof(piece);
 
@@ -99,12 +102,16 @@ hatftrace_client_heap_destroy(uint64_t heap)
 EXPORT void
 hatftrace_client_heap_alloc(uint64_t heap, const void *p, size_t size)
 {
+	if (p == NULL)
+		return;
 	record_event(EVENT_POOL_ALLOC, 0, (uintptr_t)p, size, heap);
 }
 
 EXPORT void
 hatftrace_client_heap_free(uint64_t heap, const void *p)
 {
+	if (p == NULL)
+		return;
 	record_event(EVENT_POOL_FREE, 0, (uintptr_t)p, heap, 0);
 }
 
@@ -115,6 +122,8 @@ hatftrace_client_heap_realloc(uint64_t heap, const void *old, const void *p,
 	const uint64_t operand[4] = { (uintptr_t)old, (uintptr_t)p, size,
 				      heap };
 
+	if (old == NULL && p == NULL && size == 0)
+		return;
 	record_operands(EVENT_POOL_REALLOC,
 			p == NULL && size == 0 ? EVENT_FLAG_FREED : 0, operand);
 }

@@ -44,6 +44,44 @@ test_header_alone()
 	check 'mark' "$(plain one.hatf.gz | grep -ac '^text=x$')" 1
 }
 
+# NULL wherever a pointer may be, through the header and past it.
+test_nulls()
+{
+	cat >nulls.c <<-'EOF'
+	#include <hatftrace.h>
+	int main(void)
+	{
+		uint64_t heap;
+		hatftrace_mark(NULL);
+		hatftrace_mark("");
+		heap = hatftrace_heap_create(NULL);
+		hatftrace_heap_alloc(heap, NULL, 5);
+		hatftrace_heap_free(heap, NULL);
+		hatftrace_heap_realloc(heap, NULL, NULL, 5);
+		hatftrace_heap_realloc(heap, NULL, NULL, 0);
+		hatftrace_heap_alloc(0, &heap, 5);
+		hatftrace_heap_destroy(0);
+		if (heap == 0)
+			return 0;
+		hatftrace_client_mark(NULL);
+		hatftrace_client_heap_alloc(heap, NULL, 5);
+		hatftrace_client_heap_free(heap, NULL);
+		hatftrace_client_heap_realloc(heap, NULL, NULL, 0);
+		hatftrace_heap_destroy(heap);
+		return 0;
+	}
+	EOF
+	${CC:-cc} -Wall -Wextra -Werror -std=c99 -I"$CAPTURE/../../preload" \
+		-o nulls nulls.c && ./nulls || fail 'NULL without a tracer'
+	trace "$TMP/nulls.hatf.gz" ./nulls
+	check 'exit status with NULL' "$?" 0
+	clean nulls.hatf.gz
+	check 'marks without a text' \
+		"$(plain nulls.hatf.gz | grep -ac 'HATF mark')" 1
+	check 'blocks at NULL' "$(tags nulls.hatf.gz alloc heap=1)" 0
+	check 'frees of NULL' "$(tags nulls.hatf.gz free heap=1)" 0
+}
+
 # 1000 allocations, then 1000 frees, and nothing else; 'unseen' are the blocks.
 test_order()
 {
@@ -96,6 +134,7 @@ test_fork()
 
 test_without_tracer
 test_header_alone
+test_nulls
 test_order
 test_heaps
 test_segments
