@@ -178,7 +178,8 @@ put_event(struct thread *t, enum event_type type, unsigned flags,
 		if (!wait_for_room(t, ROOM_WORDS))
 			return head;
 	}
-	if (atomic_load_explicit(&t->ring->lost_count, memory_order_relaxed) != 0) {
+	if (atomic_load_explicit(&t->ring->lost_count, memory_order_relaxed) !=
+	    0) {
 		const uint64_t lost[2] = {
 			atomic_exchange_explicit(&t->ring->lost_count, 0,
 						 memory_order_relaxed),

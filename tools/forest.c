@@ -10,6 +10,7 @@
 #include "hatf.h"
 #include "speak.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -420,6 +421,7 @@ link_node(const struct forest *f, struct forest_node *node)
 {
 	const struct forest_trace *const t = node->traces;
 
+	assert(t != NULL); /* a node is made for its first trace */
 	if (t->parent_pid != 0) {
 		node->parent =
 			find_image(f, t, t->parent_pid, 0, t->parent_trace);

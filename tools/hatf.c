@@ -30,8 +30,7 @@ static const struct command commands[] = {
 	  command_recover },
 	{ "tables", "hatf tables", "the paper's tables for these traces",
 	  command_tables },
-	{ "tree", "hatf tree", "which process came from which",
-	  command_tree },
+	{ "tree", "hatf tree", "which process came from which", command_tree },
 	{ "verify", "hatf verify", "check that a trace is legal and complete",
 	  command_verify },
 };

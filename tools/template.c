@@ -177,7 +177,7 @@ template_pattern(const char *text, pid_t pid, bool segments)
 	if (f == NULL)
 		return NULL;
 	for (const char *p = text;; p++) {
-		if (p == place)
+		if (segments && p == place)
 			fputs(".s[0-9]*", f);
 		if (*p == '\0')
 			break;

@@ -59,15 +59,14 @@ OWN(ring_init)
 OWN(sandbox)
 
 /* Those of libc, made again. */
-#define AGAIN(type, name, parameters, arguments)                 \
-	type name parameters                                     \
-	{                                                        \
-		static type(*next) parameters;                   \
-		count(#name);                                    \
-		if (next == NULL)                                \
-			next = (type(*) parameters)dlsym(        \
-				RTLD_NEXT, #name);               \
-		return next arguments;                           \
+#define AGAIN(type, name, parameters, arguments)                            \
+	type name parameters                                                \
+	{                                                                   \
+		static type(*next) parameters;                              \
+		count(#name);                                               \
+		if (next == NULL)                                           \
+			next = (type(*) parameters)dlsym(RTLD_NEXT, #name); \
+		return next arguments;                                      \
 	}
 
 AGAIN(int, clock_gettime, (clockid_t id, struct timespec *ts), (id, ts))
@@ -79,7 +78,7 @@ AGAIN(int, getrlimit, (__rlimit_resource_t what, struct rlimit *limit),
       (what, limit))
 AGAIN(int, lstat, (const char *path, struct stat *st), (path, st))
 AGAIN(int, fstat, (int fd, struct stat *st), (fd, st))
-AGAIN(int, uname, (struct utsname *name), (name))
+AGAIN(int, uname, (struct utsname * name), (name))
 AGAIN(int, sched_yield, (void), ())
 AGAIN(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
 AGAIN(ssize_t, pread, (int fd, void *p, size_t n, off_t off), (fd, p, n, off))
