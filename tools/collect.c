@@ -307,7 +307,15 @@ summary_by_reading(const struct found *found, struct summary *ret)
 	hatf_reader_get_stats(s->reader, &read);
 	ret->event_count = seen.event_count;
 	ret->lost_count = read.lost_count;
-	ret->has_duration = scan_duration_ns(s, &ret->duration_ns);
+	/* Times of a segment go on from those before. */
+	if (found->segment != 0)
+		ret->has_duration =
+			seen.last_time != 0 &&
+			!__builtin_mul_overflow(seen.last_time, found->unit_ns,
+						&ret->duration_ns) &&
+			ret->duration_ns != 0;
+	else
+		ret->has_duration = scan_duration_ns(s, &ret->duration_ns);
 	scan_close(s);
 	free(s);
 	return true;
@@ -329,6 +337,7 @@ summary_of_file(const struct found *found, struct summary *ret)
 	ret->event_count = tail.event_count;
 	ret->lost_count = tail.lost_count;
 	ret->has_duration = found->unit_ns != 0 &&
+			    (found->segment == 0 || tail.time != 0) &&
 			    !__builtin_mul_overflow(tail.time, found->unit_ns,
 						    &ret->duration_ns);
 	return true;

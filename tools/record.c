@@ -8,6 +8,7 @@
 #include "opt.h"
 #include "program.h"
 #include "speak.h"
+#include "tail.h"
 #include "template.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where 'make install' puts libraries. */
@@ -355,13 +357,17 @@ short_path(const char *path)
 	return path;
 }
 
-/* " (+ 1 trace before exec, 3 traces of child processes)" */
+/*
+ * " (+ 1 trace before exec, 3 traces of child processes, 1 of these NOT COMPLETE:
+ * ...)", where 'unfinished' children were killed or still run.
+ */
 static void
-describe_others(const struct collection *c, char *buf, size_t cap)
+describe_others(const struct collection *c, size_t unfinished, char *buf,
+		size_t cap)
 {
 	const size_t before = c->own_count - collect_segments(c);
 	const size_t children = c->descendant_count;
-	char first[64] = "", second[64] = "";
+	char first[64] = "", second[64] = "", third[128] = "";
 
 	buf[0] = '\0';
 	if (before == 0 && children == 0)
@@ -372,16 +378,61 @@ describe_others(const struct collection *c, char *buf, size_t cap)
 	if (children != 0)
 		snprintf(second, sizeof(second), "%zu %s of child processes",
 			 children, children == 1 ? "trace" : "traces");
-	snprintf(buf, cap, " (+ %s%s%s)", first,
-		 before != 0 && children != 0 ? ", " : "", second);
+	if (unfinished != 0)
+		snprintf(
+			third, sizeof(third),
+			", %zu of these NOT COMPLETE: 'hatf recover' completes "
+			"those of processes that were killed",
+			unfinished);
+	snprintf(buf, cap, " (+ %s%s%s%s)", first,
+		 before != 0 && children != 0 ? ", " : "", second, third);
+}
+
+/* How many of 'count' segments are to be there at the end, at least. */
+static uint64_t
+kept_segments(uint64_t count)
+{
+	const char *const keep = getenv("HATFTRACE_KEEP");
+	char *end;
+	unsigned long long n;
+
+	if (keep == NULL || keep[0] == '\0' || strcmp(keep, "all") == 0)
+		return count;
+	n = strtoull(keep, &end, 10);
+	/* A size says nothing of the number. */
+	if (*end != '\0')
+		n = 1;
+	return n < count ? n : count;
+}
+
+/*
+ * What to say of losses, of a process whose last segment is 'trace' and of which
+ * 'segments' are there.
+ */
+static void
+describe_losses(const struct found *trace, size_t segments, bool all_whole,
+		uint64_t lost_count, char *buf, size_t cap)
+{
+	const uint64_t expected = kept_segments(trace->segment + 1);
+	const uint64_t gone = expected > segments ? expected - segments : 0;
+
+	if (lost_count != 0)
+		snprintf(buf, cap, "%s LOST", figure_count(lost_count).text);
+	else if (gone != 0)
+		snprintf(buf, cap, "%s %s GONE", figure_count(gone).text,
+			 gone == 1 ? "segment is" : "segments are");
+	else
+		snprintf(buf, cap, "nothing lost%s",
+			 all_whole ? "" : " of its own");
 }
 
 /* The one line at the end.  False if the trace is not complete. */
 static bool
-print_summary(const struct found *trace, size_t segments, const char *others)
+print_summary(const struct found *trace, size_t segments, bool all_whole,
+	      const char *others)
 {
 	struct summary s;
-	char span[64] = "", rate[64] = "", lost[64] = "nothing lost";
+	char span[64] = "", rate[64] = "", lost[64];
 	char files[64] = "";
 
 	if (!collect_summary(trace, &s))
@@ -395,9 +446,8 @@ print_summary(const struct found *trace, size_t segments, const char *others)
 	if (trace->segment != 0)
 		snprintf(files, sizeof(files), " in %zu of %s segments",
 			 segments, figure_count(trace->segment + 1).text);
-	if (s.lost_count != 0)
-		snprintf(lost, sizeof(lost), "%s LOST",
-			 figure_count(s.lost_count).text);
+	describe_losses(trace, segments, all_whole, s.lost_count, lost,
+			sizeof(lost));
 	speak("%s: %s events%s%s%s, %s%s%s%s", short_path(trace->path),
 	      figure_count(s.event_count).text, span, files, rate,
 	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
@@ -440,40 +490,97 @@ check_others(const struct collection *c)
 	return ok;
 }
 
-/* False if there is a trace missing or not complete. */
+/* What is run, and what was found out before. */
+struct job {
+	const char *text;	 /* template */
+	const char *command;	 /* argv[0] */
+	const char *untraceable; /* why, or NULL */
+	struct stat directory;	 /* of the traces */
+};
+
 static bool
-report(const char *text, const struct launch *l, const char *command,
-       const char *untraceable)
+is_same_directory(const struct job *job)
 {
-	static const char no_reason[] =
-		"it has no heap events, or " LIBRARY " said above why not";
-	struct collection c;
-	char others[256];
+	struct stat st;
+
+	return template_directory_stat(job->text, &st) &&
+	       st.st_dev == job->directory.st_dev &&
+	       st.st_ino == job->directory.st_ino;
+}
+
+/* The process of the command has none: why, as far as anybody can know. */
+static void
+tell_missing(const struct job *job, const char *others)
+{
+	if (job->untraceable != NULL)
+		speak("%s left no trace: it is %s%s", job->command,
+		      job->untraceable, others);
+	else if (!is_same_directory(job))
+		speak("%s: no trace was found under %s (moved or removed "
+		      "meanwhile?)%s",
+		      job->command, short_path(job->text), others);
+	else
+		speak("%s left no trace: it has no heap events, or " LIBRARY
+		      " said above why not, or it was moved or removed%s",
+		      job->command, others);
+}
+
+/* How many descendants' traces have no trailer. */
+static size_t
+count_unfinished(const struct collection *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->descendant_count; i++) {
+		struct tail tail;
+
+		n += !tail_read(c->traces[c->own_count + i].path, &tail);
+	}
+	return n;
+}
+
+/* There is at least one trace of the command's own process. */
+static bool
+report_own(const struct collection *c)
+{
+	const size_t unfinished = count_unfinished(c);
+	char others[512];
 	bool ok = true;
 
-	if (!collect(&c, text, l)) {
+	describe_others(c, unfinished, others, sizeof(others));
+	for (size_t i = 0; i + 1 < c->own_count; i++)
+		ok = check_earlier(&c->traces[i]) && ok;
+	return print_summary(&c->traces[c->own_count - 1], collect_segments(c),
+			     unfinished == 0, others) &&
+	       ok;
+}
+
+/* False if there is a trace missing or not complete. */
+static bool
+report(const struct job *job, const struct launch *l)
+{
+	struct collection c;
+	char others[512];
+	bool ok = true;
+
+	if (!collect(&c, job->text, l)) {
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		ok = false;
 	} else if (c.own_count == 0 && is_dormant()) {
-		speak("%s left no trace: nobody told it to start", command);
+		speak("%s left no trace: nobody told it to start",
+		      job->command);
 	} else if (c.own_count == 0 && has_names() && c.descendant_count != 0) {
 		speak("%s is not to be traced; %zu %s of child processes",
-		      command, c.descendant_count,
+		      job->command, c.descendant_count,
 		      c.descendant_count == 1 ? "trace" : "traces");
 		ok = check_others(&c);
 	} else if (c.own_count == 0) {
 		ok = false;
-		describe_others(&c, others, sizeof(others));
-		speak("%s left no trace: %s%s%s", command,
-		      untraceable != NULL ? "it is " : "",
-		      untraceable != NULL ? untraceable : no_reason, others);
+		describe_others(&c, count_unfinished(&c), others,
+				sizeof(others));
+		tell_missing(job, others);
 	} else {
-		describe_others(&c, others, sizeof(others));
-		for (size_t i = 0; i + 1 < c.own_count; i++)
-			ok = check_earlier(&c.traces[i]) && ok;
-		ok = print_summary(&c.traces[c.own_count - 1],
-				   collect_segments(&c), others) &&
-		     ok;
+		ok = report_own(&c);
 	}
 	collect_free(&c);
 	return ok;
@@ -482,12 +589,17 @@ report(const char *text, const struct launch *l, const char *command,
 static int
 run(char **argv, const char *text)
 {
-	const char *const untraceable = program_untraceable(argv[0]);
+	struct job job = {
+		.text = text,
+		.command = argv[0],
+		.untraceable = program_untraceable(argv[0]),
+	};
 	struct launch l;
 
-	if (untraceable != NULL)
+	if (job.untraceable != NULL)
 		speak("%s is %s: libhatftrace.so cannot be loaded into it",
-		      argv[0], untraceable);
+		      argv[0], job.untraceable);
+	template_directory_stat(text, &job.directory);
 	if (!launch_run(argv, &l))
 		return EXIT_BAD_INPUT;
 	if (l.exec_errno != 0) {
@@ -495,9 +607,9 @@ run(char **argv, const char *text)
 		return launch_pass_on(&l);
 	}
 
-	const bool ok = report(text, &l, argv[0], untraceable);
+	const bool ok = report(&job, &l);
 	const char *const inside =
-		untraceable == NULL ? program_allocator(argv[0]) : NULL;
+		job.untraceable == NULL ? program_allocator(argv[0]) : NULL;
 
 	if (inside != NULL)
 		speak("%s has an allocator of its own (%s): what that hands "

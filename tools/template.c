@@ -148,6 +148,20 @@ template_directory_writable(const char *text)
 	return e == 0 && check_existing(text);
 }
 
+bool
+template_directory_stat(const char *text, struct stat *st_ret)
+{
+	char *const dir = malloc(strlen(text) + 2);
+	bool found = false;
+
+	if (dir != NULL) {
+		fixed_directory(text, dir);
+		found = stat(dir, st_ret) == 0;
+	}
+	free(dir);
+	return found;
+}
+
 /* Where ".sNNNN" goes; the recorder's output.c has the same rule. */
 static const char *
 segment_place(const char *text)

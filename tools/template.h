@@ -12,6 +12,7 @@
 #define TEMPLATE_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* When neither -o nor HATFTRACE_OUT says anything. */
@@ -30,6 +31,9 @@ char *template_absolute(const char *text);
  * process.  If not, says why.
  */
 bool template_directory_writable(const char *text);
+
+/* Which directory that is now; false if there is none. */
+bool template_directory_stat(const char *text, struct stat *st_ret);
 
 /*
  * A pattern for glob(3) that matches what the absolute template 'text' expands

@@ -123,6 +123,26 @@ mkdir record && cd record || exit 1
 n=$(find . -name 'x.*' | wc -l)
 grep -q "x.longrun.s$(printf %04d $((n - 1))).hatf.gz: 1 000 000 events in .* in $n of $n segments, .*nothing lost" \
 	err || fail "record: $(cat err)"
+
+# Segments that were removed meanwhile are not what --keep leaves out.
+remove='import glob, os
+for i in range(5):
+	x = [bytes(600) for j in range(200000)]
+	if i == 2:
+		os.unlink(sorted(glob.glob("r.*.s0000.hatf"))[0])'
+"$HATF" record -r 64K -z none -o 'r.%e.hatf' -- "$PYTHON" -c "$remove" \
+	2>err || fail "removed: status"
+grep -q ' segments, .*, 1 segment is GONE' err || fail "removed: $(cat err)"
+rm -f r.*
+"$HATF" record -r 64K -k 3 -z none -o 'r.%e.hatf' -- \
+	"$PROGS/longrun" 1000000 >out 2>err || fail "kept: status"
+grep -q ' in 3 of .* segments, .*, nothing lost' err || fail "kept: $(cat err)"
+
+# The last may have nothing but what is carried: the time is that of all.
+"$HATF" record -r 64K -z none -o 'k.%e.hatf' -- "$PYTHON" -c "${remove%if*}
+import signal
+os.kill(os.getpid(), signal.SIGKILL)" 2>err
+grep -q ' in 0 ns' err && fail "killed: $(cat err)"
 cd ..
 
 # Flight recorders: by number, by bytes; the bound holds at every moment.

@@ -62,6 +62,17 @@ check 'tree: files' "$(find . -name 'tree.*' | wc -l)" 5
 run "$HATF" verify tree.*
 check_status 'tree: verify' 0
 
+# Where the traces were to be is elsewhere now.
+mkdir moved
+run "$HATF" record -o moved/m.hatf.gz -- mv moved away
+check_status moved 1
+check_one_line moved 'hatf record: mv: no trace was found under moved/m.hatf.gz (moved or removed meanwhile?)'
+run "$HATF" verify away/m.hatf.gz
+check_status 'moved: verify' 0
+run "$HATF" record -o gone.hatf.gz -- rm gone.hatf.gz
+check_status gone 1
+summary gone 'rm left no trace: * or it was moved or removed'
+
 # Other preloaded libraries stay.
 LD_PRELOAD=libc.so.6 run "$HATF" record -o l.hatf.gz -- printenv LD_PRELOAD
 check LD_PRELOAD "$(cat out)" "$(realpath "$BUILD")/libhatftrace.so:libc.so.6"
