@@ -7,6 +7,7 @@
 #include "launch.h"
 #include "opt.h"
 #include "program.h"
+#include "settings.h"
 #include "speak.h"
 #include "tail.h"
 #include "template.h"
@@ -116,52 +117,6 @@ take_buffer(const char *value)
 	return pass_on("HATFTRACE_BUFFER", text);
 }
 
-/* A number with one of 'suffixes' from 'text' to 'end', or with none if NULL. */
-static bool
-is_amount(const char *text, const char *end, const char *suffixes)
-{
-	const char *p = text;
-
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
-	if (p == text || text[0] == '0' || p - text > 9)
-		return false;
-	if (suffixes == NULL)
-		return p == end;
-	return p + 1 == end && strchr(suffixes, *p) != NULL;
-}
-
-/* "64M", "10m", "64M,1h": set_rotate() of preload/config.c has the last word. */
-static bool
-take_rotate(const char *value)
-{
-	const char *const comma = strchrnul(value, ',');
-	const char *const end = comma + strlen(comma);
-	const bool size_first = is_amount(value, comma, "KMG");
-	bool ok = size_first || is_amount(value, comma, "smh");
-
-	if (*comma == ',')
-		ok = ok &&
-		     is_amount(comma + 1, end, size_first ? "smh" : "KMG");
-	if (ok)
-		return pass_on("HATFTRACE_ROTATE", value);
-	speak("--rotate: neither size nor time: '%s' (want 64M, 10m, 1h or "
-	      "64M,1h)",
-	      value);
-	return false;
-}
-
-static bool
-take_keep(const char *value)
-{
-	const char *const end = value + strlen(value);
-
-	if (is_amount(value, end, NULL) || is_amount(value, end, "KMG"))
-		return pass_on("HATFTRACE_KEEP", value);
-	speak("--keep: neither number nor size: '%s' (want 8 or 1G)", value);
-	return false;
-}
-
 /* "none", "fork", "exec" or "all", and names after a colon. */
 static bool
 take_follow(const char *value)
@@ -245,9 +200,11 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_FOLLOW:
 		return take_follow(value);
 	case OPT_ROTATE:
-		return take_rotate(value);
+		return settings_check_rotate("--rotate", value) &&
+		       pass_on("HATFTRACE_ROTATE", value);
 	case OPT_KEEP:
-		return take_keep(value);
+		return settings_check_keep("--keep", value) &&
+		       pass_on("HATFTRACE_KEEP", value);
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
 	}
@@ -633,6 +590,8 @@ command_record(int argc, char **argv)
 		return exit_status;
 	if (first == argc)
 		return opt_complain(&page, "a COMMAND is missing");
+	if (!settings_check_environment())
+		return EXIT_USAGE;
 
 	char *const text = prepare_output(option, &usage);
 

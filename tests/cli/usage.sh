@@ -52,6 +52,20 @@ wrong "hatf record: --full: unknown: 'maybe' *" record --full maybe true
 wrong "hatf record: --buffer: not a byte count: '1T' *" record -b 1T true
 wrong "hatf record: --buffer: out of range: '1' *" record -b 1 true
 wrong "hatf record: --buffer: out of range: '2G' *" record -b 2G true
+for value in 0 1 4097 8000000000000 64K 2x 8G9 -3 ''; do
+	wrong "hatf record: --keep: neither number nor size: '$value' *" \
+		record -k "$value" true
+done
+for value in 0 64 32K 0M 1x 64M,32M 1h,2h 64M, 64M,1h,1h 1000001h; do
+	wrong "hatf record: --rotate: neither size nor time: '$value' *" \
+		record -r "$value" true
+done
+HATFTRACE_KEEP=1 wrong "hatf record: HATFTRACE_KEEP: neither *: '1' *" \
+	record true
+HATFTRACE_ROTATE=1 wrong "hatf record: HATFTRACE_ROTATE: neither *: '1' *" \
+	record true
+HATFTRACE_RINGS=there wrong "hatf record: HATFTRACE_RINGS: unknown: 'there' *" \
+	record true
 wrong "hatf record: --output: unknown conversion '%x' *" record -o %x true
 wrong "hatf record: --output: unknown conversion '%' *" record -o 100% true
 wrong "hatf record: --output: not a file name: ''" record -o '' true
