@@ -62,6 +62,11 @@ read_header(const char *path, struct found *ret)
 
 	if (hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
 		return false;
+	/* What 'hatf ctl' has written beside it is no trace of a run. */
+	if (hatf_reader_header(reader, "snapshot_of") != NULL) {
+		hatf_reader_close(reader);
+		return false;
+	}
 	ret->pid = header_number(reader, "pid");
 	read_origins(reader, ret);
 	ret->start_ns = header_number(reader, "start_monotonic");

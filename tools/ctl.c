@@ -23,9 +23,9 @@ enum {
 
 static const struct opt options[] = {
 	{ "all", 'a', NULL, "every process of yours that can be reached" },
-	{ "json", 'j', NULL, "status: one JSON object a process, one a line" },
+	{ "json", 'j', NULL, "one JSON object for each process, one a line" },
 	{ "output", 'o', "FILE",
-	  "snapshot: where to write (default snapshot.PID.hatf.gz)" },
+	  "snapshot: the new file (default snapshot.PID.hatf.gz)" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -87,7 +87,7 @@ json_value(const char *key, const char *value)
 }
 
 static bool
-print_json(const struct reach *r)
+print_json(const struct reach *r, const char *live)
 {
 	const char *next = NULL, *key, *value;
 	json_t *const object = json_object();
@@ -97,6 +97,10 @@ print_json(const struct reach *r)
 		if (json_object_get(object, key) != NULL)
 			continue;
 		json_object_set_new(object, key, json_value(key, value));
+		count++;
+	}
+	if (live != NULL && json_object_get(object, "live") == NULL) {
+		json_object_set_new(object, "live", json_text(live));
 		count++;
 	}
 	return json_print(out_stdout(), object, count);
@@ -110,11 +114,22 @@ number(const struct reach *r, const char *key)
 	return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
+/* With which knowledge of the blocks that live the trace begins. */
+static const char *
+live_of_trace(const struct reach *r)
+{
+	const char *const trace = reach_value(r, "trace");
+
+	return snapshot_live_word(trace != NULL ? snapshot_live_of(trace)
+						: SNAPSHOT_EXACT);
+}
+
 /*
  * "4242: recording, 1 234 events, 3.4 MiB, nothing lost, 4 threads, 17 s: TRACE".
+ * 'live' is what the header of the trace says of it, or NULL.
  */
 static void
-print_line(const struct reach *r)
+print_line(const struct reach *r, const char *live)
 {
 	struct out *const o = out_stdout();
 	const char *value = reach_value(r, "state");
@@ -144,46 +159,86 @@ print_line(const struct reach *r)
 		out_str(o, recording ? ": " : ", last trace ");
 		out_text(o, value);
 	}
+	if (live != NULL && strcmp(live, "unknown") == 0)
+		out_str(o, ", which begins without the blocks that live (only "
+			   "with HATFTRACE_ROTATE are they known)");
 	out_str(o, "\n");
 	out_flush(o);
+}
+
+static bool
+print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
+{
+	struct out *const o = out_stdout();
+	struct {
+		const char *key;
+		json_t *value;
+	} const keys[] = {
+		{ "pid", json_u64((uint64_t)pid) },
+		{ "snapshot", json_text(s->to) },
+		{ "live_objects", json_u64(s->live_count) },
+		{ "live_bytes", json_u64(s->live_nbytes) },
+		{ "live", json_text(snapshot_live_word(s->live)) },
+	};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+	json_t *const object = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(object, keys[i].key, keys[i].value);
+	if (ask->json)
+		return json_print(o, object, n);
+	json_decref(object);
+	out_printf(o, "%ld: ", (long)pid);
+	out_text(o, s->to);
+	out_printf(o, ": %s live blocks, %s bytes",
+		   figure_count(s->live_count).text,
+		   figure_nbytes(s->live_nbytes).text);
+	if (s->live == SNAPSHOT_UNKNOWN) {
+		out_str(o, "; those from before ");
+		out_text(o, s->from);
+		out_str(o, " began are not known");
+	}
+	out_str(o, "\n");
+	return true;
 }
 
 static bool
 take_snapshot(const struct ask *ask, pid_t pid)
 {
 	static struct reach r;
-	char trace[2 * PATH_MAX], name[64];
-	const char *const to = ask->out != NULL ? ask->out : name;
+	char trace[2 * PATH_MAX];
+	struct snapshot s = { .from = trace, .to = ask->out, .pid = pid };
 	const char *value;
-	uint64_t count, nbytes;
+	bool is_fine;
 
-	snprintf(name, sizeof(name), "snapshot.%ld.hatf.gz", (long)pid);
 	if (!reach_send(&r, pid, "flush"))
 		return false;
 	value = reach_value(&r, "trace");
 	snprintf(trace, sizeof(trace), "%s", value != NULL ? value : "");
-	if (!snapshot_write(trace, number(&r, "events"), to, &count, &nbytes))
+	s.event_count = number(&r, "events");
+	if (!snapshot_write(&s))
 		return false;
-	out_printf(out_stdout(), "%ld: ", (long)pid);
-	out_text(out_stdout(), to);
-	out_printf(out_stdout(), ": %s live blocks", figure_count(count).text);
-	out_printf(out_stdout(), ", %s bytes\n", figure_count(nbytes).text);
+	/* Else the snapshot is there. */
+	is_fine = strcmp(s.to, "-") == 0 || print_snapshot(ask, pid, &s);
 	out_flush(out_stdout());
-	return true;
+	return is_fine;
 }
 
 static bool
 act(const struct ask *ask, pid_t pid)
 {
 	static struct reach r;
+	const char *live = NULL;
 
 	if (strcmp(ask->order, "snapshot") == 0)
 		return take_snapshot(ask, pid);
 	if (!reach_send(&r, pid, ask->order))
 		return false;
+	if (strcmp(ask->order, "rotate") == 0)
+		live = live_of_trace(&r);
 	if (ask->json)
-		return print_json(&r);
-	print_line(&r);
+		return print_json(&r, live);
+	print_line(&r, live);
 	return true;
 }
 

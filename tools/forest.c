@@ -114,7 +114,7 @@ append(struct forest *f, const struct forest_trace *t)
 	return true;
 }
 
-/* Take an open trace if it has a header of ours. */
+/* Take an open trace if it has a header of ours and is no snapshot. */
 static bool
 add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
 	 bool *ours_ret)
@@ -124,7 +124,7 @@ add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
 
 	hatf_reader_get_stats(reader, &stats);
 	*ours_ret = stats.ours;
-	if (!stats.ours)
+	if (!stats.ours || hatf_reader_header(reader, "snapshot_of") != NULL)
 		return true;
 	if (!read_header(reader, path, &t) || !append(f, &t)) {
 		free_trace(&t);

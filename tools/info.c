@@ -91,6 +91,17 @@ header(const struct info *info, const char *key)
 	return hatf_reader_header(info->scan->reader, key);
 }
 
+/* Has the trace all blocks that lived when it began? */
+static bool
+knows_start(const struct info *info)
+{
+	const char *const live = header(info, "live");
+	const char *const start = header(info, "start");
+
+	return (live == NULL || strcmp(live, "unknown") != 0) &&
+	       (start == NULL || strcmp(start, "late") != 0);
+}
+
 static double
 bytes_per_record(const struct info *info)
 {
@@ -128,6 +139,14 @@ json_number(const struct info *info, const char *key)
 	return *end == '\0' ? json_u64(n) : json_null();
 }
 
+/* What a segment begins with; null if it begins with nothing, though blocks lived. */
+static json_t *
+json_carried(const struct info *info, uint64_t n)
+{
+	return info->seen.carried_count != 0 || knows_start(info) ? json_u64(n)
+								  : json_null();
+}
+
 static bool
 print_json(struct out *o, const struct info *info)
 {
@@ -158,8 +177,8 @@ print_json(struct out *o, const struct info *info)
 		{ "end_live_objects", json_u64(seen->live_count) },
 		{ "segment", json_number(info, "segment") },
 		{ "events_before", json_number(info, "events_before") },
-		{ "carried_objects", json_u64(seen->carried_count) },
-		{ "carried_bytes", json_u64(seen->carried_nbytes) },
+		{ "carried_objects", json_carried(info, seen->carried_count) },
+		{ "carried_bytes", json_carried(info, seen->carried_nbytes) },
 		{ "heritage", json_heritage(seen->heritage) },
 		{ "start_live_objects", json_u64(seen->start_live_count) },
 		{ "start_live_bytes", json_u64(seen->start_live_nbytes) },
@@ -235,8 +254,14 @@ print_segment(struct out *o, const struct info *info)
 {
 	const char *const number = header(info, "segment");
 	const char *const before = header(info, "events_before");
+	const char *const snapshot = header(info, "snapshot_of");
 	const uint64_t carried = info->seen.carried_count;
 
+	if (snapshot != NULL) {
+		label(o, "snapshot of");
+		out_text(o, snapshot);
+		out_str(o, "\n");
+	}
 	if (number != NULL) {
 		label(o, "segment");
 		out_text(o, number);
@@ -246,11 +271,16 @@ print_segment(struct out *o, const struct info *info)
 				figure_count(strtoull(before, NULL, 10)).text);
 		out_str(o, "\n");
 	}
-	if (number == NULL && carried == 0)
+	if (number == NULL && carried == 0 &&
+	    (knows_start(info) || info->seen.heritage != HATF_HERITAGE_NONE))
 		return;
 	label(o, "live at the start");
-	out_printf(o, "%s objects, %s\n", figure_count(carried).text,
-		   figure_nbytes(info->seen.carried_nbytes).text);
+	if (carried != 0 || knows_start(info))
+		out_printf(o, "%s objects, %s%s", figure_count(carried).text,
+			   figure_nbytes(info->seen.carried_nbytes).text,
+			   knows_start(info) ? "\n" : ", and others: ");
+	if (!knows_start(info))
+		out_str(o, "not known\n");
 }
 
 static void

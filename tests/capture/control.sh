@@ -114,6 +114,112 @@ test_status_and_flush()
 	[ -e "$sockets/$pid.sock" ] && fail 'its socket is left'
 }
 
+# Snapshots beside the trace, more than one, of what is known and what is not.
+test_snapshots()
+{
+	local beside i
+	mkdir beside
+	"$HATF" record -o "$TMP/beside/kept.%p.hatf.gz" -- "$PYTHON" -c '
+import os, time
+keep = [bytearray(1000 + i) for i in range(500)]
+if os.fork() == 0:
+    time.sleep(1.5)
+    os._exit(0)
+time.sleep(2)
+os.wait()' 2>record.err &
+	local recorder=$!
+	for ((i = 0; i < 200; i++)); do
+		[ "$(count "$sockets"/*.sock)" = 2 ] && break
+		sleep 0.02
+	done
+	# shellcheck disable=SC2012 # numbers
+	pid=$(ls "$sockets" | sort -n | head -n 1)
+	pid=${pid%.sock}
+	cd beside || exit 1
+	# As many as there are processes, and again.
+	for i in "$sockets"/*.sock; do
+		i=${i##*/}
+		ctl "${i%.sock}" snapshot || fail 'a snapshot of each'
+	done >../first.txt
+	(umask 0; ctl --json "$pid" snapshot >../second.json) ||
+		fail 'the second snapshot'
+	cp "snapshot.$pid.hatf.gz" ../kept.hatf.gz
+	ctl "$pid" snapshot -o "snapshot.$pid.hatf.gz" 2>../third.err &&
+		fail 'a snapshot over another'
+	check 'the first is as it was' "$(cksum <"snapshot.$pid.hatf.gz")" \
+		"$(cksum <../kept.hatf.gz)"
+	ctl "$pid" snapshot -o - >../out.hatf.gz || fail 'snapshot to a pipe'
+	cd .. || exit 1
+	check 'an old file' "$(cat third.err)" \
+		"hatf ctl: snapshot.$pid.hatf.gz: File exists"
+	check 'name of the second' "$(jq -r .snapshot second.json)" \
+		"snapshot.$pid.1.hatf.gz"
+	check 'what it knows' "$(jq -r .live second.json)" exact
+	check 'mode' "$(stat -c %a "beside/snapshot.$pid.1.hatf.gz")" 600
+	grep -q 'not known' first.txt && fail 'something is not known'
+	wait "$recorder"
+	check 'exit status of the recorder' "$?" 0
+	grep -q snapshot record.err && fail "summary: $(cat record.err)"
+	check 'snapshots' "$(count beside/snapshot.*)" 3
+	"$HATF" tree beside >tree.txt 2>tree.err || fail 'tree'
+	check 'said of snapshots' "$(cat tree.err)" ''
+	check 'processes' "$(wc -l <tree.txt)" 2
+	grep -q snapshot tree.txt && fail 'a snapshot in the tree'
+	clean out.hatf.gz beside/*.hatf.gz
+	"$HATF" verify beside/kept.*.hatf.gz beside/snapshot.* >/dev/null ||
+		fail 'verify of all'
+	for i in out.hatf.gz beside/snapshot.*; do
+		check "name of the trace in $i" \
+			"$(header "$i" snapshot_of | cut -c 1-5)" kept.
+		check_ge "blocks of $i" "$(info "$i" end_live_objects)" 500
+	done
+}
+
+# After a start that is late, or a rotation without the live set.
+test_snapshots_of_a_part()
+{
+	local order
+	start part.hatf.gz "$PYTHON" -c '
+import time
+keep = [bytearray(1000 + i) for i in range(500)]
+for i in range(60):
+    keep.append(bytearray(600 + i))
+    time.sleep(0.05)'
+	ctl "$pid" rotate >rotate.txt || fail rotate
+	grep -q 'begins without the blocks' rotate.txt ||
+		fail "rotate: $(cat rotate.txt)"
+	ctl "$pid" snapshot -o rotated.hatf.gz >snap.txt || fail snapshot
+	grep -q 'those from before .*part.s0001.* are not known$' snap.txt ||
+		fail "snapshot: $(cat snap.txt)"
+	check 'it is in the header' "$(header rotated.hatf.gz live)" unknown
+	check 'no segment' "$(header rotated.hatf.gz segment)" ''
+	for order in stop start; do
+		ctl "$pid" $order >/dev/null || fail $order
+	done
+	ctl --json "$pid" snapshot -o late.hatf.gz >snap.json || fail snapshot
+	check 'after a late start' "$(jq -r .live snap.json)" unknown
+	check 'its header' "$(header late.hatf.gz live)" unknown
+	wait "$pid"
+	clean part*.hatf.gz rotated.hatf.gz late.hatf.gz
+	check 'live at the start' "$(info part.s0001.hatf.gz carried_objects)" \
+		null
+	"$HATF" info part.s0001.hatf.gz |
+		grep -q '^  live at the start *not known$' ||
+		fail "info: $("$HATF" info part.s0001.hatf.gz)"
+	# With the live set there is nothing to be said.
+	HATFTRACE_ROTATE=1G start whole.hatf.gz "$PYTHON" -c '
+import time
+keep = [bytearray(1000 + i) for i in range(500)]
+time.sleep(2)'
+	check 'rotate' "$(ctl --json "$pid" rotate | jq -r .live)" exact
+	ctl "$pid" snapshot -o whole.snap.hatf.gz >snap.txt || fail snapshot
+	grep -q 'not known' snap.txt && fail "snapshot: $(cat snap.txt)"
+	check_ge 'blocks' "$(info whole.snap.hatf.gz end_live_objects)" 500
+	wait "$pid"
+	clean whole.s*.hatf.gz
+	check_ge 'carried' "$(info whole.s0001.hatf.gz carried_objects)" 500
+}
+
 test_wrong_processes()
 {
 	refused 'not there' 'no such process' ctl 4194303 status
@@ -262,6 +368,8 @@ test_unsafe_folder()
 }
 
 test_status_and_flush
+test_snapshots
+test_snapshots_of_a_part
 test_wrong_processes
 test_all
 test_forks
