@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alone.h - which threads of the process are left, as the kernel tells
+ *
+ * For the writer thread, of which libc knows nothing; reads /proc/self/stat.
+ */
+#ifndef ALONE_H
+#define ALONE_H
+
+#include <stdbool.h>
+
+/*
+ * Have all other threads left, by ways that do not end the process?  Then only we
+ * keep it from ending.  /proc/self is the process, that is its initial thread,
+ * which stays as a zombie.  '*status_ret' is the exit status that it left.
+ */
+bool alone_is_last(int *status_ret);
+
+/* Are there threads of the program besides one?  When in doubt, yes. */
+bool alone_has_threads(void);
+
+#endif /* ALONE_H */

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_state.h - what the files of the writer share
+ *
+ * Of writer.c, writer_threads.c, writer_orders.c and writer_calls.c only.  The
+ * functions here are for the writer thread alone.
+ */
+#ifndef WRITER_STATE_H
+#define WRITER_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "grant.h"
+#include "narrate.h"
+#include "order.h"
+#include "segment.h"
+#include "text.h"
+#include "thread.h"
+#include "trace.h"
+#include "writer.h"
+
+#define TICK_NS 1000000ull
+
+/* All of it is wiped in the child of a fork, which starts a writer of its own. */
+struct writer {
+	struct trace trace;
+	struct segment segment;
+	struct order order;
+	struct grant grant;
+	bool was_stamped; /* at the beginning of the round before */
+	struct thread *threads[THREAD_MAX];
+	/* That of each thread; the same as a heap. */
+	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
+	uint32_t thread_count;
+	uint32_t gone_count;
+	uint64_t last_event_ns;
+	uint64_t unattached_told; /* in the trace, of all of them */
+	bool is_ended;		  /* the block has the trailer */
+	bool is_stopped;	  /* ... and what comes is of no trace */
+	uint32_t fork_count;	  /* that have begun and are not over */
+	uint64_t fork_since_ns;	  /* of the last one that began */
+	/* There is no trace at the moment.  Written by the writer, and read by
+	 * a thread with which the process ends. */
+	_Atomic bool is_dormant;
+	uint64_t last_events, last_lost; /* of the trace that a stop ended */
+	uint64_t start_ns;
+	int exit_status; /* of the process, where only the writer is left */
+	const struct order_source
+		*blocked; /* as in 'order', of the last round */
+	uint64_t blocked_pos, blocked_since_ns;
+	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
+	/* Futex words: changed to wake the writer, and by it when it has done
+	 * what was asked or is no more. */
+	_Atomic uint32_t wake;
+	_Atomic uint32_t done;
+	_Atomic uint32_t client_order; /* enum writer_order; 0: none */
+	_Atomic bool client_done;      /* what has become of it */
+	_Atomic uint32_t resume;       /* 1: the process goes on after all */
+	_Atomic uint32_t request;      /* enum writer_end + 1; 0: none */
+	_Atomic uint64_t unattached;
+	_Atomic bool is_ending; /* dormant, and the process ends or execs */
+	uint8_t memory[];
+};
+
+extern struct writer *writer;
+
+static inline struct thread *
+writer_thread_of(const struct order_source *source)
+{
+	return (struct thread *)((uintptr_t)source -
+				 offsetof(struct thread, source));
+}
+
+/* writer.c ---------------------------------------------------------------- */
+
+/* Returns false when the trace cannot go on. */
+bool writer_round(void);
+
+/* An order_sink: an event goes into a block that has room for it. */
+void writer_take_event(void *narrator, const struct order_source *source,
+		       const struct event *ev);
+
+/* Write the block; once it is in the file, give the room back. */
+bool writer_commit(void);
+
+/* Between rounds only: commit, and let go of the threads that are gone. */
+bool writer_commit_and_recycle(void);
+
+/* Note for recovery how far trace and rings are; see image.h. */
+void writer_commit_rings(void);
+
+/* Between events: go on in another file. */
+bool writer_rotate_now(void);
+
+/*
+ * What the trailer is to follow, and say; events with a stamp after 'until' are not
+ * in the trace.
+ */
+void writer_prepare_end(struct narrate_end *end, uint64_t until);
+
+/* writer_threads.c -------------------------------------------------------- */
+
+/* Those whose rings are in use, with the order_source of each. */
+void writer_collect_threads(void);
+
+/* One that is gone, and whose last event is in the file. */
+void writer_recycle(struct thread *t);
+
+/* Let go of threads that ended while nothing was recorded. */
+void writer_bury_threads(void);
+
+/*
+ * See whether 't' has ended; write so when its last event has been drained.  With
+ * 'check' the kernel is asked now, else when it is likely or has been long.
+ */
+void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
+			bool check);
+
+/*
+ * The last look at all threads.  One that has been joined may still exist for some
+ * microseconds, and its destroyThread belongs in the trace.
+ */
+void writer_tend_last(void);
+
+/* Tell of events that a thread, or one that has no ring, could not record. */
+void writer_note_lost(struct thread *t);
+void writer_note_unattached(void);
+
+/* What is to be remembered of events that are no allocations. */
+void writer_note_other(const struct order_source *source,
+		       const struct event *ev);
+
+/*
+ * Is a fork under way?  Both notes of it should be in the same segment, for who reads
+ * that to know what the child has.  One may never be over: its thread was killed.
+ */
+bool writer_is_forking(uint64_t now);
+
+/*
+ * Is a signal handler that interrupted the realloc waiting for room?  Then its
+ * end waits for us.
+ */
+bool writer_is_waiting_inside(const struct order_source *source);
+
+/* What the trailer says from outside, for the whole process. */
+void writer_sum_up(struct narrate_end *end);
+
+/* writer_orders.c --------------------------------------------------------- */
+
+/* A control_obey. */
+const char *writer_obey_order(const char *order, struct text *answer);
+
+/* The program itself wants something. */
+void writer_serve_client(void);
+
+/* writer_calls.c ---------------------------------------------------------- */
+
+/* There is another file. */
+void writer_note_file(void);
+
+/* How far the current one is, for whoever wants to know about now. */
+void writer_note_events(uint64_t event_count);
+
+#endif /* WRITER_STATE_H */
