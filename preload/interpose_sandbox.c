@@ -8,6 +8,7 @@
  * arguments, stack and return are as if they were not there.
  */
 
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -20,24 +21,33 @@
 #include "sandbox.h"
 #include "sys.h"
 
-/* The kernel refuses a filter to those who could fool a setuid program with it. */
+/* The kernel takes both as unsigned int. */
+#define WORD(x) ((uint32_t)(x))
+
+/*
+ * Would the kernel take a filter by this call, with these flags?  It refuses flags
+ * that it does not know, and whoever could fool a setuid program with a filter.  It
+ * looks at a program last of all, so one that cannot be read tells.  The call is
+ * the one that is about to be made, which filters that are there already allow.
+ */
 static bool
-may_have_filters(void)
+may_have_filter(long number, uint64_t first, uint64_t second)
 {
-	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
-	       syscall(SYS_geteuid) == 0;
+	const struct sock_fprog unreadable = {
+		.len = 1,
+		.filter = (struct sock_filter *)(uintptr_t)-4096,
+	};
+
+	return syscall(number, first, second, &unreadable, 0, 0) == -1 &&
+	       errno == EFAULT;
 }
 
+/* There will be, as soon as the call is made. */
 static void
-expect(const void *program, bool is_strict, bool all_threads)
+expect(unsigned harm, bool all_threads)
 {
 	const enum lifecycle_scope scope = lifecycle_scope();
-	unsigned harm = SANDBOX_PROGRAM | SANDBOX_START;
 
-	if (scope == LIFECYCLE_UNTRACED || !may_have_filters())
-		return;
-	if (!is_strict)
-		harm = sandbox_harm(program);
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
 	    (all_threads && (harm & SANDBOX_WRITER) != 0) ||
 	    (scope == LIFECYCLE_NEW && (harm & SANDBOX_START) != 0))
@@ -50,22 +60,54 @@ expect(const void *program, bool is_strict, bool all_threads)
 		lifecycle_end_control(all_threads);
 }
 
+static void
+expect_strict(void)
+{
+	if (lifecycle_scope() != LIFECYCLE_UNTRACED)
+		expect(SANDBOX_PROGRAM | SANDBOX_START, false);
+}
+
+static void
+expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
+{
+	if (lifecycle_scope() == LIFECYCLE_UNTRACED)
+		return;
+	/* libraries ask with others whether there is such a call */
+	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
+	    program == NULL)
+		expect_strict();
+	else if (WORD(operation) == SECCOMP_SET_MODE_FILTER &&
+		 may_have_filter(SYS_seccomp, operation, flags))
+		expect(sandbox_harm(program),
+		       (flags & SECCOMP_FILTER_FLAG_TSYNC) != 0);
+}
+
+static void
+expect_prctl(uint64_t mode, const void *program)
+{
+	if (mode == SECCOMP_MODE_STRICT)
+		expect_strict();
+	else if (mode == SECCOMP_MODE_FILTER &&
+		 lifecycle_scope() != LIFECYCLE_UNTRACED &&
+		 may_have_filter(SYS_prctl, PR_SET_SECCOMP, mode))
+		expect(sandbox_harm(program), false);
+}
+
 /* They are called below, and return where to go on. */
 uintptr_t sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
 				uint64_t c);
 uintptr_t sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program);
 
-/*
- * The ends of a process have numbers too.  An exec that fails does not come back
- * here, so the writer waits for a second before it goes on.
- */
-static void
-watch_end(uint64_t number)
+/* An exec by its number; where it goes on to when that fails. */
+static long
+exec_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (number == SYS_exit_group)
-		lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
-	else if (number == SYS_execve || number == SYS_execveat)
-		lifecycle_end(WRITER_END_EXEC);
+	long result;
+
+	lifecycle_end(WRITER_END_EXEC);
+	result = real.syscall(number, a, b, c, d, e, f);
+	lifecycle_resume();
+	return result;
 }
 
 /* seccomp(2), or prctl(2) by its number, or an end, or none of these. */
@@ -75,17 +117,16 @@ sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	const int saved_errno = errno;
 
 	real_resolve_rest();
-	if (number == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT)
-		expect(NULL, true, false);
-	else if (number == SYS_seccomp && a == SECCOMP_SET_MODE_FILTER)
-		expect((const void *)c, false,
-		       (b & SECCOMP_FILTER_FLAG_TSYNC) != 0);
-	else if (number == SYS_prctl && a == PR_SET_SECCOMP)
-		expect((const void *)c, b == SECCOMP_MODE_STRICT, false);
-	else
-		watch_end(number);
+	if (number == SYS_seccomp)
+		expect_seccomp(a, b, (const void *)c);
+	else if (number == SYS_prctl && WORD(a) == PR_SET_SECCOMP)
+		expect_prctl(b, (const void *)c);
+	else if (number == SYS_exit_group)
+		lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
 	errno = saved_errno;
-	return (uintptr_t)real.syscall;
+	return number == SYS_execve || number == SYS_execveat
+		       ? (uintptr_t)exec_by_number
+		       : (uintptr_t)real.syscall;
 }
 
 uintptr_t
@@ -94,17 +135,17 @@ sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 	const int saved_errno = errno;
 
 	real_resolve_rest();
-	if ((uint32_t)option == PR_SET_SECCOMP)
-		expect((const void *)program, mode == SECCOMP_MODE_STRICT,
-		       false);
+	if (WORD(option) == PR_SET_SECCOMP)
+		expect_prctl(mode, (const void *)program);
 	errno = saved_errno;
 	return (uintptr_t)real.prctl;
 }
 
 /*
- * Keep the registers that hold arguments, ask, and jump.  An odd number of words
- * is pushed: at the entry of a function the stack is 8 off.
+ * Keep the registers that hold arguments, ask, and jump.  (The stack must be a
+ * multiple of 16 below; at the entry of an x86-64 function it is 8 off.)
  */
+#if defined(__x86_64__)
 #define JUMP_AFTER(name, watch)                                           \
 	__asm__(".pushsection .text\n"                                    \
 		".globl " name "\n.type " name ", @function\n" name ":\n" \
@@ -128,6 +169,33 @@ sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 		"	jmp *%r11\n"                                            \
 		"	.cfi_endproc\n"                                         \
 		".size " name ", . - " name "\n.popsection\n")
+#elif defined(__aarch64__)
+#define JUMP_AFTER(name, watch)                                           \
+	__asm__(".pushsection .text\n.balign 4\n"                         \
+		".globl " name "\n.type " name ", %function\n" name ":\n" \
+		"	.cfi_startproc\n"                                       \
+		"	hint #34\n" /* bti c */                           \
+		"	stp x29, x30, [sp, #-80]!\n"                            \
+		"	.cfi_def_cfa_offset 80\n"                               \
+		"	.cfi_offset 29, -80\n	.cfi_offset 30, -72\n"            \
+		"	mov x29, sp\n"                                          \
+		"	stp x0, x1, [sp, #16]\n"                                \
+		"	stp x2, x3, [sp, #32]\n"                                \
+		"	stp x4, x5, [sp, #48]\n"                                \
+		"	stp x6, x7, [sp, #64]\n"                                \
+		"	bl " watch "\n"                                   \
+		"	mov x16, x0\n"                                          \
+		"	ldp x0, x1, [sp, #16]\n"                                \
+		"	ldp x2, x3, [sp, #32]\n"                                \
+		"	ldp x4, x5, [sp, #48]\n"                                \
+		"	ldp x6, x7, [sp, #64]\n"                                \
+		"	ldp x29, x30, [sp], #80\n"                              \
+		"	.cfi_restore 29\n	.cfi_restore 30\n"                    \
+		"	.cfi_def_cfa_offset 0\n"                                \
+		"	br x16\n"                                               \
+		"	.cfi_endproc\n"                                         \
+		".size " name ", . - " name "\n.popsection\n")
+#endif
 
 JUMP_AFTER("syscall", "sandbox_watch_syscall");
 JUMP_AFTER("prctl", "sandbox_watch_prctl");

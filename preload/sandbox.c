@@ -174,6 +174,7 @@ static const struct call program_calls[] = {
 	{ SYS_gettid, { 0 } },
 	{ SYS_rt_sigprocmask, { SIG_SETMASK } },
 	{ SYS_mmap, { 0, 4096, RW, MAP_SHARED | MAP_ANONYMOUS, ~0ull } },
+	{ SYS_munmap, { 0, 4096 } },
 	{ SYS_madvise, { 0, 4096, MADV_DONTFORK } },
 };
 
@@ -230,7 +231,7 @@ static const struct call start_calls[] = {
 	  { CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 	    CLONE_SETTLS } },
 	{ SYS_readlinkat, { (uint64_t)-100 } },
-	{ SYS_lstat, { 0 } },
+	{ SYS_newfstatat, { (uint64_t)-100 } },
 	{ SYS_getcwd, { 0 } },
 	{ SYS_getppid, { 0 } },
 	{ SYS_uname, { 0 } },
@@ -296,19 +297,13 @@ copy(void *to, const void *from, size_t nbytes)
 }
 
 #define ANY_DEADLY(calls) \
-	is_any_deadly(filter, p.len, calls, sizeof(calls) / sizeof(*(calls)))
+	is_any_deadly(filter, n, calls, sizeof(calls) / sizeof(*(calls)))
 
-unsigned
-sandbox_harm(const void *program)
+static unsigned
+get_harm(const struct sock_filter *filter, uint32_t n)
 {
-	static struct sock_filter filter[BPF_MAXINSNS];
-	struct sock_fprog p;
 	unsigned harm = 0;
 
-	if (!copy(&p, program, sizeof(p)) || p.len == 0 ||
-	    p.len > BPF_MAXINSNS ||
-	    !copy(filter, p.filter, p.len * sizeof(*filter)))
-		return 0;
 	if (ANY_DEADLY(program_calls))
 		harm |= SANDBOX_PROGRAM;
 	if (ANY_DEADLY(writer_calls))
@@ -319,5 +314,25 @@ sandbox_harm(const void *program)
 		harm |= SANDBOX_CONTROL;
 	if (ANY_DEADLY(start_calls))
 		harm |= SANDBOX_START;
+	return harm;
+}
+
+unsigned
+sandbox_harm(const void *program)
+{
+	struct sock_fprog p;
+	struct sock_filter *filter;
+	unsigned harm = 0;
+
+	if (!copy(&p, program, sizeof(p)) || p.len == 0 || p.len > BPF_MAXINSNS)
+		return 0;
+	/* More than a small stack has; as in program_calls. */
+	filter = mmap(NULL, p.len * sizeof(*filter), RW,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (filter == MAP_FAILED)
+		return SANDBOX_PROGRAM | SANDBOX_START;
+	if (copy(filter, p.filter, p.len * sizeof(*filter)))
+		harm = get_harm(filter, p.len);
+	munmap(filter, p.len * sizeof(*filter));
 	return harm;
 }

@@ -32,6 +32,8 @@ done
 start exec-fail 12
 check "exec-fail: AFTER" "$(events tally.traces/* | grep -c '^alloc 30002 ')" 1
 check "exec-fail: end" "$(trailer tally.traces/* end)" exit
+waited=$(trailer tally.traces/* wait_ns)
+check_le 'exec-fail: time that producers wait' "${waited:-0}" 500000000
 
 # Nine children, each with a trace before and one after.
 start exec-variants 0

@@ -499,6 +499,14 @@ exec_fail(void)
 	churn(10);
 	need(execve("/nonexistent/none", argv, environ) == -1, "execve");
 	churn(10);
+	need(syscall(SYS_execve, "/nonexistent/none", argv, environ) == -1,
+	     "execve by number");
+	need(errno == ENOENT, "errno of execve by number");
+	churn(10);
+	need(syscall(SYS_execveat, AT_FDCWD, "", argv, environ, 0) == -1,
+	     "execveat by number");
+	/* More than the rings hold: nobody waits for the writer. */
+	churn(400000);
 	need(fexecve(open("/", O_RDONLY), argv, environ) == -1, "fexecve");
 	churn(1000);
 	mark(AFTER);

@@ -13,6 +13,7 @@
  *   container  the same and namespaces are refused (EPERM)
  *   old        what came with Linux 5.2 and later is not there (ENOSYS)
  *   nothing    everything but write and exit kills
+ *   ask        no filter, but calls by which libraries learn of them
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -154,6 +155,29 @@ put_on(const struct kind *kind)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+/* Calls that must fail, of which the last is not even allowed to ask. */
+static int
+ask(void)
+{
+	struct sock_filter kill = BPF_STMT(BPF_RET | BPF_K, KILL);
+	const struct sock_fprog program = { 1, &kill }, empty = { 0, &kill };
+	const unsigned unknown = 1u << 30;
+	int bad = 0;
+
+	bad |= syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL) == 0;
+	bad |= syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, &program) == 0;
+	bad |= syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) == 0;
+	bad |= syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &empty) == 0;
+	bad |= syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, unknown,
+		       &program) == 0;
+	bad |= prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == 0;
+	bad |= prctl(PR_SET_SECCOMP, 77, &program) == 0;
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
+		return -1;
+	bad |= prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+	return bad ? -1 : 0;
+}
+
 static unsigned
 work(long rounds)
 {
@@ -197,6 +221,9 @@ main(int argc, char **argv)
 	}
 	if (is_strict) {
 		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+			return 3;
+	} else if (strcmp(argv[1], "ask") == 0) {
+		if (ask() != 0)
 			return 3;
 	} else {
 		while (strcmp(kind->name, argv[1]) != 0)

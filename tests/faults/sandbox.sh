@@ -51,6 +51,10 @@ for kind in strict nothing renderer; do
 	done
 done
 
+# Calls that the kernel refuses change nothing.
+TALLY=1 fault "seccomp: ask" "calls that ask for filters and fail" \
+	complete within ask 100000
+
 # Where close_range() is not to be had the writer still holds nothing open: who
 # reads the program's output is told when the program has closed it.
 closing()
