@@ -105,5 +105,8 @@ our_sdallocx(void *p, size_t size, int flags)
 void
 jemalloc_patch(void)
 {
-	patch_calls(patches, sizeof(patches) / sizeof(patches[0]));
+	/* What only a jemalloc has as well. */
+	static const char *const markers[] = { "mallctl", "nallocx", NULL };
+
+	patch_calls(patches, sizeof(patches) / sizeof(patches[0]), markers);
 }

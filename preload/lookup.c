@@ -13,7 +13,8 @@
 struct search {
 	const char *name;
 	uintptr_t companion;
-	bool past_us; /* our own object has been seen */
+	bool from_start; /* also before us */
+	bool past_us;	 /* our own object has been seen */
 	void *found;
 	bool together;
 };
@@ -116,7 +117,8 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	(void)nbytes;
 	if (!s->past_us) {
 		s->past_us = object_has(info, (uintptr_t)&lookup_function);
-		return 0;
+		if (s->past_us || !s->from_start)
+			return 0;
 	}
 	if (!get_tables(info, &tables))
 		return 0;
@@ -139,6 +141,15 @@ lookup_function(const char *name, const void *companion, bool *together_ret)
 	dl_iterate_phdr(visit, &s);
 	*together_ret = s.together;
 	return s.found;
+}
+
+bool
+lookup_is_first(const char *name, const void *address)
+{
+	struct search s = { .name = name, .from_start = true };
+
+	dl_iterate_phdr(visit, &s);
+	return s.found == address;
 }
 
 struct owner {

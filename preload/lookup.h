@@ -21,6 +21,12 @@
 void *lookup_function(const char *name, const void *companion,
 		      bool *together_ret);
 
+/*
+ * Is 'address' the first definition of 'name' in all objects but ours, those before
+ * us too: what the others call by that name?
+ */
+bool lookup_is_first(const char *name, const void *address);
+
 /* The name of the object that 'address' is in, as the loader has it, or NULL. */
 const char *lookup_object(const void *address);
 

@@ -122,7 +122,7 @@ patch_slot(const struct object *o, const struct work *w, const Elf64_Rela *r)
 	for (size_t i = 0; i < w->count; i++) {
 		const struct patch *const p = &w->patches[i];
 
-		if (p->real == NULL || strcmp(p->name, name) != 0)
+		if (strcmp(p->name, name) != 0)
 			continue;
 		if (*slot == p->real ||
 		    (ELF64_R_TYPE(r->r_info) == SLOT_CALL &&
@@ -159,17 +159,33 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	return 0;
 }
 
-void
-patch_calls(struct patch *patches, size_t n)
+/* Find them all in one object, and that it is the one which is meant. */
+static bool
+find_real(struct patch *patches, size_t n, const char *const *markers)
 {
-	struct work w = { patches, n };
 	bool together;
 
 	for (size_t i = 0; i < n; i++) {
-		patches[i].real =
-			lookup_function(patches[i].name, NULL, &together);
-		if (patches[0].real == NULL)
-			return;
+		struct patch *const p = &patches[i];
+
+		p->real = lookup_function(p->name, patches[0].real, &together);
+		if (p->real == NULL || (i > 0 && !together) ||
+		    !lookup_is_first(p->name, p->real))
+			return false;
 	}
-	dl_iterate_phdr(visit, &w);
+	for (; *markers != NULL; markers++)
+		if (lookup_function(*markers, patches[0].real, &together) ==
+			    NULL ||
+		    !together)
+			return false;
+	return true;
+}
+
+void
+patch_calls(struct patch *patches, size_t n, const char *const *markers)
+{
+	struct work w = { patches, n };
+
+	if (find_real(patches, n, markers))
+		dl_iterate_phdr(visit, &w);
 }

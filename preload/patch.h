@@ -16,14 +16,16 @@
 struct patch {
 	const char *name;
 	void *ours;
-	void *real; /* filled in; NULL: it is not there */
+	void *real; /* filled in */
 };
 
 /*
  * Find the real functions and have all objects that are loaded call ours instead,
- * but for the one that defines the first of them.  Does nothing if that one is not
- * there.  To be called where the loader's lock may be taken.
+ * but for the one that defines them.  Does nothing if one of them is not there, or
+ * not in the same object as the others and as the 'markers', which are names of
+ * functions, up to a NULL: another library's function of the same name is to stay
+ * as it is.  To be called where the loader's lock may be taken.
  */
-void patch_calls(struct patch *patches, size_t n);
+void patch_calls(struct patch *patches, size_t n, const char *const *markers);
 
 #endif /* PATCH_H */

@@ -39,6 +39,24 @@ build absent
 trace "$TMP/absent.hatf.gz" ./absent >absent.out || fail 'absent: exit status'
 check 'without a jemalloc' "$(cat absent.out)" absent
 clean absent.hatf.gz
+
+# Functions that have the names, but are something else; also in a program that
+# has a jemalloc as well.
+${CC:-cc} -O1 -shared -fPIC -o libnamesake.so "$CAPTURE/shared/namesake.c" ||
+	fail 'cannot build libnamesake.so'
+namesake()
+{
+	${CC:-cc} -O1 -DMAIN -o "$1" "$CAPTURE/shared/namesake.c" \
+		-Wl,--no-as-needed "${@:2}" || fail "cannot build $1"
+	trace "$TMP/$1.hatf.gz" "./$1" >"$1.out" || fail "$1: exit status"
+	check "$1" "$(cat "$1.out")" '28 good'
+	clean "$1.hatf.gz"
+}
+for mode in lazy now; do
+	namesake namesake-$mode "$PWD/libnamesake.so" -Wl,-z,$mode
+	[ -z "$library" ] || namesake namesake-before-$mode \
+		"$PWD/libnamesake.so" "$library" -Wl,-z,$mode
+done
 [ -n "$library" ] || skip 'no libjemalloc.so.2'
 build lazy -Wl,--no-as-needed "$library" -Wl,-z,lazy
 build now -Wl,--no-as-needed "$library" -Wl,-z,now
