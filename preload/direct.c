@@ -14,6 +14,7 @@
 #include "direct.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -67,8 +68,7 @@ getrlimit(__rlimit_resource_t resource, struct rlimit *limit_ret)
 int
 lstat(const char *path, struct stat *st_ret)
 {
-	return (int)direct_result(
-		direct_call(SYS_lstat, (long)path, (long)st_ret, 0, 0, 0, 0));
+	return fstatat(AT_FDCWD, path, st_ret, AT_SYMLINK_NOFOLLOW);
 }
 
 int
@@ -101,6 +101,12 @@ sched_yield(void)
 }
 
 /* The clock, which the kernel answers without a system call --------------- */
+
+#if defined(__x86_64__)
+#define VDSO_CLOCK "__vdso_clock_gettime"
+#else
+#define VDSO_CLOCK "__kernel_clock_gettime"
+#endif
 
 typedef int clock_fn(clockid_t, struct timespec *);
 
@@ -162,8 +168,7 @@ find_clock(void)
 		const Elf64_Sym *const symbol = &v.symbols[i];
 
 		if (symbol->st_shndx != SHN_UNDEF &&
-		    strcmp(v.strings + symbol->st_name,
-			   "__vdso_clock_gettime") == 0)
+		    strcmp(v.strings + symbol->st_name, VDSO_CLOCK) == 0)
 			return (clock_fn *)(v.base + symbol->st_value);
 	}
 	return clock_by_call;
