@@ -267,8 +267,9 @@ command_ctl(int argc, char **argv)
 		return exit_status;
 	if (!ask.all && first == argc)
 		return opt_complain(&page, "a PID or --all is missing");
-	if (!ask.all && (!opt_parse_u64("PID", argv[first], &pid) || pid == 0 ||
-			 pid > INT_MAX))
+	if (!ask.all && !opt_parse_u64("PID", argv[first], &pid))
+		return EXIT_USAGE;
+	if (!ask.all && (pid == 0 || pid > INT_MAX))
 		return opt_complain(&page, "not a process: '%s'", argv[first]);
 	first += !ask.all;
 	if (first == argc)

@@ -21,7 +21,8 @@ struct reach {
 };
 
 /*
- * Send 'order' to the tracer of 'pid' and wait for the answer.  On failure says
+ * Send 'order' to the tracer of 'pid' and wait for the answer; of a process that has
+ * just begun, up to a second for its socket.  On failure says
  * why, in words about that process, and returns false.
  */
 bool reach_send(struct reach *r, pid_t pid, const char *order);
@@ -35,8 +36,8 @@ bool reach_next(const struct reach *r, const char **next, const char **key,
 		const char **value);
 
 /*
- * The processes whose sockets are in this user's directories, in ascending order;
- * sockets of processes that are no more are removed.  Returns how many there are,
+ * The processes whose sockets are in this user's directories, for root in those of
+ * all users, in ascending order; sockets of processes that are no more are removed.  Returns how many there are,
  * at most 'max', or -1 after saying what is wrong.
  */
 ssize_t reach_all(pid_t *pids, size_t max);

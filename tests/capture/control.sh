@@ -117,7 +117,7 @@ test_status_and_flush()
 # Snapshots beside the trace, more than one, of what is known and what is not.
 test_snapshots()
 {
-	local beside i
+	local i
 	mkdir beside
 	"$HATF" record -o "$TMP/beside/kept.%p.hatf.gz" -- "$PYTHON" -c '
 import os, time
@@ -226,11 +226,15 @@ test_wrong_processes()
 	refused 'not traced' 'not traced' ctl $$ status
 	HATFTRACE_CONTROL=off spawn deaf.hatf.gz sleep 3
 	sleep 0.5
-	refused 'no socket' 'takes no orders' ctl "$pid" status
+	refused 'no socket' "takes no orders.*in .*$sockets.*/tmp/hatftrace-$UID" \
+		ctl "$pid" status
 	kill "$pid"
 	wait "$pid" 2>/dev/null
 	ctl 1 nonsense 2>/dev/null
 	check 'unknown order' "$?" 2
+	ctl bogus status 2>bogus.err
+	check 'no number' "$?" 2
+	check 'lines about it' "$(wc -l <bogus.err)" 1
 	ctl status 2>/dev/null
 	check 'no process' "$?" 2
 	trace "$TMP/short.hatf.gz" true
@@ -251,6 +255,17 @@ test_all()
 	[ -S "$sockets/$killed.sock" ] || fail 'no socket is left to be stale'
 	check 'flush of all' "$(ctl --all flush 2>/dev/null | ours | wc -l)" 2
 	[ -e "$sockets/$killed.sock" ] && fail 'a stale socket stays'
+	# Killed while it was made; and one that may be in the making.
+	"$PYTHON" -c '
+import os, socket, sys
+for name in sys.argv[1:]:
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(name)
+os.utime(sys.argv[1], (1, 1))' "$sockets/$killed.soc-" "$sockets/$$.soc-"
+	ctl --all status >/dev/null 2>&1
+	[ -e "$sockets/$killed.soc-" ] && fail 'a half-made socket stays'
+	[ -e "$sockets/$$.soc-" ] || fail 'a socket was removed under its maker'
+	rm -f "$sockets/$$.soc-"
 	check 'processes left' "$(ctl --all status 2>/dev/null | ours | wc -l)" 2
 	wait "$p"
 	wait
@@ -354,6 +369,67 @@ test_other_user()
 	clean other.hatf.gz
 }
 
+# As soon as there is a process there is somebody to obey; but nobody waits for a
+# process that is not traced.
+test_young()
+{
+	local i start
+	for i in 1 2 3; do
+		HATFTRACE_START=off spawn "young$i.hatf.gz" sleep 1
+		ctl "$pid" start >/dev/null || fail "start at once, $i"
+		ctl "$pid" stop >/dev/null || fail "stop at once, $i"
+	done
+	wait
+	clean young*.hatf.gz
+	start=${EPOCHREALTIME/./}
+	refused 'not traced' 'not traced' ctl $$ status
+	check_le 'wait for nothing' "$((${EPOCHREALTIME/./} - start))" 900000
+}
+
+# A process that was root's when it began; and root finds everybody's.
+test_dropped_privileges()
+{
+	local user=64999 other
+	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+	unset XDG_RUNTIME_DIR
+	mkdir -m 777 dropped
+	spawn dropped/root.hatf.gz "$PYTHON" -c "
+import os, time
+os.setgid($user)
+os.setuid($user)
+time.sleep(4)"
+	sleep 0.5
+	check 'state after a setuid' "$(value "$pid" state)" recording
+	other=$pid
+	(exec env HATFTRACE_OUT="$TMP/dropped/user.hatf.gz" LD_PRELOAD="$SO" \
+		setpriv --reuid $user --regid $user --clear-groups \
+		"$PYTHON" -c 'import time; time.sleep(4)') &
+	pid=$!
+	for ((i = 0; i < 100; i++)); do
+		[ -S "/tmp/hatftrace-$user/$pid.sock" ] && break
+		sleep 0.02
+	done
+	check 'state of another' "$(value "$pid" state)" recording
+	check 'both of all' "$(ctl --all status 2>/dev/null |
+		grep -cE "^($pid|$other): recording")" 2
+	# What somebody else says for a process is not taken for its word.
+	"$PYTHON" -c "
+import os, socket, time
+os.setgid($user)
+os.setuid($user)
+s = socket.socket(socket.AF_UNIX)
+s.bind('/tmp/hatftrace-$user/$$.sock')
+s.listen(9)
+time.sleep(2)" &
+	sleep 0.5
+	refused 'a false socket' 'not traced' ctl $$ status
+	ctl --all status 2>/dev/null | grep -q "^$$:" && fail 'a false process'
+	wait
+	rm -rf "/tmp/hatftrace-$user"
+	clean dropped/*.hatf.gz
+	export XDG_RUNTIME_DIR=$TMP/run
+}
+
 # A folder that is not ours alone is not used.
 test_unsafe_folder()
 {
@@ -375,5 +451,7 @@ test_all
 test_forks
 test_hostile_clients
 test_other_user
+test_young
+test_dropped_privileges
 test_unsafe_folder
 finish
