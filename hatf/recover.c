@@ -38,6 +38,9 @@ struct recovery {
 	unsigned flags;
 	uint64_t events_before;
 	bool other_boot;
+	bool is_in_place; /* the ring file is no copy */
+	uid_t owner;	  /* of the ring file, and so of all that is touched */
+	uint64_t start_time;
 	struct hatf_recovery *found;
 	struct hatf_error *err;
 };
@@ -57,25 +60,6 @@ fail(struct recovery *r, enum hatf_status status, uint64_t offset,
 }
 
 /* --------------------------------------------------------- the ring file */
-
-/*
- * The recorder holds a lock as long as it lives.  Where there are no such locks,
- * its process number has to do.
- */
-static enum hatf_status
-lock(struct recovery *r)
-{
-	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	const struct timespec nap = { 0, LOCK_NAP_NS };
-
-	for (unsigned i = 0; i < LOCK_TRIES; i++) {
-		if (fcntl(r->rings_fd, F_OFD_SETLK, &whole) == 0 ||
-		    (errno != EAGAIN && errno != EACCES))
-			return HATF_OK;
-		nanosleep(&nap, NULL);
-	}
-	return fail(r, HATF_IN_USE, 0, NULL);
-}
 
 static bool
 read_boot_id(uint64_t id_ret[2])
@@ -116,6 +100,78 @@ check_boot(struct recovery *r)
 	return HATF_OK;
 }
 
+/* Fields of /proc/PID/stat, counted from the third, which is the state. */
+#define STAT_NUM_THREADS 17
+#define STAT_START	 19
+
+static uint64_t
+stat_field(const char *at, unsigned field)
+{
+	for (unsigned i = 0; i < field && at != NULL; i++)
+		at = strchr(at + 1, ' ');
+	return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+/*
+ * Is the process that made the ring file still there?  It may be that of another
+ * process namespace, or another one has its number now: so the time of its start
+ * has to be the same.
+ */
+static bool
+is_alive(const struct image *image)
+{
+	const uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+	char line[1024];
+	const char *at;
+	FILE *f;
+
+	snprintf(line, sizeof(line), "/proc/%llu/stat",
+		 (unsigned long long)image->pid);
+	f = fopen(line, "re");
+	if (f == NULL)
+		return false;
+	line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
+	fclose(f);
+	/* The name before it may hold anything. */
+	at = strrchr(line, ')');
+	if (at == NULL || at[1] != ' ' || ticks == 0)
+		return false;
+	at += 2;
+	if (*at == 'X' || *at == 'x' ||
+	    /* Nobody has waited for it; its other threads may go on. */
+	    (*at == 'Z' && stat_field(at, STAT_NUM_THREADS) <= 1))
+		return false;
+	return stat_field(at, STAT_START) * (1000000000u / ticks) ==
+	       image->pid_start;
+}
+
+static bool
+is_locked(int fd)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_SETLK, &whole) != 0 &&
+	       (errno == EAGAIN || errno == EACCES);
+}
+
+/*
+ * The recorder holds a lock as long as it lives.  There may be no such locks, and
+ * a copy of its file has none, so the process is looked for as well.
+ */
+static enum hatf_status
+lock(struct recovery *r)
+{
+	const struct timespec nap = { 0, LOCK_NAP_NS };
+
+	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		if (!is_locked(r->rings_fd) &&
+		    (r->other_boot || !is_alive(r->set.image)))
+			return HATF_OK;
+		nanosleep(&nap, NULL);
+	}
+	return fail(r, HATF_IN_USE, 0, NULL);
+}
+
 static enum hatf_status
 open_rings(struct recovery *r, const char *path)
 {
@@ -129,36 +185,74 @@ open_rings(struct recovery *r, const char *path)
 	if (status != HATF_OK)
 		return status;
 	r->found->pid = r->set.image->pid;
+	status = check_boot(r);
+	if (status == HATF_OK)
+		status = lock(r);
 	ringset_fini(&r->set);
-	status = lock(r);
 	if (status != HATF_OK)
 		return status;
 	/* Another recovery may have been first. */
 	errno = ENOENT;
 	if (fstat(r->rings_fd, &st) != 0 || st.st_nlink == 0)
 		return fail(r, HATF_IO, 0, NULL);
+	/* What somebody else wrote is not to be done in our name. */
+	errno = EPERM;
+	if (geteuid() != 0 && st.st_uid != geteuid())
+		return fail(r, HATF_IO, 0, NULL);
+	r->owner = st.st_uid;
 	status = ringset_read(&r->set, r->rings_fd,
 			      (r->flags & HATF_RECOVER_FORCE) != 0, r->err);
-	return status == HATF_OK ? check_boot(r) : status;
+	if (status != HATF_OK)
+		return status;
+	r->is_in_place = r->set.image->file_dev == st.st_dev &&
+			 r->set.image->file_ino == st.st_ino;
+	return HATF_OK;
 }
 
 /* -------------------------------------------------------------- the trace */
 
-/* A header comment, or a gzip member. */
+/*
+ * Is it a regular file of the ring file's owner?  Whoever could write the one must
+ * gain nothing by what is done to the other.
+ */
 static bool
-looks_like_ours(const uint8_t *bytes, size_t nbytes)
+is_owners(const struct recovery *r, int fd, struct stat *st_ret)
 {
-	static const char header[] = "HATF 1.0\n";
+	return fstat(fd, st_ret) == 0 && S_ISREG(st_ret->st_mode) &&
+	       st_ret->st_uid == r->owner;
+}
 
-	if (nbytes > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
-		return true;
-	return nbytes >= 3 + strlen(header) && bytes[0] == 0x0a &&
-	       memcmp(bytes + 3, header, strlen(header)) == 0;
+/*
+ * Does the file have a header, and is it that of the ring file's process?  Then
+ * '*start_ret' is when it was traced from.
+ */
+static bool
+has_header(const struct recovery *r, int fd, uint64_t *start_ret)
+{
+	struct hatf_reader *reader;
+	struct hatf_record record;
+	const char *pid = NULL, *start = NULL;
+	size_t n;
+	bool is;
+
+	if (lseek(fd, 0, SEEK_SET) != 0 ||
+	    hatf_reader_open_fd(fd, 0, &reader, NULL) != HATF_OK)
+		return false;
+	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK) {
+		pid = hatf_reader_header(reader, "pid");
+		start = hatf_reader_header(reader, "start_time");
+	}
+	is = pid != NULL && start != NULL &&
+	     strtoull(pid, NULL, 10) == r->set.image->pid;
+	if (is)
+		*start_ret = strtoull(start, NULL, 10);
+	hatf_reader_close(reader);
+	return is;
 }
 
 /* Does the file begin with the bytes that the commits are about? */
 static bool
-is_the_trace(const struct recovery *r, int fd)
+is_hashed(const struct recovery *r, int fd)
 {
 	const struct image_trace *const t =
 		&r->set.image->trace[r->set.commit->trace];
@@ -173,14 +267,24 @@ is_the_trace(const struct recovery *r, int fd)
 
 		if (n <= 0)
 			return false;
-		/* Whatever the ring file says, nothing else is written to. */
-		if (offset == 0 && !looks_like_ours(buf, (size_t)n))
-			return false;
 		hash = image_hash(hash, buf, (size_t)n);
 		offset += (uint64_t)n;
 		left -= (uint64_t)n;
 	}
 	return hash == t->head_hash;
+}
+
+/* Of the name too long, that is false. */
+static bool
+set_trace(struct recovery *r, const char *path)
+{
+	const size_t n = strlen(path) + 1;
+
+	if (n > sizeof(r->found->trace))
+		return false;
+	if (path != r->found->trace)
+		memcpy(r->found->trace, path, n);
+	return true;
 }
 
 /* Take 'path' if it is the trace; HATF_OTHER_RINGS if it is another file. */
@@ -190,13 +294,14 @@ try_trace(struct recovery *r, const char *path)
 	struct stat st;
 	int fd;
 
-	if (strlen(path) >= sizeof(r->found->trace))
-		return HATF_OTHER_RINGS;
-	strcpy(r->found->trace, path);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (!set_trace(r, path))
+		return fail(r, HATF_OTHER_RINGS, 0, NULL);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (fd < 0)
 		return fail(r, HATF_IO, 0, NULL);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_the_trace(r, fd)) {
+	/* Whatever the ring file says, nothing else is written to. */
+	if (is_owners(r, fd, &st) && has_header(r, fd, &r->start_time) &&
+	    is_hashed(r, fd)) {
 		r->trace_fd = fd;
 		*r->err = (struct hatf_error){ .status = HATF_OK };
 		return HATF_OK;
@@ -234,13 +339,17 @@ open_trace(struct recovery *r, const char *rings, const char *trace)
 
 	if (trace != NULL)
 		return try_trace(r, trace);
-	if (beside(rings, base_name(path), buf, sizeof(buf)) &&
-	    try_trace(r, buf) == HATF_OK)
+	if (!beside(rings, base_name(path), buf, sizeof(buf)))
+		return fail(r, HATF_OTHER_RINGS, 0, NULL);
+	if (try_trace(r, buf) == HATF_OK)
 		return HATF_OK;
+	/* A copy is not about a trace of elsewhere, which may be going on. */
+	if (!r->is_in_place)
+		return r->err->status;
 	status = try_trace(r, path);
 	/* The other one is where a user would look. */
 	if (status != HATF_OK)
-		strcpy(r->found->trace, buf);
+		set_trace(r, buf);
 	return status;
 }
 
@@ -256,6 +365,35 @@ check_length(struct recovery *r)
 			    "end of file");
 	r->found->cut_nbytes = (uint64_t)st.st_size - r->set.commit->nbytes;
 	return HATF_OK;
+}
+
+/*
+ * Remove a file that the process began and committed nothing to: an empty one, or,
+ * unless 'empty_only', one that is traced from the same moment as the trace.  What
+ * else has got the name is left alone, also if the folder is exchanged meanwhile.
+ */
+static void
+remove_begun(const struct recovery *r, const char *path, bool empty_only)
+{
+	char folder[sizeof(r->found->trace)];
+	uint64_t start = 0;
+	struct stat st;
+	int dir_fd, fd = -1;
+
+	if (!beside(path, ".", folder, sizeof(folder)))
+		return;
+	dir_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir_fd >= 0)
+		fd = openat(dir_fd, base_name(path),
+			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd >= 0 && is_owners(r, fd, &st) &&
+	    (st.st_size == 0 || (!empty_only && has_header(r, fd, &start) &&
+				 start == r->start_time)))
+		unlinkat(dir_fd, base_name(path), 0);
+	if (fd >= 0)
+		close(fd);
+	if (dir_fd >= 0)
+		close(dir_fd);
 }
 
 /*
@@ -281,26 +419,21 @@ begin_anew(struct recovery *r, const char *rings, const char *trace)
 		return HATF_OK;
 	if (trace == NULL)
 		trace = buf;
-	if (stat(trace, &st) != 0 || !S_ISREG(st.st_mode))
+	if ((r->flags & HATF_RECOVER_DRY_RUN) == 0)
+		remove_begun(r, trace, true);
+	r->trace_fd = open(trace, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (r->trace_fd < 0 || !is_owners(r, r->trace_fd, &st) ||
+	    !has_header(r, r->trace_fd, &r->start_time) ||
+	    lseek(r->trace_fd, 0, SEEK_SET) != 0 ||
+	    hatf_reader_open_fd(r->trace_fd, 0, &reader, NULL) != HATF_OK)
 		return HATF_OK;
-	if (st.st_size == 0 && (r->flags & HATF_RECOVER_DRY_RUN) == 0)
-		unlink(trace);
-	if (hatf_reader_open(trace, 0, &reader, r->err) != HATF_OK) {
-		*r->err = (struct hatf_error){ .status = HATF_OK };
-		return HATF_OK;
-	}
 	while ((status = hatf_reader_read(reader, records, 16, &n)) == HATF_OK)
 		;
 	hatf_reader_get_stats(reader, &stats);
 	hatf_reader_close(reader);
 	if (status != HATF_NO_TRAILER || stats.record_count[HATF_ALLOC] != 0 ||
-	    strlen(trace) >= sizeof(r->found->trace))
+	    !set_trace(r, trace))
 		return HATF_OK;
-	if (trace != r->found->trace)
-		strcpy(r->found->trace, trace);
-	r->trace_fd = open(trace, O_RDWR | O_CLOEXEC);
-	if (r->trace_fd < 0)
-		return fail(r, HATF_IO, 0, NULL);
 	c->nbytes = (uint64_t)st.st_size;
 	/* All there is are comments. */
 	c->record_count = stats.record_count[HATF_COMMENT];
@@ -568,7 +701,7 @@ remove_announced(const struct recovery *r)
 	if (t->announced_seq == image->seq && t->path[0] != '\0' &&
 	    beside(r->found->trace, base_name(t->path), buf, sizeof(buf)) &&
 	    strcmp(buf, r->found->trace) != 0)
-		unlink(buf);
+		remove_begun(r, buf, false);
 }
 
 static enum hatf_status
@@ -675,10 +808,11 @@ find_by_header(const char *trace, char *path, size_t nbytes)
 	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK)
 		rings = hatf_reader_header(reader, "rings");
 	if (rings != NULL) {
+		n = strlen(rings);
 		found = beside(trace, base_name(rings), path, nbytes) &&
 			is_ring_file_of(path, trace);
-		if (!found && strlen(rings) < nbytes) {
-			strcpy(path, rings);
+		if (!found && n < nbytes) {
+			memcpy(path, rings, n + 1);
 			found = is_ring_file_of(path, trace);
 		}
 	}

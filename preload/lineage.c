@@ -106,3 +106,11 @@ lineage_add(struct text *t)
 	if (list.used != 0)
 		text_line(t, "ancestors", list.buf, list.used);
 }
+
+uint64_t
+lineage_start_ns(void)
+{
+	struct process p;
+
+	return read_process((uint64_t)sys_pid(), &p) ? p.start_ns : 0;
+}

@@ -8,6 +8,8 @@
 #ifndef LINEAGE_H
 #define LINEAGE_H
 
+#include <stdint.h>
+
 #include "text.h"
 
 /*
@@ -15,5 +17,8 @@
  * them.
  */
 void lineage_add(struct text *t);
+
+/* When this process began, in ns since the system's start; 0: not known. */
+uint64_t lineage_start_ns(void);
 
 #endif /* LINEAGE_H */

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 
 #include "lifecycle.h"
+#include "lineage.h"
 #include "memory.h"
 #include "output.h"
 #include "room.h"
@@ -262,6 +264,7 @@ fill(uint64_t words_max)
 	struct image *image;
 	struct ring *r;
 	uint64_t boot_id[2];
+	struct stat st;
 
 	if (!reserve(0, IMAGE_HEADER_NBYTES))
 		return false;
@@ -278,6 +281,11 @@ fill(uint64_t words_max)
 		return false;
 	}
 	read_boot_id(boot_id);
+	image->pid_start = lineage_start_ns();
+	if (fstat(rf->fd, &st) == 0) {
+		image->file_dev = st.st_dev;
+		image->file_ino = st.st_ino;
+	}
 	image_init(image, boot_id, (uint64_t)sys_pid());
 	/* relaxed: no other thread has anything to do with it yet. */
 	atomic_store_explicit(&rf->initial, r, memory_order_relaxed);

@@ -46,7 +46,7 @@
 /* "HATFring" as a number of this machine: another byte order does not match. */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
-#define IMAGE_VERSION	    1u
+#define IMAGE_VERSION	    2u
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
 /* Bounds for what a file may claim. */
@@ -95,6 +95,10 @@ struct image {
 	_Atomic uint64_t unattached, hidden;
 	struct image_commit commit[2];
 	struct image_trace trace[2];
+	/* Of the process, in ns since the system's start; 0: unknown. */
+	uint64_t pid_start;
+	/* The file itself, which a copy is not. */
+	uint64_t file_dev, file_ino;
 };
 
 _Static_assert(sizeof(struct image) <= IMAGE_HEADER_NBYTES, "one header");

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# ring-copies.sh - a ring file that is a copy, or that somebody made up, does harm
+# neither to the trace of a process that is alive nor to anybody's files
+. "$(dirname "$0")/lib.sh"
+need "$PYTHON"
+
+stat -f -c %T . | grep -qE 'ext|xfs|tmpfs|overlay|btrfs|f2fs' ||
+	skip "no ring file is safe on $(stat -f -c %T .)"
+
+# recovers WANT FILE...: 'hatf recover' ends so; what it says is in 'said'.
+recovers()
+{
+	local want=$1 status
+	shift
+	"$HATF" recover "$@" >said 2>&1
+	status=$?
+	check "recover $*: status ($(head -n 1 said))" "$status" "$want"
+}
+
+# A process that is alive: its ring file copied elsewhere, and beside it.
+mkdir live copies
+trace "$TMP/live/t.gz" "$PYTHON" -c '
+import os, sys, time
+kept = [bytearray(i % 900) for i in range(50000)]
+open("ready", "w").close()
+while not os.path.exists("go"): time.sleep(0.01)' &
+pid=$!
+for _ in $(seq 2000); do [ -e ready ] && break; sleep 0.01; done
+rings=$(echo live/*.rings)
+name=${rings%.rings}
+cp "$rings" copies/
+cp "$rings" live/other.rings
+before=$(stat -c %s "$name")
+for copy in copies/*.rings live/other.rings "$rings"; do
+	recovers 1 "$copy"
+	grep -q 'is alive' said || fail "$copy: $(cat said)"
+done
+recovers 1 -f --rings "$(echo copies/*.rings)" "$name"
+check_ge "alive: bytes" "$(stat -c %s "$name")" "$before"
+touch go
+wait $pid || fail "alive: status"
+rm -f live/other.rings
+clean "$name"
+check "alive: end" "$(trailer "$name" end)" exit
+# It has ended; to the copy there is no trace where it is.
+recovers 1 copies/*.rings
+clean "$name"
+
+# killed DIR: a process that was killed leaves its trace there, 'name'.
+killed()
+{
+	mkdir "$1"
+	HATFTRACE_OUT="$TMP/$1/k.gz" LD_PRELOAD=$SO "$PYTHON" -c '
+import os
+kept = [bytearray(i % 900) for i in range(5000)]
+os.kill(os.getpid(), 9)' 2>/dev/null
+	rings=$(echo "$1"/*.rings)
+	name=${rings%.rings}
+}
+
+# A zombie is no longer alive.
+mkdir zombie
+"$PYTHON" -c '
+import os, subprocess, sys, time
+env = dict(os.environ, LD_PRELOAD=sys.argv[1], HATFTRACE_OUT=sys.argv[2])
+child = subprocess.Popen([sys.executable, "-c",
+    "import os; os.kill(os.getpid(), 9)"], env=env)
+time.sleep(0.5)
+sys.exit(subprocess.call([sys.argv[3], "recover", "zombie"]))' \
+	"$SO" "$TMP/zombie/z.gz" "$HATF" >said 2>&1 ||
+	fail "zombie: $(cat said)"
+clean zombie/*.gz
+
+# craft RINGS FIELD VALUE...: change what is in the header of a ring file.
+craft()
+{
+	"$PYTHON" - "$@" <<'END'
+import os, struct, sys
+fields = {"pid": 32, "path0": 464 + 24, "path1": 8680 + 24,
+          "head0": 464, "head1": 8680}
+def fnv(data):
+    h = 0xcbf29ce484222325
+    for c in data:
+        h = ((h ^ c) * 0x100000001b3) & (2 ** 64 - 1)
+    return h
+with open(sys.argv[1], "r+b") as f:
+    # As if made here.
+    st = os.fstat(f.fileno())
+    f.seek(16904)
+    f.write(struct.pack("<2Q", st.st_dev, st.st_ino))
+    f.seek(40)
+    seq = struct.unpack("<Q", f.read(8))[0]
+    f.seek(64 + (seq & 1) * 200 + 8)
+    current = struct.unpack("<Q", f.read(8))[0]
+    for field, value in zip(sys.argv[2::2], sys.argv[3::2]):
+        place = 464 + 8216 * (current if field == "trace" else 1 - current)
+        if field == "trace":
+            with open(value, "rb") as victim:
+                head = victim.read(16)
+            f.seek(place)
+            f.write(struct.pack("<2Q", len(head), fnv(head)))
+        else:
+            f.seek(place + 16)
+            f.write(struct.pack("<Q", seq))
+        f.seek(place + 24)
+        f.write(value.encode() + b"\0")
+END
+}
+
+# What it names as its trace: some other gzip file, a trace of another process.
+killed other
+mv "$name" another.gz
+killed made-up
+seq 100000 | gzip >victim.gz
+for victim in victim.gz another.gz; do
+	sum=$(sha256sum "$victim")
+	cp "$rings" made-up/x.rings
+	craft made-up/x.rings trace "$TMP/$victim"
+	recovers 1 made-up/x.rings
+	check "$victim: is as it was" "$(sha256sum "$victim")" "$sum"
+	ln -sf "$TMP/$victim" "made-up/$victim"
+	recovers 1 made-up/x.rings
+	check "$victim: behind a link" "$(sha256sum "$victim")" "$sum"
+	rm "made-up/$victim"
+done
+
+# What it names as announced.
+rm made-up/x.rings
+echo precious >made-up/victim
+cp "$TMP/another.gz" made-up/another.gz
+if [ "$(id -u)" = 0 ]; then
+	# Of another owner: neither is touched.
+	touch "made-up/empty"
+	chown 65534 "$rings"
+	sum=$(sha256sum "$name")
+	recovers 1 "$rings"
+	check "owner: is as it was" "$(sha256sum "$name")" "$sum"
+	chown 0 "$rings"
+	cp "$rings" made-up/x.rings
+	chown 65534 made-up/x.rings made-up/empty
+	if command -v setpriv >/dev/null && chmod 711 "$TMP" &&
+		chmod 755 made-up && chmod 644 made-up/x.rings; then
+		setpriv --reuid 65534 --clear-groups "$HATF" recover \
+			made-up/x.rings >said 2>&1 && fail "setpriv: $(cat said)"
+	fi
+	rm made-up/x.rings
+fi
+cp -p "$rings" spare
+for victim in victim another.gz; do
+	craft "$rings" announced "$victim"
+	recovers 0 "$rings"
+	[ -s "made-up/$victim" ] || fail "$victim was removed"
+	clean "$name"
+	cp -p spare "$rings"
+done
+finish
