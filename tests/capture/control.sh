@@ -103,7 +103,9 @@ test_status_and_flush()
 	told=$(sed -nE 's/.* ([0-9 ]+) events.*/\1/p' flush.txt | tr -d ' ')
 	check_ge 'events in the file after a flush' \
 		"$(info flushed.hatf.gz events 2>/dev/null)" "${told:-1}"
-	ctl "$pid" snapshot -o snap.hatf.gz >/dev/null || fail 'snapshot'
+	ctl "$pid" snapshot -o snap.hatf.gz >snap.txt || fail 'snapshot'
+	grep -qE "^$pid: snap.hatf.gz: [0-9 ]+ live blocks, [0-9.]+ [KMG]?i?B$" \
+		snap.txt || fail "snapshot: $(cat snap.txt)"
 	clean snap.hatf.gz
 	check 'events of a snapshot' "$(info snap.hatf.gz events)" 0
 	check_ge 'blocks of a snapshot' \
