@@ -190,8 +190,7 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	json_decref(object);
 	out_printf(o, "%ld: ", (long)pid);
 	out_text(o, s->to);
-	out_printf(o, ": %s live blocks, %s",
-		   figure_count(s->live_count).text,
+	out_printf(o, ": %s live blocks, %s", figure_count(s->live_count).text,
 		   figure_nbytes(s->live_nbytes).text);
 	if (s->live == SNAPSHOT_UNKNOWN) {
 		out_str(o, "; those from before ");
