@@ -607,11 +607,25 @@ struct hatf_recovery {
  */
 HATF_API bool hatf_find_rings(const char *trace, char *path, size_t nbytes);
 
+/* What a ring file says of itself. */
+struct hatf_rings {
+	char trace[4096]; /* its trace's path when that was made; "": unknown */
+	uint64_t pid;	  /* of the process */
+	bool in_use;	  /* by the process, which is alive, or by a recovery */
+};
+
+/* Look at the ring file at 'rings'.  Errors: HATF_BAD_RINGS, HATF_IO,
+ * HATF_NO_MEMORY. */
+HATF_API enum hatf_status hatf_look_at_rings(const char *rings,
+					     struct hatf_rings *rings_ret,
+					     struct hatf_error *err);
+
 /*
  * Complete a trace from the ring file at 'rings': cut off a block that was not
  * written whole, append every event that the rings have and the trace has not, and
  * a trailer that says so; then remove the ring file.  'trace' is the path of the
- * trace; NULL: the one that the ring file names, beside it or where it was.  May be
+ * trace; NULL: the one that the ring file names, beside it or where it was, or the
+ * one beside it with its name.  May be
  * interrupted and called again.
  *
  * '*recovery_ret' is filled in as far as known, on errors too.  Errors: HATF_IO

@@ -27,6 +27,9 @@
 #define LOCK_TRIES  50
 #define LOCK_NAP_NS 20000000l
 
+/* Of a process that goes on writing it. */
+#define HEADER_TRIES 4
+
 struct recovery {
 	struct ringset set;
 	struct narrator *narrator;
@@ -252,10 +255,10 @@ has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 
 /* Does the file begin with the bytes that the commits are about? */
 static bool
-is_hashed(const struct recovery *r, int fd)
+is_hashed(const struct ringset *set, int fd)
 {
 	const struct image_trace *const t =
-		&r->set.image->trace[r->set.commit->trace];
+		&set->image->trace[set->commit->trace];
 	uint64_t hash = IMAGE_HASH_START, left = t->head_nbytes, offset = 0;
 	uint8_t buf[4096];
 
@@ -301,7 +304,7 @@ try_trace(struct recovery *r, const char *path)
 		return fail(r, HATF_IO, 0, NULL);
 	/* Whatever the ring file says, nothing else is written to. */
 	if (is_owners(r, fd, &st) && has_header(r, fd, &r->start_time) &&
-	    is_hashed(r, fd)) {
+	    is_hashed(&r->set, fd)) {
 		r->trace_fd = fd;
 		*r->err = (struct hatf_error){ .status = HATF_OK };
 		return HATF_OK;
@@ -330,26 +333,46 @@ beside(const char *path, const char *name, char *buf, size_t nbytes)
 	return n > 0 && (size_t)n < nbytes;
 }
 
+/* The name of the ring file without its end: both may have been renamed. */
+static bool
+without_suffix(const char *rings, char *buf, size_t nbytes)
+{
+	const size_t n = strlen(rings), m = strlen(SUFFIX);
+
+	if (n <= m || n - m >= nbytes || strcmp(rings + n - m, SUFFIX) != 0)
+		return false;
+	memcpy(buf, rings, n - m);
+	buf[n - m] = '\0';
+	return true;
+}
+
+/* Beside the ring file by its name then or by that of the ring file; or where it
+ * was. */
 static enum hatf_status
 open_trace(struct recovery *r, const char *rings, const char *trace)
 {
 	const char *const path = r->set.image->trace[r->set.commit->trace].path;
-	char buf[sizeof(r->found->trace)];
-	enum hatf_status status;
+	char near[sizeof(r->found->trace)], like[sizeof(r->found->trace)];
+	enum hatf_status status = HATF_IO;
+	struct hatf_error first;
 
 	if (trace != NULL)
 		return try_trace(r, trace);
-	if (!beside(rings, base_name(path), buf, sizeof(buf)))
+	if (!beside(rings, base_name(path), near, sizeof(near)))
 		return fail(r, HATF_OTHER_RINGS, 0, NULL);
-	if (try_trace(r, buf) == HATF_OK)
+	status = try_trace(r, near);
+	first = *r->err;
+	if (status == HATF_OK)
+		return status;
+	if (without_suffix(rings, like, sizeof(like)) &&
+	    try_trace(r, like) == HATF_OK)
 		return HATF_OK;
 	/* A copy is not about a trace of elsewhere, which may be going on. */
-	if (!r->is_in_place)
-		return r->err->status;
-	status = try_trace(r, path);
-	/* The other one is where a user would look. */
-	if (status != HATF_OK)
-		set_trace(r, buf);
+	if (r->is_in_place && try_trace(r, path) == HATF_OK)
+		return HATF_OK;
+	/* The first one is where a user would look. */
+	set_trace(r, near);
+	*r->err = first;
 	return status;
 }
 
@@ -417,6 +440,8 @@ begin_anew(struct recovery *r, const char *rings, const char *trace)
 	    !beside(rings, base_name(r->set.image->trace[0].path), buf,
 		    sizeof(buf)))
 		return HATF_OK;
+	if (trace == NULL && access(buf, F_OK) != 0)
+		without_suffix(rings, buf, sizeof(buf));
 	if (trace == NULL)
 		trace = buf;
 	if ((r->flags & HATF_RECOVER_DRY_RUN) == 0)
@@ -772,21 +797,56 @@ hatf_recover(const char *rings, const char *trace, unsigned flags,
 
 /* ---------------------------------------------------------------- finding */
 
-/* Is there a ring file at 'path' whose current trace has this name? */
+/* The process holds a lock on its ring file as long as it lives. */
 static bool
-is_ring_file_of(const char *path, const char *trace)
+is_written(int fd)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
+/* The header, which may be written at the same time. */
+static enum hatf_status
+read_header(struct ringset *set, int fd, struct hatf_error *err)
+{
+	enum hatf_status status = HATF_OK;
+
+	for (unsigned i = 0; i < HEADER_TRIES; i++) {
+		status = ringset_read_header(set, fd, err);
+		if (status == HATF_OK && set->commit != NULL)
+			break;
+		if (i + 1 < HEADER_TRIES)
+			ringset_fini(set);
+	}
+	return status;
+}
+
+/*
+ * Is there a ring file at 'path' whose current trace is 'trace', by its first bytes
+ * or by its name?  If it tells of none: 'otherwise'.
+ */
+static bool
+is_ring_file_of(const char *path, const char *trace, bool otherwise)
 {
 	struct ringset set = { .count = 0 };
 	struct hatf_error err;
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is = false;
+	bool is = otherwise;
 
 	if (fd < 0)
 		return false;
-	if (ringset_read_header(&set, fd, &err) == HATF_OK &&
-	    set.commit != NULL)
-		is = strcmp(base_name(set.image->trace[set.commit->trace].path),
-			    base_name(trace)) == 0;
+	if (read_header(&set, fd, &err) == HATF_OK && set.commit != NULL) {
+		const int trace_fd =
+			open(trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		const struct image_trace *const t =
+			&set.image->trace[set.commit->trace];
+
+		is = strcmp(base_name(t->path), base_name(trace)) == 0 ||
+		     (trace_fd >= 0 && is_hashed(&set, trace_fd));
+		if (trace_fd >= 0)
+			close(trace_fd);
+	}
 	ringset_fini(&set);
 	close(fd);
 	return is;
@@ -810,10 +870,10 @@ find_by_header(const char *trace, char *path, size_t nbytes)
 	if (rings != NULL) {
 		n = strlen(rings);
 		found = beside(trace, base_name(rings), path, nbytes) &&
-			is_ring_file_of(path, trace);
+			is_ring_file_of(path, trace, false);
 		if (!found && n < nbytes) {
 			memcpy(path, rings, n + 1);
-			found = is_ring_file_of(path, trace);
+			found = is_ring_file_of(path, trace, false);
 		}
 	}
 	hatf_reader_close(reader);
@@ -825,7 +885,37 @@ hatf_find_rings(const char *trace, char *path, size_t nbytes)
 {
 	const int n = snprintf(path, nbytes, "%s%s", trace, SUFFIX);
 
-	if (n > 0 && (size_t)n < nbytes && access(path, F_OK) == 0)
+	if (n > 0 && (size_t)n < nbytes && is_ring_file_of(path, trace, true))
 		return true;
 	return find_by_header(trace, path, nbytes);
+}
+
+enum hatf_status
+hatf_look_at_rings(const char *rings, struct hatf_rings *rings_ret,
+		   struct hatf_error *err)
+{
+	struct ringset set = { .count = 0 };
+	enum hatf_status status;
+	const char *path;
+	const int fd = open(rings, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	*rings_ret = (struct hatf_rings){ .pid = 0 };
+	if (fd < 0) {
+		*err = (struct hatf_error){ .status = HATF_IO,
+					    .sys_errno = errno };
+		return HATF_IO;
+	}
+	rings_ret->in_use = is_written(fd);
+	status = read_header(&set, fd, err);
+	if (status == HATF_OK) {
+		rings_ret->pid = set.image->pid;
+		path = set.commit != NULL
+			       ? set.image->trace[set.commit->trace].path
+			       : "";
+		if (strlen(path) < sizeof(rings_ret->trace))
+			strcpy(rings_ret->trace, path);
+	}
+	ringset_fini(&set);
+	close(fd);
+	return status;
 }

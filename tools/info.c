@@ -58,6 +58,7 @@ struct info {
 	uint64_t duration_ns;
 	bool has_duration;
 	bool complete;
+	uint64_t writer; /* see scan_writer() */
 };
 
 static void
@@ -71,6 +72,7 @@ info_collect(struct info *info, const struct scan *s, bool complete)
 		info->data_records += info->read.record_count[tag];
 	info->has_duration = scan_duration_ns(s, &info->duration_ns);
 	info->complete = complete;
+	info->writer = complete ? 0 : scan_writer(s);
 }
 
 static bool
@@ -159,6 +161,8 @@ print_json(struct out *o, const struct info *info)
 		{ "format", json_string(format_name(info)) },
 		{ "version", is_hatf(info) ? json_string("1.0") : json_null() },
 		{ "complete", json_boolean(info->complete) },
+		{ "written_by",
+		  info->writer != 0 ? json_u64(info->writer) : json_null() },
 		{ "events", json_u64(seen->event_count) },
 		{ "records", json_records(info) },
 		{ "lost", json_u64(read->lost_count) },
@@ -388,7 +392,9 @@ print_human(struct out *o, const struct info *info, bool first)
 	out_printf(o, ": %s%s%s, %s\n", format_name(info),
 		   is_hatf(info) ? " 1.0" : "",
 		   info->read.compressed ? ", gzip" : "",
-		   info->complete ? "complete" : "NOT COMPLETE");
+		   info->complete      ? "complete"
+		   : info->writer != 0 ? "NOT COMPLETE YET"
+				       : "NOT COMPLETE");
 	print_origin(o, info);
 	print_segment(o, info);
 	print_clock(o, info);

@@ -5,8 +5,10 @@
 #include "opt.h"
 #include "out.h"
 #include "speak.h"
+#include "tail.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -43,8 +45,9 @@ static const struct opt_page page = {
 	"happened, and\n"
 	"a trailer; then the ring file is removed.  FILE is a trace or a ring "
 	"file, DIR\n"
-	"stands for all ring files in it.  A process that is alive is left "
-	"alone.\n",
+	"stands for all ring files and traces in it.  A process that is alive "
+	"is "
+	"left\nalone.\n",
 	"Exit status: 0 if every trace is whole now, or was; 1 if not; 2 for "
 	"wrong\n"
 	"usage.\n",
@@ -127,6 +130,16 @@ complain(const char *rings, const char *trace,
 	case HATF_OTHER_RINGS:
 		speak("%s: not the trace that %s belongs to", named, rings);
 		break;
+	case HATF_IO:
+		/* Of the two, the one that is not there is the trace. */
+		if (err->sys_errno == ENOENT && named[0] != '\0' &&
+		    access(rings, F_OK) == 0) {
+			speak("%s: %s; if the trace is gone, %s is of no use "
+			      "and can be removed",
+			      named, strerror(ENOENT), rings);
+			break;
+		}
+		/* fallthrough */
 	default:
 		speak("%s: %s", named[0] != '\0' ? named : rings,
 		      speak_error_text(err, buf, sizeof(buf)));
@@ -150,6 +163,27 @@ recover_from(const struct recover *c, const char *rings, const char *trace)
 							: EXIT_BAD_INPUT;
 }
 
+/* "; x.s0000.hatf.gz.rings is that of x.s0003.hatf.gz" */
+static void
+tell_owner(const char *trace)
+{
+	struct hatf_rings rings;
+	struct hatf_error err;
+	char path[PATH_MAX];
+	const char *slash;
+	const int n = snprintf(path, sizeof(path), "%s" SUFFIX, trace);
+
+	if (n < 0 || (size_t)n >= sizeof(path) ||
+	    hatf_look_at_rings(path, &rings, &err) != HATF_OK ||
+	    rings.trace[0] == '\0')
+		return;
+	slash = strrchr(rings.trace, '/');
+	out_str(out_stdout(), "; ");
+	out_text(out_stdout(), path);
+	out_str(out_stdout(), " is that of ");
+	out_text(out_stdout(), slash != NULL ? slash + 1 : rings.trace);
+}
+
 /* There is no ring file: is there need for one? */
 static int
 judge_trace(const char *trace)
@@ -169,7 +203,10 @@ judge_trace(const char *trace)
 		;
 	if (status == HATF_END) {
 		out_text(out_stdout(), trace);
-		out_str(out_stdout(), ": has its trailer\n");
+		out_str(out_stdout(), ": has its trailer");
+		tell_owner(trace);
+		out_str(out_stdout(), "\n");
+		out_flush(out_stdout());
 	} else {
 		speak("%s: no ring file for it is found (see --rings)", trace);
 	}
@@ -188,6 +225,16 @@ find_there(const char *dir, const char *trace, char *path, size_t nbytes)
 	return n > 0 && (size_t)n < nbytes && access(path, F_OK) == 0;
 }
 
+/* Its path into 'path'. */
+static bool
+find_rings(const struct recover *c, const char *trace, char *path,
+	   size_t nbytes)
+{
+	return (c->rings != NULL && is_directory(c->rings) &&
+		find_there(c->rings, trace, path, nbytes)) ||
+	       hatf_find_rings(trace, path, nbytes);
+}
+
 static int
 recover_file(const struct recover *c, const char *file)
 {
@@ -197,11 +244,54 @@ recover_file(const struct recover *c, const char *file)
 		return recover_from(c, file, NULL);
 	if (c->rings != NULL && !is_directory(c->rings))
 		return recover_from(c, c->rings, file);
-	if ((c->rings != NULL &&
-	     find_there(c->rings, file, path, sizeof(path))) ||
-	    hatf_find_rings(file, path, sizeof(path)))
+	if (find_rings(c, file, path, sizeof(path)))
 		return recover_from(c, path, file);
 	return judge_trace(file);
+}
+
+/* A trace as a recorder makes them?  Nothing is said of what is none. */
+static bool
+is_recorded(const char *path)
+{
+	struct hatf_reader *reader;
+	struct stat st;
+	bool is;
+
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+		return false;
+	is = strcmp(hatf_reader_format(reader), "hatf") == 0 &&
+	     hatf_reader_header(reader, "start_monotonic") != NULL;
+	hatf_reader_close(reader);
+	return is;
+}
+
+/*
+ * A file in a directory, after all ring files there: a trace that has no trailer and
+ * no ring file either.  If it has one, that has been dealt with, for good or bad.
+ */
+static int
+judge_file(const struct recover *c, const char *path)
+{
+	struct tail tail;
+	char rings[PATH_MAX];
+
+	if (!is_recorded(path) || tail_read(path, &tail))
+		return EXIT_FINE;
+	if (find_rings(c, path, rings, sizeof(rings))) {
+		const char *const slash = strrchr(path, '/');
+		const size_t n = (size_t)(slash - path);
+
+		/* One elsewhere was not in the list. */
+		if (strncmp(rings, path, n + 1) == 0 &&
+		    strchr(rings + n + 1, '/') == NULL)
+			return EXIT_FINE;
+		return recover_from(c, rings, path);
+	}
+	speak("%s: has no trailer, and no ring file for it is found (see "
+	      "--rings)",
+	      path);
+	return EXIT_BAD_INPUT;
 }
 
 static int
@@ -211,10 +301,25 @@ is_ring_file(const struct dirent *entry)
 }
 
 static int
-recover_directory(const struct recover *c, const char *dir)
+is_other_file(const struct dirent *entry)
+{
+	return !is_ring_file(entry);
+}
+
+static int
+recover_ring_file(const struct recover *c, const char *path)
+{
+	return recover_from(c, path, NULL);
+}
+
+/* Each entry of 'dir' that 'select' takes. */
+static int
+for_each(const struct recover *c, const char *dir,
+	 int (*select)(const struct dirent *entry),
+	 int (*handle)(const struct recover *c, const char *path))
 {
 	struct dirent **entries;
-	const int n = scandir(dir, &entries, is_ring_file, alphasort);
+	const int n = scandir(dir, &entries, select, alphasort);
 	int exit_status = EXIT_FINE;
 
 	if (n < 0) {
@@ -227,11 +332,21 @@ recover_directory(const struct recover *c, const char *dir)
 					    entries[i]->d_name);
 
 		if (length < 0 || (size_t)length >= sizeof(path) ||
-		    recover_from(c, path, NULL) != EXIT_FINE)
+		    handle(c, path) != EXIT_FINE)
 			exit_status = EXIT_BAD_INPUT;
 		free(entries[i]);
 	}
 	free(entries);
+	return exit_status;
+}
+
+static int
+recover_directory(const struct recover *c, const char *dir)
+{
+	int exit_status = for_each(c, dir, is_ring_file, recover_ring_file);
+
+	if (for_each(c, dir, is_other_file, judge_file) != EXIT_FINE)
+		exit_status = EXIT_BAD_INPUT;
 	return exit_status;
 }
 

@@ -67,15 +67,47 @@ scan_read(struct scan *s)
 	return 0;
 }
 
-/* Its process was killed: can the trace be completed? */
-static void
-add_recovery(const struct scan *s, char *buf, size_t nbytes)
+/* Has it no end, but a ring file?  Then look at that. */
+static bool
+look_at_rings(const struct scan *s, struct hatf_rings *ret)
 {
-	const size_t used = strlen(buf);
+	struct hatf_error err;
 	char rings[PATH_MAX];
 
-	if ((s->status == HATF_NO_TRAILER || s->status == HATF_TRUNCATED) &&
-	    hatf_find_rings(s->path, rings, sizeof(rings)))
+	*ret = (struct hatf_rings){ .pid = 0 };
+	if ((s->status != HATF_NO_TRAILER && s->status != HATF_TRUNCATED) ||
+	    !hatf_find_rings(s->path, rings, sizeof(rings)))
+		return false;
+	/* What is damaged is for 'hatf recover' to tell. */
+	hatf_look_at_rings(rings, ret, &err);
+	return true;
+}
+
+uint64_t
+scan_writer(const struct scan *s)
+{
+	struct hatf_rings rings;
+
+	return look_at_rings(s, &rings) && rings.in_use ? rings.pid : 0;
+}
+
+/* The trace could not be read to its end: why, and what can be done. */
+static void
+describe_end(const struct scan *s, char *buf, size_t nbytes)
+{
+	struct hatf_rings rings;
+	const bool found = look_at_rings(s, &rings);
+	size_t used;
+
+	if (found && rings.in_use) {
+		snprintf(buf, nbytes,
+			 "is still being written by process %" PRIu64,
+			 rings.pid);
+		return;
+	}
+	speak_error_text(hatf_reader_error(s->reader), buf, nbytes);
+	used = strlen(buf);
+	if (found)
 		snprintf(buf + used, nbytes - used,
 			 " ('hatf recover' can complete it)");
 }
@@ -89,8 +121,7 @@ scan_fault(const struct scan *s, char *buf, size_t nbytes)
 	if (s->status == HATF_NO_MEMORY)
 		return hatf_status_text(HATF_NO_MEMORY);
 	if (s->status != HATF_END) {
-		speak_error_text(hatf_reader_error(s->reader), buf, nbytes);
-		add_recovery(s, buf, nbytes);
+		describe_end(s, buf, nbytes);
 		return buf;
 	}
 	hatf_reader_get_stats(s->reader, &stats);

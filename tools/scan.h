@@ -49,6 +49,9 @@ size_t scan_read(struct scan *s);
  */
 const char *scan_fault(const struct scan *s, char *buf, size_t nbytes);
 
+/* Likewise: the process that is still writing the trace; 0: there is none. */
+uint64_t scan_writer(const struct scan *s);
+
 void scan_close(struct scan *s);
 
 /* Nanoseconds that a time of 1 stands for, by the header's word for the unit;

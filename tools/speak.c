@@ -4,6 +4,7 @@
 
 #include "escape.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,8 +61,19 @@ speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 void
 speak_error(const char *path, const struct hatf_error *err)
 {
+	struct hatf_rings rings;
+	struct hatf_error other;
 	char text[512];
 
+	if (err->status == HATF_NOT_HATF && strcmp(path, "-") != 0 &&
+	    hatf_look_at_rings(path, &rings, &other) == HATF_OK) {
+		speak("%s: no trace, but the ring file of one, of process "
+		      "%" PRIu64 "%s",
+		      path, rings.pid,
+		      rings.in_use ? ", which is alive"
+				   : " (see 'hatf recover')");
+		return;
+	}
 	speak("%s: %s", speak_path(path),
 	      speak_error_text(err, text, sizeof(text)));
 }

@@ -161,6 +161,7 @@ print_json(struct finding *f, bool ok, const char *fault)
 	const struct scan *const t = &f->scan;
 	struct hatf_reader_stats read;
 	struct hatf_events_stats seen;
+	const uint64_t writer = scan_writer(t);
 	json_t *const object = json_object();
 
 	hatf_reader_get_stats(t->reader, &read);
@@ -170,6 +171,8 @@ print_json(struct finding *f, bool ok, const char *fault)
 	json_object_set_new(object, "legal", json_boolean(is_legal(f)));
 	json_object_set_new(object, "complete", json_boolean(fault == NULL));
 	json_object_set_new(object, "error", json_text(fault));
+	json_object_set_new(object, "written_by",
+			    writer != 0 ? json_u64(writer) : json_null());
 	json_object_set_new(object, "events", json_u64(seen.event_count));
 	json_object_set_new(object, "lost", json_u64(read.lost_count));
 	json_object_set_new(object, "inherited",
@@ -184,7 +187,7 @@ print_json(struct finding *f, bool ok, const char *fault)
 	/* The array goes over to the object. */
 	json_object_set_new(object, "first_violations", f->shown_json);
 	f->shown_json = NULL;
-	return json_print(out_stdout(), object, f->no_memory ? 0 : 13);
+	return json_print(out_stdout(), object, f->no_memory ? 0 : 14);
 }
 
 /* "FILE: ok, 1234 events" */

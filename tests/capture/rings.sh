@@ -85,4 +85,91 @@ print(len(glob.glob("*.rings")))' >out
 [ -s out ] && check "after a failed exec: files" "$(cat out)" 1
 clean ./*.again.gz
 leftovers "failed exec"
+
+# ---------------------------------------------------- what is left of a kill
+# die DIR [SETTING...]: a process writes DIR/t*.hatf.gz, and is killed.
+die()
+{
+	local dir=$1
+	shift
+	mkdir "$dir"
+	env "$@" HATFTRACE_OUT="$TMP/$dir/t.hatf.gz" LD_PRELOAD="$SO" \
+		PYTHONMALLOC=malloc "$PYTHON" -c '
+import os, signal
+kept = [bytearray(i % 500) for i in range(200000)]
+os.write(1, b"x")
+os.read(0, 1)
+os.kill(os.getpid(), signal.SIGKILL)' <"$TMP/go" >"$dir.out" &
+	victim=$!
+	exec 8>"$TMP/go"
+	until [ -s "$dir.out" ]; do sleep 0.02; done
+	[ -z "$(type -t meanwhile)" ] || meanwhile
+	echo >&8
+	exec 8>&-
+	wait $victim 2>/dev/null
+}
+mkfifo go
+
+# While it runs.
+meanwhile()
+{
+	local file=alive/t.hatf.gz
+	sleep 1
+	"$HATF" verify $file >out 2>err && fail "alive: verify succeeds"
+	check "alive: verify" "$(cat err)" \
+		"hatf verify: $file: is still being written by process $victim"
+	check "alive: verify --json" "$("$HATF" verify --json $file 2>err |
+		grep -c "\"written_by\": *$victim")" 1
+	check "alive: info --json" "$("$HATF" info --json $file 2>err |
+		grep -c "\"written_by\": *$victim")" 1
+	"$HATF" info $file 2>err | grep -q 'NOT COMPLETE YET' ||
+		fail "alive: info"
+	"$HATF" info $file.rings >out 2>err
+	check "alive: ring file" "$(cat err)" \
+		"hatf info: $file.rings: no trace, but the ring file of one, of process $victim, which is alive"
+	"$HATF" recover $file >out 2>err && fail "alive: recover succeeds"
+}
+die alive
+if [ ! -e alive/t.hatf.gz.rings ]; then
+	echo "no ring file: the rest is left out"
+	finish
+fi
+unset -f meanwhile
+check "killed: written_by" "$("$HATF" verify --json alive/t.hatf.gz 2>err |
+	grep -c '"written_by": *null')" 1
+grep -q 'recover. can complete it' err || fail "killed: $(cat err)"
+"$HATF" verify alive/t.hatf.gz.rings >out 2>err
+grep -q "alive/t.hatf.gz.rings: no trace, but the ring file of one, of process $victim (see 'hatf recover')" \
+	err || fail "killed: ring file: $(cat err)"
+
+# Both renamed, found by the new name; then the trace gone; then the ring file.
+cp -r alive renamed
+(cd renamed && mv t.hatf.gz u.hatf.gz && mv t.hatf.gz.rings u.hatf.gz.rings)
+mv alive aside
+cp -r renamed one && cp -r renamed gone && cp -r renamed lone
+"$HATF" recover renamed >out 2>&1 || fail "renamed: $(cat out)"
+clean renamed/u.hatf.gz
+"$HATF" recover one/u.hatf.gz >out 2>&1 || fail "renamed, a file: $(cat out)"
+clean one/u.hatf.gz
+rm gone/u.hatf.gz
+"$HATF" recover gone >out 2>&1 && fail "no trace: succeeds"
+check "no trace" "$(cat out)" \
+	"hatf recover: gone/t.hatf.gz: No such file or directory; if the trace is gone, gone/u.hatf.gz.rings is of no use and can be removed"
+rm lone/u.hatf.gz.rings
+cp aside/t.hatf.gz lone/v.hatf.gz
+echo text >lone/readme
+"$HATF" recover lone renamed >out 2>&1 && fail "no ring file: succeeds"
+check "no ring file" "$(cat out)" \
+	"hatf recover: lone/u.hatf.gz: has no trailer, and no ring file for it is found (see --rings)
+hatf recover: lone/v.hatf.gz: has no trailer, and no ring file for it is found (see --rings)"
+
+# The ring file has the name of the first segment and is that of the last.
+die row HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none
+"$HATF" recover row/t.s0000.hatf.gz >out 2>&1 || fail "row: $(cat out)"
+grep -qx 'row/t.s0000.hatf.gz: has its trailer; row/t.s0000.hatf.gz.rings is that of t.s00[0-9]*.hatf.gz' \
+	out || fail "row: first: $(cat out)"
+# Of the last two, one may have been begun only.
+"$HATF" recover row >out 2>&1 || fail "row: all: $(cat out)"
+clean row/*.gz
+check "row: ring files" "$(find row -name '*.rings')" ''
 finish

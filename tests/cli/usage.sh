@@ -56,7 +56,7 @@ for value in 0 1 4097 8000000000000 64K 2x 8G9 -3 ''; do
 	wrong "hatf record: --keep: neither number nor size: '$value' *" \
 		record -k "$value" true
 done
-for value in 0 64 32K 0M 1x 64M,32M 1h,2h 64M, 64M,1h,1h 1000001h; do
+for value in 0 64 32K 0M 1x 64M,32M 1h,2h '64M,' 64M,1h,1h 1000001h; do
 	wrong "hatf record: --rotate: neither size nor time: '$value' *" \
 		record -r "$value" true
 done

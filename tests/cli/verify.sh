@@ -74,8 +74,8 @@ check 'max 1' "$(wc -l <out) $(sed -n 2p out)" '3 many.hatf: ... and 11 more'
 run "$HATF" verify --max 0 --json many.hatf good.hatf
 check_status 'max 0' 1
 check_text 'max 0' out <<'END'
-{"file":"many.hatf","ok":false,"legal":true,"complete":true,"error":null,"events":12,"lost":0,"inherited":0,"heritage":"none","carried":0,"goes_on":null,"violations":12,"first_violations":[]}
-{"file":"good.hatf","ok":true,"legal":true,"complete":true,"error":null,"events":3,"lost":0,"inherited":0,"heritage":"none","carried":0,"goes_on":null,"violations":0,"first_violations":[]}
+{"file":"many.hatf","ok":false,"legal":true,"complete":true,"error":null,"written_by":null,"events":12,"lost":0,"inherited":0,"heritage":"none","carried":0,"goes_on":null,"violations":12,"first_violations":[]}
+{"file":"good.hatf","ok":true,"legal":true,"complete":true,"error":null,"written_by":null,"events":3,"lost":0,"inherited":0,"heritage":"none","carried":0,"goes_on":null,"violations":0,"first_violations":[]}
 END
 run "$HATF" verify --json bad.hatf
 check_status json 1
