@@ -128,7 +128,14 @@ complain(const char *rings, const char *trace,
 		      hatf_status_text(err->status));
 		break;
 	case HATF_OTHER_RINGS:
-		speak("%s: not the trace that %s belongs to", named, rings);
+		/* It is that, by its beginning, but not all of it. */
+		if (err->field != NULL)
+			speak("%s: is shorter than %s says (power loss?): what "
+			      "is there can be read, and not be completed",
+			      named, rings);
+		else
+			speak("%s: not the trace that %s belongs to", named,
+			      rings);
 		break;
 	case HATF_IO:
 		/* Of the two, the one that is not there is the trace. */

@@ -163,6 +163,15 @@ check "no ring file" "$(cat out)" \
 	"hatf recover: lone/u.hatf.gz: has no trailer, and no ring file for it is found (see --rings)
 hatf recover: lone/v.hatf.gz: has no trailer, and no ring file for it is found (see --rings)"
 
+# A part of the trace that was written is not there: it is left as it is.
+cp -r aside short
+truncate -s -5000 short/t.hatf.gz
+cp short/t.hatf.gz short.gz
+"$HATF" recover short >out 2>&1 && fail "short: succeeds"
+check "short" "$(cat out)" \
+	"hatf recover: short/t.hatf.gz: is shorter than short/t.hatf.gz.rings says (power loss?): what is there can be read, and not be completed"
+cmp short.gz short/t.hatf.gz || fail "short: changed"
+
 # The ring file has the name of the first segment and is that of the last.
 die row HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none
 "$HATF" recover row/t.s0000.hatf.gz >out 2>&1 || fail "row: $(cat out)"
