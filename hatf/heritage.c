@@ -266,18 +266,23 @@ note_unsure(struct live *unsure, uint64_t address)
 
 /*
  * Collect what is used between the two notes of the fork; a trace that ends in
- * between ends the collection too.  False: no memory.
+ * between ends the collection too, but where the process went on: then '*whole_ret'
+ * is false.  False: no memory.
  */
 static bool
-collect_unsure(struct ancestor *a, uint64_t fork, struct live *unsure)
+collect_unsure(struct ancestor *a, uint64_t fork, struct live *unsure,
+	       bool *whole_ret)
 {
+	const char *end;
 	bool after = false;
 	struct hatf_event e;
 	size_t n;
 
 	while (hatf_events_read(a->events, &e, 1, &n) == HATF_OK) {
-		if (is_note(&e, fork, &after) && after)
+		if (is_note(&e, fork, &after) && after) {
+			*whole_ret = true;
 			return true;
+		}
 		/* Heap 0 is the one that threads share unawares. */
 		if (e.kind > HATF_EVENT_REALLOC || e.heap != 0)
 			continue;
@@ -285,6 +290,9 @@ collect_unsure(struct ancestor *a, uint64_t fork, struct live *unsure)
 		    !note_unsure(unsure, e.old_address))
 			return false;
 	}
+	end = hatf_reader_trailer(a->reader, "end");
+	*whole_ret = end == NULL ||
+		     (strcmp(end, "rotate") != 0 && strcmp(end, "stop") != 0);
 	return true;
 }
 
@@ -294,10 +302,11 @@ static enum hatf_status inherit(struct hatf_events *events, const char *path,
 
 static enum hatf_status
 hand_over(struct ancestor *a, const struct birth *birth,
-	  struct hatf_events *child)
+	  struct hatf_events *child, enum hatf_heritage *heritage_ret)
 {
 	struct heaps heaps;
 	struct live unsure;
+	bool whole = true;
 
 	events_take_heaps(a->events, &heaps, &unsure);
 	if (birth->segment != 0 && !heaps_keep_forgotten(&heaps)) {
@@ -305,10 +314,17 @@ hand_over(struct ancestor *a, const struct birth *birth,
 		live_fini(&unsure);
 		return HATF_NO_MEMORY;
 	}
-	if (birth->fork != 0 && !collect_unsure(a, birth->fork, &unsure)) {
+	if (birth->fork != 0 &&
+	    !collect_unsure(a, birth->fork, &unsure, &whole)) {
 		heaps_fini(&heaps);
 		live_fini(&unsure);
 		return HATF_NO_MEMORY;
+	}
+	if (!whole) {
+		heaps_fini(&heaps);
+		live_fini(&unsure);
+		*heritage_ret = HATF_HERITAGE_DAMAGED;
+		return HATF_OK;
 	}
 	events_give_heaps(child, &heaps, &unsure);
 	return HATF_OK;
@@ -332,7 +348,7 @@ use_parent(struct ancestor *a, const struct birth *birth,
 		*heritage_ret = seek_note(a, birth->fork);
 	if (*heritage_ret != HATF_HERITAGE_EXACT)
 		return HATF_OK;
-	return hand_over(a, birth, child);
+	return hand_over(a, birth, child, heritage_ret);
 }
 
 static enum hatf_status

@@ -294,16 +294,22 @@ fill(uint64_t words_max)
 }
 
 static void
+tell_loss(const struct config *config, const char *why)
+{
+	if (config->verbose || config->rings_asked)
+		say("%s: %s; if the process is killed, its last events are "
+		    "lost",
+		    rf->path, why);
+}
+
+static void
 give_up(const struct config *config)
 {
 	const int error = errno;
 
 	if (rf->fd >= 0)
 		ringfile_discard();
-	if (config->verbose || config->rings_asked)
-		say("%s: %s; if the process is killed, its last events are "
-		    "lost",
-		    rf->path, say_errno(error));
+	tell_loss(config, say_errno(error));
 }
 
 static void
@@ -708,4 +714,12 @@ ringfile_reopen(struct ring *r, const char *trace_path)
 					 memory_order_relaxed);
 	move_ring(r, place);
 	munmap(place, ring_nbytes(r->words_max));
+}
+
+void
+ringfile_tell_removed(void)
+{
+	if (rf->image != NULL && rf->is_removed)
+		tell_loss(lifecycle_config(),
+			  "removed by an exec that failed, with threads");
 }

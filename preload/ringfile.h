@@ -103,4 +103,7 @@ void ringfile_remove(void);
  */
 void ringfile_reopen(struct ring *r, const char *trace_path);
 
+/* Writer: the process goes on after all, without the file; say what that means. */
+void ringfile_tell_removed(void);
+
 #endif /* RINGFILE_H */

@@ -30,6 +30,8 @@
 #define BLOCKED_MAX_NS 100000000ull
 /* After a trailer, wait so long for the process to end. */
 #define HOLD_NS NS_PER_SEC
+/* ... but only so long while a thread of the process waits for us. */
+#define HOLD_BUSY_NS 50000000ull
 /* A process that is over sooner has no socket. */
 #define CONTROL_AFTER_NS 100000000ull
 /* Commit early when so many ended threads wait for their last block. */
@@ -367,6 +369,8 @@ resume(void)
 		ringfile_reopen(writer->sources[0]->ring,
 				writer->trace.output.path);
 		writer_commit_rings();
+	} else if (ringfile_path() != NULL) {
+		ringfile_tell_removed();
 	}
 	atomic_store_explicit(&writer->hold_until_ns, 0, memory_order_relaxed);
 	/* release: pairs with the acquire in writer_resume(). */
@@ -374,12 +378,52 @@ resume(void)
 	sys_futex_wake(&writer->resume);
 }
 
+/*
+ * Has the trailer only just been written?  Whoever goes on allocating has perhaps
+ * not gone at all: a handler of abort()'s signal may have jumped out of it.
+ */
 static bool
-is_ending_dormant(void)
+is_holding(uint64_t now)
+{
+	/* relaxed: only this thread writes it. */
+	const uint64_t until = atomic_load_explicit(&writer->hold_until_ns,
+						    memory_order_relaxed);
+
+	if (until <= now)
+		return false;
+	if (until - now > HOLD_NS - HOLD_BUSY_NS)
+		return true;
+	for (uint32_t i = 0; i < writer->thread_count; i++) {
+		const struct ring *const r = writer->sources[i]->ring;
+
+		/* relaxed: see count_lost(), record.c. */
+		if (room_is_waited_for(r) ||
+		    atomic_load_explicit(&r->lost_count,
+					 memory_order_relaxed) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* While dormant; who has said so and is still there a second later goes on. */
+static bool
+is_ending_dormant(uint64_t now)
 {
 	/* seq_cst: see writer_end_dormant(). */
-	return writer->is_dormant &&
-	       atomic_load_explicit(&writer->is_ending, memory_order_seq_cst);
+	if (!writer->is_dormant ||
+	    !atomic_load_explicit(&writer->is_ending, memory_order_seq_cst)) {
+		writer->ending_since_ns = 0;
+		return false;
+	}
+	if (writer->ending_since_ns == 0)
+		writer->ending_since_ns = now;
+	if (now - writer->ending_since_ns < HOLD_NS)
+		return true;
+	writer->ending_since_ns = 0;
+	/* As in resume(). */
+	control_close();
+	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
+	return false;
 }
 
 /* Nothing is recorded: sleep until somebody wants something. */
@@ -416,14 +460,13 @@ writer_main(void *unused)
 		serve_rings();
 		const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
 
-		if (atomic_load_explicit(&writer->hold_until_ns,
-					 memory_order_relaxed) > now) {
+		if (is_holding(now)) {
 			sys_futex_wait(&writer->wake, wake, 10 * TICK_NS);
 			continue;
 		}
 		writer_serve_client();
 		control_serve(now, now - writer->start_ns > CONTROL_AFTER_NS &&
-					   !is_ending_dormant());
+					   !is_ending_dormant(now));
 		if (writer->is_dormant) {
 			running = sleep_dormant(wake);
 			continue;

@@ -42,6 +42,7 @@ struct writer {
 	bool is_stopped;	  /* ... and what comes is of no trace */
 	uint32_t fork_count;	  /* that have begun and are not over */
 	uint64_t fork_since_ns;	  /* of the last one that began */
+	uint64_t fork_kept_ns;	  /* since when forks keep a segment open */
 	/* There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
@@ -61,7 +62,8 @@ struct writer {
 	_Atomic uint32_t resume;       /* 1: the process goes on after all */
 	_Atomic uint32_t request;      /* enum writer_end + 1; 0: none */
 	_Atomic uint64_t unattached;
-	_Atomic bool is_ending; /* dormant, and the process ends or execs */
+	_Atomic bool is_ending;	  /* dormant, and the process ends or execs */
+	uint64_t ending_since_ns; /* ... and the writer knows of it */
 	uint8_t memory[];
 };
 
@@ -136,6 +138,7 @@ void writer_note_other(const struct order_source *source,
 /*
  * Is a fork under way?  Both notes of it should be in the same segment, for who reads
  * that to know what the child has.  One may never be over: its thread was killed.
+ * And where there is always one, the first that asks in vain waits for a second.
  */
 bool writer_is_forking(uint64_t now);
 

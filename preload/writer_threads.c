@@ -16,7 +16,7 @@
 
 /* How often a silent thread is looked for. */
 #define DEAD_CHECK_NS NS_PER_SEC
-/* How long a fork may keep a segment from ending. */
+/* How long forks may keep a segment from ending. */
 #define FORK_MAX_NS NS_PER_SEC
 
 static void
@@ -198,6 +198,8 @@ note_thread(const struct order_source *source, const struct event *ev)
 		writer->fork_since_ns = writer->trace.narrator.line.ns1;
 	} else if (ev->type == EVENT_FORK) {
 		writer->fork_count -= writer->fork_count > 0;
+		if (writer->fork_count == 0)
+			writer->fork_kept_ns = 0;
 	} else if (ev->type == EVENT_THREAD) {
 		t->is_told = true;
 		memcpy(t->told, ev->operand, sizeof(t->told));
@@ -225,5 +227,13 @@ writer_is_forking(uint64_t now)
 {
 	if (now - writer->fork_since_ns > FORK_MAX_NS)
 		writer->fork_count = 0;
-	return writer->fork_count != 0;
+	if (writer->fork_kept_ns == 0)
+		writer->fork_kept_ns = now;
+	/* Readers then do not take such a child's blocks for known. */
+	if (writer->fork_count == 0 ||
+	    now - writer->fork_kept_ns > FORK_MAX_NS) {
+		writer->fork_kept_ns = 0;
+		return false;
+	}
+	return true;
 }

@@ -35,6 +35,12 @@ check "exec-fail: end" "$(trailer tally.traces/* end)" exit
 waited=$(trailer tally.traces/* wait_ns)
 check_le 'exec-fail: time that producers wait' "${waited:-0}" 500000000
 
+# Nor is there a long wait after an abort that a handler left by a jump.
+start abort-jump 12
+check "abort-jump: end" "$(trailer tally.traces/* end)" exit
+waited=$(trailer tally.traces/* wait_ns)
+check_le 'abort-jump: time that producers wait' "${waited:-0}" 500000000
+
 # Nine children, each with a trace before and one after.
 start exec-variants 0
 check "exec-variants: processes" "$(find tally.traces -name '*.gz' | wc -l)" 10

@@ -138,7 +138,7 @@ end_abort(void)
 	abort();
 }
 
-static jmp_buf after_abort;
+static sigjmp_buf after_abort;
 
 static void
 jump(int sig)
@@ -513,6 +513,27 @@ exec_fail(void)
 	exit(12);
 }
 
+static sigjmp_buf before_abort;
+
+static void
+jump_back(int sig)
+{
+	(void)sig;
+	siglongjmp(before_abort, 1);
+}
+
+/* The process goes on, and fills the rings more than once. */
+static void
+abort_jump(void)
+{
+	signal(SIGABRT, jump_back);
+	if (sigsetjmp(before_abort, 1) == 0)
+		abort();
+	churn(400000);
+	mark(AFTER);
+	exit(12);
+}
+
 static void
 exec_by(int way)
 {
@@ -682,6 +703,7 @@ static const struct way {
 	{ "exec-in-thread", exec_in_thread },
 	{ "exec-fail", exec_fail },
 	{ "exec-raw", exec_raw },
+	{ "abort-jump", abort_jump },
 	{ "exec-variants", exec_variants },
 	{ "vfork", exec_vfork },
 	{ "spawn", exec_spawn },

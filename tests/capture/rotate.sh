@@ -114,6 +114,19 @@ check "prefork: children whose heritage is not known" \
 	"$(grep -c 'not known' row.out)" 0
 check_ge "prefork: segments that have something from the parent" \
 	"$(grep -c 'inherited from the parent' row.out)" 6
+
+# Where there is always a fork under way, segments end nevertheless; a child whose
+# fork was cut in two is told from the others.
+${CC:-cc} -O1 -fno-builtin -pthread -o forkers "$CAPTURE/shared/forkers.c" ||
+	fail 'cannot build forkers'
+mkdir forkers.traces
+HATFTRACE_ROTATE=64K,1s trace "$TMP/forkers.traces/f.%p.hatf.gz" ./forkers \
+	>out || fail "forkers: status"
+check "forkers: largest segment" "$(find forkers.traces -size +2M | wc -l)" 0
+check_ge "forkers: segments" \
+	"$(find forkers.traces -name '*.s0003.hatf.gz' | wc -l)" 1
+"$HATF" verify forkers.traces/* >row.out ||
+	fail "forkers: $(grep -v ': ok' row.out | head -n 5)"
 unset HATFTRACE_ROTATE
 
 # 'hatf record' knows the segments of its command.
