@@ -10,9 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Rings that a process can have; see THREAD_MAX of the recorder. */
-#define RINGS_MAX (1u << 20)
-
 /* Words of all rings together: a sparse file must not take all memory. */
 #define WORDS_MAX (1ull << 30)
 
@@ -308,6 +305,8 @@ take_ring(struct ringset *set, const struct file *f, const struct ring *from,
 		return fail(f, HATF_BAD_RINGS, from->offset, field);
 	if (from->head - pos > WORDS_MAX - set->word_count)
 		return fail(f, HATF_LIMIT, from->offset, "head");
+	if (set->count == IMAGE_RINGS_MAX)
+		return fail(f, HATF_LIMIT, from->offset, "rings");
 	if (!add(set, &ring))
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
 	take_state(ring, from, last);
@@ -341,8 +340,7 @@ read_rings(struct ringset *set, const struct file *f, bool salvage)
 	if (header == NULL)
 		return fail(f, HATF_NO_MEMORY, offset, NULL);
 	while (status == HATF_OK && offset < f->nbytes &&
-	       f->nbytes - offset >= RING_HEADER_NBYTES &&
-	       set->count < RINGS_MAX) {
+	       f->nbytes - offset >= RING_HEADER_NBYTES) {
 		const char *field;
 
 		status = read_at(f, header, RING_HEADER_NBYTES, offset);

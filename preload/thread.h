@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "image.h"
 #include "order.h"
 
 enum thread_state {
@@ -33,7 +34,7 @@ enum thread_state {
 };
 
 /* The pool is address space only; a thread's part is touched when it is used. */
-#define THREAD_MAX 65536
+#define THREAD_MAX IMAGE_RINGS_MAX
 
 struct thread {
 	/*

@@ -52,6 +52,7 @@
 /* Bounds for what a file may claim. */
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
+#define IMAGE_RINGS_MAX 65536u /* in use at a time, one for each thread */
 
 #define IMAGE_COMMIT_ENDED   1u /* the last block has a trailer */
 #define IMAGE_COMMIT_STAMPED 2u /* as in struct narrator */

@@ -129,21 +129,29 @@ pass(struct order *o, const struct order_source *s, const struct event *ev)
 	o->sink(o->context, s, ev);
 }
 
-static void make_way(struct order *o, struct order_source *const *sources,
-		     uint32_t n, uint64_t address, uint64_t stamp);
+/* The realloc under way that had 'address' and is not yet written; or NULL. */
+static struct order_source *
+find_holder(struct order_source *const *sources, uint32_t n, uint64_t address)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct order_source *const s = sources[i];
+
+		if (s->realloc_open && !s->realloc_done && !s->realloc_freed &&
+		    !s->realloc_moved && s->realloc_old == address)
+			return s;
+	}
+	return NULL;
+}
 
 /* 's' gives up its block before another thread's event at 'stamp' gets it. */
 static void
-pass_realloc_early(struct order *o, struct order_source *const *sources,
-		   uint32_t n, struct order_source *s, uint64_t stamp)
+pass_realloc_early(struct order *o, struct order_source *s, bool done,
+		   uint64_t stamp)
 {
-	const bool done = s->has_event && s->event.type == EVENT_REALLOC_END;
 	struct event ev;
 
-	s->realloc_moved = true;
 	if (done) {
 		ev = s->event;
-		make_way(o, sources, n, ev.operand[1], stamp);
 	} else {
 		ev = (struct event){ .type = EVENT_FREE };
 		ev.operand[0] = s->realloc_old;
@@ -158,18 +166,37 @@ pass_realloc_early(struct order *o, struct order_source *const *sources,
 
 /*
  * An event at 'stamp' is about to get 'address': reallocs under way that had it
- * go first.  The recursion ends because each step marks one thread.
+ * go first, and before each of those, the ones that had what it gets.  There may
+ * be as many as there are threads, and the writer's stack is small: the way back
+ * is in the sources.  It ends because each step marks one of them.
  */
 static void
 make_way(struct order *o, struct order_source *const *sources, uint32_t n,
 	 uint64_t address, uint64_t stamp)
 {
-	for (uint32_t i = 0; o->open_count != 0 && i < n; i++) {
-		struct order_source *const s = sources[i];
+	struct order_source *last = NULL;
 
-		if (s->realloc_open && !s->realloc_done && !s->realloc_freed &&
-		    !s->realloc_moved && s->realloc_old == address)
-			pass_realloc_early(o, sources, n, s, stamp);
+	while (o->open_count != 0) {
+		struct order_source *s = find_holder(sources, n, address);
+
+		if (s == NULL && last == NULL)
+			return;
+		if (s == NULL) {
+			/* All that was in its way is gone. */
+			s = last;
+			last = s->realloc_after;
+			address = s->realloc_old;
+			pass_realloc_early(o, s, true, stamp);
+			continue;
+		}
+		s->realloc_moved = true;
+		if (!s->has_event || s->event.type != EVENT_REALLOC_END) {
+			pass_realloc_early(o, s, false, stamp);
+			continue;
+		}
+		s->realloc_after = last;
+		last = s;
+		address = s->event.operand[1];
 	}
 }
 

@@ -52,6 +52,8 @@ struct order_source {
 	bool realloc_moved; /* ... or one of the two is about to be */
 	bool is_dead;	    /* the caller's: nothing will be added to it */
 	uint64_t realloc_old;
+	/* While it is being moved: the one that gets the block of this one. */
+	struct order_source *realloc_after;
 	struct event event;
 };
 

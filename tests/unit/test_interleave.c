@@ -325,8 +325,7 @@ static void
 begin_trace(void)
 {
 	struct trace *const t = &model.trace;
-	static const char header[] =
-		"HATF 1.0\nunit=us\npid=1\nstart_time=1\n";
+	static const char header[] = "HATF 1.0\nunit=us\npid=1\nstart_time=1\n";
 	struct image_commit state;
 	struct encoder *const e = &t->narrator.encoder;
 

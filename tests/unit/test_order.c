@@ -10,6 +10,7 @@
  * allocated while live, none is freed while not, nothing is lost or invented.
  */
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +246,93 @@ START_TEST(test_reallocs_hand_on_in_a_chain)
 	put_end(2, 20, 32, 24); /* gets what thread 1 gave up */
 	run(100);
 	ck_assert_str_eq(out, "R0:8>16 R1:24>8 R2:32>24 ");
+}
+END_TEST
+
+#define CHAIN 4000
+
+static unsigned chain_left;
+
+/* The last one first, and behind all what they made way for. */
+static void
+note_chain(void *context, const struct order_source *s, const struct event *ev)
+{
+	(void)context;
+	if (chain_left == 0) {
+		ck_assert_int_eq(ev->type, EVENT_ALLOC);
+		return;
+	}
+	ck_assert_int_eq(ev->type, EVENT_REALLOC_END);
+	ck_assert_uint_eq(ev->stamp, 10);
+	ck_assert_uint_eq(s->id, --chain_left);
+}
+
+static struct ring *
+make_ring(unsigned n, const uint64_t *words)
+{
+	struct ring *r = NULL;
+
+	ck_assert_int_eq(
+		posix_memalign((void **)&r, RING_HEADER_NBYTES, ring_nbytes(8)),
+		0);
+	r = ring_init(r, 8);
+	for (unsigned i = 0; i < n; i++)
+		ring_put(r, i, words[i]);
+	ring_publish(r, n);
+	return r;
+}
+
+static void *
+run_chain(void *unused)
+{
+	static struct order_source sources[CHAIN + 1];
+	static struct order_source *all[CHAIN + 1], *space[CHAIN + 1];
+
+	(void)unused;
+	for (unsigned i = 0; i <= CHAIN; i++) {
+		const uint64_t old = (i + 1) * 16;
+
+		all[i] = &sources[i];
+		sources[i].id = i;
+		sources[i].ring =
+			i == CHAIN
+				? make_ring(
+					  2,
+					  (uint64_t[]){
+						  16 | EVENT_KIND_ALLOC_STAMPED,
+						  10 })
+				: make_ring(
+					  8,
+					  (uint64_t[]){
+						  event_wide(
+							  EVENT_REALLOC_BEGIN,
+							  3, 0),
+						  1, old,
+						  event_wide(EVENT_REALLOC_END,
+							     5, 0),
+						  20, old, old + 16, 8 });
+	}
+	chain_left = CHAIN;
+	order_init(&order, space, CHAIN + 1, note_chain, NULL);
+	order_round(&order, all, CHAIN + 1, UINT64_MAX, false);
+	ck_assert_uint_eq(order.event_count, CHAIN + 1);
+	ck_assert_uint_eq(chain_left, 0);
+	for (unsigned i = 0; i <= CHAIN; i++)
+		free(sources[i].ring);
+	return NULL;
+}
+
+/* As long as there are threads, on a stack like the writer's and smaller. */
+START_TEST(test_a_long_chain_needs_no_stack)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	ck_assert_int_eq(pthread_attr_setstacksize(&attr, 256 << 10), 0);
+	ck_assert_int_eq(pthread_create(&thread, &attr, run_chain, NULL), 0);
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attr);
 }
 END_TEST
 
@@ -537,6 +625,7 @@ main(void)
 	tcase_add_test(tc, test_begin_without_end_stops_all);
 	tcase_add_test(tc, test_realloc_precedes_reuse_of_its_old_block);
 	tcase_add_test(tc, test_reallocs_hand_on_in_a_chain);
+	tcase_add_test(tc, test_a_long_chain_needs_no_stack);
 	tcase_add_test(tc, test_forced_past_a_realloc_that_takes_long);
 	tcase_add_test(tc, test_end_beyond_the_round_is_known_to_it);
 	tcase_add_test(tc, test_every_schedule_is_causal);
