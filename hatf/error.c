@@ -25,8 +25,8 @@ static const char *const status_text[] = {
 	[HATF_BAD_RINGS] = "the ring file is damaged, or none",
 	[HATF_IN_USE] = "the process is alive, and its trace goes on",
 	[HATF_OTHER_RINGS] = "the ring file is that of another trace",
-	[HATF_OTHER_BOOT] = "the ring file is of before the system's start, or "
-			    "of another machine",
+	[HATF_OTHER_BOOT] =
+		"the ring file is of an earlier boot, or of another machine",
 	[HATF_BAD_COMMENT] = "a framing comment contradicts the trace",
 };
 

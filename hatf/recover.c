@@ -677,43 +677,6 @@ complete(struct recovery *r)
 	return r->err->status;
 }
 
-/*
- * The name that the segment after 'trace' has unless it is taken, for ".s0003." a
- * ".s0004."; false if the name tells no segment.
- */
-static bool
-next_segment(const char *trace, char *buf, size_t cap)
-{
-	const char *const base = base_name(trace);
-	const char *place = NULL;
-	char *end;
-
-	for (const char *p = strstr(base, ".s"); p != NULL;
-	     p = strstr(p + 1, ".s"))
-		if (p[2] >= '0' && p[2] <= '9')
-			place = p + 2;
-	if (place == NULL)
-		return false;
-
-	const unsigned long long number = strtoull(place, &end, 10);
-	const int n = snprintf(buf, cap, "%.*s%04llu%s", (int)(place - trace),
-			       trace, number + 1, end);
-
-	return end - place >= 4 && n > 0 && (size_t)n < cap;
-}
-
-/* The kill came when it was created and not yet announced: it is empty. */
-static void
-remove_empty_next(const struct recovery *r)
-{
-	char buf[sizeof(r->found->trace)];
-	struct stat st;
-
-	if (next_segment(r->found->trace, buf, sizeof(buf)) &&
-	    lstat(buf, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
-		unlink(buf);
-}
-
 /* A file that was begun to be the next, and that nothing was committed to. */
 static void
 remove_announced(const struct recovery *r)
@@ -762,7 +725,6 @@ recover(struct recovery *r, const char *rings, const char *trace)
 	if (status != HATF_OK || dry)
 		return status;
 	remove_announced(r);
-	remove_empty_next(r);
 	return unlink(rings) == 0 ? HATF_OK : fail(r, HATF_IO, 0, NULL);
 }
 

@@ -197,6 +197,30 @@ create(const struct output *o)
 		O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
+static bool
+exists(const struct output *o)
+{
+	struct stat st;
+	int directory;
+	const char *const name = name_of(o, o->path, &directory);
+
+	return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int
+output_find_name(struct output *o, uint64_t segment)
+{
+	for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+		if (!build_path(o, segment, o->number, o->path,
+				sizeof(o->path)))
+			return ENAMETOOLONG;
+		if (!exists(o))
+			break;
+		o->number++;
+	}
+	return 0;
+}
+
 int
 output_open(struct output *o, uint64_t segment)
 {

@@ -54,6 +54,12 @@ void output_init(struct output *o, const char *template,
 int output_open(struct output *o, uint64_t segment);
 
 /*
+ * Fill in 'path' with the name that output_open() will try first of those that
+ * nothing has; somebody may get it before.  Returns 0 or ENAMETOOLONG.
+ */
+int output_find_name(struct output *o, uint64_t segment);
+
+/*
  * Give a descriptor a high number, out of the way of a program that counts on
  * getting the lowest; returns it, or 'fd' if that is impossible.
  */

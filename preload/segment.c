@@ -313,6 +313,25 @@ segment_close(struct segment *s, const struct narrate_end *end)
 	s->is_known = false;
 }
 
+/*
+ * A file that recovery knows of before it is there: until the next commit, it
+ * removes that and goes on with the old one.
+ */
+static int
+open_announced(struct output *o, uint64_t segment)
+{
+	int error = output_find_name(o, segment);
+
+	if (error != 0)
+		return error;
+	ringfile_announce(o->path);
+	error = output_open(o, segment);
+	/* Another process was first to have that name. */
+	if (error == 0)
+		ringfile_announce(o->path);
+	return error;
+}
+
 bool
 segment_open(struct segment *s)
 {
@@ -320,7 +339,7 @@ segment_open(struct segment *s)
 	int error;
 
 	retain(s, 0);
-	error = output_open(o, s->number);
+	error = open_announced(o, s->number);
 	if (error != 0) {
 		say("%s: %s; not tracing", o->path, say_errno(error));
 		return false;
@@ -362,11 +381,9 @@ segment_rotate(struct segment *s, struct narrate_end *end, uint64_t now_ns)
 
 	next = t->output;
 	retain(s, t->output.nbytes);
-	error = output_open(&next, s->number + 1);
+	error = open_announced(&next, s->number + 1);
 	if (error != 0)
 		return go_on(s, &next, error, now_ns);
-	/* Until the next commit, recovery goes on with the old one. */
-	ringfile_announce(next.path);
 	if (!segment_end(s, end)) {
 		output_discard(&next);
 		return false;
