@@ -239,8 +239,9 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 }
 
 /*
- * What is no logical event may have come since the last one: read up to the first
- * note, which the recorder writes before any further event.
+ * What is no logical event may have come since the last one, and blocks that
+ * a segment begins with: read up to the first note, which the recorder writes before
+ * any further event.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
@@ -250,7 +251,8 @@ seek_note(struct ancestor *a, uint64_t fork)
 	size_t n;
 
 	while (hatf_events_read(a->events, &e, 1, &n) == HATF_OK &&
-	       e.kind > HATF_EVENT_REALLOC)
+	       (e.kind > HATF_EVENT_REALLOC ||
+		(e.kind == HATF_EVENT_ALLOC && e.carried)))
 		if (is_note(&e, fork, &after) && !after)
 			return HATF_HERITAGE_EXACT;
 	return HATF_HERITAGE_DAMAGED;

@@ -77,6 +77,21 @@ check "good: bytes" "$(figure good.hatf start_live_bytes)" 400
 check "good: at the end" "$(figure good.hatf end_live_objects)" 2
 check "good: inherited" "$(figure good.hatf inherited_live_objects)" 0
 
+# A parent's later segment, which begins with what lives: a fork before any event.
+{
+	header clock=us unit=us pid=10 segment=1 live=exact \
+		events_before=4 carried=1
+	layout
+	alloc 100 0x1000 0 0 1 '\002'
+	comment 'HATF fork\nthread=0\nfork=1\nevent=0\ntime=5\n'
+	comment 'HATF fork\nthread=0\nfork=1\nforked=1\nevent=0\ntime=8\n'
+} >segment.hatf
+trailer segment.hatf 0 1
+child early.hatf 10 segment.hatf 0 $exact parent_fork=1
+free 0x1000 0 0 1 >>early.hatf
+trailer early.hatf 1 1
+check "fork at event 0: heritage" "$(key early.hatf heritage)" exact
+
 # What neither was live nor may have been is a violation, and so is a second free.
 child bad.hatf 10 parent.hatf 4 $exact parent_fork=1
 {
