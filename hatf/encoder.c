@@ -467,6 +467,7 @@ encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
 	char buf[BLOCK_COMMENT_MAX];
 	struct text t;
 
+	memcpy(e->count_before, e->record_count, sizeof(e->count_before));
 	text_init(&t, buf, sizeof(buf));
 	text_str(&t, "HATF block\n");
 	text_line_u64(&t, "block", e->block_count);
@@ -503,6 +504,18 @@ encoder_end(struct encoder *e)
 		return;
 	for (unsigned i = LENGTH_DIGITS; i-- > 0; length /= 10)
 		e->buf[e->length_off + i] = (uint8_t)('0' + length % 10);
+}
+
+void
+encoder_cancel(struct encoder *e)
+{
+	e->pending = 0;
+	e->texts_used = 0;
+	e->used = 0;
+	e->length_off = 0;
+	e->block_count--;
+	memcpy(e->record_count, e->count_before, sizeof(e->record_count));
+	e->pending_max = choose_pending_max(e);
 }
 
 void

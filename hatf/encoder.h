@@ -50,6 +50,7 @@ struct encoder {
 	uint64_t stream_nbytes; /* that encoder_reset() took from the buffer */
 	uint64_t block_count;	/* that have been begun */
 	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
+	uint64_t count_before[HATF_TAG_COUNT]; /* without this block */
 };
 
 /*
@@ -143,6 +144,12 @@ void encoder_flush(struct encoder *e);
  */
 void encoder_end(struct encoder *e);
 void encoder_reset(struct encoder *e);
+
+/*
+ * Instead: forget the block that was begun last, ended or not, as if it had not been.
+ * It may be the first one only if there is to be none.
+ */
+void encoder_cancel(struct encoder *e);
 
 /* Data records so far (tags 0 to 10), with those in the window. */
 uint64_t encoder_data_records(const struct encoder *e);

@@ -192,9 +192,10 @@ create(const struct output *o)
 	int directory;
 	const char *const name = name_of(o, o->path, &directory);
 
-	return (int)syscall(
-		SYS_openat, directory, name,
-		O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return (int)syscall(SYS_openat, directory, name,
+			    O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC |
+				    O_NOFOLLOW,
+			    0600);
 }
 
 static bool
@@ -244,6 +245,7 @@ output_open(struct output *o, uint64_t segment)
 		return EEXIST;
 	o->fd = fd;
 	o->nbytes = 0;
+	o->is_torn = false;
 	o->inode = fstat(fd, &st) == 0 ? st.st_ino : 0;
 	return 0;
 }
@@ -322,6 +324,12 @@ output_write(struct output *o, const void *data, size_t nbytes)
 		}
 		next += n;
 		left -= (size_t)n;
+	}
+	/* O_APPEND: what is written next goes to where the file ends then. */
+	if (error != 0 && left != nbytes) {
+		o->is_torn = syscall(SYS_ftruncate, o->fd, o->nbytes) != 0;
+		if (!o->is_torn)
+			left = nbytes;
 	}
 	o->nbytes += nbytes - left;
 	return error;

@@ -27,6 +27,7 @@ struct output {
 	int fd;		 /* -1: no file is open */
 	int directory;	 /* of the files; -1: not held */
 	uint64_t nbytes; /* written so far, to this file */
+	bool is_torn;	 /* part of what failed is in it */
 	uint64_t inode;	 /* of this file */
 	uint64_t number; /* by which its name was free */
 	const char *template;
@@ -75,9 +76,9 @@ void output_move_high(struct output *o);
 void output_hold_directory(struct output *o);
 
 /*
- * Append.  Returns 0 or an errno value; then as much of it as there was room for
- * is in the file, where a reader finds every record before the cut.  All signals
- * must be blocked: a limit on the size of files sends one.
+ * Append.  Returns 0 or an errno value; then the file is as it was before, or, where
+ * that cannot be, is torn: has as much of it as there was room for.  All signals must be
+ * blocked: a limit on the size of files sends one.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
 

@@ -19,6 +19,29 @@ keeps_track(const struct config *config)
 	return config->rotate_nbytes != 0 || config->rotate_ns != 0;
 }
 
+static void
+remove_oldest(struct segment *s)
+{
+	const struct segment_file *const f = &s->kept[s->kept_first];
+
+	output_remove(&s->trace->output, f->segment, f->number, f->inode);
+	s->kept_first = (s->kept_first + 1) % SEGMENT_KEEP_MAX;
+	s->kept_count--;
+	s->kept_nbytes -= f->nbytes;
+}
+
+/* The disk is full: what retention would remove later goes now. */
+static bool
+make_space(void *segment)
+{
+	struct segment *const s = segment;
+
+	if (s->kept_count == 0)
+		return false;
+	remove_oldest(s);
+	return true;
+}
+
 void
 segment_init(struct segment *s, struct trace *t, const struct config *config,
 	     bool is_late)
@@ -27,6 +50,8 @@ segment_init(struct segment *s, struct trace *t, const struct config *config,
 	s->config = config;
 	s->is_late = is_late;
 	s->is_known = !is_late;
+	t->make_space = make_space;
+	t->make_space_context = s;
 	if (keeps_track(config) && !carry_init(&s->carry))
 		s->is_known = false;
 }
@@ -209,21 +234,13 @@ segment_begin_first(struct segment *s)
 	const bool done = begin(s);
 
 	s->head_nbytes = s->trace->output.nbytes;
+	if (!done)
+		say("%s: %s; not tracing", s->trace->output.path,
+		    say_errno(s->trace->error));
 	return done;
 }
 
 /* -------------------------------------------------------------- retention */
-
-static void
-remove_oldest(struct segment *s)
-{
-	const struct segment_file *const f = &s->kept[s->kept_first];
-
-	output_remove(&s->trace->output, f->segment, f->number, f->inode);
-	s->kept_first = (s->kept_first + 1) % SEGMENT_KEEP_MAX;
-	s->kept_count--;
-	s->kept_nbytes -= f->nbytes;
-}
 
 /*
  * Before another file is begun: it and those that are finished, the last one of
@@ -266,15 +283,31 @@ remember(struct segment *s)
 
 /* ----------------------------------------------------------------- ending */
 
-bool
-segment_end(struct segment *s, struct narrate_end *end)
+static struct narrate_end
+own_figures(const struct segment *s, const struct narrate_end *end)
 {
 	struct narrate_end own = *end;
 
 	own.waits -= s->waits;
 	own.wait_ns -= s->wait_ns;
 	own.cpu_ns -= s->cpu_ns;
+	return own;
+}
+
+bool
+segment_end(struct segment *s, struct narrate_end *end)
+{
+	const struct narrate_end own = own_figures(s, end);
+
 	return trace_finish(s->trace, &own);
+}
+
+bool
+segment_end_failed(struct segment *s, const struct narrate_end *end)
+{
+	const struct narrate_end own = own_figures(s, end);
+
+	return trace_finish_failed(s->trace, &own);
 }
 
 /* The trailer is written: add up, and be ready for the next file. */
@@ -347,7 +380,15 @@ segment_open(struct segment *s)
 	if (keeps_track(s->config) && s->carry.slots == NULL)
 		carry_init(&s->carry);
 	ringfile_begin(s->config, o->path);
-	return begin(s);
+	if (begin(s))
+		return true;
+	error = s->trace->error;
+	say("%s: %s; not tracing", o->path, say_errno(error));
+	output_discard(o);
+	narrate_restart(&s->trace->narrator);
+	s->trace->error = 0;
+	s->is_open = false;
+	return false;
 }
 
 /* There is no next file: go on with this one, if anybody can still find it. */
@@ -363,6 +404,7 @@ go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 		    "goes on",
 		    next->path, say_errno(error), output_base(&t->output));
 		t->error = error;
+		t->is_told = true;
 		return false;
 	}
 	if (!s->is_failing)

@@ -84,8 +84,11 @@ bool segment_open(struct segment *s);
  */
 bool segment_end(struct segment *s, struct narrate_end *end);
 
+/* The same after an error, with a trailer that says so; see trace_finish_failed(). */
+bool segment_end_failed(struct segment *s, const struct narrate_end *end);
+
 /*
- * After segment_end(): close the file.  The next segment_open() is a late start.
+ * After either: close the file.  The next segment_open() is a late start.
  */
 void segment_close(struct segment *s, const struct narrate_end *end);
 

@@ -3,6 +3,7 @@
 
 #include "trace.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "clock.h"
@@ -82,6 +83,19 @@ trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 	return done;
 }
 
+/* Returns an errno value; the file is then as it was. */
+static int
+write_block(struct trace *t, const void *data, size_t nbytes)
+{
+	int error;
+
+	do
+		error = output_write(&t->output, data, nbytes);
+	while ((error == ENOSPC || error == EDQUOT) && !t->output.is_torn &&
+	       t->make_space != NULL && t->make_space(t->make_space_context));
+	return error;
+}
+
 bool
 trace_commit(struct trace *t)
 {
@@ -90,8 +104,12 @@ trace_commit(struct trace *t)
 	const void *data = e->buf;
 	size_t nbytes;
 
-	if (!n->in_block || t->error != 0)
-		return t->error == 0;
+	if (t->error != 0) {
+		t->missing += narrate_cancel_block(n);
+		return false;
+	}
+	if (!n->in_block)
+		return true;
 	encoder_end(e);
 	nbytes = e->used;
 	if (t->level != 0) {
@@ -103,15 +121,14 @@ trace_commit(struct trace *t)
 		t->head_nbytes = nbytes;
 		t->head_hash = image_hash(IMAGE_HASH_START, data, nbytes);
 	}
-	t->error = output_write(&t->output, data, nbytes);
+	t->error = write_block(t, data, nbytes);
+	if (t->error != 0) {
+		t->missing = narrate_cancel_block(n);
+		return false;
+	}
 	encoder_reset(e);
 	n->in_block = false;
-	if (t->error == 0)
-		return true;
-	say("%s: %s after at least %u events; the trace ends here, the program "
-	    "goes on",
-	    t->output.path, say_errno(t->error), n->block_event);
-	return false;
+	return true;
 }
 
 bool
@@ -124,6 +141,39 @@ trace_finish(struct trace *t, const struct narrate_end *end)
 		say("%s: the file has been removed; its %u events are lost",
 		    t->output.path, t->narrator.event_count);
 	return true;
+}
+
+bool
+trace_finish_failed(struct trace *t, const struct narrate_end *end)
+{
+	struct narrator *const n = &t->narrator;
+	struct narrate_end own = *end;
+	const int error = t->error;
+	const uint64_t missing = t->missing + narrate_cancel_block(n);
+	const bool can_end =
+		t->output.nbytes != 0 && !t->output.is_torn && !t->is_told;
+
+	own.name = "error";
+	own.error = say_errno(error);
+	own.is_incomplete = true;
+	t->missing = 0;
+	/* Without a header, or behind half a block, there is no trailer. */
+	if (can_end) {
+		t->error = 0;
+		if (missing != 0)
+			narrate_lost(n, NULL, missing, n->time_stamp,
+				     n->line.stamp1);
+		narrate_end(n, &own);
+		trace_commit(t);
+	}
+	if (!t->is_told)
+		say("%s: %s after %u events; the trace ends here and lacks %u "
+		    "more, the program goes on",
+		    t->output.path, own.error, n->event_count, missing);
+	if (can_end && t->error == 0)
+		return true;
+	t->error = error;
+	return false;
 }
 
 void

@@ -24,7 +24,12 @@ struct trace {
 	void *work; /* of deflate_member() */
 	int level;
 	enum config_clock clock;
-	int error; /* errno of what ended the trace, or 0 */
+	int error;	  /* errno of what ended the trace, or 0 */
+	bool is_told;	  /* the user has been told that it is over */
+	uint64_t missing; /* events that are not in it by that */
+	/* What can be done about a full disk: false, nothing more. */
+	bool (*make_space)(void *context);
+	void *make_space_context;
 	uint64_t head_nbytes, head_hash; /* see struct image_trace */
 };
 
@@ -45,7 +50,10 @@ bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 void trace_set_clock(struct trace *t, uint64_t stamp, uint64_t now_ns,
 		     bool stamped);
 
-/* Compress and write what there is of the current block.  False: see 'error'. */
+/*
+ * Compress and write what there is of the current block.  False: see 'error'; then,
+ * and ever after, the block is given up and its events are counted as missing.
+ */
 bool trace_commit(struct trace *t);
 
 /* What recovery must know of the trace to go on behind its last block. */
@@ -53,5 +61,11 @@ void trace_get_state(const struct trace *t, struct image_commit *state_ret);
 
 /* Write the trailer and commit. */
 bool trace_finish(struct trace *t, const struct narrate_end *end);
+
+/*
+ * After an error: the blocks that could be written, a note of what is missing, and a
+ * trailer that says why.  Says so in one line; false if there is no trailer.
+ */
+bool trace_finish_failed(struct trace *t, const struct narrate_end *end);
 
 #endif /* TRACE_H */

@@ -260,7 +260,8 @@ finish(enum writer_end how)
 
 	writer_prepare_end(&end, UINT64_MAX);
 	writer->is_ended = true;
-	if (segment_end(&writer->segment, &end))
+	if (segment_end(&writer->segment, &end) ||
+	    segment_end_failed(&writer->segment, &end))
 		writer_commit_and_recycle();
 	writer->is_ended = false;
 	ringfile_remove();
@@ -471,9 +472,7 @@ writer_main(void *unused)
 			running = sleep_dormant(wake);
 			continue;
 		}
-		running = writer_round();
-		if (running)
-			running = rest(wake);
+		running = writer_round() ? rest(wake) : writer_fail();
 	}
 	control_close();
 	lifecycle_set_off();

@@ -96,6 +96,7 @@ start_recording(void)
 	discard(UINT64_MAX, NULL);
 	writer_bury_threads();
 	line_add(line, clock_stamp(), sys_clock_ns(CLOCK_MONOTONIC));
+	writer->last_error = 0;
 	if (!segment_open(&writer->segment)) {
 		/* relaxed: as if nothing had been. */
 		atomic_store_explicit(&writer->is_dormant, true,
@@ -130,34 +131,72 @@ start_recording(void)
  * whoever saw the flag and therefore left out an event did so after T, so up to T
  * nothing is left out, and what comes later is passed over.
  */
-static const char *
-stop_recording(void)
+static void
+halt(struct narrate_end *end)
 {
-	struct narrate_end end = { .name = "stop" };
 	uint64_t until;
 
-	if (writer->is_dormant)
-		return "not recording";
 	/* What a thread records when it knows of another one's unrecorded event
 	 * has a stamp, then, and not a tick from before T. */
 	clock_drop_grant();
 	until = clock_stamp();
 	/* seq_cst: after the stamp was taken, before the heads are read. */
 	atomic_store_explicit(&record_dormant, true, memory_order_seq_cst);
-	writer_prepare_end(&end, until);
+	writer_prepare_end(end, until);
+}
+
+/* The trailer is in the file. */
+static void
+become_dormant(const struct narrate_end *end)
+{
 	writer->last_events = writer->trace.narrator.event_count;
 	writer->last_lost = writer->trace.narrator.lost_count;
-	writer->is_ended = writer->is_stopped = true;
-	if (!segment_end(&writer->segment, &end) ||
-	    !writer_commit_and_recycle())
-		return say_errno(writer->trace.error);
+	writer_commit_and_recycle();
 	writer->is_ended = writer->is_stopped = false;
-	segment_close(&writer->segment, &end);
+	segment_close(&writer->segment, end);
 	discard(UINT64_MAX, NULL);
 	clock_set_idle();
 	/* release: the trailer is written. */
 	atomic_store_explicit(&writer->is_dormant, true, memory_order_release);
-	return NULL;
+}
+
+/* After halt(). */
+static bool
+end_failed(const struct narrate_end *end)
+{
+	writer->last_error = writer->trace.error;
+	writer->is_ended = writer->is_stopped = true;
+	if (!segment_end_failed(&writer->segment, end))
+		return false;
+	become_dormant(end);
+	return true;
+}
+
+bool
+writer_fail(void)
+{
+	struct narrate_end end = { .name = NULL };
+
+	halt(&end);
+	return end_failed(&end);
+}
+
+static const char *
+stop_recording(void)
+{
+	struct narrate_end end = { .name = "stop" };
+
+	if (writer->is_dormant)
+		return "not recording";
+	halt(&end);
+	writer->last_error = 0;
+	writer->is_ended = writer->is_stopped = true;
+	if (segment_end(&writer->segment, &end)) {
+		become_dormant(&end);
+		return NULL;
+	}
+	end_failed(&end);
+	return say_errno(writer->last_error);
 }
 
 static void
@@ -191,9 +230,13 @@ tell_status(struct text *answer)
 	const char *const exe = header_names()->path;
 	const char *const state = writer->is_dormant ? "dormant" : "recording";
 
+	const char *const error = say_errno(writer->last_error);
+
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
 	text_line(answer, "exe", exe, strlen(exe));
 	text_line(answer, "state", state, strlen(state));
+	if (writer->is_dormant && writer->last_error != 0)
+		text_line(answer, "error", error, strlen(error));
 	if (writer->trace.output.path[0] != '\0')
 		tell_trace(answer);
 }

@@ -47,6 +47,7 @@ struct writer {
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
 	uint64_t last_events, last_lost; /* of the trace that a stop ended */
+	int last_error;			 /* ... or this errno value */
 	uint64_t start_ns;
 	int exit_status; /* of the process, where only the writer is left */
 	const struct order_source
@@ -155,6 +156,12 @@ void writer_sum_up(struct narrate_end *end);
 
 /* A control_obey. */
 const char *writer_obey_order(const char *order, struct text *answer);
+
+/*
+ * The trace cannot be written any more: end it with what there is, and be dormant
+ * until somebody says start.  False if it cannot even be ended.
+ */
+bool writer_fail(void);
 
 /* The program itself wants something. */
 void writer_serve_client(void);

@@ -136,6 +136,12 @@ print_line(const struct reach *r, const char *live)
 	const bool recording = value != NULL && strcmp(value, "recording") == 0;
 
 	out_printf(o, "%ld: %s", (long)r->pid, value != NULL ? value : "done");
+	value = reach_value(r, "error");
+	if (value != NULL) {
+		out_str(o, " (");
+		out_text(o, value);
+		out_str(o, ")");
+	}
 	value = reach_value(r, "exe");
 	if (value != NULL) {
 		out_str(o, ", ");

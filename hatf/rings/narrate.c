@@ -80,7 +80,30 @@ narrate_open_block(struct narrator *n)
 	encoder_begin(&n->encoder, n->event_count, n->time);
 	n->in_block = true;
 	n->block_event = n->event_count;
+	n->block_lost = n->lost_count;
+	n->block_time = n->time;
+	n->block_time_stamp = n->time_stamp;
+	n->block_is_stamped = n->is_stamped;
 	n->block_since_ns = n->line.ns1;
+}
+
+uint64_t
+narrate_cancel_block(struct narrator *n)
+{
+	uint64_t missing;
+
+	if (!n->in_block)
+		return 0;
+	missing =
+		n->event_count - n->block_event + n->lost_count - n->block_lost;
+	encoder_cancel(&n->encoder);
+	n->in_block = false;
+	n->event_count = n->block_event;
+	n->lost_count = n->block_lost;
+	n->time = n->block_time;
+	n->time_stamp = n->block_time_stamp;
+	n->is_stamped = n->block_is_stamped;
+	return missing;
 }
 
 static void
@@ -516,6 +539,7 @@ narrate_clock_switched(struct narrator *n, uint64_t stamp, bool stamped)
 	char buf[128];
 	struct text text;
 
+	narrate_open_block(n);
 	n->is_stamped = stamped;
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF clock\n");
@@ -544,6 +568,8 @@ narrate_end(struct narrator *n, const struct narrate_end *end)
 		      n->lost_count == 0 && !end->is_early &&
 			      !end->is_incomplete);
 	text_line(&text, "end", end->name, strlen(end->name));
+	if (end->error != NULL)
+		text_line(&text, "error", end->error, strlen(end->error));
 	text_line_u64(&text, "events", n->event_count);
 	text_line_u64(&text, "records", encoder_data_records(&n->encoder));
 	text_line_u64(&text, "lost", n->lost_count);

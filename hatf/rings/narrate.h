@@ -48,6 +48,9 @@ struct narrator {
 	uint64_t segment; /* the caller's; noted with forks */
 	uint64_t event_count; /* logical events */
 	uint64_t block_event; /* before the block */
+	/* Likewise, of those below. */
+	uint64_t block_lost, block_time, block_time_stamp;
+	bool block_is_stamped;
 	uint64_t lost_count;
 	uint64_t time;	     /* of the last record, in the trace's unit */
 	uint64_t time_stamp; /* the stamp it came from */
@@ -81,6 +84,12 @@ void narrate_restart(struct narrator *n);
 
 /* Begin a block unless one is begun. */
 void narrate_open_block(struct narrator *n);
+
+/*
+ * Forget the block, if one is begun, as if it had not been; returns how many events
+ * the trace lacks by that, those that the block said to be lost among them.
+ */
+uint64_t narrate_cancel_block(struct narrator *n);
 
 /* What a thread did; an order_sink with the narrator as context. */
 void narrate_event(void *context, const struct order_source *source,
@@ -126,6 +135,7 @@ bool narrate_is_full(const struct narrator *n);
 struct narrate_end {
 	const char *name; /* "exit", ... */
 	uint64_t threads, waits, wait_ns, cpu_ns;
+	const char *error; /* why it ended, or NULL */
 	bool is_early; /* the program goes on, and is not recorded any more */
 	/* Of one that is written afterwards. */
 	bool is_recovered;

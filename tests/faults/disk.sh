@@ -32,9 +32,9 @@ fresh()
 
 if small_disk size=64k; then
 	export OUT=$disk/t.%p.gz TRACES="$disk/t.*.gz"
-	BEFORE=fresh TALLY=1 fault "disk full" "tmpfs of 64 KiB" cut work
+	BEFORE=fresh TALLY=1 fault "disk full" "tmpfs of 64 KiB" ended work
 	BEFORE=fresh TALLY=1 WITH=HATFTRACE_COMPRESS=none \
-		fault "disk full, not compressed" "tmpfs of 64 KiB" cut work
+		fault "disk full, not compressed" "tmpfs of 64 KiB" ended work
 	filled()
 	{
 		fresh
@@ -47,7 +47,7 @@ if small_disk size=64k; then
 		"${RUN[@]}" "$WEATHER" bomb 3
 	}
 	BEFORE=fresh LINES_MAX=15 fault "disk full, process tree" \
-		"tmpfs of 64 KiB, 15 processes" "none|cut" bomb
+		"tmpfs of 64 KiB, 15 processes" "none|ended" bomb
 	unmount
 else
 	untried "disk full" "tmpfs of 64 KiB" "needs root"
@@ -116,7 +116,7 @@ limited()
 	} 3>&1 | cat
 	return "${PIPESTATUS[0]}"
 }
-TALLY='' fault "file size limit" "ulimit -f 32 (KiB)" cut limited 32
+TALLY='' fault "file size limit" "ulimit -f 32 (KiB)" ended limited 32
 fault "file size limit of nothing" "ulimit -f 0" "none|cut" limited 0
 # Here standard error is a file as well, and full from the start.
 mute()
@@ -144,6 +144,8 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 		"strace: EIO from the 2nd write on" cut injected EIO 2+
 	TALLY=1 fault "input/output error at once" \
 		"strace: EIO from the 1st write on" "none" injected EIO 1+
+	TALLY=1 fault "one input/output error" \
+		"strace: EIO from the 2nd write" ended injected EIO 2
 	TALLY=1 fault "disk quota" \
 		"strace: EDQUOT from the 2nd write on" cut injected EDQUOT 2+
 	TALLY=1 fault "interrupted writes" \

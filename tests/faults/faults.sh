@@ -74,6 +74,8 @@ violations()
 # What the traces say, one of
 #	complete   every one verifies, and they hold every call that was made
 #	lost       complete but for events that they say are lost
+#	ended      the trailer says that it could not be written on, and what is
+#	           lost by that; standard error has a line
 #	cut        no trailer; nothing else is wrong, and standard error has a line
 #	open       no trailer; nobody could write one
 #	none       no trace; standard error has a line
@@ -99,6 +101,9 @@ judge()
 		check "$row: violations of $trace" "$(violations "$trace")" 0
 		if [ "$(info "$trace" complete)" = true ]; then
 			fail "$row: $trace: $(head -n 3 verify.out)"
+		elif [ "$(trailer "$trace" end)" = error ]; then
+			[ -n "$said" ] || fail "$row: $trace: nothing said"
+			verdict=ended
 		elif [ "$(info "$trace" lost)" != 0 ]; then
 			[ $verdict = complete ] && verdict=lost
 		elif [ -n "$said" ]; then
@@ -142,6 +147,9 @@ fault()
 		complete | lost)
 			check "$row: events and lost" "$((events + lost))" \
 				"$(tallied)" ;;
+		ended)
+			check_le "$row: events and lost" "$((events + lost))" \
+				"$(tallied)" ;;
 		cut | open)
 			check_le "$row: events" "$events" "$(tallied)" ;;
 		esac
@@ -157,6 +165,7 @@ report()
 	case $4 in
 	complete) trace="complete, $5 events" ;;
 	lost) trace="$5 events, $6 counted as lost" ;;
+	ended) trace="$5 events, says why it ends and that $6 are lost" ;;
 	cut) trace="$5 events, says that it is cut off" ;;
 	open) trace="$5 events, no trailer" ;;
 	none | unsaid) trace='none' ;;

@@ -36,7 +36,7 @@ short_of_room()
 	} 3>&1 | cat
 	return "${PIPESTATUS[0]}"
 }
-fault "seccomp: service, and a limit" "the same, ulimit -f 32" cut short_of_room
+fault "seccomp: service, and a limit" "the same, ulimit -f 32" ended short_of_room
 
 # Put on while running.  What lets the recorder be, it goes on under.
 for kind in privsep service container old; do

@@ -474,6 +474,51 @@ START_TEST(comments_stand_before_and_in_a_block)
 }
 END_TEST
 
+/* A block that is cancelled, open or ended, is as if it had not been. */
+START_TEST(a_cancelled_block_leaves_nothing)
+{
+	void *const window = malloc(encoder_memory_nbytes(NULL));
+	uint8_t *const buf = malloc(CAP);
+	struct hatf_record r = { .tag = HATF_ALLOC, .address = 64, .size = 1 };
+	struct encoder e;
+	struct mini m;
+	uint64_t length;
+
+	encoder_init(&e, buf, CAP, NULL, window);
+	encoder_begin(&e, 0, 0);
+	ck_assert(encoder_put(&e, &r));
+	encoder_end(&e);
+	encoder_reset(&e);
+	length = e.stream_nbytes;
+	for (int ended = 0; ended < 2; ended++) {
+		encoder_begin(&e, 1, 0);
+		r.address = UINT64_MAX;
+		r.time = UINT32_MAX;
+		for (int i = 0; i < 1000; i++)
+			ck_assert(encoder_put(&e, &r));
+		if (ended)
+			encoder_end(&e);
+		encoder_cancel(&e);
+	}
+	ck_assert_uint_eq(encoder_data_records(&e), 2);
+	ck_assert_uint_eq(e.stream_nbytes, length);
+	encoder_begin(&e, 1, 0);
+	r.address = 72;
+	r.time = 5;
+	ck_assert(encoder_put(&e, &r));
+	encoder_end(&e);
+	mini_init(&m, buf, e.used);
+	ck_assert(mini_read(&m, &r));
+	check_block_comment(&r, 1, 2, 1, e.used);
+	ck_assert(mini_read(&m, &r));
+	ck_assert_uint_eq(r.address, 72);
+	ck_assert_uint_eq(r.time, 5);
+	ck_assert(!mini_read(&m, &r));
+	free(buf);
+	free(window);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -488,6 +533,7 @@ main(void)
 	tcase_add_test(tc, a_full_buffer_refuses_and_stays_as_it_is);
 	tcase_add_test(tc, what_hatf_cannot_express_is_refused);
 	tcase_add_test(tc, comments_stand_before_and_in_a_block);
+	tcase_add_test(tc, a_cancelled_block_leaves_nothing);
 	suite_add_tcase(suite, tc);
 
 	SRunner *const runner = srunner_create(suite);
