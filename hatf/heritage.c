@@ -17,6 +17,7 @@
  * ancestors, and no trace is opened inside its own reading.
  */
 #include "events.h"
+#include "paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,14 +173,11 @@ try_path(struct ancestor *a, char *path, const struct birth *birth)
 static char *
 beside(const char *path, const char *parent_trace)
 {
-	const char *const slash = strrchr(path, '/');
-	const char *const name = strrchr(parent_trace, '/');
-	char *result;
+	const size_t cap = strlen(path) + strlen(parent_trace) + 1;
+	char *const result = malloc(cap);
 
-	if (asprintf(&result, "%.*s%s",
-		     slash != NULL ? (int)(slash - path + 1) : 0, path,
-		     name != NULL ? name + 1 : parent_trace) < 0)
-		return NULL;
+	if (result != NULL)
+		paths_beside(path, paths_base(parent_trace), result, cap);
 	return result;
 }
 

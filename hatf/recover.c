@@ -10,6 +10,7 @@
 #include "deflate.h"
 #include "hatf.h"
 #include "narrate.h"
+#include "paths.h"
 #include "ringset.h"
 
 #include <errno.h>
@@ -21,14 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SUFFIX ".rings"
-
 /* A process that has been killed needs a moment to end. */
 #define LOCK_TRIES  50
 #define LOCK_NAP_NS 20000000l
-
-/* Of a process that goes on writing it. */
-#define HEADER_TRIES 4
 
 struct recovery {
 	struct ringset set;
@@ -253,30 +249,6 @@ has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 	return is;
 }
 
-/* Does the file begin with the bytes that the commits are about? */
-static bool
-is_hashed(const struct ringset *set, int fd)
-{
-	const struct image_trace *const t =
-		&set->image->trace[set->commit->trace];
-	uint64_t hash = IMAGE_HASH_START, left = t->head_nbytes, offset = 0;
-	uint8_t buf[4096];
-
-	if (left == 0)
-		return false;
-	while (left > 0) {
-		const size_t want = left < sizeof(buf) ? left : sizeof(buf);
-		const ssize_t n = pread(fd, buf, want, (off_t)offset);
-
-		if (n <= 0)
-			return false;
-		hash = image_hash(hash, buf, (size_t)n);
-		offset += (uint64_t)n;
-		left -= (uint64_t)n;
-	}
-	return hash == t->head_hash;
-}
-
 /* Of the name too long, that is false. */
 static bool
 set_trace(struct recovery *r, const char *path)
@@ -304,7 +276,7 @@ try_trace(struct recovery *r, const char *path)
 		return fail(r, HATF_IO, 0, NULL);
 	/* Whatever the ring file says, nothing else is written to. */
 	if (is_owners(r, fd, &st) && has_header(r, fd, &r->start_time) &&
-	    is_hashed(&r->set, fd)) {
+	    ringset_is_begun_by(&r->set, fd)) {
 		r->trace_fd = fd;
 		*r->err = (struct hatf_error){ .status = HATF_OK };
 		return HATF_OK;
@@ -313,33 +285,14 @@ try_trace(struct recovery *r, const char *path)
 	return fail(r, HATF_OTHER_RINGS, 0, NULL);
 }
 
-static const char *
-base_name(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
-/* The name of the file 'name' in the folder of 'path'; false: it is too long. */
-static bool
-beside(const char *path, const char *name, char *buf, size_t nbytes)
-{
-	const char *const slash = strrchr(path, '/');
-	const int n = snprintf(buf, nbytes, "%.*s%s",
-			       slash != NULL ? (int)(slash - path + 1) : 0,
-			       path, name);
-
-	return n > 0 && (size_t)n < nbytes;
-}
-
 /* The name of the ring file without its end: both may have been renamed. */
 static bool
 without_suffix(const char *rings, char *buf, size_t nbytes)
 {
-	const size_t n = strlen(rings), m = strlen(SUFFIX);
+	const size_t n = strlen(rings), m = strlen(IMAGE_SUFFIX);
 
-	if (n <= m || n - m >= nbytes || strcmp(rings + n - m, SUFFIX) != 0)
+	if (n <= m || n - m >= nbytes ||
+	    strcmp(rings + n - m, IMAGE_SUFFIX) != 0)
 		return false;
 	memcpy(buf, rings, n - m);
 	buf[n - m] = '\0';
@@ -358,7 +311,7 @@ open_trace(struct recovery *r, const char *rings, const char *trace)
 
 	if (trace != NULL)
 		return try_trace(r, trace);
-	if (!beside(rings, base_name(path), near, sizeof(near)))
+	if (!paths_beside(rings, paths_base(path), near, sizeof(near)))
 		return fail(r, HATF_OTHER_RINGS, 0, NULL);
 	status = try_trace(r, near);
 	first = *r->err;
@@ -403,16 +356,16 @@ remove_begun(const struct recovery *r, const char *path, bool empty_only)
 	struct stat st;
 	int dir_fd, fd = -1;
 
-	if (!beside(path, ".", folder, sizeof(folder)))
+	if (!paths_beside(path, ".", folder, sizeof(folder)))
 		return;
 	dir_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd >= 0)
-		fd = openat(dir_fd, base_name(path),
+		fd = openat(dir_fd, paths_base(path),
 			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (fd >= 0 && is_owners(r, fd, &st) &&
 	    (st.st_size == 0 || (!empty_only && has_header(r, fd, &start) &&
 				 start == r->start_time)))
-		unlinkat(dir_fd, base_name(path), 0);
+		unlinkat(dir_fd, paths_base(path), 0);
 	if (fd >= 0)
 		close(fd);
 	if (dir_fd >= 0)
@@ -437,8 +390,8 @@ begin_anew(struct recovery *r, const char *rings, const char *trace)
 	size_t n;
 
 	if (trace == NULL &&
-	    !beside(rings, base_name(r->set.image->trace[0].path), buf,
-		    sizeof(buf)))
+	    !paths_beside(rings, paths_base(r->set.image->trace[0].path), buf,
+			  sizeof(buf)))
 		return HATF_OK;
 	if (trace == NULL && access(buf, F_OK) != 0)
 		without_suffix(rings, buf, sizeof(buf));
@@ -687,7 +640,8 @@ remove_announced(const struct recovery *r)
 	char buf[sizeof(r->found->trace)];
 
 	if (t->announced_seq == image->seq && t->path[0] != '\0' &&
-	    beside(r->found->trace, base_name(t->path), buf, sizeof(buf)) &&
+	    paths_beside(r->found->trace, paths_base(t->path), buf,
+			 sizeof(buf)) &&
 	    strcmp(buf, r->found->trace) != 0)
 		remove_begun(r, buf, false);
 }
@@ -754,130 +708,5 @@ hatf_recover(const char *rings, const char *trace, unsigned flags,
 	/* With it goes the lock. */
 	if (r.rings_fd >= 0)
 		close(r.rings_fd);
-	return status;
-}
-
-/* ---------------------------------------------------------------- finding */
-
-/* The process holds a lock on its ring file as long as it lives. */
-static bool
-is_written(int fd)
-{
-	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-	return fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-}
-
-/* The header, which may be written at the same time. */
-static enum hatf_status
-read_header(struct ringset *set, int fd, struct hatf_error *err)
-{
-	enum hatf_status status = HATF_OK;
-
-	for (unsigned i = 0; i < HEADER_TRIES; i++) {
-		status = ringset_read_header(set, fd, err);
-		if (status == HATF_OK && set->commit != NULL)
-			break;
-		if (i + 1 < HEADER_TRIES)
-			ringset_fini(set);
-	}
-	return status;
-}
-
-/*
- * Is there a ring file at 'path' whose current trace is 'trace', by its first bytes
- * or by its name?  If it tells of none: 'otherwise'.
- */
-static bool
-is_ring_file_of(const char *path, const char *trace, bool otherwise)
-{
-	struct ringset set = { .count = 0 };
-	struct hatf_error err;
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is = otherwise;
-
-	if (fd < 0)
-		return false;
-	if (read_header(&set, fd, &err) == HATF_OK && set.commit != NULL) {
-		const int trace_fd =
-			open(trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		const struct image_trace *const t =
-			&set.image->trace[set.commit->trace];
-
-		is = strcmp(base_name(t->path), base_name(trace)) == 0 ||
-		     (trace_fd >= 0 && is_hashed(&set, trace_fd));
-		if (trace_fd >= 0)
-			close(trace_fd);
-	}
-	ringset_fini(&set);
-	close(fd);
-	return is;
-}
-
-/* By the header of the trace: its path then, or its name in the trace's folder. */
-static bool
-find_by_header(const char *trace, char *path, size_t nbytes)
-{
-	struct hatf_reader *reader = NULL;
-	struct hatf_record record;
-	struct hatf_error err;
-	const char *rings = NULL;
-	bool found = false;
-	size_t n;
-
-	if (hatf_reader_open(trace, 0, &reader, &err) != HATF_OK)
-		return false;
-	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK)
-		rings = hatf_reader_header(reader, "rings");
-	if (rings != NULL) {
-		n = strlen(rings);
-		found = beside(trace, base_name(rings), path, nbytes) &&
-			is_ring_file_of(path, trace, false);
-		if (!found && n < nbytes) {
-			memcpy(path, rings, n + 1);
-			found = is_ring_file_of(path, trace, false);
-		}
-	}
-	hatf_reader_close(reader);
-	return found;
-}
-
-bool
-hatf_find_rings(const char *trace, char *path, size_t nbytes)
-{
-	const int n = snprintf(path, nbytes, "%s%s", trace, SUFFIX);
-
-	if (n > 0 && (size_t)n < nbytes && is_ring_file_of(path, trace, true))
-		return true;
-	return find_by_header(trace, path, nbytes);
-}
-
-enum hatf_status
-hatf_look_at_rings(const char *rings, struct hatf_rings *rings_ret,
-		   struct hatf_error *err)
-{
-	struct ringset set = { .count = 0 };
-	enum hatf_status status;
-	const char *path;
-	const int fd = open(rings, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	*rings_ret = (struct hatf_rings){ .pid = 0 };
-	if (fd < 0) {
-		*err = (struct hatf_error){ .status = HATF_IO,
-					    .sys_errno = errno };
-		return HATF_IO;
-	}
-	rings_ret->in_use = is_written(fd);
-	status = read_header(&set, fd, err);
-	if (status == HATF_OK) {
-		rings_ret->pid = set.image->pid;
-		path = set.commit != NULL
-			       ? set.image->trace[set.commit->trace].path
-			       : "";
-		if (strlen(path) < sizeof(rings_ret->trace))
-			strcpy(rings_ret->trace, path);
-	}
-	ringset_fini(&set);
-	close(fd);
 	return status;
 }

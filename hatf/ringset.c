@@ -408,3 +408,26 @@ ringset_fini(struct ringset *set)
 	free(set->image);
 	*set = (struct ringset){ .count = 0 };
 }
+
+bool
+ringset_is_begun_by(const struct ringset *set, int fd)
+{
+	const struct image_trace *const t =
+		&set->image->trace[set->commit->trace];
+	uint64_t hash = IMAGE_HASH_START, left = t->head_nbytes, offset = 0;
+	uint8_t buf[4096];
+
+	if (left == 0)
+		return false;
+	while (left > 0) {
+		const size_t want = left < sizeof(buf) ? left : sizeof(buf);
+		const ssize_t n = pread(fd, buf, want, (off_t)offset);
+
+		if (n <= 0)
+			return false;
+		hash = image_hash(hash, buf, (size_t)n);
+		offset += (uint64_t)n;
+		left -= (uint64_t)n;
+	}
+	return hash == t->head_hash;
+}

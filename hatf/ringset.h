@@ -42,6 +42,9 @@ enum hatf_status ringset_read(struct ringset *set, int fd, bool salvage,
 enum hatf_status ringset_read_header(struct ringset *set, int fd,
 				     struct hatf_error *err);
 
+/* Does the file begin with the bytes of the trace that the commits are about? */
+bool ringset_is_begun_by(const struct ringset *set, int fd);
+
 void ringset_fini(struct ringset *set);
 
 #endif /* HATF_RINGSET_H */
