@@ -133,7 +133,7 @@ hatf_look_at_rings(const char *rings, struct hatf_rings *rings_ret,
 			       ? set.image->trace[set.commit->trace].path
 			       : "";
 		if (strlen(path) < sizeof(rings_ret->trace))
-			strcpy(rings_ret->trace, path);
+			memcpy(rings_ret->trace, path, strlen(path) + 1);
 	}
 	ringset_fini(&set);
 	close(fd);

@@ -264,8 +264,8 @@ textio_unescape(struct textio_cell *cell)
 	if (out == NULL)
 		return;
 	for (const uint8_t *p = out; p != cell->end; out++) {
-		const bool is_candidate = cell->end - p >= 4 && p[0] == '\\' &&
-					  p[1] == 'x';
+		const bool is_candidate =
+			cell->end - p >= 4 && p[0] == '\\' && p[1] == 'x';
 		const int high = is_candidate ? hex_value(p[2]) : -1;
 		const int low = is_candidate ? hex_value(p[3]) : -1;
 

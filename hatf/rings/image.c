@@ -95,17 +95,36 @@ flags_of(const struct order_source *s, bool is_gone)
 	       (is_gone ? RING_COMMIT_GONE : 0u);
 }
 
+/* Where the latest commit up to 'seq' is; -1: nowhere. */
+static int
+last_slot(const struct ring *r, uint64_t seq)
+{
+	int last = -1;
+	uint64_t last_seq = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const uint64_t at = atomic_load_explicit(&r->commit[i].seq,
+							 memory_order_acquire);
+
+		if (at <= seq && (last < 0 || at > last_seq)) {
+			last = i;
+			last_seq = at;
+		}
+	}
+	return last;
+}
+
 void
 image_commit_ring(struct ring *r, const struct order_source *source,
 		  bool is_gone, uint64_t seq)
 {
-	const struct ring_commit *const last =
-		image_last_ring_commit(r, RING_NO_COMMIT - 1);
 	const uint64_t flags = flags_of(source, is_gone);
-	struct ring_commit *const c = &r->commit[last == &r->commit[0] ? 1 : 0];
+	const int slot = last_slot(r, RING_NO_COMMIT - 1);
+	const struct ring_commit *const last = &r->commit[slot == 1];
+	struct ring_commit *const c = &r->commit[slot == 0];
 
 	/* What the last one said still holds. */
-	if (last != NULL && last->pos == source->pos && last->flags == flags)
+	if (slot >= 0 && last->pos == source->pos && last->flags == flags)
 		return;
 	atomic_store_explicit(&c->seq, RING_NO_COMMIT, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
@@ -165,17 +184,7 @@ image_last_commit(const struct image *image)
 const struct ring_commit *
 image_last_ring_commit(const struct ring *r, uint64_t seq)
 {
-	const struct ring_commit *last = NULL;
-	uint64_t last_seq = 0;
+	const int slot = last_slot(r, seq);
 
-	for (unsigned i = 0; i < 2; i++) {
-		const uint64_t at = atomic_load_explicit(&r->commit[i].seq,
-							 memory_order_acquire);
-
-		if (at <= seq && (last == NULL || at > last_seq)) {
-			last = &r->commit[i];
-			last_seq = at;
-		}
-	}
-	return last;
+	return slot < 0 ? NULL : &r->commit[slot];
 }
