@@ -146,7 +146,7 @@ complain(const char *rings, const char *trace,
 			      named, strerror(ENOENT), rings);
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		speak("%s: %s", named[0] != '\0' ? named : rings,
 		      speak_error_text(err, buf, sizeof(buf)));
