@@ -8,13 +8,19 @@
 
 #include "direct.h"
 
-long
+/*
+ * More arguments are taken than may have been given; the kernel ignores the others.
+ * They are the caller's registers and stack, whatever that holds, which a sanitizer
+ * need not like.
+ */
+#define TAKES_MORE __attribute__((no_sanitize("address")))
+
+TAKES_MORE long
 syscall(long number, ...)
 {
 	long a[6];
 	va_list list;
 
-	/* More than were given are taken, and ignored by the kernel. */
 	va_start(list, number);
 	for (size_t i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
@@ -23,7 +29,7 @@ syscall(long number, ...)
 		direct_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
-int
+TAKES_MORE int
 prctl(int option, ...)
 {
 	long a[4];
