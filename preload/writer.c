@@ -130,8 +130,11 @@ writer_take_event(void *narrator, const struct order_source *source,
 {
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
-	if (__builtin_expect(ev->type >= EVENT_THREAD, 0))
+	if (__builtin_expect(ev->type >= EVENT_THREAD, 0)) {
+		if (writer_is_between_forks(ev) && writer_commit())
+			rotate_if_due();
 		writer_note_other(source, ev);
+	}
 	segment_note_event(&writer->segment, source, ev);
 	narrate_event(narrator, source, ev);
 }

@@ -144,6 +144,12 @@ void writer_note_other(const struct order_source *source,
 bool writer_is_forking(uint64_t now);
 
 /*
+ * A fork kept a segment open, and none is under way any more: does the next begin
+ * with 'ev', so that the segment is to end before it?
+ */
+bool writer_is_between_forks(const struct event *ev);
+
+/*
  * Is a signal handler that interrupted the realloc waiting for room?  Then its
  * end waits for us.
  */

@@ -198,8 +198,6 @@ note_thread(const struct order_source *source, const struct event *ev)
 		writer->fork_since_ns = writer->trace.narrator.line.ns1;
 	} else if (ev->type == EVENT_FORK) {
 		writer->fork_count -= writer->fork_count > 0;
-		if (writer->fork_count == 0)
-			writer->fork_kept_ns = 0;
 	} else if (ev->type == EVENT_THREAD) {
 		t->is_told = true;
 		memcpy(t->told, ev->operand, sizeof(t->told));
@@ -235,5 +233,15 @@ writer_is_forking(uint64_t now)
 		writer->fork_kept_ns = 0;
 		return false;
 	}
+	return true;
+}
+
+bool
+writer_is_between_forks(const struct event *ev)
+{
+	if (ev->type != EVENT_FORK || (ev->flags & EVENT_FLAG_FORKED) != 0 ||
+	    writer->fork_count != 0 || writer->fork_kept_ns == 0)
+		return false;
+	writer->fork_kept_ns = 0;
 	return true;
 }

@@ -124,7 +124,7 @@ HATFTRACE_ROTATE=64K,1s trace "$TMP/forkers.traces/f.%p.hatf.gz" ./forkers \
 	>out || fail "forkers: status"
 check "forkers: largest segment" "$(find forkers.traces -size +2M | wc -l)" 0
 check_ge "forkers: segments" \
-	"$(find forkers.traces -name '*.s0003.hatf.gz' | wc -l)" 1
+	"$(find forkers.traces -name '*.s0002.hatf.gz' | wc -l)" 1
 "$HATF" verify forkers.traces/* >row.out ||
 	fail "forkers: $(grep -v ': ok' row.out | head -n 5)"
 unset HATFTRACE_ROTATE
