@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "output.h"
 #include "sys.h"
 
 /* How long a client may take to say what it wants. */
@@ -79,22 +80,6 @@ control_init(bool wanted, char *const environment[], control_obey *obey)
 	}
 }
 
-/*
- * The lowest numbers are standard input, output and error to whoever writes to
- * them; say() counts on their not being ours.
- */
-static int
-above_standard(int fd)
-{
-	int high;
-
-	if (fd < 0 || fd > STDERR_FILENO)
-		return fd;
-	high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	syscall(SYS_close, fd);
-	return high;
-}
-
 static void
 close_fd(int *fd)
 {
@@ -111,7 +96,7 @@ control_begin(void)
 	c.pid = sys_pid();
 	c.tid = sys_tid();
 	if (c.wanted)
-		c.signals = above_standard(
+		c.signals = output_above_standard(
 			(int)syscall(SYS_signalfd4, -1, &mask, sizeof(mask),
 				     SFD_NONBLOCK | SFD_CLOEXEC));
 }
@@ -196,7 +181,7 @@ open_in(const char *directory)
 	c.address.sun_path[t.used] = '\0';
 	if (t.full)
 		return false;
-	fd = above_standard(
+	fd = output_above_standard(
 		(int)syscall(SYS_socket, AF_UNIX,
 			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 	if (fd < 0)
@@ -316,7 +301,7 @@ static bool
 accept_client(uint64_t now)
 {
 	c.client =
-		above_standard((int)syscall(SYS_accept4, c.listener, NULL, NULL,
+		output_above_standard((int)syscall(SYS_accept4, c.listener, NULL, NULL,
 					    SOCK_NONBLOCK | SOCK_CLOEXEC));
 	if (c.client < 0)
 		return false;

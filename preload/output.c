@@ -186,16 +186,31 @@ is_regular(const struct output *o)
 	       S_ISREG(st.st_mode);
 }
 
+int
+output_above_standard(int fd)
+{
+	int high, error;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	syscall(SYS_close, fd);
+	errno = error;
+	return high;
+}
+
 static int
 create(const struct output *o)
 {
 	int directory;
 	const char *const name = name_of(o, o->path, &directory);
 
-	return (int)syscall(SYS_openat, directory, name,
-			    O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC |
-				    O_NOFOLLOW,
-			    0600);
+	return output_above_standard(
+		(int)syscall(SYS_openat, directory, name,
+			     O_WRONLY | O_APPEND | O_CREAT | O_EXCL |
+				     O_CLOEXEC | O_NOFOLLOW,
+			     0600));
 }
 
 static bool

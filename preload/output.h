@@ -61,6 +61,13 @@ int output_open(struct output *o, uint64_t segment);
 int output_find_name(struct output *o, uint64_t segment);
 
 /*
+ * 'fd', or a copy of it in its place: the lowest numbers are standard input, output
+ * and error to whoever writes to them, say() among them.  -1 and errno: there is no
+ * other number, and it is closed.
+ */
+int output_above_standard(int fd);
+
+/*
  * Give a descriptor a high number, out of the way of a program that counts on
  * getting the lowest; returns it, or 'fd' if that is impossible.
  */
