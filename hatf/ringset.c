@@ -143,6 +143,7 @@ event_words(uint64_t word)
 	case EVENT_KIND_ALLOC:
 	case EVENT_KIND_FREE:
 	case EVENT_KIND_CALLOC:
+	case EVENT_KIND_REALLOC:
 		return 1;
 	case EVENT_KIND_ALLOC_STAMPED:
 	case EVENT_KIND_FREE_STAMPED:
@@ -194,9 +195,7 @@ check_place(const struct ring *r, uint64_t offset, const struct file *f)
 		return "life";
 	if (!is_power(r->capacity) || r->capacity > r->words_max)
 		return "capacity";
-	if (!is_power(r->reserved) || r->reserved > r->capacity)
-		return "reserved";
-	if (ring_nbytes(r->reserved) > f->nbytes - offset)
+	if (ring_nbytes(r->capacity) > f->nbytes - offset)
 		return "end of file";
 	return NULL;
 }
@@ -210,8 +209,7 @@ check_positions(const struct ring *r, const struct ring_commit *last,
 		return "tail";
 	if (r->tail > pos || pos > r->head)
 		return "pos";
-	if (r->head - r->tail > r->capacity ||
-	    (r->reserved < r->capacity && r->head > r->reserved))
+	if (r->head - r->tail > r->capacity)
 		return "head";
 	return NULL;
 }
@@ -221,10 +219,7 @@ static enum hatf_status
 copy_words(const struct file *f, const struct ring *from, uint64_t pos,
 	   struct ring **ring_ret)
 {
-	/* Up to it, an index is the same by either mask. */
-	const uint64_t capacity = from->reserved < from->capacity
-					  ? from->reserved
-					  : from->capacity;
+	const uint64_t capacity = from->capacity;
 	const uint64_t n = from->head - pos;
 	const uint64_t first = pos & (capacity - 1);
 	const uint64_t rest = capacity - first < n ? n - (capacity - first) : 0;

@@ -300,9 +300,9 @@ is_allowed(int fd)
 static bool
 accept_client(uint64_t now)
 {
-	c.client =
-		output_above_standard((int)syscall(SYS_accept4, c.listener, NULL, NULL,
-					    SOCK_NONBLOCK | SOCK_CLOEXEC));
+	c.client = output_above_standard(
+		(int)syscall(SYS_accept4, c.listener, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC));
 	if (c.client < 0)
 		return false;
 	c.client_ns = now;

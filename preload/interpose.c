@@ -16,71 +16,55 @@
 #include "real.h"
 #include "record.h"
 
-/* By itself, so that the dormant way does not save the registers of this one. */
-static __attribute__((noinline)) void *
-malloc_recorded(size_t size)
-{
-	void *const p = real.malloc(size);
-
-	record_alloc(p, size);
-	return p;
-}
-
-/* Recording was started while malloc() was at it. */
-static __attribute__((noinline)) void *
-malloc_late(void *p, size_t size)
-{
-	record_alloc_slow(p, size, 0);
-	return p;
-}
-
-static __attribute__((noinline)) void *
-malloc_dormant(size_t size)
-{
-	void *const p = real.malloc(size);
-
-	return record_is_dormant() ? p : malloc_late(p, size);
-}
-
 EXPORT void *
 malloc(size_t size)
 {
-	return record_is_dormant() ? malloc_dormant(size)
-				   : malloc_recorded(size);
+	void *const p = real.malloc(size);
+
+	return record_is_dormant() ? p : record_alloc(p, size);
 }
 
 static __attribute__((noinline)) void
-free_recorded(void *p)
+free_rest(void *p)
 {
-	record_free(p);
+	record_free_rest(p);
 	real.free(p);
 }
 
+/* Without a frame: each way ends with a jump. */
 EXPORT void
 free(void *p)
 {
+	if (record_is_dormant()) {
+		real.free_any(p);
+		return;
+	}
 	if (p == NULL || __builtin_expect(real_is_early(p), 0))
 		return;
-	if (record_is_dormant())
+	if (record_free(p))
 		real.free(p);
 	else
-		free_recorded(p);
+		free_rest(p);
+}
+
+/* Of a product that overflows; the most is what it asked for. */
+static __attribute__((noinline)) void *
+calloc_failed(void *p)
+{
+	return record_calloc_rest(p, SIZE_MAX);
 }
 
 EXPORT void *
 calloc(size_t n, size_t size)
 {
-	const bool dormant = record_is_dormant();
 	void *const p = real.calloc(n, size);
 	size_t nbytes;
 
-	if (dormant && record_is_dormant())
+	if (record_is_dormant())
 		return p;
-	/* A product that overflows has failed; the most is what it asked for. */
-	if (__builtin_mul_overflow(n, size, &nbytes))
-		nbytes = SIZE_MAX;
-	record_calloc(p, nbytes);
-	return p;
+	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
+		return calloc_failed(p);
+	return record_calloc(p, nbytes);
 }
 
 /*
@@ -90,33 +74,61 @@ calloc(size_t n, size_t size)
 static __attribute__((noinline)) void *
 realloc_dormant(void *old, size_t size)
 {
+	void *const p = __builtin_expect(real_is_early(old), 0)
+				? real_realloc_early(old, size)
+				: real.realloc(old, size);
+
+	if (!record_is_dormant() && p != NULL)
+		record_alloc_wide(p, size, 0);
+	return p;
+}
+
+/* There is no old block, or it is not the allocator's. */
+static __attribute__((noinline)) void *
+realloc_first(void *old, size_t size)
+{
+	void *const p = old == NULL ? real.realloc(NULL, size)
+				    : real_realloc_early(old, size);
+
+	record_event(EVENT_REALLOC_END, 0, 0, (uintptr_t)p, size);
+	return p;
+}
+
+static __attribute__((noinline)) void *
+end_realloc(struct thread *t, void *old, void *p, size_t size)
+{
+	record_realloc_end(t, p == NULL && size == 0 ? EVENT_FLAG_FREED : 0,
+			   old, p, size);
+	return p;
+}
+
+/* Begin and end as they have to be now and then: stamped, and wide. */
+static __attribute__((noinline)) void *
+realloc_rest(void *old, size_t size)
+{
+	struct thread *const t = record_realloc_begin(old);
 	void *const p = real.realloc(old, size);
 
-	if (p != NULL && !record_is_dormant())
-		record_alloc_slow(p, size, 0);
-	return p;
+	return t != NULL ? end_realloc(t, old, p, size) : p;
 }
 
 EXPORT void *
 realloc(void *old, size_t size)
 {
 	struct thread *t;
+	uint64_t limit;
 	void *p;
 
-	if (old == NULL || __builtin_expect(real_is_early(old), 0)) {
-		p = old == NULL ? real.realloc(NULL, size)
-				: real_realloc_early(old, size);
-		record_event(EVENT_REALLOC_END, 0, 0, (uintptr_t)p, size);
-		return p;
-	}
 	if (record_is_dormant())
 		return realloc_dormant(old, size);
-	t = record_realloc_begin(old);
+	if (old == NULL || __builtin_expect(real_is_early(old), 0))
+		return realloc_first(old, size);
+	t = thread_self;
+	if (!record_realloc_old(t, old, &limit))
+		return realloc_rest(old, size);
 	p = real.realloc(old, size);
-	if (t != NULL)
-		record_realloc_end(
-			t, p == NULL && size == 0 ? EVENT_FLAG_FREED : 0, old,
-			p, size);
+	if (!record_realloc_word(t, p, size, limit))
+		return end_realloc(t, old, p, size);
 	return p;
 }
 

@@ -82,7 +82,8 @@ begin_delete(const void *p)
 		return before;
 	if (record_is_dormant())
 		return before;
-	record_free(p);
+	if (!record_free(p))
+		record_free_rest(p);
 	t = thread_self; /* may be attached only now */
 	before.limit = t->limit;
 	if (thread_is_attached(t)) {

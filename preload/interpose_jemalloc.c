@@ -56,7 +56,7 @@ our_mallocx(size_t size, int flags)
 		record_event(EVENT_ALLOC, 0, (uintptr_t)p, size,
 			     1ull << LG_ALIGN(flags));
 	else
-		record_alloc_slow(p, size,
+		record_alloc_wide(p, size,
 				  (flags & ZERO) != 0 ? EVENT_FLAG_ZEROED : 0);
 	return p;
 }
@@ -71,7 +71,7 @@ our_rallocx(void *old, size_t size, int flags)
 	if (t != NULL)
 		record_realloc_end(t, 0, old, p, size);
 	else if (dormant && p != NULL)
-		record_alloc_slow(p, size, 0);
+		record_alloc_wide(p, size, 0);
 	return p;
 }
 
@@ -91,14 +91,14 @@ our_xallocx(void *p, size_t size, size_t extra, int flags)
 static void
 our_dallocx(void *p, int flags)
 {
-	record_free_slow(p);
+	record_free_rest(p);
 	REAL(dallocx_fn, DALLOCX)(p, flags);
 }
 
 static void
 our_sdallocx(void *p, size_t size, int flags)
 {
-	record_free_slow(p);
+	record_free_rest(p);
 	REAL(sdallocx_fn, SDALLOCX)(p, size, flags);
 }
 

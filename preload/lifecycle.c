@@ -63,6 +63,9 @@ static __thread uint64_t fork_segment
 	__attribute__((tls_model("initial-exec")));
 static __thread uint64_t fork_ticket __attribute__((tls_model("initial-exec")));
 
+/* Not wiped: this process, or the one that it came from, is not traced at all. */
+static bool is_off;
+
 /* Not wiped: a process on the way here went untraced, so nothing is exact. */
 static bool was_untraced;
 
@@ -99,6 +102,15 @@ map_process(void)
 				    memory_order_acquire))
 		return mine;
 	return none;
+}
+
+/* There is nothing to record into: let that cost as little as if dormant. */
+static void
+go_off(void)
+{
+	is_off = true;
+	/* relaxed: what is lost from here on is of no trace either way. */
+	atomic_store_explicit(&record_dormant, true, memory_order_relaxed);
 }
 
 /* Ends -------------------------------------------------------------------- */
@@ -183,6 +195,7 @@ lifecycle_set_off(void)
 {
 	/* release: the file is complete as far as it ever will be. */
 	atomic_store_explicit(&get_process()->state, OFF, memory_order_release);
+	go_off();
 }
 
 /*
@@ -269,7 +282,8 @@ after_fork_in_child(void)
 	 * relaxed, both: the child has only this thread.  (That of a raw clone
 	 * does not come here and goes on asleep, deaf to orders.)
 	 */
-	born_dormant = record_is_dormant();
+	born_dormant = record_is_dormant() && !is_off;
+	is_off = false;
 	if (!is_sandboxed)
 		atomic_store_explicit(&record_dormant, false,
 				      memory_order_relaxed);
@@ -389,7 +403,8 @@ start_tracing(void)
 		return false;
 	if (is_first)
 		born_dormant = !config.start;
-	if (!thread_pool_init(config.initial_ring_words, config.ring_words)) {
+	if (!thread_pool_init(config.initial_ring_words, config.ring_words,
+			      !config.drop)) {
 		say("out of memory; not tracing");
 		return false;
 	}
@@ -444,6 +459,8 @@ start(struct process *p)
 	const bool tracing = getauxval(AT_SECURE) == 0 && start_tracing();
 
 	was_untraced |= !tracing;
+	if (!tracing)
+		go_off();
 	thread_self = &thread_unattached;
 	/*
 	 * release: publishes all that the start has set up.  The writer may have
@@ -471,8 +488,10 @@ ensure_started(void)
 
 	if (state == TRACING || state == OFF)
 		return state == TRACING;
-	if (is_childless && traced_pid != 0)
+	if (is_childless && traced_pid != 0) {
+		go_off();
 		return false;
+	}
 	return start(p);
 }
 

@@ -206,11 +206,10 @@ create(const struct output *o)
 	int directory;
 	const char *const name = name_of(o, o->path, &directory);
 
-	return output_above_standard(
-		(int)syscall(SYS_openat, directory, name,
-			     O_WRONLY | O_APPEND | O_CREAT | O_EXCL |
-				     O_CLOEXEC | O_NOFOLLOW,
-			     0600));
+	return output_above_standard((int)syscall(
+		SYS_openat, directory, name,
+		O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		0600));
 }
 
 static bool

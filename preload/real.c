@@ -95,6 +95,14 @@ first_free(void *p)
 	}
 }
 
+/* What is in the arena stays there. */
+static void
+free_checked(void *p)
+{
+	if (!real_is_early(p))
+		real.free(p);
+}
+
 static void *
 first_calloc(size_t n, size_t size)
 {
@@ -157,11 +165,11 @@ first_pvalloc(size_t size)
 	return settled()->pvalloc(size);
 }
 
-#define FIRST_FUNCTIONS                                                     \
-	.malloc = first_malloc, .free = first_free, .calloc = first_calloc, \
-	.realloc = first_realloc, .memalign = first_memalign,               \
-	.posix_memalign = first_posix_memalign,                             \
-	.aligned_alloc = first_aligned_alloc, .valloc = first_valloc,       \
+#define FIRST_FUNCTIONS                                                       \
+	.malloc = first_malloc, .free = first_free, .free_any = free_checked, \
+	.calloc = first_calloc, .realloc = first_realloc,                     \
+	.memalign = first_memalign, .posix_memalign = first_posix_memalign,   \
+	.aligned_alloc = first_aligned_alloc, .valloc = first_valloc,         \
 	.pvalloc = first_pvalloc
 
 struct real real = { FIRST_FUNCTIONS };
@@ -238,6 +246,10 @@ real_resolve(void)
 		thread_self = &thread_muted;
 		look_up(allocation_symbols,
 			sizeof(allocation_symbols) / sizeof(struct symbol));
+		/* relaxed: what was taken was taken by this thread. */
+		if (atomic_load_explicit(&arena_used, memory_order_relaxed) ==
+		    0)
+			real.free_any = real.free;
 		thread_self = self;
 		errno = saved_errno;
 		/* release: pairs with the acquire of those who wait. */
@@ -275,6 +287,7 @@ real_run_apart(void (*what)(void))
 	struct thread *const self = thread_self;
 
 	real_resolve_rest();
+	real.free_any = free_checked;
 	apart = real;
 	thread_self = &thread_muted;
 	/* relaxed, and then the fence: who finds the first functions in place

@@ -18,6 +18,8 @@
 struct real {
 	void *(*malloc)(size_t);
 	void (*free)(void *);
+	/* Also NULL, and what is of the arena below: not the allocator's. */
+	void (*free_any)(void *);
 	void *(*calloc)(size_t, size_t);
 	void *(*realloc)(void *, size_t);
 	void *(*memalign)(size_t, size_t);

@@ -62,7 +62,6 @@ leave(struct thread *t, uint64_t head)
 	atomic_signal_fence(memory_order_seq_cst);
 	const uint64_t limit = ring_limit(t->ring);
 
-	/* After the limit, see ring_mask(). */
 	t->mask = ring_mask(t->ring);
 	atomic_signal_fence(memory_order_seq_cst);
 	t->limit = limit;
@@ -77,6 +76,7 @@ wait_for_room(struct thread *t, unsigned words)
 	while (t->head + words > ring_limit(t->ring)) {
 		if (!lifecycle_is_tracing())
 			return false;
+		room_ask(t->ring);
 		writer_wake();
 		room_wait(t->ring, t->head + words, WAIT_NS);
 	}
@@ -290,17 +290,84 @@ record_is_last_alloc(const void *p, size_t size)
 	       ring_get(t->ring, t->head - EVENT_ALLOC_WORDS + 3) == size;
 }
 
+/*
+ * An event of one word and a stamp; 'kind' is what the one without it has.  False
+ * if it does not take a stamp, or there is no room.
+ */
+static inline bool
+put_stamped(uint64_t word, unsigned stamped_kind)
+{
+	struct thread *const t = thread_self;
+	const uint64_t limit = t->limit;
+
+	t->limit = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+
+	const uint64_t head = t->head;
+	bool can;
+
+	/* relaxed: as in record_word(). */
+	can = atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
+		      CLOCK_STAMPED &&
+	      head + 2 <= limit;
+	if (__builtin_expect(can, 1)) {
+		const uint64_t stamp = clock_stamp();
+
+		t->ring->words[head & t->mask] = word | stamped_kind;
+		t->ring->words[(head + 1) & t->mask] = stamp;
+		t->head = head + 2;
+		ring_publish(t->ring, head + 2);
+		atomic_signal_fence(memory_order_seq_cst);
+		t->limit = limit;
+		if (__builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED,
+				     0))
+			record_settle(t);
+		return true;
+	}
+	t->limit = limit;
+	return false;
+}
+
+static inline bool
+put_alloc_stamped(const void *p, size_t size, enum event_kind kind)
+{
+	const uint64_t address = (uintptr_t)p;
+
+	return (address & EVENT_ADDRESS_REST) == 0 && size < EVENT_SIZE_LIMIT &&
+	       put_stamped((uint64_t)size << EVENT_SIZE_SHIFT | address, kind);
+}
+
 void
-record_alloc_slow(const void *p, size_t size, unsigned flags)
+record_alloc_wide(const void *p, size_t size, unsigned flags)
 {
 	record_event(EVENT_ALLOC, flags, (uintptr_t)p, size, 0);
 }
 
-void
-record_free_slow(const void *p)
+void *
+record_alloc_rest(void *p, size_t size)
 {
-	/* Part of an operator delete that has been recorded. */
-	if (thread_self->deleting == p)
+	if (!put_alloc_stamped(p, size, EVENT_KIND_ALLOC_STAMPED))
+		record_alloc_wide(p, size, 0);
+	return p;
+}
+
+void *
+record_calloc_rest(void *p, size_t size)
+{
+	if (!put_alloc_stamped(p, size, EVENT_KIND_CALLOC_STAMPED))
+		record_alloc_wide(p, size, EVENT_FLAG_ZEROED);
+	return p;
+}
+
+void
+record_free_rest(const void *p)
+{
+	const uint64_t address = (uintptr_t)p;
+
+	if ((address & EVENT_ADDRESS_REST) == 0 &&
+	    put_stamped(address, EVENT_KIND_FREE_STAMPED))
 		return;
-	record_event(EVENT_FREE, 0, (uintptr_t)p, 0, 0);
+	/* Part of an operator delete that has been recorded. */
+	if (thread_self->deleting != p)
+		record_event(EVENT_FREE, 0, address, 0, 0);
 }

@@ -94,13 +94,13 @@ void record_realloc_end(struct thread *t, unsigned flags, const void *old,
 void record_settle(const struct thread *t);
 
 /*
- * Returns false if nothing has been recorded and it takes record_event().  'word'
- * is the event as one word, 'fits' that it can be one.
+ * Put an event of one word, that goes by the tick, into the ring of 't', which is
+ * the calling thread's.  False if it does not fit, or takes a stamp, or there is no
+ * room, or anything else is in the way: then nothing has been recorded.
  */
-static inline __attribute__((always_inline)) bool
-record_word(uint64_t word, unsigned stamped_kind, bool fits)
+static inline __attribute__((always_inline, warn_unused_result)) bool
+record_word(struct thread *t, uint64_t word, bool fits)
 {
-	struct thread *const t = thread_self;
 	const uint64_t limit = t->limit;
 
 	t->limit = 0;
@@ -114,28 +114,78 @@ record_word(uint64_t word, unsigned stamped_kind, bool fits)
 	 */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_relaxed);
-	uint64_t next = head, after = CLOCK_STAMPED;
+	const bool can = fits && tick == t->tick && head < limit;
 
-	if (__builtin_expect(fits && tick == t->tick && head < limit, 1)) {
+	if (__builtin_expect(can, 1)) {
 		t->ring->words[head & t->mask] = word;
-		next = head + 1;
-	} else if (fits && tick == CLOCK_STAMPED && head + 2 <= limit) {
-		const uint64_t stamp = clock_stamp();
-
-		t->ring->words[head & t->mask] = word + stamped_kind;
-		t->ring->words[(head + 1) & t->mask] = stamp;
-		after = clock_tick_after(stamp);
-		next = head + 2;
-	}
-	if (__builtin_expect(next != head, 1)) {
-		t->head = next;
-		ring_publish(t->ring, next);
+		t->head = head + 1;
+		ring_publish(t->ring, head + 1);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	t->limit = limit;
-	if (__builtin_expect(after != CLOCK_STAMPED, 0))
-		record_settle(t);
-	return __builtin_expect(next != head, 1);
+	return can;
+}
+
+/*
+ * The same for a realloc of 'old', which is not NULL: its begin.  If it has been
+ * recorded the ring stays closed and '*limit_ret' is what 'limit' was, to be given
+ * to record_realloc_word().  The end has room too.
+ */
+static inline __attribute__((always_inline, warn_unused_result)) bool
+record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
+{
+	const uint64_t address = (uintptr_t)old;
+	const uint64_t limit = t->limit;
+
+	t->limit = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+
+	const uint64_t head = t->head;
+	/* relaxed: as in record_word(). */
+	const uint64_t tick =
+		atomic_load_explicit(&clock_tick, memory_order_relaxed);
+
+	if (__builtin_expect((address & EVENT_REALLOC_REST) == 0 &&
+				     tick == t->tick && head + 2 <= limit,
+			     1)) {
+		t->ring->words[head & t->mask] = address | EVENT_KIND_REALLOC;
+		t->head = head + 1;
+		ring_publish(t->ring, head + 1);
+		*limit_ret = limit;
+		return true;
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	t->limit = limit;
+	return false;
+}
+
+/*
+ * Its end: 'p' has 'size' bytes now.  False if that is not recorded, and the ring
+ * still closed: it takes record_realloc_end().
+ */
+static inline __attribute__((always_inline, warn_unused_result)) bool
+record_realloc_word(struct thread *t, const void *p, size_t size,
+		    uint64_t limit)
+{
+	const uint64_t address = (uintptr_t)p;
+	const uint64_t head = t->head;
+	/* relaxed: as in record_word(). */
+	const uint64_t tick =
+		atomic_load_explicit(&clock_tick, memory_order_relaxed);
+
+	if (__builtin_expect(p == NULL || size >= EVENT_SIZE_LIMIT ||
+				     (address & EVENT_REALLOC_REST) != 0 ||
+				     tick != t->tick,
+			     0))
+		return false;
+	t->ring->words[head & t->mask] = (uint64_t)size << EVENT_SIZE_SHIFT |
+					 EVENT_REALLOC_DONE | address |
+					 EVENT_KIND_REALLOC;
+	t->head = head + 1;
+	ring_publish(t->ring, head + 1);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->limit = limit;
+	return true;
 }
 
 /*
@@ -145,48 +195,55 @@ record_word(uint64_t word, unsigned stamped_kind, bool fits)
  */
 bool record_is_last_alloc(const void *p, size_t size);
 
-/* The slow ways, out of line; each does what its namesake below does. */
-void record_alloc_slow(const void *p, size_t size, unsigned flags);
-void record_free_slow(const void *p);
+/*
+ * All other ways, out of line: with a stamp, or wide.  record_alloc_rest() returns
+ * 'p', so that it can be the last that a caller does.
+ */
+void *record_alloc_rest(void *p, size_t size);
+void *record_calloc_rest(void *p, size_t size);
+void record_free_rest(const void *p);
 
-/* malloc() has returned 'p'; NULL is an allocation that failed. */
-static inline __attribute__((always_inline)) void
-record_alloc(const void *p, size_t size)
+/* An allocation as a wide event. */
+void record_alloc_wide(const void *p, size_t size, unsigned flags);
+
+/* malloc() has returned 'p'; NULL is an allocation that failed.  Returns 'p'. */
+static inline __attribute__((always_inline)) void *
+record_alloc(void *p, size_t size)
 {
 	const uint64_t address = (uintptr_t)p;
 
-	if (!record_word((uint64_t)size << EVENT_SIZE_SHIFT | address |
+	if (!record_word(thread_self,
+			 (uint64_t)size << EVENT_SIZE_SHIFT | address |
 				 EVENT_KIND_ALLOC,
-			 EVENT_KIND_ALLOC_STAMPED - EVENT_KIND_ALLOC,
 			 (address & EVENT_ADDRESS_REST) == 0 &&
 				 size < EVENT_SIZE_LIMIT))
-		record_alloc_slow(p, size, 0);
+		return record_alloc_rest(p, size);
+	return p;
 }
 
-/* calloc() has returned 'p', of 'size' bytes in all. */
-static inline __attribute__((always_inline)) void
-record_calloc(const void *p, size_t size)
+/* calloc() has returned 'p', of 'size' bytes in all.  Returns 'p'. */
+static inline __attribute__((always_inline)) void *
+record_calloc(void *p, size_t size)
 {
 	const uint64_t address = (uintptr_t)p;
 
-	if (!record_word((uint64_t)size << EVENT_SIZE_SHIFT | address |
+	if (!record_word(thread_self,
+			 (uint64_t)size << EVENT_SIZE_SHIFT | address |
 				 EVENT_KIND_CALLOC,
-			 EVENT_KIND_CALLOC_STAMPED - EVENT_KIND_CALLOC,
 			 (address & EVENT_ADDRESS_REST) == 0 &&
 				 size < EVENT_SIZE_LIMIT))
-		record_alloc_slow(p, size, EVENT_FLAG_ZEROED);
+		return record_calloc_rest(p, size);
+	return p;
 }
 
-/* free(p) will be called; 'p' is not NULL. */
-static inline __attribute__((always_inline)) void
+/* free(p) will be called; 'p' is not NULL.  False: it takes record_free_rest(). */
+static inline __attribute__((always_inline, warn_unused_result)) bool
 record_free(const void *p)
 {
 	const uint64_t address = (uintptr_t)p;
 
-	if (!record_word(address | EVENT_KIND_FREE,
-			 EVENT_KIND_FREE_STAMPED - EVENT_KIND_FREE,
-			 (address & EVENT_ADDRESS_REST) == 0))
-		record_free_slow(p);
+	return record_word(thread_self, address | EVENT_KIND_FREE,
+			   (address & EVENT_ADDRESS_REST) == 0);
 }
 
 #endif /* RECORD_H */

@@ -51,8 +51,8 @@ struct ringfile {
 	bool reserve_all; /* a producer does not wait for more */
 	bool is_removed;
 	uint64_t generation; /* of the file, if there is another after it */
-	uint64_t retry_ns;
-	const char *name; /* the last part of 'path' */
+	uint64_t retry_ns, refused_ns; /* of a new ring; of more for one */
+	const char *name;	       /* the last part of 'path' */
 	char path[2 * PATH_MAX + 32];
 	/* Spare rings: put here by the writer, taken by producers. */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
@@ -566,41 +566,52 @@ ringfile_make_spares(void)
 	sys_futex_wake(&rf->made);
 }
 
+/* Memory for words [from, to) of the ring. */
+static bool
+reserve_words(const struct ring *r, uint64_t from, uint64_t to)
+{
+	/* What is in no file has it from the beginning. */
+	if (r->offset == 0)
+		return true;
+	if (r->generation != rf->generation ||
+	    sys_clock_ns(CLOCK_MONOTONIC) < rf->refused_ns)
+		return false;
+	if (reserve(r->offset + ring_nbytes(from),
+		    (to - from) * sizeof(uint64_t)))
+		return true;
+	rf->refused_ns = sys_clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+	return false;
+}
+
 void
 ringfile_extend(struct ring *r)
 {
-	/* relaxed, both: only this thread writes them. */
-	const uint64_t reserved =
-		atomic_load_explicit(&r->reserved, memory_order_relaxed);
-	const uint64_t capacity =
-		atomic_load_explicit(&r->capacity, memory_order_relaxed);
+	const uint64_t words = ring_mask(r) + 1;
+	uint64_t more = words < RINGFILE_USUAL_WORDS ? words * 4 : words * 2;
 
-	if (reserved == capacity || ring_head(r) < reserved / 2)
+	if (!room_is_waited_for(r) || words == r->words_max)
 		return;
-	if (reserve(r->offset + ring_nbytes(reserved),
-		    reserved * sizeof(uint64_t)))
-		room_extend(r, reserved * 2);
-	else
-		room_settle(r);
+	if (more > r->words_max)
+		more = r->words_max;
+	if (reserve_words(r, words, more))
+		room_grow(r, more);
 }
 
 void
 ringfile_shrink(struct ring *r, uint64_t keep_words)
 {
-	const uint64_t reserved =
-		atomic_load_explicit(&r->reserved, memory_order_relaxed);
+	const uint64_t words = ring_mask(r) + 1;
 
 	if (r->offset == 0) {
-		memory_drop(r->words, reserved * sizeof(uint64_t));
+		memory_drop(r->words, words * sizeof(uint64_t));
 		return;
 	}
-	if (rf->reserve_all || reserved <= keep_words)
+	if (rf->reserve_all || words <= keep_words)
 		return;
-	/* relaxed: the release of the thread's state publishes them. */
-	atomic_store_explicit(&r->reserved, keep_words, memory_order_relaxed);
-	atomic_store_explicit(&r->capacity, r->words_max, memory_order_relaxed);
+	/* relaxed: the release of the thread's state publishes it. */
+	atomic_store_explicit(&r->capacity, keep_words, memory_order_relaxed);
 	memory_drop(&r->words[keep_words],
-		    (reserved - keep_words) * sizeof(uint64_t));
+		    (words - keep_words) * sizeof(uint64_t));
 }
 
 void
@@ -675,14 +686,12 @@ move_ring(struct ring *r, struct ring *place)
 {
 	const uint64_t nbytes = ring_nbytes(r->words_max);
 	const uint64_t offset = place->offset;
-	uint64_t reserved =
-		atomic_load_explicit(&place->reserved, memory_order_relaxed);
-	const uint64_t wanted =
-		atomic_load_explicit(&r->reserved, memory_order_relaxed);
+	const uint64_t words = ring_mask(r) + 1;
 
-	if (reserved < wanted && !reserve(offset, ring_nbytes(wanted)))
+	if (ring_mask(place) + 1 < words &&
+	    !reserve(offset, ring_nbytes(words)))
 		return;
-	memcpy(place->words, r->words, wanted * sizeof(uint64_t));
+	memcpy(place->words, r->words, words * sizeof(uint64_t));
 	memcpy(place, r, sizeof(*r));
 	place->offset = offset;
 	place->generation = rf->generation;

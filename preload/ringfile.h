@@ -24,6 +24,12 @@
 #include "config.h"
 #include "image.h"
 
+/*
+ * With so many words, a power of two, a block of events leaves room for the next one.
+ * A ring that has less grows fast.
+ */
+#define RINGFILE_USUAL_WORDS 131072u
+
 /* What the writer thread must keep open. */
 #define RINGFILE_FDS 2
 
@@ -72,7 +78,7 @@ void ringfile_expect_thread(void);
 /* Writer: make the spare rings that are wanted. */
 void ringfile_make_spares(void);
 
-/* Writer: extend the ring if the producer will soon be at its end. */
+/* Writer: make the ring larger if its producer waits for room. */
 void ringfile_extend(struct ring *r);
 
 /* Writer: a ring without a life keeps so much of its memory. */

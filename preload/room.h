@@ -13,23 +13,23 @@
 
 #include "ring.h"
 
+/* Producer: say that it will wait for room.  Then it may wake the consumer. */
+void room_ask(struct ring *r);
+
 /*
- * Producer: sleep until the consumer has made room, or 'timeout_ns' has passed.
- * Call again until ring_limit() shows the room.
+ * Producer: after room_ask(), sleep until the consumer has made room, or
+ * 'timeout_ns' has passed.  Ask and call again until ring_limit() shows the room.
  */
 void room_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 
-/*
- * Consumer: the words before 'reserved', at most the capacity, have memory; wakes
- * the producer.
- */
-void room_extend(struct ring *r, uint64_t reserved);
-
-/* Consumer: there will be no more than there is; the ring is to be that small. */
-void room_settle(struct ring *r);
-
 /* Consumer: the words before 'tail' are free again; wakes the producer. */
 void room_release(struct ring *r, uint64_t tail);
+
+/*
+ * Consumer: if the producer waits, give it a ring of 'capacity' words, a power of two
+ * above what it has, which have memory; and wake it.  False if it does not wait.
+ */
+bool room_grow(struct ring *r, uint64_t capacity);
 
 /* Consumer: is the producer asleep for want of room? */
 bool room_is_waited_for(const struct ring *r);

@@ -27,7 +27,7 @@ struct pool {
 };
 
 static struct pool *pool;
-static uint64_t pool_initial_ring_words, pool_ring_words;
+static uint64_t pool_initial_ring_words, pool_ring_words, pool_first_ring_words;
 
 struct thread thread_unattached, thread_muted = { .state = THREAD_MUTED };
 
@@ -38,10 +38,13 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 #define RING_KEEP_WORDS 8192
 
 bool
-thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words)
+thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
+		 bool may_wait)
 {
 	pool_initial_ring_words = initial_ring_words;
 	pool_ring_words = ring_words;
+	/* Who does not wait does not find out that it wants more. */
+	pool_first_ring_words = may_wait ? RINGFILE_USUAL_WORDS : UINT64_MAX;
 	if (pool == NULL)
 		pool = memory_map_wiped(sizeof(*pool));
 	if (pool == NULL)
@@ -129,7 +132,10 @@ give_ring(struct thread *t, bool is_initial)
 	if (memory == NULL)
 		return false;
 	ringfile_count_hidden();
-	t->ring = ring_init(memory, words);
+	t->ring = ring_init(memory, words < pool_first_ring_words
+					    ? words
+					    : pool_first_ring_words);
+	t->ring->words_max = words;
 	return true;
 }
 

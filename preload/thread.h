@@ -79,11 +79,12 @@ extern struct thread thread_unattached, thread_muted;
 
 /*
  * Map the pool; 'ring_words' is the capacity of each ring, 'initial_ring_words'
- * that of the initial thread's.  False if there is no
- * memory.  In the child of a fork the mapping of the parent is used again, which
+ * that of the initial thread's; 'may_wait' that producers wait for room.  False if
+ * there is no memory.  In the child of a fork the mapping of the parent is used again, which
  * the kernel has wiped.
  */
-bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words);
+bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
+		      bool may_wait);
 
 /* The pool's threads are [0, thread_pool_count()); for the writer. */
 uint32_t thread_pool_count(void);

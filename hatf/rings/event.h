@@ -13,8 +13,18 @@
  *  └─────────────┴───────────────────────────────────┴──────┘
  *  followed by a word of time stamp if the kind says so
  *
- * What does not fit (a size from 64 KiB on, an address above 48 bits or not
- * a multiple of 8) and all other events are "wide":
+ * and a realloc that goes by the tick two, of which the second follows the first
+ * in the ring:
+ *
+ *   63         48 47 46                             3 2    0
+ *  ┌─────────────┬──┬────────────────────────────────┬──────┐
+ *  │      0      │ 0│ old address, bits 46..3        │ kind │   its begin
+ *  ├─────────────┼──┼────────────────────────────────┼──────┤
+ *  │ size, bytes │ 1│ new address, bits 46..3        │ kind │   its end
+ *  └─────────────┴──┴────────────────────────────────┴──────┘
+ *
+ * What does not fit (a size from 64 KiB on, an address above 48 bits, or 47 of a
+ * realloc, or not a multiple of 8) and all other events are "wide":
  *
  *   31        16 15       8 7      3 2    0
  *  ┌────────────┬──────────┬────────┬──────┐
@@ -38,6 +48,7 @@ enum event_kind {
 	EVENT_KIND_WIDE = 4,
 	EVENT_KIND_CALLOC = 5,
 	EVENT_KIND_CALLOC_STAMPED = 6,
+	EVENT_KIND_REALLOC = 7,
 };
 #define EVENT_KIND_MASK 7ull
 
@@ -72,6 +83,8 @@ enum event_type {
 
 /* Bits of an address that the one-word form has no room for. */
 #define EVENT_ADDRESS_REST 0xffff000000000007ull
+#define EVENT_REALLOC_REST 0xffff800000000007ull
+#define EVENT_REALLOC_DONE (1ull << 47) /* it is the end */
 #define EVENT_SIZE_SHIFT   48
 #define EVENT_SIZE_LIMIT   (1ull << (64 - EVENT_SIZE_SHIFT))
 

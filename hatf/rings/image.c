@@ -43,11 +43,10 @@ image_hash(uint64_t hash, const void *bytes, size_t nbytes)
 
 struct ring *
 image_init_ring(void *memory, uint64_t offset, uint64_t words_max,
-		uint64_t reserved)
+		uint64_t capacity)
 {
-	struct ring *const r = ring_init(memory, words_max);
+	struct ring *const r = ring_init(memory, capacity);
 
-	atomic_store_explicit(&r->reserved, reserved, memory_order_relaxed);
 	r->offset = offset;
 	r->words_max = words_max;
 	atomic_signal_fence(memory_order_release);

@@ -49,7 +49,7 @@
 /* "HATFring" as a number of this machine: another byte order does not match. */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
-#define IMAGE_VERSION	    2u
+#define IMAGE_VERSION	    3u
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
 /* Bounds for what a file may claim. */
@@ -116,10 +116,10 @@ uint64_t image_hash(uint64_t hash, const void *bytes, size_t nbytes);
 
 /*
  * A ring for the first time: 'memory' is where 'offset' of the file is mapped, of
- * 'words_max' words the first 'reserved' have memory.  It has no life yet.
+ * 'words_max' words the first 'capacity' have memory.  It has no life yet.
  */
 struct ring *image_init_ring(void *memory, uint64_t offset, uint64_t words_max,
-			     uint64_t reserved);
+			     uint64_t capacity);
 
 /*
  * The producer, before its first event: the ring, new or of an ended life, is that

@@ -29,10 +29,30 @@ decode_wide(const struct ring *r, uint64_t pos, uint64_t word, struct event *ev)
 		ev->operand[i - 2] = ring_get(r, pos + i);
 }
 
-/* The event at 'pos'; 'stamp' is that of the one before it. */
+/* 'old' is that of the begin before it. */
 static void
-decode(const struct ring *r, uint64_t pos, uint64_t stamp, struct event *ev)
+decode_realloc(uint64_t word, uint64_t old, struct event *ev)
 {
+	const uint64_t address = word & ~EVENT_REALLOC_REST;
+
+	ev->flags = 0;
+	if ((word & EVENT_REALLOC_DONE) != 0) {
+		ev->type = EVENT_REALLOC_END;
+		ev->operand[0] = old;
+		ev->operand[1] = address;
+		ev->operand[2] = word >> EVENT_SIZE_SHIFT;
+	} else {
+		ev->type = EVENT_REALLOC_BEGIN;
+		ev->operand[0] = address;
+	}
+}
+
+/* The event at the position of 's', which is behind all the others. */
+static void
+decode(const struct order_source *s, struct event *ev)
+{
+	const struct ring *const r = s->ring;
+	const uint64_t pos = s->pos;
 	const uint64_t word = ring_get(r, pos);
 	const unsigned kind = word & EVENT_KIND_MASK;
 
@@ -40,12 +60,18 @@ decode(const struct ring *r, uint64_t pos, uint64_t stamp, struct event *ev)
 		decode_wide(r, pos, word, ev);
 		return;
 	}
+	if (kind == EVENT_KIND_REALLOC) {
+		ev->words = 1;
+		ev->stamp = s->stamp;
+		decode_realloc(word, s->realloc_old, ev);
+		return;
+	}
 	const bool stamped = kind == EVENT_KIND_ALLOC_STAMPED ||
 			     kind == EVENT_KIND_FREE_STAMPED ||
 			     kind == EVENT_KIND_CALLOC_STAMPED;
 
 	ev->words = 1 + stamped;
-	ev->stamp = stamped ? ring_get(r, pos + 1) : stamp;
+	ev->stamp = stamped ? ring_get(r, pos + 1) : s->stamp;
 	ev->operand[0] = word & ~EVENT_ADDRESS_REST;
 	if (kind == EVENT_KIND_FREE || kind == EVENT_KIND_FREE_STAMPED) {
 		ev->type = EVENT_FREE;
@@ -68,7 +94,7 @@ peek(struct order_source *s)
 	while (!s->has_event) {
 		if (s->pos == s->seen_head)
 			return false;
-		decode(s->ring, s->pos, s->stamp, &s->event);
+		decode(s, &s->event);
 		if (s->event.stamp < s->stamp)
 			s->event.stamp = s->stamp;
 		s->has_event = s->event.type != EVENT_TICK;

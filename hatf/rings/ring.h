@@ -21,7 +21,9 @@
  * not have is still in the ring.
  *
  * A ring can lie in a file, so that what is in it outlives a process that is
- * killed (image.h).  Such a ring gets its memory bit by bit, ahead of the producer.
+ * killed (image.h), and its memory is then taken from the disk.  The less of it a
+ * ring uses, the more of that stays in the producer's cache, too.  So it begins
+ * small, and grows when the producer has to wait for room (room_grow()).
  *
  * Invariant: tail <= head <= tail + capacity, and the words of [tail, head) are
  * what was published.
@@ -54,19 +56,22 @@ struct ring_commit {
 #define RING_COMMIT_DEAD	  8u
 #define RING_COMMIT_GONE	  16u /* its destroyThread is written */
 
+#define RING_WAITING 1u
+#define RING_GROWING 2u
+
 struct ring {
 	/* Written by the producer, read by the consumer once a round. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t head;
 	/*
 	 * Written by the consumer once a block, read by the producer when it
-	 * has used up the room that it knew of.  Words from 'reserved' on have
-	 * no memory yet; while there are such, the ring has not been filled
-	 * once, so that positions and indices are the same.
+	 * has used up the room that it knew of.
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t tail;
-	_Atomic uint64_t reserved; /* words, 'capacity' in the end */
 	_Atomic uint64_t capacity; /* words, a power of two */
-	/* Written by both, rarely: 1 while the producer sleeps for room. */
+	/*
+	 * Written by both, rarely: RING_WAITING while the producer sleeps for
+	 * room, RING_GROWING while it must not go on.
+	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t waiting;
 	/* Dropped events that no EVENT_LOST tells of yet; whoever does takes
 	 * the count out: the producer, or the consumer when there is no later
@@ -79,7 +84,8 @@ struct ring {
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t magic;
 	uint64_t offset;       /* of the ring in its file, bytes; constant */
-	uint64_t words_max;    /* what 'capacity' may become; constant */
+	uint64_t words_max;    /* what 'capacity' may become; constant, also in
+				  a ring that is in no file */
 	uint64_t id;	       /* HATF thread number */
 	uint64_t generation;   /* the recorder's: of the file */
 	uint32_t is_nested;    /* a signal handler's */
@@ -108,22 +114,17 @@ ring_init(void *memory, uint64_t capacity)
 
 	/* relaxed, all: nobody else has the ring yet. */
 	atomic_store_explicit(&r->capacity, capacity, memory_order_relaxed);
-	atomic_store_explicit(&r->reserved, capacity, memory_order_relaxed);
 	atomic_store_explicit(&r->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->tail, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
 	return r;
 }
 
-/*
- * An index is 'count & mask'.  The mask changes only while both values give the
- * same indices for what has been published, and a producer that has read a limit
- * must read the mask after it.
- */
+/* An index is 'count & mask'. */
 static inline uint64_t
 ring_mask(const struct ring *r)
 {
-	/* relaxed: ordered by the acquire of 'reserved' in ring_limit(). */
+	/* relaxed: it changes only by room_grow(), which orders it. */
 	return atomic_load_explicit(&r->capacity, memory_order_relaxed) - 1;
 }
 
@@ -132,23 +133,11 @@ static inline uint64_t
 ring_limit(const struct ring *r)
 {
 	/*
-	 * acquire: pairs with the releases in room_extend() and room_settle().
-	 * 'reserved' only grows up to the capacity, and that only falls to what
-	 * 'reserved' is, so whatever is read after it, the result is in the
-	 * ring.
-	 */
-	const uint64_t reserved =
-		atomic_load_explicit(&r->reserved, memory_order_acquire);
-	const uint64_t capacity =
-		atomic_load_explicit(&r->capacity, memory_order_relaxed);
-
-	if (reserved < capacity)
-		return reserved;
-	/*
 	 * acquire: pairs with the release of 'tail' in room_release().  Without
 	 * it we could overwrite a slot that the consumer is still reading.
 	 */
-	return atomic_load_explicit(&r->tail, memory_order_acquire) + capacity;
+	return atomic_load_explicit(&r->tail, memory_order_acquire) +
+	       ring_mask(r) + 1;
 }
 
 /* Producer: write a word that is not yet published. */

@@ -92,15 +92,13 @@ put_plain(uint64_t word, unsigned stamped_kind, uint64_t stamp)
 }
 
 static void
-put_wide(enum event_type type, unsigned flags, uint64_t stamp,
+put_wide(unsigned stamped, enum event_type type, unsigned flags, uint64_t stamp,
 	 const uint64_t *operand, unsigned n)
 {
-	for (unsigned stamped = 0; stamped < 2; stamped++) {
-		put(stamped, event_wide(type, 2 + n, flags));
-		put(stamped, stamp);
-		for (unsigned i = 0; i < n; i++)
-			put(stamped, operand[i]);
-	}
+	put(stamped, event_wide(type, 2 + n, flags));
+	put(stamped, stamp);
+	for (unsigned i = 0; i < n; i++)
+		put(stamped, operand[i]);
 }
 
 static void
@@ -111,8 +109,10 @@ put_alloc(const struct hatf_record *rec, uint64_t stamp)
 
 	if ((rec->address & EVENT_ADDRESS_REST) != 0 ||
 	    rec->size >= EVENT_SIZE_LIMIT)
-		put_wide(EVENT_ALLOC, zeroed ? EVENT_FLAG_ZEROED : 0, stamp,
-			 operand, 3);
+		for (unsigned stamped = 0; stamped < 2; stamped++)
+			put_wide(stamped, EVENT_ALLOC,
+				 zeroed ? EVENT_FLAG_ZEROED : 0, stamp, operand,
+				 3);
 	else
 		put_plain(
 			rec->size << EVENT_SIZE_SHIFT | rec->address |
@@ -129,11 +129,24 @@ put_realloc(const struct hatf_record *rec, uint64_t stamp)
 	const uint64_t operand[] = { rec->old_address, rec->address,
 				     rec->size };
 
-	if (rec->old_address != 0)
-		put_wide(EVENT_REALLOC_BEGIN, 0, stamp, operand, 1);
-	put_wide(EVENT_REALLOC_END,
-		 rec->tag == HATF_REALLOC_FREE ? EVENT_FLAG_FREED : 0, stamp,
-		 operand, 3);
+	const unsigned flags =
+		rec->tag == HATF_REALLOC_FREE ? EVENT_FLAG_FREED : 0;
+	const bool fits =
+		rec->old_address != 0 && rec->address != 0 && flags == 0 &&
+		((rec->old_address | rec->address) & EVENT_REALLOC_REST) == 0 &&
+		rec->size < EVENT_SIZE_LIMIT;
+
+	if (fits) {
+		put(0, rec->old_address | EVENT_KIND_REALLOC);
+		put(0, rec->size << EVENT_SIZE_SHIFT | EVENT_REALLOC_DONE |
+			       rec->address | EVENT_KIND_REALLOC);
+	}
+	for (unsigned stamped = fits; stamped < 2; stamped++) {
+		if (rec->old_address != 0)
+			put_wide(stamped, EVENT_REALLOC_BEGIN, 0, stamp,
+				 operand, 1);
+		put_wide(stamped, EVENT_REALLOC_END, flags, stamp, operand, 3);
+	}
 	if (rec->tag == HATF_REALLOC_ALLOC_FREE)
 		return 2;
 	return rec->tag != HATF_REALLOC_NO_ALLOC;

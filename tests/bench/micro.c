@@ -2,17 +2,24 @@
 /*
  * micro.c - what one heap event costs, in ns
  *
- *   micro pairs|mix THREADS MILLIONS
+ *   micro pairs|mix|shared THREADS MILLIONS [paced]
  *
  * Each thread makes MILLIONS of millions of events, half of them frees.  'pairs':
  * malloc(64) and free of it, glibc's fastest path.  'mix': 1000 live objects per
- * thread, each step frees a random one and allocates 16 to 1024 bytes.  Prints
- * ns an event: wall time divided by the events of one thread, so that two
- * threads that do not disturb each other show the figure of one.
+ * thread, each step frees a random one and allocates 16 to 1024 bytes.  'shared':
+ * the same, but one object in eight is given to whichever thread comes by next,
+ * which frees it.
+ *
+ * Prints ns an event: wall time divided by the events of one thread, so that two
+ * threads that do not disturb each other show the figure of one.  With 'paced' the
+ * events come in bursts of BURST_EVENTS with a pause of PAUSE_NS after each, in
+ * which a recorder's writer can catch up, and only the bursts are timed: what an
+ * event costs the thread that makes it.
  *
  * The program touches each block, as a program that asks for memory does.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,12 +27,29 @@
 #include <string.h>
 #include <time.h>
 
-#define LIVE_COUNT  1000
-#define THREADS_MAX 64
+#define LIVE_COUNT   1000
+#define THREADS_MAX  64
+#define SHARED_COUNT 256
+#define BURST_EVENTS 20000
+#define PAUSE_NS     3000000
+
+enum work {
+	PAIRS,
+	MIX,
+	SHARED
+};
 
 static uint64_t event_count;
-static bool mix;
+static enum work work;
+static bool paced;
 static pthread_barrier_t start_line;
+static _Atomic uint64_t burst_ns; /* of all threads */
+static _Atomic(void *) shared[SHARED_COUNT];
+
+struct worker {
+	uint64_t seed;
+	void *live[LIVE_COUNT];
+};
 
 static uint64_t
 now_ns(void)
@@ -48,40 +72,75 @@ touched(size_t nbytes)
 }
 
 static void
-run_pairs(void)
+run_pairs(uint64_t events)
 {
-	for (uint64_t i = 0; i < event_count; i += 2)
+	for (uint64_t i = 0; i < events; i += 2)
 		free(touched(64));
 }
 
 static void
-run_mix(uint64_t seed)
+run_mix(struct worker *w, uint64_t events, bool share)
 {
-	void *live[LIVE_COUNT] = { NULL };
+	uint64_t seed = w->seed;
 
-	for (uint64_t i = 0; i < event_count; i += 2) {
+	for (uint64_t i = 0; i < events; i += 2) {
 		/* xorshift64: cheap against the event it stands beside. */
 		seed ^= seed << 13;
 		seed ^= seed >> 7;
 		seed ^= seed << 17;
 
-		void **const slot = &live[(seed >> 32) % LIVE_COUNT];
+		void **const slot = &w->live[(seed >> 32) % LIVE_COUNT];
+		void *victim = *slot;
 
-		free(*slot);
+		/* acq_rel: who takes it out frees what was written there. */
+		if (share && (seed >> 60 & 7) == 0)
+			victim = atomic_exchange_explicit(
+				&shared[seed >> 20 & (SHARED_COUNT - 1)],
+				victim, memory_order_acq_rel);
+		free(victim);
 		*slot = touched(16 + seed % 1009);
 	}
-	for (size_t i = 0; i < LIVE_COUNT; i++)
-		free(live[i]);
+	w->seed = seed;
+}
+
+static void
+run(struct worker *w, uint64_t events)
+{
+	if (work == PAIRS)
+		run_pairs(events);
+	else
+		run_mix(w, events, work == SHARED);
+}
+
+static void
+run_paced(struct worker *w)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	uint64_t sum_ns = 0;
+
+	for (uint64_t done = 0; done < event_count; done += BURST_EVENTS) {
+		const uint64_t start_ns = now_ns();
+
+		run(w, BURST_EVENTS);
+		sum_ns += now_ns() - start_ns;
+		nanosleep(&pause, NULL);
+	}
+	atomic_fetch_add(&burst_ns, sum_ns);
 }
 
 static void *
 thread_main(void *argument)
 {
+	static _Thread_local struct worker w;
+
+	w.seed = 88172645463325252u + (uintptr_t)argument;
 	pthread_barrier_wait(&start_line);
-	if (mix)
-		run_mix(88172645463325252u + (uintptr_t)argument);
+	if (paced)
+		run_paced(&w);
 	else
-		run_pairs();
+		run(&w, event_count);
+	for (size_t i = 0; i < LIVE_COUNT; i++)
+		free(w.live[i]);
 	return NULL;
 }
 
@@ -102,20 +161,25 @@ run_threads(unsigned thread_count)
 	thread_main(NULL);
 	for (unsigned i = 1; i < thread_count; i++)
 		pthread_join(threads[i], NULL);
-	return now_ns() - start_ns;
+	return paced ? atomic_load(&burst_ns) / thread_count
+		     : now_ns() - start_ns;
 }
 
 int
 main(int argc, char **argv)
 {
 	const unsigned long thread_count =
-		argc == 4 ? strtoul(argv[2], NULL, 10) : 0;
+		argc >= 4 ? strtoul(argv[2], NULL, 10) : 0;
 
-	if (thread_count < 1 || thread_count > THREADS_MAX) {
-		fprintf(stderr, "usage: micro pairs|mix THREADS MILLIONS\n");
+	if (thread_count < 1 || thread_count > THREADS_MAX || argc > 5) {
+		fprintf(stderr, "usage: micro pairs|mix|shared THREADS"
+				" MILLIONS [paced]\n");
 		return 2;
 	}
-	mix = strcmp(argv[1], "mix") == 0;
+	work = strcmp(argv[1], "pairs") == 0 ? PAIRS
+	       : strcmp(argv[1], "mix") == 0 ? MIX
+					     : SHARED;
+	paced = argc == 5;
 	event_count = strtoul(argv[3], NULL, 10) * 1000000;
 	printf("%.2f\n", (double)run_threads((unsigned)thread_count) /
 				 (double)event_count);

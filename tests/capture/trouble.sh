@@ -152,9 +152,10 @@ chmod 777 closed
 slow closed
 # A line on standard error must never get into a trace.
 for ((i = 0; i < 20; i++)); do
-	ls -l /proc/{$program,"$(pgrep -P $program)"}/task/*/fd/[012] \
-		2>/dev/null | grep '\.hatf' &&
-		fail "closed: a trace for standard error"
+	for fd in /proc/{$program,"$(pgrep -P $program)"}/task/*/fd/[012]; do
+		[[ $(readlink "$fd") != *.hatf ]] ||
+			fail "closed: a trace for standard error"
+	done
 	sleep 0.02
 done
 if [ "$(id -u)" = 0 ] && command -v chattr >/dev/null &&

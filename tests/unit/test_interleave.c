@@ -84,6 +84,7 @@ static struct {
 /* Which of the threads there are, and rounds of the writer. */
 static bool has_thread[THREADS];
 static unsigned rounds;
+static bool in_words; /* the realloc */
 
 static void *narrator_memory;
 static unsigned current;
@@ -165,23 +166,48 @@ do_announce(unsigned id, struct ring *r)
 #define BLOCK_D 0x4000u
 #define BLOCK_E 0x5000u
 
+static void
+do_realloc_begin(struct ring *r)
+{
+	if (in_words)
+		publish(0, r, 3,
+			(uint64_t[]){ event_wide(EVENT_TICK, 2, 0),
+				      ++model.clock,
+				      BLOCK_A | EVENT_KIND_REALLOC },
+			HATF_METADATA, 0);
+	else
+		publish(0, r, 3,
+			(uint64_t[]){ event_wide(EVENT_REALLOC_BEGIN, 3, 0),
+				      ++model.clock, BLOCK_A },
+			HATF_METADATA, 0);
+}
+
+static void
+do_realloc_end(struct ring *r)
+{
+	if (in_words)
+		publish(0, r, 3,
+			(uint64_t[]){
+				event_wide(EVENT_TICK, 2, 0), ++model.clock,
+				48ull << EVENT_SIZE_SHIFT | EVENT_REALLOC_DONE |
+					BLOCK_B | EVENT_KIND_REALLOC },
+			HATF_REALLOC_ALLOC_FREE, BLOCK_B);
+	else
+		publish(0, r, 5,
+			(uint64_t[]){ event_wide(EVENT_REALLOC_END, 5, 0),
+				      ++model.clock, BLOCK_A, BLOCK_B, 48 },
+			HATF_REALLOC_ALLOC_FREE, BLOCK_B);
+}
+
 /* Its ring is full but for one event. */
 static void
 first_thread(void)
 {
-	struct ring *const r = rings[0];
-
-	do_alloc(0, r, BLOCK_A);
-	publish(0, r, 3,
-		(uint64_t[]){ event_wide(EVENT_REALLOC_BEGIN, 3, 0),
-			      ++model.clock, BLOCK_A },
-		HATF_METADATA, 0);
+	do_alloc(0, rings[0], BLOCK_A);
+	do_realloc_begin(rings[0]);
 	model.old_is_free = true;
 	step();
-	publish(0, r, 5,
-		(uint64_t[]){ event_wide(EVENT_REALLOC_END, 5, 0),
-			      ++model.clock, BLOCK_A, BLOCK_B, 48 },
-		HATF_REALLOC_ALLOC_FREE, BLOCK_B);
+	do_realloc_end(rings[0]);
 }
 
 static void
@@ -662,7 +688,9 @@ START_TEST(test_wrap_and_reuse)
 	has_thread[0] = has_thread[1] = true;
 	has_thread[2] = false;
 	rounds = 2;
-	explore_all("wrap and reuse", 500);
+	in_words = _i == 1;
+	explore_all(in_words ? "wrap and reuse, in words" : "wrap and reuse",
+		    500);
 }
 END_TEST
 
@@ -709,7 +737,7 @@ main(void)
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, test_wrap_and_reuse);
+	tcase_add_loop_test(tc, test_wrap_and_reuse, 0, 2);
 	tcase_add_test(tc, test_ring_of_another_life);
 	suite_add_tcase(s, tc);
 	srunner_run_all(runner, CK_NORMAL);

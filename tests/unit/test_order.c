@@ -108,6 +108,24 @@ put_end(unsigned id, uint64_t stamp, uint64_t old, uint64_t new)
 			  64 });
 }
 
+/* The same without stamps, in the tick that is told before. */
+static void
+put_begin_word(unsigned id, uint64_t tick, uint64_t old)
+{
+	put(id, 3,
+	    (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), tick,
+			  old | EVENT_KIND_REALLOC });
+}
+
+static void
+put_end_word(unsigned id, uint64_t tick, uint64_t new)
+{
+	put(id, 3,
+	    (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), tick,
+			  64ull << EVENT_SIZE_SHIFT | EVENT_REALLOC_DONE | new |
+				  EVENT_KIND_REALLOC });
+}
+
 static void
 run(uint64_t until)
 {
@@ -220,6 +238,28 @@ START_TEST(test_begin_without_end_stops_all)
 	run(100);
 	ck_assert_str_eq(out, "A0:8 A1:16 A1:24 R0:8>32 ");
 	ck_assert_ptr_null(order.blocked);
+}
+END_TEST
+
+/* Of one word each, the end's old block that of the begin, and all else as ever. */
+START_TEST(test_reallocs_in_words)
+{
+	set_up(note);
+	put_begin_word(0, 10, 8);
+	put_begin(1, 11, 24);
+	put_alloc(2, 5, 48);
+	run(100);
+	ck_assert_str_eq(out, "A2:48 ");
+	ck_assert_ptr_eq(order.blocked, list[0]);
+	put_end_word(0, 40, 16);
+	put_end(1, 30, 24, 8); /* gets what thread 0 gave up */
+	put_begin_word(0, 50, 16);
+	put_end_word(0, 51, 16);
+	put_begin_word(0, 52, 16);
+	put_end(0, 53, 16, 32);
+	run(100);
+	ck_assert_str_eq(out, "A2:48 R0:8>16 R1:24>8 R0:16>16 R0:16>32 ");
+	ck_assert_uint_eq(order.event_count, 4);
 }
 END_TEST
 
@@ -623,6 +663,7 @@ main(void)
 	tcase_add_test(tc, test_tick_dates_what_follows);
 	tcase_add_test(tc, test_runs);
 	tcase_add_test(tc, test_begin_without_end_stops_all);
+	tcase_add_test(tc, test_reallocs_in_words);
 	tcase_add_test(tc, test_realloc_precedes_reuse_of_its_old_block);
 	tcase_add_test(tc, test_reallocs_hand_on_in_a_chain);
 	tcase_add_test(tc, test_a_long_chain_needs_no_stack);

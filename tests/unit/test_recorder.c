@@ -61,8 +61,10 @@ heap_give(unsigned block)
 static void
 push(struct thread *t, unsigned n, const uint64_t *words)
 {
-	while (t->head + n > ring_limit(t->ring))
+	while (t->head + n > ring_limit(t->ring)) {
+		room_ask(t->ring);
 		room_wait(t->ring, t->head + n, 1000000);
+	}
 	for (unsigned i = 0; i < n; i++)
 		ring_put(t->ring, t->head++, words[i]);
 	ring_publish(t->ring, t->head);

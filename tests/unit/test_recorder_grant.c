@@ -118,14 +118,22 @@ address_of(unsigned block)
 static unsigned
 do_realloc(unsigned block, unsigned i)
 {
-	struct thread *const t = record_realloc_begin(address_of(block));
-	const unsigned taken = heap_take(i);
+	struct thread *t = thread_self;
+	uint64_t limit = 0;
+	const bool as_words = record_realloc_old(t, address_of(block), &limit);
+	unsigned taken;
 
+	if (!as_words)
+		t = record_realloc_begin(address_of(block));
+	taken = heap_take(i);
 	if (taken != 0)
 		heap_give(block);
-	record_realloc_end(t, 0, address_of(block),
-			   address_of(taken != 0 ? taken : block), 1);
-	return taken != 0 ? taken : block;
+	else
+		taken = block;
+	if (!as_words || !record_realloc_word(t, address_of(taken), 1, limit))
+		record_realloc_end(t, 0, address_of(block), address_of(taken),
+				   1);
+	return taken;
 }
 
 /* One operation; returns the block that the thread has after it. */
@@ -140,7 +148,8 @@ operate(unsigned block, unsigned i)
 	}
 	if (i % 7 == 0)
 		return do_realloc(block, i);
-	record_free(address_of(block));
+	if (!record_free(address_of(block)))
+		record_free_rest(address_of(block));
 	heap_give(block);
 	return 0;
 }

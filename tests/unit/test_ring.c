@@ -15,6 +15,7 @@
 #include "room.h"
 
 #define CAPACITY 64
+#define GROWN	 (8 * CAPACITY)
 #define EVENTS	 200000u
 
 static struct ring *
@@ -22,9 +23,9 @@ make_ring(void)
 {
 	void *memory = NULL;
 
-	ck_assert_int_eq(posix_memalign(&memory, RING_HEADER_NBYTES,
-					ring_nbytes(CAPACITY)),
-			 0);
+	ck_assert_int_eq(
+		posix_memalign(&memory, RING_HEADER_NBYTES, ring_nbytes(GROWN)),
+		0);
 	return ring_init(memory, CAPACITY);
 }
 
@@ -44,8 +45,10 @@ produce(void *argument)
 	for (uint64_t i = 0; i < EVENTS; i++) {
 		const unsigned n = words_of(i);
 
-		while (head + n > ring_limit(r))
+		while (head + n > ring_limit(r)) {
+			room_ask(r);
 			room_wait(r, head + n, 1000000);
+		}
 		for (unsigned k = 0; k < n; k++)
 			ring_put(r, head++, i);
 		ring_publish(r, head);
@@ -53,10 +56,41 @@ produce(void *argument)
 	return NULL;
 }
 
+/* Whatever part of the ring is in use, and however much larger it becomes. */
+START_TEST(test_growth_keeps_the_words)
+{
+	for (uint64_t tail = 0; tail < 2 * GROWN; tail += 7) {
+		for (uint64_t n = 0; n <= CAPACITY; n += 4) {
+			struct ring *const r = make_ring();
+			const uint64_t more = 2u * CAPACITY << (tail + n) % 3;
+
+			room_release(r, tail);
+			for (uint64_t i = tail; i < tail + n; i++)
+				ring_put(r, i, ~i);
+			ring_publish(r, tail + n);
+			/* Not while the producer may be writing. */
+			ck_assert(!room_grow(r, more));
+			ck_assert_uint_eq(ring_limit(r), tail + CAPACITY);
+			room_ask(r);
+			ck_assert(room_grow(r, more));
+			ck_assert(!room_is_waited_for(r));
+			ck_assert_uint_eq(ring_limit(r), tail + more);
+			for (uint64_t i = tail + n; i < tail + more; i++)
+				ring_put(r, i, ~i);
+			for (uint64_t i = tail; i < tail + more; i++)
+				ck_assert_uint_eq(ring_get(r, i), ~i);
+			free(r);
+		}
+	}
+}
+END_TEST
+
+/* It grows in the midst of it, if '_i' is 1. */
 START_TEST(test_two_threads)
 {
 	struct ring *const r = make_ring();
-	uint64_t pos = 0, words = 0;
+	/* As far as it is concerned; GROWN is not made to grow. */
+	uint64_t pos = 0, words = 0, capacity = _i == 1 ? CAPACITY : GROWN;
 	pthread_t producer;
 
 	ck_assert_int_eq(pthread_create(&producer, NULL, produce, r), 0);
@@ -71,9 +105,13 @@ START_TEST(test_two_threads)
 		/* Late, as the writer does: after a "block". */
 		if (i % 17 == 0 || room_is_waited_for(r))
 			room_release(r, pos);
+		if (i > EVENTS / 4 && capacity < GROWN &&
+		    room_grow(r, 2 * capacity))
+			capacity *= 2;
 	}
 	pthread_join(producer, NULL);
 	ck_assert_uint_eq(ring_head(r), words);
+	ck_assert_uint_eq(capacity, GROWN);
 	free(r);
 }
 END_TEST
@@ -101,10 +139,13 @@ START_TEST(test_wait_returns_without_a_consumer)
 	struct ring *const r = make_ring();
 
 	ring_publish(r, CAPACITY);
+	room_ask(r);
+	ck_assert(room_is_waited_for(r));
 	room_wait(r, CAPACITY + 1, 1000000);
 	ck_assert(!room_is_waited_for(r));
 	/* With room there is nothing to wait for, whatever the time-out. */
 	room_release(r, 1);
+	room_ask(r);
 	room_wait(r, CAPACITY + 1, 0);
 	free(r);
 }
@@ -118,7 +159,8 @@ main(void)
 	SRunner *const runner = srunner_create(s);
 
 	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, test_two_threads);
+	tcase_add_loop_test(tc, test_two_threads, 0, 2);
+	tcase_add_test(tc, test_growth_keeps_the_words);
 	tcase_add_test(tc, test_limit_is_kept);
 	tcase_add_test(tc, test_wait_returns_without_a_consumer);
 	suite_add_tcase(s, tc);
