@@ -28,6 +28,8 @@
 #define BLOCK_AGE_NS 500000000ull
 /* A realloc that takes longer must not keep the other threads waiting. */
 #define BLOCKED_MAX_NS 100000000ull
+/* The most that a trace's 'pressure' says. */
+#define PRESSURE_MAX 32u
 /* After a trailer, wait so long for the process to end. */
 #define HOLD_NS NS_PER_SEC
 /* ... but only so long while a thread of the process waits for us. */
@@ -53,7 +55,7 @@ static const char *const end_names[] = {
 void
 writer_commit_rings(void)
 {
-	const struct trace *const t = &writer->trace;
+	struct trace *const t = &writer->trace;
 	struct narrate_end sums = { .name = "" };
 	struct image_commit state;
 
@@ -67,6 +69,10 @@ writer_commit_rings(void)
 	if (writer->is_stopped)
 		state.flags |= IMAGE_COMMIT_STOPPED;
 	writer_sum_up(&sums);
+	t->pressure = sums.waits == writer->waits  ? t->pressure / 2
+		      : t->pressure < PRESSURE_MAX ? t->pressure + 1
+						   : PRESSURE_MAX;
+	writer->waits = sums.waits;
 	state.threads = sums.threads;
 	state.waits = sums.waits - writer->segment.waits;
 	state.wait_ns = sums.wait_ns - writer->segment.wait_ns;

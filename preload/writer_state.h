@@ -37,6 +37,7 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
+	uint64_t waits; /* for room, of all threads, at the last commit */
 	uint64_t unattached_told; /* in the trace, of all of them */
 	bool is_ended;		  /* the block has the trailer */
 	bool is_stopped;	  /* ... and what comes is of no trace */

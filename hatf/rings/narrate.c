@@ -52,6 +52,19 @@ narrate_restart(struct narrator *n)
 	n->is_stamped = false;
 }
 
+/* How many stamps from this one on, at 'ns', are within the same unit of time? */
+static uint64_t
+count_same(const struct narrator *n, uint64_t ns)
+{
+	const uint64_t unit_ns = n->unit_ns * n->grain;
+	const uint64_t left_ns = unit_ns - 1 - ns % unit_ns;
+
+	/* One less, for what rounding may do. */
+	return left_ns < 2 || n->line.slope <= 0
+		       ? 0
+		       : (uint64_t)((double)(left_ns - 1) / n->line.slope);
+}
+
 /* The time of a stamp; never less than that of the record before. */
 static uint64_t
 time_of(struct narrator *n, uint64_t stamp)
@@ -61,7 +74,13 @@ time_of(struct narrator *n, uint64_t stamp)
 	if (stamp == n->time_stamp || n->unit_ns == 0)
 		return n->time;
 	n->time_stamp = stamp;
+	if (stamp - n->same_from < n->same_count &&
+	    n->line.stamp1 == n->same_line)
+		return n->time;
 	time = line_ns(&n->line, stamp);
+	n->same_from = stamp;
+	n->same_line = n->line.stamp1;
+	n->same_count = count_same(n, time);
 	if (n->unit_ns != 1)
 		time /= 1000;
 	/* Threads are ordered by stamps that this clock need not show. */
@@ -101,6 +120,7 @@ narrate_cancel_block(struct narrator *n)
 	n->event_count = n->block_event;
 	n->lost_count = n->block_lost;
 	n->time = n->block_time;
+	n->same_count = 0;
 	n->time_stamp = n->block_time_stamp;
 	n->is_stamped = n->block_is_stamped;
 	return missing;

@@ -54,6 +54,9 @@ struct narrator {
 	uint64_t lost_count;
 	uint64_t time;	     /* of the last record, in the trace's unit */
 	uint64_t time_stamp; /* the stamp it came from */
+	/* By the line that ends at 'same_line', so many stamps from 'same_from'
+	 * on have the same time. */
+	uint64_t same_from, same_count, same_line;
 	uint64_t block_since_ns;
 	/* A mark whose pieces are not all there. */
 	char mark[NARRATE_MARK_NBYTES];
