@@ -4,10 +4,11 @@
 # capture.sh - what recording costs, beside two peers, on five real programs
 #
 # One interleaved run: in each round every program runs bare, under ours, with ours
-# dormant (loaded, HATFTRACE_START=off, nothing recorded), under
-# LTTng-UST's libc wrapper (lossless settings) and under heaptrack's raw
-# recording, in an order that rotates.  Raw figures go to
-# build/bench/capture/raw.tsv, a report in Markdown to stdout and to report.md.
+# dormant (loaded, HATFTRACE_START=off, nothing recorded), under ours with each
+# clock and without compression, under LTTng-UST's libc wrapper (lossless
+# settings) and under heaptrack's raw recording, in an order that rotates.  Raw
+# figures go to build/bench/capture/raw.tsv, a report in Markdown to stdout and to
+# report.md.
 #
 # The HATFTRACE_* variables of the environment reach our recorder, except
 # HATFTRACE_OUT.
@@ -20,14 +21,16 @@ usage: tests/bench/capture.sh [option]...
   --rounds N        repetitions of everything (default 3)
   --quick           small inputs and one round, to see that everything works
   --programs LIST   of python3,perl,sqlite3,cc1,redis (default all)
-  --tools LIST      of bare,ours,dormant,lttng,heaptrack (default all there are)
+  --tools LIST      of bare,ours,dormant,clock-off,clock-coarse,clock-us,
+                    clock-ns,plain,lttng,heaptrack (default all there are)
 USAGE
 }
 
 rounds=
 quick=0
 programs=python3,perl,sqlite3,cc1,redis
-tools=bare,ours,dormant,lttng,heaptrack
+own_tools=ours,dormant,clock-off,clock-coarse,clock-us,clock-ns,plain
+tools=bare,$own_tools,lttng,heaptrack
 
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -111,14 +114,22 @@ set_command()
 
 # ------------------------------------------------------------------- tools
 
+# record RUN [VARIABLE=VALUE]: with our recorder, and one setting of it.
+record()
+{
+	vars+=("HATFTRACE_OUT=$OUT/$1.hatf" "LD_PRELOAD=$SO" "${@:2}")
+}
+
 # set_tool TOOL RUN: variables into 'vars', a command before 'command'.
 set_tool()
 {
 	case $1 in
 	bare) ;;
-	ours)
-		vars+=("HATFTRACE_OUT=$OUT/$2.hatf.gz" "LD_PRELOAD=$SO")
+	ours) record "$2" ;;
+	clock-off | clock-coarse | clock-us | clock-ns)
+		record "$2" "HATFTRACE_CLOCK=${1#clock-}"
 		;;
+	plain) record "$2" HATFTRACE_COMPRESS=none ;;
 	dormant)
 		vars+=(HATFTRACE_START=off "LD_PRELOAD=$SO")
 		;;
@@ -134,17 +145,18 @@ set_tool()
 	esac
 }
 
-# What a tool left behind: "key=value" words.  Removes it.
+# What a tool left behind: "key=value" words.  Removes it.  Whether a trace of
+# ours is complete and lost nothing, the report tells.
 collect_tool()
 {
 	local lost
 
 	case $1 in
-	ours)
-		"$HATF" info --json "$OUT/$2.hatf.gz" >"$OUT/$2.json" ||
+	ours | clock-* | plain)
+		"$HATF" info --json "$OUT/$2.hatf" >"$OUT/$2.json" ||
 			die "hatf info: $2 failed"
 		echo "info=$2.json"
-		rm -f "$OUT/$2.hatf.gz"
+		rm -f "$OUT/$2.hatf"
 		;;
 	lttng)
 		lttng stop "$2" >>"$OUT/lttng.log" 2>&1
@@ -241,21 +253,23 @@ clean_up()
 	lttng_end
 }
 
-drop_tool()
+# drop_tools LIST WHY
+drop_tools()
 {
 	echo "capture.sh: without $1: $2" >&2
-	tools=$(tr ',' '\n' <<<"$tools" | grep -vx "$1" | paste -sd,)
+	tools=$(tr ',' '\n' <<<"$tools" |
+		grep -vxF "$(tr ',' '\n' <<<"$1")" | paste -sd,)
 }
 
 check_tools()
 {
 	if [ ! -e "$SO" ] || [ ! -x "$HATF" ]; then
-		drop_tool ours "$SO or $HATF is not built"
+		drop_tools "$own_tools" "$SO or $HATF is not built"
 	fi
-	have heaptrack || drop_tool heaptrack "it is not installed"
+	have heaptrack || drop_tools heaptrack "it is not installed"
 	case ,$tools, in
 	*,lttng,*)
-		lttng_begin || drop_tool lttng "it is not installed or fails"
+		lttng_begin || drop_tools lttng "it is not installed or fails"
 		;;
 	esac
 }
@@ -303,7 +317,8 @@ main()
 			done
 		done
 	done
-	/usr/bin/python3 "$BENCH/parts/report.py" "$OUT" | tee "$OUT/report.md"
+	/usr/bin/python3 -B "$BENCH/parts/report.py" "$OUT" |
+		tee "$OUT/report.md"
 }
 
 main

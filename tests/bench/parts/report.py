@@ -9,16 +9,28 @@ import json
 import statistics
 import sys
 
-BAR_RATIO_AVERAGE = 0.35
-BAR_RATIO_EACH = 0.5
+from table import at_least, at_most, head, row
+
+BAR_LTTNG = 0.15
+BAR_HEAPTRACK = 0.10
+BAR_KEPT = 0.90
+BAR_DORMANT = 1.01
 BAR_HATF_BYTES = 6.8
 BAR_FILE_BYTES = 2.0
 BAR_MEMORY_MIB = 16
 BAR_MEMORY_THREAD_MIB = 1
+# The programs whose added time the bars compare with that of the peers.
+COMPARED = ("python3", "perl", "sqlite3", "cc1")
 PEERS = ("lttng", "heaptrack")
 TITLES = {"bare": "bare", "ours": "ours", "dormant": "dormant",
-          "lttng": "LTTng",
-          "heaptrack": "heaptrack"}
+          "clock-off": "clock off", "clock-coarse": "clock coarse",
+          "clock-us": "clock us", "clock-ns": "clock ns",
+          "plain": "not compressed",
+          "lttng": "LTTng", "heaptrack": "heaptrack"}
+# They have a table of their own, in which the default and dormant are too.
+VARIANTS = ("clock-off", "clock-coarse", "clock-us", "clock-ns", "plain")
+SETTINGS = {"ours": "default"} | {t: TITLES[t]
+                                  for t in VARIANTS + ("dormant",)}
 
 
 class Run:
@@ -40,7 +52,6 @@ class Run:
         if "info" in self.more:
             with open(f"{directory}/{self.more['info']}") as file:
                 self.info = json.loads(file.readline())
-
 
     def time_ratio(self, bare):
         """For requests the mean of the ratios of their kinds."""
@@ -64,7 +75,10 @@ class Results:
                 run = Run(directory, line)
                 self.runs.setdefault((run.program, run.tool), []).append(run)
         self.programs = list(dict.fromkeys(p for p, _ in self.runs))
-        self.tools = [t for t in TITLES if any(k[1] == t for k in self.runs)]
+        present = {tool for _, tool in self.runs}
+        self.all_tools = [t for t in TITLES if t in present]
+        self.tools = [t for t in self.all_tools if t not in VARIANTS]
+        self.settings = [t for t in SETTINGS if t in present]
 
     def of(self, program, tool):
         return self.runs.get((program, tool), [])
@@ -88,6 +102,16 @@ class Results:
     def added(self, program, tool):
         return self.wall_ratio(program, tool) - 1
 
+    def cpu_ratio(self, program, tool):
+        return (self.median(program, tool, lambda run: run.cpu_ns)
+                / self.median(program, "bare", lambda run: run.cpu_ns))
+
+    def kept(self, program, request):
+        """The share of the requests a second that is left under ours."""
+        pairs = zip(self.of(program, "ours"), self.of(program, "bare"))
+        return median(bare.requests[request] / traced.requests[request]
+                      for traced, bare in pairs)
+
     def spread(self, program, tool):
         """(max - min) / median of the time; the worst kind of request."""
         runs = self.of(program, tool)
@@ -100,21 +124,6 @@ class Results:
 
     def info(self, program, key):
         return self.median(program, "ours", lambda run: float(run.info[key]))
-
-
-def row(*cells):
-    print("| " + " | ".join(str(cell) for cell in cells) + " |")
-
-
-def head(*cells):
-    print()
-    row(*cells)
-    row(*(["---"] + ["---:"] * (len(cells) - 1)))
-
-
-def verdict(value, bar, text):
-    print(f"- {'PASS' if value <= bar else 'MISS'}: {text}: {value:.2f}"
-          f" (bar {bar:g})")
 
 
 def print_wall(res):
@@ -145,13 +154,22 @@ def ratio(res, program, peer):
     return res.added(program, "ours") / res.added(program, peer)
 
 
+def print_settings(res):
+    head("settings of the recorder: added wall time (and CPU ratio)",
+         *res.programs)
+    for tool in res.settings:
+        row(SETTINGS[tool], *(f"{100 * res.added(p, tool):+.1f} %"
+                              f" ({res.cpu_ratio(p, tool):.3f})"
+                              for p in res.programs))
+
+
 def print_requests(res):
     for program in res.programs:
         bare = res.times(program, "bare")
         if "" in bare:
             continue
         head(f"{program}: ns a request", *bare)
-        for tool in res.tools:
+        for tool in res.all_tools:
             times = res.times(program, tool)
             row(TITLES[tool], *(f"{times[n]:.0f} ({times[n] / bare[n]:.2f})"
                                 for n in bare))
@@ -166,8 +184,7 @@ def print_cpu(res):
     for program in res.programs:
         bare = res.median(program, "bare", lambda run: run.cpu_ns)
         cells = [program, f"{bare / 1e9:.2f} s"]
-        cells += [f"{res.median(program, t, lambda r: r.cpu_ns) / bare:.3f}"
-                  for t in traced]
+        cells += [f"{res.cpu_ratio(program, t):.3f}" for t in traced]
         if "lttng" in traced:
             total = res.median(program, "lttng",
                                lambda run: run.cpu_ns + run.daemon_ns)
@@ -221,34 +238,57 @@ def print_size(res):
         row(*cells)
 
 
-def print_bars(res):
+def print_time_bars(res):
+    compared = [p for p in res.programs if p in COMPARED]
+    for tool, bar in (("lttng", BAR_LTTNG), ("heaptrack", BAR_HEAPTRACK)):
+        if tool in res.tools and compared:
+            at_most(bar, statistics.mean(ratio(res, p, tool)
+                                         for p in compared),
+                    f"added time, ours/{TITLES[tool]}, average of"
+                    f" {', '.join(compared)}")
+    if "redis" in res.programs:
+        for request in ("SET", "GET"):
+            at_least(BAR_KEPT, res.kept("redis", request),
+                     f"redis, throughput of {request} that is kept")
+
+
+def print_size_bars(res):
     mean = statistics.mean
+    at_most(BAR_HATF_BYTES,
+            mean(per_event(res, p, "hatf_bytes") for p in res.programs),
+            "bytes of HATF an event, average")
+    at_most(BAR_FILE_BYTES,
+            mean(per_event(res, p, "file_bytes") for p in res.programs),
+            "bytes an event gzip'ed, average")
+    at_most(0, max(added_mib(res, p, "ours") - memory_bar(res, p)
+                   for p in res.programs),
+            f"added memory beyond {BAR_MEMORY_MIB} MiB and"
+            f" {BAR_MEMORY_THREAD_MIB} MiB a thread, worst, MiB")
+
+
+def print_bars(res):
+    if "ours" not in res.tools and "dormant" not in res.tools:
+        return
     print("\n### Bars\n")
-    if "lttng" in res.tools:
-        ratios = [ratio(res, p, "lttng") for p in res.programs]
-        verdict(mean(ratios), BAR_RATIO_AVERAGE,
-                "added time, ours/LTTng, average")
-        verdict(max(ratios), BAR_RATIO_EACH, "added time, ours/LTTng, worst")
-    if "heaptrack" in res.tools:
-        verdict(max(ratio(res, p, "heaptrack") for p in res.programs), 1,
-                "added time, ours/heaptrack, worst")
-    verdict(mean(per_event(res, p, "hatf_bytes") for p in res.programs),
-            BAR_HATF_BYTES, "bytes of HATF an event, average")
-    verdict(mean(per_event(res, p, "file_bytes") for p in res.programs),
-            BAR_FILE_BYTES, "bytes an event gzip'ed, average")
-    verdict(max(added_mib(res, p, "ours") - memory_bar(res, p)
-                for p in res.programs), 0,
-            "added memory beyond 16 MiB and 1 MiB a thread, worst, MiB")
+    if "ours" in res.tools:
+        print_time_bars(res)
+        print_size_bars(res)
+    if "dormant" in res.tools:
+        at_most(BAR_DORMANT,
+                statistics.mean(res.wall_ratio(p, "dormant")
+                                for p in res.programs),
+                "wall, dormant/bare, average")
 
 
 def print_honesty(res):
     """A fast tracer that loses events is no tracer: say what was lost."""
     print()
     for program in res.programs:
-        for run in res.of(program, "ours"):
-            if not run.info["complete"] or run.info["lost"] != 0:
-                print(f"- MISS: {program}: our trace is incomplete, or lost"
-                      f" {run.info['lost']} events")
+        for tool in ("ours",) + VARIANTS:
+            for run in res.of(program, tool):
+                if not run.info["complete"] or run.info["lost"] != 0:
+                    print(f"- MISS: {program}, {TITLES[tool]}: the trace is"
+                          f" incomplete, or lost {run.info['lost']} events")
         for run in res.of(program, "lttng"):
             if run.more["lost"] != "0":
                 print(f"- MISS: {program}: LTTng lost {run.more['lost']}"
@@ -262,12 +302,14 @@ def main():
     with open(f"{directory}/machine") as file:
         print(file.read(), end="")
     print_wall(res)
+    if res.settings:
+        print_settings(res)
     print_requests(res)
     print_cpu(res)
     if "ours" in res.tools:
         print_memory(res)
         print_size(res)
-        print_bars(res)
+    print_bars(res)
     print_honesty(res)
 
 

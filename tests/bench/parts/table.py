@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""What the reports of the benchmarks share: tables in Markdown, and bars."""
+
+
+def row(*cells):
+    print("| " + " | ".join(str(cell) for cell in cells) + " |")
+
+
+def head(*cells):
+    print()
+    row(*cells)
+    row(*(["---"] + ["---:"] * (len(cells) - 1)))
+
+
+def at_most(bar, value, text):
+    verdict(value <= bar, value, f"at most {bar:g}", text)
+
+
+def at_least(bar, value, text):
+    verdict(value >= bar, value, f"at least {bar:g}", text)
+
+
+def verdict(passed, value, bar, text):
+    print(f"- {'PASS' if passed else 'MISS'}: {text}: {value:.3f}"
+          f" (bar: {bar})")
