@@ -5,13 +5,16 @@
 #
 #   tests/bench/micro.sh [--rounds N] [--millions N]
 #
-# Medians in ns an event (half are mallocs, half frees), interleaved.  The time
-# is the program's loop, not start and end of the process: what the writer
-# thread still has to do then shows in capture.sh.
+# Three tables (see micro.c for the works): paced, where the writer keeps up;
+# going all out, where it need not; and as many threads as CPUs that free each
+# other's objects, where it cannot, beside LTTng-UST and heaptrack.
+#
+# Medians, interleaved.  The time is the program's loop, not start and end of the
+# process: what the writer thread still has to do then shows in capture.sh.
 set -u
 
 rounds=5
-millions=20
+millions=6
 while [ $# -gt 1 ]; do
 	case $1 in
 	--rounds | --millions) declare "${1#--}=$2" ;;
@@ -23,85 +26,106 @@ done
 	echo "usage: tests/bench/micro.sh [--rounds N] [--millions N]" >&2
 	exit 2
 }
+few=$(((millions + 3) / 4)) # for whatever takes long
 
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/bench/parts/common.sh disable=SC1091
 . tests/bench/parts/common.sh
 out_dir micro
-variants=(bare forwarded)
-if [ -e "$SO" ]; then
-	variants+=(dormant off coarse auto us ns plain)
-else
-	echo "micro.sh: $SO is not built: without it" >&2
-fi
+cpus=$(nproc)
 
-# one VARIANT WORK THREADS: ns an event.
-one()
+find_variants()
 {
-	local vars=()
+	variants=(bare forwarded)
+	if [ -e "$SO" ]; then
+		variants+=(dormant off coarse auto us ns plain)
+	else
+		echo "micro.sh: $SO is not built: without it" >&2
+	fi
+	if lttng_begin; then
+		variants+=(lttng)
+	fi
+	if have heaptrack; then
+		variants+=(heaptrack)
+	fi
+}
+
+# figures VARIANT: TABLE WORK THREADS MILLIONS, a line each.
+figures()
+{
+	local work
 
 	case $1 in
+	lttng | heaptrack)
+		echo "saturated shared $cpus $few"
+		return
+		;;
+	esac
+	for work in pairs mix; do
+		echo "paced $work 1 $few"
+		echo "paced $work 2 $few"
+		echo "full $work 1 $millions"
+		echo "full $work 2 $millions"
+		case $1 in
+		bare | forwarded | dormant | auto) echo "full $work 8 $few" ;;
+		esac
+	done
+	echo "saturated shared $cpus $millions"
+}
+
+# one ROUND VARIANT TABLE WORK THREADS MILLIONS: a line of raw, with its ns.
+one()
+{
+	local vars=() command=("$BUILD/tests/bench/micro" "$4" "$5" "$6")
+
+	[ "$3" != paced ] || command+=(paced)
+	case $2 in
 	bare) ;;
 	forwarded) vars=("LD_PRELOAD=$OUT/libforward.so") ;;
 	dormant) vars=("LD_PRELOAD=$SO" HATFTRACE_START=off) ;;
 	plain) # auto, and no compression
 		vars=("LD_PRELOAD=$SO" HATFTRACE_COMPRESS=none)
 		;;
-	*) vars=("LD_PRELOAD=$SO" "HATFTRACE_CLOCK=$1") ;;
+	lttng)
+		vars=("LD_PRELOAD=$LTTNG_WRAPPER" LTTNG_UST_ALLOW_BLOCKING=1)
+		lttng_session_begin "micro-$1" "$OUT/trace"
+		;;
+	heaptrack)
+		command=(heaptrack --raw --output "$OUT/trace" "${command[@]}")
+		;;
+	*) vars=("LD_PRELOAD=$SO" "HATFTRACE_CLOCK=$2") ;;
 	esac
-	env HATFTRACE_OUT="$OUT/trace" "${vars[@]}" \
-		"$BUILD/tests/bench/micro" "$2" "$3" "$millions" || die "micro failed"
-	rm -f "$OUT"/trace*
+	env HATFTRACE_OUT="$OUT/trace" "${vars[@]}" "${command[@]}" \
+		>"$OUT/stdout" || die "micro failed"
+	[ "$2" != lttng ] || end_lttng "micro-$1"
+	# heaptrack adds words of its own.
+	echo "$1 $2 $3 $4 $5 $(grep -xE '[0-9]+\.[0-9]+' "$OUT/stdout")" \
+		>>"$OUT/raw"
+	rm -rf "$OUT"/trace*
+}
+
+end_lttng()
+{
+	lttng stop "$1" >>"$OUT/lttng.log" 2>&1
+	[ "$(lttng_session_lost "$1")" = 0 ] || die "LTTng lost events"
+	lttng_session_end "$1"
 }
 
 need micro
 "$CC" -O2 -fPIC -shared -fno-builtin -fvisibility=hidden \
 	-o "$OUT/libforward.so" "$BENCH/parts/forward.c" || die "cannot compile"
 print_machine
-echo "- repetitions: $rounds, $millions million events a thread"
+echo "- repetitions: $rounds; events a thread: $millions million," \
+	"$few million paced, with 8 threads and under the peers"
+trap lttng_end EXIT
+find_variants
 
 for ((round = 0; round < rounds; round++)); do
 	for ((i = 0; i < ${#variants[@]}; i++)); do
 		variant=${variants[(i + round) % ${#variants[@]}]}
-		for work in pairs mix; do
-			for threads in 1 2; do
-				echo "$variant $work$threads" \
-					"$(one "$variant" $work $threads)"
-			done
-		done
+		while read -ra figure; do
+			one $round "$variant" "${figure[@]}" </dev/null
+		done < <(figures "$variant")
 	done
-done >"$OUT/raw"
-
-awk -v order="${variants[*]}" '
-function median(s,    a, n, i, j, t)
-{
-	n = split(s, a, " ")
-	for (i = 2; i <= n; i++)
-		for (j = i; j > 1 && a[j] + 0 < a[j - 1] + 0; j--) {
-			t = a[j]
-			a[j] = a[j - 1]
-			a[j - 1] = t
-		}
-	low = a[1]
-	high = a[n]
-	return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
-}
-function cell(key,    m)
-{
-	m = median(ns[key])
-	return sprintf("%.1f (%.1f–%.1f)", m, low, high)
-}
-{ ns[$1, $2] = ns[$1, $2] " " $3 }
-END {
-	print ""
-	print "| ns an event, median (range) | pairs, 1 thread |" \
-		" mix, 1 thread | pairs, 2 threads | mix, 2 threads |"
-	print "|---|---:|---:|---:|---:|"
-	count = split(order, name, " ")
-	for (i = 1; i <= count; i++) {
-		v = name[i]
-		print "| " v " | " cell(v SUBSEP "pairs1") " | " \
-			cell(v SUBSEP "mix1") " | " cell(v SUBSEP "pairs2") \
-			" | " cell(v SUBSEP "mix2") " |"
-	}
-}' "$OUT/raw"
+done
+/usr/bin/python3 -B "$BENCH/parts/micro_report.py" "$OUT/raw"
