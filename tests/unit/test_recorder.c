@@ -24,6 +24,9 @@
 #define BLOCKS	16u
 #define ROUNDS	60000u /* operations of each thread */
 
+/* What the trace says; the consumer's. */
+#include "blocks.h"
+
 static struct thread threads[THREADS];
 static struct order_source *list[THREADS], *heap[THREADS];
 static struct order order;
@@ -33,10 +36,6 @@ static _Atomic unsigned running;
 /* The heap: a freed block is handed out again at once. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned free_blocks[BLOCKS], free_count;
-
-/* What the trace says; the consumer's. */
-static bool live[BLOCKS + 1];
-static uint64_t seen, mistakes;
 
 static unsigned
 heap_take(void)
@@ -132,29 +131,6 @@ produce(void *argument)
 	/* release: the consumer that sees it also sees the last head. */
 	atomic_fetch_sub_explicit(&running, 1, memory_order_release);
 	return NULL;
-}
-
-static void
-set_live(uint64_t address, bool now)
-{
-	mistakes += live[address / 8] == now;
-	live[address / 8] = now;
-}
-
-static void
-judge(void *context, const struct order_source *s, const struct event *ev)
-{
-	(void)context;
-	(void)s;
-	seen++;
-	if (ev->type == EVENT_ALLOC) {
-		set_live(ev->operand[0], true);
-	} else if (ev->type == EVENT_FREE) {
-		set_live(ev->operand[0], false);
-	} else if (ev->operand[0] != ev->operand[1]) {
-		set_live(ev->operand[1], true);
-		set_live(ev->operand[0], false);
-	}
 }
 
 static void

@@ -30,6 +30,9 @@
 /* What an operation takes at most: two wide events, each with a tick. */
 #define ROOM 64u
 
+/* What the trace says; the consumer's. */
+#include "blocks.h"
+
 static struct thread threads[THREADS];
 static struct order_source *list[THREADS], *heap[THREADS];
 static struct order order;
@@ -82,9 +85,7 @@ writer_count_unattached(void)
 /* The heap: a block is free if its number is in its place. */
 static _Atomic unsigned free_blocks[BLOCKS];
 
-/* What the trace says; the consumer's. */
-static bool live[BLOCKS + 1];
-static uint64_t seen, ticks, mistakes;
+static uint64_t ticks; /* granted */
 
 /* Somebody's block, 0: none is free. */
 static unsigned
@@ -192,29 +193,6 @@ produce(void *argument)
 	/* release: the consumer that sees it also sees the last head. */
 	atomic_fetch_sub_explicit(&running, 1, memory_order_release);
 	return NULL;
-}
-
-static void
-set_live(uint64_t address, bool now)
-{
-	mistakes += live[address / 8] == now;
-	live[address / 8] = now;
-}
-
-static void
-judge(void *context, const struct order_source *source, const struct event *ev)
-{
-	(void)context;
-	(void)source;
-	seen++;
-	if (ev->type == EVENT_ALLOC) {
-		set_live(ev->operand[0], true);
-	} else if (ev->type == EVENT_FREE) {
-		set_live(ev->operand[0], false);
-	} else if (ev->operand[0] != ev->operand[1]) {
-		set_live(ev->operand[1], true);
-		set_live(ev->operand[0], false);
-	}
 }
 
 static void
