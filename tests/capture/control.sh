@@ -9,14 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 
 need jq
-export XDG_RUNTIME_DIR=$TMP/run
-mkdir -m 700 "$XDG_RUNTIME_DIR"
-sockets=$XDG_RUNTIME_DIR/hatftrace
-
-ctl()
-{
-	"$HATF" ctl "$@"
-}
+control_folder
 
 # spawn NAME COMMAND...: in the background, traced to NAME; sets 'pid'.
 spawn()
@@ -43,28 +36,7 @@ start()
 	local name=$1
 	shift
 	spawn "$name" "$@" >"$name.out"
-	await "$pid"
-}
-
-# await PID: until it has a socket.
-await()
-{
-	local i
-	for ((i = 0; i < 200; i++)); do
-		[ -S "$sockets/$1.sock" ] && return
-		sleep 0.02
-	done
-	fail "no socket of $1"
-}
-
-# count FILE...: those that are there.
-count()
-{
-	local n=0
-	for file; do
-		[ -e "$file" ] && n=$((n + 1))
-	done
-	echo $n
+	await_socket "$pid"
 }
 
 # value PID KEY: of its status.
@@ -294,7 +266,7 @@ test_forks()
 	    os.waitpid(pid, 0)
 	EOF
 	spawn fork.%p.hatf.gz "$PYTHON" server.py
-	await "$pid"
+	await_socket "$pid"
 	for ((i = 0; i < 100; i++)); do
 		[ "$(count "$sockets"/*)" = 4 ] && break
 		sleep 0.05

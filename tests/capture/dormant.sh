@@ -9,38 +9,17 @@
 . "$(dirname "$0")/lib.sh"
 
 need jq
-export XDG_RUNTIME_DIR=$TMP/run
-mkdir -m 700 "$XDG_RUNTIME_DIR"
-sockets=$XDG_RUNTIME_DIR/hatftrace
-
-ctl()
-{
-	"$HATF" ctl "$@"
-}
+control_folder
 
 # dormant NAME COMMAND...: in the background; sets 'pid', awaits its socket.
 dormant()
 {
-	local name=$1 i
+	local name=$1
 	shift
 	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/$name" \
 		LD_PRELOAD="$SO" "$@") >"out.${name%%.*}" &
 	pid=$!
-	for ((i = 0; i < 200; i++)); do
-		[ -S "$sockets/$pid.sock" ] && return
-		sleep 0.02
-	done
-	fail "no socket of $name"
-}
-
-# count FILE...: those that are there.
-count()
-{
-	local n=0
-	for file; do
-		[ -e "$file" ] && n=$((n + 1))
-	done
-	echo $n
+	await_socket "$pid"
 }
 
 state()

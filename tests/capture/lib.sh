@@ -145,6 +145,40 @@ clean_but_cut()
 	done
 }
 
+# control_folder: from here on sockets are in $sockets, and there are none yet.
+control_folder()
+{
+	export XDG_RUNTIME_DIR=$TMP/run
+	mkdir -m 700 "$XDG_RUNTIME_DIR"
+	sockets=$XDG_RUNTIME_DIR/hatftrace
+}
+
+ctl()
+{
+	"$HATF" ctl "$@"
+}
+
+# await_socket PID: until it has one.
+await_socket()
+{
+	local i
+	for ((i = 0; i < 200; i++)); do
+		[ -S "$sockets/$1.sock" ] && return
+		sleep 0.02
+	done
+	fail "no socket of $1"
+}
+
+# count FILE...: those that are there.
+count()
+{
+	local n=0 file
+	for file; do
+		[ -e "$file" ] && n=$((n + 1))
+	done
+	echo $n
+}
+
 # build_shared NAME: $TMP/NAME.so from shared/NAME.c.
 build_shared()
 {
