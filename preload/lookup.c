@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* lookup.c - see lookup.h; the tables are those of the ELF specification and, for
- * DT_GNU_HASH, of the GNU tools */
+/* lookup.c - see lookup.h */
 
 #include "lookup.h"
 
 #include <elf.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "dynamic.h"
 
 struct search {
 	const char *name;
@@ -18,56 +20,6 @@ struct search {
 	void *found;
 	bool together;
 };
-
-/* What of an object's dynamic section a look-up needs. */
-struct tables {
-	const Elf64_Sym *symbols;
-	const char *strings;
-	const uint32_t *hash; /* DT_GNU_HASH */
-};
-
-static bool
-object_has(const struct dl_phdr_info *info, uintptr_t address)
-{
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const Elf64_Phdr *const p = &info->dlpi_phdr[i];
-
-		if (p->p_type == PT_LOAD &&
-		    address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-			return true;
-	}
-	return false;
-}
-
-/* glibc has turned offsets into addresses, except where it cannot write. */
-static const void *
-resolve(const struct dl_phdr_info *info, uintptr_t value)
-{
-	return (const void *)(value < info->dlpi_addr ? value + info->dlpi_addr
-						      : value);
-}
-
-static bool
-get_tables(const struct dl_phdr_info *info, struct tables *tables_ret)
-{
-	const Elf64_Dyn *d = NULL;
-
-	*tables_ret = (struct tables){ NULL, NULL, NULL };
-	for (unsigned i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			d = (const Elf64_Dyn *)(info->dlpi_addr +
-						info->dlpi_phdr[i].p_vaddr);
-	for (; d != NULL && d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_SYMTAB)
-			tables_ret->symbols = resolve(info, d->d_un.d_ptr);
-		else if (d->d_tag == DT_STRTAB)
-			tables_ret->strings = resolve(info, d->d_un.d_ptr);
-		else if (d->d_tag == DT_GNU_HASH)
-			tables_ret->hash = resolve(info, d->d_un.d_ptr);
-	}
-	return tables_ret->symbols != NULL && tables_ret->strings != NULL &&
-	       tables_ret->hash != NULL;
-}
 
 static uint32_t
 gnu_hash(const char *name)
@@ -81,7 +33,7 @@ gnu_hash(const char *name)
 
 /* The symbol that the object defines under this name, or NULL. */
 static const Elf64_Sym *
-find_symbol(const struct tables *t, const char *name)
+find_symbol(const struct dynamic *t, const char *name)
 {
 	/* bucket count, first symbol, words of the Bloom filter, its shift */
 	const uint32_t bucket_count = t->hash[0], first = t->hash[1];
@@ -112,21 +64,22 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 {
 	struct search *const s = context;
 	const Elf64_Sym *symbol;
-	struct tables tables;
+	struct dynamic tables;
 
 	(void)nbytes;
 	if (!s->past_us) {
-		s->past_us = object_has(info, (uintptr_t)&lookup_function);
+		s->past_us =
+			dynamic_has(info, PT_LOAD, (uintptr_t)&lookup_function);
 		if (s->past_us || !s->from_start)
 			return 0;
 	}
-	if (!get_tables(info, &tables))
+	if (!dynamic_read(info, &tables) || tables.hash == NULL)
 		return 0;
 	symbol = find_symbol(&tables, s->name);
 	if (symbol == NULL)
 		return 0;
 	s->found = (void *)(info->dlpi_addr + symbol->st_value);
-	s->together = object_has(info, s->companion);
+	s->together = dynamic_has(info, PT_LOAD, s->companion);
 	return 1;
 }
 
@@ -163,7 +116,7 @@ visit_owner(struct dl_phdr_info *info, size_t nbytes, void *context)
 	struct owner *const o = context;
 
 	(void)nbytes;
-	if (!object_has(info, o->address))
+	if (!dynamic_has(info, PT_LOAD, o->address))
 		return 0;
 	o->name = info->dlpi_name;
 	return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* patch.c - see patch.h; the tables are those of the ELF specification */
+/* patch.c - see patch.h */
 
 #include "patch.h"
 
@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dynamic.h"
 #include "lookup.h"
 
 #if defined(__x86_64__)
@@ -30,78 +31,15 @@ struct work {
 
 struct object {
 	const struct dl_phdr_info *info;
-	const Elf64_Sym *symbols;
-	const char *strings;
-	const Elf64_Rela *relocations[2]; /* of calls, and others */
-	size_t relocations_nbytes[2];
+	struct dynamic dynamic;
 };
-
-static bool
-holds(const struct dl_phdr_info *info, Elf64_Word type, uintptr_t address)
-{
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const Elf64_Phdr *const p = &info->dlpi_phdr[i];
-
-		if (p->p_type == type &&
-		    address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-			return true;
-	}
-	return false;
-}
-
-/* glibc has turned offsets into addresses, except where it cannot write. */
-static const void *
-resolve(const struct dl_phdr_info *info, uintptr_t value)
-{
-	return (const void *)(value < info->dlpi_addr ? value + info->dlpi_addr
-						      : value);
-}
-
-static bool
-read_dynamic(struct object *o)
-{
-	const struct dl_phdr_info *const info = o->info;
-	const Elf64_Dyn *d = NULL;
-
-	for (unsigned i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			d = (const Elf64_Dyn *)(info->dlpi_addr +
-						info->dlpi_phdr[i].p_vaddr);
-	for (; d != NULL && d->d_tag != DT_NULL; d++) {
-		const uintptr_t value = d->d_un.d_ptr;
-
-		switch (d->d_tag) {
-		case DT_SYMTAB:
-			o->symbols = resolve(info, value);
-			break;
-		case DT_STRTAB:
-			o->strings = resolve(info, value);
-			break;
-		case DT_JMPREL:
-			o->relocations[0] = resolve(info, value);
-			break;
-		case DT_PLTRELSZ:
-			o->relocations_nbytes[0] = value;
-			break;
-		case DT_RELA:
-			o->relocations[1] = resolve(info, value);
-			break;
-		case DT_RELASZ:
-			o->relocations_nbytes[1] = value;
-			break;
-		default:
-			break;
-		}
-	}
-	return o->symbols != NULL && o->strings != NULL;
-}
 
 static void
 change(const struct dl_phdr_info *info, void **slot, void *value)
 {
 	const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
 	void *const page = (void *)((uintptr_t)slot & ~(size - 1));
-	const bool sealed = holds(info, PT_GNU_RELRO, (uintptr_t)slot);
+	const bool sealed = dynamic_has(info, PT_GNU_RELRO, (uintptr_t)slot);
 
 	if (sealed && mprotect(page, size, PROT_READ | PROT_WRITE) != 0)
 		return;
@@ -115,9 +53,10 @@ change(const struct dl_phdr_info *info, void **slot, void *value)
 static void
 patch_slot(const struct object *o, const struct work *w, const Elf64_Rela *r)
 {
-	const Elf64_Sym *const symbol = &o->symbols[ELF64_R_SYM(r->r_info)];
+	const Elf64_Sym *const symbol =
+		&o->dynamic.symbols[ELF64_R_SYM(r->r_info)];
 	void **const slot = (void **)(o->info->dlpi_addr + r->r_offset);
-	const char *const name = o->strings + symbol->st_name;
+	const char *const name = o->dynamic.strings + symbol->st_name;
 
 	for (size_t i = 0; i < w->count; i++) {
 		const struct patch *const p = &w->patches[i];
@@ -126,7 +65,7 @@ patch_slot(const struct object *o, const struct work *w, const Elf64_Rela *r)
 			continue;
 		if (*slot == p->real ||
 		    (ELF64_R_TYPE(r->r_info) == SLOT_CALL &&
-		     holds(o->info, PT_LOAD, (uintptr_t)*slot)))
+		     dynamic_has(o->info, PT_LOAD, (uintptr_t)*slot)))
 			change(o->info, slot, p->ours);
 	}
 }
@@ -138,16 +77,16 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	struct object o = { .info = info };
 
 	(void)nbytes;
-	if (holds(info, PT_LOAD, (uintptr_t)&patch_calls) ||
-	    holds(info, PT_LOAD, (uintptr_t)w->patches[0].real) ||
-	    !read_dynamic(&o))
+	if (dynamic_has(info, PT_LOAD, (uintptr_t)&patch_calls) ||
+	    dynamic_has(info, PT_LOAD, (uintptr_t)w->patches[0].real) ||
+	    !dynamic_read(info, &o.dynamic))
 		return 0;
 	for (unsigned i = 0; i < 2; i++) {
-		const size_t n =
-			o.relocations_nbytes[i] / sizeof(*o.relocations[i]);
+		const Elf64_Rela *const all = o.dynamic.relocations[i];
+		const size_t n = o.dynamic.relocations_nbytes[i] / sizeof(*all);
 
-		for (size_t at = 0; o.relocations[i] != NULL && at < n; at++) {
-			const Elf64_Rela *const r = &o.relocations[i][at];
+		for (size_t at = 0; all != NULL && at < n; at++) {
+			const Elf64_Rela *const r = &all[at];
 			const uint64_t type = ELF64_R_TYPE(r->r_info);
 
 			if (ELF64_R_SYM(r->r_info) != 0 &&

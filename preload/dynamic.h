@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dynamic.h - what a loaded object's dynamic section says
+ *
+ * The tables are those of the ELF specification and, for DT_GNU_HASH, of the GNU
+ * tools.  Nothing here allocates or locks.
+ */
+#ifndef DYNAMIC_H
+#define DYNAMIC_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* NULL, 0: the object has none. */
+struct dynamic {
+	const Elf64_Sym *symbols;
+	const char *strings;
+	const uint32_t *hash;		  /* DT_GNU_HASH */
+	const Elf64_Rela *relocations[2]; /* of calls, and others */
+	size_t relocations_nbytes[2];
+};
+
+/* Is the address in a segment of the object that has this type? */
+bool dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
+		 uintptr_t address);
+
+/* False: it has no symbols. */
+bool dynamic_read(const struct dl_phdr_info *info, struct dynamic *dynamic_ret);
+
+#endif /* DYNAMIC_H */
