@@ -2,6 +2,7 @@
 /* reach.c - see reach.h */
 #include "reach.h"
 #include "speak.h"
+#include "started.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -345,31 +346,10 @@ now_ms(clockid_t clock)
 static bool
 is_unborn(pid_t pid)
 {
-	char path[64], stat[1024];
-	const char *field;
-	uint64_t start_ms;
-	size_t n;
-	FILE *f;
+	uint64_t start_ns;
 
-	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-	f = fopen(path, "re");
-	if (f == NULL)
-		return false;
-	n = fread(stat, 1, sizeof(stat) - 1, f);
-	fclose(f);
-	stat[n] = '\0';
-	field = strrchr(stat, ')');
-	/* The 22nd; the second ends here. */
-	for (int i = 2; field != NULL && i < 22; i++) {
-		field = strchr(field, ' ');
-		if (field != NULL)
-			field++;
-	}
-	if (field == NULL)
-		return false;
-	start_ms = strtoull(field, NULL, 10) * 1000 /
-		   (unsigned long)sysconf(_SC_CLK_TCK);
-	return now_ms(CLOCK_BOOTTIME) < start_ms + UNBORN_MS;
+	return started_ns((uint64_t)pid, &start_ns) &&
+	       now_ms(CLOCK_BOOTTIME) < start_ns / 1000000 + UNBORN_MS;
 }
 
 /* A socket is made a while after the start: wait for it if there is to be one. */

@@ -8,13 +8,13 @@
 #include "out.h"
 #include "scan.h"
 #include "speak.h"
+#include "started.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 /* A tree is drawn so deep; what is deeper stands below that. */
 #define DRAWN_DEPTH_MAX 30
@@ -66,34 +66,11 @@ static bool
 is_running(const struct forest_trace *t)
 {
 	struct utsname here;
-	char path[64], stat[1024];
-	const char *field;
-	size_t n;
+	uint64_t start_ns;
 
-	if (t->pid_start == 0 || uname(&here) != 0 ||
-	    strcmp(here.nodename, t->host) != 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/stat", t->pid);
-
-	FILE *const file = fopen(path, "re");
-
-	if (file == NULL)
-		return false;
-	n = fread(stat, 1, sizeof(stat) - 1, file);
-	fclose(file);
-	stat[n] = '\0';
-	field = strrchr(stat, ')');
-	/* The 22nd; the second ends here. */
-	for (int i = 2; field != NULL && i < 22; i++) {
-		field = strchr(field, ' ');
-		if (field != NULL)
-			field++;
-	}
-	return field != NULL &&
-	       strtoull(field, NULL, 10) *
-			       (1000000000u /
-				(unsigned long)sysconf(_SC_CLK_TCK)) ==
-		       t->pid_start;
+	return t->pid_start != 0 && uname(&here) == 0 &&
+	       strcmp(here.nodename, t->host) == 0 &&
+	       started_ns(t->pid, &start_ns) && start_ns == t->pid_start;
 }
 
 static enum end_kind
