@@ -593,7 +593,7 @@ judge(struct hatf_events *ev, const struct hatf_record *rec,
 
 /*
  * What an event has from its first record alone; all else 0.  Field by field for
- * the reason told in decoder.c.
+ * the reason told in rec.h.
  */
 static void
 begin_event(struct hatf_events *ev, const struct hatf_record *rec,
