@@ -103,7 +103,7 @@ find_by_header(const char *trace, char *path, size_t nbytes)
 bool
 hatf_find_rings(const char *trace, char *path, size_t nbytes)
 {
-	const int n = snprintf(path, nbytes, "%s%s", trace, IMAGE_SUFFIX);
+	const int n = snprintf(path, nbytes, "%s%s", trace, HATF_RINGS_SUFFIX);
 
 	if (n > 0 && (size_t)n < nbytes && is_ring_file_of(path, trace, true))
 		return true;

@@ -589,6 +589,9 @@ HATF_API void hatf_events_close(struct hatf_events *events);
  */
 #define HATF_RECOVER_FORCE 2u
 
+/* A ring file has the name of its first trace, and this. */
+#define HATF_RINGS_SUFFIX ".rings"
+
 struct hatf_recovery {
 	char trace[4096];     /* path of the trace, NUL-terminated; or "" */
 	uint64_t pid;	      /* of the process; 0: unknown */

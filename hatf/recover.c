@@ -289,10 +289,10 @@ try_trace(struct recovery *r, const char *path)
 static bool
 without_suffix(const char *rings, char *buf, size_t nbytes)
 {
-	const size_t n = strlen(rings), m = strlen(IMAGE_SUFFIX);
+	const size_t n = strlen(rings), m = strlen(HATF_RINGS_SUFFIX);
 
 	if (n <= m || n - m >= nbytes ||
-	    strcmp(rings + n - m, IMAGE_SUFFIX) != 0)
+	    strcmp(rings + n - m, HATF_RINGS_SUFFIX) != 0)
 		return false;
 	memcpy(buf, rings, n - m);
 	buf[n - m] = '\0';

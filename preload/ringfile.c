@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include "hatf.h"
 #include "lifecycle.h"
 #include "lineage.h"
 #include "memory.h"
@@ -24,7 +25,6 @@
 #include "text.h"
 #include "writer.h"
 
-#define SUFFIX	  ".rings"
 #define TRIES_MAX 1000u
 
 /* What a ring begins with; a power of two. */
@@ -204,7 +204,7 @@ build_path(const struct config *config, const char *trace_path, uint64_t number)
 		text_str(&t, ".");
 		text_u64(&t, number);
 	}
-	text_str(&t, SUFFIX);
+	text_str(&t, HATF_RINGS_SUFFIX);
 	rf->path[t.used] = '\0';
 	rf->name = strrchr(rf->path, '/');
 	rf->name = rf->name != NULL ? rf->name + 1 : rf->path;

@@ -17,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SUFFIX ".rings"
-
 enum {
 	OPT_DRY_RUN,
 	OPT_FORCE,
@@ -178,7 +176,8 @@ tell_owner(const char *trace)
 	struct hatf_error err;
 	char path[PATH_MAX];
 	const char *slash;
-	const int n = snprintf(path, sizeof(path), "%s" SUFFIX, trace);
+	const int n =
+		snprintf(path, sizeof(path), "%s" HATF_RINGS_SUFFIX, trace);
 
 	if (n < 0 || (size_t)n >= sizeof(path) ||
 	    hatf_look_at_rings(path, &rings, &err) != HATF_OK ||
@@ -226,7 +225,7 @@ static bool
 find_there(const char *dir, const char *trace, char *path, size_t nbytes)
 {
 	const char *const slash = strrchr(trace, '/');
-	const int n = snprintf(path, nbytes, "%s/%s" SUFFIX, dir,
+	const int n = snprintf(path, nbytes, "%s/%s" HATF_RINGS_SUFFIX, dir,
 			       slash != NULL ? slash + 1 : trace);
 
 	return n > 0 && (size_t)n < nbytes && access(path, F_OK) == 0;
@@ -247,7 +246,7 @@ recover_file(const struct recover *c, const char *file)
 {
 	char path[PATH_MAX];
 
-	if (ends_in(file, SUFFIX))
+	if (ends_in(file, HATF_RINGS_SUFFIX))
 		return recover_from(c, file, NULL);
 	if (c->rings != NULL && !is_directory(c->rings))
 		return recover_from(c, c->rings, file);
@@ -304,7 +303,7 @@ judge_file(const struct recover *c, const char *path)
 static int
 is_ring_file(const struct dirent *entry)
 {
-	return ends_in(entry->d_name, SUFFIX);
+	return ends_in(entry->d_name, HATF_RINGS_SUFFIX);
 }
 
 static int

@@ -43,9 +43,6 @@
 #include "order.h"
 #include "ring.h"
 
-/* A ring file has the name of its first trace, and this. */
-#define IMAGE_SUFFIX ".rings"
-
 /* "HATFring" as a number of this machine: another byte order does not match. */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
