@@ -372,6 +372,17 @@ remove_begun(const struct recovery *r, const char *path, bool empty_only)
 		close(dir_fd);
 }
 
+/* Nothing of it is an event. */
+static bool
+is_comments(const struct hatf_reader_stats *stats)
+{
+	for (unsigned tag = 0; tag < HATF_TAG_COUNT; tag++)
+		if (tag != HATF_COMMENT && tag != HATF_METADATA &&
+		    stats->record_count[tag] != 0)
+			return false;
+	return true;
+}
+
 /*
  * Killed before the first commit, and so before the first event.  If the trace has
  * its header already, make up the commit that was about to come; a file without
@@ -409,17 +420,19 @@ begin_anew(struct recovery *r, const char *rings, const char *trace)
 		;
 	hatf_reader_get_stats(reader, &stats);
 	hatf_reader_close(reader);
-	if (status != HATF_NO_TRAILER || stats.record_count[HATF_ALLOC] != 0 ||
+	if (status != HATF_NO_TRAILER || !is_comments(&stats) ||
 	    !set_trace(r, trace))
 		return HATF_OK;
-	c->nbytes = (uint64_t)st.st_size;
-	/* All there is are comments. */
-	c->record_count = stats.record_count[HATF_COMMENT];
-	c->stream_nbytes = stats.hatf_nbytes;
-	c->block_count = stats.block_count;
-	c->level = stats.compressed ? DEFLATE_LEVEL_DEFAULT : 0;
-	c->grain = 1;
-	c->threads = 1;
+	/* Nobody has written it, nor looked at what is there. */
+	*c = (struct image_commit){
+		.nbytes = (uint64_t)st.st_size,
+		.record_count = stats.record_count[HATF_COMMENT],
+		.stream_nbytes = stats.hatf_nbytes,
+		.block_count = stats.block_count,
+		.level = stats.compressed ? DEFLATE_LEVEL_DEFAULT : 0,
+		.grain = 1,
+		.threads = 1,
+	};
 	r->set.commit = c;
 	return HATF_OK;
 }

@@ -5,12 +5,15 @@
  * A small ring file, made by the code that makes real ones, is cut off at every
  * byte, and every word of its headers and of its events is replaced by values that
  * are made to hurt.  It is then read and drained or refused with a name for what is
- * wrong; under the sanitizers, nothing else happens.
+ * wrong; under the sanitizers, nothing else happens.  And what recovery does with
+ * one in which nothing has been committed.
  */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "order.h"
@@ -196,11 +199,109 @@ START_TEST(test_many_at_once)
 }
 END_TEST
 
+static void
+put_file(const char *path, const void *bytes, size_t nbytes)
+{
+	FILE *const f = fopen(path, "we");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(bytes, 1, nbytes, f), nbytes);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+static char dir[32], trace_path[64], rings_path[64];
+
+static void
+set_up(void)
+{
+	strcpy(dir, "/tmp/hatf.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(trace_path, sizeof(trace_path), "%s/trace", dir);
+	snprintf(rings_path, sizeof(rings_path), "%s/trace.rings", dir);
+}
+
+static void
+tear_down(void)
+{
+	unlink(trace_path);
+	unlink(rings_path);
+	rmdir(dir);
+}
+
+/* Recover a trace, of 'n' bytes after its header, that has had no commit. */
+static size_t
+begin_anew(const uint8_t *bytes, size_t n, struct hatf_recovery *found_ret)
+{
+	static const char header[] = "HATF 1.0\nunit=us\npid=1\nstart_time=1\n";
+	const size_t length = sizeof(header) - 1;
+	uint8_t trace[128] = { HATF_COMMENT, 0, (uint8_t)length };
+	struct image *const image = (struct image *)file;
+	struct hatf_error err;
+
+	memcpy(trace + 3, header, length);
+	if (n > 0)
+		memcpy(trace + 3 + length, bytes, n);
+	put_file(trace_path, trace, 3 + length + n);
+	image->pid = 1;
+	strcpy(image->trace[0].path, "trace");
+	put_file(rings_path, file, sizeof(file));
+	ck_assert_int_eq(hatf_recover(rings_path, NULL, 0, found_ret, &err),
+			 HATF_OK);
+	ck_assert_int_ne(access(rings_path, F_OK), 0);
+	return 3 + length + n;
+}
+
+static void
+make_empty_file(void)
+{
+	static const uint64_t boot_id[2];
+
+	memset(file, 0, sizeof(file));
+	image_init((struct image *)file, boot_id, 1);
+}
+
+/*
+ * Before the first commit there are no events.  What has some, if only the end of
+ * a thread, was not written by the process like that, and gets no trailer that
+ * would say otherwise.
+ */
+START_TEST(test_events_before_first_commit)
+{
+	static const uint8_t event[] = { HATF_DESTROY_THREAD };
+	struct hatf_recovery found;
+	struct stat st;
+	size_t n;
+
+	make_empty_file();
+	n = begin_anew(event, sizeof(event), &found);
+	ck_assert_str_eq(found.trace, "");
+	ck_assert_int_eq(stat(trace_path, &st), 0);
+	ck_assert_uint_eq((uint64_t)st.st_size, n);
+}
+END_TEST
+
+/* What is in the place of a commit then has not been written by anybody. */
+START_TEST(test_no_commit_but_words)
+{
+	struct image *const image = (struct image *)file;
+	struct hatf_recovery found;
+
+	make_empty_file();
+	image->commit[0].trace = 33;
+	image->commit[0].lost_count = 7;
+	begin_anew(NULL, 0, &found);
+	ck_assert_str_eq(found.trace, trace_path);
+	ck_assert(found.complete);
+	ck_assert_uint_eq(found.event_count, 0);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *const s = suite_create("ringset");
 	TCase *const tc = tcase_create("ringset");
+	TCase *const anew = tcase_create("no commit");
 	SRunner *const runner = srunner_create(s);
 
 	tcase_set_timeout(tc, 300);
@@ -208,7 +309,11 @@ main(void)
 	tcase_add_test(tc, test_cut_off_anywhere);
 	tcase_add_test(tc, test_hostile_words);
 	tcase_add_test(tc, test_many_at_once);
+	tcase_add_checked_fixture(anew, set_up, tear_down);
+	tcase_add_test(anew, test_events_before_first_commit);
+	tcase_add_test(anew, test_no_commit_but_words);
 	suite_add_tcase(s, tc);
+	suite_add_tcase(s, anew);
 	srunner_run_all(runner, CK_NORMAL);
 
 	const int failed = srunner_ntests_failed(runner);
