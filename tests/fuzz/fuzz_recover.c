@@ -189,6 +189,8 @@ commit(void)
 	};
 
 	image_commit(image, &c);
+	/* It says that there is a trailer. */
+	world.has_false_header |= (c.flags & IMAGE_COMMIT_ENDED) != 0;
 }
 
 /* As the writer: all that is in order into a block, and room for more. */
@@ -483,9 +485,6 @@ make(const uint8_t *data, size_t nbytes)
 				 world.trace_nbytes != world.begun);
 	world.is_announced = image->trace[1].path[0] != '\0' &&
 			     image->trace[1].announced_seq == image->seq;
-	/* It says that there is a trailer. */
-	if ((world.commit_flags & IMAGE_COMMIT_ENDED) != 0)
-		world.has_false_header = true;
 }
 
 /* ------------------------------------------------------------------- files */
