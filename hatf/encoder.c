@@ -513,6 +513,8 @@ encoder_cancel(struct encoder *e)
 	e->texts_used = 0;
 	e->used = 0;
 	e->length_off = 0;
+	/* Or the next block's comment would wait for metadata. */
+	e->restart = false;
 	e->block_count--;
 	memcpy(e->record_count, e->count_before, sizeof(e->record_count));
 	e->pending_max = choose_pending_max(e);

@@ -110,6 +110,28 @@ exec_by_number(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
+/* A fork by its number: in the child, as after another. */
+static long
+fork_by_number(long number, long a, long b, long c, long d, long e, long f)
+{
+	const long result = real.syscall(number, a, b, c, d, e, f);
+
+	if (result == 0)
+		lifecycle_after_fork(true);
+	return result;
+}
+
+/* With memory of its own; on a shared stack there must be no frame of ours. */
+static bool
+is_fork(uint64_t number, uint64_t flags, uint64_t stack)
+{
+#ifdef SYS_fork
+	if (number == SYS_fork)
+		return true;
+#endif
+	return number == SYS_clone && (flags & CLONE_VM) == 0 && stack == 0;
+}
+
 /* seccomp(2), or prctl(2) by its number, or an end, or none of these. */
 uintptr_t
 sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
@@ -124,9 +146,10 @@ sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	else if (number == SYS_exit_group)
 		lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
 	errno = saved_errno;
-	return number == SYS_execve || number == SYS_execveat
-		       ? (uintptr_t)exec_by_number
-		       : (uintptr_t)real.syscall;
+	if (number == SYS_execve || number == SYS_execveat)
+		return (uintptr_t)exec_by_number;
+	return is_fork(number, a, b) ? (uintptr_t)fork_by_number
+				     : (uintptr_t)real.syscall;
 }
 
 uintptr_t

@@ -66,6 +66,9 @@ static __thread uint64_t fork_ticket __attribute__((tls_model("initial-exec")));
 /* Not wiped: this process, or the one that it came from, is not traced at all. */
 static bool is_off;
 
+/* Not wiped: the child of a fork that has had no event, and has not been started. */
+static bool is_fresh;
+
 /* Not wiped: a process on the way here went untraced, so nothing is exact. */
 static bool was_untraced;
 
@@ -279,10 +282,13 @@ after_fork_in_child(void)
 		thread_mend_interrupted();
 	/*
 	 * The first event is to come by start(), whatever becomes of it there.
-	 * relaxed, both: the child has only this thread.  (That of a raw clone
-	 * does not come here and goes on asleep, deaf to orders.)
+	 * relaxed, both: the child has only this thread.  (That of a clone
+	 * which is not by syscall(3) does not come here and goes on asleep,
+	 * deaf to orders.)
 	 */
-	born_dormant = record_is_dormant() && !is_off;
+	if (!is_fresh && !is_off)
+		born_dormant = record_is_dormant();
+	is_fresh = true;
 	is_off = false;
 	if (!is_sandboxed)
 		atomic_store_explicit(&record_dormant, false,
@@ -455,6 +461,7 @@ start(struct process *p)
 		return lifecycle_is_tracing();
 	}
 	thread_self = &thread_muted;
+	is_fresh = false;
 	/* A setuid program does not take orders from its environment. */
 	const bool tracing = getauxval(AT_SECURE) == 0 && start_tracing();
 

@@ -274,10 +274,12 @@ output_raise(int fd)
 		return fd;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FD_FLOOR)
 		floor = (int)(limit.rlim_cur / 2);
+	if (floor <= STDERR_FILENO)
+		floor = STDERR_FILENO + 1;
 	const int high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, floor);
 
 	if (high < 0)
-		return fd;
+		return output_above_standard(fd);
 	syscall(SYS_close, fd);
 	return high;
 }

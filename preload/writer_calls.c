@@ -11,6 +11,7 @@
 #include "control.h"
 #include "lifecycle.h"
 #include "ringfile.h"
+#include "say.h"
 #include "spawn.h"
 #include "sys.h"
 #include "writer_state.h"
@@ -200,6 +201,10 @@ writer_path(uint64_t segment)
 void
 writer_count_unattached(void)
 {
-	atomic_fetch_add_explicit(&writer->unattached, 1, memory_order_relaxed);
+	/* relaxed, both: a count, and once is enough. */
+	if (atomic_fetch_add_explicit(&writer->unattached, 1,
+				      memory_order_relaxed) == 0)
+		say("no memory for a thread's buffer; events are lost, and "
+		    "counted");
 	ringfile_count_unattached();
 }

@@ -261,8 +261,11 @@ rotate(void)
 	/* What is published belongs to the segment that ends. */
 	if (!writer_round())
 		return say_errno(writer->trace.error);
-	if (writer_is_forking(writer->trace.narrator.line.ns1))
+	if (writer_is_forking(writer->trace.narrator.line.ns1)) {
+		/* Nothing is due, and nothing waits for it. */
+		writer->fork_kept_ns = 0;
 		return "a fork is under way; try again";
+	}
 	if (!writer_rotate_now())
 		return say_errno(writer->trace.error);
 	return writer->segment.is_failing ? "cannot create the next file"

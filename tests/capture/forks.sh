@@ -171,4 +171,24 @@ check "fork-storm: children" "${#children[@]}" 70
 start fork-thread-storm
 sort_traces
 check "fork-thread-storm: children" "${#children[@]}" 40
+# A child without an event hands on what its parent is: dormant, or not. And one of a
+# process that could not be traced may be, by whichever way it was forked.
+${CC:-cc} -O1 -fno-builtin -o forkline "$CAPTURE/shared/forkline.c" ||
+	fail 'cannot build forkline'
+for ways in f r ff fr rf fff; do
+	mkdir "line-$ways" "asleep-$ways"
+	trace "$TMP/line-$ways/%p.hatf.gz" ./forkline $ways made-$ways ||
+		fail "forkline $ways: status"
+	check "forkline $ways: traces" \
+		"$(find "line-$ways" -name '*.gz' | wc -l)" 2
+	HATFTRACE_START=off trace "$TMP/asleep-$ways/%p.hatf.gz" \
+		./forkline $ways made-$ways || fail "forkline $ways: status"
+	check "forkline $ways, dormant: files" \
+		"$(find "asleep-$ways" -type f | wc -l)" 0
+	trace "$TMP/late-$ways/%p.hatf.gz" ./forkline $ways late-$ways \
+		2>late.err || fail "forkline $ways: status"
+	check "forkline $ways, untraced: traces" \
+		"$(find "late-$ways" -name '*.gz' | wc -l)" 1
+	clean "line-$ways"/*.gz "late-$ways"/*.gz
+done
 finish

@@ -490,13 +490,14 @@ START_TEST(a_cancelled_block_leaves_nothing)
 	encoder_end(&e);
 	encoder_reset(&e);
 	length = e.stream_nbytes;
-	for (int ended = 0; ended < 2; ended++) {
+	/* Without any, the metadata of its beginning is still to be written. */
+	for (int ended = 0; ended < 3; ended++) {
 		encoder_begin(&e, 1, 0);
 		r.address = UINT64_MAX;
 		r.time = UINT32_MAX;
-		for (int i = 0; i < 1000; i++)
+		for (int i = 0; i < (ended < 2 ? 1000 : 1); i++)
 			ck_assert(encoder_put(&e, &r));
-		if (ended)
+		if (ended == 1)
 			encoder_end(&e);
 		encoder_cancel(&e);
 	}
