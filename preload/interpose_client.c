@@ -102,9 +102,11 @@ hatftrace_client_heap_destroy(uint64_t heap)
 EXPORT void
 hatftrace_client_heap_alloc(uint64_t heap, const void *p, size_t size)
 {
+	const uint64_t operand[4] = { (uintptr_t)p, size, heap, 0 };
+
 	if (p == NULL)
 		return;
-	record_event(EVENT_POOL_ALLOC, 0, (uintptr_t)p, size, heap);
+	record_operands(EVENT_POOL_ALLOC, 0, operand);
 }
 
 EXPORT void

@@ -15,6 +15,7 @@
 #include "header.h"
 #include "jemalloc.h"
 #include "memory.h"
+#include "mimalloc.h"
 #include "output.h"
 #include "real.h"
 #include "record.h"
@@ -515,6 +516,7 @@ start_at_load(void)
 	register_handlers();
 	real_run_apart(deflate_load);
 	jemalloc_patch();
+	mimalloc_patch();
 	/* The initial thread is to be known as such, whoever allocates first. */
 	if (ensure_started() && !record_is_dormant() &&
 	    !thread_is_attached(thread_self) && sys_tid() == traced_pid)

@@ -61,6 +61,12 @@ memory_map_private(size_t nbytes)
 	return map_unforked(nbytes, MAP_PRIVATE);
 }
 
+void *
+memory_map_forked(size_t nbytes)
+{
+	return map(nbytes, MAP_PRIVATE);
+}
+
 void
 memory_unmap(void *p, size_t nbytes)
 {

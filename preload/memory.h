@@ -18,6 +18,9 @@ void *memory_map_wiped(size_t nbytes);
 /* Private, and not there in the child of a fork. */
 void *memory_map_private(size_t nbytes);
 
+/* Private, and copied in the child of a fork. */
+void *memory_map_forked(size_t nbytes);
+
 void memory_unmap(void *p, size_t nbytes);
 
 /* Shared, and not there in the child of a fork. */

@@ -61,7 +61,7 @@ patch_slot(const struct object *o, const struct work *w, const Elf64_Rela *r)
 	for (size_t i = 0; i < w->count; i++) {
 		const struct patch *const p = &w->patches[i];
 
-		if (strcmp(p->name, name) != 0)
+		if (p->real == NULL || strcmp(p->name, name) != 0)
 			continue;
 		if (*slot == p->real ||
 		    (ELF64_R_TYPE(r->r_info) == SLOT_CALL &&
@@ -108,9 +108,12 @@ find_real(struct patch *patches, size_t n, const char *const *markers)
 		struct patch *const p = &patches[i];
 
 		p->real = lookup_function(p->name, patches[0].real, &together);
-		if (p->real == NULL || (i > 0 && !together) ||
-		    !lookup_is_first(p->name, p->real))
+		if (p->real != NULL && (i == 0 || together) &&
+		    lookup_is_first(p->name, p->real))
+			continue;
+		if (!p->is_optional)
 			return false;
+		p->real = NULL;
 	}
 	for (; *markers != NULL; markers++)
 		if (lookup_function(*markers, patches[0].real, &together) ==
@@ -120,11 +123,19 @@ find_real(struct patch *patches, size_t n, const char *const *markers)
 	return true;
 }
 
-void
+bool
 patch_calls(struct patch *patches, size_t n, const char *const *markers)
+{
+	if (!find_real(patches, n, markers))
+		return false;
+	patch_known(patches, n);
+	return true;
+}
+
+void
+patch_known(struct patch *patches, size_t n)
 {
 	struct work w = { patches, n };
 
-	if (find_real(patches, n, markers))
-		dl_iterate_phdr(visit, &w);
+	dl_iterate_phdr(visit, &w);
 }

@@ -11,21 +11,28 @@
 #ifndef PATCH_H
 #define PATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct patch {
 	const char *name;
 	void *ours;
 	void *real; /* filled in */
+	bool is_optional;
 };
 
 /*
  * Find the real functions and have all objects that are loaded call ours instead,
- * but for the one that defines them.  Does nothing if one of them is not there, or
- * not in the same object as the others and as the 'markers', which are names of
- * functions, up to a NULL: another library's function of the same name is to stay
- * as it is.  To be called where the loader's lock may be taken.
+ * but for the one that defines them.  Does nothing, and returns false, if one of
+ * them is not there, or not in the same object as the others and as the 'markers',
+ * which are names of functions, up to a NULL: another library's function of the
+ * same name is to stay as it is.  An optional one that is not there has a NULL and
+ * is never called; the first may not be one.  To be called where the loader's lock
+ * may be taken.
  */
-void patch_calls(struct patch *patches, size_t n, const char *const *markers);
+bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
+
+/* The same with real functions that are known, and ours. */
+void patch_known(struct patch *patches, size_t n);
 
 #endif /* PATCH_H */

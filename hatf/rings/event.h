@@ -66,14 +66,14 @@ enum event_type {
 				last one's */
 	EVENT_HEAP,	     /* heap, 16 bytes of name in two words */
 	EVENT_HEAP_GONE,     /* heap */
-	EVENT_POOL_ALLOC,    /* address, size, heap */
+	EVENT_POOL_ALLOC,    /* address, size, heap, alignment (0: none) */
 	EVENT_POOL_FREE,     /* address, heap */
 	EVENT_POOL_REALLOC,  /* old address, new address, size, heap */
 	EVENT_MARK,	     /* 32 bytes of text */
 	EVENT_TYPE_COUNT
 };
 
-#define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC: calloc */
+#define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC, EVENT_POOL_ALLOC: calloc */
 #define EVENT_FLAG_FREED  2u /* EVENT_REALLOC_END: the old block is gone */
 #define EVENT_FLAG_MORE	  8u /* EVENT_MARK: the next one goes on */
 #define EVENT_FLAG_FORKED 4u /* EVENT_FORK: it is over */
@@ -105,7 +105,7 @@ event_operand_count(enum event_type type)
 		[EVENT_TICK] = 0,	   [EVENT_THREAD] = 3,
 		[EVENT_NAME] = 3,	   [EVENT_FORK] = 1,
 		[EVENT_LOST] = 2,	   [EVENT_HEAP] = 3,
-		[EVENT_HEAP_GONE] = 1,	   [EVENT_POOL_ALLOC] = 3,
+		[EVENT_HEAP_GONE] = 1,	   [EVENT_POOL_ALLOC] = 4,
 		[EVENT_POOL_FREE] = 2,	   [EVENT_POOL_REALLOC] = 4,
 		[EVENT_MARK] = 4,
 	};

@@ -133,35 +133,35 @@ put_comment(struct narrator *n, const struct text *text)
 	encoder_comment(&n->encoder, text->buf, text->used);
 }
 
-/* An alloc with an attribute, which is rare. */
+/* An alloc of a heap, or with an attribute, which is rare. */
 static void
 put_special_alloc(struct narrator *n, const struct order_source *source,
-		  const struct event *ev)
+		  const struct event *ev, uint64_t heap, uint64_t alignment)
 {
-	static const uint8_t zeroed[] = { HATF_ATTR_ZEROED };
-	struct hatf_record rec = {
+	const struct hatf_attr_item zeroed = { .key = HATF_ATTR_ZEROED };
+	const struct hatf_attr_item aligned = {
+		.key = HATF_ATTR_ALIGNMENT,
+		.value = alignment,
+	};
+	uint8_t attributes[16];
+	size_t used = 0;
+
+	if ((ev->flags & EVENT_FLAG_ZEROED) != 0)
+		hatf_attr_put(attributes, sizeof(attributes), &used, &zeroed);
+	if (alignment != 0)
+		hatf_attr_put(attributes, sizeof(attributes), &used, &aligned);
+
+	const struct hatf_record rec = {
 		.tag = HATF_ALLOC,
 		.size = ev->operand[1],
 		.address = ev->operand[0],
 		.thread = source->id,
+		.heap = heap,
 		.time = n->time,
+		.attributes = attributes,
+		.attributes_nbytes = (uint32_t)used,
 	};
-	uint8_t attributes[16];
 
-	if ((ev->flags & EVENT_FLAG_ZEROED) != 0) {
-		rec.attributes = zeroed;
-		rec.attributes_nbytes = sizeof(zeroed);
-	} else {
-		const struct hatf_attr_item item = {
-			.key = HATF_ATTR_ALIGNMENT,
-			.value = ev->operand[2],
-		};
-		size_t used = 0;
-
-		hatf_attr_put(attributes, sizeof(attributes), &used, &item);
-		rec.attributes = attributes;
-		rec.attributes_nbytes = (uint32_t)used;
-	}
 	encoder_put(&n->encoder, &rec);
 }
 
@@ -170,7 +170,7 @@ put_alloc(struct narrator *n, const struct order_source *source,
 	  const struct event *ev)
 {
 	if (__builtin_expect(ev->flags != 0 || ev->operand[2] != 0, 0))
-		put_special_alloc(n, source, ev);
+		put_special_alloc(n, source, ev, 0, ev->operand[2]);
 	else
 		encoder_put_plain(&n->encoder, HATF_ALLOC, ev->operand[1],
 				  ev->operand[0], source->id, n->time);
@@ -401,11 +401,8 @@ put_pool(struct narrator *n, const struct order_source *source,
 
 	switch (ev->type) {
 	case EVENT_POOL_ALLOC:
-		rec.tag = HATF_ALLOC;
-		rec.address = o[0];
-		rec.size = o[1];
-		rec.heap = o[2];
-		break;
+		put_special_alloc(n, source, ev, o[2], o[3]);
+		return;
 	case EVENT_POOL_FREE:
 		rec.tag = HATF_FREE;
 		rec.address = o[0];
