@@ -91,6 +91,7 @@ read_header(const struct hatf_reader *reader, const char *path,
 		.is_exact = number(reader, "parent_event_exact") == 1,
 		.segment = number(reader, "segment"),
 		.events_before = number(reader, "events_before"),
+		.lost_before = number(reader, "lost_before"),
 	};
 	return t->path != NULL && t->host != NULL && t->exe != NULL &&
 	       t->command != NULL && t->parent_trace != NULL &&
@@ -315,14 +316,14 @@ base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-static bool
-has_file(const struct forest_node *node, const char *path)
+static const struct forest_trace *
+find_file(const struct forest_node *node, const char *path)
 {
 	for (size_t i = 0; i < node->trace_count; i++)
 		if (strcmp(base_name(node->traces[i].path), base_name(path)) ==
 		    0)
-			return true;
-	return false;
+			return &node->traces[i];
+	return NULL;
 }
 
 /*
@@ -350,7 +351,7 @@ find_image(const struct forest *f, const struct forest_trace *t, uint64_t pid,
 			break;
 		if (n->start_ns > t->start_ns || n == t)
 			continue;
-		if (file != NULL && has_file(node, file))
+		if (file != NULL && find_file(node, file) != NULL)
 			return node;
 		if (found == NULL || n->start_ns >= found->traces->start_ns)
 			found = node;
@@ -534,4 +535,69 @@ forest_next(const struct forest *f, const struct forest_node *node)
 	while (node != NULL && node->next == NULL)
 		node = node->parent;
 	return node != NULL ? node->next : NULL;
+}
+
+/* -------------------------------------------------------------------- forks */
+
+/* The number in ".sNNNN", which the names of segments have unless told otherwise. */
+static bool
+number_in_name(const char *name, uint64_t *n_ret)
+{
+	bool found = false;
+
+	for (const char *p = strstr(name, ".s"); p != NULL;
+	     p = strstr(p, ".s")) {
+		const char *const digits = p + 2;
+
+		p = digits;
+		const uint64_t n = take_number(&p);
+
+		if (p - digits >= 4 && (*p == '\0' || *p == '.')) {
+			*n_ret = n;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* That of the parent in which the node was forked, if it is here. */
+static const struct forest_trace *
+find_forked(const struct forest_node *node, bool is_numbered, uint64_t segment)
+{
+	const struct forest_node *const parent = node->parent;
+	const struct forest_trace *const found =
+		parent != NULL ? find_file(parent, node->traces->parent_trace)
+			       : NULL;
+
+	if (parent == NULL || found != NULL)
+		return found;
+	/* It may have another name now. */
+	for (size_t i = 0; is_numbered && i < parent->trace_count; i++)
+		if (parent->traces[i].segment == segment)
+			return &parent->traces[i];
+	return NULL;
+}
+
+struct forest_fork
+forest_find_fork(const struct forest_node *node)
+{
+	const struct forest_trace *const t = node->traces;
+	const struct forest_node *const parent = node->parent;
+	struct forest_fork fork = { .event = t->parent_event };
+	const bool is_numbered =
+		number_in_name(base_name(t->parent_trace), &fork.segment);
+	const struct forest_trace *const forked =
+		find_forked(node, is_numbered, fork.segment);
+
+	if (forked != NULL)
+		fork.event += forked->events_before;
+	else
+		fork.in_segment = is_numbered && fork.segment != 0;
+	/* What nobody counted is 0. */
+	fork.is_known = t->is_exact || fork.event != 0;
+	/* In one of some segments. */
+	if (forked == NULL && !is_numbered && parent != NULL &&
+	    forest_last(parent)->segment != 0)
+		fork.is_known = false;
+	return fork;
 }

@@ -25,7 +25,7 @@ struct forest_trace {
 	uint64_t start_time; /* ns since 1970 */
 	uint64_t parent_pid, parent_event;
 	bool is_exact; /* 'parent_event' */
-	uint64_t segment, events_before;
+	uint64_t segment, events_before, lost_before;
 	bool has_tail;
 	struct tail tail;
 };
@@ -45,6 +45,14 @@ struct forest_node {
 	unsigned untraced; /* FOREST_START: processes between, not traced */
 	struct forest_node *parent, *first_child, *last_child, *next;
 	unsigned depth; /* of a root 0 */
+};
+
+/* Where in the trace of its parent a child of a fork begins. */
+struct forest_fork {
+	bool is_known;	/* 'event' */
+	uint64_t event; /* logical events before the fork ... */
+	bool in_segment;
+	uint64_t segment; /* ... in this segment, if 'in_segment' */
 };
 
 struct forest {
@@ -75,6 +83,9 @@ bool forest_grow(struct forest *f);
  */
 struct forest_node *forest_next(const struct forest *f,
 				const struct forest_node *node);
+
+/* For a node whose header names a parent, be that here or not. */
+struct forest_fork forest_find_fork(const struct forest_node *node);
 
 /* The last trace of the node: it has the trailer. */
 static inline const struct forest_trace *

@@ -94,15 +94,6 @@ has_gap(const struct forest_node *node)
 	       node->trace_count;
 }
 
-static bool
-is_complete(const struct forest_node *node)
-{
-	for (size_t i = 0; i < node->trace_count; i++)
-		if (!node->traces[i].has_tail || !node->traces[i].tail.complete)
-			return false;
-	return true;
-}
-
 /* Of all segments, also those before the first that is here. */
 static uint64_t
 event_count(const struct forest_node *node)
@@ -116,13 +107,19 @@ event_count(const struct forest_node *node)
 static uint64_t
 lost_count(const struct forest_node *node)
 {
-	uint64_t sum = 0;
+	const struct forest_trace *const last = forest_last(node);
 
+	return last->lost_before + (last->has_tail ? last->tail.lost_count : 0);
+}
+
+/* As far as the segments that are here tell. */
+static bool
+is_complete(const struct forest_node *node)
+{
 	for (size_t i = 0; i < node->trace_count; i++)
-		sum += node->traces[i].has_tail
-			       ? node->traces[i].tail.lost_count
-			       : 0;
-	return sum;
+		if (!node->traces[i].has_tail || !node->traces[i].tail.complete)
+			return false;
+	return lost_count(node) == 0;
 }
 
 /* The most live bytes, by reading all; false if one cannot be read. */
@@ -179,6 +176,20 @@ print_branches(struct out *o, const struct forest_node *node)
 	}
 }
 
+/* "fork at event 7 in segment 3" */
+static void
+print_fork(struct out *o, const struct forest_node *node)
+{
+	const struct forest_fork fork = forest_find_fork(node);
+
+	out_str(o, "fork");
+	if (fork.is_known)
+		out_printf(o, " %s event %" PRIu64,
+			   node->traces->is_exact ? "at" : "about", fork.event);
+	if (fork.in_segment)
+		out_printf(o, " in segment %" PRIu64, fork.segment);
+}
+
 /* "fork at event 7, ": how it began; nothing for a root. */
 static void
 print_origin(struct out *o, const struct forest_node *node)
@@ -188,8 +199,7 @@ print_origin(struct out *o, const struct forest_node *node)
 	switch (node->origin) {
 	case FOREST_FORK:
 	case FOREST_ORPHAN:
-		out_printf(o, "fork %s event %" PRIu64,
-			   t->is_exact ? "at" : "about", t->parent_event);
+		print_fork(o, node);
 		if (node->origin == FOREST_ORPHAN)
 			out_printf(o,
 				   " of %" PRIu64 ", whose trace is not here",
@@ -322,6 +332,7 @@ print_json(struct out *o, const struct forest_node *node, const struct ask *ask)
 {
 	const struct forest_trace *const t = node->traces;
 	const bool forked = t->parent_pid != 0;
+	const struct forest_fork fork = forest_find_fork(node);
 	const enum end_kind end = end_of(node);
 	const char *const end_text =
 		end == END_TOLD ? forest_last(node)->tail.end : ends[end];
@@ -343,8 +354,11 @@ print_json(struct out *o, const struct forest_node *node, const struct ask *ask)
 		{ "ppid", json_u64(t->ppid) },
 		{ "parent_pid",
 		  forked ? json_u64(t->parent_pid) : json_null() },
-		{ "parent_event",
-		  forked ? json_u64(t->parent_event) : json_null() },
+		{ "parent_event", forked && fork.is_known ? json_u64(fork.event)
+							  : json_null() },
+		{ "parent_segment", forked && fork.in_segment
+					    ? json_u64(fork.segment)
+					    : json_null() },
 		{ "parent_event_exact",
 		  forked ? json_boolean(t->is_exact) : json_null() },
 		{ "host", json_text(t->host) },

@@ -90,4 +90,91 @@ check "running" "$("$HATF" tree traces/sleep.gz | grep -c 'running')" 1
 kill "$(header traces/sleep.gz pid)"
 wait "$sleep_pid" 2>/dev/null
 check "killed then" "$("$HATF" tree traces/sleep.gz | grep -c 'no trailer')" 1
+
+# Where a trace is in segments, a fork is at an event of the whole trace.
+cat >forks.py <<'END'
+import os
+
+kept = []
+for child in range(3):
+    for i in range(20000):
+        kept.append(bytearray(600 + i % 100))
+        if i % 3:
+            del kept[i % len(kept)]
+    pid = os.fork()
+    if pid == 0:
+        kept.append(bytearray(700))
+        os._exit(0)
+    os.waitpid(pid, 0)
+END
+mkdir rows
+HATFTRACE_ROTATE=64K trace "$TMP/rows/f.%p.hatf.gz" "$PYTHON" forks.py ||
+	fail "rows: status"
+
+# keys ORIGIN KEY...: of each process of that origin in 'rows', a line
+keys()
+{
+	"$HATF" tree --json rows >rows.json || fail "rows: status of tree"
+	"$PYTHON" -c '
+import json, sys
+for line in open("rows.json"):
+    process = json.loads(line)
+    if process["origin"] == sys.argv[1]:
+        print(*[process[key] for key in sys.argv[2:]])' "$@"
+}
+
+children=0 last=0 gone=
+keys fork file parent_event parent_event_exact parent_segment >forks
+while read -r file at exact segment; do
+	parent=$(header "$file" parent_trace)
+	number=$(header "$parent" segment)
+	want=$(header "$file" parent_event)
+	for other in "${parent%.s*}".s*.hatf.gz; do
+		[[ $other < $parent ]] &&
+			want=$((want + $(trailer "$other" events)))
+	done
+	check "rows: fork of $file" "$at $segment" "$want None"
+	[ "$exact" = False ] ||
+		check_ge "rows: fork after the one before" "$at" \
+			"$((last + 20000))"
+	"$HATF" tree rows | grep -q "fork a[tbou]* event $at, .*(${file})" ||
+		fail "rows: no fork at $at: $("$HATF" tree rows)"
+	children=$((children + 1)) last=$at
+	# One from which the trace goes on.
+	if [ -z "$gone" ] && [ "$number" != 0 ] &&
+		[ "$(header "$file" parent_event)" != 0 ]; then
+		gone=$parent child=$file
+	fi
+done <forks
+check "rows: children" "$children" 3
+
+# The events before a segment that is gone are not known, only those in it.
+[ -n "$gone" ] || fail "rows: no fork in a later segment"
+number=$(header "$gone" segment)
+rm "$gone"
+keys fork file parent_event parent_segment | grep "^$child " >row
+check "rows: fork in a segment that is gone" "$(cat row)" \
+	"$child $(header "$child" parent_event) $number"
+"$HATF" tree rows >row
+grep -q "event $(header "$child" parent_event) in segment $number, .*($child)" \
+	row || fail "rows: fork in a segment that is gone: $(cat row)"
+
+# What was lost in segments that are gone is lost, like what happened there.
+rm -r rows
+mkdir rows
+HATFTRACE_BUFFER=4K HATFTRACE_FULL=drop HATFTRACE_ROTATE=64K trace \
+	"$TMP/rows/f.hatf.gz" "$PROGS/longrun" 2000000 >/dev/null ||
+	fail "drop: status"
+counts=$(keys root events lost complete)
+lost=0
+for file in rows/*; do
+	lost=$((lost + $(trailer "$file" lost)))
+done
+check_ge "drop: segments" "$(find rows -type f | wc -l)" 3
+check_ge "drop: lost" "$lost" 1
+check "drop: all" "${counts#* }" "$lost False"
+rm rows/f.s0000.hatf.gz
+check "drop: without the first" "$(keys root events lost complete)" "$counts"
+rm rows/f.s0001.hatf.gz
+check "drop: without two" "$(keys root events lost complete)" "$counts"
 finish

@@ -98,10 +98,64 @@ run "$HATF" tree --json t
 check_status json 0
 check "json: lines" "$(wc -l <out)" 8
 check "json: fork" "$(sed -n 2p out)" \
-	'{"file":"t/b","files":["t/b"],"depth":1,"parent":"t/a","origin":"fork","untraced":0,"pid":11,"ppid":0,"parent_pid":10,"parent_event":40,"parent_event_exact":true,"host":"h","exe":"/bin/x","command":"make","start_time":1100,"end":"exec","complete":true,"events":20,"lost":0,"peak_live_bytes":null}'
+	'{"file":"t/b","files":["t/b"],"depth":1,"parent":"t/a","origin":"fork","untraced":0,"pid":11,"ppid":0,"parent_pid":10,"parent_event":40,"parent_segment":null,"parent_event_exact":true,"host":"h","exe":"/bin/x","command":"make","start_time":1100,"end":"exec","complete":true,"events":20,"lost":0,"peak_live_bytes":null}'
 check "json: segments" "$(sed -n 's/.*"files":\(\[[^]]*z[^]]*\]\).*/\1/p' out)" \
 	'["t/z2","t/z1"]'
 check "json: orphan" "$(grep -c '"origin":"orphan".*"end":"none","complete":false' out)" 1
+
+# Forks of a trace in segments, some of which are not there, or have other names.
+mkdir s
+# part FILE NUMBER EVENTS_BEFORE LOST_BEFORE LOST, child FILE PID LINE...
+part()
+{
+	process "s/$1" rotate 10 pid=10 start_monotonic=1 start_time=1 command=p \
+		"segment=$2" "events_before=$3" "lost_before=$4"
+	sed -bi "s/^lost=0/lost=$5/" "s/$1"
+}
+child()
+{
+	process "s/$1" exit 1 "pid=$2" "start_monotonic=$2" "start_time=$2" \
+		command=p "${@:3}"
+}
+part p.s0002.hatf 2 200 3 4
+part p.s0005.hatf 5 500 9 1
+part renamed 6 510 10 0
+exact=parent_event_exact=1
+child a 11 parent_pid=10 parent_trace=/x/p.s0005.hatf parent_event=7 $exact
+child b 12 parent_pid=10 parent_trace=/x/p.s0003.hatf parent_event=7 $exact
+child c 13 parent_pid=10 parent_trace=/x/p.s0003.hatf parent_event=7
+child d 14 parent_pid=10 parent_trace=/x/p.s0003.hatf parent_event=0
+child e 15 parent_pid=10 parent_trace=/x/p.s0003.hatf parent_event=0 $exact
+child f 16 parent_pid=10 parent_trace=/x/p.s0002.hatf parent_event=0
+child g 17 parent_pid=10 parent_trace=/x/p.s0000.hatf parent_event=8 $exact
+child h 18 parent_pid=10 parent_trace=/x/p.s0006.hatf parent_event=1 $exact
+child i 19 parent_pid=10 parent_trace=/x/0003-p parent_event=1 $exact
+child j 20 parent_pid=9 parent_trace=/x/o.s0012.hatf.gz.1 parent_event=1 $exact
+child k 21 parent_pid=9 parent_trace=/x/o.s0012.hatf parent_event=0
+child l 22 parent_pid=9 parent_trace=/x/o.hatf parent_event=0
+child m 23 parent_pid=9 parent_trace=/x/o.s0000.hatf parent_event=2 $exact
+tree segments s <<'END'
+10 rotate, 520 events, 10 LOST, segments from 2 on with gaps (s/p.s0002.hatf): p
+|- 11 fork at event 507, exit, 1 events (s/a)
+|- 12 fork at event 7 in segment 3, exit, 1 events (s/b)
+|- 13 fork about event 7 in segment 3, exit, 1 events (s/c)
+|- 14 fork in segment 3, exit, 1 events (s/d)
+|- 15 fork at event 0 in segment 3, exit, 1 events (s/e)
+|- 16 fork about event 200, exit, 1 events (s/f)
+|- 17 fork at event 8, exit, 1 events (s/g)
+|- 18 fork at event 511, exit, 1 events (s/h)
+`- 19 fork, exit, 1 events (s/i)
+20 fork at event 1 in segment 12 of 9, whose trace is not here, exit, 1 events (s/j): p
+21 fork in segment 12 of 9, whose trace is not here, exit, 1 events (s/k): p
+22 fork of 9, whose trace is not here, exit, 1 events (s/l): p
+23 fork at event 2 of 9, whose trace is not here, exit, 1 events (s/m): p
+END
+run "$HATF" tree --json s
+check "segments: events" "$(sed -n 's/.*"parent_event":\([^,]*\),.*/\1/p' out |
+	tr '\n' ' ')" 'null 507 7 7 null 0 200 8 511 null 1 null null 2 '
+check "segments: numbers" "$(sed -n 's/.*"parent_segment":\([^,]*\),.*/\1/p' out |
+	tr '\n' ' ')" \
+	'null null 3 3 3 3 null null null null 12 12 null null '
 
 # Lies: a cycle of two, one's own child, and what would steer a terminal.
 mkdir lies
@@ -116,12 +170,14 @@ process lies/d "$(printf '\\\\x1b[2J')" 1 pid=13 start_monotonic=6 \
 process lies/e exit 1 pid=14 segment=18446744073709551615 start_monotonic=7 \
 	events_before=18446744073709551615 ancestors=13@
 process lies/f exit 1 pid=x ppid=-1 ancestors=
+process lies/g exit 1 pid=15 start_monotonic=8 parent_pid=13 \
+	parent_trace=.s99999999999999999999999 parent_event=1
 run timeout 20 "$HATF" tree lies
 check_status lies 0
-check "lies: lines" "$(wc -l <out)" 6
+check "lies: lines" "$(wc -l <out)" 7
 grep -q "$(printf '\033')" out && fail "lies: an escape sequence"
 run timeout 20 "$HATF" tree --json lies
-check "lies: JSON" "$(wc -l <out)" 6
+check "lies: JSON" "$(wc -l <out)" 7
 
 # A line of processes as long as nobody has.
 mkdir deep
