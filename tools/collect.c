@@ -306,6 +306,7 @@ summary_by_reading(const struct found *found, struct summary *ret)
 	while (scan_read(s) > 0)
 		;
 	fault = scan_fault(s, ret->fault, sizeof(ret->fault));
+	ret->complete = fault == NULL;
 	if (fault != NULL && fault != ret->fault)
 		snprintf(ret->fault, sizeof(ret->fault), "%s", fault);
 	hatf_events_get_stats(s->events, &seen);
@@ -335,10 +336,12 @@ summary_of_file(const struct found *found, struct summary *ret)
 	memset(ret, 0, sizeof(*ret));
 	if (stat(found->path, &st) == 0)
 		ret->file_nbytes = (uint64_t)st.st_size;
-	/* A trace that only lost events has all else, and the count of them. */
+	/* A trace that only lost events, or ended early, has all else. */
 	if (!tail_read(found->path, &tail) ||
-	    (!tail.complete && tail.lost_count == 0))
+	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0'))
 		return summary_by_reading(found, ret);
+	ret->complete = tail.complete;
+	memcpy(ret->error, tail.error, sizeof(ret->error));
 	ret->event_count = tail.event_count;
 	ret->lost_count = tail.lost_count;
 	ret->has_duration = found->unit_ns != 0 &&
@@ -355,6 +358,7 @@ collect_summary(const struct found *found, struct summary *ret)
 		return false;
 	ret->event_count += found->events_before;
 	ret->lost_count += found->lost_before;
+	ret->complete = ret->complete && ret->lost_count == 0;
 	ret->file_nbytes += found->bytes_before;
 	return true;
 }

@@ -49,7 +49,9 @@ struct summary {
 	uint64_t event_count, lost_count, file_nbytes;
 	uint64_t duration_ns;
 	bool has_duration;
-	char fault[256]; /* why it is not complete; empty if it is */
+	bool complete;	 /* all is there, as 'hatf info' has it */
+	char error[80];	 /* why it ended early, as its trailer says; or empty */
+	char fault[256]; /* why it cannot be read to a good end; or empty */
 };
 
 /* From the trailer, or if there is none by reading the trace.  False if it

@@ -14,6 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* As many interpreters of interpreters does the kernel go through. */
+#define SCRIPT_DEPTH_MAX 5
+
 /* Program headers of real programs are about a dozen; this bounds a bad file. */
 #define PHDR_MAX 256
 
@@ -114,4 +117,56 @@ program_allocator(const char *command)
 
 	close(fd);
 	return name;
+}
+
+/* The path behind "#!"; what is neither that nor ELF is run by the shell. */
+static bool
+read_interpreter(int fd, char path[PATH_MAX])
+{
+	const ssize_t n = pread(fd, path, PATH_MAX - 1, 0);
+
+	if (n >= SELFMAG && memcmp(path, ELFMAG, SELFMAG) == 0)
+		return false;
+	path[n > 0 ? n : 0] = '\0';
+	if (strncmp(path, "#!", 2) != 0) {
+		snprintf(path, PATH_MAX, "/bin/sh");
+		return true;
+	}
+
+	const char *const first = path + 2 + strspn(path + 2, " \t");
+	const size_t nbytes = strcspn(first, " \t\n");
+
+	memmove(path, first, nbytes);
+	path[nbytes] = '\0';
+	return true;
+}
+
+void
+program_name(const char *command, char name[PATH_MAX])
+{
+	char path[PATH_MAX], link[64];
+	int fd = open_command(command);
+	ssize_t n = -1;
+
+	for (unsigned i = 0;
+	     i < SCRIPT_DEPTH_MAX && fd >= 0 && read_interpreter(fd, path);
+	     i++) {
+		close(fd);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (fd >= 0) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, path, sizeof(path) - 1);
+		close(fd);
+	}
+	/* One that may be executed and not read. */
+	if (n < 0)
+		n = snprintf(path, sizeof(path) - 1, "%s", command);
+	if (n >= (ssize_t)sizeof(path))
+		n = sizeof(path) - 1;
+	path[n] = '\0';
+
+	const char *const slash = strrchr(path, '/');
+
+	snprintf(name, PATH_MAX, "%s", slash != NULL ? slash + 1 : path);
 }

@@ -5,6 +5,8 @@
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
+#include <limits.h>
+
 /*
  * Look 'command' up as execvp(3) will, and return why the dynamic loader will
  * not load libhatftrace.so into it ("statically linked"), or NULL if nothing
@@ -17,5 +19,11 @@ const char *program_untraceable(const char *command);
  * by no preloaded library; NULL if there is none to be seen.
  */
 const char *program_allocator(const char *command);
+
+/*
+ * Its base name after symbolic links, that of the interpreter for a script: what
+ * libhatftrace.so goes by.
+ */
+void program_name(const char *command, char name[PATH_MAX]);
 
 #endif /* PROGRAM_H */

@@ -280,9 +280,9 @@ complain_deaf(pid_t pid)
 					 "%s%s", i == 0 ? "" : ", ",
 					 places.place[i].path);
 	speak("%ld: has libhatftrace.so, but takes no orders (it may be "
-	      "younger "
-	      "than 0.1 s, its trace at an end, or HATFTRACE_CONTROL=off); no "
-	      "socket of it in %s",
+	      "younger than 0.1 s, or it was forked and has had no heap event "
+	      "yet, its trace at an end, or HATFTRACE_CONTROL=off); no socket "
+	      "of it in %s",
 	      (long)pid, list);
 }
 

@@ -158,13 +158,44 @@ begin_tree(void)
 	return ok;
 }
 
-/* Are processes left out for their names, so that the command may be one? */
+/* As libhatftrace.so has it: '*' and '?' in the 'n' bytes of 'glob' are special. */
 static bool
-has_names(void)
+glob_matches(const char *glob, size_t n, const char *name)
+{
+	if (n == 0)
+		return *name == '\0';
+	if (*glob == '*')
+		return glob_matches(glob + 1, n - 1, name) ||
+		       (*name != '\0' && glob_matches(glob, n, name + 1));
+	return *name != '\0' && (*glob == '?' || *glob == *name) &&
+	       glob_matches(glob + 1, n - 1, name + 1);
+}
+
+/* Is the command itself left out for its name? */
+static bool
+is_excluded(const char *command)
 {
 	const char *const follow = getenv("HATFTRACE_FOLLOW");
+	const char *globs = follow != NULL ? strchr(follow, ':') : NULL;
+	char name[PATH_MAX];
+	bool wanted = false, found = false;
 
-	return follow != NULL && strchr(follow, ':') != NULL;
+	if (globs == NULL)
+		return false;
+	program_name(command, name);
+	do {
+		const bool excludes = *++globs == '!';
+		const size_t n = strcspn(globs, ",");
+		const bool matches =
+			glob_matches(globs + excludes, n - excludes, name);
+
+		if (excludes && matches)
+			return true;
+		wanted |= !excludes;
+		found |= matches;
+		globs += n;
+	} while (*globs == ',');
+	return wanted && !found;
 }
 
 static bool
@@ -368,13 +399,18 @@ kept_segments(uint64_t count)
  */
 static void
 describe_losses(const struct found *trace, size_t segments, bool all_whole,
-		uint64_t lost_count, char *buf, size_t cap)
+		const struct summary *s, char *buf, size_t cap)
 {
 	const uint64_t expected = kept_segments(trace->segment + 1);
 	const uint64_t gone = expected > segments ? expected - segments : 0;
 
-	if (lost_count != 0)
-		snprintf(buf, cap, "%s LOST", figure_count(lost_count).text);
+	if (s->error[0] != '\0')
+		snprintf(buf, cap,
+			 "ended early (%s): %s LOST up to there, later ones "
+			 "not counted",
+			 s->error, figure_count(s->lost_count).text);
+	else if (s->lost_count != 0)
+		snprintf(buf, cap, "%s LOST", figure_count(s->lost_count).text);
 	else if (gone != 0)
 		snprintf(buf, cap, "%s %s GONE", figure_count(gone).text,
 			 gone == 1 ? "segment is" : "segments are");
@@ -389,7 +425,7 @@ print_summary(const struct found *trace, size_t segments, bool all_whole,
 	      const char *others)
 {
 	struct summary s;
-	char span[64] = "", rate[64] = "", lost[64];
+	char span[64] = "", rate[64] = "", lost[192];
 	char files[64] = "";
 
 	if (!collect_summary(trace, &s))
@@ -403,28 +439,33 @@ print_summary(const struct found *trace, size_t segments, bool all_whole,
 	if (trace->segment != 0)
 		snprintf(files, sizeof(files), " in %zu of %s segments",
 			 segments, figure_count(trace->segment + 1).text);
-	describe_losses(trace, segments, all_whole, s.lost_count, lost,
-			sizeof(lost));
+	describe_losses(trace, segments, all_whole, &s, lost, sizeof(lost));
 	speak("%s: %s events%s%s%s, %s%s%s%s", short_path(trace->path),
 	      figure_count(s.event_count).text, span, files, rate,
 	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
 	      s.fault[0] != '\0' ? s.fault : lost, others,
 	      s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
 						      : "");
-	return s.fault[0] == '\0';
+	return s.complete;
 }
 
-/* Is an earlier image of the process, before exec, recorded as it should be? */
+/* A trace that the summary is not about: is it complete? */
 static bool
-check_earlier(const struct found *trace)
+check_other(const struct found *trace)
 {
 	struct summary s;
 
 	if (!collect_summary(trace, &s))
 		return false;
-	if (s.fault[0] != '\0')
-		speak("%s: NOT COMPLETE: %s", short_path(trace->path), s.fault);
-	return s.fault[0] == '\0';
+	if (s.complete)
+		return true;
+	if (s.fault[0] == '\0' && s.error[0] == '\0')
+		snprintf(s.fault, sizeof(s.fault), "%s LOST",
+			 figure_count(s.lost_count).text);
+	else if (s.fault[0] == '\0')
+		snprintf(s.fault, sizeof(s.fault), "ended early (%s)", s.error);
+	speak("%s: NOT COMPLETE: %s", short_path(trace->path), s.fault);
+	return false;
 }
 
 /* Was it to record only when told to? */
@@ -443,7 +484,7 @@ check_others(const struct collection *c)
 	bool ok = true;
 
 	for (size_t i = 0; i < c->descendant_count; i++)
-		ok = check_earlier(&c->traces[i]) && ok;
+		ok = check_other(&c->traces[i]) && ok;
 	return ok;
 }
 
@@ -506,10 +547,25 @@ report_own(const struct collection *c)
 
 	describe_others(c, unfinished, others, sizeof(others));
 	for (size_t i = 0; i + 1 < c->own_count; i++)
-		ok = check_earlier(&c->traces[i]) && ok;
+		ok = check_other(&c->traces[i]) && ok;
 	return print_summary(&c->traces[c->own_count - 1], collect_segments(c),
 			     unfinished == 0, others) &&
 	       ok;
+}
+
+/* The command is not to be traced, so the others are all that there is to be. */
+static bool
+report_excluded(const struct job *job, const struct collection *c)
+{
+	const size_t n = c->descendant_count;
+
+	if (n == 0)
+		speak("%s is not to be traced, and nothing else left a trace",
+		      job->command);
+	else
+		speak("%s is not to be traced; %zu %s of child processes",
+		      job->command, n, n == 1 ? "trace" : "traces");
+	return n != 0 && check_others(c);
 }
 
 /* False if there is a trace missing or not complete. */
@@ -526,11 +582,8 @@ report(const struct job *job, const struct launch *l)
 	} else if (c.own_count == 0 && is_dormant()) {
 		speak("%s left no trace: nobody told it to start",
 		      job->command);
-	} else if (c.own_count == 0 && has_names() && c.descendant_count != 0) {
-		speak("%s is not to be traced; %zu %s of child processes",
-		      job->command, c.descendant_count,
-		      c.descendant_count == 1 ? "trace" : "traces");
-		ok = check_others(&c);
+	} else if (c.own_count == 0 && is_excluded(job->command)) {
+		ok = report_excluded(job, &c);
 	} else if (c.own_count == 0) {
 		ok = false;
 		describe_others(&c, count_unfinished(&c), others,

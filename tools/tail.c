@@ -53,22 +53,21 @@ find_number(const char *text, size_t nbytes, const char *key, uint64_t *n_ret)
 	return false;
 }
 
-/* Copy the value of "end=", cut to what fits. */
+/* Copy the value of 'key', "\nKEY=", cut to what fits; empty if there is none. */
 static void
-find_end(const char *text, size_t nbytes, struct tail *ret)
+find_text(const char *text, size_t nbytes, const char *key, char *buf,
+	  size_t cap)
 {
-	static const char key[] = "\nend=";
-	const char *const found = memmem(text, nbytes, key, sizeof(key) - 1);
-	const char *const value =
-		found != NULL ? found + sizeof(key) - 1 : text;
+	const char *const found = memmem(text, nbytes, key, strlen(key));
+	const char *const value = found != NULL ? found + strlen(key) : text;
 	size_t n = 0;
 
 	if (found != NULL)
 		while (value + n < text + nbytes && value[n] != '\n' &&
-		       n + 1 < sizeof(ret->end))
+		       n + 1 < cap)
 			n++;
-	memcpy(ret->end, value, n);
-	ret->end[n] = '\0';
+	memcpy(buf, value, n);
+	buf[n] = '\0';
 }
 
 static bool
@@ -82,7 +81,8 @@ parse(const char *text, size_t nbytes, struct tail *ret)
 	    !find_number(text, nbytes, "events", &ret->event_count))
 		return false;
 	ret->complete = complete == 1;
-	find_end(text, nbytes, ret);
+	find_text(text, nbytes, "\nend=", ret->end, sizeof(ret->end));
+	find_text(text, nbytes, "\nerror=", ret->error, sizeof(ret->error));
 	if (!find_number(text, nbytes, "lost", &ret->lost_count))
 		ret->lost_count = 0;
 	if (!find_number(text, nbytes, "time", &ret->time))

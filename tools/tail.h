@@ -15,8 +15,9 @@
 struct tail {
 	bool complete;
 	uint64_t event_count, lost_count;
-	uint64_t time; /* in the unit of the header */
-	char end[24];  /* how the program ended; empty if it does not say */
+	uint64_t time;	/* in the unit of the header */
+	char end[24];	/* how the program ended; empty if it does not say */
+	char error[80]; /* why nothing more could be written; or empty */
 };
 
 /* False if the file does not end in a trailer, or cannot be read. */

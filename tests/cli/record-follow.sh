@@ -35,6 +35,20 @@ check 'own tree' "$(find . -name 'own.*.gz' | wc -l)" 1
 
 run "$HATF" record -o none.%p.gz -p all:nobody -- sh -c true
 check_status 'nobody' 1
+check_one_line nobody 'hatf record: sh is not to be traced, and nothing else left a trace'
+# It goes by the name of the file, not by that of a link to it or of a script.
+ln -s "$(command -v perl)" link
+printf '#!%s\nexit\n' "$PWD/link" >script
+chmod +x script
+run "$HATF" record -o link.%p.gz -p 'all:!perl*' -- ./script
+check_status link 1
+check_one_line link 'hatf record: ./script is not to be traced, and *'
+run "$HATF" record -o wanted.gz -p 'all:p?rl*,nothing' -- rm -f none
+check_status wanted 1
+check_one_line wanted 'hatf record: rm is not to be traced, and *'
+run "$HATF" record -o removed.gz -p 'all:*rm' -- rm removed.gz
+check_status removed 1
+check_one_line removed 'hatf record: rm left no trace: *'
 for value in '' nothing all: alles None all,x; do
 	run "$HATF" record -o bad.gz --follow "$value" -- true
 	check_status "'$value'" 2

@@ -116,9 +116,9 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none full 2>/dev/null; then
 	# shellcheck disable=SC2016 # of awk
 	run "$HATF" record -z none -o full/x.hatf -- \
 		awk '{ a[$1] = $1 } END { print length(a) }' numbers
-	check_status 'disk filled' 0
+	check_status 'disk filled' 1
 	check 'disk filled: output' "$(cat out)" 150000
-	summary 'disk filled' 'full/x.hatf: * bytes/event, * LOST'
+	summary 'disk filled' 'full/x.hatf: * bytes/event, ended early (no space left on device): * LOST up to there, later ones not counted'
 	grep -q '^hatftrace: .*no space left' err ||
 		fail "disk filled: the tracer says nothing: $(cat err)"
 	head -c 1M /dev/zero >full/rest 2>/dev/null
@@ -126,6 +126,33 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none full 2>/dev/null; then
 		-o full/y.hatf
 	umount full
 fi
+
+# A trace that is not complete is status 1, unless the command has one of its own.
+# short WHAT STATUS COMMAND...: as the shell would, with little room for files
+short()
+{
+	local what=$1 want=$2
+	shift 2
+	run bash -c 'ulimit -f 32 && exec "$@"' bash "$HATF" record -z none "$@"
+	check_status "$what" "$want"
+}
+
+# shellcheck disable=SC2016 # of perl
+fill='$a{$_} = [1] for 1 .. 20000;'
+short 'file size limit' 1 -o limit.hatf -- perl -e "$fill"
+summary 'file size limit' 'limit.hatf: * ended early (file size limit exceeded): * LOST up to there, later ones not counted'
+run "$HATF" info limit.hatf
+check_status 'file size limit: info' 1
+short 'file size limit, and 3' 3 -o limit3.hatf -- perl -e "$fill exit 3"
+short 'file size limit before exec' 1 -o 'exec.%e.hatf' -- \
+	perl -e "$fill exec 'true'"
+grep -q '^hatf record: exec.perl.hatf: NOT COMPLETE: ended early (file size' err ||
+	fail "file size limit before exec: $(cat err)"
+run "$HATF" record -f drop -b 4K -o drop.hatf.gz -- perl -e "$fill" -e "$fill"
+case $(tail -1 err) in
+*' LOST') check_status 'drop' 1 ;;
+*) check_status 'drop, nothing lost' 0 ;;
+esac
 
 # What cannot be traced.
 if command -v "${CC:-cc}" >/dev/null &&
