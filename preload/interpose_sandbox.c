@@ -110,14 +110,15 @@ exec_by_number(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-/* A fork by its number: in the child, as after another. */
+/* A fork by its number, which runs no handlers either. */
 static long
 fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
-	const long result = real.syscall(number, a, b, c, d, e, f);
+	long result;
 
-	if (result == 0)
-		lifecycle_after_fork(true);
+	lifecycle_before_fork();
+	result = real.syscall(number, a, b, c, d, e, f);
+	lifecycle_after_fork(result == 0);
 	return result;
 }
 

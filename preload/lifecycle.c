@@ -306,10 +306,12 @@ after_fork_in_parent(void)
 {
 	const int saved_errno = errno;
 
+	/* One that has had no event is as its own parent was when it forked. */
 	if (fork_event != 0 && lifecycle_is_tracing() &&
-	    sys_pid() == traced_pid)
+	    sys_pid() == traced_pid) {
 		record_event(EVENT_FORK, EVENT_FLAG_FORKED, fork_ticket, 0, 0);
-	fork_event = 0;
+		fork_event = 0;
+	}
 	errno = saved_errno;
 }
 
@@ -427,6 +429,7 @@ start_tracing(void)
 		return false;
 	}
 	header_build(&config, &parent);
+	fork_event = 0;
 	traced_pid = sys_pid();
 	/* relaxed: no other thread knows of the tracer yet. */
 	atomic_store_explicit(&record_dormant, born_dormant,

@@ -169,14 +169,21 @@ close_others(void)
 	}
 }
 
-static int
+static __attribute__((noreturn)) int
 thread_main(void *unused)
 {
 	(void)unused;
 	close_others();
 	prctl(PR_SET_NAME, "hatftrace");
 	drop_capabilities();
-	return start.body(start.argument);
+	const int status = start.body(start.argument);
+
+	/* A filter may refuse it, and what is behind a return from here is a
+	 * crash. */
+	for (;;) {
+		syscall(SYS_exit, status);
+		sys_sleep(NS_PER_SEC / 10);
+	}
 }
 
 bool

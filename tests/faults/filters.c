@@ -12,6 +12,7 @@
  *   service    clocks, debuggers, modules, mounts, swap and raw i/o kill
  *   container  the same and namespaces are refused (EPERM)
  *   old        what came with Linux 5.2 and later is not there (ENOSYS)
+ *   no-exit    for all threads: no thread may end (EPERM)
  *   nothing    everything but write and exit kills
  *   ask        no filter, but calls by which libraries learn of them
  */
@@ -126,6 +127,11 @@ static const struct kind kinds[] = {
 	  { SYS_close_range, SYS_pidfd_open, SYS_pidfd_getfd, SYS_clone3,
 	    SYS_openat2, SYS_faccessat2, SYS_statx, SYS_rseq, SYS_membarrier,
 	    END } },
+	{ "no-exit",
+	  ALLOW,
+	  SECCOMP_RET_ERRNO | EPERM,
+	  SECCOMP_FILTER_FLAG_TSYNC,
+	  { SYS_exit, END } },
 	{ "nothing", KILL, ALLOW, 0, { SYS_write, SYS_exit_group, END } },
 };
 

@@ -39,7 +39,7 @@ short_of_room()
 fault "seccomp: service, and a limit" "the same, ulimit -f 32" ended short_of_room
 
 # Put on while running.  What lets the recorder be, it goes on under.
-for kind in privsep service container old; do
+for kind in privsep service container old no-exit; do
 	TALLY=1 fault "seccomp: $kind" "filter that the program puts on" \
 		complete within $kind 100000
 done
