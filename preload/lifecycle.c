@@ -491,8 +491,11 @@ ensure_started(void)
 
 	if (p == NULL)
 		p = map_process();
-	if (p == NULL)
+	if (p == NULL) {
+		say("out of memory; not tracing");
+		go_off();
 		return false;
+	}
 	/* acquire: as in lifecycle_is_tracing(). */
 	const uint32_t state =
 		atomic_load_explicit(&p->state, memory_order_acquire);

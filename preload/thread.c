@@ -23,17 +23,8 @@ struct pool {
 	_Atomic uint32_t free_count; /* of these are free again, about */
 	_Atomic uint32_t cursor;     /* where to look for a free one */
 	_Atomic uint64_t next_id;    /* the initial thread is 0 */
+	_Alignas(4096) struct thread threads[THREAD_MAX];
 };
-
-/*
- * Its threads, in parts that are mapped when they are first claimed: all of them
- * would be 26 MiB of what a program may have limited.  In the child of a fork the
- * parts are those of its parent, wiped.
- */
-#define PART_THREADS 128u
-static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
-/* Stands for a thread whose part is not there. */
-static struct thread absent = { .state = THREAD_MUTED };
 
 static struct pool *pool;
 static uint64_t pool_initial_ring_words, pool_ring_words, pool_first_ring_words;
@@ -77,31 +68,7 @@ thread_pool_count(void)
 struct thread *
 thread_pool_at(uint32_t idx)
 {
-	/* acquire: pairs with the release in make_part(). */
-	struct thread *const part = atomic_load_explicit(
-		&parts[idx / PART_THREADS], memory_order_acquire);
-
-	return part != NULL ? &part[idx % PART_THREADS] : &absent;
-}
-
-/* Have the part that 'idx' is in; false: there is no memory. */
-static bool
-make_part(uint32_t idx)
-{
-	const size_t nbytes = PART_THREADS * sizeof(struct thread);
-	struct thread *none = NULL, *part;
-
-	if (idx >= THREAD_MAX)
-		return false;
-	if (thread_pool_at(idx) != &absent)
-		return true;
-	part = memory_map_wiped(nbytes);
-	/* release: for thread_pool_at(); another thread may have been first. */
-	if (part != NULL && !atomic_compare_exchange_strong_explicit(
-				    &parts[idx / PART_THREADS], &none, part,
-				    memory_order_release, memory_order_relaxed))
-		munmap(part, nbytes);
-	return thread_pool_at(idx) != &absent;
+	return &pool->threads[idx];
 }
 
 static bool
@@ -131,22 +98,19 @@ claim(void)
 						  memory_order_relaxed) %
 			used;
 
-		if (try_claim(thread_pool_at(at))) {
+		if (try_claim(&pool->threads[at])) {
 			atomic_fetch_sub_explicit(&pool->free_count, 1,
 						  memory_order_relaxed);
-			return thread_pool_at(at);
+			return &pool->threads[at];
 		}
 	}
-	/* Before the number is taken, or each try would take one. */
-	while (make_part(thread_pool_count())) {
+	while (thread_pool_count() < THREAD_MAX) {
 		const uint32_t fresh = atomic_fetch_add_explicit(
 			&pool->used, 1, memory_order_relaxed);
 
-		if (!make_part(fresh))
-			break;
 		/* It fails for one that thread_mend_interrupted() took. */
-		if (try_claim(thread_pool_at(fresh)))
-			return thread_pool_at(fresh);
+		if (fresh < THREAD_MAX && try_claim(&pool->threads[fresh]))
+			return &pool->threads[fresh];
 	}
 	return NULL;
 }
@@ -175,9 +139,7 @@ give_ring(struct thread *t, bool is_initial)
 	return true;
 }
 
-#define NEXT_ID UINT64_MAX
-
-/* Claim and prepare a thread that records for thread 'id', or for a new one. */
+/* Claim and prepare a thread that records for thread 'id'. */
 static struct thread *
 prepare(uint64_t id, bool is_nested)
 {
@@ -189,10 +151,6 @@ prepare(uint64_t id, bool is_nested)
 		thread_recycle(t);
 		return NULL;
 	}
-	/* relaxed: a number, ordered with nothing. */
-	if (id == NEXT_ID)
-		id = atomic_fetch_add_explicit(&pool->next_id, 1,
-					       memory_order_relaxed);
 	image_begin_ring(t->ring, id, is_nested);
 	t->head = 0;
 	t->mask = ring_mask(t->ring);
@@ -217,7 +175,12 @@ struct thread *
 thread_attach(int initial_tid)
 {
 	const bool initial = sys_tid() == initial_tid;
-	struct thread *const t = prepare(initial ? 0 : NEXT_ID, false);
+	/* relaxed: a number, ordered with nothing. */
+	const uint64_t id =
+		initial ? 0
+			: atomic_fetch_add_explicit(&pool->next_id, 1,
+						    memory_order_relaxed);
+	struct thread *const t = prepare(id, false);
 
 	if (t == NULL)
 		return NULL;

@@ -202,8 +202,9 @@ void
 writer_count_unattached(void)
 {
 	/* relaxed, both: a count, and once is enough. */
-	if (atomic_fetch_add_explicit(&writer->unattached, 1,
-				      memory_order_relaxed) == 0)
+	atomic_fetch_add_explicit(&writer->unattached, 1, memory_order_relaxed);
+	if (!atomic_exchange_explicit(&writer->is_loss_told, true,
+				      memory_order_relaxed))
 		say("no memory for a thread's buffer; events are lost, and "
 		    "counted");
 	ringfile_count_unattached();

@@ -38,12 +38,13 @@ struct writer {
 	uint32_t gone_count;
 	uint64_t last_event_ns;
 	uint64_t waits; /* for room, of all threads, at the last commit */
-	uint64_t unattached_told; /* in the trace, of all of them */
-	bool is_ended;		  /* the block has the trailer */
-	bool is_stopped;	  /* ... and what comes is of no trace */
-	uint32_t fork_count;	  /* that have begun and are not over */
-	uint64_t fork_since_ns;	  /* of the last one that began */
-	uint64_t fork_kept_ns;	  /* since when forks keep a segment open */
+	_Atomic bool is_loss_told; /* that there was no ring for a thread */
+	uint64_t unattached_told;  /* in the trace, of all of them */
+	bool is_ended;		   /* the block has the trailer */
+	bool is_stopped;	   /* ... and what comes is of no trace */
+	uint32_t fork_count;	   /* that have begun and are not over */
+	uint64_t fork_since_ns;	   /* of the last one that began */
+	uint64_t fork_kept_ns;	   /* since when forks keep a segment open */
 	/* There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
