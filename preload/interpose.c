@@ -47,13 +47,6 @@ free(void *p)
 		free_rest(p);
 }
 
-/* Of a product that overflows; the most is what it asked for. */
-static __attribute__((noinline)) void *
-calloc_failed(void *p)
-{
-	return record_calloc_rest(p, SIZE_MAX);
-}
-
 EXPORT void *
 calloc(size_t n, size_t size)
 {
@@ -62,8 +55,9 @@ calloc(size_t n, size_t size)
 
 	if (record_is_dormant())
 		return p;
+	/* A product that overflows has failed; the most is what it asked for. */
 	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
-		return calloc_failed(p);
+		return record_calloc_rest(p, SIZE_MAX);
 	return record_calloc(p, nbytes);
 }
 

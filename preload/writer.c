@@ -52,6 +52,16 @@ static const char *const end_names[] = {
 	[WRITER_END_LAST_THREAD] = "last_thread",
 };
 
+static void
+note_pressure(struct trace *t, uint64_t waits)
+{
+	if (waits == writer->waits)
+		t->pressure /= 2;
+	else if (t->pressure < PRESSURE_MAX)
+		t->pressure++;
+	writer->waits = waits;
+}
+
 void
 writer_commit_rings(void)
 {
@@ -69,10 +79,7 @@ writer_commit_rings(void)
 	if (writer->is_stopped)
 		state.flags |= IMAGE_COMMIT_STOPPED;
 	writer_sum_up(&sums);
-	t->pressure = sums.waits == writer->waits  ? t->pressure / 2
-		      : t->pressure < PRESSURE_MAX ? t->pressure + 1
-						   : PRESSURE_MAX;
-	writer->waits = sums.waits;
+	note_pressure(t, sums.waits);
 	state.threads = sums.threads;
 	state.waits = sums.waits - writer->segment.waits;
 	state.wait_ns = sums.wait_ns - writer->segment.wait_ns;

@@ -57,12 +57,14 @@ static uint64_t
 count_same(const struct narrator *n, uint64_t ns)
 {
 	const uint64_t unit_ns = n->unit_ns * n->grain;
-	const uint64_t left_ns = unit_ns - 1 - ns % unit_ns;
+	uint64_t left_ns;
 
+	if (unit_ns == 1 || n->line.slope <= 0)
+		return 0;
+	left_ns = unit_ns - 1 - ns % unit_ns;
 	/* One less, for what rounding may do. */
-	return left_ns < 2 || n->line.slope <= 0
-		       ? 0
-		       : (uint64_t)((double)(left_ns - 1) / n->line.slope);
+	return left_ns < 2 ? 0
+			   : (uint64_t)((double)(left_ns - 1) / n->line.slope);
 }
 
 /* The time of a stamp; never less than that of the record before. */
