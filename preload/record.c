@@ -298,34 +298,27 @@ static inline bool
 put_stamped(uint64_t word, unsigned stamped_kind)
 {
 	struct thread *const t = thread_self;
-	const uint64_t limit = t->limit;
-
-	t->limit = 0;
-	atomic_signal_fence(memory_order_seq_cst);
-
+	const uint64_t limit = record_close(t);
 	const uint64_t head = t->head;
-	bool can;
+	/* relaxed: as in record_has_tick(). */
+	const bool can =
+		atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
+			CLOCK_STAMPED &&
+		head + 2 <= limit;
+	uint64_t stamp = 0;
 
-	/* relaxed: as in record_word(). */
-	can = atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
-		      CLOCK_STAMPED &&
-	      head + 2 <= limit;
 	if (__builtin_expect(can, 1)) {
-		const uint64_t stamp = clock_stamp();
-
+		stamp = clock_stamp();
 		t->ring->words[head & t->mask] = word | stamped_kind;
 		t->ring->words[(head + 1) & t->mask] = stamp;
 		t->head = head + 2;
 		ring_publish(t->ring, head + 2);
-		atomic_signal_fence(memory_order_seq_cst);
-		t->limit = limit;
-		if (__builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED,
-				     0))
-			record_settle(t);
-		return true;
 	}
-	t->limit = limit;
-	return false;
+	record_open(t, limit);
+	if (can &&
+	    __builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED, 0))
+		record_settle(t);
+	return can;
 }
 
 static inline bool

@@ -94,6 +94,48 @@ void record_realloc_end(struct thread *t, unsigned flags, const void *old,
 void record_settle(const struct thread *t);
 
 /*
+ * The parts of what follows.  'limit' is 0 from record_close(), which returns what it
+ * was, to record_open(): a signal handler then takes another ring.
+ */
+static inline __attribute__((always_inline)) uint64_t
+record_close(struct thread *t)
+{
+	const uint64_t limit = t->limit;
+
+	t->limit = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	return limit;
+}
+
+static inline __attribute__((always_inline)) void
+record_open(struct thread *t, uint64_t limit)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	t->limit = limit;
+}
+
+/* May 't' go by the tick that it has announced? */
+static inline __attribute__((always_inline)) bool
+record_has_tick(const struct thread *t)
+{
+	/*
+	 * relaxed: an old tick is at most a tick too early; an old tick instead
+	 * of CLOCK_STAMPED cannot be read once another thread's event can be
+	 * noticed, see clock.h.
+	 */
+	return atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
+	       t->tick;
+}
+
+static inline __attribute__((always_inline)) void
+record_put(struct thread *t, uint64_t head, uint64_t word)
+{
+	t->ring->words[head & t->mask] = word;
+	t->head = head + 1;
+	ring_publish(t->ring, head + 1);
+}
+
+/*
  * Put an event of one word, that goes by the tick, into the ring of 't', which is
  * the calling thread's.  False if it does not fit, or takes a stamp, or there is no
  * room, or anything else is in the way: then nothing has been recorded.
@@ -101,28 +143,13 @@ void record_settle(const struct thread *t);
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_word(struct thread *t, uint64_t word, bool fits)
 {
-	const uint64_t limit = t->limit;
-
-	t->limit = 0;
-	atomic_signal_fence(memory_order_seq_cst);
-
+	const uint64_t limit = record_close(t);
 	const uint64_t head = t->head;
-	/*
-	 * relaxed: an old tick is at most a tick too early; an old tick instead
-	 * of CLOCK_STAMPED cannot be read once another thread's event can be
-	 * noticed, see clock.h.
-	 */
-	const uint64_t tick =
-		atomic_load_explicit(&clock_tick, memory_order_relaxed);
-	const bool can = fits && tick == t->tick && head < limit;
+	const bool can = fits && record_has_tick(t) && head < limit;
 
-	if (__builtin_expect(can, 1)) {
-		t->ring->words[head & t->mask] = word;
-		t->head = head + 1;
-		ring_publish(t->ring, head + 1);
-	}
-	atomic_signal_fence(memory_order_seq_cst);
-	t->limit = limit;
+	if (__builtin_expect(can, 1))
+		record_put(t, head, word);
+	record_open(t, limit);
 	return can;
 }
 
@@ -135,27 +162,17 @@ static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 {
 	const uint64_t address = (uintptr_t)old;
-	const uint64_t limit = t->limit;
-
-	t->limit = 0;
-	atomic_signal_fence(memory_order_seq_cst);
-
+	const uint64_t limit = record_close(t);
 	const uint64_t head = t->head;
-	/* relaxed: as in record_word(). */
-	const uint64_t tick =
-		atomic_load_explicit(&clock_tick, memory_order_relaxed);
 
 	if (__builtin_expect((address & EVENT_REALLOC_REST) == 0 &&
-				     tick == t->tick && head + 2 <= limit,
+				     record_has_tick(t) && head + 2 <= limit,
 			     1)) {
-		t->ring->words[head & t->mask] = address | EVENT_KIND_REALLOC;
-		t->head = head + 1;
-		ring_publish(t->ring, head + 1);
+		record_put(t, head, address | EVENT_KIND_REALLOC);
 		*limit_ret = limit;
 		return true;
 	}
-	atomic_signal_fence(memory_order_seq_cst);
-	t->limit = limit;
+	record_open(t, limit);
 	return false;
 }
 
@@ -168,23 +185,16 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 		    uint64_t limit)
 {
 	const uint64_t address = (uintptr_t)p;
-	const uint64_t head = t->head;
-	/* relaxed: as in record_word(). */
-	const uint64_t tick =
-		atomic_load_explicit(&clock_tick, memory_order_relaxed);
 
 	if (__builtin_expect(p == NULL || size >= EVENT_SIZE_LIMIT ||
 				     (address & EVENT_REALLOC_REST) != 0 ||
-				     tick != t->tick,
+				     !record_has_tick(t),
 			     0))
 		return false;
-	t->ring->words[head & t->mask] = (uint64_t)size << EVENT_SIZE_SHIFT |
-					 EVENT_REALLOC_DONE | address |
-					 EVENT_KIND_REALLOC;
-	t->head = head + 1;
-	ring_publish(t->ring, head + 1);
-	atomic_signal_fence(memory_order_seq_cst);
-	t->limit = limit;
+	record_put(t, t->head,
+		   (uint64_t)size << EVENT_SIZE_SHIFT | EVENT_REALLOC_DONE |
+			   address | EVENT_KIND_REALLOC);
+	record_open(t, limit);
 	return true;
 }
 
