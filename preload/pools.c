@@ -320,6 +320,20 @@ pools_settle(struct pool *pool)
 	return number;
 }
 
+/* Its handle is no heap's any more; NULL: it was none's. */
+static struct pool *
+take_handle(const void *handle)
+{
+	struct pool *const pool =
+		(struct pool *)find(&handles, (uintptr_t)handle);
+
+	if (pool != NULL) {
+		take_out(&handles, &pool->node);
+		pool->is_deleted = true;
+	}
+	return pool;
+}
+
 uint64_t
 pools_delete(const void *handle)
 {
@@ -327,12 +341,9 @@ pools_delete(const void *handle)
 	uint64_t number = 0;
 
 	pools_hold();
-	pool = (struct pool *)find(&handles, (uintptr_t)handle);
-	if (pool != NULL) {
-		take_out(&handles, &pool->node);
-		pool->is_deleted = true;
+	pool = take_handle(handle);
+	if (pool != NULL)
 		number = drop_pool(pool);
-	}
 	pools_release();
 	return number;
 }
@@ -344,12 +355,10 @@ pools_destroy(const void *handle)
 	uint64_t number = 0;
 
 	pools_hold();
-	pool = (struct pool *)find(&handles, (uintptr_t)handle);
+	pool = take_handle(handle);
 	if (pool != NULL) {
-		take_out(&handles, &pool->node);
 		number = pool->number;
 		pool->number = 0;
-		pool->is_deleted = true;
 		while (pool->blocks != NULL)
 			drop_block(pool->blocks)->count--;
 		drop_pool(pool);
