@@ -7,7 +7,8 @@
  * the fork follow there, one from before it and one from after; other threads may
  * have been at work between the two, and whether that was before the memory was
  * copied cannot be known.  So the addresses that they used are handed over as
- * unsure.
+ * unsure; those of a realloc that ends only after the second note stand in notes of
+ * their own before that.
  *
  * A later segment of the child carries what the child itself allocated; what it
  * has from its parent is what is left of that at the end of the segment before.
@@ -28,6 +29,9 @@
 #include <unistd.h>
 
 #define BATCH_COUNT 256
+
+/* A longer comment is none of those that are of interest here. */
+#define COMMENT_NBYTES 256
 
 /* A trace that is being read, on behalf of the one below it. */
 struct ancestor {
@@ -217,20 +221,30 @@ replay(struct ancestor *a, uint64_t event)
 				    : HATF_HERITAGE_DAMAGED;
 }
 
+/* The text of a comment of this kind ("HATF fork\n"), if it is one. */
+static bool
+read_comment(const struct hatf_event *e, const char *kind,
+	     char text[COMMENT_NBYTES])
+{
+	const size_t n = strlen(kind);
+
+	if (e->kind != HATF_EVENT_COMMENT ||
+	    e->attributes_nbytes >= COMMENT_NBYTES ||
+	    e->attributes_nbytes < n || memcmp(e->attributes, kind, n) != 0)
+		return false;
+	memcpy(text, e->attributes, e->attributes_nbytes);
+	text[e->attributes_nbytes] = '\0';
+	return true;
+}
+
 /* Is this a note of the fork?  '*after_ret': the one from after it. */
 static bool
 is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 {
-	static const char kind[] = "HATF fork\n";
-	char text[256], line[48];
+	char text[COMMENT_NBYTES], line[48];
 
-	if (e->kind != HATF_EVENT_COMMENT ||
-	    e->attributes_nbytes >= sizeof(text) ||
-	    e->attributes_nbytes < sizeof(kind) - 1 ||
-	    memcmp(e->attributes, kind, sizeof(kind) - 1) != 0)
+	if (!read_comment(e, "HATF fork\n", text))
 		return false;
-	memcpy(text, e->attributes, e->attributes_nbytes);
-	text[e->attributes_nbytes] = '\0';
 	*after_ret = strstr(text, "\nforked=1\n") != NULL;
 	snprintf(line, sizeof(line), "\nfork=%llu\n", (unsigned long long)fork);
 	return strstr(text, line) != NULL;
@@ -264,6 +278,32 @@ note_unsure(struct live *unsure, uint64_t address)
 	return address == 0 || live_put(unsure, address, &added) != NULL;
 }
 
+/* The number of the line "KEY=..."; 0: there is none. */
+static uint64_t
+line_u64(const char *text, const char *key)
+{
+	char start[16];
+	const char *line;
+
+	snprintf(start, sizeof(start), "\n%s=", key);
+	line = strstr(text, start);
+	return line != NULL ? strtoull(line + strlen(start), NULL, 10) : 0;
+}
+
+/*
+ * What of the old and the new block of a realloc was there?  It was under way when
+ * a fork was over, so its own record comes after that.  False: no memory.
+ */
+static bool
+note_moving(struct live *unsure, const struct hatf_event *e)
+{
+	char text[COMMENT_NBYTES];
+
+	return !read_comment(e, "HATF realloc\n", text) ||
+	       (note_unsure(unsure, line_u64(text, "old")) &&
+		note_unsure(unsure, line_u64(text, "address")));
+}
+
 /*
  * Collect what is used between the two notes of the fork; a trace that ends in
  * between ends the collection too, but where the process went on: then '*whole_ret'
@@ -283,6 +323,8 @@ collect_unsure(struct ancestor *a, uint64_t fork, struct live *unsure,
 			*whole_ret = true;
 			return true;
 		}
+		if (!note_moving(unsure, &e))
+			return false;
 		/* Heap 0 is the one that threads share unawares. */
 		if (e.kind > HATF_EVENT_REALLOC || e.heap != 0)
 			continue;

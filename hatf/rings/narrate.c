@@ -309,6 +309,24 @@ narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name)
 	put_comment(n, &text);
 }
 
+/* A realloc that was under way during a fork. */
+static void
+put_moving(struct narrator *n, const struct order_source *source,
+	   const struct event *ev)
+{
+	char buf[192];
+	struct text text;
+
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF realloc\n");
+	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "fork", ev->operand[2]);
+	text_line_u64(&text, "old", ev->operand[0]);
+	if (ev->operand[1] != 0)
+		text_line_u64(&text, "address", ev->operand[1]);
+	put_comment(n, &text);
+}
+
 static void
 put_fork(struct narrator *n, const struct order_source *source,
 	 const struct event *ev)
@@ -318,6 +336,10 @@ put_fork(struct narrator *n, const struct order_source *source,
 	char buf[192];
 	struct text text;
 
+	if (ev->type == EVENT_REALLOC_BEGIN) {
+		put_moving(n, source, ev);
+		return;
+	}
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF fork\n");
 	text_line_u64(&text, "thread", source->id);
@@ -477,6 +499,7 @@ narrate_event(void *context, const struct order_source *source,
 	case EVENT_NAME:
 		narrate_name(n, ev->operand[0], &ev->operand[1]);
 		break;
+	case EVENT_REALLOC_BEGIN:
 	case EVENT_FORK:
 		time_of(n, ev->stamp);
 		put_fork(n, source, ev);
@@ -506,7 +529,7 @@ narrate_event(void *context, const struct order_source *source,
 		time_of(n, ev->stamp);
 		put_mark(n, source, ev);
 		break;
-	default: /* begins and ticks do not come this far */
+	default: /* ticks do not come this far */
 		break;
 	}
 }

@@ -271,6 +271,36 @@ lacks_end(const struct order_source *s)
 	       s->pos + s->event.words == s->seen_head;
 }
 
+/*
+ * A fork is over.  A realloc that began before it and ends after it may have given up
+ * its old block in the child or not.
+ */
+static void
+pass_fork(struct order *o, struct order_source *const *sources, uint32_t n,
+	  struct order_source *forking)
+{
+	struct event ev = {
+		.type = EVENT_REALLOC_BEGIN,
+		.stamp = forking->event.stamp,
+		.operand[2] = forking->event.operand[0],
+	};
+
+	for (uint32_t i = 0; i < n && o->open_count != 0; i++) {
+		const struct order_source *const s = sources[i];
+
+		if (!s->realloc_open || s->realloc_done || s->realloc_freed)
+			continue;
+		ev.operand[0] = s->realloc_old;
+		ev.operand[1] =
+			s->has_event && s->event.type == EVENT_REALLOC_END
+				? s->event.operand[1]
+				: 0;
+		pass(o, s, &ev);
+	}
+	pass(o, forking, &forking->event);
+	consume(forking);
+}
+
 static void
 step(struct order *o, struct order_source *const *sources, uint32_t n,
      struct order_source *s)
@@ -289,6 +319,12 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
 		pass(o, s, &s->event);
 		consume(s);
 		break;
+	case EVENT_FORK:
+		if ((s->event.flags & EVENT_FLAG_FORKED) != 0) {
+			pass_fork(o, sources, n, s);
+			break;
+		}
+		/* fallthrough */
 	default:
 		pass(o, s, &s->event);
 		consume(s);

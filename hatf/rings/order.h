@@ -61,6 +61,10 @@ struct order_source {
  * Takes the events in order: EVENT_ALLOC, EVENT_FREE, EVENT_REALLOC_END (the
  * whole realloc), EVENT_THREAD, EVENT_NAME, EVENT_FORK, EVENT_LOST.  The stamp of
  * a realloc that was moved up is that of its new place.
+ *
+ * Before the EVENT_FORK with which a fork is over, an EVENT_REALLOC_BEGIN for each
+ * realloc that is under way there and of which nothing has been passed on: its old
+ * address, the new one if that is known or 0, and the fork's ticket.
  */
 typedef void order_sink(void *context, const struct order_source *s,
 			const struct event *ev);

@@ -22,6 +22,29 @@ for parent in traces/*; do
 done
 clean "$parent"
 
+# In the midst of a realloc too, where the allocator takes its time: for a moment,
+# or longer than a fork waits for it.
+build_shared wideheap
+PRELOAD=$TMP/wideheap.so
+while read -r us forks wait; do
+	mkdir "wide$us"
+	WIDEHEAP_US=$us trace "$TMP/wide$us/t.%p.gz" \
+		"$PROGS/midway" "$forks" "$wait" >pids
+	check "wide $us: status" $? 0
+	check "wide $us: children" "$(wc -l <pids)" "$forks"
+	while read -r pid; do
+		check "wide $us, $pid: heritage" \
+			"$(info "wide$us/t.$pid.gz" heritage)" exact
+	done <pids
+	clean "wide$us"/*
+	cat "wide$us"/* | gzip -dc | grep -aq 'HATF realloc' ||
+		fail "wide $us: no realloc was under way"
+done <<'WIDE'
+150 100 0
+200000 2 1
+WIDE
+PRELOAD=
+
 # Moved away all together, and then without the parent.
 mv traces moved
 pid=$(sed -n "1s/ .*//p" found)

@@ -113,6 +113,33 @@ check "bad: records" "$(sed -n 's/.*: record \([0-9]*\),.*/\1/p' out |
 check "bad: without the parent" "$(key bad.hatf violations --no-parent)" 3
 check "bad: then" "$(key bad.hatf heritage --no-parent)" unknown
 
+# A realloc that was under way: the child may find its old block free and its new
+# one live, or not.
+{
+	header clock=us unit=us pid=13
+	layout
+	alloc 100 0x1000 0 0 1
+	alloc 200 0x2000 0 0 2
+	comment 'HATF fork\nthread=0\nfork=1\nevent=2\ntime=2\n'
+	comment 'HATF realloc\nthread=1\nfork=1\nold=4096\naddress=12288\n'
+	comment 'HATF realloc\nthread=2\nfork=1\nold=8192\n'
+	comment 'HATF fork\nthread=0\nfork=1\nforked=1\nevent=2\ntime=2\n'
+	resize 2 150 0x1000 0x3000 0 0 3
+} >moving.hatf
+trailer moving.hatf 2 2
+child moved.hatf 13 moving.hatf 2 $exact parent_fork=1
+{
+	alloc 8 0x1000 0 0 1
+	free 0x3000 0 0 2
+	alloc 8 0x2000 0 0 3
+	alloc 8 0x2000 0 0 4 # that is one too many
+	free 0x3000 0 0 5    # so is that
+} >>moved.hatf
+trailer moved.hatf 5 5
+run "$HATF" verify moved.hatf
+check "moving: records" "$(sed -n 's/.*: record \([0-9]*\),.*/\1/p' out |
+	tr '\n' ' ')" "4 5 "
+
 # An inherited block that is reallocated: in place, moved, in vain; one is left.
 {
 	header clock=us unit=us pid=11

@@ -44,6 +44,13 @@ note(void *context, const struct order_source *s, const struct event *ev)
 	else if (ev->type == EVENT_REALLOC_END)
 		snprintf(end, left, "R%u:%u>%u ", (unsigned)s->id,
 			 (unsigned)ev->operand[0], (unsigned)ev->operand[1]);
+	else if (ev->type == EVENT_REALLOC_BEGIN)
+		snprintf(end, left, "M%u:%u>%u@%u ", (unsigned)s->id,
+			 (unsigned)ev->operand[0], (unsigned)ev->operand[1],
+			 (unsigned)ev->operand[2]);
+	else if (ev->type == EVENT_FORK)
+		snprintf(end, left, "%c%u:%u ", ev->flags != 0 ? 'K' : 'k',
+			 (unsigned)s->id, (unsigned)ev->operand[0]);
 	else
 		snprintf(end, left, "?%u ", (unsigned)ev->type);
 }
@@ -106,6 +113,13 @@ put_end(unsigned id, uint64_t stamp, uint64_t old, uint64_t new)
 	put(id, 5,
 	    (uint64_t[]){ event_wide(EVENT_REALLOC_END, 5, 0), stamp, old, new,
 			  64 });
+}
+
+static void
+put_fork(unsigned id, uint64_t stamp, uint64_t ticket, unsigned flags)
+{
+	put(id, 3,
+	    (uint64_t[]){ event_wide(EVENT_FORK, 3, flags), stamp, ticket });
 }
 
 /* The same without stamps, in the tick that is told before. */
@@ -405,6 +419,40 @@ START_TEST(test_end_beyond_the_round_is_known_to_it)
 }
 END_TEST
 
+START_TEST(test_reallocs_under_way_are_told_with_a_fork)
+{
+	set_up(note);
+	put_fork(0, 10, 7, 0);
+	put_begin(1, 11, 8); /* ends in between */
+	put_end(1, 12, 8, 16);
+	put_begin(2, 13, 24); /* is moved up, before its block is used */
+	put_end(2, 40, 24, 32);
+	put_alloc(3, 14, 24);
+	put_begin(1, 15, 16); /* is under way */
+	put_end(1, 30, 16, 48);
+	put_fork(0, 20, 7, EVENT_FLAG_FORKED);
+	put_begin(3, 25, 24); /* begins later */
+	put_end(3, 26, 24, 24);
+	run(100);
+	ck_assert_str_eq(out, "k0:7 R1:8>16 R2:24>32 A3:24 M1:16>48@7 K0:7 "
+			      "R3:24>24 R1:16>48 ");
+}
+END_TEST
+
+START_TEST(test_a_realloc_without_end_is_told_with_a_forced_fork)
+{
+	set_up(note);
+	put_begin(1, 5, 8);
+	put_begin(2, 6, 16);
+	put_fork(0, 10, 1, 0);
+	put_alloc(3, 15, 16); /* its free is told before, so it is known */
+	put_fork(0, 20, 1, EVENT_FLAG_FORKED);
+	order_round(&order, list, THREADS, 100, true);
+	ck_assert_str_eq(out, "k0:1 F2:16 A3:16 M1:8>0@1 K0:1 ");
+	ck_assert_uint_eq(order.open_count, 2);
+}
+END_TEST
+
 /* The machine --------------------------------------------------------------- */
 
 #define BLOCKS 12u /* few, so that each is used again at once */
@@ -669,6 +717,9 @@ main(void)
 	tcase_add_test(tc, test_a_long_chain_needs_no_stack);
 	tcase_add_test(tc, test_forced_past_a_realloc_that_takes_long);
 	tcase_add_test(tc, test_end_beyond_the_round_is_known_to_it);
+	tcase_add_test(tc, test_reallocs_under_way_are_told_with_a_fork);
+	tcase_add_test(tc,
+		       test_a_realloc_without_end_is_told_with_a_forced_fork);
 	tcase_add_test(tc, test_every_schedule_is_causal);
 	suite_add_tcase(s, tc);
 	srunner_run_all(runner, CK_NORMAL);
