@@ -42,6 +42,7 @@ struct hatf_events {
 	uint64_t left_over_address;
 	struct heap *left_over_heap; /* NULL: none */
 	bool ours;     /* written by this project: judge strictly */
+	bool strict;   /* recorded by it, too: threads and heaps are created */
 	bool inherits; /* there may be blocks that it does not tell of */
 	bool is_exact; /* the carried blocks are those that lived */
 	bool has_time; /* 'stats' has a first time */
@@ -77,6 +78,7 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	hatf_reader_get_stats(reader, &stats);
 	ev->reader = reader;
 	ev->ours = stats.ours;
+	ev->strict = ev->ours && hatf_reader_header(reader, "source") == NULL;
 	ev->is_exact = !says(reader, "live", "unknown") &&
 		       !says(reader, "live", "uncertain");
 	ev->inherits = hatf_reader_header(reader, "parent_pid") != NULL ||
@@ -84,13 +86,13 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
 	/* A child may use the heaps that its parent made. */
-	heaps_init(&ev->heaps, ev->ours && !ev->inherits);
+	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
 	if (hatf_reader_header(reader, "parent_pid") != NULL)
 		ev->stats.heritage = HATF_HERITAGE_UNKNOWN;
-	ids_init(&ev->threads, ev->ours);
+	ids_init(&ev->threads, ev->strict);
 	/* Both 0 exist from the start; the traces of others may create them. */
-	if ((ev->ours && ids_create(&ev->threads, 0) != IDS_OK) ||
-	    (ev->ours && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||
+	if ((ev->strict && ids_create(&ev->threads, 0) != IDS_OK) ||
+	    (ev->strict && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||
 	    (ev->inherits && !inherited_init(&ev->inherited))) {
 		hatf_events_close(ev);
 		return HATF_NO_MEMORY;

@@ -199,6 +199,7 @@ enum hatf_attr {
 	HATF_ATTR_PARENT = 0x42,    /* createThread: thread that created it */
 	HATF_ATTR_TID = 0x43,	    /* createThread: kernel thread id */
 	HATF_ATTR_START = 0x44,	    /* createThread: address of its function */
+	HATF_ATTR_STACK = 0x45,	    /* alloc, free, realloc: the call's stack */
 	HATF_ATTR_NAME = 0x81,	    /* createThread: name */
 };
 
@@ -225,6 +226,94 @@ HATF_API bool hatf_attr_next(const uint8_t **next, const uint8_t *end,
 HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 			    const struct hatf_attr_item *item);
 
+/* ---------------------------------------------------------------- stacks */
+
+/*
+ * Where calls came from, FORMAT "Stacks".  A stack is a frame and the stack of its
+ * caller, so that stacks which begin alike share what they have in common; a source
+ * location alone is a stack of one frame.  Frames and stacks have ids from 1 on; 0
+ * is none.  Comments define them, and the attribute STACK of a record refers to
+ * them.
+ *
+ * One object is for writing, where each frame and stack gets an id when it first
+ * comes up, or for reading, where the ids are those of the trace.  Memory is
+ * O(distinct frames and stacks), of which there may be no more than these:
+ */
+#define HATF_FRAMES_MAX	     ((uint32_t)1 << 22)
+#define HATF_STACKS_MAX	     ((uint32_t)1 << 24)
+#define HATF_FRAME_TEXTS_MAX ((uint64_t)1 << 28) /* bytes of all names */
+
+/* A place in the code.  NULL or 0: not known. */
+struct hatf_frame {
+	const char *function, *file; /* as in the source; NUL-terminated */
+	const char *object;	     /* path of the program or library */
+	uint64_t line, column;	     /* from 1 */
+	uint64_t address;	     /* of the code, in the process */
+};
+
+struct hatf_stack {
+	uint64_t parent; /* id of the caller's stack; 0: the outermost */
+	uint64_t frame;	 /* id */
+};
+
+struct hatf_stacks;
+
+/* Errors: HATF_NO_MEMORY. */
+HATF_API enum hatf_status hatf_stacks_open(struct hatf_stacks **stacks_ret);
+HATF_API void
+hatf_stacks_close(struct hatf_stacks *stacks); /* NULL is allowed */
+
+/*
+ * Writing: the id of a frame, and of a stack, whose parent and frame must have
+ * been added before (a parent of 0 is none).  Whatever is equal has the same id.
+ * Empty names are none.  Errors: HATF_NO_MEMORY; HATF_LIMIT.
+ */
+HATF_API enum hatf_status hatf_stacks_add_frame(struct hatf_stacks *stacks,
+						const struct hatf_frame *frame,
+						uint64_t *id_ret);
+HATF_API enum hatf_status hatf_stacks_add(struct hatf_stacks *stacks,
+					  uint64_t parent, uint64_t frame,
+					  uint64_t *id_ret);
+
+/*
+ * Writing: the text of the comment that defines what has been added and has not
+ * been told of yet, into 'buf'.  Returns its length, or 0 if there is no such
+ * thing.  To be called until then before a record that refers to what was added.
+ * 'cap' is to be HATF_DEFINITION_MAX; a name that does not fit is left out.
+ */
+#define HATF_DEFINITION_MAX 65535
+HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,
+				 size_t cap);
+
+/*
+ * Reading: take note of a record, which matters only if it is a comment that
+ * defines a frame or stack.  Errors: HATF_BAD_COMMENT (a number is missing or
+ * malformed, an id is 0 or has been defined before, a parent or frame has not);
+ * HATF_LIMIT; HATF_NO_MEMORY.  '*field_ret' is then the key at fault (static) or
+ * NULL, the record is ignored, and the caller may go on: the reader of a part of a
+ * trace will.
+ */
+HATF_API enum hatf_status hatf_stacks_note(struct hatf_stacks *stacks,
+					   const struct hatf_record *rec,
+					   const char **field_ret);
+
+/* The id of the stack that the record refers to; 0: none. */
+HATF_API uint64_t hatf_record_stack(const struct hatf_record *rec);
+
+/*
+ * What an id stands for; false if it is not defined, and then nothing is known of
+ * it.  Going from parent to parent comes to an end; how many there are is not
+ * bounded.  Names stay valid until the object is closed.
+ */
+HATF_API bool hatf_stacks_get(const struct hatf_stacks *stacks, uint64_t id,
+			      struct hatf_stack *stack_ret);
+HATF_API bool hatf_stacks_get_frame(const struct hatf_stacks *stacks,
+				    uint64_t id, struct hatf_frame *frame_ret);
+
+/* Defined so far. */
+HATF_API uint64_t hatf_stacks_count(const struct hatf_stacks *stacks);
+HATF_API uint64_t hatf_stacks_frame_count(const struct hatf_stacks *stacks);
+
 /* ---------------------------------------------------------------- reader */
 
 struct hatf_reader;
@@ -246,7 +335,7 @@ enum {
 
 /*
  * Open 'path' ("-" is standard input; a pipe will do), in any of the formats of
- * hatf_format_name(), plain or gzip'ed, told apart by content.  'flags' is 0 or
+ * hatf_format_get() that can be read, plain or gzip'ed, told apart by content.  'flags' is 0 or
  * any of HATF_READ_METADATA and HATF_READ_JOBS(n).  On success stores a reader, to
  * be closed by the caller.  Errors: HATF_IO, HATF_NO_MEMORY, HATF_NOT_HATF (empty,
  * or the first bytes are no trace), with '*err' filled in if it is not NULL.
@@ -272,6 +361,21 @@ HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
 					   struct hatf_record *records,
 					   size_t max, size_t *n_ret);
 
+/*
+ * Like the two above, but the caller knows the format, by its name: the only way to
+ * open a trace in one that its content cannot tell ('by_name' in struct
+ * hatf_format).  Whether a trace is in one of the other formats is still told by
+ * its content: hatf_reader_format() may be another one.  NULL: by content.  More
+ * errors: HATF_LIMIT, with 'field' "format": there is no such format, or it can only be
+ * written.
+ */
+HATF_API enum hatf_status
+hatf_reader_open_as(const char *path, const char *format, unsigned flags,
+		    struct hatf_reader **reader_ret, struct hatf_error *err);
+HATF_API enum hatf_status
+hatf_reader_open_fd_as(int fd, const char *format, unsigned flags,
+		       struct hatf_reader **reader_ret, struct hatf_error *err);
+
 /* The name of the format that the trace is in; static. */
 HATF_API const char *hatf_reader_format(const struct hatf_reader *reader);
 
@@ -290,6 +394,14 @@ HATF_API const char *hatf_reader_header(const struct hatf_reader *reader,
 HATF_API const char *hatf_reader_trailer(const struct hatf_reader *reader,
 					 const char *key);
 
+/*
+ * What a trace in the format of another system says that belongs in a header: lines
+ * for hatf_writer_options.header, "" if it says nothing.  NULL if the trace is in a
+ * format of ours, which has a header comment or none.  Valid until the reader is
+ * closed.
+ */
+HATF_API const char *hatf_reader_header_lines(const struct hatf_reader *reader);
+
 /* What has been read so far. */
 struct hatf_reader_stats {
 	uint64_t file_nbytes;		       /* consumed of the file */
@@ -298,7 +410,8 @@ struct hatf_reader_stats {
 	uint64_t block_count;		       /* "HATF block" comments */
 	uint64_t lost_count; /* events, by the "HATF lost" comments */
 	bool compressed;
-	bool ours; /* began with a "HATF 1.0" comment */
+	bool ours;    /* began with a "HATF 1.0" comment */
+	bool foreign; /* the format is another system's */
 	/*
 	 * the last comment is a trailer that says so; for a trace that is not
 	 * ours: the end was reached without an error
@@ -317,6 +430,36 @@ struct hatf_writer;
 
 /* The n-th format's name, from 0; NULL if there are not so many. */
 HATF_API const char *hatf_format_name(unsigned idx);
+
+/* What traces in a format keep of HATF's. */
+enum {
+	HATF_KEEPS_SIZE = 1 << 0,	 /* to the byte */
+	HATF_KEEPS_ADDRESS = 1 << 1,	 /* of blocks */
+	HATF_KEEPS_OLD_ADDRESS = 1 << 2, /* of the block that a realloc ended */
+	HATF_KEEPS_REALLOC = 1 << 3, /* as such, not as a free and an alloc */
+	HATF_KEEPS_THREAD = 1 << 4,
+	HATF_KEEPS_TIME = 1 << 5,
+	HATF_KEEPS_HEAP = 1 << 6,
+	/* all but STACK: alignment, names of threads, ... */
+	HATF_KEEPS_ATTRIBUTES = 1 << 7,
+	HATF_KEEPS_SITE = 1 << 8,      /* the innermost frame of stacks */
+	HATF_KEEPS_STACKS = 1 << 9,    /* all frames */
+	HATF_KEEPS_SYMBOLS = 1 << 10,  /* functions, files and lines of them */
+	HATF_KEEPS_COMMENTS = 1 << 11, /* all others */
+};
+#define HATF_KEEPS_COUNT 12
+
+struct hatf_format {
+	const char *name;
+	const char *suffix; /* of file names, ".hatf"; NULL: none */
+	bool reads, writes; /* there is a reader, a writer for it */
+	bool by_name;	    /* see hatf_reader_open_as() */
+	bool foreign;	    /* another system's: no comments of ours */
+	unsigned keeps;	    /* HATF_KEEPS_ bits */
+};
+
+/* Like hatf_format_name(), but all of it; static texts.  False: not so many. */
+HATF_API bool hatf_format_get(unsigned idx, struct hatf_format *format_ret);
 
 /*
  * The format that a file name stands for by its end, ".hatf" or ".hatf.gz" for
@@ -339,7 +482,8 @@ HATF_API const char *hatf_placement_name(unsigned idx);
 /*
  * What a writer may leave out: the field in all records, or, for the comments,
  * whole records.  Without threads and heaps, the records of their creation and
- * destruction are left out too.
+ * destruction are left out too.  Comments that define frames and stacks go with the
+ * attributes that refer to them, not with the others.
  */
 enum {
 	HATF_DROP_TIME = 1 << HATF_FIELD_TIME,
@@ -377,8 +521,8 @@ struct hatf_writer_options {
 /*
  * Make a trace at 'path' ("-" is standard output), mode 0666 less the umask.
  * An existing file is replaced.  'options' may be NULL.  Errors: HATF_IO,
- * HATF_NO_MEMORY, HATF_LIMIT (header too long; no such level, format or placement:
- * the error's 'field' says which).
+ * HATF_NO_MEMORY, HATF_LIMIT (header too long; no such level or placement; no such
+ * format, or it can only be read: the error's 'field' says which).
  */
 HATF_API enum hatf_status
 hatf_writer_open(const char *path, const struct hatf_writer_options *options,

@@ -14,9 +14,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* What the header of a foreign trace takes: with the lines that a writer adds, it
+ * fits a comment.  An escaped value is up to 4 times as long. */
+#define HEADER_NBYTES	 (UINT16_MAX - 1024)
+#define HEADER_VALUE_MAX ((size_t)8 * 1024)
+
 struct hatf_reader {
 	struct source source;
 	const struct format *format;
+	bool opened;		 /* by the format: 'close' is due */
 	int own_fd;		 /* closed with the reader; -1: none */
 	enum hatf_status status; /* HATF_OK, or what every call returns */
 	/* Read to know the header, and not delivered yet. */
@@ -47,6 +53,38 @@ source_stop_at_end(struct source *s, size_t left, const char *field)
 	if (left != 0 && status == HATF_END)
 		return source_stop(s, HATF_TRUNCATED, field);
 	return source_stop(s, status, status == HATF_TRUNCATED ? field : NULL);
+}
+
+bool
+source_header(struct source *s, const char *key, const char *value,
+	      size_t nbytes)
+{
+	struct text t;
+
+	if (s->header == NULL)
+		s->header = malloc(HEADER_NBYTES + 1);
+	if (s->header == NULL) {
+		source_stop(s, HATF_NO_MEMORY, NULL);
+		return false;
+	}
+	text_init(&t, s->header + s->header_nbytes,
+		  HEADER_NBYTES - s->header_nbytes);
+	if (nbytes > HEADER_VALUE_MAX)
+		nbytes = HEADER_VALUE_MAX;
+	text_line(&t, key, value, nbytes);
+	s->header_nbytes += t.used;
+	return true;
+}
+
+bool
+source_header_u64(struct source *s, const char *key, uint64_t n)
+{
+	char digits[20];
+	struct text t;
+
+	text_init(&t, digits, sizeof(digits));
+	text_u64(&t, n);
+	return source_header(s, key, digits, t.used);
 }
 
 /*
@@ -135,7 +173,14 @@ read_first(struct hatf_reader *reader)
 
 	s->framing.foreign = true;
 	reader->has_first = read_more(reader, &reader->first, 1) != 0;
+	if (s->header != NULL)
+		s->header[s->header_nbytes] = '\0';
+	if (s->header != NULL &&
+	    !lines_set(&s->framing.header, s->header, s->header_nbytes))
+		return source_stop(s, HATF_NO_MEMORY, NULL);
 	if (reader->has_first || s->line == 0)
+		return HATF_OK;
+	if (s->err.status == HATF_END && reader->format->foreign)
 		return HATF_OK;
 	if (s->err.status == HATF_END)
 		return source_stop(s, HATF_NOT_HATF, NULL);
@@ -148,7 +193,8 @@ read_first(struct hatf_reader *reader)
 	return HATF_OK;
 }
 
-/* Is it a trace, and in which format? */
+/* Is it a trace, and in which format?  In the one that is given, if its content
+ * cannot tell. */
 static enum hatf_status
 recognise(struct hatf_reader *reader)
 {
@@ -162,20 +208,32 @@ recognise(struct hatf_reader *reader)
 	if (nbytes == 0 && end == HATF_IO)
 		return source_stop(s, HATF_IO, NULL);
 	/* Compressed data that is damaged may have been a trace. */
-	reader->format = format_recognise(s->window.next, nbytes);
+	if (reader->format == NULL || !reader->format->by_name)
+		reader->format = format_recognise(s->window.next, nbytes);
+	reader->opened = true;
 	status = reader->format->source->open(s);
 	if (status == HATF_OK && !reader->format->frames)
 		status = read_first(reader);
 	return status;
 }
 
+/* The format that the caller names, or NULL; false if there is no such. */
+static bool
+find_source(const char *name, const struct format **format_ret)
+{
+	*format_ret = name == NULL ? NULL : format_find(name);
+	return name == NULL ||
+	       (*format_ret != NULL && (*format_ret)->source != NULL);
+}
+
 /* Open with 'fd', which is closed with the reader if 'owns'. */
 static enum hatf_status
-open_reader(int fd, bool owns, unsigned flags, struct hatf_reader **reader_ret,
-	    struct hatf_error *err)
+open_reader(int fd, bool owns, const char *format, unsigned flags,
+	    struct hatf_reader **reader_ret, struct hatf_error *err)
 {
 	struct hatf_reader *const reader = calloc(1, sizeof(*reader));
 	struct source *const s = &reader->source;
+	const struct format *named;
 	enum hatf_status status;
 
 	*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
@@ -189,8 +247,12 @@ open_reader(int fd, bool owns, unsigned flags, struct hatf_reader **reader_ret,
 	status = window_init(&s->window, fd, flags >> 8 & UINT8_MAX);
 	if (status != HATF_OK)
 		source_stop(s, status, NULL);
-	else
+	else if (!find_source(format, &named))
+		status = source_stop(s, HATF_LIMIT, "format");
+	else {
+		reader->format = named;
 		status = recognise(reader);
+	}
 	if (status != HATF_OK) {
 		*err = s->err;
 		hatf_reader_close(reader);
@@ -202,25 +264,32 @@ open_reader(int fd, bool owns, unsigned flags, struct hatf_reader **reader_ret,
 }
 
 enum hatf_status
-hatf_reader_open_fd(int fd, unsigned flags, struct hatf_reader **reader_ret,
-		    struct hatf_error *err)
+hatf_reader_open_fd_as(int fd, const char *format, unsigned flags,
+		       struct hatf_reader **reader_ret, struct hatf_error *err)
 {
 	struct hatf_error ignored;
 
-	return open_reader(fd, false, flags, reader_ret,
+	return open_reader(fd, false, format, flags, reader_ret,
 			   err == NULL ? &ignored : err);
 }
 
 enum hatf_status
-hatf_reader_open(const char *path, unsigned flags,
-		 struct hatf_reader **reader_ret, struct hatf_error *err)
+hatf_reader_open_fd(int fd, unsigned flags, struct hatf_reader **reader_ret,
+		    struct hatf_error *err)
+{
+	return hatf_reader_open_fd_as(fd, NULL, flags, reader_ret, err);
+}
+
+enum hatf_status
+hatf_reader_open_as(const char *path, const char *format, unsigned flags,
+		    struct hatf_reader **reader_ret, struct hatf_error *err)
 {
 	struct hatf_error ignored;
 	int fd;
 
 	if (strcmp(path, "-") == 0)
-		return hatf_reader_open_fd(STDIN_FILENO, flags, reader_ret,
-					   err);
+		return hatf_reader_open_fd_as(STDIN_FILENO, format, flags,
+					      reader_ret, err);
 	if (err == NULL)
 		err = &ignored;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -229,7 +298,14 @@ hatf_reader_open(const char *path, unsigned flags,
 					    .sys_errno = errno };
 		return HATF_IO;
 	}
-	return open_reader(fd, true, flags, reader_ret, err);
+	return open_reader(fd, true, format, flags, reader_ret, err);
+}
+
+enum hatf_status
+hatf_reader_open(const char *path, unsigned flags,
+		 struct hatf_reader **reader_ret, struct hatf_error *err)
+{
+	return hatf_reader_open_as(path, NULL, flags, reader_ret, err);
 }
 
 void
@@ -237,10 +313,11 @@ hatf_reader_close(struct hatf_reader *reader)
 {
 	if (reader == NULL)
 		return;
-	if (reader->format != NULL && reader->format->source->close != NULL)
+	if (reader->opened && reader->format->source->close != NULL)
 		reader->format->source->close(&reader->source);
 	window_fini(&reader->source.window);
 	framing_fini(&reader->source.framing);
+	free(reader->source.header);
 	if (reader->own_fd >= 0)
 		close(reader->own_fd);
 	free(reader);
@@ -287,6 +364,16 @@ hatf_reader_trailer(const struct hatf_reader *reader, const char *key)
 	return lines_find(&reader->source.framing.trailer, key);
 }
 
+const char *
+hatf_reader_header_lines(const struct hatf_reader *reader)
+{
+	const char *const lines = reader->source.header;
+
+	if (!reader->format->foreign)
+		return NULL;
+	return lines == NULL ? "" : lines;
+}
+
 void
 hatf_reader_get_stats(const struct hatf_reader *reader,
 		      struct hatf_reader_stats *stats_ret)
@@ -301,6 +388,7 @@ hatf_reader_get_stats(const struct hatf_reader *reader,
 		.lost_count = f->lost_count,
 		.compressed = s->window.input.compressed,
 		.ours = f->ours,
+		.foreign = reader->format->foreign,
 		.complete = f->complete && (!f->ours || is_at_trailer(reader)),
 	};
 	memcpy(stats_ret->record_count, s->tally.tag_count,

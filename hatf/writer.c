@@ -29,6 +29,7 @@ struct hatf_writer {
 	struct sink sink;
 	const struct format *format;
 	bool fd_is_ours;
+	bool framed; /* it has a header and trailer comment */
 	/* Header comment that is to be the first record; NULL: written. */
 	char *header;
 	size_t header_nbytes;
@@ -194,15 +195,22 @@ is_bad_loss(const struct hatf_record *rec)
 			      rec->attributes_nbytes, "count", &lost);
 }
 
+/* A comment that defines what the attribute STACK refers to? */
+static bool
+is_definition(const struct hatf_record *rec)
+{
+	return is_kind(rec, "HATF frame") || is_kind(rec, "HATF stack");
+}
+
 /* NULL, or the part of the record that cannot be written. */
 static const char *
-fault(const struct hatf_writer_options *o, const struct hatf_record *rec)
+fault(const struct hatf_writer *w, const struct hatf_record *rec)
 {
 	if (rec->tag > HATF_COMMENT)
 		return "tag";
 	if (rec->attributes_nbytes > UINT16_MAX)
 		return "attributes";
-	return rec->tag == HATF_COMMENT && !o->bare && is_bad_loss(rec)
+	return rec->tag == HATF_COMMENT && w->framed && is_bad_loss(rec)
 		       ? "count"
 		       : NULL;
 }
@@ -213,8 +221,12 @@ is_left_out(const struct hatf_writer_options *o, const struct hatf_record *rec)
 {
 	switch (rec->tag) {
 	case HATF_COMMENT:
-		return (o->drop & HATF_DROP_COMMENTS) != 0 ||
-		       (!o->bare && is_framing(rec));
+		if ((o->drop & (HATF_DROP_COMMENTS | HATF_DROP_ATTRIBUTES)) !=
+			    0 &&
+		    (o->drop & (is_definition(rec) ? HATF_DROP_ATTRIBUTES
+						   : HATF_DROP_COMMENTS)) != 0)
+			return true;
+		return !o->bare && is_framing(rec);
 	case HATF_CREATE_THREAD:
 	case HATF_DESTROY_THREAD:
 		return (o->drop & HATF_DROP_THREAD) != 0;
@@ -281,7 +293,7 @@ hatf_writer_write(struct hatf_writer *w, const struct hatf_record *records,
 	while (n != 0 && w->sink.err.status == HATF_OK) {
 		size_t run = 0;
 
-		while (run < n && (field = fault(o, &records[run])) == NULL &&
+		while (run < n && (field = fault(w, &records[run])) == NULL &&
 		       !is_left_out(o, &records[run]))
 			run++;
 		if (fields != 0)
@@ -321,7 +333,7 @@ make_header(struct hatf_writer *w)
 {
 	struct text t;
 
-	if (w->sink.options.bare || w->format->frames)
+	if (!w->framed || w->format->frames)
 		return HATF_OK;
 	w->header = malloc(UINT16_MAX);
 	if (w->header == NULL)
@@ -344,8 +356,12 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 	s->options = options == NULL ? defaults : *options;
 	s->out.fd = -1;
 	w->format = format_find(s->options.format);
-	if (w->format == NULL)
+	if (w->format == NULL || w->format->sink == NULL)
 		return sink_fail(s, HATF_LIMIT, "format");
+	/* What is not written of our framing is not to come from the caller. */
+	if (w->format->foreign)
+		s->options.bare = false;
+	w->framed = !s->options.bare && !w->format->foreign;
 
 	const bool compressed = !w->format->packs && !s->options.plain;
 	const int level = s->options.level;
@@ -367,7 +383,8 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 static void
 writer_free(struct hatf_writer *w)
 {
-	if (w->format != NULL && w->format->sink->close != NULL)
+	if (w->format != NULL && w->format->sink != NULL &&
+	    w->format->sink->close != NULL)
 		w->format->sink->close(&w->sink);
 	outfile_fini(&w->sink.out);
 	lines_fini(&w->sink.trailer);
@@ -441,7 +458,7 @@ finish(struct hatf_writer *w)
 	struct text t;
 
 	put_header(w);
-	if (!s->options.bare && !w->format->frames) {
+	if (w->framed && !w->format->frames) {
 		text_init(&t, buf, sizeof(buf));
 		sink_trailer(s, &t);
 		put_comment(w, buf, t.used);

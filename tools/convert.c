@@ -106,9 +106,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 	switch (idx) {
 	case OPT_FROM:
-		return opt_parse_format("--from", value, &c->rewrite.from);
+		return opt_parse_format("--from", value, false,
+					&c->rewrite.from);
 	case OPT_TO:
-		return opt_parse_format("--to", value, &o->format);
+		return opt_parse_format("--to", value, true, &o->format);
 	case OPT_GZIP:
 		c->gzip = true;
 		return true;

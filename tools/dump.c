@@ -83,6 +83,8 @@ attribute_name(uint8_t key)
 		return "tid";
 	case HATF_ATTR_START:
 		return "start";
+	case HATF_ATTR_STACK:
+		return "stack";
 	case HATF_ATTR_NAME:
 		return "name";
 	default:
@@ -392,7 +394,7 @@ dump_file(struct dump *d, const char *path)
 		return EXIT_BAD_INPUT;
 	}
 	hatf_reader_get_stats(reader, &stats);
-	d->ours = stats.ours;
+	d->ours = stats.ours || stats.foreign;
 	if (!open_writer(d)) {
 		hatf_reader_close(reader);
 		return EXIT_BAD_INPUT;

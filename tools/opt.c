@@ -17,6 +17,9 @@
 #define VAL_FIRST 256
 #define VAL_HELP  (VAL_FIRST + OPT_MAX)
 
+/* More formats and placements than there are. */
+#define NAMES_MAX 64
+
 /* Where the explanation of an option begins. */
 #define HELP_COLUMN 24
 
@@ -249,7 +252,7 @@ bad:
 bool
 opt_parse_word(const char *option, const char *text, const char *const *words)
 {
-	char list[256];
+	char list[1024];
 	size_t used = 0;
 
 	for (const char *const *word = words; *word != NULL; word++) {
@@ -264,12 +267,16 @@ opt_parse_word(const char *option, const char *text, const char *const *words)
 }
 
 bool
-opt_parse_format(const char *option, const char *text, const char **format_ret)
+opt_parse_format(const char *option, const char *text, bool writes,
+		 const char **format_ret)
 {
-	const char *names[16] = { NULL };
+	const char *names[NAMES_MAX + 1] = { NULL };
+	struct hatf_format f;
+	size_t n = 0;
 
-	for (unsigned i = 0; i + 1 < sizeof(names) / sizeof(names[0]); i++)
-		names[i] = hatf_format_name(i);
+	for (unsigned i = 0; hatf_format_get(i, &f) && n < NAMES_MAX; i++)
+		if (writes ? f.writes : f.reads)
+			names[n++] = f.name;
 	*format_ret = text;
 	return opt_parse_word(option, text, names);
 }
@@ -277,9 +284,9 @@ opt_parse_format(const char *option, const char *text, const char **format_ret)
 bool
 opt_parse_placement(const char *text, const char **placement_ret)
 {
-	const char *names[16] = { NULL };
+	const char *names[NAMES_MAX + 1] = { NULL };
 
-	for (unsigned i = 0; i + 1 < sizeof(names) / sizeof(names[0]); i++)
+	for (unsigned i = 0; i < NAMES_MAX; i++)
 		names[i] = hatf_placement_name(i);
 	*placement_ret = text;
 	return opt_parse_word("--placement", text, names);

@@ -64,8 +64,8 @@ bool opt_parse_jobs(const char *text, unsigned *flags);
 bool opt_parse_word(const char *option, const char *text,
 		    const char *const *words);
 
-/* A format of libhatf. */
-bool opt_parse_format(const char *option, const char *text,
+/* A format of libhatf that can be read or, if 'writes', written. */
+bool opt_parse_format(const char *option, const char *text, bool writes,
 		      const char **format_ret);
 
 #endif /* OPT_H */

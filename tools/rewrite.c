@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,6 +56,18 @@ speak_out(const struct rewrite *r, const struct hatf_error *err)
 	speak_error(strcmp(r->out, "-") == 0 ? "standard output" : r->out, err);
 }
 
+/* For a trace in the format of another system: what it says, and which that is. */
+static char *
+foreign_header(const struct hatf_reader *reader)
+{
+	char *header;
+
+	if (asprintf(&header, "source=%s\n%s", hatf_reader_format(reader),
+		     hatf_reader_header_lines(reader)) < 0)
+		return NULL;
+	return header;
+}
+
 char *
 rewrite_header(const struct hatf_record *first)
 {
@@ -74,15 +87,19 @@ static int
 open_writer(struct run *run, size_t n)
 {
 	struct hatf_writer_options *const o = &run->r->options;
-	char *const header = n > 0 ? rewrite_header(run->records) : strdup("");
 	struct hatf_reader_stats stats;
 	struct hatf_error err = { .status = HATF_NO_MEMORY };
 	int exit_status = EXIT_FINE;
+	char *header;
 
 	hatf_reader_get_stats(run->reader, &stats);
+	if (stats.foreign)
+		header = foreign_header(run->reader);
+	else
+		header = n > 0 ? rewrite_header(run->records) : strdup("");
 	/* A trace that cannot say whether it is complete stays such a one, until
-	 * it is known not to be. */
-	run->bare = !stats.ours && !run->cut;
+	 * it is known not to be.  Other systems' formats can, in their way. */
+	run->bare = !stats.ours && !stats.foreign && !run->cut;
 	o->bare = run->bare;
 	o->header = header;
 	if (header == NULL ||
@@ -193,7 +210,8 @@ rewrite_once(struct run *run, struct rewrite *r)
 
 	run->r = r;
 	run->record_count = 0;
-	if (hatf_reader_open(r->in, r->flags, &run->reader, &err) != HATF_OK) {
+	if (hatf_reader_open_as(r->in, r->from, r->flags, &run->reader, &err) !=
+	    HATF_OK) {
 		speak_error(r->in, &err);
 		return EXIT_BAD_INPUT;
 	}

@@ -11,11 +11,12 @@
  *	source	bytes of the window -> records
  *	sink	records -> bytes of the outfile
  *
- * A trace of ours is the same in every format: the header comment ("HATF 1.0")
+ * A trace of ours is the same in every format of ours: the header comment ("HATF 1.0")
  * is its first record and the trailer ("HATF end") its last, both records like
  * any other; so each format can tell whether a trace is complete.  What only HATF
  * has (metadata, blocks, "hatf_bytes" in the trailer) is made and checked by the
- * formats with 'frames' themselves.
+ * formats with 'frames' themselves.  Formats of other systems, 'foreign' ones, have
+ * neither header nor trailer: they know in their own way how a trace ends.
  */
 #ifndef HATF_FORMAT_H
 #define HATF_FORMAT_H
@@ -47,6 +48,9 @@ struct source {
 	/* Counted by the reader, unless the format 'frames'. */
 	struct tally tally;
 	struct framing framing;
+	/* What a foreign trace has of a header, see source_header(). */
+	char *header;
+	size_t header_nbytes;
 	/* HATF_OK until source_stop() is called. */
 	struct hatf_error err;
 };
@@ -84,6 +88,16 @@ enum hatf_status source_stop(struct source *s, enum hatf_status status,
  */
 enum hatf_status source_stop_at_end(struct source *s, size_t left,
 				    const char *field);
+
+/*
+ * A foreign trace says something that a header of ours has a key for (FORMAT
+ * "Header"): to be called before the first record is returned, once for a key.  A
+ * value that no header has room for is cut.  False if there is no memory, and
+ * source_stop() has been called.
+ */
+bool source_header(struct source *s, const char *key, const char *value,
+		   size_t nbytes);
+bool source_header_u64(struct source *s, const char *key, uint64_t n);
 
 /* ---------------------------------------------------------------- writing */
 
@@ -150,12 +164,24 @@ void sink_trailer(const struct sink *s, struct text *t);
 
 /* ------------------------------------------------------------------ table */
 
-/* As many of the first bytes as recognise() is given, if there are as many. */
-#define FORMAT_PREFIX_NBYTES 32
+/* As many of the first bytes as recognise() is given, if there are as many: an XML
+ * declaration, a comment and a document type fit. */
+#define FORMAT_PREFIX_NBYTES 512
 
 struct format {
 	const char *name;
-	const char *suffix; /* of file names, without ".gz" */
+	const char *suffix; /* of file names, without ".gz"; NULL: none */
+	unsigned keeps;	    /* HATF_KEEPS_ bits */
+	/*
+	 * The format is another system's and has no place for our comments: the
+	 * source delivers no header and trailer, and tells by HATF_NO_TRAILER if
+	 * the trace lacks its end; the sink gets none, and finds in
+	 * options.header what the header would have said (in open() only).
+	 */
+	bool foreign;
+	/* Its traces cannot be told by their first bytes: only who names the
+	 * format gets it. */
+	bool by_name;
 	/* Its sink compresses on its own: 'out' is to be plain. */
 	bool packs;
 	/* ... parts of the file, which is to be no gzip file, whatever its name. */
@@ -167,15 +193,19 @@ struct format {
 	bool frames;
 	/*
 	 * Do these bytes, the first of the uncompressed file, begin a trace in
-	 * this format?  NULL: the format that it must be if it is no other.
+	 * this format?  NULL: the format that it must be if it is no other, or
+	 * one 'by_name'.
 	 */
 	bool (*recognise)(const uint8_t *bytes, size_t nbytes);
-	const struct source_ops *source;
-	const struct sink_ops *sink;
+	const struct source_ops *source; /* NULL: it can only be written */
+	const struct sink_ops *sink;	 /* NULL: it can only be read */
 };
 
 /* The format with this name ("hatf" for NULL), or NULL. */
 const struct format *format_find(const char *name);
+
+/* The n-th format, from 0, or NULL. */
+const struct format *format_at(unsigned idx);
 
 /* The format of a trace that begins with these bytes. */
 const struct format *format_recognise(const uint8_t *bytes, size_t nbytes);

@@ -4,14 +4,23 @@
  */
 #include "format.h"
 
+/* What can stand in a record, and comments. */
+#define KEEPS_ALL                                                        \
+	(HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS | HATF_KEEPS_OLD_ADDRESS | \
+	 HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME |      \
+	 HATF_KEEPS_HEAP | HATF_KEEPS_ATTRIBUTES | HATF_KEEPS_SITE |     \
+	 HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS | HATF_KEEPS_COMMENTS)
+
 static const struct format formats[] = {
 	{ .name = "binary",
 	  .suffix = ".bin",
+	  .keeps = KEEPS_ALL,
 	  .recognise = binary_recognise,
 	  .source = &binary_source,
 	  .sink = &binary_sink },
 	{ .name = "split",
 	  .suffix = ".split",
+	  .keeps = KEEPS_ALL,
 	  .packs = true,
 	  .packs_parts = true,
 	  .recognise = split_recognise,
@@ -19,6 +28,7 @@ static const struct format formats[] = {
 	  .sink = &split_sink },
 	{ .name = "splitaddr",
 	  .suffix = ".splitaddr",
+	  .keeps = KEEPS_ALL,
 	  .packs = true,
 	  .packs_parts = true,
 	  .recognise = splitaddr_recognise,
@@ -26,22 +36,26 @@ static const struct format formats[] = {
 	  .sink = &splitaddr_sink },
 	{ .name = "ascii",
 	  .suffix = ".ascii",
+	  .keeps = KEEPS_ALL,
 	  .recognise = ascii_recognise,
 	  .source = &ascii_source,
 	  .sink = &ascii_sink },
 	{ .name = "csv",
 	  .suffix = ".csv",
+	  .keeps = KEEPS_ALL,
 	  .recognise = csv_recognise,
 	  .source = &csv_source,
 	  .sink = &csv_sink },
 	{ .name = "json",
 	  .suffix = ".json",
+	  .keeps = KEEPS_ALL,
 	  .recognise = json_recognise,
 	  .source = &json_source,
 	  .sink = &json_sink },
 	/* Last: what no other format recognises is HATF, or no trace. */
 	{ .name = "hatf",
 	  .suffix = ".hatf",
+	  .keeps = KEEPS_ALL,
 	  .packs = true,
 	  .frames = true,
 	  .recognise = NULL,
@@ -60,12 +74,26 @@ format_find(const char *name)
 }
 
 const struct format *
+format_at(unsigned idx)
+{
+	return idx < FORMAT_COUNT ? &formats[idx] : NULL;
+}
+
+/* Does the content say that it is, or may be, this format? */
+static bool
+suits(const struct format *f, const uint8_t *bytes, size_t nbytes)
+{
+	return f->source != NULL && !f->by_name &&
+	       (f->recognise == NULL || f->recognise(bytes, nbytes));
+}
+
+const struct format *
 format_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	size_t i = 0;
 
-	while (formats[i].recognise != NULL &&
-	       !formats[i].recognise(bytes, nbytes))
+	/* The last one suits. */
+	while (!suits(&formats[i], bytes, nbytes))
 		i++;
 	return &formats[i];
 }
@@ -86,6 +114,25 @@ hatf_format_name(unsigned idx)
 	return idx < FORMAT_COUNT ? formats[idx].name : NULL;
 }
 
+bool
+hatf_format_get(unsigned idx, struct hatf_format *format_ret)
+{
+	const struct format *const f = format_at(idx);
+
+	if (f == NULL)
+		return false;
+	*format_ret = (struct hatf_format){
+		.name = f->name,
+		.suffix = f->suffix,
+		.reads = f->source != NULL,
+		.writes = f->sink != NULL,
+		.by_name = f->by_name,
+		.foreign = f->foreign,
+		.keeps = f->keeps,
+	};
+	return true;
+}
+
 const char *
 hatf_format_of_path(const char *path, bool *compressed_ret)
 {
@@ -97,6 +144,8 @@ hatf_format_of_path(const char *path, bool *compressed_ret)
 	for (size_t i = 0; i < FORMAT_COUNT; i++) {
 		const struct format *const f = &formats[i];
 
+		if (f->suffix == NULL || f->sink == NULL)
+			continue;
 		/* A name that promises gzip is none of a file that is not. */
 		if (!has_suffix(path, nbytes, f->suffix) ||
 		    (is_gzip && f->packs_parts))
