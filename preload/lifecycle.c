@@ -64,6 +64,12 @@ static __thread uint64_t fork_segment
 	__attribute__((tls_model("initial-exec")));
 static __thread uint64_t fork_ticket __attribute__((tls_model("initial-exec")));
 
+/*
+ * Not wiped: it is dormant because its trace could not be written on.  Written by the
+ * writer, and read by a thread that has forked.
+ */
+static _Atomic bool has_failed;
+
 /* Not wiped: this process, or the one that it came from, is not traced at all. */
 static bool is_off;
 
@@ -202,6 +208,16 @@ lifecycle_set_off(void)
 	go_off();
 }
 
+void
+lifecycle_note_failure(bool failed)
+{
+	/*
+	 * relaxed: halt() follows with a stronger one.  The memory of a child that
+	 * is made at that moment may have one of the two: it is then dormant.
+	 */
+	atomic_store_explicit(&has_failed, failed, memory_order_relaxed);
+}
+
 /*
  * Two threads may call exit().  A handler is run by one of them, and a thread that
  * finds none left ends the process, though the other is in ours.  So ours puts
@@ -282,13 +298,16 @@ after_fork_in_child(void)
 	if (fork_event != 0)
 		thread_mend_interrupted();
 	/*
-	 * The first event is to come by start(), whatever becomes of it there.
-	 * relaxed, both: the child has only this thread.  (That of a clone
+	 * The first event is to come by start(), whatever becomes of it there: a
+	 * child of one whose trace has failed has room for its own, or says that
+	 * there is none.  relaxed, all: the child has only this thread.  (That of a clone
 	 * which is not by syscall(3) does not come here and goes on asleep,
 	 * deaf to orders.)
 	 */
 	if (!is_fresh && !is_off)
-		born_dormant = record_is_dormant();
+		born_dormant = record_is_dormant() &&
+			       !atomic_load_explicit(&has_failed,
+						     memory_order_relaxed);
 	is_fresh = true;
 	is_off = false;
 	if (!is_sandboxed)

@@ -79,6 +79,12 @@ enum lifecycle_scope lifecycle_scope(void);
 /* The writer: the trace is over, the process goes on without. */
 void lifecycle_set_off(void);
 
+/*
+ * The writer, before the process becomes dormant by it: the trace could not be
+ * written on, or, with false, there is another.  Children then begin their own.
+ */
+void lifecycle_note_failure(bool failed);
+
 /* Of the traced process; constant while it is traced. */
 const struct config *lifecycle_config(void);
 

@@ -11,6 +11,7 @@
 #include "alone.h"
 #include "clock.h"
 #include "header.h"
+#include "lifecycle.h"
 #include "record.h"
 #include "ringfile.h"
 #include "room.h"
@@ -103,6 +104,7 @@ start_recording(void)
 				      memory_order_relaxed);
 		return "cannot create the trace";
 	}
+	lifecycle_note_failure(false);
 	if (writer->trace.output.directory < 0)
 		output_hold_directory(&writer->trace.output);
 	writer_note_file();
@@ -177,6 +179,7 @@ writer_fail(void)
 {
 	struct narrate_end end = { .name = NULL };
 
+	lifecycle_note_failure(true);
 	halt(&end);
 	return end_failed(&end);
 }

@@ -22,6 +22,8 @@
  *   weather renamed FROM TO N likewise, rename
  *   weather clock N           work and ask for the time, again and again
  *   weather crowd N           N threads at once, each works while all are there
+ *   weather heirs N           work, wait for a second, then fork three children one
+ *                             after another, each of which works for a while
  *
  * A sum that depends on what the allocations hold is printed at the end.
  */
@@ -335,6 +337,25 @@ crowd(long n)
 	return 0;
 }
 
+static int
+heirs(long n)
+{
+	int status, failed = 0;
+
+	sum = work(n, 0);
+	sleep_ms(1000);
+	for (int i = 0; i < 3; i++) {
+		const pid_t pid = fork();
+
+		if (pid == 0) {
+			sum = work(1000, 0);
+			_exit(0);
+		}
+		failed |= waitpid(pid, &status, 0) != pid || status != 0;
+	}
+	return failed;
+}
+
 static void
 remove_all(const char *dir)
 {
@@ -372,6 +393,8 @@ main(int argc, char **argv)
 		ask_time(n);
 	} else if (strcmp(what, "crowd") == 0 && n <= 1000) {
 		status = crowd(n);
+	} else if (strcmp(what, "heirs") == 0) {
+		status = heirs(n);
 	} else if (strcmp(what, "chroot") == 0 && argc > 3) {
 		status = chroot(argv[2]) != 0 || chdir("/") != 0;
 		sleep_ms(600);
