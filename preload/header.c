@@ -152,6 +152,9 @@ add_parent(struct text *t, const struct header_parent *parent)
 	if (parent->pid == 0)
 		return;
 	text_line_u64(t, "parent_pid", parent->pid);
+	/* It was dormant, and had never been anything else. */
+	if (parent->trace[0] == '\0')
+		return;
 	add_line(t, "parent_trace", parent->trace);
 	text_line_u64(t, "parent_event", parent->event);
 	text_line_u64(t, "parent_event_exact", parent->is_exact);

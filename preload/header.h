@@ -18,7 +18,7 @@
 /* Of the child of a fork; 'pid' 0: this is none. */
 struct header_parent {
 	uint64_t pid;
-	const char *trace;
+	const char *trace; /* empty: it had none */
 	uint64_t event; /* logical events of its trace before the fork */
 	bool is_exact;
 	uint64_t fork; /* which of its forks; 0: not known */

@@ -374,7 +374,7 @@ static void
 get_parent(struct header_parent *parent_ret)
 {
 	parent_ret->pid = 0;
-	if (traced_pid == 0 || traced_pid == sys_pid() || born_dormant)
+	if (traced_pid == 0 || traced_pid == sys_pid())
 		return;
 	parent_ret->pid = (uint64_t)traced_pid;
 	if (fork_event != 0) {

@@ -428,7 +428,9 @@ link_node(const struct forest *f, struct forest_node *node)
 			find_image(f, t, t->parent_pid, 0, t->parent_trace);
 		node->origin =
 			node->parent != NULL ? FOREST_FORK : FOREST_ORPHAN;
-		return;
+		/* Of a parent without a trace the ancestors may tell more. */
+		if (node->parent != NULL || t->parent_trace[0] != '\0')
+			return;
 	}
 	node->parent = image_before(f, node);
 	node->origin = FOREST_EXEC;
@@ -437,7 +439,7 @@ link_node(const struct forest *f, struct forest_node *node)
 		node->origin = FOREST_START;
 	}
 	if (node->parent == NULL) {
-		node->origin = FOREST_ROOT;
+		node->origin = t->parent_pid != 0 ? FOREST_ORPHAN : FOREST_ROOT;
 		node->untraced = 0;
 	}
 }

@@ -190,6 +190,16 @@ print_json(struct finding *f, bool ok, const char *fault)
 	return json_print(out_stdout(), object, f->no_memory ? 0 : 14);
 }
 
+/* Are its blocks of before those that the process had when it was forked? */
+static bool
+is_from_parent(const struct hatf_reader *reader)
+{
+	const char *const start = hatf_reader_header(reader, "start");
+
+	return hatf_reader_header(reader, "parent_pid") != NULL &&
+	       (start == NULL || strcmp(start, "late") != 0);
+}
+
 /* "FILE: ok, 1234 events" */
 static void
 print_summary(const struct finding *f, bool ok)
@@ -218,8 +228,7 @@ print_summary(const struct finding *f, bool ok)
 	if (seen.inherited_count != 0)
 		out_printf(o, ", %" PRIu64 " of blocks inherited from %s",
 			   seen.inherited_count,
-			   hatf_reader_header(f->scan.reader, "parent_pid") !=
-					   NULL
+			   is_from_parent(f->scan.reader)
 				   ? "the parent process"
 				   : "before the trace");
 	if (seen.carried_count != 0)

@@ -126,7 +126,7 @@ while time.time() < end:
 # Children are what their parent is at the fork.
 test_children()
 {
-	local i p
+	local i p early
 	cat >family.py <<-'EOF'
 	import os, sys, time
 	def family(n):
@@ -151,14 +151,26 @@ test_children()
 	check 'dormant processes' "$(for p in "$sockets"/*.sock; do p=${p##*/}
 		state "${p%.sock}"; done | grep -c dormant)" 3
 	check 'no traces' "$(ls kin.*.hatf.gz 2>/dev/null)" ''
+	for p in "$sockets"/*.sock; do
+		p=${p##*/} p=${p%.sock}
+		[ "$p" = "$pid" ] || early=$p
+	done
+	ctl "$early" start >/dev/null || fail 'start of an early child'
 	ctl "$pid" start >/dev/null || fail 'start of a parent'
 	touch go
 	sleep 1
 	touch end
 	wait "$pid"
-	check 'traces of parent and late children' \
-		"$(count kin.[0-9]*.hatf.gz)" 3
+	check 'traces of parent, late children and an early one' \
+		"$(count kin.[0-9]*.hatf.gz)" 4
 	clean kin.[0-9]*.hatf.gz
+	"$HATF" tree --json kin.[0-9]*.hatf.gz >tree.json || fail 'tree'
+	check 'children in the tree' \
+		"$(jq -r "select(.origin == \"fork\") | .parent" tree.json |
+			sort | uniq -c | tr -s ' ')" " 3 kin.$pid.hatf.gz"
+	check 'the early child' "$(jq -r "select(.pid == $early) |
+		\"\(.origin) \(.parent_pid) \(.parent_event)\"" tree.json)" \
+		"fork $pid null"
 }
 
 # Ends of a process whose tracer sleeps.

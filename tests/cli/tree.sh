@@ -103,6 +103,22 @@ check "json: segments" "$(sed -n 's/.*"files":\(\[[^]]*z[^]]*\]\).*/\1/p' out)" 
 	'["t/z2","t/z1"]'
 check "json: orphan" "$(grep -c '"origin":"orphan".*"end":"none","complete":false' out)" 1
 
+# Forks of a parent that had no trace then: it may have one now; or an ancestor has.
+mkdir d
+process d/a exit 1 pid=10 pid_start=5 start_monotonic=1000 start_time=1 command=a
+process d/b exit 2 pid=11 pid_start=6 start_monotonic=1100 start_time=2 \
+	start=late parent_pid=10 ancestors=10@5 command=a
+process d/c exit 3 pid=12 pid_start=7 start_monotonic=1200 start_time=3 \
+	start=late parent_pid=9 'ancestors=9@1 10@5' command=c
+process d/d exit 4 pid=13 pid_start=8 start_monotonic=1300 start_time=4 \
+	start=late parent_pid=8 'ancestors=8@1 7@1' command=d
+tree 'dormant' d <<'END'
+10 exit, 1 events (d/a): a
+|- 11 fork, exit, 2 events (d/b)
+`- 12 started over 1 untraced, exit, 3 events (d/c): c
+13 fork of 8, whose trace is not here, exit, 4 events (d/d): d
+END
+
 # Forks of a trace in segments, some of which are not there, or have other names.
 mkdir s
 # part FILE NUMBER EVENTS_BEFORE LOST_BEFORE LOST, child FILE PID LINE...
