@@ -19,7 +19,7 @@
 struct header_parent {
 	uint64_t pid;
 	const char *trace; /* empty: it had none */
-	uint64_t event; /* logical events of its trace before the fork */
+	uint64_t event;	   /* logical events of its trace before the fork */
 	bool is_exact;
 	uint64_t fork; /* which of its forks; 0: not known */
 };

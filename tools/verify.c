@@ -228,9 +228,8 @@ print_summary(const struct finding *f, bool ok)
 	if (seen.inherited_count != 0)
 		out_printf(o, ", %" PRIu64 " of blocks inherited from %s",
 			   seen.inherited_count,
-			   is_from_parent(f->scan.reader)
-				   ? "the parent process"
-				   : "before the trace");
+			   is_from_parent(f->scan.reader) ? "the parent process"
+							  : "before the trace");
 	if (seen.carried_count != 0)
 		out_printf(o, ", %" PRIu64 " carried objects",
 			   seen.carried_count);
