@@ -2,7 +2,7 @@
 /*
  * commands.h - the subcommands of 'hatf'
  *
- * Each is one file, tools/NAME.c, takes its own argc and argv (argv[0] is its
+ * Each is one file, tools/NAME.c ('formats' is catalog.c), takes its own argc and argv (argv[0] is its
  * name) and returns the exit status: 0 fine, 1 bad input, 2 wrong usage.
  */
 #ifndef COMMANDS_H
@@ -11,6 +11,7 @@
 int command_convert(int argc, char **argv);
 int command_ctl(int argc, char **argv);
 int command_dump(int argc, char **argv);
+int command_formats(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_optimize(int argc, char **argv);
 int command_record(int argc, char **argv);

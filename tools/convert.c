@@ -22,11 +22,12 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "from", 'f', "FORMAT", "refuse IN unless it is in this format" },
+	{ "from", 'f', "FORMAT",
+	  "IN is in this format; if its content says otherwise,\n"
+	  "refuse it" },
 	{ "to", 't', "FORMAT",
-	  "write this format; without it OUT's name tells:\n"
-	  ".hatf, .ascii, .csv, .json, .bin, also with .gz;\n"
-	  ".split, .splitaddr" },
+	  "write this format; without it OUT's name tells, which\n"
+	  "may also end in .gz" },
 	{ "gzip", 'z', NULL, "compress; without this OUT's name tells: .gz" },
 	{ "plain", 'p', NULL, "do not compress" },
 	{ "level", 'l', "N",
@@ -48,12 +49,11 @@ static const struct opt_page page = {
 	"Write the trace IN again as OUT: in another format, compressed or "
 	"not, "
 	"or\n"
-	"without some of its fields.  FORMAT is hatf, ascii, csv, json, "
-	"binary, "
-	"split or\n"
-	"splitaddr.  The format of IN is told by its content; '-' is standard "
-	"input or\n"
-	"output.\n",
+	"without some of its fields.  'hatf formats' lists the formats.  "
+	"That of IN is\n"
+	"told by its content, unless only --from can; '-' is standard input "
+	"or output.\n",
+	"What OUT's format does not keep of IN is said.\n"
 	"A trace that is not complete stays so: OUT says it too.\n"
 	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
 	"wrong\n"

@@ -24,6 +24,8 @@ static const struct command commands[] = {
 	  command_dump },
 	{ "convert", "hatf convert", "a trace in another format",
 	  command_convert },
+	{ "formats", "hatf formats", "the formats, and what they keep",
+	  command_formats },
 	{ "optimize", "hatf optimize", "the same trace, smaller",
 	  command_optimize },
 	{ "recover", "hatf recover", "complete the trace of a killed process",

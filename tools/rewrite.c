@@ -2,6 +2,7 @@
 /* rewrite.c - see rewrite.h */
 #include "rewrite.h"
 
+#include "keeping.h"
 #include "progress.h"
 #include "speak.h"
 
@@ -16,6 +17,8 @@
 /* Records a batch. */
 #define BATCH 512
 
+#define KEEPS_ALL ((1u << HATF_KEEPS_COUNT) - 1)
+
 /* How the comment begins that holds the header's lines. */
 static const char header_kind[] = "HATF 1.0\n";
 
@@ -27,6 +30,8 @@ struct run {
 	uint64_t record_count;
 	bool bare; /* the output has no header and no trailer */
 	bool cut;  /* the source turned out to be so, which has been said */
+	struct hatf_format format; /* of the output */
+	struct keeping keeping;	   /* what the source has, if that is not all */
 	struct hatf_record records[BATCH];
 };
 
@@ -79,6 +84,18 @@ rewrite_header(const struct hatf_record *first)
 		return strdup("");
 	return strndup((const char *)first->attributes + kind_nbytes,
 		       first->attributes_nbytes - kind_nbytes);
+}
+
+/* The format of the output, which there is. */
+static void
+find_format(struct run *run)
+{
+	const char *const name = run->r->options.format;
+	unsigned i = 0;
+
+	while (hatf_format_get(i, &run->format) &&
+	       strcmp(run->format.name, name == NULL ? "hatf" : name) != 0)
+		i++;
 }
 
 /* Open the writer; the first of the 'n' records, if any, is the header.  Returns
@@ -137,6 +154,8 @@ copy(struct run *run, size_t n)
 
 	while (hatf_writer_write(run->writer, run->records, n) == HATF_OK) {
 		run->record_count += n;
+		if (run->format.keeps != KEEPS_ALL)
+			keeping_note(&run->keeping, run->records, n);
 		show_progress(run);
 		status = hatf_reader_read(run->reader, run->records, BATCH, &n);
 		if (status != HATF_OK)
@@ -183,6 +202,7 @@ rewrite_reader(struct run *run)
 	exit_status = open_writer(run, n);
 	if (exit_status != EXIT_FINE)
 		return exit_status;
+	find_format(run);
 	progress_begin(&run->progress, run->r->in, false);
 	if (status == HATF_OK)
 		status = copy(run, n);
@@ -197,6 +217,11 @@ rewrite_reader(struct run *run)
 		return EXIT_BAD_INPUT;
 	}
 	run->r->is_written = true;
+	keeping_speak(strcmp(run->r->out, "-") == 0 ? "standard output"
+						    : run->r->out,
+		      &run->format,
+		      keeping_dropped(&run->keeping, &run->format,
+				      run->r->options.drop));
 	hatf_reader_get_stats(run->reader, &run->r->read);
 	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }
@@ -235,9 +260,10 @@ is_silent(const struct run *run)
 	struct stat in, out;
 
 	return run->r->is_written && run->bare && run->cut &&
-	       stat(run->r->in, &in) == 0 && S_ISREG(in.st_mode) &&
-	       stat(run->r->out, &out) == 0 && S_ISREG(out.st_mode) &&
-	       strcmp(run->r->in, "-") != 0 && strcmp(run->r->out, "-") != 0;
+	       !run->format.foreign && stat(run->r->in, &in) == 0 &&
+	       S_ISREG(in.st_mode) && stat(run->r->out, &out) == 0 &&
+	       S_ISREG(out.st_mode) && strcmp(run->r->in, "-") != 0 &&
+	       strcmp(run->r->out, "-") != 0;
 }
 
 int

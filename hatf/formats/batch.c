@@ -221,7 +221,8 @@ batch_end(struct batch *b, struct source *s)
 	}
 	/* The reader does not come back after an end. */
 	if (b->has_ended)
-		s->err = b->kept_count == 0 ? b->end
-					    : (struct hatf_error){ HATF_OK };
+		s->err = b->kept_count == 0
+				 ? b->end
+				 : (struct hatf_error){ .status = HATF_OK };
 	return b->count;
 }

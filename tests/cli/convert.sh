@@ -38,9 +38,10 @@ comments()
 }
 comments all.hatf >all.comments
 
-formats=$("$HATF" convert --to nothing a b 2>&1 |
-	sed -E 's/.*one of (.*)\)$/\1/; s/,//g')
-check 'formats' "$(tr ' ' '\n' <<<"$formats" | grep -cxE 'hatf|ascii|csv|json|binary|split|splitaddr')" 7
+# Those of ours, which keep everything.
+formats=$("$HATF" formats --json |
+	sed -nE 's/^\{"name":"([a-z]+)".*"foreign":false.*"drops":\[\].*/\1/p')
+check 'formats' "$(grep -cxE 'hatf|ascii|csv|json|binary|split|splitaddr' <<<"$formats")" 7
 
 # same FILE: has it all that all.hatf has?
 same()
@@ -119,6 +120,28 @@ check 'dropped: comments' "$(grep -c '^10 HATF' x.ascii),$(grep -c '^10 ' x.asci
 run "$HATF" convert --drop time --to csv all.hatf -
 check 'dropped: column' "$(head -1 out)" \
 	tag,size,address,old_address,thread,heap,attributes,text
+
+# Stacks are kept by all of these; what defines them goes with what refers to them.
+{
+	header
+	layout
+	comment 'HATF frame\nframe=1\nfunction=f\n'
+	comment 'HATF stack\nstack=1\nframe=1\n'
+	alloc 24 0x5581c0 0 0 1 '\x45\x01'
+	comment 'mine'
+} >stacks.hatf
+trailer stacks.hatf 1 5
+"$HATF" verify stacks.hatf >/dev/null || fail 'stacks.hatf'
+for format in $formats; do
+	"$HATF" convert --to "$format" stacks.hatf t || fail "stacks: $format"
+	check "stacks: $format" "$("$HATF" dump --meta t | grep -cE 'HATF (frame.nframe=1.nfunction=f|stack.nstack=1.nframe=1).n"| stack=1$|"mine"')" 4
+done
+"$HATF" convert --drop comment stacks.hatf t.hatf
+check 'stacks without comments' "$("$HATF" dump --meta t.hatf |
+	grep -cE 'HATF (frame|stack)| stack=1$|mine')" 3
+"$HATF" convert --drop attributes stacks.hatf t.hatf
+check 'stacks without attributes' "$("$HATF" dump --meta t.hatf |
+	grep -cE 'HATF (frame|stack)| stack=1$|mine')" 1
 
 # --------------------------------------------------------------- dump --format
 run "$HATF" dump --format ascii all.hatf
@@ -229,7 +252,7 @@ refused 'IN and OUT are wanted*' 2 all.hatf
 refused "'out' does not tell a format: --to is wanted*" 2 all.hatf out
 refused "'-' does not tell a format*" 2 all.hatf -
 refused "'x.split.gz' does not tell a format*" 2 all.hatf x.split.gz
-refused "--to: unknown: 'xml' (want one of *" 2 --to xml all.hatf out
+refused "--to: unknown: 'nothing' (want one of *" 2 --to nothing all.hatf out
 refused "--drop: unknown: 'size' *" 2 --drop time,size all.hatf x.csv
 refused "--drop: unknown: '' *" 2 --drop time, all.hatf x.csv
 refused "--placement: unknown: 'magic' *" 2 --placement magic all.hatf x.hatf

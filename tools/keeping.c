@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* keeping.c - see keeping.h */
+#include "keeping.h"
+
+#include "speak.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[HATF_KEEPS_COUNT] = {
+	"size", "address",    "old_address", "realloc", "thread",  "time",
+	"heap", "attributes", "site",	     "stacks",	"symbols", "comments",
+};
+
+const char *
+keeping_name(unsigned bit)
+{
+	return names[bit];
+}
+
+/* Does the comment begin with this? */
+static bool
+begins(const struct hatf_record *rec, const char *start)
+{
+	const size_t nbytes = strlen(start);
+
+	return rec->attributes_nbytes >= nbytes &&
+	       memcmp(rec->attributes, start, nbytes) == 0;
+}
+
+/* Has the comment a line that begins with this, and something behind it? */
+static bool
+has_line(const struct hatf_record *rec, const char *start)
+{
+	const size_t nbytes = strlen(start);
+	const char *const text = (const char *)rec->attributes;
+	const char *const found =
+		memmem(text, rec->attributes_nbytes, start, nbytes);
+
+	return found != NULL &&
+	       (size_t)(found - text) + nbytes < rec->attributes_nbytes &&
+	       found[nbytes] != '\n';
+}
+
+static unsigned
+of_comment(const struct hatf_record *rec)
+{
+	if (begins(rec, "HATF frame\n"))
+		return has_line(rec, "\nfunction=") || has_line(rec, "\nfile=")
+			       ? HATF_KEEPS_SYMBOLS
+			       : 0;
+	if (begins(rec, "HATF stack\n"))
+		return has_line(rec, "\nparent=") &&
+				       !has_line(rec, "\nparent=0\n")
+			       ? HATF_KEEPS_STACKS
+			       : 0;
+	/* What each trace has anew is not lost. */
+	if (begins(rec, "HATF 1.0\n") || begins(rec, "HATF block\n") ||
+	    begins(rec, "HATF end\n"))
+		return 0;
+	return HATF_KEEPS_COMMENTS;
+}
+
+static unsigned
+of_attributes(const struct hatf_record *rec)
+{
+	const uint8_t *next = rec->attributes;
+	const uint8_t *const end = next + rec->attributes_nbytes;
+	struct hatf_attr_item item;
+	unsigned occurs = 0;
+
+	while (hatf_attr_next(&next, end, &item))
+		if (item.key != HATF_ATTR_STACK)
+			occurs |= HATF_KEEPS_ATTRIBUTES;
+		else if (item.value != 0)
+			occurs |= HATF_KEEPS_SITE;
+	return next == end ? occurs : occurs | HATF_KEEPS_ATTRIBUTES;
+}
+
+static unsigned
+of_record(const struct hatf_record *rec)
+{
+	unsigned occurs = 0;
+
+	switch (rec->tag) {
+	case HATF_COMMENT:
+		return of_comment(rec);
+	case HATF_METADATA:
+		return 0;
+	case HATF_CREATE_HEAP:
+	case HATF_DESTROY_HEAP:
+		occurs |= HATF_KEEPS_HEAP;
+		break;
+	case HATF_CREATE_THREAD:
+	case HATF_DESTROY_THREAD:
+		occurs |= HATF_KEEPS_THREAD;
+		break;
+	case HATF_ALLOC:
+	case HATF_FREE:
+		break;
+	default:
+		occurs |= HATF_KEEPS_REALLOC;
+		if (rec->old_address != 0)
+			occurs |= HATF_KEEPS_OLD_ADDRESS;
+		break;
+	}
+	if (rec->size != 0)
+		occurs |= HATF_KEEPS_SIZE;
+	if (rec->address != 0)
+		occurs |= HATF_KEEPS_ADDRESS;
+	if (rec->thread != 0)
+		occurs |= HATF_KEEPS_THREAD;
+	if (rec->heap != 0)
+		occurs |= HATF_KEEPS_HEAP;
+	if (rec->time != 0)
+		occurs |= HATF_KEEPS_TIME;
+	if (rec->attributes_nbytes != 0)
+		occurs |= of_attributes(rec);
+	return occurs;
+}
+
+void
+keeping_note(struct keeping *k, const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		k->occurs |= of_record(&records[i]);
+}
+
+unsigned
+keeping_dropped(const struct keeping *k, const struct hatf_format *format,
+		unsigned drop)
+{
+	static const struct {
+		unsigned drop, keeps;
+	} wanted[] = {
+		{ HATF_DROP_TIME, HATF_KEEPS_TIME },
+		{ HATF_DROP_THREAD, HATF_KEEPS_THREAD },
+		{ HATF_DROP_HEAP, HATF_KEEPS_HEAP },
+		{ HATF_DROP_ATTRIBUTES,
+		  HATF_KEEPS_ATTRIBUTES | HATF_KEEPS_SITE | HATF_KEEPS_STACKS |
+			  HATF_KEEPS_SYMBOLS },
+		{ HATF_DROP_COMMENTS, HATF_KEEPS_COMMENTS },
+	};
+	unsigned dropped = k->occurs & ~format->keeps;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if (drop & wanted[i].drop)
+			dropped &= ~wanted[i].keeps;
+	return dropped;
+}
+
+void
+keeping_speak(const char *path, const struct hatf_format *format,
+	      unsigned dropped)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	if (dropped == 0)
+		return;
+	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++)
+		if (dropped >> bit & 1)
+			used += (size_t)snprintf(
+				list + used, sizeof(list) - used, "%s%s",
+				used == 0 ? "" : ", ", names[bit]);
+	speak("%s: format %s does not keep: %s", path, format->name, list);
+}
