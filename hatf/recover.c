@@ -33,6 +33,9 @@ struct recovery {
 	uint8_t *member, *work;
 	size_t member_cap;
 	int level;
+	/* To be written anew; NULL: the trace has what was committed. */
+	char *header;
+	size_t header_nbytes;
 	int rings_fd, trace_fd;
 	unsigned flags;
 	uint64_t events_before;
@@ -384,21 +387,56 @@ is_comments(const struct hatf_reader_stats *stats)
 }
 
 /*
+ * Read what there is of a trace that has no event yet: its header, into r->header,
+ * and perhaps the rest of its first block.  HATF_END: there is more, or less.
+ */
+static enum hatf_status
+read_begun(struct recovery *r, bool *compressed_ret)
+{
+	struct hatf_reader *reader;
+	struct hatf_reader_stats stats;
+	struct hatf_record rec;
+	enum hatf_status status;
+	bool is_begun;
+	size_t n;
+
+	if (lseek(r->trace_fd, 0, SEEK_SET) != 0 ||
+	    hatf_reader_open_fd(r->trace_fd, 0, &reader, NULL) != HATF_OK)
+		return HATF_END;
+	/* Attributes live until the next read. */
+	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK) {
+		if (r->header != NULL)
+			continue;
+		r->header_nbytes = rec.attributes_nbytes;
+		r->header = malloc(r->header_nbytes + 1);
+		if (r->header == NULL)
+			break;
+		memcpy(r->header, rec.attributes, r->header_nbytes);
+	}
+	hatf_reader_get_stats(reader, &stats);
+	is_begun = strcmp(hatf_reader_format(reader), "hatf") == 0 &&
+		   (status == HATF_NO_TRAILER || status == HATF_TRUNCATED) &&
+		   is_comments(&stats);
+	hatf_reader_close(reader);
+	*compressed_ret = stats.compressed;
+	if (status == HATF_OK)
+		return fail(r, HATF_NO_MEMORY, 0, NULL);
+	return is_begun ? HATF_OK : HATF_END;
+}
+
+/*
  * Killed before the first commit, and so before the first event.  If the trace has
- * its header already, make up the commit that was about to come; a file without
- * anything in it is no trace, and goes.
+ * its header already, make up the commit that would have come before that, since
+ * the block may be torn; a file without anything in it is no trace, and goes.
  */
 static enum hatf_status
 begin_anew(struct recovery *r, const char *rings, const char *trace)
 {
 	struct image_commit *const c = &r->set.image->commit[0];
-	struct hatf_reader *reader;
-	struct hatf_reader_stats stats;
-	struct hatf_record records[16];
 	enum hatf_status status;
 	struct stat st;
 	char buf[sizeof(r->found->trace)];
-	size_t n;
+	bool compressed;
 
 	if (trace == NULL &&
 	    !paths_beside(rings, paths_base(r->set.image->trace[0].path), buf,
@@ -412,24 +450,16 @@ begin_anew(struct recovery *r, const char *rings, const char *trace)
 		remove_begun(r, trace, true);
 	r->trace_fd = open(trace, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (r->trace_fd < 0 || !is_owners(r, r->trace_fd, &st) ||
-	    !has_header(r, r->trace_fd, &r->start_time) ||
-	    lseek(r->trace_fd, 0, SEEK_SET) != 0 ||
-	    hatf_reader_open_fd(r->trace_fd, 0, &reader, NULL) != HATF_OK)
+	    !has_header(r, r->trace_fd, &r->start_time))
 		return HATF_OK;
-	while ((status = hatf_reader_read(reader, records, 16, &n)) == HATF_OK)
-		;
-	hatf_reader_get_stats(reader, &stats);
-	hatf_reader_close(reader);
-	if (status != HATF_NO_TRAILER || !is_comments(&stats) ||
-	    !set_trace(r, trace))
+	status = read_begun(r, &compressed);
+	if (status == HATF_END || !set_trace(r, trace))
 		return HATF_OK;
+	if (status != HATF_OK)
+		return status;
 	/* Nobody has written it, nor looked at what is there. */
 	*c = (struct image_commit){
-		.nbytes = (uint64_t)st.st_size,
-		.record_count = stats.record_count[HATF_COMMENT],
-		.stream_nbytes = stats.hatf_nbytes,
-		.block_count = stats.block_count,
-		.level = stats.compressed ? DEFLATE_LEVEL_DEFAULT : 0,
+		.level = compressed ? DEFLATE_LEVEL_DEFAULT : 0,
 		.grain = 1,
 		.threads = 1,
 	};
@@ -527,6 +557,8 @@ prepare(struct recovery *r)
 	n->encoder.stream_nbytes = c->stream_nbytes;
 	/* By tag they are not known, nor asked for. */
 	n->encoder.record_count[HATF_COMMENT] = c->record_count;
+	if (r->header != NULL)
+		encoder_comment(&n->encoder, r->header, r->header_nbytes);
 	return HATF_OK;
 }
 
@@ -712,6 +744,7 @@ hatf_recover(const char *rings, const char *trace, unsigned flags,
 	*err = (struct hatf_error){ .status = HATF_OK };
 	status = recover(&r, rings, trace);
 	ringset_fini(&r.set);
+	free(r.header);
 	free(r.narrator);
 	free(r.memory);
 	free(r.member);

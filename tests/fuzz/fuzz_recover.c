@@ -10,13 +10,14 @@
  *   - a dry run changes nothing, and finds what the other one does;
  *   - on an error the trace is as it was, and so are all other files always;
  *   - what has been recovered can be read to its trailer, unless the header of the
- *     ring file, on which the rest of the trace depends, was made up, or the trace.
+ *     ring file, on which the rest of the trace depends, was made up;
+ *   - a trace that has its header, and no commit, is recovered.
  */
 #include "deflate.h"
 #include "fuzz.h"
 #include "hatf.h"
 #include "image.h"
-#include "narrate.h"
+#include "trace.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -80,14 +81,14 @@ static struct world {
 	struct thread threads[RINGS];
 	struct order_source *list[RINGS], *heap[RINGS];
 	struct order order;
-	struct narrator narrator;
+	struct trace trace;
 	uint64_t clock, thread_count, commit_flags;
-	uint8_t *trace;
-	size_t trace_nbytes, committed, begun, rings_nbytes;
+	uint8_t *bytes; /* of the trace */
+	size_t rings_nbytes;
 	struct patch patches[PATCHES_MAX];
 	unsigned patch_count;
 	unsigned options;
-	bool is_announced, has_false_header, has_false_trace;
+	bool is_announced, has_false_header, is_torn;
 } world;
 
 static _Alignas(RING_HEADER_NBYTES) uint8_t file[FILE_NBYTES];
@@ -118,8 +119,8 @@ static void
 append(const uint8_t *bytes, size_t nbytes)
 {
 	static uint8_t work[512 * 1024] __attribute__((aligned(64)));
-	uint8_t *const to = world.trace + world.trace_nbytes;
-	const size_t room = TRACE_MAX - world.trace_nbytes;
+	uint8_t *const to = world.bytes + world.trace.output.nbytes;
+	const size_t room = TRACE_MAX - world.trace.output.nbytes;
 
 	if ((world.options & WITH_DEFLATE) != 0) {
 		fuzz_check(deflate_bound(nbytes) <= room);
@@ -128,20 +129,20 @@ append(const uint8_t *bytes, size_t nbytes)
 		fuzz_check(nbytes <= room);
 		memcpy(to, bytes, nbytes);
 	}
-	world.trace_nbytes += nbytes;
+	world.trace.output.nbytes += nbytes;
 }
 
 static void
 end_block(void)
 {
-	struct encoder *const e = &world.narrator.encoder;
+	struct encoder *const e = &world.trace.narrator.encoder;
 
-	if (!world.narrator.in_block)
+	if (!world.trace.narrator.in_block)
 		return;
 	encoder_end(e);
 	append(e->buf, e->used);
 	encoder_reset(e);
-	world.narrator.in_block = false;
+	world.trace.narrator.in_block = false;
 }
 
 static void
@@ -149,9 +150,9 @@ take_event(void *context, const struct order_source *source,
 	   const struct event *ev)
 {
 	(void)context;
-	if (narrate_is_full(&world.narrator))
+	if (narrate_is_full(&world.trace.narrator))
 		end_block();
-	narrate_event(&world.narrator, source, ev);
+	narrate_event(&world.trace.narrator, source, ev);
 }
 
 /* A trace begins with this text; segments differ from one another. */
@@ -169,25 +170,11 @@ put_header(char *text, size_t nbytes, unsigned start, unsigned segment)
 static void
 commit(void)
 {
-	const struct narrator *const n = &world.narrator;
-	struct image_commit c = {
-		.nbytes = world.committed = world.trace_nbytes,
-		.event_count = n->event_count,
-		.record_count = encoder_data_records(&n->encoder),
-		.block_count = n->encoder.block_count,
-		.stream_nbytes = n->encoder.stream_nbytes,
-		.lost_count = n->lost_count,
-		.time = n->time,
-		.time_stamp = n->time_stamp,
-		.line = n->line,
-		.unit_ns = n->unit_ns,
-		.grain = n->grain,
-		.flags = world.commit_flags |
-			 (n->is_stamped ? IMAGE_COMMIT_STAMPED : 0u),
-		.level = (world.options & WITH_DEFLATE) != 0,
-		.threads = world.thread_count,
-	};
+	struct image_commit c;
 
+	trace_get_state(&world.trace, &c);
+	c.flags |= world.commit_flags;
+	c.threads = world.thread_count;
 	image_commit(image, &c);
 	/* It says that there is a trailer. */
 	world.has_false_header |= (c.flags & IMAGE_COMMIT_ENDED) != 0;
@@ -200,12 +187,12 @@ write_rings(void)
 	unsigned n = 0;
 
 	if ((world.options & WITHOUT_COMMIT) != 0 ||
-	    world.trace_nbytes > TRACE_MAX / 2)
+	    world.trace.output.nbytes > TRACE_MAX / 2)
 		return;
 	for (unsigned i = 0; i < RINGS; i++)
 		if (world.threads[i].is_alive)
 			world.list[n++] = &world.threads[i].source;
-	line_add(&world.narrator.line, world.clock, world.clock * 1000);
+	line_add(&world.trace.narrator.line, world.clock, world.clock * 1000);
 	order_round(&world.order, world.list, n, world.clock, false);
 	for (unsigned i = 0; i < RINGS; i++) {
 		struct thread *const t = &world.threads[i];
@@ -215,7 +202,7 @@ write_rings(void)
 		t->is_gone = t->source.is_dead &&
 			     t->source.pos == ring_head(t->ring);
 		if (t->is_gone && t->source.id != 0)
-			narrate_thread_gone(&world.narrator, &t->source,
+			narrate_thread_gone(&world.trace.narrator, &t->source,
 					    t->source.stamp);
 	}
 	end_block();
@@ -399,12 +386,14 @@ operate(struct input *in)
 		announce();
 		break;
 	case OP_TORN:
+		world.is_torn = true;
 		for (unsigned i = take(in); i > 0; i--)
-			world.trace[world.trace_nbytes++] = take(in);
+			world.bytes[world.trace.output.nbytes++] = take(in);
 		in->next = in->end;
 		break;
 	case OP_TRIM:
-		world.trace_nbytes -= take(in) % (world.trace_nbytes + 1);
+		world.trace.output.nbytes -=
+			take(in) % (world.trace.output.nbytes + 1);
 		in->next = in->end;
 		break;
 	case OP_CUT:
@@ -436,28 +425,28 @@ static void
 begin_trace(void)
 {
 	static void *memory;
-	static uint8_t *trace;
-	struct encoder *const e = &world.narrator.encoder;
+	static uint8_t *bytes;
+	struct encoder *const e = &world.trace.narrator.encoder;
 	char header[128];
 
 	if (memory == NULL) {
 		memory = aligned_alloc(64, (narrate_memory_nbytes() + 63) &
 						   ~(size_t)63);
-		trace = malloc(TRACE_MAX);
-		fuzz_check(memory != NULL && trace != NULL);
+		bytes = malloc(TRACE_MAX);
+		fuzz_check(memory != NULL && bytes != NULL);
 	}
-	world.trace = trace;
-	narrate_init(&world.narrator, memory);
-	world.narrator.unit_ns = 1000;
-	world.narrator.grain = 1;
-	line_init(&world.narrator.line, 0, 0);
+	world.bytes = bytes;
+	world.trace.level = (world.options & WITH_DEFLATE) != 0;
+	narrate_init(&world.trace.narrator, memory);
+	world.trace.narrator.unit_ns = 1000;
+	world.trace.narrator.grain = 1;
+	line_init(&world.trace.narrator.line, 0, 0);
 	encoder_comment(e, header, put_header(header, sizeof(header), 1, 0));
-	narrate_open_block(&world.narrator);
+	narrate_open_block(&world.trace.narrator);
 	end_block();
-	world.begun = world.trace_nbytes;
-	image->trace[0].head_nbytes = world.trace_nbytes;
-	image->trace[0].head_hash =
-		image_hash(IMAGE_HASH_START, world.trace, world.trace_nbytes);
+	image->trace[0].head_nbytes = world.trace.output.nbytes;
+	image->trace[0].head_hash = image_hash(IMAGE_HASH_START, world.bytes,
+					       world.trace.output.nbytes);
 	if ((world.options & WITHOUT_COMMIT) == 0)
 		commit();
 }
@@ -479,10 +468,6 @@ make(const uint8_t *data, size_t nbytes)
 			file + ring_offset(i), ring_offset(i), WORDS, WORDS);
 	while (in.next < in.end)
 		operate(&in);
-	/* Without a commit all of the trace is believed in. */
-	world.has_false_trace = world.trace_nbytes < world.committed ||
-				((world.options & WITHOUT_COMMIT) != 0 &&
-				 world.trace_nbytes != world.begun);
 	world.is_announced = image->trace[1].path[0] != '\0' &&
 			     image->trace[1].announced_seq == image->seq;
 }
@@ -633,15 +618,28 @@ read_trace(const char *path)
 	return status;
 }
 
+/* Is its header there, by which it is known, and nothing but what is its own? */
+static bool
+is_begun(void)
+{
+	const unsigned where = WITHOUT_COMMIT | WITH_DEFLATE | WITH_ELSEWHERE;
+	const size_t nbytes = begin_other(1, 0).nbytes;
+
+	return (world.options & where) == WITHOUT_COMMIT && !world.is_torn &&
+	       !world.has_false_header && world.trace.output.nbytes >= nbytes;
+}
+
 static void
 check_recovered(enum name rings, const struct hatf_recovery *found)
 {
 	fuzz_check(!is_there(rings));
-	if (found->trace[0] == '\0')
+	if (found->trace[0] == '\0') {
+		fuzz_check(!is_begun());
 		return;
+	}
 	const enum hatf_status status = read_trace(found->trace);
 
-	if (world.has_false_header || world.has_false_trace)
+	if (world.has_false_header)
 		return;
 	fuzz_check(status == HATF_END);
 	fuzz_check(strcmp(found->trace, path_of(TRACE)) == 0);
@@ -664,7 +662,7 @@ recover(enum name rings)
 	status = hatf_recover(path_of(rings), trace,
 			      flags | HATF_RECOVER_DRY_RUN, &dry, &err);
 	fuzz_check(err.status == status);
-	fuzz_check(is_same(TRACE, world.trace, world.trace_nbytes));
+	fuzz_check(is_same(TRACE, world.bytes, world.trace.output.nbytes));
 	fuzz_check(is_same(rings, file, world.rings_nbytes));
 	fuzz_check(is_same(NEXT, next.bytes, next.nbytes));
 	fuzz_check(hatf_recover(path_of(rings), trace, flags, &found, &err) ==
@@ -675,7 +673,8 @@ recover(enum name rings)
 		check_recovered(rings, &found);
 	} else {
 		hatf_error_text(&err, text, sizeof(text));
-		fuzz_check(is_same(TRACE, world.trace, world.trace_nbytes));
+		fuzz_check(
+			is_same(TRACE, world.bytes, world.trace.output.nbytes));
 		fuzz_check(is_same(rings, file, world.rings_nbytes));
 		fuzz_check(is_same(NEXT, next.bytes, next.nbytes));
 	}
@@ -693,7 +692,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	make(data, nbytes);
 	rings = (world.options & WITH_ELSEWHERE) != 0 ? RINGS_FAR : RINGS_NEAR;
 	make_folders();
-	put_file(TRACE, world.trace, world.trace_nbytes);
+	put_file(TRACE, world.bytes, world.trace.output.nbytes);
 	put_file(NEXT, next.bytes, next.nbytes);
 	put_file(OTHER, other.bytes, other.nbytes);
 	apply_patches();
