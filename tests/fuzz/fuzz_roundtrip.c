@@ -16,6 +16,7 @@
 
 #define mini_check fuzz_check
 #include "../unit/mini.h"
+#include "../unit/ours.h"
 
 /* Usual traces are small, for speed; others are three blocks, or windows, long. */
 #define SMALL_RECORDS	 300
@@ -40,9 +41,9 @@ choose_format(unsigned code)
 {
 	unsigned count = 0;
 
-	while (hatf_format_name(count) != NULL)
+	while (ours_format(count) != NULL)
 		count++;
-	return hatf_format_name(code % count);
+	return ours_format(code % count);
 }
 
 /* One of those that "hatf" has, by default the first half of the time. */

@@ -8,6 +8,7 @@
  * violation.
  */
 #include "hatf.h"
+#include "ours.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -109,7 +110,7 @@ add_size(void *ctx, const struct hatf_live *live)
 START_TEST(carried_blocks_are_live_and_no_events)
 {
 	char path[] = "/tmp/test_carried.XXXXXX";
-	const char *const format = hatf_format_name((unsigned)_i);
+	const char *const format = ours_format((unsigned)_i);
 	struct hatf_writer *const w =
 		open_writer(path, format, "segment=1\nlive=exact\n");
 	struct hatf_events_stats stats;
@@ -179,7 +180,7 @@ main(void)
 	SRunner *const runner = srunner_create(suite);
 	int formats = 0;
 
-	while (hatf_format_name((unsigned)formats) != NULL)
+	while (ours_format((unsigned)formats) != NULL)
 		formats++;
 	tcase_add_loop_test(tcase, carried_blocks_are_live_and_no_events, 0,
 			    formats);

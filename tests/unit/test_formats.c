@@ -11,6 +11,7 @@
 #include "anyrecord.h"
 #include "hand.h"
 #include "hatf.h"
+#include "ours.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,10 +132,10 @@ check_round_trip(const struct hatf_writer_options *options)
 
 START_TEST(what_goes_in_comes_out)
 {
-	for (unsigned i = 0; hatf_format_name(i) != NULL; i++)
+	for (unsigned i = 0; ours_format(i) != NULL; i++)
 		for (unsigned kind = 0; kind < 4; kind++)
 			check_round_trip(&(struct hatf_writer_options){
-				.format = hatf_format_name(i),
+				.format = ours_format(i),
 				.plain = (kind & 1) != 0,
 				.bare = (kind & 2) != 0,
 				.header = header,
@@ -147,9 +148,9 @@ START_TEST(the_longest_records_pass)
 {
 	static uint8_t bytes[UINT16_MAX];
 
-	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		const struct hatf_writer_options options = {
-			.format = hatf_format_name(i)
+			.format = ours_format(i)
 		};
 
 		for (unsigned fill = 0; fill < 257; fill += 4) {
@@ -183,9 +184,9 @@ END_TEST
 
 START_TEST(an_empty_trace_is_one)
 {
-	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		const struct hatf_writer_options options = {
-			.format = hatf_format_name(i)
+			.format = ours_format(i)
 		};
 		const int fd = scratch();
 		struct hatf_reader_stats stats;
@@ -207,9 +208,9 @@ END_TEST
 /* A trace says what its writer was told of its source. */
 START_TEST(an_incomplete_source_stays_incomplete)
 {
-	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		const struct hatf_writer_options options = {
-			.format = hatf_format_name(i), .incomplete = true
+			.format = ours_format(i), .incomplete = true
 		};
 		const int fd = scratch();
 		struct hatf_reader_stats stats;
@@ -236,9 +237,9 @@ START_TEST(losses_are_counted)
 {
 	static const char lost[] = "HATF lost\nthread=1\ncount=42\n";
 
-	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		const struct hatf_writer_options options = {
-			.format = hatf_format_name(i)
+			.format = ours_format(i)
 		};
 		const int fd = scratch();
 		struct hatf_reader_stats stats;
@@ -299,10 +300,10 @@ START_TEST(what_is_dropped_is_gone_and_nothing_else)
 					 HATF_DROP_HEAP, HATF_DROP_ATTRIBUTES,
 					 HATF_DROP_COMMENTS };
 
-	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		for (unsigned set = 0; set < 64; set++) {
 			struct hatf_writer_options options = {
-				.format = hatf_format_name(i),
+				.format = ours_format(i),
 				.plain = true,
 				.bare = set >= 32,
 			};
@@ -360,10 +361,10 @@ check_cut(const char *format, const uint8_t *bytes, size_t nbytes)
 
 START_TEST(a_cut_is_seen_at_every_byte)
 {
-	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		for (unsigned plain = 0; plain < 2; plain++) {
 			const struct hatf_writer_options options = {
-				.format = hatf_format_name(i),
+				.format = ours_format(i),
 				.plain = plain != 0
 			};
 			const int fd = scratch();
@@ -388,9 +389,9 @@ END_TEST
 /* Bytes turned over anywhere: an error or other records, never a crash. */
 START_TEST(damage_is_survived)
 {
-	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		const struct hatf_writer_options options = {
-			.format = hatf_format_name(i), .plain = true
+			.format = ours_format(i), .plain = true
 		};
 		const int fd = scratch();
 		uint8_t bytes[1 << 14];
@@ -487,10 +488,10 @@ END_TEST
 
 START_TEST(a_full_disk_is_told)
 {
-	for (unsigned i = 0; hatf_format_name(i) != NULL; i++) {
+	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		for (unsigned plain = 0; plain < 2; plain++) {
 			const struct hatf_writer_options options = {
-				.format = hatf_format_name(i),
+				.format = ours_format(i),
 				.plain = plain != 0
 			};
 			struct hatf_writer *w;
