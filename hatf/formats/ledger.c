@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ledger.c - see ledger.h
+ */
+#include "ledger.h"
+
+void
+ledger_init(struct ledger *ledger)
+{
+	*ledger = (struct ledger){ .call_count = 0 };
+	heaps_init(&ledger->heaps, false);
+}
+
+void
+ledger_fini(struct ledger *ledger)
+{
+	heaps_fini(&ledger->heaps);
+}
+
+/* The block at 'address' dies, if one is known there. */
+static void
+end_block(struct ledger *ledger, struct heap *heap, uint64_t address,
+	  struct ledger_entry *entry)
+{
+	struct live_block *const block = live_find(&heap->live, address);
+
+	if (block == NULL)
+		return;
+	entry->known = true;
+	entry->old = *block;
+	heaps_remove(&ledger->heaps, heap, block);
+}
+
+/* A block is there from now on; what it had before stays with it. */
+static bool
+begin_block(struct ledger *ledger, struct heap *heap,
+	    const struct hatf_record *rec, struct ledger_entry *entry)
+{
+	const struct live_block *const there =
+		live_find(&heap->live, rec->address);
+	const struct live_block block = {
+		.size = rec->size,
+		.object = entry->known ? entry->old.object : 0,
+		.birth_time = entry->known ? entry->old.birth_time : rec->time,
+		.birth_event = entry->known ? entry->old.birth_event
+					    : ledger->call_count,
+	};
+	bool replaced;
+
+	if (there != NULL) {
+		entry->replaced = true;
+		entry->lost = *there;
+	}
+	if (!heaps_put(&ledger->heaps, heap, rec->address, &block, &replaced))
+		return false;
+	entry->block = live_find(&heap->live, rec->address);
+	return true;
+}
+
+static bool
+enter_realloc(struct ledger *ledger, struct heap *heap,
+	      const struct hatf_record *rec, struct ledger_entry *entry)
+{
+	const bool frees = rec->tag == HATF_REALLOC_FREE;
+
+	if (!frees && rec->address == 0) {
+		entry->kind = LEDGER_FAILED;
+		return true;
+	}
+	if (rec->old_address != 0)
+		end_block(ledger, heap, rec->old_address, entry);
+	if (frees) {
+		entry->kind = LEDGER_FREE;
+		return true;
+	}
+	entry->kind = rec->old_address != 0 ? LEDGER_REALLOC : LEDGER_ALLOC;
+	return begin_block(ledger, heap, rec, entry);
+}
+
+/* A record that is a call of the program's. */
+static bool
+enter_call(struct ledger *ledger, const struct hatf_record *rec,
+	   struct ledger_entry *entry)
+{
+	struct heap *const heap = heaps_get(&ledger->heaps, rec->heap);
+
+	if (heap == NULL)
+		return false;
+	ledger->call_count++;
+	if (rec->tag == HATF_FREE) {
+		entry->kind = LEDGER_FREE;
+		end_block(ledger, heap, rec->address, entry);
+		return true;
+	}
+	if (rec->tag != HATF_ALLOC)
+		return enter_realloc(ledger, heap, rec, entry);
+	if (rec->address == 0) {
+		entry->kind = LEDGER_FAILED;
+		return true;
+	}
+	entry->kind = LEDGER_ALLOC;
+	return begin_block(ledger, heap, rec, entry);
+}
+
+bool
+ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
+	     struct ledger_entry *entry_ret)
+{
+	entry_ret->kind = LEDGER_NONE;
+	entry_ret->known = false;
+	entry_ret->replaced = false;
+	entry_ret->block = NULL;
+	if (pairing_role(&ledger->pairing, rec) != PAIRING_EVENT)
+		return true;
+	return enter_call(ledger, rec, entry_ret);
+}
+
+void
+ledger_destroy(struct ledger *ledger, uint64_t id,
+	       void (*visit)(void *ctx, uint64_t address,
+			     const struct live_block *block),
+	       void *ctx)
+{
+	const struct heap *const heap = heaps_get(&ledger->heaps, id);
+	const struct live *const live = heap != NULL ? &heap->live : NULL;
+
+	for (size_t i = 0;
+	     visit != NULL && live != NULL && i < live->slot_count; i++)
+		if (live->keys[i] != 0)
+			visit(ctx, live->keys[i], &live->blocks[i]);
+	heaps_clear(&ledger->heaps, id);
+}
+
+bool
+ledger_is_live(struct ledger *ledger, uint64_t address)
+{
+	return live_find(&ledger->heaps.first.live, address) != NULL;
+}
