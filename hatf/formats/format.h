@@ -231,5 +231,7 @@ bool csv_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops json_source;
 extern const struct sink_ops json_sink;
 bool json_recognise(const uint8_t *bytes, size_t nbytes);
+extern const struct source_ops heaptrack_source;
+bool heaptrack_recognise(const uint8_t *bytes, size_t nbytes);
 
 #endif /* HATF_FORMAT_H */

@@ -52,6 +52,13 @@ static const struct format formats[] = {
 	  .recognise = json_recognise,
 	  .source = &json_source,
 	  .sink = &json_sink },
+	{ .name = "heaptrack",
+	  .suffix = ".heaptrack",
+	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_TIME | HATF_KEEPS_SITE |
+		   HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS,
+	  .foreign = true,
+	  .recognise = heaptrack_recognise,
+	  .source = &heaptrack_source },
 	/* Last: what no other format recognises is HATF, or no trace. */
 	{ .name = "hatf",
 	  .suffix = ".hatf",

@@ -79,9 +79,8 @@ textio_wanted(const struct hatf_writer_options *options)
 
 /* ---------------------------------------------------------------- reading */
 
-/* The next line; false if none is there now, or no more. */
-static bool
-find_line(struct source *s, bool may_move, struct textio_cell *line_ret)
+bool
+textio_line(struct source *s, bool may_move, struct textio_cell *line_ret)
 {
 	struct window *const w = &s->window;
 	size_t seen = 0; /* bytes without a line end */
@@ -133,7 +132,7 @@ textio_read(struct source *s, textio_parse *parse, struct hatf_record *records,
 	size_t n = 0;
 
 	/* Records that have been read keep the window where it is. */
-	while (n < max && find_line(s, n == 0, &line)) {
+	while (n < max && textio_line(s, n == 0, &line)) {
 		const size_t nbytes = (size_t)(line.end - line.start) + 1;
 		bool is_record = true;
 		const char *field;

@@ -58,6 +58,13 @@ typedef const char *textio_parse(struct source *s, struct textio_cell line,
 enum hatf_status textio_open(struct source *s, size_t nbytes);
 void textio_close(struct source *s);
 
+/*
+ * The next line, for a source that takes lines itself and goes on to the next one
+ * when it has.  Unless the window 'may_move', the line must be there already.
+ * False if it is not, or if there are no more, and reading has stopped.
+ */
+bool textio_line(struct source *s, bool may_move, struct textio_cell *line_ret);
+
 /* For source_ops.read: each line by 'parse'. */
 size_t textio_read(struct source *s, textio_parse *parse,
 		   struct hatf_record *records, size_t max);

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The events of a trace, one a line, with the names of the whole stack.
+
+usage: heaptrack.py file   <interpreted file of heaptrack
+       heaptrack.py hatf   <what 'hatf dump --format json' says of it
+
+Both print the same where a heaptrack file is read as it should be: sizes, names,
+order, and that of several live blocks of a kind the last one is freed.
+"""
+import json
+import sys
+
+
+def of_file(lines):
+    strings, ips, traces, kinds = [""], [()], [()], []
+    live = {}
+    for number, line in enumerate(lines):
+        if line[:2] == "s ":
+            length, text = line[2:].split(" ", 1)
+            assert len(text.encode()) == int(length, 16)
+            strings.append(text)
+        elif line[:2] == "i ":
+            f = [int(x, 16) for x in line[2:].split()]
+            place = f[2:] + [0] * (-len(f[2:]) % 3)
+            places = [place[i:i + 3] for i in range(0, len(place), 3)]
+            ips.append(tuple(
+                "%s@%s:%d in %s at %x" % (strings[func], strings[file], n,
+                                          strings[f[1]], f[0])
+                for func, file, n in places or [[0, 0, 0]]))
+        elif line[:2] == "t ":
+            ip, parent = (int(x, 16) for x in line[2:].split())
+            traces.append(ips[ip] + traces[parent])
+        elif line[:2] == "a ":
+            size, trace = (int(x, 16) for x in line[2:].split())
+            kinds.append((size, traces[trace]))
+        elif line[:2] == "+ ":
+            kind = int(line[2:], 16)
+            live.setdefault(kind, []).append(number)
+            yield "+", number, *kinds[kind]
+        elif line[:2] == "- ":
+            kind = int(line[2:], 16)
+            yield "-", live[kind].pop(), *kinds[kind]
+
+
+def stack_id(attributes):
+    data = bytes.fromhex(attributes)
+    if not data:
+        return 0
+    assert data[0] == 0x45
+    return sum((byte & 0x7f) << 7 * i for i, byte in enumerate(data[1:]))
+
+
+def of_hatf(lines):
+    frames, stacks = {}, {0: ()}
+    live = {}
+    for number, line in enumerate(lines):
+        r = json.loads(line)
+        if r["tag"] == "comment":
+            kind, *rest = r["text"].split("\n")
+            v = dict(x.split("=", 1) for x in rest if x)
+            if kind == "HATF frame":
+                frames[v["frame"]] = "%s@%s:%s in %s at %x" % (
+                    v.get("function", ""), v.get("file", ""),
+                    v.get("line", 0), v.get("object", ""),
+                    int(v.get("address", "0"), 16))
+            elif kind == "HATF stack":
+                stacks[int(v["stack"])] = (
+                    (frames[v["frame"]],) + stacks[int(v["parent"])])
+        elif r["tag"] == "alloc":
+            assert r["address"] not in live
+            block = (number, r["size"], stacks[stack_id(r.get("attributes", ""))])
+            live[r["address"]] = block
+            yield "+", *block
+        elif r["tag"] == "free":
+            yield "-", *live.pop(r["address"])
+
+
+def main():
+    events = of_file if sys.argv[1] == "file" else of_hatf
+    numbers = {}
+    sys.stdin.reconfigure(errors="surrogateescape")
+    sys.stdout.reconfigure(errors="surrogateescape")
+    for sign, birth, size, stack in events(line.rstrip("\n")
+                                           for line in sys.stdin):
+        # Both count lines of their own.
+        block = numbers.setdefault(birth, len(numbers))
+        print(sign, block, size, " < ".join(stack))
+
+
+main()

@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# heaptrack.sh - heaptrack's files are read as heaptrack_print reads them, and what
+# we write as one is read by heaptrack_print with the same figures and names
+#
+# The files of heaptrack, and what its own programs say of them, are in
+# tests/data/foreign/heaptrack.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+data=$CLI/../data/foreign/heaptrack
+
+# figure FILE KEY: a number out of 'hatf info'
+figure()
+{
+	"$HATF" info --json "$1" | sed -nE "s/.*\"$2\":([0-9]+).*/\1/p"
+}
+
+# left FILE: bytes that are live at the end
+left()
+{
+	"$HATF" dump --format ascii "$1" | awk '
+		$1 == 0 { size[$3] = $2; sum += $2 }
+		$1 == 1 { sum -= size[$2]; size[$2] = 0 }
+		END { print sum + 0 }'
+}
+
+# nbytes N: as heaptrack_print writes it
+nbytes()
+{
+	awk -v n="$1" 'BEGIN {
+		split("B K M G", unit, " ")
+		for (u = 1; n >= 1000 && u < 4; u++) n /= 1000
+		printf(u == 1 ? "%d%s\n" : "%.2f%s\n", n, unit[u]) }'
+}
+
+# printed FILE TEXT: what stands behind TEXT in the output of heaptrack_print
+printed()
+{
+	zcat -f "$1" | sed -nE "s/^$2: ([^ ]*).*/\1/p"
+}
+
+# figures TRACE PRINT: do they agree?
+figures()
+{
+	check "$1: calls" "$(figure "$1" alloc)" \
+		"$(printed "$2" 'calls to allocation functions')"
+	check "$1: peak" "$(nbytes "$(figure "$1" peak_live_bytes)")" \
+		"$(printed "$2" 'peak heap memory consumption')"
+	check "$1: leaked" "$(nbytes "$(left "$1")")" \
+		"$(printed "$2" 'total memory leaked')"
+}
+
+# ------------------------------------------------------------------- reading
+for name in cfrac sort thr; do
+	file=$data/ht_$name.txt.gz
+	run "$HATF" verify "$file"
+	check_status "$name: verify" 0
+	figures "$file" "$data/ht_$name.print.txt.gz"
+	check "$name: command" \
+		"$("$HATF" info "$file" | sed -n 's/^  command  *//p')" \
+		"$(zcat "$file" | sed -n 's/^X //p')"
+	check "$name: frees" "$(figure "$file" free)" \
+		"$(zcat "$file" | grep -c '^-')"
+done
+
+# Names, sizes and order, as told by a reader of their own.
+if command -v python3 >/dev/null; then
+	for file in "$data"/ht_*[a-z].txt.gz "$data"/*.interpreted.txt.gz; do
+		case $file in *.print.*) continue ;; esac
+		zcat "$file" | "$CLI/heaptrack.py" file >want
+		"$HATF" convert --to json "$file" - |
+			"$CLI/heaptrack.py" hatf >got
+		check "$(basename "$file"): events" "$(wc -l <got)" \
+			"$(zcat "$file" | grep -c '^[-+]')"
+		cmp -s want got || fail "$file: other names, sizes or order"
+	done
+fi
+
+# A raw file has what the interpreted one has, and the frees of what is unknown.
+for name in sort thr; do
+	raw=$data/raw_$name.raw.txt.gz
+	interpreted=$data/raw_$name.interpreted.txt.gz
+	check "raw $name: left" "$(left "$raw")" "$(left "$interpreted")"
+	for key in alloc peak_live_bytes end_live_objects; do
+		check "raw $name: $key" "$(figure "$raw" $key)" \
+			"$(figure "$interpreted" $key)"
+	done
+	check "raw $name: unknown" \
+		"$("$HATF" verify "$raw" | grep -oE '[0-9]+ violations' || echo 0)" \
+		"$(awk 'NR == FNR { n++; next } { n-- } END {
+			print n ? n " violations" : 0 }' \
+			<(zcat "$raw" | grep '^-') <(zcat "$interpreted" | grep '^-'))"
+	# Addresses are those of the file.
+	"$HATF" dump --format ascii "$raw" |
+		awk '$1 == 0 { print "+", $3 } $1 == 1 { print "-", $2 }' >got
+	zcat "$raw" | awk '$1 == "+" { print "+", "0x" $4 }
+		$1 == "-" { print "-", "0x" $2 }' | check_text "raw $name" got
+done
+
+# ---------------------------------------------------------------- compression
+cp "$data/handmade-min.txt" plain
+check 'handmade: format' "$("$HATF" info --json plain | grep -o '"format":"[a-z]*"')" \
+	'"format":"heaptrack"'
+check 'handmade: live' "$(left plain)" 100
+gzip -c plain >plain.gz
+"$HATF" dump plain >want
+"$HATF" dump plain.gz | check_text 'gzip' want
+"$HATF" dump - <plain | check_text 'a pipe' want
+
+finish
