@@ -78,6 +78,15 @@ get_le32(const uint8_t *p)
 	return BYTES_HOST_IS_LITTLE ? n : __builtin_bswap32(n);
 }
 
+static inline uint64_t
+get_le64(const uint8_t *p)
+{
+	uint64_t n;
+
+	memcpy(&n, p, sizeof(n));
+	return BYTES_HOST_IS_LITTLE ? n : __builtin_bswap64(n);
+}
+
 static inline void
 put_le16(uint8_t *p, uint16_t n)
 {

@@ -233,5 +233,7 @@ extern const struct sink_ops json_sink;
 bool json_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops heaptrack_source;
 bool heaptrack_recognise(const uint8_t *bytes, size_t nbytes);
+extern const struct source_ops gperftools_source;
+bool gperftools_recognise(const uint8_t *bytes, size_t nbytes);
 
 #endif /* HATF_FORMAT_H */

@@ -59,6 +59,11 @@ static const struct format formats[] = {
 	  .foreign = true,
 	  .recognise = heaptrack_recognise,
 	  .source = &heaptrack_source },
+	{ .name = "gperftools",
+	  .keeps = HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
+	  .foreign = true,
+	  .recognise = gperftools_recognise,
+	  .source = &gperftools_source },
 	/* Last: what no other format recognises is HATF, or no trace. */
 	{ .name = "hatf",
 	  .suffix = ".hatf",
