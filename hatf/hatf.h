@@ -744,6 +744,7 @@ struct hatf_recovery {
 	uint64_t event_count; /* logical events in the trace now */
 	uint64_t recovered;   /* of these come from the rings */
 	uint64_t cut_nbytes;  /* of the file, of a block cut off */
+	uint64_t gap_nbytes;  /* that were in the file, and are not there */
 	uint64_t lost_count;  /* events that the trace says are missing */
 };
 
@@ -770,7 +771,9 @@ HATF_API enum hatf_status hatf_look_at_rings(const char *rings,
 /*
  * Complete a trace from the ring file at 'rings': cut off a block that was not
  * written whole, append every event that the rings have and the trace has not, and
- * a trailer that says so; then remove the ring file.  'trace' is the path of the
+ * a trailer that says so; then remove the ring file.  Of a trace that is shorter than
+ * it was (power loss, a copy cut off) the whole blocks are kept, and all events after
+ * them are counted as lost.  'trace' is the path of the
  * trace; NULL: the one that the ring file names, beside it or where it was, or the
  * one beside it with its name.  May be
  * interrupted and called again.

@@ -11,6 +11,7 @@
 #include "hatf.h"
 #include "narrate.h"
 #include "paths.h"
+#include "remains.h"
 #include "ringset.h"
 
 #include <errno.h>
@@ -39,6 +40,9 @@ struct recovery {
 	int rings_fd, trace_fd;
 	unsigned flags;
 	uint64_t events_before;
+	bool is_short; /* the trace lacks some of what was committed ... */
+	struct remains remains; /* ... and this is there */
+	bool is_counting;	/* nothing is written, only counted */
 	bool other_boot;
 	bool is_in_place; /* the ring file is no copy */
 	uid_t owner;	  /* of the ring file, and so of all that is touched */
@@ -332,17 +336,39 @@ open_trace(struct recovery *r, const char *rings, const char *trace)
 	return status;
 }
 
+/*
+ * Is all there that was committed?  If not, how much is?  A recovery that was
+ * interrupted may have added to that: then a block ends elsewhere.
+ */
 static enum hatf_status
 check_length(struct recovery *r)
 {
+	const uint64_t committed = r->set.commit->nbytes;
+	struct remains *const left = &r->remains;
+	enum hatf_status status;
 	struct stat st;
 
 	if (fstat(r->trace_fd, &st) != 0)
 		return fail(r, HATF_IO, 0, NULL);
-	if ((uint64_t)st.st_size < r->set.commit->nbytes)
-		return fail(r, HATF_OTHER_RINGS, (uint64_t)st.st_size,
-			    "end of file");
-	r->found->cut_nbytes = (uint64_t)st.st_size - r->set.commit->nbytes;
+
+	const uint64_t nbytes = (uint64_t)st.st_size;
+
+	r->is_short =
+		nbytes < committed || !remains_end_at(r->trace_fd, committed);
+	if (!r->is_short) {
+		r->found->cut_nbytes = nbytes - committed;
+		return HATF_OK;
+	}
+	status = remains_read(r->trace_fd, left);
+	if (status == HATF_TRUNCATED ||
+	    (status == HATF_OK && !left->has_trailer &&
+	     left->file_nbytes >= committed))
+		return fail(r, HATF_OTHER_RINGS, nbytes, "end of file");
+	if (status != HATF_OK)
+		return fail(r, status, 0, NULL);
+	r->found->cut_nbytes = nbytes - left->file_nbytes;
+	if (left->file_nbytes < committed)
+		r->found->gap_nbytes = committed - left->file_nbytes;
 	return HATF_OK;
 }
 
@@ -499,12 +525,13 @@ end_block(struct recovery *r)
 		return;
 	encoder_end(e);
 	nbytes = e->used;
-	if (r->level != 0) {
+	if (r->level != 0 && !r->is_counting) {
 		nbytes = deflate_member(r->level, r->work, e->buf, nbytes,
 					r->member, r->member_cap);
 		data = r->member;
 	}
-	if (r->err->status == HATF_OK && (r->flags & HATF_RECOVER_DRY_RUN) == 0)
+	if (r->err->status == HATF_OK && !r->is_counting &&
+	    (r->flags & HATF_RECOVER_DRY_RUN) == 0)
 		write_all(r, data, nbytes);
 	encoder_reset(e);
 	r->narrator->in_block = false;
@@ -521,30 +548,13 @@ take_event(void *context, const struct order_source *source,
 	narrate_event(r->narrator, source, ev);
 }
 
-/* The narrator as it was at the last commit. */
-static enum hatf_status
-prepare(struct recovery *r)
+/* The narrator as it is there. */
+static void
+go_on_from(struct recovery *r, const struct image_commit *c)
 {
-	const struct image_commit *const c = r->set.commit;
-	struct narrator *n;
+	struct narrator *const n = r->narrator;
 
-	r->level = c->level < DEFLATE_LEVEL_MAX ? (int)c->level
-						: DEFLATE_LEVEL_MAX;
-	r->narrator = aligned_alloc(64, (sizeof(*n) + 63) & ~(size_t)63);
-	r->memory = aligned_alloc(64, narrate_memory_nbytes());
-	if (r->narrator == NULL || r->memory == NULL)
-		return fail(r, HATF_NO_MEMORY, 0, NULL);
-	n = r->narrator;
 	narrate_init(n, r->memory);
-	if (r->level != 0) {
-		deflate_load();
-		r->member_cap = deflate_bound(n->encoder.cap);
-		r->member = malloc(r->member_cap);
-		r->work = aligned_alloc(
-			64, (deflate_work_nbytes(r->level) + 63) & ~(size_t)63);
-		if (r->member == NULL || r->work == NULL)
-			return fail(r, HATF_NO_MEMORY, 0, NULL);
-	}
 	n->line = c->line;
 	n->unit_ns = (uint32_t)c->unit_ns;
 	n->grain = (uint32_t)c->grain;
@@ -559,6 +569,33 @@ prepare(struct recovery *r)
 	n->encoder.record_count[HATF_COMMENT] = c->record_count;
 	if (r->header != NULL)
 		encoder_comment(&n->encoder, r->header, r->header_nbytes);
+}
+
+/* The narrator as it was at the last commit. */
+static enum hatf_status
+prepare(struct recovery *r)
+{
+	const struct image_commit *const c = r->set.commit;
+	size_t cap;
+
+	r->level = c->level < DEFLATE_LEVEL_MAX ? (int)c->level
+						: DEFLATE_LEVEL_MAX;
+	r->narrator =
+		aligned_alloc(64, (sizeof(*r->narrator) + 63) & ~(size_t)63);
+	r->memory = aligned_alloc(64, narrate_memory_nbytes());
+	if (r->narrator == NULL || r->memory == NULL)
+		return fail(r, HATF_NO_MEMORY, 0, NULL);
+	go_on_from(r, c);
+	cap = r->narrator->encoder.cap;
+	if (r->level != 0) {
+		deflate_load();
+		r->member_cap = deflate_bound(cap);
+		r->member = malloc(r->member_cap);
+		r->work = aligned_alloc(
+			64, (deflate_work_nbytes(r->level) + 63) & ~(size_t)63);
+		if (r->member == NULL || r->work == NULL)
+			return fail(r, HATF_NO_MEMORY, 0, NULL);
+	}
 	return HATF_OK;
 }
 
@@ -622,6 +659,40 @@ tell_rest(struct recovery *r)
 		narrate_lost(n, NULL, unattached, n->line.stamp0, stamp);
 }
 
+static uint64_t
+excess(uint64_t n, uint64_t over)
+{
+	return n > over ? n - over : 0;
+}
+
+/*
+ * The narrator knows by now how many events there were.  Go back to what is left of
+ * the trace and tell how many it lacks: all that came after the gap, too, since no
+ * reader could make sense of that.
+ */
+static void
+tell_gap(struct recovery *r)
+{
+	struct narrator *const n = r->narrator;
+	const struct remains *const left = &r->remains;
+	const uint64_t missing = excess(n->event_count, left->event_count) +
+				 excess(n->lost_count, left->lost_count);
+	struct image_commit at = *r->set.commit;
+
+	at.event_count = left->event_count;
+	at.lost_count = left->lost_count;
+	at.record_count = left->record_count;
+	at.block_count = left->block_count;
+	at.stream_nbytes = left->stream_nbytes;
+	at.line = n->line;
+	at.time = left->time;
+	at.time_stamp = at.line.stamp0;
+	go_on_from(r, &at);
+	r->is_counting = false;
+	if (missing != 0)
+		narrate_lost(n, NULL, missing, at.time_stamp, at.line.stamp1);
+}
+
 static void
 tell_end(struct recovery *r)
 {
@@ -634,7 +705,7 @@ tell_end(struct recovery *r)
 		.cpu_ns = c->cpu_ns,
 		.is_recovered = true,
 		.is_incomplete = r->set.is_cut || r->other_boot ||
-				 r->set.image->hidden != 0,
+				 r->is_short || r->set.image->hidden != 0,
 		.recovered = r->narrator->event_count - r->events_before,
 	};
 
@@ -656,7 +727,8 @@ static enum hatf_status
 complete(struct recovery *r)
 {
 	const bool dry = (r->flags & HATF_RECOVER_DRY_RUN) != 0;
-	const off_t nbytes = (off_t)r->set.commit->nbytes;
+	const off_t nbytes = (off_t)(r->is_short ? r->remains.file_nbytes
+						 : r->set.commit->nbytes);
 	const enum hatf_status status = prepare(r);
 
 	if (status != HATF_OK)
@@ -664,10 +736,13 @@ complete(struct recovery *r)
 	if (!dry && (ftruncate(r->trace_fd, nbytes) != 0 ||
 		     lseek(r->trace_fd, nbytes, SEEK_SET) < 0))
 		return fail(r, HATF_IO, 0, NULL);
+	r->is_counting = r->is_short;
 	extend_line(r);
 	if (!drain(r))
 		return fail(r, HATF_NO_MEMORY, 0, NULL);
 	tell_rest(r);
+	if (r->is_short)
+		tell_gap(r);
 	tell_end(r);
 	end_block(r);
 	if (r->err->status == HATF_OK && !dry && fsync(r->trace_fd) != 0)
@@ -713,8 +788,14 @@ recover(struct recovery *r, const char *rings, const char *trace)
 	}
 	if (status != HATF_OK)
 		return status;
-	if ((r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
-	    r->set.word_count == 0 && r->found->cut_nbytes == 0) {
+	if (r->is_short && r->remains.has_trailer) {
+		/* A recovery wrote that, and was interrupted then. */
+		r->found->had_trailer = true;
+		r->found->event_count = r->remains.event_count;
+		r->found->lost_count = r->remains.lost_count;
+	} else if (!r->is_short &&
+		   (r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
+		   r->set.word_count == 0 && r->found->cut_nbytes == 0) {
 		r->found->had_trailer = true;
 		r->found->complete = r->set.commit->lost_count == 0;
 		r->found->event_count = r->set.commit->event_count;

@@ -87,7 +87,8 @@ report(const struct recover *c, const char *rings,
 	}
 	out_text(o, found->trace);
 	if (found->had_trailer) {
-		out_str(o, ": was complete\n");
+		out_str(o, found->complete ? ": was complete\n"
+					   : ": has its trailer\n");
 		return;
 	}
 	out_printf(o, ": %" PRIu64 " events %s, %" PRIu64 " in all",
@@ -95,7 +96,12 @@ report(const struct recover *c, const char *rings,
 		   (c->flags & HATF_RECOVER_DRY_RUN) != 0 ? "to recover"
 							  : "recovered",
 		   found->event_count);
-	if (found->cut_nbytes != 0)
+	if (found->gap_nbytes != 0)
+		out_printf(o,
+			   ", its last %" PRIu64
+			   " bytes are not there (power loss?)",
+			   found->gap_nbytes);
+	else if (found->cut_nbytes != 0)
 		out_printf(o, ", %" PRIu64 " bytes of a torn block replaced",
 			   found->cut_nbytes);
 	if (found->lost_count != 0)
@@ -128,8 +134,8 @@ complain(const char *rings, const char *trace,
 	case HATF_OTHER_RINGS:
 		/* It is that, by its beginning, but not all of it. */
 		if (err->field != NULL)
-			speak("%s: is shorter than %s says (power loss?): what "
-			      "is there can be read, and not be completed",
+			speak("%s: is not as long as %s says, or not the same: "
+			      "it cannot be completed",
 			      named, rings);
 		else
 			speak("%s: not the trace that %s belongs to", named,

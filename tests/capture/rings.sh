@@ -163,14 +163,55 @@ check "no ring file" "$(cat out)" \
 	"hatf recover: lone/u.hatf.gz: has no trailer, and no ring file for it is found (see --rings)
 hatf recover: lone/v.hatf.gz: has no trailer, and no ring file for it is found (see --rings)"
 
-# A part of the trace that was written is not there: it is left as it is.
-cp -r aside short
-truncate -s -5000 short/t.hatf.gz
-cp short/t.hatf.gz short.gz
-"$HATF" recover short >out 2>&1 && fail "short: succeeds"
-check "short" "$(cat out)" \
-	"hatf recover: short/t.hatf.gz: is shorter than short/t.hatf.gz.rings says (power loss?): what is there can be read, and not be completed"
-cmp short.gz short/t.hatf.gz || fail "short: changed"
+# A part of the trace that was written is not there, or zeros are in its place: what
+# comes before it is kept, and all that comes after it is lost.
+die plain HATFTRACE_COMPRESS=none
+
+# short DIR WHAT NBYTES: of a trace in DIR so much is gone.
+short()
+{
+	local name="$1, $2 $3" file=short/t.hatf.gz
+	rm -rf short && cp -r "$1" short
+	truncate -s "-$3" $file
+	[ "$2" = cut ] || truncate -s "+$3" $file
+	cp $file.rings kept
+	"$HATF" recover --dry-run short >dry 2>&1
+	"$HATF" recover short >out 2>&1 && fail "$name: succeeds"
+	grep -q ': 0 events recovered, [0-9]* in all, its last [0-9]* bytes are not there (power loss?), [0-9]* lost, not complete$' \
+		out || fail "$name: $(cat out)"
+	check "$name: dry" "$(sed 's/to recover/recovered/' dry)" "$(cat out)"
+	[ ! -e $file.rings ] || fail "$name: ring file"
+	clean_but_cut $file
+	check "$name: end" "$(trailer $file end)" killed
+	check_ge "$name: lost" "$(info $file lost)" 1
+	check "$name: events" "$(($(info $file events) + $(info $file lost)))" \
+		"$whole"
+	# It was interrupted just before the ring file went.
+	cp $file once && cp kept $file.rings
+	"$HATF" recover short >out 2>&1 && fail "$name: succeeds again"
+	check "$name: again" "$(cat out)" "$file: has its trailer"
+	cmp once $file || fail "$name: changed"
+	[ ! -e $file.rings ] || fail "$name: ring file again"
+}
+for dir in aside plain; do
+	cp -r $dir "whole-$dir"
+	"$HATF" recover "whole-$dir" >out 2>&1 || fail "$dir: $(cat out)"
+	whole=$(info "whole-$dir/t.hatf.gz" events)
+	check "$dir: lost" "$(info "whole-$dir/t.hatf.gz" lost)" 0
+	size=$(stat -c %s $dir/t.hatf.gz)
+	for n in 5 5000 $((size / 2)); do
+		short $dir cut "$n"
+		[ $dir = plain ] || short $dir zeros "$n"
+	done
+done
+# Not even the first block is there.
+cp -r aside short-head
+truncate -s 300 short-head/t.hatf.gz
+cp short-head/t.hatf.gz short.gz
+"$HATF" recover short-head >out 2>&1 && fail "no block: succeeds"
+check "no block" "$(cat out)" \
+	"hatf recover: short-head/t.hatf.gz: not the trace that short-head/t.hatf.gz.rings belongs to"
+cmp short.gz short-head/t.hatf.gz || fail "no block: changed"
 
 # The ring file has the name of the first segment and is that of the last.
 die row HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none
