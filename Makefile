@@ -6,6 +6,7 @@
 #   SAN=address,undefined | thread   build and test under sanitizers
 #   WERROR=1                         warnings are errors (as with CI=true)
 #   ISAL=0 LIBDEFLATE=0              leave isa-l or libdeflate out: zlib does it
+#   ZSTD=0 LZ4=0                     leave them out: such files are refused
 #   CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS   come after the project's own
 #   PREFIX BINDIR LIBDIR INCDIR MANDIR DESTDIR   where 'install' puts things
 
@@ -34,11 +35,18 @@ override ISAL := $(filter 1,$(ISAL))
 LIBDEFLATE ?= $(shell echo '\#include <libdeflate.h>' | \
 	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
 override LIBDEFLATE := $(filter 1,$(LIBDEFLATE))
+ZSTD ?= $(shell echo '\#include <zstd.h>' | \
+	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
+override ZSTD := $(filter 1,$(ZSTD))
+LZ4 ?= $(shell echo '\#include <lz4frame.h>' | \
+	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
+override LZ4 := $(filter 1,$(LZ4))
+FRAME_LIBS := $(if $(ZSTD),-lzstd) $(if $(LZ4),-llz4)
 # A library inside ours where there is a static one, else beside it.
 static_or = $(or $(filter /%,$(shell $(CC) -print-file-name=$1)),$2)
 # What libhatf needs, in the shared library and beside the static one.
-HATF_LIBS := $(if $(LIBDEFLATE),$(call static_or,libdeflate.a,-ldeflate)) -lz
-HATF_LIBS_PRIVATE := $(if $(LIBDEFLATE),-ldeflate) -lz -pthread
+HATF_LIBS := $(if $(LIBDEFLATE),$(call static_or,libdeflate.a,-ldeflate)) -lz $(FRAME_LIBS)
+HATF_LIBS_PRIVATE := $(if $(LIBDEFLATE),-ldeflate) -lz $(FRAME_LIBS) -pthread
 LIBS := $(HATF_LIBS) -ljansson -lpthread
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
@@ -47,7 +55,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wstrict-prototypes \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
 CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ihatf/rings -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL) \
-	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE)
+	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZSTD),-DHAVE_ZSTD) \
+	$(if $(LZ4),-DHAVE_LZ4)
 OPTIMIZE := -O2
 FLAGS = -std=gnu11 $(OPTIMIZE) -g -fPIC -fvisibility=hidden $(WARN) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \

@@ -14,7 +14,7 @@ static const char *const status_text[] = {
 	[HATF_TRUNCATED] = "the trace is cut off here",
 	[HATF_BAD_TAG] = "no record has this tag",
 	[HATF_BAD_METADATA] = "a metadata record is illegal",
-	[HATF_BAD_COMPRESSION] = "the gzip data is damaged",
+	[HATF_BAD_COMPRESSION] = "the compressed data is damaged",
 	[HATF_NOT_HATF] = "not a HATF trace",
 	[HATF_NO_TRAILER] = "the trailer is missing: the trace is incomplete",
 	[HATF_IO] = "input or output failed",
@@ -27,6 +27,8 @@ static const char *const status_text[] = {
 	[HATF_OTHER_RINGS] = "the ring file is that of another trace",
 	[HATF_OTHER_BOOT] =
 		"the ring file is of an earlier boot, or of another machine",
+	[HATF_NO_LIBRARY] =
+		"compressed in a way that this build has no library for",
 	[HATF_BAD_COMMENT] = "a framing comment contradicts the trace",
 };
 

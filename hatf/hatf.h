@@ -51,7 +51,7 @@ enum hatf_status {
 	 * for this field
 	 */
 	HATF_BAD_METADATA = 4,
-	HATF_BAD_COMPRESSION = 5, /* gzip data is damaged */
+	HATF_BAD_COMPRESSION = 5, /* compressed data is damaged */
 	HATF_NOT_HATF = 6,	  /* the file is not a trace, or empty */
 	/*
 	 * the records end well, the "HATF end" comment that says the trace is
@@ -71,6 +71,8 @@ enum hatf_status {
 	HATF_IN_USE = 15,      /* the process that writes it is alive */
 	HATF_OTHER_RINGS = 16, /* a ring file is not that of this trace */
 	HATF_OTHER_BOOT = 17,  /* a ring file is of before the system's start */
+	/* the trace is compressed by what this build has no library for */
+	HATF_NO_LIBRARY = 18,
 };
 
 /*
@@ -335,10 +337,10 @@ enum {
 
 /*
  * Open 'path' ("-" is standard input; a pipe will do), in any of the formats of
- * hatf_format_get() that can be read, plain or gzip'ed, told apart by content.  'flags' is 0 or
+ * hatf_format_get() that can be read, plain or compressed by gzip, zstd or lz4, told apart by content.  'flags' is 0 or
  * any of HATF_READ_METADATA and HATF_READ_JOBS(n).  On success stores a reader, to
  * be closed by the caller.  Errors: HATF_IO, HATF_NO_MEMORY, HATF_NOT_HATF (empty,
- * or the first bytes are no trace), with '*err' filled in if it is not NULL.
+ * or the first bytes are no trace), HATF_NO_LIBRARY, with '*err' filled in if it is not NULL.
  */
 HATF_API enum hatf_status hatf_reader_open(const char *path, unsigned flags,
 					   struct hatf_reader **reader_ret,
@@ -410,8 +412,9 @@ struct hatf_reader_stats {
 	uint64_t block_count;		       /* "HATF block" comments */
 	uint64_t lost_count; /* events, by the "HATF lost" comments */
 	bool compressed;
-	bool ours;    /* began with a "HATF 1.0" comment */
-	bool foreign; /* the format is another system's */
+	const char *compression; /* "gzip", "zstd", "lz4", or NULL; static */
+	bool ours;		 /* began with a "HATF 1.0" comment */
+	bool foreign;		 /* the format is another system's */
 	/*
 	 * the last comment is a trailer that says so; for a trace that is not
 	 * ours: the end was reached without an error

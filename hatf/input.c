@@ -32,7 +32,7 @@
 #define READ_NBYTES (128 * 1024)
 
 /*
- * FORMAT "Limits".  deflate cannot do better than 1032 bytes for one, and does not
+ * FORMAT "Limits", for frames too.  deflate cannot do better than 1032 bytes for one, and does not
  * come near it with blocks: what does is made to keep a reader busy.
  */
 #define BOMB_RATIO  1000
@@ -100,14 +100,23 @@ input_init(struct input *in, int fd, unsigned jobs)
 		return in->status = HATF_NO_MEMORY;
 	in->never_waits = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	in->next = in->end = in->buf;
-	/* A pipe may hand out the two bytes one by one. */
-	while (used < 2 && !in->file_ended)
+	/* A pipe may hand out the bytes one by one. */
+	while (used < FRAMES_PREFIX_NBYTES && !in->file_ended)
 		used += read_file(in, in->buf + used, INPUT_BUF_NBYTES - used);
 	in->end = in->buf + used;
+	in->kind = frames_recognise(in->buf, used);
 	in->compressed =
-		used >= 2 && in->buf[0] == GZIP_ID1 && in->buf[1] == GZIP_ID2;
-	if (in->compressed && !init_compressed(in))
+		in->kind != FRAMES_NONE ||
+		(used >= 2 && in->buf[0] == GZIP_ID1 && in->buf[1] == GZIP_ID2);
+	if (in->kind != FRAMES_NONE) {
+		const enum hatf_status status =
+			frames_open(in->kind, &in->frames);
+
+		if (status != HATF_OK)
+			return in->status = status;
+	} else if (in->compressed && !init_compressed(in)) {
 		return in->status = HATF_NO_MEMORY;
+	}
 	if (in->status == HATF_IO && used == 0)
 		return HATF_IO;
 	/* What is in the buffer comes before the end that followed it. */
@@ -370,6 +379,31 @@ read_member(struct input *in, uint8_t *to, uInt room, bool *more_ret)
 	return room - in->zlib.avail_out;
 }
 
+/* ------------------------------------------------------------------ frames */
+
+static size_t
+read_frames(struct input *in, uint8_t *to, size_t room)
+{
+	for (;;) {
+		const bool more = refill(in);
+		enum hatf_status status;
+		const size_t got = frames_read(in->frames, &in->next, in->end,
+					       to, room, &status);
+
+		if (status != HATF_OK) {
+			in->status = status;
+			return 0;
+		}
+		if (got != 0)
+			return got;
+		if (more)
+			continue;
+		if (in->status == HATF_END && frames_is_inside(in->frames))
+			in->status = HATF_TRUNCATED;
+		return 0;
+	}
+}
+
 /* ----------------------------------------------------------------- reading */
 
 /* Hand on what is left of a member's data. */
@@ -412,7 +446,9 @@ read_compressed(struct input *in, uint8_t *to, size_t nbytes)
 	bool more = true;
 	size_t got = 0;
 
-	while (got == 0 && more) {
+	if (in->frames != NULL)
+		got = read_frames(in, to, nbytes);
+	while (got == 0 && more && in->frames == NULL) {
 		if (in->data_next != in->data_end)
 			got = give_data(in, to, room);
 		else if (in->in_member)
@@ -438,6 +474,14 @@ input_read(struct input *in, uint8_t *to, size_t nbytes)
 	return read_compressed(in, to, nbytes);
 }
 
+const char *
+input_compression(const struct input *in)
+{
+	if (in->kind != FRAMES_NONE)
+		return frames_name(in->kind);
+	return in->compressed ? "gzip" : NULL;
+}
+
 uint64_t
 input_consumed(const struct input *in)
 {
@@ -454,6 +498,7 @@ input_fini(struct input *in)
 {
 	ahead_close(in->ahead);
 	inflate_close(in->inflate);
+	frames_close(in->frames);
 	if (in->zlib_in_use)
 		inflateEnd(&in->zlib);
 	free(in->data);

@@ -2,9 +2,9 @@
 /*
  * input.h - the bytes of a trace, whatever they come from
  *
- * Reads a file, pipe or terminal that holds a trace or gzip members of one, and
- * hands on the trace's bytes.  Which of the two it is shows in the first two bytes:
- * no trace begins as gzip does, with 1f 8b.
+ * Reads a file, pipe or terminal that holds a trace, or gzip members or frames of
+ * zstd or lz4 of one, and hands on the trace's bytes.  Which of them it is shows in
+ * the first bytes: no trace begins as gzip does, with 1f 8b, or as frames.h says.
  *
  * Members that tell their length (FORMAT "Compression") are inflated whole, which
  * is much faster, and by threads ahead of the reading if there are any ('ahead').
@@ -20,6 +20,7 @@
 #ifndef HATF_INPUT_H
 #define HATF_INPUT_H
 
+#include "frames.h"
 #include "hatf.h"
 
 #define ZLIB_CONST /* next_in points to const */
@@ -53,12 +54,14 @@ struct input {
 	z_stream zlib;
 	struct inflate *inflate;
 	struct ahead *ahead;
+	enum frames_kind kind; /* FRAMES_NONE: gzip, or nothing */
+	struct frames *frames;
 };
 
 /*
  * Start to read from 'fd', which stays the caller's, and find out whether it is
  * compressed.  'jobs' is the number of threads that may inflate ahead.  Errors:
- * HATF_NO_MEMORY, HATF_IO.  Needs input_fini() whatever the result.
+ * HATF_NO_MEMORY, HATF_IO, HATF_NO_LIBRARY.  Needs input_fini() whatever the result.
  */
 enum hatf_status input_init(struct input *in, int fd, unsigned jobs);
 
@@ -68,12 +71,16 @@ enum hatf_status input_init(struct input *in, int fd, unsigned jobs);
  * the same for every later call:
  *
  *   HATF_END             the end of the file, between members
- *   HATF_TRUNCATED       the end of the file inside a gzip member
- *   HATF_BAD_COMPRESSION a member is damaged, or is followed by something else
- *   HATF_LIMIT           the data is far longer than its file (FORMAT "Limits")
+ *   HATF_TRUNCATED       the end of the file inside a gzip member or a frame
+ *   HATF_BAD_COMPRESSION a member or frame is damaged, or is followed by something else
+ *   HATF_LIMIT           the data is far longer than its file, or a frame wants
+ *                        too much memory (FORMAT "Limits")
  *   HATF_IO              see in->sys_errno
  */
 size_t input_read(struct input *in, uint8_t *to, size_t nbytes);
+
+/* "gzip", "zstd", "lz4", or NULL if it is not compressed; static. */
+const char *input_compression(const struct input *in);
 
 /* Bytes of the file that have been consumed. */
 uint64_t input_consumed(const struct input *in);

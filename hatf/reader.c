@@ -246,7 +246,10 @@ open_reader(int fd, bool owns, const char *format, unsigned flags,
 	s->flags = flags;
 	status = window_init(&s->window, fd, flags >> 8 & UINT8_MAX);
 	if (status != HATF_OK)
-		source_stop(s, status, NULL);
+		source_stop(s, status,
+			    status == HATF_NO_LIBRARY
+				    ? input_compression(&s->window.input)
+				    : NULL);
 	else if (!find_source(format, &named))
 		status = source_stop(s, HATF_LIMIT, "format");
 	else {
@@ -387,6 +390,7 @@ hatf_reader_get_stats(const struct hatf_reader *reader,
 		.block_count = f->block_count,
 		.lost_count = f->lost_count,
 		.compressed = s->window.input.compressed,
+		.compression = input_compression(&s->window.input),
 		.ours = f->ours,
 		.foreign = reader->format->foreign,
 		.complete = f->complete && (!f->ours || is_at_trailer(reader)),

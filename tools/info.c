@@ -389,9 +389,10 @@ print_human(struct out *o, const struct info *info, bool first)
 	if (!first)
 		out_str(o, "\n");
 	out_text(o, speak_path(info->scan->path));
-	out_printf(o, ": %s%s%s, %s\n", format_name(info),
+	out_printf(o, ": %s%s%s%s, %s\n", format_name(info),
 		   is_hatf(info) ? " 1.0" : "",
-		   info->read.compressed ? ", gzip" : "",
+		   info->read.compressed ? ", " : "",
+		   info->read.compressed ? info->read.compression : "",
 		   info->complete      ? "complete"
 		   : info->writer != 0 ? "NOT COMPLETE YET"
 				       : "NOT COMPLETE");

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_frames.c
+ *
+ * What comes out of frames of zstd and lz4 is what went in.  A file that is cut off
+ * at any byte gives every block before it and says so; damage, other bytes behind a
+ * frame, a window that is too large and data without end are refused.  A build without
+ * one of the libraries says what it lacks.
+ */
+#include "hand.h"
+#include "input.h"
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+#ifdef HAVE_LZ4
+#include <lz4frame.h>
+#endif
+
+/* Data of each block of the frames that are made here. */
+#define BLOCK_NBYTES 50
+
+static uint8_t
+data_at(size_t i)
+{
+	return (uint8_t)(i * i / 7 % 23);
+}
+
+#ifdef HAVE_ZSTD
+/* A frame of so many blocks; 'ends' gets where each of them ends. */
+static void
+zstd_frame(struct hand *h, size_t blocks, size_t *ends)
+{
+	ZSTD_CCtx *const c = ZSTD_createCCtx();
+	uint8_t data[BLOCK_NBYTES], out[1024];
+
+	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
+	for (size_t i = 0; i < blocks; i++) {
+		ZSTD_inBuffer input = { data, BLOCK_NBYTES, 0 };
+		ZSTD_outBuffer output = { out, sizeof(out), 0 };
+
+		for (size_t j = 0; j < BLOCK_NBYTES; j++)
+			data[j] = data_at(i * BLOCK_NBYTES + j);
+		ck_assert_uint_eq(ZSTD_compressStream2(c, &output, &input,
+						       i + 1 < blocks
+							       ? ZSTD_e_flush
+							       : ZSTD_e_end),
+				  0);
+		for (size_t j = 0; j < output.pos; j++)
+			hand_put(h, out[j], 1);
+		ends[i] = h->used;
+	}
+	ZSTD_freeCCtx(c);
+}
+#endif
+
+#ifdef HAVE_LZ4
+static void
+put_bytes(struct hand *h, const uint8_t *bytes, size_t nbytes)
+{
+	ck_assert(!LZ4F_isError(nbytes));
+	for (size_t j = 0; j < nbytes; j++)
+		hand_put(h, bytes[j], 1);
+}
+
+static void
+lz4_frame(struct hand *h, size_t blocks, size_t *ends)
+{
+	const LZ4F_preferences_t wanted = {
+		.frameInfo = { .contentChecksumFlag =
+				       LZ4F_contentChecksumEnabled,
+			       .blockChecksumFlag = LZ4F_blockChecksumEnabled }
+	};
+	LZ4F_cctx *c;
+	static uint8_t out[300 * 1024];
+	uint8_t data[BLOCK_NBYTES];
+
+	ck_assert(
+		!LZ4F_isError(LZ4F_createCompressionContext(&c, LZ4F_VERSION)));
+	put_bytes(h, out, LZ4F_compressBegin(c, out, sizeof(out), &wanted));
+	for (size_t i = 0; i < blocks; i++) {
+		for (size_t j = 0; j < BLOCK_NBYTES; j++)
+			data[j] = data_at(i * BLOCK_NBYTES + j);
+		put_bytes(h, out,
+			  LZ4F_compressUpdate(c, out, sizeof(out), data,
+					      BLOCK_NBYTES, NULL));
+		put_bytes(h, out, LZ4F_flush(c, out, sizeof(out), NULL));
+		ends[i] = h->used;
+	}
+	put_bytes(h, out, LZ4F_compressEnd(c, out, sizeof(out), NULL));
+	LZ4F_freeCompressionContext(c);
+}
+#endif
+
+typedef void make_frame(struct hand *h, size_t blocks, size_t *ends);
+
+static make_frame *const makers[] = {
+#ifdef HAVE_ZSTD
+	zstd_frame,
+#endif
+#ifdef HAVE_LZ4
+	lz4_frame,
+#endif
+	NULL
+};
+
+/*
+ * Read bytes[0, nbytes) to the end in pieces, with data that begins again after each
+ * 'again' bytes.  Returns the final status.
+ */
+static enum hatf_status
+read_file(const uint8_t *bytes, size_t nbytes, size_t piece, size_t again,
+	  bool check, size_t *got_ret)
+{
+	const int fd = hand_file(bytes, nbytes);
+	uint8_t buf[4096];
+	struct input in;
+	enum hatf_status status = input_init(&in, fd, 2);
+	size_t used = 0, got;
+
+	ck_assert_uint_le(piece, sizeof(buf));
+	ck_assert_int_eq(status, HATF_OK);
+	while ((got = input_read(&in, buf, piece)) > 0) {
+		for (size_t i = 0; check && i < got; i++)
+			if (buf[i] != data_at((used + i) % again))
+				ck_abort_msg("byte %zu differs", used + i);
+		used += got;
+	}
+	status = in.status;
+	ck_assert_uint_eq(input_read(&in, buf, piece), 0);
+	ck_assert_int_eq(in.status, status);
+	ck_assert_uint_le(input_consumed(&in), nbytes);
+	input_fini(&in);
+	close(fd);
+	*got_ret = used;
+	return status;
+}
+
+START_TEST(frames_come_back)
+{
+	const size_t pieces[] = { 1, 7, 50, 4096 };
+
+	for (size_t m = 0; makers[m] != NULL; m++) {
+		struct hand h = { .used = 0 };
+		size_t ends[100], got;
+
+		for (unsigned frames = 0; frames < 3; frames++)
+			makers[m](&h, 100, ends);
+		for (size_t i = 0; i < 4; i++) {
+			ck_assert_int_eq(read_file(h.bytes, h.used, pieces[i],
+						   100 * BLOCK_NBYTES, true,
+						   &got),
+					 HATF_END);
+			ck_assert_uint_eq(got, 300 * BLOCK_NBYTES);
+		}
+		free(h.bytes);
+	}
+}
+END_TEST
+
+START_TEST(cut_off_anywhere_gives_all_blocks)
+{
+	for (size_t m = 0; makers[m] != NULL; m++) {
+		struct hand h = { .used = 0 };
+		size_t ends[10], got;
+
+		makers[m](&h, 10, ends);
+		/* What is shorter is not known to be compressed. */
+		for (size_t cut = FRAMES_PREFIX_NBYTES; cut < h.used; cut++) {
+			size_t whole = 0;
+
+			while (whole < 10 && ends[whole] <= cut)
+				whole++;
+			ck_assert_int_eq(read_file(h.bytes, cut, 4096,
+						   10 * BLOCK_NBYTES, true,
+						   &got),
+					 HATF_TRUNCATED);
+			ck_assert_uint_ge(got, whole * BLOCK_NBYTES);
+		}
+		free(h.bytes);
+	}
+}
+END_TEST
+
+START_TEST(a_second_frame_may_be_cut_off_too)
+{
+	for (size_t m = 0; makers[m] != NULL; m++) {
+		struct hand h = { .used = 0 };
+		size_t ends[10], got, first;
+
+		makers[m](&h, 10, ends);
+		first = h.used;
+		makers[m](&h, 10, ends);
+		for (size_t cut = first; cut <= h.used; cut++) {
+			const bool is_whole = cut == first || cut == h.used;
+
+			ck_assert_int_eq(read_file(h.bytes, cut, 4096,
+						   10 * BLOCK_NBYTES, true,
+						   &got),
+					 is_whole ? HATF_END : HATF_TRUNCATED);
+			ck_assert_uint_ge(got, 10 * BLOCK_NBYTES);
+		}
+		free(h.bytes);
+	}
+}
+END_TEST
+
+/* Both frames have checksums, so no other data passes as whole. */
+START_TEST(damage_shows)
+{
+	for (size_t m = 0; makers[m] != NULL; m++) {
+		struct hand h = { .used = 0 };
+		size_t ends[10], got;
+
+		makers[m](&h, 10, ends);
+		for (size_t i = FRAMES_PREFIX_NBYTES; i < h.used; i++) {
+			enum hatf_status status;
+
+			h.bytes[i] ^= 0x10;
+			status = read_file(h.bytes, h.used, 4096,
+					   10 * BLOCK_NBYTES, false, &got);
+			h.bytes[i] ^= 0x10;
+			ck_assert_msg(status == HATF_BAD_COMPRESSION ||
+					      status == HATF_TRUNCATED ||
+					      status == HATF_LIMIT,
+				      "byte %zu: status %d", i, (int)status);
+		}
+		free(h.bytes);
+	}
+}
+END_TEST
+
+START_TEST(other_bytes_behind_a_frame_are_damage)
+{
+	for (size_t m = 0; makers[m] != NULL; m++) {
+		struct hand h = { .used = 0 };
+		size_t ends[10], got;
+
+		makers[m](&h, 10, ends);
+		for (unsigned i = 0; i < 8; i++)
+			hand_put(&h, 0, 1);
+		ck_assert_int_eq(read_file(h.bytes, h.used, 4096,
+					   10 * BLOCK_NBYTES, true, &got),
+				 HATF_BAD_COMPRESSION);
+		ck_assert_uint_eq(got, 10 * BLOCK_NBYTES);
+		free(h.bytes);
+	}
+}
+END_TEST
+
+#ifdef HAVE_ZSTD
+/* An empty frame whose header wants a window of so many bits. */
+static enum hatf_status
+read_window(unsigned bits)
+{
+	const uint8_t frame[] = { 0x28, 0xb5, 0x2f,
+				  0xfd, 0x00, (uint8_t)((bits - 10) << 3),
+				  0x01, 0x00, 0x00 };
+	size_t got;
+
+	return read_file(frame, sizeof(frame), 4096, 1, true, &got);
+}
+
+START_TEST(a_window_that_is_too_large_is_refused)
+{
+	ck_assert_int_eq(read_window(10), HATF_END);
+	ck_assert_int_eq(read_window(FRAMES_WINDOW_LOG_MAX), HATF_END);
+	ck_assert_int_eq(read_window(FRAMES_WINDOW_LOG_MAX + 1), HATF_LIMIT);
+	ck_assert_int_eq(read_window(41), HATF_LIMIT);
+}
+END_TEST
+
+START_TEST(frames_to_be_skipped_may_come_first)
+{
+	struct hand h = { .used = 0 };
+	size_t ends[10], got;
+
+	hand_put(&h, 0x5f2a4d18, 4);
+	hand_put(&h, 0x03000000, 4);
+	hand_put(&h, 0x616263, 3);
+	zstd_frame(&h, 10, ends);
+	ck_assert_int_eq(
+		read_file(h.bytes, h.used, 4096, 10 * BLOCK_NBYTES, true, &got),
+		HATF_END);
+	ck_assert_uint_eq(got, 10 * BLOCK_NBYTES);
+}
+END_TEST
+
+START_TEST(data_without_end_is_refused)
+{
+	const size_t nbytes = (size_t)300 << 20;
+	uint8_t *const zeros = calloc(nbytes, 1);
+	const size_t cap = ZSTD_compressBound(nbytes);
+	uint8_t *const frame = malloc(cap);
+	const size_t used = ZSTD_compress(frame, cap, zeros, nbytes, 1);
+	size_t got;
+
+	ck_assert(!ZSTD_isError(used));
+	ck_assert_int_eq(read_file(frame, used, 4096, 1, true, &got),
+			 HATF_LIMIT);
+	ck_assert_uint_le(got, ((size_t)256 << 20) + 4096);
+	free(frame);
+	free(zeros);
+}
+END_TEST
+#endif
+
+START_TEST(no_trace_is_taken_for_a_frame)
+{
+	/* reallocAlloc, with a size like lz4's magic and the least addresses. */
+	const uint8_t trace[] = { 0x04, 0x22, 0x4d, 0x18, 0x40, 0, 0, 0, 0 };
+
+	ck_assert_int_eq(frames_recognise(trace, sizeof(trace)), FRAMES_NONE);
+	ck_assert_int_eq(frames_recognise(trace, 3), FRAMES_NONE);
+}
+END_TEST
+
+START_TEST(a_missing_library_is_said)
+{
+	static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, 0 };
+	static const uint8_t lz4[] = { 0x04, 0x22, 0x4d, 0x18, 0x64, 0x40 };
+	const uint8_t *const prefix[] = { zstd, lz4 };
+	bool has[] = { false, false };
+
+#ifdef HAVE_ZSTD
+	has[0] = true;
+#endif
+#ifdef HAVE_LZ4
+	has[1] = true;
+#endif
+	for (unsigned i = 0; i < 2; i++) {
+		const int fd = hand_file(prefix[i], 6);
+		struct hatf_reader *reader;
+		struct hatf_error err;
+		const enum hatf_status status =
+			hatf_reader_open_fd(fd, 0, &reader, &err);
+
+		if (has[i]) {
+			ck_assert_int_ne(status, HATF_NO_LIBRARY);
+		} else {
+			ck_assert_int_eq(status, HATF_NO_LIBRARY);
+			ck_assert_str_eq(err.field, i == 0 ? "zstd" : "lz4");
+		}
+		if (status == HATF_OK)
+			hatf_reader_close(reader);
+		close(fd);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *const suite = suite_create("frames");
+	TCase *const tc = tcase_create("frames");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, frames_come_back);
+	tcase_add_test(tc, cut_off_anywhere_gives_all_blocks);
+	tcase_add_test(tc, a_second_frame_may_be_cut_off_too);
+	tcase_add_test(tc, damage_shows);
+	tcase_add_test(tc, other_bytes_behind_a_frame_are_damage);
+#ifdef HAVE_ZSTD
+	tcase_add_test(tc, a_window_that_is_too_large_is_refused);
+	tcase_add_test(tc, frames_to_be_skipped_may_come_first);
+	tcase_add_test(tc, data_without_end_is_refused);
+#endif
+	tcase_add_test(tc, no_trace_is_taken_for_a_frame);
+	tcase_add_test(tc, a_missing_library_is_said);
+	suite_add_tcase(suite, tc);
+
+	SRunner *const runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_ENV);
+
+	const int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
