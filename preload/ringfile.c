@@ -129,6 +129,12 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 		munmap(p, nbytes);
 		return NULL;
 	}
+	/*
+	 * Nothing is to be read from it.  Reading ahead at the first touch would
+	 * fill as much memory with zeros as the disk is set to: megabytes for
+	 * each ring, where most need a page or two.
+	 */
+	madvise(p, nbytes, MADV_RANDOM);
 	return p;
 }
 

@@ -36,6 +36,14 @@ fi
 clean beside.gz
 leftovers beside
 
+# A first touch makes one page of it, and does not read ahead.
+# shellcheck disable=SC2016
+trace ahead.gz awk '
+$NF ~ /ahead.gz.rings$/ { ours = 1 }
+ours && /^VmFlags/ { print / rr / ? "random" : $0; ours = 0 }' /proc/self/smaps |
+	sort -u >out
+[ ! -s out ] || check "mappings" "$(cat out)" random
+
 mkdir elsewhere
 HATFTRACE_RINGS=$PWD/elsewhere trace dir.gz "$PYTHON" -c "$look" elsewhere >out
 check "directory: lines" "$(wc -l <out)" 1
