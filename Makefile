@@ -112,6 +112,7 @@ $B/obj/%.o: %.c $B/.flags
 
 # 'private' keeps these out of the flags stamp, which is a prerequisite.
 $B/obj/preload/%.o: private FLAGS += $(PRELOAD_FLAGS)
+$B/obj/preload/interpose_thread.o: private FLAGS += -fno-exceptions
 # What the writer thread does for each event.
 $(ENCODER): private OPTIMIZE := -O3
 $B/obj/tools/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'

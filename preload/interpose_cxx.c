@@ -20,6 +20,7 @@
 #include "export.h"
 #include "real.h"
 #include "record.h"
+#include "unwinder.h"
 
 /*
  * Each operator by its mangled name (Itanium C++ ABI, 5.1.5; 'm' is size_t on

@@ -31,6 +31,7 @@
 #include "pools.h"
 #include "real.h"
 #include "record.h"
+#include "unwinder.h"
 
 /* The first is the one by which the others are found. */
 #define FUNCTIONS(X)                   \

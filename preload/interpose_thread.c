@@ -7,6 +7,9 @@
  * first event.  That a thread is ending is noted however it ends (return,
  * pthread_exit, cancellation all unwind 'thread_main'); that it has ended, the
  * writer learns from the kernel.
+ *
+ * Compiled without exceptions, so that libc's own pthread_cleanup_push() does that
+ * without the unwinder's library, which is not to be loaded into every program.
  */
 
 #include <pthread.h>
@@ -50,7 +53,7 @@ take_birth(void)
 }
 
 static void
-end_thread(const int *unused)
+end_thread(void *unused)
 {
 	(void)unused;
 	thread_mark_ending();
@@ -63,12 +66,15 @@ thread_main(void *argument)
 	void *(*const start)(void *) = b->start;
 	void *const start_argument = b->argument;
 	const uint64_t parent = b->parent;
-	const int mark __attribute__((cleanup(end_thread), unused)) = 0;
+	void *result;
 
 	/* release: pairs with the acquire in take_birth(). */
 	atomic_store_explicit(&b->taken, false, memory_order_release);
+	pthread_cleanup_push(end_thread, NULL);
 	lifecycle_attach(parent, (uintptr_t)start);
-	return start(start_argument);
+	result = start(start_argument);
+	pthread_cleanup_pop(1);
+	return result;
 }
 
 EXPORT int

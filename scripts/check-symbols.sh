@@ -4,9 +4,9 @@
 # check-symbols.sh - what our shared objects give to a process and take from it
 #
 # libhatftrace.so shares a process with a program that we know nothing of.  It
-# may offer only what it means to take over, and may use only libc and the
-# unwinder, which libc itself loads when a thread is cancelled: a program with a
-# 'deflate' or 'crc32' of its own must work, and so must we.
+# may offer only what it means to take over, and may use only libc, and the
+# unwinder where that is loaded: a program with a 'deflate' or 'crc32' of its own
+# must work, and so must we.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 build=${BUILD:-build/plain}
@@ -26,13 +26,14 @@ _exit _Exit abort __assert_fail _Fork daemon'
 
 # What the recorder asks of libc.  A program may have functions of these names: of
 # bytes and strings, where nothing else can be meant; of what happens at the end,
-# at a fork and in the loader, where libc's is meant and cannot be done without;
-# and what daemon() consists of, which the program called.
+# at a fork, of a thread and in the loader, where libc's is meant and cannot be done
+# without; and what daemon() consists of, which the program called.
 from_libc='memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp
 strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
 __environ environ __errno_location __stack_chk_fail getauxval pthread_once
-pthread_self sysconf dl_iterate_phdr dlerror dlopen dlsym
+__pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next
+__sigsetjmp pthread_self sysconf dl_iterate_phdr dlerror dlopen dlsym
 chdir close dup2 fork open setsid'
 
 client=$(printf 'hatftrace_client_%s ' start stop flush is_recording mark \
@@ -86,7 +87,7 @@ check_recorder()
 	done < <(nm -D --undefined-only --format=posix "$so" |
 		awk '$2 != "w" && sub(/@GLIBC_.*/, "", $1) { print $1 }' |
 		sort -u | comm -23 - <(printf '%s\n' $from_libc | sort -u))
-	needs_only "$so" 'libc\.so\.6|libgcc_s\.so\.1|ld-linux.*'
+	needs_only "$so" 'libc\.so\.6|ld-linux.*'
 	readelf -lW "$so" | grep -q 'GNU_STACK.* RW ' ||
 		complain "$so has an executable stack"
 	readelf -dW "$so" | grep -q TEXTREL &&

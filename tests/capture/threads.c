@@ -29,6 +29,7 @@
 
 #define KIDS_MAX   64
 #define FIRST_SIZE 10000
+#define NOW_SIZE   20004
 
 struct kid {
 	const char *kind, *end;
@@ -377,6 +378,9 @@ main(void)
 	run_joined("exit", start_exit, NULL);
 	run_cancelled("cancelled", start_cancelled);
 	run_cancelled("cancelled-async", start_cancelled_async);
+	/* By now it is known of those that they have ended. */
+	usleep(300000);
+	free(malloc(NOW_SIZE));
 	run_detached();
 	run_joined("late", start_late, NULL);
 	run_joined("tls", start_tls, NULL);

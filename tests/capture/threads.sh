@@ -66,6 +66,8 @@ check "createThread records" "$(wc -l <threads.got)" "$want"
 check "threads" "$(info trace.gz threads)" "$((want + 1))"
 check "numbers are 1, 2, ..." "$(cut -d ' ' -f 2 threads.got | sort -n |
 	tr '\n' ' ')" "$(seq -s ' ' "$want") "
+# Allocated 0.3 seconds after the first few threads were joined.
+now=$("$HATF" dump trace.gz | awk '/alloc size=20004 / { print $1 }')
 while read -r _ kind size tid start parent_size end; do
 	what="thread '$kind'"
 	if [ "$kind" = silent ]; then
@@ -86,6 +88,11 @@ while read -r _ kind size tid start parent_size end; do
 	esac
 	check_le "$what: created before its first event" \
 		"$(field "$size" 8)" "$(field "$size" 6)"
+	case $kind in
+	return | exit | cancelled*)
+		check_le "$what: known to have ended soon" \
+			"$(field "$size" 9 | tr - 999999)" "$now" ;;
+	esac
 	case $end in
 	ended) check_ge "$what: destroyed after its last event" \
 		"$(field "$size" 9 | tr - 0)" "$(field "$size" 7)" ;;
