@@ -7,6 +7,9 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#endif
 #endif
 
 _Atomic uint64_t clock_tick;
@@ -54,11 +57,17 @@ static bool
 counter_is_invariant(void)
 {
 #if defined(__x86_64__)
+#ifdef CPU_FEATURE_PRESENT
+	/* libc has asked; again it would take some microseconds on a virtual
+	 * machine. */
+	return CPU_FEATURE_PRESENT(INVARIANT_TSC);
+#else
 	unsigned a, b, c, d;
 
 	/* CPUID 8000_0007h, EDX bit 8: "Invariant TSC". */
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 &&
 	       (d & 1u << 8) != 0;
+#endif
 #elif defined(__aarch64__)
 	return true; /* the generic timer is, by its architecture */
 #else
@@ -75,7 +84,12 @@ clock_stamp_by_system(void)
 void
 clock_init(bool stamped)
 {
-	clock_has_counter = counter_is_invariant() && kernel_trusts_counter();
+	static bool asked; /* a fork's child inherits the answer */
+
+	if (!asked)
+		clock_has_counter =
+			counter_is_invariant() && kernel_trusts_counter();
+	asked = true;
 	/* relaxed: the process state is published after this with release. */
 	atomic_store_explicit(&clock_stamped, stamped, memory_order_relaxed);
 	atomic_store_explicit(&clock_tick,
