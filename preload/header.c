@@ -18,6 +18,7 @@
 /* A comment holds 65535 bytes; the command line gets the most of it. */
 #define HEADER_MAX_NBYTES  65535
 #define COMMAND_MAX_NBYTES (32u << 10)
+#define LINEAGE_MAX_NBYTES 512
 
 static char exe[PATH_MAX];
 static struct utsname host;
@@ -25,6 +26,7 @@ static struct utsname host;
 /* Of all segments, with room for what is added to it. */
 static char common[HEADER_MAX_NBYTES];
 static size_t common_nbytes;
+static bool has_lineage;
 
 char *const *
 header_environment(void)
@@ -134,7 +136,8 @@ add_process(struct text *t)
 
 	text_line_u64(t, "pid", (uint64_t)sys_pid());
 	text_line_u64(t, "ppid", (uint64_t)syscall(SYS_getppid));
-	lineage_add(t);
+	if (has_lineage)
+		lineage_add(t);
 	add_line(t, "exe", exe);
 	if (syscall(SYS_getcwd, cwd, sizeof(cwd)) > 0)
 		add_line(t, "cwd", cwd);
@@ -171,11 +174,14 @@ unit_name(enum config_clock clock)
 }
 
 void
-header_build(const struct config *config, const struct header_parent *parent)
+header_build(const struct config *config, const struct header_parent *parent,
+	     bool is_late)
 {
 	struct text t;
 
-	text_init(&t, common, sizeof(common) - HEADER_LINES_NBYTES);
+	has_lineage = !is_late;
+	text_init(&t, common,
+		  sizeof(common) - LINEAGE_MAX_NBYTES - HEADER_LINES_NBYTES);
 	text_str(&t, "HATF 1.0\n");
 	add_line(&t, "producer", "hatftrace " HATF_VERSION);
 	add_line(&t, "clock", config_clock_name(config->clock));
@@ -187,6 +193,20 @@ header_build(const struct config *config, const struct header_parent *parent)
 	add_parent(&t, parent);
 	add_command(&t);
 	common_nbytes = t.used;
+}
+
+void
+header_complete(void)
+{
+	struct text t;
+
+	if (has_lineage)
+		return;
+	has_lineage = true;
+	lineage_read();
+	text_init(&t, common + common_nbytes, LINEAGE_MAX_NBYTES);
+	lineage_add(&t);
+	common_nbytes += t.used;
 }
 
 struct header_text

@@ -35,9 +35,16 @@ struct header_text {
 	size_t nbytes;
 };
 
-/* Build what the comments of all segments have in common. */
+/*
+ * Build what the comments of all segments have in common.  With 'is_late' without
+ * the lineage: to read that takes longer than all the rest of the start, and most
+ * processes that begin dormant end so.
+ */
 void header_build(const struct config *config,
-		  const struct header_parent *parent);
+		  const struct header_parent *parent, bool is_late);
+
+/* Add it, if it is not there yet.  Writer thread. */
+void header_complete(void);
 
 /*
  * The comment of one segment, with 'lines' of its own, at most

@@ -14,6 +14,7 @@
 #include "deflate.h"
 #include "header.h"
 #include "jemalloc.h"
+#include "lineage.h"
 #include "memory.h"
 #include "mimalloc.h"
 #include "output.h"
@@ -392,13 +393,13 @@ get_parent(struct header_parent *parent_ret)
 
 /* Create the file of the first segment. */
 static bool
-open_output(struct output *output)
+open_output(struct output *output, const struct output_names *names)
 {
 	const bool segmented =
 		config.rotate_nbytes != 0 || config.rotate_ns != 0;
 	int error;
 
-	output_init(output, config.out, header_names(), segmented);
+	output_init(output, config.out, names, segmented);
 	if (born_dormant)
 		return true;
 	error = output_open(output, 0);
@@ -427,7 +428,9 @@ start_tracing(void)
 		refused = true;
 		return false;
 	}
-	if (!follow_allows(&config.follow, header_names()->exe))
+	const struct output_names *const names = header_names();
+
+	if (!follow_allows(&config.follow, names->exe))
 		return false;
 	if (is_first)
 		born_dormant = !config.start;
@@ -439,15 +442,17 @@ start_tracing(void)
 	clock_init(config.clock == CONFIG_CLOCK_US ||
 		   config.clock == CONFIG_CLOCK_NS);
 
-	if (!open_output(&output))
+	if (!open_output(&output, names))
 		return false;
+	if (!born_dormant)
+		lineage_read();
 	if (!ringfile_open(&config, born_dormant ? NULL : output.path)) {
 		say("out of memory; not tracing");
 		if (!born_dormant)
 			output_discard(&output);
 		return false;
 	}
-	header_build(&config, &parent);
+	header_build(&config, &parent, born_dormant);
 	fork_event = 0;
 	traced_pid = sys_pid();
 	/* relaxed: no other thread knows of the tracer yet. */

@@ -4,6 +4,7 @@
 #include "lineage.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,26 +83,79 @@ read_process(uint64_t pid, struct process *ret)
 	return true;
 }
 
+/*
+ * What is known, of this process or, in the child of a fork, of the parent; and then
+ * of the child too, but for its parent.  Within a page, of which the fork takes one
+ * state: if 'is_known' is set there, the rest is what it was set after.
+ */
+static _Alignas(256) struct {
+	struct process self, ancestors[ANCESTORS_MAX];
+	unsigned ancestor_count;
+	_Atomic bool is_known;
+} lineage;
+
+_Static_assert(sizeof(lineage) <= 256, "is within a page");
+
+static void
+read_ancestors(void)
+{
+	uint64_t parent = lineage.self.parent;
+	unsigned n = 0;
+
+	/* The first process of all is everybody's ancestor. */
+	while (n < ANCESTORS_MAX && parent > 1 &&
+	       read_process(parent, &lineage.ancestors[n]))
+		parent = lineage.ancestors[n++].parent;
+	lineage.ancestor_count = n;
+}
+
+/* 'parent' forked this process, and its ancestors are what is known. */
+static void
+inherit_ancestors(const struct process *parent)
+{
+	if (lineage.ancestor_count < ANCESTORS_MAX)
+		lineage.ancestor_count++;
+	memmove(&lineage.ancestors[1], &lineage.ancestors[0],
+		(lineage.ancestor_count - 1) * sizeof(*parent));
+	lineage.ancestors[0] = *parent;
+}
+
+void
+lineage_read(void)
+{
+	const struct process before = lineage.self;
+	/* relaxed, both, with a fence: see above. */
+	const bool was_known =
+		atomic_load_explicit(&lineage.is_known, memory_order_relaxed);
+
+	atomic_store_explicit(&lineage.is_known, false, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	if (!read_process((uint64_t)sys_pid(), &lineage.self))
+		return;
+	if (was_known && lineage.self.parent == before.pid && before.pid > 1)
+		inherit_ancestors(&before);
+	else
+		read_ancestors();
+	atomic_store_explicit(&lineage.is_known, true, memory_order_release);
+}
+
 void
 lineage_add(struct text *t)
 {
-	struct process p;
 	char buf[64 * ANCESTORS_MAX];
 	struct text list;
 
-	if (!read_process((uint64_t)sys_pid(), &p))
+	/* relaxed: the thread that has read it, or that made the caller. */
+	if (!atomic_load_explicit(&lineage.is_known, memory_order_relaxed))
 		return;
-	text_line_u64(t, "pid_start", p.start_ns);
+	text_line_u64(t, "pid_start", lineage.self.start_ns);
 	text_init(&list, buf, sizeof(buf));
-	/* The first process of all is everybody's ancestor. */
-	for (unsigned i = 0; i < ANCESTORS_MAX && p.parent > 1; i++) {
-		if (!read_process(p.parent, &p))
-			break;
+	for (unsigned i = 0; i < lineage.ancestor_count; i++) {
 		if (i != 0)
 			text_str(&list, " ");
-		text_u64(&list, p.pid);
+		text_u64(&list, lineage.ancestors[i].pid);
 		text_str(&list, "@");
-		text_u64(&list, p.start_ns);
+		text_u64(&list, lineage.ancestors[i].start_ns);
 	}
 	if (list.used != 0)
 		text_line(t, "ancestors", list.buf, list.used);
@@ -110,7 +164,8 @@ lineage_add(struct text *t)
 uint64_t
 lineage_start_ns(void)
 {
-	struct process p;
-
-	return read_process((uint64_t)sys_pid(), &p) ? p.start_ns : 0;
+	/* relaxed: as above. */
+	return atomic_load_explicit(&lineage.is_known, memory_order_relaxed)
+		       ? lineage.self.start_ns
+		       : 0;
 }

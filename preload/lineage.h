@@ -13,6 +13,13 @@
 #include "text.h"
 
 /*
+ * Find it out, once for each process: by the thread that starts its trace, or by the
+ * writer of one that began dormant.  The child of a fork takes over what its parent
+ * knew.
+ */
+void lineage_read(void);
+
+/*
  * The header's lines "pid_start" and "ancestors"; none where /proc does not show
  * them.
  */

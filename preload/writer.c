@@ -481,9 +481,14 @@ writer_main(void *unused)
 			sys_futex_wait(&writer->wake, wake, 10 * TICK_NS);
 			continue;
 		}
+		const bool is_settled =
+			now - writer->start_ns > CONTROL_AFTER_NS;
+
 		writer_serve_client();
-		control_serve(now, now - writer->start_ns > CONTROL_AFTER_NS &&
-					   !is_ending_dormant(now));
+		/* Ancestors may go at any time. */
+		if (is_settled)
+			header_complete();
+		control_serve(now, is_settled && !is_ending_dormant(now));
 		if (writer->is_dormant) {
 			running = sleep_dormant(wake);
 			continue;

@@ -98,6 +98,7 @@ start_recording(void)
 	writer_bury_threads();
 	line_add(line, clock_stamp(), sys_clock_ns(CLOCK_MONOTONIC));
 	writer->last_error = 0;
+	header_complete();
 	if (!segment_open(&writer->segment)) {
 		/* relaxed: as if nothing had been. */
 		atomic_store_explicit(&writer->is_dormant, true,

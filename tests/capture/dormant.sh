@@ -81,6 +81,9 @@ test_start_and_stop()
 		clean "$i"
 		check_ge "events of $i" "$(info "$i" events)" 100
 		check "start of $i" "$(header "$i" start)" late
+		[ -n "$(header "$i" pid_start)" ] || fail "pid_start of $i"
+		check "parent of $i" \
+			"$(header "$i" ancestors | cut -d @ -f 1)" "$$"
 	done
 	check 'how they ended' "$(for i in steered*; do trailer "$i" end; done |
 		sort | tr '\n' ' ')" 'exit rotate stop stop stop '

@@ -131,4 +131,33 @@ check "pid_start" "$(header "traces/t.$pid.gz" pid_start)" $((start * tick))
 check "the first ancestor" \
 	"$(header "traces/t.$pid.gz" ancestors | cut -d ' ' -f 1)" \
 	"$parent@$((parent_start * tick))"
+
+# Of the child of a fork: the parent, and what the parent's trace says of it.
+rm -rf traces
+mkdir traces
+trace "$TMP/traces/t.%p.gz" "$PYTHON" -c 'import os
+for _ in range(9):
+    if os.fork():
+        os.wait()
+        break'
+chain=$(for file in traces/*; do
+	echo "$(header "$file" pid) $(header "$file" pid_start)" \
+		"$(header "$file" parent_pid)" "$(header "$file" ancestors)"
+done | awk '{
+	pid[$1] = $1 "@" $2
+	if (NF > 2 && $3 !~ /@/) { parent[$1] = $3; from = 4 } else from = 3
+	list[$1] = ""
+	for (i = from; i <= NF; i++)
+		list[$1] = list[$1] " " $i
+}
+END {
+	for (p in parent) {
+		n = split(pid[parent[p]] list[parent[p]], want, " ")
+		line = ""
+		for (i = 1; i <= n && i <= 8; i++)
+			line = line " " want[i]
+		print (list[p] == line) ? "as of the parent" : list[p]
+	}
+}' | sort | uniq -c)
+check "ancestors of children of forks" "$chain" "      9 as of the parent"
 finish
