@@ -13,6 +13,7 @@
 #include "rec.h"
 #include "text.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define LENGTH_DIGITS 10
@@ -84,7 +85,10 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 {
 	uint8_t *next = memory;
 
-	memset(e, 0, sizeof(*e));
+	/* Not the place, of which place_init() knows what it needs. */
+	memset(e, 0, offsetof(struct encoder, place));
+	memset((uint8_t *)e + offsetof(struct encoder, restart), 0,
+	       sizeof(*e) - offsetof(struct encoder, restart));
 	e->buf = buf;
 	e->cap = cap;
 	e->planner = planner != NULL ? *planner : online;

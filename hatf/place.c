@@ -31,7 +31,8 @@ static const uint8_t rest_width[HATF_FIELD_COUNT] = {
 void
 place_init(struct place *p)
 {
-	memset(p, 0, sizeof(*p));
+	/* The rest is written by each window before it is read. */
+	memset(p, 0, offsetof(struct place, uses));
 	states_init(&p->states);
 }
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -135,13 +136,13 @@ void
 output_init(struct output *o, const char *template,
 	    const struct output_names *names, bool numbers_all)
 {
-	*o = (struct output){
-		.fd = -1,
-		.directory = -1,
-		.template = template,
-		.names = names,
-		.numbers_all = numbers_all,
-	};
+	o->fd = o->directory = -1;
+	o->nbytes = o->inode = o->number = 0;
+	o->is_torn = false;
+	o->template = template;
+	o->names = names;
+	o->numbers_all = numbers_all;
+	o->cwd[0] = o->path[0] = '\0';
 	if (template[0] == '/')
 		return;
 
@@ -154,6 +155,14 @@ output_init(struct output *o, const char *template,
 		o->cwd[n - 1] = '/';
 		o->cwd[n] = '\0';
 	}
+}
+
+void
+output_copy(struct output *to, const struct output *from)
+{
+	memcpy(to, from, offsetof(struct output, cwd));
+	memcpy(to->cwd, from->cwd, strlen(from->cwd) + 1);
+	memcpy(to->path, from->path, strlen(from->path) + 1);
 }
 
 const char *

@@ -47,6 +47,9 @@ struct output {
 void output_init(struct output *o, const char *template,
 		 const struct output_names *names, bool numbers_all);
 
+/* Copy all that is in use of it; its two buffers are four pages long. */
+void output_copy(struct output *to, const struct output *from);
+
 /*
  * Create the file of a segment.  A name that is taken gets ".1", ".2" and so on.
  * Mode 0600; closed on exec.  Returns 0 or an errno value, with the name that

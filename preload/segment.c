@@ -421,7 +421,7 @@ segment_rotate(struct segment *s, struct narrate_end *end, uint64_t now_ns)
 	struct trace *const t = s->trace;
 	int error;
 
-	next = t->output;
+	output_copy(&next, &t->output);
 	retain(s, t->output.nbytes);
 	error = open_announced(&next, s->number + 1);
 	if (error != 0)
@@ -431,7 +431,7 @@ segment_rotate(struct segment *s, struct narrate_end *end, uint64_t now_ns)
 		return false;
 	}
 	leave(s, end);
-	t->output = next;
+	output_copy(&t->output, &next);
 	return begin(s);
 }
 

@@ -45,9 +45,8 @@ trace_open(struct trace *t, const struct config *config,
 	uint8_t *const next =
 		(uint8_t *)memory + round_up(narrate_memory_nbytes());
 
-	memset(t, 0, sizeof(*t));
 	narrate_init(n, memory);
-	t->output = *output;
+	output_copy(&t->output, output);
 	t->level = config->level;
 	t->clock = config->clock;
 	if (config->clock == CONFIG_CLOCK_OFF)

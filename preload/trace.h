@@ -45,8 +45,8 @@ struct trace {
 size_t trace_memory_nbytes(int level);
 
 /*
- * Begin at event 0 with 'output', which may have no file yet; 'memory' is
- * trace_memory_nbytes() long.
+ * Begin at event 0 with 'output', which may have no file yet; '*t' is zeroed, and
+ * 'memory' is trace_memory_nbytes() long.
  */
 void trace_open(struct trace *t, const struct config *config,
 		const struct output *output, void *memory);

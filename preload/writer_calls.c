@@ -33,10 +33,10 @@ writer_note_file(void)
 	/* relaxed: only this thread, or one before it, writes it. */
 	const uint32_t next =
 		!atomic_load_explicit(&file_idx, memory_order_relaxed);
+	const char *const path = writer->trace.output.path;
 
 	files[next].segment = writer->segment.number;
-	memcpy(files[next].path, writer->trace.output.path,
-	       sizeof(files[next].path));
+	memcpy(files[next].path, path, strlen(path) + 1);
 	atomic_store_explicit(&event_count, 0, memory_order_relaxed);
 	/* release: pairs with the acquire in current_file(). */
 	atomic_store_explicit(&file_idx, next, memory_order_release);

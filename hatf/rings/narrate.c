@@ -3,6 +3,7 @@
 
 #include "narrate.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "text.h"
@@ -32,7 +33,9 @@ narrate_init(struct narrator *n, void *memory)
 	uint8_t *const buf = memory;
 	const size_t cap = buffer_nbytes();
 
-	memset(n, 0, sizeof(*n));
+	/* The encoder sees to its own: much of it is written when it is used. */
+	memset((uint8_t *)n + offsetof(struct narrator, line), 0,
+	       sizeof(*n) - offsetof(struct narrator, line));
 	n->unit_ns = 1;
 	n->grain = 1;
 	encoder_init(&n->encoder, buf, cap, NULL, buf + round_up(cap));
