@@ -17,11 +17,12 @@ test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
 file procps jq strace
 python3 perl sqlite3 gawk xz-utils zstd lz4 pigz libxml2-utils
 redis-server redis-tools memcached nginx-light
-libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0'
+libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
+heaptrack'
 
 # The peers that 'make bench-capture' measures; liblttng-ust-dev brings the
 # liblttng-ust-libc-wrapper.so that LTTng's own documentation preloads.
-bench='lttng-tools liblttng-ust-dev heaptrack'
+bench='lttng-tools liblttng-ust-dev'
 
 # Beside clang's own fuzzer; llvm tells what it reached.
 fuzz='afl++ llvm'

@@ -589,11 +589,6 @@ add_record(struct source *s, unsigned tag)
 	struct hatf_record *rec;
 
 	h->has_record = true;
-	if (h->has_news && !batch_define(&h->batch, h->stacks, s->offset)) {
-		source_stop(s, HATF_NO_MEMORY, NULL);
-		return NULL;
-	}
-	h->has_news = false;
 	rec = batch_add(&h->batch, tag);
 	if (rec == NULL) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
@@ -716,6 +711,20 @@ on_free(struct source *s, struct fields f)
 	return NULL;
 }
 
+/*
+ * Tell what a line has defined.  Were it left until it is referred to, there might
+ * be any number of definitions.
+ */
+static void
+tell_news(struct source *s)
+{
+	struct heaptrack *const h = s->ctx;
+
+	h->has_news = false;
+	h->has_record = true;
+	batch_define(&h->batch, h->stacks, s->offset);
+}
+
 /* -------------------------------------------------------------------- lines */
 
 enum only {
@@ -805,6 +814,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			source_stop(s, HATF_BAD_FIELD, fault);
 		if (s->err.status != HATF_OK)
 			break;
+		if (h->has_news)
+			tell_news(s);
 		s->window.next += nbytes;
 		s->offset += nbytes;
 		s->line++;

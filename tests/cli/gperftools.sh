@@ -69,6 +69,10 @@ run "$HATF" convert cut.raw cut.hatf
 check_status cut 1
 check_one_line cut 'hatf convert: cut.raw: offset *: event: the trace *'
 
+# As the system itself compresses it.
+"$HATF" dump "$trace" >want
+"$HATF" dump "$data/thr.raw.lz4" | check_text lz4 want
+
 # There is no way to write one.
 run "$HATF" convert --to gperftools "$trace" out
 check_status 'to gperftools' 2

@@ -99,6 +99,38 @@ for name in sort thr; do
 		$1 == "-" { print "-", "0x" $2 }' | check_text "raw $name" got
 done
 
+# -------------------------------------------------------------------- writing
+# What is written of an interpreted file, or of the raw one that it was made of, has
+# the same kinds of block in the same order; both ways lose nothing more.
+for name in ht_cfrac ht_sort ht_thr raw_sort.interpreted raw_thr.interpreted \
+	raw_sort.raw raw_thr.raw; do
+	run "$HATF" convert "$data/$name.txt.gz" $name.heaptrack
+	check_status "$name" 0
+	zcat "$data/${name%.raw}$([ $name = "${name%.raw}" ] || echo .interpreted).txt.gz" |
+		grep '^[-+a] ' >want
+	grep '^[-+a] ' $name.heaptrack | check_text "$name" want
+	"$HATF" convert $name.heaptrack back.hatf 2>err &&
+		"$HATF" convert back.hatf again.heaptrack 2>err
+	cmp -s $name.heaptrack again.heaptrack || fail "$name: and back"
+done
+
+# heaptrack's own program finds what it found in its own file.
+if command -v heaptrack_print >/dev/null; then
+	for name in cfrac sort thr; do
+		heaptrack_print ht_$name.heaptrack >print 2>err ||
+			fail "$name: heaptrack_print: $(cat err)"
+		figures ht_$name.heaptrack print
+		for cost in allocations temporary leaked peak; do
+			heaptrack_print -f "$data/ht_$name.txt.gz" -F theirs \
+				--flamegraph-cost-type $cost >/dev/null
+			heaptrack_print -f ht_$name.heaptrack -F ours \
+				--flamegraph-cost-type $cost >/dev/null
+			cmp -s <(sort theirs) <(sort ours) && [ -s ours ] ||
+				fail "$name: $cost: other names"
+		done
+	done
+fi
+
 # ---------------------------------------------------------------- compression
 cp "$data/handmade-min.txt" plain
 check 'handmade: format' "$("$HATF" info --json plain | grep -o '"format":"[a-z]*"')" \
@@ -108,5 +140,15 @@ gzip -c plain >plain.gz
 "$HATF" dump plain >want
 "$HATF" dump plain.gz | check_text 'gzip' want
 "$HATF" dump - <plain | check_text 'a pipe' want
+for name in ht_sort raw_sort.raw; do
+	"$HATF" dump --meta "$data/$name.txt.gz" >want
+	"$HATF" dump --meta "$data/$name.zst" | check_text "$name.zst" want
+done
+
+# What the format has no place for is told, once.
+printf '0 8 0x10 1\n' | sed '1i 10 HATF ascii thread' >thread.ascii
+run "$HATF" convert thread.ascii t.heaptrack
+check_status 'a thread' 0
+check_one_line 'a thread' '*: format heaptrack does not keep: *address, thread*'
 
 finish

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heaptrack_sink.c - records into an interpreted file of heaptrack (FORMAT
+ * "heaptrack")
+ *
+ * What heaptrack_print and heaptrack_gui read: see heaptrack_source.c for what the
+ * lines are.  Every string, return address, stack and kind of block is told once,
+ * before the first line that refers to it.  Only stacks that a block has are told.
+ *
+ * Frames with the same address are what a compiler made one of: where the stack of
+ * an inlined function has that of the function around it as parent, one 'i' has
+ * both.
+ *
+ * Memory is O(live blocks + distinct stacks and sizes).
+ */
+#include "format.h"
+#include "ledger.h"
+#include "names.h"
+
+#include <stdlib.h>
+
+/* That of heaptrack 1.4.0, which reads it, and the version of the format. */
+static const char version_line[] = "v 10400 3\n";
+
+/* Kinds of blocks there may be; the file has their number for each event. */
+#define KIND_MAX ((uint32_t)1 << 28)
+
+/* What open() may write is limited, and a longer command helps nobody. */
+#define COMMAND_MAX 16384
+
+/* The most that a number and the blank in front of it take. */
+#define NUMBER_NBYTES 17
+
+/* What blocks are counted by: a string of 'kinds', so without padding. */
+struct kind {
+	uint64_t size;
+	uint64_t trace; /* 0: none */
+};
+_Static_assert(sizeof(struct kind) == 16, "padding");
+
+/* A stack that is to be told, and how many of its innermost frames are one. */
+struct step {
+	uint64_t stack, parent;
+	uint32_t frame_count;
+};
+
+struct heaptrack {
+	struct ledger ledger;
+	struct hatf_stacks *stacks;
+	struct names strings, kinds;
+	struct names ips;   /* each the ids of its frames, innermost first */
+	struct live traces; /* stack -> 'object' is its number in the file */
+	uint64_t trace_count;
+	uint64_t ms_units; /* of a record's time in a millisecond; 0: none */
+	uint64_t time_ms;
+	/* Reused. */
+	struct step *steps;
+	size_t step_cap;
+	uint64_t *frames;
+	size_t frame_cap;
+};
+
+/* -------------------------------------------------------------------- lines */
+
+static uint8_t *
+put_number(uint8_t *p, uint64_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const size_t count = (67u - (size_t)__builtin_clzll(n | 1)) / 4;
+
+	for (size_t i = count; i-- > 0; n >>= 4)
+		p[i] = (uint8_t)digits[n & 15];
+	return p + count;
+}
+
+/* Numbers, each behind a blank. */
+static uint8_t *
+put_numbers(uint8_t *p, const uint64_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		*p++ = ' ';
+		p = put_number(p, numbers[i]);
+	}
+	return p;
+}
+
+/* A line as far as the numbers go, which may not be its end. */
+static void
+begin_line(struct sink *s, char letter, const uint64_t *numbers, size_t count)
+{
+	uint8_t *const start = outfile_room(&s->out, 1 + count * NUMBER_NBYTES);
+
+	start[0] = (uint8_t)letter;
+	outfile_advance(
+		&s->out,
+		(size_t)(put_numbers(start + 1, numbers, count) - start));
+}
+
+static void
+put_line(struct sink *s, char letter, const uint64_t *numbers, size_t count)
+{
+	begin_line(s, letter, numbers, count);
+	outfile_bytes(&s->out, "\n", 1);
+}
+
+static void
+put_number_line(struct sink *s, char letter, uint64_t n)
+{
+	put_line(s, letter, &n, 1);
+}
+
+/* Text that must not end its line. */
+static void
+put_text(struct sink *s, const char *text, size_t nbytes)
+{
+	while (nbytes != 0) {
+		const size_t n = nbytes < 4096 ? nbytes : 4096;
+		uint8_t *const p = outfile_room(&s->out, n);
+
+		for (size_t i = 0; i < n; i++)
+			p[i] = text[i] == '\n' ? '?' : (uint8_t)text[i];
+		outfile_advance(&s->out, n);
+		text += n;
+		nbytes -= n;
+	}
+}
+
+static bool
+refuse(struct sink *s, enum hatf_status status)
+{
+	sink_fail(s, status, status == HATF_LIMIT ? "stack" : NULL);
+	return false;
+}
+
+/* The number of a string, 0 for none; it is told if it is new. */
+static bool
+tell_string(struct sink *s, const char *text, uint64_t *number_ret)
+{
+	struct heaptrack *const h = s->ctx;
+	const uint32_t count = h->strings.count;
+	uint8_t length[NUMBER_NBYTES];
+	uint32_t number = 0;
+	enum hatf_status status;
+
+	*number_ret = 0;
+	if (text == NULL)
+		return true;
+	status = names_put(&h->strings, text, strlen(text), &number);
+	if (status != HATF_OK)
+		return refuse(s, status);
+	if (h->strings.count != count) {
+		outfile_bytes(&s->out, "s ", 2);
+		outfile_bytes(
+			&s->out, length,
+			(size_t)(put_number(length, strlen(text)) - length));
+		outfile_bytes(&s->out, " ", 1);
+		put_text(s, text, strlen(text));
+		outfile_bytes(&s->out, "\n", 1);
+	}
+	*number_ret = number;
+	return true;
+}
+
+/* An array with room for 'count' things; false if there is no memory. */
+static bool
+make_room(struct sink *s, void *array, size_t *cap, size_t count, size_t nbytes)
+{
+	void *grown, *old;
+
+	if (count <= *cap)
+		return true;
+	/* A pointer to any type of object: no other way to change it is legal. */
+	memcpy(&old, array, sizeof(old));
+	grown = reallocarray(old, 2 * count, nbytes);
+	if (grown == NULL)
+		return refuse(s, HATF_NO_MEMORY);
+	memcpy(array, &grown, sizeof(grown));
+	*cap = 2 * count;
+	return true;
+}
+
+/* ------------------------------------------------------------------- stacks */
+
+/* The numbers that 'i' has of a frame: function, file, line. */
+static bool
+tell_place(struct sink *s, uint64_t id, uint64_t *numbers,
+	   struct hatf_frame *frame_ret)
+{
+	struct heaptrack *const h = s->ctx;
+	struct hatf_frame *const f = frame_ret;
+
+	*f = (struct hatf_frame){ .function = NULL };
+	hatf_stacks_get_frame(h->stacks, id, f);
+	numbers[2] = f->line;
+	return tell_string(s, f->function, &numbers[0]) &&
+	       tell_string(s, f->file, &numbers[1]);
+}
+
+/*
+ * Tell what is at a return address: 'count' frames, the innermost first.  The
+ * strings come first, so they are told twice: the second time they are known.
+ */
+static bool
+put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
+{
+	uint64_t numbers[3], head[5];
+	struct hatf_frame frame;
+	size_t known = 2;
+	uint8_t *start;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!tell_place(s, frames[i], numbers, &frame))
+			return false;
+	if (!tell_place(s, frames[0], head + 2, &frame) ||
+	    !tell_string(s, frame.object, &head[1]))
+		return false;
+	head[0] = frame.address;
+	if (head[3] != 0 || count > 1)
+		known = 5;
+	else if (head[2] != 0)
+		known = 3;
+	begin_line(s, 'i', head, known);
+	for (uint32_t i = 1; i < count; i++) {
+		if (!tell_place(s, frames[i], numbers, &frame))
+			return false;
+		start = outfile_room(&s->out, 3 * NUMBER_NBYTES);
+		outfile_advance(
+			&s->out,
+			(size_t)(put_numbers(start, numbers, 3) - start));
+	}
+	outfile_bytes(&s->out, "\n", 1);
+	return true;
+}
+
+static uint64_t
+frame_address(const struct heaptrack *h, uint64_t id)
+{
+	struct hatf_frame frame = { .address = 0 };
+
+	hatf_stacks_get_frame(h->stacks, id, &frame);
+	return frame.address;
+}
+
+/* Put the frames of a step into 'frames'. */
+static bool
+gather_frames(struct sink *s, const struct step *step)
+{
+	struct heaptrack *const h = s->ctx;
+	uint64_t id = step->stack;
+
+	if (!make_room(s, &h->frames, &h->frame_cap, step->frame_count,
+		       sizeof(*h->frames)))
+		return false;
+	for (uint32_t i = 0; i < step->frame_count; i++) {
+		struct hatf_stack stack = { .parent = 0 };
+
+		hatf_stacks_get(h->stacks, id, &stack);
+		h->frames[i] = stack.frame;
+		id = stack.parent;
+	}
+	return true;
+}
+
+/* Find out how many of a stack's innermost frames are at one address. */
+static struct step
+look_at(const struct heaptrack *h, uint64_t id)
+{
+	struct step step = { .stack = id };
+	struct hatf_stack stack = { .parent = 0 }, caller;
+	uint64_t address;
+
+	hatf_stacks_get(h->stacks, id, &stack);
+	address = frame_address(h, stack.frame);
+	step.frame_count = 1;
+	/* A function that calls itself is at one address too, as one frame. */
+	while (address != 0 &&
+	       hatf_stacks_get(h->stacks, stack.parent, &caller) &&
+	       caller.frame != stack.frame &&
+	       frame_address(h, caller.frame) == address) {
+		step.frame_count++;
+		stack = caller;
+	}
+	step.parent = stack.parent;
+	return step;
+}
+
+/* Tell a stack whose caller's has the number 'parent'. */
+static bool
+tell_step(struct sink *s, const struct step *step, uint64_t parent)
+{
+	struct heaptrack *const h = s->ctx;
+	const uint32_t count = h->ips.count;
+	struct live_block *trace;
+	enum hatf_status status;
+	uint32_t ip;
+	bool added;
+
+	if (!gather_frames(s, step))
+		return false;
+	status = names_put(&h->ips, h->frames,
+			   step->frame_count * sizeof(*h->frames), &ip);
+	if (status != HATF_OK)
+		return refuse(s, status);
+	if (h->ips.count != count && !put_ip(s, h->frames, step->frame_count))
+		return false;
+	put_line(s, 't', (const uint64_t[]){ ip, parent }, 2);
+	trace = live_put(&h->traces, step->stack, &added);
+	if (trace == NULL)
+		return refuse(s, HATF_NO_MEMORY);
+	trace->object = ++h->trace_count;
+	return true;
+}
+
+/* The number of a stack, 0 if it is not known; what is new of it is told. */
+static bool
+tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
+{
+	struct heaptrack *const h = s->ctx;
+	struct hatf_stack stack;
+	size_t count = 0;
+
+	*number_ret = 0;
+	while (hatf_stacks_get(h->stacks, id, &stack)) {
+		const struct live_block *const trace =
+			live_find(&h->traces, id);
+
+		if (trace != NULL) {
+			*number_ret = trace->object;
+			break;
+		}
+		if (!make_room(s, &h->steps, &h->step_cap, count + 1,
+			       sizeof(*h->steps)))
+			return false;
+		h->steps[count] = look_at(h, id);
+		id = h->steps[count++].parent;
+	}
+	while (count-- > 0) {
+		if (!tell_step(s, &h->steps[count], *number_ret))
+			return false;
+		*number_ret = h->trace_count;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------- events */
+
+static void
+tell_time(struct sink *s, uint64_t time)
+{
+	struct heaptrack *const h = s->ctx;
+
+	if (h->ms_units == 0 || time / h->ms_units <= h->time_ms)
+		return;
+	h->time_ms = time / h->ms_units;
+	put_number_line(s, 'c', h->time_ms);
+}
+
+/* A block is there; its kind is its 'object'. */
+static bool
+put_alloc(struct sink *s, const struct hatf_record *rec,
+	  struct live_block *block)
+{
+	struct heaptrack *const h = s->ctx;
+	const uint32_t count = h->kinds.count;
+	struct kind kind = { .size = rec->size };
+	enum hatf_status status;
+	uint32_t number;
+
+	if (!tell_stack(s, hatf_record_stack(rec), &kind.trace))
+		return false;
+	status = names_put(&h->kinds, &kind, sizeof(kind), &number);
+	if (status != HATF_OK)
+		return refuse(s, status);
+	if (h->kinds.count != count)
+		put_line(s, 'a', (const uint64_t[]){ kind.size, kind.trace },
+			 2);
+	/* The file counts them from 0. */
+	block->object = number - 1;
+	put_number_line(s, '+', block->object);
+	return true;
+}
+
+/* What was not known when it died is no block of the file's. */
+static bool
+put_call(struct sink *s, const struct hatf_record *rec,
+	 const struct ledger_entry *entry)
+{
+	if (entry->kind == LEDGER_NONE || entry->kind == LEDGER_FAILED)
+		return true;
+	tell_time(s, rec->time);
+	if (entry->known)
+		put_number_line(s, '-', entry->old.object);
+	if (entry->replaced)
+		put_number_line(s, '-', entry->lost.object);
+	return entry->block == NULL || put_alloc(s, rec, entry->block);
+}
+
+/* The kinds of what dies with a heap. */
+struct kinds {
+	struct sink *s;
+	size_t count;
+};
+
+static void
+gather_kind(void *ctx, uint64_t address, const struct live_block *block)
+{
+	struct kinds *const k = ctx;
+	struct heaptrack *const h = k->s->ctx;
+
+	(void)address;
+	if (!make_room(k->s, &h->frames, &h->frame_cap, k->count + 1,
+		       sizeof(*h->frames)))
+		return;
+	h->frames[k->count++] = block->object;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* In the order of the kinds: that of the blocks differs from run to run. */
+static void
+put_destruction(struct sink *s, const struct hatf_record *rec)
+{
+	struct heaptrack *const h = s->ctx;
+	struct kinds k = { .s = s };
+
+	ledger_destroy(&h->ledger, rec->heap, gather_kind, &k);
+	if (k.count == 0)
+		return;
+	tell_time(s, rec->time);
+	qsort(h->frames, k.count, sizeof(*h->frames), compare);
+	for (size_t i = 0; i < k.count; i++)
+		put_number_line(s, '-', h->frames[i]);
+}
+
+static bool
+put_record(struct sink *s, const struct hatf_record *rec)
+{
+	struct heaptrack *const h = s->ctx;
+	struct ledger_entry entry;
+	const char *field;
+
+	if (rec->tag == HATF_COMMENT) {
+		/* A definition that is wrong is none. */
+		if (hatf_stacks_note(h->stacks, rec, &field) == HATF_NO_MEMORY)
+			return refuse(s, HATF_NO_MEMORY);
+		return true;
+	}
+	if (!ledger_enter(&h->ledger, rec, &entry))
+		return refuse(s, HATF_NO_MEMORY);
+	if (rec->tag == HATF_DESTROY_HEAP)
+		put_destruction(s, rec);
+	return put_call(s, rec, &entry);
+}
+
+static enum hatf_status
+write_records(struct sink *s, const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n && s->err.status == HATF_OK; i++)
+		put_record(s, &records[i]);
+	return s->err.status;
+}
+
+/* -------------------------------------------------------- opening, closing */
+
+/* The value of a header line, cut to the room; its length. */
+static size_t
+find_header(const struct sink *s, const char *key, char *buf, size_t cap)
+{
+	const char *const lines = s->options.header;
+	ptrdiff_t nbytes;
+
+	buf[0] = '\0';
+	if (lines == NULL)
+		return 0;
+	nbytes = text_find(lines, strlen(lines), key, buf, cap);
+	return nbytes < 0 ? 0 : strlen(buf);
+}
+
+/* Is a header line's value this? */
+static bool
+says(const struct sink *s, const char *key, const char *value)
+{
+	char buf[32];
+
+	find_header(s, key, buf, sizeof(buf));
+	return strcmp(buf, value) == 0;
+}
+
+static void
+put_header(struct sink *s)
+{
+	char buf[COMMAND_MAX];
+	uint64_t page_size = 0;
+	size_t nbytes;
+
+	outfile_bytes(&s->out, version_line, sizeof(version_line) - 1);
+	nbytes = find_header(s, "command", buf, sizeof(buf));
+	if (nbytes == 0)
+		nbytes = find_header(s, "exe", buf, sizeof(buf));
+	if (nbytes != 0) {
+		outfile_bytes(&s->out, "X ", 2);
+		put_text(s, buf, nbytes);
+		outfile_bytes(&s->out, "\n", 1);
+	}
+	if (find_header(s, "page_size", buf, sizeof(buf)) != 0)
+		page_size = strtoull(buf, NULL, 10);
+	/* How much memory the machine has is not known. */
+	put_line(s, 'I', (const uint64_t[]){ page_size ? page_size : 4096, 0 },
+		 2);
+	if (says(s, "start", "late"))
+		outfile_bytes(&s->out, "A\n", 2);
+}
+
+static enum hatf_status
+open_sink(struct sink *s)
+{
+	struct heaptrack *const h = calloc(1, sizeof(*h));
+	enum hatf_status status;
+
+	if (h == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	s->ctx = h;
+	ledger_init(&h->ledger);
+	names_init(&h->strings, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+	names_init(&h->ips, HATF_STACKS_MAX, UINT64_MAX);
+	names_init(&h->kinds, KIND_MAX, UINT64_MAX);
+	live_init(&h->traces);
+	status = hatf_stacks_open(&h->stacks);
+	if (status != HATF_OK)
+		return sink_fail(s, status, NULL);
+	if (says(s, "unit", "ns"))
+		h->ms_units = 1000000;
+	else if (says(s, "unit", "us"))
+		h->ms_units = 1000;
+	put_header(s);
+	return HATF_OK;
+}
+
+/* heaptrack's own end with this; a file that is not complete does not. */
+static enum hatf_status
+finish_sink(struct sink *s)
+{
+	const struct heaptrack *const h = s->ctx;
+	char buf[80];
+	struct text t;
+
+	if (s->options.incomplete)
+		return HATF_OK;
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "# strings: ");
+	text_u64(&t, h->strings.count);
+	text_str(&t, "\n# ips: ");
+	text_u64(&t, h->ips.count);
+	text_str(&t, "\n");
+	outfile_bytes(&s->out, buf, t.used);
+	return HATF_OK;
+}
+
+static void
+close_sink(struct sink *s)
+{
+	struct heaptrack *const h = s->ctx;
+
+	if (h == NULL)
+		return;
+	ledger_fini(&h->ledger);
+	names_fini(&h->strings);
+	names_fini(&h->ips);
+	names_fini(&h->kinds);
+	live_fini(&h->traces);
+	hatf_stacks_close(h->stacks);
+	free(h->steps);
+	free(h->frames);
+	free(h);
+}
+
+const struct sink_ops heaptrack_sink = {
+	.open = open_sink,
+	.write = write_records,
+	.finish = finish_sink,
+	.close = close_sink,
+};
