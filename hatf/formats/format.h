@@ -237,4 +237,9 @@ bool heaptrack_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops gperftools_source;
 bool gperftools_recognise(const uint8_t *bytes, size_t nbytes);
 
+bool mtrc_recognise(const uint8_t *bytes, size_t nbytes);
+extern const struct source_ops mtrc_source;
+bool mptrace_recognise(const uint8_t *bytes, size_t nbytes);
+extern const struct source_ops mptrace_source;
+
 #endif /* HATF_FORMAT_H */

@@ -65,6 +65,21 @@ static const struct format formats[] = {
 	  .foreign = true,
 	  .recognise = gperftools_recognise,
 	  .source = &gperftools_source },
+	{ .name = "mtrc",
+	  .suffix = ".mtrc",
+	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
+		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
+		   HATF_KEEPS_THREAD | HATF_KEEPS_SITE | HATF_KEEPS_SYMBOLS,
+	  .foreign = true,
+	  .recognise = mtrc_recognise,
+	  .source = &mtrc_source },
+	{ .name = "mptrace",
+	  .suffix = ".mptrace",
+	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
+		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC,
+	  .foreign = true,
+	  .recognise = mptrace_recognise,
+	  .source = &mptrace_source },
 	/* Last: what no other format recognises is HATF, or no trace. */
 	{ .name = "hatf",
 	  .suffix = ".hatf",

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_mtrc.c
+ *
+ * mpatrol's tracing files: those of every kind of machine and version are read;
+ * each malformed item is reported with its place, after the records before it; a
+ * file that is cut off at any byte yields a beginning of its records and never passes
+ * for complete; how many records are asked for makes no difference.
+ */
+#include "mini.h"
+
+#include "hand.h"
+
+#include <glob.h>
+
+#define MAX 8192
+
+/* ------------------------------------------------------------ made by hand */
+
+/* A word of the header. */
+static void
+put_word(struct hand *h, uint64_t n, unsigned nbytes, bool big)
+{
+	for (unsigned i = 0; i < nbytes; i++) {
+		const unsigned shift = 8 * (big ? nbytes - 1 - i : i);
+		const uint8_t byte = (uint8_t)(n >> shift);
+
+		hand_bytes(h, &byte, 1);
+	}
+}
+
+static void
+put_header(struct hand *h, unsigned word, unsigned version_word, bool big,
+	   uint64_t version)
+{
+	hand_bytes(h, "MTRC", 4);
+	put_word(h, 1, word, big);
+	put_word(h, version, version_word, big);
+}
+
+/* A letter and numbers. */
+static void
+put_record(struct hand *h, char letter, const uint64_t *numbers, size_t count)
+{
+	hand_bytes(h, &letter, 1);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t n = numbers[i];
+
+		for (; n >= 0x80; n >>= 7)
+			hand_put(h, (n & 0x7f) | 0x80, 1);
+		hand_put(h, n, 1);
+	}
+}
+#define PUT(h, letter, ...)                                      \
+	put_record(h, letter, (const uint64_t[]){ __VA_ARGS__ }, \
+		   sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
+
+/* What came of reading some bytes. */
+struct outcome {
+	enum hatf_status status;
+	struct hatf_error err;
+	bool complete;
+	size_t n;
+	struct hatf_record records[MAX]; /* without attributes */
+	char text[MAX];			 /* of comments and attributes, cut */
+	char version[8], word[4], order[8];
+};
+
+static void
+keep(struct outcome *out, const struct hatf_record *r)
+{
+	const size_t used = strlen(out->text);
+
+	ck_assert_uint_lt(out->n, MAX);
+	out->records[out->n] = *r;
+	out->records[out->n].attributes = NULL;
+	out->records[out->n].attributes_nbytes = 0;
+	out->n++;
+	if (r->tag == HATF_COMMENT)
+		snprintf(out->text + used, MAX - used, "%.*s",
+			 (int)r->attributes_nbytes,
+			 (const char *)r->attributes);
+	else
+		snprintf(out->text + used, MAX - used, "%c%u\n",
+			 "AFRRRR"[r->tag], (unsigned)hatf_record_stack(r));
+}
+
+static void
+read_fd(int fd, size_t batch, struct outcome *out)
+{
+	struct hatf_record records[256];
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	size_t n;
+
+	memset(out, 0, offsetof(struct outcome, records));
+	out->text[0] = '\0';
+	out->status = hatf_reader_open_fd(fd, 0, &reader, &out->err);
+	if (out->status != HATF_OK)
+		return;
+	ck_assert_str_eq(hatf_reader_format(reader), "mtrc");
+	snprintf(out->version, sizeof(out->version), "%s",
+		 hatf_reader_header(reader, "mtrc_version"));
+	snprintf(out->word, sizeof(out->word), "%s",
+		 hatf_reader_header(reader, "mtrc_word"));
+	snprintf(out->order, sizeof(out->order), "%s",
+		 hatf_reader_header(reader, "mtrc_order"));
+	while ((out->status = hatf_reader_read(reader, records, batch, &n)) ==
+	       HATF_OK)
+		for (size_t i = 0; i < n; i++)
+			keep(out, &records[i]);
+	out->err = *hatf_reader_error(reader);
+	hatf_reader_get_stats(reader, &stats);
+	out->complete = stats.complete && out->status == HATF_END;
+	hatf_reader_close(reader);
+}
+
+static void
+read_bytes(const uint8_t *bytes, size_t nbytes, size_t batch,
+	   struct outcome *out)
+{
+	const int fd = hand_file(bytes, nbytes);
+
+	read_fd(fd, batch, out);
+	close(fd);
+}
+
+static struct outcome got, other;
+
+/* What machines and versions may differ in; the rest is the same. */
+START_TEST(every_header_is_understood)
+{
+	static const struct {
+		unsigned word, version_word;
+		bool big;
+	} machines[] = {
+		{ 4, 4, false }, { 4, 4, true },  { 8, 8, false },
+		{ 8, 8, true },	 { 8, 4, false }, { 8, 4, true },
+	};
+	static const uint64_t versions[] = { 10300, 10404, 10405, 10501,
+					     10599 };
+
+	for (size_t i = 0; i < 6 * 5; i++) {
+		const unsigned word = machines[i % 6].word;
+		const uint64_t version = versions[i / 6];
+		const bool has_sites = version >= 10405;
+		struct hand h = { 0 };
+		char digits[8];
+
+		put_header(&h, word, machines[i % 6].version_word,
+			   machines[i % 6].big, version);
+		if (has_sites)
+			PUT(&h, 'A', 7, 0x1000, 24, 0xf7c0, 0, 0, 9);
+		else
+			PUT(&h, 'A', 7, 0x1000, 24);
+		hand_bytes(&h, "MTRC", 4);
+		read_bytes(h.bytes, h.used, 256, &got);
+		ck_assert_int_eq(got.status, HATF_END);
+		ck_assert(got.complete);
+		/* Where the call was takes two comments. */
+		ck_assert_uint_eq(got.n, has_sites ? 3 : 1);
+		ck_assert_uint_eq(got.records[got.n - 1].address, 0x1000);
+		ck_assert_uint_eq(got.records[got.n - 1].size, 24);
+		ck_assert_uint_eq(got.records[got.n - 1].thread,
+				  has_sites ? 0xf7c0 : 0);
+		snprintf(digits, sizeof(digits), "%u", (unsigned)version);
+		ck_assert_str_eq(got.version, digits);
+		ck_assert_str_eq(got.word, word == 4 ? "32" : "64");
+		ck_assert_str_eq(got.order,
+				 machines[i % 6].big ? "big" : "little");
+		free(h.bytes);
+	}
+}
+END_TEST
+
+/* Names and what refers to them, with all 127 places and one used again. */
+START_TEST(names_are_found_by_their_places)
+{
+	struct hand h = { 0 };
+
+	put_header(&h, 8, 8, false, 10501);
+	PUT(&h, 'A', 1, 0x10, 1, 0);
+	hand_bytes(&h, "\xff\x66\0\x81" /* a new name */ "a.c\0\x07", 9);
+	PUT(&h, 'A', 2, 0x20, 1, 0);
+	hand_bytes(&h, "\x7f\x01\x07", 3);
+	PUT(&h, 'R', 2, 0x20, 2, 0);
+	hand_bytes(&h, "\x7f\x81" /* a new name */ "b.c\0\x08", 7);
+	PUT(&h, 'F', 1, 0);
+	hand_bytes(&h, "\x7f\x81" /* a new name */ "a.c\0\x07", 7);
+	PUT(&h, 'F', 2, 5);
+	hand_bytes(&h, "\x81\0\0\0", 4);
+	hand_bytes(&h, "MTRC", 4);
+	read_bytes(h.bytes, h.used, 256, &got);
+	ck_assert_int_eq(got.status, HATF_END);
+	ck_assert_str_eq(got.text,
+			 "HATF frame\nframe=1\nline=7\nfunction=f\nfile=a.c\n"
+			 "HATF stack\nstack=1\nparent=0\nframe=1\n"
+			 "A1\nA1\n"
+			 "HATF frame\nframe=2\nline=8\nfunction=f\nfile=b.c\n"
+			 "HATF stack\nstack=2\nparent=0\nframe=2\n"
+			 "R2\nF1\nF0\n");
+	free(h.bytes);
+}
+END_TEST
+
+START_TEST(what_is_behind_the_trailer_does_not_count)
+{
+	struct hand h = { 0 };
+
+	put_header(&h, 8, 8, false, 10501);
+	hand_bytes(&h, "MTRCAAAA", 8);
+	read_bytes(h.bytes, h.used, 256, &got);
+	ck_assert_int_eq(got.status, HATF_END);
+	ck_assert(got.complete);
+	ck_assert_uint_eq(got.n, 0);
+	free(h.bytes);
+}
+END_TEST
+
+/* The system's memory is told by comments, at the place where it came. */
+START_TEST(memory_of_the_system_is_a_comment)
+{
+	struct hand h = { 0 };
+
+	put_header(&h, 4, 4, true, 10300);
+	PUT(&h, 'I', 0x9000, 4096);
+	PUT(&h, 'H', UINT64_MAX, 0);
+	hand_bytes(&h, "MTRC", 4);
+	read_bytes(h.bytes, h.used, 256, &got);
+	ck_assert_str_eq(
+		got.text,
+		"HATF system\nuse=internal\naddress=0x9000\nsize=4096\n"
+		"HATF system\nuse=heap\naddress=0xffffffffffffffff\n"
+		"size=0\n");
+	free(h.bytes);
+}
+END_TEST
+
+/* --------------------------------------------------------------- malformed */
+
+#define TEXT(s) s, sizeof(s) - 1
+
+/* Behind a 64-bit header of version 10501, 20 bytes, and a good record of 9. */
+static const struct {
+	const char *bytes;
+	size_t nbytes;
+	enum hatf_status status;
+	const char *field;
+} faults[] = {
+	{ TEXT("X"), HATF_BAD_FIELD, "record" },
+	{ TEXT("MTRX"), HATF_BAD_FIELD, "record" },
+	{ TEXT("MTR"), HATF_TRUNCATED, "trailer" },
+	{ TEXT(""), HATF_NO_TRAILER, NULL },
+	{ TEXT("A"), HATF_TRUNCATED, "index" },
+	{ TEXT("A\x80"), HATF_TRUNCATED, "index" },
+	{ TEXT("A\x01\x02"), HATF_TRUNCATED, "size" },
+	{ TEXT("A\x01\x02\x03\x00\x81"
+	       "name"),
+	  HATF_TRUNCATED, "function" },
+	{ TEXT("F\x02\x00\x00\x00\x00MTRC"), HATF_BAD_FIELD, "index" },
+	{ TEXT("R\x02\x10\x01\x00\x00\x00\x00MTRC"), HATF_BAD_FIELD, "index" },
+	{ TEXT("F\x01\x00\x01\x00\x00MTRC"), HATF_BAD_FIELD, "function" },
+	{ TEXT("F\x01\x00\x00\x20\x00MTRC"), HATF_BAD_FIELD, "file" },
+	/* 2^64 and a number of eleven bytes. */
+	{ TEXT("A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01\x01MTRCMTRC"),
+	  HATF_BAD_FIELD, "index" },
+	{ TEXT("A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00\x01\x01MTRCMTRC"),
+	  HATF_BAD_FIELD, "index" },
+};
+
+START_TEST(each_fault_is_told_with_its_place)
+{
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		struct hand h = { 0 };
+
+		put_header(&h, 8, 8, false, 10501);
+		PUT(&h, 'A', 1, 0x1000, 24, 0, 0, 0, 0);
+		hand_bytes(&h, faults[i].bytes, faults[i].nbytes);
+		read_bytes(h.bytes, h.used, 256, &got);
+		ck_assert_msg(got.status == faults[i].status, "%zu: %s", i,
+			      hatf_status_text(got.status));
+		ck_assert_uint_eq(got.n, 1);
+		ck_assert_uint_eq(got.err.offset, 29);
+		ck_assert_uint_eq(got.err.record, 1);
+		ck_assert(!got.complete);
+		if (faults[i].field == NULL)
+			ck_assert_ptr_null(got.err.field);
+		else
+			ck_assert_str_eq(got.err.field, faults[i].field);
+		free(h.bytes);
+	}
+}
+END_TEST
+
+START_TEST(headers_that_are_none_are_refused)
+{
+	static const struct {
+		uint64_t word, version;
+		const char *field;
+	} headers[] = {
+		{ 2, 10501, "word" },	      { 0, 10501, "word" },
+		{ 1, 0, "version" },	      { 1, 10600, "version" },
+		{ 1, UINT32_MAX, "version" },
+	};
+
+	for (size_t i = 0; i < 5; i++) {
+		struct hand h = { 0 };
+
+		hand_bytes(&h, "MTRC", 4);
+		put_word(&h, headers[i].word, 8, false);
+		put_word(&h, headers[i].version, 8, false);
+		read_bytes(h.bytes, h.used, 256, &got);
+		ck_assert_int_eq(got.status, HATF_NOT_HATF);
+		ck_assert_str_eq(got.err.field, headers[i].field);
+		free(h.bytes);
+	}
+}
+END_TEST
+
+/* A name without an end must not be looked for in all of a large file. */
+START_TEST(a_name_has_a_limit)
+{
+	for (size_t length = 4095; length <= 4097; length++) {
+		struct hand h = { 0 };
+
+		put_header(&h, 8, 8, false, 10501);
+		PUT(&h, 'A', 1, 0x1000, 24, 0);
+		hand_put(&h, 0x81, 1);
+		for (size_t i = 0; i < length; i++)
+			hand_put(&h, 0x01, 1);
+		hand_bytes(&h, "\0\0\0MTRC", 7);
+		read_bytes(h.bytes, h.used, 256, &got);
+		ck_assert_int_eq(got.status,
+				 length <= 4096 ? HATF_END : HATF_LIMIT);
+		ck_assert_uint_eq(got.n, length <= 4096 ? 3 : 0);
+		if (length > 4096)
+			ck_assert_str_eq(got.err.field, "function");
+		free(h.bytes);
+	}
+}
+END_TEST
+
+/* -------------------------------------------------------------- real files */
+
+static void
+read_file(const char *path, struct hand *h)
+{
+	FILE *const file = fopen(path, "r");
+	uint8_t bytes[4096];
+	size_t n;
+
+	ck_assert_ptr_nonnull(file);
+	while ((n = fread(bytes, 1, sizeof(bytes), file)) != 0)
+		hand_bytes(h, bytes, n);
+	fclose(file);
+}
+
+static void
+check_beginning(const struct outcome *whole, const struct outcome *part)
+{
+	mini_check(part->n <= whole->n);
+	for (size_t i = 0; i < part->n; i++) {
+		mini_assert_same(&part->records[i], &whole->records[i]);
+		mini_check(part->records[i].offset == whole->records[i].offset);
+	}
+	mini_check(strncmp(part->text, whole->text, strlen(part->text)) == 0);
+}
+
+static void
+check_cuts(const uint8_t *bytes, size_t nbytes)
+{
+	for (size_t cut = 0; cut < nbytes; cut++) {
+		read_bytes(bytes, cut, 256, &other);
+		mini_check(!other.complete);
+		mini_check(other.err.offset <= cut);
+		if (cut < 4)
+			mini_check(other.status == HATF_NOT_HATF ||
+				   other.status == HATF_TRUNCATED);
+		else
+			mini_check(other.status == HATF_TRUNCATED ||
+				   other.status == HATF_NO_TRAILER);
+		check_beginning(&got, &other);
+	}
+}
+
+static void
+check_damage(uint8_t *bytes, size_t nbytes)
+{
+	static const uint8_t masks[] = { 0x01, 0x80, 0xff };
+
+	for (size_t i = 0; i < nbytes; i++) {
+		for (size_t j = 0; j < sizeof(masks); j++) {
+			const int fd = memfd_create("trace", MFD_CLOEXEC);
+			struct hatf_record records[64];
+			struct hatf_reader *reader;
+			size_t n;
+
+			bytes[i] ^= masks[j];
+			mini_check(write(fd, bytes, nbytes) == (ssize_t)nbytes);
+			bytes[i] ^= masks[j];
+			mini_check(lseek(fd, 0, SEEK_SET) == 0);
+			if (hatf_reader_open_fd(fd, 0, &reader, NULL) ==
+			    HATF_OK) {
+				while (hatf_reader_read(reader, records, 64,
+							&n) == HATF_OK)
+					;
+				hatf_reader_close(reader);
+			}
+			close(fd);
+		}
+	}
+}
+
+START_TEST(real_files_may_be_cut_and_damaged_anywhere)
+{
+	glob_t files;
+
+	ck_assert_int_eq(
+		glob("tests/data/foreign/mtrc/*.trace", 0, NULL, &files), 0);
+	ck_assert_uint_ge(files.gl_pathc, 9);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		struct hand h = { 0 };
+
+		read_file(files.gl_pathv[i], &h);
+		read_bytes(h.bytes, h.used, 256, &got);
+		ck_assert_int_eq(got.status, HATF_END);
+		ck_assert_uint_gt(got.n, 20);
+		for (size_t batch = 1; batch <= 4; batch++) {
+			read_bytes(h.bytes, h.used, batch, &other);
+			ck_assert_uint_eq(other.n, got.n);
+			ck_assert_int_eq(other.status, HATF_END);
+			check_beginning(&got, &other);
+		}
+		check_cuts(h.bytes, h.used);
+		check_damage(h.bytes, h.used);
+		free(h.bytes);
+	}
+	globfree(&files);
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		every_header_is_understood,
+		names_are_found_by_their_places,
+		what_is_behind_the_trailer_does_not_count,
+		memory_of_the_system_is_a_comment,
+		each_fault_is_told_with_its_place,
+		headers_that_are_none_are_refused,
+		a_name_has_a_limit,
+		real_files_may_be_cut_and_damaged_anywhere,
+	};
+
+	return hand_run("mtrc", tests, sizeof(tests) / sizeof(tests[0]));
+}
