@@ -64,7 +64,7 @@ deflate_work_nbytes(int level)
 	size_t nbytes = deflate_zlib.work_nbytes(level);
 
 #ifdef HAVE_ISAL
-	if (level <= DEFLATE_LEVEL_MAX &&
+	if (level >= DEFLATE_LEVEL_MIN && level <= DEFLATE_LEVEL_MAX &&
 	    deflate_isal.work_nbytes(level) > nbytes)
 		nbytes = deflate_isal.work_nbytes(level);
 #endif
