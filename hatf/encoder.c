@@ -100,6 +100,9 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 	next += round_up(e->planner.changes * sizeof(*e->changes));
 	e->texts = next;
 	e->pending_max = choose_pending_max(e);
+	if (cap > encoder_room_nbytes(planner) + ENCODER_RECORD_NBYTES)
+		e->at_once_max = cap - encoder_room_nbytes(planner) -
+				 ENCODER_RECORD_NBYTES;
 	layout_init(&e->layout);
 	place_init(&e->place);
 }
@@ -126,6 +129,13 @@ put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	/* For 0 bytes the shift is 0, and nothing of this is kept. */
 	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
 	return p + nbytes;
+}
+
+/* Bytes of the length that precedes attributes. */
+static inline unsigned
+length_nbytes(const struct layout_field *attributes)
+{
+	return attributes->width / 9 + attributes->width / 10;
 }
 
 static uint8_t *
@@ -185,40 +195,37 @@ is_plain(const struct hatf_record *rec)
 	return rec->tag <= HATF_FREE && rec->attributes_nbytes <= 8;
 }
 
-/* A plain record. */
+/* A plain record; 'text' are its attributes, and can be read up to 8 bytes. */
 static inline void
-put_plain(struct encoder *e, const struct hatf_record *rec)
+put_plain(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
+	  uint64_t thread, uint64_t heap, uint64_t time, const uint8_t *text,
+	  uint32_t text_nbytes)
 {
 	struct layout_field *const f = e->layout.field;
-	const unsigned tag = rec->tag;
-	const unsigned length_nbytes = f[HATF_FIELD_ATTRIBUTES].width / 9 +
-				       f[HATF_FIELD_ATTRIBUTES].width / 10;
+	const unsigned length = length_nbytes(&f[HATF_FIELD_ATTRIBUTES]);
 	uint8_t *p = e->buf + e->used;
 
-	*p++ = rec->tag;
+	*p++ = (uint8_t)tag;
 	/* HATF_ALLOC - 1 is all ones, HATF_FREE - 1 is 0. */
 	p = put_number(p, &f[HATF_FIELD_SIZE],
-		       f[HATF_FIELD_SIZE].nbytes & (tag - 1u), rec->size);
+		       f[HATF_FIELD_SIZE].nbytes & (tag - 1u), size);
 	p = put_number(p, &f[HATF_FIELD_ADDRESS], f[HATF_FIELD_ADDRESS].nbytes,
-		       rec->address);
+		       address);
 	p = put_number(p, &f[HATF_FIELD_THREAD], f[HATF_FIELD_THREAD].nbytes,
-		       rec->thread);
-	p = put_number(p, &f[HATF_FIELD_HEAP], f[HATF_FIELD_HEAP].nbytes,
-		       rec->heap);
-	p = put_number(p, &f[HATF_FIELD_TIME], f[HATF_FIELD_TIME].nbytes,
-		       rec->time);
+		       thread);
+	p = put_number(p, &f[HATF_FIELD_HEAP], f[HATF_FIELD_HEAP].nbytes, heap);
+	p = put_number(p, &f[HATF_FIELD_TIME], f[HATF_FIELD_TIME].nbytes, time);
 	if (tag == HATF_ALLOC)
-		layout_use(&f[HATF_FIELD_SIZE], rec->size);
-	layout_use(&f[HATF_FIELD_ADDRESS], rec->address);
-	layout_use(&f[HATF_FIELD_THREAD], rec->thread);
-	layout_use(&f[HATF_FIELD_HEAP], rec->heap);
-	layout_use(&f[HATF_FIELD_TIME], rec->time);
+		layout_use(&f[HATF_FIELD_SIZE], size);
+	layout_use(&f[HATF_FIELD_ADDRESS], address);
+	layout_use(&f[HATF_FIELD_THREAD], thread);
+	layout_use(&f[HATF_FIELD_HEAP], heap);
+	layout_use(&f[HATF_FIELD_TIME], time);
 	/* A length in 0, 1 or 2 bytes. */
-	put_be16(p, (uint16_t)(rec->attributes_nbytes
-			       << (length_nbytes == 1 ? 8 : 0)));
-	p += length_nbytes;
-	memcpy(p, rec->attributes, 8);
-	p += rec->attributes_nbytes;
+	put_be16(p, (uint16_t)(text_nbytes << (length == 1 ? 8 : 0)));
+	p += length;
+	memcpy(p, text, 8);
+	p += text_nbytes;
 	e->used = (size_t)(p - e->buf);
 }
 
@@ -296,7 +303,9 @@ put_records(struct encoder *e, const struct hatf_record *rec,
 			continue;
 		}
 		if (is_plain(rec))
-			put_plain(e, rec);
+			put_plain(e, rec->tag, rec->size, rec->address,
+				  rec->thread, rec->heap, rec->time,
+				  rec->attributes, rec->attributes_nbytes);
 		else if (rec->tag != HATF_COMMENT)
 			put_record(e, rec);
 		else
@@ -379,6 +388,118 @@ hold_back(struct encoder *e, const struct hatf_record *rec,
 	e->record_count[rec->tag]++;
 }
 
+void
+encoder_hasten(struct encoder *e, bool in_haste)
+{
+	e->in_haste = in_haste;
+	e->planner.plan = in_haste ? place_wide : place_window;
+}
+
+/* Could a record without attributes, of heap 0, be written as the layout is? */
+static inline bool
+fits_plain(const struct layout_field *f, unsigned tag, uint64_t size,
+	   uint64_t address, uint64_t thread, uint64_t time)
+{
+	return (tag != HATF_ALLOC || layout_fits(&f[HATF_FIELD_SIZE], size)) &&
+	       layout_fits(&f[HATF_FIELD_ADDRESS], address) &&
+	       layout_fits(&f[HATF_FIELD_THREAD], thread) &&
+	       layout_fits(&f[HATF_FIELD_TIME], time) &&
+	       layout_fits(&f[HATF_FIELD_HEAP], 0) &&
+	       layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0);
+}
+
+/* ... any record with an address? */
+static bool
+fits_layout(const struct layout_field *f, const struct hatf_record *rec)
+{
+	if (rec->tag != HATF_FREE &&
+	    !layout_fits(&f[HATF_FIELD_SIZE], rec->size))
+		return false;
+	if (rec->tag > HATF_FREE &&
+	    (f[HATF_FIELD_ADDRESS].follows ||
+	     !layout_fits(&f[HATF_FIELD_ADDRESS], rec->old_address)))
+		return false;
+	return layout_fits(&f[HATF_FIELD_ADDRESS], rec->address) &&
+	       layout_fits(&f[HATF_FIELD_THREAD], rec->thread) &&
+	       layout_fits(&f[HATF_FIELD_HEAP], rec->heap) &&
+	       layout_fits(&f[HATF_FIELD_TIME], rec->time) &&
+	       layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES],
+				 rec->attributes_nbytes);
+}
+
+/*
+ * In haste a record need not wait if nothing is before it in the window and there
+ * is room.
+ */
+static inline bool
+is_ready(const struct encoder *e)
+{
+	return e->in_haste && e->pending == 0 && !e->restart &&
+	       e->used < e->at_once_max;
+}
+
+/* Then write it, if it fits the layout. */
+static bool
+put_at_once(struct encoder *e, const struct hatf_record *rec)
+{
+	if (!is_ready(e) || rec->tag > HATF_REALLOC_FREE ||
+	    rec->attributes_nbytes > TEXT_NBYTES ||
+	    !fits_layout(e->layout.field, rec))
+		return false;
+	put_record(e, rec);
+	e->record_count[rec->tag]++;
+	return true;
+}
+
+bool
+encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
+		  struct encoder_run *run_ret)
+{
+	static const uint8_t fields[] = { HATF_FIELD_THREAD, HATF_FIELD_HEAP,
+					  HATF_FIELD_TIME };
+	const uint64_t values[] = { thread, 0, time };
+	const struct layout_field *const f = e->layout.field;
+	/* put_number() stores 8 bytes, whatever it counts. */
+	uint8_t tail[4 * 8];
+	uint8_t *p = tail;
+
+	if (!is_ready(e) || f[HATF_FIELD_ADDRESS].follows ||
+	    f[HATF_FIELD_SIZE].follows ||
+	    !layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0))
+		return false;
+	for (size_t i = 0; i < sizeof(fields); i++) {
+		const struct layout_field *const field = &f[fields[i]];
+
+		/* If it goes by the value before, that must stay the same. */
+		if (!layout_fits(field, values[i]) ||
+		    (field->follows &&
+		     (field->step != 0 || field->origin != values[i])))
+			return false;
+		p = put_number(p, field, field->nbytes, values[i]);
+	}
+	/* The length of no attributes. */
+	put_be16(p, 0);
+	p += length_nbytes(&f[HATF_FIELD_ATTRIBUTES]);
+	run_ret->tail_nbytes = (size_t)(p - tail);
+	if (run_ret->tail_nbytes > sizeof(run_ret->tail))
+		return false;
+	memcpy(run_ret->tail, tail, sizeof(run_ret->tail));
+	run_ret->next = e->buf + e->used;
+	run_ret->end = e->buf + e->at_once_max;
+	run_ret->size = f[HATF_FIELD_SIZE];
+	run_ret->address = f[HATF_FIELD_ADDRESS];
+	memset(run_ret->count, 0, sizeof(run_ret->count));
+	return true;
+}
+
+void
+encoder_end_run(struct encoder *e, const struct encoder_run *run)
+{
+	e->used = (size_t)(run->next - e->buf);
+	for (unsigned tag = 0; tag <= HATF_FREE; tag++)
+		e->record_count[tag] += run->count[tag];
+}
+
 /* What is not just one more record for the window. */
 static __attribute__((noinline)) bool
 put_slowly(struct encoder *e, const struct hatf_record *rec)
@@ -391,6 +512,8 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending == e->pending_max ||
 	    nbytes > texts_nbytes - e->texts_used)
 		encoder_flush(e);
+	if (put_at_once(e, rec))
+		return true;
 	if (e->pending_max == 0)
 		return false;
 	if (nbytes > texts_nbytes) {
@@ -410,8 +533,8 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	return true;
 }
 
-bool
-encoder_put(struct encoder *e, const struct hatf_record *rec)
+static bool
+put(struct encoder *e, const struct hatf_record *rec)
 {
 	if (e->pending >= e->pending_max || rec->attributes_nbytes != 0 ||
 	    rec->tag > HATF_COMMENT)
@@ -420,11 +543,26 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 	return true;
 }
 
-/* Where the window is full. */
+bool
+encoder_put(struct encoder *e, const struct hatf_record *rec)
+{
+	if (put_at_once(e, rec))
+		return true;
+	return put(e, rec);
+}
+
+/* Where the window is full, or there is haste. */
 bool
 encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
 		 uint64_t address, uint64_t thread, uint64_t time)
 {
+	if (is_ready(e) &&
+	    fits_plain(e->layout.field, tag, size, address, thread, time)) {
+		put_plain(e, tag, size, address, thread, 0, time, e->texts, 0);
+		e->record_count[tag]++;
+		return true;
+	}
+
 	const struct hatf_record rec = {
 		.tag = tag,
 		.size = size,
@@ -433,7 +571,7 @@ encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
 		.time = time,
 	};
 
-	return encoder_put(e, &rec);
+	return put(e, &rec);
 }
 
 bool

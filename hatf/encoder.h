@@ -21,6 +21,7 @@
 #ifndef HATF_ENCODER_H
 #define HATF_ENCODER_H
 
+#include "bytes.h"
 #include "hatf.h"
 #include "layout.h"
 #include "place.h"
@@ -42,11 +43,13 @@ struct encoder {
 	struct place_planner planner;
 	struct place place; /* of the planner that is there without asking */
 	bool restart;	    /* the block has no metadata yet */
+	bool in_haste;	    /* see encoder_hasten() */
 	/* The window: in the caller's memory, like what it needs. */
 	struct hatf_record *window;
 	struct place_change *changes;
 	uint8_t *texts; /* the attributes and comments of the window */
 	size_t pending, pending_max, texts_used;
+	size_t at_once_max; /* of 'used', when a record need not wait there */
 	uint64_t stream_nbytes; /* that encoder_reset() took from the buffer */
 	uint64_t block_count;	/* that have been begun */
 	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
@@ -108,7 +111,7 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 {
 	struct hatf_record *const r = &e->window[e->pending];
 
-	if (__builtin_expect(e->pending >= e->pending_max, 0))
+	if (__builtin_expect(e->in_haste || e->pending >= e->pending_max, 0))
 		return encoder_put_late(e, tag, size, address, thread, time);
 	r->tag = tag;
 	r->attributes_nbytes = 0;
@@ -124,12 +127,62 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 	return true;
 }
 
+/*
+ * In haste: several such records of one thread and time, with what they have in common
+ * looked up once.  Between encoder_begin_run() and encoder_end_run() nothing else may
+ * be done with the encoder.
+ */
+struct encoder_run {
+	uint8_t *next, *end; /* in the buffer; no record begins behind 'end' */
+	struct layout_field size, address;
+	uint8_t tail[8]; /* what each record has behind its address */
+	size_t tail_nbytes;
+	uint64_t count[2]; /* by tag */
+};
+
+/* False: there is no haste, or a record cannot be written at once as things are. */
+bool encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
+		       struct encoder_run *run_ret);
+
+/* False and nothing is written if the record does not fit, or there is no room. */
+static inline bool
+encoder_run_put(struct encoder_run *run, unsigned tag, uint64_t size,
+		uint64_t address)
+{
+	const unsigned size_nbytes = run->size.nbytes & (tag - 1u);
+	uint8_t *p = run->next;
+
+	if (p >= run->end || !layout_fits(&run->address, address) ||
+	    (tag == HATF_ALLOC && !layout_fits(&run->size, size)))
+		return false;
+	*p++ = (uint8_t)tag;
+	put_be64(p, layout_raw(&run->size, size)
+			    << ((0u - 8 * run->size.nbytes) & 63));
+	p += size_nbytes;
+	put_be64(p, layout_raw(&run->address, address)
+			    << ((0u - 8 * run->address.nbytes) & 63));
+	p += run->address.nbytes;
+	memcpy(p, run->tail, sizeof(run->tail));
+	run->next = p + run->tail_nbytes;
+	run->count[tag]++;
+	return true;
+}
+
+void encoder_end_run(struct encoder *e, const struct encoder_run *run);
+
 /* How many records can be put before the window is full? */
 static inline size_t
 encoder_window_left(const struct encoder *e)
 {
 	return e->pending < e->pending_max ? e->pending_max - e->pending : 0;
 }
+
+/*
+ * From here on, or no longer, spare time rather than bytes: what fits the layout is
+ * written at once, and place_wide() makes layouts that nearly everything fits.  Only
+ * for an encoder without a planner of the caller's.
+ */
+void encoder_hasten(struct encoder *e, bool in_haste);
 
 /* Should the block end, if it is to have about 'block_nbytes'? */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);

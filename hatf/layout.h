@@ -94,6 +94,15 @@ layout_fits(const struct layout_field *f, uint64_t value)
 	return value - f->origin + f->sign <= f->mask;
 }
 
+/* May attributes of so many bytes, at most 65535? */
+static inline bool
+layout_fits_bytes(const struct layout_field *f, size_t nbytes)
+{
+	if (f->width == HATF_WIDTH_V1)
+		return nbytes <= UINT8_MAX;
+	return f->width == HATF_WIDTH_V2 || nbytes == f->width;
+}
+
 /* What is stored for a value that fits; only the low 'nbytes' bytes count. */
 static inline uint64_t
 layout_raw(const struct layout_field *f, uint64_t value)

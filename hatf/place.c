@@ -13,6 +13,8 @@
  */
 #include "place.h"
 
+#include "rec.h"
+
 /* Addresses that candidates are judged by; windows from one trial to the next;
  * bytes that another base must save in a window. */
 #define BASE_SAMPLES 16
@@ -465,5 +467,106 @@ place_window(void *place, const struct layout *layout, bool restart,
 	cut = plan_field(p, HATF_FIELD_THREAD, u->thread != 0, cut);
 	cut = plan_field(p, HATF_FIELD_HEAP, u->heap != 0, cut);
 	cut = plan_field(p, HATF_FIELD_ATTRIBUTES, u->attributes != 0, cut);
+	return merge(p, cut, changes, cap, count_ret);
+}
+
+/* -------------------------------------------------------------------- wide */
+
+#define WIDE_MAX 5
+
+/* The states that are tried, by their numbers in states.h, up to one that all fits. */
+static const struct {
+	uint8_t count, state[WIDE_MAX];
+} wide[HATF_FIELD_COUNT] = {
+	[HATF_FIELD_SIZE] = { 3, { 2, 4, 6 } },
+	[HATF_FIELD_ADDRESS] = { 2, { 5, 7 } },
+	[HATF_FIELD_TIME] = { 4, { 0, 2, 4, 6 } },
+	[HATF_FIELD_THREAD] = { 5, { STATE_NOTHING, 0, 2, 4, 6 } },
+	[HATF_FIELD_HEAP] = { 5, { STATE_NOTHING, 0, 2, 4, 6 } },
+	[HATF_FIELD_ATTRIBUTES] = { 3, { STATE_NOTHING, 3, 5 } },
+};
+
+static bool
+take_value(struct layout_field *f, uint64_t value)
+{
+	const bool fits = layout_fits(f, value);
+
+	layout_use(f, value);
+	return fits;
+}
+
+/* Can the whole window be stored in this state of the field? */
+static bool
+fits_window(const struct uses *u, unsigned field, struct layout_field f)
+{
+	for (size_t i = 0; i < u->record_count; i++) {
+		const struct hatf_record *const rec = &u->records[i];
+
+		if ((layout_tag_fields(rec->tag) >> field & 1) == 0)
+			continue;
+		if (field == HATF_FIELD_ATTRIBUTES) {
+			if (!layout_fits_bytes(&f, rec->attributes_nbytes))
+				return false;
+			continue;
+		}
+		if (field == HATF_FIELD_ADDRESS && record_is_realloc(rec) &&
+		    !take_value(&f, rec->old_address))
+			return false;
+		if (!take_value(&f, record_number(rec, field)))
+			return false;
+	}
+	return true;
+}
+
+/* Put the field into this state before the window.  Does all of it fit then? */
+static bool
+try_wide(struct place *p, unsigned field, unsigned state)
+{
+	const struct uses *const u = &p->uses;
+	struct field_plan f = begin_field(p, field, u->record_count);
+	struct layout after = *u->layout;
+
+	enter(&f, 0, state, uses_first(u, field), u->restart);
+	for (uint32_t i = 0; i < p->list_count[field]; i++)
+		layout_apply(&after, &p->list[field][i].metadata);
+	return fits_window(u, field, after.field[field]);
+}
+
+static void
+plan_wide(struct place *p, unsigned field)
+{
+	const struct uses *const u = &p->uses;
+
+	p->list_count[field] = 0;
+	if (!u->restart && fits_window(u, field, u->layout->field[field]))
+		return;
+	for (unsigned i = 0; i < wide[field].count; i++) {
+		if (try_wide(p, field, wide[field].state[i]))
+			return;
+		/* Perhaps it is only the base that is far away. */
+		if (field != HATF_FIELD_ADDRESS || i != 0)
+			continue;
+		p->base = p->candidate[PLACE_CANDIDATES - 1];
+		if (try_wide(p, field, wide[field].state[i]))
+			return;
+	}
+}
+
+size_t
+place_wide(void *place, const struct layout *layout, bool restart,
+	   const struct hatf_record *records, size_t n,
+	   struct place_change *changes, size_t cap, size_t *count_ret)
+{
+	struct place *const p = place;
+	const size_t cut = n < PLACE_WINDOW_RECORDS ? n : PLACE_WINDOW_RECORDS;
+
+	p->window_count++;
+	renew_candidates(p, records, cut);
+	p->uses.records = records;
+	p->uses.record_count = cut;
+	p->uses.layout = layout;
+	p->uses.restart = restart;
+	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++)
+		plan_wide(p, i);
 	return merge(p, cut, changes, cap, count_ret);
 }

@@ -90,4 +90,13 @@ size_t place_window(void *place, const struct layout *layout, bool restart,
 		    struct place_change *changes, size_t cap,
 		    size_t *count_ret);
 
+/*
+ * The same, for one who is in haste: a field keeps its state as long as the whole
+ * window fits it, and else gets one that the window fits, and most of what may
+ * follow.  Takes some more bytes.  Uses the same 'struct place'.
+ */
+size_t place_wide(void *place, const struct layout *layout, bool restart,
+		  const struct hatf_record *records, size_t n,
+		  struct place_change *changes, size_t cap, size_t *count_ret);
+
 #endif /* HATF_PLACE_H */

@@ -31,14 +31,19 @@ uses_value(const struct hatf_record *rec, unsigned field)
 }
 
 uint64_t
-uses_previous(const struct uses *u, unsigned field)
+uses_first(const struct uses *u, unsigned field)
 {
-	if (!u->restart)
-		return u->layout->field[field].origin;
 	for (size_t i = 0; i < u->record_count; i++)
 		if (has_field(&u->records[i], field))
 			return uses_value(&u->records[i], field);
 	return 0;
+}
+
+uint64_t
+uses_previous(const struct uses *u, unsigned field)
+{
+	return u->restart ? uses_first(u, field)
+			  : u->layout->field[field].origin;
 }
 
 static inline uint8_t

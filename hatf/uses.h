@@ -51,6 +51,9 @@ uint64_t uses_value(const struct hatf_record *rec, unsigned field);
  */
 uint64_t uses_previous(const struct uses *u, unsigned field);
 
+/* The first value of a field in the window; 0 if there is none. */
+uint64_t uses_first(const struct uses *u, unsigned field);
+
 /* Begin a window, with 'base' the base of the address. */
 void uses_scan(struct uses *u, const struct hatf_record *records, size_t n,
 	       const struct layout *layout, bool restart, uint64_t base);

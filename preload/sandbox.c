@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -197,6 +198,8 @@ static const struct call writer_calls[] = {
 	{ SYS_ftruncate, { 1000 } },
 	{ SYS_unlinkat, { (uint64_t)-100 } },
 	{ SYS_prlimit64, { 0, 1 } },
+	{ SYS_clock_gettime, { CLOCK_THREAD_CPUTIME_ID } },
+	{ SYS_getrusage, { RUSAGE_SELF } },
 	{ SYS_exit, { 0 } },
 };
 

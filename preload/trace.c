@@ -12,14 +12,6 @@
 
 #define COARSE_US 1000u
 
-/*
- * At so much pressure it is not that a ring had to grow, or that this thread got no
- * processor for a moment.
- */
-#define PRESSURE_HIGH 8u
-/* Figures older than about so many bytes count half. */
-#define COST_NBYTES (16u << 20)
-
 static size_t
 round_up(size_t n)
 {
@@ -103,58 +95,35 @@ write_block(struct trace *t, const void *data, size_t nbytes)
 	return error;
 }
 
-/*
- * Would it take the program's threads, which wait for this one, longer if the block
- * was compressed than if it was written as it is?
- */
-static bool
-is_packing_slower(const struct trace *t)
-{
-	const struct trace_cost *const c = &t->cost;
-
-	return t->pressure >= PRESSURE_HIGH &&
-	       (double)c->write_ns * (double)c->spared_nbytes <
-		       (double)c->pack_ns * (double)c->written_nbytes;
-}
-
 /* The block as a member; returns its length. */
 static size_t
 pack(struct trace *t, const uint8_t *data, size_t nbytes)
 {
-	struct trace_cost *const c = &t->cost;
-	const bool is_stored = is_packing_slower(t);
+	const bool is_stored = haste_is_storing(&t->haste);
 	const uint64_t start_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	const size_t packed =
 		deflate_member(is_stored ? DEFLATE_LEVEL_STORED : t->level,
 			       t->work, data, nbytes, t->member, t->member_cap);
 
-	if (is_stored || t->level == DEFLATE_LEVEL_STORED)
-		return packed;
-	if (c->packed_nbytes > COST_NBYTES) {
-		c->pack_ns /= 2;
-		c->packed_nbytes /= 2;
-		c->spared_nbytes /= 2;
-	}
-	c->pack_ns += sys_clock_ns(CLOCK_MONOTONIC) - start_ns;
-	c->packed_nbytes += nbytes;
-	c->spared_nbytes += packed < nbytes ? nbytes - packed : 0;
+	if (!is_stored && t->level != DEFLATE_LEVEL_STORED)
+		haste_note_packed(&t->haste,
+				  sys_clock_ns(CLOCK_MONOTONIC) - start_ns,
+				  nbytes, packed);
 	return packed;
 }
 
-/* write_block(), and what it costs. */
+/* write_block(), and what it costs; then what the next block shall be like. */
 static int
 write_packed(struct trace *t, const void *data, size_t nbytes)
 {
-	struct trace_cost *const c = &t->cost;
 	const uint64_t start_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	const int error = write_block(t, data, nbytes);
+	const uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
 
-	if (c->written_nbytes > COST_NBYTES) {
-		c->write_ns /= 2;
-		c->written_nbytes /= 2;
-	}
-	c->write_ns += sys_clock_ns(CLOCK_MONOTONIC) - start_ns;
-	c->written_nbytes += nbytes;
+	haste_note_written(&t->haste, now_ns - start_ns, nbytes);
+	encoder_hasten(
+		&t->narrator.encoder,
+		haste_end_block(&t->haste, now_ns, t->narrator.encoder.used));
 	return error;
 }
 

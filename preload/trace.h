@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "haste.h"
 #include "image.h"
 #include "narrate.h"
 #include "output.h"
@@ -23,14 +24,7 @@ struct trace {
 	size_t member_cap;
 	void *work; /* of deflate_member() */
 	int level;
-	/* What compressing has cost and spared, and what writing cost. */
-	struct trace_cost {
-		uint64_t pack_ns, packed_nbytes, spared_nbytes;
-		uint64_t write_ns, written_nbytes;
-	} cost;
-	/* The writer's: one more at each commit before which a producer had to
-	 * wait, half at each other one. */
-	uint32_t pressure;
+	struct haste haste;
 	enum config_clock clock;
 	int error;	  /* errno of what ended the trace, or 0 */
 	bool is_told;	  /* the user has been told that it is over */

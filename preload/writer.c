@@ -28,8 +28,6 @@
 #define BLOCK_AGE_NS 500000000ull
 /* A realloc that takes longer must not keep the other threads waiting. */
 #define BLOCKED_MAX_NS 100000000ull
-/* The most that a trace's 'pressure' says. */
-#define PRESSURE_MAX 32u
 /* After a trailer, wait so long for the process to end. */
 #define HOLD_NS NS_PER_SEC
 /* ... but only so long while a thread of the process waits for us. */
@@ -52,16 +50,6 @@ static const char *const end_names[] = {
 	[WRITER_END_LAST_THREAD] = "last_thread",
 };
 
-static void
-note_pressure(struct trace *t, uint64_t waits)
-{
-	if (waits == writer->waits)
-		t->pressure /= 2;
-	else if (t->pressure < PRESSURE_MAX)
-		t->pressure++;
-	writer->waits = waits;
-}
-
 void
 writer_commit_rings(void)
 {
@@ -79,7 +67,7 @@ writer_commit_rings(void)
 	if (writer->is_stopped)
 		state.flags |= IMAGE_COMMIT_STOPPED;
 	writer_sum_up(&sums);
-	note_pressure(t, sums.waits);
+	haste_note_waits(&t->haste, sums.waits);
 	state.threads = sums.threads;
 	state.waits = sums.waits - writer->segment.waits;
 	state.wait_ns = sums.wait_ns - writer->segment.wait_ns;
@@ -348,15 +336,19 @@ static bool
 rest(uint32_t wake)
 {
 	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+	bool goes_on = true;
 
 	/* acquire: as in serve_request(). */
 	if (atomic_load_explicit(&writer->request, memory_order_acquire) != 0)
 		return true;
 	if (now - writer->last_event_ns > IDLE_AFTER_NS &&
 	    writer->order.blocked == NULL)
-		return go_idle(wake);
-	sys_futex_wait(&writer->wake, wake, TICK_NS);
-	return true;
+		goes_on = go_idle(wake);
+	else
+		sys_futex_wait(&writer->wake, wake, TICK_NS);
+	haste_note_sleep(&writer->trace.haste,
+			 sys_clock_ns(CLOCK_MONOTONIC) - now);
+	return goes_on;
 }
 
 /* What a thread of the program may wait for that has nothing to do with events. */

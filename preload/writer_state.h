@@ -37,7 +37,6 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	uint64_t waits; /* for room, of all threads, at the last commit */
 	_Atomic bool is_loss_told; /* that there was no ring for a thread */
 	uint64_t unattached_told;  /* in the trace, of all of them */
 	bool is_ended;		   /* the block has the trailer */

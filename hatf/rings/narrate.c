@@ -542,6 +542,8 @@ narrate_run(void *context, const struct order_source *source,
 	    const uint64_t *words, size_t n, uint64_t stamp)
 {
 	struct narrator *const to = context;
+	struct encoder_run run;
+	size_t done = 0;
 
 	_Static_assert((unsigned)EVENT_KIND_ALLOC == (unsigned)HATF_ALLOC &&
 			       (unsigned)EVENT_KIND_FREE == (unsigned)HATF_FREE,
@@ -554,11 +556,20 @@ narrate_run(void *context, const struct order_source *source,
 
 	if (n > room)
 		n = room;
-	for (size_t i = 0; i < n; i++)
+	if (encoder_begin_run(&to->encoder, source->id, time, &run)) {
+		while (done < n &&
+		       encoder_run_put(
+			       &run, (unsigned)(words[done] & EVENT_KIND_MASK),
+			       words[done] >> EVENT_SIZE_SHIFT,
+			       words[done] & ~EVENT_ADDRESS_REST))
+			done++;
+		encoder_end_run(&to->encoder, &run);
+	}
+	for (; done < n; done++)
 		encoder_put_plain(
-			&to->encoder, (uint8_t)(words[i] & EVENT_KIND_MASK),
-			words[i] >> EVENT_SIZE_SHIFT,
-			words[i] & ~EVENT_ADDRESS_REST, source->id, time);
+			&to->encoder, (uint8_t)(words[done] & EVENT_KIND_MASK),
+			words[done] >> EVENT_SIZE_SHIFT,
+			words[done] & ~EVENT_ADDRESS_REST, source->id, time);
 	to->event_count += n;
 	return n;
 }

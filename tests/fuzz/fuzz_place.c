@@ -220,7 +220,7 @@ plan(const struct place_planner *planner, const struct generated *g,
 	return nbytes;
 }
 
-/* By technique_find(); "online" is place_window(). */
+/* By technique_find(); "online" is place_window(), "wide" place_wide(). */
 static const char *const names[] = {
 	"naive",	 "small-size",	  "same-size",	      "combined-size",
 	"base-offset-1", "base-offset-2", "best-base-offset", "stride",
@@ -244,6 +244,7 @@ static const char *const pairs[][2] = {
 	{ "best", "stride" },
 	{ "optimum", "best" },
 	{ "optimum", "online" },
+	{ "optimum", "wide" },
 };
 #define PAIR_COUNT (sizeof(pairs) / sizeof(pairs[0]))
 
@@ -273,7 +274,9 @@ plan_by(const char *name, const struct generated *g, const struct cut *cut)
 					 .context = &place };
 
 	place_init(&place);
-	if (strcmp(name, "online") != 0)
+	if (strcmp(name, "wide") == 0)
+		planner.plan = place_wide;
+	else if (strcmp(name, "online") != 0)
 		planner = (struct place_planner){ .plan = optimum_window,
 						  .context = optimum_of(name) };
 	return plan(&planner, g, cut);
@@ -328,7 +331,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 		 is_online ? GENERATE_MAX : OPTIMUM_RECORDS, ATTRIBUTES_MAX,
 		 &g);
 	if (is_online)
-		plan_by("online", &g, &cut);
+		plan_by(data[2] % 8 == 0 ? "online" : "wide", &g, &cut);
 	else if (data[2] % 4 == 1)
 		plan_by(names[data[2] / 4 % NAME_COUNT], &g, &cut);
 	else

@@ -168,18 +168,69 @@ begin_block(struct encoder *e, struct sink *s, uint64_t n,
 	encoder_begin(e, n, r->time);
 }
 
+/* Whether the encoder is in haste: never, always, or now and then. */
+enum haste {
+	LEISURE,
+	HASTE,
+	BOTH,
+	HASTE_COUNT,
+};
+#define LEISURE_RECORDS 700
+
+static bool
+is_plain(const struct hatf_record *r)
+{
+	return r->tag <= HATF_FREE && r->heap == 0 && r->attributes_nbytes == 0;
+}
+
+/* As many as one run can take; 0: it cannot be begun, or does not fit one. */
+static size_t
+put_run(struct encoder *e, const struct hatf_record *r, size_t count)
+{
+	struct encoder_run run;
+	size_t n = 0;
+
+	if (!is_plain(r) || !encoder_begin_run(e, r->thread, r->time, &run))
+		return 0;
+	while (n < count && is_plain(&r[n]) && r[n].thread == r->thread &&
+	       r[n].time == r->time &&
+	       encoder_run_put(&run, r[n].tag, r[n].size, r[n].address))
+		n++;
+	encoder_end_run(e, &run);
+	return n;
+}
+
+/* Put the first of them, or several, in the way that there is for such ones. */
+static size_t
+put(struct encoder *e, const struct hatf_record *r, size_t count)
+{
+	const size_t n = put_run(e, r, count);
+
+	if (n != 0)
+		return n;
+	if (is_plain(r))
+		mini_check(encoder_put_plain(e, r->tag, r->size, r->address,
+					     r->thread, r->time));
+	else
+		mini_check(encoder_put(e, r));
+	return 1;
+}
+
 static void
-encode(const struct hatf_record *records, size_t count, struct sink *s,
-       struct encoder *e)
+encode(const struct hatf_record *records, size_t count, enum haste haste,
+       struct sink *s, struct encoder *e)
 {
 	uint8_t *const buf = malloc(CAP);
 	void *const window = malloc(encoder_memory_nbytes(NULL));
 
 	encoder_init(e, buf, CAP, NULL, window);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count;) {
 		if (e->used == 0)
 			begin_block(e, s, i, &records[i]);
-		mini_check(encoder_put(e, &records[i]));
+		if (haste != LEISURE)
+			encoder_hasten(e, haste == HASTE ||
+						  i / LEISURE_RECORDS % 2 != 0);
+		i += put(e, &records[i], count - i < 20 ? count - i : 20);
 		if (encoder_is_full(e, BLOCK_NBYTES))
 			end_block(e, s);
 	}
@@ -270,7 +321,7 @@ check_stream(const struct hatf_record *records, size_t count,
 
 START_TEST(any_records_come_back_from_each_block)
 {
-	const struct behaviour *const b = &behaviours[_i];
+	const struct behaviour *const b = &behaviours[_i / HASTE_COUNT];
 	struct hatf_record *const records =
 		calloc(RECORD_COUNT, sizeof(*records));
 	struct sink s = { .cap = RECORD_COUNT * 256 };
@@ -283,7 +334,7 @@ START_TEST(any_records_come_back_from_each_block)
 		attribute_bytes[i] = (uint8_t)(i * 7);
 	for (size_t i = 0; i < RECORD_COUNT; i++)
 		make_record(b, &seed, &time, &records[i]);
-	encode(records, RECORD_COUNT, &s, &e);
+	encode(records, RECORD_COUNT, (enum haste)(_i % HASTE_COUNT), &s, &e);
 	ck_assert_uint_gt(s.block_count, 10);
 	ck_assert_uint_eq(encoder_data_records(&e),
 			  RECORD_COUNT + s.block_count);
@@ -318,7 +369,7 @@ START_TEST(every_step_between_boundaries_comes_back)
 			}
 		}
 	}
-	encode(records, count, &s, &e);
+	encode(records, count, (enum haste)_i, &s, &e);
 	check_stream(records, count, &s);
 	free(s.stream);
 	free(records);
@@ -348,7 +399,7 @@ START_TEST(the_first_address_may_come_in_a_far_realloc)
 
 		r[1] = r[0];
 		s.used = s.block_count = 0;
-		encode(r, 2, &s, &e);
+		encode(r, 2, LEISURE, &s, &e);
 		check_stream(r, 2, &s);
 	}
 	free(s.stream);
@@ -474,6 +525,34 @@ START_TEST(comments_stand_before_and_in_a_block)
 }
 END_TEST
 
+/* ... once the first window has shown what layout is wanted. */
+START_TEST(in_haste_what_fits_is_written_at_once)
+{
+	uint8_t *const buf = malloc(CAP);
+	void *const window = malloc(encoder_memory_nbytes(NULL));
+	struct encoder e;
+	size_t used;
+
+	encoder_init(&e, buf, CAP, NULL, window);
+	encoder_hasten(&e, true);
+	encoder_begin(&e, 0, 0);
+	for (size_t i = 0; i <= PLACE_WINDOW_RECORDS; i++)
+		mini_check(encoder_put_plain(&e, HATF_ALLOC, i * 100,
+					     0x555555559000 + i * 16, i % 3,
+					     2000 + i * 3));
+	for (size_t i = 0; i < 100; i++) {
+		used = e.used;
+		mini_check(encoder_put_plain(&e, HATF_ALLOC, 60000 - i,
+					     0x555556559000 + i * 16, i % 100,
+					     2800 + i * 100));
+		/* Tag, size, address, thread and time. */
+		ck_assert_uint_eq(e.used - used, 1 + 2 + 4 + 1 + 1);
+	}
+	free(window);
+	free(buf);
+}
+END_TEST
+
 /* A block that is cancelled, open or ended, is as if it had not been. */
 START_TEST(a_cancelled_block_leaves_nothing)
 {
@@ -528,12 +607,14 @@ main(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, any_records_come_back_from_each_block, 0,
-			    BEHAVIOUR_COUNT);
-	tcase_add_test(tc, every_step_between_boundaries_comes_back);
+			    BEHAVIOUR_COUNT * HASTE_COUNT);
+	tcase_add_loop_test(tc, every_step_between_boundaries_comes_back, 0,
+			    HASTE_COUNT);
 	tcase_add_test(tc, the_first_address_may_come_in_a_far_realloc);
 	tcase_add_test(tc, a_full_buffer_refuses_and_stays_as_it_is);
 	tcase_add_test(tc, what_hatf_cannot_express_is_refused);
 	tcase_add_test(tc, comments_stand_before_and_in_a_block);
+	tcase_add_test(tc, in_haste_what_fits_is_written_at_once);
 	tcase_add_test(tc, a_cancelled_block_leaves_nothing);
 	suite_add_tcase(suite, tc);
 
