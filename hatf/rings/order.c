@@ -324,7 +324,7 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
 			pass_fork(o, sources, n, s);
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		pass(o, s, &s->event);
 		consume(s);

@@ -214,6 +214,17 @@ drop_event(void *context, const struct order_source *source,
 	(void)ev;
 }
 
+static size_t
+drop_run(void *context, const struct order_source *source,
+	 const uint64_t *run_words, size_t n, uint64_t stamp)
+{
+	(void)context;
+	(void)source;
+	(void)run_words;
+	(void)stamp;
+	return n;
+}
+
 static void
 commit(struct narrator *n)
 {
@@ -264,8 +275,7 @@ run(unsigned stage, unsigned stamped, struct ring *ring, void *memory)
 	line_add(&narrator.line, last_stamp, last_stamp);
 	order_init(&order, heap, 1, stage == 0 ? drop_event : take_event,
 		   &narrator);
-	if (stage != 0)
-		order.run_sink = take_run;
+	order.run_sink = stage == 0 ? drop_run : take_run;
 	is_packed = stage == 2;
 	packed_nbytes = 0;
 	for (size_t i = 0; i < ends_count[stamped]; i++) {
