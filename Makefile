@@ -8,7 +8,7 @@
 #   ISAL=0 LIBDEFLATE=0              leave isa-l or libdeflate out: zlib does it
 #   ZSTD=0 LZ4=0                     leave them out: such files are refused
 #   CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS   come after the project's own
-#   PREFIX BINDIR LIBDIR INCDIR MANDIR DESTDIR   where 'install' puts things
+#   PREFIX BINDIR LIBDIR INCDIR MANDIR DTDDIR DESTDIR   where 'install' puts things
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -19,6 +19,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+DTDDIR ?= $(PREFIX)/share/hatftrace
 SAN    ?=
 comma  := ,
 ccname := $(patsubst cc,gcc,$(notdir $(firstword $(CC))))
@@ -45,8 +46,8 @@ FRAME_LIBS := $(if $(ZSTD),-lzstd) $(if $(LZ4),-llz4)
 # A library inside ours where there is a static one, else beside it.
 static_or = $(or $(filter /%,$(shell $(CC) -print-file-name=$1)),$2)
 # What libhatf needs, in the shared library and beside the static one.
-HATF_LIBS := $(if $(LIBDEFLATE),$(call static_or,libdeflate.a,-ldeflate)) -lz $(FRAME_LIBS)
-HATF_LIBS_PRIVATE := $(if $(LIBDEFLATE),-ldeflate) -lz $(FRAME_LIBS) -pthread
+HATF_LIBS := $(if $(LIBDEFLATE),$(call static_or,libdeflate.a,-ldeflate)) -lz $(FRAME_LIBS) -lexpat
+HATF_LIBS_PRIVATE := $(if $(LIBDEFLATE),-ldeflate) -lz $(FRAME_LIBS) -lexpat -pthread
 LIBS := $(HATF_LIBS) -ljansson -lpthread
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
@@ -218,6 +219,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	ln -sf libhatf.so.0 $(DESTDIR)$(LIBDIR)/libhatf.so
 	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
 	install -m 644 hatf/hatf.h preload/hatftrace.h $(DESTDIR)$(INCDIR)
+	install -D -m 644 hatf/hatf.dtd $(DESTDIR)$(DTDDIR)/hatf.dtd
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
 		-e 's|@INCDIR@|$(INCDIR:$(PREFIX)/%=$${prefix}/%)|' \
@@ -227,7 +229,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 		$(DESTDIR)$(MANDIR)/$(call man_path,$m) &&) true
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(INCDIR)/hatf.h $(DESTDIR)$(INCDIR)/hatftrace.h \
+	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(DTDDIR)/hatf.dtd $(DESTDIR)$(INCDIR)/hatf.h $(DESTDIR)$(INCDIR)/hatftrace.h \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libhatftrace.so libhatf.so.0 \
 		libhatf.so libhatf.a pkgconfig/hatf.pc) \
 		$(foreach m,$(MAN),$(DESTDIR)$(MANDIR)/$(call man_path,$m))

@@ -101,7 +101,7 @@ check_library()
 	while read -r name; do
 		complain "$so exports $name"
 	done < <(exports "$so" | grep -v '^hatf_')
-	needs_only "$so" 'lib(c|z|deflate|zstd|lz4)\.so\.[0-9]+|ld-linux.*'
+	needs_only "$so" 'lib(c|z|deflate|zstd|lz4|expat)\.so\.[0-9]+|ld-linux.*'
 	# What hatf.h declares is there.
 	while read -r name; do
 		complain "$so does not export $name"

@@ -364,8 +364,7 @@ START_TEST(a_cut_is_seen_at_every_byte)
 	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		for (unsigned plain = 0; plain < 2; plain++) {
 			const struct hatf_writer_options options = {
-				.format = ours_format(i),
-				.plain = plain != 0
+				.format = ours_format(i), .plain = plain != 0
 			};
 			const int fd = scratch();
 			uint8_t *bytes;
@@ -377,6 +376,9 @@ START_TEST(a_cut_is_seen_at_every_byte)
 			bytes = malloc((size_t)nbytes);
 			ck_assert_int_eq(pread(fd, bytes, (size_t)nbytes, 0),
 					 nbytes);
+			/* The last newline of XML is none of the document. */
+			if (plain != 0 && strcmp(options.format, "xml") == 0)
+				nbytes--;
 			for (size_t n = 0; n < (size_t)nbytes; n++)
 				check_cut(options.format, bytes, n);
 			free(bytes);
@@ -466,7 +468,7 @@ START_TEST(wrong_options_are_refused_by_name)
 		struct hatf_writer_options options;
 		const char *field;
 	} cases[] = {
-		{ { .format = "xml" }, "format" },
+		{ { .format = "nothing" }, "format" },
 		{ { .format = "ascii", .level = 10 }, "level" },
 		{ { .format = "ascii", .level = -1 }, "level" },
 		{ { .format = "hatf", .level = 100 }, "level" },
@@ -491,8 +493,7 @@ START_TEST(a_full_disk_is_told)
 	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		for (unsigned plain = 0; plain < 2; plain++) {
 			const struct hatf_writer_options options = {
-				.format = ours_format(i),
-				.plain = plain != 0
+				.format = ours_format(i), .plain = plain != 0
 			};
 			struct hatf_writer *w;
 			struct hatf_error err;

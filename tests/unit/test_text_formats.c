@@ -241,7 +241,7 @@ END_TEST
 /* What FORMAT.md shows between ```KIND and ``` is a trace. */
 START_TEST(the_examples_of_the_document_are_read)
 {
-	static const char *const kinds[] = { "ascii", "csv", "json" };
+	static const char *const kinds[] = { "ascii", "csv", "json", "xml" };
 	static char document[1 << 17];
 	FILE *const file = fopen("hatf/FORMAT.md", "r");
 	size_t nbytes;
@@ -250,7 +250,7 @@ START_TEST(the_examples_of_the_document_are_read)
 	nbytes = fread(document, 1, sizeof(document) - 1, file);
 	fclose(file);
 	ck_assert_uint_lt(nbytes, sizeof(document) - 1);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		char fence[16];
 		const char *start, *end;
 		struct hatf_error err;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xml.h - the elements of HATF as XML, for its source and sink (FORMAT "xml")
+ */
+#ifndef HATF_XML_H
+#define HATF_XML_H
+
+#include "format.h"
+#include "textio.h"
+
+/* The elements in a record's element, in the order of hatf.dtd. */
+enum xml_field {
+	XML_OLD_ADDRESS, /* also an <address>: the first of two */
+	XML_SIZE,
+	XML_ADDRESS,
+	XML_TIME,
+	XML_THREAD,
+	XML_HEAP,
+	XML_ATTRIBUTES,
+};
+#define XML_FIELD_COUNT 7
+
+/* The names of these elements. */
+extern const char *const xml_names[XML_FIELD_COUNT];
+
+/* Those that the element of a tag, 0 to 10, has, as bits '1 << field'. */
+unsigned xml_fields(unsigned tag);
+
+/*
+ * The field that a record of the tag has as an attribute of its element, since the
+ * DTD has no element for it there; XML_FIELD_COUNT: none.
+ */
+enum xml_field xml_attribute(unsigned tag);
+
+#endif /* HATF_XML_H */
