@@ -137,9 +137,18 @@ put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 static bool
 may_drop(enum event_type type)
 {
-	return type == EVENT_ALLOC || type == EVENT_FREE ||
-	       type == EVENT_REALLOC_BEGIN || type == EVENT_POOL_ALLOC ||
-	       type == EVENT_POOL_FREE || type == EVENT_POOL_REALLOC;
+	switch (type) {
+	case EVENT_ALLOC:
+	case EVENT_FREE:
+	case EVENT_REALLOC_BEGIN:
+	case EVENT_POOL_ALLOC:
+	case EVENT_POOL_FREE:
+	case EVENT_POOL_REALLOC:
+	case EVENT_POOL_REALLOC_BEGIN:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void
@@ -236,16 +245,14 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 	return record_operands(type, flags, operand);
 }
 
-struct thread *
-record_realloc_begin(const void *old)
+static struct thread *
+begin_realloc(enum event_type type, const uint64_t *operand)
 {
 	const int saved_errno = errno;
-	const uint64_t operand[1] = { (uintptr_t)old };
 	struct thread *t = enter();
 
 	if (t != NULL) {
-		const uint64_t head =
-			put_event(t, EVENT_REALLOC_BEGIN, 0, operand);
+		const uint64_t head = put_event(t, type, 0, operand);
 
 		if (head != t->head) {
 			t->head = head;
@@ -257,6 +264,34 @@ record_realloc_begin(const void *old)
 	}
 	errno = saved_errno;
 	return t;
+}
+
+struct thread *
+record_realloc_begin(const void *old)
+{
+	const uint64_t operand[1] = { (uintptr_t)old };
+
+	return begin_realloc(EVENT_REALLOC_BEGIN, operand);
+}
+
+struct thread *
+record_pool_realloc_begin(const void *old, uint64_t heap)
+{
+	const uint64_t operand[2] = { (uintptr_t)old, heap };
+
+	return begin_realloc(EVENT_POOL_REALLOC_BEGIN, operand);
+}
+
+void
+record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
+			const void *p, size_t size, uint64_t heap)
+{
+	const int saved_errno = errno;
+	const uint64_t operand[4] = { (uintptr_t)old, (uintptr_t)p, size,
+				      heap };
+
+	leave(t, put_event(t, EVENT_POOL_REALLOC_END, flags, operand));
+	errno = saved_errno;
 }
 
 void

@@ -86,6 +86,11 @@ struct thread *record_realloc_begin(const void *old);
 void record_realloc_end(struct thread *t, unsigned flags, const void *old,
 			const void *p, size_t size);
 
+/* The same for a block of a heap that is not malloc's. */
+struct thread *record_pool_realloc_begin(const void *old, uint64_t heap);
+void record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
+			     const void *p, size_t size, uint64_t heap);
+
 /*
  * An event of 't' has a stamp, and after that the clock did not want stamps any
  * more: see that it does, or that the tick is this thread's.  To be called before

@@ -70,11 +70,13 @@ enum event_type {
 	EVENT_POOL_FREE,     /* address, heap */
 	EVENT_POOL_REALLOC,  /* old address, new address, size, heap */
 	EVENT_MARK,	     /* 32 bytes of text */
+	EVENT_POOL_REALLOC_BEGIN, /* old address, heap */
+	EVENT_POOL_REALLOC_END,	  /* as EVENT_POOL_REALLOC */
 	EVENT_TYPE_COUNT
 };
 
 #define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC, EVENT_POOL_ALLOC: calloc */
-#define EVENT_FLAG_FREED  2u /* EVENT_REALLOC_END: the old block is gone */
+#define EVENT_FLAG_FREED  2u /* the end of a realloc: the old block is gone */
 #define EVENT_FLAG_MORE	  8u /* EVENT_MARK: the next one goes on */
 #define EVENT_FLAG_FORKED 4u /* EVENT_FORK: it is over */
 
@@ -100,14 +102,23 @@ static inline unsigned
 event_operand_count(enum event_type type)
 {
 	static const unsigned char count[EVENT_TYPE_COUNT] = {
-		[EVENT_ALLOC] = 3,	   [EVENT_FREE] = 1,
-		[EVENT_REALLOC_BEGIN] = 1, [EVENT_REALLOC_END] = 3,
-		[EVENT_TICK] = 0,	   [EVENT_THREAD] = 3,
-		[EVENT_NAME] = 3,	   [EVENT_FORK] = 1,
-		[EVENT_LOST] = 2,	   [EVENT_HEAP] = 3,
-		[EVENT_HEAP_GONE] = 1,	   [EVENT_POOL_ALLOC] = 4,
-		[EVENT_POOL_FREE] = 2,	   [EVENT_POOL_REALLOC] = 4,
+		[EVENT_ALLOC] = 3,
+		[EVENT_FREE] = 1,
+		[EVENT_REALLOC_BEGIN] = 1,
+		[EVENT_REALLOC_END] = 3,
+		[EVENT_TICK] = 0,
+		[EVENT_THREAD] = 3,
+		[EVENT_NAME] = 3,
+		[EVENT_FORK] = 1,
+		[EVENT_LOST] = 2,
+		[EVENT_HEAP] = 3,
+		[EVENT_HEAP_GONE] = 1,
+		[EVENT_POOL_ALLOC] = 4,
+		[EVENT_POOL_FREE] = 2,
+		[EVENT_POOL_REALLOC] = 4,
 		[EVENT_MARK] = 4,
+		[EVENT_POOL_REALLOC_BEGIN] = 2,
+		[EVENT_POOL_REALLOC_END] = 4,
 	};
 
 	return count[type];

@@ -46,7 +46,7 @@
 /* "HATFring" as a number of this machine: another byte order does not match. */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
-#define IMAGE_VERSION	    4u
+#define IMAGE_VERSION	    5u
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
 /* Bounds for what a file may claim. */

@@ -169,6 +169,47 @@ find_holder(struct order_source *const *sources, uint32_t n, uint64_t address)
 	return NULL;
 }
 
+static bool
+is_begin(const struct event *ev)
+{
+	return ev->type == EVENT_REALLOC_BEGIN ||
+	       ev->type == EVENT_POOL_REALLOC_BEGIN;
+}
+
+static bool
+is_end(const struct event *ev)
+{
+	return ev->type == EVENT_REALLOC_END ||
+	       ev->type == EVENT_POOL_REALLOC_END;
+}
+
+/* The end of a realloc, as the sink knows it. */
+static struct event
+whole_realloc(const struct event *end)
+{
+	struct event ev = *end;
+
+	if (ev.type == EVENT_POOL_REALLOC_END)
+		ev.type = EVENT_POOL_REALLOC;
+	return ev;
+}
+
+/* What is left of it when its free has been passed on. */
+static struct event
+rest_of_realloc(const struct event *end)
+{
+	const bool in_pool = end->type == EVENT_POOL_REALLOC_END;
+	struct event ev = *end;
+
+	ev.type = in_pool ? EVENT_POOL_ALLOC : EVENT_ALLOC;
+	ev.flags = 0;
+	ev.operand[0] = end->operand[1];
+	ev.operand[1] = end->operand[2];
+	ev.operand[2] = in_pool ? end->operand[3] : 0;
+	ev.operand[3] = 0;
+	return ev;
+}
+
 /* 's' gives up its block before another thread's event at 'stamp' gets it. */
 static void
 pass_realloc_early(struct order *o, struct order_source *s, bool done,
@@ -177,10 +218,13 @@ pass_realloc_early(struct order *o, struct order_source *s, bool done,
 	struct event ev;
 
 	if (done) {
-		ev = s->event;
+		ev = whole_realloc(&s->event);
 	} else {
 		ev = (struct event){ .type = EVENT_FREE };
+		if (s->realloc_heap != 0)
+			ev.type = EVENT_POOL_FREE;
 		ev.operand[0] = s->realloc_old;
+		ev.operand[1] = s->realloc_heap;
 	}
 	ev.stamp = stamp;
 	pass(o, s, &ev);
@@ -216,7 +260,7 @@ make_way(struct order *o, struct order_source *const *sources, uint32_t n,
 			continue;
 		}
 		s->realloc_moved = true;
-		if (!s->has_event || s->event.type != EVENT_REALLOC_END) {
+		if (!s->has_event || !is_end(&s->event)) {
 			pass_realloc_early(o, s, false, stamp);
 			continue;
 		}
@@ -232,6 +276,9 @@ begin_realloc(struct order *o, struct order_source *s)
 	s->realloc_open = true;
 	s->realloc_done = s->realloc_freed = false;
 	s->realloc_old = s->event.operand[0];
+	s->realloc_heap = s->event.type == EVENT_POOL_REALLOC_BEGIN
+				  ? s->event.operand[1]
+				  : 0;
 	o->open_count++;
 	consume(s);
 }
@@ -240,7 +287,7 @@ static void
 end_realloc(struct order *o, struct order_source *const *sources, uint32_t n,
 	    struct order_source *s)
 {
-	struct event ev = s->event;
+	struct event ev = whole_realloc(&s->event);
 
 	if (s->realloc_open) {
 		s->realloc_open = false;
@@ -248,13 +295,8 @@ end_realloc(struct order *o, struct order_source *const *sources, uint32_t n,
 	}
 	if (!s->realloc_done) {
 		make_way(o, sources, n, ev.operand[1], ev.stamp);
-		if (s->realloc_freed) {
-			ev.type = EVENT_ALLOC;
-			ev.flags = 0;
-			ev.operand[0] = ev.operand[1];
-			ev.operand[1] = ev.operand[2];
-			ev.operand[2] = 0;
-		}
+		if (s->realloc_freed)
+			ev = rest_of_realloc(&s->event);
 		/* If its free was all that there was, that is written. */
 		if (!s->realloc_freed || ev.operand[0] != 0)
 			pass(o, s, &ev);
@@ -267,8 +309,7 @@ end_realloc(struct order *o, struct order_source *const *sources, uint32_t n,
 static bool
 lacks_end(const struct order_source *s)
 {
-	return s->event.type == EVENT_REALLOC_BEGIN &&
-	       s->pos + s->event.words == s->seen_head;
+	return is_begin(&s->event) && s->pos + s->event.words == s->seen_head;
 }
 
 /*
@@ -291,10 +332,9 @@ pass_fork(struct order *o, struct order_source *const *sources, uint32_t n,
 		if (!s->realloc_open || s->realloc_done || s->realloc_freed)
 			continue;
 		ev.operand[0] = s->realloc_old;
-		ev.operand[1] =
-			s->has_event && s->event.type == EVENT_REALLOC_END
-				? s->event.operand[1]
-				: 0;
+		ev.operand[1] = s->has_event && is_end(&s->event)
+					? s->event.operand[1]
+					: 0;
 		pass(o, s, &ev);
 	}
 	pass(o, forking, &forking->event);
@@ -307,14 +347,24 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
 {
 	switch (s->event.type) {
 	case EVENT_REALLOC_BEGIN:
+	case EVENT_POOL_REALLOC_BEGIN:
 		begin_realloc(o, s);
 		break;
 	case EVENT_REALLOC_END:
+	case EVENT_POOL_REALLOC_END:
 		end_realloc(o, sources, n, s);
 		break;
 	case EVENT_ALLOC:
+	case EVENT_POOL_ALLOC:
 		if (o->open_count != 0)
 			make_way(o, sources, n, s->event.operand[0],
+				 s->event.stamp);
+		pass(o, s, &s->event);
+		consume(s);
+		break;
+	case EVENT_POOL_REALLOC:
+		if (o->open_count != 0)
+			make_way(o, sources, n, s->event.operand[1],
 				 s->event.stamp);
 		pass(o, s, &s->event);
 		consume(s);

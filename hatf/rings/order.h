@@ -21,6 +21,8 @@
  * new block before it gives up the old one.  So it is passed on at its end's
  * stamp, or just before the first allocation of its old block, whichever is
  * earlier.
+ *
+ * All of this goes for blocks of whatever heap: they are taken from the same memory.
  */
 #ifndef ORDER_H
 #define ORDER_H
@@ -51,16 +53,15 @@ struct order_source {
 	bool realloc_freed; /* ... or at least its free is */
 	bool realloc_moved; /* ... or one of the two is about to be */
 	bool is_dead;	    /* the caller's: nothing will be added to it */
-	uint64_t realloc_old;
+	uint64_t realloc_old, realloc_heap;
 	/* While it is being moved: the one that gets the block of this one. */
 	struct order_source *realloc_after;
 	struct event event;
 };
 
 /*
- * Takes the events in order: EVENT_ALLOC, EVENT_FREE, EVENT_REALLOC_END (the
- * whole realloc), EVENT_THREAD, EVENT_NAME, EVENT_FORK, EVENT_LOST.  The stamp of
- * a realloc that was moved up is that of its new place.
+ * Takes the events in order; a realloc's begin and end are one, EVENT_REALLOC_END or
+ * EVENT_POOL_REALLOC.  The stamp of one that was moved up is that of its new place.
  *
  * Before the EVENT_FORK with which a fork is over, an EVENT_REALLOC_BEGIN for each
  * realloc that is under way there and of which nothing has been passed on: its old

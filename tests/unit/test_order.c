@@ -51,6 +51,16 @@ note(void *context, const struct order_source *s, const struct event *ev)
 	else if (ev->type == EVENT_FORK)
 		snprintf(end, left, "%c%u:%u ", ev->flags != 0 ? 'K' : 'k',
 			 (unsigned)s->id, (unsigned)ev->operand[0]);
+	else if (ev->type == EVENT_POOL_ALLOC)
+		snprintf(end, left, "A%u:%u@%u ", (unsigned)s->id,
+			 (unsigned)ev->operand[0], (unsigned)ev->operand[2]);
+	else if (ev->type == EVENT_POOL_FREE)
+		snprintf(end, left, "F%u:%u@%u ", (unsigned)s->id,
+			 (unsigned)ev->operand[0], (unsigned)ev->operand[1]);
+	else if (ev->type == EVENT_POOL_REALLOC)
+		snprintf(end, left, "R%u:%u>%u@%u ", (unsigned)s->id,
+			 (unsigned)ev->operand[0], (unsigned)ev->operand[1],
+			 (unsigned)ev->operand[3]);
 	else
 		snprintf(end, left, "?%u ", (unsigned)ev->type);
 }
@@ -120,6 +130,31 @@ put_fork(unsigned id, uint64_t stamp, uint64_t ticket, unsigned flags)
 {
 	put(id, 3,
 	    (uint64_t[]){ event_wide(EVENT_FORK, 3, flags), stamp, ticket });
+}
+
+/* Of heap 7. */
+static void
+put_pool_alloc(unsigned id, uint64_t stamp, uint64_t address)
+{
+	put(id, 6,
+	    (uint64_t[]){ event_wide(EVENT_POOL_ALLOC, 6, 0), stamp, address, 8,
+			  7, 0 });
+}
+
+static void
+put_pool_begin(unsigned id, uint64_t stamp, uint64_t old)
+{
+	put(id, 4,
+	    (uint64_t[]){ event_wide(EVENT_POOL_REALLOC_BEGIN, 4, 0), stamp,
+			  old, 7 });
+}
+
+static void
+put_pool_end(unsigned id, uint64_t stamp, uint64_t old, uint64_t new)
+{
+	put(id, 6,
+	    (uint64_t[]){ event_wide(EVENT_POOL_REALLOC_END, 6, 0), stamp, old,
+			  new, 64, 7 });
 }
 
 /* The same without stamps, in the tick that is told before. */
@@ -402,6 +437,47 @@ START_TEST(test_forced_past_a_realloc_that_takes_long)
 	put_end(0, 110, 8, 48);
 	run(200);
 	ck_assert_str_eq(out, "F0:8 A1:8 A0:48 ");
+	ck_assert_uint_eq(order.open_count, 0);
+}
+END_TEST
+
+/* Memory goes from heap to heap, so the rules do too. */
+START_TEST(test_reallocs_in_other_heaps)
+{
+	set_up(note);
+	put_pool_begin(0, 10, 8);
+	put_pool_end(0, 30, 8, 32);
+	put_alloc(1, 20, 8); /* which the realloc gave up */
+	run(100);
+	ck_assert_str_eq(out, "R0:8>32@7 A1:8 ");
+
+	set_up(note);
+	put_begin(0, 10, 8);
+	put_end(0, 30, 8, 32);
+	put_pool_alloc(1, 20, 8);
+	run(100);
+	ck_assert_str_eq(out, "R0:8>32 A1:8@7 ");
+
+	/* A realloc of nothing. */
+	set_up(note);
+	put_pool_begin(0, 10, 8);
+	put_pool_end(0, 30, 8, 32);
+	put(1, 6,
+	    (uint64_t[]){ event_wide(EVENT_POOL_REALLOC, 6, 0), 20, 0, 8, 64,
+			  7 });
+	run(100);
+	ck_assert_str_eq(out, "R0:8>32@7 R1:0>8@7 ");
+
+	set_up(note);
+	put_pool_begin(0, 10, 8);
+	put_pool_alloc(1, 20, 8);
+	run(100);
+	ck_assert_str_eq(out, "");
+	order_round(&order, list, THREADS, 100, true);
+	ck_assert_str_eq(out, "F0:8@7 A1:8@7 ");
+	put_pool_end(0, 110, 8, 48);
+	run(200);
+	ck_assert_str_eq(out, "F0:8@7 A1:8@7 A0:48@7 ");
 	ck_assert_uint_eq(order.open_count, 0);
 }
 END_TEST
@@ -716,6 +792,7 @@ main(void)
 	tcase_add_test(tc, test_reallocs_hand_on_in_a_chain);
 	tcase_add_test(tc, test_a_long_chain_needs_no_stack);
 	tcase_add_test(tc, test_forced_past_a_realloc_that_takes_long);
+	tcase_add_test(tc, test_reallocs_in_other_heaps);
 	tcase_add_test(tc, test_end_beyond_the_round_is_known_to_it);
 	tcase_add_test(tc, test_reallocs_under_way_are_told_with_a_fork);
 	tcase_add_test(tc,
