@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "export.h"
+#include "pooled.h"
 #include "real.h"
 #include "record.h"
 #include "unwinder.h"
@@ -50,9 +51,25 @@ struct pending {
 	size_t size, alignment;
 };
 
+/* False: it is of malloc's heap. */
+static bool
+record_pooled(const struct pending *pending)
+{
+	struct pool *const pool = pooled_of(pending->p);
+
+	if (pool == NULL)
+		return false;
+	if (pending->p == NULL || !pools_knows(pending->p))
+		pooled_took(pool, pending->p, pending->size, pending->alignment,
+			    0);
+	return true;
+}
+
 static void
 record_new(const struct pending *pending)
 {
+	if (pools_are_used() && record_pooled(pending))
+		return;
 	if (record_is_dormant() ||
 	    record_is_last_alloc(pending->p, pending->size))
 		return;
@@ -81,9 +98,12 @@ begin_delete(const void *p)
 
 	if (p == NULL || p == before.outer)
 		return before;
+
+	const bool in_pool = pooled_drop_other(p);
+
 	if (record_is_dormant())
 		return before;
-	if (!record_free(p))
+	if (!in_pool && !record_free(p))
 		record_free_rest(p);
 	t = thread_self; /* may be attached only now */
 	before.limit = t->limit;

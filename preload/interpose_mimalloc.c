@@ -10,26 +10,21 @@
  * Blocks outlive mi_heap_delete().  In the trace they stay in their heap, which is
  * destroyed when the last of them has gone.
  *
- * Nothing here is exported, see patch.h.  Where mimalloc is malloc() too, a block of
- * a heap may be freed by free(), and malloc() may take from one: from the first
- * mi_heap_new() on the calls of C's functions come by here as well.
+ * Nothing here is exported, see patch.h.
  */
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "export.h"
 #include "hatftrace.h"
 #include "lookup.h"
 #include "mimalloc.h"
 #include "patch.h"
-#include "pools.h"
-#include "real.h"
+#include "pooled.h"
 #include "record.h"
 #include "unwinder.h"
 
@@ -134,60 +129,39 @@ static struct patch patches[FUNCTION_COUNT];
 #define REAL(name) \
 	((__typeof__(our_##name) *)(uintptr_t)patches[AT_##name].real)
 
-/* There has been a heap, or one that became a default.  Never unset. */
-static _Atomic bool has_pools, has_defaults;
-
-/* relaxed, both: who has a block of a heap has synchronised with who made it. */
-static bool
-is_set(const _Atomic bool *flag)
-{
-	return __builtin_expect(
-		atomic_load_explicit(flag, memory_order_relaxed), 0);
-}
-
 /* Of these the real ones are called, but nobody's calls are changed. */
 typedef void *get_default_fn(void);
+typedef void *heap_of_fn(const void *);
 typedef bool is_mimallocs_fn(const void *);
 
 static get_default_fn *get_default;
+static heap_of_fn
+	*heap_of; /* from version 3.1 on, and then there are no defaults */
 static is_mimallocs_fn *is_mimallocs;
+
+/* A heap has become a default.  Never unset. */
+static _Atomic bool has_defaults;
 
 /* The heap that has this handle; NULL for a thread's own. */
 static struct pool *
 pool_of(const void *handle)
 {
-	return is_set(&has_pools) ? pools_find(handle) : NULL;
+	return pools_are_used() ? pools_find(handle) : NULL;
 }
 
-/* Where a function takes from that is not told a heap. */
+/* Where 'p' is from, taken by a function that is not told a heap. */
 static struct pool *
-default_pool(void)
+default_pool(const void *p)
 {
-	return is_set(&has_defaults) ? pools_find(get_default()) : NULL;
-}
-
-static struct pool *
-pool_taken(const void *p, size_t *size_ret)
-{
-	return is_set(&has_pools) && p != NULL ? pools_take(p, size_ret) : NULL;
-}
-
-static void
-settle(struct pool *pool)
-{
-	const uint64_t gone = pools_settle(pool);
-
-	if (gone != 0)
-		hatftrace_client_heap_destroy(gone);
-}
-
-/* Size of an array; the most is what one asked for that overflows. */
-static size_t
-product(size_t n, size_t size)
-{
-	size_t nbytes;
-
-	return __builtin_mul_overflow(n, size, &nbytes) ? SIZE_MAX : nbytes;
+	if (heap_of != NULL)
+		return p != NULL && pools_are_used() ? pools_find(heap_of(p))
+						     : NULL;
+	/* relaxed: only for the thread that has stored it is it a default. */
+	return __builtin_expect(atomic_load_explicit(&has_defaults,
+						     memory_order_relaxed),
+				0)
+		       ? pools_find(get_default())
+		       : NULL;
 }
 
 /* Allocations ------------------------------------------------------------- */
@@ -195,54 +169,36 @@ product(size_t n, size_t size)
 #define PLAIN  0
 #define ZEROED EVENT_FLAG_ZEROED
 
-/* 'p' has been taken from 'pool', or from malloc's heap.  Returns 'p'. */
-static void *
-took(struct pool *pool, void *p, size_t size, size_t alignment, unsigned flags)
-{
-	if (pool != NULL && (p == NULL || pools_put(pool, p, size))) {
-		const uint64_t operand[4] = { (uintptr_t)p, size,
-					      pools_number(pool), alignment };
-
-		record_operands(EVENT_POOL_ALLOC, flags, operand);
-		return p;
-	}
-	if (record_is_dormant())
-		return p;
-	if (alignment == 0)
-		return flags == ZEROED ? record_calloc(p, size)
-				       : record_alloc(p, size);
-	record_event(EVENT_ALLOC, flags, (uintptr_t)p, size, alignment);
-	return p;
-}
-
-#define TAKE(name, params, args, pool, size, alignment, flags)              \
-	static void *our_##name params                                      \
-	{                                                                   \
-		return took(pool, REAL(name) args, size, alignment, flags); \
+#define TAKE(name, params, args, pool, size, alignment, flags)       \
+	static void *our_##name params                               \
+	{                                                            \
+		void *const p = REAL(name) args;                     \
+                                                                     \
+		return pooled_took(pool, p, size, alignment, flags); \
 	}
 
 /* The function that takes from the default heap, and the one that is told it. */
 #define UNPACK(...) __VA_ARGS__
 #define TAKE_BOTH(name, params, args, size, alignment, flags)                  \
-	TAKE(mi_##name, (UNPACK params), (UNPACK args), default_pool(), size,  \
+	TAKE(mi_##name, (UNPACK params), (UNPACK args), default_pool(p), size, \
 	     alignment, flags)                                                 \
 	TAKE(mi_heap_##name, (void *heap, UNPACK params), (heap, UNPACK args), \
 	     pool_of(heap), size, alignment, flags)
 
 TAKE_BOTH(malloc, (size_t size), (size), size, 0, PLAIN)
 TAKE_BOTH(zalloc, (size_t size), (size), size, 0, ZEROED)
-TAKE_BOTH(calloc, (size_t n, size_t size), (n, size), product(n, size), 0,
-	  ZEROED)
-TAKE_BOTH(mallocn, (size_t n, size_t size), (n, size), product(n, size), 0,
-	  PLAIN)
+TAKE_BOTH(calloc, (size_t n, size_t size), (n, size), pooled_product(n, size),
+	  0, ZEROED)
+TAKE_BOTH(mallocn, (size_t n, size_t size), (n, size), pooled_product(n, size),
+	  0, PLAIN)
 TAKE_BOTH(malloc_small, (size_t size), (size), size, 0, PLAIN)
-TAKE(mi_zalloc_small, (size_t size), (size), default_pool(), size, 0, ZEROED)
+TAKE(mi_zalloc_small, (size_t size), (size), default_pool(p), size, 0, ZEROED)
 TAKE_BOTH(malloc_aligned, (size_t size, size_t alignment), (size, alignment),
 	  size, alignment, PLAIN)
 TAKE_BOTH(zalloc_aligned, (size_t size, size_t alignment), (size, alignment),
 	  size, alignment, ZEROED)
 TAKE_BOTH(calloc_aligned, (size_t n, size_t size, size_t alignment),
-	  (n, size, alignment), product(n, size), alignment, ZEROED)
+	  (n, size, alignment), pooled_product(n, size), alignment, ZEROED)
 
 /* Not the block is aligned, but what is 'offset' bytes behind its begin. */
 TAKE_BOTH(malloc_aligned_at, (size_t size, size_t alignment, size_t offset),
@@ -251,37 +207,38 @@ TAKE_BOTH(zalloc_aligned_at, (size_t size, size_t alignment, size_t offset),
 	  (size, alignment, offset), size, 0, ZEROED)
 TAKE_BOTH(calloc_aligned_at,
 	  (size_t n, size_t size, size_t alignment, size_t offset),
-	  (n, size, alignment, offset), product(n, size), 0, ZEROED)
+	  (n, size, alignment, offset), pooled_product(n, size), 0, ZEROED)
 
 TAKE(mi_memalign, (size_t alignment, size_t size), (alignment, size),
-     default_pool(), size, alignment, PLAIN)
+     default_pool(p), size, alignment, PLAIN)
 TAKE(mi_aligned_alloc, (size_t alignment, size_t size), (alignment, size),
-     default_pool(), size, alignment, PLAIN)
-TAKE(mi_valloc, (size_t size), (size), default_pool(), size,
+     default_pool(p), size, alignment, PLAIN)
+TAKE(mi_valloc, (size_t size), (size), default_pool(p), size,
      (size_t)sysconf(_SC_PAGESIZE), PLAIN)
-TAKE(mi_pvalloc, (size_t size), (size), default_pool(), size,
+TAKE(mi_pvalloc, (size_t size), (size), default_pool(p), size,
      (size_t)sysconf(_SC_PAGESIZE), PLAIN)
 
 /* An exception may pass through these, and then nothing is recorded. */
-TAKE(mi_new, (size_t size), (size), default_pool(), size, 0, PLAIN)
-TAKE(mi_new_nothrow, (size_t size), (size), default_pool(), size, 0, PLAIN)
+TAKE(mi_new, (size_t size), (size), default_pool(p), size, 0, PLAIN)
+TAKE(mi_new_nothrow, (size_t size), (size), default_pool(p), size, 0, PLAIN)
 TAKE(mi_new_aligned, (size_t size, size_t alignment), (size, alignment),
-     default_pool(), size, alignment, PLAIN)
+     default_pool(p), size, alignment, PLAIN)
 TAKE(mi_new_aligned_nothrow, (size_t size, size_t alignment), (size, alignment),
-     default_pool(), size, alignment, PLAIN)
-TAKE(mi_new_n, (size_t n, size_t size), (n, size), default_pool(),
-     product(n, size), 0, PLAIN)
+     default_pool(p), size, alignment, PLAIN)
+TAKE(mi_new_n, (size_t n, size_t size), (n, size), default_pool(p),
+     pooled_product(n, size), 0, PLAIN)
 TAKE(mi_heap_alloc_new, (void *heap, size_t size), (heap, size), pool_of(heap),
      size, 0, PLAIN)
 TAKE(mi_heap_alloc_new_n, (void *heap, size_t n, size_t size), (heap, n, size),
-     pool_of(heap), product(n, size), 0, PLAIN)
+     pool_of(heap), pooled_product(n, size), 0, PLAIN)
 
 static int
 our_mi_posix_memalign(void **p_ret, size_t alignment, size_t size)
 {
 	const int result = REAL(mi_posix_memalign)(p_ret, alignment, size);
+	void *const p = result == 0 ? *p_ret : NULL;
 
-	took(default_pool(), result == 0 ? *p_ret : NULL, size, alignment, 0);
+	pooled_took(default_pool(p), p, size, alignment, 0);
 	return result;
 }
 
@@ -290,14 +247,16 @@ static char *
 took_string(struct pool *pool, char *p)
 {
 	if (p != NULL)
-		took(pool, p, strlen(p) + 1, 0, PLAIN);
+		pooled_took(pool, p, strlen(p) + 1, 0, PLAIN);
 	return p;
 }
 
-#define TAKE_STRING(name, params, args)                                   \
-	static char *our_mi_##name params                                 \
-	{                                                                 \
-		return took_string(default_pool(), REAL(mi_##name) args); \
+#define TAKE_STRING(name, params, args)                 \
+	static char *our_mi_##name params               \
+	{                                               \
+		char *const p = REAL(mi_##name) args;   \
+                                                        \
+		return took_string(default_pool(p), p); \
 	}
 
 #define HEAP_STRING(name, params, args)                                       \
@@ -325,7 +284,7 @@ our_mi_realpath(const char *path, char *buf)
 {
 	char *const p = REAL(mi_realpath)(path, buf);
 
-	return buf == NULL ? took_string(default_pool(), p) : p;
+	return buf == NULL ? took_string(default_pool(p), p) : p;
 }
 
 static unsigned short *
@@ -337,7 +296,7 @@ our_mi_wcsdup(const unsigned short *s)
 	while (p != NULL && p[n] != 0)
 		n++;
 	if (p != NULL)
-		took(default_pool(), p, (n + 1) * sizeof(*p), 0, PLAIN);
+		pooled_took(default_pool(p), p, (n + 1) * sizeof(*p), 0, PLAIN);
 	return p;
 }
 
@@ -347,38 +306,16 @@ our_mi_dupenv_s(char **p_ret, size_t *size_ret, const char *name)
 	const int result = REAL(mi_dupenv_s)(p_ret, size_ret, name);
 
 	if (result == 0)
-		took_string(default_pool(), *p_ret);
+		took_string(default_pool(*p_ret), *p_ret);
 	return result;
 }
 
 /* Frees ------------------------------------------------------------------- */
 
-/* 'p' will be freed.  False: it is malloc's. */
-static bool
-drop_of_pool(const void *p)
-{
-	size_t size;
-	struct pool *const pool = pool_taken(p, &size);
-
-	if (pool == NULL)
-		return false;
-	record_event(EVENT_POOL_FREE, 0, (uintptr_t)p, pools_number(pool), 0);
-	settle(pool);
-	return true;
-}
-
-static void
-drop(const void *p)
-{
-	if (p != NULL && !drop_of_pool(p) && !record_is_dormant() &&
-	    !record_free(p))
-		record_free_rest(p);
-}
-
 #define DROP(name, params, args)      \
 	static void our_##name params \
 	{                             \
-		drop(p);              \
+		pooled_drop(p);       \
 		REAL(name) args;      \
 	}
 
@@ -393,151 +330,46 @@ static void
 our_mi_cfree(void *p)
 {
 	if (is_mimallocs(p))
-		drop(p);
+		pooled_drop(p);
 	REAL(mi_cfree)(p);
 }
 
 /* Reallocs ---------------------------------------------------------------- */
 
-/*
- * One under way.  It may go from one heap to another, which HATF's realloc cannot
- * say: that is a free and an alloc.  A block that a heap gives up to another is
- * freed before the real call, since afterwards it may be anybody's; if it was not
- * given up, it is taken once more.  One that malloc's heap gives up is a realloc
- * that frees.
- *
- * From a heap into itself it is one event, after the call: only the thread that made
- * the heap takes from it, so nobody else can have been given the block.
- */
-struct change {
-	struct pool *from, *to;
-	struct thread *thread;
-	void *old, *p;
-	size_t old_size, size;
-	bool is_dormant;
-	bool frees; /* where it fails */
-};
-
-static struct change
-begin_change_from(struct pool *from, size_t old_size, void *old, size_t size,
-		  struct pool *to)
-{
-	struct change c = { .from = from, .to = to, .old = old, .size = size };
-
-	c.old_size = old_size;
-	c.is_dormant = record_is_dormant();
-	if (c.from != NULL && c.from != to)
-		record_event(EVENT_POOL_FREE, 0, (uintptr_t)old,
-			     pools_number(c.from), 0);
-	else if (c.from == NULL && old != NULL && !c.is_dormant)
-		c.thread = record_realloc_begin(old);
-	return c;
-}
-
-static struct change
-begin_change(void *old, size_t size, struct pool *to)
-{
-	size_t old_size = 0;
-	struct pool *const from = pool_taken(old, &old_size);
-
-	return begin_change_from(from, old_size, old, size, to);
-}
-
-/* The block of a heap, which has been taken from it. */
-static void
-end_pool_change(struct change *c)
-{
-	const bool frees = c->p == NULL && c->frees;
-	const bool stays = c->p == NULL || c->p == c->old;
-	void *const p = c->p == NULL ? c->old : c->p;
-	const size_t size = c->p == NULL ? c->old_size : c->size;
-	struct pool *const pool = stays ? c->from : c->to;
-
-	if (c->from != c->to) {
-		if (!frees)
-			took(pool, p, size, 0, PLAIN);
-	} else if (frees || pools_put(c->from, p, size)) {
-		const uint64_t operand[4] = { (uintptr_t)c->old,
-					      frees ? 0 : (uintptr_t)c->p,
-					      frees ? 0 : c->size,
-					      pools_number(c->from) };
-
-		record_operands(EVENT_POOL_REALLOC,
-				frees ? EVENT_FLAG_FREED : 0, operand);
-	} else {
-		record_event(EVENT_POOL_FREE, 0, (uintptr_t)c->old,
-			     pools_number(c->from), 0);
-		record_event(EVENT_ALLOC, 0, (uintptr_t)p, size, 0);
-	}
-	settle(c->from);
-}
-
-/* The block of malloc's heap. */
-static void
-end_plain_change(const struct change *c)
-{
-	const bool moves = c->p != NULL && c->p != c->old && c->to != NULL;
-	const bool frees = moves || (c->p == NULL && c->frees);
-
-	if (c->thread != NULL)
-		record_realloc_end(c->thread, frees ? EVENT_FLAG_FREED : 0,
-				   c->old, frees ? NULL : c->p,
-				   frees ? 0 : c->size);
-	if (moves)
-		took(c->to, c->p, c->size, 0, PLAIN);
-	else if (c->is_dormant && c->p != NULL)
-		record_alloc_wide(c->p, c->size, 0);
-}
-
-/* Also when an exception ends the real call: then it has failed. */
-static void
-end_change(struct change *c)
-{
-	uint64_t operand[4] = { 0, (uintptr_t)c->p, c->size, 0 };
-
-	if (c->from != NULL) {
-		end_pool_change(c);
-	} else if (c->old != NULL) {
-		end_plain_change(c);
-	} else if (c->to != NULL &&
-		   (c->p == NULL || pools_put(c->to, c->p, c->size))) {
-		operand[3] = pools_number(c->to);
-		record_operands(EVENT_POOL_REALLOC, 0, operand);
-	} else {
-		record_operands(EVENT_REALLOC_END, 0, operand);
-	}
-}
-
-#define CHANGE(name, params, args, pool, size, frees_)                 \
-	static void *our_##name params                                 \
-	{                                                              \
-		struct change c __attribute__((cleanup(end_change))) = \
-			begin_change(old, size, pool);                 \
-		c.frees = (frees_);                                    \
-		c.p = REAL(name) args;                                 \
-		return c.p;                                            \
+#define CHANGE(name, params, args, pool, size, frees_)                \
+	static void *our_##name params                                \
+	{                                                             \
+		struct pooled_change c                                \
+			__attribute__((cleanup(pooled_change_end))) = \
+				pooled_change_begin(old, size);       \
+		void *p;                                              \
+                                                                      \
+		c.frees = (frees_);                                   \
+		c.p = p = REAL(name) args;                            \
+		c.to = (pool);                                        \
+		return p;                                             \
 	}
 
-#define CHANGE_BOTH(name, params, args, size, frees)                      \
-	CHANGE(mi_##name, (UNPACK params), (UNPACK args), default_pool(), \
-	       size, frees)                                               \
-	CHANGE(mi_heap_##name, (void *heap, UNPACK params),               \
+#define CHANGE_BOTH(name, params, args, size, frees)                       \
+	CHANGE(mi_##name, (UNPACK params), (UNPACK args), default_pool(p), \
+	       size, frees)                                                \
+	CHANGE(mi_heap_##name, (void *heap, UNPACK params),                \
 	       (heap, UNPACK args), pool_of(heap), size, frees)
 
 CHANGE_BOTH(realloc, (void *old, size_t size), (old, size), size, false)
 CHANGE_BOTH(reallocn, (void *old, size_t n, size_t size), (old, n, size),
-	    product(n, size), false)
+	    pooled_product(n, size), false)
 CHANGE_BOTH(reallocf, (void *old, size_t size), (old, size), size, true)
 CHANGE_BOTH(rezalloc, (void *old, size_t size), (old, size), size, false)
 CHANGE_BOTH(recalloc, (void *old, size_t n, size_t size), (old, n, size),
-	    product(n, size), false)
+	    pooled_product(n, size), false)
 CHANGE_BOTH(realloc_aligned, (void *old, size_t size, size_t alignment),
 	    (old, size, alignment), size, false)
 CHANGE_BOTH(rezalloc_aligned, (void *old, size_t size, size_t alignment),
 	    (old, size, alignment), size, false)
 CHANGE_BOTH(recalloc_aligned,
 	    (void *old, size_t n, size_t size, size_t alignment),
-	    (old, n, size, alignment), product(n, size), false)
+	    (old, n, size, alignment), pooled_product(n, size), false)
 CHANGE_BOTH(realloc_aligned_at,
 	    (void *old, size_t size, size_t alignment, size_t offset),
 	    (old, size, alignment, offset), size, false)
@@ -546,130 +378,38 @@ CHANGE_BOTH(rezalloc_aligned_at,
 	    (old, size, alignment, offset), size, false)
 CHANGE_BOTH(recalloc_aligned_at,
 	    (void *old, size_t n, size_t size, size_t alignment, size_t offset),
-	    (old, n, size, alignment, offset), product(n, size), false)
+	    (old, n, size, alignment, offset), pooled_product(n, size), false)
 CHANGE(mi_aligned_recalloc,
        (void *old, size_t n, size_t size, size_t alignment),
-       (old, n, size, alignment), default_pool(), product(n, size), false)
+       (old, n, size, alignment), default_pool(p), pooled_product(n, size),
+       false)
 CHANGE(mi_aligned_offset_recalloc,
        (void *old, size_t n, size_t size, size_t alignment, size_t offset),
-       (old, n, size, alignment, offset), default_pool(), product(n, size),
-       false)
+       (old, n, size, alignment, offset), default_pool(p),
+       pooled_product(n, size), false)
 CHANGE(mi_reallocarray, (void *old, size_t n, size_t size), (old, n, size),
-       default_pool(), product(n, size), false)
-CHANGE(mi_new_realloc, (void *old, size_t size), (old, size), default_pool(),
+       default_pool(p), pooled_product(n, size), false)
+CHANGE(mi_new_realloc, (void *old, size_t size), (old, size), default_pool(p),
        size, false)
 CHANGE(mi_new_reallocn, (void *old, size_t n, size_t size), (old, n, size),
-       default_pool(), product(n, size), false)
-CHANGE(mi_expand, (void *old, size_t size), (old, size), default_pool(), size,
+       default_pool(p), pooled_product(n, size), false)
+CHANGE(mi_expand, (void *old, size_t size), (old, size), default_pool(p), size,
        false)
-CHANGE(mi__expand, (void *old, size_t size), (old, size), default_pool(), size,
+CHANGE(mi__expand, (void *old, size_t size), (old, size), default_pool(p), size,
        false)
 
 static int
 our_mi_reallocarr(void *p_at, size_t n, size_t size)
 {
 	void **const at = p_at;
-	struct change c __attribute__((cleanup(end_change))) = begin_change(
-		at != NULL ? *at : NULL, product(n, size), default_pool());
+	struct pooled_change c __attribute__((cleanup(pooled_change_end))) =
+		pooled_change_begin(at != NULL ? *at : NULL,
+				    pooled_product(n, size));
 	const int result = REAL(mi_reallocarr)(p_at, n, size);
 
-	c.p = result == 0 ? *at : NULL;
+	c.p = result == 0 && at != NULL ? *at : NULL;
+	c.to = default_pool(c.p);
 	return result;
-}
-
-/* C's, when there are heaps ------------------------------------------------ */
-
-#define TAKE_C(name, params, args, size, alignment, flags)                 \
-	static void *our_##name params                                     \
-	{                                                                  \
-		struct pool *const pool = default_pool();                  \
-                                                                           \
-		if (pool == NULL)                                          \
-			return name args;                                  \
-		return took(pool, real.name args, size, alignment, flags); \
-	}
-
-TAKE_C(malloc, (size_t size), (size), size, 0, PLAIN)
-TAKE_C(calloc, (size_t n, size_t size), (n, size), product(n, size), 0, ZEROED)
-TAKE_C(memalign, (size_t alignment, size_t size), (alignment, size), size,
-       alignment, PLAIN)
-TAKE_C(aligned_alloc, (size_t alignment, size_t size), (alignment, size), size,
-       alignment, PLAIN)
-TAKE_C(valloc, (size_t size), (size), size, (size_t)sysconf(_SC_PAGESIZE),
-       PLAIN)
-TAKE_C(pvalloc, (size_t size), (size), size, (size_t)sysconf(_SC_PAGESIZE),
-       PLAIN)
-
-static int
-our_posix_memalign(void **p_ret, size_t alignment, size_t size)
-{
-	struct pool *const pool = default_pool();
-	int result;
-
-	if (pool == NULL)
-		return posix_memalign(p_ret, alignment, size);
-	result = real.posix_memalign(p_ret, alignment, size);
-	took(pool, result == 0 ? *p_ret : NULL, size, alignment, PLAIN);
-	return result;
-}
-
-static void
-our_free(void *p)
-{
-	if (drop_of_pool(p))
-		real.free(p);
-	else
-		free(p);
-}
-
-static void *
-our_realloc(void *old, size_t size)
-{
-	struct pool *const to = default_pool();
-	size_t old_size = 0;
-	struct pool *const from = pool_taken(old, &old_size);
-
-	if ((from == NULL && to == NULL) || real_is_early(old))
-		return realloc(old, size);
-
-	struct change c __attribute__((cleanup(end_change))) =
-		begin_change_from(from, old_size, old, size, to);
-
-	c.p = real.realloc(old, size);
-	return c.p;
-}
-
-static void *
-our_reallocarray(void *old, size_t n, size_t size)
-{
-	size_t nbytes;
-
-	return __builtin_mul_overflow(n, size, &nbytes)
-		       ? reallocarray(old, n, size)
-		       : our_realloc(old, nbytes);
-}
-
-#define C_PATCH(name)                                                          \
-	{                                                                      \
-#name, (void *)(uintptr_t)our_##name, (void *)(uintptr_t)name, \
-			false                                                  \
-	}
-
-static void
-patch_c(void)
-{
-	static struct patch of_c[] = {
-		C_PATCH(malloc),	 C_PATCH(calloc), C_PATCH(memalign),
-		C_PATCH(aligned_alloc),	 C_PATCH(valloc), C_PATCH(pvalloc),
-		C_PATCH(posix_memalign), C_PATCH(free),	  C_PATCH(realloc),
-		C_PATCH(reallocarray),
-	};
-	bool is_malloc;
-
-	/* Is mimalloc what they call? */
-	if (lookup_function("malloc", patches[0].real, &is_malloc) != NULL &&
-	    is_malloc)
-		patch_known(of_c, sizeof(of_c) / sizeof(of_c[0]));
 }
 
 /* Heaps -------------------------------------------------------------------- */
@@ -677,13 +417,7 @@ patch_c(void)
 static void
 begin_pools(void)
 {
-	const int saved_errno = errno;
-
-	patch_c();
-	pthread_atfork(pools_hold, pools_release, pools_release);
-	/* relaxed: see is_set(). */
-	atomic_store_explicit(&has_pools, true, memory_order_relaxed);
-	errno = saved_errno;
+	pooled_begin(default_pool, patches[0].real);
 }
 
 /* Its blocks stay its own.  Where none are left it is gone. */
@@ -719,8 +453,9 @@ our_mi_heap_new(void)
 	return new_pool(REAL(mi_heap_new)());
 }
 
+/* A number in version 2, in later ones a pointer. */
 static void *
-our_mi_heap_new_in_arena(int arena)
+our_mi_heap_new_in_arena(uintptr_t arena)
 {
 	return new_pool(REAL(mi_heap_new_in_arena)(arena));
 }

@@ -18,6 +18,7 @@
 #include "memory.h"
 #include "mimalloc.h"
 #include "output.h"
+#include "pools.h"
 #include "real.h"
 #include "record.h"
 #include "ringfile.h"
@@ -350,6 +351,31 @@ lifecycle_after_fork(bool is_child)
 		after_fork_in_parent();
 }
 
+/*
+ * By fork(3), which no handler may call that has interrupted an allocation: the
+ * others may.
+ */
+static void
+prepare_fork(void)
+{
+	before_fork();
+	pools_before_fork();
+}
+
+static void
+fork_in_parent(void)
+{
+	pools_after_fork();
+	after_fork_in_parent();
+}
+
+static void
+fork_in_child(void)
+{
+	pools_after_fork();
+	after_fork_in_child();
+}
+
 /* Start ------------------------------------------------------------------- */
 
 /*
@@ -367,7 +393,7 @@ register_handlers(void)
 	registered = true;
 	__cxa_atexit(at_exit, NULL, NULL);
 	__cxa_at_quick_exit(at_quick_exit_last, NULL);
-	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	pthread_atfork(prepare_fork, fork_in_parent, fork_in_child);
 }
 
 /* What the header says of the parent, if this is the child of a fork. */

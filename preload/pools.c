@@ -8,6 +8,7 @@
 
 #include "memory.h"
 #include "sys.h"
+#include "thread.h"
 
 #define SLAB_NBYTES   ((size_t)64 << 10)
 #define BUCKETS_MIN   512u
@@ -52,10 +53,32 @@ static struct table blocks, handles;
 static union cell *free_cells;
 static _Atomic uint32_t lock_word;
 
-void
-pools_hold(void)
+/*
+ * Who holds the lock over a fork, by an address of a thread's own, which its child
+ * has too; and how often more.  Other handlers of that fork may allocate.
+ */
+static _Atomic uintptr_t forker;
+static unsigned forker_depth;
+
+_Atomic bool pools_used;
+
+static uintptr_t
+own_address(void)
+{
+	return (uintptr_t)&thread_self;
+}
+
+static void
+hold(void)
 {
 	uint32_t state = LOCK_FREE;
+
+	/* relaxed: equal only if this thread has stored it. */
+	if (atomic_load_explicit(&forker, memory_order_relaxed) ==
+	    own_address()) {
+		forker_depth++;
+		return;
+	}
 
 	for (unsigned i = 0; i < LOCK_SPIN_MAX; i++) {
 		/* acquire: pairs with the release below. */
@@ -74,15 +97,34 @@ pools_hold(void)
 	errno = saved_errno;
 }
 
-void
-pools_release(void)
+static void
+release(void)
 {
 	const int saved_errno = errno;
 
+	if (forker_depth != 0) {
+		forker_depth--;
+		return;
+	}
 	if (atomic_exchange_explicit(&lock_word, LOCK_FREE,
 				     memory_order_release) == LOCK_WANTED)
 		sys_futex_wake(&lock_word);
 	errno = saved_errno;
+}
+
+void
+pools_before_fork(void)
+{
+	hold();
+	/* relaxed: see hold(). */
+	atomic_store_explicit(&forker, own_address(), memory_order_relaxed);
+}
+
+void
+pools_after_fork(void)
+{
+	atomic_store_explicit(&forker, 0, memory_order_relaxed);
+	release();
 }
 
 static union cell *
@@ -192,6 +234,16 @@ take_out(struct table *t, struct node *node)
 	t->used--;
 }
 
+static void
+link_block(struct pool *pool, struct block *b)
+{
+	b->before = NULL;
+	b->after = pool->blocks;
+	if (b->after != NULL)
+		b->after->before = b;
+	pool->blocks = b;
+}
+
 /* The block is in no list any more, but still counts. */
 static struct pool *
 drop_block(struct block *b)
@@ -227,7 +279,9 @@ pools_add(const void *handle, uint64_t number)
 	union cell *cell;
 	struct pool *pool = NULL;
 
-	pools_hold();
+	/* relaxed: see pools_are_used(). */
+	atomic_store_explicit(&pools_used, true, memory_order_relaxed);
+	hold();
 	cell = new_cell();
 	if (cell != NULL) {
 		pool = &cell->pool;
@@ -238,7 +292,7 @@ pools_add(const void *handle, uint64_t number)
 			pool = NULL;
 		}
 	}
-	pools_release();
+	release();
 	return pool;
 }
 
@@ -247,9 +301,9 @@ pools_find(const void *handle)
 {
 	struct pool *pool;
 
-	pools_hold();
+	hold();
 	pool = (struct pool *)find(&handles, (uintptr_t)handle);
-	pools_release();
+	release();
 	return pool;
 }
 
@@ -266,7 +320,7 @@ pools_put(struct pool *pool, const void *p, size_t size)
 	struct block *b;
 	bool done;
 
-	pools_hold();
+	hold();
 	/* One whose free went another way. */
 	b = (struct block *)find(&blocks, (uintptr_t)p);
 	if (b != NULL)
@@ -282,13 +336,10 @@ pools_put(struct pool *pool, const void *p, size_t size)
 			drop_cell(b);
 	}
 	if (done) {
-		b->after = pool->blocks;
-		if (b->after != NULL)
-			b->after->before = b;
-		pool->blocks = b;
+		link_block(pool, b);
 		pool->count++;
 	}
-	pools_release();
+	release();
 	return done;
 }
 
@@ -298,13 +349,13 @@ pools_take(const void *p, size_t *size_ret)
 	struct pool *pool = NULL;
 	struct block *b;
 
-	pools_hold();
+	hold();
 	b = (struct block *)find(&blocks, (uintptr_t)p);
 	if (b != NULL) {
 		*size_ret = b->size;
 		pool = drop_block(b);
 	}
-	pools_release();
+	release();
 	return pool;
 }
 
@@ -313,10 +364,10 @@ pools_settle(struct pool *pool)
 {
 	uint64_t number;
 
-	pools_hold();
+	hold();
 	pool->count--;
 	number = drop_pool(pool);
-	pools_release();
+	release();
 	return number;
 }
 
@@ -340,11 +391,11 @@ pools_delete(const void *handle)
 	struct pool *pool;
 	uint64_t number = 0;
 
-	pools_hold();
+	hold();
 	pool = take_handle(handle);
 	if (pool != NULL)
 		number = drop_pool(pool);
-	pools_release();
+	release();
 	return number;
 }
 
@@ -354,7 +405,7 @@ pools_destroy(const void *handle)
 	struct pool *pool;
 	uint64_t number = 0;
 
-	pools_hold();
+	hold();
 	pool = take_handle(handle);
 	if (pool != NULL) {
 		number = pool->number;
@@ -363,6 +414,112 @@ pools_destroy(const void *handle)
 			drop_block(pool->blocks)->count--;
 		drop_pool(pool);
 	}
-	pools_release();
+	release();
 	return number;
+}
+
+bool
+pools_knows(const void *p)
+{
+	bool known;
+
+	hold();
+	known = find(&blocks, (uintptr_t)p) != NULL;
+	release();
+	return known;
+}
+
+/* What becomes of all blocks of a heap is known only afterwards --------------- */
+
+struct pools_block {
+	struct block block;
+};
+
+struct pools_block *
+pools_hide(struct pool *pool)
+{
+	struct block *first;
+
+	hold();
+	first = pool->blocks;
+	pool->blocks = NULL;
+	for (struct block *b = first; b != NULL; b = b->after)
+		take_out(&blocks, &b->node);
+	release();
+	return (struct pools_block *)first;
+}
+
+const struct pools_block *
+pools_next(const struct pools_block *at, const void **p_ret, size_t *size_ret)
+{
+	*p_ret = (const void *)at->block.node.key;
+	*size_ret = at->block.size;
+	return (const struct pools_block *)at->block.after;
+}
+
+static void
+forget(struct pool *pool, struct pools_block *hidden)
+{
+	for (struct block *b = (struct block *)hidden, *next; b != NULL;
+	     b = next) {
+		next = b->after;
+		drop_cell(b);
+		pool->count--;
+	}
+}
+
+void
+pools_forget(struct pool *pool, struct pools_block *hidden)
+{
+	hold();
+	forget(pool, hidden);
+	release();
+}
+
+void
+pools_show(struct pool *pool, struct pools_block *hidden)
+{
+	hold();
+	for (struct block *b = (struct block *)hidden, *next; b != NULL;
+	     b = next) {
+		next = b->after;
+		/* The table has had room for it before. */
+		insert(&blocks, &b->node);
+		link_block(pool, b);
+	}
+	release();
+}
+
+struct pool *
+pools_hide_handle(const void *handle)
+{
+	struct pool *pool;
+
+	hold();
+	pool = (struct pool *)find(&handles, (uintptr_t)handle);
+	if (pool != NULL)
+		take_out(&handles, &pool->node);
+	release();
+	return pool;
+}
+
+void
+pools_bury(struct pool *pool, struct pools_block *hidden)
+{
+	hold();
+	forget(pool, hidden);
+	pool->number = 0;
+	pool->is_deleted = true;
+	drop_pool(pool);
+	release();
+}
+
+void
+pools_revive(struct pool *pool, uint64_t number, struct pools_block *hidden)
+{
+	hold();
+	pool->number = number;
+	insert(&handles, &pool->node);
+	release();
+	pools_show(pool, hidden);
 }

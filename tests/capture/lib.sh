@@ -186,6 +186,22 @@ build_shared()
 		"$CAPTURE/shared/$1.c" -ldl || fail "cannot build $1.so"
 }
 
+# operators LIBRARY [FLAG...]: C++'s operators give back and take blocks of a heap.
+operators()
+{
+	# Optimised, a new and its delete may both be left out.
+	${CXX:-c++} -O0 -o operators "${@:2}" \
+		"$CAPTURE/shared/heapnew.cc" -Wl,--no-as-needed "$1" ||
+		fail 'cannot build operators'
+	rm -f operators.gz
+	trace "$TMP/operators.gz" ./operators || fail 'operators: exit status'
+	clean operators.gz
+	for what in alloc free; do
+		check "operators: $what" "$("$HATF" dump operators.gz |
+			grep -c " $what .*heap=1 ")" 400
+	done
+}
+
 # counted FILE: events that shared/tally.c counted in one process image.
 counted()
 {

@@ -94,6 +94,8 @@ for program in lazy now nopie; do
 	exact $program heaps
 done
 
+operators "$library"
+
 # Blocks that wander from thread to thread and from heap to heap.
 for clock in coarse us; do
 	HATFTRACE_CLOCK=$clock trace "$TMP/threads.gz" ./now threads >/dev/null ||
