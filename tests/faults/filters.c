@@ -13,6 +13,7 @@
  *   container  the same and namespaces are refused (EPERM)
  *   old        what came with Linux 5.2 and later is not there (ENOSYS)
  *   no-exit    for all threads: no thread may end (EPERM)
+ *   no-figures for all threads: what has been used is not told, asking kills
  *   nothing    everything but write and exit kills
  *   ask        no filter, but calls by which libraries learn of them
  */
@@ -132,6 +133,11 @@ static const struct kind kinds[] = {
 	  SECCOMP_RET_ERRNO | EPERM,
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_exit, END } },
+	{ "no-figures",
+	  ALLOW,
+	  KILL,
+	  SECCOMP_FILTER_FLAG_TSYNC,
+	  { SYS_clock_gettime, SYS_getrusage, END } },
 	{ "nothing", KILL, ALLOW, 0, { SYS_write, SYS_exit_group, END } },
 };
 

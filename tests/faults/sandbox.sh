@@ -43,7 +43,7 @@ for kind in privsep service container old no-exit; do
 	TALLY=1 fault "seccomp: $kind" "filter that the program puts on" \
 		complete within $kind 100000
 done
-for kind in strict nothing renderer; do
+for kind in strict nothing renderer no-figures; do
 	fault "seccomp: $kind" "filter that the program puts on" cut \
 		within $kind 100000
 	for trace in traced/*; do
