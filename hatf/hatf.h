@@ -322,6 +322,11 @@ struct hatf_reader;
 
 enum {
 	HATF_READ_METADATA = 1, /* deliver metadata records too */
+	/*
+	 * "hummingbird": the address of a block is the number of its
+	 * allocation, from 1, in place of its tag
+	 */
+	HATF_READ_SEQUENCE_TAGS = 2,
 };
 
 /*
@@ -514,6 +519,11 @@ struct hatf_writer_options {
 	 */
 	const char *header;
 	const char *format; /* hatf_format_name(); NULL: "hatf" */
+	/*
+	 * "hummingbird": tags are numbers of allocations, from 1, and not
+	 * addresses
+	 */
+	bool sequence_tags;
 	/*
 	 * HATF only, how metadata is placed: hatf_placement_name(); NULL:
 	 * "online"

@@ -19,6 +19,7 @@ enum {
 	OPT_DROP,
 	OPT_PLACEMENT,
 	OPT_JOBS,
+	OPT_TAGS,
 };
 
 static const struct opt options[] = {
@@ -40,6 +41,9 @@ static const struct opt options[] = {
 	  "hatf: place metadata this way: online (default),\n"
 	  "optimum, smallest, or a technique of the paper" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "tags", 'g', "KIND",
+	  "hummingbird: tags are addresses (address, the default)\n"
+	  "or numbers of allocations (sequence)" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -97,6 +101,20 @@ parse_drop(const char *text, unsigned *drop_ret)
 	}
 }
 
+/* What an Allocate and its Free have in common. */
+static bool
+parse_tags(const char *text, struct rewrite *r)
+{
+	static const char *const words[] = { "address", "sequence", NULL };
+
+	if (!opt_parse_word("--tags", text, words))
+		return false;
+	r->options.sequence_tags = strcmp(text, "sequence") == 0;
+	if (r->options.sequence_tags)
+		r->flags |= HATF_READ_SEQUENCE_TAGS;
+	return true;
+}
+
 static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
@@ -122,6 +140,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		o->level = n < INT_MAX ? (int)n : INT_MAX;
 		c->has_level = true;
 		return true;
+	case OPT_TAGS:
+		return parse_tags(value, &c->rewrite);
 	case OPT_PLACEMENT:
 		return opt_parse_placement(value, &o->placement);
 	case OPT_JOBS:

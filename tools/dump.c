@@ -407,13 +407,19 @@ dump_file(struct dump *d, const char *path)
 	return close_writer(d, exit_status);
 }
 
+/* More than there are; without a bound, a word would need memory. */
+#define FORMATS_MAX 64
+
 static bool
 take_format(struct dump *d, const char *value)
 {
-	const char *names[16] = { "text" };
+	const char *names[FORMATS_MAX + 1] = { "text" };
+	struct hatf_format f;
+	size_t n = 1;
 
-	for (unsigned i = 1; i + 1 < sizeof(names) / sizeof(names[0]); i++)
-		names[i] = hatf_format_name(i - 1);
+	for (unsigned i = 0; hatf_format_get(i, &f) && n < FORMATS_MAX; i++)
+		if (f.writes)
+			names[n++] = f.name;
 	d->format = strcmp(value, "text") == 0 ? NULL : value;
 	return opt_parse_word("--format", value, names);
 }

@@ -58,6 +58,31 @@ static const struct format formats[] = {
 	  .recognise = xml_recognise,
 	  .source = &xml_source,
 	  .sink = &xml_sink },
+	{ .name = "hummingbird",
+	  .suffix = ".hummingbird",
+	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS,
+	  .foreign = true,
+	  .recognise = hummingbird_recognise,
+	  .source = &hummingbird_source,
+	  .sink = &hummingbird_sink },
+	{ .name = "mtrace",
+	  .suffix = ".mtrace",
+	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
+		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
+		   HATF_KEEPS_SITE,
+	  .foreign = true,
+	  .recognise = mtrace_recognise,
+	  .source = &mtrace_source,
+	  .sink = &mtrace_sink },
+	{ .name = "android",
+	  .suffix = ".android",
+	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
+		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
+		   HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
+	  .foreign = true,
+	  .recognise = android_recognise,
+	  .source = &android_source,
+	  .sink = &android_sink },
 	{ .name = "heaptrack",
 	  .suffix = ".heaptrack",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_TIME | HATF_KEEPS_SITE |

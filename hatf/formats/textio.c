@@ -142,7 +142,8 @@ textio_read(struct source *s, textio_parse *parse, struct hatf_record *records,
 		records[n] = (struct hatf_record){ .offset = s->offset };
 		field = parse(s, line, &records[n], &is_record);
 		if (field != NULL) {
-			source_stop(s, HATF_BAD_FIELD, field);
+			if (s->err.status == HATF_OK)
+				source_stop(s, HATF_BAD_FIELD, field);
 			break;
 		}
 		s->window.next += nbytes;

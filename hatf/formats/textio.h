@@ -48,7 +48,8 @@ struct textio_cell {
 
 /*
  * Take a line, without its end, apart.  Returns NULL, or the static name of what
- * is malformed.  The byte at line.end is a line end: digits need no other guard.
+ * is malformed; source_stop() may have been told another error.  The byte at
+ * line.end is a line end: digits need no other guard.
  * '*is_record_ret', true before, is set to false for a line that is none.
  */
 typedef const char *textio_parse(struct source *s, struct textio_cell line,

@@ -33,8 +33,8 @@ wrong "hatf dump: --count: not a number: '' *" dump -n '' a
 wrong "hatf dump: --count: not a number: '18446744073709551616' *" \
 	dump --count 18446744073709551616 a
 wrong 'hatf dump: --count needs an argument *' dump --count
-wrong "hatf dump: --format: unknown: 'xml' (want one of text, * hatf)" \
-	dump --format xml a
+wrong "hatf dump: --format: unknown: 'yaml' (want one of text, * hatf)" \
+	dump --format yaml a
 wrong "hatf verify: --max: not a number: 'all' *" verify --max all a
 for command in info verify dump; do
 	wrong "hatf $command: --jobs: not a number: '-1' *" "$command" --jobs -1 a

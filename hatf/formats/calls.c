@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calls.c - see calls.h
+ *
+ * A block's number is its 'object' in the ledger; one that was left out has 0.
+ */
+#include "calls.h"
+
+#include <stdlib.h>
+
+void
+calls_init(struct calls *calls)
+{
+	ledger_init(&calls->ledger);
+	calls->alloc_count = 0;
+}
+
+void
+calls_fini(struct calls *calls)
+{
+	ledger_fini(&calls->ledger);
+}
+
+enum hatf_status
+calls_open(struct sink *s)
+{
+	s->ctx = malloc(sizeof(struct calls));
+	if (s->ctx == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	calls_init(s->ctx);
+	return HATF_OK;
+}
+
+void
+calls_close(struct sink *s)
+{
+	if (s->ctx != NULL)
+		calls_fini(s->ctx);
+	free(s->ctx);
+}
+
+/* Is it a block in memory that heap 0 has? */
+static bool
+is_within(struct calls *calls, const struct hatf_record *rec)
+{
+	return rec->heap != 0 && ledger_is_live(&calls->ledger, rec->address);
+}
+
+static void
+put_realloc(struct calls *calls, struct sink *s,
+	    const struct ledger_entry *entry, struct call *call, calls_put *put)
+{
+	const bool was_left_out = entry->known && entry->old.object == 0;
+	const bool is_left_out = is_within(calls, call->rec);
+
+	entry->block->object = is_left_out ? 0 : ++calls->alloc_count;
+	call->number = entry->block->object;
+	if (was_left_out && is_left_out)
+		return;
+	if (was_left_out)
+		call->kind = LEDGER_ALLOC;
+	else if (is_left_out)
+		call->kind = LEDGER_FREE;
+	put(s, call);
+}
+
+static void
+put_call(struct calls *calls, struct sink *s, const struct hatf_record *rec,
+	 const struct ledger_entry *entry, calls_put *put)
+{
+	struct call call = {
+		.kind = entry->kind,
+		.rec = rec,
+		.size = rec->size,
+		.address = rec->address,
+		.old_address =
+			rec->tag == HATF_FREE ? rec->address : rec->old_address,
+		.old_number = entry->known ? entry->old.object : 0,
+	};
+
+	if (entry->kind == LEDGER_REALLOC) {
+		put_realloc(calls, s, entry, &call, put);
+	} else if (entry->kind == LEDGER_ALLOC) {
+		if (is_within(calls, rec))
+			return;
+		entry->block->object = call.number = ++calls->alloc_count;
+		put(s, &call);
+	} else if (entry->kind == LEDGER_FAILED ||
+		   (entry->known ? entry->old.object != 0
+				 : call.old_address != 0)) {
+		/* Not free(NULL), which does nothing. */
+		put(s, &call);
+	}
+}
+
+struct destruction {
+	struct sink *s;
+	const struct hatf_record *rec;
+	calls_put *put;
+};
+
+static void
+free_block(void *ctx, uint64_t address, const struct live_block *block)
+{
+	const struct destruction *const d = ctx;
+	const struct call call = {
+		.kind = LEDGER_FREE,
+		.rec = d->rec,
+		.old_address = address,
+		.old_number = block->object,
+	};
+
+	if (block->object != 0)
+		d->put(d->s, &call);
+}
+
+static void
+put_other(struct calls *calls, struct sink *s, const struct hatf_record *rec,
+	  calls_put *put)
+{
+	struct destruction d = { s, rec, put };
+	const struct call none = { .kind = LEDGER_NONE, .rec = rec };
+
+	if (rec->tag == HATF_DESTROY_HEAP)
+		ledger_destroy(&calls->ledger, rec->heap, free_block, &d);
+	else if (rec->tag == HATF_CREATE_THREAD ||
+		 rec->tag == HATF_DESTROY_THREAD)
+		put(s, &none);
+}
+
+enum hatf_status
+calls_write(struct calls *calls, struct sink *s,
+	    const struct hatf_record *records, size_t n, calls_put *put)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ledger_entry entry;
+
+		if (!ledger_enter(&calls->ledger, &records[i], &entry))
+			return sink_fail(s, HATF_NO_MEMORY, NULL);
+		if (entry.kind == LEDGER_NONE)
+			put_other(calls, s, &records[i], put);
+		else
+			put_call(calls, s, &records[i], &entry, put);
+	}
+	return HATF_OK;
+}

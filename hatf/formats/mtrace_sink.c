@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mtrace_sink.c - what glibc's mtrace script reads (FORMAT "mtrace")
+ *
+ * The script splits a line at blanks, so a caller must not have any: '_' stands for
+ * them.  Of a caller it looks for "OBJECT:[0xADDRESS]", which addr2line can find; any
+ * other it prints as it is.
+ */
+#include "calls.h"
+#include "textio.h"
+
+#include <stdlib.h>
+
+/* A caller's names are cut so that a line always fits. */
+#define NAME_MAX_NBYTES 4096
+
+/* The most that the lines of one call take without callers. */
+#define LINES_NBYTES 120
+
+struct mtrace {
+	struct calls calls;
+	struct hatf_stacks *stacks;
+};
+
+static uint8_t *
+put_name(uint8_t *p, const char *name)
+{
+	const size_t nbytes = strnlen(name, NAME_MAX_NBYTES);
+
+	for (size_t i = 0; i < nbytes; i++) {
+		const uint8_t c = (uint8_t)name[i];
+
+		*p++ = c <= ' ' || c == 0x7f ? '_' : c;
+	}
+	return p;
+}
+
+/* "OBJECT:(FUNCTION)[0xADDRESS]", each part as far as it is known. */
+static uint8_t *
+put_code(uint8_t *p, const struct hatf_frame *frame)
+{
+	if (frame->object != NULL) {
+		p = put_name(p, frame->object);
+		*p++ = ':';
+	}
+	if (frame->function != NULL) {
+		*p++ = '(';
+		p = put_name(p, frame->function);
+		*p++ = ')';
+	}
+	*p++ = '[';
+	p = textio_put_hex(p, frame->address);
+	*p++ = ']';
+	return p;
+}
+
+/* The innermost frame of the record's stack, if it has one. */
+static uint8_t *
+put_caller(uint8_t *p, const struct mtrace *m, const struct hatf_record *rec)
+{
+	struct hatf_stack stack;
+	struct hatf_frame frame;
+
+	if (!hatf_stacks_get(m->stacks, hatf_record_stack(rec), &stack) ||
+	    !hatf_stacks_get_frame(m->stacks, stack.frame, &frame))
+		return p;
+	p = textio_put_bytes(p, "@ ", 2);
+	if (frame.address != 0 ||
+	    (frame.file == NULL && frame.function == NULL)) {
+		p = put_code(p, &frame);
+	} else if (frame.file != NULL) {
+		p = put_name(p, frame.file);
+		*p++ = ':';
+		p = textio_put_u64(p, frame.line);
+	} else {
+		p = put_name(p, frame.function);
+	}
+	*p++ = ' ';
+	return p;
+}
+
+static uint8_t *
+put_pointer(uint8_t *p, char operation, uint64_t address)
+{
+	*p++ = (uint8_t)operation;
+	*p++ = ' ';
+	return address != 0 ? textio_put_hex(p, address)
+			    : textio_put_bytes(p, "(nil)", 5);
+}
+
+/* As printf() has it with "%#lx". */
+static uint8_t *
+put_size(uint8_t *p, uint64_t size)
+{
+	*p++ = ' ';
+	if (size == 0) {
+		*p++ = '0';
+		return p;
+	}
+	return textio_put_hex(p, size);
+}
+
+/* A line, from its caller to its end. */
+static void
+put_line(struct sink *s, const struct hatf_record *rec, char operation,
+	 uint64_t address, const uint64_t *size)
+{
+	uint8_t *const start =
+		outfile_room(&s->out, LINES_NBYTES + 2 * NAME_MAX_NBYTES);
+	uint8_t *p = put_caller(start, s->ctx, rec);
+
+	p = put_pointer(p, operation, address);
+	if (size != NULL)
+		p = put_size(p, *size);
+	*p++ = '\n';
+	outfile_advance(&s->out, (size_t)(p - start));
+}
+
+static void
+put_call(struct sink *s, const struct call *call)
+{
+	const struct hatf_record *const rec = call->rec;
+
+	switch (call->kind) {
+	case LEDGER_ALLOC:
+		put_line(s, rec, '+', call->address, &call->size);
+		break;
+	case LEDGER_FREE:
+		put_line(s, rec, '-', call->old_address, NULL);
+		break;
+	case LEDGER_REALLOC:
+		put_line(s, rec, '<', call->old_address, NULL);
+		put_line(s, rec, '>', call->address, &call->size);
+		break;
+	case LEDGER_FAILED:
+		put_line(s, rec, call->old_address != 0 ? '!' : '+',
+			 call->old_address, &call->size);
+		break;
+	default:
+		break;
+	}
+}
+
+static enum hatf_status
+write_records(struct sink *s, const struct hatf_record *records, size_t n)
+{
+	struct mtrace *const m = s->ctx;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *field;
+		enum hatf_status status;
+
+		if (records[i].tag != HATF_COMMENT) {
+			status = calls_write(&m->calls, s, &records[i], 1,
+					     put_call);
+		} else {
+			status = hatf_stacks_note(m->stacks, &records[i],
+						  &field);
+			if (status != HATF_OK)
+				sink_fail(s, status, field);
+		}
+		if (status != HATF_OK)
+			return status;
+	}
+	return HATF_OK;
+}
+
+static enum hatf_status
+open_sink(struct sink *s)
+{
+	struct mtrace *const m = malloc(sizeof(*m));
+	enum hatf_status status;
+
+	if (m == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	s->ctx = m;
+	calls_init(&m->calls);
+	m->stacks = NULL;
+	status = hatf_stacks_open(&m->stacks);
+	if (status != HATF_OK)
+		return sink_fail(s, status, NULL);
+	outfile_bytes(&s->out, "= Start\n", 8);
+	return HATF_OK;
+}
+
+static enum hatf_status
+finish(struct sink *s)
+{
+	if (!s->options.incomplete)
+		outfile_bytes(&s->out, "= End\n", 6);
+	return HATF_OK;
+}
+
+static void
+close_sink(struct sink *s)
+{
+	struct mtrace *const m = s->ctx;
+
+	if (m == NULL)
+		return;
+	calls_fini(&m->calls);
+	hatf_stacks_close(m->stacks);
+	free(m);
+}
+
+const struct sink_ops mtrace_sink = {
+	.open = open_sink,
+	.write = write_records,
+	.finish = finish,
+	.close = close_sink,
+};
