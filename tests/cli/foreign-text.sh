@@ -93,5 +93,11 @@ check_one_line 'bad' 'hatf convert: bad: line 2, offset 0x10, record 1: size: ma
 run "$HATF" convert --tags number perl.hatf x.hummingbird
 check_status 'tags' 2
 check_one_line 'tags' "hatf convert: --tags: unknown: 'number' (want one of address, sequence)"
+run "$HATF" convert perl.hatf x.folded
+check_status 'folded' 0
+run "$HATF" info x.folded
+check_status 'folded: not a trace' 1
+run "$HATF" convert --from folded x.folded x.csv
+check_status 'folded: from' 2
 
 finish

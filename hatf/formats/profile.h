@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile.h - what was allocated where: for formats that are sums, not traces
+ *
+ * A site is a call stack, or, for calls without one, a thread and a class of sizes.
+ * Of each there are sums over the whole trace, at the end, at its own peak and at the
+ * peak of all.  A block belongs to the site that allocated it.  Whether a realloc is
+ * the work of that site, as DHAT has it, or a free there and an alloc where the realloc was
+ * called, as profilers of samples have it, is for the sink to say.
+ *
+ * Memory is O(live blocks + sites).  Used by one thread at a time.
+ */
+#ifndef HATF_PROFILE_H
+#define HATF_PROFILE_H
+
+#include "format.h"
+#include "ledger.h"
+
+/* Of sizes: 0; 1; 2; 3 and 4; 5 to 8; ... */
+#define PROFILE_CLASS_COUNT 66
+
+struct profile_sum {
+	uint64_t count, nbytes;
+};
+
+struct profile_site {
+	uint64_t stack; /* 0: none, and then: */
+	uint64_t thread;
+	unsigned size_class;
+	struct profile_sum total, live;
+	struct profile_sum most;    /* when it had most bytes */
+	struct profile_sum at_peak; /* when all sites together had most bytes */
+	uint64_t peak;		    /* the peak that 'at_peak' is of */
+	/* Of its blocks' lives, in the profile's unit of time. */
+	uint64_t lifetimes;
+};
+
+/*
+ * What is at a place in the stack of a site: a frame, or, where there is no stack, a
+ * size that stands for the innermost frame and a thread that stands for its caller.
+ */
+struct profile_entry {
+	enum {
+		PROFILE_FRAME,
+		PROFILE_THREAD,
+		PROFILE_CLASS
+	} kind;
+	uint64_t
+		id; /* a frame's, or the place in 'sites' of a site that has it */
+};
+
+struct profile {
+	struct ledger ledger;
+	struct hatf_stacks *stacks;
+	struct live index; /* stack, or thread and class -> place in 'sites' */
+	struct live threads; /* -> 'object', from 0 */
+	struct profile_site *sites;
+	size_t site_count, site_cap;
+	struct live places; /* of an entry: 'object' is its place */
+	struct profile_entry *entries;
+	size_t entry_count, entry_cap;
+	struct profile_sum live;
+	uint64_t most_nbytes; /* of all sites together */
+	uint64_t peak;	      /* how often that has grown */
+	uint64_t peak_time;
+	uint64_t now;
+	bool has_times;	 /* else a unit of time is a call */
+	bool keeps_site; /* a realloc is the work of the site that allocated */
+};
+
+/* Errors: HATF_NO_MEMORY.  Needs profile_fini() whatever the result. */
+enum hatf_status profile_init(struct profile *p, bool has_times,
+			      bool keeps_site);
+void profile_fini(struct profile *p);
+
+/* Count records; returns as sink_ops.write. */
+enum hatf_status profile_write(struct profile *p, struct sink *s,
+			       const struct hatf_record *records, size_t n);
+
+/* All records have been counted: complete the sums of each site. */
+void profile_end(struct profile *p);
+
+/*
+ * The stack of a site, innermost first, as places in 'entries', which grows by what
+ * it did not have yet.  NULL if there is no memory; the caller frees it.
+ */
+uint64_t *profile_stack(struct profile *p, const struct profile_site *site,
+			size_t *count_ret);
+
+/* The most bytes of a name, with a NUL. */
+#define PROFILE_NAME_MAX 4096
+
+/*
+ * A name for an entry, in 'buf' of PROFILE_NAME_MAX: the function or what else is known
+ * of a frame, "thread 3", "17 to 32 bytes".  Returns 'buf'.
+ */
+const char *profile_name(const struct profile *p,
+			 const struct profile_entry *entry, char *buf);
+
+/* What is known of a frame; all 0 if 'entry' is none. */
+struct hatf_frame profile_frame(const struct profile *p,
+				const struct profile_entry *entry);
+
+/*
+ * What a unit of the trace's time is: "ns", "us", or NULL if it has no times, by the
+ * lines of its header, or NULL.
+ */
+const char *profile_unit(const struct sink *s);
+
+#endif /* HATF_PROFILE_H */

@@ -1,0 +1,196 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# profiles.sh - folded stacks, DHAT's JSON and pprof's profiles have the sums of the
+# trace, by site, and other programs read them
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+data=$CLI/../data/foreign/dhat
+
+# The calls of tests/data/foreign/dhat/dh.c, with the stacks that valgrind saw.
+cat >dh.ascii <<'END'
+10 HATF ascii thread attributes
+10 HATF frame\x0aframe=1\x0afunction=malloc\x0aobject=libc.so\x0aaddress=0x48417b4\x0a
+10 HATF frame\x0aframe=2\x0afunction=f\x0afile=dh.c\x0aline=2\x0aaddress=0x109170\x0a
+10 HATF frame\x0aframe=3\x0afunction=main\x0afile=dh.c\x0aline=3\x0aaddress=0x109184\x0a
+10 HATF frame\x0aframe=4\x0afunction=main\x0afile=dh.c\x0aline=3\x0aaddress=0x109192\x0a
+10 HATF frame\x0aframe=5\x0afunction=main\x0afile=dh.c\x0aline=3\x0aaddress=0x1091c1\x0a
+10 HATF frame\x0aframe=6\x0afunction=realloc\x0a
+10 HATF stack\x0astack=1\x0aparent=0\x0aframe=3\x0a
+10 HATF stack\x0astack=2\x0aparent=1\x0aframe=2\x0a
+10 HATF stack\x0astack=3\x0aparent=2\x0aframe=1\x0a
+0 10 0x1000 0 4503
+10 HATF stack\x0astack=4\x0aparent=0\x0aframe=4\x0a
+10 HATF stack\x0astack=5\x0aparent=4\x0aframe=2\x0a
+10 HATF stack\x0astack=6\x0aparent=5\x0aframe=1\x0a
+0 20 0x2000 0 4506
+10 HATF stack\x0astack=7\x0aparent=4\x0aframe=6\x0a
+3 100 0x1000 0x3000 0 4507
+0 100 0x3000 0
+1 0x1000 0
+1 0x2000 0
+10 HATF stack\x0astack=8\x0aparent=0\x0aframe=5\x0a
+10 HATF stack\x0astack=9\x0aparent=8\x0aframe=2\x0a
+10 HATF stack\x0astack=10\x0aparent=9\x0aframe=1\x0a
+0 7 0x1000 0 450a
+END
+
+# -------------------------------------------------------------------- folded
+run "$HATF" convert dh.ascii dh.folded
+check_status folded 0
+check_text folded dh.folded <<'END'
+main;f;malloc 10
+main;f;malloc 20
+main;realloc 100
+main;f;malloc 7
+END
+
+# ---------------------------------------------------------------------- DHAT
+run "$HATF" convert dh.ascii dh.dhat
+check_status dhat 0
+check_text dhat dh.dhat <<'END'
+{"dhatFileVersion":2
+,"mode":"heap","verb":"Allocated"
+,"bklt":true,"bkacc":false
+,"tu":"calls","Mtu":"Mcall"
+,"tuth":10
+,"cmd":""
+,"pid":0
+,"te":5
+,"tg":3
+,"pps":
+ [{"tb":110,"tbk":2
+  ,"tl":4
+  ,"mb":100,"mbk":1
+  ,"gb":100,"gbk":1
+  ,"eb":100,"ebk":1
+  ,"fs":[1,2,3]
+  }
+ ,{"tb":20,"tbk":1
+  ,"tl":2
+  ,"mb":20,"mbk":1
+  ,"gb":20,"gbk":1
+  ,"eb":0,"ebk":0
+  ,"fs":[1,2,4]
+  }
+ ,{"tb":7,"tbk":1
+  ,"tl":0
+  ,"mb":7,"mbk":1
+  ,"gb":0,"gbk":0
+  ,"eb":7,"ebk":1
+  ,"fs":[1,2,5]
+  }
+ ]
+,"ftbl":
+ ["[root]"
+ ,"0x48417B4: malloc (in libc.so)"
+ ,"0x109170: f (dh.c:2)"
+ ,"0x109184: main (dh.c:3)"
+ ,"0x109192: main (dh.c:3)"
+ ,"0x1091C1: main (dh.c:3)"
+ ]
+}
+END
+# What valgrind has of each site, ours has too, with the same sums.  (Of a site that
+# only grows after the peak of all, valgrind 3.19 leaves out the site's own.)
+if command -v jq >/dev/null; then
+	sums='.pps[] | [.tb, .tbk, .gb, .gbk, .eb, .ebk,
+		(.fs | map($t[.] | sub(" \\(in .*"; "")))]'
+	jq -c ".ftbl as \$t | $sums" "$data/dh.json" >want
+	jq -c ".ftbl as \$t | $sums" dh.dhat >got
+	check_text 'dhat: sums of valgrind' got <want
+	jq -r 'keys[]' "$data/dh.json" >want
+	jq -r 'keys[]' dh.dhat >got
+	check_text 'dhat: keys of valgrind' got <want
+	# Accesses are what a trace does not have.
+	jq -r '.pps[1] | del(.rb, .wb, .acc) | keys[]' "$data/dh.json" >want
+	jq -r '.pps[1] | keys[]' dh.dhat >got
+	check_text 'dhat: keys of a site' got <want
+fi
+
+# --------------------------------------------------------------------- pprof
+run "$HATF" convert dh.ascii dh.pb.gz
+check_status pprof 0
+check 'pprof: gzip' "$(head -c 2 dh.pb.gz | od -An -tx1 | tr -d ' ')" 1f8b
+run "$HATF" convert dh.ascii dh.pb
+zcat dh.pb.gz | cmp -s - dh.pb || fail 'pprof: plain and gzip differ'
+if command -v python3 >/dev/null; then
+	python3 "$CLI/pprof.py" dh.pb.gz >got
+	check_text pprof got <<'END'
+type alloc_objects count
+type alloc_space bytes
+type inuse_objects count
+type inuse_space bytes
+default inuse_space
+1 10 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109184
+1 20 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109192
+1 100 1 100 realloc main(dh.c:3)+0x109192
+1 7 1 7 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x1091c1
+END
+fi
+if command -v protoc >/dev/null; then
+	protoc --decode_raw <dh.pb >raw || fail 'pprof: protoc'
+	check 'pprof: samples' "$(grep -c '^2 {' raw)" 4
+fi
+go=$(command -v go || ls /usr/lib/go-*/bin/go 2>/dev/null | tail -1)
+if [ -n "$go" ]; then
+	for value in inuse_space:107 alloc_space:137 inuse_objects:2 alloc_objects:4; do
+		HOME=$TMP "$go" tool pprof -top -unit=B -sample_index=${value%:*} \
+			dh.pb.gz 2>/dev/null >top
+		check "pprof: ${value%:*}" "$(sed -nE \
+			's/.* of ([0-9]+)B? total.*/\1/p' top)" "${value#*:}"
+	done
+fi
+
+# -------------------------------------------------------- a recorded program
+"$HATF" record -o perl.hatf -- perl -e '$h{$_} = "x" x $_ for 1 .. 200' 2>err ||
+	fail "record: $(cat err)"
+# Bytes and blocks, in all and at the end, and the peak.
+"$HATF" dump --format ascii perl.hatf | awk '
+	$1 == 0 && $3 != "0x0" { n++; t += $2; live += $2; size[$3] = $2 }
+	$1 == 1 { live -= size[$2]; delete size[$2] }
+	$1 == 2 && $4 != "0x0" { n++; t += $2; live += $2 - size[$3]; size[$4] = $2 }
+	END { for (a in size) c++; print n, t, c, live }' >want
+run "$HATF" convert perl.hatf perl.folded
+check 'perl: folded' "$(awk '{ n += $NF } END { print n }' perl.folded)" \
+	"$(cut -d ' ' -f 2 want)"
+check 'perl: folded: threads and sizes' "$(grep -cvE \
+	'^thread 0;([0-9]+ to )?[0-9]+ bytes? [0-9]+$' perl.folded)" 0
+run "$HATF" convert perl.hatf perl.dhat
+check_status 'perl: dhat' 0
+run "$HATF" convert perl.hatf perl.pb.gz
+check_status 'perl: pprof' 0
+if command -v jq >/dev/null; then
+	jq -r '[.pps | (map(.tbk) | add), (map(.tb) | add), (map(.ebk) | add),
+		(map(.eb) | add)] | join(" ")' perl.dhat >got
+	check_text 'perl: dhat' got <want
+	peak=$("$HATF" info --json perl.hatf |
+		sed -E 's/.*"peak_live_bytes":([0-9]+).*/\1/')
+	check 'perl: dhat: peak' "$(jq '.pps | map(.gb) | add' perl.dhat)" "$peak"
+	check 'perl: dhat: command' "$(jq -r .cmd perl.dhat | cut -c 1-7)" 'perl -e'
+fi
+if command -v python3 >/dev/null; then
+	python3 "$CLI/pprof.py" perl.pb.gz | awk '$1 ~ /^[0-9]/ {
+		a += $1; b += $2; c += $3; d += $4 } END { print a, b, c, d }' >got
+	check_text 'perl: pprof' got <want
+fi
+
+# A trace without calls has no sites.
+printf '10 HATF ascii\n10 nothing\n' >empty.ascii
+for to in folded dhat pprof; do
+	run "$HATF" convert --to $to empty.ascii empty.$to
+	check_status "empty: $to" 0
+done
+check 'empty: folded' "$(wc -c <empty.folded)" 0
+command -v jq >/dev/null && check 'empty: dhat' "$(jq -c .pps empty.dhat)" '[]'
+
+# No memory for more stacks than the limit, but an error.
+printf '10 HATF ascii\n10 HATF stack\\x0astack=1\\x0aparent=0\\x0aframe=9\\x0a\n' >bad.ascii
+for to in folded dhat pprof mtrace; do
+	run "$HATF" convert --to $to bad.ascii bad.$to
+	check_status "bad stack: $to" 1
+	check_one_line "bad stack: $to" "hatf convert: bad.$to: *"
+done
+
+finish
