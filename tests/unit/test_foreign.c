@@ -111,7 +111,8 @@ check_cuts(const char *format, const char *name, const uint8_t *bytes,
 		ck_assert_msg(n <= whole, "%s, cut at %zu: %zd records", name,
 			      cut, n);
 		if (err.status == HATF_END) {
-			ends++;
+			/* What is behind the last record may be padding. */
+			ends += n < whole;
 			continue;
 		}
 		ck_assert_msg(err.status == HATF_TRUNCATED ||
