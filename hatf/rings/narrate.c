@@ -61,13 +61,17 @@ count_same(const struct narrator *n, uint64_t ns)
 {
 	const uint64_t unit_ns = n->unit_ns * n->grain;
 	uint64_t left_ns;
+	double count;
 
 	if (unit_ns == 1 || n->line.slope <= 0)
 		return 0;
 	left_ns = unit_ns - 1 - ns % unit_ns;
+	if (left_ns < 2)
+		return 0;
 	/* One less, for what rounding may do. */
-	return left_ns < 2 ? 0
-			   : (uint64_t)((double)(left_ns - 1) / n->line.slope);
+	count = (double)(left_ns - 1) / n->line.slope;
+	/* A slope from a file may be anything above 0. */
+	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
 /* The time of a stamp; never less than that of the record before. */
