@@ -139,18 +139,22 @@ give_ring(struct thread *t, bool is_initial)
 	return true;
 }
 
-/* Claim and prepare a thread that records for thread 'id'. */
+/* Claim a thread, and have a ring for it; NULL: there is no memory. */
 static struct thread *
-prepare(uint64_t id, bool is_nested)
+acquire(bool is_initial)
 {
 	struct thread *const t = claim();
 
-	if (t == NULL)
-		return NULL;
-	if (!give_ring(t, id == 0 && !is_nested)) {
-		thread_recycle(t);
-		return NULL;
-	}
+	if (t == NULL || give_ring(t, is_initial))
+		return t;
+	thread_recycle(t);
+	return NULL;
+}
+
+/* Prepare it to record for thread 'id'. */
+static void
+prepare(struct thread *t, uint64_t id, bool is_nested)
+{
 	image_begin_ring(t->ring, id, is_nested);
 	t->head = 0;
 	t->mask = ring_mask(t->ring);
@@ -168,22 +172,25 @@ prepare(uint64_t id, bool is_nested)
 	t->idle_since_ns = 0;
 	/* release: pairs with the writer's acquire of 'state'. */
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
-	return t;
 }
 
 struct thread *
 thread_attach(int initial_tid)
 {
 	const bool initial = sys_tid() == initial_tid;
-	/* relaxed: a number, ordered with nothing. */
-	const uint64_t id =
-		initial ? 0
-			: atomic_fetch_add_explicit(&pool->next_id, 1,
-						    memory_order_relaxed);
-	struct thread *const t = prepare(id, false);
+	struct thread *const t = acquire(initial);
+	uint64_t id = 0;
 
 	if (t == NULL)
 		return NULL;
+	/*
+	 * Only now: who has got no ring tries again at each event.  relaxed: a
+	 * number, ordered with nothing.
+	 */
+	if (!initial)
+		id = atomic_fetch_add_explicit(&pool->next_id, 1,
+					       memory_order_relaxed);
+	prepare(t, id, false);
 	thread_self = t;
 	/*
 	 * Last, and behind a compiler barrier: from here on a signal handler
@@ -197,10 +204,11 @@ thread_attach(int initial_tid)
 struct thread *
 thread_attach_nested(struct thread *t)
 {
-	struct thread *const n = prepare(t->id, true);
+	struct thread *const n = acquire(false);
 
 	if (n == NULL)
 		return NULL;
+	prepare(n, t->id, true);
 	t->nested = n;
 	n->limit = ring_limit(n->ring);
 	return n;

@@ -53,6 +53,13 @@ WITH="HATFTRACE_BUFFER=64M HATFTRACE_RINGS=none" \
 	fault "no memory for most threads' rings" \
 	"ulimit -v 700000, buffers of 64 MiB" lost \
 	under -v 700000 weather crowd 64
+# Who has got no ring, time and again, is no thread of the trace.
+for trace in traced/*; do
+	check "no memory for most threads' rings: threads of $trace" \
+		"$(trailer "$trace" threads)" \
+		"$((1 + $("$HATF" dump "$trace" 2>/dev/null |
+			grep -c '^[0-9]* createThread')))"
+done
 TALLY=''
 fault "all memory taken" "ulimit -v 300000, malloc until NULL" \
 	"complete" under -v 300000 weather fail 100000
