@@ -418,7 +418,9 @@ open_writer(const char *path, int fd, const struct hatf_writer_options *options,
 			*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
 		return HATF_NO_MEMORY;
 	}
+	w->sink.path = path;
 	status = prepare(w, options);
+	w->sink.path = NULL;
 	w->sink.out.fd = fd;
 	if (status == HATF_OK && path != NULL)
 		status = open_file(w, path);

@@ -13,6 +13,7 @@ calls_init(struct calls *calls)
 {
 	ledger_init(&calls->ledger);
 	calls->alloc_count = 0;
+	calls->keeps_numbers = false;
 }
 
 void
@@ -53,7 +54,10 @@ put_realloc(struct calls *calls, struct sink *s,
 	const bool was_left_out = entry->known && entry->old.object == 0;
 	const bool is_left_out = is_within(calls, call->rec);
 
-	entry->block->object = is_left_out ? 0 : ++calls->alloc_count;
+	if (is_left_out)
+		entry->block->object = 0;
+	else if (!calls->keeps_numbers || !entry->known || was_left_out)
+		entry->block->object = ++calls->alloc_count;
 	call->number = entry->block->object;
 	if (was_left_out && is_left_out)
 		return;

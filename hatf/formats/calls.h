@@ -28,6 +28,11 @@ typedef void calls_put(struct sink *s, const struct call *call);
 struct calls {
 	struct ledger ledger;
 	uint64_t alloc_count; /* numbers that have been given */
+	/*
+	 * A realloc leaves a block its number: 'number' is 'old_number', unless
+	 * that is unknown.  Set by the sink.
+	 */
+	bool keeps_numbers;
 };
 
 /* Begin and end; a sink with more than this in its 'ctx' calls them itself. */

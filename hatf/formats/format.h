@@ -104,6 +104,7 @@ bool source_header_u64(struct source *s, const char *key, uint64_t n);
 /* A trace that is being written.  Belongs to the writer. */
 struct sink {
 	struct outfile out;
+	const char *path; /* NULL: a descriptor; ends with open() */
 	/* As the caller gave them; 'header' ends with open(). */
 	struct hatf_writer_options options;
 	/* Bytes of the uncompressed trace before the next record; kept by
@@ -254,7 +255,9 @@ bool gperftools_recognise(const uint8_t *bytes, size_t nbytes);
 
 bool mtrc_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops mtrc_source;
+extern const struct sink_ops mtrc_sink;
 bool mptrace_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops mptrace_source;
+extern const struct sink_ops mptrace_sink;
 
 #endif /* HATF_FORMAT_H */

@@ -118,14 +118,16 @@ static const struct format formats[] = {
 		   HATF_KEEPS_THREAD | HATF_KEEPS_SITE | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
 	  .recognise = mtrc_recognise,
-	  .source = &mtrc_source },
+	  .source = &mtrc_source,
+	  .sink = &mtrc_sink },
 	{ .name = "mptrace",
 	  .suffix = ".mptrace",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC,
 	  .foreign = true,
 	  .recognise = mptrace_recognise,
-	  .source = &mptrace_source },
+	  .source = &mptrace_source,
+	  .sink = &mptrace_sink },
 	/* Last: what no other format recognises is HATF, or no trace. */
 	{ .name = "hatf",
 	  .suffix = ".hatf",

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """mptrace.py - read an MTRC file as mpatrol's mptrace does
 
-usage: mptrace.py stats|table|hatf FILE [TRACENAME]
+usage: mptrace.py stats|table|hatf|places FILE [TRACENAME]
 
 Written from the description of the format, with no help from libhatf, as the judge
 of what its source and sink do: 'stats' prints the statistics of 'mptrace FILE',
 'table' what 'mptrace --verbose --source' has before them, and 'hatf' its
 '--hatf-file'.  tests/cli/mtrc.sh holds all three against the output of the real
-program.  It is stricter than that in what a writer must keep to: no name index
+program.  'places' prints where each name is in its table, with 128 more where it is
+put there.  It is stricter than that in what a writer must keep to: no name index
 above 32, no name above 1023 octets, no index that is used twice.
 """
 import sys
@@ -36,6 +37,7 @@ class File:
         if self.version // 100 > 105:
             raise Broken("version too new")
         self.names = {"func": {}, "file": {}}
+        self.places = []
 
     def octets(self, n):
         if self.next + n > len(self.data):
@@ -54,6 +56,7 @@ class File:
 
     def name(self, kind):
         index = self.octets(1)[0]
+        self.places.append(index)
         if index == 0:
             return None
         if index & 0x80:
@@ -222,6 +225,9 @@ def main():
     except Broken as why:
         sys.stdout.flush()
         sys.exit("mptrace.py: %s: octet %d: %s" % (path, file.next, why))
+    if what == "places":
+        print(*file.places)
+        return
     if what == "table":
         print()
     if what != "hatf":

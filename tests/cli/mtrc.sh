@@ -125,7 +125,7 @@ value()
 # known NAME: one of the traces
 known()
 {
-	local name=$1 word=64 want=0
+	local name=$1 word=64 want=0 converted
 
 	case $name in *32?e* | cc1 | gcc) word=32 ;; esac
 	case $name in *-notrailer) want=1 ;; esac
@@ -162,6 +162,44 @@ known()
 	bare want.hatf >from_text
 	check "$name: text" $? 0
 	cmp from_trace from_text >&2 || fail "$name: text"
+
+	# mptrace's text is ours, byte for byte, and is read back.
+	run "$HATF" convert --to mptrace "$name.trace" "$name.hatf"
+	check_status "$name: to mptrace" "$want"
+	cmp "$name.hatf" want.hatf >&2 || fail "$name: text"
+	mkdir -p again
+	run "$HATF" convert "$name.hatf" again/x.hatf.gz
+	check_status "$name: from mptrace" 0
+	check_silent "$name: from mptrace"
+	run "$HATF" convert --to mptrace again/x.hatf.gz again/y
+	check_status "$name: to mptrace again" 0
+	cmp "$name.hatf" again/y >&2 || fail "$name: text, there and back"
+
+	# Through HATF and back, mptrace sees the same, and so do we.
+	run "$HATF" convert "$name.trace" x.hatf.gz
+	check_status "$name: to hatf" "$want"
+	run "$HATF" convert --to mptrace x.hatf.gz "$name.hatf"
+	cmp "$name.hatf" want.hatf >&2 || fail "$name: text of HATF"
+	run "$HATF" convert x.hatf.gz x.mtrc
+	check_status "$name: back" "$want"
+	mptrace table x.mtrc >got 2>/dev/null
+	check "$name: end of what came back" $? "$want"
+	converted=without_index
+	case $name in cc1 | gcc) converted=without_age ;; esac
+	$converted <want.table | diff -u - <($converted <got) >&2 ||
+		fail "$name: what came back"
+	# Names have the places that mpatrol gives them.
+	check "$name: places" "$(mptrace places x.mtrc 2>/dev/null)" \
+		"$(mptrace places "$name.trace" 2>/dev/null)"
+	run "$HATF" convert x.mtrc y.hatf.gz
+	run "$HATF" convert y.hatf.gz y.mtrc
+	cmp x.mtrc y.mtrc >&2 || fail "$name: a second time"
+	check "$name: header" "$(head -c 20 "$name.trace" | od -An -tx1 | cut -c 1-35)" \
+		"$(head -c 20 x.mtrc | od -An -tx1 | cut -c 1-35)"
+	[ "$want" = 1 ] || {
+		run "$HATF" verify x.hatf.gz
+		check_status "$name: verify" 0
+	}
 }
 
 # bare FILE: its records without what the text has no room for
@@ -185,5 +223,196 @@ for trace in "$data"/*.trace*; do
 	name=${trace##*/}
 	known "${name%.trace*}"
 done
+
+# ------------------------------------------------------------------- sinks
+# A trace of ours with all that mpatrol's has no room for.
+long=$(printf 'x%.0s' {1..1100})
+{
+	header pid=4242
+	layout
+	comment 'HATF frame\nframe=1\nfunction=main\nfile=a.c\nline=7\n'
+	comment 'HATF frame\nframe=2\nfunction='"$long"'\nobject=/bin/app\n'
+	comment 'HATF frame\nframe=3\nfunction=main\nfile=a.c\nline=8\n'
+	comment 'HATF stack\nstack=1\nparent=0\nframe=1\n'
+	comment 'HATF stack\nstack=2\nparent=1\nframe=2\n'
+	comment 'HATF stack\nstack=3\nparent=2\nframe=3\n'
+	alloc 24 0x1000 0 0 1 '\x45\x01'
+	alloc 0 0x2000 0 0 2 '\x01\x45\x02'
+	alloc 4294967295 0 0 0 3
+	thread_event 8 1 4 '\x42\x00\x81\x02a"'
+	resize 2 32 0x1000 0x1000 1 0 5 '\x45\x03'
+	resize 2 99 0x1000 0 1 0 6
+	resize 3 48 0x1000 0x3000 1 0 7 '\x45\x03'
+	alloc 48 0x3000 1 0 7
+	free 0x1000 1 0 7
+	resize 4 7 0 0x1000 1 0 8
+	alloc 7 0x1000 1 0 8
+	comment 'odd'
+	free 0x9000 0 0 9
+	resize 2 5 0x9100 0x9100 0 0 9
+	free 0x9100 0 0 9
+	heap_event 6 3 0 10
+	alloc 8 0x3000 0 3 10
+	alloc 9 0x7000 0 3 10
+	heap_event 7 3 0 11
+	resize 5 0 0x1000 0 0 0 12
+	free 0x1000 0 0 12
+	thread_event 9 1 13
+	free 0x3000 0 0 14 '\x45\x01'
+} >ours.hatf
+trailer ours.hatf 14 30 complete=1 end=exit lost=0 threads=2
+run "$HATF" convert ours.hatf ours.mtrc
+check_status 'ours: to mtrc' 0
+mptrace table ours.mtrc >table || fail 'ours: mptrace'
+# What failed, what was freed without having been allocated, and a pool's block
+# inside another one are not there; a name that mptrace has no room for is cut.
+sed '1,2d; /^$/,$d' table | tr -s ' ' | sed "s/${long:77}\$/.../" >got
+check_text 'ours: table' got <<'END'
+ 1 alloc 1 0x0000000000001000 24 1 24
+ in main at a.c line 7
+ 2 alloc 2 0x0000000000002000 0 2 24
+ in ...
+ 3 realloc 1 0x0000000000001000 32 2 32
+ thread 1 in main at a.c line 8
+ 4 realloc 1 0x0000000000003000 48 2 48
+ thread 1 in main at a.c line 8
+ 5 alloc 3 0x0000000000001000 7 3 55
+ thread 1
+ 6 alloc 4 0x0000000000009100 5 4 60
+ 7 free 4 0x0000000000009100 5 1 3 55
+ 8 alloc 5 0x0000000000007000 9 4 64
+ 9 free 5 0x0000000000007000 9 1 3 55
+ 10 free 3 0x0000000000001000 7 5 2 48
+ 11 free 1 0x0000000000003000 48 10 1 0
+ in main at a.c line 7
+END
+run "$HATF" convert --drop attributes,comment --to ascii ours.mtrc -
+check_text 'ours: back' <(grep -v '^10 ' out) <<'END'
+0 24 0x1000 0 0 0
+0 0 0x2000 0 0 0
+2 32 0x1000 0x1000 1 0 0
+3 48 0x1000 0x3000 1 0 0
+0 48 0x3000 1 0 0
+1 0x1000 1 0 0
+0 7 0x1000 1 0 0
+0 5 0x9100 0 0 0
+1 0x9100 0 0 0
+0 9 0x7000 0 0 0
+1 0x7000 0 0 0
+1 0x1000 0 0 0
+1 0x3000 0 0 0
+END
+run "$HATF" convert ours.hatf ours.mptrace
+check_status 'ours: to mptrace' 0
+check_text 'ours: text' ours.mptrace <<'END'
+## Tracename: ours.mptrace
+## Author: Unknown
+## Date: Unknown
+## DTDURL: hatf.dtd
+## Description: Converted to HATF by hatf 0.1.0.
+
+1 24 0x1000
+1 0 0x2000
+4 32 0x1000 0x1000
+4 48 0x1000 0x3000
+1 7 0x1000
+2 0x9000
+4 5 0x9100 0x9100
+2 0x9100
+1 9 0x7000
+2 0x7000
+2 0x1000
+2 0x3000
+END
+
+# An incomplete trace has no trailer; an empty one is a header and a trailer.
+head -c 900 ours.hatf >cut.hatf
+run "$HATF" convert cut.hatf cut.mtrc
+check_status 'cut' 1
+run "$HATF" info cut.mtrc
+check_status 'cut: info' 1
+check_one_line 'cut: info' '*: the trailer is missing: *'
+header >empty.hatf
+trailer empty.hatf 0 1
+run "$HATF" convert empty.hatf empty.mtrc
+check_status 'empty' 0
+check 'empty' "$(od -An -tx1 -v empty.mtrc | tr -d ' \n')" \
+	4d54524301000000000000000529000000000000'4d545243'
+run "$HATF" info empty.mtrc
+check_status 'empty: info' 0
+
+# ------------------------------------------------------------- mptrace's text
+# said PATTERN TEXT: what is said of a text that is malformed
+said()
+{
+	# shellcheck disable=SC2059
+	printf "## Tracename: x\n\n$2" >bad.mptrace
+	run "$HATF" info bad.mptrace
+	check_status "$2" 1
+	check_one_line "$2" "hatf info: bad.mptrace: line 3, offset 0x11, record 0: $1"
+}
+said 'tag: malformed' '0 1 0x10\n'
+said 'tag: malformed' '7\n'
+said 'tag: malformed' 'x\n'
+said 'size: malformed' '1\n'
+said 'size: malformed' '1 -1 0x10\n'
+said 'address: malformed' '1 1 0x10000000000000000\n'
+said 'address: malformed' '4 1 0x10\n'
+said 'old_address: malformed' '4 1 x 0x10\n'
+said 'line: malformed' '2 0x10 0x20\n'
+said '*the trace is cut off here*' '2 0x10'
+
+# Any realloc of Meta-TF 1.2, alone or with what it announces.
+{
+	echo '## Author: A. Nobody'
+	echo '## Tracename: by hand'
+	echo '## DTDURL: no.dtd'
+	echo '1 8 16'
+	echo '3 9 0x10 0x10'
+	echo '4 10 0x10 0x20'
+	echo '1 10 0x20'
+	echo '2 0x10'
+	echo '# a remark'
+	echo '5 1 0 0x10'
+	printf '3 7 0x10 0\r\n'
+	echo '6 0 0x10 0'
+	echo '2 0x10'
+	echo '4 11 0x20 0x20'
+	echo '2 0x20'
+} >hand.mptrace
+bare hand.mptrace >got
+check_text 'by hand' got <<'END'
+0 8 0x10 0 0
+2 9 0x10 0x10 0 0
+3 10 0x10 0x20 0 0
+0 10 0x20 0 0
+1 0x10 0 0
+4 1 0x0 0x10 0 0
+0 1 0x10 0 0
+2 7 0x10 0x0 0 0
+5 0 0x10 0x0 0 0
+1 0x10 0 0
+2 11 0x20 0x20 0 0
+1 0x20 0 0
+END
+run "$HATF" convert hand.mptrace hand.hatf
+run "$HATF" verify hand.hatf
+check_status 'by hand: verify' 0
+run "$HATF" convert --to mptrace hand.hatf -
+check_text 'by hand: again' out <<'END'
+## Tracename: by hand
+## Author: A. Nobody
+## Date: Unknown
+## DTDURL: no.dtd
+## Description: Converted to HATF by hatf 0.1.0.
+
+1 8 0x10
+4 9 0x10 0x10
+4 10 0x10 0x20
+1 1 0x10
+2 0x10
+4 11 0x20 0x20
+2 0x20
+END
 
 finish
