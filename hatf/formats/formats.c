@@ -168,6 +168,9 @@ format_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	size_t i = 0;
 
+	/* How many there are beyond these depends on what the file is made of. */
+	if (nbytes > FORMAT_PREFIX_NBYTES)
+		nbytes = FORMAT_PREFIX_NBYTES;
 	/* The last one suits. */
 	while (!suits(&formats[i], bytes, nbytes))
 		i++;

@@ -408,6 +408,24 @@ START_TEST(what_begins_otherwise_is_no_file_of_heaptrack)
 }
 END_TEST
 
+/* Of a plain file there are more bytes at once than of a compressed one. */
+START_TEST(only_so_many_bytes_tell_the_format)
+{
+	char text[1000];
+	struct reading r;
+
+	memset(text, '0', sizeof(text));
+	memcpy(text, "v ", 2);
+	memcpy(text + 500, " 3\n", 4);
+	read_text(&r, text);
+	ck_assert_int_eq(r.status, HATF_END);
+	memset(text + 500, '0', 100);
+	memcpy(text + 600, " 3\n", 4);
+	read_text(&r, text);
+	ck_assert_int_eq(r.status, HATF_NOT_HATF);
+}
+END_TEST
+
 /* Does what 'cut' came to begin that of the whole? */
 static void
 check_cut(const char *bytes, size_t nbytes, const struct reading *whole)
@@ -466,6 +484,7 @@ main(void)
 		malformed_lines_are_told,
 		malformed_lines_of_interpreted_files_are_told,
 		what_begins_otherwise_is_no_file_of_heaptrack,
+		only_so_many_bytes_tell_the_format,
 		a_cut_at_any_byte_is_told,
 	};
 
