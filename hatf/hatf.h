@@ -202,6 +202,7 @@ enum hatf_attr {
 	HATF_ATTR_TID = 0x43,	    /* createThread: kernel thread id */
 	HATF_ATTR_START = 0x44,	    /* createThread: address of its function */
 	HATF_ATTR_STACK = 0x45,	    /* alloc, free, realloc: the call's stack */
+	HATF_ATTR_SAMPLES = 0x46,   /* alloc: it was chosen so many times */
 	HATF_ATTR_NAME = 0x81,	    /* createThread: name */
 };
 

@@ -85,6 +85,8 @@ attribute_name(uint8_t key)
 		return "start";
 	case HATF_ATTR_STACK:
 		return "stack";
+	case HATF_ATTR_SAMPLES:
+		return "samples";
 	case HATF_ATTR_NAME:
 		return "name";
 	default:

@@ -106,6 +106,13 @@ static const struct format formats[] = {
 	  .recognise = heaptrack_recognise,
 	  .source = &heaptrack_source,
 	  .sink = &heaptrack_sink },
+	{ .name = "memtrace",
+	  .suffix = ".ctf",
+	  .keeps = HATF_KEEPS_THREAD | HATF_KEEPS_TIME | HATF_KEEPS_HEAP |
+		   HATF_KEEPS_SITE | HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS,
+	  .foreign = true,
+	  .recognise = memtrace_recognise,
+	  .source = &memtrace_source },
 	{ .name = "gperftools",
 	  .keeps = HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
 	  .foreign = true,

@@ -20,7 +20,7 @@
 	resize 4 7 0 0x6000 1 0 22
 	alloc 7 0x6000 1 0 22
 	heap_event 6 3 1 23
-	alloc 8 0x7000 1 3 24 '\x02\x45\x05\x46\x06\x83\x01x'
+	alloc 8 0x7000 1 3 24 '\x02\x45\x05\x47\x06\x83\x01x'
 	free 0x7000 1 3 25
 	heap_event 7 3 1 26
 	resize 5 0 0x6000 0 1 0 27
@@ -46,7 +46,7 @@ check_text dump out <<'END'
 9 reallocAlloc size=7 addr=0x6000 old=0x0 thread=1 heap=0 time=22
 10 alloc size=7 addr=0x6000 thread=1 heap=0 time=22
 11 createHeap thread=1 heap=3 time=23
-12 alloc size=8 addr=0x7000 thread=1 heap=3 time=24 carried=1 stack=5 key0x46=6 key0x83="x"
+12 alloc size=8 addr=0x7000 thread=1 heap=3 time=24 carried=1 stack=5 key0x47=6 key0x83="x"
 13 free addr=0x7000 thread=1 heap=3 time=25
 14 destroyHeap thread=1 heap=3 time=26
 15 reallocFree size=0 addr=0x0 old=0x6000 thread=1 heap=0 time=27

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_memtrace.c
+ *
+ * What a trace of Memtrace must not say, and where it is told; that what its
+ * codecs refer to must be there; and that a cut at any byte is told.
+ */
+#include "hand.h"
+#include "hatf.h"
+
+#define BEGIN UINT64_C(1600000000000000)
+
+/* Little-endian. */
+static void
+put(struct hand *h, uint64_t n, unsigned nbytes)
+{
+	for (unsigned i = 0; i < nbytes; i++)
+		hand_put(h, n >> 8 * i & 0xff, 1);
+}
+
+static void
+put_string(struct hand *h, const char *text)
+{
+	hand_bytes(h, text, strlen(text) + 1);
+}
+
+static void
+put_event(struct hand *h, unsigned event, uint64_t time)
+{
+	put(h, (uint64_t)event << 25 | (time & 0x1ffffff), 4);
+}
+
+/* A packet of version 3 with these events, which it takes over. */
+static void
+put_packet(struct hand *h, unsigned pid, unsigned domain, uint64_t first_id,
+	   struct hand *events)
+{
+	put(h, 0xc1fc1fc1, 4);
+	put(h, 8 * (68 + events->used), 4);
+	put(h, BEGIN, 8);
+	put(h, BEGIN + 1000, 8);
+	put(h, 0, 4);
+	put(h, 3, 2);
+	put(h, pid, 8);
+	put(h, domain, 2);
+	put(h, 0xffff, 2);
+	put(h, 0, 2);
+	put(h, 0, 8);
+	put(h, first_id, 8);
+	put(h, first_id + 9, 8);
+	hand_bytes(h, events->bytes, events->used);
+	hand_fini(events);
+}
+
+static void
+put_info(struct hand *h, unsigned word_bits)
+{
+	struct hand e = { 0 };
+
+	put_event(&e, 0, BEGIN);
+	put(&e, UINT64_C(0x3ff0000000000000), 8); /* 1.0 */
+	put(&e, word_bits, 1);
+	put_string(&e, "a.out");
+	put_string(&e, "host");
+	put_string(&e, "");
+	put(&e, 77, 8);
+	put_string(&e, "context");
+	put_packet(h, 77, 0, 0, &e);
+}
+
+/* One frame, of a code that is not in the cache. */
+static void
+put_miss(struct hand *e, unsigned bucket, uint64_t code)
+{
+	put(e, bucket << 2 | 3, 2);
+	put(e, code, 8);
+}
+
+struct reading {
+	enum hatf_status status;
+	struct hatf_error err;
+	char text[2000];
+};
+
+static void
+note(struct reading *r, struct hatf_stacks *stacks,
+     const struct hatf_record *rec)
+{
+	struct hatf_stack stack;
+	const char *field;
+	char buf[100];
+
+	if (hatf_stacks_note(stacks, rec, &field) != HATF_OK)
+		ck_abort_msg("a wrong definition");
+	if (rec->tag == HATF_COMMENT)
+		return;
+	snprintf(buf, sizeof(buf), "%d %s %d %d in %d @%d:", (int)rec->thread,
+		 hatf_tag_name(rec->tag), (int)rec->address, (int)rec->size,
+		 (int)rec->heap, (int)rec->time);
+	strcat(r->text, buf);
+	for (uint64_t id = hatf_record_stack(rec);
+	     hatf_stacks_get(stacks, id, &stack); id = stack.parent) {
+		struct hatf_frame f;
+
+		ck_assert(hatf_stacks_get_frame(stacks, stack.frame, &f));
+		snprintf(buf, sizeof(buf), " %d", (int)f.address);
+		strcat(r->text, buf);
+	}
+	strcat(r->text, "\n");
+	ck_assert_uint_lt(strlen(r->text), 1500);
+}
+
+static void
+read_bytes(struct reading *r, const uint8_t *bytes, size_t nbytes, size_t max)
+{
+	const int fd = hand_file(bytes, nbytes);
+	struct hatf_record records[8];
+	struct hatf_reader *reader;
+	struct hatf_stacks *stacks;
+	size_t n;
+
+	memset(r, 0, sizeof(*r));
+	ck_assert_int_eq(hatf_stacks_open(&stacks), HATF_OK);
+	r->status = hatf_reader_open_fd(fd, 0, &reader, &r->err);
+	if (r->status == HATF_OK) {
+		ck_assert_str_eq(hatf_reader_format(reader), "memtrace");
+		ck_assert_str_eq(hatf_reader_header(reader, "context"),
+				 "context");
+		while ((r->status = hatf_reader_read(reader, records, max,
+						     &n)) == HATF_OK)
+			for (size_t i = 0; i < n; i++)
+				note(r, stacks, &records[i]);
+		r->err = *hatf_reader_error(reader);
+		hatf_reader_close(reader);
+	}
+	hatf_stacks_close(stacks);
+	close(fd);
+}
+
+/* Two domains, a process that is another, a hit, predictions, a common part. */
+static void
+make_all(struct hand *h)
+{
+	struct hand e = { 0 };
+
+	*h = (struct hand){ 0 };
+	put_info(h, 64);
+	put_event(&e, 103, BEGIN + 1);
+	put(&e, 0, 1); /* nothing in common */
+	put(&e, 3, 1); /* codes */
+	put_miss(&e, 5, 100);
+	put_miss(&e, 6, 200);
+	put_miss(&e, 7, 300);
+	put_event(&e, 2, BEGIN + 2);
+	put(&e, 253, 1); /* 1000 words */
+	put(&e, 1000, 2);
+	put(&e, 2, 1); /* samples */
+	put(&e, 1, 1); /* major */
+	put(&e, 1, 1); /* in common */
+	put(&e, 2, 2);
+	put_miss(&e, 8, 400);
+	put(&e, 5 << 2 | 2, 2); /* a hit, and two that follow it */
+	put(&e, 2, 1);
+	put_packet(h, 77, 0, 10, &e);
+	put_event(&e, 101, BEGIN + 3);
+	put(&e, 0, 1);
+	put(&e, 0, 1);
+	put_packet(h, 78, 0, 0, &e);
+	put_event(&e, 4, BEGIN + 1);
+	put(&e, 12, 1); /* 12 before the last one */
+	put_packet(h, 77, 2, 24, &e);
+	put_event(&e, 4, BEGIN + 4);
+	put(&e, 254, 1); /* one that comes later */
+	put(&e, (uint32_t)-2, 4);
+	put_packet(h, 77, 2, 10, &e);
+}
+
+static const char all[] = "0 alloc 11 24 in 0 @1: 300 200 100\n"
+			  "0 alloc 12 8000 in 1 @2: 300 200 100 400 100\n"
+			  "2 free 12 0 in 1 @2:\n"
+			  "2 free 12 0 in 0 @4:\n";
+
+START_TEST(events_are_what_they_say)
+{
+	struct hand h;
+
+	make_all(&h);
+	for (size_t max = 1; max <= 8; max++) {
+		struct reading r;
+
+		read_bytes(&r, h.bytes, h.used, max);
+		ck_assert_str_eq(r.text, all);
+		ck_assert_int_eq(r.status, HATF_END);
+	}
+	hand_fini(&h);
+}
+END_TEST
+
+START_TEST(a_cut_at_any_byte_is_told)
+{
+	const size_t info = 68 + 4 + 8 + 1 + 6 + 5 + 1 + 8 + 8;
+	struct hand h;
+
+	make_all(&h);
+	for (size_t n = 0; n < h.used; n++) {
+		struct reading r;
+		uint64_t start = 0, nbytes;
+
+		read_bytes(&r, h.bytes, n, 8);
+		ck_assert(strncmp(r.text, all, strlen(r.text)) == 0);
+		if (n < 4) {
+			ck_assert_int_eq(r.err.status, HATF_NOT_HATF);
+			continue;
+		}
+		/* Where the packet begins that is cut. */
+		for (; start + 8 <= n; start += nbytes) {
+			nbytes = (h.bytes[start + 4] |
+				  (uint64_t)h.bytes[start + 5] << 8) /
+				 8;
+			if (start + nbytes > n)
+				break;
+		}
+		if (start == n) {
+			ck_assert_int_eq(r.status, HATF_END);
+			ck_assert_uint_ge(n, info);
+			continue;
+		}
+		ck_assert_int_eq(r.err.status, HATF_TRUNCATED);
+		ck_assert_uint_eq(r.err.offset, start);
+		ck_assert_str_eq(r.err.field, "packet");
+	}
+	hand_fini(&h);
+}
+END_TEST
+
+/* ------------------------------------------------------------------- faults */
+
+static void
+make_events(struct hand *h, struct hand *events)
+{
+	*h = (struct hand){ 0 };
+	put_info(h, 64);
+	put_packet(h, 77, 0, 0, events);
+}
+
+static void
+make_unknown_event(struct hand *h)
+{
+	struct hand e = { 0 };
+
+	put_event(&e, 117, BEGIN);
+	make_events(h, &e);
+}
+
+static void
+make_cut_event(struct hand *h)
+{
+	struct hand e = { 0 };
+
+	put(&e, 0, 3);
+	make_events(h, &e);
+}
+
+static void
+make_cut_alloc(struct hand *h)
+{
+	struct hand e = { 0 };
+
+	put_event(&e, 2, BEGIN);
+	put(&e, 255, 1);
+	make_events(h, &e);
+}
+
+static void
+make_many_codes(struct hand *h)
+{
+	struct hand e = { 0 };
+
+	put_event(&e, 101, BEGIN);
+	put(&e, 0, 1);
+	put(&e, 255, 1);
+	make_events(h, &e);
+}
+
+static void
+make_alloc(struct hand *h, uint64_t words, unsigned place)
+{
+	struct hand e = { 0 };
+
+	put_event(&e, 2, BEGIN);
+	put(&e, 255, 1);
+	put(&e, words, 8);
+	put(&e, 1, 1);
+	put(&e, place, 1);
+	put(&e, 0, 1);
+	put(&e, 0, 2);
+	make_events(h, &e);
+}
+
+static void
+make_huge(struct hand *h)
+{
+	make_alloc(h, UINT64_MAX / 2, 0);
+}
+
+static void
+make_nowhere(struct hand *h)
+{
+	make_alloc(h, 1, 3);
+}
+
+static void
+make_location(struct hand *h, uint64_t place, const char *text, size_t nbytes)
+{
+	struct hand e = { 0 };
+
+	put_event(&e, 1, BEGIN);
+	put(&e, 100, 8);
+	put(&e, 1, 1);
+	put(&e, place, 6);
+	hand_bytes(&e, text, nbytes);
+	make_events(h, &e);
+}
+
+static void
+make_unknown_file(struct hand *h)
+{
+	make_location(h, UINT64_C(31) << 43, "f", 2);
+}
+
+static void
+make_unknown_function(struct hand *h)
+{
+	make_location(h, UINT64_C(31) << 38, "a.ml", 5);
+}
+
+static void
+make_endless_name(struct hand *h)
+{
+	make_location(h, UINT64_C(31) << 38 | UINT64_C(31) << 43, "a.ml", 4);
+}
+
+static void
+make_no_object(struct hand *h)
+{
+	struct hand e = { 0 };
+
+	put_event(&e, 4, BEGIN);
+	put(&e, 0, 1);
+	make_events(h, &e);
+}
+
+static void
+make_other_magic(struct hand *h)
+{
+	*h = (struct hand){ 0 };
+	put_info(h, 64);
+	put(h, 0, 70);
+}
+
+static void
+make_size(struct hand *h, uint64_t bits)
+{
+	struct hand e = { 0 };
+
+	make_events(h, &e);
+	for (unsigned i = 0; i < 4; i++)
+		h->bytes[113 + i] = (uint8_t)(bits >> 8 * i);
+}
+
+static void
+make_small(struct hand *h)
+{
+	make_size(h, 67 * 8);
+}
+
+static void
+make_long(struct hand *h)
+{
+	make_size(h, UINT32_MAX);
+}
+
+static void
+make_domains(struct hand *h)
+{
+	*h = (struct hand){ 0 };
+	put_info(h, 64);
+	for (unsigned i = 0; i <= 128; i++) {
+		struct hand e = { 0 };
+
+		put_packet(h, 77, i, 0, &e);
+	}
+}
+
+static void
+make_word(struct hand *h)
+{
+	*h = (struct hand){ 0 };
+	put_info(h, 0);
+}
+
+START_TEST(what_a_trace_must_not_say_is_told)
+{
+	static const struct {
+		void (*make)(struct hand *h);
+		uint64_t offset;
+		enum hatf_status status;
+		const char *field;
+	} faults[] = {
+		{ make_unknown_event, 177, HATF_BAD_FIELD, "event" },
+		{ make_cut_event, 177, HATF_BAD_FIELD, "event" },
+		{ make_cut_alloc, 177, HATF_BAD_FIELD, "alloc" },
+		{ make_many_codes, 177, HATF_BAD_FIELD, "backtrace" },
+		{ make_huge, 177, HATF_BAD_FIELD, "length" },
+		{ make_nowhere, 177, HATF_BAD_FIELD, "source" },
+		{ make_unknown_file, 177, HATF_BAD_FIELD, "location" },
+		{ make_unknown_function, 177, HATF_BAD_FIELD, "location" },
+		{ make_endless_name, 177, HATF_BAD_FIELD, "location" },
+		{ make_no_object, 177, HATF_BAD_FIELD, "object" },
+		{ make_other_magic, 109, HATF_BAD_FIELD, "magic" },
+		{ make_small, 109, HATF_BAD_FIELD, "packet_size" },
+		{ make_long, 109, HATF_LIMIT, "packet_size" },
+		{ make_domains, 109 + 128 * 68, HATF_LIMIT, "domain" },
+		{ make_word, 0, HATF_BAD_FIELD, "word_size" },
+	};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		struct reading r;
+		struct hand h;
+
+		faults[i].make(&h);
+		read_bytes(&r, h.bytes, h.used, 8);
+		hand_fini(&h);
+		ck_assert_int_eq(r.err.status, faults[i].status);
+		ck_assert_str_eq(r.err.field, faults[i].field);
+		ck_assert_uint_eq(r.err.offset, faults[i].offset);
+	}
+}
+END_TEST
+
+/* Three bytes of a packet can stand for 256 frames. */
+START_TEST(the_depth_of_stacks_is_bounded)
+{
+	struct hand h = { 0 }, e = { 0 };
+	struct reading r;
+
+	put_info(&h, 64);
+	put_event(&e, 2, BEGIN);
+	put(&e, 1, 1);
+	put(&e, 1, 1);
+	put(&e, 0, 1);
+	put(&e, 0, 1);
+	put(&e, 5000, 2);
+	for (int i = 0; i < 5000; i++) {
+		put(&e, 2, 2);
+		put(&e, 255, 1);
+	}
+	put_packet(&h, 77, 0, 0, &e);
+	read_bytes(&r, h.bytes, h.used, 8);
+	ck_assert_int_eq(r.status, HATF_LIMIT);
+	ck_assert_str_eq(r.err.field, "backtrace");
+	hand_fini(&h);
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		events_are_what_they_say,
+		a_cut_at_any_byte_is_told,
+		what_a_trace_must_not_say_is_told,
+		the_depth_of_stacks_is_bounded,
+	};
+
+	return hand_run("memtrace", tests, sizeof(tests) / sizeof(tests[0]));
+}
