@@ -3,12 +3,11 @@
 
 #include "lineage.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "procstat.h"
 #include "sys.h"
 
 /* As many ancestors are named: each costs some microseconds. */
@@ -21,27 +20,9 @@ struct process {
 
 /* Fields of proc(5)'s stat, counted from 1. */
 enum {
-	FIELD_STATE = 3,
 	FIELD_PARENT = 4,
 	FIELD_START = 22
 };
-
-/* The number that is field 'n'; 'state' is where the third one begins. */
-static uint64_t
-field(const char *state, int n)
-{
-	const char *p = state;
-	uint64_t value = 0;
-
-	for (int i = FIELD_STATE; p != NULL && i < n; i++) {
-		p = strchr(p, ' ');
-		if (p != NULL)
-			p++;
-	}
-	for (; p != NULL && *p >= '0' && *p <= '9'; p++)
-		value = value * 10 + (uint64_t)(*p - '0');
-	return value;
-}
 
 /*
  * Of its initial thread, which has the same start and is cheaper to ask for in a
@@ -51,9 +32,9 @@ static bool
 read_process(uint64_t pid, struct process *ret)
 {
 	const uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
-	char path[64], stat[1024];
+	char path[64], buf[PROCSTAT_NBYTES];
+	const char *state;
 	struct text t;
-	long n;
 
 	text_init(&t, path, sizeof(path) - 1);
 	text_str(&t, "/proc/");
@@ -62,24 +43,13 @@ read_process(uint64_t pid, struct process *ret)
 	text_u64(&t, pid);
 	text_str(&t, "/stat");
 	path[t.used] = '\0';
-
-	const int fd =
-		(int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	n = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
-	syscall(SYS_close, fd);
-	stat[n > 0 ? n : 0] = '\0';
-
-	/* The name before it may hold anything. */
-	const char *const state = strrchr(stat, ')');
-
-	if (state == NULL || state[1] != ' ' || ticks == 0)
+	state = procstat_read(path, buf);
+	if (state == NULL || ticks == 0)
 		return false;
 	ret->pid = pid;
-	ret->parent = field(state + 2, FIELD_PARENT);
-	ret->start_ns = field(state + 2, FIELD_START) * (NS_PER_SEC / ticks);
+	ret->parent = procstat_field(state, FIELD_PARENT);
+	ret->start_ns =
+		procstat_field(state, FIELD_START) * (NS_PER_SEC / ticks);
 	return true;
 }
 
