@@ -112,7 +112,8 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 {
 	p = put_operation(p, a, call->rec, "realloc", call->address);
 	p = put_address(p, call->old_address);
-	return put_number(p, call->size);
+	/* The size is what tells one that freed from one that failed. */
+	return put_number(p, call->kind == LEDGER_FREE ? 0 : call->size);
 }
 
 /*
@@ -151,6 +152,10 @@ put_call(struct sink *s, const struct call *call)
 	uint8_t *p;
 
 	if (call->kind == LEDGER_NONE && rec->tag != HATF_DESTROY_THREAD)
+		return;
+	/* One of 0 bytes that changed nothing would read as one that freed. */
+	if (call->kind == LEDGER_FAILED && call->old_address != 0 &&
+	    call->size == 0)
 		return;
 	if (call->kind == LEDGER_NONE)
 		p = put_operation(start, a, rec, "thread_done", 0);

@@ -21,6 +21,7 @@
 #include "batch.h"
 #include "textio.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 struct mtrace {
@@ -92,6 +93,24 @@ terminate(uint8_t *start, uint8_t *end)
 	return start == end ? NULL : (const char *)start;
 }
 
+/* Where "+1a" begins at the end of a symbol; the end if it has none, as "operator-"
+ * has not. */
+static uint8_t *
+find_offset(struct textio_cell symbol)
+{
+	uint8_t *p = symbol.end;
+
+	while (p != symbol.start && isxdigit(p[-1]))
+		p--;
+	/* Some versions write "+0x1a". */
+	if (p != symbol.start && p[-1] == 'x')
+		p = p - symbol.start > 2 && p[-2] == '0' ? p - 2 : p;
+	return p != symbol.end && p != symbol.start &&
+			       (p[-1] == '+' || p[-1] == '-')
+		       ? p - 1
+		       : symbol.end;
+}
+
 /*
  * Take "(symbol+offset)" off the end; the offset is in the address.  A symbol may
  * have parentheses of its own, an object's name with a colon before one may not.
@@ -101,21 +120,17 @@ take_symbol(struct textio_cell *where, struct hatf_frame *frame)
 {
 	const size_t nbytes = (size_t)(where->end - where->start);
 	struct textio_cell symbol = { where->start, where->end - 1 };
-	uint8_t *offset;
 
 	if (nbytes == 0 || *symbol.end != ')')
 		return;
 	if (*symbol.start != '(') {
 		symbol.start = memmem(where->start, nbytes, ":(", 2);
-		if (symbol.start++ == NULL)
+		if (symbol.start == NULL)
 			return;
+		symbol.start++;
 	}
 	where->end = symbol.start++;
-	offset = find_last(symbol, '+');
-	if (offset == NULL)
-		offset = find_last(symbol, '-');
-	frame->function =
-		terminate(symbol.start, offset != NULL ? offset : symbol.end);
+	frame->function = terminate(symbol.start, find_offset(symbol));
 }
 
 /* Take "[0x123f]" off the end; false if that is not how it ends. */

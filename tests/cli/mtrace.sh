@@ -4,11 +4,11 @@
 # mtrace.sh - glibc's mtrace() traces are read as glibc's own script reads them, and
 # what we write as one is read by that script with the same result
 #
-# The traces, and what the script says of them, are in tests/data/foreign/glibc-mtrace.
+# The traces, and what the script says of them, are in tests/data/foreign/mtrace.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-data=$CLI/../data/foreign/glibc-mtrace
+data=$CLI/../data/foreign/mtrace
 
 # leaks FILE: address and size of each block that lives at the end
 leaks()

@@ -30,6 +30,9 @@ static const char mtrace[] =
 	"+ (nil) 0x7fffffffffffffff\n"
 	"@ a.c:12 + 0x10 0\n"
 	"@ f@@V1 - 0x10\n"
+	"@ b:(operator+)[0x1] + 0x10 0x1\n"
+	"@ b:(a-b)[0x2] - 0x10\n"
+	"@ a(b)[0x3] - 0x10\n"
 	"= End\n";
 
 static const char android[] = "186: malloc 0xb6038060 20 10 11\n"
@@ -167,7 +170,10 @@ START_TEST(mtrace_has_these_kinds_of_line)
 		      "free 0 0 3792510 0 0 5\n"
 		      "alloc 9223372036854775807 0 0 0 0 0\n"
 		      "alloc 0 0 10 0 0 6\n"
-		      "free 0 0 10 0 0 7\n");
+		      "free 0 0 10 0 0 7\n"
+		      "alloc 1 0 10 0 0 8\n"
+		      "free 0 0 10 0 0 9\n"
+		      "free 0 0 10 0 0 10\n");
 }
 END_TEST
 
@@ -181,6 +187,9 @@ START_TEST(mtrace_callers_are_frames)
 		{ .address = 0x99 },
 		{ .file = "a.c", .line = 12 },
 		{ .function = "f@@V1" },
+		{ .object = "b", .function = "operator+", .address = 1 },
+		{ .object = "b", .function = "a", .address = 2 },
+		{ .object = "a(b)", .address = 3 },
 	};
 	struct hatf_stacks *stacks;
 	struct hatf_error err;
@@ -210,7 +219,7 @@ START_TEST(mtrace_callers_are_frames)
 		ck_assert_uint_eq(frame.line, want[i].line);
 		ck_assert_uint_eq(frame.address, want[i].address);
 	}
-	ck_assert_uint_eq(hatf_stacks_count(stacks), 7);
+	ck_assert_uint_eq(hatf_stacks_count(stacks), 10);
 	hatf_stacks_close(stacks);
 	hatf_reader_close(reader);
 }
@@ -477,6 +486,9 @@ START_TEST(mtrace_is_written_as_it_was_read)
 			"+ (nil) 0x7fffffffffffffff\n"
 			"@ a.c:12 + 0x10 0\n"
 			"@ f@@V1 - 0x10\n"
+			"@ b:(operator+)[0x1] + 0x10 0x1\n"
+			"@ b:(a)[0x2] - 0x10\n"
+			"@ a(b):[0x3] - 0x10\n"
 			"= End\n");
 }
 END_TEST

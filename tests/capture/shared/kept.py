@@ -3,15 +3,17 @@
 # kept.py - is a trace, after a way through another format, what it was, for what that
 # format keeps?
 #
-# usage: kept.py KEEPS BEFORE AFTER
+# usage: kept.py KEEPS BEFORE AFTER UNIT
 #
-# KEEPS is the list of 'hatf formats --json', with commas; the other two are what
-# 'hatf dump --format json' printed.  Prints the first difference, exit status 1.
+# KEEPS is the list of 'hatf formats --json', with commas; the next two are what
+# 'hatf dump --format json' printed; UNIT is that of the times of AFTER.  Prints the
+# first difference, exit status 1.
 #
 # Both are turned into the calls of the program, as far as such a format can have
 # them: (what, size, address, old address, thread, time).  A format without
 # reallocations has a free and an alloc for each; one without addresses may still tell
-# the order.  Calls that failed, and frees of what nobody allocated, are none.
+# the order.  Calls that failed, and frees of what nobody allocated, are none.  Threads
+# may have other numbers, as long as each has one of its own.
 import itertools
 import json
 import sys
@@ -75,27 +77,29 @@ def calls(path, keeps):
         yield ("alloc", size, at, 0) + rest
 
 
-def masked(call, keeps):
+def masked(call, keeps, threads):
     what, size, at, old, thread, _ = call
     return (
         what,
         size if "size" in keeps else 0,
         at if "address" in keeps else 0,
         old if "old_address" in keeps or ("address" in keeps and what == "free") else 0,
-        thread if "thread" in keeps else 0,
+        threads.setdefault(thread, len(threads)) if "thread" in keeps else 0,
     )
 
 
 def main():
     keeps = sys.argv[1].split(",")
     both = itertools.zip_longest(calls(sys.argv[2], keeps), calls(sys.argv[3], keeps))
+    per_us = 1000 if sys.argv[4] == "ns" else 1
+    threads = {}, {}
     count = 0
     for before, after in both:
         if before is None or after is None:
             print(f"call {count}: {before} became {after}")
             return 1
-        if masked(before, keeps) != masked(after, keeps) or (
-            "time" in keeps and abs(before[5] - after[5]) > TICK_US
+        if masked(before, keeps, threads[0]) != masked(after, keeps, threads[1]) or (
+            "time" in keeps and abs(before[5] - after[5] // per_us) > TICK_US
         ):
             print(f"call {count}: {before} became {after}")
             return 1
