@@ -60,6 +60,8 @@ enum {
 
 struct jemalloc {
 	struct patch *patches;
+	size_t patched_count; /* of them; the others are only handed out */
+	bool is_there;
 	struct arenas arenas;
 };
 
@@ -348,10 +350,16 @@ do_free_aligned_sized(struct jemalloc *j, void *p, size_t alignment,
 static struct jemalloc plain, prefixed;
 
 STAND_OWN(plain)
+STAND_C(plain)
 STAND_OWN(prefixed)
 STAND_C(prefixed)
 
-static struct patch plain_patches[] = { OWN(PLAIN_PATCH) };
+/*
+ * Only its own are patched: C's are called by everybody, by names that are another's
+ * or ours.  But a program may ask for just those that are in it.
+ */
+static struct patch plain_patches[] = { OWN(PLAIN_PATCH) OF_C(PLAIN_OPTIONAL)
+						LATE_OF_C(PLAIN_OPTIONAL) };
 static struct patch prefixed_patches[] = { OWN(PREFIX_PATCH) OF_C(
 	PREFIX_OPTIONAL) LATE_OF_C(PREFIX_OPTIONAL) };
 
@@ -372,19 +380,30 @@ static const char plain_handles[ARENAS_MAX], prefixed_handles[ARENAS_MAX];
 
 static struct jemalloc plain = {
 	.patches = plain_patches,
+	.patched_count = OWN_COUNT,
 	.arenas = { .handles = plain_handles, .of_plain = plain_of },
 };
 static struct jemalloc prefixed = {
 	.patches = prefixed_patches,
+	.patched_count = ALL_COUNT,
 	.arenas = { .handles = prefixed_handles, .of_plain = prefixed_of },
 };
 
 static void
-patch(struct jemalloc *j, size_t n, const char *const *markers)
+patch(struct jemalloc *j, const char *const *markers)
 {
 	struct arenas *const a = &j->arenas;
 	bool together;
 
+	if (j->is_there && lookup_object(j->patches[0].real) == NULL) {
+		/* It may come again, elsewhere. */
+		j->is_there = false;
+		atomic_store_explicit(&a->state, 0, memory_order_relaxed);
+	}
+	if (j->is_there) {
+		patch_known(j->patches, j->patched_count);
+		return;
+	}
 	/* Before any call may come by here. */
 	a->mallctlnametomib = (mallctlnametomib_fn *)(uintptr_t)lookup_function(
 		markers[0], NULL, &together);
@@ -392,7 +411,7 @@ patch(struct jemalloc *j, size_t n, const char *const *markers)
 		j->patches[AT_mallctl].name, NULL, &together);
 	a->mallctlbymib = (mallctlbymib_fn *)(uintptr_t)lookup_function(
 		j->patches[AT_mallctlbymib].name, NULL, &together);
-	patch_calls(j->patches, n, markers);
+	j->is_there = patch_calls(j->patches, j->patched_count, markers);
 }
 
 void
@@ -404,8 +423,35 @@ jemalloc_patch(void)
 	static const char *const prefixed_markers[] = { "je_mallctlnametomib",
 							"je_nallocx", NULL };
 
-	patch(&plain, sizeof(plain_patches) / sizeof(plain_patches[0]),
-	      markers);
-	patch(&prefixed, sizeof(prefixed_patches) / sizeof(prefixed_patches[0]),
-	      prefixed_markers);
+	patch(&plain, markers);
+	patch(&prefixed, prefixed_markers);
+}
+
+bool
+jemalloc_has(const char *name)
+{
+	return (plain.is_there &&
+		patch_find(plain_patches, ALL_COUNT, name) != NULL) ||
+	       (prefixed.is_there &&
+		patch_find(prefixed_patches, ALL_COUNT, name) != NULL);
+}
+
+static void *
+stand_in(struct jemalloc *j, const char *name, void *real)
+{
+	struct patch *const p = patch_find(j->patches, ALL_COUNT, name);
+
+	if (!j->is_there || p == NULL ||
+	    lookup_object(real) != lookup_object(j->patches[0].real))
+		return NULL;
+	p->real = real;
+	return p->ours;
+}
+
+void *
+jemalloc_stand_in(const char *name, void *real)
+{
+	void *const ours = stand_in(&plain, name, real);
+
+	return ours != NULL ? ours : stand_in(&prefixed, name, real);
 }

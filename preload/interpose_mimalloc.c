@@ -494,17 +494,49 @@ our_mi_heap_set_default(void *heap)
 static struct patch patches[FUNCTION_COUNT] = { FUNCTIONS(
 	DEFINE_PATCH) OPTIONAL(DEFINE_OPTIONAL) };
 
+/* Is it still where it was found? */
+static bool is_there;
+
+static void *
+find_other(const char *name)
+{
+	bool together;
+	void *const p = lookup_function(name, patches[0].real, &together);
+
+	return p != NULL && together ? p : NULL;
+}
+
 void
 mimalloc_patch(void)
 {
-	static const char *const markers[] = { "mi_heap_get_default",
-					       "mi_is_in_heap_region", NULL };
+	static const char *const markers[] = { "mi_is_in_heap_region",
+					       "mi_version", NULL };
 
-	bool together;
+	if (is_there && lookup_object(patches[0].real) == NULL)
+		is_there = false;
+	if (is_there) {
+		patch_known(patches, FUNCTION_COUNT);
+		return;
+	}
+	/* Before any call may come by here. */
+	patches[0].real = lookup_function(patches[0].name, NULL, &is_there);
+	is_mimallocs = (is_mimallocs_fn *)(uintptr_t)find_other(markers[0]);
+	get_default =
+		(get_default_fn *)(uintptr_t)find_other("mi_heap_get_default");
+	heap_of = (heap_of_fn *)(uintptr_t)find_other("mi_heap_of");
+	is_there = patch_calls(patches, FUNCTION_COUNT, markers);
+}
 
-	get_default = (get_default_fn *)(uintptr_t)lookup_function(
-		markers[0], NULL, &together);
-	is_mimallocs = (is_mimallocs_fn *)(uintptr_t)lookup_function(
-		markers[1], NULL, &together);
-	patch_calls(patches, FUNCTION_COUNT, markers);
+bool
+mimalloc_has(const char *name)
+{
+	return is_there && patch_find(patches, FUNCTION_COUNT, name) != NULL;
+}
+
+void *
+mimalloc_stand_in(const char *name, void *real)
+{
+	const struct patch *const p = patch_find(patches, FUNCTION_COUNT, name);
+
+	return is_there && p != NULL && p->real == real ? p->ours : NULL;
 }

@@ -14,6 +14,7 @@
 #include "deflate.h"
 #include "header.h"
 #include "jemalloc.h"
+#include "late.h"
 #include "lineage.h"
 #include "memory.h"
 #include "mimalloc.h"
@@ -573,6 +574,7 @@ start_at_load(void)
 	real_run_apart(deflate_load);
 	jemalloc_patch();
 	mimalloc_patch();
+	late_patch();
 	/* The initial thread is to be known as such, whoever allocates first. */
 	if (ensure_started() && !record_is_dormant() &&
 	    !thread_is_attached(thread_self) && sys_tid() == traced_pid)

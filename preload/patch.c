@@ -139,3 +139,12 @@ patch_known(struct patch *patches, size_t n)
 
 	dl_iterate_phdr(visit, &w);
 }
+
+struct patch *
+patch_find(struct patch *patches, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(patches[i].name, name) == 0)
+			return &patches[i];
+	return NULL;
+}

@@ -35,4 +35,7 @@ bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 /* The same with real functions that are known, and ours. */
 void patch_known(struct patch *patches, size_t n);
 
+/* The one with this name, or NULL. */
+struct patch *patch_find(struct patch *patches, size_t n, const char *name);
+
 #endif /* PATCH_H */

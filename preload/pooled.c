@@ -254,15 +254,15 @@ our_free_aligned_sized(void *p, size_t alignment, size_t size)
 static void *
 our_realloc(void *old, size_t size)
 {
+	struct pooled_change c;
+
 	if (real_is_early(old))
 		return realloc(old, size);
-
-	struct pooled_change c __attribute__((cleanup(pooled_change_end))) =
-		pooled_change_begin(old, size);
-
+	c = pooled_change_begin(old, size);
 	c.p = real.realloc(old, size);
 	c.frees = size == 0;
 	c.to = pooled_of(c.p);
+	pooled_change_end(&c);
 	return c.p;
 }
 

@@ -181,6 +181,27 @@ sed -n 's/^stat //p' traced | awk '{ print $2, $3 }' | sort >want
 	}' | sort >got
 diff want got >difference || fail "late: $(cat difference)"
 
+# Loaded by the program, which finds its functions by name, or for a plug-in.  It
+# takes more memory for its threads than there is for late libraries otherwise.
+export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384
+build loads -DLATE
+exact loads
+works loads
+for mode in lazy now; do
+	${CC:-cc} -O1 -fPIC -shared -o $mode.so "$CAPTURE/shared/arenaplugin.c" \
+		-Wl,--no-as-needed "$library" -Wl,-z,$mode &&
+		${CC:-cc} -O1 -D_GNU_SOURCE -DMAIN -o host \
+			"$CAPTURE/shared/arenaplugin.c" -ldl ||
+		fail 'cannot build the plug-in'
+	trace "$TMP/$mode.gz" ./host "$PWD/$mode.so" ||
+		fail "plug-in, $mode: exit status"
+	clean $mode.gz
+	check "plug-in, $mode: taken" \
+		"$("$HATF" dump $mode.gz | grep -c ' alloc .*heap=1 ')" 100
+	check "plug-in, $mode: given back" \
+		"$("$HATF" dump $mode.gz | grep -c ' free .*heap=1 ')" 50
+done
+
 if [ -n "${JEMALLOC_PREFIXED-}" ]; then
 	build prefixed -DPREFIX=je_ -Wl,--no-as-needed "$JEMALLOC_PREFIXED"
 	export LD_LIBRARY_PATH=${JEMALLOC_PREFIXED%/*}
