@@ -283,6 +283,7 @@ START_TEST(frames_to_be_skipped_may_come_first)
 		read_file(h.bytes, h.used, 4096, 10 * BLOCK_NBYTES, true, &got),
 		HATF_END);
 	ck_assert_uint_eq(got, 10 * BLOCK_NBYTES);
+	free(h.bytes);
 }
 END_TEST
 
