@@ -373,7 +373,13 @@ resume(void)
 	/* relaxed: only now, as nothing could be begun, is it of interest. */
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
 	writer_collect_threads();
-	/* A ring that is being written cannot be moved. */
+	/*
+	 * A ring that is being written cannot be moved: what its producer, who
+	 * takes no lock and cannot be stopped, stored between the copy and the
+	 * new mapping would be lost.  Nor can the old file have its name back,
+	 * which could not be left behind for an exec that succeeds: the system
+	 * links no file again that has lost its last name.
+	 */
 	if (writer->thread_count == 1 && !writer->is_dormant) {
 		ringfile_reopen(writer->sources[0]->ring,
 				writer->trace.output.path);
