@@ -58,13 +58,31 @@ struct info {
 	uint64_t duration_ns;
 	bool has_duration;
 	bool complete;
-	uint64_t writer; /* see scan_writer() */
+	uint64_t writer;		   /* see scan_writer() */
+	uint64_t frame_count, stack_count; /* that the comments define */
 };
+
+/* Count what comments of ours define. */
+static void
+note_definitions(struct info *info, size_t n)
+{
+	static const char frame[] = "HATF frame\n", stack[] = "HATF stack\n";
+	const size_t nbytes = sizeof(frame) - 1; /* of both */
+
+	for (size_t i = 0; i < n; i++) {
+		const struct hatf_event *const e = &info->scan->batch[i];
+
+		if (e->kind != HATF_EVENT_COMMENT ||
+		    e->attributes_nbytes < nbytes)
+			continue;
+		info->frame_count += memcmp(e->attributes, frame, nbytes) == 0;
+		info->stack_count += memcmp(e->attributes, stack, nbytes) == 0;
+	}
+}
 
 static void
 info_collect(struct info *info, const struct scan *s, bool complete)
 {
-	info->scan = s;
 	hatf_reader_get_stats(s->reader, &info->read);
 	hatf_events_get_stats(s->events, &info->seen);
 	info->data_records = 0;
@@ -193,6 +211,8 @@ print_json(struct out *o, const struct info *info)
 		{ "pid", json_number(info, "pid") },
 		{ "command", json_text(header(info, "command")) },
 		{ "clock", json_text(header(info, "clock")) },
+		{ "frames", json_u64(info->frame_count) },
+		{ "stacks", json_u64(info->stack_count) },
 	};
 	const size_t n = sizeof(keys) / sizeof(keys[0]);
 	json_t *const object = json_object();
@@ -322,6 +342,12 @@ print_records(struct out *o, const struct info *info)
 			   figure_count(info->read.record_count[tag]).text,
 			   hatf_tag_name(tag));
 	}
+	if (info->frame_count != 0) {
+		label(o, "call stacks");
+		out_printf(o, "%s of ", figure_count(info->stack_count).text);
+		out_printf(o, "%s frames\n",
+			   figure_count(info->frame_count).text);
+	}
 	print_count(o, "threads", info->seen.thread_count);
 }
 
@@ -409,13 +435,14 @@ static int
 info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 {
 	struct out *const o = out_stdout();
-	struct info info;
+	struct info info = { .scan = s };
 	char buf[512];
+	size_t n;
 
 	if (!scan_open(s, path, ask->flags, !ask->no_parent))
 		return EXIT_BAD_INPUT;
-	while (scan_read(s) > 0)
-		;
+	while ((n = scan_read(s)) > 0)
+		note_definitions(&info, n);
 
 	const char *const fault = scan_fault(s, buf, sizeof(buf));
 	int exit_status = fault == NULL ? EXIT_FINE : EXIT_BAD_INPUT;
