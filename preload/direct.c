@@ -68,8 +68,8 @@ getrlimit(__rlimit_resource_t resource, struct rlimit *limit_ret)
 int
 getrusage(__rusage_who_t who, struct rusage *usage_ret)
 {
-	return (int)direct_result(direct_call(
-		SYS_getrusage, (long)who, (long)usage_ret, 0, 0, 0, 0));
+	return (int)direct_result(direct_call(SYS_getrusage, (long)who,
+					      (long)usage_ret, 0, 0, 0, 0));
 }
 
 int
