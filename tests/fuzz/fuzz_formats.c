@@ -80,7 +80,9 @@ read_file(int fd, const char *format, size_t batch, watch *look, void *ctx,
 			out->hash = hash_record(out->hash, &records[i]);
 			out->n++;
 		}
-		if (look != NULL)
+		/* The content may tell of another format than the one named. */
+		if (look != NULL &&
+		    strcmp(hatf_reader_format(reader), format) == 0)
 			look(ctx, records, n);
 	}
 	if (out->status != HATF_OK) {
