@@ -131,12 +131,9 @@ static struct patch patches[FUNCTION_COUNT];
 
 /* Of these the real ones are called, but nobody's calls are changed. */
 typedef void *get_default_fn(void);
-typedef void *heap_of_fn(const void *);
 typedef bool is_mimallocs_fn(const void *);
 
 static get_default_fn *get_default;
-static heap_of_fn
-	*heap_of; /* from version 3.1 on, and then there are no defaults */
 static is_mimallocs_fn *is_mimallocs;
 
 /* A heap has become a default.  Never unset. */
@@ -153,9 +150,7 @@ pool_of(const void *handle)
 static struct pool *
 default_pool(const void *p)
 {
-	if (heap_of != NULL)
-		return p != NULL && pools_are_used() ? pools_find(heap_of(p))
-						     : NULL;
+	(void)p;
 	/* relaxed: only for the thread that has stored it is it a default. */
 	return __builtin_expect(atomic_load_explicit(&has_defaults,
 						     memory_order_relaxed),
@@ -523,7 +518,6 @@ mimalloc_patch(void)
 	is_mimallocs = (is_mimallocs_fn *)(uintptr_t)find_other(markers[0]);
 	get_default =
 		(get_default_fn *)(uintptr_t)find_other("mi_heap_get_default");
-	heap_of = (heap_of_fn *)(uintptr_t)find_other("mi_heap_of");
 	is_there = patch_calls(patches, FUNCTION_COUNT, markers);
 }
 
