@@ -251,6 +251,7 @@ extern const struct source_ops heaptrack_source;
 extern const struct sink_ops heaptrack_sink;
 bool heaptrack_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops memtrace_source;
+extern const struct sink_ops memtrace_sink;
 bool memtrace_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops gperftools_source;
 bool gperftools_recognise(const uint8_t *bytes, size_t nbytes);

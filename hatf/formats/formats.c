@@ -108,11 +108,12 @@ static const struct format formats[] = {
 	  .sink = &heaptrack_sink },
 	{ .name = "memtrace",
 	  .suffix = ".ctf",
-	  .keeps = HATF_KEEPS_THREAD | HATF_KEEPS_TIME | HATF_KEEPS_HEAP |
-		   HATF_KEEPS_SITE | HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS,
+	  .keeps = HATF_KEEPS_TIME | HATF_KEEPS_SITE | HATF_KEEPS_STACKS |
+		   HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
 	  .recognise = memtrace_recognise,
-	  .source = &memtrace_source },
+	  .source = &memtrace_source,
+	  .sink = &memtrace_sink },
 	{ .name = "gperftools",
 	  .keeps = HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
 	  .foreign = true,

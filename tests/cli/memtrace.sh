@@ -11,6 +11,16 @@ command -v python3 >/dev/null || skip 'no python3'
 data=$CLI/../data/foreign/memtrace
 count=0
 
+# plainly: without samples, domains, promotions, codes and the numbers of objects, and
+# with no more frames of a stack than are written
+plainly()
+{
+	awk '$2 == "promote" { next }
+		{ if (!($3 in n)) n[$3] = count++; $3 = n[$3] }
+		$2 == "alloc" { $5 = $7 = 0; if (NF > 7 + 3200) NF = 7 + 3200 }
+		{ gsub(/ \$[0-9]+/, " $"); print }'
+}
+
 for trace in "$data"/*.ctf.gz; do
 	name=$(basename "$trace" .ctf.gz)
 	count=$((count + 1))
@@ -42,6 +52,15 @@ for trace in "$data"/*.ctf.gz; do
 	"$HATF" dump --meta --format json t.hatf |
 		"$CLI/memtrace.py" hatf | cmp -s - want ||
 		fail "$name: through HATF"
+
+	# Written again, it has every block as a sample, and no domains.
+	"$HATF" convert --to memtrace t.hatf t.ctf 2>err ||
+		fail "$name: $(cat err)"
+	run "$HATF" verify t.ctf
+	check_status "$name: written, verify" 0
+	"$HATF" dump --meta --format json t.ctf |
+		"$CLI/memtrace.py" hatf | plainly >got
+	plainly <want | cmp -s - got || fail "$name: written"
 done
 check files $count 6
 
