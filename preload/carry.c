@@ -65,7 +65,8 @@ void
 carry_fini(struct carry *c)
 {
 	if (c->slots != NULL)
-		memory_unmap(c->slots, table_nbytes(c->slot_count));
+		memory_unmap(c->slots, table_nbytes(c->slot_count),
+			     MEMORY_PASSING);
 	c->slots = NULL;
 	c->used = c->nbytes = c->slot_count = 0;
 	c->next = 0;
@@ -124,7 +125,7 @@ resize(struct carry *c, unsigned log2_slots)
 		*seek(&other, b->address, b->heap) = *b;
 	}
 	c->has_gone = false;
-	memory_unmap(c->slots, table_nbytes(c->slot_count));
+	memory_unmap(c->slots, table_nbytes(c->slot_count), MEMORY_PASSING);
 	c->slots = other.slots;
 	c->slot_count = other.slot_count;
 	c->shift = other.shift;

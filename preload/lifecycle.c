@@ -20,6 +20,7 @@
 #include "mimalloc.h"
 #include "output.h"
 #include "pools.h"
+#include "quota.h"
 #include "real.h"
 #include "record.h"
 #include "ringfile.h"
@@ -442,6 +443,23 @@ open_output(struct output *output, const struct output_names *names)
 	return false;
 }
 
+/* Of the pool, the stack and what is smaller; about. */
+#define SUNDRY_NBYTES ((size_t)1 << 20)
+
+/* Does the program have enough left when the tracer has what it needs? */
+static bool
+can_afford(bool is_first)
+{
+	const size_t shared_nbytes =
+		born_dormant ? 0 : ring_nbytes(config.initial_ring_words);
+
+	/* The child of a fork has what its parent mapped, but for the ring. */
+	return quota_allows(is_first ? writer_memory_nbytes(config.level) +
+					       SUNDRY_NBYTES
+				     : 0,
+			    shared_nbytes);
+}
+
 static bool
 start_tracing(void)
 {
@@ -461,6 +479,13 @@ start_tracing(void)
 		return false;
 	if (is_first)
 		born_dormant = !config.start;
+	if (!is_first)
+		memory_begin_child();
+	if (!can_afford(is_first)) {
+		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
+		refused = true;
+		return false;
+	}
 	if (!thread_pool_init(config.initial_ring_words, config.ring_words,
 			      !config.drop)) {
 		say("out of memory; not tracing");

@@ -3,6 +3,7 @@
 
 #include "memory.h"
 
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -12,6 +13,34 @@
 #define PR_SET_VMA	     0x53564d41
 #define PR_SET_VMA_ANON_NAME 0
 #endif
+
+static _Atomic uint64_t mapped[MEMORY_KINDS];
+
+/* relaxed, all four: sums, of which nothing else depends. */
+uint64_t
+memory_mapped(enum memory_kind kind)
+{
+	return atomic_load_explicit(&mapped[kind], memory_order_relaxed);
+}
+
+void
+memory_count(enum memory_kind kind, uint64_t nbytes)
+{
+	atomic_fetch_add_explicit(&mapped[kind], nbytes, memory_order_relaxed);
+}
+
+void
+memory_uncount(enum memory_kind kind, uint64_t nbytes)
+{
+	atomic_fetch_sub_explicit(&mapped[kind], nbytes, memory_order_relaxed);
+}
+
+void
+memory_begin_child(void)
+{
+	atomic_store_explicit(&mapped[MEMORY_PASSING], 0, memory_order_relaxed);
+	atomic_store_explicit(&mapped[MEMORY_SHARED], 0, memory_order_relaxed);
+}
 
 static void *
 map(size_t nbytes, int flags)
@@ -34,6 +63,8 @@ memory_map_wiped(size_t nbytes)
 		munmap(p, nbytes);
 		return NULL;
 	}
+	if (p != NULL)
+		memory_count(MEMORY_LASTING, nbytes);
 	return p;
 }
 
@@ -46,6 +77,10 @@ map_unforked(size_t nbytes, int flags)
 		munmap(p, nbytes);
 		return NULL;
 	}
+	if (p != NULL)
+		memory_count((flags & MAP_SHARED) != 0 ? MEMORY_SHARED
+						       : MEMORY_PASSING,
+			     nbytes);
 	return p;
 }
 
@@ -64,13 +99,18 @@ memory_map_private(size_t nbytes)
 void *
 memory_map_forked(size_t nbytes)
 {
-	return map(nbytes, MAP_PRIVATE);
+	void *const p = map(nbytes, MAP_PRIVATE);
+
+	if (p != NULL)
+		memory_count(MEMORY_LASTING, nbytes);
+	return p;
 }
 
 void
-memory_unmap(void *p, size_t nbytes)
+memory_unmap(void *p, size_t nbytes, enum memory_kind kind)
 {
 	munmap(p, nbytes);
+	memory_uncount(kind, nbytes);
 }
 
 bool

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Private, and wiped in the child of a fork. */
 void *memory_map_wiped(size_t nbytes);
@@ -21,7 +22,24 @@ void *memory_map_private(size_t nbytes);
 /* Private, and copied in the child of a fork. */
 void *memory_map_forked(size_t nbytes);
 
-void memory_unmap(void *p, size_t nbytes);
+/* What becomes of a mapping in the child of a fork, and whether it is data. */
+enum memory_kind {
+	MEMORY_LASTING, /* wiped or copied; private */
+	MEMORY_PASSING, /* not there; private */
+	MEMORY_SHARED,	/* not there */
+	MEMORY_KINDS
+};
+
+void memory_unmap(void *p, size_t nbytes, enum memory_kind kind);
+
+/*
+ * Bytes of a kind that are mapped, by these functions or elsewhere and counted here;
+ * in the child of a fork, once it has said that it is one.
+ */
+uint64_t memory_mapped(enum memory_kind kind);
+void memory_count(enum memory_kind kind, uint64_t nbytes);
+void memory_uncount(enum memory_kind kind, uint64_t nbytes);
+void memory_begin_child(void);
 
 /* Shared, and not there in the child of a fork. */
 void *memory_map_shared(size_t nbytes);

@@ -203,7 +203,8 @@ grow(struct table *t)
 		}
 	if (t->buckets != NULL)
 		memory_unmap(t->buckets,
-			     t->bucket_count * sizeof(struct node *));
+			     t->bucket_count * sizeof(struct node *),
+			     MEMORY_LASTING);
 	*t = other;
 }
 

@@ -19,6 +19,7 @@
 #include "lineage.h"
 #include "memory.h"
 #include "output.h"
+#include "quota.h"
 #include "room.h"
 #include "say.h"
 #include "sys.h"
@@ -135,6 +136,8 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 	 * each ring, where most need a page or two.
 	 */
 	madvise(p, nbytes, MADV_RANDOM);
+	if (at == NULL)
+		memory_count(MEMORY_SHARED, nbytes);
 	return p;
 }
 
@@ -153,6 +156,10 @@ make_ring(uint64_t words_max)
 	const uint64_t first = first_words(words_max);
 	void *p;
 
+	if (!quota_allows(0, ring_nbytes(words_max))) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	if (!reserve(offset, ring_nbytes(first)))
 		return NULL;
 	p = map(NULL, offset, ring_nbytes(words_max));
@@ -282,7 +289,7 @@ fill(uint64_t words_max)
 	if (r == NULL) {
 		const int error = errno;
 
-		munmap(image, IMAGE_HEADER_NBYTES);
+		memory_unmap(image, IMAGE_HEADER_NBYTES, MEMORY_SHARED);
 		errno = error;
 		return false;
 	}
@@ -467,7 +474,7 @@ ringfile_may_reuse(struct ring *r)
 {
 	if (r->offset == 0 || r->generation == rf->generation)
 		return true;
-	munmap(r, ring_nbytes(r->words_max));
+	memory_unmap(r, ring_nbytes(r->words_max), MEMORY_SHARED);
 	return false;
 }
 
@@ -683,7 +690,7 @@ drop_spares(void)
 	struct ring *r;
 
 	while ((r = take_spare(true)) != NULL)
-		munmap(r, ring_nbytes(r->words_max));
+		memory_unmap(r, ring_nbytes(r->words_max), MEMORY_SHARED);
 }
 
 /* Put 'r' where 'place', a new ring of the same size, is in the file. */
@@ -717,7 +724,7 @@ ringfile_reopen(struct ring *r, const char *trace_path)
 	if (rf->image == NULL || !rf->is_removed)
 		return;
 	drop_spares();
-	munmap(rf->image, IMAGE_HEADER_NBYTES);
+	memory_unmap(rf->image, IMAGE_HEADER_NBYTES, MEMORY_SHARED);
 	rf->image = NULL;
 	ringfile_close_fds();
 	/* It has a ring, so that it may be as large as that. */
@@ -728,7 +735,7 @@ ringfile_reopen(struct ring *r, const char *trace_path)
 	place = atomic_exchange_explicit(&rf->initial, NULL,
 					 memory_order_relaxed);
 	move_ring(r, place);
-	munmap(place, ring_nbytes(r->words_max));
+	memory_unmap(place, ring_nbytes(r->words_max), MEMORY_SHARED);
 }
 
 void

@@ -51,8 +51,14 @@ make_tls(void)
 	const ptrdiff_t errno_off = (uint8_t *)&errno - thread_pointer();
 	const size_t reach = (size_t)(errno_off < 0 ? -errno_off : errno_off) +
 			     TLS_SPARE_NBYTES;
-	uint8_t *const area = memory_map_wiped(2 * reach);
+	/* A process does this once; the child of a fork has its parent's. */
+	static uint8_t *area;
+	static size_t area_nbytes;
 
+	if (area_nbytes < 2 * reach) {
+		area_nbytes = 2 * reach;
+		area = memory_map_wiped(area_nbytes);
+	}
 	if (area == NULL)
 		return NULL;
 	uint8_t *const tp =
@@ -189,9 +195,12 @@ thread_main(void *unused)
 bool
 spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 {
-	uint8_t *const stack = memory_map_wiped(STACK_NBYTES);
-	void *const tls = make_tls();
+	static uint8_t *stack; /* as in make_tls() */
+	void *tls;
 
+	if (stack == NULL)
+		stack = memory_map_wiped(STACK_NBYTES);
+	tls = make_tls();
 	if (stack == NULL || tls == NULL) {
 		errno = ENOMEM;
 		return false;

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "image.h"
 #include "memory.h"
+#include "quota.h"
 #include "ringfile.h"
 #include "sys.h"
 
@@ -23,8 +24,18 @@ struct pool {
 	_Atomic uint32_t free_count; /* of these are free again, about */
 	_Atomic uint32_t cursor;     /* where to look for a free one */
 	_Atomic uint64_t next_id;    /* the initial thread is 0 */
-	_Alignas(4096) struct thread threads[THREAD_MAX];
 };
+
+/*
+ * Its threads, in parts that are mapped when they are about to be needed: all of
+ * them would be 24 MiB of what a program may have limited.  A part stays where it is.
+ * In the child of a fork the parts are those of its parent, wiped.
+ */
+#define PART_THREADS 512u
+#define PART_NBYTES  (PART_THREADS * sizeof(struct thread))
+static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
+/* Stands for a thread whose part is not there. */
+static struct thread absent = { .state = THREAD_MUTED };
 
 static struct pool *pool;
 static uint64_t pool_initial_ring_words, pool_ring_words, pool_first_ring_words;
@@ -37,6 +48,32 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 /* Above this a recycled ring's pages go back to the system. */
 #define RING_KEEP_WORDS 8192
 
+static bool
+has_part(uint32_t i)
+{
+	/* acquire: pairs with the release in make_part(). */
+	return atomic_load_explicit(&parts[i], memory_order_acquire) != NULL;
+}
+
+/* Have part 'i'; false: there is no memory. */
+static bool
+make_part(uint32_t i)
+{
+	struct thread *none = NULL, *part;
+
+	if (has_part(i))
+		return true;
+	part = memory_map_wiped(PART_NBYTES);
+	if (part == NULL)
+		return false;
+	/* release: for thread_pool_at(); another thread may have been first. */
+	if (!atomic_compare_exchange_strong_explicit(&parts[i], &none, part,
+						     memory_order_release,
+						     memory_order_relaxed))
+		memory_unmap(part, PART_NBYTES, MEMORY_LASTING);
+	return true;
+}
+
 bool
 thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 		 bool may_wait)
@@ -47,7 +84,7 @@ thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 	pool_first_ring_words = may_wait ? RINGFILE_USUAL_WORDS : UINT64_MAX;
 	if (pool == NULL)
 		pool = memory_map_wiped(sizeof(*pool));
-	if (pool == NULL)
+	if (pool == NULL || !make_part(0))
 		return false;
 	/* relaxed: no other thread has anything to do with the pool yet. */
 	atomic_store_explicit(&pool->next_id, 1, memory_order_relaxed);
@@ -68,7 +105,21 @@ thread_pool_count(void)
 struct thread *
 thread_pool_at(uint32_t idx)
 {
-	return &pool->threads[idx];
+	/* acquire: pairs with the release in make_part(). */
+	struct thread *const part = atomic_load_explicit(
+		&parts[idx / PART_THREADS], memory_order_acquire);
+
+	return part != NULL ? &part[idx % PART_THREADS] : &absent;
+}
+
+void
+thread_pool_extend(void)
+{
+	const uint32_t next = thread_pool_count() + PART_THREADS / 2;
+
+	if (next < THREAD_MAX && !has_part(next / PART_THREADS) &&
+	    quota_allows(PART_NBYTES, 0))
+		make_part(next / PART_THREADS);
 }
 
 static bool
@@ -80,6 +131,36 @@ try_claim(struct thread *t)
 	return atomic_compare_exchange_strong_explicit(
 		&t->state, &expected, THREAD_CLAIMED, memory_order_acquire,
 		memory_order_relaxed);
+}
+
+/* The writer could not, or did not in time. */
+static bool
+get_part(uint32_t i)
+{
+	return has_part(i) || (quota_ask(PART_NBYTES) && make_part(i));
+}
+
+/* Claim one that was never used. */
+static struct thread *
+claim_fresh(void)
+{
+	for (;;) {
+		const uint32_t next = thread_pool_count();
+		uint32_t fresh;
+
+		/* Before the number is taken, or each try would take one. */
+		if (next >= THREAD_MAX || !get_part(next / PART_THREADS))
+			return NULL;
+		/* relaxed: a number; try_claim() orders. */
+		fresh = atomic_fetch_add_explicit(&pool->used, 1,
+						  memory_order_relaxed);
+		/* Others may have taken numbers meanwhile. */
+		if (fresh >= THREAD_MAX || !get_part(fresh / PART_THREADS))
+			return NULL;
+		/* It fails for one that thread_mend_interrupted() took. */
+		if (try_claim(thread_pool_at(fresh)))
+			return thread_pool_at(fresh);
+	}
 }
 
 /* Take a thread that was used before, or one never used, or none. */
@@ -98,21 +179,13 @@ claim(void)
 						  memory_order_relaxed) %
 			used;
 
-		if (try_claim(&pool->threads[at])) {
+		if (try_claim(thread_pool_at(at))) {
 			atomic_fetch_sub_explicit(&pool->free_count, 1,
 						  memory_order_relaxed);
-			return &pool->threads[at];
+			return thread_pool_at(at);
 		}
 	}
-	while (thread_pool_count() < THREAD_MAX) {
-		const uint32_t fresh = atomic_fetch_add_explicit(
-			&pool->used, 1, memory_order_relaxed);
-
-		/* It fails for one that thread_mend_interrupted() took. */
-		if (fresh < THREAD_MAX && try_claim(&pool->threads[fresh]))
-			return &pool->threads[fresh];
-	}
-	return NULL;
+	return claim_fresh();
 }
 
 /* A ring for the initial thread, or another; the one it had before if it can be. */
@@ -128,7 +201,9 @@ give_ring(struct thread *t, bool is_initial)
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
-	memory = memory_map_shared(ring_nbytes(words));
+	memory = quota_ask(ring_nbytes(words))
+			 ? memory_map_shared(ring_nbytes(words))
+			 : NULL;
 	if (memory == NULL)
 		return false;
 	ringfile_count_hidden();

@@ -4,8 +4,8 @@
  *
  * A 'struct thread' belongs to one thread of the program (the producer, through
  * 'thread_self') and to the writer; each field says whose it is.  They live in
- * a pool that is mapped once, wiped in the child of a fork (MADV_WIPEONFORK) and
- * never unmapped.  A wiped, free or never attached thread has 'limit' 0, which
+ * a pool that is mapped part by part, wiped in the child of a fork
+ * (MADV_WIPEONFORK) and never unmapped.  A wiped, free or never attached thread has 'limit' 0, which
  * sends the producer to the slow path: so one comparison answers "is there room",
  * "am I attached", "is this a forked child" and "am I a signal handler that
  * interrupted a recording".
@@ -33,7 +33,6 @@ enum thread_state {
 	THREAD_MUTED, /* not a pool state: the tracer's own set-up runs */
 };
 
-/* The pool is address space only; a thread's part is touched when it is used. */
 #define THREAD_MAX IMAGE_RINGS_MAX
 
 struct thread {
@@ -85,6 +84,9 @@ extern struct thread thread_unattached, thread_muted;
  */
 bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 		      bool may_wait);
+
+/* Writer: let there be some that have not been used. */
+void thread_pool_extend(void);
 
 /* The pool's threads are [0, thread_pool_count()); for the writer. */
 uint32_t thread_pool_count(void);

@@ -15,6 +15,7 @@
 #include "header.h"
 #include "lifecycle.h"
 #include "memory.h"
+#include "quota.h"
 #include "ringfile.h"
 #include "room.h"
 #include "say.h"
@@ -38,7 +39,6 @@
 #define GONE_MAX 64u
 
 struct writer *writer;
-static size_t writer_nbytes;
 
 static const char *const end_names[] = {
 	[WRITER_END_EXIT] = "exit",
@@ -356,6 +356,8 @@ static void
 serve_rings(void)
 {
 	ringfile_make_spares();
+	quota_answer();
+	thread_pool_extend();
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
 		ringfile_extend(writer->sources[i]->ring);
@@ -501,15 +503,18 @@ writer_main(void *unused)
 	return writer->exit_status;
 }
 
+size_t
+writer_memory_nbytes(int level)
+{
+	return sizeof(*writer) + trace_memory_nbytes(level) + 64;
+}
+
 static bool
 map_memory(int level)
 {
 	/* A child of a fork finds the mapping of its parent, wiped. */
-	if (writer == NULL) {
-		writer_nbytes =
-			sizeof(*writer) + trace_memory_nbytes(level) + 64;
-		writer = memory_map_wiped(writer_nbytes);
-	}
+	if (writer == NULL)
+		writer = memory_map_wiped(writer_memory_nbytes(level));
 	return writer != NULL;
 }
 

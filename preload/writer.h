@@ -40,6 +40,9 @@ struct writer_place {
 	uint64_t event; /* logical events in it before */
 };
 
+/* What writer_start() maps, but for the stack. */
+size_t writer_memory_nbytes(int level);
+
 /*
  * Map the writer's memory and start the thread on 'output', which it takes over
  * (the caller's descriptor is closed here), with the header that header_build()

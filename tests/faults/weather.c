@@ -32,6 +32,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -325,6 +326,12 @@ crowd(long n)
 	static pthread_t thread[1000];
 	pthread_attr_t attr;
 
+	/*
+	 * Each further arena of libc's takes 64 MiB of address space if there is
+	 * as much, and leaves the other threads whatever is not: near a limit it
+	 * is chance which allocations fail.
+	 */
+	mallopt(M_ARENA_MAX, 1);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
 	pthread_barrier_init(&all_there, NULL, (unsigned)n);
