@@ -14,8 +14,8 @@
 static void
 put(struct hand *h, uint64_t n, unsigned nbytes)
 {
-	for (unsigned i = 0; i < nbytes; i++)
-		hand_put(h, n >> 8 * i & 0xff, 1);
+	for (; nbytes != 0; nbytes--, n >>= 8)
+		hand_put(h, n & 0xff, 1);
 }
 
 static void
