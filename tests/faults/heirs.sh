@@ -55,6 +55,7 @@ trap 'umount -l "$disk" 2>/dev/null' EXIT
 
 # Not even a header has room: what remained has gone to somebody else.
 OUT=$disk/t.%p.gz recorder
+: >err # or the line of the program before is found
 "${RUN[@]}" "$WEATHER" heirs 300000 >out 2>err &
 pid=$!
 for ((i = 0; i < 500; i++)); do
@@ -72,6 +73,7 @@ rm -f "$disk"/*
 # There is room again.
 OUT=$disk/t.%p.gz recorder HATFTRACE_COMPRESS=none
 head -c 40000 /dev/zero >"$disk/zeros"
+: >err
 "${RUN[@]}" "$WEATHER" heirs 300000 >out 2>err &
 pid=$!
 for ((i = 0; i < 500; i++)); do
