@@ -118,7 +118,7 @@ free_block(void *ctx, uint64_t address, const struct live_block *block)
 		d->put(d->s, &call);
 }
 
-static void
+static bool
 put_other(struct calls *calls, struct sink *s, const struct hatf_record *rec,
 	  calls_put *put)
 {
@@ -126,10 +126,11 @@ put_other(struct calls *calls, struct sink *s, const struct hatf_record *rec,
 	const struct call none = { .kind = LEDGER_NONE, .rec = rec };
 
 	if (rec->tag == HATF_DESTROY_HEAP)
-		ledger_destroy(&calls->ledger, rec->heap, free_block, &d);
-	else if (rec->tag == HATF_CREATE_THREAD ||
-		 rec->tag == HATF_DESTROY_THREAD)
+		return ledger_destroy(&calls->ledger, rec->heap, free_block,
+				      &d);
+	if (rec->tag == HATF_CREATE_THREAD || rec->tag == HATF_DESTROY_THREAD)
 		put(s, &none);
+	return true;
 }
 
 enum hatf_status
@@ -141,10 +142,10 @@ calls_write(struct calls *calls, struct sink *s,
 
 		if (!ledger_enter(&calls->ledger, &records[i], &entry))
 			return sink_fail(s, HATF_NO_MEMORY, NULL);
-		if (entry.kind == LEDGER_NONE)
-			put_other(calls, s, &records[i], put);
-		else
+		if (entry.kind != LEDGER_NONE)
 			put_call(calls, s, &records[i], &entry, put);
+		else if (!put_other(calls, s, &records[i], put))
+			return sink_fail(s, HATF_NO_MEMORY, NULL);
 	}
 	return HATF_OK;
 }

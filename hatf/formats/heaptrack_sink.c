@@ -395,47 +395,28 @@ put_call(struct sink *s, const struct hatf_record *rec,
 	return entry->block == NULL || put_alloc(s, rec, entry->block);
 }
 
-/* The kinds of what dies with a heap. */
-struct kinds {
+struct destruction {
 	struct sink *s;
-	size_t count;
+	const struct hatf_record *rec;
 };
 
 static void
-gather_kind(void *ctx, uint64_t address, const struct live_block *block)
+put_death(void *ctx, uint64_t address, const struct live_block *block)
 {
-	struct kinds *const k = ctx;
-	struct heaptrack *const h = k->s->ctx;
+	const struct destruction *const d = ctx;
 
 	(void)address;
-	if (!make_room(k->s, &h->frames, &h->frame_cap, k->count + 1,
-		       sizeof(*h->frames)))
-		return;
-	h->frames[k->count++] = block->object;
+	tell_time(d->s, d->rec->time);
+	put_number_line(d->s, '-', block->object);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* In the order of the kinds: that of the blocks differs from run to run. */
-static void
+static bool
 put_destruction(struct sink *s, const struct hatf_record *rec)
 {
 	struct heaptrack *const h = s->ctx;
-	struct kinds k = { .s = s };
+	struct destruction d = { s, rec };
 
-	ledger_destroy(&h->ledger, rec->heap, gather_kind, &k);
-	if (k.count == 0)
-		return;
-	tell_time(s, rec->time);
-	qsort(h->frames, k.count, sizeof(*h->frames), compare);
-	for (size_t i = 0; i < k.count; i++)
-		put_number_line(s, '-', h->frames[i]);
+	return ledger_destroy(&h->ledger, rec->heap, put_death, &d);
 }
 
 static bool
@@ -454,7 +435,7 @@ put_record(struct sink *s, const struct hatf_record *rec)
 	if (!ledger_enter(&h->ledger, rec, &entry))
 		return refuse(s, HATF_NO_MEMORY);
 	if (rec->tag == HATF_DESTROY_HEAP)
-		put_destruction(s, rec);
+		return put_destruction(s, rec) || refuse(s, HATF_NO_MEMORY);
 	return put_call(s, rec, &entry);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "ledger.h"
 
+#include <stdlib.h>
+
 void
 ledger_init(struct ledger *ledger)
 {
@@ -115,7 +117,40 @@ ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 	return enter_call(ledger, rec, entry_ret);
 }
 
-void
+/* A block that dies with its heap. */
+struct death {
+	uint64_t birth_event;
+	size_t slot;
+};
+
+static int
+compare_births(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct death *)a)->birth_event;
+	const uint64_t y = ((const struct death *)b)->birth_event;
+
+	return (x > y) - (x < y);
+}
+
+/* The blocks lie in an order that differs from run to run. */
+static struct death *
+sort_by_birth(const struct live *live)
+{
+	struct death *const deaths = calloc(live_count(live), sizeof(*deaths));
+	size_t n = 0;
+
+	if (deaths == NULL)
+		return NULL;
+	for (size_t i = 0; i < live->slot_count; i++)
+		if (live->keys[i] != 0)
+			deaths[n++] =
+				(struct death){ live->blocks[i].birth_event,
+						i };
+	qsort(deaths, n, sizeof(*deaths), compare_births);
+	return deaths;
+}
+
+bool
 ledger_destroy(struct ledger *ledger, uint64_t id,
 	       void (*visit)(void *ctx, uint64_t address,
 			     const struct live_block *block),
@@ -124,11 +159,18 @@ ledger_destroy(struct ledger *ledger, uint64_t id,
 	const struct heap *const heap = heaps_get(&ledger->heaps, id);
 	const struct live *const live = heap != NULL ? &heap->live : NULL;
 
-	for (size_t i = 0;
-	     visit != NULL && live != NULL && i < live->slot_count; i++)
-		if (live->keys[i] != 0)
-			visit(ctx, live->keys[i], &live->blocks[i]);
+	if (visit != NULL && live != NULL && live_count(live) != 0) {
+		struct death *const deaths = sort_by_birth(live);
+
+		if (deaths == NULL)
+			return false;
+		for (size_t i = 0; i < live_count(live); i++)
+			visit(ctx, live->keys[deaths[i].slot],
+			      &live->blocks[deaths[i].slot]);
+		free(deaths);
+	}
 	heaps_clear(&ledger->heaps, id);
+	return true;
 }
 
 bool

@@ -59,8 +59,11 @@ void ledger_fini(struct ledger *ledger);
 bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 		  struct ledger_entry *entry_ret);
 
-/* Everything in the heap 'id' dies: call 'visit', if not NULL, for each block. */
-void ledger_destroy(struct ledger *ledger, uint64_t id,
+/*
+ * Everything in the heap 'id' dies: call 'visit', if not NULL, for each block, in the
+ * order of their births.  False if there is no memory: then nothing has been visited.
+ */
+bool ledger_destroy(struct ledger *ledger, uint64_t id,
 		    void (*visit)(void *ctx, uint64_t address,
 				  const struct live_block *block),
 		    void *ctx);

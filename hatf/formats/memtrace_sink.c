@@ -268,57 +268,27 @@ put_collect(struct sink *s, const struct hatf_record *rec, uint64_t id)
 	put_vint(&m->events, m->events.next_id - 1 - id);
 }
 
-/* The numbers of what dies with a heap. */
-struct deaths {
-	uint64_t *ids;
-	size_t count, cap;
-	bool no_memory;
+struct destruction {
+	struct sink *s;
+	const struct hatf_record *rec;
 };
 
 static void
-gather_id(void *ctx, uint64_t address, const struct live_block *block)
+put_death(void *ctx, uint64_t address, const struct live_block *block)
 {
-	struct deaths *const ids = ctx;
+	const struct destruction *const d = ctx;
 
 	(void)address;
-	if (ids->count == ids->cap) {
-		const size_t cap = ids->cap == 0 ? 64 : 2 * ids->cap;
-		uint64_t *const grown =
-			reallocarray(ids->ids, cap, sizeof(*grown));
-
-		if (grown == NULL) {
-			ids->no_memory = true;
-			return;
-		}
-		ids->ids = grown;
-		ids->cap = cap;
-	}
-	ids->ids[ids->count++] = block->object;
+	put_collect(d->s, d->rec, block->object);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* In the order of their births: that of the set differs from run to run. */
-static void
+static bool
 put_destruction(struct sink *s, const struct hatf_record *rec)
 {
 	struct memtrace *const m = s->ctx;
-	struct deaths ids = { .ids = NULL };
+	struct destruction d = { s, rec };
 
-	ledger_destroy(&m->ledger, rec->heap, gather_id, &ids);
-	if (ids.count != 0)
-		qsort(ids.ids, ids.count, sizeof(*ids.ids), compare);
-	for (size_t i = 0; i < ids.count; i++)
-		put_collect(s, rec, ids.ids[i]);
-	free(ids.ids);
-	if (ids.no_memory)
-		sink_fail(s, HATF_NO_MEMORY, NULL);
+	return ledger_destroy(&m->ledger, rec->heap, put_death, &d);
 }
 
 static void
@@ -338,8 +308,8 @@ put_record(struct sink *s, const struct hatf_record *rec)
 		sink_fail(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
-	if (rec->tag == HATF_DESTROY_HEAP)
-		put_destruction(s, rec);
+	if (rec->tag == HATF_DESTROY_HEAP && !put_destruction(s, rec))
+		sink_fail(s, HATF_NO_MEMORY, NULL);
 	if (entry.kind == LEDGER_NONE || entry.kind == LEDGER_FAILED)
 		return;
 	if (entry.known)

@@ -253,10 +253,8 @@ count_record(struct profile *p, const struct hatf_record *rec)
 
 	if (p->has_times && rec->time > p->now)
 		p->now = rec->time;
-	if (rec->tag == HATF_DESTROY_HEAP) {
-		ledger_destroy(&p->ledger, rec->heap, lose_block, p);
-		return true;
-	}
+	if (rec->tag == HATF_DESTROY_HEAP)
+		return ledger_destroy(&p->ledger, rec->heap, lose_block, p);
 	if (!ledger_enter(&p->ledger, rec, &entry))
 		return false;
 	if (!p->has_times)

@@ -136,7 +136,7 @@ START_TEST(the_blocks_of_a_heap_die_with_it)
 
 	CHECK_WRITTEN(records,
 		      "a 64 0\n+ 0\na 1 0\n+ 1\na 2 0\n+ 2\n+ 1\n"
-		      "c 1\n- 1\n- 1\n- 2\nc 2\n- 0\n# strings: 0\n# ips: 0\n");
+		      "c 1\n- 1\n- 2\n- 1\nc 2\n- 0\n# strings: 0\n# ips: 0\n");
 }
 END_TEST
 

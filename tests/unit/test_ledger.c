@@ -137,6 +137,27 @@ visit(void *ctx, uint64_t address, const struct live_block *block)
 	visited++;
 }
 
+static uint64_t last_address;
+
+static void
+visit_downwards(void *ctx, uint64_t address, const struct live_block *block)
+{
+	ck_assert_uint_lt(address, last_address);
+	last_address = address;
+	visit(ctx, address, block);
+}
+
+START_TEST(they_go_in_the_order_of_their_births)
+{
+	visited = 0;
+	last_address = UINT64_MAX;
+	for (uint64_t address = 0x2000; address > 0; address -= 0x20)
+		enter_alloc(address, address, 3);
+	ck_assert(ledger_destroy(&ledger, 3, visit_downwards, &ledger));
+	ck_assert_uint_eq(visited, 256);
+}
+END_TEST
+
 START_TEST(the_blocks_of_a_heap_go_with_it)
 {
 	visited = 0;
@@ -144,11 +165,11 @@ START_TEST(the_blocks_of_a_heap_go_with_it)
 	enter_alloc(0x10, 0x10, 3);
 	ck_assert(!entry.replaced);
 	enter_alloc(0x20, 0x20, 3);
-	ledger_destroy(&ledger, 3, visit, &ledger);
+	ck_assert(ledger_destroy(&ledger, 3, visit, &ledger));
 	ck_assert_uint_eq(visited, 2);
 	ck_assert(ledger_is_live(&ledger, 0x10));
-	ledger_destroy(&ledger, 3, visit, &ledger);
-	ledger_destroy(&ledger, 4, NULL, NULL);
+	ck_assert(ledger_destroy(&ledger, 3, visit, &ledger));
+	ck_assert(ledger_destroy(&ledger, 4, NULL, NULL));
 	ck_assert_uint_eq(visited, 2);
 }
 END_TEST
@@ -164,6 +185,7 @@ main(void)
 	tcase_add_test(tc, a_realloc_is_one_entry);
 	tcase_add_test(tc, what_is_handed_out_twice_is_told);
 	tcase_add_test(tc, the_blocks_of_a_heap_go_with_it);
+	tcase_add_test(tc, they_go_in_the_order_of_their_births);
 	suite_add_tcase(suite, tc);
 
 	SRunner *const runner = srunner_create(suite);
