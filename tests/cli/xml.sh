@@ -25,19 +25,7 @@ valid()
 	comment 'HATF stack\nstack=1\nframe=1\n'
 	alloc 24 0x5581c0 0 0 17 '\x45\x01'
 	alloc 64 0x7ffff7a01230 0 0 18 '\x01'
-	resize 2 32 0x5581c0 0x5581c0 0 0 19
-	resize 3 100 0x5581c0 0x559000 0 0 20
-	alloc 100 0x559000 0 0 20
-	free 0x5581c0 0 0 20
-	thread_event 8 1 21 '\x42\x00\x81\x02a"'
-	resize 4 7 0 0x6000 1 0 22
-	alloc 7 0x6000 1 0 22
-	heap_event 6 3 1 23
-	alloc 8 0x7000 1 3 24
-	free 0x7000 1 3 25
-	heap_event 7 3 1 26
-	resize 5 0 0x6000 0 1 0 27
-	free 0x6000 1 0 27
+	other_tags
 	comment '<odd>: ]]> &amp; \x00\xff\t\xef\xbf\xbf",\\'
 	thread_event 9 1 4294967295
 } >all.hatf
