@@ -410,6 +410,13 @@ HATF_API const char *hatf_reader_trailer(const struct hatf_reader *reader,
  */
 HATF_API const char *hatf_reader_header_lines(const struct hatf_reader *reader);
 
+/*
+ * The part of all words that were allocated which have been looked at: 1, or less of
+ * a trace of samples (FORMAT "memtrace"), which has the blocks only in which one of
+ * them lies.
+ */
+HATF_API double hatf_reader_sample_rate(const struct hatf_reader *reader);
+
 /* What has been read so far. */
 struct hatf_reader_stats {
 	uint64_t file_nbytes;		       /* consumed of the file */

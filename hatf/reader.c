@@ -8,6 +8,7 @@
  */
 #include "format.h"
 #include "hatf.h"
+#include "sampling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -375,6 +376,15 @@ hatf_reader_header_lines(const struct hatf_reader *reader)
 	if (!reader->format->foreign)
 		return NULL;
 	return lines == NULL ? "" : lines;
+}
+
+double
+hatf_reader_sample_rate(const struct hatf_reader *reader)
+{
+	const double rate =
+		sampling_rate(hatf_reader_header(reader, "sample_rate"));
+
+	return rate == 0 ? 1 : rate;
 }
 
 void

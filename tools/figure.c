@@ -65,3 +65,19 @@ figure_ns(uint64_t ns)
 			 s / 60 % 60);
 	return f;
 }
+
+struct figure
+figure_part(double part)
+{
+	const double whole = 1 / part;
+	struct figure f, n;
+
+	if (whole < 9.95 || whole >= 1e15) {
+		snprintf(f.text, sizeof(f.text),
+			 whole < 9.95 ? "1 in %.1f" : "1 in %.1e", whole);
+		return f;
+	}
+	n = figure_count((uint64_t)(whole + 0.5));
+	snprintf(f.text, sizeof(f.text), "1 in %.26s", n.text);
+	return f;
+}

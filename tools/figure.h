@@ -22,4 +22,7 @@ struct figure figure_nbytes(uint64_t nbytes);
 /* "12 ns", "1.234 ms", "12.3 s", "2 h 03 min" */
 struct figure figure_ns(uint64_t ns);
 
+/* "1 in 2.5", "1 in 1 000": a part, above 0 and not above 1 */
+struct figure figure_part(double part);
+
 #endif /* FIGURE_H */

@@ -111,6 +111,19 @@ header(const struct info *info, const char *key)
 	return hatf_reader_header(info->scan->reader, key);
 }
 
+/* Of the words that were allocated, how many are looked at? */
+static double
+sample_rate(const struct info *info)
+{
+	return hatf_reader_sample_rate(info->scan->reader);
+}
+
+static bool
+is_sampled(const struct info *info)
+{
+	return sample_rate(info) < 1;
+}
+
 /* Has the trace all blocks that lived when it began? */
 static bool
 knows_start(const struct info *info)
@@ -213,6 +226,8 @@ print_json(struct out *o, const struct info *info)
 		{ "clock", json_text(header(info, "clock")) },
 		{ "frames", json_u64(info->frame_count) },
 		{ "stacks", json_u64(info->stack_count) },
+		{ "sample_rate", is_sampled(info) ? json_real(sample_rate(info))
+						  : json_null() },
 	};
 	const size_t n = sizeof(keys) / sizeof(keys[0]);
 	json_t *const object = json_object();
@@ -305,6 +320,17 @@ print_segment(struct out *o, const struct info *info)
 			   knows_start(info) ? "\n" : ", and others: ");
 	if (!knows_start(info))
 		out_str(o, "not known\n");
+}
+
+/* "sampled           about 1 in 50 words: blocks without one are not here" */
+static void
+print_sampling(struct out *o, const struct info *info)
+{
+	if (!is_sampled(info))
+		return;
+	label(o, "sampled");
+	out_printf(o, "about %s words: blocks without one are not here\n",
+		   figure_part(sample_rate(info)).text);
 }
 
 static void
@@ -424,6 +450,7 @@ print_human(struct out *o, const struct info *info, bool first)
 				       : "NOT COMPLETE");
 	print_origin(o, info);
 	print_segment(o, info);
+	print_sampling(o, info);
 	print_clock(o, info);
 	print_records(o, info);
 	print_live(o, info);

@@ -70,10 +70,10 @@ of_attributes(const struct hatf_record *rec)
 	unsigned occurs = 0;
 
 	while (hatf_attr_next(&next, end, &item))
-		if (item.key != HATF_ATTR_STACK)
+		if (item.key == HATF_ATTR_STACK)
+			occurs |= item.value != 0 ? HATF_KEEPS_SITE : 0;
+		else if (item.key != HATF_ATTR_SAMPLES) /* told otherwise */
 			occurs |= HATF_KEEPS_ATTRIBUTES;
-		else if (item.value != 0)
-			occurs |= HATF_KEEPS_SITE;
 	return next == end ? occurs : occurs | HATF_KEEPS_ATTRIBUTES;
 }
 

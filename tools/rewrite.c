@@ -2,6 +2,7 @@
 /* rewrite.c - see rewrite.h */
 #include "rewrite.h"
 
+#include "figure.h"
 #include "keeping.h"
 #include "progress.h"
 #include "speak.h"
@@ -189,6 +190,29 @@ judge_source(const struct run *run, enum hatf_status status)
 	return false;
 }
 
+/* What becomes of samples in the output. */
+static const char *
+fate_of_samples(const struct hatf_format *format)
+{
+	if ((format->keeps & HATF_KEEPS_ATTRIBUTES) ||
+	    strcmp(format->name, "memtrace") == 0)
+		return "";
+	/* What is only written is sums. */
+	return format->reads ? "; what is written does not say so"
+			     : "; what is written is estimated for all";
+}
+
+/* A trace of samples looks like one of all blocks: say that it is none. */
+static void
+speak_of_sampling(const struct run *run)
+{
+	const double rate = hatf_reader_sample_rate(run->reader);
+
+	if (rate < 1)
+		speak("%s: sampled: about %s words%s", speak_path(run->r->in),
+		      figure_part(rate).text, fate_of_samples(&run->format));
+}
+
 static int
 rewrite_reader(struct run *run)
 {
@@ -217,6 +241,7 @@ rewrite_reader(struct run *run)
 		return EXIT_BAD_INPUT;
 	}
 	run->r->is_written = true;
+	speak_of_sampling(run);
 	keeping_speak(strcmp(run->r->out, "-") == 0 ? "standard output"
 						    : run->r->out,
 		      &run->format,

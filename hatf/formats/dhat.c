@@ -220,7 +220,7 @@ open_sink(struct sink *s)
 		text_find_u64(lines, strlen(lines), "pid", &d->pid);
 	}
 	d->command[sizeof(d->command) - 1] = '\0';
-	status = profile_init(&d->profile, d->unit != NULL, true);
+	status = profile_init(&d->profile, s, d->unit != NULL, true);
 	return status == HATF_OK ? HATF_OK : sink_fail(s, status, NULL);
 }
 

@@ -55,8 +55,9 @@ put_site(struct sink *s, const struct profile_site *site)
 static enum hatf_status
 finish(struct sink *s)
 {
-	const struct profile *const p = s->ctx;
+	struct profile *const p = s->ctx;
 
+	profile_end(p);
 	for (size_t i = 0; i < p->site_count; i++)
 		if (p->sites[i].total.nbytes != 0 && !put_site(s, &p->sites[i]))
 			return sink_fail(s, HATF_NO_MEMORY, NULL);
@@ -78,7 +79,7 @@ open_sink(struct sink *s)
 	if (p == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = p;
-	status = profile_init(p, false, false);
+	status = profile_init(p, s, false, false);
 	return status == HATF_OK ? HATF_OK : sink_fail(s, status, NULL);
 }
 

@@ -3,7 +3,8 @@
  * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMAT "memtrace")
  *
  * The plainest trace that its readers take: version 2, every block a sample (rate 1,
- * as many samples as words), no domains, each frame as it is and nothing in common
+ * as many samples as words) unless the trace has samples of its own, no domains, each
+ * frame as it is and nothing in common
  * with the stack before, so that neither cache nor tables of names must be kept.
  *
  * A packet is gathered in memory, as its header has its length and the number of
@@ -15,6 +16,7 @@
 #include "format.h"
 #include "ledger.h"
 #include "memtrace.h"
+#include "sampling.h"
 
 #include <stdlib.h>
 
@@ -38,8 +40,6 @@
 /* Numbers of its own programs have 63 bits, and codes less. */
 #define CODE_MASK (((uint64_t)1 << 61) - 1)
 
-#define WORD_NBYTES 8
-
 struct packet {
 	uint8_t bytes[PACKET_MAX];
 	size_t used;
@@ -52,6 +52,7 @@ struct memtrace {
 	struct hatf_stacks *stacks;
 	struct live told; /* frames whose location has been written */
 	struct packet events, locations;
+	struct sampling sampling;
 	uint64_t pid;
 	uint64_t start;	   /* microseconds since 1970 */
 	uint64_t us_units; /* of a record's time in a microsecond; 0: less */
@@ -227,14 +228,25 @@ gather(const struct memtrace *m, uint64_t id, uint64_t *frames)
 	return n;
 }
 
+/* How often a block has been chosen: if all are there, as often as it can be. */
+static uint64_t
+sample_count(const struct memtrace *m, const struct hatf_record *rec,
+	     uint64_t words)
+{
+	if (m->sampling.rate != 0)
+		return sampling_count(rec);
+	return words == 0 ? 1 : words;
+}
+
 static bool
 put_alloc(struct sink *s, const struct hatf_record *rec,
 	  struct live_block *block)
 {
 	struct memtrace *const m = s->ctx;
 	struct packet *const p = &m->events;
+	const uint64_t word_nbytes = m->sampling.word_nbytes;
 	const uint64_t words =
-		rec->size / WORD_NBYTES + (rec->size % WORD_NBYTES != 0);
+		rec->size / word_nbytes + (rec->size % word_nbytes != 0);
 	uint64_t frames[DEPTH_MAX];
 	const size_t depth = gather(m, hatf_record_stack(rec), frames);
 	const size_t count = depth < DEPTH_MAX ? depth : DEPTH_MAX;
@@ -245,7 +257,7 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 			return false;
 	put_event(p, MEMTRACE_ALLOC, m->time);
 	put_vint(p, words);
-	put_vint(p, words == 0 ? 1 : words);
+	put_vint(p, sample_count(m, rec, words));
 	put(p, clamp(rec->heap, MEMTRACE_EXTERNAL), 1);
 	put_vint(p, 0);
 	put(p, count, 2);
@@ -355,17 +367,17 @@ put_header(struct packet *p, const char *lines, const char *key)
 static void
 put_info(struct sink *s)
 {
-	static const double rate = 1.0;
 	const char *const lines = s->options.header;
 	struct memtrace *const m = s->ctx;
 	struct packet *const p = &m->events;
+	const double rate = m->sampling.rate == 0 ? 1 : m->sampling.rate;
 	uint64_t bits;
 
 	memcpy(&bits, &rate, sizeof(bits));
 	p->begin = p->end = m->start;
 	put_event(p, MEMTRACE_INFO, m->start);
 	put(p, bits, 8);
-	put(p, 8 * WORD_NBYTES, 1);
+	put(p, 8 * m->sampling.word_nbytes, 1);
 	put_header(p, lines, "exe");
 	put_header(p, lines, "host");
 	put_header(p, lines, "runtime");
@@ -392,6 +404,7 @@ open_sink(struct sink *s)
 		return sink_fail(s, status, NULL);
 	if (lines != NULL)
 		text_find(lines, strlen(lines), "unit", unit, sizeof(unit));
+	m->sampling = sampling_find(lines);
 	m->us_units = strcmp(unit, "ns") == 0 ? 1000 : 0;
 	m->pid = find_number(lines, "pid");
 	m->time = m->start = find_number(lines, "start_time") / 1000;

@@ -207,6 +207,15 @@ put_value_type(struct pprof *p, unsigned field, const char *type,
 	put_message(&p->outer, field, &p->inner);
 }
 
+/* Of how many bytes one was looked at: all are counted, or else estimated. */
+static uint64_t
+period_of(const struct pprof *p)
+{
+	const struct sampling *const sampling = &p->profile.sampling;
+
+	return sampling->rate == 0 ? 1 : sampling_scale_nbytes(sampling, 1);
+}
+
 /* What the profile is of; pprof shows the default first. */
 static void
 write_types(struct sink *s)
@@ -219,8 +228,7 @@ write_types(struct sink *s)
 	put_value_type(p, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
 	put_value_type(p, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
 	put_value_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
-	/* Every byte is counted. */
-	put_number(&p->outer, PROFILE_PERIOD, 1);
+	put_number(&p->outer, PROFILE_PERIOD, period_of(p));
 	put_number(&p->outer, PROFILE_DEFAULT_SAMPLE_TYPE,
 		   string_of(p, "inuse_space"));
 	if (!__builtin_mul_overflow(p->profile.now, p->unit_ns, &ns) &&
@@ -343,6 +351,7 @@ finish(struct sink *s)
 {
 	struct pprof *const p = s->ctx;
 
+	profile_end(&p->profile);
 	write_types(s);
 	for (size_t i = 0; i < p->profile.site_count; i++)
 		if (!write_sample(s, &p->profile.sites[i]))
@@ -376,7 +385,7 @@ open_sink(struct sink *s)
 	names_init(&p->mappings, STRING_MAX, STRING_NBYTES_MAX);
 	if (unit != NULL)
 		p->unit_ns = strcmp(unit, "ns") == 0 ? 1 : 1000;
-	status = profile_init(&p->profile, unit != NULL, false);
+	status = profile_init(&p->profile, s, unit != NULL, false);
 	return status == HATF_OK ? HATF_OK : sink_fail(s, status, NULL);
 }
 

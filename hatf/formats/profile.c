@@ -17,10 +17,13 @@
 #include <stdlib.h>
 
 enum hatf_status
-profile_init(struct profile *p, bool has_times, bool keeps_site)
+profile_init(struct profile *p, const struct sink *s, bool has_times,
+	     bool keeps_site)
 {
 	*p = (struct profile){ .has_times = has_times,
-			       .keeps_site = keeps_site };
+			       .keeps_site = keeps_site,
+			       .sampling = sampling_find(s->options.header) };
+	names_init(&p->shares, UINT32_MAX, UINT64_MAX);
 	ledger_init(&p->ledger);
 	live_init(&p->index);
 	live_init(&p->threads);
@@ -35,6 +38,7 @@ profile_fini(struct profile *p)
 	live_fini(&p->index);
 	live_fini(&p->threads);
 	live_fini(&p->places);
+	names_fini(&p->shares);
 	free(p->entries);
 	hatf_stacks_close(p->stacks);
 	free(p->sites);
@@ -129,6 +133,46 @@ find_site(struct profile *p, const struct hatf_record *rec)
 	return &p->sites[block->object];
 }
 
+/* ------------------------------------------------------------------- shares */
+
+/* What a block counts for: a string of 'shares', so without padding. */
+struct share {
+	uint64_t site;	 /* its place */
+	uint64_t count;	 /* 1, or parts of a block as in sampling.h */
+	uint64_t amount; /* bytes, or samples */
+};
+_Static_assert(sizeof(struct share) == 24, "padding");
+
+static inline struct share
+share_of(const struct profile *p, const struct live_block *block)
+{
+	struct share share = { block->object, 1, block->size };
+
+	if (p->sampling.rate != 0)
+		memcpy(&share, names_get(&p->shares, (uint32_t)block->object),
+		       sizeof(share));
+	return share;
+}
+
+/* Let a block count for the site at this place; false if there is no memory. */
+static bool
+give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
+	   struct live_block *block)
+{
+	struct share share = { .site = site };
+	uint32_t number;
+
+	block->object = site;
+	if (p->sampling.rate == 0)
+		return true;
+	share.amount = sampling_count(rec);
+	share.count = sampling_blocks(&p->sampling, rec->size, share.amount);
+	if (names_put(&p->shares, &share, sizeof(share), &number) != HATF_OK)
+		return false;
+	block->object = number;
+	return true;
+}
+
 /* ------------------------------------------------------------------- counts */
 
 /* To be called before a site's live blocks change. */
@@ -157,15 +201,17 @@ note_growth(struct profile *p, struct profile_site *site)
 }
 
 static void
-grow(struct profile *p, struct profile_site *site, uint64_t nbytes,
-     uint64_t birth)
+grow(struct profile *p, const struct share *share, uint64_t birth)
 {
+	struct profile_site *const site = &p->sites[share->site];
+
 	note_peak(p, site);
-	site->live.count++;
-	site->live.nbytes += nbytes;
+	site->live.count += share->count;
+	site->live.nbytes += share->amount;
+	site->live_block_count++;
 	site->lifetimes -= birth;
-	p->live.count++;
-	p->live.nbytes += nbytes;
+	p->live.count += share->count;
+	p->live.nbytes += share->amount;
 	note_growth(p, site);
 }
 
@@ -178,21 +224,26 @@ birth_of(const struct profile *p, const struct live_block *block)
 static void
 shrink(struct profile *p, const struct live_block *block)
 {
-	struct profile_site *const site = &p->sites[block->object];
+	const struct share share = share_of(p, block);
+	struct profile_site *const site = &p->sites[share.site];
 
 	note_peak(p, site);
-	site->live.count--;
-	site->live.nbytes -= block->size;
+	site->live.count -= share.count;
+	site->live.nbytes -= share.amount;
+	site->live_block_count--;
 	site->lifetimes += p->now;
-	p->live.count--;
-	p->live.nbytes -= block->size;
+	p->live.count -= share.count;
+	p->live.nbytes -= share.amount;
 }
 
 static void
-count_alloc(struct profile_site *site, uint64_t nbytes)
+count_alloc(struct profile *p, const struct share *share)
 {
-	site->total.count++;
-	site->total.nbytes += nbytes;
+	struct profile_site *const site = &p->sites[share->site];
+
+	site->total.count += share->count;
+	site->total.nbytes += share->amount;
+	site->block_count++;
 }
 
 /* A block lives, at the site of the record or the one that it had. */
@@ -201,20 +252,25 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 	    const struct ledger_entry *entry)
 {
 	struct live_block *const block = entry->block;
-	struct profile_site *site;
+	struct share share;
+	uint64_t place;
 
 	if (p->keeps_site && entry->known) {
-		site = &p->sites[block->object];
+		place = share_of(p, &entry->old).site;
 	} else {
-		site = find_site(p, rec);
+		const struct profile_site *const site = find_site(p, rec);
+
 		if (site == NULL)
 			return false;
-		block->object = (uint64_t)(site - p->sites);
+		place = (uint64_t)(site - p->sites);
 		block->birth_time = rec->time;
 		block->birth_event = p->ledger.call_count;
 	}
-	count_alloc(site, rec->size);
-	grow(p, site, rec->size, birth_of(p, block));
+	if (!give_share(p, place, rec, block))
+		return false;
+	share = share_of(p, block);
+	count_alloc(p, &share);
+	grow(p, &share, birth_of(p, block));
 	return true;
 }
 
@@ -229,13 +285,11 @@ count_entry(struct profile *p, const struct hatf_record *rec,
 		shrink(p, &entry->old);
 	if (entry->block == NULL)
 		return true;
-	if (p->keeps_site && entry->known)
-		p->sites[entry->old.object].lifetimes -= p->now;
 	if (!begin_block(p, rec, entry))
 		return false;
 	if (p->keeps_site && entry->known)
-		p->sites[entry->old.object].lifetimes +=
-			birth_of(p, entry->block);
+		p->sites[share_of(p, &entry->old).site].lifetimes +=
+			birth_of(p, entry->block) - p->now;
 	return true;
 }
 
@@ -284,6 +338,29 @@ profile_write(struct profile *p, struct sink *s,
 	return HATF_OK;
 }
 
+static void
+scale_sum(const struct profile *p, struct profile_sum *sum)
+{
+	sum->count = sampling_scale_blocks(&p->sampling, sum->count);
+	sum->nbytes = sampling_scale_nbytes(&p->sampling, sum->nbytes);
+}
+
+/* The blocks that have not been chosen lived as long as those that have. */
+static void
+scale_site(const struct profile *p, struct profile_site *site)
+{
+	double lifetimes = (double)site->lifetimes;
+
+	scale_sum(p, &site->total);
+	scale_sum(p, &site->live);
+	scale_sum(p, &site->most);
+	scale_sum(p, &site->at_peak);
+	if (site->block_count != 0)
+		lifetimes = lifetimes * (double)site->total.count /
+			    (double)site->block_count;
+	site->lifetimes = lifetimes < 0x1p63 ? (uint64_t)lifetimes : INT64_MAX;
+}
+
 void
 profile_end(struct profile *p)
 {
@@ -291,7 +368,9 @@ profile_end(struct profile *p)
 		struct profile_site *const site = &p->sites[i];
 
 		note_peak(p, site);
-		site->lifetimes += site->live.count * p->now;
+		site->lifetimes += site->live_block_count * p->now;
+		if (p->sampling.rate != 0)
+			scale_site(p, site);
 	}
 }
 

@@ -8,6 +8,9 @@
  * the work of that site, as DHAT has it, or a free there and an alloc where the realloc was
  * called, as profilers of samples have it, is for the sink to say.
  *
+ * Of a trace of samples, the sums are estimates of the whole: while it is read, samples
+ * are counted, and profile_end() makes blocks and bytes of them.
+ *
  * Memory is O(live blocks + sites).  Used by one thread at a time.
  */
 #ifndef HATF_PROFILE_H
@@ -15,6 +18,8 @@
 
 #include "format.h"
 #include "ledger.h"
+#include "names.h"
+#include "sampling.h"
 
 /* Of sizes: 0; 1; 2; 3 and 4; 5 to 8; ... */
 #define PROFILE_CLASS_COUNT 66
@@ -33,6 +38,8 @@ struct profile_site {
 	uint64_t peak;		    /* the peak that 'at_peak' is of */
 	/* Of its blocks' lives, in the profile's unit of time. */
 	uint64_t lifetimes;
+	/* Blocks, of a trace of samples too. */
+	uint64_t block_count, live_block_count;
 };
 
 /*
@@ -66,18 +73,25 @@ struct profile {
 	uint64_t now;
 	bool has_times;	 /* else a unit of time is a call */
 	bool keeps_site; /* a realloc is the work of the site that allocated */
+	/* Of a trace of samples: a block's 'object' is a number in 'shares'. */
+	struct sampling sampling;
+	struct names shares;
 };
 
-/* Errors: HATF_NO_MEMORY.  Needs profile_fini() whatever the result. */
-enum hatf_status profile_init(struct profile *p, bool has_times,
-			      bool keeps_site);
+/*
+ * 's' tells by its header whether the trace is one of samples.  Errors:
+ * HATF_NO_MEMORY.  Needs profile_fini() whatever the result.
+ */
+enum hatf_status profile_init(struct profile *p, const struct sink *s,
+			      bool has_times, bool keeps_site);
 void profile_fini(struct profile *p);
 
 /* Count records; returns as sink_ops.write. */
 enum hatf_status profile_write(struct profile *p, struct sink *s,
 			       const struct hatf_record *records, size_t n);
 
-/* All records have been counted: complete the sums of each site. */
+/* All records have been counted: complete the sums of each site, which are not what
+ * they should be before. */
 void profile_end(struct profile *p);
 
 /*

@@ -11,14 +11,31 @@ command -v python3 >/dev/null || skip 'no python3'
 data=$CLI/../data/foreign/memtrace
 count=0
 
-# plainly: without samples, domains, promotions, codes and the numbers of objects, and
-# with no more frames of a stack than are written
+# plainly: without domains, promotions, codes and the numbers of objects, and with no
+# more frames of a stack than are written
 plainly()
 {
 	awk '$2 == "promote" { next }
 		{ if (!($3 in n)) n[$3] = count++; $3 = n[$3] }
-		$2 == "alloc" { $5 = $7 = 0; if (NF > 7 + 3200) NF = 7 + 3200 }
+		$2 == "alloc" { $7 = 0; if (NF > 7 + 3200) NF = 7 + 3200 }
 		{ gsub(/ \$[0-9]+/, " $"); print }'
+}
+
+# near WHAT WANT: the numbers on standard input are these, but for the rounding of each
+# of a thousand sites, and of the rate to two digits
+near()
+{
+	awk -v want="$2" '
+		function off(a, b) { return a > b ? a - b : b - a }
+		NR == 1 {
+			n = split(want, w, " ")
+			for (i = 1; i <= n; i++)
+				if (off($i, w[i]) > 1 + w[i] / 50)
+					bad = 1
+			if (NF != n) bad = 1
+		}
+		{ print }
+		END { exit bad || NR != 1 }' >got || fail "$1: got $(cat got), want $2"
 }
 
 for trace in "$data"/*.ctf.gz; do
@@ -53,7 +70,48 @@ for trace in "$data"/*.ctf.gz; do
 		"$CLI/memtrace.py" hatf | cmp -s - want ||
 		fail "$name: through HATF"
 
-	# Written again, it has every block as a sample, and no domains.
+	# It says that there is more.
+	run "$HATF" convert "$trace" t.heaptrack
+	check "$name: says so" "$(grep -c ': sampled: about 1 in [0-9 ]* words; ' err)" 1
+	"$HATF" info t.hatf | grep -q '^  sampled  *about 1 in ' ||
+		fail "$name: info does not say so"
+	"$HATF" info --json t.hatf | sed -E 's/.*"sample_rate":([^,}]*).*/\1/' |
+		awk '{ printf "%.1e\n", $1 }' >got
+	check_text "$name: info --json" got <<<"$rate"
+
+	# Sums are of all: samples over the rate, in words of 8 bytes; as many blocks
+	# as these words make, each with a word for its header.
+	zcat "$data/$name.dump.txt.gz" | awk -v rate="$rate" '
+		$3 ~ /^alloc/ {
+			split($5, len, "="); words = $4 / rate
+			n += words / (len[2] + 1); t += 8 * words
+			samples[$2] = words; size[$2] = len[2]
+		}
+		$3 == "collect" { delete samples[$2] }
+		END {
+			for (i in samples) {
+				left += 8 * samples[i]
+				left_n += samples[i] / (size[i] + 1)
+			}
+			print n + 0, t + 0, left_n + 0, left + 0
+		}' >sums
+	for to in folded dhat pb.gz; do
+		run "$HATF" convert t.hatf t.$to
+		check_status "$name: $to" 0
+		check "$name: $to says so" "$(grep -c 'is estimated for all$' err)" 1
+	done
+	awk '{ n += $NF } END { print n }' t.folded |
+		near "$name: folded" "$(cut -d ' ' -f 2 sums)"
+	command -v jq >/dev/null && jq -r '[.pps | (map(.tbk) | add),
+		(map(.tb) | add), (map(.ebk) | add), (map(.eb) | add)] |
+		join(" ")' t.dhat | near "$name: dhat" "$(cat sums)"
+	python3 "$CLI/pprof.py" t.pb.gz | awk '$1 ~ /^[0-9]/ {
+		a += $1; b += $2; c += $3; d += $4 } END { print a, b, c, d }' |
+		near "$name: pprof" "$(cat sums)"
+	python3 "$CLI/pprof.py" t.pb.gz | sed -n 's/^period //p' |
+		near "$name: period" "$(awk -v rate="$rate" 'BEGIN { print 8 / rate }')"
+
+	# Written again, it has the same samples, and no domains.
 	"$HATF" convert --to memtrace t.hatf t.ctf 2>err ||
 		fail "$name: $(cat err)"
 	run "$HATF" verify t.ctf

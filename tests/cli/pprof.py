@@ -5,7 +5,7 @@ pprof.py - print a profile of pprof's, by a decoder that knows nothing of libhat
 
 usage: pprof.py FILE
 
-A line for each sample type, then one for each sample: its values and its frames, the
+A line for each sample type and the period, then one for each sample: its values and its frames, the
 innermost first, as NAME(FILE:LINE)@MAPPING+ADDRESS.
 """
 import gzip
@@ -64,6 +64,7 @@ def main():
             row = dict(fields(v))
             print('type', strings[row[1]], strings[row[2]])
     print('default', strings[dict(profile)[14]])
+    print('period', dict(profile)[12])
     for k, v in profile:
         if k != 2:
             continue

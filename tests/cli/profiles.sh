@@ -123,6 +123,7 @@ type alloc_space bytes
 type inuse_objects count
 type inuse_space bytes
 default inuse_space
+period 1
 1 10 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109184
 1 20 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109192
 1 100 1 100 realloc main(dh.c:3)+0x109192
