@@ -300,6 +300,12 @@ HATF_API enum hatf_status hatf_stacks_note(struct hatf_stacks *stacks,
 					   const struct hatf_record *rec,
 					   const char **field_ret);
 
+/*
+ * After a HATF_BAD_COMMENT of hatf_stacks_note(): what is wrong with the definition,
+ * as an English phrase such as "its id has been defined before"; static.
+ */
+HATF_API const char *hatf_stacks_fault(const struct hatf_stacks *stacks);
+
 /* The id of the stack that the record refers to; 0: none. */
 HATF_API uint64_t hatf_record_stack(const struct hatf_record *rec);
 

@@ -48,6 +48,7 @@ struct hatf_stacks {
 	struct live by_content; /* writing: parent and frame -> id */
 	uint32_t frames_told, stacks_told;
 	char *value; /* HATF_DEFINITION_MAX + 1, for one out of a comment */
+	const char *fault; /* of the last definition that was refused; static */
 };
 
 /* -------------------------------------------------------------------- index */
@@ -109,6 +110,7 @@ hatf_stacks_open(struct hatf_stacks **stacks_ret)
 	index_init(&s->frame_ids);
 	index_init(&s->stack_ids);
 	live_init(&s->by_content);
+	s->fault = "nothing";
 	*stacks_ret = s;
 	return HATF_OK;
 }
@@ -377,13 +379,44 @@ take_name(struct hatf_stacks *s, const struct definition *d, const char *key,
 	return put_text(s, s->value, number_ret);
 }
 
-/* Is 'id' one that can be defined? */
 static bool
-is_new(const struct index *index, uint64_t id)
+blame(struct hatf_stacks *s, const char *fault)
+{
+	s->fault = fault;
+	return false;
+}
+
+/* The id that the comment defines. */
+static bool
+take_new_id(struct hatf_stacks *s, const struct definition *d, const char *key,
+	    const struct index *index, uint64_t *id_ret)
 {
 	uint32_t place;
 
-	return id != 0 && !index_find(index, id, &place);
+	if (!take_number(d, key, id_ret))
+		return blame(s, "its id is no number");
+	if (*id_ret == 0)
+		return blame(s, "it has no id");
+	if (index_find(index, *id_ret, &place))
+		return blame(s, "its id has been defined before");
+	return true;
+}
+
+/* What the frame says besides its names; else the key at fault. */
+static const char *
+take_place(struct hatf_stacks *s, const struct definition *d,
+	   struct place *place, uint64_t *id_ret)
+{
+	if (!take_new_id(s, d, "frame", &s->frame_ids, id_ret))
+		return "frame";
+	s->fault = "its line is no number";
+	if (!take_number(d, "line", &place->line))
+		return "line";
+	s->fault = "its column is no number";
+	if (!take_number(d, "column", &place->column))
+		return "column";
+	s->fault = "its address is none";
+	return take_address(d, &place->address) ? NULL : "address";
 }
 
 static enum hatf_status
@@ -395,14 +428,7 @@ note_frame(struct hatf_stacks *s, const struct definition *d,
 	uint32_t number;
 	uint64_t id;
 
-	if (!take_number(d, "frame", &id) || !is_new(&s->frame_ids, id))
-		*field_ret = "frame";
-	else if (!take_number(d, "line", &place.line))
-		*field_ret = "line";
-	else if (!take_number(d, "column", &place.column))
-		*field_ret = "column";
-	else if (!take_address(d, &place.address))
-		*field_ret = "address";
+	*field_ret = take_place(s, d, &place, &id);
 	if (*field_ret != NULL)
 		return HATF_BAD_COMMENT;
 	if (s->value == NULL)
@@ -419,22 +445,42 @@ note_frame(struct hatf_stacks *s, const struct definition *d,
 	return status == HATF_OK ? add_frame(s, id, number) : status;
 }
 
+static bool
+take_parent(struct hatf_stacks *s, const struct definition *d, uint64_t *id_ret)
+{
+	uint32_t place;
+
+	if (!take_number(d, "parent", id_ret))
+		return blame(s, "its parent is no number");
+	return *id_ret == 0 || index_find(&s->stack_ids, *id_ret, &place) ||
+	       blame(s, "its parent is not defined before it");
+}
+
+static bool
+take_frame(struct hatf_stacks *s, const struct definition *d, uint64_t *id_ret)
+{
+	uint32_t place;
+
+	if (!take_number(d, "frame", id_ret))
+		return blame(s, "its frame is no number");
+	if (*id_ret == 0)
+		return blame(s, "it has no frame");
+	return index_find(&s->frame_ids, *id_ret, &place) ||
+	       blame(s, "its frame is not defined before it");
+}
+
 static enum hatf_status
 note_stack(struct hatf_stacks *s, const struct definition *d,
 	   const char **field_ret)
 {
 	struct hatf_stack stack = { 0, 0 };
 	uint64_t id;
-	uint32_t place;
 
-	if (!take_number(d, "stack", &id) || !is_new(&s->stack_ids, id))
+	if (!take_new_id(s, d, "stack", &s->stack_ids, &id))
 		*field_ret = "stack";
-	else if (!take_number(d, "parent", &stack.parent) ||
-		 (stack.parent != 0 &&
-		  !index_find(&s->stack_ids, stack.parent, &place)))
+	else if (!take_parent(s, d, &stack.parent))
 		*field_ret = "parent";
-	else if (!take_number(d, "frame", &stack.frame) ||
-		 !index_find(&s->frame_ids, stack.frame, &place))
+	else if (!take_frame(s, d, &stack.frame))
 		*field_ret = "frame";
 	if (*field_ret != NULL)
 		return HATF_BAD_COMMENT;
@@ -456,6 +502,12 @@ hatf_stacks_note(struct hatf_stacks *s, const struct hatf_record *rec,
 	if (is_kind(rec, stack_kind))
 		return note_stack(s, &d, field_ret);
 	return HATF_OK;
+}
+
+const char *
+hatf_stacks_fault(const struct hatf_stacks *s)
+{
+	return s->fault;
 }
 
 /* ---------------------------------------------------------------- questions */

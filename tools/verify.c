@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* verify.c - hatf verify: is a trace legal, complete and consistent? */
 #include "commands.h"
+#include "definitions.h"
 #include "json.h"
 #include "opt.h"
 #include "out.h"
@@ -37,12 +38,13 @@ static const struct opt_page page = {
 	"every free and realloc is of a live\n"
 	"object, no address is handed out while "
 	"live, thread and heap events nest,\n"
-	"and time never goes back.  Segments of a "
-	"process that are given one after the\n"
-	"other must also go on where the one "
-	"before ended.  FILE is in any format\n"
-	"that 'hatf convert' knows, gzip'ed or "
-	"not; '-' is standard input.\n"
+	"time never goes back, and call stacks "
+	"are defined.  Segments of a process that\n"
+	"are given one after the other must also "
+	"go on where the one before ended.  FILE\n"
+	"is in any format that 'hatf convert' "
+	"knows, gzip'ed or not; '-' is standard\n"
+	"input.\n"
 	"A forked child's blocks from its parent "
 	"are known from the parent's trace,\n"
 	"if that lies beside FILE or where it "
@@ -65,6 +67,7 @@ struct verify {
 /* What has been found in one file. */
 struct finding {
 	struct scan scan;
+	struct definitions definitions;
 	json_t *shown_json; /* array */
 	uint64_t shown;
 	uint64_t violation_count;
@@ -91,40 +94,58 @@ address_at_fault(const struct hatf_event *e)
 }
 
 static void
-show_text(const struct finding *f, const struct hatf_event *e)
+show_text(const struct finding *f, const struct hatf_event *e, const char *text,
+	  uint64_t address, uint64_t stack)
 {
 	struct out *const o = out_stdout();
-	const uint64_t address = address_at_fault(e);
 
 	out_text(o, speak_path(f->scan.path));
-	out_printf(o,
-		   ": record %" PRIu64 ", offset 0x%" PRIx64 ": %s: thread "
-		   "%" PRIu64 ", time %" PRIu64,
-		   e->record, e->offset, hatf_violation_text(e->violation),
-		   e->thread, e->time);
+	out_printf(o, ": record %" PRIu64 ", offset 0x%" PRIx64 ": %s",
+		   e->record, e->offset, text);
+	if (e->kind != HATF_EVENT_COMMENT)
+		out_printf(o, ": thread %" PRIu64 ", time %" PRIu64, e->thread,
+			   e->time);
 	if (address != 0)
 		out_printf(o, ", address 0x%" PRIx64, address);
+	if (stack != 0)
+		out_printf(o, ", stack %" PRIu64, stack);
 	out_str(o, "\n");
 }
 
 static void
-show_json(struct finding *f, const struct hatf_event *e)
+show_json(struct finding *f, const struct hatf_event *e, const char *text,
+	  uint64_t address, uint64_t stack)
 {
-	char address[24];
+	char digits[24];
 	json_t *const v = json_object();
 
-	snprintf(address, sizeof(address), "0x%" PRIx64, address_at_fault(e));
+	snprintf(digits, sizeof(digits), "0x%" PRIx64, address);
 	json_object_set_new(v, "record", json_u64(e->record));
 	json_object_set_new(v, "offset", json_u64(e->offset));
-	json_object_set_new(v, "violation",
-			    json_text(hatf_violation_text(e->violation)));
-	json_object_set_new(v, "address", json_text(address));
+	json_object_set_new(v, "violation", json_text(text));
+	json_object_set_new(v, "address", json_text(digits));
+	json_object_set_new(v, "stack", json_u64(stack));
 	json_object_set_new(v, "thread", json_u64(e->thread));
 	json_object_set_new(v, "time", json_u64(e->time));
-	if (json_object_size(v) != 6 ||
+	if (json_object_size(v) != 7 ||
 	    json_array_append(f->shown_json, v) != 0)
 		f->no_memory = true;
 	json_decref(v);
+}
+
+/* An event violates what 'text' says; 'address' and 'stack' are 0 for none. */
+static void
+violate(const struct verify *v, struct finding *f, const struct hatf_event *e,
+	const char *text, uint64_t address, uint64_t stack)
+{
+	f->violation_count++;
+	if (f->shown >= v->max_shown)
+		return;
+	f->shown++;
+	if (v->json)
+		show_json(f, e, text, address, stack);
+	else
+		show_text(f, e, text, address, stack);
 }
 
 static void
@@ -132,19 +153,17 @@ check_batch(const struct verify *v, struct finding *f, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_event *const e = &f->scan.batch[i];
+		const char *fault;
 
 		if (sequel_wants(e))
 			sequel_note(&f->sequel, e);
-		if (e->violation == HATF_VIOLATION_NONE)
-			continue;
-		f->violation_count++;
-		if (f->shown >= v->max_shown)
-			continue;
-		f->shown++;
-		if (v->json)
-			show_json(f, e);
-		else
-			show_text(f, e);
+		if (e->violation != HATF_VIOLATION_NONE)
+			violate(v, f, e, hatf_violation_text(e->violation),
+				address_at_fault(e), 0);
+		if (!definitions_check(&f->definitions, e, &fault))
+			f->no_memory = true;
+		else if (fault != NULL)
+			violate(v, f, e, fault, 0, definitions_stack(e));
 	}
 }
 
@@ -250,13 +269,17 @@ verify_trace(struct verify *v, struct finding *f)
 	size_t n;
 
 	sequel_begin(&f->sequel, f->scan.reader);
-	while ((n = scan_read(&f->scan)) > 0)
+	f->no_memory = !definitions_begin(&f->definitions, f->scan.reader);
+	while (!f->no_memory && (n = scan_read(&f->scan)) > 0)
 		check_batch(v, f, n);
+	definitions_end(&f->definitions);
 	f->goes_on = sequel_end(&f->sequel, f->scan.events, &v->last);
 	v->last = f->sequel;
 	hatf_reader_get_stats(f->scan.reader, &stats);
 
-	const char *const fault = scan_fault(&f->scan, buf, sizeof(buf));
+	const char *const fault =
+		f->no_memory ? hatf_status_text(HATF_NO_MEMORY)
+			     : scan_fault(&f->scan, buf, sizeof(buf));
 	const bool ok = fault == NULL && f->violation_count == 0 &&
 			stats.lost_count == 0 && f->goes_on != SEQUEL_DIFFERS;
 	int exit_status = ok ? EXIT_FINE : EXIT_BAD_INPUT;

@@ -80,7 +80,7 @@ END
 run "$HATF" verify --json bad.hatf
 check_status json 1
 check 'json: the first' "$(grep -o '\[{[^}]*}' out)" \
-	"[{\"record\":2,\"offset\":$((first + 20)),\"violation\":\"the address is handed out while live\",\"address\":\"0x1000\",\"thread\":0,\"time\":10}"
+	"[{\"record\":2,\"offset\":$((first + 20)),\"violation\":\"the address is handed out while live\",\"address\":\"0x1000\",\"stack\":0,\"thread\":0,\"time\":10}"
 if command -v jq >/dev/null; then
 	check 'json: jq' "$(jq '.first_violations | length' out)" 8
 fi
@@ -104,6 +104,97 @@ free 0x1000 0 0 2 >>twice.hatf
 trailer twice.hatf 3 4
 run "$HATF" verify twice.hatf
 check_status 'inherited twice' 1
+
+# ------------------------------------------------------------------ stacks
+# What defines call stacks, out of the heap's order, and what refers to them.  Each
+# fault is told where it is, and none of them keeps the rest from being judged.
+# stacks: the same trace with a header or without
+stacks()
+{
+	layout
+	comment 'HATF frame\nframe=1\nfunction=main\n'
+	comment 'HATF stack\nstack=1\nframe=1\n'
+	comment 'HATF stack\nstack=18446744073709551615\nparent=1\nframe=1\n'
+	alloc 1 0x1000 0 0 10 '\x45\x01'
+	free 0x1000 0 0 10 '\x45\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01'
+	comment "$1"
+	alloc 1 0x1000 0 0 10 '\x45\x01'
+}
+# stack_fault DEFINITION TEXT: where it stands; a trace without a header has none
+stack_fault()
+{
+	local offset
+
+	{
+		header clock=us unit=us
+		stacks "$1"
+	} >stacks.hatf
+	offset=$(grep -abo 'HATF \(frame\|stack\)' stacks.hatf |
+		sed -n '4s/:.*//p')
+	trailer stacks.hatf 3 8
+	run "$HATF" verify stacks.hatf
+	check_status "$1" 1
+	check_silent "$1"
+	check_text "$1" out <<END
+stacks.hatf: record 6, offset $(printf 0x%x $((offset - 3))): definition of a $2
+stacks.hatf: not ok, 3 events, 1 violations
+END
+	stacks "$1" >bare.hatf
+	run "$HATF" verify bare.hatf
+	check_status "$1: without a header" 0
+}
+stack_fault 'HATF frame\n' 'frame: it has no id'
+stack_fault 'HATF frame\nframe=0\n' 'frame: it has no id'
+stack_fault 'HATF frame\nframe=1\nline=2\n' 'frame: its id has been defined before'
+stack_fault 'HATF frame\nframe=two\n' 'frame: its id is no number'
+stack_fault 'HATF frame\nframe=18446744073709551616\n' 'frame: its id is no number'
+stack_fault 'HATF frame\nframe=2\nline=-1\n' 'frame: its line is no number'
+stack_fault 'HATF frame\nframe=2\ncolumn=1x\n' 'frame: its column is no number'
+stack_fault 'HATF frame\nframe=2\naddress=4096\n' 'frame: its address is none'
+stack_fault 'HATF stack\nframe=1\n' 'stack: it has no id'
+stack_fault 'HATF stack\nstack=1\nframe=1\n' 'stack: its id has been defined before'
+stack_fault 'HATF stack\nstack=2\n' 'stack: it has no frame'
+stack_fault 'HATF stack\nstack=2\nframe=9\n' 'stack: its frame is not defined before it'
+stack_fault 'HATF stack\nstack=2\nparent=9\nframe=1\n' \
+	'stack: its parent is not defined before it'
+# The shortest cycle; a longer one needs a parent that comes later, too.
+stack_fault 'HATF stack\nstack=2\nparent=2\nframe=1\n' \
+	'stack: its parent is not defined before it'
+
+# Calls whose stacks nobody defines, and one that is defined too late.
+{
+	header clock=us unit=us
+	layout
+	comment 'HATF frame\nframe=1\n'
+} >dangling.hatf
+first=$(stat -c %s dangling.hatf)
+{
+	alloc 1 0x1000 0 0 10 '\x45\x07'
+	free 0x1000 0 0 10 '\x45\x80\x80\x80\x80\x10'
+	resize 2 8 0x2000 0x2000 0 0 10 '\x45\x02'
+	comment 'HATF stack\nstack=2\nframe=1\n'
+	alloc 1 0x1000 0 0 10 '\x45\x02'
+	alloc 1 0x3000 0 0 10 '\x45\x00'
+} >>dangling.hatf
+trailer dangling.hatf 5 8
+run "$HATF" verify dangling.hatf
+check_status dangling 1
+text="the call's stack is not defined"
+check_text dangling out <<END
+dangling.hatf: record 2, offset $(printf 0x%x "$first"): $text: thread 0, time 10, stack 7
+dangling.hatf: record 3, offset $(printf 0x%x $((first + 22))): $text: thread 0, time 10, stack 4294967296
+dangling.hatf: record 4, offset $(printf 0x%x $((first + 44))): realloc of what is not live: thread 0, time 10, address 0x2000
+dangling.hatf: record 4, offset $(printf 0x%x $((first + 44))): $text: thread 0, time 10, stack 2
+dangling.hatf: not ok, 5 events, 4 violations
+END
+run "$HATF" verify --json --max 1 dangling.hatf
+check_status 'dangling: json' 1
+check 'dangling: json' "$(grep -o '"violations".*' out)" \
+	"\"violations\":4,\"first_violations\":[{\"record\":2,\"offset\":$first,\"violation\":\"$text\",\"address\":\"0x0\",\"stack\":7,\"thread\":0,\"time\":10}]}"
+# Through another encoding they are the same.
+"$HATF" convert --to json dangling.hatf dangling.json
+run "$HATF" verify dangling.json
+check 'dangling: as json' "$(grep -c "$text" out)" 3
 
 # Not complete, not legal.
 head -c -10 good.hatf >cut.hatf
