@@ -9,7 +9,7 @@
  *
  * Frames with the same address are what a compiler made one of: where the stack of
  * an inlined function has that of the function around it as parent, one 'i' has
- * both.
+ * both.  A frame that comes again is a recursion, and another 'i'.
  *
  * Memory is O(live blocks + distinct stacks and sizes).
  */
@@ -24,6 +24,9 @@ static const char version_line[] = "v 10400 3\n";
 
 /* Kinds of blocks there may be; the file has their number for each event. */
 #define KIND_MAX ((uint32_t)1 << 28)
+
+/* The most frames that are told as one, since no compiler inlines deeper. */
+#define INLINED_MAX 64
 
 /* What open() may write is limited, and a longer command helps nobody. */
 #define COMMAND_MAX 16384
@@ -261,23 +264,34 @@ gather_frames(struct sink *s, const struct step *step)
 	return true;
 }
 
-/* Find out how many of a stack's innermost frames are at one address. */
+static bool
+contains(const uint64_t *ids, uint32_t count, uint64_t id)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+/*
+ * Find out how many of a stack's innermost frames are at one address.  A function
+ * that calls itself, itself or what is inlined in it, is there once for each call.
+ */
 static struct step
 look_at(const struct heaptrack *h, uint64_t id)
 {
-	struct step step = { .stack = id };
+	struct step step = { .stack = id, .frame_count = 1 };
 	struct hatf_stack stack = { .parent = 0 }, caller;
-	uint64_t address;
+	uint64_t frames[INLINED_MAX], address;
 
 	hatf_stacks_get(h->stacks, id, &stack);
+	frames[0] = stack.frame;
 	address = frame_address(h, stack.frame);
-	step.frame_count = 1;
-	/* A function that calls itself is at one address too, as one frame. */
-	while (address != 0 &&
+	while (address != 0 && step.frame_count < INLINED_MAX &&
 	       hatf_stacks_get(h->stacks, stack.parent, &caller) &&
-	       caller.frame != stack.frame &&
-	       frame_address(h, caller.frame) == address) {
-		step.frame_count++;
+	       frame_address(h, caller.frame) == address &&
+	       !contains(frames, step.frame_count, caller.frame)) {
+		frames[step.frame_count++] = caller.frame;
 		stack = caller;
 	}
 	step.parent = stack.parent;

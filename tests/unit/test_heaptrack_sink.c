@@ -198,6 +198,87 @@ START_TEST(stacks_are_told_when_a_block_has_them)
 }
 END_TEST
 
+/* What a recursion comes by has two frames at one address, each time. */
+START_TEST(a_recursion_is_told_step_by_step)
+{
+	const struct hatf_record records[] = {
+		COMMENT("HATF frame\nframe=1\nfunction=in\naddress=0x200\n"),
+		COMMENT("HATF frame\nframe=2\nfunction=f\naddress=0x200\n"),
+		COMMENT("HATF stack\nstack=1\nframe=2\n"),
+		COMMENT("HATF stack\nstack=2\nparent=1\nframe=1\n"),
+		COMMENT("HATF stack\nstack=3\nparent=2\nframe=2\n"),
+		COMMENT("HATF stack\nstack=4\nparent=3\nframe=1\n"),
+		COMMENT("HATF stack\nstack=5\nparent=4\nframe=2\n"),
+		COMMENT("HATF stack\nstack=6\nparent=5\nframe=1\n"),
+		{ .tag = HATF_ALLOC, .size = 1, .address = 0x10, STACK(6) },
+		{ .tag = HATF_ALLOC, .size = 1, .address = 0x20, STACK(4) },
+	};
+
+	CHECK_WRITTEN(records, "s 2 in\ns 1 f\ni 200 0 1 0 0 2 0 0\n"
+			       "t 1 0\nt 1 1\nt 1 2\na 1 3\n+ 0\n"
+			       "a 1 2\n+ 1\n# strings: 2\n# ips: 1\n");
+}
+END_TEST
+
+static void
+put_comment(struct hatf_writer *w, const char *text, int length)
+{
+	const struct hatf_record rec = {
+		.tag = HATF_COMMENT,
+		.attributes = (const uint8_t *)text,
+		.attributes_nbytes = (uint32_t)length,
+	};
+
+	ck_assert_int_eq(hatf_writer_write(w, &rec, 1), HATF_OK);
+}
+
+/* However many frames are at one address, few are one line. */
+START_TEST(a_line_has_few_frames)
+{
+	enum {
+		DEPTH = 4000
+	};
+	const struct hatf_writer_options options = {
+		.format = "heaptrack",
+		.plain = true,
+	};
+	const int fd = memfd_create("trace", MFD_CLOEXEC);
+	struct hatf_writer *w;
+	struct hatf_record rec;
+	uint8_t attributes[11];
+	char text[80];
+
+	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, NULL), HATF_OK);
+	for (int i = 1; i <= DEPTH; i++) {
+		const int n = snprintf(text, sizeof(text),
+				       "HATF frame\nframe=%d\nfunction=f%d\n"
+				       "address=0x1\n",
+				       i, i);
+		size_t used = 0;
+
+		put_comment(w, text, n);
+		put_comment(
+			w, text,
+			snprintf(text, sizeof(text),
+				 "HATF stack\nstack=%d\nparent=%d\nframe=%d\n",
+				 i, i - 1, i));
+		hatf_attr_put(attributes, sizeof(attributes), &used,
+			      &(struct hatf_attr_item){ .key = HATF_ATTR_STACK,
+							.value = (uint64_t)i });
+		rec = (struct hatf_record){
+			.tag = HATF_ALLOC,
+			.address = (uint64_t)i,
+			.attributes = attributes,
+			.attributes_nbytes = (uint32_t)used,
+		};
+		ck_assert_int_eq(hatf_writer_write(w, &rec, 1), HATF_OK);
+	}
+	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
+	ck_assert_int_lt(lseek(fd, 0, SEEK_END), DEPTH * 1000);
+	close(fd);
+}
+END_TEST
+
 START_TEST(an_incomplete_file_has_no_end)
 {
 	static const struct hatf_record records[] = {
@@ -225,13 +306,12 @@ START_TEST(a_deep_stack_is_told)
 
 	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_write(w, &rec, 1), HATF_OK);
-	for (int i = 1; i <= DEPTH; i++) {
-		rec.attributes = (const uint8_t *)text;
-		rec.attributes_nbytes = (uint32_t)snprintf(
-			text, sizeof(text),
-			"HATF stack\nstack=%d\nparent=%d\nframe=1\n", i, i - 1);
-		ck_assert_int_eq(hatf_writer_write(w, &rec, 1), HATF_OK);
-	}
+	for (int i = 1; i <= DEPTH; i++)
+		put_comment(
+			w, text,
+			snprintf(text, sizeof(text),
+				 "HATF stack\nstack=%d\nparent=%d\nframe=1\n",
+				 i, i - 1));
 	hatf_attr_put(attributes, sizeof(attributes), &used,
 		      &(struct hatf_attr_item){ .key = HATF_ATTR_STACK,
 						.value = DEPTH });
@@ -263,6 +343,8 @@ main(void)
 		what_a_trace_lacks_is_made_up_for,
 		the_blocks_of_a_heap_die_with_it,
 		stacks_are_told_when_a_block_has_them,
+		a_recursion_is_told_step_by_step,
+		a_line_has_few_frames,
 		an_incomplete_file_has_no_end,
 		a_deep_stack_is_told,
 	};
