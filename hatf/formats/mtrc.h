@@ -38,4 +38,10 @@
 /* The comment that H and I become: FORMAT "Notes". */
 #define MTRC_SYSTEM_KIND "HATF system\n"
 
+/*
+ * The comment in front of an alloc whose index is not one more than the highest so
+ * far: FORMAT "mtrc".
+ */
+#define MTRC_INDEX_KIND "HATF mtrc\n"
+
 #endif /* HATF_MTRC_H */

@@ -3,8 +3,9 @@
  * mtrc_sink.c - records into mpatrol's tracing files
  *
  * A block's allocation index is its number among the allocations, which a realloc
- * does not change.  Names go through the tables as mpatrol's own do, so what it has
- * written comes out as it was but for the indexes.
+ * does not change; where the trace comes from mpatrol, comments tell which numbers were
+ * left out.  Names go through the tables as mpatrol's own do, so what it has written
+ * comes out as it was, byte for byte.
  */
 #include "mtrc.h"
 
@@ -20,6 +21,9 @@
 
 #define NUMBER_NBYTES 10
 #define RECORD_NBYTES (1 + 5 * NUMBER_NBYTES + 2 * (1 + NAME_MAX_NBYTES + 1))
+
+/* The highest index that a comment may choose: any number may follow it. */
+#define INDEX_MAX ((uint64_t)1 << 62)
 
 /* Stacks whose places are remembered: a power of 2. */
 #define SITE_COUNT 256
@@ -46,6 +50,8 @@ struct site {
 
 struct mtrc {
 	struct calls calls;
+	uint64_t free_index;  /* of the last block, if it was freed; 0: none */
+	uint64_t reuse_index; /* of the next alloc; 0: the next number */
 	struct hatf_stacks *stacks;
 	bool has_sites;
 	struct cache functions, files;
@@ -150,13 +156,15 @@ static void
 put_block(struct sink *s, const struct call *call, uint8_t letter)
 {
 	uint8_t *const start = outfile_room(&s->out, RECORD_NBYTES);
+	struct mtrc *const m = s->ctx;
 	uint8_t *p = start;
 
+	m->free_index = 0;
 	*p++ = letter;
 	p = put_number(p, call->number);
 	p = put_number(p, call->address);
 	p = put_number(p, call->size);
-	p = put_site(p, s->ctx, call->rec);
+	p = put_site(p, m, call->rec);
 	outfile_advance(&s->out, (size_t)(p - start));
 }
 
@@ -164,11 +172,13 @@ static void
 put_free(struct sink *s, const struct call *call)
 {
 	uint8_t *const start = outfile_room(&s->out, RECORD_NBYTES);
+	struct mtrc *const m = s->ctx;
 	uint8_t *p = start;
 
+	m->free_index = call->old_number;
 	*p++ = MTRC_FREE;
 	p = put_number(p, call->old_number);
-	p = put_site(p, s->ctx, call->rec);
+	p = put_site(p, m, call->rec);
 	outfile_advance(&s->out, (size_t)(p - start));
 }
 
@@ -224,20 +234,64 @@ put_system(struct sink *s, const struct hatf_record *rec)
 	outfile_advance(&s->out, (size_t)(p - start));
 }
 
+/*
+ * The index of the next alloc.  No two live blocks may have the same one: it is above
+ * all others or, where a version without places has written a realloc as a free and
+ * an alloc, that of the block which has just been freed.
+ */
+static void
+take_index(struct mtrc *m, const struct hatf_record *rec)
+{
+	uint64_t index;
+
+	m->reuse_index = 0;
+	if (!text_find_u64((const char *)rec->attributes,
+			   rec->attributes_nbytes, "index", &index))
+		return;
+	if (index > m->calls.alloc_count && index <= INDEX_MAX)
+		m->calls.alloc_count = index - 1;
+	else if (index == m->free_index && !m->has_sites)
+		m->reuse_index = index;
+}
+
+static bool
+is_kind(const struct hatf_record *rec, const char *kind)
+{
+	const size_t nbytes = strlen(kind);
+
+	return rec->attributes_nbytes >= nbytes &&
+	       memcmp(rec->attributes, kind, nbytes) == 0;
+}
+
 static enum hatf_status
 take_comment(struct sink *s, const struct hatf_record *rec)
 {
-	const size_t kind_nbytes = strlen(MTRC_SYSTEM_KIND);
 	struct mtrc *const m = s->ctx;
 	const char *field;
 
-	if (rec->attributes_nbytes >= kind_nbytes &&
-	    memcmp(rec->attributes, MTRC_SYSTEM_KIND, kind_nbytes) == 0)
+	if (is_kind(rec, MTRC_SYSTEM_KIND))
 		put_system(s, rec);
+	else if (is_kind(rec, MTRC_INDEX_KIND))
+		take_index(m, rec);
 	/* A definition that is none leaves a call without a place. */
 	if (hatf_stacks_note(m->stacks, rec, &field) == HATF_NO_MEMORY)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	return HATF_OK;
+}
+
+/* The record that a comment has chosen an index for. */
+static enum hatf_status
+write_reuse(struct sink *s, const struct hatf_record *rec)
+{
+	struct mtrc *const m = s->ctx;
+	const uint64_t highest = m->calls.alloc_count;
+	enum hatf_status status;
+
+	m->calls.alloc_count = m->reuse_index - 1;
+	m->reuse_index = 0;
+	status = calls_write(&m->calls, s, rec, 1, put_call);
+	m->calls.alloc_count = highest;
+	return status;
 }
 
 static enum hatf_status
@@ -251,7 +305,10 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 		while (run < n && records[run].tag != HATF_COMMENT)
 			run++;
-		if (run != 0) {
+		if (run != 0 && m->reuse_index != 0) {
+			status = write_reuse(s, records);
+			run = 1;
+		} else if (run != 0) {
 			status = calls_write(&m->calls, s, records, run,
 					     put_call);
 		} else {

@@ -50,6 +50,7 @@ struct site {
 struct mtrc {
 	struct batch batch;
 	struct numbered blocks; /* addresses by allocation index */
+	uint64_t highest;	/* index so far */
 	struct hatf_stacks *stacks;
 	bool has_sites;
 	uint32_t serial; /* of the last definition */
@@ -282,6 +283,30 @@ take_block(struct mtrc *m, struct cursor *c, uint64_t *index_ret,
 	return *address_ret != NULL || fail(c, HATF_BAD_FIELD);
 }
 
+/*
+ * mpatrol counts allocations of its own too, and early versions use an index again.
+ * What the sink would not count by itself is told, so that it can be written as it
+ * was.
+ */
+static bool
+tell_index(struct mtrc *m, struct cursor *c, uint64_t offset, uint64_t index)
+{
+	char text[sizeof(MTRC_INDEX_KIND) + 40];
+	struct text t;
+
+	if (index == m->highest + 1) {
+		m->highest = index;
+		return true;
+	}
+	if (index > m->highest)
+		m->highest = index;
+	text_init(&t, text, sizeof(text));
+	text_str(&t, MTRC_INDEX_KIND);
+	text_line_u64(&t, "index", index);
+	return batch_comment(&m->batch, text, t.used, offset) ||
+	       fail(c, HATF_NO_MEMORY);
+}
+
 static bool
 take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 {
@@ -291,7 +316,8 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 	if (!take_number(c, "index", &index) ||
 	    !take_number(c, "address", &address) ||
 	    !take_number(c, "size", &size) ||
-	    !take_site(m, c, offset, &thread, &stack))
+	    !take_site(m, c, offset, &thread, &stack) ||
+	    !tell_index(m, c, offset, index))
 		return false;
 	rec = batch_add(&m->batch, HATF_ALLOC);
 	/* Early versions use an index again: a realloc is F and A there. */

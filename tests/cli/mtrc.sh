@@ -14,16 +14,10 @@ mptrace()
 	python3 "$CLI/mptrace.py" "$@"
 }
 
-# Without the allocation indexes, of which only that they are different counts.
+# Without the allocation indexes, which our records have not got.
 without_index()
 {
 	tr -s ' ' | sed -E 's/^ ?([0-9]+ (alloc|realloc|free)) [0-9]+ /\1 - /'
-}
-
-# And without the ages, which mptrace counts from the first use of an index.
-without_age()
-{
-	without_index | sed -E 's/^([0-9]+ free .*) [0-9]+( [0-9]+ [0-9]+)$/\1 -\2/'
 }
 
 # What mptrace's table says of each event, out of our JSON.
@@ -110,10 +104,11 @@ for line in sys.stdin:
     where(rec)
 END
 
-# The part of the table that rows.py prints.
+# The part of the table that rows.py prints: no ages, which mptrace counts from the first
+# use of an index.
 rows_of_table()
 {
-	sed '1,2d; /^$/,$d' | without_age
+	sed '1,2d; /^$/,$d' | without_index | sed -E 's/^([0-9]+ free .*) [0-9]+( [0-9]+ [0-9]+)$/\1 -\2/'
 }
 
 # value FILE NAME: a number of mptrace's statistics, "count nbytes"
@@ -125,7 +120,7 @@ value()
 # known NAME: one of the traces
 known()
 {
-	local name=$1 word=64 want=0 converted
+	local name=$1 word=64 want=0
 
 	case $name in *32?e* | cc1 | gcc) word=32 ;; esac
 	case $name in *-notrailer) want=1 ;; esac
@@ -182,20 +177,19 @@ known()
 	cmp "$name.hatf" want.hatf >&2 || fail "$name: text of HATF"
 	run "$HATF" convert x.hatf.gz x.mtrc
 	check_status "$name: back" "$want"
-	mptrace table x.mtrc >got 2>/dev/null
-	check "$name: end of what came back" $? "$want"
-	converted=without_index
-	case $name in cc1 | gcc) converted=without_age ;; esac
-	$converted <want.table | diff -u - <($converted <got) >&2 ||
-		fail "$name: what came back"
-	# Names have the places that mpatrol gives them.
-	check "$name: places" "$(mptrace places x.mtrc 2>/dev/null)" \
-		"$(mptrace places "$name.trace" 2>/dev/null)"
+	# Indexes, names and their places: what mpatrol has written comes out byte for byte,
+	# up to the record that is cut.
+	if [ "$want" = 0 ]; then
+		cmp "$name.trace" x.mtrc >&2 || fail "$name: other bytes came back"
+	else
+		cmp -n "$(stat -c %s x.mtrc)" "$name.trace" x.mtrc >&2 ||
+			fail "$name: other bytes came back"
+		check "$name: bytes missing" \
+			"$(($(stat -c %s "$name.trace") - $(stat -c %s x.mtrc)))" 5
+	fi
 	run "$HATF" convert x.mtrc y.hatf.gz
 	run "$HATF" convert y.hatf.gz y.mtrc
 	cmp x.mtrc y.mtrc >&2 || fail "$name: a second time"
-	check "$name: header" "$(head -c 20 "$name.trace" | od -An -tx1 | cut -c 1-35)" \
-		"$(head -c 20 x.mtrc | od -An -tx1 | cut -c 1-35)"
 	[ "$want" = 1 ] || {
 		run "$HATF" verify x.hatf.gz
 		check_status "$name: verify" 0
@@ -324,6 +318,40 @@ check_text 'ours: text' ours.mptrace <<'END'
 2 0x1000
 2 0x3000
 END
+
+# Indexes that comments choose: the highest so far and those that are in use, or that
+# nothing could follow, are not taken; only early versions have the same one again.
+# chosen VERSION: what indexes the blocks get
+chosen()
+{
+	{
+		header "mtrc_version=$1"
+		layout
+		comment 'HATF mtrc\nindex=5\n'
+		alloc 1 0x1000 0 0 1
+		comment 'HATF mtrc\nindex=5\n'
+		alloc 1 0x2000 0 0 1
+		comment 'HATF mtrc\nindex=18446744073709551615\n'
+		alloc 1 0x3000 0 0 1
+		comment 'HATF mtrc\nindex=six\n'
+		free 0x2000 0 0 1
+		comment 'HATF mtrc\nindex=6\n'
+		comment 'remark'
+		alloc 1 0x2000 0 0 1
+		comment 'HATF mtrc\nindex=6\n'
+		alloc 1 0x4000 0 0 1
+		comment 'HATF mtrc\nindex=9\n'
+		free 0x2000 0 0 1
+		alloc 1 0x2000 0 0 1
+	} >chosen.hatf
+	trailer chosen.hatf 8 16
+	run "$HATF" convert chosen.hatf chosen.mtrc
+	check_status "chosen $1" 0
+	mptrace table chosen.mtrc | sed '1,2d; /^$/,$d' |
+		awk '{ printf("%s%s ", substr($2, 1, 1), $3) }'
+}
+check 'chosen' "$(chosen 10501)" 'a5 a6 a7 f6 a8 a9 f8 a10 '
+check 'chosen, early' "$(chosen 10300)" 'a5 a6 a7 f6 a6 a8 f6 a9 '
 
 # An incomplete trace has no trailer; an empty one is a header and a trailer.
 head -c 900 ours.hatf >cut.hatf
