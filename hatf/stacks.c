@@ -4,7 +4,8 @@
  *
  * A frame is kept as a 'struct place', whose bytes are a name of their own, so
  * that equal frames are found as equal strings are.  A stack is found by its
- * parent and frame.
+ * parent and frame, in a hash table of numbers: four bytes a slot, as there may be
+ * millions.
  *
  * Ids count from 1 on in what we write and in most of what we read: as long as
  * they do, an id is a place in an array.  Those that come out of turn are in a
@@ -45,7 +46,9 @@ struct hatf_stacks {
 	struct hatf_stack *stacks;
 	uint32_t stack_cap;
 	struct index stack_ids;
-	struct live by_content; /* writing: parent and frame -> id */
+	/* Writing: open addressing by parent and frame; ids, 0 is free. */
+	uint32_t *slots;
+	size_t slot_count; /* at least twice the stacks */
 	uint32_t frames_told, stacks_told;
 	char *value; /* HATF_DEFINITION_MAX + 1, for one out of a comment */
 	const char *fault; /* of the last definition that was refused; static */
@@ -109,7 +112,6 @@ hatf_stacks_open(struct hatf_stacks **stacks_ret)
 	names_init(&s->places, HATF_FRAMES_MAX, UINT64_MAX);
 	index_init(&s->frame_ids);
 	index_init(&s->stack_ids);
-	live_init(&s->by_content);
 	s->fault = "nothing";
 	*stacks_ret = s;
 	return HATF_OK;
@@ -124,7 +126,7 @@ hatf_stacks_close(struct hatf_stacks *s)
 	names_fini(&s->places);
 	live_fini(&s->frame_ids.others);
 	live_fini(&s->stack_ids.others);
-	live_fini(&s->by_content);
+	free(s->slots);
 	free(s->frames);
 	free(s->stacks);
 	free(s->value);
@@ -225,32 +227,65 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 	return status;
 }
 
+/* The slot of what we have added with these, or the free one where it would go. */
+static size_t
+seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
+{
+	/* Both are below 2^32; the seed is any. */
+	const uint64_t content = stack->parent << 32 | stack->frame;
+	size_t slot = live_hash(&s->stack_ids.others, content);
+
+	for (;; slot++) {
+		const struct hatf_stack *known;
+
+		slot &= s->slot_count - 1;
+		if (s->slots[slot] == 0)
+			return slot;
+		known = &s->stacks[s->slots[slot] - 1];
+		if (known->parent == stack->parent &&
+		    known->frame == stack->frame)
+			return slot;
+	}
+}
+
+/* Twice as many slots; false if there is no memory. */
+static bool
+grow_slots(struct hatf_stacks *s)
+{
+	const size_t old_count = s->slot_count;
+	uint32_t *const old = s->slots;
+	const size_t count = old_count == 0 ? 64 : 2 * old_count;
+	uint32_t *const slots = calloc(count, sizeof(*slots));
+
+	if (slots == NULL)
+		return false;
+	s->slots = slots;
+	s->slot_count = count;
+	for (size_t i = 0; i < old_count; i++)
+		if (old[i] != 0)
+			s->slots[seek(s, &s->stacks[old[i] - 1])] = old[i];
+	free(old);
+	return true;
+}
+
 enum hatf_status
 hatf_stacks_add(struct hatf_stacks *s, uint64_t parent, uint64_t frame,
 		uint64_t *id_ret)
 {
 	const struct hatf_stack stack = { parent, frame };
-	/* Both are below 2^32. */
-	const uint64_t content = parent << 32 | frame;
-	const struct live_block *const known =
-		live_find(&s->by_content, content);
-	const uint64_t id = (uint64_t)s->stack_ids.count + 1;
-	struct live_block *block;
 	enum hatf_status status;
-	bool added;
+	size_t slot;
 
-	if (known != NULL) {
-		*id_ret = known->size;
-		return HATF_OK;
+	if (s->stack_ids.count >= s->slot_count / 2 && !grow_slots(s))
+		return HATF_NO_MEMORY;
+	slot = seek(s, &stack);
+	if (s->slots[slot] == 0) {
+		status = add_stack(s, (uint64_t)s->stack_ids.count + 1, &stack);
+		if (status != HATF_OK)
+			return status;
+		s->slots[slot] = s->stack_ids.count;
 	}
-	status = add_stack(s, id, &stack);
-	if (status != HATF_OK)
-		return status;
-	block = live_put(&s->by_content, content, &added);
-	/* Without memory the stack is there, and another like it may come. */
-	if (block != NULL)
-		block->size = id;
-	*id_ret = id;
+	*id_ret = s->slots[slot];
 	return HATF_OK;
 }
 

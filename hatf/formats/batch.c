@@ -32,16 +32,16 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 		b->used = 0;
 		return;
 	}
-	memcpy(records, b->kept, n * sizeof(*records));
+	memcpy(records, b->kept + b->kept_first, n * sizeof(*records));
 	b->kept_count -= n;
-	memmove(b->kept, b->kept + n, b->kept_count * sizeof(*records));
+	b->kept_first = b->kept_count == 0 ? 0 : b->kept_first + n;
 }
 
 /* Room for one more that goes beyond the batch. */
 static struct hatf_record *
 keep(struct batch *b)
 {
-	if (b->kept_count == b->kept_cap) {
+	if (b->kept_first + b->kept_count == b->kept_cap) {
 		const size_t cap = b->kept_cap == 0 ? 16 : 2 * b->kept_cap;
 		struct hatf_record *const kept =
 			realloc(b->kept, cap * sizeof(*kept));
@@ -53,7 +53,7 @@ keep(struct batch *b)
 		b->kept = kept;
 		b->kept_cap = cap;
 	}
-	return &b->kept[b->kept_count++];
+	return &b->kept[b->kept_first + b->kept_count++];
 }
 
 struct hatf_record *

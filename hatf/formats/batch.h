@@ -23,8 +23,8 @@
 struct batch {
 	struct hatf_record *records; /* the caller's */
 	size_t count, max;
-	struct hatf_record *kept; /* beyond these */
-	size_t kept_count, kept_cap;
+	struct hatf_record *kept; /* beyond these; from kept_first on */
+	size_t kept_first, kept_count, kept_cap;
 	/* What records point to: chunks of BATCH_CHUNK_NBYTES. */
 	uint8_t **chunks;
 	size_t chunk_count, chunk_cap;

@@ -51,6 +51,9 @@
  */
 #define PIECE_MAX 16384
 
+/* Frames of an address: a stack has them each time the address comes. */
+#define INLINED_MAX 1024
+
 /* The frames of a return address: the innermost function first. */
 struct ip {
 	size_t first; /* in 'frames' */
@@ -332,6 +335,10 @@ on_ip(struct source *s, struct fields f)
 	do {
 		uint64_t id;
 
+		if (ip->count == INLINED_MAX) {
+			source_stop(s, HATF_LIMIT, "ip");
+			return NULL;
+		}
 		if (f.next != f.end && !take_place(h, &f, &frame))
 			return "place";
 		if (!add_frame(s, &frame, &id) || !add_u64(s, &h->frames, id))

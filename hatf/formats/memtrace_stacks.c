@@ -312,12 +312,12 @@ find_code(struct memtrace_stacks *m, uint64_t code, struct live_block **ret)
 static enum hatf_status
 push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 {
+	const size_t below =
+		d->depth == 0 ? 0 : d->levels[d->depth - 1].frame_count;
 	uint64_t stack = memtrace_stack(d);
 	struct live_block *block;
 	enum hatf_status status;
 
-	if (d->depth == MEMTRACE_DEPTH_MAX)
-		return HATF_LIMIT;
 	if (d->depth == d->cap) {
 		const size_t cap = d->cap == 0 ? 64 : 2 * d->cap;
 		struct memtrace_level *const levels =
@@ -331,11 +331,14 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 	status = find_code(m, code, &block);
 	if (status != HATF_OK)
 		return status;
+	if (block->size > MEMTRACE_DEPTH_MAX - below)
+		return HATF_LIMIT;
 	for (uint64_t i = 0; i < block->size && status == HATF_OK; i++)
 		status = hatf_stacks_add(m->stacks, stack,
 					 m->frames[block->object + i], &stack);
-	d->levels[d->depth++] =
-		(struct memtrace_level){ .code = code, .stack = stack };
+	d->levels[d->depth++] = (struct memtrace_level){
+		.code = code, .stack = stack, .frame_count = below + block->size
+	};
 	return status;
 }
 

@@ -37,7 +37,8 @@ struct memtrace_names {
 /* One of the frames of the last stack. */
 struct memtrace_level {
 	uint64_t code;
-	uint64_t stack; /* of all up to here */
+	uint64_t stack;	    /* of all up to here */
+	size_t frame_count; /* of that stack */
 };
 
 struct memtrace_domain {

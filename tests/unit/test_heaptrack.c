@@ -392,6 +392,24 @@ START_TEST(malformed_lines_of_interpreted_files_are_told)
 }
 END_TEST
 
+/* Every stack with the address has them all. */
+START_TEST(the_frames_of_an_address_are_bounded)
+{
+	char text[8192] = "v 10400 3\ns 1 f\ni 1 0";
+	struct reading r;
+
+	for (int i = 0; i < 1024; i++)
+		strcat(text, " 1 1 1");
+	strcat(text, "\n");
+	read_text(&r, text);
+	ck_assert_int_eq(r.status, HATF_END);
+	strcpy(strchr(text, '\0') - 1, " 1 1 1\n");
+	read_text(&r, text);
+	ck_assert_int_eq(r.status, HATF_LIMIT);
+	ck_assert_str_eq(r.err.field, "ip");
+}
+END_TEST
+
 START_TEST(what_begins_otherwise_is_no_file_of_heaptrack)
 {
 	static const char *const texts[] = { "v\n",	    "v x\n",
@@ -483,6 +501,7 @@ main(void)
 		an_address_is_in_the_object_that_was_there,
 		malformed_lines_are_told,
 		malformed_lines_of_interpreted_files_are_told,
+		the_frames_of_an_address_are_bounded,
 		what_begins_otherwise_is_no_file_of_heaptrack,
 		only_so_many_bytes_tell_the_format,
 		a_cut_at_any_byte_is_told,

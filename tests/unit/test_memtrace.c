@@ -438,28 +438,74 @@ START_TEST(what_a_trace_must_not_say_is_told)
 }
 END_TEST
 
-/* Three bytes of a packet can stand for 256 frames. */
+/* Location 0 is one of 255 functions that were inlined. */
+static void
+put_inlined(struct hand *e)
+{
+	put_event(e, 1, BEGIN);
+	put(e, 0, 8);
+	put(e, 255, 1);
+	put(e, UINT64_C(31) << 38 | UINT64_C(31) << 43, 6);
+	hand_bytes(e, "a.ml\0f", 7);
+	for (uint64_t line = 1; line < 255; line++)
+		put(e, line, 6);
+}
+
+/* How reading ends; stacks may be as deep as they like. */
+static void
+read_to_end(struct hand *h, struct hatf_error *err)
+{
+	const int fd = hand_file(h->bytes, h->used);
+	struct hatf_record records[64];
+	struct hatf_reader *reader;
+	size_t n;
+
+	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, err), HATF_OK);
+	while (hatf_reader_read(reader, records, 64, &n) == HATF_OK)
+		continue;
+	*err = *hatf_reader_error(reader);
+	hatf_reader_close(reader);
+	close(fd);
+}
+
+/* Three bytes of a packet can stand for 256 codes, and each for 255 frames. */
 START_TEST(the_depth_of_stacks_is_bounded)
 {
-	struct hand h = { 0 }, e = { 0 };
-	struct reading r;
+	static const struct {
+		uint64_t words;
+		bool is_inlined;
+		enum hatf_status status;
+	} cases[] = {
+		{ 4000, false, HATF_OK },
+		{ 5000, false, HATF_LIMIT },
+		{ 16, true, HATF_OK },
+		{ 17, true, HATF_LIMIT },
+	};
 
-	put_info(&h, 64);
-	put_event(&e, 2, BEGIN);
-	put(&e, 1, 1);
-	put(&e, 1, 1);
-	put(&e, 0, 1);
-	put(&e, 0, 1);
-	put(&e, 5000, 2);
-	for (int i = 0; i < 5000; i++) {
-		put(&e, 2, 2);
-		put(&e, 255, 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hand h = { 0 }, e = { 0 };
+		struct hatf_error err = { .status = HATF_OK };
+
+		put_info(&h, 64);
+		if (cases[i].is_inlined)
+			put_inlined(&e);
+		put_event(&e, 2, BEGIN);
+		put(&e, 1, 1);
+		put(&e, 1, 1);
+		put(&e, 0, 1);
+		put(&e, 0, 1);
+		put(&e, cases[i].words, 2);
+		for (uint64_t word = 0; word < cases[i].words; word++) {
+			put(&e, 2, 2);
+			put(&e, 255, 1);
+		}
+		put_packet(&h, 77, 0, 0, &e);
+		read_to_end(&h, &err);
+		ck_assert_int_eq(err.status, cases[i].status);
+		if (err.status == HATF_LIMIT)
+			ck_assert_str_eq(err.field, "backtrace");
+		hand_fini(&h);
 	}
-	put_packet(&h, 77, 0, 0, &e);
-	read_bytes(&r, h.bytes, h.used, 8);
-	ck_assert_int_eq(r.status, HATF_LIMIT);
-	ck_assert_str_eq(r.err.field, "backtrace");
-	hand_fini(&h);
 }
 END_TEST
 
