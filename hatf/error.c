@@ -15,7 +15,7 @@ static const char *const status_text[] = {
 	[HATF_BAD_TAG] = "no record has this tag",
 	[HATF_BAD_METADATA] = "a metadata record is illegal",
 	[HATF_BAD_COMPRESSION] = "the compressed data is damaged",
-	[HATF_NOT_HATF] = "not a HATF trace",
+	[HATF_NOT_HATF] = "no format that hatf knows",
 	[HATF_NO_TRAILER] = "the trailer is missing: the trace is incomplete",
 	[HATF_IO] = "input or output failed",
 	[HATF_NO_MEMORY] = "out of memory",
@@ -29,6 +29,7 @@ static const char *const status_text[] = {
 		"the ring file is of an earlier boot, or of another machine",
 	[HATF_NO_LIBRARY] =
 		"compressed in a way that this build has no library for",
+	[HATF_NOT_READ] = "a kind of file that is not read",
 	[HATF_BAD_COMMENT] = "a framing comment contradicts the trace",
 };
 
@@ -107,7 +108,7 @@ hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 {
 	const char *const colon = err->field == NULL ? "" : ": ";
 	const char *const field = err->field == NULL ? "" : err->field;
-	char line[32] = "";
+	char line[32] = "", place[64] = "";
 
 	if (nbytes == 0)
 		return buf;
@@ -123,14 +124,24 @@ hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 		return buf;
 	}
 	if (err->status == HATF_NOT_HATF && err->field == NULL) {
-		snprintf(buf, nbytes, "not a HATF trace: it is empty");
+		snprintf(buf, nbytes, "no trace: it is empty");
+		return buf;
+	}
+	if (err->status == HATF_NOT_READ && err->field != NULL) {
+		snprintf(buf, nbytes, "%s", err->field);
 		return buf;
 	}
 	if (err->line != 0)
 		snprintf(line, sizeof(line), "line %" PRIu64 ", ", err->line);
+	/* What is wrong with the file itself is to be found in it. */
+	if (err->compression != NULL && (err->status == HATF_TRUNCATED ||
+					 err->status == HATF_BAD_COMPRESSION))
+		snprintf(place, sizeof(place),
+			 ", at byte %" PRIu64 " of the %s file",
+			 err->file_offset, err->compression);
 	snprintf(buf, nbytes,
-		 "%soffset 0x%" PRIx64 ", record %" PRIu64 "%s%s: %s", line,
-		 err->offset, err->record, colon, field,
-		 hatf_status_text(err->status));
+		 "%soffset 0x%" PRIx64 "%s, record %" PRIu64 "%s%s: %s%s", line,
+		 err->offset, place[0] == '\0' ? "" : " unpacked", err->record,
+		 colon, field, hatf_status_text(err->status), place);
 	return buf;
 }

@@ -52,7 +52,7 @@ enum hatf_status {
 	 */
 	HATF_BAD_METADATA = 4,
 	HATF_BAD_COMPRESSION = 5, /* compressed data is damaged */
-	HATF_NOT_HATF = 6,	  /* the file is not a trace, or empty */
+	HATF_NOT_HATF = 6,	  /* the file is in no known format, or empty */
 	/*
 	 * the records end well, the "HATF end" comment that says the trace is
 	 * complete is missing
@@ -73,6 +73,8 @@ enum hatf_status {
 	HATF_OTHER_BOOT = 17,  /* a ring file is of before the system's start */
 	/* the trace is compressed by what this build has no library for */
 	HATF_NO_LIBRARY = 18,
+	/* a file of a kind that is known but not read: 'field' says which */
+	HATF_NOT_READ = 19,
 };
 
 /*
@@ -92,6 +94,8 @@ struct hatf_error {
 	uint64_t record;   /* count */
 	uint64_t line;	   /* of a text format, from 1; 0: it has no lines */
 	const char *field; /* the name in FORMAT.md, or NULL; static */
+	/* as in struct hatf_reader_stats: if not NULL, 'offset' is none of the file */
+	const char *compression;
 };
 
 /* One English phrase for a status; static, never NULL. */

@@ -9,6 +9,7 @@
 #include "format.h"
 #include "hatf.h"
 #include "sampling.h"
+#include "stranger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +43,7 @@ source_stop(struct source *s, enum hatf_status status, const char *field)
 		.record = s->tally.record_count,
 		.line = s->line,
 		.field = field,
+		.compression = input_compression(&s->window.input),
 	};
 	return status;
 }
@@ -179,6 +181,8 @@ read_first(struct hatf_reader *reader)
 	if (s->header != NULL &&
 	    !lines_set(&s->framing.header, s->header, s->header_nbytes))
 		return source_stop(s, HATF_NO_MEMORY, NULL);
+	if (!reader->has_first && s->err.status == HATF_NOT_HATF)
+		return HATF_NOT_HATF;
 	if (reader->has_first || s->line == 0)
 		return HATF_OK;
 	if (s->err.status == HATF_END && reader->format->foreign)
@@ -189,7 +193,10 @@ read_first(struct hatf_reader *reader)
 		return HATF_OK;
 	if (s->err.status == HATF_TRUNCATED)
 		return source_stop(s, HATF_NOT_HATF, "line");
-	if (s->err.status == HATF_BAD_FIELD)
+	/* No first line is as long as the limit. */
+	if (s->err.status == HATF_LIMIT && strcmp(s->err.field, "line") != 0)
+		return HATF_OK;
+	if (s->err.status == HATF_BAD_FIELD || s->err.status == HATF_LIMIT)
 		return s->err.status = HATF_NOT_HATF;
 	return HATF_OK;
 }
@@ -202,12 +209,16 @@ recognise(struct hatf_reader *reader)
 	struct source *const s = &reader->source;
 	const size_t nbytes = window_want(&s->window, FORMAT_PREFIX_NBYTES);
 	const enum hatf_status end = s->window.input.status;
+	const char *stranger;
 	enum hatf_status status;
 
 	if (nbytes == 0 && end == HATF_END)
 		return source_stop(s, HATF_NOT_HATF, NULL);
 	if (nbytes == 0 && end == HATF_IO)
 		return source_stop(s, HATF_IO, NULL);
+	stranger = stranger_recognise(s->window.next, nbytes);
+	if (stranger != NULL)
+		return source_stop(s, HATF_NOT_READ, stranger);
 	/* Compressed data that is damaged may have been a trace. */
 	if (reader->format == NULL || !reader->format->by_name)
 		reader->format = format_recognise(s->window.next, nbytes);

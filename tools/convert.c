@@ -124,10 +124,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 	switch (idx) {
 	case OPT_FROM:
-		return opt_parse_format("--from", value, false,
+		return opt_parse_format("--from", value, NULL, false,
 					&c->rewrite.from);
 	case OPT_TO:
-		return opt_parse_format("--to", value, true, &o->format);
+		return opt_parse_format("--to", value, NULL, true, &o->format);
 	case OPT_GZIP:
 		c->gzip = true;
 		return true;

@@ -409,21 +409,17 @@ dump_file(struct dump *d, const char *path)
 	return close_writer(d, exit_status);
 }
 
-/* More than there are; without a bound, a word would need memory. */
-#define FORMATS_MAX 64
-
+/* "text" is no format of the library. */
 static bool
 take_format(struct dump *d, const char *value)
 {
-	const char *names[FORMATS_MAX + 1] = { "text" };
-	struct hatf_format f;
-	size_t n = 1;
+	static const char text[] = "text";
 
-	for (unsigned i = 0; hatf_format_get(i, &f) && n < FORMATS_MAX; i++)
-		if (f.writes)
-			names[n++] = f.name;
-	d->format = strcmp(value, "text") == 0 ? NULL : value;
-	return opt_parse_word("--format", value, names);
+	if (!opt_parse_format("--format", value, text, true, &d->format))
+		return false;
+	if (strcmp(value, text) == 0)
+		d->format = NULL;
+	return true;
 }
 
 static bool

@@ -17,7 +17,7 @@
 #define VAL_FIRST 256
 #define VAL_HELP  (VAL_FIRST + OPT_MAX)
 
-/* More formats and placements than there are. */
+/* More placements than there are. */
 #define NAMES_MAX 64
 
 /* Where the explanation of an option begins. */
@@ -267,18 +267,32 @@ opt_parse_word(const char *option, const char *text, const char *const *words)
 }
 
 bool
-opt_parse_format(const char *option, const char *text, bool writes,
-		 const char **format_ret)
+opt_parse_format(const char *option, const char *text, const char *other,
+		 bool writes, const char **format_ret)
 {
-	const char *names[NAMES_MAX + 1] = { NULL };
+	char list[1024];
 	struct hatf_format f;
-	size_t n = 0;
+	size_t used = (size_t)snprintf(list, sizeof(list), "%s",
+				       other == NULL ? "" : other);
 
-	for (unsigned i = 0; hatf_format_get(i, &f) && n < NAMES_MAX; i++)
-		if (writes ? f.writes : f.reads)
-			names[n++] = f.name;
 	*format_ret = text;
-	return opt_parse_word(option, text, names);
+	if (other != NULL && strcmp(text, other) == 0)
+		return true;
+	for (unsigned i = 0; hatf_format_get(i, &f); i++) {
+		if (strcmp(f.name, text) == 0) {
+			if (writes ? f.writes : f.reads)
+				return true;
+			speak("%s: format %s can only be %s", option, text,
+			      writes ? "read" : "written");
+			return false;
+		}
+		if ((writes ? f.writes : f.reads) && used < sizeof(list))
+			used += (size_t)snprintf(list + used,
+						 sizeof(list) - used, "%s%s",
+						 used == 0 ? "" : ", ", f.name);
+	}
+	speak("%s: unknown: '%s' (want one of %s)", option, text, list);
+	return false;
 }
 
 bool

@@ -64,8 +64,9 @@ bool opt_parse_jobs(const char *text, unsigned *flags);
 bool opt_parse_word(const char *option, const char *text,
 		    const char *const *words);
 
-/* A format of libhatf that can be read or, if 'writes', written. */
-bool opt_parse_format(const char *option, const char *text, bool writes,
-		      const char **format_ret);
+/* A format of libhatf that can be read or, if 'writes', written; or 'other', a word
+ * that is none of them, unless it is NULL. */
+bool opt_parse_format(const char *option, const char *text, const char *other,
+		      bool writes, const char **format_ret);
 
 #endif /* OPT_H */

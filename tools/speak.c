@@ -52,7 +52,8 @@ speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 {
 	/* In what is no trace there are no records to point at. */
 	if (err->status == HATF_NOT_HATF && err->field != NULL)
-		snprintf(buf, nbytes, "%s", hatf_status_text(err->status));
+		snprintf(buf, nbytes, "%s; see 'hatf formats'",
+			 hatf_status_text(err->status));
 	else
 		hatf_error_text(err, buf, nbytes);
 	return buf;

@@ -20,6 +20,12 @@ _Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
  */
 #define PROBE_COUNT 8
 
+/*
+ * Other binary files, of small numbers among zeros, pass more of them.  What is not
+ * legal among this many is the damage of a trace only if the records make sense.
+ */
+#define PROBE_MAX 64
+
 /* Stop at the record that would be decoded next. */
 static void
 stop(struct source *s, enum hatf_status status, const char *field)
@@ -110,14 +116,77 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* ------------------------------------------------------------------ opening */
 
+/* Are most of the records about no block? */
 static bool
-is_blank(const struct hatf_record *records, size_t n)
+is_hollow(const struct hatf_record *records, size_t n)
 {
+	size_t hollow_count = 0;
+
 	for (size_t i = 0; i < n; i++)
-		if (records[i].tag != HATF_ALLOC || records[i].size != 0 ||
-		    records[i].address != 0)
-			return false;
-	return true;
+		hollow_count += records[i].tag <= HATF_REALLOC_FREE &&
+				records[i].address == 0 &&
+				records[i].old_address == 0;
+	return hollow_count > n / 2;
+}
+
+/* Does one of the records end or resize a block that one before it began? */
+static bool
+has_pair(const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		const struct hatf_record *const r = &records[i];
+		const uint64_t address =
+			r->tag == HATF_FREE ? r->address : r->old_address;
+
+		if (r->tag > HATF_REALLOC_FREE || address == 0)
+			continue;
+		for (size_t k = 0; k < i; k++)
+			if (records[k].tag <= HATF_REALLOC_FREE &&
+			    records[k].tag != HATF_FREE &&
+			    records[k].address == address)
+				return true;
+	}
+	return false;
+}
+
+/* Is there a record about no block, a realloc with the addresses of another tag
+ * (FORMAT "Realloc"), or so early the end of a thread or heap? */
+static bool
+has_misfit(const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct hatf_record *const r = &records[i];
+		const bool begins = r->tag == HATF_REALLOC_ALLOC_FREE ||
+				    r->tag == HATF_REALLOC_ALLOC;
+		const bool ends = r->tag == HATF_REALLOC_ALLOC_FREE ||
+				  r->tag == HATF_REALLOC_FREE;
+
+		if (is_hollow(r, 1) || r->tag == HATF_DESTROY_THREAD ||
+		    r->tag == HATF_DESTROY_HEAP ||
+		    ((begins || ends) && (begins != (r->address != 0) ||
+					  ends != (r->old_address != 0))))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Decode on behind the first 'n' records.  Returns NULL if there is no doubt, else
+ * the field that is none.
+ */
+static const char *
+probe_on(struct source *s, struct decoder *trial, const uint8_t *next,
+	 struct hatf_record *records, size_t n)
+{
+	do
+		n += decoder_decode(trial, &next, s->window.end, records + n,
+				    PROBE_MAX - n);
+	while (trial->stop == DECODER_COMMENT && n < PROBE_MAX);
+	if (has_pair(records, n))
+		return NULL;
+	if (trial->stop == DECODER_BAD && has_misfit(records, n))
+		return trial->field;
+	return is_hollow(records, n) ? "size" : NULL;
 }
 
 /*
@@ -128,7 +197,7 @@ is_blank(const struct hatf_record *records, size_t n)
 static const char *
 probe(struct source *s, struct decoder *trial)
 {
-	struct hatf_record records[PROBE_COUNT];
+	struct hatf_record records[PROBE_MAX];
 	struct window *const w = &s->window;
 
 	for (;;) {
@@ -142,10 +211,12 @@ probe(struct source *s, struct decoder *trial)
 		while (trial->stop == DECODER_COMMENT && n < PROBE_COUNT);
 		if (trial->stop == DECODER_BAD)
 			return trial->field;
-		/* A file of zeros would pass as failed calls of malloc(0). */
-		if (n == PROBE_COUNT && is_blank(records, n))
+		/* Zeros would pass as failed calls of malloc(0). */
+		if (n == PROBE_COUNT && is_hollow(records, n))
 			return "size";
-		if (trial->stop != DECODER_MORE || n == PROBE_COUNT)
+		if (n == PROBE_COUNT)
+			return probe_on(s, trial, next, records, n);
+		if (trial->stop != DECODER_MORE)
 			return NULL;
 		/* A window full of legal records, long ones, will do. */
 		if (window_left(w) == WINDOW_NBYTES)

@@ -150,10 +150,49 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	return textio_read(s, parse_line, records, max);
 }
 
+/*
+ * Is this line a call?  Many a text begins with the word "free", so all of the line
+ * is looked at, as far as it is there.
+ */
+static bool
+is_call(const uint8_t *p, const uint8_t *end)
+{
+	uint8_t line[FORMAT_PREFIX_NBYTES + 1];
+	const uint8_t *const newline = memchr(p, '\n', (size_t)(end - p));
+	const size_t nbytes = (size_t)((newline == NULL ? end : newline) - p);
+	uint8_t *next = line, *const line_end = line + nbytes;
+	struct textio_cell word;
+	uint64_t size;
+	bool allocates;
+
+	if (nbytes > FORMAT_PREFIX_NBYTES)
+		return false;
+	memcpy(line, p, nbytes);
+	*line_end = '\n';
+	word = next_word(&next, line_end);
+	allocates = is_word(&word, allocate_word);
+	if (next == line_end || (!allocates && !is_word(&word, free_word)))
+		return false;
+	/* Of what is cut off, nothing more is known. */
+	if (newline == NULL)
+		return true;
+	word = next_word(&next, line_end);
+	if (word.start == word.end)
+		return false;
+	if (allocates) {
+		word = next_word(&next, line_end);
+		if (!is_number(&word, &size))
+			return false;
+	}
+	while (next != line_end &&
+	       (*next == ' ' || *next == '\t' || *next == '\r'))
+		next++;
+	return next == line_end;
+}
+
 bool
 hummingbird_recognise(const uint8_t *bytes, size_t nbytes)
 {
-	const char *const words[] = { allocate_word, free_word };
 	const uint8_t *const end = bytes + nbytes;
 	const uint8_t *p = bytes;
 
@@ -166,15 +205,7 @@ hummingbird_recognise(const uint8_t *bytes, size_t nbytes)
 			return false;
 		p++;
 	}
-	for (unsigned i = 0; i < 2; i++) {
-		const size_t length = strlen(words[i]);
-
-		if ((size_t)(end - p) > length &&
-		    strncasecmp((const char *)p, words[i], length) == 0 &&
-		    (p[length] == ' ' || p[length] == '\t'))
-			return true;
-	}
-	return false;
+	return is_call(p, end);
 }
 
 static enum hatf_status

@@ -323,21 +323,41 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	return batch_end(&m->batch, s);
 }
 
+static bool
+begins_call(uint8_t c)
+{
+	return c == '+' || c == '-' || c == '<' || c == '!';
+}
+
+/* Is there an operation and a pointer in the line?  Also of a line that begins with
+ * its caller. */
+static bool
+has_operation(const uint8_t *line, size_t nbytes)
+{
+	for (size_t i = 0; i + 4 <= nbytes; i++)
+		if ((i == 0 || line[i - 1] == ' ') && begins_call(line[i]) &&
+		    line[i + 1] == ' ' &&
+		    (memcmp(line + i + 2, "0x", 2) == 0 ||
+		     memcmp(line + i + 2, "(n", 2) == 0))
+			return true;
+	return false;
+}
+
 bool
 mtrace_recognise(const uint8_t *bytes, size_t nbytes)
 {
-	static const char *const beginnings[] = { "= Start", "@ ",   "+ 0x",
-						  "+ (nil)", "- 0x", "< 0x" };
+	static const char start[] = "= Start", caller[] = "@ ";
+	const uint8_t *const newline = memchr(bytes, '\n', nbytes);
+	const size_t length =
+		newline == NULL ? nbytes : (size_t)(newline - bytes);
 
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]);
-	     i++) {
-		const size_t length = strlen(beginnings[i]);
-
-		if (nbytes >= length &&
-		    memcmp(bytes, beginnings[i], length) == 0)
-			return true;
-	}
-	return false;
+	if (nbytes >= strlen(start) && memcmp(bytes, start, strlen(start)) == 0)
+		return true;
+	if (nbytes >= strlen(caller) &&
+	    memcmp(bytes, caller, strlen(caller)) == 0)
+		return newline == NULL || has_operation(bytes, length);
+	return nbytes != 0 && begins_call(bytes[0]) &&
+	       has_operation(bytes, length < 4 ? length : 4);
 }
 
 static enum hatf_status

@@ -574,21 +574,57 @@ close_source(struct source *s)
 	free(x);
 }
 
+/* Does it begin with the text, or, if 'nbytes' is less, with as much of it? */
+static bool
+begins(const uint8_t *p, size_t nbytes, const char *text)
+{
+	const size_t length = strlen(text);
+
+	return memcmp(p, text, nbytes < length ? nbytes : length) == 0;
+}
+
+/* Behind the blanks, declaration and comments in front of a document; NULL: they do
+ * not end here. */
+static const uint8_t *
+skip_prolog(const uint8_t *p, const uint8_t *end)
+{
+	for (;;) {
+		const char *close = NULL;
+
+		while (p != end &&
+		       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
+			p++;
+		if (begins(p, (size_t)(end - p), "<?"))
+			close = "?>";
+		else if (begins(p, (size_t)(end - p), "<!--"))
+			close = "-->";
+		if (close == NULL || p == end)
+			return p;
+		p = memmem(p, (size_t)(end - p), close, strlen(close));
+		if (p == NULL)
+			return NULL;
+		p += strlen(close);
+	}
+}
+
+/* Where the prolog is longer than what there is to see, the parser will tell. */
 bool
 xml_recognise(const uint8_t *bytes, size_t nbytes)
 {
-	static const char *const starts[] = { "<?xml", "<!DOCTYPE hatf",
-					      "<hatf" };
+	const uint8_t *const end = bytes + nbytes;
+	const uint8_t *p = bytes;
 
-	if (nbytes >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
-		bytes += 3;
-		nbytes -= 3;
-	}
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (nbytes >= strlen(starts[i]) &&
-		    memcmp(bytes, starts[i], strlen(starts[i])) == 0)
-			return true;
-	return false;
+	if (nbytes >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3;
+	if (p == end || *p != '<')
+		return false;
+	p = skip_prolog(p, end);
+	if (p == NULL || p == end)
+		return true;
+	/* "hatf" is not all of a longer name. */
+	if (begins(p, (size_t)(end - p), "<hatf"))
+		return end - p <= 5 || strchr(" \t\r\n/>", p[5]) != NULL;
+	return begins(p, (size_t)(end - p), "<!DOCTYPE hatf");
 }
 
 const struct source_ops xml_source = {

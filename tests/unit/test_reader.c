@@ -25,13 +25,16 @@ refuse(const void *bytes, size_t nbytes)
 	struct hatf_reader *reader = NULL;
 	struct hatf_error err;
 	char text[200];
+	const char *what;
 
 	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, &err),
 			 HATF_NOT_HATF);
 	ck_assert_int_eq(err.status, HATF_NOT_HATF);
 	ck_assert_ptr_null(reader);
-	ck_assert_ptr_nonnull(strstr(hatf_error_text(&err, text, sizeof(text)),
-				     "not a HATF trace"));
+	what = err.field == NULL ? "no trace: it is empty"
+				 : "no format that hatf knows";
+	ck_assert_ptr_nonnull(
+		strstr(hatf_error_text(&err, text, sizeof(text)), what));
 	close(fd);
 }
 

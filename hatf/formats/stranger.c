@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* stranger.c - see stranger.h */
+#include "stranger.h"
+
+#include "format.h"
+
+/*
+ * What gperftools' 'postprocess' makes of a raw trace: instructions of 24 bytes, each
+ * with its type, 0 to 7, in the first one.
+ *
+ *	0  type   1  register   8  a number   16  another
+ */
+#define INSTRUCTION_NBYTES 24
+#define INSTRUCTION_SWITCH 5
+#define INSTRUCTION_LAST   7
+
+/* As many must be there, and no more of a register's bytes be in use. */
+#define INSTRUCTION_COUNT_MIN 2
+#define REGISTER_NBYTES	      4
+
+static bool
+is_instruction(const uint8_t *p)
+{
+	if (p[0] > INSTRUCTION_LAST)
+		return false;
+	for (unsigned i = 1 + REGISTER_NBYTES; i < 8; i++)
+		if (p[i] != 0)
+			return false;
+	return true;
+}
+
+static bool
+is_processed(const uint8_t *bytes, size_t nbytes)
+{
+	const size_t count = nbytes / INSTRUCTION_NBYTES;
+
+	/* It begins with the thread that comes first. */
+	if (count < INSTRUCTION_COUNT_MIN || bytes[0] != INSTRUCTION_SWITCH)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!is_instruction(bytes + i * INSTRUCTION_NBYTES))
+			return false;
+	/* Of a switch, nothing else is used. */
+	for (size_t i = 8; i < INSTRUCTION_NBYTES; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
+/* What a key of the outermost JSON object tells. */
+static bool
+is_dhat(const uint8_t *bytes, size_t nbytes)
+{
+	static const char key[] = "\"dhatFileVersion\"";
+
+	return nbytes != 0 && bytes[0] == '{' &&
+	       memmem(bytes, nbytes, key, sizeof(key) - 1) != NULL;
+}
+
+const char *
+stranger_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	if (nbytes > FORMAT_PREFIX_NBYTES)
+		nbytes = FORMAT_PREFIX_NBYTES;
+	if (is_processed(bytes, nbytes))
+		return "a processed gperftools stream; hatf reads the raw one";
+	if (is_dhat(bytes, nbytes))
+		return "a profile for DHAT's viewer, which hatf only writes";
+	return NULL;
+}
