@@ -14,10 +14,11 @@ window_init(struct window *w, int fd, unsigned jobs)
 	const enum hatf_status status = input_init(&w->input, fd, jobs);
 
 	w->end_offset = 0;
-	w->buf = malloc(WINDOW_NBYTES);
+	w->buf = malloc(WINDOW_NBYTES + 1);
 	w->next = w->end = w->buf;
-	if (status == HATF_OK && w->buf == NULL)
-		return HATF_NO_MEMORY;
+	if (w->buf == NULL)
+		return status == HATF_OK ? HATF_NO_MEMORY : status;
+	w->buf[0] = 0;
 	return status;
 }
 
@@ -35,6 +36,7 @@ window_more(struct window *w)
 	w->next = w->buf;
 	got = input_read(&w->input, w->buf + left,
 			 room < WINDOW_READ_NBYTES ? room : WINDOW_READ_NBYTES);
+	w->buf[left + got] = 0;
 	w->end = w->buf + left + got;
 	w->end_offset += got;
 	return got != 0;

@@ -8,6 +8,9 @@
  *
  *	buf            next                 end            WINDOW_NBYTES
  *	| consumed     | to be consumed     | room         |
+ *
+ * '*end' is 0, room or not: what scans for a byte that is no digit needs no other
+ * guard.
  */
 #ifndef HATF_WINDOW_H
 #define HATF_WINDOW_H

@@ -20,6 +20,9 @@ enum xml_field {
 };
 #define XML_FIELD_COUNT 7
 
+/* What a record must have is what it is about; the rest may be left out: 0. */
+#define XML_MUST (1u << XML_SIZE | 1u << XML_ADDRESS | 1u << XML_OLD_ADDRESS)
+
 /* The names of these elements. */
 extern const char *const xml_names[XML_FIELD_COUNT];
 
@@ -31,5 +34,25 @@ unsigned xml_fields(unsigned tag);
  * DTD has no element for it there; XML_FIELD_COUNT: none.
  */
 enum xml_field xml_attribute(unsigned tag);
+
+/* Where a field that is a number, not XML_ATTRIBUTES, is in a record. */
+static inline uint64_t *
+xml_number(struct hatf_record *rec, enum xml_field field)
+{
+	switch (field) {
+	case XML_SIZE:
+		return &rec->size;
+	case XML_OLD_ADDRESS:
+		return &rec->old_address;
+	case XML_ADDRESS:
+		return &rec->address;
+	case XML_TIME:
+		return &rec->time;
+	case XML_THREAD:
+		return &rec->thread;
+	default:
+		return &rec->heap;
+	}
+}
 
 #endif /* HATF_XML_H */

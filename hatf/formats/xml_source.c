@@ -2,17 +2,20 @@
 /*
  * xml_source.c - HATF as XML into records (FORMAT "xml")
  *
- * expat parses whatever XML there may be.  It takes a microsecond for a record, of
- * which most are lines that look like those of our own sink.  So such a line is taken
- * apart here, where it can be nothing else: directly behind the end of a record's
- * element, or of the start of the root's, and a newline.  It is a whole element, so
- * expat need not see it to go on behind it.
+ * expat parses whatever XML there may be.  It takes a microsecond or two for a record,
+ * of which most are so plain that xml_plain.c can take them apart.  It is asked
+ * first where content of the root may stand: at the end of the tag of a record, or of
+ * the root, that was the last that expat was given.  Such a record is a whole
+ * element, so expat need not see it to go on behind it.
+ *
+ * What is not plain goes to expat, up to the end of a record, so that the next one
+ * may be plain again; or more of it each time, if that does not come true.  So a
+ * token that expat has to begin again is seen a few times only.
  *
  * What a hostile file could make expat keep is bounded: it declares no entities,
  * names no elements but ours, and no token is longer than TOKEN_NBYTES.
  */
-#include "batch.h"
-#include "xml.h"
+#include "xml_plain.h"
 
 #include <expat.h>
 #include <stdlib.h>
@@ -26,35 +29,36 @@
 /* The longest text of an element: any comment fits, escaped byte by byte. */
 #define TEXT_NBYTES ((size_t)512 * 1024)
 
-/* The shortest line that can be a record. */
-#define LINE_NBYTES_MIN 16
+/* What is left of the window at least where a record is looked for: more than most
+ * of them have. */
+#define RECORD_NBYTES ((size_t)4 * 1024)
+
+/* How much further an end is looked for the second time that there was none. */
+#define STRIDE_NBYTES ((size_t)64)
 
 struct xml {
 	struct batch batch;
 	struct source *source;
 	XML_Parser expat;
 	uint64_t skipped; /* bytes that expat has not seen */
-	uint64_t fed;	  /* bytes that it has */
-	bool at_start;	  /* of what may be a line of our own sink */
+	uint64_t skipped_lines;
+	uint64_t fed; /* bytes that it has */
 	/* Where the last tag ended that a record may follow, as expat counts. */
 	uint64_t content;
+	bool may_be_plain;    /* what comes next */
+	bool has_defaults;    /* attributes may be what only expat knows */
+	size_t stride_nbytes; /* what it gets at least */
 	unsigned depth; /* 0: outside of the root, 1: in it, 2: in a record */
 	struct hatf_record rec;
 	unsigned seen; /* fields of 'rec', as bits */
 	enum xml_field field;
 	uint8_t *text; /* TEXT_NBYTES + 1 */
 	size_t text_nbytes;
+	/* The record's: it may end in a later batch than they do. */
+	uint8_t attributes[UINT16_MAX];
 };
 
 /* ---------------------------------------------------------------- by expat */
-
-static void
-stop(struct xml *x, enum hatf_status status, const char *field)
-{
-	if (x->source->err.status == HATF_OK)
-		source_stop(x->source, status, field);
-	XML_StopParser(x->expat, XML_FALSE);
-}
 
 /* What expat is at, in the uncompressed file. */
 static uint64_t
@@ -63,13 +67,23 @@ here(const struct xml *x)
 	return x->skipped + (uint64_t)XML_GetCurrentByteIndex(x->expat);
 }
 
-static int
-find_tag(const char *name)
+/* Reading ends at what expat is at. */
+static void
+stop_here(struct xml *x, enum hatf_status status, const char *field)
 {
-	for (unsigned tag = 0; tag <= HATF_COMMENT; tag++)
-		if (strcmp(name, hatf_tag_name(tag)) == 0)
-			return (int)tag;
-	return -1;
+	struct source *const s = x->source;
+
+	s->offset = here(x);
+	s->line = x->skipped_lines + XML_GetCurrentLineNumber(x->expat);
+	source_stop(s, status, field);
+}
+
+static void
+stop(struct xml *x, enum hatf_status status, const char *field)
+{
+	if (x->source->err.status == HATF_OK)
+		stop_here(x, status, field);
+	XML_StopParser(x->expat, XML_FALSE);
 }
 
 /* A number that is all of the NUL-terminated text, but for blanks around it. */
@@ -83,59 +97,36 @@ whole_number(uint8_t *text, uint64_t *n_ret)
 	return *text == '\0';
 }
 
-static void
-set_number(struct hatf_record *rec, enum xml_field field, uint64_t n)
-{
-	switch (field) {
-	case XML_SIZE:
-		rec->size = n;
-		break;
-	case XML_OLD_ADDRESS:
-		rec->old_address = n;
-		break;
-	case XML_ADDRESS:
-		rec->address = n;
-		break;
-	case XML_TIME:
-		rec->time = n;
-		break;
-	case XML_THREAD:
-		rec->thread = n;
-		break;
-	default:
-		rec->heap = n;
-		break;
-	}
-}
-
 /* The attributes of a record's element. */
 static void
 take_attributes(struct xml *x, const char **attributes)
 {
 	const enum xml_field field = xml_attribute(x->rec.tag);
-	uint8_t digits[32];
-	uint64_t n;
 
 	for (; attributes[0] != NULL; attributes += 2) {
+		const size_t nbytes = strlen(attributes[1]);
+
 		if (field == XML_FIELD_COUNT ||
 		    strcmp(attributes[0], xml_names[field]) != 0) {
 			stop(x, HATF_BAD_FIELD, "attribute");
 			return;
 		}
-		strncpy((char *)digits, attributes[1], sizeof(digits) - 1);
-		digits[sizeof(digits) - 1] = '\0';
-		if (!whole_number(digits, &n)) {
+		if (nbytes > TEXT_NBYTES) {
+			stop(x, HATF_LIMIT, "text");
+			return;
+		}
+		memcpy(x->text, attributes[1], nbytes + 1);
+		if (!whole_number(x->text, xml_number(&x->rec, field))) {
 			stop(x, HATF_BAD_FIELD, xml_names[field]);
 			return;
 		}
-		set_number(&x->rec, field, n);
 	}
 }
 
 static void
 start_record(struct xml *x, const char *name, const char **attributes)
 {
-	const int tag = find_tag(name);
+	const int tag = xml_plain_tag((const uint8_t *)name, strlen(name));
 
 	if (tag < 0) {
 		stop(x, HATF_BAD_TAG, "element");
@@ -194,7 +185,6 @@ static void
 end_attributes(struct xml *x)
 {
 	struct textio_cell cell = { x->text, x->text + x->text_nbytes };
-	uint8_t *bytes;
 	size_t nbytes;
 
 	if (x->rec.tag == HATF_COMMENT) {
@@ -208,42 +198,39 @@ end_attributes(struct xml *x)
 		stop(x, HATF_BAD_FIELD, "attributes");
 		return;
 	}
-	bytes = nbytes == 0 ? NULL : batch_bytes(&x->batch, nbytes);
-	if (bytes == NULL)
-		return;
-	memcpy(bytes, cell.start, nbytes);
-	x->rec.attributes = bytes;
+	memcpy(x->attributes, cell.start, nbytes);
 	x->rec.attributes_nbytes = (uint32_t)nbytes;
 }
 
 static void
 end_field(struct xml *x)
 {
-	uint64_t n;
-
 	if (x->field == XML_ATTRIBUTES) {
 		end_attributes(x);
 		return;
 	}
 	x->text[x->text_nbytes] = '\0';
-	if (whole_number(x->text, &n))
-		set_number(&x->rec, x->field, n);
-	else
+	if (!whole_number(x->text, xml_number(&x->rec, x->field)))
 		stop(x, HATF_BAD_FIELD, xml_names[x->field]);
 }
 
-/* What a record must have is what it is about; the rest may be left out: 0. */
 static void
 end_record(struct xml *x)
 {
-	const unsigned must =
-		1u << XML_SIZE | 1u << XML_ADDRESS | 1u << XML_OLD_ADDRESS;
-	const unsigned missing = xml_fields(x->rec.tag) & must & ~x->seen;
+	const unsigned missing = xml_fields(x->rec.tag) & XML_MUST & ~x->seen;
 	struct hatf_record *rec;
+	uint8_t *bytes;
 
 	if (missing != 0) {
 		stop(x, HATF_BAD_FIELD, xml_names[__builtin_ctz(missing)]);
 		return;
+	}
+	if (x->rec.attributes_nbytes != 0) {
+		bytes = batch_bytes(&x->batch, x->rec.attributes_nbytes);
+		if (bytes == NULL)
+			return;
+		memcpy(bytes, x->attributes, x->rec.attributes_nbytes);
+		x->rec.attributes = bytes;
 	}
 	rec = batch_add(&x->batch, x->rec.tag);
 	if (rec != NULL)
@@ -313,25 +300,55 @@ on_entity(void *ctx, const char *name, int is_parameter, const char *value,
 	stop(ctx, HATF_LIMIT, "entity");
 }
 
+/* An element may have an attribute that is not written in it. */
+static void XMLCALL
+on_attribute(void *ctx, const char *element, const char *name, const char *type,
+	     const char *value, int is_required)
+{
+	struct xml *const x = ctx;
+
+	(void)element;
+	(void)name;
+	(void)type;
+	(void)is_required;
+	x->has_defaults |= value != NULL;
+}
+
 /* What expat said, unless we made it say so. */
 static void
 stop_for_expat(struct xml *x)
 {
-	struct source *const s = x->source;
-
 	switch (XML_GetErrorCode(x->expat)) {
 	case XML_ERROR_ABORTED:
 		break;
 	case XML_ERROR_NO_MEMORY:
-		source_stop(s, HATF_NO_MEMORY, NULL);
+		stop_here(x, HATF_NO_MEMORY, NULL);
 		break;
 	case XML_ERROR_AMPLIFICATION_LIMIT_BREACH:
-		source_stop(s, HATF_LIMIT, "entity");
+		stop_here(x, HATF_LIMIT, "entity");
 		break;
 	default:
-		source_stop(s, HATF_BAD_FIELD, "XML");
+		stop_here(x, HATF_BAD_FIELD, "XML");
 		break;
 	}
+}
+
+/* Behind the next 'byte', or NULL. */
+static const uint8_t *
+after(const uint8_t *next, const uint8_t *end, char byte)
+{
+	next = memchr(next, byte, (size_t)(end - next));
+	return next == NULL ? NULL : next + 1;
+}
+
+static uint64_t
+count_lines(const uint8_t *next, const uint8_t *end)
+{
+	uint64_t count = 0;
+
+	while ((next = after(next, end, '\n')) != NULL)
+		count++;
+	return count;
 }
 
 /* Give expat the next 'nbytes' of the window. */
@@ -339,9 +356,9 @@ static void
 feed(struct source *s, size_t nbytes)
 {
 	struct xml *const x = s->ctx;
-	const bool ends_line = s->window.next[nbytes - 1] == '\n';
+	const uint8_t *const next = s->window.next;
 
-	if (XML_Parse(x->expat, (const char *)s->window.next, (int)nbytes, 0) !=
+	if (XML_Parse(x->expat, (const char *)next, (int)nbytes, 0) !=
 	    XML_STATUS_OK) {
 		if (s->err.status == HATF_OK)
 			stop_for_expat(x);
@@ -353,142 +370,78 @@ feed(struct source *s, size_t nbytes)
 		source_stop(s, HATF_LIMIT, "token");
 		return;
 	}
-	x->at_start = ends_line && x->depth == 1 && x->content + 1 == x->fed;
+	x->may_be_plain =
+		x->depth == 1 && x->content == x->fed && !x->has_defaults;
 	s->window.next += nbytes;
 	s->offset += nbytes;
-	s->line += ends_line;
+	s->line += count_lines(next, next + nbytes);
 }
 
-/* ------------------------------------------------------- by a line's looks */
-
-/* Step over a string that must come next. */
-static inline bool
-skip(uint8_t **next, const uint8_t *end, const char *text, size_t nbytes)
+/* How much expat is to get: what ends as a record does, or the root's tag. */
+static size_t
+piece_nbytes(struct xml *x, const struct window *w)
 {
-	if ((size_t)(end - *next) < nbytes || memcmp(*next, text, nbytes) != 0)
-		return false;
-	*next += nbytes;
-	return true;
-}
+	const size_t left = window_left(w);
+	const size_t max = left < PIECE_NBYTES ? left : PIECE_NBYTES;
+	const uint8_t *const end = w->next + max;
+	const uint8_t *next = w->next;
 
-#define SKIP(next, end, literal) skip(next, end, literal, sizeof(literal) - 1)
-
-/* The elements from the time on, as far as the tag has them. */
-static bool
-take_tail(uint8_t **next, const uint8_t *end, unsigned fields,
-	  struct hatf_record *rec)
-{
-	if ((fields & 1u << XML_TIME) &&
-	    (!SKIP(next, end, "<time>") || !textio_number(next, &rec->time) ||
-	     !SKIP(next, end, "</time>")))
-		return false;
-	if ((fields & 1u << XML_THREAD) &&
-	    (!SKIP(next, end, "<thread>") ||
-	     !textio_number(next, &rec->thread) ||
-	     !SKIP(next, end, "</thread>")))
-		return false;
-	return (fields & 1u << XML_HEAP) == 0 ||
-	       (SKIP(next, end, "<heap>") && textio_number(next, &rec->heap) &&
-		SKIP(next, end, "</heap>"));
-}
-
-static bool
-take_address(uint8_t **next, const uint8_t *end, uint64_t *n_ret)
-{
-	return SKIP(next, end, "<address>") && textio_number(next, n_ret) &&
-	       SKIP(next, end, "</address>");
-}
-
-/* "alloc" and what follows it. */
-static bool
-take_tag(uint8_t **next, const uint8_t *end, struct hatf_record *rec)
-{
-	if (SKIP(next, end, "<alloc>")) {
-		rec->tag = HATF_ALLOC;
-		return SKIP(next, end, "<size>") &&
-		       textio_number(next, &rec->size) &&
-		       SKIP(next, end, "</size>");
-	}
-	if (SKIP(next, end, "<free>")) {
-		rec->tag = HATF_FREE;
-		return true;
-	}
-	if (!SKIP(next, end, "<realloc"))
-		return false;
-	if (SKIP(next, end, "NoAlloc"))
-		rec->tag = HATF_REALLOC_NO_ALLOC;
-	else if (SKIP(next, end, "AllocFree"))
-		rec->tag = HATF_REALLOC_ALLOC_FREE;
+	if (x->stride_nbytes >= max)
+		return max;
+	next += x->stride_nbytes;
+	x->stride_nbytes =
+		x->stride_nbytes == 0 ? STRIDE_NBYTES : 2 * x->stride_nbytes;
+	if (x->depth != 0)
+		next = xml_plain_find_end(next, end);
 	else
-		return false;
-	if (SKIP(next, end, " size=\"") &&
-	    (!textio_number(next, &rec->size) || !SKIP(next, end, "\"")))
-		return false;
-	return SKIP(next, end, ">") &&
-	       take_address(next, end, &rec->old_address);
+		next = after(next, end, '>');
+	return next == NULL ? max : (size_t)(next - w->next);
 }
 
-/* The attributes' digits, and the rest of the line. */
-static bool
-take_end(struct xml *x, uint8_t **next, uint8_t *end, struct hatf_record *rec)
+/* -------------------------------------------------------- without a parser */
+
+static inline struct xml_plain
+begin_plain(struct window *w)
 {
-	const char *const name = hatf_tag_name(rec->tag);
-	struct textio_cell cell = { *next, *next };
-
-	if (!SKIP(next, end, "<attributes>"))
-		return false;
-	cell.start = *next;
-	cell.end = memchr(*next, '<', (size_t)(end - *next));
-	if (cell.end == NULL)
-		return false;
-	*next = cell.end;
-	if (!SKIP(next, end, "</attributes></") ||
-	    !skip(next, end, name, strlen(name)) || !SKIP(next, end, ">") ||
-	    *next != end)
-		return false;
-	if (cell.start == cell.end)
-		return true;
-	/* Longer ones are for the general way, which may refuse them. */
-	if ((size_t)(cell.end - cell.start) > PIECE_NBYTES)
-		return false;
-
-	/* The line must stay what it is, if it is not one of ours after all. */
-	const size_t nbytes = (size_t)(cell.end - cell.start);
-	uint8_t *const copy = batch_bytes(&x->batch, nbytes);
-
-	if (copy == NULL)
-		return false;
-	memcpy(copy, cell.start, nbytes);
-	cell = (struct textio_cell){ copy, copy + nbytes };
-	if (!textio_unhex(&cell))
-		return false;
-	rec->attributes = copy;
-	rec->attributes_nbytes = (uint32_t)(cell.end - copy);
-	return true;
+	if (window_left(w) < RECORD_NBYTES)
+		window_want(w, RECORD_NBYTES);
+	return (struct xml_plain){ w->buf + (w->next - w->buf),
+				   w->buf + (w->end - w->buf), 0 };
 }
 
-/* Take a line of 'nbytes', newline and all, if it is as our sink writes it. */
-static bool
-take_line(struct source *s, size_t nbytes)
+/* What expat need not see has been taken up to 'p'. */
+static void
+pass(struct source *s, const struct xml_plain *p)
 {
 	struct xml *const x = s->ctx;
-	uint8_t *next = s->window.buf + (s->window.next - s->window.buf);
-	uint8_t *const end = next + nbytes - 1;
-	struct hatf_record rec = { .offset = s->offset };
+	const size_t nbytes = (size_t)(p->next - s->window.next);
+
+	x->skipped += nbytes;
+	x->skipped_lines += p->line_count;
+	s->window.next += nbytes;
+	s->offset += nbytes;
+	s->line += p->line_count;
+}
+
+/* Take a record where content of the root may stand, if it is plain. */
+static bool
+take_plain(struct source *s)
+{
+	struct xml *const x = s->ctx;
+	struct xml_plain p = begin_plain(&s->window);
+	struct hatf_record rec;
 	struct hatf_record *out;
 
-	if (nbytes < LINE_NBYTES_MIN || !take_tag(&next, end, &rec) ||
-	    !take_address(&next, end, &rec.address) ||
-	    !take_tail(&next, end, xml_fields(rec.tag), &rec) ||
-	    !take_end(x, &next, end, &rec))
+	xml_plain_skip(&p);
+	pass(s, &p);
+	p = begin_plain(&s->window);
+	if (!xml_plain_take(&p, &x->batch, &rec))
 		return false;
+	rec.offset = s->offset;
 	out = batch_add(&x->batch, rec.tag);
 	if (out != NULL)
 		*out = rec;
-	x->skipped += nbytes;
-	s->window.next += nbytes;
-	s->offset += nbytes;
-	s->line++;
+	pass(s, &p);
 	return true;
 }
 
@@ -504,28 +457,22 @@ end_file(struct source *s)
 	source_stop_at_end(s, !is_whole, "XML");
 }
 
-/* Take a line, or as much of it as there may be. */
+/* Take a record, or what else there may be. */
 static void
 take_piece(struct source *s)
 {
 	struct xml *const x = s->ctx;
-	struct window *const w = &s->window;
-	const uint8_t *newline;
-	size_t nbytes;
 
-	while ((newline = memchr(w->next, '\n', window_left(w))) == NULL &&
-	       window_left(w) < WINDOW_NBYTES)
-		if (!window_more(w))
-			break;
-	nbytes = newline != NULL ? (size_t)(newline + 1 - w->next)
-				 : window_left(w);
-	if (nbytes == 0) {
-		end_file(s);
+	if (x->may_be_plain && take_plain(s)) {
+		x->stride_nbytes = 0;
 		return;
 	}
-	if (newline != NULL && x->at_start && take_line(s, nbytes))
-		return;
-	feed(s, nbytes < PIECE_NBYTES ? nbytes : PIECE_NBYTES);
+	if (window_left(&s->window) < PIECE_NBYTES)
+		window_want(&s->window, PIECE_NBYTES);
+	if (window_left(&s->window) == 0)
+		end_file(s);
+	else
+		feed(s, piece_nbytes(x, &s->window));
 }
 
 static size_t
@@ -557,6 +504,7 @@ open_source(struct source *s)
 	XML_SetElementHandler(x->expat, on_start, on_end);
 	XML_SetCharacterDataHandler(x->expat, on_text);
 	XML_SetEntityDeclHandler(x->expat, on_entity);
+	XML_SetAttlistDeclHandler(x->expat, on_attribute);
 	return HATF_OK;
 }
 
