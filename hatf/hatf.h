@@ -338,6 +338,12 @@ enum {
 	 * allocation, from 1, in place of its tag
 	 */
 	HATF_READ_SEQUENCE_TAGS = 2,
+	/*
+	 * formats that do not promise an order ("mtrace", "heaptrack", ...):
+	 * count what cannot have happened so, see struct hatf_reader_stats;
+	 * takes memory for each live address
+	 */
+	HATF_READ_DISORDER = 4,
 };
 
 /*
@@ -354,7 +360,7 @@ enum {
 /*
  * Open 'path' ("-" is standard input; a pipe will do), in any of the formats of
  * hatf_format_get() that can be read, plain or compressed by gzip, zstd or lz4, told apart by content.  'flags' is 0 or
- * any of HATF_READ_METADATA and HATF_READ_JOBS(n).  On success stores a reader, to
+ * any of the flags above and HATF_READ_JOBS(n).  On success stores a reader, to
  * be closed by the caller.  Errors: HATF_IO, HATF_NO_MEMORY, HATF_NOT_HATF (empty,
  * or the first bytes are no trace), HATF_NO_LIBRARY, with '*err' filled in if it is not NULL.
  */
@@ -443,6 +449,15 @@ struct hatf_reader_stats {
 	 * ours: the end was reached without an error
 	 */
 	bool complete;
+	/*
+	 * With HATF_READ_DISORDER: allocs of a live address, and frees and
+	 * reallocs of one that is not; of the first one what it is (NULL: there
+	 * is none; static), the number of its record, from 0, and the offset of
+	 * that in the uncompressed stream
+	 */
+	uint64_t disorder_count;
+	const char *disorder;
+	uint64_t disorder_record, disorder_offset;
 };
 HATF_API void hatf_reader_get_stats(const struct hatf_reader *reader,
 				    struct hatf_reader_stats *stats_ret);

@@ -6,6 +6,7 @@
  * format, counts, lets 'framing' look at the comments, and keeps the error until
  * the records before it have been delivered.
  */
+#include "disorder.h"
 #include "format.h"
 #include "hatf.h"
 #include "sampling.h"
@@ -30,6 +31,8 @@ struct hatf_reader {
 	/* Read to know the header, and not delivered yet. */
 	struct hatf_record first;
 	bool has_first;
+	struct disorder disorder; /* if 'watches' */
+	bool watches;
 };
 
 enum hatf_status
@@ -138,9 +141,18 @@ static size_t
 read_more(struct hatf_reader *reader, struct hatf_record *records, size_t max)
 {
 	struct source *const s = &reader->source;
-	const size_t n = reader->format->source->read(s, records, max);
+	const uint64_t number = s->tally.record_count;
+	size_t n = reader->format->source->read(s, records, max);
 
-	return reader->format->frames ? n : note_records(s, records, n);
+	if (!reader->format->frames)
+		n = note_records(s, records, n);
+	for (size_t i = 0; reader->watches && i < n; i++)
+		if (!disorder_note(&reader->disorder, &records[i],
+				   number + i)) {
+			source_stop(s, HATF_NO_MEMORY, NULL);
+			return i;
+		}
+	return n;
 }
 
 enum hatf_status
@@ -224,6 +236,8 @@ recognise(struct hatf_reader *reader)
 		reader->format = format_recognise(s->window.next, nbytes);
 	reader->opened = true;
 	status = reader->format->source->open(s);
+	reader->watches = (s->flags & HATF_READ_DISORDER) != 0 &&
+			  reader->format->disorderly;
 	if (status == HATF_OK && !reader->format->frames)
 		status = read_first(reader);
 	return status;
@@ -255,6 +269,7 @@ open_reader(int fd, bool owns, const char *format, unsigned flags,
 		return HATF_NO_MEMORY;
 	}
 	reader->own_fd = owns ? fd : -1;
+	disorder_init(&reader->disorder);
 	s->flags = flags;
 	status = window_init(&s->window, fd, flags >> 8 & UINT8_MAX);
 	if (status != HATF_OK)
@@ -330,6 +345,7 @@ hatf_reader_close(struct hatf_reader *reader)
 		return;
 	if (reader->opened && reader->format->source->close != NULL)
 		reader->format->source->close(&reader->source);
+	disorder_fini(&reader->disorder);
 	window_fini(&reader->source.window);
 	framing_fini(&reader->source.framing);
 	free(reader->source.header);
@@ -398,6 +414,15 @@ hatf_reader_sample_rate(const struct hatf_reader *reader)
 	return rate == 0 ? 1 : rate;
 }
 
+/* Did the program run already when the trace began? */
+static bool
+is_late(const struct hatf_reader *reader)
+{
+	const char *const start = hatf_reader_header(reader, "start");
+
+	return start != NULL && strcmp(start, "late") == 0;
+}
+
 void
 hatf_reader_get_stats(const struct hatf_reader *reader,
 		      struct hatf_reader_stats *stats_ret)
@@ -416,6 +441,14 @@ hatf_reader_get_stats(const struct hatf_reader *reader,
 		.foreign = reader->format->foreign,
 		.complete = f->complete && (!f->ours || is_at_trailer(reader)),
 	};
+	/* Who came late cannot know of every block. */
+	if (reader->disorder.count != 0 && !is_late(reader)) {
+		stats_ret->disorder_count = reader->disorder.count;
+		stats_ret->disorder =
+			hatf_violation_text(reader->disorder.what);
+		stats_ret->disorder_record = reader->disorder.record;
+		stats_ret->disorder_offset = reader->disorder.offset;
+	}
 	memcpy(stats_ret->record_count, s->tally.tag_count,
 	       sizeof(stats_ret->record_count));
 }

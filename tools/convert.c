@@ -57,7 +57,9 @@ static const struct opt_page page = {
 	"That of IN is\n"
 	"told by its content, unless only --from can; '-' is standard input "
 	"or output.\n",
-	"What OUT's format does not keep of IN is said.\n"
+	"What OUT's format does not keep of IN is said, and so is how often IN "
+	"has calls\n"
+	"in an order that cannot be, as logs of several threads have.\n"
 	"A trace that is not complete stays so: OUT says it too.\n"
 	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
 	"wrong\n"
@@ -191,7 +193,7 @@ check_options(const struct convert *c)
 int
 command_convert(int argc, char **argv)
 {
-	struct convert c = { .gzip = false };
+	struct convert c = { .rewrite.flags = HATF_READ_DISORDER };
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &c, &exit_status);

@@ -213,6 +213,22 @@ speak_of_sampling(const struct run *run)
 		      figure_part(rate).text, fate_of_samples(&run->format));
 }
 
+/* What was written down in another order than it happened is there as it was. */
+static void
+speak_of_disorder(const struct run *run)
+{
+	struct hatf_reader_stats stats;
+
+	hatf_reader_get_stats(run->reader, &stats);
+	if (stats.disorder_count == 0)
+		return;
+	speak("%s: %" PRIu64 " ordering anomal%s (first at record %" PRIu64
+	      ", offset 0x%" PRIx64 ": %s); see 'hatf verify'",
+	      speak_path(run->r->in), stats.disorder_count,
+	      stats.disorder_count == 1 ? "y" : "ies", stats.disorder_record,
+	      stats.disorder_offset, stats.disorder);
+}
+
 static int
 rewrite_reader(struct run *run)
 {
@@ -242,6 +258,9 @@ rewrite_reader(struct run *run)
 	}
 	run->r->is_written = true;
 	speak_of_sampling(run);
+	/* What has been cut off may be what the rest lacks. */
+	if (complete)
+		speak_of_disorder(run);
 	keeping_speak(strcmp(run->r->out, "-") == 0 ? "standard output"
 						    : run->r->out,
 		      &run->format,

@@ -183,6 +183,9 @@ struct format {
 	/* Its traces cannot be told by their first bytes: only who names the
 	 * format gets it. */
 	bool by_name;
+	/* It does not promise that calls are in an order in which they can have
+	 * happened, nor that there is none missing. */
+	bool disorderly;
 	/* Its sink compresses on its own: 'out' is to be plain. */
 	bool packs;
 	/* ... parts of the file, which is to be no gzip file, whatever its name. */

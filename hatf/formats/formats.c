@@ -62,6 +62,7 @@ static const struct format formats[] = {
 	  .suffix = ".hummingbird",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS,
 	  .foreign = true,
+	  .disorderly = true,
 	  .recognise = hummingbird_recognise,
 	  .source = &hummingbird_source,
 	  .sink = &hummingbird_sink },
@@ -71,6 +72,7 @@ static const struct format formats[] = {
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
 		   HATF_KEEPS_SITE,
 	  .foreign = true,
+	  .disorderly = true,
 	  .recognise = mtrace_recognise,
 	  .source = &mtrace_source,
 	  .sink = &mtrace_sink },
@@ -80,6 +82,7 @@ static const struct format formats[] = {
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
 		   HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
 	  .foreign = true,
+	  .disorderly = true,
 	  .recognise = android_recognise,
 	  .source = &android_source,
 	  .sink = &android_sink },
@@ -103,6 +106,7 @@ static const struct format formats[] = {
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_TIME | HATF_KEEPS_SITE |
 		   HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
+	  .disorderly = true,
 	  .recognise = heaptrack_recognise,
 	  .source = &heaptrack_source,
 	  .sink = &heaptrack_sink },
@@ -117,6 +121,7 @@ static const struct format formats[] = {
 	{ .name = "gperftools",
 	  .keeps = HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
 	  .foreign = true,
+	  .disorderly = true,
 	  .recognise = gperftools_recognise,
 	  .source = &gperftools_source },
 	{ .name = "mtrc",

@@ -151,4 +151,17 @@ run "$HATF" convert thread.ascii t.heaptrack
 check_status 'a thread' 0
 check_one_line 'a thread' '*: format heaptrack does not keep: *address, thread*'
 
+# Frees of what it did not see allocated are counted, as verify does.
+zcat "$data/raw_thr.raw.txt.gz" >raw_thr
+run "$HATF" convert raw_thr raw_thr.hatf
+check_status 'disorder' 0
+check_one_line 'disorder' "hatf convert: raw_thr: 304 ordering anomalies (first at record *, offset 0x*: free of what is not live); see 'hatf verify'"
+check 'disorder: verify' "$("$HATF" verify raw_thr 2>/dev/null | tail -1)" \
+	'raw_thr: not ok, 3507 events, 304 violations'
+# Where the program ran already, they are to be expected.
+sed '2iA' raw_thr >late
+run "$HATF" convert late late.hatf
+check_status 'disorder: late' 0
+check_silent 'disorder: late'
+
 finish
