@@ -25,8 +25,9 @@
 #define ZSTD_MAGIC 0x28b52ffdu
 #define LZ4_MAGIC  0x04224d18u
 
-/* RFC 8878: frames to be skipped have 50 to 5f, and then: */
-#define SKIP_MAGIC_TAIL 0x2a4d18u
+/* RFC 8878: frames to be skipped have 50 to 5f, and then this; then their length. */
+#define SKIP_MAGIC_TAIL	   0x2a4d18u
+#define SKIP_HEADER_NBYTES 8
 
 /* To begin with; whatever a frame's header takes comes after it. */
 #define FIRST_NBYTES 5
@@ -55,14 +56,28 @@ is_lz4(const uint8_t *bytes, size_t nbytes)
 	       bytes[4] >> 6 == 1 && (bytes[5] & 0x8f) == 0 && bytes[5] >= 0x40;
 }
 
+static bool
+is_skipped(const uint8_t *bytes, size_t nbytes)
+{
+	return nbytes >= 4 && bytes[0] >> 4 == 5 &&
+	       (get_be32(bytes) & 0xffffff) == SKIP_MAGIC_TAIL;
+}
+
 enum frames_kind
 frames_recognise(const uint8_t *bytes, size_t nbytes)
 {
-	if (nbytes >= 4 && (get_be32(bytes) == ZSTD_MAGIC ||
-			    (bytes[0] >> 4 == 5 &&
-			     (get_be32(bytes) & 0xffffff) == SKIP_MAGIC_TAIL)))
+	if (is_skipped(bytes, nbytes) ||
+	    (nbytes >= 4 && get_be32(bytes) == ZSTD_MAGIC))
 		return FRAMES_ZSTD;
 	return is_lz4(bytes, nbytes) ? FRAMES_LZ4 : FRAMES_NONE;
+}
+
+uint64_t
+frames_skip_nbytes(const uint8_t *bytes, size_t nbytes)
+{
+	if (nbytes < SKIP_HEADER_NBYTES || !is_skipped(bytes, nbytes))
+		return 0;
+	return (uint64_t)SKIP_HEADER_NBYTES + get_le32(bytes + 4);
 }
 
 const char *

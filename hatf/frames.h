@@ -25,10 +25,16 @@ enum frames_kind {
 	FRAMES_LZ4,
 };
 
-/* As many of the first bytes tell which of them it is. */
-#define FRAMES_PREFIX_NBYTES 6
+/* As many of the first bytes tell which of them it is, or how long what is skipped. */
+#define FRAMES_PREFIX_NBYTES 8
 
 enum frames_kind frames_recognise(const uint8_t *bytes, size_t nbytes);
+
+/*
+ * How long the frame that begins these bytes is, if it is one to be skipped, else 0.
+ * Both libraries skip it; which of them is wanted, what comes behind it tells.
+ */
+uint64_t frames_skip_nbytes(const uint8_t *bytes, size_t nbytes);
 
 /* "zstd", "lz4" or NULL; static. */
 const char *frames_name(enum frames_kind kind);

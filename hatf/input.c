@@ -32,11 +32,14 @@
 #define READ_NBYTES (128 * 1024)
 
 /*
- * FORMAT "Limits", for frames too.  deflate cannot do better than 1032 bytes for one, and does not
- * come near it with blocks: what does is made to keep a reader busy.
+ * FORMAT "Limits".  deflate cannot do better than 1032 bytes for one, and does not come
+ * near it with blocks.  zstd can do 32768, with one byte over and over; the log of a
+ * program in a tight loop, without anything that changes, comes to 14000 at most.  What
+ * does better is made to keep a reader busy.
  */
-#define BOMB_RATIO  1000
-#define BOMB_NBYTES ((uint64_t)256 << 20)
+#define BOMB_RATIO	  1000
+#define BOMB_RATIO_FRAMES 20000
+#define BOMB_NBYTES	  ((uint64_t)256 << 20)
 
 /* read() that waits for what is not there yet.  -1 sets 'sys_errno'. */
 static ssize_t
@@ -76,6 +79,42 @@ read_file(struct input *in, uint8_t *to, size_t nbytes)
 	return 0;
 }
 
+/* Have 'nbytes' in the buffer, if the file has as many; returns how many there are. */
+static size_t
+fill(struct input *in, size_t nbytes)
+{
+	size_t used = (size_t)(in->end - in->buf);
+
+	/* A pipe may hand out the bytes one by one. */
+	while (used < nbytes && !in->file_ended)
+		used += read_file(in, in->buf + used, INPUT_BUF_NBYTES - used);
+	in->end = in->buf + used;
+	return used;
+}
+
+/*
+ * Which kind of frames there are.  Those to be skipped, which may come first, are
+ * alike in all; what is behind more of them than the buffer holds is not looked for.
+ */
+static enum frames_kind
+recognise_frames(struct input *in)
+{
+	uint64_t off = 0, nbytes;
+	size_t used = fill(in, FRAMES_PREFIX_NBYTES);
+	enum frames_kind kind = frames_recognise(in->buf, used);
+
+	while ((nbytes = frames_skip_nbytes(in->buf + off, used - off)) != 0) {
+		off += nbytes;
+		if (off > INPUT_BUF_NBYTES - FRAMES_PREFIX_NBYTES)
+			break;
+		used = fill(in, off + FRAMES_PREFIX_NBYTES);
+		if (used <= off)
+			break;
+		kind = frames_recognise(in->buf + off, used - off);
+	}
+	return kind != FRAMES_NONE ? kind : frames_recognise(in->buf, used);
+}
+
 /* zlib's streams, for members that are not inflated whole; false: no memory. */
 static bool
 init_compressed(struct input *in)
@@ -92,7 +131,7 @@ enum hatf_status
 input_init(struct input *in, int fd, unsigned jobs)
 {
 	struct stat st;
-	size_t used = 0;
+	size_t used;
 
 	*in = (struct input){ .fd = fd, .jobs = jobs };
 	in->buf = malloc(INPUT_BUF_NBYTES);
@@ -100,11 +139,8 @@ input_init(struct input *in, int fd, unsigned jobs)
 		return in->status = HATF_NO_MEMORY;
 	in->never_waits = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	in->next = in->end = in->buf;
-	/* A pipe may hand out the bytes one by one. */
-	while (used < FRAMES_PREFIX_NBYTES && !in->file_ended)
-		used += read_file(in, in->buf + used, INPUT_BUF_NBYTES - used);
-	in->end = in->buf + used;
-	in->kind = frames_recognise(in->buf, used);
+	in->kind = recognise_frames(in);
+	used = (size_t)(in->end - in->buf);
 	in->compressed =
 		in->kind != FRAMES_NONE ||
 		(used >= 2 && in->buf[0] == GZIP_ID1 && in->buf[1] == GZIP_ID2);
@@ -439,6 +475,17 @@ take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 	return take_ahead(in);
 }
 
+/* Is there far more data than the bytes of the file may stand for? */
+static bool
+is_bomb(const struct input *in)
+{
+	const uint64_t ratio =
+		in->frames != NULL ? BOMB_RATIO_FRAMES : BOMB_RATIO;
+
+	return in->out_nbytes > BOMB_NBYTES &&
+	       in->out_nbytes / ratio > input_consumed(in);
+}
+
 static size_t
 read_compressed(struct input *in, uint8_t *to, size_t nbytes)
 {
@@ -457,8 +504,7 @@ read_compressed(struct input *in, uint8_t *to, size_t nbytes)
 			more = begin_member(in);
 	}
 	in->out_nbytes += got;
-	if (in->out_nbytes > BOMB_NBYTES &&
-	    in->out_nbytes / BOMB_RATIO > input_consumed(in))
+	if (is_bomb(in))
 		in->status = HATF_LIMIT;
 	return got;
 }

@@ -166,7 +166,7 @@ START_TEST(cut_off_anywhere_gives_all_blocks)
 
 		makers[m](&h, 10, ends);
 		/* What is shorter is not known to be compressed. */
-		for (size_t cut = FRAMES_PREFIX_NBYTES; cut < h.used; cut++) {
+		for (size_t cut = 6; cut < h.used; cut++) {
 			size_t whole = 0;
 
 			while (whole < 10 && ends[whole] <= cut)
@@ -213,7 +213,7 @@ START_TEST(damage_shows)
 		size_t ends[10], got;
 
 		makers[m](&h, 10, ends);
-		for (size_t i = FRAMES_PREFIX_NBYTES; i < h.used; i++) {
+		for (size_t i = 6; i < h.used; i++) {
 			enum hatf_status status;
 
 			h.bytes[i] ^= 0x10;
@@ -270,38 +270,86 @@ START_TEST(a_window_that_is_too_large_is_refused)
 }
 END_TEST
 
+#endif
+
+/* Of any length, and several of them. */
 START_TEST(frames_to_be_skipped_may_come_first)
 {
-	struct hand h = { .used = 0 };
-	size_t ends[10], got;
+	static const size_t lengths[] = { 0, 3, 300000 };
 
-	hand_put(&h, 0x5f2a4d18, 4);
-	hand_put(&h, 0x03000000, 4);
-	hand_put(&h, 0x616263, 3);
-	zstd_frame(&h, 10, ends);
-	ck_assert_int_eq(
-		read_file(h.bytes, h.used, 4096, 10 * BLOCK_NBYTES, true, &got),
-		HATF_END);
-	ck_assert_uint_eq(got, 10 * BLOCK_NBYTES);
-	free(h.bytes);
+	for (size_t m = 0; makers[m] != NULL; m++) {
+		struct hand h = { .used = 0 };
+		size_t ends[10], got;
+
+		for (size_t i = 0; i < 3; i++) {
+			const size_t n = lengths[i];
+
+			hand_put(&h, 0x50 + i * 7, 1);
+			hand_put(&h, 0x2a4d18, 3);
+			for (unsigned shift = 0; shift < 32; shift += 8)
+				hand_put(&h, n >> shift & 0xff, 1);
+			for (size_t j = 0; j < n; j++)
+				hand_put(&h, 0x61, 1);
+		}
+		makers[m](&h, 10, ends);
+		ck_assert_int_eq(read_file(h.bytes, h.used, 4096,
+					   10 * BLOCK_NBYTES, true, &got),
+				 HATF_END);
+		ck_assert_uint_eq(got, 10 * BLOCK_NBYTES);
+		/* Cut off, it is what it was. */
+		for (size_t cut = h.used - 1; cut > 300000; cut -= 100) {
+			const enum hatf_status status =
+				read_file(h.bytes, cut, 4096, 10 * BLOCK_NBYTES,
+					  true, &got);
+
+			ck_assert_int_eq(status, HATF_TRUNCATED);
+		}
+		free(h.bytes);
+	}
 }
 END_TEST
 
-START_TEST(data_without_end_is_refused)
+#ifdef HAVE_ZSTD
+/* Read 300 MiB of a text over and over, and delete what they are made of. */
+static enum hatf_status
+read_repeated(const char *text, size_t text_nbytes, int level, size_t *got_ret)
 {
 	const size_t nbytes = (size_t)300 << 20;
-	uint8_t *const zeros = calloc(nbytes, 1);
+	uint8_t *const data = malloc(nbytes);
 	const size_t cap = ZSTD_compressBound(nbytes);
 	uint8_t *const frame = malloc(cap);
-	const size_t used = ZSTD_compress(frame, cap, zeros, nbytes, 1);
+	enum hatf_status status;
+	size_t used;
+
+	for (size_t i = 0; i < nbytes; i += text_nbytes)
+		memcpy(data + i, text, text_nbytes);
+	used = ZSTD_compress(frame, cap, data, nbytes, level);
+	ck_assert(!ZSTD_isError(used));
+	free(data);
+	status = read_file(frame, used, 4096, 1, false, got_ret);
+	free(frame);
+	return status;
+}
+
+START_TEST(data_without_end_is_refused)
+{
 	size_t got;
 
-	ck_assert(!ZSTD_isError(used));
-	ck_assert_int_eq(read_file(frame, used, 4096, 1, true, &got),
-			 HATF_LIMIT);
+	ck_assert_int_eq(read_repeated("", 1, 1, &got), HATF_LIMIT);
 	ck_assert_uint_le(got, ((size_t)256 << 20) + 4096);
-	free(frame);
-	free(zeros);
+}
+END_TEST
+
+/* heaptrack's file of a program in a tight loop. */
+START_TEST(a_tight_loop_is_read)
+{
+	static const char text[] = "+ 0\n- 0\n";
+	size_t got;
+
+	for (int level = 1; level <= 19; level += 9) {
+		ck_assert_int_eq(read_repeated(text, 8, level, &got), HATF_END);
+		ck_assert_uint_eq(got, (size_t)300 << 20);
+	}
 }
 END_TEST
 #endif
@@ -361,10 +409,11 @@ main(void)
 	tcase_add_test(tc, a_second_frame_may_be_cut_off_too);
 	tcase_add_test(tc, damage_shows);
 	tcase_add_test(tc, other_bytes_behind_a_frame_are_damage);
+	tcase_add_test(tc, frames_to_be_skipped_may_come_first);
 #ifdef HAVE_ZSTD
 	tcase_add_test(tc, a_window_that_is_too_large_is_refused);
-	tcase_add_test(tc, frames_to_be_skipped_may_come_first);
 	tcase_add_test(tc, data_without_end_is_refused);
+	tcase_add_test(tc, a_tight_loop_is_read);
 #endif
 	tcase_add_test(tc, no_trace_is_taken_for_a_frame);
 	tcase_add_test(tc, a_missing_library_is_said);
