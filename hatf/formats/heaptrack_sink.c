@@ -7,7 +7,7 @@
  * lines are.  Every string, return address, stack and kind of block is told once,
  * before the first line that refers to it.  Only stacks that a block has are told.
  *
- * Frames with the same address are what a compiler made one of: where the stack of
+ * Frames with the same address and object are what a compiler made one of: where the stack of
  * an inlined function has that of the function around it as parent, one 'i' has
  * both.  A frame that comes again is a recursion, and another 'i'.
  *
@@ -235,13 +235,18 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 	return true;
 }
 
-static uint64_t
-frame_address(const struct heaptrack *h, uint64_t id)
+/* Is a frame where this one is?  Objects may have code at the same addresses. */
+static bool
+is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
 {
 	struct hatf_frame frame = { .address = 0 };
 
 	hatf_stacks_get_frame(h->stacks, id, &frame);
-	return frame.address;
+	if (frame.address != where->address)
+		return false;
+	if (frame.object == NULL || where->object == NULL)
+		return frame.object == where->object;
+	return strcmp(frame.object, where->object) == 0;
 }
 
 /* Put the frames of a step into 'frames'. */
@@ -274,7 +279,7 @@ contains(const uint64_t *ids, uint32_t count, uint64_t id)
 }
 
 /*
- * Find out how many of a stack's innermost frames are at one address.  A function
+ * Find out how many of a stack's innermost frames are at one place.  A function
  * that calls itself, itself or what is inlined in it, is there once for each call.
  */
 static struct step
@@ -282,14 +287,15 @@ look_at(const struct heaptrack *h, uint64_t id)
 {
 	struct step step = { .stack = id, .frame_count = 1 };
 	struct hatf_stack stack = { .parent = 0 }, caller;
-	uint64_t frames[INLINED_MAX], address;
+	struct hatf_frame where = { .address = 0 };
+	uint64_t frames[INLINED_MAX];
 
 	hatf_stacks_get(h->stacks, id, &stack);
 	frames[0] = stack.frame;
-	address = frame_address(h, stack.frame);
-	while (address != 0 && step.frame_count < INLINED_MAX &&
+	hatf_stacks_get_frame(h->stacks, stack.frame, &where);
+	while (where.address != 0 && step.frame_count < INLINED_MAX &&
 	       hatf_stacks_get(h->stacks, stack.parent, &caller) &&
-	       frame_address(h, caller.frame) == address &&
+	       is_at(h, caller.frame, &where) &&
 	       !contains(frames, step.frame_count, caller.frame)) {
 		frames[step.frame_count++] = caller.frame;
 		stack = caller;

@@ -220,6 +220,30 @@ START_TEST(a_recursion_is_told_step_by_step)
 }
 END_TEST
 
+/* Addresses in objects are small numbers, which more than one object has. */
+START_TEST(frames_of_different_objects_are_not_one)
+{
+	const struct hatf_record records[] = {
+		COMMENT("HATF frame\nframe=1\nfunction=m\naddress=0x9\n"
+			"object=x\n"),
+		COMMENT("HATF frame\nframe=2\nfunction=f\naddress=0x9\n"
+			"object=y\n"),
+		COMMENT("HATF frame\nframe=3\nfunction=g\naddress=0x9\n"),
+		COMMENT("HATF frame\nframe=4\nfunction=h\naddress=0x9\n"),
+		COMMENT("HATF stack\nstack=1\nframe=1\n"),
+		COMMENT("HATF stack\nstack=2\nparent=1\nframe=2\n"),
+		COMMENT("HATF stack\nstack=3\nparent=2\nframe=3\n"),
+		COMMENT("HATF stack\nstack=4\nparent=3\nframe=4\n"),
+		{ .tag = HATF_ALLOC, .size = 1, .address = 0x10, STACK(4) },
+	};
+
+	CHECK_WRITTEN(records, "s 1 m\ns 1 x\ni 9 2 1\nt 1 0\n"
+			       "s 1 f\ns 1 y\ni 9 4 3\nt 2 1\n"
+			       "s 1 h\ns 1 g\ni 9 0 5 0 0 6 0 0\nt 3 2\n"
+			       "a 1 3\n+ 0\n# strings: 6\n# ips: 3\n");
+}
+END_TEST
+
 static void
 put_comment(struct hatf_writer *w, const char *text, int length)
 {
@@ -344,6 +368,7 @@ main(void)
 		the_blocks_of_a_heap_die_with_it,
 		stacks_are_told_when_a_block_has_them,
 		a_recursion_is_told_step_by_step,
+		frames_of_different_objects_are_not_one,
 		a_line_has_few_frames,
 		an_incomplete_file_has_no_end,
 		a_deep_stack_is_told,
