@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* info.c - hatf info: what a trace holds, in figures */
+#include "advice.h"
 #include "commands.h"
 #include "figure.h"
 #include "json.h"
@@ -333,6 +334,18 @@ print_sampling(struct out *o, const struct info *info)
 		   figure_part(sample_rate(info)).text);
 }
 
+/* "names             none in a raw file: 'heaptrack_interpret' adds them" */
+static void
+print_advice(struct out *o, const struct info *info)
+{
+	const char *const advice = advice_on(info->scan->reader);
+
+	if (advice == NULL)
+		return;
+	label(o, "names");
+	out_printf(o, "%s\n", advice);
+}
+
 static void
 print_clock(struct out *o, const struct info *info)
 {
@@ -451,6 +464,7 @@ print_human(struct out *o, const struct info *info, bool first)
 	print_origin(o, info);
 	print_segment(o, info);
 	print_sampling(o, info);
+	print_advice(o, info);
 	print_clock(o, info);
 	print_records(o, info);
 	print_live(o, info);

@@ -42,6 +42,22 @@ has_line(const struct hatf_record *rec, const char *start)
 	       found[nbytes] != '\n';
 }
 
+/*
+ * Comments that stand for what only one format has a place for, and it has: they get a
+ * bit of their own.
+ */
+static const struct {
+	const char *start, *format;
+} special[] = {
+	{ "HATF system\nuse=heap\n", "mtrc" },
+	{ "HATF system\nuse=internal\n", "mtrc" },
+	{ "HATF system\nuse=resident\n", "heaptrack" },
+	{ "HATF time\n", "heaptrack" },
+	{ "HATF suppression\n", "heaptrack" },
+};
+#define SPECIAL_COUNT  (sizeof(special) / sizeof(special[0]))
+#define SPECIAL_BIT(i) (1u << (HATF_KEEPS_COUNT + (i)))
+
 static unsigned
 of_comment(const struct hatf_record *rec)
 {
@@ -54,10 +70,15 @@ of_comment(const struct hatf_record *rec)
 				       !has_line(rec, "\nparent=0\n")
 			       ? HATF_KEEPS_STACKS
 			       : 0;
+	if (begins(rec, "HATF object\n"))
+		return HATF_KEEPS_SYMBOLS;
 	/* What each trace has anew is not lost. */
 	if (begins(rec, "HATF 1.0\n") || begins(rec, "HATF block\n") ||
 	    begins(rec, "HATF end\n"))
 		return 0;
+	for (unsigned i = 0; i < SPECIAL_COUNT; i++)
+		if (begins(rec, special[i].start))
+			return SPECIAL_BIT(i);
 	return HATF_KEEPS_COMMENTS;
 }
 
@@ -141,8 +162,16 @@ keeping_dropped(const struct keeping *k, const struct hatf_format *format,
 			  HATF_KEEPS_SYMBOLS },
 		{ HATF_DROP_COMMENTS, HATF_KEEPS_COMMENTS },
 	};
-	unsigned dropped = k->occurs & ~format->keeps;
+	unsigned occurs = k->occurs;
+	unsigned dropped;
 
+	for (unsigned i = 0; i < SPECIAL_COUNT; i++) {
+		if ((occurs & SPECIAL_BIT(i)) != 0 &&
+		    strcmp(special[i].format, format->name) != 0)
+			occurs |= HATF_KEEPS_COMMENTS;
+		occurs &= ~SPECIAL_BIT(i);
+	}
+	dropped = occurs & ~format->keeps;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (drop & wanted[i].drop)
 			dropped &= ~wanted[i].keeps;

@@ -2,6 +2,7 @@
 /* rewrite.c - see rewrite.h */
 #include "rewrite.h"
 
+#include "advice.h"
 #include "figure.h"
 #include "keeping.h"
 #include "progress.h"
@@ -229,6 +230,20 @@ speak_of_disorder(const struct run *run)
 	      stats.disorder_offset, stats.disorder);
 }
 
+/* What the reader of the output would not guess. */
+static void
+speak_of_source(struct run *run, bool complete)
+{
+	const char *const advice = advice_on(run->reader);
+
+	speak_of_sampling(run);
+	if (advice != NULL)
+		speak("%s: names: %s", speak_path(run->r->in), advice);
+	/* What has been cut off may be what the rest lacks. */
+	if (complete)
+		speak_of_disorder(run);
+}
+
 static int
 rewrite_reader(struct run *run)
 {
@@ -257,10 +272,7 @@ rewrite_reader(struct run *run)
 		return EXIT_BAD_INPUT;
 	}
 	run->r->is_written = true;
-	speak_of_sampling(run);
-	/* What has been cut off may be what the rest lacks. */
-	if (complete)
-		speak_of_disorder(run);
+	speak_of_source(run, complete);
 	keeping_speak(strcmp(run->r->out, "-") == 0 ? "standard output"
 						    : run->r->out,
 		      &run->format,

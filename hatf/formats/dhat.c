@@ -67,22 +67,29 @@ put_string(struct outfile *o, const char *text)
 
 /* -------------------------------------------------------------- frame table */
 
-/* "0x109170: f (dh.c:2)", "0x48417b4: malloc (in /lib/libc.so.6)" */
+/*
+ * "0x109170: f (dh.c:2)", "0x48417B4: malloc (in /lib/libc.so.6)", as valgrind writes
+ * them.  It always knows an address; the viewer shows the text as it is, so where there
+ * is none, nothing stands for it.
+ */
 static void
 put_frame(struct outfile *o, const struct hatf_frame *f)
 {
 	const char *const function = f->function != NULL ? f->function : "???";
 	char text[FRAME_MAX];
+	int used = 0;
 
+	if (f->address != 0)
+		used = snprintf(text, sizeof(text), "0x%" PRIX64 ": ",
+				f->address);
 	if (f->file != NULL)
-		snprintf(text, sizeof(text),
-			 "0x%" PRIX64 ": %s (%s:%" PRIu64 ")", f->address,
-			 function, f->file, f->line);
+		snprintf(text + used, sizeof(text) - (size_t)used,
+			 "%s (%s:%" PRIu64 ")", function, f->file, f->line);
 	else if (f->object != NULL)
-		snprintf(text, sizeof(text), "0x%" PRIX64 ": %s (in %s)",
-			 f->address, function, f->object);
+		snprintf(text + used, sizeof(text) - (size_t)used, "%s (in %s)",
+			 function, f->object);
 	else
-		snprintf(text, sizeof(text), "0x%" PRIX64 ": %s", f->address,
+		snprintf(text + used, sizeof(text) - (size_t)used, "%s",
 			 function);
 	put_string(o, text);
 }

@@ -28,6 +28,9 @@ static const char version_line[] = "v 10400 3\n";
 /* The most frames that are told as one, since no compiler inlines deeper. */
 #define INLINED_MAX 64
 
+/* The most of a suppression. */
+#define NOTE_MAX 8192
+
 /* What open() may write is limited, and a longer command helps nobody. */
 #define COMMAND_MAX 16384
 
@@ -54,6 +57,7 @@ struct heaptrack {
 	struct names ips;   /* each the ids of its frames, innermost first */
 	struct live traces; /* stack -> 'object' is its number in the file */
 	uint64_t trace_count;
+	uint64_t page_nbytes;
 	uint64_t ms_units; /* of a record's time in a millisecond; 0: none */
 	uint64_t time_ms;
 	/* Reused. */
@@ -439,19 +443,63 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 	return ledger_destroy(&h->ledger, rec->heap, put_death, &d);
 }
 
+/* Does the comment begin with this? */
+static bool
+begins(const struct hatf_record *rec, const char *start)
+{
+	const size_t nbytes = strlen(start);
+
+	return rec->attributes_nbytes >= nbytes &&
+	       memcmp(rec->attributes, start, nbytes) == 0;
+}
+
+/* What the source has made of lines that are no events becomes them again. */
+static void
+put_note(struct sink *s, const struct hatf_record *rec)
+{
+	const char *const text = (const char *)rec->attributes;
+	const size_t nbytes = rec->attributes_nbytes;
+	struct heaptrack *const h = s->ctx;
+	char buf[NOTE_MAX] = "";
+	uint64_t n;
+
+	if (begins(rec, "HATF suppression\n")) {
+		text_find(text, nbytes, "text", buf, sizeof(buf));
+		outfile_bytes(&s->out, "S ", 2);
+		put_text(s, buf, strlen(buf));
+		outfile_bytes(&s->out, "\n", 1);
+		return;
+	}
+	if (!begins(rec, "HATF system\nuse=resident\n") &&
+	    !begins(rec, "HATF time\n"))
+		return;
+	if (text_find_u64(text, nbytes, "time", &n))
+		tell_time(s, n);
+	if (text_find_u64(text, nbytes, "size", &n))
+		put_number_line(s, 'R', n / h->page_nbytes);
+}
+
+static bool
+put_comment(struct sink *s, const struct hatf_record *rec)
+{
+	struct heaptrack *const h = s->ctx;
+	const char *field;
+
+	put_note(s, rec);
+	/* A definition that is wrong is none. */
+	if (hatf_stacks_note(h->stacks, rec, &field) == HATF_NO_MEMORY)
+		return refuse(s, HATF_NO_MEMORY);
+	return true;
+}
+
 static bool
 put_record(struct sink *s, const struct hatf_record *rec)
 {
 	struct heaptrack *const h = s->ctx;
 	struct ledger_entry entry;
-	const char *field;
 
-	if (rec->tag == HATF_COMMENT) {
-		/* A definition that is wrong is none. */
-		if (hatf_stacks_note(h->stacks, rec, &field) == HATF_NO_MEMORY)
-			return refuse(s, HATF_NO_MEMORY);
-		return true;
-	}
+	if (rec->tag == HATF_COMMENT)
+		return put_comment(s, rec);
 	if (!ledger_enter(&h->ledger, rec, &entry))
 		return refuse(s, HATF_NO_MEMORY);
 	if (rec->tag == HATF_DESTROY_HEAP)
@@ -483,6 +531,18 @@ find_header(const struct sink *s, const char *key, char *buf, size_t cap)
 	return nbytes < 0 ? 0 : strlen(buf);
 }
 
+/* A number that the header has, or 0. */
+static uint64_t
+find_number(const struct sink *s, const char *key)
+{
+	const char *const lines = s->options.header;
+	uint64_t n = 0;
+
+	if (lines != NULL)
+		text_find_u64(lines, strlen(lines), key, &n);
+	return n;
+}
+
 /* Is a header line's value this? */
 static bool
 says(const struct sink *s, const char *key, const char *value)
@@ -496,8 +556,8 @@ says(const struct sink *s, const char *key, const char *value)
 static void
 put_header(struct sink *s)
 {
+	struct heaptrack *const h = s->ctx;
 	char buf[COMMAND_MAX];
-	uint64_t page_size = 0;
 	size_t nbytes;
 
 	outfile_bytes(&s->out, version_line, sizeof(version_line) - 1);
@@ -509,10 +569,12 @@ put_header(struct sink *s)
 		put_text(s, buf, nbytes);
 		outfile_bytes(&s->out, "\n", 1);
 	}
-	if (find_header(s, "page_size", buf, sizeof(buf)) != 0)
-		page_size = strtoull(buf, NULL, 10);
-	/* How much memory the machine has is not known. */
-	put_line(s, 'I', (const uint64_t[]){ page_size ? page_size : 4096, 0 },
+	h->page_nbytes = find_number(s, "page_size");
+	if (h->page_nbytes == 0)
+		h->page_nbytes = 4096;
+	put_line(s, 'I',
+		 (const uint64_t[]){ h->page_nbytes,
+				     find_number(s, "page_count") },
 		 2);
 	if (says(s, "start", "late"))
 		outfile_bytes(&s->out, "A\n", 2);

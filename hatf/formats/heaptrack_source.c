@@ -24,9 +24,11 @@
  * a kind, and the same file always gives the same addresses.
  */
 #include "batch.h"
+#include "fields.h"
 #include "format.h"
 #include "live.h"
-#include "names.h"
+#include "modules.h"
+#include "rows.h"
 #include "textio.h"
 
 #include <stdlib.h>
@@ -45,11 +47,8 @@
 #define KIND_MAX    (((uint64_t)1 << (64 - KIND_SHIFT)) - 1)
 #define BLOCK_MAX   (((uint64_t)1 << (KIND_SHIFT - BLOCK_SHIFT)) - 1)
 
-/*
- * Pieces of objects in memory at a time.  A process has some hundreds; finding a
- * place for one takes time that grows with their number.
- */
-#define PIECE_MAX 16384
+/* Room for what a comment tells; one that would be longer is not made. */
+#define NOTE_TEXT_MAX 8192
 
 /* Frames of an address: a stack has them each time the address comes. */
 #define INLINED_MAX 1024
@@ -67,25 +66,16 @@ struct kind {
 	uint64_t live_count;
 };
 
-/* A piece of an object in the traced process's memory. */
-struct piece {
-	uint64_t start, end;
-	uint32_t name; /* in 'names' */
-};
-
-/* Rows that grow. */
-struct rows {
-	void *rows;
-	size_t count, cap;
-};
-
 struct heaptrack {
 	struct batch batch;
 	struct hatf_stacks *stacks;
 	struct names names;
 	struct rows traces; /* uint64_t: stacks */
 	uint64_t version;
-	uint64_t time; /* microseconds */
+	bool is_sized;	    /* strings have their length in front of them */
+	uint64_t time;	    /* microseconds */
+	uint64_t told_time; /* the last that a record or comment has */
+	uint64_t page_nbytes;
 	bool is_raw, is_interpreted;
 	bool has_news; /* definitions that have not been told */
 	bool has_record;
@@ -96,8 +86,9 @@ struct heaptrack {
 	struct rows frames;  /* uint64_t */
 	struct rows kinds;   /* struct kind */
 	/* Of raw files. */
-	uint32_t exe;	       /* in 'names'; 0: not known */
-	struct rows pieces;    /* struct piece, by address */
+	uint32_t exe;		/* in 'names'; 0: not known */
+	struct modules modules; /* what is in memory now */
+	struct modules told_modules;
 	struct live known_ips; /* address -> 'object' is its frame */
 };
 
@@ -106,84 +97,22 @@ enum told {
 	TOLD_COMMAND,
 	TOLD_EXE,
 	TOLD_PAGE_SIZE,
+	TOLD_PAGES,
+	TOLD_RAW,
 	TOLD_START,
 };
 
-/* What is left of a line. */
-struct fields {
-	const uint8_t *next, *end;
-};
-
 /* ------------------------------------------------------------------- pieces */
-
-/* A number, in hexadecimal digits, and the blank behind it. */
-static bool
-take_number(struct fields *f, uint64_t *n_ret)
-{
-	const uint8_t *p = f->next;
-	uint64_t n = 0;
-
-	for (; p != f->end && *p != ' '; p++) {
-		unsigned digit = *p - (unsigned)'0';
-
-		if (digit > 9)
-			digit = *p - (unsigned)'a' + 10;
-		if (digit > 15 || (digit > 9 && *p < 'a') || n >> 60 != 0)
-			return false;
-		n = n << 4 | digit;
-	}
-	if (p == f->next)
-		return false;
-	f->next = p == f->end ? p : p + 1;
-	*n_ret = n;
-	return true;
-}
-
-/*
- * A string: behind its length in the newer files; in the older ones a word, or
- * the 'rest' of the line.
- */
-static bool
-take_string(const struct heaptrack *h, struct fields *f, bool rest,
-	    struct fields *string_ret)
-{
-	uint64_t nbytes = (uint64_t)(f->end - f->next);
-
-	if (h->version >= VERSION_SIZED) {
-		/* The blank behind the length is there if the string is. */
-		if (!take_number(f, &nbytes) ||
-		    nbytes > (uint64_t)(f->end - f->next))
-			return false;
-	} else if (!rest && nbytes != 0) {
-		const uint8_t *const blank = memchr(f->next, ' ', nbytes);
-
-		if (blank != NULL)
-			nbytes = (uint64_t)(blank - f->next);
-	}
-	string_ret->next = f->next;
-	string_ret->end = f->next + nbytes;
-	f->next = string_ret->end;
-	if (f->next != f->end && *f->next++ != ' ')
-		return false;
-	return true;
-}
 
 /* Room for one more; NULL if there is no memory, and reading has stopped. */
 static void *
 add_row(struct source *s, struct rows *r, size_t row_nbytes)
 {
-	if (r->count == r->cap) {
-		const size_t cap = r->cap == 0 ? 64 : 2 * r->cap;
-		void *const rows = reallocarray(r->rows, cap, row_nbytes);
+	void *const row = rows_add(r, row_nbytes);
 
-		if (rows == NULL) {
-			source_stop(s, HATF_NO_MEMORY, NULL);
-			return NULL;
-		}
-		r->rows = rows;
-		r->cap = cap;
-	}
-	return (uint8_t *)r->rows + r->count++ * row_nbytes;
+	if (row == NULL)
+		source_stop(s, HATF_NO_MEMORY, NULL);
+	return row;
 }
 
 static bool
@@ -261,10 +190,11 @@ static void
 tell_header(struct source *s, enum told what, const uint8_t *value,
 	    size_t nbytes)
 {
-	static const char *const keys[] = { [TOLD_COMMAND] = "command",
-					    [TOLD_EXE] = "exe",
-					    [TOLD_PAGE_SIZE] = "page_size",
-					    [TOLD_START] = "start" };
+	static const char *const keys[] = {
+		[TOLD_COMMAND] = "command",	[TOLD_EXE] = "exe",
+		[TOLD_PAGE_SIZE] = "page_size", [TOLD_PAGES] = "page_count",
+		[TOLD_RAW] = "heaptrack",	[TOLD_START] = "start"
+	};
 	struct heaptrack *const h = s->ctx;
 
 	if (h->has_record || (h->told & 1u << what) != 0)
@@ -282,7 +212,7 @@ on_string(struct source *s, struct fields f)
 	struct fields string;
 	uint32_t number, *row;
 
-	if (!take_string(h, &f, true, &string))
+	if (!fields_string(&f, h->is_sized, true, &string))
 		return "string";
 	if (!add_name(s, &string, &number))
 		return NULL;
@@ -299,7 +229,7 @@ take_text(const struct heaptrack *h, struct fields *f, const char **text_ret)
 	const uint32_t *const numbers = h->strings.rows;
 	uint64_t n;
 
-	if (!take_number(f, &n) || n > h->strings.count)
+	if (!fields_number(f, &n) || n > h->strings.count)
 		return false;
 	*text_ret = n == 0 ? NULL : name(h, numbers[n - 1]);
 	return true;
@@ -314,7 +244,7 @@ take_place(const struct heaptrack *h, struct fields *f,
 	frame->line = 0;
 	return take_text(h, f, &frame->function) &&
 	       (f->next == f->end || (take_text(h, f, &frame->file) &&
-				      take_number(f, &frame->line)));
+				      fields_number(f, &frame->line)));
 }
 
 /* i IP OBJECT [FUNCTION [FILE LINE [FUNCTION FILE LINE]...]] */
@@ -328,7 +258,7 @@ on_ip(struct source *s, struct fields f)
 	if (ip == NULL)
 		return NULL;
 	*ip = (struct ip){ .first = h->frames.count };
-	if (!take_number(&f, &frame.address))
+	if (!fields_number(&f, &frame.address))
 		return "ip";
 	if (!take_text(h, &f, &frame.object))
 		return "object";
@@ -377,9 +307,9 @@ on_kind(struct source *s, struct fields f)
 	struct kind kind = { 0 }, *row;
 	uint64_t trace;
 
-	if (!take_number(&f, &kind.size))
+	if (!fields_number(&f, &kind.size))
 		return "size";
-	if (!take_number(&f, &trace) || !find_stack(h, trace, &kind.stack))
+	if (!fields_number(&f, &trace) || !find_stack(h, trace, &kind.stack))
 		return "trace";
 	if (h->kinds.count == KIND_MAX) {
 		source_stop(s, HATF_LIMIT, "kind");
@@ -400,7 +330,7 @@ on_exe(struct source *s, struct fields f)
 	struct heaptrack *const h = s->ctx;
 	struct fields string;
 
-	if (!take_string(h, &f, true, &string))
+	if (!fields_string(&f, h->is_sized, true, &string))
 		return "exe";
 	if (add_name(s, &string, &h->exe))
 		tell_header(s, TOLD_EXE, string.next,
@@ -408,43 +338,29 @@ on_exe(struct source *s, struct fields f)
 	return NULL;
 }
 
-/* Pieces that end before 'address'. */
-static size_t
-count_before(const struct heaptrack *h, uint64_t address)
-{
-	const struct piece *const pieces = h->pieces.rows;
-	size_t first = 0, count = h->pieces.count;
-
-	while (count != 0) {
-		const size_t half = count / 2;
-
-		if (pieces[first + half].end < address) {
-			first += half + 1;
-			count -= half + 1;
-		} else {
-			count = half;
-		}
-	}
-	return first;
-}
-
-static void
-add_piece(struct source *s, const struct piece *piece)
+/*
+ * OFFSET SIZE, a piece of an object, behind its name and base.  A file lies in memory
+ * as it is on disk, from 'first' on: as a rule, which is all that can be told here.
+ */
+static const char *
+take_piece(struct source *s, struct fields *f, struct module *piece,
+	   uint64_t *first)
 {
 	struct heaptrack *const h = s->ctx;
-	const size_t place = count_before(h, piece->end);
-	struct piece *pieces;
+	enum hatf_status status;
+	uint64_t offset, size;
 
-	if (h->pieces.count == PIECE_MAX) {
-		source_stop(s, HATF_LIMIT, "module");
-		return;
-	}
-	if (add_row(s, &h->pieces, sizeof(*pieces)) == NULL)
-		return;
-	pieces = h->pieces.rows;
-	memmove(pieces + place + 1, pieces + place,
-		(h->pieces.count - 1 - place) * sizeof(*pieces));
-	pieces[place] = *piece;
+	if (!fields_number(f, &offset) || !fields_number(f, &size) ||
+	    __builtin_add_overflow(piece->base, offset, &piece->start) ||
+	    __builtin_add_overflow(piece->start, size, &piece->end))
+		return "module";
+	if (*first > offset)
+		*first = offset;
+	piece->offset = offset - *first;
+	status = modules_add(&h->modules, piece);
+	if (status != HATF_OK)
+		source_stop(s, status, "module");
+	return NULL;
 }
 
 /* m NAME BASE [OFFSET SIZE]...; or m -: there are no objects any more */
@@ -452,34 +368,55 @@ static const char *
 on_module(struct source *s, struct fields f)
 {
 	struct heaptrack *const h = s->ctx;
-	struct piece piece;
+	const char *fault = NULL;
+	struct module piece = { .base = 0 };
+	uint64_t first = UINT64_MAX;
 	struct fields string;
-	uint64_t base, size;
+	uint32_t number;
 	size_t nbytes;
 
-	if (!take_string(h, &f, false, &string))
+	if (!fields_string(&f, h->is_sized, false, &string))
 		return "module";
 	nbytes = (size_t)(string.end - string.next);
 	if (nbytes == 1 && string.next[0] == '-') {
-		h->pieces.count = 0;
+		modules_clear(&h->modules);
 		return NULL;
 	}
-	if (!take_number(&f, &base))
+	if (!fields_number(&f, &piece.base))
 		return "module";
-	if (!add_name(s, &string, &piece.name))
+	if (!add_name(s, &string, &number))
 		return NULL;
 	/* The program itself. */
 	if (nbytes == 1 && string.next[0] == 'x' && h->exe != 0)
-		piece.name = h->exe;
-	while (f.next != f.end && s->err.status == HATF_OK) {
-		if (!take_number(&f, &piece.start) || !take_number(&f, &size))
-			return "module";
-		if (__builtin_add_overflow(piece.start, base, &piece.start) ||
-		    __builtin_add_overflow(piece.start, size, &piece.end))
-			return "module";
-		add_piece(s, &piece);
-	}
-	return NULL;
+		number = h->exe;
+	piece.object = name(h, number);
+	while (f.next != f.end && s->err.status == HATF_OK && fault == NULL)
+		fault = take_piece(s, &f, &piece, &first);
+	return fault;
+}
+
+/* Tell of a piece before the first frame that is in it. */
+static bool
+tell_piece(struct source *s, const struct module *piece)
+{
+	struct heaptrack *const h = s->ctx;
+	const size_t count = h->told_modules.count;
+	const enum hatf_status status = modules_add(&h->told_modules, piece);
+	char buf[NOTE_TEXT_MAX];
+	struct text t;
+
+	if (status == HATF_NO_MEMORY)
+		return refuse(s, status);
+	/* There are more than anybody wants to know, or it is known. */
+	if (status != HATF_OK || h->told_modules.count == count)
+		return true;
+	text_init(&t, buf, sizeof(buf));
+	modules_tell(piece, &t);
+	if (t.full)
+		return true;
+	h->has_record = true;
+	return batch_comment(&h->batch, buf, t.used, s->offset) ||
+	       refuse(s, HATF_NO_MEMORY);
 }
 
 /* The frame of an address, in the object that is there. */
@@ -487,8 +424,7 @@ static bool
 find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 {
 	struct heaptrack *const h = s->ctx;
-	const struct piece *const pieces = h->pieces.rows;
-	const size_t place = count_before(h, address);
+	const struct module *const piece = modules_find(&h->modules, address);
 	struct hatf_frame frame = { .address = address };
 	struct live_block *block;
 	bool added;
@@ -497,9 +433,10 @@ find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 	if (block == NULL)
 		return refuse(s, HATF_NO_MEMORY);
 	if (added) {
-		if (place < h->pieces.count && pieces[place].start <= address)
-			frame.object = name(h, pieces[place].name);
-		if (!add_frame(s, &frame, &block->object))
+		if (piece != NULL)
+			frame.object = piece->object;
+		if ((piece != NULL && !tell_piece(s, piece)) ||
+		    !add_frame(s, &frame, &block->object))
 			return false;
 	}
 	*id_ret = block->object;
@@ -528,9 +465,9 @@ on_trace(struct source *s, struct fields f)
 	const struct heaptrack *const h = s->ctx;
 	uint64_t what, parent, stack;
 
-	if (!take_number(&f, &what))
+	if (!fields_number(&f, &what))
 		return "ip";
-	if (!take_number(&f, &parent) || !find_stack(h, parent, &stack))
+	if (!fields_number(&f, &parent) || !find_stack(h, parent, &stack))
 		return "parent";
 	return h->is_interpreted ? on_interpreted_trace(s, what, stack)
 				 : on_raw_trace(s, what, stack);
@@ -546,12 +483,13 @@ on_version(struct source *s, struct fields f)
 	uint64_t program;
 
 	h->version = 0;
-	if (!take_number(&f, &program))
+	if (!fields_number(&f, &program))
 		return "version";
 	if (f.next == f.end)
 		h->version = program == odd_one;
-	else if (!take_number(&f, &h->version) || h->version > VERSION_MAX)
+	else if (!fields_number(&f, &h->version) || h->version > VERSION_MAX)
 		return "version";
+	h->is_sized = h->version >= VERSION_SIZED;
 	return NULL;
 }
 
@@ -561,7 +499,7 @@ on_time(struct source *s, struct fields f)
 	struct heaptrack *const h = s->ctx;
 	uint64_t time;
 
-	if (!take_number(&f, &time) ||
+	if (!fields_number(&f, &time) ||
 	    __builtin_mul_overflow(time, TIME_US, &h->time))
 		return "time";
 	return NULL;
@@ -574,17 +512,90 @@ on_command(struct source *s, struct fields f)
 	return NULL;
 }
 
+static void
+tell_header_u64(struct source *s, enum told what, uint64_t n)
+{
+	uint8_t text[TEXTIO_NUMBER_MAX];
+
+	tell_header(s, what, text, (size_t)(textio_put_u64(text, n) - text));
+}
+
 static const char *
 on_system(struct source *s, struct fields f)
 {
-	uint8_t text[TEXTIO_NUMBER_MAX];
-	uint64_t page_size;
+	struct heaptrack *const h = s->ctx;
+	uint64_t page_nbytes, page_count;
 
-	if (!take_number(&f, &page_size))
+	if (!fields_number(&f, &page_nbytes))
 		return "page_size";
-	tell_header(s, TOLD_PAGE_SIZE, text,
-		    (size_t)(textio_put_u64(text, page_size) - text));
+	if (page_nbytes != 0)
+		h->page_nbytes = page_nbytes;
+	tell_header_u64(s, TOLD_PAGE_SIZE, page_nbytes);
+	if (fields_number(&f, &page_count) && page_count != 0)
+		tell_header_u64(s, TOLD_PAGES, page_count);
 	return NULL;
+}
+
+/* Tell what is no event; the comment ends with the time. */
+static void
+tell_note(struct source *s, struct text *t)
+{
+	struct heaptrack *const h = s->ctx;
+
+	text_line_u64(t, "time", h->time);
+	h->has_record = true;
+	h->told_time = h->time;
+	if (!batch_comment(&h->batch, t->buf, t->used, s->offset))
+		source_stop(s, HATF_NO_MEMORY, NULL);
+}
+
+/* R PAGES: how much of the process is in memory now */
+static const char *
+on_resident(struct source *s, struct fields f)
+{
+	const struct heaptrack *const h = s->ctx;
+	uint64_t nbytes;
+	char buf[96];
+	struct text t;
+
+	if (!fields_number(&f, &nbytes) ||
+	    __builtin_mul_overflow(nbytes, h->page_nbytes, &nbytes))
+		return "pages";
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF system\nuse=resident\n");
+	text_line_u64(&t, "size", nbytes);
+	tell_note(s, &t);
+	return NULL;
+}
+
+/* S TEXT: what heaptrack_print is not to show as a leak */
+static const char *
+on_suppression(struct source *s, struct fields f)
+{
+	char buf[NOTE_TEXT_MAX];
+	struct text t;
+
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF suppression\n");
+	text_line(&t, "text", (const char *)f.next, (size_t)(f.end - f.next));
+	if (!t.full)
+		tell_note(s, &t);
+	return NULL;
+}
+
+/* The file goes on until now, though nothing has happened since. */
+static void
+tell_end(struct source *s)
+{
+	const struct heaptrack *const h = s->ctx;
+	char buf[64];
+	struct text t;
+
+	if (h->time <= h->told_time)
+		return;
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF time\n");
+	tell_note(s, &t);
 }
 
 /* ------------------------------------------------------------------- events */
@@ -601,7 +612,7 @@ add_record(struct source *s, unsigned tag)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
-	rec->time = h->time;
+	rec->time = h->told_time = h->time;
 	rec->offset = s->offset;
 	return rec;
 }
@@ -641,7 +652,7 @@ take_kind(const struct heaptrack *h, struct fields *f, uint64_t *number_ret)
 {
 	struct kind *const kinds = h->kinds.rows;
 
-	return take_number(f, number_ret) && *number_ret < h->kinds.count
+	return fields_number(f, number_ret) && *number_ret < h->kinds.count
 		       ? &kinds[*number_ret]
 		       : NULL;
 }
@@ -694,11 +705,11 @@ on_alloc(struct source *s, struct fields f)
 
 	if (has_kinds(h))
 		return on_alloc_of_kind(s, f);
-	if (!take_number(&f, &size))
+	if (!fields_number(&f, &size))
 		return "size";
-	if (!take_number(&f, &trace) || !find_stack(h, trace, &stack))
+	if (!fields_number(&f, &trace) || !find_stack(h, trace, &stack))
 		return "trace";
-	if (!take_number(&f, &address))
+	if (!fields_number(&f, &address))
 		return "address";
 	tell_alloc(s, size, stack, address);
 	return NULL;
@@ -712,7 +723,7 @@ on_free(struct source *s, struct fields f)
 
 	if (has_kinds(h))
 		return on_free_of_kind(s, f);
-	if (!take_number(&f, &address))
+	if (!fields_number(&f, &address))
 		return "address";
 	tell_free(s, address);
 	return NULL;
@@ -760,10 +771,9 @@ static const struct line_kind line_kinds[] = {
 	{ 'v', BOTH, on_version },
 	{ 'X', BOTH, on_command },
 	{ 'I', BOTH, on_system },
-	/* Comments; what heaptrack_print is not to show; resident memory. */
+	{ 'R', BOTH, on_resident },
+	{ 'S', BOTH, on_suppression },
 	{ '#', BOTH, NULL },
-	{ 'S', BOTH, NULL },
-	{ 'R', BOTH, NULL },
 	/* The program had begun before: what is freed then may be older. */
 	{ 'A', BOTH, NULL },
 };
@@ -796,6 +806,8 @@ take_line(struct source *s, struct textio_cell line)
 	if (!note_only(h, kind->only))
 		return "line";
 	f.next++;
+	if (kind->only == RAW)
+		tell_header(s, TOLD_RAW, (const uint8_t *)"raw", 3);
 	if (kind->letter == 'A')
 		tell_header(s, TOLD_START, (const uint8_t *)"late", 4);
 	if (kind->take == NULL)
@@ -827,6 +839,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		s->offset += nbytes;
 		s->line++;
 	}
+	if (s->err.status == HATF_END)
+		tell_end(s);
 	return batch_end(&h->batch, s);
 }
 
@@ -841,8 +855,8 @@ heaptrack_recognise(const uint8_t *bytes, size_t nbytes)
 	uint64_t n;
 
 	return end != NULL && end - bytes > 2 && bytes[0] == 'v' &&
-	       bytes[1] == ' ' && take_number(&f, &n) &&
-	       (f.next == f.end || (take_number(&f, &n) && f.next == f.end));
+	       bytes[1] == ' ' && fields_number(&f, &n) &&
+	       (f.next == f.end || (fields_number(&f, &n) && f.next == f.end));
 }
 
 static enum hatf_status
@@ -855,6 +869,9 @@ open_source(struct source *s)
 		return status;
 	names_init(&h->names, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
 	live_init(&h->known_ips);
+	h->page_nbytes = 4096;
+	modules_init(&h->modules);
+	modules_init(&h->told_modules);
 	status = hatf_stacks_open(&h->stacks);
 	if (status != HATF_OK)
 		return source_stop(s, status, NULL);
@@ -875,7 +892,8 @@ close_source(struct source *s)
 	free(h->ips.rows);
 	free(h->frames.rows);
 	free(h->kinds.rows);
-	free(h->pieces.rows);
+	modules_fini(&h->modules);
+	modules_fini(&h->told_modules);
 	live_fini(&h->known_ips);
 	names_fini(&h->names);
 	hatf_stacks_close(h->stacks);

@@ -36,7 +36,11 @@ enum {
 	SAMPLE_LOCATION_ID = 1,
 	SAMPLE_VALUE = 2,
 	MAPPING_ID = 1,
+	MAPPING_MEMORY_START = 2,
+	MAPPING_MEMORY_LIMIT = 3,
+	MAPPING_FILE_OFFSET = 4,
 	MAPPING_FILENAME = 5,
+	MAPPING_BUILD_ID = 6,
 	MAPPING_HAS_FUNCTIONS = 7,
 	MAPPING_HAS_FILENAMES = 8,
 	MAPPING_HAS_LINE_NUMBERS = 9,
@@ -62,6 +66,9 @@ enum {
 /* Varints take no more. */
 #define VARINT_MAX 10
 
+/* What pieces of objects in memory are made of. */
+#define PAGE_NBYTES ((uint64_t)4096)
+
 /* More than a profile can have that has been read from a trace. */
 #define STRING_MAX	  UINT32_MAX
 #define STRING_NBYTES_MAX UINT64_MAX
@@ -77,7 +84,10 @@ struct pprof {
 	struct profile profile;
 	struct names strings;	/* number n is place n of the table; 0 is "" */
 	struct names functions; /* by name and file, as bytes */
-	struct names mappings;	/* by the string's number, as bytes */
+	struct names mappings;	/* struct mapping, as bytes */
+	uint8_t *nameless;	/* mapping n has such frames: at n - 1 */
+	size_t nameless_cap;
+	char exe[PROFILE_NAME_MAX]; /* the program's path, "" */
 	struct message outer, inner, line;
 	uint64_t unit_ns; /* of the trace's times; 0: none */
 	enum hatf_status status;
@@ -285,27 +295,114 @@ function_of(struct pprof *p, const char *name, const char *file)
 	return id;
 }
 
-/* Likewise that of a mapping; its names are all that it has, so pprof need not look
- * for them. */
-static uint64_t
-mapping_of(struct pprof *p, const char *object)
-{
-	const uint64_t key = string_of(p, object);
-	const uint32_t before = p->mappings.count;
-	uint64_t id;
+/*
+ * A piece of an object in memory: a string of 'mappings', so without padding.  Where it
+ * is in memory is 0 if it is not known, or if addresses are the object's own: pprof
+ * takes them to be that then.
+ */
+struct mapping {
+	uint64_t object, build_id; /* strings */
+	uint64_t start, limit, offset;
+};
+_Static_assert(sizeof(struct mapping) == 40, "padding");
 
-	if (key == 0)
+/* The id of a frame's mapping, 0 for none. */
+static uint64_t
+mapping_of(struct pprof *p, const struct hatf_frame *frame)
+{
+	const struct module *const module = profile_module(&p->profile, frame);
+	struct mapping mapping = { .object = string_of(p, frame->object) };
+
+	if (mapping.object == 0)
 		return 0;
-	id = number_of(p, &p->mappings, &key, sizeof(key));
-	if (p->mappings.count == before)
-		return id;
-	put_number(&p->inner, MAPPING_ID, id);
-	put_number(&p->inner, MAPPING_FILENAME, key);
-	put_number(&p->inner, MAPPING_HAS_FUNCTIONS, 1);
-	put_number(&p->inner, MAPPING_HAS_FILENAMES, 1);
-	put_number(&p->inner, MAPPING_HAS_LINE_NUMBERS, 1);
-	put_message(&p->outer, PROFILE_MAPPING, &p->inner);
-	return id;
+	if (module != NULL) {
+		mapping.build_id = string_of(p, module->build_id);
+		mapping.start = module->start & ~(PAGE_NBYTES - 1);
+		mapping.limit =
+			(module->end + PAGE_NBYTES - 1) & ~(PAGE_NBYTES - 1);
+		mapping.offset =
+			module->offset - (module->start - mapping.start);
+	}
+	return number_of(p, &p->mappings, &mapping, sizeof(mapping));
+}
+
+/* Is there no more of a frame than where it is? */
+static bool
+is_nameless(const struct hatf_frame *frame)
+{
+	return frame->function == NULL && frame->file == NULL;
+}
+
+/* Take note that pprof is to look for names in a mapping. */
+static bool
+note_nameless(struct pprof *p, uint64_t mapping)
+{
+	uint8_t *nameless;
+
+	if (mapping > p->nameless_cap) {
+		nameless = realloc(p->nameless, 2 * mapping);
+		if (nameless == NULL)
+			return false;
+		memset(nameless + p->nameless_cap, 0,
+		       2 * mapping - p->nameless_cap);
+		p->nameless = nameless;
+		p->nameless_cap = 2 * mapping;
+	}
+	p->nameless[mapping - 1] = 1;
+	return true;
+}
+
+/* Find out which mappings there are; of the program itself, or of all. */
+static bool
+find_mappings(struct pprof *p, bool all)
+{
+	for (size_t i = 0; i < p->profile.entry_count; i++) {
+		const struct hatf_frame frame =
+			profile_frame(&p->profile, &p->profile.entries[i]);
+		uint64_t mapping;
+
+		if (frame.object == NULL ||
+		    (!all && strcmp(frame.object, p->exe) != 0))
+			continue;
+		mapping = mapping_of(p, &frame);
+		if (mapping != 0 && is_nameless(&frame) &&
+		    !note_nameless(p, mapping))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The program comes first, for pprof shows the first one as what was profiled.  pprof
+ * looks for names where a mapping is said to have none, and else keeps those that
+ * there are; if it finds none, too.
+ */
+static bool
+write_mappings(struct sink *s)
+{
+	struct pprof *const p = s->ctx;
+
+	if (!find_mappings(p, false) || !find_mappings(p, true))
+		return false;
+	for (uint32_t id = 1; id <= p->mappings.count; id++) {
+		const bool has_names =
+			id > p->nameless_cap || p->nameless[id - 1] == 0;
+		struct mapping m;
+
+		memcpy(&m, names_get(&p->mappings, id), sizeof(m));
+		put_number(&p->inner, MAPPING_ID, id);
+		put_number(&p->inner, MAPPING_MEMORY_START, m.start);
+		put_number(&p->inner, MAPPING_MEMORY_LIMIT, m.limit);
+		put_number(&p->inner, MAPPING_FILE_OFFSET, m.offset);
+		put_number(&p->inner, MAPPING_FILENAME, m.object);
+		put_number(&p->inner, MAPPING_BUILD_ID, m.build_id);
+		put_number(&p->inner, MAPPING_HAS_FUNCTIONS, has_names);
+		put_number(&p->inner, MAPPING_HAS_FILENAMES, has_names);
+		put_number(&p->inner, MAPPING_HAS_LINE_NUMBERS, has_names);
+		put_message(&p->outer, PROFILE_MAPPING, &p->inner);
+		write_outer(s);
+	}
+	return true;
 }
 
 /* A location is an entry of the profile: all have a name. */
@@ -318,7 +415,7 @@ write_location(struct sink *s, size_t idx)
 	char buf[PROFILE_NAME_MAX];
 	const uint64_t function =
 		function_of(p, profile_name(&p->profile, e, buf), frame.file);
-	const uint64_t mapping = mapping_of(p, frame.object);
+	const uint64_t mapping = mapping_of(p, &frame);
 
 	put_number(&p->line, LINE_FUNCTION_ID, function);
 	put_number(&p->line, LINE_LINE, int64_of(frame.line));
@@ -356,6 +453,8 @@ finish(struct sink *s)
 	for (size_t i = 0; i < p->profile.site_count; i++)
 		if (!write_sample(s, &p->profile.sites[i]))
 			return sink_fail(s, HATF_NO_MEMORY, NULL);
+	if (!write_mappings(s))
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	for (size_t i = 0; i < p->profile.entry_count; i++)
 		write_location(s, i);
 	write_strings(s);
@@ -373,6 +472,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 static enum hatf_status
 open_sink(struct sink *s)
 {
+	const char *const lines = s->options.header;
 	const char *const unit = profile_unit(s);
 	struct pprof *const p = calloc(1, sizeof(*p));
 	enum hatf_status status;
@@ -383,6 +483,8 @@ open_sink(struct sink *s)
 	names_init(&p->strings, STRING_MAX, STRING_NBYTES_MAX);
 	names_init(&p->functions, STRING_MAX, STRING_NBYTES_MAX);
 	names_init(&p->mappings, STRING_MAX, STRING_NBYTES_MAX);
+	if (lines != NULL)
+		text_find(lines, strlen(lines), "exe", p->exe, sizeof(p->exe));
 	if (unit != NULL)
 		p->unit_ns = strcmp(unit, "ns") == 0 ? 1 : 1000;
 	status = profile_init(&p->profile, s, unit != NULL, false);
@@ -400,6 +502,7 @@ close_sink(struct sink *s)
 	names_fini(&p->strings);
 	names_fini(&p->functions);
 	names_fini(&p->mappings);
+	free(p->nameless);
 	free(p->outer.buf);
 	free(p->inner.buf);
 	free(p->line.buf);

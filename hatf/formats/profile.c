@@ -16,6 +16,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* glibc's mtrace() takes the base off. */
+static bool
+has_own_addresses(const char *lines)
+{
+	char source[16] = "";
+
+	return lines != NULL &&
+	       text_find(lines, strlen(lines), "source", source,
+			 sizeof(source)) > 0 &&
+	       strcmp(source, "mtrace") == 0;
+}
+
 enum hatf_status
 profile_init(struct profile *p, const struct sink *s, bool has_times,
 	     bool keeps_site)
@@ -24,6 +36,8 @@ profile_init(struct profile *p, const struct sink *s, bool has_times,
 			       .keeps_site = keeps_site,
 			       .sampling = sampling_find(s->options.header) };
 	names_init(&p->shares, UINT32_MAX, UINT64_MAX);
+	modules_init(&p->modules);
+	p->has_own_addresses = has_own_addresses(s->options.header);
 	ledger_init(&p->ledger);
 	live_init(&p->index);
 	live_init(&p->threads);
@@ -39,6 +53,7 @@ profile_fini(struct profile *p)
 	live_fini(&p->threads);
 	live_fini(&p->places);
 	names_fini(&p->shares);
+	modules_fini(&p->modules);
 	free(p->entries);
 	hatf_stacks_close(p->stacks);
 	free(p->sites);
@@ -331,6 +346,8 @@ profile_write(struct profile *p, struct sink *s,
 				count_record(p, rec) ? HATF_OK : HATF_NO_MEMORY;
 		} else {
 			status = hatf_stacks_note(p->stacks, rec, &field);
+			if (status == HATF_OK)
+				status = modules_note(&p->modules, rec);
 		}
 		if (status != HATF_OK)
 			return sink_fail(s, status, field);
@@ -457,17 +474,48 @@ profile_stack(struct profile *p, const struct profile_site *site,
 	return NULL;
 }
 
-static void
-name_frame(const struct hatf_frame *frame, char *buf)
+const struct module *
+profile_module(const struct profile *p, const struct hatf_frame *frame)
 {
+	const struct module *const module =
+		frame->object == NULL
+			? NULL
+			: modules_find(&p->modules, frame->address);
+
+	return module != NULL && strcmp(module->object, frame->object) == 0
+		       ? module
+		       : NULL;
+}
+
+bool
+profile_offset(const struct profile *p, const struct hatf_frame *frame,
+	       uint64_t *offset_ret)
+{
+	const struct module *const module = profile_module(p, frame);
+
+	*offset_ret = frame->address - (module == NULL ? 0 : module->base);
+	return module != NULL ||
+	       (p->has_own_addresses && frame->object != NULL);
+}
+
+static void
+name_frame(const struct profile *p, const struct hatf_frame *frame, char *buf)
+{
+	uint64_t offset;
+
 	if (frame->function != NULL)
 		snprintf(buf, PROFILE_NAME_MAX, "%s", frame->function);
+	else if (frame->file != NULL && frame->line == 0)
+		snprintf(buf, PROFILE_NAME_MAX, "%s", frame->file);
 	else if (frame->file != NULL)
 		snprintf(buf, PROFILE_NAME_MAX, "%s:%" PRIu64, frame->file,
 			 frame->line);
-	else if (frame->object != NULL)
+	else if (profile_offset(p, frame, &offset))
 		snprintf(buf, PROFILE_NAME_MAX, "%s+0x%" PRIx64, frame->object,
-			 frame->address);
+			 offset);
+	else if (frame->object != NULL)
+		snprintf(buf, PROFILE_NAME_MAX, "0x%" PRIx64 " (%s)",
+			 frame->address, frame->object);
 	else
 		snprintf(buf, PROFILE_NAME_MAX, "0x%" PRIx64, frame->address);
 }
@@ -502,7 +550,7 @@ profile_name(const struct profile *p, const struct profile_entry *entry,
 	const struct hatf_frame frame = profile_frame(p, entry);
 
 	if (entry->kind == PROFILE_FRAME)
-		name_frame(&frame, buf);
+		name_frame(p, &frame, buf);
 	else if (entry->kind == PROFILE_CLASS)
 		name_class(p->sites[entry->id].size_class, buf);
 	else

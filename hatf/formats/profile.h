@@ -18,6 +18,7 @@
 
 #include "format.h"
 #include "ledger.h"
+#include "modules.h"
 #include "names.h"
 #include "sampling.h"
 
@@ -59,6 +60,8 @@ struct profile_entry {
 struct profile {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
+	struct modules modules;
+	bool has_own_addresses; /* of objects: frames have no others */
 	struct live index; /* stack, or thread and class -> place in 'sites' */
 	struct live threads; /* -> 'object', from 0 */
 	struct profile_site *sites;
@@ -110,6 +113,17 @@ uint64_t *profile_stack(struct profile *p, const struct profile_site *site,
  */
 const char *profile_name(const struct profile *p,
 			 const struct profile_entry *entry, char *buf);
+
+/*
+ * Where the code of a frame is in its object, as the object's own symbols say it;
+ * false if that is not known.
+ */
+bool profile_offset(const struct profile *p, const struct hatf_frame *frame,
+		    uint64_t *offset_ret);
+
+/* The piece of its object in which a frame is, or NULL; valid until the next record. */
+const struct module *profile_module(const struct profile *p,
+				    const struct hatf_frame *frame);
 
 /* What is known of a frame; all 0 if 'entry' is none. */
 struct hatf_frame profile_frame(const struct profile *p,

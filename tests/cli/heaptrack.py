@@ -4,9 +4,11 @@
 
 usage: heaptrack.py file   <interpreted file of heaptrack
        heaptrack.py hatf   <what 'hatf dump --format json' says of it
+       heaptrack.py raw    <raw file of heaptrack
 
-Both print the same where a heaptrack file is read as it should be: sizes, names,
-order, and that of several live blocks of a kind the last one is freed.
+The first two print the same where a heaptrack file is read as it should be: sizes, names,
+order, and that of several live blocks of a kind the last one is freed.  The last one
+prints where the code is that has blocks: OBJECT+0xOFFSET.
 """
 import json
 import sys
@@ -76,7 +78,34 @@ def of_hatf(lines):
             yield "-", *live.pop(r["address"])
 
 
+def of_raw(lines):
+    exe, modules, traces = "", [], [()]
+    for line in lines:
+        if line[:2] == "x ":
+            exe = line.split(" ", 2)[2]
+        elif line == "m 1 -":
+            modules = []
+        elif line[:2] == "m ":
+            length, rest = line[2:].split(" ", 1)
+            path, rest = rest[:int(length, 16)], rest[int(length, 16):]
+            base, *pieces = (int(x, 16) for x in rest.split())
+            for start, size in zip(pieces[::2], pieces[1::2]):
+                modules.append((base + start, base + start + size, base,
+                                exe if path == "x" else path))
+        elif line[:2] == "t ":
+            ip, parent = (int(x, 16) for x in line[2:].split())
+            names = ["%s+%#x" % (path, ip - base)
+                     for start, end, base, path in modules if start <= ip < end]
+            traces.append((names[0] if names else "%#x" % ip,) + traces[parent])
+        elif line[:2] == "+ ":
+            yield from traces[int(line.split()[2], 16)]
+
+
 def main():
+    if sys.argv[1] == "raw":
+        for name in of_raw(line.rstrip("\n") for line in sys.stdin):
+            print(name)
+        return
     events = of_file if sys.argv[1] == "file" else of_hatf
     numbers = {}
     sys.stdin.reconfigure(errors="surrogateescape")

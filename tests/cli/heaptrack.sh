@@ -120,6 +120,14 @@ if command -v heaptrack_print >/dev/null; then
 		heaptrack_print ht_$name.heaptrack >print 2>err ||
 			fail "$name: heaptrack_print: $(cat err)"
 		figures ht_$name.heaptrack print
+		# So it does with what has been HATF, of run time, memory and all.
+		"$HATF" convert ht_$name.heaptrack t.hatf 2>err
+		"$HATF" convert t.hatf t.heaptrack 2>err
+		heaptrack_print t.heaptrack | sed -n '/^total runtime/,$p' >got
+		zcat "$data/ht_$name.print.txt.gz" |
+			sed -n '/^total runtime/,$p' >want
+		check_text "$name: the last figures" got <want
+		grep -q '^peak RSS .*: [1-9]' got || fail "$name: no peak RSS"
 		for cost in allocations temporary leaked peak; do
 			heaptrack_print -f "$data/ht_$name.txt.gz" -F theirs \
 				--flamegraph-cost-type $cost >/dev/null
@@ -128,6 +136,79 @@ if command -v heaptrack_print >/dev/null; then
 			cmp -s <(sort theirs) <(sort ours) && [ -s ours ] ||
 				fail "$name: $cost: other names"
 		done
+	done
+fi
+
+# ---------------------------------------------------------------- other lines
+# What is no event is kept by HATF, and written again.
+cat >other.heaptrack <<'END'
+v 10400 3
+X app
+I 2000 5e298f
+a 18 0
++ 0
+c 5
+R 1a
+S libleaky
+- 0
+c 9
+c 14
+R 2b
+c 22
+# strings: 0
+# ips: 0
+END
+run "$HATF" convert other.heaptrack other.hatf
+check_status 'other lines' 0
+check_silent 'other lines'
+run "$HATF" convert other.hatf back.heaptrack
+check_status 'other lines, back' 0
+check 'other lines, back: says nothing of them' "$(grep -c comments err)" 0
+grep -v '^c 9' other.heaptrack | check_text 'other lines, back' back.heaptrack
+check 'resident' "$("$HATF" dump --meta other.hatf | grep -c \
+	'use=resident.*size=212992.*time=5000\|use=resident.*size=352256.*time=20000')" 2
+
+# ------------------------------------------------------------------ raw files
+# They have no names, and say where they may be had.
+run "$HATF" convert "$data/raw_sort.raw.zst" raw.hatf
+check_status 'raw: advice' 0
+check_one_line 'raw: advice' '*: names: none in a raw file: heaptrack_interpret *'
+check 'raw: info' "$("$HATF" info "$data/raw_sort.raw.zst" |
+	grep -c '^  names  *none in a raw file: heaptrack_interpret')" 1
+for file in "$data/ht_sort.zst" raw.hatf; do
+	check "$file: no advice" "$("$HATF" info "$file" | grep -c '^  names')" 0
+done
+# Where code is in its object, told from the lines of the file.
+if command -v python3 >/dev/null; then
+	for name in sort thr; do
+		zcat "$data/raw_$name.raw.txt.gz" | "$CLI/heaptrack.py" raw |
+			sort -u >want
+		"$HATF" convert "$data/raw_$name.raw.txt.gz" raw.hatf 2>err
+		"$HATF" convert raw.hatf raw.folded 2>err
+		sed 's/ [0-9]*$//' raw.folded | tr ';' '\n' | sort -u |
+			check_text "raw $name: offsets" want
+		[ "$(wc -l <want)" -gt 10 ] || fail "raw $name: few frames"
+		check "raw $name: a line for each stack" \
+			"$(sed 's/ [0-9]*$//' raw.folded | sort | uniq -d)" ''
+	done
+fi
+# pprof finds the functions, in programs that lie where they were linked to or not.
+if command -v pprof >/dev/null && command -v heaptrack >/dev/null &&
+	command -v gcc >/dev/null; then
+	cat >leak.c <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) void *leak_here(size_t n) { return malloc(n); }
+int main(void) { return leak_here(123456) == NULL; }
+END
+	for how in pie no-pie; do
+		gcc -g -O0 -$how -o leak leak.c || fail 'gcc'
+		heaptrack -r -o "$TMP/leak.$how" ./leak >heaptrack.out 2>&1 ||
+			fail "heaptrack: $(cat heaptrack.out)"
+		"$HATF" convert leak.$how.raw.* leak.pb 2>err
+		HOME=$TMP pprof -top -unit=B leak.pb >top 2>err
+		grep -Eq '123456B .* leak_here$' top ||
+			fail "$how: pprof: $(cat top err)"
+		check "$how: pprof: the program" "$(head -1 top)" 'File: leak'
 	done
 fi
 
@@ -155,6 +236,7 @@ check_one_line 'a thread' '*: format heaptrack does not keep: *address, thread*'
 zcat "$data/raw_thr.raw.txt.gz" >raw_thr
 run "$HATF" convert raw_thr raw_thr.hatf
 check_status 'disorder' 0
+sed -i '/: names: /d' err
 check_one_line 'disorder' "hatf convert: raw_thr: 304 ordering anomalies (first at record *, offset 0x*: free of what is not live); see 'hatf verify'"
 check 'disorder: verify' "$("$HATF" verify raw_thr 2>/dev/null | tail -1)" \
 	'raw_thr: not ok, 3507 events, 304 violations'
@@ -162,6 +244,7 @@ check 'disorder: verify' "$("$HATF" verify raw_thr 2>/dev/null | tail -1)" \
 sed '2iA' raw_thr >late
 run "$HATF" convert late late.hatf
 check_status 'disorder: late' 0
+sed -i '/: names: /d' err
 check_silent 'disorder: late'
 
 finish

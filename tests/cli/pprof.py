@@ -5,7 +5,8 @@ pprof.py - print a profile of pprof's, by a decoder that knows nothing of libhat
 
 usage: pprof.py FILE
 
-A line for each sample type and the period, then one for each sample: its values and its frames, the
+A line for each sample type, the period and each mapping: its file, where it is and
+whether it has names.  Then one for each sample: its values and its frames, the
 innermost first, as NAME(FILE:LINE)@MAPPING+ADDRESS.
 """
 import gzip
@@ -65,6 +66,10 @@ def main():
             print('type', strings[row[1]], strings[row[2]])
     print('default', strings[dict(profile)[14]])
     print('period', dict(profile)[12])
+    for row in table[3].values():
+        print(f'mapping {strings[row[5]]} {row.get(2, 0):#x}-{row.get(3, 0):#x}'
+              f'+{row.get(4, 0):#x}', strings[row.get(6, 0)] or '-',
+              'named' if row.get(7) and row.get(8) and row.get(9) else 'nameless')
     for k, v in profile:
         if k != 2:
             continue

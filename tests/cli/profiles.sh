@@ -40,10 +40,8 @@ END
 run "$HATF" convert dh.ascii dh.folded
 check_status folded 0
 check_text folded dh.folded <<'END'
-main;f;malloc 10
-main;f;malloc 20
+main;f;malloc 37
 main;realloc 100
-main;f;malloc 7
 END
 
 # ---------------------------------------------------------------------- DHAT
@@ -124,6 +122,7 @@ type inuse_objects count
 type inuse_space bytes
 default inuse_space
 period 1
+mapping libc.so 0x0-0x0+0x0 - named
 1 10 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109184
 1 20 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109192
 1 100 1 100 realloc main(dh.c:3)+0x109192
@@ -134,14 +133,66 @@ if command -v protoc >/dev/null; then
 	protoc --decode_raw <dh.pb >raw || fail 'pprof: protoc'
 	check 'pprof: samples' "$(grep -c '^2 {' raw)" 4
 fi
+# pprof itself, of a package or of Go.
+pprof=()
 go=$(command -v go || ls /usr/lib/go-*/bin/go 2>/dev/null | tail -1)
-if [ -n "$go" ]; then
+if command -v pprof >/dev/null; then
+	pprof=(pprof)
+elif [ -n "$go" ]; then
+	pprof=("$go" tool pprof)
+fi
+if [ ${#pprof[@]} -ne 0 ]; then
 	for value in inuse_space:107 alloc_space:137 inuse_objects:2 alloc_objects:4; do
-		HOME=$TMP "$go" tool pprof -top -unit=B -sample_index=${value%:*} \
+		HOME=$TMP "${pprof[@]}" -top -unit=B -sample_index=${value%:*} \
 			dh.pb.gz 2>/dev/null >top
 		check "pprof: ${value%:*}" "$(sed -nE \
 			's/.* of ([0-9]+)B? total.*/\1/p' top)" "${value#*:}"
 	done
+fi
+
+# ------------------------------------------------------------ nameless frames
+# By the place of its object, by its address, and with no address at all.
+cat >bare.json <<'END'
+{"tag":"comment","text":"HATF 1.0\nexe=/bin/app\n"}
+{"tag":"comment","text":"HATF object\nobject=/lib/a.so\nbase=0x7f0000000000\naddress=0x7f0000001040\nsize=8000\noffset=0x1040\nbuild_id=c0ffee\n"}
+{"tag":"comment","text":"HATF object\nobject=/bin/app\nbase=0x0\naddress=0x401020\nsize=4096\noffset=0x1020\n"}
+{"tag":"comment","text":"HATF object\nobject=/lib/b.so\nbase=0x10\naddress=0x\nsize=4096\noffset=0x0\n"}
+{"tag":"comment","text":"HATF frame\nframe=1\nobject=/lib/a.so\naddress=0x7f0000001234\n"}
+{"tag":"comment","text":"HATF frame\nframe=2\nobject=/lib/b.so\naddress=0x7f0000009999\n"}
+{"tag":"comment","text":"HATF frame\nframe=3\nobject=/bin/app\naddress=0x401123\nfunction=main\nfile=app.c\nline=3\n"}
+{"tag":"comment","text":"HATF frame\nframe=4\nfunction=start\nfile=app.c\nline=29\n"}
+{"tag":"comment","text":"HATF stack\nstack=1\nparent=0\nframe=4\n"}
+{"tag":"comment","text":"HATF stack\nstack=2\nparent=1\nframe=3\n"}
+{"tag":"comment","text":"HATF stack\nstack=3\nparent=2\nframe=2\n"}
+{"tag":"comment","text":"HATF stack\nstack=4\nparent=3\nframe=1\n"}
+{"tag":"alloc","size":24,"address":"0x1000","attributes":"4504"}
+{"tag":"comment","text":"HATF end\nevents=1\nrecords=13\ncomplete=1\nend=exit\nlost=0\nthreads=1\n"}
+END
+for to in folded dhat pb; do
+	run "$HATF" convert bare.json bare.$to
+	check_status "bare: $to" 0
+done
+check_text 'bare: folded' bare.folded <<'END'
+start;main;0x7f0000009999 (/lib/b.so);/lib/a.so+0x1234 24
+END
+sed -n '/"ftbl"/,$p' bare.dhat >got
+check_text 'bare: dhat' got <<'END'
+,"ftbl":
+ ["[root]"
+ ,"0x7F0000001234: ??? (in /lib/a.so)"
+ ,"0x7F0000009999: ??? (in /lib/b.so)"
+ ,"0x401123: main (app.c:3)"
+ ,"start (app.c:29)"
+ ]
+}
+END
+if command -v python3 >/dev/null; then
+	python3 "$CLI/pprof.py" bare.pb | grep '^mapping' >got
+	check_text 'bare: pprof' got <<'END'
+mapping /bin/app 0x401000-0x403000+0x1000 - named
+mapping /lib/a.so 0x7f0000001000-0x7f0000003000+0x1000 c0ffee nameless
+mapping /lib/b.so 0x0-0x0+0x0 - nameless
+END
 fi
 
 # -------------------------------------------------------- a recorded program

@@ -296,8 +296,8 @@ START_TEST(an_address_is_in_the_object_that_was_there)
 	struct reading r;
 
 	read_text(&r, "v 10400 3\n"
-		      "m 1 a 1000 0 fff\n"
-		      "m 1 b 3000 0 fff\n"
+		      "m 1 a 1000 0 1000\n"
+		      "m 1 b 3000 0 1000\n"
 		      "t 1fff 0\n"
 		      "t 2000 0\n"
 		      "m 1 -\n"

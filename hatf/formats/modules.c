@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * modules.c - see modules.h
+ */
+#include "modules.h"
+
+#include "textio.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char kind[] = "HATF object\n";
+
+/* The most of a name; a longer one is none. */
+#define NAME_MAX_NBYTES 4096
+
+void
+modules_init(struct modules *m)
+{
+	*m = (struct modules){ .count = 0 };
+	names_init(&m->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+}
+
+void
+modules_fini(struct modules *m)
+{
+	names_fini(&m->texts);
+	free(m->rows);
+}
+
+void
+modules_clear(struct modules *m)
+{
+	m->count = 0;
+}
+
+/* Pieces that end at 'address' or before. */
+static size_t
+count_before(const struct modules *m, uint64_t address)
+{
+	size_t first = 0, count = m->count;
+
+	while (count != 0) {
+		const size_t half = count / 2;
+
+		if (m->rows[first + half].end <= address) {
+			first += half + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	return first;
+}
+
+const struct module *
+modules_find(const struct modules *m, uint64_t address)
+{
+	const size_t place = count_before(m, address);
+
+	if (place == m->count || m->rows[place].start > address)
+		return NULL;
+	return &m->rows[place];
+}
+
+static enum hatf_status
+keep_text(struct modules *m, const char *text, const char **text_ret)
+{
+	enum hatf_status status;
+	uint32_t number;
+
+	*text_ret = NULL;
+	if (text == NULL || text[0] == '\0')
+		return HATF_OK;
+	status = names_put(&m->texts, text, strlen(text), &number);
+	if (status == HATF_OK)
+		*text_ret = names_get(&m->texts, number);
+	return status;
+}
+
+/* Is the piece there, just like this?  Its names are those of 'texts'. */
+static bool
+has_piece(const struct modules *m, const struct module *piece)
+{
+	const struct module *const found = modules_find(m, piece->start);
+
+	return found != NULL && found->start == piece->start &&
+	       found->end == piece->end && found->base == piece->base &&
+	       found->offset == piece->offset &&
+	       found->object == piece->object &&
+	       found->build_id == piece->build_id;
+}
+
+static bool
+make_room(struct modules *m)
+{
+	const size_t cap = m->cap == 0 ? 64 : 2 * m->cap;
+	struct module *rows;
+
+	if (m->count < m->cap)
+		return true;
+	rows = reallocarray(m->rows, cap, sizeof(*rows));
+	if (rows == NULL)
+		return false;
+	m->rows = rows;
+	m->cap = cap;
+	return true;
+}
+
+enum hatf_status
+modules_add(struct modules *m, const struct module *piece)
+{
+	struct module kept = *piece;
+	enum hatf_status status = keep_text(m, piece->object, &kept.object);
+	size_t place;
+
+	if (status == HATF_OK)
+		status = keep_text(m, piece->build_id, &kept.build_id);
+	if (status != HATF_OK || kept.object == NULL || has_piece(m, &kept))
+		return status;
+	if (m->count == MODULE_MAX)
+		return HATF_LIMIT;
+	if (!make_room(m))
+		return HATF_NO_MEMORY;
+	place = count_before(m, kept.end);
+	memmove(m->rows + place + 1, m->rows + place,
+		(m->count - place) * sizeof(*m->rows));
+	m->rows[place] = kept;
+	m->count++;
+	return HATF_OK;
+}
+
+static void
+put_hex(struct text *t, const char *key, uint64_t n)
+{
+	char digits[24];
+	struct text value;
+
+	text_init(&value, digits, sizeof(digits));
+	text_hex(&value, n);
+	text_line(t, key, digits, value.used);
+}
+
+void
+modules_tell(const struct module *piece, struct text *t)
+{
+	text_str(t, kind);
+	text_line(t, "object", piece->object, strlen(piece->object));
+	put_hex(t, "base", piece->base);
+	put_hex(t, "address", piece->start);
+	text_line_u64(t, "size", piece->end - piece->start);
+	put_hex(t, "offset", piece->offset);
+	if (piece->build_id != NULL)
+		text_line(t, "build_id", piece->build_id,
+			  strlen(piece->build_id));
+}
+
+static bool
+find_number(const struct hatf_record *rec, const char *key, uint64_t *n_ret)
+{
+	char value[24];
+	uint8_t *next = (uint8_t *)value;
+
+	return text_find((const char *)rec->attributes, rec->attributes_nbytes,
+			 key, value, sizeof(value)) > 0 &&
+	       textio_number(&next, n_ret) && *next == '\0';
+}
+
+/* Of a name that is too long there is nothing. */
+static void
+find_name(const struct hatf_record *rec, const char *key, char *buf)
+{
+	const ptrdiff_t nbytes =
+		text_find((const char *)rec->attributes, rec->attributes_nbytes,
+			  key, buf, NAME_MAX_NBYTES);
+
+	if (nbytes < 0 || nbytes >= NAME_MAX_NBYTES)
+		buf[0] = '\0';
+}
+
+enum hatf_status
+modules_note(struct modules *m, const struct hatf_record *rec)
+{
+	char object[NAME_MAX_NBYTES], build_id[NAME_MAX_NBYTES];
+	struct module piece = { .object = object, .build_id = build_id };
+	uint64_t size;
+
+	if (rec->tag != HATF_COMMENT ||
+	    rec->attributes_nbytes < sizeof(kind) - 1 ||
+	    memcmp(rec->attributes, kind, sizeof(kind) - 1) != 0)
+		return HATF_OK;
+	find_name(rec, "object", object);
+	find_name(rec, "build_id", build_id);
+	if (!find_number(rec, "base", &piece.base) ||
+	    !find_number(rec, "address", &piece.start) ||
+	    !find_number(rec, "size", &size) ||
+	    !find_number(rec, "offset", &piece.offset) ||
+	    __builtin_add_overflow(piece.start, size, &piece.end))
+		return HATF_OK;
+	return modules_add(m, &piece) == HATF_NO_MEMORY ? HATF_NO_MEMORY
+							: HATF_OK;
+}

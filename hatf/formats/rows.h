@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.h - an array that grows
+ *
+ * All 0 is an empty one; its owner frees 'rows'.
+ */
+#ifndef HATF_ROWS_H
+#define HATF_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct rows {
+	void *rows;
+	size_t count, cap;
+};
+
+/* Room for one more, which is not cleared; NULL if there is no memory. */
+static inline void *
+rows_add(struct rows *r, size_t row_nbytes)
+{
+	if (r->count == r->cap) {
+		const size_t cap = r->cap == 0 ? 64 : 2 * r->cap;
+		void *const rows = reallocarray(r->rows, cap, row_nbytes);
+
+		if (rows == NULL)
+			return NULL;
+		r->rows = rows;
+		r->cap = cap;
+	}
+	return (uint8_t *)r->rows + r->count++ * row_nbytes;
+}
+
+#endif /* HATF_ROWS_H */
