@@ -493,6 +493,8 @@ enum {
 struct hatf_format {
 	const char *name;
 	const char *suffix; /* of file names, ".hatf"; NULL: none */
+	/* others, which stand for it too, up to a NULL; NULL: there are none */
+	const char *const *other_suffixes;
 	bool reads, writes; /* there is a reader, a writer for it */
 	bool by_name;	    /* see hatf_reader_open_as() */
 	bool foreign;	    /* another system's: no comments of ours */
@@ -504,11 +506,12 @@ HATF_API bool hatf_format_get(unsigned idx, struct hatf_format *format_ret);
 
 /*
  * The format that a file name stands for by its end, ".hatf" or ".hatf.gz" for
- * "hatf", or NULL; static.  '*compressed_ret' tells whether it ends in ".gz" or
- * the format is one that compresses parts of the file.
+ * "hatf", or NULL; static.  '*compression_ret' becomes "gzip", "zstd" or "lz4" (static)
+ * if the name ends in ".gz", ".zst" or ".lz4", even if the rest tells no format;
+ * "gzip" if the format is one that compresses parts of the file; else NULL.
  */
 HATF_API const char *hatf_format_of_path(const char *path,
-					 bool *compressed_ret);
+					 const char **compression_ret);
 
 /*
  * The n-th way of placing metadata, from 0; NULL if there are not so many.  The
@@ -539,8 +542,8 @@ struct hatf_writer_options {
 	bool plain; /* no compression */
 	/*
 	 * 0: the default, 10 or 6; "hatf": 1 (fast, as the recorder does) to
-	 * 12 (small), of which 4 to 9 are zlib's; other formats: that of zlib,
-	 * 1 to 9
+	 * 12 (small), of which 4 to 9 are zlib's; other formats: that of the
+	 * library that compresses, 1 to 9
 	 */
 	int level;
 	bool bare;	 /* the records alone: no header, blocks, trailer */
@@ -562,13 +565,19 @@ struct hatf_writer_options {
 	 * "online"
 	 */
 	const char *placement;
+	/*
+	 * unless 'plain', and for formats that are not "hatf", "split" or
+	 * "splitaddr": "gzip" (as NULL), "zstd" or "lz4"
+	 */
+	const char *compression;
 };
 
 /*
  * Make a trace at 'path' ("-" is standard output), mode 0666 less the umask.
  * An existing file is replaced.  'options' may be NULL.  Errors: HATF_IO,
- * HATF_NO_MEMORY, HATF_LIMIT (header too long; no such level or placement; no such
- * format, or it can only be read: the error's 'field' says which).
+ * HATF_NO_MEMORY, HATF_LIMIT (header too long; no such level, placement or
+ * compression; no such format, or it can only be read: the error's 'field' says
+ * which), HATF_NO_LIBRARY (for the compression).
  */
 HATF_API enum hatf_status
 hatf_writer_open(const char *path, const struct hatf_writer_options *options,

@@ -13,7 +13,8 @@
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
 enum hatf_status
-outfile_init(struct outfile *o, bool compressed, int level)
+outfile_init(struct outfile *o, bool compressed, enum frames_kind kind,
+	     int level)
 {
 	*o = (struct outfile){ .fd = -1, .compressed = compressed };
 	o->buf = malloc(OUTFILE_NBYTES);
@@ -21,10 +22,14 @@ outfile_init(struct outfile *o, bool compressed, int level)
 		return o->status = HATF_NO_MEMORY;
 	if (!compressed)
 		return HATF_OK;
-	o->deflated = malloc(OUTFILE_NBYTES);
-	if (o->deflated == NULL ||
-	    deflateInit2(&o->zlib, level, Z_DEFLATED, GZIP_WINDOW_BITS,
-			 MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+	o->packed = malloc(OUTFILE_NBYTES);
+	if (o->packed == NULL)
+		return o->status = HATF_NO_MEMORY;
+	if (kind != FRAMES_NONE)
+		return o->status = streamer_open(kind, level, &o->streamer);
+	if (deflateInit2(&o->zlib, level == 0 ? OUTFILE_LEVEL_DEFAULT : level,
+			 Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return o->status = HATF_NO_MEMORY;
 	o->zlib_in_use = true;
 	return HATF_OK;
@@ -50,6 +55,8 @@ write_all(struct outfile *o, const uint8_t *p, size_t nbytes)
 	}
 }
 
+_Static_assert(OUTFILE_NBYTES >= STREAMER_ROOM_NBYTES, "it has one buffer");
+
 /* Compress 'nbytes' and write what that gives. */
 static void
 deflate_all(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
@@ -59,18 +66,44 @@ deflate_all(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 	z->next_in = p;
 	z->avail_in = (uInt)nbytes;
 	do {
-		z->next_out = o->deflated;
+		z->next_out = o->packed;
 		z->avail_out = OUTFILE_NBYTES;
 		deflate(z, flush);
-		write_all(o, o->deflated, OUTFILE_NBYTES - z->avail_out);
+		write_all(o, o->packed, OUTFILE_NBYTES - z->avail_out);
 	} while (z->avail_out == 0);
+}
+
+/* The same for a frame. */
+static void
+stream_all(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
+{
+	const uint8_t *const end = p + nbytes;
+	enum hatf_status status = HATF_OK;
+	bool more = flush == Z_FINISH;
+
+	while (p != end && status == HATF_OK) {
+		const size_t n =
+			streamer_put(o->streamer, &p, end, o->packed, &status);
+
+		write_all(o, o->packed, n);
+	}
+	while (more && status == HATF_OK) {
+		const size_t n =
+			streamer_end(o->streamer, o->packed, &more, &status);
+
+		write_all(o, o->packed, n);
+	}
+	if (o->status == HATF_OK)
+		o->status = status;
 }
 
 /* Write what does not stand in the buffer. */
 static void
 put(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 {
-	if (o->compressed)
+	if (o->streamer != NULL)
+		stream_all(o, p, nbytes, flush);
+	else if (o->compressed)
 		deflate_all(o, p, nbytes, flush);
 	else
 		write_all(o, p, nbytes);
@@ -114,5 +147,6 @@ outfile_fini(struct outfile *o)
 	if (o->zlib_in_use)
 		deflateEnd(&o->zlib);
 	free(o->buf);
-	free(o->deflated);
+	streamer_close(o->streamer);
+	free(o->packed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outfile.h - bytes into a file, as they are or as one gzip stream
+ * outfile.h - bytes into a file, as they are or as one stream of gzip, zstd or lz4
  *
  * A buffer in front of write().  The first failure is kept, and what is written
  * after it goes nowhere, so that a caller may check late.  Used by one thread
@@ -10,6 +10,7 @@
 #define HATF_OUTFILE_H
 
 #include "hatf.h"
+#include "streamer.h"
 
 #include <string.h>
 
@@ -35,16 +36,19 @@ struct outfile {
 	uint64_t taken_nbytes;	 /* that have left 'buf' */
 	uint64_t file_nbytes;	 /* written to 'fd' */
 	uint8_t *buf;		 /* OUTFILE_NBYTES */
-	uint8_t *deflated;	 /* OUTFILE_NBYTES; NULL if not compressed */
+	uint8_t *packed;	 /* OUTFILE_NBYTES; NULL if not compressed */
 	z_stream zlib;
+	struct streamer *streamer; /* in place of zlib, unless NULL */
 };
 
 /*
- * Prepare for a file; 'level' (1 to 9) is that of zlib if 'compressed'.  The
- * owner sets o->fd before anything is written.  Errors: HATF_NO_MEMORY.  Needs
+ * Prepare for a file; if 'compressed', by zlib or, unless FRAMES_NONE, the library
+ * of 'kind' at 'level': 1 to 9, 0 for its default.  The owner sets o->fd before
+ * anything is written.  Errors: HATF_NO_MEMORY, HATF_NO_LIBRARY.  Needs
  * outfile_fini() whatever the result.
  */
-enum hatf_status outfile_init(struct outfile *o, bool compressed, int level);
+enum hatf_status outfile_init(struct outfile *o, bool compressed,
+			      enum frames_kind kind, int level);
 
 /* What outfile_room() does when the buffer has no room. */
 void outfile_drain(struct outfile *o);
@@ -77,7 +81,7 @@ outfile_offset(const struct outfile *o)
 	return o->taken_nbytes + o->used;
 }
 
-/* Write everything, and end the gzip stream; to be called once, at the end. */
+/* Write everything, and end the stream; to be called once, at the end. */
 enum hatf_status outfile_finish(struct outfile *o);
 
 void outfile_fini(struct outfile *o);

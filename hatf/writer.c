@@ -345,6 +345,26 @@ make_header(struct hatf_writer *w)
 	return HATF_OK;
 }
 
+/*
+ * What the options say of how to compress; false if that is not to be had.  Formats
+ * that compress on their own do it their way.
+ */
+static bool
+find_compression(const struct format *format,
+		 const struct hatf_writer_options *o,
+		 enum frames_kind *kind_ret)
+{
+	*kind_ret = FRAMES_NONE;
+	if (o->plain || o->compression == NULL ||
+	    strcmp(o->compression, "gzip") == 0)
+		return true;
+	if (strcmp(o->compression, frames_name(FRAMES_ZSTD)) == 0)
+		*kind_ret = FRAMES_ZSTD;
+	else if (strcmp(o->compression, frames_name(FRAMES_LZ4)) == 0)
+		*kind_ret = FRAMES_LZ4;
+	return *kind_ret != FRAMES_NONE && !format->packs;
+}
+
 /* Everything but the file. */
 static enum hatf_status
 prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
@@ -365,13 +385,17 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 
 	const bool compressed = !w->format->packs && !s->options.plain;
 	const int level = s->options.level;
+	enum frames_kind kind;
 
+	if (!find_compression(w->format, &s->options, &kind))
+		return sink_fail(s, HATF_LIMIT, "compression");
 	if (compressed && (level < 0 || level > OUTFILE_LEVEL_MAX))
 		return sink_fail(s, HATF_LIMIT, "level");
-	status = outfile_init(&s->out, compressed,
-			      level == 0 ? OUTFILE_LEVEL_DEFAULT : level);
+	status = outfile_init(&s->out, compressed, kind, level);
 	if (status != HATF_OK)
-		return sink_fail(s, status, NULL);
+		return sink_fail(s, status,
+				 status == HATF_NO_LIBRARY ? frames_name(kind)
+							   : NULL);
 	if (w->format->sink->open != NULL)
 		status = w->format->sink->open(s);
 	if (status == HATF_OK)

@@ -28,12 +28,13 @@ static const struct opt options[] = {
 	  "refuse it" },
 	{ "to", 't', "FORMAT",
 	  "write this format; without it OUT's name tells, which\n"
-	  "may also end in .gz" },
-	{ "gzip", 'z', NULL, "compress; without this OUT's name tells: .gz" },
+	  "may also end in .gz, .zst or .lz4" },
+	{ "gzip", 'z', NULL,
+	  "compress by gzip; without this OUT's name tells" },
 	{ "plain", 'p', NULL, "do not compress" },
 	{ "level", 'l', "N",
 	  "compress with level N: hatf 1 (fast) to 12 (small),\n"
-	  "other formats 1 to 9, those of zlib" },
+	  "other formats 1 to 9" },
 	{ "drop", 'd', "LIST",
 	  "leave these out: time, thread, heap, attributes,\n"
 	  "comment; with commas between them" },
@@ -158,14 +159,23 @@ static bool
 complete_options(struct convert *c)
 {
 	struct hatf_writer_options *const o = &c->rewrite.options;
-	bool compressed;
 	const char *const format =
-		hatf_format_of_path(c->rewrite.out, &compressed);
+		hatf_format_of_path(c->rewrite.out, &o->compression);
 
 	if (o->format == NULL)
 		o->format = format;
-	o->plain = c->plain || (!compressed && !c->gzip);
+	o->plain = c->plain || (o->compression == NULL && !c->gzip);
+	if (c->gzip)
+		o->compression = "gzip";
 	return o->format != NULL;
+}
+
+/* Formats that have a compression of their own. */
+static bool
+packs_itself(const char *format)
+{
+	return strcmp(format, "hatf") == 0 || strcmp(format, "split") == 0 ||
+	       strcmp(format, "splitaddr") == 0;
 }
 
 /* What makes sense for some formats only; returns the exit status. */
@@ -179,6 +189,10 @@ check_options(const struct convert *c)
 	if (o->placement != NULL && !is_hatf)
 		return opt_complain(&page, "--placement: not for format %s",
 				    o->format);
+	if (!o->plain && o->compression != NULL &&
+	    strcmp(o->compression, "gzip") != 0 && packs_itself(o->format))
+		return opt_complain(&page, "format %s is not compressed by %s",
+				    o->format, o->compression);
 	if (!c->has_level)
 		return EXIT_FINE;
 	if (o->plain)

@@ -126,8 +126,7 @@ command_optimize(int argc, char **argv)
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &r, &exit_status);
-	const char *format;
-	bool compressed;
+	const char *format, *compression;
 
 	if (first < 0)
 		return exit_status;
@@ -135,10 +134,10 @@ command_optimize(int argc, char **argv)
 		return opt_complain(&page, "IN and OUT are wanted");
 	r.in = argv[first];
 	r.out = argv[first + 1];
-	format = hatf_format_of_path(r.out, &compressed);
+	format = hatf_format_of_path(r.out, &compression);
 	if (format != NULL && strcmp(format, "hatf") != 0)
 		return opt_complain(&page, "'%s' is no name for HATF", r.out);
-	r.options.plain |= format != NULL && !compressed;
+	r.options.plain |= format != NULL && compression == NULL;
 	exit_status = rewrite_trace(&r);
 	if (!r.is_written || !measure(&r, &written))
 		return exit_status;

@@ -172,7 +172,8 @@ void sink_trailer(const struct sink *s, struct text *t);
 struct format {
 	const char *name;
 	const char *suffix; /* of file names, without ".gz"; NULL: none */
-	unsigned keeps;	    /* HATF_KEEPS_ bits */
+	const char *const *other_suffixes; /* up to a NULL; NULL: none */
+	unsigned keeps;			   /* HATF_KEEPS_ bits */
 	/*
 	 * The format is another system's and has no place for our comments: the
 	 * source delivers no header and trailer, and tells by HATF_NO_TRAILER if

@@ -11,6 +11,14 @@
 	 HATF_KEEPS_HEAP | HATF_KEEPS_ATTRIBUTES | HATF_KEEPS_SITE |     \
 	 HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS | HATF_KEEPS_COMMENTS)
 
+/* Other ends of names that are in use. */
+static const char *const json_suffixes[] = { ".jsonl", ".ndjson", NULL };
+static const char *const dhat_suffixes[] = { ".dhat.json", NULL };
+static const char *const pprof_suffixes[] = { ".pprof", NULL };
+static const char *const folded_suffixes[] = { ".folded.txt", ".collapsed",
+					       NULL };
+static const char *const memtrace_suffixes[] = { ".memtrace", NULL };
+
 static const struct format formats[] = {
 	{ .name = "binary",
 	  .suffix = ".bin",
@@ -48,6 +56,7 @@ static const struct format formats[] = {
 	  .sink = &csv_sink },
 	{ .name = "json",
 	  .suffix = ".json",
+	  .other_suffixes = json_suffixes,
 	  .keeps = KEEPS_ALL,
 	  .recognise = json_recognise,
 	  .source = &json_source,
@@ -88,16 +97,19 @@ static const struct format formats[] = {
 	  .sink = &android_sink },
 	{ .name = "folded",
 	  .suffix = ".folded",
+	  .other_suffixes = folded_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE,
 	  .foreign = true,
 	  .sink = &folded_sink },
 	{ .name = "dhat",
 	  .suffix = ".dhat",
+	  .other_suffixes = dhat_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
 	  .sink = &dhat_sink },
 	{ .name = "pprof",
 	  .suffix = ".pb",
+	  .other_suffixes = pprof_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
 	  .sink = &pprof_sink },
@@ -112,6 +124,7 @@ static const struct format formats[] = {
 	  .sink = &heaptrack_sink },
 	{ .name = "memtrace",
 	  .suffix = ".ctf",
+	  .other_suffixes = memtrace_suffixes,
 	  .keeps = HATF_KEEPS_TIME | HATF_KEEPS_SITE | HATF_KEEPS_STACKS |
 		   HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
@@ -216,6 +229,7 @@ hatf_format_get(unsigned idx, struct hatf_format *format_ret)
 	*format_ret = (struct hatf_format){
 		.name = f->name,
 		.suffix = f->suffix,
+		.other_suffixes = f->other_suffixes,
 		.reads = f->source != NULL,
 		.writes = f->sink != NULL,
 		.by_name = f->by_name,
@@ -225,25 +239,72 @@ hatf_format_get(unsigned idx, struct hatf_format *format_ret)
 	return true;
 }
 
-const char *
-hatf_format_of_path(const char *path, bool *compressed_ret)
+/* The longest of the format's suffixes that the name ends in; 0: none. */
+static size_t
+suffix_nbytes(const struct format *f, const char *path, size_t path_nbytes)
 {
-	const size_t path_nbytes = strlen(path);
-	const bool is_gzip = has_suffix(path, path_nbytes, ".gz");
-	const size_t nbytes = path_nbytes - (is_gzip ? strlen(".gz") : 0);
+	const char *const *other = f->other_suffixes;
+	size_t nbytes = 0;
 
-	*compressed_ret = is_gzip;
+	if (f->suffix != NULL && has_suffix(path, path_nbytes, f->suffix))
+		nbytes = strlen(f->suffix);
+	for (; other != NULL && *other != NULL; other++)
+		if (strlen(*other) > nbytes &&
+		    has_suffix(path, path_nbytes, *other))
+			nbytes = strlen(*other);
+	return nbytes;
+}
+
+/* How the name says that the file is compressed, or NULL. */
+static const char *
+compression_of(const char *path, size_t path_nbytes, size_t *nbytes_ret)
+{
+	static const struct {
+		const char *suffix, *compression;
+	} endings[] = { { ".gz", "gzip" },
+			{ ".zst", "zstd" },
+			{ ".lz4", "lz4" } };
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (has_suffix(path, path_nbytes, endings[i].suffix)) {
+			*nbytes_ret = path_nbytes - strlen(endings[i].suffix);
+			return endings[i].compression;
+		}
+	*nbytes_ret = path_nbytes;
+	return NULL;
+}
+
+/* Can a file in the format be compressed so? */
+static bool
+can_be(const struct format *f, const char *compression)
+{
+	if (compression == NULL)
+		return true;
+	return !f->packs_parts &&
+	       (!f->packs || strcmp(compression, "gzip") == 0);
+}
+
+const char *
+hatf_format_of_path(const char *path, const char **compression_ret)
+{
+	const struct format *format = NULL;
+	size_t path_nbytes, longest = 0;
+
+	*compression_ret = compression_of(path, strlen(path), &path_nbytes);
 	for (size_t i = 0; i < FORMAT_COUNT; i++) {
 		const struct format *const f = &formats[i];
+		const size_t nbytes = suffix_nbytes(f, path, path_nbytes);
 
-		if (f->suffix == NULL || f->sink == NULL)
+		/* ".dhat.json" ends in ".json". */
+		if (nbytes <= longest || f->sink == NULL ||
+		    !can_be(f, *compression_ret))
 			continue;
-		/* A name that promises gzip is none of a file that is not. */
-		if (!has_suffix(path, nbytes, f->suffix) ||
-		    (is_gzip && f->packs_parts))
-			continue;
-		*compressed_ret |= f->packs_parts;
-		return f->name;
+		longest = nbytes;
+		format = f;
 	}
-	return NULL;
+	if (format == NULL)
+		return NULL;
+	if (format->packs_parts)
+		*compression_ret = "gzip";
+	return format->name;
 }

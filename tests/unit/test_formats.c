@@ -434,30 +434,42 @@ START_TEST(names_end_in_what_they_hold)
 {
 	static const struct {
 		const char *path, *format;
-		bool compressed;
+		const char *compression;
 	} cases[] = {
-		{ "a.hatf", "hatf", false },
-		{ "dir.csv/a.hatf.gz", "hatf", true },
-		{ "a.ascii", "ascii", false },
-		{ "a.csv.gz", "csv", true },
-		{ "a.json", "json", false },
-		{ "a.split", "split", true },
-		{ "a.splitaddr", "splitaddr", true },
-		{ "a.split.gz", NULL, true },
-		{ "a.b", NULL, false },
-		{ "a.gz", NULL, true },
-		{ ".hatf", NULL, false },
-		{ "", NULL, false },
-		{ "-", NULL, false },
+		{ "a.hatf", "hatf", NULL },
+		{ "dir.csv/a.hatf.gz", "hatf", "gzip" },
+		{ "a.ascii", "ascii", NULL },
+		{ "a.csv.gz", "csv", "gzip" },
+		{ "a.json", "json", NULL },
+		{ "a.split", "split", "gzip" },
+		{ "a.splitaddr", "splitaddr", "gzip" },
+		{ "a.split.gz", NULL, "gzip" },
+		{ "a.split.zst", NULL, "zstd" },
+		{ "a.hatf.zst", NULL, "zstd" },
+		{ "a.hatf.lz4", NULL, "lz4" },
+		{ "a.csv.lz4", "csv", "lz4" },
+		{ "a.heaptrack.zst", "heaptrack", "zstd" },
+		{ "a.pb.gz", "pprof", "gzip" },
+		{ "a.pprof", "pprof", NULL },
+		{ "a.jsonl", "json", NULL },
+		{ "a.dhat.json", "dhat", NULL },
+		{ "a.dhat.json.gz", "dhat", "gzip" },
+		{ "a.ctf", "memtrace", NULL },
+		{ "a.zst", NULL, "zstd" },
+		{ "a.b", NULL, NULL },
+		{ "a.gz", NULL, "gzip" },
+		{ ".hatf", NULL, NULL },
+		{ "", NULL, NULL },
+		{ "-", NULL, NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		bool compressed;
+		const char *compression;
 		const char *const format =
-			hatf_format_of_path(cases[i].path, &compressed);
+			hatf_format_of_path(cases[i].path, &compression);
 
 		ck_assert_pstr_eq(format, cases[i].format);
-		ck_assert_int_eq(compressed, cases[i].compressed);
+		ck_assert_pstr_eq(compression, cases[i].compression);
 	}
 }
 END_TEST
@@ -473,6 +485,9 @@ START_TEST(wrong_options_are_refused_by_name)
 		{ { .format = "ascii", .level = -1 }, "level" },
 		{ { .format = "hatf", .level = 100 }, "level" },
 		{ { .format = "hatf", .placement = "magic" }, "placement" },
+		{ { .format = "csv", .compression = "xz" }, "compression" },
+		{ { .format = "hatf", .compression = "zstd" }, "compression" },
+		{ { .format = "split", .compression = "lz4" }, "compression" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -101,7 +101,7 @@ START_TEST(the_formats)
 	unsigned n = 0;
 
 	while (hatf_format_get(n, &f)) {
-		bool compressed;
+		const char *compression;
 		char path[64];
 
 		ck_assert_str_eq(f.name, hatf_format_name(n));
@@ -113,8 +113,17 @@ START_TEST(the_formats)
 		}
 		if (f.suffix != NULL && f.writes) {
 			snprintf(path, sizeof(path), "x%s", f.suffix);
-			ck_assert_str_eq(hatf_format_of_path(path, &compressed),
-					 f.name);
+			ck_assert_str_eq(
+				hatf_format_of_path(path, &compression),
+				f.name);
+		}
+		for (const char *const *end = f.other_suffixes;
+		     end != NULL && *end != NULL; end++) {
+			snprintf(path, sizeof(path), "x%s.zst", *end);
+			ck_assert_str_eq(
+				hatf_format_of_path(path, &compression),
+				f.name);
+			ck_assert_str_eq(compression, "zstd");
 		}
 		n++;
 	}
