@@ -15,13 +15,20 @@
 /* Packets are of 32 KiB at most; a longer one must fit the window all the same. */
 #define PACKET_MAX (256 * 1024)
 
+/* A packet may say nothing of the cache. */
+#define CACHE_NOWHERE UINT16_MAX
+
 /* Nanoseconds of a microsecond, which times count. */
 #define US_NS 1000
 
 struct packet {
 	uint64_t nbytes;
-	uint64_t begin; /* microseconds since 1970 */
-	uint64_t version, pid, domain, next_id;
+	uint64_t begin, end; /* microseconds since 1970 */
+	uint64_t version, pid, domain;
+	/* The cache's at one place, unless that is CACHE_NOWHERE. */
+	uint64_t bucket, after, code;
+	uint64_t first_id, next_id; /* of objects that it allocates */
+	uint64_t last_id;	    /* behind them */
 };
 
 struct memtrace {
@@ -32,6 +39,13 @@ struct memtrace {
 	uint64_t pid;
 	uint64_t word_nbytes;
 	uint64_t time; /* of the last record */
+	/*
+	 * Domains take the numbers of objects by the chunk.  How large these are is
+	 * not told, but each begins at a multiple of it, and no packet has numbers
+	 * of two of them.
+	 */
+	uint64_t chunk;	  /* divides this; 0: anything */
+	uint64_t longest; /* no smaller than this */
 	/* The packet that is being read. */
 	struct packet packet;
 	struct memtrace_domain *domain;
@@ -55,17 +69,20 @@ take_header(struct memtrace_cursor *c, struct packet *p)
 
 	p->domain = 0;
 	/* The length is in bits. */
-	return memtrace_take(c, 4, &ignored) &&
-	       memtrace_take(c, 4, &p->nbytes) &&
-	       memtrace_take(c, 8, &p->begin) &&
-	       memtrace_take(c, 8, &ignored) && memtrace_take(c, 4, &ignored) &&
-	       memtrace_take(c, 2, &p->version) &&
-	       memtrace_take(c, 8, &p->pid) &&
-	       (p->version < 3 || memtrace_take(c, 2, &p->domain)) &&
-	       memtrace_take(c, 2, &ignored) && memtrace_take(c, 2, &ignored) &&
-	       memtrace_take(c, 8, &ignored) &&
-	       memtrace_take(c, 8, &p->next_id) &&
-	       memtrace_take(c, 8, &ignored);
+	if (!memtrace_take(c, 4, &ignored) ||
+	    !memtrace_take(c, 4, &p->nbytes) ||
+	    !memtrace_take(c, 8, &p->begin) || !memtrace_take(c, 8, &p->end) ||
+	    !memtrace_take(c, 4, &ignored) ||
+	    !memtrace_take(c, 2, &p->version) ||
+	    !memtrace_take(c, 8, &p->pid) ||
+	    (p->version >= 3 && !memtrace_take(c, 2, &p->domain)) ||
+	    !memtrace_take(c, 2, &p->bucket) ||
+	    !memtrace_take(c, 2, &p->after) || !memtrace_take(c, 8, &p->code) ||
+	    !memtrace_take(c, 8, &p->first_id) ||
+	    !memtrace_take(c, 8, &p->last_id))
+		return false;
+	p->next_id = p->first_id;
+	return true;
 }
 
 /* Look at the header that begins the window; false at the end, or if it is none. */
@@ -97,8 +114,47 @@ begin_packet(struct source *s)
 		source_stop_at_end(s, left, "packet");
 		return false;
 	}
+	if (p->begin > p->end)
+		return refuse(s, HATF_BAD_FIELD, "timestamp_end");
+	if (p->first_id > p->last_id)
+		return refuse(s, HATF_BAD_FIELD, "alloc_id_end");
 	m->used = header_nbytes;
 	return true;
+}
+
+static uint64_t
+common_divisor(uint64_t a, uint64_t b)
+{
+	while (b != 0) {
+		const uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/*
+ * Do the packet's numbers of objects come next in its domain?  They go on where the
+ * packet before has ended, or with another chunk if that one's was used up: what is
+ * there twice, in another order or not at all is told by this.
+ */
+static bool
+is_next(struct memtrace *m)
+{
+	const struct packet *const p = &m->packet;
+	const struct memtrace_domain *const d = m->domain;
+
+	if (p->last_id - p->first_id > m->longest)
+		m->longest = p->last_id - p->first_id;
+	if (!d->is_begun || p->first_id > d->next_id)
+		m->chunk = common_divisor(m->chunk, p->first_id);
+	if (d->is_begun && p->first_id > d->next_id)
+		m->chunk = common_divisor(m->chunk, d->next_id);
+	if (d->is_begun && p->version < 3)
+		return p->first_id == d->next_id;
+	return (!d->is_begun || p->first_id >= d->next_id) &&
+	       (m->chunk == 0 || m->chunk >= m->longest);
 }
 
 static void
@@ -208,14 +264,19 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 	return true;
 }
 
-/* The object that an event names by how many came after it. */
+/*
+ * The object that an event names by how many came after it.  Where a domain has ended,
+ * one may be collected that comes later, by its number; promoted, none.
+ */
 static bool
-take_object(struct source *s, struct memtrace_cursor *c, uint64_t *id_ret)
+take_object(struct source *s, struct memtrace_cursor *c, bool is_promoted,
+	    uint64_t *id_ret)
 {
 	const struct memtrace *const m = s->ctx;
 	uint64_t delta;
 
-	if (!memtrace_take_vint(c, &delta))
+	if (!memtrace_take_vint(c, &delta) ||
+	    (is_promoted && delta > INT64_MAX))
 		return refuse(s, HATF_BAD_FIELD, "object");
 	*id_ret = m->packet.next_id - 1 - delta;
 	/* Its address is one more. */
@@ -230,7 +291,7 @@ on_collect(struct source *s, struct memtrace_cursor *c)
 	struct hatf_record *rec;
 	uint64_t id;
 
-	if (!take_object(s, c, &id))
+	if (!take_object(s, c, false, &id))
 		return false;
 	rec = add_record(s, HATF_FREE);
 	if (rec == NULL)
@@ -252,7 +313,7 @@ on_promote(struct source *s, struct memtrace_cursor *c)
 	struct text t;
 	uint64_t id;
 
-	if (!take_object(s, c, &id))
+	if (!take_object(s, c, true, &id))
 		return false;
 	text_init(&t, buf, sizeof(buf));
 	text_str(&t, "HATF promote\naddress=");
@@ -270,7 +331,7 @@ on_info(struct source *s, struct memtrace_cursor *c)
 {
 	static const char *const keys[] = { "exe", "host", "runtime" };
 	struct memtrace *const m = s->ctx;
-	uint64_t rate_bits, word_bits, pid;
+	uint64_t rate_bits, word_bits;
 	const char *text;
 	char buf[40];
 	double rate;
@@ -293,8 +354,10 @@ on_info(struct source *s, struct memtrace_cursor *c)
 		if (!source_header(s, keys[i], text, n))
 			return false;
 	}
-	if (!memtrace_take(c, 8, &pid))
+	if (!memtrace_take(c, 8, &m->pid))
 		return refuse(s, HATF_BAD_FIELD, "pid");
+	if (!source_header_u64(s, "pid", m->pid))
+		return false;
 	if (m->packet.version < 2)
 		return true;
 	if (!memtrace_take_string(c, &text, &n))
@@ -319,10 +382,13 @@ take_event(struct source *s)
 	if (!memtrace_take(&c, 4, &head))
 		return refuse(s, HATF_BAD_FIELD, "event");
 	event = (unsigned)(head >> MEMTRACE_TIME_BITS);
+	time = full_time(&m->packet, head & MEMTRACE_TIME_MASK);
+	if (time > m->packet.end || time < m->domain->time)
+		return refuse(s, HATF_BAD_FIELD, "time");
+	m->domain->time = time;
 	/* Domains tell of their times each for itself. */
-	time = full_time(&m->packet, head & MEMTRACE_TIME_MASK) - m->begin;
-	if ((int64_t)(time - m->time) > 0)
-		m->time = time;
+	if (time - m->begin > m->time)
+		m->time = time - m->begin;
 	if (event == MEMTRACE_LOCATION) {
 		status = memtrace_take_location(&m->stacks, m->domain, &c);
 		is_good = status == HATF_OK || refuse(s, status, "location");
@@ -341,7 +407,15 @@ take_event(struct source *s)
 	return is_good;
 }
 
-/* Go on to the next packet of the process. */
+static void
+begin_events(struct memtrace *m)
+{
+	if (!m->domain->is_begun)
+		m->domain->time = m->begin;
+	m->domain->is_begun = true;
+}
+
+/* Go on to the next packet, which must be one that can follow. */
 static void
 next_packet(struct source *s)
 {
@@ -350,15 +424,42 @@ next_packet(struct source *s)
 
 	if (!begin_packet(s))
 		return;
-	/* A child of fork has written to the same file. */
 	if (m->packet.pid != m->pid) {
-		end_packet(s);
+		refuse(s, HATF_BAD_FIELD, "pid");
 		return;
 	}
 	status = memtrace_find_domain(&m->stacks, (uint16_t)m->packet.domain,
 				      &m->domain);
-	if (status != HATF_OK)
+	if (status != HATF_OK) {
 		source_stop(s, status, "domain");
+		return;
+	}
+	if (!is_next(m)) {
+		refuse(s, HATF_BAD_FIELD, "alloc_id_begin");
+		return;
+	}
+	if (m->packet.bucket != CACHE_NOWHERE &&
+	    !memtrace_has_cached(m->domain, m->packet.bucket, m->packet.after,
+				 m->packet.code)) {
+		refuse(s, HATF_BAD_FIELD, "cache_verify");
+		return;
+	}
+	begin_events(m);
+}
+
+/* The packet's events are all read: it must have said so. */
+static void
+finish_packet(struct source *s)
+{
+	struct memtrace *const m = s->ctx;
+
+	if (m->packet.next_id != m->packet.last_id) {
+		s->offset = window_offset(&s->window);
+		refuse(s, HATF_BAD_FIELD, "alloc_id_end");
+		return;
+	}
+	m->domain->next_id = m->packet.last_id;
+	end_packet(s);
 }
 
 static size_t
@@ -371,7 +472,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		if (m->packet.nbytes == 0)
 			next_packet(s);
 		else if (m->used == m->packet.nbytes)
-			end_packet(s);
+			finish_packet(s);
 		else
 			take_event(s);
 	}
@@ -399,16 +500,19 @@ read_info(struct source *s)
 	c.next = s->window.next + m->used;
 	c.end = s->window.next + m->packet.nbytes;
 	m->begin = m->packet.begin;
-	m->pid = m->packet.pid;
 	if (m->begin > UINT64_MAX / US_NS)
 		return refuse(s, HATF_BAD_FIELD, "timestamp_begin");
 	if (!memtrace_take(&c, 4, &head) ||
 	    head >> MEMTRACE_TIME_BITS != MEMTRACE_INFO)
 		return refuse(s, HATF_BAD_FIELD, "trace_info");
+	if ((head & MEMTRACE_TIME_MASK) != (m->begin & MEMTRACE_TIME_MASK))
+		return refuse(s, HATF_BAD_FIELD, "time");
 	if (!source_header(s, "unit", "us", 2) ||
 	    !source_header_u64(s, "start_time", m->begin * US_NS) ||
-	    !source_header_u64(s, "pid", m->pid) || !on_info(s, &c))
+	    !on_info(s, &c))
 		return false;
+	if (c.next != c.end)
+		return refuse(s, HATF_BAD_FIELD, "packet_size");
 	end_packet(s);
 	return true;
 }

@@ -253,6 +253,16 @@ add_frame(struct memtrace_stacks *m, const struct hatf_frame *frame)
 				     &m->frames[m->frame_count++]);
 }
 
+/* Has a location told the same of the code? */
+static bool
+is_told(const struct memtrace_stacks *m, const struct live_block *block,
+	const uint64_t *frames, uint64_t count)
+{
+	return block->birth_event == count &&
+	       (count == 0 || memcmp(m->frames + block->object, frames,
+				     count * sizeof(*frames)) == 0);
+}
+
 enum hatf_status
 memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		       struct memtrace_cursor *c)
@@ -277,35 +287,43 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 	block = live_put(&m->codes, code, &added);
 	if (block == NULL)
 		return HATF_NO_MEMORY;
-	if (added && count != 0) {
-		block->object = first;
-		block->size = count;
-		return HATF_OK;
+	if (!added) {
+		/* Another domain has told of it already. */
+		m->frame_count = first;
+		return is_told(m, block, m->frames + first, count)
+			       ? HATF_OK
+			       : HATF_BAD_FIELD;
 	}
-	/* Another domain has told of it already, or nothing is known. */
-	m->frame_count = first;
+	block->object = first;
+	block->size = block->birth_event = count;
 	return HATF_OK;
 }
 
 /* ------------------------------------------------------------------- stacks */
 
-/* The frames of a code, made up if no location has told of it. */
+bool
+memtrace_has_cached(const struct memtrace_domain *d, uint64_t bucket,
+		    uint64_t after, uint64_t code)
+{
+	/* Programs of OCaml's have numbers of 63 bits. */
+	return bucket < MEMTRACE_BUCKET_COUNT && d->after[bucket] == after &&
+	       (d->codes[bucket] ^ code) << 1 == 0;
+}
+
+/* The frames of a code: one is made up if its location has none. */
 static enum hatf_status
 find_code(struct memtrace_stacks *m, uint64_t code, struct live_block **ret)
 {
 	const struct hatf_frame frame = { .address = code };
-	enum hatf_status status = HATF_OK;
-	bool added;
 
-	*ret = live_put(&m->codes, code, &added);
+	*ret = live_find(&m->codes, code);
 	if (*ret == NULL)
-		return HATF_NO_MEMORY;
-	if ((*ret)->size == 0) {
-		(*ret)->object = m->frame_count;
-		(*ret)->size = 1;
-		status = add_frame(m, &frame);
-	}
-	return status;
+		return HATF_BAD_FIELD;
+	if ((*ret)->size != 0)
+		return HATF_OK;
+	(*ret)->object = m->frame_count;
+	(*ret)->size = 1;
+	return add_frame(m, &frame);
 }
 
 /* A frame is called by the one at 'depth' - 1. */

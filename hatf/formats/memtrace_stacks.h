@@ -49,12 +49,17 @@ struct memtrace_domain {
 	uint16_t after[MEMTRACE_BUCKET_COUNT];
 	struct memtrace_level *levels;
 	size_t depth, cap;
+	/* Of its packets so far. */
+	bool is_begun;
+	uint64_t next_id; /* behind the objects that were allocated */
+	uint64_t time;	  /* of the last event, in microseconds since 1970 */
 };
 
 struct memtrace_stacks {
 	struct hatf_stacks *stacks;
 	struct names names;
-	/* Location code -> 'object' is the place in 'frames', 'size' how many. */
+	/* Location code -> 'object' is the place in 'frames', 'size' how many, and
+	 * 'birth_event' how many of them a location has told. */
 	struct live codes;
 	uint64_t *frames;
 	size_t frame_count, frame_cap;
@@ -81,16 +86,24 @@ bool memtrace_take_string(struct memtrace_cursor *c, const char **text_ret,
 			  size_t *nbytes_ret);
 
 /*
- * Take a location, behind the event's header.  Errors: HATF_BAD_FIELD; of tables that
- * grow.
+ * Take a location, behind the event's header.  Errors: HATF_BAD_FIELD, also if the
+ * code has been told of and was another; of tables that grow.
  */
 enum hatf_status memtrace_take_location(struct memtrace_stacks *m,
 					struct memtrace_domain *d,
 					struct memtrace_cursor *c);
 
 /*
+ * Has the domain's cache 'code', and 'after' behind it, in this bucket?  Packets tell
+ * of one, so that the loss of another is noticed.
+ */
+bool memtrace_has_cached(const struct memtrace_domain *d, uint64_t bucket,
+			 uint64_t after, uint64_t code);
+
+/*
  * Take a backtrace of 'count' codes that has the first 'common' frames of the one
- * before, and make it the domain's last.  Errors: as before, and HATF_LIMIT.
+ * before, and make it the domain's last.  Errors: as before (a code must have been
+ * told of), and HATF_LIMIT.
  */
 enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,
 				     struct memtrace_domain *d,
