@@ -26,9 +26,6 @@
 /* Records at a time: they stay in the first-level cache. */
 #define BATCH_COUNT 256
 
-/* How far ahead the live set is loaded; several times that of one miss. */
-#define PREFETCH_COUNT 16
-
 struct hatf_events {
 	struct hatf_reader *reader; /* the caller's */
 	struct heaps heaps;
@@ -38,7 +35,7 @@ struct hatf_events {
 	uint64_t realloc_size; /* of the last realloc */
 	bool part_seen;	       /* of what the last realloc announced */
 	/* The old block of a tag 4, which may turn out to be still live. */
-	struct live_block left_over;
+	struct block left_over;
 	uint64_t left_over_address;
 	struct heap *left_over_heap; /* NULL: none */
 	bool ours;     /* written by this project: judge strictly */
@@ -179,7 +176,7 @@ is_carried(const struct hatf_events *ev, uint64_t object)
 
 /* Is it one that the parent's trace told of?  All others have a number. */
 static bool
-is_inherited(const struct live_block *block)
+is_inherited(const struct block *block)
 {
 	return block->object == 0;
 }
@@ -187,7 +184,7 @@ is_inherited(const struct live_block *block)
 /* Copy what the live set knows of a block to the event that concerns it. */
 static void
 tell_object(struct hatf_events *ev, struct hatf_event *out,
-	    const struct live_block *block)
+	    const struct block *block)
 {
 	out->inherited = is_inherited(block);
 	ev->stats.inherited_count += out->inherited;
@@ -200,7 +197,7 @@ tell_object(struct hatf_events *ev, struct hatf_event *out,
 
 /* An inherited block dies, or is known from now on. */
 static void
-lose_inherited(struct hatf_events *ev, const struct live_block *block)
+lose_inherited(struct hatf_events *ev, const struct block *block)
 {
 	ev->stats.inherited_live_count--;
 	ev->stats.inherited_live_nbytes -= block->size;
@@ -209,13 +206,13 @@ lose_inherited(struct hatf_events *ev, const struct live_block *block)
 /* The block at 'address' dies. */
 static void
 end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
-	  struct live_block *block)
+	  struct block *block)
 {
 	if (is_inherited(block))
 		lose_inherited(ev, block);
 	if (ev->inherits)
 		inherited_note_dead(&ev->inherited, address);
-	heaps_remove(&ev->heaps, heap, block);
+	heaps_remove(&ev->heaps, heap, address, block);
 }
 
 /* The object of 'out' is born with this event. */
@@ -231,10 +228,10 @@ new_object(struct hatf_events *ev, struct hatf_event *out)
 static void
 drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 {
-	struct live_block *const live = live_find(&heap->live, address);
+	struct block *const live = block_set_find(&heap->live, address);
 
 	if (live != NULL && is_carried(ev, live->object))
-		heaps_remove(&ev->heaps, heap, live);
+		heaps_remove(&ev->heaps, heap, address, live);
 }
 
 /*
@@ -244,24 +241,24 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 static void
 replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
 {
-	struct live_block *const block = live_find(&heap->live, address);
+	struct block *const block = block_set_find(&heap->live, address);
 
 	if (block == NULL || !is_inherited(block))
 		return;
 	lose_inherited(ev, block);
 	if (inherited_settle(&ev->inherited, address))
-		heaps_remove(&ev->heaps, heap, block);
+		heaps_remove(&ev->heaps, heap, address, block);
 }
 
 /* From here on the object of 'out' is at out->address. */
 static void
 begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 {
-	const struct live_block block = {
+	const struct block block = {
 		.size = out->size,
 		.object = out->object,
 		.birth_time = out->birth_time,
-		.birth_event = out->birth_event,
+		.birth_event = out->birth_event & BLOCK_EVENT_MAX,
 	};
 	bool replaced = false;
 
@@ -269,7 +266,8 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 		drop_doubtful(ev, heap, out->address);
 	if (ev->stats.inherited_live_count != 0)
 		replace_inherited(ev, heap, out->address);
-	if (!heaps_put(&ev->heaps, heap, out->address, &block, &replaced))
+	if (heaps_put(&ev->heaps, heap, out->address, &block, &replaced,
+		      NULL) == NULL)
 		no_memory(ev);
 	if (replaced)
 		violate(out, HATF_VIOLATION_ALLOC_LIVE);
@@ -328,7 +326,7 @@ static void
 on_free(struct hatf_events *ev, struct heap *heap,
 	const struct hatf_record *rec, struct hatf_event *out)
 {
-	struct live_block *const live = live_find(&heap->live, rec->address);
+	struct block *const live = block_set_find(&heap->live, rec->address);
 
 	out->kind = HATF_EVENT_FREE;
 	out->old_address = rec->address;
@@ -363,14 +361,14 @@ fits_tag(const struct hatf_record *rec)
 static void
 change_block(struct hatf_events *ev, struct heap *heap,
 	     const struct hatf_record *rec, struct hatf_event *out,
-	     struct live_block *live)
+	     struct block *live)
 {
 	if (live != NULL && is_inherited(live)) {
 		new_object(ev, out);
 		lose_inherited(ev, live);
 		live->object = out->object;
 		live->birth_time = out->birth_time;
-		live->birth_event = out->birth_event;
+		live->birth_event = out->birth_event & BLOCK_EVENT_MAX;
 	}
 	if (live != NULL && out->address == out->old_address) {
 		heaps_resize(&ev->heaps, heap, live, out->size);
@@ -396,7 +394,7 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 {
 	const bool frees = rec->tag == HATF_REALLOC_FREE;
 	const bool failed = !frees && rec->address == 0;
-	struct live_block *live = NULL;
+	struct block *live = NULL;
 
 	out->kind = HATF_EVENT_REALLOC;
 	out->address = frees ? 0 : rec->address;
@@ -406,7 +404,7 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 	if (ev->ours && !fits_tag(rec))
 		violate(out, HATF_VIOLATION_PAIRING);
 	if (rec->old_address != 0) {
-		live = live_find(&heap->live, rec->old_address);
+		live = block_set_find(&heap->live, rec->old_address);
 		if (live != NULL)
 			tell_object(ev, out, live);
 		else
@@ -435,8 +433,8 @@ on_part(struct hatf_events *ev, const struct hatf_record *rec)
 	if (heap == NULL)
 		return;
 	ev->left_over_heap = NULL;
-	if (!heaps_put(&ev->heaps, heap, ev->left_over_address, &ev->left_over,
-		       &replaced))
+	if (heaps_put(&ev->heaps, heap, ev->left_over_address, &ev->left_over,
+		      &replaced, NULL) == NULL)
 		no_memory(ev);
 }
 
@@ -653,16 +651,6 @@ fetch(struct hatf_events *ev)
 	return status;
 }
 
-/* Load what record 'i' will look for. */
-static void
-prefetch(const struct hatf_events *ev, size_t i)
-{
-	const struct hatf_record *const rec = &ev->records[i];
-
-	live_prefetch(&ev->heaps.first.live,
-		      rec->old_address == 0 ? rec->address : rec->old_address);
-}
-
 enum hatf_status
 hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 		 size_t *n_ret)
@@ -682,8 +670,8 @@ hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 		while (n < max && events->next < events->filled) {
 			const size_t i = events->next++;
 
-			if (i + PREFETCH_COUNT < events->filled)
-				prefetch(events, i + PREFETCH_COUNT);
+			heaps_look_ahead(&events->heaps, events->records,
+					 events->filled, i);
 			n += handle(events, &events->records[i], &out[n]);
 		}
 	}
@@ -708,18 +696,13 @@ static bool
 visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,
 	   bool (*visit)(void *ctx, const struct hatf_live *live), void *ctx)
 {
-	const struct live *const set = &heap->live;
+	struct block_walk walk = { 0 };
+	const struct block *block;
+	uint64_t address;
 
-	for (size_t i = 0; i <= set->slot_count; i++) {
-		const bool last = i == set->slot_count;
-		const struct live_block *const block =
-			last ? &set->zero : &set->blocks[i];
-
-		if (last ? !set->has_zero : set->keys[i] == 0)
-			continue;
-
+	while ((block = block_set_next(&heap->live, &walk, &address)) != NULL) {
 		const struct hatf_live live = {
-			.address = last ? 0 : set->keys[i],
+			.address = address,
 			.size = block->size,
 			.heap = id,
 			.object = block->object,

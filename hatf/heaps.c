@@ -10,7 +10,7 @@ void
 heaps_init(struct heaps *heaps, bool strict)
 {
 	*heaps = (struct heaps){ 0 };
-	live_init(&heaps->first.live);
+	block_set_init(&heaps->first.live);
 	live_init(&heaps->index);
 	ids_init(&heaps->ids, strict);
 }
@@ -19,24 +19,27 @@ void
 heaps_fini(struct heaps *heaps)
 {
 	for (size_t i = 0; i < heaps->other_count; i++) {
-		live_fini(&heaps->others[i]->live);
+		block_set_fini(&heaps->others[i]->live);
 		free(heaps->others[i]);
 	}
 	free(heaps->others);
-	live_fini(&heaps->first.live);
+	block_set_fini(&heaps->first.live);
 	live_fini(&heaps->index);
 	ids_fini(&heaps->ids);
 }
 
 static void
-forget(struct live *live)
+forget(struct block_set *live)
 {
-	for (size_t i = 0; i < live->slot_count; i++)
-		if (live->keys[i] != 0)
-			live->blocks[i] = (struct live_block){
-				.size = live->blocks[i].size,
-			};
-	live->zero = (struct live_block){ .size = live->zero.size };
+	struct block_walk walk = { 0 };
+	struct block *block;
+	uint64_t address;
+
+	while ((block = block_set_next(live, &walk, &address)) != NULL) {
+		const struct block forgotten = { .size = block->size };
+
+		block_assign(block, &forgotten);
+	}
 }
 
 void
@@ -52,15 +55,18 @@ heaps_forget(struct heaps *heaps)
 bool
 heaps_keep_forgotten(struct heaps *heaps)
 {
-	const struct live *const live = &heaps->first.live;
+	struct block_walk walk = { 0 };
+	const struct block *block;
 	struct heaps kept;
 	bool is_fine = true, replaced;
+	uint64_t address;
 
 	heaps_init(&kept, false);
-	for (size_t i = 0; i < live->slot_count && is_fine; i++)
-		if (live->keys[i] != 0 && live->blocks[i].object == 0)
-			is_fine = heaps_put(&kept, &kept.first, live->keys[i],
-					    &live->blocks[i], &replaced);
+	while (is_fine && (block = block_set_next(&heaps->first.live, &walk,
+						  &address)) != NULL)
+		if (block->object == 0)
+			is_fine = heaps_put(&kept, &kept.first, address, block,
+					    &replaced, NULL) != NULL;
 	heaps_fini(heaps);
 	*heaps = kept;
 	return is_fine;
@@ -98,7 +104,7 @@ heaps_get(struct heaps *heaps, uint64_t id)
 	heap = calloc(1, sizeof(*heap));
 	if (heap == NULL)
 		return NULL;
-	live_init(&heap->live);
+	block_set_init(&heap->live);
 	place = make_room(heaps) ? live_put(&heaps->index, id, &added) : NULL;
 	if (place == NULL) {
 		free(heap);
@@ -126,14 +132,17 @@ heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
 		    uint64_t *nbytes_ret)
 {
 	const struct heap *const heap = find_heap(heaps, id);
-	const struct live *const live = heap != NULL ? &heap->live : NULL;
+	struct block_walk walk = { 0 };
+	const struct block *block;
+	uint64_t address;
 
 	*count_ret = *nbytes_ret = 0;
-	for (size_t i = 0; live != NULL && i < live->slot_count; i++) {
-		if (live->keys[i] == 0 || live->blocks[i].object != 0)
+	while (heap != NULL &&
+	       (block = block_set_next(&heap->live, &walk, &address)) != NULL) {
+		if (block->object != 0)
 			continue;
 		++*count_ret;
-		*nbytes_ret += live->blocks[i].size;
+		*nbytes_ret += block->size;
 	}
 }
 
@@ -144,10 +153,10 @@ heaps_clear(struct heaps *heaps, uint64_t id)
 
 	if (heap == NULL)
 		return;
-	heaps->live_count -= live_count(&heap->live);
+	heaps->live_count -= heap->live.count;
 	heaps->live_nbytes -= heap->nbytes;
 	heap->nbytes = 0;
-	live_fini(&heap->live);
+	block_set_fini(&heap->live);
 }
 
 /* Note the largest values; sizes are modulo 2^64 as all of HATF's numbers. */
@@ -160,35 +169,50 @@ note_peak(struct heaps *heaps)
 		heaps->peak_nbytes = heaps->live_nbytes;
 }
 
-bool
+struct block *
 heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
-	  const struct live_block *block, bool *replaced_ret)
+	  const struct block *block, bool *replaced_ret, struct block *lost_ret)
 {
 	bool added;
-	struct live_block *const place = live_put(&heap->live, address, &added);
+	struct block *const place = block_set_put(&heap->live, address, &added);
 
 	if (place == NULL)
-		return false;
+		return NULL;
+	if (!added && lost_ret != NULL)
+		*lost_ret = *place;
 	heap->nbytes += block->size - place->size;
 	heaps->live_nbytes += block->size - place->size;
 	heaps->live_count += added;
-	*place = *block;
+	block_assign(place, block);
 	note_peak(heaps);
 	*replaced_ret = !added;
-	return true;
+	return place;
 }
 
 void
-heaps_remove(struct heaps *heaps, struct heap *heap, struct live_block *block)
+heaps_remove(struct heaps *heaps, struct heap *heap, uint64_t address,
+	     struct block *block)
 {
 	heap->nbytes -= block->size;
 	heaps->live_count--;
 	heaps->live_nbytes -= block->size;
-	live_remove(&heap->live, block);
+	block_set_remove(&heap->live, address, block);
+}
+
+bool
+heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
+	   struct block *old_ret)
+{
+	if (!block_set_take(&heap->live, address, old_ret))
+		return false;
+	heap->nbytes -= old_ret->size;
+	heaps->live_count--;
+	heaps->live_nbytes -= old_ret->size;
+	return true;
 }
 
 void
-heaps_resize(struct heaps *heaps, struct heap *heap, struct live_block *block,
+heaps_resize(struct heaps *heaps, struct heap *heap, struct block *block,
 	     uint64_t size)
 {
 	heap->nbytes += size - block->size;

@@ -11,11 +11,13 @@
 #ifndef HATF_HEAPS_H
 #define HATF_HEAPS_H
 
+#include "block_set.h"
+#include "hatf.h"
 #include "ids.h"
 #include "live.h"
 
 struct heap {
-	struct live live;
+	struct block_set live;
 	uint64_t nbytes; /* of its live blocks */
 };
 
@@ -57,17 +59,46 @@ void heaps_clear(struct heaps *heaps, uint64_t id);
 
 /*
  * A block lives at 'address' from here on, in place of what may have been there:
- * '*replaced_ret' tells.  False if there is no memory.
+ * '*replaced_ret' tells, and '*lost_ret', unless it is NULL, is that block then.
+ * Returns the block as block_set_put() does: NULL if there is no memory.
  */
-bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
-	       const struct live_block *block, bool *replaced_ret);
+struct block *heaps_put(struct heaps *heaps, struct heap *heap,
+			uint64_t address, const struct block *block,
+			bool *replaced_ret, struct block *lost_ret);
 
-/* Remove a block that live_find() has just returned. */
-void heaps_remove(struct heaps *heaps, struct heap *heap,
-		  struct live_block *block);
+/* Remove the block at 'address' that block_set_find() has just returned. */
+void heaps_remove(struct heaps *heaps, struct heap *heap, uint64_t address,
+		  struct block *block);
+
+/* Remove the block at 'address', as it was into '*old_ret'; false if there is none. */
+bool heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
+		struct block *old_ret);
+
+/*
+ * How far ahead the live set is loaded; several times that of one miss.
+ */
+#define HEAPS_AHEAD 16
+
+/*
+ * Record 'i' of 'n' is about to be entered: begin to load what those further on will
+ * look for.  Who does not call it is slower where many blocks live.
+ */
+static inline void
+heaps_look_ahead(const struct heaps *heaps, const struct hatf_record *records,
+		 size_t n, size_t i)
+{
+	const struct block_set *const live = &heaps->first.live;
+	const struct hatf_record *rec;
+
+	if (n - i <= HEAPS_AHEAD)
+		return;
+	rec = &records[i + HEAPS_AHEAD];
+	block_set_prefetch(live, rec->old_address == 0 ? rec->address
+						       : rec->old_address);
+}
 
 /* Give a block another size. */
-void heaps_resize(struct heaps *heaps, struct heap *heap,
-		  struct live_block *block, uint64_t size);
+void heaps_resize(struct heaps *heaps, struct heap *heap, struct block *block,
+		  uint64_t size);
 
 #endif /* HATF_HEAPS_H */

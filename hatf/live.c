@@ -17,22 +17,30 @@
 #include <time.h>
 
 void
-live_init(struct live *live)
+live_seed_init(struct live_seed *seed)
 {
-	*live = (struct live){ 0 };
-	if (getrandom(live->seed, sizeof(live->seed), GRND_NONBLOCK) !=
-	    (ssize_t)sizeof(live->seed)) {
+	uint64_t *const n = seed->numbers;
+
+	if (getrandom(n, sizeof(seed->numbers), GRND_NONBLOCK) !=
+	    (ssize_t)sizeof(seed->numbers)) {
 		struct timespec now;
 
 		/* Early in a boot there is no randomness yet. */
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		live->seed[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;
-		live->seed[1] = (uint64_t)(uintptr_t)live ^ live->seed[0] << 21;
-		live->seed[2] = (uint64_t)now.tv_sec ^ live->seed[0] << 7;
+		n[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;
+		n[1] = (uint64_t)(uintptr_t)seed ^ n[0] << 21;
+		n[2] = (uint64_t)now.tv_sec ^ n[0] << 7;
 	}
 	/* A factor with few bits, or 0, would not mix. */
-	live->seed[1] |= 0x8000000000000001;
-	live->seed[2] |= 0x8000000000000001;
+	n[1] |= 0x8000000000000001;
+	n[2] |= 0x8000000000000001;
+}
+
+void
+live_init(struct live *live)
+{
+	*live = (struct live){ 0 };
+	live_seed_init(&live->seed);
 }
 
 void

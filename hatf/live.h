@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live.h - the set of live blocks, by address
+ * live.h - what is known of addresses and ids, by number
  *
- * A hash table with open addressing and linear probing.  The addresses are in an
- * array of their own, eight to a cache line, so that a search, however long,
- * touches a line or two of them, and then at most one of the blocks:
+ * For numbers of which neighbours have nothing in common; the live blocks
+ * themselves are in block_set.h.  A hash table with open addressing and linear
+ * probing.  The addresses are in an array of their own, eight to a cache line, so
+ * that a search, however long, touches a line or two of them, and then at most
+ * one of the blocks:
  *
  *	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
  *	blocks  |  A  |     |  B  |  C  |     |	32 bytes each
@@ -30,6 +32,11 @@
 
 #define LIVE_MIN_SLOTS 64
 
+/* Random numbers, those of a set. */
+struct live_seed {
+	uint64_t numbers[3];
+};
+
 /* What is known of a live block, besides its address. */
 struct live_block {
 	uint64_t size;	 /* bytes asked for */
@@ -47,7 +54,7 @@ struct live {
 	uint64_t *keys;		   /* behind 'blocks' in the same memory */
 	size_t slot_count;
 	size_t used; /* slots */
-	uint64_t seed[3];
+	struct live_seed seed;
 	struct live_block zero; /* the block of address 0 */
 	bool has_zero;
 };
@@ -74,16 +81,24 @@ struct live_block *live_put(struct live *live, uint64_t address,
 /* Remove a block that live_find() or live_put() has just returned. */
 void live_remove(struct live *live, struct live_block *block);
 
-/* A seeded hash of 'address': all bits are usable. */
+void live_seed_init(struct live_seed *seed);
+
+/* A seeded hash of 'key': all bits are usable. */
+static inline uint64_t
+live_seed_hash(const struct live_seed *seed, uint64_t key)
+{
+	__extension__ typedef unsigned __int128 wide;
+	const uint64_t *const n = seed->numbers;
+	const wide a = (wide)(key ^ n[0]) * n[1];
+	const wide b = (wide)((uint64_t)a ^ (uint64_t)(a >> 64)) * n[2];
+
+	return (uint64_t)b ^ (uint64_t)(b >> 64);
+}
+
 static inline uint64_t
 live_hash(const struct live *live, uint64_t address)
 {
-	__extension__ typedef unsigned __int128 wide;
-	const wide a = (wide)(address ^ live->seed[0]) * live->seed[1];
-	const wide b =
-		(wide)((uint64_t)a ^ (uint64_t)(a >> 64)) * live->seed[2];
-
-	return (uint64_t)b ^ (uint64_t)(b >> 64);
+	return live_seed_hash(&live->seed, address);
 }
 
 /* The slot where the search for 'address' begins; there must be slots. */
@@ -94,19 +109,6 @@ live_home(const struct live *live, uint64_t address)
 
 	return (size_t)((wide)live_hash(live, address) * live->slot_count >>
 			64);
-}
-
-/* Begin to load what live_find() will look at. */
-static inline void
-live_prefetch(const struct live *live, uint64_t address)
-{
-	if (live->slot_count == 0)
-		return;
-
-	const size_t home = live_home(live, address);
-
-	__builtin_prefetch(&live->keys[home]);
-	__builtin_prefetch(&live->blocks[home]);
 }
 
 #endif /* HATF_LIVE_H */

@@ -51,8 +51,8 @@ sink_fail(struct sink *s, enum hatf_status status, const char *field)
 	return status;
 }
 
-void
-sink_count(struct sink *s, const struct hatf_record *rec)
+static inline void
+count_record(struct sink *s, const struct hatf_record *rec)
 {
 	const char *const text = (const char *)rec->attributes;
 	uint64_t lost;
@@ -64,6 +64,12 @@ sink_count(struct sink *s, const struct hatf_record *rec)
 		 text_find_u64(text, rec->attributes_nbytes, "count", &lost) &&
 		 __builtin_add_overflow(s->lost_count, lost, &s->lost_count))
 		s->lost_count = UINT64_MAX;
+}
+
+void
+sink_count(struct sink *s, const struct hatf_record *rec)
+{
+	count_record(s, rec);
 }
 
 bool
@@ -138,7 +144,7 @@ put(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 		s->offset = outfile_offset(&s->out);
 	if (check_out(s) == HATF_OK && !w->format->frames)
 		for (size_t i = 0; i < n; i++)
-			sink_count(s, &records[i]);
+			count_record(s, &records[i]);
 	return s->err.status;
 }
 

@@ -104,7 +104,7 @@ struct destruction {
 };
 
 static void
-free_block(void *ctx, uint64_t address, const struct live_block *block)
+free_block(void *ctx, uint64_t address, const struct block *block)
 {
 	const struct destruction *const d = ctx;
 	const struct call call = {
@@ -140,6 +140,7 @@ calls_write(struct calls *calls, struct sink *s,
 	for (size_t i = 0; i < n; i++) {
 		struct ledger_entry entry;
 
+		ledger_look_ahead(&calls->ledger, records, n, i);
 		if (!ledger_enter(&calls->ledger, &records[i], &entry))
 			return sink_fail(s, HATF_NO_MEMORY, NULL);
 		if (entry.kind != LEDGER_NONE)

@@ -381,8 +381,7 @@ tell_time(struct sink *s, uint64_t time)
 
 /* A block is there; its kind is its 'object'. */
 static bool
-put_alloc(struct sink *s, const struct hatf_record *rec,
-	  struct live_block *block)
+put_alloc(struct sink *s, const struct hatf_record *rec, struct block *block)
 {
 	struct heaptrack *const h = s->ctx;
 	const uint32_t count = h->kinds.count;
@@ -425,7 +424,7 @@ struct destruction {
 };
 
 static void
-put_death(void *ctx, uint64_t address, const struct live_block *block)
+put_death(void *ctx, uint64_t address, const struct block *block)
 {
 	const struct destruction *const d = ctx;
 
@@ -510,8 +509,12 @@ put_record(struct sink *s, const struct hatf_record *rec)
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	for (size_t i = 0; i < n && s->err.status == HATF_OK; i++)
+	const struct heaptrack *const h = s->ctx;
+
+	for (size_t i = 0; i < n && s->err.status == HATF_OK; i++) {
+		ledger_look_ahead(&h->ledger, records, n, i);
 		put_record(s, &records[i]);
+	}
 	return s->err.status;
 }
 

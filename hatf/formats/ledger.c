@@ -24,13 +24,7 @@ static void
 end_block(struct ledger *ledger, struct heap *heap, uint64_t address,
 	  struct ledger_entry *entry)
 {
-	struct live_block *const block = live_find(&heap->live, address);
-
-	if (block == NULL)
-		return;
-	entry->known = true;
-	entry->old = *block;
-	heaps_remove(&ledger->heaps, heap, block);
+	entry->known = heaps_take(&ledger->heaps, heap, address, &entry->old);
 }
 
 /* A block is there from now on; what it had before stays with it. */
@@ -38,25 +32,18 @@ static bool
 begin_block(struct ledger *ledger, struct heap *heap,
 	    const struct hatf_record *rec, struct ledger_entry *entry)
 {
-	const struct live_block *const there =
-		live_find(&heap->live, rec->address);
-	const struct live_block block = {
+	const struct block block = {
 		.size = rec->size,
 		.object = entry->known ? entry->old.object : 0,
 		.birth_time = entry->known ? entry->old.birth_time : rec->time,
-		.birth_event = entry->known ? entry->old.birth_event
-					    : ledger->call_count,
+		.birth_event = entry->known
+				       ? entry->old.birth_event
+				       : ledger->call_count & BLOCK_EVENT_MAX,
 	};
-	bool replaced;
 
-	if (there != NULL) {
-		entry->replaced = true;
-		entry->lost = *there;
-	}
-	if (!heaps_put(&ledger->heaps, heap, rec->address, &block, &replaced))
-		return false;
-	entry->block = live_find(&heap->live, rec->address);
-	return true;
+	entry->block = heaps_put(&ledger->heaps, heap, rec->address, &block,
+				 &entry->replaced, &entry->lost);
+	return entry->block != NULL;
 }
 
 static bool
@@ -119,33 +106,33 @@ ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 
 /* A block that dies with its heap. */
 struct death {
-	uint64_t birth_event;
-	size_t slot;
+	uint64_t address;
+	const struct block *block;
 };
 
 static int
 compare_births(const void *a, const void *b)
 {
-	const uint64_t x = ((const struct death *)a)->birth_event;
-	const uint64_t y = ((const struct death *)b)->birth_event;
+	const uint64_t x = ((const struct death *)a)->block->birth_event;
+	const uint64_t y = ((const struct death *)b)->block->birth_event;
 
 	return (x > y) - (x < y);
 }
 
 /* The blocks lie in an order that differs from run to run. */
 static struct death *
-sort_by_birth(const struct live *live)
+sort_by_birth(const struct block_set *live)
 {
-	struct death *const deaths = calloc(live_count(live), sizeof(*deaths));
+	struct death *const deaths = calloc(live->count, sizeof(*deaths));
+	struct block_walk walk = { 0 };
+	const struct block *block;
+	uint64_t address;
 	size_t n = 0;
 
 	if (deaths == NULL)
 		return NULL;
-	for (size_t i = 0; i < live->slot_count; i++)
-		if (live->keys[i] != 0)
-			deaths[n++] =
-				(struct death){ live->blocks[i].birth_event,
-						i };
+	while ((block = block_set_next(live, &walk, &address)) != NULL)
+		deaths[n++] = (struct death){ address, block };
 	qsort(deaths, n, sizeof(*deaths), compare_births);
 	return deaths;
 }
@@ -153,20 +140,19 @@ sort_by_birth(const struct live *live)
 bool
 ledger_destroy(struct ledger *ledger, uint64_t id,
 	       void (*visit)(void *ctx, uint64_t address,
-			     const struct live_block *block),
+			     const struct block *block),
 	       void *ctx)
 {
 	const struct heap *const heap = heaps_get(&ledger->heaps, id);
-	const struct live *const live = heap != NULL ? &heap->live : NULL;
+	const struct block_set *const live = heap != NULL ? &heap->live : NULL;
 
-	if (visit != NULL && live != NULL && live_count(live) != 0) {
+	if (visit != NULL && live != NULL && live->count != 0) {
 		struct death *const deaths = sort_by_birth(live);
 
 		if (deaths == NULL)
 			return false;
-		for (size_t i = 0; i < live_count(live); i++)
-			visit(ctx, live->keys[deaths[i].slot],
-			      &live->blocks[deaths[i].slot]);
+		for (size_t i = 0; i < live->count; i++)
+			visit(ctx, deaths[i].address, deaths[i].block);
 		free(deaths);
 	}
 	heaps_clear(&ledger->heaps, id);
@@ -176,5 +162,5 @@ ledger_destroy(struct ledger *ledger, uint64_t id,
 bool
 ledger_is_live(struct ledger *ledger, uint64_t address)
 {
-	return live_find(&ledger->heaps.first.live, address) != NULL;
+	return block_set_find(&ledger->heaps.first.live, address) != NULL;
 }

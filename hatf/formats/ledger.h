@@ -32,15 +32,15 @@ struct ledger_entry {
 	 * record has told of it.
 	 */
 	bool known;
-	struct live_block old;
+	struct block old;
 	/* A block at the new address that has not been freed, and is no more. */
 	bool replaced;
-	struct live_block lost;
+	struct block lost;
 	/*
 	 * What lives now, of an alloc or realloc; all 0 but its size and birth, for
 	 * the sink to set 'object'.  Valid until the next call.
 	 */
-	struct live_block *block;
+	struct block *block;
 };
 
 struct ledger {
@@ -59,13 +59,21 @@ void ledger_fini(struct ledger *ledger);
 bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 		  struct ledger_entry *entry_ret);
 
+/* See heaps_look_ahead(). */
+static inline void
+ledger_look_ahead(const struct ledger *ledger,
+		  const struct hatf_record *records, size_t n, size_t i)
+{
+	heaps_look_ahead(&ledger->heaps, records, n, i);
+}
+
 /*
  * Everything in the heap 'id' dies: call 'visit', if not NULL, for each block, in the
  * order of their births.  False if there is no memory: then nothing has been visited.
  */
 bool ledger_destroy(struct ledger *ledger, uint64_t id,
 		    void (*visit)(void *ctx, uint64_t address,
-				  const struct live_block *block),
+				  const struct block *block),
 		    void *ctx);
 
 /* Is there a live block at 'address' in heap 0? */

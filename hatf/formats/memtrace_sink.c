@@ -18,6 +18,7 @@
 #include "memtrace.h"
 #include "sampling.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 #define VERSION 2
@@ -41,7 +42,7 @@
 #define CODE_MASK (((uint64_t)1 << 61) - 1)
 
 struct packet {
-	uint8_t bytes[PACKET_MAX];
+	uint8_t bytes[PACKET_MAX + 8]; /* a short number is stored as 8 */
 	size_t used;
 	uint64_t begin, end; /* microseconds since 1970 */
 	uint64_t first_id, next_id;
@@ -61,11 +62,14 @@ struct memtrace {
 
 /* ------------------------------------------------------------------- pieces */
 
-static void
+/* The lowest bytes of a number, at most 8. */
+static inline void
 put(struct packet *p, uint64_t n, size_t nbytes)
 {
-	for (size_t i = 0; i < nbytes; i++, n >>= 8)
-		p->bytes[p->used++] = (uint8_t)n;
+	const uint64_t bytes = htole64(n);
+
+	memcpy(p->bytes + p->used, &bytes, sizeof(bytes));
+	p->used += nbytes;
 }
 
 static void
@@ -239,8 +243,7 @@ sample_count(const struct memtrace *m, const struct hatf_record *rec,
 }
 
 static bool
-put_alloc(struct sink *s, const struct hatf_record *rec,
-	  struct live_block *block)
+put_alloc(struct sink *s, const struct hatf_record *rec, struct block *block)
 {
 	struct memtrace *const m = s->ctx;
 	struct packet *const p = &m->events;
@@ -248,7 +251,10 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	const uint64_t words =
 		rec->size / word_nbytes + (rec->size % word_nbytes != 0);
 	uint64_t frames[DEPTH_MAX];
-	const size_t depth = gather(m, hatf_record_stack(rec), frames);
+	const size_t depth =
+		rec->attributes_nbytes == 0
+			? 0
+			: gather(m, hatf_record_stack(rec), frames);
 	const size_t count = depth < DEPTH_MAX ? depth : DEPTH_MAX;
 
 	make_room(s, rec, EVENT_MAX + count * FRAME_MAX);
@@ -286,7 +292,7 @@ struct destruction {
 };
 
 static void
-put_death(void *ctx, uint64_t address, const struct live_block *block)
+put_death(void *ctx, uint64_t address, const struct block *block)
 {
 	const struct destruction *const d = ctx;
 
@@ -335,8 +341,12 @@ put_record(struct sink *s, const struct hatf_record *rec)
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	for (size_t i = 0; i < n && s->err.status == HATF_OK; i++)
+	const struct memtrace *const m = s->ctx;
+
+	for (size_t i = 0; i < n && s->err.status == HATF_OK; i++) {
+		ledger_look_ahead(&m->ledger, records, n, i);
 		put_record(s, &records[i]);
+	}
 	return s->err.status;
 }
 

@@ -119,7 +119,8 @@ put_name(uint8_t *p, struct cache *cache, const char *name, uint8_t *place)
 static struct site *
 find_site(struct mtrc *m, const struct hatf_record *rec)
 {
-	const uint64_t id = hatf_record_stack(rec);
+	const uint64_t id =
+		rec->attributes_nbytes == 0 ? 0 : hatf_record_stack(rec);
 	struct site *const site = &m->sites[id % SITE_COUNT];
 	struct hatf_frame frame;
 	struct hatf_stack stack;

@@ -118,11 +118,10 @@ add_site(struct profile *p, const struct profile_site *site)
 	return true;
 }
 
-/* The site of a record; NULL if there is no memory. */
 static struct profile_site *
-find_site(struct profile *p, const struct hatf_record *rec)
+look_up_site(struct profile *p, const struct hatf_record *rec, uint64_t stack)
 {
-	struct profile_site site = { .stack = hatf_record_stack(rec) };
+	struct profile_site site = { .stack = stack };
 	struct hatf_stack ignored;
 	struct live_block *block;
 	uint64_t key;
@@ -148,6 +147,33 @@ find_site(struct profile *p, const struct hatf_record *rec)
 	return &p->sites[block->object];
 }
 
+/* The site of a record; NULL if there is no memory. */
+static struct profile_site *
+find_site(struct profile *p, const struct hatf_record *rec)
+{
+	const uint64_t stack =
+		rec->attributes_nbytes == 0 ? 0 : hatf_record_stack(rec);
+	const unsigned size_class = class_of(rec->size);
+	size_t *const recent =
+		&p->recent[(stack != 0 ? stack
+				       : rec->thread * PROFILE_CLASS_COUNT +
+						 size_class) %
+			   PROFILE_RECENT_COUNT];
+	struct profile_site *site;
+
+	if (*recent < p->site_count) {
+		site = &p->sites[*recent];
+		if (site->stack == stack &&
+		    (stack != 0 || (site->thread == rec->thread &&
+				    site->size_class == size_class)))
+			return site;
+	}
+	site = look_up_site(p, rec, stack);
+	if (site != NULL)
+		*recent = (size_t)(site - p->sites);
+	return site;
+}
+
 /* ------------------------------------------------------------------- shares */
 
 /* What a block counts for: a string of 'shares', so without padding. */
@@ -159,7 +185,7 @@ struct share {
 _Static_assert(sizeof(struct share) == 24, "padding");
 
 static inline struct share
-share_of(const struct profile *p, const struct live_block *block)
+share_of(const struct profile *p, const struct block *block)
 {
 	struct share share = { block->object, 1, block->size };
 
@@ -172,7 +198,7 @@ share_of(const struct profile *p, const struct live_block *block)
 /* Let a block count for the site at this place; false if there is no memory. */
 static bool
 give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
-	   struct live_block *block)
+	   struct block *block)
 {
 	struct share share = { .site = site };
 	uint32_t number;
@@ -231,13 +257,13 @@ grow(struct profile *p, const struct share *share, uint64_t birth)
 }
 
 static uint64_t
-birth_of(const struct profile *p, const struct live_block *block)
+birth_of(const struct profile *p, const struct block *block)
 {
 	return p->has_times ? block->birth_time : block->birth_event;
 }
 
 static void
-shrink(struct profile *p, const struct live_block *block)
+shrink(struct profile *p, const struct block *block)
 {
 	const struct share share = share_of(p, block);
 	struct profile_site *const site = &p->sites[share.site];
@@ -266,7 +292,7 @@ static bool
 begin_block(struct profile *p, const struct hatf_record *rec,
 	    const struct ledger_entry *entry)
 {
-	struct live_block *const block = entry->block;
+	struct block *const block = entry->block;
 	struct share share;
 	uint64_t place;
 
@@ -279,7 +305,7 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 			return false;
 		place = (uint64_t)(site - p->sites);
 		block->birth_time = rec->time;
-		block->birth_event = p->ledger.call_count;
+		block->birth_event = p->ledger.call_count & BLOCK_EVENT_MAX;
 	}
 	if (!give_share(p, place, rec, block))
 		return false;
@@ -309,7 +335,7 @@ count_entry(struct profile *p, const struct hatf_record *rec,
 }
 
 static void
-lose_block(void *ctx, uint64_t address, const struct live_block *block)
+lose_block(void *ctx, uint64_t address, const struct block *block)
 {
 	(void)address;
 	shrink(ctx, block);
@@ -341,6 +367,7 @@ profile_write(struct profile *p, struct sink *s,
 		const char *field = NULL;
 		enum hatf_status status;
 
+		ledger_look_ahead(&p->ledger, records, n, i);
 		if (rec->tag != HATF_COMMENT) {
 			status =
 				count_record(p, rec) ? HATF_OK : HATF_NO_MEMORY;

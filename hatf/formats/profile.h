@@ -25,6 +25,9 @@
 /* Of sizes: 0; 1; 2; 3 and 4; 5 to 8; ... */
 #define PROFILE_CLASS_COUNT 66
 
+/* Places of sites that are tried first: they stay in the cache. */
+#define PROFILE_RECENT_COUNT 512
+
 struct profile_sum {
 	uint64_t count, nbytes;
 };
@@ -66,6 +69,7 @@ struct profile {
 	struct live threads; /* -> 'object', from 0 */
 	struct profile_site *sites;
 	size_t site_count, site_cap;
+	size_t recent[PROFILE_RECENT_COUNT]; /* by what the site is, modulo */
 	struct live places; /* of an entry: 'object' is its place */
 	struct profile_entry *entries;
 	size_t entry_count, entry_cap;

@@ -130,7 +130,7 @@ END_TEST
 static unsigned visited;
 
 static void
-visit(void *ctx, uint64_t address, const struct live_block *block)
+visit(void *ctx, uint64_t address, const struct block *block)
 {
 	ck_assert_ptr_eq(ctx, &ledger);
 	ck_assert_uint_eq(block->size, address);
@@ -140,7 +140,7 @@ visit(void *ctx, uint64_t address, const struct live_block *block)
 static uint64_t last_address;
 
 static void
-visit_downwards(void *ctx, uint64_t address, const struct live_block *block)
+visit_downwards(void *ctx, uint64_t address, const struct block *block)
 {
 	ck_assert_uint_lt(address, last_address);
 	last_address = address;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * block_set.h - the set of live blocks, by address, for one look at each event
+ *
+ * Programs free what lies near to what they have just freed or allocated, and a
+ * table of hashed addresses (live.h) spreads that over all of its memory: each
+ * event waits for a line or two from there.  So only pages are hashed here, of
+ * BLOCK_PAGE_NBYTES of the addresses, and a page has a table of its own in which
+ * blocks lie in the order of their addresses, two to a cache line:
+ *
+ *	pages	| 0x7f12 |   0    | 0x55e0 | ...	24 bytes each, 1/8 to 1/2 full
+ *		     |		      |
+ *		     v		      v
+ *		| A | - | B | C |  | D | - |		32 bytes each, 1/8 to 3/4 full
+ *
+ * The table of the pages is small enough to stay in the cache, and neighbours
+ * among the blocks come in one line, or in the next.  Memory is O(most blocks
+ * that have lived at a time): about 64 bytes a block where blocks are dense, at
+ * most a few times that.
+ *
+ * The hash of the pages is seeded, see live.h.  In a page, addresses that were
+ * chosen to collide cost a search through a part of its blocks, of which it has
+ * no more than bytes.
+ */
+#ifndef HATF_BLOCK_SET_H
+#define HATF_BLOCK_SET_H
+
+#include "live.h"
+#include "slab.h"
+
+#define BLOCK_PAGE_SHIFT  12
+#define BLOCK_PAGE_NBYTES (1u << BLOCK_PAGE_SHIFT)
+
+/* Numbers of events go up to this. */
+#define BLOCK_EVENT_MAX (((uint64_t)1 << 48) - 1)
+
+/* What is known of a live block, besides its address. */
+struct block {
+	uint64_t size;	 /* bytes asked for */
+	uint64_t object; /* id */
+	uint64_t birth_time;
+	uint64_t birth_event : 48; /* number */
+	/* Its place in the page, plus 1; 0: there is none.  Not for users. */
+	uint64_t place : 16;
+};
+
+struct block_page {
+	uint64_t number;      /* the address, less the place in the page */
+	struct block *blocks; /* NULL: no page */
+	uint16_t count;
+	uint16_t shift; /* there are 2^shift slots */
+};
+
+/*
+ * Invariant: a block lies at its home slot (of its page, see block_set.c) or
+ * after it, with no free slot in between, counting round the end; the same goes
+ * for pages.  A page has a block at least, and a free slot.
+ */
+struct block_set {
+	struct block_page *pages; /* NULL: there are none */
+	unsigned page_shift;	  /* there are 2^page_shift slots for them */
+	size_t page_count;
+	size_t count; /* of blocks */
+	struct slab slab;
+	struct live_seed seed;
+};
+
+/* An empty set; allocates nothing. */
+void block_set_init(struct block_set *blocks);
+
+/* Back to an empty set, without memory. */
+void block_set_fini(struct block_set *blocks);
+
+/* The block at 'address', or NULL.  Valid until the next put or remove. */
+struct block *block_set_find(const struct block_set *blocks, uint64_t address);
+
+/*
+ * The block at 'address', which is added with all fields 0 but 'place' if it is not
+ * there; '*added_ret' tells.  NULL if there is no memory, with the set unchanged.
+ */
+struct block *block_set_put(struct block_set *blocks, uint64_t address,
+			    bool *added_ret);
+
+/* Give these values to a block that block_set_find() has just returned. */
+static inline void
+block_assign(struct block *block, const struct block *values)
+{
+	const uint64_t place = block->place;
+
+	*block = *values;
+	block->place = place & UINT16_MAX;
+}
+
+/* Remove the block at 'address', which block_set_find() has just returned. */
+void block_set_remove(struct block_set *blocks, uint64_t address,
+		      struct block *block);
+
+/* Remove the block at 'address', as it was into '*old_ret'; false if there is none. */
+bool block_set_take(struct block_set *blocks, uint64_t address,
+		    struct block *old_ret);
+
+/*
+ * Where in its page the search for a place begins.  Places of aligned blocks keep
+ * their order; those between them, which only numbers that stand for addresses
+ * have, are spread over the page, as they come in dense runs.
+ */
+static inline unsigned
+block_set_home(unsigned place, unsigned shift)
+{
+	const unsigned spread =
+		(place + (place % 16) * 272) % BLOCK_PAGE_NBYTES;
+
+	return spread << shift >> BLOCK_PAGE_SHIFT;
+}
+
+/* Where the search for a page begins; there must be slots. */
+static inline size_t
+block_set_page_home(const struct block_set *blocks, uint64_t number)
+{
+	return (size_t)(live_seed_hash(&blocks->seed, number) >>
+			(64 - blocks->page_shift));
+}
+
+/* Where a walk through the set is; all 0 at first. */
+struct block_walk {
+	size_t page, slot;
+};
+
+/*
+ * The next block, in an order that is another in each process, or NULL.  In between
+ * nothing may be put or removed.
+ */
+struct block *block_set_next(const struct block_set *blocks,
+			     struct block_walk *walk, uint64_t *address_ret);
+
+/* Begin to load what block_set_find() will look at. */
+void block_set_prefetch(const struct block_set *blocks, uint64_t address);
+
+#endif /* HATF_BLOCK_SET_H */

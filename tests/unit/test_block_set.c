@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_block_set.c
+ *
+ * The set of live blocks must agree with a plain model after any series of
+ * operations, keep its invariant and its bounds on memory, find blocks without a
+ * long search whatever pattern their addresses follow, and use a freed page's
+ * memory again.
+ */
+#include "block_set.h"
+#include "hand.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define KEY_COUNT    4096
+
+/* An assertion that costs nothing while it holds: Check notes each of its own. */
+static void
+want(bool holds, const char *what)
+{
+	if (!holds)
+		ck_abort_msg("%s", what);
+}
+
+static uint64_t
+next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed * 0x2545f4914f6cdd1d;
+}
+
+/* Check the invariant of a page; returns how far its blocks are from home. */
+static size_t
+check_page(const struct block_page *page)
+{
+	const size_t n = (size_t)1 << page->shift;
+	size_t count = 0, sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const unsigned place = page->blocks[i].place;
+
+		if (place == 0)
+			continue;
+		count++;
+		for (size_t k = block_set_home(place - 1, page->shift); k != i;
+		     k = (k + 1) % n, sum++)
+			want(page->blocks[k].place != 0, "a gap");
+	}
+	want(count == page->count && count > 0, "the count of a page");
+	want(count <= n - n / 4, "a full page");
+	want(page->shift == 1 || count >= n / 8, "an empty page");
+	return sum;
+}
+
+/* Check the set; returns the mean distance of blocks, and pages, from home. */
+static double
+check_set(const struct block_set *blocks, double *page_mean_ret)
+{
+	const size_t n =
+		blocks->pages == NULL ? 0 : (size_t)1 << blocks->page_shift;
+	size_t page_count = 0, count = 0, sum = 0, page_sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct block_page *const page = &blocks->pages[i];
+
+		if (page->blocks == NULL)
+			continue;
+		page_count++;
+		count += page->count;
+		sum += check_page(page);
+		for (size_t k = block_set_page_home(blocks, page->number);
+		     k != i; k = (k + 1) % n, page_sum++)
+			want(blocks->pages[k].blocks != NULL, "a gap");
+	}
+	ck_assert_uint_eq(page_count, blocks->page_count);
+	ck_assert_uint_eq(count, blocks->count);
+	ck_assert_uint_le(page_count, n / 2);
+	*page_mean_ret = (double)page_sum / (double)(page_count + 1);
+	return (double)sum / (double)(count + 1);
+}
+
+static void
+put(struct block_set *blocks, uint64_t address, uint64_t object)
+{
+	const struct block values = { .size = ~object,
+				      .object = object,
+				      .birth_time = UINT64_MAX - 1,
+				      .birth_event = BLOCK_EVENT_MAX };
+	bool added = false;
+	struct block *const block = block_set_put(blocks, address, &added);
+
+	want(block != NULL && added, "a block that is new");
+	want(block->size == 0 && block->object == 0 && block->birth_time == 0 &&
+		     block->birth_event == 0,
+	     "a block of zeros");
+	block_assign(block, &values);
+}
+
+/* What is live of KEY_COUNT addresses. */
+static uint64_t model[KEY_COUNT];
+
+/* Some pages full to the last byte, some with blocks of 48, some with one. */
+static uint64_t
+key(size_t i)
+{
+	if (i < KEY_COUNT / 2)
+		return i * 3;
+	return i < KEY_COUNT * 3 / 4 ? 0x100000 + i * 48 : i << 40;
+}
+
+static void
+check_key(const struct block_set *blocks, size_t i)
+{
+	const struct block *const block = block_set_find(blocks, key(i));
+
+	want((block != NULL) == (model[i] != 0), "what lives");
+	if (block == NULL)
+		return;
+	want(block->object == model[i] && block->size == ~model[i] &&
+		     block->birth_time == UINT64_MAX - 1 &&
+		     block->birth_event == BLOCK_EVENT_MAX,
+	     "a block's values");
+}
+
+/* One way or the other. */
+static void
+drop(struct block_set *blocks, size_t i, bool takes)
+{
+	struct block old;
+
+	if (takes) {
+		want(block_set_take(blocks, key(i), &old) &&
+			     old.object == model[i],
+		     "what was taken");
+	} else {
+		block_set_remove(blocks, key(i),
+				 block_set_find(blocks, key(i)));
+	}
+	want(!block_set_take(blocks, key(i), &old), "taken twice");
+	model[i] = 0;
+}
+
+/* The walk visits each block once. */
+static void
+check_walk(const struct block_set *blocks)
+{
+	static bool seen[KEY_COUNT];
+	struct block_walk walk = { 0 };
+	const struct block *block;
+	uint64_t address;
+	size_t count = 0;
+
+	memset(seen, 0, sizeof(seen));
+	while ((block = block_set_next(blocks, &walk, &address)) != NULL) {
+		size_t i = 0;
+
+		while (i < KEY_COUNT &&
+		       (key(i) != address || model[i] != block->object))
+			i++;
+		want(i < KEY_COUNT && !seen[i], "a block to visit");
+		seen[i] = true;
+		count++;
+	}
+	ck_assert_uint_eq(count, blocks->count);
+}
+
+START_TEST(it_agrees_with_a_model)
+{
+	struct block_set blocks;
+	uint64_t seed = 1;
+	size_t count = 0;
+	double ignored;
+
+	block_set_init(&blocks);
+	for (uint64_t step = 1; step <= 200000; step++) {
+		const size_t i = next_random(&seed) % KEY_COUNT;
+		/* Long phases of growing and of shrinking. */
+		const bool grows =
+			next_random(&seed) % 100 < (step / 25000 % 2 ? 10 : 90);
+
+		check_key(&blocks, i);
+		block_set_prefetch(&blocks, key(i));
+		if (model[i] == 0 && grows) {
+			put(&blocks, key(i), step);
+			model[i] = step;
+			count++;
+		} else if (model[i] != 0 && !grows) {
+			drop(&blocks, i, step % 2 == 0);
+			count--;
+		}
+		want(blocks.count == count, "the count");
+		if (step % 10000 == 0) {
+			check_set(&blocks, &ignored);
+			check_walk(&blocks);
+		}
+	}
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		check_key(&blocks, i);
+	block_set_fini(&blocks);
+	ck_assert_uint_eq(blocks.count, 0);
+	ck_assert_ptr_null(block_set_find(&blocks, key(1)));
+	put(&blocks, key(1), 1);
+	block_set_fini(&blocks);
+}
+END_TEST
+
+START_TEST(every_address_is_allowed)
+{
+	static const uint64_t keys[] = { 0,
+					 1,
+					 4095,
+					 4096,
+					 UINT64_MAX,
+					 UINT64_MAX - 4095,
+					 (uint64_t)1 << 63 };
+	struct block_set blocks;
+
+	block_set_init(&blocks);
+	block_set_prefetch(&blocks, 0);
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		ck_assert_ptr_null(block_set_find(&blocks, keys[i]));
+		put(&blocks, keys[i], i + 1);
+	}
+	for (size_t i = 0; i < COUNT(keys); i++)
+		ck_assert_uint_eq(block_set_find(&blocks, keys[i])->object,
+				  i + 1);
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		block_set_remove(&blocks, keys[i],
+				 block_set_find(&blocks, keys[i]));
+		ck_assert_ptr_null(block_set_find(&blocks, keys[i]));
+	}
+	ck_assert_uint_eq(blocks.count, 0);
+	ck_assert_uint_eq(blocks.page_count, 0);
+	block_set_fini(&blocks);
+}
+END_TEST
+
+START_TEST(putting_twice_finds_the_first)
+{
+	struct block_set blocks;
+	bool added;
+
+	block_set_init(&blocks);
+	put(&blocks, 4096, 7);
+	ck_assert_uint_eq(block_set_put(&blocks, 4096, &added)->object, 7);
+	ck_assert(!added);
+	ck_assert_uint_eq(blocks.count, 1);
+	block_set_fini(&blocks);
+}
+END_TEST
+
+START_TEST(patterns_in_the_addresses_do_not_show)
+{
+	static const uint64_t strides[] = {
+		1,
+		2,
+		3,
+		8,
+		16,
+		32,
+		48,
+		80,
+		1040,
+		4096,
+		(uint64_t)1 << 20,
+		(uint64_t)1 << 32,
+		(uint64_t)1 << 44,
+		((uint64_t)1 << 44) + 16,
+		0x9e3779b97f4a7c15,
+		-(uint64_t)16,
+		-(uint64_t)4096,
+	};
+
+	for (size_t s = 0; s < COUNT(strides); s++) {
+		struct block_set blocks;
+		double page_mean;
+
+		block_set_init(&blocks);
+		for (uint64_t i = 1; i <= 20000; i++) {
+			/* Multiples of 2^44 come round after 2^20. */
+			put(&blocks, 0x5555555540 + i * strides[s], i);
+			if (i % 1000 != 0)
+				continue;
+			/* What is not dense is half full at most. */
+			ck_assert_double_lt(check_set(&blocks, &page_mean),
+					    8.0);
+			ck_assert_double_lt(page_mean, 3.0);
+		}
+		block_set_fini(&blocks);
+	}
+}
+END_TEST
+
+START_TEST(two_sets_hash_differently)
+{
+	struct block_set a, b;
+	unsigned same = 0;
+
+	block_set_init(&a);
+	block_set_init(&b);
+	a.page_shift = b.page_shift = 8;
+	for (uint64_t i = 0; i < 1000; i++)
+		same += block_set_page_home(&a, i) ==
+			block_set_page_home(&b, i);
+	ck_assert_uint_lt(same, 100);
+}
+END_TEST
+
+/* Bytes of all that a set has. */
+static size_t
+memory(const struct block_set *blocks)
+{
+	return (blocks->pages == NULL
+			? 0
+			: sizeof(*blocks->pages) << blocks->page_shift) +
+	       blocks->slab.nbytes;
+}
+
+START_TEST(memory_follows_the_count)
+{
+	/* Dense, and a block in each page. */
+	static const struct {
+		uint64_t stride;
+		size_t bound; /* bytes a block, what grows counted twice */
+	} cases[] = { { 16, 300 }, { 64, 300 }, { 4096, 400 } };
+
+	for (size_t c = 0; c < COUNT(cases); c++) {
+		const uint64_t stride = cases[c].stride;
+		struct block_set blocks;
+
+		block_set_init(&blocks);
+		for (uint64_t i = 1; i <= 100000; i++) {
+			put(&blocks, i * stride, i);
+			want(memory(&blocks) <= i * cases[c].bound + 8192,
+			     "memory");
+		}
+		for (uint64_t i = 100000; i > 0; i--)
+			block_set_remove(&blocks, i * stride,
+					 block_set_find(&blocks, i * stride));
+		ck_assert_uint_le(blocks.page_shift, 4);
+		block_set_fini(&blocks);
+	}
+}
+END_TEST
+
+START_TEST(memory_does_not_follow_the_trace)
+{
+	struct block_set blocks;
+
+	block_set_init(&blocks);
+	/* A window of a thousand blocks that moves on for ever. */
+	for (uint64_t i = 0; i < 2000000; i++) {
+		put(&blocks, i * 48, i);
+		if (i >= 1000)
+			block_set_remove(
+				&blocks, (i - 1000) * 48,
+				block_set_find(&blocks, (i - 1000) * 48));
+	}
+	ck_assert_uint_le(memory(&blocks), (size_t)512 << 10);
+	block_set_fini(&blocks);
+}
+END_TEST
+
+START_TEST(arrays_are_used_again_and_do_not_overlap)
+{
+	struct slab slab = { 0 };
+	uint8_t *arrays[64];
+	size_t nbytes;
+
+	for (unsigned shift = SLAB_MIN_SHIFT; shift <= SLAB_MAX_SHIFT;
+	     shift++) {
+		for (unsigned i = 0; i < COUNT(arrays); i++) {
+			arrays[i] = slab_get(&slab, shift);
+			ck_assert_ptr_nonnull(arrays[i]);
+			ck_assert_uint_eq((uintptr_t)arrays[i] % 64, 0);
+			memset(arrays[i], (int)i, (size_t)1 << shift);
+		}
+		for (unsigned i = 0; i < COUNT(arrays); i++) {
+			ck_assert_uint_eq(arrays[i][0], i);
+			ck_assert_uint_eq(arrays[i][((size_t)1 << shift) - 1],
+					  i);
+			slab_put(&slab, arrays[i], shift);
+		}
+	}
+	nbytes = slab.nbytes;
+	/* What is long is cut. */
+	for (unsigned i = 0; i < 64 << (SLAB_MAX_SHIFT - SLAB_MIN_SHIFT); i++)
+		want(slab_get(&slab, SLAB_MIN_SHIFT) != NULL, "an array");
+	ck_assert_uint_eq(slab.nbytes, nbytes);
+	slab_fini(&slab);
+	ck_assert_uint_eq(slab.nbytes, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		it_agrees_with_a_model,
+		every_address_is_allowed,
+		putting_twice_finds_the_first,
+		patterns_in_the_addresses_do_not_show,
+		two_sets_hash_differently,
+		memory_follows_the_count,
+		memory_does_not_follow_the_trace,
+		arrays_are_used_again_and_do_not_overlap,
+	};
+
+	return hand_run("block_set", tests, COUNT(tests));
+}
