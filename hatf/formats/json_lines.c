@@ -138,7 +138,11 @@ take_string(struct cursor *c, struct textio_cell *cell)
 	skip_blanks(c);
 	if (*c->next != '"')
 		return false;
-	cell->start = out = ++c->next;
+	cell->start = ++c->next;
+	/* Few strings have an escape: what is before it stays where it is. */
+	while (*c->next != '"' && *c->next != '\\' && *c->next >= 0x20)
+		c->next++;
+	out = c->next;
 	while (c->next != c->end && *c->next != '"') {
 		if (*c->next < 0x20)
 			return false;

@@ -22,14 +22,37 @@ const char *const textio_names[TEXTIO_COLUMN_COUNT] = {
 	[TEXTIO_TEXT] = "text",
 };
 
+/* The one column that a name can be, by its beginning and length, or -1. */
+static int
+guess_column(const uint8_t *name, size_t nbytes)
+{
+	switch (nbytes == 0 ? 0 : name[0]) {
+	case 's':
+		return TEXTIO_SIZE;
+	case 'a':
+		return nbytes == 7 ? TEXTIO_ADDRESS : TEXTIO_ATTRIBUTES;
+	case 'o':
+		return TEXTIO_OLD_ADDRESS;
+	case 'h':
+		return TEXTIO_HEAP;
+	case 't':
+		if (nbytes != 4)
+			return TEXTIO_THREAD;
+		return name[1] == 'i' ? TEXTIO_TIME : TEXTIO_TEXT;
+	default:
+		return -1;
+	}
+}
+
 int
 textio_find(const uint8_t *name, size_t nbytes)
 {
-	for (int i = 0; i < TEXTIO_COLUMN_COUNT; i++)
-		if (strlen(textio_names[i]) == nbytes &&
-		    memcmp(textio_names[i], name, nbytes) == 0)
-			return i;
-	return -1;
+	const int i = guess_column(name, nbytes);
+
+	return i >= 0 && strlen(textio_names[i]) == nbytes &&
+			       memcmp(textio_names[i], name, nbytes) == 0
+		       ? i
+		       : -1;
 }
 
 unsigned
@@ -228,7 +251,8 @@ tag_of(struct textio_cell cell)
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++) {
 		const char *const name = hatf_tag_name(tag);
 
-		if (strlen(name) == nbytes &&
+		/* Most differ in the first letter; the byte at the end is none. */
+		if ((uint8_t)*name == *cell.start && strlen(name) == nbytes &&
 		    memcmp(name, cell.start, nbytes) == 0)
 			return tag;
 	}
