@@ -82,7 +82,10 @@ put_frame(struct outfile *o, const struct hatf_frame *f)
 	if (f->address != 0)
 		used = snprintf(text, sizeof(text), "0x%" PRIX64 ": ",
 				f->address);
-	if (f->file != NULL)
+	if (f->file != NULL && f->line == 0)
+		snprintf(text + used, sizeof(text) - (size_t)used, "%s (%s)",
+			 function, f->file);
+	else if (f->file != NULL)
 		snprintf(text + used, sizeof(text) - (size_t)used,
 			 "%s (%s:%" PRIu64 ")", function, f->file, f->line);
 	else if (f->object != NULL)

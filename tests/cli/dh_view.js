@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// dh_view.js - what valgrind's own viewer shows of a file of DHAT's, as text
+//
+// usage: node dh_view.js VIEWER FILE
+//
+// VIEWER is valgrind's script of the same name, which wants no more of a browser's
+// document than elements that hold each other and text.
+"use strict";
+const fs = require("fs");
+const vm = require("vm");
+
+function element(tag) {
+	return {
+		tag, childNodes: [], selectedIndex: 0,
+		classList: { add() {}, remove() {}, contains: () => false },
+		appendChild(child) {
+			this.childNodes.push(child);
+			child.parentNode = this;
+		},
+		replaceChild(now, then) {
+			this.childNodes[this.childNodes.indexOf(then)] = now;
+			now.parentNode = this;
+		},
+		replaceWith(now) { this.parentNode.replaceChild(now, this); },
+		cloneNode: () => element(tag),
+	};
+}
+
+function textOf(node) {
+	return node.textContent !== undefined ? node.textContent
+		: node.childNodes.map(textOf).join("");
+}
+
+const body = element("body");
+const document = {
+	body, title: "", location: { search: "" },
+	createElement: element,
+	createTextNode: (textContent) => ({ textContent }),
+};
+const context = vm.createContext({
+	document, console, URLSearchParams, performance, body,
+});
+
+vm.runInContext(fs.readFileSync(process.argv[2], "utf8"), context);
+context.text = fs.readFileSync(process.argv[3], "utf8");
+vm.runInContext(`
+	onLoad();
+	gSelect.selectedIndex = 0;
+	gFilename = "file";
+	gData = JSON.parse(text);
+	buildTree();
+	displayTree(0, 0, 0);
+	page = gMainDiv;
+`, context);
+console.log(textOf(context.page));
