@@ -4,10 +4,12 @@
  *
  * The script splits a line at blanks, so a caller must not have any: '_' stands for
  * them.  Of a caller it looks for "OBJECT:[0xADDRESS]", which addr2line can find; any
- * other it prints as it is.
+ * other it prints as it is.  Names that the source would take for more than that get
+ * what keeps it from doing so, and what the script does not mind.
  */
+#include "mtrace.h"
+
 #include "calls.h"
-#include "textio.h"
 
 #include <stdlib.h>
 
@@ -35,6 +37,38 @@ put_name(uint8_t *p, const char *name)
 	return p;
 }
 
+/* "(FUNCTION)"; of what looks like an offset at its end, there is one behind it. */
+static uint8_t *
+put_symbol(uint8_t *p, const char *function)
+{
+	struct textio_cell name = { p + 1, p + 1 };
+
+	*p = '(';
+	name.end = p = put_name(name.start, function);
+	if (mtrace_find_offset(name) != name.end)
+		p = textio_put_bytes(p, "+0", 2);
+	*p++ = ')';
+	return p;
+}
+
+/* A function alone, in parentheses if it could be a line, an address, or in them. */
+static uint8_t *
+put_function(uint8_t *p, const char *function)
+{
+	const size_t nbytes = strnlen(function, NAME_MAX_NBYTES);
+	const char *const colon = memrchr(function, ':', nbytes);
+	const bool looks_like_more =
+		function[0] == '(' || function[nbytes - 1] == ']' ||
+		(colon != NULL && colon[1] >= '0' && colon[1] <= '9');
+
+	if (!looks_like_more)
+		return put_name(p, function);
+	*p++ = '(';
+	p = put_name(p, function);
+	*p++ = ')';
+	return p;
+}
+
 /* "OBJECT:(FUNCTION)[0xADDRESS]", each part as far as it is known. */
 static uint8_t *
 put_code(uint8_t *p, const struct hatf_frame *frame)
@@ -43,11 +77,8 @@ put_code(uint8_t *p, const struct hatf_frame *frame)
 		p = put_name(p, frame->object);
 		*p++ = ':';
 	}
-	if (frame->function != NULL) {
-		*p++ = '(';
-		p = put_name(p, frame->function);
-		*p++ = ')';
-	}
+	if (frame->function != NULL)
+		p = put_symbol(p, frame->function);
 	*p++ = '[';
 	p = textio_put_hex(p, frame->address);
 	*p++ = ']';
@@ -73,7 +104,7 @@ put_caller(uint8_t *p, const struct mtrace *m, const struct hatf_record *rec)
 		*p++ = ':';
 		p = textio_put_u64(p, frame.line);
 	} else {
-		p = put_name(p, frame.function);
+		p = put_function(p, frame.function);
 	}
 	*p++ = ' ';
 	return p;

@@ -18,8 +18,9 @@
  * then a free too many.  Nothing in it tells which lines were overtaken: the records
  * are what the lines say, and the event stage finds what cannot be.
  */
+#include "mtrace.h"
+
 #include "batch.h"
-#include "textio.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ get_pointer(const struct textio_cell *word, uint64_t *address_ret)
 static bool
 is_one_of(const struct textio_cell *word, const char *operations)
 {
-	return word->end - word->start == 1 &&
+	return word->end - word->start == 1 && *word->start != '\0' &&
 	       strchr(operations, *word->start) != NULL;
 }
 
@@ -93,10 +94,8 @@ terminate(uint8_t *start, uint8_t *end)
 	return start == end ? NULL : (const char *)start;
 }
 
-/* Where "+1a" begins at the end of a symbol; the end if it has none, as "operator-"
- * has not. */
-static uint8_t *
-find_offset(struct textio_cell symbol)
+uint8_t *
+mtrace_find_offset(struct textio_cell symbol)
 {
 	uint8_t *p = symbol.end;
 
@@ -130,7 +129,7 @@ take_symbol(struct textio_cell *where, struct hatf_frame *frame)
 		symbol.start++;
 	}
 	where->end = symbol.start++;
-	frame->function = terminate(symbol.start, find_offset(symbol));
+	frame->function = terminate(symbol.start, mtrace_find_offset(symbol));
 }
 
 /* Take "[0x123f]" off the end; false if that is not how it ends. */
@@ -139,13 +138,15 @@ take_address(struct textio_cell *where, struct hatf_frame *frame)
 {
 	uint8_t *const bracket = find_last(*where, '[');
 	struct textio_cell word = { bracket, where->end };
+	uint64_t address;
 
 	if (bracket == NULL || where->end[-1] != ']')
 		return false;
 	word.start++;
 	word.end--;
-	if (!get_number(&word, &frame->address))
+	if (!get_number(&word, &address))
 		return false;
+	frame->address = address;
 	where->end = bracket;
 	return true;
 }
@@ -156,14 +157,28 @@ take_line(struct textio_cell *where, struct hatf_frame *frame)
 {
 	uint8_t *const colon = find_last(*where, ':');
 	struct textio_cell word = { colon, where->end };
+	uint64_t line;
 
 	if (colon == NULL)
 		return false;
 	word.start++;
-	if (!get_number(&word, &frame->line))
+	if (!get_number(&word, &line))
 		return false;
+	frame->line = line;
 	frame->file = terminate(where->start, colon);
 	return true;
+}
+
+/* A function, in the parentheses that our sink gives it where it looks like more. */
+static void
+take_function(struct textio_cell where, struct hatf_frame *frame)
+{
+	if (where.end - where.start > 2 && *where.start == '(' &&
+	    where.end[-1] == ')') {
+		where.start++;
+		where.end--;
+	}
+	frame->function = terminate(where.start, where.end);
 }
 
 /* A caller in any other form is taken for the name of a function. */
@@ -172,7 +187,7 @@ take_frame(struct textio_cell where, struct hatf_frame *frame)
 {
 	if (!take_address(&where, frame)) {
 		if (!take_line(&where, frame))
-			frame->function = terminate(where.start, where.end);
+			take_function(where, frame);
 		return;
 	}
 	take_symbol(&where, frame);

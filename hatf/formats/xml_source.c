@@ -571,7 +571,8 @@ xml_recognise(const uint8_t *bytes, size_t nbytes)
 		return true;
 	/* "hatf" is not all of a longer name. */
 	if (begins(p, (size_t)(end - p), "<hatf"))
-		return end - p <= 5 || strchr(" \t\r\n/>", p[5]) != NULL;
+		return end - p <= 5 ||
+		       (p[5] != '\0' && strchr(" \t\r\n/>", p[5]) != NULL);
 	return begins(p, (size_t)(end - p), "<!DOCTYPE hatf");
 }
 

@@ -93,6 +93,12 @@ run "$HATF" convert cut.hatf cut2.mtrace
 check_status 'cut off: again' 1
 check 'cut off: end' "$(tail -1 cut2.mtrace | cut -c 1)" @
 
+# A byte of 0 is no operation.
+printf '= Start\n+ 0x10 0x5\n\0 0x10 0x5\n' >nul.mtrace
+run "$HATF" info nul.mtrace
+check_status 'a byte of 0' 1
+check_one_line 'a byte of 0' 'hatf info: nul.mtrace: line 3, offset 0x13, record 1: operation: malformed'
+
 # What convert counts is what verify finds, of each kind and in any of these formats.
 # disordered COUNT FIRST LINE...
 disordered()

@@ -177,6 +177,43 @@ START_TEST(mtrace_has_these_kinds_of_line)
 }
 END_TEST
 
+/* The stacks of a trace are frames, one each. */
+static void
+check_frames(const char *text, const struct hatf_frame *want, size_t count)
+{
+	struct hatf_stacks *stacks;
+	struct hatf_error err;
+	struct hatf_reader *const reader =
+		open_text(text, strlen(text), 0, &err);
+	struct hatf_record r[8];
+	const char *field;
+	size_t n;
+
+	ck_assert_ptr_nonnull(reader);
+	ck_assert_int_eq(hatf_stacks_open(&stacks), HATF_OK);
+	while (hatf_reader_read(reader, r, 8, &n) == HATF_OK)
+		for (size_t i = 0; i < n; i++)
+			ck_assert_int_eq(
+				hatf_stacks_note(stacks, &r[i], &field),
+				HATF_OK);
+	for (size_t i = 0; i < count; i++) {
+		struct hatf_stack stack;
+		struct hatf_frame frame;
+
+		ck_assert(hatf_stacks_get(stacks, i + 1, &stack));
+		ck_assert_uint_eq(stack.parent, 0);
+		ck_assert(hatf_stacks_get_frame(stacks, stack.frame, &frame));
+		ck_assert_pstr_eq(frame.object, want[i].object);
+		ck_assert_pstr_eq(frame.function, want[i].function);
+		ck_assert_pstr_eq(frame.file, want[i].file);
+		ck_assert_uint_eq(frame.line, want[i].line);
+		ck_assert_uint_eq(frame.address, want[i].address);
+	}
+	ck_assert_uint_eq(hatf_stacks_count(stacks), count);
+	hatf_stacks_close(stacks);
+	hatf_reader_close(reader);
+}
+
 START_TEST(mtrace_callers_are_frames)
 {
 	static const struct hatf_frame want[] = {
@@ -191,37 +228,8 @@ START_TEST(mtrace_callers_are_frames)
 		{ .object = "b", .function = "a", .address = 2 },
 		{ .object = "a(b)", .address = 3 },
 	};
-	struct hatf_stacks *stacks;
-	struct hatf_error err;
-	struct hatf_reader *const reader =
-		open_text(mtrace, sizeof(mtrace) - 1, 0, &err);
-	struct hatf_record r[8];
-	const char *field;
-	size_t n;
 
-	ck_assert_ptr_nonnull(reader);
-	ck_assert_int_eq(hatf_stacks_open(&stacks), HATF_OK);
-	while (hatf_reader_read(reader, r, 8, &n) == HATF_OK)
-		for (size_t i = 0; i < n; i++)
-			ck_assert_int_eq(
-				hatf_stacks_note(stacks, &r[i], &field),
-				HATF_OK);
-	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-		struct hatf_stack stack;
-		struct hatf_frame frame;
-
-		ck_assert(hatf_stacks_get(stacks, i + 1, &stack));
-		ck_assert_uint_eq(stack.parent, 0);
-		ck_assert(hatf_stacks_get_frame(stacks, stack.frame, &frame));
-		ck_assert_pstr_eq(frame.object, want[i].object);
-		ck_assert_pstr_eq(frame.function, want[i].function);
-		ck_assert_pstr_eq(frame.file, want[i].file);
-		ck_assert_uint_eq(frame.line, want[i].line);
-		ck_assert_uint_eq(frame.address, want[i].address);
-	}
-	ck_assert_uint_eq(hatf_stacks_count(stacks), 10);
-	hatf_stacks_close(stacks);
-	hatf_reader_close(reader);
+	check_frames(mtrace, want, sizeof(want) / sizeof(want[0]));
 }
 END_TEST
 
@@ -493,6 +501,52 @@ START_TEST(mtrace_is_written_as_it_was_read)
 }
 END_TEST
 
+/* What looks like an offset, a line or an address may be part of a name. */
+START_TEST(mtrace_names_come_back)
+{
+	static const char text[] = "= Start\n"
+				   "@ o:(a+b+0)[0x1] + 0x10 0x1\n"
+				   "@ (x-face+0)[0x2] + 0x20 0x1\n"
+				   "@ (foo+0x10+0)[0x3] + 0x30 0x1\n"
+				   "@ (+5+0)[0x3] + 0x40 0x1\n"
+				   "@ o:(operator+)[0x4] + 0x50 0x1\n"
+				   "@ (f[0x5]) + 0x60 0x1\n"
+				   "@ (foo:12) + 0x70 0x1\n"
+				   "@ ((a)) + 0x80 0x1\n"
+				   "@ a::b + 0x90 0x1\n"
+				   "@ a.c:12 + 0xa0 0x1\n"
+				   "= End\n";
+
+	check_rewritten(text,
+			&(struct hatf_writer_options){ .format = "mtrace",
+						       .plain = true },
+			text);
+}
+END_TEST
+
+START_TEST(mtrace_names_are_what_they_are)
+{
+	static const struct {
+		const char *caller;
+		struct hatf_frame frame;
+	} cases[] = {
+		{ "o:(a+b+0)[0x1]",
+		  { .object = "o", .function = "a+b", .address = 1 } },
+		{ "(f[0x5])", { .function = "f[0x5]" } },
+		{ "(foo:12)", { .function = "foo:12" } },
+		{ "((a))", { .function = "(a)" } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[100];
+
+		snprintf(text, sizeof(text), "= Start\n@ %s - 0x1\n",
+			 cases[i].caller);
+		check_frames(text, &cases[i].frame, 1);
+	}
+}
+END_TEST
+
 /* A trace that is not complete has no end. */
 START_TEST(mtrace_ends_with_a_complete_trace)
 {
@@ -631,6 +685,8 @@ main(void)
 	tcase_add_test(tc, hummingbird_is_written_as_it_was_read);
 	tcase_add_test(tc, hummingbird_numbers_tags);
 	tcase_add_test(tc, mtrace_is_written_as_it_was_read);
+	tcase_add_test(tc, mtrace_names_come_back);
+	tcase_add_test(tc, mtrace_names_are_what_they_are);
 	tcase_add_test(tc, mtrace_ends_with_a_complete_trace);
 	tcase_add_test(tc, android_is_written_as_it_was_read);
 	tcase_add_test(tc, android_threads_have_numbers_of_the_kernel);
