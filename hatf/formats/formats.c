@@ -143,6 +143,7 @@ static const struct format formats[] = {
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
 		   HATF_KEEPS_THREAD | HATF_KEEPS_SITE | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
+	  .disorderly = true,
 	  .recognise = mtrc_recognise,
 	  .source = &mtrc_source,
 	  .sink = &mtrc_sink },

@@ -25,6 +25,12 @@
 #define NUMBER_NBYTES 10
 #define RECORD_NBYTES (1 + 5 * NUMBER_NBYTES + 2 * (2 + NAME_MAX_NBYTES))
 
+/*
+ * The address of a block whose index is not in use is this bit and the index: no
+ * program of Linux has one like that.
+ */
+#define UNKNOWN_BIT ((uint64_t)1 << 63)
+
 /* Places of calls that are remembered, a power of 2: they stay in the first-level
  * cache. */
 #define SITE_COUNT 1024
@@ -272,17 +278,6 @@ take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
 	       fail(c, HATF_NO_MEMORY);
 }
 
-/* The index of a block that is known, and where its address is. */
-static bool
-take_block(struct mtrc *m, struct cursor *c, uint64_t *index_ret,
-	   uint64_t **address_ret)
-{
-	if (!take_number(c, "index", index_ret))
-		return false;
-	*address_ret = numbered_find(&m->blocks, *index_ret);
-	return *address_ret != NULL || fail(c, HATF_BAD_FIELD);
-}
-
 /*
  * mpatrol counts allocations of its own too, and early versions use an index again.
  * What the sink would not count by itself is told, so that it can be written as it
@@ -330,23 +325,35 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 	return batch_stack(&m->batch, rec, stack) || fail(c, HATF_NO_MEMORY);
 }
 
+/*
+ * mptrace passes over an index that is not in use, so reading goes on: with an address
+ * that nothing has, of which the event stage tells.
+ */
+static uint64_t
+address_of(uint64_t index, const uint64_t *address)
+{
+	return address != NULL ? *address : UNKNOWN_BIT | index;
+}
+
 static bool
 take_free(struct mtrc *m, struct cursor *c, uint64_t offset)
 {
 	uint64_t index, thread, stack;
 	struct hatf_record *rec;
-	uint64_t *address;
+	const uint64_t *address;
 
-	if (!take_block(m, c, &index, &address) ||
+	if (!take_number(c, "index", &index) ||
 	    !take_site(m, c, offset, &thread, &stack))
 		return false;
 	rec = batch_add(&m->batch, HATF_FREE);
 	if (rec == NULL)
 		return fail(c, HATF_NO_MEMORY);
-	rec->address = *address;
+	address = numbered_find(&m->blocks, index);
+	rec->address = address_of(index, address);
 	rec->thread = thread;
 	rec->offset = offset;
-	numbered_remove(&m->blocks, index);
+	if (address != NULL)
+		numbered_remove(&m->blocks, index);
 	return batch_stack(&m->batch, rec, stack) || fail(c, HATF_NO_MEMORY);
 }
 
@@ -357,13 +364,17 @@ take_realloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 	uint64_t *address;
 	uint64_t index, stack;
 
-	if (!take_block(m, c, &index, &address) ||
+	if (!take_number(c, "index", &index) ||
 	    !take_number(c, "address", &rec.address) ||
 	    !take_number(c, "size", &rec.size) ||
 	    !take_site(m, c, offset, &rec.thread, &stack))
 		return false;
-	rec.old_address = *address;
-	*address = rec.address;
+	address = numbered_find(&m->blocks, index);
+	rec.old_address = address_of(index, address);
+	if (address != NULL)
+		*address = rec.address;
+	else if (!numbered_put(&m->blocks, index, rec.address))
+		return fail(c, HATF_NO_MEMORY);
 	return (batch_stack(&m->batch, &rec, stack) &&
 		batch_realloc(&m->batch, &rec, false)) ||
 	       fail(c, HATF_NO_MEMORY);

@@ -344,7 +344,7 @@ chosen()
 		free 0x2000 0 0 1
 		alloc 1 0x2000 0 0 1
 	} >chosen.hatf
-	trailer chosen.hatf 8 16
+	trailer chosen.hatf 8 17
 	run "$HATF" convert chosen.hatf chosen.mtrc
 	check_status "chosen $1" 0
 	mptrace table chosen.mtrc | sed '1,2d; /^$/,$d' |
@@ -442,5 +442,21 @@ check_text 'by hand: again' out <<'END'
 4 11 0x20 0x20
 2 0x20
 END
+
+# A block that is freed twice, and one of which nobody has told.
+{
+	printf 'MTRC\1\0\0\0\0\0\0\0\x05\x29\0\0\0\0\0\0'
+	printf 'A\1\x10\5\0\0\0\0F\1\0\0\0\0F\1\0\0\0\0F\7\0\0\0\0'
+	printf 'A\2\x20\5\0\0\0\0MTRC'
+} >unknown.mtrc
+run "$HATF" convert unknown.mtrc unknown.hatf
+check_status 'unknown index' 0
+check_one_line 'unknown index' "hatf convert: unknown.mtrc: 2 ordering anomalies (first at record 2, offset 0x22: free of what is not live); see 'hatf verify'"
+run "$HATF" verify unknown.mtrc
+check 'unknown index: verify' "$(tail -1 out)" \
+	'unknown.mtrc: not ok, 5 events, 2 violations'
+run "$HATF" dump unknown.hatf
+check 'unknown index: the address' "$(grep -o 'addr=0x8[^ ]*' out | tr '\n' ' ')" \
+	'addr=0x8000000000000001 addr=0x8000000000000007 '
 
 finish
