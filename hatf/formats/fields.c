@@ -48,5 +48,8 @@ fields_string(struct fields *f, bool sized, bool rest,
 	string_ret->next = f->next;
 	string_ret->end = f->next + nbytes;
 	f->next = string_ret->end;
+	/* Behind a byte of 0 nothing would be left of a name. */
+	if (nbytes != 0 && memchr(string_ret->next, '\0', nbytes) != NULL)
+		return false;
 	return f->next == f->end || *f->next++ == ' ';
 }

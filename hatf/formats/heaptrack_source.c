@@ -77,6 +77,7 @@ struct heaptrack {
 	uint64_t told_time; /* the last that a record or comment has */
 	uint64_t page_nbytes;
 	bool is_raw, is_interpreted;
+	bool has_version;
 	bool has_news; /* definitions that have not been told */
 	bool has_record;
 	unsigned told; /* what the header has, as bits '1 << enum told' */
@@ -482,9 +483,11 @@ on_version(struct source *s, struct fields f)
 	struct heaptrack *const h = s->ctx;
 	uint64_t program;
 
-	h->version = 0;
-	if (!fields_number(&f, &program))
+	/* A second file behind the first, whose numbers would be taken for its own. */
+	if (h->has_version || !fields_number(&f, &program))
 		return "version";
+	h->has_version = true;
+	h->version = 0;
 	if (f.next == f.end)
 		h->version = program == odd_one;
 	else if (!fields_number(&f, &h->version) || h->version > VERSION_MAX)

@@ -344,7 +344,7 @@ START_TEST(malformed_lines_are_told)
 		{ "m 1 x ffffffffffffffff 1 0", "module", HATF_BAD_FIELD },
 		{ "c -1", "time", HATF_BAD_FIELD },
 		{ "c ffffffffffffffff", "time", HATF_BAD_FIELD },
-		{ "v 10400 4", "version", HATF_BAD_FIELD },
+		{ "v 10400 3", "version", HATF_BAD_FIELD },
 		{ "I x", "page_size", HATF_BAD_FIELD },
 	};
 
@@ -361,6 +361,45 @@ START_TEST(malformed_lines_are_told)
 		ck_assert_uint_eq(r.err.line, 2);
 		ck_assert_uint_eq(r.err.offset, 10);
 	}
+}
+END_TEST
+
+/* Two names must not become one. */
+START_TEST(a_byte_of_0_is_no_part_of_a_name)
+{
+	static const char *const heads[] = { "v 10400 3\ns 3 a",
+					     "v 10100 2\ns a" };
+
+	for (size_t i = 0; i < 2; i++) {
+		char text[100];
+		struct hatf_reader *reader;
+		struct hatf_record rec;
+		size_t n, used = strlen(heads[i]);
+		int fd;
+
+		memcpy(text, heads[i], used);
+		memcpy(text + used, "\0b\na 1 0\n", 9);
+		fd = hand_file((const uint8_t *)text, used + 9);
+		ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, NULL),
+				 HATF_OK);
+		ck_assert_int_eq(hatf_reader_read(reader, &rec, 1, &n),
+				 HATF_BAD_FIELD);
+		ck_assert_str_eq(hatf_reader_error(reader)->field, "string");
+		ck_assert_uint_eq(hatf_reader_error(reader)->line, 2);
+		hatf_reader_close(reader);
+		close(fd);
+	}
+}
+END_TEST
+
+/* A version that is not known. */
+START_TEST(newer_versions_are_refused)
+{
+	struct reading r;
+
+	read_text(&r, "v 10400 4\n+ 1 0 2\n");
+	ck_assert_int_ne(r.err.status, HATF_OK);
+	ck_assert_str_eq(r.text, "");
 }
 END_TEST
 
@@ -500,6 +539,8 @@ main(void)
 		a_program_that_ran_before_may_free_what_is_older,
 		an_address_is_in_the_object_that_was_there,
 		malformed_lines_are_told,
+		a_byte_of_0_is_no_part_of_a_name,
+		newer_versions_are_refused,
 		malformed_lines_of_interpreted_files_are_told,
 		the_frames_of_an_address_are_bounded,
 		what_begins_otherwise_is_no_file_of_heaptrack,
