@@ -18,6 +18,12 @@
 #include <stdlib.h>
 #include <strings.h>
 
+/*
+ * The address of the block whose tag is 0, for in HATF an address of 0 is a call that
+ * failed.  No program of Linux has a block there.
+ */
+#define ZERO_ADDRESS ((uint64_t)1 << 63)
+
 /* ---------------------------------------------------------------- reading */
 
 struct hummingbird {
@@ -82,7 +88,7 @@ tag_address(const struct textio_cell *word)
 	uint64_t n;
 
 	if (is_number(word, &n))
-		return n;
+		return n != 0 ? n : ZERO_ADDRESS;
 	n = 0xcbf29ce484222325;
 	for (const uint8_t *p = word->start; p != word->end; p++)
 		n = (n ^ *p) * 0x100000001b3;
@@ -238,8 +244,9 @@ close_source(struct source *s)
 static uint8_t *
 put_tag(uint8_t *p, const struct sink *s, uint64_t address, uint64_t number)
 {
-	return s->options.sequence_tags ? textio_put_u64(p, number)
-					: textio_put_hex(p, address);
+	if (s->options.sequence_tags)
+		return textio_put_u64(p, number);
+	return textio_put_hex(p, address != ZERO_ADDRESS ? address : 0);
 }
 
 static void

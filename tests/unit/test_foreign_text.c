@@ -459,6 +459,30 @@ START_TEST(hummingbird_is_written_as_it_was_read)
 }
 END_TEST
 
+/* Whoever counts from 0 has a block 0. */
+START_TEST(hummingbird_has_a_tag_0)
+{
+	static const char text[] = "Allocate 0x0 10\nAllocate 0x1 20\n"
+				   "Free 0x0\nAllocate 0x0 30\nFree 0x1\n";
+
+	check_records("Allocate 0 10\nAllocate 1 20\nFree 0\n", 0,
+		      "hummingbird",
+		      "alloc 10 0 8000000000000000 0 0 0\n"
+		      "alloc 20 0 1 0 0 0\n"
+		      "free 0 0 8000000000000000 0 0 0\n");
+	check_records(text, HATF_READ_SEQUENCE_TAGS, "hummingbird",
+		      "alloc 10 0 1 0 0 0\n"
+		      "alloc 20 0 2 0 0 0\n"
+		      "free 0 0 1 0 0 0\n"
+		      "alloc 30 0 3 0 0 0\n"
+		      "free 0 0 2 0 0 0\n");
+	check_rewritten(text,
+			&(struct hatf_writer_options){ .format = "hummingbird",
+						       .plain = true },
+			text);
+}
+END_TEST
+
 /* A block from before the trace has no number: its Free is left out. */
 START_TEST(hummingbird_numbers_tags)
 {
@@ -683,6 +707,7 @@ main(void)
 	tcase_add_test(tc, what_is_malformed_is_told);
 	tcase_add_loop_test(tc, what_is_cut_off_is_told, 0, TRACE_COUNT);
 	tcase_add_test(tc, hummingbird_is_written_as_it_was_read);
+	tcase_add_test(tc, hummingbird_has_a_tag_0);
 	tcase_add_test(tc, hummingbird_numbers_tags);
 	tcase_add_test(tc, mtrace_is_written_as_it_was_read);
 	tcase_add_test(tc, mtrace_names_come_back);
