@@ -402,7 +402,7 @@ START_TEST(damage_is_survived)
 		anyrecord_fill(&any, records, SMALL_COUNT);
 		write_fd(fd, &options, SMALL_COUNT);
 		nbytes = (size_t)pread(fd, bytes, sizeof(bytes), 0);
-		for (unsigned round = 0; round < 3000; round++) {
+		for (unsigned round = 0; round < 1000; round++) {
 			const uint64_t random = mini_random(&any.seed) >> 16;
 			uint8_t *const byte = &bytes[(random >> 8) % nbytes];
 			const uint8_t was = *byte;
