@@ -255,7 +255,8 @@ struct hatf_frame {
 	const char *function, *file; /* as in the source; NUL-terminated */
 	const char *object;	     /* path of the program or library */
 	uint64_t line, column;	     /* from 1 */
-	uint64_t address;	     /* of the code, in the process */
+	uint64_t end_column; /* of what is behind the place, if below 2^32 */
+	uint64_t address;    /* of the code, in the process */
 };
 
 struct hatf_stack {

@@ -26,7 +26,7 @@ static const char stack_kind[] = "HATF stack\n";
 struct place {
 	uint64_t line, column, address;
 	uint32_t function, file, object; /* in 'texts'; 0: none */
-	uint32_t zero;
+	uint32_t end_column;
 };
 _Static_assert(sizeof(struct place) == 3 * 8 + 4 * 4, "padding");
 
@@ -169,6 +169,10 @@ put_place(struct hatf_stacks *s, const struct hatf_frame *frame,
 {
 	struct place place = { .line = frame->line,
 			       .column = frame->column,
+			       .end_column =
+				       frame->end_column <= UINT32_MAX
+					       ? (uint32_t)frame->end_column
+					       : 0,
 			       .address = frame->address };
 	enum hatf_status status = put_text(s, frame->function, &place.function);
 
@@ -318,6 +322,7 @@ put_frame(const struct hatf_stacks *s, struct text *t, uint32_t place)
 	text_line_u64(t, "frame", (uint64_t)place + 1);
 	put_number(t, "line", frame.line);
 	put_number(t, "column", frame.column);
+	put_number(t, "end_column", frame.end_column);
 	if (frame.address != 0) {
 		text_str(t, "address=");
 		text_hex(t, frame.address);
@@ -442,6 +447,8 @@ static const char *
 take_place(struct hatf_stacks *s, const struct definition *d,
 	   struct place *place, uint64_t *id_ret)
 {
+	uint64_t end_column;
+
 	if (!take_new_id(s, d, "frame", &s->frame_ids, id_ret))
 		return "frame";
 	s->fault = "its line is no number";
@@ -450,6 +457,12 @@ take_place(struct hatf_stacks *s, const struct definition *d,
 	s->fault = "its column is no number";
 	if (!take_number(d, "column", &place->column))
 		return "column";
+	s->fault = "its end_column is no number";
+	if (!take_number(d, "end_column", &end_column))
+		return "end_column";
+	/* What is not to be had in a line says nothing. */
+	if (end_column <= UINT32_MAX)
+		place->end_column = (uint32_t)end_column;
 	s->fault = "its address is none";
 	return take_address(d, &place->address) ? NULL : "address";
 }
@@ -458,7 +471,7 @@ static enum hatf_status
 note_frame(struct hatf_stacks *s, const struct definition *d,
 	   const char **field_ret)
 {
-	struct place place = { .zero = 0 };
+	struct place place = { .line = 0 };
 	enum hatf_status status;
 	uint32_t number;
 	uint64_t id;
@@ -598,6 +611,7 @@ hatf_stacks_get_frame(const struct hatf_stacks *s, uint64_t id,
 		.object = get_text(s, frame.object),
 		.line = frame.line,
 		.column = frame.column,
+		.end_column = frame.end_column,
 		.address = frame.address,
 	};
 	return true;

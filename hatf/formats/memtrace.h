@@ -13,6 +13,9 @@
 #define MEMTRACE_MAGIC	     0xc1fc1fc1u
 #define MEMTRACE_VERSION_MAX 3
 
+/* A line of the header comment, so that a trace can be written as it was. */
+#define MEMTRACE_KEY_VERSION "memtrace_version"
+
 /* A packet's header before version 3, and from then on, when it has a domain. */
 #define MEMTRACE_HEADER_NBYTES	      66
 #define MEMTRACE_HEADER_DOMAIN_NBYTES 68

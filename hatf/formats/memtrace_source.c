@@ -509,6 +509,7 @@ read_info(struct source *s)
 		return refuse(s, HATF_BAD_FIELD, "time");
 	if (!source_header(s, "unit", "us", 2) ||
 	    !source_header_u64(s, "start_time", m->begin * US_NS) ||
+	    !source_header_u64(s, MEMTRACE_KEY_VERSION, m->packet.version) ||
 	    !on_info(s, &c))
 		return false;
 	if (c.next != c.end)

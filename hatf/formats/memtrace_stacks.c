@@ -224,7 +224,7 @@ take_place(struct memtrace_stacks *m, struct memtrace_domain *d,
 	frame->line = take_bits(place, &shift, LINE_BITS);
 	/* Columns count from 0 there. */
 	frame->column = take_bits(place, &shift, COLUMN_BITS) + 1;
-	take_bits(place, &shift, END_COLUMN_BITS);
+	frame->end_column = take_bits(place, &shift, END_COLUMN_BITS) + 1;
 	status = take_file(m, d, c, take_bits(place, &shift, TABLE_BITS));
 	if (status == HATF_OK)
 		status = take_function(m, &d->functions[0], c,

@@ -6,12 +6,10 @@ usage: memtrace.py dump   <what Memtrace's dump_trace says of it
        memtrace.py hatf   <what 'hatf dump --format json' says of it
 
 Both print the same where the trace is read as it should be.  What records have no
-place for is left out: how much two stacks have in common, and where on its line a
-place ends.  Domains tell of their times each for itself, so of those that go back
+place for is left out: how much two stacks have in common.  Domains tell of their times each for itself, so of those that go back
 the largest one so far stands for them.
 """
 import json
-import re
 import sys
 
 KINDS = {"alloc": 0, "alloc_major": 1, "alloc_ext": 2}
@@ -26,7 +24,7 @@ def of_dump(lines):
             continue
         heap[number] = KINDS[kind]
         rest = [x for x in rest if x]
-        stack = [re.sub(r"-\d+$", "", x) for x in rest[4:]]
+        stack = rest[4:]
         yield (int(time), "alloc", int(number), heap[number], int(rest[0]),
                int(rest[1][4:]), int(rest[2][4:]), *stack)
 
@@ -67,8 +65,9 @@ def of_hatf(lines):
             v = dict(x.split("=", 1) for x in rest if x)
             if kind == "HATF frame":
                 frames[v["frame"]] = (
-                    "%s@%s:%s:%d" % (v["function"], v["file"], v["line"],
-                                     int(v["column"]) - 1)
+                    "%s@%s:%s:%d-%d" % (v["function"], v["file"], v["line"],
+                                        int(v["column"]) - 1,
+                                        int(v["end_column"]) - 1)
                     if "function" in v else "$%d" % int(v["address"], 16))
             elif kind == "HATF stack":
                 stacks[int(v["stack"])] = int(v["parent"]), v["frame"]

@@ -11,16 +11,6 @@ command -v python3 >/dev/null || skip 'no python3'
 data=$CLI/../data/foreign/memtrace
 count=0
 
-# plainly: without domains, promotions, codes and the numbers of objects, and with no
-# more frames of a stack than are written
-plainly()
-{
-	awk '$2 == "promote" { next }
-		{ if (!($3 in n)) n[$3] = count++; $3 = n[$3] }
-		$2 == "alloc" { $7 = 0; if (NF > 7 + 3200) NF = 7 + 3200 }
-		{ gsub(/ \$[0-9]+/, " $"); print }'
-}
-
 # near WHAT WANT: the numbers on standard input are these, but for the rounding of each
 # of a thousand sites, and of the rate to two digits
 near()
@@ -111,14 +101,20 @@ for trace in "$data"/*.ctf.gz; do
 	python3 "$CLI/pprof.py" t.pb.gz | sed -n 's/^period //p' |
 		near "$name: period" "$(awk -v rate="$rate" 'BEGIN { print 8 / rate }')"
 
-	# Written again, it has the same samples, and no domains.
+	# Written again, all is as it was: what it says of the process, objects and their
+	# samples, domains, promotions, the places of each code.
 	"$HATF" convert --to memtrace t.hatf t.ctf 2>err ||
 		fail "$name: $(cat err)"
 	run "$HATF" verify t.ctf
 	check_status "$name: written, verify" 0
 	"$HATF" dump --meta --format json t.ctf |
-		"$CLI/memtrace.py" hatf | plainly >got
-	plainly <want | cmp -s - got || fail "$name: written"
+		"$CLI/memtrace.py" hatf >got
+	cmp -s want got ||
+		fail "$name: written: $(diff want got | head -3 | cut -c 1-200)"
+	"$HATF" convert t.ctf again.hatf 2>err || fail "$name: $(cat err)"
+	"$HATF" dump --meta again.hatf | head -1 | sed 's/memtrace_version=1/memtrace_version=2/' >got
+	sed 's/memtrace_version=1/memtrace_version=2/' header | cmp -s - got ||
+		fail "$name: written: another header"
 done
 check files $count 6
 
@@ -127,5 +123,86 @@ zcat "$data/lists-v2.ctf.gz" | head -c 5000 >cut.ctf
 run "$HATF" dump cut.ctf
 check_status cut 1
 check_one_line cut 'hatf dump: cut.ctf: offset 0x*: packet: the trace is cut off here'
+
+# What no Memtrace has written: a stack that does not fit a packet loses its innermost
+# frames; the next one adds to what was written of it.
+python3 - >deep.json <<'END'
+import json
+
+
+count = 0
+
+
+def say(**record):
+    global count
+    print(json.dumps(record))
+    count += 1
+
+
+def comment(text):
+    say(tag="comment", text="HATF " + text)
+
+
+comment("1.0\nproducer=test\nunit=us\npid=7\n")
+for i in range(1, 5001):
+    comment("frame\nframe=%d\nfunction=f%d\nfile=a.c\nline=%d\n" % (i, i, i))
+    comment("stack\nstack=%d\nparent=%d\nframe=%d\n" % (i, i - 1, i))
+# And a function that calls itself.
+for i in range(5001, 15001):
+    comment("stack\nstack=%d\nparent=%d\nframe=7\n" % (i, 0 if i == 5001 else i - 1))
+
+
+def alloc(n, stack):
+    octets = b"\x45"
+    while stack >= 0x80:
+        octets += bytes([stack & 0x7F | 0x80])
+        stack >>= 7
+    octets += bytes([stack])
+    say(tag="alloc", size=9, address=hex(16 * n), thread=n % 3, heap=0, time=n,
+        attributes=octets.hex())
+
+
+for n, stack in enumerate([5000, 4999, 100, 15000, 101, 5000, 5000], 1):
+    alloc(n, stack)
+comment("end\ncomplete=1\nlost=0\nevents=7\nrecords=%d\n" % count)
+END
+run "$HATF" convert --to memtrace deep.json deep.ctf
+check_status deep 0
+run "$HATF" verify deep.ctf
+check_status 'deep: verify' 0
+"$HATF" dump --meta --format json deep.ctf | "$CLI/memtrace.py" hatf |
+	awk '{ print NF - 7, $8, $NF }' >got
+check_text deep got <<'END'
+3265 f1@a.c:1:0-0 f3265@a.c:3265:0-0
+4999 f1@a.c:1:0-0 f4999@a.c:4999:0-0
+100 f1@a.c:1:0-0 f100@a.c:100:0-0
+10000 f7@a.c:7:0-0 f7@a.c:7:0-0
+101 f1@a.c:1:0-0 f101@a.c:101:0-0
+5000 f1@a.c:1:0-0 f5000@a.c:5000:0-0
+5000 f1@a.c:1:0-0 f5000@a.c:5000:0-0
+END
+
+# What only says that it is Memtrace's: addresses whose low bits are those of others.
+{
+	header source=memtrace memtrace_version=3 sample_rate=1 word_size=8
+	layout
+	comment 'HATF frame\nframe=1\naddress=0x2000000000000000\n'
+	comment 'HATF frame\nframe=2\naddress=0x4000000000000000\nline=5\n'
+	comment 'HATF stack\nstack=1\nframe=1\n'
+	comment 'HATF stack\nstack=2\nframe=2\n'
+	alloc 8 0x1 9 0 10 '\x45\x01'
+	alloc 8 0x1001 0 0 10 '\x45\x02'
+	comment 'HATF promote\naddress=0x1001\nthread=9\ntime=11\n'
+	comment 'HATF promote\naddress=0x1001\nthread=0\ntime=12\n'
+	comment 'HATF promote\naddress=0x0\nthread=0\ntime=12\n'
+	comment 'HATF promote\naddress=16\n'
+	free 0x1001 9 0 13
+} >odd.hatf
+trailer odd.hatf 3 12
+run "$HATF" convert --to memtrace odd.hatf odd.ctf
+check_status odd 0
+"$HATF" dump --meta odd.ctf | grep -v 'stack=\|trace_version' >got
+check 'odd: promotions' "$(grep -c 'HATF promote.*0x1001.nthread=0' got)" 1
+check 'odd: all' "$("$HATF" verify odd.ctf)" 'odd.ctf: ok, 3 events'
 
 finish

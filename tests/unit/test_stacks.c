@@ -110,6 +110,7 @@ check_frame(const struct hatf_stacks *s, uint64_t id,
 	ck_assert(same_text(frame.object, want->object));
 	ck_assert_uint_eq(frame.line, want->line);
 	ck_assert_uint_eq(frame.column, want->column);
+	ck_assert_uint_eq(frame.end_column, want->end_column);
 	ck_assert_uint_eq(frame.address, want->address);
 }
 
@@ -126,7 +127,7 @@ static const struct hatf_frame frames[] = {
 	  .column = 3,
 	  .object = "/bin/x",
 	  .address = 0x55550010 },
-	{ .function = "a b.c", .file = "main" },
+	{ .function = "a b.c", .file = "main", .end_column = UINT32_MAX },
 	{ .address = UINT64_MAX, .line = UINT64_MAX, .column = UINT64_MAX },
 	{ .object = "back\\slash\nnew\x7f" },
 	{ .function = NULL },
@@ -285,6 +286,7 @@ START_TEST(hostile_definitions_are_refused)
 	refuse(s, "HATF frame\nframe=18446744073709551616\n", "frame");
 	refuse(s, "HATF frame\nframe=2\nline=-1\n", "line");
 	refuse(s, "HATF frame\nframe=2\ncolumn=\n", "column");
+	refuse(s, "HATF frame\nframe=2\nend_column=x\n", "end_column");
 	refuse(s, "HATF frame\nframe=2\naddress=10\n", "address");
 	refuse(s, "HATF frame\nframe=2\naddress=0x\n", "address");
 	refuse(s, "HATF frame\nframe=2\naddress=0x1G\n", "address");
