@@ -358,6 +358,25 @@ count_record(struct profile *p, const struct hatf_record *rec)
 	       count_entry(p, rec, &entry);
 }
 
+/* A program may run on when it allocates nothing any more, which comments tell. */
+static void
+note_time(struct profile *p, const struct hatf_record *rec)
+{
+	static const char *const kinds[] = { "HATF time\n",
+					     "HATF system\nuse=resident\n" };
+	const char *const text = (const char *)rec->attributes;
+	uint64_t time;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (p->has_times &&
+		    rec->attributes_nbytes >= strlen(kinds[i]) &&
+		    memcmp(text, kinds[i], strlen(kinds[i])) == 0 &&
+		    text_find_u64(text, rec->attributes_nbytes, "time",
+				  &time) &&
+		    time > p->now)
+			p->now = time;
+}
+
 enum hatf_status
 profile_write(struct profile *p, struct sink *s,
 	      const struct hatf_record *records, size_t n)
@@ -375,6 +394,7 @@ profile_write(struct profile *p, struct sink *s,
 			status = hatf_stacks_note(p->stacks, rec, &field);
 			if (status == HATF_OK)
 				status = modules_note(&p->modules, rec);
+			note_time(p, rec);
 		}
 		if (status != HATF_OK)
 			return sink_fail(s, status, field);

@@ -168,6 +168,10 @@ grep -v '^c 9' other.heaptrack | check_text 'other lines, back' back.heaptrack
 check 'resident' "$("$HATF" dump --meta other.hatf | grep -c \
 	'use=resident.*size=212992.*time=5000\|use=resident.*size=352256.*time=20000')" 2
 
+# Profiles end when the program did.
+run "$HATF" convert other.hatf other.dhat
+check 'other lines: the end' "$(sed -n 's/^,"te"://p' other.dhat)" 34000
+
 # ------------------------------------------------------------------ raw files
 # They have no names, and say where they may be had.
 run "$HATF" convert "$data/raw_sort.raw.zst" raw.hatf
