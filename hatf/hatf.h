@@ -500,6 +500,8 @@ struct hatf_format {
 	bool by_name;	    /* see hatf_reader_open_as() */
 	bool foreign;	    /* another system's: no comments of ours */
 	unsigned keeps;	    /* HATF_KEEPS_ bits */
+	/* whose it is, and what is peculiar to it: some phrases of English */
+	const char *about;
 };
 
 /* Like hatf_format_name(), but all of it; static texts.  False: not so many. */

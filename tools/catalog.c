@@ -24,9 +24,10 @@ static const struct opt_page page = {
 	"[--json]",
 	"List the formats of traces: the name, the end of file names, whether "
 	"it can be\n"
-	"read and written, and what of a trace it keeps and drops.  'site' is "
-	"where a\n"
-	"call came from, 'stacks' are whole call stacks, 'symbols' the names "
+	"read and written, whose it is, and what of a trace it keeps and "
+	"drops.  'site'\n"
+	"is where a call came from, 'stacks' are whole call stacks, "
+	"'symbols' the names\n"
 	"in them.\n",
 	"Exit status: 0 fine, 2 for wrong usage.\n",
 	false,
@@ -66,6 +67,7 @@ print_text(struct out *o, const struct hatf_format *f)
 		   : !f->reads ? "write only"
 			       : "read, write",
 		   f->by_name ? ", by --from only" : "");
+	out_printf(o, "    %s\n", f->about);
 	if (drops(f) == 0)
 		out_str(o, "    keeps  everything\n");
 	else
@@ -88,6 +90,17 @@ json_list(unsigned bits)
 	return NULL;
 }
 
+static json_t *
+other_suffixes(const struct hatf_format *f)
+{
+	json_t *const list = json_array();
+
+	for (const char *const *end = f->other_suffixes;
+	     end != NULL && *end != NULL; end++)
+		json_array_append_new(list, json_string(*end));
+	return list;
+}
+
 static bool
 print_json(struct out *o, const struct hatf_format *f)
 {
@@ -95,13 +108,15 @@ print_json(struct out *o, const struct hatf_format *f)
 
 	json_object_set_new(object, "name", json_string(f->name));
 	json_object_set_new(object, "suffix", json_text(f->suffix));
+	json_object_set_new(object, "other_suffixes", other_suffixes(f));
+	json_object_set_new(object, "about", json_string(f->about));
 	json_object_set_new(object, "reads", json_boolean(f->reads));
 	json_object_set_new(object, "writes", json_boolean(f->writes));
 	json_object_set_new(object, "by_name", json_boolean(f->by_name));
 	json_object_set_new(object, "foreign", json_boolean(f->foreign));
 	json_object_set_new(object, "keeps", json_list(f->keeps));
 	json_object_set_new(object, "drops", json_list(drops(f)));
-	return json_print(o, object, 8);
+	return json_print(o, object, 10);
 }
 
 static bool

@@ -52,6 +52,7 @@ static const struct {
 	{ "HATF system\nuse=heap\n", "mtrc" },
 	{ "HATF system\nuse=internal\n", "mtrc" },
 	{ "HATF system\nuse=resident\n", "heaptrack" },
+	{ "HATF mtrc\n", "mtrc" },
 	{ "HATF time\n", "heaptrack" },
 	{ "HATF suppression\n", "heaptrack" },
 };
@@ -178,19 +179,33 @@ keeping_dropped(const struct keeping *k, const struct hatf_format *format,
 	return dropped;
 }
 
+/* What a call is, and sums over calls are not. */
+#define OF_CALLS                                                         \
+	(HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS | HATF_KEEPS_OLD_ADDRESS | \
+	 HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME |      \
+	 HATF_KEEPS_HEAP)
+
 void
 keeping_speak(const char *path, const struct hatf_format *format,
 	      unsigned dropped)
 {
+	const bool has_sums = !format->reads;
 	char list[256] = "";
 	size_t used = 0;
 
-	if (dropped == 0)
-		return;
+	/* That sizes are lost would be wrong: their sums are exact. */
+	if (has_sums)
+		dropped &= ~OF_CALLS;
 	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++)
 		if (dropped >> bit & 1)
 			used += (size_t)snprintf(
 				list + used, sizeof(list) - used, "%s%s",
 				used == 0 ? "" : ", ", names[bit]);
-	speak("%s: format %s does not keep: %s", path, format->name, list);
+	if (has_sums)
+		speak("%s: format %s keeps exact sums for each call stack, not "
+		      "single events%s%s",
+		      path, format->name, used == 0 ? "" : ", nor: ", list);
+	else if (used != 0)
+		speak("%s: format %s does not keep: %s", path, format->name,
+		      list);
 }

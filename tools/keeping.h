@@ -26,7 +26,7 @@ void keeping_note(struct keeping *k, const struct hatf_record *records,
 unsigned keeping_dropped(const struct keeping *k,
 			 const struct hatf_format *format, unsigned drop);
 
-/* Say that 'dropped', if anything, is missing in 'path'. */
+/* Say that 'dropped', if anything, is missing in 'path', or that it has sums only. */
 void keeping_speak(const char *path, const struct hatf_format *format,
 		   unsigned dropped);
 

@@ -54,13 +54,19 @@ is_same_file(const struct rewrite *r)
 }
 
 /* "-" is standard output here. */
+static const char *
+out_name(const struct rewrite *r)
+{
+	return strcmp(r->out, "-") == 0 ? "standard output" : r->out;
+}
+
 static void
 speak_out(const struct rewrite *r, const struct hatf_error *err)
 {
 	/* A reader that has seen enough is no error to talk about. */
 	if (err->status == HATF_IO && err->sys_errno == EPIPE)
 		return;
-	speak_error(strcmp(r->out, "-") == 0 ? "standard output" : r->out, err);
+	speak_error(out_name(r), err);
 }
 
 /* For a trace in the format of another system: what it says, and which that is. */
@@ -230,6 +236,23 @@ speak_of_disorder(const struct run *run)
 	      stats.disorder_offset, stats.disorder);
 }
 
+/* Sizes that are not to the byte in the source cannot be in the output. */
+static void
+speak_of_rounding(const struct run *run)
+{
+	const char *const name = hatf_reader_format(run->reader);
+	struct hatf_format f;
+	unsigned i = 0;
+
+	while (hatf_format_get(i, &f) && strcmp(f.name, name) != 0)
+		i++;
+	if ((f.keeps & HATF_KEEPS_SIZE) == 0 &&
+	    strcmp(f.name, run->format.name) != 0)
+		speak("%s: sizes are rounded up to words, as format %s has "
+		      "them",
+		      speak_path(run->r->in), f.name);
+}
+
 /* What the reader of the output would not guess. */
 static void
 speak_of_source(struct run *run, bool complete)
@@ -237,6 +260,7 @@ speak_of_source(struct run *run, bool complete)
 	const char *const advice = advice_on(run->reader);
 
 	speak_of_sampling(run);
+	speak_of_rounding(run);
 	if (advice != NULL)
 		speak("%s: names: %s", speak_path(run->r->in), advice);
 	/* What has been cut off may be what the rest lacks. */
@@ -258,6 +282,10 @@ rewrite_reader(struct run *run)
 	if (exit_status != EXIT_FINE)
 		return exit_status;
 	find_format(run);
+	/* Numbers stand in their place. */
+	if (run->r->options.sequence_tags &&
+	    strcmp(run->format.name, "hummingbird") == 0)
+		run->format.keeps &= ~(unsigned)HATF_KEEPS_ADDRESS;
 	progress_begin(&run->progress, run->r->in, false);
 	if (status == HATF_OK)
 		status = copy(run, n);
@@ -272,10 +300,13 @@ rewrite_reader(struct run *run)
 		return EXIT_BAD_INPUT;
 	}
 	run->r->is_written = true;
+	/* Of the formats without a trailer of ours, one has a trailer of its own. */
+	if (!complete && run->format.foreign &&
+	    strcmp(run->format.name, "mtrc") != 0)
+		speak("%s: format %s cannot tell that it is not complete",
+		      out_name(run->r), run->format.name);
 	speak_of_source(run, complete);
-	keeping_speak(strcmp(run->r->out, "-") == 0 ? "standard output"
-						    : run->r->out,
-		      &run->format,
+	keeping_speak(out_name(run->r), &run->format,
 		      keeping_dropped(&run->keeping, &run->format,
 				      run->r->options.drop));
 	hatf_reader_get_stats(run->reader, &run->r->read);

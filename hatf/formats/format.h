@@ -174,6 +174,7 @@ struct format {
 	const char *suffix; /* of file names, without ".gz"; NULL: none */
 	const char *const *other_suffixes; /* up to a NULL; NULL: none */
 	unsigned keeps;			   /* HATF_KEEPS_ bits */
+	const char *about;		   /* as in struct hatf_format */
 	/*
 	 * The format is another system's and has no place for our comments: the
 	 * source delivers no header and trailer, and tells by HATF_NO_TRAILER if

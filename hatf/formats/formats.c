@@ -21,12 +21,16 @@ static const char *const memtrace_suffixes[] = { ".memtrace", NULL };
 
 static const struct format formats[] = {
 	{ .name = "binary",
+	  .about = "the HATF paper's Simple Binary: sections of numbers of one "
+		   "width",
 	  .suffix = ".bin",
 	  .keeps = KEEPS_ALL,
 	  .recognise = binary_recognise,
 	  .source = &binary_source,
 	  .sink = &binary_sink },
 	{ .name = "split",
+	  .about = "the HATF paper's Split Stream: each field in a stream of "
+		   "its own",
 	  .suffix = ".split",
 	  .keeps = KEEPS_ALL,
 	  .packs = true,
@@ -35,6 +39,7 @@ static const struct format formats[] = {
 	  .source = &split_source,
 	  .sink = &split_sink },
 	{ .name = "splitaddr",
+	  .about = "the HATF paper's SplitAddr: HATF, with the addresses apart",
 	  .suffix = ".splitaddr",
 	  .keeps = KEEPS_ALL,
 	  .packs = true,
@@ -43,18 +48,21 @@ static const struct format formats[] = {
 	  .source = &splitaddr_source,
 	  .sink = &splitaddr_sink },
 	{ .name = "ascii",
+	  .about = "a record a line, as numbers, for awk",
 	  .suffix = ".ascii",
 	  .keeps = KEEPS_ALL,
 	  .recognise = ascii_recognise,
 	  .source = &ascii_source,
 	  .sink = &ascii_sink },
 	{ .name = "csv",
+	  .about = "a record a row, with a header row, for spreadsheets",
 	  .suffix = ".csv",
 	  .keeps = KEEPS_ALL,
 	  .recognise = csv_recognise,
 	  .source = &csv_source,
 	  .sink = &csv_sink },
 	{ .name = "json",
+	  .about = "JSON lines (RFC 8259): a record an object, for jq",
 	  .suffix = ".json",
 	  .other_suffixes = json_suffixes,
 	  .keeps = KEEPS_ALL,
@@ -62,12 +70,16 @@ static const struct format formats[] = {
 	  .source = &json_source,
 	  .sink = &json_sink },
 	{ .name = "xml",
+	  .about = "XML 1.0, valid by hatf.dtd",
 	  .suffix = ".xml",
 	  .keeps = KEEPS_ALL,
 	  .recognise = xml_recognise,
 	  .source = &xml_source,
 	  .sink = &xml_sink },
 	{ .name = "hummingbird",
+	  .about = "Allocate and Free lines of \"Are Mallocs Free of "
+		   "Fragmentation?\" (ISMM 2002); with --tags sequence without "
+		   "addresses",
 	  .suffix = ".hummingbird",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS,
 	  .foreign = true,
@@ -76,6 +88,8 @@ static const struct format formats[] = {
 	  .source = &hummingbird_source,
 	  .sink = &hummingbird_sink },
 	{ .name = "mtrace",
+	  .about = "log of glibc's mtrace(3), for its mtrace script; callers "
+		   "without the offset in their function",
 	  .suffix = ".mtrace",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -86,6 +100,8 @@ static const struct format formats[] = {
 	  .source = &mtrace_source,
 	  .sink = &mtrace_sink },
 	{ .name = "android",
+	  .about = "text of Android's record_allocs and memory_replay, with or "
+		   "without times",
 	  .suffix = ".android",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -96,24 +112,32 @@ static const struct format formats[] = {
 	  .source = &android_source,
 	  .sink = &android_sink },
 	{ .name = "folded",
+	  .about = "folded stacks for flamegraph.pl and its kin: the bytes "
+		   "allocated by each call stack, exact sums",
 	  .suffix = ".folded",
 	  .other_suffixes = folded_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE,
 	  .foreign = true,
 	  .sink = &folded_sink },
 	{ .name = "dhat",
+	  .about = "JSON of valgrind's DHAT, version 2, for dh_view.html: "
+		   "exact sums for each call stack",
 	  .suffix = ".dhat",
 	  .other_suffixes = dhat_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
 	  .sink = &dhat_sink },
 	{ .name = "pprof",
+	  .about = "heap profile of pprof (profile.proto): exact sums for each "
+		   "call stack",
 	  .suffix = ".pb",
 	  .other_suffixes = pprof_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
 	  .sink = &pprof_sink },
 	{ .name = "heaptrack",
+	  .about = "heaptrack 1.0 to 1.6 (file versions 0 to 3), raw and "
+		   "interpreted; written for heaptrack_print and heaptrack_gui",
 	  .suffix = ".heaptrack",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_TIME | HATF_KEEPS_SITE |
 		   HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS,
@@ -123,6 +147,8 @@ static const struct format formats[] = {
 	  .source = &heaptrack_source,
 	  .sink = &heaptrack_sink },
 	{ .name = "memtrace",
+	  .about = "OCaml's Memtrace (CTF, versions 1 to 3): samples, sizes in "
+		   "words",
 	  .suffix = ".ctf",
 	  .other_suffixes = memtrace_suffixes,
 	  .keeps = HATF_KEEPS_TIME | HATF_KEEPS_SITE | HATF_KEEPS_STACKS |
@@ -132,12 +158,16 @@ static const struct format formats[] = {
 	  .source = &memtrace_source,
 	  .sink = &memtrace_sink },
 	{ .name = "gperftools",
+	  .about = "raw malloc trace of github.com/alk/gperftools: tokens for "
+		   "addresses, sizes rounded up to 8 bytes",
 	  .keeps = HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
 	  .foreign = true,
 	  .disorderly = true,
 	  .recognise = gperftools_recognise,
 	  .source = &gperftools_source },
 	{ .name = "mtrc",
+	  .about = "tracing file of mpatrol (to 1.5), 32 and 64 bits, both "
+		   "byte orders, for mptrace",
 	  .suffix = ".mtrc",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -148,6 +178,8 @@ static const struct format formats[] = {
 	  .source = &mtrc_source,
 	  .sink = &mtrc_sink },
 	{ .name = "mptrace",
+	  .about = "HATF as text (Meta-TF 1.2), as mpatrol's mptrace "
+		   "--hatf-file writes it",
 	  .suffix = ".mptrace",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC,
@@ -157,6 +189,8 @@ static const struct format formats[] = {
 	  .sink = &mptrace_sink },
 	/* Last: what no other format recognises is HATF, or no trace. */
 	{ .name = "hatf",
+	  .about = "HATF 1.0 (Chilimbi, Jones, Zorn, ISMM 2000), in blocks of "
+		   "gzip",
 	  .suffix = ".hatf",
 	  .keeps = KEEPS_ALL,
 	  .packs = true,
@@ -236,6 +270,7 @@ hatf_format_get(unsigned idx, struct hatf_format *format_ret)
 		.by_name = f->by_name,
 		.foreign = f->foreign,
 		.keeps = f->keeps,
+		.about = f->about,
 	};
 	return true;
 }

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# losses.sh - convert says what is lost, and only that; 'hatf formats' says what each
+# format is
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+data=$CLI/../data
+{
+	header unit=us
+	layout
+	alloc 24 0x1000 0 0 1
+	thread_event 8 1 2
+	resize 2 48 0x1000 0x1000 1 0 3
+	free 0x1000 1 0 4
+} >good.hatf
+trailer good.hatf 3 5 complete=1 end=exit lost=0 threads=2
+
+# says OUT PATTERN [OPTION...]: one line, that OUT lacks something
+says()
+{
+	local out=$1 pattern=$2
+	shift 2
+	run "$HATF" convert "$@" good.hatf "$out"
+	check_status "$out" 0
+	check_one_line "$out" "hatf convert: $out: $pattern"
+}
+says x.hummingbird \
+	'format hummingbird does not keep: old_address, realloc, thread, time'
+says x.hummingbird \
+	'format hummingbird does not keep: address, old_address, realloc, thread, time' \
+	--tags sequence
+says x.mtrace 'format mtrace does not keep: thread, time'
+for format in folded dhat pprof; do
+	says x.$format "format $format keeps exact sums for each call stack, not single events"
+done
+
+# Of comments, only those are lost that the format has no place for.
+zcat -f "$data"/foreign/mtrc/cc1.trace* >cc1.trace
+run "$HATF" convert cc1.trace cc1.hatf
+check_status 'mtrc' 0
+run "$HATF" convert cc1.hatf cc1.mtrc
+check_status 'mtrc: back' 0
+check_silent 'mtrc: back'
+
+# Sizes that are none of bytes.
+run "$HATF" convert "$data/foreign/gperftools/thr.raw.gz" thr.hatf
+check_status 'rounded' 0
+check_one_line 'rounded' 'hatf convert: */thr.raw.gz: sizes are rounded up to words, as format gperftools has them'
+run "$HATF" convert thr.hatf thr.csv
+check_silent 'rounded once'
+
+# A trace that is not complete: no format hides it without a word.
+{
+	header unit=us
+	layout
+	alloc 24 0x1000 0 0 1
+} >cut.hatf
+for format in hummingbird mtrace android heaptrack mptrace folded pprof dhat; do
+	run "$HATF" convert --drop time cut.hatf cut.$format
+	check_status "cut: $format" 1
+	check "cut: $format: said" "$(grep -c 'the trailer is missing' err)" 1
+	check "cut: $format: cannot tell" "$(grep -c \
+		": cut.$format: format $format cannot tell that it is not complete$" err)" 1
+done
+for format in mtrc csv json xml binary split; do
+	run "$HATF" convert cut.hatf --to $format cut.$format
+	check_status "cut: $format" 1
+	check "cut: $format: cannot tell" "$(grep -c 'cannot tell' err)" 0
+	run "$HATF" convert cut.$format --to csv cut.csv2
+	check_status "cut: $format: read" 1
+done
+
+# What each format is, in one line.
+run "$HATF" formats
+check_status 'formats' 0
+check 'formats: lines' "$(grep -cE '^    [^ ].*' out)" \
+	"$(($(grep -cE '^[^ ]' out) + $(grep -cE '^    (keeps|drops)  ' out)))"
+check 'formats: lines each' "$(awk '/^[^ ]/ { getline; if ($0 !~ /^    [^ ]/ || /^    (keeps|drops)  /) print }' out)" ''
+run "$HATF" formats --json
+check 'formats --json' "$(grep -c '"about":"[^"].*"other_suffixes":\[\|"other_suffixes":\[.*"about":"' out)" \
+	"$(wc -l <out)"
+check 'formats: other ends' "$(grep -c '"other_suffixes":\[".jsonl",".ndjson"\]' out)" 1
+
+finish
