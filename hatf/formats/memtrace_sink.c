@@ -80,8 +80,10 @@ put_alloc(struct sink *s, const struct hatf_record *rec, struct block *block)
 {
 	struct memtrace *const m = s->ctx;
 	const uint64_t word_nbytes = m->sampling.word_nbytes;
+	/* Readers take no more bytes than half of what a number can be. */
 	const uint64_t words =
-		rec->size / word_nbytes + (rec->size % word_nbytes != 0);
+		clamp(rec->size / word_nbytes + (rec->size % word_nbytes != 0),
+		      UINT64_MAX / 2 / word_nbytes);
 	const struct memtrace_block b = {
 		.words = words,
 		.sample_count = sample_count(m, rec, words),
