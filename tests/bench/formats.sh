@@ -22,12 +22,80 @@ table()
 	"$BUILD/tests/bench/formats" "$OUT/scratch" "$@" || status=1
 }
 
+# record NAME COMMAND [ARG...]: a trace of a real program
+record()
+{
+	local name=$1
+
+	shift
+	env PYTHONMALLOC=malloc "LD_PRELOAD=$SO" \
+		"HATFTRACE_OUT=$OUT/$name.hatf.gz" HATFTRACE_CLOCK=us \
+		"$@" >/dev/null || die "$name failed"
+}
+
+# seconds COMMAND [ARG...]: of processor time, the median of three runs
+seconds()
+{
+	local TIMEFORMAT=%U
+
+	for _ in 1 2 3; do
+		{ time "$@" >/dev/null 2>&1; } 2>&1
+	done | sort -n | sed -n 2p
+}
+
+# peer NAME FILE COMMAND...: another program's reading of FILE, beside ours
+peer()
+{
+	local name=$1 file=$2
+
+	shift 2
+	echo "| $name | $(seconds "$@") |" \
+		"$(seconds "$HATF" convert -p -t binary "$file" -) |"
+}
+
+peers()
+{
+	echo
+	echo "### Peers: processor time to read what we have written of $1, in s"
+	echo
+	echo '| program | its own | hatf |'
+	echo '|---|--:|--:|'
+	if have heaptrack_print; then
+		"$HATF" convert -p -t heaptrack "$1" "$OUT/scratch.heaptrack" 2>/dev/null
+		peer heaptrack_print "$OUT/scratch.heaptrack" \
+			heaptrack_print -f "$OUT/scratch.heaptrack"
+	fi
+	if have mtrace; then
+		"$HATF" convert -p -t mtrace "$1" "$OUT/scratch.mtrace" 2>/dev/null
+		peer 'mtrace (perl)' "$OUT/scratch.mtrace" mtrace "$OUT/scratch.mtrace"
+	fi
+	rm -f "$OUT"/scratch.*
+}
+
+# The most memory of a conversion: tests/cli/memory.sh has traces of two lengths.
+memory()
+{
+	echo
+	echo '### Memory in KiB: a trace, and one ten times as long with as much live'
+	echo
+	echo '| format | write | read | write, ten times | read, ten times |'
+	echo '|---|--:|--:|--:|--:|'
+	TMP=$OUT BUILD=$BUILD tests/cli/memory.sh |
+		awk -F'[: ]+' 'NF == 3 { print "| " $1 " | " $2 " | - | " $3 " | - |" }
+			NF == 5 { print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " |" }'
+	[ "${PIPESTATUS[0]}" -eq 0 ] || status=1
+}
+
 table 'made-up records'
 if [ -e "$SO" ]; then
-	env PYTHONMALLOC=malloc "LD_PRELOAD=$SO" \
-		"HATFTRACE_OUT=$OUT/python.hatf.gz" HATFTRACE_CLOCK=us \
-		/usr/bin/python3 "$BENCH/workloads/python.py" 1 >/dev/null ||
-		die 'python3 failed'
-	table 'python3' "$OUT/python.hatf.gz"
+	sed 's/:rounds/2/g' "$BENCH/workloads/sqlite.sql" >"$OUT/sqlite.sql"
+	record python3 /usr/bin/python3 "$BENCH/workloads/python.py" 1
+	record perl /usr/bin/perl "$BENCH/workloads/perl.pl" 3
+	record sqlite3 /usr/bin/sqlite3 -init "$OUT/sqlite.sql" :memory: .quit
+	for name in python3 perl sqlite3; do
+		table "$name" "$OUT/$name.hatf.gz"
+	done
+	peers "$OUT/perl.hatf.gz"
 fi
+[ ! -x "$BUILD/tests/capture/peak" ] || memory
 exit "$status"
