@@ -8,6 +8,7 @@
 #include "batch.h"
 #include "format.h"
 #include "memtrace_stacks.h"
+#include "numbered.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +35,8 @@ struct packet {
 struct memtrace {
 	struct batch batch;
 	struct memtrace_stacks stacks;
-	struct live heaps; /* object -> 'object' is its heap */
-	uint64_t begin;	   /* microseconds since 1970 */
+	struct numbered heaps; /* object -> its heap */
+	uint64_t begin;	       /* microseconds since 1970 */
 	uint64_t pid;
 	uint64_t word_nbytes;
 	uint64_t time; /* of the last record */
@@ -234,10 +235,8 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 	struct memtrace *const m = s->ctx;
 	const uint64_t id = m->packet.next_id++;
 	struct hatf_record *rec;
-	struct live_block *block;
 	enum hatf_status status;
 	struct alloc a;
-	bool added;
 
 	if (!take_alloc(c, event, &a))
 		return refuse(s, HATF_BAD_FIELD, "alloc");
@@ -251,10 +250,8 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 		return refuse(s, status, "backtrace");
 	batch_define(&m->batch, m->stacks.stacks, s->offset);
 	rec = add_record(s, HATF_ALLOC);
-	block = live_put(&m->heaps, id, &added);
-	if (rec == NULL || block == NULL)
+	if (rec == NULL || !numbered_put(&m->heaps, id, a.place))
 		return refuse(s, HATF_NO_MEMORY, NULL);
-	block->object = a.place;
 	rec->address = id + 1;
 	rec->size = a.words * m->word_nbytes;
 	rec->heap = a.place;
@@ -287,7 +284,7 @@ static bool
 on_collect(struct source *s, struct memtrace_cursor *c)
 {
 	struct memtrace *const m = s->ctx;
-	struct live_block *block;
+	const uint64_t *place;
 	struct hatf_record *rec;
 	uint64_t id;
 
@@ -297,10 +294,10 @@ on_collect(struct source *s, struct memtrace_cursor *c)
 	if (rec == NULL)
 		return refuse(s, HATF_NO_MEMORY, NULL);
 	rec->address = id + 1;
-	block = live_find(&m->heaps, id);
-	if (block != NULL) {
-		rec->heap = block->object;
-		live_remove(&m->heaps, block);
+	place = numbered_find(&m->heaps, id);
+	if (place != NULL) {
+		rec->heap = *place;
+		numbered_remove(&m->heaps, id);
 	}
 	return true;
 }
@@ -527,7 +524,7 @@ open_source(struct source *s)
 	if (m == NULL)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	s->ctx = m;
-	live_init(&m->heaps);
+	numbered_init(&m->heaps);
 	status = memtrace_stacks_init(&m->stacks);
 	if (status != HATF_OK)
 		return source_stop(s, status, NULL);
@@ -542,7 +539,7 @@ close_source(struct source *s)
 	if (m == NULL)
 		return;
 	memtrace_stacks_fini(&m->stacks);
-	live_fini(&m->heaps);
+	numbered_fini(&m->heaps);
 	batch_fini(&m->batch);
 	free(m);
 }
