@@ -72,20 +72,20 @@ heaps_keep_forgotten(struct heaps *heaps)
 	return is_fine;
 }
 
-/* Make room in 'others' for one more; it doubles at powers of two. */
+/* Make room in 'others' for one more. */
 static bool
 make_room(struct heaps *heaps)
 {
-	const size_t n = heaps->other_count;
+	const size_t cap = heaps->other_cap == 0 ? 1 : 2 * heaps->other_cap;
 	struct heap **others;
 
-	if ((n & (n - 1)) != 0)
+	if (heaps->other_count < heaps->other_cap)
 		return true;
-	others = reallocarray(heaps->others, n == 0 ? 1 : n * 2,
-			      sizeof(struct heap *));
+	others = reallocarray(heaps->others, cap, sizeof(struct heap *));
 	if (others == NULL)
 		return false;
 	heaps->others = others;
+	heaps->other_cap = cap;
 	return true;
 }
 
@@ -111,8 +111,24 @@ heaps_get(struct heaps *heaps, uint64_t id)
 		return NULL;
 	}
 	place->size = heaps->other_count;
+	heap->id = id;
 	heaps->others[heaps->other_count++] = heap;
 	return heap;
+}
+
+/* The last one takes the place of a heap that is no more. */
+static void
+forget_heap(struct heaps *heaps, struct heap *heap)
+{
+	struct live_block *const place = live_find(&heaps->index, heap->id);
+	struct heap *const last = heaps->others[--heaps->other_count];
+
+	if (last != heap) {
+		heaps->others[place->size] = last;
+		live_find(&heaps->index, last->id)->size = place->size;
+	}
+	live_remove(&heaps->index, place);
+	free(heap);
 }
 
 /* Like heaps_get(), but makes none. */
@@ -157,6 +173,8 @@ heaps_clear(struct heaps *heaps, uint64_t id)
 	heaps->live_nbytes -= heap->nbytes;
 	heap->nbytes = 0;
 	block_set_fini(&heap->live);
+	if (id != 0)
+		forget_heap(heaps, heap);
 }
 
 /* Note the largest values; sizes are modulo 2^64 as all of HATF's numbers. */

@@ -4,7 +4,7 @@
  *
  * Each heap has a live set of its own, for a pool's block may have the address of
  * the block of heap 0 that the pool lives in, and destroying a heap ends all that
- * is in it.  Memory is O(live blocks + heaps).
+ * is in it.  Memory is O(live blocks + heaps that exist).
  *
  * Invariant: 'live_count' and 'live_nbytes' are sums over all sets.
  */
@@ -17,14 +17,15 @@
 #include "live.h"
 
 struct heap {
+	uint64_t id;
 	struct block_set live;
 	uint64_t nbytes; /* of its live blocks */
 };
 
 struct heaps {
 	struct heap first;    /* heap 0 */
-	struct heap **others; /* in order of first use */
-	size_t other_count;
+	struct heap **others; /* in any order */
+	size_t other_count, other_cap;
 	struct live index; /* id -> 'size' is the place in 'others' */
 	struct ids ids;	   /* which exist */
 	uint64_t live_count, live_nbytes;

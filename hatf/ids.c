@@ -4,8 +4,12 @@
  */
 #include "ids.h"
 
+#include <stdlib.h>
+
+#define MIN_SLOTS 64
+
 enum ids_state {
-	IDS_NEW,     /* never seen */
+	IDS_NEW,     /* never seen: the slot is free */
 	IDS_IMPLIED, /* used without having been created */
 	IDS_ALIVE,
 	IDS_GONE,
@@ -14,20 +18,71 @@ enum ids_state {
 void
 ids_init(struct ids *ids, bool strict)
 {
-	live_init(&ids->states);
-	ids->strict = strict;
+	*ids = (struct ids){ .strict = strict };
+	live_seed_init(&ids->seed);
 }
 
 void
 ids_fini(struct ids *ids)
 {
-	live_fini(&ids->states);
+	free(ids->keys);
+	free(ids->states);
 }
 
 size_t
 ids_count(const struct ids *ids)
 {
-	return live_count(&ids->states);
+	return ids->count;
+}
+
+/* The slot of 'id', or the free one where it would be; there must be slots. */
+static size_t
+find_slot(const struct ids *ids, uint64_t id)
+{
+	const size_t mask = ids->slot_count - 1;
+	size_t slot = live_seed_hash(&ids->seed, id) & mask;
+
+	while (ids->states[slot] != IDS_NEW && ids->keys[slot] != id)
+		slot = (slot + 1) & mask;
+	return slot;
+}
+
+static enum ids_state
+find_state(const struct ids *ids, uint64_t id)
+{
+	return ids->slot_count == 0
+		       ? IDS_NEW
+		       : (enum ids_state)ids->states[find_slot(ids, id)];
+}
+
+/* Have room for one more; false if there is no memory. */
+static bool
+make_room(struct ids *ids)
+{
+	struct ids grown = *ids;
+
+	if (ids->count < ids->slot_count / 4 * 3)
+		return true;
+	grown.slot_count =
+		ids->slot_count == 0 ? MIN_SLOTS : 2 * ids->slot_count;
+	grown.keys = calloc(grown.slot_count, sizeof(*grown.keys));
+	grown.states = calloc(grown.slot_count, sizeof(*grown.states));
+	if (grown.keys == NULL || grown.states == NULL) {
+		ids_fini(&grown);
+		return false;
+	}
+	for (size_t i = 0; i < ids->slot_count; i++) {
+		size_t slot;
+
+		if (ids->states[i] == IDS_NEW)
+			continue;
+		slot = find_slot(&grown, ids->keys[i]);
+		grown.keys[slot] = ids->keys[i];
+		grown.states[slot] = ids->states[i];
+	}
+	ids_fini(ids);
+	*ids = grown;
+	return true;
 }
 
 /* Set the state of 'id'; '*before_ret' is what it was. */
@@ -35,13 +90,15 @@ static bool
 change(struct ids *ids, uint64_t id, enum ids_state state,
        enum ids_state *before_ret)
 {
-	bool added;
-	struct live_block *const block = live_put(&ids->states, id, &added);
+	size_t slot;
 
-	if (block == NULL)
+	if (!make_room(ids))
 		return false;
-	*before_ret = added ? IDS_NEW : (enum ids_state)block->size;
-	block->size = state;
+	slot = find_slot(ids, id);
+	*before_ret = (enum ids_state)ids->states[slot];
+	ids->count += *before_ret == IDS_NEW;
+	ids->keys[slot] = id;
+	ids->states[slot] = (uint8_t)state;
 	return true;
 }
 
@@ -72,10 +129,9 @@ ids_destroy(struct ids *ids, uint64_t id)
 enum ids_result
 ids_use(struct ids *ids, uint64_t id)
 {
-	const struct live_block *const known = live_find(&ids->states, id);
-	enum ids_state before;
+	enum ids_state before = find_state(ids, id);
 
-	if (known != NULL && known->size != IDS_GONE)
+	if (before == IDS_IMPLIED || before == IDS_ALIVE)
 		return IDS_OK;
 	if (!change(ids, id, IDS_IMPLIED, &before))
 		return IDS_NO_MEMORY;
