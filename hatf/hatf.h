@@ -609,6 +609,19 @@ HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
  */
 HATF_API void hatf_writer_set_incomplete(struct hatf_writer *writer);
 
+/*
+ * What the format has left out, though it keeps the like of it (struct
+ * hatf_format): frees of blocks that it has no name for, say.
+ */
+struct hatf_loss {
+	const char *text; /* what: a plural, static */
+	uint64_t count;	  /* how often so far; may be 0 */
+};
+
+/* Stores the idx-th kind of loss, from 0.  False if there are not so many. */
+HATF_API bool hatf_writer_get_loss(const struct hatf_writer *writer,
+				   unsigned idx, struct hatf_loss *loss_ret);
+
 HATF_API const struct hatf_error *
 hatf_writer_error(const struct hatf_writer *writer);
 

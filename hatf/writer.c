@@ -325,6 +325,24 @@ hatf_writer_set_incomplete(struct hatf_writer *w)
 	w->sink.options.incomplete = true;
 }
 
+bool
+hatf_writer_get_loss(const struct hatf_writer *w, unsigned idx,
+		     struct hatf_loss *loss_ret)
+{
+	static const char *const texts[SINK_LOSS_COUNT] = {
+		[SINK_LOSS_FREE] = "frees of unknown blocks",
+		[SINK_LOSS_FAILED] = "failed calls",
+		[SINK_LOSS_PLACE] = "places of calls without names",
+		[SINK_LOSS_NAME] = "ends of long names",
+		[SINK_LOSS_DEFINITION] = "wrong definitions of stacks",
+	};
+
+	if (idx >= SINK_LOSS_COUNT)
+		return false;
+	*loss_ret = (struct hatf_loss){ texts[idx], w->sink.losses[idx] };
+	return true;
+}
+
 const struct hatf_error *
 hatf_writer_error(const struct hatf_writer *w)
 {

@@ -268,12 +268,29 @@ speak_of_source(struct run *run, bool complete)
 		speak_of_disorder(run);
 }
 
+/* How often the format has left out something that it keeps elsewhere. */
+static void
+list_losses(const struct hatf_writer *writer, char *list, size_t nbytes)
+{
+	struct hatf_loss loss;
+	size_t used = 0;
+
+	list[0] = '\0';
+	for (unsigned i = 0; hatf_writer_get_loss(writer, i, &loss); i++)
+		if (loss.count != 0 && used < nbytes)
+			used += (size_t)snprintf(list + used, nbytes - used,
+						 "%s%s (%" PRIu64 ")",
+						 used == 0 ? "" : ", ",
+						 loss.text, loss.count);
+}
+
 static int
 rewrite_reader(struct run *run)
 {
 	struct hatf_error err;
 	enum hatf_status status;
 	bool complete = false;
+	char losses[512];
 	int exit_status;
 	size_t n;
 
@@ -295,6 +312,7 @@ rewrite_reader(struct run *run)
 	run->cut = !complete;
 	if (!complete)
 		hatf_writer_set_incomplete(run->writer);
+	list_losses(run->writer, losses, sizeof(losses));
 	if (hatf_writer_close(run->writer, &err) != HATF_OK) {
 		speak_out(run->r, &err);
 		return EXIT_BAD_INPUT;
@@ -309,6 +327,8 @@ rewrite_reader(struct run *run)
 	keeping_speak(out_name(run->r), &run->format,
 		      keeping_dropped(&run->keeping, &run->format,
 				      run->r->options.drop));
+	if (losses[0] != '\0')
+		speak("%s: left out: %s", out_name(run->r), losses);
 	hatf_reader_get_stats(run->reader, &run->r->read);
 	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }

@@ -9,6 +9,7 @@
  * Times are written if they are times, in nanoseconds; a call begins and ends at once.
  */
 #include "calls.h"
+#include "loss.h"
 #include "rec.h"
 #include "textio.h"
 
@@ -155,8 +156,10 @@ put_call(struct sink *s, const struct call *call)
 		return;
 	/* One of 0 bytes that changed nothing would read as one that freed. */
 	if (call->kind == LEDGER_FAILED && call->old_address != 0 &&
-	    call->size == 0)
+	    call->size == 0) {
+		loss_count(s, SINK_LOSS_FAILED);
 		return;
+	}
 	if (call->kind == LEDGER_NONE)
 		p = put_operation(start, a, rec, "thread_done", 0);
 	else if (is_realloc(call))

@@ -59,12 +59,26 @@ next_number(uint8_t **next, uint64_t *n_ret)
 	return *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
 }
 
-/* The columns that the first line names. */
+/* Does the line name columns?  Where traces are put together, another one may. */
+static bool
+names_columns(struct textio_cell line)
+{
+	const size_t nbytes = (size_t)(line.end - line.start);
+
+	return nbytes >= FIRST_NBYTES &&
+	       memcmp(line.start, first_line, FIRST_NBYTES) == 0 &&
+	       (nbytes == FIRST_NBYTES || line.start[FIRST_NBYTES] == ' ' ||
+		line.start[FIRST_NBYTES] == '\t');
+}
+
+/* The columns that it names. */
 static const char *
 parse_first(struct ascii *a, struct textio_cell line)
 {
 	unsigned seen = 0;
 
+	a->count = 0;
+	a->attributes = false;
 	for (uint8_t *p = line.start + FIRST_NBYTES;;) {
 		struct textio_cell name = { skip_blanks(p), NULL };
 		int column;
@@ -135,8 +149,7 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	unsigned has;
 	uint64_t tag;
 
-	if (s->line == 1 && (size_t)(line.end - line.start) >= FIRST_NBYTES &&
-	    memcmp(line.start, first_line, FIRST_NBYTES) == 0) {
+	if (names_columns(line)) {
 		*is_record_ret = false;
 		return parse_first(s->ctx, line);
 	}
@@ -193,8 +206,18 @@ put_address(uint8_t *p, uint64_t n)
 static void
 put_comment(struct sink *s, const struct hatf_record *rec)
 {
+	const uint8_t *text = rec->attributes;
+	size_t nbytes = rec->attributes_nbytes;
+
 	outfile_bytes(&s->out, "10 ", 3);
-	textio_escape(&s->out, rec->attributes, rec->attributes_nbytes, false);
+	/* What would name columns is only a text. */
+	if (nbytes >= FIRST_NBYTES - 3 &&
+	    memcmp(text, first_line + 3, FIRST_NBYTES - 3) == 0) {
+		outfile_bytes(&s->out, "\\x48", 4);
+		text++;
+		nbytes--;
+	}
+	textio_escape(&s->out, text, nbytes, false);
 	outfile_bytes(&s->out, "\n", 1);
 }
 

@@ -101,6 +101,16 @@ bool source_header_u64(struct source *s, const char *key, uint64_t n);
 
 /* ---------------------------------------------------------------- writing */
 
+/* What a sink can leave out of a record, see loss.h. */
+enum sink_loss {
+	SINK_LOSS_FREE,	  /* the end of a block that no record has told of */
+	SINK_LOSS_FAILED, /* a call that failed */
+	SINK_LOSS_PLACE,  /* a call's place that has no names */
+	SINK_LOSS_NAME,	  /* the end of a long name */
+	SINK_LOSS_DEFINITION, /* of a stack, which is wrong */
+};
+#define SINK_LOSS_COUNT 5
+
 /* A trace that is being written.  Belongs to the writer. */
 struct sink {
 	struct outfile out;
@@ -114,6 +124,7 @@ struct sink {
 	/* Counted by the writer, unless the format 'frames'. */
 	struct tally tally;
 	uint64_t lost_count; /* by the "HATF lost" comments */
+	uint64_t losses[SINK_LOSS_COUNT];
 	uint64_t last_time;
 	/* Of the last trailer among the records, which is not written. */
 	struct lines trailer;

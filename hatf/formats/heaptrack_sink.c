@@ -15,6 +15,7 @@
  */
 #include "format.h"
 #include "ledger.h"
+#include "loss.h"
 #include "names.h"
 
 #include <stdlib.h>
@@ -408,6 +409,7 @@ static bool
 put_call(struct sink *s, const struct hatf_record *rec,
 	 const struct ledger_entry *entry)
 {
+	loss_count_call(s, rec, entry);
 	if (entry->kind == LEDGER_NONE || entry->kind == LEDGER_FAILED)
 		return true;
 	tell_time(s, rec->time);
@@ -482,13 +484,10 @@ static bool
 put_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct heaptrack *const h = s->ctx;
-	const char *field;
 
 	put_note(s, rec);
 	/* A definition that is wrong is none. */
-	if (hatf_stacks_note(h->stacks, rec, &field) == HATF_NO_MEMORY)
-		return refuse(s, HATF_NO_MEMORY);
-	return true;
+	return loss_note_stack(s, h->stacks, rec) == HATF_OK;
 }
 
 static bool

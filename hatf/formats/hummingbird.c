@@ -13,6 +13,7 @@
  * live twice wherever a block is resized in place.
  */
 #include "calls.h"
+#include "loss.h"
 #include "textio.h"
 
 #include <stdlib.h>
@@ -259,11 +260,15 @@ put_call(struct sink *s, const struct call *call)
 	uint8_t *const start = outfile_room(&s->out, LINES_NBYTES);
 	uint8_t *p = start;
 
+	if (call->kind == LEDGER_FAILED)
+		loss_count(s, SINK_LOSS_FAILED);
 	/* A block older than the trace has an address, but no number. */
 	if (frees && !(s->options.sequence_tags && call->old_number == 0)) {
 		p = textio_put_bytes(p, "Free ", 5);
 		p = put_tag(p, s, call->old_address, call->old_number);
 		*p++ = '\n';
+	} else if (frees) {
+		loss_count(s, SINK_LOSS_FREE);
 	}
 	if (allocates) {
 		p = textio_put_bytes(p, "Allocate ", 9);

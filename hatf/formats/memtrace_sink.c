@@ -10,6 +10,7 @@
  */
 #include "format.h"
 #include "ledger.h"
+#include "loss.h"
 #include "memtrace_packets.h"
 #include "sampling.h"
 #include "textio.h"
@@ -139,14 +140,13 @@ take_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct memtrace *const m = s->ctx;
 	const size_t nbytes = strlen(PROMOTE_KIND);
-	const char *field;
 
 	if (rec->attributes_nbytes >= nbytes &&
 	    memcmp(rec->attributes, PROMOTE_KIND, nbytes) == 0)
 		put_promote(m, rec);
 	/* A definition that is wrong is none. */
-	else if (hatf_stacks_note(m->stacks, rec, &field) == HATF_NO_MEMORY)
-		sink_fail(s, HATF_NO_MEMORY, NULL);
+	else
+		loss_note_stack(s, m->stacks, rec);
 }
 
 struct destruction {
@@ -188,6 +188,7 @@ put_record(struct sink *s, const struct hatf_record *rec)
 	}
 	if (rec->tag == HATF_DESTROY_HEAP && !put_destruction(s, rec))
 		sink_fail(s, HATF_NO_MEMORY, NULL);
+	loss_count_call(s, rec, &entry);
 	if (entry.kind == LEDGER_NONE || entry.kind == LEDGER_FAILED)
 		return;
 	if (entry.known)

@@ -5,6 +5,7 @@
 #include "mptrace.h"
 
 #include "calls.h"
+#include "loss.h"
 #include "mtrc.h"
 #include "textio.h"
 
@@ -36,6 +37,9 @@ put_call(struct sink *s, const struct call *call)
 		*p++ = ' ';
 		p = textio_put_hex(p, call->address);
 		break;
+	case LEDGER_FAILED:
+		loss_count(s, SINK_LOSS_FAILED);
+		return;
 	default:
 		return;
 	}

@@ -10,6 +10,7 @@
 #include "mtrace.h"
 
 #include "calls.h"
+#include "loss.h"
 
 #include <stdlib.h>
 
@@ -178,17 +179,13 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 	struct mtrace *const m = s->ctx;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *field;
 		enum hatf_status status;
 
 		if (records[i].tag != HATF_COMMENT) {
 			status = calls_write(&m->calls, s, &records[i], 1,
 					     put_call);
 		} else {
-			status = hatf_stacks_note(m->stacks, &records[i],
-						  &field);
-			if (status != HATF_OK)
-				sink_fail(s, status, field);
+			status = loss_note_stack(s, m->stacks, &records[i]);
 		}
 		if (status != HATF_OK)
 			return status;

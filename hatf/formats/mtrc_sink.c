@@ -11,6 +11,7 @@
 
 #include "bytes.h"
 #include "calls.h"
+#include "loss.h"
 #include "textio.h"
 
 #include <stdlib.h>
@@ -94,7 +95,8 @@ find_place(struct cache *cache, const char *name, bool *is_new_ret)
 
 /* Write a name; '*place' is where it may be. */
 static uint8_t *
-put_name(uint8_t *p, struct cache *cache, const char *name, uint8_t *place)
+put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
+	 uint8_t *place)
 {
 	bool is_new = false;
 	size_t nbytes;
@@ -110,6 +112,8 @@ put_name(uint8_t *p, struct cache *cache, const char *name, uint8_t *place)
 	if (!is_new)
 		return p;
 	nbytes = strnlen(name, NAME_MAX_NBYTES);
+	if (name[nbytes] != '\0')
+		loss_count(s, SINK_LOSS_NAME);
 	memcpy(p, name, nbytes);
 	p[nbytes] = '\0';
 	return p + nbytes + 1;
@@ -140,16 +144,20 @@ find_site(struct mtrc *m, const struct hatf_record *rec)
 }
 
 static uint8_t *
-put_site(uint8_t *p, struct mtrc *m, const struct hatf_record *rec)
+put_site(struct sink *s, uint8_t *p, const struct hatf_record *rec)
 {
+	struct mtrc *const m = s->ctx;
 	struct site *site;
 
 	if (!m->has_sites)
 		return p;
 	site = find_site(m, rec);
+	if (site->stack != 0 && site->function == NULL && site->file == NULL)
+		loss_count(s, SINK_LOSS_PLACE);
 	p = put_number(p, rec->thread);
-	p = put_name(p, &m->functions, site->function, &site->function_place);
-	p = put_name(p, &m->files, site->file, &site->file_place);
+	p = put_name(s, p, &m->functions, site->function,
+		     &site->function_place);
+	p = put_name(s, p, &m->files, site->file, &site->file_place);
 	return put_number(p, site->line);
 }
 
@@ -165,7 +173,7 @@ put_block(struct sink *s, const struct call *call, uint8_t letter)
 	p = put_number(p, call->number);
 	p = put_number(p, call->address);
 	p = put_number(p, call->size);
-	p = put_site(p, m, call->rec);
+	p = put_site(s, p, call->rec);
 	outfile_advance(&s->out, (size_t)(p - start));
 }
 
@@ -179,7 +187,7 @@ put_free(struct sink *s, const struct call *call)
 	m->free_index = call->old_number;
 	*p++ = MTRC_FREE;
 	p = put_number(p, call->old_number);
-	p = put_site(p, m, call->rec);
+	p = put_site(s, p, call->rec);
 	outfile_advance(&s->out, (size_t)(p - start));
 }
 
@@ -187,6 +195,11 @@ put_free(struct sink *s, const struct call *call)
 static void
 put_call(struct sink *s, const struct call *call)
 {
+	if (call->kind == LEDGER_FAILED)
+		loss_count(s, SINK_LOSS_FAILED);
+	else if (call->old_number == 0 &&
+		 (call->kind == LEDGER_FREE || call->kind == LEDGER_REALLOC))
+		loss_count(s, SINK_LOSS_FREE);
 	if (call->kind == LEDGER_ALLOC ||
 	    (call->kind == LEDGER_REALLOC && call->old_number == 0))
 		put_block(s, call, MTRC_ALLOC);
@@ -268,16 +281,13 @@ static enum hatf_status
 take_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct mtrc *const m = s->ctx;
-	const char *field;
 
 	if (is_kind(rec, MTRC_SYSTEM_KIND))
 		put_system(s, rec);
 	else if (is_kind(rec, MTRC_INDEX_KIND))
 		take_index(m, rec);
 	/* A definition that is none leaves a call without a place. */
-	if (hatf_stacks_note(m->stacks, rec, &field) == HATF_NO_MEMORY)
-		return sink_fail(s, HATF_NO_MEMORY, NULL);
-	return HATF_OK;
+	return loss_note_stack(s, m->stacks, rec);
 }
 
 /* The record that a comment has chosen an index for. */

@@ -10,6 +10,7 @@
  */
 #include "profile.h"
 
+#include "loss.h"
 #include "rec.h"
 
 #include <inttypes.h>
@@ -383,7 +384,6 @@ profile_write(struct profile *p, struct sink *s,
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_record *const rec = &records[i];
-		const char *field = NULL;
 		enum hatf_status status;
 
 		ledger_look_ahead(&p->ledger, records, n, i);
@@ -391,13 +391,13 @@ profile_write(struct profile *p, struct sink *s,
 			status =
 				count_record(p, rec) ? HATF_OK : HATF_NO_MEMORY;
 		} else {
-			status = hatf_stacks_note(p->stacks, rec, &field);
+			status = loss_note_stack(s, p->stacks, rec);
 			if (status == HATF_OK)
 				status = modules_note(&p->modules, rec);
 			note_time(p, rec);
 		}
 		if (status != HATF_OK)
-			return sink_fail(s, status, field);
+			return sink_fail(s, status, NULL);
 	}
 	return HATF_OK;
 }

@@ -179,6 +179,11 @@ START_TEST(other_ways_to_write_a_record_are_read)
 		{ TEXT("10 HATF ascii time attributes\n0 24 0x10 5 01\n") },
 		{ TEXT("10 HATF ascii heap time thread attributes\n"
 		       "0\t24  16   0 5 0 01\r\n") },
+		/* Another line of columns counts from there on. */
+		{ TEXT("10 HATF ascii heap time thread attributes\n"
+		       "10 HATF ascii time\n"
+		       "10 HATF ascii\ttime attributes\n"
+		       "0 24 0x10 5 01\n") },
 		{ TEXT("tag,size,address,time,attributes\n"
 		       "alloc,24,0x10,5,01\n") },
 		{ TEXT("\"tag\",\"time\",\"attributes\",\"size\","
