@@ -59,14 +59,14 @@ find_state(const struct ids *ids, uint64_t id)
 static bool
 make_room(struct ids *ids)
 {
-	struct ids grown = *ids;
+	const size_t slot_count =
+		ids->slot_count == 0 ? MIN_SLOTS : 2 * ids->slot_count;
+	struct ids grown = { .slot_count = slot_count, .seed = ids->seed };
 
 	if (ids->count < ids->slot_count / 4 * 3)
 		return true;
-	grown.slot_count =
-		ids->slot_count == 0 ? MIN_SLOTS : 2 * ids->slot_count;
-	grown.keys = calloc(grown.slot_count, sizeof(*grown.keys));
-	grown.states = calloc(grown.slot_count, sizeof(*grown.states));
+	grown.keys = calloc(slot_count, sizeof(*grown.keys));
+	grown.states = calloc(slot_count, sizeof(*grown.states));
 	if (grown.keys == NULL || grown.states == NULL) {
 		ids_fini(&grown);
 		return false;
@@ -81,7 +81,9 @@ make_room(struct ids *ids)
 		grown.states[slot] = ids->states[i];
 	}
 	ids_fini(ids);
-	*ids = grown;
+	ids->keys = grown.keys;
+	ids->states = grown.states;
+	ids->slot_count = slot_count;
 	return true;
 }
 
