@@ -323,11 +323,8 @@ put_frame(const struct hatf_stacks *s, struct text *t, uint32_t place)
 	put_number(t, "line", frame.line);
 	put_number(t, "column", frame.column);
 	put_number(t, "end_column", frame.end_column);
-	if (frame.address != 0) {
-		text_str(t, "address=");
-		text_hex(t, frame.address);
-		text_str(t, "\n");
-	}
+	if (frame.address != 0)
+		text_line_hex(t, "address", frame.address);
 	put_name(s, t, "function", frame.function);
 	put_name(s, t, "file", frame.file);
 	put_name(s, t, "object", frame.object);

@@ -110,6 +110,17 @@ text_line_u64(struct text *t, const char *key, uint64_t n)
 	text_line(t, key, digits, value.used);
 }
 
+void
+text_line_hex(struct text *t, const char *key, uint64_t n)
+{
+	char digits[18];
+	struct text value;
+
+	text_init(&value, digits, sizeof(digits));
+	text_hex(&value, n);
+	text_line(t, key, digits, value.used);
+}
+
 static int
 hex_value(char c)
 {

@@ -30,6 +30,7 @@ void text_hex(struct text *t, uint64_t n); /* with "0x" */
 void text_line(struct text *t, const char *key, const char *value,
 	       size_t value_nbytes);
 void text_line_u64(struct text *t, const char *key, uint64_t n);
+void text_line_hex(struct text *t, const char *key, uint64_t n);
 
 /*
  * Find 'key' in the lines of 'comment' and copy its unescaped value to 'out',

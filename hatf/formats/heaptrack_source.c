@@ -23,12 +23,7 @@
  * then its kind and how many of that kind live: all that must be kept is a number
  * a kind, and the same file always gives the same addresses.
  */
-#include "batch.h"
-#include "fields.h"
-#include "format.h"
-#include "live.h"
-#include "modules.h"
-#include "rows.h"
+#include "heaptrack.h"
 #include "textio.h"
 
 #include <stdlib.h>
@@ -47,9 +42,6 @@
 #define KIND_MAX    (((uint64_t)1 << (64 - KIND_SHIFT)) - 1)
 #define BLOCK_MAX   (((uint64_t)1 << (KIND_SHIFT - BLOCK_SHIFT)) - 1)
 
-/* Room for what a comment tells; one that would be longer is not made. */
-#define NOTE_TEXT_MAX 8192
-
 /* Frames of an address: a stack has them each time the address comes. */
 #define INLINED_MAX 1024
 
@@ -66,144 +58,6 @@ struct kind {
 	uint64_t live_count;
 };
 
-struct heaptrack {
-	struct batch batch;
-	struct hatf_stacks *stacks;
-	struct names names;
-	struct rows traces; /* uint64_t: stacks */
-	uint64_t version;
-	bool is_sized;	    /* strings have their length in front of them */
-	uint64_t time;	    /* microseconds */
-	uint64_t told_time; /* the last that a record or comment has */
-	uint64_t page_nbytes;
-	bool is_raw, is_interpreted;
-	bool has_version;
-	bool has_news; /* definitions that have not been told */
-	bool has_record;
-	unsigned told; /* what the header has, as bits '1 << enum told' */
-	/* Of interpreted files. */
-	struct rows strings; /* uint32_t: numbers in 'names', from 1 on */
-	struct rows ips;     /* struct ip, from 1 on */
-	struct rows frames;  /* uint64_t */
-	struct rows kinds;   /* struct kind */
-	/* Of raw files. */
-	uint32_t exe;		/* in 'names'; 0: not known */
-	struct modules modules; /* what is in memory now */
-	struct modules told_modules;
-	struct live known_ips; /* address -> 'object' is its frame */
-};
-
-/* What may be told once of the whole trace, in front of its records. */
-enum told {
-	TOLD_COMMAND,
-	TOLD_EXE,
-	TOLD_PAGE_SIZE,
-	TOLD_PAGES,
-	TOLD_RAW,
-	TOLD_START,
-};
-
-/* ------------------------------------------------------------------- pieces */
-
-/* Room for one more; NULL if there is no memory, and reading has stopped. */
-static void *
-add_row(struct source *s, struct rows *r, size_t row_nbytes)
-{
-	void *const row = rows_add(r, row_nbytes);
-
-	if (row == NULL)
-		source_stop(s, HATF_NO_MEMORY, NULL);
-	return row;
-}
-
-static bool
-add_u64(struct source *s, struct rows *r, uint64_t value)
-{
-	uint64_t *const row = add_row(s, r, sizeof(*row));
-
-	if (row != NULL)
-		*row = value;
-	return row != NULL;
-}
-
-/* Stop for what a table says; false. */
-static bool
-refuse(struct source *s, enum hatf_status status)
-{
-	source_stop(s, status, NULL);
-	return false;
-}
-
-static bool
-add_name(struct source *s, const struct fields *string, uint32_t *number_ret)
-{
-	struct heaptrack *const h = s->ctx;
-	const enum hatf_status status =
-		names_put(&h->names, string->next,
-			  (size_t)(string->end - string->next), number_ret);
-
-	return status == HATF_OK || refuse(s, status);
-}
-
-static const char *
-name(const struct heaptrack *h, uint32_t number)
-{
-	return number == 0 ? NULL : names_get(&h->names, number);
-}
-
-static bool
-add_frame(struct source *s, const struct hatf_frame *frame, uint64_t *id_ret)
-{
-	struct heaptrack *const h = s->ctx;
-	const enum hatf_status status =
-		hatf_stacks_add_frame(h->stacks, frame, id_ret);
-
-	h->has_news = true;
-	return status == HATF_OK || refuse(s, status);
-}
-
-static bool
-add_stack(struct source *s, uint64_t frame, uint64_t *stack)
-{
-	struct heaptrack *const h = s->ctx;
-	const enum hatf_status status =
-		hatf_stacks_add(h->stacks, *stack, frame, stack);
-
-	h->has_news = true;
-	return status == HATF_OK || refuse(s, status);
-}
-
-/* The stack of a trace number, 0 being none. */
-static bool
-find_stack(const struct heaptrack *h, uint64_t trace, uint64_t *stack_ret)
-{
-	const uint64_t *const stacks = h->traces.rows;
-
-	*stack_ret = 0;
-	if (trace > h->traces.count)
-		return false;
-	if (trace != 0)
-		*stack_ret = stacks[trace - 1];
-	return true;
-}
-
-static void
-tell_header(struct source *s, enum told what, const uint8_t *value,
-	    size_t nbytes)
-{
-	static const char *const keys[] = {
-		[TOLD_COMMAND] = "command",	[TOLD_EXE] = "exe",
-		[TOLD_PAGE_SIZE] = "page_size", [TOLD_PAGES] = "page_count",
-		[TOLD_RAW] = "heaptrack",	[TOLD_START] = "start"
-	};
-	struct heaptrack *const h = s->ctx;
-
-	if (h->has_record || (h->told & 1u << what) != 0)
-		return;
-	h->told |= 1u << what;
-	source_header(s, keys[what], (const char *)value, nbytes);
-}
-
 /* ------------------------------------------------- lines of interpreted files */
 
 static const char *
@@ -215,9 +69,9 @@ on_string(struct source *s, struct fields f)
 
 	if (!fields_string(&f, h->is_sized, true, &string))
 		return "string";
-	if (!add_name(s, &string, &number))
+	if (!heaptrack_add_name(s, &string, &number))
 		return NULL;
-	row = add_row(s, &h->strings, sizeof(*row));
+	row = heaptrack_add_row(s, &h->strings, sizeof(*row));
 	if (row != NULL)
 		*row = number;
 	return NULL;
@@ -232,7 +86,7 @@ take_text(const struct heaptrack *h, struct fields *f, const char **text_ret)
 
 	if (!fields_number(f, &n) || n > h->strings.count)
 		return false;
-	*text_ret = n == 0 ? NULL : name(h, numbers[n - 1]);
+	*text_ret = n == 0 ? NULL : heaptrack_name(h, numbers[n - 1]);
 	return true;
 }
 
@@ -254,7 +108,7 @@ on_ip(struct source *s, struct fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_frame frame = { .function = NULL };
-	struct ip *const ip = add_row(s, &h->ips, sizeof(*ip));
+	struct ip *const ip = heaptrack_add_row(s, &h->ips, sizeof(*ip));
 
 	if (ip == NULL)
 		return NULL;
@@ -272,7 +126,8 @@ on_ip(struct source *s, struct fields f)
 		}
 		if (f.next != f.end && !take_place(h, &f, &frame))
 			return "place";
-		if (!add_frame(s, &frame, &id) || !add_u64(s, &h->frames, id))
+		if (!heaptrack_add_frame(s, &frame, &id) ||
+		    !heaptrack_add_u64(s, &h->frames, id))
 			return NULL;
 		ip->count++;
 	} while (f.next != f.end);
@@ -293,10 +148,11 @@ on_interpreted_trace(struct source *s, uint64_t number, uint64_t stack)
 		const struct ip *const ip = &ips[number - 1];
 
 		for (uint32_t i = ip->count; i-- > 0;)
-			if (!add_stack(s, frames[ip->first + i], &stack))
+			if (!heaptrack_add_stack(s, frames[ip->first + i],
+						 &stack))
 				return NULL;
 	}
-	add_u64(s, &h->traces, stack);
+	heaptrack_add_u64(s, &h->traces, stack);
 	return NULL;
 }
 
@@ -310,151 +166,16 @@ on_kind(struct source *s, struct fields f)
 
 	if (!fields_number(&f, &kind.size))
 		return "size";
-	if (!fields_number(&f, &trace) || !find_stack(h, trace, &kind.stack))
+	if (!fields_number(&f, &trace) ||
+	    !heaptrack_find_stack(h, trace, &kind.stack))
 		return "trace";
 	if (h->kinds.count == KIND_MAX) {
 		source_stop(s, HATF_LIMIT, "kind");
 		return NULL;
 	}
-	row = add_row(s, &h->kinds, sizeof(*row));
+	row = heaptrack_add_row(s, &h->kinds, sizeof(*row));
 	if (row != NULL)
 		*row = kind;
-	return NULL;
-}
-
-/* --------------------------------------------------------- lines of raw files */
-
-/* x NAME: of the program */
-static const char *
-on_exe(struct source *s, struct fields f)
-{
-	struct heaptrack *const h = s->ctx;
-	struct fields string;
-
-	if (!fields_string(&f, h->is_sized, true, &string))
-		return "exe";
-	if (add_name(s, &string, &h->exe))
-		tell_header(s, TOLD_EXE, string.next,
-			    (size_t)(string.end - string.next));
-	return NULL;
-}
-
-/*
- * OFFSET SIZE, a piece of an object, behind its name and base.  A file lies in memory
- * as it is on disk, from 'first' on: as a rule, which is all that can be told here.
- */
-static const char *
-take_piece(struct source *s, struct fields *f, struct module *piece,
-	   uint64_t *first)
-{
-	struct heaptrack *const h = s->ctx;
-	enum hatf_status status;
-	uint64_t offset, size;
-
-	if (!fields_number(f, &offset) || !fields_number(f, &size) ||
-	    __builtin_add_overflow(piece->base, offset, &piece->start) ||
-	    __builtin_add_overflow(piece->start, size, &piece->end))
-		return "module";
-	if (*first > offset)
-		*first = offset;
-	piece->offset = offset - *first;
-	status = modules_add(&h->modules, piece);
-	if (status != HATF_OK)
-		source_stop(s, status, "module");
-	return NULL;
-}
-
-/* m NAME BASE [OFFSET SIZE]...; or m -: there are no objects any more */
-static const char *
-on_module(struct source *s, struct fields f)
-{
-	struct heaptrack *const h = s->ctx;
-	const char *fault = NULL;
-	struct module piece = { .base = 0 };
-	uint64_t first = UINT64_MAX;
-	struct fields string;
-	uint32_t number;
-	size_t nbytes;
-
-	if (!fields_string(&f, h->is_sized, false, &string))
-		return "module";
-	nbytes = (size_t)(string.end - string.next);
-	if (nbytes == 1 && string.next[0] == '-') {
-		modules_clear(&h->modules);
-		return NULL;
-	}
-	if (!fields_number(&f, &piece.base))
-		return "module";
-	if (!add_name(s, &string, &number))
-		return NULL;
-	/* The program itself. */
-	if (nbytes == 1 && string.next[0] == 'x' && h->exe != 0)
-		number = h->exe;
-	piece.object = name(h, number);
-	while (f.next != f.end && s->err.status == HATF_OK && fault == NULL)
-		fault = take_piece(s, &f, &piece, &first);
-	return fault;
-}
-
-/* Tell of a piece before the first frame that is in it. */
-static bool
-tell_piece(struct source *s, const struct module *piece)
-{
-	struct heaptrack *const h = s->ctx;
-	const size_t count = h->told_modules.count;
-	const enum hatf_status status = modules_add(&h->told_modules, piece);
-	char buf[NOTE_TEXT_MAX];
-	struct text t;
-
-	if (status == HATF_NO_MEMORY)
-		return refuse(s, status);
-	/* There are more than anybody wants to know, or it is known. */
-	if (status != HATF_OK || h->told_modules.count == count)
-		return true;
-	text_init(&t, buf, sizeof(buf));
-	modules_tell(piece, &t);
-	if (t.full)
-		return true;
-	h->has_record = true;
-	return batch_comment(&h->batch, buf, t.used, s->offset) ||
-	       refuse(s, HATF_NO_MEMORY);
-}
-
-/* The frame of an address, in the object that is there. */
-static bool
-find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
-{
-	struct heaptrack *const h = s->ctx;
-	const struct module *const piece = modules_find(&h->modules, address);
-	struct hatf_frame frame = { .address = address };
-	struct live_block *block;
-	bool added;
-
-	block = live_put(&h->known_ips, address, &added);
-	if (block == NULL)
-		return refuse(s, HATF_NO_MEMORY);
-	if (added) {
-		if (piece != NULL)
-			frame.object = piece->object;
-		if ((piece != NULL && !tell_piece(s, piece)) ||
-		    !add_frame(s, &frame, &block->object))
-			return false;
-	}
-	*id_ret = block->object;
-	return true;
-}
-
-/* t IP PARENT */
-static const char *
-on_raw_trace(struct source *s, uint64_t address, uint64_t stack)
-{
-	struct heaptrack *const h = s->ctx;
-	uint64_t frame;
-
-	if (address != 0 &&
-	    (!find_frame(s, address, &frame) || !add_stack(s, frame, &stack)))
-		return NULL;
-	add_u64(s, &h->traces, stack);
 	return NULL;
 }
 
@@ -468,10 +189,11 @@ on_trace(struct source *s, struct fields f)
 
 	if (!fields_number(&f, &what))
 		return "ip";
-	if (!fields_number(&f, &parent) || !find_stack(h, parent, &stack))
+	if (!fields_number(&f, &parent) ||
+	    !heaptrack_find_stack(h, parent, &stack))
 		return "parent";
 	return h->is_interpreted ? on_interpreted_trace(s, what, stack)
-				 : on_raw_trace(s, what, stack);
+				 : heaptrack_on_raw_trace(s, what, stack);
 }
 
 /* v HEAPTRACK FILE: the versions of the program and of the format */
@@ -511,7 +233,8 @@ on_time(struct source *s, struct fields f)
 static const char *
 on_command(struct source *s, struct fields f)
 {
-	tell_header(s, TOLD_COMMAND, f.next, (size_t)(f.end - f.next));
+	heaptrack_tell_header(s, TOLD_COMMAND, f.next,
+			      (size_t)(f.end - f.next));
 	return NULL;
 }
 
@@ -520,7 +243,8 @@ tell_header_u64(struct source *s, enum told what, uint64_t n)
 {
 	uint8_t text[TEXTIO_NUMBER_MAX];
 
-	tell_header(s, what, text, (size_t)(textio_put_u64(text, n) - text));
+	heaptrack_tell_header(s, what, text,
+			      (size_t)(textio_put_u64(text, n) - text));
 }
 
 static const char *
@@ -710,7 +434,8 @@ on_alloc(struct source *s, struct fields f)
 		return on_alloc_of_kind(s, f);
 	if (!fields_number(&f, &size))
 		return "size";
-	if (!fields_number(&f, &trace) || !find_stack(h, trace, &stack))
+	if (!fields_number(&f, &trace) ||
+	    !heaptrack_find_stack(h, trace, &stack))
 		return "trace";
 	if (!fields_number(&f, &address))
 		return "address";
@@ -769,8 +494,8 @@ static const struct line_kind line_kinds[] = {
 	{ 'i', INTERPRETED, on_ip },
 	{ 's', INTERPRETED, on_string },
 	{ 'c', BOTH, on_time },
-	{ 'm', RAW, on_module },
-	{ 'x', RAW, on_exe },
+	{ 'm', RAW, heaptrack_on_module },
+	{ 'x', RAW, heaptrack_on_exe },
 	{ 'v', BOTH, on_version },
 	{ 'X', BOTH, on_command },
 	{ 'I', BOTH, on_system },
@@ -810,9 +535,10 @@ take_line(struct source *s, struct textio_cell line)
 		return "line";
 	f.next++;
 	if (kind->only == RAW)
-		tell_header(s, TOLD_RAW, (const uint8_t *)"raw", 3);
+		heaptrack_tell_header(s, TOLD_RAW, (const uint8_t *)"raw", 3);
 	if (kind->letter == 'A')
-		tell_header(s, TOLD_START, (const uint8_t *)"late", 4);
+		heaptrack_tell_header(s, TOLD_START, (const uint8_t *)"late",
+				      4);
 	if (kind->take == NULL)
 		return NULL;
 	if (f.next == f.end || *f.next++ != ' ')

@@ -107,18 +107,6 @@ put_collect(struct sink *s, const struct hatf_record *rec, uint64_t id)
 			     id);
 }
 
-/* The number of a line "key=0x..."; false if there is none. */
-static bool
-find_hex(const struct hatf_record *rec, const char *key, uint64_t *n_ret)
-{
-	char value[24];
-	uint8_t *next = (uint8_t *)value;
-
-	return text_find((const char *)rec->attributes, rec->attributes_nbytes,
-			 key, value, sizeof(value)) > 0 &&
-	       textio_number(&next, n_ret) && *next == '\0';
-}
-
 /* What the source has made of a promotion becomes that again. */
 static void
 put_promote(struct memtrace *m, const struct hatf_record *rec)
@@ -127,7 +115,7 @@ put_promote(struct memtrace *m, const struct hatf_record *rec)
 	const size_t nbytes = rec->attributes_nbytes;
 	uint64_t address, thread, time;
 
-	if (find_hex(rec, "address", &address) &&
+	if (textio_find_number(rec, "address", &address) &&
 	    text_find_u64(text, nbytes, "thread", &thread) &&
 	    text_find_u64(text, nbytes, "time", &time) &&
 	    number_of(m, address) != UINT64_MAX)

@@ -313,9 +313,8 @@ on_promote(struct source *s, struct memtrace_cursor *c)
 	if (!take_object(s, c, true, &id))
 		return false;
 	text_init(&t, buf, sizeof(buf));
-	text_str(&t, "HATF promote\naddress=");
-	text_hex(&t, id + 1);
-	text_str(&t, "\n");
+	text_str(&t, "HATF promote\n");
+	text_line_hex(&t, "address", id + 1);
 	text_line_u64(&t, "thread", m->packet.domain);
 	text_line_u64(&t, "time", m->time);
 	batch_comment(&m->batch, buf, t.used, s->offset);

@@ -130,40 +130,18 @@ modules_add(struct modules *m, const struct module *piece)
 	return HATF_OK;
 }
 
-static void
-put_hex(struct text *t, const char *key, uint64_t n)
-{
-	char digits[24];
-	struct text value;
-
-	text_init(&value, digits, sizeof(digits));
-	text_hex(&value, n);
-	text_line(t, key, digits, value.used);
-}
-
 void
 modules_tell(const struct module *piece, struct text *t)
 {
 	text_str(t, kind);
 	text_line(t, "object", piece->object, strlen(piece->object));
-	put_hex(t, "base", piece->base);
-	put_hex(t, "address", piece->start);
+	text_line_hex(t, "base", piece->base);
+	text_line_hex(t, "address", piece->start);
 	text_line_u64(t, "size", piece->end - piece->start);
-	put_hex(t, "offset", piece->offset);
+	text_line_hex(t, "offset", piece->offset);
 	if (piece->build_id != NULL)
 		text_line(t, "build_id", piece->build_id,
 			  strlen(piece->build_id));
-}
-
-static bool
-find_number(const struct hatf_record *rec, const char *key, uint64_t *n_ret)
-{
-	char value[24];
-	uint8_t *next = (uint8_t *)value;
-
-	return text_find((const char *)rec->attributes, rec->attributes_nbytes,
-			 key, value, sizeof(value)) > 0 &&
-	       textio_number(&next, n_ret) && *next == '\0';
 }
 
 /* Of a name that is too long there is nothing. */
@@ -191,10 +169,10 @@ modules_note(struct modules *m, const struct hatf_record *rec)
 		return HATF_OK;
 	find_name(rec, "object", object);
 	find_name(rec, "build_id", build_id);
-	if (!find_number(rec, "base", &piece.base) ||
-	    !find_number(rec, "address", &piece.start) ||
-	    !find_number(rec, "size", &size) ||
-	    !find_number(rec, "offset", &piece.offset) ||
+	if (!textio_find_number(rec, "base", &piece.base) ||
+	    !textio_find_number(rec, "address", &piece.start) ||
+	    !textio_find_number(rec, "size", &size) ||
+	    !textio_find_number(rec, "offset", &piece.offset) ||
 	    __builtin_add_overflow(piece.start, size, &piece.end))
 		return HATF_OK;
 	return modules_add(m, &piece) == HATF_NO_MEMORY ? HATF_NO_MEMORY

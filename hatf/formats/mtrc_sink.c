@@ -211,18 +211,6 @@ put_call(struct sink *s, const struct call *call)
 
 /* -------------------------------------------------------------- comments */
 
-/* The number of a line "key=0x..."; false if there is none. */
-static bool
-find_hex(const struct hatf_record *rec, const char *key, uint64_t *n_ret)
-{
-	char value[24];
-	uint8_t *next = (uint8_t *)value;
-
-	return text_find((const char *)rec->attributes, rec->attributes_nbytes,
-			 key, value, sizeof(value)) > 0 &&
-	       textio_number(&next, n_ret) && *next == '\0';
-}
-
 /* What the source has made of memory that the system gave becomes that again. */
 static void
 put_system(struct sink *s, const struct hatf_record *rec)
@@ -234,7 +222,7 @@ put_system(struct sink *s, const struct hatf_record *rec)
 	char use[16] = "";
 
 	text_find(text, rec->attributes_nbytes, "use", use, sizeof(use));
-	if (!find_hex(rec, "address", &address) ||
+	if (!textio_find_number(rec, "address", &address) ||
 	    !text_find_u64(text, rec->attributes_nbytes, "size", &size))
 		return;
 	if (strcmp(use, "heap") == 0)

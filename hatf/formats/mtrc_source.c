@@ -270,9 +270,7 @@ take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
 	text_init(&t, text, sizeof(text));
 	text_str(&t, MTRC_SYSTEM_KIND);
 	text_str(&t, letter == MTRC_HEAP ? "use=heap\n" : "use=internal\n");
-	text_str(&t, "address=");
-	text_hex(&t, address);
-	text_str(&t, "\n");
+	text_line_hex(&t, "address", address);
 	text_line_u64(&t, "size", size);
 	return batch_comment(&m->batch, text, t.used, offset) ||
 	       fail(c, HATF_NO_MEMORY);

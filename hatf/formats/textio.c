@@ -4,6 +4,8 @@
  */
 #include "textio.h"
 
+#include "text.h"
+
 #include <stdlib.h>
 
 /* Bytes that are turned into digits at once. */
@@ -230,6 +232,18 @@ textio_number(uint8_t **next, uint64_t *n_ret)
 		return false;
 	*next = p;
 	return true;
+}
+
+bool
+textio_find_number(const struct hatf_record *rec, const char *key,
+		   uint64_t *n_ret)
+{
+	char value[24];
+	uint8_t *next = (uint8_t *)value;
+
+	return text_find((const char *)rec->attributes, rec->attributes_nbytes,
+			 key, value, sizeof(value)) > 0 &&
+	       textio_number(&next, n_ret) && *next == '\0';
 }
 
 /* A number that is the whole cell. */

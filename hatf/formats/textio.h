@@ -76,6 +76,10 @@ size_t textio_read(struct source *s, textio_parse *parse,
  */
 bool textio_number(uint8_t **next, uint64_t *n_ret);
 
+/* Such a number alone is the value of 'key' in a comment; false if it is not. */
+bool textio_find_number(const struct hatf_record *rec, const char *key,
+			uint64_t *n_ret);
+
 /* Make bytes of hexadecimal digits, in place. */
 bool textio_unhex(struct textio_cell *cell);
 
