@@ -6,6 +6,9 @@
  * "no thread".  So the first thread of a trace, 0, is written as the process, whose
  * number the kernel gives it too; numbers that do not fit are replaced.
  *
+ * Calls that failed and frees of blocks that the trace does not have are left out: the
+ * replay ends with them.
+ *
  * Times are written if they are times, in nanoseconds; a call begins and ends at once.
  */
 #include "calls.h"
@@ -113,7 +116,7 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 {
 	p = put_operation(p, a, call->rec, "realloc", call->address);
 	p = put_address(p, call->old_address);
-	/* The size is what tells one that freed from one that failed. */
+	/* The size is what tells one that freed. */
 	return put_number(p, call->kind == LEDGER_FREE ? 0 : call->size);
 }
 
@@ -145,21 +148,13 @@ put_times(uint8_t *p, const struct android *a, const struct hatf_record *rec)
 }
 
 static void
-put_call(struct sink *s, const struct call *call)
+put_line(struct sink *s, const struct call *call)
 {
 	struct android *const a = s->ctx;
 	const struct hatf_record *const rec = call->rec;
 	uint8_t *const start = outfile_room(&s->out, LINE_NBYTES);
 	uint8_t *p;
 
-	if (call->kind == LEDGER_NONE && rec->tag != HATF_DESTROY_THREAD)
-		return;
-	/* One of 0 bytes that changed nothing would read as one that freed. */
-	if (call->kind == LEDGER_FAILED && call->old_address != 0 &&
-	    call->size == 0) {
-		loss_count(s, SINK_LOSS_FAILED);
-		return;
-	}
 	if (call->kind == LEDGER_NONE)
 		p = put_operation(start, a, rec, "thread_done", 0);
 	else if (is_realloc(call))
@@ -171,6 +166,29 @@ put_call(struct sink *s, const struct call *call)
 	p = put_times(p, a, rec);
 	*p++ = '\n';
 	outfile_advance(&s->out, (size_t)(p - start));
+}
+
+/* What the replay can do, and no more: it has the blocks that it has allocated. */
+static void
+put_call(struct sink *s, const struct call *told)
+{
+	struct call call = *told;
+
+	if (call.kind == LEDGER_FAILED) {
+		loss_count(s, SINK_LOSS_FAILED);
+		return;
+	}
+	if (call.kind == LEDGER_NONE && call.rec->tag != HATF_DESTROY_THREAD)
+		return;
+	if (call.old_number == 0 &&
+	    (call.kind == LEDGER_FREE || call.kind == LEDGER_REALLOC)) {
+		loss_count(s, SINK_LOSS_FREE);
+		if (call.kind == LEDGER_FREE)
+			return;
+		call.kind = LEDGER_ALLOC;
+		call.old_address = 0;
+	}
+	put_line(s, &call);
 }
 
 static enum hatf_status

@@ -12,13 +12,13 @@ void
 disorder_init(struct disorder *d)
 {
 	*d = (struct disorder){ .count = 0 };
-	live_init(&d->live);
+	block_set_init(&d->live);
 }
 
 void
 disorder_fini(struct disorder *d)
 {
-	live_fini(&d->live);
+	block_set_fini(&d->live);
 }
 
 static void
@@ -40,7 +40,7 @@ hand_out(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 
 	if (rec->address == 0)
 		return true;
-	if (live_put(&d->live, rec->address, &added) == NULL)
+	if (block_set_put(&d->live, rec->address, &added) == NULL)
 		return false;
 	if (!added)
 		count(d, HATF_VIOLATION_ALLOC_LIVE, rec, number);
@@ -50,12 +50,11 @@ hand_out(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 static void
 take_back(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
-	struct live_block *const block = live_find(&d->live, rec->address);
+	struct block old;
 
-	if (block != NULL)
-		live_remove(&d->live, block);
-	else if (rec->address != 0 &&
-		 !(d->announces_free && d->old_address == rec->address))
+	if (!block_set_take(&d->live, rec->address, &old) &&
+	    rec->address != 0 &&
+	    !(d->announces_free && d->old_address == rec->address))
 		count(d, HATF_VIOLATION_FREE_UNKNOWN, rec, number);
 	d->announces_free = false;
 }
@@ -70,11 +69,11 @@ resize(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 			    rec->tag == HATF_REALLOC_FREE;
 	d->old_address = rec->old_address;
 	if (rec->old_address == 0 ||
-	    live_find(&d->live, rec->old_address) != NULL)
+	    block_set_find(&d->live, rec->old_address) != NULL)
 		return true;
 	count(d, HATF_VIOLATION_REALLOC_UNKNOWN, rec, number);
 	return rec->tag != HATF_REALLOC_NO_ALLOC || rec->address == 0 ||
-	       live_put(&d->live, rec->address, &added) != NULL;
+	       block_set_put(&d->live, rec->address, &added) != NULL;
 }
 
 bool

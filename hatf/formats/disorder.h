@@ -12,11 +12,11 @@
 #ifndef HATF_DISORDER_H
 #define HATF_DISORDER_H
 
+#include "block_set.h"
 #include "hatf.h"
-#include "live.h"
 
 struct disorder {
-	struct live live;
+	struct block_set live;
 	uint64_t count;
 	/* Of the first one. */
 	enum hatf_violation what;

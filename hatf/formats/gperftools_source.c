@@ -20,6 +20,7 @@
  * Memory is O(live blocks + threads), and HELD_MAX of buffers.
  */
 #include "batch.h"
+#include "block_set.h"
 
 #include "bytes.h"
 #include "format.h"
@@ -102,9 +103,9 @@ struct thread {
 
 struct gperftools {
 	struct batch batch;
-	struct live threads; /* id -> 'object' is a struct thread */
-	struct live tokens;  /* that are allocated */
-	struct live waited;  /* token -> 'object' is the first that sleeps */
+	struct live threads;	 /* id -> 'object' is a struct thread */
+	struct block_set tokens; /* that are allocated */
+	struct live waited; /* token -> 'object' is the first that sleeps */
 	/* A heap of those awake, the least time first. */
 	struct thread **awake;
 	size_t awake_count, awake_cap;
@@ -403,7 +404,7 @@ add_token(struct source *s, uint64_t token)
 	struct live_block *place;
 	bool added;
 
-	if (live_put(&g->tokens, token, &added) == NULL) {
+	if (block_set_put(&g->tokens, token, &added) == NULL) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
@@ -584,14 +585,12 @@ merge_one(struct source *s)
 	const struct event e = t->event;
 
 	if (frees(&e)) {
-		struct live_block *const token = live_find(&g->tokens, e.token);
+		struct block old;
 
-		if (token == NULL && g->sleeps) {
+		if (!block_set_take(&g->tokens, e.token, &old) && g->sleeps) {
 			put_to_sleep(s, t, e.token);
 			return;
 		}
-		if (token != NULL)
-			live_remove(&g->tokens, token);
 	}
 	tell(s, t);
 	go_on(s, t);
@@ -828,7 +827,7 @@ open_source(struct source *s)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	s->ctx = g;
 	live_init(&g->threads);
-	live_init(&g->tokens);
+	block_set_init(&g->tokens);
 	live_init(&g->waited);
 	s->window.next += MAGIC_NBYTES;
 	s->offset = MAGIC_NBYTES;
@@ -860,7 +859,7 @@ close_source(struct source *s)
 	if (g->threads.has_zero)
 		free_thread(g, &g->threads.zero);
 	live_fini(&g->threads);
-	live_fini(&g->tokens);
+	block_set_fini(&g->tokens);
 	live_fini(&g->waited);
 	batch_fini(&g->batch);
 	free(g->awake);

@@ -72,6 +72,21 @@ peers()
 	rm -f "$OUT"/scratch.*
 }
 
+# What only others write, made up.
+read_only()
+{
+	echo
+	echo '### Reading what is only read'
+	echo
+	echo '| format | M events/s | bar | |'
+	echo '|---|--:|--:|---|'
+	tests/cli/gperftools.py 5000000 >"$OUT/scratch.raw" || die 'gperftools.py failed'
+	awk -v s="$(seconds "$HATF" convert -p -t binary "$OUT/scratch.raw" -)" 'BEGIN {
+		printf "| gperftools | %.1f | 10 | %s |\n", 5 / s, 5 / s >= 10 ? "PASS" : "MISS"
+	}'
+	rm -f "$OUT/scratch.raw"
+}
+
 # The most memory of a conversion: tests/cli/memory.sh has traces of two lengths.
 memory()
 {
@@ -97,5 +112,6 @@ if [ -e "$SO" ]; then
 	done
 	peers "$OUT/perl.hatf.gz"
 fi
+read_only
 [ ! -x "$BUILD/tests/capture/peak" ] || memory
 exit "$status"

@@ -45,7 +45,7 @@ cat >unknown.ascii <<'END'
 1 0
 END
 loses 'unknown blocks' unknown.ascii 'frees of unknown blocks (2), failed calls (1)' \
-	heaptrack memtrace mtrc 'hummingbird --tags sequence'
+	android heaptrack memtrace mtrc 'hummingbird --tags sequence'
 loses 'failed calls' unknown.ascii 'failed calls (1)' mptrace hummingbird
 loses_nothing 'all calls' unknown.ascii mtrace hatf
 

@@ -74,4 +74,13 @@ while read -r format access; do
 			"$(sed -n 2p long.peak)"
 	echo "$format: $(paste -sd ' ' short.peak) $(paste -sd ' ' long.peak)"
 done <formats
+
+# What only others write.
+for events in "$EVENTS" "$((10 * EVENTS))"; do
+	"$CLI/gperftools.py" "$events" >gperftools.raw || fail 'gperftools.py'
+	"$BUILD/tests/capture/peak" "$HATF" convert -p -t binary gperftools.raw - \
+		>"$events.peak" 2>err || fail "gperftools: $(cat err)"
+done
+compare 'reading gperftools' "$(cat "$EVENTS.peak")" "$(cat "$((10 * EVENTS)).peak")"
+echo "gperftools: - $(cat "$EVENTS.peak") - $(cat "$((10 * EVENTS)).peak")"
 finish

@@ -587,6 +587,7 @@ START_TEST(mtrace_ends_with_a_complete_trace)
 }
 END_TEST
 
+/* But for calls that failed. */
 START_TEST(android_is_written_as_it_was_read)
 {
 	check_rewritten(android,
@@ -598,12 +599,23 @@ START_TEST(android_is_written_as_it_was_read)
 			"187: memalign 0xae9d0000 4096 32 15000 15000\n"
 			"186: realloc 0xb609f0c0 0xb609f080 192 17000 17000\n"
 			"186: realloc 0xb609f0c0 0xb609f0c0 8 19000 19000\n"
-			"186: realloc 0x0 0xb609f0c0 999 21000 21000\n"
 			"186: realloc 0x0 0xb609f0c0 0 23000 23000\n"
 			"186: realloc 0xb609f100 0x0 5 25000 25000\n"
 			"187: free 0xae9d0000 27000 27000\n"
-			"187: thread_done 0x0 28000\n"
-			"186: malloc 0x0 1 31000 31000\n");
+			"187: thread_done 0x0 28000\n");
+}
+END_TEST
+
+/* The replay ends with a block that it has not allocated. */
+START_TEST(android_frees_what_it_has)
+{
+	check_rewritten("1: free 0x10\n1: realloc 0x20 0x30 5\n"
+			"1: malloc 0x10 7\n1: realloc 0x0 0x40 0\n"
+			"1: free 0x10\n1: free 0x20\n1: free 0x10\n",
+			&(struct hatf_writer_options){ .format = "android",
+						       .plain = true },
+			"1: realloc 0x20 0x0 5\n1: malloc 0x10 7\n"
+			"1: free 0x10\n1: free 0x20\n");
 }
 END_TEST
 
@@ -714,6 +726,7 @@ main(void)
 	tcase_add_test(tc, mtrace_names_are_what_they_are);
 	tcase_add_test(tc, mtrace_ends_with_a_complete_trace);
 	tcase_add_test(tc, android_is_written_as_it_was_read);
+	tcase_add_test(tc, android_frees_what_it_has);
 	tcase_add_test(tc, android_threads_have_numbers_of_the_kernel);
 	tcase_add_test(tc, a_heap_that_goes_frees_what_it_has);
 	tcase_add_test(tc, a_block_within_another_is_left_out);
