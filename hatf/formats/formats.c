@@ -78,7 +78,8 @@ static const struct format formats[] = {
 	  .sink = &xml_sink },
 	{ .name = "hummingbird",
 	  .about = "Allocate and Free lines of \"Are Mallocs Free of "
-		   "Fragmentation?\" (ISMM 2002); with --tags sequence without "
+		   "Fragmentation?\" (USENIX 2001); with --tags sequence "
+		   "without "
 		   "addresses",
 	  .suffix = ".hummingbird",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS,
