@@ -28,7 +28,8 @@ static const struct opt options[] = {
 	  "refuse it" },
 	{ "to", 't', "FORMAT",
 	  "write this format; without it OUT's name tells, which\n"
-	  "may also end in .gz, .zst or .lz4" },
+	  "may also end in .gz and, but for hatf, split and\n"
+	  "splitaddr, in .zst or .lz4" },
 	{ "gzip", 'z', NULL,
 	  "compress by gzip; without this OUT's name tells" },
 	{ "plain", 'p', NULL, "do not compress" },
@@ -72,6 +73,7 @@ static const struct opt_page page = {
 struct convert {
 	struct rewrite rewrite;
 	bool gzip, plain, has_level;
+	const char *name_compression; /* what OUT's name tells; NULL: none */
 };
 
 /* Words with commas between them. */
@@ -164,6 +166,7 @@ complete_options(struct convert *c)
 
 	if (o->format == NULL)
 		o->format = format;
+	c->name_compression = o->compression;
 	o->plain = c->plain || (o->compression == NULL && !c->gzip);
 	if (c->gzip)
 		o->compression = "gzip";
@@ -226,6 +229,11 @@ command_convert(int argc, char **argv)
 				    "'%s' does not tell a format: --to is "
 				    "wanted",
 				    c.rewrite.out);
+	if (c.gzip && c.name_compression != NULL &&
+	    strcmp(c.name_compression, "gzip") != 0)
+		return opt_complain(&page,
+				    "--gzip: '%s' is to be compressed by %s",
+				    c.rewrite.out, c.name_compression);
 	exit_status = check_options(&c);
 	return exit_status == EXIT_FINE ? rewrite_trace(&c.rewrite)
 					: exit_status;
