@@ -87,7 +87,8 @@ struct pprof {
 	struct names mappings;	/* struct mapping, as bytes */
 	uint8_t *nameless;	/* mapping n has such frames: at n - 1 */
 	size_t nameless_cap;
-	char exe[PROFILE_NAME_MAX]; /* the program's path, "" */
+	/* The program's path, or "", and then what it was called by, or "". */
+	char exe[PROFILE_NAME_MAX], called[PROFILE_NAME_MAX];
 	struct message outer, inner, line;
 	uint64_t unit_ns; /* of the trace's times; 0: none */
 	enum hatf_status status;
@@ -352,6 +353,23 @@ note_nameless(struct pprof *p, uint64_t mapping)
 	return true;
 }
 
+static const char *
+base_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+static bool
+is_program(const struct pprof *p, const char *object)
+{
+	if (p->exe[0] != '\0')
+		return strcmp(object, p->exe) == 0;
+	return p->called[0] != '\0' &&
+	       strcmp(base_name(object), base_name(p->called)) == 0;
+}
+
 /* Find out which mappings there are; of the program itself, or of all. */
 static bool
 find_mappings(struct pprof *p, bool all)
@@ -362,7 +380,7 @@ find_mappings(struct pprof *p, bool all)
 		uint64_t mapping;
 
 		if (frame.object == NULL ||
-		    (!all && strcmp(frame.object, p->exe) != 0))
+		    (!all && !is_program(p, frame.object)))
 			continue;
 		mapping = mapping_of(p, &frame);
 		if (mapping != 0 && is_nameless(&frame) &&
@@ -483,8 +501,13 @@ open_sink(struct sink *s)
 	names_init(&p->strings, STRING_MAX, STRING_NBYTES_MAX);
 	names_init(&p->functions, STRING_MAX, STRING_NBYTES_MAX);
 	names_init(&p->mappings, STRING_MAX, STRING_NBYTES_MAX);
-	if (lines != NULL)
+	if (lines != NULL) {
 		text_find(lines, strlen(lines), "exe", p->exe, sizeof(p->exe));
+		text_find(lines, strlen(lines), "command", p->called,
+			  sizeof(p->called));
+		/* Its first word. */
+		p->called[strcspn(p->called, " ")] = '\0';
+	}
 	if (unit != NULL)
 		p->unit_ns = strcmp(unit, "ns") == 0 ? 1 : 1000;
 	status = profile_init(&p->profile, s, unit != NULL, false);

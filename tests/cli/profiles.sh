@@ -193,6 +193,12 @@ mapping /bin/app 0x401000-0x403000+0x1000 - named
 mapping /lib/a.so 0x7f0000001000-0x7f0000003000+0x1000 c0ffee nameless
 mapping /lib/b.so 0x0-0x0+0x0 - nameless
 END
+	# Where only its name is known.
+	sed -i 's,exe=/bin/app,command=bin/app -x /lib/a.so,' bare.json
+	"$HATF" convert bare.json bare.pb 2>err || fail "called: $(cat err)"
+	check 'pprof: what was called comes first' \
+		"$(python3 "$CLI/pprof.py" bare.pb | sed -n 's/^mapping //p' |
+			sed -n '1s/ .*//p')" /bin/app
 fi
 
 # -------------------------------------------------------- a recorded program
