@@ -192,6 +192,9 @@ check_options(const struct convert *c)
 	if (o->placement != NULL && !is_hatf)
 		return opt_complain(&page, "--placement: not for format %s",
 				    o->format);
+	if (o->sequence_tags && strcmp(o->format, "hummingbird") != 0)
+		return opt_complain(&page, "--tags: not for format %s",
+				    o->format);
 	if (!o->plain && o->compression != NULL &&
 	    strcmp(o->compression, "gzip") != 0 && packs_itself(o->format))
 		return opt_complain(&page, "format %s is not compressed by %s",

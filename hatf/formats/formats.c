@@ -102,7 +102,7 @@ static const struct format formats[] = {
 	  .sink = &mtrace_sink },
 	{ .name = "android",
 	  .about = "text of Android's record_allocs and memory_replay, with or "
-		   "without times",
+		   "without times; of attributes zeroed and alignment",
 	  .suffix = ".android",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -137,8 +137,10 @@ static const struct format formats[] = {
 	  .foreign = true,
 	  .sink = &pprof_sink },
 	{ .name = "heaptrack",
-	  .about = "heaptrack 1.0 to 1.6 (file versions 0 to 3), raw and "
-		   "interpreted; written for heaptrack_print and heaptrack_gui",
+	  .about =
+		  "heaptrack 1.0 to 1.6 (file versions 0 to 3), raw and "
+		  "interpreted; written for heaptrack_print and heaptrack_gui; "
+		  "times in ms",
 	  .suffix = ".heaptrack",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_TIME | HATF_KEEPS_SITE |
 		   HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS,

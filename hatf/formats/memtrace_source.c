@@ -321,7 +321,7 @@ on_promote(struct source *s, struct memtrace_cursor *c)
 	return true;
 }
 
-/* What the trace says of the process, in its first packet. */
+/* What the trace says of the process, in its first packet; 0 and "" say nothing. */
 static bool
 on_info(struct source *s, struct memtrace_cursor *c)
 {
@@ -347,12 +347,12 @@ on_info(struct source *s, struct memtrace_cursor *c)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!memtrace_take_string(c, &text, &n))
 			return refuse(s, HATF_BAD_FIELD, keys[i]);
-		if (!source_header(s, keys[i], text, n))
+		if (n != 0 && !source_header(s, keys[i], text, n))
 			return false;
 	}
 	if (!memtrace_take(c, 8, &m->pid))
 		return refuse(s, HATF_BAD_FIELD, "pid");
-	if (!source_header_u64(s, "pid", m->pid))
+	if (m->pid != 0 && !source_header_u64(s, "pid", m->pid))
 		return false;
 	if (m->packet.version < 2)
 		return true;
@@ -504,7 +504,8 @@ read_info(struct source *s)
 	if ((head & MEMTRACE_TIME_MASK) != (m->begin & MEMTRACE_TIME_MASK))
 		return refuse(s, HATF_BAD_FIELD, "time");
 	if (!source_header(s, "unit", "us", 2) ||
-	    !source_header_u64(s, "start_time", m->begin * US_NS) ||
+	    (m->begin != 0 &&
+	     !source_header_u64(s, "start_time", m->begin * US_NS)) ||
 	    !source_header_u64(s, MEMTRACE_KEY_VERSION, m->packet.version) ||
 	    !on_info(s, &c))
 		return false;

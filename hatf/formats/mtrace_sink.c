@@ -3,14 +3,15 @@
  * mtrace_sink.c - what glibc's mtrace script reads (FORMAT "mtrace")
  *
  * The script splits a line at blanks, so a caller must not have any: '_' stands for
- * them.  Of a caller it looks for "OBJECT:[0xADDRESS]", which addr2line can find; any
- * other it prints as it is.  Names that the source would take for more than that get
+ * them.  Of a caller it looks for "OBJECT:[0xADDRESS]", which addr2line can find if the
+ * address is that in the object's file; any other it prints as it is.  Names that the source would take for more than that get
  * what keeps it from doing so, and what the script does not mind.
  */
 #include "mtrace.h"
 
 #include "calls.h"
 #include "loss.h"
+#include "modules.h"
 
 #include <stdlib.h>
 
@@ -23,6 +24,7 @@
 struct mtrace {
 	struct calls calls;
 	struct hatf_stacks *stacks;
+	struct modules modules;
 };
 
 static uint8_t *
@@ -72,8 +74,11 @@ put_function(uint8_t *p, const char *function)
 
 /* "OBJECT:(FUNCTION)[0xADDRESS]", each part as far as it is known. */
 static uint8_t *
-put_code(uint8_t *p, const struct hatf_frame *frame)
+put_code(uint8_t *p, const struct mtrace *m, const struct hatf_frame *frame)
 {
+	const struct module *const piece =
+		modules_find(&m->modules, frame->address);
+
 	if (frame->object != NULL) {
 		p = put_name(p, frame->object);
 		*p++ = ':';
@@ -81,7 +86,8 @@ put_code(uint8_t *p, const struct hatf_frame *frame)
 	if (frame->function != NULL)
 		p = put_symbol(p, frame->function);
 	*p++ = '[';
-	p = textio_put_hex(p, frame->address);
+	p = textio_put_hex(p,
+			   frame->address - (piece != NULL ? piece->base : 0));
 	*p++ = ']';
 	return p;
 }
@@ -99,7 +105,7 @@ put_caller(uint8_t *p, const struct mtrace *m, const struct hatf_record *rec)
 	p = textio_put_bytes(p, "@ ", 2);
 	if (frame.address != 0 ||
 	    (frame.file == NULL && frame.function == NULL)) {
-		p = put_code(p, &frame);
+		p = put_code(p, m, &frame);
 	} else if (frame.file != NULL) {
 		p = put_name(p, frame.file);
 		*p++ = ':';
@@ -186,6 +192,9 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 					     put_call);
 		} else {
 			status = loss_note_stack(s, m->stacks, &records[i]);
+			if (status == HATF_OK &&
+			    modules_note(&m->modules, &records[i]) != HATF_OK)
+				status = sink_fail(s, HATF_NO_MEMORY, NULL);
 		}
 		if (status != HATF_OK)
 			return status;
@@ -203,6 +212,7 @@ open_sink(struct sink *s)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = m;
 	calls_init(&m->calls);
+	modules_init(&m->modules);
 	m->stacks = NULL;
 	status = hatf_stacks_open(&m->stacks);
 	if (status != HATF_OK)
@@ -227,6 +237,7 @@ close_sink(struct sink *s)
 	if (m == NULL)
 		return;
 	calls_fini(&m->calls);
+	modules_fini(&m->modules);
 	hatf_stacks_close(m->stacks);
 	free(m);
 }

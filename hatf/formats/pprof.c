@@ -27,6 +27,7 @@ enum {
 	PROFILE_LOCATION = 4,
 	PROFILE_FUNCTION = 5,
 	PROFILE_STRING_TABLE = 6,
+	PROFILE_TIME_NANOS = 9,
 	PROFILE_DURATION_NANOS = 10,
 	PROFILE_PERIOD_TYPE = 11,
 	PROFILE_PERIOD = 12,
@@ -87,6 +88,7 @@ struct pprof {
 	struct names mappings;	/* struct mapping, as bytes */
 	uint8_t *nameless;	/* mapping n has such frames: at n - 1 */
 	size_t nameless_cap;
+	uint64_t start_ns; /* since 1970; 0: not known */
 	/* The program's path, or "", and then what it was called by, or "". */
 	char exe[PROFILE_NAME_MAX], called[PROFILE_NAME_MAX];
 	struct message outer, inner, line;
@@ -242,6 +244,7 @@ write_types(struct sink *s)
 	put_number(&p->outer, PROFILE_PERIOD, period_of(p));
 	put_number(&p->outer, PROFILE_DEFAULT_SAMPLE_TYPE,
 		   string_of(p, "inuse_space"));
+	put_number(&p->outer, PROFILE_TIME_NANOS, p->start_ns);
 	if (!__builtin_mul_overflow(p->profile.now, p->unit_ns, &ns) &&
 	    ns <= INT64_MAX)
 		put_number(&p->outer, PROFILE_DURATION_NANOS, ns);
@@ -400,7 +403,13 @@ write_mappings(struct sink *s)
 {
 	struct pprof *const p = s->ctx;
 
-	if (!find_mappings(p, false) || !find_mappings(p, true))
+	const struct mapping program = { .object = string_of(p, p->exe) };
+
+	if (!find_mappings(p, false))
+		return false;
+	if (p->mappings.count == 0 && p->exe[0] != '\0')
+		number_of(p, &p->mappings, &program, sizeof(program));
+	if (!find_mappings(p, true))
 		return false;
 	for (uint32_t id = 1; id <= p->mappings.count; id++) {
 		const bool has_names =
@@ -505,6 +514,9 @@ open_sink(struct sink *s)
 		text_find(lines, strlen(lines), "exe", p->exe, sizeof(p->exe));
 		text_find(lines, strlen(lines), "command", p->called,
 			  sizeof(p->called));
+		text_find_u64(lines, strlen(lines), "start_time", &p->start_ns);
+		if (p->start_ns > INT64_MAX)
+			p->start_ns = 0;
 		/* Its first word. */
 		p->called[strcspn(p->called, " ")] = '\0';
 	}

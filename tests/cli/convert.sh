@@ -246,6 +246,7 @@ refused "--drop: unknown: '' *" 2 --drop time, all.hatf x.csv
 refused "--placement: unknown: 'magic' *" 2 --placement magic all.hatf x.hatf
 refused "--jobs: not a number: '-1' *" 2 --jobs -1 all.hatf x.hatf
 refused "--jobs: too many: '65' *" 2 --jobs 65 all.hatf x.hatf
+refused '--tags: not for format csv *' 2 --tags sequence all.hatf x.csv
 refused '--gzip and --plain exclude each other*' 2 --gzip --plain all.hatf x.csv
 refused "--gzip: 'x.csv.zst' is to be compressed by zstd*" 2 --gzip all.hatf x.csv.zst
 refused '--level: want 1 to 12 for format hatf *' 2 --level 99 all.hatf x.hatf.gz

@@ -99,6 +99,24 @@ run "$HATF" info nul.mtrace
 check_status 'a byte of 0' 1
 check_one_line 'a byte of 0' 'hatf info: nul.mtrace: line 3, offset 0x13, record 1: operation: malformed'
 
+# An address in memory becomes one in the object, where it is known what lay there.
+cat >placed.ascii <<'END'
+10 HATF ascii attributes
+10 HATF object\x0aobject=/lib/a.so\x0abase=0x7f0000000000\x0aaddress=0x7f0000001040\x0asize=8000\x0aoffset=0x1040\x0a
+10 HATF frame\x0aframe=1\x0aobject=/lib/a.so\x0aaddress=0x7f0000001234\x0a
+10 HATF frame\x0aframe=2\x0aobject=/lib/b.so\x0aaddress=0x7f1100001234\x0a
+10 HATF stack\x0astack=1\x0aparent=0\x0aframe=1\x0a
+10 HATF stack\x0astack=2\x0aparent=0\x0aframe=2\x0a
+0 8 0x10 4501
+0 8 0x20 4502
+END
+run "$HATF" convert --to mtrace placed.ascii -
+grep '^@' out >got
+check_text 'addresses in objects' got <<'END'
+@ /lib/a.so:[0x1234] + 0x10 0x8
+@ /lib/b.so:[0x7f1100001234] + 0x20 0x8
+END
+
 # What convert counts is what verify finds, of each kind and in any of these formats.
 # disordered COUNT FIRST LINE...
 disordered()

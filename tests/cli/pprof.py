@@ -5,7 +5,7 @@ pprof.py - print a profile of pprof's, by a decoder that knows nothing of libhat
 
 usage: pprof.py FILE
 
-A line for each sample type, the period and each mapping: its file, where it is and
+A line for each sample type, the period, the start and each mapping: its file, where it is and
 whether it has names.  Then one for each sample: its values and its frames, the
 innermost first, as NAME(FILE:LINE)@MAPPING+ADDRESS.
 """
@@ -66,6 +66,8 @@ def main():
             print('type', strings[row[1]], strings[row[2]])
     print('default', strings[dict(profile)[14]])
     print('period', dict(profile)[12])
+    if 9 in dict(profile):
+        print('start', dict(profile)[9])
     for row in table[3].values():
         print(f'mapping {strings[row[5]]} {row.get(2, 0):#x}-{row.get(3, 0):#x}'
               f'+{row.get(4, 0):#x}', strings[row.get(6, 0)] or '-',

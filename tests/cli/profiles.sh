@@ -251,6 +251,13 @@ if command -v python3 >/dev/null; then
 	python3 "$CLI/pprof.py" perl.pb.gz | awk '$1 ~ /^[0-9]/ {
 		a += $1; b += $2; c += $3; d += $4 } END { print a, b, c, d }' >got
 	check_text 'perl: pprof' got <want
+	python3 "$CLI/pprof.py" perl.pb.gz | awk '
+		$1 == "mapping" || $1 == "start" { print $1, $2 }' >got
+	check_text 'perl: pprof: program and start' got <<-END
+		start $("$HATF" dump --meta --count 1 perl.hatf |
+			grep -o 'start_time=[0-9]*' | cut -d = -f 2)
+		mapping $(readlink -f "$(command -v perl)")
+	END
 fi
 
 # A trace without calls has no sites.
