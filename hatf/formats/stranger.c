@@ -57,6 +57,26 @@ is_dhat(const uint8_t *bytes, size_t nbytes)
 	       memmem(bytes, nbytes, key, sizeof(key) - 1) != NULL;
 }
 
+/*
+ * Fields 1 of pprof's profile, two or more: types of samples, each a type and a unit
+ * by the numbers of their strings, which are small.
+ */
+static bool
+is_pprof(const uint8_t *bytes, size_t nbytes)
+{
+	static const uint8_t want[] = { 0x0a, 4, 0x08, 0, 0x10, 0 };
+
+	if (nbytes < 2 * sizeof(want))
+		return false;
+	for (size_t i = 0; i < 2 * sizeof(want); i++) {
+		const uint8_t byte = want[i % sizeof(want)];
+
+		if (byte != 0 ? bytes[i] != byte : bytes[i] >= 0x80)
+			return false;
+	}
+	return true;
+}
+
 const char *
 stranger_recognise(const uint8_t *bytes, size_t nbytes)
 {
@@ -66,5 +86,7 @@ stranger_recognise(const uint8_t *bytes, size_t nbytes)
 		return "a processed gperftools stream; hatf reads the raw one";
 	if (is_dhat(bytes, nbytes))
 		return "a profile for DHAT's viewer, which hatf only writes";
+	if (is_pprof(bytes, nbytes))
+		return "a profile for pprof, which hatf only writes";
 	return NULL;
 }

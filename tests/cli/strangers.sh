@@ -161,14 +161,15 @@ refused processed.gz 'a processed gperftools stream; hatf reads the raw one'
 trailer good.hatf 1 2
 "$HATF" convert good.hatf x.dhat 2>err || fail "dhat: $(cat err)"
 refused x.dhat "a profile for DHAT's viewer, which hatf only writes"
-for format in pprof folded; do
-	"$HATF" convert --to $format good.hatf x.$format 2>err ||
-		fail "$format: $(cat err)"
-	refused x.$format
+for name in x.pb x.pb.gz; do
+	"$HATF" convert good.hatf $name 2>err || fail "$name: $(cat err)"
+	refused $name 'a profile for pprof, which hatf only writes'
 done
+"$HATF" convert good.hatf x.folded 2>err || fail "folded: $(cat err)"
+refused x.folded
 
 # Formats that go one way are not unknown ones.
-run "$HATF" convert --from pprof x.pprof y.hatf
+run "$HATF" convert --from pprof x.pb y.hatf
 check_status 'from pprof' 2
 check_one_line 'from pprof' 'hatf convert: --from: format pprof can only be written'
 run "$HATF" convert --to gperftools good.hatf y
