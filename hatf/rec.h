@@ -9,6 +9,8 @@
 
 #include "hatf.h"
 
+#include <string.h>
+
 /* A realloc, which has two addresses. */
 static inline bool
 record_is_realloc(const struct hatf_record *rec)
@@ -27,6 +29,16 @@ record_is_carried(const struct hatf_record *rec)
 {
 	return rec->tag == HATF_ALLOC && rec->attributes_nbytes != 0 &&
 	       rec->attributes[0] == HATF_ATTR_CARRIED;
+}
+
+/* Is it a comment that begins with this text? */
+static inline bool
+record_begins(const struct hatf_record *rec, const char *start)
+{
+	const size_t nbytes = strlen(start);
+
+	return rec->tag == HATF_COMMENT && rec->attributes_nbytes >= nbytes &&
+	       memcmp(rec->attributes, start, nbytes) == 0;
 }
 
 /* The number in a field that is not the attributes; of a realloc's addresses the

@@ -14,6 +14,7 @@
 #include "hatf.h"
 #include "live.h"
 #include "names.h"
+#include "rec.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -358,15 +359,6 @@ struct definition {
 	size_t nbytes;
 };
 
-static bool
-is_kind(const struct hatf_record *rec, const char *kind)
-{
-	const size_t nbytes = strlen(kind);
-
-	return rec->attributes_nbytes >= nbytes &&
-	       memcmp(rec->attributes, kind, nbytes) == 0;
-}
-
 /* A number that may be absent; false if it is none. */
 static bool
 take_number(const struct definition *d, const char *key, uint64_t *n_ret)
@@ -542,9 +534,9 @@ hatf_stacks_note(struct hatf_stacks *s, const struct hatf_record *rec,
 	*field_ret = NULL;
 	if (rec->tag != HATF_COMMENT)
 		return HATF_OK;
-	if (is_kind(rec, frame_kind))
+	if (record_begins(rec, frame_kind))
 		return note_frame(s, &d, field_ret);
-	if (is_kind(rec, stack_kind))
+	if (record_begins(rec, stack_kind))
 		return note_stack(s, &d, field_ret);
 	return HATF_OK;
 }

@@ -8,6 +8,7 @@
  */
 #include "format.h"
 #include "hatf.h"
+#include "rec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -176,10 +177,8 @@ is_kind(const struct hatf_record *rec, const char *kind)
 {
 	const size_t nbytes = strlen(kind);
 
-	return rec->attributes_nbytes >= nbytes &&
-	       memcmp(rec->attributes, kind, nbytes) == 0 &&
-	       (rec->attributes_nbytes == nbytes ||
-		rec->attributes[nbytes] == '\n');
+	return record_begins(rec, kind) && (rec->attributes_nbytes == nbytes ||
+					    rec->attributes[nbytes] == '\n');
 }
 
 /* A comment that the writer makes itself? */
@@ -279,7 +278,7 @@ put_dropping(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 static void
 note_left_out(struct hatf_writer *w, const struct hatf_record *rec)
 {
-	if (rec->tag != HATF_COMMENT || !is_kind(rec, trailer_kind))
+	if (!is_kind(rec, trailer_kind))
 		return;
 	if (!lines_set(&w->sink.trailer, (const char *)rec->attributes,
 		       rec->attributes_nbytes))

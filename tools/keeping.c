@@ -193,7 +193,7 @@ keeping_speak(const char *path, const struct hatf_format *format,
 	char list[256] = "";
 	size_t used = 0;
 
-	/* That sizes are lost would be wrong: their sums are exact. */
+	/* That sizes are lost would be wrong: they are in the sums. */
 	if (has_sums)
 		dropped &= ~OF_CALLS;
 	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++)
@@ -202,7 +202,7 @@ keeping_speak(const char *path, const struct hatf_format *format,
 				list + used, sizeof(list) - used, "%s%s",
 				used == 0 ? "" : ", ", names[bit]);
 	if (has_sums)
-		speak("%s: format %s keeps exact sums for each call stack, not "
+		speak("%s: format %s keeps sums for each call stack, not "
 		      "single events%s%s",
 		      path, format->name, used == 0 ? "" : ", nor: ", list);
 	else if (used != 0)

@@ -114,7 +114,7 @@ static const struct format formats[] = {
 	  .sink = &android_sink },
 	{ .name = "folded",
 	  .about = "folded stacks for flamegraph.pl and its kin: the bytes "
-		   "allocated by each call stack, exact sums",
+		   "allocated by each call stack",
 	  .suffix = ".folded",
 	  .other_suffixes = folded_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE,
@@ -122,14 +122,14 @@ static const struct format formats[] = {
 	  .sink = &folded_sink },
 	{ .name = "dhat",
 	  .about = "JSON of valgrind's DHAT, version 2, for dh_view.html: "
-		   "exact sums for each call stack",
+		   "sums for each call stack",
 	  .suffix = ".dhat",
 	  .other_suffixes = dhat_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
 	  .sink = &dhat_sink },
 	{ .name = "pprof",
-	  .about = "heap profile of pprof (profile.proto): exact sums for each "
+	  .about = "heap profile of pprof (profile.proto): sums for each "
 		   "call stack",
 	  .suffix = ".pb",
 	  .other_suffixes = pprof_suffixes,

@@ -17,6 +17,7 @@
 #include "ledger.h"
 #include "loss.h"
 #include "names.h"
+#include "rec.h"
 
 #include <stdlib.h>
 
@@ -444,16 +445,6 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 	return ledger_destroy(&h->ledger, rec->heap, put_death, &d);
 }
 
-/* Does the comment begin with this? */
-static bool
-begins(const struct hatf_record *rec, const char *start)
-{
-	const size_t nbytes = strlen(start);
-
-	return rec->attributes_nbytes >= nbytes &&
-	       memcmp(rec->attributes, start, nbytes) == 0;
-}
-
 /* What the source has made of lines that are no events becomes them again. */
 static void
 put_note(struct sink *s, const struct hatf_record *rec)
@@ -464,15 +455,15 @@ put_note(struct sink *s, const struct hatf_record *rec)
 	char buf[NOTE_MAX] = "";
 	uint64_t n;
 
-	if (begins(rec, "HATF suppression\n")) {
+	if (record_begins(rec, "HATF suppression\n")) {
 		text_find(text, nbytes, "text", buf, sizeof(buf));
 		outfile_bytes(&s->out, "S ", 2);
 		put_text(s, buf, strlen(buf));
 		outfile_bytes(&s->out, "\n", 1);
 		return;
 	}
-	if (!begins(rec, "HATF system\nuse=resident\n") &&
-	    !begins(rec, "HATF time\n"))
+	if (!record_begins(rec, "HATF system\nuse=resident\n") &&
+	    !record_begins(rec, "HATF time\n"))
 		return;
 	if (text_find_u64(text, nbytes, "time", &n))
 		tell_time(s, n);

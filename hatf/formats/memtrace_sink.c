@@ -12,6 +12,7 @@
 #include "ledger.h"
 #include "loss.h"
 #include "memtrace_packets.h"
+#include "rec.h"
 #include "sampling.h"
 #include "textio.h"
 
@@ -127,10 +128,8 @@ static void
 take_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct memtrace *const m = s->ctx;
-	const size_t nbytes = strlen(PROMOTE_KIND);
 
-	if (rec->attributes_nbytes >= nbytes &&
-	    memcmp(rec->attributes, PROMOTE_KIND, nbytes) == 0)
+	if (record_begins(rec, PROMOTE_KIND))
 		put_promote(m, rec);
 	/* A definition that is wrong is none. */
 	else

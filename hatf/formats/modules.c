@@ -4,6 +4,7 @@
  */
 #include "modules.h"
 
+#include "rec.h"
 #include "textio.h"
 
 #include <stdlib.h>
@@ -163,9 +164,7 @@ modules_note(struct modules *m, const struct hatf_record *rec)
 	struct module piece = { .object = object, .build_id = build_id };
 	uint64_t size;
 
-	if (rec->tag != HATF_COMMENT ||
-	    rec->attributes_nbytes < sizeof(kind) - 1 ||
-	    memcmp(rec->attributes, kind, sizeof(kind) - 1) != 0)
+	if (!record_begins(rec, kind))
 		return HATF_OK;
 	find_name(rec, "object", object);
 	find_name(rec, "build_id", build_id);

@@ -12,6 +12,7 @@
 #include "bytes.h"
 #include "calls.h"
 #include "loss.h"
+#include "rec.h"
 #include "textio.h"
 
 #include <stdlib.h>
@@ -256,23 +257,14 @@ take_index(struct mtrc *m, const struct hatf_record *rec)
 		m->reuse_index = index;
 }
 
-static bool
-is_kind(const struct hatf_record *rec, const char *kind)
-{
-	const size_t nbytes = strlen(kind);
-
-	return rec->attributes_nbytes >= nbytes &&
-	       memcmp(rec->attributes, kind, nbytes) == 0;
-}
-
 static enum hatf_status
 take_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct mtrc *const m = s->ctx;
 
-	if (is_kind(rec, MTRC_SYSTEM_KIND))
+	if (record_begins(rec, MTRC_SYSTEM_KIND))
 		put_system(s, rec);
-	else if (is_kind(rec, MTRC_INDEX_KIND))
+	else if (record_begins(rec, MTRC_INDEX_KIND))
 		take_index(m, rec);
 	/* A definition that is none leaves a call without a place. */
 	return loss_note_stack(s, m->stacks, rec);

@@ -33,7 +33,7 @@ says x.hummingbird \
 	--tags sequence
 says x.mtrace 'format mtrace does not keep: thread, time'
 for format in folded dhat pprof; do
-	says x.$format "format $format keeps exact sums for each call stack, not single events"
+	says x.$format "format $format keeps sums for each call stack, not single events"
 done
 
 # Of comments, only those are lost that the format has no place for.

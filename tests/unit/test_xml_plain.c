@@ -431,22 +431,12 @@ END_TEST
 int
 main(void)
 {
-	Suite *const suite = suite_create("xml_plain");
-	TCase *const tc = tcase_create("xml_plain");
+	const TTest *const tests[] = {
+		random_documents_are_the_same_to_both,
+		what_programs_write_is_plain,
+		what_is_not_whole_is_not_taken,
+		defaults_are_for_expat,
+	};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, random_documents_are_the_same_to_both);
-	tcase_add_test(tc, what_programs_write_is_plain);
-	tcase_add_test(tc, what_is_not_whole_is_not_taken);
-	tcase_add_test(tc, defaults_are_for_expat);
-	suite_add_tcase(suite, tc);
-
-	SRunner *const runner = srunner_create(suite);
-
-	srunner_run_all(runner, CK_ENV);
-
-	const int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return hand_run("xml_plain", tests, sizeof(tests) / sizeof(tests[0]));
 }
