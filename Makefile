@@ -55,11 +55,17 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wformat=2 -Wimplicit-fallthrough -Wmissing-prototypes \
 	-Wstrict-prototypes \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
-CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ihatf/rings -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL) \
+CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ihatf/rings -Ihatf/recorder -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZSTD),-DHAVE_ZSTD) \
 	$(if $(LZ4),-DHAVE_LZ4)
 OPTIMIZE := -O2
-FLAGS = -std=gnu11 $(OPTIMIZE) -g -fPIC -fvisibility=hidden $(WARN) \
+# Sanitizers do all of this better.  Shadow stacks are said to be fine ('shstk'), as
+# they are for the start files and static libraries that say nothing of it.
+X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine))
+HARDEN := $(if $(SAN),,-fstack-protector-strong $(if $(X86),-fcf-protection))
+HARDEN_LINK := -Wl,-z,relro,-z,now $(if $(SAN),,$(if $(X86),-Wl$(comma)-z$(comma)shstk))
+FORTIFY := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) -g -fPIC -fvisibility=hidden $(WARN) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 		-fno-omit-frame-pointer) $(CPP_FLAGS) $(CPPFLAGS) $(CFLAGS)
 # What runs inside malloc must not be turned into a call of malloc.
@@ -85,7 +91,7 @@ SO    := $B/libhatftrace.so
 CMD   := $B/hatf
 # The part of hatf/ that may run in a traced program.
 ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c trellis.c states.c uses.c encoder.c \
-	text.c attr.c deflate*.c rings/*.c))
+	text.c attr.c deflate*.c rings/*.c recorder/*.c))
 # Unit tests under TSan are those of what several threads touch.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c test_input*.c,test_*.c))
@@ -113,9 +119,15 @@ $B/obj/%.o: %.c $B/.flags
 
 # 'private' keeps these out of the flags stamp, which is a prerequisite.
 $B/obj/preload/%.o: private FLAGS += $(PRELOAD_FLAGS)
+$B/obj/preload/%.o: private FORTIFY :=
+# Here the stack protector is for text only: what each event goes through bears no more.
+$B/obj/preload/%.o: private HARDEN := $(HARDEN:%-strong=%)
+$(ENCODER): private HARDEN := $(HARDEN:%-strong=%)
 $B/obj/preload/interpose_thread.o: private FLAGS += -fno-exceptions
-# What the writer thread does for each event.
+# What the writer thread does for each event.  The recorder takes as little of
+# libc as it can: not the functions that check, either.
 $(ENCODER): private OPTIMIZE := -O3
+$(ENCODER): private FORTIFY :=
 $B/obj/tools/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/record.o: $B/.libdir
 
@@ -131,24 +143,27 @@ $(LIB) $(PARTS) $B/libfuzz.a:
 
 $(DSO): $(call obj,hatf/*.c hatf/*/*.c) hatf/libhatf.map
 	$(call say,LINK)
-	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs,-z,relro \
+	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs $(HARDEN_LINK) \
 		-Wl,--version-script=hatf/libhatf.map -Wl,--exclude-libs,ALL \
 		$(LDFLAGS) -o $@ $(filter %.o,$^) $(HATF_LIBS) -lpthread
 
 $B/libhatf.so: $(DSO)
 	$Qln -sf $(<F) $@
 
-$(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map
+$(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map \
+		scripts/hide-symbols.sh
 	$(call say,LINK)
-	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,now,-z,nodelete,-z,relro \
+	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,nodelete $(HARDEN_LINK) \
 		-Wl,--version-script=preload/exports.map \
-		-Wl,--exclude-libs,ALL -Wl,--as-needed $(LDFLAGS) -o $@ \
+		-Wl,--exclude-libs,ALL -Wl,--as-needed $(LDFLAGS) -o $@.new \
 		$(filter %.o,$^) $(call static_or,libz.a,-lz) \
 		-lpthread -ldl
+	$Qscripts/hide-symbols.sh $@.new stdin __libc_start_main
+	$Qmv $@.new $@
 
 $(CMD): $(call obj,tools/*.c) $(LIB)
 	$(call say,LINK)
-	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$Q$(CC) $(FLAGS) -pie $(HARDEN_LINK) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # ------------------------------------------------------------------- tests
 # A new file in tests/ needs no entry here: its name is enough.

@@ -4,21 +4,39 @@
  *
  * Both kinds of table have open addressing, linear probing, and removal that shifts
  * back what comes later in the run, as in live.c.
+ *
+ * A slot is three words, or four in a page that is wide.  Its last word is 0 if it is
+ * free, and ends with the block's place in the page, plus 1:
+ *
+ *	     63                   51 50      40 39                   0
+ *	0   |                     time of birth                       |
+ *	1   | size, low 24 bits       |          object               |
+ *	2   | place plus 1 |  size, high 11 bits |   number of birth  |
+ *
+ *	0   |                     time of birth                       |
+ *	1   |                         object                          |
+ *	2   |                         size                            |
+ *	3   | place plus 1 |      number of birth, 48 bits            |
  */
 #include "block_set.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the pages, and of the blocks of a page. */
 #define PAGES_MIN_SHIFT 4
-#define BLOCK_MIN_SHIFT 1
-#define BLOCK_MAX_SHIFT (BLOCK_PAGE_SHIFT + 1)
 
-_Static_assert(sizeof(struct block) == 32, "two lie in a line of the cache");
-_Static_assert(BLOCK_MIN_SHIFT + 5 >= SLAB_MIN_SHIFT &&
-		       BLOCK_MAX_SHIFT + 5 <= SLAB_MAX_SHIFT,
-	       "'slab' has arrays of any page");
+#define NARROW_WORDS 3
+#define WIDE_WORDS   4
+#define PLACE_SHIFT  51
+#define NARROW_BITS  40 /* of an object and an event */
+#define LOW_BITS     24 /* of a size */
+#define HIGH_BITS    11
+
+_Static_assert(LOW_BITS + NARROW_BITS == 64 &&
+		       NARROW_BITS + HIGH_BITS == PLACE_SHIFT &&
+		       BLOCK_EVENT_MAX >> PLACE_SHIFT == 0 &&
+		       BLOCK_PAGE_NBYTES < 1 << (64 - PLACE_SHIFT),
+	       "the bits of a slot");
 
 void
 block_set_init(struct block_set *blocks)
@@ -37,7 +55,7 @@ block_set_fini(struct block_set *blocks)
 	blocks->page_count = blocks->count = 0;
 }
 
-/* -------------------------------------------------------------- one page */
+/* -------------------------------------------------------------- one slot */
 
 static inline unsigned
 place_of(uint64_t address)
@@ -45,17 +63,99 @@ place_of(uint64_t address)
 	return (unsigned)(address % BLOCK_PAGE_NBYTES);
 }
 
-/* The slot that holds the block at a place, or the free one where it would go. */
-static inline struct block *
+static inline uint64_t *
+slot_at(const struct block_page *page, unsigned i)
+{
+	return page->slots + (size_t)i * page->words;
+}
+
+/* A slot's place, plus 1; 0: it is free. */
+static inline unsigned
+get_place(const struct block_page *page, const uint64_t *slot)
+{
+	return (unsigned)(slot[page->words - 1] >> PLACE_SHIFT);
+}
+
+static inline uint64_t
+low_bits(uint64_t n, unsigned count)
+{
+	return n & (((uint64_t)1 << count) - 1);
+}
+
+static inline void
+get_block(const struct block_page *page, const uint64_t *slot,
+	  struct block *ret)
+{
+	ret->birth_time = slot[0];
+	if (page->words == WIDE_WORDS) {
+		ret->object = slot[1];
+		ret->size = slot[2];
+		ret->birth_event = low_bits(slot[3], 48);
+		return;
+	}
+	ret->object = low_bits(slot[1], NARROW_BITS);
+	ret->size = slot[1] >> NARROW_BITS |
+		    low_bits(slot[2] >> NARROW_BITS, HIGH_BITS) << LOW_BITS;
+	ret->birth_event = low_bits(slot[2], NARROW_BITS);
+}
+
+/* 'place' is plus 1. */
+static inline void
+set_block(const struct block_page *page, uint64_t *slot, unsigned place,
+	  const struct block *block)
+{
+	slot[0] = block->birth_time;
+	if (page->words == WIDE_WORDS) {
+		slot[1] = block->object;
+		slot[2] = block->size;
+		slot[3] = (uint64_t)place << PLACE_SHIFT | block->birth_event;
+		return;
+	}
+	slot[1] = block->size << NARROW_BITS | block->object;
+	slot[2] = (uint64_t)place << PLACE_SHIFT |
+		  block->size >> LOW_BITS << NARROW_BITS | block->birth_event;
+}
+
+static inline bool
+is_narrow(const struct block *block)
+{
+	return block->size >> (LOW_BITS + HIGH_BITS) == 0 &&
+	       (block->object | block->birth_event) >> NARROW_BITS == 0;
+}
+
+/* -------------------------------------------------------------- one page */
+
+/* Of loops over slots, which are made for either length of a slot. */
+#define EITHER static inline __attribute__((always_inline))
+
+EITHER unsigned
+seek_words(const struct block_page *page, unsigned place, unsigned words)
+{
+	const unsigned home = block_set_home(place, page->room);
+	const uint64_t *const end = page->slots + (size_t)page->room * words;
+	const uint64_t *slot = page->slots + (size_t)home * words;
+
+	for (unsigned i = home;; i++) {
+		if (slot == end) {
+			slot = page->slots;
+			i = 0;
+		}
+
+		const uint64_t found = slot[words - 1] >> PLACE_SHIFT;
+
+		if (found == 0 || found == place + 1)
+			return i;
+		slot += words;
+	}
+}
+
+/* The number of the slot of 'place', or of the free one where it would go. */
+static inline unsigned
 seek(const struct block_page *page, unsigned place)
 {
-	const unsigned mask = (1u << page->shift) - 1;
-	unsigned slot = block_set_home(place, page->shift);
-
-	while (page->blocks[slot].place != place + 1 &&
-	       page->blocks[slot].place != 0)
-		slot = (slot + 1) & mask;
-	return &page->blocks[slot];
+	return page->words == NARROW_WORDS
+		       ? seek_words(page, place, NARROW_WORDS)
+		       : seek_words(page, place, WIDE_WORDS);
 }
 
 /* May what belongs at 'home' not lie before 'slot', in the free slot 'hole'? */
@@ -67,56 +167,151 @@ stays(size_t home, size_t hole, size_t slot)
 			   : hole < home || home <= slot;
 }
 
+EITHER void
+close_hole_words(struct block_page *page, unsigned hole, unsigned words)
+{
+	uint64_t *const slots = page->slots;
+	const unsigned room = page->room;
+	unsigned i = hole;
+
+	for (;;) {
+		i = i + 1 == room ? 0 : i + 1;
+
+		const uint64_t *const slot = slots + (size_t)i * words;
+		const unsigned place =
+			(unsigned)(slot[words - 1] >> PLACE_SHIFT);
+
+		if (place == 0)
+			break;
+		if (!stays(block_set_home(place - 1, room), hole, i)) {
+			memcpy(slots + (size_t)hole * words, slot,
+			       words * sizeof(*slot));
+			hole = i;
+		}
+	}
+	slots[(size_t)hole * words + words - 1] = 0;
+}
+
 /* Fill the slot 'hole' with a later block of its run, as long as there is one. */
 static void
 close_hole(struct block_page *page, unsigned hole)
 {
-	struct block *const blocks = page->blocks;
-	const unsigned mask = (1u << page->shift) - 1;
-	unsigned slot = hole;
-
-	for (;;) {
-		slot = (slot + 1) & mask;
-		if (blocks[slot].place == 0)
-			break;
-		if (!stays(block_set_home((unsigned)blocks[slot].place - 1,
-					  page->shift),
-			   hole, slot)) {
-			blocks[hole] = blocks[slot];
-			hole = slot;
-		}
-	}
-	blocks[hole].place = 0;
+	if (page->words == NARROW_WORDS)
+		close_hole_words(page, hole, NARROW_WORDS);
+	else
+		close_hole_words(page, hole, WIDE_WORDS);
 }
 
-/* Memory for 2^shift slots, all free; NULL if there is none. */
-static struct block *
-get_slots(struct slab *slab, unsigned shift)
+/*
+ * Blocks that may be in so many slots.  Where none has been freed yet, a sixteenth
+ * stays free; where blocks come and go, a half, for a free goes to the end of a run.
+ */
+static inline unsigned
+count_max(unsigned room, bool churns)
 {
-	struct block *const slots = slab_get(slab, shift + 5);
-
-	if (slots != NULL)
-		memset(slots, 0, sizeof(*slots) << shift);
-	return slots;
+	return room - (room * (churns ? 8 : 1) + 15) / 16;
 }
 
-/* Give a page 2^shift slots; false if there is no memory. */
+/* Slots of an array. */
+static inline unsigned
+room_of(unsigned size_class, unsigned words)
+{
+	return (unsigned)(slab_nbytes(size_class) / (words * sizeof(uint64_t)));
+}
+
+/* Give a page, which is empty, slots; false if there is no memory. */
 static bool
-resize_page(struct slab *slab, struct block_page *page, unsigned shift)
+get_slots(struct slab *slab, struct block_page *page, unsigned size_class,
+	  unsigned words)
 {
-	const struct block_page old = *page;
-	struct block *const slots = get_slots(slab, shift);
+	const size_t nbytes = slab_nbytes(size_class);
 
-	if (slots == NULL)
+	page->slots = slab_get(slab, size_class);
+	if (page->slots == NULL)
 		return false;
-	page->blocks = slots;
-	page->shift = (uint16_t)shift;
-	for (size_t i = 0; i < (size_t)1 << old.shift; i++)
-		if (old.blocks[i].place != 0)
-			*seek(page, (unsigned)old.blocks[i].place - 1) =
-				old.blocks[i];
-	slab_put(slab, old.blocks, old.shift + 5);
+	memset(page->slots, 0, nbytes);
+	page->size_class = (uint8_t)size_class;
+	page->words = (uint8_t)words;
+	page->room = (uint16_t)room_of(size_class, words);
 	return true;
+}
+
+/* Move a page to other slots; false if there is no memory. */
+static bool
+resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
+	    unsigned words)
+{
+	struct block_page grown = *page;
+	struct block block;
+
+	if (!get_slots(slab, &grown, size_class, words))
+		return false;
+	for (unsigned i = 0; i < page->room; i++) {
+		const uint64_t *const from = slot_at(page, i);
+		const unsigned place = get_place(page, from);
+
+		if (place == 0)
+			continue;
+		get_block(page, from, &block);
+		set_block(&grown, slot_at(&grown, seek(&grown, place - 1)),
+			  place, &block);
+	}
+	slab_put(slab, page->slots, page->size_class);
+	*page = grown;
+	return true;
+}
+
+/*
+ * The class to grow to: from 4 lines on by a quarter or a half, by an eighth or less
+ * where the page beside told how many blocks there would be; to twice the blocks
+ * where they come and go, so that it does not happen often.
+ */
+static unsigned
+grown_class(const struct block_page *page)
+{
+	unsigned size_class = page->size_class;
+
+	size_class += size_class < 3 || page->is_guessed ? 1 : 2;
+	while (page->churns &&
+	       2 * room_of(size_class, page->words) < 5u * page->count)
+		size_class++;
+	return size_class;
+}
+
+/* Make sure that a page has room for one more, if 'adds', which is 'block'. */
+static inline bool
+fit_page(struct slab *slab, struct block_page *page, const struct block *block,
+	 bool adds)
+{
+	const unsigned words = is_narrow(block) ? page->words : WIDE_WORDS;
+	unsigned size_class = page->size_class;
+
+	if (adds && page->room <= BLOCK_PAGE_NBYTES &&
+	    page->count >= count_max(page->room, page->churns))
+		size_class = grown_class(page);
+	if (words == page->words && size_class == page->size_class)
+		return true;
+
+	const unsigned room = room_of(size_class, page->words);
+
+	/* As many slots, which are wider now. */
+	while (room_of(size_class, words) < room)
+		size_class++;
+	return resize_page(slab, page, size_class, words);
+}
+
+/* Give a page slots for half as many blocks again as it has. */
+static void
+shrink_page(struct slab *slab, struct block_page *page)
+{
+	const size_t want = (page->count + page->count / 2u + 2) * page->words *
+			    sizeof(uint64_t);
+	unsigned size_class = page->size_class;
+
+	while (size_class > 0 && slab_nbytes(size_class - 1) >= want)
+		size_class--;
+	if (size_class != page->size_class)
+		resize_page(slab, page, size_class, page->words);
 }
 
 /* ----------------------------------------------------------------- pages */
@@ -129,7 +324,7 @@ seek_page(const struct block_set *blocks, uint64_t number)
 	size_t slot = block_set_page_home(blocks, number);
 
 	while (blocks->pages[slot].number != number &&
-	       blocks->pages[slot].blocks != NULL)
+	       blocks->pages[slot].slots != NULL)
 		slot = (slot + 1) & mask;
 	return &blocks->pages[slot];
 }
@@ -142,7 +337,7 @@ find_page(const struct block_set *blocks, uint64_t address)
 	if (blocks->count == 0)
 		return NULL;
 	page = seek_page(blocks, address >> BLOCK_PAGE_SHIFT);
-	return page->blocks != NULL ? page : NULL;
+	return page->slots != NULL ? page : NULL;
 }
 
 /* Move the pages to a table with 2^shift slots; false if there is no memory. */
@@ -158,7 +353,7 @@ resize_pages(struct block_set *blocks, unsigned shift)
 		return false;
 	other.page_shift = shift;
 	for (size_t i = 0; i < slot_count; i++)
-		if (blocks->pages[i].blocks != NULL)
+		if (blocks->pages[i].slots != NULL)
 			*seek_page(&other, blocks->pages[i].number) =
 				blocks->pages[i];
 	free(blocks->pages);
@@ -178,22 +373,43 @@ make_room(struct block_set *blocks)
 	return resize_pages(blocks, blocks->page_shift + 1);
 }
 
-/* A page without a block; NULL if there is no memory. */
+/* The class that the page with this number needs for its blocks, or 0. */
+static unsigned
+needed_class(const struct block_set *blocks, uint64_t number)
+{
+	const struct block_page *const page = seek_page(blocks, number);
+	unsigned size_class = 0;
+
+	if (page->slots == NULL || page->words != NARROW_WORDS)
+		return 0;
+	while (size_class < page->size_class &&
+	       count_max(room_of(size_class, NARROW_WORDS), false) <
+		       page->count)
+		size_class++;
+	return size_class;
+}
+
+/*
+ * A page without a block; NULL if there is no memory.  Heaps grow at one end, and the
+ * page beside the new one tells how many blocks there are going to be.
+ */
 static struct block_page *
 add_page(struct block_set *blocks, uint64_t number)
 {
+	struct block_page added = { .number = number };
 	struct block_page *page;
-	struct block *slots;
+	unsigned size_class;
 
 	if (!make_room(blocks))
 		return NULL;
-	slots = get_slots(&blocks->slab, BLOCK_MIN_SHIFT);
-	if (slots == NULL)
+	size_class = needed_class(blocks, number - 1);
+	if (size_class == 0)
+		size_class = needed_class(blocks, number + 1);
+	if (!get_slots(&blocks->slab, &added, size_class, NARROW_WORDS))
 		return NULL;
+	added.is_guessed = size_class != 0;
 	page = seek_page(blocks, number);
-	*page = (struct block_page){ .number = number,
-				     .blocks = slots,
-				     .shift = BLOCK_MIN_SHIFT };
+	*page = added;
 	blocks->page_count++;
 	return page;
 }
@@ -206,10 +422,10 @@ remove_page(struct block_set *blocks, struct block_page *page)
 	size_t hole = (size_t)(page - blocks->pages);
 	size_t slot = hole;
 
-	slab_put(&blocks->slab, page->blocks, page->shift + 5u);
+	slab_put(&blocks->slab, page->slots, page->size_class);
 	for (;;) {
 		slot = (slot + 1) & mask;
-		if (blocks->pages[slot].blocks == NULL)
+		if (blocks->pages[slot].slots == NULL)
 			break;
 		if (!stays(block_set_page_home(blocks,
 					       blocks->pages[slot].number),
@@ -228,69 +444,52 @@ remove_page(struct block_set *blocks, struct block_page *page)
 
 /* ------------------------------------------------------------- operations */
 
-struct block *
-block_set_find(const struct block_set *blocks, uint64_t address)
+bool
+block_set_find(const struct block_set *blocks, uint64_t address,
+	       struct block *block_ret)
 {
 	const struct block_page *const page = find_page(blocks, address);
-	struct block *block;
+	const uint64_t *slot;
 
 	if (page == NULL)
-		return NULL;
-	block = seek(page, place_of(address));
-	return block->place != 0 ? block : NULL;
+		return false;
+	slot = slot_at(page, seek(page, place_of(address)));
+	if (get_place(page, slot) == 0)
+		return false;
+	get_block(page, slot, block_ret);
+	return true;
 }
 
-struct block *
-block_set_put(struct block_set *blocks, uint64_t address, bool *added_ret)
+bool
+block_set_put(struct block_set *blocks, uint64_t address,
+	      const struct block *block, bool *added_ret, struct block *old_ret)
 {
 	const unsigned place = place_of(address);
 	struct block_page *page = find_page(blocks, address);
-	struct block *block;
+	uint64_t *slot;
 
-	if (page == NULL) {
+	if (page == NULL)
 		page = add_page(blocks, address >> BLOCK_PAGE_SHIFT);
-		if (page == NULL)
-			return NULL;
-	}
-	block = seek(page, place);
-	*added_ret = block->place == 0;
-	if (!*added_ret)
-		return block;
-	/* A quarter of the slots stays free. */
-	if (4u * page->count + 4 > 3u << page->shift) {
-		if (page->shift < BLOCK_MAX_SHIFT &&
-		    !resize_page(&blocks->slab, page, page->shift + 1u))
-			return NULL;
-		block = seek(page, place);
-	}
-	*block = (struct block){ .place = (place + 1) & UINT16_MAX };
-	page->count++;
-	blocks->count++;
-	return block;
-}
+	if (page == NULL)
+		return false;
+	slot = slot_at(page, seek(page, place));
+	*added_ret = get_place(page, slot) == 0;
+	if (!*added_ret && old_ret != NULL)
+		get_block(page, slot, old_ret);
 
-static inline void
-remove_block(struct block_set *blocks, struct block_page *page,
-	     struct block *block)
-{
-	blocks->count--;
-	page->count--;
-	if (page->count == 0) {
-		remove_page(blocks, page);
-		return;
-	}
-	close_hole(page, (unsigned)(block - page->blocks));
-	/* Without memory for fewer slots these will do. */
-	if (page->shift > BLOCK_MIN_SHIFT &&
-	    page->count < 1u << page->shift >> 3)
-		resize_page(&blocks->slab, page, page->shift - 1u);
-}
+	const uint64_t *const slots = page->slots;
 
-void
-block_set_remove(struct block_set *blocks, uint64_t address,
-		 struct block *block)
-{
-	remove_block(blocks, find_page(blocks, address), block);
+	if (!fit_page(&blocks->slab, page, block, *added_ret)) {
+		if (page->count == 0)
+			remove_page(blocks, page);
+		return false;
+	}
+	if (page->slots != slots)
+		slot = slot_at(page, seek(page, place));
+	set_block(page, slot, place + 1, block);
+	page->count += *added_ret;
+	blocks->count += *added_ret;
+	return true;
 }
 
 bool
@@ -298,40 +497,53 @@ block_set_take(struct block_set *blocks, uint64_t address,
 	       struct block *old_ret)
 {
 	struct block_page *const page = find_page(blocks, address);
-	struct block *block;
+	unsigned i;
 
 	if (page == NULL)
 		return false;
-	block = seek(page, place_of(address));
-	if (block->place == 0)
+	i = seek(page, place_of(address));
+	if (get_place(page, slot_at(page, i)) == 0)
 		return false;
-	*old_ret = *block;
-	remove_block(blocks, page, block);
+	get_block(page, slot_at(page, i), old_ret);
+	blocks->count--;
+	page->count--;
+	if (page->count == 0) {
+		remove_page(blocks, page);
+		return true;
+	}
+	close_hole(page, i);
+	page->churns = 1;
+	/* Without memory for fewer slots these will do. */
+	if (page->size_class != 0 && page->count < page->room / 8)
+		shrink_page(&blocks->slab, page);
 	return true;
 }
 
-struct block *
+bool
 block_set_next(const struct block_set *blocks, struct block_walk *walk,
-	       uint64_t *address_ret)
+	       uint64_t *address_ret, struct block *block_ret)
 {
 	if (blocks->pages == NULL)
-		return NULL;
+		return false;
 	for (; walk->page >> blocks->page_shift == 0; walk->page++) {
 		const struct block_page *const page =
 			&blocks->pages[walk->page];
 
-		while (page->blocks != NULL && walk->slot >> page->shift == 0) {
-			struct block *const block = &page->blocks[walk->slot++];
+		while (page->slots != NULL && walk->slot < page->room) {
+			const uint64_t *const slot =
+				slot_at(page, (unsigned)walk->slot++);
+			const unsigned place = get_place(page, slot);
 
-			if (block->place == 0)
+			if (place == 0)
 				continue;
-			*address_ret = page->number << BLOCK_PAGE_SHIFT |
-				       (block->place - 1u);
-			return block;
+			*address_ret =
+				page->number << BLOCK_PAGE_SHIFT | (place - 1u);
+			get_block(page, slot, block_ret);
+			return true;
 		}
 		walk->slot = 0;
 	}
-	return NULL;
+	return false;
 }
 
 void
@@ -340,6 +552,6 @@ block_set_prefetch(const struct block_set *blocks, uint64_t address)
 	const struct block_page *const page = find_page(blocks, address);
 
 	if (page != NULL)
-		__builtin_prefetch(&page->blocks[block_set_home(
-			place_of(address), page->shift)]);
+		__builtin_prefetch(slot_at(
+			page, block_set_home(place_of(address), page->room)));
 }

@@ -6,17 +6,23 @@
  * table of hashed addresses (live.h) spreads that over all of its memory: each
  * event waits for a line or two from there.  So only pages are hashed here, of
  * BLOCK_PAGE_NBYTES of the addresses, and a page has a table of its own in which
- * blocks lie in the order of their addresses, two to a cache line:
+ * blocks lie in the order of their addresses, two or three to a cache line:
  *
  *	pages	| 0x7f12 |   0    | 0x55e0 | ...	24 bytes each, 1/8 to 1/2 full
  *		     |		      |
  *		     v		      v
- *		| A | - | B | C |  | D | - |		32 bytes each, 1/8 to 3/4 full
+ *		| A | - | B | C |  | D | - |		24 bytes each, 1/8 to 15/16 full
  *
  * The table of the pages is small enough to stay in the cache, and neighbours
- * among the blocks come in one line, or in the next.  Memory is O(most blocks
- * that have lived at a time): about 64 bytes a block where blocks are dense, at
- * most a few times that.
+ * among the blocks come in one line, or in the next.
+ *
+ * 24 bytes hold a block whose numbers are as programs have them.  A page with one
+ * whose numbers are not (32 GiB, 2^40 events) has 32 bytes for each of its blocks.
+ *
+ * Memory is O(most blocks that have lived at a time).  While the set grows page by
+ * page, as heaps do, it is at most 32 bytes a block where a page has 32 blocks or
+ * more, about 60 where blocks come and go, at most 180 where each is alone in its
+ * page; a few times that where pages grow side by side, or where most blocks are dead.
  *
  * The hash of the pages is seeded, see live.h.  In a page, addresses that were
  * chosen to collide cost a search through a part of its blocks, of which it has
@@ -39,16 +45,18 @@ struct block {
 	uint64_t size;	 /* bytes asked for */
 	uint64_t object; /* id */
 	uint64_t birth_time;
-	uint64_t birth_event : 48; /* number */
-	/* Its place in the page, plus 1; 0: there is none.  Not for users. */
-	uint64_t place : 16;
+	uint64_t birth_event; /* number, up to BLOCK_EVENT_MAX */
 };
 
 struct block_page {
-	uint64_t number;      /* the address, less the place in the page */
-	struct block *blocks; /* NULL: no page */
-	uint16_t count;
-	uint16_t shift; /* there are 2^shift slots */
+	uint64_t number;    /* the address, less the place in the page */
+	uint64_t *slots;    /* NULL: no page */
+	uint16_t count;	    /* of blocks */
+	uint16_t room;	    /* slots */
+	uint8_t words;	    /* of a slot */
+	uint8_t size_class; /* of the array */
+	uint8_t churns;	    /* a block has been taken out of it */
+	uint8_t is_guessed; /* it began with as many slots as one beside it */
 };
 
 /*
@@ -71,46 +79,35 @@ void block_set_init(struct block_set *blocks);
 /* Back to an empty set, without memory. */
 void block_set_fini(struct block_set *blocks);
 
-/* The block at 'address', or NULL.  Valid until the next put or remove. */
-struct block *block_set_find(const struct block_set *blocks, uint64_t address);
+/* Is there a block at 'address'?  If so, it is copied to '*block_ret'. */
+bool block_set_find(const struct block_set *blocks, uint64_t address,
+		    struct block *block_ret);
 
 /*
- * The block at 'address', which is added with all fields 0 but 'place' if it is not
- * there; '*added_ret' tells.  NULL if there is no memory, with the set unchanged.
+ * A block is at 'address' from here on.  If there was one already, '*added_ret' is
+ * false, and that is copied to '*old_ret' unless it is NULL.  False if there is no
+ * memory, with the set unchanged.
  */
-struct block *block_set_put(struct block_set *blocks, uint64_t address,
-			    bool *added_ret);
-
-/* Give these values to a block that block_set_find() has just returned. */
-static inline void
-block_assign(struct block *block, const struct block *values)
-{
-	const uint64_t place = block->place;
-
-	*block = *values;
-	block->place = place & UINT16_MAX;
-}
-
-/* Remove the block at 'address', which block_set_find() has just returned. */
-void block_set_remove(struct block_set *blocks, uint64_t address,
-		      struct block *block);
+bool block_set_put(struct block_set *blocks, uint64_t address,
+		   const struct block *block, bool *added_ret,
+		   struct block *old_ret);
 
 /* Remove the block at 'address', as it was into '*old_ret'; false if there is none. */
 bool block_set_take(struct block_set *blocks, uint64_t address,
 		    struct block *old_ret);
 
 /*
- * Where in its page the search for a place begins.  Places of aligned blocks keep
- * their order; those between them, which only numbers that stand for addresses
- * have, are spread over the page, as they come in dense runs.
+ * Where in a page of 'room' slots the search for a place begins.  Places of aligned
+ * blocks keep their order; those between them, which only numbers that stand for
+ * addresses have, are spread over the page, as they come in dense runs.
  */
 static inline unsigned
-block_set_home(unsigned place, unsigned shift)
+block_set_home(unsigned place, unsigned room)
 {
 	const unsigned spread =
 		(place + (place % 16) * 272) % BLOCK_PAGE_NBYTES;
 
-	return spread << shift >> BLOCK_PAGE_SHIFT;
+	return spread * room >> BLOCK_PAGE_SHIFT;
 }
 
 /* Where the search for a page begins; there must be slots. */
@@ -127,11 +124,12 @@ struct block_walk {
 };
 
 /*
- * The next block, in an order that is another in each process, or NULL.  In between
- * nothing may be put or removed.
+ * The next block, in an order that is another in each process; false if there is
+ * none.  In between nothing may be put or taken, but for another block with smaller
+ * numbers at the address of one.
  */
-struct block *block_set_next(const struct block_set *blocks,
-			     struct block_walk *walk, uint64_t *address_ret);
+bool block_set_next(const struct block_set *blocks, struct block_walk *walk,
+		    uint64_t *address_ret, struct block *block_ret);
 
 /* Begin to load what block_set_find() will look at. */
 void block_set_prefetch(const struct block_set *blocks, uint64_t address);

@@ -203,16 +203,18 @@ lose_inherited(struct hatf_events *ev, const struct block *block)
 	ev->stats.inherited_live_nbytes -= block->size;
 }
 
-/* The block at 'address' dies. */
-static void
+/* The block at 'address' dies; false if there is none. */
+static bool
 end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
-	  struct block *block)
+	  struct block *old_ret)
 {
-	if (is_inherited(block))
-		lose_inherited(ev, block);
+	if (!heaps_take(&ev->heaps, heap, address, old_ret))
+		return false;
+	if (is_inherited(old_ret))
+		lose_inherited(ev, old_ret);
 	if (ev->inherits)
 		inherited_note_dead(&ev->inherited, address);
-	heaps_remove(&ev->heaps, heap, address, block);
+	return true;
 }
 
 /* The object of 'out' is born with this event. */
@@ -228,10 +230,11 @@ new_object(struct hatf_events *ev, struct hatf_event *out)
 static void
 drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 {
-	struct block *const live = block_set_find(&heap->live, address);
+	struct block block;
 
-	if (live != NULL && is_carried(ev, live->object))
-		heaps_remove(&ev->heaps, heap, address, live);
+	if (block_set_find(&heap->live, address, &block) &&
+	    is_carried(ev, block.object))
+		heaps_take(&ev->heaps, heap, address, &block);
 }
 
 /*
@@ -241,13 +244,14 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 static void
 replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
 {
-	struct block *const block = block_set_find(&heap->live, address);
+	struct block block;
 
-	if (block == NULL || !is_inherited(block))
+	if (!block_set_find(&heap->live, address, &block) ||
+	    !is_inherited(&block))
 		return;
-	lose_inherited(ev, block);
+	lose_inherited(ev, &block);
 	if (inherited_settle(&ev->inherited, address))
-		heaps_remove(&ev->heaps, heap, address, block);
+		heaps_take(&ev->heaps, heap, address, &block);
 }
 
 /* From here on the object of 'out' is at out->address. */
@@ -266,8 +270,7 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 		drop_doubtful(ev, heap, out->address);
 	if (ev->stats.inherited_live_count != 0)
 		replace_inherited(ev, heap, out->address);
-	if (heaps_put(&ev->heaps, heap, out->address, &block, &replaced,
-		      NULL) == NULL)
+	if (!heaps_put(&ev->heaps, heap, out->address, &block, &replaced, NULL))
 		no_memory(ev);
 	if (replaced)
 		violate(out, HATF_VIOLATION_ALLOC_LIVE);
@@ -326,13 +329,12 @@ static void
 on_free(struct hatf_events *ev, struct heap *heap,
 	const struct hatf_record *rec, struct hatf_event *out)
 {
-	struct block *const live = block_set_find(&heap->live, rec->address);
+	struct block old;
 
 	out->kind = HATF_EVENT_FREE;
 	out->old_address = rec->address;
-	if (live != NULL) {
-		tell_object(ev, out, live);
-		end_block(ev, heap, rec->address, live);
+	if (end_block(ev, heap, rec->address, &old)) {
+		tell_object(ev, out, &old);
 	} else if (rec->address != 0 || ev->ours) {
 		/* Others may record free(NULL), which does nothing. */
 		unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
@@ -357,33 +359,64 @@ fits_tag(const struct hatf_record *rec)
 	}
 }
 
-/* The live block of a realloc that did something: resized, moved or freed. */
+/* The block becomes the object of 'out', of which it was not known that it is. */
+static void
+adopt_block(struct hatf_events *ev, struct hatf_event *out, struct block *block)
+{
+	new_object(ev, out);
+	block->object = out->object;
+	block->birth_time = out->birth_time;
+	block->birth_event = out->birth_event & BLOCK_EVENT_MAX;
+}
+
+/* A realloc in place. */
+static void
+resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
+	     struct block *live)
+{
+	bool replaced;
+
+	if (is_inherited(live)) {
+		lose_inherited(ev, live);
+		adopt_block(ev, out, live);
+	}
+	live->size = out->size;
+	if (!heaps_put(&ev->heaps, heap, out->address, live, &replaced, NULL))
+		no_memory(ev);
+}
+
+/* The live block of a realloc has been moved or freed. */
+static void
+drop_block(struct hatf_events *ev, struct heap *heap,
+	   const struct hatf_record *rec, struct hatf_event *out)
+{
+	struct block old;
+
+	if (!end_block(ev, heap, rec->old_address, &old))
+		return;
+	if (is_inherited(&old))
+		adopt_block(ev, out, &old);
+	if (rec->tag == HATF_REALLOC_ALLOC) {
+		ev->left_over = old;
+		ev->left_over_address = rec->old_address;
+		ev->left_over_heap = heap;
+	}
+}
+
+/* A realloc did something to a block, 'live' or NULL. */
 static void
 change_block(struct hatf_events *ev, struct heap *heap,
 	     const struct hatf_record *rec, struct hatf_event *out,
 	     struct block *live)
 {
-	if (live != NULL && is_inherited(live)) {
-		new_object(ev, out);
-		lose_inherited(ev, live);
-		live->object = out->object;
-		live->birth_time = out->birth_time;
-		live->birth_event = out->birth_event & BLOCK_EVENT_MAX;
-	}
 	if (live != NULL && out->address == out->old_address) {
-		heaps_resize(&ev->heaps, heap, live, out->size);
+		resize_block(ev, heap, out, live);
 		return;
 	}
-	if (live != NULL) {
-		if (rec->tag == HATF_REALLOC_ALLOC) {
-			ev->left_over = *live;
-			ev->left_over_address = rec->old_address;
-			ev->left_over_heap = heap;
-		}
-		end_block(ev, heap, rec->old_address, live);
-	} else if (out->address != 0) {
+	if (live != NULL)
+		drop_block(ev, heap, rec, out);
+	else if (out->address != 0)
 		new_object(ev, out);
-	}
 	if (out->address != 0)
 		begin_block(ev, heap, out);
 }
@@ -394,7 +427,8 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 {
 	const bool frees = rec->tag == HATF_REALLOC_FREE;
 	const bool failed = !frees && rec->address == 0;
-	struct block *live = NULL;
+	struct block live;
+	bool is_live = false;
 
 	out->kind = HATF_EVENT_REALLOC;
 	out->address = frees ? 0 : rec->address;
@@ -404,15 +438,15 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 	if (ev->ours && !fits_tag(rec))
 		violate(out, HATF_VIOLATION_PAIRING);
 	if (rec->old_address != 0) {
-		live = block_set_find(&heap->live, rec->old_address);
-		if (live != NULL)
-			tell_object(ev, out, live);
+		is_live = block_set_find(&heap->live, rec->old_address, &live);
+		if (is_live)
+			tell_object(ev, out, &live);
 		else
 			unknown_block(ev, out, HATF_VIOLATION_REALLOC_UNKNOWN,
 				      !failed);
 	}
 	if (!failed)
-		change_block(ev, heap, rec, out, live);
+		change_block(ev, heap, rec, out, is_live ? &live : NULL);
 }
 
 /*
@@ -433,8 +467,8 @@ on_part(struct hatf_events *ev, const struct hatf_record *rec)
 	if (heap == NULL)
 		return;
 	ev->left_over_heap = NULL;
-	if (heaps_put(&ev->heaps, heap, ev->left_over_address, &ev->left_over,
-		      &replaced, NULL) == NULL)
+	if (!heaps_put(&ev->heaps, heap, ev->left_over_address, &ev->left_over,
+		       &replaced, NULL))
 		no_memory(ev);
 }
 
@@ -697,18 +731,18 @@ visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,
 	   bool (*visit)(void *ctx, const struct hatf_live *live), void *ctx)
 {
 	struct block_walk walk = { 0 };
-	const struct block *block;
+	struct block block;
 	uint64_t address;
 
-	while ((block = block_set_next(&heap->live, &walk, &address)) != NULL) {
+	while (block_set_next(&heap->live, &walk, &address, &block)) {
 		const struct hatf_live live = {
 			.address = address,
-			.size = block->size,
+			.size = block.size,
 			.heap = id,
-			.object = block->object,
-			.birth_time = block->birth_time,
-			.birth_event = block->birth_event,
-			.carried = is_carried(ev, block->object),
+			.object = block.object,
+			.birth_time = block.birth_time,
+			.birth_event = block.birth_event,
+			.carried = is_carried(ev, block.object),
 		};
 
 		if (!visit(ctx, &live))

@@ -4,6 +4,7 @@
  *
  * Only looked at, and its process may be writing it meanwhile.
  */
+#include "checked_file.h"
 #include "hatf.h"
 #include "paths.h"
 #include "ringset.h"
@@ -43,57 +44,81 @@ read_header(struct ringset *set, int fd, struct hatf_error *err)
 }
 
 /*
- * Is there a ring file at 'path' whose current trace is 'trace', by its first bytes
- * or by its name?  If it tells of none: 'otherwise'.
+ * Is the file behind 'fd' the ring file of the trace behind 'trace_fd', by the first
+ * bytes or by the name of that?  If it tells of none: 'otherwise'.
  */
 static bool
-is_ring_file_of(const char *path, const char *trace, bool otherwise)
+is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
 {
 	struct ringset set = { .count = 0 };
 	struct hatf_error err;
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool is = otherwise;
 
-	if (fd < 0)
-		return false;
 	if (read_header(&set, fd, &err) == HATF_OK && set.commit != NULL) {
-		const int trace_fd =
-			open(trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		const struct image_trace *const t =
 			&set.image->trace[set.commit->trace];
 
 		is = strcmp(paths_base(t->path), paths_base(trace)) == 0 ||
-		     (trace_fd >= 0 && ringset_is_begun_by(&set, trace_fd));
-		if (trace_fd >= 0)
-			close(trace_fd);
+		     ringset_is_begun_by(&set, trace_fd);
 	}
 	ringset_fini(&set);
+	return is;
+}
+
+/* Is there one at 'path', which is in the folder of the trace? */
+static bool
+is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
+{
+	const int fd = checked_file_open_found(path);
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = is_ring_file_of(fd, trace, trace_fd, otherwise);
 	close(fd);
+	return is;
+}
+
+/*
+ * Is there one at 'path', which only the trace names?  Not for root: what is made
+ * of a ring file is its removal, and that somewhere the user has to say.
+ */
+static bool
+is_there(const char *path, const char *trace, int trace_fd)
+{
+	struct checked_file f;
+	struct stat st;
+	bool is;
+
+	if (geteuid() == 0 || fstat(trace_fd, &st) != 0 ||
+	    !checked_file_open_untrusted(&f, path, O_RDONLY, st.st_uid))
+		return false;
+	is = is_ring_file_of(f.fd, trace, trace_fd, false);
+	checked_file_close(&f);
 	return is;
 }
 
 /* By the header of the trace: its path then, or its name in the trace's folder. */
 static bool
-find_by_header(const char *trace, char *path, size_t nbytes)
+find_by_header(const char *trace, int trace_fd, char *path, size_t nbytes)
 {
 	struct hatf_reader *reader = NULL;
 	struct hatf_record record;
-	struct hatf_error err;
 	const char *rings = NULL;
 	bool found = false;
 	size_t n;
 
-	if (hatf_reader_open(trace, 0, &reader, &err) != HATF_OK)
+	if (hatf_reader_open_fd(trace_fd, 0, &reader, NULL) != HATF_OK)
 		return false;
 	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK)
 		rings = hatf_reader_header(reader, "rings");
 	if (rings != NULL) {
 		n = strlen(rings);
 		found = paths_beside(trace, paths_base(rings), path, nbytes) &&
-			is_ring_file_of(path, trace, false);
+			is_beside(path, trace, trace_fd, false);
 		if (!found && n < nbytes) {
 			memcpy(path, rings, n + 1);
-			found = is_ring_file_of(path, trace, false);
+			found = is_there(path, trace, trace_fd);
 		}
 	}
 	hatf_reader_close(reader);
@@ -104,10 +129,17 @@ bool
 hatf_find_rings(const char *trace, char *path, size_t nbytes)
 {
 	const int n = snprintf(path, nbytes, "%s%s", trace, HATF_RINGS_SUFFIX);
+	const int trace_fd = checked_file_open_link(trace);
+	bool found;
 
-	if (n > 0 && (size_t)n < nbytes && is_ring_file_of(path, trace, true))
-		return true;
-	return find_by_header(trace, path, nbytes);
+	/* It need not be there: there is a name to compare. */
+	found = n > 0 && (size_t)n < nbytes &&
+		is_beside(path, trace, trace_fd, true);
+	if (trace_fd < 0)
+		return found;
+	found = found || find_by_header(trace, trace_fd, path, nbytes);
+	close(trace_fd);
+	return found;
 }
 
 enum hatf_status
@@ -117,7 +149,7 @@ hatf_look_at_rings(const char *rings, struct hatf_rings *rings_ret,
 	struct ringset set = { .count = 0 };
 	enum hatf_status status;
 	const char *path;
-	const int fd = open(rings, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const int fd = checked_file_open_found(rings);
 
 	*rings_ret = (struct hatf_rings){ .pid = 0 };
 	if (fd < 0) {

@@ -345,6 +345,11 @@ enum {
 	 * takes memory for each live address
 	 */
 	HATF_READ_DISORDER = 4,
+	/*
+	 * nobody but a directory or another file gave 'path': open it like
+	 * hatf_open_found()
+	 */
+	HATF_READ_FOUND = 8,
 };
 
 /*
@@ -368,6 +373,15 @@ enum {
 HATF_API enum hatf_status hatf_reader_open(const char *path, unsigned flags,
 					   struct hatf_reader **reader_ret,
 					   struct hatf_error *err);
+
+/*
+ * Open for reading what lies in a directory that somebody else can write to: only a
+ * regular file, and none that the kernel makes up (procfs, sysfs and their like);
+ * never waits, never follows a symbolic link in the last place.  Nothing else is so
+ * much as opened, so no device notices.  Returns a descriptor, or -1 with errno:
+ * ELOOP for a symbolic link, EISDIR, or ENOTSUP for anything else.
+ */
+HATF_API int hatf_open_found(const char *path);
 
 /* Like hatf_reader_open(), but takes a descriptor; it stays the caller's. */
 HATF_API enum hatf_status hatf_reader_open_fd(int fd, unsigned flags,
@@ -576,11 +590,20 @@ struct hatf_writer_options {
 };
 
 /*
- * Make a trace at 'path' ("-" is standard output), mode 0666 less the umask.
- * An existing file is replaced.  'options' may be NULL.  Errors: HATF_IO,
- * HATF_NO_MEMORY, HATF_LIMIT (header too long; no such level, placement or
- * compression; no such format, or it can only be read: the error's 'field' says
- * which), HATF_NO_LIBRARY (for the compression).
+ * Make a file that only its owner may read and write (mode 0600), or empty the
+ * one that is there and make it so; return a descriptor to write to, or -1 with
+ * errno.  EPERM: a regular file of another user, who could read it whatever its
+ * mode.  What is no regular file is opened as it is.  For what comes from a
+ * trace, in which command lines and addresses are.
+ */
+HATF_API int hatf_create_file(const char *path);
+
+/*
+ * Make a trace at 'path' ("-" is standard output) as hatf_create_file() makes a
+ * file.  'options' may be NULL.  Errors: HATF_IO, HATF_NO_MEMORY, HATF_LIMIT
+ * (header too long; no such level, placement or compression; no such format, or
+ * it can only be read: the error's 'field' says which), HATF_NO_LIBRARY (for
+ * the compression).
  */
 HATF_API enum hatf_status
 hatf_writer_open(const char *path, const struct hatf_writer_options *options,
@@ -731,8 +754,10 @@ HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
  * the fork, that of the parent's parent before, and so on, so that the inherited
  * blocks are live from the start.  From then on a free of what is not live is a
  * violation as in any trace.  A parent's trace is looked for beside 'path', which
- * is where the child's trace is (NULL: not known), and where the child's header
- * says; only regular files are opened, and at most HATF_ANCESTORS_MAX of them.
+ * is where the child's trace is (NULL or "-": not known; then in the working
+ * directory), and where the child's header says, if that is an absolute path and
+ * the file there is of the owner of the child's.  Files are opened as by
+ * hatf_open_found(), and at most HATF_ANCESTORS_MAX of them.
  * What has been found is in '*heritage_ret'; unless it is HATF_HERITAGE_EXACT, the
  * first free of each unknown address is taken for one of an inherited block, as
  * without this call.  Memory is O(live objects).  Errors: HATF_NO_MEMORY.
@@ -793,7 +818,8 @@ HATF_API void hatf_events_close(struct hatf_events *events);
 /* -------------------------------------------------------------- recovery */
 
 /*
- * A process that is killed leaves its trace without the last events and without a
+ * A process that is killed, or ends by a system call that its tracer does not see,
+ * leaves its trace without the last events and without a
  * trailer, and beside it a ring file (FORMAT "Ring files"), which has the rest.
  */
 
@@ -803,6 +829,12 @@ HATF_API void hatf_events_close(struct hatf_events *events);
  * take what is left of a damaged one.  The trace is then not called complete.
  */
 #define HATF_RECOVER_FORCE 2u
+/*
+ * What the caller knows of the process, as its parent: it ended by a system call of
+ * its own, past libc; or by a signal.  The trailer says so.
+ */
+#define HATF_RECOVER_EXITED 4u
+#define HATF_RECOVER_KILLED 8u
 
 /* A ring file has the name of its first trace, and this. */
 #define HATF_RINGS_SUFFIX ".rings"
@@ -820,9 +852,12 @@ struct hatf_recovery {
 };
 
 /*
- * Find the ring file that belongs to 'trace', beside it or where the trace says
- * that it is, and copy its path, NUL-terminated.  False if there is none, or it does
- * not fit.
+ * Find the ring file that belongs to 'trace' and copy its path, NUL-terminated.  It
+ * is beside the trace, or where the trace says that it is, if that is an absolute
+ * path and the file there is of the trace's owner.  For root it is only beside the
+ * trace: whoever wrote the trace may have written its owner's name into the rest,
+ * too.  Files are opened as by hatf_open_found().  False if there is none, or its path
+ * does not fit.
  */
 HATF_API bool hatf_find_rings(const char *trace, char *path, size_t nbytes);
 
@@ -848,6 +883,11 @@ HATF_API enum hatf_status hatf_look_at_rings(const char *rings,
  * trace; NULL: the one that the ring file names, beside it or where it was, or the
  * one beside it with its name.  May be
  * interrupted and called again.
+ *
+ * The directories of 'rings' and 'trace' are followed as they are given; files are
+ * opened as by hatf_open_found().  Nothing is written or removed but what was
+ * checked before, in the directories in which it was found, whatever their names
+ * come to mean meanwhile.
  *
  * '*recovery_ret' is filled in as far as known, on errors too.  Errors: HATF_IO
  * (of the trace if its name is there and 'file_offset' is 0, else of the ring

@@ -32,13 +32,14 @@ static void
 forget(struct block_set *live)
 {
 	struct block_walk walk = { 0 };
-	struct block *block;
+	struct block block;
 	uint64_t address;
+	bool added;
 
-	while ((block = block_set_next(live, &walk, &address)) != NULL) {
-		const struct block forgotten = { .size = block->size };
+	while (block_set_next(live, &walk, &address, &block)) {
+		const struct block forgotten = { .size = block.size };
 
-		block_assign(block, &forgotten);
+		block_set_put(live, address, &forgotten, &added, NULL);
 	}
 }
 
@@ -56,17 +57,17 @@ bool
 heaps_keep_forgotten(struct heaps *heaps)
 {
 	struct block_walk walk = { 0 };
-	const struct block *block;
+	struct block block;
 	struct heaps kept;
 	bool is_fine = true, replaced;
 	uint64_t address;
 
 	heaps_init(&kept, false);
-	while (is_fine && (block = block_set_next(&heaps->first.live, &walk,
-						  &address)) != NULL)
-		if (block->object == 0)
-			is_fine = heaps_put(&kept, &kept.first, address, block,
-					    &replaced, NULL) != NULL;
+	while (is_fine &&
+	       block_set_next(&heaps->first.live, &walk, &address, &block))
+		if (block.object == 0)
+			is_fine = heaps_put(&kept, &kept.first, address, &block,
+					    &replaced, NULL);
 	heaps_fini(heaps);
 	*heaps = kept;
 	return is_fine;
@@ -149,16 +150,16 @@ heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
 {
 	const struct heap *const heap = find_heap(heaps, id);
 	struct block_walk walk = { 0 };
-	const struct block *block;
+	struct block block;
 	uint64_t address;
 
 	*count_ret = *nbytes_ret = 0;
 	while (heap != NULL &&
-	       (block = block_set_next(&heap->live, &walk, &address)) != NULL) {
-		if (block->object != 0)
+	       block_set_next(&heap->live, &walk, &address, &block)) {
+		if (block.object != 0)
 			continue;
 		++*count_ret;
-		*nbytes_ret += block->size;
+		*nbytes_ret += block.size;
 	}
 }
 
@@ -187,34 +188,23 @@ note_peak(struct heaps *heaps)
 		heaps->peak_nbytes = heaps->live_nbytes;
 }
 
-struct block *
+bool
 heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
 	  const struct block *block, bool *replaced_ret, struct block *lost_ret)
 {
+	struct block old = { .size = 0 };
 	bool added;
-	struct block *const place = block_set_put(&heap->live, address, &added);
 
-	if (place == NULL)
-		return NULL;
+	if (!block_set_put(&heap->live, address, block, &added, &old))
+		return false;
 	if (!added && lost_ret != NULL)
-		*lost_ret = *place;
-	heap->nbytes += block->size - place->size;
-	heaps->live_nbytes += block->size - place->size;
+		*lost_ret = old;
+	heap->nbytes += block->size - old.size;
+	heaps->live_nbytes += block->size - old.size;
 	heaps->live_count += added;
-	block_assign(place, block);
 	note_peak(heaps);
 	*replaced_ret = !added;
-	return place;
-}
-
-void
-heaps_remove(struct heaps *heaps, struct heap *heap, uint64_t address,
-	     struct block *block)
-{
-	heap->nbytes -= block->size;
-	heaps->live_count--;
-	heaps->live_nbytes -= block->size;
-	block_set_remove(&heap->live, address, block);
+	return true;
 }
 
 bool
@@ -227,14 +217,4 @@ heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
 	heaps->live_count--;
 	heaps->live_nbytes -= old_ret->size;
 	return true;
-}
-
-void
-heaps_resize(struct heaps *heaps, struct heap *heap, struct block *block,
-	     uint64_t size)
-{
-	heap->nbytes += size - block->size;
-	heaps->live_nbytes += size - block->size;
-	block->size = size;
-	note_peak(heaps);
 }

@@ -61,15 +61,11 @@ void heaps_clear(struct heaps *heaps, uint64_t id);
 /*
  * A block lives at 'address' from here on, in place of what may have been there:
  * '*replaced_ret' tells, and '*lost_ret', unless it is NULL, is that block then.
- * Returns the block as block_set_put() does: NULL if there is no memory.
+ * False if there is no memory.
  */
-struct block *heaps_put(struct heaps *heaps, struct heap *heap,
-			uint64_t address, const struct block *block,
-			bool *replaced_ret, struct block *lost_ret);
-
-/* Remove the block at 'address' that block_set_find() has just returned. */
-void heaps_remove(struct heaps *heaps, struct heap *heap, uint64_t address,
-		  struct block *block);
+bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
+	       const struct block *block, bool *replaced_ret,
+	       struct block *lost_ret);
 
 /* Remove the block at 'address', as it was into '*old_ret'; false if there is none. */
 bool heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
@@ -97,9 +93,5 @@ heaps_look_ahead(const struct heaps *heaps, const struct hatf_record *records,
 	block_set_prefetch(live, rec->old_address == 0 ? rec->address
 						       : rec->old_address);
 }
-
-/* Give a block another size. */
-void heaps_resize(struct heaps *heaps, struct heap *heap, struct block *block,
-		  uint64_t size);
 
 #endif /* HATF_HEAPS_H */

@@ -17,15 +17,16 @@
  * on.  What a header says may be anything, hence a bound on the number of
  * ancestors, and no trace is opened inside its own reading.
  */
+#include "checked_file.h"
 #include "events.h"
 #include "paths.h"
+#include "reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define BATCH_COUNT 256
@@ -37,10 +38,7 @@
 struct ancestor {
 	const struct ancestor *child; /* NULL: that of the caller */
 	unsigned depth;
-	dev_t dev;
-	ino_t ino;
-	char *path;
-	int fd;
+	struct checked_file file;
 	struct hatf_reader *reader;
 	struct hatf_events *events;
 };
@@ -114,9 +112,7 @@ close_ancestor(struct ancestor *a)
 {
 	hatf_events_close(a->events);
 	hatf_reader_close(a->reader);
-	if (a->fd >= 0)
-		close(a->fd);
-	free(a->path);
+	checked_file_close(&a->file);
 }
 
 /* Is it being read already, by us or on behalf of somebody below? */
@@ -124,7 +120,7 @@ static bool
 is_open(const struct ancestor *a)
 {
 	for (const struct ancestor *i = a->child; i != NULL; i = i->child)
-		if (i->dev == a->dev && i->ino == a->ino)
+		if (checked_file_is_same(&i->file.st, &a->file.st))
 			return true;
 	return false;
 }
@@ -143,55 +139,58 @@ is_parent(const struct ancestor *a, const struct birth *birth)
 		strcmp(host, birth->host) == 0);
 }
 
-/* Open the trace at 'path', which is taken over, if it is the parent's. */
+/* Is a->file the trace of the parent?  Else it is closed. */
 static bool
-try_path(struct ancestor *a, char *path, const struct birth *birth)
+take_file(struct ancestor *a, const struct birth *birth)
 {
-	struct stat st;
-
-	a->path = path;
-	if (path == NULL)
-		return false;
-	/* Not to wait for the other end of a pipe. */
-	a->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (a->fd >= 0 && fstat(a->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		a->dev = st.st_dev;
-		a->ino = st.st_ino;
-		if (!is_open(a) &&
-		    hatf_reader_open_fd(a->fd, 0, &a->reader, NULL) ==
-			    HATF_OK &&
-		    is_parent(a, birth))
+	if (!is_open(a) &&
+	    hatf_reader_open_fd(a->file.fd, 0, &a->reader, NULL) == HATF_OK) {
+		if (is_parent(a, birth))
 			return true;
+		hatf_reader_close(a->reader);
 	}
-	hatf_reader_close(a->reader);
-	if (a->fd >= 0)
-		close(a->fd);
-	free(path);
-	a->path = NULL;
 	a->reader = NULL;
-	a->fd = -1;
+	checked_file_close(&a->file);
 	return false;
 }
 
-/* The last part of 'parent_trace' in the directory of 'path'. */
-static char *
-beside(const char *path, const char *parent_trace)
+/*
+ * In the folder of the child's trace, which is the child's ancestor's or that of the
+ * path that the user gave.
+ */
+static bool
+find_beside(struct ancestor *a, const char *child_path,
+	    const struct birth *birth)
 {
-	const size_t cap = strlen(path) + strlen(parent_trace) + 1;
-	char *const result = malloc(cap);
+	const char *const name = paths_base(birth->parent_trace);
+	bool found;
 
-	if (result != NULL)
-		paths_beside(path, paths_base(parent_trace), result, cap);
-	return result;
+	if (a->child != NULL)
+		return checked_file_open_in(&a->file, a->child->file.dir_fd,
+					    name, O_RDONLY) &&
+		       take_file(a, birth);
+
+	const int dir_fd =
+		checked_file_folder(child_path != NULL ? child_path : "-");
+
+	found = dir_fd >= 0 &&
+		checked_file_open_in(&a->file, dir_fd, name, O_RDONLY);
+	if (dir_fd >= 0)
+		close(dir_fd);
+	return found && take_file(a, birth);
 }
 
+/* What the header says may be any path: the file must be of the trace's owner. */
 static bool
-find(struct ancestor *a, const char *child_path, const struct birth *birth)
+find_there(struct ancestor *a, const struct hatf_reader *child,
+	   const struct birth *birth)
 {
-	if (child_path != NULL && strcmp(child_path, "-") != 0 &&
-	    try_path(a, beside(child_path, birth->parent_trace), birth))
-		return true;
-	return try_path(a, strdup(birth->parent_trace), birth);
+	struct stat st;
+
+	return fstat(reader_fd(child), &st) == 0 && S_ISREG(st.st_mode) &&
+	       checked_file_open_untrusted(&a->file, birth->parent_trace,
+					   O_RDONLY, st.st_uid) &&
+	       take_file(a, birth);
 }
 
 /* Let the parent do what it did before the fork, or to its end. */
@@ -380,7 +379,7 @@ use_parent(struct ancestor *a, const struct birth *birth,
 	enum hatf_status status = hatf_events_open(a->reader, &a->events);
 
 	if (status == HATF_OK)
-		status = inherit(a->events, a->path, a, heritage_ret);
+		status = inherit(a->events, NULL, a, heritage_ret);
 	if (status != HATF_OK || (*heritage_ret != HATF_HERITAGE_EXACT &&
 				  *heritage_ret != HATF_HERITAGE_NONE))
 		return status;
@@ -400,14 +399,17 @@ inherit(struct hatf_events *events, const char *path,
 	struct ancestor a = {
 		.child = child,
 		.depth = child != NULL ? child->depth + 1 : 0,
-		.fd = -1,
+		.file = CHECKED_FILE_NONE,
 	};
+	const struct hatf_reader *const reader = events_reader(events);
 	struct birth birth;
 	enum hatf_status status = HATF_OK;
 
-	*heritage_ret = read_birth(events_reader(events), &birth);
+	*heritage_ret = read_birth(reader, &birth);
 	if (*heritage_ret == HATF_HERITAGE_EXACT &&
-	    (a.depth >= HATF_ANCESTORS_MAX || !find(&a, path, &birth)))
+	    (a.depth >= HATF_ANCESTORS_MAX ||
+	     (!find_beside(&a, path, &birth) &&
+	      !find_there(&a, reader, &birth))))
 		*heritage_ret = HATF_HERITAGE_MISSING;
 	if (*heritage_ret == HATF_HERITAGE_EXACT)
 		status = use_parent(&a, &birth, events, heritage_ret);

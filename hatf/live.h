@@ -9,7 +9,7 @@
  * one of the blocks:
  *
  *	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
- *	blocks  |  A  |     |  B  |  C  |     |	32 bytes each
+ *	blocks  |  A  |     |  B  |  C  |     |	16 bytes each
  *
  * It is between 1/4 and 3/4 full, growing by half and shrinking to half: 53 to 80
  * bytes a block while the set grows, never more than 160 once it is larger than
@@ -37,12 +37,10 @@ struct live_seed {
 	uint64_t numbers[3];
 };
 
-/* What is known of a live block, besides its address. */
+/* What is known of a number: what these two are is up to the user. */
 struct live_block {
-	uint64_t size;	 /* bytes asked for */
-	uint64_t object; /* id */
-	uint64_t birth_time;
-	uint64_t birth_event; /* number */
+	uint64_t size;
+	uint64_t object;
 };
 
 /*
@@ -80,6 +78,14 @@ struct live_block *live_put(struct live *live, uint64_t address,
 
 /* Remove a block that live_find() or live_put() has just returned. */
 void live_remove(struct live *live, struct live_block *block);
+
+/* Bytes of memory that the set takes. */
+static inline uint64_t
+live_memory(const struct live *live)
+{
+	return (uint64_t)live->slot_count *
+	       (sizeof(*live->blocks) + sizeof(*live->keys));
+}
 
 void live_seed_init(struct live_seed *seed);
 

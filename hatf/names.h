@@ -50,4 +50,12 @@ names_get(const struct names *names, uint32_t number)
 	return names->rows[number - 1].bytes;
 }
 
+/* Bytes of memory that the set takes. */
+static inline uint64_t
+names_memory(const struct names *names)
+{
+	return names->nbytes + (uint64_t)names->cap * sizeof(*names->rows) +
+	       (uint64_t)names->slot_count * sizeof(*names->slots);
+}
+
 #endif /* HATF_NAMES_H */

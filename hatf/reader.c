@@ -6,6 +6,8 @@
  * format, counts, lets 'framing' look at the comments, and keeps the error until
  * the records before it have been delivered.
  */
+#include "reader.h"
+#include "checked_file.h"
 #include "disorder.h"
 #include "format.h"
 #include "hatf.h"
@@ -59,6 +61,26 @@ source_stop_at_end(struct source *s, size_t left, const char *field)
 	if (left != 0 && status == HATF_END)
 		return source_stop(s, HATF_TRUNCATED, field);
 	return source_stop(s, status, status == HATF_TRUNCATED ? field : NULL);
+}
+
+/* FORMAT "Limits". */
+#define TABLES_NBYTES ((uint64_t)64 << 20)
+#define TABLES_RATIO  256
+
+/* What a frame and a stack take in 'struct hatf_stacks', besides names. */
+#define FRAME_NBYTES 112
+#define STACK_NBYTES 40
+
+bool
+source_may_keep(const struct source *s, const struct hatf_stacks *stacks,
+		uint64_t nbytes)
+{
+	const uint64_t read_nbytes = input_consumed(&s->window.input);
+
+	nbytes += hatf_stacks_frame_count(stacks) * FRAME_NBYTES +
+		  hatf_stacks_count(stacks) * STACK_NBYTES;
+	return nbytes <= TABLES_NBYTES ||
+	       (nbytes - TABLES_NBYTES) / TABLES_RATIO <= read_nbytes;
 }
 
 bool
@@ -322,13 +344,22 @@ hatf_reader_open_as(const char *path, const char *format, unsigned flags,
 					      reader_ret, err);
 	if (err == NULL)
 		err = &ignored;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if ((flags & HATF_READ_FOUND) != 0)
+		fd = hatf_open_found(path);
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
 		*err = (struct hatf_error){ .status = HATF_IO,
 					    .sys_errno = errno };
 		return HATF_IO;
 	}
 	return open_reader(fd, true, format, flags, reader_ret, err);
+}
+
+int
+hatf_open_found(const char *path)
+{
+	return checked_file_open_found(path);
 }
 
 enum hatf_status
@@ -355,6 +386,12 @@ hatf_reader_close(struct hatf_reader *reader)
 }
 
 /* ---------------------------------------------------------------- questions */
+
+int
+reader_fd(const struct hatf_reader *reader)
+{
+	return reader->source.window.input.fd;
+}
 
 const char *
 hatf_reader_format(const struct hatf_reader *reader)

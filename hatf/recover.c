@@ -7,6 +7,7 @@
  * where the last commit ended (image.h), so it can begin again at any time: the ring
  * file stays as it is until the trace with its trailer is on the disk.
  */
+#include "checked_file.h"
 #include "deflate.h"
 #include "hatf.h"
 #include "narrate.h"
@@ -37,7 +38,7 @@ struct recovery {
 	/* To be written anew; NULL: the trace has what was committed. */
 	char *header;
 	size_t header_nbytes;
-	int rings_fd, trace_fd;
+	struct checked_file rings, trace;
 	unsigned flags;
 	uint64_t events_before;
 	bool is_short; /* the trace lacks some of what was committed ... */
@@ -170,7 +171,7 @@ lock(struct recovery *r)
 	const struct timespec nap = { 0, LOCK_NAP_NS };
 
 	for (unsigned i = 0; i < LOCK_TRIES; i++) {
-		if (!is_locked(r->rings_fd) &&
+		if (!is_locked(r->rings.fd) &&
 		    (r->other_boot || !is_alive(r->set.image)))
 			return HATF_OK;
 		nanosleep(&nap, NULL);
@@ -184,10 +185,10 @@ open_rings(struct recovery *r, const char *path)
 	struct stat st;
 	enum hatf_status status;
 
-	r->rings_fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (r->rings_fd < 0)
-		return fail(r, HATF_IO, 0, NULL);
-	status = ringset_read_header(&r->set, r->rings_fd, r->err);
+	if (!checked_file_open(&r->rings, path, O_RDWR))
+		return errno == ENOTSUP ? fail(r, HATF_BAD_RINGS, 0, "file")
+					: fail(r, HATF_IO, 0, NULL);
+	status = ringset_read_header(&r->set, r->rings.fd, r->err);
 	if (status != HATF_OK)
 		return status;
 	r->found->pid = r->set.image->pid;
@@ -199,14 +200,14 @@ open_rings(struct recovery *r, const char *path)
 		return status;
 	/* Another recovery may have been first. */
 	errno = ENOENT;
-	if (fstat(r->rings_fd, &st) != 0 || st.st_nlink == 0)
+	if (fstat(r->rings.fd, &st) != 0 || st.st_nlink == 0)
 		return fail(r, HATF_IO, 0, NULL);
 	/* What somebody else wrote is not to be done in our name. */
 	errno = EPERM;
 	if (geteuid() != 0 && st.st_uid != geteuid())
 		return fail(r, HATF_IO, 0, NULL);
 	r->owner = st.st_uid;
-	status = ringset_read(&r->set, r->rings_fd,
+	status = ringset_read(&r->set, r->rings.fd,
 			      (r->flags & HATF_RECOVER_FORCE) != 0, r->err);
 	if (status != HATF_OK)
 		return status;
@@ -218,14 +219,13 @@ open_rings(struct recovery *r, const char *path)
 /* -------------------------------------------------------------- the trace */
 
 /*
- * Is it a regular file of the ring file's owner?  Whoever could write the one must
- * gain nothing by what is done to the other.
+ * Whoever could write the ring file must gain nothing by what is done to another
+ * one.
  */
 static bool
-is_owners(const struct recovery *r, int fd, struct stat *st_ret)
+is_owners(const struct recovery *r, const struct checked_file *f)
 {
-	return fstat(fd, st_ret) == 0 && S_ISREG(st_ret->st_mode) &&
-	       st_ret->st_uid == r->owner;
+	return f->st.st_uid == r->owner;
 }
 
 /*
@@ -269,26 +269,45 @@ set_trace(struct recovery *r, const char *path)
 	return true;
 }
 
+/* Who says that the trace is there? */
+enum trace_place {
+	PLACE_NAMED,	/* the user */
+	PLACE_BESIDE,	/* the ring file, and it is in its folder */
+	PLACE_ELSEWHERE /* the ring file */
+};
+
+static bool
+open_at(struct recovery *r, const char *path, enum trace_place place)
+{
+	switch (place) {
+	case PLACE_NAMED:
+		return checked_file_open(&r->trace, path, O_RDWR);
+	case PLACE_BESIDE:
+		return checked_file_open_in(&r->trace, r->rings.dir_fd,
+					    paths_base(path), O_RDWR);
+	case PLACE_ELSEWHERE:
+		break;
+	}
+	return checked_file_open_untrusted(&r->trace, path, O_RDWR, r->owner);
+}
+
 /* Take 'path' if it is the trace; HATF_OTHER_RINGS if it is another file. */
 static enum hatf_status
-try_trace(struct recovery *r, const char *path)
+try_trace(struct recovery *r, const char *path, enum trace_place place)
 {
-	struct stat st;
-	int fd;
-
 	if (!set_trace(r, path))
 		return fail(r, HATF_OTHER_RINGS, 0, NULL);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (fd < 0)
-		return fail(r, HATF_IO, 0, NULL);
+	if (!open_at(r, path, place))
+		return errno == ENOTSUP ? fail(r, HATF_OTHER_RINGS, 0, NULL)
+					: fail(r, HATF_IO, 0, NULL);
 	/* Whatever the ring file says, nothing else is written to. */
-	if (is_owners(r, fd, &st) && has_header(r, fd, &r->start_time) &&
-	    ringset_is_begun_by(&r->set, fd)) {
-		r->trace_fd = fd;
+	if (is_owners(r, &r->trace) &&
+	    has_header(r, r->trace.fd, &r->start_time) &&
+	    ringset_is_begun_by(&r->set, r->trace.fd)) {
 		*r->err = (struct hatf_error){ .status = HATF_OK };
 		return HATF_OK;
 	}
-	close(fd);
+	checked_file_close(&r->trace);
 	return fail(r, HATF_OTHER_RINGS, 0, NULL);
 }
 
@@ -317,18 +336,18 @@ open_trace(struct recovery *r, const char *rings, const char *trace)
 	struct hatf_error first;
 
 	if (trace != NULL)
-		return try_trace(r, trace);
+		return try_trace(r, trace, PLACE_NAMED);
 	if (!paths_beside(rings, paths_base(path), near, sizeof(near)))
 		return fail(r, HATF_OTHER_RINGS, 0, NULL);
-	status = try_trace(r, near);
+	status = try_trace(r, near, PLACE_BESIDE);
 	first = *r->err;
 	if (status == HATF_OK)
 		return status;
 	if (without_suffix(rings, like, sizeof(like)) &&
-	    try_trace(r, like) == HATF_OK)
+	    try_trace(r, like, PLACE_BESIDE) == HATF_OK)
 		return HATF_OK;
 	/* A copy is not about a trace of elsewhere, which may be going on. */
-	if (r->is_in_place && try_trace(r, path) == HATF_OK)
+	if (r->is_in_place && try_trace(r, path, PLACE_ELSEWHERE) == HATF_OK)
 		return HATF_OK;
 	/* The first one is where a user would look. */
 	set_trace(r, near);
@@ -348,18 +367,18 @@ check_length(struct recovery *r)
 	enum hatf_status status;
 	struct stat st;
 
-	if (fstat(r->trace_fd, &st) != 0)
+	if (fstat(r->trace.fd, &st) != 0)
 		return fail(r, HATF_IO, 0, NULL);
 
 	const uint64_t nbytes = (uint64_t)st.st_size;
 
 	r->is_short =
-		nbytes < committed || !remains_end_at(r->trace_fd, committed);
+		nbytes < committed || !remains_end_at(r->trace.fd, committed);
 	if (!r->is_short) {
 		r->found->cut_nbytes = nbytes - committed;
 		return HATF_OK;
 	}
-	status = remains_read(r->trace_fd, left);
+	status = remains_read(r->trace.fd, left);
 	if (status == HATF_TRUNCATED ||
 	    (status == HATF_OK && !left->has_trailer &&
 	     left->file_nbytes >= committed))
@@ -373,46 +392,6 @@ check_length(struct recovery *r)
 }
 
 /*
- * Remove a file that the process began and committed nothing to: an empty one, or,
- * unless 'empty_only', one that is traced from the same moment as the trace.  What
- * else has got the name is left alone, also if the folder is exchanged meanwhile.
- */
-static void
-remove_begun(const struct recovery *r, const char *path, bool empty_only)
-{
-	char folder[sizeof(r->found->trace)];
-	uint64_t start = 0;
-	struct stat st;
-	int dir_fd, fd = -1;
-
-	if (!paths_beside(path, ".", folder, sizeof(folder)))
-		return;
-	dir_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir_fd >= 0)
-		fd = openat(dir_fd, paths_base(path),
-			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (fd >= 0 && is_owners(r, fd, &st) &&
-	    (st.st_size == 0 || (!empty_only && has_header(r, fd, &start) &&
-				 start == r->start_time)))
-		unlinkat(dir_fd, paths_base(path), 0);
-	if (fd >= 0)
-		close(fd);
-	if (dir_fd >= 0)
-		close(dir_fd);
-}
-
-/* Nothing of it is an event. */
-static bool
-is_comments(const struct hatf_reader_stats *stats)
-{
-	for (unsigned tag = 0; tag < HATF_TAG_COUNT; tag++)
-		if (tag != HATF_COMMENT && tag != HATF_METADATA &&
-		    stats->record_count[tag] != 0)
-			return false;
-	return true;
-}
-
-/*
  * Read what there is of a trace that has no event yet: its header, into r->header,
  * and perhaps the rest of its first block.  HATF_END: there is more, or less.
  */
@@ -423,14 +402,15 @@ read_begun(struct recovery *r, bool *compressed_ret)
 	struct hatf_reader_stats stats;
 	struct hatf_record rec;
 	enum hatf_status status;
-	bool is_begun;
+	bool is_begun, no_memory;
 	size_t n;
 
-	if (lseek(r->trace_fd, 0, SEEK_SET) != 0 ||
-	    hatf_reader_open_fd(r->trace_fd, 0, &reader, NULL) != HATF_OK)
+	if (lseek(r->trace.fd, 0, SEEK_SET) != 0 ||
+	    hatf_reader_open_fd(r->trace.fd, 0, &reader, NULL) != HATF_OK)
 		return HATF_END;
-	/* Attributes live until the next read. */
-	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK) {
+	/* Attributes live until the next read; an event ends the matter. */
+	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK &&
+	       rec.tag == HATF_COMMENT) {
 		if (r->header != NULL)
 			continue;
 		r->header_nbytes = rec.attributes_nbytes;
@@ -441,13 +421,37 @@ read_begun(struct recovery *r, bool *compressed_ret)
 	}
 	hatf_reader_get_stats(reader, &stats);
 	is_begun = strcmp(hatf_reader_format(reader), "hatf") == 0 &&
-		   (status == HATF_NO_TRAILER || status == HATF_TRUNCATED) &&
-		   is_comments(&stats);
+		   (status == HATF_NO_TRAILER || status == HATF_TRUNCATED);
+	no_memory = status == HATF_OK && rec.tag == HATF_COMMENT;
 	hatf_reader_close(reader);
 	*compressed_ret = stats.compressed;
-	if (status == HATF_OK)
+	if (no_memory)
 		return fail(r, HATF_NO_MEMORY, 0, NULL);
 	return is_begun ? HATF_OK : HATF_END;
+}
+
+/*
+ * Open what may be the trace of a process that has committed nothing, by the names
+ * that open_trace() tries beside the ring file.  Returns its path or NULL; 'buf'
+ * is room for that.
+ */
+static const char *
+open_begun(struct recovery *r, const char *rings, const char *trace,
+	   char buf[sizeof(r->found->trace)])
+{
+	const char *const path = r->set.image->trace[0].path;
+	const size_t nbytes = sizeof(r->found->trace);
+
+	if (trace != NULL)
+		return open_at(r, trace, PLACE_NAMED) ? trace : NULL;
+	if (!paths_beside(rings, paths_base(path), buf, nbytes))
+		return NULL;
+	if (open_at(r, buf, PLACE_BESIDE))
+		return buf;
+	return errno == ENOENT && without_suffix(rings, buf, nbytes) &&
+			       open_at(r, buf, PLACE_BESIDE)
+		       ? buf
+		       : NULL;
 }
 
 /*
@@ -459,24 +463,16 @@ static enum hatf_status
 begin_anew(struct recovery *r, const char *rings, const char *trace)
 {
 	struct image_commit *const c = &r->set.image->commit[0];
-	enum hatf_status status;
-	struct stat st;
 	char buf[sizeof(r->found->trace)];
+	enum hatf_status status;
 	bool compressed;
 
-	if (trace == NULL &&
-	    !paths_beside(rings, paths_base(r->set.image->trace[0].path), buf,
-			  sizeof(buf)))
+	trace = open_begun(r, rings, trace, buf);
+	if (trace == NULL || !is_owners(r, &r->trace))
 		return HATF_OK;
-	if (trace == NULL && access(buf, F_OK) != 0)
-		without_suffix(rings, buf, sizeof(buf));
-	if (trace == NULL)
-		trace = buf;
-	if ((r->flags & HATF_RECOVER_DRY_RUN) == 0)
-		remove_begun(r, trace, true);
-	r->trace_fd = open(trace, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (r->trace_fd < 0 || !is_owners(r, r->trace_fd, &st) ||
-	    !has_header(r, r->trace_fd, &r->start_time))
+	if (r->trace.st.st_size == 0 && (r->flags & HATF_RECOVER_DRY_RUN) == 0)
+		checked_file_remove(&r->trace);
+	if (!has_header(r, r->trace.fd, &r->start_time))
 		return HATF_OK;
 	status = read_begun(r, &compressed);
 	if (status == HATF_END || !set_trace(r, trace))
@@ -501,7 +497,7 @@ write_all(struct recovery *r, const void *data, size_t nbytes)
 	const char *next = data;
 
 	while (nbytes > 0) {
-		const ssize_t n = write(r->trace_fd, next, nbytes);
+		const ssize_t n = write(r->trace.fd, next, nbytes);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -693,16 +689,28 @@ tell_gap(struct recovery *r)
 		narrate_lost(n, NULL, missing, at.time_stamp, at.line.stamp1);
 }
 
+/* How the process ended, as far as the caller knows. */
+static const char *
+end_name(unsigned flags)
+{
+	if ((flags & HATF_RECOVER_EXITED) != 0)
+		return "raw_exit";
+	return (flags & HATF_RECOVER_KILLED) != 0 ? "killed" : "abrupt";
+}
+
 static void
 tell_end(struct recovery *r)
 {
 	const struct image_commit *const c = r->set.commit;
 	struct narrate_end end = {
-		.name = "killed",
+		.name = end_name(r->flags),
 		.threads = c->threads,
 		.waits = c->waits,
 		.wait_ns = c->wait_ns,
 		.cpu_ns = c->cpu_ns,
+		.missed = (c->flags & IMAGE_COMMIT_MISSED) != 0
+				  ? "calls went past the recorder"
+				  : NULL,
 		.is_recovered = true,
 		.is_incomplete = r->set.is_cut || r->other_boot ||
 				 r->is_short || r->set.image->hidden != 0,
@@ -714,7 +722,8 @@ tell_end(struct recovery *r)
 		    r->set.rings[i].source.id != UINT64_MAX)
 			end.threads = r->set.rings[i].source.id + 1;
 	narrate_end(r->narrator, &end);
-	r->found->complete = r->narrator->lost_count == 0 && !end.is_incomplete;
+	r->found->complete = r->narrator->lost_count == 0 &&
+			     !end.is_incomplete && end.missed == NULL;
 	r->found->event_count = r->narrator->event_count;
 	r->found->recovered = end.recovered;
 	r->found->lost_count = r->narrator->lost_count;
@@ -733,8 +742,8 @@ complete(struct recovery *r)
 
 	if (status != HATF_OK)
 		return status;
-	if (!dry && (ftruncate(r->trace_fd, nbytes) != 0 ||
-		     lseek(r->trace_fd, nbytes, SEEK_SET) < 0))
+	if (!dry && (ftruncate(r->trace.fd, nbytes) != 0 ||
+		     lseek(r->trace.fd, nbytes, SEEK_SET) < 0))
 		return fail(r, HATF_IO, 0, NULL);
 	r->is_counting = r->is_short;
 	extend_line(r);
@@ -745,25 +754,42 @@ complete(struct recovery *r)
 		tell_gap(r);
 	tell_end(r);
 	end_block(r);
-	if (r->err->status == HATF_OK && !dry && fsync(r->trace_fd) != 0)
+	if (r->err->status == HATF_OK && !dry && fsync(r->trace.fd) != 0)
 		return fail(r, HATF_IO, 0, NULL);
 	return r->err->status;
 }
 
-/* A file that was begun to be the next, and that nothing was committed to. */
+/*
+ * Remove the file that the process began as the next one, beside the trace: it is
+ * empty, or it is traced from the same moment as the trace.  What else has got the
+ * name is left alone.
+ */
 static void
 remove_announced(const struct recovery *r)
 {
 	const struct image *const image = r->set.image;
 	const struct image_trace *const t =
 		&image->trace[r->set.commit->trace ^ 1];
-	char buf[sizeof(r->found->trace)];
+	struct checked_file f;
+	uint64_t start = 0;
 
-	if (t->announced_seq == image->seq && t->path[0] != '\0' &&
-	    paths_beside(r->found->trace, paths_base(t->path), buf,
-			 sizeof(buf)) &&
-	    strcmp(buf, r->found->trace) != 0)
-		remove_begun(r, buf, false);
+	if (t->announced_seq != image->seq || t->path[0] == '\0' ||
+	    !checked_file_open_in(&f, r->trace.dir_fd, paths_base(t->path),
+				  O_RDONLY))
+		return;
+	if (!checked_file_is_same(&f.st, &r->trace.st) && is_owners(r, &f) &&
+	    (f.st.st_size == 0 ||
+	     (has_header(r, f.fd, &start) && start == r->start_time)))
+		checked_file_remove(&f);
+	checked_file_close(&f);
+}
+
+/* Nothing in it is needed any more. */
+static enum hatf_status
+remove_rings(struct recovery *r)
+{
+	return checked_file_remove(&r->rings) ? HATF_OK
+					      : fail(r, HATF_IO, 0, NULL);
 }
 
 static enum hatf_status
@@ -776,9 +802,8 @@ recover(struct recovery *r, const char *rings, const char *trace)
 		return status;
 	if (r->set.commit == NULL) {
 		status = begin_anew(r, rings, trace);
-		if (status == HATF_OK && r->set.commit == NULL && !dry &&
-		    unlink(rings) != 0)
-			return fail(r, HATF_IO, 0, NULL);
+		if (status == HATF_OK && r->set.commit == NULL && !dry)
+			return remove_rings(r);
 		if (status != HATF_OK || r->set.commit == NULL)
 			return status;
 	} else {
@@ -797,7 +822,9 @@ recover(struct recovery *r, const char *rings, const char *trace)
 		   (r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
 		   r->set.word_count == 0 && r->found->cut_nbytes == 0) {
 		r->found->had_trailer = true;
-		r->found->complete = r->set.commit->lost_count == 0;
+		r->found->complete =
+			r->set.commit->lost_count == 0 &&
+			(r->set.commit->flags & IMAGE_COMMIT_MISSED) == 0;
 		r->found->event_count = r->set.commit->event_count;
 	} else {
 		status = complete(r);
@@ -805,7 +832,7 @@ recover(struct recovery *r, const char *rings, const char *trace)
 	if (status != HATF_OK || dry)
 		return status;
 	remove_announced(r);
-	return unlink(rings) == 0 ? HATF_OK : fail(r, HATF_IO, 0, NULL);
+	return remove_rings(r);
 }
 
 enum hatf_status
@@ -813,8 +840,8 @@ hatf_recover(const char *rings, const char *trace, unsigned flags,
 	     struct hatf_recovery *recovery_ret, struct hatf_error *err)
 {
 	struct recovery r = {
-		.rings_fd = -1,
-		.trace_fd = -1,
+		.rings = CHECKED_FILE_NONE,
+		.trace = CHECKED_FILE_NONE,
 		.flags = flags,
 		.found = recovery_ret,
 		.err = err,
@@ -830,10 +857,8 @@ hatf_recover(const char *rings, const char *trace, unsigned flags,
 	free(r.memory);
 	free(r.member);
 	free(r.work);
-	if (r.trace_fd >= 0)
-		close(r.trace_fd);
+	checked_file_close(&r.trace);
 	/* With it goes the lock. */
-	if (r.rings_fd >= 0)
-		close(r.rings_fd);
+	checked_file_close(&r.rings);
 	return status;
 }

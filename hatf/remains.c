@@ -89,7 +89,7 @@ plain_nbytes(int fd, uint64_t offset)
 	}
 	if (n < length || !is_block(text, length) ||
 	    !text_find_u64(text, length, "bytes", &nbytes) ||
-	    nbytes <= at - offset + length)
+	    nbytes <= at - offset + length || nbytes > MEMBER_NBYTES)
 		return 0;
 	return nbytes;
 }

@@ -10,8 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Words of all rings together: a sparse file must not take all memory. */
+/* Words of all rings together (FORMAT "Limits"). */
 #define WORDS_MAX (1ull << 30)
+
+/* Of a ring of our own, which nobody writes to any more. */
+#define CAPACITY_MIN 64u
 
 struct file {
 	int fd;
@@ -70,7 +73,8 @@ check_commit(const struct image_commit *c, const struct image *image)
 
 	if (c->trace > 1)
 		return "trace";
-	if (image->trace[c->trace].head_nbytes > c->nbytes)
+	if (image->trace[c->trace].head_nbytes > c->nbytes ||
+	    image->trace[c->trace].head_nbytes > IMAGE_HEAD_NBYTES_MAX)
 		return "head_nbytes";
 	if (c->nbytes > INT64_MAX)
 		return "nbytes";
@@ -139,6 +143,9 @@ event_words(uint64_t word)
 {
 	const unsigned type = word >> 3 & 31;
 
+	/* Nothing is allocated at address 0: nobody has written that. */
+	if (word == 0)
+		return 0;
 	switch (word & EVENT_KIND_MASK) {
 	case EVENT_KIND_ALLOC:
 	case EVENT_KIND_FREE:
@@ -214,32 +221,80 @@ check_positions(const struct ring *r, const struct ring_commit *last,
 	return NULL;
 }
 
-/* The words from 'pos' to the head into a ring of our own. */
+/*
+ * How many of 'n' words at 'offset' may be there?  In a hole of the file no event
+ * begins, and it costs nothing to claim many.  The last one before a hole may end
+ * in it, with zeros, in a copy that leaves out what is zero.
+ */
+static uint64_t
+words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
+{
+	const off_t hole = lseek(f->fd, (off_t)offset, SEEK_HOLE);
+
+	/* A file system without holes need not answer. */
+	if (hole < 0 || (uint64_t)hole >= offset + n * sizeof(uint64_t))
+		return n;
+
+	const uint64_t words =
+		((uint64_t)hole - offset) / sizeof(uint64_t) + EVENT_WORDS_MAX;
+
+	return words < n ? words : n;
+}
+
+/* A power of two that holds so many. */
+static uint64_t
+capacity_for(uint64_t n)
+{
+	uint64_t capacity = CAPACITY_MIN;
+
+	while (capacity < n)
+		capacity *= 2;
+	return capacity;
+}
+
+static struct ring *
+make_ring(uint64_t capacity)
+{
+	const size_t nbytes = ring_nbytes(capacity);
+	struct ring *const r = aligned_alloc(
+		RING_HEADER_NBYTES, (nbytes + RING_HEADER_NBYTES - 1) &
+					    ~(size_t)(RING_HEADER_NBYTES - 1));
+
+	if (r == NULL)
+		return NULL;
+	memset(r, 0, sizeof(*r));
+	return ring_init(r, capacity);
+}
+
+/*
+ * The words from 'pos' to the head into a ring of our own, up to the first one that
+ * is not there: '*end_ret'.
+ */
 static enum hatf_status
 copy_words(const struct file *f, const struct ring *from, uint64_t pos,
-	   struct ring **ring_ret)
+	   struct ring *to, uint64_t *end_ret)
 {
-	const uint64_t capacity = from->capacity;
-	const uint64_t n = from->head - pos;
-	const uint64_t first = pos & (capacity - 1);
-	const uint64_t rest = capacity - first < n ? n - (capacity - first) : 0;
+	const uint64_t from_mask = ring_mask(from), to_mask = ring_mask(to);
 	const uint64_t base = from->offset + RING_HEADER_NBYTES;
-	enum hatf_status status;
-	struct ring *r;
+	enum hatf_status status = HATF_OK;
+	uint64_t n = 1, want = 1;
 
-	r = aligned_alloc(RING_HEADER_NBYTES,
-			  ring_nbytes(capacity) + RING_HEADER_NBYTES -
-				  ring_nbytes(capacity) % RING_HEADER_NBYTES);
-	if (r == NULL)
-		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
-	memset(r, 0, sizeof(*r));
-	ring_init(r, capacity);
-	ring_publish(r, from->head);
-	*ring_ret = r;
-	status = read_at(f, &r->words[first], (n - rest) * sizeof(uint64_t),
-			 base + first * sizeof(uint64_t));
-	if (status == HATF_OK && rest > 0)
-		status = read_at(f, r->words, rest * sizeof(uint64_t), base);
+	/* In pieces, since each of the rings has an end. */
+	while (status == HATF_OK && n == want && pos < from->head) {
+		const uint64_t offset =
+			base + (pos & from_mask) * sizeof(uint64_t);
+
+		want = from->head - pos;
+		if (want > from_mask + 1 - (pos & from_mask))
+			want = from_mask + 1 - (pos & from_mask);
+		if (want > to_mask + 1 - (pos & to_mask))
+			want = to_mask + 1 - (pos & to_mask);
+		n = words_to_hole(f, offset, want);
+		status = read_at(f, &to->words[pos & to_mask],
+				 n * sizeof(uint64_t), offset);
+		pos += n;
+	}
+	*end_ret = pos;
 	return status;
 }
 
@@ -305,13 +360,15 @@ take_ring(struct ringset *set, const struct file *f, const struct ring *from,
 	if (!add(set, &ring))
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
 	take_state(ring, from, last);
-	status = copy_words(f, from, pos, &ring->source.ring);
+	ring->source.ring = make_ring(capacity_for(from->head - pos));
+	if (ring->source.ring == NULL)
+		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
 	/* Counted in any case: so it is freed. */
-	if (ring->source.ring != NULL)
-		set->count++;
+	set->count++;
+	status = copy_words(f, from, pos, ring->source.ring, &end);
 	if (status != HATF_OK)
 		return status;
-	end = check_events(set, ring->source.ring, pos, from->head);
+	end = check_events(set, ring->source.ring, pos, end);
 	if (end != from->head && !salvage)
 		return fail(f, HATF_BAD_RINGS,
 			    from->offset + RING_HEADER_NBYTES +

@@ -12,9 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define LINE_NBYTES ((size_t)1 << SLAB_MIN_SHIFT)
-#define CHUNK_MIN   ((size_t)1024)
-#define CHUNK_MAX   ((size_t)2 << 20) /* a huge page */
+#define CHUNK_MIN ((size_t)1024)
+#define CHUNK_MAX ((size_t)2 << 20) /* a huge page */
 
 struct slab_chunk {
 	struct slab_chunk *before;
@@ -33,33 +32,33 @@ slab_fini(struct slab *slab)
 }
 
 void
-slab_put(struct slab *slab, void *array, unsigned shift)
+slab_put(struct slab *slab, void *array, unsigned size_class)
 {
-	memcpy(array, &slab->unused[shift], sizeof(void *));
-	slab->unused[shift] = array;
+	memcpy(array, &slab->unused[size_class], sizeof(void *));
+	slab->unused[size_class] = array;
 }
 
 static void *
-take(struct slab *slab, unsigned shift)
+take(struct slab *slab, unsigned size_class)
 {
-	void *const array = slab->unused[shift];
+	void *const array = slab->unused[size_class];
 
-	memcpy(&slab->unused[shift], array, sizeof(void *));
+	memcpy(&slab->unused[size_class], array, sizeof(void *));
 	return array;
 }
 
-/* Make arrays of what is left of the chunk. */
+/* Make arrays of so many bytes, a multiple of a line. */
 static void
-cut_rest(struct slab *slab)
+cut_up(struct slab *slab, uint8_t *bytes, size_t nbytes)
 {
-	for (unsigned shift = SLAB_MAX_SHIFT; shift >= SLAB_MIN_SHIFT;
-	     shift--) {
-		const size_t nbytes = (size_t)1 << shift;
+	unsigned size_class = SLAB_CLASS_COUNT;
 
-		while (slab->left >= nbytes) {
-			slab_put(slab, slab->next, shift);
-			slab->next += nbytes;
-			slab->left -= nbytes;
+	while (size_class-- > 0) {
+		const size_t array_nbytes = slab_nbytes(size_class);
+
+		for (; nbytes >= array_nbytes; nbytes -= array_nbytes) {
+			slab_put(slab, bytes, size_class);
+			bytes += array_nbytes;
 		}
 	}
 }
@@ -71,50 +70,47 @@ add_chunk(struct slab *slab, size_t array_nbytes)
 	struct slab_chunk *chunk;
 
 	/* Powers of two: so are all sums but the last. */
-	while (nbytes < array_nbytes + LINE_NBYTES)
+	while (nbytes < array_nbytes + SLAB_LINE_NBYTES)
 		nbytes *= 2;
 	if (nbytes > CHUNK_MAX)
 		nbytes = CHUNK_MAX;
-	chunk = aligned_alloc(nbytes == CHUNK_MAX ? CHUNK_MAX : LINE_NBYTES,
-			      nbytes);
+	chunk = aligned_alloc(
+		nbytes == CHUNK_MAX ? CHUNK_MAX : SLAB_LINE_NBYTES, nbytes);
 	if (chunk == NULL)
 		return false;
 	if (nbytes == CHUNK_MAX)
 		madvise(chunk, nbytes, MADV_HUGEPAGE);
-	cut_rest(slab);
+	cut_up(slab, slab->next, slab->left);
 	chunk->before = slab->chunks;
 	slab->chunks = chunk;
-	slab->next = (uint8_t *)chunk + LINE_NBYTES;
-	slab->left = nbytes - LINE_NBYTES;
+	slab->next = (uint8_t *)chunk + SLAB_LINE_NBYTES;
+	slab->left = nbytes - SLAB_LINE_NBYTES;
 	slab->nbytes += nbytes;
 	return true;
 }
 
-/* The halves of a longer one that are not wanted are arrays, too. */
+/* An array out of a longer one; the rest of that makes arrays, too. */
 static void *
-cut_longer(struct slab *slab, unsigned shift, unsigned longer)
+cut_longer(struct slab *slab, size_t nbytes, unsigned longer)
 {
 	uint8_t *const array = take(slab, longer);
 
-	while (longer > shift) {
-		longer--;
-		slab_put(slab, array + ((size_t)1 << longer), longer);
-	}
+	cut_up(slab, array + nbytes, slab_nbytes(longer) - nbytes);
 	return array;
 }
 
 void *
-slab_get(struct slab *slab, unsigned shift)
+slab_get(struct slab *slab, unsigned size_class)
 {
-	const size_t nbytes = (size_t)1 << shift;
+	const size_t nbytes = slab_nbytes(size_class);
 	void *array;
 
-	if (slab->unused[shift] != NULL)
-		return take(slab, shift);
+	if (slab->unused[size_class] != NULL)
+		return take(slab, size_class);
 	if (slab->left < nbytes) {
-		for (unsigned i = shift + 1; i <= SLAB_MAX_SHIFT; i++)
+		for (unsigned i = size_class + 1; i < SLAB_CLASS_COUNT; i++)
 			if (slab->unused[i] != NULL)
-				return cut_longer(slab, shift, i);
+				return cut_longer(slab, nbytes, i);
 		if (!add_chunk(slab, nbytes))
 			return NULL;
 	}

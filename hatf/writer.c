@@ -11,7 +11,6 @@
 #include "rec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -442,8 +441,7 @@ writer_free(struct hatf_writer *w)
 static enum hatf_status
 open_file(struct hatf_writer *w, const char *path)
 {
-	w->sink.out.fd =
-		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	w->sink.out.fd = hatf_create_file(path);
 	if (w->sink.out.fd < 0) {
 		w->sink.out.sys_errno = errno;
 		return sink_fail(&w->sink, HATF_IO, NULL);

@@ -282,6 +282,13 @@ set_control(struct config *c, const char *value)
 	return set_switch(&c->control, value);
 }
 
+static bool
+set_begin(struct config *c, const char *value)
+{
+	c->begin_now = strcmp(value, "now") == 0;
+	return c->begin_now || strcmp(value, "late") == 0;
+}
+
 /* The one table.  'want' completes "wrong value, want ...". */
 static const struct variable {
 	const char *name;
@@ -306,6 +313,7 @@ static const struct variable {
 	{ "HATFTRACE_FOLLOW", set_follow, "all",
 	  "none, fork, exec or all, and :GLOB,..." },
 	{ "HATFTRACE_START", set_start, "on", "on or off" },
+	{ "HATFTRACE_BEGIN", set_begin, "late", "late or now" },
 	{ "HATFTRACE_CONTROL", set_control, "on", "on or off" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
@@ -322,9 +330,23 @@ lookup(char *const environment[], const char *name)
 	return NULL;
 }
 
+/* Valgrind puts libraries of its own in front of what it runs. */
+static bool
+is_under_valgrind(char *const environment[])
+{
+	const char *const preload = lookup(environment, "LD_PRELOAD");
+
+	return preload != NULL && strstr(preload, "/vgpreload_core-") != NULL;
+}
+
 bool
 config_read(char *const environment[], struct config *config_ret)
 {
+	if (is_under_valgrind(environment)) {
+		say("valgrind knows nothing of threads like the tracer's; not "
+		    "tracing");
+		return false;
+	}
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		const struct variable *const v = &variables[i];
 		const char *value = lookup(environment, v->name);

@@ -37,13 +37,14 @@ struct config {
 	struct follow follow;
 	bool start;	     /* record from the start, not only when told to */
 	bool control;	     /* take orders, see control.h */
+	bool begin_now;	     /* the first event makes file and writer thread */
 	uint64_t ring_words; /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
 };
 
 /*
- * Fill '*config_ret' from 'environment' (as environ(7)).  On a wrong value says
- * so in one line on stderr and returns false.
+ * Fill '*config_ret' from 'environment' (as environ(7)).  On a wrong value, or where
+ * valgrind runs the program, says so in one line on stderr and returns false.
  */
 bool config_read(char *const environment[], struct config *config_ret);
 

@@ -8,12 +8,14 @@
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
 #include "output.h"
+#include "record.h"
 #include "sys.h"
 
 /* How long a client may take to say what it wants. */
@@ -52,6 +54,8 @@ static struct {
 	/* The writer makes the socket; a thread of the program has removed it,
 	 * or would have: no other is to be made. */
 	_Atomic bool is_making, is_unlinked;
+	char bell[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* or "" */
+	struct control_bell *bell_page;
 	/* 1 while the writer is in ppoll() or about to be. */
 	_Atomic uint32_t sleeping;
 } c;
@@ -65,6 +69,10 @@ control_init(bool wanted, char *const environment[], control_obey *obey)
 	static const char name[] = "XDG_RUNTIME_DIR=";
 	const size_t n = sizeof(name) - 1;
 
+	/* In the child of a fork it is the parent's. */
+	record_bell = &record_no_bell;
+	if (c.bell_page != NULL)
+		munmap(c.bell_page, CONTROL_BELL_NBYTES);
 	memset(&c, 0, sizeof(c));
 	/* relaxed: set by a thread that this one comes from. */
 	c.wanted = wanted &&
@@ -161,32 +169,46 @@ listen_at(int fd, size_t path_nbytes)
 	return false;
 }
 
-/* Make the socket in 'directory', "hatftrace" within it or named for us. */
+/*
+ * Fill in the name of our file with this suffix in 'directory', which is "hatftrace"
+ * within a user's or named for us, and is made.  Returns its length, or 0.
+ */
+static size_t
+build_name(char *path, size_t cap, const char *directory, const char *suffix)
+{
+	struct text t;
+
+	text_init(&t, path, cap - 1);
+	text_str(&t, directory);
+	path[t.used] = '\0';
+	if (t.full || !make_directory(path))
+		return 0;
+	text_str(&t, "/");
+	text_u64(&t, (uint64_t)c.pid);
+	text_str(&t, suffix);
+	path[t.used] = '\0';
+	return t.full ? 0 : t.used;
+}
+
+/* Make the socket in 'directory'. */
 static bool
 open_in(const char *directory)
 {
-	struct text t;
+	size_t used;
 	int fd;
 
-	text_init(&t, c.address.sun_path, sizeof(c.address.sun_path) - 1);
-	text_str(&t, directory);
-	c.address.sun_path[t.used] = '\0';
 	/* This thread's alone: 0700, and 0600 below. */
 	syscall(SYS_umask, 077);
-	if (t.full || !make_directory(c.address.sun_path))
-		return false;
-	text_str(&t, "/");
-	text_u64(&t, (uint64_t)c.pid);
-	text_str(&t, ".sock");
-	c.address.sun_path[t.used] = '\0';
-	if (t.full)
+	used = build_name(c.address.sun_path, sizeof(c.address.sun_path),
+			  directory, ".sock");
+	if (used == 0)
 		return false;
 	fd = output_above_standard(
 		(int)syscall(SYS_socket, AF_UNIX,
 			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 	if (fd < 0)
 		return false;
-	if (listen_at(fd, t.used)) {
+	if (listen_at(fd, used)) {
 		c.listener = fd;
 		return true;
 	}
@@ -194,9 +216,55 @@ open_in(const char *directory)
 	return false;
 }
 
-/* The directories that 'hatf ctl' looks into, in this order. */
+/* Is the directory that the environment names ours, and can nobody else
+ * exchange what we make in it? */
 static bool
-open_socket(void)
+is_own_runtime(void)
+{
+	struct stat st;
+
+	return c.runtime[0] != '\0' && lstat(c.runtime, &st) == 0 &&
+	       S_ISDIR(st.st_mode) && st.st_uid == c.uid &&
+	       (st.st_mode & 022) == 0;
+}
+
+/* Make the bell in 'directory'. */
+static bool
+hang_in(const char *directory)
+{
+	void *page = MAP_FAILED;
+	struct stat st;
+	int fd;
+
+	if (build_name(c.bell, sizeof(c.bell), directory, ".bell") == 0)
+		return false;
+	/* What is there is of a process that is no more; the directory is ours. */
+	syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, c.bell,
+			  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			  0600);
+	if (fd < 0)
+		return false;
+	/* In the place of the one before: somebody may be looking at it. */
+	if (syscall(SYS_fallocate, fd, 0, 0, CONTROL_BELL_NBYTES) == 0)
+		page = mmap(c.bell_page, CONTROL_BELL_NBYTES,
+			    PROT_READ | PROT_WRITE,
+			    MAP_SHARED | (c.bell_page != NULL ? MAP_FIXED : 0),
+			    fd, 0);
+	syscall(SYS_close, fd);
+	if (page == MAP_FAILED) {
+		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+		return false;
+	}
+	c.bell_page = page;
+	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0)
+		c.bell_page->pid_namespace = st.st_ino;
+	return true;
+}
+
+/* Try the directories that 'hatf ctl' looks into, in this order. */
+static bool
+try_directories(bool (*try)(const char *directory))
 {
 	char path[sizeof(c.runtime) + 32];
 	struct text t;
@@ -204,7 +272,7 @@ open_socket(void)
 	c.uid = (uint32_t)syscall(SYS_geteuid);
 	for (unsigned i = 0; i < 3; i++) {
 		text_init(&t, path, sizeof(path) - 1);
-		if (i == 0 && c.runtime[0] == '\0')
+		if (i == 0 && !is_own_runtime())
 			continue;
 		if (i == 0)
 			text_str(&t, c.runtime);
@@ -215,15 +283,18 @@ open_socket(void)
 		if (i != 2)
 			text_str(&t, "/hatftrace");
 		path[t.used] = '\0';
-		if (open_in(path))
+		if (try(path))
 			return true;
 	}
-	c.address.sun_path[0] = '\0';
 	return false;
 }
 
-/* As long as the writer may take to make a socket. */
-#define MAKING_NS 100000000ull
+static void
+open_socket(void)
+{
+	if (!try_directories(open_in))
+		c.address.sun_path[0] = '\0';
+}
 
 static void
 remove_socket(void)
@@ -231,6 +302,79 @@ remove_socket(void)
 	if (c.address.sun_path[0] != '\0')
 		syscall(SYS_unlinkat, AT_FDCWD, c.address.sun_path, 0);
 }
+
+/* Let go of client and socket; another may be made. */
+static void
+close_socket(void)
+{
+	remove_socket();
+	close_fd(&c.client);
+	close_fd(&c.listener);
+	c.address.sun_path[0] = '\0';
+	c.tried = false;
+	c.served_ns = 0;
+}
+
+/* Another user could cut the file off, and the program would end by SIGBUS. */
+static bool
+is_one_user(void)
+{
+	uid_t real, effective, saved;
+
+	return syscall(SYS_getresuid, &real, &effective, &saved) == 0 &&
+	       real == effective && real == saved;
+}
+
+static bool
+hang_bell(void)
+{
+	/* seq_cst: as in make_socket(). */
+	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
+	    !is_one_user())
+		return false;
+	if (!try_directories(hang_in)) {
+		c.bell[0] = '\0';
+		return false;
+	}
+	close_socket();
+	record_bell = &c.bell_page->rung;
+	return true;
+}
+
+bool
+control_hang_bell(void)
+{
+	bool done;
+
+	/* relaxed: as in control_init(). */
+	if (!atomic_load_explicit(&c.wanted, memory_order_relaxed))
+		return false;
+	c.pid = sys_pid();
+	/* seq_cst and release: as in make_socket(). */
+	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
+	done = hang_bell();
+	atomic_store_explicit(&c.is_making, false, memory_order_release);
+	return done;
+}
+
+void
+control_unhang_bell(void)
+{
+	/* Another thread may be about to look: the page stays. */
+	record_bell = &record_no_bell;
+	if (c.bell[0] != '\0')
+		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+	c.bell[0] = '\0';
+}
+
+bool
+control_is_busy(void)
+{
+	return c.client >= 0;
+}
+
+/* As long as the writer may take to make a socket. */
+#define MAKING_NS 100000000ull
 
 void
 control_unlink(void)
@@ -243,6 +387,7 @@ control_unlink(void)
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < MAKING_NS)
 		sys_sleep(50000);
 	remove_socket();
+	control_unhang_bell();
 }
 
 static void
@@ -260,14 +405,9 @@ make_socket(void)
 void
 control_close(void)
 {
-	remove_socket();
 	/* relaxed: the process goes on, or its writer ends. */
 	atomic_store_explicit(&c.is_unlinked, false, memory_order_relaxed);
-	close_fd(&c.client);
-	close_fd(&c.listener);
-	c.address.sun_path[0] = '\0';
-	c.tried = false;
-	c.served_ns = 0;
+	close_socket();
 }
 
 void

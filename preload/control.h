@@ -7,6 +7,11 @@
  * key=value.  Only the same user and root are answered.  All of it belongs to the
  * writer thread, whose descriptors the program does not see.
  *
+ * A dormant process without a writer thread has a bell instead, PID.bell: a file that
+ * it maps (struct control_bell).  Whoever writes RECORD_BELL_CALL or RECORD_BELL_START
+ * into its first byte has the writer made with the next allocation of the process, and
+ * then a socket.
+ *
  * A client never keeps the writer waiting: nothing blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.
  *
@@ -24,6 +29,15 @@
 
 #include "text.h"
 
+/* What is in the file of a bell, which is CONTROL_BELL_NBYTES long. */
+#define CONTROL_BELL_NBYTES 4096
+struct control_bell {
+	_Atomic uint8_t rung;
+	uint8_t unused[7];
+	uint64_t
+		pid_namespace; /* inode of the one that the number is of; or 0 */
+};
+
 /*
  * Carry out 'order', a word without its line end, and add lines of key=value to
  * 'answer'.  Returns NULL, or what is wrong.
@@ -38,6 +52,19 @@ void control_init(bool wanted, char *const environment[], control_obey *obey);
 
 /* The writer thread begins here. */
 void control_begin(void);
+
+/*
+ * Have a bell, and no socket from here on.  The thread that starts the trace of a
+ * process, or the writer before it leaves.  False: there can be none, or none is
+ * wanted.
+ */
+bool control_hang_bell(void);
+
+/* The bell has rung, or is not to: remove it. */
+void control_unhang_bell(void);
+
+/* Does the writer talk with a client? */
+bool control_is_busy(void);
 
 /*
  * Look after clients.  The socket is made by the first call that says so with
@@ -73,7 +100,7 @@ bool control_is_over(void);
 /* The writer: let go of the client and remove the socket; it may be made again. */
 void control_close(void);
 
-/* A thread of the program, when the writer is not asked: remove the socket. */
+/* A thread of the program, when the writer is not asked: remove socket and bell. */
 void control_unlink(void);
 
 #endif /* CONTROL_H */

@@ -24,30 +24,13 @@ static const struct {
 	{ "ll", 'a', true, true },
 };
 
-/* Length of the glob at 'globs', which ends at a comma or the end. */
-static size_t
-glob_length(const char *globs)
-{
-	return strcspn(globs, ",");
-}
-
 static bool
 set_globs(struct follow *f, const char *text)
 {
-	const size_t n = strlen(text);
-
-	if (n == 0 || n >= sizeof(f->globs))
+	if (!globs_are_legal(text))
 		return false;
-	memcpy(f->globs, text, n + 1);
-	for (const char *p = text;; p++) {
-		const size_t length = glob_length(p);
-
-		if (length == (*p == '!'))
-			return false; /* an empty one */
-		p += length;
-		if (*p == '\0')
-			return true;
-	}
+	memcpy(f->globs, text, strlen(text) + 1);
+	return true;
 }
 
 bool
@@ -72,54 +55,6 @@ follow_parse(struct follow *f, const char *value)
 	return false;
 }
 
-/* Does all of 'name' match the glob of 'n' bytes, made of '*', '?' and text? */
-static bool
-glob_matches(const char *glob, size_t n, const char *name)
-{
-	const char *const end = glob + n;
-	const char *star = NULL, *resume = NULL;
-
-	while (*name != '\0') {
-		if (glob < end && *glob == '*') {
-			star = glob++;
-			resume = name;
-		} else if (glob < end && (*glob == '?' || *glob == *name)) {
-			glob++;
-			name++;
-		} else if (star != NULL) {
-			/* The star takes one more. */
-			glob = star + 1;
-			name = ++resume;
-		} else {
-			return false;
-		}
-	}
-	while (glob < end && *glob == '*')
-		glob++;
-	return glob == end;
-}
-
-/* Some glob without '!' matches, if there is one, and none with it does. */
-static bool
-is_named(const char *globs, const char *name)
-{
-	bool wanted = false, found = false;
-
-	while (*globs != '\0') {
-		const size_t n = glob_length(globs);
-		const bool excludes = *globs == '!';
-		const bool matches =
-			glob_matches(globs + excludes, n - excludes, name);
-
-		if (excludes && matches)
-			return false;
-		wanted |= !excludes;
-		found |= !excludes && matches;
-		globs += n + (globs[n] == ',');
-	}
-	return found || !wanted;
-}
-
 bool
 follow_allows(const struct follow *f, const char *exe)
 {
@@ -131,7 +66,7 @@ follow_allows(const struct follow *f, const char *exe)
 		is_root = !f->is_marked;
 	known = true;
 	return (is_root || f->execs) && (!forked || f->forks) &&
-	       is_named(f->globs, exe);
+	       globs_choose(f->globs, exe);
 }
 
 void

@@ -13,15 +13,14 @@
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
-#include <stdbool.h>
+#include "globs.h"
 
-/* As long as the list of globs may be. */
-#define FOLLOW_GLOBS_NBYTES 1024
+#include <stdbool.h>
 
 struct follow {
 	bool forks, execs;
-	bool is_marked; /* found the mark: an exec has led here */
-	char globs[FOLLOW_GLOBS_NBYTES]; /* "A,!B", may be empty */
+	bool is_marked;		  /* found the mark: an exec has led here */
+	char globs[GLOBS_NBYTES]; /* see globs.h; may be empty */
 };
 
 /* Parse the variable's value; false if it is wrong. */

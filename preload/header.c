@@ -19,6 +19,8 @@
 #define HEADER_MAX_NBYTES  65535
 #define COMMAND_MAX_NBYTES (32u << 10)
 #define LINEAGE_MAX_NBYTES 512
+/* "rings=", each byte of the name escaped. */
+#define RINGS_MAX_NBYTES (8u * PATH_MAX + 16)
 
 static char exe[PATH_MAX];
 static struct utsname host;
@@ -26,7 +28,7 @@ static struct utsname host;
 /* Of all segments, with room for what is added to it. */
 static char common[HEADER_MAX_NBYTES];
 static size_t common_nbytes;
-static bool has_lineage;
+static bool is_complete;
 
 char *const *
 header_environment(void)
@@ -124,9 +126,17 @@ add_line(struct text *t, const char *key, const char *value)
 static const char *
 allocator_name(void)
 {
-	const char *const name = lookup_object((void *)(uintptr_t)real.malloc);
+	static char name[PATH_MAX];
+	const char *found;
 
-	return name != NULL ? name : "unknown";
+	/* In a child, a lock of the loader's may be a thread's that is not there. */
+	if (name[0] != '\0')
+		return name;
+	found = lookup_object((void *)(uintptr_t)real.malloc);
+	if (found == NULL)
+		found = "unknown";
+	memcpy(name, found, strnlen(found, sizeof(name) - 1));
+	return name;
 }
 
 static void
@@ -136,14 +146,10 @@ add_process(struct text *t)
 
 	text_line_u64(t, "pid", (uint64_t)sys_pid());
 	text_line_u64(t, "ppid", (uint64_t)syscall(SYS_getppid));
-	if (has_lineage)
-		lineage_add(t);
 	add_line(t, "exe", exe);
 	if (syscall(SYS_getcwd, cwd, sizeof(cwd)) > 0)
 		add_line(t, "cwd", cwd);
 	add_line(t, "host", host.nodename);
-	if (ringfile_path() != NULL)
-		add_line(t, "rings", ringfile_path());
 	text_line_u64(t, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	add_line(t, "arch", host.machine);
 	add_line(t, "allocator", allocator_name());
@@ -175,19 +181,20 @@ unit_name(enum config_clock clock)
 
 void
 header_build(const struct config *config, const struct header_parent *parent,
-	     bool is_late)
+	     uint64_t start_ns)
 {
 	struct text t;
 
-	has_lineage = !is_late;
+	is_complete = false;
 	text_init(&t, common,
-		  sizeof(common) - LINEAGE_MAX_NBYTES - HEADER_LINES_NBYTES);
+		  sizeof(common) - LINEAGE_MAX_NBYTES - RINGS_MAX_NBYTES -
+			  HEADER_LINES_NBYTES);
 	text_str(&t, "HATF 1.0\n");
 	add_line(&t, "producer", "hatftrace " HATF_VERSION);
 	add_line(&t, "clock", config_clock_name(config->clock));
 	add_line(&t, "unit", unit_name(config->clock));
 	text_line_u64(&t, "start_time", sys_clock_ns(CLOCK_REALTIME));
-	text_line_u64(&t, "start_monotonic", sys_clock_ns(CLOCK_MONOTONIC));
+	text_line_u64(&t, "start_monotonic", start_ns);
 	add_line(&t, "full", config->drop ? "drop" : "wait");
 	add_process(&t);
 	add_parent(&t, parent);
@@ -200,12 +207,15 @@ header_complete(void)
 {
 	struct text t;
 
-	if (has_lineage)
+	if (is_complete)
 		return;
-	has_lineage = true;
+	is_complete = true;
 	lineage_read();
-	text_init(&t, common + common_nbytes, LINEAGE_MAX_NBYTES);
+	text_init(&t, common + common_nbytes,
+		  LINEAGE_MAX_NBYTES + RINGS_MAX_NBYTES);
 	lineage_add(&t);
+	if (ringfile_path() != NULL)
+		add_line(&t, "rings", ringfile_path());
 	common_nbytes += t.used;
 }
 

@@ -36,14 +36,17 @@ struct header_text {
 };
 
 /*
- * Build what the comments of all segments have in common.  With 'is_late' without
- * the lineage: to read that takes longer than all the rest of the start, and most
- * processes that begin dormant end so.
+ * Build what the comments of all segments have in common, as it is when recording
+ * starts; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
  */
 void header_build(const struct config *config,
-		  const struct header_parent *parent, bool is_late);
+		  const struct header_parent *parent, uint64_t start_ns);
 
-/* Add it, if it is not there yet.  Writer thread. */
+/*
+ * Add, once, the lineage and the name of the ring file, if there is one.  Reading the
+ * lineage takes longer than building all the rest, and only a file needs it.  Writer
+ * thread.
+ */
 void header_complete(void);
 
 /*

@@ -21,7 +21,9 @@ malloc(size_t size)
 {
 	void *const p = real.malloc(size);
 
-	return record_is_dormant() ? p : record_alloc(p, size);
+	if (record_is_dormant())
+		return record_is_called() ? record_answer(p) : p;
+	return record_alloc(p, size);
 }
 
 static __attribute__((noinline)) void
@@ -54,7 +56,7 @@ calloc(size_t n, size_t size)
 	size_t nbytes;
 
 	if (record_is_dormant())
-		return p;
+		return record_is_called() ? record_answer(p) : p;
 	/* A product that overflows has failed; the most is what it asked for. */
 	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
 		return record_calloc_rest(p, SIZE_MAX);
@@ -74,7 +76,7 @@ realloc_dormant(void *old, size_t size)
 
 	if (!record_is_dormant() && p != NULL)
 		record_alloc_wide(p, size, 0);
-	return p;
+	return record_is_called() ? record_answer(p) : p;
 }
 
 /* There is no old block, or it is not the allocator's. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_sandbox.c - the calls by which a program gets a filter, or ends
+ * interpose_sandbox.c - the calls by which a program gets a filter, forks or ends
  *
  * prctl(3) and syscall(3), which has no name of its own for seccomp(2), as
  * libseccomp and all who do it by hand call them.  Everything else that comes by
@@ -13,9 +13,12 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
+#include "confinement.h"
 #include "control.h"
 #include "export.h"
 #include "lifecycle.h"
+#include "namespaces.h"
+#include "privileges.h"
 #include "real.h"
 #include "record.h"
 #include "sandbox.h"
@@ -47,17 +50,19 @@ static void
 expect(unsigned harm, bool all_threads)
 {
 	const enum lifecycle_scope scope = lifecycle_scope();
-
+	/* Later it may not be possible to make the writer thread. */
+	confinement_set((harm & SANDBOX_ASK) != 0);
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
 	    (all_threads && (harm & SANDBOX_WRITER) != 0) ||
 	    (scope == LIFECYCLE_NEW && (harm & SANDBOX_START) != 0))
-		lifecycle_end_for_sandbox();
+		lifecycle_end_for_sandbox(
+			"a filter comes that forbids recording");
 	else if ((harm & SANDBOX_START) != 0)
 		lifecycle_end_with_children();
 	if ((harm & SANDBOX_WAKE) != 0)
 		control_end_signals();
 	if ((harm & SANDBOX_CONTROL) != 0)
-		lifecycle_end_control(all_threads);
+		lifecycle_end_control(all_threads || lifecycle_is_single());
 }
 
 static void
@@ -67,19 +72,42 @@ expect_strict(void)
 		expect(SANDBOX_PROGRAM | SANDBOX_START, false);
 }
 
+/*
+ * A filter is about to come, for the calling thread or for all.  The writer takes it
+ * on now, where that is the only thread, since afterwards the thread may not be
+ * allowed to ask for it; or another where it could not work under this one.
+ */
+static void
+expect_filter(const void *program, bool all_threads)
+{
+	const unsigned harm = sandbox_harm(program);
+
+	expect(harm, all_threads);
+	if (!all_threads && lifecycle_is_single())
+		confinement_before_filter(
+			(harm &
+			 (SANDBOX_WRITER | SANDBOX_CONTROL | SANDBOX_WORK)) != 0
+				? PRIVILEGES_SEAL
+				: program);
+	/* The kernel would refuse it, because of the writer. */
+	else if (all_threads && confinement_has_own_filter())
+		lifecycle_end_for_sandbox(
+			"a filter comes for all threads after one of its own");
+}
+
 static void
 expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
 {
-	if (lifecycle_scope() == LIFECYCLE_UNTRACED)
-		return;
-	/* libraries ask with others whether there is such a call */
+	/* Libraries ask with others whether there is such a call, or with no program;
+	 * that makes no writer thread, which the next thing they look for is. */
 	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
 	    program == NULL)
 		expect_strict();
 	else if (WORD(operation) == SECCOMP_SET_MODE_FILTER &&
+		 program != NULL &&
 		 may_have_filter(SYS_seccomp, operation, flags))
-		expect(sandbox_harm(program),
-		       (flags & SECCOMP_FILTER_FLAG_TSYNC) != 0);
+		expect_filter(program,
+			      (flags & SECCOMP_FILTER_FLAG_TSYNC) != 0);
 }
 
 static void
@@ -87,16 +115,32 @@ expect_prctl(uint64_t mode, const void *program)
 {
 	if (mode == SECCOMP_MODE_STRICT)
 		expect_strict();
-	else if (mode == SECCOMP_MODE_FILTER &&
-		 lifecycle_scope() != LIFECYCLE_UNTRACED &&
+	else if (mode == SECCOMP_MODE_FILTER && program != NULL &&
 		 may_have_filter(SYS_prctl, PR_SET_SECCOMP, mode))
-		expect(sandbox_harm(program), false);
+		expect_filter(program, false);
+}
+
+/* A call of seccomp(2) or prctl(2); errno as in real_resolve_rest(). */
+static void
+expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+{
+	int saved_errno;
+
+	if (lifecycle_scope() == LIFECYCLE_UNTRACED)
+		return;
+	saved_errno = errno;
+	if (number == SYS_seccomp)
+		expect_seccomp(a, b, (const void *)c);
+	else if (WORD(a) == PR_SET_SECCOMP)
+		expect_prctl(b, (const void *)c);
+	errno = saved_errno;
 }
 
 /* They are called below, and return where to go on. */
 uintptr_t sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
 				uint64_t c);
 uintptr_t sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program);
+uintptr_t sandbox_watch_vfork(void);
 
 /* An exec by its number; where it goes on to when that fails. */
 static long
@@ -133,22 +177,71 @@ is_fork(uint64_t number, uint64_t flags, uint64_t stack)
 	return number == SYS_clone && (flags & CLONE_VM) == 0 && stack == 0;
 }
 
+/* Landlock's rules, which a thread has; the writer gets them from the only one. */
+static long
+restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+
+	confinement_set(false);
+	result = real.syscall(number, a, b, c, d, e, f);
+	if (result == 0 && lifecycle_is_single())
+		confinement_after_landlock((int)a);
+	return result;
+}
+
+/* Does the call change privileges, by its number for the calling thread alone? */
+static bool
+is_privilege(uint64_t number)
+{
+	switch (number) {
+	case SYS_setuid:
+	case SYS_setgid:
+	case SYS_setreuid:
+	case SYS_setregid:
+	case SYS_setresuid:
+	case SYS_setresgid:
+	case SYS_setgroups:
+	case SYS_capset:
+		return lifecycle_is_single();
+	default:
+		return number == SYS_chroot;
+	}
+}
+
+static long
+privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+
+	lifecycle_have_writer();
+	result = real.syscall(number, a, b, c, d, e, f);
+	if (result == 0 && number == SYS_chroot)
+		confinement_after_chroot();
+	else if (result == 0)
+		confinement_after_privileges();
+	return result;
+}
+
 /* seccomp(2), or prctl(2) by its number, or an end, or none of these. */
 uintptr_t
 sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
-	const int saved_errno = errno;
-
 	real_resolve_rest();
-	if (number == SYS_seccomp)
-		expect_seccomp(a, b, (const void *)c);
-	else if (number == SYS_prctl && WORD(a) == PR_SET_SECCOMP)
-		expect_prctl(b, (const void *)c);
+	if (number == SYS_seccomp || number == SYS_prctl)
+		expect_by_number(number, a, b, c);
 	else if (number == SYS_exit_group)
 		lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
-	errno = saved_errno;
+	else if (number == SYS_exit && lifecycle_is_single())
+		lifecycle_end_last_thread();
 	if (number == SYS_execve || number == SYS_execveat)
 		return (uintptr_t)exec_by_number;
+	if (number == SYS_landlock_restrict_self)
+		return (uintptr_t)restrict_by_number;
+	if (number == SYS_unshare || number == SYS_setns)
+		return (uintptr_t)namespaces_by_number;
+	if (is_privilege(number))
+		return (uintptr_t)privilege_by_number;
 	return is_fork(number, a, b) ? (uintptr_t)fork_by_number
 				     : (uintptr_t)real.syscall;
 }
@@ -156,13 +249,18 @@ sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 uintptr_t
 sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 {
-	const int saved_errno = errno;
-
 	real_resolve_rest();
-	if (WORD(option) == PR_SET_SECCOMP)
-		expect_prctl(mode, (const void *)program);
-	errno = saved_errno;
+	expect_by_number(SYS_prctl, option, mode, program);
 	return (uintptr_t)real.prctl;
+}
+
+/* The child shares the memory, and could not make the writer thread. */
+uintptr_t
+sandbox_watch_vfork(void)
+{
+	real_resolve_rest();
+	lifecycle_have_writer();
+	return (uintptr_t)real.vfork;
 }
 
 /*
@@ -174,6 +272,7 @@ sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 	__asm__(".pushsection .text\n"                                    \
 		".globl " name "\n.type " name ", @function\n" name ":\n" \
 		"	.cfi_startproc\n"                                       \
+		"	endbr64\n"                                              \
 		"	push %rdi\n	.cfi_adjust_cfa_offset 8\n"                 \
 		"	push %rsi\n	.cfi_adjust_cfa_offset 8\n"                 \
 		"	push %rdx\n	.cfi_adjust_cfa_offset 8\n"                 \
@@ -223,3 +322,4 @@ sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 
 JUMP_AFTER("syscall", "sandbox_watch_syscall");
 JUMP_AFTER("prctl", "sandbox_watch_prctl");
+JUMP_AFTER("vfork", "sandbox_watch_vfork");

@@ -12,11 +12,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "deep.h"
 #include "jemalloc.h"
 #include "lookup.h"
 #include "mimalloc.h"
+#include "missed.h"
 #include "patch.h"
 #include "pooled.h"
+#include "real.h"
+#include "sys.h"
 
 typedef void *dlsym_fn(void *, const char *);
 
@@ -97,10 +101,15 @@ static struct patch patches[] = {
 
 /* Objects that came and went, up to what has been looked at. */
 static _Atomic uint64_t seen_changes;
-static _Atomic bool is_looking;
+static _Atomic int looking_pid; /* 0: nobody looks */
 
-/* How often others try while one thread looks; it may be one that a fork left behind. */
-#define WAITS_MAX 1000u
+/* Do the program's calls come to us?  Constant once the process has started. */
+static bool is_followed;
+
+/* How often others try while one thread looks; with a pause after the first ones. */
+#define WAITS_MAX     2000u
+#define WAITS_UNSLEPT 100u
+#define WAIT_NS	      100000u
 
 static int
 visit(struct dl_phdr_info *info, size_t nbytes, void *context)
@@ -124,38 +133,158 @@ count_changes(void)
 static bool
 begin_looking(void)
 {
+	const int pid = sys_pid();
+
 	/* acquire and release: a lock. */
 	for (unsigned i = 0; i < WAITS_MAX; i++) {
-		if (!atomic_exchange_explicit(&is_looking, true,
-					      memory_order_acquire))
+		int holder = atomic_load_explicit(&looking_pid,
+						  memory_order_relaxed);
+
+		/* A fork may have left one of the parent's threads behind. */
+		if (holder != pid &&
+		    atomic_compare_exchange_strong_explicit(
+			    &looking_pid, &holder, pid, memory_order_acquire,
+			    memory_order_relaxed))
 			return true;
-		sched_yield();
+		if (i < WAITS_UNSLEPT)
+			sched_yield();
+		else
+			sys_sleep(WAIT_NS);
 	}
 	return false;
 }
+
+static void
+end_looking(void)
+{
+	/* release: pairs with the acquire in begin_looking(). */
+	atomic_store_explicit(&looking_pid, 0, memory_order_release);
+}
+
+/* Has the thread that forks begun to look?  Written under that lock. */
+static bool is_fork_locked;
+
+void
+late_before_fork(void)
+{
+	if (begin_looking())
+		is_fork_locked = true;
+}
+
+void
+late_after_fork(void)
+{
+	if (!is_fork_locked)
+		return;
+	is_fork_locked = false;
+	end_looking();
+}
+
+static void
+look_at_changes(bool in_time)
+{
+	const uint64_t changes = count_changes();
+
+	/* relaxed: written under the lock. */
+	if (atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
+	    changes)
+		return;
+	jemalloc_patch();
+	mimalloc_patch();
+	pooled_patch_again();
+	patch_known(patches, 1);
+	if (is_followed)
+		deep_follow(in_time);
+	atomic_store_explicit(&seen_changes, changes, memory_order_relaxed);
+}
+
+/* Look at what was loaded since; 'in_time' as in deep.h. */
+static void
+look(bool in_time)
+{
+	const bool is_locked = begin_looking();
+
+	/* In time, the loader's lock keeps out all but a fork that takes long. */
+	if (is_locked || in_time)
+		look_at_changes(in_time);
+	if (is_locked)
+		end_looking();
+}
+
+/* The loader tells of each load: none is left for dlsym(). */
+static _Atomic bool is_told;
 
 /*
  * An object is in the list before its places are filled in.  dlsym() waits for whoever
  * loads one, so all that were counted before it are complete after it.
  */
 static void
-look(void)
+look_late(void)
 {
-	const uint64_t changes = count_changes();
-
-	/* relaxed: who comes second waits for the first, or looks too. */
-	if (atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
-	    changes)
+	/* relaxed: a load that this thread knows of was before it. */
+	if (atomic_load_explicit(&is_told, memory_order_relaxed) ||
+	    atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
+		    count_changes())
 		return;
 	late_real(RTLD_DEFAULT, "dlsym");
-	if (!begin_looking())
+	/* relaxed: it was set under the lock that dlsym() has waited for. */
+	if (!atomic_load_explicit(&is_told, memory_order_relaxed))
+		look(false);
+}
+
+/* Loads ------------------------------------------------------------------- */
+
+typedef int catch_fn(void *exception, void (*operate)(void *), void *argument);
+
+#define CATCH "_dl_catch_exception"
+
+static catch_fn *real_catch;
+
+/*
+ * glibc's loader calls a function of its own for whatever may fail in dlopen(), by
+ * a slot that it lets other objects fill in.  Constructors must not fail: for them
+ * there is no place for an error, and the new objects are complete.  The caller holds the
+ * loader's lock.
+ */
+static int
+our_catch(void *exception, void (*operate)(void *), void *argument)
+{
+	if (exception == NULL) {
+		const int saved_errno = errno;
+
+		atomic_store_explicit(&is_told, true, memory_order_relaxed);
+		look(true);
+		errno = saved_errno;
+	}
+	return real_catch(exception, operate, argument);
+}
+
+static void
+follow_loads(const struct patch_slot *slot, void *unused)
+{
+	(void)unused;
+	if (!slot->is_call || strcmp(slot->name, CATCH) != 0 ||
+	    *slot->at != lookup_all(CATCH).first)
 		return;
-	jemalloc_patch();
-	mimalloc_patch();
-	pooled_patch_again();
-	patch_known(patches, 1);
-	atomic_store_explicit(&seen_changes, changes, memory_order_relaxed);
-	atomic_store_explicit(&is_looking, false, memory_order_release);
+	memcpy(&real_catch, slot->at, sizeof(real_catch));
+	/* That there may be no place for an error is older than this function. */
+	if (patch_write(slot, (void *)(uintptr_t)our_catch) &&
+	    lookup_all("__libc_early_init").first != NULL)
+		atomic_store_explicit(&is_told, true, memory_order_relaxed);
+}
+
+/* The loader is the object that has its own tables. */
+static int
+visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
+{
+	struct dynamic dynamic;
+
+	(void)nbytes;
+	if (!dynamic_read(info, &dynamic) ||
+	    !lookup_defines(&dynamic, "_rtld_global_ro"))
+		return 0;
+	patch_each_slot(info, &dynamic, follow_loads, unused);
+	return 1;
 }
 
 /*
@@ -169,7 +298,7 @@ late_find(void *handle, const char *name)
 	const int saved_errno = errno;
 	void *found = NULL;
 
-	look();
+	look_late();
 	if (handle != RTLD_NEXT && name != NULL &&
 	    (jemalloc_has(name) || mimalloc_has(name)))
 		found = late_real(handle, name);
@@ -182,10 +311,25 @@ late_find(void *handle, const char *name)
 	return found;
 }
 
+static void
+note_other(void)
+{
+	const char *const name = lookup_object(lookup_all("malloc").first);
+
+	missed_note(name != NULL ? name : "another object",
+		    " has the malloc() that is called, not the recorder's");
+}
+
 void
 late_patch(void)
 {
 	late_real = dlsym;
+	is_followed = real_is_reached();
+	if (is_followed)
+		deep_follow(false);
+	else
+		note_other();
+	dl_iterate_phdr(visit_loader, NULL);
 	atomic_store_explicit(&seen_changes, count_changes(),
 			      memory_order_relaxed);
 	/* Another's may have to be called by those that it is for. */

@@ -7,9 +7,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/auxv.h>
 
+#include "alone.h"
 #include "clock.h"
+#include "confinement.h"
 #include "control.h"
 #include "deflate.h"
 #include "header.h"
@@ -25,6 +28,7 @@
 #include "record.h"
 #include "ringfile.h"
 #include "say.h"
+#include "signals.h"
 #include "sys.h"
 
 /* How long fork() may wait to learn its event number. */
@@ -129,26 +133,60 @@ go_off(void)
 
 /* Ends -------------------------------------------------------------------- */
 
+/* What becomes of the signals that arrive while the trace is being finished? */
+static void
+finish_held(enum writer_end end)
+{
+	/* The process goes on after an exec that fails, and with its handler
+	 * after abort(); what other threads get then is theirs. */
+	const bool goes_on =
+		end == WRITER_END_EXEC ||
+		(end == WRITER_END_ABORT && signals_abort_is_handled());
+	struct signals_held held;
+
+	signals_hold(&held, !goes_on && thread_id_count() > 1);
+	if (!writer_end_dormant())
+		writer_finish(end);
+	if (goes_on)
+		signals_release(&held);
+	else if (end == WRITER_END_EXIT)
+		signals_release_late(&held);
+}
+
 void
 lifecycle_end(enum writer_end end)
 {
-	const int saved_errno = errno;
+	int saved_errno;
 
-	if (lifecycle_is_tracing() && sys_pid() == traced_pid &&
-	    !writer_end_dormant())
-		writer_finish(end);
+	/* First, and without errno: see real_resolve_rest(). */
+	if (!lifecycle_is_tracing() || !lifecycle_is_own())
+		return;
+	saved_errno = errno;
+	finish_held(end);
 	errno = saved_errno;
+}
+
+void
+lifecycle_end_last_thread(void)
+{
+	if (!lifecycle_is_tracing() || writer_is_here() || alone_has_threads())
+		return;
+	lifecycle_end(WRITER_END_LAST_THREAD);
+	/* The status of the last one to leave is the process's. */
+	writer_await_gone();
 }
 
 void
 lifecycle_resume(void)
 {
-	const int saved_errno = errno;
+	int saved_errno;
+	uint64_t mask;
 
-	const uint64_t mask = sys_block_signals();
-
-	if (lifecycle_is_tracing() && sys_pid() == traced_pid)
-		writer_resume();
+	if (!lifecycle_is_tracing() || !lifecycle_is_own())
+		return;
+	saved_errno = errno;
+	mask = sys_block_signals();
+	writer_resume();
 	sys_restore_signals(mask);
 	errno = saved_errno;
 }
@@ -171,20 +209,47 @@ lifecycle_scope(void)
 }
 
 void
-lifecycle_end_for_sandbox(void)
+lifecycle_end_for_sandbox(const char *why)
 {
 	if (lifecycle_scope() == LIFECYCLE_TRACED) {
 		if (!record_is_dormant())
-			say("%s: a filter comes that forbids recording; the "
-			    "trace ends "
-			    "here, the program goes on",
-			    writer_path(writer_place().segment));
+			say("%s: %s; the trace ends here, the program goes on",
+			    writer_path(writer_place().segment), why);
 		writer_finish(WRITER_END_SANDBOX);
 		writer_await_gone();
 	}
 	is_sandboxed = true;
 	/* relaxed: other threads' events in between are lost either way. */
 	atomic_store_explicit(&record_dormant, true, memory_order_relaxed);
+}
+
+bool
+lifecycle_is_single(void)
+{
+	return thread_id_count() == 1 || !alone_has_threads();
+}
+
+bool
+lifecycle_is_own(void)
+{
+	return sys_pid() == traced_pid;
+}
+
+void
+lifecycle_answer(bool start)
+{
+	writer_summon();
+	if (start && lifecycle_is_own())
+		writer_obey(WRITER_ORDER_START);
+}
+
+void
+lifecycle_have_writer(void)
+{
+	/* A dormant process has no file to open, and may insist on being alone. */
+	if (!record_is_dormant() && lifecycle_is_tracing() &&
+	    lifecycle_is_own())
+		writer_summon();
 }
 
 void
@@ -276,7 +341,7 @@ before_fork(void)
 	const int saved_errno = errno;
 	struct writer_place place;
 
-	if (!lifecycle_is_tracing() || sys_pid() != traced_pid)
+	if (!lifecycle_is_tracing() || !lifecycle_is_own())
 		return;
 	thread_note_interrupted();
 	/* relaxed: a number. */
@@ -297,6 +362,7 @@ before_fork(void)
 static void
 after_fork_in_child(void)
 {
+	late_after_fork();
 	const int saved_errno = errno;
 
 	if (fork_event != 0)
@@ -327,6 +393,7 @@ after_fork_in_child(void)
 static void
 after_fork_in_parent(void)
 {
+	late_after_fork();
 	const int saved_errno = errno;
 
 	/* One that has had no event is as its own parent was when it forked. */
@@ -362,6 +429,7 @@ prepare_fork(void)
 {
 	before_fork();
 	pools_before_fork();
+	late_before_fork();
 }
 
 static void
@@ -402,45 +470,27 @@ register_handlers(void)
 static void
 get_parent(struct header_parent *parent_ret)
 {
+	static char trace[sizeof(((struct output *)NULL)->path)];
+	const char *path;
+
 	parent_ret->pid = 0;
 	if (traced_pid == 0 || traced_pid == sys_pid())
 		return;
 	parent_ret->pid = (uint64_t)traced_pid;
 	if (fork_event != 0) {
 		parent_ret->event = (fork_event - 2) / 2;
-		parent_ret->trace = writer_path(fork_segment);
+		path = writer_path(fork_segment);
 	} else {
 		const struct writer_place now = writer_place();
 
 		parent_ret->event = now.event;
-		parent_ret->trace = writer_path(now.segment);
+		path = writer_path(now.segment);
 	}
+	/* Where it is now this process's own name goes. */
+	memcpy(trace, path, strlen(path) + 1);
+	parent_ret->trace = trace;
 	parent_ret->is_exact = (fork_event & 1) != 0 && !was_untraced;
 	parent_ret->fork = fork_event != 0 ? fork_ticket : 0;
-}
-
-/* Create the file of the first segment. */
-static bool
-open_output(struct output *output, const struct output_names *names)
-{
-	const bool segmented =
-		config.rotate_nbytes != 0 || config.rotate_ns != 0;
-	int error;
-
-	output_init(output, config.out, names, segmented);
-	if (born_dormant)
-		return true;
-	error = output_open(output, 0);
-	if (error == 0) {
-		output_move_high(output);
-		return true;
-	}
-	if (error == EEXIST)
-		say("%s: is there and not a regular file; not tracing",
-		    output->path);
-	else
-		say("%s: %s; not tracing", output->path, say_errno(error));
-	return false;
 }
 
 /* Of the pool, the stack and what is smaller; about. */
@@ -493,32 +543,22 @@ start_tracing(void)
 	}
 	clock_init(config.clock == CONFIG_CLOCK_US ||
 		   config.clock == CONFIG_CLOCK_NS);
-
-	if (!open_output(&output, names))
-		return false;
-	if (!born_dormant)
-		lineage_read();
-	if (!ringfile_open(&config, born_dormant ? NULL : output.path)) {
+	if (!ringfile_init(&config)) {
 		say("out of memory; not tracing");
-		if (!born_dormant)
-			output_discard(&output);
 		return false;
 	}
-	header_build(&config, &parent, born_dormant);
+	output_init(&output, config.out, names,
+		    config.rotate_nbytes != 0 || config.rotate_ns != 0);
+	if (!writer_prepare(&config, &output, born_dormant))
+		return false;
+	header_build(&config, &parent, writer_start_ns());
 	fork_event = 0;
 	traced_pid = sys_pid();
+	/* There is no writer thread that could renew the tick. */
+	clock_set_idle();
 	/* relaxed: no other thread knows of the tracer yet. */
 	atomic_store_explicit(&record_dormant, born_dormant,
 			      memory_order_relaxed);
-	if (!writer_start(&config, &output)) {
-		if (!born_dormant)
-			output_discard(&output);
-		ringfile_discard();
-		/* relaxed: as above. */
-		atomic_store_explicit(&record_dormant, false,
-				      memory_order_relaxed);
-		return false;
-	}
 	register_handlers();
 	return true;
 }
@@ -549,15 +589,13 @@ start(struct process *p)
 	if (!tracing)
 		go_off();
 	thread_self = &thread_unattached;
-	/*
-	 * release: publishes all that the start has set up.  The writer may have
-	 * failed already, and have said OFF.
-	 */
-	state = STARTING;
-	return atomic_compare_exchange_strong_explicit(
-		       &p->state, &state, tracing ? TRACING : OFF,
-		       memory_order_release, memory_order_relaxed) &&
-	       tracing;
+	/* release: publishes all that the start has set up. */
+	atomic_store_explicit(&p->state, tracing ? TRACING : OFF,
+			      memory_order_release);
+	if (tracing && (config.begin_now || confinement_is_set() ||
+			(born_dormant && !control_hang_bell())))
+		writer_summon();
+	return lifecycle_is_tracing();
 }
 
 static bool
@@ -669,6 +707,7 @@ lifecycle_second_thread(void)
 	const bool tracing = ensure_started() && !record_is_dormant();
 
 	if (tracing) {
+		writer_summon();
 		clock_go_stamped();
 		ringfile_expect_thread();
 	}

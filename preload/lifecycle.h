@@ -44,20 +44,48 @@ void lifecycle_before_fork(void);
 void lifecycle_after_fork(bool is_child);
 
 /*
- * The process is about to end, or to exec: everything into the file.  Does
- * nothing in a vfork child, which is still its parent.  Keeps errno.
+ * The process is about to end, or to exec: everything into the file.  Signals that
+ * arrive meanwhile do not change how it ends (signals.h).  Does nothing in a vfork
+ * child, which is still its parent.  Keeps errno.
  */
 void lifecycle_end(enum writer_end end);
+
+/*
+ * The only thread of the process is about to leave it without ending it: where there
+ * is no writer thread that would notice.  Keeps errno.
+ */
+void lifecycle_end_last_thread(void);
 
 /* ... but it goes on. */
 void lifecycle_resume(void);
 
 /*
- * A filter on system calls is about to come, by which the recorder would do the
- * program harm: the trace ends here, and nothing is recorded any more, in children
- * neither.
+ * A change is about to come, or has just come, that the recorder cannot stand or
+ * follow: the trace ends here, and nothing is recorded any more, in children
+ * neither.  'why' goes into the line on standard error.
  */
-void lifecycle_end_for_sandbox(void);
+void lifecycle_end_for_sandbox(const char *why);
+
+/*
+ * The calling thread is about to do something after which the writer thread could not
+ * be made, or could not open its files: have it now.  Keeps errno.
+ */
+void lifecycle_have_writer(void);
+
+/*
+ * Is the calling thread one of the traced process, and not of a child by vfork(2) or
+ * its like, which shares the memory?
+ */
+bool lifecycle_is_own(void);
+
+/*
+ * The bell has rung for this process, which is dormant (control.h): have the writer,
+ * and record with 'start'.
+ */
+void lifecycle_answer(bool start);
+
+/* Has this process one thread, beside the writer?  When in doubt, no. */
+bool lifecycle_is_single(void);
 
 /* ... or only the traces of children would. */
 void lifecycle_end_with_children(void);

@@ -99,6 +99,8 @@ lineage_read(void)
 	const bool was_known =
 		atomic_load_explicit(&lineage.is_known, memory_order_relaxed);
 
+	if (was_known && before.pid == (uint64_t)sys_pid())
+		return;
 	atomic_store_explicit(&lineage.is_known, false, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	if (!read_process((uint64_t)sys_pid(), &lineage.self))

@@ -31,6 +31,15 @@ gnu_hash(const char *name)
 	return h;
 }
 
+/* The loader does not find it either. */
+static bool
+is_hidden(const Elf64_Sym *s)
+{
+	const unsigned visibility = ELF64_ST_VISIBILITY(s->st_other);
+
+	return visibility == STV_HIDDEN || visibility == STV_INTERNAL;
+}
+
 /* The symbol that the object defines under this name, or NULL. */
 static const Elf64_Sym *
 find_symbol(const struct dynamic *t, const char *name)
@@ -51,12 +60,18 @@ find_symbol(const struct dynamic *t, const char *name)
 		const Elf64_Sym *const s = &t->symbols[i];
 
 		if ((chain[i - first] | 1) == (hash | 1) &&
-		    s->st_shndx != SHN_UNDEF &&
+		    s->st_shndx != SHN_UNDEF && !is_hidden(s) &&
 		    strcmp(t->strings + s->st_name, name) == 0)
 			return s;
 		if ((chain[i - first] & 1) != 0)
 			return NULL;
 	}
+}
+
+static bool
+is_us(const struct dl_phdr_info *info)
+{
+	return dynamic_has(info, PT_LOAD, (uintptr_t)&lookup_function);
 }
 
 static int
@@ -68,8 +83,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 
 	(void)nbytes;
 	if (!s->past_us) {
-		s->past_us =
-			dynamic_has(info, PT_LOAD, (uintptr_t)&lookup_function);
+		s->past_us = is_us(info);
 		if (s->past_us || !s->from_start)
 			return 0;
 	}
@@ -103,6 +117,87 @@ lookup_is_first(const char *name, const void *address)
 
 	dl_iterate_phdr(visit, &s);
 	return s.found == address;
+}
+
+struct sum {
+	const char *name;
+	struct lookup_all all;
+	bool past_us;
+};
+
+static int
+visit_all(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct sum *const s = context;
+	const Elf64_Sym *symbol;
+	struct dynamic tables;
+	void *found;
+
+	(void)nbytes;
+	if (is_us(info)) {
+		s->past_us = true;
+		return 0;
+	}
+	if (!dynamic_read(info, &tables) || tables.hash == NULL)
+		return 0;
+	symbol = find_symbol(&tables, s->name);
+	if (symbol == NULL)
+		return 0;
+	found = (void *)(info->dlpi_addr + symbol->st_value);
+	if (s->all.first == NULL)
+		s->all.first = found;
+	if (s->all.next == NULL && s->past_us)
+		s->all.next = found;
+	s->all.count++;
+	return 0;
+}
+
+struct lookup_all
+lookup_all(const char *name)
+{
+	struct sum s = { .name = name };
+
+	dl_iterate_phdr(visit_all, &s);
+	return s.all;
+}
+
+/* Our own object. */
+struct own {
+	struct dynamic tables;
+	uintptr_t base;
+};
+
+static int
+visit_own(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct own *const own = context;
+
+	(void)nbytes;
+	if (!is_us(info))
+		return 0;
+	own->base = info->dlpi_addr;
+	dynamic_read(info, &own->tables);
+	return 1;
+}
+
+void *
+lookup_own(const char *name)
+{
+	static struct own own;
+	const Elf64_Sym *symbol;
+
+	if (own.tables.hash == NULL)
+		dl_iterate_phdr(visit_own, &own);
+	if (own.tables.hash == NULL)
+		return NULL;
+	symbol = find_symbol(&own.tables, name);
+	return symbol != NULL ? (void *)(own.base + symbol->st_value) : NULL;
+}
+
+bool
+lookup_defines(const struct dynamic *dynamic, const char *name)
+{
+	return dynamic->hash != NULL && find_symbol(dynamic, name) != NULL;
 }
 
 struct owner {

@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+#include "dynamic.h"
+
 /*
  * The first definition of the function 'name' in the objects that were loaded
  * after us, in their order, private ones too (a plug-in may bring its C++ library
@@ -26,6 +28,20 @@ void *lookup_function(const char *name, const void *companion,
  * us too: what the others call by that name?
  */
 bool lookup_is_first(const char *name, const void *address);
+
+/* What the loaded objects but ours have of a name, in their order. */
+struct lookup_all {
+	void *first;	/* the first definition, also before us; or NULL */
+	void *next;	/* the first one after us; or NULL */
+	unsigned count; /* of definitions */
+};
+struct lookup_all lookup_all(const char *name);
+
+/* The function that we export by this name, or NULL. */
+void *lookup_own(const char *name);
+
+/* Does the object with these tables define the name? */
+bool lookup_defines(const struct dynamic *dynamic, const char *name);
 
 /* The name of the object that 'address' is in, as the loader has it, or NULL. */
 const char *lookup_object(const void *address);

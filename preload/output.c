@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "sys.h"
@@ -15,11 +14,11 @@
 
 #define TRIES_MAX 100000u
 
+/* What a part of the path may have, and leave room for ".99999" and ".rings". */
+#define PART_MAX (NAME_MAX - 12)
+
 /* Digits of a segment's number, so that names sort by it. */
 #define SEGMENT_DIGITS 4
-
-/* Descriptors below this are for the program, while there are so many. */
-#define FD_FLOOR 1000
 
 static void
 add_segment(struct text *t, uint64_t segment)
@@ -51,26 +50,32 @@ segment_place(const char *template)
 	return place;
 }
 
+/* What goes into a name beside what all of a process have in common. */
+struct fill {
+	uint64_t segment, number;
+	size_t exe_nbytes; /* of the executable's name */
+};
+
 /* One conversion of the template; returns whether it was the running number. */
 static bool
 add_conversion(struct text *t, const struct output *o, char conversion,
-	       uint64_t segment, uint64_t number)
+	       const struct fill *f)
 {
 	switch (conversion) {
 	case 'p':
 		text_u64(t, o->names->pid);
 		break;
 	case 'e':
-		text_str(t, o->names->exe);
+		text_bytes(t, o->names->exe, f->exe_nbytes);
 		break;
 	case 'h':
 		text_str(t, o->names->host);
 		break;
 	case 's':
-		add_segment(t, segment);
+		add_segment(t, f->segment);
 		break;
 	case 'n':
-		text_u64(t, number);
+		text_u64(t, f->number);
 		return true;
 	default:
 		text_bytes(t, &conversion, 1);
@@ -88,29 +93,67 @@ has_conversion(const char *template, const char *end, char conversion)
 	return false;
 }
 
-/* Fill in the template; '*numbered_ret' tells if the number is in the name. */
-static void
-expand(struct text *t, const struct output *o, uint64_t segment,
-       uint64_t number, bool *numbered_ret)
+/* What to take from each of 'exe_count' names so that a part of 'n' bytes fits. */
+static size_t
+part_excess(size_t n, size_t exe_count)
+{
+	return n > PART_MAX && exe_count != 0
+		       ? (n - PART_MAX + exe_count - 1) / exe_count
+		       : 0;
+}
+
+/*
+ * Fill in the template; '*numbered_ret' tells if the number is in the name.  Returns
+ * how many bytes the executable's name has too many, for a part between slashes.
+ */
+static size_t
+expand(struct text *t, const struct output *o, const struct fill *f,
+       bool *numbered_ret)
 {
 	const char *const end = o->template + strlen(o->template);
-	const bool implied = (segment > 0 || o->numbers_all) &&
+	const bool implied = (f->segment > 0 || o->numbers_all) &&
 			     !has_conversion(o->template, end, 's');
 	const char *const place = implied ? segment_place(o->template) : NULL;
+	size_t from = t->used, excess = 0, exe_count = 0;
 
 	*numbered_ret = false;
 	for (const char *p = o->template;; p++) {
 		if (p == place) {
 			text_str(t, ".s");
-			add_segment(t, segment);
+			add_segment(t, f->segment);
+		}
+		if (*p == '/' || *p == '\0') {
+			const size_t more =
+				part_excess(t->used - from, exe_count);
+
+			excess = more > excess ? more : excess;
+			from = t->used + 1;
+			exe_count = 0;
 		}
 		if (*p == '\0')
-			return;
-		if (*p != '%')
+			return excess;
+		if (*p != '%') {
 			text_bytes(t, p, 1);
-		else if (add_conversion(t, o, *++p, segment, number))
-			*numbered_ret = true;
+			continue;
+		}
+		exe_count += p[1] == 'e';
+		*numbered_ret |= add_conversion(t, o, *++p, f);
 	}
+}
+
+/* Take so much off the executable's name, by whole characters of UTF-8; false if
+ * nothing would be left. */
+static bool
+shorten(struct fill *f, const char *exe, size_t excess)
+{
+	size_t n = excess < f->exe_nbytes ? f->exe_nbytes - excess : 0;
+
+	while (n != 0 && (exe[n] & 0xc0) == 0x80)
+		n--;
+	if (n == 0)
+		return false;
+	f->exe_nbytes = n;
+	return true;
 }
 
 /* The absolute name of the try with this number; false if it is too long. */
@@ -118,12 +161,16 @@ static bool
 build_path(const struct output *o, uint64_t segment, uint64_t number,
 	   char *path, size_t cap)
 {
+	struct fill f = { segment, number, strlen(o->names->exe) };
 	struct text t;
+	size_t excess;
 	bool numbered;
 
-	text_init(&t, path, cap - 1);
-	text_str(&t, o->cwd);
-	expand(&t, o, segment, number, &numbered);
+	do {
+		text_init(&t, path, cap - 1);
+		text_str(&t, o->cwd);
+		excess = expand(&t, o, &f, &numbered);
+	} while (excess != 0 && shorten(&f, o->names->exe, excess));
 	if (!numbered && number > 0) {
 		text_str(&t, ".");
 		text_u64(&t, number);
@@ -137,7 +184,8 @@ output_init(struct output *o, const char *template,
 	    const struct output_names *names, bool numbers_all)
 {
 	o->fd = o->directory = -1;
-	o->nbytes = o->inode = o->number = 0;
+	o->nbytes = o->number = 0;
+	o->id = (struct output_id){ 0 };
 	o->is_torn = false;
 	o->template = template;
 	o->names = names;
@@ -215,10 +263,22 @@ create(const struct output *o)
 	int directory;
 	const char *const name = name_of(o, o->path, &directory);
 
-	return output_above_standard((int)syscall(
-		SYS_openat, directory, name,
-		O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		0600));
+	const int low = (int)syscall(SYS_openat, directory, name,
+				     O_WRONLY | O_APPEND | O_CREAT | O_EXCL |
+					     O_CLOEXEC | O_NOFOLLOW,
+				     0600);
+	struct output_id id;
+	int fd, error;
+
+	if (low < 0)
+		return -1;
+	id = output_id_of(low);
+	fd = output_above_standard(low);
+	error = errno;
+	if (fd < 0)
+		output_unlink(o->directory, o->path, &id);
+	errno = error;
+	return fd;
 }
 
 static bool
@@ -245,10 +305,61 @@ output_find_name(struct output *o, uint64_t segment)
 	return 0;
 }
 
+struct output_id
+output_id_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? (struct output_id){ st.st_dev, st.st_ino }
+				   : (struct output_id){ 0 };
+}
+
+/* Is 'name' in 'folder' that file? */
+static bool
+is_file(int folder, const char *name, const struct output_id *id)
+{
+	struct stat st;
+
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode) && st.st_dev == id->device &&
+	       st.st_ino == id->inode;
+}
+
+int
+output_open_folder(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+	const size_t n = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+	char folder[PATH_MAX];
+
+	if (n >= sizeof(folder)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(folder, path, n);
+	folder[n] = '\0';
+	return (int)syscall(SYS_openat, AT_FDCWD, n != 0 ? folder : ".",
+			    O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+void
+output_unlink(int folder, const char *path, const struct output_id *id)
+{
+	const char *const slash = strrchr(path, '/');
+	const char *const name = slash != NULL ? slash + 1 : path;
+	const int own = folder < 0 ? output_open_folder(path) : -1;
+
+	if (folder < 0)
+		folder = own;
+	if (folder >= 0 && is_file(folder, name, id))
+		syscall(SYS_unlinkat, folder, name, 0);
+	if (own >= 0)
+		syscall(SYS_close, own);
+}
+
 int
 output_open(struct output *o, uint64_t segment)
 {
-	struct stat st;
 	int fd = -1;
 
 	for (unsigned tries = 0; fd < 0 && tries < TRIES_MAX; tries++) {
@@ -269,62 +380,31 @@ output_open(struct output *o, uint64_t segment)
 	o->fd = fd;
 	o->nbytes = 0;
 	o->is_torn = false;
-	o->inode = fstat(fd, &st) == 0 ? st.st_ino : 0;
+	o->id = output_id_of(fd);
 	return 0;
-}
-
-int
-output_raise(int fd)
-{
-	struct rlimit limit;
-	int floor = FD_FLOOR;
-
-	if (fd < 0)
-		return fd;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FD_FLOOR)
-		floor = (int)(limit.rlim_cur / 2);
-	if (floor <= STDERR_FILENO)
-		floor = STDERR_FILENO + 1;
-	const int high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, floor);
-
-	if (high < 0)
-		return output_above_standard(fd);
-	syscall(SYS_close, fd);
-	return high;
-}
-
-void
-output_move_high(struct output *o)
-{
-	o->fd = output_raise(o->fd);
 }
 
 void
 output_hold_directory(struct output *o)
 {
-	const char *const slash = strrchr(o->path, '/');
-	char directory[PATH_MAX];
-	struct stat st;
-	const size_t n = slash != NULL ? (size_t)(slash - o->path) : 0;
 	const char *const end = strrchr(o->template, '/');
 
-	if (slash == NULL || n >= sizeof(directory))
-		return;
 	/* It may be another one for the next file. */
 	if (end != NULL && has_conversion(o->template, end, 'n'))
 		return;
-	memcpy(directory, o->path, n);
-	directory[n] = '\0';
-	o->directory =
-		(int)syscall(SYS_openat, AT_FDCWD, n == 0 ? "/" : directory,
-			     O_PATH | O_DIRECTORY | O_CLOEXEC);
+	o->directory = output_open_folder(o->path);
 	if (o->directory < 0 || o->fd < 0)
 		return;
 	/* Renamed in the meantime, or this thread sees another root? */
-	if (fstatat(o->directory, slash + 1, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_ino == o->inode)
+	if (is_file(o->directory, output_base(o), &o->id))
 		return;
 	syscall(SYS_close, o->directory);
+	o->directory = -1;
+}
+
+void
+output_forget_directory(struct output *o)
+{
 	o->directory = -1;
 }
 
@@ -379,28 +459,17 @@ output_close(struct output *o)
 void
 output_discard(struct output *o)
 {
-	int directory;
-	const char *const name = name_of(o, o->path, &directory);
-
-	syscall(SYS_unlinkat, directory, name, 0);
+	output_unlink(o->directory, o->path, &o->id);
 	output_close(o);
 }
 
 void
 output_remove(const struct output *o, uint64_t segment, uint64_t number,
-	      uint64_t inode)
+	      const struct output_id *id)
 {
 	/* Writer thread only, and too large for a stack. */
 	static char path[sizeof(o->path)];
-	struct stat st;
-	int directory;
 
-	if (!build_path(o, segment, number, path, sizeof(path)))
-		return;
-
-	const char *const name = name_of(o, path, &directory);
-
-	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    S_ISREG(st.st_mode) && st.st_ino == inode)
-		syscall(SYS_unlinkat, directory, name, 0);
+	if (build_path(o, segment, number, path, sizeof(path)))
+		output_unlink(o->directory, path, id);
 }

@@ -3,9 +3,9 @@
  * output.h - where the bytes of a trace go
  *
  * Owns the names and the descriptor of the trace, whose segments are files of
- * their own.  output_init() and the first output_open() run on a thread of the
- * program, the rest in the writer thread, whose descriptor table is its own:
- * whatever the program does with its descriptors, these stay.
+ * their own.  output_init() runs on a thread of the program, the rest in the writer
+ * thread, whose descriptor table is its own: whatever the program does with its
+ * descriptors, these stay.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -23,13 +23,18 @@ struct output_names {
 	const char *host;
 };
 
+/* Which file it is, whatever its name. */
+struct output_id {
+	uint64_t device, inode;
+};
+
 struct output {
-	int fd;		 /* -1: no file is open */
-	int directory;	 /* of the files; -1: not held */
-	uint64_t nbytes; /* written so far, to this file */
-	bool is_torn;	 /* part of what failed is in it */
-	uint64_t inode;	 /* of this file */
-	uint64_t number; /* by which its name was free */
+	int fd;		     /* -1: no file is open */
+	int directory;	     /* of the files; -1: not held */
+	uint64_t nbytes;     /* written so far, to this file */
+	bool is_torn;	     /* part of what failed is in it */
+	struct output_id id; /* of this file */
+	uint64_t number;     /* by which its name was free */
 	const char *template;
 	const struct output_names *names;
 	bool numbers_all;	 /* the first segment has its number, too */
@@ -70,20 +75,27 @@ int output_find_name(struct output *o, uint64_t segment);
  */
 int output_above_standard(int fd);
 
-/*
- * Give a descriptor a high number, out of the way of a program that counts on
- * getting the lowest; returns it, or 'fd' if that is impossible.
- */
-int output_raise(int fd);
+/* The folder of 'path', O_PATH; -1 and errno. */
+int output_open_folder(const char *path);
 
-/* The same with that of the trace. */
-void output_move_high(struct output *o);
+/*
+ * Remove the file at 'path' if it is that one.  'folder' is what it lies in, -1:
+ * look for that by 'path'.  The last part counts alone then: while this is under
+ * way, the names before it may come to mean another place.
+ */
+void output_unlink(int folder, const char *path, const struct output_id *id);
+
+/* Which file is open by that descriptor? */
+struct output_id output_id_of(int fd);
 
 /*
  * Writer thread: hold on to the directory, so that it may be renamed.  If it is
  * not where the file is, names are used as they are.
  */
 void output_hold_directory(struct output *o);
+
+/* Writer thread: it is about to end, and its descriptors with it. */
+void output_forget_directory(struct output *o);
 
 /*
  * Append.  Returns 0 or an errno value; then the file is as it was before, or, where
@@ -105,10 +117,10 @@ void output_discard(struct output *o);
 const char *output_base(const struct output *o);
 
 /*
- * Remove the file of an earlier segment, which had this 'number' and 'inode',
- * unless another one has its name by now.
+ * Remove the file of an earlier segment, which had this 'number' and 'id', unless
+ * another one has its name by now.
  */
 void output_remove(const struct output *o, uint64_t segment, uint64_t number,
-		   uint64_t inode);
+		   const struct output_id *id);
 
 #endif /* OUTPUT_H */

@@ -29,44 +29,95 @@ struct work {
 	size_t count;
 };
 
-struct object {
-	const struct dl_phdr_info *info;
-	struct dynamic dynamic;
-};
-
-static void
-change(const struct dl_phdr_info *info, void **slot, void *value)
+bool
+patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
+		size_t page_nbytes)
 {
-	const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
-	void *const page = (void *)((uintptr_t)slot & ~(size - 1));
-	const bool sealed = dynamic_has(info, PT_GNU_RELRO, (uintptr_t)slot);
+	const uintptr_t mask = ~(uintptr_t)(page_nbytes - 1);
 
-	if (sealed && mprotect(page, size, PROT_READ | PROT_WRITE) != 0)
-		return;
-	/* relaxed: the other value would do as well. */
-	__atomic_store_n(slot, value, __ATOMIC_RELAXED);
-	if (sealed)
-		mprotect(page, size, PROT_READ);
+	return address >= (start & mask) && address < ((start + nbytes) & mask);
 }
 
-/* A slot that calls a real function, or has not yet found out which to call. */
-static void
-patch_slot(const struct object *o, const struct work *w, const Elf64_Rela *r)
+static bool
+is_sealed(const struct dl_phdr_info *info, uintptr_t address,
+	  size_t page_nbytes)
 {
-	const Elf64_Sym *const symbol =
-		&o->dynamic.symbols[ELF64_R_SYM(r->r_info)];
-	void **const slot = (void **)(o->info->dlpi_addr + r->r_offset);
-	const char *const name = o->dynamic.strings + symbol->st_name;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const Elf64_Phdr *const p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_GNU_RELRO &&
+		    patch_is_sealed(info->dlpi_addr + p->p_vaddr, p->p_memsz,
+				    address, page_nbytes))
+			return true;
+	}
+	return false;
+}
+
+bool
+patch_write(const struct patch_slot *slot, void *value)
+{
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t at = (uintptr_t)slot->at;
+	void *const page = (void *)(at & ~(uintptr_t)(size - 1));
+	const bool sealed = is_sealed(slot->info, at, size);
+
+	if (sealed && mprotect(page, size, PROT_READ | PROT_WRITE) != 0)
+		return false;
+	/* relaxed: the other value would do as well. */
+	__atomic_store_n(slot->at, value, __ATOMIC_RELAXED);
+	if (sealed)
+		mprotect(page, size, PROT_READ);
+	return true;
+}
+
+bool
+patch_is_unbound(const struct patch_slot *slot)
+{
+	return slot->is_call &&
+	       dynamic_has(slot->info, PT_LOAD, (uintptr_t)*slot->at);
+}
+
+void
+patch_each_slot(const struct dl_phdr_info *info, const struct dynamic *dynamic,
+		patch_slot_fn *fn, void *context)
+{
+	struct patch_slot slot = { .info = info, .dynamic = dynamic };
+
+	for (unsigned i = 0; i < 2; i++) {
+		const Elf64_Rela *const all = dynamic->relocations[i];
+		const size_t n = dynamic->relocations_nbytes[i] / sizeof(*all);
+
+		for (size_t at = 0; all != NULL && at < n; at++) {
+			const Elf64_Rela *const r = &all[at];
+			const uint64_t type = ELF64_R_TYPE(r->r_info);
+			const uint64_t symbol = ELF64_R_SYM(r->r_info);
+
+			if (symbol == 0 ||
+			    (type != SLOT_CALL && type != SLOT_DATA &&
+			     (type != SLOT_WORD || r->r_addend != 0)))
+				continue;
+			slot.name = dynamic->strings +
+				    dynamic->symbols[symbol].st_name;
+			slot.at = (void **)(info->dlpi_addr + r->r_offset);
+			slot.is_call = type == SLOT_CALL;
+			fn(&slot, context);
+		}
+	}
+}
+
+/* One that calls a real function, or has not yet found out which to call. */
+static void
+patch_slot(const struct patch_slot *slot, void *context)
+{
+	const struct work *const w = context;
 
 	for (size_t i = 0; i < w->count; i++) {
 		const struct patch *const p = &w->patches[i];
 
-		if (p->real == NULL || strcmp(p->name, name) != 0)
+		if (p->real == NULL || strcmp(p->name, slot->name) != 0)
 			continue;
-		if (*slot == p->real ||
-		    (ELF64_R_TYPE(r->r_info) == SLOT_CALL &&
-		     dynamic_has(o->info, PT_LOAD, (uintptr_t)*slot)))
-			change(o->info, slot, p->ours);
+		if (*slot->at == p->real || patch_is_unbound(slot))
+			patch_write(slot, p->ours);
 	}
 }
 
@@ -74,27 +125,13 @@ static int
 visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 {
 	const struct work *const w = context;
-	struct object o = { .info = info };
+	struct dynamic dynamic;
 
 	(void)nbytes;
-	if (dynamic_has(info, PT_LOAD, (uintptr_t)&patch_calls) ||
-	    dynamic_has(info, PT_LOAD, (uintptr_t)w->patches[0].real) ||
-	    !dynamic_read(info, &o.dynamic))
-		return 0;
-	for (unsigned i = 0; i < 2; i++) {
-		const Elf64_Rela *const all = o.dynamic.relocations[i];
-		const size_t n = o.dynamic.relocations_nbytes[i] / sizeof(*all);
-
-		for (size_t at = 0; all != NULL && at < n; at++) {
-			const Elf64_Rela *const r = &all[at];
-			const uint64_t type = ELF64_R_TYPE(r->r_info);
-
-			if (ELF64_R_SYM(r->r_info) != 0 &&
-			    (type == SLOT_CALL || type == SLOT_DATA ||
-			     (type == SLOT_WORD && r->r_addend == 0)))
-				patch_slot(&o, w, r);
-		}
-	}
+	if (!dynamic_has(info, PT_LOAD, (uintptr_t)&patch_calls) &&
+	    !dynamic_has(info, PT_LOAD, (uintptr_t)w->patches[0].real) &&
+	    dynamic_read(info, &dynamic))
+		patch_each_slot(info, &dynamic, patch_slot, context);
 	return 0;
 }
 

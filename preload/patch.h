@@ -11,8 +11,47 @@
 #ifndef PATCH_H
 #define PATCH_H
 
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "dynamic.h"
+
+/* A place in an object that holds the address of a function which it names. */
+struct patch_slot {
+	const struct dl_phdr_info *info; /* of the object */
+	const struct dynamic *dynamic;	 /* likewise */
+	const char *name;
+	void **at;
+	bool is_call; /* the loader may fill it in at the first call */
+};
+
+typedef void patch_slot_fn(const struct patch_slot *slot, void *context);
+
+/* Call 'fn' for each slot of an object, which has these tables. */
+void patch_each_slot(const struct dl_phdr_info *info,
+		     const struct dynamic *dynamic, patch_slot_fn *fn,
+		     void *context);
+
+/* Has the loader left this call to be looked up when it is first made? */
+bool patch_is_unbound(const struct patch_slot *slot);
+
+/*
+ * Let a slot hold 'value'.  The object must have been relocated: the loader makes
+ * its pages read-only after that, and we make the slot's page so again.  False: the
+ * system does not let us write there.
+ */
+bool patch_write(const struct patch_slot *slot, void *value);
+
+/*
+ * Does the loader make the page that holds 'address' read-only, when it has to
+ * protect 'nbytes' bytes from 'start' on?  It rounds both ends down to pages of
+ * the size that the system has, which may be larger than the linker expected: the
+ * page in which the range ends then stays writable.
+ */
+bool patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
+		     size_t page_nbytes);
 
 struct patch {
 	const char *name;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lookup.h"
@@ -15,6 +16,9 @@
 #include "thread.h"
 
 _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
+
+/* A small block, as any program takes some. */
+#define ASKED_NBYTES 24u
 
 /* Each early block has its size in front of it. */
 #define EARLY_HEADER_NBYTES 16
@@ -207,6 +211,21 @@ static const struct symbol other_symbols[] = {
 	{ "execvpe", offsetof(struct real, execvpe) },
 	{ "fexecve", offsetof(struct real, fexecve) },
 	{ "execveat", offsetof(struct real, execveat) },
+	{ "setuid", offsetof(struct real, setuid) },
+	{ "setgid", offsetof(struct real, setgid) },
+	{ "seteuid", offsetof(struct real, seteuid) },
+	{ "setegid", offsetof(struct real, setegid) },
+	{ "setreuid", offsetof(struct real, setreuid) },
+	{ "setregid", offsetof(struct real, setregid) },
+	{ "setresuid", offsetof(struct real, setresuid) },
+	{ "setresgid", offsetof(struct real, setresgid) },
+	{ "setgroups", offsetof(struct real, setgroups) },
+	{ "initgroups", offsetof(struct real, initgroups) },
+	{ "capset", offsetof(struct real, capset) },
+	{ "chroot", offsetof(struct real, chroot) },
+	{ "vfork", offsetof(struct real, vfork) },
+	{ "unshare", offsetof(struct real, unshare) },
+	{ "setns", offsetof(struct real, setns) },
 };
 
 static bool
@@ -260,16 +279,14 @@ real_resolve(void)
 		sched_yield();
 }
 
-void
-real_resolve_rest(void)
+static _Atomic bool is_resolved;
+
+static void
+resolve_others(void)
 {
-	static _Atomic bool done;
 	struct thread *const self = thread_self;
 	const int saved_errno = errno;
 
-	/* acquire: pairs with the release below. */
-	if (atomic_load_explicit(&done, memory_order_acquire))
-		return;
 	real_resolve();
 	thread_self = &thread_muted;
 	if (!look_up(other_symbols,
@@ -277,7 +294,20 @@ real_resolve_rest(void)
 		dlerror(); /* or the program would be told of it */
 	thread_self = self;
 	errno = saved_errno;
-	atomic_store_explicit(&done, true, memory_order_release);
+	/* release: pairs with the acquire in real_resolve_rest(). */
+	atomic_store_explicit(&is_resolved, true, memory_order_release);
+}
+
+/*
+ * A child by clone(2) with thread-local memory of its own making, as Chromium's
+ * sandbox has, may come by: nothing thread-local is touched once all is resolved.
+ */
+void
+real_resolve_rest(void)
+{
+	/* acquire: pairs with the release in resolve_others(). */
+	if (!atomic_load_explicit(&is_resolved, memory_order_acquire))
+		resolve_others();
 }
 
 void
@@ -300,6 +330,51 @@ real_run_apart(void (*what)(void))
 	/* release: pairs with the acquire in real_resolve(). */
 	atomic_store_explicit(&resolving_tid, -1, memory_order_release);
 	thread_self = self;
+}
+
+/* Only the thread that asks has a reason to come by. */
+static _Atomic int asking_tid;
+static bool is_reached;
+
+/* What the asking thread gets: its question does not show in the program's heap. */
+static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
+
+static void *
+asked_malloc(size_t size)
+{
+	/* relaxed: the thread's own. */
+	if (atomic_load_explicit(&asking_tid, memory_order_relaxed) !=
+	    sys_tid())
+		return apart.malloc(size);
+	is_reached = true;
+	return size <= sizeof(asked_block) ? asked_block : apart.malloc(size);
+}
+
+static void
+asked_free(void *p)
+{
+	if (p != asked_block)
+		apart.free(p);
+}
+
+bool
+real_is_reached(void)
+{
+	void *const theirs = (void *)(uintptr_t)malloc;
+	struct thread *const self = thread_self;
+
+	if (theirs == lookup_own("malloc"))
+		return true;
+	thread_self = &thread_muted;
+	atomic_store_explicit(&asking_tid, sys_tid(), memory_order_relaxed);
+	real.malloc = asked_malloc;
+	real.free = asked_free;
+	free(malloc(ASKED_NBYTES));
+	real.malloc = apart.malloc;
+	real.free = apart.free;
+	atomic_store_explicit(&asking_tid, 0, memory_order_relaxed);
+	thread_self = self;
+	return is_reached;
 }
 
 /* C++ --------------------------------------------------------------------- */

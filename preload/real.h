@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct real {
 	void *(*malloc)(size_t);
@@ -45,6 +46,22 @@ struct real {
 	int (*execvpe)(const char *, char *const *, char *const *);
 	int (*fexecve)(int, char *const *, char *const *);
 	int (*execveat)(int, const char *, char *const *, char *const *, int);
+
+	int (*setuid)(uid_t);
+	int (*setgid)(gid_t);
+	int (*seteuid)(uid_t);
+	int (*setegid)(gid_t);
+	int (*setreuid)(uid_t, uid_t);
+	int (*setregid)(gid_t, gid_t);
+	int (*setresuid)(uid_t, uid_t, uid_t);
+	int (*setresgid)(gid_t, gid_t, gid_t);
+	int (*setgroups)(size_t, const gid_t *);
+	int (*initgroups)(const char *, gid_t);
+	int (*capset)(void *, const void *);
+	int (*chroot)(const char *);
+	pid_t (*vfork)(void);
+	int (*unshare)(int);
+	int (*setns)(int, int);
 };
 
 /* Hidden, for one step less to each function; so is the arena. */
@@ -65,6 +82,12 @@ void real_resolve_rest(void);
  * recorded.  For the loading of a library of ours.
  */
 void real_run_apart(void (*what)(void));
+
+/*
+ * Does what the program calls as malloc() come to ours, be it through another
+ * library's?  If it is another's, it is called once to find out.
+ */
+bool real_is_reached(void);
 
 /* The arena of such times. */
 #define REAL_ARENA_NBYTES (64u << 10)

@@ -11,6 +11,8 @@
 #include "writer.h"
 
 _Alignas(RING_CACHE_LINE) _Atomic bool record_dormant;
+_Atomic uint8_t record_no_bell;
+_Atomic uint8_t *record_bell = &record_no_bell;
 
 #define WAIT_NS 2000000ull
 
@@ -67,6 +69,18 @@ leave(struct thread *t, uint64_t head)
 	t->limit = limit;
 }
 
+static void
+count_lost(struct thread *t)
+{
+	/* relaxed, all accesses: the writer looks when the thread is dead or
+	 * the process ends; an event dropped at that very moment may be missed
+	 * as it may have been recorded. */
+	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
+				      memory_order_relaxed) == 0)
+		atomic_store_explicit(&t->ring->lost_first, clock_stamp(),
+				      memory_order_relaxed);
+}
+
 /* Sleep until 'words' more fit; false if the writer is no more. */
 static bool
 wait_for_room(struct thread *t, unsigned words)
@@ -78,6 +92,11 @@ wait_for_room(struct thread *t, unsigned words)
 			return false;
 		room_ask(t->ring);
 		writer_wake();
+		/* A child that shares the memory cannot make the writer. */
+		if (!writer_is_here() && !lifecycle_is_own()) {
+			count_lost(t);
+			return false;
+		}
 		room_wait(t->ring, t->head + words, WAIT_NS);
 	}
 	/* relaxed, both: statistics, written by this thread only. */
@@ -103,6 +122,9 @@ read_tick(const struct thread *t)
 		if (tick == CLOCK_STAMPED)
 			return tick;
 		if (tick == CLOCK_IDLE) {
+			if (!writer_is_wanted(t->head - ring_tail(t->ring),
+					      t->mask + 1))
+				return CLOCK_STAMPED;
 			if (clock_wake())
 				writer_wake();
 		} else if (clock_is_owned(tick, t)) {
@@ -149,18 +171,6 @@ may_drop(enum event_type type)
 	default:
 		return false;
 	}
-}
-
-static void
-count_lost(struct thread *t)
-{
-	/* relaxed, all accesses: the writer looks when the thread is dead or
-	 * the process ends; an event dropped at that very moment may be missed
-	 * as it may have been recorded. */
-	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
-				      memory_order_relaxed) == 0)
-		atomic_store_explicit(&t->ring->lost_first, clock_stamp(),
-				      memory_order_relaxed);
 }
 
 /* Words for a tick, a report of loss and the event itself. */
@@ -243,6 +253,20 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 	const uint64_t operand[3] = { op0, op1, op2 };
 
 	return record_operands(type, flags, operand);
+}
+
+void *
+record_answer(void *p)
+{
+	const int saved_errno = errno;
+	/* relaxed: one thread finds it rung, and that one is enough. */
+	const uint8_t rung =
+		atomic_exchange_explicit(record_bell, 0, memory_order_relaxed);
+
+	if (rung != 0 && lifecycle_is_tracing())
+		lifecycle_answer(rung == RECORD_BELL_START);
+	errno = saved_errno;
+	return p;
 }
 
 static struct thread *

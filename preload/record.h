@@ -62,6 +62,30 @@ dormant:
 }
 
 /*
+ * What a process without a writer thread looks at while it is dormant: one byte, in a
+ * file that 'hatf ctl' writes to (control.h).  Looked at behind the flag above, by
+ * functions that allocate.
+ */
+enum {
+	RECORD_BELL_CALL = 1, /* make the writer, which takes orders then */
+	RECORD_BELL_START     /* the same, and record */
+};
+extern _Atomic uint8_t *record_bell __attribute__((visibility("hidden")));
+extern _Atomic uint8_t record_no_bell __attribute__((visibility("hidden")));
+
+static inline __attribute__((always_inline)) bool
+record_is_called(void)
+{
+	/* relaxed: seen some time later does no harm. */
+	return __builtin_expect(
+		atomic_load_explicit(record_bell, memory_order_relaxed) != 0,
+		0);
+}
+
+/* It has rung, for a dormant process: answer.  Returns 'p'.  Keeps errno. */
+void *record_answer(void *p);
+
+/*
  * The general way, for every event and every circumstance: attaches the thread,
  * wakes the writer, announces a new tick, waits for room.  Returns false if the
  * event is not in the ring: nothing is traced, or it was dropped and counted.

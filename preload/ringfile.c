@@ -31,6 +31,9 @@
 /* What a ring begins with; a power of two. */
 #define FIRST_WORDS 8192u
 
+/* More than an event and what may come before it. */
+#define UNPUBLISHED_WORDS 64u
+
 #define SPARES_MAX 16u
 /*
  * How long a new thread waits for its ring: on a busy machine the writer may not
@@ -53,7 +56,6 @@ struct ringfile {
 	bool is_removed;
 	uint64_t generation; /* of the file, if there is another after it */
 	uint64_t retry_ns, refused_ns; /* of a new ring; of more for one */
-	const char *name;	       /* the last part of 'path' */
 	char path[2 * PATH_MAX + 32];
 	/* Spare rings: put here by the writer, taken by producers. */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
@@ -219,29 +221,14 @@ build_path(const struct config *config, const char *trace_path, uint64_t number)
 	}
 	text_str(&t, HATF_RINGS_SUFFIX);
 	rf->path[t.used] = '\0';
-	rf->name = strrchr(rf->path, '/');
-	rf->name = rf->name != NULL ? rf->name + 1 : rf->path;
 	return !t.full;
-}
-
-/* The folder stays ours to remove the file from, whatever it is called then. */
-static int
-open_folder(void)
-{
-	const char *const slash = strrchr(rf->path, '/');
-	const size_t n = slash != NULL ? (size_t)(slash - rf->path) : 0;
-	static char folder[sizeof(rf->path)];
-
-	memcpy(folder, rf->path, n + 1);
-	folder[n + 1] = '\0';
-	return output_raise((int)syscall(SYS_openat, AT_FDCWD,
-					 slash != NULL ? folder : ".",
-					 O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 static bool
 create(const struct config *config, const char *trace_path)
 {
+	struct output_id id;
+
 	rf->fd = -1;
 	errno = ENAMETOOLONG;
 	for (uint64_t i = 0; i < TRIES_MAX && rf->fd < 0; i++) {
@@ -256,8 +243,17 @@ create(const struct config *config, const char *trace_path)
 	}
 	if (rf->fd < 0)
 		return false;
-	rf->fd = output_raise(rf->fd);
-	rf->dir_fd = open_folder();
+	id = output_id_of(rf->fd);
+	rf->fd = output_above_standard(rf->fd);
+	if (rf->fd < 0) {
+		const int error = errno;
+
+		output_unlink(-1, rf->path, &id);
+		errno = error;
+		return false;
+	}
+	/* It stays ours to remove the file from, whatever it is called then. */
+	rf->dir_fd = output_above_standard(output_open_folder(rf->path));
 	return true;
 }
 
@@ -270,12 +266,82 @@ lock(void)
 	syscall(SYS_fcntl, rf->fd, F_OFD_SETLK, &whole);
 }
 
-/* Header and first ring; false and errno if there is no room. */
+/* Write at an offset of the file, where there is room. */
 static bool
-fill(uint64_t words_max)
+write_at(uint64_t offset, const void *data, uint64_t nbytes)
+{
+	const uint8_t *next = data;
+
+	while (nbytes > 0) {
+		const long n =
+			syscall(SYS_pwrite64, rf->fd, next, nbytes, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		next += n;
+		offset += (uint64_t)n;
+		nbytes -= (uint64_t)n;
+	}
+	return true;
+}
+
+/* Write what 'r' holds, as a ring at this offset of the file. */
+static bool
+write_ring(const struct ring *r, uint64_t offset)
+{
+	const uint64_t words = ring_mask(r) + 1;
+	/* A recording that was interrupted has put words behind the head. */
+	const uint64_t put = ring_head(r) + UNPUBLISHED_WORDS;
+	const uint64_t used = put < words ? put : words;
+	_Alignas(struct ring) uint8_t bytes[sizeof(struct ring)];
+	struct ring *const head = (struct ring *)(void *)bytes;
+
+	memcpy(bytes, r, sizeof(bytes));
+	head->magic = IMAGE_RING_MAGIC;
+	head->offset = offset;
+	head->generation = rf->generation;
+	/* The numbers of commits begin again. */
+	for (unsigned i = 0; i < 2; i++)
+		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
+				      memory_order_relaxed);
+	/* Write the header last: readers take a place without one for no ring. */
+	return write_at(offset + sizeof(bytes), r->words,
+			used * sizeof(uint64_t)) &&
+	       write_at(offset, bytes, sizeof(bytes));
+}
+
+/*
+ * Put 'r' at the end of the file, at the address that it has.  Its producer waits.
+ * Where that cannot be it stays as it is.
+ */
+static void
+adopt_ring(struct ring *r)
+{
+	const uint64_t offset = rf->end;
+
+	if (!reserve(offset, ring_nbytes(ring_mask(r) + 1)) ||
+	    !write_ring(r, offset))
+		return;
+	if (map(r, offset, ring_nbytes(r->words_max)) == NULL) {
+		say("%s: cannot map it: %s", rf->path, say_errno(errno));
+		return;
+	}
+	rf->end += ring_nbytes(r->words_max);
+	/* relaxed: a count. */
+	atomic_store_explicit(&rf->image->hidden, 0, memory_order_relaxed);
+}
+
+/*
+ * Header and first ring, a new one for the initial thread; with 'will_adopt' that is
+ * to come, by adopt_ring().  False and errno if there is no room.
+ */
+static bool
+fill(bool will_adopt)
 {
 	struct image *image;
-	struct ring *r;
+	struct ring *r = NULL;
 	uint64_t boot_id[2];
 	struct stat st;
 
@@ -285,8 +351,9 @@ fill(uint64_t words_max)
 	if (image == NULL)
 		return false;
 	rf->end = IMAGE_HEADER_NBYTES;
-	r = make_ring(words_max);
-	if (r == NULL) {
+	if (!will_adopt)
+		r = make_ring(rf->initial_words);
+	if (!will_adopt && r == NULL) {
 		const int error = errno;
 
 		memory_unmap(image, IMAGE_HEADER_NBYTES, MEMORY_SHARED);
@@ -299,6 +366,11 @@ fill(uint64_t words_max)
 		image->file_dev = st.st_dev;
 		image->file_ino = st.st_ino;
 	}
+	/*
+	 * Until the ring is in the file, a kill would lose its events.
+	 * relaxed: image_init() writes the magic number behind it.
+	 */
+	atomic_store_explicit(&image->hidden, will_adopt, memory_order_relaxed);
 	image_init(image, boot_id, (uint64_t)sys_pid());
 	/* relaxed: no other thread has anything to do with it yet. */
 	atomic_store_explicit(&rf->initial, r, memory_order_relaxed);
@@ -316,12 +388,29 @@ tell_loss(const struct config *config, const char *why)
 }
 
 static void
+close_fds(void)
+{
+	if (rf->fd >= 0)
+		syscall(SYS_close, rf->fd);
+	if (rf->dir_fd >= 0)
+		syscall(SYS_close, rf->dir_fd);
+	rf->fd = rf->dir_fd = -1;
+}
+
+static void
+discard(void)
+{
+	ringfile_remove();
+	close_fds();
+}
+
+static void
 give_up(const struct config *config)
 {
 	const int error = errno;
 
 	if (rf->fd >= 0)
-		ringfile_discard();
+		discard();
 	tell_loss(config, say_errno(error));
 }
 
@@ -334,9 +423,9 @@ set_path(struct image_trace *trace, const char *path)
 	trace->path[n] = '\0';
 }
 
-/* A file with a ring of so many words, or none. */
+/* A file with a first ring as in fill(), or none. */
 static void
-open_file(const struct config *config, const char *trace_path, uint64_t words)
+open_file(const struct config *config, const char *trace_path, bool will_adopt)
 {
 	rf->fd = rf->dir_fd = -1;
 	rf->is_removed = false;
@@ -344,7 +433,8 @@ open_file(const struct config *config, const char *trace_path, uint64_t words)
 	if (create(config, trace_path)) {
 		lock();
 		errno = EOPNOTSUPP;
-		if ((config->rings_asked || is_safe(rf->fd)) && fill(words)) {
+		if ((config->rings_asked || is_safe(rf->fd)) &&
+		    fill(will_adopt)) {
 			/* For the time until the first commit. */
 			set_path(&rf->image->trace[0], trace_path);
 			return;
@@ -354,7 +444,7 @@ open_file(const struct config *config, const char *trace_path, uint64_t words)
 }
 
 bool
-ringfile_open(const struct config *config, const char *trace_path)
+ringfile_init(const struct config *config)
 {
 	/* In the child of a fork the parent's mapping, wiped. */
 	if (rf == NULL)
@@ -365,9 +455,15 @@ ringfile_open(const struct config *config, const char *trace_path)
 	rf->words = config->ring_words;
 	rf->reserve_all = config->drop;
 	rf->fd = rf->dir_fd = -1;
-	if (trace_path != NULL && strcmp(config->rings, "none") != 0)
-		open_file(config, trace_path, rf->initial_words);
 	return true;
+}
+
+void
+ringfile_open(const struct config *config, const char *trace_path,
+	      bool will_adopt)
+{
+	if (strcmp(config->rings, "none") != 0)
+		open_file(config, trace_path, will_adopt);
 }
 
 void
@@ -376,7 +472,7 @@ ringfile_begin(const struct config *config, const char *trace_path)
 	if (rf->image != NULL && !rf->is_removed)
 		ringfile_announce(trace_path);
 	else if (rf->image == NULL && rf->fd < 0)
-		ringfile_open(config, trace_path);
+		ringfile_open(config, trace_path, false);
 }
 
 const char *
@@ -386,39 +482,15 @@ ringfile_path(void)
 }
 
 void
-ringfile_fds(int fds[RINGFILE_FDS])
-{
-	fds[0] = rf->fd;
-	fds[1] = rf->dir_fd;
-}
-
-void
-ringfile_close_fds(void)
-{
-	if (rf->fd >= 0)
-		syscall(SYS_close, rf->fd);
-	if (rf->dir_fd >= 0)
-		syscall(SYS_close, rf->dir_fd);
-}
-
-void
-ringfile_discard(void)
-{
-	ringfile_remove();
-	ringfile_close_fds();
-	rf->fd = rf->dir_fd = -1;
-}
-
-void
 ringfile_remove(void)
 {
 	if (rf == NULL || rf->fd < 0 || rf->is_removed)
 		return;
 	rf->is_removed = true;
-	if (rf->dir_fd >= 0)
-		syscall(SYS_unlinkat, rf->dir_fd, rf->name, 0);
-	else
-		syscall(SYS_unlinkat, AT_FDCWD, rf->path, 0);
+
+	const struct output_id id = output_id_of(rf->fd);
+
+	output_unlink(rf->dir_fd, rf->path, &id);
 }
 
 /* Producers --------------------------------------------------------------- */
@@ -693,49 +765,24 @@ drop_spares(void)
 		memory_unmap(r, ring_nbytes(r->words_max), MEMORY_SHARED);
 }
 
-/* Put 'r' where 'place', a new ring of the same size, is in the file. */
-static void
-move_ring(struct ring *r, struct ring *place)
+void
+ringfile_adopt(struct ring *r)
 {
-	const uint64_t nbytes = ring_nbytes(r->words_max);
-	const uint64_t offset = place->offset;
-	const uint64_t words = ring_mask(r) + 1;
-
-	if (ring_mask(place) + 1 < words &&
-	    !reserve(offset, ring_nbytes(words)))
-		return;
-	memcpy(place->words, r->words, words * sizeof(uint64_t));
-	memcpy(place, r, sizeof(*r));
-	place->offset = offset;
-	place->generation = rf->generation;
-	/* The numbers of commits begin again. */
-	for (unsigned i = 0; i < 2; i++)
-		atomic_store_explicit(&place->commit[i].seq, RING_NO_COMMIT,
-				      memory_order_relaxed);
-	if (map(r, offset, nbytes) == NULL)
-		say("%s: cannot map it again: %s", rf->path, say_errno(errno));
+	if (rf->image != NULL)
+		adopt_ring(r);
 }
 
 void
 ringfile_reopen(struct ring *r, const char *trace_path)
 {
-	struct ring *place;
-
 	if (rf->image == NULL || !rf->is_removed)
 		return;
 	drop_spares();
 	memory_unmap(rf->image, IMAGE_HEADER_NBYTES, MEMORY_SHARED);
 	rf->image = NULL;
-	ringfile_close_fds();
-	/* It has a ring, so that it may be as large as that. */
-	open_file(lifecycle_config(), trace_path,
-		  r->offset != 0 ? r->words_max : rf->initial_words);
-	if (rf->image == NULL || r->offset == 0)
-		return;
-	place = atomic_exchange_explicit(&rf->initial, NULL,
-					 memory_order_relaxed);
-	move_ring(r, place);
-	memory_unmap(place, ring_nbytes(r->words_max), MEMORY_SHARED);
+	close_fds();
+	open_file(lifecycle_config(), trace_path, true);
+	ringfile_adopt(r);
 }
 
 void

@@ -2,14 +2,14 @@
 /*
  * ringfile.h - the file that the rings lie in, so that they outlive a kill
  *
- * One for each process, made together with its trace and removed after the
- * trailer.  image.h says what is in it.  The file must never take the program with
+ * One for each process, made together with its trace file and removed after the
+ * trailer.  What was recorded before that is in memory only, and moves into it.  image.h says what is in it.  The file must never take the program with
  * it: every page has its place on the disk before anybody touches it (a page
  * that the disk has no room for would be a SIGBUS), so rings begin small and are
  * extended ahead of the producer.
  *
- * After the start only the writer thread, whose descriptor table is its own, has
- * to do with the file.  It keeps spare rings for threads to come; one that finds
+ * Only the writer thread, whose descriptor table is its own, has to do with the
+ * file.  It keeps spare rings for threads to come; one that finds
  * none waits for a moment, and then gets anonymous memory: such a ring is as good
  * until the process is killed.  So it is with all rings where there can be no file.
  *
@@ -30,16 +30,26 @@
  */
 #define RINGFILE_USUAL_WORDS 131072u
 
-/* What the writer thread must keep open. */
-#define RINGFILE_FDS 2
+/*
+ * Before the first ring is taken: there is no file yet, so rings are in memory
+ * only.  False: there is no memory at all.
+ */
+bool ringfile_init(const struct config *config);
 
 /*
- * Make the file for the trace at 'trace_path', with a ring for the initial thread.
- * Where that is impossible, or not wanted, there is none; a line says so if it
- * was asked for.  Without a path there is none until ringfile_begin().  False: no
- * memory at all.  All signals must be blocked.
+ * Writer: make the file for the trace at 'trace_path', with a new ring for the initial
+ * thread, or with 'will_adopt' without; until ringfile_adopt() it then says that a ring
+ * is elsewhere.  Where a file is impossible, or not wanted, there is none; a line says
+ * so if it was asked for.
  */
-bool ringfile_open(const struct config *config, const char *trace_path);
+void ringfile_open(const struct config *config, const char *trace_path,
+		   bool will_adopt);
+
+/*
+ * Writer, after a commit: 'r', in memory only, whose producer waits, moves into the
+ * file, at the address that it has.
+ */
+void ringfile_adopt(struct ring *r);
 
 /*
  * Writer: the trace at 'trace_path' begins after a time without one.  Make the file
@@ -50,15 +60,6 @@ void ringfile_begin(const struct config *config, const char *trace_path);
 
 /* Its name, NULL: there is none.  Valid until ringfile_remove(). */
 const char *ringfile_path(void);
-
-/* Its descriptors, or -1, for the writer thread's table. */
-void ringfile_fds(int fds[RINGFILE_FDS]);
-
-/* The caller's own are to be closed: the writer thread has its, or never will. */
-void ringfile_close_fds(void);
-
-/* The writer thread cannot be started: no file after all. */
-void ringfile_discard(void);
 
 /* A ring for a thread; NULL: it must do with anonymous memory. */
 struct ring *ringfile_take(bool is_initial);

@@ -8,7 +8,6 @@
 
 #include "sandbox.h"
 
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -22,12 +21,6 @@
 #include <sys/uio.h>
 
 #include "sys.h"
-
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#else
-#define ARCH AUDIT_ARCH_AARCH64
-#endif
 
 /* What runs: the accumulator, the index, and some words of memory. */
 struct machine {
@@ -208,6 +201,21 @@ static const struct call wake_calls[] = {
 	{ SYS_tgkill, { 0, 0, 32 } },
 };
 
+/* On threads of the program that have changed their privileges (privileges.c). */
+static const struct call ask_calls[] = {
+	{ SYS_capget, { 0 } },
+	{ SYS_getresuid, { 0 } },
+	{ SYS_getresgid, { 0 } },
+	{ SYS_getgroups, { 0 } },
+};
+
+/* In the writer, that cannot even be refused. */
+static const struct call work_calls[] = {
+	{ SYS_write, { 1000 } },
+	{ SYS_futex, { 0, WAIT } },
+	{ SYS_futex, { 0, WAKE } },
+};
+
 /* In the writer, where it takes orders (control.c). */
 static const struct call control_calls[] = {
 	{ SYS_ppoll, { 0 } },
@@ -235,6 +243,7 @@ static const struct call start_calls[] = {
 	    CLONE_SETTLS } },
 	{ SYS_readlinkat, { (uint64_t)-100 } },
 	{ SYS_newfstatat, { (uint64_t)-100 } },
+	{ SYS_pwrite64, { 1000 } },
 	{ SYS_getcwd, { 0 } },
 	{ SYS_getppid, { 0 } },
 	{ SYS_uname, { 0 } },
@@ -258,20 +267,26 @@ is_deadly(uint32_t action)
 	}
 }
 
+/* What the filter says of a call: an action, and its data. */
+static uint32_t
+try_call(const struct sock_filter *filter, uint32_t n, const struct call *call)
+{
+	struct seccomp_data data = {
+		.nr = call->number,
+		.arch = SANDBOX_ARCH,
+	};
+
+	memcpy(data.args, call->args, sizeof(data.args));
+	return run(filter, n, &data);
+}
+
 static bool
 is_any_deadly(const struct sock_filter *filter, uint32_t n,
 	      const struct call *calls, size_t call_count)
 {
-	for (size_t i = 0; i < call_count; i++) {
-		struct seccomp_data data = {
-			.nr = calls[i].number,
-			.arch = ARCH,
-		};
-
-		memcpy(data.args, calls[i].args, sizeof(data.args));
-		if (is_deadly(run(filter, n, &data)))
+	for (size_t i = 0; i < call_count; i++)
+		if (is_deadly(try_call(filter, n, &calls[i])))
 			return true;
-	}
 	return false;
 }
 
@@ -299,6 +314,15 @@ copy(void *to, const void *from, size_t nbytes)
 	return true;
 }
 
+static bool
+is_any_refused(const struct sock_filter *filter, uint32_t n)
+{
+	for (size_t i = 0; i < sizeof(work_calls) / sizeof(*work_calls); i++)
+		if (try_call(filter, n, &work_calls[i]) != SECCOMP_RET_ALLOW)
+			return true;
+	return false;
+}
+
 #define ANY_DEADLY(calls) \
 	is_any_deadly(filter, n, calls, sizeof(calls) / sizeof(*(calls)))
 
@@ -313,6 +337,10 @@ get_harm(const struct sock_filter *filter, uint32_t n)
 		harm |= SANDBOX_WRITER | SANDBOX_START;
 	if (ANY_DEADLY(wake_calls))
 		harm |= SANDBOX_WAKE;
+	if (is_any_refused(filter, n))
+		harm |= SANDBOX_WORK;
+	if (ANY_DEADLY(ask_calls))
+		harm |= SANDBOX_ASK;
 	if (ANY_DEADLY(control_calls))
 		harm |= SANDBOX_CONTROL;
 	if (ANY_DEADLY(start_calls))

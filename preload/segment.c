@@ -24,7 +24,7 @@ remove_oldest(struct segment *s)
 {
 	const struct segment_file *const f = &s->kept[s->kept_first];
 
-	output_remove(&s->trace->output, f->segment, f->number, f->inode);
+	output_remove(&s->trace->output, f->segment, f->number, &f->id);
 	s->kept_first = (s->kept_first + 1) % SEGMENT_KEEP_MAX;
 	s->kept_count--;
 	s->kept_nbytes -= f->nbytes;
@@ -276,7 +276,7 @@ remember(struct segment *s)
 	s->kept[(s->kept_first + s->kept_count++) % SEGMENT_KEEP_MAX] =
 		(struct segment_file){ .segment = s->number,
 				       .number = o->number,
-				       .inode = o->inode,
+				       .id = o->id,
 				       .nbytes = o->nbytes };
 	s->kept_nbytes += o->nbytes;
 }

@@ -24,7 +24,8 @@
 
 /* A file that is finished. */
 struct segment_file {
-	uint64_t segment, number, inode; /* as in output_remove() */
+	uint64_t segment, number; /* as in output_remove() */
+	struct output_id id;
 	uint64_t nbytes;
 };
 

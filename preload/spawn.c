@@ -6,17 +6,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "memory.h"
+#include "privileges.h"
 #include "sys.h"
 
+/* How often to look whether the thread is gone. */
+#define LOOK_NS 20000u
+
 #define STACK_NBYTES (512u << 10)
+/* Below the stack; a page of any system. */
+#define GUARD_NBYTES (64u << 10)
 
 /* Descriptors that a process may open unless it is told more. */
 #define FD_COMMON_MAX 1024
@@ -36,7 +43,15 @@ struct start {
 };
 
 static struct start start;
-static int spawned_tid;
+
+/* The kernel id of the thread; the kernel clears it when the thread is gone. */
+struct life {
+	_Alignas(64) _Atomic int tid;
+};
+
+/* Wiped in the child of a fork, where there is no such thread. */
+static struct life *life;
+static int spawned_tid; /* of the last one; 0: there was none */
 
 static uint8_t *
 thread_pointer(void)
@@ -59,6 +74,8 @@ make_tls(void)
 		area_nbytes = 2 * reach;
 		area = memory_map_wiped(area_nbytes);
 	}
+	/* At the beginning; the thread pointer is in the middle. */
+	life = (struct life *)(void *)area;
 	if (area == NULL)
 		return NULL;
 	uint8_t *const tp =
@@ -76,22 +93,6 @@ make_tls(void)
 	memset(tp + 8, 0, 8); /* no dtv: nothing dynamic may be used */
 #endif
 	return tp;
-}
-
-/*
- * The thread would keep the capabilities that the program may give up later;
- * it needs none.
- */
-static void
-drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	const struct __user_cap_data_struct none[2] = { { 0, 0, 0 },
-							{ 0, 0, 0 } };
-
-	syscall(SYS_capset, &header, none);
 }
 
 /* The smallest descriptor to keep that is not below 'least'; none: UINT_MAX. */
@@ -181,7 +182,7 @@ thread_main(void *unused)
 	(void)unused;
 	close_others();
 	prctl(PR_SET_NAME, "hatftrace");
-	drop_capabilities();
+	privileges_limit();
 	const int status = start.body(start.argument);
 
 	/* A filter may refuse it, and what is behind a return from here is a
@@ -192,15 +193,36 @@ thread_main(void *unused)
 	}
 }
 
+/* It uses none of its memory any more; the kernel may still count it. */
+static void
+await_end(void)
+{
+	/* acquire: pairs with the kernel's store when the thread is gone. */
+	while (life != NULL &&
+	       atomic_load_explicit(&life->tid, memory_order_acquire) != 0)
+		sys_sleep(LOOK_NS);
+}
+
+/* Stack and guard page; NULL: no memory. */
+static uint8_t *
+make_stack(void)
+{
+	static uint8_t *stack; /* as in make_tls() */
+
+	if (stack == NULL) {
+		stack = memory_map_wiped(GUARD_NBYTES + STACK_NBYTES);
+		if (stack != NULL)
+			mprotect(stack, GUARD_NBYTES, PROT_NONE);
+	}
+	return stack;
+}
+
 bool
 spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 {
-	static uint8_t *stack; /* as in make_tls() */
-	void *tls;
+	uint8_t *const stack = make_stack();
+	void *const tls = make_tls();
 
-	if (stack == NULL)
-		stack = memory_map_wiped(STACK_NBYTES);
-	tls = make_tls();
 	if (stack == NULL || tls == NULL) {
 		errno = ENOMEM;
 		return false;
@@ -209,19 +231,28 @@ spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 	for (; start.n < n && start.n < SPAWN_KEEP_MAX; start.n++)
 		start.keep[start.n] = keep[start.n];
 
+	/* It may be on its way out, on the same stack. */
+	await_end();
 	const uint64_t mask = sys_block_signals();
-	const int tid = clone(thread_main, stack + STACK_NBYTES,
-			      CLONE_VM | CLONE_SIGHAND | CLONE_THREAD |
-				      CLONE_SYSVSEM | CLONE_SETTLS,
-			      NULL, NULL, tls);
+	const int tid =
+		clone(thread_main, stack + GUARD_NBYTES + STACK_NBYTES,
+		      CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+			      CLONE_SETTLS | CLONE_PARENT_SETTID |
+			      CLONE_CHILD_CLEARTID,
+		      NULL, (pid_t *)(uintptr_t)&life->tid, tls,
+		      (pid_t *)(uintptr_t)&life->tid);
 
 	sys_restore_signals(mask);
 	spawned_tid = tid;
 	return tid >= 0;
 }
 
-bool
-spawn_is_alive(void)
+void
+spawn_await_gone(void)
 {
-	return syscall(SYS_tgkill, sys_pid(), spawned_tid, 0) == 0;
+	await_end();
+	/* Until then the process has a second thread. */
+	while (spawned_tid > 0 &&
+	       syscall(SYS_tgkill, sys_pid(), spawned_tid, 0) == 0)
+		sys_sleep(LOOK_NS);
 }

@@ -21,7 +21,7 @@
 bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
 		  unsigned n);
 
-/* Is the thread that spawn_thread() has made still there? */
-bool spawn_is_alive(void);
+/* Return when the thread that spawn_thread() has made is no more, if there is one. */
+void spawn_await_gone(void);
 
 #endif /* SPAWN_H */

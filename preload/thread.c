@@ -45,6 +45,12 @@ struct thread thread_unattached, thread_muted = { .state = THREAD_MUTED };
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 	&thread_unattached;
 
+/*
+ * What a ring that is in no file begins with: room for some thousand events, of which
+ * only what is used takes memory.  One whose producer waits grows.
+ */
+#define FIRST_RING_WORDS 32768u
+
 /* Above this a recycled ring's pages go back to the system. */
 #define RING_KEEP_WORDS 8192
 
@@ -81,7 +87,7 @@ thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 	pool_initial_ring_words = initial_ring_words;
 	pool_ring_words = ring_words;
 	/* Who does not wait does not find out that it wants more. */
-	pool_first_ring_words = may_wait ? RINGFILE_USUAL_WORDS : UINT64_MAX;
+	pool_first_ring_words = may_wait ? FIRST_RING_WORDS : UINT64_MAX;
 	if (pool == NULL)
 		pool = memory_map_wiped(sizeof(*pool));
 	if (pool == NULL || !make_part(0))
@@ -201,9 +207,13 @@ give_ring(struct thread *t, bool is_initial)
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
-	memory = quota_ask(ring_nbytes(words))
-			 ? memory_map_shared(ring_nbytes(words))
-			 : NULL;
+	if (!quota_ask(ring_nbytes(words)))
+		return false;
+	/* A writer that has been made to answer has made the file, too. */
+	t->ring = ringfile_take(is_initial);
+	if (t->ring != NULL)
+		return true;
+	memory = memory_map_shared(ring_nbytes(words));
 	if (memory == NULL)
 		return false;
 	ringfile_count_hidden();

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "deflate.h"
+#include "missed.h"
 #include "say.h"
 
 #define COARSE_US 1000u
@@ -135,6 +136,7 @@ trace_commit(struct trace *t)
 	const void *data = e->buf;
 	size_t nbytes;
 
+	missed_say(t->output.path);
 	if (t->error != 0) {
 		t->missing += narrate_cancel_block(n);
 		return false;
@@ -164,7 +166,10 @@ trace_commit(struct trace *t)
 bool
 trace_finish(struct trace *t, const struct narrate_end *end)
 {
-	narrate_end(&t->narrator, end);
+	struct narrate_end own = *end;
+
+	own.missed = missed_text();
+	narrate_end(&t->narrator, &own);
 	if (!trace_commit(t))
 		return false;
 	if (output_is_removed(&t->output))
@@ -186,6 +191,7 @@ trace_finish_failed(struct trace *t, const struct narrate_end *end)
 	own.name = "error";
 	own.error = say_errno(error);
 	own.is_incomplete = true;
+	own.missed = missed_text();
 	t->missing = 0;
 	/* Without a header, or behind half a block, there is no trailer. */
 	if (can_end) {
@@ -223,7 +229,8 @@ trace_get_state(const struct trace *t, struct image_commit *state_ret)
 		.line = n->line,
 		.unit_ns = n->unit_ns,
 		.grain = n->grain,
-		.flags = n->is_stamped ? IMAGE_COMMIT_STAMPED : 0,
+		.flags = (n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |
+			 (missed_text() != NULL ? IMAGE_COMMIT_MISSED : 0),
 		.level = t->level,
 	};
 }

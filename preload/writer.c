@@ -11,9 +11,11 @@
 
 #include "alone.h"
 #include "clock.h"
+#include "confinement.h"
 #include "control.h"
 #include "header.h"
 #include "lifecycle.h"
+#include "lineage.h"
 #include "memory.h"
 #include "quota.h"
 #include "ringfile.h"
@@ -33,6 +35,8 @@
 #define HOLD_NS NS_PER_SEC
 /* ... but only so long while a thread of the process waits for us. */
 #define HOLD_BUSY_NS 50000000ull
+/* A dormant process that nobody talks to has no writer thread after this. */
+#define LEAVE_AFTER_NS (2 * NS_PER_SEC)
 /* A process that is over sooner has no socket. */
 #define CONTROL_AFTER_NS 100000000ull
 /* Commit early when so many ended threads wait for their last block. */
@@ -311,6 +315,29 @@ serve_request(void)
 	return end == WRITER_END_EXEC || end == WRITER_END_ABORT;
 }
 
+/* The program has other privileges now. */
+static void
+serve_follow(void)
+{
+	bool done;
+
+	/* acquire: pairs with the release in writer_follow(). */
+	if (atomic_load_explicit(&writer->follow, memory_order_acquire) !=
+	    WRITER_FOLLOW_ASKED)
+		return;
+	/* The socket is where the old user could put it; made again. */
+	control_close();
+	/* Behind the seal nobody could remove it at the end. */
+	if (writer->follow_to->filter == PRIVILEGES_SEAL)
+		ringfile_remove();
+	done = privileges_take_on(writer->follow_to);
+	/* release: pairs with the acquire in writer_follow(). */
+	atomic_store_explicit(&writer->follow,
+			      done ? WRITER_FOLLOW_DONE : WRITER_FOLLOW_FAILED,
+			      memory_order_release);
+	sys_futex_wake(&writer->follow);
+}
+
 /* Nothing happens: stop the clock; the next event sets it going and wakes us. */
 static bool
 go_idle(uint32_t wake)
@@ -443,6 +470,43 @@ is_ending_dormant(uint64_t now)
 	return false;
 }
 
+/* Does a dormant process need its writer thread no more? */
+static bool
+may_leave(uint64_t now)
+{
+	if (control_is_busy())
+		writer->dormant_since_ns = now;
+	/* A file of rings that there is, of a trace before, is the writer's. */
+	return now - writer->dormant_since_ns > LEAVE_AFTER_NS &&
+	       !writer->has_no_bell && !lifecycle_config()->begin_now &&
+	       ringfile_path() == NULL && !confinement_is_set();
+}
+
+/*
+ * Leave, with a bell instead.  False: somebody wants something, or there can be no
+ * bell.
+ */
+static bool
+leave_for_now(uint32_t wake)
+{
+	uint32_t away = WRITER_AWAY;
+
+	if (!control_hang_bell()) {
+		writer->has_no_bell = true;
+		return false;
+	}
+	output_forget_directory(&writer->trace.output);
+	/* seq_cst, both: see writer_wake(). */
+	atomic_store_explicit(&writer->presence, WRITER_AWAY,
+			      memory_order_seq_cst);
+	if (atomic_load_explicit(&writer->wake, memory_order_seq_cst) == wake)
+		return true;
+	/* If that fails a thread is about to make another writer. */
+	return !atomic_compare_exchange_strong_explicit(
+		&writer->presence, &away, WRITER_HERE, memory_order_seq_cst,
+		memory_order_seq_cst);
+}
+
 /* Nothing is recorded: sleep until somebody wants something. */
 static bool
 sleep_dormant(uint32_t wake)
@@ -457,14 +521,93 @@ sleep_dormant(uint32_t wake)
 	return true;
 }
 
+/* Rings that are not in the file, where there is one, do not outlive a kill. */
+static void
+count_hidden_rings(void)
+{
+	writer_collect_threads();
+	for (uint32_t i = 0; i < writer->thread_count; i++)
+		if (writer->sources[i]->ring->offset == 0 &&
+		    writer->sources[i]->ring != writer->adopt)
+			ringfile_count_hidden();
+}
+
+/* Make the trace file; false: it cannot be, which has been said. */
+static bool
+open_trace(void)
+{
+	struct output *const o = &writer->trace.output;
+	const int error = output_open(o, 0);
+
+	if (error == EEXIST)
+		say("%s: is there and not a regular file; not tracing",
+		    o->path);
+	else if (error != 0)
+		say("%s: %s; not tracing", o->path, say_errno(error));
+	return error == 0;
+}
+
+/* The first thing that the thread does, unless it is dormant. */
+static bool
+begin(void)
+{
+	struct output *const o = &writer->trace.output;
+
+	if (!open_trace())
+		return false;
+	output_hold_directory(o);
+	lineage_read();
+	ringfile_open(lifecycle_config(), o->path, writer->adopt != NULL);
+	header_complete();
+	writer_note_file();
+	/* The header at once: whatever happens, there is a trace. */
+	if (!segment_begin_first(&writer->segment)) {
+		output_discard(o);
+		ringfile_remove();
+		return false;
+	}
+	count_hidden_rings();
+	/* A commit first: recovery takes what is in the ring for what follows. */
+	writer_commit_rings();
+	if (writer->adopt != NULL)
+		ringfile_adopt(writer->adopt);
+	return true;
+}
+
+static void
+set_presence(enum writer_presence presence)
+{
+	/* release: pairs with the acquire in writer_summon(). */
+	atomic_store_explicit(&writer->presence, presence,
+			      memory_order_release);
+	sys_futex_wake(&writer->presence);
+}
+
+/* The thread ends: nobody waits for it any more. */
 static int
+leave_for_good(void)
+{
+	control_close();
+	lifecycle_set_off();
+	ringfile_remove();
+	answer();
+	set_presence(WRITER_AWAY);
+	/* That of the last thread is the process's. */
+	return writer->exit_status;
+}
+
+int
 writer_main(void *unused)
 {
-	bool running = true;
+	bool running = writer->is_dormant || begin();
 
 	(void)unused;
-	output_hold_directory(&writer->trace.output);
-	control_begin();
+	writer->dormant_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	if (running) {
+		control_unhang_bell();
+		control_begin();
+		set_presence(WRITER_HERE);
+	}
 	while (running) {
 		/* acquire: what was done before a wake is seen after it. */
 		const uint32_t wake = atomic_load_explicit(
@@ -474,6 +617,7 @@ writer_main(void *unused)
 		if (!running)
 			break;
 		resume();
+		serve_follow();
 		serve_rings();
 		const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
 
@@ -490,17 +634,14 @@ writer_main(void *unused)
 			header_complete();
 		control_serve(now, is_settled && !is_ending_dormant(now));
 		if (writer->is_dormant) {
+			if (may_leave(now) && leave_for_now(wake))
+				return 0;
 			running = sleep_dormant(wake);
 			continue;
 		}
 		running = writer_round() ? rest(wake) : writer_fail();
 	}
-	control_close();
-	lifecycle_set_off();
-	ringfile_remove();
-	answer();
-	/* That of the last thread is the process's. */
-	return writer->exit_status;
+	return leave_for_good();
 }
 
 size_t
@@ -519,43 +660,32 @@ map_memory(int level)
 }
 
 bool
-writer_start(const struct config *config, struct output *output)
+writer_prepare(const struct config *config, const struct output *output,
+	       bool is_dormant)
 {
-	int keep[1 + RINGFILE_FDS];
-	const bool dormant = output->fd < 0;
-
 	if (!map_memory(config->level)) {
 		say("out of memory; not tracing");
 		return false;
 	}
 	trace_open(&writer->trace, config, output,
 		   (void *)(((uintptr_t)writer->memory + 63) & ~(uintptr_t)63));
-	segment_init(&writer->segment, &writer->trace, config, dormant);
+	segment_init(&writer->segment, &writer->trace, config, is_dormant);
 	/* relaxed: no other thread knows of the writer yet. */
-	atomic_store_explicit(&writer->is_dormant, dormant,
+	atomic_store_explicit(&writer->is_dormant, is_dormant,
 			      memory_order_relaxed);
 	writer_note_file();
 	order_init(&writer->order, writer->heap, THREAD_MAX, writer_take_event,
 		   &writer->trace.narrator);
-	writer->start_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	writer->start_ns = writer->trace.narrator.line.start_ns;
 	control_init(config->control, header_environment(), writer_obey_order);
-	/* The header at once: whatever happens, there is a trace. */
-	if (!dormant && !segment_begin_first(&writer->segment))
-		return false;
 	grant_init(&writer->grant);
 	writer->last_event_ns = writer->trace.narrator.line.ns1;
 	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
-	if (!dormant)
-		writer_commit_rings();
-	keep[0] = output->fd;
-	ringfile_fds(&keep[1]);
-	if (!spawn_thread(writer_main, NULL, keep, 1 + RINGFILE_FDS)) {
-		say("cannot start the writer thread: %s; not tracing",
-		    say_errno(errno));
-		return false;
-	}
-	/* The thread has its own. */
-	output_close(output);
-	ringfile_close_fds();
 	return true;
+}
+
+uint64_t
+writer_start_ns(void)
+{
+	return writer->start_ns;
 }

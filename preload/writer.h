@@ -6,6 +6,12 @@
  * encodes them, and commits them block by block: compress, write, and only then
  * let the producers have the room back.
  *
+ * The thread is made when it is first needed: when the initial thread's ring has a
+ * good part of what it holds, when recording has gone on for some time, when there
+ * will be a second thread or a fork, or at the end of the process.  Until then what
+ * is recorded waits in the ring, and there is no file.  HATFTRACE_BEGIN=now makes the
+ * first event that moment.
+ *
  * It is made by clone(2) rather than by pthread_create(), so that for libc and
  * the program it does not exist: a process that had one thread keeps libc's
  * single-thread paths, and one whose last thread leaves ends.  It shares the
@@ -21,6 +27,7 @@
 
 #include "config.h"
 #include "output.h"
+#include "privileges.h"
 
 /* How a trace ended; goes into its trailer. */
 enum writer_end {
@@ -40,16 +47,35 @@ struct writer_place {
 	uint64_t event; /* logical events in it before */
 };
 
-/* What writer_start() maps, but for the stack. */
+/* What writer_prepare() maps. */
 size_t writer_memory_nbytes(int level);
 
 /*
- * Map the writer's memory and start the thread on 'output', which it takes over
- * (the caller's descriptor is closed here), with the header that header_build()
- * has made.  If no file is open there the writer is dormant: the first trace begins
- * when it is told to.  On failure says so in one line and returns false.
+ * Map the writer's memory and set all up for a trace with the names of 'output' that
+ * begins now or, if 'is_dormant', with an order to start.  No thread and no file is
+ * made yet.  False: no memory, which has been said.
  */
-bool writer_start(const struct config *config, struct output *output);
+bool writer_prepare(const struct config *config, const struct output *output,
+		    bool is_dormant);
+
+/* Time 0 of the trace, on CLOCK_MONOTONIC. */
+uint64_t writer_start_ns(void);
+
+/*
+ * A thread of the program: have the writer thread, and before it the trace file if
+ * there is none yet.  Returns when the thread is there; or it cannot be, which has
+ * been said, and nothing is recorded any more.
+ */
+void writer_summon(void);
+
+bool writer_is_here(void);
+
+/*
+ * A producer whose ring has 'used' of 'capacity' words in it, while the clock is
+ * idle: shall it wake or make the writer thread?  If not its events wait in the
+ * ring, each with a stamp.
+ */
+bool writer_is_wanted(uint64_t used, uint64_t capacity);
 
 /*
  * A thread of the program, when nothing is recorded: the process is about to end or
@@ -71,7 +97,10 @@ enum writer_order {
  */
 bool writer_obey(enum writer_order order);
 
-/* Any thread: there is something to do.  At most one system call. */
+/*
+ * Any thread: there is something to do.  At most one system call, unless the thread
+ * has to be made.
+ */
 void writer_wake(void);
 
 /*
@@ -80,6 +109,12 @@ void writer_wake(void);
  * writer is no more.  The process may go on afterwards.
  */
 void writer_finish(enum writer_end end);
+
+/*
+ * A thread of the program, whose privileges have just become '*p': the writer takes
+ * them on, too.  False: it cannot; nothing but to end the trace is left.
+ */
+bool writer_follow(const struct privileges *p);
 
 /* After WRITER_END_SANDBOX: return when there is no writer thread any more. */
 void writer_await_gone(void);

@@ -6,6 +6,7 @@
  * trace is.
  */
 
+#include <errno.h>
 #include <string.h>
 
 #include "control.h"
@@ -42,13 +43,103 @@ writer_note_file(void)
 	atomic_store_explicit(&file_idx, next, memory_order_release);
 }
 
+/* A ring of the calling thread that is in memory only, and may move. */
+static struct ring *
+own_ring(void)
+{
+	const struct thread *const t = thread_self;
+
+	return thread_is_attached(t) && t->id == 0 && t->ring->offset == 0
+		       ? t->ring
+		       : NULL;
+}
+
+/* There is no way to write anything: let everybody go on without. */
+static void
+give_up(int error)
+{
+	say("cannot start the writer thread: %s; not tracing",
+	    say_errno(error));
+	lifecycle_set_off();
+	/* release: as set_presence(), writer.c. */
+	atomic_store_explicit(&writer->presence, WRITER_AWAY,
+			      memory_order_release);
+	sys_futex_wake(&writer->presence);
+}
+
+void
+writer_summon(void)
+{
+	const int saved_errno = errno;
+	uint32_t away = WRITER_AWAY;
+
+	/* acquire: as below. */
+	if (atomic_load_explicit(&writer->presence, memory_order_acquire) ==
+	    WRITER_HERE)
+		return;
+	/* Nobody is to interrupt a thread that others wait for. */
+	const uint64_t mask = sys_block_signals();
+
+	/* acq_rel: what a writer before this one has left is seen. */
+	if (lifecycle_is_tracing() && lifecycle_is_own() &&
+	    atomic_compare_exchange_strong_explicit(
+		    &writer->presence, &away, WRITER_COMING,
+		    memory_order_acq_rel, memory_order_acquire)) {
+		writer->adopt = own_ring();
+		if (!spawn_thread(writer_main, NULL, NULL, 0))
+			give_up(errno);
+	}
+	/* acquire: pairs with the release in set_presence(), writer.c. */
+	while (atomic_load_explicit(&writer->presence, memory_order_acquire) ==
+	       WRITER_COMING)
+		sys_futex_wait(&writer->presence, WRITER_COMING, 10 * TICK_NS);
+	sys_restore_signals(mask);
+	errno = saved_errno;
+}
+
+bool
+writer_is_here(void)
+{
+	/* acquire: as in writer_summon(). */
+	return atomic_load_explicit(&writer->presence, memory_order_acquire) ==
+	       WRITER_HERE;
+}
+
+/* How long events may wait in the ring before there is a writer. */
+#define AWAY_MAX_NS 200000000ull
+
+bool
+writer_is_wanted(uint64_t used, uint64_t capacity)
+{
+	uint64_t since, now;
+
+	/* relaxed: a writer that is here is woken in any case. */
+	if (atomic_load_explicit(&writer->presence, memory_order_relaxed) !=
+	    WRITER_AWAY)
+		return true;
+	if (lifecycle_config()->begin_now || used >= capacity / 4 * 3)
+		return lifecycle_is_own();
+	/* relaxed, both: another thread's event at the same time is as good. */
+	since = atomic_load_explicit(&writer->away_since_ns,
+				     memory_order_relaxed);
+	now = sys_clock_ns(CLOCK_MONOTONIC_COARSE);
+	if (since == 0)
+		atomic_store_explicit(&writer->away_since_ns, now,
+				      memory_order_relaxed);
+	return since != 0 && now - since > AWAY_MAX_NS && lifecycle_is_own();
+}
+
 void
 writer_wake(void)
 {
 	/* release: pairs with the acquire in writer_main(); seq_cst for
 	 * control_sleep(). */
 	atomic_fetch_add_explicit(&writer->wake, 1, memory_order_seq_cst);
-	if (!control_wake())
+	/* seq_cst: a writer that leaves looks at 'wake' after it has said so. */
+	if (atomic_load_explicit(&writer->presence, memory_order_seq_cst) !=
+	    WRITER_HERE)
+		writer_summon();
+	else if (!control_wake())
 		sys_futex_wake(&writer->wake);
 }
 
@@ -100,6 +191,51 @@ writer_obey(enum writer_order order)
 	return done && lifecycle_is_tracing();
 }
 
+/* Wait until the writer has answered, or is no more. */
+static uint32_t
+await_following(void)
+{
+	uint32_t now;
+
+	/* acquire: pairs with the release in serve_follow(), writer.c. */
+	while ((now = atomic_load_explicit(&writer->follow,
+					   memory_order_acquire)) ==
+		       WRITER_FOLLOW_ASKED &&
+	       lifecycle_is_tracing()) {
+		writer_wake();
+		sys_futex_wait(&writer->follow, WRITER_FOLLOW_ASKED,
+			       10 * TICK_NS);
+	}
+	return now;
+}
+
+bool
+writer_follow(const struct privileges *p)
+{
+	uint32_t none = WRITER_FOLLOW_NONE;
+	bool done;
+
+	/* acquire: after the thread that was here before. */
+	while (!atomic_compare_exchange_weak_explicit(
+		&writer->follow, &none, WRITER_FOLLOW_TAKEN,
+		memory_order_acquire, memory_order_relaxed)) {
+		if (!lifecycle_is_tracing())
+			return true;
+		sys_sleep(TICK_NS / 10);
+		none = WRITER_FOLLOW_NONE;
+	}
+	writer->follow_to = p;
+	/* release: pairs with the acquire in serve_follow(), writer.c. */
+	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_ASKED,
+			      memory_order_release);
+	/* A writer that is no more has no privileges. */
+	done = await_following() != WRITER_FOLLOW_FAILED;
+	/* release: for the next one. */
+	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_NONE,
+			      memory_order_release);
+	return done;
+}
+
 bool
 writer_end_dormant(void)
 {
@@ -118,8 +254,7 @@ writer_end_dormant(void)
 void
 writer_await_gone(void)
 {
-	while (spawn_is_alive())
-		sys_sleep(TICK_NS / 10);
+	spawn_await_gone();
 }
 
 void

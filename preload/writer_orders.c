@@ -157,6 +157,7 @@ become_dormant(const struct narrate_end *end)
 	writer_commit_and_recycle();
 	writer->is_ended = writer->is_stopped = false;
 	segment_close(&writer->segment, end);
+	writer->dormant_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	discard(UINT64_MAX, NULL);
 	clock_set_idle();
 	/* release: the trailer is written. */

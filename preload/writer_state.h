@@ -47,6 +47,8 @@ struct writer {
 	/* There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
+	bool has_no_bell;	   /* none can be made: it stays */
+	uint64_t dormant_since_ns; /* ... or the last client has been gone */
 	uint64_t last_events, last_lost; /* of the trace that a stop ended */
 	int last_error;			 /* ... or this errno value */
 	uint64_t start_ns;
@@ -59,6 +61,12 @@ struct writer {
 	 * what was asked or is no more. */
 	_Atomic uint32_t wake;
 	_Atomic uint32_t done;
+	_Atomic uint32_t presence;	/* enum writer_presence; a futex word */
+	_Atomic uint64_t away_since_ns; /* the first event since then; or 0 */
+	_Atomic uint32_t follow; /* enum writer_following; a futex word */
+	const struct privileges *follow_to;
+	struct ring
+		*adopt; /* of the thread that makes the writer; NULL: none */
 	_Atomic uint32_t client_order; /* enum writer_order; 0: none */
 	_Atomic bool client_done;      /* what has become of it */
 	_Atomic uint32_t resume;       /* 1: the process goes on after all */
@@ -71,6 +79,26 @@ struct writer {
 
 extern struct writer *writer;
 
+/* How far the writer is with the privileges that a thread of the program has got. */
+enum writer_following {
+	WRITER_FOLLOW_NONE = 0,
+	WRITER_FOLLOW_TAKEN, /* a thread is about to ask */
+	WRITER_FOLLOW_ASKED,
+	WRITER_FOLLOW_DONE,
+	WRITER_FOLLOW_FAILED,
+};
+
+/*
+ * Is there a writer thread?  A thread of the program takes it from AWAY to COMING,
+ * the writer itself to HERE when it has its files, or back to AWAY when it cannot
+ * have them.  AWAY is also what wiped memory says, in the child of a fork.
+ */
+enum writer_presence {
+	WRITER_AWAY = 0,
+	WRITER_COMING,
+	WRITER_HERE,
+};
+
 static inline struct thread *
 writer_thread_of(const struct order_source *source)
 {
@@ -79,6 +107,9 @@ writer_thread_of(const struct order_source *source)
 }
 
 /* writer.c ---------------------------------------------------------------- */
+
+/* What the thread runs. */
+int writer_main(void *unused);
 
 /* Returns false when the trace cannot go on. */
 bool writer_round(void);

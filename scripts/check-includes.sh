@@ -3,11 +3,13 @@
 #
 # check-includes.sh - dependencies point one way: tools -> hatf <- preload
 #
-#   tools/    its own headers and hatf.h, jansson and zlib
-#   preload/  its own headers, hatf/rings/ and the encoder's side of hatf/
+#   tools/    its own headers, hatf.h and hatf/recorder/, jansson and zlib
+#   preload/  its own headers, hatf/rings/, hatf/recorder/ and the encoder's side
+#             of hatf/
 #   hatf/     its own headers and those of its folders, libc, zlib,
 #             libdeflate, isa-l, zstd, lz4 and expat
 #   hatf/rings/, which runs in the preload: its own and the encoder's side
+#   hatf/recorder/, which runs there and in the tools: its own
 #
 # Names of headers are unique, so a name tells the folder.
 set -u
@@ -73,14 +75,16 @@ for name in $(find hatf preload tools -name '*.h' -printf '%f\n' | sort | uniq -
 	echo "$name is the name of two headers"
 	status=1
 done
-check_quoted tools "$(own tools)hatf.h"
-check_quoted preload "$(own preload)$(own hatf/rings)$encoder"
+check_quoted tools "$(own tools)$(own hatf/recorder)hatf.h"
+check_quoted preload "$(own preload)$(own hatf/rings)$(own hatf/recorder)$encoder"
 check_quoted hatf "$(own hatf)$(own hatf/formats)$(own hatf/rings)"
 check_quoted hatf/rings "$(own hatf/rings)$encoder"
+check_quoted hatf/recorder "$(own hatf/recorder)"
 check_quoted hatf/formats "$(own hatf)$(own hatf/formats)"
 check_angled tools 'jansson\.h|zlib\.h'
 check_angled preload '-'
 check_angled hatf/formats 'expat.*\.h'
 check_angled hatf/rings '-'
+check_angled hatf/recorder '-'
 check_angled hatf 'zlib\.h|libdeflate\.h|isa-l/.*|isa-l\.h|zstd.*\.h|lz4frame\.h'
 exit $status

@@ -19,10 +19,14 @@ aligned_alloc valloc pvalloc free_sized free_aligned_sized'
 cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 	_Zd{l,a}Pv{,m}{,St11align_val_t} \
 	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
-filters='prctl syscall'
+filters='prctl syscall vfork unshare setns'
 threads='pthread_create pthread_setname_np'
+# What musl's loader looks for, and nobody finds (preload/interpose_musl.c).
+marks='stdin __libc_start_main'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
 _exit _Exit abort __assert_fail _Fork daemon'
+privileges='setuid setgid seteuid setegid setreuid setregid setresuid setresgid
+setgroups initgroups capset chroot'
 
 # What the recorder asks of libc.  A program may have functions of these names: of
 # bytes and strings, where nothing else can be meant; of what happens at the end,
@@ -69,12 +73,19 @@ check_recorder()
 	while read -r name; do
 		complain "$so exports $name"
 	done < <(comm -23 <(exports "$so") \
-		<(printf '%s\n' $c $cxx $threads $client $filters $ends | sort -u))
+		<(printf '%s
+' $c $cxx $threads $client $filters $ends $privileges \
+			$marks | sort -u))
 	# shellcheck disable=SC2086
 	while read -r name; do
 		complain "$so does not export $name"
 	done < <(comm -13 <(exports "$so") \
 		<(printf '%s\n' $c $cxx $threads $client | sort -u))
+	for name in $marks; do
+		readelf -W --dyn-syms "$so" |
+			grep -qE " HIDDEN +[0-9]+ $name(@|\$)" ||
+			complain "$so does not hide $name"
+	done
 	# What these define has a version; the weak ones are start-up files'.
 	while read -r name; do
 		complain "$so takes $name from whoever has it"

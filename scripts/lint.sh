@@ -33,4 +33,5 @@ run 'shellcheck' shellcheck -x -P SCRIPTDIR -S warning \
 run 'man pages' mandoc -T lint -W warning tools/man/*.[1-9]
 run 'includes' scripts/check-includes.sh
 run 'symbols' scripts/check-symbols.sh
+run 'hardening' scripts/check-hardening.sh
 exit $status

@@ -3,15 +3,17 @@
 #
 # real-suites.sh - real test suites, bare and under the recorder
 #
-# usage: scripts/real-suites.sh [-b BUILD] [-q] [SUITE...]
+# usage: scripts/real-suites.sh [-b BUILD] [-q] [-n PATTERN] [SUITE...]
 #
-# SUITE is one of python, perl, stress, redis, postgres (default: all).  Installs
-# what they need (scripts/setup.sh suites).  Each part of a suite runs twice; what
+# SUITE is one of python, perl, stress, redis, postgres, and guests, a hundred
+# programs at small jobs (guests.sh); default: all.  Installs what they need
+# (scripts/setup.sh suites, or guests).  Each part of a suite runs twice; what
 # it finds must be the same, and every trace must verify, but for those of
 # processes that were killed, which may have no trailer and no other fault ('hatf
-# recover' is tried on them).  -q leaves out what takes minutes.  Prints a table in
-# Markdown; everything else goes to standard error and to the folder SUITES_DIR,
-# which is kept if it is given.  Exit status 1: something differs.
+# recover' is tried on them); and not all of them may be empty.  -q leaves out what
+# takes minutes, -n all rows but those whose name matches ('chromium*').  Prints a
+# table in Markdown; everything else goes to standard error and to the folder
+# SUITES_DIR, which is kept if it is given.  Exit status 1: something differs.
 #
 # Runs as root or not; PostgreSQL, which refuses root, then as user postgres.
 set -u
@@ -19,17 +21,20 @@ cd "$(dirname "$0")/.." || exit 2
 top=$PWD
 build=$top/build/plain
 quick=
-while getopts b:q option; do
+only='*'
+while getopts b:qn: option; do
 	case $option in
 	b) build=$(realpath "$OPTARG") ;;
 	q) quick=1 ;;
+	n) only=$OPTARG ;;
 	*) exit 2 ;;
 	esac
 done
 shift $((OPTIND - 1))
-[ $# -gt 0 ] || set -- python perl stress redis postgres
+[ $# -gt 0 ] || set -- python perl stress redis postgres guests
 
-scripts/setup.sh suites >&2 || exit 2
+[ "$*" = guests ] || scripts/setup.sh suites >&2 || exit 2
+[[ " $* " != *' guests '* ]] || scripts/setup.sh guests >&2 || exit 2
 [ -e "$build/libhatftrace.so" ] || make -j"$(nproc)" >&2 || exit 2
 if [ -n "${SUITES_DIR-}" ]; then
 	mkdir -p "$SUITES_DIR"
@@ -93,6 +98,10 @@ look_at()
 	judged="$n traces, $events events: $whole whole"
 	[ $cut -eq 0 ] || judged+=", $cut end early"
 	[ $recovered -eq 0 ] || judged+=", $recovered recovered"
+	if [ $whole -gt 0 ] && [ $events -eq 0 ]; then
+		bad=$((bad + 1))
+		judged+=', all EMPTY'
+	fi
 	[ $bad -eq 0 ] || judged+=", $bad WRONG"
 }
 
@@ -105,6 +114,9 @@ row()
 	if [ "$2" != "$3" ]; then
 		same=DIFFERENT result="$2 / $3"
 		status=1
+		if [ -e "$folder/err" ]; then
+			head -n 5 "$folder/err" | cut -c 1-300 >&2
+		fi
 	fi
 	# A suite that does not run finds the same each time.
 	case $2 in
@@ -118,19 +130,27 @@ row()
 	echo "$1: $result; $same; $judged; $4" >&2
 }
 
-# both NAME FUNCTION: the function runs in 'folder' with 'pre' and prints a result.
-both()
+# both_in MODE NAME FUNCTION: the function runs in 'folder' with 'pre', as MODE
+# sets them, and prints a result.
+both_in()
 {
-	local name=$1 times='' result=() start m
-	shift
+	local set_mode=$1 name=$2 times='' result=() start m
+	shift 2
 
+	# shellcheck disable=SC2053 # a pattern
+	[[ $name == $only ]] || return 0
 	for m in bare traced; do
-		mode $m "$name"
+		"$set_mode" $m "$name"
 		start=$(date +%s%N)
 		result+=("$(cd "$folder" && "$@")")
 		times+="${times:+, }$((($(date +%s%N) - start) / 1000000)) ms"
 	done
 	row "$name" "${result[0]}" "${result[1]}" "$times"
+}
+
+both()
+{
+	both_in mode "$@"
 }
 
 # ------------------------------------------------------------------- suites
@@ -379,6 +399,9 @@ suite_postgres()
 {
 	both PostgreSQL postgres_line
 }
+
+# shellcheck source=scripts/guests.sh
+. scripts/guests.sh
 
 for suite; do
 	"suite_$suite" || {

@@ -3,10 +3,11 @@
 #
 # setup.sh - install what hatftrace needs on a Debian machine
 #
-# usage: scripts/setup.sh [build|test|bench|fuzz|suites]
+# usage: scripts/setup.sh [build|test|bench|fuzz|suites|guests]
 #
-# Each tier includes the one before it, and fuzz and suites include test.  Only what is missing is installed, and
-# when nothing is, neither root nor a network is needed.
+# Each tier includes the one before it; fuzz, suites and guests include test.  Only
+# what is missing is installed, and when nothing is, neither root nor a network is
+# needed.
 set -eu
 
 build='gcc g++ make pkg-config libisal-dev libdeflate-dev zlib1g-dev
@@ -18,7 +19,7 @@ file procps jq strace libc-devtools
 python3 perl sqlite3 gawk xz-utils zstd lz4 pigz libxml2-utils
 redis-server redis-tools memcached nginx-light
 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
-heaptrack'
+heaptrack faketime musl-tools'
 
 # The peers that 'make bench-capture' measures; liblttng-ust-dev brings the
 # liblttng-ust-libc-wrapper.so that LTTng's own documentation preloads.
@@ -29,6 +30,20 @@ fuzz='afl++ llvm'
 
 # Programs with test suites of their own (scripts/real-suites.sh).
 suites='stress-ng tcl postgresql'
+
+# Real programs for small jobs (scripts/guests.sh): those that sandbox themselves,
+# other runtimes, compilers, interpreters, servers, archivers, media, documents.
+guests='chromium chromium-sandbox bubblewrap firejail golang-go musl-tools
+php-cli r-base-core nodejs ruby lua5.4 tcl guile-3.0 sbcl erlang-base
+swi-prolog-nox gforth bc octave
+gfortran rustc ocaml-nox ghc fp-compiler tcc nasm default-jdk-headless
+apache2-bin haproxy bind9-utils dnsmasq-base unbound mariadb-server-core
+postgresql lmdb-utils
+zip unzip p7zip-full brotli rsync bzip2
+ffmpeg imagemagick sox flac ghostscript poppler-utils qpdf gnuplot-nox graphviz
+pandoc groff-base xsltproc
+git cmake ninja-build m4 bison flex gdb curl openssl gnupg vim emacs-nox ripgrep
+doxygen faketime'
 
 policy=/usr/sbin/policy-rc.d
 sudo=
@@ -89,8 +104,9 @@ test) packages="$build $test" ;;
 bench) packages="$build $test $bench" ;;
 fuzz) packages="$build $test $fuzz" ;;
 suites) packages="$build $test $suites" ;;
+guests) packages="$build $test $guests" ;;
 *)
-	echo 'usage: scripts/setup.sh [build|test|bench|fuzz|suites]' >&2
+	echo 'usage: scripts/setup.sh [build|test|bench|fuzz|suites|guests]' >&2
 	exit 2
 	;;
 esac

@@ -44,7 +44,6 @@ read_origins(const struct hatf_reader *reader, struct found *ret)
 {
 	const char *next = hatf_reader_header(reader, "ancestors");
 
-	ret->from_count = 0;
 	add_origin(ret, header_number(reader, "ppid"));
 	add_origin(ret, header_number(reader, "parent_pid"));
 	while (next != NULL && *next != '\0') {
@@ -59,26 +58,31 @@ static bool
 read_header(const char *path, struct found *ret)
 {
 	struct hatf_reader *reader;
+	const char *exe;
 
-	if (hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+	if (hatf_reader_open(path, HATF_READ_FOUND, &reader, NULL) != HATF_OK)
 		return false;
 	/* What 'hatf ctl' has written beside it is no trace of a run. */
 	if (hatf_reader_header(reader, "snapshot_of") != NULL) {
 		hatf_reader_close(reader);
 		return false;
 	}
-	ret->pid = header_number(reader, "pid");
+	*ret = (struct found){ .pid = header_number(reader, "pid") };
 	read_origins(reader, ret);
 	ret->start_ns = header_number(reader, "start_monotonic");
+	ret->pid_start_ns = header_number(reader, "pid_start");
 	ret->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
 	ret->segment = header_number(reader, "segment");
 	ret->events_before = header_number(reader, "events_before");
 	ret->lost_before = header_number(reader, "lost_before");
 	ret->bytes_before = header_number(reader, "bytes_before");
+	exe = hatf_reader_header(reader, "exe");
+	ret->exe = strdup(exe != NULL ? exe : "");
 	hatf_reader_close(reader);
-	return true;
+	return ret->exe != NULL;
 }
 
+/* Its 'exe' goes over. */
 static bool
 append(struct collection *c, const char *path, const struct found *trace)
 {
@@ -87,8 +91,10 @@ append(struct collection *c, const char *path, const struct found *trace)
 		struct found *const grown =
 			realloc(c->traces, cap * sizeof(*grown));
 
-		if (grown == NULL)
+		if (grown == NULL) {
+			free(trace->exe);
 			return false;
+		}
 		c->traces = grown;
 		c->cap = cap;
 	}
@@ -104,6 +110,13 @@ compare_path(const void *a, const void *b)
 	const struct found *const y = b;
 
 	return strcmp(x->path, y->path);
+}
+
+/* Is it that of a process from before the command's?  Unknown is no. */
+static bool
+is_older(const struct found *trace, const struct launch *l)
+{
+	return trace->pid_start_ns != 0 && trace->pid_start_ns < l->start_ns;
 }
 
 /*
@@ -124,15 +137,17 @@ collect_glob(struct collection *c, const char *pattern, bool own,
 		struct found trace;
 		struct stat st;
 
-		if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
 			continue;
 		if (!own && st.st_mtim.tv_sec < l->start_time - SLACK_S)
 			continue;
-		if (!read_header(path, &trace) ||
-		    trace.start_ns < l->start_ns ||
-		    (trace.pid == (uint64_t)l->pid) != own)
+		if (!read_header(path, &trace))
 			continue;
-		ok = append(c, path, &trace);
+		if (is_older(&trace, l) ||
+		    (trace.pid == (uint64_t)l->pid) != own)
+			free(trace.exe);
+		else
+			ok = append(c, path, &trace);
 	}
 	globfree(&files);
 	return ok;
@@ -157,6 +172,13 @@ collect_names(struct collection *c, const char *text, bool own, bool segments,
 	return ok;
 }
 
+static void
+free_trace(struct found *trace)
+{
+	free(trace->path);
+	free(trace->exe);
+}
+
 /* Two patterns may match the same file: a name may end in anything. */
 static void
 drop_double(struct collection *c, size_t from)
@@ -170,7 +192,7 @@ drop_double(struct collection *c, size_t from)
 	for (size_t i = from; i < c->count; i++) {
 		if (kept > from &&
 		    strcmp(c->traces[kept - 1].path, c->traces[i].path) == 0)
-			free(c->traces[i].path);
+			free_trace(&c->traces[i]);
 		else
 			c->traces[kept++] = c->traces[i];
 	}
@@ -282,7 +304,7 @@ void
 collect_free(struct collection *c)
 {
 	for (size_t i = 0; i < c->count; i++)
-		free(c->traces[i].path);
+		free_trace(&c->traces[i]);
 	free(c->traces);
 }
 
@@ -299,7 +321,7 @@ summary_by_reading(const struct found *found, struct summary *ret)
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	if (!scan_open(s, found->path, 0, false)) {
+	if (!scan_open(s, found->path, HATF_READ_FOUND, false)) {
 		free(s);
 		return false;
 	}
@@ -334,14 +356,18 @@ summary_of_file(const struct found *found, struct summary *ret)
 	struct tail tail;
 
 	memset(ret, 0, sizeof(*ret));
-	if (stat(found->path, &st) == 0)
+	if (lstat(found->path, &st) == 0)
 		ret->file_nbytes = (uint64_t)st.st_size;
 	/* A trace that only lost events, or ended early, has all else. */
-	if (!tail_read(found->path, &tail) ||
-	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0'))
+	if (!tail_read(found->path, HATF_READ_FOUND, &tail) ||
+	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0' &&
+	     tail.missed[0] == '\0'))
 		return summary_by_reading(found, ret);
 	ret->complete = tail.complete;
 	memcpy(ret->error, tail.error, sizeof(ret->error));
+	if (tail.missed[0] != '\0')
+		snprintf(ret->fault, sizeof(ret->fault), SCAN_MISSED "%s",
+			 tail.missed);
 	ret->event_count = tail.event_count;
 	ret->lost_count = tail.lost_count;
 	ret->has_duration = found->unit_ns != 0 &&

@@ -4,7 +4,7 @@
  *
  * libhatftrace.so names its files by what only it knows (the executable, a number
  * when a name is taken), so the files are found by pattern and recognised by
- * their headers: process id, parent, and a start after our own.
+ * their headers: process id, parents, and a process that is not older.
  */
 #ifndef COLLECT_H
 #define COLLECT_H
@@ -18,13 +18,17 @@
 
 struct found {
 	char *path;
+	char *exe; /* executable, "" if not known */
 	uint64_t pid;
 	uint64_t from[FROM_MAX]; /* processes that it comes from */
 	unsigned from_count;
-	uint64_t start_ns; /* CLOCK_MONOTONIC */
-	uint64_t unit_ns;  /* of times, see scan_unit_ns() */
+	uint64_t start_ns;     /* CLOCK_MONOTONIC */
+	uint64_t pid_start_ns; /* of the process, see started.h; 0: unknown */
+	uint64_t unit_ns;      /* of times, see scan_unit_ns() */
 	/* Of a segment, what those before it have come to; else 0. */
 	uint64_t segment, events_before, lost_before, bytes_before;
+	bool has_trailer;
+	bool is_mended; /* the trailer is ours, see mend.h */
 };
 
 /* What was found, in order of start. */

@@ -6,19 +6,24 @@
 #include "opt.h"
 #include "out.h"
 #include "reach.h"
+#include "regular.h"
 #include "snapshot.h"
+#include "sockets.h"
 #include "speak.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	OPT_ALL,
 	OPT_JSON,
 	OPT_OUT,
+	OPT_YES,
 };
 
 static const struct opt options[] = {
@@ -26,6 +31,7 @@ static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each process, one a line" },
 	{ "output", 'o', "FILE",
 	  "snapshot: the new file (default snapshot.PID.hatf.gz)" },
+	{ "yes", 'y', NULL, "do not ask before all are stopped" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -53,7 +59,7 @@ static const char *const orders[] = { "status", "start",    "stop", "flush",
 #define PIDS_MAX 65536
 
 struct ask {
-	bool all, json;
+	bool all, json, yes;
 	const char *out; /* NULL: the default */
 	const char *order;
 };
@@ -67,6 +73,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ask->all = true;
 	else if (idx == OPT_JSON)
 		ask->json = true;
+	else if (idx == OPT_YES)
+		ask->yes = true;
 	else
 		ask->out = value;
 	return true;
@@ -114,14 +122,52 @@ number(const struct reach *r, const char *key)
 	return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
-/* With which knowledge of the blocks that live the trace begins. */
-static const char *
-live_of_trace(const struct reach *r)
+/*
+ * Open the trace that the process names, as far as it may name one: it could be
+ * any file that we can read.  Returns a descriptor, or -1 with errno.
+ */
+static int
+open_trace(const struct reach *r, const char *trace)
+{
+	uid_t owner;
+	const int fd = regular_open(trace, &owner);
+
+	if (fd < 0 || r->uid == geteuid() || owner == r->uid ||
+	    owner == geteuid())
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+static void
+complain_of_trace(const struct reach *r, const char *trace, int e)
+{
+	speak("%ld: the trace that it names, %s: %s", (long)r->pid, trace,
+	      e == EPERM    ? "the file of another user"
+	      : e == EINVAL ? "no file with a trace"
+			    : strerror(e));
+}
+
+/*
+ * With which knowledge of the blocks that live the trace begins, a word or
+ * NULL: that cannot be seen from here.  False after saying why it is no trace.
+ */
+static bool
+find_live(const struct reach *r, const char **live_ret)
 {
 	const char *const trace = reach_value(r, "trace");
+	const int fd = trace != NULL ? open_trace(r, trace) : -1;
 
-	return snapshot_live_word(trace != NULL ? snapshot_live_of(trace)
-						: SNAPSHOT_EXACT);
+	*live_ret = NULL;
+	if (fd >= 0) {
+		*live_ret = snapshot_live_word(snapshot_live_of(fd));
+		close(fd);
+	} else if (trace != NULL && (errno == EPERM || errno == EINVAL)) {
+		complain_of_trace(r, trace, errno);
+		return false;
+	}
+	return true;
 }
 
 /*
@@ -135,7 +181,8 @@ print_line(const struct reach *r, const char *live)
 	const char *value = reach_value(r, "state");
 	const bool recording = value != NULL && strcmp(value, "recording") == 0;
 
-	out_printf(o, "%ld: %s", (long)r->pid, value != NULL ? value : "done");
+	out_printf(o, "%ld: ", (long)r->pid);
+	out_text(o, value != NULL ? value : "done");
 	value = reach_value(r, "error");
 	if (value != NULL) {
 		out_str(o, " (");
@@ -221,7 +268,14 @@ take_snapshot(const struct ask *ask, pid_t pid)
 	value = reach_value(&r, "trace");
 	snprintf(trace, sizeof(trace), "%s", value != NULL ? value : "");
 	s.event_count = number(&r, "events");
-	if (!snapshot_write(&s))
+	s.from_fd = open_trace(&r, trace);
+	if (s.from_fd < 0) {
+		complain_of_trace(&r, trace, errno);
+		return false;
+	}
+	is_fine = snapshot_write(&s);
+	close(s.from_fd);
+	if (!is_fine)
 		return false;
 	/* Else the snapshot is there. */
 	is_fine = strcmp(s.to, "-") == 0 || print_snapshot(ask, pid, &s);
@@ -234,29 +288,68 @@ act(const struct ask *ask, pid_t pid)
 {
 	static struct reach r;
 	const char *live = NULL;
+	bool is_fine = true;
 
 	if (strcmp(ask->order, "snapshot") == 0)
 		return take_snapshot(ask, pid);
 	if (!reach_send(&r, pid, ask->order))
 		return false;
 	if (strcmp(ask->order, "rotate") == 0)
-		live = live_of_trace(&r);
+		is_fine = find_live(&r, &live);
 	if (ask->json)
-		return print_json(&r, live);
+		return print_json(&r, live) && is_fine;
 	print_line(&r, live);
-	return true;
+	return is_fine;
+}
+
+/* Ask on a terminal; elsewhere nobody could answer. */
+static bool
+is_agreed(const struct ask *ask)
+{
+	static const char question[] = "Stop them? [y/N] ";
+	char answer[16] = "";
+
+	if (ask->yes || !isatty(STDIN_FILENO))
+		return true;
+	if (write(STDERR_FILENO, question, sizeof(question) - 1) >= 0 &&
+	    fgets(answer, sizeof(answer), stdin) != NULL &&
+	    (answer[0] == 'y' || answer[0] == 'Y'))
+		return true;
+	speak("nothing has been stopped");
+	return false;
+}
+
+/* Name what is going to be stopped, by what the kernel says that it
+ * executes; true if it may be. */
+static bool
+may_stop(const struct ask *ask, const pid_t *pids, size_t count)
+{
+	char link[64], exe[PATH_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		ssize_t n;
+
+		snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pids[i]);
+		n = readlink(link, exe, sizeof(exe) - 1);
+		exe[n < 0 ? 0 : n] = '\0';
+		speak("%ld: is going to be stopped: %s", (long)pids[i],
+		      n < 0 ? "an unknown program" : exe);
+	}
+	return count == 0 || is_agreed(ask);
 }
 
 static int
 act_on_all(const struct ask *ask)
 {
 	static pid_t pids[PIDS_MAX];
-	const ssize_t n = reach_all(pids, PIDS_MAX);
-	bool ok = n >= 0;
+	const size_t n = sockets_find_all(pids, PIDS_MAX);
+	const bool may =
+		strcmp(ask->order, "stop") != 0 || may_stop(ask, pids, n);
+	bool is_fine = may;
 
-	for (ssize_t i = 0; i < n; i++)
-		ok = act(ask, pids[i]) && ok;
-	return out_finish(out_stdout(), ok ? EXIT_FINE : EXIT_BAD_INPUT);
+	for (size_t i = 0; i < n && may; i++)
+		is_fine = act(ask, pids[i]) && is_fine;
+	return out_finish(out_stdout(), is_fine ? EXIT_FINE : EXIT_BAD_INPUT);
 }
 
 int
@@ -287,8 +380,11 @@ command_ctl(int argc, char **argv)
 	if (ask.out != NULL && (ask.all || strcmp(ask.order, "snapshot") != 0))
 		return opt_complain(
 			&page, "--output is for the snapshot of one process");
+	if (ask.yes && !ask.all)
+		return opt_complain(&page, "--yes is for --all");
 	if (ask.all)
 		return act_on_all(&ask);
+	sockets_sweep();
 	exit_status = act(&ask, (pid_t)pid) ? EXIT_FINE : EXIT_BAD_INPUT;
 	return out_finish(out_stdout(), exit_status);
 }

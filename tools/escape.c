@@ -115,6 +115,23 @@ escape_text(const char *s, char *out, size_t cap)
 	return out;
 }
 
+size_t
+escape_find(const char *s, uint32_t *char_ret, size_t *length_ret)
+{
+	size_t n = 0, length = 0;
+
+	while (s[n] != '\0') {
+		length = utf8_decode((const uint8_t *)s + n, strnlen(s + n, 4),
+				     char_ret);
+		if (length == 0 || is_control(*char_ret))
+			break;
+		n += length;
+		length = 0;
+	}
+	*length_ret = length;
+	return n;
+}
+
 char *
 escape_utf8(const char *s)
 {

@@ -30,6 +30,13 @@ size_t escape_next(const uint8_t *s, size_t nbytes, bool quoted,
 char *escape_text(const char *s, char *out, size_t cap);
 
 /*
+ * The number of bytes of 's', which is valid UTF-8, in front of the first
+ * character that escape_text() would not show; that one and its length, 0 at
+ * the end.
+ */
+size_t escape_find(const char *s, uint32_t *char_ret, size_t *length_ret);
+
+/*
  * A copy of 's' that is valid UTF-8: invalid bytes become \xHH, all else stays
  * (a JSON writer escapes control characters on its own).  To be freed by the
  * caller; NULL without memory.

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 void
 forest_init(struct forest *f)
@@ -118,7 +117,7 @@ append(struct forest *f, const struct forest_trace *t)
 /* Take an open trace if it has a header of ours and is no snapshot. */
 static bool
 add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
-	 bool *ours_ret)
+	 unsigned flags, bool *ours_ret)
 {
 	struct hatf_reader_stats stats;
 	struct forest_trace t;
@@ -134,7 +133,8 @@ add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
 
 	struct forest_trace *const last = &f->traces[f->trace_count - 1];
 
-	last->has_tail = tail_read(path, &last->tail);
+	last->flags = flags;
+	last->has_tail = tail_read(path, flags, &last->tail);
 	return true;
 }
 
@@ -143,13 +143,11 @@ static bool
 add_found(struct forest *f, const char *path)
 {
 	struct hatf_reader *reader;
-	struct stat st;
 	bool ours, is_fine;
 
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+	if (hatf_reader_open(path, HATF_READ_FOUND, &reader, NULL) != HATF_OK)
 		return true;
-	is_fine = add_open(f, reader, path, &ours);
+	is_fine = add_open(f, reader, path, HATF_READ_FOUND, &ours);
 	hatf_reader_close(reader);
 	return is_fine;
 }
@@ -165,7 +163,7 @@ add_named(struct forest *f, const char *path)
 		speak_error(path, &err);
 		return false;
 	}
-	is_fine = add_open(f, reader, path, &ours);
+	is_fine = add_open(f, reader, path, 0, &ours);
 	hatf_reader_close(reader);
 	if (is_fine && !ours)
 		speak("%s: its header does not say where it comes from", path);

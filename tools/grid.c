@@ -215,21 +215,39 @@ print_people(const struct grid *g, struct out *o, bool markdown)
 
 /* ------------------------------------------------------------ for programs */
 
-/* A field of RFC 4180. */
+/* What ends a cell, or begins the text of one, for some spreadsheet. */
+static const char csv_separators[] = ",;\"'";
+
+/*
+ * A field of RFC 4180.  What is not printable is \xHH, and so is what a
+ * spreadsheet would take for the beginning of a formula (FORMAT "csv").
+ */
 static void
 put_csv(struct out *o, const char *text)
 {
-	if (strpbrk(text, ",\"\r\n") == NULL) {
-		out_str(o, text);
-		return;
+	const bool quoted = strpbrk(text, csv_separators) != NULL;
+	char before = ',', piece[ESCAPE_MAX_NBYTES];
+	size_t n;
+
+	if (quoted)
+		out_str(o, "\"");
+	while (*text != '\0') {
+		const size_t taken = escape_next(
+			(const uint8_t *)text, strlen(text), false, piece, &n);
+
+		if (strchr(csv_separators, before) != NULL &&
+		    strchr("=+-@", *text) != NULL) {
+			out_printf(o, "\\x%02x", (unsigned char)*text);
+		} else {
+			if (*text == '"')
+				out_str(o, "\"");
+			out_bytes(o, piece, n);
+		}
+		before = text[taken - 1];
+		text += taken;
 	}
-	out_str(o, "\"");
-	for (; *text != '\0'; text++) {
-		if (*text == '"')
-			out_str(o, "\"");
-		out_bytes(o, text, 1);
-	}
-	out_str(o, "\"");
+	if (quoted)
+		out_str(o, "\"");
 }
 
 static void

@@ -43,6 +43,24 @@ json_heritage(enum hatf_heritage heritage)
 	return json_string(words[heritage]);
 }
 
+/* JSON, with what would steer a terminal as \uHHHH: it can only be in
+ * strings. */
+static void
+print_text(struct out *o, const char *s)
+{
+	uint32_t c;
+	size_t length;
+
+	do {
+		const size_t n = escape_find(s, &c, &length);
+
+		out_bytes(o, s, n);
+		if (length != 0)
+			out_printf(o, "\\u%04" PRIx32, c);
+		s += n + length;
+	} while (length != 0);
+}
+
 bool
 json_print(struct out *o, json_t *object, size_t key_count)
 {
@@ -56,7 +74,7 @@ json_print(struct out *o, json_t *object, size_t key_count)
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	out_str(o, text);
+	print_text(o, text);
 	out_str(o, "\n");
 	free(text);
 	return true;

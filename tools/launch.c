@@ -3,6 +3,7 @@
 #include "launch.h"
 
 #include "speak.h"
+#include "started.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +11,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* As shells have them. */
@@ -91,14 +92,20 @@ wait_and_forward(pid_t pid, const struct signals *s)
 	}
 }
 
+/*
+ * No clock is asked: what a library tells of it (faketime) is not what the tracer
+ * reads from the kernel.  The time of the pipe is of the clock that files have, and
+ * such a library bends both alike.
+ */
 static void
-note_start(struct launch *l)
+note_start(struct launch *l, int pipe_fd)
 {
-	struct timespec ts;
+	struct stat st;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	l->start_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	l->start_time = time(NULL);
+	if (fstat(pipe_fd, &st) == 0)
+		l->start_time = st.st_mtim.tv_sec;
+	if (!started_ns((uint64_t)l->pid, &l->start_ns))
+		l->start_ns = 0;
 }
 
 bool
@@ -108,7 +115,6 @@ launch_run(char *const *argv, struct launch *ret)
 	int fds[2];
 
 	memset(ret, 0, sizeof(*ret));
-	note_start(ret);
 	if (pipe2(fds, O_CLOEXEC) != 0) {
 		speak("pipe: %s", strerror(errno));
 		return false;
@@ -125,6 +131,7 @@ launch_run(char *const *argv, struct launch *ret)
 	if (ret->pid == 0)
 		run_child(argv, &signals, fds[1]);
 	close(fds[1]);
+	note_start(ret, fds[0]);
 	/* Nothing to read: exec has closed the pipe. */
 	if (read(fds[0], &ret->exec_errno, sizeof(ret->exec_errno)) < 0)
 		ret->exec_errno = 0;

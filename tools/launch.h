@@ -14,8 +14,8 @@
 
 struct launch {
 	pid_t pid;
-	uint64_t start_ns;  /* CLOCK_MONOTONIC, before the fork */
-	int64_t start_time; /* seconds since 1970 */
+	uint64_t start_ns;  /* of the process, see started.h; 0: unknown */
+	int64_t start_time; /* seconds since 1970, as files have it */
 	int exec_errno;	    /* why the command could not be run, or 0 */
 	int wait_status;    /* as waitpid(2) has it */
 };

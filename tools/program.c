@@ -2,16 +2,15 @@
 /* program.c - see program.h */
 #include "program.h"
 
-#include "allocator.h"
-
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* As many interpreters of interpreters does the kernel go through. */
@@ -50,75 +49,6 @@ open_command(const char *command)
 	}
 }
 
-/* Does one of the program headers name a dynamic loader? */
-static bool
-has_interpreter(int fd, const ElfW(Ehdr) * header)
-{
-	if (header->e_phentsize != sizeof(ElfW(Phdr)) ||
-	    header->e_phnum > PHDR_MAX)
-		return true; /* odd: leave the judgement to the kernel */
-	for (unsigned i = 0; i < header->e_phnum; i++) {
-		ElfW(Phdr) phdr;
-		const off_t at = (off_t)(header->e_phoff + i * sizeof(phdr));
-
-		if (pread(fd, &phdr, sizeof(phdr), at) != sizeof(phdr))
-			return true;
-		if (phdr.p_type == PT_INTERP)
-			return true;
-	}
-	return false;
-}
-
-static const char *
-judge(int fd)
-{
-	const unsigned char own_class =
-		sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-	ElfW(Ehdr) header;
-	struct stat st;
-
-	if (fstat(fd, &st) != 0 ||
-	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-		return NULL;
-	if (header.e_ident[EI_CLASS] != own_class)
-		return "a program for another word size than libhatftrace.so";
-	if (!has_interpreter(fd, &header))
-		return "statically linked";
-	if (((st.st_mode & S_ISUID) != 0 && st.st_uid != getuid()) ||
-	    ((st.st_mode & S_ISGID) != 0 && st.st_gid != getgid()))
-		return "set-user-ID or set-group-ID";
-	return NULL;
-}
-
-const char *
-program_untraceable(const char *command)
-{
-	const int fd = open_command(command);
-
-	if (fd < 0)
-		return NULL;
-
-	const char *const why = judge(fd);
-
-	close(fd);
-	return why;
-}
-
-const char *
-program_allocator(const char *command)
-{
-	const int fd = open_command(command);
-
-	if (fd < 0)
-		return NULL;
-
-	const char *const name = allocator_inside(fd);
-
-	close(fd);
-	return name;
-}
-
 /* The path behind "#!"; what is neither that nor ELF is run by the shell. */
 static bool
 read_interpreter(int fd, char path[PATH_MAX])
@@ -141,19 +71,155 @@ read_interpreter(int fd, char path[PATH_MAX])
 	return true;
 }
 
+/*
+ * The file that will be run for 'command', opened: for a script its interpreter,
+ * whose name is in 'path' then, which is empty otherwise.  -1 if there is none.
+ */
+static int
+open_image(const char *command, char path[PATH_MAX])
+{
+	char next[PATH_MAX];
+	int fd = open_command(command);
+
+	path[0] = '\0';
+	for (unsigned i = 0;
+	     i < SCRIPT_DEPTH_MAX && fd >= 0 && read_interpreter(fd, next);
+	     i++) {
+		memcpy(path, next, sizeof(next));
+		close(fd);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	return fd;
+}
+
+/*
+ * The dynamic loader that one of the program headers names, into 'loader'; empty if
+ * none does.  False: the file is odd, and the judgement is the kernel's.
+ */
+static bool
+read_loader(int fd, const ElfW(Ehdr) * header, char loader[PATH_MAX])
+{
+	loader[0] = '\0';
+	if (header->e_phentsize != sizeof(ElfW(Phdr)) ||
+	    header->e_phnum > PHDR_MAX)
+		return false;
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		ElfW(Phdr) phdr;
+		const off_t at = (off_t)(header->e_phoff + i * sizeof(phdr));
+
+		if (pread(fd, &phdr, sizeof(phdr), at) != sizeof(phdr))
+			return false;
+		if (phdr.p_type != PT_INTERP)
+			continue;
+		if (phdr.p_filesz == 0 || phdr.p_filesz >= PATH_MAX ||
+		    pread(fd, loader, phdr.p_filesz, (off_t)phdr.p_offset) !=
+			    (ssize_t)phdr.p_filesz)
+			return false;
+		loader[phdr.p_filesz] = '\0';
+		return true;
+	}
+	return true;
+}
+
+/* Does the kernel tell the loader to trust nobody's LD_PRELOAD? */
+static const char *
+judge_privileges(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return NULL;
+	if (((st.st_mode & S_ISUID) != 0 && st.st_uid != getuid()) ||
+	    ((st.st_mode & S_ISGID) != 0 && st.st_gid != getgid()))
+		return "set-user-ID or set-group-ID";
+	if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		return "a program whose file has capabilities";
+	return NULL;
+}
+
+static const char *
+judge(int fd)
+{
+	const unsigned char own_class =
+		sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+	char loader[PATH_MAX];
+	ElfW(Ehdr) header;
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+		return NULL;
+	if (header.e_ident[EI_CLASS] != own_class)
+		return "a program for another word size than libhatftrace.so";
+	if (read_loader(fd, &header, loader)) {
+		if (loader[0] == '\0')
+			return "statically linked";
+		if (strstr(loader, "/ld-musl-") != NULL)
+			return "linked with musl instead of glibc";
+	}
+	return judge_privileges(fd);
+}
+
+const char *
+program_untraceable(const char *command)
+{
+	static char text[PATH_MAX + 128];
+	char path[PATH_MAX];
+	const int fd = open_image(command, path);
+
+	if (fd < 0)
+		return NULL;
+
+	const char *const why = judge(fd);
+
+	close(fd);
+	if (why == NULL || path[0] == '\0')
+		return why;
+	snprintf(text, sizeof(text), "a script for %s, which is %s", path, why);
+	return text;
+}
+
+bool
+program_is_valgrind(const char *command)
+{
+	const char *const slash = strrchr(command, '/');
+	const char *const base = slash != NULL ? slash + 1 : command;
+
+	return strcmp(base, "valgrind") == 0 ||
+	       strcmp(base, "valgrind.bin") == 0;
+}
+
+bool
+program_is_library(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ElfW(Ehdr) ours, header;
+	const size_t n = sizeof(header);
+	void *code = MAP_FAILED;
+
+	if (fd >= 0 && pread(fd, &header, n, 0) == (ssize_t)n &&
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+	    header.e_type == ET_DYN &&
+	    (self < 0 || pread(self, &ours, n, 0) != (ssize_t)n ||
+	     (ours.e_ident[EI_CLASS] == header.e_ident[EI_CLASS] &&
+	      ours.e_machine == header.e_machine)))
+		code = mmap(NULL, n, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (code != MAP_FAILED)
+		munmap(code, n);
+	if (fd >= 0)
+		close(fd);
+	if (self >= 0)
+		close(self);
+	return code != MAP_FAILED;
+}
+
 void
 program_name(const char *command, char name[PATH_MAX])
 {
 	char path[PATH_MAX], link[64];
-	int fd = open_command(command);
+	const int fd = open_image(command, path);
 	ssize_t n = -1;
 
-	for (unsigned i = 0;
-	     i < SCRIPT_DEPTH_MAX && fd >= 0 && read_interpreter(fd, path);
-	     i++) {
-		close(fd);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-	}
 	if (fd >= 0) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 		n = readlink(link, path, sizeof(path) - 1);

@@ -6,19 +6,22 @@
 #define PROGRAM_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 /*
  * Look 'command' up as execvp(3) will, and return why the dynamic loader will
- * not load libhatftrace.so into it ("statically linked"), or NULL if nothing
- * stands against it or nothing can be said.
+ * not load libhatftrace.so into it, or into the interpreter of a script: what it is,
+ * "statically linked"; or NULL if nothing
+ * stands against it or nothing can be said.  Static.
  */
 const char *program_untraceable(const char *command);
 
-/*
- * Likewise return the name of the allocator that it has inside, whose calls come
- * by no preloaded library; NULL if there is none to be seen.
- */
-const char *program_allocator(const char *command);
+/* Is it valgrind, which runs no program that has a tracer? */
+bool program_is_valgrind(const char *command);
+
+/* Can the dynamic loader of this machine map 'path', as far as it is to be seen?  Not
+ * where the file system is mounted "noexec", say. */
+bool program_is_library(const char *path);
 
 /*
  * Its base name after symbolic links, that of the interpreter for a script: what

@@ -2,8 +2,9 @@
 /*
  * reach.h - talk to the tracer of a running process
  *
- * Its socket is PID.sock in one of a few directories, which are the recorder's
- * (preload/control.c).  One order a connection, one answer of lines "key=value".
+ * One order a connection, one answer of lines "key=value".  The answer is the
+ * process's own word, which may be hostile: it has a limit of bytes and of
+ * time, and its values are to be shown escaped.
  */
 #ifndef REACH_H
 #define REACH_H
@@ -16,6 +17,8 @@
 
 struct reach {
 	pid_t pid;
+	bool has_rung; /* it was dormant, without a socket, and has been called */
+	uid_t uid;     /* of the process, when it made its socket */
 	/* "ok" or "error" and what follows, NUL-terminated. */
 	char answer[REACH_ANSWER_MAX];
 };
@@ -30,16 +33,10 @@ bool reach_send(struct reach *r, pid_t pid, const char *order);
 /* The value of 'key' in the answer, unescaped, or NULL; until the next call. */
 const char *reach_value(const struct reach *r, const char *key);
 
-/* Step through the answer: false at its end.  '*next' starts as NULL; 'key' and
- * 'value' (unescaped) are valid until the next call. */
+/* Step through the answer: false at its end.  '*next' starts as NULL; 'key',
+ * which is of letters, digits and '_', and 'value' (unescaped) are valid
+ * until the next call. */
 bool reach_next(const struct reach *r, const char **next, const char **key,
 		const char **value);
-
-/*
- * The processes whose sockets are in this user's directories, for root in those of
- * all users, in ascending order; sockets of processes that are no more are removed.  Returns how many there are,
- * at most 'max', or -1 after saying what is wrong.
- */
-ssize_t reach_all(pid_t *pids, size_t max);
 
 #endif /* REACH_H */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* record.c - hatf record: run a command and trace its heap */
+#include "absence.h"
 #include "collect.h"
 #include "commands.h"
 #include "figure.h"
+#include "globs.h"
 #include "hatf.h"
+#include "insides.h"
 #include "launch.h"
+#include "mend.h"
 #include "opt.h"
 #include "program.h"
 #include "settings.h"
+#include "sockets.h"
 #include "speak.h"
-#include "tail.h"
 #include "template.h"
 
 #include <errno.h>
@@ -18,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where 'make install' puts libraries. */
@@ -126,7 +129,7 @@ take_follow(const char *value)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (n == strlen(words[i]) && strncmp(value, words[i], n) == 0 &&
-		    (value[n] == '\0' || value[n + 1] != '\0'))
+		    (value[n] == '\0' || globs_are_legal(value + n + 1)))
 			return pass_on("HATFTRACE_FOLLOW", value);
 	speak("--follow: wrong: '%s' (want none, fork, exec or all, and "
 	      ":GLOB,...)",
@@ -158,44 +161,18 @@ begin_tree(void)
 	return ok;
 }
 
-/* As libhatftrace.so has it: '*' and '?' in the 'n' bytes of 'glob' are special. */
-static bool
-glob_matches(const char *glob, size_t n, const char *name)
-{
-	if (n == 0)
-		return *name == '\0';
-	if (*glob == '*')
-		return glob_matches(glob + 1, n - 1, name) ||
-		       (*name != '\0' && glob_matches(glob, n, name + 1));
-	return *name != '\0' && (*glob == '?' || *glob == *name) &&
-	       glob_matches(glob + 1, n - 1, name + 1);
-}
-
 /* Is the command itself left out for its name? */
 static bool
 is_excluded(const char *command)
 {
 	const char *const follow = getenv("HATFTRACE_FOLLOW");
-	const char *globs = follow != NULL ? strchr(follow, ':') : NULL;
+	const char *const colon = follow != NULL ? strchr(follow, ':') : NULL;
 	char name[PATH_MAX];
-	bool wanted = false, found = false;
 
-	if (globs == NULL)
+	if (colon == NULL || !globs_are_legal(colon + 1))
 		return false;
 	program_name(command, name);
-	do {
-		const bool excludes = *++globs == '!';
-		const size_t n = strcspn(globs, ",");
-		const bool matches =
-			glob_matches(globs + excludes, n - excludes, name);
-
-		if (excludes && matches)
-			return true;
-		wanted |= !excludes;
-		found |= matches;
-		globs += n;
-	} while (*globs == ',');
-	return wanted && !found;
+	return !globs_choose(colon + 1, name);
 }
 
 static bool
@@ -289,6 +266,10 @@ set_preload(void)
 
 	if (!find_library(lib))
 		return false;
+	if (!program_is_library(lib)) {
+		speak("%s: not a library that can be loaded here", lib);
+		return false;
+	}
 	if (strpbrk(lib, " :") != NULL) {
 		speak("%s: LD_PRELOAD cannot hold a path with a blank or a "
 		      "colon",
@@ -333,29 +314,40 @@ prepare_output(const char *option, bool *usage_ret)
 	return NULL;
 }
 
-/* A path in the working directory is shown without it. */
-static const char *
-short_path(const char *path)
+/* How many descendants' traces have no trailer, since their processes still run or
+ * left nothing to complete them from. */
+static size_t
+count_unfinished(const struct collection *c)
 {
-	static char cwd[PATH_MAX];
-	const size_t len = getcwd(cwd, sizeof(cwd)) != NULL ? strlen(cwd) : 0;
+	size_t n = 0;
 
-	if (len > 1 && strncmp(path, cwd, len) == 0 && path[len] == '/')
-		return path + len + 1;
-	return path;
+	for (size_t i = 0; i < c->descendant_count; i++)
+		n += !c->traces[c->own_count + i].has_trailer;
+	return n;
+}
+
+static size_t
+count_mended(const struct collection *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->descendant_count; i++)
+		n += c->traces[c->own_count + i].is_mended;
+	return n;
 }
 
 /*
- * " (+ 1 trace before exec, 3 traces of child processes, 1 of these NOT COMPLETE:
- * ...)", where 'unfinished' children were killed or still run.
+ * " (+ 1 trace before exec, 3 traces of child processes, 2 of these completed, 1 of
+ * these NOT COMPLETE: ...)".
  */
 static void
-describe_others(const struct collection *c, size_t unfinished, char *buf,
-		size_t cap)
+describe_others(const struct collection *c, char *buf, size_t cap)
 {
 	const size_t before = c->own_count - collect_segments(c);
 	const size_t children = c->descendant_count;
-	char first[64] = "", second[64] = "", third[128] = "";
+	const size_t unfinished = count_unfinished(c);
+	const size_t mended = count_mended(c);
+	char first[64] = "", second[64] = "", third[128] = "", fourth[96] = "";
 
 	buf[0] = '\0';
 	if (before == 0 && children == 0)
@@ -366,14 +358,19 @@ describe_others(const struct collection *c, size_t unfinished, char *buf,
 	if (children != 0)
 		snprintf(second, sizeof(second), "%zu %s of child processes",
 			 children, children == 1 ? "trace" : "traces");
+	if (mended != 0)
+		snprintf(fourth, sizeof(fourth),
+			 ", %zu of these completed after an abrupt end",
+			 mended);
 	if (unfinished != 0)
 		snprintf(
 			third, sizeof(third),
 			", %zu of these NOT COMPLETE: 'hatf recover' completes "
 			"those of processes that were killed",
 			unfinished);
-	snprintf(buf, cap, " (+ %s%s%s%s)", first,
-		 before != 0 && children != 0 ? ", " : "", second, third);
+	snprintf(buf, cap, " (+ %s%s%s%s%s)", first,
+		 before != 0 && children != 0 ? ", " : "", second, fourth,
+		 third);
 }
 
 /* How many of 'count' segments are to be there at the end, at least. */
@@ -440,10 +437,11 @@ print_summary(const struct found *trace, size_t segments, bool all_whole,
 		snprintf(files, sizeof(files), " in %zu of %s segments",
 			 segments, figure_count(trace->segment + 1).text);
 	describe_losses(trace, segments, all_whole, &s, lost, sizeof(lost));
-	speak("%s: %s events%s%s%s, %s%s%s%s", short_path(trace->path),
+	speak("%s: %s events%s%s%s, %s%s%s%s%s", template_short(trace->path),
 	      figure_count(s.event_count).text, span, files, rate,
 	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
-	      s.fault[0] != '\0' ? s.fault : lost, others,
+	      s.fault[0] != '\0' ? s.fault : lost,
+	      trace->is_mended ? ", completed after an abrupt end" : "", others,
 	      s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
 						      : "");
 	return s.complete;
@@ -464,7 +462,7 @@ check_other(const struct found *trace)
 			 figure_count(s.lost_count).text);
 	else if (s.fault[0] == '\0')
 		snprintf(s.fault, sizeof(s.fault), "ended early (%s)", s.error);
-	speak("%s: NOT COMPLETE: %s", short_path(trace->path), s.fault);
+	speak("%s: NOT COMPLETE: %s", template_short(trace->path), s.fault);
 	return false;
 }
 
@@ -493,63 +491,32 @@ struct job {
 	const char *text;	 /* template */
 	const char *command;	 /* argv[0] */
 	const char *untraceable; /* why, or NULL */
-	struct stat directory;	 /* of the traces */
+	struct absence absence;	 /* what will be known of missing traces */
 };
 
-static bool
-is_same_directory(const struct job *job)
-{
-	struct stat st;
-
-	return template_directory_stat(job->text, &st) &&
-	       st.st_dev == job->directory.st_dev &&
-	       st.st_ino == job->directory.st_ino;
-}
-
-/* The process of the command has none: why, as far as anybody can know. */
+/* The process of the command has none. */
 static void
-tell_missing(const struct job *job, const char *others)
+tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
 	if (job->untraceable != NULL)
 		speak("%s left no trace: it is %s%s", job->command,
 		      job->untraceable, others);
-	else if (!is_same_directory(job))
-		speak("%s: no trace was found under %s (moved or removed "
-		      "meanwhile?)%s",
-		      job->command, short_path(job->text), others);
 	else
-		speak("%s left no trace: it has no heap events, or " LIBRARY
-		      " said above why not, or it was moved or removed%s",
-		      job->command, others);
-}
-
-/* How many descendants' traces have no trailer. */
-static size_t
-count_unfinished(const struct collection *c)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->descendant_count; i++) {
-		struct tail tail;
-
-		n += !tail_read(c->traces[c->own_count + i].path, &tail);
-	}
-	return n;
+		absence_tell(&job->absence, job->command, l, others);
 }
 
 /* There is at least one trace of the command's own process. */
 static bool
 report_own(const struct collection *c)
 {
-	const size_t unfinished = count_unfinished(c);
 	char others[512];
 	bool ok = true;
 
-	describe_others(c, unfinished, others, sizeof(others));
+	describe_others(c, others, sizeof(others));
 	for (size_t i = 0; i + 1 < c->own_count; i++)
 		ok = check_other(&c->traces[i]) && ok;
 	return print_summary(&c->traces[c->own_count - 1], collect_segments(c),
-			     unfinished == 0, others) &&
+			     count_unfinished(c) == 0, others) &&
 	       ok;
 }
 
@@ -578,22 +545,44 @@ report(const struct job *job, const struct launch *l)
 
 	if (!collect(&c, job->text, l)) {
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
-		ok = false;
-	} else if (c.own_count == 0 && is_dormant()) {
+		collect_free(&c);
+		return false;
+	}
+	mend_traces(&c, l);
+	if (c.own_count == 0 && is_dormant()) {
 		speak("%s left no trace: nobody told it to start",
 		      job->command);
 	} else if (c.own_count == 0 && is_excluded(job->command)) {
 		ok = report_excluded(job, &c);
 	} else if (c.own_count == 0) {
 		ok = false;
-		describe_others(&c, count_unfinished(&c), others,
-				sizeof(others));
-		tell_missing(job, others);
+		describe_others(&c, others, sizeof(others));
+		tell_missing(job, l, others);
 	} else {
 		ok = report_own(&c);
 	}
+	insides_tell(&c);
 	collect_free(&c);
 	return ok;
+}
+
+/* Run the command, report, and return what to exit with. */
+static int
+run_job(const struct job *job, char **argv)
+{
+	struct launch l;
+
+	if (!launch_run(argv, &l))
+		return EXIT_BAD_INPUT;
+	if (l.exec_errno != 0) {
+		speak("%s: %s", argv[0], strerror(l.exec_errno));
+		return launch_pass_on(&l);
+	}
+	/* Of what was killed. */
+	sockets_sweep();
+	if (!report(job, &l) && launch_succeeded(&l))
+		return EXIT_BAD_INPUT;
+	return launch_pass_on(&l);
 }
 
 static int
@@ -604,30 +593,29 @@ run(char **argv, const char *text)
 		.command = argv[0],
 		.untraceable = program_untraceable(argv[0]),
 	};
-	struct launch l;
+	int exit_status;
 
 	if (job.untraceable != NULL)
 		speak("%s is %s: libhatftrace.so cannot be loaded into it",
 		      argv[0], job.untraceable);
-	template_directory_stat(text, &job.directory);
+	absence_begin(&job.absence, text);
+	exit_status = run_job(&job, argv);
+	absence_end(&job.absence);
+	return exit_status;
+}
+
+/* Valgrind knows nothing of the kind of thread that the tracer makes. */
+static int
+run_valgrind(char **argv)
+{
+	struct launch l;
+
+	speak("%s: programs under valgrind are not traced", argv[0]);
 	if (!launch_run(argv, &l))
 		return EXIT_BAD_INPUT;
-	if (l.exec_errno != 0) {
+	if (l.exec_errno != 0)
 		speak("%s: %s", argv[0], strerror(l.exec_errno));
-		return launch_pass_on(&l);
-	}
-
-	const bool ok = report(&job, &l);
-	const char *const inside =
-		job.untraceable == NULL ? program_allocator(argv[0]) : NULL;
-
-	if (inside != NULL)
-		speak("%s has an allocator of its own (%s): what that hands "
-		      "out is not in the trace",
-		      argv[0], inside);
-	if (!ok && launch_succeeded(&l))
-		return EXIT_BAD_INPUT;
-	return launch_pass_on(&l);
+	return launch_succeeded(&l) ? EXIT_BAD_INPUT : launch_pass_on(&l);
 }
 
 int
@@ -645,6 +633,9 @@ command_record(int argc, char **argv)
 		return opt_complain(&page, "a COMMAND is missing");
 	if (!settings_check_environment())
 		return EXIT_USAGE;
+
+	if (program_is_valgrind(argv[first]))
+		return run_valgrind(argv + first);
 
 	char *const text = prepare_output(option, &usage);
 

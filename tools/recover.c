@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum {
 	OPT_DRY_RUN,
@@ -72,6 +71,14 @@ is_directory(const char *path)
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool
+is_there(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
 }
 
 static void
@@ -144,7 +151,7 @@ complain(const char *rings, const char *trace,
 	case HATF_IO:
 		/* Of the two, the one that is not there is the trace. */
 		if (err->sys_errno == ENOENT && named[0] != '\0' &&
-		    access(rings, F_OK) == 0) {
+		    is_there(rings)) {
 			speak("%s: %s; if the trace is gone, %s is of no use "
 			      "and can be removed",
 			      named, strerror(ENOENT), rings);
@@ -234,7 +241,7 @@ find_there(const char *dir, const char *trace, char *path, size_t nbytes)
 	const int n = snprintf(path, nbytes, "%s/%s" HATF_RINGS_SUFFIX, dir,
 			       slash != NULL ? slash + 1 : trace);
 
-	return n > 0 && (size_t)n < nbytes && access(path, F_OK) == 0;
+	return n > 0 && (size_t)n < nbytes && is_there(path);
 }
 
 /* Its path into 'path'. */
@@ -266,11 +273,9 @@ static bool
 is_recorded(const char *path)
 {
 	struct hatf_reader *reader;
-	struct stat st;
 	bool is;
 
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+	if (hatf_reader_open(path, HATF_READ_FOUND, &reader, NULL) != HATF_OK)
 		return false;
 	is = strcmp(hatf_reader_format(reader), "hatf") == 0 &&
 	     hatf_reader_header(reader, "start_monotonic") != NULL;
@@ -288,7 +293,7 @@ judge_file(const struct recover *c, const char *path)
 	struct tail tail;
 	char rings[PATH_MAX];
 
-	if (!is_recorded(path) || tail_read(path, &tail))
+	if (!is_recorded(path) || tail_read(path, HATF_READ_FOUND, &tail))
 		return EXIT_FINE;
 	if (find_rings(c, path, rings, sizeof(rings))) {
 		const char *const slash = strrchr(path, '/');

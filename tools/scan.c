@@ -91,18 +91,47 @@ scan_writer(const struct scan *s)
 	return look_at_rings(s, &rings) && rings.in_use ? rings.pid : 0;
 }
 
+/*
+ * How many events are in the ring file and not in the trace?  False if that cannot
+ * be said.
+ */
+static bool
+count_missing(const struct scan *s, uint64_t *count_ret)
+{
+	struct hatf_recovery found;
+	struct hatf_error err;
+	char rings[PATH_MAX];
+
+	if (!hatf_find_rings(s->path, rings, sizeof(rings)) ||
+	    hatf_recover(rings, s->path, HATF_RECOVER_DRY_RUN, &found, &err) !=
+		    HATF_OK ||
+	    found.had_trailer || found.gap_nbytes != 0)
+		return false;
+	*count_ret = found.recovered;
+	return true;
+}
+
 /* The trace could not be read to its end: why, and what can be done. */
 static void
 describe_end(const struct scan *s, char *buf, size_t nbytes)
 {
 	struct hatf_rings rings;
 	const bool found = look_at_rings(s, &rings);
+	uint64_t missing;
 	size_t used;
 
 	if (found && rings.in_use) {
 		snprintf(buf, nbytes,
 			 "is still being written by process %" PRIu64,
 			 rings.pid);
+		return;
+	}
+	if (found && count_missing(s, &missing)) {
+		snprintf(buf, nbytes,
+			 "ended without its last %" PRIu64
+			 " events, recoverable ('hatf recover' can complete "
+			 "it)",
+			 missing);
 		return;
 	}
 	speak_error_text(hatf_reader_error(s->reader), buf, nbytes);
@@ -116,7 +145,7 @@ const char *
 scan_fault(const struct scan *s, char *buf, size_t nbytes)
 {
 	struct hatf_reader_stats stats;
-	const char *end;
+	const char *end, *missed;
 
 	if (s->status == HATF_NO_MEMORY)
 		return hatf_status_text(HATF_NO_MEMORY);
@@ -128,7 +157,10 @@ scan_fault(const struct scan *s, char *buf, size_t nbytes)
 	if (stats.complete)
 		return NULL;
 	end = hatf_reader_trailer(s->reader, "end");
-	if (stats.lost_count != 0)
+	missed = hatf_reader_trailer(s->reader, "missed");
+	if (missed != NULL && stats.lost_count == 0)
+		snprintf(buf, nbytes, SCAN_MISSED "%.200s", missed);
+	else if (stats.lost_count != 0)
 		snprintf(buf, nbytes,
 			 "%" PRIu64 " events were lost while recording",
 			 stats.lost_count);

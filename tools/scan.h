@@ -43,6 +43,9 @@ const char *scan_unknown_heritage(const struct scan *s);
  */
 size_t scan_read(struct scan *s);
 
+/* Before what the trailer says of calls that the recorder did not see. */
+#define SCAN_MISSED "calls went past the recorder: "
+
 /*
  * After the last scan_read(): NULL if the trace was read to its end and says
  * that it is complete, or else why not, in 'buf'.

@@ -3,6 +3,7 @@
 #include "snapshot.h"
 #include "hatf.h"
 #include "speak.h"
+#include "spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -109,16 +110,17 @@ drop_lines(char *lines)
 	*to = '\0';
 }
 
-/* What the header of 'from' says that is so of a snapshot; NULL without memory. */
+/* What the header of a trace says that is so of a snapshot; NULL without
+ * memory. */
 static char *
-copy_header(const char *from)
+copy_header(int fd)
 {
 	struct hatf_record rec;
 	struct hatf_reader *reader;
 	char *lines = NULL;
 	size_t n = 0;
 
-	if (hatf_reader_open(from, 0, &reader, NULL) != HATF_OK)
+	if (spool_reader_of(fd, 0, &reader, NULL) != HATF_OK)
 		return strdup("");
 	if (hatf_reader_read(reader, &rec, 1, &n) == HATF_OK && n == 1 &&
 	    rec.tag == HATF_COMMENT)
@@ -162,12 +164,12 @@ live_of(const struct hatf_reader *reader)
 }
 
 enum snapshot_live
-snapshot_live_of(const char *path)
+snapshot_live_of(int fd)
 {
 	struct hatf_reader *reader;
 	enum snapshot_live live;
 
-	if (hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+	if (spool_reader_of(fd, 0, &reader, NULL) != HATF_OK)
 		return SNAPSHOT_EXACT;
 	live = live_of(reader);
 	hatf_reader_close(reader);
@@ -199,7 +201,7 @@ escaped_name(const char *path)
 static char *
 make_header(const struct snapshot *s)
 {
-	char *const old = copy_header(s->from);
+	char *const old = copy_header(s->from_fd);
 	char *const name = escaped_name(s->from);
 	char *header = NULL;
 
@@ -299,7 +301,7 @@ read_trace(struct snapshot *s, struct live_list *list)
 	struct hatf_events *stage;
 	bool is_fine;
 
-	if (hatf_reader_open(s->from, 0, &reader, &err) != HATF_OK) {
+	if (spool_reader_of(s->from_fd, 0, &reader, &err) != HATF_OK) {
 		speak_error(s->from, &err);
 		return false;
 	}

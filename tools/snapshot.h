@@ -20,7 +20,8 @@ enum snapshot_live {
 };
 
 struct snapshot {
-	const char *from;     /* the trace */
+	const char *from;     /* the trace's name */
+	int from_fd;	      /* the trace, a file open for reading */
 	uint64_t event_count; /* of it, to be read; it may have fewer */
 	/*
 	 * Where to write, a file that is not there yet; "-": standard output.
@@ -41,8 +42,9 @@ struct snapshot {
  */
 bool snapshot_write(struct snapshot *s);
 
-/* Of the header of the trace 'path', what "live" says; without one, EXACT. */
-enum snapshot_live snapshot_live_of(const char *path);
+/* Of the header of the trace in the file 'fd', what "live" says; without one,
+ * EXACT. */
+enum snapshot_live snapshot_live_of(int fd);
 
 /* The word that a header has for it. */
 const char *snapshot_live_word(enum snapshot_live live);

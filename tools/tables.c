@@ -228,7 +228,7 @@ write_csv(const struct report *r, const char *path)
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	o->fd = hatf_create_file(path);
 	if (o->fd < 0) {
 		o->sys_errno = errno;
 	} else {

@@ -4,8 +4,12 @@
  *
  * The trailer is the last record, so in a plain trace it is the comment whose
  * length ends at the end of the file.  In a gzip'ed one each block is a member of
- * its own: try from the end what looks like the start of a member, until one can
- * be read to the end of the file.
+ * its own, which has its length in its header (FORMAT "Compression"): the last one is
+ * that whose length ends at the end of the file.  A small trace that another program
+ * has compressed is read from its start.
+ *
+ * Either way one place at most is tried.  A file may be full of what looks like the
+ * start of a member or a trailer, and trying them all would take hours.
  */
 #include "tail.h"
 
@@ -24,6 +28,8 @@
 
 static const char end_kind[] = "HATF end\n";
 #define END_KIND_NBYTES (sizeof(end_kind) - 1)
+
+#define MEMBER_HEADER_NBYTES 20
 
 /* The decimal value of "KEY=" at a line start; false if there is none. */
 static bool
@@ -70,6 +76,7 @@ find_text(const char *text, size_t nbytes, const char *key, char *buf,
 	buf[n] = '\0';
 }
 
+/* Take a comment; false if it is no trailer. */
 static bool
 parse(const char *text, size_t nbytes, struct tail *ret)
 {
@@ -83,6 +90,7 @@ parse(const char *text, size_t nbytes, struct tail *ret)
 	ret->complete = complete == 1;
 	find_text(text, nbytes, "\nend=", ret->end, sizeof(ret->end));
 	find_text(text, nbytes, "\nerror=", ret->error, sizeof(ret->error));
+	find_text(text, nbytes, "\nmissed=", ret->missed, sizeof(ret->missed));
 	if (!find_number(text, nbytes, "lost", &ret->lost_count))
 		ret->lost_count = 0;
 	if (!find_number(text, nbytes, "time", &ret->time))
@@ -94,14 +102,14 @@ static bool
 find_plain(const uint8_t *buf, size_t nbytes, struct tail *ret)
 {
 	for (size_t at = nbytes; at-- > 0;) {
+		const uint8_t *const text = buf + at + 3;
 		const size_t left = nbytes - at;
 
 		if (left < 3 + END_KIND_NBYTES || buf[at] != HATF_COMMENT)
 			continue;
-		if ((size_t)(buf[at + 1] << 8 | buf[at + 2]) != left - 3)
-			continue;
-		if (parse((const char *)buf + at + 3, left - 3, ret))
-			return true;
+		if ((size_t)(buf[at + 1] << 8 | buf[at + 2]) == left - 3 &&
+		    memcmp(text, end_kind, END_KIND_NBYTES) == 0)
+			return parse((const char *)text, left - 3, ret);
 	}
 	return false;
 }
@@ -146,17 +154,27 @@ read_member(const uint8_t *buf, size_t nbytes, struct tail *ret)
 	return found;
 }
 
+/* Does a member of 'nbytes' bytes begin here, by its header? */
 static bool
-find_gzip(const uint8_t *buf, size_t nbytes, struct tail *ret)
+is_member(const uint8_t *p, size_t nbytes)
 {
-	static const uint8_t magic[] = { 0x1f, 0x8b, 8 };
+	static const uint8_t start[] = { 0x1f, 0x8b, 8, 4 };
+	static const uint8_t extra[] = { 8, 0, 'H', 'T', 4, 0 };
 
-	for (size_t at = nbytes; at-- > 0;)
-		if (nbytes - at >= sizeof(magic) &&
-		    memcmp(buf + at, magic, sizeof(magic)) == 0 &&
-		    read_member(buf + at, nbytes - at, ret))
-			return true;
-	return false;
+	return memcmp(p, start, sizeof(start)) == 0 &&
+	       memcmp(p + 10, extra, sizeof(extra)) == 0 &&
+	       ((uint32_t)p[16] | (uint32_t)p[17] << 8 | (uint32_t)p[18] << 16 |
+		(uint32_t)p[19] << 24) == nbytes;
+}
+
+/* The last bytes of the file, all of it if 'is_whole'. */
+static bool
+find_gzip(const uint8_t *buf, size_t nbytes, bool is_whole, struct tail *ret)
+{
+	for (size_t left = MEMBER_HEADER_NBYTES; left <= nbytes; left++)
+		if (is_member(buf + nbytes - left, left))
+			return read_member(buf + nbytes - left, left, ret);
+	return is_whole && read_member(buf, nbytes, ret);
 }
 
 static bool
@@ -175,15 +193,17 @@ read_tail(int fd, uint8_t *buf, struct tail *ret)
 	if (n <= 0 || n != st.st_size - from)
 		return false;
 	return first[0] == 0x1f && first[1] == 0x8b
-		       ? find_gzip(buf, (size_t)n, ret)
+		       ? find_gzip(buf, (size_t)n, from == 0, ret)
 		       : find_plain(buf, (size_t)n, ret);
 }
 
 bool
-tail_read(const char *path, struct tail *ret)
+tail_read(const char *path, unsigned flags, struct tail *ret)
 {
 	uint8_t *const buf = malloc(TAIL_NBYTES);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = (flags & HATF_READ_FOUND) != 0
+			       ? hatf_open_found(path)
+			       : open(path, O_RDONLY | O_CLOEXEC);
 	bool found = false;
 
 	if (buf != NULL && fd >= 0)

@@ -15,12 +15,16 @@
 struct tail {
 	bool complete;
 	uint64_t event_count, lost_count;
-	uint64_t time;	/* in the unit of the header */
-	char end[24];	/* how the program ended; empty if it does not say */
-	char error[80]; /* why nothing more could be written; or empty */
+	uint64_t time;	  /* in the unit of the header */
+	char end[24];	  /* how the program ended; empty if it does not say */
+	char error[80];	  /* why nothing more could be written; or empty */
+	char missed[208]; /* whose calls were not recorded; or empty */
 };
 
-/* False if the file does not end in a trailer, or cannot be read. */
-bool tail_read(const char *path, struct tail *ret);
+/*
+ * False if the file does not end in a trailer, or cannot be read.  'flags' is 0, or
+ * HATF_READ_FOUND if no user gave 'path'.
+ */
+bool tail_read(const char *path, unsigned flags, struct tail *ret);
 
 #endif /* TAIL_H */

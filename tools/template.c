@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,20 @@ template_directory_writable(const char *text)
 	return e == 0 && check_existing(text);
 }
 
+int
+template_directory_open(const char *text)
+{
+	char *const dir = malloc(strlen(text) + 2);
+	int fd = -1;
+
+	if (dir != NULL) {
+		fixed_directory(text, dir);
+		fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	free(dir);
+	return fd;
+}
+
 bool
 template_directory_stat(const char *text, struct stat *st_ret)
 {
@@ -213,4 +228,15 @@ template_pattern(const char *text, pid_t pid, bool segments)
 		return NULL;
 	}
 	return result;
+}
+
+const char *
+template_short(const char *path)
+{
+	static char cwd[PATH_MAX];
+	const size_t len = getcwd(cwd, sizeof(cwd)) != NULL ? strlen(cwd) : 0;
+
+	if (len > 1 && strncmp(path, cwd, len) == 0 && path[len] == '/')
+		return path + len + 1;
+	return path;
 }

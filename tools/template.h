@@ -32,6 +32,9 @@ char *template_absolute(const char *text);
  */
 bool template_directory_writable(const char *text);
 
+/* That directory, as an O_PATH descriptor; -1 if there is none. */
+int template_directory_open(const char *text);
+
 /* Which directory that is now; false if there is none. */
 bool template_directory_stat(const char *text, struct stat *st_ret);
 
@@ -43,5 +46,8 @@ bool template_directory_stat(const char *text, struct stat *st_ret);
  * without memory.
  */
 char *template_pattern(const char *text, pid_t pid, bool segments);
+
+/* A path in the working directory is shown without that. */
+const char *template_short(const char *path);
 
 #endif /* TEMPLATE_H */

@@ -134,7 +134,8 @@ find_peak(const struct forest_node *node, uint64_t *nbytes_ret)
 	if (s == NULL)
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 	for (size_t i = 0; i < node->trace_count && is_fine; i++) {
-		is_fine = scan_open(s, node->traces[i].path, 0, true);
+		is_fine = scan_open(s, node->traces[i].path,
+				    node->traces[i].flags, true);
 		if (!is_fine)
 			break;
 		while (scan_read(s) > 0)

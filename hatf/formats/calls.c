@@ -47,30 +47,34 @@ is_within(struct calls *calls, const struct hatf_record *rec)
 	return rec->heap != 0 && ledger_is_live(&calls->ledger, rec->address);
 }
 
-static void
-put_realloc(struct calls *calls, struct sink *s,
-	    const struct ledger_entry *entry, struct call *call, calls_put *put)
+/* False if there is no memory; so with the next. */
+static bool
+put_realloc(struct calls *calls, struct sink *s, struct ledger_entry *entry,
+	    struct call *call, calls_put *put)
 {
 	const bool was_left_out = entry->known && entry->old.object == 0;
 	const bool is_left_out = is_within(calls, call->rec);
 
 	if (is_left_out)
-		entry->block->object = 0;
+		entry->block.object = 0;
 	else if (!calls->keeps_numbers || !entry->known || was_left_out)
-		entry->block->object = ++calls->alloc_count;
-	call->number = entry->block->object;
+		entry->block.object = ++calls->alloc_count;
+	call->number = entry->block.object;
+	if (!ledger_keep(&calls->ledger, call->rec, entry))
+		return false;
 	if (was_left_out && is_left_out)
-		return;
+		return true;
 	if (was_left_out)
 		call->kind = LEDGER_ALLOC;
 	else if (is_left_out)
 		call->kind = LEDGER_FREE;
 	put(s, call);
+	return true;
 }
 
-static void
+static bool
 put_call(struct calls *calls, struct sink *s, const struct hatf_record *rec,
-	 const struct ledger_entry *entry, calls_put *put)
+	 struct ledger_entry *entry, calls_put *put)
 {
 	struct call call = {
 		.kind = entry->kind,
@@ -83,18 +87,20 @@ put_call(struct calls *calls, struct sink *s, const struct hatf_record *rec,
 	};
 
 	if (entry->kind == LEDGER_REALLOC) {
-		put_realloc(calls, s, entry, &call, put);
+		return put_realloc(calls, s, entry, &call, put);
 	} else if (entry->kind == LEDGER_ALLOC) {
 		if (is_within(calls, rec))
-			return;
-		entry->block->object = call.number = ++calls->alloc_count;
+			return true;
+		entry->block.object = call.number = ++calls->alloc_count;
 		put(s, &call);
+		return ledger_keep(&calls->ledger, rec, entry);
 	} else if (entry->kind == LEDGER_FAILED ||
 		   (entry->known ? entry->old.object != 0
 				 : call.old_address != 0)) {
 		/* Not free(NULL), which does nothing. */
 		put(s, &call);
 	}
+	return true;
 }
 
 struct destruction {
@@ -143,9 +149,9 @@ calls_write(struct calls *calls, struct sink *s,
 		ledger_look_ahead(&calls->ledger, records, n, i);
 		if (!ledger_enter(&calls->ledger, &records[i], &entry))
 			return sink_fail(s, HATF_NO_MEMORY, NULL);
-		if (entry.kind != LEDGER_NONE)
-			put_call(calls, s, &records[i], &entry, put);
-		else if (!put_other(calls, s, &records[i], put))
+		if (!(entry.kind != LEDGER_NONE
+			      ? put_call(calls, s, &records[i], &entry, put)
+			      : put_other(calls, s, &records[i], put)))
 			return sink_fail(s, HATF_NO_MEMORY, NULL);
 	}
 	return HATF_OK;

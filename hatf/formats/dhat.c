@@ -41,7 +41,8 @@ put_u64(struct outfile *o, const char *before, uint64_t n)
 	outfile_advance(o, (size_t)(textio_put_u64(p, n) - p));
 }
 
-/* A string of JSON, with what is no UTF-8 replaced. */
+/* A string of JSON, with what is no UTF-8 and what steers a terminal
+ * replaced. */
 static void
 put_string(struct outfile *o, const char *text)
 {
@@ -52,7 +53,7 @@ put_string(struct outfile *o, const char *text)
 	while (left != 0) {
 		const size_t nbytes = textio_utf8(s, left);
 
-		if (nbytes == 0 || *s < 0x20) {
+		if (nbytes == 0 || textio_steers(textio_code(s, nbytes))) {
 			outfile_bytes(o, "?", 1);
 		} else {
 			if (*s == '"' || *s == '\\')
@@ -122,26 +123,28 @@ put_entries(struct sink *s)
 /* -------------------------------------------------------------------- sites */
 
 /* Places in the frame table, where "[root]" is first. */
-static bool
+static enum hatf_status
 put_stack(struct sink *s, const struct profile_site *site)
 {
 	struct dhat *const d = s->ctx;
+	uint64_t *places;
 	size_t count;
-	uint64_t *const places = profile_stack(&d->profile, site, &count);
+	const enum hatf_status status =
+		profile_stack(&d->profile, site, &places, &count);
 
-	if (places == NULL)
-		return false;
+	if (status != HATF_OK)
+		return status;
 	for (size_t i = 0; i < count; i++)
 		put_u64(&s->out, i == 0 ? "" : ",", places[i] + 1);
 	free(places);
-	return true;
+	return HATF_OK;
 }
 
-static bool
+static enum hatf_status
 put_site(struct sink *s, const struct profile_site *site)
 {
 	struct outfile *const o = &s->out;
-	bool is_fine;
+	enum hatf_status status;
 
 	put_u64(o, "{\"tb\":", site->total.nbytes);
 	put_u64(o, ",\"tbk\":", site->total.count);
@@ -153,9 +156,9 @@ put_site(struct sink *s, const struct profile_site *site)
 	put_u64(o, "\n  ,\"eb\":", site->live.nbytes);
 	put_u64(o, ",\"ebk\":", site->live.count);
 	put_text(o, "\n  ,\"fs\":[");
-	is_fine = put_stack(s, site);
+	status = put_stack(s, site);
 	put_text(o, "]\n  }\n");
-	return is_fine;
+	return status;
 }
 
 /* What a unit of time is called, and a million of them. */
@@ -181,6 +184,7 @@ finish(struct sink *s)
 {
 	struct dhat *const d = s->ctx;
 	struct profile *const p = &d->profile;
+	enum hatf_status status;
 
 	profile_end(p);
 	put_text(&s->out, "{\"dhatFileVersion\":2\n"
@@ -197,8 +201,9 @@ finish(struct sink *s)
 	for (size_t i = 0; i < p->site_count; i++) {
 		if (i != 0)
 			put_text(&s->out, " ,");
-		if (!put_site(s, &p->sites[i]))
-			return sink_fail(s, HATF_NO_MEMORY, NULL);
+		status = put_site(s, &p->sites[i]);
+		if (status != HATF_OK)
+			return sink_fail(s, status, "stack");
 	}
 	put_text(&s->out, " ]\n");
 	put_entries(s);

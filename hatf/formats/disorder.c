@@ -32,6 +32,9 @@ count(struct disorder *d, enum hatf_violation what,
 	d->offset = rec->offset;
 }
 
+/* All that matters of a block is that it lives. */
+static const struct block unknown;
+
 /* 'address' is live from here on. */
 static bool
 hand_out(struct disorder *d, const struct hatf_record *rec, uint64_t number)
@@ -40,7 +43,7 @@ hand_out(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 
 	if (rec->address == 0)
 		return true;
-	if (block_set_put(&d->live, rec->address, &added) == NULL)
+	if (!block_set_put(&d->live, rec->address, &unknown, &added, NULL))
 		return false;
 	if (!added)
 		count(d, HATF_VIOLATION_ALLOC_LIVE, rec, number);
@@ -63,17 +66,18 @@ take_back(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 static bool
 resize(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
+	struct block ignored;
 	bool added;
 
 	d->announces_free = rec->tag == HATF_REALLOC_ALLOC_FREE ||
 			    rec->tag == HATF_REALLOC_FREE;
 	d->old_address = rec->old_address;
 	if (rec->old_address == 0 ||
-	    block_set_find(&d->live, rec->old_address) != NULL)
+	    block_set_find(&d->live, rec->old_address, &ignored))
 		return true;
 	count(d, HATF_VIOLATION_REALLOC_UNKNOWN, rec, number);
 	return rec->tag != HATF_REALLOC_NO_ALLOC || rec->address == 0 ||
-	       block_set_put(&d->live, rec->address, &added) != NULL;
+	       block_set_put(&d->live, rec->address, &unknown, &added, NULL);
 }
 
 bool

@@ -12,37 +12,24 @@
  */
 #include "names.h"
 #include "profile.h"
+#include "rows.h"
 #include "textio.h"
 
 #include <stdlib.h>
+
+/* The most bytes that are written: the same few names may be those of any stack. */
+#define TEXT_MAX ((uint64_t)1 << 30)
 
 /* Stacks that read alike are one, whatever lines and addresses they have. */
 struct folded {
 	struct profile profile;
 	struct names texts; /* of frames */
 	struct names
-		stacks;	  /* of these as numbers, outermost first, as bytes */
-	uint64_t *nbytes; /* of the stacks, number n at n - 1 */
-	size_t cap;
-	uint32_t *numbers; /* reused */
-	size_t number_cap;
+		stacks;	    /* of these as numbers, outermost first, as bytes */
+	struct rows nbytes; /* uint64_t: of the stacks, number n at n - 1 */
+	struct rows numbers;	 /* uint32_t: of a stack's texts; reused */
+	uint64_t nbytes_written; /* of names */
 };
-
-/* Room for the numbers of a stack, or the sums of all; false if there is no memory. */
-static bool
-make_room(void **rows, size_t *cap, size_t count, size_t row_nbytes)
-{
-	void *grown;
-
-	if (count <= *cap)
-		return true;
-	grown = reallocarray(*rows, 2 * count, row_nbytes);
-	if (grown == NULL)
-		return false;
-	*rows = grown;
-	*cap = 2 * count;
-	return true;
-}
 
 /* The text of an entry, without what means something in the file. */
 static enum hatf_status
@@ -59,55 +46,59 @@ text_of(struct folded *f, uint64_t place, uint32_t *number_ret)
 	return names_put(&f->texts, buf, strlen(buf), number_ret);
 }
 
-/* The stack of a site in texts, as a number in 'stacks'. */
+/* Put the texts of a site's stack into 'numbers', the outermost first. */
 static enum hatf_status
-stack_of(struct folded *f, const struct profile_site *site,
-	 uint32_t *number_ret)
+gather_texts(struct folded *f, const struct profile_site *site)
 {
-	enum hatf_status status = HATF_OK;
+	uint64_t *places;
 	size_t count;
-	uint64_t *const places = profile_stack(&f->profile, site, &count);
-	void *numbers = f->numbers;
+	enum hatf_status status =
+		profile_stack(&f->profile, site, &places, &count);
 
-	if (places == NULL)
-		return HATF_NO_MEMORY;
-	if (!make_room(&numbers, &f->number_cap, count, sizeof(*f->numbers)))
-		status = HATF_NO_MEMORY;
-	f->numbers = numbers;
-	for (size_t i = 0; i < count && status == HATF_OK; i++)
-		status = text_of(f, places[i], &f->numbers[count - 1 - i]);
+	if (status != HATF_OK)
+		return status;
+	f->numbers.count = 0;
+	while (count-- > 0 && status == HATF_OK) {
+		uint32_t *const number = rows_add(&f->numbers, sizeof(*number));
+
+		status = number == NULL ? HATF_NO_MEMORY
+					: text_of(f, places[count], number);
+	}
 	free(places);
-	return status != HATF_OK
-		       ? status
-		       : names_put(&f->stacks, f->numbers,
-				   count * sizeof(*f->numbers), number_ret);
+	return status;
 }
 
 static enum hatf_status
 add_site(struct folded *f, const struct profile_site *site)
 {
 	const uint32_t before = f->stacks.count;
+	enum hatf_status status = gather_texts(f, site);
+	uint64_t *nbytes;
 	uint32_t number;
-	enum hatf_status status = stack_of(f, site, &number);
-	void *nbytes = f->nbytes;
 
+	if (status == HATF_OK)
+		status =
+			names_put(&f->stacks, f->numbers.rows,
+				  f->numbers.count * sizeof(uint32_t), &number);
 	if (status != HATF_OK)
 		return status;
-	if (!make_room(&nbytes, &f->cap, number, sizeof(*f->nbytes)))
-		status = HATF_NO_MEMORY;
-	f->nbytes = nbytes;
-	if (status != HATF_OK)
-		return status;
-	if (f->stacks.count != before)
-		f->nbytes[number - 1] = 0;
-	f->nbytes[number - 1] += site->total.nbytes;
+	if (f->stacks.count != before) {
+		nbytes = rows_add(&f->nbytes, sizeof(*nbytes));
+		if (nbytes == NULL)
+			return HATF_NO_MEMORY;
+		*nbytes = 0;
+	}
+	nbytes = f->nbytes.rows;
+	nbytes[number - 1] += site->total.nbytes;
 	return HATF_OK;
 }
 
-static void
+/* False if that is more than may be written. */
+static bool
 put_stack(struct sink *s, uint32_t number)
 {
-	const struct folded *const f = s->ctx;
+	struct folded *const f = s->ctx;
+	const uint64_t *const nbytes = f->nbytes.rows;
 	const struct name *const stack = &f->stacks.rows[number - 1];
 	uint8_t *start, *end;
 
@@ -115,6 +106,9 @@ put_stack(struct sink *s, uint32_t number)
 		uint32_t text;
 
 		memcpy(&text, stack->bytes + i, sizeof(text));
+		f->nbytes_written += f->texts.rows[text - 1].nbytes + 1;
+		if (f->nbytes_written > TEXT_MAX)
+			return false;
 		if (i != 0)
 			outfile_bytes(&s->out, ";", 1);
 		outfile_bytes(&s->out, names_get(&f->texts, text),
@@ -122,9 +116,10 @@ put_stack(struct sink *s, uint32_t number)
 	}
 	start = outfile_room(&s->out, TEXTIO_NUMBER_MAX + 2);
 	*start = ' ';
-	end = textio_put_u64(start + 1, f->nbytes[number - 1]);
+	end = textio_put_u64(start + 1, nbytes[number - 1]);
 	*end++ = '\n';
 	outfile_advance(&s->out, (size_t)(end - start));
+	return true;
 }
 
 static enum hatf_status
@@ -140,10 +135,11 @@ finish(struct sink *s)
 		if (p->sites[i].total.nbytes != 0)
 			status = add_site(f, &p->sites[i]);
 		if (status != HATF_OK)
-			return sink_fail(s, status, NULL);
+			return sink_fail(s, status, "stack");
 	}
 	for (uint32_t number = 1; number <= f->stacks.count; number++)
-		put_stack(s, number);
+		if (!put_stack(s, number))
+			return sink_fail(s, HATF_LIMIT, "stack");
 	return HATF_OK;
 }
 
@@ -180,8 +176,8 @@ close_sink(struct sink *s)
 	profile_fini(&f->profile);
 	names_fini(&f->texts);
 	names_fini(&f->stacks);
-	free(f->nbytes);
-	free(f->numbers);
+	free(f->nbytes.rows);
+	free(f->numbers.rows);
 	free(f);
 }
 

@@ -401,10 +401,11 @@ static void
 add_token(struct source *s, uint64_t token)
 {
 	struct gperftools *const g = s->ctx;
+	const struct block unknown = { .size = 0 };
 	struct live_block *place;
 	bool added;
 
-	if (block_set_put(&g->tokens, token, &added) == NULL) {
+	if (!block_set_put(&g->tokens, token, &unknown, &added, NULL)) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}

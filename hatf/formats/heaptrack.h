@@ -48,6 +48,7 @@ struct heaptrack {
 	struct modules modules; /* what is in memory now */
 	struct modules told_modules;
 	struct live known_ips; /* address -> 'object' is its frame */
+	uint64_t row_nbytes;   /* of all 'struct rows' here */
 };
 
 /* What may be told once of the whole trace, in front of its records. */
@@ -60,7 +61,10 @@ enum told {
 	TOLD_START,
 };
 
-/* Room for one more; NULL if there is no memory. */
+/* May the tables take what they do (FORMAT "Limits")?  Stops reading if not. */
+bool heaptrack_may_grow(struct source *s);
+
+/* Room for one more; NULL if there may be none, and reading has stopped. */
 void *heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes);
 bool heaptrack_add_u64(struct source *s, struct rows *r, uint64_t value);
 

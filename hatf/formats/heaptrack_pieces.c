@@ -4,12 +4,37 @@
  */
 #include "heaptrack.h"
 
-/* Room for one more; NULL if there is no memory, and reading has stopped. */
+/* Bytes of the tables, as the source counts their rows. */
+static uint64_t
+tables_nbytes(const struct heaptrack *h)
+{
+	return names_memory(&h->names) + live_memory(&h->known_ips) +
+	       h->row_nbytes;
+}
+
+bool
+heaptrack_may_grow(struct source *s)
+{
+	const struct heaptrack *const h = s->ctx;
+
+	if (source_may_keep(s, h->stacks, tables_nbytes(h)))
+		return true;
+	source_stop(s, HATF_LIMIT, "tables");
+	return false;
+}
+
 void *
 heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes)
 {
-	void *const row = rows_add(r, row_nbytes);
+	struct heaptrack *const h = s->ctx;
+	const size_t cap = r->cap;
+	void *row;
 
+	/* Twice as many rows; that is when it has to be seen to. */
+	if (r->count == cap && !heaptrack_may_grow(s))
+		return NULL;
+	row = rows_add(r, row_nbytes);
+	h->row_nbytes += (r->cap - cap) * row_nbytes;
 	if (row == NULL)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 	return row;

@@ -18,6 +18,7 @@
 #include "loss.h"
 #include "names.h"
 #include "rec.h"
+#include "rows.h"
 
 #include <stdlib.h>
 
@@ -62,11 +63,7 @@ struct heaptrack {
 	uint64_t page_nbytes;
 	uint64_t ms_units; /* of a record's time in a millisecond; 0: none */
 	uint64_t time_ms;
-	/* Reused. */
-	struct step *steps;
-	size_t step_cap;
-	uint64_t *frames;
-	size_t frame_cap;
+	struct rows steps; /* struct step; reused */
 };
 
 /* -------------------------------------------------------------------- lines */
@@ -170,24 +167,6 @@ tell_string(struct sink *s, const char *text, uint64_t *number_ret)
 	return true;
 }
 
-/* An array with room for 'count' things; false if there is no memory. */
-static bool
-make_room(struct sink *s, void *array, size_t *cap, size_t count, size_t nbytes)
-{
-	void *grown, *old;
-
-	if (count <= *cap)
-		return true;
-	/* A pointer to any type of object: no other way to change it is legal. */
-	memcpy(&old, array, sizeof(old));
-	grown = reallocarray(old, 2 * count, nbytes);
-	if (grown == NULL)
-		return refuse(s, HATF_NO_MEMORY);
-	memcpy(array, &grown, sizeof(grown));
-	*cap = 2 * count;
-	return true;
-}
-
 /* ------------------------------------------------------------------- stacks */
 
 /* The numbers that 'i' has of a frame: function, file, line. */
@@ -255,33 +234,21 @@ is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
 	return strcmp(frame.object, where->object) == 0;
 }
 
-/* Put the frames of a step into 'frames'. */
-static bool
-gather_frames(struct sink *s, const struct step *step)
+/* The frames of a step: at least one, at most INLINED_MAX. */
+static void
+gather_frames(const struct heaptrack *h, const struct step *step,
+	      uint64_t *frames)
 {
-	struct heaptrack *const h = s->ctx;
 	uint64_t id = step->stack;
+	uint32_t i = 0;
 
-	if (!make_room(s, &h->frames, &h->frame_cap, step->frame_count,
-		       sizeof(*h->frames)))
-		return false;
-	for (uint32_t i = 0; i < step->frame_count; i++) {
+	do {
 		struct hatf_stack stack = { .parent = 0 };
 
 		hatf_stacks_get(h->stacks, id, &stack);
-		h->frames[i] = stack.frame;
+		frames[i] = stack.frame;
 		id = stack.parent;
-	}
-	return true;
-}
-
-static bool
-contains(const uint64_t *ids, uint32_t count, uint64_t id)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (ids[i] == id)
-			return true;
-	return false;
+	} while (++i < step->frame_count);
 }
 
 /*
@@ -302,7 +269,7 @@ look_at(const struct heaptrack *h, uint64_t id)
 	while (where.address != 0 && step.frame_count < INLINED_MAX &&
 	       hatf_stacks_get(h->stacks, stack.parent, &caller) &&
 	       is_at(h, caller.frame, &where) &&
-	       !contains(frames, step.frame_count, caller.frame)) {
+	       !rows_have_u64(frames, step.frame_count, caller.frame)) {
 		frames[step.frame_count++] = caller.frame;
 		stack = caller;
 	}
@@ -316,18 +283,18 @@ tell_step(struct sink *s, const struct step *step, uint64_t parent)
 {
 	struct heaptrack *const h = s->ctx;
 	const uint32_t count = h->ips.count;
+	uint64_t frames[INLINED_MAX];
 	struct live_block *trace;
 	enum hatf_status status;
 	uint32_t ip;
 	bool added;
 
-	if (!gather_frames(s, step))
-		return false;
-	status = names_put(&h->ips, h->frames,
-			   step->frame_count * sizeof(*h->frames), &ip);
+	gather_frames(h, step, frames);
+	status = names_put(&h->ips, frames, step->frame_count * sizeof(*frames),
+			   &ip);
 	if (status != HATF_OK)
 		return refuse(s, status);
-	if (h->ips.count != count && !put_ip(s, h->frames, step->frame_count))
+	if (h->ips.count != count && !put_ip(s, frames, step->frame_count))
 		return false;
 	put_line(s, 't', (const uint64_t[]){ ip, parent }, 2);
 	trace = live_put(&h->traces, step->stack, &added);
@@ -343,25 +310,28 @@ tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_stack stack;
-	size_t count = 0;
 
 	*number_ret = 0;
+	h->steps.count = 0;
 	while (hatf_stacks_get(h->stacks, id, &stack)) {
 		const struct live_block *const trace =
 			live_find(&h->traces, id);
+		struct step *step;
 
 		if (trace != NULL) {
 			*number_ret = trace->object;
 			break;
 		}
-		if (!make_room(s, &h->steps, &h->step_cap, count + 1,
-			       sizeof(*h->steps)))
-			return false;
-		h->steps[count] = look_at(h, id);
-		id = h->steps[count++].parent;
+		step = rows_add(&h->steps, sizeof(*step));
+		if (step == NULL)
+			return refuse(s, HATF_NO_MEMORY);
+		*step = look_at(h, id);
+		id = step->parent;
 	}
-	while (count-- > 0) {
-		if (!tell_step(s, &h->steps[count], *number_ret))
+	for (size_t i = h->steps.count; i-- > 0;) {
+		const struct step *const steps = h->steps.rows;
+
+		if (!tell_step(s, &steps[i], *number_ret))
 			return false;
 		*number_ret = h->trace_count;
 	}
@@ -383,7 +353,8 @@ tell_time(struct sink *s, uint64_t time)
 
 /* A block is there; its kind is its 'object'. */
 static bool
-put_alloc(struct sink *s, const struct hatf_record *rec, struct block *block)
+put_alloc(struct sink *s, const struct hatf_record *rec,
+	  struct ledger_entry *entry)
 {
 	struct heaptrack *const h = s->ctx;
 	const uint32_t count = h->kinds.count;
@@ -400,15 +371,15 @@ put_alloc(struct sink *s, const struct hatf_record *rec, struct block *block)
 		put_line(s, 'a', (const uint64_t[]){ kind.size, kind.trace },
 			 2);
 	/* The file counts them from 0. */
-	block->object = number - 1;
-	put_number_line(s, '+', block->object);
-	return true;
+	entry->block.object = number - 1;
+	put_number_line(s, '+', entry->block.object);
+	return ledger_keep(&h->ledger, rec, entry) || refuse(s, HATF_NO_MEMORY);
 }
 
 /* What was not known when it died is no block of the file's. */
 static bool
 put_call(struct sink *s, const struct hatf_record *rec,
-	 const struct ledger_entry *entry)
+	 struct ledger_entry *entry)
 {
 	loss_count_call(s, rec, entry);
 	if (entry->kind == LEDGER_NONE || entry->kind == LEDGER_FAILED)
@@ -418,7 +389,7 @@ put_call(struct sink *s, const struct hatf_record *rec,
 		put_number_line(s, '-', entry->old.object);
 	if (entry->replaced)
 		put_number_line(s, '-', entry->lost.object);
-	return entry->block == NULL || put_alloc(s, rec, entry->block);
+	return !entry->lives || put_alloc(s, rec, entry);
 }
 
 struct destruction {
@@ -631,8 +602,7 @@ close_sink(struct sink *s)
 	names_fini(&h->kinds);
 	live_fini(&h->traces);
 	hatf_stacks_close(h->stacks);
-	free(h->steps);
-	free(h->frames);
+	free(h->steps.rows);
 	free(h);
 }
 

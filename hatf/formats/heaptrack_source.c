@@ -468,7 +468,8 @@ tell_news(struct source *s)
 
 	h->has_news = false;
 	h->has_record = true;
-	batch_define(&h->batch, h->stacks, s->offset);
+	if (heaptrack_may_grow(s))
+		batch_define(&h->batch, h->stacks, s->offset);
 }
 
 /* -------------------------------------------------------------------- lines */
@@ -564,6 +565,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			break;
 		if (h->has_news)
 			tell_news(s);
+		if (s->err.status != HATF_OK)
+			break;
 		s->window.next += nbytes;
 		s->offset += nbytes;
 		s->line++;

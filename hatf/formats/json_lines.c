@@ -315,38 +315,55 @@ put_fields(uint8_t *p, const struct hatf_record *rec, unsigned columns)
 	return p;
 }
 
+/* A character of at most 16 bits. */
 static uint8_t *
-escape_one(uint8_t *p, uint8_t c)
+put_unicode(uint8_t *p, uint32_t code)
 {
 	static const char hex[] = "0123456789abcdef";
 
-	if (c == '\n')
-		return PUT(p, "\\n");
-	if (c < 0x20) {
-		p = PUT(p, "\\u00");
-		*p++ = (uint8_t)hex[c >> 4];
-		*p++ = (uint8_t)hex[c & 15];
-		return p;
-	}
-	if (c == '"' || c == '\\')
-		*p++ = '\\';
-	*p++ = c;
+	p = PUT(p, "\\u");
+	for (unsigned shift = 16; shift != 0; shift -= 4)
+		*p++ = (uint8_t)hex[code >> (shift - 4) & 15];
 	return p;
 }
 
+/* Write what stands for one character; returns its length. */
+static size_t
+escape_one(uint8_t **out, const uint8_t *s, size_t nbytes)
+{
+	const size_t length = textio_utf8(s, nbytes);
+	const uint32_t code = textio_code(s, length);
+	uint8_t *p = *out;
+
+	if (code == '\n') {
+		p = PUT(p, "\\n");
+	} else if (textio_steers(code)) {
+		p = put_unicode(p, code);
+	} else {
+		if (code == '"' || code == '\\')
+			*p++ = '\\';
+		p = textio_put_bytes(p, (const char *)s, length);
+	}
+	*out = p;
+	return length;
+}
+
+/* UTF-8. */
 static void
 put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
 {
 	while (nbytes != 0) {
 		const size_t n = nbytes < TEXT_NBYTES ? nbytes : TEXT_NBYTES;
-		uint8_t *const start = outfile_room(o, ESCAPE_MAX * n);
+		/* The last character may be 3 bytes longer. */
+		uint8_t *const start = outfile_room(o, ESCAPE_MAX * (n + 3));
 		uint8_t *p = start;
+		size_t done = 0;
 
-		for (size_t i = 0; i < n; i++)
-			p = escape_one(p, s[i]);
+		while (done < n)
+			done += escape_one(&p, s + done, nbytes - done);
 		outfile_advance(o, (size_t)(p - start));
-		s += n;
-		nbytes -= n;
+		s += done;
+		nbytes -= done;
 	}
 }
 

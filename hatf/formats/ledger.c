@@ -32,7 +32,7 @@ static bool
 begin_block(struct ledger *ledger, struct heap *heap,
 	    const struct hatf_record *rec, struct ledger_entry *entry)
 {
-	const struct block block = {
+	entry->block = (struct block){
 		.size = rec->size,
 		.object = entry->known ? entry->old.object : 0,
 		.birth_time = entry->known ? entry->old.birth_time : rec->time,
@@ -41,9 +41,20 @@ begin_block(struct ledger *ledger, struct heap *heap,
 				       : ledger->call_count & BLOCK_EVENT_MAX,
 	};
 
-	entry->block = heaps_put(&ledger->heaps, heap, rec->address, &block,
-				 &entry->replaced, &entry->lost);
-	return entry->block != NULL;
+	entry->lives = heaps_put(&ledger->heaps, heap, rec->address,
+				 &entry->block, &entry->replaced, &entry->lost);
+	return entry->lives;
+}
+
+bool
+ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
+	    const struct ledger_entry *entry)
+{
+	struct heap *const heap = heaps_get(&ledger->heaps, rec->heap);
+	bool replaced;
+
+	return heap != NULL && heaps_put(&ledger->heaps, heap, rec->address,
+					 &entry->block, &replaced, NULL);
 }
 
 static bool
@@ -98,7 +109,7 @@ ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 	entry_ret->kind = LEDGER_NONE;
 	entry_ret->known = false;
 	entry_ret->replaced = false;
-	entry_ret->block = NULL;
+	entry_ret->lives = false;
 	if (pairing_role(&ledger->pairing, rec) != PAIRING_EVENT)
 		return true;
 	return enter_call(ledger, rec, entry_ret);
@@ -106,15 +117,14 @@ ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 
 /* A block that dies with its heap. */
 struct death {
-	uint64_t address;
-	const struct block *block;
+	uint64_t address, birth;
 };
 
 static int
 compare_births(const void *a, const void *b)
 {
-	const uint64_t x = ((const struct death *)a)->block->birth_event;
-	const uint64_t y = ((const struct death *)b)->block->birth_event;
+	const uint64_t x = ((const struct death *)a)->birth;
+	const uint64_t y = ((const struct death *)b)->birth;
 
 	return (x > y) - (x < y);
 }
@@ -125,14 +135,14 @@ sort_by_birth(const struct block_set *live)
 {
 	struct death *const deaths = calloc(live->count, sizeof(*deaths));
 	struct block_walk walk = { 0 };
-	const struct block *block;
+	struct block block;
 	uint64_t address;
 	size_t n = 0;
 
 	if (deaths == NULL)
 		return NULL;
-	while ((block = block_set_next(live, &walk, &address)) != NULL)
-		deaths[n++] = (struct death){ address, block };
+	while (block_set_next(live, &walk, &address, &block))
+		deaths[n++] = (struct death){ address, block.birth_event };
 	qsort(deaths, n, sizeof(*deaths), compare_births);
 	return deaths;
 }
@@ -148,11 +158,13 @@ ledger_destroy(struct ledger *ledger, uint64_t id,
 
 	if (visit != NULL && live != NULL && live->count != 0) {
 		struct death *const deaths = sort_by_birth(live);
+		struct block block;
 
 		if (deaths == NULL)
 			return false;
 		for (size_t i = 0; i < live->count; i++)
-			visit(ctx, deaths[i].address, deaths[i].block);
+			if (block_set_find(live, deaths[i].address, &block))
+				visit(ctx, deaths[i].address, &block);
 		free(deaths);
 	}
 	heaps_clear(&ledger->heaps, id);
@@ -162,5 +174,7 @@ ledger_destroy(struct ledger *ledger, uint64_t id,
 bool
 ledger_is_live(struct ledger *ledger, uint64_t address)
 {
-	return block_set_find(&ledger->heaps.first.live, address) != NULL;
+	struct block ignored;
+
+	return block_set_find(&ledger->heaps.first.live, address, &ignored);
 }

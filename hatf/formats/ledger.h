@@ -37,10 +37,11 @@ struct ledger_entry {
 	bool replaced;
 	struct block lost;
 	/*
-	 * What lives now, of an alloc or realloc; all 0 but its size and birth, for
-	 * the sink to set 'object'.  Valid until the next call.
+	 * What lives now, of an alloc or realloc: all 0 but its size and birth, or
+	 * what it had before.  A sink that changes it calls ledger_keep().
 	 */
-	struct block *block;
+	bool lives;
+	struct block block;
 };
 
 struct ledger {
@@ -58,6 +59,13 @@ void ledger_fini(struct ledger *ledger);
  */
 bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 		  struct ledger_entry *entry_ret);
+
+/*
+ * The block of an entry is to have the values of 'entry->block' from here on; 'rec' is
+ * the record of the entry, the last one entered.  False if there is no memory.
+ */
+bool ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
+		 const struct ledger_entry *entry);
 
 /* See heaps_look_ahead(). */
 static inline void

@@ -4,6 +4,8 @@
  */
 #include "memtrace_packets.h"
 
+#include "rows.h"
+
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,15 +304,6 @@ address_of(const struct memtrace_packets *w, uint64_t frame)
 	return hatf_stacks_get_frame(w->stacks, frame, &f) ? f.address : 0;
 }
 
-static bool
-has(const uint64_t *frames, size_t count, uint64_t frame)
-{
-	for (size_t i = 0; i < count; i++)
-		if (frames[i] == frame)
-			return true;
-	return false;
-}
-
 /*
  * How many of the first frames have one code: those with the same address, other than
  * a function that calls itself.
@@ -327,7 +320,8 @@ count_places(const struct memtrace_packets *w, const uint64_t *frames,
 	*address_ret = address_of(w, frames[0]);
 	if (*address_ret == 0)
 		return 1;
-	while (n < count && n < PLACES_MAX && !has(frames, n, frames[n]) &&
+	while (n < count && n < PLACES_MAX &&
+	       !rows_have_u64(frames, n, frames[n]) &&
 	       address_of(w, frames[n]) == *address_ret)
 		n++;
 	return n;

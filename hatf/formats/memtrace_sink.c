@@ -78,7 +78,8 @@ number_of(const struct memtrace *m, uint64_t address)
 }
 
 static void
-put_alloc(struct sink *s, const struct hatf_record *rec, struct block *block)
+put_alloc(struct sink *s, const struct hatf_record *rec,
+	  struct ledger_entry *entry)
 {
 	struct memtrace *const m = s->ctx;
 	const uint64_t word_nbytes = m->sampling.word_nbytes;
@@ -95,7 +96,8 @@ put_alloc(struct sink *s, const struct hatf_record *rec, struct block *block)
 
 	if (!memtrace_put_alloc(&m->packets, find_time(m, rec->time),
 				rec->thread, number_of(m, rec->address), &b,
-				&block->object))
+				&entry->block.object) ||
+	    !ledger_keep(&m->ledger, rec, entry))
 		sink_fail(s, HATF_NO_MEMORY, NULL);
 }
 
@@ -182,8 +184,8 @@ put_record(struct sink *s, const struct hatf_record *rec)
 		put_collect(s, rec, entry.old.object);
 	if (entry.replaced)
 		put_collect(s, rec, entry.lost.object);
-	if (entry.block != NULL)
-		put_alloc(s, rec, entry.block);
+	if (entry.lives)
+		put_alloc(s, rec, &entry);
 }
 
 static enum hatf_status

@@ -525,7 +525,7 @@ open_source(struct source *s)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	s->ctx = m;
 	numbered_init(&m->heaps);
-	status = memtrace_stacks_init(&m->stacks);
+	status = memtrace_stacks_init(&m->stacks, s);
 	if (status != HATF_OK)
 		return source_stop(s, status, NULL);
 	return read_info(s) ? HATF_OK : s->err.status;

@@ -18,9 +18,9 @@
 #define PLACE_NBYTES	6
 
 enum hatf_status
-memtrace_stacks_init(struct memtrace_stacks *m)
+memtrace_stacks_init(struct memtrace_stacks *m, const struct source *source)
 {
-	*m = (struct memtrace_stacks){ .stacks = NULL };
+	*m = (struct memtrace_stacks){ .source = source };
 	names_init(&m->names, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
 	live_init(&m->codes);
 	return hatf_stacks_open(&m->stacks);
@@ -30,13 +30,13 @@ void
 memtrace_stacks_fini(struct memtrace_stacks *m)
 {
 	for (size_t i = 0; i < m->domain_count; i++) {
-		free(m->domains[i]->levels);
+		free(m->domains[i]->levels.rows);
 		free(m->domains[i]);
 	}
 	names_fini(&m->names);
 	live_fini(&m->codes);
 	hatf_stacks_close(m->stacks);
-	free(m->frames);
+	free(m->frames.rows);
 }
 
 enum hatf_status
@@ -56,6 +56,16 @@ memtrace_find_domain(struct memtrace_stacks *m, uint16_t id,
 	m->ids[m->domain_count] = id;
 	m->domains[m->domain_count++] = *domain_ret;
 	return HATF_OK;
+}
+
+/* May what is kept take the memory that it does? */
+static bool
+may_keep(const struct memtrace_stacks *m)
+{
+	return source_may_keep(
+		m->source, m->stacks,
+		names_memory(&m->names) + live_memory(&m->codes) +
+			m->frames.cap * sizeof(uint64_t) + m->level_nbytes);
 }
 
 /* ------------------------------------------------------------------- pieces */
@@ -239,28 +249,22 @@ take_place(struct memtrace_stacks *m, struct memtrace_domain *d,
 static enum hatf_status
 add_frame(struct memtrace_stacks *m, const struct hatf_frame *frame)
 {
-	if (m->frame_count == m->frame_cap) {
-		const size_t cap = m->frame_cap == 0 ? 64 : 2 * m->frame_cap;
-		uint64_t *const frames =
-			reallocarray(m->frames, cap, sizeof(*frames));
+	uint64_t *const id = rows_add(&m->frames, sizeof(*id));
 
-		if (frames == NULL)
-			return HATF_NO_MEMORY;
-		m->frames = frames;
-		m->frame_cap = cap;
-	}
-	return hatf_stacks_add_frame(m->stacks, frame,
-				     &m->frames[m->frame_count++]);
+	return id == NULL ? HATF_NO_MEMORY
+			  : hatf_stacks_add_frame(m->stacks, frame, id);
 }
 
-/* Has a location told the same of the code? */
+/* Has a location told of the code what is in 'frames' from 'first' on? */
 static bool
 is_told(const struct memtrace_stacks *m, const struct live_block *block,
-	const uint64_t *frames, uint64_t count)
+	size_t first)
 {
-	return block->birth_event == count &&
-	       (count == 0 || memcmp(m->frames + block->object, frames,
-				     count * sizeof(*frames)) == 0);
+	const uint64_t *const frames = m->frames.rows;
+
+	return block->size == m->frames.count - first &&
+	       memcmp(frames + block->object, frames + first,
+		      block->size * sizeof(*frames)) == 0;
 }
 
 enum hatf_status
@@ -269,7 +273,7 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 {
 	struct hatf_frame frame = { .function = NULL };
 	enum hatf_status status = HATF_OK;
-	const size_t first = m->frame_count;
+	const size_t first = m->frames.count;
 	struct live_block *block;
 	uint64_t code, count;
 	bool added;
@@ -282,6 +286,11 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		if (status == HATF_OK)
 			status = add_frame(m, &frame);
 	}
+	/* A code without places is a frame all the same. */
+	if (count == 0)
+		status = add_frame(m, &frame);
+	if (status == HATF_OK && !may_keep(m))
+		status = HATF_LIMIT;
 	if (status != HATF_OK)
 		return status;
 	block = live_put(&m->codes, code, &added);
@@ -289,13 +298,13 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		return HATF_NO_MEMORY;
 	if (!added) {
 		/* Another domain has told of it already. */
-		m->frame_count = first;
-		return is_told(m, block, m->frames + first, count)
-			       ? HATF_OK
-			       : HATF_BAD_FIELD;
+		const bool is_same = is_told(m, block, first);
+
+		m->frames.count = first;
+		return is_same ? HATF_OK : HATF_BAD_FIELD;
 	}
 	block->object = first;
-	block->size = block->birth_event = count;
+	block->size = m->frames.count - first;
 	return HATF_OK;
 }
 
@@ -310,53 +319,34 @@ memtrace_has_cached(const struct memtrace_domain *d, uint64_t bucket,
 	       (d->codes[bucket] ^ code) << 1 == 0;
 }
 
-/* The frames of a code: one is made up if its location has none. */
-static enum hatf_status
-find_code(struct memtrace_stacks *m, uint64_t code, struct live_block **ret)
-{
-	const struct hatf_frame frame = { .address = code };
-
-	*ret = live_find(&m->codes, code);
-	if (*ret == NULL)
-		return HATF_BAD_FIELD;
-	if ((*ret)->size != 0)
-		return HATF_OK;
-	(*ret)->object = m->frame_count;
-	(*ret)->size = 1;
-	return add_frame(m, &frame);
-}
-
-/* A frame is called by the one at 'depth' - 1. */
+/* A frame is called by the last level's. */
 static enum hatf_status
 push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 {
-	const size_t below =
-		d->depth == 0 ? 0 : d->levels[d->depth - 1].frame_count;
+	const struct live_block *const block = live_find(&m->codes, code);
+	const struct memtrace_level *const levels = d->levels.rows;
+	const size_t depth = d->levels.count;
+	const size_t below = depth == 0 ? 0 : levels[depth - 1].frame_count;
+	const uint64_t *const frames = m->frames.rows;
 	uint64_t stack = memtrace_stack(d);
-	struct live_block *block;
-	enum hatf_status status;
+	enum hatf_status status = HATF_OK;
+	struct memtrace_level *level;
 
-	if (d->depth == d->cap) {
-		const size_t cap = d->cap == 0 ? 64 : 2 * d->cap;
-		struct memtrace_level *const levels =
-			reallocarray(d->levels, cap, sizeof(*levels));
-
-		if (levels == NULL)
-			return HATF_NO_MEMORY;
-		d->levels = levels;
-		d->cap = cap;
-	}
-	status = find_code(m, code, &block);
-	if (status != HATF_OK)
-		return status;
-	if (block->size > MEMTRACE_DEPTH_MAX - below)
+	if (block == NULL)
+		return HATF_BAD_FIELD;
+	if (block->size > MEMTRACE_DEPTH_MAX - below || !may_keep(m))
 		return HATF_LIMIT;
+	m->level_nbytes -= d->levels.cap * sizeof(*level);
+	level = rows_add(&d->levels, sizeof(*level));
+	m->level_nbytes += d->levels.cap * sizeof(*level);
+	if (level == NULL)
+		return HATF_NO_MEMORY;
 	for (uint64_t i = 0; i < block->size && status == HATF_OK; i++)
 		status = hatf_stacks_add(m->stacks, stack,
-					 m->frames[block->object + i], &stack);
-	d->levels[d->depth++] = (struct memtrace_level){
-		.code = code, .stack = stack, .frame_count = below + block->size
-	};
+					 frames[block->object + i], &stack);
+	*level = (struct memtrace_level){ .code = code,
+					  .stack = stack,
+					  .frame_count = below + block->size };
 	return status;
 }
 
@@ -379,12 +369,12 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 		    struct memtrace_cursor *c, uint64_t common, uint64_t count)
 {
 	/* The last one was cut short: only the cache follows. */
-	const bool is_lost = common > d->depth;
+	const bool is_lost = common > d->levels.count;
 	enum hatf_status status = HATF_OK;
 	uint16_t last = 0;
 
 	if (!is_lost)
-		d->depth = (size_t)common;
+		d->levels.count = (size_t)common;
 	for (; count != 0; count--) {
 		uint64_t word, follow;
 

@@ -12,10 +12,11 @@
 #ifndef HATF_MEMTRACE_STACKS_H
 #define HATF_MEMTRACE_STACKS_H
 
-#include "hatf.h"
+#include "format.h"
 #include "live.h"
 #include "memtrace.h"
 #include "names.h"
+#include "rows.h"
 
 /* What OCaml allows unless it is told otherwise. */
 #define MEMTRACE_DOMAIN_MAX 128
@@ -47,8 +48,7 @@ struct memtrace_domain {
 	struct memtrace_names functions[MEMTRACE_TABLE_COUNT];
 	uint64_t codes[MEMTRACE_BUCKET_COUNT];
 	uint16_t after[MEMTRACE_BUCKET_COUNT];
-	struct memtrace_level *levels;
-	size_t depth, cap;
+	struct rows levels; /* struct memtrace_level */
 	/* Of its packets so far. */
 	bool is_begun;
 	uint64_t next_id; /* behind the objects that were allocated */
@@ -58,18 +58,19 @@ struct memtrace_domain {
 struct memtrace_stacks {
 	struct hatf_stacks *stacks;
 	struct names names;
-	/* Location code -> 'object' is the place in 'frames', 'size' how many, and
-	 * 'birth_event' how many of them a location has told. */
+	/* Location code -> 'object' is the place in 'frames', 'size' how many. */
 	struct live codes;
-	uint64_t *frames;
-	size_t frame_count, frame_cap;
+	struct rows frames; /* uint64_t */
 	struct memtrace_domain *domains[MEMTRACE_DOMAIN_MAX];
 	uint16_t ids[MEMTRACE_DOMAIN_MAX];
 	size_t domain_count;
+	uint64_t level_nbytes;	     /* of all domains' levels */
+	const struct source *source; /* that they are of */
 };
 
 /* Errors: HATF_NO_MEMORY.  Needs memtrace_stacks_fini() whatever the result. */
-enum hatf_status memtrace_stacks_init(struct memtrace_stacks *m);
+enum hatf_status memtrace_stacks_init(struct memtrace_stacks *m,
+				      const struct source *source);
 void memtrace_stacks_fini(struct memtrace_stacks *m);
 
 /* The domain with this id.  Errors: HATF_NO_MEMORY, HATF_LIMIT. */
@@ -114,7 +115,9 @@ enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,
 static inline uint64_t
 memtrace_stack(const struct memtrace_domain *d)
 {
-	return d->depth == 0 ? 0 : d->levels[d->depth - 1].stack;
+	const struct memtrace_level *const levels = d->levels.rows;
+
+	return d->levels.count == 0 ? 0 : levels[d->levels.count - 1].stack;
 }
 
 #endif /* HATF_MEMTRACE_STACKS_H */

@@ -18,7 +18,7 @@ static const char kind[] = "HATF object\n";
 void
 modules_init(struct modules *m)
 {
-	*m = (struct modules){ .count = 0 };
+	*m = (struct modules){ .pieces = { .count = 0 } };
 	names_init(&m->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
 }
 
@@ -26,25 +26,26 @@ void
 modules_fini(struct modules *m)
 {
 	names_fini(&m->texts);
-	free(m->rows);
+	free(m->pieces.rows);
 }
 
 void
 modules_clear(struct modules *m)
 {
-	m->count = 0;
+	m->pieces.count = 0;
 }
 
 /* Pieces that end at 'address' or before. */
 static size_t
 count_before(const struct modules *m, uint64_t address)
 {
-	size_t first = 0, count = m->count;
+	const struct module *const pieces = m->pieces.rows;
+	size_t first = 0, count = m->pieces.count;
 
 	while (count != 0) {
 		const size_t half = count / 2;
 
-		if (m->rows[first + half].end <= address) {
+		if (pieces[first + half].end <= address) {
 			first += half + 1;
 			count -= half + 1;
 		} else {
@@ -57,11 +58,12 @@ count_before(const struct modules *m, uint64_t address)
 const struct module *
 modules_find(const struct modules *m, uint64_t address)
 {
+	const struct module *const pieces = m->pieces.rows;
 	const size_t place = count_before(m, address);
 
-	if (place == m->count || m->rows[place].start > address)
+	if (place == m->pieces.count || pieces[place].start > address)
 		return NULL;
-	return &m->rows[place];
+	return &pieces[place];
 }
 
 static enum hatf_status
@@ -92,42 +94,27 @@ has_piece(const struct modules *m, const struct module *piece)
 	       found->build_id == piece->build_id;
 }
 
-static bool
-make_room(struct modules *m)
-{
-	const size_t cap = m->cap == 0 ? 64 : 2 * m->cap;
-	struct module *rows;
-
-	if (m->count < m->cap)
-		return true;
-	rows = reallocarray(m->rows, cap, sizeof(*rows));
-	if (rows == NULL)
-		return false;
-	m->rows = rows;
-	m->cap = cap;
-	return true;
-}
-
 enum hatf_status
 modules_add(struct modules *m, const struct module *piece)
 {
 	struct module kept = *piece;
 	enum hatf_status status = keep_text(m, piece->object, &kept.object);
+	struct module *pieces;
 	size_t place;
 
 	if (status == HATF_OK)
 		status = keep_text(m, piece->build_id, &kept.build_id);
 	if (status != HATF_OK || kept.object == NULL || has_piece(m, &kept))
 		return status;
-	if (m->count == MODULE_MAX)
+	if (m->pieces.count == MODULE_MAX)
 		return HATF_LIMIT;
-	if (!make_room(m))
-		return HATF_NO_MEMORY;
 	place = count_before(m, kept.end);
-	memmove(m->rows + place + 1, m->rows + place,
-		(m->count - place) * sizeof(*m->rows));
-	m->rows[place] = kept;
-	m->count++;
+	if (rows_add(&m->pieces, sizeof(*pieces)) == NULL)
+		return HATF_NO_MEMORY;
+	pieces = m->pieces.rows;
+	memmove(pieces + place + 1, pieces + place,
+		(m->pieces.count - 1 - place) * sizeof(*pieces));
+	pieces[place] = kept;
 	return HATF_OK;
 }
 

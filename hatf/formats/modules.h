@@ -13,6 +13,7 @@
 #define HATF_MODULES_H
 
 #include "names.h"
+#include "rows.h"
 #include "text.h"
 
 /*
@@ -31,8 +32,7 @@ struct module {
 };
 
 struct modules {
-	struct module *rows; /* by their ends */
-	size_t count, cap;
+	struct rows pieces; /* struct module, by their ends */
 	struct names texts;
 };
 

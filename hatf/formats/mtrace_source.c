@@ -335,6 +335,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			break;
 		}
 	}
+	if (s->err.status == HATF_OK && !source_may_keep(s, m->stacks, 0))
+		source_stop(s, HATF_LIMIT, "tables");
 	return batch_end(&m->batch, s);
 }
 

@@ -467,6 +467,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	batch_begin(&m->batch, records, max);
 	while (batch_wants(&m->batch) && has_record(s) && take_record(s))
 		;
+	if (s->err.status == HATF_OK && !source_may_keep(s, m->stacks, 0))
+		source_stop(s, HATF_LIMIT, "tables");
 	return batch_end(&m->batch, s);
 }
 

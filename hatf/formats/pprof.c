@@ -258,17 +258,19 @@ int64_of(uint64_t n)
 	return n <= INT64_MAX ? n : INT64_MAX;
 }
 
-static bool
+static enum hatf_status
 write_sample(struct sink *s, const struct profile_site *site)
 {
 	struct pprof *const p = s->ctx;
 	const uint64_t values[] = { site->total.count, site->total.nbytes,
 				    site->live.count, site->live.nbytes };
+	uint64_t *places;
 	size_t count;
-	uint64_t *const places = profile_stack(&p->profile, site, &count);
+	const enum hatf_status status =
+		profile_stack(&p->profile, site, &places, &count);
 
-	if (places == NULL)
-		return false;
+	if (status != HATF_OK)
+		return status;
 	for (size_t i = 0; i < count; i++)
 		put_varint(&p->line, places[i] + 1);
 	free(places);
@@ -278,7 +280,7 @@ write_sample(struct sink *s, const struct profile_site *site)
 	put_message(&p->inner, SAMPLE_VALUE, &p->line);
 	put_message(&p->outer, PROFILE_SAMPLE, &p->inner);
 	write_outer(s);
-	return true;
+	return HATF_OK;
 }
 
 /* The id of a function, which is written when it is new. */
@@ -477,9 +479,13 @@ finish(struct sink *s)
 
 	profile_end(&p->profile);
 	write_types(s);
-	for (size_t i = 0; i < p->profile.site_count; i++)
-		if (!write_sample(s, &p->profile.sites[i]))
-			return sink_fail(s, HATF_NO_MEMORY, NULL);
+	for (size_t i = 0; i < p->profile.site_count; i++) {
+		const enum hatf_status status =
+			write_sample(s, &p->profile.sites[i]);
+
+		if (status != HATF_OK)
+			return sink_fail(s, status, "stack");
+	}
 	if (!write_mappings(s))
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	for (size_t i = 0; i < p->profile.entry_count; i++)

@@ -291,9 +291,9 @@ count_alloc(struct profile *p, const struct share *share)
 /* A block lives, at the site of the record or the one that it had. */
 static bool
 begin_block(struct profile *p, const struct hatf_record *rec,
-	    const struct ledger_entry *entry)
+	    struct ledger_entry *entry)
 {
-	struct block *const block = entry->block;
+	struct block *const block = &entry->block;
 	struct share share;
 	uint64_t place;
 
@@ -308,7 +308,8 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 		block->birth_time = rec->time;
 		block->birth_event = p->ledger.call_count & BLOCK_EVENT_MAX;
 	}
-	if (!give_share(p, place, rec, block))
+	if (!give_share(p, place, rec, block) ||
+	    !ledger_keep(&p->ledger, rec, entry))
 		return false;
 	share = share_of(p, block);
 	count_alloc(p, &share);
@@ -319,19 +320,19 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 /* A block that is moved or resized is not dead: its life is not counted twice. */
 static bool
 count_entry(struct profile *p, const struct hatf_record *rec,
-	    const struct ledger_entry *entry)
+	    struct ledger_entry *entry)
 {
 	if (entry->replaced)
 		shrink(p, &entry->lost);
 	if (entry->known)
 		shrink(p, &entry->old);
-	if (entry->block == NULL)
+	if (!entry->lives)
 		return true;
 	if (!begin_block(p, rec, entry))
 		return false;
 	if (p->keeps_site && entry->known)
 		p->sites[share_of(p, &entry->old).site].lifetimes +=
-			birth_of(p, entry->block) - p->now;
+			birth_of(p, &entry->block) - p->now;
 	return true;
 }
 
@@ -498,9 +499,9 @@ walk(struct profile *p, const struct profile_site *site, uint64_t *places)
 	return true;
 }
 
-uint64_t *
+enum hatf_status
 profile_stack(struct profile *p, const struct profile_site *site,
-	      size_t *count_ret)
+	      uint64_t **places_ret, size_t *count_ret)
 {
 	struct hatf_stack stack;
 	size_t count = 0;
@@ -509,14 +510,18 @@ profile_stack(struct profile *p, const struct profile_site *site,
 	for (uint64_t id = site->stack; hatf_stacks_get(p->stacks, id, &stack);
 	     id = stack.parent)
 		count++;
+	if (count > PROFILE_FRAMES_MAX - p->frame_count)
+		return HATF_LIMIT;
+	p->frame_count += count;
 	places = calloc(count + 2, sizeof(*places));
 	if (places == NULL)
-		return NULL;
+		return HATF_NO_MEMORY;
+	*places_ret = places;
 	*count_ret = count == 0 ? 2 : count;
 	if (count == 0 ? substitute(p, site, places) : walk(p, site, places))
-		return places;
+		return HATF_OK;
 	free(places);
-	return NULL;
+	return HATF_NO_MEMORY;
 }
 
 const struct module *

@@ -83,6 +83,7 @@ struct profile {
 	/* Of a trace of samples: a block's 'object' is a number in 'shares'. */
 	struct sampling sampling;
 	struct names shares;
+	uint64_t frame_count; /* of all stacks that were asked for */
 };
 
 /*
@@ -102,11 +103,20 @@ enum hatf_status profile_write(struct profile *p, struct sink *s,
 void profile_end(struct profile *p);
 
 /*
- * The stack of a site, innermost first, as places in 'entries', which grows by what
- * it did not have yet.  NULL if there is no memory; the caller frees it.
+ * The most frames of all stacks that are asked for.  A trace tells of a stack by its
+ * innermost frame and its caller's stack, a profile by all of its frames: n stacks of
+ * up to n frames would be n * n / 2.
  */
-uint64_t *profile_stack(struct profile *p, const struct profile_site *site,
-			size_t *count_ret);
+#define PROFILE_FRAMES_MAX ((uint64_t)1 << 25)
+
+/*
+ * The stack of a site, innermost first, as 'count' places in 'entries', which grows by
+ * what it did not have yet.  The caller frees them.  Errors: HATF_NO_MEMORY,
+ * HATF_LIMIT.
+ */
+enum hatf_status profile_stack(struct profile *p,
+			       const struct profile_site *site,
+			       uint64_t **places_ret, size_t *count_ret);
 
 /* The most bytes of a name, with a NUL. */
 #define PROFILE_NAME_MAX 4096

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows.h - an array that grows
+ * rows.h - an array that grows, and small ones of numbers
  *
  * All 0 is an empty one; its owner frees 'rows'.
  */
 #ifndef HATF_ROWS_H
 #define HATF_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,6 +31,16 @@ rows_add(struct rows *r, size_t row_nbytes)
 		r->cap = cap;
 	}
 	return (uint8_t *)r->rows + r->count++ * row_nbytes;
+}
+
+/* Is the number among these few? */
+static inline bool
+rows_have_u64(const uint64_t *numbers, size_t count, uint64_t number)
+{
+	for (size_t i = 0; i < count; i++)
+		if (numbers[i] == number)
+			return true;
+	return false;
 }
 
 #endif /* HATF_ROWS_H */

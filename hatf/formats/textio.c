@@ -458,15 +458,73 @@ textio_utf8(const uint8_t *s, size_t nbytes)
 	return 0;
 }
 
-/* Write what stands for one character; returns its length. */
+uint32_t
+textio_code(const uint8_t *s, size_t length)
+{
+	/* The bits of the first byte that are the character's. */
+	static const uint8_t mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	uint32_t code = s[0] & mask[length];
+
+	for (size_t i = 1; i < length; i++)
+		code = code << 6 | (s[i] & 0x3fu);
+	return code;
+}
+
+bool
+textio_steers(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e ||
+	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
+/*
+ * Would a spreadsheet take what begins with this character, behind the byte
+ * 'before', for a formula?  Also in the middle of a text: a spreadsheet that
+ * takes another byte than the comma between cells, or does not know the quotes,
+ * sees a cell begin there.
+ */
+static bool
+opens_formula(uint32_t code, uint8_t before)
+{
+	if (before != ',' && before != ';' && before != '"' && before != '\'')
+		return false;
+	switch (code) {
+	case '=':
+	case '+':
+	case '-':
+	case '@':
+	case 0xff1d: /* the same in full width */
+	case 0xff0b:
+	case 0xff0d:
+	case 0xff20:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool
+needs_escape(const uint8_t *s, size_t length, uint8_t before, bool quoted)
+{
+	uint32_t code;
+
+	if (s[0] == '\\' || length == 0 || (length > 1 && !quoted))
+		return true;
+	code = textio_code(s, length);
+	return textio_steers(code) || (quoted && opens_formula(code, before));
+}
+
+/* Write what stands for one character, behind the byte 'before'; returns its
+ * length. */
 static size_t
-escape_one(uint8_t **out, const uint8_t *s, size_t nbytes, bool quoted)
+escape_one(uint8_t **out, const uint8_t *s, size_t nbytes, uint8_t before,
+	   bool quoted)
 {
 	const size_t length = textio_utf8(s, nbytes);
 	uint8_t *p = *out;
 
-	if (s[0] < 0x20 || s[0] == 0x7f || s[0] == '\\' || length == 0 ||
-	    (length > 1 && !quoted)) {
+	if (needs_escape(s, length, before, quoted)) {
 		const uint8_t escape[4] = { '\\', 'x',
 					    (uint8_t)digits[s[0] >> 4],
 					    (uint8_t)digits[s[0] & 15] };
@@ -485,6 +543,8 @@ escape_one(uint8_t **out, const uint8_t *s, size_t nbytes, bool quoted)
 void
 textio_escape(struct outfile *o, const uint8_t *s, size_t nbytes, bool quoted)
 {
+	uint8_t before = ','; /* the cell begins */
+
 	while (nbytes != 0) {
 		const size_t n = nbytes < HEX_NBYTES ? nbytes : HEX_NBYTES;
 		/* The last character may be 3 bytes longer. */
@@ -492,8 +552,11 @@ textio_escape(struct outfile *o, const uint8_t *s, size_t nbytes, bool quoted)
 		uint8_t *p = start;
 		size_t done = 0;
 
-		while (done < n)
-			done += escape_one(&p, s + done, nbytes - done, quoted);
+		while (done < n) {
+			done += escape_one(&p, s + done, nbytes - done, before,
+					   quoted);
+			before = s[done - 1];
+		}
 		outfile_advance(o, (size_t)(p - start));
 		s += done;
 		nbytes -= done;

@@ -119,14 +119,26 @@ textio_put_bytes(uint8_t *p, const char *s, size_t nbytes)
 void textio_hex(struct outfile *o, const uint8_t *bytes, size_t nbytes);
 
 /*
- * Text of which bytes below 0x20, 0x7f, '\' and what is no UTF-8 become \xHH; if
- * 'quoted', for between double quotes, '"' is doubled; else the text is to be
- * ASCII, and all from 0x7f on becomes \xHH.
+ * Text of which '\', what is no UTF-8 and what textio_steers() become \xHH,
+ * byte by byte; if 'quoted', for a cell of csv between double quotes, '"' is
+ * doubled, and what a spreadsheet would take for the beginning of a formula
+ * becomes \xHH, too; else the text is to be ASCII, and all from 0x7f on becomes
+ * \xHH.
  */
 void textio_escape(struct outfile *o, const uint8_t *s, size_t nbytes,
 		   bool quoted);
 
 /* The length of the UTF-8 character at 's'; 0: it is none. */
 size_t textio_utf8(const uint8_t *s, size_t nbytes);
+
+/* The number of the UTF-8 character of 'length' bytes at 's'. */
+uint32_t textio_code(const uint8_t *s, size_t length);
+
+/*
+ * Does a terminal do something else than show this character?  Control
+ * characters of both ranges, and the separators and marks that end lines or
+ * turn the direction of writing.
+ */
+bool textio_steers(uint32_t code);
 
 #endif /* HATF_TEXTIO_H */

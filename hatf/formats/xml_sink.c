@@ -129,8 +129,8 @@ plain_nbytes(const uint8_t *s, size_t nbytes)
 		const size_t length =
 			c < 0x80 ? 1 : textio_utf8(s + n, nbytes - n);
 
-		if (length == 0 || c < 0x20 || c == 0x7f || c == '\\' ||
-		    c == '<' || c == '>' || c == '&' ||
+		if (length == 0 || textio_steers(textio_code(s + n, length)) ||
+		    c == '\\' || c == '<' || c == '>' || c == '&' ||
 		    (length == 3 && memcmp(s + n, none, 2) == 0 &&
 		     s[n + 2] >= 0xbe))
 			break;

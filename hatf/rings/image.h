@@ -53,10 +53,13 @@
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
 #define IMAGE_RINGS_MAX 65536u /* in use at a time, one for each thread */
+/* Of the first block of a trace: four times what a recorder's buffer holds. */
+#define IMAGE_HEAD_NBYTES_MAX (4u << 20)
 
 #define IMAGE_COMMIT_ENDED   1u /* the last block has a trailer */
 #define IMAGE_COMMIT_STAMPED 2u /* as in struct narrator */
 #define IMAGE_COMMIT_STOPPED 4u /* what the rings hold is of no trace */
+#define IMAGE_COMMIT_MISSED  8u /* calls went past the recorder */
 
 /* The state of the trace: what is needed to go on with it. */
 struct image_commit {

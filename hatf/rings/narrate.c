@@ -617,7 +617,7 @@ narrate_is_full(const struct narrator *n)
 void
 narrate_end(struct narrator *n, const struct narrate_end *end)
 {
-	char buf[512];
+	char buf[NARRATE_END_NBYTES];
 	struct text text;
 
 	narrate_open_block(n);
@@ -626,10 +626,12 @@ narrate_end(struct narrator *n, const struct narrate_end *end)
 	text_str(&text, "HATF end\n");
 	text_line_u64(&text, "complete",
 		      n->lost_count == 0 && !end->is_early &&
-			      !end->is_incomplete);
+			      !end->is_incomplete && end->missed == NULL);
 	text_line(&text, "end", end->name, strlen(end->name));
 	if (end->error != NULL)
 		text_line(&text, "error", end->error, strlen(end->error));
+	if (end->missed != NULL)
+		text_line(&text, "missed", end->missed, strlen(end->missed));
 	text_line_u64(&text, "events", n->event_count);
 	text_line_u64(&text, "records", encoder_data_records(&n->encoder));
 	text_line_u64(&text, "lost", n->lost_count);

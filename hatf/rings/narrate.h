@@ -35,6 +35,9 @@
 /* The text of a mark; what is longer is cut. */
 #define NARRATE_MARK_NBYTES 256
 
+/* A trailer, with a sentence of 200 bytes that are all escaped. */
+#define NARRATE_END_NBYTES 1408
+
 /* Forks that may be waiting for their event number at the same time. */
 #define NARRATE_FORKS_MAX 64
 
@@ -138,7 +141,8 @@ bool narrate_is_full(const struct narrator *n);
 struct narrate_end {
 	const char *name; /* "exit", ... */
 	uint64_t threads, waits, wait_ns, cpu_ns;
-	const char *error; /* why it ended, or NULL */
+	const char *error;  /* why it ended, or NULL */
+	const char *missed; /* whose calls were not recorded, or NULL */
 	bool is_early; /* the program goes on, and is not recorded any more */
 	/* Of one that is written afterwards. */
 	bool is_recovered;

@@ -140,6 +140,14 @@ ring_limit(const struct ring *r)
 	       ring_mask(r) + 1;
 }
 
+/* Producer: how far the consumer has come, as a count of words. */
+static inline uint64_t
+ring_tail(const struct ring *r)
+{
+	/* relaxed: only for how full the ring is. */
+	return atomic_load_explicit(&r->tail, memory_order_relaxed);
+}
+
 /* Producer: write a word that is not yet published. */
 static inline void
 ring_put(struct ring *r, uint64_t pos, uint64_t word)

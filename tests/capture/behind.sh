@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# behind.sh - the file is at most a second behind, also while nothing happens
+# behind.sh - the file is at most a second behind, also while nothing happens, once
+# there is a writer thread
 #
 # A program allocates and then sleeps.  One second later all that it did, counted by
 # another library, can be read from the file, though the block was not full.
@@ -34,6 +35,7 @@ for clock in auto us; do
 		mkfifo "$dir.pipe"
 		mkdir "$dir" "$dir.traces"
 		env TALLY_DIR="$TMP/$dir" HATFTRACE_CLOCK=$clock \
+			HATFTRACE_BEGIN=now \
 			HATFTRACE_OUT="$TMP/$dir.traces/t.hatf.gz" \
 			LD_PRELOAD="$SO:$TMP/tally.so" "$PYTHON" \
 			sleeper.py $how >"$dir.pipe" &

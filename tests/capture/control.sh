@@ -16,7 +16,9 @@ spawn()
 {
 	local name=$1
 	shift
-	(exec env HATFTRACE_OUT="$TMP/$name" LD_PRELOAD="$SO" "$@") &
+	# Quiet ones are to have a socket, too.
+	(exec env HATFTRACE_OUT="$TMP/$name" HATFTRACE_BEGIN=now \
+		LD_PRELOAD="$SO" "$@") &
 	pid=$!
 }
 
@@ -93,7 +95,7 @@ test_snapshots()
 {
 	local i
 	mkdir beside
-	"$HATF" record -o "$TMP/beside/kept.%p.hatf.gz" -- "$PYTHON" -c '
+	HATFTRACE_BEGIN=now "$HATF" record -o "$TMP/beside/kept.%p.hatf.gz" -- "$PYTHON" -c '
 import os, time
 keep = [bytearray(1000 + i) for i in range(500)]
 if os.fork() == 0:
@@ -184,7 +186,12 @@ for i in range(60):
 	HATFTRACE_ROTATE=1G start whole.hatf.gz "$PYTHON" -c '
 import time
 keep = [bytearray(1000 + i) for i in range(500)]
+open("kept", "w").close()
 time.sleep(2)'
+	for ((order = 0; order < 500; order++)); do
+		[ -e kept ] && break
+		sleep 0.02
+	done
 	check 'rotate' "$(ctl --json "$pid" rotate | jq -r .live)" exact
 	ctl "$pid" snapshot -o whole.snap.hatf.gz >snap.txt || fail snapshot
 	grep -q 'not known' snap.txt && fail "snapshot: $(cat snap.txt)"
@@ -244,6 +251,16 @@ os.utime(sys.argv[1], (1, 1))' "$sockets/$killed.soc-" "$sockets/$$.soc-"
 	wait "$p"
 	wait
 	clean a.hatf.gz b.hatf.gz
+	# Nor does 'hatf record' leave one of what it has started.
+	timeout 60 "$HATF" record -o killed.hatf.gz -- "$PYTHON" -c '
+import os, sys, time
+for i in range(1000):
+    if os.path.exists("%s/%d.sock" % (sys.argv[1], os.getpid())):
+        break
+    time.sleep(0.02)
+os.kill(os.getpid(), 9)' "$sockets" 2>/dev/null
+	check 'exit status of a killed program' "$?" 137
+	check 'sockets after a kill' "$(ls "$sockets")" ''
 }
 
 # A server of processes: each has a socket of its own.
@@ -328,15 +345,17 @@ test_hostile_clients()
 # Nobody else is answered, even where he could reach the socket.
 test_other_user()
 {
+	local hatf
 	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+	hatf=$(reachable "$HATF")
 	start other.hatf.gz sleep 4
 	refused 'another user' 'permission denied' setpriv --reuid 65534 \
-		--regid 65534 --clear-groups "$HATF" ctl "$pid" stop
+		--regid 65534 --clear-groups "$hatf" ctl "$pid" stop
 	chmod 711 "$XDG_RUNTIME_DIR" "$sockets"
 	chmod 666 "$sockets/$pid.sock"
 	refused 'another user at an open door' 'permission denied' setpriv \
 		--reuid 65534 --regid 65534 --clear-groups \
-		env "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" "$HATF" ctl "$pid" stop
+		env "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" "$hatf" ctl "$pid" stop
 	chmod 700 "$XDG_RUNTIME_DIR" "$sockets"
 	check 'state' "$(value $pid state)" recording
 	wait "$pid"
@@ -375,8 +394,9 @@ time.sleep(4)"
 	sleep 0.5
 	check 'state after a setuid' "$(value "$pid" state)" recording
 	other=$pid
-	(exec env HATFTRACE_OUT="$TMP/dropped/user.hatf.gz" LD_PRELOAD="$SO" \
-		setpriv --reuid $user --regid $user --clear-groups \
+	(exec env HATFTRACE_OUT="$TMP/dropped/user.hatf.gz" HATFTRACE_BEGIN=now \
+		LD_PRELOAD="$(reachable "$SO")" setpriv --reuid $user \
+		--regid $user --clear-groups \
 		"$PYTHON" -c 'import time; time.sleep(4)') &
 	pid=$!
 	for ((i = 0; i < 100; i++)); do
@@ -404,6 +424,19 @@ time.sleep(2)" &
 	export XDG_RUNTIME_DIR=$TMP/run
 }
 
+# unsafe_above WHAT: no socket is made in the folder $XDG_RUNTIME_DIR, which is one ...
+unsafe_above()
+{
+	mkdir -m 700 "$TMP/above/hatftrace"
+	touch -d @1 "$TMP/above/hatftrace"
+	spawn above.hatf.gz sleep 1
+	wait "$pid"
+	# Whatever is made there, and removed again, changes the time.
+	check "in a folder $1" "$(stat -c %Y "$TMP/above/hatftrace")" 1
+	clean above.hatf.gz
+	rm -rf above.hatf.gz "$TMP/above/hatftrace"
+}
+
 # A folder that is not ours alone is not used.
 test_unsafe_folder()
 {
@@ -415,6 +448,15 @@ test_unsafe_folder()
 	check 'sockets in an open folder' "$(ls "$TMP/unsafe/hatftrace")" ''
 	wait "$pid"
 	clean unsafe.hatf.gz
+	# Whoever may write to the folder above it could exchange it.
+	XDG_RUNTIME_DIR=$TMP/above
+	mkdir "$TMP/above"
+	chmod 777 "$TMP/above"
+	unsafe_above 'that all write to'
+	[ "$(id -u)" = 0 ] || return 0
+	chmod 755 "$TMP/above"
+	chown 65534 "$TMP/above"
+	unsafe_above 'of another user'
 }
 
 test_status_and_flush

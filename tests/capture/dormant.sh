@@ -11,12 +11,14 @@
 need jq
 control_folder
 
-# dormant NAME COMMAND...: in the background; sets 'pid', awaits its socket.
+# dormant NAME COMMAND...: in the background, with a writer thread from the start;
+# sets 'pid', awaits its socket.
 dormant()
 {
 	local name=$1
 	shift
-	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/$name" \
+	(exec env HATFTRACE_START=off HATFTRACE_BEGIN=now \
+		HATFTRACE_OUT="$TMP/$name" \
 		LD_PRELOAD="$SO" "$@") >"out.${name%%.*}" &
 	pid=$!
 	await_socket "$pid"
@@ -211,7 +213,65 @@ time.sleep(2)'
 	wait "$pid"
 }
 
+# Without a thread: 'hatf ctl' rings a bell, which the next allocation hears.
+test_bell()
+{
+	cat >bell.py <<-'EOF'
+	import ctypes, sys, time
+	libc = ctypes.CDLL(None)
+	libc.malloc.restype = ctypes.c_void_p
+	libc.free.argtypes = [ctypes.c_void_p]
+	pause = float(sys.argv[1])
+	end = time.monotonic() + float(sys.argv[2])
+	while time.monotonic() < end:
+	    time.sleep(pause)
+	    libc.free(libc.malloc(4711))
+	EOF
+	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/bell.hatf.gz" \
+		LD_PRELOAD="$SO" "$PYTHON" -S bell.py 0.01 9) &
+	pid=$!
+	sleep 1
+	check 'threads of a dormant process' "$(count /proc/$pid/task/*)" 1
+	check 'what it has' "$(ls "$sockets")" "$pid.bell"
+	check 'all' "$(ctl --all status 2>/dev/null | grep -c "^$pid:")" 1
+	check 'state' "$(state "$pid")" dormant
+	check 'threads of one that answers' "$(count /proc/$pid/task/*)" 2
+	sleep 4
+	check 'threads, later' "$(count /proc/$pid/task/*)" 1
+	ctl "$pid" start >/dev/null || fail 'start by the bell'
+	sleep 0.5
+	ctl "$pid" stop >/dev/null || fail 'stop'
+	clean bell.hatf.gz
+	check_ge 'allocations' \
+		"$(events bell.hatf.gz | grep -c '^alloc 4711 ')" 10
+	wait "$pid"
+	check 'bells afterwards' "$(ls "$sockets")" ''
+	# One that allocates nothing for long is told to start nevertheless.
+	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/quiet.hatf.gz" \
+		LD_PRELOAD="$SO" "$PYTHON" -S bell.py 6 7) &
+	pid=$!
+	sleep 1
+	ctl "$pid" start 2>quiet.err && fail 'a quiet process answers'
+	grep -q 'begins to record with its next allocation' quiet.err ||
+		fail "quiet: $(cat quiet.err)"
+	wait "$pid"
+	clean quiet.hatf.gz
+	check 'it has recorded' \
+		"$(events quiet.hatf.gz | grep -c '^alloc 4711 ')" 1
+	# A killed one leaves its bell, until the next 'hatf ctl'.
+	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/bell.hatf.gz" \
+		LD_PRELOAD="$SO" sleep 20) &
+	pid=$!
+	sleep 0.5
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	check 'the bell of a killed one' "$(ls "$sockets")" "$pid.bell"
+	ctl --all status >/dev/null 2>&1
+	check 'swept' "$(ls "$sockets")" ''
+}
+
 test_leaves_nothing
+test_bell
 test_sleeps
 test_start_and_stop
 test_storm

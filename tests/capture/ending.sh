@@ -121,6 +121,8 @@ child assert 134 abort
 child busy-exit 21 exit
 child all-leave 0 exit
 
+# From the first event on.
+export HATFTRACE_BEGIN=now
 # Nobody can write a trailer: the program dies as it would, and 'hatf recover'
 # makes up for it, where rings are in a file (the default).
 child segv 139 -

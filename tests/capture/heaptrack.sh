@@ -81,7 +81,7 @@ through "$PYTHON" -c 'import json; print(len(json.dumps([{str(i): [i] * 5} for i
 through perl -e '$x{$_ % 777} .= "x$_" for 1 .. 20000; print scalar keys %x'
 through sqlite3 :memory: 'create table t(a); with recursive c(x) as (select 1 union all select x + 1 from c where x < 3000) insert into t select hex(x) from c; select count(distinct a) from t'
 through gawk 'BEGIN { for (i = 0; i < 5000; i++) a[i % 500] = a[i % 500] i }'
-through sort /etc/services /etc/passwd
+through sort /etc/passwd /etc/group
 through ls -lR /etc
 
 finish

@@ -6,12 +6,15 @@
 need nm
 
 # Nothing is exported but what stands before functions of the same name.
+# (Two are hidden, and nobody finds them: preload/interpose_musl.c.)
 nm -D --defined-only "$SO" | awk '{ print $3 }' | sed 's/@.*//' |
+	grep -Ev '^(stdin|__libc_start_main)$' |
 	grep -Ev '^(malloc|free|calloc|realloc|reallocarray|memalign)$' |
 	grep -Ev '^(posix_memalign|aligned_alloc|valloc|pvalloc|cfree)$' |
 	grep -Ev '^(free_sized|free_aligned_sized|_Zn[wa]|_Zd[la])' |
 	grep -Ev '^(pthread_(create|exit|setname_np)|thrd_create|v?fork)$' |
 	grep -Ev '^(_exit|_Exit|quick_exit|abort|__assert_fail|_Fork|daemon|hatftrace_client_[a-z_]*|prctl|syscall|clone)$' |
+	grep -Ev '^(set(e|re|res)?[ug]id|setgroups|initgroups|capset|chroot|unshare|setns)$' |
 	grep -Ev '^(f?exec[vlpe]*|execveat|posix_spawnp?)$' >exported
 [ -s exported ] && fail "exported: $(tr '\n' ' ' <exported)"
 
@@ -26,14 +29,15 @@ check "clashing: output" "$(cat out)" 6
 clean clashing.gz
 check_ge "clashing: events" "$(info clashing.gz events)" 20000
 
-# A program whose malloc() is its own: nothing to see, nothing to break.
+# A program whose malloc() is its own: nothing to see, which is said, and nothing to
+# break.
 ${CC:-cc} -w -fno-builtin -D_GNU_SOURCE -o ownheap \
 	"$CAPTURE/shared/ownheap.c" || fail "cannot build ownheap"
 trace ownheap.gz ./ownheap >out 2>err
 check "ownheap: status" $? 5
 check "ownheap: output" "$(cat out)" "text of 18 letters"
 grep -v '^hatftrace: ' err && fail "ownheap: stderr"
-[ ! -e ownheap.gz ] || clean ownheap.gz
+check "ownheap: complete" "$(info ownheap.gz complete 2>/dev/null)" false
 
 # A static program cannot be traced, and runs.
 if ${CC:-cc} -w -static -o static "$CAPTURE/longrun.c" 2>/dev/null; then

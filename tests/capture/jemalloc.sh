@@ -152,7 +152,7 @@ clean fork.*.gz
 # Recording begins when there is an arena already, with a block that is not known.
 control_folder
 mkfifo orders
-env HATFTRACE_START=off HATFTRACE_OUT="$TMP/late.gz" LD_PRELOAD="$SO" \
+env HATFTRACE_START=off HATFTRACE_BEGIN=now HATFTRACE_OUT="$TMP/late.gz" LD_PRELOAD="$SO" \
 	./now late <orders >traced &
 pid=$!
 exec 9>orders

@@ -53,7 +53,7 @@ examine()
 		fi
 		clean "$trace"
 		pid=$(header "$trace" pid)
-		check "$1: end" "$(trailer "$trace" end)" killed
+		check "$1: end" "$(trailer "$trace" end)" abrupt
 		check "$1: complete" "$(trailer "$trace" complete)" 1
 		"$HATF" dump "$trace" >dump.txt
 		if compgen -G "logs/log.$pid.*" >/dev/null; then

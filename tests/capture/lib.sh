@@ -24,7 +24,8 @@ failures=0
 cd "$TMP" || exit 1
 unset HATFTRACE_OUT HATFTRACE_CLOCK HATFTRACE_COMPRESS HATFTRACE_FULL \
 	HATFTRACE_FOLLOW HATFTRACE_BUFFER HATFTRACE_ROTATE HATFTRACE_KEEP \
-	HATFTRACE_RINGS HATFTRACE_START HATFTRACE_CONTROL HATFTRACE_VERBOSE
+	HATFTRACE_RINGS HATFTRACE_START HATFTRACE_BEGIN HATFTRACE_CONTROL \
+	HATFTRACE_VERBOSE
 
 fail()
 {
@@ -143,6 +144,13 @@ clean_but_cut()
 			"$("$HATF" verify --json "$file" 2>/dev/null |
 				sed -n 's/.*"violations": *\([0-9]*\).*/\1/p')" 0
 	done
+}
+
+# reachable FILE: a copy for other users, who may not reach the build (in /root, say).
+reachable()
+{
+	local copy=$TMP/${1##*/}
+	cp "$1" "$copy" && chmod 755 "$copy" && echo "$copy"
 }
 
 # control_folder: from here on sockets are in $sockets, and there are none yet.

@@ -190,7 +190,7 @@ short()
 	check "$name: dry" "$(sed 's/to recover/recovered/' dry)" "$(cat out)"
 	[ ! -e $file.rings ] || fail "$name: ring file"
 	clean_but_cut $file
-	check "$name: end" "$(trailer $file end)" killed
+	check "$name: end" "$(trailer $file end)" abrupt
 	check_ge "$name: lost" "$(info $file lost)" 1
 	check "$name: events" "$(($(info $file events) + $(info $file lost)))" \
 		"$whole"

@@ -27,7 +27,9 @@ record()
 record awk gawk 'BEGIN { for (i = 0; i < 500; i++) a[i % 50] = a[i % 50] i }'
 record perl perl -e '$x{$_ % 77} .= "x$_" for 1 .. 2000; print scalar keys %x'
 record sqlite sqlite3 :memory: 'create table t(a); insert into t values (1), (2); select sum(a) from t'
-record sort sort /etc/services
+# Runs that are merged: many blocks, whatever libraries the machine's sort has.
+seq 20000 >numbers
+record sort sort -r -S 64K numbers
 record ls ls -l /etc
 record python "$PYTHON" -S -E -c 'print(sorted(str(i) for i in range(200))[0])'
 for name in cfrac-64le p2-64le-threads p3-64le-namecache; do

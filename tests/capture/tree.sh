@@ -4,6 +4,8 @@
 # tree.sh - the tree of a program that tells itself what it does
 . "$(dirname "$0")/lib.sh"
 need "$PYTHON"
+# The trace and its ring file are there from the first event on.
+export HATFTRACE_BEGIN=now
 
 cat >family.py <<'END'
 import os, signal, subprocess, sys

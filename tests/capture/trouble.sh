@@ -114,18 +114,23 @@ check "lost by all" "$lost" "$(for file in lossy/*; do
 	trailer "$file" lost
 done | awk '{ n += $1 } END { print n }')"
 
-# slow DIR: allocates while this shell does something to the directory.
+# slow DIR: allocates while this shell does something to the directory, and for a second
+# and a half after there is DIR.go, which says that it is done.
 slow()
 {
 	PYTHONMALLOC=malloc HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none \
 		trace "$TMP/$1/s.hatf" "$PYTHON" -c '
 import os, sys, time
-for i in range(40):
-	x = [bytearray(j % 100) for j in range(3000)]
-	time.sleep(0.05)
-	if i == 10:
-		os.write(1, b"ready\n")
-print("done")' >"$1.out" 2>"$1.err" &
+def work(rounds):
+	for i in range(rounds):
+		x = [bytearray(j % 100) for j in range(3000)]
+		time.sleep(0.05)
+work(10)
+os.write(1, b"ready\n")
+while not os.path.exists(sys.argv[1]):
+	work(1)
+work(30)
+print("done")' "$TMP/$1.go" >"$1.out" 2>"$1.err" &
 	program=$!
 	for ((tries = 0; tries < 100; tries++)); do
 		[ -s "$1.out" ] && break
@@ -138,6 +143,7 @@ mkdir before
 slow before
 mv before after
 count=$(find after -type f -name '*.hatf' | wc -l)
+touch before.go
 wait $program || fail "renamed: status"
 check "renamed: output" "$(tail -n 1 before.out)" "done"
 [ ! -e before ] || fail "renamed: the old name is back"
@@ -160,6 +166,7 @@ for ((i = 0; i < 20; i++)); do
 done
 if [ "$(id -u)" = 0 ] && command -v chattr >/dev/null &&
 	chattr +i closed 2>/dev/null; then
+	touch closed.go
 	wait $program || fail "closed: status"
 	chattr -i closed
 	files=(closed/*.hatf)
@@ -167,6 +174,7 @@ if [ "$(id -u)" = 0 ] && command -v chattr >/dev/null &&
 	check "closed: lines" "$(grep -c 'going on with' closed.err)" 1
 	check "closed: all lines" "$(wc -l <closed.err)" 1
 else
+	touch closed.go
 	wait $program
 fi
 
@@ -177,6 +185,7 @@ slow gone
 until rm -rf gone 2>/dev/null; do
 	:
 done
+touch gone.go
 wait $program || fail "gone: status"
 check "gone: output" "$(tail -n 1 gone.out)" "done"
 check "gone: lines" "$(wc -l <gone.err)" 1

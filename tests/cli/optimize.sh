@@ -65,7 +65,8 @@ for in in all.hatf all.csv; do
 	for out in x.hatf.gz x -; do
 		"$HATF" optimize --level 3 $in $out >piped || fail "$in to $out"
 		[ $out = - ] || mv $out piped
-		check "$in to $out: gzip" "$(head -c 2 piped | xxd -p)" 1f8b
+		check "$in to $out: gzip" \
+			"$(od -An -t x1 -N 2 piped)" ' 1f 8b'
 		"$HATF" dump piped | cut -d ' ' -f 2- >got
 		check_text "$in to $out" got <want
 	done

@@ -46,10 +46,19 @@ check_one_line link 'hatf record: ./script is not to be traced, and *'
 run "$HATF" record -o wanted.gz -p 'all:p?rl*,nothing' -- rm -f none
 check_status wanted 1
 check_one_line wanted 'hatf record: rm is not to be traced, and *'
-run "$HATF" record -o removed.gz -p 'all:*rm' -- rm removed.gz
+HATFTRACE_BEGIN=now run "$HATF" record -o removed.gz -p 'all:*rm' -- rm removed.gz
 check_status removed 1
 check_one_line removed 'hatf record: rm left no trace: *'
-for value in '' nothing all: alles None all,x; do
+# A glob of many stars is no search through all the ways to part a name.
+long=$(printf 'a%.0s' $(seq 200))
+cp /bin/true "$long"
+(ulimit -t 10 && run "$HATF" record -o stars.gz \
+	-p "all:$(printf '*a%.0s' $(seq 50))*b" -- "./$long"
+	echo "$status" >status)
+check 'many stars' "$(cat status)" 1
+check_one_line 'many stars' "hatf record: ./$long is not to be traced, and *"
+for value in '' nothing all: alles None all,x all:a,,b 'all:a,' 'all:!' \
+	"all:$(printf 'a%.0s' $(seq 1024))"; do
 	run "$HATF" record -o bad.gz --follow "$value" -- true
 	check_status "'$value'" 2
 	check_one_line "'$value'" 'hatf record: --follow: wrong: *'

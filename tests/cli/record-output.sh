@@ -64,14 +64,54 @@ check_status 'tree: verify' 0
 
 # Where the traces were to be is elsewhere now.
 mkdir moved
+# With a file from the first event on.
+export HATFTRACE_BEGIN=now
 run "$HATF" record -o moved/m.hatf.gz -- mv moved away
 check_status moved 1
-check_one_line moved 'hatf record: mv: no trace was found under moved/m.hatf.gz (moved or removed meanwhile?)'
+check_one_line moved "hatf record: mv left no trace: the directory of moved/m.hatf.gz is now $PWD/away"
 run "$HATF" verify away/m.hatf.gz
 check_status 'moved: verify' 0
 run "$HATF" record -o gone.hatf.gz -- rm gone.hatf.gz
 check_status gone 1
-summary gone 'rm left no trace: * or it was moved or removed'
+summary gone 'rm left no trace: gone.hatf.gz was removed meanwhile'
+
+mkdir removed
+run "$HATF" record -o removed/m.hatf.gz -- rm -r removed
+check_status removed 1
+summary removed 'rm left no trace: m.hatf.gz was removed meanwhile'
+run "$HATF" record -o before.hatf.gz -- mv before.hatf.gz after.hatf.gz
+check_status renamed 1
+summary renamed 'mv left no trace: before.hatf.gz was moved meanwhile'
+unset HATFTRACE_BEGIN
+run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record -o small.hatf.gz -- true
+check_status 'little memory' 1
+summary 'little memory' 'true left no trace: libhatftrace.so has said above why not, or *'
+check 'little memory: the reason' "$(head -1 err)" \
+	'hatftrace: RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing'
+run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record -o small.hatf.gz -- \
+	sh -c 'kill -9 $$'
+check_status 'killed untraced' 137
+summary 'killed untraced' 'sh left no trace: it had begun none when a signal ended it'
+
+# The name of a file has no room for the whole name of the executable.
+long=$(printf 'x%.0s' {1..250})
+wide=$(printf '\303\251%.0s' {1..125})
+for name in "$long" "$wide"; do
+	cp "$(type -P true)" "$name"
+	for option in -v -r64K; do
+		run "$HATF" record "$option" "./$name"
+		check_status "long name $option" 0
+		summary "long name $option" '* events* nothing lost'
+		summary "long name $option: is of whole characters" \
+			"${name:0:200}*"
+	done
+	run "$HATF" record -o '%e-%e.%p.hatf' "./$name"
+	check_status 'long name twice' 0
+	rm "$name"
+done
+check 'long names: whole characters' \
+	"$(find . -name '*.hatf*' | iconv -f UTF-8 -t UTF-8 2>&1 | wc -l)" \
+	"$(find . -name '*.hatf*' | wc -l)"
 
 # Other preloaded libraries stay.
 LD_PRELOAD=libc.so.6 run "$HATF" record -o l.hatf.gz -- printenv LD_PRELOAD
@@ -98,6 +138,8 @@ refused 'a directory for a file' 'cannot write to *: Is a directory' -o 'a b%%p%
 refused 'a device' 'cannot write to */dev*: *' -o /dev/null
 HATFTRACE_OUT=none/%p refused 'from the environment' 'cannot write to *'
 HATFTRACE_LIB=none.so refused 'no library' 'HATFTRACE_LIB: none.so: No such*'
+HATFTRACE_LIB=/dev/null refused 'a device as the library' \
+	'/dev/null: not a library that can be loaded here'
 mkdir 'with blank'
 cp "$BUILD/libhatftrace.so" 'with blank/'
 HATFTRACE_LIB='with blank/libhatftrace.so' refused 'a blank in its path' \

@@ -329,7 +329,7 @@ diff -q empty.csv beside.csv >/dev/null || fail 'CSV over CSV: differs'
 cp all.hatf $'a,"|\x1b[2J.hatf'
 run "$HATF" tables -f csv -r 0 $'a,"|\x1b[2J.hatf'
 check 'a name: CSV' "$(sed -n 2p out)" \
-	$'3,measured,"a,""|\x1b[2J",allocs/1000,,0.005'
+	'3,measured,"a,""|\x1b[2J",allocs/1000,,0.005'
 run "$HATF" tables -f markdown -r 0 $'a,"|\x1b[2J.hatf'
 grep -qF '| a,"!\x1b[2J ' out || fail 'a name: Markdown'
 

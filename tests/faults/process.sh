@@ -75,13 +75,14 @@ fault "one processor" "taskset -c 0" complete one_processor
 
 # No thread to be had: for root there is no such limit.
 if is_root && command -v setpriv >/dev/null; then
+	for_all=$(reachable "$WEATHER")
 	few_processes()
 	{
 		chmod 777 "$TMP" "$TMP/traced"
 		setpriv --reuid 54321 --clear-groups \
-			prlimit --nproc=1:1 "${RUN[@]}" "$WEATHER" work 100000
+			prlimit --nproc=1:1 "${RUN[@]}" "$for_all" work 100000
 	}
-	TALLY='' fault "RLIMIT_NPROC" "1, of a user with 1 process" none \
+	TALLY='' SO=$(reachable "$SO") fault "RLIMIT_NPROC" "1, of a user with 1 process" none \
 		few_processes
 fi
 

@@ -13,7 +13,7 @@ is_root || skip "no mount without root"
 disk=$TMP/disk
 export XDG_RUNTIME_DIR=$TMP/run HATFTRACE_RINGS=none
 mkdir -m 700 "$disk" "$XDG_RUNTIME_DIR"
-mount -t tmpfs -o size=1m none "$disk" 2>/dev/null || skip "no mount"
+mount -t tmpfs -o size=64m none "$disk" 2>/dev/null || skip "no mount"
 trap 'umount -l "$disk" 2>/dev/null' EXIT
 
 # status KEY: of the process.
@@ -33,7 +33,8 @@ await()
 	fail "never $1: $(cat err)"
 }
 
-head -c 900000 /dev/zero >"$disk/zeros"
+# 145 KB are left; without the zeros more than can be recorded until the second stop.
+head -c $((64 * 1048576 - 148576)) /dev/zero >"$disk/zeros"
 (exec env HATFTRACE_OUT="$disk/t.hatf.gz" LD_PRELOAD="$SO" \
 	"$PROGS/steer" 3 8 500 >out 2>err) &
 pid=$!
@@ -70,6 +71,7 @@ second=$(find "$disk" -name 't.s*.hatf.gz')
 check_ge "events of the second" "$(info "$second" events)" 1
 rm -f "$disk"/*
 
+mount -o remount,size=1m "$disk" || fail 'no smaller disk'
 HATFTRACE_ROTATE=100K HATFTRACE_KEEP=1000 HATFTRACE_OUT=$disk/k.hatf.gz \
 	LD_PRELOAD=$SO "$PROGS/steer" 3 2 >out 2>err
 check "keep: status" $? 0

@@ -66,6 +66,33 @@ START_TEST(utf8_keeps_what_is_valid)
 }
 END_TEST
 
+START_TEST(finds_what_is_not_shown)
+{
+	static const struct {
+		const char *text;
+		size_t before, length;
+		uint32_t code;
+	} finds[] = {
+		{ "", 0, 0, 0 },
+		{ "plain \xc3\xa9", 8, 0, 0 },
+		{ "a\x7fz", 1, 1, 0x7f },
+		{ "\xc3\xa9\xc2\x9bz", 2, 2, 0x9b },
+		{ "ab\xe2\x80\xae", 2, 3, 0x202e },
+	};
+
+	for (size_t i = 0; i < sizeof(finds) / sizeof(finds[0]); i++) {
+		uint32_t code = 0;
+		size_t length;
+
+		ck_assert_uint_eq(escape_find(finds[i].text, &code, &length),
+				  finds[i].before);
+		ck_assert_uint_eq(length, finds[i].length);
+		if (length != 0)
+			ck_assert_uint_eq(code, finds[i].code);
+	}
+}
+END_TEST
+
 START_TEST(figures)
 {
 	ck_assert_str_eq(figure_count(0).text, "0");
@@ -95,6 +122,7 @@ main(void)
 	tcase_add_test(tc, text);
 	tcase_add_test(tc, text_is_cut_between_characters);
 	tcase_add_test(tc, utf8_keeps_what_is_valid);
+	tcase_add_test(tc, finds_what_is_not_shown);
 	tcase_add_test(tc, figures);
 	suite_add_tcase(suite, tc);
 

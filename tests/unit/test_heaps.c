@@ -16,8 +16,7 @@ put(struct heaps *heaps, uint64_t id, uint64_t address, uint64_t size)
 	bool replaced;
 
 	ck_assert_ptr_nonnull(heap);
-	ck_assert_ptr_nonnull(
-		heaps_put(heaps, heap, address, &block, &replaced, NULL));
+	ck_assert(heaps_put(heaps, heap, address, &block, &replaced, NULL));
 	ck_assert(!replaced);
 }
 
@@ -25,9 +24,9 @@ static uint64_t
 size_of(struct heaps *heaps, uint64_t id, uint64_t address)
 {
 	struct heap *const heap = heaps_get(heaps, id);
-	const struct block *const block = block_set_find(&heap->live, address);
+	struct block block;
 
-	return block != NULL ? block->size : 0;
+	return block_set_find(&heap->live, address, &block) ? block.size : 0;
 }
 
 START_TEST(dead_heaps_take_no_memory)

@@ -226,19 +226,20 @@ note_run(void *context, const struct order_source *source,
 	 const uint64_t *words, size_t n, uint64_t stamp)
 {
 	static unsigned calls;
-	char *const end = out + strlen(out);
-	const size_t left = sizeof(out) - strlen(out);
 
 	(void)context;
 	ck_assert_uint_eq(stamp, source->stamp);
 	if (++calls % 2 == 0)
 		return 0;
-	for (size_t i = 0; i < n && i < 2; i++)
-		snprintf(end + strlen(end), left, "%c%u:%u ",
+	for (size_t i = 0; i < n && i < 2; i++) {
+		const size_t used = strlen(out);
+
+		snprintf(out + used, sizeof(out) - used, "%c%u:%u ",
 			 (words[i] & EVENT_KIND_MASK) == EVENT_KIND_FREE ? 'f'
 									 : 'a',
 			 (unsigned)source->id,
 			 (unsigned)(words[i] & 0xffffffff) & ~7u);
+	}
 	return n < 2 ? n : 2;
 }
 

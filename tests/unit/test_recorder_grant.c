@@ -76,6 +76,33 @@ writer_wake(void)
 	abort();
 }
 
+bool
+lifecycle_is_own(void)
+{
+	abort();
+}
+
+void
+lifecycle_answer(bool start)
+{
+	(void)start;
+	abort();
+}
+
+bool
+writer_is_here(void)
+{
+	abort();
+}
+
+bool
+writer_is_wanted(uint64_t used, uint64_t capacity)
+{
+	(void)used;
+	(void)capacity;
+	abort();
+}
+
 void
 writer_count_unattached(void)
 {

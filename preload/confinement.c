@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* confinement.c - see confinement.h */
+
+#include "confinement.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "lifecycle.h"
+#include "privileges.h"
+#include "sys.h"
+#include "writer.h"
+
+/* Not wiped, all three: children have the filters, too. */
+static _Atomic bool is_confined; /* filters have come */
+static bool cannot_ask;		 /* ... by which asking for privileges kills */
+static int
+	own_filter_pid; /* in this process the writer has filters of its own */
+
+bool
+confinement_is_set(void)
+{
+	/* relaxed: the writer, if it is to stay, has been made before. */
+	return atomic_load_explicit(&is_confined, memory_order_relaxed);
+}
+
+void
+confinement_set(bool asking_kills)
+{
+	if (asking_kills)
+		cannot_ask = true;
+	atomic_store_explicit(&is_confined, true, memory_order_relaxed);
+	if (lifecycle_is_tracing() && lifecycle_is_own())
+		writer_summon();
+}
+
+/* The writer takes '*p' on, or the trace ends. */
+static void
+have_followed(bool known, const struct privileges *p)
+{
+	if (!known || !writer_follow(p))
+		lifecycle_end_for_sandbox("the program gives up privileges, "
+					  "and the writer thread cannot");
+}
+
+/* What the calling thread may now, beside a new root directory or rules. */
+static void
+follow(pid_t root_of, int ruleset)
+{
+	struct privileges p;
+	bool known;
+
+	/* First, and without errno: see real_resolve_rest().  A writer that is made
+	 * later has what the thread has by which it is made. */
+	if (!lifecycle_is_tracing() || !lifecycle_is_own() || !writer_is_here())
+		return;
+
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+
+	if (cannot_ask) {
+		have_followed(false, NULL);
+	} else {
+		known = privileges_read(&p);
+		p.root_of = root_of;
+		p.ruleset = ruleset;
+		have_followed(known, &p);
+		privileges_fini(&p);
+	}
+	sys_restore_signals(mask);
+	errno = saved_errno;
+}
+
+void
+confinement_after_privileges(void)
+{
+	follow(0, -1);
+}
+
+void
+confinement_after_chroot(void)
+{
+	follow(sys_tid(), -1);
+}
+
+void
+confinement_after_landlock(int ruleset)
+{
+	follow(0, ruleset);
+}
+
+void
+confinement_before_filter(const void *filter)
+{
+	const int saved_errno = errno;
+	const struct privileges p = { .filter = filter };
+
+	/* Without one the call will fail. */
+	if (filter == NULL || !lifecycle_is_tracing() || !lifecycle_is_own())
+		return;
+	/* A child's writer comes from a thread that has them. */
+	own_filter_pid = sys_pid();
+	have_followed(true, &p);
+	errno = saved_errno;
+}
+
+bool
+confinement_has_own_filter(void)
+{
+	return own_filter_pid == sys_pid();
+}

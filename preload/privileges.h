@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * privileges.h - the writer thread never has more privileges than the program
+ *
+ * User, group and capabilities belong to a thread.  libc makes a change by setuid(3)
+ * and its kin one of the whole process, but does not know the writer thread.  So the
+ * calling thread, when its own change is done, has the writer make the same: it
+ * leaves its credentials here, and waits until the writer has taken them on.
+ *
+ * So with filters on system calls and Landlock's rules, which belong to a thread, too,
+ * in a process of one thread.  (Where there are more the kernel gives a filter to all
+ * of them, the writer as well, or it is that thread's own affair.)
+ *
+ * For that the writer keeps the capabilities CAP_SETUID, CAP_SETGID and
+ * CAP_SYS_CHROOT as long as the program has them, and no others.
+ */
+#ifndef PRIVILEGES_H
+#define PRIVILEGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Where the program's new filter would not let the writer do its work, the writer gets
+ * one of its own instead, PRIVILEGES_SEAL: it may write to what it has open, wait, map
+ * memory that is not executable, and end.  It opens nothing any more.
+ */
+extern const void *const PRIVILEGES_SEAL;
+
+struct privileges {
+	uid_t uid[3]; /* real, effective, saved */
+	gid_t gid[3];
+	uint64_t capabilities; /* permitted ones */
+	int group_count;
+	gid_t *groups; /* 'groups_nbytes' long, mapped */
+	size_t groups_nbytes;
+	pid_t root_of; /* the thread whose root directory counts; 0: no change */
+	/* struct sock_fprog of a new one, and nothing else changes; or NULL */
+	const void *filter;
+	int ruleset; /* the program's descriptor of a new Landlock ruleset, or -1 */
+};
+
+/* Of the calling thread.  False: they cannot be had. */
+bool privileges_read(struct privileges *p);
+
+/* Let go of what privileges_read() has mapped. */
+void privileges_fini(struct privileges *p);
+
+/* The writer: take them on.  False: it still has some that are not in '*p'. */
+bool privileges_take_on(const struct privileges *p);
+
+/* The writer thread, first of all: give up all capabilities but the three. */
+void privileges_limit(void);
+
+#endif /* PRIVILEGES_H */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signals.h - keep signals away while the trace of an ending process is finished
+ *
+ * Without a tracer nothing lies between the call that ends a process and its end.
+ * With one, the writer finishes the trace there.  A signal that arrives meanwhile
+ * would have found no process, so no handler of it may run, and it may not change
+ * the exit status.
+ *
+ * The calling thread blocks all signals.  Nobody can block them in other threads, so
+ * where there are any the process handles signals by doing nothing instead.  Not ignored are the ones
+ * that a thread brings upon itself (SIGSEGV and the like), SIGCHLD and the others
+ * whose default is to do nothing, and libc's own two.
+ *
+ * Everything is raw system calls, on the ending thread.
+ */
+#ifndef SIGNALS_H
+#define SIGNALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* SIGRTMAX in the kernel: signals are 1 to this. */
+#define SIGNALS_MAX 64
+
+/* What the kernel keeps for one signal; rt_sigaction(2). */
+struct signals_action {
+	uintptr_t handler; /* or SIG_DFL, SIG_IGN */
+	unsigned long flags;
+	uintptr_t restorer;
+	uint64_t mask;
+};
+
+struct signals_held {
+	uint64_t mask;	  /* of the thread, before */
+	uint64_t changed; /* bit n - 1: the process does nothing at signal n */
+	struct signals_action before[SIGNALS_MAX];
+};
+
+/*
+ * From here on the calling thread gets no signal; with 'whole_process' no other
+ * thread runs a handler either, except of the signals named above.
+ */
+void signals_hold(struct signals_held *held, bool whole_process);
+
+/* The process goes on as if it had not been held: deliver what has arrived. */
+void signals_release(const struct signals_held *held);
+
+/*
+ * exit() goes on: libc flushes its streams, which may block for ever or raise
+ * SIGPIPE.  All is as before, except that the signals which arrived while they were
+ * held stay away.
+ */
+void signals_release_late(const struct signals_held *held);
+
+/* Does the process have a handler for SIGABRT? */
+bool signals_abort_is_handled(void);
+
+#endif /* SIGNALS_H */

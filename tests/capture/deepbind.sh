@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# deepbind.sh - objects that the loader binds past us are recorded all the same
+#
+# A plug-in loaded with RTLD_DEEPBIND finds libc's malloc() before ours.  It says
+# what it has done, from its constructor on, and so does its host; the trace must say
+# the same.
+. "$(dirname "$0")/lib.sh"
+
+build()
+{
+	${CC:-cc} -w -O1 -fno-builtin -D_GNU_SOURCE -o "$1" \
+		"$CAPTURE/shared/deepplugin.c" "${@:2}" -ldl -lpthread ||
+		fail "cannot build $1"
+}
+
+# said FILE: what the trace has of their blocks, as they print it.
+said()
+{
+	"$HATF" dump "$1" | awk '
+	$2 == "alloc" || $2 == "free" {
+		v["size"] = 0
+		for (i = 3; i <= NF; i++) {
+			split($i, kv, "=")
+			v[kv[1]] = kv[2]
+		}
+	}
+	$2 == "alloc" && v["size"] >= 21000 && v["size"] < 21200 {
+		print "alloc", v["size"], v["addr"]
+		theirs[v["addr"]] = 1
+	}
+	$2 == "free" && theirs[v["addr"]] {
+		print "free", v["addr"]
+		delete theirs[v["addr"]]
+	}'
+}
+
+# run WHAT PROGRAM ARGS...: into out, err and WHAT.gz.
+run()
+{
+	local what=$1
+	shift
+	"$@" >bare 2>bare.err
+	check "$what: status bare" $? 7
+	trace "$TMP/$what.gz" "$@" >out 2>err
+	check "$what: status" $? 7
+	check "$what: output" "$(wc -l <out)" "$(wc -l <bare)"
+	check "$what: stderr" "$(cat err)" ''
+}
+
+exact()
+{
+	run "$@"
+	clean "$1.gz"
+	said "$1.gz" >got
+	[ -s out ] || fail "$1: the program says nothing"
+	diff out got >difference || fail "$1: $(head -n 5 difference)"
+}
+
+build host -DMAIN
+for mode in lazy now; do
+	build $mode.so -fPIC -shared -Wl,-z,$mode
+	exact $mode-plain ./host ./$mode.so crossing
+	exact $mode-apart ./host ./$mode.so apart deep
+	exact $mode-crossing ./host ./$mode.so crossing deep
+	# By the name alone, found by where the host says: dlopen() still
+	# knows who calls it.
+	mkdir -p elsewhere
+	cp $mode.so elsewhere/byname.so
+	build byname -DMAIN "-Wl,-rpath,$TMP/elsewhere"
+	exact $mode-byname ./byname byname.so crossing deep
+done
+
+# One that brings its own malloc() keeps it, and nothing of it is recorded.
+for mode in lazy now; do
+	build own-$mode.so -DOWN -fPIC -shared -Wl,-z,$mode
+	exact_of=own-$mode
+	run $exact_of ./host ./own-$mode.so apart deep
+	clean $exact_of.gz
+	check "$exact_of: events" "$(said $exact_of.gz)" ''
+done
+
+# Behind a preloaded allocator it takes from libc, as without us: that cannot be
+# followed, and is said.
+jemalloc=$(ldconfig -p | sed -nE 's|.*libjemalloc\.so\.2 .*=> (/.*)|\1|p' |
+	head -n 1)
+if [ -n "$jemalloc" ]; then
+	PRELOAD=$jemalloc trace "$TMP/other.gz" ./host ./now.so apart deep \
+		>out 2>err
+	check 'other: status' $? 7
+	check 'other: stderr' "$(cat err)" "hatftrace: $TMP/other.gz: ./now.so \
+calls another allocator, past the recorder; the trace is not complete"
+	check 'other: complete' "$(info other.gz complete 2>/dev/null)" false
+	check 'other: missed' "$(trailer other.gz missed)" \
+		'./now.so calls another allocator, past the recorder'
+	"$HATF" verify other.gz >/dev/null 2>err && fail 'other: verified'
+	check 'other: verify' "$(cat err)" "hatf verify: other.gz: calls went \
+past the recorder: ./now.so calls another allocator, past the recorder"
+	LD_PRELOAD=$jemalloc "$HATF" record -o record.gz -- \
+		./host ./now.so apart deep >out 2>err
+	check 'record: status' $? 7
+	grep -q 'NOT COMPLETE: calls went past the recorder: ./now.so' err ||
+		fail "record: $(cat err)"
+fi
+
+# PHP's opcache is loaded so, with blocks that cross the border.
+if command -v php >/dev/null && php -m | grep -q OPcache; then
+	cat >script.php <<'EOT'
+<?php
+function f($n) { return $n < 2 ? $n : f($n - 1) + f($n - 2); }
+$a = [];
+for ($i = 0; $i < 2000; $i++) $a["k$i"] = str_repeat("x", $i % 97) . f(5);
+ksort($a);
+echo md5(serialize($a)), " ", opcache_get_status() !== false, "\n";
+EOT
+	for how in 1 0; do
+		php -d opcache.enable_cli=$how script.php >bare
+		trace php-$how.gz php -d opcache.enable_cli=$how script.php \
+			>out 2>err
+		check "php $how: status" $? 0
+		cmp -s bare out || fail "php $how: output"
+		check "php $how: stderr" "$(cat err)" ''
+		clean php-$how.gz
+	done
+fi
+finish

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# end-signals.sh - signals do not change how a process ends once it is ending
+#
+# ROUNDS is the number of children for each way to end and each action (default 16);
+# 2000 and more in all are a thorough run.
+. "$(dirname "$0")/lib.sh"
+
+rounds=${ROUNDS:-16}
+export HATFTRACE_OUT=$TMP/%e.%p.hatf.gz
+
+children=0
+# run WAY ACTION: whether all children ended as they should.  A busy machine may take
+# the processor from a child before it has called anything, bare too: three tries.
+run()
+{
+	local got
+	for _ in 1 2 3; do
+		got=$(LD_PRELOAD=$SO timeout 120 "$PROGS/end_signals" \
+			"$1" "$2" "$rounds")
+		children=$((children + rounds))
+		rm -f "$TMP"/*.hatf.gz*
+		[ "$got" = '0 other, 0 handled' ] && return
+	done
+	fail "$1, $2, of $rounds: $got"
+}
+
+for way in return exit _exit quick_exit pthread_exit raw abort exec; do
+	for action in default ignore block handle threads; do
+		# The thread that stays would keep the process going.
+		[ "$way.$action" = pthread_exit.threads ] && continue
+		run "$way" "$action"
+	done
+done
+echo "$children children"
+finish

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# hosts.sh - what runs a program in a world of its own: valgrind, faketime
+. "$(dirname "$0")/lib.sh"
+
+cat >seven.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+
+int
+main(void)
+{
+	for (int i = 0; i < 500; i++)
+		free(malloc(10));
+	puts("fine");
+	return 7;
+}
+END
+${CC:-cc} -fno-builtin -o seven seven.c || fail 'cannot build seven'
+
+# Under valgrind a program runs untraced, and that is said.
+if command -v valgrind >/dev/null; then
+	mkdir direct child
+	"$HATF" record -o 'direct/%e.%p.gz' -- valgrind -q ./seven >out 2>err
+	check "valgrind: status" $? 7
+	check "valgrind: output" "$(cat out)" fine
+	check "valgrind: said" "$(cat err)" \
+		'hatf record: valgrind: programs under valgrind are not traced'
+	check "valgrind: traces" "$(find direct -type f)" ''
+
+	"$HATF" record -o 'child/%e.%p.gz' -- \
+		sh -c 'valgrind -q ./seven; echo $?; ./seven; exit 0' >out 2>err
+	check "child: status" $? 0
+	check "child: output" "$(tr '\n' ' ' <out)" 'fine 7 fine '
+	check "child: said" "$(head -n 1 err)" \
+		"hatftrace: valgrind knows nothing of threads like the tracer's; not tracing"
+	check "child: rings" "$(find child -name '*.rings')" ''
+	check "child: traces" "$(count child/seven.*)" 1
+	clean child/*.gz
+fi
+
+# A made-up time is that of the program, and of 'hatf record' too.
+if command -v faketime >/dev/null; then
+	for when in '2008-12-24 08:15:42' '@2035-01-01 00:00:00 x100' '-1d'; do
+		rm -rf inside outside
+		mkdir inside outside
+		faketime -f "$when" "$HATF" record -o 'outside/%e.%p.gz' -- \
+			sh -c './seven; ./seven; exit 0' >out 2>err
+		check "$when, outside: status" $? 0
+		grep -q 'sh.*nothing lost (+ 2 traces of child processes)' err ||
+			fail "$when, outside: $(cat err)"
+		"$HATF" record -o 'inside/%e.%p.gz' -- \
+			faketime -f "$when" ./seven >out 2>err
+		check "$when, inside: status" $? 7
+		grep -q 'nothing lost' err || fail "$when, inside: $(cat err)"
+		clean inside/*.gz outside/*.gz
+		check_ge "$when: events" "$(info inside/seven.*.gz events)" 1000
+	done
+fi
+finish

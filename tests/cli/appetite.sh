@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# appetite.sh - a small file takes no more time and memory than FORMAT "Limits" says
+#
+# Each case runs under a limit of processor time and of address space: a few times
+# what it needs, a small part of what it took before it was bounded.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# A sanitizer maps more than any limit.
+nm "$HATF" 2>/dev/null | grep -qE '__[at]san_init' && sanitized=1
+
+# within SECONDS MIB COMMAND...: as run(), under limits
+within()
+{
+	local seconds=$1 mib=$2
+	shift 2
+	(
+		ulimit -t "$seconds"
+		[ -n "${sanitized-}" ] || ulimit -v "$((mib << 10))"
+		exec "$@"
+	) >out 2>err </dev/null
+	status=$?
+}
+
+# ------------------------------------------------------- the end of a trace
+for kind in magics members; do
+	"$CLI/appetite.py" "$kind" >"$kind.hatf.gz" || fail "$kind"
+	within 20 2000 "$HATF" tree "$kind.hatf.gz"
+	check_status "$kind" 0
+	grep -q '^7 no trailer' out || fail "$kind: $(cat out)"
+done
+# A trailer is found, whoever has compressed the trace.
+{ header pid=7 ppid=1 start_monotonic=1 && layout; } >whole.hatf
+trailer whole.hatf 0 1
+gzip <whole.hatf >gzip.hatf.gz
+"$HATF" convert whole.hatf ours.hatf.gz || fail 'ours.hatf.gz'
+for file in whole.hatf gzip.hatf.gz ours.hatf.gz; do
+	run "$HATF" tree "$file"
+	grep -q '^7 .*no trailer' out && fail "$file: $(cat out)"
+done
+
+# --------------------------------------------------------- tables of stacks
+# refused WHAT FIELD: it was for a limit
+refused()
+{
+	check_status "$1" 1
+	check_one_line "$1" "hatf *: $2: a limit of this library is exceeded"
+}
+
+"$CLI/appetite.py" heaptrack >stacks.heaptrack.gz || fail heaptrack
+within 20 400 "$HATF" convert -p -t hatf stacks.heaptrack.gz -
+refused heaptrack tables
+within 20 400 "$HATF" info stacks.heaptrack.gz
+refused 'heaptrack, info' tables
+
+# n stacks, each of one frame more, are n * n / 2 frames of profiles.
+"$CLI/appetite.py" deep 8300 f >deep.ascii || fail deep
+for format in folded dhat pprof; do
+	within 60 1500 "$HATF" convert -p -t "$format" deep.ascii -
+	refused "deep $format" stack
+done
+"$CLI/appetite.py" deep 2000 f >less.ascii || fail less
+within 60 1500 "$HATF" convert -p -t folded less.ascii -
+check_status less 0
+check less "$(wc -lc <out | xargs)" '2000 4006000'
+# A long name stands in each of them.
+"$CLI/appetite.py" deep 800 "$(printf 'f%.0s' $(seq 4000))" >long.ascii || fail long
+within 60 1500 "$HATF" convert -p -t folded long.ascii -
+refused 'long names' stack
+
+# ------------------------------------------------------------ live blocks
+# 4 million at 32 bytes are 122 MiB, which take twice the addresses; at 64, 244 MiB.
+awk 'BEGIN {
+	print "10 HATF ascii time"
+	for (i = 1; i <= 4000000; i++)
+		printf "0 40 %d %d\n", 65536 + 64 * i, i
+}' | "$HATF" convert -f ascii -t hatf - live.hatf.gz 2>err || fail 'live.hatf.gz'
+for command in info verify; do
+	within 60 240 "$HATF" "$command" live.hatf.gz
+	check_status "$command" 0
+done
+finish

@@ -1,0 +1,417 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# ctl-hostile.sh - 'hatf ctl' believes nothing that it finds or hears
+#
+# Instead of a tracer a server of ours answers: with what steers a terminal, with
+# files that are no traces, without end, in the name of another process, or in a
+# folder that somebody else has made.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The real one: a version manager's is a script and runs another program.
+python=$(realpath /usr/bin/python3 2>/dev/null) || skip 'no python3'
+export XDG_RUNTIME_DIR=$TMP/run
+sockets=$XDG_RUNTIME_DIR/hatftrace
+mkdir -p "$sockets"
+chmod 700 "$XDG_RUNTIME_DIR" "$sockets"
+
+# fake.py FOLDER NUMBER ANSWER LOG [drip|crowd]: listen as NUMBER ("self": this
+# process), answer each order with the file ANSWER, and note it in LOG.
+cat >fake.py <<'EOT'
+import os, socket, sys, time
+folder, number, answer, log = sys.argv[1:5]
+how = sys.argv[5] if len(sys.argv) > 5 else ''
+number = str(os.getpid()) if number == 'self' else number
+s = socket.socket(socket.AF_UNIX)
+os.umask(0o177)
+s.bind(folder + '/' + number + '.sock')
+s.listen(0 if how == 'crowd' else 64)
+others = []
+if how == 'crowd': # until nobody else can connect
+    try:
+        while True:
+            c = socket.socket(socket.AF_UNIX)
+            c.setblocking(False)
+            c.connect(folder + '/' + number + '.sock')
+            others.append(c)
+    except BlockingIOError:
+        pass
+open(log, 'a').write('listens\n')
+if how == 'crowd':
+    time.sleep(600)
+while True:
+    c = s.accept()[0]
+    order = b''
+    while not order.endswith(b'\n'):
+        part = c.recv(100)
+        if not part: # somebody looks whether there is one
+            break
+        order += part
+    if not part:
+        continue
+    open(log, 'a').write(order.decode())
+    answered = open(answer, 'rb').read()
+    try:
+        while how == 'drip':
+            c.send(b'o')
+            time.sleep(0.2)
+        c.sendall(answered)
+    except OSError:
+        pass
+    c.close()
+EOT
+
+# fake ARGUMENT...: start a server and wait for it; sets 'pid' and 'log'.
+servers=()
+fake()
+{
+	local i
+	log=$TMP/log.${#servers[@]}
+	: >"$log"
+	chmod 666 "$log"
+	"$@" "$log" "${how[@]}" &
+	pid=$!
+	servers+=("$pid")
+	for ((i = 0; i < 1000; i++)); do
+		[ -s "$log" ] && return
+		sleep 0.02
+	done
+	fail 'the server does not listen'
+}
+how=()
+trap 'kill "${servers[@]}" 2>/dev/null' EXIT
+
+ctl()
+{
+	run timeout 60 "$HATF" ctl "$@"
+}
+
+# refused WHAT PATTERN
+refused()
+{
+	check_status "$1" 1
+	check_one_line "$1" "$2"
+}
+
+# plain WHAT: neither what was printed nor what was said steers a terminal.
+plain()
+{
+	"$python" - "$1" <<-'EOT' || fail "$1: steers the terminal"
+	import re, sys
+	text = open('out', 'rb').read() + open('err', 'rb').read()
+	sys.exit(bool(re.search('[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ufffd]',
+	                        text.decode(errors='replace'))))
+	EOT
+}
+
+test_terminal()
+{
+	local evil=$'\x1b]0;x\x07\xc2\x9b2J\xe2\x80\xae\xff\r' key
+	fake "$python" fake.py "$sockets" self "$TMP/answer"
+	for key in state exe trace error events pid; do
+		printf 'ok\nstate=dormant\npid=%d\n%s=%s\n' "$pid" "$key" "$evil" |
+			awk -v key="$key" '!(key == "state" && /^state=dormant/)' \
+				>answer
+		ctl "$pid" status
+		check_status "$key" 0
+		plain "$key"
+		ctl --json "$pid" status
+		check_status "$key, JSON" 0
+		plain "$key, JSON"
+		"$python" -c 'import json, sys; json.load(sys.stdin)' <out ||
+			fail "$key: no JSON"
+	done
+	printf 'error\nreason=%s\n' "$evil" >answer
+	ctl "$pid" status
+	check_status 'reason' 1
+	plain 'reason'
+	printf 'ok\npid=%d\nstate=dormant\n%s=1\n' "$pid" "$evil" >answer
+	ctl --json "$pid" status
+	check_status 'a key' 0
+	plain 'a key'
+	head -c 100000 /dev/zero >answer
+	ctl "$pid" status
+	refused 'zeros' "*$pid: bad answer"
+	yes 'a=b' | head -c 1000000 | sed '1s/.*/ok/' >answer
+	ctl --json "$pid" status
+	plain 'a long answer'
+}
+
+# What is named as the trace.
+test_trace()
+{
+	local order file
+	fake "$python" fake.py "$sockets" self "$TMP/answer"
+	mkfifo pipe
+	ln -s pipe link
+	: >empty
+	for file in "$TMP/pipe" "$TMP/link" "$TMP" /dev/zero /proc/self/environ \
+		/proc/uptime /sys/kernel/mm/transparent_hugepage/enabled; do
+		[ -e "$file" ] || continue
+		for order in rotate snapshot; do
+			printf 'ok\nstate=recording\ntrace=%s\nevents=9\n' \
+				"$file" >answer
+			ctl "$pid" "$order"
+			refused "$order, $file" "*names, $file: no file with a trace"
+		done
+	done
+	# Not to be had from here, which says nothing against the process.
+	for file in nowhere empty; do
+		printf 'ok\nstate=recording\ntrace=%s\n' "$TMP/$file" >answer
+		ctl --json "$pid" rotate
+		check_status "rotate, $file" 0
+		grep -q live out && fail "rotate, $file: $(cat out)"
+		ctl "$pid" snapshot
+		refused "snapshot, $file" "*names, $TMP/$file: No *"
+	done
+	check 'snapshots' "$(echo snapshot.*)" 'snapshot.*'
+}
+
+test_time()
+{
+	how=(drip)
+	: >answer
+	fake "$python" fake.py "$sockets" self "$TMP/answer"
+	ctl "$pid" status
+	refused 'a byte now and then' "*$pid: no answer in 10 seconds"
+	how=(crowd)
+	fake "$python" fake.py "$sockets" self "$TMP/answer"
+	ctl "$pid" status
+	refused 'nobody accepts' "*$pid: no answer in 10 seconds"
+	how=()
+	kill "${servers[@]: -2}"
+}
+
+# Links, and sockets of others, where that of a process would be.
+test_place()
+{
+	printf 'ok\nstate=recording\n' >answer
+	sleep 600 &
+	local sleeper=$!
+	servers+=("$sleeper")
+	mkdir elsewhere
+	fake "$python" fake.py "$TMP/elsewhere" "$sleeper" "$TMP/answer"
+	ln -s "$TMP/elsewhere/$sleeper.sock" "$sockets/$sleeper.sock"
+	ctl "$sleeper" stop
+	refused 'a link' "*$sleeper: not traced"
+	rm "$sockets/$sleeper.sock"
+	fake "$python" fake.py "$sockets" "$sleeper" "$TMP/answer"
+	ctl "$sleeper" stop
+	refused 'in the name of another' "*$sleeper: not traced"
+	check 'orders' "$(cat "$log")" listens
+	ctl "$pid" stop
+	refused 'under another name' "*$pid: not traced"
+	rm "$sockets/$sleeper.sock"
+	: >"$sockets/$sleeper.sock"
+	ctl "$sleeper" stop
+	refused 'a file' "*$sleeper: not traced"
+	rm "$sockets/$sleeper.sock"
+}
+
+# be USER: what to put in front of a command.
+be()
+{
+	as=(setpriv --reuid "$1" --regid "$1" --clear-groups)
+}
+
+# Of root: a folder of another user's counts only for what is his.
+test_other_user()
+{
+	local user=64997 his=$TMP/his root
+	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+	be $user
+	mkdir -p "$his/hatftrace"
+	chown -R $user "$his"
+	chmod 755 "$his" "$his/hatftrace"
+	printf 'ok\nstate=recording\ntrace=%s\nevents=9\n' "$TMP/secret" >answer
+	echo text >secret
+	chmod 600 secret
+	# A process of his, where its environment says, is his word ...
+	fake "${as[@]}" env XDG_RUNTIME_DIR="$his" "$python" \
+		fake.py "$his/hatftrace" self "$TMP/answer"
+	ctl "$pid" status
+	check_status 'his process' 0
+	# ... about his files.
+	chown 64996 secret
+	ctl "$pid" snapshot
+	refused 'the file of a third' "*names, $TMP/secret: the file of another user"
+	# A process of ours whose environment leads there is not his to speak for.
+	XDG_RUNTIME_DIR=$his sleep 600 &
+	root=$!
+	servers+=("$root")
+	fake "${as[@]}" "$python" fake.py "$his/hatftrace" "$root" "$TMP/answer"
+	ctl "$root" stop
+	refused 'his folder' "*$root: not traced"
+	XDG_RUNTIME_DIR=$his ctl "$root" stop
+	refused 'his folder in our environment' "*$root: not traced"
+	check 'orders' "$(cat "$log")" listens
+}
+
+# As a user with no other processes: all of them are ours to stop.
+test_all()
+{
+	local user=64996 his=$TMP/all i orders
+	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+	be $user
+	mkdir -p "$his/hatftrace"
+	chown -R $user "$his"
+	chmod -R 700 "$his"
+	printf 'ok\nstate=dormant\n' >answer
+	fake "${as[@]}" env XDG_RUNTIME_DIR="$his" "$python" fake.py \
+		"$his/hatftrace" self "$TMP/answer"
+	# On a terminal, which is what 'answer' is typed at.
+	cat >terminal.py <<-'EOT'
+	import os, pty, sys
+	child, terminal = pty.fork()
+	if child == 0:
+	    os.execvp(sys.argv[2], sys.argv[2:])
+	said = b''
+	try:
+	    while True:
+	        part = os.read(terminal, 1000)
+	        if not part:
+	            break
+	        said += part
+	        if said.endswith(b'[y/N] '):
+	            os.write(terminal, sys.argv[1].encode() + b'\n')
+	            said += b'\n'
+	except OSError:
+	    pass
+	print(said.decode().replace('\r', ''), end='')
+	sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+	EOT
+	for i in n '' y --yes pipe; do
+		orders=$(grep -c stop "$log")
+		set -- "${as[@]}" env XDG_RUNTIME_DIR="$his" timeout 120
+		case $i in
+		pipe) run "$@" "$HATF" ctl --all stop ;;
+		--yes) run "$@" "$python" terminal.py n "$HATF" ctl --all --yes stop ;;
+		*) run "$@" "$python" terminal.py "$i" "$HATF" ctl --all stop ;;
+		esac
+		cat out err >both
+		grep -q "$pid: is going to be stopped: $python$" both ||
+			fail "answer '$i': names nothing: $(cat both)"
+		case $i in
+		n | '')
+			check_status "answer '$i'" 1
+			check "answer '$i': orders" "$(grep -c stop "$log")" "$orders"
+			grep -q 'nothing has been stopped' both || fail "$(cat both)"
+			continue
+			;;
+		y) grep -q 'Stop them?' both || fail 'no question' ;;
+		*) grep -q 'Stop them?' both && fail "$i: a question" ;;
+		esac
+		check_status "answer '$i'" 0
+		check "answer '$i': orders" "$(grep -c stop "$log")" $((orders + 1))
+		grep -q "^$pid: dormant" both || fail "answer '$i': $(cat both)"
+	done
+	run "$HATF" ctl --yes "$pid" stop
+	check_status '--yes without --all' 2
+}
+
+# Dead sockets go when somebody looks; those that may be somebody's stay.
+test_dead()
+{
+	local gone=4194303 i
+	kill -0 $gone 2>/dev/null && return
+	printf 'ok\nstate=dormant\n' >answer
+	fake "$python" fake.py "$sockets" $((gone - 1)) "$TMP/answer"
+	"$python" -c '
+import os, socket, sys
+for name in sys.argv[1:]:
+    socket.socket(socket.AF_UNIX).bind(name)
+os.utime(sys.argv[1], (1, 1))' "$sockets/$gone.soc-" "$sockets/$gone.sock" \
+		"$sockets/$$.sock" "$sockets/1$gone.soc-" "$sockets/x.sock"
+	: >"$sockets/$((gone - 2)).sock"
+	ctl $$ status
+	check 'dead sockets' "$(cd "$sockets" && echo *$gone.so*)" "1$gone.soc-"
+	for i in $((gone - 1)) $((gone - 2)) $$ x; do
+		[ -e "$sockets/$i.sock" ] || fail "$i.sock was removed"
+	done
+	rm -f "$sockets"/*
+}
+
+# In a container a process has another number, by which its socket is named.
+test_container()
+{
+	local outer
+	[ "$(id -u)" = 0 ] && unshare --pid --fork true 2>/dev/null || return 0
+	printf 'ok\nstate=recording\npid=1\n' >answer
+	fake unshare --pid --fork "$python" fake.py "$sockets" self "$TMP/answer"
+	outer=$(pgrep -P "$pid")
+	[ -S "$sockets/1.sock" ] || fail 'no socket of process 1'
+	servers+=("$outer")
+	ctl "$outer" status
+	check_status 'by its number here' 0
+	grep -q "^$outer: recording" out || fail "by its number here: $(cat out)"
+	ctl 1 status
+	check_status 'by its number there' 1
+}
+
+# A socket of another user's, crowded, with the number of a process that is not his.
+test_elsewhere()
+{
+	local user=64995
+	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+	be $user
+	"${as[@]}" mkdir -m 700 "/tmp/hatftrace-$user"
+	how=(crowd)
+	fake "${as[@]}" "$python" fake.py "/tmp/hatftrace-$user" $$ "$TMP/answer"
+	how=()
+	ctl $$ status
+	refused 'crowded elsewhere' "*$$: not traced"
+	kill "$pid"
+	rm -rf "/tmp/hatftrace-$user"
+}
+
+# A process that has left its socket to a child and ended: who has its number next is
+# not who answers.
+test_number_again()
+{
+	local user=64995
+	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+	be $user
+	printf 'ok\nstate=recording\n' >answer
+	cat >heir.py <<-'EOT'
+	import os, socket
+	os.umask(0o077)
+	folder = '/tmp/hatftrace-%d' % os.getuid()
+	os.mkdir(folder)
+	s = socket.socket(socket.AF_UNIX)
+	s.bind('%s/%d.sock' % (folder, os.getpid()))
+	s.listen(64)
+	print(os.getpid(), flush=True)
+	if os.fork() == 0:
+	    os.close(1)
+	    while True:
+	        c = s.accept()[0]
+	        if c.recv(100):
+	            c.send(open('answer', 'rb').read())
+	        c.close()
+	EOT
+	cat >again.sh <<-'EOT'
+	number=$("${@:2}" heir.py)
+	echo $((number - 1)) >/proc/sys/kernel/ns_last_pid || exit 77
+	sleep 60 &
+	[ $! = "$number" ] || exit 77
+	timeout 60 "$1" ctl "$number" status
+	EOT
+	run unshare --pid --fork --mount-proc --kill-child bash again.sh \
+		"$HATF" "${as[@]}" "$python"
+	rm -rf "/tmp/hatftrace-$user"
+	[ $status = 77 ] && return # it may not be chosen
+	refused 'a number again' '*: not traced'
+}
+
+test_terminal
+test_trace
+test_time
+test_place
+test_other_user
+test_all
+test_dead
+test_container
+test_elsewhere
+test_number_again
+finish

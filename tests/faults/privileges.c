@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * privileges.c - give up privileges in the midst of work, and look at the writer
+ *
+ * usage: privileges HOW [DIRECTORY]
+ *
+ * Allocates, gives privileges up, and allocates on.  HOW is setuid, setgid,
+ * setgroups, setresuid, seteuid, initgroups, raw (setresuid by syscall(3)), chain
+ * (groups, group, user), threads (setresuid while three others allocate), capset,
+ * no_new_privs, filter, sync (a filter for all threads), landlock, chroot (to
+ * DIRECTORY), mount, pid (namespaces of its own), joined (setresuid by syscall(3) after
+ * a thread has come and gone) or user (a user namespace).
+ *
+ * Then compares each thread of this process by /proc/self/task/TID/status with the
+ * initial one: no other user, group or root, no more capabilities, no fewer filters,
+ * no_new_privs where that has it.  Prints "within" or what is not, and a sum.
+ * /proc is opened before.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NOBODY 65534
+
+static int tasks; /* /proc/self/task */
+static _Atomic int stop;
+
+static unsigned long
+work(unsigned n)
+{
+	void *blocks[64] = { NULL };
+	unsigned long sum = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		void **const block = &blocks[i * 7 % 64];
+
+		free(*block);
+		*block = malloc(i % 500 + 1);
+		sum += i % 500 + (*block != NULL);
+	}
+	for (unsigned i = 0; i < 64; i++)
+		free(blocks[i]);
+	return sum;
+}
+
+static void *
+work_on(void *unused)
+{
+	while (!stop)
+		work(1000);
+	return unused;
+}
+
+static void *
+work_once(void *unused)
+{
+	work(1000);
+	return unused;
+}
+
+static int
+filter(unsigned flags)
+{
+	struct sock_filter all[] = {
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = 1, .filter = all };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags,
+			    &program);
+}
+
+static int
+landlock(void)
+{
+	const struct landlock_ruleset_attr rules = {
+		.handled_access_fs = LANDLOCK_ACCESS_FS_EXECUTE,
+	};
+	const int fd = (int)syscall(SYS_landlock_create_ruleset, &rules,
+				    sizeof(rules), 0);
+
+	if (fd < 0)
+		_exit(77);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	return (int)syscall(SYS_landlock_restrict_self, fd, 0);
+}
+
+int capset(void *header, const void *data);
+
+static int
+give_up_capabilities(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	const struct __user_cap_data_struct none[2] = { { 0, 0, 0 },
+							{ 0, 0, 0 } };
+
+	return capset(&header, none);
+}
+
+static int
+chain(void)
+{
+	const gid_t group = NOBODY;
+
+	return setgroups(1, &group) != 0 || setgid(NOBODY) != 0
+		       ? -1
+		       : setuid(NOBODY);
+}
+
+static int
+give_up(const char *how, const char *directory)
+{
+	static const gid_t groups[] = { 3, 5, NOBODY };
+
+	if (strcmp(how, "setuid") == 0)
+		return setuid(NOBODY);
+	if (strcmp(how, "setgid") == 0)
+		return setgid(NOBODY);
+	if (strcmp(how, "setgroups") == 0)
+		return setgroups(3, groups);
+	if (strcmp(how, "setresuid") == 0 || strcmp(how, "threads") == 0)
+		return setresuid(NOBODY, NOBODY, NOBODY);
+	if (strcmp(how, "seteuid") == 0)
+		return seteuid(NOBODY);
+	if (strcmp(how, "initgroups") == 0)
+		return initgroups("nobody", NOBODY);
+	if (strcmp(how, "raw") == 0)
+		return (int)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
+	if (strcmp(how, "chain") == 0)
+		return chain();
+	if (strcmp(how, "capset") == 0)
+		return give_up_capabilities();
+	if (strcmp(how, "no_new_privs") == 0)
+		return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (strcmp(how, "filter") == 0)
+		return filter(0);
+	if (strcmp(how, "sync") == 0)
+		return filter(SECCOMP_FILTER_FLAG_TSYNC);
+	if (strcmp(how, "landlock") == 0)
+		return landlock();
+	if (strcmp(how, "mount") == 0)
+		return unshare(CLONE_NEWNS);
+	if (strcmp(how, "pid") == 0)
+		return unshare(CLONE_NEWPID);
+	if (strcmp(how, "user") == 0)
+		return unshare(CLONE_NEWUSER | CLONE_NEWPID);
+	if (strcmp(how, "joined") == 0)
+		return (int)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
+	if (strcmp(how, "chroot") == 0)
+		return chroot(directory);
+	errno = EINVAL;
+	return -1;
+}
+
+/* The lines of the thread's status. */
+static void
+read_status(const char *tid, char *buf, size_t cap)
+{
+	char path[300];
+	ssize_t n = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/status", tid);
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		n = read(fd, buf, cap - 1);
+	buf[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+/* What is behind 'key', up to the line's end. */
+static const char *
+get(const char *status, const char *key, char *buf, size_t cap)
+{
+	const char *const at = strstr(status, key);
+
+	snprintf(buf, cap, "%.*s",
+		 at == NULL ? 0 : (int)strcspn(at + strlen(key), "\n"),
+		 at == NULL ? "" : at + strlen(key));
+	return buf;
+}
+
+static int
+differs(const char *a, const char *b, const char *key)
+{
+	char one[4096], other[4096];
+
+	return strcmp(get(a, key, one, sizeof(one)),
+		      get(b, key, other, sizeof(other))) != 0;
+}
+
+static unsigned long long
+number(const char *status, const char *key, int base)
+{
+	char buf[4096];
+
+	return strtoull(get(status, key, buf, sizeof(buf)), NULL, base);
+}
+
+static int
+has_other_root(const char *tid, const char *main_tid)
+{
+	struct stat own, main_own;
+	char path[300], main_path[300];
+
+	snprintf(path, sizeof(path), "%s/root", tid);
+	snprintf(main_path, sizeof(main_path), "%s/root", main_tid);
+	if (fstatat(tasks, path, &own, 0) != 0 ||
+	    fstatat(tasks, main_path, &main_own, 0) != 0)
+		return 0; /* who may not look says nothing */
+	return own.st_ino != main_own.st_ino || own.st_dev != main_own.st_dev;
+}
+
+/* Prints what thread 'tid' has that the initial one has not. */
+static int
+compare(const char *tid, const char *main_tid)
+{
+	char status[8192], main_status[8192], name[64];
+	const char *wrong = NULL;
+
+	read_status(tid, status, sizeof(status));
+	read_status(main_tid, main_status, sizeof(main_status));
+	if (status[0] == '\0')
+		return 0;
+	if (differs(status, main_status, "\nUid:"))
+		wrong = "user";
+	else if (differs(status, main_status, "\nGid:"))
+		wrong = "group";
+	else if (differs(status, main_status, "\nGroups:"))
+		wrong = "groups";
+	else if ((number(status, "\nCapPrm:", 16) &
+		  ~number(main_status, "\nCapPrm:", 16)) != 0)
+		wrong = "capabilities";
+	else if (number(status, "\nNoNewPrivs:", 10) <
+		 number(main_status, "\nNoNewPrivs:", 10))
+		wrong = "no_new_privs";
+	else if (number(status, "\nSeccomp_filters:", 10) <
+		 number(main_status, "\nSeccomp_filters:", 10))
+		wrong = "filters";
+	else if (has_other_root(tid, main_tid))
+		wrong = "root";
+	if (wrong != NULL)
+		printf("%s of thread%s\n", wrong,
+		       get(status, "Name:", name, sizeof(name)));
+	return wrong != NULL;
+}
+
+static int
+compare_all(void)
+{
+	const int fd = openat(tasks, ".", O_RDONLY | O_DIRECTORY);
+	DIR *const d = fdopendir(fd);
+	char main_tid[32];
+	const struct dirent *entry;
+	int wrong = 0;
+
+	snprintf(main_tid, sizeof(main_tid), "%ld", (long)getpid());
+	while (d != NULL && (entry = readdir(d)) != NULL)
+		if (entry->d_name[0] != '.')
+			wrong += compare(entry->d_name, main_tid);
+	if (d != NULL)
+		closedir(d);
+	return d == NULL || wrong;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *const how = argc > 1 ? argv[1] : "";
+	pthread_t threads[3];
+	unsigned n = strcmp(how, "threads") == 0 ? 3 : 0;
+	unsigned long sum;
+
+	tasks = open("/proc/self/task", O_PATH | O_DIRECTORY);
+	for (unsigned i = 0; i < n; i++)
+		if (pthread_create(&threads[i], NULL, work_on, NULL) != 0)
+			return 2;
+	if (strcmp(how, "joined") == 0 &&
+	    (pthread_create(&threads[0], NULL, work_once, NULL) != 0 ||
+	     pthread_join(threads[0], NULL) != 0))
+		return 2;
+	sum = work(strcmp(how, "pid") == 0 ? 100 : 50000);
+	if (give_up(how, argc > 2 ? argv[2] : "/") != 0) {
+		perror(how);
+		return 2;
+	}
+	if (compare_all() == 0)
+		puts("within");
+	sum += work(50000);
+	stop = 1;
+	for (unsigned i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+	printf("%lu\n", sum);
+	return 0;
+}

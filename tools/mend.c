@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* mend.c - see mend.h */
+#include "mend.h"
+
+#include "hatf.h"
+#include "tail.h"
+
+#include <limits.h>
+#include <sys/wait.h>
+
+/* 'flags' is what is known of the process's end. */
+static bool
+mend(const char *trace, unsigned flags)
+{
+	struct hatf_recovery found;
+	struct hatf_rings rings;
+	struct hatf_error err;
+	char path[PATH_MAX];
+
+	/* One that is in use is that of a process that goes on. */
+	return hatf_find_rings(trace, path, sizeof(path)) &&
+	       hatf_look_at_rings(path, &rings, &err) == HATF_OK &&
+	       !rings.in_use &&
+	       hatf_recover(path, trace, flags, &found, &err) == HATF_OK;
+}
+
+void
+mend_traces(struct collection *c, const struct launch *l)
+{
+	const unsigned known = WIFSIGNALED(l->wait_status)
+				       ? HATF_RECOVER_KILLED
+				       : HATF_RECOVER_EXITED;
+
+	for (size_t i = 0; i < c->own_count + c->descendant_count; i++) {
+		struct found *const t = &c->traces[i];
+		struct tail tail;
+
+		t->has_trailer = tail_read(t->path, HATF_READ_FOUND, &tail);
+		if (t->has_trailer)
+			continue;
+		/* The last of the command's own is that of what ended. */
+		t->is_mended = mend(t->path, i + 1 == c->own_count ? known : 0);
+		t->has_trailer = t->is_mended;
+	}
+}
