@@ -74,12 +74,24 @@ is_us(const struct dl_phdr_info *info)
 	return dynamic_has(info, PT_LOAD, (uintptr_t)&lookup_function);
 }
 
+/* The function that the object defines under this name, or NULL. */
+static void *
+definition_in(const struct dl_phdr_info *info, const char *name)
+{
+	const Elf64_Sym *symbol;
+	struct dynamic tables;
+
+	if (!dynamic_read(info, &tables) || tables.hash == NULL)
+		return NULL;
+	symbol = find_symbol(&tables, name);
+	return symbol != NULL ? (void *)(info->dlpi_addr + symbol->st_value)
+			      : NULL;
+}
+
 static int
 visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 {
 	struct search *const s = context;
-	const Elf64_Sym *symbol;
-	struct dynamic tables;
 
 	(void)nbytes;
 	if (!s->past_us) {
@@ -87,12 +99,9 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 		if (s->past_us || !s->from_start)
 			return 0;
 	}
-	if (!dynamic_read(info, &tables) || tables.hash == NULL)
+	s->found = definition_in(info, s->name);
+	if (s->found == NULL)
 		return 0;
-	symbol = find_symbol(&tables, s->name);
-	if (symbol == NULL)
-		return 0;
-	s->found = (void *)(info->dlpi_addr + symbol->st_value);
 	s->together = dynamic_has(info, PT_LOAD, s->companion);
 	return 1;
 }
@@ -129,8 +138,6 @@ static int
 visit_all(struct dl_phdr_info *info, size_t nbytes, void *context)
 {
 	struct sum *const s = context;
-	const Elf64_Sym *symbol;
-	struct dynamic tables;
 	void *found;
 
 	(void)nbytes;
@@ -138,12 +145,9 @@ visit_all(struct dl_phdr_info *info, size_t nbytes, void *context)
 		s->past_us = true;
 		return 0;
 	}
-	if (!dynamic_read(info, &tables) || tables.hash == NULL)
+	found = definition_in(info, s->name);
+	if (found == NULL)
 		return 0;
-	symbol = find_symbol(&tables, s->name);
-	if (symbol == NULL)
-		return 0;
-	found = (void *)(info->dlpi_addr + symbol->st_value);
 	if (s->all.first == NULL)
 		s->all.first = found;
 	if (s->all.next == NULL && s->past_us)

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/close_range.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -38,8 +37,6 @@
 struct start {
 	int (*body)(void *);
 	void *argument;
-	int keep[SPAWN_KEEP_MAX];
-	unsigned n;
 };
 
 static struct start start;
@@ -95,19 +92,6 @@ make_tls(void)
 	return tp;
 }
 
-/* The smallest descriptor to keep that is not below 'least'; none: UINT_MAX. */
-static unsigned
-next_kept(unsigned least)
-{
-	unsigned next = UINT_MAX;
-
-	for (unsigned i = 0; i < start.n; i++)
-		if (start.keep[i] >= 0 && (unsigned)start.keep[i] >= least &&
-		    (unsigned)start.keep[i] < next)
-			next = (unsigned)start.keep[i];
-	return next;
-}
-
 /* As linux/dirent.h would have it. */
 struct entry {
 	uint64_t inode, off;
@@ -139,8 +123,7 @@ close_listed(void)
 	/* Without /proc: as many as there commonly are. */
 	if ((int)dir < 0)
 		for (unsigned fd = 0; fd < FD_COMMON_MAX; fd++)
-			if (next_kept(fd) != fd)
-				syscall(SYS_close, fd);
+			syscall(SYS_close, fd);
 	while ((int)dir >= 0 &&
 	       (n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
 		for (long at = 0; at < n;) {
@@ -148,39 +131,27 @@ close_listed(void)
 			const unsigned fd = number_of(e->name);
 
 			at += e->nbytes;
-			if (e->name[0] != '.' && next_kept(fd) != fd &&
-			    fd != dir)
+			if (e->name[0] != '.' && fd != dir)
 				syscall(SYS_close, fd);
 		}
 	if ((int)dir >= 0)
 		syscall(SYS_close, dir);
 }
 
-/* The table is a copy: let go of everything that is the program's. */
+/* The table of descriptors is a copy: close all that is the program's. */
 static void
-close_others(void)
+close_all(void)
 {
-	for (unsigned from = 0;;) {
-		const unsigned kept = next_kept(from);
-
-		/* Not before Linux 5.9, nor where a filter does not know it. */
-		if (kept > from &&
-		    syscall(SYS_close_range, from,
-			    kept == UINT_MAX ? kept : kept - 1, 0) != 0) {
-			close_listed();
-			return;
-		}
-		if (kept == UINT_MAX)
-			return;
-		from = kept + 1;
-	}
+	/* Not before Linux 5.9, nor where a filter does not know it. */
+	if (syscall(SYS_close_range, 0u, UINT_MAX, 0u) != 0)
+		close_listed();
 }
 
 static __attribute__((noreturn)) int
 thread_main(void *unused)
 {
 	(void)unused;
-	close_others();
+	close_all();
 	prctl(PR_SET_NAME, "hatftrace");
 	privileges_limit();
 	const int status = start.body(start.argument);
@@ -218,7 +189,7 @@ make_stack(void)
 }
 
 bool
-spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
+spawn_thread(int (*body)(void *), void *argument)
 {
 	uint8_t *const stack = make_stack();
 	void *const tls = make_tls();
@@ -228,8 +199,6 @@ spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 		return false;
 	}
 	start = (struct start){ .body = body, .argument = argument };
-	for (; start.n < n && start.n < SPAWN_KEEP_MAX; start.n++)
-		start.keep[start.n] = keep[start.n];
 
 	/* It may be on its way out, on the same stack. */
 	await_end();

@@ -13,13 +13,10 @@
 #include <stdbool.h>
 
 /*
- * Run 'body' in a new thread with all signals blocked; when it returns the thread
- * ends.  'keep' are the 'n' descriptors that the thread has, at most
- * SPAWN_KEEP_MAX; -1 is none.  False if the system refuses (errno).
+ * Run 'body' in a new thread, which blocks all signals and has no descriptors; the
+ * thread ends when 'body' returns.  False if the system refuses (errno).
  */
-#define SPAWN_KEEP_MAX 4
-bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
-		  unsigned n);
+bool spawn_thread(int (*body)(void *), void *argument);
 
 /* Return when the thread that spawn_thread() has made is no more, if there is one. */
 void spawn_await_gone(void);

@@ -86,7 +86,7 @@ writer_summon(void)
 		    &writer->presence, &away, WRITER_COMING,
 		    memory_order_acq_rel, memory_order_acquire)) {
 		writer->adopt = own_ring();
-		if (!spawn_thread(writer_main, NULL, NULL, 0))
+		if (!spawn_thread(writer_main, NULL))
 			give_up(errno);
 	}
 	/* acquire: pairs with the release in set_presence(), writer.c. */
