@@ -14,6 +14,8 @@
 #define SMALL_SIZE .none = WIDTHS_1 | WIDTHS_2 | WIDE
 
 #define NAIVE_ADDRESS .none = WIDE, .base_offset = WIDE
+/* 64-bit addresses as numbers, without a base. */
+#define LITERAL_ADDRESS .none = WIDE
 #define BASES(widths) \
 	.none = WIDE, .base_offset = (widths) | WIDE, .any_base = true
 
@@ -25,6 +27,12 @@
 	}
 
 static const struct technique techniques[] = {
+	{
+		.name = "literal",
+		.size = { NAIVE_SIZE },
+		.address = { LITERAL_ADDRESS },
+		.other = { .constant = true },
+	},
 	{
 		.name = "naive",
 		.size = { NAIVE_SIZE },

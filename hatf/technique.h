@@ -6,6 +6,8 @@
  * widths under each.  'optimum.h' finds the best that can be done within it, so
  * that a technique which allows all that another one does is never larger.
  *
+ *   literal          as naive, and addresses are plain numbers, of 8 bytes where
+ *                    they need that
  *   naive            a width for all of the block, wider only where a value
  *                    does not fit: 4 bytes for size and address, the latter
  *                    also as an offset to the base that most are near

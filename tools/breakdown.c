@@ -2,74 +2,24 @@
 /*
  * breakdown.c - see breakdown.h
  *
- * Follows the metadata to know the widths, as FORMAT "Metadata" has it, and adds
- * up; the sum must be the length of the stream.
+ * Adds up what each field takes; the sum must be the length of the stream.
  */
 #include "breakdown.h"
 
 #include "feeder.h"
+#include "stored.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define BATCH 256
 
-struct widths {
-	uint8_t code[HATF_FIELD_COUNT];	    /* of what is stored */
-	uint8_t last[HATF_FIELD_COUNT];	    /* that was not 0 */
-	bool stores_none[HATF_FIELD_COUNT]; /* default and stride */
-};
-
-static uint64_t
-note_metadata(struct widths *w, const struct hatf_metadata *m)
-{
-	const unsigned f = m->field;
-
-	if (m->op == HATF_SET_FIELD_SIZE) {
-		w->code[f] = w->stores_none[f] ? 0 : m->argument;
-		if (m->argument != 0)
-			w->last[f] = m->argument;
-		return 4;
-	}
-	w->stores_none[f] =
-		m->argument == HATF_DEFAULT || m->argument == HATF_STRIDE;
-	w->code[f] = w->stores_none[f] ? 0 : w->last[f];
-	if (m->argument == HATF_NONE)
-		return 4;
-	return m->argument == HATF_STRIDE ? 20 : 12;
-}
-
-/* Bytes of one value. */
-static uint64_t
-stored_nbytes(const struct widths *w, enum hatf_field field,
-	      const struct hatf_record *rec)
-{
-	switch (w->code[field]) {
-	case HATF_WIDTH_V1:
-		return 1 + (uint64_t)rec->attributes_nbytes;
-	case HATF_WIDTH_V2:
-		return 2 + (uint64_t)rec->attributes_nbytes;
-	default:
-		return w->code[field];
-	}
-}
-
 static void
-add_record(struct breakdown *b, struct widths *w, const struct hatf_record *rec)
+add_record(struct breakdown *b, struct stored *stored,
+	   const struct hatf_record *rec)
 {
-	const bool is_block = rec->tag <= HATF_REALLOC_FREE;
-	const bool is_realloc = is_block && rec->tag >= HATF_REALLOC_NO_ALLOC;
-	const unsigned counts[HATF_FIELD_COUNT] = {
-		[HATF_FIELD_SIZE] = rec->tag == HATF_ALLOC || is_realloc,
-		[HATF_FIELD_ADDRESS] = is_block ? 1u + is_realloc : 0,
-		[HATF_FIELD_TIME] = 1,
-		[HATF_FIELD_THREAD] = 1,
-		[HATF_FIELD_HEAP] = rec->tag <= HATF_DESTROY_HEAP,
-		[HATF_FIELD_ATTRIBUTES] = 1,
-	};
-
 	if (rec->tag == HATF_METADATA) {
-		const uint64_t nbytes = note_metadata(w, &rec->metadata);
+		const uint64_t nbytes = stored_note(stored, &rec->metadata);
 
 		b->field_nbytes[rec->metadata.field] += nbytes;
 		b->total_nbytes += nbytes;
@@ -83,7 +33,8 @@ add_record(struct breakdown *b, struct widths *w, const struct hatf_record *rec)
 	b->tag_nbytes++;
 	b->total_nbytes++;
 	for (unsigned f = 0; f < HATF_FIELD_COUNT; f++) {
-		const uint64_t nbytes = counts[f] * stored_nbytes(w, f, rec);
+		const uint64_t nbytes = stored_count(rec->tag, f) *
+					stored_nbytes(stored, f, rec);
 
 		b->field_nbytes[f] += nbytes;
 		b->total_nbytes += nbytes;
@@ -95,19 +46,17 @@ static enum hatf_status
 take_apart(struct breakdown *b, struct hatf_reader *reader)
 {
 	struct hatf_record *const records = calloc(BATCH, sizeof(*records));
-	struct widths w = {
-		.code = { [HATF_FIELD_SIZE] = 4, [HATF_FIELD_ADDRESS] = 4 },
-		.last = { [HATF_FIELD_SIZE] = 4, [HATF_FIELD_ADDRESS] = 4 },
-	};
+	struct stored stored;
 	enum hatf_status status = HATF_NO_MEMORY;
 	size_t n;
 
+	stored_init(&stored);
 	while (records != NULL) {
 		status = hatf_reader_read(reader, records, BATCH, &n);
 		if (status != HATF_OK)
 			break;
 		for (size_t i = 0; i < n; i++)
-			add_record(b, &w, &records[i]);
+			add_record(b, &stored, &records[i]);
 	}
 	free(records);
 	return status;

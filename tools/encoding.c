@@ -37,6 +37,9 @@ static const struct {
 	[ENCODING_BASE_OFFSET_2] = { "hatf", "base-offset-2" },
 	[ENCODING_BEST_BASE_OFFSET] = { "hatf", "best-base-offset" },
 	[ENCODING_STRIDE] = { "hatf", "stride" },
+	[ENCODING_LITERAL] = { "hatf", "literal" },
+	[ENCODING_XML] = { "xml", NULL },
+	[ENCODING_BEST_SPLIT] = { "hatf", "best" },
 };
 
 bool

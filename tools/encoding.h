@@ -28,8 +28,12 @@ enum encoding {
 	ENCODING_BASE_OFFSET_2,
 	ENCODING_BEST_BASE_OFFSET,
 	ENCODING_STRIDE,
+	ENCODING_LITERAL,
+	ENCODING_XML,
+	/* HATF (best), measured in two pieces: splitting.h. */
+	ENCODING_BEST_SPLIT,
 };
-#define ENCODING_COUNT (ENCODING_STRIDE + 1)
+#define ENCODING_COUNT (ENCODING_BEST_SPLIT + 1)
 #define TIMED_COUNT    (ENCODING_OPTIMUM + 1)
 
 /* That of gzip, for every encoding alike. */

@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 /* The most columns, and figures a cell. */
-#define GRID_COLUMNS_MAX 10
+#define GRID_COLUMNS_MAX 11
 #define GRID_PARTS_MAX	 3
 
 /* The line that CSV begins with; who prints the first grid prints it. */

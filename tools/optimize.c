@@ -8,12 +8,19 @@
 #include "rewrite.h"
 #include "speak.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Records a batch. */
 #define BATCH 512
+
+/* Bytes to copy at a time. */
+#define COPY_NBYTES (1 << 20)
 
 enum {
 	OPT_JOBS,
@@ -48,6 +55,7 @@ static const struct opt_page page = {
 	"best-base-offset, stride, or best.  '-' is standard input or output; "
 	"then\n"
 	"nothing else is printed.\n",
+	"If IN cannot be made smaller, OUT is a copy of IN.\n"
 	"A trace that is not complete stays so: OUT says it too.\n"
 	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
 	"wrong\n"
@@ -116,6 +124,52 @@ measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
 	return true;
 }
 
+/* Could OUT be the bytes of IN, and would that be smaller? */
+static bool
+is_input_better(const struct rewrite *r,
+		const struct hatf_reader_stats *written)
+{
+	struct stat in, out;
+
+	return strcmp(r->in, "-") != 0 && stat(r->in, &in) == 0 &&
+	       S_ISREG(in.st_mode) && stat(r->out, &out) == 0 &&
+	       strcmp(r->read_format, "hatf") == 0 && r->read.complete &&
+	       r->read.compressed == written->compressed &&
+	       (r->read.compression == NULL ||
+		strcmp(r->read.compression, "gzip") == 0) &&
+	       in.st_size < out.st_size &&
+	       r->read.file_nbytes == (uint64_t)in.st_size;
+}
+
+static bool
+copy_bytes(int in, int out)
+{
+	ssize_t n;
+
+	do
+		n = sendfile(out, in, NULL, COPY_NBYTES);
+	while (n > 0 || (n < 0 && errno == EINTR));
+	return n == 0;
+}
+
+/* Make OUT a copy of IN.  False if that fails, which has been said. */
+static bool
+copy_input(const struct rewrite *r)
+{
+	const int in = open(r->in, O_RDONLY | O_CLOEXEC);
+	const int out = in >= 0 ? hatf_create_file(r->out) : -1;
+	const bool is_fine = out >= 0 && copy_bytes(in, out);
+
+	if (!is_fine)
+		speak("%s: %s", speak_path(in >= 0 ? r->out : r->in),
+		      strerror(errno));
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return is_fine;
+}
+
 int
 command_optimize(int argc, char **argv)
 {
@@ -141,6 +195,15 @@ command_optimize(int argc, char **argv)
 	exit_status = rewrite_trace(&r);
 	if (!r.is_written || !measure(&r, &written))
 		return exit_status;
+	/* A placement that is named is what the user wants, at any size. */
+	if (strcmp(r.options.placement, "smallest") == 0 &&
+	    is_input_better(&r, &written)) {
+		if (!copy_input(&r))
+			return EXIT_BAD_INPUT;
+		speak("%s: already the smallest: %s is a copy of it",
+		      speak_path(r.in), speak_path(r.out));
+		written = r.read;
+	}
 	print_nbytes("HATF", r.read.hatf_nbytes, written.hatf_nbytes);
 	print_nbytes("file", r.read.file_nbytes, written.file_nbytes);
 	return out_finish(out_stdout(), exit_status);

@@ -59,3 +59,6 @@ const double paper_table8[PAPER_ROWS][5][2] = {
 	{ { 7.05, 2.04 }, { 7.02, 2.01 }, { 7.02, 2.01 }, { 7.00, 2.01 }, { 5.65, 1.91 } },
 };
 /* clang-format on */
+
+const double paper_talk_binary = 16, paper_talk_ascii = 12.3,
+	     paper_talk_xml = 25.5;

@@ -28,6 +28,9 @@ extern const double paper_table6[PAPER_ROWS][6][2];
 /* "average difference", the last row of table 6. */
 extern const double paper_table6_difference[6][2];
 
+/* The talk's figures: slide 13 for Simple Binary and ASCII, 25 for XML. */
+extern const double paper_talk_binary, paper_talk_ascii, paper_talk_xml;
+
 /* Naive, Small Size, Same Size, Combined Size. */
 extern const double paper_table7[PAPER_ROWS][4][2];
 

@@ -330,6 +330,7 @@ rewrite_reader(struct run *run)
 	if (losses[0] != '\0')
 		speak("%s: left out: %s", out_name(run->r), losses);
 	hatf_reader_get_stats(run->reader, &run->r->read);
+	run->r->read_format = hatf_reader_format(run->reader);
 	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 

@@ -19,6 +19,7 @@ struct rewrite {
 	/* Set by rewrite_trace(): is 'out' whole, and what has been read? */
 	bool is_written;
 	struct hatf_reader_stats read;
+	const char *read_format; /* static */
 };
 
 /*

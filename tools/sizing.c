@@ -4,6 +4,7 @@
 
 #include "feeder.h"
 #include "speak.h"
+#include "splitting.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -93,6 +94,12 @@ measure_both(const struct spool *trace, struct task *t)
 	free(batch);
 }
 
+static void
+measure_split(const struct spool *trace, struct task *t)
+{
+	t->status = splitting_measure(trace, t->nbytes, &t->err);
+}
+
 static struct task *
 add_task(struct pool *p, enum encoding e,
 	 void (*run)(const struct spool *trace, struct task *t))
@@ -115,6 +122,10 @@ add_tasks(struct pool *p, struct sizing *sizing)
 		uint64_t *const nbytes = sizing->nbytes[e];
 
 		nbytes[0] = nbytes[1] = SIZING_UNKNOWN;
+		if (e == ENCODING_BEST_SPLIT) {
+			add_task(p, e, measure_split)->nbytes = nbytes;
+			continue;
+		}
 		if (encoding_is_placed(e)) {
 			add_task(p, e, measure_both)->nbytes = nbytes;
 			continue;

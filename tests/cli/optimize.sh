@@ -26,7 +26,7 @@ nbytes()
 }
 
 least=
-for placement in online naive small-size same-size combined-size \
+for placement in online literal naive small-size same-size combined-size \
 	base-offset-1 base-offset-2 best-base-offset stride best optimum \
 	smallest; do
 	run "$HATF" optimize --placement $placement all.hatf $placement.hatf
@@ -58,6 +58,25 @@ for placement in small-size optimum best naive online; do
 done
 "$HATF" optimize all.hatf small.hatf.gz >out
 check 'the smallest file' "$(($(stat -c %s small.hatf.gz) <= least))" 1
+
+# Never larger than its input: fast compression loses, so the input is copied.
+run "$HATF" optimize --level 1 small.hatf.gz copy.hatf.gz
+check_status copy 0
+if cmp -s small.hatf.gz copy.hatf.gz; then
+	check_one_line copy \
+		'hatf optimize: small.hatf.gz: already the smallest: copy.hatf.gz *'
+	check 'copy: mode' "$(stat -c %a copy.hatf.gz)" 600
+fi
+for level in 1 6 12; do
+	for in in small.hatf.gz all.hatf optimum.hatf; do
+		out=again-$level.${in#*.}
+		"$HATF" optimize --level $level $in $out >/dev/null 2>&1
+		[ "$(stat -c %s $out)" -le "$(stat -c %s $in)" ] ||
+			fail "$in at level $level: larger"
+		"$HATF" dump $out | cut -d ' ' -f 2- >got
+		check_text "$in at level $level" got <want
+	done
+done
 
 # Compressed unless the name or an option says no; by pipe; from other formats.
 "$HATF" convert all.hatf all.csv

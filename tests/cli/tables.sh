@@ -109,8 +109,12 @@ check 'all: columns of CSV' "$(awk -F, 'NF != 6' out)" ''
 # Ours and the paper's, which has no average in table 3.
 check 'all: rows of table 4' \
 	"$(awk -F, '$1 == 4 { print $2 ":" $3 }' out | uniq | xargs)" \
-	'measured:all measured:average paper:espresso.largest paper:espresso.test2 paper:vortex paper:twolf paper:average'
+	'measured:all measured:average paper:espresso.largest paper:espresso.test2 paper:vortex paper:twolf paper:average paper:the talk'
 check 'the paper: table 4' "$(value 4 paper average 'HATF SplitAddr' compressed)" 1.54
+check 'the talk: XML' "$(value 4 paper 'the talk' XML uncompressed)" 25.5
+# The paper's SplitAddr adds nothing to HATF (best).
+check 'all: SplitAddr' "$(value 4 measured all 'HATF SplitAddr (paper)' uncompressed)" \
+	"$(value 4 measured all 'HATF (best)' uncompressed)"
 check 'the paper: table 5' "$(value 5 paper twolf ASCII/Perl read)" 17190
 check 'the paper: table 6' "$(value 6 paper vortex 'HATF (best)' write)" 9680
 check 'the paper: table 7' "$(value 7 paper twolf 'Combined Size' uncompressed)" 5.51
@@ -146,6 +150,8 @@ check_sizes()
 		4:HATF SplitAddr:splitaddr
 		4:HATF (online):hatf
 		4:HATF (optimum):hatf --placement optimum
+		4:HATF (literal):hatf --placement literal
+		4:XML:xml
 		7:Naive:hatf --placement naive
 		7:Small Size:hatf --placement small-size
 		7:Same Size:hatf --placement same-size
@@ -242,7 +248,7 @@ check_sizes all all.hatf
 check_breakdown all all.hatf
 
 # The columns of the paper's averages are the averages of its columns.
-awk -F, '$2 == "paper" && $1 >= 4 && $3 != "average difference" {
+awk -F, '$2 == "paper" && $1 >= 4 && $3 != "average difference" && $3 != "the talk" {
 		key = $1 "," $4 "," $5
 		if ($3 == "average") average[key] = $6
 		else sum[key] += $6 / 4
