@@ -41,6 +41,14 @@ progress_begin(struct progress *p, const char *path, bool shares_terminal)
 		p->total_nbytes = (uint64_t)st.st_size;
 }
 
+/* The line is decoration: a failure has no one to be reported to. */
+static void
+put_line(const char *line, int nbytes)
+{
+	if (write(STDERR_FILENO, line, (size_t)nbytes) < 0)
+		return;
+}
+
 static void
 print_line(const struct progress *p, uint64_t done_nbytes, uint64_t event_count,
 	   uint64_t now)
@@ -54,12 +62,20 @@ print_line(const struct progress *p, uint64_t done_nbytes, uint64_t event_count,
 			 100.0 * (double)done_nbytes / (double)p->total_nbytes);
 	escape_text(speak_path(p->path), name, sizeof(name));
 	n = snprintf(line, sizeof(line),
-		     "\r\033[K%s: %s%" PRIu64 " M events, %.1f M/s", name,
-		     share, event_count / 1000000,
-		     (double)event_count / 1e6 / s);
-	/* It is decoration: there is nobody to tell if it fails. */
-	if (write(STDERR_FILENO, line, (size_t)n) < 0)
-		return;
+		     "\r\033[K%s: %s%.1f M events, %.1f M/s", name, share,
+		     (double)event_count / 1e6, (double)event_count / 1e6 / s);
+	put_line(line, n);
+}
+
+/* Is it time for a line? */
+static bool
+is_due(struct progress *p, uint64_t now)
+{
+	if (now - p->start_ns < QUIET_NS || now - p->shown_ns < STEP_NS)
+		return false;
+	p->shown_ns = now;
+	p->visible = true;
+	return true;
 }
 
 void
@@ -70,11 +86,24 @@ progress_update(struct progress *p, uint64_t done_nbytes, uint64_t event_count)
 
 	const uint64_t now = now_ns();
 
-	if (now - p->start_ns < QUIET_NS || now - p->shown_ns < STEP_NS)
+	if (is_due(p, now))
+		print_line(p, done_nbytes, event_count, now);
+}
+
+void
+progress_step(struct progress *p, const char *work, uint64_t done,
+	      uint64_t total)
+{
+	char name[64], line[160];
+	int n;
+
+	if (!p->enabled || !is_due(p, now_ns()))
 		return;
-	print_line(p, done_nbytes, event_count, now);
-	p->shown_ns = now;
-	p->visible = true;
+	escape_text(speak_path(p->path), name, sizeof(name));
+	n = snprintf(line, sizeof(line),
+		     "\r\033[K%s: %s: %" PRIu64 " of %" PRIu64, name, work,
+		     done, total);
+	put_line(line, n);
 }
 
 void

@@ -27,6 +27,10 @@ void progress_begin(struct progress *p, const char *path, bool shares_terminal);
 void progress_update(struct progress *p, uint64_t done_nbytes,
 		     uint64_t event_count);
 
+/* Of 'total' steps of a work ("sizes"), 'done' are done. */
+void progress_step(struct progress *p, const char *work, uint64_t done,
+		   uint64_t total);
+
 void progress_end(struct progress *p);
 
 #endif /* PROGRESS_H */

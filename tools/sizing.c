@@ -3,6 +3,7 @@
 #include "sizing.h"
 
 #include "feeder.h"
+#include "progress.h"
 #include "speak.h"
 #include "splitting.h"
 
@@ -40,6 +41,9 @@ struct pool {
 	struct task tasks[TASKS_MAX];
 	size_t task_count;
 	_Atomic size_t next;
+	pthread_mutex_t lock; /* of 'progress' and 'done' */
+	struct progress progress;
+	size_t done;
 };
 
 static void
@@ -139,6 +143,15 @@ add_tasks(struct pool *p, struct sizing *sizing)
 	}
 }
 
+static void
+count_done(struct pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	progress_step(&p->progress, "encodings measured", ++p->done,
+		      p->task_count);
+	pthread_mutex_unlock(&p->lock);
+}
+
 static void *
 run_tasks(void *arg)
 {
@@ -153,6 +166,7 @@ run_tasks(void *arg)
 		if (i >= p->task_count)
 			return NULL;
 		p->tasks[i].run(p->trace, &p->tasks[i]);
+		count_done(p);
 	}
 }
 
@@ -185,7 +199,11 @@ sizing_take(struct sizing *sizing, const struct spool *trace, unsigned jobs)
 	}
 	p->trace = trace;
 	add_tasks(p, sizing);
+	pthread_mutex_init(&p->lock, NULL);
+	progress_begin(&p->progress, trace->path, false);
 	run_pool(p, jobs);
+	progress_end(&p->progress);
+	pthread_mutex_destroy(&p->lock);
 	for (size_t i = 0; i < p->task_count; i++) {
 		const struct task *const t = &p->tasks[i];
 

@@ -2,6 +2,7 @@
 /* timing.c - see timing.h */
 #include "timing.h"
 
+#include "progress.h"
 #include "samples.h"
 #include "speak.h"
 
@@ -157,7 +158,11 @@ time_encoding(struct bench *b, enum encoding e, bool packed, bool first)
 static void
 time_all(struct bench *b, unsigned runs)
 {
+	struct progress progress;
+
+	progress_begin(&progress, b->path, false);
 	for (unsigned run = 0; run < runs; run++) {
+		progress_step(&progress, "runs of timing", run, runs);
 		for (unsigned i = 0; i < TIMED_COUNT; i++) {
 			const enum encoding e = (run + i) % TIMED_COUNT;
 
@@ -167,6 +172,7 @@ time_all(struct bench *b, unsigned runs)
 						      run == 0);
 		}
 	}
+	progress_end(&progress);
 }
 
 bool
