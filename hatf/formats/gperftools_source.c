@@ -24,6 +24,7 @@
 
 #include "bytes.h"
 #include "format.h"
+#include "gperftools.h"
 #include "live.h"
 
 #include <stdlib.h>
@@ -31,9 +32,8 @@
 #define MAGIC	     0x6cbd63e4
 #define MAGIC_NBYTES 4
 
-/* The longest number, and the most of an event in front of its buffer. */
-#define NUMBER_MAX 9
-#define OUTER_MAX  (3 * NUMBER_MAX)
+/* The most of an event in front of its buffer. */
+#define OUTER_MAX (3 * GPERFTOOLS_NUMBER_MAX)
 
 /*
  * Buffers are a few KiB; a longer one is none.  It must fit the window, whole and
@@ -47,68 +47,12 @@
  */
 #define HELD_MAX ((size_t)64 << 20)
 
-/* Sizes count words, and 2^61 of them are all of memory. */
-#define WORDS_MAX ((uint64_t)1 << 61)
-
-/* The low bits of a time are the processor's number. */
-#define CPU_MASK ((uint64_t)1023)
-
-/* The low 3 bits of the first number; with all of them set, the low 8. */
-enum type {
-	TYPE_MALLOC = 0x00,
-	TYPE_FREE = 0x01,
-	TYPE_TOKENS = 0x02,
-	TYPE_BUFFER = 0x03,
-	TYPE_FREE_SIZED = 0x04,
-	TYPE_DEATH = 0x07,
-	TYPE_END = 0x0f,
-	TYPE_REALLOC = 0x17,
-	TYPE_MEMALIGN = 0x1f,
-	TYPE_BARRIER = 0x27,
-};
-#define TYPE_BITS	   3
-#define TYPE_MASK	   7
-#define TYPE_EXTENDED	   7
-#define TYPE_EXTENDED_BITS 8
-
-/* Bytes of one thread's events. */
-struct buffer {
-	struct buffer *after;
-	uint64_t time;	 /* when it was taken */
-	uint64_t offset; /* of its first byte */
-	size_t nbytes;
-	uint8_t bytes[];
-};
-
-/* What a thread does next. */
-struct event {
-	enum type type;
-	uint64_t token; /* freed */
-	uint64_t new_token, nbytes, alignment;
-	uint64_t offset;
-};
-
-struct thread {
-	uint64_t id;
-	uint64_t time;
-	/* The last values, to which the next ones are differences. */
-	uint64_t words, token, next_token;
-	struct buffer *first, *last;
-	const uint8_t *next; /* in 'first' */
-	struct event event;  /* if 'has_event' */
-	bool has_event, is_dead;
-	uint64_t death_time;
-	struct thread *sleeps_after; /* that sleeps for the same token */
-};
-
 struct gperftools {
 	struct batch batch;
-	struct live threads;	 /* id -> 'object' is a struct thread */
+	struct live threads; /* id -> 'object' is a struct gperftools_thread */
 	struct block_set tokens; /* that are allocated */
 	struct live waited; /* token -> 'object' is the first that sleeps */
-	/* A heap of those awake, the least time first. */
-	struct thread **awake;
-	size_t awake_count, awake_cap;
+	struct gperftools_queue awake;
 	size_t held_nbytes; /* in buffers */
 	bool is_merging;
 	bool sleeps;	      /* a thread may sleep */
@@ -117,66 +61,12 @@ struct gperftools {
 	uint64_t time; /* of the last record */
 };
 
-/* ------------------------------------------------------------------ numbers */
-
-/*
- * As many zero bits as begin the first byte, from the lowest, so many bytes follow
- * it; the number is behind the lowest bit that is set.  Eight: it is the eight
- * bytes that follow.
- */
-static bool
-take_number(const uint8_t **next, const uint8_t *end, uint64_t *n_ret)
-{
-	const uint8_t *const p = *next;
-	uint8_t bytes[8] = { 0 };
-	unsigned nbytes, skip;
-
-	if (p == end)
-		return false;
-	skip = p[0] == 0;
-	nbytes = skip ? 8 : 1 + (unsigned)__builtin_ctz(p[0]);
-	if (nbytes + skip > (size_t)(end - p))
-		return false;
-	if (end - p >= NUMBER_MAX)
-		*n_ret = get_le64(p + skip) << (64 - 8 * nbytes) >>
-			 (64 - 8 * nbytes);
-	else
-		*n_ret = get_le64(memcpy(bytes, p + skip, nbytes));
-	if (!skip)
-		*n_ret >>= nbytes;
-	*next = p + nbytes + skip;
-	return true;
-}
-
-/* 0, -1, 1, -2, ...: a difference. */
-static uint64_t
-unzigzag(uint64_t n)
-{
-	return n >> 1 ^ (0 - (n & 1));
-}
-
-static enum type
-type_of(uint64_t first)
-{
-	return (first & TYPE_MASK) == TYPE_EXTENDED ? first & 0xff
-						    : first & TYPE_MASK;
-}
-
-/* What stands behind the type in the first number. */
-static uint64_t
-rest_of(uint64_t first)
-{
-	return first >> ((first & TYPE_MASK) == TYPE_EXTENDED
-				 ? TYPE_EXTENDED_BITS
-				 : TYPE_BITS);
-}
-
 /* ------------------------------------------------------- a thread's events */
 
 static void
-drop_buffer(struct gperftools *g, struct thread *t)
+drop_buffer(struct gperftools *g, struct gperftools_thread *t)
 {
-	struct buffer *const b = t->first;
+	struct gperftools_buffer *const b = t->first;
 
 	t->time = b->time;
 	t->first = b->after;
@@ -188,82 +78,9 @@ drop_buffer(struct gperftools *g, struct thread *t)
 	free(b);
 }
 
-static const char *
-take_size(struct thread *t, uint64_t difference)
-{
-	t->words += unzigzag(difference);
-	if (t->words > WORDS_MAX)
-		return "size";
-	t->event.nbytes = t->words << 3;
-	return NULL;
-}
-
-static const char *
-take_new_token(struct thread *t)
-{
-	/* It becomes an address, which is one more. */
-	if (t->next_token == UINT64_MAX)
-		return "token";
-	t->event.new_token = t->next_token++;
-	return NULL;
-}
-
-static const char *
-take_old_token(struct thread *t, uint64_t difference)
-{
-	t->token += unzigzag(difference);
-	t->event.token = t->token;
-	return t->token == UINT64_MAX ? "token" : NULL;
-}
-
-/*
- * Decode an event; '*is_event_ret' is false for one that only tells of what comes.
- * Returns NULL or what is malformed.
- */
-static const char *
-decode(struct thread *t, const uint8_t *end, bool *is_event_ret)
-{
-	struct event *const e = &t->event;
-	uint64_t first, second = 0;
-	const char *fault = NULL;
-
-	if (!take_number(&t->next, end, &first))
-		return "event";
-	e->type = type_of(first);
-	if ((e->type == TYPE_TOKENS || e->type == TYPE_REALLOC ||
-	     e->type == TYPE_MEMALIGN) &&
-	    !take_number(&t->next, end, &second))
-		return "event";
-	first = rest_of(first);
-	*is_event_ret = true;
-	switch (e->type) {
-	case TYPE_TOKENS:
-		t->time = second & ~CPU_MASK;
-		t->next_token = first;
-		*is_event_ret = false;
-		return NULL;
-	case TYPE_FREE:
-	case TYPE_FREE_SIZED:
-		return take_old_token(t, first);
-	case TYPE_REALLOC:
-		fault = take_old_token(t, second);
-		break;
-	case TYPE_MALLOC:
-		break;
-	case TYPE_MEMALIGN:
-		e->alignment = second;
-		break;
-	default:
-		return "type";
-	}
-	if (fault == NULL)
-		fault = take_size(t, first);
-	return fault != NULL ? fault : take_new_token(t);
-}
-
 /* Find out what a thread does next, if anything.  False: reading has stopped. */
 static bool
-look_ahead(struct source *s, struct thread *t)
+look_ahead(struct source *s, struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
 
@@ -277,7 +94,7 @@ look_ahead(struct source *s, struct thread *t)
 			drop_buffer(g, t);
 			continue;
 		}
-		fault = decode(t, end, &t->has_event);
+		fault = gperftools_decode(t, end, &t->has_event);
 		t->event.offset =
 			t->first->offset + (uint64_t)(start - t->first->bytes);
 		if (fault != NULL) {
@@ -289,7 +106,7 @@ look_ahead(struct source *s, struct thread *t)
 	/* A thread that does nothing more may still have died. */
 	if (!t->has_event && t->is_dead) {
 		t->has_event = true;
-		t->event.type = TYPE_DEATH;
+		t->event.type = GPERFTOOLS_DEATH;
 		t->time = t->death_time;
 	}
 	return true;
@@ -298,83 +115,25 @@ look_ahead(struct source *s, struct thread *t)
 /* ------------------------------------------------------------ those awake */
 
 static bool
-is_before(const struct thread *a, const struct thread *b)
-{
-	return a->time != b->time ? a->time < b->time : a->id < b->id;
-}
-
-static void
-sift_up(struct gperftools *g, size_t i)
-{
-	struct thread *const t = g->awake[i];
-
-	for (; i != 0 && is_before(t, g->awake[(i - 1) / 2]); i = (i - 1) / 2)
-		g->awake[i] = g->awake[(i - 1) / 2];
-	g->awake[i] = t;
-}
-
-/* Put 't' where it belongs at or below the top. */
-static void
-sift_down(struct gperftools *g, struct thread *t)
-{
-	size_t i = 0;
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= g->awake_count)
-			break;
-		if (child + 1 < g->awake_count &&
-		    is_before(g->awake[child + 1], g->awake[child]))
-			child++;
-		if (!is_before(g->awake[child], t))
-			break;
-		g->awake[i] = g->awake[child];
-		i = child;
-	}
-	g->awake[i] = t;
-}
-
-static bool
-wake(struct source *s, struct thread *t)
+wake(struct source *s, struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
 
-	if (g->awake_count == g->awake_cap) {
-		const size_t cap = g->awake_cap == 0 ? 16 : 2 * g->awake_cap;
-		struct thread **const awake =
-			reallocarray(g->awake, cap, sizeof(struct thread *));
-
-		if (awake == NULL) {
-			source_stop(s, HATF_NO_MEMORY, NULL);
-			return false;
-		}
-		g->awake = awake;
-		g->awake_cap = cap;
-	}
-	g->awake[g->awake_count++] = t;
-	sift_up(g, g->awake_count - 1);
-	return true;
+	if (gperftools_queue_add(&g->awake, t))
+		return true;
+	source_stop(s, HATF_NO_MEMORY, NULL);
+	return false;
 }
 
-/* The thread at the top does not run any more. */
-static void
-drop_top(struct gperftools *g)
-{
-	g->awake_count--;
-	if (g->awake_count != 0)
-		sift_down(g, g->awake[g->awake_count]);
-}
-
-static struct thread *
+static struct gperftools_thread *
 thread_of(const struct live_block *block)
 {
-	return (struct thread *)(uintptr_t)block->object;
+	return (struct gperftools_thread *)(uintptr_t)block->object;
 }
 
 /* The thread at the top sleeps until 'token' is allocated. */
 static void
-put_to_sleep(struct source *s, struct thread *t, uint64_t token)
+put_to_sleep(struct source *s, struct gperftools_thread *t, uint64_t token)
 {
 	struct gperftools *const g = s->ctx;
 	bool added;
@@ -386,11 +145,11 @@ put_to_sleep(struct source *s, struct thread *t, uint64_t token)
 	}
 	t->sleeps_after = added ? NULL : thread_of(place);
 	place->object = (uint64_t)(uintptr_t)t;
-	drop_top(g);
+	gperftools_queue_drop_first(&g->awake);
 }
 
 static void
-wake_all(struct source *s, struct thread *t)
+wake_all(struct source *s, struct gperftools_thread *t)
 {
 	while (t != NULL && wake(s, t))
 		t = t->sleeps_after;
@@ -412,7 +171,7 @@ add_token(struct source *s, uint64_t token)
 	place = live_count(&g->waited) == 0 ? NULL
 					    : live_find(&g->waited, token);
 	if (place != NULL) {
-		struct thread *const t = thread_of(place);
+		struct gperftools_thread *const t = thread_of(place);
 
 		live_remove(&g->waited, place);
 		wake_all(s, t);
@@ -438,7 +197,7 @@ end_sleep(struct source *s)
 /* ------------------------------------------------------------------ records */
 
 static struct hatf_record *
-add_record(struct source *s, const struct thread *t, unsigned tag)
+add_record(struct source *s, const struct gperftools_thread *t, unsigned tag)
 {
 	struct gperftools *const g = s->ctx;
 	struct hatf_record *const rec = batch_add(&g->batch, tag);
@@ -475,7 +234,7 @@ add_alignment(struct source *s, struct hatf_record *rec, uint64_t alignment)
 }
 
 static void
-tell_alloc(struct source *s, const struct thread *t)
+tell_alloc(struct source *s, const struct gperftools_thread *t)
 {
 	struct hatf_record *const rec = add_record(s, t, HATF_ALLOC);
 
@@ -483,12 +242,12 @@ tell_alloc(struct source *s, const struct thread *t)
 		return;
 	rec->size = t->event.nbytes;
 	rec->address = t->event.new_token + 1;
-	if (t->event.type == TYPE_MEMALIGN)
+	if (t->event.type == GPERFTOOLS_MEMALIGN)
 		add_alignment(s, rec, t->event.alignment);
 }
 
 static void
-tell_free(struct source *s, const struct thread *t)
+tell_free(struct source *s, const struct gperftools_thread *t)
 {
 	struct hatf_record *const rec = add_record(s, t, HATF_FREE);
 
@@ -498,7 +257,7 @@ tell_free(struct source *s, const struct thread *t)
 
 /* Every realloc gives a new token, wherever the block is then. */
 static void
-tell_realloc(struct source *s, const struct thread *t)
+tell_realloc(struct source *s, const struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
 
@@ -518,17 +277,17 @@ tell_realloc(struct source *s, const struct thread *t)
 }
 
 static void
-tell(struct source *s, const struct thread *t)
+tell(struct source *s, const struct gperftools_thread *t)
 {
 	switch (t->event.type) {
-	case TYPE_FREE:
-	case TYPE_FREE_SIZED:
+	case GPERFTOOLS_FREE:
+	case GPERFTOOLS_FREE_SIZED:
 		tell_free(s, t);
 		break;
-	case TYPE_REALLOC:
+	case GPERFTOOLS_REALLOC:
 		tell_realloc(s, t);
 		break;
-	case TYPE_DEATH:
+	case GPERFTOOLS_DEATH:
 		add_record(s, t, HATF_DESTROY_THREAD);
 		break;
 	default:
@@ -539,21 +298,21 @@ tell(struct source *s, const struct thread *t)
 /* ------------------------------------------------------------------ merging */
 
 static bool
-frees(const struct event *e)
+frees(const struct gperftools_event *e)
 {
-	return e->type == TYPE_FREE || e->type == TYPE_FREE_SIZED ||
-	       e->type == TYPE_REALLOC;
+	return e->type == GPERFTOOLS_FREE || e->type == GPERFTOOLS_FREE_SIZED ||
+	       e->type == GPERFTOOLS_REALLOC;
 }
 
 static bool
-allocates(const struct event *e)
+allocates(const struct gperftools_event *e)
 {
-	return e->type == TYPE_MALLOC || e->type == TYPE_MEMALIGN ||
-	       e->type == TYPE_REALLOC;
+	return e->type == GPERFTOOLS_MALLOC || e->type == GPERFTOOLS_MEMALIGN ||
+	       e->type == GPERFTOOLS_REALLOC;
 }
 
 static void
-forget_thread(struct gperftools *g, struct thread *t)
+forget_thread(struct gperftools *g, struct gperftools_thread *t)
 {
 	live_remove(&g->threads, live_find(&g->threads, t->id));
 	free(t);
@@ -561,18 +320,18 @@ forget_thread(struct gperftools *g, struct thread *t)
 
 /* The thread at the top has done what it was about to do. */
 static void
-go_on(struct source *s, struct thread *t)
+go_on(struct source *s, struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
-	const bool died = t->event.type == TYPE_DEATH;
+	const bool died = t->event.type == GPERFTOOLS_DEATH;
 
 	if (!died && !look_ahead(s, t))
 		return;
 	if (!died && t->has_event) {
-		sift_down(g, t);
+		gperftools_queue_update_first(&g->awake);
 		return;
 	}
-	drop_top(g);
+	gperftools_queue_drop_first(&g->awake);
 	if (died)
 		forget_thread(g, t);
 }
@@ -582,8 +341,8 @@ static void
 merge_one(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
-	struct thread *const t = g->awake[0];
-	const struct event e = t->event;
+	struct gperftools_thread *const t = g->awake.threads[0];
+	const struct gperftools_event e = t->event;
 
 	if (frees(&e)) {
 		struct block old;
@@ -606,7 +365,7 @@ merge(struct source *s)
 	struct gperftools *const g = s->ctx;
 
 	while (batch_wants(&g->batch) && s->err.status == HATF_OK) {
-		if (g->awake_count != 0)
+		if (g->awake.count != 0)
 			merge_one(s);
 		else if (live_count(&g->waited) != 0 &&
 			 (g->end != HATF_OK || g->held_nbytes > HELD_MAX))
@@ -619,13 +378,13 @@ merge(struct source *s)
 
 /* ------------------------------------------------------------- outer events */
 
-static struct thread *
+static struct gperftools_thread *
 find_thread(struct source *s, uint64_t id)
 {
 	struct gperftools *const g = s->ctx;
 	bool added;
 	struct live_block *const place = live_put(&g->threads, id, &added);
-	struct thread *t;
+	struct gperftools_thread *t;
 
 	if (place != NULL && !added)
 		return thread_of(place);
@@ -643,25 +402,25 @@ find_thread(struct source *s, uint64_t id)
 
 /* A thread has got more to do; it may have been idle. */
 static void
-extend(struct source *s, struct thread *t)
+extend(struct source *s, struct gperftools_thread *t)
 {
 	if (!t->has_event && look_ahead(s, t) && t->has_event)
 		wake(s, t);
 }
 
 static void
-hold_buffer(struct source *s, struct thread *t, uint64_t time,
+hold_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
 	    const uint8_t *bytes, size_t nbytes)
 {
 	struct gperftools *const g = s->ctx;
-	struct buffer *const b = malloc(sizeof(*b) + nbytes);
+	struct gperftools_buffer *const b = malloc(sizeof(*b) + nbytes);
 
 	if (b == NULL) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
-	*b = (struct buffer){
-		.time = time & ~CPU_MASK,
+	*b = (struct gperftools_buffer){
+		.time = time & ~GPERFTOOLS_CPU_MASK,
 		.offset = window_offset(&s->window) +
 			  (uint64_t)(bytes - s->window.next),
 		.nbytes = nbytes,
@@ -708,11 +467,11 @@ static void
 take_outer(struct source *s, uint64_t first, const uint8_t *next,
 	   const uint64_t *number)
 {
-	const enum type type = type_of(first);
-	struct thread *t = NULL;
+	const enum gperftools_type type = gperftools_type_of(first);
+	struct gperftools_thread *t = NULL;
 
-	if (type == TYPE_BUFFER || type == TYPE_DEATH) {
-		t = find_thread(s, rest_of(first));
+	if (type == GPERFTOOLS_BUFFER || type == GPERFTOOLS_DEATH) {
+		t = find_thread(s, gperftools_rest_of(first));
 		if (t == NULL)
 			return;
 		if (t->is_dead) {
@@ -720,12 +479,12 @@ take_outer(struct source *s, uint64_t first, const uint8_t *next,
 			return;
 		}
 	}
-	if (type == TYPE_BUFFER) {
+	if (type == GPERFTOOLS_BUFFER) {
 		hold_buffer(s, t, number[0], next, (size_t)number[1]);
 		next += number[1];
-	} else if (type == TYPE_DEATH) {
+	} else if (type == GPERFTOOLS_DEATH) {
 		t->is_dead = true;
-		t->death_time = number[0] & ~CPU_MASK;
+		t->death_time = number[0] & ~GPERFTOOLS_CPU_MASK;
 		extend(s, t);
 	}
 	s->window.next = next;
@@ -734,15 +493,15 @@ take_outer(struct source *s, uint64_t first, const uint8_t *next,
 
 /* How many numbers follow the first one, or -1: there is no such event. */
 static int
-count_numbers(enum type type)
+count_numbers(enum gperftools_type type)
 {
 	switch (type) {
-	case TYPE_END:
+	case GPERFTOOLS_END:
 		return 0;
-	case TYPE_DEATH:
-	case TYPE_BARRIER:
+	case GPERFTOOLS_DEATH:
+	case GPERFTOOLS_BARRIER:
 		return 1;
-	case TYPE_BUFFER:
+	case GPERFTOOLS_BUFFER:
 		return 2;
 	default:
 		return -1;
@@ -761,17 +520,17 @@ read_outer(struct source *s)
 	int count;
 
 	s->offset = window_offset(&s->window);
-	if (!take_number(&next, end, &first)) {
+	if (!gperftools_take_number(&next, end, &first)) {
 		end_early(s, left);
 		return;
 	}
-	count = count_numbers(type_of(first));
+	count = count_numbers(gperftools_type_of(first));
 	if (count < 0) {
 		source_stop(s, HATF_BAD_FIELD, "type");
 		return;
 	}
 	for (int i = 0; i < count; i++)
-		if (!take_number(&next, end, &number[i])) {
+		if (!gperftools_take_number(&next, end, &number[i])) {
 			end_early(s, left);
 			return;
 		}
@@ -779,12 +538,13 @@ read_outer(struct source *s)
 		source_stop(s, HATF_LIMIT, "buffer");
 	} else if (number[1] > (uint64_t)(end - next)) {
 		end_early(s, left);
-	} else if (type_of(first) == TYPE_END) {
+	} else if (gperftools_type_of(first) == GPERFTOOLS_END) {
 		end_trace(s, HATF_END, NULL);
 	} else {
 		take_outer(s, first, next, number);
-		g->is_merging = type_of(first) == TYPE_BARRIER ||
-				g->held_nbytes > HELD_MAX;
+		g->is_merging =
+			gperftools_type_of(first) == GPERFTOOLS_BARRIER ||
+			g->held_nbytes > HELD_MAX;
 	}
 }
 
@@ -840,7 +600,7 @@ open_source(struct source *s)
 static void
 free_thread(struct gperftools *g, const struct live_block *block)
 {
-	struct thread *const t = thread_of(block);
+	struct gperftools_thread *const t = thread_of(block);
 
 	while (t->first != NULL)
 		drop_buffer(g, t);
@@ -863,7 +623,7 @@ close_source(struct source *s)
 	block_set_fini(&g->tokens);
 	live_fini(&g->waited);
 	batch_fini(&g->batch);
-	free(g->awake);
+	free(g->awake.threads);
 	free(g);
 }
 
