@@ -27,10 +27,11 @@ alone_is_last(int *status_ret)
 }
 
 bool
-alone_has_threads(void)
+alone_has_threads(bool has_writer)
 {
 	char buf[PROCSTAT_NBYTES];
 	const char *const state = procstat_read(STAT_PATH, buf);
 
-	return state == NULL || procstat_field(state, STAT_NUM_THREADS) > 2;
+	return state == NULL ||
+	       procstat_field(state, STAT_NUM_THREADS) > (has_writer ? 2 : 1);
 }

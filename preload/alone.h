@@ -16,7 +16,10 @@
  */
 bool alone_is_last(int *status_ret);
 
-/* Are there threads of the program besides one?  When in doubt, yes. */
-bool alone_has_threads(void);
+/*
+ * Are there threads of the program besides one, also such as have recorded nothing?
+ * 'has_writer': the writer thread is there, and does not count.  When in doubt, yes.
+ */
+bool alone_has_threads(bool has_writer);
 
 #endif /* ALONE_H */

@@ -133,6 +133,16 @@ go_off(void)
 
 /* Ends -------------------------------------------------------------------- */
 
+/*
+ * Has the program other threads?  Those that have recorded nothing, or have not run
+ * yet, only the kernel knows.
+ */
+static bool
+has_threads(void)
+{
+	return thread_id_count() > 1 || alone_has_threads(writer_is_here());
+}
+
 /* What becomes of the signals that arrive while the trace is being finished? */
 static void
 finish_held(enum writer_end end)
@@ -144,7 +154,7 @@ finish_held(enum writer_end end)
 		(end == WRITER_END_ABORT && signals_abort_is_handled());
 	struct signals_held held;
 
-	signals_hold(&held, !goes_on && thread_id_count() > 1);
+	signals_hold(&held, !goes_on && has_threads());
 	if (!writer_end_dormant())
 		writer_finish(end);
 	if (goes_on)
@@ -169,7 +179,8 @@ lifecycle_end(enum writer_end end)
 void
 lifecycle_end_last_thread(void)
 {
-	if (!lifecycle_is_tracing() || writer_is_here() || alone_has_threads())
+	if (!lifecycle_is_tracing() || writer_is_here() ||
+	    alone_has_threads(false))
 		return;
 	lifecycle_end(WRITER_END_LAST_THREAD);
 	/* The status of the last one to leave is the process's. */
@@ -226,7 +237,7 @@ lifecycle_end_for_sandbox(const char *why)
 bool
 lifecycle_is_single(void)
 {
-	return thread_id_count() == 1 || !alone_has_threads();
+	return thread_id_count() == 1 || !alone_has_threads(writer_is_here());
 }
 
 bool

@@ -114,7 +114,7 @@ start_recording(void)
 	 * first event (lifecycle_attach()); what its parent records with ticks
 	 * before it can know of that thread's blocks is in order.
 	 */
-	if (alone_has_threads())
+	if (alone_has_threads(true))
 		clock_go_stamped();
 	clock_set_idle();
 	/* From here on recovery is about this trace. */

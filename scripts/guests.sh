@@ -26,6 +26,48 @@ how=preload
 after=
 user=
 
+# What Docker and Podman do, by hand: 'container.sh INPUTS WORK' has runc make a user
+# namespace and all others, a root of its own, capabilities and a filter.  What is set
+# for the recorder goes into the container.
+container_script()
+{
+	cat <<'END'
+mkdir -p root/proc root/dev root/tmp root/usr
+for name in bin lib lib64 sbin; do
+	ln -s usr/$name root/$name
+done
+environment='"PATH=/usr/bin:/bin"'
+for name in LD_PRELOAD HATFTRACE_OUT HATFTRACE_START; do
+	eval "value=\${$name-}"
+	[ -z "$value" ] || environment=$environment,'"'$name=$value'"'
+done
+cat >config.json <<JSON
+{ "ociVersion": "1.0.0",
+"process": { "user": { "uid": 0, "gid": 0 }, "cwd": "/", "noNewPrivileges": true,
+	"args": ["sh", "-c", "id -u; echo \$\$; sort -rn $1/numbers | head -n 3; exit 7"],
+	"env": [$environment], "capabilities": { "bounding": ["CAP_KILL"],
+	"effective": ["CAP_KILL"], "permitted": ["CAP_KILL"] } },
+"root": { "path": "root" },
+"mounts": [ { "destination": "/proc", "type": "proc", "source": "proc" },
+	{ "destination": "/dev", "type": "tmpfs", "source": "tmpfs",
+	"options": ["nosuid", "mode=755"] },
+	{ "destination": "/usr", "type": "bind", "source": "/usr",
+	"options": ["rbind", "ro"] },
+	{ "destination": "$2", "type": "bind", "source": "$2", "options": ["rbind"] } ],
+"linux": { "namespaces": [ { "type": "pid" }, { "type": "network" },
+	{ "type": "ipc" }, { "type": "uts" }, { "type": "mount" }, { "type": "user" } ],
+	"uidMappings": [ { "containerID": 0, "hostID": $(id -u), "size": 1 } ],
+	"gidMappings": [ { "containerID": 0, "hostID": $(id -g), "size": 1 } ],
+	"seccomp": { "defaultAction": "SCMP_ACT_ALLOW",
+	"architectures": ["SCMP_ARCH_X86_64"], "syscalls": [ {
+	"names": ["keyctl", "bpf"], "action": "SCMP_ACT_ERRNO" } ] } } }
+JSON
+export XDG_RUNTIME_DIR=$PWD
+runc --root state --rootless=true run "guest$$"
+echo "status $?"
+END
+}
+
 guest_inputs()
 {
 	[ ! -e "$in/done" ] || return 0
@@ -43,7 +85,7 @@ END
 #include <stdlib.h>
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	long sum = 0;
 
@@ -55,7 +97,7 @@ main(void)
 		free(p);
 	}
 	printf("%ld\n", sum);
-	return 0;
+	return argc > 1 ? atoi(argv[1]) : 0;
 }
 END
 	cat >sum.cc <<'END'
@@ -166,6 +208,7 @@ puts "[array size a] $a(77)"' >sum.tcl
 	mkdir cmake
 	printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(sum C)' \
 		'add_executable(sum ../sum.c)' >cmake/CMakeLists.txt
+	container_script >container.sh
 	for i in 1 2 3 4 5 6 7 8 9; do
 		printf 'o%d: %s/sum.c\n\tcc -c -o $@ $<\n' $i "$in"
 	done | sed '1i all: o1 o2 o3 o4 o5 o6 o7 o8 o9' >objects.mk
@@ -226,35 +269,59 @@ chromium_flags=(--headless --disable-gpu --disable-quic --no-first-run
 	--disable-background-networking --disable-component-update
 	--disable-sync --user-data-dir=profile)
 
+# guest_chromium COMMAND...: it makes of the same page a DOM, a picture and a document,
+# which are compared as text, by pixels, and but for the time in it.
+guest_chromium()
+{
+	local page=file://$in/page.html who=${user:+, a user in its sandbox}
+
+	guest "chromium, page to DOM$who" "$@" --dump-dom "$page"
+	after='convert page.png rgb:- | md5sum' guest "chromium, screenshot$who" \
+		"$@" --screenshot=page.png "$page"
+	after='pdftotext page.pdf - && sed -E "/^.(Creation|Mod)Date /d" page.pdf |
+		md5sum' guest "chromium, PDF$who" "$@" \
+		--no-pdf-header-footer --print-to-pdf=page.pdf "$page"
+}
+
+guests_chromium()
+{
+	local chromium=(chromium "${chromium_flags[@]}")
+
+	for how in preload dormant; do
+		guest_chromium "${chromium[@]}" --no-sandbox
+		user=nobody guest_chromium "${chromium[@]}"
+	done
+	how=preload
+	how=record guest 'chromium, page to DOM' "${chromium[@]}" --no-sandbox \
+		--dump-dom "file://$in/page.html"
+	how=record user=nobody guest 'chromium, page to DOM, a user in its sandbox' \
+		"${chromium[@]}" --dump-dom "file://$in/page.html"
+}
+
 guests_in_sandboxes()
 {
-	local chromium=(chromium "${chromium_flags[@]}" --no-sandbox)
-	local page=file://$in/page.html
 	# Who it is, and how many processes it sees; its number may be another one, as
 	# the recorder's thread takes one, too.
 	local alone='set -- /proc/[0-9]*; id -u; echo $#'
 	local wrapped=(bwrap --ro-bind / / --bind "$work" "$work" --dev /dev
 		--proc /proc --unshare-all sh -c "$alone")
+	local jailed=(firejail --quiet --noprofile)
 
-	guest 'chromium, page to DOM' "${chromium[@]}" --dump-dom "$page"
-	after='convert page.png rgb:- | md5sum' guest 'chromium, screenshot' \
-		"${chromium[@]}" --screenshot=page.png "$page"
-	after='pdftotext page.pdf -' guest 'chromium, PDF' "${chromium[@]}" \
-		--no-pdf-header-footer --print-to-pdf=page.pdf "$page"
-	user=nobody guest 'chromium in its sandbox' \
-		chromium "${chromium_flags[@]}" --dump-dom "$page"
-	how=dormant guest 'chromium, page to DOM' \
-		"${chromium[@]}" --dump-dom "$page"
-	guest bwrap "${wrapped[@]}"
-	how=record guest 'bwrap' "${wrapped[@]}"
-	user=nobody guest 'bwrap, a user' "${wrapped[@]}"
-	guest firejail firejail --quiet --noprofile sh -c 'id -u; seq 5'
-	guest 'firejail, seccomp' firejail --quiet --noprofile --seccomp \
-		--caps.drop=all --nonewprivs sort -n "$in/numbers"
-	guest unshare unshare -Urpf --mount-proc sh -c "$alone"
-	user=nobody guest 'unshare, a user' \
-		unshare -Urpf --mount-proc sh -c "$alone"
-	how=dormant guest unshare unshare -Urpf --mount-proc sh -c "$alone"
+	for how in preload record dormant; do
+		guest bwrap "${wrapped[@]}"
+		user=nobody guest 'bwrap, a user' "${wrapped[@]}"
+		guest firejail "${jailed[@]}" sh -c 'id -u; seq 5'
+		guest 'firejail, seccomp' "${jailed[@]}" --seccomp \
+			--caps.drop=all --nonewprivs sort -n "$in/numbers"
+		guest unshare unshare -Urpf --mount-proc sh -c "$alone"
+		user=nobody guest 'unshare, a user' \
+			unshare -Urpf --mount-proc sh -c "$alone"
+		guest 'bwrap within unshare' unshare -Urmpf --mount-proc \
+			"${wrapped[@]}"
+		guest runc sh "$in/container.sh" "$in" "$work"
+		user=nobody guest 'runc, a user' sh "$in/container.sh" "$in" "$work"
+	done
+	how=preload
 	guest 'chroot' chroot / sort -rn "$in/numbers"
 }
 
@@ -269,7 +336,7 @@ guests_of_other_runtimes()
 	how=record guest 'Go with cgo, status 3' \
 		sh -c "\"$in/cgo\" 3; echo \$?"
 	guest 'musl' "$in/sum.musl"
-	how=record guest 'musl' "$in/sum.musl"
+	how=record guest 'musl, status 7' "$in/sum.musl" 7
 	how=record guest 'sh that starts a musl program' \
 		sh -c "\"$in/sum.musl\"; echo \$?"
 	guest 'PHP with opcache' php -d zend_extension=opcache \
@@ -440,6 +507,7 @@ suite_guests()
 	mkdir -p "$work/build"
 	cp "$build/hatf" "$build/libhatftrace.so" "$work/build/" || return
 	build=$work/build
+	guests_chromium
 	guests_in_sandboxes
 	guests_of_other_runtimes
 	guests_with_allocators

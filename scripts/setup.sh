@@ -33,7 +33,7 @@ suites='stress-ng tcl postgresql'
 
 # Real programs for small jobs (scripts/guests.sh): those that sandbox themselves,
 # other runtimes, compilers, interpreters, servers, archivers, media, documents.
-guests='chromium chromium-sandbox bubblewrap firejail golang-go musl-tools
+guests='chromium chromium-sandbox bubblewrap firejail runc golang-go musl-tools
 php-cli r-base-core nodejs ruby lua5.4 tcl guile-3.0 sbcl erlang-base
 swi-prolog-nox gforth bc octave
 gfortran rustc ocaml-nox ghc fp-compiler tcc nasm default-jdk-headless

@@ -7,29 +7,43 @@
  * Each round forks a child that allocates, says through a pipe that it is about to
  * end, and ends by WAY with status 7: return, exit, _exit, quick_exit, pthread_exit
  * (of the last thread), raw (exit_group by syscall(3)), abort or exec.  The parent
- * sends SIGTERM after a delay of 0.5 to 10 ms.  The child's ACTION for SIGTERM is
+ * sends SIGTERM after a delay of 0.2 to 10 ms.  The child's ACTION for SIGTERM is
  * default, ignore, block or handle, or "threads": it handles the signal and has a
- * second thread that goes on allocating.
+ * second thread that goes on allocating; or "silent": that thread waits and has never
+ * allocated, so that no tracer has heard of it.
  *
  * Prints how many children ended otherwise than they would have without a signal,
  * and in how many a handler ran: "N other, N handled".  A child that execs may also
  * end by the signal, and its handler may run: both are as if the signal had arrived a
  * little later or sooner.
+ *
+ * A child that lost its processor after it spoke may not have called anything when the
+ * signal came, with or without a tracer.  If such a child differs, it says nothing, and
+ * another one takes its place; standard error tells how many there were.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 #define STATUS 7
 
+/* So many children of a round may lose their processor. */
+#define TRIES 10
+
 static int out = -1;
+/* Shared with the child: how often it had lost its processor when it spoke. */
+static long *lost_before;
 static void *volatile block;
 
 static void
@@ -51,24 +65,38 @@ allocate(void *unused)
 	return NULL;
 }
 
+static int
+stay(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return 0;
+}
+
 static void
 set_action(const char *action)
 {
 	struct sigaction sa = { .sa_handler = SIG_DFL };
 	pthread_t thread;
+	thrd_t silent;
 	sigset_t term;
 
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	if (strcmp(action, "ignore") == 0)
 		sa.sa_handler = SIG_IGN;
-	if (strcmp(action, "handle") == 0 || strcmp(action, "threads") == 0)
+	if (strcmp(action, "handle") == 0 || strcmp(action, "threads") == 0 ||
+	    strcmp(action, "silent") == 0)
 		sa.sa_handler = handle;
 	sigaction(SIGTERM, &sa, NULL);
 	if (strcmp(action, "block") == 0)
 		sigprocmask(SIG_BLOCK, &term, NULL);
 	if (strcmp(action, "threads") == 0 &&
 	    pthread_create(&thread, NULL, allocate, NULL) != 0)
+		_exit(98);
+	if (strcmp(action, "silent") == 0 &&
+	    thrd_create(&silent, stay, NULL) != thrd_success)
 		_exit(98);
 }
 
@@ -77,9 +105,12 @@ end(const char *way)
 {
 	static char *const again[] = { "sh", "-c", "exit 7", NULL };
 	const struct sched_param first = { .sched_priority = 1 };
+	struct rusage usage;
 
 	/* Between saying so and ending nobody else shall run, where we may. */
 	sched_setscheduler(0, SCHED_FIFO, &first);
+	getrusage(RUSAGE_THREAD, &usage);
+	*lost_before = usage.ru_nivcsw;
 	if (write(out, "e", 1) != 1)
 		_exit(97);
 	if (strcmp(way, "exit") == 0)
@@ -112,44 +143,117 @@ is_expected(const char *way, int status)
 		       (strcmp(way, "pthread_exit") == 0 ? 0 : STATUS);
 }
 
+/* How often the initial thread of 'pid', which has ended, lost its processor. */
+static long
+lost(pid_t pid)
+{
+	static const char key[] = "nonvoluntary_ctxt_switches:";
+	char path[64], line[200];
+	long found = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
+		 (int)pid);
+
+	FILE *const status = fopen(path, "r");
+
+	while (status != NULL && fgets(line, sizeof(line), status) != NULL)
+		if (strncmp(line, key, sizeof(key) - 1) == 0)
+			found = atol(line + sizeof(key) - 1);
+	if (status != NULL)
+		fclose(status);
+	return found;
+}
+
+struct outcome {
+	bool other, handled;
+	bool is_certain;
+	bool is_child; /* it is to return 'status' from main */
+	int status;
+};
+
+/* What the child comes to, which has just said that it is ending. */
+static struct outcome
+see(pid_t child, int in, const char *way)
+{
+	struct outcome o = { .is_child = false };
+	siginfo_t info;
+	int status;
+	char c;
+
+	while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0)
+		if (errno != EINTR)
+			exit(2);
+	o.is_certain = lost(child) == *lost_before;
+	if (waitpid(child, &status, 0) != child)
+		exit(2);
+	o.other = !is_expected(way, status);
+	o.handled = read(in, &c, 1) == 1 && strcmp(way, "exec") != 0;
+	return o;
+}
+
+/* One child, which gets SIGTERM 'delay_us' after it spoke. */
+static struct outcome
+try(const char *way, const char *action, unsigned delay_us)
+{
+	int ends[2];
+	char c;
+
+	if (pipe(ends) != 0)
+		exit(2);
+
+	const pid_t child = fork();
+
+	if (child == 0) {
+		close(ends[0]);
+		out = ends[1];
+		for (int n = 0; n < 5000; n++)
+			block = malloc((size_t)n);
+		set_action(action);
+		return (struct outcome){ .is_child = true, .status = end(way) };
+	}
+	close(ends[1]);
+	if (child < 0 || read(ends[0], &c, 1) != 1)
+		exit(2);
+	usleep(delay_us);
+	kill(child, SIGTERM);
+
+	const struct outcome o = see(child, ends[0], way);
+
+	close(ends[0]);
+	return o;
+}
+
 int
 main(int argc, char **argv)
 {
-	static const unsigned delays_us[] = { 500,  700,  1000, 1500,
-					      2000, 3000, 5000, 10000 };
+	static const unsigned delays_us[] = { 200,  300,  500,	700,  1000,
+					      1500, 2000, 3000, 5000, 10000 };
+	const size_t delay_count = sizeof(delays_us) / sizeof(*delays_us);
 	const int rounds = argc == 4 ? atoi(argv[3]) : 0;
-	int other = 0, handled = 0;
+	int other = 0, handled = 0, uncertain = 0;
 
+	lost_before = mmap(NULL, sizeof(*lost_before), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (lost_before == MAP_FAILED)
+		return 2;
 	for (int i = 0; i < rounds; i++) {
-		int ends[2], status;
-		char c;
+		struct outcome o;
 
-		if (pipe(ends) != 0)
-			return 2;
-
-		const pid_t child = fork();
-
-		if (child == 0) {
-			close(ends[0]);
-			out = ends[1];
-			for (int n = 0; n < 5000; n++)
-				block = malloc((size_t)n);
-			set_action(argv[2]);
-			return end(argv[1]);
+		for (int n = 0; n < TRIES; n++) {
+			o = try(argv[1], argv[2],
+				delays_us[(size_t)i % delay_count]);
+			if (o.is_child)
+				return o.status;
+			if (o.is_certain || (!o.other && !o.handled))
+				break;
+			uncertain++;
 		}
-		close(ends[1]);
-		if (child < 0 || read(ends[0], &c, 1) != 1)
-			return 2;
-		usleep(delays_us[i % (int)(sizeof(delays_us) /
-					   sizeof(*delays_us))]);
-		kill(child, SIGTERM);
-		while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-			;
-		other += !is_expected(argv[1], status);
-		handled += read(ends[0], &c, 1) == 1 &&
-			   strcmp(argv[1], "exec") != 0;
-		close(ends[0]);
+		other += o.other;
+		handled += o.handled;
 	}
 	printf("%d other, %d handled\n", other, handled);
+	if (uncertain > 0)
+		fprintf(stderr, "%s, %s: %d lost their processor\n", argv[1],
+			argv[2], uncertain);
 	return 0;
 }

@@ -33,10 +33,11 @@ trace trace.gz "$PROGS/longrun" "$events" >out || fail "traced run"
 echo "recorded $events events in $SECONDS s"
 cat out
 check "reports" "$(wc -l <out)" 10
-# From the second report on nothing grows.
+# From the second report on nothing grows but the thread's buffer, where the writer gets
+# too little of a processor: to 4 MiB, while half as much as that is still being read.
 second=$(awk 'NR == 2 { print $6 }' out)
 last=$(awk 'END { print $6 }' out)
-check_le "peak memory at the end (kB)" "$last" "$((second + 2048))"
+check_le "peak memory at the end (kB)" "$last" "$((second + 8192))"
 check_le "added memory (kB)" "$((last - bare))" "$BASE_KB"
 
 SECONDS=0

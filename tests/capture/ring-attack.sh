@@ -16,7 +16,7 @@ killed()
 	local dir=$1
 	shift
 	mkdir -p "$dir"
-	env "$@" HATFTRACE_OUT="$TMP/$dir/t.gz" LD_PRELOAD="$SO" "$PYTHON" -c '
+	env "$@" HATFTRACE_BEGIN=now HATFTRACE_OUT="$TMP/$dir/t.gz" LD_PRELOAD="$SO" "$PYTHON" -c '
 import os
 kept = [bytearray(i % 900) for i in range(3000)]
 os.kill(os.getpid(), 9)' 2>/dev/null
@@ -25,7 +25,10 @@ os.kill(os.getpid(), 9)' 2>/dev/null
 # --------------------------------------------------------- names are exchanged
 # The victim has files with the same names; nothing there may change.
 killed spare
-[ -e spare/t.gz.rings ] || skip "no ring file"
+[ -e spare/t.gz.rings ] || {
+	fail "no ring file"
+	finish
+}
 mkdir victim
 cp spare/t.gz victim/t.gz
 echo precious >victim/t.gz.rings
