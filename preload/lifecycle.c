@@ -14,7 +14,6 @@
 #include "clock.h"
 #include "confinement.h"
 #include "control.h"
-#include "deflate.h"
 #include "header.h"
 #include "jemalloc.h"
 #include "late.h"
@@ -634,7 +633,7 @@ start_at_load(void)
 	const uint64_t mask = sys_block_signals();
 
 	register_handlers();
-	real_run_apart(deflate_load);
+	real_resolve_rest();
 	jemalloc_patch();
 	mimalloc_patch();
 	late_patch();

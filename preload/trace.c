@@ -101,6 +101,9 @@ static size_t
 pack(struct trace *t, const uint8_t *data, size_t nbytes)
 {
 	const bool is_stored = haste_is_storing(&t->haste);
+	if (!is_stored && t->level != DEFLATE_LEVEL_STORED)
+		deflate_load();
+
 	const uint64_t start_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	const size_t packed =
 		deflate_member(is_stored ? DEFLATE_LEVEL_STORED : t->level,

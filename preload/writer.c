@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "confinement.h"
 #include "control.h"
+#include "deflate.h"
 #include "header.h"
 #include "lifecycle.h"
 #include "lineage.h"
@@ -602,6 +603,9 @@ writer_main(void *unused)
 	bool running = writer->is_dormant || begin();
 
 	(void)unused;
+	/* Before anything confines this thread; see privileges.h. */
+	if (running && writer->trace.level != 0)
+		deflate_load();
 	writer->dormant_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	if (running) {
 		control_unhang_bell();
