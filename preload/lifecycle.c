@@ -110,8 +110,11 @@ lifecycle_is_tracing(void)
 static struct process *
 map_process(void)
 {
-	struct process *const mine = memory_map_wiped(sizeof(*mine));
 	struct process *none = NULL;
+
+	memory_prepare();
+
+	struct process *const mine = memory_map_wiped(sizeof(*mine));
 
 	/* Another thread may have been first; its mapping then counts. */
 	if (mine != NULL && atomic_compare_exchange_strong_explicit(
