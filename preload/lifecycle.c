@@ -147,7 +147,8 @@ finish_held(enum writer_end end)
 	struct signals_held held;
 
 	signals_hold(&held, !goes_on && thread_id_count() > 1);
-	if (!writer_end_dormant())
+	if (!writer_end_dormant() &&
+	    ((end == WRITER_END_ABORT && goes_on) || !writer_finish_brief(end)))
 		writer_finish(end);
 	if (goes_on)
 		signals_release(&held);

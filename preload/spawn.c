@@ -247,6 +247,55 @@ spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 	return tid >= 0;
 }
 
+#if defined(__x86_64__)
+/* body(argument) with the stack pointer at 'top'; what it returns. */
+int spawn_call_on(void *top, int (*body)(void *), void *argument)
+	__attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n"
+	".p2align 4\n"
+	".globl spawn_call_on\n"
+	".hidden spawn_call_on\n"
+	".type spawn_call_on, @function\n"
+	"spawn_call_on:\n"
+	".cfi_startproc\n"
+	"	endbr64\n"
+	"	pushq %rbp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset %rbp, 0\n"
+	"	movq %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
+	"	movq %rdi, %rsp\n"
+	"	movq %rdx, %rdi\n"
+	"	call *%rsi\n"
+	"	leave\n"
+	"	.cfi_def_cfa %rsp, 8\n"
+	"	ret\n"
+	".cfi_endproc\n"
+	".size spawn_call_on, . - spawn_call_on\n"
+	".popsection\n");
+
+bool
+spawn_run_here(int (*body)(void *), void *argument)
+{
+	uint8_t *const stack = make_stack();
+
+	if (stack == NULL)
+		return false;
+	/* The last thread may be on its way out, on the same stack. */
+	await_end();
+	spawn_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body, argument);
+	return true;
+}
+#else
+bool
+spawn_run_here(int (*body)(void *), void *argument)
+{
+	(void)body;
+	(void)argument;
+	return false;
+}
+#endif
+
 void
 spawn_await_gone(void)
 {
