@@ -255,6 +255,17 @@ lifecycle_have_writer(void)
 		writer_summon();
 }
 
+/* About 40 000 events; a child that is to exec has few. */
+#define VFORK_WORDS 131072u
+
+void
+lifecycle_before_vfork(void)
+{
+	if (!record_is_dormant() && lifecycle_is_tracing() &&
+	    lifecycle_is_own() && !record_has_room(VFORK_WORDS))
+		writer_summon();
+}
+
 void
 lifecycle_end_control(bool now)
 {
