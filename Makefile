@@ -123,6 +123,9 @@ $B/obj/preload/%.o: private FORTIFY :=
 # Here the stack protector is for text only: what each event goes through bears no more.
 $B/obj/preload/%.o: private HARDEN := $(HARDEN:%-strong=%)
 $(ENCODER): private HARDEN := $(HARDEN:%-strong=%)
+# Small variables next to each other, and not one on each page between large ones.
+$B/obj/preload/%.o: private FLAGS += -fdata-sections
+$(ENCODER): private FLAGS += -fdata-sections
 $B/obj/preload/interpose_thread.o: private FLAGS += -fno-exceptions
 # What the writer thread does for each event.  The recorder takes as little of
 # libc as it can: not the functions that check, either.
@@ -155,7 +158,8 @@ $(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map \
 	$(call say,LINK)
 	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,nodelete $(HARDEN_LINK) \
 		-Wl,--version-script=preload/exports.map \
-		-Wl,--exclude-libs,ALL -Wl,--as-needed $(LDFLAGS) -o $@.new \
+		-Wl,--exclude-libs,ALL -Wl,--as-needed \
+		-Wl,--sort-section=alignment $(LDFLAGS) -o $@.new \
 		$(filter %.o,$^) $(call static_or,libz.a,-lz) \
 		-lpthread -ldl
 	$Qscripts/hide-symbols.sh $@.new stdin __libc_start_main

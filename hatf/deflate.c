@@ -4,7 +4,6 @@
  */
 #include "deflate_backend.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "bytes.h"
@@ -32,23 +31,22 @@ static const uint8_t header[LENGTH_OFF] = {
 /* zlib is part of us; isa-l takes over when it has been found. */
 static const struct deflate_backend *_Atomic chosen = &deflate_zlib;
 
-static void
-load(void)
+void
+deflate_load(void)
 {
 #ifdef HAVE_ISAL
+	static _Atomic bool is_tried;
+
+	/* relaxed, both: who comes while another looks, or in the child of a fork
+	 * by then, has zlib. */
+	if (atomic_load_explicit(&is_tried, memory_order_relaxed) ||
+	    atomic_exchange_explicit(&is_tried, true, memory_order_relaxed))
+		return;
 	/* release: pairs with the acquire in backend(). */
 	if (deflate_isal_load())
 		atomic_store_explicit(&chosen, &deflate_isal,
 				      memory_order_release);
 #endif
-}
-
-void
-deflate_load(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, load);
 }
 
 static const struct deflate_backend *

@@ -2,15 +2,16 @@
 /*
  * deflate_isal.c - Intel's isa-l behind deflate_backend.h
  *
- * The library is loaded when deflate_load() asks for it, and privately: linked to
- * the recorder, its symbols would become visible to the traced program, and the
- * program's to it.  It allocates nothing by itself; its stream and its level
- * buffer stand one behind the other in the work area.
+ * The library is mapped when deflate_load() asks for it, and privately
+ * (deflate_library.h): linked to the recorder, its symbols would become visible to the
+ * traced program, and the program's to it, and each process would pay for it.  It
+ * allocates nothing by itself; its stream and its level buffer stand one behind the
+ * other in the work area.
  */
 #ifdef HAVE_ISAL
 #include "deflate_backend.h"
+#include "deflate_library.h"
 
-#include <dlfcn.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <string.h>
@@ -64,40 +65,27 @@ crc32_isal(const uint8_t *in, size_t in_nbytes)
 }
 
 /* ISO C has no cast from an object's address to a function's. */
-static bool
-find(void *library, const char *name, void *function_ret)
+static void
+take(void *function_ret, void *const *address)
 {
-	void *const p = dlsym(library, name);
-
-	memcpy(function_ret, &p, sizeof(p));
-	return p != NULL;
-}
-
-/*
- * RTLD_LOCAL keeps its names from the program, RTLD_DEEPBIND the program's names
- * from it: isa-l calls its own functions by name.  By libc's own dlopen(), since
- * that of a sanitizer's runtime aborts on RTLD_DEEPBIND, whatever is loaded.
- */
-static void *
-open_apart(const char *name)
-{
-	void *const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	__typeof__(&dlopen) libc_dlopen;
-
-	if (libc == NULL || !find(libc, "dlopen", &libc_dlopen))
-		return NULL;
-	return libc_dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	memcpy(function_ret, address, sizeof(*address));
 }
 
 bool
 deflate_isal_load(void)
 {
-	void *const library = open_apart("libisal.so.2");
+	struct deflate_function functions[] = {
+		{ "isal_deflate_stateless_init", NULL },
+		{ "isal_deflate_stateless", NULL },
+		{ "crc32_gzip_refl", NULL },
+	};
 
-	return library != NULL &&
-	       find(library, "isal_deflate_stateless_init", &stream_init) &&
-	       find(library, "isal_deflate_stateless", &stream_deflate) &&
-	       find(library, "crc32_gzip_refl", &crc32_reflected);
+	if (!deflate_library_map("libisal.so.2", functions, 3))
+		return false;
+	take(&stream_init, &functions[0].address);
+	take(&stream_deflate, &functions[1].address);
+	take(&crc32_reflected, &functions[2].address);
+	return true;
 }
 
 const struct deflate_backend deflate_isal = {

@@ -228,12 +228,28 @@ is_own_runtime(void)
 	       (st.st_mode & 022) == 0;
 }
 
+/*
+ * Fill it, so that its page has a place on the disk (see ringfile.h): by a write, which
+ * file systems put off, so that a file which is soon removed costs the disk nothing.
+ */
+static bool
+fill_bell(int fd)
+{
+	struct control_bell bell = { .pid_namespace = 0 };
+	struct stat st;
+
+	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0)
+		bell.pid_namespace = st.st_ino;
+	return syscall(SYS_ftruncate, fd, CONTROL_BELL_NBYTES) == 0 &&
+	       syscall(SYS_pwrite64, fd, &bell, sizeof(bell), 0) ==
+		       (long)sizeof(bell);
+}
+
 /* Make the bell in 'directory'. */
 static bool
 hang_in(const char *directory)
 {
 	void *page = MAP_FAILED;
-	struct stat st;
 	int fd;
 
 	if (build_name(c.bell, sizeof(c.bell), directory, ".bell") == 0)
@@ -246,7 +262,7 @@ hang_in(const char *directory)
 	if (fd < 0)
 		return false;
 	/* In the place of the one before: somebody may be looking at it. */
-	if (syscall(SYS_fallocate, fd, 0, 0, CONTROL_BELL_NBYTES) == 0)
+	if (fill_bell(fd))
 		page = mmap(c.bell_page, CONTROL_BELL_NBYTES,
 			    PROT_READ | PROT_WRITE,
 			    MAP_SHARED | (c.bell_page != NULL ? MAP_FIXED : 0),
@@ -257,8 +273,6 @@ hang_in(const char *directory)
 		return false;
 	}
 	c.bell_page = page;
-	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0)
-		c.bell_page->pid_namespace = st.st_ino;
 	return true;
 }
 

@@ -254,12 +254,11 @@ sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 	return (uintptr_t)real.prctl;
 }
 
-/* The child shares the memory, and could not make the writer thread. */
 uintptr_t
 sandbox_watch_vfork(void)
 {
 	real_resolve_rest();
-	lifecycle_have_writer();
+	lifecycle_before_vfork();
 	return (uintptr_t)real.vfork;
 }
 

@@ -14,7 +14,6 @@
 #include "clock.h"
 #include "confinement.h"
 #include "control.h"
-#include "deflate.h"
 #include "header.h"
 #include "jemalloc.h"
 #include "late.h"
@@ -111,8 +110,11 @@ lifecycle_is_tracing(void)
 static struct process *
 map_process(void)
 {
-	struct process *const mine = memory_map_wiped(sizeof(*mine));
 	struct process *none = NULL;
+
+	memory_prepare();
+
+	struct process *const mine = memory_map_wiped(sizeof(*mine));
 
 	/* Another thread may have been first; its mapping then counts. */
 	if (mine != NULL && atomic_compare_exchange_strong_explicit(
@@ -155,7 +157,8 @@ finish_held(enum writer_end end)
 	struct signals_held held;
 
 	signals_hold(&held, !goes_on && has_threads());
-	if (!writer_end_dormant())
+	if (!writer_end_dormant() &&
+	    ((end == WRITER_END_ABORT && goes_on) || !writer_finish_brief(end)))
 		writer_finish(end);
 	if (goes_on)
 		signals_release(&held);
@@ -260,6 +263,17 @@ lifecycle_have_writer(void)
 	/* A dormant process has no file to open, and may insist on being alone. */
 	if (!record_is_dormant() && lifecycle_is_tracing() &&
 	    lifecycle_is_own())
+		writer_summon();
+}
+
+/* About 40 000 events; a child that is to exec has few. */
+#define VFORK_WORDS 131072u
+
+void
+lifecycle_before_vfork(void)
+{
+	if (!record_is_dormant() && lifecycle_is_tracing() &&
+	    lifecycle_is_own() && !record_has_room(VFORK_WORDS))
 		writer_summon();
 }
 
@@ -645,7 +659,7 @@ start_at_load(void)
 	const uint64_t mask = sys_block_signals();
 
 	register_handlers();
-	real_run_apart(deflate_load);
+	real_resolve_rest();
 	jemalloc_patch();
 	mimalloc_patch();
 	late_patch();

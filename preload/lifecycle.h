@@ -73,6 +73,13 @@ void lifecycle_end_for_sandbox(const char *why);
 void lifecycle_have_writer(void);
 
 /*
+ * The calling thread is about to have a child that shares the memory, records into the
+ * same ring, and cannot make the writer thread: have that now, unless the ring has room
+ * for what such a child may do.  Keeps errno.
+ */
+void lifecycle_before_vfork(void);
+
+/*
  * Is the calling thread one of the traced process, and not of a child by vfork(2) or
  * its like, which shares the memory?
  */

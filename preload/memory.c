@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* Since Linux 5.17 (private mappings) and 6.2 (shared ones); older ones refuse,
  * which does no harm. */
@@ -54,8 +56,8 @@ map(size_t nbytes, int flags)
 	return p;
 }
 
-void *
-memory_map_wiped(size_t nbytes)
+static void *
+map_wiped(size_t nbytes)
 {
 	void *const p = map(nbytes, MAP_PRIVATE);
 
@@ -63,6 +65,80 @@ memory_map_wiped(size_t nbytes)
 		munmap(p, nbytes);
 		return NULL;
 	}
+	return p;
+}
+
+/*
+ * One mapping for what each process asks for: with the default settings the writer's
+ * memory, the first threads, the hidden thread's stack and what is small.  Seven
+ * mappings of their own cost a short process as much as the trace that it writes.
+ */
+#define ARENA_NBYTES ((size_t)4608 << 10)
+
+static _Atomic(uint8_t *) arena;
+static _Atomic size_t arena_used;
+
+static bool
+is_unlimited(int resource)
+{
+	struct rlimit limit;
+
+	return getrlimit((__rlimit_resource_t)resource, &limit) == 0 &&
+	       limit.rlim_cur == RLIM_INFINITY;
+}
+
+void
+memory_prepare(void)
+{
+	uint8_t *none = NULL, *mine;
+
+	/* acquire: pairs with the exchange below. */
+	if (atomic_load_explicit(&arena, memory_order_acquire) != NULL ||
+	    !is_unlimited(RLIMIT_AS) || !is_unlimited(RLIMIT_DATA))
+		return;
+	mine = map_wiped(ARENA_NBYTES);
+	if (mine == NULL)
+		return;
+	/* Another thread may have been first; its mapping then counts. */
+	if (!atomic_compare_exchange_strong_explicit(&arena, &none, mine,
+						     memory_order_acq_rel,
+						     memory_order_acquire))
+		munmap(mine, ARENA_NBYTES);
+}
+
+/* The next piece of the arena; NULL: there is none so large. */
+static void *
+take_piece(size_t nbytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	/* What is protected or unmapped has its pages for itself. */
+	const size_t unit = nbytes < page ? 64 : page;
+	const size_t need = (nbytes + unit - 1) & ~(unit - 1);
+	uint8_t *const base =
+		atomic_load_explicit(&arena, memory_order_acquire);
+	size_t used, start;
+
+	if (base == NULL)
+		return NULL;
+	/* relaxed, both: nothing but the sum depends on it. */
+	used = atomic_load_explicit(&arena_used, memory_order_relaxed);
+	do {
+		start = (used + unit - 1) & ~(unit - 1);
+		if (need > ARENA_NBYTES - start)
+			return NULL;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&arena_used, &used, start + need, memory_order_relaxed,
+		memory_order_relaxed));
+	return base + start;
+}
+
+void *
+memory_map_wiped(size_t nbytes)
+{
+	void *p = take_piece(nbytes);
+
+	if (p == NULL)
+		p = map_wiped(nbytes);
 	if (p != NULL)
 		memory_count(MEMORY_LASTING, nbytes);
 	return p;

@@ -259,3 +259,46 @@ privileges_limit(void)
 	/* Nothing that it could run has more, either. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
+
+static void
+set_effective(const struct privileges_lowered *all, uint64_t effective)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		data[i] = (struct __user_cap_data_struct){
+			.effective = (uint32_t)(effective >> 32 * i),
+			.permitted = (uint32_t)(all->permitted >> 32 * i),
+			.inheritable = (uint32_t)(all->inheritable >> 32 * i),
+		};
+	syscall(SYS_capset, &header, data);
+}
+
+void
+privileges_lower(struct privileges_lowered *before_ret)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2];
+
+	memset(data, 0, sizeof(data));
+	syscall(SYS_capget, &header, data);
+	*before_ret = (struct privileges_lowered){
+		(uint64_t)data[1].effective << 32 | data[0].effective,
+		(uint64_t)data[1].permitted << 32 | data[0].permitted,
+		(uint64_t)data[1].inheritable << 32 | data[0].inheritable,
+	};
+	if ((before_ret->effective & ~KEPT) != 0)
+		set_effective(before_ret, before_ret->effective & KEPT);
+}
+
+void
+privileges_raise(const struct privileges_lowered *before)
+{
+	if ((before->effective & ~KEPT) != 0)
+		set_effective(before, before->effective);
+}

@@ -54,4 +54,14 @@ bool privileges_take_on(const struct privileges *p);
 /* The writer thread, first of all: give up all capabilities but the three. */
 void privileges_limit(void);
 
+/*
+ * A thread of the program that does the writer's work: it has no more privileges for
+ * it than the writer thread would have.  privileges_raise() gives it back those that it had.
+ */
+struct privileges_lowered {
+	uint64_t effective, permitted, inheritable;
+};
+void privileges_lower(struct privileges_lowered *before_ret);
+void privileges_raise(const struct privileges_lowered *before);
+
 #endif /* PRIVILEGES_H */

@@ -26,9 +26,6 @@ _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 static _Atomic size_t arena_used;
 static _Atomic int resolving_tid; /* 0: nobody; -1: done */
 
-/* What 'real' was before real_run_apart(); all NULL before the first time. */
-static struct real apart;
-
 static void *
 early_alloc(size_t size)
 {
@@ -67,16 +64,10 @@ is_resolving(void)
 	       sys_tid();
 }
 
-/*
- * For a thread that finds the first functions in place and is not the one that
- * resolves: the real ones.  While another runs apart they are known, and must not
- * be waited for: it may itself wait for the loader's lock, which we may hold.
- */
+/* For a thread that finds the first functions in place and is not the one that resolves. */
 static const struct real *
 settled(void)
 {
-	if (apart.malloc != NULL)
-		return &apart;
 	real_resolve();
 	return &real;
 }
@@ -92,11 +83,9 @@ first_malloc(size_t size)
 static void
 first_free(void *p)
 {
-	if (!is_resolving()) {
+	/* What is in the arena stays there. */
+	if (!is_resolving())
 		settled()->free(p);
-	} else if (!real_is_early(p) && apart.free != NULL) {
-		apart.free(p);
-	}
 }
 
 /* What is in the arena stays there. */
@@ -126,8 +115,6 @@ first_realloc(void *p, size_t size)
 
 	if (!is_resolving())
 		return settled()->realloc(p, size);
-	if (p != NULL && !real_is_early(p) && apart.realloc != NULL)
-		return apart.realloc(p, size);
 	q = early_alloc(size);
 	if (p != NULL && q != NULL) {
 		size_t old_size;
@@ -310,31 +297,13 @@ real_resolve_rest(void)
 		resolve_others();
 }
 
-void
-real_run_apart(void (*what)(void))
-{
-	static const struct real first = { FIRST_FUNCTIONS };
-	struct thread *const self = thread_self;
-
-	real_resolve_rest();
-	real.free_any = free_checked;
-	apart = real;
-	thread_self = &thread_muted;
-	/* relaxed, and then the fence: who finds the first functions in place
-	 * also finds that somebody is at it, and waits for the release below. */
-	atomic_store_explicit(&resolving_tid, sys_tid(), memory_order_relaxed);
-	atomic_thread_fence(memory_order_seq_cst);
-	memcpy(&real, &first, offsetof(struct real, pthread_create));
-	what();
-	memcpy(&real, &apart, offsetof(struct real, pthread_create));
-	/* release: pairs with the acquire in real_resolve(). */
-	atomic_store_explicit(&resolving_tid, -1, memory_order_release);
-	thread_self = self;
-}
-
 /* Only the thread that asks has a reason to come by. */
 static _Atomic int asking_tid;
 static bool is_reached;
+
+/* What 'real' has while nobody asks. */
+static __typeof__(real.malloc) answer_malloc;
+static __typeof__(real.free) answer_free;
 
 /* What the asking thread gets: its question does not show in the program's heap. */
 static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
@@ -345,33 +314,38 @@ asked_malloc(size_t size)
 	/* relaxed: the thread's own. */
 	if (atomic_load_explicit(&asking_tid, memory_order_relaxed) !=
 	    sys_tid())
-		return apart.malloc(size);
+		return answer_malloc(size);
 	is_reached = true;
-	return size <= sizeof(asked_block) ? asked_block : apart.malloc(size);
+	return size <= sizeof(asked_block) ? asked_block : answer_malloc(size);
 }
 
 static void
 asked_free(void *p)
 {
-	if (p != asked_block)
-		apart.free(p);
+	if (p != asked_block && !real_is_early(p))
+		answer_free(p);
 }
 
 bool
 real_is_reached(void)
 {
 	void *const theirs = (void *)(uintptr_t)malloc;
+	void (*const free_any)(void *) = real.free_any;
 	struct thread *const self = thread_self;
 
 	if (theirs == lookup_own("malloc"))
 		return true;
 	thread_self = &thread_muted;
 	atomic_store_explicit(&asking_tid, sys_tid(), memory_order_relaxed);
+	answer_malloc = real.malloc;
+	answer_free = real.free;
 	real.malloc = asked_malloc;
 	real.free = asked_free;
+	real.free_any = asked_free;
 	free(malloc(ASKED_NBYTES));
-	real.malloc = apart.malloc;
-	real.free = apart.free;
+	real.malloc = answer_malloc;
+	real.free = answer_free;
+	real.free_any = free_any;
 	atomic_store_explicit(&asking_tid, 0, memory_order_relaxed);
 	thread_self = self;
 	return is_reached;

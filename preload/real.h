@@ -78,12 +78,6 @@ void real_resolve(void);
 void real_resolve_rest(void);
 
 /*
- * Run 'what' so that nothing it allocates comes from the program's heap or is
- * recorded.  For the loading of a library of ours.
- */
-void real_run_apart(void (*what)(void));
-
-/*
  * Does what the program calls as malloc() come to ours, be it through another
  * library's?  If it is another's, it is called once to find out.
  */

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "lifecycle.h"
+#include "ringfile.h"
 #include "room.h"
 #include "sys.h"
 #include "writer.h"
@@ -81,6 +82,22 @@ count_lost(struct thread *t)
 				      memory_order_relaxed);
 }
 
+/* Without the writer: in memory only, and not yet as large as it may be? */
+static bool
+is_extensible(const struct ring *r)
+{
+	return r->offset == 0 && ring_mask(r) + 1 < r->words_max;
+}
+
+bool
+record_has_room(uint64_t words)
+{
+	const struct thread *const t = thread_self;
+
+	return thread_is_attached(t) && t->ring->offset == 0 &&
+	       t->ring->words_max - (t->head - ring_tail(t->ring)) >= words;
+}
+
 /* Sleep until 'words' more fit; false if the writer is no more. */
 static bool
 wait_for_room(struct thread *t, unsigned words)
@@ -94,6 +111,10 @@ wait_for_room(struct thread *t, unsigned words)
 		writer_wake();
 		/* A child that shares the memory cannot make the writer. */
 		if (!writer_is_here() && !lifecycle_is_own()) {
+			if (is_extensible(t->ring)) {
+				ringfile_extend(t->ring);
+				continue;
+			}
 			count_lost(t);
 			return false;
 		}

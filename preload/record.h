@@ -122,6 +122,9 @@ void record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
  */
 void record_settle(const struct thread *t);
 
+/* Can so many words be recorded by the calling thread without the writer? */
+bool record_has_room(uint64_t words);
+
 /*
  * The parts of what follows.  'limit' is 0 from record_close(), which returns what it
  * was, to record_open(): a signal handler then takes another ring.

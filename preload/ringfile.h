@@ -79,7 +79,10 @@ void ringfile_expect_thread(void);
 /* Writer: make the spare rings that are wanted. */
 void ringfile_make_spares(void);
 
-/* Writer: make the ring larger if its producer waits for room. */
+/*
+ * Writer, or where there is none and 'r' is in memory only, its producer: make the ring
+ * larger if its producer waits for room.
+ */
 void ringfile_extend(struct ring *r);
 
 /* Writer: a ring without a life keeps so much of its memory. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/close_range.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -37,6 +38,8 @@
 struct start {
 	int (*body)(void *);
 	void *argument;
+	int keep[SPAWN_KEEP_MAX];
+	unsigned n;
 };
 
 static struct start start;
@@ -92,6 +95,19 @@ make_tls(void)
 	return tp;
 }
 
+/* The smallest descriptor to keep that is not below 'least'; none: UINT_MAX. */
+static unsigned
+next_kept(unsigned least)
+{
+	unsigned next = UINT_MAX;
+
+	for (unsigned i = 0; i < start.n; i++)
+		if (start.keep[i] >= 0 && (unsigned)start.keep[i] >= least &&
+		    (unsigned)start.keep[i] < next)
+			next = (unsigned)start.keep[i];
+	return next;
+}
+
 /* As linux/dirent.h would have it. */
 struct entry {
 	uint64_t inode, off;
@@ -123,7 +139,8 @@ close_listed(void)
 	/* Without /proc: as many as there commonly are. */
 	if ((int)dir < 0)
 		for (unsigned fd = 0; fd < FD_COMMON_MAX; fd++)
-			syscall(SYS_close, fd);
+			if (next_kept(fd) != fd)
+				syscall(SYS_close, fd);
 	while ((int)dir >= 0 &&
 	       (n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
 		for (long at = 0; at < n;) {
@@ -131,27 +148,39 @@ close_listed(void)
 			const unsigned fd = number_of(e->name);
 
 			at += e->nbytes;
-			if (e->name[0] != '.' && fd != dir)
+			if (e->name[0] != '.' && next_kept(fd) != fd &&
+			    fd != dir)
 				syscall(SYS_close, fd);
 		}
 	if ((int)dir >= 0)
 		syscall(SYS_close, dir);
 }
 
-/* The table of descriptors is a copy: close all that is the program's. */
+/* The table is a copy: let go of everything that is the program's. */
 static void
-close_all(void)
+close_others(void)
 {
-	/* Not before Linux 5.9, nor where a filter does not know it. */
-	if (syscall(SYS_close_range, 0u, UINT_MAX, 0u) != 0)
-		close_listed();
+	for (unsigned from = 0;;) {
+		const unsigned kept = next_kept(from);
+
+		/* Not before Linux 5.9, nor where a filter does not know it. */
+		if (kept > from &&
+		    syscall(SYS_close_range, from,
+			    kept == UINT_MAX ? kept : kept - 1, 0) != 0) {
+			close_listed();
+			return;
+		}
+		if (kept == UINT_MAX)
+			return;
+		from = kept + 1;
+	}
 }
 
 static __attribute__((noreturn)) int
 thread_main(void *unused)
 {
 	(void)unused;
-	close_all();
+	close_others();
 	prctl(PR_SET_NAME, "hatftrace");
 	privileges_limit();
 	const int status = start.body(start.argument);
@@ -189,7 +218,7 @@ make_stack(void)
 }
 
 bool
-spawn_thread(int (*body)(void *), void *argument)
+spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 {
 	uint8_t *const stack = make_stack();
 	void *const tls = make_tls();
@@ -199,6 +228,8 @@ spawn_thread(int (*body)(void *), void *argument)
 		return false;
 	}
 	start = (struct start){ .body = body, .argument = argument };
+	for (; start.n < n && start.n < SPAWN_KEEP_MAX; start.n++)
+		start.keep[start.n] = keep[start.n];
 
 	/* It may be on its way out, on the same stack. */
 	await_end();
@@ -215,6 +246,55 @@ spawn_thread(int (*body)(void *), void *argument)
 	spawned_tid = tid;
 	return tid >= 0;
 }
+
+#if defined(__x86_64__)
+/* body(argument) with the stack pointer at 'top'; what it returns. */
+int spawn_call_on(void *top, int (*body)(void *), void *argument)
+	__attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n"
+	".p2align 4\n"
+	".globl spawn_call_on\n"
+	".hidden spawn_call_on\n"
+	".type spawn_call_on, @function\n"
+	"spawn_call_on:\n"
+	".cfi_startproc\n"
+	"	endbr64\n"
+	"	pushq %rbp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset %rbp, 0\n"
+	"	movq %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
+	"	movq %rdi, %rsp\n"
+	"	movq %rdx, %rdi\n"
+	"	call *%rsi\n"
+	"	leave\n"
+	"	.cfi_def_cfa %rsp, 8\n"
+	"	ret\n"
+	".cfi_endproc\n"
+	".size spawn_call_on, . - spawn_call_on\n"
+	".popsection\n");
+
+bool
+spawn_run_here(int (*body)(void *), void *argument)
+{
+	uint8_t *const stack = make_stack();
+
+	if (stack == NULL)
+		return false;
+	/* The last thread may be on its way out, on the same stack. */
+	await_end();
+	spawn_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body, argument);
+	return true;
+}
+#else
+bool
+spawn_run_here(int (*body)(void *), void *argument)
+{
+	(void)body;
+	(void)argument;
+	return false;
+}
+#endif
 
 void
 spawn_await_gone(void)

@@ -13,10 +13,20 @@
 #include <stdbool.h>
 
 /*
- * Run 'body' in a new thread, which blocks all signals and has no descriptors; the
- * thread ends when 'body' returns.  False if the system refuses (errno).
+ * Run 'body' in a new thread with all signals blocked; when it returns the thread
+ * ends.  'keep' are the 'n' descriptors that the thread has, at most
+ * SPAWN_KEEP_MAX; -1 is none.  False if the system refuses (errno).
  */
-bool spawn_thread(int (*body)(void *), void *argument);
+#define SPAWN_KEEP_MAX 4
+bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
+		  unsigned n);
+
+/*
+ * Run 'body' in the calling thread, on the stack of a thread to come: the caller's own
+ * may be tiny.  All signals must be blocked.  False: there is no such stack, and 'body'
+ * has not run.
+ */
+bool spawn_run_here(int (*body)(void *), void *argument);
 
 /* Return when the thread that spawn_thread() has made is no more, if there is one. */
 void spawn_await_gone(void);

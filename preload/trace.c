@@ -13,6 +13,12 @@
 
 #define COARSE_US 1000u
 
+/*
+ * So much takes a block of the file system, compressed or not.  To compress it takes
+ * longer than all else that a short process's trace does.
+ */
+#define BRIEF_NBYTES 4000u
+
 static size_t
 round_up(size_t n)
 {
@@ -100,7 +106,11 @@ write_block(struct trace *t, const void *data, size_t nbytes)
 static size_t
 pack(struct trace *t, const uint8_t *data, size_t nbytes)
 {
-	const bool is_stored = haste_is_storing(&t->haste);
+	const bool is_stored = haste_is_storing(&t->haste) ||
+			       (t->is_brief && nbytes <= BRIEF_NBYTES);
+	if (!is_stored && t->level != DEFLATE_LEVEL_STORED)
+		deflate_load();
+
 	const uint64_t start_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	const size_t packed =
 		deflate_member(is_stored ? DEFLATE_LEVEL_STORED : t->level,

@@ -18,6 +18,7 @@
 #include "output.h"
 
 struct trace {
+	bool is_brief; /* all in one go: small blocks are not compressed */
 	struct narrator narrator;
 	struct output output;
 	uint8_t *member; /* a compressed block; NULL: not compressed */

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "confinement.h"
 #include "control.h"
+#include "deflate.h"
 #include "header.h"
 #include "lifecycle.h"
 #include "lineage.h"
@@ -258,8 +259,8 @@ writer_prepare_end(struct narrate_end *end, uint64_t until)
 	writer_sum_up(end);
 }
 
-static void
-finish(enum writer_end how)
+void
+writer_end_trace(enum writer_end how)
 {
 	struct narrate_end end = {
 		.name = end_names[how],
@@ -278,6 +279,15 @@ finish(enum writer_end how)
 		    writer->trace.output.path,
 		    writer->trace.narrator.event_count,
 		    writer->trace.output.nbytes, end.waits);
+}
+
+void
+writer_hold(void)
+{
+	/* relaxed: writer_resume() is called only after the answer. */
+	atomic_store_explicit(&writer->hold_until_ns,
+			      writer->trace.narrator.line.ns1 + HOLD_NS,
+			      memory_order_relaxed);
 }
 
 static void
@@ -304,13 +314,10 @@ serve_request(void)
 
 	control_close();
 	if (!writer->is_dormant)
-		finish(end);
+		writer_end_trace(end);
 	else
 		ringfile_remove();
-	/* relaxed: writer_resume() is called only after the answer. */
-	atomic_store_explicit(&writer->hold_until_ns,
-			      writer->trace.narrator.line.ns1 + HOLD_NS,
-			      memory_order_relaxed);
+	writer_hold();
 	answer();
 	return end == WRITER_END_EXEC || end == WRITER_END_ABORT;
 }
@@ -343,7 +350,7 @@ static bool
 go_idle(uint32_t wake)
 {
 	if (alone_is_last(&writer->exit_status)) {
-		finish(WRITER_END_LAST_THREAD);
+		writer_end_trace(WRITER_END_LAST_THREAD);
 		return false;
 	}
 	clock_set_idle();
@@ -547,6 +554,16 @@ open_trace(void)
 	return error == 0;
 }
 
+void
+writer_begin_rings(void)
+{
+	count_hidden_rings();
+	/* A commit first: recovery takes what is in the ring for what follows. */
+	writer_commit_rings();
+	if (writer->adopt != NULL)
+		ringfile_adopt(writer->adopt);
+}
+
 /* The first thing that the thread does, unless it is dormant. */
 static bool
 begin(void)
@@ -566,11 +583,7 @@ begin(void)
 		ringfile_remove();
 		return false;
 	}
-	count_hidden_rings();
-	/* A commit first: recovery takes what is in the ring for what follows. */
-	writer_commit_rings();
-	if (writer->adopt != NULL)
-		ringfile_adopt(writer->adopt);
+	writer_begin_rings();
 	return true;
 }
 
@@ -599,9 +612,13 @@ leave_for_good(void)
 int
 writer_main(void *unused)
 {
-	bool running = writer->is_dormant || begin();
+	bool running = writer->is_dormant ||
+		       (writer->segment.is_open ? writer_take_over() : begin());
 
 	(void)unused;
+	/* Before anything confines this thread; see privileges.h. */
+	if (running && writer->trace.level != 0)
+		deflate_load();
 	writer->dormant_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	if (running) {
 		control_unhang_bell();
@@ -642,50 +659,4 @@ writer_main(void *unused)
 		running = writer_round() ? rest(wake) : writer_fail();
 	}
 	return leave_for_good();
-}
-
-size_t
-writer_memory_nbytes(int level)
-{
-	return sizeof(*writer) + trace_memory_nbytes(level) + 64;
-}
-
-static bool
-map_memory(int level)
-{
-	/* A child of a fork finds the mapping of its parent, wiped. */
-	if (writer == NULL)
-		writer = memory_map_wiped(writer_memory_nbytes(level));
-	return writer != NULL;
-}
-
-bool
-writer_prepare(const struct config *config, const struct output *output,
-	       bool is_dormant)
-{
-	if (!map_memory(config->level)) {
-		say("out of memory; not tracing");
-		return false;
-	}
-	trace_open(&writer->trace, config, output,
-		   (void *)(((uintptr_t)writer->memory + 63) & ~(uintptr_t)63));
-	segment_init(&writer->segment, &writer->trace, config, is_dormant);
-	/* relaxed: no other thread knows of the writer yet. */
-	atomic_store_explicit(&writer->is_dormant, is_dormant,
-			      memory_order_relaxed);
-	writer_note_file();
-	order_init(&writer->order, writer->heap, THREAD_MAX, writer_take_event,
-		   &writer->trace.narrator);
-	writer->start_ns = writer->trace.narrator.line.start_ns;
-	control_init(config->control, header_environment(), writer_obey_order);
-	grant_init(&writer->grant);
-	writer->last_event_ns = writer->trace.narrator.line.ns1;
-	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
-	return true;
-}
-
-uint64_t
-writer_start_ns(void)
-{
-	return writer->start_ns;
 }

@@ -111,6 +111,13 @@ void writer_wake(void);
 void writer_finish(enum writer_end end);
 
 /*
+ * Like writer_finish(), with all signals blocked: if there has been no need for the
+ * writer thread so far, the calling thread writes the trace itself, from beginning to
+ * end.  False: it has not, and writer_finish() is called for.
+ */
+bool writer_finish_brief(enum writer_end end);
+
+/*
  * A thread of the program, whose privileges have just become '*p': the writer takes
  * them on, too.  False: it cannot; nothing but to end the trace is left.
  */

@@ -85,9 +85,16 @@ writer_summon(void)
 	    atomic_compare_exchange_strong_explicit(
 		    &writer->presence, &away, WRITER_COMING,
 		    memory_order_acq_rel, memory_order_acquire)) {
+		struct output *const o = &writer->trace.output;
+		/* That of a trace which writer_finish_brief() has written. */
+		const int fd = o->fd;
+
 		writer->adopt = own_ring();
-		if (!spawn_thread(writer_main, NULL))
+		if (!spawn_thread(writer_main, NULL, &fd, 1))
 			give_up(errno);
+		/* The thread has its own. */
+		if (fd >= 0)
+			syscall(SYS_close, fd);
 	}
 	/* acquire: pairs with the release in set_presence(), writer.c. */
 	while (atomic_load_explicit(&writer->presence, memory_order_acquire) ==

@@ -2,7 +2,7 @@
 /*
  * writer_state.h - what the files of the writer share
  *
- * Of writer.c, writer_threads.c, writer_orders.c and writer_calls.c only.  The
+ * Of writer.c, writer_begin.c, writer_threads.c, writer_orders.c and writer_calls.c only.  The
  * functions here are for the writer thread alone.
  */
 #ifndef WRITER_STATE_H
@@ -135,6 +135,23 @@ bool writer_rotate_now(void);
  * in the trace.
  */
 void writer_prepare_end(struct narrate_end *end, uint64_t until);
+
+/* What the file of the rings begins with. */
+void writer_begin_rings(void);
+
+/* Write what is left, with the trailer. */
+void writer_end_trace(enum writer_end how);
+
+/* The trailer is written: give the process some time to end. */
+void writer_hold(void);
+
+/* writer_begin.c ---------------------------------------------------------- */
+
+/*
+ * The first thing that the thread does if a thread of the program has made the trace
+ * file, which is now the writer's.
+ */
+bool writer_take_over(void);
 
 /* writer_threads.c -------------------------------------------------------- */
 
