@@ -202,11 +202,20 @@ is_privilege(uint64_t number)
 	case SYS_setresuid:
 	case SYS_setresgid:
 	case SYS_setgroups:
+	case SYS_setfsuid:
+	case SYS_setfsgid:
 	case SYS_capset:
 		return lifecycle_is_single();
 	default:
 		return number == SYS_chroot;
 	}
+}
+
+/* Those return what was before. */
+static bool
+is_for_files(long number)
+{
+	return number == SYS_setfsuid || number == SYS_setfsgid;
 }
 
 static long
@@ -218,7 +227,7 @@ privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
 	result = real.syscall(number, a, b, c, d, e, f);
 	if (result == 0 && number == SYS_chroot)
 		confinement_after_chroot();
-	else if (result == 0)
+	else if (result == 0 || is_for_files(number))
 		confinement_after_privileges();
 	return result;
 }

@@ -402,6 +402,39 @@ output_hold_directory(struct output *o)
 	o->directory = -1;
 }
 
+/* Is the name of the part that ends at 'end' the same for all files of the trace? */
+static bool
+is_lasting(const struct output *o, const char *end)
+{
+	return !has_conversion(o->template, end, 'n') &&
+	       !has_conversion(o->template, end, 's');
+}
+
+/* How many folders of the template are the same for all files of the trace? */
+static unsigned
+count_lasting(const struct output *o)
+{
+	unsigned n = 0;
+
+	for (const char *p = o->template; *p != '\0' && is_lasting(o, p); p++)
+		n += *p == '/';
+	return n;
+}
+
+int
+output_open_root(const struct output *o)
+{
+	/* Writer thread only, and too large for a stack. */
+	static char root[sizeof(o->path)];
+	const char *end = o->path + strlen(o->cwd);
+
+	for (unsigned n = count_lasting(o); n > 0 && *end != '\0'; end++)
+		n -= *end == '/';
+	memcpy(root, o->path, (size_t)(end - o->path));
+	root[end - o->path] = '\0';
+	return output_open_folder(root);
+}
+
 void
 output_forget_directory(struct output *o)
 {

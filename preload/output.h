@@ -94,6 +94,12 @@ struct output_id output_id_of(int fd);
  */
 void output_hold_directory(struct output *o);
 
+/*
+ * Writer thread: the folder in or below which all files of the trace are, whatever
+ * their numbers; O_PATH.  -1 and errno.
+ */
+int output_open_root(const struct output *o);
+
 /* Writer thread: it is about to end, and its descriptors with it. */
 void output_forget_directory(struct output *o);
 

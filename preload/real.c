@@ -221,6 +221,8 @@ static const struct symbol other_symbols[] = {
 	{ "setresgid", offsetof(struct real, setresgid) },
 	{ "setgroups", offsetof(struct real, setgroups) },
 	{ "initgroups", offsetof(struct real, initgroups) },
+	{ "setfsuid", offsetof(struct real, setfsuid) },
+	{ "setfsgid", offsetof(struct real, setfsgid) },
 	{ "capset", offsetof(struct real, capset) },
 	{ "chroot", offsetof(struct real, chroot) },
 	{ "vfork", offsetof(struct real, vfork) },

@@ -57,6 +57,8 @@ struct real {
 	int (*setresgid)(gid_t, gid_t, gid_t);
 	int (*setgroups)(size_t, const gid_t *);
 	int (*initgroups)(const char *, gid_t);
+	int (*setfsuid)(uid_t);
+	int (*setfsgid)(gid_t);
 	int (*capset)(void *, const void *);
 	int (*chroot)(const char *);
 	pid_t (*vfork)(void);

@@ -203,10 +203,9 @@ static const struct call wake_calls[] = {
 
 /* On threads of the program that have changed their privileges (privileges.c). */
 static const struct call ask_calls[] = {
-	{ SYS_capget, { 0 } },
-	{ SYS_getresuid, { 0 } },
-	{ SYS_getresgid, { 0 } },
-	{ SYS_getgroups, { 0 } },
+	{ SYS_capget, { 0 } },	     { SYS_getresuid, { 0 } },
+	{ SYS_getresgid, { 0 } },    { SYS_getgroups, { 0 } },
+	{ SYS_setfsuid, { ~0ull } }, { SYS_setfsgid, { ~0ull } },
 };
 
 /* In the writer, that cannot even be refused. */

@@ -566,6 +566,7 @@ begin(void)
 		ringfile_remove();
 		return false;
 	}
+	writer_limit_reach();
 	count_hidden_rings();
 	/* A commit first: recovery takes what is in the ring for what follows. */
 	writer_commit_rings();
@@ -599,9 +600,12 @@ leave_for_good(void)
 int
 writer_main(void *unused)
 {
-	bool running = writer->is_dormant || begin();
+	bool running;
 
 	(void)unused;
+	alone_begin();
+	writer->is_limited = false;
+	running = writer->is_dormant || begin();
 	writer->dormant_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	if (running) {
 		control_unhang_bell();

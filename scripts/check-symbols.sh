@@ -26,7 +26,7 @@ marks='stdin __libc_start_main'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
 _exit _Exit abort __assert_fail _Fork daemon'
 privileges='setuid setgid seteuid setegid setreuid setregid setresuid setresgid
-setgroups initgroups capset chroot'
+setfsuid setfsgid setgroups initgroups capset chroot'
 
 # What the recorder asks of libc.  A program may have functions of these names: of
 # bytes and strings, where nothing else can be meant; of what happens at the end,
