@@ -3,7 +3,7 @@
  * interpose_sandbox.c - the calls by which a program gets a filter, forks or ends
  *
  * prctl(3) and syscall(3), which has no name of its own for seccomp(2), as
- * libseccomp and all who do it by hand call them.  Everything else that comes by
+ * libseccomp and all who do it by hand call them; vfork(3) and clone(3).  Everything else that comes by
  * goes on to libc's without a trace: the entry points below are jumps, so that
  * arguments, stack and return are as if they were not there.
  */
@@ -16,7 +16,9 @@
 #include "confinement.h"
 #include "control.h"
 #include "export.h"
+#include "jump.h"
 #include "lifecycle.h"
+#include "means.h"
 #include "namespaces.h"
 #include "privileges.h"
 #include "real.h"
@@ -141,6 +143,7 @@ uintptr_t sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
 				uint64_t c);
 uintptr_t sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program);
 uintptr_t sandbox_watch_vfork(void);
+uintptr_t sandbox_watch_clone(uint64_t body, uint64_t stack, uint64_t flags);
 
 /* An exec by its number; where it goes on to when that fails. */
 static long
@@ -237,6 +240,7 @@ uintptr_t
 sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
 	real_resolve_rest();
+	means_watch(number, a, b, c);
 	if (number == SYS_seccomp || number == SYS_prctl)
 		expect_by_number(number, a, b, c);
 	else if (number == SYS_exit_group)
@@ -272,63 +276,18 @@ sandbox_watch_vfork(void)
 	return (uintptr_t)real.vfork;
 }
 
-/*
- * Keep the registers that hold arguments, ask, and jump.  (The stack must be a
- * multiple of 16 below; at the entry of an x86-64 function it is 8 off.)
- */
-#if defined(__x86_64__)
-#define JUMP_AFTER(name, watch)                                           \
-	__asm__(".pushsection .text\n"                                    \
-		".globl " name "\n.type " name ", @function\n" name ":\n" \
-		"	.cfi_startproc\n"                                       \
-		"	endbr64\n"                                              \
-		"	push %rdi\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %rsi\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %rdx\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %rcx\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %r8\n	.cfi_adjust_cfa_offset 8\n"                  \
-		"	push %r9\n	.cfi_adjust_cfa_offset 8\n"                  \
-		"	push %rax\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	call " watch "\n"                                 \
-		"	mov %rax, %r11\n"                                       \
-		"	pop %rax\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %r9\n	.cfi_adjust_cfa_offset -8\n"                  \
-		"	pop %r8\n	.cfi_adjust_cfa_offset -8\n"                  \
-		"	pop %rcx\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rdx\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rsi\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rdi\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	jmp *%r11\n"                                            \
-		"	.cfi_endproc\n"                                         \
-		".size " name ", . - " name "\n.popsection\n")
-#elif defined(__aarch64__)
-#define JUMP_AFTER(name, watch)                                           \
-	__asm__(".pushsection .text\n.balign 4\n"                         \
-		".globl " name "\n.type " name ", %function\n" name ":\n" \
-		"	.cfi_startproc\n"                                       \
-		"	hint #34\n" /* bti c */                           \
-		"	stp x29, x30, [sp, #-80]!\n"                            \
-		"	.cfi_def_cfa_offset 80\n"                               \
-		"	.cfi_offset 29, -80\n	.cfi_offset 30, -72\n"            \
-		"	mov x29, sp\n"                                          \
-		"	stp x0, x1, [sp, #16]\n"                                \
-		"	stp x2, x3, [sp, #32]\n"                                \
-		"	stp x4, x5, [sp, #48]\n"                                \
-		"	stp x6, x7, [sp, #64]\n"                                \
-		"	bl " watch "\n"                                   \
-		"	mov x16, x0\n"                                          \
-		"	ldp x0, x1, [sp, #16]\n"                                \
-		"	ldp x2, x3, [sp, #32]\n"                                \
-		"	ldp x4, x5, [sp, #48]\n"                                \
-		"	ldp x6, x7, [sp, #64]\n"                                \
-		"	ldp x29, x30, [sp], #80\n"                              \
-		"	.cfi_restore 29\n	.cfi_restore 30\n"                    \
-		"	.cfi_def_cfa_offset 0\n"                                \
-		"	br x16\n"                                               \
-		"	.cfi_endproc\n"                                         \
-		".size " name ", . - " name "\n.popsection\n")
-#endif
+/* A child may have the root directory in common, and change it. */
+uintptr_t
+sandbox_watch_clone(uint64_t body, uint64_t stack, uint64_t flags)
+{
+	(void)body;
+	(void)stack;
+	real_resolve_rest();
+	means_watch_clone(flags);
+	return (uintptr_t)real.clone;
+}
 
 JUMP_AFTER("syscall", "sandbox_watch_syscall");
 JUMP_AFTER("prctl", "sandbox_watch_prctl");
 JUMP_AFTER("vfork", "sandbox_watch_vfork");
+JUMP_AFTER("clone", "sandbox_watch_clone");

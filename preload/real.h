@@ -61,6 +61,13 @@ struct real {
 	int (*setfsgid)(gid_t);
 	int (*capset)(void *, const void *);
 	int (*chroot)(const char *);
+	int (*setrlimit)(int, const void *);
+	int (*prlimit)(pid_t, int, const void *, void *);
+	void (*mount)(void); /* these are only jumped to */
+	void (*umount)(void);
+	void (*umount2)(void);
+	void (*pivot_root)(void);
+	int (*clone)(int (*)(void *), void *, int, void *, ...);
 	pid_t (*vfork)(void);
 	int (*unshare)(int);
 	int (*setns)(int, int);

@@ -543,7 +543,8 @@ open_trace(void)
 		say("%s: is there and not a regular file; not tracing",
 		    o->path);
 	else if (error != 0)
-		say("%s: %s; not tracing", o->path, say_errno(error));
+		say("%s: %s; not tracing%s", o->path, say_errno(error),
+		    output_advice(o, error, lifecycle_config()->begin_now));
 	return error == 0;
 }
 

@@ -54,8 +54,8 @@ elif ! "$FAULTS/privileges" landlock >/dev/null 2>&1; then
 else
 	fail "the writer executes: $(cat puppet.out)"
 fi
-check "inside" "$(result inside)" done
-check "remove" "$(result remove)" done
+check "inside" "$(result inside)" "done"
+check "remove" "$(result remove)" "done"
 # Since the fourth and the sixth version.
 for what in tcp abstract; do
 	[[ $(result $what) =~ ^(EACCES|EPERM|done)$ ]] ||
