@@ -17,7 +17,8 @@ void say(const char *format, ...);
 
 /*
  * A thread of the program, after it has waited for the writer: write the line that the
- * writer could not, without a descriptor to be had.
+ * writer could not, without a descriptor to be had.  Makes no system call if there is
+ * none.
  */
 void say_rest(void);
 
