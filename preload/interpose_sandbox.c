@@ -3,7 +3,7 @@
  * interpose_sandbox.c - the calls by which a program gets a filter, forks or ends
  *
  * prctl(3) and syscall(3), which has no name of its own for seccomp(2), as
- * libseccomp and all who do it by hand call them; vfork(3) and clone(3).  Everything else that comes by
+ * libseccomp and all who do it by hand call them; and vfork(3).  Everything else that comes by
  * goes on to libc's without a trace: the entry points below are jumps, so that
  * arguments, stack and return are as if they were not there.
  */
@@ -143,7 +143,6 @@ uintptr_t sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
 				uint64_t c);
 uintptr_t sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program);
 uintptr_t sandbox_watch_vfork(void);
-uintptr_t sandbox_watch_clone(uint64_t body, uint64_t stack, uint64_t flags);
 
 /* An exec by its number; where it goes on to when that fails. */
 static long
@@ -276,18 +275,6 @@ sandbox_watch_vfork(void)
 	return (uintptr_t)real.vfork;
 }
 
-/* A child may have the root directory in common, and change it. */
-uintptr_t
-sandbox_watch_clone(uint64_t body, uint64_t stack, uint64_t flags)
-{
-	(void)body;
-	(void)stack;
-	real_resolve_rest();
-	means_watch_clone(flags);
-	return (uintptr_t)real.clone;
-}
-
 JUMP_AFTER("syscall", "sandbox_watch_syscall");
 JUMP_AFTER("prctl", "sandbox_watch_prctl");
 JUMP_AFTER("vfork", "sandbox_watch_vfork");
-JUMP_AFTER("clone", "sandbox_watch_clone");

@@ -3,7 +3,6 @@
 
 #include "means.h"
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -67,11 +66,4 @@ means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	if (takes_away(number, a, b, c))
 		lifecycle_have_writer();
 	errno = saved_errno;
-}
-
-void
-means_watch_clone(uint64_t flags)
-{
-	if ((flags & CLONE_FS) != 0 && (flags & CLONE_THREAD) == 0)
-		lifecycle_have_writer();
 }

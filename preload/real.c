@@ -231,7 +231,6 @@ static const struct symbol other_symbols[] = {
 	{ "umount", offsetof(struct real, umount) },
 	{ "umount2", offsetof(struct real, umount2) },
 	{ "pivot_root", offsetof(struct real, pivot_root) },
-	{ "clone", offsetof(struct real, clone) },
 	{ "vfork", offsetof(struct real, vfork) },
 	{ "unshare", offsetof(struct real, unshare) },
 	{ "setns", offsetof(struct real, setns) },

@@ -67,7 +67,6 @@ struct real {
 	void (*umount)(void);
 	void (*umount2)(void);
 	void (*pivot_root)(void);
-	int (*clone)(int (*)(void *), void *, int, void *, ...);
 	pid_t (*vfork)(void);
 	int (*unshare)(int);
 	int (*setns)(int, int);

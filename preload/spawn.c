@@ -17,7 +17,6 @@
 #include "landlock.h"
 #include "memory.h"
 #include "privileges.h"
-#include "real.h"
 #include "sys.h"
 
 /* How often to look whether the thread is gone. */
@@ -234,17 +233,16 @@ spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 	for (; start.n < n && start.n < SPAWN_KEEP_MAX; start.n++)
 		start.keep[start.n] = keep[start.n];
 
-	real_resolve_rest();
 	/* It may be on its way out, on the same stack. */
 	await_end();
 	const uint64_t mask = sys_block_signals();
 	const int tid =
-		real.clone(thread_main, stack + GUARD_NBYTES + STACK_NBYTES,
-			   CLONE_VM | CLONE_SIGHAND | CLONE_THREAD |
-				   CLONE_SYSVSEM | CLONE_SETTLS |
-				   CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-			   NULL, (pid_t *)(uintptr_t)&life->tid, tls,
-			   (pid_t *)(uintptr_t)&life->tid);
+		clone(thread_main, stack + GUARD_NBYTES + STACK_NBYTES,
+		      CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+			      CLONE_SETTLS | CLONE_PARENT_SETTID |
+			      CLONE_CHILD_CLEARTID,
+		      NULL, (pid_t *)(uintptr_t)&life->tid, tls,
+		      (pid_t *)(uintptr_t)&life->tid);
 
 	sys_restore_signals(mask);
 	spawned_tid = tid;

@@ -19,7 +19,7 @@ aligned_alloc valloc pvalloc free_sized free_aligned_sized'
 cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 	_Zd{l,a}Pv{,m}{,St11align_val_t} \
 	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
-filters='prctl syscall vfork clone unshare setns'
+filters='prctl syscall vfork unshare setns'
 means='setrlimit setrlimit64 prlimit prlimit64 mount umount umount2 pivot_root'
 threads='pthread_create pthread_setname_np'
 # What musl's loader looks for, and nobody finds (preload/interpose_musl.c).
@@ -35,7 +35,7 @@ setfsuid setfsgid setgroups initgroups capset chroot'
 # without; and what daemon() consists of, which the program called.
 from_libc='memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp
 strnlen strrchr strstr
-__cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork
+__cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
 __environ environ __errno_location __stack_chk_fail getauxval pthread_once
 __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next
 __sigsetjmp __x86_get_cpuid_feature_leaf pthread_self sysconf dl_iterate_phdr dlerror dlopen dlsym

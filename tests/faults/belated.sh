@@ -61,10 +61,12 @@ if is_root; then
 				take_away_apart $how traced
 		done
 	fi
+	# Chromium has such a child, and no thread before it.
 	for how in child shared; do
-		TALLY=1 fault "chroot by a child, $how" \
+		fault "chroot by a child, $how" \
 			"that shares the root directory, before the trace has begun" \
-			complete take_away $how empty
+			none take_away $how empty
+		advised "$how"
 	done
 	fault "chroot, unseen" "by the system call instruction" none \
 		take_away bareroot empty
