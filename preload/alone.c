@@ -3,22 +3,45 @@
 
 #include "alone.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "output.h"
 #include "procstat.h"
+#include "sys.h"
 
 /* Fields of proc(5)'s stat. */
 #define STAT_NUM_THREADS 20
 #define STAT_EXIT_CODE	 52
 
-#define STAT_PATH "/proc/self/stat"
+#define FOLDER_PATH "/proc/self"
+#define STAT_PATH   FOLDER_PATH "/stat"
+
+/* The writer's descriptor of that folder; -1: there is none. */
+static int folder = -1;
+
+void
+alone_begin(void)
+{
+	folder = -1;
+}
+
+void
+alone_hold(void)
+{
+	folder = output_above_standard(
+		(int)syscall(SYS_openat, AT_FDCWD, FOLDER_PATH,
+			     O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
 
 bool
 alone_is_last(int *status_ret)
 {
 	char buf[PROCSTAT_NBYTES];
-	const char *const state = procstat_read(STAT_PATH, buf);
+	const char *const state =
+		folder >= 0 ? procstat_read(folder, "stat", buf)
+			    : procstat_read(AT_FDCWD, STAT_PATH, buf);
 
 	if (state == NULL || *state != 'Z')
 		return false;
@@ -30,7 +53,7 @@ bool
 alone_has_threads(bool has_writer)
 {
 	char buf[PROCSTAT_NBYTES];
-	const char *const state = procstat_read(STAT_PATH, buf);
+	const char *const state = procstat_read(AT_FDCWD, STAT_PATH, buf);
 
 	return state == NULL ||
 	       procstat_field(state, STAT_NUM_THREADS) > (has_writer ? 2 : 1);

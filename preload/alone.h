@@ -9,6 +9,12 @@
 
 #include <stdbool.h>
 
+/* The writer thread begins, without the descriptors of one before it. */
+void alone_begin(void);
+
+/* The writer: hold on to the folder of the process, which may come out of reach. */
+void alone_hold(void);
+
 /*
  * Have all other threads left, by ways that do not end the process?  Then only we
  * keep it from ending.  /proc/self is the process, that is its initial thread,

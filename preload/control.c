@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "landlock.h"
 #include "output.h"
 #include "record.h"
 #include "sys.h"
@@ -48,6 +49,7 @@ static struct {
 	uint32_t uid;
 	int pid, tid;		       /* of the writer */
 	int listener, client, signals; /* -1: none */
+	int rules;		       /* of control_allow() */
 	uint64_t served_ns, client_ns;
 	char order[ORDER_MAX_NBYTES];
 	size_t order_nbytes;
@@ -303,6 +305,43 @@ try_directories(bool (*try)(const char *directory))
 	return false;
 }
 
+static bool
+is_one_user(void)
+{
+	uid_t real, effective, saved;
+
+	return syscall(SYS_getresuid, &real, &effective, &saved) == 0 &&
+	       real == effective && real == saved;
+}
+
+/* As 'try' above. */
+static bool
+allow_in(const char *directory)
+{
+	syscall(SYS_umask, 077);
+	if (!make_directory(directory))
+		return false;
+	landlock_allow_path(c.rules, directory, LANDLOCK_SERVE);
+	return true;
+}
+
+void
+control_allow(int rules, bool is_changeable)
+{
+	/* relaxed: as in control_init(). */
+	if (!atomic_load_explicit(&c.wanted, memory_order_relaxed) || rules < 0)
+		return;
+	c.rules = rules;
+	try_directories(allow_in);
+	if (!is_changeable && is_one_user())
+		return;
+	/* Another user's will be made beside ours. */
+	if (c.runtime[0] != '\0')
+		landlock_allow_path(rules, c.runtime, LANDLOCK_SETTLE);
+	landlock_allow_path(rules, "/run/user", LANDLOCK_SETTLE);
+	landlock_allow_path(rules, "/tmp", LANDLOCK_SETTLE);
+}
+
 static void
 open_socket(void)
 {
@@ -329,20 +368,11 @@ close_socket(void)
 	c.served_ns = 0;
 }
 
-/* Another user could cut the file off, and the program would end by SIGBUS. */
-static bool
-is_one_user(void)
-{
-	uid_t real, effective, saved;
-
-	return syscall(SYS_getresuid, &real, &effective, &saved) == 0 &&
-	       real == effective && real == saved;
-}
-
 static bool
 hang_bell(void)
 {
-	/* seq_cst: as in make_socket(). */
+	/* seq_cst: as in make_socket().  And another user could cut the file off,
+	 * and the program would end by SIGBUS. */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user())
 		return false;

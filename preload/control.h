@@ -54,6 +54,13 @@ void control_init(bool wanted, char *const environment[], control_obey *obey);
 void control_begin(void);
 
 /*
+ * The writer: add the folders in which the socket may be to a set of rules
+ * (landlock.h).  'is_changeable': the process may become another user's, with another
+ * folder that is not there yet.
+ */
+void control_allow(int rules, bool is_changeable);
+
+/*
  * Have a bell, and no socket from here on.  The thread that starts the trace of a
  * process, or the writer before it leaves.  False: there can be none, or none is
  * wanted.

@@ -8,6 +8,7 @@
 
 #include <grp.h>
 #include <stdlib.h>
+#include <sys/fsuid.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -100,6 +101,31 @@ initgroups(const char *user, gid_t group)
 {
 	prepare();
 	return follow(real.initgroups(user, group));
+}
+
+/* Of the calling thread, both, and both return what was before. */
+EXPORT int
+setfsuid(uid_t uid)
+{
+	int before;
+
+	prepare();
+	before = real.setfsuid(uid);
+	if (lifecycle_is_single())
+		confinement_after_privileges();
+	return before;
+}
+
+EXPORT int
+setfsgid(gid_t gid)
+{
+	int before;
+
+	prepare();
+	before = real.setfsgid(gid);
+	if (lifecycle_is_single())
+		confinement_after_privileges();
+	return before;
 }
 
 /* Declared by no header but libcap's. */

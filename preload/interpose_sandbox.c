@@ -3,7 +3,7 @@
  * interpose_sandbox.c - the calls by which a program gets a filter, forks or ends
  *
  * prctl(3) and syscall(3), which has no name of its own for seccomp(2), as
- * libseccomp and all who do it by hand call them.  Everything else that comes by
+ * libseccomp and all who do it by hand call them; and vfork(3).  Everything else that comes by
  * goes on to libc's without a trace: the entry points below are jumps, so that
  * arguments, stack and return are as if they were not there.
  */
@@ -16,7 +16,9 @@
 #include "confinement.h"
 #include "control.h"
 #include "export.h"
+#include "jump.h"
 #include "lifecycle.h"
+#include "means.h"
 #include "namespaces.h"
 #include "privileges.h"
 #include "real.h"
@@ -202,11 +204,20 @@ is_privilege(uint64_t number)
 	case SYS_setresuid:
 	case SYS_setresgid:
 	case SYS_setgroups:
+	case SYS_setfsuid:
+	case SYS_setfsgid:
 	case SYS_capset:
 		return lifecycle_is_single();
 	default:
 		return number == SYS_chroot;
 	}
+}
+
+/* Those return what was before. */
+static bool
+is_for_files(long number)
+{
+	return number == SYS_setfsuid || number == SYS_setfsgid;
 }
 
 static long
@@ -218,7 +229,7 @@ privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
 	result = real.syscall(number, a, b, c, d, e, f);
 	if (result == 0 && number == SYS_chroot)
 		confinement_after_chroot();
-	else if (result == 0)
+	else if (result == 0 || is_for_files(number))
 		confinement_after_privileges();
 	return result;
 }
@@ -228,6 +239,7 @@ uintptr_t
 sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
 	real_resolve_rest();
+	means_watch(number, a, b, c);
 	if (number == SYS_seccomp || number == SYS_prctl)
 		expect_by_number(number, a, b, c);
 	else if (number == SYS_exit_group)
@@ -261,63 +273,6 @@ sandbox_watch_vfork(void)
 	lifecycle_before_vfork();
 	return (uintptr_t)real.vfork;
 }
-
-/*
- * Keep the registers that hold arguments, ask, and jump.  (The stack must be a
- * multiple of 16 below; at the entry of an x86-64 function it is 8 off.)
- */
-#if defined(__x86_64__)
-#define JUMP_AFTER(name, watch)                                           \
-	__asm__(".pushsection .text\n"                                    \
-		".globl " name "\n.type " name ", @function\n" name ":\n" \
-		"	.cfi_startproc\n"                                       \
-		"	endbr64\n"                                              \
-		"	push %rdi\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %rsi\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %rdx\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %rcx\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %r8\n	.cfi_adjust_cfa_offset 8\n"                  \
-		"	push %r9\n	.cfi_adjust_cfa_offset 8\n"                  \
-		"	push %rax\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	call " watch "\n"                                 \
-		"	mov %rax, %r11\n"                                       \
-		"	pop %rax\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %r9\n	.cfi_adjust_cfa_offset -8\n"                  \
-		"	pop %r8\n	.cfi_adjust_cfa_offset -8\n"                  \
-		"	pop %rcx\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rdx\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rsi\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rdi\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	jmp *%r11\n"                                            \
-		"	.cfi_endproc\n"                                         \
-		".size " name ", . - " name "\n.popsection\n")
-#elif defined(__aarch64__)
-#define JUMP_AFTER(name, watch)                                           \
-	__asm__(".pushsection .text\n.balign 4\n"                         \
-		".globl " name "\n.type " name ", %function\n" name ":\n" \
-		"	.cfi_startproc\n"                                       \
-		"	hint #34\n" /* bti c */                           \
-		"	stp x29, x30, [sp, #-80]!\n"                            \
-		"	.cfi_def_cfa_offset 80\n"                               \
-		"	.cfi_offset 29, -80\n	.cfi_offset 30, -72\n"            \
-		"	mov x29, sp\n"                                          \
-		"	stp x0, x1, [sp, #16]\n"                                \
-		"	stp x2, x3, [sp, #32]\n"                                \
-		"	stp x4, x5, [sp, #48]\n"                                \
-		"	stp x6, x7, [sp, #64]\n"                                \
-		"	bl " watch "\n"                                   \
-		"	mov x16, x0\n"                                          \
-		"	ldp x0, x1, [sp, #16]\n"                                \
-		"	ldp x2, x3, [sp, #32]\n"                                \
-		"	ldp x4, x5, [sp, #48]\n"                                \
-		"	ldp x6, x7, [sp, #64]\n"                                \
-		"	ldp x29, x30, [sp], #80\n"                              \
-		"	.cfi_restore 29\n	.cfi_restore 30\n"                    \
-		"	.cfi_def_cfa_offset 0\n"                                \
-		"	br x16\n"                                               \
-		"	.cfi_endproc\n"                                         \
-		".size " name ", . - " name "\n.popsection\n")
-#endif
 
 JUMP_AFTER("syscall", "sandbox_watch_syscall");
 JUMP_AFTER("prctl", "sandbox_watch_prctl");

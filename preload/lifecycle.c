@@ -172,6 +172,8 @@ lifecycle_end(enum writer_end end)
 	int saved_errno;
 
 	/* First, and without errno: see real_resolve_rest(). */
+	if (!lifecycle_is_tracing())
+		say_rest();
 	if (!lifecycle_is_tracing() || !lifecycle_is_own())
 		return;
 	saved_errno = errno;

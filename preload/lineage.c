@@ -3,6 +3,7 @@
 
 #include "lineage.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -44,7 +45,7 @@ read_process(uint64_t pid, struct process *ret)
 	text_u64(&t, pid);
 	text_str(&t, "/stat");
 	path[t.used] = '\0';
-	state = procstat_read(path, buf);
+	state = procstat_read(AT_FDCWD, path, buf);
 	if (state == NULL || ticks == 0)
 		return false;
 	ret->pid = pid;

@@ -179,6 +179,33 @@ build_path(const struct output *o, uint64_t segment, uint64_t number,
 	return !t.full;
 }
 
+/* Of the calling thread. */
+static struct output_id
+root_id(void)
+{
+	struct stat st;
+
+	return fstatat(AT_FDCWD, "/", &st, 0) == 0
+		       ? (struct output_id){ st.st_dev, st.st_ino }
+		       : (struct output_id){ 0 };
+}
+
+const char *
+output_advice(const struct output *o, int error, bool begin_now)
+{
+	const struct output_id root = root_id();
+
+	if (begin_now)
+		return "";
+	if (error == EMFILE || error == EFBIG)
+		return "; HATFTRACE_BEGIN=now begins before the program sets "
+		       "such a limit";
+	if (root.device != o->root.device || root.inode != o->root.inode)
+		return "; the program has another root directory by now, "
+		       "HATFTRACE_BEGIN=now begins before";
+	return "";
+}
+
 void
 output_init(struct output *o, const char *template,
 	    const struct output_names *names, bool numbers_all)
@@ -186,6 +213,7 @@ output_init(struct output *o, const char *template,
 	o->fd = o->directory = -1;
 	o->nbytes = o->number = 0;
 	o->id = (struct output_id){ 0 };
+	o->root = root_id();
 	o->is_torn = false;
 	o->template = template;
 	o->names = names;
@@ -400,6 +428,39 @@ output_hold_directory(struct output *o)
 		return;
 	syscall(SYS_close, o->directory);
 	o->directory = -1;
+}
+
+/* Is the name of the part that ends at 'end' the same for all files of the trace? */
+static bool
+is_lasting(const struct output *o, const char *end)
+{
+	return !has_conversion(o->template, end, 'n') &&
+	       !has_conversion(o->template, end, 's');
+}
+
+/* How many folders of the template are the same for all files of the trace? */
+static unsigned
+count_lasting(const struct output *o)
+{
+	unsigned n = 0;
+
+	for (const char *p = o->template; *p != '\0' && is_lasting(o, p); p++)
+		n += *p == '/';
+	return n;
+}
+
+int
+output_open_root(const struct output *o)
+{
+	/* Writer thread only, and too large for a stack. */
+	static char root[sizeof(o->path)];
+	const char *end = o->path + strlen(o->cwd);
+
+	for (unsigned n = count_lasting(o); n > 0 && *end != '\0'; end++)
+		n -= *end == '/';
+	memcpy(root, o->path, (size_t)(end - o->path));
+	root[end - o->path] = '\0';
+	return output_open_folder(root);
 }
 
 void

@@ -29,12 +29,13 @@ struct output_id {
 };
 
 struct output {
-	int fd;		     /* -1: no file is open */
-	int directory;	     /* of the files; -1: not held */
-	uint64_t nbytes;     /* written so far, to this file */
-	bool is_torn;	     /* part of what failed is in it */
-	struct output_id id; /* of this file */
-	uint64_t number;     /* by which its name was free */
+	int fd;		       /* -1: no file is open */
+	int directory;	       /* of the files; -1: not held */
+	uint64_t nbytes;       /* written so far, to this file */
+	bool is_torn;	       /* part of what failed is in it */
+	struct output_id id;   /* of this file */
+	struct output_id root; /* directory of the process, at output_init() */
+	uint64_t number;       /* by which its name was free */
 	const char *template;
 	const struct output_names *names;
 	bool numbers_all;	 /* the first segment has its number, too */
@@ -61,6 +62,12 @@ void output_copy(struct output *to, const struct output *from);
  * failed in 'path'; what was open before is forgotten, not closed.
  */
 int output_open(struct output *o, uint64_t segment);
+
+/*
+ * What goes behind the message for the error of a first output_open() or output_write():
+ * that the file would be there if the trace had begun earlier.  Or "", where it did.
+ */
+const char *output_advice(const struct output *o, int error, bool begin_now);
 
 /*
  * Fill in 'path' with the name that output_open() will try first of those that
@@ -93,6 +100,12 @@ struct output_id output_id_of(int fd);
  * not where the file is, names are used as they are.
  */
 void output_hold_directory(struct output *o);
+
+/*
+ * Writer thread: the folder in or below which all files of the trace are, whatever
+ * their numbers; O_PATH.  -1 and errno.
+ */
+int output_open_root(const struct output *o);
 
 /* Writer thread: it is about to end, and its descriptors with it. */
 void output_forget_directory(struct output *o);

@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/securebits.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,16 +38,17 @@ get_capabilities(void)
 	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
 }
 
+/* Those that are in force are raised only while they are used. */
 static void
-set_capabilities(uint64_t set)
+set_capabilities(uint64_t set, bool in_force)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
 	};
 	const uint32_t low = (uint32_t)set, high = (uint32_t)(set >> 32);
 	const struct __user_cap_data_struct data[2] = {
-		{ .effective = low, .permitted = low },
-		{ .effective = high, .permitted = high },
+		{ .effective = in_force ? low : 0, .permitted = low },
+		{ .effective = in_force ? high : 0, .permitted = high },
 	};
 
 	syscall(SYS_capset, &header, data);
@@ -75,6 +77,9 @@ privileges_read(struct privileges *p)
 {
 	*p = (struct privileges){ .capabilities = get_capabilities(),
 				  .ruleset = -1 };
+	/* No number is set by -1; the one that counts is returned. */
+	p->fs_uid = (uid_t)syscall(SYS_setfsuid, -1);
+	p->fs_gid = (gid_t)syscall(SYS_setfsgid, -1);
 	return syscall(SYS_getresuid, &p->uid[0], &p->uid[1], &p->uid[2]) ==
 		       0 &&
 	       syscall(SYS_getresgid, &p->gid[0], &p->gid[1], &p->gid[2]) ==
@@ -98,6 +103,7 @@ is_within(const struct privileges *p)
 	const bool within =
 		known && memcmp(own.uid, p->uid, sizeof(own.uid)) == 0 &&
 		memcmp(own.gid, p->gid, sizeof(own.gid)) == 0 &&
+		own.fs_uid == p->fs_uid && own.fs_gid == p->fs_gid &&
 		(own.capabilities & ~p->capabilities) == 0 &&
 		own.group_count == p->group_count &&
 		(own.group_count == 0 ||
@@ -232,11 +238,9 @@ add_ruleset(int fd)
 	return done;
 }
 
-bool
-privileges_take_on(const struct privileges *p)
+static bool
+take_on(const struct privileges *p)
 {
-	if (p->filter != NULL)
-		return add_filter(p->filter);
 	if ((p->root_of != 0 && !change_root(p->root_of)) ||
 	    (p->ruleset >= 0 && !add_ruleset(p->ruleset)))
 		return false;
@@ -246,16 +250,60 @@ privileges_take_on(const struct privileges *p)
 	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	syscall(SYS_setgroups, p->group_count, p->groups);
 	syscall(SYS_setresgid, p->gid[0], p->gid[1], p->gid[2]);
+	syscall(SYS_setfsgid, p->fs_gid);
 	syscall(SYS_setresuid, p->uid[0], p->uid[1], p->uid[2]);
+	/* What was in force has gone with the user. */
+	set_capabilities(get_capabilities() & KEPT, true);
+	syscall(SYS_setfsuid, p->fs_uid);
 	prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
-	set_capabilities(get_capabilities() & p->capabilities & KEPT);
+	set_capabilities(get_capabilities() & p->capabilities & KEPT, false);
 	return is_within(p);
+}
+
+bool
+privileges_take_on(const struct privileges *p)
+{
+	bool done;
+
+	if (p->filter != NULL)
+		return add_filter(p->filter);
+	set_capabilities(get_capabilities() & KEPT, true);
+	done = take_on(p);
+	set_capabilities(get_capabilities() & KEPT, false);
+	return done;
+}
+
+bool
+privileges_may_change_user(void)
+{
+	return (get_capabilities() & CAPABILITY(CAP_SETUID)) != 0;
+}
+
+/*
+ * What only counts for programs that a thread executes, which this one never does:
+ * the program may give it up at any time.  Unless it may not, or a filter is there that
+ * might not let it live.
+ */
+static void
+limit_inheritance(void)
+{
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
+		return;
+	for (unsigned long n = 0; prctl(PR_CAPBSET_DROP, n, 0, 0, 0) == 0; n++)
+		;
+	prctl(PR_SET_SECUREBITS,
+	      SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
+		      SECBIT_NO_CAP_AMBIENT_RAISE |
+		      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
+	      0, 0, 0);
 }
 
 void
 privileges_limit(void)
 {
-	set_capabilities(get_capabilities() & KEPT);
+	limit_inheritance();
+	/* With the inheritable ones go the ambient ones. */
+	set_capabilities(get_capabilities() & KEPT, false);
 	/* Nothing that it could run has more, either. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }

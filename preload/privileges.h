@@ -12,7 +12,15 @@
  * of them, the writer as well, or it is that thread's own affair.)
  *
  * For that the writer keeps the capabilities CAP_SETUID, CAP_SETGID and
- * CAP_SYS_CHROOT as long as the program has them, and no others.
+ * CAP_SYS_CHROOT as long as the program has them, and no others; they are in force only
+ * while it uses them.
+ *
+ * What the program changes by the system call instruction itself nobody sees.  Against
+ * that there is Landlock (landlock.h), and no filter on system calls: the kernel refuses
+ * a filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) while one thread has a filter that
+ * the calling thread has not, and such calls come past us, too.  Java programs
+ * (Elasticsearch) find syscall(3) in libc itself, Go programs (Beats) do without libc;
+ * both would go on without their own filter.
  */
 #ifndef PRIVILEGES_H
 #define PRIVILEGES_H
@@ -32,6 +40,8 @@ extern const void *const PRIVILEGES_SEAL;
 struct privileges {
 	uid_t uid[3]; /* real, effective, saved */
 	gid_t gid[3];
+	uid_t fs_uid; /* for files: the effective ones, unless it has said else */
+	gid_t fs_gid;
 	uint64_t capabilities; /* permitted ones */
 	int group_count;
 	gid_t *groups; /* 'groups_nbytes' long, mapped */
@@ -51,7 +61,10 @@ void privileges_fini(struct privileges *p);
 /* The writer: take them on.  False: it still has some that are not in '*p'. */
 bool privileges_take_on(const struct privileges *p);
 
-/* The writer thread, first of all: give up all capabilities but the three. */
+/*
+ * The writer thread, first of all: give up all capabilities but the three, and what
+ * could bring back others.
+ */
 void privileges_limit(void);
 
 /*
@@ -63,5 +76,8 @@ struct privileges_lowered {
 };
 void privileges_lower(struct privileges_lowered *before_ret);
 void privileges_raise(const struct privileges_lowered *before);
+
+/* The writer thread: may it, and so the program, become another user? */
+bool privileges_may_change_user(void);
 
 #endif /* PRIVILEGES_H */

@@ -11,10 +11,10 @@
 #define FIELD_STATE 3
 
 const char *
-procstat_read(const char *path, char *buf)
+procstat_read(int folder, const char *path, char *buf)
 {
 	const int fd =
-		(int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+		(int)syscall(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC);
 	const char *name_end;
 	long n;
 

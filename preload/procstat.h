@@ -14,10 +14,11 @@
 #define PROCSTAT_NBYTES 1024
 
 /*
- * Read the line in the file at 'path' into 'buf', PROCSTAT_NBYTES long.  Returns
- * where its third field, the state, begins; NULL: there is no such line.
+ * Read the line in the file at 'path', of the open folder 'folder' or AT_FDCWD, into
+ * 'buf', PROCSTAT_NBYTES long.  Returns where its third field, the state, begins;
+ * NULL: there is no such line.
  */
-const char *procstat_read(const char *path, char *buf);
+const char *procstat_read(int folder, const char *path, char *buf);
 
 /* The number that is field 'n' of the line, from 3 on; 0 if it is not there. */
 uint64_t procstat_field(const char *state, int n);

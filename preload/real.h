@@ -57,8 +57,16 @@ struct real {
 	int (*setresgid)(gid_t, gid_t, gid_t);
 	int (*setgroups)(size_t, const gid_t *);
 	int (*initgroups)(const char *, gid_t);
+	int (*setfsuid)(uid_t);
+	int (*setfsgid)(gid_t);
 	int (*capset)(void *, const void *);
 	int (*chroot)(const char *);
+	int (*setrlimit)(int, const void *);
+	int (*prlimit)(pid_t, int, const void *, void *);
+	void (*mount)(void); /* these are only jumped to */
+	void (*umount)(void);
+	void (*umount2)(void);
+	void (*pivot_root)(void);
 	pid_t (*vfork)(void);
 	int (*unshare)(int);
 	int (*setns)(int, int);

@@ -203,10 +203,9 @@ static const struct call wake_calls[] = {
 
 /* On threads of the program that have changed their privileges (privileges.c). */
 static const struct call ask_calls[] = {
-	{ SYS_capget, { 0 } },
-	{ SYS_getresuid, { 0 } },
-	{ SYS_getresgid, { 0 } },
-	{ SYS_getgroups, { 0 } },
+	{ SYS_capget, { 0 } },	     { SYS_getresuid, { 0 } },
+	{ SYS_getresgid, { 0 } },    { SYS_getgroups, { 0 } },
+	{ SYS_setfsuid, { ~0ull } }, { SYS_setfsgid, { ~0ull } },
 };
 
 /* In the writer, that cannot even be refused. */
@@ -290,12 +289,8 @@ is_any_deadly(const struct sock_filter *filter, uint32_t n,
 	return false;
 }
 
-/*
- * Copy from an address that the program gives, and that may be wrong; false if it
- * is.  Where the kernel does not do it for us the address is believed.
- */
-static bool
-copy(void *to, const void *from, size_t nbytes)
+bool
+sandbox_copy(void *to, const void *from, size_t nbytes)
 {
 	union {
 		const void *in;
@@ -355,14 +350,15 @@ sandbox_harm(const void *program)
 	struct sock_filter *filter;
 	unsigned harm = 0;
 
-	if (!copy(&p, program, sizeof(p)) || p.len == 0 || p.len > BPF_MAXINSNS)
+	if (!sandbox_copy(&p, program, sizeof(p)) || p.len == 0 ||
+	    p.len > BPF_MAXINSNS)
 		return 0;
 	/* More than a small stack has; as in program_calls. */
 	filter = mmap(NULL, p.len * sizeof(*filter), RW,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (filter == MAP_FAILED)
 		return SANDBOX_PROGRAM | SANDBOX_START;
-	if (copy(filter, p.filter, p.len * sizeof(*filter)))
+	if (sandbox_copy(filter, p.filter, p.len * sizeof(*filter)))
 		harm = get_harm(filter, p.len);
 	munmap(filter, p.len * sizeof(*filter));
 	return harm;

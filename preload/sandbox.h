@@ -10,6 +10,8 @@
 #define SANDBOX_H
 
 #include <linux/audit.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #if defined(__x86_64__)
 #define SANDBOX_ARCH AUDIT_ARCH_X86_64
@@ -34,5 +36,11 @@ enum sandbox_harm {
  * program has given, and may be anything.  0 also for what the kernel will refuse.
  */
 unsigned sandbox_harm(const void *program);
+
+/*
+ * Copy from an address that the program gives, and that may be wrong; false if it
+ * is.  Where the kernel does not do it for us the address is believed.
+ */
+bool sandbox_copy(void *to, const void *from, size_t nbytes);
 
 #endif /* SANDBOX_H */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -81,17 +82,54 @@ try_write(int fd, const char *line, size_t nbytes)
 	return done;
 }
 
-static void
+/* False: this thread has no way to it. */
+static bool
 put(const char *line, size_t nbytes)
 {
 	if (try_write(STDERR_FILENO, line, nbytes) || errno != EBADF)
-		return;
+		return true;
 	const int fd = borrow_stderr();
 
 	if (fd < 0)
-		return;
+		return false;
 	try_write(fd, line, nbytes);
 	syscall(SYS_close, fd);
+	return true;
+}
+
+/* The first line of a writer that may not open anything, for a thread that need not. */
+static char unsaid[LINE_MAX_NBYTES];
+static _Atomic uint32_t unsaid_nbytes;
+
+static void
+leave(const char *line, size_t nbytes)
+{
+	/* relaxed: only the writer writes it from 0. */
+	if (atomic_load_explicit(&unsaid_nbytes, memory_order_relaxed) != 0)
+		return;
+	memcpy(unsaid, line, nbytes);
+	/* release: pairs with the acquire in say_rest(). */
+	atomic_store_explicit(&unsaid_nbytes, (uint32_t)nbytes,
+			      memory_order_release);
+}
+
+void
+say_rest(void)
+{
+	/* acquire: pairs with the release in leave(); the line stays, said once. */
+	const uint32_t nbytes =
+		atomic_load_explicit(&unsaid_nbytes, memory_order_acquire);
+	static _Atomic bool is_said;
+
+	/* relaxed: one of two threads says it. */
+	if (nbytes == 0 ||
+	    atomic_exchange_explicit(&is_said, true, memory_order_relaxed))
+		return;
+
+	const int saved_errno = errno;
+
+	try_write(STDERR_FILENO, unsaid, nbytes);
+	errno = saved_errno;
 }
 
 void
@@ -119,7 +157,8 @@ say(const char *format, ...)
 	}
 	va_end(args);
 	line[t.used] = '\n';
-	put(line, t.used + 1);
+	if (!put(line, t.used + 1))
+		leave(line, t.used + 1);
 }
 
 const char *

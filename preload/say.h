@@ -15,6 +15,13 @@
  */
 void say(const char *format, ...);
 
+/*
+ * A thread of the program, after it has waited for the writer: write the line that the
+ * writer could not, without a descriptor to be had.  Makes no system call if there is
+ * none.
+ */
+void say_rest(void);
+
 /* The words for an errno value; static.  strerror() is for those with a locale. */
 const char *say_errno(int e);
 

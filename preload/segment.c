@@ -235,8 +235,10 @@ segment_begin_first(struct segment *s)
 
 	s->head_nbytes = s->trace->output.nbytes;
 	if (!done)
-		say("%s: %s; not tracing", s->trace->output.path,
-		    say_errno(s->trace->error));
+		say("%s: %s; not tracing%s", s->trace->output.path,
+		    say_errno(s->trace->error),
+		    output_advice(&s->trace->output, s->trace->error,
+				  s->config->begin_now));
 	return done;
 }
 

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "landlock.h"
 #include "memory.h"
 #include "privileges.h"
 #include "sys.h"
@@ -183,6 +184,7 @@ thread_main(void *unused)
 	close_others();
 	prctl(PR_SET_NAME, "hatftrace");
 	privileges_limit();
+	landlock_begin();
 	const int status = start.body(start.argument);
 
 	/* A filter may refuse it, and what is behind a return from here is a

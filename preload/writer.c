@@ -550,7 +550,8 @@ open_trace(void)
 		say("%s: is there and not a regular file; not tracing",
 		    o->path);
 	else if (error != 0)
-		say("%s: %s; not tracing", o->path, say_errno(error));
+		say("%s: %s; not tracing%s", o->path, say_errno(error),
+		    output_advice(o, error, lifecycle_config()->begin_now));
 	return error == 0;
 }
 
@@ -583,6 +584,7 @@ begin(void)
 		ringfile_remove();
 		return false;
 	}
+	writer_limit_reach();
 	writer_begin_rings();
 	return true;
 }
@@ -612,13 +614,13 @@ leave_for_good(void)
 int
 writer_main(void *unused)
 {
-	bool running = writer->is_dormant ||
-		       (writer->segment.is_open ? writer_take_over() : begin());
+	bool running;
 
 	(void)unused;
-	/* Before anything confines this thread; see privileges.h. */
-	if (running && writer->trace.level != 0)
-		deflate_load();
+	alone_begin();
+	writer->is_limited = false;
+	running = writer->is_dormant ||
+		  (writer->segment.is_open ? writer_take_over() : begin());
 	writer->dormant_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	if (running) {
 		control_unhang_bell();

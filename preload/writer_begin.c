@@ -74,6 +74,7 @@ writer_take_over(void)
 
 	output_hold_directory(o);
 	ringfile_open(lifecycle_config(), o->path, writer->adopt != NULL);
+	writer_limit_reach();
 	writer_begin_rings();
 	return true;
 }

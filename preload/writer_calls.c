@@ -100,6 +100,7 @@ writer_summon(void)
 	while (atomic_load_explicit(&writer->presence, memory_order_acquire) ==
 	       WRITER_COMING)
 		sys_futex_wait(&writer->presence, WRITER_COMING, 10 * TICK_NS);
+	say_rest();
 	sys_restore_signals(mask);
 	errno = saved_errno;
 }
@@ -168,6 +169,7 @@ writer_finish(enum writer_end end)
 		writer_wake();
 		sys_futex_wait(&writer->done, done, 10 * TICK_NS);
 	}
+	say_rest();
 }
 
 bool
@@ -254,6 +256,7 @@ writer_end_dormant(void)
 	/* A file that the writer must remove. */
 	if (ringfile_path() != NULL)
 		return false;
+	say_rest();
 	control_unlink();
 	return true;
 }

@@ -108,6 +108,7 @@ start_recording(void)
 	lifecycle_note_failure(false);
 	if (writer->trace.output.directory < 0)
 		output_hold_directory(&writer->trace.output);
+	writer_limit_reach();
 	writer_note_file();
 	/*
 	 * A thread that is made from here on makes the clock stamped before its

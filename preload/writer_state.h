@@ -2,7 +2,8 @@
 /*
  * writer_state.h - what the files of the writer share
  *
- * Of writer.c, writer_begin.c, writer_threads.c, writer_orders.c and writer_calls.c only.  The
+ * Of writer.c, writer_begin.c, writer_threads.c, writer_reach.c, writer_orders.c and
+ * writer_calls.c only.  The
  * functions here are for the writer thread alone.
  */
 #ifndef WRITER_STATE_H
@@ -47,6 +48,7 @@ struct writer {
 	/* There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
+	bool is_limited;	   /* see writer_limit_reach() */
 	bool has_no_bell;	   /* none can be made: it stays */
 	uint64_t dormant_since_ns; /* ... or the last client has been gone */
 	uint64_t last_events, last_lost; /* of the trace that a stop ended */
@@ -206,6 +208,11 @@ bool writer_is_waiting_inside(const struct order_source *source);
 
 /* What the trailer says from outside, for the whole process. */
 void writer_sum_up(struct narrate_end *end);
+
+/* writer_reach.c ---------------------------------------------------------- */
+
+/* The trace has a file: from here on this thread opens no others. */
+void writer_limit_reach(void);
 
 /* writer_orders.c --------------------------------------------------------- */
 

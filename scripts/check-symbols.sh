@@ -20,13 +20,14 @@ cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 	_Zd{l,a}Pv{,m}{,St11align_val_t} \
 	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
 filters='prctl syscall vfork unshare setns'
+means='setrlimit setrlimit64 prlimit prlimit64 mount umount umount2 pivot_root'
 threads='pthread_create pthread_setname_np'
 # What musl's loader looks for, and nobody finds (preload/interpose_musl.c).
 marks='stdin __libc_start_main'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
 _exit _Exit abort __assert_fail _Fork daemon'
 privileges='setuid setgid seteuid setegid setreuid setregid setresuid setresgid
-setgroups initgroups capset chroot'
+setfsuid setfsgid setgroups initgroups capset chroot'
 
 # What the recorder asks of libc.  A program may have functions of these names: of
 # bytes and strings, where nothing else can be meant; of what happens at the end,
@@ -74,7 +75,7 @@ check_recorder()
 		complain "$so exports $name"
 	done < <(comm -23 <(exports "$so") \
 		<(printf '%s
-' $c $cxx $threads $client $filters $ends $privileges \
+' $c $cxx $threads $client $filters $means $ends $privileges \
 			$marks | sort -u))
 	# shellcheck disable=SC2086
 	while read -r name; do

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 2
 FAULT_TABLE=$(mktemp) || exit 2
 export FAULT_TABLE
 trap 'rm -f "$FAULT_TABLE"' EXIT
-scripts/run-tests.sh "$@" tests/faults/{disk,process,sandbox}.sh >&2
+scripts/run-tests.sh "$@" tests/faults/{belated,disk,privileges,process,sandbox}.sh >&2
 status=$?
 echo '| fault | how | program | trace |'
 echo '|---|---|---|---|'

@@ -6,7 +6,30 @@
 #include "tail.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+
+/* Its ring file, beside it or in the folder that the recorder was told. */
+static bool
+find_rings(const char *trace, char *path, size_t nbytes)
+{
+	const char *const folder = getenv("HATFTRACE_RINGS");
+	const char *const slash = strrchr(trace, '/');
+	struct stat st;
+	int n;
+
+	if (hatf_find_rings(trace, path, nbytes))
+		return true;
+	/* root takes another folder from nobody but the command line and this. */
+	if (folder == NULL)
+		return false;
+	n = snprintf(path, nbytes, "%s/%s" HATF_RINGS_SUFFIX, folder,
+		     slash != NULL ? slash + 1 : trace);
+	return n > 0 && (size_t)n < nbytes && lstat(path, &st) == 0;
+}
 
 /* 'flags' is what is known of the process's end. */
 static bool
@@ -18,7 +41,7 @@ mend(const char *trace, unsigned flags)
 	char path[PATH_MAX];
 
 	/* One that is in use is that of a process that goes on. */
-	return hatf_find_rings(trace, path, sizeof(path)) &&
+	return find_rings(trace, path, sizeof(path)) &&
 	       hatf_look_at_rings(path, &rings, &err) == HATF_OK &&
 	       !rings.in_use &&
 	       hatf_recover(path, trace, flags, &found, &err) == HATF_OK;
@@ -36,8 +59,11 @@ mend_traces(struct collection *c, const struct launch *l)
 		struct tail tail;
 
 		t->has_trailer = tail_read(t->path, HATF_READ_FOUND, &tail);
-		if (t->has_trailer)
+		if (t->has_trailer) {
+			/* Who has given up privileges cannot remove it. */
+			mend(t->path, 0);
 			continue;
+		}
 		/* The last of the command's own is that of what ended. */
 		t->is_mended = mend(t->path, i + 1 == c->own_count ? known : 0);
 		t->has_trailer = t->is_mended;

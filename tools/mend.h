@@ -12,7 +12,8 @@
 
 /*
  * Complete each of these traces that has no trailer and whose process is gone, and
- * note which have a trailer then.  How the command itself ended, 'l' tells.
+ * note which have a trailer then; and remove the ring files that processes which had
+ * given up privileges could not remove.  How the command itself ended, 'l' tells.
  */
 void mend_traces(struct collection *c, const struct launch *l);
 

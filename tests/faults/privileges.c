@@ -9,12 +9,15 @@
  * (groups, group, user), threads (setresuid while three others allocate), capset,
  * no_new_privs, filter, sync (a filter for all threads), landlock, chroot (to
  * DIRECTORY), mount, pid (namespaces of its own), joined (setresuid by syscall(3) after
- * a thread has come and gone) or user (a user namespace).
+ * a thread has come and gone), user (a user namespace), setfsuid, setfsgid, rawfsuid
+ * (setfsuid by syscall(3)), bounding (the capabilities that programs may get), ambient
+ * (those that they do get), secure (the bits that say how), limits (of descriptors and
+ * locks) or bare (a filter for all threads, by the system call instruction itself).
  *
  * Then compares each thread of this process by /proc/self/task/TID/status with the
- * initial one: no other user, group or root, no more capabilities, no fewer filters,
- * no_new_privs where that has it.  Prints "within" or what is not, and a sum.
- * /proc is opened before.
+ * initial one: no other user, group or root, no more capabilities of any set, no fewer
+ * filters, no_new_privs where that has it, the same limits.  Prints "within" or what is
+ * not, and a sum.  /proc is opened before.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,12 +27,15 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <linux/securebits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -117,6 +123,77 @@ give_up_capabilities(void)
 }
 
 static int
+drop_bounding(void)
+{
+	for (unsigned long n = 0; prctl(PR_CAPBSET_READ, n, 0, 0, 0) >= 0; n++)
+		if (prctl(PR_CAPBSET_DROP, n, 0, 0, 0) != 0)
+			return -1;
+	return 0;
+}
+
+/* Before the work: what programs would get; and then that no more. */
+static int
+set_ambient(int on)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2];
+
+	if (!on)
+		return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (syscall(SYS_capget, &header, data) != 0)
+		return -1;
+	data[0].inheritable = data[0].permitted;
+	if (syscall(SYS_capset, &header, data) != 0)
+		return -1;
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW, 0, 0);
+}
+
+static int
+set_limits(void)
+{
+	const struct rlimit few = { 20, 20 }, none = { 0, 0 };
+
+	return setrlimit(RLIMIT_NOFILE, &few) != 0
+		       ? -1
+		       : setrlimit(RLIMIT_MEMLOCK, &none);
+}
+
+/* As a run-time system without a libc would. */
+static int
+filter_barely(void)
+{
+	struct sock_filter all[] = {
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = 1, .filter = all };
+	long result = -1;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+#if defined(__x86_64__)
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(SYS_seccomp), "D"(SECCOMP_SET_MODE_FILTER),
+			   "S"(SECCOMP_FILTER_FLAG_TSYNC), "d"(&program)
+			 : "rcx", "r11", "memory");
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = SYS_seccomp;
+	register long x0 __asm__("x0") = SECCOMP_SET_MODE_FILTER;
+	register long x1 __asm__("x1") = SECCOMP_FILTER_FLAG_TSYNC;
+	register const void *x2 __asm__("x2") = &program;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2)
+			 : "memory");
+	result = x0;
+#endif
+	return (int)result;
+}
+
+static int
 chain(void)
 {
 	const gid_t group = NOBODY;
@@ -165,21 +242,37 @@ give_up(const char *how, const char *directory)
 		return unshare(CLONE_NEWUSER | CLONE_NEWPID);
 	if (strcmp(how, "joined") == 0)
 		return (int)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
+	if (strcmp(how, "setfsuid") == 0)
+		return setfsuid(NOBODY) != 0;
+	if (strcmp(how, "setfsgid") == 0)
+		return setfsgid(NOBODY) != 0;
+	if (strcmp(how, "rawfsuid") == 0)
+		return syscall(SYS_setfsuid, NOBODY) != 0;
+	if (strcmp(how, "bounding") == 0)
+		return drop_bounding();
+	if (strcmp(how, "ambient") == 0)
+		return set_ambient(0);
+	if (strcmp(how, "secure") == 0)
+		return prctl(PR_SET_SECUREBITS, SECBIT_NOROOT, 0, 0, 0);
+	if (strcmp(how, "limits") == 0)
+		return set_limits();
+	if (strcmp(how, "bare") == 0)
+		return filter_barely();
 	if (strcmp(how, "chroot") == 0)
 		return chroot(directory);
 	errno = EINVAL;
 	return -1;
 }
 
-/* The lines of the thread's status. */
+/* A file of the thread's. */
 static void
-read_status(const char *tid, char *buf, size_t cap)
+read_file(const char *tid, const char *name, char *buf, size_t cap)
 {
 	char path[300];
 	ssize_t n = 0;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/status", tid);
+	snprintf(path, sizeof(path), "%s/%s", tid, name);
 	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		n = read(fd, buf, cap - 1);
@@ -231,6 +324,31 @@ has_other_root(const char *tid, const char *main_tid)
 	return own.st_ino != main_own.st_ino || own.st_dev != main_own.st_dev;
 }
 
+/* A set of capabilities that is not within the other's. */
+static const char *
+find_set(const char *status, const char *main_status)
+{
+	static const char *const sets[] = {
+		"\nCapPrm:", "\nCapEff:", "\nCapInh:", "\nCapBnd:", "\nCapAmb:"
+	};
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		if ((number(status, sets[i], 16) &
+		     ~number(main_status, sets[i], 16)) != 0)
+			return sets[i] + 1;
+	return NULL;
+}
+
+static int
+has_other_limits(const char *tid, const char *main_tid)
+{
+	char limits[8192], main_limits[8192];
+
+	read_file(tid, "limits", limits, sizeof(limits));
+	read_file(main_tid, "limits", main_limits, sizeof(main_limits));
+	return strcmp(limits, main_limits) != 0;
+}
+
 /* Prints what thread 'tid' has that the initial one has not. */
 static int
 compare(const char *tid, const char *main_tid)
@@ -238,8 +356,8 @@ compare(const char *tid, const char *main_tid)
 	char status[8192], main_status[8192], name[64];
 	const char *wrong = NULL;
 
-	read_status(tid, status, sizeof(status));
-	read_status(main_tid, main_status, sizeof(main_status));
+	read_file(tid, "status", status, sizeof(status));
+	read_file(main_tid, "status", main_status, sizeof(main_status));
 	if (status[0] == '\0')
 		return 0;
 	if (differs(status, main_status, "\nUid:"))
@@ -248,9 +366,8 @@ compare(const char *tid, const char *main_tid)
 		wrong = "group";
 	else if (differs(status, main_status, "\nGroups:"))
 		wrong = "groups";
-	else if ((number(status, "\nCapPrm:", 16) &
-		  ~number(main_status, "\nCapPrm:", 16)) != 0)
-		wrong = "capabilities";
+	else if (find_set(status, main_status) != NULL)
+		wrong = find_set(status, main_status);
 	else if (number(status, "\nNoNewPrivs:", 10) <
 		 number(main_status, "\nNoNewPrivs:", 10))
 		wrong = "no_new_privs";
@@ -259,6 +376,8 @@ compare(const char *tid, const char *main_tid)
 		wrong = "filters";
 	else if (has_other_root(tid, main_tid))
 		wrong = "root";
+	else if (has_other_limits(tid, main_tid))
+		wrong = "limits";
 	if (wrong != NULL)
 		printf("%s of thread%s\n", wrong,
 		       get(status, "Name:", name, sizeof(name)));
@@ -298,6 +417,8 @@ main(int argc, char **argv)
 	if (strcmp(how, "joined") == 0 &&
 	    (pthread_create(&threads[0], NULL, work_once, NULL) != 0 ||
 	     pthread_join(threads[0], NULL) != 0))
+		return 2;
+	if (strcmp(how, "ambient") == 0 && set_ambient(1) != 0)
 		return 2;
 	sum = work(strcmp(how, "pid") == 0 ? 100 : 50000);
 	if (give_up(how, argc > 2 ? argv[2] : "/") != 0) {

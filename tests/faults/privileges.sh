@@ -21,7 +21,8 @@ give_up()
 }
 
 for how in setuid setgid setgroups setresuid seteuid initgroups raw chain \
-	capset no_new_privs filter sync landlock chroot joined mount pid; do
+	capset no_new_privs filter sync bare landlock chroot joined mount pid \
+	setfsuid setfsgid rawfsuid bounding ambient secure limits; do
 	TALLY=1 fault "privileges: $how" "given up in the midst of work" \
 		complete give_up "$how" "$TMP/root"
 	check "$how: the writer" "$(head -n 1 out)" within

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# belated.sh - rows of the fault table: a program takes away what its trace needs
+#
+# Before the trace has begun; where the call can be seen it begins then.  Where it cannot
+# one line says what has become of it, and what would help.
+# shellcheck disable=SC2317 # functions are called by fault
+# shellcheck source=tests/faults/faults.sh
+. "$(dirname "$0")/faults.sh"
+
+take_away()
+{
+	"${RUN[@]}" "$FAULTS/belated" "$1" "$TMP/$2"
+}
+
+# In a namespace of mounts of its own, made before.
+take_away_apart()
+{
+	unshare -m --propagation private "${RUN[@]}" "$FAULTS/belated" "$1" \
+		"$TMP/$2"
+}
+
+mkdir -p empty
+for how in files prlimit raw; do
+	TALLY=1 fault "RLIMIT_NOFILE 0, $how" "set before the trace has begun" \
+		complete take_away $how empty
+done
+# Neither its output nor a message may be a file then.
+by_pipes()
+{
+	{
+		take_away "$1" empty 2>&1 >&3 | cat >&2
+		return "${PIPESTATUS[0]}"
+	} 3>&1 | cat
+	return "${PIPESTATUS[0]}"
+}
+
+advised()
+{
+	[ "$(grep -c 'HATFTRACE_BEGIN=now' err)" -eq 1 ] ||
+		fail "$1: no advice: $(cat err)"
+}
+
+fault "RLIMIT_NOFILE 0, unseen" "set by the system call instruction" none \
+	take_away barefiles empty
+advised "files"
+fault "RLIMIT_FSIZE 0, unseen" "set by the system call instruction" none \
+	by_pipes baresize
+advised "size"
+for how in size both; do
+	fault "RLIMIT_FSIZE 0, $how" "set before the trace has begun" 'cut' \
+		by_pipes $how
+	check "$how: trace" "$(find traced -name '*.gz' | wc -l)" 1
+done
+if is_root; then
+	if unshare -m true 2>/dev/null; then
+		for how in mount rawmount; do
+			TALLY=1 fault "mount over the folder, $how" \
+				"before the trace has begun" complete \
+				take_away_apart $how traced
+		done
+	fi
+	# Chromium has such a child, and no thread before it.
+	for how in child shared; do
+		fault "chroot by a child, $how" \
+			"that shares the root directory, before the trace has begun" \
+			none take_away $how empty
+		advised "$how"
+	done
+	fault "chroot, unseen" "by the system call instruction" none \
+		take_away bareroot empty
+	advised "root"
+fi
+finish

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# leftover.sh - the ring file of a process that may not remove it any more
+#
+# Its trace is complete.  The file does not keep it from being read, 'hatf record'
+# removes it, and so does 'hatf recover', which says that there was nothing to do.
+# shellcheck source=tests/faults/faults.sh
+. "$(dirname "$0")/faults.sh"
+
+is_root || skip "not root"
+chmod 711 "$TMP"
+mkdir -m 755 alone recorded folder
+
+rings()
+{
+	find "$1" -name '*.rings' | wc -l
+}
+
+HATFTRACE_OUT=$TMP/alone/t.hatf.gz LD_PRELOAD=$SO \
+	"$FAULTS/privileges" setresuid >out 2>err
+check "alone: status" $? 0
+check "alone: said" "$(cat err)" ""
+check "alone: a ring file" "$(rings alone)" 1
+"$HATF" verify alone/t.hatf.gz >verify.out 2>&1 || fail "$(cat verify.out)"
+"$HATF" tree alone >tree.out 2>&1 || fail "tree: $(cat tree.out)"
+check "tree: processes" "$(grep -c exit tree.out)" 1
+"$HATF" recover alone >recover.out 2>&1 || fail "recover: $(cat recover.out)"
+check "recover" "$(cat recover.out)" "alone/t.hatf.gz: was complete"
+check "recovered: ring files" "$(rings alone)" 0
+
+"$HATF" record -o "$TMP/recorded/t.hatf.gz" \
+	"$FAULTS/privileges" setresuid >out 2>err
+check "recorded: status" $? 0
+check "recorded: ring files" "$(rings recorded)" 0
+"$HATF" verify recorded/t.hatf.gz >verify.out 2>&1 || fail "$(cat verify.out)"
+
+# In another folder, and of a child.
+HATFTRACE_RINGS=$TMP/folder "$HATF" record -o "$TMP/recorded/c.%p.hatf.gz" \
+	"$BASH" -c '"$0" setresuid; :' "$FAULTS/privileges" >out 2>err
+check "folder: status" $? 0
+check "folder: ring files" "$(rings folder)" 0
+
+# One that still runs keeps it.
+mkfifo gate
+HATFTRACE_BEGIN=now "$HATF" record -o "$TMP/recorded/d.%p.hatf.gz" \
+	"$BASH" -c 'read -r x <"$0" & :' "$TMP/gate" >out 2>err
+check_ge "alive: ring files" "$(rings recorded)" 1
+echo >gate
+for ((i = 0; i < 100 && $(rings recorded) != 0; i++)); do
+	sleep 0.05
+done
+check "over: ring files" "$(rings recorded)" 0
+finish
