@@ -228,6 +228,21 @@ is_own_runtime(void)
 	       (st.st_mode & 022) == 0;
 }
 
+/* What 'hatf ctl PID status' is to say until the bell is rung. */
+static void
+tell_status(struct control_bell *bell)
+{
+	struct text t;
+
+	text_init(&t, bell->status, sizeof(bell->status));
+	if (c.obey("status", &t) != NULL || t.full)
+		return;
+	bell->made_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	/* release: for who reads the file meanwhile. */
+	atomic_store_explicit(&bell->status_nbytes, (uint32_t)t.used,
+			      memory_order_release);
+}
+
 /* Make the bell in 'directory'. */
 static bool
 hang_in(const char *directory)
@@ -259,6 +274,7 @@ hang_in(const char *directory)
 	c.bell_page = page;
 	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0)
 		c.bell_page->pid_namespace = st.st_ino;
+	tell_status(c.bell_page);
 	return true;
 }
 
@@ -357,14 +373,21 @@ control_hang_bell(void)
 	return done;
 }
 
-void
+uint8_t
 control_unhang_bell(void)
 {
+	uint8_t rung = 0;
+
+	if (c.bell[0] != '\0') {
+		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+		/* relaxed: a byte, of which nothing else depends. */
+		rung = atomic_load_explicit(&c.bell_page->rung,
+					    memory_order_relaxed);
+	}
+	c.bell[0] = '\0';
 	/* Another thread may be about to look: the page stays. */
 	record_bell = &record_no_bell;
-	if (c.bell[0] != '\0')
-		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-	c.bell[0] = '\0';
+	return rung;
 }
 
 bool
