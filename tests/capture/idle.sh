@@ -35,6 +35,20 @@ def thread():
     t.start()
     t.join()
 
+# By opendir(3), and as Chromium does it; then what the kernel knows.
+def look():
+    seen = [len(os.listdir('/proc/self/task'))]
+    proc = os.open('/proc', os.O_PATH)
+    for path in 'self/task/', f'{os.getpid()}/task':
+        churn(20000, 4600)
+        # Two links, and one for each thread.
+        links = os.stat(path, dir_fd=proc).st_nlink
+        # Before glibc 2.33 it has another name.
+        seen.append(links - 2 if hasattr(libc, 'fstatat64') else 1)
+    os.close(proc)
+    with open('looked', 'w') as f:
+        print(*seen, file=f)
+
 # Waiting allocates nothing.
 turn = 0
 def wait():
@@ -52,6 +66,7 @@ steps = {
     'thread': thread,
     'wait': wait,
     'nothing': lambda: None,
+    'look': look,
     'exec': lambda: os.execv('/bin/true', ['true']),
 }
 for step in sys.argv[1:]:
@@ -163,6 +178,21 @@ test_exact()
 	end exact
 	check "$what: events" "$(info exact/t.hatf.gz events)" \
 		"$(counted pauses/"$pid")"
+}
+
+# A program that looks whether it is alone is.
+test_look()
+{
+	what=look
+	begin look work look work
+	end look
+	check "$what: threads" "$(cat look/looked)" '1 1 1'
+	check "$what: work" "$(allocations look/t.hatf.gz 4100)" 40000
+	check "$what: between" "$(allocations look/t.hatf.gz 4600)" 40000
+	WITH=HATFTRACE_START=off begin look work look work
+	touch look/go1
+	wait "$pid"
+	check "$what: threads of a dormant one" "$(cat look/looked)" '1 1 1'
 }
 
 # killed NAME: kill it, and have its trace.
@@ -303,6 +333,7 @@ test_stays()
 
 test_goes_on
 test_exact
+test_look
 test_kill
 test_orders
 test_not_begun
