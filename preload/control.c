@@ -230,6 +230,21 @@ is_own_runtime(void)
 	       (st.st_mode & 022) == 0;
 }
 
+/* What 'hatf ctl PID status' is to say until the bell is rung. */
+static void
+tell_status(struct control_bell *bell)
+{
+	struct text t;
+
+	text_init(&t, bell->status, sizeof(bell->status));
+	if (c.obey("status", &t) != NULL || t.full)
+		return;
+	bell->made_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	/* relaxed: no one else has the file yet. */
+	atomic_store_explicit(&bell->status_nbytes, (uint32_t)t.used,
+			      memory_order_relaxed);
+}
+
 /*
  * Fill it, so that its page has a place on the disk (see ringfile.h): by a write, which
  * file systems put off, so that a file which is soon removed costs the disk nothing.
@@ -242,6 +257,7 @@ fill_bell(int fd)
 
 	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0)
 		bell.pid_namespace = st.st_ino;
+	tell_status(&bell);
 	return syscall(SYS_ftruncate, fd, CONTROL_BELL_NBYTES) == 0 &&
 	       syscall(SYS_pwrite64, fd, &bell, sizeof(bell), 0) ==
 		       (long)sizeof(bell);
@@ -401,14 +417,21 @@ control_hang_bell(void)
 	return done;
 }
 
-void
+uint8_t
 control_unhang_bell(void)
 {
+	uint8_t rung = 0;
+
+	if (c.bell[0] != '\0') {
+		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+		/* relaxed: a byte, of which nothing else depends. */
+		rung = atomic_load_explicit(&c.bell_page->rung,
+					    memory_order_relaxed);
+	}
+	c.bell[0] = '\0';
 	/* Another thread may be about to look: the page stays. */
 	record_bell = &record_no_bell;
-	if (c.bell[0] != '\0')
-		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-	c.bell[0] = '\0';
+	return rung;
 }
 
 bool

@@ -7,10 +7,10 @@
  * key=value.  Only the same user and root are answered.  All of it belongs to the
  * writer thread, whose descriptors the program does not see.
  *
- * A dormant process without a writer thread has a bell instead, PID.bell: a file that
- * it maps (struct control_bell).  Whoever writes RECORD_BELL_CALL or RECORD_BELL_START
- * into its first byte has the writer made with the next allocation of the process, and
- * then a socket.
+ * A process whose writer thread has left, or that is dormant from the start, has a bell
+ * instead, PID.bell: a file that it maps (struct control_bell).  Whoever writes
+ * RECORD_BELL_CALL or its like into its first byte has the writer made with the next
+ * allocation of the process, and then a socket.
  *
  * A client never keeps the writer waiting: nothing blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.
@@ -29,13 +29,19 @@
 
 #include "text.h"
 
-/* What is in the file of a bell, which is CONTROL_BELL_NBYTES long. */
-#define CONTROL_BELL_NBYTES 4096
+/*
+ * What is in the file of a bell, which is CONTROL_BELL_NBYTES long.  Who looks at it
+ * without ringing learns how the process was when the bell was made, which it still is.
+ */
+#define CONTROL_BELL_NBYTES 8192
 struct control_bell {
 	_Atomic uint8_t rung;
-	uint8_t unused[7];
+	uint8_t unused[3];
+	_Atomic uint32_t status_nbytes; /* written last; 0: not told */
 	uint64_t
 		pid_namespace; /* inode of the one that the number is of; or 0 */
+	uint64_t made_ns;      /* CLOCK_MONOTONIC */
+	char status[CONTROL_BELL_NBYTES - 24]; /* as the order of that name */
 };
 
 /*
@@ -67,8 +73,8 @@ void control_allow(int rules, bool is_changeable);
  */
 bool control_hang_bell(void);
 
-/* The bell has rung, or is not to: remove it. */
-void control_unhang_bell(void);
+/* The bell has rung, or is not to: remove it.  Returns what it was rung with, or 0. */
+uint8_t control_unhang_bell(void);
 
 /* Does the writer talk with a client? */
 bool control_is_busy(void);

@@ -3,8 +3,8 @@
  * interpose_namespaces.c - unshare(2) and setns(2)
  *
  * Three things about namespaces concern the writer thread.  A process with a second
- * thread gets no user namespace, so that thread must not be there; then the trace
- * ends before the call, if it has begun.  A process that has unshared its PID
+ * thread gets no user namespace, so that thread leaves before the call, with its files
+ * kept open, and comes back after it.  A process that has unshared its PID
  * namespace can make no thread, so that must be there.  And a thread in another mount
  * namespace has a root directory of its own, through which the program could reach
  * files that it has left behind, so the writer takes on the program's.
@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "confinement.h"
 #include "export.h"
@@ -34,39 +35,71 @@ is_traced(void)
 	return lifecycle_is_tracing() && lifecycle_is_own();
 }
 
-static void
-prepare(int types)
-{
-	if ((types & ALONE) == 0)
-		lifecycle_have_writer();
-	else if (writer_is_here() && lifecycle_is_single())
-		lifecycle_end_for_sandbox("the program must have one thread "
-					  "for a user namespace");
-}
+/* One of the two calls; 'fd' is setns(2)'s. */
+typedef int enter_call(int fd, int types);
 
-static void
-follow(int types)
+static int
+call_unshare(int fd, int types)
 {
-	if ((types & CLONE_NEWNS) != 0 && writer_is_here())
-		confinement_after_chroot();
+	(void)fd;
+	return real.unshare(types);
 }
 
 static int
-unshare_traced(int flags)
+call_setns(int fd, int types)
+{
+	return real.setns(fd, types);
+}
+
+/*
+ * Have the writer thread gone, where it would be the second one; true: it is, and comes
+ * back by writer_return().
+ */
+static bool
+leave_alone(int types)
+{
+	if ((types & ALONE) == 0) {
+		lifecycle_have_writer();
+		return false;
+	}
+	if (!writer_is_here() || !lifecycle_is_single())
+		return false;
+	if (writer_depart(true))
+		return true;
+	lifecycle_end_for_sandbox("the program must have one thread for a "
+				  "user namespace, and the writer thread "
+				  "cannot come back");
+	return false;
+}
+
+/*
+ * The call with 'given', which is for these 'types' of namespaces.  In two steps where
+ * one needs the process without the writer, and the other is the last moment to make it.
+ */
+static int
+enter(enter_call *call, int fd, int given, int types)
 {
 	const bool both =
-		(flags & CLONE_NEWUSER) != 0 && (flags & CLONE_NEWPID) != 0;
-	int result;
+		(given & CLONE_NEWUSER) != 0 && (given & CLONE_NEWPID) != 0;
+	int saved_errno = errno, result;
+	const uint64_t mask = sys_block_signals();
+	const bool is_away = leave_alone(types);
 
-	prepare(flags);
-	/* In two steps, with the writer made between them. */
-	result = real.unshare(both ? flags & ~CLONE_NEWPID : flags);
-	if (result == 0 && both) {
+	errno = saved_errno;
+	result = call(fd, both ? given & ~CLONE_NEWPID : given);
+	saved_errno = errno;
+	if (is_away)
+		writer_return();
+	else if (result == 0 && both)
 		lifecycle_have_writer();
-		result = real.unshare(CLONE_NEWPID);
-	}
-	if (result == 0)
-		follow(flags);
+	/* Whoever is made after the call has what the caller has. */
+	if (result == 0 && !is_away && (types & CLONE_NEWNS) != 0 &&
+	    writer_is_here())
+		confinement_after_chroot();
+	errno = saved_errno;
+	if (result == 0 && both)
+		result = call(fd, CLONE_NEWPID);
+	sys_restore_signals(mask);
 	return result;
 }
 
@@ -74,26 +107,25 @@ EXPORT int
 unshare(int flags)
 {
 	real_resolve_rest();
-	return is_traced() ? unshare_traced(flags) : real.unshare(flags);
+	return is_traced() ? enter(call_unshare, -1, flags, flags)
+			   : real.unshare(flags);
 }
 
 EXPORT int
 setns(int fd, int types)
 {
-	int saved_errno = errno, type = types, result;
+	int saved_errno, type = types;
 
 	real_resolve_rest();
 	if (!is_traced())
 		return real.setns(fd, types);
+	saved_errno = errno;
 	if (type == 0)
 		type = (int)syscall(SYS_ioctl, fd, GET_NAMESPACE_TYPE);
 	errno = saved_errno;
-	if (type > 0)
-		prepare(type);
-	result = real.setns(fd, types);
-	if (result == 0 && type > 0)
-		follow(type);
-	return result;
+	/* What is no namespace is refused. */
+	return type > 0 ? enter(call_setns, fd, types, type)
+			: real.setns(fd, types);
 }
 
 long

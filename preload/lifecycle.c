@@ -619,8 +619,9 @@ start(struct process *p)
 	/* release: publishes all that the start has set up. */
 	atomic_store_explicit(&p->state, tracing ? TRACING : OFF,
 			      memory_order_release);
-	if (tracing && (config.begin_now || confinement_is_set() ||
-			(born_dormant && !control_hang_bell())))
+	if (tracing &&
+	    (config.begin_now || confinement_is_set() ||
+	     (born_dormant && config.control && !control_hang_bell())))
 		writer_summon();
 	return lifecycle_is_tracing();
 }

@@ -354,6 +354,49 @@ is_file(int folder, const char *name, const struct output_id *id)
 }
 
 int
+output_reopen(const char *path, const struct output_id *id, int flags)
+{
+	/* First without touching it: another file may be a device. */
+	const int found = (int)syscall(SYS_openat, AT_FDCWD, path,
+				       O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char link[64];
+	struct stat st;
+	struct text t;
+	int fd = -1, error = ESTALE;
+
+	if (found < 0)
+		return -1;
+	text_init(&t, link, sizeof(link) - 1);
+	text_str(&t, "/proc/thread-self/fd/");
+	text_u64(&t, (uint64_t)found);
+	link[t.used] = '\0';
+	if (fstat(found, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_dev == id->device && st.st_ino == id->inode) {
+		fd = (int)syscall(SYS_openat, AT_FDCWD, link,
+				  flags | O_CLOEXEC);
+		error = errno;
+	}
+	syscall(SYS_close, found);
+	errno = error;
+	return fd;
+}
+
+int
+output_reopen_trace(const struct output *o)
+{
+	const int fd = output_reopen(o->path, &o->id, O_WRONLY | O_APPEND);
+	struct stat st;
+
+	/* The number of a file that was removed may be another's by now. */
+	if (fd < 0 ||
+	    (fstat(fd, &st) == 0 && (uint64_t)st.st_size == o->nbytes))
+		return fd;
+	syscall(SYS_close, fd);
+	errno = ESTALE;
+	return -1;
+}
+
+int
 output_open_folder(const char *path)
 {
 	const char *const slash = strrchr(path, '/');
@@ -464,9 +507,9 @@ output_open_root(const struct output *o)
 }
 
 void
-output_forget_directory(struct output *o)
+output_forget(struct output *o)
 {
-	o->directory = -1;
+	o->fd = o->directory = -1;
 }
 
 int

@@ -108,7 +108,7 @@ void output_hold_directory(struct output *o);
 int output_open_root(const struct output *o);
 
 /* Writer thread: it is about to end, and its descriptors with it. */
-void output_forget_directory(struct output *o);
+void output_forget(struct output *o);
 
 /*
  * Append.  Returns 0 or an errno value; then the file is as it was before, or, where
@@ -116,6 +116,15 @@ void output_forget_directory(struct output *o);
  * blocked: a limit on the size of files sends one.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
+
+/*
+ * Open a file again that must be that one, regular, and no link; 'flags' as open(2).
+ * Any thread.  -1 and errno: it is not there, or another.
+ */
+int output_reopen(const char *path, const struct output_id *id, int flags);
+
+/* The file of the trace, which must be as long as it was left; likewise. */
+int output_reopen_trace(const struct output *o);
 
 /* Has the file no name any more? */
 bool output_is_removed(const struct output *o);

@@ -221,6 +221,8 @@ static const struct symbol other_symbols[] = {
 	{ "vfork", offsetof(struct real, vfork) },
 	{ "unshare", offsetof(struct real, unshare) },
 	{ "setns", offsetof(struct real, setns) },
+	{ "opendir", offsetof(struct real, opendir) },
+	{ "fstatat64", offsetof(struct real, fstatat64) },
 };
 
 static bool

@@ -10,10 +10,12 @@
 #ifndef REAL_H
 #define REAL_H
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct real {
@@ -70,6 +72,9 @@ struct real {
 	pid_t (*vfork)(void);
 	int (*unshare)(int);
 	int (*setns)(int, int);
+	DIR *(*opendir)(const char *);
+	/* NULL in a libc that has it inline. */
+	int (*fstatat64)(int, const char *, struct stat64 *, int);
 };
 
 /* Hidden, for one step less to each function; so is the arena. */

@@ -62,13 +62,14 @@ dormant:
 }
 
 /*
- * What a process without a writer thread looks at while it is dormant: one byte, in a
- * file that 'hatf ctl' writes to (control.h).  Looked at behind the flag above, by
- * functions that allocate.
+ * What a process without a writer thread looks at: one byte, in a file that 'hatf ctl'
+ * writes to (control.h).  While it is dormant, behind the flag above, in functions that
+ * allocate; while it records, when an event finds the clock idle.
  */
 enum {
 	RECORD_BELL_CALL = 1, /* make the writer, which takes orders then */
-	RECORD_BELL_START     /* the same, and record */
+	RECORD_BELL_START,    /* the same, and record */
+	RECORD_BELL_STOP      /* the same, and end the trace */
 };
 extern _Atomic uint8_t *record_bell __attribute__((visibility("hidden")));
 extern _Atomic uint8_t record_no_bell __attribute__((visibility("hidden")));

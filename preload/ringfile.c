@@ -50,6 +50,7 @@
 struct ringfile {
 	struct image *image; /* NULL: there is no file */
 	int fd, dir_fd;
+	struct output_id id;
 	uint64_t end; /* of the last ring's place */
 	uint64_t initial_words, words;
 	bool reserve_all; /* a producer does not wait for more */
@@ -252,6 +253,7 @@ create(const struct config *config, const char *trace_path)
 		errno = error;
 		return false;
 	}
+	rf->id = id;
 	/* It stays ours to remove the file from, whatever it is called then. */
 	rf->dir_fd = output_above_standard(output_open_folder(rf->path));
 	return true;
@@ -473,6 +475,46 @@ ringfile_begin(const struct config *config, const char *trace_path)
 		ringfile_announce(trace_path);
 	else if (rf->image == NULL && rf->fd < 0)
 		ringfile_open(config, trace_path, false);
+}
+
+bool
+ringfile_can_leave(bool complete)
+{
+	int fd;
+
+	if (rf->image == NULL || rf->is_removed)
+		return !complete && rf->image == NULL;
+	/* relaxed: a count. */
+	if (complete &&
+	    atomic_load_explicit(&rf->image->hidden, memory_order_relaxed) != 0)
+		return false;
+	fd = ringfile_reopen();
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return fd >= 0;
+}
+
+int
+ringfile_reopen(void)
+{
+	return rf->image != NULL && !rf->is_removed
+		       ? output_reopen(rf->path, &rf->id, O_RDWR)
+		       : -1;
+}
+
+int
+ringfile_reopen_folder(void)
+{
+	return rf->image != NULL ? output_open_folder(rf->path) : -1;
+}
+
+void
+ringfile_come_back(int fd, int dir_fd)
+{
+	rf->fd = fd >= 0 ? fd : output_above_standard(ringfile_reopen());
+	rf->dir_fd = dir_fd >= 0
+			     ? dir_fd
+			     : output_above_standard(ringfile_reopen_folder());
 }
 
 const char *
@@ -773,7 +815,7 @@ ringfile_adopt(struct ring *r)
 }
 
 void
-ringfile_reopen(struct ring *r, const char *trace_path)
+ringfile_renew(struct ring *r, const char *trace_path)
 {
 	if (rf->image == NULL || !rf->is_removed)
 		return;

@@ -58,6 +58,25 @@ void ringfile_adopt(struct ring *r);
  */
 void ringfile_begin(const struct config *config, const char *trace_path);
 
+/*
+ * Would ringfile_come_back() find the file again?  With 'complete' all rings must be in
+ * it as well, so that what is recorded without a writer thread outlives a kill.
+ */
+bool ringfile_can_leave(bool complete);
+
+/*
+ * The file once more, by its name, and its folder; -1: no.  Any thread, while there is
+ * no writer thread.
+ */
+int ringfile_reopen(void);
+int ringfile_reopen_folder(void);
+
+/*
+ * Writer thread: after a time without one, with these descriptors; -1: find it.  What
+ * cannot be found any more stays mapped, and does not grow.
+ */
+void ringfile_come_back(int fd, int dir_fd);
+
 /* Its name, NULL: there is none.  Valid until ringfile_remove(). */
 const char *ringfile_path(void);
 
@@ -111,7 +130,7 @@ void ringfile_remove(void);
  * Writer: the process goes on after all.  Make a new file and put 'r', the one
  * ring that there is, whose producer waits for us, into it in place.
  */
-void ringfile_reopen(struct ring *r, const char *trace_path);
+void ringfile_renew(struct ring *r, const char *trace_path);
 
 /* Writer: the process goes on after all, without the file; say what that means. */
 void ringfile_tell_removed(void);

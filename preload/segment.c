@@ -393,6 +393,13 @@ segment_open(struct segment *s)
 	return false;
 }
 
+bool
+segment_abandon(struct segment *s, const struct narrate_end *end)
+{
+	leave(s, end);
+	return segment_open(s);
+}
+
 /* There is no next file: go on with this one, if anybody can still find it. */
 static bool
 go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)

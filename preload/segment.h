@@ -101,6 +101,12 @@ void segment_close(struct segment *s, const struct narrate_end *end);
 bool segment_rotate(struct segment *s, struct narrate_end *end,
 		    uint64_t now_ns);
 
+/*
+ * The file of this segment, all of which is committed, cannot be written to any more: go
+ * on in the next one.  'end' as in segment_end().  False as segment_open().
+ */
+bool segment_abandon(struct segment *s, const struct narrate_end *end);
+
 /* Is it time to rotate? */
 bool segment_is_due(const struct segment *s, uint64_t now_ns);
 

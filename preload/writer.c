@@ -11,12 +11,10 @@
 
 #include "alone.h"
 #include "clock.h"
-#include "confinement.h"
 #include "control.h"
 #include "deflate.h"
 #include "header.h"
 #include "lifecycle.h"
-#include "lineage.h"
 #include "memory.h"
 #include "quota.h"
 #include "ringfile.h"
@@ -36,8 +34,6 @@
 #define HOLD_NS NS_PER_SEC
 /* ... but only so long while a thread of the process waits for us. */
 #define HOLD_BUSY_NS 50000000ull
-/* A dormant process that nobody talks to has no writer thread after this. */
-#define LEAVE_AFTER_NS (2 * NS_PER_SEC)
 /* A process that is over sooner has no socket. */
 #define CONTROL_AFTER_NS 100000000ull
 /* Commit early when so many ended threads wait for their last block. */
@@ -417,8 +413,8 @@ resume(void)
 	 * links no file again that has lost its last name.
 	 */
 	if (writer->thread_count == 1 && !writer->is_dormant) {
-		ringfile_reopen(writer->sources[0]->ring,
-				writer->trace.output.path);
+		ringfile_renew(writer->sources[0]->ring,
+			       writer->trace.output.path);
 		writer_commit_rings();
 	} else if (ringfile_path() != NULL) {
 		ringfile_tell_removed();
@@ -477,43 +473,6 @@ is_ending_dormant(uint64_t now)
 	return false;
 }
 
-/* Does a dormant process need its writer thread no more? */
-static bool
-may_leave(uint64_t now)
-{
-	if (control_is_busy())
-		writer->dormant_since_ns = now;
-	/* A file of rings that there is, of a trace before, is the writer's. */
-	return now - writer->dormant_since_ns > LEAVE_AFTER_NS &&
-	       !writer->has_no_bell && !lifecycle_config()->begin_now &&
-	       ringfile_path() == NULL && !confinement_is_set();
-}
-
-/*
- * Leave, with a bell instead.  False: somebody wants something, or there can be no
- * bell.
- */
-static bool
-leave_for_now(uint32_t wake)
-{
-	uint32_t away = WRITER_AWAY;
-
-	if (!control_hang_bell()) {
-		writer->has_no_bell = true;
-		return false;
-	}
-	output_forget_directory(&writer->trace.output);
-	/* seq_cst, both: see writer_wake(). */
-	atomic_store_explicit(&writer->presence, WRITER_AWAY,
-			      memory_order_seq_cst);
-	if (atomic_load_explicit(&writer->wake, memory_order_seq_cst) == wake)
-		return true;
-	/* If that fails a thread is about to make another writer. */
-	return !atomic_compare_exchange_strong_explicit(
-		&writer->presence, &away, WRITER_HERE, memory_order_seq_cst,
-		memory_order_seq_cst);
-}
-
 /* Nothing is recorded: sleep until somebody wants something. */
 static bool
 sleep_dormant(uint32_t wake)
@@ -528,85 +487,17 @@ sleep_dormant(uint32_t wake)
 	return true;
 }
 
-/* Rings that are not in the file, where there is one, do not outlive a kill. */
-static void
-count_hidden_rings(void)
-{
-	writer_collect_threads();
-	for (uint32_t i = 0; i < writer->thread_count; i++)
-		if (writer->sources[i]->ring->offset == 0 &&
-		    writer->sources[i]->ring != writer->adopt)
-			ringfile_count_hidden();
-}
-
-/* Make the trace file; false: it cannot be, which has been said. */
-static bool
-open_trace(void)
-{
-	struct output *const o = &writer->trace.output;
-	const int error = output_open(o, 0);
-
-	if (error == EEXIST)
-		say("%s: is there and not a regular file; not tracing",
-		    o->path);
-	else if (error != 0)
-		say("%s: %s; not tracing%s", o->path, say_errno(error),
-		    output_advice(o, error, lifecycle_config()->begin_now));
-	return error == 0;
-}
-
-void
-writer_begin_rings(void)
-{
-	count_hidden_rings();
-	/* A commit first: recovery takes what is in the ring for what follows. */
-	writer_commit_rings();
-	if (writer->adopt != NULL)
-		ringfile_adopt(writer->adopt);
-}
-
-/* The first thing that the thread does, unless it is dormant. */
-static bool
-begin(void)
-{
-	struct output *const o = &writer->trace.output;
-
-	if (!open_trace())
-		return false;
-	output_hold_directory(o);
-	lineage_read();
-	ringfile_open(lifecycle_config(), o->path, writer->adopt != NULL);
-	header_complete();
-	writer_note_file();
-	/* The header at once: whatever happens, there is a trace. */
-	if (!segment_begin_first(&writer->segment)) {
-		output_discard(o);
-		ringfile_remove();
-		return false;
-	}
-	writer_limit_reach();
-	writer_begin_rings();
-	return true;
-}
-
-static void
-set_presence(enum writer_presence presence)
-{
-	/* release: pairs with the acquire in writer_summon(). */
-	atomic_store_explicit(&writer->presence, presence,
-			      memory_order_release);
-	sys_futex_wake(&writer->presence);
-}
-
 /* The thread ends: nobody waits for it any more. */
 static int
 leave_for_good(void)
 {
 	control_close();
 	lifecycle_set_off();
-	ringfile_remove();
+	/* What the trace lacks, if its file could not be had again, is there. */
+	if (!writer->has_left)
+		ringfile_remove();
 	answer();
-	set_presence(WRITER_AWAY);
+	writer_set_presence(WRITER_AWAY);
 	/* That of the last thread is the process's. */
 	return writer->exit_status;
 }
@@ -614,19 +505,9 @@ leave_for_good(void)
 int
 writer_main(void *unused)
 {
-	bool running;
+	bool running = writer_take_up();
 
 	(void)unused;
-	alone_begin();
-	writer->is_limited = false;
-	running = writer->is_dormant ||
-		  (writer->segment.is_open ? writer_take_over() : begin());
-	writer->dormant_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
-	if (running) {
-		control_unhang_bell();
-		control_begin();
-		set_presence(WRITER_HERE);
-	}
 	while (running) {
 		/* acquire: what was done before a wake is seen after it. */
 		const uint32_t wake = atomic_load_explicit(
@@ -652,9 +533,9 @@ writer_main(void *unused)
 		if (is_settled)
 			header_complete();
 		control_serve(now, is_settled && !is_ending_dormant(now));
+		if (writer_serve_departure() || writer_leave_if_idle(now, wake))
+			return 0;
 		if (writer->is_dormant) {
-			if (may_leave(now) && leave_for_now(wake))
-				return 0;
 			running = sleep_dormant(wake);
 			continue;
 		}

@@ -6,11 +6,14 @@
  * encodes them, and commits them block by block: compress, write, and only then
  * let the producers have the room back.
  *
- * The thread is made when it is first needed: when the initial thread's ring has a
+ * The thread is made when it is needed: when the initial thread's ring has a
  * good part of what it holds, when recording has gone on for some time, when there
  * will be a second thread or a fork, or at the end of the process.  Until then what
  * is recorded waits in the ring, and there is no file.  HATFTRACE_BEGIN=now makes the
  * first event that moment.
+ *
+ * When nothing has happened for some time it leaves, and is made again when it is needed
+ * again.  Meanwhile events wait in the rings, which lie in a file by then.
  *
  * It is made by clone(2) rather than by pthread_create(), so that for libc and
  * the program it does not exist: a process that had one thread keeps libc's
@@ -69,6 +72,16 @@ uint64_t writer_start_ns(void);
 void writer_summon(void);
 
 bool writer_is_here(void);
+
+/*
+ * The calling thread, the only one of the process, wants to be alone: the writer has all
+ * in the file that was recorded so far, and leaves.  Returns when it is gone; false: it
+ * has to stay.  It comes back as it comes in the first place, or, where it left 'for_call',
+ * by writer_return(), with the privileges that the caller has then; until then its files
+ * are open in the program's table of descriptors.  All signals must be blocked.
+ */
+bool writer_depart(bool for_call);
+void writer_return(void);
 
 /*
  * A producer whose ring has 'used' of 'capacity' words in it, while the clock is

@@ -67,18 +67,6 @@ writer_start_ns(void)
 	return writer->start_ns;
 }
 
-bool
-writer_take_over(void)
-{
-	struct output *const o = &writer->trace.output;
-
-	output_hold_directory(o);
-	ringfile_open(lifecycle_config(), o->path, writer->adopt != NULL);
-	writer_limit_reach();
-	writer_begin_rings();
-	return true;
-}
-
 /* Short processes --------------------------------------------------------- */
 
 struct brief {

@@ -11,6 +11,7 @@
 
 #include "control.h"
 #include "lifecycle.h"
+#include "record.h"
 #include "ringfile.h"
 #include "say.h"
 #include "spawn.h"
@@ -61,7 +62,7 @@ give_up(int error)
 	say("cannot start the writer thread: %s; not tracing",
 	    say_errno(error));
 	lifecycle_set_off();
-	/* release: as set_presence(), writer.c. */
+	/* release: as writer_set_presence(). */
 	atomic_store_explicit(&writer->presence, WRITER_AWAY,
 			      memory_order_release);
 	sys_futex_wake(&writer->presence);
@@ -90,13 +91,15 @@ writer_summon(void)
 		const int fd = o->fd;
 
 		writer->adopt = own_ring();
-		if (!spawn_thread(writer_main, NULL, &fd, 1))
+		if (!spawn_thread(writer_main, NULL,
+				  fd >= 0 ? &fd : writer->held,
+				  fd >= 0 ? 1 : writer->held_count))
 			give_up(errno);
 		/* The thread has its own. */
 		if (fd >= 0)
 			syscall(SYS_close, fd);
 	}
-	/* acquire: pairs with the release in set_presence(), writer.c. */
+	/* acquire: pairs with the release in writer_set_presence(). */
 	while (atomic_load_explicit(&writer->presence, memory_order_acquire) ==
 	       WRITER_COMING)
 		sys_futex_wait(&writer->presence, WRITER_COMING, 10 * TICK_NS);
@@ -113,8 +116,17 @@ writer_is_here(void)
 	       WRITER_HERE;
 }
 
-/* How long events may wait in the ring before there is a writer. */
-#define AWAY_MAX_NS 200000000ull
+/* How long events may wait in the ring before there is a writer, and how many words
+ * of them: of a ring that has just begun, or of one that has grown since. */
+#define AWAY_MAX_NS    200000000ull
+#define AWAY_MAX_WORDS 24576u
+
+/* Has 'hatf ctl' called?  Whoever shares the memory cannot answer. */
+static bool
+is_called(void)
+{
+	return record_is_called() && lifecycle_is_own();
+}
 
 bool
 writer_is_wanted(uint64_t used, uint64_t capacity)
@@ -125,8 +137,11 @@ writer_is_wanted(uint64_t used, uint64_t capacity)
 	if (atomic_load_explicit(&writer->presence, memory_order_relaxed) !=
 	    WRITER_AWAY)
 		return true;
-	if (lifecycle_config()->begin_now || used >= capacity / 4 * 3)
+	if (lifecycle_config()->begin_now || used >= capacity / 4 * 3 ||
+	    used >= AWAY_MAX_WORDS)
 		return lifecycle_is_own();
+	if (is_called())
+		return true;
 	/* relaxed, both: another thread's event at the same time is as good. */
 	since = atomic_load_explicit(&writer->away_since_ns,
 				     memory_order_relaxed);
@@ -137,8 +152,9 @@ writer_is_wanted(uint64_t used, uint64_t capacity)
 	return since != 0 && now - since > AWAY_MAX_NS && lifecycle_is_own();
 }
 
-void
-writer_wake(void)
+/* Wake a writer that is there; false: it is not. */
+static bool
+nudge(void)
 {
 	/* release: pairs with the acquire in writer_main(); seq_cst for
 	 * control_sleep(). */
@@ -146,9 +162,91 @@ writer_wake(void)
 	/* seq_cst: a writer that leaves looks at 'wake' after it has said so. */
 	if (atomic_load_explicit(&writer->presence, memory_order_seq_cst) !=
 	    WRITER_HERE)
-		writer_summon();
-	else if (!control_wake())
+		return false;
+	if (!control_wake())
 		sys_futex_wake(&writer->wake);
+	return true;
+}
+
+void
+writer_wake(void)
+{
+	if (!nudge())
+		writer_summon();
+}
+
+/* How long a look may wait: as long as a writer takes that does not wait for a disk. */
+#define LOOK_MAX_NS NS_PER_SEC
+
+/* Wait until the writer that was asked to leave has answered; true: it is gone. */
+static bool
+await_departure(uint32_t asked)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+
+	/* acquire: pairs with the release in writer_serve_departure(). */
+	while (atomic_load_explicit(&writer->departure, memory_order_acquire) ==
+		       asked &&
+	       lifecycle_is_tracing() && nudge()) {
+		if (asked != WRITER_DEPART_FOR_CALL &&
+		    sys_clock_ns(CLOCK_MONOTONIC) - start > LOOK_MAX_NS)
+			break;
+		sys_futex_wait(&writer->departure, asked, 10 * TICK_NS);
+	}
+	/* acquire: likewise; the files are the caller's to open. */
+	if (atomic_load_explicit(&writer->presence, memory_order_acquire) !=
+	    WRITER_AWAY)
+		return false;
+	spawn_await_gone();
+	return true;
+}
+
+/* Have the files of the trace open for the next writer. */
+static void
+hold_files(void)
+{
+	const struct output *const o = &writer->trace.output;
+
+	writer->held[WRITER_FILE_TRACE] = output_reopen_trace(o);
+	writer->held[WRITER_FILE_FOLDER] = output_open_folder(o->path);
+	writer->held[WRITER_FILE_RINGS] = ringfile_reopen();
+	writer->held[WRITER_FILE_RINGS_FOLDER] = ringfile_reopen_folder();
+	writer->held_count = WRITER_FILES;
+	for (unsigned i = 0; i < WRITER_FILES; i++)
+		writer->held[i] = output_above_standard(writer->held[i]);
+}
+
+bool
+writer_depart(bool for_call)
+{
+	const uint32_t asked =
+		for_call ? WRITER_DEPART_FOR_CALL : WRITER_DEPART_ASKED;
+	uint32_t none = WRITER_DEPART_NONE;
+	bool gone;
+
+	/* release: what the caller has published is seen. */
+	if (!atomic_compare_exchange_strong_explicit(
+		    &writer->departure, &none, asked, memory_order_acq_rel,
+		    memory_order_relaxed))
+		return false;
+	gone = await_departure(asked);
+	/* release: for the next one, if the writer has not answered. */
+	atomic_store_explicit(&writer->departure, WRITER_DEPART_NONE,
+			      memory_order_release);
+	/* Without a trace under way there are no files. */
+	if (gone && for_call && writer->has_left)
+		hold_files();
+	return gone;
+}
+
+void
+writer_return(void)
+{
+	writer_summon();
+	for (unsigned i = 0; i < writer->held_count; i++)
+		if (writer->held[i] >= 0)
+			syscall(SYS_close, writer->held[i]);
+	writer->held_count = 0;
 }
 
 void

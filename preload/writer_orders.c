@@ -158,7 +158,7 @@ become_dormant(const struct narrate_end *end)
 	writer_commit_and_recycle();
 	writer->is_ended = writer->is_stopped = false;
 	segment_close(&writer->segment, end);
-	writer->dormant_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	discard(UINT64_MAX, NULL);
 	clock_set_idle();
 	/* release: the trailer is written. */
@@ -296,6 +296,14 @@ writer_obey_order(const char *order, struct text *answer)
 	if (wrong == NULL)
 		tell_status(answer);
 	return wrong;
+}
+
+void
+writer_obey_bell(uint8_t rung)
+{
+	/* A start is the business of the thread that has heard it. */
+	if (rung == RECORD_BELL_STOP && !writer->is_dormant)
+		stop_recording();
 }
 
 void

@@ -2,8 +2,7 @@
 /*
  * writer_state.h - what the files of the writer share
  *
- * Of writer.c, writer_begin.c, writer_threads.c, writer_reach.c, writer_orders.c and
- * writer_calls.c only.  The
+ * Of writer.c and writer_*.c only.  The
  * functions here are for the writer thread alone.
  */
 #ifndef WRITER_STATE_H
@@ -24,6 +23,15 @@
 #include "writer.h"
 
 #define TICK_NS 1000000ull
+
+/* What the writer thread has open for as long as the trace lasts. */
+enum writer_file {
+	WRITER_FILE_TRACE = 0,
+	WRITER_FILE_FOLDER,
+	WRITER_FILE_RINGS,
+	WRITER_FILE_RINGS_FOLDER,
+	WRITER_FILES
+};
 
 /* All of it is wiped in the child of a fork, which starts a writer of its own. */
 struct writer {
@@ -48,9 +56,10 @@ struct writer {
 	/* There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
-	bool is_limited;	   /* see writer_limit_reach() */
-	bool has_no_bell;	   /* none can be made: it stays */
-	uint64_t dormant_since_ns; /* ... or the last client has been gone */
+	bool is_limited;	 /* see writer_limit_reach() */
+	bool has_no_bell;	 /* none can be made: it stays */
+	bool has_left;		 /* ... in the midst of a trace */
+	uint64_t quiet_since_ns; /* dormant, or the last client is gone */
 	uint64_t last_events, last_lost; /* of the trace that a stop ended */
 	int last_error;			 /* ... or this errno value */
 	uint64_t start_ns;
@@ -65,6 +74,10 @@ struct writer {
 	_Atomic uint32_t done;
 	_Atomic uint32_t presence;	/* enum writer_presence; a futex word */
 	_Atomic uint64_t away_since_ns; /* the first event since then; or 0 */
+	_Atomic uint32_t departure; /* enum writer_departure; a futex word */
+	/* The program's, while a thread of it holds the files open, else 0. */
+	uint32_t held_count;
+	int held[WRITER_FILES];	 /* descriptors, -1: none; enum writer_file */
 	_Atomic uint32_t follow; /* enum writer_following; a futex word */
 	const struct privileges *follow_to;
 	struct ring
@@ -99,6 +112,13 @@ enum writer_presence {
 	WRITER_AWAY = 0,
 	WRITER_COMING,
 	WRITER_HERE,
+};
+
+/* Is the writer to leave for now? */
+enum writer_departure {
+	WRITER_DEPART_NONE = 0,
+	WRITER_DEPART_ASKED,	/* a thread of the program wants to be alone */
+	WRITER_DEPART_FOR_CALL, /* ... for one call, and has it back then */
 };
 
 static inline struct thread *
@@ -138,22 +158,30 @@ bool writer_rotate_now(void);
  */
 void writer_prepare_end(struct narrate_end *end, uint64_t until);
 
-/* What the file of the rings begins with. */
-void writer_begin_rings(void);
-
 /* Write what is left, with the trailer. */
 void writer_end_trace(enum writer_end how);
 
 /* The trailer is written: give the process some time to end. */
 void writer_hold(void);
 
-/* writer_begin.c ---------------------------------------------------------- */
+/* writer_presence.c ------------------------------------------------------- */
+
+void writer_set_presence(enum writer_presence presence);
 
 /*
- * The first thing that the thread does if a thread of the program has made the trace
- * file, which is now the writer's.
+ * The thread begins: make the trace file, or have it again after a time away or from a
+ * thread of the program that has made it.  False: it cannot be, which has been said.
  */
-bool writer_take_over(void);
+bool writer_take_up(void);
+
+/*
+ * Leave if nothing has happened for some time; 'wake' is what the word of that name was
+ * before the last look at everything.  True: the thread must end, and touch nothing.
+ */
+bool writer_leave_if_idle(uint64_t now, uint32_t wake);
+
+/* The same where a thread of the program has asked for it; answers it. */
+bool writer_serve_departure(void);
 
 /* writer_threads.c -------------------------------------------------------- */
 
@@ -227,6 +255,9 @@ bool writer_fail(void);
 
 /* The program itself wants something. */
 void writer_serve_client(void);
+
+/* What 'hatf ctl' has left in the bell; see RECORD_BELL_CALL, record.h. */
+void writer_obey_bell(uint8_t rung);
 
 /* writer_calls.c ---------------------------------------------------------- */
 

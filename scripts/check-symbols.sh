@@ -21,6 +21,7 @@ cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
 filters='prctl syscall vfork unshare setns'
 means='setrlimit setrlimit64 prlimit prlimit64 mount umount umount2 pivot_root'
+looks='opendir fstatat64'
 threads='pthread_create pthread_setname_np'
 # What musl's loader looks for, and nobody finds (preload/interpose_musl.c).
 marks='stdin __libc_start_main'
@@ -75,7 +76,7 @@ check_recorder()
 		complain "$so exports $name"
 	done < <(comm -23 <(exports "$so") \
 		<(printf '%s
-' $c $cxx $threads $client $filters $means $ends $privileges \
+' $c $cxx $threads $client $filters $means $looks $ends $privileges \
 			$marks | sort -u))
 	# shellcheck disable=SC2086
 	while read -r name; do

@@ -207,6 +207,8 @@ print_line(const struct reach *r, const char *live)
 		out_printf(o, ", %" PRIu64 " threads, %" PRIu64 " s",
 			   number(r, "threads"), number(r, "seconds"));
 	}
+	if (reach_value(r, "begun") != NULL)
+		out_str(o, ", too few events so far for a trace");
 	value = reach_value(r, "trace");
 	if (value != NULL) {
 		out_str(o, recording ? ": " : ", last trace ");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* reach.c - see reach.h */
 #include "reach.h"
+#include "quiet.h"
 #include "sockets.h"
 #include "speak.h"
 #include "started.h"
@@ -26,29 +27,17 @@
 /* How long a dormant process may take to allocate something. */
 #define BELL_MS 3000
 
-/* Is libhatftrace.so mapped there?  Only who may look knows. */
-static bool
-is_preloaded(pid_t pid)
-{
-	char path[64], line[PATH_MAX + 128];
-	bool found = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%ld/maps", (long)pid);
-	f = fopen(path, "r");
-	if (f == NULL)
-		return false;
-	while (!found && fgets(line, sizeof(line), f) != NULL)
-		found = strstr(line, "libhatftrace") != NULL;
-	fclose(f);
-	return found;
-}
-
 static void
 complain_deaf(pid_t pid)
 {
 	char list[1024];
 
+	if (quiet_is_waiting(pid)) {
+		speak("%ld: recording, but with too few heap events so far for "
+		      "a trace: it takes orders once it has begun one",
+		      (long)pid);
+		return;
+	}
 	sockets_list_places(pid, list, sizeof(list));
 	speak("%ld: has libhatftrace.so, but takes no orders (it may be "
 	      "younger than 0.1 s, or have had too few heap events so far for "
@@ -74,16 +63,15 @@ complain(pid_t pid, int e)
 		speak("%ld: no answer in %d seconds", n, ANSWER_SECONDS);
 	else if (!sockets_is_absent(e))
 		speak("%ld: %s", n, strerror(e));
-	else if (is_preloaded(pid))
+	else if (quiet_is_preloaded(pid))
 		complain_deaf(pid);
 	else
 		speak("%ld: not traced", n);
 }
 
-/* Has the process begun less than UNBORN_MS ago?  Its image may be that of the
- * shell which is about to execute the program. */
+/* Has the process begun less than so long ago? */
 static bool
-is_unborn(pid_t pid)
+is_younger(pid_t pid, uint64_t ms)
 {
 	struct timespec ts;
 	uint64_t start_ns;
@@ -91,12 +79,27 @@ is_unborn(pid_t pid)
 	clock_gettime(CLOCK_BOOTTIME, &ts);
 	return started_ns((uint64_t)pid, &start_ns) &&
 	       (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 <
-		       start_ns / 1000000 + UNBORN_MS;
+		       start_ns / 1000000 + ms;
+}
+
+/* May there be a socket soon?  The image of a process that has just begun may be that
+ * of the shell which is about to execute the program. */
+static bool
+may_appear(const struct reach *r)
+{
+	if (r->has_rung)
+		return true;
+	return is_younger(r->pid, YOUNG_MS)
+		       ? quiet_is_preloaded(r->pid) ||
+				 is_younger(r->pid, UNBORN_MS)
+		       : quiet_is_preloaded(r->pid) &&
+				 !quiet_is_waiting(r->pid);
 }
 
 /*
- * A socket is made a while after the start: wait for it if there is to be one.  A
- * dormant process has a bell, and the socket after its next allocation.
+ * Connect to the socket of the process.  It is made a while after the start: wait for it
+ * if there is to be one.  A process whose writer thread is away has a bell, and the
+ * socket after its next allocation.
  */
 static int
 connect_process(struct reach *r, uint64_t until_ms)
@@ -106,13 +109,11 @@ connect_process(struct reach *r, uint64_t until_ms)
 
 	while (fd < 0 && sockets_is_absent(errno)) {
 		e = errno;
-		if (!r->has_rung && sockets_ring(r->pid, false)) {
+		if (!r->has_rung && sockets_ring(r->pid, BELL_CALL)) {
 			r->has_rung = true;
 			young_ms = sockets_now_ms() + BELL_MS;
 		}
-		if (sockets_now_ms() >= young_ms ||
-		    (!r->has_rung && !is_preloaded(r->pid) &&
-		     !is_unborn(r->pid))) {
+		if (sockets_now_ms() >= young_ms || !may_appear(r)) {
 			errno = e;
 			break;
 		}
@@ -166,49 +167,97 @@ converse(struct reach *r, int fd, const char *order, uint64_t until_ms)
 	return used > 0;
 }
 
-/* Has it been called in vain?  A start is left with it. */
+/* Has it been called in vain?  A start or a stop is left with it. */
 static bool
 is_quiet(const struct reach *r, int e, const char *order)
 {
-	const bool start = strcmp(order, "start") == 0;
+	const char *will = "takes orders";
 
 	if (!r->has_rung || !sockets_is_absent(e) || kill(r->pid, 0) != 0)
 		return false;
-	if (start)
-		sockets_ring(r->pid, true);
-	speak("%ld: dormant, and has allocated nothing for %d seconds: it %s "
-	      "with its next allocation",
-	      (long)r->pid, BELL_MS / 1000,
-	      start ? "begins to record" : "takes orders");
+	if (strcmp(order, "start") == 0 && sockets_ring(r->pid, BELL_START))
+		will = "begins to record";
+	if (strcmp(order, "stop") == 0 && sockets_ring(r->pid, BELL_STOP))
+		will = "ends its trace";
+	speak("%ld: %s, and has allocated nothing for %d seconds: it %s with "
+	      "its next allocation",
+	      (long)r->pid, r->is_recording ? "recording" : "dormant",
+	      BELL_MS / 1000, will);
 	return true;
+}
+
+/*
+ * Without the process: what its tracer has left with the bell, or what can be seen of one
+ * that has no file yet.  True: 'order' is dealt with, '*done_ret' tells how.
+ */
+static bool
+do_without(struct reach *r, const char *order, bool *done_ret)
+{
+	const bool is_status = strcmp(order, "status") == 0;
+	const char *state;
+
+	*done_ret = is_status;
+	if (!sockets_read_status(r->pid, r->answer, sizeof(r->answer), &r->uid))
+		return is_status && !is_younger(r->pid, YOUNG_MS) &&
+		       quiet_tell(r->pid, r->answer, sizeof(r->answer));
+	state = reach_value(r, "state");
+	r->is_recording = state != NULL && strcmp(state, "recording") == 0;
+	if (is_status || (strcmp(order, "start") == 0) != r->is_recording)
+		return is_status;
+	speak("%ld: %s", (long)r->pid,
+	      r->is_recording ? "recording already" : "not recording");
+	return true;
+}
+
+/* What has become of an order. */
+enum outcome {
+	FAILED, /* which has been said */
+	DONE,
+	HUNG_UP, /* not heard; errno says more */
+};
+
+static enum outcome
+send_once(struct reach *r, const char *order, uint64_t until_ms)
+{
+	const char *reason;
+	bool done;
+	int fd;
+
+	fd = sockets_connect(r->pid, until_ms, &r->uid);
+	if (fd < 0 && sockets_is_absent(errno)) {
+		if (do_without(r, order, &done))
+			return done ? DONE : FAILED;
+		fd = connect_process(r, until_ms);
+	}
+	if (fd < 0) {
+		if (!is_quiet(r, errno, order))
+			complain(r->pid, errno);
+		return FAILED;
+	}
+	done = converse(r, fd, order, until_ms);
+	close(fd);
+	if (!done)
+		return HUNG_UP;
+	if (strncmp(r->answer, "ok\n", 3) == 0)
+		return DONE;
+	reason = reach_value(r, "reason");
+	speak("%ld: %s", (long)r->pid, reason != NULL ? reason : "bad answer");
+	return FAILED;
 }
 
 bool
 reach_send(struct reach *r, pid_t pid, const char *order)
 {
 	const uint64_t until_ms = sockets_now_ms() + 1000 * ANSWER_SECONDS;
-	const char *reason;
-	bool answered;
-	int fd;
+	enum outcome outcome = HUNG_UP;
 
-	r->pid = pid;
-	r->answer[0] = '\0';
-	r->has_rung = false;
-	fd = connect_process(r, until_ms);
-	if (fd < 0) {
-		if (!is_quiet(r, errno, order))
-			complain(pid, errno);
-		return false;
-	}
-	answered = converse(r, fd, order, until_ms);
-	if (!answered)
+	*r = (struct reach){ .pid = pid };
+	/* Its writer thread may have left just then, and the socket with it. */
+	for (unsigned tries = 0; tries < 2 && outcome == HUNG_UP; tries++)
+		outcome = send_once(r, order, until_ms);
+	if (outcome == HUNG_UP)
 		complain(pid, errno);
-	close(fd);
-	if (!answered || strncmp(r->answer, "ok\n", 3) == 0)
-		return answered;
-	reason = reach_value(r, "reason");
-	speak("%ld: %s", (long)pid, reason != NULL ? reason : "bad answer");
-	return false;
+	return outcome == DONE;
 }
 
 static unsigned

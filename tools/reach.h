@@ -17,16 +17,18 @@
 
 struct reach {
 	pid_t pid;
-	bool has_rung; /* it was dormant, without a socket, and has been called */
-	uid_t uid;     /* of the process, when it made its socket */
+	bool has_rung;	   /* its writer thread was away, and has been called */
+	bool is_recording; /* it was so then */
+	uid_t uid;	   /* of the process, when it made its socket */
 	/* "ok" or "error" and what follows, NUL-terminated. */
 	char answer[REACH_ANSWER_MAX];
 };
 
 /*
  * Send 'order' to the tracer of 'pid' and wait for the answer; of a process that has
- * just begun, up to a second for its socket.  On failure says
- * why, in words about that process, and returns false.
+ * just begun, up to a second for its socket; of one whose writer thread is away, up to
+ * three for its next allocation, except that "status" is answered without it.  On failure
+ * says why, in words about that process, and returns false.
  */
 bool reach_send(struct reach *r, pid_t pid, const char *order);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sockets.c - see sockets.h */
 #include "sockets.h"
+#include "bell.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,12 +18,6 @@
 #include <unistd.h>
 
 #define PLACES_MAX 256
-
-/* As preload/control.h and record.h have them: struct control_bell. */
-#define BELL_NBYTES	      4096
-#define BELL_NAMESPACE_OFFSET 8
-#define BELL_CALL	      1
-#define BELL_START	      2
 
 /* Names in a place that are looked at: links to a socket cost its owner
  * nothing. */
@@ -396,58 +391,54 @@ sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
 	return fd;
 }
 
-/* The bell 'name' of 'owner', and nobody's other file; else -1. */
+/* The bell of 'pid', or -1. */
 static int
-open_bell(int place_fd, const char *name, uid_t owner)
+find_bell(pid_t pid, uid_t *uid_ret)
 {
-	struct stat st;
-	const int fd =
-		openat(place_fd, name,
-		       O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	static struct places places;
+	char name[32];
+	int fd = -1;
 
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == owner &&
-	    st.st_nlink == 1 && st.st_size == BELL_NBYTES)
-		return fd;
-	close(fd);
-	return -1;
+	find_places_of(&places, pid);
+	snprintf(name, sizeof(name), "%ld.bell", inner_number(pid));
+	for (unsigned i = 0; i < places.count && fd < 0; i++) {
+		const struct place *const place = &places.place[i];
+		int place_fd;
+
+		if (place->owner != geteuid() && !is_user_of(pid, place->owner))
+			continue;
+		place_fd = open_place(place);
+		if (place_fd < 0)
+			continue;
+		fd = bell_open(place_fd, name, place->owner);
+		close(place_fd);
+		*uid_ret = place->owner;
+	}
+	return fd;
 }
 
-static bool
-ring_in(const struct place *place, pid_t pid, bool start)
+bool
+sockets_ring(pid_t pid, enum bell_call call)
 {
-	const char call = start ? BELL_START : BELL_CALL;
-	const int place_fd = open_place(place);
-	char name[32];
-	bool rung;
-	int fd;
+	uid_t uid;
+	const int fd = find_bell(pid, &uid);
+	const bool rung = fd >= 0 && bell_ring(fd, call);
 
-	if (place_fd < 0)
-		return false;
-	snprintf(name, sizeof(name), "%ld.bell", inner_number(pid));
-	fd = open_bell(place_fd, name, place->owner);
-	close(place_fd);
-	rung = fd >= 0 && pwrite(fd, &call, 1, 0) == 1;
 	if (fd >= 0)
 		close(fd);
 	return rung;
 }
 
 bool
-sockets_ring(pid_t pid, bool start)
+sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret)
 {
-	static struct places places;
-	bool rung = false;
+	const int fd = find_bell(pid, uid_ret);
+	const bool found = fd >= 0 && bell_is_mapped(fd, pid) &&
+			   bell_read(fd, sockets_now_ms(), answer, cap);
 
-	find_places_of(&places, pid);
-	for (unsigned i = 0; i < places.count && !rung; i++) {
-		const uid_t owner = places.place[i].owner;
-
-		if (owner == geteuid() || is_user_of(pid, owner))
-			rung = ring_in(&places.place[i], pid, start);
-	}
-	return rung;
+	if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 uid_t
@@ -493,18 +484,16 @@ static pid_t
 process_of_bell(const struct place *place, int place_fd, const char *name)
 {
 	const long number = number_of_name(name, ".bell");
-	uint64_t pid_namespace = 0;
+	uint64_t pid_namespace;
 	struct stat own;
 	int fd;
 
 	if (number == 0)
 		return 0;
-	fd = open_bell(place_fd, name, place->owner);
+	fd = bell_open(place_fd, name, place->owner);
 	if (fd < 0)
 		return 0;
-	if (pread(fd, &pid_namespace, sizeof(pid_namespace),
-		  BELL_NAMESPACE_OFFSET) != sizeof(pid_namespace))
-		pid_namespace = 0;
+	pid_namespace = bell_namespace(fd);
 	close(fd);
 	return stat("/proc/self/ns/pid", &own) == 0 &&
 			       own.st_ino == pid_namespace

@@ -12,6 +12,8 @@
 #ifndef SOCKETS_H
 #define SOCKETS_H
 
+#include "bell.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,11 +32,18 @@ uint64_t sockets_now_ms(void);
 int sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret);
 
 /*
- * Call the tracer of 'pid', which is dormant and has no socket, but a bell: it has
- * one with the next allocation of the process, and with 'start' records from then on.
- * False: there is no bell of that process.
+ * Call the tracer of 'pid', which has no thread and no socket at the moment, but a bell:
+ * it has both with the next allocation of the process, and does then what it is called
+ * for.  False: there is no bell of that process.
  */
-bool sockets_ring(pid_t pid, bool start);
+bool sockets_ring(pid_t pid, enum bell_call call);
+
+/*
+ * What the tracer of 'pid' has left with its bell as the answer to "status", and what is
+ * so until the bell is rung: "ok" and lines, NUL-terminated.  '*uid_ret' as above.
+ * False: there is none.
+ */
+bool sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret);
 
 /* Does this errno of sockets_connect() say that there is no socket? */
 bool sockets_is_absent(int e);

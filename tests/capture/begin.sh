@@ -19,7 +19,10 @@ def churn(n):
         libc.free(libc.malloc(100))
 
 def look():
-    return f'{len(os.listdir("/proc/self/task"))} {len(os.listdir("traces"))}'
+    # The recorder does not make way for this, as for a look into /proc/self/task.
+    with open("/proc/self/status") as f:
+        threads = [line.split()[1] for line in f if line.startswith("Threads")]
+    return f'{threads[0]} {len(os.listdir("traces"))}'
 
 # What Python itself has done by now is less than the ring holds.
 before = look()

@@ -216,6 +216,7 @@ time.sleep(2)'
 # Without a thread: 'hatf ctl' rings a bell, which the next allocation hears.
 test_bell()
 {
+	local i
 	cat >bell.py <<-'EOF'
 	import ctypes, sys, time
 	libc = ctypes.CDLL(None)
@@ -235,12 +236,18 @@ test_bell()
 	check 'what it has' "$(ls "$sockets")" "$pid.bell"
 	check 'all' "$(ctl --all status 2>/dev/null | grep -c "^$pid:")" 1
 	check 'state' "$(state "$pid")" dormant
-	check 'threads of one that answers' "$(count /proc/$pid/task/*)" 2
-	sleep 4
-	check 'threads, later' "$(count /proc/$pid/task/*)" 1
+	ctl "$pid" flush 2>/dev/null && fail 'flush of a dormant process'
+	check 'threads after what needs none' "$(count /proc/$pid/task/*)" 1
 	ctl "$pid" start >/dev/null || fail 'start by the bell'
+	check 'threads of one that answers' "$(count /proc/$pid/task/*)" 2
 	sleep 0.5
 	ctl "$pid" stop >/dev/null || fail 'stop'
+	for ((i = 0; i < 200; i++)); do
+		[ "$(count /proc/$pid/task/*)" = 1 ] && break
+		sleep 0.05
+	done
+	check 'threads, later' "$(count /proc/$pid/task/*)" 1
+	check 'state, later' "$(state "$pid")" dormant
 	clean bell.hatf.gz
 	check_ge 'allocations' \
 		"$(events bell.hatf.gz | grep -c '^alloc 4711 ')" 10
@@ -251,6 +258,7 @@ test_bell()
 		LD_PRELOAD="$SO" "$PYTHON" -S bell.py 6 7) &
 	pid=$!
 	sleep 1
+	check 'state of a quiet one' "$(state "$pid")" dormant
 	ctl "$pid" start 2>quiet.err && fail 'a quiet process answers'
 	grep -q 'begins to record with its next allocation' quiet.err ||
 		fail "quiet: $(cat quiet.err)"

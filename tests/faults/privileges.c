@@ -238,8 +238,12 @@ give_up(const char *how, const char *directory)
 		return unshare(CLONE_NEWNS);
 	if (strcmp(how, "pid") == 0)
 		return unshare(CLONE_NEWPID);
-	if (strcmp(how, "user") == 0)
-		return unshare(CLONE_NEWUSER | CLONE_NEWPID);
+	if (strcmp(how, "user") == 0) {
+		errno = 0;
+		return unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0 || errno != 0
+			       ? -1
+			       : 0;
+	}
 	if (strcmp(how, "joined") == 0)
 		return (int)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
 	if (strcmp(how, "setfsuid") == 0)

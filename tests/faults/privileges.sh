@@ -21,21 +21,12 @@ give_up()
 }
 
 for how in setuid setgid setgroups setresuid seteuid initgroups raw chain \
-	capset no_new_privs filter sync bare landlock chroot joined mount pid \
+	capset no_new_privs filter sync bare landlock chroot joined mount pid user \
 	setfsuid setfsgid rawfsuid bounding ambient secure limits; do
 	TALLY=1 fault "privileges: $how" "given up in the midst of work" \
 		complete give_up "$how" "$TMP/root"
 	check "$how: the writer" "$(head -n 1 out)" within
 done
-# A process with a second thread gets none: the trace ends before it.
-if unshare -U true 2>/dev/null; then
-	fault "privileges: user" "a user namespace in the midst of work" cut \
-		give_up user
-	check "user: the writer" "$(head -n 1 out)" within
-else
-	untried "privileges: user" "a user namespace in the midst of work" \
-		"nobody gets one here, as in a chroot"
-fi
 ONLY_STATUS=1 fault "privileges: threads" "setresuid beside three threads" \
 	complete give_up threads
 check "threads: the writer" "$(head -n 1 out)" within

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bell.h - the file that a tracer without a thread has instead of a socket
+ *
+ * NUMBER.bell, beside the sockets (sockets.h), which the traced process maps.  A byte that
+ * is written into it calls the process; the rest says how it is (preload/control.h).
+ */
+#ifndef BELL_H
+#define BELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What the process is called for, once it allocates. */
+enum bell_call {
+	BELL_CALL = 1, /* to take orders */
+	BELL_START,    /* and record */
+	BELL_STOP,     /* and end the trace */
+};
+
+/* The bell 'name' of 'owner', and nobody's other file; else -1. */
+int bell_open(int place_fd, const char *name, uid_t owner);
+
+bool bell_ring(int fd, enum bell_call call);
+
+/* The inode of the PID namespace that NUMBER is of; 0: not known. */
+uint64_t bell_namespace(int fd);
+
+/* Has 'pid' mapped it?  Else it may be of a process before with that number. */
+bool bell_is_mapped(int fd, pid_t pid);
+
+/*
+ * What it says, as a tracer answers to "status": "ok" and lines, NUL-terminated.  The
+ * seconds in it go on to 'now_ms' of sockets_now_ms().  False: it says nothing.
+ */
+bool bell_read(int fd, uint64_t now_ms, char *answer, size_t cap);
+
+#endif /* BELL_H */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* quiet.c - see quiet.h */
+#include "quiet.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As the recorder names its thread (preload/spawn.c). */
+#define THREAD_NAME "hatftrace\n"
+
+/* What a ring has beside its words (struct ring), and its words at the least. */
+#define RING_HEAD_NBYTES 4096u
+#define RING_NBYTES_MIN	 4096u
+
+typedef bool line_test(const char *line);
+
+/* Is there a mapping of 'pid' whose line is like that? */
+static bool
+has_mapping(pid_t pid, line_test *test)
+{
+	char path[64], line[PATH_MAX + 128];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/maps", (long)pid);
+	f = fopen(path, "re");
+	while (!found && f != NULL && fgets(line, sizeof(line), f) != NULL)
+		found = test(line);
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
+static bool
+is_library(const char *line)
+{
+	return strstr(line, "libhatftrace") != NULL;
+}
+
+/* Shared memory in no file, which has a name where the kernel gives it one, as large as a
+ * power of two and the head of a ring. */
+static bool
+is_ring_in_memory(const char *line)
+{
+	char *end;
+	const unsigned long long from = strtoull(line, &end, 16);
+	const unsigned long long to =
+		*end == '-' ? strtoull(end + 1, NULL, 16) : from;
+	unsigned long long words_nbytes;
+
+	if (strstr(line, " rw-s ") == NULL ||
+	    to - from < RING_HEAD_NBYTES + RING_NBYTES_MIN ||
+	    (strstr(line, " /dev/zero (deleted)\n") == NULL &&
+	     strstr(line, " [anon_shmem:hatftrace]\n") == NULL))
+		return false;
+	words_nbytes = to - from - RING_HEAD_NBYTES;
+	return (words_nbytes & (words_nbytes - 1)) == 0;
+}
+
+static bool
+is_writer(pid_t pid, const char *tid)
+{
+	char path[PATH_MAX], name[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task/%s/comm", (long)pid, tid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return false;
+	if (fgets(name, sizeof(name), f) == NULL)
+		name[0] = '\0';
+	fclose(f);
+	return strcmp(name, THREAD_NAME) == 0;
+}
+
+static bool
+has_writer(pid_t pid)
+{
+	const struct dirent *entry;
+	bool found = false;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
+	d = opendir(path);
+	while (!found && d != NULL && (entry = readdir(d)) != NULL)
+		found = is_writer(pid, entry->d_name);
+	if (d != NULL)
+		closedir(d);
+	return found;
+}
+
+bool
+quiet_is_preloaded(pid_t pid)
+{
+	return has_mapping(pid, is_library);
+}
+
+bool
+quiet_is_waiting(pid_t pid)
+{
+	return has_mapping(pid, is_ring_in_memory) && !has_writer(pid);
+}
+
+bool
+quiet_tell(pid_t pid, char *answer, size_t cap)
+{
+	char path[64], exe[PATH_MAX];
+	ssize_t n;
+	int used;
+
+	if (!quiet_is_waiting(pid))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = '\0';
+	/* A line is one value. */
+	if (strchr(exe, '\n') != NULL)
+		return false;
+	used = snprintf(answer, cap,
+			"ok\npid=%ld\nexe=%s\nstate=recording\nbegun=0\n",
+			(long)pid, exe);
+	return used > 0 && (size_t)used < cap;
+}
