@@ -365,9 +365,8 @@ put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 	struct thread *none = NULL;
 
 	/* relaxed: a hint; the state orders. */
-	atomic_compare_exchange_strong_explicit(slot, &none, t,
-						memory_order_relaxed,
-						memory_order_relaxed);
+	atomic_compare_exchange_strong_explicit(
+		slot, &none, t, memory_order_relaxed, memory_order_relaxed);
 }
 
 /*
@@ -378,8 +377,8 @@ put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 static uint32_t
 oldest_ended(uint32_t to)
 {
-	const uint32_t from = atomic_load_explicit(&pool->ended_from,
-						   memory_order_relaxed);
+	const uint32_t from =
+		atomic_load_explicit(&pool->ended_from, memory_order_relaxed);
 
 	return to - from <= ENDED_MAX ? from : to - ENDED_MAX;
 }

@@ -102,9 +102,9 @@ writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 	}
 	if (t->idle_since_ns == 0)
 		t->idle_since_ns = now;
-	if (!check && now - t->idle_since_ns < (state == THREAD_ENDING
-							? OFFER_NS
-							: DEAD_CHECK_NS))
+	if (!check &&
+	    now - t->idle_since_ns <
+		    (state == THREAD_ENDING ? OFFER_NS : DEAD_CHECK_NS))
 		return;
 	t->idle_since_ns = now;
 	/*

@@ -16,7 +16,8 @@ killed()
 	local dir=$1
 	shift
 	mkdir -p "$dir"
-	env "$@" HATFTRACE_OUT="$TMP/$dir/t.gz" LD_PRELOAD="$SO" "$PYTHON" -c '
+	env HATFTRACE_BEGIN=now "$@" HATFTRACE_OUT="$TMP/$dir/t.gz" \
+		LD_PRELOAD="$SO" "$PYTHON" -c '
 import os
 kept = [bytearray(i % 900) for i in range(3000)]
 os.kill(os.getpid(), 9)' 2>/dev/null

@@ -27,7 +27,7 @@
 
 static struct counters {
 	_Atomic uint64_t allocated, freed;
-} *counters;
+} * counters;
 
 static unsigned pairs;
 

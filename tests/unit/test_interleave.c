@@ -85,7 +85,7 @@ static struct {
 /* Which of the threads there are, and rounds of the writer. */
 static bool has_thread[THREADS];
 static unsigned rounds;
-static bool in_words; /* the realloc */
+static bool in_words;	/* the realloc */
 static bool takes_over; /* the third thread, if the writer was not first */
 
 static void *narrator_memory;
@@ -309,8 +309,8 @@ tend(unsigned id)
 		narrate_thread_gone(&model.trace.narrator, s, s->stamp);
 	}
 	/* The initial thread is the process. */
-	s->is_dead = id != 0 &&
-		     actors[id == 1 && model.is_taken ? 2 : id].is_done;
+	s->is_dead =
+		id != 0 && actors[id == 1 && model.is_taken ? 2 : id].is_done;
 }
 
 static void
@@ -611,8 +611,9 @@ check_end(bool *has_ended, const struct hatf_record *rec)
 	if (rec->tag == HATF_COMMENT || rec->tag == HATF_METADATA)
 		return;
 	ck_assert_uint_lt(rec->thread, THREADS);
-	ck_assert_msg(!has_ended[rec->thread], "thread %u: tag %u after its end",
-		      (unsigned)rec->thread, rec->tag);
+	ck_assert_msg(!has_ended[rec->thread],
+		      "thread %u: tag %u after its end", (unsigned)rec->thread,
+		      rec->tag);
 	has_ended[rec->thread] = rec->tag == HATF_DESTROY_THREAD;
 }
 

@@ -215,8 +215,7 @@ START_TEST(test_a_ring_is_handed_over)
 {
 	set_up(note);
 	put_alloc(1, 10, 16);
-	put(1, 3,
-	    (uint64_t[]){ event_wide(EVENT_HANDOVER, 3, 0), 20, 3 });
+	put(1, 3, (uint64_t[]){ event_wide(EVENT_HANDOVER, 3, 0), 20, 3 });
 	put_free(1, 30, 16);
 	put_free(0, 25, 8);
 	/* The round ends between the two threads. */
