@@ -330,8 +330,11 @@ may_take_over(const struct thread *t, int own_pid)
 	if (atomic_load_explicit(&t->pid, memory_order_relaxed) != own_pid ||
 	    exists(t))
 		return false;
-	/* What the thread did before it ended is visible from here on. */
-	atomic_thread_fence(memory_order_acquire);
+	/*
+	 * acquire: what follows is read after the kernel has said that the thread is
+	 * gone; what the thread did before it ended is then visible.
+	 */
+	(void)atomic_load_explicit(&t->state, memory_order_acquire);
 	return t->limit != 0 && t->nested == NULL && !t->is_nested &&
 	       t->id != 0 && ringfile_may_hand_over(t->ring);
 }
