@@ -328,6 +328,7 @@ take_state(struct ringset_ring *ring, const struct ring *from,
 	ring->lost_first = from->lost_first;
 	if (last == NULL)
 		return;
+	s->id = last->thread;
 	s->pos = last->pos;
 	s->stamp = last->stamp;
 	s->realloc_old = last->realloc_old;

@@ -129,6 +129,13 @@ clock_go_stamped(void)
 }
 
 bool
+clock_expects_threads(void)
+{
+	/* relaxed: who finds false calls clock_go_stamped(), which orders. */
+	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
+}
+
+bool
 clock_is_stamped(void)
 {
 	/* relaxed, both: only the writer asks, to note it in the trace. */

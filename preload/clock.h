@@ -121,6 +121,9 @@ void clock_init(bool stamped);
  */
 bool clock_go_stamped(void);
 
+/* Has clock_go_stamped() been called in this process? */
+bool clock_expects_threads(void);
+
 /* Is each event stamped at present? */
 bool clock_is_stamped(void);
 

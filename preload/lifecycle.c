@@ -691,14 +691,17 @@ lifecycle_attach(uint64_t parent, uint64_t start_routine)
 	const int saved_errno = errno;
 	const uint64_t mask = sys_block_signals();
 	struct thread *t = NULL;
+	bool is_handover = false;
 
 	if (ensure_started() && !record_is_dormant()) {
 		/* What start_recording() has set up before it cleared the flag. */
 		atomic_thread_fence(memory_order_acquire);
-		t = thread_attach(traced_pid);
+		t = thread_attach(traced_pid, &is_handover);
 	}
 	if (t != NULL && t->id != 0) {
 		clock_go_stamped();
+		if (is_handover)
+			record_event(EVENT_HANDOVER, 0, t->id, 0, 0);
 		record_event(EVENT_THREAD, 0, parent, (uint64_t)t->tid,
 			     start_routine);
 	}
@@ -727,9 +730,24 @@ lifecycle_attach_nested(struct thread *t)
 	return nested;
 }
 
+/*
+ * Has lifecycle_second_thread() been here already, in this process, and is the writer
+ * still there?  Then another thread takes no system call.
+ */
+static bool
+expects_threads(void)
+{
+	return lifecycle_is_tracing() && !record_is_dormant() &&
+	       writer_is_here() && clock_expects_threads() &&
+	       ringfile_expects_thread();
+}
+
 bool
 lifecycle_second_thread(void)
 {
+	if (expects_threads())
+		return true;
+
 	const int saved_errno = errno;
 	const uint64_t mask = sys_block_signals();
 	const bool tracing = ensure_started() && !record_is_dormant();

@@ -254,7 +254,8 @@ record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 	bool recorded = false;
 
 	/* A thread that is attached must be known when recording goes on. */
-	if (record_is_dormant() && type != EVENT_THREAD)
+	if (record_is_dormant() && type != EVENT_THREAD &&
+	    type != EVENT_HANDOVER)
 		return false;
 	t = enter();
 	if (t != NULL) {

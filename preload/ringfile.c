@@ -592,6 +592,13 @@ ringfile_may_reuse(struct ring *r)
 	return false;
 }
 
+bool
+ringfile_may_hand_over(const struct ring *r)
+{
+	return r->offset != 0 ? r->generation == rf->generation
+			      : rf->image == NULL || rf->is_removed;
+}
+
 void
 ringfile_count_hidden(void)
 {
@@ -608,6 +615,14 @@ ringfile_count_unattached(void)
 		/* relaxed: a count. */
 		atomic_fetch_add_explicit(&rf->image->unattached, 1,
 					  memory_order_relaxed);
+}
+
+bool
+ringfile_expects_thread(void)
+{
+	/* relaxed: a wish. */
+	return rf == NULL || rf->image == NULL ||
+	       atomic_load_explicit(&rf->ahead, memory_order_relaxed) != 0;
 }
 
 void

@@ -86,6 +86,12 @@ struct ring *ringfile_take(bool is_initial);
 /* May a ring whose life has ended be used again?  If not, it is unmapped. */
 bool ringfile_may_reuse(struct ring *r);
 
+/*
+ * May a thread go on in this ring, whose life goes on?  Not if the ring is lost in a
+ * kill and another one need not be.
+ */
+bool ringfile_may_hand_over(const struct ring *r);
+
 /* A ring that is not in the file is in use. */
 void ringfile_count_hidden(void);
 
@@ -94,6 +100,9 @@ void ringfile_count_unattached(void);
 
 /* There will be a second thread: have a spare ring for it. */
 void ringfile_expect_thread(void);
+
+/* Has that been said already, or is there no file? */
+bool ringfile_expects_thread(void);
 
 /* Writer: make the spare rings that are wanted. */
 void ringfile_make_spares(void);

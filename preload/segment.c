@@ -127,18 +127,15 @@ put_threads(struct segment *s)
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *const t = thread_pool_at(i);
-		/* acquire: pairs with the release in prepare(), thread.c. */
-		const uint32_t state =
-			atomic_load_explicit(&t->state, memory_order_acquire);
 
-		if ((state != THREAD_ACTIVE && state != THREAD_ENDING) ||
-		    t->is_nested || t->is_gone)
+		if (!thread_is_in_use(t) || t->is_nested || t->is_gone)
 			continue;
 		if (t->is_told)
-			narrate_carried_thread(&s->trace->narrator, t->id,
-					       t->told);
+			narrate_carried_thread(&s->trace->narrator,
+					       t->source.id, t->told);
 		if (t->name[0] != 0)
-			narrate_name(&s->trace->narrator, t->id, t->name);
+			narrate_name(&s->trace->narrator, t->source.id,
+				     t->name);
 	}
 }
 

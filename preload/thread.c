@@ -3,6 +3,7 @@
 
 #include "thread.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +17,18 @@
 #include "sys.h"
 
 /*
+ * Threads that end at about the same time, and whose rings new threads can take over.
+ * The rings of more are recycled by the writer.
+ */
+#define ENDED_MAX 64u
+
+/*
+ * So many threads a new one asks the kernel for.  One that has been joined may exist
+ * for some microseconds more.
+ */
+#define PROBES_MAX 8u
+
+/*
  * Where the pool is.  The counters are part of the mapping, so that a fork wipes
  * them together with the threads they count.
  */
@@ -24,6 +37,10 @@ struct pool {
 	_Atomic uint32_t free_count; /* of these are free again, about */
 	_Atomic uint32_t cursor;     /* where to look for a free one */
 	_Atomic uint64_t next_id;    /* the initial thread is 0 */
+	/* Threads that have become ENDING, the oldest at 'ended_from' or behind
+	 * it.  Hints: one may be missing, be there twice or be in use again. */
+	_Atomic uint32_t ended_to, ended_from;
+	_Atomic(struct thread *) ended[ENDED_MAX];
 };
 
 /*
@@ -236,20 +253,39 @@ acquire(bool is_initial)
 	return NULL;
 }
 
+/* As the kernel knows a thread. */
+struct kernel_id {
+	int tid, pid;
+};
+
+static struct kernel_id
+own_kernel_id(void)
+{
+	return (struct kernel_id){ .tid = sys_tid(), .pid = sys_pid() };
+}
+
+/* It is the calling thread's, which has this number. */
+static void
+set_owner(struct thread *t, uint64_t id, struct kernel_id self)
+{
+	t->id = id;
+	t->nested = NULL;
+	t->deleting = NULL;
+	/* relaxed, both: thread_has_ended() asks again in PROBED. */
+	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
+	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
+	t->pthread = (uint64_t)pthread_self();
+}
+
 /* Prepare it to record for thread 'id'. */
 static void
-prepare(struct thread *t, uint64_t id, bool is_nested)
+prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
 {
 	image_begin_ring(t->ring, id, is_nested);
 	t->head = 0;
 	t->mask = ring_mask(t->ring);
 	t->tick = CLOCK_NO_TICK;
-	t->id = id;
-	t->nested = NULL;
-	t->deleting = NULL;
-	t->tid = sys_tid();
-	t->pid = sys_pid();
-	t->pthread = (uint64_t)pthread_self();
+	set_owner(t, id, self);
 	t->is_nested = is_nested;
 	t->source = (struct order_source){ .id = id, .ring = t->ring };
 	t->is_gone = t->is_told = false;
@@ -259,11 +295,158 @@ prepare(struct thread *t, uint64_t id, bool is_nested)
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
 }
 
-struct thread *
-thread_attach(int initial_tid)
+static bool
+exists(const struct thread *t)
 {
-	const bool initial = sys_tid() == initial_tid;
-	struct thread *const t = acquire(initial);
+	/* relaxed, both: constant in PROBED; else see thread_has_ended(). */
+	const int pid = atomic_load_explicit(&t->pid, memory_order_relaxed);
+	const int tid = atomic_load_explicit(&t->tid, memory_order_relaxed);
+
+	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
+}
+
+/* Take 't' from ENDING to PROBED; the caller then gives it another state. */
+static bool
+try_probe(struct thread *t)
+{
+	uint32_t expected = THREAD_ENDING;
+
+	/* acquire: pairs with the releases of the state that leave PROBED. */
+	return atomic_compare_exchange_strong_explicit(
+		&t->state, &expected, THREAD_PROBED, memory_order_acquire,
+		memory_order_relaxed);
+}
+
+/*
+ * May the calling thread go on in the ring of 't', which is PROBED?  A thread that was
+ * killed within a recording leaves 'limit' 0.  A ring of a handler's has events of
+ * the same thread, and their order to what follows here would be unknown.  The
+ * initial thread's ring has another size.
+ */
+static bool
+may_take_over(const struct thread *t, int own_pid)
+{
+	/* relaxed: constant in PROBED. */
+	if (atomic_load_explicit(&t->pid, memory_order_relaxed) != own_pid ||
+	    exists(t))
+		return false;
+	/*
+	 * acquire: what follows is read after the kernel has said that the thread is
+	 * gone; what the thread did before it ended is then visible.
+	 */
+	(void)atomic_load_explicit(&t->state, memory_order_acquire);
+	return t->limit != 0 && t->nested == NULL && !t->is_nested &&
+	       t->id != 0 && ringfile_may_hand_over(t->ring);
+}
+
+enum probe {
+	PROBE_TAKEN,   /* the caller has it, PROBED */
+	PROBE_ALIVE,   /* it still exists; or the writer is at it */
+	PROBE_USELESS, /* nobody can take it over any more */
+};
+
+static enum probe
+probe(struct thread *t, int own_pid)
+{
+	if (!try_probe(t))
+		/* relaxed: a hint. */
+		return atomic_load_explicit(&t->state, memory_order_relaxed) ==
+				       THREAD_PROBED
+			       ? PROBE_ALIVE
+			       : PROBE_USELESS;
+	if (may_take_over(t, own_pid))
+		return PROBE_TAKEN;
+	/* release: pairs with the acquire in try_probe(). */
+	atomic_store_explicit(&t->state, THREAD_ENDING, memory_order_release);
+	return PROBE_ALIVE;
+}
+
+/* Put 't' where it was, for another thread to try. */
+static void
+put_ended(_Atomic(struct thread *) *slot, struct thread *t)
+{
+	struct thread *none = NULL;
+
+	/* relaxed: a hint; the state orders. */
+	atomic_compare_exchange_strong_explicit(
+		slot, &none, t, memory_order_relaxed, memory_order_relaxed);
+}
+
+/*
+ * The place of the oldest thread that has ended.  relaxed, here and where it is
+ * written: a hint.  What it has left behind comes round again, or the writer sees to
+ * it.
+ */
+static uint32_t
+oldest_ended(uint32_t to)
+{
+	const uint32_t from =
+		atomic_load_explicit(&pool->ended_from, memory_order_relaxed);
+
+	return to - from <= ENDED_MAX ? from : to - ENDED_MAX;
+}
+
+/* Find a thread that has ended, whose ring can be gone on with: PROBED.  Or NULL. */
+static struct thread *
+find_ended(int own_pid)
+{
+	/* relaxed, all: hints; try_probe() decides. */
+	const uint32_t to =
+		atomic_load_explicit(&pool->ended_to, memory_order_relaxed);
+	uint32_t from = oldest_ended(to);
+	struct thread *found = NULL;
+	unsigned alive = 0;
+
+	for (uint32_t i = from; i != to && found == NULL && alive < PROBES_MAX;
+	     i++) {
+		_Atomic(struct thread *) *const slot =
+			&pool->ended[i % ENDED_MAX];
+		struct thread *t =
+			atomic_load_explicit(slot, memory_order_relaxed);
+		enum probe how = PROBE_USELESS;
+
+		if (t != NULL)
+			t = atomic_exchange_explicit(slot, NULL,
+						     memory_order_relaxed);
+		if (t != NULL)
+			how = probe(t, own_pid);
+		if (how == PROBE_TAKEN)
+			found = t;
+		if (how == PROBE_ALIVE) {
+			put_ended(slot, t);
+			alive++;
+		} else if (alive == 0) {
+			from = i + 1;
+		}
+	}
+	atomic_store_explicit(&pool->ended_from, from, memory_order_relaxed);
+	return found;
+}
+
+/* Go on in the ring of a thread that has ended; NULL: there is none. */
+static struct thread *
+take_over(struct kernel_id self)
+{
+	struct thread *const t = find_ended(self.pid);
+
+	if (t == NULL)
+		return NULL;
+	t->limit = 0;
+	/* relaxed: a number, ordered with nothing. */
+	set_owner(t,
+		  atomic_fetch_add_explicit(&pool->next_id, 1,
+					    memory_order_relaxed),
+		  self);
+	/* release: pairs with the acquire of who reads the state. */
+	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
+	return t;
+}
+
+/* Have a ring of one's own. */
+static struct thread *
+attach_anew(struct kernel_id self, bool is_initial)
+{
+	struct thread *const t = acquire(is_initial);
 	uint64_t id = 0;
 
 	if (t == NULL)
@@ -272,10 +455,25 @@ thread_attach(int initial_tid)
 	 * Only now: who has got no ring tries again at each event.  relaxed: a
 	 * number, ordered with nothing.
 	 */
-	if (!initial)
+	if (!is_initial)
 		id = atomic_fetch_add_explicit(&pool->next_id, 1,
 					       memory_order_relaxed);
-	prepare(t, id, false);
+	prepare(t, id, self, false);
+	return t;
+}
+
+struct thread *
+thread_attach(int initial_tid, bool *is_handover_ret)
+{
+	const struct kernel_id self = own_kernel_id();
+	const bool is_initial = self.tid == initial_tid;
+	struct thread *t = is_initial ? NULL : take_over(self);
+
+	*is_handover_ret = t != NULL;
+	if (t == NULL)
+		t = attach_anew(self, is_initial);
+	if (t == NULL)
+		return NULL;
 	thread_self = t;
 	/*
 	 * Last, and behind a compiler barrier: from here on a signal handler
@@ -293,7 +491,7 @@ thread_attach_nested(struct thread *t)
 
 	if (n == NULL)
 		return NULL;
-	prepare(n, t->id, true);
+	prepare(n, t->id, own_kernel_id(), true);
 	t->nested = n;
 	n->limit = ring_limit(n->ring);
 	return n;
@@ -350,17 +548,62 @@ thread_mend_interrupted(void)
 	}
 }
 
+/* Offer the ring of 't' to new threads. */
+static void
+offer(struct thread *t)
+{
+	/* relaxed, all: hints; try_probe() decides. */
+	const uint32_t to = atomic_fetch_add_explicit(&pool->ended_to, 1,
+						      memory_order_relaxed);
+
+	atomic_store_explicit(&pool->ended[to % ENDED_MAX], t,
+			      memory_order_relaxed);
+}
+
 void
 thread_mark_ending(void)
 {
 	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
 		uint32_t expected = THREAD_ACTIVE;
 
-		/* relaxed: a hint that makes the writer look. */
+		/* release: pairs with the acquire in try_probe(). */
+		if (atomic_compare_exchange_strong_explicit(
+			    &t->state, &expected, THREAD_ENDING,
+			    memory_order_release, memory_order_relaxed) &&
+		    t == thread_self && t->nested == NULL)
+			offer(t);
+	}
+}
+
+bool
+thread_has_ended(struct thread *t)
+{
+	uint32_t expected = THREAD_ACTIVE;
+
+	/*
+	 * One that has not said that it ends.  'tid' may be that of a thread before
+	 * it, if the ring has just been taken over: it is asked again below.
+	 * relaxed: nobody but the owner and we move it from there.
+	 */
+	if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
+	    THREAD_ACTIVE) {
+		if (exists(t))
+			return false;
 		atomic_compare_exchange_strong_explicit(
 			&t->state, &expected, THREAD_ENDING,
 			memory_order_relaxed, memory_order_relaxed);
 	}
+	/* Else it is DEAD already, or a new thread is about to have it. */
+	if (!try_probe(t))
+		return atomic_load_explicit(&t->state, memory_order_relaxed) ==
+		       THREAD_DEAD;
+
+	const bool ended = !exists(t);
+
+	/* release: pairs with the acquire in try_probe(). */
+	atomic_store_explicit(&t->state, ended ? THREAD_DEAD : THREAD_ENDING,
+			      memory_order_release);
+	return ended;
 }
 
 void
@@ -385,7 +628,17 @@ thread_is_attached(const struct thread *t)
 	const uint32_t state =
 		atomic_load_explicit(&t->state, memory_order_relaxed);
 
-	return state == THREAD_ACTIVE || state == THREAD_ENDING;
+	return state >= THREAD_ACTIVE && state <= THREAD_PROBED;
+}
+
+bool
+thread_is_in_use(const struct thread *t)
+{
+	/* acquire: pairs with the releases in prepare() and take_over(). */
+	const uint32_t state =
+		atomic_load_explicit(&t->state, memory_order_acquire);
+
+	return state >= THREAD_ACTIVE && state <= THREAD_DEAD;
 }
 
 uint64_t

@@ -10,10 +10,21 @@
  * "am I attached", "is this a forked child" and "am I a signal handler that
  * interrupted a recording".
  *
- *   FREE ──claim──► CLAIMED ──attach──► ACTIVE ──► ENDING ──writer──► FREE
+ *   FREE ──claim──► CLAIMED ──attach──► ACTIVE ──► ENDING ◄──► PROBED
+ *    ▲                                    ▲                     │  │
+ *    └──────── commit ──────── DEAD ◄─────┼────── writer ───────┘  │
+ *                                         └────── take over ───────┘
  *
- * ACTIVE and ENDING differ only in how soon the writer looks whether the thread
- * still exists: late frees, after every destructor, still have a ring to go to.
+ * A thread that is ENDING still records: late frees, after every destructor, need a
+ * ring.  Once the kernel no longer knows the thread, nothing is added to that ring.
+ * Whoever wants to ask the kernel takes the state to PROBED, which only one can:
+ *
+ *   - A new thread that finds the old one gone takes the ring over as it is, events
+ *     and all, and goes on behind them (EVENT_HANDOVER).  The birth of a thread then
+ *     takes neither memory nor the writer's help, and the ring's pages are warm.
+ *   - The writer makes the thread DEAD, and recycles it once its last event is in
+ *     the file.  The writer leaves an ENDING thread alone for some milliseconds,
+ *     while a new one may come.
  */
 #ifndef THREAD_H
 #define THREAD_H
@@ -30,6 +41,8 @@ enum thread_state {
 	THREAD_CLAIMED,
 	THREAD_ACTIVE,
 	THREAD_ENDING,
+	THREAD_PROBED,
+	THREAD_DEAD,
 	THREAD_MUTED, /* not a pool state: the tracer's own set-up runs */
 };
 
@@ -54,13 +67,16 @@ struct thread {
 
 	/* Shared: who moves it is in the picture above. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
-	int tid, pid;	  /* constant while attached; a child by clone() that
-			 shares the memory has a pid of its own */
-	bool is_nested;	  /* likewise */
-	uint64_t id;	  /* HATF thread number; likewise */
-	uint64_t pthread; /* pthread_t, for pthread_setname_np(); likewise */
+	/* Constant while attached, and from one PROBED to the next.  A child by
+	 * clone() that shares the memory has a pid of its own. */
+	_Atomic int tid, pid;
+	bool is_nested;	  /* constant while attached */
+	uint64_t id;	  /* HATF thread number; as 'tid' */
+	uint64_t pthread; /* pthread_t, for pthread_setname_np(); as 'tid' */
 
 	/* The writer's. */
+	/* 'source.id' is the thread whose events are being drained, 'id' that
+	 * which records. */
 	_Alignas(RING_CACHE_LINE) struct order_source source;
 	bool is_gone;		/* its destroyThread is written */
 	bool is_told;		/* ... its createThread is */
@@ -94,9 +110,11 @@ struct thread *thread_pool_at(uint32_t idx);
 
 /*
  * Attach the calling thread: claim a thread, map its ring, make it
- * 'thread_self'.  It gets number 0 if its kernel id is 'initial_tid'.  NULL if there is no memory.  All signals must be blocked.
+ * 'thread_self'.  It gets number 0 if its kernel id is 'initial_tid'.  NULL if there
+ * is no memory.  All signals must be blocked.  With '*is_handover_ret' the ring is that
+ * of a thread which has ended, and the first event must be an EVENT_HANDOVER.
  */
-struct thread *thread_attach(int initial_tid);
+struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 
 /* The ring for a signal handler that interrupted 't'; NULL: no memory. */
 struct thread *thread_attach_nested(struct thread *t);
@@ -116,8 +134,17 @@ void thread_mark_ending(void);
 /* Writer: nothing of 't' is left; it may be claimed again. */
 void thread_recycle(struct thread *t);
 
-/* Attached and not a handler's? */
+/*
+ * Writer: has the thread ended?  Then it is DEAD, and all that it published is visible
+ * to the caller.
+ */
+bool thread_has_ended(struct thread *t);
+
+/* Is 't' attached?  For a thread itself, or as a hint. */
 bool thread_is_attached(const struct thread *t);
+
+/* Writer: is its ring in use?  That is so from the attachment until it is recycled. */
+bool thread_is_in_use(const struct thread *t);
 
 /* HATF thread numbers given out so far. */
 uint64_t thread_id_count(void);

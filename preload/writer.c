@@ -37,7 +37,7 @@
 /* A process that is over sooner has no socket. */
 #define CONTROL_AFTER_NS 100000000ull
 /* Commit early when so many ended threads wait for their last block. */
-#define GONE_MAX 64u
+#define GONE_MAX 16u
 
 struct writer *writer;
 

@@ -27,8 +27,9 @@ static void
 discard_event(void *narrator, const struct order_source *source,
 	      const struct event *ev)
 {
-	if (ev->type != EVENT_THREAD && ev->type != EVENT_NAME &&
-	    ev->type != EVENT_HEAP && ev->type != EVENT_HEAP_GONE)
+	if (ev->type != EVENT_THREAD && ev->type != EVENT_HANDOVER &&
+	    ev->type != EVENT_NAME && ev->type != EVENT_HEAP &&
+	    ev->type != EVENT_HEAP_GONE)
 		return;
 	writer_note_other(source, ev);
 	if (narrator != NULL)

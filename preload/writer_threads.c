@@ -6,7 +6,6 @@
  * are under way.
  */
 
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -16,6 +15,11 @@
 
 /* How often a silent thread is looked for. */
 #define DEAD_CHECK_NS NS_PER_SEC
+/*
+ * A new thread that finds an ended one before this has passed takes over its ring.
+ * Later the writer does what is to be done.
+ */
+#define OFFER_NS (10 * TICK_NS)
 /* How long forks may keep a segment from ending. */
 #define FORK_MAX_NS NS_PER_SEC
 
@@ -34,11 +38,8 @@ writer_collect_threads(void)
 	writer->thread_count = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct thread *const t = thread_pool_at(i);
-		/* acquire: pairs with the release in prepare(), thread.c. */
-		const uint32_t state =
-			atomic_load_explicit(&t->state, memory_order_acquire);
 
-		if (state == THREAD_ACTIVE || state == THREAD_ENDING)
+		if (thread_is_in_use(t))
 			add_thread(t);
 	}
 }
@@ -71,12 +72,6 @@ writer_note_lost(struct thread *t)
 			     writer->trace.narrator.line.stamp1);
 }
 
-static bool
-thread_exists(const struct thread *t)
-{
-	return syscall(SYS_tgkill, t->pid, t->tid, 0) == 0 || errno != ESRCH;
-}
-
 void
 writer_recycle(struct thread *t)
 {
@@ -107,15 +102,16 @@ writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 	}
 	if (t->idle_since_ns == 0)
 		t->idle_since_ns = now;
-	if (state != THREAD_ENDING && !check &&
-	    now - t->idle_since_ns < DEAD_CHECK_NS)
+	if (!check &&
+	    now - t->idle_since_ns <
+		    (state == THREAD_ENDING ? OFFER_NS : DEAD_CHECK_NS))
 		return;
 	t->idle_since_ns = now;
 	/*
 	 * What it published before it ended is visible after this, so its last
 	 * events are drained in the next round, and then it is gone.
 	 */
-	t->source.is_dead = !thread_exists(t);
+	t->source.is_dead = thread_has_ended(t);
 }
 
 void
@@ -150,7 +146,7 @@ writer_bury_threads(void)
 		struct thread *const t = writer->threads[i];
 
 		if (t->source.pos != ring_head(t->source.ring) ||
-		    thread_exists(t))
+		    !thread_has_ended(t))
 			continue;
 		writer->gone_count++;
 		writer_recycle(t);
@@ -201,10 +197,13 @@ note_thread(const struct order_source *source, const struct event *ev)
 	} else if (ev->type == EVENT_THREAD) {
 		t->is_told = true;
 		memcpy(t->told, ev->operand, sizeof(t->told));
+	} else if (ev->type == EVENT_HANDOVER) {
+		t->is_told = false;
+		t->name[0] = t->name[1] = 0;
 	} else if (ev->type == EVENT_NAME) {
 		/* One thread may name another. */
 		for (uint32_t i = 0; i < writer->thread_count; i++)
-			if (writer->threads[i]->id == ev->operand[0] &&
+			if (writer->sources[i]->id == ev->operand[0] &&
 			    !writer->threads[i]->is_nested)
 				memcpy(writer->threads[i]->name,
 				       &ev->operand[1], sizeof(t->name));

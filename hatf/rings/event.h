@@ -72,6 +72,8 @@ enum event_type {
 	EVENT_MARK,	     /* 32 bytes of text */
 	EVENT_POOL_REALLOC_BEGIN, /* old address, heap */
 	EVENT_POOL_REALLOC_END,	  /* as EVENT_POOL_REALLOC */
+	EVENT_HANDOVER, /* thread: the ring's thread has ended, and what
+			   follows in the ring is of this one */
 	EVENT_TYPE_COUNT
 };
 
@@ -119,6 +121,7 @@ event_operand_count(enum event_type type)
 		[EVENT_MARK] = 4,
 		[EVENT_POOL_REALLOC_BEGIN] = 2,
 		[EVENT_POOL_REALLOC_END] = 4,
+		[EVENT_HANDOVER] = 1,
 	};
 
 	return count[type];

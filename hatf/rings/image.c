@@ -133,6 +133,7 @@ image_commit_ring(struct ring *r, const struct order_source *source,
 	c->stamp = source->stamp;
 	c->realloc_old = source->realloc_old;
 	c->flags = flags;
+	c->thread = source->id;
 	IMAGE_STEP();
 	/* release: a slot that has its number is whole. */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);

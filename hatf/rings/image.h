@@ -27,8 +27,11 @@
  * written under way to n, and its events are still in the rings.  A ring without
  * such a slot has had none of its events taken out.
  *
- * A ring that another thread gets starts a new life: 'life' is 0 while 'head' and
- * the slots still are those of the old one.
+ * A ring that has been drained, and that another thread gets, starts a new life:
+ * 'life' is 0 while 'head' and the slots still are those of the old one.  A thread may
+ * also take over the ring of a thread that has ended before anything of it has been
+ * drained.  The life then goes on: an EVENT_HANDOVER divides the events of the two
+ * threads, and each slot says which thread the word at 'pos' belongs to.
  *
  * Nothing here allocates, locks or makes a system call.
  */
@@ -46,7 +49,7 @@
 /* "HATFring" as a number of this machine: another byte order does not match. */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
-#define IMAGE_VERSION	    5u
+#define IMAGE_VERSION	    6u
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
 /* Bounds for what a file may claim. */
@@ -123,7 +126,7 @@ struct ring *image_init_ring(void *memory, uint64_t offset, uint64_t words_max,
 
 /*
  * The producer, before its first event: the ring, new or of an ended life, is that
- * of thread 'id'.  Also for a ring that is in no file.
+ * of thread 'id' until an EVENT_HANDOVER.  Also for a ring that is in no file.
  */
 void image_begin_ring(struct ring *r, uint64_t id, bool is_nested);
 

@@ -536,6 +536,9 @@ narrate_event(void *context, const struct order_source *source,
 		time_of(n, ev->stamp);
 		put_mark(n, source, ev);
 		break;
+	case EVENT_HANDOVER:
+		narrate_thread_gone(n, source, ev->stamp);
+		break;
 	default: /* ticks do not come this far */
 		break;
 	}

@@ -369,6 +369,11 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
 		pass(o, s, &s->event);
 		consume(s);
 		break;
+	case EVENT_HANDOVER:
+		pass(o, s, &s->event);
+		s->id = s->event.operand[0];
+		consume(s);
+		break;
 	case EVENT_FORK:
 		if ((s->event.flags & EVENT_FLAG_FORKED) != 0) {
 			pass_fork(o, sources, n, s);

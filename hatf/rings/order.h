@@ -42,7 +42,7 @@
  * processors.
  */
 struct order_source {
-	uint64_t id; /* HATF thread number */
+	uint64_t id; /* HATF thread number; an EVENT_HANDOVER changes it */
 	struct ring *ring;
 	uint64_t pos;	    /* words drained */
 	uint64_t seen_head; /* of this round */
@@ -62,6 +62,8 @@ struct order_source {
 /*
  * Takes the events in order; a realloc's begin and end are one, EVENT_REALLOC_END or
  * EVENT_POOL_REALLOC.  The stamp of one that was moved up is that of its new place.
+ *
+ * An EVENT_HANDOVER is passed on while 's->id' is the thread that has ended.
  *
  * Before the EVENT_FORK with which a fork is over, an EVENT_REALLOC_BEGIN for each
  * realloc that is under way there and of which nothing has been passed on: its old

@@ -46,7 +46,8 @@
 struct ring_commit {
 	_Atomic uint64_t seq; /* of the commit; RING_NO_COMMIT: not valid */
 	uint64_t pos, stamp, realloc_old;
-	uint64_t flags; /* RING_COMMIT_... */
+	uint64_t flags;	 /* RING_COMMIT_... */
+	uint64_t thread; /* whose the word at 'pos' is: HATF thread number */
 };
 
 #define RING_NO_COMMIT		  UINT64_MAX
@@ -83,12 +84,12 @@ struct ring {
 	 * one that is not in a file 'offset' is 0.
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t magic;
-	uint64_t offset;       /* of the ring in its file, bytes; constant */
-	uint64_t words_max;    /* what 'capacity' may become; constant, also in
+	uint64_t offset;     /* of the ring in its file, bytes; constant */
+	uint64_t words_max;  /* what 'capacity' may become; constant, also in
 				  a ring that is in no file */
-	uint64_t id;	       /* HATF thread number */
-	uint64_t generation;   /* the recorder's: of the file */
-	uint32_t is_nested;    /* a signal handler's */
+	uint64_t id;	     /* HATF thread number of the life's first thread */
+	uint64_t generation; /* the recorder's: of the file */
+	uint32_t is_nested;  /* a signal handler's */
 	_Atomic uint32_t life; /* 0: nobody's, what it holds means nothing */
 	struct ring_commit commit[2];
 	_Alignas(RING_HEADER_NBYTES) uint64_t words[];

@@ -16,7 +16,8 @@ killed()
 	local dir=$1
 	shift
 	mkdir -p "$dir"
-	env "$@" HATFTRACE_BEGIN=now HATFTRACE_OUT="$TMP/$dir/t.gz" LD_PRELOAD="$SO" "$PYTHON" -c '
+	env HATFTRACE_BEGIN=now "$@" HATFTRACE_OUT="$TMP/$dir/t.gz" \
+		LD_PRELOAD="$SO" "$PYTHON" -c '
 import os
 kept = [bytearray(i % 900) for i in range(3000)]
 os.kill(os.getpid(), 9)' 2>/dev/null
@@ -131,7 +132,7 @@ with open(sys.argv[2], "wb") as f:
         struct.pack_into("<Q", ring, 0, WORDS)      # head
         struct.pack_into("<2Q", ring, 64, 0, WORDS) # tail, capacity
         struct.pack_into("<2Q", ring, 200, at, WORDS)
-        struct.pack_into("<10Q", ring, 240, *([2 ** 64 - 1, 0, 0, 0, 0] * 2))
+        struct.pack_into("<12Q", ring, 240, *([2 ** 64 - 1, 0, 0, 0, 0, 0] * 2))
         f.seek(at)
         f.write(ring)
     f.truncate(at + RING + 8 * WORDS)

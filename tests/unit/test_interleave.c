@@ -5,7 +5,7 @@
  * The protocol of image.h, enumerated.  Actors that take the steps of the real
  * thing are run in every order: a thread whose ring is full and wraps around, in the
  * midst of a realloc, and one that gets the block which that gives up; or one that
- * ends, and one that gets its ring then; and the writer, which drains, writes blocks
+ * ends, and one that gets its ring then, or takes it over with what is in it; and the writer, which drains, writes blocks
  * (torn ones too), commits and gives room back.  Steps are as small as it takes: image.c is
  * compiled here with a step after each of its stores.  A state that has been
  * reached before, by another order, is not gone on with.
@@ -77,6 +77,7 @@ static struct {
 	uint64_t clock;
 	bool old_is_free;  /* the block that the realloc gives up */
 	bool ring_is_free; /* that of the thread which has ended */
+	bool is_taken;	   /* ... or its life goes on with the third one */
 	struct done done[THREADS][EVENTS_MAX];
 	unsigned done_count[THREADS];
 } model;
@@ -84,7 +85,8 @@ static struct {
 /* Which of the threads there are, and rounds of the writer. */
 static bool has_thread[THREADS];
 static unsigned rounds;
-static bool in_words; /* the realloc */
+static bool in_words;	/* the realloc */
+static bool takes_over; /* the third thread, if the writer was not first */
 
 static void *narrator_memory;
 static unsigned current;
@@ -219,15 +221,42 @@ second_thread(void)
 	do_free(1, rings[1], block);
 }
 
-static void
-third_thread(void)
+/* As thread.h has it: until the writer has found that the second one has ended. */
+static bool
+may_take_over(void)
 {
-	while (!model.ring_is_free)
-		step();
+	return takes_over && actors[1].is_done && !model.sources[1].is_dead;
+}
+
+static void
+begin_ring_anew(void)
+{
 	image_begin_ring(rings[1], 2, false);
 	model.sources[2] = (struct order_source){ .id = 2, .ring = rings[1] };
 	model.head[2] = 0;
 	model.is_active[2] = true;
+}
+
+static void
+take_over_ring(void)
+{
+	model.is_taken = true;
+	model.head[2] = model.head[1];
+	publish(2, rings[1], 3,
+		(uint64_t[]){ event_wide(EVENT_HANDOVER, 3, 0), ++model.clock,
+			      2 },
+		HATF_METADATA, 0);
+}
+
+static void
+third_thread(void)
+{
+	while (!model.ring_is_free && !may_take_over())
+		step();
+	if (model.ring_is_free)
+		begin_ring_anew();
+	else
+		take_over_ring();
 	do_announce(2, rings[1]);
 	do_alloc(2, rings[1], BLOCK_E);
 }
@@ -280,7 +309,8 @@ tend(unsigned id)
 		narrate_thread_gone(&model.trace.narrator, s, s->stamp);
 	}
 	/* The initial thread is the process. */
-	s->is_dead = id != 0 && actors[id].is_done;
+	s->is_dead =
+		id != 0 && actors[id == 1 && model.is_taken ? 2 : id].is_done;
 }
 
 static void
@@ -292,7 +322,7 @@ commit(unsigned n)
 	write_block();
 	for (unsigned i = 0; i < n; i++) {
 		image_commit_ring(model.list[i]->ring, model.list[i],
-				  model.is_gone[model.list[i]->id],
+				  model.is_gone[model.list[i] - model.sources],
 				  image_next_seq(image));
 		pos[i] = model.list[i]->pos;
 	}
@@ -428,7 +458,7 @@ is_runnable(unsigned i)
 		return ring_limit(actors[i].ring) >= actors[i].needs;
 	/* It waits for the ring. */
 	return i != 2 || actors[i].steps == 0 || model.ring_is_free ||
-	       model.is_active[2];
+	       model.is_active[2] || model.is_taken || may_take_over();
 }
 
 static void
@@ -467,9 +497,11 @@ hash_world(uint64_t h)
 		h = image_hash(h, &actors[i].steps, sizeof(actors[i].steps));
 	for (unsigned i = 0; i < THREADS; i++) {
 		h = image_hash(h, &model.sources[i].pos, sizeof(uint64_t));
+		h = image_hash(h, &model.sources[i].id, sizeof(uint64_t));
 		h = image_hash(h, &model.is_gone[i], sizeof(bool));
 		h = image_hash(h, &model.sources[i].is_dead, sizeof(bool));
 	}
+	h = image_hash(h, &model.is_taken, sizeof(bool));
 	return image_hash(h, &model.trace.narrator.event_count,
 			  sizeof(uint64_t));
 }
@@ -572,10 +604,23 @@ check_story(bool *live, const struct hatf_record *rec)
 	live[block] = rec->tag == HATF_ALLOC;
 }
 
+/* A thread's end is told once, and behind all that the thread did. */
+static void
+check_end(bool *has_ended, const struct hatf_record *rec)
+{
+	if (rec->tag == HATF_COMMENT || rec->tag == HATF_METADATA)
+		return;
+	ck_assert_uint_lt(rec->thread, THREADS);
+	ck_assert_msg(!has_ended[rec->thread],
+		      "thread %u: tag %u after its end", (unsigned)rec->thread,
+		      rec->tag);
+	has_ended[rec->thread] = rec->tag == HATF_DESTROY_THREAD;
+}
+
 static void
 check_records(void)
 {
-	bool live[8] = { false };
+	bool live[8] = { false }, has_ended[THREADS] = { false };
 	struct hatf_reader *reader;
 	struct hatf_record batch[64];
 	struct hatf_error err;
@@ -589,6 +634,7 @@ check_records(void)
 	while ((status = hatf_reader_read(reader, batch, 64, &n)) == HATF_OK)
 		for (size_t i = 0; i < n; i++) {
 			check_story(live, &batch[i]);
+			check_end(has_ended, &batch[i]);
 			match_record(seen, &batch[i], &announced);
 		}
 	ck_assert_msg(status == HATF_END, "%s", hatf_status_text(status));
@@ -686,7 +732,7 @@ explore_all(const char *what, size_t least)
 START_TEST(test_wrap_and_reuse)
 {
 	has_thread[0] = has_thread[1] = true;
-	has_thread[2] = false;
+	has_thread[2] = takes_over = false;
 	rounds = 2;
 	in_words = _i == 1;
 	explore_all(in_words ? "wrap and reuse, in words" : "wrap and reuse",
@@ -696,10 +742,19 @@ END_TEST
 
 START_TEST(test_ring_of_another_life)
 {
-	has_thread[0] = false;
+	has_thread[0] = takes_over = false;
 	has_thread[1] = has_thread[2] = true;
 	rounds = 4;
 	explore_all("another life", 200);
+}
+END_TEST
+
+START_TEST(test_ring_taken_over)
+{
+	has_thread[0] = false;
+	has_thread[1] = has_thread[2] = takes_over = true;
+	rounds = 4;
+	explore_all("taken over", 500);
 }
 END_TEST
 
@@ -739,6 +794,7 @@ main(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, test_wrap_and_reuse, 0, 2);
 	tcase_add_test(tc, test_ring_of_another_life);
+	tcase_add_test(tc, test_ring_taken_over);
 	suite_add_tcase(s, tc);
 	srunner_run_all(runner, CK_NORMAL);
 

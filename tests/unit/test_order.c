@@ -61,6 +61,9 @@ note(void *context, const struct order_source *s, const struct event *ev)
 		snprintf(end, left, "R%u:%u>%u@%u ", (unsigned)s->id,
 			 (unsigned)ev->operand[0], (unsigned)ev->operand[1],
 			 (unsigned)ev->operand[3]);
+	else if (ev->type == EVENT_HANDOVER)
+		snprintf(end, left, "H%u:%u ", (unsigned)s->id,
+			 (unsigned)ev->operand[0]);
 	else
 		snprintf(end, left, "?%u ", (unsigned)ev->type);
 }
@@ -205,6 +208,23 @@ START_TEST(test_later_stamps_wait)
 	ck_assert_str_eq(out, "A0:8 A1:24 ");
 	run(20);
 	ck_assert_str_eq(out, "A0:8 A1:24 A0:16 ");
+}
+END_TEST
+
+START_TEST(test_a_ring_is_handed_over)
+{
+	set_up(note);
+	put_alloc(1, 10, 16);
+	put(1, 3, (uint64_t[]){ event_wide(EVENT_HANDOVER, 3, 0), 20, 3 });
+	put_free(1, 30, 16);
+	put_free(0, 25, 8);
+	/* The round ends between the two threads. */
+	run(15);
+	ck_assert_str_eq(out, "A1:16 ");
+	ck_assert_uint_eq(threads[1].source.id, 1);
+	run(100);
+	ck_assert_str_eq(out, "A1:16 H1:3 F0:8 F3:16 ");
+	ck_assert_uint_eq(threads[1].source.id, 3);
 }
 END_TEST
 
@@ -785,6 +805,7 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, test_merges_by_stamp);
 	tcase_add_test(tc, test_later_stamps_wait);
+	tcase_add_test(tc, test_a_ring_is_handed_over);
 	tcase_add_test(tc, test_tick_dates_what_follows);
 	tcase_add_test(tc, test_runs);
 	tcase_add_test(tc, test_begin_without_end_stops_all);
