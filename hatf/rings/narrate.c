@@ -272,6 +272,14 @@ see_tick(struct narrator *n, uint64_t stamp)
 	put_clock(n, "coarse");
 }
 
+static void
+begin_event(struct narrator *n, const struct event *ev)
+{
+	narrate_open_block(n);
+	if (ev->by_tick)
+		see_tick(n, ev->stamp);
+}
+
 /* An alloc of a heap, or with an attribute, which is rare. */
 static void
 put_special_alloc(struct narrator *n, const struct order_source *source,
@@ -612,9 +620,7 @@ narrate_event(void *context, const struct order_source *source,
 {
 	struct narrator *const n = context;
 
-	narrate_open_block(n);
-	if (__builtin_expect(ev->by_tick, 0))
-		see_tick(n, ev->stamp);
+	begin_event(n, ev);
 	switch (ev->type) {
 	case EVENT_ALLOC:
 		time_of(n, ev->stamp);

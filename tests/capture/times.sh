@@ -85,10 +85,10 @@ for begin in late now; do
 	done
 done
 
-# stopped CLOCK: the whole process stands still now and then, the writer too.
+# stopped CLOCK THREADS: the whole process stands still now and then, the writer too.
 stopped()
 {
-	begin "$1" 2 "$CALLS"
+	begin "$1" "$2" "$CALLS"
 	for _ in 1 2 3; do
 		sleep 0.015
 		kill -STOP $pid 2>/dev/null
@@ -97,11 +97,13 @@ stopped()
 	done
 	wait $pid
 	check "stopped, $1: status" $? 0
-	held "stopped, $1"
+	held "stopped, $1, $2 threads"
 }
 
 for clock in auto us coarse; do
-	stopped "$clock"
+	for threads in 1 2; do
+		stopped "$clock" "$threads"
+	done
 done
 
 # What recovery adds is not late either.  How long ticks lasted it does not know.
