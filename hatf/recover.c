@@ -551,7 +551,7 @@ go_on_from(struct recovery *r, const struct image_commit *c)
 	struct narrator *const n = r->narrator;
 
 	narrate_init(n, r->memory);
-	n->line = c->line;
+	n->line = n->far = c->line;
 	n->unit_ns = (uint32_t)c->unit_ns;
 	n->grain = (uint32_t)c->grain;
 	n->is_stamped = (c->flags & IMAGE_COMMIT_STAMPED) != 0;
@@ -595,20 +595,31 @@ prepare(struct recovery *r)
 	return HATF_OK;
 }
 
-/* The line ends at the last reading of the clocks; draw it out to the end. */
+/* By how much the rate of a line of that length may be too high. */
+#define SLOPE_ERROR_NS 1000
+
+/*
+ * The line ends at the last reading of the clocks; draw it out to the end, rather
+ * too slowly than too fast.  From one reading alone no rate is known.
+ */
 static void
 extend_line(struct recovery *r)
 {
+	const struct image_reading *const last =
+		image_last_reading(r->set.image);
 	struct line *const l = &r->narrator->line;
 	const uint64_t stamp = r->set.stamp_max;
 	double more;
 
-	if (stamp <= l->stamp1)
+	if (last != NULL)
+		line_add(l, last->stamp, last->ns, 0);
+	if (stamp <= l->stamp1 || l->ns1 - l->ns0 <= SLOPE_ERROR_NS)
 		return;
-	more = (double)(stamp - l->stamp1) * l->slope;
+	more = (double)(stamp - l->stamp1) * l->slope *
+	       (1 - SLOPE_ERROR_NS / (double)(l->ns1 - l->ns0));
 	/* A year, in a program that went astray. */
 	if (more < 3.2e16)
-		line_add(l, stamp, l->ns1 + 1 + (uint64_t)more);
+		line_add(l, stamp, l->ns1 + (uint64_t)more, UINT64_MAX / 2);
 }
 
 static bool

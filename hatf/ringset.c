@@ -92,6 +92,19 @@ check_commit(const struct image_commit *c, const struct image *image)
 	return NULL;
 }
 
+/* Can the line of a commit that can be go on to the last reading? */
+static bool
+is_reading_possible(const struct image *image, const struct image_commit *c)
+{
+	const struct image_reading *const r = image_last_reading(image);
+	struct line line = c->line;
+
+	if (r == NULL)
+		return true;
+	line_add(&line, r->stamp, r->ns, 0);
+	return line.ns1 <= INT64_MAX && line.slope <= 1e6;
+}
+
 static enum hatf_status
 check_header(struct ringset *set, const struct file *f)
 {
@@ -118,6 +131,9 @@ check_header(struct ringset *set, const struct file *f)
 	if (field != NULL)
 		return fail(f, HATF_BAD_RINGS, offsetof(struct image, commit),
 			    field);
+	if (!is_reading_possible(image, set->commit))
+		return fail(f, HATF_BAD_RINGS, offsetof(struct image, reading),
+			    "reading");
 	return HATF_OK;
 }
 
@@ -330,7 +346,7 @@ take_state(struct ringset_ring *ring, const struct ring *from,
 		return;
 	s->id = last->thread;
 	s->pos = last->pos;
-	s->stamp = last->stamp;
+	s->stamp = s->tick = last->stamp;
 	s->realloc_old = last->realloc_old;
 	s->realloc_open = (last->flags & RING_COMMIT_REALLOC_OPEN) != 0;
 	s->realloc_done = (last->flags & RING_COMMIT_REALLOC_DONE) != 0;

@@ -50,6 +50,17 @@
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
 
+/* A moment by both clocks; 'ns', of CLOCK_MONOTONIC, was read just before 'stamp'. */
+struct clock_reading {
+	uint64_t stamp, ns;
+};
+
+/*
+ * Writer: read both clocks, again if something came in between.  What lies between
+ * the two is then a part of a microsecond, if the thread runs at all.
+ */
+struct clock_reading clock_read(void);
+
 /* The stamp where there is no counter. */
 uint64_t clock_stamp_by_system(void);
 

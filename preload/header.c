@@ -183,6 +183,7 @@ void
 header_build(const struct config *config, const struct header_parent *parent,
 	     uint64_t start_ns)
 {
+	const uint64_t since_ns = sys_clock_ns(CLOCK_MONOTONIC) - start_ns;
 	struct text t;
 
 	is_complete = false;
@@ -193,7 +194,8 @@ header_build(const struct config *config, const struct header_parent *parent,
 	add_line(&t, "producer", "hatftrace " HATF_VERSION);
 	add_line(&t, "clock", config_clock_name(config->clock));
 	add_line(&t, "unit", unit_name(config->clock));
-	text_line_u64(&t, "start_time", sys_clock_ns(CLOCK_REALTIME));
+	text_line_u64(&t, "start_time",
+		      sys_clock_ns(CLOCK_REALTIME) - since_ns);
 	text_line_u64(&t, "start_monotonic", start_ns);
 	add_line(&t, "full", config->drop ? "drop" : "wait");
 	add_process(&t);

@@ -757,6 +757,13 @@ ringfile_shrink(struct ring *r, uint64_t keep_words)
 }
 
 void
+ringfile_note_reading(uint64_t stamp, uint64_t ns)
+{
+	if (rf->image != NULL)
+		image_note_reading(rf->image, stamp, ns);
+}
+
+void
 ringfile_commit_ring(struct ring *r, const struct order_source *source,
 		     bool is_gone)
 {

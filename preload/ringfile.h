@@ -116,6 +116,9 @@ void ringfile_extend(struct ring *r);
 /* Writer: a ring without a life keeps so much of its memory. */
 void ringfile_shrink(struct ring *r, uint64_t keep_words);
 
+/* Writer: the clocks have been read; see image_note_reading(). */
+void ringfile_note_reading(uint64_t stamp, uint64_t ns);
+
 /*
  * Writer: a block has reached the trace file.  For each ring, then for the whole
  * (the file's name and what it begins with: struct image_trace), then give the

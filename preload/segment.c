@@ -213,8 +213,7 @@ begin(struct segment *s)
 	if (s->number == 0 && !s->is_late)
 		return true;
 	if (t->clock == CONFIG_CLOCK_AUTO && clock_is_stamped())
-		narrate_clock_switched(&t->narrator, t->narrator.time_stamp,
-				       true);
+		narrate_stamped(&t->narrator);
 	put_threads(s);
 	put_heaps(s);
 	if (!put_blocks(s) || !trace_commit(t))

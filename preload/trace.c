@@ -43,6 +43,7 @@ trace_open(struct trace *t, const struct config *config,
 	struct narrator *const n = &t->narrator;
 	uint8_t *const next =
 		(uint8_t *)memory + round_up(narrate_memory_nbytes());
+	struct clock_reading now;
 
 	narrate_init(n, memory);
 	output_copy(&t->output, output);
@@ -57,20 +58,29 @@ trace_open(struct trace *t, const struct config *config,
 		t->member_cap = deflate_bound(n->encoder.cap);
 		t->work = next + round_up(t->member_cap);
 	}
-	line_init(&n->line, clock_stamp(), sys_clock_ns(CLOCK_MONOTONIC));
+	now = clock_read();
+	narrate_start_clock(n, now.stamp, now.ns);
+}
+
+struct clock_reading
+trace_read_clock(struct trace *t)
+{
+	const struct clock_reading now = clock_read();
+
+	narrate_read_clock(&t->narrator, now.stamp, now.ns);
+	return now;
 }
 
 void
-trace_set_clock(struct trace *t, uint64_t stamp, uint64_t now_ns, bool stamped)
+trace_set_clock(struct trace *t, bool stamped)
 {
 	struct narrator *const n = &t->narrator;
 
-	line_add(&n->line, stamp, now_ns);
 	/* Threads are ordered by stamps that this clock need not show. */
 	if (t->clock == CONFIG_CLOCK_COARSE)
 		n->grain = stamped ? COARSE_US : 1;
-	if (t->clock == CONFIG_CLOCK_AUTO && stamped != n->is_stamped)
-		narrate_clock_switched(n, stamp, stamped);
+	if (t->clock == CONFIG_CLOCK_AUTO && stamped)
+		narrate_stamped(n);
 }
 
 bool

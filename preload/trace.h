@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clock.h"
 #include "config.h"
 #include "haste.h"
 #include "image.h"
@@ -49,9 +50,11 @@ void trace_open(struct trace *t, const struct config *config,
 /* Write the header comment, in a block without records, into a new file. */
 bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 
-/* A reading of both clocks, and whether events are stamped by now. */
-void trace_set_clock(struct trace *t, uint64_t stamp, uint64_t now_ns,
-		     bool stamped);
+/* Read both clocks: so far the trace's time line goes from here on. */
+struct clock_reading trace_read_clock(struct trace *t);
+
+/* Are the events that come now stamped, and not by ticks? */
+void trace_set_clock(struct trace *t, bool stamped);
 
 /*
  * Compress and write what there is of the current block.  False: see 'error'; then,

@@ -51,6 +51,15 @@ static const char *const end_names[] = {
 	[WRITER_END_LAST_THREAD] = "last_thread",
 };
 
+struct clock_reading
+writer_read_clock(void)
+{
+	const struct clock_reading now = trace_read_clock(&writer->trace);
+
+	ringfile_note_reading(now.stamp, now.ns);
+	return now;
+}
+
 void
 writer_commit_rings(void)
 {
@@ -83,6 +92,8 @@ writer_commit(void)
 	if (!trace_commit(&writer->trace))
 		return false;
 	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
+	/* It may have taken some time, and the round is not over. */
+	clock_renew(clock_stamp());
 	writer_commit_rings();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
 		room_release(writer->sources[i]->ring, writer->sources[i]->pos);
@@ -130,8 +141,13 @@ void
 writer_take_event(void *narrator, const struct order_source *source,
 		  const struct event *ev)
 {
+	const struct line *const line = &writer->trace.narrator.line;
+
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
+	/* In the last round: the event was stamped after the clocks were read. */
+	if (__builtin_expect(ev->stamp > line->stamp1, 0))
+		writer_read_clock();
 	if (__builtin_expect(ev->type >= EVENT_THREAD, 0)) {
 		if (writer_is_between_forks(ev) && writer_commit())
 			rotate_if_due();
@@ -168,7 +184,8 @@ is_room_wanted(void)
 	return false;
 }
 
-static void
+/* Returns whether all up to there that had been published is in the trace now. */
+static bool
 drain(uint64_t until, bool force)
 {
 	struct order *const o = &writer->order;
@@ -179,6 +196,16 @@ drain(uint64_t until, bool force)
 	if (o->event_count != 0)
 		writer->last_event_ns = writer->trace.narrator.line.ns1;
 	writer_note_events(writer->trace.narrator.event_count);
+	return force || o->blocked == NULL;
+}
+
+/* No tick from before this moment is used any more, or it is another one's. */
+static void
+note_ticks_end(void)
+{
+	struct narrator *const n = &writer->trace.narrator;
+
+	n->ticks_end_ns = sys_clock_ns(CLOCK_MONOTONIC) - n->line.start_ns;
 }
 
 /* Has the same begin without an end stopped the others for too long? */
@@ -215,25 +242,27 @@ grant_tick(uint64_t now)
 bool
 writer_round(void)
 {
-	const uint64_t stamp = clock_stamp();
-	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+	const struct clock_reading r = writer_read_clock();
 	const bool stamped = clock_is_stamped();
 
-	clock_renew(stamp);
+	clock_renew(r.stamp);
+	note_ticks_end();
 	writer_collect_threads();
-	/* With ticks from here on; with stamps, once the last ticks are out. */
-	trace_set_clock(&writer->trace, stamp, now,
-			stamped && writer->was_stamped);
+	/* Once the last ticks are out. */
+	trace_set_clock(&writer->trace, stamped && writer->was_stamped);
 	writer->was_stamped = stamped;
-	drain(stamp, is_blocked_too_long(now));
-	grant_tick(now);
+	/* Those of the tick that is used now wait until it has ended. */
+	if (drain(r.stamp - 1, is_blocked_too_long(r.ns)))
+		writer->told_stamp = r.stamp;
+	grant_tick(r.ns);
 	writer_note_unattached();
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		ringfile_extend(writer->sources[i]->ring);
-		writer_tend_thread(writer->threads[i], stamp, now, false);
+		writer_tend_thread(writer->threads[i], writer->told_stamp, r.ns,
+				   false);
 	}
 	if ((is_room_wanted() || writer->gone_count > GONE_MAX ||
-	     now - writer->trace.narrator.block_since_ns > BLOCK_AGE_NS) &&
+	     r.ns - writer->trace.narrator.block_since_ns > BLOCK_AGE_NS) &&
 	    !writer_commit_and_recycle())
 		return false;
 	return writer->trace.error == 0 && rotate_if_due();
@@ -242,12 +271,16 @@ writer_round(void)
 void
 writer_prepare_end(struct narrate_end *end, uint64_t until)
 {
-	const uint64_t stamp = clock_stamp();
+	/* Twice: the second time there is little that comes after the reading. */
+	for (unsigned i = 0; i < 2; i++) {
+		const uint64_t stamp = writer_read_clock().stamp;
 
-	writer_collect_threads();
-	line_add(&writer->trace.narrator.line, stamp,
-		 sys_clock_ns(CLOCK_MONOTONIC));
-	drain(until, true);
+		clock_renew(stamp);
+		note_ticks_end();
+		writer_collect_threads();
+		drain(i == 0 && stamp <= until ? stamp - 1 : until, true);
+	}
+	writer->told_stamp = writer->trace.narrator.line.stamp1;
 	writer_tend_last();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
 		writer_note_lost(writer->threads[i]);

@@ -84,7 +84,7 @@ discard(uint64_t until, struct narrator *narrator)
 static const char *
 start_recording(void)
 {
-	struct line *const line = &writer->trace.narrator.line;
+	struct clock_reading now;
 
 	if (!writer->is_dormant)
 		return "recording already";
@@ -97,7 +97,7 @@ start_recording(void)
 	}
 	discard(UINT64_MAX, NULL);
 	writer_bury_threads();
-	line_add(line, clock_stamp(), sys_clock_ns(CLOCK_MONOTONIC));
+	writer_read_clock();
 	writer->last_error = 0;
 	header_complete();
 	if (!segment_open(&writer->segment)) {
@@ -124,10 +124,9 @@ start_recording(void)
 	writer_commit_rings();
 	/* seq_cst: before the stamp is taken and the heads are read. */
 	atomic_store_explicit(&record_dormant, false, memory_order_seq_cst);
-	line_add(line, clock_stamp(), sys_clock_ns(CLOCK_MONOTONIC));
-	discard(line->stamp1, &writer->trace.narrator);
-	writer->last_event_ns = writer->trace.narrator.block_since_ns =
-		line->ns1;
+	now = writer_read_clock();
+	discard(now.stamp, &writer->trace.narrator);
+	writer->last_event_ns = writer->trace.narrator.block_since_ns = now.ns;
 	return NULL;
 }
 

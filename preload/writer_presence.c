@@ -77,6 +77,7 @@ begin_rings(void)
 	writer_limit_reach();
 	count_hidden_rings();
 	/* A commit first: recovery takes what is in the ring for what follows. */
+	writer_read_clock();
 	writer_commit_rings();
 	if (writer->adopt != NULL)
 		ringfile_adopt(writer->adopt);
@@ -127,8 +128,7 @@ go_elsewhere(int error)
 
 	say("%s: %s; going on in another file", writer->trace.output.path,
 	    say_errno(error));
-	line_add(&writer->trace.narrator.line, clock_stamp(),
-		 sys_clock_ns(CLOCK_MONOTONIC));
+	writer_read_clock();
 	writer_sum_up(&end);
 	output_hold_directory(&writer->trace.output);
 	if (!segment_abandon(&writer->segment, &end))

@@ -40,6 +40,8 @@ struct writer {
 	struct order order;
 	struct grant grant;
 	bool was_stamped; /* at the beginning of the round before */
+	/* All that was published with an older stamp is in the trace. */
+	uint64_t told_stamp;
 	struct thread *threads[THREAD_MAX];
 	/* That of each thread; the same as a heap. */
 	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
@@ -132,6 +134,9 @@ writer_thread_of(const struct order_source *source)
 
 /* What the thread runs. */
 int writer_main(void *unused);
+
+/* Read both clocks, for the trace and for recovery. */
+struct clock_reading writer_read_clock(void);
 
 /* Returns false when the trace cannot go on. */
 bool writer_round(void);

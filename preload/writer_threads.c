@@ -54,7 +54,7 @@ writer_note_unattached(void)
 	writer->unattached_told += n;
 	if (n != 0)
 		narrate_lost(&writer->trace.narrator, NULL, n,
-			     writer->trace.narrator.line.stamp0,
+			     writer->trace.narrator.time_stamp,
 			     writer->trace.narrator.line.stamp1);
 }
 
@@ -125,7 +125,8 @@ writer_tend_last(void)
 		for (uint32_t i = 0; i < writer->thread_count; i++) {
 			struct thread *const t = writer->threads[i];
 
-			writer_tend_thread(t, line->stamp1, line->ns1, true);
+			writer_tend_thread(t, writer->told_stamp, line->ns1,
+					   true);
 			pending |= !t->is_gone &&
 				   (t->source.is_dead ||
 				    atomic_load_explicit(

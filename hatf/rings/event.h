@@ -132,6 +132,7 @@ struct event {
 	enum event_type type;
 	unsigned flags;
 	unsigned words; /* that it took */
+	bool by_tick;	/* the stamp is the tick that it went by */
 	uint64_t stamp;
 	uint64_t operand[4];
 };

@@ -167,6 +167,31 @@ image_commit(struct image *image, const struct image_commit *commit)
 	IMAGE_STEP();
 }
 
+void
+image_note_reading(struct image *image, uint64_t stamp, uint64_t ns)
+{
+	/* relaxed: only the caller's thread writes it. */
+	const uint64_t count = 1 + atomic_load_explicit(&image->reading_count,
+							memory_order_relaxed);
+
+	image->reading[count & 1] = (struct image_reading){ stamp, ns };
+	IMAGE_STEP();
+	/* release: who finds the number finds the reading. */
+	atomic_store_explicit(&image->reading_count, count,
+			      memory_order_release);
+	IMAGE_STEP();
+}
+
+const struct image_reading *
+image_last_reading(const struct image *image)
+{
+	/* acquire: pairs with the release above. */
+	const uint64_t count = atomic_load_explicit(&image->reading_count,
+						    memory_order_acquire);
+
+	return count != 0 ? &image->reading[count & 1] : NULL;
+}
+
 const struct image_commit *
 image_last_commit(const struct image *image)
 {

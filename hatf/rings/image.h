@@ -92,6 +92,11 @@ struct image_trace {
 	char path[IMAGE_PATH_NBYTES]; /* NUL-terminated */
 };
 
+/* Of the clocks, as in line.h. */
+struct image_reading {
+	uint64_t stamp, ns;
+};
+
 struct image {
 	uint64_t magic;
 	uint32_t version, header_nbytes;
@@ -106,6 +111,10 @@ struct image {
 	uint64_t pid_start;
 	/* The file itself, which a copy is not. */
 	uint64_t file_dev, file_ino;
+	/* Readings of the clocks; the last one is in slot 'reading_count' & 1, and
+	 * there may be none since the last commit. */
+	_Atomic uint64_t reading_count;
+	struct image_reading reading[2];
 };
 
 _Static_assert(sizeof(struct image) <= IMAGE_HEADER_NBYTES, "one header");
@@ -142,6 +151,15 @@ uint64_t image_next_seq(const struct image *image);
 
 /* Steps 2 and 3; 'commit->seq' is ignored. */
 void image_commit(struct image *image, const struct image_commit *commit);
+
+/*
+ * The clocks have been read.  Between two commits many events may come, and their
+ * times are to be right, too.
+ */
+void image_note_reading(struct image *image, uint64_t stamp, uint64_t ns);
+
+/* The last reading; NULL: there was none. */
+const struct image_reading *image_last_reading(const struct image *image);
 
 /* What a reader is to believe: NULL if there is nothing. */
 const struct image_commit *image_last_commit(const struct image *image);

@@ -38,6 +38,7 @@ narrate_init(struct narrator *n, void *memory)
 	       sizeof(*n) - offsetof(struct narrator, line));
 	n->unit_ns = 1;
 	n->grain = 1;
+	n->step = NARRATE_STEP;
 	encoder_init(&n->encoder, buf, cap, NULL, buf + round_up(cap));
 }
 
@@ -53,6 +54,42 @@ narrate_restart(struct narrator *n)
 	n->block_event = 0;
 	n->lost_count = 0;
 	n->is_stamped = false;
+	n->step = NARRATE_STEP;
+	n->tick_stamp = 0;
+}
+
+/* How far back the long line goes, at least, when it has become so long. */
+#define FAR_NS 100000000ull
+
+void
+narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
+{
+	line_init(&n->line, stamp, now_ns);
+	n->far = n->line;
+}
+
+void
+narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
+{
+	line_add(&n->line, stamp, now_ns, 0);
+	line_add(&n->far, stamp, now_ns, FAR_NS);
+}
+
+/*
+ * The moment of a stamp, in ns since the start.  One from before the last two
+ * readings was held up, by a realloc under way or since its thread did not run: it
+ * became known after them, so their times are not too late for it.
+ */
+static uint64_t
+ns_of(const struct narrator *n, uint64_t stamp)
+{
+	uint64_t ns, latest;
+
+	if (stamp >= n->line.stamp0)
+		return line_ns(&n->line, stamp);
+	ns = line_ns(&n->far, stamp);
+	latest = n->line.ns0 - n->line.start_ns;
+	return ns < latest ? ns : latest;
 }
 
 /* How many stamps from this one on, at 'ns', are within the same unit of time? */
@@ -74,11 +111,34 @@ count_same(const struct narrator *n, uint64_t ns)
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
+/* Nanoseconds since the start in the trace's unit, which is not 0. */
+static uint64_t
+in_units(const struct narrator *n, uint64_t ns)
+{
+	const uint64_t time = n->unit_ns != 1 ? ns / 1000 : ns;
+
+	/* Threads are ordered by stamps that this clock need not show. */
+	return n->grain != 1 ? time - time % n->grain : time;
+}
+
+/*
+ * The time of a stamp, for a comment.  Not earlier than the record before; but what
+ * is said of later moments must not make the next records late.
+ */
+static uint64_t
+time_at(const struct narrator *n, uint64_t stamp)
+{
+	const uint64_t time =
+		n->unit_ns != 0 ? in_units(n, ns_of(n, stamp)) : 0;
+
+	return time > n->time ? time : n->time;
+}
+
 /* The time of a stamp; never less than that of the record before. */
 static uint64_t
 time_of(struct narrator *n, uint64_t stamp)
 {
-	uint64_t time;
+	uint64_t ns, time;
 
 	if (stamp == n->time_stamp || n->unit_ns == 0)
 		return n->time;
@@ -86,15 +146,11 @@ time_of(struct narrator *n, uint64_t stamp)
 	if (stamp - n->same_from < n->same_count &&
 	    n->line.stamp1 == n->same_line)
 		return n->time;
-	time = line_ns(&n->line, stamp);
+	ns = ns_of(n, stamp);
 	n->same_from = stamp;
 	n->same_line = n->line.stamp1;
-	n->same_count = count_same(n, time);
-	if (n->unit_ns != 1)
-		time /= 1000;
-	/* Threads are ordered by stamps that this clock need not show. */
-	if (n->grain != 1)
-		time -= time % n->grain;
+	n->same_count = count_same(n, ns);
+	time = in_units(n, ns);
 	if (time > n->time)
 		n->time = time;
 	return n->time;
@@ -112,6 +168,7 @@ narrate_open_block(struct narrator *n)
 	n->block_time = n->time;
 	n->block_time_stamp = n->time_stamp;
 	n->block_is_stamped = n->is_stamped;
+	n->block_step = n->step;
 	n->block_since_ns = n->line.ns1;
 }
 
@@ -132,6 +189,8 @@ narrate_cancel_block(struct narrator *n)
 	n->same_count = 0;
 	n->time_stamp = n->block_time_stamp;
 	n->is_stamped = n->block_is_stamped;
+	n->step = n->block_step;
+	n->tick_stamp = 0;
 	return missing;
 }
 
@@ -140,6 +199,85 @@ put_comment(struct narrator *n, const struct text *text)
 {
 	narrate_open_block(n);
 	encoder_comment(&n->encoder, text->buf, text->used);
+}
+
+/* How times are taken from here on. */
+static void
+put_clock(struct narrator *n, const char *name)
+{
+	char buf[128];
+	struct text text;
+
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF clock\n");
+	text_line(&text, "clock", name, strlen(name));
+	text_line_u64(&text, "time", n->time);
+	if (!n->is_stamped && n->step != NARRATE_STEP)
+		text_line_u64(&text, "step", n->step);
+	put_comment(n, &text);
+}
+
+void
+narrate_stamped(struct narrator *n)
+{
+	if (n->is_stamped)
+		return;
+	n->is_stamped = true;
+	put_clock(n, "us");
+}
+
+/* A larger step than is needed is told to be smaller after so long. */
+#define STEP_TIME 1000000u
+
+/* How early an event can be that went by the tick 'stamp', in units. */
+static uint64_t
+step_of_tick(const struct narrator *n, uint64_t stamp)
+{
+	const uint64_t since_ns = ns_of(n, stamp);
+	const uint64_t lasted_ns =
+		n->ticks_end_ns > since_ns ? n->ticks_end_ns - since_ns : 0;
+	uint64_t step = NARRATE_STEP;
+
+	/* A unit that it had begun, what the grain cuts off, and a unit. */
+	while (step < lasted_ns / 1000 + n->grain + 2)
+		step *= 2;
+	return step;
+}
+
+/*
+ * An event that goes by the tick 'stamp' comes next.  The trace is to say so, and
+ * how long ticks last if that is longer than what it has said.
+ */
+static void
+see_tick(struct narrator *n, uint64_t stamp)
+{
+	uint64_t step;
+	bool is_less;
+
+	if (__builtin_expect(stamp == n->tick_stamp && !n->is_stamped, 1))
+		return;
+	n->tick_stamp = stamp;
+	/* Ticks are for microseconds; without times nothing is to be said. */
+	if (n->unit_ns != 1000)
+		return;
+	step = step_of_tick(n, stamp);
+	is_less = step < n->step && n->time - n->step_time >= STEP_TIME;
+	if (step >= n->step)
+		n->step_time = n->time;
+	if (step <= n->step && !is_less && !n->is_stamped)
+		return;
+	if (step > n->step || is_less)
+		n->step = step;
+	n->is_stamped = false;
+	put_clock(n, "coarse");
+}
+
+static void
+begin_event(struct narrator *n, const struct event *ev)
+{
+	narrate_open_block(n);
+	if (ev->by_tick)
+		see_tick(n, ev->stamp);
 }
 
 /* An alloc of a heap, or with an attribute, which is rare. */
@@ -378,8 +516,8 @@ narrate_lost(struct narrator *n, const struct order_source *source,
 	if (source != NULL)
 		text_line_u64(&text, "thread", source->id);
 	text_line_u64(&text, "count", count);
-	text_line_u64(&text, "from", time_of(n, from));
-	text_line_u64(&text, "to", time_of(n, to));
+	text_line_u64(&text, "from", time_at(n, from));
+	text_line_u64(&text, "to", time_at(n, to));
 	put_comment(n, &text);
 }
 
@@ -482,7 +620,7 @@ narrate_event(void *context, const struct order_source *source,
 {
 	struct narrator *const n = context;
 
-	narrate_open_block(n);
+	begin_event(n, ev);
 	switch (ev->type) {
 	case EVENT_ALLOC:
 		time_of(n, ev->stamp);
@@ -557,6 +695,7 @@ narrate_run(void *context, const struct order_source *source,
 		       "a kind is a tag");
 	if (!to->in_block)
 		return 0;
+	see_tick(to, stamp);
 
 	const uint64_t time = time_of(to, stamp);
 	const size_t room = encoder_window_left(&to->encoder);
@@ -593,22 +732,6 @@ narrate_thread_gone(struct narrator *n, const struct order_source *source,
 
 	narrate_open_block(n);
 	encoder_put(&n->encoder, &rec);
-}
-
-void
-narrate_clock_switched(struct narrator *n, uint64_t stamp, bool stamped)
-{
-	const char *const name = stamped ? "us" : "coarse";
-	char buf[128];
-	struct text text;
-
-	narrate_open_block(n);
-	n->is_stamped = stamped;
-	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF clock\n");
-	text_line(&text, "clock", name, strlen(name));
-	text_line_u64(&text, "time", time_of(n, stamp));
-	put_comment(n, &text);
 }
 
 bool

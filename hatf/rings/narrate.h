@@ -38,21 +38,34 @@
 /* A trailer, with a sentence of 200 bytes that are all escaped. */
 #define NARRATE_END_NBYTES 1408
 
+/*
+ * By so many microseconds the time of an event that went by a tick may be early,
+ * unless a comment says otherwise: FORMAT.md, "Times".
+ */
+#define NARRATE_STEP 2000u
+
 /* Forks that may be waiting for their event number at the same time. */
 #define NARRATE_FORKS_MAX 64
 
 struct narrator {
 	struct encoder encoder;
-	struct line line;
+	struct line line; /* to the last reading from the one before */
+	struct line far;  /* the same from much earlier, for what is older */
 	uint32_t unit_ns; /* of times: 1 or 1000; 0: there are none */
 	uint32_t grain;	  /* units that a time is a multiple of */
 	bool in_block;
-	bool is_stamped;  /* times are each event's own, as the trace says */
-	uint64_t segment; /* the caller's; noted with forks */
+	bool is_stamped; /* times are each event's own, as the trace says */
+	/* Ticks of events that are told now had ended then, in ns since the start;
+	 * the caller's to set. */
+	uint64_t ticks_end_ns;
+	uint64_t tick_stamp;  /* of the last event that went by a tick */
+	uint64_t step;	      /* of ticks, as the trace says */
+	uint64_t step_time;   /* the last time that it needed to be so large */
+	uint64_t segment;     /* the caller's; noted with forks */
 	uint64_t event_count; /* logical events */
 	uint64_t block_event; /* before the block */
 	/* Likewise, of those below. */
-	uint64_t block_lost, block_time, block_time_stamp;
+	uint64_t block_lost, block_time, block_time_stamp, block_step;
 	bool block_is_stamped;
 	uint64_t lost_count;
 	uint64_t time;	     /* of the last record, in the trace's unit */
@@ -77,7 +90,7 @@ size_t narrate_memory_nbytes(void);
 
 /*
  * Start at event 0 and time 0; 'memory' is narrate_memory_nbytes() long, aligned
- * to 64 bytes, and stays the caller's.  The time line, the unit and the grain are
+ * to 64 bytes, and stays the caller's.  The clock, the unit and the grain are
  * the caller's to set.  A narrator must not be moved.
  */
 void narrate_init(struct narrator *n, void *memory);
@@ -87,6 +100,12 @@ void narrate_init(struct narrator *n, void *memory);
  * The last block must have been ended and reset.
  */
 void narrate_restart(struct narrator *n);
+
+/* Time 0 is at 'now_ns', which was read before 'stamp'. */
+void narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns);
+
+/* Both clocks were read again. */
+void narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns);
 
 /* Begin a block unless one is begun. */
 void narrate_open_block(struct narrator *n);
@@ -124,8 +143,11 @@ void narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name);
 void narrate_carried_heap(struct narrator *n, uint64_t heap,
 			  const uint64_t *name);
 
-/* From here on every event has a time of its own, or that of the last tick. */
-void narrate_clock_switched(struct narrator *n, uint64_t stamp, bool stamped);
+/*
+ * From here on events have stamps.  That there are ticks again the narrator finds out
+ * by itself, and how long they lasted.
+ */
+void narrate_stamped(struct narrator *n);
 
 /*
  * Events between two stamps are lost; 'source' is NULL if it was for want of

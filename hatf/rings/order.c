@@ -18,12 +18,16 @@ order_init(struct order *o, struct order_source **heap, uint32_t heap_max,
 }
 
 static void
-decode_wide(const struct ring *r, uint64_t pos, uint64_t word, struct event *ev)
+decode_wide(const struct order_source *s, uint64_t word, struct event *ev)
 {
+	const struct ring *const r = s->ring;
+	const uint64_t pos = s->pos;
+
 	ev->type = (enum event_type)(word >> 3 & 31);
 	ev->words = (unsigned)(word >> 8 & 255);
 	ev->flags = (unsigned)(word >> 16 & 0xffff);
 	ev->stamp = ring_get(r, pos + 1);
+	ev->by_tick = ev->stamp == s->tick;
 	/* What comes from a file has been checked, but here is the bound. */
 	for (unsigned i = 2; i < ev->words && i < EVENT_WORDS_MAX; i++)
 		ev->operand[i - 2] = ring_get(r, pos + i);
@@ -57,12 +61,13 @@ decode(const struct order_source *s, struct event *ev)
 	const unsigned kind = word & EVENT_KIND_MASK;
 
 	if (kind == EVENT_KIND_WIDE) {
-		decode_wide(r, pos, word, ev);
+		decode_wide(s, word, ev);
 		return;
 	}
 	if (kind == EVENT_KIND_REALLOC) {
 		ev->words = 1;
 		ev->stamp = s->stamp;
+		ev->by_tick = true;
 		decode_realloc(word, s->realloc_old, ev);
 		return;
 	}
@@ -71,6 +76,7 @@ decode(const struct order_source *s, struct event *ev)
 			     kind == EVENT_KIND_CALLOC_STAMPED;
 
 	ev->words = 1 + stamped;
+	ev->by_tick = !stamped;
 	ev->stamp = stamped ? ring_get(r, pos + 1) : s->stamp;
 	ev->operand[0] = word & ~EVENT_ADDRESS_REST;
 	if (kind == EVENT_KIND_FREE || kind == EVENT_KIND_FREE_STAMPED) {
@@ -95,6 +101,8 @@ peek(struct order_source *s)
 		if (s->pos == s->seen_head)
 			return false;
 		decode(s, &s->event);
+		if (s->event.type == EVENT_TICK)
+			s->tick = s->event.stamp;
 		if (s->event.stamp < s->stamp)
 			s->event.stamp = s->stamp;
 		s->has_event = s->event.type != EVENT_TICK;

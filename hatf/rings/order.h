@@ -47,6 +47,7 @@ struct order_source {
 	uint64_t pos;	    /* words drained */
 	uint64_t seen_head; /* of this round */
 	uint64_t stamp;	    /* of the last event drained */
+	uint64_t tick;	    /* that the producer announced last; 0: none */
 	bool has_event;	    /* 'event' is the one at 'pos' */
 	bool realloc_open;  /* between a begin and its end */
 	bool realloc_done;  /* ... and the realloc is written already */

@@ -271,8 +271,8 @@ run(unsigned stage, unsigned stamped, struct ring *ring, void *memory)
 	narrate_init(&narrator, memory);
 	narrator.unit_ns = 1000;
 	encoder_hasten(&narrator.encoder, in_haste);
-	line_init(&narrator.line, 0, 0);
-	line_add(&narrator.line, last_stamp, last_stamp);
+	narrate_start_clock(&narrator, 0, 0);
+	narrate_read_clock(&narrator, last_stamp, last_stamp);
 	order_init(&order, heap, 1, stage == 0 ? drop_event : take_event,
 		   &narrator);
 	order.run_sink = stage == 0 ? drop_run : take_run;

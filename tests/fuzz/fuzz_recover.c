@@ -192,7 +192,8 @@ write_rings(void)
 	for (unsigned i = 0; i < RINGS; i++)
 		if (world.threads[i].is_alive)
 			world.list[n++] = &world.threads[i].source;
-	line_add(&world.trace.narrator.line, world.clock, world.clock * 1000);
+	narrate_read_clock(&world.trace.narrator, world.clock,
+			   world.clock * 1000);
 	order_round(&world.order, world.list, n, world.clock, false);
 	for (unsigned i = 0; i < RINGS; i++) {
 		struct thread *const t = &world.threads[i];
@@ -440,7 +441,7 @@ begin_trace(void)
 	narrate_init(&world.trace.narrator, memory);
 	world.trace.narrator.unit_ns = 1000;
 	world.trace.narrator.grain = 1;
-	line_init(&world.trace.narrator.line, 0, 0);
+	narrate_start_clock(&world.trace.narrator, 0, 0);
 	encoder_comment(e, header, put_header(header, sizeof(header), 1, 0));
 	narrate_open_block(&world.trace.narrator);
 	end_block();

@@ -387,7 +387,7 @@ begin_trace(void)
 
 	narrate_init(&t->narrator, narrator_memory);
 	t->narrator.unit_ns = 1000;
-	line_init(&t->narrator.line, 0, 0);
+	narrate_start_clock(&t->narrator, 0, 0);
 	encoder_comment(e, header, strlen(header));
 	narrate_open_block(&t->narrator);
 	encoder_end(e);
