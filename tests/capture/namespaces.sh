@@ -29,7 +29,9 @@ same()
 		mkdir -m 777 traces
 		check "$what, $way" "$(by "$way" "$@" 2>err; echo "status $?")" \
 			"$want"
-		# One with a writer from the beginning may have to end before it.
+		# A trace whose writer is there may have to end, and says so: from the
+		# beginning, or where a slow machine takes 0.2 s until then.
+		grep -q '^hatftrace: .*; the trace ends here' err && continue
 		[ $way = now ] && continue
 		[ $way = record ] || check "$what, $way: said" "$(cat err)" ''
 		for trace in traces/*; do
