@@ -16,6 +16,7 @@
 #	how=behind:LIB   LIB is preloaded behind it
 #	after=WORDS      shell words that print what the command has made; not recorded
 #	user=nobody      not as root
+#	expected=N       the exit status that is right (default 0)
 #
 # $in is the folder of what programs work on, below.
 # shellcheck disable=SC2016,SC2154
@@ -25,6 +26,7 @@ in=$work/inputs
 how=preload
 after=
 user=
+expected=
 
 # What Docker and Podman do, by hand: 'container.sh INPUTS WORK' has runc make a user
 # namespace and all others, a root of its own, capabilities and a filter.  What is set
@@ -336,7 +338,7 @@ guests_of_other_runtimes()
 	how=record guest 'Go with cgo, status 3' \
 		sh -c "\"$in/cgo\" 3; echo \$?"
 	guest 'musl' "$in/sum.musl"
-	how=record guest 'musl, status 7' "$in/sum.musl" 7
+	how=record expected=7 guest 'musl, status 7' "$in/sum.musl" 7
 	how=record guest 'sh that starts a musl program' \
 		sh -c "\"$in/sum.musl\"; echo \$?"
 	guest 'PHP with opcache' php -d zend_extension=opcache \

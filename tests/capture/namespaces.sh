@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# namespaces.sh - programs that make worlds of their own do so as without us
+#
+# The kernel gives a process with a second thread no user namespace, and a sandbox may
+# insist on being alone.  unshare(1), nsenter(1) and, where it is, bwrap(1): bare, then
+# preloaded, recorded by 'hatf record', dormant, and with a writer from the beginning.
+. "$(dirname "$0")/lib.sh"
+
+need unshare nsenter
+# Who it is in there, and whether its processes are few.
+inside='id -u; set -- /proc/[0-9]*; [ $# -lt 9 ] && echo alone; sort -n </dev/null; exit 7'
+
+# same WHAT COMMAND...: in all ways, output and status are as bare.
+same()
+{
+	local what=$1 want way trace
+	shift
+
+	want=$("$@" 2>bare.err; echo "status $?")
+	[[ $want == *'status 7' ]] || {
+		echo "$what: not tried here: $(head -n 1 bare.err)"
+		return
+	}
+	tried=$((tried + 1))
+	for way in preload record dormant now; do
+		rm -rf traces
+		mkdir -m 777 traces
+		check "$what, $way" "$(by "$way" "$@" 2>err; echo "status $?")" \
+			"$want"
+		# A trace whose writer is there may have to end, and says so: from the
+		# beginning, or where a slow machine takes 0.2 s until then.
+		grep -q '^hatftrace: .*; the trace ends here' err && continue
+		[ $way = now ] && continue
+		[ $way = record ] || check "$what, $way: said" "$(cat err)" ''
+		for trace in traces/*; do
+			[ -e "$trace" ] && clean "$trace"
+		done
+		check "$what, $way: is there a trace" \
+			"$([ -n "$(ls traces)" ] && echo yes)" \
+			"$([ $way = dormant ] || echo yes)"
+	done
+}
+
+# by WAY COMMAND...
+by()
+{
+	local way=$1 variable=HATFTRACE_VERBOSE=0
+	shift
+
+	case $way in
+	record)
+		"$HATF" record -o "$TMP/traces/%e.%p.hatf.gz" -- "$@"
+		return
+		;;
+	dormant) variable=HATFTRACE_START=off ;;
+	now) variable=HATFTRACE_BEGIN=now ;;
+	esac
+	env "HATFTRACE_OUT=$TMP/traces/%e.%p.hatf.gz" "LD_PRELOAD=$SO" \
+		"$variable" "$@"
+}
+
+tried=0
+same 'a user namespace' unshare -U sh -c 'exit 7'
+same 'user and process namespaces' unshare -Urpf --mount-proc sh -c "$inside"
+same 'all namespaces' unshare -Urmpfinu --mount-proc sh -c "$inside"
+same 'one in another' unshare -Urpf --mount-proc \
+	unshare -Urpf --mount-proc sh -c "$inside"
+same 'process namespace' unshare -pf --mount-proc sh -c "$inside"
+unshare -Ur sleep 600 2>/dev/null &
+sleeper=$!
+trap 'kill $sleeper 2>/dev/null' EXIT
+for ((i = 0; i < 500; i++)); do
+	[ "$(readlink "/proc/$sleeper/ns/user")" != \
+		"$(readlink "/proc/$$/ns/user")" ] && break
+	sleep 0.02
+done
+same 'setns' nsenter -U -t "$sleeper" sh -c 'id -u; exit 7'
+if command -v bwrap >/dev/null; then
+	same bwrap bwrap --ro-bind / / --bind "$TMP" "$TMP" --dev /dev \
+		--proc /proc --unshare-all sh -c "$inside"
+fi
+[ $tried -gt 0 ] || skip 'nobody gets a namespace here'
+finish
