@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
-#include <wchar.h>
 
 /* Where systems have their libraries; the loader's own list is not for us. */
 static const char *const folders[] = {
@@ -48,7 +48,8 @@ static const char *const folders[] = {
 #define CALL	 R_X86_64_JUMP_SLOT
 #endif
 
-#define PHDRS_MAX 32
+#define PHDRS_MAX    32
+#define FRONT_NBYTES 4096
 /* More than any library of this kind has. */
 #define SPAN_MAX ((size_t)64 << 20)
 
@@ -64,10 +65,26 @@ struct library {
 	bool is_odd; /* has what is not supported */
 };
 
-/* What libc gives it.  The last two are in no header. */
+/* In no header. */
 extern void __stack_chk_fail(void) __attribute__((noreturn));
-extern void *__memset_chk(void *p, int byte, size_t n, size_t cap);
 
+/* For libc's __memset_chk(), which the recorder does not take. */
+static void *
+memset_checked(void *p, int byte, size_t n, size_t cap)
+{
+	assert(n <= cap);
+	return memset(p, byte, n);
+}
+
+static wchar_t *
+set_wide(wchar_t *p, wchar_t c, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = c;
+	return p;
+}
+
+/* What libc would give it: the few functions that code which computes asks for. */
 static void *
 find_in_libc(const char *name)
 {
@@ -80,8 +97,8 @@ find_in_libc(const char *name)
 		{ "memset", (void *)(uintptr_t)memset },
 		{ "memcmp", (void *)(uintptr_t)memcmp },
 		{ "strnlen", (void *)(uintptr_t)strnlen },
-		{ "wmemset", (void *)(uintptr_t)wmemset },
-		{ "__memset_chk", (void *)(uintptr_t)__memset_chk },
+		{ "wmemset", (void *)(uintptr_t)set_wide },
+		{ "__memset_chk", (void *)(uintptr_t)memset_checked },
 		{ "__assert_fail", (void *)(uintptr_t)__assert_fail },
 		{ "__stack_chk_fail", (void *)(uintptr_t)__stack_chk_fail },
 	};
@@ -296,21 +313,40 @@ map_segments(struct library *l, int fd, const Elf64_Phdr *phdrs, unsigned n)
 	return l->dynamic != NULL;
 }
 
+/* Both headers are at the front of the file. */
+static bool
+copy_phdrs(const uint8_t *front, Elf64_Phdr *phdrs, unsigned *n_ret)
+{
+	Elf64_Ehdr e;
+
+	memcpy(&e, front, sizeof(e));
+	if (memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_type != ET_DYN ||
+	    e.e_machine != MACHINE || e.e_phentsize != sizeof(*phdrs) ||
+	    e.e_phnum > PHDRS_MAX ||
+	    e.e_phoff > FRONT_NBYTES - PHDRS_MAX * sizeof(*phdrs))
+		return false;
+	memcpy(phdrs, front + e.e_phoff, e.e_phnum * sizeof(*phdrs));
+	*n_ret = e.e_phnum;
+	return true;
+}
+
 static bool
 read_phdrs(int fd, Elf64_Phdr *phdrs, unsigned *n_ret)
 {
-	Elf64_Ehdr e;
-	size_t nbytes;
+	struct stat st;
+	void *front;
+	bool done;
 
-	if (pread(fd, &e, sizeof(e), 0) != sizeof(e) ||
-	    memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_type != ET_DYN ||
-	    e.e_machine != MACHINE || e.e_phentsize != sizeof(*phdrs) ||
-	    e.e_phnum > PHDRS_MAX)
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size < FRONT_NBYTES)
 		return false;
-	nbytes = e.e_phnum * sizeof(*phdrs);
-	*n_ret = e.e_phnum;
-	return pread(fd, phdrs, nbytes, (off_t)e.e_phoff) == (ssize_t)nbytes;
+	front = mmap(NULL, FRONT_NBYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (front == MAP_FAILED)
+		return false;
+	done = copy_phdrs(front, phdrs, n_ret);
+	munmap(front, FRONT_NBYTES);
+	return done;
 }
 
 /* What is written only while it is relocated. */

@@ -37,6 +37,20 @@ mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 		SYS_mmap, (long)p, (long)nbytes, protection, flags, fd, off));
 }
 
+/* For files that there are. */
+int
+open(const char *path, int flags, ...)
+{
+	return (int)direct_result(
+		direct_call(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0));
+}
+
+int
+close(int fd)
+{
+	return (int)direct_result(direct_call(SYS_close, fd, 0, 0, 0, 0, 0));
+}
+
 int
 munmap(void *p, size_t nbytes)
 {
