@@ -27,6 +27,7 @@
 #include "real.h"
 #include "record.h"
 #include "ringfile.h"
+#include "sanitizer.h"
 #include "say.h"
 #include "signals.h"
 #include "sys.h"
@@ -603,6 +604,10 @@ ensure_started(void)
 {
 	struct process *p = get_process();
 
+	if (sanitizer_is_here()) {
+		go_off();
+		return false;
+	}
 	if (p == NULL)
 		p = map_process();
 	if (p == NULL) {
@@ -627,10 +632,9 @@ ensure_started(void)
  * If no other library's constructor has allocated before, the trace begins here:
  * a program without any heap event has a trace too.
  */
-static __attribute__((constructor)) void
+static void
 start_at_load(void)
 {
-	const int saved_errno = errno;
 	const uint64_t mask = sys_block_signals();
 
 	register_handlers();
@@ -644,6 +648,20 @@ start_at_load(void)
 		lifecycle_attach(0, 0);
 	follow_mark(environ);
 	sys_restore_signals(mask);
+}
+
+static __attribute__((constructor)) void
+construct(void)
+{
+	const int saved_errno = errno;
+
+	if (sanitizer_is_here()) {
+		go_off();
+		follow_mark(environ);
+		sanitizer_step_aside();
+	} else {
+		start_at_load();
+	}
 	errno = saved_errno;
 }
 

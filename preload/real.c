@@ -226,6 +226,7 @@ static const struct symbol other_symbols[] = {
 	{ "vfork", offsetof(struct real, vfork) },
 	{ "unshare", offsetof(struct real, unshare) },
 	{ "setns", offsetof(struct real, setns) },
+	{ "dl_iterate_phdr", offsetof(struct real, dl_iterate_phdr) },
 };
 
 static bool

@@ -10,6 +10,7 @@
 #ifndef REAL_H
 #define REAL_H
 
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,6 +63,8 @@ struct real {
 	pid_t (*vfork)(void);
 	int (*unshare)(int);
 	int (*setns)(int, int);
+	int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *),
+			       void *);
 };
 
 /* Hidden, for one step less to each function; so is the arena. */

@@ -21,6 +21,8 @@ cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
 filters='prctl syscall vfork unshare setns'
 threads='pthread_create pthread_setname_np'
+# What AddressSanitizer asks (preload/sanitizer.c).
+loader=dl_iterate_phdr
 # What musl's loader looks for, and nobody finds (preload/interpose_musl.c).
 marks='stdin __libc_start_main'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
@@ -37,7 +39,7 @@ strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
 __environ environ __errno_location __stack_chk_fail getauxval pthread_once
 __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next
-__sigsetjmp __x86_get_cpuid_feature_leaf pthread_self sysconf dl_iterate_phdr dlerror dlopen dlsym
+__sigsetjmp __x86_get_cpuid_feature_leaf pthread_self sysconf _r_debug dlerror dlopen dlsym
 chdir close dup2 fork open setsid'
 
 client=$(printf 'hatftrace_client_%s ' start stop flush is_recording mark \
@@ -75,7 +77,7 @@ check_recorder()
 	done < <(comm -23 <(exports "$so") \
 		<(printf '%s
 ' $c $cxx $threads $client $filters $ends $privileges \
-			$marks | sort -u))
+			$loader $marks | sort -u))
 	# shellcheck disable=SC2086
 	while read -r name; do
 		complain "$so does not export $name"

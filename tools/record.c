@@ -498,6 +498,9 @@ struct job {
 static void
 tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
+	/* That it has none was said before it ran. */
+	if (job->untraceable != NULL && others[0] == '\0')
+		return;
 	if (job->untraceable != NULL)
 		speak("%s left no trace: it is %s%s", job->command,
 		      job->untraceable, others);
@@ -596,8 +599,7 @@ run(char **argv, const char *text)
 	int exit_status;
 
 	if (job.untraceable != NULL)
-		speak("%s is %s: libhatftrace.so cannot be loaded into it",
-		      argv[0], job.untraceable);
+		speak("%s is %s: it runs untraced", argv[0], job.untraceable);
 	absence_begin(&job.absence, text);
 	exit_status = run_job(&job, argv);
 	absence_end(&job.absence);

@@ -14,7 +14,7 @@ nm -D --defined-only "$SO" | awk '{ print $3 }' | sed 's/@.*//' |
 	grep -Ev '^(free_sized|free_aligned_sized|_Zn[wa]|_Zd[la])' |
 	grep -Ev '^(pthread_(create|exit|setname_np)|thrd_create|v?fork)$' |
 	grep -Ev '^(_exit|_Exit|quick_exit|abort|__assert_fail|_Fork|daemon|hatftrace_client_[a-z_]*|prctl|syscall|clone)$' |
-	grep -Ev '^(set(e|re|res)?[ug]id|setgroups|initgroups|capset|chroot|unshare|setns)$' |
+	grep -Ev '^(set(e|re|res)?[ug]id|setgroups|initgroups|capset|chroot|unshare|setns|dl_iterate_phdr)$' |
 	grep -Ev '^(f?exec[vlpe]*|execveat|posix_spawnp?)$' >exported
 [ -s exported ] && fail "exported: $(tr '\n' ' ' <exported)"
 
