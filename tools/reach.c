@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* reach.c - see reach.h */
 #include "reach.h"
+
+#include "hatf.h"
 #include "sockets.h"
 #include "speak.h"
 #include "started.h"
@@ -10,7 +12,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +26,13 @@
  * is not what it will be yet, to become it. */
 #define YOUNG_MS  1000
 #define UNBORN_MS 200
+
+/* How often one is tried that cannot be connected to yet. */
+#define RETRY_MS 10
+
+/* So many are talked to at a time, and descriptors for all else. */
+#define ROUND_MAX   4096
+#define SPARE_FILES 64
 
 /* How long a dormant process may take to allocate something. */
 #define BELL_MS 3000
@@ -94,76 +105,147 @@ is_unborn(pid_t pid)
 		       start_ns / 1000000 + UNBORN_MS;
 }
 
+/* One process that is talked to. */
+struct talk {
+	struct reach *r;
+	int fd;		   /* -1: not connected */
+	int error;	   /* why there is no answer, or 0 */
+	size_t used;	   /* bytes of the answer */
+	uint64_t young_ms; /* how long the process may have no socket */
+	bool is_over;
+};
+
+/* Those that are talked to at the same time. */
+struct round {
+	struct talk *talks;
+	struct pollfd *fds;
+	size_t count;
+	const char *order;
+	uint64_t until_ms;
+};
+
+static void
+end_talk(struct talk *t, int e)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+	t->error = e;
+	t->is_over = true;
+	t->r->answer[t->used] = '\0';
+}
+
 /*
  * A socket is made a while after the start: wait for it if there is to be one.  A
  * dormant process has a bell, and the socket after its next allocation.
  */
-static int
-connect_process(struct reach *r, uint64_t until_ms)
+static void
+wait_for_socket(struct talk *t, int e)
 {
-	uint64_t young_ms = sockets_now_ms() + YOUNG_MS;
-	int fd = sockets_connect(r->pid, until_ms, &r->uid), e;
+	struct reach *const r = t->r;
 
-	while (fd < 0 && sockets_is_absent(errno)) {
-		e = errno;
-		if (!r->has_rung && sockets_ring(r->pid, false)) {
-			r->has_rung = true;
-			young_ms = sockets_now_ms() + BELL_MS;
-		}
-		if (sockets_now_ms() >= young_ms ||
-		    (!r->has_rung && !is_preloaded(r->pid) &&
-		     !is_unborn(r->pid))) {
-			errno = e;
-			break;
-		}
-		usleep(10000);
-		fd = sockets_connect(r->pid, until_ms, &r->uid);
+	if (!r->has_rung && sockets_ring(r->pid, false)) {
+		r->has_rung = true;
+		t->young_ms = sockets_now_ms() + BELL_MS;
 	}
-	return fd;
+	if (sockets_now_ms() >= t->young_ms ||
+	    (!r->has_rung && !is_preloaded(r->pid) && !is_unborn(r->pid)))
+		end_talk(t, e);
 }
 
-/* Wait for something to read; false with ETIMEDOUT, or what else is wrong. */
-static bool
-wait_for(int fd, uint64_t until_ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int n;
-
-	do {
-		const uint64_t now = sockets_now_ms();
-
-		errno = ETIMEDOUT;
-		if (now >= until_ms)
-			return false;
-		n = poll(&p, 1, (int)(until_ms - now));
-	} while (n == 0 || (n < 0 && errno == EINTR));
-	return n > 0;
-}
-
-/* The whole of the talk is over at 'until_ms', however it is drawn out. */
-static bool
-converse(struct reach *r, int fd, const char *order, uint64_t until_ms)
+/* Connect, if that goes now, and give the order. */
+static void
+try_to_connect(struct talk *t, const char *order)
 {
 	char line[64];
 	const int nbytes = snprintf(line, sizeof(line), "%s\n", order);
-	size_t used = 0;
-	ssize_t n;
 
-	/* A fresh socket has room for it. */
-	if (send(fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)
-		return false;
-	do {
-		if (!wait_for(fd, until_ms))
+	t->fd = sockets_connect(t->r->pid, 0, &t->r->uid);
+	if (t->fd >= 0) {
+		/* A fresh socket has room for it. */
+		if (send(t->fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)
+			end_talk(t, errno);
+	} else if (sockets_is_absent(errno)) {
+		wait_for_socket(t, errno);
+	} else if (errno != ETIMEDOUT) {
+		end_talk(t, errno);
+	}
+	/* Else too many wait to be accepted. */
+}
+
+static void
+listen_to(struct talk *t)
+{
+	const size_t room = sizeof(t->r->answer) - 1 - t->used;
+	const ssize_t n = recv(t->fd, t->r->answer + t->used, room, 0);
+
+	if (n > 0)
+		t->used += (size_t)n;
+	else if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	else if (t->used != 0)
+		end_talk(t, 0);
+	else
+		/* Closed without a word: we are not the one to be answered. */
+		end_talk(t, n == 0 ? EACCES : errno);
+}
+
+/* Wait until one of them answers, or may be connected to. */
+static void
+wait_for_any(struct round *round)
+{
+	uint64_t until_ms = round->until_ms;
+	const uint64_t now = sockets_now_ms();
+
+	for (size_t i = 0; i < round->count; i++) {
+		const struct talk *const t = &round->talks[i];
+
+		/* Those that are over have -1 as well, which is passed over. */
+		round->fds[i] =
+			(struct pollfd){ .fd = t->fd, .events = POLLIN };
+		if (!t->is_over && t->fd < 0 && until_ms > now + RETRY_MS)
+			until_ms = now + RETRY_MS;
+	}
+	poll(round->fds, round->count,
+	     until_ms > now ? (int)(until_ms - now) : 0);
+}
+
+static bool
+begin_all(struct round *round, const pid_t *pids)
+{
+	for (size_t i = 0; i < round->count; i++) {
+		struct talk *const t = &round->talks[i];
+
+		t->r = malloc(sizeof(*t->r));
+		if (t->r == NULL)
 			return false;
-		n = recv(fd, r->answer + used, sizeof(r->answer) - 1 - used, 0);
-		if (n > 0)
-			used += (size_t)n;
-	} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
-	r->answer[used] = '\0';
-	/* Closed without a word: we are not the one to be answered. */
-	if (used == 0 && n == 0)
-		errno = EACCES;
-	return used > 0;
+		t->r->pid = pids[i];
+		t->r->has_rung = false;
+		t->fd = -1;
+		t->young_ms = sockets_now_ms() + YOUNG_MS;
+	}
+	return true;
+}
+
+/* Go on with those of which poll() tells, and those that are not connected. */
+static size_t
+go_on(struct round *round)
+{
+	const bool is_late = sockets_now_ms() >= round->until_ms;
+	size_t open_count = 0;
+
+	for (size_t i = 0; i < round->count; i++) {
+		struct talk *const t = &round->talks[i];
+
+		if (!t->is_over && t->fd < 0)
+			try_to_connect(t, round->order);
+		else if (!t->is_over && round->fds[i].revents != 0)
+			listen_to(t);
+		if (!t->is_over && is_late)
+			end_talk(t, ETIMEDOUT);
+		open_count += !t->is_over;
+	}
+	return open_count;
 }
 
 /* Has it been called in vain?  A start is left with it. */
@@ -183,32 +265,96 @@ is_quiet(const struct reach *r, int e, const char *order)
 	return true;
 }
 
-bool
-reach_send(struct reach *r, pid_t pid, const char *order)
+/* Did it do what it was told?  If not, say why. */
+static bool
+is_done(const struct talk *t, const char *order)
 {
-	const uint64_t until_ms = sockets_now_ms() + 1000 * ANSWER_SECONDS;
 	const char *reason;
-	bool answered;
-	int fd;
 
-	r->pid = pid;
-	r->answer[0] = '\0';
-	r->has_rung = false;
-	fd = connect_process(r, until_ms);
-	if (fd < 0) {
-		if (!is_quiet(r, errno, order))
-			complain(pid, errno);
+	if (t->error != 0) {
+		if (!is_quiet(t->r, t->error, order))
+			complain(t->r->pid, t->error);
 		return false;
 	}
-	answered = converse(r, fd, order, until_ms);
-	if (!answered)
-		complain(pid, errno);
-	close(fd);
-	if (!answered || strncmp(r->answer, "ok\n", 3) == 0)
-		return answered;
-	reason = reach_value(r, "reason");
-	speak("%ld: %s", (long)pid, reason != NULL ? reason : "bad answer");
+	if (strncmp(t->r->answer, "ok\n", 3) == 0)
+		return true;
+	reason = reach_value(t->r, "reason");
+	speak("%ld: %s", (long)t->r->pid,
+	      reason != NULL ? reason : "bad answer");
 	return false;
+}
+
+/* As many as there are descriptors for, and a few for the rest. */
+static size_t
+round_max(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return 1;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	    limit.rlim_cur <= SPARE_FILES)
+		return 1;
+	return limit.rlim_cur - SPARE_FILES < ROUND_MAX
+		       ? limit.rlim_cur - SPARE_FILES
+		       : ROUND_MAX;
+}
+
+static bool
+finish_round(const struct round *round, reach_fn *fn, void *context)
+{
+	bool is_fine = true;
+
+	for (size_t i = 0; i < round->count; i++) {
+		const struct talk *const t = &round->talks[i];
+
+		is_fine = is_done(t, round->order) && fn(t->r, context) &&
+			  is_fine;
+	}
+	return is_fine;
+}
+
+static bool
+run_round(struct round *round, const pid_t *pids, reach_fn *fn, void *context)
+{
+	bool is_fine = false;
+
+	round->until_ms = sockets_now_ms() + 1000 * ANSWER_SECONDS;
+	round->talks = calloc(round->count, sizeof(*round->talks));
+	round->fds = calloc(round->count, sizeof(*round->fds));
+	if (round->talks != NULL && round->fds != NULL &&
+	    begin_all(round, pids)) {
+		while (go_on(round) != 0)
+			wait_for_any(round);
+		is_fine = finish_round(round, fn, context);
+	} else {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	}
+	for (size_t i = 0; round->talks != NULL && i < round->count; i++)
+		free(round->talks[i].r);
+	free(round->talks);
+	free(round->fds);
+	return is_fine;
+}
+
+bool
+reach_send(const pid_t *pids, size_t count, const char *order, reach_fn *fn,
+	   void *context)
+{
+	const size_t max = count > 1 ? round_max() : 1;
+	bool is_fine = true;
+
+	for (size_t i = 0; i < count; i += max) {
+		struct round round = {
+			.count = count - i < max ? count - i : max,
+			.order = order,
+		};
+
+		is_fine = run_round(&round, pids + i, fn, context) && is_fine;
+	}
+	return is_fine;
 }
 
 static unsigned
