@@ -17,6 +17,7 @@
 #include "deflate.h"
 #include "header.h"
 #include "jemalloc.h"
+#include "jotter.h"
 #include "late.h"
 #include "lineage.h"
 #include "memory.h"
@@ -553,6 +554,8 @@ start_tracing(void)
 	if (!writer_prepare(&config, &output, born_dormant))
 		return false;
 	header_build(&config, &parent, writer_start_ns());
+	if (!born_dormant)
+		jotter_begin(writer_start_ns(), config.out, names->exe);
 	fork_event = 0;
 	traced_pid = sys_pid();
 	/* There is no writer thread that could renew the tick. */
@@ -659,6 +662,7 @@ construct(void)
 		go_off();
 		follow_mark(environ);
 		sanitizer_step_aside();
+		jotter_untraced("with a sanitizer's run-time");
 	} else {
 		start_at_load();
 	}

@@ -6,6 +6,7 @@
 #include "tail.h"
 
 #include <limits.h>
+#include <string.h>
 #include <sys/wait.h>
 
 /* 'flags' is what is known of the process's end. */
@@ -36,10 +37,16 @@ mend_traces(struct collection *c, const struct launch *l)
 		struct tail tail;
 
 		t->has_trailer = tail_read(t->path, HATF_READ_FOUND, &tail);
-		if (t->has_trailer)
-			continue;
-		/* The last of the command's own is that of what ended. */
-		t->is_mended = mend(t->path, i + 1 == c->own_count ? known : 0);
-		t->has_trailer = t->is_mended;
+		if (!t->has_trailer) {
+			/* The last of the command's own is that of what ended. */
+			t->is_mended = mend(t->path,
+					    i + 1 == c->own_count ? known : 0);
+			t->has_trailer = t->is_mended;
+			if (!t->is_mended ||
+			    !tail_read(t->path, HATF_READ_FOUND, &tail))
+				continue;
+		}
+		t->is_complete = tail.complete;
+		t->has_execed = strcmp(tail.end, "exec") == 0;
 	}
 }

@@ -136,6 +136,8 @@ recorded()
 		'fine 20000 3 7 fine 20000 3 '
 	check "$name, child: traces" \
 		"$(count tree/"$name"*) $(count tree/plain*)" '0 2'
+	grep -q "^hatf record: 1 process ran untraced: $name with a sanitizer's run-time" \
+		err || fail "$name, child: $(grep ^hatf err)"
 	clean tree/*.gz
 }
 
