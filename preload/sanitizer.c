@@ -3,17 +3,14 @@
 
 #include "sanitizer.h"
 
-#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "dynamic.h"
-#include "export.h"
 #include "lookup.h"
 #include "patch.h"
-#include "real.h"
 
 /* One of them is in each run-time that is a library, and in most that are not. */
 static const char *const inits[] = { "__asan_init", "__tsan_init",
@@ -35,12 +32,6 @@ enum answer {
 };
 
 static _Atomic uint32_t answer; /* enum answer */
-
-/* Of our own object, by the linker. */
-extern const char own_start[] __asm__("__ehdr_start")
-	__attribute__((visibility("hidden")));
-extern const char own_end[] __asm__("_end")
-	__attribute__((visibility("hidden")));
 
 static bool
 defines_all(const struct dynamic *tables)
@@ -122,50 +113,20 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *unused)
 	struct dynamic tables;
 
 	(void)nbytes;
-	if (!dynamic_has(info, PT_LOAD, (uintptr_t)own_start) &&
+	if (!dynamic_has(info, PT_LOAD, (uintptr_t)&sanitizer_step_aside) &&
 	    dynamic_read(info, &tables))
 		patch_each_slot(info, &tables, let_go, unused);
 	return 0;
+}
+
+bool
+sanitizer_wants_to_be_first(void)
+{
+	return get_answer() == HERE_FIRST;
 }
 
 void
 sanitizer_step_aside(void)
 {
 	dl_iterate_phdr(visit, NULL);
-}
-
-/* dl_iterate_phdr() ------------------------------------------------------- */
-
-typedef int visit_fn(struct dl_phdr_info *info, size_t nbytes, void *context);
-
-struct hiding {
-	visit_fn *visit;
-	void *context;
-};
-
-static int
-visit_others(struct dl_phdr_info *info, size_t nbytes, void *context)
-{
-	const struct hiding *const h = context;
-
-	return dynamic_has(info, PT_LOAD, (uintptr_t)own_start)
-		       ? 0
-		       : h->visit(info, nbytes, h->context);
-}
-
-/*
- * AddressSanitizer in a library ends a program in which another library comes before
- * it.  It asks this function, and is not told of us.
- */
-EXPORT int
-dl_iterate_phdr(visit_fn *fn, void *context)
-{
-	const char *const caller = __builtin_return_address(0);
-	struct hiding h = { fn, context };
-
-	real_resolve_rest();
-	if (get_answer() != HERE_FIRST ||
-	    (caller >= own_start && caller < own_end))
-		return real.dl_iterate_phdr(fn, context);
-	return real.dl_iterate_phdr(visit_others, &h);
 }

@@ -20,6 +20,9 @@
  */
 bool sanitizer_is_here(void);
 
+/* ... and is it one in a library that ends the program if another comes before it? */
+bool sanitizer_wants_to_be_first(void);
+
 /*
  * Let the objects that are loaded call past us, as if we were not there: a report of
  * the sanitizer's then has the stack that it has without us.  For the constructor.

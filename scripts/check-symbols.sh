@@ -21,7 +21,7 @@ cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
 filters='prctl syscall vfork unshare setns'
 threads='pthread_create pthread_setname_np'
-# What AddressSanitizer asks (preload/sanitizer.c).
+# What AddressSanitizer asks (preload/interpose_loader.c).
 loader=dl_iterate_phdr
 # What musl's loader looks for, and nobody finds (preload/interpose_musl.c).
 marks='stdin __libc_start_main'
