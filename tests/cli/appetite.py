@@ -103,10 +103,10 @@ def memtrace_depth():
 def memtrace_names():
     """Long names that differ, of codes that differ."""
     out = [MEMTRACE]
-    for i in range(1500):
+    for i in range(600):
         name = b"n" * 200000 + b"%d" % i
         out.append(packet(memtrace_location(1 + i, name)))
-    return gzip.compress(b"".join(out))
+    return gzip.compress(b"".join(out), 6)
 
 
 def mtrace_line():
@@ -119,7 +119,7 @@ def mtrace_names():
     for i in range(600):
         lines.append(b"@ ./" + b"a" * 400000 + b"%d:[0x1] + 0x10 0xa\n" % i)
         lines.append(b"@ ./b:[0x1] - 0x10\n")
-    return gzip.compress(b"".join(lines) + b"= End\n")
+    return gzip.compress(b"".join(lines) + b"= End\n", 6)
 
 
 MTRC = b"MTRC" + struct.pack("<QQ", 1, 10501)
@@ -138,10 +138,10 @@ def mtrc_name():
 def mtrc_names():
     """Long names that differ."""
     out = [MTRC]
-    for i in range(1, 80000):
+    for i in range(1, 67000):
         out.append(mtrc_call(i, b"f" * 4080 + b"%x" % i))
         out.append(b"F" + varint(i) + b"\0\0\0\0")
-    return gzip.compress(b"".join(out) + b"MTRC", 9)
+    return gzip.compress(b"".join(out) + b"MTRC", 6)
 
 
 def mtrc_apart(count):
