@@ -328,6 +328,9 @@ HATF_API bool hatf_stacks_get_frame(const struct hatf_stacks *stacks,
 HATF_API uint64_t hatf_stacks_count(const struct hatf_stacks *stacks);
 HATF_API uint64_t hatf_stacks_frame_count(const struct hatf_stacks *stacks);
 
+/* Bytes of memory that the names of all frames take. */
+HATF_API uint64_t hatf_stacks_name_nbytes(const struct hatf_stacks *stacks);
+
 /* ---------------------------------------------------------------- reader */
 
 struct hatf_reader;

@@ -78,7 +78,8 @@ source_may_keep(const struct source *s, const struct hatf_stacks *stacks,
 	const uint64_t read_nbytes = input_consumed(&s->window.input);
 
 	nbytes += hatf_stacks_frame_count(stacks) * FRAME_NBYTES +
-		  hatf_stacks_count(stacks) * STACK_NBYTES;
+		  hatf_stacks_count(stacks) * STACK_NBYTES +
+		  hatf_stacks_name_nbytes(stacks);
 	return nbytes <= TABLES_NBYTES ||
 	       (nbytes - TABLES_NBYTES) / TABLES_RATIO <= read_nbytes;
 }

@@ -617,3 +617,9 @@ hatf_stacks_frame_count(const struct hatf_stacks *s)
 {
 	return s->frame_ids.count;
 }
+
+uint64_t
+hatf_stacks_name_nbytes(const struct hatf_stacks *s)
+{
+	return names_memory(&s->texts);
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "deflate.h"
+#include "jotter.h"
 #include "say.h"
 #include "sys.h"
 
@@ -289,6 +290,14 @@ set_begin(struct config *c, const char *value)
 	return c->begin_now || strcmp(value, "late") == 0;
 }
 
+/* jotter.c reads it, for processes without a configuration, too. */
+static bool
+set_notes(struct config *c, const char *value)
+{
+	(void)c;
+	return value[0] == '/' || strcmp(value, "none") == 0;
+}
+
 /* The one table.  'want' completes "wrong value, want ...". */
 static const struct variable {
 	const char *name;
@@ -315,6 +324,7 @@ static const struct variable {
 	{ "HATFTRACE_START", set_start, "on", "on or off" },
 	{ "HATFTRACE_BEGIN", set_begin, "late", "late or now" },
 	{ "HATFTRACE_CONTROL", set_control, "on", "on or off" },
+	{ "HATFTRACE_NOTES", set_notes, "none", "none or an absolute path" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 
@@ -343,8 +353,9 @@ bool
 config_read(char *const environment[], struct config *config_ret)
 {
 	if (is_under_valgrind(environment)) {
-		say("valgrind knows nothing of threads like the tracer's; not "
-		    "tracing");
+		if (!jotter_untraced("under valgrind"))
+			say("valgrind knows nothing of threads like the "
+			    "tracer's; not tracing");
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {

@@ -20,10 +20,9 @@ dynamic_has(const struct dl_phdr_info *info, Elf64_Word type, uintptr_t address)
 
 /* glibc has turned offsets into addresses, except where it cannot write. */
 static const void *
-resolve(const struct dl_phdr_info *info, uintptr_t value)
+resolve(uintptr_t base, uintptr_t value)
 {
-	return (const void *)(value < info->dlpi_addr ? value + info->dlpi_addr
-						      : value);
+	return (const void *)(value < base ? value + base : value);
 }
 
 bool
@@ -31,32 +30,39 @@ dynamic_read(const struct dl_phdr_info *info, struct dynamic *dynamic_ret)
 {
 	const Elf64_Dyn *d = NULL;
 
-	*dynamic_ret = (struct dynamic){ .symbols = NULL };
 	for (unsigned i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			d = (const Elf64_Dyn *)(info->dlpi_addr +
 						info->dlpi_phdr[i].p_vaddr);
+	return dynamic_read_section(d, info->dlpi_addr, dynamic_ret);
+}
+
+bool
+dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
+		     struct dynamic *dynamic_ret)
+{
+	*dynamic_ret = (struct dynamic){ .symbols = NULL };
 	for (; d != NULL && d->d_tag != DT_NULL; d++) {
 		const uintptr_t value = d->d_un.d_ptr;
 
 		switch (d->d_tag) {
 		case DT_SYMTAB:
-			dynamic_ret->symbols = resolve(info, value);
+			dynamic_ret->symbols = resolve(base, value);
 			break;
 		case DT_STRTAB:
-			dynamic_ret->strings = resolve(info, value);
+			dynamic_ret->strings = resolve(base, value);
 			break;
 		case DT_GNU_HASH:
-			dynamic_ret->hash = resolve(info, value);
+			dynamic_ret->hash = resolve(base, value);
 			break;
 		case DT_JMPREL:
-			dynamic_ret->relocations[0] = resolve(info, value);
+			dynamic_ret->relocations[0] = resolve(base, value);
 			break;
 		case DT_PLTRELSZ:
 			dynamic_ret->relocations_nbytes[0] = value;
 			break;
 		case DT_RELA:
-			dynamic_ret->relocations[1] = resolve(info, value);
+			dynamic_ret->relocations[1] = resolve(base, value);
 			break;
 		case DT_RELASZ:
 			dynamic_ret->relocations_nbytes[1] = value;

@@ -16,6 +16,7 @@
 #include "control.h"
 #include "header.h"
 #include "jemalloc.h"
+#include "jotter.h"
 #include "late.h"
 #include "lineage.h"
 #include "memory.h"
@@ -26,6 +27,7 @@
 #include "real.h"
 #include "record.h"
 #include "ringfile.h"
+#include "sanitizer.h"
 #include "say.h"
 #include "signals.h"
 #include "sys.h"
@@ -579,6 +581,8 @@ start_tracing(void)
 	if (!writer_prepare(&config, &output, born_dormant))
 		return false;
 	header_build(&config, &parent, writer_start_ns());
+	if (!born_dormant)
+		jotter_begin(writer_start_ns(), config.out, names->exe);
 	fork_event = 0;
 	traced_pid = sys_pid();
 	/* There is no writer thread that could renew the tick. */
@@ -631,6 +635,10 @@ ensure_started(void)
 {
 	struct process *p = get_process();
 
+	if (sanitizer_is_here()) {
+		go_off();
+		return false;
+	}
 	if (p == NULL)
 		p = map_process();
 	if (p == NULL) {
@@ -655,10 +663,9 @@ ensure_started(void)
  * If no other library's constructor has allocated before, the trace begins here:
  * a program without any heap event has a trace too.
  */
-static __attribute__((constructor)) void
+static void
 start_at_load(void)
 {
-	const int saved_errno = errno;
 	const uint64_t mask = sys_block_signals();
 
 	register_handlers();
@@ -672,6 +679,21 @@ start_at_load(void)
 		lifecycle_attach(0, 0);
 	follow_mark(environ);
 	sys_restore_signals(mask);
+}
+
+static __attribute__((constructor)) void
+construct(void)
+{
+	const int saved_errno = errno;
+
+	if (sanitizer_is_here()) {
+		go_off();
+		follow_mark(environ);
+		sanitizer_step_aside();
+		jotter_untraced("with a sanitizer's run-time");
+	} else {
+		start_at_load();
+	}
 	errno = saved_errno;
 }
 

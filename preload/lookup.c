@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "dynamic.h"
 
@@ -40,6 +39,17 @@ is_hidden(const Elf64_Sym *s)
 	return visibility == STV_HIDDEN || visibility == STV_INTERNAL;
 }
 
+/* No strcmp(): a sanitizer that has not begun may have intercepted it. */
+static bool
+is_same(const char *a, const char *b)
+{
+	while (*a != '\0' && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
 /* The symbol that the object defines under this name, or NULL. */
 static const Elf64_Sym *
 find_symbol(const struct dynamic *t, const char *name)
@@ -61,7 +71,7 @@ find_symbol(const struct dynamic *t, const char *name)
 
 		if ((chain[i - first] | 1) == (hash | 1) &&
 		    s->st_shndx != SHN_UNDEF && !is_hidden(s) &&
-		    strcmp(t->strings + s->st_name, name) == 0)
+		    is_same(t->strings + s->st_name, name))
 			return s;
 		if ((chain[i - first] & 1) != 0)
 			return NULL;

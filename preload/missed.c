@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "jotter.h"
 #include "say.h"
 #include "text.h"
 
@@ -60,5 +61,6 @@ missed_say(const char *path)
 	if (is_said || text == NULL)
 		return;
 	is_said = true;
-	say("%s: %s; the trace is not complete", path, text);
+	if (!jotter_has_reader())
+		say("%s: %s; the trace is not complete", path, text);
 }

@@ -22,7 +22,8 @@ void missed_note(const char *object, const char *why);
 /* The sentence, or NULL: nothing is known to be missing.  Any thread. */
 const char *missed_text(void);
 
-/* The writer: say it on standard error unless that has been done. */
+/* The writer: say it on standard error unless that has been done, or 'hatf record' is
+ * going to. */
 void missed_say(const char *path);
 
 #endif /* MISSED_H */

@@ -223,6 +223,7 @@ static const struct symbol other_symbols[] = {
 	{ "setns", offsetof(struct real, setns) },
 	{ "opendir", offsetof(struct real, opendir) },
 	{ "fstatat64", offsetof(struct real, fstatat64) },
+	{ "dl_iterate_phdr", offsetof(struct real, dl_iterate_phdr) },
 };
 
 static bool

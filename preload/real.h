@@ -11,6 +11,7 @@
 #define REAL_H
 
 #include <dirent.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,6 +76,8 @@ struct real {
 	DIR *(*opendir)(const char *);
 	/* NULL in a libc that has it inline. */
 	int (*fstatat64)(int, const char *, struct stat64 *, int);
+	int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *),
+			       void *);
 };
 
 /* Hidden, for one step less to each function; so is the arena. */

@@ -23,6 +23,8 @@ filters='prctl syscall vfork unshare setns'
 means='setrlimit setrlimit64 prlimit prlimit64 mount umount umount2 pivot_root'
 looks='opendir fstatat64'
 threads='pthread_create pthread_setname_np'
+# What AddressSanitizer asks (preload/interpose_loader.c).
+loader=dl_iterate_phdr
 # What musl's loader looks for, and nobody finds (preload/interpose_musl.c).
 marks='stdin __libc_start_main'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
@@ -39,7 +41,7 @@ strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
 __environ environ __errno_location __stack_chk_fail getauxval pthread_once
 __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next
-__sigsetjmp __x86_get_cpuid_feature_leaf pthread_self sysconf dl_iterate_phdr dlerror dlopen dlsym
+__sigsetjmp __x86_get_cpuid_feature_leaf pthread_self sysconf _r_debug dlerror dlopen dlsym
 chdir close dup2 fork open setsid'
 
 client=$(printf 'hatftrace_client_%s ' start stop flush is_recording mark \
@@ -77,7 +79,7 @@ check_recorder()
 	done < <(comm -23 <(exports "$so") \
 		<(printf '%s
 ' $c $cxx $threads $client $filters $means $looks $ends $privileges \
-			$marks | sort -u))
+			$loader $marks | sort -u))
 	# shellcheck disable=SC2086
 	while read -r name; do
 		complain "$so does not export $name"

@@ -127,7 +127,7 @@ tell_directory(const struct absence *a, const char *command, const char *others)
 
 void
 absence_tell(const struct absence *a, const char *command,
-	     const struct launch *l, const char *others)
+	     const struct launch *l, const char *others, bool begun)
 {
 	char name[NAME_MAX + 1];
 	const uint32_t gone = find_gone(a, l->pid, name);
@@ -137,6 +137,13 @@ absence_tell(const struct absence *a, const char *command,
 		      gone == IN_DELETE ? "removed" : "moved", others);
 	else if (tell_directory(a, command, others))
 		return;
+	else if (begun)
+		speak("%s left no trace: it %s while all of it was in memory "
+		      "(with HATFTRACE_BEGIN=now nothing of that is lost)%s",
+		      command,
+		      WIFSIGNALED(l->wait_status) ? "was ended by a signal"
+						  : "ended past libc",
+		      others);
 	else if (WIFSIGNALED(l->wait_status))
 		speak("%s left no trace: it had begun none when a signal ended "
 		      "it%s",

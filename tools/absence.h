@@ -10,6 +10,8 @@
 
 #include "launch.h"
 
+#include <stdbool.h>
+
 struct absence {
 	const char *text; /* template */
 	int directory;	  /* that it names, opened; -1: unknown */
@@ -23,9 +25,10 @@ void absence_end(struct absence *a);
 
 /*
  * Say why there is no trace of 'command', which nothing stood against and which
- * ended as 'l' says; 'others' is about the traces that there are.
+ * ended as 'l' says; 'others' is about the traces that there are.  Had it 'begun' one,
+ * in its memory?
  */
 void absence_tell(const struct absence *a, const char *command,
-		  const struct launch *l, const char *others);
+		  const struct launch *l, const char *others, bool begun);
 
 #endif /* ABSENCE_H */

@@ -28,7 +28,9 @@ struct found {
 	/* Of a segment, what those before it have come to; else 0. */
 	uint64_t segment, events_before, lost_before, bytes_before;
 	bool has_trailer;
-	bool is_mended; /* the trailer is ours, see mend.h */
+	bool is_complete; /* as its trailer says */
+	bool has_execed;  /* likewise: the process went on as another program */
+	bool is_mended;	  /* the trailer is ours, see mend.h */
 };
 
 /* What was found, in order of start. */

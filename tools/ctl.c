@@ -256,23 +256,21 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	return true;
 }
 
+/* What has happened up to now is in the file. */
 static bool
-take_snapshot(const struct ask *ask, pid_t pid)
+take_snapshot(const struct reach *r, void *context)
 {
-	static struct reach r;
+	const struct ask *const ask = context;
 	char trace[2 * PATH_MAX];
-	struct snapshot s = { .from = trace, .to = ask->out, .pid = pid };
-	const char *value;
+	struct snapshot s = { .from = trace, .to = ask->out, .pid = r->pid };
+	const char *const value = reach_value(r, "trace");
 	bool is_fine;
 
-	if (!reach_send(&r, pid, "flush"))
-		return false;
-	value = reach_value(&r, "trace");
 	snprintf(trace, sizeof(trace), "%s", value != NULL ? value : "");
-	s.event_count = number(&r, "events");
-	s.from_fd = open_trace(&r, trace);
+	s.event_count = number(r, "events");
+	s.from_fd = open_trace(r, trace);
 	if (s.from_fd < 0) {
-		complain_of_trace(&r, trace, errno);
+		complain_of_trace(r, trace, errno);
 		return false;
 	}
 	is_fine = snapshot_write(&s);
@@ -280,28 +278,32 @@ take_snapshot(const struct ask *ask, pid_t pid)
 	if (!is_fine)
 		return false;
 	/* Else the snapshot is there. */
-	is_fine = strcmp(s.to, "-") == 0 || print_snapshot(ask, pid, &s);
+	is_fine = strcmp(s.to, "-") == 0 || print_snapshot(ask, r->pid, &s);
 	out_flush(out_stdout());
 	return is_fine;
 }
 
 static bool
-act(const struct ask *ask, pid_t pid)
+show(const struct reach *r, void *context)
 {
-	static struct reach r;
+	const struct ask *const ask = context;
 	const char *live = NULL;
 	bool is_fine = true;
 
-	if (strcmp(ask->order, "snapshot") == 0)
-		return take_snapshot(ask, pid);
-	if (!reach_send(&r, pid, ask->order))
-		return false;
 	if (strcmp(ask->order, "rotate") == 0)
-		is_fine = find_live(&r, &live);
+		is_fine = find_live(r, &live);
 	if (ask->json)
-		return print_json(&r, live) && is_fine;
-	print_line(&r, live);
+		return print_json(r, live) && is_fine;
+	print_line(r, live);
 	return is_fine;
+}
+
+static bool
+act(struct ask *ask, const pid_t *pids, size_t count)
+{
+	if (strcmp(ask->order, "snapshot") == 0)
+		return reach_send(pids, count, "flush", take_snapshot, ask);
+	return reach_send(pids, count, ask->order, show, ask);
 }
 
 /* Ask on a terminal; elsewhere nobody could answer. */
@@ -341,16 +343,14 @@ may_stop(const struct ask *ask, const pid_t *pids, size_t count)
 }
 
 static int
-act_on_all(const struct ask *ask)
+act_on_all(struct ask *ask)
 {
 	static pid_t pids[PIDS_MAX];
 	const size_t n = sockets_find_all(pids, PIDS_MAX);
 	const bool may =
 		strcmp(ask->order, "stop") != 0 || may_stop(ask, pids, n);
-	bool is_fine = may;
+	const bool is_fine = may && act(ask, pids, n);
 
-	for (size_t i = 0; i < n && may; i++)
-		is_fine = act(ask, pids[i]) && is_fine;
 	return out_finish(out_stdout(), is_fine ? EXIT_FINE : EXIT_BAD_INPUT);
 }
 
@@ -387,6 +387,8 @@ command_ctl(int argc, char **argv)
 	if (ask.all)
 		return act_on_all(&ask);
 	sockets_sweep();
-	exit_status = act(&ask, (pid_t)pid) ? EXIT_FINE : EXIT_BAD_INPUT;
+	const pid_t one = (pid_t)pid;
+
+	exit_status = act(&ask, &one, 1) ? EXIT_FINE : EXIT_BAD_INPUT;
 	return out_finish(out_stdout(), exit_status);
 }

@@ -62,10 +62,16 @@ mend_traces(struct collection *c, const struct launch *l)
 		if (t->has_trailer) {
 			/* Who has given up privileges cannot remove it. */
 			mend(t->path, 0);
-			continue;
+		} else {
+			/* The last of the command's own is that of what ended. */
+			t->is_mended = mend(t->path,
+					    i + 1 == c->own_count ? known : 0);
+			t->has_trailer = t->is_mended;
+			if (!t->is_mended ||
+			    !tail_read(t->path, HATF_READ_FOUND, &tail))
+				continue;
 		}
-		/* The last of the command's own is that of what ended. */
-		t->is_mended = mend(t->path, i + 1 == c->own_count ? known : 0);
-		t->has_trailer = t->is_mended;
+		t->is_complete = tail.complete;
+		t->has_execed = strcmp(tail.end, "exec") == 0;
 	}
 }

@@ -2,6 +2,8 @@
 /* program.c - see program.h */
 #include "program.h"
 
+#include "allocator.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -142,7 +144,9 @@ judge(int fd)
 {
 	const unsigned char own_class =
 		sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+	static char text[64];
 	char loader[PATH_MAX];
+	const char *sanitizer;
 	ElfW(Ehdr) header;
 
 	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
@@ -156,7 +160,11 @@ judge(int fd)
 		if (strstr(loader, "/ld-musl-") != NULL)
 			return "linked with musl instead of glibc";
 	}
-	return judge_privileges(fd);
+	sanitizer = allocator_sanitizer(fd);
+	if (sanitizer == NULL)
+		return judge_privileges(fd);
+	snprintf(text, sizeof(text), "built with %s", sanitizer);
+	return text;
 }
 
 const char *

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 
 /*
- * Look 'command' up as execvp(3) will, and return why the dynamic loader will
- * not load libhatftrace.so into it, or into the interpreter of a script: what it is,
- * "statically linked"; or NULL if nothing
- * stands against it or nothing can be said.  Static.
+ * Look 'command' up as execvp(3) will, and return why libhatftrace.so cannot record
+ * it, or the interpreter of a script: what it is, "statically linked" or "built with
+ * ThreadSanitizer"; or NULL if nothing stands against it or nothing can be said.
+ * Static.
  */
 const char *program_untraceable(const char *command);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* reach.c - see reach.h */
 #include "reach.h"
+
+#include "hatf.h"
 #include "quiet.h"
 #include "sockets.h"
 #include "speak.h"
@@ -11,7 +13,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +27,13 @@
  * is not what it will be yet, to become it. */
 #define YOUNG_MS  1000
 #define UNBORN_MS 200
+
+/* How often one is tried that cannot be connected to yet. */
+#define RETRY_MS 10
+
+/* So many are talked to at a time, and descriptors for all else. */
+#define ROUND_MAX   4096
+#define SPARE_FILES 64
 
 /* How long a dormant process may take to allocate something. */
 #define BELL_MS 3000
@@ -96,94 +107,55 @@ may_appear(const struct reach *r)
 				 !quiet_is_waiting(r->pid);
 }
 
+/* One process that is talked to. */
+struct talk {
+	struct reach *r;
+	int fd;		   /* -1: not connected */
+	int error;	   /* why there is no answer, or 0 */
+	size_t used;	   /* bytes of the answer */
+	uint64_t young_ms; /* how long the process may have no socket */
+	bool is_over;
+	bool has_failed;  /* which has been said */
+	bool has_retried; /* the writer thread had left just then */
+	bool has_looked;  /* for what can be had without the process */
+};
+
+/* Those that are talked to at the same time. */
+struct round {
+	struct talk *talks;
+	struct pollfd *fds;
+	size_t count;
+	const char *order;
+	uint64_t until_ms;
+};
+
+static void
+end_talk(struct talk *t, int e)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+	t->error = e;
+	t->is_over = true;
+	t->r->answer[t->used] = '\0';
+}
+
 /*
- * Connect to the socket of the process.  It is made a while after the start: wait for it
- * if there is to be one.  A process whose writer thread is away has a bell, and the
- * socket after its next allocation.
+ * A socket is made a while after the start: wait for it if there is to be one.  A
+ * process whose writer thread is away has a bell, and the socket after its next
+ * allocation.
  */
-static int
-connect_process(struct reach *r, uint64_t until_ms)
+static void
+wait_for_socket(struct talk *t, int e)
 {
-	uint64_t young_ms = sockets_now_ms() + YOUNG_MS;
-	int fd = sockets_connect(r->pid, until_ms, &r->uid), e;
+	struct reach *const r = t->r;
 
-	while (fd < 0 && sockets_is_absent(errno)) {
-		e = errno;
-		if (!r->has_rung && sockets_ring(r->pid, BELL_CALL)) {
-			r->has_rung = true;
-			young_ms = sockets_now_ms() + BELL_MS;
-		}
-		if (sockets_now_ms() >= young_ms || !may_appear(r)) {
-			errno = e;
-			break;
-		}
-		usleep(10000);
-		fd = sockets_connect(r->pid, until_ms, &r->uid);
+	if (!r->has_rung && sockets_ring(r->pid, BELL_CALL)) {
+		r->has_rung = true;
+		t->young_ms = sockets_now_ms() + BELL_MS;
 	}
-	return fd;
-}
-
-/* Wait for something to read; false with ETIMEDOUT, or what else is wrong. */
-static bool
-wait_for(int fd, uint64_t until_ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int n;
-
-	do {
-		const uint64_t now = sockets_now_ms();
-
-		errno = ETIMEDOUT;
-		if (now >= until_ms)
-			return false;
-		n = poll(&p, 1, (int)(until_ms - now));
-	} while (n == 0 || (n < 0 && errno == EINTR));
-	return n > 0;
-}
-
-/* The whole of the talk is over at 'until_ms', however it is drawn out. */
-static bool
-converse(struct reach *r, int fd, const char *order, uint64_t until_ms)
-{
-	char line[64];
-	const int nbytes = snprintf(line, sizeof(line), "%s\n", order);
-	size_t used = 0;
-	ssize_t n;
-
-	/* A fresh socket has room for it. */
-	if (send(fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)
-		return false;
-	do {
-		if (!wait_for(fd, until_ms))
-			return false;
-		n = recv(fd, r->answer + used, sizeof(r->answer) - 1 - used, 0);
-		if (n > 0)
-			used += (size_t)n;
-	} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
-	r->answer[used] = '\0';
-	/* Closed without a word: we are not the one to be answered. */
-	if (used == 0 && n == 0)
-		errno = EACCES;
-	return used > 0;
-}
-
-/* Has it been called in vain?  A start or a stop is left with it. */
-static bool
-is_quiet(const struct reach *r, int e, const char *order)
-{
-	const char *will = "takes orders";
-
-	if (!r->has_rung || !sockets_is_absent(e) || kill(r->pid, 0) != 0)
-		return false;
-	if (strcmp(order, "start") == 0 && sockets_ring(r->pid, BELL_START))
-		will = "begins to record";
-	if (strcmp(order, "stop") == 0 && sockets_ring(r->pid, BELL_STOP))
-		will = "ends its trace";
-	speak("%ld: %s, and has allocated nothing for %d seconds: it %s with "
-	      "its next allocation",
-	      (long)r->pid, r->is_recording ? "recording" : "dormant",
-	      BELL_MS / 1000, will);
-	return true;
+	if (sockets_now_ms() >= t->young_ms || !may_appear(r))
+		end_talk(t, e);
 }
 
 /*
@@ -209,55 +181,244 @@ do_without(struct reach *r, const char *order, bool *done_ret)
 	return true;
 }
 
-/* What has become of an order. */
-enum outcome {
-	FAILED, /* which has been said */
-	DONE,
-	HUNG_UP, /* not heard; errno says more */
-};
+/* There is no socket: do without it, or wait for it.  'e': the errno value. */
+static void
+go_without_socket(struct talk *t, const char *order, int e)
+{
+	bool done;
 
-static enum outcome
-send_once(struct reach *r, const char *order, uint64_t until_ms)
+	if (t->has_looked || !do_without(t->r, order, &done)) {
+		t->has_looked = true;
+		wait_for_socket(t, e);
+		return;
+	}
+	t->used = strlen(t->r->answer);
+	t->has_failed = !done;
+	end_talk(t, 0);
+}
+
+/*
+ * The tracer has hung up without an answer: its writer thread may have left just then,
+ * and the socket with it.  The second time it is meant.
+ */
+static void
+hang_up(struct talk *t, int e)
+{
+	if (t->has_retried) {
+		end_talk(t, e);
+		return;
+	}
+	t->has_retried = true;
+	close(t->fd);
+	t->fd = -1;
+}
+
+/* Connect, if that goes now, and give the order. */
+static void
+try_to_connect(struct talk *t, const char *order)
+{
+	char line[64];
+	const int nbytes = snprintf(line, sizeof(line), "%s\n", order);
+
+	t->fd = sockets_connect(t->r->pid, 0, &t->r->uid);
+	if (t->fd >= 0) {
+		/* A fresh socket has room for it. */
+		if (send(t->fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)
+			hang_up(t, errno);
+	} else if (sockets_is_absent(errno)) {
+		go_without_socket(t, order, errno);
+	} else if (errno != ETIMEDOUT) {
+		end_talk(t, errno);
+	}
+	/* Else too many wait to be accepted. */
+}
+
+static void
+listen_to(struct talk *t)
+{
+	const size_t room = sizeof(t->r->answer) - 1 - t->used;
+	const ssize_t n = recv(t->fd, t->r->answer + t->used, room, 0);
+
+	if (n > 0)
+		t->used += (size_t)n;
+	else if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	else if (t->used != 0)
+		end_talk(t, 0);
+	else
+		/* Closed without a word: we are not the one to be answered. */
+		hang_up(t, n == 0 ? EACCES : errno);
+}
+
+/* Wait until one of them answers, or may be connected to. */
+static void
+wait_for_any(struct round *round)
+{
+	uint64_t until_ms = round->until_ms;
+	const uint64_t now = sockets_now_ms();
+
+	for (size_t i = 0; i < round->count; i++) {
+		const struct talk *const t = &round->talks[i];
+
+		/* Those that are over have -1 as well, which is passed over. */
+		round->fds[i] =
+			(struct pollfd){ .fd = t->fd, .events = POLLIN };
+		if (!t->is_over && t->fd < 0 && until_ms > now + RETRY_MS)
+			until_ms = now + RETRY_MS;
+	}
+	poll(round->fds, round->count,
+	     until_ms > now ? (int)(until_ms - now) : 0);
+}
+
+static bool
+begin_all(struct round *round, const pid_t *pids)
+{
+	for (size_t i = 0; i < round->count; i++) {
+		struct talk *const t = &round->talks[i];
+
+		t->r = malloc(sizeof(*t->r));
+		if (t->r == NULL)
+			return false;
+		t->r->pid = pids[i];
+		t->r->has_rung = t->r->is_recording = false;
+		t->fd = -1;
+		t->young_ms = sockets_now_ms() + YOUNG_MS;
+	}
+	return true;
+}
+
+/* Go on with those of which poll() tells, and those that are not connected. */
+static size_t
+go_on(struct round *round)
+{
+	const bool is_late = sockets_now_ms() >= round->until_ms;
+	size_t open_count = 0;
+
+	for (size_t i = 0; i < round->count; i++) {
+		struct talk *const t = &round->talks[i];
+
+		if (!t->is_over && t->fd < 0)
+			try_to_connect(t, round->order);
+		else if (!t->is_over && round->fds[i].revents != 0)
+			listen_to(t);
+		if (!t->is_over && is_late)
+			end_talk(t, ETIMEDOUT);
+		open_count += !t->is_over;
+	}
+	return open_count;
+}
+
+/* Has it been called in vain?  A start or a stop is left with it. */
+static bool
+is_quiet(const struct reach *r, int e, const char *order)
+{
+	const char *will = "takes orders";
+
+	if (!r->has_rung || !sockets_is_absent(e) || kill(r->pid, 0) != 0)
+		return false;
+	if (strcmp(order, "start") == 0 && sockets_ring(r->pid, BELL_START))
+		will = "begins to record";
+	if (strcmp(order, "stop") == 0 && sockets_ring(r->pid, BELL_STOP))
+		will = "ends its trace";
+	speak("%ld: %s, and has allocated nothing for %d seconds: it %s with "
+	      "its next allocation",
+	      (long)r->pid, r->is_recording ? "recording" : "dormant",
+	      BELL_MS / 1000, will);
+	return true;
+}
+
+/* Did it do what it was told?  If not, say why. */
+static bool
+is_done(const struct talk *t, const char *order)
 {
 	const char *reason;
-	bool done;
-	int fd;
 
-	fd = sockets_connect(r->pid, until_ms, &r->uid);
-	if (fd < 0 && sockets_is_absent(errno)) {
-		if (do_without(r, order, &done))
-			return done ? DONE : FAILED;
-		fd = connect_process(r, until_ms);
+	if (t->has_failed)
+		return false;
+	if (t->error != 0) {
+		if (!is_quiet(t->r, t->error, order))
+			complain(t->r->pid, t->error);
+		return false;
 	}
-	if (fd < 0) {
-		if (!is_quiet(r, errno, order))
-			complain(r->pid, errno);
-		return FAILED;
+	if (strncmp(t->r->answer, "ok\n", 3) == 0)
+		return true;
+	reason = reach_value(t->r, "reason");
+	speak("%ld: %s", (long)t->r->pid,
+	      reason != NULL ? reason : "bad answer");
+	return false;
+}
+
+/* As many as there are descriptors for, and a few for the rest. */
+static size_t
+round_max(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return 1;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	    limit.rlim_cur <= SPARE_FILES)
+		return 1;
+	return limit.rlim_cur - SPARE_FILES < ROUND_MAX
+		       ? limit.rlim_cur - SPARE_FILES
+		       : ROUND_MAX;
+}
+
+static bool
+finish_round(const struct round *round, reach_fn *fn, void *context)
+{
+	bool is_fine = true;
+
+	for (size_t i = 0; i < round->count; i++) {
+		const struct talk *const t = &round->talks[i];
+
+		is_fine = is_done(t, round->order) && fn(t->r, context) &&
+			  is_fine;
 	}
-	done = converse(r, fd, order, until_ms);
-	close(fd);
-	if (!done)
-		return HUNG_UP;
-	if (strncmp(r->answer, "ok\n", 3) == 0)
-		return DONE;
-	reason = reach_value(r, "reason");
-	speak("%ld: %s", (long)r->pid, reason != NULL ? reason : "bad answer");
-	return FAILED;
+	return is_fine;
+}
+
+static bool
+run_round(struct round *round, const pid_t *pids, reach_fn *fn, void *context)
+{
+	bool is_fine = false;
+
+	round->until_ms = sockets_now_ms() + 1000 * ANSWER_SECONDS;
+	round->talks = calloc(round->count, sizeof(*round->talks));
+	round->fds = calloc(round->count, sizeof(*round->fds));
+	if (round->talks != NULL && round->fds != NULL &&
+	    begin_all(round, pids)) {
+		while (go_on(round) != 0)
+			wait_for_any(round);
+		is_fine = finish_round(round, fn, context);
+	} else {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	}
+	for (size_t i = 0; round->talks != NULL && i < round->count; i++)
+		free(round->talks[i].r);
+	free(round->talks);
+	free(round->fds);
+	return is_fine;
 }
 
 bool
-reach_send(struct reach *r, pid_t pid, const char *order)
+reach_send(const pid_t *pids, size_t count, const char *order, reach_fn *fn,
+	   void *context)
 {
-	const uint64_t until_ms = sockets_now_ms() + 1000 * ANSWER_SECONDS;
-	enum outcome outcome = HUNG_UP;
+	const size_t max = count > 1 ? round_max() : 1;
+	bool is_fine = true;
 
-	*r = (struct reach){ .pid = pid };
-	/* Its writer thread may have left just then, and the socket with it. */
-	for (unsigned tries = 0; tries < 2 && outcome == HUNG_UP; tries++)
-		outcome = send_once(r, order, until_ms);
-	if (outcome == HUNG_UP)
-		complain(pid, errno);
-	return outcome == DONE;
+	for (size_t i = 0; i < count; i += max) {
+		struct round round = {
+			.count = count - i < max ? count - i : max,
+			.order = order,
+		};
+
+		is_fine = run_round(&round, pids + i, fn, context) && is_fine;
+	}
+	return is_fine;
 }
 
 static unsigned

@@ -24,13 +24,20 @@ struct reach {
 	char answer[REACH_ANSWER_MAX];
 };
 
+/* One that has done what it was told.  False: something else is wrong with it. */
+typedef bool reach_fn(const struct reach *r, void *context);
+
 /*
- * Send 'order' to the tracer of 'pid' and wait for the answer; of a process that has
- * just begun, up to a second for its socket; of one whose writer thread is away, up to
- * three for its next allocation, except that "status" is answered without it.  On failure
- * says why, in words about that process, and returns false.
+ * Send 'order' to the tracers of all these processes at the same time and wait for
+ * their answers; of a process that has just begun, up to a second for its socket; of one
+ * whose writer thread is away, up to three for its next allocation, except that
+ * "status" is answered without it.
+ * Then call 'fn' for each that has done it, in their order; of the others says why not,
+ * in words about that process.  However many do not answer, they take as long as one
+ * that does not.  True if each has done it and 'fn' was content.
  */
-bool reach_send(struct reach *r, pid_t pid, const char *order);
+bool reach_send(const pid_t *pids, size_t count, const char *order,
+		reach_fn *fn, void *context);
 
 /* The value of 'key' in the answer, unescaped, or NULL; until the next call. */
 const char *reach_value(const struct reach *r, const char *key);

@@ -9,6 +9,7 @@
 #include "insides.h"
 #include "launch.h"
 #include "mend.h"
+#include "notebook.h"
 #include "opt.h"
 #include "program.h"
 #include "settings.h"
@@ -326,6 +327,18 @@ count_unfinished(const struct collection *c)
 	return n;
 }
 
+/* How many of those that have one say that something is missing. */
+static size_t
+count_incomplete(const struct collection *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->descendant_count; i++)
+		n += c->traces[c->own_count + i].has_trailer &&
+		     !c->traces[c->own_count + i].is_complete;
+	return n;
+}
+
 static size_t
 count_mended(const struct collection *c)
 {
@@ -346,8 +359,10 @@ describe_others(const struct collection *c, char *buf, size_t cap)
 	const size_t before = c->own_count - collect_segments(c);
 	const size_t children = c->descendant_count;
 	const size_t unfinished = count_unfinished(c);
+	const size_t incomplete = count_incomplete(c);
 	const size_t mended = count_mended(c);
 	char first[64] = "", second[64] = "", third[128] = "", fourth[96] = "";
+	char fifth[96] = "";
 
 	buf[0] = '\0';
 	if (before == 0 && children == 0)
@@ -368,9 +383,13 @@ describe_others(const struct collection *c, char *buf, size_t cap)
 			", %zu of these NOT COMPLETE: 'hatf recover' completes "
 			"those of processes that were killed",
 			unfinished);
-	snprintf(buf, cap, " (+ %s%s%s%s%s)", first,
+	if (incomplete != 0)
+		snprintf(fifth, sizeof(fifth),
+			 ", %zu of these NOT COMPLETE: 'hatf verify' says why",
+			 incomplete);
+	snprintf(buf, cap, " (+ %s%s%s%s%s%s)", first,
 		 before != 0 && children != 0 ? ", " : "", second, fourth,
-		 third);
+		 fifth, third);
 }
 
 /* How many of 'count' segments are to be there at the end, at least. */
@@ -441,7 +460,11 @@ print_summary(const struct found *trace, size_t segments, bool all_whole,
 	      figure_count(s.event_count).text, span, files, rate,
 	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
 	      s.fault[0] != '\0' ? s.fault : lost,
-	      trace->is_mended ? ", completed after an abrupt end" : "", others,
+	      trace->is_mended	  ? ", completed after an abrupt end"
+	      : trace->has_execed ? "; the program that it executed then left "
+				    "no trace"
+				  : "",
+	      others,
 	      s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
 						      : "");
 	return s.complete;
@@ -492,31 +515,39 @@ struct job {
 	const char *command;	 /* argv[0] */
 	const char *untraceable; /* why, or NULL */
 	struct absence absence;	 /* what will be known of missing traces */
+	struct notebook notebook;
 };
 
 /* The process of the command has none. */
 static void
 tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
+	/* That it has none was said before it ran. */
+	if (job->untraceable != NULL && others[0] == '\0')
+		return;
 	if (job->untraceable != NULL)
 		speak("%s left no trace: it is %s%s", job->command,
 		      job->untraceable, others);
 	else
-		absence_tell(&job->absence, job->command, l, others);
+		absence_tell(&job->absence, job->command, l, others,
+			     job->notebook.own_is_lost);
 }
 
 /* There is at least one trace of the command's own process. */
 static bool
-report_own(const struct collection *c)
+report_own(const struct job *job, const struct collection *c)
 {
+	const struct found *const last = &c->traces[c->own_count - 1];
+	const bool all_whole =
+		count_unfinished(c) == 0 && count_incomplete(c) == 0 &&
+		job->notebook.lost_count == 0 && !last->has_execed;
 	char others[512];
 	bool ok = true;
 
 	describe_others(c, others, sizeof(others));
 	for (size_t i = 0; i + 1 < c->own_count; i++)
 		ok = check_other(&c->traces[i]) && ok;
-	return print_summary(&c->traces[c->own_count - 1], collect_segments(c),
-			     count_unfinished(c) == 0, others) &&
+	return print_summary(last, collect_segments(c), all_whole, others) &&
 	       ok;
 }
 
@@ -537,7 +568,7 @@ report_excluded(const struct job *job, const struct collection *c)
 
 /* False if there is a trace missing or not complete. */
 static bool
-report(const struct job *job, const struct launch *l)
+report(struct job *job, const struct launch *l)
 {
 	struct collection c;
 	char others[512];
@@ -549,6 +580,8 @@ report(const struct job *job, const struct launch *l)
 		return false;
 	}
 	mend_traces(&c, l);
+	notebook_read(&job->notebook, &c, l);
+	notebook_tell(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {
 		speak("%s left no trace: nobody told it to start",
 		      job->command);
@@ -559,7 +592,7 @@ report(const struct job *job, const struct launch *l)
 		describe_others(&c, others, sizeof(others));
 		tell_missing(job, l, others);
 	} else {
-		ok = report_own(&c);
+		ok = report_own(job, &c);
 	}
 	insides_tell(&c);
 	collect_free(&c);
@@ -568,7 +601,7 @@ report(const struct job *job, const struct launch *l)
 
 /* Run the command, report, and return what to exit with. */
 static int
-run_job(const struct job *job, char **argv)
+run_job(struct job *job, char **argv)
 {
 	struct launch l;
 
@@ -596,10 +629,11 @@ run(char **argv, const char *text)
 	int exit_status;
 
 	if (job.untraceable != NULL)
-		speak("%s is %s: libhatftrace.so cannot be loaded into it",
-		      argv[0], job.untraceable);
+		speak("%s is %s: it runs untraced", argv[0], job.untraceable);
 	absence_begin(&job.absence, text);
+	notebook_begin(&job.notebook, text);
 	exit_status = run_job(&job, argv);
+	notebook_end(&job.notebook);
 	absence_end(&job.absence);
 	return exit_status;
 }

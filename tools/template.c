@@ -85,24 +85,47 @@ fixed_directory(const char *text, char *dir)
 	dir[slash != 0 ? slash : 1] = '\0';
 }
 
-/* Make a file without a name and write to it; 0 or an errno. */
+/* Write a page to 'fd', and close it; 0 or an errno. */
+static int
+try_file(int fd)
+{
+	static const char page[4096];
+	const int e = write(fd, page, sizeof(page)) < 0 ? errno : 0;
+
+	close(fd);
+	return e;
+}
+
+/* Where no file goes without a name it has one for a moment. */
+static int
+try_named(const char *dir)
+{
+	char *path;
+	int fd, e;
+
+	if (asprintf(&path, "%s/.hatf-record.XXXXXX", dir) < 0)
+		return ENOMEM;
+	fd = mkostemp(path, O_CLOEXEC);
+	e = fd < 0 ? errno : 0;
+	if (fd >= 0) {
+		unlink(path);
+		e = try_file(fd);
+	}
+	free(path);
+	return e;
+}
+
+/* Make a file there and write to it; 0 or an errno. */
 static int
 try_directory(const char *dir)
 {
-	static const char page[4096];
 	const int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	int e = 0;
 
-	if (fd >= 0) {
-		if (write(fd, page, sizeof(page)) < 0)
-			e = errno;
-		close(fd);
-		return e;
-	}
+	if (fd >= 0)
+		return try_file(fd);
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
 		return errno;
-	/* No such files in this file system: ask only. */
-	return access(dir, W_OK | X_OK) == 0 ? 0 : errno;
+	return try_named(dir);
 }
 
 /* If the template is the same name for every process: could it be a file? */

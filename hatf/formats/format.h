@@ -101,8 +101,8 @@ bool source_header_u64(struct source *s, const char *key, uint64_t n);
 
 /*
  * A foreign trace may refer again and again to what it has told of once, so its
- * tables may grow by far more than the file does.  May they hold the frames and
- * stacks of 'stacks' and 'nbytes' bytes of others, by what has been read of the file
+ * tables may grow by far more than the file does.  May they hold the frames,
+ * stacks and names of 'stacks' and 'nbytes' bytes of others, by what has been read of the file
  * (FORMAT "Limits")?
  */
 bool source_may_keep(const struct source *s, const struct hatf_stacks *stacks,

@@ -40,6 +40,7 @@ wrong HATFTRACE_BUFFER -1 bytes
 wrong HATFTRACE_BUFFER 99999999999999999999 bytes
 wrong HATFTRACE_BUFFER '1M ' bytes
 wrong HATFTRACE_RINGS none! beside
+wrong HATFTRACE_NOTES notes none
 wrong HATFTRACE_VERBOSE 2 1
 wrong HATFTRACE_OUT '' path
 wrong HATFTRACE_OUT x%q.gz %p

@@ -34,7 +34,11 @@ if command -v valgrind >/dev/null; then
 	check "child: status" $? 0
 	check "child: output" "$(tr '\n' ' ' <out)" 'fine 7 fine '
 	check "child: said" "$(head -n 1 err)" \
+		'hatf record: 1 process ran untraced: seven under valgrind'
+	HATFTRACE_OUT=$TMP/alone.gz LD_PRELOAD=$SO valgrind -q ./seven >out 2>err
+	check "alone: said" "$(cat err)" \
 		"hatftrace: valgrind knows nothing of threads like the tracer's; not tracing"
+	rm -f alone.gz*
 	check "child: rings" "$(find child -name '*.rings')" ''
 	check "child: traces" "$(count child/seven.*)" 1
 	clean child/*.gz

@@ -16,7 +16,7 @@ nm -D --defined-only "$SO" | awk '{ print $3 }' | sed 's/@.*//' |
 	grep -Ev '^(_exit|_Exit|quick_exit|abort|__assert_fail|_Fork|daemon|hatftrace_client_[a-z_]*|prctl|syscall|clone)$' |
 	grep -Ev '^(set(e|re|res|fs)?[ug]id|setgroups|initgroups|capset|chroot|unshare|setns)$' |
 	grep -Ev '^(setrlimit(64)?|prlimit(64)?|mount|umount2?|pivot_root)$' |
-	grep -Ev '^(opendir|fstatat64)$' |
+	grep -Ev '^(opendir|fstatat64|dl_iterate_phdr)$' |
 	grep -Ev '^(f?exec[vlpe]*|execveat|posix_spawnp?)$' >exported
 [ -s exported ] && fail "exported: $(tr '\n' ' ' <exported)"
 

@@ -57,5 +57,100 @@ def deep(count, name):
     return "\n".join(lines).encode() + b"\n"
 
 
+def packet(events, domain=0, begin=0, end=0, length=None):
+    """One of Memtrace's, of version 3."""
+    nbytes = 68 + len(events) if length is None else length
+    return struct.pack("<IIQQIHQHHHQQQ", 0xc1fc1fc1, 8 * nbytes, 0, 0, 0, 3, 7,
+                       domain, 0xffff, 0, 0, begin, end) + events
+
+
+MEMTRACE = packet(struct.pack("<IdB", 0, 0.5, 64) + b"app\0host\0rt\0" +
+                  struct.pack("<Q", 7) + b"\0")
+
+
+def head(event):
+    return struct.pack("<I", event << 25)
+
+
+def memtrace_location(code, name, count=1):
+    """A code of so many frames, all of one function in one file."""
+    new = struct.pack("<Q", 31 << 38 | 31 << 43)[:6] + name + b"\0f\0"
+    again = bytes(6)
+    return (head(1) + struct.pack("<QB", code, count) + new +
+            again * (count - 1))
+
+
+def memtrace_packet():
+    """A packet that says it is longer than any may be."""
+    return MEMTRACE + packet(b"", length=(256 << 10) + 8)
+
+
+def memtrace_domains(count):
+    return MEMTRACE + b"".join(packet(b"", domain=i) for i in range(int(count)))
+
+
+def memtrace_depth():
+    """A stack of 2^20 frames and some more."""
+    miss = struct.pack("<HQ", 1 << 2 | 3, 5)
+    again = struct.pack("<HB", 1 << 2 | 2, 255)
+    count = (1 << 20) // 255 // 256 + 2
+    alloc = (head(2) + bytes([1, 1, 0, 0]) + struct.pack("<H", 1 + count) +
+             miss + again * count)
+    return (MEMTRACE + packet(memtrace_location(5, b"name", 255)) +
+            packet(alloc, begin=0, end=1))
+
+
+def memtrace_names():
+    """Long names that differ, of codes that differ."""
+    out = [MEMTRACE]
+    for i in range(600):
+        name = b"n" * 200000 + b"%d" % i
+        out.append(packet(memtrace_location(1 + i, name)))
+    return gzip.compress(b"".join(out), 6)
+
+
+def mtrace_line():
+    return b"= Start\n@ ./" + b"a" * (600 << 10) + b":[0x1] + 0x10 0xa\n"
+
+
+def mtrace_names():
+    """Objects with long names that differ."""
+    lines = [b"= Start\n"]
+    for i in range(600):
+        lines.append(b"@ ./" + b"a" * 400000 + b"%d:[0x1] + 0x10 0xa\n" % i)
+        lines.append(b"@ ./b:[0x1] - 0x10\n")
+    return gzip.compress(b"".join(lines) + b"= End\n", 6)
+
+
+MTRC = b"MTRC" + struct.pack("<QQ", 1, 10501)
+
+
+def mtrc_call(index, function, line=1):
+    """An allocation in a function that is called like none before."""
+    return (b"A" + varint(index) + varint(16 * index) + b"\1\0\x81" + function +
+            b"\0\0" + varint(line))
+
+
+def mtrc_name():
+    return MTRC + mtrc_call(1, b"f" * 4097) + b"MTRC"
+
+
+def mtrc_names():
+    """Long names that differ."""
+    out = [MTRC]
+    for i in range(1, 67000):
+        out.append(mtrc_call(i, b"f" * 4080 + b"%x" % i))
+        out.append(b"F" + varint(i) + b"\0\0\0\0")
+    return gzip.compress(b"".join(out) + b"MTRC", 6)
+
+
+def mtrc_apart(count):
+    """Live blocks whose numbers, and addresses, are far apart."""
+    out = [b"MTRC" + struct.pack("<QQ", 1, 10404)]
+    for i in range(1, int(count)):
+        out.append(b"A" + varint(64 * i) + varint(8192 * i) + b"\1")
+    return b"".join(out) + b"MTRC"
+
+
 if __name__ == "__main__":
     sys.stdout.buffer.write(globals()[sys.argv[1]](*sys.argv[2:]))

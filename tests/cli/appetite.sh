@@ -55,6 +55,32 @@ refused heaptrack tables
 within 20 400 "$HATF" info stacks.heaptrack.gz
 refused 'heaptrack, info' tables
 
+# limited SECONDS MIB FIELD KIND [ARGUMENT]...: the file of that kind is refused for a
+# limit on FIELD.
+limited()
+{
+	local seconds=$1 mib=$2 field=$3 what=$4
+	shift 3
+	"$CLI/appetite.py" "$@" >limited || fail "$what"
+	within "$seconds" "$mib" "$HATF" info limited
+	refused "$what" "$field"
+}
+
+# A packet, its domains, the frames of a stack, and what all tables hold.
+limited 20 100 packet_size memtrace_packet
+limited 20 100 domain memtrace_domains 129
+"$CLI/appetite.py" memtrace_domains 128 >domains.ctf || fail '128 domains'
+within 20 100 "$HATF" convert -p -t hatf domains.ctf -
+check_status '128 domains' 0
+limited 20 200 backtrace memtrace_depth
+limited 20 500 location memtrace_names
+# Before names were counted among the tables, it took 240 MB; 2^28 bytes of names are
+# the limit of all tables of stacks.
+limited 20 100 line mtrace_line
+limited 20 200 tables mtrace_names
+limited 20 100 function mtrc_name
+limited 60 1200 line mtrc_names
+
 # n stacks, each of one frame more, are n * n / 2 frames of profiles.
 "$CLI/appetite.py" deep 8300 f >deep.ascii || fail deep
 for format in folded dhat pprof; do

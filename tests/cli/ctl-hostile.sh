@@ -313,6 +313,41 @@ test_all()
 	check_status '--yes without --all' 2
 }
 
+# Any number of processes that do not answer cost what one of them costs.
+test_all_hung()
+{
+	local user=64995 his=$TMP/hung i took first
+	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+	be $user
+	mkdir -p "$his/hatftrace"
+	chown -R $user "$his"
+	chmod -R 700 "$his"
+	: >answer
+	how=(drip)
+	for i in 1 2 3 4 5 6; do
+		[ $i = 6 ] && how=(crowd)
+		fake "${as[@]}" env XDG_RUNTIME_DIR="$his" "$python" fake.py \
+			"$his/hatftrace" self "$TMP/answer"
+		[ $i = 1 ] && first=$pid
+	done
+	how=()
+	printf 'ok\nstate=dormant\n' >answer
+	fake "${as[@]}" env XDG_RUNTIME_DIR="$his" "$python" fake.py \
+		"$his/hatftrace" self "$TMP/answer"
+	# As long as one of them.
+	SECONDS=0
+	run "${as[@]}" env XDG_RUNTIME_DIR="$his" timeout 120 "$HATF" ctl "$first" status
+	took=$SECONDS
+	SECONDS=0
+	run "${as[@]}" env XDG_RUNTIME_DIR="$his" timeout 120 "$HATF" ctl --all status
+	[ "$SECONDS" -lt $((2 * took)) ] ||
+		fail "six that hang: $SECONDS s, one: $took s"
+	check_status 'six that hang' 1
+	check 'six that hang' "$(grep -c 'no answer in 10 seconds' err)" 6
+	check 'the one that answers' "$(cat out)" "$pid: dormant"
+	kill "${servers[@]: -7}"
+}
+
 # Dead sockets go when somebody looks; those that may be somebody's stay.
 test_dead()
 {
@@ -415,6 +450,7 @@ test_time
 test_place
 test_other_user
 test_all
+test_all_hung
 test_dead
 test_container
 test_elsewhere

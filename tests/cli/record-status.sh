@@ -56,6 +56,58 @@ HATFTRACE_BEGIN=now HATFTRACE_RINGS=none run "$HATF" record -o 'pipe.hatf.gz' --
 check_status 'yes | head' 0
 grep -q ', 1 of these NOT COMPLETE: ' err || fail "yes | head: $(cat err)"
 
+# What has ended in its first moments, without a file, is missed.
+# said PATTERN: a line of the last run
+said()
+{
+	grep -q "^hatf record: $1" err || fail "'$1': $(cat err)"
+}
+
+mkdir early
+run "$HATF" record -o 'early/%e.%p.hatf.gz' -- \
+	perl -e 'for (1 .. 4) { if (!fork) { my @a = (1) x 999;
+		if ($_ == 4) { exec "perl", "-e", "exit 0" } kill 9, $$ } }
+		1 while wait > 0; exit 5'
+check_status 'killed early' 5
+said '3 processes left no trace: perl (3): ended abruptly .*HATFTRACE_BEGIN=now'
+said 'early/perl.*, nothing lost of its own (+ 2 traces of child processes)$'
+check 'killed early: lines' "$(grep -c ^hatf err)" 2
+run "$HATF" record -o 'early/crash.hatf.gz' -- sh -c 'kill -SEGV $$'
+check_status 'crash' 139
+check_one_line 'crash' 'hatf record: sh left no trace: it was ended by a signal while all of it was in memory (with HATFTRACE_BEGIN=now *)'
+# ... and what exec has lost, and what has a trace elsewhere or lives on.
+run "$HATF" record -o 'early/x.hatf.gz' -- perl -e 'exec "sh", "-c", "kill -9 \$\$"'
+check_status 'killed after exec' 137
+said '1 process left no trace: '
+said 'early/x.hatf.gz: .* nothing lost of its own; the program that it executed then left no trace$'
+run "$HATF" record -o 'early/y.%p.hatf.gz' -- sh -c \
+	'HATFTRACE_OUT=$PWD/early/z.hatf.gz ls; (exec sleep 3 >/dev/null 2>&1) & exit 0'
+check_status 'elsewhere' 0
+check_one_line 'elsewhere' 'hatf record: early/y.*, nothing lost*'
+grep -q 'of its own' err && grep -vq 'NOT COMPLETE' err && fail "elsewhere: $(cat err)"
+if "${CC:-cc}" -static -x c -o static - <<<'int main(void) { return 0; }' 2>/dev/null; then
+	run "$HATF" record -o 'early/s.hatf.gz' -- perl -e 'exec "./static"'
+	check_status 'exec of a static one' 0
+	check_one_line 'exec of a static one' \
+		'*nothing lost of its own; the program that it executed then left no trace'
+fi
+# Nothing is left of what processes note, however the command ends.
+mkdir tmp
+for how in 0 '$(kill -9 $$)'; do
+	TMPDIR=$TMP/tmp run "$HATF" record -o 'early/t.%p.hatf.gz' -- sh -c "exit $how"
+	check "notes of exit $how" "$(ls tmp)" ''
+done
+TMPDIR=$TMP/tmp run "$HATF" record -- ./nothing
+check 'notes of no command' "$(ls tmp)" ''
+# A file of notes that cannot be used is nobody's business.
+for file in /dev/full "$TMP/none" "$TMP" "$TMP/linked"; do
+	ln -sf err linked
+	HATFTRACE_NOTES=$file HATFTRACE_OUT=$TMP/early/n.hatf.gz \
+		LD_PRELOAD=$BUILD/libhatftrace.so run sh -c 'exit 6'
+	check_status "notes in $file" 6
+	check_silent "notes in $file"
+done
+
 # The command cannot be run.
 run "$HATF" record -- ./nothing
 check_status 'not found' 127

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* notebook.c - see notebook.h */
+#include "notebook.h"
+
+#include "notes.h"
+#include "speak.h"
+#include "started.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* So many programs are named in a line, the others are counted. */
+#define NAMED_MAX 8
+
+/* A clock tick, by which a process may seem to begin after its trace. */
+#define TICK_NS 20000000u
+
+void
+notebook_begin(struct notebook *n, const char *out)
+{
+	const char *dir = getenv("TMPDIR");
+
+	memset(n, 0, sizeof(*n));
+	n->out = out;
+	if (dir == NULL || dir[0] != '/' || strlen(dir) + 32 > sizeof(n->path))
+		dir = "/tmp";
+	snprintf(n->path, sizeof(n->path), "%s/hatf-notes.XXXXXX", dir);
+	n->fd = mkostemp(n->path, O_CLOEXEC);
+	if (n->fd < 0)
+		n->path[0] = '\0';
+	else if (setenv(NOTES_VARIABLE, n->path, 1) == 0)
+		return;
+	unsetenv(NOTES_VARIABLE);
+}
+
+static void
+free_texts(char **texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(texts[i]);
+	free(texts);
+}
+
+static void
+remove_file(struct notebook *n)
+{
+	if (n->path[0] == '\0')
+		return;
+	close(n->fd);
+	unlink(n->path);
+	n->path[0] = '\0';
+}
+
+void
+notebook_end(struct notebook *n)
+{
+	remove_file(n);
+	free_texts(n->lost, n->lost_count);
+	free_texts(n->untraced, n->untraced_count);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+/* Which trace: the process that began it, and when. */
+struct begin {
+	uint64_t pid, start_ns;
+};
+
+static int
+compare_begins(const void *a, const void *b)
+{
+	const struct begin *const x = a, *const y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static int
+compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Without memory there is one text less. */
+static void
+add_text(char ***texts, size_t *count, const char *text)
+{
+	char **const grown = realloc(*texts, (*count + 1) * sizeof(**texts));
+
+	if (grown == NULL)
+		return;
+	*texts = grown;
+	grown[*count] = strdup(text);
+	if (grown[*count] != NULL)
+		(*count)++;
+}
+
+static struct begin *
+sort_traces(const struct collection *c)
+{
+	struct begin *const begins = calloc(c->count + 1, sizeof(*begins));
+
+	if (begins == NULL)
+		return NULL;
+	for (size_t i = 0; i < c->count; i++)
+		begins[i] = (struct begin){ c->traces[i].pid,
+					    c->traces[i].start_ns };
+	qsort(begins, c->count, sizeof(*begins), compare_begins);
+	return begins;
+}
+
+/*
+ * Does the process go on?  Its number may be another's by now, or that of a process
+ * elsewhere if it was one in a container: that began at another time.
+ */
+static bool
+is_alive(const struct begin *b, const struct launch *l)
+{
+	uint64_t ns;
+
+	return b->pid != (uint64_t)l->pid && started_ns(b->pid, &ns) &&
+	       ns >= l->start_ns && ns <= b->start_ns + TICK_NS;
+}
+
+struct reading {
+	struct notebook *notebook;
+	const struct begin *begins;
+	size_t count, own_count;
+	const struct launch *launch;
+};
+
+/* A decimal number with a blank behind it, at '*next', which moves on. */
+static uint64_t
+take_number(const char **next)
+{
+	char *end;
+	const uint64_t n = strtoull(*next, &end, 10);
+
+	*next = *end == ' ' ? end + 1 : end;
+	return n;
+}
+
+static void
+take_begin(struct reading *r, const char *line)
+{
+	struct notebook *const n = r->notebook;
+	struct begin b;
+
+	b.pid = take_number(&line);
+	b.start_ns = take_number(&line);
+	if (take_number(&line) != notes_hash(n->out) ||
+	    bsearch(&b, r->begins, r->count, sizeof(b), compare_begins) !=
+		    NULL ||
+	    is_alive(&b, r->launch))
+		return;
+	if (b.pid == (uint64_t)r->launch->pid)
+		n->own_is_lost = true;
+	/* Of a command without any trace more is known. */
+	if (b.pid != (uint64_t)r->launch->pid || r->own_count != 0)
+		add_text(&n->lost, &n->lost_count, line);
+}
+
+static void
+take_line(struct reading *r, const char *line)
+{
+	struct notebook *const n = r->notebook;
+
+	if (strncmp(line, NOTES_BEGIN, sizeof(NOTES_BEGIN) - 1) == 0)
+		take_begin(r, line + sizeof(NOTES_BEGIN) - 1);
+	else if (strncmp(line, NOTES_UNTRACED, sizeof(NOTES_UNTRACED) - 1) == 0)
+		add_text(&n->untraced, &n->untraced_count,
+			 line + sizeof(NOTES_UNTRACED) - 1);
+}
+
+void
+notebook_read(struct notebook *n, const struct collection *c,
+	      const struct launch *l)
+{
+	FILE *const file = n->path[0] != '\0' ? fopen(n->path, "re") : NULL;
+	struct begin *const begins = sort_traces(c);
+	struct reading r = { n, begins, c->count, c->own_count, l };
+	char line[PATH_MAX];
+
+	while (file != NULL && begins != NULL &&
+	       fgets(line, sizeof(line), file) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		take_line(&r, line);
+	}
+	if (file != NULL)
+		fclose(file);
+	free(begins);
+	/* Now: 'hatf record' may end by a signal. */
+	remove_file(n);
+	if (n->lost_count != 0)
+		qsort(n->lost, n->lost_count, sizeof(*n->lost), compare_texts);
+	if (n->untraced_count != 0)
+		qsort(n->untraced, n->untraced_count, sizeof(*n->untraced),
+		      compare_texts);
+}
+
+/* ------------------------------------------------------------------ telling */
+
+/* "yes (2), head": each text once, with how often it is there. */
+static void
+list(char *const *texts, size_t count, char *buf, size_t cap)
+{
+	size_t used = 0, named = 0, next;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < count; i = next) {
+		const char *const tab = strchr(texts[i], '\t');
+
+		for (next = i + 1;
+		     next < count && strcmp(texts[i], texts[next]) == 0; next++)
+			;
+		if (named++ == NAMED_MAX) {
+			snprintf(buf + used, cap - used, ", and others");
+			return;
+		}
+		used += (size_t)snprintf(buf + used, cap - used, "%s%s",
+					 i == 0 ? "" : ", ",
+					 tab != NULL ? tab + 1 : texts[i]);
+		if (next - i > 1 && used < cap)
+			used += (size_t)snprintf(buf + used, cap - used,
+						 " (%zu)", next - i);
+		if (tab != NULL && used < cap)
+			used += (size_t)snprintf(buf + used, cap - used,
+						 " %.*s", (int)(tab - texts[i]),
+						 texts[i]);
+		if (used >= cap)
+			return;
+	}
+}
+
+void
+notebook_tell(const struct notebook *n)
+{
+	char names[4096];
+
+	if (n->lost_count != 0) {
+		list(n->lost, n->lost_count, names, sizeof(names));
+		speak("%zu %s no trace: %s: ended abruptly while all of it was "
+		      "in memory (with HATFTRACE_BEGIN=now nothing of that is "
+		      "lost)",
+		      n->lost_count,
+		      n->lost_count == 1 ? "process left" : "processes left",
+		      names);
+	}
+	if (n->untraced_count != 0) {
+		list(n->untraced, n->untraced_count, names, sizeof(names));
+		speak("%zu %s untraced: %s", n->untraced_count,
+		      n->untraced_count == 1 ? "process ran" : "processes ran",
+		      names);
+	}
+}

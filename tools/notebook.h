@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * notebook.h - what the traced processes have noted, and what that says
+ *
+ * Each process of the tree notes that its trace starts, or that it has none
+ * (recorder/notes.h).  What has started and is not there has ended so early and so
+ * abruptly that it was in the process's memory only.
+ */
+#ifndef NOTEBOOK_H
+#define NOTEBOOK_H
+
+#include "collect.h"
+#include "launch.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct notebook {
+	char path[PATH_MAX]; /* empty: there is none */
+	int fd;
+	const char *out; /* HATFTRACE_OUT of those that count */
+	/* Found by notebook_read(); texts to be freed, sorted. */
+	char **lost, **untraced;
+	size_t lost_count, untraced_count;
+	bool own_is_lost; /* an image of the command's own process is among them */
+};
+
+/* Make the file for what is recorded by the absolute template 'out', and name it in the
+ * environment.  Without a file nothing is known. */
+void notebook_begin(struct notebook *n, const char *out);
+
+/*
+ * Read it, once all is over: what has started, is not in 'c' and does not live.  The
+ * command's own process is among it only if it has another trace.
+ */
+void notebook_read(struct notebook *n, const struct collection *c,
+		   const struct launch *l);
+
+/* Say, in one line each, which processes left nothing, and which ran untraced. */
+void notebook_tell(const struct notebook *n);
+
+void notebook_end(struct notebook *n);
+
+#endif /* NOTEBOOK_H */
