@@ -616,8 +616,8 @@ hatf_writer_open_fd(int fd, const struct hatf_writer_options *options,
 
 /*
  * Append records.  HATF_COMMENT is allowed, HATF_METADATA is not (the writer
- * places its own); comments of our own framing ("HATF block", "HATF end",
- * "HATF 1.0") are dropped, since the writer makes its own (unless 'bare'); of the
+ * places its own); comments of our own framing ("HATF block", "HATF sum",
+ * "HATF end", "HATF 1.0") are dropped, since the writer makes its own (unless 'bare'); of the
  * last "HATF end", it takes over how the program ended and what the recording
  * cost.  Errors: HATF_IO; HATF_NO_MEMORY; HATF_BAD_RECORD: no such tag, too many attributes, or, unless 'bare', a
  * "HATF lost" comment without a count; sticky.

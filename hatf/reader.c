@@ -145,6 +145,8 @@ note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 static size_t
 note_records(struct source *s, const struct hatf_record *records, size_t n)
 {
+	const char *field = NULL;
+
 	for (size_t i = 0; i < n; i++) {
 		if (records[i].tag == HATF_COMMENT &&
 		    !note_comment(s, &records[i], n - i))
@@ -154,7 +156,7 @@ note_records(struct source *s, const struct hatf_record *records, size_t n)
 	/* The error, if there is one, is that of the record behind them. */
 	s->err.record = s->tally.record_count;
 	if (s->err.status == HATF_END &&
-	    framing_end(&s->framing, s->tally.record_count) != HATF_END)
+	    framing_end(&s->framing, s->tally.record_count, &field) != HATF_END)
 		source_stop(s, HATF_NO_TRAILER, NULL);
 	return n;
 }

@@ -178,7 +178,7 @@ bool sink_header(const struct sink *s, struct text *t);
 
 /*
  * The text of the trailer comment, which is to come next.  A buffer of
- * SINK_TRAILER_MAX bytes has room for it and one more number.
+ * SINK_TRAILER_MAX bytes has room for it, one more number and a sum.
  */
 #define SINK_TRAILER_MAX 1024
 void sink_trailer(const struct sink *s, struct text *t);

@@ -36,7 +36,7 @@
 #define NARRATE_MARK_NBYTES 256
 
 /* A trailer, with a sentence of 200 bytes that are all escaped. */
-#define NARRATE_END_NBYTES 1408
+#define NARRATE_END_NBYTES 1440
 
 /* Forks that may be waiting for their event number at the same time. */
 #define NARRATE_FORKS_MAX 64
