@@ -20,10 +20,9 @@
 #define HAS_INSTRUCTION
 #define WITH_INSTRUCTION __attribute__((target("sse4.2")))
 #elif defined(__aarch64__) && defined(__linux__) && BYTES_HOST_IS_LITTLE
-#include <arm_acle.h>
 #include <sys/auxv.h>
 #define HAS_INSTRUCTION
-#define WITH_INSTRUCTION __attribute__((target("+crc")))
+#define WITH_INSTRUCTION
 #endif
 
 /* The sum of each byte, 'x ^ 8' times it modulo the polynomial. */
@@ -101,7 +100,10 @@ step_byte(uint32_t crc, uint8_t byte)
 #if defined(__x86_64__)
 	return __builtin_ia32_crc32qi(crc, byte);
 #else
-	return __crc32cb(crc, byte);
+	__asm__(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1"
+		: "+r"(crc)
+		: "r"(byte));
+	return crc;
 #endif
 }
 
@@ -114,7 +116,10 @@ step(uint32_t crc, const uint8_t *p)
 #if defined(__x86_64__)
 	return (uint32_t)__builtin_ia32_crc32di(crc, n);
 #else
-	return __crc32cd(crc, n);
+	__asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1"
+		: "+r"(crc)
+		: "r"(n));
+	return crc;
 #endif
 }
 

@@ -403,8 +403,11 @@ HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
 /*
  * Like the two above, but the caller knows the format, by its name: the only way to
  * open a trace in one that its content cannot tell ('by_name' in struct
- * hatf_format).  Whether a trace is in one of the other formats is still told by
- * its content: hatf_reader_format() may be another one.  NULL: by content.  More
+ * hatf_format).  With "hatf" every legal stream is read, also one whose first records
+ * are so strange that it would be taken for no trace (HATF_NOT_HATF) or another
+ * format's; what is illegal is an error of the record.  Whether a trace is in one of
+ * the other formats is still told by its content: hatf_reader_format() may be
+ * another one.  NULL: by content.  More
  * errors: HATF_LIMIT, with 'field' "format": there is no such format, or it can only be
  * written.
  */

@@ -38,6 +38,7 @@
 struct source {
 	struct window window; /* the format moves window.next */
 	unsigned flags;	      /* of hatf_reader_open() */
+	bool is_certain;      /* the caller has named this format */
 	void *ctx;	      /* the format's own, NULL before open() */
 	/*
 	 * Bytes of the uncompressed trace before the next record.  The format

@@ -354,7 +354,8 @@ open_source(struct source *s)
 		read_header(s);
 		return HATF_OK;
 	}
-	field = probe(s, &trial);
+	/* Records that make no sense are legal all the same. */
+	field = s->is_certain ? NULL : probe(s, &trial);
 	if (field == NULL)
 		return HATF_OK;
 	s->offset = trial.offset;
