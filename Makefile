@@ -90,7 +90,7 @@ DSO   := $B/libhatf.so.0
 SO    := $B/libhatftrace.so
 CMD   := $B/hatf
 # The part of hatf/ that may run in a traced program.
-ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c trellis.c states.c uses.c encoder.c \
+ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c trellis.c states.c uses.c encoder.c crc32c.c \
 	text.c attr.c deflate*.c rings/*.c recorder/*.c))
 # Unit tests under TSan are those of what several threads touch.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \

@@ -10,13 +10,17 @@
  */
 #include "encoder.h"
 
+#include "crc32c.h"
 #include "rec.h"
-#include "text.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #define LENGTH_DIGITS 10
+
+/* What a sum is written with, and the newline behind it. */
+#define SUM_LINE   "crc32c=00000000\n"
+#define SUM_DIGITS 8
 
 /* The text of a block comment: 60 bytes, and five numbers of 20 digits. */
 #define BLOCK_COMMENT_MAX 160
@@ -596,6 +600,25 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 	return true;
 }
 
+/* The comment that was appended last ends with SUM_LINE. */
+static void
+expect_sum(struct encoder *e)
+{
+	e->sum_off = e->used - 1 - SUM_DIGITS;
+}
+
+bool
+encoder_trailer(struct encoder *e, struct text *text)
+{
+	if (e->has_sums)
+		text_str(text, SUM_LINE);
+	if (!encoder_comment(e, text->buf, text->used))
+		return false;
+	if (e->has_sums && !text->full)
+		expect_sum(e);
+	return true;
+}
+
 void
 encoder_place(struct encoder *e)
 {
@@ -635,17 +658,45 @@ encoder_is_full(const struct encoder *e, size_t block_nbytes)
 		e->texts_used > e->planner.records * TEXT_NBYTES / 2);
 }
 
-void
-encoder_end(struct encoder *e)
+static void
+fill_in_length(struct encoder *e)
 {
-	encoder_flush(e);
-
 	size_t length = e->used - e->block_off;
 
 	if (e->length_off == 0)
 		return;
 	for (unsigned i = LENGTH_DIGITS; i-- > 0; length /= 10)
 		e->buf[e->length_off + i] = (uint8_t)('0' + length % 10);
+}
+
+static void
+fill_in_sum(struct encoder *e)
+{
+	uint32_t sum;
+
+	if (e->sum_off == 0)
+		return;
+	sum = crc32c_add(0, e->buf, e->sum_off);
+	for (unsigned i = SUM_DIGITS; i-- > 0; sum >>= 4)
+		e->buf[e->sum_off + i] =
+			(uint8_t)("0123456789abcdef"[sum & 15]);
+}
+
+unsigned
+encoder_end(struct encoder *e)
+{
+	static const char text[] = "HATF sum\n" SUM_LINE;
+	unsigned appended = 0;
+
+	encoder_flush(e);
+	if (e->has_sums && e->length_off != 0 && e->sum_off == 0 &&
+	    encoder_comment(e, text, sizeof(text) - 1)) {
+		expect_sum(e);
+		appended = 1;
+	}
+	fill_in_length(e);
+	fill_in_sum(e);
+	return appended;
 }
 
 void
@@ -655,6 +706,7 @@ encoder_cancel(struct encoder *e)
 	e->texts_used = 0;
 	e->used = 0;
 	e->length_off = 0;
+	e->sum_off = 0;
 	/* Or the next block's comment would wait for metadata. */
 	e->restart = false;
 	e->block_count--;
@@ -668,5 +720,6 @@ encoder_reset(struct encoder *e)
 	e->stream_nbytes += e->used;
 	e->used = 0;
 	e->length_off = 0;
+	e->sum_off = 0;
 	e->pending_max = choose_pending_max(e);
 }

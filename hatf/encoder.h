@@ -25,6 +25,7 @@
 #include "hatf.h"
 #include "layout.h"
 #include "place.h"
+#include "text.h"
 
 /*
  * The most that one record can take with the metadata before it: two set
@@ -44,6 +45,10 @@ struct encoder {
 	struct place place; /* of the planner that is there without asking */
 	bool restart;	    /* the block has no metadata yet */
 	bool in_haste;	    /* see encoder_hasten() */
+	/* The caller's to set: each block ends with its sum (FORMAT "Sums"). */
+	bool has_sums;
+	/* In 'buf': the digits of the sum; 0: there is none yet. */
+	size_t sum_off;
 	/* The window: in the caller's memory, like what it needs. */
 	struct hatf_record *window;
 	struct place_change *changes;
@@ -78,6 +83,12 @@ void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
  * fit.
  */
 bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
+
+/*
+ * Append the trailer, whose lines 'text' has room for one more: that of the sum, if
+ * there are sums.  The window must be empty, and encoder_end() is to come next.
+ */
+bool encoder_trailer(struct encoder *e, struct text *text);
 
 /*
  * Begin a block: its comment (FORMAT "Blocks"; 'event' is the number of the
@@ -191,11 +202,12 @@ bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 void encoder_flush(struct encoder *e);
 
 /*
- * End the block: empty the window and fill in "bytes=".  The bytes are
+ * End the block: empty the window, append the comment with the sum if the block is
+ * to have one and no trailer has it, and fill in "bytes=".  The bytes are
  * e->buf[0, e->used).  encoder_reset() then empties the buffer for the next
- * block.
+ * block.  Returns how many records were appended: 0 or 1.
  */
-void encoder_end(struct encoder *e);
+unsigned encoder_end(struct encoder *e);
 void encoder_reset(struct encoder *e);
 
 /*

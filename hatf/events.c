@@ -32,8 +32,9 @@ struct hatf_events {
 	struct ids threads;
 	struct inherited inherited;
 	struct pairing pairing;
-	uint64_t realloc_size; /* of the last realloc */
-	bool part_seen;	       /* of what the last realloc announced */
+	/* Of the last realloc, or other record that announces nothing. */
+	uint64_t realloc_size, realloc_time, realloc_heap;
+	bool part_seen; /* of what the last realloc announced */
 	/* The old block of a tag 4, which may turn out to be still live. */
 	struct block left_over;
 	uint64_t left_over_address;
@@ -450,6 +451,22 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 }
 
 /*
+ * Is an announced record what the realloc has announced?  Others may be less exact
+ * about all but the size.
+ */
+static bool
+fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
+{
+	if (rec->tag == HATF_ALLOC && rec->size != ev->realloc_size)
+		return false;
+	if (!ev->ours)
+		return true;
+	/* The alloc comes first. */
+	return (rec->tag == HATF_ALLOC || !ev->pairing.alloc_expected) &&
+	       rec->time == ev->realloc_time && rec->heap == ev->realloc_heap;
+}
+
+/*
  * The record belongs to the realloc before it, which has changed the live set.
  * Only a tag 4 with an old block changes it once more: announcing no free, it left
  * that block live.  Without the announced alloc it is a move, as mpatrol has it.
@@ -460,11 +477,9 @@ on_part(struct hatf_events *ev, const struct hatf_record *rec)
 	struct heap *const heap = ev->left_over_heap;
 	bool replaced;
 
-	if (rec->tag != HATF_ALLOC)
-		return;
-	if (rec->size != ev->realloc_size)
+	if (!fits_realloc(ev, rec))
 		ev->carried = HATF_VIOLATION_PAIRING;
-	if (heap == NULL)
+	if (rec->tag != HATF_ALLOC || heap == NULL)
 		return;
 	ev->left_over_heap = NULL;
 	if (!heaps_put(&ev->heaps, heap, ev->left_over_address, &ev->left_over,
@@ -525,6 +540,9 @@ on_heap(struct hatf_events *ev, const struct hatf_record *rec,
 	     HATF_VIOLATION_HEAP);
 	if (creates)
 		return;
+	/* The process's malloc does not end. */
+	if (ev->ours && rec->heap == 0)
+		violate(out, HATF_VIOLATION_HEAP);
 	if (ev->stats.inherited_live_count != 0) {
 		uint64_t count, nbytes;
 
@@ -593,6 +611,8 @@ pair(struct hatf_events *ev, const struct hatf_record *rec)
 		ev->carried = HATF_VIOLATION_PAIRING;
 	ev->part_seen = false;
 	ev->realloc_size = rec->size;
+	ev->realloc_time = rec->time;
+	ev->realloc_heap = rec->heap;
 	return role;
 }
 

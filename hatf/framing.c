@@ -7,6 +7,8 @@
 #include "bytes.h"
 #include "text.h"
 
+#include <string.h>
+
 #define HEADER "HATF 1.0"
 
 /* A comment's text. */
@@ -56,6 +58,71 @@ framing_is_loss(const struct hatf_record *comment)
 	return is_kind(&note, "HATF lost");
 }
 
+static bool
+has_kind(const struct hatf_record *comment, const char *kind)
+{
+	const struct note note = { (const char *)comment->attributes,
+				   comment->attributes_nbytes };
+
+	return is_kind(&note, kind);
+}
+
+bool
+framing_is_block(const struct hatf_record *comment)
+{
+	return has_kind(comment, "HATF block");
+}
+
+bool
+framing_is_sum(const struct hatf_record *comment)
+{
+	return has_kind(comment, "HATF sum");
+}
+
+const char *
+framing_find_sum(const struct hatf_record *comment)
+{
+	static const char key[] = "\ncrc32c=";
+	const size_t nbytes = sizeof(key) - 1 + FRAMING_SUM_NBYTES;
+	const char *line;
+
+	if (comment->attributes_nbytes < nbytes ||
+	    (!framing_is_sum(comment) && !has_kind(comment, "HATF end")))
+		return NULL;
+	line = (const char *)comment->attributes + comment->attributes_nbytes -
+	       nbytes;
+	return memcmp(line, key, sizeof(key) - 1) == 0 ? line + sizeof(key) - 1
+						       : NULL;
+}
+
+bool
+framing_sum_is(const char *digits, uint32_t sum)
+{
+	char want[FRAMING_SUM_NBYTES];
+
+	for (unsigned i = 0; i < 8; i++)
+		want[i] = "0123456789abcdef"[sum >> (28 - 4 * i) & 15];
+	want[8] = '\n';
+	return memcmp(digits, want, sizeof(want)) == 0;
+}
+
+/* Is there more than comments behind the last block? */
+static bool
+has_strays(const struct framing *framing)
+{
+	return framing->block_count != 0 &&
+	       framing->data_end > framing->block_end;
+}
+
+/* A comment of our stream, from 'offset' to 'end'. */
+static void
+note_place(struct framing *framing, uint64_t offset, uint64_t end)
+{
+	if (offset != framing->comment_end)
+		framing->data_end = offset;
+	framing->comment_end = end;
+}
+
 static const char *
 note_block(struct framing *framing, const struct note *note, uint64_t offset,
 	   const struct framing_place *place)
@@ -71,7 +138,7 @@ note_block(struct framing *framing, const struct note *note, uint64_t offset,
 	if (!agrees(note, "event", place->event_count))
 		return "event";
 	/* Only comments between the blocks may come before this one. */
-	if (offset < framing->block_end ||
+	if (offset < framing->block_end || has_strays(framing) ||
 	    !text_find_u64(note->text, note->nbytes, "bytes", &nbytes) ||
 	    __builtin_add_overflow(start, nbytes, &framing->block_end) ||
 	    framing->block_end < place->end)
@@ -139,7 +206,8 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 	}
 	if (!framing->ours)
 		return HATF_OK;
-	if (is_kind(&note, "HATF block")) {
+	note_place(framing, comment->offset, place->end);
+	if (framing_is_block(comment)) {
 		if (!framing->foreign)
 			field = note_block(framing, &note, comment->offset,
 					   place);
@@ -158,13 +226,19 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 }
 
 enum hatf_status
-framing_end(struct framing *framing, uint64_t end)
+framing_end(struct framing *framing, uint64_t end, const char **field_ret)
 {
 	if (!framing->ours) {
 		framing->complete = true;
 		return HATF_END;
 	}
-	return framing_at_trailer(framing, end) ? HATF_END : HATF_NO_TRAILER;
+	if (!framing_at_trailer(framing, end))
+		return HATF_NO_TRAILER;
+	if (framing->foreign ||
+	    (framing->block_end <= end && !has_strays(framing)))
+		return HATF_END;
+	*field_ret = "bytes";
+	return HATF_BAD_COMMENT;
 }
 
 void

@@ -24,7 +24,10 @@ struct framing {
 	struct lines trailer; /* of the last "HATF end" */
 	uint64_t trailer_end; /* place after that comment; 0: none */
 	uint64_t block_count;
-	uint64_t block_end;  /* offset where the last block says it ends */
+	uint64_t block_end; /* offset where the last block says it ends */
+	/* Offsets where the last comment ended, and what came before the last
+	 * comments, one behind the other. */
+	uint64_t comment_end, data_end;
 	uint64_t lost_count; /* events */
 	bool foreign;	     /* set by the caller: this is no HATF stream */
 };
@@ -43,6 +46,18 @@ struct framing_place {
  */
 bool framing_is_ours(const uint8_t *bytes, size_t nbytes);
 
+/* Does the comment begin a block, or tell the sum of one (FORMAT "Sums")? */
+bool framing_is_block(const struct hatf_record *comment);
+bool framing_is_sum(const struct hatf_record *comment);
+
+/*
+ * Where the comment, or trailer, has the FRAMING_SUM_NBYTES that tell the sum; NULL if
+ * it has none.  Are they those of this sum?
+ */
+#define FRAMING_SUM_NBYTES (8 + 1) /* digits and a newline */
+const char *framing_find_sum(const struct hatf_record *comment);
+bool framing_sum_is(const char *digits, uint32_t sum);
+
 /* Does the comment say that events were lost?  Its line "count" tells how many. */
 bool framing_is_loss(const struct hatf_record *comment);
 
@@ -56,10 +71,12 @@ enum hatf_status framing_note(struct framing *framing,
 			      const char **field_ret);
 
 /*
- * The stream ends at 'end', where a record ends.  HATF_END, or HATF_NO_TRAILER if
- * the trace is ours and its last record is no trailer.
+ * The stream ends at 'end', where a record ends.  HATF_END; HATF_NO_TRAILER if
+ * the trace is ours and its last record is no trailer; HATF_BAD_COMMENT, as
+ * framing_note() tells it, if that is not where its last block can end.
  */
-enum hatf_status framing_end(struct framing *framing, uint64_t end);
+enum hatf_status framing_end(struct framing *framing, uint64_t end,
+			     const char **field_ret);
 
 /* Is the last record before 'end' a trailer? */
 static inline bool

@@ -406,8 +406,11 @@ HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
 /*
  * Like the two above, but the caller knows the format, by its name: the only way to
  * open a trace in one that its content cannot tell ('by_name' in struct
- * hatf_format).  Whether a trace is in one of the other formats is still told by
- * its content: hatf_reader_format() may be another one.  NULL: by content.  More
+ * hatf_format).  With "hatf" every legal stream is read, also one whose first records
+ * are so strange that it would be taken for no trace (HATF_NOT_HATF) or another
+ * format's; what is illegal is an error of the record.  Whether a trace is in one of
+ * the other formats is still told by its content: hatf_reader_format() may be
+ * another one.  NULL: by content.  More
  * errors: HATF_LIMIT, with 'field' "format": there is no such format, or it can only be
  * written.
  */
@@ -619,8 +622,8 @@ hatf_writer_open_fd(int fd, const struct hatf_writer_options *options,
 
 /*
  * Append records.  HATF_COMMENT is allowed, HATF_METADATA is not (the writer
- * places its own); comments of our own framing ("HATF block", "HATF end",
- * "HATF 1.0") are dropped, since the writer makes its own (unless 'bare'); of the
+ * places its own); comments of our own framing ("HATF block", "HATF sum",
+ * "HATF end", "HATF 1.0") are dropped, since the writer makes its own (unless 'bare'); of the
  * last "HATF end", it takes over how the program ended and what the recording
  * cost.  Errors: HATF_IO; HATF_NO_MEMORY; HATF_BAD_RECORD: no such tag, too many attributes, or, unless 'bare', a
  * "HATF lost" comment without a count; sticky.

@@ -146,6 +146,8 @@ note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 static size_t
 note_records(struct source *s, const struct hatf_record *records, size_t n)
 {
+	const char *field = NULL;
+
 	for (size_t i = 0; i < n; i++) {
 		if (records[i].tag == HATF_COMMENT &&
 		    !note_comment(s, &records[i], n - i))
@@ -155,7 +157,7 @@ note_records(struct source *s, const struct hatf_record *records, size_t n)
 	/* The error, if there is one, is that of the record behind them. */
 	s->err.record = s->tally.record_count;
 	if (s->err.status == HATF_END &&
-	    framing_end(&s->framing, s->tally.record_count) != HATF_END)
+	    framing_end(&s->framing, s->tally.record_count, &field) != HATF_END)
 		source_stop(s, HATF_NO_TRAILER, NULL);
 	return n;
 }
@@ -236,6 +238,16 @@ read_first(struct hatf_reader *reader)
 	return HATF_OK;
 }
 
+/*
+ * Is the format that of the trace because the caller says so?  One that content can
+ * tell is so only if it is HATF, which nothing but its records tells.
+ */
+static bool
+is_certain(const struct format *named)
+{
+	return named != NULL && (named->by_name || named->recognise == NULL);
+}
+
 /* Is it a trace, and in which format?  In the one that is given, if its content
  * cannot tell. */
 static enum hatf_status
@@ -251,11 +263,13 @@ recognise(struct hatf_reader *reader)
 		return source_stop(s, HATF_NOT_HATF, NULL);
 	if (nbytes == 0 && end == HATF_IO)
 		return source_stop(s, HATF_IO, NULL);
-	stranger = stranger_recognise(s->window.next, nbytes);
+	s->is_certain = is_certain(reader->format);
+	stranger = s->is_certain ? NULL
+				 : stranger_recognise(s->window.next, nbytes);
 	if (stranger != NULL)
 		return source_stop(s, HATF_NOT_READ, stranger);
 	/* Compressed data that is damaged may have been a trace. */
-	if (reader->format == NULL || !reader->format->by_name)
+	if (!s->is_certain)
 		reader->format = format_recognise(s->window.next, nbytes);
 	reader->opened = true;
 	status = reader->format->source->open(s);

@@ -551,6 +551,7 @@ go_on_from(struct recovery *r, const struct image_commit *c)
 	struct narrator *const n = r->narrator;
 
 	narrate_init(n, r->memory);
+	n->encoder.has_sums = r->level == 0;
 	n->line = n->far = c->line;
 	n->unit_ns = (uint32_t)c->unit_ns;
 	n->grain = (uint32_t)c->grain;

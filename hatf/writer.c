@@ -185,7 +185,7 @@ static bool
 is_framing(const struct hatf_record *rec)
 {
 	return is_kind(rec, "HATF 1.0") || is_kind(rec, "HATF block") ||
-	       is_kind(rec, trailer_kind);
+	       is_kind(rec, "HATF sum") || is_kind(rec, trailer_kind);
 }
 
 /* A claim of ours about losses that every reader would reject? */

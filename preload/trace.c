@@ -48,6 +48,7 @@ trace_open(struct trace *t, const struct config *config,
 	narrate_init(n, memory);
 	output_copy(&t->output, output);
 	t->level = config->level;
+	n->encoder.has_sums = t->level == 0;
 	t->clock = config->clock;
 	if (config->clock == CONFIG_CLOCK_OFF)
 		n->unit_ns = 0;

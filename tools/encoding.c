@@ -54,12 +54,13 @@ encoding_open(enum encoding e, unsigned flags, int fd,
 	      struct hatf_error *err)
 {
 	const bool is_plain = (flags & (ENCODING_PACKED | ENCODING_FAST)) == 0;
-	char *const header = first != NULL ? rewrite_header(first) : NULL;
+	const unsigned drop = (flags & ENCODING_WHOLE) != 0 ? 0 : PAPER_DROP;
+	char *const header = first != NULL ? rewrite_header(first, drop) : NULL;
 	const struct hatf_writer_options options = {
 		.plain = is_plain,
 		.level = (flags & ENCODING_PACKED) != 0 ? ENCODING_LEVEL : 0,
 		.bare = (flags & ENCODING_BARE) != 0,
-		.drop = (flags & ENCODING_WHOLE) != 0 ? 0 : PAPER_DROP,
+		.drop = drop,
 		.header = header,
 		.format = rows[e].format,
 		.placement = rows[e].placement,

@@ -81,17 +81,48 @@ foreign_header(const struct hatf_reader *reader)
 	return header;
 }
 
+/* Take the line that begins with this out of the header, if there is one. */
+static void
+drop_line(char *header, const char *start)
+{
+	const size_t nbytes = strlen(start);
+
+	for (char *line = header; *line != '\0';) {
+		char *const end = strchrnul(line, '\n');
+		const char *const next = end + (*end != '\0');
+
+		if (strncmp(line, start, nbytes) == 0) {
+			memmove(line, next, strlen(next) + 1);
+			return;
+		}
+		line = end + (*end != '\0');
+	}
+}
+
 char *
-rewrite_header(const struct hatf_record *first)
+rewrite_header(const struct hatf_record *first, unsigned drop)
 {
 	const size_t kind_nbytes = strlen(header_kind);
+	char *header, *more;
 
 	if (first->tag != HATF_COMMENT ||
 	    first->attributes_nbytes < kind_nbytes ||
 	    memcmp(first->attributes, header_kind, kind_nbytes) != 0)
 		return strdup("");
-	return strndup((const char *)first->attributes + kind_nbytes,
-		       first->attributes_nbytes - kind_nbytes);
+	header = strndup((const char *)first->attributes + kind_nbytes,
+			 first->attributes_nbytes - kind_nbytes);
+	if (header == NULL)
+		return NULL;
+	/* What was carried is an event like others. */
+	if ((drop & HATF_DROP_ATTRIBUTES) != 0) {
+		drop_line(header, "carried=");
+		drop_line(header, "carried_bytes=");
+	}
+	if ((drop & HATF_DROP_HEAP) == 0 ||
+	    asprintf(&more, "%sheaps=dropped\n", header) < 0)
+		return header;
+	free(header);
+	return more;
 }
 
 /* The format of the output, which there is. */
@@ -121,7 +152,8 @@ open_writer(struct run *run, size_t n)
 	if (stats.foreign)
 		header = foreign_header(run->reader);
 	else
-		header = n > 0 ? rewrite_header(run->records) : strdup("");
+		header = n > 0 ? rewrite_header(run->records, o->drop)
+			       : strdup("");
 	/* A trace that cannot say whether it is complete stays such a one, until
 	 * it is known not to be.  Other systems' formats can, in their way. */
 	run->bare = !stats.ours && !stats.foreign && !run->cut;

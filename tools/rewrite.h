@@ -30,8 +30,9 @@ int rewrite_trace(struct rewrite *r);
 
 /*
  * The lines of the header comment, if 'first' is one, for the option 'header' of
- * a writer; else "".  To be freed; NULL without memory.
+ * a writer; else "".  They are what is true of a trace without what 'drop' says
+ * (HATF_DROP_ bits).  To be freed; NULL without memory.
  */
-char *rewrite_header(const struct hatf_record *first);
+char *rewrite_header(const struct hatf_record *first, unsigned drop);
 
 #endif /* REWRITE_H */

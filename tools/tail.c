@@ -31,9 +31,9 @@ static const char end_kind[] = "HATF end\n";
 
 #define MEMBER_HEADER_NBYTES 20
 
-/* The decimal value of "KEY=" at a line start; false if there is none. */
-static bool
-find_number(const char *text, size_t nbytes, const char *key, uint64_t *n_ret)
+bool
+tail_find_number(const char *text, size_t nbytes, const char *key,
+		 uint64_t *n_ret)
 {
 	const size_t key_nbytes = strlen(key);
 	const char *const end = text + nbytes;
@@ -84,16 +84,16 @@ parse(const char *text, size_t nbytes, struct tail *ret)
 
 	if (nbytes < END_KIND_NBYTES ||
 	    memcmp(text, end_kind, END_KIND_NBYTES) != 0 ||
-	    !find_number(text, nbytes, "complete", &complete) ||
-	    !find_number(text, nbytes, "events", &ret->event_count))
+	    !tail_find_number(text, nbytes, "complete", &complete) ||
+	    !tail_find_number(text, nbytes, "events", &ret->event_count))
 		return false;
 	ret->complete = complete == 1;
 	find_text(text, nbytes, "\nend=", ret->end, sizeof(ret->end));
 	find_text(text, nbytes, "\nerror=", ret->error, sizeof(ret->error));
 	find_text(text, nbytes, "\nmissed=", ret->missed, sizeof(ret->missed));
-	if (!find_number(text, nbytes, "lost", &ret->lost_count))
+	if (!tail_find_number(text, nbytes, "lost", &ret->lost_count))
 		ret->lost_count = 0;
-	if (!find_number(text, nbytes, "time", &ret->time))
+	if (!tail_find_number(text, nbytes, "time", &ret->time))
 		ret->time = 0;
 	return true;
 }

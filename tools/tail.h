@@ -9,6 +9,7 @@
 #define TAIL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* From the "HATF end" comment. */
@@ -26,5 +27,9 @@ struct tail {
  * HATF_READ_FOUND if no user gave 'path'.
  */
 bool tail_read(const char *path, unsigned flags, struct tail *ret);
+
+/* The decimal value of "KEY=" at the start of a line; false if there is none. */
+bool tail_find_number(const char *text, size_t nbytes, const char *key,
+		      uint64_t *n_ret);
 
 #endif /* TAIL_H */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* verify.c - hatf verify: is a trace legal, complete and consistent? */
+#include "claims.h"
 #include "commands.h"
 #include "definitions.h"
 #include "json.h"
 #include "opt.h"
 #include "out.h"
+#include "overlaps.h"
 #include "scan.h"
 #include "sequel.h"
 #include "speak.h"
@@ -37,14 +39,16 @@ static const struct opt_page page = {
 	"and that its events are consistent: "
 	"every free and realloc is of a live\n"
 	"object, no address is handed out while "
-	"live, thread and heap events nest,\n"
-	"time never goes back, and call stacks "
-	"are defined.  Segments of a process that\n"
-	"are given one after the other must also "
-	"go on where the one before ended.  FILE\n"
-	"is in any format that 'hatf convert' "
-	"knows, gzip'ed or not; '-' is standard\n"
-	"input.\n"
+	"live, no block lies on a live one of\n"
+	"its heap, thread and heap events nest, "
+	"time never goes back, and call stacks\n"
+	"are defined.  What header and trailer "
+	"claim must agree with that.  Segments of\n"
+	"a process that are given one after the "
+	"other must also go on where the one\n"
+	"before ended.  FILE is in any format "
+	"that 'hatf convert' knows, gzip'ed or\n"
+	"not; '-' is standard input.\n"
 	"A forked child's blocks from its parent "
 	"are known from the parent's trace,\n"
 	"if that lies beside FILE or where it "
@@ -68,9 +72,12 @@ struct verify {
 struct finding {
 	struct scan scan;
 	struct definitions definitions;
+	struct overlaps overlaps;
+	struct claims claims;
 	json_t *shown_json; /* array */
 	uint64_t shown;
 	uint64_t violation_count;
+	uint64_t told_count; /* of the event stage's */
 	struct sequel sequel;
 	enum sequel_result goes_on;
 	bool no_memory;
@@ -148,23 +155,72 @@ violate(const struct verify *v, struct finding *f, const struct hatf_event *e,
 		show_text(f, e, text, address, stack);
 }
 
+/* What overlaps.h is given to call. */
+struct overlap_context {
+	const struct verify *verify;
+	struct finding *finding;
+};
+
+static void
+tell_overlap(void *ctx, const struct hatf_event *newer)
+{
+	const struct overlap_context *const c = ctx;
+
+	violate(c->verify, c->finding, newer, "the block lies on a live one",
+		newer->address, 0);
+}
+
+/* The event stage has found something wrong with it. */
+static void
+tell_violation(const struct verify *v, struct finding *f,
+	       const struct hatf_event *e)
+{
+	f->told_count++;
+	violate(v, f, e, hatf_violation_text(e->violation), address_at_fault(e),
+		0);
+}
+
 static void
 check_batch(const struct verify *v, struct finding *f, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_event *const e = &f->scan.batch[i];
+		const struct hatf_event *at;
 		const char *fault;
 
 		if (sequel_wants(e))
 			sequel_note(&f->sequel, e);
 		if (e->violation != HATF_VIOLATION_NONE)
-			violate(v, f, e, hatf_violation_text(e->violation),
-				address_at_fault(e), 0);
+			tell_violation(v, f, e);
+		if (!overlaps_note(&f->overlaps, e))
+			f->no_memory = true;
+		fault = claims_note(&f->claims, e, &at);
+		if (fault != NULL)
+			violate(v, f, at, fault, 0, 0);
 		if (!definitions_check(&f->definitions, e, &fault))
 			f->no_memory = true;
 		else if (fault != NULL)
 			violate(v, f, e, fault, 0, definitions_stack(e));
 	}
+}
+
+/* The trace was read to its end: what only that can tell. */
+static void
+check_end(const struct verify *v, struct finding *f)
+{
+	struct hatf_events_stats seen;
+	const struct hatf_event *at;
+	const char *fault;
+	unsigned step = 0;
+
+	hatf_events_get_stats(f->scan.events, &seen);
+	/* The last realloc, with which no event tells what is wrong. */
+	if (seen.violation_count > f->told_count)
+		violate(v, f, &f->claims.last,
+			hatf_violation_text(HATF_VIOLATION_PAIRING), 0, 0);
+	overlaps_settle(&f->overlaps);
+	while ((fault = claims_end(&f->claims, &step, &at)) != NULL)
+		violate(v, f, at, fault, 0, 0);
 }
 
 /* Has the stream itself a fault, other than to end too early? */
@@ -261,18 +317,34 @@ print_summary(const struct finding *f, bool ok)
 	out_str(o, "\n");
 }
 
+/* Read the trace, and judge each event. */
+static void
+check_trace(const struct verify *v, struct finding *f)
+{
+	struct overlap_context context = { v, f };
+	size_t n;
+
+	overlaps_begin(&f->overlaps, f->scan.reader);
+	f->overlaps.tell = tell_overlap;
+	f->overlaps.ctx = &context;
+	claims_begin(&f->claims, f->scan.reader, f->scan.events);
+	f->no_memory = !definitions_begin(&f->definitions, f->scan.reader);
+	while (!f->no_memory && (n = scan_read(&f->scan)) > 0)
+		check_batch(v, f, n);
+	if (f->scan.status == HATF_END)
+		check_end(v, f);
+	definitions_end(&f->definitions);
+	overlaps_end(&f->overlaps);
+}
+
 static int
 verify_trace(struct verify *v, struct finding *f)
 {
 	struct hatf_reader_stats stats;
 	char buf[512];
-	size_t n;
 
 	sequel_begin(&f->sequel, f->scan.reader);
-	f->no_memory = !definitions_begin(&f->definitions, f->scan.reader);
-	while (!f->no_memory && (n = scan_read(&f->scan)) > 0)
-		check_batch(v, f, n);
-	definitions_end(&f->definitions);
+	check_trace(v, f);
 	f->goes_on = sequel_end(&f->sequel, f->scan.events, &v->last);
 	v->last = f->sequel;
 	hatf_reader_get_stats(f->scan.reader, &stats);

@@ -38,6 +38,7 @@
 struct source {
 	struct window window; /* the format moves window.next */
 	unsigned flags;	      /* of hatf_reader_open() */
+	bool is_certain;      /* the caller has named this format */
 	void *ctx;	      /* the format's own, NULL before open() */
 	/*
 	 * Bytes of the uncompressed trace before the next record.  The format
@@ -178,7 +179,7 @@ bool sink_header(const struct sink *s, struct text *t);
 
 /*
  * The text of the trailer comment, which is to come next.  A buffer of
- * SINK_TRAILER_MAX bytes has room for it and one more number.
+ * SINK_TRAILER_MAX bytes has room for it, one more number and a sum.
  */
 #define SINK_TRAILER_MAX 1024
 void sink_trailer(const struct sink *s, struct text *t);

@@ -55,7 +55,7 @@ flush(struct sink *s)
 	struct encoder *const e = &h->encoder;
 
 	place(h);
-	encoder_end(e);
+	s->tally.record_count += encoder_end(e);
 	if (e->used == 0)
 		return HATF_OK;
 	if (s->options.plain) {
@@ -141,7 +141,7 @@ put_trailer(struct sink *s)
 	text_init(&t, buf, sizeof(buf));
 	sink_trailer(s, &t);
 	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);
-	encoder_comment(e, buf, t.used);
+	encoder_trailer(e, &t);
 }
 
 static enum hatf_status
@@ -172,6 +172,8 @@ allocate(struct sink *s)
 	if (h->buf == NULL || h->window == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->window);
+	/* The members of a compressed trace have sums of their own. */
+	h->encoder.has_sums = s->options.plain && !s->options.bare;
 	if (s->options.plain)
 		return HATF_OK;
 	h->member = malloc(deflate_bound(h->buf_nbytes));

@@ -5,10 +5,24 @@
  * Records are decoded in place.  The decoder counts, and stops at each comment, so
  * that 'framing' can look at it before what follows is decoded.
  */
+#include "crc32c.h"
 #include "decoder.h"
 #include "format.h"
 
 #include <stdlib.h>
+
+/* What hangs on the source: the decoder is first, for who needs no more. */
+struct hatf_in {
+	struct decoder decoder;
+	/*
+	 * The sum of the bytes since the last one that was told, or since the
+	 * block began, up to 'summed' in the window.  Not kept while 'sums' is
+	 * false.
+	 */
+	uint32_t sum;
+	const uint8_t *summed;
+	bool sums;
+};
 
 _Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 	       "a record that does not fit could never be decoded");
@@ -19,6 +33,9 @@ _Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
  * the first record now and then, and practically never this many.
  */
 #define PROBE_COUNT 8
+
+/* Tag and length of a comment. */
+#define COMMENT_HEAD_NBYTES (1 + 2)
 
 /*
  * Other binary files, of small numbers among zeros, pass more of them.  What is not
@@ -47,12 +64,58 @@ stop_at_end(struct source *s)
 	const char *field = NULL;
 
 	if (left == 0 && status == HATF_END)
-		status = framing_end(&s->framing, d->offset);
+		status = framing_end(&s->framing, d->offset, &field);
 	else if (status == HATF_END)
 		status = HATF_TRUNCATED;
 	if (left != 0 && status == HATF_TRUNCATED)
 		field = decoder_cut_field(d, s->window.next, left);
 	stop(s, status, field);
+}
+
+/* Add what comes before 'end' in the window to the sum. */
+static void
+sum_up_to(struct hatf_in *in, const uint8_t *end)
+{
+	if (in->sums)
+		in->sum = crc32c_add(in->sum, in->summed,
+				     (size_t)(end - in->summed));
+	in->summed = end;
+}
+
+/* Sum on from 'start' in the window. */
+static void
+restart_sum(struct hatf_in *in, const uint8_t *start)
+{
+	in->sum = 0;
+	in->summed = start;
+}
+
+/*
+ * A comment may tell the sum of what comes before its digits, or begin a block and
+ * with it a sum.  False if the sum is another.
+ */
+static bool
+check_sum(struct source *s, const struct hatf_record *comment)
+{
+	struct hatf_in *const in = s->ctx;
+	const uint8_t *const end =
+		comment->attributes + comment->attributes_nbytes;
+	const char *digits;
+
+	if (!in->sums)
+		return true;
+	if (framing_is_block(comment) && s->framing.block_count != 0) {
+		restart_sum(in, comment->attributes - COMMENT_HEAD_NBYTES);
+		return true;
+	}
+	digits = framing_find_sum(comment);
+	if (digits == NULL)
+		return !framing_is_sum(comment);
+	sum_up_to(in, (const uint8_t *)digits);
+	if (!framing_sum_is(digits, in->sum))
+		return false;
+	restart_sum(in, end);
+	return true;
 }
 
 /* Let 'framing' see a comment; false if that ends the reading. */
@@ -66,10 +129,11 @@ note_comment(struct source *s, const struct hatf_record *comment)
 		.event_count = d->event_count,
 		.end = d->offset,
 	};
-	const char *field = NULL;
-	const enum hatf_status status =
-		framing_note(&s->framing, comment, &place, &field);
+	const char *field = "crc32c";
+	enum hatf_status status = HATF_BAD_COMMENT;
 
+	if (check_sum(s, comment))
+		status = framing_note(&s->framing, comment, &place, &field);
 	if (status == HATF_OK)
 		return true;
 	stop(s, status, field);
@@ -89,6 +153,19 @@ tell(struct source *s)
 	memcpy(s->tally.tag_count, d->tag_count, sizeof(d->tag_count));
 }
 
+/* window_more(), which moves what the sum does not have yet. */
+static bool
+read_on(struct source *s)
+{
+	struct hatf_in *const in = s->ctx;
+	bool is_more;
+
+	sum_up_to(in, s->window.next);
+	is_more = window_more(&s->window);
+	in->summed = s->window.next;
+	return is_more;
+}
+
 static size_t
 read_records(struct source *s, struct hatf_record *records, size_t max)
 {
@@ -106,7 +183,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		} else if (d->stop == DECODER_MORE) {
 			if (n > 0)
 				break; /* the window must stay */
-			if (!window_more(&s->window))
+			if (!read_on(s))
 				stop_at_end(s);
 		}
 	}
@@ -235,8 +312,10 @@ probe(struct source *s, struct decoder *trial)
 static void
 read_header(struct source *s)
 {
-	struct decoder *const d = s->ctx;
+	struct hatf_in *const in = s->ctx;
+	struct decoder *const d = &in->decoder;
 	struct window *const w = &s->window;
+	const char *const compression = input_compression(&w->input);
 	struct hatf_record header;
 	size_t n;
 
@@ -244,31 +323,39 @@ read_header(struct source *s)
 	do {
 		n = decoder_decode(d, &w->next, w->end, &header, 1);
 	} while (n == 0 && window_more(w));
-	if (n == 0)
+	if (n == 0) {
+		in->summed = w->next;
 		return;
+	}
 	note_comment(s, &header);
 	/* The caller is to get it as the first record: decode it again. */
 	decoder_init(d, d->want_metadata);
-	w->next -= 1 + 2 + header.attributes_nbytes;
+	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;
+	in->summed = w->next;
+	/* Members have sums of their own. */
+	in->sums = compression == NULL || strcmp(compression, "gzip") != 0;
 	tell(s);
 }
 
 static enum hatf_status
 open_source(struct source *s)
 {
-	struct decoder *const d = malloc(sizeof(*d));
+	struct hatf_in *const in = malloc(sizeof(*in));
 	struct decoder trial;
 	const char *field;
 
-	if (d == NULL)
+	if (in == NULL)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
-	s->ctx = d;
-	decoder_init(d, (s->flags & HATF_READ_METADATA) != 0);
+	s->ctx = in;
+	decoder_init(&in->decoder, (s->flags & HATF_READ_METADATA) != 0);
+	in->sums = false;
+	restart_sum(in, s->window.next);
 	if (framing_is_ours(s->window.next, window_left(&s->window))) {
 		read_header(s);
 		return HATF_OK;
 	}
-	field = probe(s, &trial);
+	/* Records that make no sense are legal all the same. */
+	field = s->is_certain ? NULL : probe(s, &trial);
 	if (field == NULL)
 		return HATF_OK;
 	s->offset = trial.offset;

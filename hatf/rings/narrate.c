@@ -48,8 +48,10 @@ narrate_restart(struct narrator *n)
 	struct encoder *const e = &n->encoder;
 	uint8_t *const buf = e->buf;
 	const size_t cap = e->cap;
+	const bool has_sums = e->has_sums;
 
 	encoder_init(e, buf, cap, NULL, buf + round_up(cap));
+	e->has_sums = has_sums;
 	n->event_count = 0;
 	n->block_event = 0;
 	n->lost_count = 0;
@@ -770,5 +772,5 @@ narrate_end(struct narrator *n, const struct narrate_end *end)
 	text_line_u64(&text, "cpu_ns", end->cpu_ns);
 	if (end->is_recovered)
 		text_line_u64(&text, "recovered", end->recovered);
-	put_comment(n, &text);
+	encoder_trailer(&n->encoder, &text);
 }

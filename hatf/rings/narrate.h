@@ -36,7 +36,7 @@
 #define NARRATE_MARK_NBYTES 256
 
 /* A trailer, with a sentence of 200 bytes that are all escaped. */
-#define NARRATE_END_NBYTES 1408
+#define NARRATE_END_NBYTES 1440
 
 /*
  * By so many microseconds the time of an event that went by a tick may be early,

@@ -14,7 +14,7 @@
 		alloc 24 "$address" 0 0 "$i"
 	done
 	comment 'half of it'
-	resize 2 5000 0x55810020 0x55810020 0 0 41
+	resize 2 5000 0x55810500 0x55810500 0 0 41
 	free 0x55810040 0 0 41
 } >all.hatf
 trailer all.hatf 42 44 complete=1 end=abort lost=0

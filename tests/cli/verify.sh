@@ -41,7 +41,7 @@ first=$(stat -c %s bad.hatf)
 	alloc 1 0x4000 9 0 10
 	heap_event 7 5 0 10
 } >>bad.hatf
-trailer bad.hatf 6 11
+trailer bad.hatf 6 11 complete=1 end=exit lost=0 threads=4
 run "$HATF" verify bad.hatf
 check_status bad 1
 check_silent bad

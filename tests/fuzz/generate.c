@@ -306,9 +306,9 @@ bool
 generate_is_framing(const struct hatf_record *r)
 {
 	static const char *const kinds[] = { "HATF 1.0", "HATF block",
-					     "HATF end" };
+					     "HATF sum", "HATF end" };
 
-	for (size_t i = 0; i < 3 && r->tag == HATF_COMMENT; i++) {
+	for (size_t i = 0; i < 4 && r->tag == HATF_COMMENT; i++) {
 		const size_t nbytes = strlen(kinds[i]);
 
 		if (r->attributes_nbytes >= nbytes &&

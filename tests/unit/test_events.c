@@ -313,6 +313,60 @@ START_TEST(our_realloc_must_be_followed_by_its_parts)
 }
 END_TEST
 
+/* Not told before: only the size was compared. */
+START_TEST(our_parts_are_in_order_and_of_the_time_and_heap_of_their_realloc)
+{
+	static const struct step steps[] = {
+		{ .tag = 0, .size = 10, .address = 16 },
+		/* the free comes first */
+		{ .tag = 3, .size = 20, .address = 32, .old_address = 16 },
+		{ .tag = 1, .address = 16 },
+		{ .tag = 0, .size = 20, .address = 32 },
+		/* at another time */
+		{ .tag = 3, .size = 5, .address = 48, .old_address = 32 },
+		{ .tag = 0, .size = 5, .address = 48, .time = 1 },
+		{ .tag = 1, .address = 32, .time = 1 },
+		{ .tag = 5, .old_address = 48, .time = 1 },
+		{ .tag = 1, .address = 48, .time = 2 },
+		/* in another heap */
+		{ .tag = 4, .size = 5, .address = 64, .time = 2 },
+		{ .tag = 0, .size = 5, .address = 64, .heap = 7, .time = 2 },
+		{ .tag = 0, .size = 1, .address = 80, .time = 2 },
+	};
+	static const enum hatf_violation want[] = {
+		0,
+		0,
+		HATF_VIOLATION_PAIRING, /* realloc of 32 */
+		HATF_VIOLATION_PAIRING, /* ... of 48 */
+		HATF_VIOLATION_PAIRING, /* ... to 64 */
+		HATF_VIOLATION_PAIRING, /* alloc 80 */
+	};
+	const struct outcome o = RUN(OURS, steps);
+	const struct outcome foreign = RUN(FOREIGN, steps);
+
+	expect(&o, COUNT(want), want);
+	ck_assert_uint_eq(foreign.stats.violation_count, 0);
+}
+END_TEST
+
+START_TEST(the_heap_of_malloc_does_not_end)
+{
+	static const struct step steps[] = {
+		{ .tag = 0, .size = 10, .address = 16 },
+		{ .tag = 7, .heap = 0 },
+	};
+	static const enum hatf_violation want[] = {
+		0,
+		HATF_VIOLATION_HEAP,
+	};
+	const struct outcome o = RUN(OURS, steps);
+	const struct outcome foreign = RUN(FOREIGN, steps);
+
+	expect(&o, COUNT(want), want);
+	ck_assert_uint_eq(foreign.stats.violation_count, 0);
+}
+END_TEST
+
 START_TEST(a_part_that_the_end_cuts_off_is_counted)
 {
 	static const struct step steps[] = {
@@ -600,6 +654,8 @@ main(void)
 		a_realloc_without_its_alloc_moves_the_block,
 		a_foreign_realloc_has_all_its_parts_or_none,
 		our_realloc_must_be_followed_by_its_parts,
+		our_parts_are_in_order_and_of_the_time_and_heap_of_their_realloc,
+		the_heap_of_malloc_does_not_end,
 		a_part_that_the_end_cuts_off_is_counted,
 		each_wrong_use_of_a_block_is_told_once,
 		time_must_not_go_back,

@@ -71,6 +71,7 @@ is_framing(const struct hatf_record *r)
 	return r->tag == HATF_COMMENT && r->attributes_nbytes >= 8 &&
 	       (memcmp(r->attributes, "HATF 1.0", 8) == 0 ||
 		memcmp(r->attributes, "HATF end", 8) == 0 ||
+		memcmp(r->attributes, "HATF sum", 8) == 0 ||
 		(r->attributes_nbytes >= 10 &&
 		 memcmp(r->attributes, "HATF block", 10) == 0));
 }

@@ -32,10 +32,19 @@ put_note(struct hand *h, const char *format, ...)
 
 /* What to write wrongly, by adding one. */
 struct wrong {
-	int block, record, event, events, records, bytes, block_bytes;
+	int block, record, event, events, records, bytes, block_bytes,
+		last_bytes;
 };
 
-/* Header, two blocks with an alloc each, trailer; 6 records, 2 events. */
+/* The text of the trailer, without its tail. */
+#define TRAILER \
+	"HATF " \
+	"end\ncomplete=1\nend=exit\nevents=%d\nrecords=%d\nhatf_bytes=%d\n%s"
+
+/*
+ * Header, two blocks with an alloc each, trailer; 6 records, 2 events.  The second
+ * block ends at its alloc.
+ */
 static void
 put_ours(struct hand *h, const struct wrong *w, const char *tail)
 {
@@ -48,13 +57,12 @@ put_ours(struct hand *h, const struct wrong *w, const char *tail)
 	hand_alloc(h, 1, 16);
 	put_note(h,
 		 "HATF block\nblock=%d\nrecord=%d\nevent=%d\ntime=0\n"
-		 "bytes=0000000500\n",
-		 1 + w->block, 3 + w->record, 1 + w->event);
+		 "bytes=%010d\n",
+		 1 + w->block, 3 + w->record, 1 + w->event,
+		 3 + 60 + 9 + w->last_bytes);
 	hand_alloc(h, 1, 32);
-	put_note(h,
-		 "HATF end\ncomplete=1\nend=exit\nevents=%d\nrecords=%d\n"
-		 "hatf_bytes=%d\n%s",
-		 2 + w->events, 5 + w->records, (int)h->used + w->bytes, tail);
+	put_note(h, TRAILER, 2 + w->events, 5 + w->records,
+		 (int)h->used + w->bytes, tail);
 }
 
 static const struct wrong nothing;
@@ -200,7 +208,10 @@ START_TEST(a_trailer_that_is_not_last_is_none)
 	ck_assert(!stats.complete);
 	hatf_reader_close(reader);
 	close(fd);
-	/* With another one after it, all is well. */
+	/* With another one after it in its block, all is well. */
+	hand_fini(&h);
+	put_ours(&h, &(struct wrong){ .last_bytes = 100 }, "lost=0\n");
+	hand_free(&h, 16);
 	put_note(&h,
 		 "HATF end\ncomplete=1\nlost=0\nevents=3\nrecords=7\n"
 		 "hatf_bytes=%zu\n",
@@ -233,6 +244,11 @@ START_TEST(claims_that_are_not_true_are_errors)
 		{ { .bytes = 1 }, "hatf_bytes", 5 },
 		/* The block would reach into the next one. */
 		{ { .block_bytes = 1 }, "bytes", 3 },
+		/* The alloc would be outside of any block. */
+		{ { .block_bytes = -1 }, "bytes", 3 },
+		{ { .last_bytes = -1 }, "bytes", 6 },
+		/* The last block would reach beyond the end. */
+		{ { .last_bytes = 500 }, "bytes", 6 },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -250,8 +266,9 @@ START_TEST(claims_that_are_not_true_are_errors)
 		ck_assert_int_eq(err->status, HATF_BAD_COMMENT);
 		ck_assert_str_eq(err->field, cases[i].field);
 		ck_assert_uint_eq(err->record, cases[i].record);
-		/* The record at fault begins there: a comment. */
-		ck_assert_uint_eq(h.bytes[err->offset], HATF_COMMENT);
+		/* The record at fault begins there: a comment, or the end. */
+		if (err->offset != h.used)
+			ck_assert_uint_eq(h.bytes[err->offset], HATF_COMMENT);
 		hatf_reader_close(reader);
 		close(fd);
 		hand_fini(&h);

@@ -42,6 +42,7 @@ static const struct {
 	  HATF_KEEPS_SITE | HATF_KEEPS_ATTRIBUTES },
 	{ { .tag = HATF_COMMENT, TEXT("HATF 1.0\n") }, 0 },
 	{ { .tag = HATF_COMMENT, TEXT("HATF block\nblock=0\n") }, 0 },
+	{ { .tag = HATF_COMMENT, TEXT("HATF sum\ncrc32c=00000000\n") }, 0 },
 	{ { .tag = HATF_COMMENT, TEXT("HATF end\ncomplete=1\n") }, 0 },
 	{ { .tag = HATF_COMMENT, TEXT("HATF frame\nframe=1\nline=2\n") }, 0 },
 	{ { .tag = HATF_COMMENT, TEXT("HATF frame\nframe=1\nfunction=\n") },

@@ -81,6 +81,64 @@ START_TEST(other_files_are_not_traces)
 END_TEST
 
 /* Few of them can be taken for a trace, which then turns out to be bad. */
+/* Most addresses are 0, have no bytes, or nothing is stored at all. */
+static void
+put_strange(struct hand *h, unsigned kind)
+{
+	if (kind == 1)
+		hand_width(h, 1, 0);
+	if (kind == 2) {
+		hand_width(h, 0, 0);
+		hand_width(h, 1, 0);
+	}
+	for (unsigned i = 0; i < 100; i++) {
+		hand_put(h, 0, 1);
+		hand_put(h, i, kind == 2 ? 0 : 4);
+		hand_put(h, 0, kind == 0 ? 4 : 0);
+	}
+}
+
+/* Refused before, by whatever name. */
+static void
+read_strange(unsigned kind)
+{
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	struct hand h = { 0 };
+	size_t n;
+	int fd;
+
+	put_strange(&h, kind);
+	fd = hand_file(h.bytes, h.used);
+	ck_assert_int_eq(hatf_reader_open_fd_as(fd, NULL, 0, &reader, &err),
+			 HATF_NOT_HATF);
+	close(fd);
+	fd = hand_file(h.bytes, h.used);
+	ck_assert_int_eq(hatf_reader_open_fd_as(fd, "hatf", 0, &reader, &err),
+			 HATF_OK);
+	ck_assert_int_eq(drain(reader, &n), HATF_END);
+	ck_assert_uint_eq(n, 100);
+	hatf_reader_close(reader);
+	close(fd);
+	/* What is illegal is an error all the same. */
+	hand_put(&h, 0x7f, 1);
+	fd = hand_file(h.bytes, h.used);
+	ck_assert_int_eq(hatf_reader_open_fd_as(fd, "hatf", 0, &reader, &err),
+			 HATF_OK);
+	ck_assert_int_eq(drain(reader, &n), HATF_BAD_TAG);
+	ck_assert_uint_eq(n, 100);
+	hatf_reader_close(reader);
+	close(fd);
+	hand_fini(&h);
+}
+
+START_TEST(every_legal_stream_is_read_if_the_caller_says_hatf)
+{
+	for (unsigned kind = 0; kind < 3; kind++)
+		read_strange(kind);
+}
+END_TEST
+
 START_TEST(random_bytes_are_not_a_trace)
 {
 	uint64_t seed = 42;
@@ -381,6 +439,7 @@ main(void)
 {
 	const TTest *const tests[] = {
 		other_files_are_not_traces,
+		every_legal_stream_is_read_if_the_caller_says_hatf,
 		random_bytes_are_not_a_trace,
 		what_cannot_be_opened_is_an_io_error,
 		an_error_comes_after_the_records_before_it_and_stays,
