@@ -12,38 +12,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "header.h"
 #include "notes.h"
-#include "output.h"
 #include "sys.h"
 #include "text.h"
 
 #define LINE_MAX_NBYTES (NAME_MAX + 200u)
 
-static const char *
-file_name(void)
+/* Copies: a program may write over its environment.  '\0': nobody takes notes. */
+static char file_name[PATH_MAX];
+static char own_exe[NAME_MAX + 1];
+
+void
+jotter_init(char *const environment[], const char *exe)
 {
 	static const char variable[] = NOTES_VARIABLE "=";
-	char *const *const environment = header_environment();
+	const size_t n = sizeof(variable) - 1;
 
+	file_name[0] = '\0';
 	for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
-		if (strncmp(environment[i], variable, sizeof(variable) - 1) ==
-		    0)
-			return environment[i] + sizeof(variable) - 1;
-	return NULL;
+		if (strncmp(environment[i], variable, n) == 0 &&
+		    strlen(environment[i] + n) < sizeof(file_name)) {
+			strcpy(file_name, environment[i] + n);
+			break;
+		}
+	own_exe[0] = '\0';
+	strncat(own_exe, exe, sizeof(own_exe) - 1);
 }
 
 /* A name may lead to any file, above all in another root directory. */
 static int
 open_file(void)
 {
-	const char *const name = file_name();
 	struct stat st;
 	int fd;
 
-	if (name == NULL || name[0] != '/')
+	if (file_name[0] != '/')
 		return -1;
-	fd = (int)syscall(SYS_openat, AT_FDCWD, name,
+	fd = (int)syscall(SYS_openat, AT_FDCWD, file_name,
 			  O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
 				  O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
@@ -89,12 +94,12 @@ append(const struct text *t, const char *line)
 }
 
 void
-jotter_begin(uint64_t start_ns, const char *out, const char *exe)
+jotter_begin(uint64_t start_ns, const char *out)
 {
 	char line[LINE_MAX_NBYTES];
 	struct text t;
 
-	if (file_name() == NULL)
+	if (file_name[0] == '\0')
 		return;
 	text_init(&t, line, sizeof(line));
 	text_str(&t, NOTES_BEGIN);
@@ -104,7 +109,7 @@ jotter_begin(uint64_t start_ns, const char *out, const char *exe)
 	text_str(&t, " ");
 	text_u64(&t, notes_hash(out));
 	text_str(&t, " ");
-	add_name(&t, exe);
+	add_name(&t, own_exe);
 	append(&t, line);
 }
 
@@ -114,13 +119,13 @@ jotter_untraced(const char *why)
 	char line[LINE_MAX_NBYTES];
 	struct text t;
 
-	if (file_name() == NULL)
+	if (file_name[0] == '\0')
 		return false;
 	text_init(&t, line, sizeof(line));
 	text_str(&t, NOTES_UNTRACED);
 	text_str(&t, why);
 	text_str(&t, "\t");
-	add_name(&t, header_names()->exe);
+	add_name(&t, own_exe);
 	return append(&t, line);
 }
 

@@ -13,8 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * First: the environment that may name the file, and the name of the executable.  Both
+ * are copied.
+ */
+void jotter_init(char *const environment[], const char *exe);
+
 /* This process's trace starts, with time 0 at 'start_ns', named by 'out'. */
-void jotter_begin(uint64_t start_ns, const char *out, const char *exe);
+void jotter_begin(uint64_t start_ns, const char *out);
 
 /* It will have none.  False: nobody takes notes, and it is to be said otherwise. */
 bool jotter_untraced(const char *why);

@@ -548,12 +548,15 @@ start_tracing(void)
 	struct header_parent parent;
 
 	get_parent(&parent);
-	if (refused || !config_read(header_environment(), &config)) {
+	if (refused)
+		return false;
+	const struct output_names *const names = header_names();
+
+	jotter_init(header_environment(), names->exe);
+	if (!config_read(header_environment(), &config)) {
 		refused = true;
 		return false;
 	}
-	const struct output_names *const names = header_names();
-
 	if (!follow_allows(&config.follow, names->exe))
 		return false;
 	if (is_first)
@@ -582,7 +585,7 @@ start_tracing(void)
 		return false;
 	header_build(&config, &parent, writer_start_ns());
 	if (!born_dormant)
-		jotter_begin(writer_start_ns(), config.out, names->exe);
+		jotter_begin(writer_start_ns(), config.out);
 	fork_event = 0;
 	traced_pid = sys_pid();
 	/* There is no writer thread that could renew the tick. */
@@ -690,6 +693,7 @@ construct(void)
 		go_off();
 		follow_mark(environ);
 		sanitizer_step_aside();
+		jotter_init(environ, header_names()->exe);
 		jotter_untraced("with a sanitizer's run-time");
 	} else {
 		start_at_load();
