@@ -26,7 +26,7 @@ void
 jotter_init(char *const environment[], const char *exe)
 {
 	static const char variable[] = NOTES_VARIABLE "=";
-	const size_t n = sizeof(variable) - 1;
+	size_t n = sizeof(variable) - 1;
 
 	file_name[0] = '\0';
 	for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
@@ -35,8 +35,9 @@ jotter_init(char *const environment[], const char *exe)
 			strcpy(file_name, environment[i] + n);
 			break;
 		}
-	own_exe[0] = '\0';
-	strncat(own_exe, exe, sizeof(own_exe) - 1);
+	n = strnlen(exe, sizeof(own_exe) - 1);
+	memcpy(own_exe, exe, n);
+	own_exe[n] = '\0';
 }
 
 /* A name may lead to any file, above all in another root directory. */

@@ -276,8 +276,11 @@ lifecycle_have_writer(void)
 void
 lifecycle_before_vfork(void)
 {
-	if (!record_is_dormant() && lifecycle_is_tracing() &&
-	    lifecycle_is_own() && !record_has_room(VFORK_WORDS))
+	if (record_is_dormant() || !lifecycle_is_tracing() ||
+	    !lifecycle_is_own())
+		return;
+	/* The name without a number is for the parent, which is there first. */
+	if (!output_has_pid(config.out) || !record_has_room(VFORK_WORDS))
 		writer_summon();
 }
 

@@ -75,7 +75,7 @@ void lifecycle_have_writer(void);
 /*
  * The calling thread is about to have a child that shares the memory, records into the
  * same ring, and cannot make the writer thread: have that now, unless the ring has room
- * for what such a child may do.  Keeps errno.
+ * for what such a child may do and the child's trace gets another name.  Keeps errno.
  */
 void lifecycle_before_vfork(void);
 

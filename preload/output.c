@@ -93,6 +93,12 @@ has_conversion(const char *template, const char *end, char conversion)
 	return false;
 }
 
+bool
+output_has_pid(const char *template)
+{
+	return has_conversion(template, template + strlen(template), 'p');
+}
+
 /* What to take from each of 'exe_count' names so that a part of 'n' bytes fits. */
 static size_t
 part_excess(size_t n, size_t exe_count)

@@ -53,6 +53,9 @@ struct output {
 void output_init(struct output *o, const char *template,
 		 const struct output_names *names, bool numbers_all);
 
+/* Do the processes of a tree have names of their own by this template: is %p in it? */
+bool output_has_pid(const char *template);
+
 /* Copy all that is in use of it; its two buffers are four pages long. */
 void output_copy(struct output *to, const struct output *from);
 

@@ -483,9 +483,9 @@ END_TEST
 START_TEST(placements_have_names)
 {
 	ck_assert_str_eq(hatf_placement_name(0), "online");
-	ck_assert_str_eq(hatf_placement_name(10), "optimum");
-	ck_assert_str_eq(hatf_placement_name(11), "smallest");
-	ck_assert_ptr_null(hatf_placement_name(12));
+	ck_assert_str_eq(hatf_placement_name(11), "optimum");
+	ck_assert_str_eq(hatf_placement_name(12), "smallest");
+	ck_assert_ptr_null(hatf_placement_name(13));
 }
 END_TEST
 
