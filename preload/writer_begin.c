@@ -151,6 +151,9 @@ writer_finish_brief(enum writer_end end)
 	struct brief brief = { .end = end };
 	struct privileges_lowered before;
 
+	/* relaxed: a dormant process has a ring file for the writer to remove. */
+	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed))
+		return false;
 	/* acquire: what the program's other threads have published is seen. */
 	if (thread_id_count() != 1 || writer->segment.is_open || !claim())
 		return false;

@@ -124,7 +124,7 @@ while time.time() < end:
 	wait "$pid"
 	clean single.hatf.gz
 	check_ge 'events of one thread' "$(info single.hatf.gz events)" 1000
-	plain single.hatf.gz | grep -qa 'HATF clock' &&
+	plain single.hatf.gz | grep -a -A1 'HATF clock' | grep -q '^clock=us' &&
 		fail 'one thread has stamps'
 }
 

@@ -95,14 +95,14 @@ echo 'int main(void) { return __builtin_puts("fine") < 0; }' >fine.c
 if ${CC:-cc} -static -o static fine.c 2>/dev/null; then
 	"$HATF" record -o static.gz -- ./static >out 2>err
 	check "static: output" "$(cat out)" fine
-	grep -q 'static.*cannot be loaded' err || fail "static: $(cat err)"
+	grep -q 'static.*runs untraced' err || fail "static: $(cat err)"
 fi
 if [ "$(id -u)" -eq 0 ]; then
 	${CC:-cc} -o setuid fine.c
 	chown 54321 setuid && chmod u+s setuid
 	"$HATF" record -o setuid.gz -- ./setuid >out 2>err
 	check "setuid: output" "$(cat out)" fine
-	grep -q 'set-user-ID.*cannot be loaded' err ||
+	grep -q 'set-user-ID.*runs untraced' err ||
 		fail "setuid: $(cat err)"
 fi
 ${CC:-cc} -w -fno-builtin -D_GNU_SOURCE -o ownheap \
