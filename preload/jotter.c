@@ -124,6 +124,8 @@ jotter_untraced(const char *why)
 		return false;
 	text_init(&t, line, sizeof(line));
 	text_str(&t, NOTES_UNTRACED);
+	text_u64(&t, (uint64_t)sys_pid());
+	text_str(&t, " ");
 	text_str(&t, why);
 	text_str(&t, "\t");
 	add_name(&t, own_exe);

@@ -166,15 +166,22 @@ take_begin(struct reading *r, const char *line)
 }
 
 static void
-take_line(struct reading *r, const char *line)
+take_untraced(struct reading *r, const char *line)
 {
 	struct notebook *const n = r->notebook;
+	const uint64_t pid = take_number(&line);
 
+	if (pid != (uint64_t)r->launch->pid || !n->own_is_told)
+		add_text(&n->untraced, &n->untraced_count, line);
+}
+
+static void
+take_line(struct reading *r, const char *line)
+{
 	if (strncmp(line, NOTES_BEGIN, sizeof(NOTES_BEGIN) - 1) == 0)
 		take_begin(r, line + sizeof(NOTES_BEGIN) - 1);
 	else if (strncmp(line, NOTES_UNTRACED, sizeof(NOTES_UNTRACED) - 1) == 0)
-		add_text(&n->untraced, &n->untraced_count,
-			 line + sizeof(NOTES_UNTRACED) - 1);
+		take_untraced(r, line + sizeof(NOTES_UNTRACED) - 1);
 }
 
 void

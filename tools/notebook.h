@@ -19,7 +19,8 @@
 struct notebook {
 	char path[PATH_MAX]; /* empty: there is none */
 	int fd;
-	const char *out; /* HATFTRACE_OUT of those that count */
+	const char *out;  /* HATFTRACE_OUT of those that count */
+	bool own_is_told; /* that the command's own process runs untraced */
 	/* Found by notebook_read(); texts to be freed, sorted. */
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;

@@ -632,6 +632,7 @@ run(char **argv, const char *text)
 		speak("%s is %s: it runs untraced", argv[0], job.untraceable);
 	absence_begin(&job.absence, text);
 	notebook_begin(&job.notebook, text);
+	job.notebook.own_is_told = job.untraceable != NULL;
 	exit_status = run_job(&job, argv);
 	notebook_end(&job.notebook);
 	absence_end(&job.absence);

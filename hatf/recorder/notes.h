@@ -8,7 +8,7 @@
  * starts, or when it finds that there will be none:
  *
  *	begin PID START OUT EXE
- *	untraced WHY TAB EXE
+ *	untraced PID WHY TAB EXE
  *
  * PID and START are the header's "pid" and "start_monotonic", OUT is notes_hash() of
  * HATFTRACE_OUT, and EXE is the executable's base name, to the end of the line.
