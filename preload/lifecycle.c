@@ -139,12 +139,13 @@ go_off(void)
 
 /*
  * Has the program other threads?  Those that have recorded nothing, or have not run
- * yet, only the kernel knows.
+ * yet, only the kernel knows; under a filter of system calls, asking it may kill.
  */
 static bool
 has_threads(void)
 {
-	return thread_id_count() > 1 || alone_has_threads(writer_is_here());
+	return thread_id_count() > 1 ||
+	       (!confinement_is_set() && alone_has_threads(writer_is_here()));
 }
 
 /* What becomes of the signals that arrive while the trace is being finished? */
