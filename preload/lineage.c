@@ -26,16 +26,41 @@ enum {
 	FIELD_START = 22
 };
 
+/* What the stat line at 'path' tells of the process 'pid'. */
+static bool
+read_stat(const char *path, uint64_t pid, struct process *ret)
+{
+	const uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+	char buf[PROCSTAT_NBYTES];
+	const char *const state = procstat_read(AT_FDCWD, path, buf);
+
+	if (state == NULL || ticks == 0)
+		return false;
+	ret->pid = pid;
+	ret->parent = procstat_field(state, FIELD_PARENT);
+	ret->start_ns =
+		procstat_field(state, FIELD_START) * (NS_PER_SEC / ticks);
+	return true;
+}
+
 /*
- * Of its initial thread, which has the same start and is cheaper to ask for in a
- * process of many.
+ * This process.  Not by its number: where /proc is that of another PID namespace, the
+ * number is another process's there.
+ */
+static bool
+read_self(struct process *ret)
+{
+	return read_stat("/proc/self/stat", (uint64_t)sys_pid(), ret);
+}
+
+/*
+ * Another process, by the line of its initial thread, which has the same start and is
+ * cheaper to ask for in a process of many threads.
  */
 static bool
 read_process(uint64_t pid, struct process *ret)
 {
-	const uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
-	char path[64], buf[PROCSTAT_NBYTES];
-	const char *state;
+	char path[64];
 	struct text t;
 
 	text_init(&t, path, sizeof(path) - 1);
@@ -45,14 +70,7 @@ read_process(uint64_t pid, struct process *ret)
 	text_u64(&t, pid);
 	text_str(&t, "/stat");
 	path[t.used] = '\0';
-	state = procstat_read(AT_FDCWD, path, buf);
-	if (state == NULL || ticks == 0)
-		return false;
-	ret->pid = pid;
-	ret->parent = procstat_field(state, FIELD_PARENT);
-	ret->start_ns =
-		procstat_field(state, FIELD_START) * (NS_PER_SEC / ticks);
-	return true;
+	return read_stat(path, pid, ret);
 }
 
 /*
@@ -104,7 +122,7 @@ lineage_read(void)
 		return;
 	atomic_store_explicit(&lineage.is_known, false, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
-	if (!read_process((uint64_t)sys_pid(), &lineage.self))
+	if (!read_self(&lineage.self))
 		return;
 	if (was_known && lineage.self.parent == before.pid && before.pid > 1)
 		inherit_ancestors(&before);
