@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "confinement.h"
 #include "sys.h"
 
 #define BIT(signal) ((uint64_t)1 << ((signal)-1))
@@ -109,6 +110,11 @@ signals_release_late(const struct signals_held *held)
 	uint64_t pending = 0;
 
 	restore_actions(held);
+	/* A filter may kill for the calls below: then all others stay blocked. */
+	if (confinement_is_set()) {
+		sys_restore_signals(~flush);
+		return;
+	}
 	/* The flush may raise these again: take back those that have arrived. */
 	while (syscall(SYS_rt_sigtimedwait, &flush, NULL, &now, sizeof(flush)) >
 	       0)

@@ -526,8 +526,13 @@ leave_for_good(void)
 {
 	control_close();
 	lifecycle_set_off();
-	/* What the trace lacks, if its file could not be had again, is there. */
-	if (!writer->has_left)
+	/*
+	 * If the trace file could not be had again, what the trace lacks is in the
+	 * ring file up to now.  What the program does from now on is nowhere.
+	 */
+	if (writer->has_left)
+		ringfile_count_hidden();
+	else
 		ringfile_remove();
 	answer();
 	writer_set_presence(WRITER_AWAY);

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A thread gets its number before the recorder can tell of it.  So many may have had one
- * when their program ended.
- */
-#define THREADS_UNDER_WAY 16
-
 void
 claims_begin(struct claims *c, const struct hatf_reader *reader,
 	     const struct hatf_events *events)
@@ -145,9 +139,8 @@ threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	if (!find_in_trailer(c, "threads", &told) ||
 	    told == c->threads_created + 1 || told == known)
 		return true;
-	if (told < known || is_a_part(c) || lost_count != 0)
-		return told > known;
-	return known > 1 && told - known <= THREADS_UNDER_WAY;
+	/* A thread has its number before the trace can tell of it. */
+	return told > known && (known > 1 || is_a_part(c) || lost_count != 0);
 }
 
 static bool

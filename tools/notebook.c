@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* So many programs are named in a line, the others are counted. */
@@ -18,6 +19,9 @@
 
 /* A clock tick, by which a process may seem to begin after its trace. */
 #define TICK_NS 20000000u
+
+/* A line has some 100 bytes; with more, nothing is said of what left no trace. */
+#define NOTES_NBYTES_MAX ((off_t)16 << 20)
 
 void
 notebook_begin(struct notebook *n, const char *out)
@@ -184,11 +188,37 @@ take_line(struct reading *r, const char *line)
 		take_untraced(r, line + sizeof(NOTES_UNTRACED) - 1);
 }
 
+/*
+ * The file itself: what has its name by now may be another one.  A traced program may
+ * have written anything, and however much.
+ */
+static FILE *
+open_notes(const struct notebook *n)
+{
+	struct stat st;
+	FILE *file;
+	int fd;
+
+	if (n->path[0] == '\0' || fstat(n->fd, &st) != 0)
+		return NULL;
+	if (st.st_size > NOTES_NBYTES_MAX) {
+		speak("more than %d MiB of notes: which processes left no "
+		      "trace is not known",
+		      (int)(NOTES_NBYTES_MAX >> 20));
+		return NULL;
+	}
+	fd = dup(n->fd);
+	file = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "r") : NULL;
+	if (file == NULL && fd >= 0)
+		close(fd);
+	return file;
+}
+
 void
 notebook_read(struct notebook *n, const struct collection *c,
 	      const struct launch *l)
 {
-	FILE *const file = n->path[0] != '\0' ? fopen(n->path, "re") : NULL;
+	FILE *const file = open_notes(n);
 	struct begin *const begins = sort_traces(c);
 	struct reading r = { n, begins, c->count, c->own_count, l };
 	char line[PATH_MAX];
