@@ -32,7 +32,8 @@ jotter_init(char *const environment[], const char *exe)
 	for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
 		if (strncmp(environment[i], variable, n) == 0 &&
 		    strlen(environment[i] + n) < sizeof(file_name)) {
-			strcpy(file_name, environment[i] + n);
+			memcpy(file_name, environment[i] + n,
+			       strlen(environment[i] + n) + 1);
 			break;
 		}
 	n = strnlen(exe, sizeof(own_exe) - 1);

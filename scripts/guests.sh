@@ -26,6 +26,7 @@ in=$work/inputs
 how=preload
 after=
 user=
+# shellcheck disable=SC2034 # real-suites.sh reads it
 expected=
 
 # What Docker and Podman do, by hand: 'container.sh INPUTS WORK' has runc make a user

@@ -616,6 +616,41 @@ put_mark(struct narrator *n, const struct order_source *source,
 	put_comment(n, &text);
 }
 
+/* What no program does often. */
+static void
+tell_rare(struct narrator *n, const struct order_source *source,
+	  const struct event *ev)
+{
+	switch (ev->type) {
+	case EVENT_NAME:
+		narrate_name(n, ev->operand[0], &ev->operand[1]);
+		break;
+	case EVENT_LOST:
+		narrate_lost(n, source, ev->operand[0], ev->operand[1],
+			     ev->stamp);
+		break;
+	case EVENT_HEAP:
+		time_of(n, ev->stamp);
+		put_heap(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
+			 &ev->operand[1], false);
+		break;
+	case EVENT_HEAP_GONE:
+		time_of(n, ev->stamp);
+		put_heap(n, HATF_DESTROY_HEAP, source->id, ev->operand[0], NULL,
+			 false);
+		break;
+	case EVENT_MARK:
+		time_of(n, ev->stamp);
+		put_mark(n, source, ev);
+		break;
+	case EVENT_HANDOVER:
+		narrate_thread_gone(n, source, ev->stamp);
+		break;
+	default: /* ticks do not come this far */
+		break;
+	}
+}
+
 void
 narrate_event(void *context, const struct order_source *source,
 	      const struct event *ev)
@@ -643,27 +678,10 @@ narrate_event(void *context, const struct order_source *source,
 		time_of(n, ev->stamp);
 		put_create_thread(n, source->id, ev->operand, false);
 		break;
-	case EVENT_NAME:
-		narrate_name(n, ev->operand[0], &ev->operand[1]);
-		break;
 	case EVENT_REALLOC_BEGIN:
 	case EVENT_FORK:
 		time_of(n, ev->stamp);
 		put_fork(n, source, ev);
-		break;
-	case EVENT_LOST:
-		narrate_lost(n, source, ev->operand[0], ev->operand[1],
-			     ev->stamp);
-		break;
-	case EVENT_HEAP:
-		time_of(n, ev->stamp);
-		put_heap(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
-			 &ev->operand[1], false);
-		break;
-	case EVENT_HEAP_GONE:
-		time_of(n, ev->stamp);
-		put_heap(n, HATF_DESTROY_HEAP, source->id, ev->operand[0], NULL,
-			 false);
 		break;
 	case EVENT_POOL_ALLOC:
 	case EVENT_POOL_FREE:
@@ -672,15 +690,8 @@ narrate_event(void *context, const struct order_source *source,
 		put_pool(n, source, ev);
 		n->event_count++;
 		break;
-	case EVENT_MARK:
-		time_of(n, ev->stamp);
-		put_mark(n, source, ev);
-		break;
-	case EVENT_HANDOVER:
-		narrate_thread_gone(n, source, ev->stamp);
-		break;
-	default: /* ticks do not come this far */
-		break;
+	default:
+		tell_rare(n, source, ev);
 	}
 }
 
