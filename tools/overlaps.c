@@ -29,6 +29,7 @@ overlaps_begin(struct overlaps *o, const struct hatf_reader *reader)
 		    !says(reader, "heaps", "dropped");
 	o->is_exact = !says(reader, "live", "unknown") &&
 		      !says(reader, "live", "uncertain");
+	o->is_late = says(reader, "start", "late");
 	o->has_threads = false;
 	o->thread = UINT64_MAX;
 	o->seen = NULL;
@@ -96,6 +97,9 @@ has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
 static void
 suspect(struct overlaps *o, struct span *older, const struct hatf_event *newer)
 {
+	/* Calls of other threads that were under way have no records then. */
+	if (o->is_late)
+		return;
 	/* Which of two carried blocks is the older one, nobody knows. */
 	if (newer->kind == HATF_EVENT_ALLOC && newer->carried && o->has_threads)
 		return;

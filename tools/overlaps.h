@@ -29,6 +29,7 @@ struct overlaps {
 	struct spans spans;
 	bool judges;
 	bool is_exact;	  /* the carried blocks are those that lived */
+	bool is_late;	  /* the trace does not begin with the process */
 	bool has_threads; /* more than one */
 	uint64_t thread;  /* the first one */
 	/* By thread: the number of its last record. */
