@@ -98,8 +98,6 @@ static bool
 check_sum(struct source *s, const struct hatf_record *comment)
 {
 	struct hatf_in *const in = s->ctx;
-	const uint8_t *const end =
-		comment->attributes + comment->attributes_nbytes;
 	const char *digits;
 
 	if (!in->sums)
@@ -114,7 +112,7 @@ check_sum(struct source *s, const struct hatf_record *comment)
 	sum_up_to(in, (const uint8_t *)digits);
 	if (!framing_sum_is(digits, in->sum))
 		return false;
-	restart_sum(in, end);
+	restart_sum(in, comment->attributes + comment->attributes_nbytes);
 	return true;
 }
 
