@@ -360,11 +360,16 @@ is_file(int folder, const char *name, const struct output_id *id)
 				    O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	bool is_it;
 
-	if (fd < 0)
+	/* Without a descriptor to be had, the other call is what is left. */
+	if (fd < 0 && errno != EMFILE && errno != ENFILE)
 		return false;
-	is_it = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		st.st_dev == id->device && st.st_ino == id->inode;
-	syscall(SYS_close, fd);
+	is_it = (fd >= 0 ? fstat(fd, &st)
+			 : fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW)) ==
+			0 &&
+		S_ISREG(st.st_mode) && st.st_dev == id->device &&
+		st.st_ino == id->inode;
+	if (fd >= 0)
+		syscall(SYS_close, fd);
 	return is_it;
 }
 
