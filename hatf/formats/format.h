@@ -169,10 +169,11 @@ enum hatf_status sink_fail(struct sink *s, enum hatf_status status,
 			   const char *field);
 
 /*
- * Count a record that is being written, for formats that 'frame'; the comments
- * that they make themselves they add to tally.record_count.
+ * Count records that are being written.  The writer calls this, but for formats that
+ * 'frame': those call it themselves, and add the comments that they make to
+ * tally.record_count.
  */
-void sink_count(struct sink *s, const struct hatf_record *rec);
+void sink_count(struct sink *s, const struct hatf_record *records, size_t n);
 
 /* The text of the header comment; false if it does not fit. */
 bool sink_header(const struct sink *s, struct text *t);

@@ -104,7 +104,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		open_block(s, &records[i]);
 		encoder_put(e, &records[i]);
-		sink_count(s, &records[i]);
+		sink_count(s, &records[i], 1);
 		if (encoder_is_full(e, BLOCK_NBYTES) && flush(s) != HATF_OK)
 			break;
 	}
