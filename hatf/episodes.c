@@ -184,8 +184,13 @@ find_episode(struct numbers *n, size_t end, unsigned last)
 	return e;
 }
 
-size_t
-episodes_find(struct numbers *n)
+/*
+ * Find the episodes of the cheapest way, the last one first, and the lanes at
+ * their uses: n->choices[i] has the lane at use i, by that at the use before.
+ * Returns how many episodes there are.
+ */
+static size_t
+find_episodes(struct numbers *n)
 {
 	const struct numbers_gap *const g = &n->gaps[n->count];
 	unsigned last = 0;
@@ -300,19 +305,9 @@ put_episode(struct output *o, const struct episode *e)
 	}
 }
 
-size_t
-episodes_put(const struct numbers *n, size_t count,
-	     struct place_change *changes)
-{
-	struct output o = { n, changes };
-
-	while (count-- > 0)
-		put_episode(&o, &n->episodes[count]);
-	return (size_t)(o.next - changes);
-}
-
-size_t
-episodes_put_none(const struct numbers *n, struct place_change *changes)
+/* A field that no record has. */
+static size_t
+put_none(const struct numbers *n, struct place_change *changes)
 {
 	struct output o = { n, changes };
 	const unsigned last_width = n->state->last_width;
@@ -321,5 +316,17 @@ episodes_put_none(const struct numbers *n, struct place_change *changes)
 		return 0;
 	put(&o, 0, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0, 0);
 	put(&o, 0, HATF_SET_FIELD_SIZE, last_width == 0 ? 1 : last_width, 0, 0);
+	return (size_t)(o.next - changes);
+}
+
+size_t
+episodes_place(struct numbers *n, struct place_change *changes)
+{
+	struct output o = { n, changes };
+
+	if (n->count == 0)
+		return put_none(n, changes);
+	for (size_t count = find_episodes(n); count > 0; count--)
+		put_episode(&o, &n->episodes[count - 1]);
 	return (size_t)(o.next - changes);
 }

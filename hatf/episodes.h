@@ -11,27 +11,11 @@
 
 #include "numbers.h"
 
-struct episode {
-	size_t start, end; /* uses */
-	unsigned interpretation;
-	unsigned lane; /* at its first use */
-	unsigned last; /* width before it began */
-	uint64_t base;
-	bool is_under_way; /* it began before the window */
-};
-
 /*
- * Find the episodes of the cheapest way, the last one first, and the lanes at
- * their uses: n->choices[i] has the lane at use i, by that at the use before.
- * Returns how many episodes there are.
+ * Store the metadata of the cheapest way in 'changes', which has room for
+ * numbers_change_max(), and return how many records that is.  The costs have been
+ * found by numbers_find_costs().
  */
-size_t episodes_find(struct numbers *n);
-
-/* Store their metadata, and return how many records that is. */
-size_t episodes_put(const struct numbers *n, size_t count,
-		    struct place_change *changes);
-
-/* The same for a field that no record has. */
-size_t episodes_put_none(const struct numbers *n, struct place_change *changes);
+size_t episodes_place(struct numbers *n, struct place_change *changes);
 
 #endif /* HATF_EPISODES_H */

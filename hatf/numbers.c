@@ -14,8 +14,6 @@
  */
 #include "numbers.h"
 
-#include "episodes.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -380,22 +378,20 @@ go_there(struct numbers *n)
 	}
 }
 
-size_t
-numbers_place(struct numbers *n, unsigned field,
-	      const struct layout_field *state, bool restart,
-	      const struct technique_field *technique,
-	      struct place_change *changes)
+void
+numbers_find_costs(struct numbers *n, unsigned field,
+		   const struct layout_field *state, bool restart,
+		   const struct technique_field *technique)
 {
 	n->field = field;
 	n->state = state;
 	n->restart = restart;
 	if (n->count == 0)
-		return episodes_put_none(n, changes);
+		return;
 	/* The gaps are not in use yet, and have room for the values. */
 	rules_init(&n->rules, technique, n->values, n->count,
 		   (uint64_t *)(void *)n->gaps);
 	bases_start(&n->bases, n->rules.any_base, n->rules.base,
 		    &n->rules.forbidden[HATF_BASE_OFFSET]);
 	go_there(n);
-	return episodes_put(n, episodes_find(n), changes);
 }

@@ -37,6 +37,16 @@ struct numbers_gap {
 	uint64_t base[NUMBERS_NEVER + 1]; /* if from baseOffset */
 };
 
+/* What 'episodes.h' finds. */
+struct episode {
+	size_t start, end; /* uses */
+	unsigned interpretation;
+	unsigned lane; /* at its first use */
+	unsigned last; /* width before it began */
+	uint64_t base;
+	bool is_under_way; /* it began before the window */
+};
+
 struct numbers {
 	/* The uses. */
 	size_t count;
@@ -65,15 +75,15 @@ void numbers_clear(struct numbers *n);
 void numbers_add(struct numbers *n, uint64_t value, uint32_t record, bool tied);
 
 /*
- * Store the metadata of 'field' for all uses in 'changes', which has room for
- * numbers_change_max(), and return how many these are.  'state' and 'restart'
- * are as for a planner, see place.h.
+ * Find the least costs of 'field' before each use, and after the last one.
+ * 'state' and 'restart' are as for a planner, see place.h.  The metadata that has
+ * these costs is found by episodes_place(), 'episodes.h'.
  */
-size_t numbers_place(struct numbers *n, unsigned field,
-		     const struct layout_field *state, bool restart,
-		     const struct technique_field *technique,
-		     struct place_change *changes);
+void numbers_find_costs(struct numbers *n, unsigned field,
+			const struct layout_field *state, bool restart,
+			const struct technique_field *technique);
 
+/* The most metadata records that a field with so many uses takes. */
 size_t numbers_change_max(size_t value_count);
 
 /*

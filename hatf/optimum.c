@@ -8,6 +8,7 @@
  */
 #include "optimum.h"
 
+#include "episodes.h"
 #include "numbers.h"
 #include "rec.h"
 #include "widths.h"
@@ -88,8 +89,9 @@ place_number(struct optimum *o, unsigned field, const struct layout *layout,
 		numbers_add(o->numbers, record_number(rec, field), (uint32_t)i,
 			    is_pair);
 	}
-	return numbers_place(o->numbers, field, &layout->field[field], restart,
-			     techniques[field], changes);
+	numbers_find_costs(o->numbers, field, &layout->field[field], restart,
+			   techniques[field]);
+	return episodes_place(o->numbers, changes);
 }
 
 static size_t
