@@ -1,16 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# run-tests.sh - run tests, one line each, and count them
+# run-tests.sh - run tests side by side, one line each, and count them
 #
-# usage: scripts/run-tests.sh [-b BUILD] [TEST...]
+# usage: scripts/run-tests.sh [-b BUILD] [-j JOBS] [TEST...]
 #
 # A test is an executable: a unit test of BUILD/tests/unit (default
-# build/plain), a fuzz target of BUILD/tests/fuzz, which replays its corpus, or a
-# script tests/{cli,capture,faults}/*.sh or scripts/check-*.sh.  Without arguments all of them run.  A test gets BUILD
-# (absolute) and TMP (a fresh folder that is gone afterwards) and runs in the
-# top directory.  Exit status 0 is passed, 77 skipped, anything else failed;
-# the output of a failed test is shown, a skipped one's last line.
+# build/plain), a fuzz target of BUILD/tests/fuzz, which replays its corpus, or
+# a script tests/{cli,capture,faults}/*.sh or scripts/check-*.sh.  Without
+# arguments all of them run.  A test gets BUILD (absolute) and TMP (a fresh
+# folder that is removed afterwards) and runs in the top directory.  Exit
+# status 0 is passed, 77 skipped, anything else failed.  A line tells a test's
+# result, its time and its purpose.  The output of a failed test follows its
+# line, and the last line of a skipped test.
+#
+# JOBS tests run at a time (default: one per processor).  A script with a
+# comment "# runs alone: REASON" runs when no other test does, after the others.
 #
 # TEST_TIMEOUT is what one test may take, in seconds (default 300, three times
 # what the longest takes on two busy processors).
@@ -18,59 +23,158 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 
 BUILD=$PWD/build/plain
-if [ "${1-}" = -b ]; then
-	BUILD=$(realpath "$2")
-	shift 2
-fi
+jobs=$(nproc)
+while getopts b:j: option; do
+	case $option in
+	b) BUILD=$(realpath "$OPTARG") ;;
+	j) jobs=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
 export BUILD
 limit=${TEST_TIMEOUT:-300}
 # Check gives a test 4 seconds, too few beside a sanitizer or a busy neighbour.
 export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-120}
 work=$(mktemp -d "${TMPDIR:-/tmp}/hatf-tests.XXXXXX") || exit 2
 chmod 711 "$work" # a test may want to be another user
-trap 'rm -rf "$work"' EXIT
+declare -A running=() # test's index -> process that runs it
+
+clean_up()
+{
+	[ ${#running[@]} -eq 0 ] || kill "${running[@]}" 2>/dev/null
+	wait
+	rm -rf "$work"
+}
+
+trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
 
 tests=("$@")
 if [ $# -eq 0 ]; then
-	# Built ones of which the source is gone are not tests any more.
+	# The scripts, which take longest, come first.
+	for script in tests/{faults,capture,cli}/*.sh \
+		scripts/check-{includes,symbols,hardening,install}.sh; do
+		[ -x "$script" ] && tests+=("$script")
+	done
+	# A program in BUILD whose source was removed is not a test any more.
 	for source in tests/unit/test_*.c tests/fuzz/fuzz_*.c; do
 		[ -e "$source" ] && tests+=("$BUILD/${source%.c}")
 	done
-	for script in scripts/check-{includes,symbols,hardening,install}.sh \
-		tests/cli/*.sh tests/capture/*.sh tests/faults/*.sh; do
-		[ -x "$script" ] && tests+=("$script")
-	done
 fi
 
-passed=0 failed=0 skipped=0
-for test in "${tests[@]}"; do
-	name=${test#"$BUILD"/}
-	name=${name#build/*/}
-	export TMP=$work/tmp
+# source_of TEST: the file that says what TEST is for.
+source_of()
+{
+	case $1 in
+	*.sh) echo "$1" ;;
+	*) echo "tests/${1##*/tests/}.c" ;;
+	esac
+}
+
+# purpose_of TEST: the rest of the source's line "NAME - PURPOSE".
+purpose_of()
+{
+	local file
+
+	file=$(source_of "$1")
+	sed -n "s|^[#/ ]*[*]* *${file##*/} - ||p" "$file" 2>/dev/null | head -n 1
+}
+
+# run INDEX: run one test; its results go to files in $work that are named so.
+run()
+{
+	local test=${tests[$1]} output=$work/$1.output child status
+	local start=${EPOCHREALTIME/./}
+
+	export TMP=$work/$1.tmp
 	mkdir -m 755 "$TMP"
-	start=$SECONDS
-	TMPDIR=$TMP timeout -k 10 "$limit" "$test" \
-		>"$work/output" 2>&1 </dev/null &
-	wait $!
+	TMPDIR=$TMP timeout -k 10 "$limit" "$test" >"$output" 2>&1 </dev/null &
+	child=$!
+	trap 'kill $child' TERM
+	wait $child
 	status=$?
 	# 'timeout' leads a process group: end what the test left behind.
-	kill -KILL -- -$! 2>/dev/null
-	took=$((SECONDS - start))
+	kill -KILL -- -$child 2>/dev/null
+	echo "$status $(((${EPOCHREALTIME/./} - start) / 100000))" >"$work/$1.status"
+	chmod -R u+rwx "$TMP" 2>/dev/null
+	rm -rf "$TMP"
+}
+
+passed=0 failed=0 skipped=0
+# report INDEX: print the line of a test that has ended, and count it.
+report()
+{
+	local test=${tests[$1]} name word status tenths
+
+	read -r status tenths <"$work/$1.status"
+	name=${test#"$BUILD"/}
+	name=${name#build/*/}
 	case $status in
 	0) word=ok passed=$((passed + 1)) ;;
 	77) word=SKIP skipped=$((skipped + 1)) ;;
 	124 | 137) word=TIMEOUT failed=$((failed + 1)) ;;
 	*) word="FAILED ($status)" failed=$((failed + 1)) ;;
 	esac
-	printf '%-44s %s  %ds\n' "$name" "$word" "$took"
+	printf '%-34s %s %3d.%d s  %s\n' "$name" "$word" $((tenths / 10)) \
+		$((tenths % 10)) "$(purpose_of "$test")"
 	case $word in
 	ok) ;;
-	SKIP) tail -n 1 "$work/output" | sed 's/^/    /' ;;
-	*) tail -n 100 "$work/output" | sed 's/^/    /' ;;
+	SKIP) tail -n 1 "$work/$1.output" | sed 's/^/    /' ;;
+	*) tail -n 100 "$work/$1.output" | sed 's/^/    /' ;;
 	esac
-	chmod -R u+rwx "$TMP" 2>/dev/null
-	rm -rf "$TMP" "$work/output"
+	rm -f "$work/$1.output"
+	printf '%d %s\n' "$tenths" "$name" >>"$work/times"
+}
+
+# report_ended: report those of the running tests that have ended.
+report_ended()
+{
+	local index
+
+	for index in "${!running[@]}"; do
+		[ -e "$work/$index.status" ] || continue
+		wait "${running[$index]}"
+		unset "running[$index]"
+		report "$index"
+	done
+}
+
+# run_all JOBS INDEX...: run these tests, so many at a time.
+run_all()
+{
+	local width=$1 index
+
+	shift
+	for index; do
+		run "$index" &
+		running[$index]=$!
+		while [ ${#running[@]} -ge "$width" ]; do
+			wait -n "${running[@]}"
+			report_ended
+		done
+	done
+	while [ ${#running[@]} -gt 0 ]; do
+		wait -n "${running[@]}"
+		report_ended
+	done
+}
+
+together=() alone=()
+for index in "${!tests[@]}"; do
+	if grep -qs '^# runs alone: ' "$(source_of "${tests[$index]}")"; then
+		alone+=("$index")
+	else
+		together+=("$index")
+	fi
 done
-echo "$passed passed, $failed failed, $skipped skipped"
+begin=$SECONDS
+run_all "$jobs" ${together[@]+"${together[@]}"}
+run_all 1 ${alone[@]+"${alone[@]}"}
+if [ "${#tests[@]}" -gt 20 ]; then
+	echo 'the slowest:'
+	sort -rn "$work/times" | head -n 10 |
+		awk '{ printf "%6.1f s  %s\n", $1 / 10, $2 }'
+fi
+echo "$passed passed, $failed failed, $skipped skipped in $((SECONDS - begin)) s"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

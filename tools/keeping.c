@@ -73,6 +73,9 @@ of_comment(const struct hatf_record *rec)
 			       : 0;
 	if (begins(rec, "HATF object\n"))
 		return HATF_KEEPS_SYMBOLS;
+	/* How the times that follow were taken. */
+	if (begins(rec, "HATF clock\n"))
+		return HATF_KEEPS_TIME;
 	/* What each trace has anew is not lost. */
 	if (begins(rec, "HATF 1.0\n") || begins(rec, "HATF block\n") ||
 	    begins(rec, "HATF sum\n") || begins(rec, "HATF end\n"))

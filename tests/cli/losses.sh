@@ -44,6 +44,16 @@ run "$HATF" convert cc1.hatf cc1.mtrc
 check_status 'mtrc: back' 0
 check_silent 'mtrc: back'
 
+# How times were taken is lost with the times, and not with the comments.
+cat >clock.ascii <<'END'
+10 HATF ascii time
+10 HATF clock\x0aclock=stamped\x0atime=3\x0a
+0 8 0x10 5
+END
+run "$HATF" convert clock.ascii clock.mtrace
+check_status 'clock' 0
+check_one_line 'clock' 'hatf convert: clock.mtrace: format mtrace does not keep: time'
+
 # Sizes that are none of bytes.
 run "$HATF" convert "$data/foreign/gperftools/thr.raw.gz" thr.hatf
 check_status 'rounded' 0

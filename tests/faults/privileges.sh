@@ -23,6 +23,12 @@ give_up()
 for how in setuid setgid setgroups setresuid seteuid initgroups raw chain \
 	capset no_new_privs filter sync bare landlock chroot joined mount pid user \
 	setfsuid setfsgid rawfsuid bounding ambient secure limits; do
+	# A process in a chroot gets no user namespace.
+	if [ $how = user ] && ! unshare -U true 2>/dev/null; then
+		untried "privileges: $how" "given up in the midst of work" \
+			"the kernel refuses user namespaces"
+		continue
+	fi
 	TALLY=1 fault "privileges: $how" "given up in the midst of work" \
 		complete give_up "$how" "$TMP/root"
 	check "$how: the writer" "$(head -n 1 out)" within

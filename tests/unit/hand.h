@@ -9,7 +9,7 @@
 #ifndef TESTS_HAND_H
 #define TESTS_HAND_H
 
-#include <check.h>
+#include "checks.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "hatf.h"
 #include "ours.h"
 
-#include <check.h>
+#include "checks.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

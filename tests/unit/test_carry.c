@@ -7,7 +7,7 @@
  */
 #include "carry.h"
 
-#include <check.h>
+#include "checks.h"
 #include <stdlib.h>
 
 #define PLACES 30000u

@@ -12,7 +12,7 @@
  *
  * The clock counts how often it was read: a larger number is a later reading.
  */
-#include <check.h>
+#include "checks.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "deflate_backend.h"
 #include "squeeze.h"
 
-#include <check.h>
+#include "checks.h"
 #include <stdlib.h>
 #include <zlib.h>
 

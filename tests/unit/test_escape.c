@@ -8,7 +8,7 @@
 #include "escape.h"
 #include "figure.h"
 
-#include <check.h>
+#include "checks.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
  */
 #include "globs.h"
 
-#include <check.h>
+#include "checks.h"
 #include <stdlib.h>
 #include <string.h>
 

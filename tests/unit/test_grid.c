@@ -9,7 +9,7 @@
 #include "grid.h"
 #include "samples.h"
 
-#include <check.h>
+#include "checks.h"
 #include <math.h>
 
 static struct out out;

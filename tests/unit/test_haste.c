@@ -6,7 +6,7 @@
  * program is preempted, and only there; it must stay so for as long as it would
  * fall behind with more to do, and not a moment longer.
  */
-#include <check.h>
+#include "checks.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

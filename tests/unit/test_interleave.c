@@ -15,7 +15,7 @@
  * it must be every event that was published, once, each thread's in its order, and
  * the whole must be a story that can have happened.
  */
-#include <check.h>
+#include "checks.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

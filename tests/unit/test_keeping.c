@@ -7,7 +7,7 @@
  */
 #include "keeping.h"
 
-#include <check.h>
+#include "checks.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  */
 #include "ledger.h"
 
-#include <check.h>
+#include "checks.h"
 #include <stdlib.h>
 
 static struct ledger ledger;

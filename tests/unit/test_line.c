@@ -6,7 +6,7 @@
  * between the two now and then.  The first version took the later clock for right,
  * and what was older than two readings went by a slope between those.
  */
-#include <check.h>
+#include "checks.h"
 #include <stdint.h>
 #include <stdlib.h>
 

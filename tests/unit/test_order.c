@@ -9,7 +9,7 @@
  * rounds fall anywhere between.  What must hold, for every schedule: no address is
  * allocated while live, none is freed while not, nothing is lost or invented.
  */
-#include <check.h>
+#include "checks.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

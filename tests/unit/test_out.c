@@ -7,7 +7,7 @@
  */
 #include "out.h"
 
-#include <check.h>
+#include "checks.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

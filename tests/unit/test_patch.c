@@ -7,7 +7,7 @@
  * stay writable; that once was made read-only, where pages are larger than the
  * linker expected.
  */
-#include <check.h>
+#include "checks.h"
 #include <elf.h>
 #include <link.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * and every event must come out.  Under ThreadSanitizer it also shows that the
  * orderings of ring.h are all that the two sides need.
  */
-#include <check.h>
+#include "checks.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

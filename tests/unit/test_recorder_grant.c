@@ -9,7 +9,7 @@
  * out.  No address may be allocated while live or freed while not.  Now and then a
  * thread works alone, so that grants last, too.
  */
-#include <check.h>
+#include "checks.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

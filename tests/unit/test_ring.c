@@ -7,7 +7,7 @@
  * ring is full most of the time and the consumer gives room back late.  Under
  * ThreadSanitizer, that nothing but the orderings in ring.h makes it so.
  */
-#include <check.h>
+#include "checks.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

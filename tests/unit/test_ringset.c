@@ -8,7 +8,7 @@
  * wrong; under the sanitizers, nothing else happens.  And what recovery does with
  * one in which nothing has been committed.
  */
-#include <check.h>
+#include "checks.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

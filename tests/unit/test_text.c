@@ -7,7 +7,7 @@
  */
 #include "text.h"
 
-#include <check.h>
+#include "checks.h"
 #include <string.h>
 
 #define GUARD 0x5a
