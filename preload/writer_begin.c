@@ -121,15 +121,6 @@ claim(void)
 		memory_order_acquire);
 }
 
-static void
-unclaim(void)
-{
-	/* release: as set_presence(), writer.c. */
-	atomic_store_explicit(&writer->presence, WRITER_AWAY,
-			      memory_order_release);
-	sys_futex_wake(&writer->presence);
-}
-
 /*
  * An exec may fail, and the trace go on: then the writer thread, which is made by
  * writer_resume(), takes over the file, which an exec that succeeds closes.
@@ -161,6 +152,6 @@ writer_finish_brief(enum writer_end end)
 	if (spawn_run_here(write_trace, &brief) && brief.is_done)
 		leave_trace(end);
 	privileges_raise(&before);
-	unclaim();
+	writer_set_presence(WRITER_AWAY);
 	return brief.is_done;
 }

@@ -62,10 +62,7 @@ give_up(int error)
 	say("cannot start the writer thread: %s; not tracing",
 	    say_errno(error));
 	lifecycle_set_off();
-	/* release: as writer_set_presence(). */
-	atomic_store_explicit(&writer->presence, WRITER_AWAY,
-			      memory_order_release);
-	sys_futex_wake(&writer->presence);
+	writer_set_presence(WRITER_AWAY);
 }
 
 void

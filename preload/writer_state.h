@@ -2,8 +2,8 @@
 /*
  * writer_state.h - what the files of the writer share
  *
- * Of writer.c and writer_*.c only.  The
- * functions here are for the writer thread alone.
+ * Of writer.c and writer_*.c only.  The functions here are for the writer thread
+ * alone, or for a thread of the program that does its work (writer_begin.c).
  */
 #ifndef WRITER_STATE_H
 #define WRITER_STATE_H
@@ -171,6 +171,7 @@ void writer_hold(void);
 
 /* writer_presence.c ------------------------------------------------------- */
 
+/* Whoever has taken it to COMING, or the writer; wakes those who wait for it. */
 void writer_set_presence(enum writer_presence presence);
 
 /*
