@@ -98,11 +98,10 @@ framing_find_sum(const struct hatf_record *comment)
 bool
 framing_sum_is(const char *digits, uint32_t sum)
 {
-	char want[FRAMING_SUM_NBYTES];
+	uint8_t want[FRAMING_SUM_NBYTES];
 
-	for (unsigned i = 0; i < 8; i++)
-		want[i] = "0123456789abcdef"[sum >> (28 - 4 * i) & 15];
-	want[8] = '\n';
+	crc32c_write(sum, want);
+	want[CRC32C_DIGITS] = '\n';
 	return memcmp(digits, want, sizeof(want)) == 0;
 }
 

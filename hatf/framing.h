@@ -14,6 +14,7 @@
 #ifndef HATF_FRAMING_H
 #define HATF_FRAMING_H
 
+#include "crc32c.h"
 #include "hatf.h"
 #include "lines.h"
 
@@ -54,7 +55,7 @@ bool framing_is_sum(const struct hatf_record *comment);
  * Where the comment, or trailer, has the FRAMING_SUM_NBYTES that tell the sum; NULL if
  * it has none.  Are they those of this sum?
  */
-#define FRAMING_SUM_NBYTES (8 + 1) /* digits and a newline */
+#define FRAMING_SUM_NBYTES (CRC32C_DIGITS + 1) /* and a newline */
 const char *framing_find_sum(const struct hatf_record *comment);
 bool framing_sum_is(const char *digits, uint32_t sum);
 
