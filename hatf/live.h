@@ -11,8 +11,8 @@
  *	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
  *	blocks  |  A  |     |  B  |  C  |     |	16 bytes each
  *
- * It is between 1/4 and 3/4 full, growing by half and shrinking to half: 53 to 80
- * bytes a block while the set grows, never more than 160 once it is larger than
+ * It is between 1/4 and 3/4 full, growing by half and shrinking to half: 32 to 48
+ * bytes a number while the set grows, never more than 96 once it is larger than
  * LIVE_MIN_SLOTS.
  *
  * A resize moves everything at once, and has both tables while it does.  Doing it
