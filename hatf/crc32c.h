@@ -2,8 +2,9 @@
 /*
  * crc32c.h - the checksum of the bytes of a stream (FORMAT "Sums")
  *
- * CRC-32C: the polynomial 0x1edc6f41, bits reflected, all ones before and after.
- * Processors have an instruction for it; a table stands in where they do not.
+ * CRC-32C: the polynomial 0x1edc6f41, bits reflected, all ones before and
+ * after.  Processors have an instruction for it; a table stands in where they
+ * do not.
  *
  * Runs where encoder.h runs, from any thread.
  */
@@ -14,8 +15,8 @@
 #include <stdint.h>
 
 /*
- * The sum of bytes of which the last 'nbytes' are at 'bytes'; 'crc' is the sum of
- * all bytes before those, 0 if there are none.
+ * The sum of bytes of which the last 'nbytes' are at 'bytes'; 'crc' is the sum
+ * of all bytes before those, 0 if there are none.
  */
 uint32_t crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes);
 

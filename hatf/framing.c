@@ -105,7 +105,7 @@ framing_sum_is(const char *digits, uint32_t sum)
 	return memcmp(digits, want, sizeof(want)) == 0;
 }
 
-/* Is there more than comments behind the last block? */
+/* Has a record other than a comment come after the last block? */
 static bool
 has_strays(const struct framing *framing)
 {
@@ -113,7 +113,7 @@ has_strays(const struct framing *framing)
 	       framing->data_end > framing->block_end;
 }
 
-/* A comment of our stream, from 'offset' to 'end'. */
+/* Note a comment of our stream, from 'offset' to 'end'. */
 static void
 note_place(struct framing *framing, uint64_t offset, uint64_t end)
 {

@@ -67,7 +67,7 @@ source_stop_at_end(struct source *s, size_t left, const char *field)
 #define TABLES_NBYTES ((uint64_t)64 << 20)
 #define TABLES_RATIO  256
 
-/* What a frame and a stack take in 'struct hatf_stacks', besides names. */
+/* Bytes of a frame and a stack in 'struct hatf_stacks', besides names. */
 #define FRAME_NBYTES 112
 #define STACK_NBYTES 40
 
@@ -239,8 +239,9 @@ read_first(struct hatf_reader *reader)
 }
 
 /*
- * Is the format that of the trace because the caller says so?  One that content can
- * tell is so only if it is HATF, which nothing but its records tells.
+ * Does the caller's word decide which format the trace has?  For formats that
+ * can be recognised by their content it does not, except for HATF, which has no
+ * mark of its own but its records.
  */
 static bool
 is_certain(const struct format *named)
