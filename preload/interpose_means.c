@@ -2,8 +2,8 @@
 /*
  * interpose_means.c - the calls by which a program lowers limits and mounts
  *
- * setrlimit(2) and mount(2) and their kin, as libc has them.  The trace, if it has not
- * begun yet, does so before (means.h).
+ * setrlimit(2) and mount(2) and their kin, as libc has them.  The trace, if it
+ * has not begun yet, does so before (means.h).
  */
 
 #include <stdint.h>
@@ -64,8 +64,8 @@ prlimit64(pid_t pid, enum __rlimit_resource resource,
 	return set_limit_of(pid, (int)resource, new, old);
 }
 
-/* Called below; they return where to go on.  A program's library may have functions
- * of these names that mean something else. */
+/* Called below; they return where to go on.  A program's library may have
+ * functions of these names that mean something else. */
 uintptr_t means_watch_mount(void);
 uintptr_t means_watch_umount(void);
 uintptr_t means_watch_umount2(void);

@@ -163,10 +163,9 @@ bool narrate_is_full(const struct narrator *n);
 struct narrate_end {
 	const char *name; /* "exit", ... */
 	uint64_t threads, waits, wait_ns, cpu_ns;
-	const char *error; /* why it ended, or NULL */
-	const char
-		*missed; /* which calls were not recorded, in words, or NULL */
-	bool is_early;	 /* the program goes on, and is not recorded any more */
+	const char *error;  /* why it ended, or NULL */
+	const char *missed; /* which calls were not recorded, or NULL */
+	bool is_early; /* the program goes on, and is not recorded any more */
 	/* Of one that is written afterwards. */
 	bool is_recovered;
 	bool is_incomplete; /* something may be missing that nobody counted */
