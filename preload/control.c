@@ -405,6 +405,14 @@ hang_bell(void)
 	return true;
 }
 
+/* As tools/bell.c reads it. */
+_Static_assert(offsetof(struct control_bell, status_nbytes) == 4 &&
+		       offsetof(struct control_bell, pid_namespace) == 8 &&
+		       offsetof(struct control_bell, made_ns) == 16 &&
+		       offsetof(struct control_bell, status) == 24 &&
+		       sizeof(struct control_bell) == CONTROL_BELL_NBYTES,
+	       "the layout of a bell");
+
 bool
 control_hang_bell(void)
 {
