@@ -2,11 +2,11 @@
 /*
  * block_set.c - see block_set.h
  *
- * Both kinds of table have open addressing, linear probing, and removal that shifts
- * back what comes later in the run, as in live.c.
+ * Both kinds of table have open addressing, linear probing, and removal that
+ * shifts back what comes later in the run, as in live.c.
  *
- * A slot is three words, or four in a page that is wide.  Its last word is 0 if it is
- * free, and ends with the block's place in the page, plus 1:
+ * A slot is three words, or four in a page that is wide.  Its last word is 0 if
+ * it is free, and ends with the block's place in the page, plus 1:
  *
  *	     63                   51 50      40 39                   0
  *	0   |                     time of birth                       |
@@ -125,7 +125,7 @@ is_narrow(const struct block *block)
 
 /* -------------------------------------------------------------- one page */
 
-/* Of loops over slots, which are made for either length of a slot. */
+/* For loops over slots, which are compiled for both lengths of a slot. */
 #define EITHER static inline __attribute__((always_inline))
 
 EITHER unsigned
@@ -192,7 +192,8 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 	slots[(size_t)hole * words + words - 1] = 0;
 }
 
-/* Fill the slot 'hole' with a later block of its run, as long as there is one. */
+/* Fill the slot 'hole' with a later block of its run, as long as there is
+ * one. */
 static void
 close_hole(struct block_page *page, unsigned hole)
 {
@@ -203,8 +204,9 @@ close_hole(struct block_page *page, unsigned hole)
 }
 
 /*
- * Blocks that may be in so many slots.  Where none has been freed yet, a sixteenth
- * stays free; where blocks come and go, a half, for a free goes to the end of a run.
+ * The most blocks in so many slots.  Where none has been freed yet, a sixteenth
+ * of the slots stays free; where blocks come and go, a half, since a removal
+ * moves the blocks of a run up to its end.
  */
 static inline unsigned
 count_max(unsigned room, bool churns)
@@ -262,9 +264,10 @@ resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 }
 
 /*
- * The class to grow to: from 4 lines on by a quarter or a half, by an eighth or less
- * where the page beside told how many blocks there would be; to twice the blocks
- * where they come and go, so that it does not happen often.
+ * The class to grow to: from 4 lines on larger by a quarter or a half, or by an
+ * eighth or less where the page beside has shown how many blocks to expect.
+ * Where blocks come and go it has room for twice the blocks, so that pages grow
+ * seldom.
  */
 static unsigned
 grown_class(const struct block_page *page)
@@ -390,8 +393,8 @@ needed_class(const struct block_set *blocks, uint64_t number)
 }
 
 /*
- * A page without a block; NULL if there is no memory.  Heaps grow at one end, and the
- * page beside the new one tells how many blocks there are going to be.
+ * A page without a block; NULL if there is no memory.  Heaps grow at one end,
+ * so the page beside the new one shows how many blocks to expect.
  */
 static struct block_page *
 add_page(struct block_set *blocks, uint64_t number)

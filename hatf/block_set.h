@@ -5,8 +5,9 @@
  * Programs free what lies near to what they have just freed or allocated, and a
  * table of hashed addresses (live.h) spreads that over all of its memory: each
  * event waits for a line or two from there.  So only pages are hashed here, of
- * BLOCK_PAGE_NBYTES of the addresses, and a page has a table of its own in which
- * blocks lie in the order of their addresses, two or three to a cache line:
+ * BLOCK_PAGE_NBYTES of the addresses, and a page has a table of its own in
+ * which blocks lie in the order of their addresses, two or three to a cache
+ * line:
  *
  *	pages	| 0x7f12 |   0    | 0x55e0 | ...	24 bytes each, 1/8 to 1/2 full
  *		     |		      |
@@ -16,13 +17,15 @@
  * The table of the pages is small enough to stay in the cache, and neighbours
  * among the blocks come in one line, or in the next.
  *
- * 24 bytes hold a block whose numbers are as programs have them.  A page with one
- * whose numbers are not (32 GiB, 2^40 events) has 32 bytes for each of its blocks.
+ * 24 bytes hold a block whose numbers are as programs have them.  A page with
+ * one whose numbers are not (32 GiB, 2^40 events) has 32 bytes for each of its
+ * blocks.
  *
- * Memory is O(most blocks that have lived at a time).  While the set grows page by
- * page, as heaps do, it is at most 32 bytes a block where a page has 32 blocks or
- * more, about 60 where blocks come and go, at most 180 where each is alone in its
- * page; a few times that where pages grow side by side, or where most blocks are dead.
+ * Memory is O(most blocks that have lived at a time).  While the set grows page
+ * by page, as heaps do, it is at most 32 bytes a block where a page has 32
+ * blocks or more, about 60 where blocks come and go, at most 180 where each is
+ * alone in its page; a few times that where pages grow side by side, or where
+ * most blocks are dead.
  *
  * The hash of the pages is seeded, see live.h.  In a page, addresses that were
  * chosen to collide cost a search through a part of its blocks, of which it has
@@ -84,9 +87,9 @@ bool block_set_find(const struct block_set *blocks, uint64_t address,
 		    struct block *block_ret);
 
 /*
- * A block is at 'address' from here on.  If there was one already, '*added_ret' is
- * false, and that is copied to '*old_ret' unless it is NULL.  False if there is no
- * memory, with the set unchanged.
+ * A block is at 'address' from here on.  If there was one already, '*added_ret'
+ * is false, and that is copied to '*old_ret' unless it is NULL.  False if there
+ * is no memory, with the set unchanged.
  */
 bool block_set_put(struct block_set *blocks, uint64_t address,
 		   const struct block *block, bool *added_ret,
@@ -97,9 +100,10 @@ bool block_set_take(struct block_set *blocks, uint64_t address,
 		    struct block *old_ret);
 
 /*
- * Where in a page of 'room' slots the search for a place begins.  Places of aligned
- * blocks keep their order; those between them, which only numbers that stand for
- * addresses have, are spread over the page, as they come in dense runs.
+ * Where in a page of 'room' slots the search for a place begins.  Places of
+ * aligned blocks keep their order; those between them, which only numbers that
+ * stand for addresses have, are spread over the page, as they come in dense
+ * runs.
  */
 static inline unsigned
 block_set_home(unsigned place, unsigned room)
@@ -124,9 +128,9 @@ struct block_walk {
 };
 
 /*
- * The next block, in an order that is another in each process; false if there is
- * none.  In between nothing may be put or taken, but for another block with smaller
- * numbers at the address of one.
+ * The next block, in an order that is another in each process; false if there
+ * is none.  In between nothing may be put or taken, but for another block with
+ * smaller numbers at the address of one.
  */
 bool block_set_next(const struct block_set *blocks, struct block_walk *walk,
 		    uint64_t *address_ret, struct block *block_ret);

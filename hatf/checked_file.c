@@ -2,10 +2,10 @@
 /*
  * checked_file.c - see checked_file.h
  *
- * With O_PATH the kernel finds a file without opening it: no driver is asked, no
- * FIFO waits for its other end, no automount happens.  What has been found is
- * looked at, and then this very file is opened through /proc/self/fd, so that
- * nobody can put another one in its place between the two.
+ * With O_PATH the kernel finds a file without opening it: no driver is asked,
+ * no FIFO waits for its other end, no automount happens.  The file that has
+ * been found is checked and then opened through /proc/self/fd, so that nobody
+ * can put another one in its place in between.
  */
 #include "checked_file.h"
 
@@ -43,7 +43,7 @@ close_quietly(int fd)
 	errno = error;
 }
 
-/* Does the kernel itself make up what is in there? */
+/* Is it in a file system that the kernel makes up? */
 static bool
 is_of_kernel(int fd)
 {
@@ -65,7 +65,7 @@ is_of_kernel(int fd)
 	return false;
 }
 
-/* May what 'fd', an O_PATH descriptor, stands for be opened? */
+/* May the file of 'fd', an O_PATH descriptor, be opened? */
 static bool
 check(int fd, struct stat *st_ret)
 {
@@ -80,8 +80,8 @@ check(int fd, struct stat *st_ret)
 }
 
 /*
- * Open what 'found' stands for.  O_NONBLOCK: its owner may hold a lease on it, and
- * who opens it would wait.
+ * Open the file of 'found'.  O_NONBLOCK: its owner may hold a lease on it, and
+ * an open() would wait.
  */
 static int
 reopen(int found, int access)
@@ -221,7 +221,7 @@ move_to(struct walk *w, int fd)
 	w->fd = fd;
 }
 
-/* Put what the link says before what is left. */
+/* Put the target of the link before what is left. */
 static bool
 follow_link(struct walk *w, int link)
 {
@@ -268,8 +268,8 @@ take_step(struct walk *w, const char *part)
 }
 
 /*
- * The folder of an absolute path, as checked_file_folder().  The kernel, told the
- * whole path, would mount what it passes.
+ * The folder of an absolute path, as checked_file_folder(), part by part: if
+ * the kernel got the whole path, it would mount what it passes.
  */
 static int
 walk_to_folder(const char *path)
@@ -297,7 +297,8 @@ checked_file_open_untrusted(struct checked_file *f, const char *path,
 			     owner);
 }
 
-/* ------------------------------------------------------------------- the end */
+/* ------------------------------------------------------------------- the
+ * end */
 
 bool
 checked_file_remove(const struct checked_file *f)

@@ -2,20 +2,20 @@
 /*
  * checked_file.h - open a file whose name came out of another file or a folder
  *
- * A trace names the trace of its parent and its ring file, a ring file names its
- * trace, and a folder may hold anything.  Whoever wrote these may have meant harm
- * to the reader, who may be root.  So nothing is opened before it is known what it
- * is: a regular file, and in no file system of the kernel's own, where reading
- * alone can block or change something.  A symbolic link in the last place is never
- * followed unless the user gave the name.  No opening waits, triggers an automount
- * or reaches a device.
+ * A trace names the trace of its parent and its ring file, a ring file names
+ * its trace, and a folder may hold anything.  Whoever wrote these may mean harm
+ * to the reader, who may be root.  So a file is checked before it is opened: it
+ * must be regular, and in no file system of the kernel's own, where reading
+ * alone can block or change something.  A symbolic link in the last place is
+ * never followed unless the user gave the name.  No open() here waits, triggers
+ * an automount or reaches a device.
  *
- * Names change while one works with the files behind them.  A checked file is held
- * by its descriptor and by that of its folder; it is removed from that folder
- * only, and only while its name there still is that of the same file.
+ * A name may come to mean another file at any time.  So a checked file is held
+ * by its descriptor and by that of its folder.  It is removed from that folder
+ * only, and only while its name there is still that of the same file.
  *
- * Functions that fail set errno: ELOOP for a symbolic link, EISDIR for a directory,
- * ENOTSUP for everything else that is not such a file.
+ * Functions that fail set errno: ELOOP for a symbolic link, EISDIR for a
+ * directory, ENOTSUP for everything else that is not such a file.
  */
 #ifndef HATF_CHECKED_FILE_H
 #define HATF_CHECKED_FILE_H
@@ -42,21 +42,22 @@ struct checked_file {
  */
 bool checked_file_open(struct checked_file *f, const char *path, int access);
 
-/* The same for 'name', without a '/', in a folder; 'dir_fd' stays the caller's. */
+/* The same for 'name', without a '/', in a folder; 'dir_fd' stays the
+ * caller's. */
 bool checked_file_open_in(struct checked_file *f, int dir_fd, const char *name,
 			  int access);
 
 /*
- * The same for a path of which another file says that it is there: it must be
- * absolute, each folder on the way is checked, too, and the file must belong to
- * 'owner' (EPERM).
+ * The same for a path that another file names: the path must be absolute, each
+ * folder on the way is checked, too, and the file must belong to 'owner'
+ * (EPERM).
  */
 bool checked_file_open_untrusted(struct checked_file *f, const char *path,
 				 int access, uid_t owner);
 
 /*
- * For reading, a path that the user gave: a link is followed to what may be read.
- * Returns a descriptor or -1.
+ * For reading, a path that the user gave: a link is followed to what may be
+ * read.  Returns a descriptor or -1.
  */
 int checked_file_open_link(const char *path);
 

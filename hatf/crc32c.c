@@ -3,10 +3,10 @@
  * crc32c.c - see crc32c.h
  *
  * The instruction takes three cycles and a processor can begin one in each.  So
- * three thirds of the bytes are summed side by side, and then joined: the sum of
- * what stands 'n' bytes before the end is multiplied by x^(8n), modulo the
- * polynomial.  Joining takes as long as summing some kilobytes, so fewer bytes
- * are summed in one go.
+ * three thirds of the bytes are summed side by side, and then joined: the sum
+ * of bytes that end 'n' bytes before the end is multiplied by x^(8n), modulo
+ * the polynomial.  Joining takes as long as summing some kilobytes, so fewer
+ * bytes are summed as one piece.
  */
 #include "crc32c.h"
 
@@ -72,7 +72,7 @@ static const uint32_t table[256] = {
 	0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351,
 };
 
-/* Here and below 'crc' is without the ones before and after. */
+/* Here and below 'crc' is not yet inverted, neither before nor after. */
 static uint32_t
 sum_by_table(uint32_t crc, const uint8_t *p, size_t nbytes)
 {
@@ -184,8 +184,8 @@ find_instruction(void)
 #if defined(__x86_64__)
 	unsigned a, b, c, d;
 
-	/* Not __builtin_cpu_supports(): that asks for much more, each time a
-	 * process starts, and a virtual machine is slow to answer. */
+	/* Not __builtin_cpu_supports(): it executes CPUID several times at the
+	 * start of each process, and each takes long in a virtual machine. */
 	__cpuid(1, a, b, c, d);
 	return (c & bit_SSE4_2) != 0;
 #else
@@ -203,7 +203,8 @@ has_instruction(void)
 		YES
 	};
 	static _Atomic unsigned answer;
-	/* relaxed: nothing else is read by it, and everybody finds the same. */
+	/* relaxed: no other data depends on it, and all threads find the
+	 * same. */
 	unsigned known = atomic_load_explicit(&answer, memory_order_relaxed);
 
 	if (known == UNKNOWN) {

@@ -37,8 +37,8 @@ deflate_load(void)
 #ifdef HAVE_ISAL
 	static _Atomic bool is_tried;
 
-	/* relaxed, both: who comes while another looks, or in the child of a fork
-	 * by then, has zlib. */
+	/* relaxed, both: who comes while another looks, or in the child of a
+	 * fork by then, has zlib. */
 	if (atomic_load_explicit(&is_tried, memory_order_relaxed) ||
 	    atomic_exchange_explicit(&is_tried, true, memory_order_relaxed))
 		return;

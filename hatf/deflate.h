@@ -28,8 +28,9 @@
 
 /*
  * Look for the fast library, once, before compressing; without this, or where
- * there is none, zlib does it.  Cheap when that has been done; the first time it maps
- * memory and changes errno.  Another thread may be compressing meanwhile.
+ * there is none, zlib does it.  Cheap when that has been done; the first time
+ * it maps memory and changes errno.  Another thread may be compressing
+ * meanwhile.
  */
 void deflate_load(void);
 

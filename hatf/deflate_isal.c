@@ -3,10 +3,10 @@
  * deflate_isal.c - Intel's isa-l behind deflate_backend.h
  *
  * The library is mapped when deflate_load() asks for it, and privately
- * (deflate_library.h): linked to the recorder, its symbols would become visible to the
- * traced program, and the program's to it, and each process would pay for it.  It
- * allocates nothing by itself; its stream and its level buffer stand one behind the
- * other in the work area.
+ * (deflate_library.h): linked to the recorder, its symbols would become visible
+ * to the traced program, and the program's to it, and each process would pay
+ * for it.  It allocates nothing by itself; its stream and its level buffer
+ * stand one behind the other in the work area.
  */
 #ifdef HAVE_ISAL
 #include "deflate_backend.h"

@@ -2,8 +2,8 @@
 /*
  * deflate_library.c - see deflate_library.h
  *
- * The file is the system's own and was made by a linker: it is checked for what is
- * supported here, not for malice.
+ * The file is the system's own and was made by a linker: it is checked for
+ * features that are not supported here, not for malice.
  */
 #include "deflate_library.h"
 
@@ -18,7 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where systems have their libraries; the loader's own list is not for us. */
+/* Folders of libraries.  To ask for the loader's own list is to call the
+ * loader. */
 static const char *const folders[] = {
 #if defined(__x86_64__)
 	"/usr/lib/x86_64-linux-gnu/",
@@ -62,7 +63,7 @@ struct library {
 	const uint32_t *hash; /* DT_GNU_HASH */
 	const Elf64_Rela *relocations[2];
 	size_t relocations_nbytes[2];
-	bool is_odd; /* has what is not supported */
+	bool is_odd; /* it has a feature that is not supported here */
 };
 
 /* In no header. */
@@ -84,7 +85,7 @@ set_wide(wchar_t *p, wchar_t c, size_t n)
 	return p;
 }
 
-/* What libc would give it: the few functions that code which computes asks for. */
+/* The libc functions that a library which only computes needs. */
 static void *
 find_in_libc(const char *name)
 {
@@ -109,7 +110,7 @@ find_in_libc(const char *name)
 	return NULL;
 }
 
-/* Symbols that others may bind to are all in the hash table, the last ones of all. */
+/* The hash table has all symbols that others may bind to; they come last. */
 static uint32_t
 symbol_count(const struct library *l)
 {
@@ -143,7 +144,7 @@ find_own(const struct library *l, const char *name)
 	return NULL;
 }
 
-/* What a symbol of its table stands for; false: nothing that can be given. */
+/* The address of a symbol of its table; false: none can be given. */
 static bool
 find_symbol(const struct library *l, uint64_t at, void **found_ret)
 {
@@ -241,7 +242,8 @@ read_dynamic(struct library *l)
 	       l->hash != NULL;
 }
 
-/* The span is reserved; what is not of the file is the reservation's own memory. */
+/* The span is reserved; memory that is not in the file is the reservation's
+ * own. */
 static bool
 map_segment(const struct library *l, int fd, const Elf64_Phdr *p)
 {
@@ -265,7 +267,7 @@ map_segment(const struct library *l, int fd, const Elf64_Phdr *p)
 	       mprotect(at + filled, whole - filled, access) == 0;
 }
 
-/* How much address space the segments take; 0: they are not as they should be. */
+/* How much address space the segments take; 0: they cannot be mapped here. */
 static size_t
 measure(const Elf64_Phdr *phdrs, unsigned n)
 {
@@ -349,7 +351,7 @@ read_phdrs(int fd, Elf64_Phdr *phdrs, unsigned *n_ret)
 	return done;
 }
 
-/* What is written only while it is relocated. */
+/* Make read-only what only relocation writes. */
 static void
 seal(const struct library *l, const Elf64_Phdr *phdrs, unsigned n)
 {

@@ -2,14 +2,15 @@
 /*
  * deflate_library.h - a shared library, mapped without the loader
  *
- * The recorder wants isa-l when a trace turns out to be long, in a thread that may not
- * call the loader, and a process that ends before is to have no cost of it.  So the
- * library is mapped here: its segments as its file says, its relocations against its
- * own symbols and a few of libc's.  Neither the program nor the loader sees it.
+ * The recorder loads isa-l only when a trace turns out to be long, so that a
+ * short process does not pay for it, and in a thread that may not call the
+ * loader.  So the library is mapped here: its segments as its file says, its
+ * relocations against its own symbols and a few of libc's.  Neither the program
+ * nor the loader sees it.
  *
- * That does for a library that computes: one with thread-local variables, with
- * functions chosen by the loader (IFUNC), or with a need for more of libc is refused.
- * Nothing here allocates, locks or calls the loader.
+ * That is enough for a library that only computes.  One with thread-local
+ * variables, with functions chosen by the loader (IFUNC), or with a need for
+ * more of libc is refused.  Nothing here allocates, locks or calls the loader.
  */
 #ifndef HATF_DEFLATE_LIBRARY_H
 #define HATF_DEFLATE_LIBRARY_H
@@ -22,9 +23,9 @@ struct deflate_function {
 };
 
 /*
- * Map the library with this file name, from where libraries are, and find the 'n'
- * functions.  It stays for ever.  False: there is none, or none that this can do.
- * Changes errno.
+ * Map the library with this file name from one of the system's folders for
+ * libraries, and find the 'n' functions.  The library is never unmapped.
+ * False:  there is no such library, or it is refused.  Changes errno.
  */
 bool deflate_library_map(const char *name, struct deflate_function *functions,
 			 unsigned n);

@@ -18,9 +18,8 @@
 
 #define LENGTH_DIGITS 10
 
-/* What a sum is written with, and the newline behind it. */
-#define SUM_LINE   "crc32c=00000000\n"
-#define SUM_DIGITS 8
+/* The line of a sum, which is filled in later. */
+#define SUM_LINE "crc32c=00000000\n"
 
 /* The text of a block comment: 60 bytes, and five numbers of 20 digits. */
 #define BLOCK_COMMENT_MAX 160
@@ -604,7 +603,7 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 static void
 expect_sum(struct encoder *e)
 {
-	e->sum_off = e->used - 1 - SUM_DIGITS;
+	e->sum_off = e->used - 1 - CRC32C_DIGITS;
 }
 
 bool
@@ -672,14 +671,9 @@ fill_in_length(struct encoder *e)
 static void
 fill_in_sum(struct encoder *e)
 {
-	uint32_t sum;
-
-	if (e->sum_off == 0)
-		return;
-	sum = crc32c_add(0, e->buf, e->sum_off);
-	for (unsigned i = SUM_DIGITS; i-- > 0; sum >>= 4)
-		e->buf[e->sum_off + i] =
-			(uint8_t)("0123456789abcdef"[sum & 15]);
+	if (e->sum_off != 0)
+		crc32c_write(crc32c_add(0, e->buf, e->sum_off),
+			     e->buf + e->sum_off);
 }
 
 unsigned

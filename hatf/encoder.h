@@ -45,7 +45,7 @@ struct encoder {
 	struct place place; /* of the planner that is there without asking */
 	bool restart;	    /* the block has no metadata yet */
 	bool in_haste;	    /* see encoder_hasten() */
-	/* The caller's to set: each block ends with its sum (FORMAT "Sums"). */
+	/* Set by the caller: each block ends with its sum (FORMAT "Sums"). */
 	bool has_sums;
 	/* In 'buf': the digits of the sum; 0: there is none yet. */
 	size_t sum_off;
@@ -85,8 +85,9 @@ void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
 
 /*
- * Append the trailer, whose lines 'text' has room for one more: that of the sum, if
- * there are sums.  The window must be empty, and encoder_end() is to come next.
+ * Append the trailer.  'text' has its lines, and room for the line of the sum,
+ * which is added if there are sums.  The window must be empty, and the next
+ * call must be encoder_end().
  */
 bool encoder_trailer(struct encoder *e, struct text *text);
 
@@ -202,10 +203,10 @@ bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 void encoder_flush(struct encoder *e);
 
 /*
- * End the block: empty the window, append the comment with the sum if the block is
- * to have one and no trailer has it, and fill in "bytes=".  The bytes are
- * e->buf[0, e->used).  encoder_reset() then empties the buffer for the next
- * block.  Returns how many records were appended: 0 or 1.
+ * End the block: empty the window, append the comment with the sum if there are
+ * sums and no trailer has it, and fill in "bytes=".  The bytes are e->buf[0,
+ * e->used).  encoder_reset() then empties the buffer for the next block.
+ * Returns how many records were appended: 0 or 1.
  */
 unsigned encoder_end(struct encoder *e);
 void encoder_reset(struct encoder *e);

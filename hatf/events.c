@@ -360,7 +360,7 @@ fits_tag(const struct hatf_record *rec)
 	}
 }
 
-/* The block becomes the object of 'out', of which it was not known that it is. */
+/* The block, which no event had told of, becomes the object of 'out'. */
 static void
 adopt_block(struct hatf_events *ev, struct hatf_event *out, struct block *block)
 {
@@ -451,8 +451,8 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 }
 
 /*
- * Is an announced record what the realloc has announced?  Others may be less exact
- * about all but the size.
+ * Is an announced record as the realloc has announced it?  Traces by other
+ * programs are held to the size only.
  */
 static bool
 fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)

@@ -44,8 +44,8 @@ read_header(struct ringset *set, int fd, struct hatf_error *err)
 }
 
 /*
- * Is the file behind 'fd' the ring file of the trace behind 'trace_fd', by the first
- * bytes or by the name of that?  If it tells of none: 'otherwise'.
+ * Is the file 'fd' the ring file of the trace 'trace_fd', by the first bytes or
+ * the name of the trace?  If the ring file names no trace: 'otherwise'.
  */
 static bool
 is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
@@ -80,8 +80,9 @@ is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
 }
 
 /*
- * Is there one at 'path', which only the trace names?  Not for root: what is made
- * of a ring file is its removal, and that somewhere the user has to say.
+ * Is there one at 'path', which only the trace names?  Not for root: recovery
+ * removes the ring file, and outside the trace's folder only the user may name
+ * what root removes.
  */
 static bool
 is_there(const char *path, const char *trace, int trace_fd)
@@ -132,7 +133,7 @@ hatf_find_rings(const char *trace, char *path, size_t nbytes)
 	const int trace_fd = checked_file_open_link(trace);
 	bool found;
 
-	/* It need not be there: there is a name to compare. */
+	/* The trace need not be there: its name can still be compared. */
 	found = n > 0 && (size_t)n < nbytes &&
 		is_beside(path, trace, trace_fd, true);
 	if (trace_fd < 0)

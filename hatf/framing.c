@@ -98,15 +98,14 @@ framing_find_sum(const struct hatf_record *comment)
 bool
 framing_sum_is(const char *digits, uint32_t sum)
 {
-	char want[FRAMING_SUM_NBYTES];
+	uint8_t want[FRAMING_SUM_NBYTES];
 
-	for (unsigned i = 0; i < 8; i++)
-		want[i] = "0123456789abcdef"[sum >> (28 - 4 * i) & 15];
-	want[8] = '\n';
+	crc32c_write(sum, want);
+	want[CRC32C_DIGITS] = '\n';
 	return memcmp(digits, want, sizeof(want)) == 0;
 }
 
-/* Is there more than comments behind the last block? */
+/* Has a record other than a comment come after the last block? */
 static bool
 has_strays(const struct framing *framing)
 {
@@ -114,7 +113,7 @@ has_strays(const struct framing *framing)
 	       framing->data_end > framing->block_end;
 }
 
-/* A comment of our stream, from 'offset' to 'end'. */
+/* Note a comment of our stream, from 'offset' to 'end'. */
 static void
 note_place(struct framing *framing, uint64_t offset, uint64_t end)
 {

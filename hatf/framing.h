@@ -14,6 +14,7 @@
 #ifndef HATF_FRAMING_H
 #define HATF_FRAMING_H
 
+#include "crc32c.h"
 #include "hatf.h"
 #include "lines.h"
 
@@ -25,8 +26,8 @@ struct framing {
 	uint64_t trailer_end; /* place after that comment; 0: none */
 	uint64_t block_count;
 	uint64_t block_end; /* offset where the last block says it ends */
-	/* Offsets where the last comment ended, and what came before the last
-	 * comments, one behind the other. */
+	/* Offsets: where the last comment ended, and where the last record that
+	 * is no comment ended. */
 	uint64_t comment_end, data_end;
 	uint64_t lost_count; /* events */
 	bool foreign;	     /* set by the caller: this is no HATF stream */
@@ -46,15 +47,15 @@ struct framing_place {
  */
 bool framing_is_ours(const uint8_t *bytes, size_t nbytes);
 
-/* Does the comment begin a block, or tell the sum of one (FORMAT "Sums")? */
+/* Does the comment begin a block, or end one with its sum (FORMAT "Sums")? */
 bool framing_is_block(const struct hatf_record *comment);
 bool framing_is_sum(const struct hatf_record *comment);
 
 /*
- * Where the comment, or trailer, has the FRAMING_SUM_NBYTES that tell the sum; NULL if
- * it has none.  Are they those of this sum?
+ * The FRAMING_SUM_NBYTES with the sum in a comment of that kind or a trailer;
+ * NULL:  it has none.  framing_sum_is(): are they the text of this sum?
  */
-#define FRAMING_SUM_NBYTES (8 + 1) /* digits and a newline */
+#define FRAMING_SUM_NBYTES (CRC32C_DIGITS + 1) /* and a newline */
 const char *framing_find_sum(const struct hatf_record *comment);
 bool framing_sum_is(const char *digits, uint32_t sum);
 
@@ -72,8 +73,8 @@ enum hatf_status framing_note(struct framing *framing,
 
 /*
  * The stream ends at 'end', where a record ends.  HATF_END; HATF_NO_TRAILER if
- * the trace is ours and its last record is no trailer; HATF_BAD_COMMENT, as
- * framing_note() tells it, if that is not where its last block can end.
+ * the trace is ours and its last record is no trailer; HATF_BAD_COMMENT and
+ * '*field_ret', as by framing_note(), if its last block cannot end there.
  */
 enum hatf_status framing_end(struct framing *framing, uint64_t end,
 			     const char **field_ret);

@@ -348,10 +348,8 @@ enum {
 	 * takes memory for each live address
 	 */
 	HATF_READ_DISORDER = 4,
-	/*
-	 * nobody but a directory or another file gave 'path': open it like
-	 * hatf_open_found()
-	 */
+	/* a directory or another file gave 'path', no user: open it like
+	 * hatf_open_found() */
 	HATF_READ_FOUND = 8,
 };
 
@@ -378,11 +376,12 @@ HATF_API enum hatf_status hatf_reader_open(const char *path, unsigned flags,
 					   struct hatf_error *err);
 
 /*
- * Open for reading what lies in a directory that somebody else can write to: only a
- * regular file, and none that the kernel makes up (procfs, sysfs and their like);
- * never waits, never follows a symbolic link in the last place.  Nothing else is so
- * much as opened, so no device notices.  Returns a descriptor, or -1 with errno:
- * ELOOP for a symbolic link, EISDIR, or ENOTSUP for anything else.
+ * Open for reading a file in a directory that somebody else can write to.  It
+ * must be regular, and none that the kernel makes up (procfs, sysfs and their
+ * like); all others are not even opened, so no device notices.  Never waits,
+ * and never follows a symbolic link in the last place.  Returns a descriptor,
+ * or -1 with errno: ELOOP for a symbolic link, EISDIR, or ENOTSUP for anything
+ * else.
  */
 HATF_API int hatf_open_found(const char *path);
 
@@ -404,15 +403,15 @@ HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
 					   size_t max, size_t *n_ret);
 
 /*
- * Like the two above, but the caller knows the format, by its name: the only way to
- * open a trace in one that its content cannot tell ('by_name' in struct
- * hatf_format).  With "hatf" every legal stream is read, also one whose first records
- * are so strange that it would be taken for no trace (HATF_NOT_HATF) or another
- * format's; what is illegal is an error of the record.  Whether a trace is in one of
- * the other formats is still told by its content: hatf_reader_format() may be
- * another one.  NULL: by content.  More
- * errors: HATF_LIMIT, with 'field' "format": there is no such format, or it can only be
- * written.
+ * Like the two above, but the caller knows the format, by its name: the only
+ * way to open a trace in one that its content cannot tell ('by_name' in struct
+ * hatf_format).  With "hatf" every legal stream is read, even if its first
+ * records are so strange that it would not be recognised (HATF_NOT_HATF), or be
+ * taken for another format; an illegal record is an error when it is read.  All
+ * other formats are recognised by the trace's content whatever name is given,
+ * so hatf_reader_format() may name another one.  NULL: by content.  More
+ * errors:  HATF_LIMIT, with 'field' "format": there is no such format, or it
+ * can only be written.
  */
 HATF_API enum hatf_status
 hatf_reader_open_as(const char *path, const char *format, unsigned flags,
@@ -597,10 +596,10 @@ struct hatf_writer_options {
 
 /*
  * Make a file that only its owner may read and write (mode 0600), or empty the
- * one that is there and make it so; return a descriptor to write to, or -1 with
- * errno.  EPERM: a regular file of another user, who could read it whatever its
- * mode.  What is no regular file is opened as it is.  For what comes from a
- * trace, in which command lines and addresses are.
+ * one that is there and give it that mode.  For data from a trace, which has
+ * command lines and addresses.  Returns a descriptor to write to, or -1 with
+ * errno; EPERM: a regular file of another user, who could read it whatever its
+ * mode.  A file that is not regular is opened as it is.
  */
 HATF_API int hatf_create_file(const char *path);
 
@@ -622,11 +621,12 @@ hatf_writer_open_fd(int fd, const struct hatf_writer_options *options,
 
 /*
  * Append records.  HATF_COMMENT is allowed, HATF_METADATA is not (the writer
- * places its own); comments of our own framing ("HATF block", "HATF sum",
- * "HATF end", "HATF 1.0") are dropped, since the writer makes its own (unless 'bare'); of the
- * last "HATF end", it takes over how the program ended and what the recording
- * cost.  Errors: HATF_IO; HATF_NO_MEMORY; HATF_BAD_RECORD: no such tag, too many attributes, or, unless 'bare', a
- * "HATF lost" comment without a count; sticky.
+ * places its own); comments of our own framing ("HATF block", "HATF sum", "HATF
+ * end", "HATF 1.0") are dropped, since the writer makes its own (unless
+ * 'bare'); of the last "HATF end", it takes over how the program ended and what
+ * the recording cost.  Errors: HATF_IO; HATF_NO_MEMORY; HATF_BAD_RECORD: no
+ * such tag, too many attributes, or, unless 'bare', a "HATF lost" comment
+ * without a count; sticky.
  */
 HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 					    const struct hatf_record *records,
@@ -756,15 +756,15 @@ enum hatf_heritage {
 HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
 
 /*
- * Before the first event of a forked child is read: read its parent's trace up to
- * the fork, that of the parent's parent before, and so on, so that the inherited
- * blocks are live from the start.  From then on a free of what is not live is a
- * violation as in any trace.  A parent's trace is looked for beside 'path', which
- * is where the child's trace is (NULL or "-": not known; then in the working
- * directory), and where the child's header says, if that is an absolute path and
- * the file there is of the owner of the child's.  Files are opened as by
- * hatf_open_found(), and at most HATF_ANCESTORS_MAX of them.
- * What has been found is in '*heritage_ret'; unless it is HATF_HERITAGE_EXACT, the
+ * Before the first event of a forked child is read: read its parent's trace up
+ * to the fork, that of the parent's parent before, and so on, so that the
+ * inherited blocks are live from the start.  From then on a free of what is not
+ * live is a violation as in any trace.  A parent's trace is looked for beside
+ * 'path', which is where the child's trace is (NULL or "-": not known; then in
+ * the working directory), and where the child's header says, if that is an
+ * absolute path and the file there is of the owner of the child's.  Files are
+ * opened as by hatf_open_found(), and at most HATF_ANCESTORS_MAX of them.  What
+ * has been found is in '*heritage_ret'; unless it is HATF_HERITAGE_EXACT, the
  * first free of each unknown address is taken for one of an inherited block, as
  * without this call.  Memory is O(live objects).  Errors: HATF_NO_MEMORY.
  */
@@ -824,9 +824,9 @@ HATF_API void hatf_events_close(struct hatf_events *events);
 /* -------------------------------------------------------------- recovery */
 
 /*
- * A process that is killed, or ends by a system call that its tracer does not see,
- * leaves its trace without the last events and without a
- * trailer, and beside it a ring file (FORMAT "Ring files"), which has the rest.
+ * A process that is killed, or ends by a system call that its tracer does not
+ * see, leaves its trace without the last events and without a trailer, and
+ * beside it a ring file (FORMAT "Ring files"), which has the rest.
  */
 
 #define HATF_RECOVER_DRY_RUN 1u /* change nothing, say what would be done */
@@ -836,8 +836,8 @@ HATF_API void hatf_events_close(struct hatf_events *events);
  */
 #define HATF_RECOVER_FORCE 2u
 /*
- * What the caller knows of the process, as its parent: it ended by a system call of
- * its own, past libc; or by a signal.  The trailer says so.
+ * What the caller knows of the process, as its parent: it ended by a system
+ * call of its own, past libc; or by a signal.  The trailer says so.
  */
 #define HATF_RECOVER_EXITED 4u
 #define HATF_RECOVER_KILLED 8u
@@ -858,12 +858,12 @@ struct hatf_recovery {
 };
 
 /*
- * Find the ring file that belongs to 'trace' and copy its path, NUL-terminated.  It
- * is beside the trace, or where the trace says that it is, if that is an absolute
- * path and the file there is of the trace's owner.  For root it is only beside the
- * trace: whoever wrote the trace may have written its owner's name into the rest,
- * too.  Files are opened as by hatf_open_found().  False if there is none, or its path
- * does not fit.
+ * Find the ring file that belongs to 'trace' and copy its path, NUL-terminated.
+ * It is beside the trace, or where the trace says that it is, if that is an
+ * absolute path and the file there is of the trace's owner.  For root it is
+ * only beside the trace: whoever wrote the trace may have written its owner's
+ * name into the rest, too.  Files are opened as by hatf_open_found().  False if
+ * there is none, or its path does not fit.
  */
 HATF_API bool hatf_find_rings(const char *trace, char *path, size_t nbytes);
 
@@ -882,18 +882,17 @@ HATF_API enum hatf_status hatf_look_at_rings(const char *rings,
 
 /*
  * Complete a trace from the ring file at 'rings': cut off a block that was not
- * written whole, append every event that the rings have and the trace has not, and
- * a trailer that says so; then remove the ring file.  Of a trace that is shorter than
- * it was (power loss, a copy cut off) the whole blocks are kept, and all events after
- * them are counted as lost.  'trace' is the path of the
- * trace; NULL: the one that the ring file names, beside it or where it was, or the
- * one beside it with its name.  May be
- * interrupted and called again.
+ * written whole, append every event that the rings have and the trace has not,
+ * and a trailer that says so; then remove the ring file.  Of a trace that is
+ * shorter than it was (power loss, a copy cut off) the whole blocks are kept,
+ * and all events after them are counted as lost.  'trace' is the path of the
+ * trace; NULL: the one that the ring file names, beside it or where it was, or
+ * the one beside it with its name.  May be interrupted and called again.
  *
- * The directories of 'rings' and 'trace' are followed as they are given; files are
- * opened as by hatf_open_found().  Nothing is written or removed but what was
- * checked before, in the directories in which it was found, whatever their names
- * come to mean meanwhile.
+ * The directories of 'rings' and 'trace' are followed as they are given; files
+ * are opened as by hatf_open_found().  Nothing is written or removed but what
+ * was checked before, in the directories in which it was found, whatever their
+ * names come to mean meanwhile.
  *
  * '*recovery_ret' is filled in as far as known, on errors too.  Errors: HATF_IO
  * (of the trace if its name is there and 'file_offset' is 0, else of the ring

@@ -139,7 +139,7 @@ is_parent(const struct ancestor *a, const struct birth *birth)
 		strcmp(host, birth->host) == 0);
 }
 
-/* Is a->file the trace of the parent?  Else it is closed. */
+/* Is a->file the trace of the parent?  If not, it is closed. */
 static bool
 take_file(struct ancestor *a, const struct birth *birth)
 {
@@ -155,8 +155,8 @@ take_file(struct ancestor *a, const struct birth *birth)
 }
 
 /*
- * In the folder of the child's trace, which is the child's ancestor's or that of the
- * path that the user gave.
+ * Find it in the folder of the child's trace, which an ancestor holds open, or
+ * which is that of the path that the user gave.
  */
 static bool
 find_beside(struct ancestor *a, const char *child_path,
@@ -180,7 +180,8 @@ find_beside(struct ancestor *a, const char *child_path,
 	return found && take_file(a, birth);
 }
 
-/* What the header says may be any path: the file must be of the trace's owner. */
+/* Find it at the header's path, which may be any: the trace's owner must own
+ * it. */
 static bool
 find_there(struct ancestor *a, const struct hatf_reader *child,
 	   const struct birth *birth)

@@ -4,24 +4,24 @@
  *
  * For numbers of which neighbours have nothing in common; the live blocks
  * themselves are in block_set.h.  A hash table with open addressing and linear
- * probing.  The addresses are in an array of their own, eight to a cache line, so
- * that a search, however long, touches a line or two of them, and then at most
- * one of the blocks:
+ * probing.  The addresses are in an array of their own, eight to a cache line,
+ * so that a search, however long, touches a line or two of them, and then at
+ * most one of the blocks:
  *
  *	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
  *	blocks  |  A  |     |  B  |  C  |     |	16 bytes each
  *
- * It is between 1/4 and 3/4 full, growing by half and shrinking to half: 53 to 80
- * bytes a block while the set grows, never more than 160 once it is larger than
- * LIVE_MIN_SLOTS.
+ * It is between 1/4 and 3/4 full, growing by half and shrinking to half: 32 to
+ * 48 bytes a number while the set grows, never more than 96 once it is larger
+ * than LIVE_MIN_SLOTS.
  *
- * A resize moves everything at once, and has both tables while it does.  Doing it
- * little by little would bound the time of one operation, which nobody waits for
- * here, and would make each of them look in two tables; the mean cost is constant
- * either way.
+ * A resize moves everything at once, and has both tables while it does.  Doing
+ * it little by little would bound the time of one operation, which nobody waits
+ * for here, and would make each of them look in two tables; the mean cost is
+ * constant either way.
  *
- * The hash is seeded with random numbers, so that no trace, however it was made,
- * can choose addresses that collide.  Every key is allowed, 0 too.
+ * The hash is seeded with random numbers, so that no trace, however it was
+ * made, can choose addresses that collide.  Every key is allowed, 0 too.
  */
 #ifndef HATF_LIVE_H
 #define HATF_LIVE_H

@@ -155,8 +155,9 @@ read_first(struct hatf_reader *reader)
 }
 
 /*
- * Is the format that of the trace because the caller says so?  One that content can
- * tell is so only if it is HATF, which nothing but its records tells.
+ * Does the caller's word decide which format the trace has?  For formats that
+ * can be recognised by their content it does not, except for HATF, which has no
+ * mark of its own but its records.
  */
 static bool
 is_certain(const struct format *named)

@@ -5,7 +5,8 @@
 
 #include "hatf.h"
 
-/* The descriptor that 'reader' reads from; it stays the reader's or the caller's. */
+/* The descriptor that 'reader' reads from; it stays the reader's or the
+ * caller's. */
 int reader_fd(const struct hatf_reader *reader);
 
 #endif /* HATF_READER_H */

@@ -219,8 +219,8 @@ open_rings(struct recovery *r, const char *path)
 /* -------------------------------------------------------------- the trace */
 
 /*
- * Whoever could write the ring file must gain nothing by what is done to another
- * one.
+ * Whoever could write the ring file must gain nothing by what is done to
+ * another one.
  */
 static bool
 is_owners(const struct recovery *r, const struct checked_file *f)
@@ -269,11 +269,11 @@ set_trace(struct recovery *r, const char *path)
 	return true;
 }
 
-/* Who says that the trace is there? */
+/* Who names the trace's path? */
 enum trace_place {
 	PLACE_NAMED,	/* the user */
-	PLACE_BESIDE,	/* the ring file, and it is in its folder */
-	PLACE_ELSEWHERE /* the ring file */
+	PLACE_BESIDE,	/* the ring file, and the trace is in its folder */
+	PLACE_ELSEWHERE /* the ring file, and the trace is anywhere */
 };
 
 static bool
@@ -408,7 +408,7 @@ read_begun(struct recovery *r, bool *compressed_ret)
 	if (lseek(r->trace.fd, 0, SEEK_SET) != 0 ||
 	    hatf_reader_open_fd(r->trace.fd, 0, &reader, NULL) != HATF_OK)
 		return HATF_END;
-	/* Attributes live until the next read; an event ends the matter. */
+	/* Attributes live until the next read; stop at the first event. */
 	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK &&
 	       rec.tag == HATF_COMMENT) {
 		if (r->header != NULL)
@@ -431,9 +431,9 @@ read_begun(struct recovery *r, bool *compressed_ret)
 }
 
 /*
- * Open what may be the trace of a process that has committed nothing, by the names
- * that open_trace() tries beside the ring file.  Returns its path or NULL; 'buf'
- * is room for that.
+ * Open the file that may be the trace of a process which has committed nothing,
+ * by the names that open_trace() tries beside the ring file.  Returns its path,
+ * which may be in 'buf', or NULL.
  */
 static const char *
 open_begun(struct recovery *r, const char *rings, const char *trace,
@@ -600,8 +600,9 @@ prepare(struct recovery *r)
 #define SLOPE_ERROR_NS 1000
 
 /*
- * The line ends at the last reading of the clocks; draw it out to the end, rather
- * too slowly than too fast.  From one reading alone no rate is known.
+ * The line ends at the last reading of the clocks.  Extend it to the last stamp
+ * with a slope that is rather too small than too large.  One reading alone
+ * tells no slope.
  */
 static void
 extend_line(struct recovery *r)
@@ -772,9 +773,9 @@ complete(struct recovery *r)
 }
 
 /*
- * Remove the file that the process began as the next one, beside the trace: it is
- * empty, or it is traced from the same moment as the trace.  What else has got the
- * name is left alone.
+ * Remove the file beside the trace that the process began as the next one, if
+ * it is empty or has the same start as the trace.  Another file of that name is
+ * left alone.
  */
 static void
 remove_announced(const struct recovery *r)

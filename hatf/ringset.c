@@ -13,7 +13,7 @@
 /* Words of all rings together (FORMAT "Limits"). */
 #define WORDS_MAX (1ull << 30)
 
-/* Of a ring of our own, which nobody writes to any more. */
+/* The least capacity of our copy of a ring. */
 #define CAPACITY_MIN 64u
 
 struct file {
@@ -92,7 +92,7 @@ check_commit(const struct image_commit *c, const struct image *image)
 	return NULL;
 }
 
-/* Can the line of a commit that can be go on to the last reading? */
+/* Does the commit's line stay within bounds up to the last reading? */
 static bool
 is_reading_possible(const struct image *image, const struct image_commit *c)
 {
@@ -159,7 +159,7 @@ event_words(uint64_t word)
 {
 	const unsigned type = word >> 3 & 31;
 
-	/* Nothing is allocated at address 0: nobody has written that. */
+	/* No event begins with 0: nothing is allocated at address 0. */
 	if (word == 0)
 		return 0;
 	switch (word & EVENT_KIND_MASK) {
@@ -238,9 +238,10 @@ check_positions(const struct ring *r, const struct ring_commit *last,
 }
 
 /*
- * How many of 'n' words at 'offset' may be there?  In a hole of the file no event
- * begins, and it costs nothing to claim many.  The last one before a hole may end
- * in it, with zeros, in a copy that leaves out what is zero.
+ * How many of the 'n' words at 'offset' may belong to events?  No event begins
+ * in a hole of the file, and a file can claim a large hole at no cost.  An
+ * event before the hole may end in it, with zeros, in a copy that leaves out
+ * zeros.
  */
 static uint64_t
 words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
@@ -283,8 +284,8 @@ make_ring(uint64_t capacity)
 }
 
 /*
- * The words from 'pos' to the head into a ring of our own, up to the first one that
- * is not there: '*end_ret'.
+ * Copy the words from 'pos' to the head into a ring of our own, up to the first
+ * one that is not there: '*end_ret'.
  */
 static enum hatf_status
 copy_words(const struct file *f, const struct ring *from, uint64_t pos,
@@ -295,7 +296,7 @@ copy_words(const struct file *f, const struct ring *from, uint64_t pos,
 	enum hatf_status status = HATF_OK;
 	uint64_t n = 1, want = 1;
 
-	/* In pieces, since each of the rings has an end. */
+	/* In pieces, since both rings wrap around. */
 	while (status == HATF_OK && n == want && pos < from->head) {
 		const uint64_t offset =
 			base + (pos & from_mask) * sizeof(uint64_t);

@@ -2,12 +2,12 @@
 /*
  * slab.h - memory for many small arrays of some lengths
  *
- * There are eight lengths from one power of two to the next, so that an array need
- * be little longer than what is in it.  Memory comes in chunks, each as large as all
- * before it together, so that few blocks need little and many lie in huge pages.
- * What is given back is taken for arrays of its length or shorter ones; the chunks
- * stay until the end, so memory is in proportion to the most that was in use of each
- * length.  Used by one thread at a time.
+ * There are eight lengths from one power of two to the next, so that an array
+ * need be little longer than what is in it.  Memory comes in chunks, each as
+ * large as all before it together, so that few blocks need little and many lie
+ * in huge pages.  What is given back is taken for arrays of its length or
+ * shorter ones; the chunks stay until the end, so memory is in proportion to
+ * the most that was in use of each length.  Used by one thread at a time.
  */
 #ifndef HATF_SLAB_H
 #define HATF_SLAB_H
@@ -19,7 +19,8 @@
 /* Arrays are made of cache lines. */
 #define SLAB_LINE_NBYTES ((size_t)64)
 
-/* Classes of lengths: 1 to 8 lines, 9 to 16, 18 to 32 by 2, ... 2304 to 4096 by 256. */
+/* Classes of lengths: 1 to 8 lines, 9 to 16, 18 to 32 by 2, ... 2304 to 4096 by
+ * 256. */
 #define SLAB_CLASS_COUNT 80
 
 static inline size_t
@@ -43,8 +44,8 @@ struct slab {
 void slab_fini(struct slab *slab);
 
 /*
- * An array of slab_nbytes(size_class) bytes, aligned to a cache line, with anything in
- * it; NULL if there is no memory.
+ * An array of slab_nbytes(size_class) bytes, aligned to a cache line, with
+ * anything in it; NULL if there is no memory.
  */
 void *slab_get(struct slab *slab, unsigned size_class);
 

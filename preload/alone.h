@@ -12,7 +12,8 @@
 /* The writer thread begins, without the descriptors of one before it. */
 void alone_begin(void);
 
-/* The writer: hold on to the folder of the process, which may come out of reach. */
+/* The writer: open the process's folder in /proc, which may come out of
+ * reach. */
 void alone_hold(void);
 
 /*
@@ -23,8 +24,9 @@ void alone_hold(void);
 bool alone_is_last(int *status_ret);
 
 /*
- * Are there threads of the program besides one, also such as have recorded nothing?
- * 'has_writer': the writer thread is there, and does not count.  When in doubt, yes.
+ * Has the program more than one thread, also counting those that have recorded
+ * nothing?  'has_writer': the writer thread exists, and does not count.  When
+ * in doubt, yes.
  */
 bool alone_has_threads(bool has_writer);
 

@@ -81,7 +81,7 @@ clock_stamp_by_system(void)
 	return sys_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Two readings of the system's clock may be so far apart; and how often to try. */
+/* Accept two readings of the system's clock that are so close; try so often. */
 #define READ_WITHIN_NS 250u
 #define READ_TRIES     8u
 
@@ -91,7 +91,7 @@ clock_read(void)
 	struct clock_reading best = { .ns = sys_clock_ns(CLOCK_MONOTONIC) };
 	uint64_t before = best.ns, best_ns = UINT64_MAX;
 
-	/* Stamps are the system's own: there are no two clocks. */
+	/* Without a counter, stamps are readings of the system's clock. */
 	best.stamp = best.ns;
 	if (!clock_has_counter)
 		return best;
@@ -158,7 +158,8 @@ clock_go_stamped(void)
 bool
 clock_expects_threads(void)
 {
-	/* relaxed: who finds false calls clock_go_stamped(), which orders. */
+	/* relaxed: a thread that finds false calls clock_go_stamped(), which
+	 * orders. */
 	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
 }
 

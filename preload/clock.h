@@ -50,14 +50,16 @@
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
 
-/* A moment by both clocks; 'ns', of CLOCK_MONOTONIC, was read just before 'stamp'. */
+/* A moment by both clocks; 'ns', of CLOCK_MONOTONIC, was read just before
+ * 'stamp'. */
 struct clock_reading {
 	uint64_t stamp, ns;
 };
 
 /*
- * Writer: read both clocks, again if something came in between.  What lies between
- * the two is then a part of a microsecond, if the thread runs at all.
+ * Writer: read both clocks, and again if too much time has passed in between.
+ * Unless the thread gets no processor, less than a microsecond lies between the
+ * two.
  */
 struct clock_reading clock_read(void);
 

@@ -290,7 +290,7 @@ set_begin(struct config *c, const char *value)
 	return c->begin_now || strcmp(value, "late") == 0;
 }
 
-/* jotter.c reads it, for processes without a configuration, too. */
+/* Only checked here: jotter.c reads it, also without a configuration. */
 static bool
 set_notes(struct config *c, const char *value)
 {
@@ -340,7 +340,7 @@ lookup(char *const environment[], const char *name)
 	return NULL;
 }
 
-/* Valgrind puts libraries of its own in front of what it runs. */
+/* Valgrind preloads libraries of its own. */
 static bool
 is_under_valgrind(char *const environment[])
 {

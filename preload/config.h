@@ -43,8 +43,9 @@ struct config {
 };
 
 /*
- * Fill '*config_ret' from 'environment' (as environ(7)).  On a wrong value, or where
- * valgrind runs the program, says so in one line on stderr and returns false.
+ * Fill '*config_ret' from 'environment' (as environ(7)).  On a wrong value, or
+ * where valgrind runs the program, says so in one line on stderr and returns
+ * false.
  */
 bool config_read(char *const environment[], struct config *config_ret);
 

@@ -12,16 +12,15 @@
 #include "sys.h"
 #include "writer.h"
 
-/* Not wiped, all three: children have the filters, too. */
-static _Atomic bool is_confined; /* filters have come */
-static bool cannot_ask;		 /* ... by which asking for privileges kills */
-static int
-	own_filter_pid; /* in this process the writer has filters of its own */
+/* None of these is wiped in a child, which has the filters, too. */
+static _Atomic bool is_confined; /* there are filters */
+static bool cannot_ask;		 /* ... that kill for asking for privileges */
+static int own_filter_pid;	 /* where the writer has filters of its own */
 
 bool
 confinement_is_set(void)
 {
-	/* relaxed: the writer, if it is to stay, has been made before. */
+	/* relaxed: a writer that must stay has been made before. */
 	return atomic_load_explicit(&is_confined, memory_order_relaxed);
 }
 
@@ -35,7 +34,7 @@ confinement_set(bool asking_kills)
 		writer_summon();
 }
 
-/* The writer takes '*p' on, or the trace ends. */
+/* Have the writer take on '*p'; if it cannot, end the trace. */
 static void
 have_followed(bool known, const struct privileges *p)
 {
@@ -44,15 +43,15 @@ have_followed(bool known, const struct privileges *p)
 					  "and the writer thread cannot");
 }
 
-/* What the calling thread may now, beside a new root directory or rules. */
+/* Have the writer take on the caller's privileges, and a new root or rules. */
 static void
 follow(pid_t root_of, int ruleset)
 {
 	struct privileges p;
 	bool known;
 
-	/* First, and without errno: see real_resolve_rest().  A writer that is made
-	 * later has what the thread has by which it is made. */
+	/* First, and without errno: see real_resolve_rest().  A writer that is
+	 * made later has the privileges of the thread that makes it. */
 	if (!lifecycle_is_tracing() || !lifecycle_is_own() || !writer_is_here())
 		return;
 
@@ -96,10 +95,10 @@ confinement_before_filter(const void *filter)
 	const int saved_errno = errno;
 	const struct privileges p = { .filter = filter };
 
-	/* Without one the call will fail. */
+	/* The call will fail without a filter. */
 	if (filter == NULL || !lifecycle_is_tracing() || !lifecycle_is_own())
 		return;
-	/* A child's writer comes from a thread that has them. */
+	/* In a child, the thread that makes the writer has the filters, too. */
 	own_filter_pid = sys_pid();
 	have_followed(true, &p);
 	errno = saved_errno;

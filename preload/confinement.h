@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * confinement.h - what the program may do less than before, and the writer with it
+ * confinement.h - when the program gives up privileges, the writer does, too
  *
- * The functions that give up privileges or put filters on (interpose_privileges.c,
- * interpose_sandbox.c) tell it here; the writer thread takes it on (privileges.h), or
- * the trace ends.  For threads of the traced process; in others nothing happens.
+ * The functions that give up privileges or install filters
+ * (interpose_privileges.c, interpose_sandbox.c) call these.  The writer thread
+ * takes on the change (privileges.h), or the trace ends.  For threads of the
+ * traced process; in others nothing happens.
  */
 #ifndef CONFINEMENT_H
 #define CONFINEMENT_H
@@ -12,28 +13,29 @@
 #include <stdbool.h>
 
 /*
- * Filters are about to come, under which a thread of the program may not be able to
- * make the writer thread: have it now.  With 'asking_kills' they kill a thread that
- * asks for its own privileges.  From then on confinement_is_set().
+ * Filters are about to be installed, under which a thread of the program may
+ * not be able to make the writer thread: make it now.  With 'asking_kills' they
+ * kill a thread that asks for its own privileges.  From then on
+ * confinement_is_set().
  */
 void confinement_set(bool asking_kills);
 bool confinement_is_set(void);
 
 /*
  * The calling thread has changed the privileges of the process, or the root
- * directory as well: from here on the writer has no others.  Keep errno.
+ * directory as well: on return the writer has the same.  Keep errno.
  */
 void confinement_after_privileges(void);
 void confinement_after_chroot(void);
 
 /*
- * The only thread of the process will get a filter, or has got Landlock's rules;
- * 'filter' and 'ruleset' as in struct privileges.  Keep errno.
+ * The only thread of the process will get a filter, or has got Landlock's
+ * rules; 'filter' and 'ruleset' as in struct privileges.  Keep errno.
  */
 void confinement_before_filter(const void *filter);
 void confinement_after_landlock(int ruleset);
 
-/* Has the writer got filters that the calling thread's others do not come from? */
+/* Has the writer filters that the calling thread has not? */
 bool confinement_has_own_filter(void);
 
 #endif /* CONFINEMENT_H */

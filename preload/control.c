@@ -49,7 +49,7 @@ static struct {
 	uint32_t uid;
 	int pid, tid;		       /* of the writer */
 	int listener, client, signals; /* -1: none */
-	int rules;		       /* of control_allow() */
+	int rules;		       /* of Landlock: control_allow() */
 	uint64_t served_ns, client_ns;
 	char order[ORDER_MAX_NBYTES];
 	size_t order_nbytes;
@@ -172,8 +172,8 @@ listen_at(int fd, size_t path_nbytes)
 }
 
 /*
- * Fill in the name of our file with this suffix in 'directory', which is "hatftrace"
- * within a user's or named for us, and is made.  Returns its length, or 0.
+ * Fill in the name of our file with this suffix in 'directory', which is made
+ * if need be.  Returns the name's length, or 0.
  */
 static size_t
 build_name(char *path, size_t cap, const char *directory, const char *suffix)
@@ -218,7 +218,7 @@ open_in(const char *directory)
 	return false;
 }
 
-/* Is the directory that the environment names ours, and can nobody else
+/* Is the directory that the environment names ours, so that nobody else can
  * exchange what we make in it? */
 static bool
 is_own_runtime(void)
@@ -230,7 +230,7 @@ is_own_runtime(void)
 	       (st.st_mode & 022) == 0;
 }
 
-/* What 'hatf ctl PID status' is to say until the bell is rung. */
+/* Store what 'hatf ctl PID status' says until the bell is rung. */
 static void
 tell_status(struct control_bell *bell)
 {
@@ -246,8 +246,9 @@ tell_status(struct control_bell *bell)
 }
 
 /*
- * Fill it, so that its page has a place on the disk (see ringfile.h): by a write, which
- * file systems put off, so that a file which is soon removed costs the disk nothing.
+ * Fill the file, so that its page has a place on the disk (see ringfile.h).  By
+ * a write: file systems delay it, so a file that is soon removed never reaches
+ * the disk.
  */
 static bool
 fill_bell(int fd)
@@ -272,14 +273,16 @@ hang_in(const char *directory)
 
 	if (build_name(c.bell, sizeof(c.bell), directory, ".bell") == 0)
 		return false;
-	/* What is there is of a process that is no more; the directory is ours. */
+	/* A file of that name is left from a dead process; the directory is
+	 * ours. */
 	syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
 	fd = (int)syscall(SYS_openat, AT_FDCWD, c.bell,
 			  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 			  0600);
 	if (fd < 0)
 		return false;
-	/* In the place of the one before: somebody may be looking at it. */
+	/* At the address of the last one, which another thread may be
+	 * reading. */
 	if (fill_bell(fd))
 		page = mmap(c.bell_page, CONTROL_BELL_NBYTES,
 			    PROT_READ | PROT_WRITE,
@@ -351,7 +354,8 @@ control_allow(int rules, bool is_changeable)
 	try_directories(allow_in);
 	if (!is_changeable && is_one_user())
 		return;
-	/* Another user's will be made beside ours. */
+	/* After a change of the user the socket goes into that user's
+	 * folder. */
 	if (c.runtime[0] != '\0')
 		landlock_allow_path(rules, c.runtime, LANDLOCK_SETTLE);
 	landlock_allow_path(rules, "/run/user", LANDLOCK_SETTLE);
@@ -387,8 +391,8 @@ close_socket(void)
 static bool
 hang_bell(void)
 {
-	/* seq_cst: as in make_socket().  And another user could cut the file off,
-	 * and the program would end by SIGBUS. */
+	/* seq_cst: as in make_socket().  A second user could truncate the file,
+	 * and SIGBUS would end the program. */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user())
 		return false;
@@ -400,6 +404,14 @@ hang_bell(void)
 	record_bell = &c.bell_page->rung;
 	return true;
 }
+
+/* As tools/bell.c reads it. */
+_Static_assert(offsetof(struct control_bell, status_nbytes) == 4 &&
+		       offsetof(struct control_bell, pid_namespace) == 8 &&
+		       offsetof(struct control_bell, made_ns) == 16 &&
+		       offsetof(struct control_bell, status) == 24 &&
+		       sizeof(struct control_bell) == CONTROL_BELL_NBYTES,
+	       "the layout of a bell");
 
 bool
 control_hang_bell(void)
@@ -424,12 +436,12 @@ control_unhang_bell(void)
 
 	if (c.bell[0] != '\0') {
 		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-		/* relaxed: a byte, of which nothing else depends. */
+		/* relaxed: no other data depends on this byte. */
 		rung = atomic_load_explicit(&c.bell_page->rung,
 					    memory_order_relaxed);
 	}
 	c.bell[0] = '\0';
-	/* Another thread may be about to look: the page stays. */
+	/* Another thread may be about to read it: the page stays mapped. */
 	record_bell = &record_no_bell;
 	return rung;
 }

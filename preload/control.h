@@ -2,23 +2,24 @@
 /*
  * control.h - orders from outside, and how the writer sleeps
  *
- * A Unix stream socket, PID.sock in a directory of the user's (control.c), takes one
- * order a connection: a line of text, answered by "ok" or "error", and lines of
- * key=value.  Only the same user and root are answered.  All of it belongs to the
- * writer thread, whose descriptors the program does not see.
+ * A Unix stream socket, PID.sock in a directory of the user's (control.c),
+ * takes one order a connection: a line of text, answered by "ok" or "error",
+ * and lines of key=value.  Only the same user and root are answered.  All of it
+ * belongs to the writer thread, whose descriptors the program does not see.
  *
- * A process whose writer thread has left, or that is dormant from the start, has a bell
- * instead, PID.bell: a file that it maps (struct control_bell).  Whoever writes
- * RECORD_BELL_CALL or its like into its first byte has the writer made with the next
- * allocation of the process, and then a socket.
+ * A process whose writer thread has left, or that is dormant from the start,
+ * has a bell instead, PID.bell: a file that it maps (struct control_bell).
+ * Ringing it is writing RECORD_BELL_CALL or its like into the first byte; the
+ * next allocation of the process then makes the writer thread, which makes a
+ * socket.
  *
  * A client never keeps the writer waiting: nothing blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.
  *
- * The writer sleeps here too, when it is idle or dormant, for it must wake up for
- * either a client or a thread of the program.  The one is a descriptor, the other
- * has none that it could write to: it sends the writer a signal, which the writer
- * has blocked and gets from a signalfd.
+ * The writer sleeps here too, when it is idle or dormant, for it must wake up
+ * for either a client or a thread of the program.  The one is a descriptor, the
+ * other has none that it could write to: it sends the writer a signal, which
+ * the writer has blocked and gets from a signalfd.
  */
 #ifndef CONTROL_H
 #define CONTROL_H
@@ -30,17 +31,17 @@
 #include "text.h"
 
 /*
- * What is in the file of a bell, which is CONTROL_BELL_NBYTES long.  Who looks at it
- * without ringing learns how the process was when the bell was made, which it still is.
+ * The content of the file of a bell, which is CONTROL_BELL_NBYTES long.
+ * 'status' is that of the process when the bell was made; only events that wait
+ * in rings since then are missing.
  */
 #define CONTROL_BELL_NBYTES 8192
 struct control_bell {
 	_Atomic uint8_t rung;
 	uint8_t unused[3];
-	_Atomic uint32_t status_nbytes; /* written last; 0: not told */
-	uint64_t
-		pid_namespace; /* inode of the one that the number is of; or 0 */
-	uint64_t made_ns;      /* CLOCK_MONOTONIC */
+	_Atomic uint32_t status_nbytes; /* written last; 0: there is none */
+	uint64_t pid_namespace;		/* inode of that of PID; or 0 */
+	uint64_t made_ns;		/* CLOCK_MONOTONIC */
 	char status[CONTROL_BELL_NBYTES - 24]; /* as the order of that name */
 };
 
@@ -61,19 +62,19 @@ void control_begin(void);
 
 /*
  * The writer: add the folders in which the socket may be to a set of rules
- * (landlock.h).  'is_changeable': the process may become another user's, with another
- * folder that is not there yet.
+ * (landlock.h).  'is_changeable': the process may become another user's, whose
+ * folder may not exist yet.
  */
 void control_allow(int rules, bool is_changeable);
 
 /*
- * Have a bell, and no socket from here on.  The thread that starts the trace of a
- * process, or the writer before it leaves.  False: there can be none, or none is
+ * Replace the socket by a bell.  For the thread that starts the trace of a
+ * process, or the writer before it leaves.  False: a bell is impossible or not
  * wanted.
  */
 bool control_hang_bell(void);
 
-/* The bell has rung, or is not to: remove it.  Returns what it was rung with, or 0. */
+/* Remove the bell.  Returns the byte that it was rung with, or 0. */
 uint8_t control_unhang_bell(void);
 
 /* Does the writer talk with a client? */
@@ -113,7 +114,8 @@ bool control_is_over(void);
 /* The writer: let go of the client and remove the socket; it may be made again. */
 void control_close(void);
 
-/* A thread of the program, when the writer is not asked: remove socket and bell. */
+/* A thread of the program, when the writer is not asked: remove socket and
+ * bell. */
 void control_unlink(void);
 
 #endif /* CONTROL_H */

@@ -2,10 +2,10 @@
 /*
  * deep.c - see deep.h
  *
- * The loader does not tell whether an object is bound deeply.  A slot that it has
- * filled in shows it.  One that waits for its first call does not; but if libc is
- * the only object with a function of that name, then it will be libc's or ours,
- * and ours calls libc's.
+ * The loader has no record of which objects are bound deeply.  A slot that it
+ * has filled in shows it.  A slot that waits for its first call does not; but
+ * if libc is the only object with a function of that name, the call will reach
+ * libc's function or ours, and ours calls libc's.
  */
 
 #include "deep.h"
@@ -20,7 +20,7 @@
 #include "missed.h"
 #include "patch.h"
 
-/* As many names as we export, about; further ones are looked up each time. */
+/* About as many names as we export; others are looked up each time. */
 #define NAMES_MAX 96u
 
 /* What has been found out about a name in this pass. */
@@ -41,7 +41,7 @@ struct pass {
 static size_t done_count;
 static uint64_t done_subs;
 
-/* A call that only takes or gives back memory, not one that wraps such a call. */
+/* Does it only take or give back memory, rather than wrap such a call? */
 static bool
 is_allocation(const char *name)
 {
@@ -71,7 +71,7 @@ find_all(struct pass *pass, const char *name, void *ours)
 	return all;
 }
 
-/* Does the program itself hold this, as it may a table of functions? */
+/* Is it in the program itself, as one of a table of functions may be? */
 static bool
 is_in_program(const void *address)
 {
@@ -102,7 +102,7 @@ follow_slot(const struct patch_slot *slot, void *context)
 
 	if (ours == NULL || now == ours)
 		return;
-	/* Its own function, which is its own business; or none as yet. */
+	/* It calls a function of its own; or the slot is not yet bound. */
 	if (dynamic_has(slot->info, PT_LOAD, (uintptr_t)now)) {
 		if (patch_is_unbound(slot) &&
 		    !lookup_defines(slot->dynamic, slot->name) &&

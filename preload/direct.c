@@ -37,7 +37,7 @@ mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 		SYS_mmap, (long)p, (long)nbytes, protection, flags, fd, off));
 }
 
-/* For files that there are. */
+/* Without O_CREAT. */
 int
 open(const char *path, int flags, ...)
 {

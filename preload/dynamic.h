@@ -29,7 +29,8 @@ bool dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
 /* False: it has no symbols. */
 bool dynamic_read(const struct dl_phdr_info *info, struct dynamic *dynamic_ret);
 
-/* The same of the dynamic section 'd', or NULL, of an object that lies at 'base'. */
+/* The same of the dynamic section 'd', or NULL, of an object that lies at
+ * 'base'. */
 bool dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
 			  struct dynamic *dynamic_ret);
 

@@ -129,7 +129,8 @@ allocator_name(void)
 	static char name[PATH_MAX];
 	const char *found;
 
-	/* In a child, a lock of the loader's may be a thread's that is not there. */
+	/* In a child, a lock of the loader's may be a thread's that is not
+	 * there. */
 	if (name[0] != '\0')
 		return name;
 	found = lookup_object((void *)(uintptr_t)real.malloc);

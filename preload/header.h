@@ -36,16 +36,16 @@ struct header_text {
 };
 
 /*
- * Build what the comments of all segments have in common, as it is when recording
- * starts; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
+ * Build what the comments of all segments have in common, as it is when
+ * recording starts; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
  */
 void header_build(const struct config *config,
 		  const struct header_parent *parent, uint64_t start_ns);
 
 /*
- * Add, once, the lineage and the name of the ring file, if there is one.  Reading the
- * lineage takes longer than building all the rest, and only a file needs it.  Writer
- * thread.
+ * Add, once, the lineage and the name of the ring file, if there is one.
+ * Reading the lineage takes longer than building all the rest, and only a file
+ * needs it.  Writer thread.
  */
 void header_complete(void);
 

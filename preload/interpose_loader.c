@@ -2,8 +2,9 @@
 /*
  * interpose_loader.c - dl_iterate_phdr(3)
  *
- * AddressSanitizer in a library ends a program in which another library comes before
- * it.  It asks this function, and is not told of us.
+ * AddressSanitizer in a library ends a program in which another library comes
+ * before its own.  It calls this function to see that; the function leaves us
+ * out then.
  */
 
 #include <link.h>

@@ -2,13 +2,13 @@
 /*
  * interpose_look.c - a program looks how many threads it has
  *
- * Whoever insists on being alone looks into /proc/self/task before it goes on: Chromium's
- * zygote by fstatat64(3), most others by opendir(3).  The writer thread leaves before
- * such a look, and comes back with later events.
+ * A program that must be the only thread looks into /proc/self/task before it
+ * goes on:  Chromium's zygote by fstatat64(3), most others by opendir(3).  The
+ * writer thread leaves before such a look, and comes back with later events.
  *
- * Not stood in front of: open(2), stat(2) and the like, whose paths libc never reads, so that one
- * which cannot be read must not be read here either; and what is in /proc/self/stat and
- * status, which programs read often, and seldom for that.
+ * Not interposed: open(2), stat(2) and the like, since libc never reads their
+ * paths, so reading a bad one here could crash the program; and reads of
+ * /proc/self/stat and status, which are frequent and seldom look for threads.
  */
 
 #include <dirent.h>
@@ -26,7 +26,8 @@
 #define PROC "/proc/"
 #define SELF "self/"
 
-/* Behind the number at 'p', which is this process's; or 'p'. */
+/* Skip the number of this process at 'p' and its slash; 'p' if there is
+ * none. */
 static const char *
 skip_pid(const char *p)
 {
@@ -38,7 +39,8 @@ skip_pid(const char *p)
 	return *next == '/' && n != 0 && n == sys_pid() ? next + 1 : p;
 }
 
-/* Is it the folder of the process's threads, below /proc or from "/" on? */
+/* Is it the folder of the process's threads?  The path begins at "/" or
+ * /proc. */
 static bool
 is_folder_of_threads(const char *path, bool from_root)
 {
@@ -81,7 +83,7 @@ opendir(const char *path)
 	return real.opendir(path);
 }
 
-/* Of these only what is looked for below an open folder, which may be /proc. */
+/* Only paths below an open folder, which may be /proc. */
 static void
 look_below(int fd, const char *path)
 {

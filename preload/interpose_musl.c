@@ -2,15 +2,17 @@
 /*
  * interpose_musl.c - have musl's loader leave us alone
  *
- * A child of a traced program may be one of musl's, and has our name in its
- * LD_PRELOAD.  Nothing in us works there, and musl ends a program that is to be
- * given a library with functions in it that only glibc has.  But it skips a library
- * that it takes for another libc: one that defines both of these symbols.  (It then
- * goes on as if its own "libc.so" had been named instead.)
+ * A traced program may execute a program that is linked with musl, whose
+ * LD_PRELOAD then names us.  Nothing of ours works there, and musl's loader
+ * ends a program when a preloaded library needs functions that only glibc has.
+ * But the loader skips a library that it takes for another libc: one that
+ * defines both of these symbols.  (It then goes on as if its own "libc.so" had
+ * been named instead.)
  *
- * Nobody else may find them.  scripts/hide-symbols.sh marks them hidden in the
- * finished library, and glibc skips hidden symbols, which musl does not look at.  The
- * linker cannot be asked for that: what is hidden in an object, it leaves out.
+ * No other loader must find the two.  scripts/hide-symbols.sh marks them as
+ * hidden in the finished library: glibc skips hidden symbols, and musl ignores
+ * the mark.  The linker cannot do that, since it leaves out symbols that are
+ * hidden in an object.
  */
 
 #include "export.h"

@@ -2,12 +2,13 @@
 /*
  * interpose_namespaces.c - unshare(2) and setns(2)
  *
- * Three things about namespaces concern the writer thread.  A process with a second
- * thread gets no user namespace, so that thread leaves before the call, with its files
- * kept open, and comes back after it.  A process that has unshared its PID
- * namespace can make no thread, so that must be there.  And a thread in another mount
- * namespace has a root directory of its own, through which the program could reach
- * files that it has left behind, so the writer takes on the program's.
+ * Three things about namespaces concern the writer thread.  A process with a
+ * second thread gets no user namespace, so the writer leaves before the call,
+ * with its files kept open, and comes back after it.  A process that has
+ * unshared its PID namespace can make no thread, so the writer must exist
+ * before.  And a thread that stays in the old mount namespace still has the old
+ * root directory, through which the program could reach files that it has given
+ * up, so the writer takes on the program's root.
  */
 
 #include <errno.h>
@@ -52,8 +53,8 @@ call_setns(int fd, int types)
 }
 
 /*
- * Have the writer thread gone, where it would be the second one; true: it is, and comes
- * back by writer_return().
+ * Where the writer thread would be the second one, have it leave.  True: it has
+ * left, and writer_return() must be called.
  */
 static bool
 leave_alone(int types)
@@ -73,8 +74,9 @@ leave_alone(int types)
 }
 
 /*
- * The call with 'given', which is for these 'types' of namespaces.  In two steps where
- * one needs the process without the writer, and the other is the last moment to make it.
+ * Make the call with 'given', which is for these 'types' of namespaces.  In two
+ * steps for a user and a PID namespace: the first needs the process without the
+ * writer, and after the second no writer can be made.
  */
 static int
 enter(enter_call *call, int fd, int given, int types)
@@ -92,7 +94,7 @@ enter(enter_call *call, int fd, int given, int types)
 		writer_return();
 	else if (result == 0 && both)
 		lifecycle_have_writer();
-	/* Whoever is made after the call has what the caller has. */
+	/* A writer that is made after the call has the caller's root. */
 	if (result == 0 && !is_away && (types & CLONE_NEWNS) != 0 &&
 	    writer_is_here())
 		confinement_after_chroot();
@@ -123,7 +125,7 @@ setns(int fd, int types)
 	if (type == 0)
 		type = (int)syscall(SYS_ioctl, fd, GET_NAMESPACE_TYPE);
 	errno = saved_errno;
-	/* What is no namespace is refused. */
+	/* The kernel refuses a descriptor that is no namespace. */
 	return type > 0 ? enter(call_setns, fd, types, type)
 			: real.setns(fd, types);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_sandbox.c - the calls by which a program gets a filter, forks or ends
+ * interpose_sandbox.c - the calls by which a program gets a filter, forks or
+ * ends
  *
- * prctl(3) and syscall(3), which has no name of its own for seccomp(2), as
- * libseccomp and all who do it by hand call them; and vfork(3).  Everything else that comes by
- * goes on to libc's without a trace: the entry points below are jumps, so that
+ * prctl(3) and syscall(3), by which libseccomp and others call seccomp(2),
+ * which has no function of its own; and vfork(3).  All other calls go on to
+ * libc's functions unchanged: the entry points below are jumps, so that
  * arguments, stack and return are as if they were not there.
  */
 
@@ -47,11 +48,12 @@ may_have_filter(long number, uint64_t first, uint64_t second)
 	       errno == EFAULT;
 }
 
-/* There will be, as soon as the call is made. */
+/* Prepare for a filter that will be there as soon as the call is made. */
 static void
 expect(unsigned harm, bool all_threads)
 {
 	const enum lifecycle_scope scope = lifecycle_scope();
+
 	/* Later it may not be possible to make the writer thread. */
 	confinement_set((harm & SANDBOX_ASK) != 0);
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
@@ -75,9 +77,10 @@ expect_strict(void)
 }
 
 /*
- * A filter is about to come, for the calling thread or for all.  The writer takes it
- * on now, where that is the only thread, since afterwards the thread may not be
- * allowed to ask for it; or another where it could not work under this one.
+ * A filter is about to be installed, for the calling thread or for all.  If the
+ * caller is the only thread, the writer takes on the filter now, since
+ * afterwards the caller may not be allowed to ask for that; or another filter,
+ * if the writer could not work under this one.
  */
 static void
 expect_filter(const void *program, bool all_threads)
@@ -100,8 +103,9 @@ expect_filter(const void *program, bool all_threads)
 static void
 expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
 {
-	/* Libraries ask with others whether there is such a call, or with no program;
-	 * that makes no writer thread, which the next thing they look for is. */
+	/* Libraries probe the call with other arguments, or without a program.
+	 * That must not make a writer thread: next they look for other
+	 * threads. */
 	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
 	    program == NULL)
 		expect_strict();
@@ -179,7 +183,7 @@ is_fork(uint64_t number, uint64_t flags, uint64_t stack)
 	return number == SYS_clone && (flags & CLONE_VM) == 0 && stack == 0;
 }
 
-/* Landlock's rules, which a thread has; the writer gets them from the only one. */
+/* Landlock's rules are a thread's; the writer gets those of the only thread. */
 static long
 restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -192,7 +196,8 @@ restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-/* Does the call change privileges, by its number for the calling thread alone? */
+/* Does the call change privileges?  By its number, of the calling thread
+ * alone. */
 static bool
 is_privilege(uint64_t number)
 {
@@ -213,7 +218,7 @@ is_privilege(uint64_t number)
 	}
 }
 
-/* Those return what was before. */
+/* These return the value before, not an error. */
 static bool
 is_for_files(long number)
 {

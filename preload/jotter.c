@@ -18,7 +18,8 @@
 
 #define LINE_MAX_NBYTES (NAME_MAX + 200u)
 
-/* Copies: a program may write over its environment.  '\0': nobody takes notes. */
+/* Copies: a program may write over its environment.  Empty: there is no
+ * file. */
 static char file_name[PATH_MAX];
 static char own_exe[NAME_MAX + 1];
 
@@ -41,7 +42,7 @@ jotter_init(char *const environment[], const char *exe)
 	own_exe[n] = '\0';
 }
 
-/* A name may lead to any file, above all in another root directory. */
+/* The name may be that of any file, above all in another root directory. */
 static int
 open_file(void)
 {
@@ -62,7 +63,7 @@ open_file(void)
 	return -1;
 }
 
-/* A name with a line end in it is shown without. */
+/* Control characters of the name become '?'. */
 static void
 add_name(struct text *t, const char *name)
 {
@@ -75,8 +76,8 @@ add_name(struct text *t, const char *name)
 }
 
 /*
- * With one system call, so that no other's line comes between.  That there is no room
- * for it under the program's limit on file sizes is not the program's fault.
+ * Append with one system call, so that no other process's line comes in
+ * between.  The program must not get the SIGXFSZ of our write.
  */
 static bool
 append(const struct text *t, const char *line)

@@ -2,10 +2,9 @@
 /*
  * jotter.h - append lines for 'hatf record' to the file that it has named
  *
- * The lines are in hatf/recorder/notes.h.  A file that is not there, is another
- * user's or is not regular gets none; nothing of this can fail for the program.  On a
- * thread of the program or in the writer thread; keeps errno no better than a system
- * call.
+ * hatf/recorder/notes.h describes the lines.  A file that does not exist,
+ * belongs to another user or is not regular gets none; the program never
+ * notices.  For threads of the program and the writer thread.  Changes errno.
  */
 #ifndef JOTTER_H
 #define JOTTER_H
@@ -14,18 +13,19 @@
 #include <stdint.h>
 
 /*
- * First: the environment that may name the file, and the name of the executable.  Both
- * are copied.
+ * Call this first, with the environment that may name the file and the name of
+ * the executable.  Both names are copied.
  */
 void jotter_init(char *const environment[], const char *exe);
 
 /* This process's trace starts, with time 0 at 'start_ns', named by 'out'. */
 void jotter_begin(uint64_t start_ns, const char *out);
 
-/* It will have none.  False: nobody takes notes, and it is to be said otherwise. */
+/* It will have no trace.  False: not noted, so the caller must say it
+ * otherwise. */
 bool jotter_untraced(const char *why);
 
-/* Does somebody read this process's trace who can say what it lacks? */
+/* Is there such a file, so that 'hatf record' will say what the trace lacks? */
 bool jotter_has_reader(void);
 
 #endif /* JOTTER_H */

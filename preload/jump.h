@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jump.h - a function that has a look at its arguments and goes on to another
+ * jump.h - a function that looks at its arguments and jumps to another
  *
  * JUMP_AFTER(name, watch) defines 'name', which calls 'watch' with the arguments that
- * are in registers and jumps to the address that this returns.  So arguments, stack and
- * return are as if it was not there, whatever the function takes.
+ * are in registers and jumps to the address that 'watch' returns.  So arguments, stack
+ * and return are as if 'name' was not there, whatever arguments it takes.
  */
 #ifndef JUMP_H
 #define JUMP_H

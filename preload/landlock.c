@@ -11,7 +11,7 @@
 
 #include "sys.h"
 
-/* What <linux/landlock.h> got after the first version. */
+/* Constants that are not in the first version of <linux/landlock.h>. */
 #define FS_TRUNCATE	((uint64_t)1 << 14)
 #define FS_IOCTL_DEV	((uint64_t)1 << 15)
 #define NET_BIND_TCP	((uint64_t)1 << 0)
@@ -27,12 +27,13 @@
 /* Signals to threads of the same process are never refused. */
 #define ERRATUM_OWN_SIGNAL ((long)1 << 1)
 
-/* As the kernel has it from version 6 on; what an older one does not know is 0. */
+/* As the kernel has it from version 6 on; fields that an older one lacks are
+ * 0. */
 struct attributes {
 	uint64_t fs, net, scoped;
 };
 
-/* What the writer never does to any file. */
+/* Rights that the writer needs for no file. */
 #define FS_NEVER                                                       \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |   \
 	 LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM | \
@@ -43,7 +44,7 @@ struct attributes {
 	 LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
 	 FS_TRUNCATE)
 
-/* What it does to those of some folders. */
+/* Rights that it needs in some folders. */
 #define FS_SOMEWHERE                             \
 	(FS_KEEP | LANDLOCK_ACCESS_FS_READ_DIR | \
 	 LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_DIR)
@@ -64,7 +65,7 @@ ask(unsigned what)
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, what);
 }
 
-/* Version of Landlock; 0: none, or it must not be asked for. */
+/* Version of Landlock; 0: there is none, or to ask may be fatal. */
 static int
 get_version(void)
 {

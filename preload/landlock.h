@@ -2,22 +2,24 @@
 /*
  * landlock.h - the writer thread reaches no files but those that it works with
  *
- * Landlock's rules, which a thread puts on itself and cannot take off again.  They
- * hold whatever the thread is made to do: by code in the process that has found a way
- * to steer it, after the program has given up privileges by a way that nobody sees.
- * Other threads do not have them and notice nothing; so a filter on system calls
- * would be different (privileges.h).  For the writer thread only.
+ * A thread puts Landlock's rules on itself and cannot take them off again.
+ * They hold whatever the thread is made to do, also by an intruder's code in
+ * the process, after the program has given up privileges in a way that we
+ * cannot see.  Other threads do not have the rules and notice nothing, as they
+ * would of a filter on system calls (privileges.h).  For the writer thread
+ * only.
  *
- * Where the kernel has no Landlock, or less of it, there are no rules, or fewer.  So
- * it is under a filter on system calls: it might end the process for the attempt.
+ * Where the kernel has no Landlock, or less of it, there are no rules, or
+ * fewer.  Under a filter on system calls there are none either: the filter
+ * might end the process for the attempt.
  */
 #ifndef LANDLOCK_H
 #define LANDLOCK_H
 
 /*
- * First of all: the thread executes nothing, makes no devices, pipes and symbolic links,
- * has no TCP connections, sends signals only to its own process and speaks to no abstract
- * sockets of others.
+ * Call this first: from here on the thread executes nothing, makes no devices,
+ * pipes and symbolic links, has no TCP connections, sends signals only to its
+ * own process and connects to no abstract sockets of others.
  */
 void landlock_begin(void);
 
@@ -29,16 +31,18 @@ enum landlock_use {
 	LANDLOCK_SETTLE, /* folders and sockets are made, and removed */
 };
 
-/* A set of rules, for landlock_allow() and landlock_enter(); -1: there are none. */
+/* A set of rules, for landlock_allow() and landlock_enter(); -1: there are
+ * none. */
 int landlock_open(void);
 
 /* The file or folder 'fd', by O_PATH, may be used so.  'fd' may be -1. */
 void landlock_allow(int rules, int fd, enum landlock_use use);
 
-/* The same for a name; that there is nothing of that name does no harm. */
+/* The same for a name; without a file of that name nothing happens. */
 void landlock_allow_path(int rules, const char *path, enum landlock_use use);
 
-/* From here on no other file may be opened, made or removed.  Closes 'rules'. */
+/* From here on no other file may be opened, made or removed.  Closes
+ * 'rules'. */
 void landlock_enter(int rules);
 
 #endif /* LANDLOCK_H */

@@ -103,10 +103,11 @@ static struct patch patches[] = {
 static _Atomic uint64_t seen_changes;
 static _Atomic int looking_pid; /* 0: nobody looks */
 
-/* Do the program's calls come to us?  Constant once the process has started. */
+/* Do the program's calls reach us?  Constant once the process has started. */
 static bool is_followed;
 
-/* How often others try while one thread looks; with a pause after the first ones. */
+/* How often others try while one thread looks; with a pause after the first
+ * ones. */
 #define WAITS_MAX     2000u
 #define WAITS_UNSLEPT 100u
 #define WAIT_NS	      100000u
@@ -204,19 +205,20 @@ look(bool in_time)
 {
 	const bool is_locked = begin_looking();
 
-	/* In time, the loader's lock keeps out all but a fork that takes long. */
+	/* In time, the loader's lock keeps out everybody but a fork under
+	 * way. */
 	if (is_locked || in_time)
 		look_at_changes(in_time);
 	if (is_locked)
 		end_looking();
 }
 
-/* The loader tells of each load: none is left for dlsym(). */
+/* Each load calls our_catch(), so dlsym() need not look for new objects. */
 static _Atomic bool is_told;
 
 /*
- * An object is in the list before its places are filled in.  dlsym() waits for whoever
- * loads one, so all that were counted before it are complete after it.
+ * An object is in the list before its places are filled in.  dlsym() waits for
+ * whoever loads one, so all that were counted before it are complete after it.
  */
 static void
 look_late(void)
@@ -241,10 +243,10 @@ typedef int catch_fn(void *exception, void (*operate)(void *), void *argument);
 static catch_fn *real_catch;
 
 /*
- * glibc's loader calls a function of its own for whatever may fail in dlopen(), by
- * a slot that it lets other objects fill in.  Constructors must not fail: for them
- * there is no place for an error, and the new objects are complete.  The caller holds the
- * loader's lock.
+ * glibc's loader calls a function of its own around each step of dlopen() that
+ * may fail, by a slot that other objects can fill in.  Constructors cannot
+ * fail: for them 'exception' is NULL, and the new objects are relocated.  The
+ * caller holds the loader's lock.
  */
 static int
 our_catch(void *exception, void (*operate)(void *), void *argument)
@@ -267,13 +269,14 @@ follow_loads(const struct patch_slot *slot, void *unused)
 	    *slot->at != lookup_all(CATCH).first)
 		return;
 	memcpy(&real_catch, slot->at, sizeof(real_catch));
-	/* That there may be no place for an error is older than this function. */
+	/* That there may be no place for an error is older than this
+	 * function. */
 	if (patch_write(slot, (void *)(uintptr_t)our_catch) &&
 	    lookup_all("__libc_early_init").first != NULL)
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
 }
 
-/* The loader is the object that has its own tables. */
+/* The loader is the object that defines its own tables. */
 static int
 visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 {

@@ -2,16 +2,16 @@
 /*
  * late.h - objects that are loaded while the program runs
  *
- * What a program loads by dlopen(3) it finds by dlsym(3): a function of the library
- * itself, or the one of a plug-in that calls it.  So the places from which objects call
- * dlsym() are changed to call ours (see patch.h), which gives what stands in front of
- * a function instead of it.
+ * What a program loads by dlopen(3) it finds by dlsym(3): a function of the
+ * library itself, or the one of a plug-in that calls it.  So the places from
+ * which objects call dlsym() are changed to call ours (see patch.h), which
+ * gives what stands in front of a function instead of it.
  *
- * dlopen() is not touched: what it does depends on where it is called from.  The
- * loader has a place of its own that can be changed, by which it calls what must not
- * fail, the constructors of what it has loaded: there we look at the new
- * objects, before any of their code runs.  A loader without that place leaves it to
- * the next dlsym().
+ * dlopen() is not touched: what it does depends on where it is called from.
+ * The loader has a slot of its own, which can be changed, by which it calls the
+ * constructors of the objects that it has loaded: there we look at the new
+ * objects, before any of their code runs.  With a loader without that slot we
+ * look at the next dlsym().
  */
 #ifndef LATE_H
 #define LATE_H
@@ -20,8 +20,8 @@
 void late_patch(void);
 
 /*
- * Around a fork, in parent and child: the lock on the loader's list of objects, which
- * is held while we look at them, would stay locked in the child for ever.
+ * Around a fork, in parent and child: the lock on the loader's list of objects,
+ * which is held while we look at them, would stay locked in the child for ever.
  */
 void late_before_fork(void);
 void late_after_fork(void);

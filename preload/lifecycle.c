@@ -138,8 +138,9 @@ go_off(void)
 /* Ends -------------------------------------------------------------------- */
 
 /*
- * Has the program other threads?  Those that have recorded nothing, or have not run
- * yet, only the kernel knows; under a filter of system calls, asking it may kill.
+ * Has the program other threads?  Only the kernel knows threads that have
+ * recorded nothing or have not run yet; under a filter of system calls, asking
+ * it may kill.
  */
 static bool
 has_threads(void)
@@ -148,7 +149,7 @@ has_threads(void)
 	       (!confinement_is_set() && alone_has_threads(writer_is_here()));
 }
 
-/* What becomes of the signals that arrive while the trace is being finished? */
+/* Finish the trace while signals are held. */
 static void
 finish_held(enum writer_end end)
 {
@@ -265,13 +266,14 @@ lifecycle_answer(bool start)
 void
 lifecycle_have_writer(void)
 {
-	/* A dormant process has no file to open, and may insist on being alone. */
+	/* A dormant process has no file to open, and may insist on being
+	 * alone. */
 	if (!record_is_dormant() && lifecycle_is_tracing() &&
 	    lifecycle_is_own())
 		writer_summon();
 }
 
-/* About 40 000 events; a child that is to exec has few. */
+/* About 40 000 events; a child before its exec has few. */
 #define VFORK_WORDS 131072u
 
 void
@@ -519,7 +521,7 @@ get_parent(struct header_parent *parent_ret)
 		parent_ret->event = now.event;
 		path = writer_path(now.segment);
 	}
-	/* Where it is now this process's own name goes. */
+	/* The buffer of 'path' will hold this process's own name. */
 	memcpy(trace, path, strlen(path) + 1);
 	parent_ret->trace = trace;
 	parent_ret->is_exact = (fork_event & 1) != 0 && !was_untraced;
@@ -761,8 +763,8 @@ lifecycle_attach_nested(struct thread *t)
 }
 
 /*
- * Has lifecycle_second_thread() been here already, in this process, and is the writer
- * still there?  Then another thread takes no system call.
+ * Has lifecycle_second_thread() run already, in this process, and does the
+ * writer still exist?  Then a further thread needs no system call here.
  */
 static bool
 expects_threads(void)

@@ -44,15 +44,15 @@ void lifecycle_before_fork(void);
 void lifecycle_after_fork(bool is_child);
 
 /*
- * The process is about to end, or to exec: everything into the file.  Signals that
- * arrive meanwhile do not change how it ends (signals.h).  Does nothing in a vfork
- * child, which is still its parent.  Keeps errno.
+ * The process is about to end, or to exec: everything into the file.  Signals
+ * that arrive meanwhile do not change how it ends (signals.h).  Does nothing in
+ * a vfork child, which is still its parent.  Keeps errno.
  */
 void lifecycle_end(enum writer_end end);
 
 /*
- * The only thread of the process is about to leave it without ending it: where there
- * is no writer thread that would notice.  Keeps errno.
+ * The only thread of the process is about to leave it without ending it: where
+ * there is no writer thread that would notice.  Keeps errno.
  */
 void lifecycle_end_last_thread(void);
 
@@ -60,34 +60,36 @@ void lifecycle_end_last_thread(void);
 void lifecycle_resume(void);
 
 /*
- * A change is about to come, or has just come, that the recorder cannot stand or
- * follow: the trace ends here, and nothing is recorded any more, in children
- * neither.  'why' goes into the line on standard error.
+ * A change is about to happen, or has just happened, under which the recorder
+ * cannot work or which the writer cannot follow: the trace ends here, and
+ * nothing is recorded any more, nor in children.  'why' goes into the line on
+ * standard error.
  */
 void lifecycle_end_for_sandbox(const char *why);
 
 /*
- * The calling thread is about to do something after which the writer thread could not
- * be made, or could not open its files: have it now.  Keeps errno.
+ * The calling thread is about to do something after which the writer thread
+ * could not be made, or could not open its files: make it now.  Keeps errno.
  */
 void lifecycle_have_writer(void);
 
 /*
- * The calling thread is about to have a child that shares the memory, records into the
- * same ring, and cannot make the writer thread: have that now, unless the ring has room
- * for what such a child may do and the child's trace gets another name.  Keeps errno.
+ * The calling thread is about to make a child that shares the memory, records
+ * into the same ring, and cannot make the writer thread.  Make the writer now,
+ * unless the ring has room for the events of such a child and the child's own
+ * trace, after its exec, gets another name.  Keeps errno.
  */
 void lifecycle_before_vfork(void);
 
 /*
- * Is the calling thread one of the traced process, and not of a child by vfork(2) or
- * its like, which shares the memory?
+ * Is the calling thread one of the traced process, and not of a child by
+ * vfork(2) or its like, which shares the memory?
  */
 bool lifecycle_is_own(void);
 
 /*
- * The bell has rung for this process, which is dormant (control.h): have the writer,
- * and record with 'start'.
+ * The bell has rung for this process, which is dormant (control.h): have the
+ * writer, and record with 'start'.
  */
 void lifecycle_answer(bool start);
 

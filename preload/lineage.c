@@ -44,8 +44,8 @@ read_stat(const char *path, uint64_t pid, struct process *ret)
 }
 
 /*
- * This process.  Not by its number: where /proc is that of another PID namespace, the
- * number is another process's there.
+ * This process.  Not by its number: where /proc is that of another PID
+ * namespace, the number is another process's there.
  */
 static bool
 read_self(struct process *ret)
@@ -54,8 +54,8 @@ read_self(struct process *ret)
 }
 
 /*
- * Another process, by the line of its initial thread, which has the same start and is
- * cheaper to ask for in a process of many threads.
+ * Another process, by the line of its initial thread, which has the same start
+ * and is cheaper to ask for in a process of many threads.
  */
 static bool
 read_process(uint64_t pid, struct process *ret)

@@ -14,7 +14,8 @@
 /* With so many descriptors the writer does well. */
 #define FILES_ENOUGH 64u
 
-/* May the writer thread fail to come about, or to have files, under this limit? */
+/* Could it be impossible to make the writer thread or its files under this
+ * limit? */
 static bool
 is_tight(uint64_t resource, const void *limit)
 {

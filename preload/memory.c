@@ -69,9 +69,10 @@ map_wiped(size_t nbytes)
 }
 
 /*
- * One mapping for what each process asks for: with the default settings the writer's
- * memory, the first threads, the hidden thread's stack and what is small.  Seven
- * mappings of their own cost a short process as much as the trace that it writes.
+ * One mapping for what every process needs: with the default settings the
+ * writer's memory, the first threads, the writer thread's stack and small
+ * pieces.  Seven separate mappings would cost a short process as much as the
+ * trace that it writes.
  */
 #define ARENA_NBYTES ((size_t)4608 << 10)
 

@@ -3,9 +3,9 @@
  * memory.h - the tracer's own memory
  *
  * Mapped, named (it shows as "[anon:hatftrace]" in /proc/PID/maps where the
- * kernel can) and never from the traced heap.  All return zeroed memory
- * that is reserved only as far as it is touched, or NULL: page-aligned, or aligned to 64
- * bytes if it is less than a page.
+ * kernel can) and never from the traced heap.  All return zeroed memory that is
+ * reserved only as far as it is touched, or NULL: page-aligned, or aligned to
+ * 64 bytes if it is less than a page.
  */
 #ifndef MEMORY_H
 #define MEMORY_H
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /*
- * First of all, once or more often: map what the pieces of wiped memory are taken from,
- * unless the program has a limit on its memory.
+ * Call this first, once or more often: map the memory that pieces of wiped
+ * memory are taken from, unless the program has a limit on its memory.
  */
 void memory_prepare(void);
 

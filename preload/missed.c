@@ -22,7 +22,7 @@ enum note_state {
 static char sentence[SENTENCE_MAX_NBYTES];
 static _Atomic uint32_t state; /* enum note_state */
 
-/* The writer's, or that of one before it: a child of a fork has been told. */
+/* Written by the writers only; in the child of a fork it is the parent's. */
 static bool is_said;
 
 void

@@ -14,7 +14,8 @@
 
 #define TRIES_MAX 100000u
 
-/* What a part of the path may have, and leave room for ".99999" and ".rings". */
+/* The most bytes of a part of the path, with room left for ".99999" and
+ * ".rings". */
 #define PART_MAX (NAME_MAX - 12)
 
 /* Digits of a segment's number, so that names sort by it. */
@@ -50,7 +51,8 @@ segment_place(const char *template)
 	return place;
 }
 
-/* What goes into a name beside what all of a process have in common. */
+/* What goes into a name besides the values that all names of a process
+ * share. */
 struct fill {
 	uint64_t segment, number;
 	size_t exe_nbytes; /* of the executable's name */
@@ -99,7 +101,8 @@ output_has_pid(const char *template)
 	return has_conversion(template, template + strlen(template), 'p');
 }
 
-/* What to take from each of 'exe_count' names so that a part of 'n' bytes fits. */
+/* Bytes to take off each of 'exe_count' names so that a part of 'n' bytes
+ * fits. */
 static size_t
 part_excess(size_t n, size_t exe_count)
 {
@@ -109,8 +112,9 @@ part_excess(size_t n, size_t exe_count)
 }
 
 /*
- * Fill in the template; '*numbered_ret' tells if the number is in the name.  Returns
- * how many bytes the executable's name has too many, for a part between slashes.
+ * Fill in the template; '*numbered_ret' tells if the number is in the name.
+ * Returns how many bytes the executable's name has too many, for a part between
+ * slashes.
  */
 static size_t
 expand(struct text *t, const struct output *o, const struct fill *f,
@@ -147,8 +151,8 @@ expand(struct text *t, const struct output *o, const struct fill *f,
 	}
 }
 
-/* Take so much off the executable's name, by whole characters of UTF-8; false if
- * nothing would be left. */
+/* Take 'excess' bytes or a little more off the executable's name, by whole
+ * characters of UTF-8; false if nothing would be left. */
 static bool
 shorten(struct fill *f, const char *exe, size_t excess)
 {
@@ -349,8 +353,8 @@ output_id_of(int fd)
 }
 
 /*
- * Is 'name' in 'folder' that file?  With calls that the writer makes in any case: a
- * filter of the program may kill for others (sandbox.c).
+ * Is 'name' in 'folder' that file?  Only with system calls that the writer
+ * makes anyway:  a filter of the program may kill for others (sandbox.c).
  */
 static bool
 is_file(int folder, const char *name, const struct output_id *id)
@@ -360,7 +364,7 @@ is_file(int folder, const char *name, const struct output_id *id)
 				    O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	bool is_it;
 
-	/* Without a descriptor to be had, the other call is what is left. */
+	/* Where no descriptor can be had, only the other call is left. */
 	if (fd < 0 && errno != EMFILE && errno != ENFILE)
 		return false;
 	is_it = (fd >= 0 ? fstat(fd, &st)
@@ -493,7 +497,8 @@ output_hold_directory(struct output *o)
 	o->directory = -1;
 }
 
-/* Is the name of the part that ends at 'end' the same for all files of the trace? */
+/* Is the name of the part that ends at 'end' the same for all files of the
+ * trace? */
 static bool
 is_lasting(const struct output *o, const char *end)
 {

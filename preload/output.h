@@ -3,9 +3,9 @@
  * output.h - where the bytes of a trace go
  *
  * Owns the names and the descriptor of the trace, whose segments are files of
- * their own.  output_init() runs on a thread of the program, the rest in the writer
- * thread, whose descriptor table is its own: whatever the program does with its
- * descriptors, these stay.
+ * their own.  output_init() runs on a thread of the program, the rest in the
+ * writer thread, whose descriptor table is its own: whatever the program does
+ * with its descriptors, these stay.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -53,7 +53,8 @@ struct output {
 void output_init(struct output *o, const char *template,
 		 const struct output_names *names, bool numbers_all);
 
-/* Do the processes of a tree have names of their own by this template: is %p in it? */
+/* Do the processes of a tree have names of their own by this template: is %p in
+ * it? */
 bool output_has_pid(const char *template);
 
 /* Copy all that is in use of it; its two buffers are four pages long. */
@@ -67,8 +68,9 @@ void output_copy(struct output *to, const struct output *from);
 int output_open(struct output *o, uint64_t segment);
 
 /*
- * What goes behind the message for the error of a first output_open() or output_write():
- * that the file would be there if the trace had begun earlier.  Or "", where it did.
+ * What to append to the message about a first output_open() or output_write()
+ * that failed: that the file would exist if the trace had begun earlier.  "" if
+ * it would not.
  */
 const char *output_advice(const struct output *o, int error, bool begin_now);
 
@@ -89,9 +91,9 @@ int output_above_standard(int fd);
 int output_open_folder(const char *path);
 
 /*
- * Remove the file at 'path' if it is that one.  'folder' is what it lies in, -1:
- * look for that by 'path'.  The last part counts alone then: while this is under
- * way, the names before it may come to mean another place.
+ * Remove the file at 'path' if it is that one.  'folder' is its folder, -1:
+ * open that by 'path'.  Only the last part of 'path' is used after that, since
+ * the parts before it may come to mean another place meanwhile.
  */
 void output_unlink(int folder, const char *path, const struct output_id *id);
 
@@ -105,12 +107,12 @@ struct output_id output_id_of(int fd);
 void output_hold_directory(struct output *o);
 
 /*
- * Writer thread: the folder in or below which all files of the trace are, whatever
- * their numbers; O_PATH.  -1 and errno.
+ * Writer thread: the folder in or below which all files of the trace are,
+ * whatever their numbers; O_PATH.  -1 and errno.
  */
 int output_open_root(const struct output *o);
 
-/* Writer thread: it is about to end, and its descriptors with it. */
+/* The writer thread is about to end, and its descriptors with it. */
 void output_forget(struct output *o);
 
 /*
@@ -121,8 +123,8 @@ void output_forget(struct output *o);
 int output_write(struct output *o, const void *data, size_t nbytes);
 
 /*
- * Open a file again that must be that one, regular, and no link; 'flags' as open(2).
- * Any thread.  -1 and errno: it is not there, or another.
+ * Open a file again that must be that one, regular, and no link; 'flags' as
+ * open(2).  Any thread.  -1 and errno: it is not there, or another.
  */
 int output_reopen(const char *path, const struct output_id *id, int flags);
 
@@ -142,8 +144,8 @@ void output_discard(struct output *o);
 const char *output_base(const struct output *o);
 
 /*
- * Remove the file of an earlier segment, which had this 'number' and 'id', unless
- * another one has its name by now.
+ * Remove the file of an earlier segment, which had this 'number' and 'id',
+ * unless another one has its name by now.
  */
 void output_remove(const struct output *o, uint64_t segment, uint64_t number,
 		   const struct output_id *id);

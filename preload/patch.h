@@ -38,17 +38,17 @@ void patch_each_slot(const struct dl_phdr_info *info,
 bool patch_is_unbound(const struct patch_slot *slot);
 
 /*
- * Let a slot hold 'value'.  The object must have been relocated: the loader makes
- * its pages read-only after that, and we make the slot's page so again.  False: the
- * system does not let us write there.
+ * Let a slot hold 'value'.  The object must have been relocated: the loader
+ * makes its pages read-only after that, and we make the slot's page so again.
+ * False: the system does not let us write there.
  */
 bool patch_write(const struct patch_slot *slot, void *value);
 
 /*
  * Does the loader make the page that holds 'address' read-only, when it has to
  * protect 'nbytes' bytes from 'start' on?  It rounds both ends down to pages of
- * the size that the system has, which may be larger than the linker expected: the
- * page in which the range ends then stays writable.
+ * the size that the system has, which may be larger than the linker expected:
+ * the page in which the range ends then stays writable.
  */
 bool patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
 		     size_t page_nbytes);

@@ -14,9 +14,9 @@
 #define PROCSTAT_NBYTES 1024
 
 /*
- * Read the line in the file at 'path', of the open folder 'folder' or AT_FDCWD, into
- * 'buf', PROCSTAT_NBYTES long.  Returns where its third field, the state, begins;
- * NULL: there is no such line.
+ * Read the line in the file at 'path', of the open folder 'folder' or AT_FDCWD,
+ * into 'buf', PROCSTAT_NBYTES long.  Returns where its third field, the state,
+ * begins; NULL: there is no such line.
  */
 const char *procstat_read(int folder, const char *path, char *buf);
 

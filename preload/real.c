@@ -17,7 +17,7 @@
 
 _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 
-/* A small block, as any program takes some. */
+/* The size of a small block, as any program allocates some. */
 #define ASKED_NBYTES 24u
 
 /* Each early block has its size in front of it. */
@@ -64,7 +64,8 @@ is_resolving(void)
 	       sys_tid();
 }
 
-/* For a thread that finds the first functions in place and is not the one that resolves. */
+/* For a thread that finds the first functions in place and is not the one that
+ * resolves. */
 static const struct real *
 settled(void)
 {
@@ -297,8 +298,9 @@ resolve_others(void)
 }
 
 /*
- * A child by clone(2) with thread-local memory of its own making, as Chromium's
- * sandbox has, may come by: nothing thread-local is touched once all is resolved.
+ * A child by clone(2) whose thread-local memory is none of libc's, as
+ * Chromium's sandbox makes it, may call this: nothing thread-local is touched
+ * once all is resolved.
  */
 void
 real_resolve_rest(void)
@@ -308,15 +310,15 @@ real_resolve_rest(void)
 		resolve_others();
 }
 
-/* Only the thread that asks has a reason to come by. */
+/* The thread that tests; only its calls count. */
 static _Atomic int asking_tid;
 static bool is_reached;
 
-/* What 'real' has while nobody asks. */
+/* The functions that 'real' has when no test is under way. */
 static __typeof__(real.malloc) answer_malloc;
 static __typeof__(real.free) answer_free;
 
-/* What the asking thread gets: its question does not show in the program's heap. */
+/* The asking thread gets this block, so the test takes none of the heap. */
 static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
 
 static void *

@@ -94,8 +94,8 @@ void real_resolve(void);
 void real_resolve_rest(void);
 
 /*
- * Does what the program calls as malloc() come to ours, be it through another
- * library's?  If it is another's, it is called once to find out.
+ * Does the program's malloc() reach ours, be it through another library's?  If
+ * the program's is another library's, this calls it once to find out.
  */
 bool real_is_reached(void);
 

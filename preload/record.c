@@ -281,7 +281,8 @@ void *
 record_answer(void *p)
 {
 	const int saved_errno = errno;
-	/* relaxed: one thread finds it rung, and that one is enough. */
+	/* relaxed: only one thread finds it rung, and no other data depends on
+	 * it. */
 	const uint8_t rung =
 		atomic_exchange_explicit(record_bell, 0, memory_order_relaxed);
 

@@ -62,9 +62,9 @@ dormant:
 }
 
 /*
- * What a process without a writer thread looks at: one byte, in a file that 'hatf ctl'
- * writes to (control.h).  While it is dormant, behind the flag above, in functions that
- * allocate; while it records, when an event finds the clock idle.
+ * A process without a writer thread reads one byte, in a file that 'hatf ctl'
+ * writes to (control.h): while it is dormant, in functions that allocate, after
+ * the flag above; while it records, when an event finds the clock idle.
  */
 enum {
 	RECORD_BELL_CALL = 1, /* make the writer, which takes orders then */
@@ -83,7 +83,8 @@ record_is_called(void)
 		0);
 }
 
-/* It has rung, for a dormant process: answer.  Returns 'p'.  Keeps errno. */
+/* The bell of a dormant process has rung: answer.  Returns 'p'.  Keeps
+ * errno. */
 void *record_answer(void *p);
 
 /*

@@ -31,7 +31,7 @@
 /* What a ring begins with; a power of two. */
 #define FIRST_WORDS 8192u
 
-/* More than an event and what may come before it. */
+/* More words than an event and a tick before it take. */
 #define UNPUBLISHED_WORDS 64u
 
 #define SPARES_MAX 16u
@@ -254,7 +254,8 @@ create(const struct config *config, const char *trace_path)
 		return false;
 	}
 	rf->id = id;
-	/* It stays ours to remove the file from, whatever it is called then. */
+	/* We remove the file from this folder, whatever the folder is called
+	 * then. */
 	rf->dir_fd = output_above_standard(output_open_folder(rf->path));
 	return true;
 }
@@ -294,7 +295,7 @@ static bool
 write_ring(const struct ring *r, uint64_t offset)
 {
 	const uint64_t words = ring_mask(r) + 1;
-	/* A recording that was interrupted has put words behind the head. */
+	/* An interrupted recording may have written words after the head. */
 	const uint64_t put = ring_head(r) + UNPUBLISHED_WORDS;
 	const uint64_t used = put < words ? put : words;
 	_Alignas(struct ring) uint8_t bytes[sizeof(struct ring)];
@@ -308,15 +309,16 @@ write_ring(const struct ring *r, uint64_t offset)
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);
-	/* Write the header last: readers take a place without one for no ring. */
+	/* Write the header last: readers take a place without one for no
+	 * ring. */
 	return write_at(offset + sizeof(bytes), r->words,
 			used * sizeof(uint64_t)) &&
 	       write_at(offset, bytes, sizeof(bytes));
 }
 
 /*
- * Put 'r' at the end of the file, at the address that it has.  Its producer waits.
- * Where that cannot be it stays as it is.
+ * Put 'r' at the end of the file, at the address that it has.  Its producer
+ * waits.  Where that cannot be it stays as it is.
  */
 static void
 adopt_ring(struct ring *r)
@@ -336,8 +338,9 @@ adopt_ring(struct ring *r)
 }
 
 /*
- * Header and first ring, a new one for the initial thread; with 'will_adopt' that is
- * to come, by adopt_ring().  False and errno if there is no room.
+ * Write the header and make the first ring, for the initial thread; with
+ * 'will_adopt' that thread's ring comes later, by adopt_ring().  False and
+ * errno if there is no room.
  */
 static bool
 fill(bool will_adopt)
@@ -370,7 +373,7 @@ fill(bool will_adopt)
 	}
 	/*
 	 * Until the ring is in the file, a kill would lose its events.
-	 * relaxed: image_init() writes the magic number behind it.
+	 * relaxed: image_init() writes the magic number after it.
 	 */
 	atomic_store_explicit(&image->hidden, will_adopt, memory_order_relaxed);
 	image_init(image, boot_id, (uint64_t)sys_pid());

@@ -3,15 +3,17 @@
  * ringfile.h - the file that the rings lie in, so that they outlive a kill
  *
  * One for each process, made together with its trace file and removed after the
- * trailer.  What was recorded before that is in memory only, and moves into it.  image.h says what is in it.  The file must never take the program with
- * it: every page has its place on the disk before anybody touches it (a page
- * that the disk has no room for would be a SIGBUS), so rings begin small and are
+ * trailer.  Events from before it was made are in memory only, and move into
+ * it.  image.h describes its content.  The file must never end the program:
+ * every page has its place on the disk before anybody touches it (a page that
+ * the disk has no room for would be a SIGBUS), so rings begin small and are
  * extended ahead of the producer.
  *
- * Only the writer thread, whose descriptor table is its own, has to do with the
- * file.  It keeps spare rings for threads to come; one that finds
- * none waits for a moment, and then gets anonymous memory: such a ring is as good
- * until the process is killed.  So it is with all rings where there can be no file.
+ * Only the writer thread, whose descriptor table is its own, works with the
+ * file.  It keeps spare rings for new threads; a thread that finds none waits
+ * for a moment, and then gets anonymous memory: such a ring is as good until
+ * the process is killed.  All rings are in such memory where there can be no
+ * file.
  *
  * The state is wiped in the child of a fork, which makes a file of its own.
  */
@@ -37,17 +39,17 @@
 bool ringfile_init(const struct config *config);
 
 /*
- * Writer: make the file for the trace at 'trace_path', with a new ring for the initial
- * thread, or with 'will_adopt' without; until ringfile_adopt() it then says that a ring
- * is elsewhere.  Where a file is impossible, or not wanted, there is none; a line says
- * so if it was asked for.
+ * Writer: make the file for the trace at 'trace_path', with a new ring for the
+ * initial thread.  With 'will_adopt' without that ring; until ringfile_adopt()
+ * the file then says that a ring is elsewhere.  Where a file is impossible, or
+ * not wanted, there is none; a line says so if the user asked for one.
  */
 void ringfile_open(const struct config *config, const char *trace_path,
 		   bool will_adopt);
 
 /*
- * Writer, after a commit: 'r', in memory only, whose producer waits, moves into the
- * file, at the address that it has.
+ * Writer, after a commit: 'r', in memory only, whose producer waits, moves into
+ * the file, at the address that it has.
  */
 void ringfile_adopt(struct ring *r);
 
@@ -59,21 +61,22 @@ void ringfile_adopt(struct ring *r);
 void ringfile_begin(const struct config *config, const char *trace_path);
 
 /*
- * Would ringfile_come_back() find the file again?  With 'complete' all rings must be in
- * it as well, so that what is recorded without a writer thread outlives a kill.
+ * Would ringfile_come_back() find the file again?  With 'complete' all rings
+ * must be in it as well, so that what is recorded without a writer thread
+ * outlives a kill.
  */
 bool ringfile_can_leave(bool complete);
 
 /*
- * The file once more, by its name, and its folder; -1: no.  Any thread, while there is
- * no writer thread.
+ * The file once more, by its name, and its folder; -1: no.  Any thread, while
+ * there is no writer thread.
  */
 int ringfile_reopen(void);
 int ringfile_reopen_folder(void);
 
 /*
- * Writer thread: after a time without one, with these descriptors; -1: find it.  What
- * cannot be found any more stays mapped, and does not grow.
+ * Writer thread: after a time without one, with these descriptors; -1: find it.
+ * What cannot be found any more stays mapped, and does not grow.
  */
 void ringfile_come_back(int fd, int dir_fd);
 
@@ -87,8 +90,8 @@ struct ring *ringfile_take(bool is_initial);
 bool ringfile_may_reuse(struct ring *r);
 
 /*
- * May a thread go on in this ring, whose life goes on?  Not if the ring is lost in a
- * kill and another one need not be.
+ * May a thread go on in this ring, whose life goes on?  Not if the ring is lost
+ * in a kill and another one need not be.
  */
 bool ringfile_may_hand_over(const struct ring *r);
 
@@ -101,15 +104,15 @@ void ringfile_count_unattached(void);
 /* There will be a second thread: have a spare ring for it. */
 void ringfile_expect_thread(void);
 
-/* Has that been said already, or is there no file? */
+/* Has ringfile_expect_thread() been called already, or is there no file? */
 bool ringfile_expects_thread(void);
 
 /* Writer: make the spare rings that are wanted. */
 void ringfile_make_spares(void);
 
 /*
- * Writer, or where there is none and 'r' is in memory only, its producer: make the ring
- * larger if its producer waits for room.
+ * Writer, or where there is none and 'r' is in memory only, its producer: make
+ * the ring larger if its producer waits for room.
  */
 void ringfile_extend(struct ring *r);
 

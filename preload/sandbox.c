@@ -201,14 +201,15 @@ static const struct call wake_calls[] = {
 	{ SYS_tgkill, { 0, 0, 32 } },
 };
 
-/* On threads of the program that have changed their privileges (privileges.c). */
+/* On threads of the program that have changed their privileges
+ * (privileges.c). */
 static const struct call ask_calls[] = {
 	{ SYS_capget, { 0 } },	     { SYS_getresuid, { 0 } },
 	{ SYS_getresgid, { 0 } },    { SYS_getgroups, { 0 } },
 	{ SYS_setfsuid, { ~0ull } }, { SYS_setfsgid, { ~0ull } },
 };
 
-/* In the writer, that cannot even be refused. */
+/* In the writer, which cannot work if the filter only refuses them. */
 static const struct call work_calls[] = {
 	{ SYS_write, { 1000 } },
 	{ SYS_futex, { 0, WAIT } },
@@ -268,7 +269,7 @@ is_deadly(uint32_t action)
 	}
 }
 
-/* What the filter says of a call: an action, and its data. */
+/* What the filter returns for a call: an action, and its data. */
 static uint32_t
 try_call(const struct sock_filter *filter, uint32_t n, const struct call *call)
 {

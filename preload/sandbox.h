@@ -25,10 +25,9 @@ enum sandbox_harm {
 	SANDBOX_WRITER = 2,  /* in the writer, if it is for all threads */
 	SANDBOX_CONTROL = 8, /* in the writer, when it takes orders */
 	SANDBOX_WAKE = 16,   /* on threads of the program, by a signal for it */
-	SANDBOX_ASK =
-		32, /* on threads of the program, that ask what they may */
-	SANDBOX_WORK = 64, /* in the writer, which could not write any more */
-	SANDBOX_START = 4, /* when the trace of a forked child starts */
+	SANDBOX_ASK = 32,    /* on threads that ask for their own privileges */
+	SANDBOX_WORK = 64,   /* in the writer, which could not write any more */
+	SANDBOX_START = 4,   /* when the trace of a forked child starts */
 };
 
 /*
@@ -38,8 +37,8 @@ enum sandbox_harm {
 unsigned sandbox_harm(const void *program);
 
 /*
- * Copy from an address that the program gives, and that may be wrong; false if it
- * is.  Where the kernel does not do it for us the address is believed.
+ * Copy from an address that the program gives, and that may be wrong; false if
+ * it is.  Where the kernel does not do it for us the address is believed.
  */
 bool sandbox_copy(void *to, const void *from, size_t nbytes);
 

@@ -12,14 +12,16 @@
 #include "lookup.h"
 #include "patch.h"
 
-/* One of them is in each run-time that is a library, and in most that are not. */
+/* One of them is in each run-time that is a library, and in most that are
+ * not. */
 static const char *const inits[] = { "__asan_init", "__tsan_init",
 				     "__msan_init", "__lsan_init",
 				     "__hwasan_init" };
 
 /*
- * gcc's run-times, linked statically, show the program's libraries only what they
- * intercept.  A program that has all of these has one of them.
+ * gcc's run-times, linked statically, export to libraries only the functions
+ * that they intercept.  A program that exports all of these has such a
+ * run-time.
  */
 static const char *const intercepted[] = { "malloc", "pthread_create",
 					   "sigaction", "_exit" };
@@ -56,8 +58,8 @@ judge(const struct link_map *object, bool is_program)
 }
 
 /*
- * The loader's own list, since dl_iterate_phdr(3) may be intercepted.  It does not
- * change meanwhile: the process has one thread, or is in its constructors.
+ * The loader's own list, since dl_iterate_phdr(3) may be intercepted.  It does
+ * not change meanwhile: the process has one thread, or is in its constructors.
  */
 static enum answer
 look(void)
@@ -76,7 +78,7 @@ look(void)
 static enum answer
 get_answer(void)
 {
-	/* relaxed, both: whoever looks finds the same. */
+	/* relaxed, both: each thread that looks finds the same. */
 	uint32_t a = atomic_load_explicit(&answer, memory_order_relaxed);
 
 	if (a == UNKNOWN) {
@@ -92,7 +94,7 @@ sanitizer_is_here(void)
 	return get_answer() != NONE;
 }
 
-/* A place that calls ours, or would find ours at its first call. */
+/* A slot that holds our function, or would get it at the first call. */
 static void
 let_go(const struct patch_slot *slot, void *unused)
 {

@@ -2,11 +2,12 @@
 /*
  * sanitizer.h - the run-time of a sanitizer is in this process
  *
- * The run-times of AddressSanitizer, LeakSanitizer, MemorySanitizer, ThreadSanitizer
- * and their like have an allocator of their own, intercept most of libc, and do not
- * stand a thread that they have not made.  A process with one of them is not traced:
- * our entry points pass their calls on, and the recorder does nothing else.
- * UndefinedBehaviorSanitizer does none of that, and its processes are traced.
+ * The run-times of AddressSanitizer, LeakSanitizer, MemorySanitizer,
+ * ThreadSanitizer and their like have an allocator of their own, intercept most
+ * of libc, and fail in a thread that they have not made.  A process with one of
+ * them is not traced:  our entry points pass their calls on, and the recorder
+ * does nothing else.  UndefinedBehaviorSanitizer does none of that, and its
+ * processes are traced.
  */
 #ifndef SANITIZER_H
 #define SANITIZER_H
@@ -14,18 +15,20 @@
 #include <stdbool.h>
 
 /*
- * Is there one?  The first call looks, in the thread that begins the process; the
- * answer stays.  Calls no function of libc's, since a run-time that is about to begin
- * may have intercepted it.  Any thread.
+ * Is there one?  The first call looks, in the thread that begins the process;
+ * the answer stays.  Calls no function of libc's, since a run-time that is
+ * about to begin may have intercepted it.  Any thread.
  */
 bool sanitizer_is_here(void);
 
-/* ... and is it one in a library that ends the program if another comes before it? */
+/* ... and is it in a library that ends the program if another comes before
+ * it? */
 bool sanitizer_wants_to_be_first(void);
 
 /*
- * Let the objects that are loaded call past us, as if we were not there: a report of
- * the sanitizer's then has the stack that it has without us.  For the constructor.
+ * Let all loaded objects call the functions that they would call without us:
+ * the sanitizer's reports then show the same stacks as without us.  For the
+ * constructor.
  */
 void sanitizer_step_aside(void);
 

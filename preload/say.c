@@ -82,7 +82,7 @@ try_write(int fd, const char *line, size_t nbytes)
 	return done;
 }
 
-/* False: this thread has no way to it. */
+/* False: this thread cannot reach standard error. */
 static bool
 put(const char *line, size_t nbytes)
 {
@@ -97,7 +97,8 @@ put(const char *line, size_t nbytes)
 	return true;
 }
 
-/* The first line of a writer that may not open anything, for a thread that need not. */
+/* The first line of a writer that may open nothing; another thread writes
+ * it. */
 static char unsaid[LINE_MAX_NBYTES];
 static _Atomic uint32_t unsaid_nbytes;
 
@@ -116,7 +117,8 @@ leave(const char *line, size_t nbytes)
 void
 say_rest(void)
 {
-	/* acquire: pairs with the release in leave(); the line stays, said once. */
+	/* acquire: pairs with the release in leave(); the line stays, said
+	 * once. */
 	const uint32_t nbytes =
 		atomic_load_explicit(&unsaid_nbytes, memory_order_acquire);
 	static _Atomic bool is_said;

@@ -16,9 +16,9 @@
 void say(const char *format, ...);
 
 /*
- * A thread of the program, after it has waited for the writer: write the line that the
- * writer could not, without a descriptor to be had.  Makes no system call if there is
- * none.
+ * For a thread of the program that has waited for the writer: write the line
+ * that the writer could not write for lack of a descriptor.  Without such a
+ * line it makes no system call.
  */
 void say_rest(void);
 

@@ -102,8 +102,9 @@ bool segment_rotate(struct segment *s, struct narrate_end *end,
 		    uint64_t now_ns);
 
 /*
- * The file of this segment, all of which is committed, cannot be written to any more: go
- * on in the next one.  'end' as in segment_end().  False as segment_open().
+ * The file of this segment, which is all committed, cannot be written to any
+ * more: go on in the next file.  'end' as in segment_end().  False as
+ * segment_open().
  */
 bool segment_abandon(struct segment *s, const struct narrate_end *end);
 

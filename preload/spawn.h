@@ -22,13 +22,14 @@ bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
 		  unsigned n);
 
 /*
- * Run 'body' in the calling thread, on the stack of a thread to come: the caller's own
- * may be tiny.  All signals must be blocked.  False: there is no such stack, and 'body'
- * has not run.
+ * Run 'body' in the calling thread, on the stack of a thread to come: the
+ * caller's own may be tiny.  All signals must be blocked.  False: there is no
+ * such stack, and 'body' has not run.
  */
 bool spawn_run_here(int (*body)(void *), void *argument);
 
-/* Return when the thread that spawn_thread() has made is no more, if there is one. */
+/* Return when the thread that spawn_thread() has made is no more, if there is
+ * one. */
 void spawn_await_gone(void);
 
 #endif /* SPAWN_H */

@@ -17,14 +17,14 @@
 #include "sys.h"
 
 /*
- * Threads that end at about the same time, and whose rings new threads can take over.
- * The rings of more are recycled by the writer.
+ * Threads that end at about the same time, and whose rings new threads can take
+ * over.  The rings of more are recycled by the writer.
  */
 #define ENDED_MAX 64u
 
 /*
- * So many threads a new one asks the kernel for.  One that has been joined may exist
- * for some microseconds more.
+ * A new thread asks the kernel whether so many others still exist.  One that
+ * has been joined may exist for some microseconds more.
  */
 #define PROBES_MAX 8u
 
@@ -63,8 +63,8 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 	&thread_unattached;
 
 /*
- * What a ring that is in no file begins with: room for some thousand events, of which
- * only what is used takes memory.  One whose producer waits grows.
+ * The first size of a ring that is in no file: room for some thousand events;
+ * only used pages take memory.  The ring grows if its producer waits.
  */
 #define FIRST_RING_WORDS 32768u
 
@@ -226,7 +226,7 @@ give_ring(struct thread *t, bool is_initial)
 		return true;
 	if (!quota_ask(ring_nbytes(words)))
 		return false;
-	/* A writer that has been made to answer has made the file, too. */
+	/* quota_ask() may have had the writer made, and so the file. */
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
@@ -264,7 +264,7 @@ own_kernel_id(void)
 	return (struct kernel_id){ .tid = sys_tid(), .pid = sys_pid() };
 }
 
-/* It is the calling thread's, which has this number. */
+/* Make the calling thread, which gets this number, the owner. */
 static void
 set_owner(struct thread *t, uint64_t id, struct kernel_id self)
 {
@@ -318,10 +318,10 @@ try_probe(struct thread *t)
 }
 
 /*
- * May the calling thread go on in the ring of 't', which is PROBED?  A thread that was
- * killed within a recording leaves 'limit' 0.  A ring of a handler's has events of
- * the same thread, and their order to what follows here would be unknown.  The
- * initial thread's ring has another size.
+ * May the calling thread go on in the ring of 't', which is PROBED?  A thread
+ * that was killed within a recording leaves 'limit' 0.  A ring of a handler's
+ * has events of the same thread, and their order to what follows here would be
+ * unknown.  The initial thread's ring has another size.
  */
 static bool
 may_take_over(const struct thread *t, int own_pid)
@@ -331,8 +331,8 @@ may_take_over(const struct thread *t, int own_pid)
 	    exists(t))
 		return false;
 	/*
-	 * acquire: what follows is read after the kernel has said that the thread is
-	 * gone; what the thread did before it ended is then visible.
+	 * acquire: what follows is read after the kernel has said that the
+	 * thread is gone; what the thread did before it ended is then visible.
 	 */
 	(void)atomic_load_explicit(&t->state, memory_order_acquire);
 	return t->limit != 0 && t->nested == NULL && !t->is_nested &&
@@ -341,7 +341,7 @@ may_take_over(const struct thread *t, int own_pid)
 
 enum probe {
 	PROBE_TAKEN,   /* the caller has it, PROBED */
-	PROBE_ALIVE,   /* it still exists; or the writer is at it */
+	PROBE_ALIVE,   /* it still exists; or the writer probes it */
 	PROBE_USELESS, /* nobody can take it over any more */
 };
 
@@ -374,8 +374,8 @@ put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 
 /*
  * The place of the oldest thread that has ended.  relaxed, here and where it is
- * written: a hint.  What it has left behind comes round again, or the writer sees to
- * it.
+ * written: a hint.  A thread that it skips comes round again, or the writer
+ * recycles it.
  */
 static uint32_t
 oldest_ended(uint32_t to)
@@ -386,7 +386,8 @@ oldest_ended(uint32_t to)
 	return to - from <= ENDED_MAX ? from : to - ENDED_MAX;
 }
 
-/* Find a thread that has ended, whose ring can be gone on with: PROBED.  Or NULL. */
+/* Find a thread that has ended and whose ring can be used on: PROBED.  Or
+ * NULL. */
 static struct thread *
 find_ended(int own_pid)
 {
@@ -442,7 +443,7 @@ take_over(struct kernel_id self)
 	return t;
 }
 
-/* Have a ring of one's own. */
+/* Give the calling thread a ring of its own. */
 static struct thread *
 attach_anew(struct kernel_id self, bool is_initial)
 {
@@ -581,9 +582,9 @@ thread_has_ended(struct thread *t)
 	uint32_t expected = THREAD_ACTIVE;
 
 	/*
-	 * One that has not said that it ends.  'tid' may be that of a thread before
-	 * it, if the ring has just been taken over: it is asked again below.
-	 * relaxed: nobody but the owner and we move it from there.
+	 * One that has not said that it ends.  'tid' may be that of a thread
+	 * before it, if the ring has just been taken over: it is asked again
+	 * below.  relaxed: nobody but the owner and we move it from there.
 	 */
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
 	    THREAD_ACTIVE) {

@@ -5,23 +5,24 @@
  * A 'struct thread' belongs to one thread of the program (the producer, through
  * 'thread_self') and to the writer; each field says whose it is.  They live in
  * a pool that is mapped part by part, wiped in the child of a fork
- * (MADV_WIPEONFORK) and never unmapped.  A wiped, free or never attached thread has 'limit' 0, which
- * sends the producer to the slow path: so one comparison answers "is there room",
- * "am I attached", "is this a forked child" and "am I a signal handler that
- * interrupted a recording".
+ * (MADV_WIPEONFORK) and never unmapped.  A wiped, free or never attached thread
+ * has 'limit' 0, which sends the producer to the slow path: so one comparison
+ * answers "is there room", "am I attached", "is this a forked child" and "am I
+ * a signal handler that interrupted a recording".
  *
  *   FREE ──claim──► CLAIMED ──attach──► ACTIVE ──► ENDING ◄──► PROBED
  *    ▲                                    ▲                     │  │
  *    └──────── commit ──────── DEAD ◄─────┼────── writer ───────┘  │
  *                                         └────── take over ───────┘
  *
- * A thread that is ENDING still records: late frees, after every destructor, need a
- * ring.  Once the kernel no longer knows the thread, nothing is added to that ring.
- * Whoever wants to ask the kernel takes the state to PROBED, which only one can:
+ * A thread that is ENDING still records: late frees, after every destructor,
+ * need a ring.  Once the kernel no longer knows the thread, nothing is added to
+ * that ring.  A thread that asks the kernel takes the state to PROBED first,
+ * which only one can:
  *
- *   - A new thread that finds the old one gone takes the ring over as it is, events
- *     and all, and goes on behind them (EVENT_HANDOVER).  The birth of a thread then
- *     takes neither memory nor the writer's help, and the ring's pages are warm.
+ *   - A new thread that finds the old one gone takes the ring over with its events,
+ *     and records after them (EVENT_HANDOVER).  The birth of a thread then takes
+ *     neither memory nor the writer's help, and the ring's pages are warm.
  *   - The writer makes the thread DEAD, and recycles it once its last event is in
  *     the file.  The writer leaves an ENDING thread alone for some milliseconds,
  *     while a new one may come.
@@ -110,9 +111,10 @@ struct thread *thread_pool_at(uint32_t idx);
 
 /*
  * Attach the calling thread: claim a thread, map its ring, make it
- * 'thread_self'.  It gets number 0 if its kernel id is 'initial_tid'.  NULL if there
- * is no memory.  All signals must be blocked.  With '*is_handover_ret' the ring is that
- * of a thread which has ended, and the first event must be an EVENT_HANDOVER.
+ * 'thread_self'.  It gets number 0 if its kernel id is 'initial_tid'.  NULL if
+ * there is no memory.  All signals must be blocked.  With '*is_handover_ret'
+ * the ring is that of a thread which has ended, and the first event must be an
+ * EVENT_HANDOVER.
  */
 struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 
@@ -135,15 +137,16 @@ void thread_mark_ending(void);
 void thread_recycle(struct thread *t);
 
 /*
- * Writer: has the thread ended?  Then it is DEAD, and all that it published is visible
- * to the caller.
+ * Writer: has the thread ended?  Then it is DEAD, and all that it published is
+ * visible to the caller.
  */
 bool thread_has_ended(struct thread *t);
 
 /* Is 't' attached?  For a thread itself, or as a hint. */
 bool thread_is_attached(const struct thread *t);
 
-/* Writer: is its ring in use?  That is so from the attachment until it is recycled. */
+/* Writer: is its ring in use?  That is so from the attachment until it is
+ * recycled. */
 bool thread_is_in_use(const struct thread *t);
 
 /* HATF thread numbers given out so far. */

@@ -14,8 +14,9 @@
 #define COARSE_US 1000u
 
 /*
- * So much takes a block of the file system, compressed or not.  To compress it takes
- * longer than all else that a short process's trace does.
+ * So many bytes take one block of the file system, compressed or not.  To
+ * compress them takes longer than all other work for the trace of a short
+ * process.
  */
 #define BRIEF_NBYTES 4000u
 

@@ -19,7 +19,7 @@
 #include "output.h"
 
 struct trace {
-	bool is_brief; /* all in one go: small blocks are not compressed */
+	bool is_brief; /* of a short process: small blocks are not compressed */
 	struct narrator narrator;
 	struct output output;
 	uint8_t *member; /* a compressed block; NULL: not compressed */
@@ -50,7 +50,7 @@ void trace_open(struct trace *t, const struct config *config,
 /* Write the header comment, in a block without records, into a new file. */
 bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 
-/* Read both clocks: so far the trace's time line goes from here on. */
+/* Read both clocks, and extend the trace's time line up to there. */
 struct clock_reading trace_read_clock(struct trace *t);
 
 /* Are the events that come now stamped, and not by ticks? */

@@ -145,7 +145,8 @@ writer_take_event(void *narrator, const struct order_source *source,
 
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
-	/* In the last round: the event was stamped after the clocks were read. */
+	/* In the last round: the event was stamped after the clocks were
+	 * read. */
 	if (__builtin_expect(ev->stamp > line->stamp1, 0))
 		writer_read_clock();
 	if (__builtin_expect(ev->type >= EVENT_THREAD, 0)) {
@@ -184,7 +185,8 @@ is_room_wanted(void)
 	return false;
 }
 
-/* Returns whether all up to there that had been published is in the trace now. */
+/* Returns whether all up to there that had been published is in the trace
+ * now. */
 static bool
 drain(uint64_t until, bool force)
 {
@@ -271,7 +273,8 @@ writer_round(void)
 void
 writer_prepare_end(struct narrate_end *end, uint64_t until)
 {
-	/* Twice: the second time there is little that comes after the reading. */
+	/* Twice: the second time there is little that comes after the
+	 * reading. */
 	for (unsigned i = 0; i < 2; i++) {
 		const uint64_t stamp = writer_read_clock().stamp;
 
@@ -527,8 +530,9 @@ leave_for_good(void)
 	control_close();
 	lifecycle_set_off();
 	/*
-	 * If the trace file could not be had again, what the trace lacks is in the
-	 * ring file up to now.  What the program does from now on is nowhere.
+	 * If the trace file could not be had again, what the trace lacks is in
+	 * the ring file up to now.  What the program does from now on is
+	 * nowhere.
 	 */
 	if (writer->has_left)
 		ringfile_count_hidden();

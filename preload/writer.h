@@ -6,20 +6,21 @@
  * encodes them, and commits them block by block: compress, write, and only then
  * let the producers have the room back.
  *
- * The thread is made when it is needed: when the initial thread's ring has a
- * good part of what it holds, when recording has gone on for some time, when there
- * will be a second thread or a fork, or at the end of the process.  Until then what
- * is recorded waits in the ring, and there is no file.  HATFTRACE_BEGIN=now makes the
- * first event that moment.
+ * The thread is made when it is needed: when the initial thread's ring is
+ * nearly full, when recording has gone on for some time, before a second thread
+ * or a fork, or at the end of the process.  Until then events wait in the ring,
+ * and there is no file.  With HATFTRACE_BEGIN=now the first event makes the
+ * thread.
  *
- * When nothing has happened for some time it leaves, and is made again when it is needed
- * again.  Meanwhile events wait in the rings, which lie in a file by then.
+ * When there have been no events for some time the thread leaves, and is made
+ * again when it is needed again.  Meanwhile events wait in the rings, which are
+ * in a file by then.
  *
  * It is made by clone(2) rather than by pthread_create(), so that for libc and
  * the program it does not exist: a process that had one thread keeps libc's
  * single-thread paths, and one whose last thread leaves ends.  It shares the
- * memory, but neither descriptors nor working directory nor umask.  In return it
- * may call nothing that needs libc's thread state (no malloc, stdio, locale,
+ * memory, but neither descriptors nor working directory nor umask.  In return
+ * it may call nothing that needs libc's thread state (no malloc, stdio, locale,
  * pthread_*), takes no lock and never waits for a thread of the program.
  */
 #ifndef WRITER_H
@@ -54,9 +55,9 @@ struct writer_place {
 size_t writer_memory_nbytes(int level);
 
 /*
- * Map the writer's memory and set all up for a trace with the names of 'output' that
- * begins now or, if 'is_dormant', with an order to start.  No thread and no file is
- * made yet.  False: no memory, which has been said.
+ * Map the writer's memory and set all up for a trace with the names of 'output'
+ * that begins now or, if 'is_dormant', with an order to start.  No thread and
+ * no file is made yet.  False: no memory, which has been said.
  */
 bool writer_prepare(const struct config *config, const struct output *output,
 		    bool is_dormant);
@@ -65,28 +66,29 @@ bool writer_prepare(const struct config *config, const struct output *output,
 uint64_t writer_start_ns(void);
 
 /*
- * A thread of the program: have the writer thread, and before it the trace file if
- * there is none yet.  Returns when the thread is there; or it cannot be, which has
- * been said, and nothing is recorded any more.
+ * A thread of the program: make the writer thread, and with it the trace file
+ * if there is none yet.  Returns when the writer exists; or it cannot be made,
+ * which has been said, and nothing is recorded any more.
  */
 void writer_summon(void);
 
 bool writer_is_here(void);
 
 /*
- * The calling thread, the only one of the process, wants to be alone: the writer has all
- * in the file that was recorded so far, and leaves.  Returns when it is gone; false: it
- * has to stay.  It comes back as it comes in the first place, or, where it left 'for_call',
- * by writer_return(), with the privileges that the caller has then; until then its files
- * are open in the program's table of descriptors.  All signals must be blocked.
+ * The calling thread, the only one of the process, must be alone: the writer
+ * writes all events so far to the file, and leaves.  Returns when it is gone;
+ * false: it has to stay.  It is made again as in the first place, or, where it
+ * left 'for_call', by writer_return(), with the privileges that the caller has
+ * then; until then its files are open in the program's table of descriptors.
+ * All signals must be blocked.
  */
 bool writer_depart(bool for_call);
 void writer_return(void);
 
 /*
- * A producer whose ring has 'used' of 'capacity' words in it, while the clock is
- * idle: shall it wake or make the writer thread?  If not its events wait in the
- * ring, each with a stamp.
+ * A producer whose ring has 'used' of 'capacity' words in it, while the clock
+ * is idle: shall it wake or make the writer thread?  If not its events wait in
+ * the ring, each with a stamp.
  */
 bool writer_is_wanted(uint64_t used, uint64_t capacity);
 
@@ -111,8 +113,8 @@ enum writer_order {
 bool writer_obey(enum writer_order order);
 
 /*
- * Any thread: there is something to do.  At most one system call, unless the thread
- * has to be made.
+ * Any thread: there is something to do.  At most one system call, unless the
+ * thread has to be made.
  */
 void writer_wake(void);
 
@@ -124,15 +126,16 @@ void writer_wake(void);
 void writer_finish(enum writer_end end);
 
 /*
- * Like writer_finish(), with all signals blocked: if there has been no need for the
- * writer thread so far, the calling thread writes the trace itself, from beginning to
- * end.  False: it has not, and writer_finish() is called for.
+ * Like writer_finish(), with all signals blocked: if no writer thread was
+ * needed so far, the calling thread writes the whole trace itself.  False: it
+ * has not, and the caller must call writer_finish().
  */
 bool writer_finish_brief(enum writer_end end);
 
 /*
- * A thread of the program, whose privileges have just become '*p': the writer takes
- * them on, too.  False: it cannot; nothing but to end the trace is left.
+ * A thread of the program, whose privileges have just become '*p': have the
+ * writer take them on, too.  False: it cannot, and the caller must end the
+ * trace.
  */
 bool writer_follow(const struct privileges *p);
 

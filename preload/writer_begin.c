@@ -2,13 +2,14 @@
 /*
  * writer_begin.c - the writer before there is a writer thread
  *
- * It is prepared with the first event of the process.  If the process ends before it
- * needs the thread, the thread of the program with which it ends does the work: it makes
- * the trace file, writes header, events and trailer, and closes it.  That takes a
- * fraction of the time of making a thread, a ring file and a socket, and of waiting for
- * them.  The work is the same as in the writer thread (writer.c), on that thread's stack
- * and with its privileges.  What differs is that the file is in the program's own table
- * of descriptors meanwhile, above the standard ones and closed on exec.
+ * The writer is prepared with the first event of the process.  If the process
+ * ends before it needs the thread, the program's thread that ends it does the
+ * work: it makes the trace file, writes header, events and trailer, and closes
+ * the file.  That takes a fraction of the time of making a thread, a ring file
+ * and a socket, and of waiting for them.  The work is the same as in the writer
+ * thread (writer.c), on the stack of that thread and with its privileges.  But
+ * the file is in the program's own table of descriptors meanwhile, above the
+ * standard ones and closed on exec.
  */
 
 #include "control.h"
@@ -74,7 +75,8 @@ struct brief {
 	bool is_done;
 };
 
-/* Make the file; false: it cannot be, which the writer thread is to find out and say. */
+/* Make the file; false: it is impossible; the writer thread will find and say
+ * why. */
 static bool
 open_trace(void)
 {
@@ -109,7 +111,7 @@ write_trace(void *argument)
 	return 0;
 }
 
-/* Only the thread that has it from here on may be the writer, or make one. */
+/* On success only the calling thread may be the writer, or make one. */
 static bool
 claim(void)
 {
@@ -121,18 +123,10 @@ claim(void)
 		memory_order_acquire);
 }
 
-static void
-unclaim(void)
-{
-	/* release: as set_presence(), writer.c. */
-	atomic_store_explicit(&writer->presence, WRITER_AWAY,
-			      memory_order_release);
-	sys_futex_wake(&writer->presence);
-}
-
 /*
- * An exec may fail, and the trace go on: then the writer thread, which is made by
- * writer_resume(), takes over the file, which an exec that succeeds closes.
+ * After an exec that fails the trace goes on: then writer_resume() makes the
+ * writer thread, which takes over the file.  An exec that succeeds closes the
+ * file.
  */
 static void
 leave_trace(enum writer_end end)
@@ -151,7 +145,8 @@ writer_finish_brief(enum writer_end end)
 	struct brief brief = { .end = end };
 	struct privileges_lowered before;
 
-	/* relaxed: a dormant process has a ring file for the writer to remove. */
+	/* relaxed: a dormant process has a ring file for the writer to
+	 * remove. */
 	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed))
 		return false;
 	/* acquire: what the program's other threads have published is seen. */
@@ -161,6 +156,6 @@ writer_finish_brief(enum writer_end end)
 	if (spawn_run_here(write_trace, &brief) && brief.is_done)
 		leave_trace(end);
 	privileges_raise(&before);
-	unclaim();
+	writer_set_presence(WRITER_AWAY);
 	return brief.is_done;
 }

@@ -44,7 +44,8 @@ writer_note_file(void)
 	atomic_store_explicit(&file_idx, next, memory_order_release);
 }
 
-/* A ring of the calling thread that is in memory only, and may move. */
+/* The initial thread's own ring if it is in memory only, so that it may
+ * move. */
 static struct ring *
 own_ring(void)
 {
@@ -62,10 +63,7 @@ give_up(int error)
 	say("cannot start the writer thread: %s; not tracing",
 	    say_errno(error));
 	lifecycle_set_off();
-	/* release: as writer_set_presence(). */
-	atomic_store_explicit(&writer->presence, WRITER_AWAY,
-			      memory_order_release);
-	sys_futex_wake(&writer->presence);
+	writer_set_presence(WRITER_AWAY);
 }
 
 void
@@ -78,7 +76,7 @@ writer_summon(void)
 	if (atomic_load_explicit(&writer->presence, memory_order_acquire) ==
 	    WRITER_HERE)
 		return;
-	/* Nobody is to interrupt a thread that others wait for. */
+	/* No signal handler must interrupt a thread that others wait for. */
 	const uint64_t mask = sys_block_signals();
 
 	/* acq_rel: what a writer before this one has left is seen. */
@@ -116,8 +114,8 @@ writer_is_here(void)
 	       WRITER_HERE;
 }
 
-/* How long events may wait in the ring before there is a writer, and how many words
- * of them: of a ring that has just begun, or of one that has grown since. */
+/* Make the writer when events have waited for so long in the ring, or when they
+ * take so many words, whatever the ring has room for. */
 #define AWAY_MAX_NS    200000000ull
 #define AWAY_MAX_WORDS 24576u
 
@@ -159,7 +157,8 @@ nudge(void)
 	/* release: pairs with the acquire in writer_main(); seq_cst for
 	 * control_sleep(). */
 	atomic_fetch_add_explicit(&writer->wake, 1, memory_order_seq_cst);
-	/* seq_cst: a writer that leaves looks at 'wake' after it has said so. */
+	/* seq_cst: a writer that leaves looks at 'wake' after it has said
+	 * so. */
 	if (atomic_load_explicit(&writer->presence, memory_order_seq_cst) !=
 	    WRITER_HERE)
 		return false;
@@ -175,10 +174,12 @@ writer_wake(void)
 		writer_summon();
 }
 
-/* How long a look may wait: as long as a writer takes that does not wait for a disk. */
+/* How long a look may wait: a writer that need not wait for a disk is
+ * faster. */
 #define LOOK_MAX_NS NS_PER_SEC
 
-/* Wait until the writer that was asked to leave has answered; true: it is gone. */
+/* Wait until the writer that was asked to leave has answered; true: it is
+ * gone. */
 static bool
 await_departure(uint32_t asked)
 {
@@ -201,7 +202,7 @@ await_departure(uint32_t asked)
 	return true;
 }
 
-/* Have the files of the trace open for the next writer. */
+/* Open the files of the trace for the next writer. */
 static void
 hold_files(void)
 {

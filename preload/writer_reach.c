@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_reach.c - the files that the writer may open while a trace is being written
+ * writer_reach.c - the files that the writer may open while a trace is being
+ * written
  *
- * Those of the trace, of its rings and of control, each in its folder, and what the
- * system tells of processes.  A folder that is only made later cannot be in the rules;
- * so they come when the trace has its first file.
+ * Those of the trace, of its rings and of control, each in its folder, and
+ * those of /proc.  A folder that does not exist yet cannot be in Landlock's
+ * rules, so the writer restricts itself once the trace has its first file.
  */
 
 #include <string.h>

@@ -2,8 +2,9 @@
 /*
  * writer_state.h - what the files of the writer share
  *
- * Of writer.c and writer_*.c only.  The
- * functions here are for the writer thread alone.
+ * Of writer.c and writer_*.c only.  The functions here are for the writer
+ * thread alone, or for a thread of the program that does its work
+ * (writer_begin.c).
  */
 #ifndef WRITER_STATE_H
 #define WRITER_STATE_H
@@ -40,7 +41,8 @@ struct writer {
 	struct order order;
 	struct grant grant;
 	bool was_stamped; /* at the beginning of the round before */
-	/* All that was published with an older stamp is in the trace. */
+	/* All events that were published with an older stamp are in the
+	 * trace. */
 	uint64_t told_stamp;
 	struct thread *threads[THREAD_MAX];
 	/* That of each thread; the same as a heap. */
@@ -60,7 +62,7 @@ struct writer {
 	_Atomic bool is_dormant;
 	bool is_limited;	 /* see writer_limit_reach() */
 	bool has_no_bell;	 /* none can be made: it stays */
-	bool has_left;		 /* ... in the midst of a trace */
+	bool has_left;		 /* the last writer left amid a trace */
 	uint64_t quiet_since_ns; /* dormant, or the last client is gone */
 	uint64_t last_events, last_lost; /* of the trace that a stop ended */
 	int last_error;			 /* ... or this errno value */
@@ -82,8 +84,7 @@ struct writer {
 	int held[WRITER_FILES];	 /* descriptors, -1: none; enum writer_file */
 	_Atomic uint32_t follow; /* enum writer_following; a futex word */
 	const struct privileges *follow_to;
-	struct ring
-		*adopt; /* of the thread that makes the writer; NULL: none */
+	struct ring *adopt; /* of the thread that makes it; or NULL */
 	_Atomic uint32_t client_order; /* enum writer_order; 0: none */
 	_Atomic bool client_done;      /* what has become of it */
 	_Atomic uint32_t resume;       /* 1: the process goes on after all */
@@ -96,7 +97,7 @@ struct writer {
 
 extern struct writer *writer;
 
-/* How far the writer is with the privileges that a thread of the program has got. */
+/* How far the writer has followed the privileges of a thread of the program. */
 enum writer_following {
 	WRITER_FOLLOW_NONE = 0,
 	WRITER_FOLLOW_TAKEN, /* a thread is about to ask */
@@ -106,9 +107,10 @@ enum writer_following {
 };
 
 /*
- * Is there a writer thread?  A thread of the program takes it from AWAY to COMING,
- * the writer itself to HERE when it has its files, or back to AWAY when it cannot
- * have them.  AWAY is also what wiped memory says, in the child of a fork.
+ * Is there a writer thread?  A thread of the program takes it from AWAY to
+ * COMING, the writer itself to HERE when it has its files, or back to AWAY when
+ * it cannot have them.  AWAY is also what wiped memory says, in the child of a
+ * fork.
  */
 enum writer_presence {
 	WRITER_AWAY = 0,
@@ -171,17 +173,20 @@ void writer_hold(void);
 
 /* writer_presence.c ------------------------------------------------------- */
 
+/* Whoever has taken it to COMING, or the writer; wakes those who wait for
+ * it. */
 void writer_set_presence(enum writer_presence presence);
 
 /*
- * The thread begins: make the trace file, or have it again after a time away or from a
- * thread of the program that has made it.  False: it cannot be, which has been said.
+ * The thread begins: make the trace file, or open the one that it left, or that
+ * a thread of the program has made.  False: it cannot, which has been said.
  */
 bool writer_take_up(void);
 
 /*
- * Leave if nothing has happened for some time; 'wake' is what the word of that name was
- * before the last look at everything.  True: the thread must end, and touch nothing.
+ * Leave if nothing has happened for some time; 'wake' is what the word of that
+ * name was before the last look at everything.  True: the thread must end, and
+ * touch nothing.
  */
 bool writer_leave_if_idle(uint64_t now, uint32_t wake);
 

@@ -16,8 +16,8 @@
 /* How often a silent thread is looked for. */
 #define DEAD_CHECK_NS NS_PER_SEC
 /*
- * A new thread that finds an ended one before this has passed takes over its ring.
- * Later the writer does what is to be done.
+ * A new thread that finds an ended one before this has passed takes over its
+ * ring.  Later the writer does what is to be done.
  */
 #define OFFER_NS (10 * TICK_NS)
 /* How long forks may keep a segment from ending. */

@@ -71,20 +71,17 @@ needs_only()
 
 check_recorder()
 {
-	local so=$build/libhatftrace.so name
+	local so=$build/libhatftrace.so name all
 
 	# shellcheck disable=SC2086
+	all=$(printf '%s\n' $c $cxx $threads $client $filters $means $looks $ends \
+		$privileges $loader $marks | sort -u)
 	while read -r name; do
 		complain "$so exports $name"
-	done < <(comm -23 <(exports "$so") \
-		<(printf '%s
-' $c $cxx $threads $client $filters $means $looks $ends $privileges \
-			$loader $marks | sort -u))
-	# shellcheck disable=SC2086
+	done < <(comm -23 <(exports "$so") <(echo "$all"))
 	while read -r name; do
 		complain "$so does not export $name"
-	done < <(comm -13 <(exports "$so") \
-		<(printf '%s\n' $c $cxx $threads $client | sort -u))
+	done < <(comm -13 <(exports "$so") <(echo "$all"))
 	for name in $marks; do
 		readelf -W --dyn-syms "$so" |
 			grep -qE " HIDDEN +[0-9]+ $name(@|\$)" ||

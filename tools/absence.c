@@ -73,8 +73,8 @@ is_ours(const char *text, pid_t pid, const char *name)
 }
 
 /*
- * What became of the last trace of 'pid' that is gone: its name into 'name'; 0 if
- * none went, as far as is known.
+ * What became of the last trace of 'pid' that is gone: its name into 'name'; 0
+ * if none went, as far as is known.
  */
 static uint32_t
 find_gone(const struct absence *a, pid_t pid, char name[NAME_MAX + 1])

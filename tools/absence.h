@@ -2,8 +2,8 @@
 /*
  * absence.h - why has a command left no trace?
  *
- * What happens to the files is watched while the command runs, so that one that was
- * removed or moved can be told from one that was never begun.
+ * The files are watched while the command runs, to distinguish a trace that was
+ * removed or moved from one that was never begun.
  */
 #ifndef ABSENCE_H
 #define ABSENCE_H
@@ -24,9 +24,9 @@ void absence_begin(struct absence *a, const char *text);
 void absence_end(struct absence *a);
 
 /*
- * Say why there is no trace of 'command', which nothing stood against and which
- * ended as 'l' says; 'others' is about the traces that there are.  Had it 'begun' one,
- * in its memory?
+ * Say why there is no trace of 'command', which could have been traced and
+ * which ended as 'l' says.  'others' describes the traces that there are;
+ * 'begun': the command had begun a trace, in its memory.
  */
 void absence_tell(const struct absence *a, const char *command,
 		  const struct launch *l, const char *others, bool begun);

@@ -52,8 +52,8 @@ static const struct {
 #define SANITIZER_COUNT (sizeof(sanitizers) / sizeof(*sanitizers))
 
 /*
- * gcc's run-times, linked statically, show the dynamic loader only what they intercept.
- * preload/sanitizer.c has the same rules.
+ * gcc's run-times, linked statically, show the dynamic loader only what they
+ * intercept.  preload/sanitizer.c has the same rules.
  */
 static const char *const intercepted[] = { "malloc", "pthread_create",
 					   "sigaction", "_exit" };

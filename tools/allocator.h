@@ -14,9 +14,9 @@
 const char *allocator_inside(int fd);
 
 /*
- * The sanitizer that the program in the ELF file open as 'fd' is built with, if that
- * is one with an allocator of its own: "AddressSanitizer", or "a sanitizer" if the file
- * does not tell which.  Static; NULL: none.
+ * The sanitizer that the program in the ELF file open as 'fd' is built with, if
+ * that is one with an allocator of its own: "AddressSanitizer", or "a
+ * sanitizer" if the file does not tell which.  Static; NULL: none.
  */
 const char *allocator_sanitizer(int fd);
 

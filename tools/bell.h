@@ -2,8 +2,9 @@
 /*
  * bell.h - the file that a tracer without a thread has instead of a socket
  *
- * NUMBER.bell, beside the sockets (sockets.h), which the traced process maps.  A byte that
- * is written into it calls the process; the rest says how it is (preload/control.h).
+ * NUMBER.bell, beside the sockets (sockets.h), which the traced process maps.
+ * A byte written into it calls the process; the rest is the process's status
+ * (preload/control.h).
  */
 #ifndef BELL_H
 #define BELL_H
@@ -28,12 +29,13 @@ bool bell_ring(int fd, enum bell_call call);
 /* The inode of the PID namespace that NUMBER is of; 0: not known. */
 uint64_t bell_namespace(int fd);
 
-/* Has 'pid' mapped it?  Else it may be of a process before with that number. */
+/* Has 'pid' mapped it?  If not, an earlier process with that number made it. */
 bool bell_is_mapped(int fd, pid_t pid);
 
 /*
- * What it says, as a tracer answers to "status": "ok" and lines, NUL-terminated.  The
- * seconds in it go on to 'now_ms' of sockets_now_ms().  False: it says nothing.
+ * Copy the status in the bell, in the form of a tracer's answer to "status":
+ * "ok" and lines, NUL-terminated.  Its seconds count up to 'now_ms' of
+ * sockets_now_ms().  False:  the bell has no status.
  */
 bool bell_read(int fd, uint64_t now_ms, char *answer, size_t cap);
 

@@ -3,13 +3,12 @@
 #include "insides.h"
 
 #include "allocator.h"
+#include "regular.h"
 #include "speak.h"
 #include "template.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int
@@ -18,17 +17,14 @@ compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A trace may name any path, so nothing but a file with bytes in it is opened. */
+/* A trace may name any path. */
 static void
 tell(const char *exe)
 {
-	struct stat st;
+	uid_t owner;
 	const char *name;
-	int fd;
+	const int fd = regular_open(exe, &owner);
 
-	if (stat(exe, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
-		return;
-	fd = open(exe, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return;
 	name = allocator_inside(fd);

@@ -93,9 +93,9 @@ wait_and_forward(pid_t pid, const struct signals *s)
 }
 
 /*
- * No clock is asked: what a library tells of it (faketime) is not what the tracer
- * reads from the kernel.  The time of the pipe is of the clock that files have, and
- * such a library bends both alike.
+ * No clock is asked: what a library tells of it (faketime) is not what the
+ * tracer reads from the kernel.  The time of the pipe is of the clock that
+ * files have, and such a library bends both alike.
  */
 static void
 note_start(struct launch *l, int pipe_fd)

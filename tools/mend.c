@@ -23,7 +23,8 @@ find_rings(const char *trace, char *path, size_t nbytes)
 
 	if (hatf_find_rings(trace, path, nbytes))
 		return true;
-	/* root takes another folder from nobody but the command line and this. */
+	/* root takes another folder from nobody but the command line and
+	 * this. */
 	if (folder == NULL)
 		return false;
 	n = snprintf(path, nbytes, "%s/%s" HATF_RINGS_SUFFIX, folder,
@@ -60,10 +61,12 @@ mend_traces(struct collection *c, const struct launch *l)
 
 		t->has_trailer = tail_read(t->path, HATF_READ_FOUND, &tail);
 		if (t->has_trailer) {
-			/* Who has given up privileges cannot remove it. */
+			/* A process without the privileges could not remove
+			 * it. */
 			mend(t->path, 0);
 		} else {
-			/* The last of the command's own is that of what ended. */
+			/* The last of the command's own is of the image that
+			 * ended. */
 			t->is_mended = mend(t->path,
 					    i + 1 == c->own_count ? known : 0);
 			t->has_trailer = t->is_mended;

@@ -2,8 +2,9 @@
 /*
  * mend.h - complete the traces of processes that have ended abruptly
  *
- * Who ends by a signal, or by a system call of its own as Go's run time does, leaves
- * a trace without a trailer, and its last events in a ring file.
+ * A process that ends by a signal, or by a system call of its own as Go's run
+ * time does, leaves a trace without a trailer, and its last events in a ring
+ * file.
  */
 #ifndef MEND_H
 #define MEND_H
@@ -11,9 +12,10 @@
 #include "collect.h"
 
 /*
- * Complete each of these traces that has no trailer and whose process is gone, and
- * note which have a trailer then; and remove the ring files that processes which had
- * given up privileges could not remove.  How the command itself ended, 'l' tells.
+ * Complete each of these traces that has no trailer and whose process is gone,
+ * and note which have a trailer then.  Remove the ring files that processes
+ * which had given up privileges could not remove.  'l' says how the command
+ * itself ended.
  */
 void mend_traces(struct collection *c, const struct launch *l);
 

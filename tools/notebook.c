@@ -20,7 +20,8 @@
 /* A clock tick, by which a process may seem to begin after its trace. */
 #define TICK_NS 20000000u
 
-/* A line has some 100 bytes; with more, nothing is said of what left no trace. */
+/* A line has some 100 bytes; with more, nothing is said of what left no
+ * trace. */
 #define NOTES_NBYTES_MAX ((off_t)16 << 20)
 
 void
@@ -119,8 +120,8 @@ sort_traces(const struct collection *c)
 }
 
 /*
- * Does the process go on?  Its number may be another's by now, or that of a process
- * elsewhere if it was one in a container: that began at another time.
+ * Does the process go on?  Its number may be another's by now, or that of a
+ * process elsewhere if it was one in a container: that began at another time.
  */
 static bool
 is_alive(const struct begin *b, const struct launch *l)
@@ -189,8 +190,8 @@ take_line(struct reading *r, const char *line)
 }
 
 /*
- * The file itself: what has its name by now may be another one.  A traced program may
- * have written anything, and however much.
+ * The file itself: what has its name by now may be another one.  A traced
+ * program may have written anything, and however much.
  */
 static FILE *
 open_notes(const struct notebook *n)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * notebook.h - what the traced processes have noted, and what that says
+ * notebook.h - the notes of the traced processes, and what follows from them
  *
  * Each process of the tree notes that its trace starts, or that it has none
- * (recorder/notes.h).  What has started and is not there has ended so early and so
- * abruptly that it was in the process's memory only.
+ * (recorder/notes.h).  A trace that was started and does not exist was only in
+ * the memory of its process, which ended early and abruptly.
  */
 #ifndef NOTEBOOK_H
 #define NOTEBOOK_H
@@ -27,18 +27,20 @@ struct notebook {
 	bool own_is_lost; /* an image of the command's own process is among them */
 };
 
-/* Make the file for what is recorded by the absolute template 'out', and name it in the
- * environment.  Without a file nothing is known. */
+/* Make the file of notes about traces of the absolute template 'out', and name
+ * it in the environment.  Without that file nothing is known. */
 void notebook_begin(struct notebook *n, const char *out);
 
 /*
- * Read it, once all is over: what has started, is not in 'c' and does not live.  The
- * command's own process is among it only if it has another trace.
+ * Read the notes when the command has ended: find the traces that were started,
+ * are not in 'c', and whose processes do not live.  That of the command's own
+ * process counts only if the process has another trace.
  */
 void notebook_read(struct notebook *n, const struct collection *c,
 		   const struct launch *l);
 
-/* Say, in one line each, which processes left nothing, and which ran untraced. */
+/* Say, in one line each, which processes left nothing, and which ran
+ * untraced. */
 void notebook_tell(const struct notebook *n);
 
 void notebook_end(struct notebook *n);

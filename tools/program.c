@@ -74,8 +74,9 @@ read_interpreter(int fd, char path[PATH_MAX])
 }
 
 /*
- * The file that will be run for 'command', opened: for a script its interpreter,
- * whose name is in 'path' then, which is empty otherwise.  -1 if there is none.
+ * The file that will be run for 'command', opened: for a script its
+ * interpreter, whose name is in 'path' then, which is empty otherwise.  -1 if
+ * there is none.
  */
 static int
 open_image(const char *command, char path[PATH_MAX])
@@ -95,8 +96,9 @@ open_image(const char *command, char path[PATH_MAX])
 }
 
 /*
- * The dynamic loader that one of the program headers names, into 'loader'; empty if
- * none does.  False: the file is odd, and the judgement is the kernel's.
+ * The dynamic loader that one of the program headers names, into 'loader';
+ * empty if none does.  False: the file is odd, and the judgement is the
+ * kernel's.
  */
 static bool
 read_loader(int fd, const ElfW(Ehdr) * header, char loader[PATH_MAX])

@@ -12,7 +12,8 @@
 /* As the recorder names its thread (preload/spawn.c). */
 #define THREAD_NAME "hatftrace\n"
 
-/* What a ring has beside its words (struct ring), and its words at the least. */
+/* What a ring has beside its words (struct ring), and its words at the
+ * least. */
 #define RING_HEAD_NBYTES 4096u
 #define RING_NBYTES_MIN	 4096u
 
@@ -41,8 +42,8 @@ is_library(const char *line)
 	return strstr(line, "libhatftrace") != NULL;
 }
 
-/* Shared memory in no file, which has a name where the kernel gives it one, as large as a
- * power of two and the head of a ring. */
+/* Shared memory in no file, which has a name where the kernel gives it one, as
+ * large as a power of two and the head of a ring. */
 static bool
 is_ring_in_memory(const char *line)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiet.h - what can be seen of a traced process that has neither socket nor bell
+ * quiet.h - what can be seen of a traced process that has neither socket nor
+ * bell
  *
- * By /proc alone: the process is not asked, and does nothing for it.  Only who may look
- * into /proc/PID/maps sees anything: its user and root.
+ * From /proc alone: the process takes no part.  Only its user and root, who may
+ * read /proc/PID/maps, see anything.
  */
 #ifndef QUIET_H
 #define QUIET_H

@@ -2,33 +2,20 @@
 /* regular.c - see regular.h */
 #include "regular.h"
 
+#include "hatf.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-/* Other file systems of the kernel's have files that are always empty. */
-static bool
-is_of_kernel(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) != 0 || fs.f_type == PROC_SUPER_MAGIC ||
-	       fs.f_type == SYSFS_MAGIC;
-}
-
-/* May the file be read?  0 or an errno. */
+/* Is there something in the file?  0 or an errno. */
 static int
 judge(int fd, uid_t *owner_ret)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || is_of_kernel(fd))
-		return EINVAL;
+	if (fstat(fd, &st) != 0)
+		return errno;
 	*owner_ret = st.st_uid;
 	return st.st_size == 0 ? ENODATA : 0;
 }
@@ -36,20 +23,18 @@ judge(int fd, uid_t *owner_ret)
 int
 regular_open(const char *path, uid_t *owner_ret)
 {
-	const int place_fd = open(path, O_PATH | O_CLOEXEC);
-	char name[64];
-	int fd = -1, e;
+	const int fd = hatf_open_found(path);
+	int e;
 
-	if (place_fd < 0)
+	if (fd < 0) {
+		if (errno == ELOOP || errno == EISDIR || errno == ENOTSUP)
+			errno = EINVAL;
 		return -1;
-	e = judge(place_fd, owner_ret);
-	if (e == 0) {
-		/* The same file, whatever 'path' is by now. */
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", place_fd);
-		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-		e = errno;
 	}
-	close(place_fd);
+	e = judge(fd, owner_ret);
+	if (e == 0)
+		return fd;
+	close(fd);
 	errno = e;
-	return fd;
+	return -1;
 }

@@ -6,11 +6,10 @@
 #include <sys/types.h>
 
 /*
- * Open 'path' for reading if it is a regular file with something in it, and
- * none of the kernel's in /proc or /sys, for to read such a one can have
- * effects.  It is looked at before it is opened: a pipe would make us
- * wait, a device do something.  Returns a descriptor and '*owner_ret', or -1
- * with errno; EINVAL: it is no such file, ENODATA: there is nothing in it.
+ * Open 'path' for reading as hatf_open_found() does, if there is something in
+ * the file.  Returns a descriptor and '*owner_ret', or -1 with errno.  EINVAL:
+ * the file is a link, no regular file or the kernel's own; ENODATA: the file is
+ * empty.
  */
 int regular_open(const char *path, uid_t *owner_ret);
 

@@ -92,8 +92,8 @@ scan_writer(const struct scan *s)
 }
 
 /*
- * How many events are in the ring file and not in the trace?  False if that cannot
- * be said.
+ * How many events are in the ring file and not in the trace?  False if that
+ * cannot be said.
  */
 static bool
 count_missing(const struct scan *s, uint64_t *count_ret)

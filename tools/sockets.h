@@ -32,16 +32,15 @@ uint64_t sockets_now_ms(void);
 int sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret);
 
 /*
- * Call the tracer of 'pid', which has no thread and no socket at the moment, but a bell:
- * it has both with the next allocation of the process, and does then what it is called
- * for.  False: there is no bell of that process.
+ * Call the tracer of 'pid', which has no thread and no socket at the moment,
+ * but a bell.  With the next allocation of the process it makes both, and does
+ * what it is called for.  False: that process has no bell.
  */
 bool sockets_ring(pid_t pid, enum bell_call call);
 
 /*
- * What the tracer of 'pid' has left with its bell as the answer to "status", and what is
- * so until the bell is rung: "ok" and lines, NUL-terminated.  '*uid_ret' as above.
- * False: there is none.
+ * Copy the answer to "status" that the tracer of 'pid' has left in its bell:
+ * "ok" and lines, NUL-terminated.  '*uid_ret' as above.  False: there is none.
  */
 bool sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret);
 

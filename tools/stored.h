@@ -2,8 +2,8 @@
 /*
  * stored.h - how the records of a HATF stream store their fields
  *
- * Follows the metadata of a stream (FORMAT "Metadata"), so that a tool which reads
- * records knows the bytes that they came from.
+ * Follows the metadata of a stream (FORMAT "Metadata"), so that a tool which
+ * reads records knows the bytes that they came from.
  */
 #ifndef STORED_H
 #define STORED_H

@@ -12,8 +12,8 @@ typedef bool symbols_fn(const char *name, bool is_defined_function,
 			void *context);
 
 /*
- * Call 'fn' for each symbol of the ELF file open as 'fd', or for those alone that the
- * dynamic loader sees.  A file that is none, or is damaged, has fewer.
+ * Call 'fn' for each symbol of the ELF file open as 'fd', or for those alone
+ * that the dynamic loader sees.  A file that is none, or is damaged, has fewer.
  */
 void symbols_visit(int fd, bool dynamic_only, symbols_fn *fn, void *context);
 

@@ -3,13 +3,13 @@
  * tail.c - see tail.h
  *
  * The trailer is the last record, so in a plain trace it is the comment whose
- * length ends at the end of the file.  In a gzip'ed one each block is a member of
- * its own, which has its length in its header (FORMAT "Compression"): the last one is
- * that whose length ends at the end of the file.  A small trace that another program
- * has compressed is read from its start.
+ * length ends at the end of the file.  In a gzip'ed one each block is a member
+ * of its own, which has its length in its header (FORMAT "Compression"): the
+ * last one is that whose length ends at the end of the file.  A small trace
+ * that another program has compressed is read from its start.
  *
- * Either way one place at most is tried.  A file may be full of what looks like the
- * start of a member or a trailer, and trying them all would take hours.
+ * Either way one place at most is tried.  A file may be full of what looks like
+ * the start of a member or a trailer, and trying them all would take hours.
  */
 #include "tail.h"
 

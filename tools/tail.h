@@ -23,12 +23,13 @@ struct tail {
 };
 
 /*
- * False if the file does not end in a trailer, or cannot be read.  'flags' is 0, or
- * HATF_READ_FOUND if no user gave 'path'.
+ * False if the file does not end in a trailer, or cannot be read.  'flags' is
+ * 0, or HATF_READ_FOUND if no user gave 'path'.
  */
 bool tail_read(const char *path, unsigned flags, struct tail *ret);
 
-/* The decimal value of "KEY=" at the start of a line; false if there is none. */
+/* The decimal value of "KEY=" at the start of a line; false if there is
+ * none. */
 bool tail_find_number(const char *text, size_t nbytes, const char *key,
 		      uint64_t *n_ret);
 

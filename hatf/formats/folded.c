@@ -17,7 +17,8 @@
 
 #include <stdlib.h>
 
-/* The most bytes that are written: the same few names may be those of any stack. */
+/* The most bytes of names that are written: all stacks may have the same
+ * few. */
 #define TEXT_MAX ((uint64_t)1 << 30)
 
 /* Stacks that read alike are one, whatever lines and addresses they have. */
@@ -26,7 +27,7 @@ struct folded {
 	struct names texts; /* of frames */
 	struct names
 		stacks;	    /* of these as numbers, outermost first, as bytes */
-	struct rows nbytes; /* uint64_t: of the stacks, number n at n - 1 */
+	struct rows nbytes; /* uint64_t: allocated by stack n, at n - 1 */
 	struct rows numbers;	 /* uint32_t: of a stack's texts; reused */
 	uint64_t nbytes_written; /* of names */
 };
@@ -93,7 +94,7 @@ add_site(struct folded *f, const struct profile_site *site)
 	return HATF_OK;
 }
 
-/* False if that is more than may be written. */
+/* False: that would be more than TEXT_MAX. */
 static bool
 put_stack(struct sink *s, uint32_t number)
 {

@@ -2,9 +2,10 @@
 /*
  * gperftools.h - the pieces of the source of gperftools' malloc traces
  *
- * gperftools_events.c decodes numbers and one thread's events, gperftools_queue.c
- * keeps the threads in the order of their next events, gperftools_source.c reads the
- * file and merges the threads.  One thread of the reader uses all of it.
+ * gperftools_events.c decodes numbers and one thread's events,
+ * gperftools_queue.c keeps the threads in the order of their next events,
+ * gperftools_source.c reads the file and merges the threads.  One thread of the
+ * reader uses all of it.
  */
 #ifndef GPERFTOOLS_H
 #define GPERFTOOLS_H
@@ -65,20 +66,21 @@ struct gperftools_thread {
 };
 
 /*
- * Take the number at '*next' and move '*next' past it.  False: the number ends after
- * 'end', and nothing has changed.
+ * Take the number at '*next' and move '*next' past it.  False: the number ends
+ * after 'end', and nothing has changed.
  */
 bool gperftools_take_number(const uint8_t **next, const uint8_t *end,
 			    uint64_t *n_ret);
 
-/* The type that the first number of an event has, and the number above the type. */
+/* The type that the first number of an event has, and the number above the
+ * type. */
 enum gperftools_type gperftools_type_of(uint64_t first);
 uint64_t gperftools_rest_of(uint64_t first);
 
 /*
- * Decode the event of 't' at t->next into t->event.  '*is_event_ret' is false for one
- * that only tells of what comes.  Returns NULL, or the field that is malformed
- * (static).
+ * Decode the event of 't' at t->next into t->event.  '*is_event_ret' is false
+ * if it only says how to read the ones after it.  Returns NULL, or the field
+ * that is malformed (static).
  */
 const char *gperftools_decode(struct gperftools_thread *t, const uint8_t *end,
 			      bool *is_event_ret);

@@ -16,9 +16,9 @@
 #define TYPE_EXTENDED_BITS 8
 
 /*
- * As many zero bits as begin the first byte, from the lowest, so many bytes follow
- * it; the number is behind the lowest bit that is set.  Eight: it is the eight
- * bytes that follow.
+ * The number of zero bits below the lowest bit that is set in the first byte is
+ * the number of bytes that follow it; the number is in the bits above that bit.
+ * If all eight bits are zero, the number is the eight bytes that follow.
  */
 bool
 gperftools_take_number(const uint8_t **next, const uint8_t *end,
@@ -59,7 +59,7 @@ gperftools_type_of(uint64_t first)
 						    : first & TYPE_MASK;
 }
 
-/* What stands behind the type in the first number. */
+/* The bits above the type in the first number. */
 uint64_t
 gperftools_rest_of(uint64_t first)
 {

@@ -172,7 +172,7 @@ allocate(struct sink *s)
 	if (h->buf == NULL || h->window == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->window);
-	/* The members of a compressed trace have sums of their own. */
+	/* The members of a compressed trace have checksums of their own. */
 	h->encoder.has_sums = s->options.plain && !s->options.bare;
 	if (s->options.plain)
 		return HATF_OK;

@@ -11,13 +11,13 @@
 
 #include <stdlib.h>
 
-/* What hangs on the source: the decoder is first, for who needs no more. */
+/* The source's own: the decoder is first, for functions that need no more. */
 struct hatf_in {
 	struct decoder decoder;
 	/*
-	 * The sum of the bytes since the last one that was told, or since the
-	 * block began, up to 'summed' in the window.  Not kept while 'sums' is
-	 * false.
+	 * The sum of the bytes from the end of the last sum, or from the
+	 * beginning of the block, up to 'summed' in the window.  Not kept while
+	 * 'sums' is false.
 	 */
 	uint32_t sum;
 	const uint8_t *summed;
@@ -91,8 +91,9 @@ restart_sum(struct hatf_in *in, const uint8_t *start)
 }
 
 /*
- * A comment may tell the sum of what comes before its digits, or begin a block and
- * with it a sum.  False if the sum is another.
+ * A comment may contain the sum of the bytes before its digits, or begin a
+ * block and with it a new sum.  False: the bytes do not have the sum that the
+ * comment contains.
  */
 static bool
 check_sum(struct source *s, const struct hatf_record *comment)
@@ -151,7 +152,7 @@ tell(struct source *s)
 	memcpy(s->tally.tag_count, d->tag_count, sizeof(d->tag_count));
 }
 
-/* window_more(), which moves what the sum does not have yet. */
+/* As window_more(), which moves bytes that must be in the sum before. */
 static bool
 read_on(struct source *s)
 {
@@ -330,7 +331,7 @@ read_header(struct source *s)
 	decoder_init(d, d->want_metadata);
 	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;
 	in->summed = w->next;
-	/* Members have sums of their own. */
+	/* gzip members have checksums of their own. */
 	in->sums = compression == NULL || strcmp(compression, "gzip") != 0;
 	tell(s);
 }
@@ -352,7 +353,7 @@ open_source(struct source *s)
 		read_header(s);
 		return HATF_OK;
 	}
-	/* Records that make no sense are legal all the same. */
+	/* Records that make no sense are still legal. */
 	field = s->is_certain ? NULL : probe(s, &trial);
 	if (field == NULL)
 		return HATF_OK;

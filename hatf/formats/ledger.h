@@ -37,8 +37,9 @@ struct ledger_entry {
 	bool replaced;
 	struct block lost;
 	/*
-	 * What lives now, of an alloc or realloc: all 0 but its size and birth, or
-	 * what it had before.  A sink that changes it calls ledger_keep().
+	 * After an alloc or realloc: does a block live, and which?  Its size
+	 * and birth are set; the rest is 0, or as before the realloc.  A sink
+	 * that changes it calls ledger_keep().
 	 */
 	bool lives;
 	struct block block;
@@ -61,8 +62,8 @@ bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 		  struct ledger_entry *entry_ret);
 
 /*
- * The block of an entry is to have the values of 'entry->block' from here on; 'rec' is
- * the record of the entry, the last one entered.  False if there is no memory.
+ * Store the values of 'entry->block' for the block of an entry; 'rec' is the
+ * record of the entry, the last one entered.  False if there is no memory.
  */
 bool ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
 		 const struct ledger_entry *entry);

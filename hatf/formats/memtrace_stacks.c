@@ -255,7 +255,8 @@ add_frame(struct memtrace_stacks *m, const struct hatf_frame *frame)
 			  : hatf_stacks_add_frame(m->stacks, frame, id);
 }
 
-/* Has a location told of the code what is in 'frames' from 'first' on? */
+/* Has a location given the code the frames that 'frames' has from 'first'
+ * on? */
 static bool
 is_told(const struct memtrace_stacks *m, const struct live_block *block,
 	size_t first)

@@ -58,7 +58,8 @@ struct memtrace_domain {
 struct memtrace_stacks {
 	struct hatf_stacks *stacks;
 	struct names names;
-	/* Location code -> 'object' is the place in 'frames', 'size' how many. */
+	/* Location code -> 'object' is the place in 'frames', 'size' how
+	 * many. */
 	struct live codes;
 	struct rows frames; /* uint64_t */
 	struct memtrace_domain *domains[MEMTRACE_DOMAIN_MAX];

@@ -103,16 +103,16 @@ enum hatf_status profile_write(struct profile *p, struct sink *s,
 void profile_end(struct profile *p);
 
 /*
- * The most frames of all stacks that are asked for.  A trace tells of a stack by its
- * innermost frame and its caller's stack, a profile by all of its frames: n stacks of
- * up to n frames would be n * n / 2.
+ * The most frames of all stacks that are asked for.  A trace defines a stack by
+ * its innermost frame and its caller's stack, a profile has all of its frames:
+ * n stacks of up to n frames would be n * n / 2.
  */
 #define PROFILE_FRAMES_MAX ((uint64_t)1 << 25)
 
 /*
- * The stack of a site, innermost first, as 'count' places in 'entries', which grows by
- * what it did not have yet.  The caller frees them.  Errors: HATF_NO_MEMORY,
- * HATF_LIMIT.
+ * The stack of a site, innermost first, as 'count' places in 'entries', which
+ * grows by what it did not have yet.  The caller frees them.  Errors:
+ * HATF_NO_MEMORY, HATF_LIMIT.
  */
 enum hatf_status profile_stack(struct profile *p,
 			       const struct profile_site *site,

@@ -39,7 +39,7 @@ source_stop_at_end(struct source *s, size_t left, const char *field)
 #define TABLES_NBYTES ((uint64_t)64 << 20)
 #define TABLES_RATIO  256
 
-/* What a frame and a stack take in 'struct hatf_stacks', besides names. */
+/* Bytes of a frame and a stack in 'struct hatf_stacks', besides names. */
 #define FRAME_NBYTES 112
 #define STACK_NBYTES 40
 

@@ -479,10 +479,10 @@ textio_steers(uint32_t code)
 }
 
 /*
- * Would a spreadsheet take what begins with this character, behind the byte
- * 'before', for a formula?  Also in the middle of a text: a spreadsheet that
- * takes another byte than the comma between cells, or does not know the quotes,
- * sees a cell begin there.
+ * Would a spreadsheet take a text that begins with this character, after the
+ * byte 'before', for a formula?  Also in the middle of a text: a spreadsheet
+ * that separates cells by another byte than the comma, or does not know the
+ * quotes, sees a cell begin there.
  */
 static bool
 opens_formula(uint32_t code, uint8_t before)
@@ -515,8 +515,8 @@ needs_escape(const uint8_t *s, size_t length, uint8_t before, bool quoted)
 	return textio_steers(code) || (quoted && opens_formula(code, before));
 }
 
-/* Write what stands for one character, behind the byte 'before'; returns its
- * length. */
+/* Write one character, which follows the byte 'before', escaped if it must be;
+ * returns its length. */
 static size_t
 escape_one(uint8_t **out, const uint8_t *s, size_t nbytes, uint8_t before,
 	   bool quoted)

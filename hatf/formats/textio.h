@@ -119,11 +119,11 @@ textio_put_bytes(uint8_t *p, const char *s, size_t nbytes)
 void textio_hex(struct outfile *o, const uint8_t *bytes, size_t nbytes);
 
 /*
- * Text of which '\', what is no UTF-8 and what textio_steers() become \xHH,
- * byte by byte; if 'quoted', for a cell of csv between double quotes, '"' is
- * doubled, and what a spreadsheet would take for the beginning of a formula
- * becomes \xHH, too; else the text is to be ASCII, and all from 0x7f on becomes
- * \xHH.
+ * Write a text.  A '\', bytes that are not UTF-8 and characters that steer a
+ * terminal (textio_steers()) become \xHH, byte by byte.  If 'quoted', for a
+ * cell of csv between double quotes, '"' is doubled, and a character that a
+ * spreadsheet would take for the beginning of a formula becomes \xHH, too.  If
+ * not, the text becomes ASCII: all bytes from 0x7f on become \xHH.
  */
 void textio_escape(struct outfile *o, const uint8_t *s, size_t nbytes,
 		   bool quoted);
@@ -135,9 +135,9 @@ size_t textio_utf8(const uint8_t *s, size_t nbytes);
 uint32_t textio_code(const uint8_t *s, size_t length);
 
 /*
- * Does a terminal do something else than show this character?  Control
- * characters of both ranges, and the separators and marks that end lines or
- * turn the direction of writing.
+ * Does a terminal do something other than show this character?  So do the
+ * control characters of both ranges, and the separators and marks that end
+ * lines or turn the direction of writing.
  */
 bool textio_steers(uint32_t code);
 

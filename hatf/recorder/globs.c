@@ -31,9 +31,10 @@ globs_are_legal(const char *globs)
 }
 
 /*
- * Does all of 'name' match the glob of 'n' bytes?  Where something does not fit,
- * only the last star takes one byte more: what the stars before it took was the
- * least that they could.  So a name of m bytes takes at most n * m steps.
+ * Does all of 'name' match the glob of 'n' bytes?  Where something does not
+ * fit, only the last star takes one byte more: what the stars before it took
+ * was the least that they could.  So a name of m bytes takes at most n * m
+ * steps.
  */
 static bool
 matches(const char *glob, size_t n, const char *name)

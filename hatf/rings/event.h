@@ -72,8 +72,8 @@ enum event_type {
 	EVENT_MARK,	     /* 32 bytes of text */
 	EVENT_POOL_REALLOC_BEGIN, /* old address, heap */
 	EVENT_POOL_REALLOC_END,	  /* as EVENT_POOL_REALLOC */
-	EVENT_HANDOVER, /* thread: the ring's thread has ended, and what
-			   follows in the ring is of this one */
+	EVENT_HANDOVER, /* thread: the ring's thread has ended, and the events
+			   that follow in the ring are this one's */
 	EVENT_TYPE_COUNT
 };
 
@@ -132,7 +132,7 @@ struct event {
 	enum event_type type;
 	unsigned flags;
 	unsigned words; /* that it took */
-	bool by_tick;	/* the stamp is the tick that it went by */
+	bool by_tick;	/* the stamp is that of a tick */
 	uint64_t stamp;
 	uint64_t operand[4];
 };

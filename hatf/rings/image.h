@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image.h - the rings of a process in a file, and how far they have been written
+ * image.h - the rings of a process in a file, and how far they have been
+ * written
  *
- * The rings of a process are shared mappings of one file, so that what is in them
- * outlives the process.  This header is its layout, and the protocol by which a
- * reader finds out which events are not in the trace yet.  FORMAT.md, "Ring files",
- * says it in bytes; only the process that writes such a file and recovery on the
- * same kind of machine read it.
+ * The rings of a process are shared mappings of one file, so that what is in
+ * them outlives the process.  This header is its layout, and the protocol by
+ * which a reader finds out which events are not in the trace yet.  FORMAT.md,
+ * "Ring files", says it in bytes; only the process that writes such a file and
+ * recovery on the same kind of machine read it.
  *
  *   offset 0          struct image, IMAGE_HEADER_NBYTES
  *          header     ring: struct ring, RING_HEADER_NBYTES, then its words
  *          + 4096 + 8 * words_max   the next ring
  *          ...        to the end of the file; the last one may be cut off there
  *
- * The protocol.  A commit is a point in time at which a block has just reached the
- * trace file and 'pos' of every ring is the first word that no block has.  Commit n
+ * The protocol.  A commit is a point in time at which a block has just reached
+ * the trace file and 'pos' of every ring is the first word that no block has.
+ * Commit n
  *
  *   1. writes, for each ring that the writer knows, the older of its two slots;
  *   2. writes slot n & 1 of the image;
@@ -22,16 +24,17 @@
  *   4. only then gives the rings' room back.
  *
  * So a process killed at any instruction leaves either n - 1 or n whole: the
- * image's slot is the one that 'seq' names, and a ring's is the younger one of those
- * not above 'seq'.  What the trace file has beyond the committed length was
- * written under way to n, and its events are still in the rings.  A ring without
- * such a slot has had none of its events taken out.
+ * image's slot is the one that 'seq' names, and a ring's is the younger one of
+ * those not above 'seq'.  What the trace file has beyond the committed length
+ * was written under way to n, and its events are still in the rings.  A ring
+ * without such a slot has had none of its events taken out.
  *
- * A ring that has been drained, and that another thread gets, starts a new life:
- * 'life' is 0 while 'head' and the slots still are those of the old one.  A thread may
- * also take over the ring of a thread that has ended before anything of it has been
- * drained.  The life then goes on: an EVENT_HANDOVER divides the events of the two
- * threads, and each slot says which thread the word at 'pos' belongs to.
+ * A ring that has been drained, and that another thread gets, starts a new
+ * life:  'life' is 0 while 'head' and the slots still are those of the old one.
+ * A thread may also take over the ring of a thread that has ended before
+ * anything of it has been drained.  The life then goes on: an EVENT_HANDOVER
+ * divides the events of the two threads, and each slot says which thread the
+ * word at 'pos' belongs to.
  *
  * Nothing here allocates, locks or makes a system call.
  */
@@ -111,8 +114,8 @@ struct image {
 	uint64_t pid_start;
 	/* The file itself, which a copy is not. */
 	uint64_t file_dev, file_ino;
-	/* Readings of the clocks; the last one is in slot 'reading_count' & 1, and
-	 * there may be none since the last commit. */
+	/* Readings of the clocks; the last one is in slot 'reading_count' & 1,
+	 * and there may be none since the last commit. */
 	_Atomic uint64_t reading_count;
 	struct image_reading reading[2];
 };
@@ -153,8 +156,8 @@ uint64_t image_next_seq(const struct image *image);
 void image_commit(struct image *image, const struct image_commit *commit);
 
 /*
- * The clocks have been read.  Between two commits many events may come, and their
- * times are to be right, too.
+ * The clocks have been read: between two commits many events may come, whose
+ * times must be right, too.
  */
 void image_note_reading(struct image *image, uint64_t stamp, uint64_t ns);
 

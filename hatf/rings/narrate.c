@@ -78,9 +78,10 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 }
 
 /*
- * The moment of a stamp, in ns since the start.  One from before the last two
- * readings was held up, by a realloc under way or since its thread did not run: it
- * became known after them, so their times are not too late for it.
+ * The moment of a stamp, in ns since the start.  An event with a stamp from
+ * before the last two readings was held up, by a realloc under way or because
+ * its thread did not run.  It was published after those readings, so the time
+ * of the older one is not too late for it.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
@@ -113,7 +114,7 @@ count_same(const struct narrator *n, uint64_t ns)
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
-/* Nanoseconds since the start in the trace's unit, which is not 0. */
+/* Convert nanoseconds since the start into the trace's unit, which is not 0. */
 static uint64_t
 in_units(const struct narrator *n, uint64_t ns)
 {
@@ -124,8 +125,9 @@ in_units(const struct narrator *n, uint64_t ns)
 }
 
 /*
- * The time of a stamp, for a comment.  Not earlier than the record before; but what
- * is said of later moments must not make the next records late.
+ * The time of a stamp, for a comment: not earlier than the record before.
+ * Unlike time_of() it leaves n->time alone, since a comment about a later
+ * moment must not make the next records late.
  */
 static uint64_t
 time_at(const struct narrator *n, uint64_t stamp)
@@ -203,7 +205,7 @@ put_comment(struct narrator *n, const struct text *text)
 	encoder_comment(&n->encoder, text->buf, text->used);
 }
 
-/* How times are taken from here on. */
+/* Put a comment: how times are taken from here on. */
 static void
 put_clock(struct narrator *n, const char *name)
 {
@@ -228,10 +230,10 @@ narrate_stamped(struct narrator *n)
 	put_clock(n, "us");
 }
 
-/* A larger step than is needed is told to be smaller after so long. */
+/* Put a smaller step once no tick has needed the larger one for so long. */
 #define STEP_TIME 1000000u
 
-/* How early an event can be that went by the tick 'stamp', in units. */
+/* How early the time of an event can be that has the tick 'stamp', in units. */
 static uint64_t
 step_of_tick(const struct narrator *n, uint64_t stamp)
 {
@@ -240,15 +242,17 @@ step_of_tick(const struct narrator *n, uint64_t stamp)
 		n->ticks_end_ns > since_ns ? n->ticks_end_ns - since_ns : 0;
 	uint64_t step = NARRATE_STEP;
 
-	/* A unit that it had begun, what the grain cuts off, and a unit. */
+	/* One unit for rounding down, what the grain cuts off, and one to
+	 * spare. */
 	while (step < lasted_ns / 1000 + n->grain + 2)
 		step *= 2;
 	return step;
 }
 
 /*
- * An event that goes by the tick 'stamp' comes next.  The trace is to say so, and
- * how long ticks last if that is longer than what it has said.
+ * The next event has the time of the tick 'stamp'.  Put a comment that says so,
+ * and how long ticks last if that is longer than the trace has said, unless
+ * there is nothing new to say.
  */
 static void
 see_tick(struct narrator *n, uint64_t stamp)
@@ -259,7 +263,8 @@ see_tick(struct narrator *n, uint64_t stamp)
 	if (__builtin_expect(stamp == n->tick_stamp && !n->is_stamped, 1))
 		return;
 	n->tick_stamp = stamp;
-	/* Ticks are for microseconds; without times nothing is to be said. */
+	/* Only traces in microseconds have ticks; one without times says
+	 * nothing. */
 	if (n->unit_ns != 1000)
 		return;
 	step = step_of_tick(n, stamp);
@@ -616,7 +621,7 @@ put_mark(struct narrator *n, const struct order_source *source,
 	put_comment(n, &text);
 }
 
-/* What no program does often. */
+/* Events that no program has often. */
 static void
 tell_rare(struct narrator *n, const struct order_source *source,
 	  const struct event *ev)

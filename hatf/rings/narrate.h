@@ -39,8 +39,8 @@
 #define NARRATE_END_NBYTES 1440
 
 /*
- * By so many microseconds the time of an event that went by a tick may be early,
- * unless a comment says otherwise: FORMAT.md, "Times".
+ * The time of an event that has a tick's time may be early by so many
+ * microseconds, unless a comment says otherwise: FORMAT.md, "Times".
  */
 #define NARRATE_STEP 2000u
 
@@ -55,12 +55,12 @@ struct narrator {
 	uint32_t grain;	  /* units that a time is a multiple of */
 	bool in_block;
 	bool is_stamped; /* times are each event's own, as the trace says */
-	/* Ticks of events that are told now had ended then, in ns since the start;
-	 * the caller's to set. */
+	/* In ns since the start: when the ticks of the events that come now had
+	 * ended.  Set by the caller. */
 	uint64_t ticks_end_ns;
-	uint64_t tick_stamp;  /* of the last event that went by a tick */
+	uint64_t tick_stamp;  /* of the last event that had a tick's time */
 	uint64_t step;	      /* of ticks, as the trace says */
-	uint64_t step_time;   /* the last time that it needed to be so large */
+	uint64_t step_time;   /* of the last event that needed that step */
 	uint64_t segment;     /* the caller's; noted with forks */
 	uint64_t event_count; /* logical events */
 	uint64_t block_event; /* before the block */
@@ -89,9 +89,9 @@ struct narrator {
 size_t narrate_memory_nbytes(void);
 
 /*
- * Start at event 0 and time 0; 'memory' is narrate_memory_nbytes() long, aligned
- * to 64 bytes, and stays the caller's.  The clock, the unit and the grain are
- * the caller's to set.  A narrator must not be moved.
+ * Start at event 0 and time 0; 'memory' is narrate_memory_nbytes() long,
+ * aligned to 64 bytes, and stays the caller's.  The caller sets the clock, the
+ * unit and the grain.  A narrator must not be moved.
  */
 void narrate_init(struct narrator *n, void *memory);
 
@@ -144,8 +144,8 @@ void narrate_carried_heap(struct narrator *n, uint64_t heap,
 			  const uint64_t *name);
 
 /*
- * From here on events have stamps.  That there are ticks again the narrator finds out
- * by itself, and how long they lasted.
+ * From here on events have stamps.  The narrator sees by itself when events
+ * have ticks again, and how long these last.
  */
 void narrate_stamped(struct narrator *n);
 
@@ -164,7 +164,7 @@ struct narrate_end {
 	const char *name; /* "exit", ... */
 	uint64_t threads, waits, wait_ns, cpu_ns;
 	const char *error;  /* why it ended, or NULL */
-	const char *missed; /* whose calls were not recorded, or NULL */
+	const char *missed; /* which calls were not recorded, or NULL */
 	bool is_early; /* the program goes on, and is not recorded any more */
 	/* Of one that is written afterwards. */
 	bool is_recovered;

@@ -274,9 +274,11 @@ test_forks()
 	    pid = os.fork()
 	    if pid == 0:
 	        keep = []
-	        for j in range(25):
+	        for j in range(1000):
 	            keep.append(bytearray(1000 + j))
 	            time.sleep(0.1)
+	            if os.path.exists('over'):
+	                break
 	        os._exit(0)
 	    children.append(pid)
 	for pid in children:
@@ -291,6 +293,7 @@ test_forks()
 	check 'processes' "$(ctl --all status 2>/dev/null | ours |
 		grep -c recording)" 4
 	check 'flush of a family' "$(ctl --all flush 2>/dev/null | ours | wc -l)" 4
+	touch over
 	wait "$pid"
 	check 'traces' "$(count fork.*.hatf.gz)" 4
 	clean fork.*.hatf.gz

@@ -5,8 +5,7 @@
  *   early handler USECONDS    a handler forks in the midst of one of many calls
  *   early kill N LIBRARY      be killed when N or more calls have returned; prints how
  *                             many had, as far as the victim knows
- *   early spawn               children that a thread starts while main exits: prints
- *                             how many of them ignore a signal
+ *   early spawn               a thread starts children, sleep(1), while main exits
  *   early bare                a child that shares memory and root directory, but has
  *                             thread-local memory of its own, all zeros, calls chroot
  */
@@ -103,27 +102,19 @@ kill_at(unsigned long n, char **argv)
 	return 0;
 }
 
-static volatile pid_t children[256];
-static volatile int child_count;
-
 static void *
 start_children(void *unused)
 {
 	static char *const sleep_argv[] = { (char *)"sleep", (char *)"20",
 					    NULL };
 
-	while (child_count < 256) {
-		pid_t pid;
-
-		if (posix_spawnp(&pid, "sleep", NULL, NULL, sleep_argv,
+	for (unsigned i = 0; i < 256; i++)
+		if (posix_spawnp(NULL, "sleep", NULL, NULL, sleep_argv,
 				 environ) != 0)
 			break;
-		children[child_count++] = pid;
-	}
 	return unused;
 }
 
-/* The parent of all reads what each child ignores. */
 static int
 spawn(void)
 {

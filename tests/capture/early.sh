@@ -34,13 +34,16 @@ for ((i = 0; i < 20; i++)); do
 	trace spawn.gz "$PROGS/early" spawn || fail "spawn: $?"
 	rm -f spawn.gz*
 done
-for pid in $(pgrep -x sleep -P 1); do
+found=0
+for pid in $(pgrep -x sleep); do
 	[ "$(readlink "/proc/$pid/cwd")" = "$PWD" ] || continue
+	found=$((found + 1))
 	# posix_spawn() has it ignore two that are libc's own.
 	ignored=0x$(sed -n 's/^SigIgn:[ \t]*//p' "/proc/$pid/status")
 	check 'signals that a child ignores' $((ignored & ~0x180000000)) 0
 	kill -KILL "$pid"
 done
+check_ge 'children' "$found" 1
 # A child without anything thread-local to rely on.
 if [ "$(id -u)" -eq 0 ]; then
 	HATFTRACE_START=off trace bare.gz "$PROGS/early" bare

@@ -38,7 +38,9 @@ gzip <whole.hatf >gzip.hatf.gz
 "$HATF" convert whole.hatf ours.hatf.gz || fail 'ours.hatf.gz'
 for file in whole.hatf gzip.hatf.gz ours.hatf.gz; do
 	run "$HATF" tree "$file"
-	grep -q '^7 .*no trailer' out && fail "$file: $(cat out)"
+	check_status "$file" 0
+	grep -q '^7 ' out || fail "$file: $(cat out)"
+	grep -q 'no trailer' out && fail "$file: $(cat out)"
 done
 
 # --------------------------------------------------------- tables of stacks

@@ -6,7 +6,7 @@
 # A row of the fault table is one call of 'fault': the same command runs bare and
 # recorded, in the same trouble; its status and output must not differ, and the
 # trace must say what the row says that it says.  Rows are appended to $FAULT_TABLE,
-# if set, as tests/faults/table.sh wants them.
+# if set, as scripts/fault-table.sh wants them.
 
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../capture/lib.sh"

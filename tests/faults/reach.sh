@@ -11,13 +11,13 @@
 need jq
 export XDG_RUNTIME_DIR=$TMP/run
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-mkdir other work
+mkdir other job
 
-# A program that is quiet, with a writer thread; 'after' is what it does at the end.
+# begin N: a quiet program with a writer thread, which goes on once gateN is written to.
 begin()
 {
 	mkfifo "gate$1"
-	(exec env HATFTRACE_BEGIN=now HATFTRACE_OUT="$TMP/work/t$1.%s.hatf.gz" \
+	(exec env HATFTRACE_BEGIN=now HATFTRACE_OUT="$TMP/job/t$1.%s.hatf.gz" \
 		HATFTRACE_ROTATE=100M LD_PRELOAD="$SO" "$BASH" -c \
 		'read -r x <"$0"; for i in {1..2000}; do x=$x$i; done; echo ${#x}' \
 		"gate$1" >"out$1" 2>"err$1") &
@@ -37,7 +37,7 @@ result()
 }
 
 begin 0
-(cd other && exec "$FAULTS/puppet" "$pid" "$TMP/work") >puppet.out 2>&1
+(cd other && exec "$FAULTS/puppet" "$pid" "$TMP/job") >puppet.out 2>&1
 status=$?
 [ "$status" -ne 77 ] || {
 	kill "$pid"
@@ -72,11 +72,11 @@ echo go >gate0
 wait "$pid"
 check "status" $? 0
 check "said" "$(cat err0)" ""
-for trace in work/t0.*.hatf.gz; do
+for trace in job/t0.*.hatf.gz; do
 	"$HATF" verify "$trace" >verify.out 2>&1 ||
 		fail "$trace: $(cat verify.out)"
 done
-check_ge "segments" "$(find work -name 't0.*.hatf.gz' | wc -l)" 3
-check "rings left" "$(find work -name '*.rings' | wc -l)" 0
+check_ge "segments" "$(find job -name 't0.*.hatf.gz' | wc -l)" 3
+check "rings left" "$(find job -name '*.rings' | wc -l)" 0
 check "sockets left" "$(find "$XDG_RUNTIME_DIR" -type s | wc -l)" 0
 finish

@@ -6,9 +6,7 @@
  */
 #include "globs.h"
 
-#include "checks.h"
-#include <stdlib.h>
-#include <string.h>
+#include "hand.h"
 
 static const struct {
 	const char *globs, *name;
@@ -76,17 +74,11 @@ END_TEST
 int
 main(void)
 {
-	Suite *const suite = suite_create("globs");
-	TCase *const tc = tcase_create("all");
-	SRunner *const runner = srunner_create(suite);
-	int failed;
+	const TTest *const tests[] = {
+		a_list_chooses_names,
+		an_empty_glob_is_illegal,
+		a_list_has_a_longest_length,
+	};
 
-	tcase_add_test(tc, a_list_chooses_names);
-	tcase_add_test(tc, an_empty_glob_is_illegal);
-	tcase_add_test(tc, a_list_has_a_longest_length);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return hand_run("globs", tests, 3);
 }

@@ -5,8 +5,9 @@
  * The protocol of image.h, enumerated.  Actors that take the steps of the real
  * thing are run in every order: a thread whose ring is full and wraps around, in the
  * midst of a realloc, and one that gets the block which that gives up; or one that
- * ends, and one that gets its ring then, or takes it over with what is in it; and the writer, which drains, writes blocks
- * (torn ones too), commits and gives room back.  Steps are as small as it takes: image.c is
+ * ends, and one that gets its ring then, or takes it over with what is in it; and
+ * the writer, which drains, writes blocks (torn ones too), commits and gives room
+ * back.  Steps are as small as it takes: image.c is
  * compiled here with a step after each of its stores.  A state that has been
  * reached before, by another order, is not gone on with.
  *
@@ -40,7 +41,6 @@ static void step(void);
 #define STACK	    (256u << 10)
 #define THREADS	    3
 #define ACTORS	    (THREADS + 1)
-#define WRITER	    THREADS
 #define STEPS_MAX   256
 #define EVENTS_MAX  600
 

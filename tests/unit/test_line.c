@@ -6,11 +6,10 @@
  * between the two now and then.  The first version took the later clock for right,
  * and what was older than two readings went by a slope between those.
  */
-#include "checks.h"
-#include <stdint.h>
-#include <stdlib.h>
-
+#include "hand.h"
 #include "line.h"
+
+#define SEEDS 10u
 
 #define START_NS 123456789u
 #define FAR_NS	 100000000u
@@ -53,12 +52,12 @@ check_time(const struct line *line, uint64_t ns, uint64_t late_ns,
 	ck_assert_uint_le(ns, got + early_ns);
 }
 
-START_TEST(times_between_two_readings_are_not_late)
+static void
+check_near_times(void)
 {
 	struct line line;
 	uint64_t ns = START_NS;
 
-	seed = (uint64_t)_i;
 	line_init(&line, stamp_at(ns), ns);
 	for (unsigned i = 0; i < 2000; i++) {
 		const uint64_t gap =
@@ -71,14 +70,22 @@ START_TEST(times_between_two_readings_are_not_late)
 				   LATE_NS + 2);
 	}
 }
+
+START_TEST(times_between_two_readings_are_not_late)
+{
+	for (unsigned i = 0; i < SEEDS; i++) {
+		seed = i;
+		check_near_times();
+	}
+}
 END_TEST
 
-START_TEST(old_times_are_right_to_a_microsecond)
+static void
+check_old_times(void)
 {
 	struct line line;
 	uint64_t ns = START_NS;
 
-	seed = (uint64_t)_i;
 	line_init(&line, stamp_at(ns), ns);
 	for (unsigned i = 0; i < 3000; i++) {
 		const uint64_t old = ns - START_NS;
@@ -89,6 +96,14 @@ START_TEST(old_times_are_right_to_a_microsecond)
 	}
 	ck_assert_uint_le(line.ns1 - line.ns0, 2 * FAR_NS + 2000000);
 	ck_assert_uint_ge(line.ns1 - line.ns0, FAR_NS);
+}
+
+START_TEST(old_times_are_right_to_a_microsecond)
+{
+	for (unsigned i = 0; i < SEEDS; i++) {
+		seed = i;
+		check_old_times();
+	}
 }
 END_TEST
 
@@ -117,18 +132,12 @@ END_TEST
 int
 main(void)
 {
-	Suite *const s = suite_create("line");
-	TCase *const tc = tcase_create("line");
-	SRunner *const runner = srunner_create(s);
-	int failed;
+	const TTest *const tests[] = {
+		times_between_two_readings_are_not_late,
+		old_times_are_right_to_a_microsecond,
+		a_later_stamp_gets_the_time_of_the_last_reading,
+		a_line_without_slope_stays_as_it_is,
+	};
 
-	tcase_add_loop_test(tc, times_between_two_readings_are_not_late, 0, 10);
-	tcase_add_loop_test(tc, old_times_are_right_to_a_microsecond, 0, 10);
-	tcase_add_test(tc, a_later_stamp_gets_the_time_of_the_last_reading);
-	tcase_add_test(tc, a_line_without_slope_stays_as_it_is);
-	suite_add_tcase(s, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return hand_run("line", tests, 4);
 }

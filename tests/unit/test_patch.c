@@ -7,14 +7,10 @@
  * stay writable; that once was made read-only, where pages are larger than the
  * linker expected.
  */
-#include "checks.h"
 #include <elf.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "hand.h"
 #include "patch.h"
 
 #define K 1024u
@@ -50,10 +46,12 @@ static const struct {
 
 START_TEST(pages_are_rounded_as_the_loader_does)
 {
-	ck_assert_int_eq(patch_is_sealed(cases[_i].start, cases[_i].nbytes,
-					 cases[_i].address,
-					 cases[_i].page_nbytes),
-			 cases[_i].is_sealed);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		ck_assert_msg(patch_is_sealed(cases[i].start, cases[i].nbytes,
+					      cases[i].address,
+					      cases[i].page_nbytes) ==
+				      cases[i].is_sealed,
+			      "case %zu", i);
 }
 END_TEST
 
@@ -127,17 +125,10 @@ END_TEST
 int
 main(void)
 {
-	Suite *const suite = suite_create("patch");
-	TCase *const tcase = tcase_create("patch");
-	SRunner *const runner = srunner_create(suite);
-	int failed;
+	const TTest *const tests[] = {
+		pages_are_rounded_as_the_loader_does,
+		a_page_is_afterwards_as_it_was,
+	};
 
-	tcase_add_loop_test(tcase, pages_are_rounded_as_the_loader_does, 0,
-			    sizeof(cases) / sizeof(cases[0]));
-	tcase_add_test(tcase, a_page_is_afterwards_as_it_was);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return hand_run("patch", tests, 2);
 }

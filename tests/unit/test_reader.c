@@ -80,7 +80,6 @@ START_TEST(other_files_are_not_traces)
 }
 END_TEST
 
-/* Few of them can be taken for a trace, which then turns out to be bad. */
 /* Most addresses are 0, have no bytes, or nothing is stored at all. */
 static void
 put_strange(struct hand *h, unsigned kind)
@@ -139,6 +138,7 @@ START_TEST(every_legal_stream_is_read_if_the_caller_says_hatf)
 }
 END_TEST
 
+/* Few of them can be taken for a trace, which then turns out to be bad. */
 START_TEST(random_bytes_are_not_a_trace)
 {
 	uint64_t seed = 42;
