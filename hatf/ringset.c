@@ -435,6 +435,36 @@ read_rings(struct ringset *set, const struct file *f, bool salvage)
 	return status;
 }
 
+/*
+ * Without a commit no ring has an event: the recorder commits before it puts one
+ * into the file.
+ */
+static enum hatf_status
+check_unused(const struct file *f)
+{
+	struct ring *const header =
+		aligned_alloc(RING_HEADER_NBYTES, RING_HEADER_NBYTES);
+	uint64_t offset = IMAGE_HEADER_NBYTES;
+	enum hatf_status status = HATF_OK;
+
+	if (header == NULL)
+		return fail(f, HATF_NO_MEMORY, offset, NULL);
+	while (status == HATF_OK && offset < f->nbytes &&
+	       f->nbytes - offset >= RING_HEADER_NBYTES) {
+		status = read_at(f, header, RING_HEADER_NBYTES, offset);
+		if (status != HATF_OK || header->magic != IMAGE_RING_MAGIC ||
+		    !is_power(header->words_max) ||
+		    header->words_max > IMAGE_WORDS_MAX)
+			break;
+		if (header->life != 0 && header->head != 0)
+			status = fail(f, HATF_BAD_RINGS,
+				      offsetof(struct image, seq), "seq");
+		offset += ring_nbytes(header->words_max);
+	}
+	free(header);
+	return status;
+}
+
 static enum hatf_status
 start(struct ringset *set, struct file *f)
 {
@@ -463,6 +493,8 @@ ringset_read(struct ringset *set, int fd, bool salvage, struct hatf_error *err)
 	struct file f = { .fd = fd, .err = err };
 	const enum hatf_status status = start(set, &f);
 
+	if (status == HATF_OK && set->commit == NULL && !salvage)
+		return check_unused(&f);
 	if (status != HATF_OK || set->commit == NULL ||
 	    (set->commit->flags & IMAGE_COMMIT_STOPPED) != 0)
 		return status;

@@ -25,7 +25,9 @@
 #include "real.h"
 #include "record.h"
 #include "sandbox.h"
+#include "signals.h"
 #include "sys.h"
+#include "thread.h"
 
 /* The kernel takes both as unsigned int. */
 #define WORD(x) ((uint32_t)(x))
@@ -63,8 +65,12 @@ expect(unsigned harm, bool all_threads)
 			"a filter comes that forbids recording");
 	else if ((harm & SANDBOX_START) != 0)
 		lifecycle_end_with_children();
-	if ((harm & SANDBOX_WAKE) != 0)
+	if ((harm & SANDBOX_WAKE) != 0) {
 		control_end_signals();
+		thread_end_handovers();
+	}
+	if ((harm & SANDBOX_ACTIONS) != 0)
+		signals_leave_actions();
 	if ((harm & SANDBOX_CONTROL) != 0)
 		lifecycle_end_control(all_threads || lifecycle_is_single());
 }

@@ -162,8 +162,8 @@ end_looking(void)
 	atomic_store_explicit(&looking_pid, 0, memory_order_release);
 }
 
-/* Has the thread that forks begun to look?  Written under that lock. */
-static bool is_fork_locked;
+/* Has the thread that forks begun to look? */
+static __thread bool is_fork_locked __attribute__((tls_model("initial-exec")));
 
 void
 late_before_fork(void)

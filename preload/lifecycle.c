@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "confinement.h"
 #include "control.h"
+#include "forklocks.h"
 #include "header.h"
 #include "jemalloc.h"
 #include "jotter.h"
@@ -22,7 +23,6 @@
 #include "memory.h"
 #include "mimalloc.h"
 #include "output.h"
-#include "pools.h"
 #include "quota.h"
 #include "real.h"
 #include "record.h"
@@ -397,7 +397,6 @@ before_fork(void)
 static void
 after_fork_in_child(void)
 {
-	late_after_fork();
 	const int saved_errno = errno;
 
 	if (fork_event != 0)
@@ -428,7 +427,6 @@ after_fork_in_child(void)
 static void
 after_fork_in_parent(void)
 {
-	late_after_fork();
 	const int saved_errno = errno;
 
 	/* One that has had no event is as its own parent was when it forked. */
@@ -463,21 +461,20 @@ static void
 prepare_fork(void)
 {
 	before_fork();
-	pools_before_fork();
-	late_before_fork();
+	forklocks_hold();
 }
 
 static void
 fork_in_parent(void)
 {
-	pools_after_fork();
+	forklocks_release();
 	after_fork_in_parent();
 }
 
 static void
 fork_in_child(void)
 {
-	pools_after_fork();
+	forklocks_release();
 	after_fork_in_child();
 }
 

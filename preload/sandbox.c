@@ -196,9 +196,16 @@ static const struct call writer_calls[] = {
 	{ SYS_exit, { 0 } },
 };
 
-/* On threads of the program, where the writer sleeps for orders (control.c). */
+/* On threads of the program: where the writer sleeps for orders (control.c),
+ * and where a new thread wants the ring of one that has ended (thread.c). */
 static const struct call wake_calls[] = {
 	{ SYS_tgkill, { 0, 0, 32 } },
+	{ SYS_tgkill, { 0, 0, 0 } },
+};
+
+/* On threads of the program, as it ends (signals.c). */
+static const struct call action_calls[] = {
+	{ SYS_rt_sigaction, { SIGTERM } },
 };
 
 /* On threads of the program that have changed their privileges
@@ -255,17 +262,20 @@ static const struct call start_calls[] = {
 	{ SYS_prctl, { 15 } },
 };
 
-/* Does the call do more than fail? */
+/* Does the call do more than fail?  The kernel kills by an action that it does
+ * not know. */
 static bool
 is_deadly(uint32_t action)
 {
 	switch (action & SECCOMP_RET_ACTION_FULL) {
-	case SECCOMP_RET_KILL_PROCESS:
-	case SECCOMP_RET_KILL_THREAD:
-	case SECCOMP_RET_TRAP:
-		return true;
-	default:
+	case SECCOMP_RET_ALLOW:
+	case SECCOMP_RET_LOG:
+	case SECCOMP_RET_ERRNO:
+	case SECCOMP_RET_TRACE:
+	case SECCOMP_RET_USER_NOTIF:
 		return false;
+	default:
+		return true;
 	}
 }
 
@@ -335,6 +345,8 @@ get_harm(const struct sock_filter *filter, uint32_t n)
 		harm |= SANDBOX_WRITER | SANDBOX_START;
 	if (ANY_DEADLY(wake_calls))
 		harm |= SANDBOX_WAKE;
+	if (ANY_DEADLY(action_calls))
+		harm |= SANDBOX_ACTIONS;
 	if (is_any_refused(filter, n))
 		harm |= SANDBOX_WORK;
 	if (ANY_DEADLY(ask_calls))

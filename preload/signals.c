@@ -4,6 +4,7 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "confinement.h"
@@ -24,6 +25,23 @@
 
 /* exit() may raise these in its own thread when it flushes. */
 #define RAISED_BY_FLUSH (FAULTS | BIT(SIGPIPE) | BIT(SIGXFSZ))
+
+/* Not wiped: children have the filter, too. */
+static _Atomic bool are_actions_left;
+
+void
+signals_leave_actions(void)
+{
+	/* relaxed: a filter holds for the calling thread first of all. */
+	atomic_store_explicit(&are_actions_left, true, memory_order_relaxed);
+}
+
+static bool
+may_change_actions(void)
+{
+	/* relaxed: as above. */
+	return !atomic_load_explicit(&are_actions_left, memory_order_relaxed);
+}
 
 static long
 change_action(int signal, const struct signals_action *action,
@@ -91,7 +109,7 @@ signals_hold(struct signals_held *held, bool whole_process)
 {
 	held->mask = sys_block_signals();
 	held->changed = 0;
-	if (whole_process)
+	if (whole_process && may_change_actions())
 		ignore_all(held);
 }
 
@@ -128,6 +146,8 @@ signals_abort_is_handled(void)
 {
 	struct signals_action action;
 
+	if (!may_change_actions())
+		return true;
 	return change_action(SIGABRT, NULL, &action) == 0 &&
 	       action.handler != (uintptr_t)SIG_DFL &&
 	       action.handler != (uintptr_t)SIG_IGN;

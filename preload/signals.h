@@ -53,7 +53,14 @@ void signals_release(const struct signals_held *held);
  */
 void signals_release_late(const struct signals_held *held);
 
-/* Does the process have a handler for SIGABRT? */
+/* Does the process have a handler for SIGABRT?  True also where the recorder
+ * must not ask. */
 bool signals_abort_is_handled(void);
+
+/*
+ * A filter comes that kills for rt_sigaction(2).  From here on handlers may run
+ * while a trace is being finished.
+ */
+void signals_leave_actions(void);
 
 #endif /* SIGNALS_H */

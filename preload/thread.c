@@ -54,6 +54,9 @@ static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
 /* Stands for a thread whose part is not there. */
 static struct thread absent = { .state = THREAD_MUTED };
 
+/* Not wiped: children have the filter, too. */
+static _Atomic bool has_no_handovers;
+
 static struct pool *pool;
 static uint64_t pool_initial_ring_words, pool_ring_words, pool_first_ring_words;
 
@@ -424,11 +427,22 @@ find_ended(int own_pid)
 	return found;
 }
 
+void
+thread_end_handovers(void)
+{
+	/* relaxed: a filter holds for the calling thread first of all. */
+	atomic_store_explicit(&has_no_handovers, true, memory_order_relaxed);
+}
+
 /* Go on in the ring of a thread that has ended; NULL: there is none. */
 static struct thread *
 take_over(struct kernel_id self)
 {
-	struct thread *const t = find_ended(self.pid);
+	/* relaxed: as above. */
+	struct thread *const t =
+		atomic_load_explicit(&has_no_handovers, memory_order_relaxed)
+			? NULL
+			: find_ended(self.pid);
 
 	if (t == NULL)
 		return NULL;

@@ -133,6 +133,12 @@ void thread_mend_interrupted(void);
 /* The calling thread will end soon. */
 void thread_mark_ending(void);
 
+/*
+ * A filter comes that kills for tgkill(2), by which the recorder asks whether a
+ * thread has ended.  From here on no thread takes over the ring of another.
+ */
+void thread_end_handovers(void);
+
 /* Writer: nothing of 't' is left; it may be claimed again. */
 void thread_recycle(struct thread *t);
 

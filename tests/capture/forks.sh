@@ -193,4 +193,13 @@ for ways in f r ff fr rf fff; do
 		"$(find "late-$ways" -name '*.gz' | wc -l)" 1
 	clean "line-$ways"/*.gz "late-$ways"/*.gz
 done
+
+# A handler that interrupts a fork, and forks.
+${CC:-cc} -O1 -fno-builtin -o reforkers "$CAPTURE/shared/reforkers.c" ||
+	fail 'cannot build reforkers'
+mkdir reforkers.traces
+trace "$TMP/reforkers.traces/%p.hatf.gz" timeout -s KILL 100 ./reforkers >out
+check "reforkers: status" "$?" 0
+check "reforkers: output" "$(cat out)" "done"
+clean reforkers.traces/*
 finish

@@ -4,6 +4,7 @@
  *
  *   filters KIND exec COMMAND...   put it on, then be the command
  *   filters KIND self N            work, put it on, work, with N rounds each
+ *   filters KIND threads N         the same, in one thread after the other
  *
  * KIND is one of
  *   strict     SECCOMP_MODE_STRICT: read, write, exit
@@ -15,12 +16,16 @@
  *   no-exit    for all threads: no thread may end (EPERM)
  *   no-figures for all threads: what has been used is not told, asking kills
  *   nothing    everything but write and exit kills
+ *   no-actions to ask for the action of a signal or to change it kills
+ *   no-signals to send a signal to a thread kills
+ *   unknown    as no-figures, by an action that no kernel knows, which kills
  *   ask        no filter, but calls by which libraries learn of them
  */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +40,9 @@
 #define KILL  SECCOMP_RET_KILL_PROCESS
 #define TRAP  SECCOMP_RET_TRAP
 #define ALLOW SECCOMP_RET_ALLOW
-#define END   -1
+/* The kernel takes what it does not know for KILL_PROCESS. */
+#define UNKNOWN 0x12340000u
+#define END	-1
 
 struct kind {
 	const char *name;
@@ -139,6 +146,13 @@ static const struct kind kinds[] = {
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_clock_gettime, SYS_getrusage, END } },
 	{ "nothing", KILL, ALLOW, 0, { SYS_write, SYS_exit_group, END } },
+	{ "no-actions", ALLOW, KILL, 0, { SYS_rt_sigaction, END } },
+	{ "no-signals", ALLOW, KILL, 0, { SYS_tgkill, END } },
+	{ "unknown",
+	  ALLOW,
+	  UNKNOWN,
+	  SECCOMP_FILTER_FLAG_TSYNC,
+	  { SYS_clock_gettime, SYS_getrusage, END } },
 };
 
 static int
@@ -208,6 +222,30 @@ work(long rounds)
 	return sum;
 }
 
+static void *
+work_in_thread(void *rounds)
+{
+	return (void *)(uintptr_t)work((long)rounds);
+}
+
+/* In one thread after the other. */
+static unsigned
+work_in_threads(long rounds)
+{
+	pthread_t thread;
+	unsigned sum = 0;
+	void *result;
+
+	for (int i = 0; i < 8; i++) {
+		if (pthread_create(&thread, NULL, work_in_thread,
+				   (void *)rounds) != 0)
+			_exit(8);
+		pthread_join(thread, &result);
+		sum += (unsigned)(uintptr_t)result;
+	}
+	return sum;
+}
+
 static void
 say(const char *text, unsigned number)
 {
@@ -222,12 +260,15 @@ int
 main(int argc, char **argv)
 {
 	const int is_strict = argc > 1 && strcmp(argv[1], "strict") == 0;
+	unsigned (*go)(long) = work;
 	const struct kind *kind = kinds;
 
 	if (argc < 4)
 		return 2;
-	if (strcmp(argv[2], "self") == 0) {
-		say("before", work(atol(argv[3])));
+	if (strcmp(argv[2], "threads") == 0)
+		go = work_in_threads;
+	if (strcmp(argv[2], "exec") != 0) {
+		say("before", go(atol(argv[3])));
 		/* Long enough for the recorder to have fallen asleep. */
 		usleep(300000);
 	}
@@ -249,7 +290,7 @@ main(int argc, char **argv)
 		execvp(argv[3], argv + 3);
 		return 127;
 	}
-	say("within", work(atol(argv[3])));
+	say("within", go(atol(argv[3])));
 	if (strcmp(argv[1], "renderer") == 0 ||
 	    strcmp(argv[1], "privsep") == 0) {
 		struct timespec a_while = { 1, 300000000 };

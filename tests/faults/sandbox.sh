@@ -11,6 +11,11 @@ within()
 	"${RUN[@]}" "$FAULTS/filters" "$1" self "$2"
 }
 
+threads_within()
+{
+	"${RUN[@]}" "$FAULTS/filters" "$1" threads 10000
+}
+
 before()
 {
 	"$FAULTS/filters" "$1" exec "${RUN[@]}" "$WEATHER" work 100000
@@ -43,12 +48,18 @@ for kind in privsep service container old no-exit; do
 	TALLY=1 fault "seccomp: $kind" "filter that the program puts on" \
 		complete within $kind 100000
 done
-for kind in strict nothing renderer no-figures; do
+for kind in strict nothing renderer no-figures unknown; do
 	fault "seccomp: $kind" "filter that the program puts on" cut \
 		within $kind 100000
 	for trace in traced/*; do
 		check "$kind: end" "$(trailer "$trace" end)" sandbox
 	done
+done
+
+# In a program of several threads the recorder asks and tells the kernel more.
+for kind in no-actions no-signals; do
+	TALLY=1 fault "seccomp: $kind" "filter, in a program of threads" \
+		complete threads_within $kind
 done
 
 # Calls that the kernel refuses change nothing.

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* forklocks.c - see forklocks.h */
+
+#include "forklocks.h"
+
+#include "late.h"
+#include "pools.h"
+
+/*
+ * How many calls of fork(3) the thread is in.  A handler leaves it as it was.  A
+ * handler that runs just before the outer call has the locks, or just after, forks
+ * without them.  Then another thread may hold one, and the child of a program of
+ * several threads must not allocate there anyway.
+ */
+static __thread unsigned depth __attribute__((tls_model("initial-exec")));
+
+void
+forklocks_hold(void)
+{
+	if (depth++ != 0)
+		return;
+	pools_before_fork();
+	late_before_fork();
+}
+
+void
+forklocks_release(void)
+{
+	if (depth == 1) {
+		pools_after_fork();
+		late_after_fork();
+	}
+	depth--;
+}
