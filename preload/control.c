@@ -15,6 +15,7 @@
 #include <sys/un.h>
 
 #include "landlock.h"
+#include "memory.h"
 #include "output.h"
 #include "record.h"
 #include "sys.h"
@@ -522,7 +523,8 @@ accept_client(uint64_t now)
 static void
 answer_client(void)
 {
-	static char body[ANSWER_MAX_NBYTES], buf[ANSWER_MAX_NBYTES + 256];
+	MEMORY_LARGE static char body[ANSWER_MAX_NBYTES];
+	MEMORY_LARGE static char buf[ANSWER_MAX_NBYTES + 256];
 	struct text answer, t;
 	const char *wrong;
 

@@ -10,6 +10,7 @@
 #include "hatf.h"
 #include "lineage.h"
 #include "lookup.h"
+#include "memory.h"
 #include "real.h"
 #include "ringfile.h"
 #include "sys.h"
@@ -22,18 +23,18 @@
 /* "rings=", each byte of the name escaped. */
 #define RINGS_MAX_NBYTES (8u * PATH_MAX + 16)
 
-static char exe[PATH_MAX];
+MEMORY_LARGE static char exe[PATH_MAX];
 static struct utsname host;
 
 /* Of all segments, with room for what is added to it. */
-static char common[HEADER_MAX_NBYTES];
+MEMORY_LARGE static char common[HEADER_MAX_NBYTES];
 static size_t common_nbytes;
 static bool is_complete;
 
 char *const *
 header_environment(void)
 {
-	static char block[1u << 17], *list[4096];
+	MEMORY_LARGE static char block[1u << 17], *list[4096];
 	extern char **environ;
 	size_t n = 0, count = 0;
 
@@ -87,7 +88,7 @@ static void
 add_command(struct text *t)
 {
 	static const char hex[] = "0123456789abcdef";
-	static char args[COMMAND_MAX_NBYTES];
+	MEMORY_LARGE static char args[COMMAND_MAX_NBYTES];
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline",
 				    O_RDONLY | O_CLOEXEC);
 	long n = 0;
@@ -126,7 +127,7 @@ add_line(struct text *t, const char *key, const char *value)
 static const char *
 allocator_name(void)
 {
-	static char name[PATH_MAX];
+	MEMORY_LARGE static char name[PATH_MAX];
 	const char *found;
 
 	/* In a child, a lock of the loader's may be a thread's that is not there. */
@@ -142,7 +143,7 @@ allocator_name(void)
 static void
 add_process(struct text *t)
 {
-	static char cwd[PATH_MAX];
+	MEMORY_LARGE static char cwd[PATH_MAX];
 
 	text_line_u64(t, "pid", (uint64_t)sys_pid());
 	text_line_u64(t, "ppid", (uint64_t)syscall(SYS_getppid));

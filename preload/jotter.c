@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "notes.h"
 #include "sys.h"
 #include "text.h"
@@ -19,7 +20,7 @@
 #define LINE_MAX_NBYTES (NAME_MAX + 200u)
 
 /* Copies: a program may write over its environment.  '\0': nobody takes notes. */
-static char file_name[PATH_MAX];
+MEMORY_LARGE static char file_name[PATH_MAX];
 static char own_exe[NAME_MAX + 1];
 
 void

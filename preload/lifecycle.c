@@ -53,7 +53,7 @@ static _Atomic(struct process *) process;
 
 /* Not wiped: what a child of a fork wants to know of its parent. */
 static int traced_pid;
-static struct config config;
+MEMORY_LARGE static struct config config;
 static bool is_childless; /* children are not traced */
 static bool is_sandboxed; /* nor is this process, any more */
 
@@ -503,7 +503,7 @@ register_handlers(void)
 static void
 get_parent(struct header_parent *parent_ret)
 {
-	static char trace[sizeof(((struct output *)NULL)->path)];
+	MEMORY_LARGE static char trace[sizeof(((struct output *)NULL)->path)];
 	const char *path;
 
 	parent_ret->pid = 0;
@@ -546,7 +546,7 @@ can_afford(bool is_first)
 static bool
 start_tracing(void)
 {
-	static struct output output;
+	MEMORY_LARGE static struct output output;
 	static bool refused; /* said once, not by every child again */
 	const bool is_first = traced_pid == 0;
 	struct header_parent parent;

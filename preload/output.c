@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "memory.h"
 #include "sys.h"
 #include "text.h"
 
@@ -516,7 +517,7 @@ int
 output_open_root(const struct output *o)
 {
 	/* Writer thread only, and too large for a stack. */
-	static char root[sizeof(o->path)];
+	MEMORY_LARGE static char root[sizeof(o->path)];
 	const char *end = o->path + strlen(o->cwd);
 
 	for (unsigned n = count_lasting(o); n > 0 && *end != '\0'; end++)
@@ -592,7 +593,7 @@ output_remove(const struct output *o, uint64_t segment, uint64_t number,
 	      const struct output_id *id)
 {
 	/* Writer thread only, and too large for a stack. */
-	static char path[sizeof(o->path)];
+	MEMORY_LARGE static char path[sizeof(o->path)];
 
 	if (build_path(o, segment, number, path, sizeof(path)))
 		output_unlink(o->directory, path, id);

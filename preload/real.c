@@ -11,11 +11,12 @@
 #include <string.h>
 
 #include "lookup.h"
+#include "memory.h"
 #include "say.h"
 #include "sys.h"
 #include "thread.h"
 
-_Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
+MEMORY_LARGE _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 
 /* A small block, as any program takes some. */
 #define ASKED_NBYTES 24u

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "memory.h"
 #include "sys.h"
 #include "text.h"
 
@@ -98,7 +99,7 @@ put(const char *line, size_t nbytes)
 }
 
 /* The first line of a writer that may not open anything, for a thread that need not. */
-static char unsaid[LINE_MAX_NBYTES];
+MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];
 static _Atomic uint32_t unsaid_nbytes;
 
 static void

@@ -11,6 +11,7 @@
 
 #include "control.h"
 #include "lifecycle.h"
+#include "memory.h"
 #include "record.h"
 #include "ringfile.h"
 #include "say.h"
@@ -22,7 +23,7 @@
  * Not wiped: a child of a fork wants them.  It may come in the midst of a rotation,
  * so the file of the current segment and of the one before take turns.
  */
-static struct file {
+MEMORY_LARGE static struct file {
 	uint64_t segment;
 	char path[sizeof(((struct output *)NULL)->path)];
 } files[2];

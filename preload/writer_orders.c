@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "header.h"
 #include "lifecycle.h"
+#include "memory.h"
 #include "record.h"
 #include "ringfile.h"
 #include "room.h"
@@ -314,7 +315,7 @@ writer_serve_client(void)
 		[WRITER_ORDER_STOP] = "stop",
 		[WRITER_ORDER_FLUSH] = "flush",
 	};
-	static char buf[16384];
+	MEMORY_LARGE static char buf[16384];
 	/* acquire: pairs with the release in writer_obey(): what that thread
 	 * published before is seen. */
 	const uint32_t order = atomic_load_explicit(&writer->client_order,
