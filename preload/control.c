@@ -119,11 +119,15 @@ static bool
 make_directory(const char *path)
 {
 	struct stat st;
+	bool is_there = lstat(path, &st) == 0;
 
-	if (syscall(SYS_mkdirat, AT_FDCWD, path, 0700) != 0 && errno != EEXIST)
-		return false;
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
-	       st.st_uid == c.uid && (st.st_mode & 077) == 0;
+	/* Another process may make it at the same time. */
+	if (!is_there && errno == ENOENT &&
+	    (syscall(SYS_mkdirat, AT_FDCWD, path, 0700) == 0 ||
+	     errno == EEXIST))
+		is_there = lstat(path, &st) == 0;
+	return is_there && S_ISDIR(st.st_mode) && st.st_uid == c.uid &&
+	       (st.st_mode & 077) == 0;
 }
 
 /* Does somebody listen there, of our number, but in another container? */
@@ -253,15 +257,28 @@ tell_status(struct control_bell *bell)
 static bool
 fill_bell(int fd)
 {
-	struct control_bell bell = { .pid_namespace = 0 };
+	struct control_bell bell;
 	struct stat st;
 
+	memset(&bell, 0, offsetof(struct control_bell, status));
 	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0)
 		bell.pid_namespace = st.st_ino;
 	tell_status(&bell);
+
+	const size_t used =
+		offsetof(struct control_bell, status) +
+		atomic_load_explicit(&bell.status_nbytes, memory_order_relaxed);
+
 	return syscall(SYS_ftruncate, fd, CONTROL_BELL_NBYTES) == 0 &&
-	       syscall(SYS_pwrite64, fd, &bell, sizeof(bell), 0) ==
-		       (long)sizeof(bell);
+	       syscall(SYS_pwrite64, fd, &bell, used, 0) == (long)used;
+}
+
+static int
+create_bell(void)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, c.bell,
+			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			    0600);
 }
 
 /* Make the bell in 'directory'. */
@@ -273,11 +290,12 @@ hang_in(const char *directory)
 
 	if (build_name(c.bell, sizeof(c.bell), directory, ".bell") == 0)
 		return false;
+	fd = create_bell();
 	/* What is there is of a process that is no more; the directory is ours. */
-	syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-	fd = (int)syscall(SYS_openat, AT_FDCWD, c.bell,
-			  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-			  0600);
+	if (fd < 0 && errno == EEXIST) {
+		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+		fd = create_bell();
+	}
 	if (fd < 0)
 		return false;
 	/* In the place of the one before: somebody may be looking at it. */
@@ -418,21 +436,27 @@ control_hang_bell(void)
 	return done;
 }
 
-uint8_t
-control_unhang_bell(void)
+/* True: there was one. */
+static bool
+remove_bell(void)
 {
-	uint8_t rung = 0;
+	const bool was_there = c.bell[0] != '\0';
 
-	if (c.bell[0] != '\0') {
+	if (was_there)
 		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-		/* relaxed: a byte, of which nothing else depends. */
-		rung = atomic_load_explicit(&c.bell_page->rung,
-					    memory_order_relaxed);
-	}
 	c.bell[0] = '\0';
 	/* Another thread may be about to look: the page stays. */
 	record_bell = &record_no_bell;
-	return rung;
+	return was_there;
+}
+
+uint8_t
+control_unhang_bell(void)
+{
+	/* relaxed: a byte, of which nothing else depends. */
+	return remove_bell() ? atomic_load_explicit(&c.bell_page->rung,
+						    memory_order_relaxed)
+			     : 0;
 }
 
 bool
@@ -455,7 +479,7 @@ control_unlink(void)
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < MAKING_NS)
 		sys_sleep(50000);
 	remove_socket();
-	control_unhang_bell();
+	remove_bell();
 }
 
 static void
