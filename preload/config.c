@@ -249,13 +249,19 @@ set_verbose(struct config *c, const char *value)
 static bool
 set_rings(struct config *c, const char *value)
 {
+	static const char *const words[] = { "beside", "none" };
 	const size_t n = strlen(value);
 
-	if (n >= sizeof(c->rings) - 1)
+	for (unsigned i = 0; i < 2; i++)
+		if (strcmp(value, words[i]) == 0) {
+			c->rings = words[i];
+			return true;
+		}
+	if (n >= sizeof(c->rings_folder) - 1 || strchr(value, '/') == NULL)
 		return false;
-	memcpy(c->rings, value, n + 1);
-	return strcmp(value, "beside") == 0 || strcmp(value, "none") == 0 ||
-	       strchr(value, '/') != NULL;
+	memcpy(c->rings_folder, value, n + 1);
+	c->rings = c->rings_folder;
+	return true;
 }
 
 static bool

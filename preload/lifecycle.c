@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 
 #include "alone.h"
+#include "begin.h"
 #include "clock.h"
 #include "confinement.h"
 #include "control.h"
@@ -53,7 +54,6 @@ static _Atomic(struct process *) process;
 
 /* Not wiped: what a child of a fork wants to know of its parent. */
 static int traced_pid;
-MEMORY_LARGE static struct config config;
 static bool is_childless; /* children are not traced */
 static bool is_sandboxed; /* nor is this process, any more */
 
@@ -118,6 +118,9 @@ map_process(void)
 
 	struct process *const mine = memory_map_wiped(sizeof(*mine));
 
+	/* Write it before it is read, or its page is made twice. */
+	if (mine != NULL)
+		atomic_init(&mine->state, NEW);
 	/* Another thread may have been first; its mapping then counts. */
 	if (mine != NULL && atomic_compare_exchange_strong_explicit(
 				    &process, &none, mine, memory_order_acq_rel,
@@ -160,8 +163,7 @@ finish_held(enum writer_end end)
 	struct signals_held held;
 
 	signals_hold(&held, !goes_on && has_threads());
-	if (!writer_end_dormant() &&
-	    ((end == WRITER_END_ABORT && goes_on) || !writer_finish_brief(end)))
+	if ((end == WRITER_END_ABORT && goes_on) || !writer_finish_brief(end))
 		writer_finish(end);
 	if (goes_on)
 		signals_release(&held);
@@ -180,7 +182,8 @@ lifecycle_end(enum writer_end end)
 	if (!lifecycle_is_tracing() || !lifecycle_is_own())
 		return;
 	saved_errno = errno;
-	finish_held(end);
+	if (!writer_end_dormant())
+		finish_held(end);
 	errno = saved_errno;
 }
 
@@ -281,7 +284,8 @@ lifecycle_before_vfork(void)
 	    !lifecycle_is_own())
 		return;
 	/* The name without a number is for the parent, which is there first. */
-	if (!output_has_pid(config.out) || !record_has_room(VFORK_WORDS))
+	if (!output_has_pid(lifecycle_config()->out) ||
+	    !record_has_room(VFORK_WORDS))
 		writer_summon();
 }
 
@@ -526,74 +530,24 @@ get_parent(struct header_parent *parent_ret)
 	parent_ret->fork = fork_event != 0 ? fork_ticket : 0;
 }
 
-/* Of the pool, the stack and what is smaller; about. */
-#define SUNDRY_NBYTES ((size_t)1 << 20)
-
-/* Does the program have enough left when the tracer has what it needs? */
-static bool
-can_afford(bool is_first)
-{
-	const size_t shared_nbytes =
-		born_dormant ? 0 : ring_nbytes(config.initial_ring_words);
-
-	/* The child of a fork has what its parent mapped, but for the ring. */
-	return quota_allows(is_first ? writer_memory_nbytes(config.level) +
-					       SUNDRY_NBYTES
-				     : 0,
-			    shared_nbytes);
-}
-
 static bool
 start_tracing(void)
 {
-	MEMORY_LARGE static struct output output;
-	static bool refused; /* said once, not by every child again */
 	const bool is_first = traced_pid == 0;
 	struct header_parent parent;
 
 	get_parent(&parent);
-	if (refused)
-		return false;
-	const struct output_names *const names = header_names();
-
-	jotter_init(header_environment(), names->exe);
-	if (!config_read(header_environment(), &config)) {
-		refused = true;
-		return false;
-	}
-	if (!follow_allows(&config.follow, names->exe))
+	if (!begin_read())
 		return false;
 	if (is_first)
-		born_dormant = !config.start;
-	if (!is_first)
-		memory_begin_child();
-	if (!can_afford(is_first)) {
-		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
-		refused = true;
+		born_dormant = !lifecycle_config()->start;
+	if (!begin_reserve(&parent, is_first, born_dormant) ||
+	    (!born_dormant && !begin_prepare()))
 		return false;
-	}
-	if (!thread_pool_init(config.initial_ring_words, config.ring_words,
-			      !config.drop)) {
-		say("out of memory; not tracing");
-		return false;
-	}
-	clock_init(config.clock == CONFIG_CLOCK_US ||
-		   config.clock == CONFIG_CLOCK_NS);
-	if (!ringfile_init(&config)) {
-		say("out of memory; not tracing");
-		return false;
-	}
-	output_init(&output, config.out, names,
-		    config.rotate_nbytes != 0 || config.rotate_ns != 0);
-	if (!writer_prepare(&config, &output, born_dormant))
-		return false;
-	header_build(&config, &parent, writer_start_ns());
 	if (!born_dormant)
-		jotter_begin(writer_start_ns(), config.out);
+		jotter_begin(writer_start_ns(), lifecycle_config()->out);
 	fork_event = 0;
 	traced_pid = sys_pid();
-	/* There is no writer thread that could renew the tick. */
-	clock_set_idle();
 	/* relaxed: no other thread knows of the tracer yet. */
 	atomic_store_explicit(&record_dormant, born_dormant,
 			      memory_order_relaxed);
@@ -630,9 +584,9 @@ start(struct process *p)
 	/* release: publishes all that the start has set up. */
 	atomic_store_explicit(&p->state, tracing ? TRACING : OFF,
 			      memory_order_release);
-	if (tracing &&
-	    (config.begin_now || confinement_is_set() ||
-	     (born_dormant && config.control && !control_hang_bell())))
+	if (tracing && (lifecycle_config()->begin_now || confinement_is_set() ||
+			(born_dormant && lifecycle_config()->control &&
+			 !control_hang_bell())))
 		writer_summon();
 	return lifecycle_is_tracing();
 }
@@ -697,7 +651,7 @@ construct(void)
 		go_off();
 		follow_mark(environ);
 		sanitizer_step_aside();
-		jotter_init(environ, header_names()->exe);
+		begin_notes();
 		jotter_untraced("with a sanitizer's run-time");
 	} else {
 		start_at_load();
@@ -795,5 +749,5 @@ lifecycle_second_thread(void)
 const struct config *
 lifecycle_config(void)
 {
-	return &config;
+	return begin_config();
 }

@@ -214,8 +214,7 @@ output_advice(const struct output *o, int error, bool begin_now)
 }
 
 void
-output_init(struct output *o, const char *template,
-	    const struct output_names *names, bool numbers_all)
+output_init(struct output *o, const char *template, bool numbers_all)
 {
 	o->fd = o->directory = -1;
 	o->nbytes = o->number = 0;
@@ -223,7 +222,6 @@ output_init(struct output *o, const char *template,
 	o->root = root_id();
 	o->is_torn = false;
 	o->template = template;
-	o->names = names;
 	o->numbers_all = numbers_all;
 	o->cwd[0] = o->path[0] = '\0';
 	if (template[0] == '/')

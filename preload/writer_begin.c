@@ -37,34 +37,45 @@ map_memory(int level)
 }
 
 bool
-writer_prepare(const struct config *config, const struct output *output,
-	       bool is_dormant)
+writer_reserve(const struct config *config, bool is_child, bool is_dormant)
 {
-	if (!map_memory(config->level)) {
-		say("out of memory; not tracing");
+	if (!map_memory(config->level))
 		return false;
-	}
-	trace_open(&writer->trace, config, output,
-		   (void *)(((uintptr_t)writer->memory + 63) & ~(uintptr_t)63));
-	segment_init(&writer->segment, &writer->trace, config, is_dormant);
 	/* relaxed: no other thread knows of the writer yet. */
 	atomic_store_explicit(&writer->is_dormant, is_dormant,
 			      memory_order_relaxed);
-	writer_note_file();
+	writer->start_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	control_init(config->control, header_environment(), writer_obey_order);
+	if (is_child)
+		writer_note_file();
+	return true;
+}
+
+void
+writer_prepare(const struct config *config, const struct output *output)
+{
+	trace_open(&writer->trace, config, output,
+		   (void *)(((uintptr_t)writer->memory + 63) & ~(uintptr_t)63));
+	segment_init(&writer->segment, &writer->trace, config,
+		     writer->is_dormant);
 	order_init(&writer->order, writer->heap, THREAD_MAX, writer_take_event,
 		   &writer->trace.narrator);
-	writer->start_ns = writer->trace.narrator.line.start_ns;
-	control_init(config->control, header_environment(), writer_obey_order);
 	grant_init(&writer->grant);
 	writer->last_event_ns = writer->trace.narrator.line.ns1;
 	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
-	return true;
+	writer->is_prepared = true;
+}
+
+bool
+writer_is_prepared(void)
+{
+	return writer->is_prepared;
 }
 
 uint64_t
 writer_start_ns(void)
 {
-	return writer->start_ns;
+	return writer->trace.narrator.line.start_ns;
 }
 
 /* Short processes --------------------------------------------------------- */
