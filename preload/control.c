@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -258,17 +259,16 @@ static bool
 fill_bell(int fd)
 {
 	struct control_bell bell;
-	struct stat st;
 
 	memset(&bell, 0, offsetof(struct control_bell, status));
-	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0)
-		bell.pid_namespace = st.st_ino;
 	tell_status(&bell);
 
 	const size_t used =
 		offsetof(struct control_bell, status) +
 		atomic_load_explicit(&bell.status_nbytes, memory_order_relaxed);
 
+	/* The mapping holds it, in whichever PID namespace; there can be no other. */
+	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
 	return syscall(SYS_ftruncate, fd, CONTROL_BELL_NBYTES) == 0 &&
 	       syscall(SYS_pwrite64, fd, &bell, used, 0) == (long)used;
 }

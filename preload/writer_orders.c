@@ -234,13 +234,15 @@ tell_trace(struct text *answer)
 static void
 tell_status(struct text *answer)
 {
-	const char *const exe = header_names()->path;
 	const char *const state = writer->is_dormant ? "dormant" : "recording";
 
 	const char *const error = say_errno(writer->last_error);
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
-	text_line(answer, "exe", exe, strlen(exe));
+	/* Who reads this finds it out, too, and of a short process nobody does. */
+	if (writer_is_prepared())
+		text_line(answer, "exe", header_names()->path,
+			  strlen(header_names()->path));
 	text_line(answer, "state", state, strlen(state));
 	if (writer->is_dormant && writer->last_error != 0)
 		text_line(answer, "error", error, strlen(error));

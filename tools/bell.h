@@ -25,16 +25,16 @@ int bell_open(int place_fd, const char *name, uid_t owner);
 
 bool bell_ring(int fd, enum bell_call call);
 
-/* The inode of the PID namespace that NUMBER is of; 0: not known. */
-uint64_t bell_namespace(int fd);
+/* Has no process mapped it, in whichever PID namespace? */
+bool bell_is_abandoned(int fd);
 
 /* Has 'pid' mapped it?  Else it may be of a process before with that number. */
 bool bell_is_mapped(int fd, pid_t pid);
 
 /*
- * What it says, as a tracer answers to "status": "ok" and lines, NUL-terminated.  The
+ * What it says of 'pid', as a tracer answers to "status": "ok" and lines, NUL-terminated.  The
  * seconds in it go on to 'now_ms' of sockets_now_ms().  False: it says nothing.
  */
-bool bell_read(int fd, uint64_t now_ms, char *answer, size_t cap);
+bool bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap);
 
 #endif /* BELL_H */
