@@ -39,8 +39,9 @@ struct config {
 	bool begin_now;	     /* the first event makes file and writer thread */
 	uint64_t ring_words; /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
-	char out[PATH_MAX];	     /* template, see output.h */
 	struct follow follow;
+	char out[PATH_MAX]; /* template, see output.h */
+	char globs[GLOBS_NBYTES];
 	char rings_folder[PATH_MAX];
 };
 

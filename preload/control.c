@@ -269,8 +269,7 @@ fill_bell(int fd)
 
 	/* The mapping holds it, in whichever PID namespace; there can be no other. */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
-	return syscall(SYS_ftruncate, fd, CONTROL_BELL_NBYTES) == 0 &&
-	       syscall(SYS_pwrite64, fd, &bell, used, 0) == (long)used;
+	return syscall(SYS_pwrite64, fd, &bell, used, 0) == (long)used;
 }
 
 static int

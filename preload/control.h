@@ -30,9 +30,9 @@
 #include "text.h"
 
 /*
- * What is in the file of a bell, which is CONTROL_BELL_NBYTES long.  Who looks at it
+ * What is in the file of a bell, which ends with the status.  Who looks at it
  * without ringing learns how the process was when the bell was made, which it still is.
- * The file is locked (flock(2)) before it has that length, and for as long as a process
+ * The file is locked (flock(2)) before anything is in it, and for as long as a process
  * has it mapped.
  */
 #define CONTROL_BELL_NBYTES 8192

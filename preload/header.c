@@ -24,7 +24,7 @@
 #define RINGS_MAX_NBYTES (8u * PATH_MAX + 16)
 
 MEMORY_LARGE static char exe[PATH_MAX];
-static struct utsname host;
+MEMORY_LARGE static struct utsname host;
 
 /* Of all segments, with room for what is added to it. */
 MEMORY_LARGE static char common[HEADER_MAX_NBYTES];

@@ -21,7 +21,7 @@
 
 /* Copies: a program may write over its environment. */
 MEMORY_LARGE static char file_name[PATH_MAX];
-static char own_exe[NAME_MAX + 1];
+MEMORY_LARGE static char own_exe[NAME_MAX + 1];
 static bool is_wanted; /* or nobody takes notes */
 
 /* The file that the environment names, or NULL. */

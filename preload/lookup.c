@@ -102,6 +102,34 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 	}
 }
 
+/* Objects whose tables are remembered, by the page that their headers are in. */
+#define REMEMBERED_MAX 16u
+
+/*
+ * The tables of an object, or NULL, which are read once until another object comes or
+ * goes.  The caller is within dl_iterate_phdr(3), which lets in one thread at a time.
+ */
+static const struct dynamic *
+tables_of(const struct dl_phdr_info *info)
+{
+	static struct known {
+		const Elf64_Phdr *headers;
+		uint64_t changes;
+		struct dynamic tables;
+	} known[REMEMBERED_MAX];
+	struct known *const k =
+		&known[((uintptr_t)info->dlpi_phdr >> 12) % REMEMBERED_MAX];
+	const uint64_t changes = info->dlpi_adds + info->dlpi_subs;
+
+	if (k->headers != info->dlpi_phdr || k->changes != changes) {
+		k->headers = info->dlpi_phdr;
+		k->changes = changes;
+		if (!dynamic_read(info, &k->tables))
+			k->tables.hash = NULL;
+	}
+	return k->tables.hash != NULL ? &k->tables : NULL;
+}
+
 static bool
 is_us(const struct dl_phdr_info *info)
 {
@@ -112,12 +140,12 @@ is_us(const struct dl_phdr_info *info)
 static void *
 definition_in(const struct dl_phdr_info *info, const char *name, uint32_t hash)
 {
+	const struct dynamic *const tables = tables_of(info);
 	const Elf64_Sym *symbol;
-	struct dynamic tables;
 
-	if (!dynamic_read(info, &tables) || tables.hash == NULL)
+	if (tables == NULL)
 		return NULL;
-	symbol = find_symbol(&tables, name, hash);
+	symbol = find_symbol(tables, name, hash);
 	return symbol != NULL ? (void *)(info->dlpi_addr + symbol->st_value)
 			      : NULL;
 }

@@ -223,7 +223,7 @@ output_init(struct output *o, const char *template, bool numbers_all)
 	o->is_torn = false;
 	o->template = template;
 	o->numbers_all = numbers_all;
-	o->cwd[0] = o->path[0] = '\0';
+	o->cwd[0] = '\0';
 	if (template[0] == '/')
 		return;
 

@@ -318,7 +318,7 @@ static __typeof__(real.malloc) answer_malloc;
 static __typeof__(real.free) answer_free;
 
 /* What the asking thread gets: its question does not show in the program's heap. */
-static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
+MEMORY_LARGE static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
 
 static void *
 asked_malloc(size_t size)

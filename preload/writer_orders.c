@@ -234,19 +234,20 @@ tell_trace(struct text *answer)
 static void
 tell_status(struct text *answer)
 {
+	const bool is_prepared = writer_is_prepared();
+	const char *const exe = is_prepared ? header_names()->path : NULL;
 	const char *const state = writer->is_dormant ? "dormant" : "recording";
 
 	const char *const error = say_errno(writer->last_error);
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
 	/* Who reads this finds it out, too, and of a short process nobody does. */
-	if (writer_is_prepared())
-		text_line(answer, "exe", header_names()->path,
-			  strlen(header_names()->path));
+	if (exe != NULL)
+		text_line(answer, "exe", exe, strlen(exe));
 	text_line(answer, "state", state, strlen(state));
 	if (writer->is_dormant && writer->last_error != 0)
 		text_line(answer, "error", error, strlen(error));
-	if (writer->trace.output.path[0] != '\0')
+	if (is_prepared && writer->trace.output.path[0] != '\0')
 		tell_trace(answer);
 }
 

@@ -32,7 +32,7 @@ bell_open(int place_fd, const char *name, uid_t owner)
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == owner &&
-	    st.st_nlink == 1 && st.st_size == BELL_NBYTES)
+	    st.st_nlink == 1 && st.st_size > STATUS_OFFSET)
 		return fd;
 	close(fd);
 	return -1;
