@@ -236,6 +236,9 @@ test_bell()
 	check 'what it has' "$(ls "$sockets")" "$pid.bell"
 	check 'all' "$(ctl --all status 2>/dev/null | grep -c "^$pid:")" 1
 	check 'state' "$(state "$pid")" dormant
+	check 'its executable' "$(ctl --json "$pid" status | jq -r .exe)" \
+		"$(readlink "/proc/$pid/exe")"
+	check 'bells of those that live' "$(ls "$sockets")" "$pid.bell"
 	ctl "$pid" flush 2>/dev/null && fail 'flush of a dormant process'
 	check 'threads after what needs none' "$(count /proc/$pid/task/*)" 1
 	ctl "$pid" start >/dev/null || fail 'start by the bell'
@@ -278,8 +281,28 @@ test_bell()
 	check 'swept' "$(ls "$sockets")" ''
 }
 
+# A relative name is one in the folder that the program began in.
+test_moved()
+{
+	(exec env HATFTRACE_START=off HATFTRACE_OUT=moved.hatf.gz \
+		LD_PRELOAD="$SO" "$PYTHON" -S -c '
+import os, time
+os.chdir("/")
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    bytearray(4711)
+    time.sleep(0.01)') &
+	pid=$!
+	sleep 1
+	ctl "$pid" start >/dev/null || fail 'start of one that has moved'
+	wait "$pid"
+	clean "$TMP/moved.hatf.gz"
+	check 'where it was then' "$(header "$TMP/moved.hatf.gz" cwd)" /
+}
+
 test_leaves_nothing
 test_bell
+test_moved
 test_sleeps
 test_start_and_stop
 test_storm
