@@ -140,15 +140,22 @@ go_off(void)
 
 /* Ends -------------------------------------------------------------------- */
 
+/* glibc's since 2.32: not 0 means that no thread but one was made through it. */
+extern char __libc_single_threaded __attribute__((weak));
+
 /*
  * Has the program other threads?  Those that have recorded nothing, or have not run
- * yet, only the kernel knows; under a filter of system calls, asking it may kill.
+ * yet, libc knows, and else the kernel; under a filter of system calls, asking that may
+ * kill.
  */
 static bool
 has_threads(void)
 {
-	return thread_id_count() > 1 ||
-	       (!confinement_is_set() && alone_has_threads(writer_is_here()));
+	if (thread_id_count() > 1)
+		return true;
+	if (&__libc_single_threaded != NULL && __libc_single_threaded != 0)
+		return false;
+	return !confinement_is_set() && alone_has_threads(writer_is_here());
 }
 
 /* What becomes of the signals that arrive while the trace is being finished? */
