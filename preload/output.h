@@ -47,8 +47,9 @@ struct output {
  * Prepare to write to what 'template' names: %p pid, %e executable, %h host, %n
  * the first running number from 0 that is free, %s the number of the segment with
  * four digits or more, %% a '%'.  'template' stays the caller's and must last.
- * '*o' has had no file; 'names' are the caller's to set before it has.  Without %s, ".sNNNN" goes before ".hatf" (else before ".gz", else at
- * the end), for the first segment only with 'numbers_all'.
+ * '*o' has had no file; 'names' are the caller's to set before it has.  Without %s,
+ * ".sNNNN" goes before ".hatf" (else before ".gz", else at the end), for the first
+ * segment only with 'numbers_all'.
  */
 void output_init(struct output *o, const char *template, bool numbers_all);
 
