@@ -102,6 +102,7 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 	output_init(&output, config.out,
 		    config.rotate_nbytes != 0 || config.rotate_ns != 0);
 	parent = *its_parent;
+	header_note_allocator();
 	return writer_reserve(&config, !is_first, is_dormant) || fail();
 }
 

@@ -120,24 +120,19 @@ add_line(struct text *t, const char *key, const char *value)
 	text_line(t, key, value, strlen(value));
 }
 
-/*
- * The object whose malloc() we stand in front of.  Not by dladdr(): a thread that
- * holds the loader's lock may be waiting for the start that we are part of.
- */
-static const char *
-allocator_name(void)
-{
-	MEMORY_LARGE static char name[PATH_MAX];
-	const char *found;
+/* The loader's, of an object that stays; NULL: not looked for yet. */
+static const char *allocator;
 
+/* Not by dladdr(): a thread that holds the loader's lock may be waiting for the start
+ * that we are part of. */
+void
+header_note_allocator(void)
+{
 	/* In a child, a lock of the loader's may be a thread's that is not there. */
-	if (name[0] != '\0')
-		return name;
-	found = lookup_object((void *)(uintptr_t)real.malloc);
-	if (found == NULL)
-		found = "unknown";
-	memcpy(name, found, strnlen(found, sizeof(name) - 1));
-	return name;
+	if (allocator == NULL)
+		allocator = lookup_object((void *)(uintptr_t)real.malloc);
+	if (allocator == NULL)
+		allocator = "unknown";
 }
 
 static void
@@ -153,7 +148,7 @@ add_process(struct text *t)
 	add_line(t, "host", host.nodename);
 	text_line_u64(t, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	add_line(t, "arch", host.machine);
-	add_line(t, "allocator", allocator_name());
+	add_line(t, "allocator", allocator);
 }
 
 static void

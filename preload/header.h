@@ -36,6 +36,12 @@ struct header_text {
 };
 
 /*
+ * Note the object whose malloc() we stand in front of: before the process forks, since
+ * it takes a lock of the loader's.
+ */
+void header_note_allocator(void);
+
+/*
  * Build what the comments of all segments have in common, as it is when recording
  * starts; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
  */
