@@ -275,9 +275,15 @@ lifecycle_answer(bool start)
 void
 lifecycle_have_writer(void)
 {
-	/* A dormant process has no file to open, and may insist on being alone. */
-	if (!record_is_dormant() && lifecycle_is_tracing() &&
-	    lifecycle_is_own())
+	if (!lifecycle_is_tracing() || !lifecycle_is_own())
+		return;
+	/*
+	 * A dormant process has no file to open, and may insist on being alone.  But
+	 * what it does next may hide /proc.
+	 */
+	if (record_is_dormant())
+		writer_get_ready();
+	else
 		writer_summon();
 }
 

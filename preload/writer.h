@@ -66,6 +66,12 @@ bool writer_reserve(const struct config *config, bool is_child,
 void writer_prepare(const struct config *config, const struct output *output);
 bool writer_is_prepared(void);
 
+/*
+ * A thread of the program: take the second step of begin.h now, if no other thread does.
+ * Keeps errno.
+ */
+void writer_get_ready(void);
+
 /* Time 0 of the trace, on CLOCK_MONOTONIC. */
 uint64_t writer_start_ns(void);
 

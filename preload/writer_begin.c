@@ -11,6 +11,9 @@
  * of descriptors meanwhile, above the standard ones and closed on exec.
  */
 
+#include <errno.h>
+
+#include "begin.h"
 #include "control.h"
 #include "header.h"
 #include "lifecycle.h"
@@ -139,6 +142,20 @@ unclaim(void)
 	atomic_store_explicit(&writer->presence, WRITER_AWAY,
 			      memory_order_release);
 	sys_futex_wake(&writer->presence);
+}
+
+void
+writer_get_ready(void)
+{
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+
+	if (!writer_is_prepared() && claim()) {
+		begin_prepare();
+		unclaim();
+	}
+	sys_restore_signals(mask);
+	errno = saved_errno;
 }
 
 /*
