@@ -159,7 +159,7 @@ $(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map \
 	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,nodelete $(HARDEN_LINK) \
 		-Wl,--version-script=preload/exports.map \
 		-Wl,--exclude-libs,ALL -Wl,--as-needed \
-		-Wl,--sort-section=alignment $(LDFLAGS) -o $@.new \
+		-Wl,--sort-section=name $(LDFLAGS) -o $@.new \
 		$(filter %.o,$^) $(call static_or,libz.a,-lz) \
 		-lpthread -ldl
 	$Qscripts/hide-symbols.sh $@.new stdin __libc_start_main

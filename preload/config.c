@@ -249,18 +249,25 @@ set_verbose(struct config *c, const char *value)
 static bool
 set_rings(struct config *c, const char *value)
 {
+	static const char *const words[] = { "beside", "none" };
 	const size_t n = strlen(value);
 
-	if (n >= sizeof(c->rings) - 1)
+	for (unsigned i = 0; i < 2; i++)
+		if (strcmp(value, words[i]) == 0) {
+			c->rings = words[i];
+			return true;
+		}
+	if (n >= sizeof(c->rings_folder) - 1 || strchr(value, '/') == NULL)
 		return false;
-	memcpy(c->rings, value, n + 1);
-	return strcmp(value, "beside") == 0 || strcmp(value, "none") == 0 ||
-	       strchr(value, '/') != NULL;
+	memcpy(c->rings_folder, value, n + 1);
+	c->rings = c->rings_folder;
+	return true;
 }
 
 static bool
 set_follow(struct config *c, const char *value)
 {
+	c->follow.globs = c->globs;
 	return follow_parse(&c->follow, value);
 }
 
@@ -328,50 +335,80 @@ static const struct variable {
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 
-static const char *
-lookup(char *const environment[], const char *name)
-{
-	const size_t n = strlen(name);
+#define PREFIX	       "HATFTRACE_"
+#define VARIABLE_COUNT (sizeof(variables) / sizeof(variables[0]))
 
-	for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
-		if (strncmp(environment[i], name, n) == 0 &&
-		    environment[i][n] == '=')
-			return environment[i] + n + 1;
-	return NULL;
+/* Which of the variables 'string' sets; VARIABLE_COUNT: none. */
+static size_t
+find_variable(const char *string)
+{
+	size_t i = 0;
+
+	/* Most of an environment is not ours. */
+	if (strncmp(string, PREFIX, sizeof(PREFIX) - 1) != 0)
+		return VARIABLE_COUNT;
+	for (; i < VARIABLE_COUNT; i++) {
+		const size_t n = strlen(variables[i].name);
+
+		if (strncmp(string, variables[i].name, n) == 0 &&
+		    string[n] == '=')
+			break;
+	}
+	return i;
+}
+
+/* The value of each variable, or NULL.  The first of two counts. */
+static void
+find_values(char *const environment[], const char *value_ret[VARIABLE_COUNT])
+{
+	memset(value_ret, 0, VARIABLE_COUNT * sizeof(value_ret[0]));
+	for (; environment != NULL && *environment != NULL; environment++) {
+		const size_t i = find_variable(*environment);
+
+		if (i != VARIABLE_COUNT && value_ret[i] == NULL)
+			value_ret[i] =
+				*environment + strlen(variables[i].name) + 1;
+	}
 }
 
 /* Valgrind preloads libraries of its own. */
 static bool
 is_under_valgrind(char *const environment[])
 {
-	const char *const preload = lookup(environment, "LD_PRELOAD");
+	static const char variable[] = "LD_PRELOAD=";
 
-	return preload != NULL && strstr(preload, "/vgpreload_core-") != NULL;
+	for (; environment != NULL && *environment != NULL; environment++)
+		if (strncmp(*environment, variable, sizeof(variable) - 1) == 0)
+			return strstr(*environment, "/vgpreload_core-") != NULL;
+	return false;
 }
 
 bool
 config_read(char *const environment[], struct config *config_ret)
 {
+	const char *value[VARIABLE_COUNT];
+
 	if (is_under_valgrind(environment)) {
 		if (!jotter_untraced("under valgrind"))
 			say("valgrind knows nothing of threads like the "
 			    "tracer's; not tracing");
 		return false;
 	}
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+	find_values(environment, value);
+	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
 		const struct variable *const v = &variables[i];
-		const char *value = lookup(environment, v->name);
 
-		if (v->set(config_ret, value != NULL ? value : v->fallback))
+		if (v->set(config_ret,
+			   value[i] != NULL ? value[i] : v->fallback))
 			continue;
 		say("%s: wrong value '%s', want %s; not tracing", v->name,
-		    value, v->want);
+		    value[i], v->want);
 		return false;
 	}
-	if (lookup(environment, "HATFTRACE_BUFFER") == NULL)
+	if (value[find_variable("HATFTRACE_BUFFER=")] == NULL)
 		config_ret->initial_ring_words = INITIAL_RING_WORDS;
 	bound_segments(config_ret);
 	config_ret->rings_asked =
-		lookup(environment, "HATFTRACE_RINGS") != NULL;
+		value[find_variable("HATFTRACE_RINGS=")] != NULL;
 	return true;
 }

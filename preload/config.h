@@ -22,8 +22,8 @@ enum config_clock {
 	CONFIG_CLOCK_NS,
 };
 
+/* What is large comes last: of most of that only the beginning is used, or nothing. */
 struct config {
-	char out[PATH_MAX]; /* template, see output.h */
 	enum config_clock clock;
 	int level; /* of compression; 0: none */
 	bool drop; /* a full ring drops rather than waits */
@@ -32,14 +32,17 @@ struct config {
 	uint64_t rotate_nbytes, rotate_ns;
 	/* Which are kept, the current one among them; 0: all. */
 	uint64_t keep_count, keep_nbytes;
-	char rings[PATH_MAX]; /* "beside", "none" or a folder */
-	bool rings_asked;     /* it is set */
-	struct follow follow;
+	const char *rings;   /* "beside", "none" or a folder */
+	bool rings_asked;    /* it is set */
 	bool start;	     /* record from the start, not only when told to */
 	bool control;	     /* take orders, see control.h */
 	bool begin_now;	     /* the first event makes file and writer thread */
 	uint64_t ring_words; /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
+	struct follow follow;
+	char out[PATH_MAX]; /* template, see output.h */
+	char globs[GLOBS_NBYTES];
+	char rings_folder[PATH_MAX];
 };
 
 /*

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 #include <sys/un.h>
 
 #include "landlock.h"
+#include "memory.h"
 #include "output.h"
 #include "record.h"
 #include "sys.h"
@@ -118,11 +120,15 @@ static bool
 make_directory(const char *path)
 {
 	struct stat st;
+	bool is_there = lstat(path, &st) == 0;
 
-	if (syscall(SYS_mkdirat, AT_FDCWD, path, 0700) != 0 && errno != EEXIST)
-		return false;
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
-	       st.st_uid == c.uid && (st.st_mode & 077) == 0;
+	/* Another process may make it at the same time. */
+	if (!is_there && errno == ENOENT &&
+	    (syscall(SYS_mkdirat, AT_FDCWD, path, 0700) == 0 ||
+	     errno == EEXIST))
+		is_there = lstat(path, &st) == 0;
+	return is_there && S_ISDIR(st.st_mode) && st.st_uid == c.uid &&
+	       (st.st_mode & 077) == 0;
 }
 
 /* Does somebody listen there, of our number, but in another container? */
@@ -253,15 +259,26 @@ tell_status(struct control_bell *bell)
 static bool
 fill_bell(int fd)
 {
-	struct control_bell bell = { .pid_namespace = 0 };
-	struct stat st;
+	struct control_bell bell;
 
-	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0)
-		bell.pid_namespace = st.st_ino;
+	memset(&bell, 0, offsetof(struct control_bell, status));
 	tell_status(&bell);
-	return syscall(SYS_ftruncate, fd, CONTROL_BELL_NBYTES) == 0 &&
-	       syscall(SYS_pwrite64, fd, &bell, sizeof(bell), 0) ==
-		       (long)sizeof(bell);
+
+	const size_t used =
+		offsetof(struct control_bell, status) +
+		atomic_load_explicit(&bell.status_nbytes, memory_order_relaxed);
+
+	/* The mapping holds it, in whichever PID namespace; there can be no other. */
+	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
+	return syscall(SYS_pwrite64, fd, &bell, used, 0) == (long)used;
+}
+
+static int
+create_bell(void)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, c.bell,
+			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			    0600);
 }
 
 /* Make the bell in 'directory'. */
@@ -273,12 +290,12 @@ hang_in(const char *directory)
 
 	if (build_name(c.bell, sizeof(c.bell), directory, ".bell") == 0)
 		return false;
-	/* A file of that name is left from a dead process; the directory is
-	 * ours. */
-	syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-	fd = (int)syscall(SYS_openat, AT_FDCWD, c.bell,
-			  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-			  0600);
+	fd = create_bell();
+	/* What is there is of a process that is no more; the directory is ours. */
+	if (fd < 0 && errno == EEXIST) {
+		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+		fd = create_bell();
+	}
 	if (fd < 0)
 		return false;
 	/* At the address of the last one, which another thread may be
@@ -405,14 +422,6 @@ hang_bell(void)
 	return true;
 }
 
-/* As tools/bell.c reads it. */
-_Static_assert(offsetof(struct control_bell, status_nbytes) == 4 &&
-		       offsetof(struct control_bell, pid_namespace) == 8 &&
-		       offsetof(struct control_bell, made_ns) == 16 &&
-		       offsetof(struct control_bell, status) == 24 &&
-		       sizeof(struct control_bell) == CONTROL_BELL_NBYTES,
-	       "the layout of a bell");
-
 bool
 control_hang_bell(void)
 {
@@ -429,21 +438,27 @@ control_hang_bell(void)
 	return done;
 }
 
-uint8_t
-control_unhang_bell(void)
+/* True: there was one. */
+static bool
+remove_bell(void)
 {
-	uint8_t rung = 0;
+	const bool was_there = c.bell[0] != '\0';
 
-	if (c.bell[0] != '\0') {
+	if (was_there)
 		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-		/* relaxed: no other data depends on this byte. */
-		rung = atomic_load_explicit(&c.bell_page->rung,
-					    memory_order_relaxed);
-	}
 	c.bell[0] = '\0';
 	/* Another thread may be about to read it: the page stays mapped. */
 	record_bell = &record_no_bell;
-	return rung;
+	return was_there;
+}
+
+uint8_t
+control_unhang_bell(void)
+{
+	/* relaxed: a byte, of which nothing else depends. */
+	return remove_bell() ? atomic_load_explicit(&c.bell_page->rung,
+						    memory_order_relaxed)
+			     : 0;
 }
 
 bool
@@ -466,7 +481,7 @@ control_unlink(void)
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < MAKING_NS)
 		sys_sleep(50000);
 	remove_socket();
-	control_unhang_bell();
+	remove_bell();
 }
 
 static void
@@ -534,7 +549,8 @@ accept_client(uint64_t now)
 static void
 answer_client(void)
 {
-	static char body[ANSWER_MAX_NBYTES], buf[ANSWER_MAX_NBYTES + 256];
+	MEMORY_LARGE static char body[ANSWER_MAX_NBYTES];
+	MEMORY_LARGE static char buf[ANSWER_MAX_NBYTES + 256];
 	struct text answer, t;
 	const char *wrong;
 

@@ -31,18 +31,18 @@
 #include "text.h"
 
 /*
- * The content of the file of a bell, which is CONTROL_BELL_NBYTES long.
- * 'status' is that of the process when the bell was made; only events that wait
- * in rings since then are missing.
+ * What is in the file of a bell, which ends with the status.  Who looks at it
+ * without ringing learns how the process was when the bell was made, which it still is.
+ * The file is locked (flock(2)) before anything is in it, and for as long as a process
+ * has it mapped.
  */
 #define CONTROL_BELL_NBYTES 8192
 struct control_bell {
 	_Atomic uint8_t rung;
 	uint8_t unused[3];
-	_Atomic uint32_t status_nbytes; /* written last; 0: there is none */
-	uint64_t pid_namespace;		/* inode of that of PID; or 0 */
-	uint64_t made_ns;		/* CLOCK_MONOTONIC */
-	char status[CONTROL_BELL_NBYTES - 24]; /* as the order of that name */
+	_Atomic uint32_t status_nbytes;	       /* written last; 0: not told */
+	uint64_t made_ns;		       /* CLOCK_MONOTONIC */
+	char status[CONTROL_BELL_NBYTES - 16]; /* as the order of that name */
 };
 
 /*

@@ -30,6 +30,7 @@ set_globs(struct follow *f, const char *text)
 	if (!globs_are_legal(text))
 		return false;
 	memcpy(f->globs, text, strlen(text) + 1);
+	f->has_globs = true;
 	return true;
 }
 
@@ -39,7 +40,7 @@ follow_parse(struct follow *f, const char *value)
 	const char first = (char)(value[0] | CASE_BIT);
 
 	f->is_marked = first != value[0];
-	f->globs[0] = '\0';
+	f->has_globs = false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const size_t n = strlen(words[i].rest);
 
@@ -66,7 +67,7 @@ follow_allows(const struct follow *f, const char *exe)
 		is_root = !f->is_marked;
 	known = true;
 	return (is_root || f->execs) && (!forked || f->forks) &&
-	       globs_choose(f->globs, exe);
+	       (!f->has_globs || globs_choose(f->globs, exe));
 }
 
 void

@@ -19,8 +19,9 @@
 
 struct follow {
 	bool forks, execs;
-	bool is_marked;		  /* found the mark: an exec has led here */
-	char globs[GLOBS_NBYTES]; /* see globs.h; may be empty */
+	bool is_marked; /* found the mark: an exec has led here */
+	bool has_globs;
+	char *globs; /* see globs.h; GLOBS_NBYTES, the caller's to set */
 };
 
 /* Parse the variable's value; false if it is wrong. */

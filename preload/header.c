@@ -10,6 +10,7 @@
 #include "hatf.h"
 #include "lineage.h"
 #include "lookup.h"
+#include "memory.h"
 #include "real.h"
 #include "ringfile.h"
 #include "sys.h"
@@ -22,18 +23,18 @@
 /* "rings=", each byte of the name escaped. */
 #define RINGS_MAX_NBYTES (8u * PATH_MAX + 16)
 
-static char exe[PATH_MAX];
-static struct utsname host;
+MEMORY_LARGE static char exe[PATH_MAX];
+MEMORY_LARGE static struct utsname host;
 
 /* Of all segments, with room for what is added to it. */
-static char common[HEADER_MAX_NBYTES];
+MEMORY_LARGE static char common[HEADER_MAX_NBYTES];
 static size_t common_nbytes;
 static bool is_complete;
 
 char *const *
 header_environment(void)
 {
-	static char block[1u << 17], *list[4096];
+	MEMORY_LARGE static char block[1u << 17], *list[4096];
 	extern char **environ;
 	size_t n = 0, count = 0;
 
@@ -87,7 +88,7 @@ static void
 add_command(struct text *t)
 {
 	static const char hex[] = "0123456789abcdef";
-	static char args[COMMAND_MAX_NBYTES];
+	MEMORY_LARGE static char args[COMMAND_MAX_NBYTES];
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline",
 				    O_RDONLY | O_CLOEXEC);
 	long n = 0;
@@ -119,31 +120,25 @@ add_line(struct text *t, const char *key, const char *value)
 	text_line(t, key, value, strlen(value));
 }
 
-/*
- * The object whose malloc() we stand in front of.  Not by dladdr(): a thread that
- * holds the loader's lock may be waiting for the start that we are part of.
- */
-static const char *
-allocator_name(void)
-{
-	static char name[PATH_MAX];
-	const char *found;
+/* The loader's, of an object that stays; NULL: not looked for yet. */
+static const char *allocator;
 
-	/* In a child, a lock of the loader's may be a thread's that is not
-	 * there. */
-	if (name[0] != '\0')
-		return name;
-	found = lookup_object((void *)(uintptr_t)real.malloc);
-	if (found == NULL)
-		found = "unknown";
-	memcpy(name, found, strnlen(found, sizeof(name) - 1));
-	return name;
+/* Not by dladdr(): a thread that holds the loader's lock may be waiting for the start
+ * that we are part of. */
+void
+header_note_allocator(void)
+{
+	/* In a child, a lock of the loader's may be a thread's that is not there. */
+	if (allocator == NULL)
+		allocator = lookup_object((void *)(uintptr_t)real.malloc);
+	if (allocator == NULL)
+		allocator = "unknown";
 }
 
 static void
 add_process(struct text *t)
 {
-	static char cwd[PATH_MAX];
+	MEMORY_LARGE static char cwd[PATH_MAX];
 
 	text_line_u64(t, "pid", (uint64_t)sys_pid());
 	text_line_u64(t, "ppid", (uint64_t)syscall(SYS_getppid));
@@ -153,7 +148,7 @@ add_process(struct text *t)
 	add_line(t, "host", host.nodename);
 	text_line_u64(t, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	add_line(t, "arch", host.machine);
-	add_line(t, "allocator", allocator_name());
+	add_line(t, "allocator", allocator);
 }
 
 static void

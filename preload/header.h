@@ -36,8 +36,14 @@ struct header_text {
 };
 
 /*
- * Build what the comments of all segments have in common, as it is when
- * recording starts; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
+ * Note the object whose malloc() we stand in front of: before the process forks, since
+ * it takes a lock of the loader's.
+ */
+void header_note_allocator(void);
+
+/*
+ * Build what the comments of all segments have in common, as it is when recording
+ * starts; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
  */
 void header_build(const struct config *config,
 		  const struct header_parent *parent, uint64_t start_ns);

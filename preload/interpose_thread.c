@@ -35,7 +35,7 @@ struct birth {
  * simply begins without.
  */
 #define BIRTHS_MAX 1024
-static struct birth births[BIRTHS_MAX];
+MEMORY_LARGE static struct birth births[BIRTHS_MAX];
 
 static struct birth *
 take_birth(void)

@@ -12,32 +12,48 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "notes.h"
 #include "sys.h"
 #include "text.h"
 
 #define LINE_MAX_NBYTES (NAME_MAX + 200u)
 
-/* Copies: a program may write over its environment.  Empty: there is no
- * file. */
-static char file_name[PATH_MAX];
-static char own_exe[NAME_MAX + 1];
+/* Copies: a program may write over its environment. */
+MEMORY_LARGE static char file_name[PATH_MAX];
+MEMORY_LARGE static char own_exe[NAME_MAX + 1];
+static bool is_wanted; /* or nobody takes notes */
 
-void
-jotter_init(char *const environment[], const char *exe)
+/* The file that the environment names, or NULL. */
+static const char *
+find_name(char *const environment[])
 {
 	static const char variable[] = NOTES_VARIABLE "=";
-	size_t n = sizeof(variable) - 1;
+	const size_t n = sizeof(variable) - 1;
 
-	file_name[0] = '\0';
 	for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
 		if (strncmp(environment[i], variable, n) == 0 &&
-		    strlen(environment[i] + n) < sizeof(file_name)) {
-			memcpy(file_name, environment[i] + n,
-			       strlen(environment[i] + n) + 1);
-			break;
-		}
-	n = strnlen(exe, sizeof(own_exe) - 1);
+		    strlen(environment[i] + n) < sizeof(file_name))
+			return environment[i] + n;
+	return NULL;
+}
+
+bool
+jotter_init(char *const environment[])
+{
+	const char *const name = find_name(environment);
+
+	is_wanted = name != NULL;
+	if (is_wanted)
+		memcpy(file_name, name, strlen(name) + 1);
+	return is_wanted;
+}
+
+void
+jotter_set_exe(const char *exe)
+{
+	const size_t n = strnlen(exe, sizeof(own_exe) - 1);
+
 	memcpy(own_exe, exe, n);
 	own_exe[n] = '\0';
 }
@@ -49,7 +65,7 @@ open_file(void)
 	struct stat st;
 	int fd;
 
-	if (file_name[0] != '/')
+	if (!is_wanted || file_name[0] != '/')
 		return -1;
 	fd = (int)syscall(SYS_openat, AT_FDCWD, file_name,
 			  O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
@@ -102,7 +118,7 @@ jotter_begin(uint64_t start_ns, const char *out)
 	char line[LINE_MAX_NBYTES];
 	struct text t;
 
-	if (file_name[0] == '\0')
+	if (!is_wanted)
 		return;
 	text_init(&t, line, sizeof(line));
 	text_str(&t, NOTES_BEGIN);
@@ -122,7 +138,7 @@ jotter_untraced(const char *why)
 	char line[LINE_MAX_NBYTES];
 	struct text t;
 
-	if (file_name[0] == '\0')
+	if (!is_wanted)
 		return false;
 	text_init(&t, line, sizeof(line));
 	text_str(&t, NOTES_UNTRACED);

@@ -13,10 +13,11 @@
 #include <stdint.h>
 
 /*
- * Call this first, with the environment that may name the file and the name of
- * the executable.  Both names are copied.
+ * First: the environment that may name the file.  False: nobody takes notes.  Else the
+ * name of the executable is to follow.  Both are copied.
  */
-void jotter_init(char *const environment[], const char *exe);
+bool jotter_init(char *const environment[]);
+void jotter_set_exe(const char *exe);
 
 /* This process's trace starts, with time 0 at 'start_ns', named by 'out'. */
 void jotter_begin(uint64_t start_ns, const char *out);

@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 
 #include "alone.h"
+#include "begin.h"
 #include "clock.h"
 #include "confinement.h"
 #include "control.h"
@@ -53,7 +54,6 @@ static _Atomic(struct process *) process;
 
 /* Not wiped: what a child of a fork wants to know of its parent. */
 static int traced_pid;
-static struct config config;
 static bool is_childless; /* children are not traced */
 static bool is_sandboxed; /* nor is this process, any more */
 
@@ -118,6 +118,9 @@ map_process(void)
 
 	struct process *const mine = memory_map_wiped(sizeof(*mine));
 
+	/* Write it before it is read, or its page is made twice. */
+	if (mine != NULL)
+		atomic_init(&mine->state, NEW);
 	/* Another thread may have been first; its mapping then counts. */
 	if (mine != NULL && atomic_compare_exchange_strong_explicit(
 				    &process, &none, mine, memory_order_acq_rel,
@@ -137,16 +140,22 @@ go_off(void)
 
 /* Ends -------------------------------------------------------------------- */
 
+/* glibc's since 2.32: not 0 means that no thread but one was made through it. */
+extern char __libc_single_threaded __attribute__((weak));
+
 /*
- * Has the program other threads?  Only the kernel knows threads that have
- * recorded nothing or have not run yet; under a filter of system calls, asking
- * it may kill.
+ * Has the program other threads?  Those that have recorded nothing, or have not run
+ * yet, libc knows, and else the kernel; under a filter of system calls, asking that may
+ * kill.
  */
 static bool
 has_threads(void)
 {
-	return thread_id_count() > 1 ||
-	       (!confinement_is_set() && alone_has_threads(writer_is_here()));
+	if (thread_id_count() > 1)
+		return true;
+	if (&__libc_single_threaded != NULL && __libc_single_threaded != 0)
+		return false;
+	return !confinement_is_set() && alone_has_threads(writer_is_here());
 }
 
 /* Finish the trace while signals are held. */
@@ -161,8 +170,7 @@ finish_held(enum writer_end end)
 	struct signals_held held;
 
 	signals_hold(&held, !goes_on && has_threads());
-	if (!writer_end_dormant() &&
-	    ((end == WRITER_END_ABORT && goes_on) || !writer_finish_brief(end)))
+	if ((end == WRITER_END_ABORT && goes_on) || !writer_finish_brief(end))
 		writer_finish(end);
 	if (goes_on)
 		signals_release(&held);
@@ -181,7 +189,8 @@ lifecycle_end(enum writer_end end)
 	if (!lifecycle_is_tracing() || !lifecycle_is_own())
 		return;
 	saved_errno = errno;
-	finish_held(end);
+	if (!writer_end_dormant())
+		finish_held(end);
 	errno = saved_errno;
 }
 
@@ -266,10 +275,15 @@ lifecycle_answer(bool start)
 void
 lifecycle_have_writer(void)
 {
-	/* A dormant process has no file to open, and may insist on being
-	 * alone. */
-	if (!record_is_dormant() && lifecycle_is_tracing() &&
-	    lifecycle_is_own())
+	if (!lifecycle_is_tracing() || !lifecycle_is_own())
+		return;
+	/*
+	 * A dormant process has no file to open, and may insist on being alone.  But
+	 * what it does next may hide /proc.
+	 */
+	if (record_is_dormant())
+		writer_get_ready();
+	else
 		writer_summon();
 }
 
@@ -283,7 +297,8 @@ lifecycle_before_vfork(void)
 	    !lifecycle_is_own())
 		return;
 	/* The name without a number is for the parent, which is there first. */
-	if (!output_has_pid(config.out) || !record_has_room(VFORK_WORDS))
+	if (!output_has_pid(lifecycle_config()->out) ||
+	    !record_has_room(VFORK_WORDS))
 		writer_summon();
 }
 
@@ -502,7 +517,7 @@ register_handlers(void)
 static void
 get_parent(struct header_parent *parent_ret)
 {
-	static char trace[sizeof(((struct output *)NULL)->path)];
+	MEMORY_LARGE static char trace[sizeof(((struct output *)NULL)->path)];
 	const char *path;
 
 	parent_ret->pid = 0;
@@ -525,74 +540,24 @@ get_parent(struct header_parent *parent_ret)
 	parent_ret->fork = fork_event != 0 ? fork_ticket : 0;
 }
 
-/* Of the pool, the stack and what is smaller; about. */
-#define SUNDRY_NBYTES ((size_t)1 << 20)
-
-/* Does the program have enough left when the tracer has what it needs? */
-static bool
-can_afford(bool is_first)
-{
-	const size_t shared_nbytes =
-		born_dormant ? 0 : ring_nbytes(config.initial_ring_words);
-
-	/* The child of a fork has what its parent mapped, but for the ring. */
-	return quota_allows(is_first ? writer_memory_nbytes(config.level) +
-					       SUNDRY_NBYTES
-				     : 0,
-			    shared_nbytes);
-}
-
 static bool
 start_tracing(void)
 {
-	static struct output output;
-	static bool refused; /* said once, not by every child again */
 	const bool is_first = traced_pid == 0;
 	struct header_parent parent;
 
 	get_parent(&parent);
-	if (refused)
-		return false;
-	const struct output_names *const names = header_names();
-
-	jotter_init(header_environment(), names->exe);
-	if (!config_read(header_environment(), &config)) {
-		refused = true;
-		return false;
-	}
-	if (!follow_allows(&config.follow, names->exe))
+	if (!begin_read())
 		return false;
 	if (is_first)
-		born_dormant = !config.start;
-	if (!is_first)
-		memory_begin_child();
-	if (!can_afford(is_first)) {
-		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
-		refused = true;
+		born_dormant = !lifecycle_config()->start;
+	if (!begin_reserve(&parent, is_first, born_dormant) ||
+	    (!born_dormant && !begin_prepare()))
 		return false;
-	}
-	if (!thread_pool_init(config.initial_ring_words, config.ring_words,
-			      !config.drop)) {
-		say("out of memory; not tracing");
-		return false;
-	}
-	clock_init(config.clock == CONFIG_CLOCK_US ||
-		   config.clock == CONFIG_CLOCK_NS);
-	if (!ringfile_init(&config)) {
-		say("out of memory; not tracing");
-		return false;
-	}
-	output_init(&output, config.out, names,
-		    config.rotate_nbytes != 0 || config.rotate_ns != 0);
-	if (!writer_prepare(&config, &output, born_dormant))
-		return false;
-	header_build(&config, &parent, writer_start_ns());
 	if (!born_dormant)
-		jotter_begin(writer_start_ns(), config.out);
+		jotter_begin(writer_start_ns(), lifecycle_config()->out);
 	fork_event = 0;
 	traced_pid = sys_pid();
-	/* There is no writer thread that could renew the tick. */
-	clock_set_idle();
 	/* relaxed: no other thread knows of the tracer yet. */
 	atomic_store_explicit(&record_dormant, born_dormant,
 			      memory_order_relaxed);
@@ -629,9 +594,9 @@ start(struct process *p)
 	/* release: publishes all that the start has set up. */
 	atomic_store_explicit(&p->state, tracing ? TRACING : OFF,
 			      memory_order_release);
-	if (tracing &&
-	    (config.begin_now || confinement_is_set() ||
-	     (born_dormant && config.control && !control_hang_bell())))
+	if (tracing && (lifecycle_config()->begin_now || confinement_is_set() ||
+			(born_dormant && lifecycle_config()->control &&
+			 !control_hang_bell())))
 		writer_summon();
 	return lifecycle_is_tracing();
 }
@@ -696,7 +661,7 @@ construct(void)
 		go_off();
 		follow_mark(environ);
 		sanitizer_step_aside();
-		jotter_init(environ, header_names()->exe);
+		begin_notes();
 		jotter_untraced("with a sanitizer's run-time");
 	} else {
 		start_at_load();
@@ -794,5 +759,5 @@ lifecycle_second_thread(void)
 const struct config *
 lifecycle_config(void)
 {
-	return &config;
+	return begin_config();
 }

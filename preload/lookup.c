@@ -8,11 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "dynamic.h"
 
 struct search {
 	const char *name;
+	uint32_t hash;
 	uintptr_t companion;
 	bool from_start; /* also before us */
 	bool past_us;	 /* our own object has been seen */
@@ -50,18 +52,40 @@ is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The symbol that the object defines under this name, or NULL. */
-static const Elf64_Sym *
-find_symbol(const struct dynamic *t, const char *name)
+/* What a DT_GNU_HASH begins with; the words of the Bloom filter follow. */
+enum {
+	BUCKET_COUNT,
+	FIRST_SYMBOL,
+	BLOOM_COUNT, /* a power of two */
+	BLOOM_SHIFT,
+	BLOOM_WORDS
+};
+
+/* False: the object has no symbol with this hash.  Most names are in few objects. */
+static bool
+may_have(const uint32_t *table, uint32_t hash)
 {
-	/* bucket count, first symbol, words of the Bloom filter, its shift */
-	const uint32_t bucket_count = t->hash[0], first = t->hash[1];
-	const uint32_t *const buckets = t->hash + 4 + 2 * t->hash[2];
+	const uint32_t at = hash / 64 & (table[BLOOM_COUNT] - 1);
+	const uint64_t bits = (uint64_t)1 << hash % 64 |
+			      (uint64_t)1 << (hash >> table[BLOOM_SHIFT]) % 64;
+	uint64_t word;
+
+	memcpy(&word, &table[BLOOM_WORDS + 2 * at], sizeof(word));
+	return (word & bits) == bits;
+}
+
+/* The symbol of this name and hash that the object defines, or NULL. */
+static const Elf64_Sym *
+find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
+{
+	const uint32_t bucket_count = t->hash[BUCKET_COUNT];
+	const uint32_t first = t->hash[FIRST_SYMBOL];
+	const uint32_t *const buckets =
+		t->hash + BLOOM_WORDS + 2 * t->hash[BLOOM_COUNT];
 	const uint32_t *const chain = buckets + bucket_count;
-	const uint32_t hash = gnu_hash(name);
 	uint32_t i;
 
-	if (bucket_count == 0)
+	if (bucket_count == 0 || !may_have(t->hash, hash))
 		return NULL;
 	i = buckets[hash % bucket_count];
 	if (i < first)
@@ -78,6 +102,34 @@ find_symbol(const struct dynamic *t, const char *name)
 	}
 }
 
+/* Objects whose tables are remembered, by the page that their headers are in. */
+#define REMEMBERED_MAX 16u
+
+/*
+ * The tables of an object, or NULL, which are read once until another object comes or
+ * goes.  The caller is within dl_iterate_phdr(3), which lets in one thread at a time.
+ */
+static const struct dynamic *
+tables_of(const struct dl_phdr_info *info)
+{
+	static struct known {
+		const Elf64_Phdr *headers;
+		uint64_t changes;
+		struct dynamic tables;
+	} known[REMEMBERED_MAX];
+	struct known *const k =
+		&known[((uintptr_t)info->dlpi_phdr >> 12) % REMEMBERED_MAX];
+	const uint64_t changes = info->dlpi_adds + info->dlpi_subs;
+
+	if (k->headers != info->dlpi_phdr || k->changes != changes) {
+		k->headers = info->dlpi_phdr;
+		k->changes = changes;
+		if (!dynamic_read(info, &k->tables))
+			k->tables.hash = NULL;
+	}
+	return k->tables.hash != NULL ? &k->tables : NULL;
+}
+
 static bool
 is_us(const struct dl_phdr_info *info)
 {
@@ -86,14 +138,14 @@ is_us(const struct dl_phdr_info *info)
 
 /* The function that the object defines under this name, or NULL. */
 static void *
-definition_in(const struct dl_phdr_info *info, const char *name)
+definition_in(const struct dl_phdr_info *info, const char *name, uint32_t hash)
 {
+	const struct dynamic *const tables = tables_of(info);
 	const Elf64_Sym *symbol;
-	struct dynamic tables;
 
-	if (!dynamic_read(info, &tables) || tables.hash == NULL)
+	if (tables == NULL)
 		return NULL;
-	symbol = find_symbol(&tables, name);
+	symbol = find_symbol(tables, name, hash);
 	return symbol != NULL ? (void *)(info->dlpi_addr + symbol->st_value)
 			      : NULL;
 }
@@ -109,7 +161,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 		if (s->past_us || !s->from_start)
 			return 0;
 	}
-	s->found = definition_in(info, s->name);
+	s->found = definition_in(info, s->name, s->hash);
 	if (s->found == NULL)
 		return 0;
 	s->together = dynamic_has(info, PT_LOAD, s->companion);
@@ -121,6 +173,7 @@ lookup_function(const char *name, const void *companion, bool *together_ret)
 {
 	struct search s = {
 		.name = name,
+		.hash = gnu_hash(name),
 		.companion = (uintptr_t)companion,
 	};
 
@@ -132,7 +185,11 @@ lookup_function(const char *name, const void *companion, bool *together_ret)
 bool
 lookup_is_first(const char *name, const void *address)
 {
-	struct search s = { .name = name, .from_start = true };
+	struct search s = {
+		.name = name,
+		.hash = gnu_hash(name),
+		.from_start = true,
+	};
 
 	dl_iterate_phdr(visit, &s);
 	return s.found == address;
@@ -140,6 +197,7 @@ lookup_is_first(const char *name, const void *address)
 
 struct sum {
 	const char *name;
+	uint32_t hash;
 	struct lookup_all all;
 	bool past_us;
 };
@@ -155,7 +213,7 @@ visit_all(struct dl_phdr_info *info, size_t nbytes, void *context)
 		s->past_us = true;
 		return 0;
 	}
-	found = definition_in(info, s->name);
+	found = definition_in(info, s->name, s->hash);
 	if (found == NULL)
 		return 0;
 	if (s->all.first == NULL)
@@ -169,7 +227,7 @@ visit_all(struct dl_phdr_info *info, size_t nbytes, void *context)
 struct lookup_all
 lookup_all(const char *name)
 {
-	struct sum s = { .name = name };
+	struct sum s = { .name = name, .hash = gnu_hash(name) };
 
 	dl_iterate_phdr(visit_all, &s);
 	return s.all;
@@ -204,14 +262,15 @@ lookup_own(const char *name)
 		dl_iterate_phdr(visit_own, &own);
 	if (own.tables.hash == NULL)
 		return NULL;
-	symbol = find_symbol(&own.tables, name);
+	symbol = find_symbol(&own.tables, name, gnu_hash(name));
 	return symbol != NULL ? (void *)(own.base + symbol->st_value) : NULL;
 }
 
 bool
 lookup_defines(const struct dynamic *dynamic, const char *name)
 {
-	return dynamic->hash != NULL && find_symbol(dynamic, name) != NULL;
+	return dynamic->hash != NULL &&
+	       find_symbol(dynamic, name, gnu_hash(name)) != NULL;
 }
 
 struct owner {

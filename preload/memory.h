@@ -15,8 +15,14 @@
 #include <stdint.h>
 
 /*
- * Call this first, once or more often: map the memory that pieces of wiped
- * memory are taken from, unless the program has a limit on its memory.
+ * A large static buffer of which most processes use little or nothing.  It lies behind
+ * all small variables, which then share a few pages.
+ */
+#define MEMORY_LARGE __attribute__((section(".bss.~large")))
+
+/*
+ * First of all, once or more often: map what the pieces of wiped memory are taken from,
+ * unless the program has a limit on its memory.
  */
 void memory_prepare(void);
 

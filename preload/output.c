@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "memory.h"
 #include "sys.h"
 #include "text.h"
 
@@ -217,8 +218,7 @@ output_advice(const struct output *o, int error, bool begin_now)
 }
 
 void
-output_init(struct output *o, const char *template,
-	    const struct output_names *names, bool numbers_all)
+output_init(struct output *o, const char *template, bool numbers_all)
 {
 	o->fd = o->directory = -1;
 	o->nbytes = o->number = 0;
@@ -226,9 +226,8 @@ output_init(struct output *o, const char *template,
 	o->root = root_id();
 	o->is_torn = false;
 	o->template = template;
-	o->names = names;
 	o->numbers_all = numbers_all;
-	o->cwd[0] = o->path[0] = '\0';
+	o->cwd[0] = '\0';
 	if (template[0] == '/')
 		return;
 
@@ -521,7 +520,7 @@ int
 output_open_root(const struct output *o)
 {
 	/* Writer thread only, and too large for a stack. */
-	static char root[sizeof(o->path)];
+	MEMORY_LARGE static char root[sizeof(o->path)];
 	const char *end = o->path + strlen(o->cwd);
 
 	for (unsigned n = count_lasting(o); n > 0 && *end != '\0'; end++)
@@ -597,7 +596,7 @@ output_remove(const struct output *o, uint64_t segment, uint64_t number,
 	      const struct output_id *id)
 {
 	/* Writer thread only, and too large for a stack. */
-	static char path[sizeof(o->path)];
+	MEMORY_LARGE static char path[sizeof(o->path)];
 
 	if (build_path(o, segment, number, path, sizeof(path)))
 		output_unlink(o->directory, path, id);

@@ -46,12 +46,12 @@ struct output {
 /*
  * Prepare to write to what 'template' names: %p pid, %e executable, %h host, %n
  * the first running number from 0 that is free, %s the number of the segment with
- * four digits or more, %% a '%'.  'template' and 'names' stay the caller's and
- * must last.  Without %s, ".sNNNN" goes before ".hatf" (else before ".gz", else at
- * the end), for the first segment only with 'numbers_all'.
+ * four digits or more, %% a '%'.  'template' stays the caller's and must last.
+ * '*o' has had no file; 'names' are the caller's to set before it has.  Without %s,
+ * ".sNNNN" goes before ".hatf" (else before ".gz", else at the end), for the first
+ * segment only with 'numbers_all'.
  */
-void output_init(struct output *o, const char *template,
-		 const struct output_names *names, bool numbers_all);
+void output_init(struct output *o, const char *template, bool numbers_all);
 
 /* Do the processes of a tree have names of their own by this template: is %p in
  * it? */

@@ -11,11 +11,12 @@
 #include <string.h>
 
 #include "lookup.h"
+#include "memory.h"
 #include "say.h"
 #include "sys.h"
 #include "thread.h"
 
-_Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
+MEMORY_LARGE _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 
 /* The size of a small block, as any program allocates some. */
 #define ASKED_NBYTES 24u
@@ -318,8 +319,8 @@ static bool is_reached;
 static __typeof__(real.malloc) answer_malloc;
 static __typeof__(real.free) answer_free;
 
-/* The asking thread gets this block, so the test takes none of the heap. */
-static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
+/* What the asking thread gets: its question does not show in the program's heap. */
+MEMORY_LARGE static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
 
 static void *
 asked_malloc(size_t size)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "memory.h"
 #include "sys.h"
 #include "text.h"
 
@@ -97,9 +98,8 @@ put(const char *line, size_t nbytes)
 	return true;
 }
 
-/* The first line of a writer that may open nothing; another thread writes
- * it. */
-static char unsaid[LINE_MAX_NBYTES];
+/* The first line of a writer that may not open anything, for a thread that need not. */
+MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];
 static _Atomic uint32_t unsaid_nbytes;
 
 static void

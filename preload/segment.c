@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "header.h"
+#include "memory.h"
 #include "ringfile.h"
 #include "say.h"
 #include "sys.h"
@@ -422,7 +423,7 @@ go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 bool
 segment_rotate(struct segment *s, struct narrate_end *end, uint64_t now_ns)
 {
-	static struct output next; /* too large for a stack */
+	MEMORY_LARGE static struct output next; /* too large for a stack */
 	struct trace *const t = s->trace;
 	int error;
 

@@ -51,16 +51,27 @@ struct writer_place {
 	uint64_t event; /* logical events in it before */
 };
 
-/* What writer_prepare() maps. */
+/* What writer_reserve() maps. */
 size_t writer_memory_nbytes(int level);
 
 /*
- * Map the writer's memory and set all up for a trace with the names of 'output'
- * that begins now or, if 'is_dormant', with an order to start.  No thread and
- * no file is made yet.  False: no memory, which has been said.
+ * Map the writer's memory for a trace that begins now or, if 'is_dormant', with an order
+ * to start.  'is_child': of a fork; its parent's files are not its own.  False: no
+ * memory.
  */
-bool writer_prepare(const struct config *config, const struct output *output,
+bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
+
+/* Set all up for that trace, with the names of 'output'.  No thread and no file is made
+ * yet. */
+void writer_prepare(const struct config *config, const struct output *output);
+bool writer_is_prepared(void);
+
+/*
+ * A thread of the program: take the second step of begin.h now, if no other thread does.
+ * Keeps errno.
+ */
+void writer_get_ready(void);
 
 /* Time 0 of the trace, on CLOCK_MONOTONIC. */
 uint64_t writer_start_ns(void);

@@ -12,6 +12,9 @@
  * standard ones and closed on exec.
  */
 
+#include <errno.h>
+
+#include "begin.h"
 #include "control.h"
 #include "header.h"
 #include "lifecycle.h"
@@ -38,34 +41,45 @@ map_memory(int level)
 }
 
 bool
-writer_prepare(const struct config *config, const struct output *output,
-	       bool is_dormant)
+writer_reserve(const struct config *config, bool is_child, bool is_dormant)
 {
-	if (!map_memory(config->level)) {
-		say("out of memory; not tracing");
+	if (!map_memory(config->level))
 		return false;
-	}
-	trace_open(&writer->trace, config, output,
-		   (void *)(((uintptr_t)writer->memory + 63) & ~(uintptr_t)63));
-	segment_init(&writer->segment, &writer->trace, config, is_dormant);
 	/* relaxed: no other thread knows of the writer yet. */
 	atomic_store_explicit(&writer->is_dormant, is_dormant,
 			      memory_order_relaxed);
-	writer_note_file();
+	writer->start_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	control_init(config->control, header_environment(), writer_obey_order);
+	if (is_child)
+		writer_note_file();
+	return true;
+}
+
+void
+writer_prepare(const struct config *config, const struct output *output)
+{
+	trace_open(&writer->trace, config, output,
+		   (void *)(((uintptr_t)writer->memory + 63) & ~(uintptr_t)63));
+	segment_init(&writer->segment, &writer->trace, config,
+		     writer->is_dormant);
 	order_init(&writer->order, writer->heap, THREAD_MAX, writer_take_event,
 		   &writer->trace.narrator);
-	writer->start_ns = writer->trace.narrator.line.start_ns;
-	control_init(config->control, header_environment(), writer_obey_order);
 	grant_init(&writer->grant);
 	writer->last_event_ns = writer->trace.narrator.line.ns1;
 	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
-	return true;
+	writer->is_prepared = true;
+}
+
+bool
+writer_is_prepared(void)
+{
+	return writer->is_prepared;
 }
 
 uint64_t
 writer_start_ns(void)
 {
-	return writer->start_ns;
+	return writer->trace.narrator.line.start_ns;
 }
 
 /* Short processes --------------------------------------------------------- */
@@ -121,6 +135,20 @@ claim(void)
 	return atomic_compare_exchange_strong_explicit(
 		&writer->presence, &away, WRITER_COMING, memory_order_acq_rel,
 		memory_order_acquire);
+}
+
+void
+writer_get_ready(void)
+{
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+
+	if (!writer_is_prepared() && claim()) {
+		begin_prepare();
+		writer_set_presence(WRITER_AWAY);
+	}
+	sys_restore_signals(mask);
+	errno = saved_errno;
 }
 
 /*

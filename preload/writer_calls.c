@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "begin.h"
 #include "control.h"
 #include "lifecycle.h"
+#include "memory.h"
 #include "record.h"
 #include "ringfile.h"
 #include "say.h"
@@ -22,7 +24,7 @@
  * Not wiped: a child of a fork wants them.  It may come in the midst of a rotation,
  * so the file of the current segment and of the one before take turns.
  */
-static struct file {
+MEMORY_LARGE static struct file {
 	uint64_t segment;
 	char path[sizeof(((struct output *)NULL)->path)];
 } files[2];
@@ -58,12 +60,34 @@ own_ring(void)
 
 /* There is no way to write anything: let everybody go on without. */
 static void
-give_up(int error)
+give_up(void)
 {
-	say("cannot start the writer thread: %s; not tracing",
-	    say_errno(error));
 	lifecycle_set_off();
 	writer_set_presence(WRITER_AWAY);
+}
+
+/* Make the thread; false: that cannot be, which has been said. */
+static bool
+make_writer(void)
+{
+	struct output *const o = &writer->trace.output;
+
+	if (!begin_prepare())
+		return false;
+	/* That of a trace which writer_finish_brief() has written. */
+	const int fd = o->fd;
+
+	writer->adopt = own_ring();
+	const bool done =
+		spawn_thread(writer_main, NULL, fd >= 0 ? &fd : writer->held,
+			     fd >= 0 ? 1 : writer->held_count);
+	if (!done)
+		say("cannot start the writer thread: %s; not tracing",
+		    say_errno(errno));
+	/* The thread has its own. */
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return done;
 }
 
 void
@@ -83,20 +107,9 @@ writer_summon(void)
 	if (lifecycle_is_tracing() && lifecycle_is_own() &&
 	    atomic_compare_exchange_strong_explicit(
 		    &writer->presence, &away, WRITER_COMING,
-		    memory_order_acq_rel, memory_order_acquire)) {
-		struct output *const o = &writer->trace.output;
-		/* That of a trace which writer_finish_brief() has written. */
-		const int fd = o->fd;
-
-		writer->adopt = own_ring();
-		if (!spawn_thread(writer_main, NULL,
-				  fd >= 0 ? &fd : writer->held,
-				  fd >= 0 ? 1 : writer->held_count))
-			give_up(errno);
-		/* The thread has its own. */
-		if (fd >= 0)
-			syscall(SYS_close, fd);
-	}
+		    memory_order_acq_rel, memory_order_acquire) &&
+	    !make_writer())
+		give_up();
 	/* acquire: pairs with the release in writer_set_presence(). */
 	while (atomic_load_explicit(&writer->presence, memory_order_acquire) ==
 	       WRITER_COMING)

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "header.h"
 #include "lifecycle.h"
+#include "memory.h"
 #include "record.h"
 #include "ringfile.h"
 #include "room.h"
@@ -233,17 +234,20 @@ tell_trace(struct text *answer)
 static void
 tell_status(struct text *answer)
 {
-	const char *const exe = header_names()->path;
+	const bool is_prepared = writer_is_prepared();
+	const char *const exe = is_prepared ? header_names()->path : NULL;
 	const char *const state = writer->is_dormant ? "dormant" : "recording";
 
 	const char *const error = say_errno(writer->last_error);
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
-	text_line(answer, "exe", exe, strlen(exe));
+	/* Who reads this finds it out, too, and of a short process nobody does. */
+	if (exe != NULL)
+		text_line(answer, "exe", exe, strlen(exe));
 	text_line(answer, "state", state, strlen(state));
 	if (writer->is_dormant && writer->last_error != 0)
 		text_line(answer, "error", error, strlen(error));
-	if (writer->trace.output.path[0] != '\0')
+	if (is_prepared && writer->trace.output.path[0] != '\0')
 		tell_trace(answer);
 }
 
@@ -314,7 +318,7 @@ writer_serve_client(void)
 		[WRITER_ORDER_STOP] = "stop",
 		[WRITER_ORDER_FLUSH] = "flush",
 	};
-	static char buf[16384];
+	MEMORY_LARGE static char buf[16384];
 	/* acquire: pairs with the release in writer_obey(): what that thread
 	 * published before is seen. */
 	const uint32_t order = atomic_load_explicit(&writer->client_order,

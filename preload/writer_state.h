@@ -44,9 +44,6 @@ struct writer {
 	/* All events that were published with an older stamp are in the
 	 * trace. */
 	uint64_t told_stamp;
-	struct thread *threads[THREAD_MAX];
-	/* That of each thread; the same as a heap. */
-	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
@@ -60,13 +57,14 @@ struct writer {
 	/* There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
+	bool is_prepared;	 /* see writer_prepare() */
 	bool is_limited;	 /* see writer_limit_reach() */
 	bool has_no_bell;	 /* none can be made: it stays */
 	bool has_left;		 /* the last writer left amid a trace */
 	uint64_t quiet_since_ns; /* dormant, or the last client is gone */
 	uint64_t last_events, last_lost; /* of the trace that a stop ended */
 	int last_error;			 /* ... or this errno value */
-	uint64_t start_ns;
+	uint64_t start_ns;		 /* of the process, about */
 	int exit_status; /* of the process, where only the writer is left */
 	const struct order_source
 		*blocked; /* as in 'order', of the last round */
@@ -92,6 +90,10 @@ struct writer {
 	_Atomic uint64_t unattached;
 	_Atomic bool is_ending;	  /* dormant, and the process ends or execs */
 	uint64_t ending_since_ns; /* ... and the writer knows of it */
+	/* What is large comes last, of which a process with few threads uses little. */
+	struct thread *threads[THREAD_MAX];
+	/* That of each thread; the same as a heap. */
+	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
 	uint8_t memory[];
 };
 
@@ -271,7 +273,7 @@ void writer_obey_bell(uint8_t rung);
 
 /* writer_calls.c ---------------------------------------------------------- */
 
-/* There is another file. */
+/* There is another file; or, in another process, none as yet. */
 void writer_note_file(void);
 
 /* How far the current one is, for whoever wants to know about now. */

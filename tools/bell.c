@@ -2,20 +2,22 @@
 /* bell.c - see bell.h */
 #include "bell.h"
 
+#include "quiet.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* As preload/control.h has it: struct control_bell. */
-#define BELL_NBYTES	 8192
-#define LENGTH_OFFSET	 4
-#define NAMESPACE_OFFSET 8
-#define MADE_OFFSET	 16
-#define STATUS_OFFSET	 24
+#define BELL_NBYTES   8192
+#define LENGTH_OFFSET 4
+#define MADE_OFFSET   8
+#define STATUS_OFFSET 16
 
 #define NS_PER_MS 1000000u
 
@@ -30,7 +32,7 @@ bell_open(int place_fd, const char *name, uid_t owner)
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == owner &&
-	    st.st_nlink == 1 && st.st_size == BELL_NBYTES)
+	    st.st_nlink == 1 && st.st_size > STATUS_OFFSET)
 		return fd;
 	close(fd);
 	return -1;
@@ -61,10 +63,10 @@ read_u32(int fd, off_t offset)
 	return pread(fd, &n, sizeof(n), offset) == sizeof(n) ? n : 0;
 }
 
-uint64_t
-bell_namespace(int fd)
+bool
+bell_is_abandoned(int fd)
 {
-	return read_u64(fd, NAMESPACE_OFFSET);
+	return flock(fd, LOCK_SH | LOCK_NB) == 0;
 }
 
 /* In a line of /proc/PID/maps: behind addresses, rights, offset and device. */
@@ -100,13 +102,13 @@ bell_is_mapped(int fd, pid_t pid)
 }
 
 bool
-bell_read(int fd, uint64_t now_ms, char *answer, size_t cap)
+bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap)
 {
 	const uint64_t made_ms = read_u64(fd, MADE_OFFSET) / NS_PER_MS;
 	const uint64_t passed =
 		now_ms > made_ms ? (now_ms - made_ms) / 1000 : 0;
 	const uint32_t nbytes = read_u32(fd, LENGTH_OFFSET);
-	char status[BELL_NBYTES - STATUS_OFFSET + 1];
+	char status[BELL_NBYTES - STATUS_OFFSET + 1], exe[PATH_MAX];
 	const char *seconds;
 	int used;
 
@@ -121,5 +123,11 @@ bell_read(int fd, uint64_t now_ms, char *answer, size_t cap)
 					  strtoull(seconds + 9, NULL, 10) +
 						  (unsigned long long)passed,
 					  status);
+	/* A process that has never recorded does not say. */
+	if (used > 0 && (size_t)used < cap &&
+	    strstr(status, "\nexe=") == NULL &&
+	    quiet_read_exe(pid, exe, sizeof(exe)))
+		used += snprintf(answer + used, cap - (size_t)used, "exe=%s\n",
+				 exe);
 	return used > 0 && (size_t)used < cap;
 }

@@ -26,17 +26,16 @@ int bell_open(int place_fd, const char *name, uid_t owner);
 
 bool bell_ring(int fd, enum bell_call call);
 
-/* The inode of the PID namespace that NUMBER is of; 0: not known. */
-uint64_t bell_namespace(int fd);
+/* Has no process mapped it, in whichever PID namespace? */
+bool bell_is_abandoned(int fd);
 
 /* Has 'pid' mapped it?  If not, an earlier process with that number made it. */
 bool bell_is_mapped(int fd, pid_t pid);
 
 /*
- * Copy the status in the bell, in the form of a tracer's answer to "status":
- * "ok" and lines, NUL-terminated.  Its seconds count up to 'now_ms' of
- * sockets_now_ms().  False:  the bell has no status.
+ * What it says of 'pid', as a tracer answers to "status": "ok" and lines,
+ * NUL-terminated.  The seconds in it go on to 'now_ms' of sockets_now_ms().  False: it says nothing.
  */
-bool bell_read(int fd, uint64_t now_ms, char *answer, size_t cap);
+bool bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap);
 
 #endif /* BELL_H */

@@ -108,19 +108,25 @@ quiet_is_waiting(pid_t pid)
 }
 
 bool
-quiet_tell(pid_t pid, char *answer, size_t cap)
+quiet_read_exe(pid_t pid, char *exe, size_t cap)
 {
-	char path[64], exe[PATH_MAX];
+	char path[64];
 	ssize_t n;
-	int used;
 
-	if (!quiet_is_waiting(pid))
-		return false;
 	snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
+	n = readlink(path, exe, cap - 1);
 	exe[n < 0 ? 0 : n] = '\0';
 	/* A line is one value. */
-	if (strchr(exe, '\n') != NULL)
+	return strchr(exe, '\n') == NULL;
+}
+
+bool
+quiet_tell(pid_t pid, char *answer, size_t cap)
+{
+	char exe[PATH_MAX];
+	int used;
+
+	if (!quiet_is_waiting(pid) || !quiet_read_exe(pid, exe, sizeof(exe)))
 		return false;
 	used = snprintf(answer, cap,
 			"ok\npid=%ld\nexe=%s\nstate=recording\nbegun=0\n",

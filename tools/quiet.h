@@ -21,6 +21,9 @@ bool quiet_is_preloaded(pid_t pid);
  */
 bool quiet_is_waiting(pid_t pid);
 
+/* The file that it executes; empty: not known.  False: it has no name of one line. */
+bool quiet_read_exe(pid_t pid, char *exe, size_t cap);
+
 /* If so, write what "status" is to answer, as the tracer would. */
 bool quiet_tell(pid_t pid, char *answer, size_t cap);
 

@@ -434,7 +434,7 @@ sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret)
 {
 	const int fd = find_bell(pid, uid_ret);
 	const bool found = fd >= 0 && bell_is_mapped(fd, pid) &&
-			   bell_read(fd, sockets_now_ms(), answer, cap);
+			   bell_read(fd, pid, sockets_now_ms(), answer, cap);
 
 	if (fd >= 0)
 		close(fd);
@@ -484,8 +484,7 @@ static pid_t
 process_of_bell(const struct place *place, int place_fd, const char *name)
 {
 	const long number = number_of_name(name, ".bell");
-	uint64_t pid_namespace;
-	struct stat own;
+	bool is_its;
 	int fd;
 
 	if (number == 0)
@@ -493,12 +492,24 @@ process_of_bell(const struct place *place, int place_fd, const char *name)
 	fd = bell_open(place_fd, name, place->owner);
 	if (fd < 0)
 		return 0;
-	pid_namespace = bell_namespace(fd);
+	/* In another PID namespace, the number is another process's here. */
+	is_its = bell_is_mapped(fd, (pid_t)number);
 	close(fd);
-	return stat("/proc/self/ns/pid", &own) == 0 &&
-			       own.st_ino == pid_namespace
-		       ? (pid_t)number
-		       : 0;
+	return is_its ? (pid_t)number : 0;
+}
+
+/* Remove the bell 'name' if its process has ended, be it in another namespace. */
+static void
+sweep_bell(const struct place *place, int place_fd, const char *name)
+{
+	const int fd = place->owner == geteuid()
+			       ? bell_open(place_fd, name, place->owner)
+			       : -1;
+
+	if (fd >= 0 && bell_is_abandoned(fd))
+		unlinkat(place_fd, name, 0);
+	if (fd >= 0)
+		close(fd);
 }
 
 /*
@@ -510,13 +521,10 @@ static void
 sweep(const struct place *place, int place_fd, const char *name)
 {
 	long number = number_of_name(name, ".sock");
-	pid_t pid;
 	int fd;
 
 	if (number_of_name(name, ".bell") != 0) {
-		pid = process_of_bell(place, place_fd, name);
-		if (pid != 0 && place->owner == geteuid() && is_gone(pid))
-			unlinkat(place_fd, name, 0);
+		sweep_bell(place, place_fd, name);
 		return;
 	}
 	if (number == 0 && is_old(place_fd, name))

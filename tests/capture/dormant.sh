@@ -236,6 +236,9 @@ test_bell()
 	check 'what it has' "$(ls "$sockets")" "$pid.bell"
 	check 'all' "$(ctl --all status 2>/dev/null | grep -c "^$pid:")" 1
 	check 'state' "$(state "$pid")" dormant
+	check 'its executable' "$(ctl --json "$pid" status | jq -r .exe)" \
+		"$(readlink "/proc/$pid/exe")"
+	check 'bells of those that live' "$(ls "$sockets")" "$pid.bell"
 	ctl "$pid" flush 2>/dev/null && fail 'flush of a dormant process'
 	check 'threads after what needs none' "$(count /proc/$pid/task/*)" 1
 	ctl "$pid" start >/dev/null || fail 'start by the bell'
@@ -278,8 +281,54 @@ test_bell()
 	check 'swept' "$(ls "$sockets")" ''
 }
 
+# A relative name is one in the folder that the program began in.
+test_moved()
+{
+	(exec env HATFTRACE_START=off HATFTRACE_OUT=moved.hatf.gz \
+		LD_PRELOAD="$SO" "$PYTHON" -S -c '
+import os, time
+os.chdir("/")
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    bytearray(4711)
+    time.sleep(0.01)') &
+	pid=$!
+	sleep 1
+	ctl "$pid" start >/dev/null || fail 'start of one that has moved'
+	wait "$pid"
+	clean "$TMP/moved.hatf.gz"
+	check 'where it was then' "$(header "$TMP/moved.hatf.gz" cwd)" /
+}
+
+# Behind another root directory there is no /proc that tells the name of the program.
+test_rooted()
+{
+	[ "$(id -u)" = 0 ] || return 0
+	mkdir -p "jail$TMP"
+	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/%e.hatf.gz" \
+		LD_PRELOAD="$SO" "$PYTHON" -S -c '
+import os, sys, time
+os.chroot(sys.argv[1])
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    bytearray(4711)
+    time.sleep(0.01)' "$TMP/jail") &
+	pid=$!
+	sleep 1
+	# As 'hatf ctl PID start' does, which looks for bells behind that root only.
+	printf '\002' | dd of="$sockets/$pid.bell" bs=1 conv=notrunc 2>/dev/null
+	wait "$pid"
+	rm -f "$sockets/$pid.bell" # it was out of reach
+	check 'its name behind another root' "$(ls "jail$TMP")" \
+		"$(basename "$(readlink -f "$PYTHON")").hatf.gz"
+	check 'its executable' "$(header "jail$TMP"/*.hatf.gz exe)" \
+		"$(readlink -f "$PYTHON")"
+}
+
 test_leaves_nothing
 test_bell
+test_moved
+test_rooted
 test_sleeps
 test_start_and_stop
 test_storm
