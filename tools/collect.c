@@ -67,7 +67,9 @@ read_header(const char *path, struct found *ret)
 		hatf_reader_close(reader);
 		return false;
 	}
-	*ret = (struct found){ .pid = header_number(reader, "pid") };
+	*ret = (struct found){ .pid = header_number(reader, "pid"),
+			       .is_late = hatf_reader_header(reader, "start") !=
+					  NULL };
 	read_origins(reader, ret);
 	ret->start_ns = header_number(reader, "start_monotonic");
 	ret->pid_start_ns = header_number(reader, "pid_start");

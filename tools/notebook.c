@@ -104,20 +104,6 @@ add_text(char ***texts, size_t *count, const char *text)
 		(*count)++;
 }
 
-static struct begin *
-sort_traces(const struct collection *c)
-{
-	struct begin *const begins = calloc(c->count + 1, sizeof(*begins));
-
-	if (begins == NULL)
-		return NULL;
-	for (size_t i = 0; i < c->count; i++)
-		begins[i] = (struct begin){ c->traces[i].pid,
-					    c->traces[i].start_ns };
-	qsort(begins, c->count, sizeof(*begins), compare_begins);
-	return begins;
-}
-
 /*
  * Does the process go on?  Its number may be another's by now, or that of a process
  * elsewhere if it was one in a container: that began at another time.
@@ -127,14 +113,72 @@ is_alive(const struct begin *b, const struct launch *l)
 {
 	uint64_t ns;
 
-	return b->pid != (uint64_t)l->pid && started_ns(b->pid, &ns) &&
+	return b->pid != (uint64_t)l->pid && started_alive_ns(b->pid, &ns) &&
 	       ns >= l->start_ns && ns <= b->start_ns + TICK_NS;
+}
+
+/* Begins, in order once they are sorted. */
+struct begins {
+	struct begin *begin;
+	size_t count, cap;
+};
+
+/* Without memory there is one less. */
+static void
+add_begin(struct begins *all, const struct begin *b)
+{
+	if (all->count == all->cap) {
+		const size_t cap = all->cap != 0 ? 2 * all->cap : 64;
+		struct begin *const grown =
+			reallocarray(all->begin, cap, sizeof(*grown));
+
+		if (grown == NULL)
+			return;
+		all->begin = grown;
+		all->cap = cap;
+	}
+	all->begin[all->count++] = *b;
+}
+
+static void
+sort_begins(struct begins *all)
+{
+	if (all->count > 1)
+		qsort(all->begin, all->count, sizeof(*all->begin),
+		      compare_begins);
+}
+
+static void
+add_traces(struct begins *all, const struct collection *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		add_begin(all, &(struct begin){ c->traces[i].pid,
+						c->traces[i].start_ns });
+	sort_begins(all);
+}
+
+/* Has the process of 'b' begun another one after it? */
+static bool
+has_later(const struct begins *all, const struct begin *b)
+{
+	size_t low = 0, high = all->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare_begins(&all->begin[middle], b) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < all->count && all->begin[low].pid == b->pid;
 }
 
 struct reading {
 	struct notebook *notebook;
-	const struct begin *begins;
-	size_t count, own_count;
+	struct begins here;	 /* whose traces are */
+	struct begins elsewhere; /* or not yet: noted, and not lost */
+	size_t own_count;
 	const struct launch *launch;
 };
 
@@ -157,11 +201,14 @@ take_begin(struct reading *r, const char *line)
 
 	b.pid = take_number(&line);
 	b.start_ns = take_number(&line);
-	if (take_number(&line) != notes_hash(n->out) ||
-	    bsearch(&b, r->begins, r->count, sizeof(b), compare_begins) !=
-		    NULL ||
-	    is_alive(&b, r->launch))
+	if (r->here.count != 0 && bsearch(&b, r->here.begin, r->here.count,
+					  sizeof(b), compare_begins) != NULL)
 		return;
+	if (take_number(&line) != notes_hash(n->out) ||
+	    is_alive(&b, r->launch)) {
+		add_begin(&r->elsewhere, &b);
+		return;
+	}
 	if (b.pid == (uint64_t)r->launch->pid)
 		n->own_is_lost = true;
 	/* Of a command without any trace more is known. */
@@ -214,23 +261,49 @@ open_notes(const struct notebook *n)
 	return file;
 }
 
+/*
+ * Has the process of 't' executed a program, and is there neither a trace nor a
+ * note of that?  One that goes on may not have come to it yet.
+ */
+static bool
+has_vanished(const struct reading *r, const struct found *t)
+{
+	const struct begin b = { t->pid, t->start_ns };
+
+	return t->has_execed && !has_later(&r->here, &b) &&
+	       !has_later(&r->elsewhere, &b) &&
+	       !started_is_alive(t->pid, t->pid_start_ns);
+}
+
+static void
+find_vanished(struct reading *r, struct collection *c)
+{
+	sort_begins(&r->elsewhere);
+	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
+		c->traces[i].has_vanished = has_vanished(r, &c->traces[i]);
+}
+
 void
-notebook_read(struct notebook *n, const struct collection *c,
-	      const struct launch *l)
+notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 {
 	FILE *const file = open_notes(n);
-	struct begin *const begins = sort_traces(c);
-	struct reading r = { n, begins, c->count, c->own_count, l };
+	struct reading r = {
+		.notebook = n,
+		.own_count = c->own_count,
+		.launch = l,
+	};
 	char line[PATH_MAX];
 
-	while (file != NULL && begins != NULL &&
-	       fgets(line, sizeof(line), file) != NULL) {
+	add_traces(&r.here, c);
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
 		line[strcspn(line, "\n")] = '\0';
 		take_line(&r, line);
 	}
 	if (file != NULL)
 		fclose(file);
-	free(begins);
+	find_vanished(&r, c);
+	free(r.here.begin);
+	free(r.elsewhere.begin);
 	/* Now: 'hatf record' may end by a signal. */
 	remove_file(n);
 	if (n->lost_count != 0)

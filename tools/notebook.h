@@ -32,10 +32,12 @@ struct notebook {
 void notebook_begin(struct notebook *n, const char *out);
 
 /*
- * Read it, once all is over: what has started, is not in 'c' and does not live.  The
- * command's own process is among it only if it has another trace.
+ * Read it, once all is over: what has started, is not in 'c' and does not live.
+ * The command's own process is among it only if it has another trace.  Note in
+ * 'c' after which traces their processes executed a program that has left
+ * nothing there.
  */
-void notebook_read(struct notebook *n, const struct collection *c,
+void notebook_read(struct notebook *n, struct collection *c,
 		   const struct launch *l);
 
 /* Say, in one line each, which processes left nothing, and which ran untraced. */
