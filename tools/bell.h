@@ -32,8 +32,10 @@ uint64_t bell_namespace(int fd);
 bool bell_is_mapped(int fd, pid_t pid);
 
 /*
- * What it says, as a tracer answers to "status": "ok" and lines, NUL-terminated.  The
- * seconds in it go on to 'now_ms' of sockets_now_ms().  False: it says nothing.
+ * What it says, as a tracer answers to "status": "ok" and lines,
+ * NUL-terminated, and "pending=" with the start or stop that it is rung for.
+ * The seconds in it go on to 'now_ms' of sockets_now_ms().  False: it says
+ * nothing.
  */
 bool bell_read(int fd, uint64_t now_ms, char *answer, size_t cap);
 

@@ -48,6 +48,9 @@ bool sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret);
 /* Does this errno of sockets_connect() say that there is no socket? */
 bool sockets_is_absent(int e);
 
+/* Was 'pid' started with HATFTRACE_CONTROL=off? */
+bool sockets_is_control_off(pid_t pid);
+
 /* The directories in which a socket of 'pid' is looked for, with commas between
  * them, cut to 'cap' bytes. */
 void sockets_list_places(pid_t pid, char *list, size_t cap);

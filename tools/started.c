@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -70,4 +71,16 @@ started_is_alive(uint64_t pid, uint64_t start_ns)
 	uint64_t ns;
 
 	return start_ns != 0 && started_alive_ns(pid, &ns) && ns == start_ns;
+}
+
+bool
+started_lately(uint64_t pid, uint64_t ms)
+{
+	struct timespec ts;
+	uint64_t start_ns;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return started_ns(pid, &start_ns) &&
+	       (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 <
+		       start_ns / 1000000 + ms;
 }

@@ -285,6 +285,8 @@ test_bell()
 	ctl "$pid" start 2>quiet.err && fail 'a quiet process answers'
 	grep -q 'begins to record with its next allocation' quiet.err ||
 		fail "quiet: $(cat quiet.err)"
+	check 'a start waits' "$(ctl --json "$pid" status | jq -r .pending)" \
+		start
 	wait "$pid"
 	clean quiet.hatf.gz
 	check 'it has recorded' \
