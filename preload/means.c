@@ -55,6 +55,14 @@ takes_away(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	}
 }
 
+/* May it become impossible to write to the file that there is? */
+static bool
+is_of_size(uint64_t number, uint64_t a, uint64_t b)
+{
+	return (number == SYS_setrlimit && a == RLIMIT_FSIZE) ||
+	       (number == SYS_prlimit64 && b == RLIMIT_FSIZE);
+}
+
 void
 means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -63,7 +71,10 @@ means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	if (!lifecycle_is_tracing() || !lifecycle_is_own())
 		return;
 	saved_errno = errno;
-	if (takes_away(number, a, b, c))
+	if (takes_away(number, a, b, c)) {
 		lifecycle_have_writer();
+		if (is_of_size(number, a, b))
+			lifecycle_have_written();
+	}
 	errno = saved_errno;
 }
