@@ -177,15 +177,15 @@ is_excluded(const char *command)
 }
 
 static bool
+take_word(const char *option, const char *variable, const char *value)
+{
+	return settings_check_word(option, variable, value) &&
+	       pass_on(variable, value);
+}
+
+static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
-	static const char *const clocks[] = { "auto", "off", "coarse",
-					      "us",   "ns",  NULL };
-	static const char *const compressions[] = { "gzip",   "gzip:1",
-						    "gzip:2", "gzip:3",
-						    "none",   NULL };
-	static const char *const starts[] = { "on", "off", NULL };
-	static const char *const fulls[] = { "wait", "drop", NULL };
 	const char **const out = ctx;
 
 	switch (idx) {
@@ -193,17 +193,13 @@ take_option(unsigned idx, const char *value, void *ctx)
 		*out = value;
 		return true;
 	case OPT_CLOCK:
-		return opt_parse_word("--clock", value, clocks) &&
-		       pass_on("HATFTRACE_CLOCK", value);
+		return take_word("--clock", "HATFTRACE_CLOCK", value);
 	case OPT_COMPRESS:
-		return opt_parse_word("--compress", value, compressions) &&
-		       pass_on("HATFTRACE_COMPRESS", value);
+		return take_word("--compress", "HATFTRACE_COMPRESS", value);
 	case OPT_FULL:
-		return opt_parse_word("--full", value, fulls) &&
-		       pass_on("HATFTRACE_FULL", value);
+		return take_word("--full", "HATFTRACE_FULL", value);
 	case OPT_START:
-		return opt_parse_word("--start", value, starts) &&
-		       pass_on("HATFTRACE_START", value);
+		return take_word("--start", "HATFTRACE_START", value);
 	case OPT_BUFFER:
 		return take_buffer(value);
 	case OPT_FOLLOW:
