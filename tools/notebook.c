@@ -65,19 +65,15 @@ notebook_end(struct notebook *n)
 	remove_file(n);
 	free_texts(n->lost, n->lost_count);
 	free_texts(n->untraced, n->untraced_count);
+	free(n->known.begin);
 }
 
 /* ------------------------------------------------------------------ reading */
 
-/* Which trace: the process that began it, and when. */
-struct begin {
-	uint64_t pid, start_ns;
-};
-
 static int
 compare_begins(const void *a, const void *b)
 {
-	const struct begin *const x = a, *const y = b;
+	const struct notebook_begin *const x = a, *const y = b;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
@@ -109,7 +105,7 @@ add_text(char ***texts, size_t *count, const char *text)
  * elsewhere if it was one in a container: that began at another time.
  */
 static bool
-is_alive(const struct begin *b, const struct launch *l)
+is_alive(const struct notebook_begin *b, const struct launch *l)
 {
 	uint64_t ns;
 
@@ -117,19 +113,13 @@ is_alive(const struct begin *b, const struct launch *l)
 	       ns >= l->start_ns && ns <= b->start_ns + TICK_NS;
 }
 
-/* Begins, in order once they are sorted. */
-struct begins {
-	struct begin *begin;
-	size_t count, cap;
-};
-
 /* Without memory there is one less. */
 static void
-add_begin(struct begins *all, const struct begin *b)
+add_begin(struct notebook_begins *all, const struct notebook_begin *b)
 {
 	if (all->count == all->cap) {
 		const size_t cap = all->cap != 0 ? 2 * all->cap : 64;
-		struct begin *const grown =
+		struct notebook_begin *const grown =
 			reallocarray(all->begin, cap, sizeof(*grown));
 
 		if (grown == NULL)
@@ -141,7 +131,7 @@ add_begin(struct begins *all, const struct begin *b)
 }
 
 static void
-sort_begins(struct begins *all)
+sort_begins(struct notebook_begins *all)
 {
 	if (all->count > 1)
 		qsort(all->begin, all->count, sizeof(*all->begin),
@@ -149,17 +139,28 @@ sort_begins(struct begins *all)
 }
 
 static void
-add_traces(struct begins *all, const struct collection *c)
+add_traces(struct notebook_begins *all, const struct collection *c)
 {
-	for (size_t i = 0; i < c->count; i++)
-		add_begin(all, &(struct begin){ c->traces[i].pid,
-						c->traces[i].start_ns });
+	for (size_t i = 0; i < c->count; i++) {
+		const struct notebook_begin b = { c->traces[i].pid,
+						  c->traces[i].start_ns, i };
+
+		add_begin(all, &b);
+	}
 	sort_begins(all);
+}
+
+static const struct notebook_begin *
+find_begin(const struct notebook_begins *all, const struct notebook_begin *b)
+{
+	return all->count == 0 ? NULL
+			       : bsearch(b, all->begin, all->count, sizeof(*b),
+					 compare_begins);
 }
 
 /* Has the process of 'b' begun another one after it? */
 static bool
-has_later(const struct begins *all, const struct begin *b)
+has_later(const struct notebook_begins *all, const struct notebook_begin *b)
 {
 	size_t low = 0, high = all->count;
 
@@ -176,9 +177,8 @@ has_later(const struct begins *all, const struct begin *b)
 
 struct reading {
 	struct notebook *notebook;
-	struct begins here;	 /* whose traces are */
-	struct begins elsewhere; /* or not yet: noted, and not lost */
-	size_t own_count;
+	struct collection *collection;
+	struct notebook_begins here; /* whose traces are */
 	const struct launch *launch;
 };
 
@@ -197,22 +197,24 @@ static void
 take_begin(struct reading *r, const char *line)
 {
 	struct notebook *const n = r->notebook;
-	struct begin b;
+	const struct notebook_begin *found;
+	struct notebook_begin b = { .pid = take_number(&line) };
 
-	b.pid = take_number(&line);
 	b.start_ns = take_number(&line);
-	if (r->here.count != 0 && bsearch(&b, r->here.begin, r->here.count,
-					  sizeof(b), compare_begins) != NULL)
+	found = find_begin(&r->here, &b);
+	if (found != NULL) {
+		r->collection->traces[found->trace].is_noted = true;
 		return;
+	}
 	if (take_number(&line) != notes_hash(n->out) ||
 	    is_alive(&b, r->launch)) {
-		add_begin(&r->elsewhere, &b);
+		add_begin(&n->known, &b);
 		return;
 	}
 	if (b.pid == (uint64_t)r->launch->pid)
 		n->own_is_lost = true;
 	/* Of a command without any trace more is known. */
-	if (b.pid != (uint64_t)r->launch->pid || r->own_count != 0)
+	if (b.pid != (uint64_t)r->launch->pid || r->collection->own_count != 0)
 		add_text(&n->lost, &n->lost_count, line);
 }
 
@@ -266,44 +268,48 @@ open_notes(const struct notebook *n)
  * note of that?  One that goes on may not have come to it yet.
  */
 static bool
-has_vanished(const struct reading *r, const struct found *t)
+has_vanished(const struct notebook *n, const struct found *t)
 {
-	const struct begin b = { t->pid, t->start_ns };
+	const struct notebook_begin b = { .pid = t->pid,
+					  .start_ns = t->start_ns };
 
-	return t->has_execed && !has_later(&r->here, &b) &&
-	       !has_later(&r->elsewhere, &b) &&
+	return t->has_execed && !has_later(&n->known, &b) &&
 	       !started_is_alive(t->pid, t->pid_start_ns);
 }
 
-static void
-find_vanished(struct reading *r, struct collection *c)
+void
+notebook_find_vanished(const struct notebook *n, struct collection *c)
 {
-	sort_begins(&r->elsewhere);
 	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
-		c->traces[i].has_vanished = has_vanished(r, &c->traces[i]);
+		c->traces[i].has_vanished = has_vanished(n, &c->traces[i]);
+}
+
+static void
+read_lines(struct reading *r)
+{
+	FILE *const file = open_notes(r->notebook);
+	char line[PATH_MAX];
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		take_line(r, line);
+	}
+	if (file != NULL)
+		fclose(file);
 }
 
 void
 notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 {
-	FILE *const file = open_notes(n);
-	struct reading r = {
-		.notebook = n,
-		.own_count = c->own_count,
-		.launch = l,
-	};
-	char line[PATH_MAX];
+	struct reading r = { .notebook = n, .collection = c, .launch = l };
 
 	add_traces(&r.here, c);
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-		line[strcspn(line, "\n")] = '\0';
-		take_line(&r, line);
-	}
-	if (file != NULL)
-		fclose(file);
-	find_vanished(&r, c);
+	read_lines(&r);
+	for (size_t i = 0; i < r.here.count; i++)
+		add_begin(&n->known, &r.here.begin[i]);
 	free(r.here.begin);
-	free(r.elsewhere.begin);
+	sort_begins(&n->known);
+	collect_noted(c, l);
 	/* Now: 'hatf record' may end by a signal. */
 	remove_file(n);
 	if (n->lost_count != 0)

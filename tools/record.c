@@ -372,8 +372,9 @@ report(struct job *job, const struct launch *l)
 		collect_free(&c);
 		return false;
 	}
-	mend_traces(&c, l);
 	notebook_read(&job->notebook, &c, l);
+	mend_traces(&c, l);
+	notebook_find_vanished(&job->notebook, &c);
 	notebook_tell(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {
 		speak("%s left no trace: nobody told it to start",
