@@ -271,14 +271,6 @@ lifecycle_have_writer(void)
 		writer_summon();
 }
 
-void
-lifecycle_have_written(void)
-{
-	if (!record_is_dormant() && lifecycle_is_tracing() &&
-	    lifecycle_is_own())
-		writer_obey(WRITER_ORDER_FLUSH);
-}
-
 /* About 40 000 events; a child that is to exec has few. */
 #define VFORK_WORDS 131072u
 

@@ -72,10 +72,6 @@ void lifecycle_end_for_sandbox(const char *why);
  */
 void lifecycle_have_writer(void);
 
-/* Likewise, for something after which nothing might be written any more: what was
- * recorded so far is in the file then. */
-void lifecycle_have_written(void);
-
 /*
  * The calling thread is about to have a child that shares the memory, records into the
  * same ring, and cannot make the writer thread: have that now, unless the ring has room

@@ -8,8 +8,10 @@
 #include <sys/resource.h>
 
 #include "lifecycle.h"
+#include "record.h"
 #include "sandbox.h"
 #include "sys.h"
+#include "writer.h"
 
 /* With so many descriptors the writer does well. */
 #define FILES_ENOUGH 64u
@@ -73,8 +75,9 @@ means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	saved_errno = errno;
 	if (takes_away(number, a, b, c)) {
 		lifecycle_have_writer();
-		if (is_of_size(number, a, b))
-			lifecycle_have_written();
+		/* What was recorded so far is to be in the file then. */
+		if (is_of_size(number, a, b) && !record_is_dormant())
+			writer_obey(WRITER_ORDER_FLUSH);
 	}
 	errno = saved_errno;
 }

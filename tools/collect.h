@@ -35,7 +35,7 @@ struct found {
 	bool has_stopped; /* likewise: it ended by an order */
 	bool is_mended;	  /* the trailer is ours, see mend.h */
 	bool is_running;  /* its process goes on, see mend.h */
-	bool has_vanished; /* 'has_execed', and nothing came of it, see notebook.h */
+	bool has_vanished; /* 'has_execed' to nothing, see notebook.h */
 };
 
 /* What was found, in order of start. */

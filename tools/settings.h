@@ -16,8 +16,8 @@ bool settings_check_rotate(const char *name, const char *value);
 bool settings_check_keep(const char *name, const char *value);
 bool settings_check_rings(const char *name, const char *value);
 
-/* Likewise, for one of the variables that take one of some words; 'name' is it or
- * its option. */
+/* Likewise, for a variable that takes one of some words; 'name' is it or its
+ * option. */
 bool settings_check_word(const char *name, const char *variable,
 			 const char *value);
 

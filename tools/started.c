@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * What proc(5) says of 'pid' from the end of its name on, ") STATE PPID ...", in 'buf';
- * NULL: there is no such process.
+ * What proc(5) says of 'pid' from the end of its name on, ") STATE PPID ...", in
+ * 'buf'; NULL: there is no such process.
  */
 static const char *
 read_stat(uint64_t pid, char *buf, size_t cap)

@@ -11,8 +11,8 @@
 #include "collect.h"
 
 /*
- * " (+ 1 trace before exec, 3 traces of child processes, nothing lost in these)",
- * or "" if there are none.
+ * " (+ 1 trace before exec, 3 traces of child processes, nothing lost in
+ * these)", or "" if there are none.
  */
 void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 
