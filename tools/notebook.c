@@ -3,9 +3,11 @@
 #include "notebook.h"
 
 #include "notes.h"
+#include "sockets.h"
 #include "speak.h"
 #include "started.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -100,19 +102,6 @@ add_text(char ***texts, size_t *count, const char *text)
 		(*count)++;
 }
 
-/*
- * Does the process go on?  Its number may be another's by now, or that of a process
- * elsewhere if it was one in a container: that began at another time.
- */
-static bool
-is_alive(const struct notebook_begin *b, const struct launch *l)
-{
-	uint64_t ns;
-
-	return b->pid != (uint64_t)l->pid && started_alive_ns(b->pid, &ns) &&
-	       ns >= l->start_ns && ns <= b->start_ns + TICK_NS;
-}
-
 /* Without memory there is one less. */
 static void
 add_begin(struct notebook_begins *all, const struct notebook_begin *b)
@@ -178,9 +167,64 @@ has_later(const struct notebook_begins *all, const struct notebook_begin *b)
 struct reading {
 	struct notebook *notebook;
 	struct collection *collection;
-	struct notebook_begins here; /* whose traces are */
+	struct notebook_begins here;  /* whose traces are */
+	struct notebook_begins inner; /* of PID namespaces, by number there */
+	bool has_inner;		      /* that is filled in */
 	const struct launch *launch;
 };
+
+/* Does it begin after the command and not after 'b'? */
+static bool
+is_in_time(const struct reading *r, uint64_t ns, const struct notebook_begin *b)
+{
+	return ns >= r->launch->start_ns && ns <= b->start_ns + TICK_NS;
+}
+
+/* The processes that go on and have another number in their own PID namespace. */
+static void
+find_inner(struct reading *r)
+{
+	DIR *const d = opendir("/proc");
+	const struct dirent *entry;
+	uint64_t ns;
+
+	r->has_inner = true;
+	while (d != NULL && (entry = readdir(d)) != NULL) {
+		const long pid = strtol(entry->d_name, NULL, 10);
+		struct notebook_begin b = { .pid = 0 };
+
+		if (pid <= 0 || !started_alive_ns((uint64_t)pid, &ns) ||
+		    ns < r->launch->start_ns)
+			continue;
+		b.pid = (uint64_t)sockets_inner_number((pid_t)pid);
+		b.start_ns = ns;
+		if (b.pid != (uint64_t)pid)
+			add_begin(&r->inner, &b);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+/*
+ * Does the process go on?  Its number may be another's by now, or one in a PID
+ * namespace: that began at another time.
+ */
+static bool
+is_alive(struct reading *r, const struct notebook_begin *b)
+{
+	uint64_t ns;
+
+	if (b->pid != (uint64_t)r->launch->pid &&
+	    started_alive_ns(b->pid, &ns) && is_in_time(r, ns, b))
+		return true;
+	if (!r->has_inner)
+		find_inner(r);
+	for (size_t i = 0; i < r->inner.count; i++)
+		if (r->inner.begin[i].pid == b->pid &&
+		    is_in_time(r, r->inner.begin[i].start_ns, b))
+			return true;
+	return false;
+}
 
 /* A decimal number with a blank behind it, at '*next', which moves on. */
 static uint64_t
@@ -206,8 +250,7 @@ take_begin(struct reading *r, const char *line)
 		r->collection->traces[found->trace].is_noted = true;
 		return;
 	}
-	if (take_number(&line) != notes_hash(n->out) ||
-	    is_alive(&b, r->launch)) {
+	if (take_number(&line) != notes_hash(n->out) || is_alive(r, &b)) {
 		add_begin(&n->known, &b);
 		return;
 	}
@@ -308,6 +351,7 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 	for (size_t i = 0; i < r.here.count; i++)
 		add_begin(&n->known, &r.here.begin[i]);
 	free(r.here.begin);
+	free(r.inner.begin);
 	sort_begins(&n->known);
 	collect_noted(c, l);
 	/* Now: 'hatf record' may end by a signal. */

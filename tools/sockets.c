@@ -304,9 +304,8 @@ status_of(pid_t pid, const char *key, char *line, int cap)
 	return found ? line + n : "";
 }
 
-/* The number of 'pid' in its own PID namespace. */
-static long
-inner_number(pid_t pid)
+long
+sockets_inner_number(pid_t pid)
 {
 	char line[512];
 	const char *const last =
@@ -362,7 +361,7 @@ connect_in(const struct place *place, pid_t pid, uint64_t until_ms,
 
 	if (place_fd < 0)
 		return -1;
-	snprintf(name, sizeof(name), "%ld.sock", inner_number(pid));
+	snprintf(name, sizeof(name), "%ld.sock", sockets_inner_number(pid));
 	fd = connect_to(place_fd, name, place->owner, until_ms);
 	saved_errno = errno == EAGAIN ? ETIMEDOUT : errno;
 	close(place_fd);
@@ -407,7 +406,7 @@ find_bell(pid_t pid, uid_t *uid_ret)
 	int fd = -1;
 
 	find_places_of(&places, pid);
-	snprintf(name, sizeof(name), "%ld.bell", inner_number(pid));
+	snprintf(name, sizeof(name), "%ld.bell", sockets_inner_number(pid));
 	for (unsigned i = 0; i < places.count && fd < 0; i++) {
 		const struct place *const place = &places.place[i];
 		int place_fd;
@@ -559,7 +558,7 @@ process_of(const struct place *place, int place_fd, const char *name)
 			       : 0;
 	pid = listener_of(fd, &uid);
 	close(fd);
-	return pid != 0 && inner_number(pid) == number ? pid : 0;
+	return pid != 0 && sockets_inner_number(pid) == number ? pid : 0;
 }
 
 struct found {

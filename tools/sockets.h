@@ -66,6 +66,9 @@ size_t sockets_find_all(pid_t *pids, size_t max);
  * and whose process is no more. */
 void sockets_sweep(void);
 
+/* The number of 'pid' in its own PID namespace. */
+long sockets_inner_number(pid_t pid);
+
 /* The user of 'pid'; our own if there is no such process. */
 uid_t sockets_owner_of(pid_t pid);
 
