@@ -8,8 +8,10 @@
 #include <sys/resource.h>
 
 #include "lifecycle.h"
+#include "record.h"
 #include "sandbox.h"
 #include "sys.h"
+#include "writer.h"
 
 /* With so many descriptors the writer does well. */
 #define FILES_ENOUGH 64u
@@ -56,6 +58,14 @@ takes_away(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	}
 }
 
+/* May it become impossible to write to the file that there is? */
+static bool
+is_of_size(uint64_t number, uint64_t a, uint64_t b)
+{
+	return (number == SYS_setrlimit && a == RLIMIT_FSIZE) ||
+	       (number == SYS_prlimit64 && b == RLIMIT_FSIZE);
+}
+
 void
 means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -64,7 +74,11 @@ means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	if (!lifecycle_is_tracing() || !lifecycle_is_own())
 		return;
 	saved_errno = errno;
-	if (takes_away(number, a, b, c))
+	if (takes_away(number, a, b, c)) {
 		lifecycle_have_writer();
+		/* What was recorded so far is to be in the file then. */
+		if (is_of_size(number, a, b) && !record_is_dormant())
+			writer_obey(WRITER_ORDER_FLUSH);
+	}
 	errno = saved_errno;
 }

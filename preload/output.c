@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "memory.h"
@@ -201,6 +202,14 @@ root_id(void)
 		       : (struct output_id){ 0 };
 }
 
+static uint64_t
+soft_limit(int resource)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 const char *
 output_advice(const struct output *o, int error, bool begin_now)
 {
@@ -208,7 +217,9 @@ output_advice(const struct output *o, int error, bool begin_now)
 
 	if (begin_now)
 		return "";
-	if (error == EMFILE || error == EFBIG)
+	/* Not under a limit that it was started with. */
+	if ((error == EMFILE && soft_limit(RLIMIT_NOFILE) < o->file_limit) ||
+	    (error == EFBIG && soft_limit(RLIMIT_FSIZE) < o->size_limit))
 		return "; HATFTRACE_BEGIN=now begins before the program sets "
 		       "such a limit";
 	if (root.device != o->root.device || root.inode != o->root.inode)
@@ -224,6 +235,8 @@ output_init(struct output *o, const char *template, bool numbers_all)
 	o->nbytes = o->number = 0;
 	o->id = (struct output_id){ 0 };
 	o->root = root_id();
+	o->file_limit = soft_limit(RLIMIT_NOFILE);
+	o->size_limit = soft_limit(RLIMIT_FSIZE);
 	o->is_torn = false;
 	o->template = template;
 	o->numbers_all = numbers_all;

@@ -35,7 +35,9 @@ struct output {
 	bool is_torn;	       /* part of what failed is in it */
 	struct output_id id;   /* of this file */
 	struct output_id root; /* directory of the process, at output_init() */
-	uint64_t number;       /* by which its name was free */
+	/* Of files and of their size, at output_init(). */
+	uint64_t file_limit, size_limit;
+	uint64_t number; /* by which its name was free */
 	const char *template;
 	const struct output_names *names;
 	bool numbers_all;	 /* the first segment has its number, too */

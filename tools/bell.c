@@ -101,6 +101,19 @@ bell_is_mapped(int fd, pid_t pid)
 	return found;
 }
 
+/* The line about what it has been rung for, and has not heard yet, or "". */
+static const char *
+pending_of(int fd)
+{
+	char rung = 0;
+
+	if (pread(fd, &rung, 1, 0) != 1)
+		return "";
+	if (rung == BELL_START)
+		return "pending=start\n";
+	return rung == BELL_STOP ? "pending=stop\n" : "";
+}
+
 bool
 bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap)
 {
@@ -108,6 +121,7 @@ bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap)
 	const uint64_t passed =
 		now_ms > made_ms ? (now_ms - made_ms) / 1000 : 0;
 	const uint32_t nbytes = read_u32(fd, LENGTH_OFFSET);
+	const char *const pending = pending_of(fd);
 	char status[BELL_NBYTES - STATUS_OFFSET + 1], exe[PATH_MAX];
 	const char *seconds;
 	int used;
@@ -118,11 +132,13 @@ bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap)
 	status[nbytes] = '\0';
 	seconds = strstr(status, "\nseconds=");
 	/* The first line of a name counts. */
-	used = seconds == NULL ? snprintf(answer, cap, "ok\n%s", status)
-			       : snprintf(answer, cap, "ok\nseconds=%llu\n%s",
-					  strtoull(seconds + 9, NULL, 10) +
-						  (unsigned long long)passed,
-					  status);
+	used = seconds == NULL
+		       ? snprintf(answer, cap, "ok\n%s%s", pending, status)
+		       : snprintf(answer, cap, "ok\n%sseconds=%llu\n%s",
+				  pending,
+				  strtoull(seconds + 9, NULL, 10) +
+					  (unsigned long long)passed,
+				  status);
 	/* A process that has never recorded does not say. */
 	if (used > 0 && (size_t)used < cap &&
 	    strstr(status, "\nexe=") == NULL &&

@@ -34,7 +34,9 @@ bool bell_is_mapped(int fd, pid_t pid);
 
 /*
  * What it says of 'pid', as a tracer answers to "status": "ok" and lines,
- * NUL-terminated.  The seconds in it go on to 'now_ms' of sockets_now_ms().  False: it says nothing.
+ * NUL-terminated, and "pending=" with the start or stop that it is rung for.
+ * The seconds in it go on to 'now_ms' of sockets_now_ms().  False: it says
+ * nothing.
  */
 bool bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap);
 

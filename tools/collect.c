@@ -67,7 +67,9 @@ read_header(const char *path, struct found *ret)
 		hatf_reader_close(reader);
 		return false;
 	}
-	*ret = (struct found){ .pid = header_number(reader, "pid") };
+	*ret = (struct found){ .pid = header_number(reader, "pid"),
+			       .is_late = hatf_reader_header(reader, "start") !=
+					  NULL };
 	read_origins(reader, ret);
 	ret->start_ns = header_number(reader, "start_monotonic");
 	ret->pid_start_ns = header_number(reader, "pid_start");
@@ -274,7 +276,8 @@ find_descendants(struct collection *c, const struct launch *l)
 		for (size_t i = known; i < n; i++) {
 			const struct found trace = others[i];
 
-			if (!is_descendant(c, known, &trace, l))
+			if (!trace.is_noted &&
+			    !is_descendant(c, known, &trace, l))
 				continue;
 			others[i] = others[known];
 			others[known++] = trace;
@@ -298,6 +301,12 @@ collect(struct collection *c, const char *text, const struct launch *l)
 		return false;
 	find_descendants(c, l);
 	return true;
+}
+
+void
+collect_noted(struct collection *c, const struct launch *l)
+{
+	find_descendants(c, l);
 }
 
 void

@@ -27,10 +27,15 @@ struct found {
 	uint64_t unit_ns;      /* of times, see scan_unit_ns() */
 	/* Of a segment, what those before it have come to; else 0. */
 	uint64_t segment, events_before, lost_before, bytes_before;
+	bool is_noted; /* by a process of the tree, see notebook.h */
+	bool is_late;  /* as its header says: begun after the process */
 	bool has_trailer;
 	bool is_complete; /* as its trailer says */
 	bool has_execed;  /* likewise: the process went on as another program */
+	bool has_stopped; /* likewise: it ended by an order */
 	bool is_mended;	  /* the trailer is ours, see mend.h */
+	bool is_running;  /* its process goes on, see mend.h */
+	bool has_vanished; /* 'has_execed' to nothing, see notebook.h */
 };
 
 /* What was found, in order of start. */
@@ -44,6 +49,12 @@ struct collection {
 /* Find what the command 'l' has written by the absolute template 'text'.  False
  * without memory. */
 bool collect(struct collection *c, const char *text, const struct launch *l);
+
+/*
+ * Find the descendants again, once some have been noted: in a PID namespace the
+ * numbers in their headers do not lead to the command.
+ */
+void collect_noted(struct collection *c, const struct launch *l);
 
 void collect_free(struct collection *c);
 

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "opt.h"
 #include "out.h"
+#include "quiet.h"
 #include "reach.h"
 #include "regular.h"
 #include "snapshot.h"
@@ -170,50 +171,71 @@ find_live(const struct reach *r, const char **live_ret)
 	return true;
 }
 
+/* ", 1 234 events, 3 400 000 bytes, nothing lost, 4 threads, 17 s" */
+static void
+print_figures(struct out *o, const struct reach *r)
+{
+	const uint64_t lost = number(r, "lost"), threads = number(r, "threads");
+
+	out_printf(o, ", %s events", figure_count(number(r, "events")).text);
+	out_printf(o, ", %s bytes", figure_count(number(r, "bytes")).text);
+	if (lost == 0)
+		out_str(o, ", nothing lost");
+	else
+		out_printf(o, ", %s LOST", figure_count(lost).text);
+	out_printf(o, ", %" PRIu64 " %s, %" PRIu64 " s", threads,
+		   threads == 1 ? "thread" : "threads", number(r, "seconds"));
+}
+
+/* The order that waits for it, if there is one. */
+static void
+print_pending(struct out *o, const struct reach *r)
+{
+	const char *const pending = reach_value(r, "pending");
+
+	if (pending == NULL)
+		return;
+	out_str(o, ", has an order to ");
+	out_text(o, pending);
+	out_str(o, ", which it obeys with its next allocation");
+}
+
+/* 'prefix', and the value of 'key', if there is one. */
+static void
+print_value(struct out *o, const struct reach *r, const char *prefix,
+	    const char *key, const char *suffix)
+{
+	const char *const value = reach_value(r, key);
+
+	if (value == NULL)
+		return;
+	out_str(o, prefix);
+	out_text(o, value);
+	out_str(o, suffix);
+}
+
 /*
- * "4242: recording, 1 234 events, 3.4 MiB, nothing lost, 4 threads, 17 s: TRACE".
+ * "4242: recording, cat, 1 234 events, nothing lost, 4 threads, 17 s: TRACE".
  * 'live' is what the header of the trace says of it, or NULL.
  */
 static void
 print_line(const struct reach *r, const char *live)
 {
 	struct out *const o = out_stdout();
-	const char *value = reach_value(r, "state");
-	const bool recording = value != NULL && strcmp(value, "recording") == 0;
+	const char *const state = reach_value(r, "state");
+	const bool has_state = state != NULL;
+	const bool recording = has_state && strcmp(state, "recording") == 0;
 
 	out_printf(o, "%ld: ", (long)r->pid);
-	out_text(o, value != NULL ? value : "done");
-	value = reach_value(r, "error");
-	if (value != NULL) {
-		out_str(o, " (");
-		out_text(o, value);
-		out_str(o, ")");
-	}
-	value = reach_value(r, "exe");
-	if (value != NULL) {
-		out_str(o, ", ");
-		out_text(o, value);
-	}
-	if (reach_value(r, "trace") != NULL && (recording || value == NULL)) {
-		out_printf(o, ", %s events",
-			   figure_count(number(r, "events")).text);
-		out_printf(o, ", %s bytes",
-			   figure_count(number(r, "bytes")).text);
-		if (number(r, "lost") == 0)
-			out_str(o, ", nothing lost");
-		else
-			out_printf(o, ", %s LOST",
-				   figure_count(number(r, "lost")).text);
-		out_printf(o, ", %" PRIu64 " threads, %" PRIu64 " s",
-			   number(r, "threads"), number(r, "seconds"));
-	}
+	out_text(o, has_state ? state : "done");
+	print_value(o, r, " (", "error", ")");
+	print_value(o, r, ", ", "exe", "");
+	if (reach_value(r, "trace") != NULL && (recording || !has_state))
+		print_figures(o, r);
 	if (reach_value(r, "begun") != NULL)
 		out_str(o, ", too few events so far for a trace");
-	value = reach_value(r, "trace");
-	if (value != NULL) {
-		out_str(o, recording ? ": " : ", last trace ");
-		out_text(o, value);
-	}
+	print_pending(o, r);
+	print_value(o, r, recording ? ": " : ", last trace ", "trace", "");
 	if (live != NULL && strcmp(live, "unknown") == 0)
 		out_str(o, ", which begins without the blocks that live (only "
 			   "with HATFTRACE_ROTATE are they known)");
@@ -323,33 +345,65 @@ is_agreed(const struct ask *ask)
 	return false;
 }
 
-/* Name what is going to be stopped, by what the kernel says that it
- * executes; true if it may be. */
-static bool
-may_stop(const struct ask *ask, const pid_t *pids, size_t count)
+/* By what the kernel says that it executes. */
+static void
+name_victim(pid_t pid)
 {
 	char link[64], exe[PATH_MAX];
+	ssize_t n;
 
-	for (size_t i = 0; i < count; i++) {
-		ssize_t n;
+	snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pid);
+	n = readlink(link, exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = '\0';
+	speak("%ld: is going to be stopped: %s", (long)pid,
+	      n < 0 ? "an unknown program" : exe);
+}
 
-		snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pids[i]);
-		n = readlink(link, exe, sizeof(exe) - 1);
-		exe[n < 0 ? 0 : n] = '\0';
-		speak("%ld: is going to be stopped: %s", (long)pids[i],
-		      n < 0 ? "an unknown program" : exe);
-	}
-	return count == 0 || is_agreed(ask);
+/* Those that are to be stopped. */
+struct victims {
+	pid_t pids[PIDS_MAX];
+	size_t count, named_count;
+};
+
+/* It has told how it is: add it, unless there is nothing to stop. */
+static bool
+add_victim(const struct reach *r, void *context)
+{
+	struct victims *const v = context;
+	const char *const state = reach_value(r, "state");
+
+	if (state != NULL && strcmp(state, "dormant") == 0)
+		return true;
+	v->pids[v->count++] = r->pid;
+	/* Without a trace it will only be told why it cannot be stopped. */
+	if (reach_value(r, "begun") != NULL)
+		return true;
+	name_victim(r->pid);
+	v->named_count++;
+	return true;
+}
+
+/* Leave out what is dormant, name the others, and stop them if agreed. */
+static bool
+stop_all(struct ask *ask, const pid_t *pids, size_t count)
+{
+	static struct victims v;
+	const bool is_fine = reach_send(pids, count, "status", add_victim, &v);
+
+	if (v.named_count != 0 && !is_agreed(ask))
+		return false;
+	return act(ask, v.pids, v.count) && is_fine;
 }
 
 static int
 act_on_all(struct ask *ask)
 {
 	static pid_t pids[PIDS_MAX];
-	const size_t n = sockets_find_all(pids, PIDS_MAX);
-	const bool may =
-		strcmp(ask->order, "stop") != 0 || may_stop(ask, pids, n);
-	const bool is_fine = may && act(ask, pids, n);
+	const size_t n =
+		quiet_add_all(pids, sockets_find_all(pids, PIDS_MAX), PIDS_MAX);
+	const bool is_fine = strcmp(ask->order, "stop") == 0
+				     ? stop_all(ask, pids, n)
+				     : act(ask, pids, n);
 
 	return out_finish(out_stdout(), is_fine ? EXIT_FINE : EXIT_BAD_INPUT);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dump.c - hatf dump: the records of a trace, one a line */
 #include "commands.h"
+#include "cutoff.h"
 #include "hatf.h"
 #include "opt.h"
 #include "out.h"
@@ -318,7 +319,7 @@ report_end(const char *path, const struct hatf_reader *reader,
 		speak("%s: %" PRIu64 " events were lost while recording",
 		      speak_path(path), stats.lost_count);
 	if (status != HATF_END) {
-		speak_error(path, hatf_reader_error(reader));
+		cutoff_speak(path, hatf_reader_error(reader));
 		return EXIT_BAD_INPUT;
 	}
 	if (!stats.complete && stats.lost_count == 0)

@@ -245,10 +245,15 @@ compare_trace(const void *x, const void *y)
 
 	if (order == 0)
 		order = compare_u64(a->segment, b->segment);
+	if (order == 0)
+		order = b->has_tail - a->has_tail;
 	return order != 0 ? order : strcmp(a->path, b->path);
 }
 
-/* The same trace twice, by two names or one: the first counts. */
+/*
+ * The same trace twice, by two names or one: the first counts, which is the
+ * whole one if there is a copy that is cut off.
+ */
 static void
 drop_duplicates(struct forest *f)
 {

@@ -3,6 +3,7 @@
 #include "mend.h"
 
 #include "hatf.h"
+#include "started.h"
 #include "tail.h"
 
 #include <limits.h>
@@ -32,20 +33,51 @@ find_rings(const char *trace, char *path, size_t nbytes)
 	return n > 0 && (size_t)n < nbytes && lstat(path, &st) == 0;
 }
 
-/* 'flags' is what is known of the process's end. */
+/*
+ * Complete the trace 't' from its ring file, or if that is in use, as long as
+ * the process goes on, note that.  'flags' is what is known of the process's
+ * end.
+ */
 static bool
-mend(const char *trace, unsigned flags)
+mend(struct found *t, unsigned flags)
 {
 	struct hatf_recovery found;
 	struct hatf_rings rings;
 	struct hatf_error err;
 	char path[PATH_MAX];
 
-	/* One that is in use is that of a process that goes on. */
-	return find_rings(trace, path, sizeof(path)) &&
-	       hatf_look_at_rings(path, &rings, &err) == HATF_OK &&
-	       !rings.in_use &&
-	       hatf_recover(path, trace, flags, &found, &err) == HATF_OK;
+	if (!find_rings(t->path, path, sizeof(path)) ||
+	    hatf_look_at_rings(path, &rings, &err) != HATF_OK)
+		return false;
+	t->is_running = rings.in_use;
+	return !rings.in_use &&
+	       hatf_recover(path, t->path, flags, &found, &err) == HATF_OK;
+}
+
+/* 'flags' as above. */
+static void
+mend_trace(struct found *t, unsigned flags)
+{
+	struct tail tail;
+
+	t->has_trailer = tail_read(t->path, HATF_READ_FOUND, &tail);
+	if (t->has_trailer) {
+		/* Who has given up privileges cannot remove it. */
+		mend(t, 0);
+	} else {
+		t->is_mended = mend(t, flags);
+		/* Without a ring file its number tells. */
+		t->is_running = t->is_running ||
+				(!t->is_mended &&
+				 started_is_alive(t->pid, t->pid_start_ns));
+		t->has_trailer = t->is_mended &&
+				 tail_read(t->path, HATF_READ_FOUND, &tail);
+	}
+	if (!t->has_trailer)
+		return;
+	t->is_complete = tail.complete;
+	t->has_execed = strcmp(tail.end, "exec") == 0;
+	t->has_stopped = strcmp(tail.end, "stop") == 0;
 }
 
 void
@@ -55,26 +87,7 @@ mend_traces(struct collection *c, const struct launch *l)
 				       ? HATF_RECOVER_KILLED
 				       : HATF_RECOVER_EXITED;
 
-	for (size_t i = 0; i < c->own_count + c->descendant_count; i++) {
-		struct found *const t = &c->traces[i];
-		struct tail tail;
-
-		t->has_trailer = tail_read(t->path, HATF_READ_FOUND, &tail);
-		if (t->has_trailer) {
-			/* A process without the privileges could not remove
-			 * it. */
-			mend(t->path, 0);
-		} else {
-			/* The last of the command's own is of the image that
-			 * ended. */
-			t->is_mended = mend(t->path,
-					    i + 1 == c->own_count ? known : 0);
-			t->has_trailer = t->is_mended;
-			if (!t->is_mended ||
-			    !tail_read(t->path, HATF_READ_FOUND, &tail))
-				continue;
-		}
-		t->is_complete = tail.complete;
-		t->has_execed = strcmp(tail.end, "exec") == 0;
-	}
+	/* The last of the command's own is that of what ended. */
+	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
+		mend_trace(&c->traces[i], i + 1 == c->own_count ? known : 0);
 }

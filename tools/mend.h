@@ -13,9 +13,9 @@
 
 /*
  * Complete each of these traces that has no trailer and whose process is gone,
- * and note which have a trailer then.  Remove the ring files that processes
- * which had given up privileges could not remove.  'l' says how the command
- * itself ended.
+ * and note which have a trailer then and what it says, and of which the process
+ * goes on; and remove the ring files that processes which had given up
+ * privileges could not remove.  How the command itself ended, 'l' tells.
  */
 void mend_traces(struct collection *c, const struct launch *l);
 

@@ -3,9 +3,11 @@
 #include "notebook.h"
 
 #include "notes.h"
+#include "sockets.h"
 #include "speak.h"
 #include "started.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -66,19 +68,15 @@ notebook_end(struct notebook *n)
 	remove_file(n);
 	free_texts(n->lost, n->lost_count);
 	free_texts(n->untraced, n->untraced_count);
+	free(n->known.begin);
 }
 
 /* ------------------------------------------------------------------ reading */
 
-/* Which trace: the process that began it, and when. */
-struct begin {
-	uint64_t pid, start_ns;
-};
-
 static int
 compare_begins(const void *a, const void *b)
 {
-	const struct begin *const x = a, *const y = b;
+	const struct notebook_begin *const x = a, *const y = b;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
@@ -105,39 +103,129 @@ add_text(char ***texts, size_t *count, const char *text)
 		(*count)++;
 }
 
-static struct begin *
-sort_traces(const struct collection *c)
+/* Without memory there is one less. */
+static void
+add_begin(struct notebook_begins *all, const struct notebook_begin *b)
 {
-	struct begin *const begins = calloc(c->count + 1, sizeof(*begins));
+	if (all->count == all->cap) {
+		const size_t cap = all->cap != 0 ? 2 * all->cap : 64;
+		struct notebook_begin *const grown =
+			reallocarray(all->begin, cap, sizeof(*grown));
 
-	if (begins == NULL)
-		return NULL;
-	for (size_t i = 0; i < c->count; i++)
-		begins[i] = (struct begin){ c->traces[i].pid,
-					    c->traces[i].start_ns };
-	qsort(begins, c->count, sizeof(*begins), compare_begins);
-	return begins;
+		if (grown == NULL)
+			return;
+		all->begin = grown;
+		all->cap = cap;
+	}
+	all->begin[all->count++] = *b;
 }
 
-/*
- * Does the process go on?  Its number may be another's by now, or that of a
- * process elsewhere if it was one in a container: that began at another time.
- */
-static bool
-is_alive(const struct begin *b, const struct launch *l)
+static void
+sort_begins(struct notebook_begins *all)
 {
-	uint64_t ns;
+	if (all->count > 1)
+		qsort(all->begin, all->count, sizeof(*all->begin),
+		      compare_begins);
+}
 
-	return b->pid != (uint64_t)l->pid && started_ns(b->pid, &ns) &&
-	       ns >= l->start_ns && ns <= b->start_ns + TICK_NS;
+static void
+add_traces(struct notebook_begins *all, const struct collection *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct notebook_begin b = { c->traces[i].pid,
+						  c->traces[i].start_ns, i };
+
+		add_begin(all, &b);
+	}
+	sort_begins(all);
+}
+
+static const struct notebook_begin *
+find_begin(const struct notebook_begins *all, const struct notebook_begin *b)
+{
+	return all->count == 0 ? NULL
+			       : bsearch(b, all->begin, all->count, sizeof(*b),
+					 compare_begins);
+}
+
+/* Has the process of 'b' begun another one after it? */
+static bool
+has_later(const struct notebook_begins *all, const struct notebook_begin *b)
+{
+	size_t low = 0, high = all->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare_begins(&all->begin[middle], b) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < all->count && all->begin[low].pid == b->pid;
 }
 
 struct reading {
 	struct notebook *notebook;
-	const struct begin *begins;
-	size_t count, own_count;
+	struct collection *collection;
+	struct notebook_begins here;  /* whose traces are */
+	struct notebook_begins inner; /* of PID namespaces, by number there */
+	bool has_inner;		      /* that is filled in */
 	const struct launch *launch;
 };
+
+/* Does it begin after the command and not after 'b'? */
+static bool
+is_in_time(const struct reading *r, uint64_t ns, const struct notebook_begin *b)
+{
+	return ns >= r->launch->start_ns && ns <= b->start_ns + TICK_NS;
+}
+
+/* The processes that go on and have another number in their own PID namespace. */
+static void
+find_inner(struct reading *r)
+{
+	DIR *const d = opendir("/proc");
+	const struct dirent *entry;
+	uint64_t ns;
+
+	r->has_inner = true;
+	while (d != NULL && (entry = readdir(d)) != NULL) {
+		const long pid = strtol(entry->d_name, NULL, 10);
+		struct notebook_begin b = { .pid = 0 };
+
+		if (pid <= 0 || !started_alive_ns((uint64_t)pid, &ns) ||
+		    ns < r->launch->start_ns)
+			continue;
+		b.pid = (uint64_t)sockets_inner_number((pid_t)pid);
+		b.start_ns = ns;
+		if (b.pid != (uint64_t)pid)
+			add_begin(&r->inner, &b);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+/*
+ * Does the process go on?  Its number may be another's by now, or one in a PID
+ * namespace: that began at another time.
+ */
+static bool
+is_alive(struct reading *r, const struct notebook_begin *b)
+{
+	uint64_t ns;
+
+	if (b->pid != (uint64_t)r->launch->pid &&
+	    started_alive_ns(b->pid, &ns) && is_in_time(r, ns, b))
+		return true;
+	if (!r->has_inner)
+		find_inner(r);
+	for (size_t i = 0; i < r->inner.count; i++)
+		if (r->inner.begin[i].pid == b->pid &&
+		    is_in_time(r, r->inner.begin[i].start_ns, b))
+			return true;
+	return false;
+}
 
 /* A decimal number with a blank behind it, at '*next', which moves on. */
 static uint64_t
@@ -154,19 +242,23 @@ static void
 take_begin(struct reading *r, const char *line)
 {
 	struct notebook *const n = r->notebook;
-	struct begin b;
+	const struct notebook_begin *found;
+	struct notebook_begin b = { .pid = take_number(&line) };
 
-	b.pid = take_number(&line);
 	b.start_ns = take_number(&line);
-	if (take_number(&line) != notes_hash(n->out) ||
-	    bsearch(&b, r->begins, r->count, sizeof(b), compare_begins) !=
-		    NULL ||
-	    is_alive(&b, r->launch))
+	found = find_begin(&r->here, &b);
+	if (found != NULL) {
+		r->collection->traces[found->trace].is_noted = true;
 		return;
+	}
+	if (take_number(&line) != notes_hash(n->out) || is_alive(r, &b)) {
+		add_begin(&n->known, &b);
+		return;
+	}
 	if (b.pid == (uint64_t)r->launch->pid)
 		n->own_is_lost = true;
 	/* Of a command without any trace more is known. */
-	if (b.pid != (uint64_t)r->launch->pid || r->own_count != 0)
+	if (b.pid != (uint64_t)r->launch->pid || r->collection->own_count != 0)
 		add_text(&n->lost, &n->lost_count, line);
 }
 
@@ -215,23 +307,54 @@ open_notes(const struct notebook *n)
 	return file;
 }
 
-void
-notebook_read(struct notebook *n, const struct collection *c,
-	      const struct launch *l)
+/*
+ * Has the process of 't' executed a program, and is there neither a trace nor a
+ * note of that?  One that goes on may not have come to it yet.
+ */
+static bool
+has_vanished(const struct notebook *n, const struct found *t)
 {
-	FILE *const file = open_notes(n);
-	struct begin *const begins = sort_traces(c);
-	struct reading r = { n, begins, c->count, c->own_count, l };
+	const struct notebook_begin b = { .pid = t->pid,
+					  .start_ns = t->start_ns };
+
+	return t->has_execed && !has_later(&n->known, &b) &&
+	       !started_is_alive(t->pid, t->pid_start_ns);
+}
+
+void
+notebook_find_vanished(const struct notebook *n, struct collection *c)
+{
+	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
+		c->traces[i].has_vanished = has_vanished(n, &c->traces[i]);
+}
+
+static void
+read_lines(struct reading *r)
+{
+	FILE *const file = open_notes(r->notebook);
 	char line[PATH_MAX];
 
-	while (file != NULL && begins != NULL &&
-	       fgets(line, sizeof(line), file) != NULL) {
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
 		line[strcspn(line, "\n")] = '\0';
-		take_line(&r, line);
+		take_line(r, line);
 	}
 	if (file != NULL)
 		fclose(file);
-	free(begins);
+}
+
+void
+notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
+{
+	struct reading r = { .notebook = n, .collection = c, .launch = l };
+
+	add_traces(&r.here, c);
+	read_lines(&r);
+	for (size_t i = 0; i < r.here.count; i++)
+		add_begin(&n->known, &r.here.begin[i]);
+	free(r.here.begin);
+	free(r.inner.begin);
+	sort_begins(&n->known);
+	collect_noted(c, l);
 	/* Now: 'hatf record' may end by a signal. */
 	remove_file(n);
 	if (n->lost_count != 0)

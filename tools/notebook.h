@@ -15,6 +15,19 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* Which trace: the process that began it, and when. */
+struct notebook_begin {
+	uint64_t pid, start_ns;
+	size_t trace; /* its place in the collection, if it is there */
+};
+
+/* In order, once they are sorted. */
+struct notebook_begins {
+	struct notebook_begin *begin;
+	size_t count, cap;
+};
 
 struct notebook {
 	char path[PATH_MAX]; /* empty: there is none */
@@ -24,6 +37,7 @@ struct notebook {
 	/* Found by notebook_read(); texts to be freed, sorted. */
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;
+	struct notebook_begins known; /* which are here, elsewhere or not yet */
 	bool own_is_lost; /* an image of the command's own process is among them */
 };
 
@@ -32,15 +46,20 @@ struct notebook {
 void notebook_begin(struct notebook *n, const char *out);
 
 /*
- * Read the notes when the command has ended: find the traces that were started,
- * are not in 'c', and whose processes do not live.  That of the command's own
- * process counts only if the process has another trace.
+ * Read it, once all is over: what has started, is not in 'c' and does not live.
+ * The command's own process is among it only if it has another trace.  What is
+ * noted and in 'c' is a descendant of the command there.
  */
-void notebook_read(struct notebook *n, const struct collection *c,
+void notebook_read(struct notebook *n, struct collection *c,
 		   const struct launch *l);
 
-/* Say, in one line each, which processes left nothing, and which ran
- * untraced. */
+/*
+ * After that, and mend_traces(): note in 'c' after which traces their processes
+ * executed a program that has left nothing there.
+ */
+void notebook_find_vanished(const struct notebook *n, struct collection *c);
+
+/* Say, in one line each, which processes left nothing, and which ran untraced. */
 void notebook_tell(const struct notebook *n);
 
 void notebook_end(struct notebook *n);

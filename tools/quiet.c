@@ -2,6 +2,9 @@
 /* quiet.c - see quiet.h */
 #include "quiet.h"
 
+#include "sockets.h"
+#include "started.h"
+
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,6 +19,9 @@
  * least. */
 #define RING_HEAD_NBYTES 4096u
 #define RING_NBYTES_MIN	 4096u
+
+/* Who is younger may be about to have what is looked for. */
+#define SETTLED_MS 1000
 
 typedef bool line_test(const char *line);
 
@@ -132,4 +138,35 @@ quiet_tell(pid_t pid, char *answer, size_t cap)
 			"ok\npid=%ld\nexe=%s\nstate=recording\nbegun=0\n",
 			(long)pid, exe);
 	return used > 0 && (size_t)used < cap;
+}
+
+static int
+compare_pids(const void *a, const void *b)
+{
+	const pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+size_t
+quiet_add_all(pid_t *pids, size_t count, size_t max)
+{
+	DIR *const d = opendir("/proc");
+	const struct dirent *entry;
+	size_t n = count;
+
+	while (d != NULL && n < max && (entry = readdir(d)) != NULL) {
+		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && pid != getpid() &&
+		    !started_lately((uint64_t)pid, SETTLED_MS) &&
+		    (count == 0 || bsearch(&pid, pids, count, sizeof(*pids),
+					   compare_pids) == NULL) &&
+		    quiet_is_waiting(pid) && !sockets_is_control_off(pid))
+			pids[n++] = pid;
+	}
+	if (d != NULL)
+		closedir(d);
+	qsort(pids, n, sizeof(*pids), compare_pids);
+	return n;
 }

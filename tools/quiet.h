@@ -27,4 +27,11 @@ bool quiet_read_exe(pid_t pid, char *exe, size_t cap);
 /* If so, write what "status" is to answer, as the tracer would. */
 bool quiet_tell(pid_t pid, char *answer, size_t cap);
 
+/*
+ * Add such processes, if they will take orders, to the 'count' different ones
+ * of 'pids', which are in ascending order and then are again; at most 'max'.
+ * Returns how many there are.
+ */
+size_t quiet_add_all(pid_t *pids, size_t count, size_t max);
+
 #endif /* QUIET_H */

@@ -43,17 +43,22 @@ complain_deaf(pid_t pid)
 {
 	char list[1024];
 
+	if (sockets_is_control_off(pid)) {
+		speak("%ld: traced, but takes no orders: HATFTRACE_CONTROL is "
+		      "off",
+		      (long)pid);
+		return;
+	}
 	if (quiet_is_waiting(pid)) {
 		speak("%ld: recording, but with too few heap events so far for "
-		      "a trace: it takes orders once it has begun one",
+		      "a trace: it takes orders once it has begun one "
+		      "(HATFTRACE_BEGIN=now: from the first)",
 		      (long)pid);
 		return;
 	}
 	sockets_list_places(pid, list, sizeof(list));
-	speak("%ld: has libhatftrace.so, but takes no orders (it may be "
-	      "younger than 0.1 s, or have had too few heap events so far for "
-	      "HATFTRACE_BEGIN=late, its trace at an end, or "
-	      "HATFTRACE_CONTROL=off); no socket of it in %s",
+	speak("%ld: has libhatftrace.so, but takes no orders: its trace is at "
+	      "an end, or there is none; no socket of it in %s",
 	      (long)pid, list);
 }
 
@@ -80,19 +85,6 @@ complain(pid_t pid, int e)
 		speak("%ld: not traced", n);
 }
 
-/* Has the process begun less than so long ago? */
-static bool
-is_younger(pid_t pid, uint64_t ms)
-{
-	struct timespec ts;
-	uint64_t start_ns;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return started_ns((uint64_t)pid, &start_ns) &&
-	       (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 <
-		       start_ns / 1000000 + ms;
-}
-
 /* May there be a socket soon?  The image of a process that has just begun may be that
  * of the shell which is about to execute the program. */
 static bool
@@ -100,9 +92,9 @@ may_appear(const struct reach *r)
 {
 	if (r->has_rung)
 		return true;
-	return is_younger(r->pid, YOUNG_MS)
+	return started_lately((uint64_t)r->pid, YOUNG_MS)
 		       ? quiet_is_preloaded(r->pid) ||
-				 is_younger(r->pid, UNBORN_MS)
+				 started_lately((uint64_t)r->pid, UNBORN_MS)
 		       : quiet_is_preloaded(r->pid) &&
 				 !quiet_is_waiting(r->pid);
 }
@@ -146,7 +138,7 @@ end_talk(struct talk *t, int e)
  * allocation.
  */
 static void
-wait_for_socket(struct talk *t, int e)
+wait_for_socket(struct talk *t, const char *order, int e)
 {
 	struct reach *const r = t->r;
 
@@ -154,8 +146,30 @@ wait_for_socket(struct talk *t, int e)
 		r->has_rung = true;
 		t->young_ms = sockets_now_ms() + BELL_MS;
 	}
-	if (sockets_now_ms() >= t->young_ms || !may_appear(r))
-		end_talk(t, e);
+	if (sockets_now_ms() < t->young_ms && may_appear(r))
+		return;
+	/* What was too young to be looked at is so no more. */
+	if (strcmp(order, "status") == 0 &&
+	    quiet_tell(r->pid, r->answer, sizeof(r->answer))) {
+		t->used = strlen(r->answer);
+		e = 0;
+	}
+	end_talk(t, e);
+}
+
+/* A start takes back the stop that waits for the process, and a stop a start:
+ * what to say of that. */
+static const char *
+take_back(const struct reach *r, const char *order)
+{
+	const char *const pending = reach_value(r, "pending");
+
+	if (pending == NULL || strcmp(order, pending) == 0 ||
+	    (strcmp(order, "start") != 0 && strcmp(order, "stop") != 0) ||
+	    !sockets_ring(r->pid, BELL_CALL))
+		return "";
+	return r->is_recording ? "; the stop that waited for it is taken back"
+			       : "; the start that waited for it is taken back";
 }
 
 /*
@@ -170,14 +184,16 @@ do_without(struct reach *r, const char *order, bool *done_ret)
 
 	*done_ret = is_status;
 	if (!sockets_read_status(r->pid, r->answer, sizeof(r->answer), &r->uid))
-		return is_status && !is_younger(r->pid, YOUNG_MS) &&
+		return is_status &&
+		       !started_lately((uint64_t)r->pid, YOUNG_MS) &&
 		       quiet_tell(r->pid, r->answer, sizeof(r->answer));
 	state = reach_value(r, "state");
 	r->is_recording = state != NULL && strcmp(state, "recording") == 0;
 	if (is_status || (strcmp(order, "start") == 0) != r->is_recording)
 		return is_status;
-	speak("%ld: %s", (long)r->pid,
-	      r->is_recording ? "recording already" : "not recording");
+	speak("%ld: %s%s", (long)r->pid,
+	      r->is_recording ? "recording already" : "not recording",
+	      take_back(r, order));
 	return true;
 }
 
@@ -189,7 +205,7 @@ go_without_socket(struct talk *t, const char *order, int e)
 
 	if (t->has_looked || !do_without(t->r, order, &done)) {
 		t->has_looked = true;
-		wait_for_socket(t, e);
+		wait_for_socket(t, order, e);
 		return;
 	}
 	t->used = strlen(t->r->answer);

@@ -3,7 +3,6 @@
 #include "absence.h"
 #include "collect.h"
 #include "commands.h"
-#include "figure.h"
 #include "globs.h"
 #include "hatf.h"
 #include "insides.h"
@@ -15,6 +14,7 @@
 #include "settings.h"
 #include "sockets.h"
 #include "speak.h"
+#include "summary.h"
 #include "template.h"
 
 #include <errno.h>
@@ -177,15 +177,15 @@ is_excluded(const char *command)
 }
 
 static bool
+take_word(const char *option, const char *variable, const char *value)
+{
+	return settings_check_word(option, variable, value) &&
+	       pass_on(variable, value);
+}
+
+static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
-	static const char *const clocks[] = { "auto", "off", "coarse",
-					      "us",   "ns",  NULL };
-	static const char *const compressions[] = { "gzip",   "gzip:1",
-						    "gzip:2", "gzip:3",
-						    "none",   NULL };
-	static const char *const starts[] = { "on", "off", NULL };
-	static const char *const fulls[] = { "wait", "drop", NULL };
 	const char **const out = ctx;
 
 	switch (idx) {
@@ -193,17 +193,13 @@ take_option(unsigned idx, const char *value, void *ctx)
 		*out = value;
 		return true;
 	case OPT_CLOCK:
-		return opt_parse_word("--clock", value, clocks) &&
-		       pass_on("HATFTRACE_CLOCK", value);
+		return take_word("--clock", "HATFTRACE_CLOCK", value);
 	case OPT_COMPRESS:
-		return opt_parse_word("--compress", value, compressions) &&
-		       pass_on("HATFTRACE_COMPRESS", value);
+		return take_word("--compress", "HATFTRACE_COMPRESS", value);
 	case OPT_FULL:
-		return opt_parse_word("--full", value, fulls) &&
-		       pass_on("HATFTRACE_FULL", value);
+		return take_word("--full", "HATFTRACE_FULL", value);
 	case OPT_START:
-		return opt_parse_word("--start", value, starts) &&
-		       pass_on("HATFTRACE_START", value);
+		return take_word("--start", "HATFTRACE_START", value);
 	case OPT_BUFFER:
 		return take_buffer(value);
 	case OPT_FOLLOW:
@@ -315,180 +311,6 @@ prepare_output(const char *option, bool *usage_ret)
 	return NULL;
 }
 
-/* How many descendants' traces have no trailer, since their processes still run or
- * left nothing to complete them from. */
-static size_t
-count_unfinished(const struct collection *c)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->descendant_count; i++)
-		n += !c->traces[c->own_count + i].has_trailer;
-	return n;
-}
-
-/* How many of those that have one say that something is missing. */
-static size_t
-count_incomplete(const struct collection *c)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->descendant_count; i++)
-		n += c->traces[c->own_count + i].has_trailer &&
-		     !c->traces[c->own_count + i].is_complete;
-	return n;
-}
-
-static size_t
-count_mended(const struct collection *c)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->descendant_count; i++)
-		n += c->traces[c->own_count + i].is_mended;
-	return n;
-}
-
-/*
- * " (+ 1 trace before exec, 3 traces of child processes, 2 of these completed, 1 of
- * these NOT COMPLETE: ...)".
- */
-static void
-describe_others(const struct collection *c, char *buf, size_t cap)
-{
-	const size_t before = c->own_count - collect_segments(c);
-	const size_t children = c->descendant_count;
-	const size_t unfinished = count_unfinished(c);
-	const size_t incomplete = count_incomplete(c);
-	const size_t mended = count_mended(c);
-	char first[64] = "", second[64] = "", third[128] = "", fourth[96] = "";
-	char fifth[96] = "";
-
-	buf[0] = '\0';
-	if (before == 0 && children == 0)
-		return;
-	if (before != 0)
-		snprintf(first, sizeof(first), "%zu %s before exec", before,
-			 before == 1 ? "trace" : "traces");
-	if (children != 0)
-		snprintf(second, sizeof(second), "%zu %s of child processes",
-			 children, children == 1 ? "trace" : "traces");
-	if (mended != 0)
-		snprintf(fourth, sizeof(fourth),
-			 ", %zu of these completed after an abrupt end",
-			 mended);
-	if (unfinished != 0)
-		snprintf(
-			third, sizeof(third),
-			", %zu of these NOT COMPLETE: 'hatf recover' completes "
-			"those of processes that were killed",
-			unfinished);
-	if (incomplete != 0)
-		snprintf(fifth, sizeof(fifth),
-			 ", %zu of these NOT COMPLETE: 'hatf verify' says why",
-			 incomplete);
-	snprintf(buf, cap, " (+ %s%s%s%s%s%s)", first,
-		 before != 0 && children != 0 ? ", " : "", second, fourth,
-		 fifth, third);
-}
-
-/* How many of 'count' segments are to be there at the end, at least. */
-static uint64_t
-kept_segments(uint64_t count)
-{
-	const char *const keep = getenv("HATFTRACE_KEEP");
-	char *end;
-	unsigned long long n;
-
-	if (keep == NULL || keep[0] == '\0' || strcmp(keep, "all") == 0)
-		return count;
-	n = strtoull(keep, &end, 10);
-	/* A size says nothing of the number. */
-	if (*end != '\0')
-		n = 1;
-	return n < count ? n : count;
-}
-
-/*
- * What to say of losses, of a process whose last segment is 'trace' and of which
- * 'segments' are there.
- */
-static void
-describe_losses(const struct found *trace, size_t segments, bool all_whole,
-		const struct summary *s, char *buf, size_t cap)
-{
-	const uint64_t expected = kept_segments(trace->segment + 1);
-	const uint64_t gone = expected > segments ? expected - segments : 0;
-
-	if (s->error[0] != '\0')
-		snprintf(buf, cap,
-			 "ended early (%s): %s LOST up to there, later ones "
-			 "not counted",
-			 s->error, figure_count(s->lost_count).text);
-	else if (s->lost_count != 0)
-		snprintf(buf, cap, "%s LOST", figure_count(s->lost_count).text);
-	else if (gone != 0)
-		snprintf(buf, cap, "%s %s GONE", figure_count(gone).text,
-			 gone == 1 ? "segment is" : "segments are");
-	else
-		snprintf(buf, cap, "nothing lost%s",
-			 all_whole ? "" : " of its own");
-}
-
-/* The one line at the end.  False if the trace is not complete. */
-static bool
-print_summary(const struct found *trace, size_t segments, bool all_whole,
-	      const char *others)
-{
-	struct summary s;
-	char span[64] = "", rate[64] = "", lost[192];
-	char files[64] = "";
-
-	if (!collect_summary(trace, &s))
-		return false;
-	if (s.has_duration)
-		snprintf(span, sizeof(span), " in %s",
-			 figure_ns(s.duration_ns).text);
-	if (s.event_count != 0)
-		snprintf(rate, sizeof(rate), ", %.2f bytes/event",
-			 (double)s.file_nbytes / (double)s.event_count);
-	if (trace->segment != 0)
-		snprintf(files, sizeof(files), " in %zu of %s segments",
-			 segments, figure_count(trace->segment + 1).text);
-	describe_losses(trace, segments, all_whole, &s, lost, sizeof(lost));
-	speak("%s: %s events%s%s%s, %s%s%s%s%s", template_short(trace->path),
-	      figure_count(s.event_count).text, span, files, rate,
-	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
-	      s.fault[0] != '\0' ? s.fault : lost,
-	      trace->is_mended	  ? ", completed after an abrupt end"
-	      : trace->has_execed ? "; the program that it executed then left "
-				    "no trace"
-				  : "",
-	      others,
-	      s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
-						      : "");
-	return s.complete;
-}
-
-/* A trace that the summary is not about: is it complete? */
-static bool
-check_other(const struct found *trace)
-{
-	struct summary s;
-
-	if (!collect_summary(trace, &s))
-		return false;
-	if (s.complete)
-		return true;
-	if (s.fault[0] == '\0' && s.error[0] == '\0')
-		snprintf(s.fault, sizeof(s.fault), "%s LOST",
-			 figure_count(s.lost_count).text);
-	else if (s.fault[0] == '\0')
-		snprintf(s.fault, sizeof(s.fault), "ended early (%s)", s.error);
-	speak("%s: NOT COMPLETE: %s", template_short(trace->path), s.fault);
-	return false;
-}
-
 /* Was it to record only when told to? */
 static bool
 is_dormant(void)
@@ -496,17 +318,6 @@ is_dormant(void)
 	const char *const start = getenv("HATFTRACE_START");
 
 	return start != NULL && strcmp(start, "off") == 0;
-}
-
-/* Where the command itself is not traced, the others are what was asked for. */
-static bool
-check_others(const struct collection *c)
-{
-	bool ok = true;
-
-	for (size_t i = 0; i < c->descendant_count; i++)
-		ok = check_other(&c->traces[i]) && ok;
-	return ok;
 }
 
 /* What is run, and what was found out before. */
@@ -533,24 +344,6 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 			     job->notebook.own_is_lost);
 }
 
-/* There is at least one trace of the command's own process. */
-static bool
-report_own(const struct job *job, const struct collection *c)
-{
-	const struct found *const last = &c->traces[c->own_count - 1];
-	const bool all_whole =
-		count_unfinished(c) == 0 && count_incomplete(c) == 0 &&
-		job->notebook.lost_count == 0 && !last->has_execed;
-	char others[512];
-	bool ok = true;
-
-	describe_others(c, others, sizeof(others));
-	for (size_t i = 0; i + 1 < c->own_count; i++)
-		ok = check_other(&c->traces[i]) && ok;
-	return print_summary(last, collect_segments(c), all_whole, others) &&
-	       ok;
-}
-
 /* The command is not to be traced, so the others are all that there is to be. */
 static bool
 report_excluded(const struct job *job, const struct collection *c)
@@ -563,7 +356,7 @@ report_excluded(const struct job *job, const struct collection *c)
 	else
 		speak("%s is not to be traced; %zu %s of child processes",
 		      job->command, n, n == 1 ? "trace" : "traces");
-	return n != 0 && check_others(c);
+	return n != 0 && summary_check_children(c);
 }
 
 /* False if there is a trace missing or not complete. */
@@ -579,8 +372,9 @@ report(struct job *job, const struct launch *l)
 		collect_free(&c);
 		return false;
 	}
-	mend_traces(&c, l);
 	notebook_read(&job->notebook, &c, l);
+	mend_traces(&c, l);
+	notebook_find_vanished(&job->notebook, &c);
 	notebook_tell(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {
 		speak("%s left no trace: nobody told it to start",
@@ -589,10 +383,10 @@ report(struct job *job, const struct launch *l)
 		ok = report_excluded(job, &c);
 	} else if (c.own_count == 0) {
 		ok = false;
-		describe_others(&c, others, sizeof(others));
+		summary_describe_others(&c, others, sizeof(others));
 		tell_missing(job, l, others);
 	} else {
-		ok = report_own(job, &c);
+		ok = summary_tell_own(&c);
 	}
 	insides_tell(&c);
 	collect_free(&c);

@@ -3,6 +3,7 @@
 #include "rewrite.h"
 
 #include "advice.h"
+#include "cutoff.h"
 #include "figure.h"
 #include "keeping.h"
 #include "progress.h"
@@ -215,7 +216,7 @@ judge_source(const struct run *run, enum hatf_status status)
 		return false;
 	hatf_reader_get_stats(run->reader, &stats);
 	if (status != HATF_END) {
-		speak_error(path, hatf_reader_error(run->reader));
+		cutoff_speak(path, hatf_reader_error(run->reader));
 		return false;
 	}
 	if (stats.complete)

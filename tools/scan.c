@@ -2,10 +2,10 @@
 /* scan.c - see scan.h */
 #include "scan.h"
 
+#include "cutoff.h"
 #include "speak.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,78 +67,14 @@ scan_read(struct scan *s)
 	return 0;
 }
 
-/* Has it no end, but a ring file?  Then look at that. */
-static bool
-look_at_rings(const struct scan *s, struct hatf_rings *ret)
-{
-	struct hatf_error err;
-	char rings[PATH_MAX];
-
-	*ret = (struct hatf_rings){ .pid = 0 };
-	if ((s->status != HATF_NO_TRAILER && s->status != HATF_TRUNCATED) ||
-	    !hatf_find_rings(s->path, rings, sizeof(rings)))
-		return false;
-	/* What is damaged is for 'hatf recover' to tell. */
-	hatf_look_at_rings(rings, ret, &err);
-	return true;
-}
-
 uint64_t
 scan_writer(const struct scan *s)
 {
 	struct hatf_rings rings;
 
-	return look_at_rings(s, &rings) && rings.in_use ? rings.pid : 0;
-}
-
-/*
- * How many events are in the ring file and not in the trace?  False if that
- * cannot be said.
- */
-static bool
-count_missing(const struct scan *s, uint64_t *count_ret)
-{
-	struct hatf_recovery found;
-	struct hatf_error err;
-	char rings[PATH_MAX];
-
-	if (!hatf_find_rings(s->path, rings, sizeof(rings)) ||
-	    hatf_recover(rings, s->path, HATF_RECOVER_DRY_RUN, &found, &err) !=
-		    HATF_OK ||
-	    found.had_trailer || found.gap_nbytes != 0)
-		return false;
-	*count_ret = found.recovered;
-	return true;
-}
-
-/* The trace could not be read to its end: why, and what can be done. */
-static void
-describe_end(const struct scan *s, char *buf, size_t nbytes)
-{
-	struct hatf_rings rings;
-	const bool found = look_at_rings(s, &rings);
-	uint64_t missing;
-	size_t used;
-
-	if (found && rings.in_use) {
-		snprintf(buf, nbytes,
-			 "is still being written by process %" PRIu64,
-			 rings.pid);
-		return;
-	}
-	if (found && count_missing(s, &missing)) {
-		snprintf(buf, nbytes,
-			 "ended without its last %" PRIu64
-			 " events, recoverable ('hatf recover' can complete "
-			 "it)",
-			 missing);
-		return;
-	}
-	speak_error_text(hatf_reader_error(s->reader), buf, nbytes);
-	used = strlen(buf);
-	if (found)
-		snprintf(buf + used, nbytes - used,
-			 " ('hatf recover' can complete it)");
+	return cutoff_look(s->path, s->status, &rings) && rings.in_use
+		       ? rings.pid
+		       : 0;
 }
 
 const char *
@@ -150,7 +86,8 @@ scan_fault(const struct scan *s, char *buf, size_t nbytes)
 	if (s->status == HATF_NO_MEMORY)
 		return hatf_status_text(HATF_NO_MEMORY);
 	if (s->status != HATF_END) {
-		describe_end(s, buf, nbytes);
+		cutoff_describe(s->path, hatf_reader_error(s->reader), buf,
+				nbytes);
 		return buf;
 	}
 	hatf_reader_get_stats(s->reader, &stats);

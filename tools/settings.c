@@ -2,6 +2,7 @@
 /* settings.c - see settings.h */
 #include "settings.h"
 
+#include "opt.h"
 #include "speak.h"
 
 #include <limits.h>
@@ -125,6 +126,30 @@ settings_check_rings(const char *name, const char *value)
 	return false;
 }
 
+/* As preload/config.c has them. */
+static const struct {
+	const char *variable;
+	const char *words[8];
+} choices[] = {
+	{ "HATFTRACE_CLOCK", { "auto", "off", "coarse", "us", "ns", NULL } },
+	{ "HATFTRACE_COMPRESS",
+	  { "gzip", "gzip:1", "gzip:2", "gzip:3", "none", NULL } },
+	{ "HATFTRACE_FULL", { "wait", "drop", NULL } },
+	{ "HATFTRACE_START", { "on", "off", NULL } },
+	{ "HATFTRACE_BEGIN", { "late", "now", NULL } },
+	{ "HATFTRACE_CONTROL", { "on", "off", NULL } },
+	{ "HATFTRACE_VERBOSE", { "0", "1", NULL } },
+};
+
+bool
+settings_check_word(const char *name, const char *variable, const char *value)
+{
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (strcmp(choices[i].variable, variable) == 0)
+			return opt_parse_word(name, value, choices[i].words);
+	return true;
+}
+
 bool
 settings_check_environment(void)
 {
@@ -142,6 +167,14 @@ settings_check_environment(void)
 
 		if (value != NULL &&
 		    !variables[i].check(variables[i].name, value))
+			return false;
+	}
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		const char *const name = choices[i].variable;
+		const char *const value = getenv(name);
+
+		if (value != NULL &&
+		    !opt_parse_word(name, value, choices[i].words))
 			return false;
 	}
 	return true;

@@ -16,6 +16,11 @@ bool settings_check_rotate(const char *name, const char *value);
 bool settings_check_keep(const char *name, const char *value);
 bool settings_check_rings(const char *name, const char *value);
 
+/* Likewise, for a variable that takes one of some words; 'name' is it or its
+ * option. */
+bool settings_check_word(const char *name, const char *variable,
+			 const char *value);
+
 /* Likewise for these variables of our own environment. */
 bool settings_check_environment(void);
 

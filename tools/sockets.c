@@ -70,11 +70,12 @@ add_place(struct places *p, const char *directory, const char *below,
 	p->count++;
 }
 
-/* What the environment of 'pid' says, or NULL. */
+/* The value of 'name' (with its '=') in the environment of 'pid', or NULL. */
 static const char *
-runtime_of(pid_t pid, char *buf, size_t cap)
+environment_of(pid_t pid, const char *name)
 {
-	static const char name[] = "XDG_RUNTIME_DIR=";
+	static char buf[1u << 20];
+	const size_t length = strlen(name);
 	char path[64];
 	const char *found = NULL;
 	FILE *f;
@@ -84,13 +85,21 @@ runtime_of(pid_t pid, char *buf, size_t cap)
 	f = fopen(path, "re");
 	if (f == NULL)
 		return NULL;
-	n = fread(buf, 1, cap - 1, f);
+	n = fread(buf, 1, sizeof(buf) - 1, f);
 	fclose(f);
 	buf[n] = '\0';
 	for (size_t i = 0; i < n && found == NULL; i += strlen(buf + i) + 1)
-		if (strncmp(buf + i, name, sizeof(name) - 1) == 0)
-			found = buf + i + sizeof(name) - 1;
+		if (strncmp(buf + i, name, length) == 0)
+			found = buf + i + length;
 	return found;
+}
+
+bool
+sockets_is_control_off(pid_t pid)
+{
+	const char *const value = environment_of(pid, "HATFTRACE_CONTROL=");
+
+	return value != NULL && strcmp(value, "off") == 0;
 }
 
 static void
@@ -167,10 +176,8 @@ find_places(struct places *p, uid_t uid, const char *runtime)
 static void
 find_places_of(struct places *p, pid_t pid)
 {
-	static char environment[1u << 20];
-
 	find_places(p, sockets_owner_of(pid),
-		    runtime_of(pid, environment, sizeof(environment)));
+		    environment_of(pid, "XDG_RUNTIME_DIR="));
 }
 
 void
@@ -297,9 +304,8 @@ status_of(pid_t pid, const char *key, char *line, int cap)
 	return found ? line + n : "";
 }
 
-/* The number of 'pid' in its own PID namespace. */
-static long
-inner_number(pid_t pid)
+long
+sockets_inner_number(pid_t pid)
 {
 	char line[512];
 	const char *const last =
@@ -355,7 +361,7 @@ connect_in(const struct place *place, pid_t pid, uint64_t until_ms,
 
 	if (place_fd < 0)
 		return -1;
-	snprintf(name, sizeof(name), "%ld.sock", inner_number(pid));
+	snprintf(name, sizeof(name), "%ld.sock", sockets_inner_number(pid));
 	fd = connect_to(place_fd, name, place->owner, until_ms);
 	saved_errno = errno == EAGAIN ? ETIMEDOUT : errno;
 	close(place_fd);
@@ -400,7 +406,7 @@ find_bell(pid_t pid, uid_t *uid_ret)
 	int fd = -1;
 
 	find_places_of(&places, pid);
-	snprintf(name, sizeof(name), "%ld.bell", inner_number(pid));
+	snprintf(name, sizeof(name), "%ld.bell", sockets_inner_number(pid));
 	for (unsigned i = 0; i < places.count && fd < 0; i++) {
 		const struct place *const place = &places.place[i];
 		int place_fd;
@@ -560,7 +566,7 @@ process_of(const struct place *place, int place_fd, const char *name)
 			       : 0;
 	pid = listener_of(fd, &uid);
 	close(fd);
-	return pid != 0 && inner_number(pid) == number ? pid : 0;
+	return pid != 0 && sockets_inner_number(pid) == number ? pid : 0;
 }
 
 struct found {

@@ -47,6 +47,9 @@ bool sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret);
 /* Does this errno of sockets_connect() say that there is no socket? */
 bool sockets_is_absent(int e);
 
+/* Was 'pid' started with HATFTRACE_CONTROL=off? */
+bool sockets_is_control_off(pid_t pid);
+
 /* The directories in which a socket of 'pid' is looked for, with commas between
  * them, cut to 'cap' bytes. */
 void sockets_list_places(pid_t pid, char *list, size_t cap);
@@ -61,6 +64,9 @@ size_t sockets_find_all(pid_t *pids, size_t max);
 /* Remove from this user's directories the sockets on which nobody listens
  * and whose process is no more. */
 void sockets_sweep(void);
+
+/* The number of 'pid' in its own PID namespace. */
+long sockets_inner_number(pid_t pid);
 
 /* The user of 'pid'; our own if there is no such process. */
 uid_t sockets_owner_of(pid_t pid);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,8 +91,15 @@ static int
 try_file(int fd)
 {
 	static const char page[4096];
-	const int e = write(fd, page, sizeof(page)) < 0 ? errno : 0;
+	struct rlimit limit;
+	int e = 0;
 
+	/* A write beyond this limit is a signal. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur < sizeof(page))
+		e = EFBIG;
+	else if (write(fd, page, sizeof(page)) < 0)
+		e = errno;
 	close(fd);
 	return e;
 }

@@ -66,11 +66,9 @@ static bool
 is_running(const struct forest_trace *t)
 {
 	struct utsname here;
-	uint64_t start_ns;
 
-	return t->pid_start != 0 && uname(&here) == 0 &&
-	       strcmp(here.nodename, t->host) == 0 &&
-	       started_ns(t->pid, &start_ns) && start_ns == t->pid_start;
+	return uname(&here) == 0 && strcmp(here.nodename, t->host) == 0 &&
+	       started_is_alive(t->pid, t->pid_start);
 }
 
 static enum end_kind

@@ -25,7 +25,7 @@ for want in 0 5; do
 	"$HATF" record -o "raw$want.gz" -- "$raw" "$want" >out 2>err
 	check "exit $want: status" $? "$want"
 	check "exit $want: lines" "$(wc -l <err)" 1
-	grep -q ' 1 501 events.*, nothing lost, completed after an abrupt end$' \
+	grep -q ' 1 501 events.*, nothing lost of its own, completed after an abrupt end$' \
 		err || fail "exit $want: $(cat err)"
 	whole "raw$want.gz" 1501 raw_exit
 done
@@ -40,7 +40,7 @@ HATFTRACE_BEGIN=now "$HATF" record -o 'tree/%e.%p.gz' -- \
 	sh -c "$raw 3; $raw 0 && echo on; kill -9 \$\$" >out 2>err
 check "children: status" $? 137
 check "children: output" "$(cat out)" on
-grep -q '(+ 2 traces of child processes, 2 of these completed after an abrupt end)' \
+grep -q '(+ 2 traces of child processes, 2 of these completed after an abrupt end, nothing lost in these)' \
 	err || fail "children: $(cat err)"
 for file in tree/rawexit.*.gz; do
 	whole "$file" 1501 abrupt
@@ -55,7 +55,7 @@ HATFTRACE_BEGIN=now "$HATF" record -o 'on/%e.%p.gz' -- \
 	sh -c 'sleep 50 >/dev/null 2>&1 & echo $!; wait -n 2>/dev/null & sleep 0.5' \
 	>out 2>err
 check "goes on: status" $? 0
-grep -q ' 1 of these NOT COMPLETE' err || fail "goes on: $(cat err)"
+grep -q ', 1 of these still being written: the processes go on)$' err || fail "goes on: $(cat err)"
 [ -e "on/sleep.$(cat out).gz.rings" ] || fail 'goes on: its ring file is gone'
 "$HATF" info "on/sleep.$(cat out).gz" 2>&1 |
 	grep -q 'is still being written by process' || fail 'goes on: info'

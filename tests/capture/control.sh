@@ -207,7 +207,7 @@ test_wrong_processes()
 	refused 'not traced' 'not traced' ctl $$ status
 	HATFTRACE_CONTROL=off spawn deaf.hatf.gz sleep 3
 	sleep 0.5
-	refused 'no socket' "takes no orders.*in .*$sockets.*/tmp/hatftrace-$UID" \
+	refused 'no socket' "$pid: traced, but takes no orders: HATFTRACE_CONTROL is off$" \
 		ctl "$pid" status
 	kill "$pid"
 	wait "$pid" 2>/dev/null
@@ -231,6 +231,10 @@ test_all()
 	start c.hatf.gz sleep 30
 	killed=$pid
 	check 'processes' "$(ctl --all status 2>/dev/null | ours | wc -l)" 3
+	ctl "$p" status | grep -q ', [0-9]* threads, [0-9]* s: ' ||
+		fail "threads: $(ctl "$p" status)"
+	ctl "$killed" status | grep -q ', 1 thread, [0-9]* s: ' ||
+		fail "one thread: $(ctl "$killed" status)"
 	kill -KILL "$killed"
 	wait "$killed" 2>/dev/null
 	[ -S "$sockets/$killed.sock" ] || fail 'no socket is left to be stale'

@@ -213,6 +213,29 @@ time.sleep(2)'
 	wait "$pid"
 }
 
+# A stop ends with the program; forked children have it, what they execute has not.
+test_stop_and_exec()
+{
+	mkdir over
+	cat >over.py <<-'EOF'
+	import ctypes, os, sys
+	tracer = ctypes.CDLL(sys.argv[1])
+	tracer.hatftrace_client_stop()
+	if os.fork() == 0:
+	    keep = [bytearray(600 + i) for i in range(1000)]
+	    os._exit(0)
+	os.wait()
+	os.execv('/bin/true', ['true'])
+	EOF
+	trace "$TMP/over/%e.%p.hatf.gz" "$PYTHON" -S over.py "$SO" ||
+		fail 'stop and exec: status'
+	check 'traces of a stop and an exec' "$(count over/*)" 2
+	check 'the program after it' "$(count over/true.*)" 1
+	check 'how the one before ended' \
+		"$(trailer "$(echo over/py*)" end)" stop
+	clean over/*
+}
+
 # Without a thread: 'hatf ctl' rings a bell, which the next allocation hears.
 test_bell()
 {
@@ -265,6 +288,8 @@ test_bell()
 	ctl "$pid" start 2>quiet.err && fail 'a quiet process answers'
 	grep -q 'begins to record with its next allocation' quiet.err ||
 		fail "quiet: $(cat quiet.err)"
+	check 'a start waits' "$(ctl --json "$pid" status | jq -r .pending)" \
+		start
 	wait "$pid"
 	clean quiet.hatf.gz
 	check 'it has recorded' \
@@ -336,4 +361,5 @@ test_one_thread
 test_children
 test_ends
 test_failed_exec
+test_stop_and_exec
 finish

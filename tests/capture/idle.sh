@@ -269,6 +269,22 @@ test_orders()
 	grep -q 'not recording' err || fail "flush, dormant: $(cat err)"
 	end asked
 	check 'how it ended' "$(trailer asked/t.hatf.gz end)" stop
+	# An order that waits is seen, and is taken back by its contrary.
+	begin waits work wait few wait
+	await_threads 2
+	await_threads 1
+	check 'none waits' "$(ctl --json "$pid" status | jq -r .pending)" null
+	ctl "$pid" stop 2>/dev/null && fail 'stop of a quiet process'
+	check 'a stop waits' "$(ctl --json "$pid" status | jq -r .pending)" stop
+	ctl "$pid" status | grep -q 'has an order to stop, which it obeys' ||
+		fail "a stop waits: $(ctl "$pid" status)"
+	ctl "$pid" start 2>err && fail 'a start in the place of a stop'
+	grep -q 'recording already; the stop .* is taken back' err ||
+		fail "taken back: $(cat err)"
+	check 'none waits' "$(ctl --json "$pid" status | jq -r .pending)" null
+	end waits
+	check 'it was not stopped' "$(trailer waits/t.hatf.gz end)" exit
+	check 'few after that' "$(allocations waits/t.hatf.gz 4200)" 10
 	check 'few' "$(allocations asked/t.hatf.gz 4200)" 10
 	check 'bells' "$(ls "$sockets")" ''
 }
@@ -284,6 +300,8 @@ test_not_begun()
 		"$(ctl --json "$pid" status | jq -r .state)" recording
 	ctl "$pid" stop 2>err && fail "$what: stop"
 	grep -q 'too few heap events so far' err || fail "$what: $(cat err)"
+	grep -q 'HATFTRACE_BEGIN=now' err || fail "$what: $(cat err)"
+	check "$what: of all" "$(ctl --all status | grep -c "^$pid: recording")" 1
 	kill "$pid"
 	wait "$pid" 2>/dev/null
 }

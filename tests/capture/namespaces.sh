@@ -68,6 +68,23 @@ same 'all namespaces' unshare -Urmpfinu --mount-proc sh -c "$inside"
 same 'one in another' unshare -Urpf --mount-proc \
 	unshare -Urpf --mount-proc sh -c "$inside"
 same 'process namespace' unshare -pf --mount-proc sh -c "$inside"
+# Processes with numbers of their own are counted, too.
+if unshare -Urpf --mount-proc true 2>/dev/null; then
+	mkdir inner
+	"$HATF" record -o 'inner/%e.%p.gz' -- unshare -Urpf --mount-proc \
+		sh -c 'ls -d . >/dev/null; ls -d / >/dev/null; :' 2>err
+	check_ge 'traces in a namespace' "$(count inner/*)" 4
+	grep -q "(+ $(($(count inner/*) - 1)) traces of child processes, nothing lost in these)" err ||
+		fail "traces in a namespace: $(ls inner): $(cat err)"
+fi
+# One that goes on there has not ended.
+if unshare -pf true 2>/dev/null; then
+	"$HATF" record -o 'inner/on.%e.%p.gz' -- \
+		sh -c 'unshare -pf sleep 8 >/dev/null 2>&1 & sleep 1' 2>err
+	grep -q 'ended abruptly' err && fail "goes on: $(cat err)"
+	grep -q '^hatf record: inner/on.*nothing lost of its own' err ||
+		fail "goes on: $(cat err)"
+fi
 unshare -Ur sleep 600 2>/dev/null &
 sleeper=$!
 trap 'kill $sleeper 2>/dev/null' EXIT

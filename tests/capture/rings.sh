@@ -126,6 +126,15 @@ meanwhile()
 	"$HATF" verify $file >out 2>err && fail "alive: verify succeeds"
 	check "alive: verify" "$(cat err)" \
 		"hatf verify: $file: is still being written by process $victim"
+	for command in convert optimize; do
+		"$HATF" $command $file alive/$command.hatf >out 2>err &&
+			fail "alive: $command succeeds"
+		check "alive: $command" "$(head -n 1 err)" \
+			"hatf $command: $file: is still being written by process $victim"
+	done
+	"$HATF" dump $file >out 2>err && fail 'alive: dump succeeds'
+	check 'alive: dump' "$(cat err)" \
+		"hatf dump: $file: is still being written by process $victim"
 	check "alive: verify --json" "$("$HATF" verify --json $file 2>err |
 		grep -c "\"written_by\": *$victim")" 1
 	check "alive: info --json" "$("$HATF" info --json $file 2>err |

@@ -260,7 +260,7 @@ test_all()
 	mkdir -p "$his/hatftrace"
 	chown -R $user "$his"
 	chmod -R 700 "$his"
-	printf 'ok\nstate=dormant\n' >answer
+	printf 'ok\nstate=recording\n' >answer
 	fake "${as[@]}" env XDG_RUNTIME_DIR="$his" "$python" fake.py \
 		"$his/hatftrace" self "$TMP/answer"
 	# On a terminal, which is what 'answer' is typed at.
@@ -307,8 +307,27 @@ test_all()
 		esac
 		check_status "answer '$i'" 0
 		check "answer '$i': orders" "$(grep -c stop "$log")" $((orders + 1))
-		grep -q "^$pid: dormant" both || fail "answer '$i': $(cat both)"
+		grep -q "^$pid: recording" both || fail "answer '$i': $(cat both)"
 	done
+	printf 'ok\nstate=dormant\n' >answer
+	orders=$(grep -c stop "$log")
+	run "$@" "$HATF" ctl --all stop
+	check_status 'one that is dormant' 0
+	check 'one that is dormant: orders' "$(grep -c stop "$log")" "$orders"
+	check_silent 'one that is dormant'
+	# One that has not begun can be told of, and not be stopped.
+	if [ -e "$BUILD/libhatftrace.so" ]; then
+		cp "$BUILD/libhatftrace.so" . && chmod 755 libhatftrace.so
+		"${as[@]}" env XDG_RUNTIME_DIR="$his" HATFTRACE_OUT="$his/young.gz" \
+			LD_PRELOAD="$TMP/libhatftrace.so" sleep 60 &
+		servers+=("$!")
+		sleep 1.5
+		run "$@" "$HATF" ctl --all stop
+		check_status 'one that has not begun' 1
+		check_one_line 'one that has not begun' \
+			"hatf ctl: $!: recording, but with too few heap events *"
+		kill "$!"
+	fi
 	run "$HATF" ctl --yes "$pid" stop
 	check_status '--yes without --all' 2
 }

@@ -22,7 +22,7 @@ summary()
 run "$HATF" record -- sh -c 'cd / && echo $$'
 check_status default 0
 pid=$(cat out)
-summary default "*.$pid.hatf.gz: * events*, * bytes/event, nothing lost"
+summary default "*.$pid.hatf.gz: * events*, * bytes/event, nothing lost of its own"
 ls ./*".$pid.hatf.gz" >/dev/null 2>&1 || fail "default: $(ls)"
 run "$HATF" verify ./*".$pid.hatf.gz"
 check_status 'default: verify' 0
@@ -39,7 +39,7 @@ mkdir 'a b%p%' 'a b%p%/traces'
 cd 'a b%p%' || exit 1
 run "$HATF" record -z none -o traces/%e-%n%%.hatf -- ls /
 check_status relative 0
-summary relative 'traces/ls-*%.hatf: * nothing lost'
+summary relative 'traces/ls-*%.hatf: * nothing lost of its own'
 check 'relative: files' "$(find . -type f | wc -l)" 3
 run "$HATF" dump --count 1 traces/*
 check_status 'relative: plain HATF' 0
@@ -49,15 +49,15 @@ cd "$top" || exit 1
 echo mine >taken.hatf.gz
 run "$HATF" record -o taken.hatf.gz -- sh -c 'echo; ls >/dev/null; exit 0'
 check 'taken' "$(cat taken.hatf.gz)" mine
-summary taken 'taken.hatf.gz.1: * (+ 1 trace of child processes)'
+summary taken 'taken.hatf.gz.1: * (+ 1 trace of child processes, nothing lost in these)'
 # ... nor are old traces counted.
 run "$HATF" record -o taken.hatf.gz -- sh -c 'echo; exit 0'
-summary 'taken again' 'taken.hatf.gz.3: * nothing lost'
+summary 'taken again' 'taken.hatf.gz.3: * nothing lost of its own'
 
 # exec makes a trace of the same process; children and grandchildren count.
 run "$HATF" record -o tree.%e.%p.hatf.gz -- sh -c 'sh -c "ls; ls; :"; exec ls'
 check_status tree 0
-summary tree 'tree.ls.*: * (+ 1 trace before exec, 3 traces of child processes)'
+summary tree 'tree.ls.*: * (+ 1 trace before exec, 3 traces of child processes, nothing lost in these)'
 check 'tree: files' "$(find . -name 'tree.*' | wc -l)" 5
 run "$HATF" verify tree.*
 check_status 'tree: verify' 0
@@ -101,7 +101,7 @@ for name in "$long" "$wide"; do
 	for option in -v -r64K; do
 		run "$HATF" record "$option" "./$name"
 		check_status "long name $option" 0
-		summary "long name $option" '* events* nothing lost'
+		summary "long name $option" '* events* nothing lost of its own'
 		summary "long name $option: is of whole characters" \
 			"${name:0:200}*"
 	done

@@ -45,7 +45,7 @@ if [ "$rings" -ne 0 ]; then
 		perl -e 'for (1 .. 3) { if (!fork) { my @a = (1) x 999; kill 9, $$ } }
 			1 while wait > 0; exit 5'
 	check_status 'killed children' 5
-	grep -q ', nothing lost (+ .*3 traces of child processes, 3 of these completed after an abrupt end)' \
+	grep -q ', nothing lost of its own (+ .*3 traces of child processes, 3 of these completed after an abrupt end, nothing lost in these)' \
 		err || fail "killed children: $(cat err)"
 	run "$HATF" verify killed/*.gz
 	check_status 'killed children: verify' 0
@@ -70,7 +70,7 @@ run "$HATF" record -o 'early/%e.%p.hatf.gz' -- \
 		1 while wait > 0; exit 5'
 check_status 'killed early' 5
 said '3 processes left no trace: perl (3): ended abruptly .*HATFTRACE_BEGIN=now'
-said 'early/perl.*, nothing lost of its own (+ 2 traces of child processes)$'
+said 'early/perl.*, nothing lost of its own (+ 2 traces of child processes, nothing lost in these)$'
 check 'killed early: lines' "$(grep -c ^hatf err)" 2
 run "$HATF" record -o 'early/crash.hatf.gz' -- sh -c 'kill -SEGV $$'
 check_status 'crash' 139
@@ -83,8 +83,51 @@ said 'early/x.hatf.gz: .* nothing lost of its own; the program that it executed 
 run "$HATF" record -o 'early/y.%p.hatf.gz' -- sh -c \
 	'HATFTRACE_OUT=$PWD/early/z.hatf.gz ls; (exec sleep 3 >/dev/null 2>&1) & exit 0'
 check_status 'elsewhere' 0
-check_one_line 'elsewhere' 'hatf record: early/y.*, nothing lost*'
-grep -q 'of its own' err && grep -vq 'NOT COMPLETE' err && fail "elsewhere: $(cat err)"
+check_one_line 'elsewhere' 'hatf record: early/y.*, nothing lost of its own*'
+grep -Eq 'NOT COMPLETE|no trace' err && fail "elsewhere: $(cat err)"
+# One that goes on with a file of its own is neither killed nor complete.
+HATFTRACE_RINGS=none HATFTRACE_BEGIN=now run "$HATF" record \
+	-o 'early/f.%p.hatf.gz' -p 'all:sleep' -- sh -c \
+	'sleep 2 >/dev/null 2>&1 & until [ -e early/f.* ]; do :; done'
+check_status 'a daemon alone' 1
+said 'early/f.*: NOT COMPLETE: its process goes on$'
+# What a process executed, of which nobody can know more.
+HATFTRACE_FOLLOW=all:'!rm' run "$HATF" record -o 'early/c.%p.hatf.gz' -- \
+	sh -c '(exec rm -f none); exit 0'
+check_status 'a child that executes' 0
+check_one_line 'a child that executes' \
+	'*, nothing lost of its own (+ 1 trace of child processes, 1 of these before an exec of a program that left no trace, nothing lost in these)'
+# Stops and starts are no losses, and yet something is missing.
+cat >pause.c <<'END'
+#include <hatftrace.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		free(malloc(100));
+		if (strcmp(argv[i], "stop") == 0)
+			hatftrace_stop();
+		else
+			hatftrace_start();
+		free(malloc(100));
+	}
+	return 0;
+}
+END
+"${CC:-cc}" -I"$CLI/../../preload" -o pause pause.c || fail 'cannot build pause'
+for steps in 'on stop:; its recording was stopped before its end' \
+	'on stop start:; its recording was stopped for a while' \
+	'off start:; its recording began late, by an order'; do
+	words=${steps%%:*}
+	# shellcheck disable=SC2086 # words
+	run "$HATF" record -s "${words%% *}" -o 'early/p.%p.hatf.gz' -- \
+		./pause ${words#* }
+	check_status "$steps" 0
+	check_one_line "$steps" "*, nothing lost of its own${steps#*:}"
+done
 if "${CC:-cc}" -static -x c -o static - <<<'int main(void) { return 0; }' 2>/dev/null; then
 	run "$HATF" record -o 'early/s.hatf.gz' -- perl -e 'exec "./static"'
 	check_status 'exec of a static one' 0

@@ -73,6 +73,13 @@ rm t/copy
 # Files in any order are the same; a part of them is what it is.
 run "$HATF" tree t/
 cp out want
+# Of a trace and a copy that is cut off the whole one counts, by whatever name.
+head -c $(($(stat -c %s t/a) - 5)) t/a >t/0cut
+run "$HATF" tree t/
+check_status 'a cut copy' 0
+check_one_line 'a cut copy' 'hatf tree: t/0cut: the same trace as t/a'
+check_text 'a cut copy' out <want
+rm t/0cut
 run "$HATF" tree t/z1 t/g t/f t/e t/d t/c t/b t/a t/z2 t/a
 sed 's,//*,/,' want | tree 'files' t/z1 t/g t/f t/e t/d t/c t/b t/a t/z2 t/a
 check_silent files

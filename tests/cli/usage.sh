@@ -64,6 +64,14 @@ HATFTRACE_KEEP=1 wrong "hatf record: HATFTRACE_KEEP: neither *: '1' *" \
 	record true
 HATFTRACE_ROTATE=1 wrong "hatf record: HATFTRACE_ROTATE: neither *: '1' *" \
 	record true
+for name in CLOCK COMPRESS FULL START BEGIN CONTROL VERBOSE; do
+	(
+		export "HATFTRACE_$name=bogus"
+		wrong "hatf record: HATFTRACE_$name: unknown: 'bogus' *" \
+			record true
+		exit "$((failures > 0))"
+	) || fail "a wrong HATFTRACE_$name"
+done
 HATFTRACE_RINGS=there wrong "hatf record: HATFTRACE_RINGS: unknown: 'there' *" \
 	record true
 wrong "hatf record: --output: unknown conversion '%x' *" record -o %x true

@@ -53,6 +53,20 @@ for how in size both; do
 		by_pipes $how
 	check "$how: trace" "$(find traced -name '*.gz' | wc -l)" 1
 done
+# What was recorded before the limit is in the trace; what is executed under it cannot
+# begin one, and is not told to begin earlier.
+mkdir -p sized
+env HATFTRACE_OUT="$TMP/sized/%e.%p.gz" LD_PRELOAD="$SO" \
+	bash -c 'ulimit -f 0; exec python3 -c pass' 2>&1 | cat >err
+check_ge 'RLIMIT_FSIZE 0 by a shell: events' "$("$HATF" dump sized/bash.*.gz \
+	2>/dev/null | grep -c alloc)" 500
+grep -q 'python.*file size limit exceeded; not tracing$' err ||
+	fail "RLIMIT_FSIZE 0 over exec: $(cat err)"
+(ulimit -f 0 && "$HATF" record -o sized/none.gz -- true; echo $?) 2>&1 |
+	cat >err
+check 'RLIMIT_FSIZE 0 of hatf record' "$(cat err)" \
+	"hatf record: cannot write to directory $TMP/sized: File too large
+1"
 if is_root; then
 	if unshare -m true 2>/dev/null; then
 		for how in mount rawmount; do
