@@ -79,6 +79,25 @@ begin x.hatf
 trailer x.hatf 3 4
 refused 'at the end of memory' x.hatf "$lies"
 
+# Far behind the start of a large one, between others of no bytes, and around one.
+begin x.hatf
+{
+	alloc 1048576 0x100000 0 0 1
+	alloc 0 0x180000 0 0 1
+	alloc 0 0x180fff 0 0 1
+	alloc 16 0x181008 0 0 1
+} >>x.hatf
+trailer x.hatf 4 5
+refused 'in a large one' x.hatf "$lies: thread 0, time 1, address 0x181008"
+begin x.hatf
+{
+	alloc 0 0x180000 0 0 1
+	alloc 16 0x181008 0 0 1
+	alloc 1048576 0x100000 0 0 1
+} >>x.hatf
+trailer x.hatf 3 4
+refused 'around others' x.hatf "$lies: thread 0, time 1, address 0x100000"
+
 # Beside each other, of no bytes, where one was, in a pool and in its memory.
 begin x.hatf
 {
