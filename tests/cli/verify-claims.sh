@@ -169,6 +169,24 @@ threads_overlap alloc 1 0x5000 0 0 3
 trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
 refused 'to the end' x.hatf "$lies: thread 1"
 
+# In a trace that began after its process, only if that has one thread.
+begin x.hatf start=late
+{
+	alloc 1024 0x1000 0 0 1
+	alloc 32 0x1100 0 0 2
+} >>x.hatf
+trailer x.hatf 2 3
+refused 'late, of one thread' x.hatf "$lies: thread 0, time 2, address 0x1100"
+begin x.hatf start=late
+{
+	thread_event 8 1 0
+	alloc 1024 0x1000 0 0 1
+	alloc 32 0x1100 0 0 2
+	free 0x1000 1 0 3
+} >>x.hatf
+trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
+passes 'late, of two threads' x.hatf
+
 # Without their heaps, nothing can be said of blocks.
 begin x.hatf
 {
