@@ -108,8 +108,9 @@ suspect(struct overlaps *o, const struct hatf_live *older,
 	const struct hatf_event *newer)
 {
 	/*
-	 * Overlaps have been seen where recording was started and stopped in
-	 * the middle of other threads' calls; not yet known is why.
+	 * A realloc of another thread that is under way when recording stops
+	 * is seen in such traces as a free, that thread's last record, which
+	 * comes behind the allocation that got what the realloc gave up.
 	 */
 	if (o->is_late && o->has_threads)
 		return;
