@@ -27,6 +27,9 @@
  * alone in its page; a few times that where pages grow side by side, or where
  * most blocks are dead.
  *
+ * Blocks before and behind an address are found, too, if the set keeps an order of its
+ * pages, which takes half a byte a page where pages lie side by side.
+ *
  * The hash of the pages is seeded, see live.h.  In a page, addresses that were
  * chosen to collide cost a search through a part of its blocks, of which it has
  * no more than bytes.
@@ -35,6 +38,7 @@
 #define HATF_BLOCK_SET_H
 
 #include "live.h"
+#include "page_order.h"
 #include "slab.h"
 
 #define BLOCK_PAGE_SHIFT  12
@@ -52,14 +56,15 @@ struct block {
 };
 
 struct block_page {
-	uint64_t number;    /* the address, less the place in the page */
-	uint64_t *slots;    /* NULL: no page */
-	uint16_t count;	    /* of blocks */
-	uint16_t room;	    /* slots */
-	uint8_t words;	    /* of a slot */
-	uint8_t size_class; /* of the array */
-	uint8_t churns;	    /* a block has been taken out of it */
-	uint8_t is_guessed; /* it began with as many slots as one beside it */
+	uint64_t number;     /* the address, less the place in the page */
+	uint64_t *slots;     /* NULL: no page */
+	uint16_t count;	     /* of blocks */
+	uint16_t room;	     /* slots */
+	uint8_t words;	     /* of a slot */
+	uint8_t size_class;  /* of the array */
+	bool churns : 1;     /* a block has been taken out of it */
+	bool is_guessed : 1; /* it began with as many slots as one beside it */
+	bool is_odd : 1; /* it has had a block whose place is no multiple of 16 */
 };
 
 /*
@@ -74,12 +79,14 @@ struct block_set {
 	size_t count; /* of blocks */
 	struct slab slab;
 	struct live_seed seed;
+	bool keeps_order;
+	struct page_order order; /* of the pages, if so */
 };
 
 /* An empty set; allocates nothing. */
 void block_set_init(struct block_set *blocks);
 
-/* Back to an empty set, without memory. */
+/* Back to an empty set, without memory; it goes on to keep an order if it did. */
 void block_set_fini(struct block_set *blocks);
 
 /* Is there a block at 'address'?  If so, it is copied to '*block_ret'. */
@@ -98,6 +105,19 @@ bool block_set_put(struct block_set *blocks, uint64_t address,
 /* Remove the block at 'address', as it was into '*old_ret'; false if there is none. */
 bool block_set_take(struct block_set *blocks, uint64_t address,
 		    struct block *old_ret);
+
+/* Keep an order of the pages from here on; false if there is no memory. */
+bool block_set_keep_order(struct block_set *blocks);
+
+/*
+ * The last block before 'address', and the first one behind it, up to 'last', which is
+ * no less; false if there is none.  Only for a set that keeps an order.
+ */
+bool block_set_before(const struct block_set *blocks, uint64_t address,
+		      uint64_t *address_ret, struct block *block_ret);
+bool block_set_behind(const struct block_set *blocks, uint64_t address,
+		      uint64_t last, uint64_t *address_ret,
+		      struct block *block_ret);
 
 /*
  * Where in a page of 'room' slots the search for a place begins.  Places of

@@ -116,6 +116,28 @@ events_reader(const struct hatf_events *events)
 	return events->reader;
 }
 
+const struct heaps *
+events_heaps(const struct hatf_events *events)
+{
+	return &events->heaps;
+}
+
+struct heaps *
+events_own_heaps(struct hatf_events *events)
+{
+	return &events->heaps;
+}
+
+/*
+ * Did the object live when the trace began, by the trace itself?  Those got the
+ * first numbers.
+ */
+bool
+events_is_carried(const struct hatf_events *ev, uint64_t object)
+{
+	return object - 1 < ev->stats.carried_count;
+}
+
 void
 events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 		  struct live *unsure_ret)
@@ -165,16 +187,6 @@ no_memory(struct hatf_events *ev)
 	ev->no_memory = true;
 }
 
-/*
- * Did the object live when the trace began, by the trace itself?  Those got the
- * first numbers.
- */
-static bool
-is_carried(const struct hatf_events *ev, uint64_t object)
-{
-	return object - 1 < ev->stats.carried_count;
-}
-
 /* Is it one that the parent's trace told of?  All others have a number. */
 static bool
 is_inherited(const struct block *block)
@@ -191,7 +203,7 @@ tell_object(struct hatf_events *ev, struct hatf_event *out,
 	ev->stats.inherited_count += out->inherited;
 	out->old_size = block->size;
 	out->object = block->object;
-	out->carried = is_carried(ev, block->object);
+	out->carried = events_is_carried(ev, block->object);
 	out->birth_time = block->birth_time;
 	out->birth_event = block->birth_event;
 }
@@ -234,7 +246,7 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 	struct block block;
 
 	if (block_set_find(&heap->live, address, &block) &&
-	    is_carried(ev, block.object))
+	    events_is_carried(ev, block.object))
 		heaps_take(&ev->heaps, heap, address, &block);
 }
 
@@ -743,48 +755,4 @@ hatf_events_get_stats(const struct hatf_events *events,
 	stats_ret->peak_live_count = events->heaps.peak_count;
 	stats_ret->peak_live_nbytes = events->heaps.peak_nbytes;
 	stats_ret->thread_count = ids_count(&events->threads);
-}
-
-/* hatf_events_visit_live() for one heap. */
-static bool
-visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,
-	   bool (*visit)(void *ctx, const struct hatf_live *live), void *ctx)
-{
-	struct block_walk walk = { 0 };
-	struct block block;
-	uint64_t address;
-
-	while (block_set_next(&heap->live, &walk, &address, &block)) {
-		const struct hatf_live live = {
-			.address = address,
-			.size = block.size,
-			.heap = id,
-			.object = block.object,
-			.birth_time = block.birth_time,
-			.birth_event = block.birth_event,
-			.carried = is_carried(ev, block.object),
-		};
-
-		if (!visit(ctx, &live))
-			return false;
-	}
-	return true;
-}
-
-bool
-hatf_events_visit_live(const struct hatf_events *events,
-		       bool (*visit)(void *ctx, const struct hatf_live *live),
-		       void *ctx)
-{
-	const struct heaps *const heaps = &events->heaps;
-	const struct live *const index = &heaps->index;
-
-	if (!visit_heap(events, &heaps->first, 0, visit, ctx))
-		return false;
-	for (size_t i = 0; i < index->slot_count; i++)
-		if (index->keys[i] != 0 &&
-		    !visit_heap(events, heaps->others[index->blocks[i].size],
-				index->keys[i], visit, ctx))
-			return false;
-	return true;
 }

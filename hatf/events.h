@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - the event stage as heritage.c sees it
+ * events.h - the event stage as heritage.c and events_live.c see it
  *
  * The live blocks go from the stage of a parent, which has read up to the fork, to
  * that of its child, which has not begun.
@@ -12,6 +12,12 @@
 #include "heaps.h"
 
 const struct hatf_reader *events_reader(const struct hatf_events *events);
+
+const struct heaps *events_heaps(const struct hatf_events *events);
+struct heaps *events_own_heaps(struct hatf_events *events); /* to be changed */
+
+/* Did the object live when the trace began, by the trace itself? */
+bool events_is_carried(const struct hatf_events *events, uint64_t object);
 
 /*
  * Take all heaps out of 'events', which goes on with none, and the addresses that

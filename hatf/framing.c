@@ -185,6 +185,18 @@ is_first(const struct framing *framing, const struct hatf_record *comment,
 				: comment->offset == 0;
 }
 
+/*
+ * Is it the end of a trace of this project, which tells its own place?  Then the trace
+ * has lost its header, or that has been changed.
+ */
+static bool
+lacks_header(const struct framing *framing, const struct note *note,
+	     uint64_t offset)
+{
+	return !framing->foreign && is_kind(note, "HATF end") &&
+	       agrees(note, "hatf_bytes", offset);
+}
+
 enum hatf_status
 framing_note(struct framing *framing, const struct hatf_record *comment,
 	     const struct framing_place *place, const char **field_ret)
@@ -203,8 +215,12 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 			       ? HATF_OK
 			       : HATF_NO_MEMORY;
 	}
-	if (!framing->ours)
-		return HATF_OK;
+	if (!framing->ours) {
+		*field_ret = HEADER;
+		return lacks_header(framing, &note, comment->offset)
+			       ? HATF_BAD_COMMENT
+			       : HATF_OK;
+	}
 	note_place(framing, comment->offset, place->end);
 	if (framing_is_block(comment)) {
 		if (!framing->foreign)

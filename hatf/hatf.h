@@ -818,6 +818,27 @@ hatf_events_visit_live(const struct hatf_events *events,
 		       bool (*visit)(void *ctx, const struct hatf_live *live),
 		       void *ctx);
 
+/*
+ * Keep the live objects in the order of their addresses, too, from here on, for the
+ * two functions below.  It takes half a byte for each 4096 addresses with objects,
+ * where these lie side by side.  HATF_OK or HATF_NO_MEMORY.
+ */
+HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
+
+/*
+ * The last live object of 'heap' before 'address', or the first one behind it that
+ * begins at 'last' at the latest, is copied to '*live_ret'; false if there is none, or
+ * if 'last' is less than 'address'.  Only after
+ * hatf_events_keep_order().  The state is that after all events that were read: read
+ * them one by one to look at each.
+ */
+HATF_API bool hatf_events_live_before(struct hatf_events *events, uint64_t heap,
+				      uint64_t address,
+				      struct hatf_live *live_ret);
+HATF_API bool hatf_events_live_behind(struct hatf_events *events, uint64_t heap,
+				      uint64_t address, uint64_t last,
+				      struct hatf_live *live_ret);
+
 /* Free the stage, not the reader; NULL is allowed. */
 HATF_API void hatf_events_close(struct hatf_events *events);
 

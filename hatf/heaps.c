@@ -106,6 +106,7 @@ heaps_get(struct heaps *heaps, uint64_t id)
 	if (heap == NULL)
 		return NULL;
 	block_set_init(&heap->live);
+	heap->live.keeps_order = heaps->first.live.keeps_order;
 	place = make_room(heaps) ? live_put(&heaps->index, id, &added) : NULL;
 	if (place == NULL) {
 		free(heap);
@@ -115,6 +116,16 @@ heaps_get(struct heaps *heaps, uint64_t id)
 	heap->id = id;
 	heaps->others[heaps->other_count++] = heap;
 	return heap;
+}
+
+bool
+heaps_keep_order(struct heaps *heaps)
+{
+	bool is_fine = block_set_keep_order(&heaps->first.live);
+
+	for (size_t i = 0; i < heaps->other_count && is_fine; i++)
+		is_fine = block_set_keep_order(&heaps->others[i]->live);
+	return is_fine;
 }
 
 /* The last one takes the place of a heap that is no more. */
@@ -132,9 +143,8 @@ forget_heap(struct heaps *heaps, struct heap *heap)
 	free(heap);
 }
 
-/* Like heaps_get(), but makes none. */
-static struct heap *
-find_heap(struct heaps *heaps, uint64_t id)
+struct heap *
+heaps_find(struct heaps *heaps, uint64_t id)
 {
 	const struct live_block *place;
 
@@ -148,7 +158,7 @@ void
 heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
 		    uint64_t *nbytes_ret)
 {
-	const struct heap *const heap = find_heap(heaps, id);
+	const struct heap *const heap = heaps_find(heaps, id);
 	struct block_walk walk = { 0 };
 	struct block block;
 	uint64_t address;
@@ -166,7 +176,7 @@ heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
 void
 heaps_clear(struct heaps *heaps, uint64_t id)
 {
-	struct heap *const heap = find_heap(heaps, id);
+	struct heap *const heap = heaps_find(heaps, id);
 
 	if (heap == NULL)
 		return;

@@ -55,6 +55,12 @@ void heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
 /* The heap with 'id', made if it is new; NULL if there is no memory. */
 struct heap *heaps_get(struct heaps *heaps, uint64_t id);
 
+/* Like heaps_get(), but makes none: NULL if it has never had a block. */
+struct heap *heaps_find(struct heaps *heaps, uint64_t id);
+
+/* All sets keep an order from here on (block_set.h); false if there is no memory. */
+bool heaps_keep_order(struct heaps *heaps);
+
 /* Everything in the heap 'id' dies. */
 void heaps_clear(struct heaps *heaps, uint64_t id);
 

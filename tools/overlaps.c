@@ -16,13 +16,14 @@ says(const struct hatf_reader *reader, const char *key, const char *value)
 	return text != NULL && strcmp(text, value) == 0;
 }
 
-void
-overlaps_begin(struct overlaps *o, const struct hatf_reader *reader)
+bool
+overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
+	       struct hatf_events *events)
 {
 	struct hatf_reader_stats stats;
 
 	hatf_reader_get_stats(reader, &stats);
-	o->spans = (struct spans){ 0 };
+	o->events = events;
 	/* Elsewhere an address may be a number that stands for a block. */
 	o->judges = !stats.foreign &&
 		    hatf_reader_header(reader, "source") == NULL &&
@@ -35,22 +36,22 @@ overlaps_begin(struct overlaps *o, const struct hatf_reader *reader)
 	o->seen = NULL;
 	o->seen_count = 0;
 	o->suspicion_count = 0;
+	o->has_covered = false;
+	return !o->judges || hatf_events_keep_order(events) == HATF_OK;
 }
 
 void
 overlaps_end(struct overlaps *o)
 {
-	spans_fini(&o->spans);
 	free(o->seen);
 	o->seen = NULL;
 }
 
-/* The first address behind a piece, or the last one that there is. */
+/* The first address behind a block, or the last one that there is. */
 static uint64_t
-end_of(const struct span *s)
+end_of(uint64_t address, uint64_t size)
 {
-	return s->nbytes > UINT64_MAX - s->start ? UINT64_MAX
-						 : s->start + s->nbytes;
+	return size > UINT64_MAX - address ? UINT64_MAX : address + size;
 }
 
 /* ----------------------------------------------------------------- threads */
@@ -93,56 +94,73 @@ has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
 
 /* -------------------------------------------------------------- suspicions */
 
+static void
+tell(struct overlaps *o, const struct hatf_event *newer)
+{
+	/* Now any block may lie over any other. */
+	o->has_covered = true;
+	o->tell(o->ctx, newer);
+}
+
 /* 'newer' lies on 'older'. */
 static void
-suspect(struct overlaps *o, struct span *older, const struct hatf_event *newer)
+suspect(struct overlaps *o, const struct hatf_live *older,
+	const struct hatf_event *newer)
 {
-	/* Calls of other threads that were under way have no records then. */
-	if (o->is_late)
+	/*
+	 * A realloc of another thread that is under way when recording stops
+	 * is seen in such traces as a free, that thread's last record, which
+	 * comes behind the allocation that got what the realloc gave up.
+	 */
+	if (o->is_late && o->has_threads)
 		return;
 	/* Which of two carried blocks is the older one, nobody knows. */
 	if (newer->kind == HATF_EVENT_ALLOC && newer->carried && o->has_threads)
 		return;
 	if (!o->has_threads || o->suspicion_count == SUSPICIONS_MAX) {
-		o->tell(o->ctx, newer);
+		tell(o, newer);
 		return;
 	}
-	older->is_suspect = 1;
 	o->suspicions[o->suspicion_count++] = (struct suspicion){
 		.heap = older->heap,
-		.start = older->start,
+		.start = older->address,
 		.newer = *newer,
 	};
 }
 
 /*
- * Something happens to a suspect.  'end' is where it ends from now on if that is
- * by a realloc: at its start if it is no more there.
+ * Something happens to the block at 'start', which may be a suspect.  'end' is where
+ * it ends from now on if that is by a realloc: at its start if it is no more there.
  */
 static void
-judge_suspect(struct overlaps *o, const struct span *older,
-	      const struct hatf_event *e, uint64_t end)
+judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
+	      uint64_t end)
 {
 	unsigned kept = 0;
 
-	if (!older->is_suspect)
-		return;
 	for (unsigned i = 0; i < o->suspicion_count; i++) {
 		const struct suspicion *const s = &o->suspicions[i];
 
-		if (s->heap != older->heap || s->start != older->start) {
+		if (s->is_gone || s->heap != e->heap || s->start != start) {
 			o->suspicions[kept++] = *s;
 			continue;
 		}
 		/* It ends no later than it begins, or than the newer one does. */
-		const bool is_gone =
-			end <= older->start || end <= s->newer.address;
+		const bool gives_way = end <= start || end <= s->newer.address;
 
 		if (e->kind != HATF_EVENT_REALLOC ||
-		    e->thread == s->newer.thread || !is_gone)
-			o->tell(o->ctx, &s->newer);
+		    e->thread == s->newer.thread || !gives_way)
+			tell(o, &s->newer);
 	}
 	o->suspicion_count = kept;
+}
+
+/* All that is in the heap is no more. */
+static void
+clear_heap(struct overlaps *o, uint64_t heap)
+{
+	for (unsigned i = 0; i < o->suspicion_count; i++)
+		o->suspicions[i].is_gone |= o->suspicions[i].heap == heap;
 }
 
 void
@@ -151,97 +169,107 @@ overlaps_settle(struct overlaps *o)
 	/* A realloc that the end of the program has overtaken has no record. */
 	for (unsigned i = 0; i < o->suspicion_count; i++)
 		if (!has_silent_thread(o, &o->suspicions[i].newer))
-			o->tell(o->ctx, &o->suspicions[i].newer);
+			tell(o, &o->suspicions[i].newer);
 	o->suspicion_count = 0;
 }
 
 /* ------------------------------------------------------------------ blocks */
 
-/* The block at 'start' is no more, or is to be told of anew, up to 'end'. */
-static void
-take(struct overlaps *o, const struct hatf_event *e, uint64_t start,
-     uint64_t end)
-{
-	struct span *before, *after;
-	const struct span *const span =
-		spans_find(&o->spans, e->heap, start, &before, &after);
-
-	if (span == NULL)
-		return;
-	judge_suspect(o, span, e, end);
-	spans_remove(&o->spans, e->heap, start);
-}
-
-/* A piece that 'span' lies on, or NULL. */
-static struct span *
-find_older(struct overlaps *o, const struct span *span)
-{
-	struct span *before, *after;
-	struct span *const same =
-		spans_find(&o->spans, span->heap, span->start, &before, &after);
-
-	if (same != NULL)
-		return same;
-	if (before != NULL && before->heap == span->heap &&
-	    end_of(before) > span->start)
-		return before;
-	if (after != NULL && after->heap == span->heap &&
-	    after->start < end_of(span))
-		return after;
-	return NULL;
-}
-
-/* A block begins. */
+/* Is it a block on which none may lie? */
 static bool
+is_judged(const struct overlaps *o, const struct hatf_live *live)
+{
+	return live->size != 0 && live->object != 0 &&
+	       (o->is_exact || !live->carried);
+}
+
+/*
+ * Find the last block before the new one that is to be judged.  None lies over one
+ * that is not, unless that has been seen.
+ */
+static bool
+find_before(const struct overlaps *o, const struct hatf_event *e,
+	    struct hatf_live *ret)
+{
+	uint64_t address = e->address;
+
+	for (unsigned i = 0; i < OVERLAPS_STEPS; i++) {
+		if (!hatf_events_live_before(o->events, e->heap, address, ret))
+			return false;
+		if (is_judged(o, ret))
+			return true;
+		if (!o->has_covered)
+			return false;
+		address = ret->address;
+	}
+	return false;
+}
+
+/* Find the first block behind the new one's first byte, on which that lies. */
+static bool
+find_behind(struct overlaps *o, const struct hatf_event *e,
+	    struct hatf_live *ret)
+{
+	const uint64_t last = end_of(e->address, e->size) - 1;
+	uint64_t address = e->address;
+
+	for (unsigned i = 0; i < OVERLAPS_STEPS; i++) {
+		if (!hatf_events_live_behind(o->events, e->heap, address, last,
+					     ret))
+			return false;
+		if (is_judged(o, ret))
+			return true;
+		o->has_covered = true;
+		address = ret->address;
+	}
+	return false;
+}
+
+/*
+ * A block has begun: does it lie on one before it, or on one behind it?  Both are
+ * looked for, to see what it covers.
+ */
+static void
+judge(struct overlaps *o, const struct hatf_event *e)
+{
+	struct hatf_live before, behind;
+	const bool lies_before =
+		find_before(o, e, &before) &&
+		end_of(before.address, before.size) > e->address;
+
+	if (e->size == 0) {
+		o->has_covered |= lies_before;
+		return;
+	}
+
+	const bool lies_behind = find_behind(o, e, &behind);
+
+	if (lies_before || lies_behind)
+		suspect(o, lies_before ? &before : &behind, e);
+}
+
+/* A block begins, in place of one that had its address. */
+static void
 put(struct overlaps *o, const struct hatf_event *e)
 {
-	const struct span span = {
-		.heap = e->heap,
-		.start = e->address,
-		.nbytes = (e->size < SPAN_NBYTES_MAX ? e->size
-						     : SPAN_NBYTES_MAX) &
-			  SPAN_NBYTES_MAX,
-		.is_doubtful = e->carried && e->kind == HATF_EVENT_ALLOC &&
-			       !o->is_exact,
-	};
-	struct span *older;
-
-	/* What has its address has been told of by the event stage, and what
-	 * may be gone is gone then. */
-	while ((older = find_older(o, &span)) != NULL &&
-	       (older->start == span.start || older->is_doubtful))
-		take(o, e, older->start, older->start);
-	if (span.nbytes == 0)
-		return true;
-	if (older != NULL)
-		suspect(o, older, e);
-	return spans_put(&o->spans, &span);
+	judge_suspect(o, e, e->address, e->address);
+	judge(o, e);
 }
 
-static bool
+static void
 note_realloc(struct overlaps *o, const struct hatf_event *e)
 {
 	const bool frees = e->tag == HATF_REALLOC_FREE;
 
 	if (e->address == 0 && !frees)
-		return true; /* it failed */
+		return; /* it failed */
 	if (e->old_address != 0)
-		take(o, e, e->old_address,
-		     e->address == e->old_address ? e->address + e->size
-						  : e->old_address);
-	return frees || put(o, e);
-}
-
-/* All that is in the heap is no more. */
-static void
-clear_heap(struct overlaps *o, uint64_t heap)
-{
-	struct span *before, *after, *first;
-
-	while ((first = spans_find(&o->spans, heap, 0, &before, &after)) !=
-		       NULL ||
-	       ((first = after) != NULL && first->heap == heap))
-		spans_remove(&o->spans, heap, first->start);
+		judge_suspect(o, e, e->old_address,
+			      e->address == e->old_address
+				      ? e->address + e->size
+				      : e->old_address);
+	if (!frees)
+		put(o, e);
 }
 
 bool
@@ -253,12 +281,15 @@ overlaps_note(struct overlaps *o, const struct hatf_event *e)
 		return false;
 	switch (e->kind) {
 	case HATF_EVENT_ALLOC:
-		return e->address == 0 || put(o, e);
+		if (e->address != 0)
+			put(o, e);
+		return true;
 	case HATF_EVENT_FREE:
-		take(o, e, e->old_address, e->old_address);
+		judge_suspect(o, e, e->old_address, e->old_address);
 		return true;
 	case HATF_EVENT_REALLOC:
-		return note_realloc(o, e);
+		note_realloc(o, e);
+		return true;
 	case HATF_EVENT_HEAP_DESTROY:
 		clear_heap(o, e->heap);
 		return true;

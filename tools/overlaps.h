@@ -5,6 +5,11 @@
  * Blocks of one heap do not overlap; those of a pool lie in blocks of another.  A block
  * of no bytes lies nowhere.
  *
+ * Judged are blocks against their neighbours in the live set of the event stage, so
+ * they take no memory here.  Not judged are blocks of no bytes, those that a child has
+ * from its parent, and carried ones of which some may have been freed.  Once a block
+ * has covered such a one, the search goes on past them, for OVERLAPS_STEPS of them.
+ *
  * With several threads, a trace may have an allocation before the realloc that has
  * given up the memory for it (hatf/rings/order.h): where a realloc stands in a trace is
  * known for the first byte of its old block only.  So there the older block is a
@@ -15,21 +20,23 @@
 #define OVERLAPS_H
 
 #include "hatf.h"
-#include "spans.h"
 
 /* A block that lies on one which may be about to be moved away. */
 struct suspicion {
 	uint64_t heap, start;	 /* of the older one */
+	bool is_gone;		 /* the older one, with its heap */
 	struct hatf_event newer; /* what it begins with */
 };
 
 #define SUSPICIONS_MAX 256
+#define OVERLAPS_STEPS 256
 
 struct overlaps {
-	struct spans spans;
+	struct hatf_events *events;
 	bool judges;
 	bool is_exact;	  /* the carried blocks are those that lived */
 	bool is_late;	  /* the trace does not begin with the process */
+	bool has_covered; /* one that is not judged */
 	bool has_threads; /* more than one */
 	uint64_t thread;  /* the first one */
 	/* By thread: the number of its last record. */
@@ -42,10 +49,12 @@ struct overlaps {
 	void *ctx;
 };
 
-void overlaps_begin(struct overlaps *o, const struct hatf_reader *reader);
+/* 'events' has read nothing yet.  False if there is no memory. */
+bool overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
+		    struct hatf_events *events);
 void overlaps_end(struct overlaps *o);
 
-/* Take note of an event; false if there is no memory. */
+/* Take note of the event that was read last; false if there is no memory. */
 bool overlaps_note(struct overlaps *o, const struct hatf_event *e);
 
 /* There are no more events. */

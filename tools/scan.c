@@ -18,6 +18,7 @@ scan_open(struct scan *s, const char *path, unsigned flags, bool inherit)
 	s->path = path;
 	s->events = NULL;
 	s->status = HATF_OK;
+	s->next_count = 0;
 	if (hatf_reader_open(path, flags, &s->reader, &err) != HATF_OK) {
 		speak_error(path, &err);
 		return false;
@@ -46,25 +47,45 @@ scan_unknown_heritage(const struct scan *s)
 	return hatf_heritage_text(s->heritage);
 }
 
-size_t
-scan_read(struct scan *s)
+static void
+show_progress(struct scan *s)
+{
+	struct hatf_reader_stats read;
+	struct hatf_events_stats seen;
+
+	if (!s->progress.enabled)
+		return;
+	hatf_reader_get_stats(s->reader, &read);
+	hatf_events_get_stats(s->events, &seen);
+	progress_update(&s->progress, read.file_nbytes, seen.event_count);
+}
+
+/* Read up to 'max' events into 'batch'; returns how many. */
+static size_t
+read_some(struct scan *s, size_t max)
 {
 	size_t n = 0;
 
-	s->status = hatf_events_read(s->events, s->batch, SCAN_BATCH, &n);
-	if (s->progress.enabled) {
-		struct hatf_reader_stats read;
-		struct hatf_events_stats seen;
-
-		hatf_reader_get_stats(s->reader, &read);
-		hatf_events_get_stats(s->events, &seen);
-		progress_update(&s->progress, read.file_nbytes,
-				seen.event_count);
-	}
+	s->status = hatf_events_read(s->events, s->batch, max, &n);
 	if (s->status == HATF_OK)
 		return n;
 	progress_end(&s->progress);
 	return 0;
+}
+
+size_t
+scan_read(struct scan *s)
+{
+	show_progress(s);
+	return read_some(s, SCAN_BATCH);
+}
+
+const struct hatf_event *
+scan_next(struct scan *s)
+{
+	if (s->next_count++ % SCAN_BATCH == 0)
+		show_progress(s);
+	return read_some(s, 1) != 0 ? &s->batch[0] : NULL;
 }
 
 uint64_t

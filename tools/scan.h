@@ -20,6 +20,7 @@ struct scan {
 	struct hatf_events *events;
 	struct progress progress;
 	enum hatf_status status; /* of the last read */
+	unsigned next_count;	 /* calls of scan_next(), modulo a batch */
 	enum hatf_heritage heritage;
 	struct hatf_event batch[SCAN_BATCH];
 };
@@ -42,6 +43,12 @@ const char *scan_unknown_heritage(const struct scan *s);
  * good or bad: scan_fault() tells.
  */
 size_t scan_read(struct scan *s);
+
+/*
+ * Likewise, but one event, so that the live set is as it was right after that: NULL is
+ * the end.
+ */
+const struct hatf_event *scan_next(struct scan *s);
 
 /* Before what the trailer says of calls that the recorder did not see. */
 #define SCAN_MISSED "calls went past the recorder: "

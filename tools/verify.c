@@ -181,27 +181,25 @@ tell_violation(const struct verify *v, struct finding *f,
 }
 
 static void
-check_batch(const struct verify *v, struct finding *f, size_t n)
+check_event(const struct verify *v, struct finding *f,
+	    const struct hatf_event *e)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct hatf_event *const e = &f->scan.batch[i];
-		const struct hatf_event *at;
-		const char *fault;
+	const struct hatf_event *at;
+	const char *fault;
 
-		if (sequel_wants(e))
-			sequel_note(&f->sequel, e);
-		if (e->violation != HATF_VIOLATION_NONE)
-			tell_violation(v, f, e);
-		if (!overlaps_note(&f->overlaps, e))
-			f->no_memory = true;
-		fault = claims_note(&f->claims, e, &at);
-		if (fault != NULL)
-			violate(v, f, at, fault, 0, 0);
-		if (!definitions_check(&f->definitions, e, &fault))
-			f->no_memory = true;
-		else if (fault != NULL)
-			violate(v, f, e, fault, 0, definitions_stack(e));
-	}
+	if (sequel_wants(e))
+		sequel_note(&f->sequel, e);
+	if (e->violation != HATF_VIOLATION_NONE)
+		tell_violation(v, f, e);
+	if (!overlaps_note(&f->overlaps, e))
+		f->no_memory = true;
+	fault = claims_note(&f->claims, e, &at);
+	if (fault != NULL)
+		violate(v, f, at, fault, 0, 0);
+	if (!definitions_check(&f->definitions, e, &fault))
+		f->no_memory = true;
+	else if (fault != NULL)
+		violate(v, f, e, fault, 0, definitions_stack(e));
 }
 
 /* The trace was read to its end: what only that can tell. */
@@ -322,15 +320,16 @@ static void
 check_trace(const struct verify *v, struct finding *f)
 {
 	struct overlap_context context = { v, f };
-	size_t n;
+	const struct hatf_event *e;
 
-	overlaps_begin(&f->overlaps, f->scan.reader);
+	f->no_memory =
+		!overlaps_begin(&f->overlaps, f->scan.reader, f->scan.events);
 	f->overlaps.tell = tell_overlap;
 	f->overlaps.ctx = &context;
 	claims_begin(&f->claims, f->scan.reader, f->scan.events);
-	f->no_memory = !definitions_begin(&f->definitions, f->scan.reader);
-	while (!f->no_memory && (n = scan_read(&f->scan)) > 0)
-		check_batch(v, f, n);
+	f->no_memory |= !definitions_begin(&f->definitions, f->scan.reader);
+	while (!f->no_memory && (e = scan_next(&f->scan)) != NULL)
+		check_event(v, f, e);
 	if (f->scan.status == HATF_END)
 		check_end(v, f);
 	definitions_end(&f->definitions);

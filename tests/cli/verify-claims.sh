@@ -79,6 +79,25 @@ begin x.hatf
 trailer x.hatf 3 4
 refused 'at the end of memory' x.hatf "$lies"
 
+# Far behind the start of a large one, between others of no bytes, and around one.
+begin x.hatf
+{
+	alloc 1048576 0x100000 0 0 1
+	alloc 0 0x180000 0 0 1
+	alloc 0 0x180fff 0 0 1
+	alloc 16 0x181008 0 0 1
+} >>x.hatf
+trailer x.hatf 4 5
+refused 'in a large one' x.hatf "$lies: thread 0, time 1, address 0x181008"
+begin x.hatf
+{
+	alloc 0 0x180000 0 0 1
+	alloc 16 0x181008 0 0 1
+	alloc 1048576 0x100000 0 0 1
+} >>x.hatf
+trailer x.hatf 3 4
+refused 'around others' x.hatf "$lies: thread 0, time 1, address 0x100000"
+
 # Beside each other, of no bytes, where one was, in a pool and in its memory.
 begin x.hatf
 {
@@ -149,6 +168,24 @@ refused 'freed later' x.hatf "$lies: thread 1"
 threads_overlap alloc 1 0x5000 0 0 3
 trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
 refused 'to the end' x.hatf "$lies: thread 1"
+
+# In a trace that began after its process, only if that has one thread.
+begin x.hatf start=late
+{
+	alloc 1024 0x1000 0 0 1
+	alloc 32 0x1100 0 0 2
+} >>x.hatf
+trailer x.hatf 2 3
+refused 'late, of one thread' x.hatf "$lies: thread 0, time 2, address 0x1100"
+begin x.hatf start=late
+{
+	thread_event 8 1 0
+	alloc 1024 0x1000 0 0 1
+	alloc 32 0x1100 0 0 2
+	free 0x1000 1 0 3
+} >>x.hatf
+trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
+passes 'late, of two threads' x.hatf
 
 # Without their heaps, nothing can be said of blocks.
 begin x.hatf

@@ -148,12 +148,14 @@ drop(struct block_set *blocks, uint64_t address, uint64_t object)
 /* What is live of KEY_COUNT addresses. */
 static uint64_t model[KEY_COUNT];
 
-/* Some pages full to the last byte, some with blocks of 48, some with one. */
+/* Some pages full to the last byte, some with blocks of 16 and 48, some with one. */
 static uint64_t
 key(size_t i)
 {
-	if (i < KEY_COUNT / 2)
+	if (i < KEY_COUNT / 4)
 		return i * 3;
+	if (i < KEY_COUNT / 2)
+		return 0x80000 + i * 16;
 	return i < KEY_COUNT * 3 / 4 ? 0x100000 + i * 48 : i << 40;
 }
 
@@ -192,6 +194,37 @@ check_walk(const struct block_set *blocks)
 	ck_assert_uint_eq(count, blocks->count);
 }
 
+/* The neighbours of a key, by a search through the model; keys are sorted. */
+static void
+check_neighbours(const struct block_set *blocks, size_t i)
+{
+	struct block block, values;
+	uint64_t address;
+	size_t k = i;
+	bool found = block_set_before(blocks, key(i), &address, &block);
+
+	while (k > 0 && model[k - 1] == 0)
+		k--;
+	want(found == (k > 0), "one before");
+	if (found) {
+		values = values_of(model[k - 1]);
+		want(address == key(k - 1) && are_equal(&block, &values),
+		     "the one before");
+	}
+	for (k = i + 1; k < KEY_COUNT && model[k] == 0;)
+		k++;
+	found = block_set_behind(blocks, key(i), UINT64_MAX, &address, &block);
+	want(found == (k < KEY_COUNT), "one behind");
+	if (!found)
+		return;
+	values = values_of(model[k]);
+	want(address == key(k) && are_equal(&block, &values), "the one behind");
+	want(block_set_behind(blocks, key(i), address, &address, &block),
+	     "up to the one behind");
+	want(!block_set_behind(blocks, key(i), address - 1, &address, &block),
+	     "none up to the one behind");
+}
+
 START_TEST(it_agrees_with_a_model)
 {
 	struct block_set blocks;
@@ -206,6 +239,11 @@ START_TEST(it_agrees_with_a_model)
 		const bool grows =
 			next_random(&seed) % 100 < (step / 25000 % 2 ? 10 : 90);
 
+		/* From the middle on it keeps an order, of what is there then, too. */
+		if (step == 100000)
+			want(block_set_keep_order(&blocks), "an order");
+		if (step >= 100000)
+			check_neighbours(&blocks, i);
 		check_key(&blocks, i);
 		block_set_prefetch(&blocks, key(i));
 		if (model[i] == 0 && grows) {

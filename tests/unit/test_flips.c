@@ -244,6 +244,24 @@ START_TEST(verify_finds_a_flip_that_changes_an_event)
 }
 END_TEST
 
+/* Without its first line, a trace is not held to what the rest of it claims. */
+START_TEST(verify_finds_a_flip_in_the_first_line)
+{
+	static uint8_t bytes[1 << 16];
+	static const char line[] = "HATF 1.0";
+	const size_t nbytes = make_trace("hatf", true, bytes, sizeof(bytes));
+
+	silence();
+	for (size_t i = 8 * 3; i < 8 * (3 + strlen(line)); i++) {
+		bytes[i / 8] ^= (uint8_t)(1 << i % 8);
+		open_file(bytes, nbytes);
+		ck_assert(!is_ok());
+		close_file();
+		bytes[i / 8] ^= (uint8_t)(1 << i % 8);
+	}
+}
+END_TEST
+
 /* --------------------------------------------------------------- measuring */
 
 /* All bytes of a file; NULL if it cannot be read. */
@@ -317,6 +335,7 @@ main(int argc, char **argv)
 	tcase = tcase_create("flips");
 	tcase_add_loop_test(tcase, verify_finds_a_flip_that_changes_an_event, 0,
 			    sizeof(kinds) / sizeof(kinds[0]));
+	tcase_add_test(tcase, verify_finds_a_flip_in_the_first_line);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
