@@ -140,21 +140,21 @@ go_off(void)
 
 /* Ends -------------------------------------------------------------------- */
 
-/* glibc's since 2.32: not 0 means that no thread but one was made through it. */
+/* Libc says: it has made no second thread.  Not there before glibc 2.32. */
 extern char __libc_single_threaded __attribute__((weak));
 
 /*
- * Has the program other threads?  Those that have recorded nothing, or have not run
- * yet, libc knows, and else the kernel; under a filter of system calls, asking that may
- * kill.
+ * Has the program other threads?  Libc answers at once.  Without its answer the
+ * kernel has to be asked; under a filter of system calls, asking it may kill.
+ */
  */
 static bool
 has_threads(void)
 {
 	if (thread_id_count() > 1)
 		return true;
-	if (&__libc_single_threaded != NULL && __libc_single_threaded != 0)
-		return false;
+	if (&__libc_single_threaded != NULL)
+		return __libc_single_threaded == 0;
 	return !confinement_is_set() && alone_has_threads(writer_is_here());
 }
 
@@ -169,7 +169,9 @@ finish_held(enum writer_end end)
 		(end == WRITER_END_ABORT && signals_abort_is_handled());
 	struct signals_held held;
 
-	signals_hold(&held, !goes_on && has_threads());
+	signals_hold(&held);
+	if (!goes_on && has_threads())
+		signals_hold_others(&held);
 	if ((end == WRITER_END_ABORT && goes_on) || !writer_finish_brief(end))
 		writer_finish(end);
 	if (goes_on)

@@ -73,9 +73,11 @@ __asm__(".pushsection .text\n.type signals_restore, @function\n"
 #define RESTORER     ((uintptr_t)0)
 #endif
 
-static void
-ignore_all(struct signals_held *held)
+void
+signals_hold_others(struct signals_held *held)
 {
+	if (!may_change_actions())
+		return;
 	for (int signal = 1; signal <= SIGNALS_MAX; signal++) {
 		struct signals_action *const before = &held->before[signal - 1];
 		const bool harmless = (HARMLESS & BIT(signal)) != 0;
@@ -105,12 +107,10 @@ restore_actions(const struct signals_held *held)
 }
 
 void
-signals_hold(struct signals_held *held, bool whole_process)
+signals_hold(struct signals_held *held)
 {
 	held->mask = sys_block_signals();
 	held->changed = 0;
-	if (whole_process && may_change_actions())
-		ignore_all(held);
 }
 
 void

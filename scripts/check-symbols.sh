@@ -35,7 +35,8 @@ setfsuid setfsgid setgroups initgroups capset chroot'
 # What the recorder asks of libc.  A program may have functions of these names: of
 # bytes and strings, where nothing else can be meant; of what happens at the end,
 # at a fork, of a thread and in the loader, where libc's is meant and cannot be done
-# without; and what daemon() consists of, which the program called.
+# without; its mark of having one thread; and what daemon() consists of, which
+# the program called.
 from_libc='memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp
 strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
