@@ -147,7 +147,6 @@ extern char __libc_single_threaded __attribute__((weak));
  * Has the program other threads?  Libc answers at once.  Without its answer the
  * kernel has to be asked; under a filter of system calls, asking it may kill.
  */
- */
 static bool
 has_threads(void)
 {
