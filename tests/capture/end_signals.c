@@ -7,10 +7,13 @@
  * Each round forks a child that allocates, says through a pipe that it is about to
  * end, and ends by WAY with status 7: return, exit, _exit, quick_exit, pthread_exit
  * (of the last thread), raw (exit_group by syscall(3)), abort or exec.  The parent
- * sends SIGTERM after a delay of 0.2 to 10 ms.  The child's ACTION for SIGTERM is
+ * sends SIGTERM after a delay of 0 to 10 ms.  The child's ACTION for SIGTERM is
  * default, ignore, block or handle, or "threads": it handles the signal and has a
  * second thread that goes on allocating; or "silent": that thread waits and has never
  * allocated, so that no tracer has heard of it.
+ *
+ * By pthread_exit the child speaks in an exit handler.  Before that libc loads the
+ * unwinder, for some 0.2 ms with or without a tracer, and a handler may run.
  *
  * Prints how many children ended otherwise than they would have without a signal,
  * and in how many a handler ran: "N other, N handled".  A child that execs may also
@@ -100,10 +103,10 @@ set_action(const char *action)
 		_exit(98);
 }
 
-static int
-end(const char *way)
+/* Tell the parent that the end has begun. */
+static void
+speak(void)
 {
-	static char *const again[] = { "sh", "-c", "exit 7", NULL };
 	const struct sched_param first = { .sched_priority = 1 };
 	struct rusage usage;
 
@@ -113,6 +116,18 @@ end(const char *way)
 	*lost_before = usage.ru_nivcsw;
 	if (write(out, "e", 1) != 1)
 		_exit(97);
+}
+
+static int
+end(const char *way)
+{
+	static char *const again[] = { "sh", "-c", "exit 7", NULL };
+
+	if (strcmp(way, "pthread_exit") == 0) {
+		atexit(speak);
+		pthread_exit(NULL);
+	}
+	speak();
 	if (strcmp(way, "exit") == 0)
 		exit(STATUS);
 	if (strcmp(way, "_exit") == 0)
@@ -123,8 +138,6 @@ end(const char *way)
 		syscall(SYS_exit_group, STATUS);
 	if (strcmp(way, "abort") == 0)
 		abort();
-	if (strcmp(way, "pthread_exit") == 0)
-		pthread_exit(NULL);
 	if (strcmp(way, "exec") == 0)
 		execv("/bin/sh", again);
 	return STATUS;
@@ -226,13 +239,10 @@ try(const char *way, const char *action, unsigned delay_us)
 int
 main(int argc, char **argv)
 {
-	static const unsigned delays_us[] = { 200,  300,  500,	700,  1000,
-					      1500, 2000, 3000, 5000, 10000 };
+	static const unsigned delays_us[] = { 0,    50,	  100,	200,  500,
+					      1000, 1500, 2000, 5000, 10000 };
 	const size_t delay_count = sizeof(delays_us) / sizeof(*delays_us);
 	const int rounds = argc == 4 ? atoi(argv[3]) : 0;
-	/* pthread_exit() loads the unwinder first, for some 0.3 ms, bare too. */
-	const size_t skipped =
-		argc == 4 && strcmp(argv[1], "pthread_exit") == 0 ? 2 : 0;
 	int other = 0, handled = 0, uncertain = 0;
 
 	lost_before = mmap(NULL, sizeof(*lost_before), PROT_READ | PROT_WRITE,
@@ -244,8 +254,7 @@ main(int argc, char **argv)
 
 		for (int n = 0; n < TRIES; n++) {
 			o = try(argv[1], argv[2],
-				delays_us[skipped +
-					  (size_t)i % (delay_count - skipped)]);
+				delays_us[(size_t)i % delay_count]);
 			if (o.is_child)
 				return o.status;
 			if (o.is_certain || (!o.other && !o.handled))
