@@ -137,14 +137,18 @@ go_off(void)
 
 /* Ends -------------------------------------------------------------------- */
 
+/* Of libc: it has made no second thread, or none is left.  None before glibc 2.32. */
+extern char __libc_single_threaded __attribute__((weak));
+
 /*
- * Has the program other threads?  Those that have recorded nothing, or have not run
- * yet, only the kernel knows; under a filter of system calls, asking it may kill.
+ * Has the program other threads?  Libc answers at once.  The kernel also knows those
+ * that libc did not make; under a filter of system calls, asking it may kill.
  */
 static bool
 has_threads(void)
 {
 	return thread_id_count() > 1 ||
+	       (&__libc_single_threaded != NULL && !__libc_single_threaded) ||
 	       (!confinement_is_set() && alone_has_threads(writer_is_here()));
 }
 
@@ -159,7 +163,9 @@ finish_held(enum writer_end end)
 		(end == WRITER_END_ABORT && signals_abort_is_handled());
 	struct signals_held held;
 
-	signals_hold(&held, !goes_on && has_threads());
+	signals_hold(&held);
+	if (!goes_on && has_threads())
+		signals_hold_others(&held);
 	if (!writer_end_dormant() &&
 	    ((end == WRITER_END_ABORT && goes_on) || !writer_finish_brief(end)))
 		writer_finish(end);

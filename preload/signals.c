@@ -55,8 +55,8 @@ __asm__(".pushsection .text\n.type signals_restore, @function\n"
 #define RESTORER     ((uintptr_t)0)
 #endif
 
-static void
-ignore_all(struct signals_held *held)
+void
+signals_hold_others(struct signals_held *held)
 {
 	for (int signal = 1; signal <= SIGNALS_MAX; signal++) {
 		struct signals_action *const before = &held->before[signal - 1];
@@ -87,12 +87,10 @@ restore_actions(const struct signals_held *held)
 }
 
 void
-signals_hold(struct signals_held *held, bool whole_process)
+signals_hold(struct signals_held *held)
 {
 	held->mask = sys_block_signals();
 	held->changed = 0;
-	if (whole_process)
-		ignore_all(held);
 }
 
 void

@@ -8,9 +8,9 @@
  * the exit status.
  *
  * The calling thread blocks all signals.  Nobody can block them in other threads, so
- * where there are any the process handles signals by doing nothing instead.  Not ignored are the ones
- * that a thread brings upon itself (SIGSEGV and the like), SIGCHLD and the others
- * whose default is to do nothing, and libc's own two.
+ * where there are any the process handles signals by doing nothing instead.  Not
+ * ignored are the ones that a thread brings upon itself (SIGSEGV and the like),
+ * SIGCHLD and the others whose default is to do nothing, and libc's own two.
  *
  * Everything is raw system calls, on the ending thread.
  */
@@ -37,11 +37,11 @@ struct signals_held {
 	struct signals_action before[SIGNALS_MAX];
 };
 
-/*
- * From here on the calling thread gets no signal; with 'whole_process' no other
- * thread runs a handler either, except of the signals named above.
- */
-void signals_hold(struct signals_held *held, bool whole_process);
+/* From here on the calling thread gets no signal. */
+void signals_hold(struct signals_held *held);
+
+/* After that: no other thread runs a handler either, except of those named above. */
+void signals_hold_others(struct signals_held *held);
 
 /* The process goes on as if it had not been held: deliver what has arrived. */
 void signals_release(const struct signals_held *held);

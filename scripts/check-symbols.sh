@@ -35,10 +35,12 @@ setfsuid setfsgid setgroups initgroups capset chroot'
 # What the recorder asks of libc.  A program may have functions of these names: of
 # bytes and strings, where nothing else can be meant; of what happens at the end,
 # at a fork, of a thread and in the loader, where libc's is meant and cannot be done
-# without; and what daemon() consists of, which the program called.
+# without; its mark of having one thread; and what daemon() consists of, which
+# the program called.
 from_libc='memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp
 strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
+__libc_single_threaded
 __environ environ __errno_location __stack_chk_fail getauxval pthread_once
 __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next
 __sigsetjmp __x86_get_cpuid_feature_leaf pthread_self sysconf _r_debug dlerror dlopen dlsym
