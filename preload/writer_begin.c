@@ -13,6 +13,7 @@
  */
 
 #include <errno.h>
+#include <string.h>
 
 #include "begin.h"
 #include "control.h"
@@ -167,6 +168,17 @@ leave_trace(enum writer_end end)
 	lifecycle_set_off();
 }
 
+/*
+ * Must the header tell where the rings are?  They have a file only if an exec fails,
+ * and then the header is written.  Beside the trace they are found without.
+ */
+static bool
+must_name_rings(enum writer_end end)
+{
+	return end == WRITER_END_EXEC &&
+	       strchr(lifecycle_config()->rings, '/') != NULL;
+}
+
 bool
 writer_finish_brief(enum writer_end end)
 {
@@ -175,7 +187,8 @@ writer_finish_brief(enum writer_end end)
 
 	/* relaxed: a dormant process has a ring file for the writer to
 	 * remove. */
-	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed))
+	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed) ||
+	    must_name_rings(end))
 		return false;
 	/* acquire: what the program's other threads have published is seen. */
 	if (thread_id_count() != 1 || writer->segment.is_open || !claim())

@@ -51,6 +51,19 @@ check "directory: header" "$(header dir.gz rings)" "$PWD/elsewhere/dir.gz.rings"
 clean dir.gz
 leftovers directory
 
+# A trace that an exec which fails has begun says it, too: its kill comes later.
+cat >exec-fails.py <<'END'
+import os
+try:
+    os.execv("/nonexistent", ["none"])
+except OSError:
+    pass
+END
+HATFTRACE_RINGS=$PWD/elsewhere trace failed.gz "$PYTHON" -S -E exec-fails.py
+check "exec fails: header" "$(header failed.gz rings)" \
+	"$PWD/elsewhere/failed.gz.rings"
+clean failed.gz
+
 HATFTRACE_RINGS=none trace none.gz "$PYTHON" -c "$look" . >out
 check "none: lines" "$(wc -l <out)" 0
 check "none: header" "$(header none.gz rings)" ''
