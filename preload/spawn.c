@@ -195,13 +195,19 @@ thread_main(void *unused)
 	}
 }
 
+bool
+spawn_is_alive(void)
+{
+	/* acquire: pairs with the kernel's store when the thread is gone. */
+	return life != NULL &&
+	       atomic_load_explicit(&life->tid, memory_order_acquire) != 0;
+}
+
 /* It uses none of its memory any more; the kernel may still count it. */
 static void
 await_end(void)
 {
-	/* acquire: pairs with the kernel's store when the thread is gone. */
-	while (life != NULL &&
-	       atomic_load_explicit(&life->tid, memory_order_acquire) != 0)
+	while (spawn_is_alive())
 		sys_sleep(LOOK_NS);
 }
 

@@ -28,6 +28,9 @@ bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
  */
 bool spawn_run_here(int (*body)(void *), void *argument);
 
+/* Does the thread live that spawn_thread() has made last?  Any thread may ask. */
+bool spawn_is_alive(void);
+
 /* Return when the thread that spawn_thread() has made is no more, if there is
  * one. */
 void spawn_await_gone(void);

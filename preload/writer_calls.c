@@ -66,6 +66,30 @@ give_up(void)
 	writer_set_presence(WRITER_AWAY);
 }
 
+/*
+ * Give up if somebody has ended the writer thread and no other: a filter of
+ * system calls can, which the program has set with an instruction of its own.
+ * The writer would have said that it leaves.
+ */
+static void
+give_up_if_killed(enum writer_presence expected)
+{
+	/*
+	 * Twice, since a writer may have left and another one come meanwhile: each is
+	 * alive before it says that it is here.  acquire: pairs with the release in
+	 * writer_set_presence().
+	 */
+	for (unsigned look = 0; look < 2; look++)
+		if (spawn_is_alive() ||
+		    atomic_load_explicit(&writer->presence,
+					 memory_order_acquire) != expected)
+			return;
+	say("the writer thread was killed; not tracing");
+	/* What comes is not recorded: recovery must not call the trace complete. */
+	ringfile_count_unattached();
+	give_up();
+}
+
 /* Make the thread; false: that cannot be, which has been said. */
 static bool
 make_writer(void)
@@ -104,16 +128,21 @@ writer_summon(void)
 	const uint64_t mask = sys_block_signals();
 
 	/* acq_rel: what a writer before this one has left is seen. */
-	if (lifecycle_is_tracing() && lifecycle_is_own() &&
-	    atomic_compare_exchange_strong_explicit(
-		    &writer->presence, &away, WRITER_COMING,
-		    memory_order_acq_rel, memory_order_acquire) &&
-	    !make_writer())
+	const bool is_maker =
+		lifecycle_is_tracing() && lifecycle_is_own() &&
+		atomic_compare_exchange_strong_explicit(
+			&writer->presence, &away, WRITER_COMING,
+			memory_order_acq_rel, memory_order_acquire);
+
+	if (is_maker && !make_writer())
 		give_up();
 	/* acquire: pairs with the release in writer_set_presence(). */
 	while (atomic_load_explicit(&writer->presence, memory_order_acquire) ==
-	       WRITER_COMING)
+	       WRITER_COMING) {
 		sys_futex_wait(&writer->presence, WRITER_COMING, 10 * TICK_NS);
+		if (is_maker)
+			give_up_if_killed(WRITER_COMING);
+	}
 	say_rest();
 	sys_restore_signals(mask);
 	errno = saved_errno;
@@ -177,7 +206,8 @@ nudge(void)
 		return false;
 	if (!control_wake())
 		sys_futex_wake(&writer->wake);
-	return true;
+	give_up_if_killed(WRITER_HERE);
+	return lifecycle_is_tracing();
 }
 
 void

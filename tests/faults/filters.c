@@ -15,6 +15,9 @@
  *   old        what came with Linux 5.2 and later is not there (ENOSYS)
  *   no-exit    for all threads: no thread may end (EPERM)
  *   no-figures for all threads: what has been used is not told, asking kills
+ *   unseen     by no function of libc: what only the recorder's thread does kills
+ *              the thread that does it
+ *   unseen-all the same for all threads (TSYNC)
  *   nothing    everything but write and exit kills
  *   no-actions to ask for the action of a signal or to change it kills
  *   no-signals to send a signal to a thread kills
@@ -145,6 +148,18 @@ static const struct kind kinds[] = {
 	  KILL,
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_clock_gettime, SYS_getrusage, END } },
+	{ "unseen",
+	  ALLOW,
+	  SECCOMP_RET_KILL_THREAD,
+	  0,
+	  { SYS_close_range, SYS_openat, SYS_fallocate, SYS_ppoll, SYS_read,
+	    END } },
+	{ "unseen-all",
+	  ALLOW,
+	  SECCOMP_RET_KILL_THREAD,
+	  SECCOMP_FILTER_FLAG_TSYNC,
+	  { SYS_close_range, SYS_openat, SYS_fallocate, SYS_ppoll, SYS_read,
+	    END } },
 	{ "nothing", KILL, ALLOW, 0, { SYS_write, SYS_exit_group, END } },
 	{ "no-actions", ALLOW, KILL, 0, { SYS_rt_sigaction, END } },
 	{ "no-signals", ALLOW, KILL, 0, { SYS_tgkill, END } },
@@ -154,6 +169,24 @@ static const struct kind kinds[] = {
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_clock_gettime, SYS_getrusage, END } },
 };
+
+/* seccomp(2) that nobody can stand in front of. */
+static long
+seccomp_unseen(unsigned long flags, const struct sock_fprog *program)
+{
+	long result = SYS_seccomp;
+
+#if defined(__x86_64__)
+	__asm__ volatile("syscall"
+			 : "+a"(result)
+			 : "D"(SECCOMP_SET_MODE_FILTER), "S"(flags),
+			   "d"(program)
+			 : "rcx", "r11", "memory");
+#else
+	result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, program);
+#endif
+	return result;
+}
 
 static int
 put_on(const struct kind *kind)
@@ -175,6 +208,8 @@ put_on(const struct kind *kind)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
+	if (strncmp(kind->name, "unseen", 6) == 0)
+		return (int)seccomp_unseen(kind->flags, &program);
 	if (kind->flags != 0)
 		return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 				    kind->flags, &program);

@@ -62,6 +62,32 @@ for kind in no-actions no-signals; do
 		complete threads_within $kind
 done
 
+# A filter that the recorder does not see ends the writer thread and no other:
+# the program does not wait for a writer that is dead.
+hidden()
+{
+	timeout -k 1 20 "${RUN[@]}" "$FAULTS/filters" "$1" self "$2"
+}
+for kind in unseen unseen-all; do
+	ONLY_STATUS=1 fault "seccomp: $kind, young" \
+		"filter by no function, ends a thread" none hidden $kind 100
+done
+ONLY_STATUS=1 fault "seccomp: unseen" "the same, with a writer" complete \
+	hidden unseen 200000
+rm -rf traced
+mkdir -m 777 traced
+recorder
+hidden unseen-all 200000 >out 2>err
+check 'seccomp: unseen-all: status' $? 5
+grep -q 'the writer thread was killed; not tracing' err ||
+	fail "seccomp: unseen-all: $(cat err)"
+for rings in traced/*.rings; do
+	"$HATF" recover "${rings%.rings}" >out 2>&1 &&
+		fail "seccomp: unseen-all: $(cat out)"
+	grep -q 'events recovered, .*not complete\|lost' out ||
+		fail "seccomp: unseen-all: recovered: $(cat out)"
+done
+
 # Calls that the kernel refuses change nothing.
 TALLY=1 fault "seccomp: ask" "calls that ask for filters and fail" \
 	complete within ask 100000
