@@ -84,6 +84,9 @@ give_up_if_killed(enum writer_presence expected)
 		    atomic_load_explicit(&writer->presence,
 					 memory_order_acquire) != expected)
 			return;
+	/* A child of a fork that libc does not know of has never had it. */
+	if (!lifecycle_is_own())
+		return;
 	say("the writer thread was killed; not tracing");
 	/* What comes is not recorded: recovery must not call the trace complete. */
 	ringfile_count_unattached();

@@ -30,12 +30,12 @@ overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 		    !says(reader, "heaps", "dropped");
 	o->is_exact = !says(reader, "live", "unknown") &&
 		      !says(reader, "live", "uncertain");
-	o->is_late = says(reader, "start", "late");
 	o->has_threads = false;
 	o->thread = UINT64_MAX;
 	o->seen = NULL;
 	o->seen_count = 0;
 	o->suspicion_count = 0;
+	o->freed_count = 0;
 	o->has_covered = false;
 	return !o->judges || hatf_events_keep_order(events) == HATF_OK;
 }
@@ -107,13 +107,6 @@ static void
 suspect(struct overlaps *o, const struct hatf_live *older,
 	const struct hatf_event *newer)
 {
-	/*
-	 * A realloc of another thread that is under way when recording stops
-	 * is seen in such traces as a free, that thread's last record, which
-	 * comes behind the allocation that got what the realloc gave up.
-	 */
-	if (o->is_late && o->has_threads)
-		return;
 	/* Which of two carried blocks is the older one, nobody knows. */
 	if (newer->kind == HATF_EVENT_ALLOC && newer->carried && o->has_threads)
 		return;
@@ -148,9 +141,35 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 		/* It ends no later than it begins, or than the newer one does. */
 		const bool gives_way = end <= start || end <= s->newer.address;
 
-		if (e->kind != HATF_EVENT_REALLOC ||
-		    e->thread == s->newer.thread || !gives_way)
+		if (e->kind == HATF_EVENT_FREE &&
+		    e->thread != s->newer.thread) {
+			o->suspicions[kept] = *s;
+			o->suspicions[kept].is_gone = true;
+			o->suspicions[kept].is_freed = true;
+			o->suspicions[kept++].thread = e->thread;
+			o->freed_count++;
+		} else if (e->kind != HATF_EVENT_REALLOC ||
+			   e->thread == s->newer.thread || !gives_way)
 			tell(o, &s->newer);
+	}
+	o->suspicion_count = kept;
+}
+
+/* A thread has one more record: its last free was no realloc under way. */
+static void
+judge_freed(struct overlaps *o, uint64_t thread)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < o->suspicion_count; i++) {
+		const struct suspicion *const s = &o->suspicions[i];
+
+		if (s->is_freed && s->thread == thread) {
+			o->freed_count--;
+			tell(o, &s->newer);
+		} else {
+			o->suspicions[kept++] = *s;
+		}
 	}
 	o->suspicion_count = kept;
 }
@@ -168,7 +187,8 @@ overlaps_settle(struct overlaps *o)
 {
 	/* A realloc that the end of the program has overtaken has no record. */
 	for (unsigned i = 0; i < o->suspicion_count; i++)
-		if (!has_silent_thread(o, &o->suspicions[i].newer))
+		if (!o->suspicions[i].is_freed &&
+		    !has_silent_thread(o, &o->suspicions[i].newer))
 			tell(o, &o->suspicions[i].newer);
 	o->suspicion_count = 0;
 }
@@ -279,6 +299,8 @@ overlaps_note(struct overlaps *o, const struct hatf_event *e)
 		return true;
 	if (!note_thread(o, e))
 		return false;
+	if (o->freed_count != 0)
+		judge_freed(o, e->thread);
 	switch (e->kind) {
 	case HATF_EVENT_ALLOC:
 		if (e->address != 0)

@@ -14,7 +14,9 @@
  * given up the memory for it (hatf/rings/order.h): where a realloc stands in a trace is
  * known for the first byte of its old block only.  So there the older block is a
  * suspect first.  If a realloc of another thread is what happens to it next, and the
- * overlap is gone by that, all is well.
+ * overlap is gone by that, all is well.  A realloc that is under way when recording
+ * stops is a free in the trace, and the last record of its thread: a free by another
+ * thread clears the suspect, too, unless that thread has a record after it.
  */
 #ifndef OVERLAPS_H
 #define OVERLAPS_H
@@ -23,8 +25,10 @@
 
 /* A block that lies on one which may be about to be moved away. */
 struct suspicion {
-	uint64_t heap, start;	 /* of the older one */
-	bool is_gone;		 /* the older one, with its heap */
+	uint64_t heap, start; /* of the older one */
+	bool is_gone;	      /* the older one, with its heap or freed */
+	bool is_freed;	      /* by 'thread', perhaps as its last record */
+	uint64_t thread;
 	struct hatf_event newer; /* what it begins with */
 };
 
@@ -35,7 +39,6 @@ struct overlaps {
 	struct hatf_events *events;
 	bool judges;
 	bool is_exact;	  /* the carried blocks are those that lived */
-	bool is_late;	  /* the trace does not begin with the process */
 	bool has_covered; /* one that is not judged */
 	bool has_threads; /* more than one */
 	uint64_t thread;  /* the first one */
@@ -43,7 +46,7 @@ struct overlaps {
 	uint64_t *seen;
 	uint64_t seen_count;
 	struct suspicion suspicions[SUSPICIONS_MAX];
-	unsigned suspicion_count;
+	unsigned suspicion_count, freed_count;
 	/* Called with the event of a block that lies on another one. */
 	void (*tell)(void *ctx, const struct hatf_event *newer);
 	void *ctx;

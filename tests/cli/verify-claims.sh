@@ -162,14 +162,22 @@ refused 'not shrunk' x.hatf "$lies: thread 1, time 2, address 0x1100"
 threads_overlap resize 2 64 0x1000 0x1000 1 0 2
 trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
 refused 'by the same thread' x.hatf "$lies: thread 1"
+# A realloc that is under way at the end is a free, its thread's last record.
 threads_overlap free 0x1000 0 0 2
 trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
-refused 'freed later' x.hatf "$lies: thread 1"
+passes 'freed at the end' x.hatf
+threads_overlap free 0x1000 0 0 2
+alloc 8 0x8000 0 0 3 >>x.hatf
+trailer x.hatf 4 6 complete=1 end=exit lost=0 threads=2
+refused 'freed before more' x.hatf "$lies: thread 1"
+threads_overlap free 0x1000 1 0 2
+trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
+refused 'freed by the same thread' x.hatf "$lies: thread 1"
 threads_overlap alloc 1 0x5000 0 0 3
 trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
 refused 'to the end' x.hatf "$lies: thread 1"
 
-# In a trace that began after its process, only if that has one thread.
+# A trace that began after its process is no exception.
 begin x.hatf start=late
 {
 	alloc 1024 0x1000 0 0 1
@@ -183,9 +191,10 @@ begin x.hatf start=late
 	alloc 1024 0x1000 0 0 1
 	alloc 32 0x1100 0 0 2
 	free 0x1000 1 0 3
+	free 0x1100 1 0 4
 } >>x.hatf
-trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
-passes 'late, of two threads' x.hatf
+trailer x.hatf 4 6 complete=1 end=exit lost=0 threads=2
+refused 'late, of two threads' x.hatf "$lies: thread 0, time 2, address 0x1100"
 
 # Without their heaps, nothing can be said of blocks.
 begin x.hatf
