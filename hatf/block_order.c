@@ -106,6 +106,8 @@ static bool
 tell_found(const struct block_page *page, const struct found *found,
 	   uint64_t *address_ret, struct block *block_ret)
 {
+	if (found->slot == NULL)
+		return false;
 	*address_ret = page->number << BLOCK_PAGE_SHIFT | (found->place - 1);
 	get_block(page, found->slot, block_ret);
 	return true;

@@ -26,6 +26,8 @@ forklocks_hold(void)
 void
 forklocks_release(void)
 {
+	if (depth == 0)
+		return;
 	if (depth == 1) {
 		pools_after_fork();
 		late_after_fork();

@@ -234,8 +234,8 @@ lifecycle_scope(void)
 	if (state == NEW)
 		return LIFECYCLE_NEW;
 	/* A child that shares our memory is about to become another program. */
-	return state == TRACING && sys_pid() == traced_pid ? LIFECYCLE_TRACED
-							   : LIFECYCLE_UNTRACED;
+	return state == TRACING && lifecycle_is_own() ? LIFECYCLE_TRACED
+						      : LIFECYCLE_UNTRACED;
 }
 
 void
@@ -248,7 +248,7 @@ lifecycle_end_for_sandbox(const char *why)
 		writer_finish(WRITER_END_SANDBOX);
 		writer_await_gone();
 	}
-	is_sandboxed = true;
+	is_sandboxed = is_childless = true;
 	/* relaxed: other threads' events in between are lost either way. */
 	atomic_store_explicit(&record_dormant, true, memory_order_relaxed);
 }
@@ -262,7 +262,8 @@ lifecycle_is_single(void)
 bool
 lifecycle_is_own(void)
 {
-	return sys_pid() == traced_pid;
+	/* A filter may kill for the call. */
+	return !is_sandboxed && sys_pid() == traced_pid;
 }
 
 void
@@ -477,7 +478,8 @@ static void
 prepare_fork(void)
 {
 	before_fork();
-	forklocks_hold();
+	if (!is_sandboxed)
+		forklocks_hold();
 }
 
 static void

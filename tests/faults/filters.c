@@ -18,6 +18,8 @@
  *   unseen     by no function of libc: what only the recorder's thread does kills
  *              the thread that does it
  *   unseen-all the same for all threads (TSYNC)
+ *   no-pid     getpid kills
+ *   pid-fails  getpid fails (EPERM)
  *   nothing    everything but write and exit kills
  *   no-actions to ask for the action of a signal or to change it kills
  *   no-signals to send a signal to a thread kills
@@ -37,6 +39,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -160,6 +163,12 @@ static const struct kind kinds[] = {
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_close_range, SYS_openat, SYS_fallocate, SYS_ppoll, SYS_read,
 	    END } },
+	{ "no-pid", ALLOW, KILL, 0, { SYS_getpid, END } },
+	{ "pid-fails",
+	  ALLOW,
+	  SECCOMP_RET_ERRNO | EPERM,
+	  0,
+	  { SYS_getpid, END } },
 	{ "nothing", KILL, ALLOW, 0, { SYS_write, SYS_exit_group, END } },
 	{ "no-actions", ALLOW, KILL, 0, { SYS_rt_sigaction, END } },
 	{ "no-signals", ALLOW, KILL, 0, { SYS_tgkill, END } },
@@ -281,6 +290,40 @@ work_in_threads(long rounds)
 	return sum;
 }
 
+/* Once here, and in a child. */
+static unsigned
+work_in_children(long rounds)
+{
+	int status = -1;
+	const pid_t child = fork();
+
+	if (child == 0)
+		_exit(work(rounds) != 0 ? 7 : 0);
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		_exit(8);
+	return work(rounds) + (unsigned)status;
+}
+
+/*
+ * The filter is put on by a child that shares our memory until its exec, of a
+ * program without the recorder.
+ */
+static int
+put_on_in_vfork(const struct kind *kind)
+{
+	char *const none[] = { NULL };
+	int status = -1;
+	const pid_t child = vfork();
+
+	if (child == 0) {
+		if (put_on(kind) != 0)
+			_exit(1);
+		execle("/bin/true", "true", (char *)NULL, none);
+		_exit(127);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
+}
+
 static void
 say(const char *text, unsigned number)
 {
@@ -302,6 +345,8 @@ main(int argc, char **argv)
 		return 2;
 	if (strcmp(argv[2], "threads") == 0)
 		go = work_in_threads;
+	if (strcmp(argv[2], "children") == 0)
+		go = work_in_children;
 	if (strcmp(argv[2], "exec") != 0) {
 		say("before", go(atol(argv[3])));
 		/* Long enough for the recorder to have fallen asleep. */
@@ -316,7 +361,8 @@ main(int argc, char **argv)
 	} else {
 		while (strcmp(kind->name, argv[1]) != 0)
 			kind++;
-		if (put_on(kind) != 0) {
+		if ((strcmp(argv[2], "vfork") == 0 ? put_on_in_vfork(kind)
+						   : put_on(kind)) != 0) {
 			perror("filter");
 			return 3;
 		}
