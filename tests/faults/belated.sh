@@ -59,7 +59,7 @@ mkdir -p sized
 env HATFTRACE_OUT="$TMP/sized/%e.%p.gz" LD_PRELOAD="$SO" \
 	bash -c 'ulimit -f 0; exec python3 -c pass' 2>&1 | cat >err
 check_ge 'RLIMIT_FSIZE 0 by a shell: events' "$("$HATF" dump sized/bash.*.gz \
-	2>/dev/null | grep -c alloc)" 500
+	2>/dev/null | grep -c alloc)" 200
 grep -q 'python.*file size limit exceeded; not tracing$' err ||
 	fail "RLIMIT_FSIZE 0 over exec: $(cat err)"
 (ulimit -f 0 && "$HATF" record -o sized/none.gz -- true; echo $?) 2>&1 |
