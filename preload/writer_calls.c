@@ -146,6 +146,12 @@ writer_summon(void)
 		if (is_maker)
 			give_up_if_killed(WRITER_COMING);
 	}
+	/*
+	 * A writer that could not begin is gone before the program goes on, which
+	 * may look at its threads next.
+	 */
+	if (is_maker && !lifecycle_is_tracing())
+		spawn_await_gone();
 	say_rest();
 	sys_restore_signals(mask);
 	errno = saved_errno;
