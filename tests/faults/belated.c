@@ -10,8 +10,10 @@
  * bareroot (by the system call instruction itself: limits, or DIRECTORY as the root
  * directory), mount, rawmount (something over DIRECTORY, in namespaces of
  * its own), child, shared (a child by clone(2) with which it shares the root directory
- * makes DIRECTORY that; and with which it shares the memory as well).
+ * makes DIRECTORY that; and with which it shares the memory as well), looked (as child,
+ * then it says how many threads it has).
  */
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,6 +86,23 @@ call_barely(long number, long a, long b, const void *c)
 	return result;
 }
 
+/*
+ * As "child".  Then the recorder must have its writer, which cannot begin; how many
+ * threads has the process after that?  Seen by no function of libc.
+ */
+static int
+share_and_look(char *directory)
+{
+	const int tasks = open("/proc/self/task", O_PATH | O_DIRECTORY);
+	struct stat st;
+
+	if (tasks < 0 || share(0, directory) != 0 || setresuid(0, 0, 0) != 0 ||
+	    call_barely(SYS_fstat, tasks, (long)&st, NULL) != 0)
+		return -1;
+	printf("%d threads\n", (int)st.st_nlink - 2);
+	return 0;
+}
+
 static int
 take_away(const char *how, char *directory)
 {
@@ -114,6 +134,8 @@ take_away(const char *how, char *directory)
 				    NULL);
 	if (strcmp(how, "child") == 0)
 		return share(0, directory);
+	if (strcmp(how, "looked") == 0)
+		return share_and_look(directory);
 	if (strcmp(how, "shared") == 0)
 		return share(CLONE_VM | CLONE_VFORK, directory);
 	return -1;

@@ -82,6 +82,12 @@ if is_root; then
 			none take_away $how empty
 		advised "$how"
 	done
+	# The writer that cannot begin is gone before the program looks at its threads.
+	recorder
+	for _ in $(seq 30); do
+		take_away looked empty 2>/dev/null | head -n 1
+	done | sort | uniq -c >out
+	check 'chroot by a child: threads' "$(awk '{ print $1, $2 }' out)" '30 1'
 	fault "chroot, unseen" "by the system call instruction" none \
 		take_away bareroot empty
 	advised "root"
