@@ -422,6 +422,13 @@ hang_bell(void)
 	return true;
 }
 
+/* As tools/bell.c reads it. */
+_Static_assert(offsetof(struct control_bell, status_nbytes) == 4 &&
+		       offsetof(struct control_bell, made_ns) == 8 &&
+		       offsetof(struct control_bell, status) == 16 &&
+		       sizeof(struct control_bell) == CONTROL_BELL_NBYTES,
+	       "the layout of a bell");
+
 bool
 control_hang_bell(void)
 {

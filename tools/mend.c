@@ -62,7 +62,7 @@ mend_trace(struct found *t, unsigned flags)
 
 	t->has_trailer = tail_read(t->path, HATF_READ_FOUND, &tail);
 	if (t->has_trailer) {
-		/* Who has given up privileges cannot remove it. */
+		/* A process that gave up privileges cannot remove it. */
 		mend(t, 0);
 	} else {
 		t->is_mended = mend(t, flags);

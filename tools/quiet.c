@@ -20,7 +20,7 @@
 #define RING_HEAD_NBYTES 4096u
 #define RING_NBYTES_MIN	 4096u
 
-/* Who is younger may be about to have what is looked for. */
+/* A younger process may be about to open its socket or its bell. */
 #define SETTLED_MS 1000
 
 typedef bool line_test(const char *line);
