@@ -100,6 +100,7 @@ PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c tests/faults/*.c)) 
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
+HEADERS := $(wildcard hatf/hatf.h hatf/hatf_*.h) preload/hatftrace.h
 SOURCES := $(wildcard hatf/*.[ch] hatf/*/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch])
 
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
@@ -237,7 +238,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	install -m 755 $(SO) $(DSO) $(DESTDIR)$(LIBDIR)
 	ln -sf libhatf.so.0 $(DESTDIR)$(LIBDIR)/libhatf.so
 	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
-	install -m 644 hatf/hatf.h preload/hatftrace.h $(DESTDIR)$(INCDIR)
+	install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR)
 	install -D -m 644 hatf/hatf.dtd $(DESTDIR)$(DTDDIR)/hatf.dtd
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
@@ -248,7 +249,8 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 		$(DESTDIR)$(MANDIR)/$(call man_path,$m) &&) true
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(DTDDIR)/hatf.dtd $(DESTDIR)$(INCDIR)/hatf.h $(DESTDIR)$(INCDIR)/hatftrace.h \
+	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(DTDDIR)/hatf.dtd \
+		$(addprefix $(DESTDIR)$(INCDIR)/,$(notdir $(HEADERS))) \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libhatftrace.so libhatf.so.0 \
 		libhatf.so libhatf.a pkgconfig/hatf.pc) \
 		$(foreach m,$(MAN),$(DESTDIR)$(MANDIR)/$(call man_path,$m))

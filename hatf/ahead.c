@@ -28,7 +28,7 @@ struct ahead {
 	bool stopping;
 	unsigned member_count, thread_count;
 	struct ahead_member *members;
-	pthread_t threads[HATF_READ_JOBS_MAX];
+	pthread_t threads[HATF_READER_JOBS_MAX];
 };
 
 static struct ahead_member *
@@ -109,8 +109,8 @@ ahead_open(unsigned jobs)
 
 	if (a == NULL)
 		return NULL;
-	if (jobs > HATF_READ_JOBS_MAX)
-		jobs = HATF_READ_JOBS_MAX;
+	if (jobs > HATF_READER_JOBS_MAX)
+		jobs = HATF_READER_JOBS_MAX;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->work, NULL);
 	pthread_cond_init(&a->ready, NULL);

@@ -30,7 +30,7 @@ struct ahead_member {
 
 struct ahead;
 
-/* Start 'jobs' threads, or HATF_READ_JOBS_MAX; NULL if there can be none. */
+/* Start 'jobs' threads, or HATF_READER_JOBS_MAX; NULL if there can be none. */
 struct ahead *ahead_open(unsigned jobs);
 
 /* Stop the threads, which takes as long as a member; NULL is allowed. */

@@ -30,6 +30,7 @@ static const char *const status_text[] = {
 	[HATF_NO_LIBRARY] =
 		"compressed in a way that this build has no library for",
 	[HATF_NOT_READ] = "a kind of file that is not read",
+	[HATF_BAD_OPTION] = "the option has no such value",
 	[HATF_BAD_COMMENT] = "a framing comment contradicts the trace",
 };
 
@@ -121,6 +122,11 @@ hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 							 sizeof(text));
 
 		snprintf(buf, nbytes, "%s%s%s", field, colon, reason);
+		return buf;
+	}
+	if (err->status == HATF_BAD_OPTION) {
+		snprintf(buf, nbytes, "%s%s%s", field, colon,
+			 hatf_status_text(err->status));
 		return buf;
 	}
 	if (err->status == HATF_NOT_HATF && err->field == NULL) {

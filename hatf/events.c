@@ -19,6 +19,7 @@
 #include "inherited.h"
 #include "pairing.h"
 #include "rec.h"
+#include "sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ enum hatf_status
 hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 {
 	struct hatf_events *const ev = calloc(1, sizeof(*ev));
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	if (ev == NULL)
 		return HATF_NO_MEMORY;
@@ -749,10 +750,12 @@ void
 hatf_events_get_stats(const struct hatf_events *events,
 		      struct hatf_events_stats *stats_ret)
 {
-	*stats_ret = events->stats;
-	stats_ret->live_count = events->heaps.live_count;
-	stats_ret->live_nbytes = events->heaps.live_nbytes;
-	stats_ret->peak_live_count = events->heaps.peak_count;
-	stats_ret->peak_live_nbytes = events->heaps.peak_nbytes;
-	stats_ret->thread_count = ids_count(&events->threads);
+	struct hatf_events_stats stats = events->stats;
+
+	stats.live_count = events->heaps.live_count;
+	stats.live_nbytes = events->heaps.live_nbytes;
+	stats.peak_live_count = events->heaps.peak_count;
+	stats.peak_live_nbytes = events->heaps.peak_nbytes;
+	stats.thread_count = ids_count(&events->threads);
+	sized_give(stats_ret, &stats, sizeof(stats));
 }

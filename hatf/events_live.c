@@ -80,9 +80,9 @@ hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 }
 
 bool
-hatf_events_live_behind(struct hatf_events *events, uint64_t heap,
-			uint64_t address, uint64_t last,
-			struct hatf_live *live_ret)
+hatf_events_live_after(struct hatf_events *events, uint64_t heap,
+		       uint64_t address, uint64_t last,
+		       struct hatf_live *live_ret)
 {
 	const struct heap *const found =
 		heaps_find(events_own_heaps(events), heap);

@@ -143,8 +143,7 @@ is_parent(const struct ancestor *a, const struct birth *birth)
 static bool
 take_file(struct ancestor *a, const struct birth *birth)
 {
-	if (!is_open(a) &&
-	    hatf_reader_open_fd(a->file.fd, 0, &a->reader, NULL) == HATF_OK) {
+	if (!is_open(a) && reader_open_fd(a->file.fd, &a->reader) == HATF_OK) {
 		if (is_parent(a, birth))
 			return true;
 		hatf_reader_close(a->reader);
@@ -200,8 +199,8 @@ replay(struct ancestor *a, uint64_t event)
 {
 	enum hatf_status status = HATF_OK;
 	struct hatf_event batch[BATCH_COUNT];
-	struct hatf_events_stats seen;
-	struct hatf_reader_stats read;
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
+	struct hatf_reader_stats read = { .struct_nbytes = sizeof(read) };
 	size_t n;
 
 	hatf_events_get_stats(a->events, &seen);

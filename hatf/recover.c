@@ -12,8 +12,10 @@
 #include "hatf.h"
 #include "narrate.h"
 #include "paths.h"
+#include "reader.h"
 #include "remains.h"
 #include "ringset.h"
+#include "sized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -242,7 +244,7 @@ has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 	bool is;
 
 	if (lseek(fd, 0, SEEK_SET) != 0 ||
-	    hatf_reader_open_fd(fd, 0, &reader, NULL) != HATF_OK)
+	    reader_open_fd(fd, &reader) != HATF_OK)
 		return false;
 	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK) {
 		pid = hatf_reader_header(reader, "pid");
@@ -399,14 +401,14 @@ static enum hatf_status
 read_begun(struct recovery *r, bool *compressed_ret)
 {
 	struct hatf_reader *reader;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_record rec;
 	enum hatf_status status;
 	bool is_begun, no_memory;
 	size_t n;
 
 	if (lseek(r->trace.fd, 0, SEEK_SET) != 0 ||
-	    hatf_reader_open_fd(r->trace.fd, 0, &reader, NULL) != HATF_OK)
+	    reader_open_fd(r->trace.fd, &reader) != HATF_OK)
 		return HATF_END;
 	/* Attributes live until the next read; stop at the first event. */
 	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK &&
@@ -852,18 +854,20 @@ enum hatf_status
 hatf_recover(const char *rings, const char *trace, unsigned flags,
 	     struct hatf_recovery *recovery_ret, struct hatf_error *err)
 {
+	struct hatf_recovery found = { .pid = 0 };
+	struct hatf_error ignored;
 	struct recovery r = {
 		.rings = CHECKED_FILE_NONE,
 		.trace = CHECKED_FILE_NONE,
 		.flags = flags,
-		.found = recovery_ret,
-		.err = err,
+		.found = &found,
+		.err = err == NULL ? &ignored : err,
 	};
 	enum hatf_status status;
 
-	*recovery_ret = (struct hatf_recovery){ .pid = 0 };
-	*err = (struct hatf_error){ .status = HATF_OK };
+	*r.err = (struct hatf_error){ .status = HATF_OK };
 	status = recover(&r, rings, trace);
+	sized_give(recovery_ret, &found, sizeof(found));
 	ringset_fini(&r.set);
 	free(r.header);
 	free(r.narrator);

@@ -12,6 +12,7 @@
 #include "bytes.h"
 #include "framing.h"
 #include "inflate.h"
+#include "reader.h"
 #include "tally.h"
 #include "text.h"
 
@@ -264,7 +265,7 @@ count_records(int fd, const struct place *end, struct remains *ret)
 {
 	struct count c = { .end = end->stream };
 	struct hatf_record records[BATCH_COUNT];
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	enum hatf_status status = HATF_TRUNCATED;
 	bool is_whole = false;
@@ -272,7 +273,7 @@ count_records(int fd, const struct place *end, struct remains *ret)
 
 	if (lseek(fd, 0, SEEK_SET) != 0)
 		return HATF_IO;
-	if (hatf_reader_open_fd(fd, 0, &reader, NULL) != HATF_OK)
+	if (reader_open_fd(fd, &reader) != HATF_OK)
 		return HATF_TRUNCATED;
 	while (!is_whole &&
 	       (status = hatf_reader_read(reader, records, BATCH_COUNT, &n)) ==

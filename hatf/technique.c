@@ -108,7 +108,7 @@ technique_find(const char *name)
 }
 
 const char *
-hatf_placement_name(unsigned idx)
+hatf_writer_placement(unsigned idx)
 {
 	if (idx == 0)
 		return "online";

@@ -59,7 +59,7 @@ struct technique {
 /* No technique, but a choice of some for each block: trial.h. */
 #define SMALLEST "smallest"
 
-/* By name; NULL if there is none.  hatf_placement_name() lists them. */
+/* By name; NULL if there is none.  hatf_writer_placement() lists them. */
 const struct technique *technique_find(const char *name);
 
 #endif /* HATF_TECHNIQUE_H */

@@ -34,7 +34,7 @@ main(int argc, char **argv)
 	if (hatf_writer_write(writer, &alloc, 1) ||
 	    hatf_writer_close(writer, &err))
 		return 1;
-	if (hatf_reader_open(argv[1], 0, &reader, &err))
+	if (hatf_reader_open(argv[1], NULL, &reader, &err))
 		return 1;
 	while (hatf_reader_read(reader, read, 8, &n) == HATF_OK)
 		for (i = 0; i < n; i++)

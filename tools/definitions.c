@@ -7,7 +7,7 @@
 bool
 definitions_begin(struct definitions *d, const struct hatf_reader *reader)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	d->stacks = NULL;
 	hatf_reader_get_stats(reader, &stats);

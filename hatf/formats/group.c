@@ -283,6 +283,6 @@ enum hatf_status
 group_check_level(struct sink *s)
 {
 	if (s->options.level < 0 || s->options.level > OUTFILE_LEVEL_MAX)
-		return sink_fail(s, HATF_LIMIT, "level");
+		return sink_fail(s, HATF_BAD_OPTION, "level");
 	return HATF_OK;
 }

@@ -83,7 +83,7 @@ void group_put(struct sink *s, struct pack *pack, unsigned stream,
 /* The level that the caller wants, or zlib's default. */
 int group_level(const struct sink *s);
 
-/* Fails with HATF_LIMIT for a level that there is not. */
+/* Fails with HATF_BAD_OPTION for a level that there is not. */
 enum hatf_status group_check_level(struct sink *s);
 
 #endif /* HATF_GROUP_H */

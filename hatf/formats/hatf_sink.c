@@ -203,7 +203,7 @@ choose_planner(struct sink *s)
 		technique_find(h->smallest ? "optimum" : name);
 
 	if (technique == NULL)
-		return sink_fail(s, HATF_LIMIT, "placement");
+		return sink_fail(s, HATF_BAD_OPTION, "placement");
 	h->planner = &h->offline;
 	h->offline.plan = optimum_window;
 	h->offline.records = OPTIMUM_WINDOW;
@@ -225,7 +225,7 @@ open_sink(struct sink *s)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = h;
 	if (level(s) < SQUEEZE_LEVEL_MIN || level(s) > SQUEEZE_LEVEL_MAX)
-		return sink_fail(s, HATF_LIMIT, "level");
+		return sink_fail(s, HATF_BAD_OPTION, "level");
 	status = choose_planner(s);
 	if (status == HATF_OK)
 		status = allocate(s);

@@ -346,7 +346,7 @@ open_source(struct source *s)
 	if (in == NULL)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	s->ctx = in;
-	decoder_init(&in->decoder, (s->flags & HATF_READ_METADATA) != 0);
+	decoder_init(&in->decoder, (s->flags & HATF_READER_METADATA) != 0);
 	in->sums = false;
 	restart_sum(in, s->window.next);
 	if (framing_is_ours(s->window.next, window_left(&s->window))) {

@@ -144,7 +144,8 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	}
 	if (skip_blanks(next, line.end) != line.end)
 		return "line";
-	if ((s->flags & HATF_READ_SEQUENCE_TAGS) && !number_tag(s->ctx, rec)) {
+	if ((s->flags & HATF_READER_SEQUENCE_TAGS) &&
+	    !number_tag(s->ctx, rec)) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return "tag";
 	}

@@ -107,7 +107,7 @@ load_records(const char *path)
 	struct hatf_error err;
 	size_t n;
 
-	if (hatf_reader_open(path, 0, &reader, &err) != HATF_OK)
+	if (hatf_reader_open(path, NULL, &reader, &err) != HATF_OK)
 		die("%s: %s", path, hatf_status_text(err.status));
 	while (record_count + BATCH_RECORDS <= RECORDS_MAX &&
 	       hatf_reader_read(reader, batch, BATCH_RECORDS, &n) == HATF_OK)
@@ -192,7 +192,9 @@ encode(int level)
 static uint64_t
 write_format(int level, const char *format)
 {
-	const struct hatf_writer_options options = { .plain = level == 0,
+	const struct hatf_writer_options options = { .struct_nbytes =
+							     sizeof(options),
+						     .plain = level == 0,
 						     .level = level,
 						     .format = format };
 	struct hatf_writer *writer;
@@ -227,11 +229,14 @@ write_binary(int unused)
 static struct hatf_reader *
 open_scratch(int jobs)
 {
+	const struct hatf_reader_options options = {
+		.struct_nbytes = sizeof(options),
+		.jobs = (unsigned)jobs,
+	};
 	struct hatf_reader *reader;
 	struct hatf_error err;
 
-	if (hatf_reader_open(scratch, HATF_READ_JOBS(jobs), &reader, &err) !=
-	    HATF_OK)
+	if (hatf_reader_open(scratch, &options, &reader, &err) != HATF_OK)
 		die("%s: %s", scratch, hatf_status_text(err.status));
 	return reader;
 }
@@ -242,7 +247,7 @@ read_records(int jobs)
 {
 	static struct hatf_record batch[BATCH_RECORDS];
 	struct hatf_reader *const reader = open_scratch(jobs);
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	size_t n;
 
 	while (hatf_reader_read(reader, batch, BATCH_RECORDS, &n) == HATF_OK)

@@ -11,6 +11,7 @@
 #include "mini.h"
 #include "open.h"
 #include "pack.h"
+#include "streams.h"
 
 #define MANY 150000
 
@@ -109,7 +110,7 @@ write_file(int fd, const char *format, bool plain)
 	struct hatf_writer *w;
 	struct hatf_error err;
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, &err), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, &options, &w, &err), HATF_OK);
 	/* In pieces of all lengths. */
 	for (size_t i = 0, n = 1; i < record_count; i += n, n = n % 700 + 1) {
 		if (n > record_count - i)
@@ -163,13 +164,13 @@ static void
 check_round_trip(const char *format, bool plain)
 {
 	struct hatf_reader *reader;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	size_t n;
 	int fd = hand_file(NULL, 0);
 
 	write_file(fd, format, plain);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, NULL), HATF_OK);
 	ck_assert_str_eq(hatf_reader_format(reader), format);
 	ck_assert_int_eq(read_and_compare(reader, &n), HATF_END);
 	ck_assert_uint_eq(n, record_count);
@@ -302,7 +303,7 @@ read_any(const uint8_t *p, size_t nbytes)
 	enum hatf_status status;
 	size_t n = 0;
 
-	status = hatf_reader_open_fd(fd, 0, &reader, NULL);
+	status = reader_of_fd(fd, 0, &reader, NULL);
 	if (status == HATF_OK) {
 		status = drain(reader, &n);
 		hatf_reader_close(reader);
@@ -331,7 +332,7 @@ check_cut_at(const struct hand *h, size_t nbytes)
 	enum hatf_status status;
 	size_t n;
 
-	status = hatf_reader_open_fd(fd, 0, &reader, NULL);
+	status = reader_of_fd(fd, 0, &reader, NULL);
 	if (status == HATF_OK) {
 		status = read_and_compare(reader, &n);
 		mini_check(status ==
@@ -394,18 +395,18 @@ START_TEST(a_trace_of_ours_keeps_header_and_trailer)
 {
 	const struct hatf_writer_options options = { .format = formats[_i],
 						     .header = "pid=7\n" };
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hatf_writer *w;
 	size_t n;
 	const int fd = hand_file(NULL, 0);
 
 	add_program(1000);
-	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, &options, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_write(w, records, record_count), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, NULL), HATF_OK);
 	ck_assert_str_eq(hatf_reader_header(reader, "pid"), "7");
 	ck_assert_int_eq(drain(reader, &n), HATF_END);
 	ck_assert_uint_eq(n, record_count + 2);

@@ -10,6 +10,7 @@
 #include "bytes.h"
 #include "hatf.h"
 #include "mini.h"
+#include "streams.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -220,9 +221,9 @@ check_by_library(const struct dump *d)
 
 	ck_assert_uint_eq(fwrite(d->bytes, 1, d->nbytes, file), d->nbytes);
 	rewind(file);
-	ck_assert_int_eq(hatf_reader_open_fd(fileno(file), HATF_READ_METADATA,
-					     &reader, NULL),
-			 HATF_OK);
+	ck_assert_int_eq(
+		reader_of_fd(fileno(file), HATF_READER_METADATA, &reader, NULL),
+		HATF_OK);
 	while ((status = hatf_reader_read(reader, &r, 1, &got)) == HATF_OK)
 		check_record(d, i++, &r);
 	ck_assert_int_eq(status, HATF_END);
@@ -297,8 +298,7 @@ check_encoded(const struct dump *d)
 
 	ck_assert_uint_eq(fwrite(d->bytes, 1, d->nbytes, file), d->nbytes);
 	rewind(file);
-	ck_assert_int_eq(hatf_reader_open_fd(fileno(file), 0, &reader, NULL),
-			 HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fileno(file), 0, &reader, NULL), HATF_OK);
 	while (hatf_reader_read(reader, &r, 1, &got) == HATF_OK) {
 		ck_assert_uint_lt(i, 3);
 		mini_assert_same(&r, &encoded[i++]);
@@ -340,9 +340,8 @@ START_TEST(the_dumps_of_columns_are_written)
 		FILE *const made = tmpfile();
 
 		ck_assert(next_dump(file, formats[i], &d));
-		ck_assert_int_eq(
-			hatf_writer_open_fd(fileno(made), &options, &w, NULL),
-			HATF_OK);
+		ck_assert_int_eq(writer_of_fd(fileno(made), &options, &w, NULL),
+				 HATF_OK);
 		hatf_writer_write(w, encoded, 3);
 		ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 		rewind(made);

@@ -12,6 +12,7 @@
 #include "hand.h"
 #include "hatf.h"
 #include "ours.h"
+#include "streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ write_fd(int fd, const struct hatf_writer_options *options, size_t n)
 	struct hatf_writer *w;
 	struct hatf_error err;
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, options, &w, &err), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, options, &w, &err), HATF_OK);
 	for (size_t i = 0; i < n; i += 100)
 		ck_assert_int_eq(hatf_writer_write(w, records + i,
 						   n - i < 100 ? n - i : 100),
@@ -60,7 +61,7 @@ open_fd(int fd)
 	struct hatf_error err;
 	char text[200];
 
-	if (hatf_reader_open_fd(fd, 0, &reader, &err) != HATF_OK)
+	if (reader_of_fd(fd, 0, &reader, &err) != HATF_OK)
 		ck_abort_msg("%s", hatf_error_text(&err, text, sizeof(text)));
 	return reader;
 }
@@ -101,7 +102,7 @@ compare(struct hatf_reader *reader, size_t *n_ret)
 static void
 check_round_trip(const struct hatf_writer_options *options)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	const int fd = scratch();
 	size_t n;
@@ -190,7 +191,8 @@ START_TEST(an_empty_trace_is_one)
 			.format = ours_format(i)
 		};
 		const int fd = scratch();
-		struct hatf_reader_stats stats;
+		struct hatf_reader_stats stats = { .struct_nbytes =
+							   sizeof(stats) };
 		struct hatf_reader *reader;
 		size_t n;
 
@@ -214,7 +216,8 @@ START_TEST(an_incomplete_source_stays_incomplete)
 			.format = ours_format(i), .incomplete = true
 		};
 		const int fd = scratch();
-		struct hatf_reader_stats stats;
+		struct hatf_reader_stats stats = { .struct_nbytes =
+							   sizeof(stats) };
 		struct hatf_reader *reader;
 		size_t n;
 
@@ -243,7 +246,8 @@ START_TEST(losses_are_counted)
 			.format = ours_format(i)
 		};
 		const int fd = scratch();
-		struct hatf_reader_stats stats;
+		struct hatf_reader_stats stats = { .struct_nbytes =
+							   sizeof(stats) };
 		struct hatf_reader *reader;
 		size_t n;
 
@@ -333,13 +337,13 @@ static void
 check_cut(const char *format, const uint8_t *bytes, size_t nbytes)
 {
 	const int fd = hand_file(bytes, nbytes);
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hatf_error err;
 	enum hatf_status status;
 	size_t n;
 
-	if (hatf_reader_open_fd(fd, 0, &reader, &err) != HATF_OK) {
+	if (reader_of_fd(fd, 0, &reader, &err) != HATF_OK) {
 		/* So little is left that it could be anything. */
 		mini_check(nbytes < 400);
 		mini_check(err.status == HATF_NOT_HATF ||
@@ -414,8 +418,7 @@ START_TEST(damage_is_survived)
 
 			*byte = (uint8_t)random;
 			copy = hand_file(bytes, nbytes);
-			if (hatf_reader_open_fd(copy, 0, &reader, NULL) ==
-			    HATF_OK) {
+			if (reader_of_fd(copy, 0, &reader, NULL) == HATF_OK) {
 				while (hatf_reader_read(reader, batch, 8, &n) ==
 				       HATF_OK)
 					mini_check(n > 0 &&
@@ -495,10 +498,9 @@ START_TEST(wrong_options_are_refused_by_name)
 		struct hatf_writer *w;
 		struct hatf_error err;
 
-		ck_assert_int_eq(
-			hatf_writer_open_fd(-1, &cases[i].options, &w, &err),
-			HATF_LIMIT);
-		ck_assert_int_eq(err.status, HATF_LIMIT);
+		ck_assert_int_eq(writer_of_fd(-1, &cases[i].options, &w, &err),
+				 HATF_BAD_OPTION);
+		ck_assert_int_eq(err.status, HATF_BAD_OPTION);
 		ck_assert_str_eq(err.field, cases[i].field);
 	}
 }
@@ -509,7 +511,9 @@ START_TEST(a_full_disk_is_told)
 	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		for (unsigned plain = 0; plain < 2; plain++) {
 			const struct hatf_writer_options options = {
-				.format = ours_format(i), .plain = plain != 0
+				.struct_nbytes = sizeof(options),
+				.format = ours_format(i),
+				.plain = plain != 0
 			};
 			struct hatf_writer *w;
 			struct hatf_error err;
@@ -532,7 +536,7 @@ START_TEST(a_descriptor_stays_open)
 	const int fd = scratch();
 	struct hatf_writer *w;
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, NULL, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, NULL, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
 	close(fd);

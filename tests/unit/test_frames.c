@@ -9,6 +9,7 @@
  */
 #include "hand.h"
 #include "input.h"
+#include "streams.h"
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
@@ -382,7 +383,7 @@ START_TEST(a_missing_library_is_said)
 		struct hatf_reader *reader;
 		struct hatf_error err;
 		const enum hatf_status status =
-			hatf_reader_open_fd(fd, 0, &reader, &err);
+			reader_of_fd(fd, 0, &reader, &err);
 
 		if (has[i]) {
 			ck_assert_int_ne(status, HATF_NO_LIBRARY);

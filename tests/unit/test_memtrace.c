@@ -7,6 +7,7 @@
  */
 #include "hand.h"
 #include "hatf.h"
+#include "streams.h"
 
 #define BEGIN UINT64_C(1600000000000000)
 
@@ -152,7 +153,7 @@ read_bytes(struct reading *r, const uint8_t *bytes, size_t nbytes, size_t max)
 
 	memset(r, 0, sizeof(*r));
 	ck_assert_int_eq(hatf_stacks_open(&stacks), HATF_OK);
-	r->status = hatf_reader_open_fd(fd, 0, &reader, &r->err);
+	r->status = reader_of_fd(fd, 0, &reader, &r->err);
 	if (r->status == HATF_OK) {
 		ck_assert_str_eq(hatf_reader_format(reader), "memtrace");
 		ck_assert_str_eq(hatf_reader_header(reader, "context"),
@@ -271,7 +272,7 @@ read_to_end(struct hand *h, struct hatf_error *err)
 	struct hatf_reader *reader;
 	size_t n;
 
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, err), HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, err), HATF_OK);
 	while (hatf_reader_read(reader, records, 64, &n) == HATF_OK)
 		continue;
 	*err = *hatf_reader_error(reader);

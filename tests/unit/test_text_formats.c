@@ -8,6 +8,7 @@
  */
 #include "hand.h"
 #include "hatf.h"
+#include "streams.h"
 
 #include <sys/mman.h>
 
@@ -43,7 +44,7 @@ check_written(const struct hatf_writer_options *options, const char *want)
 	struct hatf_writer *w;
 	char text[4096] = "";
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, options, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, options, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_write(w, records, COUNT), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	ck_assert_int_gt(pread(fd, text, sizeof(text) - 1, 0), 0);
@@ -138,7 +139,7 @@ open_text(const uint8_t *text, size_t nbytes, struct hatf_error *err)
 	struct hatf_reader *reader = NULL;
 
 	/* The reader has read it all, or keeps no promise about a rest. */
-	hatf_reader_open_fd(fd, 0, &reader, err);
+	reader_of_fd(fd, 0, &reader, err);
 	return reader;
 }
 

@@ -10,6 +10,7 @@
  */
 #include "hand.h"
 #include "hatf.h"
+#include "streams.h"
 #include "xml_plain.h"
 
 #define DOCUMENTS   4000
@@ -237,7 +238,7 @@ read_document(const struct hand *h, struct outcome *o)
 	size_t n;
 
 	o->count = 0;
-	if (hatf_reader_open_fd(fd, 0, &reader, &o->err) != HATF_OK) {
+	if (reader_of_fd(fd, 0, &reader, &o->err) != HATF_OK) {
 		close(fd);
 		return;
 	}
