@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* alone.c - see alone.h */
 
-#include "alone.h"
+#include "preload/alone.h"
 
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "output.h"
-#include "procstat.h"
-#include "sys.h"
+#include "preload/output.h"
+#include "preload/procstat.h"
+#include "preload/sys.h"
 
 /* Fields of proc(5)'s stat. */
 #define STAT_NUM_THREADS 20

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* arenas.c - see arenas.h; the names are those of jemalloc(3) */
 
-#include "arenas.h"
+#include "preload/arenas.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "hatftrace.h"
-#include "record.h"
+#include "preload/hatftrace.h"
+#include "preload/record.h"
 
 /* Of 'state'. */
 #define UNKNOWN 0

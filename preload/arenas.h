@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pooled.h"
+#include "preload/pooled.h"
 
 /* jemalloc has as many at most; its special numbers begin there. */
 #define ARENAS_MAX 4096u

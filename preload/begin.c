@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* begin.c - see begin.h */
 
-#include "begin.h"
+#include "preload/begin.h"
 
-#include "clock.h"
-#include "jotter.h"
-#include "memory.h"
-#include "output.h"
-#include "quota.h"
-#include "ringfile.h"
-#include "say.h"
-#include "thread.h"
-#include "writer.h"
+#include "preload/clock.h"
+#include "preload/jotter.h"
+#include "preload/memory.h"
+#include "preload/output.h"
+#include "preload/quota.h"
+#include "preload/ringfile.h"
+#include "preload/say.h"
+#include "preload/thread.h"
+#include "preload/writer.h"
 
 MEMORY_LARGE static struct config config;
 MEMORY_LARGE static struct output output;

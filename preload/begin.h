@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-#include "config.h"
-#include "header.h"
+#include "preload/config.h"
+#include "preload/header.h"
 
 /* Be ready to take notes, also of a process that is not to be traced (jotter.h). */
 void begin_notes(void);

@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "direct.h"
+#include "preload/direct.h"
 
 /*
  * More arguments are taken than may have been given; the kernel ignores the others.

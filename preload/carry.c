@@ -11,13 +11,13 @@
  * table is next written anew: before it grows, or before it is looked at.
  */
 
-#include "carry.h"
+#include "preload/carry.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "memory.h"
+#include "preload/memory.h"
 
 #define SLOTS_MIN_SHIFT 12
 /* From here on tables ask for huge pages: a look-up should miss once only. */

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "order.h"
+#include "hatf/rings/order.h"
 
 struct carry_block {
 	uint64_t address; /* 0: the slot is free */

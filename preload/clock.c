@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c - see clock.h */
 
-#include "clock.h"
+#include "preload/clock.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -42,7 +42,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sys.h"
+#include "preload/sys.h"
 
 #define CLOCK_IDLE 0ull
 /* What 'clock_tick' never is: for a thread that has announced no tick yet. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* config.c - see config.h */
 
-#include "config.h"
+#include "preload/config.h"
 
 #include <string.h>
 
-#include "deflate.h"
-#include "jotter.h"
-#include "say.h"
-#include "sys.h"
+#include "hatf/deflate/deflate.h"
+#include "preload/jotter.h"
+#include "preload/say.h"
+#include "preload/sys.h"
 
 /*
  * Where nothing else is said, the initial thread, which in many programs does all

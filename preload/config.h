@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "follow.h"
+#include "preload/follow.h"
 
 enum config_clock {
 	CONFIG_CLOCK_AUTO,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* confinement.c - see confinement.h */
 
-#include "confinement.h"
+#include "preload/confinement.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "lifecycle.h"
-#include "privileges.h"
-#include "sys.h"
-#include "writer.h"
+#include "preload/lifecycle.h"
+#include "preload/privileges.h"
+#include "preload/sys.h"
+#include "preload/writer.h"
 
 /* None of these is wiped in a child, which has the filters, too. */
 static _Atomic bool is_confined; /* there are filters */

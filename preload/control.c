@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* control.c - see control.h */
 
-#include "control.h"
+#include "preload/control.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "landlock.h"
-#include "memory.h"
-#include "output.h"
-#include "record.h"
-#include "sys.h"
+#include "preload/landlock.h"
+#include "preload/memory.h"
+#include "preload/output.h"
+#include "preload/record.h"
+#include "preload/sys.h"
 
 /* How long a client may take to say what it wants. */
 #define CLIENT_NS 200000000ull
@@ -422,7 +422,7 @@ hang_bell(void)
 	return true;
 }
 
-/* As tools/bell.c reads it. */
+/* As tools/control/bell.c reads it. */
 _Static_assert(offsetof(struct control_bell, status_nbytes) == 4 &&
 		       offsetof(struct control_bell, made_ns) == 8 &&
 		       offsetof(struct control_bell, status) == 16 &&

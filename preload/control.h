@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "text.h"
+#include "hatf/codec/comment_text.h"
 
 /*
  * What is in the file of a bell, which ends with the status.  Who looks at it

@@ -8,7 +8,7 @@
  * libc's function or ours, and ours calls libc's.
  */
 
-#include "deep.h"
+#include "preload/deep.h"
 
 #include <elf.h>
 #include <link.h>
@@ -16,9 +16,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lookup.h"
-#include "missed.h"
-#include "patch.h"
+#include "preload/lookup.h"
+#include "preload/missed.h"
+#include "preload/patch.h"
 
 /* About as many names as we export; others are looked up each time. */
 #define NAMES_MAX 96u

@@ -11,7 +11,7 @@
  * scripts/check-symbols.sh.
  */
 
-#include "direct.h"
+#include "preload/direct.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dynamic.c - see dynamic.h */
 
-#include "dynamic.h"
+#include "preload/dynamic.h"
 
 #include <elf.h>
 

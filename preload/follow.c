@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* follow.c - see follow.h */
 
-#include "follow.h"
+#include "preload/follow.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,7 +13,7 @@
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
-#include "globs.h"
+#include "hatf/recorder/globs.h"
 
 #include <stdbool.h>
 

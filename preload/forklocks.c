@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* forklocks.c - see forklocks.h */
 
-#include "forklocks.h"
+#include "preload/forklocks.h"
 
-#include "late.h"
-#include "pools.h"
+#include "preload/late.h"
+#include "preload/pools.h"
 
 /*
  * How many calls of fork(3) the thread is in.  A handler leaves it as it was.  A

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* grant.c - see grant.h */
 
-#include "grant.h"
+#include "preload/grant.h"
 
 #include <stddef.h>
 
-#include "clock.h"
+#include "preload/clock.h"
 
 #define PATIENCE_MIN_NS 2000000ull
 #define PATIENCE_MAX_NS 256000000ull

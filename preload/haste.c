@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* haste.c - see haste.h */
 
-#include "haste.h"
+#include "preload/haste.h"
 
 #include <sys/resource.h>
 
-#include "sys.h"
+#include "preload/sys.h"
 
 /*
  * At so much pressure it is not that a ring had to grow, or that the writer got no

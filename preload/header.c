@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* header.c - see header.h; the keys are those of hatf/FORMAT.md, "Header" */
 
-#include "header.h"
+#include "preload/header.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "hatf.h"
-#include "lineage.h"
-#include "lookup.h"
-#include "memory.h"
-#include "real.h"
-#include "ringfile.h"
-#include "sys.h"
-#include "text.h"
+#include "hatf/codec/comment_text.h"
+#include "hatf/hatf.h"
+#include "preload/lineage.h"
+#include "preload/lookup.h"
+#include "preload/memory.h"
+#include "preload/real.h"
+#include "preload/ringfile.h"
+#include "preload/sys.h"
 
 /* A comment holds 65535 bytes; the command line gets the most of it. */
 #define HEADER_MAX_NBYTES  65535

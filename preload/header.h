@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config.h"
-#include "output.h"
+#include "preload/config.h"
+#include "preload/output.h"
 
 /* Of the child of a fork; 'pid' 0: this is none. */
 struct header_parent {

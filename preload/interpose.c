@@ -12,9 +12,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export.h"
-#include "real.h"
-#include "record.h"
+#include "preload/export.h"
+#include "preload/real.h"
+#include "preload/record.h"
 
 EXPORT void *
 malloc(size_t size)

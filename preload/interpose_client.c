@@ -9,11 +9,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "export.h"
-#include "hatftrace.h"
-#include "lifecycle.h"
-#include "record.h"
-#include "writer.h"
+#include "preload/export.h"
+#include "preload/hatftrace.h"
+#include "preload/lifecycle.h"
+#include "preload/record.h"
+#include "preload/writer.h"
 
 /* Goes on in the child of a fork, which may use its parent's heaps. */
 static _Atomic uint64_t heap_count;

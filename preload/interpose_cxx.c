@@ -17,11 +17,11 @@
 
 #include <stdint.h>
 
-#include "export.h"
-#include "pooled.h"
-#include "real.h"
-#include "record.h"
-#include "unwinder.h"
+#include "preload/export.h"
+#include "preload/pooled.h"
+#include "preload/real.h"
+#include "preload/record.h"
+#include "preload/unwinder.h"
 
 /*
  * Each operator by its mangled name (Itanium C++ ABI, 5.1.5; 'm' is size_t on

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "export.h"
-#include "lifecycle.h"
-#include "real.h"
+#include "preload/export.h"
+#include "preload/lifecycle.h"
+#include "preload/real.h"
 
 EXPORT void
 _exit(int status)

@@ -14,12 +14,12 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "arenas.h"
-#include "jemalloc.h"
-#include "lookup.h"
-#include "patch.h"
-#include "pooled.h"
-#include "record.h"
+#include "preload/arenas.h"
+#include "preload/jemalloc.h"
+#include "preload/lookup.h"
+#include "preload/patch.h"
+#include "preload/pooled.h"
+#include "preload/record.h"
 
 /* <jemalloc/jemalloc.h>: the alignment's logarithm, and a bit for zeroed. */
 #define LG_ALIGN(flags) ((flags)&63)

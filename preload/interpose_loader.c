@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dynamic.h"
-#include "export.h"
-#include "real.h"
-#include "sanitizer.h"
+#include "preload/dynamic.h"
+#include "preload/export.h"
+#include "preload/real.h"
+#include "preload/sanitizer.h"
 
 typedef int visit_fn(struct dl_phdr_info *info, size_t nbytes, void *context);
 

@@ -17,11 +17,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "export.h"
-#include "lifecycle.h"
-#include "real.h"
-#include "sys.h"
-#include "writer.h"
+#include "preload/export.h"
+#include "preload/lifecycle.h"
+#include "preload/real.h"
+#include "preload/sys.h"
+#include "preload/writer.h"
 
 #define PROC "/proc/"
 #define SELF "self/"

@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "export.h"
-#include "jump.h"
-#include "means.h"
-#include "real.h"
-#include "sys.h"
+#include "preload/export.h"
+#include "preload/jump.h"
+#include "preload/means.h"
+#include "preload/real.h"
+#include "preload/sys.h"
 
 static void
 prepare(uint64_t number, uint64_t a, uint64_t b, uint64_t c)

@@ -20,13 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hatftrace.h"
-#include "lookup.h"
-#include "mimalloc.h"
-#include "patch.h"
-#include "pooled.h"
-#include "record.h"
-#include "unwinder.h"
+#include "preload/hatftrace.h"
+#include "preload/lookup.h"
+#include "preload/mimalloc.h"
+#include "preload/patch.h"
+#include "preload/pooled.h"
+#include "preload/record.h"
+#include "preload/unwinder.h"
 
 /* The first is the one by which the others are found. */
 #define FUNCTIONS(X)                   \

@@ -15,7 +15,7 @@
  * hidden in an object.
  */
 
-#include "export.h"
+#include "preload/export.h"
 
 extern const char musl_mark_stdin __asm__("stdin");
 extern const char musl_mark_start __asm__("__libc_start_main");

@@ -16,13 +16,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "confinement.h"
-#include "export.h"
-#include "lifecycle.h"
-#include "namespaces.h"
-#include "real.h"
-#include "sys.h"
-#include "writer.h"
+#include "preload/confinement.h"
+#include "preload/export.h"
+#include "preload/lifecycle.h"
+#include "preload/namespaces.h"
+#include "preload/real.h"
+#include "preload/sys.h"
+#include "preload/writer.h"
 
 /* ioctl_ns(2): the CLONE_NEW... of a descriptor. */
 #define GET_NAMESPACE_TYPE 0xb703ul

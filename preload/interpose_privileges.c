@@ -12,10 +12,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "confinement.h"
-#include "export.h"
-#include "lifecycle.h"
-#include "real.h"
+#include "preload/confinement.h"
+#include "preload/export.h"
+#include "preload/lifecycle.h"
+#include "preload/real.h"
 
 /* The writer follows a call that has returned 'result', which is handed on. */
 static int

@@ -14,20 +14,20 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
-#include "confinement.h"
-#include "control.h"
-#include "export.h"
-#include "jump.h"
-#include "lifecycle.h"
-#include "means.h"
-#include "namespaces.h"
-#include "privileges.h"
-#include "real.h"
-#include "record.h"
-#include "sandbox.h"
-#include "signals.h"
-#include "sys.h"
-#include "thread.h"
+#include "preload/confinement.h"
+#include "preload/control.h"
+#include "preload/export.h"
+#include "preload/jump.h"
+#include "preload/lifecycle.h"
+#include "preload/means.h"
+#include "preload/namespaces.h"
+#include "preload/privileges.h"
+#include "preload/real.h"
+#include "preload/record.h"
+#include "preload/sandbox.h"
+#include "preload/signals.h"
+#include "preload/sys.h"
+#include "preload/thread.h"
 
 /* The kernel takes both as unsigned int. */
 #define WORD(x) ((uint32_t)(x))

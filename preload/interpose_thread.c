@@ -16,11 +16,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "export.h"
-#include "lifecycle.h"
-#include "memory.h"
-#include "real.h"
-#include "record.h"
+#include "preload/export.h"
+#include "preload/lifecycle.h"
+#include "preload/memory.h"
+#include "preload/real.h"
+#include "preload/record.h"
 
 /* What a thread gets from its parent. */
 struct birth {

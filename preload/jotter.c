@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* jotter.c - see jotter.h */
 
-#include "jotter.h"
+#include "preload/jotter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory.h"
-#include "notes.h"
-#include "sys.h"
-#include "text.h"
+#include "hatf/codec/comment_text.h"
+#include "hatf/recorder/notes.h"
+#include "preload/memory.h"
+#include "preload/sys.h"
 
 #define LINE_MAX_NBYTES (NAME_MAX + 200u)
 

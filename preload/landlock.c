@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* landlock.c - see landlock.h */
 
-#include "landlock.h"
+#include "preload/landlock.h"
 
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
-#include "sys.h"
+#include "preload/sys.h"
 
 /* Constants that are not in the first version of <linux/landlock.h>. */
 #define FS_TRUNCATE	((uint64_t)1 << 14)

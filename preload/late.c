@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* late.c - see late.h */
 
-#include "late.h"
+#include "preload/late.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,15 +12,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "deep.h"
-#include "jemalloc.h"
-#include "lookup.h"
-#include "mimalloc.h"
-#include "missed.h"
-#include "patch.h"
-#include "pooled.h"
-#include "real.h"
-#include "sys.h"
+#include "preload/deep.h"
+#include "preload/jemalloc.h"
+#include "preload/lookup.h"
+#include "preload/mimalloc.h"
+#include "preload/missed.h"
+#include "preload/patch.h"
+#include "preload/pooled.h"
+#include "preload/real.h"
+#include "preload/sys.h"
 
 typedef void *dlsym_fn(void *, const char *);
 

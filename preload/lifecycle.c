@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lifecycle.c - see lifecycle.h */
 
-#include "lifecycle.h"
+#include "preload/lifecycle.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,28 +10,28 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "alone.h"
-#include "begin.h"
-#include "clock.h"
-#include "confinement.h"
-#include "control.h"
-#include "forklocks.h"
-#include "header.h"
-#include "jemalloc.h"
-#include "jotter.h"
-#include "late.h"
-#include "lineage.h"
-#include "memory.h"
-#include "mimalloc.h"
-#include "output.h"
-#include "quota.h"
-#include "real.h"
-#include "record.h"
-#include "ringfile.h"
-#include "sanitizer.h"
-#include "say.h"
-#include "signals.h"
-#include "sys.h"
+#include "preload/alone.h"
+#include "preload/begin.h"
+#include "preload/clock.h"
+#include "preload/confinement.h"
+#include "preload/control.h"
+#include "preload/forklocks.h"
+#include "preload/header.h"
+#include "preload/jemalloc.h"
+#include "preload/jotter.h"
+#include "preload/late.h"
+#include "preload/lineage.h"
+#include "preload/memory.h"
+#include "preload/mimalloc.h"
+#include "preload/output.h"
+#include "preload/quota.h"
+#include "preload/real.h"
+#include "preload/record.h"
+#include "preload/ringfile.h"
+#include "preload/sanitizer.h"
+#include "preload/say.h"
+#include "preload/signals.h"
+#include "preload/sys.h"
 
 /* How long fork() may wait to learn its event number. */
 #define FORK_WAIT_NS 200000000ull
@@ -439,7 +439,7 @@ after_fork_in_child(void)
 
 /*
  * What other threads did between the two events may have been before or after the
- * memory was copied; see hatf/heritage.c.
+ * memory was copied; see hatf/events/parent_heap.c.
  */
 static void
 after_fork_in_parent(void)

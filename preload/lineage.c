@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lineage.c - see lineage.h; the keys are those of hatf/FORMAT.md, "Header" */
 
-#include "lineage.h"
+#include "preload/lineage.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "procstat.h"
-#include "sys.h"
+#include "preload/procstat.h"
+#include "preload/sys.h"
 
 /* As many ancestors are named: each costs some microseconds. */
 #define ANCESTORS_MAX 8

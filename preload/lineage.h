@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "text.h"
+#include "hatf/codec/comment_text.h"
 
 /*
  * Find it out, once for each process: by the thread that starts its trace, or by the

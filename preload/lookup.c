@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lookup.c - see lookup.h */
 
-#include "lookup.h"
+#include "preload/lookup.h"
 
 #include <elf.h>
 #include <link.h>
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "dynamic.h"
+#include "preload/dynamic.h"
 
 struct search {
 	const char *name;

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "dynamic.h"
+#include "preload/dynamic.h"
 
 /*
  * The first definition of the function 'name' in the objects that were loaded

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* means.c - see means.h */
 
-#include "means.h"
+#include "preload/means.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 
-#include "lifecycle.h"
-#include "record.h"
-#include "sandbox.h"
-#include "sys.h"
-#include "writer.h"
+#include "preload/lifecycle.h"
+#include "preload/record.h"
+#include "preload/sandbox.h"
+#include "preload/sys.h"
+#include "preload/writer.h"
 
 /* With so many descriptors the writer does well. */
 #define FILES_ENOUGH 64u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.c - see memory.h */
 
-#include "memory.h"
+#include "preload/memory.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* missed.c - see missed.h */
 
-#include "missed.h"
+#include "preload/missed.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "jotter.h"
-#include "say.h"
-#include "text.h"
+#include "hatf/codec/comment_text.h"
+#include "preload/jotter.h"
+#include "preload/say.h"
 
 /* With a path in it, and still whole in a line of the trailer. */
 #define SENTENCE_MAX_NBYTES 200u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c - see output.h */
 
-#include "output.h"
+#include "preload/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "memory.h"
-#include "sys.h"
-#include "text.h"
+#include "hatf/codec/comment_text.h"
+#include "preload/memory.h"
+#include "preload/sys.h"
 
 #define TRIES_MAX 100000u
 

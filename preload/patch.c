@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* patch.c - see patch.h */
 
-#include "patch.h"
+#include "preload/patch.h"
 
 #include <elf.h>
 #include <link.h>
@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dynamic.h"
-#include "lookup.h"
+#include "preload/dynamic.h"
+#include "preload/lookup.h"
 
 #if defined(__x86_64__)
 #define SLOT_CALL R_X86_64_JUMP_SLOT

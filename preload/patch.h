@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dynamic.h"
+#include "preload/dynamic.h"
 
 /* A place in an object that holds the address of a function which it names. */
 struct patch_slot {

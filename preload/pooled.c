@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pooled.c - see pooled.h */
 
-#include "pooled.h"
+#include "preload/pooled.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "export.h"
-#include "hatftrace.h"
-#include "lookup.h"
-#include "patch.h"
-#include "real.h"
-#include "record.h"
+#include "preload/export.h"
+#include "preload/hatftrace.h"
+#include "preload/lookup.h"
+#include "preload/patch.h"
+#include "preload/real.h"
+#include "preload/record.h"
 
 /* NULL: malloc() takes from no heap that we know. */
 static _Atomic(pooled_of_fn *) of_plain;

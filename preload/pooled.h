@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pools.h"
+#include "preload/pools.h"
 
 /*
  * The heap that 'p' is of, which has been taken from malloc() or another function that

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* pools.c - see pools.h; two hash tables with chains, and one lock for all */
 
-#include "pools.h"
+#include "preload/pools.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "memory.h"
-#include "sys.h"
-#include "thread.h"
+#include "preload/memory.h"
+#include "preload/sys.h"
+#include "preload/thread.h"
 
 #define SLAB_NBYTES   ((size_t)64 << 10)
 #define BUCKETS_MIN   512u

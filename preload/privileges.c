@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* privileges.c - see privileges.h */
 
-#include "privileges.h"
+#include "preload/privileges.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "sandbox.h"
-#include "sys.h"
-#include "text.h"
+#include "hatf/codec/comment_text.h"
+#include "preload/sandbox.h"
+#include "preload/sys.h"
 
 #define CAPABILITY(n) ((uint64_t)1 << (n))
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* procstat.c - see procstat.h */
 
-#include "procstat.h"
+#include "preload/procstat.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-#include "sys.h"
+#include "preload/sys.h"
 
 #define FIELD_STATE 3
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* quota.c - see quota.h */
 
-#include "quota.h"
+#include "preload/quota.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "lifecycle.h"
-#include "memory.h"
-#include "sys.h"
-#include "writer.h"
+#include "preload/lifecycle.h"
+#include "preload/memory.h"
+#include "preload/sys.h"
+#include "preload/writer.h"
 
 /*
  * We take one part of so many.  With 4, what a program has is at the worst a quarter

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* real.c - see real.h */
 
-#include "real.h"
+#include "preload/real.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lookup.h"
-#include "memory.h"
-#include "say.h"
-#include "sys.h"
-#include "thread.h"
+#include "preload/lookup.h"
+#include "preload/memory.h"
+#include "preload/say.h"
+#include "preload/sys.h"
+#include "preload/thread.h"
 
 MEMORY_LARGE _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 

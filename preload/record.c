@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* record.c - the slow way into the ring; see record.h */
 
-#include "record.h"
+#include "preload/record.h"
 
 #include <errno.h>
 
-#include "lifecycle.h"
-#include "ringfile.h"
-#include "room.h"
-#include "sys.h"
-#include "writer.h"
+#include "preload/lifecycle.h"
+#include "preload/ringfile.h"
+#include "preload/room.h"
+#include "preload/sys.h"
+#include "preload/writer.h"
 
 _Alignas(RING_CACHE_LINE) _Atomic bool record_dormant;
 _Atomic uint8_t record_no_bell;

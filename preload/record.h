@@ -23,9 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "event.h"
-#include "thread.h"
+#include "hatf/rings/event.h"
+#include "preload/clock.h"
+#include "preload/thread.h"
 
 /*
  * Loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl stop').  Written by

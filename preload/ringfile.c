@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ringfile.c - see ringfile.h */
 
-#include "ringfile.h"
+#include "preload/ringfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,17 +14,17 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-#include "hatf.h"
-#include "lifecycle.h"
-#include "lineage.h"
-#include "memory.h"
-#include "output.h"
-#include "quota.h"
-#include "room.h"
-#include "say.h"
-#include "sys.h"
-#include "text.h"
-#include "writer.h"
+#include "hatf/codec/comment_text.h"
+#include "hatf/hatf.h"
+#include "preload/lifecycle.h"
+#include "preload/lineage.h"
+#include "preload/memory.h"
+#include "preload/output.h"
+#include "preload/quota.h"
+#include "preload/room.h"
+#include "preload/say.h"
+#include "preload/sys.h"
+#include "preload/writer.h"
 
 #define TRIES_MAX 1000u
 

@@ -23,8 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config.h"
-#include "image.h"
+#include "hatf/rings/image.h"
+#include "preload/config.h"
 
 /*
  * With so many words, a power of two, a block of events leaves room for the next one.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* room.c - see room.h */
 
-#include "room.h"
+#include "preload/room.h"
 
-#include "sys.h"
+#include "preload/sys.h"
 
 void
 room_ask(struct ring *r)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ring.h"
+#include "hatf/rings/ring.h"
 
 /* Producer: say that it will wait for room.  Then it may wake the consumer. */
 void room_ask(struct ring *r);

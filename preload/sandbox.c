@@ -6,7 +6,7 @@
  * of the call and its arguments; it is run here as the kernel would.
  */
 
-#include "sandbox.h"
+#include "preload/sandbox.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "sys.h"
+#include "preload/sys.h"
 
 /* What runs: the accumulator, the index, and some words of memory. */
 struct machine {

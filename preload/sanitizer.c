@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* sanitizer.c - see sanitizer.h */
 
-#include "sanitizer.h"
+#include "preload/sanitizer.h"
 
 #include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dynamic.h"
-#include "lookup.h"
-#include "patch.h"
+#include "preload/dynamic.h"
+#include "preload/lookup.h"
+#include "preload/patch.h"
 
 /* One of them is in each run-time that is a library, and in most that are
  * not. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* say.c - see say.h */
 
-#include "say.h"
+#include "preload/say.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "memory.h"
-#include "sys.h"
-#include "text.h"
+#include "hatf/codec/comment_text.h"
+#include "preload/memory.h"
+#include "preload/sys.h"
 
 #define LINE_MAX_NBYTES 1024
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* segment.c - see segment.h */
 
-#include "segment.h"
+#include "preload/segment.h"
 
 #include <string.h>
 
-#include "clock.h"
-#include "header.h"
-#include "memory.h"
-#include "ringfile.h"
-#include "say.h"
-#include "sys.h"
-#include "text.h"
-#include "thread.h"
+#include "hatf/codec/comment_text.h"
+#include "preload/clock.h"
+#include "preload/header.h"
+#include "preload/memory.h"
+#include "preload/ringfile.h"
+#include "preload/say.h"
+#include "preload/sys.h"
+#include "preload/thread.h"
 
 static bool
 keeps_track(const struct config *config)

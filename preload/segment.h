@@ -14,10 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "carry.h"
-#include "config.h"
-#include "narrate.h"
-#include "trace.h"
+#include "hatf/rings/narrate.h"
+#include "preload/carry.h"
+#include "preload/config.h"
+#include "preload/trace.h"
 
 /* Finished segments that retention remembers, and keeps, at the most. */
 #define SEGMENT_KEEP_MAX 4096u

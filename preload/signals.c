@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* signals.c - see signals.h */
 
-#include "signals.h"
+#include "preload/signals.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "confinement.h"
-#include "sys.h"
+#include "preload/confinement.h"
+#include "preload/sys.h"
 
 #define BIT(signal) ((uint64_t)1 << ((signal)-1))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* spawn.c - see spawn.h */
 
-#include "spawn.h"
+#include "preload/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +14,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "landlock.h"
-#include "memory.h"
-#include "privileges.h"
-#include "sys.h"
+#include "preload/landlock.h"
+#include "preload/memory.h"
+#include "preload/privileges.h"
+#include "preload/sys.h"
 
 /* How often to look whether the thread is gone. */
 #define LOOK_NS 20000u

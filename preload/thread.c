@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* thread.c - see thread.h */
 
-#include "thread.h"
+#include "preload/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,12 +9,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "clock.h"
-#include "image.h"
-#include "memory.h"
-#include "quota.h"
-#include "ringfile.h"
-#include "sys.h"
+#include "hatf/rings/image.h"
+#include "preload/clock.h"
+#include "preload/memory.h"
+#include "preload/quota.h"
+#include "preload/ringfile.h"
+#include "preload/sys.h"
 
 /*
  * Threads that end at about the same time, and whose rings new threads can take

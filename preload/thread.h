@@ -34,8 +34,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image.h"
-#include "order.h"
+#include "hatf/rings/image.h"
+#include "hatf/rings/order.h"
 
 enum thread_state {
 	THREAD_FREE = 0, /* also what wiped memory says */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.c - see trace.h */
 
-#include "trace.h"
+#include "preload/trace.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "clock.h"
-#include "deflate.h"
-#include "missed.h"
-#include "say.h"
+#include "hatf/deflate/deflate.h"
+#include "preload/clock.h"
+#include "preload/missed.h"
+#include "preload/say.h"
 
 #define COARSE_US 1000u
 

@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "config.h"
-#include "haste.h"
-#include "image.h"
-#include "narrate.h"
-#include "output.h"
+#include "hatf/rings/image.h"
+#include "hatf/rings/narrate.h"
+#include "preload/clock.h"
+#include "preload/config.h"
+#include "preload/haste.h"
+#include "preload/output.h"
 
 struct trace {
 	bool is_brief; /* of a short process: small blocks are not compressed */

@@ -9,20 +9,20 @@
  * quiet for a while the writer goes idle, and the next event wakes it.
  */
 
-#include "alone.h"
-#include "clock.h"
-#include "control.h"
-#include "deflate.h"
-#include "header.h"
-#include "lifecycle.h"
-#include "memory.h"
-#include "quota.h"
-#include "ringfile.h"
-#include "room.h"
-#include "say.h"
-#include "spawn.h"
-#include "sys.h"
-#include "writer_state.h"
+#include "hatf/deflate/deflate.h"
+#include "preload/alone.h"
+#include "preload/clock.h"
+#include "preload/control.h"
+#include "preload/header.h"
+#include "preload/lifecycle.h"
+#include "preload/memory.h"
+#include "preload/quota.h"
+#include "preload/ringfile.h"
+#include "preload/room.h"
+#include "preload/say.h"
+#include "preload/spawn.h"
+#include "preload/sys.h"
+#include "preload/writer_state.h"
 
 #define IDLE_AFTER_NS 50000000ull
 #define IDLE_SLEEP_NS NS_PER_SEC

@@ -29,9 +29,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config.h"
-#include "output.h"
-#include "privileges.h"
+#include "preload/config.h"
+#include "preload/output.h"
+#include "preload/privileges.h"
 
 /* How a trace ended; goes into its trailer. */
 enum writer_end {

@@ -15,16 +15,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include "begin.h"
-#include "control.h"
-#include "header.h"
-#include "lifecycle.h"
-#include "memory.h"
-#include "ringfile.h"
-#include "say.h"
-#include "spawn.h"
-#include "sys.h"
-#include "writer_state.h"
+#include "preload/begin.h"
+#include "preload/control.h"
+#include "preload/header.h"
+#include "preload/lifecycle.h"
+#include "preload/memory.h"
+#include "preload/ringfile.h"
+#include "preload/say.h"
+#include "preload/spawn.h"
+#include "preload/sys.h"
+#include "preload/writer_state.h"
 
 size_t
 writer_memory_nbytes(int level)

@@ -9,16 +9,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include "begin.h"
-#include "control.h"
-#include "lifecycle.h"
-#include "memory.h"
-#include "record.h"
-#include "ringfile.h"
-#include "say.h"
-#include "spawn.h"
-#include "sys.h"
-#include "writer_state.h"
+#include "preload/begin.h"
+#include "preload/control.h"
+#include "preload/lifecycle.h"
+#include "preload/memory.h"
+#include "preload/record.h"
+#include "preload/ringfile.h"
+#include "preload/say.h"
+#include "preload/spawn.h"
+#include "preload/sys.h"
+#include "preload/writer_state.h"
 
 /*
  * Not wiped: a child of a fork wants them.  It may come in the midst of a rotation,

@@ -8,17 +8,17 @@
 
 #include <string.h>
 
-#include "alone.h"
-#include "clock.h"
-#include "header.h"
-#include "lifecycle.h"
-#include "memory.h"
-#include "record.h"
-#include "ringfile.h"
-#include "room.h"
-#include "say.h"
-#include "sys.h"
-#include "writer_state.h"
+#include "preload/alone.h"
+#include "preload/clock.h"
+#include "preload/header.h"
+#include "preload/lifecycle.h"
+#include "preload/memory.h"
+#include "preload/record.h"
+#include "preload/ringfile.h"
+#include "preload/room.h"
+#include "preload/say.h"
+#include "preload/sys.h"
+#include "preload/writer_state.h"
 
 /*
  * An order_sink for what is of no trace, but that a thread began; 'narrator' is

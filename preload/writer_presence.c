@@ -14,17 +14,17 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "alone.h"
-#include "clock.h"
-#include "confinement.h"
-#include "control.h"
-#include "header.h"
-#include "lifecycle.h"
-#include "lineage.h"
-#include "ringfile.h"
-#include "say.h"
-#include "sys.h"
-#include "writer_state.h"
+#include "preload/alone.h"
+#include "preload/clock.h"
+#include "preload/confinement.h"
+#include "preload/control.h"
+#include "preload/header.h"
+#include "preload/lifecycle.h"
+#include "preload/lineage.h"
+#include "preload/ringfile.h"
+#include "preload/say.h"
+#include "preload/sys.h"
+#include "preload/writer_state.h"
 
 /* Nothing has happened for so long, and nobody talks to it: it leaves. */
 #define LEAVE_AFTER_NS (2 * NS_PER_SEC)

@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-#include "alone.h"
-#include "control.h"
-#include "deflate.h"
-#include "landlock.h"
-#include "lifecycle.h"
-#include "privileges.h"
-#include "sys.h"
-#include "writer_state.h"
+#include "hatf/deflate/deflate.h"
+#include "preload/alone.h"
+#include "preload/control.h"
+#include "preload/landlock.h"
+#include "preload/lifecycle.h"
+#include "preload/privileges.h"
+#include "preload/sys.h"
+#include "preload/writer_state.h"
 
 static void
 allow_trace(int rules)

@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "grant.h"
-#include "narrate.h"
-#include "order.h"
-#include "segment.h"
-#include "text.h"
-#include "thread.h"
-#include "trace.h"
-#include "writer.h"
+#include "hatf/codec/comment_text.h"
+#include "hatf/rings/narrate.h"
+#include "hatf/rings/order.h"
+#include "preload/grant.h"
+#include "preload/segment.h"
+#include "preload/thread.h"
+#include "preload/trace.h"
+#include "preload/writer.h"
 
 #define TICK_NS 1000000ull
 

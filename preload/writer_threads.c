@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "room.h"
-#include "sys.h"
-#include "writer_state.h"
+#include "preload/room.h"
+#include "preload/sys.h"
+#include "preload/writer_state.h"
 
 /* How often a silent thread is looked for. */
 #define DEAD_CHECK_NS NS_PER_SEC

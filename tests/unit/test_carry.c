@@ -5,9 +5,9 @@
  * The table of live blocks must hold what a plain list of them holds, whatever the
  * program does, while it grows and shrinks; and hold nothing once it is told to.
  */
-#include "carry.h"
+#include "preload/carry.h"
 
-#include "checks.h"
+#include "support/checks.h"
 #include <stdlib.h>
 
 #define PLACES 30000u

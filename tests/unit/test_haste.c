@@ -6,12 +6,12 @@
  * program is preempted, and only there; it must stay so for as long as it would
  * fall behind with more to do, and not a moment longer.
  */
-#include "checks.h"
+#include "support/checks.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "haste.h"
+#include "preload/haste.h"
 
 #define MS     1000000u
 #define NBYTES (256u << 10)

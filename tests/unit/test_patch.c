@@ -10,8 +10,8 @@
 #include <elf.h>
 #include <link.h>
 
-#include "hand.h"
-#include "patch.h"
+#include "preload/patch.h"
+#include "support/hand.h"
 
 #define K 1024u
 
