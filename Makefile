@@ -100,8 +100,8 @@ ENCODER := $(filter-out %/decoder.o,$(call obj,$(addprefix hatf/,codec/*.c \
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c test_input*.c,test_*.c))
 FUZZ  := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
-PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c tests/faults/*.c)) \
-	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
+PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c tests/faults/programs/*.c)) \
+	$(patsubst %.cc,$B/%,$(wildcard tests/capture/programs/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
 SOURCES := $(call below,hatf preload tools tests,*.[ch])
@@ -188,11 +188,11 @@ ENGINE := $(if $(findstring fuzzer,$(SAN))$(findstring afl,$(CC)),,replay)
 $(FUZZ): $B/libfuzz.a $(ENGINE:%=$B/obj/tests/fuzz/%.o)
 $(FUZZ): LIBS := $(LIB) $(LIBS) $(if $(ENGINE),,-fsanitize=fuzzer)
 
-$B/tests/capture/%: tests/capture/%.c $B/.flags
+$B/tests/capture/programs/%: tests/capture/programs/%.c $B/.flags
 	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))
-$B/tests/faults/%: tests/faults/%.c $B/.flags
+$B/tests/faults/programs/%: tests/faults/programs/%.c $B/.flags
 	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))
-$B/tests/capture/%: tests/capture/%.cc $B/.flags
+$B/tests/capture/programs/%: tests/capture/programs/%.cc $B/.flags
 	$(call program,CXX,$(CXX) -std=gnu++17,$(CXXFLAGS))
 
 tests: all $(UNIT) $(FUZZ) $(PROGRAMS) ## build the programs that the tests run

@@ -173,18 +173,24 @@ check_cycles()
 	[ -z "$cycle" ] || complain "rooms use each other: ${cycle% }"
 }
 
-# The package that brings a system header, by where the compiler finds it.
-header_owner()
+# HEADER PACKAGE of each system header named on standard input, by where the
+# compiler finds it; of those in no package, and of the compiler's own: no line.
+list_owners()
 {
-	local path
+	local name path
 
-	path=$(echo "#include <$1>" | ${CC:-cc} -D_GNU_SOURCE -M -xc - \
-		2>/dev/null | tr ' ' '\n' | grep -m 1 -F "/$1")
-	case $path in
-	*/lib/gcc/* | */lib/clang/*) echo compiler ;;
-	*) dpkg-query -S "$(realpath "${path:-nowhere}")" 2>/dev/null |
-		head -n 1 | cut -d: -f1 ;;
-	esac
+	sort -u >"$work/headers"
+	sed 's/.*/#include <&>/' "$work/headers" |
+		${CC:-cc} -D_GNU_SOURCE -E -xc - 2>/dev/null |
+		sed -nE 's/^# 1 "([^"]+)".*/\1/p' | sort -u >"$work/paths"
+	while read -r name; do
+		path=$(grep -m 1 -E "include(-fixed)?(/[^/]*-linux-gnu[^/]*)?/$name\$" \
+			"$work/paths") && echo "$(realpath "$path") $name"
+	done <"$work/headers" | sort >"$work/found"
+	cut -d' ' -f1 "$work/found" | xargs -r dpkg-query -S 2>/dev/null |
+		sed -E 's/^([^:]+):.* (.*)/\2 \1/' | sort |
+		join -o 1.2,2.2 "$work/found" -
+	awk '$1 ~ /\/lib\/(gcc|clang)\// { print $2, "compiler" }' "$work/found"
 }
 
 check_libraries()
@@ -192,17 +198,20 @@ check_libraries()
 	local room name pattern owner
 	declare -A owners=()
 
+	sources | while read -r name; do
+		sed -nE "s|^#[[:space:]]*include[[:space:]]*<([^>]+).*|${name%/*} \1|p" \
+			"$name"
+	done | sort -u >"$work/angled"
+	while read -r name owner; do
+		owners[$name]=$owner
+	done < <(cut -d' ' -f2 "$work/angled" | list_owners)
 	while read -r room name; do
 		pattern=$(echo "$libraries" | sed -n "s|^$room: ||p")
 		[[ -n $pattern && $name =~ ^($pattern)$ ]] && continue
-		[ -n "${owners[$name]:-}" ] || owners[$name]=$(header_owner "$name")
-		owner=${owners[$name]}
+		owner=${owners[$name]:-no package}
 		[[ $owner =~ ^(libc6-dev|linux-libc-dev|compiler)$ ]] ||
-			complain "$room includes <$name> of ${owner:-no package}"
-	done < <(sources | while read -r name; do
-		sed -nE "s|^#[[:space:]]*include[[:space:]]*<([^>]+).*|${name%/*} \1|p" \
-			"$name"
-	done | sort -u)
+			complain "$room includes <$name> of $owner"
+	done <"$work/angled"
 }
 
 # A header's name alone tells which header is meant.

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# awkward.sh - the program goes on as without us, also where it asks for trouble
+# misuse.sh - the program goes on as without us, also where it asks for trouble
 . "$(dirname "$0")/lib.sh"
 
 # The children went on with a ring that they do not have.
 for way in fork-handler fork-async-handler; do
 	rm -f trace.gz*
-	trace trace.gz "$PROGS/awkward" $way >out
+	trace trace.gz "$PROGS/misuse" $way >out
 	check "$way: status" $? 0
 	check "$way: children that ended badly" "$(cat out)" 0
 	clean trace.gz
@@ -15,14 +15,14 @@ done
 
 # The writer kept the process from ending.
 rm -f trace.gz*
-trace trace.gz timeout -s KILL 20 "$PROGS/awkward" last-thread
+trace trace.gz timeout -s KILL 20 "$PROGS/misuse" last-thread
 check "last-thread: status" $? 7
 clean trace.gz.1
 check "last-thread: end" "$(trailer trace.gz.1 end)" last_thread
 
 # The child took the place of the initial thread.
 rm -f trace.gz*
-trace trace.gz "$PROGS/awkward" vfork-first
+trace trace.gz "$PROGS/misuse" vfork-first
 check "vfork-first: status" $? 0
 clean trace.gz
 check "vfork-first: events" "$("$HATF" dump trace.gz |

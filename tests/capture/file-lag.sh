@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# behind.sh - the file is at most a second behind, also while nothing happens, once
+# file-lag.sh - the file is at most a second behind, also while nothing happens, once
 # there is a writer thread
 #
 # A program allocates and then sleeps.  One second later all that it did, counted by

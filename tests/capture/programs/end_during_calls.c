@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ending.c - processes that end in the midst of something
+ * end_during_calls.c - processes that end in the midst of something
  *
- * The argument says how: see ending.sh.  Each way makes some events first; sizes
+ * The argument says how: see end-during-calls.sh.  Each way makes some events first; sizes
  * tell what comes after what.
  */
 #include <assert.h>

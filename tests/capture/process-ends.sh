@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# ends.sh - however a process ends, its trace is whole
+# process-ends.sh - however a process ends, its trace is whole
 . "$(dirname "$0")/lib.sh"
 
 # end WAY STATUS TRAILER MARKS: the trailer's 'end', and how many times the size

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * midway.c - forks while other threads are in the midst of a realloc
+ * fork_during_realloc.c - forks while other threads are in the midst of a realloc
  *
- * usage: midway FORKS WAIT
+ * usage: fork_during_realloc FORKS WAIT
  *
  * Each thread moves its block again and again; shared/wideheap.c takes its time over
  * that.  A child takes all the blocks that are free for it, among them those that a

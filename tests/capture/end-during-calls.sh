@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# ending.sh - however a process ends, and in the midst of whatever, its trace says
+# end-during-calls.sh - however a process ends, and in the midst of whatever, its trace says
 # how and has every event that reached the allocator
 . "$(dirname "$0")/lib.sh"
 
@@ -26,12 +26,12 @@ ends()
 	way=$1
 	for _ in $(seq "${5:-1}"); do
 		rm -rf tally tally.traces
-		trace_tallied tally "$PROGS/ending" "$1" >out 2>err
+		trace_tallied tally "$PROGS/end_during_calls" "$1" >out 2>err
 		check "$way: status" $? "$2"
 		grep hatftrace: err && fail "$way: stderr"
 		for trace in tally.traces/*.gz; do
 			case $(header "$trace" command) in
-			*ending*) pid=$(header "$trace" pid) ;;
+			*end_during_calls*) pid=$(header "$trace" pid) ;;
 			esac
 		done
 		image "tally.traces/t.$pid.hatf.gz" "tally/$pid" "$4" "$3"
@@ -56,7 +56,8 @@ ends destructor-abort 134 abort 0
 ends atexit-_exit 22 _exit 0
 ends atexit-exec 0 exec 0
 ends at_quick_exit-abort 134 abort 0
-ends assert 134 abort 4 # libc's message comes after the trailer
+# libc writes its message after the trailer, and its buffer grows with the names.
+ends assert 134 abort 8
 ends err 24 exit 0
 
 # Others go on until the kernel stops them: after the trailer, one call each ends
@@ -70,14 +71,14 @@ for how in "exit 21 exit" "_exit 22 _exit" "quick_exit 23 quick_exit" \
 	set -- $how
 	rm -rf traces
 	mkdir traces
-	trace "$TMP/traces/t.gz" "$PROGS/ending" "busy-$1" 2>err
+	trace "$TMP/traces/t.gz" "$PROGS/end_during_calls" "busy-$1" 2>err
 	check "busy-$1: status" $? "$2"
 	clean traces/t.gz
 	check "busy-$1: end" "$(trailer traces/t.gz end)" "$3"
 done
 rm -rf traces
 mkdir traces
-trace "$TMP/traces/t.gz" "$PROGS/ending" busy-exec-fails
+trace "$TMP/traces/t.gz" "$PROGS/end_during_calls" busy-exec-fails
 check "busy-exec-fails: status" $? 26
 clean traces/t.gz
 check "busy-exec-fails: end" "$(trailer traces/t.gz end)" exit
@@ -95,7 +96,7 @@ child()
 	local trace parent=0 found=0
 	rm -rf traces
 	mkdir traces
-	trace "$TMP/traces/t.%p.gz" "$PROGS/ending" "fork-$1" 2>/dev/null
+	trace "$TMP/traces/t.%p.gz" "$PROGS/end_during_calls" "fork-$1" 2>/dev/null
 	check "fork-$1: status" $? "$2"
 	for trace in traces/*.gz; do
 		if [ -z "$(header "$trace" parent_pid)" ]; then
@@ -132,7 +133,7 @@ if "$HATF" --help | grep -q '^  recover '; then
 	for way in segv term raw-exit; do
 		rm -rf traces
 		mkdir traces
-		trace "$TMP/traces/t.gz" "$PROGS/ending" $way 2>/dev/null
+		trace "$TMP/traces/t.gz" "$PROGS/end_during_calls" $way 2>/dev/null
 		"$HATF" recover traces/t.gz >out 2>err ||
 			fail "$way: recover: $(cat err)"
 		clean traces/t.gz

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../preload/hatftrace.h"
+#include "../../../preload/hatftrace.h"
 
 #define BLOCKS 1000
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# trouble.sh - segments when something comes between
+# interrupted-segments.sh - segments when something comes between
 #
 # Time alone, kills at any moment, events that are dropped, a directory that is
 # renamed, closed or gone: each file can be read, what it says is true, and the

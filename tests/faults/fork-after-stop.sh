@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# heirs.sh - children that are forked when their parent's trace could not go on
+# fork-after-stop.sh - children that are forked when their parent's trace could not go on
 #
 # They are not to go dark with it: each begins a trace of its own, or says that it
 # cannot.  A tracer that somebody has stopped hands its dormancy on, though.
@@ -10,9 +10,9 @@
 
 export HATFTRACE_RINGS=none
 
-# heirs DIR: the traces in it, of a parent whose trace has ended, and of three
+# forks DIR: the traces in it, of a parent whose trace has ended, and of three
 # children
-heirs()
+forks()
 {
 	local child children=() parent=''
 
@@ -40,12 +40,12 @@ mkdir limited
 		ulimit -f 32
 		OUT=$TMP/limited/t.%p.gz
 		recorder
-		"${RUN[@]}" "$WEATHER" heirs 300000 2>&1 >&3 | cat >&2
+		"${RUN[@]}" "$STRESS" forks 300000 2>&1 >&3 | cat >&2
 		exit "${PIPESTATUS[0]}"
 	) 3>&1 2>&4 | cat >out
 } 4>&1 | cat >err
 check "limited: lines said" "$(grep -c '^hatftrace: ' err)" 1
-heirs limited
+forks limited
 
 is_root || finish
 disk=$TMP/disk
@@ -56,7 +56,7 @@ trap 'umount -l "$disk" 2>/dev/null' EXIT
 # Not even a header has room: what remained has gone to somebody else.
 OUT=$disk/t.%p.gz recorder
 : >err # or the line of the program before is found
-"${RUN[@]}" "$WEATHER" heirs 300000 >out 2>err &
+"${RUN[@]}" "$STRESS" forks 300000 >out 2>err &
 pid=$!
 for ((i = 0; i < 500; i++)); do
 	grep -q '^hatftrace: ' err && break
@@ -74,7 +74,7 @@ rm -f "$disk"/*
 OUT=$disk/t.%p.gz recorder HATFTRACE_COMPRESS=none
 head -c 40000 /dev/zero >"$disk/zeros"
 : >err
-"${RUN[@]}" "$WEATHER" heirs 300000 >out 2>err &
+"${RUN[@]}" "$STRESS" forks 300000 >out 2>err &
 pid=$!
 for ((i = 0; i < 500; i++)); do
 	grep -q '^hatftrace: ' err && break
@@ -84,5 +84,5 @@ rm "$disk/zeros"
 wait $pid
 check "room: status" $? 0
 check "room: lines said" "$(grep -c '^hatftrace: ' err)" 1
-heirs "$disk"
+forks "$disk"
 finish

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * awkward.c - what programs should not do, and do
+ * misuse.c - what programs should not do, and do
  *
- *   awkward fork-handler   a timer's handler forks whatever it interrupts, and the
+ *   misuse fork-handler   a timer's handler forks whatever it interrupts, and the
  *                          child returns from the handler; prints how many
  *                          children ended badly
- *   awkward fork-async-handler  likewise by _Fork()
- *   awkward last-thread    the only thread leaves by the exit of a thread
- *   awkward vfork-first    a vfork child is the first to allocate
+ *   misuse fork-async-handler  likewise by _Fork()
+ *   misuse last-thread    the only thread leaves by the exit of a thread
+ *   misuse vfork-first    a vfork child is the first to allocate
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weather.c - programs in trouble; what each does is the same with us and without
+ * stress.c - programs in trouble; what each does is the same with us and without
  *
- *   weather work N [PAUSE]    N rounds of allocations, with a pause of so many
+ *   stress work N [PAUSE]    N rounds of allocations, with a pause of so many
  *                             milliseconds after each thousand
- *   weather close HOW         close every descriptor from 3 up by 'loop', 'range'
+ *   stress close HOW         close every descriptor from 3 up by 'loop', 'range'
  *                             (close_range), 'from' (closefrom) or 'dup2' (of
  *                             standard output onto each), then work
- *   weather threads N         N threads one after another, 8 at a time, each on the
+ *   stress threads N         N threads one after another, 8 at a time, each on the
  *                             smallest stack that there may be
- *   weather fail N            ask for more and more until there is nothing, then
+ *   stress fail N            ask for more and more until there is nothing, then
  *                             free it and go on with N rounds
- *   weather storm N           work while timers' handlers allocate, N times
- *   weather bomb DEPTH        a process forks two that fork two, DEPTH times
- *   weather stop N            work, stopped and continued by a child again and
+ *   stress storm N           work while timers' handlers allocate, N times
+ *   stress bomb DEPTH        a process forks two that fork two, DEPTH times
+ *   stress stop N            work, stopped and continued by a child again and
  *                             again
- *   weather rights N          give up root for nobody, and all capabilities, then
+ *   stress rights N          give up root for nobody, and all capabilities, then
  *                             work
- *   weather chroot DIR N      make DIR the root directory, then work
- *   weather gone DIR N        work, remove DIR and all in it, work
- *   weather renamed FROM TO N likewise, rename
- *   weather clock N           work and ask for the time, again and again
- *   weather crowd N           N threads at once, each works while all are there
- *   weather heirs N           work, wait for a second, then fork three children one
+ *   stress chroot DIR N      make DIR the root directory, then work
+ *   stress gone DIR N        work, remove DIR and all in it, work
+ *   stress renamed FROM TO N likewise, rename
+ *   stress clock N           work and ask for the time, again and again
+ *   stress crowd N           N threads at once, each works while all are there
+ *   stress forks N           work, wait for a second, then fork three children one
  *                             after another, each of which works for a while
  *
  * A sum that depends on what the allocations hold is printed at the end.
@@ -345,7 +345,7 @@ crowd(long n)
 }
 
 static int
-heirs(long n)
+forks(long n)
 {
 	int status, failed = 0;
 
@@ -400,8 +400,8 @@ main(int argc, char **argv)
 		ask_time(n);
 	} else if (strcmp(what, "crowd") == 0 && n <= 1000) {
 		status = crowd(n);
-	} else if (strcmp(what, "heirs") == 0) {
-		status = heirs(n);
+	} else if (strcmp(what, "forks") == 0) {
+		status = forks(n);
 	} else if (strcmp(what, "chroot") == 0 && argc > 3) {
 		status = chroot(argv[2]) != 0 || chdir("/") != 0;
 		sleep_ms(600);
