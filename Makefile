@@ -91,6 +91,7 @@ LIB   := $B/libhatf.a
 DSO   := $B/libhatf.so.0
 SO    := $B/libhatftrace.so
 CMD   := $B/hatf
+PRELOAD := $(call obj,$(call below,preload,*.c))
 LIBHATF := $(call obj,$(call below,hatf,*.c))
 TOOLS := $(call obj,$(call below,tools,*.c))
 # The rooms of hatf/ that run in a traced program; the recorder never decodes.
@@ -130,7 +131,7 @@ $(ENCODER): private HARDEN := $(HARDEN:%-strong=%)
 # Small variables next to each other, and not one on each page between large ones.
 $B/obj/preload/%.o: private FLAGS += -fdata-sections
 $(ENCODER): private FLAGS += -fdata-sections
-$B/obj/preload/interpose_thread.o: private FLAGS += -fno-exceptions
+$B/obj/preload/interpose/interpose_thread.o: private FLAGS += -fno-exceptions
 # What the writer thread does for each event.  The recorder takes as little of
 # libc as it can: not the functions that check, either.
 $(ENCODER): private OPTIMIZE := -O3
@@ -142,8 +143,8 @@ $(LIB): $(LIBHATF)
 # What tests link of the other folders: not main(), nor the exported malloc().
 PARTS := $B/libtools.a $B/libpreload.a
 $B/libtools.a: $(filter-out %/commands/main.o,$(TOOLS))
-$B/libpreload.a: $(filter-out $B/obj/preload/interpose% $B/obj/preload/direct.o, \
-	$(call obj,preload/*.c))
+$B/libpreload.a: $(filter-out $B/obj/preload/interpose/% %/raw_syscall.o, \
+	$(PRELOAD))
 $(LIB) $(PARTS) $B/libfuzz.a:
 	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^
@@ -157,7 +158,7 @@ $(DSO): $(LIBHATF) hatf/libhatf.map
 $B/libhatf.so: $(DSO)
 	$Qln -sf $(<F) $@
 
-$(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map \
+$(SO): $(PRELOAD) $(ENCODER) preload/exports.map \
 		scripts/hide-symbols.sh
 	$(call say,LINK)
 	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,nodelete $(HARDEN_LINK) \

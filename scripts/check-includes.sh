@@ -38,7 +38,15 @@ hatf/formats: api hatf/formats/*
 hatf: api hatf/codec hatf/formats hatf/formats/common hatf/io
 hatf/events: api hatf hatf/codec hatf/containers hatf/io
 hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/rings
-preload: api hatf/codec hatf/deflate hatf/rings hatf/recorder
+preload/sys: hatf/codec
+preload/config: api hatf/codec hatf/deflate hatf/recorder
+preload/record: api hatf/codec hatf/rings
+preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings
+preload/confine: hatf/codec hatf/rings
+preload/process: api hatf/codec hatf/recorder hatf/rings
+preload/heaps: hatf/rings
+preload/interpose: hatf/rings
+preload: api hatf/codec hatf/recorder hatf/rings
 tools/ui: public
 tools/trace: public tools/ui
 tools/check: public tools/trace tools/ui
@@ -86,7 +94,8 @@ list_includes()
 }
 
 # FILE TARGET SYMBOL of each symbol that an object of FILE takes from TARGET's.
-# Only the recorder itself is linked with the allocation functions in preload/.
+# Only preload/ is linked with preload/'s functions, and the names of functions in
+# preload/interpose/ are libc's: whoever uses one means libc's.
 list_calls()
 {
 	local object
@@ -104,8 +113,8 @@ list_calls()
 		END {
 			for (i = 1; i <= n; i++) {
 				to = owner[symbol[i]]
-				if (to != "" && (to !~ /^preload/ ||
-						 user[i] ~ /^preload/))
+				if (to != "" && to !~ /^preload\/interpose/ &&
+				    (to !~ /^preload/ || user[i] ~ /^preload/))
 					print user[i], to, symbol[i]
 			}
 		}'
@@ -129,7 +138,7 @@ list_uses()
 			to = room_of($2)
 			if (from ~ /^tools/ && (to == "api" || $3 ~ /^hatf_/))
 				to = "public"
-			if (from != to)
+			if (from != to && !(from ~ /^preload/ && to ~ /^preload/))
 				print from, to, $1, $3
 		}' | sort -u
 }

@@ -6,7 +6,7 @@
 need nm
 
 # Nothing is exported but what stands before functions of the same name.
-# (Two are hidden, and nobody finds them: preload/interpose_musl.c.)
+# (Two are hidden, and nobody finds them: preload/interpose/interpose_musl.c.)
 nm -D --defined-only "$SO" | awk '{ print $3 }' | sed 's/@.*//' |
 	grep -Ev '^(stdin|__libc_start_main)$' |
 	grep -Ev '^(malloc|free|calloc|realloc|reallocarray|memalign)$' |

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/clock.h"
+#include "preload/record/clock.h"
 
 #define THREADS	   2
 #define NOBODY	   THREADS

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/room.h"
-#include "preload/thread.h"
+#include "preload/record/ring_wait.h"
+#include "preload/record/thread.h"
 
 #define WORDS	4096
 #define THREADS 4

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 #include "hatf/rings/image.h"
-#include "preload/clock.h"
-#include "preload/room.h"
-#include "preload/thread.h"
+#include "preload/record/clock.h"
+#include "preload/record/ring_wait.h"
+#include "preload/record/thread.h"
 
 #define THREADS 3
 #define WORDS	1024u

@@ -14,11 +14,11 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "preload/clock.h"
 #include "preload/lifecycle.h"
-#include "preload/record.h"
-#include "preload/room.h"
-#include "preload/thread.h"
+#include "preload/record/clock.h"
+#include "preload/record/record.h"
+#include "preload/record/ring_wait.h"
+#include "preload/record/thread.h"
 
 #define THREADS 3
 #define WORDS	1024u

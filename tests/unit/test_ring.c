@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "preload/room.h"
+#include "preload/record/ring_wait.h"
 
 #define CAPACITY 64
 #define GROWN	 (8 * CAPACITY)

@@ -32,7 +32,7 @@
 
 #define LIBRARY "libhatftrace.so"
 
-/* What libhatftrace.so takes: see preload/config.c. */
+/* What libhatftrace.so takes: see preload/config/config.c. */
 #define BUFFER_NBYTES_MIN (4ull << 10)
 #define BUFFER_NBYTES_MAX (1ull << 30)
 

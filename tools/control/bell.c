@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As preload/control.h has it: struct control_bell. */
+/* As preload/writer/control.h has it: struct control_bell. */
 #define BELL_NBYTES   8192
 #define LENGTH_OFFSET 4
 #define MADE_OFFSET   8

@@ -4,7 +4,7 @@
  *
  * NUMBER.bell, beside the sockets (sockets.h), which the traced process maps.
  * A byte written into it calls the process; the rest is the process's status
- * (preload/control.h).
+ * (preload/writer/control.h).
  */
 #ifndef BELL_H
 #define BELL_H

@@ -26,7 +26,7 @@
 /* Between two tries where too many wait to be accepted. */
 #define CROWDED_US 10000
 
-/* No socket is being made for longer (NUMBER.soc-, preload/control.c). */
+/* No socket is being made for longer (NUMBER.soc-, preload/writer/control.c). */
 #define MAKING_SECONDS 2
 
 /* Where sockets may be, if the directory belongs to 'owner'. */

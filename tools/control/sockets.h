@@ -3,7 +3,7 @@
  * sockets.h - the sockets of tracers: where they are and who listens there
  *
  * A tracer's socket is NUMBER.sock in one of a few directories, which are the
- * recorder's (preload/control.c); the number is the process's in its own PID
+ * recorder's (preload/writer/control.c); the number is the process's in its own PID
  * namespace.  Nothing there is believed: a directory counts if it belongs to
  * the user that it should and nobody else can write to it, a socket if it is
  * one, no link, and that user's, and whoever listens must be the process that

@@ -53,7 +53,7 @@ static const struct {
 
 /*
  * gcc's run-times, linked statically, show the dynamic loader only what they
- * intercept.  preload/sanitizer.c has the same rules.
+ * intercept.  preload/process/sanitizer.c has the same rules.
  */
 static const char *const intercepted[] = { "malloc", "pthread_create",
 					   "sigaction", "_exit" };

@@ -126,7 +126,7 @@ settings_check_rings(const char *name, const char *value)
 	return false;
 }
 
-/* As preload/config.c has them. */
+/* As preload/config/config.c has them. */
 static const struct {
 	const char *variable;
 	const char *words[8];

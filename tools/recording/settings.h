@@ -3,7 +3,7 @@
  * settings.h - are these values of the recorder's variables right?
  *
  * A process whose libhatftrace.so is told what it cannot do runs untraced, which
- * nobody wants to learn after an hour.  preload/config.c has the same rules.
+ * nobody wants to learn after an hour.  preload/config/config.c has the same rules.
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H
