@@ -7,7 +7,7 @@
 #include "hatf/hatf.h"
 #include "hatf/io/checked_file.h"
 #include "hatf/io/paths.h"
-#include "hatf/recover/ringfile_read.h"
+#include "hatf/recover/saved_rings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,16 +29,16 @@ is_written(int fd)
 
 /* The header, which may be written at the same time. */
 static enum hatf_status
-read_header(struct ringset *set, int fd, struct hatf_error *err)
+read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 {
 	enum hatf_status status = HATF_OK;
 
 	for (unsigned i = 0; i < HEADER_TRIES; i++) {
-		status = ringset_read_header(set, fd, err);
+		status = saved_rings_read_header(set, fd, err);
 		if (status == HATF_OK && set->commit != NULL)
 			break;
 		if (i + 1 < HEADER_TRIES)
-			ringset_fini(set);
+			saved_rings_fini(set);
 	}
 	return status;
 }
@@ -50,7 +50,7 @@ read_header(struct ringset *set, int fd, struct hatf_error *err)
 static bool
 is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
 {
-	struct ringset set = { .count = 0 };
+	struct saved_rings set = { .count = 0 };
 	struct hatf_error err;
 	bool is = otherwise;
 
@@ -59,9 +59,9 @@ is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
 			&set.image->trace[set.commit->trace];
 
 		is = strcmp(paths_base(t->path), paths_base(trace)) == 0 ||
-		     ringset_is_begun_by(&set, trace_fd);
+		     saved_rings_is_begun_by(&set, trace_fd);
 	}
-	ringset_fini(&set);
+	saved_rings_fini(&set);
 	return is;
 }
 
@@ -147,7 +147,7 @@ enum hatf_status
 hatf_look_at_rings(const char *rings, struct hatf_rings *rings_ret,
 		   struct hatf_error *err)
 {
-	struct ringset set = { .count = 0 };
+	struct saved_rings set = { .count = 0 };
 	enum hatf_status status;
 	const char *path;
 	const int fd = checked_file_open_found(rings);
@@ -168,7 +168,7 @@ hatf_look_at_rings(const char *rings, struct hatf_rings *rings_ret,
 		if (strlen(path) < sizeof(rings_ret->trace))
 			memcpy(rings_ret->trace, path, strlen(path) + 1);
 	}
-	ringset_fini(&set);
+	saved_rings_fini(&set);
 	close(fd);
 	return status;
 }

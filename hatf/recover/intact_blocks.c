@@ -169,7 +169,7 @@ is_good_member(int fd, uint64_t offset)
 }
 
 bool
-remains_end_at(int fd, uint64_t offset)
+intact_blocks_end_at(int fd, uint64_t offset)
 {
 	const bool compressed = is_compressed(fd);
 	uint64_t at = 0, last = 0;
@@ -217,8 +217,9 @@ walk(int fd, struct place *end)
 
 struct count {
 	struct tally tally;
-	uint64_t end;		   /* of the stream */
-	struct remains now, block; /* 'block': before the one that is read */
+	uint64_t end; /* of the stream */
+	struct intact_blocks now,
+		block; /* 'block': before the one that is read */
 };
 
 /* A comment; the block that it begins has the ones before it whole. */
@@ -260,7 +261,7 @@ take(struct count *c, const struct hatf_record *records, size_t n)
 
 /* Count up to 'end', or to the last block before it that can be read. */
 static enum hatf_status
-count_records(int fd, const struct place *end, struct remains *ret)
+count_records(int fd, const struct place *end, struct intact_blocks *ret)
 {
 	struct count c = { .end = end->stream };
 	struct hatf_record records[BATCH_COUNT];
@@ -294,12 +295,12 @@ count_records(int fd, const struct place *end, struct remains *ret)
 }
 
 enum hatf_status
-remains_read(int fd, struct remains *ret)
+intact_blocks_read(int fd, struct intact_blocks *ret)
 {
 	struct place end;
 	enum hatf_status status = walk(fd, &end);
 
-	*ret = (struct remains){ .file_nbytes = 0 };
+	*ret = (struct intact_blocks){ .file_nbytes = 0 };
 	if (status == HATF_OK)
 		status = count_records(fd, &end, ret);
 	if (status != HATF_OK)

@@ -13,7 +13,7 @@
 #include "hatf/hatf.h"
 
 /* A trace up to the end of its last whole block. */
-struct remains {
+struct intact_blocks {
 	uint64_t file_nbytes;
 	uint64_t stream_nbytes; /* uncompressed */
 	uint64_t block_count, record_count, event_count, lost_count;
@@ -26,13 +26,13 @@ struct remains {
  * their lengths?  Only the last one is looked into, if it is compressed.  Offset 0 is
  * an end.
  */
-bool remains_end_at(int fd, uint64_t offset);
+bool intact_blocks_end_at(int fd, uint64_t offset);
 
 /*
  * Read the file from its start and see what is left of it.  Errors: HATF_IO,
  * HATF_NO_MEMORY, HATF_TRUNCATED: not even one block.  The trace has to be one of
  * this project.
  */
-enum hatf_status remains_read(int fd, struct remains *ret);
+enum hatf_status intact_blocks_read(int fd, struct intact_blocks *ret);
 
 #endif /* HATF_REMAINS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_ringfile_read.c - whatever is in a ring file, the reader stays within bounds
+ * test_saved_rings.c - whatever is in a ring file, the reader stays within bounds
  *
  * A small ring file, made by the code that makes real ones, is cut off at every
  * byte, and every word of its headers and of its events is replaced by values that
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hatf/recover/ringfile_read.h"
+#include "hatf/recover/saved_rings.h"
 #include "hatf/rings/order.h"
 
 #define WORDS	    512
@@ -81,7 +81,7 @@ count_event(void *context, const struct order_source *source,
 }
 
 static void
-drain(struct ringset *set)
+drain(struct saved_rings *set)
 {
 	struct order_source **const sources =
 		calloc(2 * (size_t)set->count + 1, sizeof(*sources));
@@ -101,14 +101,14 @@ static enum hatf_status
 read_file(size_t nbytes, bool salvage)
 {
 	const int fd = memfd_create("rings", 0);
-	struct ringset set;
+	struct saved_rings set;
 	struct hatf_error err = { .status = HATF_OK };
 	enum hatf_status status;
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, file, nbytes), (ssize_t)nbytes);
 	event_count = 0;
-	status = ringset_read(&set, fd, salvage, &err);
+	status = saved_rings_read(&set, fd, salvage, &err);
 	if (status == HATF_OK) {
 		drain(&set);
 	} else {
@@ -117,7 +117,7 @@ read_file(size_t nbytes, bool salvage)
 			  status == HATF_NO_MEMORY);
 		ck_assert(status == HATF_NO_MEMORY || err.field != NULL);
 	}
-	ringset_fini(&set);
+	saved_rings_fini(&set);
 	close(fd);
 	return status;
 }
@@ -299,8 +299,8 @@ END_TEST
 int
 main(void)
 {
-	Suite *const s = suite_create("ringset");
-	TCase *const tc = tcase_create("ringset");
+	Suite *const s = suite_create("saved_rings");
+	TCase *const tc = tcase_create("saved_rings");
 	TCase *const anew = tcase_create("no commit");
 	SRunner *const runner = srunner_create(s);
 

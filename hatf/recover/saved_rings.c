@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ringfile_read.c - see ringfile_read.h */
+/* saved_rings.c - see saved_rings.h */
 
-#include "hatf/recover/ringfile_read.h"
+#include "hatf/recover/saved_rings.h"
 
 #include <errno.h>
 #include <math.h>
@@ -106,7 +106,7 @@ is_reading_possible(const struct image *image, const struct image_commit *c)
 }
 
 static enum hatf_status
-check_header(struct ringset *set, const struct file *f)
+check_header(struct saved_rings *set, const struct file *f)
 {
 	const struct image *const image = set->image;
 	const char *field;
@@ -138,7 +138,7 @@ check_header(struct ringset *set, const struct file *f)
 }
 
 static enum hatf_status
-read_header(struct ringset *set, const struct file *f)
+read_header(struct saved_rings *set, const struct file *f)
 {
 	enum hatf_status status;
 
@@ -188,7 +188,7 @@ event_words(uint64_t word)
  * head, or where something is that is no event.
  */
 static uint64_t
-check_events(struct ringset *set, const struct ring *r, uint64_t pos,
+check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
 	     uint64_t head)
 {
 	while (pos < head) {
@@ -316,11 +316,11 @@ copy_words(const struct file *f, const struct ring *from, uint64_t pos,
 }
 
 static bool
-add(struct ringset *set, struct ringset_ring **ring_ret)
+add(struct saved_rings *set, struct saved_ring **ring_ret)
 {
 	if (set->count == set->max) {
 		const uint32_t max = set->max == 0 ? 64 : set->max * 2;
-		struct ringset_ring *const rings =
+		struct saved_ring *const rings =
 			reallocarray(set->rings, max, sizeof(*rings));
 
 		if (rings == NULL)
@@ -329,12 +329,12 @@ add(struct ringset *set, struct ringset_ring **ring_ret)
 		set->max = max;
 	}
 	*ring_ret = &set->rings[set->count];
-	**ring_ret = (struct ringset_ring){ .is_nested = false };
+	**ring_ret = (struct saved_ring){ .is_nested = false };
 	return true;
 }
 
 static void
-take_state(struct ringset_ring *ring, const struct ring *from,
+take_state(struct saved_ring *ring, const struct ring *from,
 	   const struct ring_commit *last)
 {
 	struct order_source *const s = &ring->source;
@@ -358,14 +358,14 @@ take_state(struct ringset_ring *ring, const struct ring *from,
 
 /* One ring that is alive; 'from' is its header. */
 static enum hatf_status
-take_ring(struct ringset *set, const struct file *f, const struct ring *from,
-	  bool salvage)
+take_ring(struct saved_rings *set, const struct file *f,
+	  const struct ring *from, bool salvage)
 {
 	const struct ring_commit *const last =
 		image_last_ring_commit(from, set->image->seq);
 	const uint64_t pos = last != NULL ? last->pos : 0;
 	const char *const field = check_positions(from, last, pos);
-	struct ringset_ring *ring;
+	struct saved_ring *ring;
 	enum hatf_status status;
 	uint64_t end;
 
@@ -399,7 +399,7 @@ take_ring(struct ringset *set, const struct file *f, const struct ring *from,
 }
 
 static enum hatf_status
-read_rings(struct ringset *set, const struct file *f, bool salvage)
+read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 {
 	/* Of static storage would be shared, and it is large for a stack. */
 	struct ring *const header =
@@ -466,11 +466,11 @@ check_unused(const struct file *f)
 }
 
 static enum hatf_status
-start(struct ringset *set, struct file *f)
+start(struct saved_rings *set, struct file *f)
 {
 	struct stat st;
 
-	*set = (struct ringset){ .count = 0 };
+	*set = (struct saved_rings){ .count = 0 };
 	if (fstat(f->fd, &st) != 0)
 		return fail(f, HATF_IO, 0, NULL);
 	if (!S_ISREG(st.st_mode))
@@ -480,7 +480,7 @@ start(struct ringset *set, struct file *f)
 }
 
 enum hatf_status
-ringset_read_header(struct ringset *set, int fd, struct hatf_error *err)
+saved_rings_read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 {
 	struct file f = { .fd = fd, .err = err };
 
@@ -488,7 +488,8 @@ ringset_read_header(struct ringset *set, int fd, struct hatf_error *err)
 }
 
 enum hatf_status
-ringset_read(struct ringset *set, int fd, bool salvage, struct hatf_error *err)
+saved_rings_read(struct saved_rings *set, int fd, bool salvage,
+		 struct hatf_error *err)
 {
 	struct file f = { .fd = fd, .err = err };
 	const enum hatf_status status = start(set, &f);
@@ -502,17 +503,17 @@ ringset_read(struct ringset *set, int fd, bool salvage, struct hatf_error *err)
 }
 
 void
-ringset_fini(struct ringset *set)
+saved_rings_fini(struct saved_rings *set)
 {
 	for (uint32_t i = 0; i < set->count; i++)
 		free(set->rings[i].source.ring);
 	free(set->rings);
 	free(set->image);
-	*set = (struct ringset){ .count = 0 };
+	*set = (struct saved_rings){ .count = 0 };
 }
 
 bool
-ringset_is_begun_by(const struct ringset *set, int fd)
+saved_rings_is_begun_by(const struct saved_rings *set, int fd)
 {
 	const struct image_trace *const t =
 		&set->image->trace[set->commit->trace];
