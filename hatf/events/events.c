@@ -14,162 +14,6 @@
 
 #include "hatf/codec/decoder.h"
 #include "hatf/codec/hatf_record.h"
-#include "hatf/codec/pairing.h"
-#include "hatf/containers/heaps.h"
-#include "hatf/containers/ids.h"
-#include "hatf/events/inherited.h"
-#include "hatf/hatf.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* Records at a time: they stay in the first-level cache. */
-#define BATCH_COUNT 256
-
-struct hatf_events {
-	struct hatf_reader *reader; /* the caller's */
-	struct heaps heaps;
-	struct ids threads;
-	struct inherited inherited;
-	struct pairing pairing;
-	/* Of the last realloc, or other record that announces nothing. */
-	uint64_t realloc_size, realloc_time, realloc_heap;
-	bool part_seen; /* of what the last realloc announced */
-	/* The old block of a tag 4, which may turn out to be still live. */
-	struct block left_over;
-	uint64_t left_over_address;
-	struct heap *left_over_heap; /* NULL: none */
-	bool ours;     /* written by this project: judge strictly */
-	bool strict;   /* recorded by it, too: threads and heaps are created */
-	bool inherits; /* there may be blocks that it does not tell of */
-	bool is_exact; /* the carried blocks are those that lived */
-	bool has_time; /* 'stats' has a first time */
-	bool no_memory;
-	bool thread_known; /* 'thread' exists: no need to look */
-	uint64_t thread;   /* of the last record */
-	uint64_t time;	   /* of the last record */
-	uint64_t record;   /* number of the next one */
-	uint64_t object_count;
-	enum hatf_violation carried;	/* for the next event */
-	struct hatf_events_stats stats; /* what is not counted elsewhere */
-	struct hatf_record records[BATCH_COUNT];
-	size_t next, filled; /* in 'records' */
-};
-
-/* Has the header's 'key' this value? */
-static bool
-says(const struct hatf_reader *reader, const char *key, const char *value)
-{
-	const char *const found = hatf_reader_header(reader, key);
-
-	return found != NULL && strcmp(found, value) == 0;
-}
-
-enum hatf_status
-hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
-{
-	struct hatf_events *const ev = calloc(1, sizeof(*ev));
-	struct hatf_reader_stats stats;
-
-	if (ev == NULL)
-		return HATF_NO_MEMORY;
-	hatf_reader_get_stats(reader, &stats);
-	ev->reader = reader;
-	ev->ours = stats.ours;
-	ev->strict = ev->ours && hatf_reader_header(reader, "source") == NULL;
-	ev->is_exact = !says(reader, "live", "unknown") &&
-		       !says(reader, "live", "uncertain");
-	ev->inherits = hatf_reader_header(reader, "parent_pid") != NULL ||
-		       says(reader, "start", "late") || !ev->is_exact;
-	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
-		ev->record += stats.record_count[tag];
-	/* A child may use the heaps that its parent made. */
-	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
-	if (hatf_reader_header(reader, "parent_pid") != NULL)
-		ev->stats.heritage = HATF_HERITAGE_UNKNOWN;
-	ids_init(&ev->threads, ev->strict);
-	/* Both 0 exist from the start; the traces of others may create them. */
-	if ((ev->strict && ids_create(&ev->threads, 0) != IDS_OK) ||
-	    (ev->strict && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||
-	    (ev->inherits && !inherited_init(&ev->inherited))) {
-		hatf_events_close(ev);
-		return HATF_NO_MEMORY;
-	}
-	*events_ret = ev;
-	return HATF_OK;
-}
-
-void
-hatf_events_close(struct hatf_events *events)
-{
-	if (events == NULL)
-		return;
-	heaps_fini(&events->heaps);
-	ids_fini(&events->threads);
-	inherited_fini(&events->inherited);
-	free(events);
-}
-
-const struct hatf_reader *
-events_reader(const struct hatf_events *events)
-{
-	return events->reader;
-}
-
-const struct heaps *
-events_heaps(const struct hatf_events *events)
-{
-	return &events->heaps;
-}
-
-struct heaps *
-events_own_heaps(struct hatf_events *events)
-{
-	return &events->heaps;
-}
-
-/*
- * Did the object live when the trace began, by the trace itself?  Those got the
- * first numbers.
- */
-bool
-events_is_carried(const struct hatf_events *ev, uint64_t object)
-{
-	return object - 1 < ev->stats.carried_count;
-}
-
-void
-events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
-		  struct live *unsure_ret)
-{
-	live_init(unsure_ret);
-	if (events->inherits) {
-		*unsure_ret = events->inherited.unsure;
-		live_init(&events->inherited.unsure);
-	}
-	*heaps_ret = events->heaps;
-	heaps_init(&events->heaps, false);
-}
-
-void
-events_set_heritage(struct hatf_events *events, enum hatf_heritage heritage)
-{
-	events->stats.heritage = heritage;
-}
-
-void
-events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
-		  const struct live *unsure)
-{
-	struct hatf_events_stats *const s = &events->stats;
-
-	heaps_fini(&events->heaps);
-	events->heaps = *heaps;
-	heaps_forget(&events->heaps);
-	inherited_set_exact(&events->inherited, unsure);
-	s->start_live_count = s->inherited_live_count = heaps->live_count;
-	s->start_live_nbytes = s->inherited_live_nbytes = heaps->live_nbytes;
-}
 
 /* Only the first violation of an event is told. */
 static void
@@ -702,7 +546,7 @@ static enum hatf_status
 fetch(struct hatf_events *ev)
 {
 	const enum hatf_status status = hatf_reader_read(
-		ev->reader, ev->records, BATCH_COUNT, &ev->filled);
+		ev->reader, ev->records, EVENTS_BATCH_COUNT, &ev->filled);
 
 	ev->next = 0;
 	if (status != HATF_END)
@@ -743,16 +587,4 @@ hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 	}
 	*n_ret = n;
 	return n == 0 && events->no_memory ? HATF_NO_MEMORY : HATF_OK;
-}
-
-void
-hatf_events_get_stats(const struct hatf_events *events,
-		      struct hatf_events_stats *stats_ret)
-{
-	*stats_ret = events->stats;
-	stats_ret->live_count = events->heaps.live_count;
-	stats_ret->live_nbytes = events->heaps.live_nbytes;
-	stats_ret->peak_live_count = events->heaps.peak_count;
-	stats_ret->peak_live_nbytes = events->heaps.peak_nbytes;
-	stats_ret->thread_count = ids_count(&events->threads);
 }

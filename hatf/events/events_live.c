@@ -42,7 +42,7 @@ hatf_events_visit_live(const struct hatf_events *events,
 		       bool (*visit)(void *ctx, const struct hatf_live *live),
 		       void *ctx)
 {
-	const struct heaps *const heaps = events_heaps(events);
+	const struct heaps *const heaps = &events->heaps;
 	const struct live *const index = &heaps->index;
 
 	if (!visit_heap(events, &heaps->first, 0, visit, ctx))
@@ -60,16 +60,14 @@ hatf_events_visit_live(const struct hatf_events *events,
 enum hatf_status
 hatf_events_keep_order(struct hatf_events *events)
 {
-	return heaps_keep_order(events_own_heaps(events)) ? HATF_OK
-							  : HATF_NO_MEMORY;
+	return heaps_keep_order(&events->heaps) ? HATF_OK : HATF_NO_MEMORY;
 }
 
 bool
 hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 			uint64_t address, struct hatf_live *live_ret)
 {
-	const struct heap *const found =
-		heaps_find(events_own_heaps(events), heap);
+	const struct heap *const found = heaps_find(&events->heaps, heap);
 	struct block block;
 
 	if (found == NULL ||
@@ -84,8 +82,7 @@ hatf_events_live_behind(struct hatf_events *events, uint64_t heap,
 			uint64_t address, uint64_t last,
 			struct hatf_live *live_ret)
 {
-	const struct heap *const found =
-		heaps_find(events_own_heaps(events), heap);
+	const struct heap *const found = heaps_find(&events->heaps, heap);
 	struct block block;
 
 	if (found == NULL ||

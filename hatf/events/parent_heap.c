@@ -402,7 +402,7 @@ inherit(struct hatf_events *events, const char *path,
 		.depth = child != NULL ? child->depth + 1 : 0,
 		.file = CHECKED_FILE_NONE,
 	};
-	const struct hatf_reader *const reader = events_reader(events);
+	const struct hatf_reader *const reader = events->reader;
 	struct birth birth;
 	enum hatf_status status = HATF_OK;
 
@@ -416,7 +416,7 @@ inherit(struct hatf_events *events, const char *path,
 		status = use_parent(&a, &birth, events, heritage_ret);
 	close_ancestor(&a);
 	if (status == HATF_OK)
-		events_set_heritage(events, *heritage_ret);
+		events->stats.heritage = *heritage_ret;
 	return status;
 }
 
