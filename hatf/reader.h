@@ -3,7 +3,7 @@
 #ifndef HATF_READER_H
 #define HATF_READER_H
 
-#include "hatf.h"
+#include "hatf/hatf.h"
 
 /* Open a reader with the default options on 'fd', which stays the caller's. */
 enum hatf_status reader_open_fd(int fd, struct hatf_reader **reader_ret);

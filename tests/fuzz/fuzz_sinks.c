@@ -8,7 +8,7 @@
  * to its end.  Of the formats of lines that have nothing but calls, it is also written
  * again: the same bytes come of it.
  */
-#include "../unit/streams.h"
+#include "../unit/support/streams.h"
 #include "fuzz.h"
 #include "generate.h"
 

@@ -7,9 +7,9 @@
  * the event where it shows; and a trace by others must not be blamed for what
  * only ours promise.
  */
-#include "hand.h"
-#include "hatf.h"
-#include "streams.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
+#include "support/streams.h"
 
 #define MAX	     64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

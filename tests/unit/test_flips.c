@@ -11,10 +11,10 @@
  * measures files, which are only read: of each flip, whether it changes an event, and
  * whether verify passes the file.
  */
-#include "commands.h"
-#include "hand.h"
-#include "hatf.h"
-#include "streams.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
+#include "support/streams.h"
+#include "tools/commands/commands.h"
 
 #include <fcntl.h>
 #include <getopt.h>

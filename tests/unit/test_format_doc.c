@@ -7,10 +7,10 @@
  * Together they show every tag, every metadata operation, interpretation and
  * width.
  */
-#include "bytes.h"
-#include "hatf.h"
-#include "mini.h"
-#include "streams.h"
+#include "hatf/codec/bytes.h"
+#include "hatf/hatf.h"
+#include "support/mini.h"
+#include "support/streams.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -8,11 +8,11 @@
  * left out; a trace that is cut off at any byte yields a beginning of its records
  * and never passes for complete.
  */
-#include "anyrecord.h"
-#include "hand.h"
-#include "hatf.h"
-#include "ours.h"
-#include "streams.h"
+#include "hatf/hatf.h"
+#include "support/anyrecord.h"
+#include "support/hand.h"
+#include "support/ours.h"
+#include "support/streams.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,9 +7,9 @@
  * frame, a window that is too large and data without end are refused.  A build without
  * one of the libraries says what it lacks.
  */
-#include "hand.h"
-#include "input.h"
-#include "streams.h"
+#include "hatf/io/input.h"
+#include "support/hand.h"
+#include "support/streams.h"
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>

@@ -6,9 +6,9 @@
  * threads come, what becomes of a thread that frees what is never allocated, what a
  * trace must not say, and that a cut at any byte is told.
  */
-#include "hand.h"
-#include "hatf.h"
-#include "streams.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
+#include "support/streams.h"
 
 enum {
 	MALLOC = 0x00,

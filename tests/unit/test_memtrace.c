@@ -5,9 +5,9 @@
  * What a trace of Memtrace must not say, and where it is told; that what its
  * codecs refer to must be there; and that a cut at any byte is told.
  */
-#include "hand.h"
-#include "hatf.h"
-#include "streams.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
+#include "support/streams.h"
 
 #define BEGIN UINT64_C(1600000000000000)
 

@@ -7,10 +7,10 @@
  * file that is cut off at any byte yields a beginning of its records and never passes
  * for complete; how many records are asked for makes no difference.
  */
-#include "mini.h"
+#include "support/mini.h"
 
-#include "hand.h"
-#include "streams.h"
+#include "support/hand.h"
+#include "support/streams.h"
 
 #include <glob.h>
 

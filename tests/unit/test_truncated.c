@@ -8,9 +8,9 @@
  * of ours.  Only where so little is left that it could be anything, opening it
  * says HATF_NOT_HATF.
  */
-#include "hand.h"
-#include "hatf.h"
-#include "streams.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
+#include "support/streams.h"
 
 #include <stdarg.h>
 
