@@ -70,6 +70,27 @@ echo 'in C++'
 ${CXX:-c++} -Wall "${cflags[@]}" -o "$TMP/cxx" "$TMP/example.cc" "${static[@]}"
 "$TMP/cxx" "$TMP/cxx.hatf.gz"
 
+echo 'the example in hatf.h, of at most fifteen lines, in C and C++'
+sed -n '/^ \*\t#include <hatf.h>/,/^ \*\t}/s/^ \*\t//p' \
+	"$here/include/hatf.h" >"$TMP/header.c"
+[ "$(wc -l <"$TMP/header.c")" -le 15 ]
+printf '%s\n' '0 24 0x1000' '0 40 0x2000' '1 0x1000' >"$TMP/header.ascii"
+${CC:-cc} -Wall -Wextra -Werror "${cflags[@]}" -o "$TMP/header" "$TMP/header.c" \
+	"${static[@]}"
+[ "$("$TMP/header" "$TMP/header.ascii")" = 64 ]
+${CXX:-c++} -Wall -Wextra -Werror "${cflags[@]}" -o "$TMP/header" -x c++ \
+	"$TMP/header.c" -x none "${static[@]}"
+[ "$("$TMP/header" "$TMP/header.ascii")" = 64 ]
+
+echo 'each header alone, in C and C++'
+for header in "$here"/include/*.h; do
+	echo "#include <${header##*/}>" >"$TMP/alone.c"
+	${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Werror "${cflags[@]}" \
+		-fsyntax-only "$TMP/alone.c"
+	${CXX:-c++} -std=c++11 -Wall -Wextra -Wpedantic -Werror \
+		"${cflags[@]}" -fsyntax-only -x c++ "$TMP/alone.c"
+done
+
 echo 'the command, with the recorder where it was installed'
 "$here/bin/hatf" record -o "$TMP/true.hatf.gz" -- ls / >/dev/null
 "$here/bin/hatf" verify "$TMP/true.hatf.gz" "$TMP/shared.hatf.gz"
