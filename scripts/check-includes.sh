@@ -50,7 +50,7 @@ preload: api hatf/codec hatf/recorder hatf/rings
 tools/ui: public
 tools/trace: public tools/ui
 tools/check: public tools/trace tools/ui
-tools/program: public tools/trace tools/ui
+tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public tools/trace tools/ui
 tools/recording: public hatf/recorder tools/control tools/program tools/trace tools/ui
 tools/measure: public tools/trace tools/ui
