@@ -135,7 +135,7 @@ $(ENCODER): private FLAGS += -fdata-sections
 $B/obj/preload/interpose/interpose_thread.o: private FLAGS += -fno-exceptions
 # What the writer thread does for each event.  The recorder takes as little of
 # libc as it can: not the functions that check, either.
-$(ENCODER): private OPTIMIZE := -O3
+$(filter-out $B/obj/hatf/recorder/%,$(ENCODER)): private OPTIMIZE := -O3
 $(ENCODER): private FORTIFY :=
 $B/obj/tools/commands/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/commands/record.o: $B/.libdir

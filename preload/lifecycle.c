@@ -2,6 +2,7 @@
 /* lifecycle.c - see lifecycle.h */
 
 #include "preload/lifecycle.h"
+#include "preload/config/follow.h"
 
 #include <errno.h>
 #include <pthread.h>

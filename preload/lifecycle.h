@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "preload/config/config.h"
+#include "hatf/recorder/config.h"
 #include "preload/record/thread.h"
 #include "preload/writer/writer.h"
 

@@ -23,7 +23,7 @@ rooms='
 hatf/codec: api
 hatf/deflate: hatf/codec
 hatf/rings: api hatf/codec
-hatf/recorder:
+hatf/recorder: hatf/deflate
 hatf/containers: api hatf/codec
 hatf/io: api hatf/codec hatf/deflate
 hatf/optimum: api hatf/codec
@@ -40,7 +40,7 @@ hatf/events: api hatf hatf/codec hatf/containers hatf/io
 hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/rings
 preload/sys: hatf/codec
 preload/config: api hatf/codec hatf/deflate hatf/recorder
-preload/record: api hatf/codec hatf/rings
+preload/record: api hatf/codec hatf/recorder hatf/rings
 preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings
 preload/confine: hatf/codec hatf/rings
 preload/process: api hatf/codec hatf/recorder hatf/rings
@@ -50,7 +50,7 @@ preload: api hatf/codec hatf/recorder hatf/rings
 tools/ui: public
 tools/trace: public tools/ui
 tools/check: public tools/trace tools/ui
-tools/program: public tools/trace tools/ui
+tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public tools/trace tools/ui
 tools/recording: public hatf/recorder tools/control tools/program tools/trace tools/ui
 tools/measure: public tools/trace tools/ui

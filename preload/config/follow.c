@@ -10,52 +10,6 @@
 
 #define VARIABLE "HATFTRACE_FOLLOW="
 
-/* 'a' to 'z' and 'A' to 'Z' differ in this bit. */
-#define CASE_BIT 0x20
-
-static const struct {
-	const char *rest; /* of the word, without its first letter */
-	char first;
-	bool forks, execs;
-} words[] = {
-	{ "one", 'n', false, false },
-	{ "ork", 'f', true, false },
-	{ "xec", 'e', false, true },
-	{ "ll", 'a', true, true },
-};
-
-static bool
-set_globs(struct follow *f, const char *text)
-{
-	if (!globs_are_legal(text))
-		return false;
-	memcpy(f->globs, text, strlen(text) + 1);
-	f->has_globs = true;
-	return true;
-}
-
-bool
-follow_parse(struct follow *f, const char *value)
-{
-	const char first = (char)(value[0] | CASE_BIT);
-
-	f->is_marked = first != value[0];
-	f->has_globs = false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const size_t n = strlen(words[i].rest);
-
-		if (first != words[i].first ||
-		    strncmp(value + 1, words[i].rest, n) != 0)
-			continue;
-		f->forks = words[i].forks;
-		f->execs = words[i].execs;
-		if (value[1 + n] == ':')
-			return set_globs(f, value + 1 + n + 1);
-		return value[1 + n] == '\0';
-	}
-	return false;
-}
-
 bool
 follow_allows(const struct follow *f, const char *exe)
 {
@@ -90,6 +44,6 @@ follow_mark(char *const environment[])
 		    low == 0 || at < low || at >= high)
 			continue;
 		if (*value >= 'a' && *value <= 'z')
-			*value = (char)(*value & ~CASE_BIT);
+			*value = (char)(*value & ~FOLLOW_MARK_BIT);
 	}
 }

@@ -13,19 +13,9 @@
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
-#include "hatf/recorder/globs.h"
+#include "hatf/recorder/follow_rule.h"
 
 #include <stdbool.h>
-
-struct follow {
-	bool forks, execs;
-	bool is_marked; /* found the mark: an exec has led here */
-	bool has_globs;
-	char *globs; /* see globs.h; GLOBS_NBYTES, the caller's to set */
-};
-
-/* Parse the variable's value; false if it is wrong. */
-bool follow_parse(struct follow *f, const char *value);
 
 /*
  * May the calling process, whose executable has this base name, be traced?  To be

@@ -3,6 +3,8 @@
 
 #include "preload/process/begin.h"
 
+#include "preload/config/environment.h"
+#include "preload/config/follow.h"
 #include "preload/config/note_writer.h"
 #include "preload/record/clock.h"
 #include "preload/record/memory_limit.h"
@@ -56,7 +58,7 @@ begin_read(void)
 	if (is_refused)
 		return false;
 	begin_notes();
-	if (!config_read(header_environment(), &config))
+	if (!environment_read(header_environment(), &config))
 		return refuse();
 	return is_followed();
 }

@@ -8,23 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hatf/recorder/sanitizer_names.h"
 #include "preload/heaps/patch_calls.h"
 #include "preload/sys/elf_dynamic.h"
 #include "preload/sys/elf_lookup.h"
-
-/* One of them is in each run-time that is a library, and in most that are
- * not. */
-static const char *const inits[] = { "__asan_init", "__tsan_init",
-				     "__msan_init", "__lsan_init",
-				     "__hwasan_init" };
-
-/*
- * gcc's run-times, linked statically, export to libraries only the functions
- * that they intercept.  A program that exports all of these has such a
- * run-time.
- */
-static const char *const intercepted[] = { "malloc", "pthread_create",
-					   "sigaction", "_exit" };
 
 enum answer {
 	UNKNOWN,
@@ -38,8 +25,8 @@ static _Atomic uint32_t answer; /* enum answer */
 static bool
 defines_all(const struct dynamic *tables)
 {
-	for (size_t i = 0; i < sizeof(intercepted) / sizeof(*intercepted); i++)
-		if (!lookup_defines(tables, intercepted[i]))
+	for (size_t i = 0; i < SANITIZER_INTERCEPTED_COUNT; i++)
+		if (!lookup_defines(tables, sanitizer_intercepted[i]))
 			return false;
 	return true;
 }
@@ -51,8 +38,8 @@ judge(const struct link_map *object, bool is_program)
 
 	if (!dynamic_read_section(object->l_ld, object->l_addr, &tables))
 		return NONE;
-	for (size_t i = 0; i < sizeof(inits) / sizeof(*inits); i++)
-		if (lookup_defines(&tables, inits[i]))
+	for (size_t i = 0; i < SANITIZER_COUNT; i++)
+		if (lookup_defines(&tables, sanitizer_inits[i].init))
 			return i == 0 && !is_program ? HERE_FIRST : HERE;
 	return is_program && defines_all(&tables) ? HERE : NONE;
 }

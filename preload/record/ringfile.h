@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "hatf/rings/image.h"
-#include "preload/config/config.h"
+#include "hatf/recorder/config.h"
 
 /*
  * With so many words, a power of two, a block of events leaves room for the next one.

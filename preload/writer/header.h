@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "preload/config/config.h"
+#include "hatf/recorder/config.h"
 #include "preload/writer/output.h"
 
 /* Of the child of a fork; 'pid' 0: this is none. */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "hatf/rings/narrate.h"
-#include "preload/config/config.h"
+#include "hatf/recorder/config.h"
 #include "preload/writer/live_blocks.h"
 #include "preload/writer/trace.h"
 

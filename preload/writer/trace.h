@@ -13,7 +13,7 @@
 
 #include "hatf/rings/image.h"
 #include "hatf/rings/narrate.h"
-#include "preload/config/config.h"
+#include "hatf/recorder/config.h"
 #include "preload/record/clock.h"
 #include "preload/writer/load_policy.h"
 #include "preload/writer/output.h"

@@ -29,7 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "preload/config/config.h"
+#include "hatf/recorder/config.h"
 #include "preload/confine/privileges.h"
 #include "preload/writer/output.h"
 

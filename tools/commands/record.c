@@ -32,10 +32,6 @@
 
 #define LIBRARY "libhatftrace.so"
 
-/* What libhatftrace.so takes: see preload/config/config.c. */
-#define BUFFER_NBYTES_MIN (4ull << 10)
-#define BUFFER_NBYTES_MAX (1ull << 30)
-
 enum {
 	OPT_OUT,
 	OPT_CLOCK,
@@ -106,6 +102,14 @@ pass_on(const char *variable, const char *value)
 }
 
 static bool
+take(const char *option, const char *variable, const char *value)
+{
+	return settings_check(option, variable, value) &&
+	       pass_on(variable, value);
+}
+
+/* Unlike the recorder, take suffixes in lower case, too. */
+static bool
 take_buffer(const char *value)
 {
 	uint64_t nbytes;
@@ -113,29 +117,17 @@ take_buffer(const char *value)
 
 	if (!opt_parse_nbytes("--buffer", value, &nbytes))
 		return false;
-	if (nbytes < BUFFER_NBYTES_MIN || nbytes > BUFFER_NBYTES_MAX) {
-		speak("--buffer: out of range: '%s' (want 4K to 1G)", value);
-		return false;
-	}
 	snprintf(text, sizeof(text), "%" PRIu64, nbytes);
-	return pass_on("HATFTRACE_BUFFER", text);
+	return take("--buffer", "HATFTRACE_BUFFER", text);
 }
 
-/* "none", "fork", "exec" or "all", and names after a colon. */
+/* A capital letter is the recorder's mark, and no user's. */
 static bool
 take_follow(const char *value)
 {
-	static const char *const words[] = { "none", "fork", "exec", "all" };
-	const size_t n = strcspn(value, ":");
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (n == strlen(words[i]) && strncmp(value, words[i], n) == 0 &&
-		    (value[n] == '\0' || globs_are_legal(value + n + 1)))
-			return pass_on("HATFTRACE_FOLLOW", value);
-	speak("--follow: wrong: '%s' (want none, fork, exec or all, and "
-	      ":GLOB,...)",
-	      value);
-	return false;
+	if (value[0] >= 'A' && value[0] <= 'Z')
+		return settings_refuse("--follow", "HATFTRACE_FOLLOW", value);
+	return take("--follow", "HATFTRACE_FOLLOW", value);
 }
 
 /*
@@ -177,13 +169,6 @@ is_excluded(const char *command)
 }
 
 static bool
-take_word(const char *option, const char *variable, const char *value)
-{
-	return settings_check_word(option, variable, value) &&
-	       pass_on(variable, value);
-}
-
-static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
 	const char **const out = ctx;
@@ -193,23 +178,21 @@ take_option(unsigned idx, const char *value, void *ctx)
 		*out = value;
 		return true;
 	case OPT_CLOCK:
-		return take_word("--clock", "HATFTRACE_CLOCK", value);
+		return take("--clock", "HATFTRACE_CLOCK", value);
 	case OPT_COMPRESS:
-		return take_word("--compress", "HATFTRACE_COMPRESS", value);
+		return take("--compress", "HATFTRACE_COMPRESS", value);
 	case OPT_FULL:
-		return take_word("--full", "HATFTRACE_FULL", value);
+		return take("--full", "HATFTRACE_FULL", value);
 	case OPT_START:
-		return take_word("--start", "HATFTRACE_START", value);
+		return take("--start", "HATFTRACE_START", value);
 	case OPT_BUFFER:
 		return take_buffer(value);
 	case OPT_FOLLOW:
 		return take_follow(value);
 	case OPT_ROTATE:
-		return settings_check_rotate("--rotate", value) &&
-		       pass_on("HATFTRACE_ROTATE", value);
+		return take("--rotate", "HATFTRACE_ROTATE", value);
 	case OPT_KEEP:
-		return settings_check_keep("--keep", value) &&
-		       pass_on("HATFTRACE_KEEP", value);
+		return take("--keep", "HATFTRACE_KEEP", value);
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
 	}

@@ -2,6 +2,7 @@
 /* allocator.c - see allocator.h */
 #include "tools/program/allocator.h"
 
+#include "hatf/recorder/sanitizer_names.h"
 #include "tools/program/symbols.h"
 
 #include <stdbool.h>
@@ -39,26 +40,6 @@ allocator_inside(int fd)
 	return found;
 }
 
-/* In order of what says most: AddressSanitizer brings LeakSanitizer with it. */
-static const struct {
-	const char *init, *name;
-} sanitizers[] = {
-	{ "__asan_init", "AddressSanitizer" },
-	{ "__tsan_init", "ThreadSanitizer" },
-	{ "__msan_init", "MemorySanitizer" },
-	{ "__hwasan_init", "HWAddressSanitizer" },
-	{ "__lsan_init", "LeakSanitizer" },
-};
-#define SANITIZER_COUNT (sizeof(sanitizers) / sizeof(*sanitizers))
-
-/*
- * gcc's run-times, linked statically, show the dynamic loader only what they
- * intercept.  preload/process/sanitizer.c has the same rules.
- */
-static const char *const intercepted[] = { "malloc", "pthread_create",
-					   "sigaction", "_exit" };
-#define INTERCEPTED_COUNT (sizeof(intercepted) / sizeof(*intercepted))
-
 struct signs {
 	bool inits[SANITIZER_COUNT];
 	unsigned intercepted_count;
@@ -70,10 +51,11 @@ look_for_signs(const char *name, bool is_defined_function, void *context)
 	struct signs *const s = context;
 
 	for (size_t i = 0; i < SANITIZER_COUNT; i++)
-		s->inits[i] |= strcmp(sanitizers[i].init, name) == 0;
-	for (size_t i = 0; i < INTERCEPTED_COUNT; i++)
-		s->intercepted_count += is_defined_function &&
-					strcmp(intercepted[i], name) == 0;
+		s->inits[i] |= strcmp(sanitizer_inits[i].init, name) == 0;
+	for (size_t i = 0; i < SANITIZER_INTERCEPTED_COUNT; i++)
+		s->intercepted_count +=
+			is_defined_function &&
+			strcmp(sanitizer_intercepted[i], name) == 0;
 	return false;
 }
 
@@ -85,6 +67,8 @@ allocator_sanitizer(int fd)
 	symbols_visit(fd, true, look_for_signs, &s);
 	for (size_t i = 0; i < SANITIZER_COUNT; i++)
 		if (s.inits[i])
-			return sanitizers[i].name;
-	return s.intercepted_count == INTERCEPTED_COUNT ? "a sanitizer" : NULL;
+			return sanitizer_inits[i].name;
+	return s.intercepted_count == SANITIZER_INTERCEPTED_COUNT
+		       ? "a sanitizer"
+		       : NULL;
 }

@@ -2,26 +2,25 @@
 /*
  * settings.h - are these values of the recorder's variables right?
  *
- * A process whose libhatftrace.so is told what it cannot do runs untraced, which
- * nobody wants to learn after an hour.  preload/config/config.c has the same rules.
+ * A process that finds a wrong value runs untraced.  'hatf record' checks the values
+ * first, so that the user learns of the mistake before the command runs.
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H
 
 #include <stdbool.h>
 
-/* Say what is wrong with 'value' of the option or variable 'name', if it is, and
- * return false. */
-bool settings_check_rotate(const char *name, const char *value);
-bool settings_check_keep(const char *name, const char *value);
-bool settings_check_rings(const char *name, const char *value);
+/*
+ * Check 'value' for the environment variable 'variable' by the recorder's own rules
+ * (hatf/recorder/config.h).  If the value is wrong, say so in one line that begins
+ * with 'name', the variable or its option, and return false.
+ */
+bool settings_check(const char *name, const char *variable, const char *value);
 
-/* Likewise, for a variable that takes one of some words; 'name' is it or its
- * option. */
-bool settings_check_word(const char *name, const char *variable,
-			 const char *value);
+/* Say that 'value' is wrong, whatever the rules are.  Returns false. */
+bool settings_refuse(const char *name, const char *variable, const char *value);
 
-/* Likewise for these variables of our own environment. */
+/* Check in the same way each variable that the environment sets. */
 bool settings_check_environment(void);
 
 #endif /* SETTINGS_H */

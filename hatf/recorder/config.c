@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* config.c - see config.h */
 
-#include "preload/config/config.h"
-
-#include <string.h>
+#include "hatf/recorder/config.h"
 
 #include "hatf/deflate/deflate.h"
-#include "preload/config/note_writer.h"
-#include "preload/sys/say.h"
-#include "preload/sys/sys.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define NS_PER_SEC 1000000000ull
 
 /*
- * Where nothing else is said, the initial thread, which in many programs does all
- * the work, has a ring that lets it go on when the writer does not get a processor
- * for a while.
+ * The default for the ring of the initial thread, which does all the work in many
+ * programs: large enough to go on while the writer thread waits for a processor.
  */
 #define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
 #define RING_NBYTES_MIN	   (4ull << 10) /* room for a few dozen events */
 #define RING_NBYTES_MAX	   (1ull << 30)
 
-/* Less would be more header than trace. */
+/* In a shorter segment the header would be most of the file. */
 #define ROTATE_NBYTES_MIN     (64ull << 10)
 #define ROTATE_NBYTES_DEFAULT (64ull << 20)
-/* As many hours in nanoseconds, or GiB, are a number of 64 bits. */
+/* So many hours in nanoseconds, or GiB in bytes, fit in 64 bits. */
 #define AMOUNT_MAX 1000000ull
-/* That fit in a budget of bytes if nothing else is said. */
+/* The default number of segments in a budget of bytes. */
 #define KEEP_SEGMENTS  8
 #define KEEP_COUNT_MAX 4096
 
@@ -95,7 +94,7 @@ set_full(struct config *c, const char *value)
 	return c->drop || strcmp(value, "wait") == 0;
 }
 
-/* A number at '*value', which moves behind it; false if there is none. */
+/* Read a number at '*value' and advance '*value' past it; false: no number. */
 static bool
 take_number(const char **value, uint64_t *n_ret)
 {
@@ -149,7 +148,7 @@ set_buffer(struct config *c, const char *value)
 	return true;
 }
 
-/* A time at '*value' in nanoseconds; the suffix is the one behind the number. */
+/* 'n' seconds, minutes or hours, as 'suffix' says, in nanoseconds; 0: wrong. */
 static uint64_t
 time_ns(uint64_t n, char suffix)
 {
@@ -218,8 +217,8 @@ set_keep(struct config *c, const char *value)
 }
 
 /*
- * What is kept is bounded only if the segments are: several must fit in the budget
- * beside the current one.
+ * A budget of bytes bounds what is kept only where segments are bounded: the
+ * current segment and several older ones must fit into the budget.
  */
 static void
 bound_segments(struct config *c)
@@ -297,7 +296,7 @@ set_begin(struct config *c, const char *value)
 	return c->begin_now || strcmp(value, "late") == 0;
 }
 
-/* Only checked here: note_writer.c reads it, also without a configuration. */
+/* Check the value only: preload/config/note_writer.c reads it by itself. */
 static bool
 set_notes(struct config *c, const char *value)
 {
@@ -311,7 +310,7 @@ static const struct variable {
 	bool (*set)(struct config *c, const char *value);
 	const char *fallback;
 	const char *want;
-} variables[] = {
+} variables[CONFIG_VARIABLE_COUNT] = {
 	{ "HATFTRACE_OUT", set_out, "%e.%p.hatf.gz",
 	  "a path with %p, %e, %h, %n, %s or %%" },
 	{ "HATFTRACE_CLOCK", set_clock, "auto", "auto, off, coarse, us or ns" },
@@ -335,80 +334,57 @@ static const struct variable {
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 
-#define PREFIX	       "HATFTRACE_"
-#define VARIABLE_COUNT (sizeof(variables) / sizeof(variables[0]))
+const char *
+config_variable_name(size_t variable)
+{
+	return variables[variable].name;
+}
 
-/* Which of the variables 'string' sets; VARIABLE_COUNT: none. */
-static size_t
-find_variable(const char *string)
+const char *
+config_want(size_t variable)
+{
+	return variables[variable].want;
+}
+
+size_t
+config_find_variable(const char *string)
 {
 	size_t i = 0;
 
-	/* Most of an environment is not ours. */
-	if (strncmp(string, PREFIX, sizeof(PREFIX) - 1) != 0)
-		return VARIABLE_COUNT;
-	for (; i < VARIABLE_COUNT; i++) {
+	/* Most strings of an environment are not the recorder's. */
+	if (strncmp(string, CONFIG_PREFIX, sizeof(CONFIG_PREFIX) - 1) != 0)
+		return CONFIG_VARIABLE_COUNT;
+	for (; i < CONFIG_VARIABLE_COUNT; i++) {
 		const size_t n = strlen(variables[i].name);
 
 		if (strncmp(string, variables[i].name, n) == 0 &&
-		    string[n] == '=')
+		    (string[n] == '=' || string[n] == '\0'))
 			break;
 	}
 	return i;
 }
 
-/* The value of each variable, or NULL.  The first of two counts. */
-static void
-find_values(char *const environment[], const char *value_ret[VARIABLE_COUNT])
-{
-	memset(value_ret, 0, VARIABLE_COUNT * sizeof(value_ret[0]));
-	for (; environment != NULL && *environment != NULL; environment++) {
-		const size_t i = find_variable(*environment);
-
-		if (i != VARIABLE_COUNT && value_ret[i] == NULL)
-			value_ret[i] =
-				*environment + strlen(variables[i].name) + 1;
-	}
-}
-
-/* Valgrind preloads libraries of its own. */
-static bool
-is_under_valgrind(char *const environment[])
-{
-	static const char variable[] = "LD_PRELOAD=";
-
-	for (; environment != NULL && *environment != NULL; environment++)
-		if (strncmp(*environment, variable, sizeof(variable) - 1) == 0)
-			return strstr(*environment, "/vgpreload_core-") != NULL;
-	return false;
-}
-
 bool
-config_read(char *const environment[], struct config *config_ret)
+config_set(struct config *c, size_t variable, const char *value)
 {
-	const char *value[VARIABLE_COUNT];
+	return variables[variable].set(c, value);
+}
 
-	if (is_under_valgrind(environment)) {
-		if (!jotter_untraced("under valgrind"))
-			say("valgrind knows nothing of threads like the "
-			    "tracer's; not tracing");
-		return false;
-	}
-	find_values(environment, value);
-	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-		const struct variable *const v = &variables[i];
+size_t
+config_set_all(struct config *c,
+	       const char *const values[CONFIG_VARIABLE_COUNT])
+{
+	for (size_t i = 0; i < CONFIG_VARIABLE_COUNT; i++) {
+		const char *const value = values[i];
 
-		if (v->set(config_ret,
-			   value[i] != NULL ? value[i] : v->fallback))
-			continue;
-		say("%s: wrong value '%s', want %s; not tracing", v->name,
-		    value[i], v->want);
-		return false;
+		if (!config_set(c, i,
+				value != NULL ? value : variables[i].fallback))
+			return i;
 	}
-	if (value[find_variable("HATFTRACE_BUFFER=")] == NULL)
-		config_ret->initial_ring_words = INITIAL_RING_WORDS;
-	bound_segments(config_ret);
-	config_ret->rings_asked =
-		value[find_variable("HATFTRACE_RINGS=")] != NULL;
-	return true;
+	if (values[config_find_variable("HATFTRACE_BUFFER")] == NULL)
+		c->initial_ring_words = INITIAL_RING_WORDS;
+	bound_segments(c);
+	c->rings_asked =
+		values[config_find_variable("HATFTRACE_RINGS")] != NULL;
+	return CONFIG_VARIABLE_COUNT;
 }
