@@ -526,19 +526,24 @@ note_stack(struct hatf_stacks *s, const struct definition *d,
 
 enum hatf_status
 hatf_stacks_note(struct hatf_stacks *s, const struct hatf_record *rec,
-		 const char **field_ret)
+		 struct hatf_error *err)
 {
 	const struct definition d = { (const char *)rec->attributes,
 				      rec->attributes_nbytes };
+	enum hatf_status status = HATF_OK;
+	const char *field = NULL;
 
-	*field_ret = NULL;
-	if (rec->tag != HATF_COMMENT)
-		return HATF_OK;
-	if (record_begins(rec, frame_kind))
-		return note_frame(s, &d, field_ret);
-	if (record_begins(rec, stack_kind))
-		return note_stack(s, &d, field_ret);
-	return HATF_OK;
+	if (rec->tag == HATF_COMMENT && record_begins(rec, frame_kind))
+		status = note_frame(s, &d, &field);
+	else if (rec->tag == HATF_COMMENT && record_begins(rec, stack_kind))
+		status = note_stack(s, &d, &field);
+	if (err != NULL)
+		*err = (struct hatf_error){
+			.status = status,
+			.offset = status == HATF_OK ? 0 : rec->offset,
+			.field = field,
+		};
+	return status;
 }
 
 const char *

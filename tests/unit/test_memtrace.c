@@ -119,10 +119,9 @@ note(struct reading *r, struct hatf_stacks *stacks,
      const struct hatf_record *rec)
 {
 	struct hatf_stack stack;
-	const char *field;
 	char buf[100];
 
-	if (hatf_stacks_note(stacks, rec, &field) != HATF_OK)
+	if (hatf_stacks_note(stacks, rec, NULL) != HATF_OK)
 		ck_abort_msg("a wrong definition");
 	if (rec->tag == HATF_COMMENT)
 		return;

@@ -48,9 +48,8 @@ static const char *
 note(struct definitions *d, const struct hatf_event *e, bool *has_memory_ret)
 {
 	const struct hatf_record rec = first_record(e);
-	const char *field;
 
-	switch (hatf_stacks_note(d->stacks, &rec, &field)) {
+	switch (hatf_stacks_note(d->stacks, &rec, NULL)) {
 	case HATF_OK:
 		return NULL;
 	case HATF_LIMIT:

@@ -317,14 +317,16 @@ collect_free(struct collection *c)
 	free(c->traces);
 }
 
+/* No user gave the names of the traces. */
+static const struct hatf_reader_options found_options = {
+	.struct_nbytes = sizeof(found_options),
+	.flags = HATF_READER_FOUND,
+};
+
 /* There is no trailer: count what there is. */
 static bool
 summary_by_reading(const struct found *found, struct summary *ret)
 {
-	const struct hatf_reader_options options = {
-		.struct_nbytes = sizeof(options),
-		.flags = HATF_READER_FOUND,
-	};
 	struct scan *const s = malloc(sizeof(*s));
 	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
 	struct hatf_reader_stats read = { .struct_nbytes = sizeof(read) };
@@ -334,7 +336,7 @@ summary_by_reading(const struct found *found, struct summary *ret)
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	if (!scan_open(s, found->path, &options, false)) {
+	if (!scan_open(s, found->path, &found_options, false)) {
 		free(s);
 		return false;
 	}
