@@ -180,7 +180,7 @@ copy_input(const struct rewrite *r)
 static bool
 is_compressed_unsaid(const char *path)
 {
-	struct hatf_reader_stats stats = { .compressed = false };
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct stat st;
 	const char *compression;
@@ -189,7 +189,7 @@ is_compressed_unsaid(const char *path)
 	/* A pipe gives its bytes only once. */
 	if (format == NULL || compression != NULL || stat(path, &st) != 0 ||
 	    !S_ISREG(st.st_mode) ||
-	    hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+	    hatf_reader_open(path, NULL, &reader, NULL) != HATF_OK)
 		return false;
 	hatf_reader_get_stats(reader, &stats);
 	hatf_reader_close(reader);
