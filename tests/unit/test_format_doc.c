@@ -2,10 +2,10 @@
 /*
  * test_format_doc.c
  *
- * The dumps in hatf/FORMAT.md are right: each is decoded, by the library and by
- * the judge of mini.h, and what a line says must be what its bytes mean.
- * Together they show every tag, every metadata operation, interpretation and
- * width.
+ * The dumps in FORMAT.md and FORMATS.md are right.  Each dump of HATF is
+ * decoded by the library and by the independent decoder of mini.h, and the text
+ * of a line must be what its bytes mean.  Together they show every tag, every
+ * metadata operation, interpretation and width.
  */
 #include "bytes.h"
 #include "hatf.h"
@@ -17,7 +17,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define DOCUMENT "hatf/FORMAT.md"
+#define FORMAT	"hatf/FORMAT.md"
+#define FORMATS "hatf/formats/FORMATS.md"
 
 #define LINE_MAX_NBYTES	 1024
 #define DUMP_MAX_NBYTES	 4096
@@ -102,12 +103,12 @@ next_dump(FILE *file, const char *kind, struct dump *d)
 }
 
 static FILE *
-open_document(void)
+open_document(const char *path)
 {
-	FILE *const file = fopen(DOCUMENT, "r");
+	FILE *const file = fopen(path, "r");
 
-	ck_assert_msg(file != NULL, "cannot open " DOCUMENT
-				    ": run this in the top directory");
+	ck_assert_msg(file != NULL,
+		      "cannot open %s: run this in the top directory", path);
 	return file;
 }
 
@@ -237,7 +238,7 @@ START_TEST(every_dump_means_what_it_says)
 		0, 1, 2, 4, 8, HATF_WIDTH_V1, HATF_WIDTH_V2
 	};
 	static struct dump d;
-	FILE *const file = open_document();
+	FILE *const file = open_document(FORMAT);
 
 	while (next_dump(file, "hatf", &d)) {
 		check_by_mini(&d);
@@ -260,7 +261,7 @@ START_TEST(the_member_inflates_to_the_first_dump)
 	static struct dump plain, member;
 	uint8_t out[DUMP_MAX_NBYTES];
 	z_stream z = { .next_out = out, .avail_out = sizeof(out) };
-	FILE *file = open_document();
+	FILE *file = open_document(FORMAT);
 
 	ck_assert(next_dump(file, "hatf", &plain));
 	rewind(file);
@@ -315,7 +316,7 @@ START_TEST(the_dumps_of_encodings_are_read)
 	static struct dump d;
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		FILE *const file = open_document();
+		FILE *const file = open_document(FORMATS);
 
 		ck_assert(next_dump(file, formats[i], &d));
 		check_encoded(&d);
@@ -336,7 +337,7 @@ START_TEST(the_dumps_of_columns_are_written)
 			.plain = true, .bare = true, .format = formats[i]
 		};
 		struct hatf_writer *w;
-		FILE *const file = open_document();
+		FILE *const file = open_document(FORMATS);
 		FILE *const made = tmpfile();
 
 		ck_assert(next_dump(file, formats[i], &d));
