@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_format_doc.c
+ * test_format_doc.c - the dumps in FORMAT.md and FORMATS.md are right
  *
- * The dumps in FORMAT.md and FORMATS.md are right.  Each dump of HATF is
- * decoded by the library and by the independent decoder of mini.h, and the text
- * of a line must be what its bytes mean.  Together they show every tag, every
- * metadata operation, interpretation and width.
+ * Each dump of HATF is decoded by the library and by the independent decoder of
+ * mini.h, and the text of a line must be what its bytes mean.  Together they show
+ * every tag, every metadata operation, interpretation and width.
  */
 #include "bytes.h"
 #include "hatf.h"
