@@ -3,9 +3,9 @@
  * test_format_doc.c - the dumps and layouts in the format documents are right
  *
  * Each dump of HATF is decoded by the library and by the independent decoder of
- * mini.h, and the text of a line must be what its bytes mean.  Together they show
- * every tag, every metadata operation, interpretation and width.  The tables of
- * offsets in RINGS.md are those of the structures.
+ * mini.h, and the text of a line must be what its bytes mean.  Together they
+ * show every tag, every metadata operation, interpretation and width.  The
+ * tables of offsets in RINGS.md are those of the structures.
  */
 #include "bytes.h"
 #include "hatf.h"
@@ -413,7 +413,10 @@ static const size_t ring_offsets[] = {
 };
 #define RING_OFFSET_COUNT (sizeof(ring_offsets) / sizeof(ring_offsets[0]))
 
-/* Is the line a row of such a table?  Rows of examples have bytes in backticks. */
+/*
+ * Is the line a row of such a table?  In the tables of examples, the bytes are
+ * in backticks.
+ */
 static bool
 is_offset_row(const char *line, size_t *offset_ret)
 {
