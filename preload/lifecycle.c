@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lifecycle.c - see lifecycle.h */
 
-#include "lifecycle.h"
+#include "preload/lifecycle.h"
+#include "preload/config/follow.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,28 +11,28 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "alone.h"
-#include "begin.h"
-#include "clock.h"
-#include "confinement.h"
-#include "control.h"
-#include "forklocks.h"
-#include "header.h"
-#include "jemalloc.h"
-#include "jotter.h"
-#include "late.h"
-#include "lineage.h"
-#include "memory.h"
-#include "mimalloc.h"
-#include "output.h"
-#include "quota.h"
-#include "real.h"
-#include "record.h"
-#include "ringfile.h"
-#include "sanitizer.h"
-#include "say.h"
-#include "signals.h"
-#include "sys.h"
+#include "preload/config/ancestry.h"
+#include "preload/config/note_writer.h"
+#include "preload/confine/confinement.h"
+#include "preload/heaps/dlopened.h"
+#include "preload/heaps/jemalloc.h"
+#include "preload/heaps/mimalloc.h"
+#include "preload/process/begin.h"
+#include "preload/process/fork_locks.h"
+#include "preload/process/sanitizer.h"
+#include "preload/process/signals.h"
+#include "preload/record/clock.h"
+#include "preload/record/memory_limit.h"
+#include "preload/record/real.h"
+#include "preload/record/record.h"
+#include "preload/record/ringfile.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/say.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/control.h"
+#include "preload/writer/header.h"
+#include "preload/writer/output.h"
+#include "preload/writer/remaining_threads.h"
 
 /* How long fork() may wait to learn its event number. */
 #define FORK_WAIT_NS 200000000ull
@@ -439,7 +440,7 @@ after_fork_in_child(void)
 
 /*
  * What other threads did between the two events may have been before or after the
- * memory was copied; see hatf/heritage.c.
+ * memory was copied; see hatf/events/parent_heap.c.
  */
 static void
 after_fork_in_parent(void)

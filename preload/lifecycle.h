@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config.h"
-#include "thread.h"
-#include "writer.h"
+#include "hatf/recorder/config.h"
+#include "preload/record/thread.h"
+#include "preload/writer/writer.h"
 
 /* Are events of this process being recorded?  Cheap, starts nothing. */
 bool lifecycle_is_tracing(void);

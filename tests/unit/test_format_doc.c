@@ -7,10 +7,10 @@
  * show every tag, every metadata operation, interpretation and width.  The
  * tables of offsets in RINGS.md are those of the structures.
  */
-#include "bytes.h"
-#include "hatf.h"
-#include "image.h"
-#include "mini.h"
+#include "hatf/codec/bytes.h"
+#include "hatf/hatf.h"
+#include "hatf/rings/image.h"
+#include "support/mini.h"
 
 #include <ctype.h>
 #include <inttypes.h>
