@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 
 #include "hatf/codec/comment_text.h"
 #include "preload/sys/memory.h"
@@ -66,10 +67,49 @@ borrow_stderr(void)
 	return fd;
 }
 
+/* The standard error that the program began with. */
+static struct stat first;
+static bool has_looked;
+
+__attribute__((constructor)) static void
+look(void)
+{
+	const int saved_errno = errno;
+
+	if (syscall(SYS_fstat, STDERR_FILENO, &first))
+		first.st_ino = 0;
+	has_looked = true;
+	errno = saved_errno;
+}
+
+/*
+ * A program that has closed its standard error gets its number for the next file
+ * that it opens, which may be a database: into a regular file that is not the
+ * one it began with goes no line, unless lines are appended to it.
+ */
+static bool
+is_data(int fd)
+{
+	struct stat st;
+
+	if (!has_looked ||
+	    syscall(SYS_fstat, fd, &st) != 0)
+		return false;
+	if (!S_ISREG(st.st_mode) ||
+	    (st.st_dev == first.st_dev && st.st_ino == first.st_ino))
+		return false;
+	const long flags = syscall(SYS_fcntl, fd, F_GETFL);
+
+	return flags < 0 || (flags & O_APPEND) == 0;
+}
+
 /* Write to 'fd'; that nobody reads it is not the program's fault. */
 static bool
 try_write(int fd, const char *line, size_t nbytes)
 {
+	if (is_data(fd))
+		return true;
+
 	const uint64_t mask = sys_block_signals();
 	const bool done = syscall(SYS_write, fd, line, nbytes) >= 0;
 	const int error = done ? 0 : errno;

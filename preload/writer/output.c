@@ -3,6 +3,8 @@
 
 #include "preload/writer/output.h"
 
+#include "hatf/recorder/segment_name.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -32,25 +34,6 @@ add_segment(struct text *t, uint64_t segment)
 		if (segment < limit)
 			text_str(t, "0");
 	text_u64(t, segment);
-}
-
-/* Where in the template ".sNNNN" goes: hatf's template.c has the same rule. */
-static const char *
-segment_place(const char *template)
-{
-	const char *const slash = strrchr(template, '/');
-	const char *const base = slash != NULL ? slash + 1 : template;
-	const char *place = NULL;
-
-	for (const char *p = strstr(base, ".hatf"); p != NULL;
-	     p = strstr(p + 1, ".hatf"))
-		place = p;
-	if (place != NULL)
-		return place;
-	place = base + strlen(base);
-	if (place - base > 3 && strcmp(place - 3, ".gz") == 0)
-		return place - 3;
-	return place;
 }
 
 /* What goes into a name besides the values that all names of a process
@@ -125,7 +108,8 @@ expand(struct text *t, const struct output *o, const struct fill *f,
 	const char *const end = o->template + strlen(o->template);
 	const bool implied = (f->segment > 0 || o->numbers_all) &&
 			     !has_conversion(o->template, end, 's');
-	const char *const place = implied ? segment_place(o->template) : NULL;
+	const char *const place =
+		implied ? segment_name_place(o->template) : NULL;
 	size_t from = t->used, excess = 0, exe_count = 0;
 
 	*numbered_ret = false;

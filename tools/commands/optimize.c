@@ -170,6 +170,26 @@ copy_input(const struct rewrite *r)
 	return is_fine;
 }
 
+/* Is 'path', whose name does not say so, compressed? */
+static bool
+is_compressed_unsaid(const char *path)
+{
+	struct hatf_reader_stats stats = { .compressed = false };
+	struct hatf_reader *reader;
+	struct stat st;
+	const char *compression;
+	const char *const format = hatf_format_of_path(path, &compression);
+
+	/* A pipe gives its bytes only once. */
+	if (format == NULL || compression != NULL || stat(path, &st) != 0 ||
+	    !S_ISREG(st.st_mode) ||
+	    hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+		return false;
+	hatf_reader_get_stats(reader, &stats);
+	hatf_reader_close(reader);
+	return stats.compressed;
+}
+
 int
 command_optimize(int argc, char **argv)
 {
@@ -191,7 +211,8 @@ command_optimize(int argc, char **argv)
 	format = hatf_format_of_path(r.out, &compression);
 	if (format != NULL && strcmp(format, "hatf") != 0)
 		return opt_complain(&page, "'%s' is no name for HATF", r.out);
-	r.options.plain |= format != NULL && compression == NULL;
+	r.options.plain |= format != NULL && compression == NULL &&
+			   !is_compressed_unsaid(r.in);
 	exit_status = rewrite_trace(&r);
 	if (!r.is_written || !measure(&r, &written))
 		return exit_status;

@@ -3,6 +3,7 @@
 #include "tools/recording/template.h"
 
 #include "hatf/hatf.h"
+#include "hatf/recorder/segment_name.h"
 #include "tools/ui/message.h"
 
 #include <errno.h>
@@ -208,28 +209,10 @@ template_directory_stat(const char *text, struct stat *st_ret)
 	return found;
 }
 
-/* Where ".sNNNN" goes; the recorder's output.c has the same rule. */
-static const char *
-segment_place(const char *text)
-{
-	const char *const base = strrchr(text, '/') + 1;
-	const char *place = NULL;
-
-	for (const char *p = strstr(base, ".hatf"); p != NULL;
-	     p = strstr(p + 1, ".hatf"))
-		place = p;
-	if (place != NULL)
-		return place;
-	place = base + strlen(base);
-	if (place - base > 3 && strcmp(place - 3, ".gz") == 0)
-		return place - 3;
-	return place;
-}
-
 char *
 template_pattern(const char *text, pid_t pid, bool segments)
 {
-	const char *const place = segments ? segment_place(text) : NULL;
+	const char *const place = segments ? segment_name_place(text) : NULL;
 	char *result = NULL;
 	size_t nbytes;
 	FILE *const f = open_memstream(&result, &nbytes);
