@@ -4,8 +4,9 @@
 # check-citations.sh - headings and files that comments and documents cite exist
 #
 # Comments cite headings of the specifications: FORMAT "Metadata" is one of
-# hatf/FORMAT.md, FORMATS "xml" one of hatf/formats/FORMATS.md, and RINGS "Events"
-# one of hatf/rings/RINGS.md.  Documents link to files and to their own headings.
+# hatf/FORMAT.md, FORMATS "xml" one of hatf/formats/FORMATS.md, and RINGS
+# "Events" one of hatf/rings/RINGS.md.  Documents link to files and to their
+# own headings.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 status=0
