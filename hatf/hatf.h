@@ -11,7 +11,9 @@
  *   the event stage 'hatf_events' (records -> logical heap events with the live
  *                  set, object ids and lifetimes).
  *
- * The format is specified in FORMAT.md; "FORMAT" below cites its headings.
+ * Below, "FORMAT" cites a heading of FORMAT.md, which specifies HATF; "FORMATS"
+ * one of formats/FORMATS.md, which specifies the other formats; and "RINGS" one
+ * of rings/RINGS.md, which specifies the ring file.
  * HATF 1.0 itself is appendix A of Chilimbi, Jones, Zorn: "Designing a Trace
  * Format for Heap Allocation Events", ISMM 2000.
  *
@@ -93,7 +95,7 @@ struct hatf_error {
 	uint64_t file_offset;
 	uint64_t record;   /* count */
 	uint64_t line;	   /* of a text format, from 1; 0: it has no lines */
-	const char *field; /* the name in FORMAT.md, or NULL; static */
+	const char *field; /* as FORMAT or FORMATS names it; static, or NULL */
 	/* as in struct hatf_reader_stats: if not NULL, 'offset' is none of the file */
 	const char *compression;
 };
@@ -448,7 +450,7 @@ HATF_API const char *hatf_reader_header_lines(const struct hatf_reader *reader);
 
 /*
  * The part of all words that were allocated which have been looked at: 1, or less of
- * a trace of samples (FORMAT "memtrace"), which has the blocks only in which one of
+ * a trace of samples (FORMATS "memtrace"), which has the blocks only in which one of
  * them lies.
  */
 HATF_API double hatf_reader_sample_rate(const struct hatf_reader *reader);
@@ -847,7 +849,7 @@ HATF_API void hatf_events_close(struct hatf_events *events);
 /*
  * A process that is killed, or ends by a system call that its tracer does not
  * see, leaves its trace without the last events and without a trailer, and
- * beside it a ring file (FORMAT "Ring files"), which has the rest.
+ * beside it a ring file (RINGS.md), which has the rest.
  */
 
 #define HATF_RECOVER_DRY_RUN 1u /* change nothing, say what would be done */
