@@ -10,8 +10,9 @@
  *	hatf_events.h	events (records -> what the program did), and recovery
  *			of traces of killed processes
  *
- * FORMAT.md specifies the format; "FORMAT" in a comment cites a heading of
- * it.  HATF 1.0 itself is appendix A of Chilimbi, Jones, Zorn: "Designing a
+ * In comments, "FORMAT" cites a heading of FORMAT.md, which specifies HATF;
+ * "FORMATS" one of formats/FORMATS.md, which specifies the other formats; and
+ * "RINGS" one of rings/RINGS.md, which specifies the ring file.  HATF 1.0 itself is appendix A of Chilimbi, Jones, Zorn: "Designing a
  * Trace Format for Heap Allocation Events", ISMM 2000.
  *
  * A complete program: print how many bytes a program asked for.

@@ -79,7 +79,7 @@ struct hatf_error {
 	uint64_t file_offset;
 	uint64_t record;   /* count */
 	uint64_t line;	   /* of a text format, from 1; 0: it has no lines */
-	const char *field; /* the name in FORMAT.md, or NULL; static */
+	const char *field; /* as FORMAT or FORMATS names it; static, or NULL */
 	/*
 	 * "gzip", "zstd", "lz4", or NULL; static.  If it is not NULL, 'offset'
 	 * is an offset into the uncompressed stream, not into the file.
@@ -123,7 +123,7 @@ enum hatf_tag {
  */
 HATF_API const char *hatf_tag_name(unsigned tag);
 
-/* Fields, in the numbering of the metadata records; FORMAT "Fields". */
+/* Fields, in the numbering of the metadata records. */
 enum hatf_field {
 	HATF_FIELD_SIZE = 0,
 	HATF_FIELD_ADDRESS = 1,

@@ -215,7 +215,7 @@ HATF_API void hatf_events_close(struct hatf_events *events);
 /*
  * A process that is killed, or ends by a system call that its tracer does not
  * see, leaves its trace without the last events and without a trailer, and
- * beside it a ring file (FORMAT "Ring files"), which has the rest.
+ * beside it a ring file (RINGS.md), which has the rest.
  */
 
 /* The name of a ring file is that of its first trace, and this. */

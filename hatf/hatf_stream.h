@@ -225,7 +225,7 @@ HATF_API const char *hatf_reader_header_lines(const struct hatf_reader *reader);
 
 /*
  * The fraction of allocated words that were sampled: 1, or less for a trace of
- * samples (FORMAT "memtrace"), which has only the blocks with a sampled word.
+ * samples (FORMATS "memtrace"), which has only the blocks with a sampled word.
  */
 HATF_API double hatf_reader_sample_rate(const struct hatf_reader *reader);
 

@@ -2,10 +2,11 @@
 /*
  * intact_blocks.c - see intact_blocks.h
  *
- * At first the blocks are walked, from length to length (FORMAT "Blocks" and
- * "Compression"); members are inflated on the way, for one that has its length need
- * not have its contents.  Then all records up to that end are read and counted.  If
- * one cannot be read, the trace is good up to the block that it is in.
+ * The first pass walks the blocks, from length to length (FORMAT "Trace blocks"
+ * and "Compression").  It inflates each member, since a member whose length is
+ * right may still have damaged contents.  The second pass reads and counts all
+ * records up to that end.  If it cannot read one, the trace is good up to the
+ * block that contains this record.
  */
 #include "hatf/recover/intact_blocks.h"
 

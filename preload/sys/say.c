@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -67,47 +68,63 @@ borrow_stderr(void)
 	return fd;
 }
 
-/* The standard error that the program began with. */
-static struct stat first;
-static bool has_looked;
+/* The file that was standard error when the program started; st_ino 0: none. */
+static struct stat stderr_at_start;
+static bool is_start_known;
 
 __attribute__((constructor)) static void
-look(void)
+note_stderr(void)
 {
 	const int saved_errno = errno;
 
-	if (syscall(SYS_fstat, STDERR_FILENO, &first))
-		first.st_ino = 0;
-	has_looked = true;
+	if (fstat(STDERR_FILENO, &stderr_at_start) != 0)
+		stderr_at_start.st_ino = 0;
+	is_start_known = true;
 	errno = saved_errno;
 }
 
 /*
- * A program that has closed its standard error gets its number for the next file
- * that it opens, which may be a database: into a regular file that is not the
- * one it began with goes no line, unless lines are appended to it.
+ * Does 'fd' refer to a file of the program's data?  A program that has closed
+ * standard error gets its number for the next file that it opens, which may be a
+ * database.  A regular file that was not standard error at the start counts as data,
+ * unless all writes append to it.
  */
 static bool
 is_data(int fd)
 {
 	struct stat st;
+	long flags;
 
-	if (!has_looked ||
-	    syscall(SYS_fstat, fd, &st) != 0)
+	if (!is_start_known || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    (st.st_dev == stderr_at_start.st_dev &&
+	     st.st_ino == stderr_at_start.st_ino))
 		return false;
-	if (!S_ISREG(st.st_mode) ||
-	    (st.st_dev == first.st_dev && st.st_ino == first.st_ino))
-		return false;
-	const long flags = syscall(SYS_fcntl, fd, F_GETFL);
-
+	/* A filter may end the process for this call. */
+	if (is_sandboxed())
+		return true;
+	flags = syscall(SYS_fcntl, fd, F_GETFL);
 	return flags < 0 || (flags & O_APPEND) == 0;
 }
 
-/* Write to 'fd'; that nobody reads it is not the program's fault. */
+/* Would a write to 'fd' wait for somebody to read?  Unknown in a sandbox. */
+static bool
+is_full(int fd)
+{
+	struct pollfd poll = { .fd = fd, .events = POLLOUT };
+	const struct timespec now = { 0, 0 };
+
+	return !is_sandboxed() &&
+	       syscall(SYS_ppoll, &poll, 1, &now, NULL, (size_t)8) == 0;
+}
+
+/*
+ * Write to 'fd', or drop the line where it could harm the program.  A pipe without a
+ * reader is no fault of the program's.
+ */
 static bool
 try_write(int fd, const char *line, size_t nbytes)
 {
-	if (is_data(fd))
+	if (is_data(fd) || is_full(fd))
 		return true;
 
 	const uint64_t mask = sys_block_signals();

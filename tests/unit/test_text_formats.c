@@ -244,12 +244,12 @@ START_TEST(ascii_needs_no_first_line)
 }
 END_TEST
 
-/* What FORMAT.md shows between ```KIND and ``` is a trace. */
+/* What FORMATS.md shows between ```KIND and ``` is a trace. */
 START_TEST(the_examples_of_the_document_are_read)
 {
 	static const char *const kinds[] = { "ascii", "csv", "json", "xml" };
 	static char document[1 << 17];
-	FILE *const file = fopen("hatf/FORMAT.md", "r");
+	FILE *const file = fopen("hatf/formats/FORMATS.md", "r");
 	size_t nbytes;
 
 	ck_assert_ptr_nonnull(file);

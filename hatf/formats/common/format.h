@@ -104,7 +104,7 @@ bool source_header_u64(struct source *s, const char *key, uint64_t n);
  * A foreign trace may refer again and again to one definition, so its tables
  * may grow by far more than the file does.  May they hold the frames, stacks
  * and names of 'stacks' and 'nbytes' bytes more, after as much of the file as
- * has been read (FORMAT "Limits")?
+ * has been read (FORMATS "Limits")?
  */
 bool source_may_keep(const struct source *s, const struct hatf_stacks *stacks,
 		     uint64_t nbytes);

@@ -2,7 +2,7 @@
 /*
  * sampling.h - traces of samples, and what each of them stands for
  *
- * A trace may have some of a program's blocks only, chosen at random (FORMAT
+ * A trace may have some of a program's blocks only, chosen at random (FORMATS
  * "memtrace"): of all words that were allocated, those of each block's header among
  * them, one in 1 / rate, and a block is there as often as one of its words was chosen.
  */

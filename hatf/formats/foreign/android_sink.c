@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * android_sink.c - what Android's memory_replay reads (FORMAT "android")
+ * android_sink.c - what Android's memory_replay reads (FORMATS "android")
  *
  * It keeps threads by the number that the kernel has for them, in 32 bits, with 0 for
  * "no thread".  So the first thread of a trace, 0, is written as the process, whose

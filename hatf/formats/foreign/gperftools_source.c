@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gperftools_source.c - malloc traces of alk/gperftools into records (FORMAT
+ * gperftools_source.c - malloc traces of alk/gperftools into records (FORMATS
  * "gperftools")
  *
  * The recorder gives every block a token, a number that no other block has ever

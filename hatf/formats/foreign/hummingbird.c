@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hummingbird.c - the text traces of "Are Mallocs Free of Fragmentation?"
- * (FORMAT "hummingbird")
+ * (FORMATS "hummingbird")
  *
  *	Allocate 0x55d0c0 24
  *	Free 0x55d0c0

@@ -61,7 +61,7 @@ enum told {
 	TOLD_START,
 };
 
-/* May the tables take what they do (FORMAT "Limits")?  Stops reading if not. */
+/* May the tables take what they do (FORMATS "Limits")?  Stops reading if not. */
 bool heaptrack_may_grow(struct source *s);
 
 /* Room for one more; NULL if there may be none, and reading has stopped. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_sink.c - records into an interpreted file of heaptrack (FORMAT
+ * heaptrack_sink.c - records into an interpreted file of heaptrack (FORMATS
  * "heaptrack")
  *
  * What heaptrack_print and heaptrack_gui read: see heaptrack_source.c for what the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_source.c - heaptrack's files into records (FORMAT "heaptrack")
+ * heaptrack_source.c - heaptrack's files into records (FORMATS "heaptrack")
  *
  * A raw file has what the program did, with addresses:
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace_source.c - OCaml's Memtrace into records (FORMAT "memtrace")
+ * memtrace_source.c - OCaml's Memtrace into records (FORMATS "memtrace")
  *
  * Some of a program's allocations, chosen at random: what is allocated, where, and
  * when it is promoted or collected.  Objects have numbers, not addresses.

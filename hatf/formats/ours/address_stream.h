@@ -2,7 +2,7 @@
 /*
  * address_stream.h - the addresses of a trace as a stream of their own
  *
- * FORMAT "Addresses".  Most addresses come again and again, so each different one
+ * FORMATS "Addresses".  Most addresses come again and again, so each different one
  * of a group stands in a table, and the stream has their numbers: gzip finds
  * again a number of two bytes, or makes something of the high and the low bytes
  * of all numbers apart, better than it does with addresses.
@@ -44,7 +44,7 @@ struct addresses {
 
 /*
  * Begin with a piece, which must stay.  Returns NULL or which part of it is
- * illegal, a name of FORMAT.md, or "" if there is no memory.  '*a' is all 0 at
+ * illegal, a name of FORMATS.md, or "" if there is no memory.  '*a' is all 0 at
  * first, and needs addresses_fini().
  */
 const char *addresses_load(struct addresses *a, const struct piece *piece);

@@ -2,7 +2,7 @@
 /*
  * binary.h - Simple Binary: what its source and its sink agree on
  *
- * FORMAT "Simple Binary".  A file is a magic number and sections, the last of which
+ * FORMATS "Simple Binary".  A file is a magic number and sections, the last of which
  * is empty; a section is a header and rows of numbers that are all as wide.
  */
 #ifndef HATF_BINARY_H

@@ -3,7 +3,7 @@
  * columns.h - some records, each field by itself
  *
  * What the sections of Simple Binary and the groups of Split Stream have in common
- * (FORMAT "Columns"): which numbers a record of each kind has, and, for writing,
+ * (FORMATS "Columns"): which numbers a record of each kind has, and, for writing,
  * records kept by field until their number is reached and it is known how wide
  * each field must be.  Used by one thread at a time.
  */
@@ -37,7 +37,7 @@ extern const uint16_t column_place[COLUMN_LENGTH];
  */
 extern const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT];
 
-/* The name of a column in FORMAT.md. */
+/* The name of a column in FORMATS.md. */
 const char *column_name(enum column column);
 
 /*

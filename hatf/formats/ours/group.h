@@ -2,7 +2,7 @@
 /*
  * group.h - the streams of a trace, some records at a time
  *
- * What Split Stream and SplitAddr have in common (FORMAT "Groups"): a file is a magic
+ * What Split Stream and SplitAddr have in common (FORMATS "Groups"): a file is a magic
  * number and groups, the last of which is empty; a group has the pieces of all
  * streams that belong to so many records, each compressed by itself.
  *

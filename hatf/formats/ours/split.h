@@ -2,7 +2,7 @@
 /*
  * split.h - Split Stream: what its source and its sink agree on
  *
- * FORMAT "Split Stream".  The streams of a group are the tags, the columns in their
+ * FORMATS "Split Stream".  The streams of a group are the tags, the columns in their
  * order, and the bytes of attributes and comments.  Tags and bytes have form 1, a
  * column's form is its width, 4 or 8.
  */

@@ -2,7 +2,7 @@
 /*
  * splitaddr.h - HATF SplitAddr: what its source and its sink agree on
  *
- * FORMAT "SplitAddr".  A group has two streams: HATF, in which no address takes a
+ * FORMATS "SplitAddr".  A group has two streams: HATF, in which no address takes a
  * byte, and the addresses, in the order in which the records of the HATF use them.
  */
 #ifndef HATF_SPLITADDR_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded.c - folded stacks: a call stack a line, and bytes (FORMAT "folded")
+ * folded.c - folded stacks: a call stack a line, and bytes (FORMATS "Profiles")
  *
  *	main;parse;malloc 8192
  *	thread 2;17 to 32 bytes 4096

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof.c - a heap profile that pprof shows (FORMAT "pprof")
+ * pprof.c - a heap profile that pprof shows (FORMATS "Profiles")
  *
  * A 'Profile' of pprof's profile.proto, with a sample for each site: how many objects
  * and bytes it allocated, and of these, how many are live at the end.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xml_sink.c - records into HATF as XML (FORMAT "xml")
+ * xml_sink.c - records into HATF as XML (FORMATS "xml")
  *
  * A record is a line.  All that does not change in it is copied from strings whose
  * lengths the compiler knows.

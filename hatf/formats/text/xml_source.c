@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xml_source.c - HATF as XML into records (FORMAT "xml")
+ * xml_source.c - HATF as XML into records (FORMATS "xml")
  *
  * expat parses whatever XML there may be.  It takes a microsecond or two for a record,
  * of which most are so plain that xml_plain.c can take them apart.  It is asked
