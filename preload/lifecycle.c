@@ -4,7 +4,6 @@
 #include "lifecycle.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <string.h>
@@ -91,6 +90,8 @@ static bool was_untraced;
 /* Provided by libc; declared in no header. */
 int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
 int __cxa_at_quick_exit(void (*f)(void *), void *dso);
+int __register_atfork(void (*prepare)(void), void (*parent)(void),
+		      void (*child)(void), void *dso);
 
 static struct process *
 get_process(void)
@@ -513,7 +514,7 @@ register_handlers(void)
 	registered = true;
 	__cxa_atexit(at_exit, NULL, NULL);
 	__cxa_at_quick_exit(at_quick_exit_last, NULL);
-	pthread_atfork(prepare_fork, fork_in_parent, fork_in_child);
+	__register_atfork(prepare_fork, fork_in_parent, fork_in_child, NULL);
 }
 
 /* What the header says of the parent, if this is the child of a fork. */
