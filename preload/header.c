@@ -146,7 +146,7 @@ add_process(struct text *t)
 	if (syscall(SYS_getcwd, cwd, sizeof(cwd)) > 0)
 		add_line(t, "cwd", cwd);
 	add_line(t, "host", host.nodename);
-	text_line_u64(t, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
+	text_line_u64(t, "page_size", sys_page_nbytes());
 	add_line(t, "arch", host.machine);
 	add_line(t, "allocator", allocator);
 }

@@ -507,11 +507,11 @@ fork_in_child(void)
 static void
 register_handlers(void)
 {
-	static bool registered; /* a fork's child inherits them */
+	static _Atomic bool registered; /* a fork's child inherits them */
 
-	if (registered)
+	/* The first access to a page, which a read would have mapped twice. */
+	if (atomic_exchange_explicit(&registered, true, memory_order_relaxed))
 		return;
-	registered = true;
 	__cxa_atexit(at_exit, NULL, NULL);
 	__cxa_at_quick_exit(at_quick_exit_last, NULL);
 	__register_atfork(prepare_fork, fork_in_parent, fork_in_child, NULL);

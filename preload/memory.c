@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "sys.h"
+
 /* Since Linux 5.17 (private mappings) and 6.2 (shared ones); older ones refuse,
  * which does no harm. */
 #ifndef PR_SET_VMA
@@ -107,30 +109,34 @@ memory_prepare(void)
 		munmap(mine, ARENA_NBYTES);
 }
 
-/* The next piece of the arena; NULL: there is none so large. */
+/*
+ * The next piece of the arena, downwards from its end, which is where the kernel has
+ * put the libraries: the first pieces share a page of the page table with them.  NULL:
+ * there is none so large.
+ */
 static void *
 take_piece(size_t nbytes)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t page = sys_page_nbytes();
 	/* What is protected or unmapped has its pages for itself. */
 	const size_t unit = nbytes < page ? 64 : page;
 	const size_t need = (nbytes + unit - 1) & ~(unit - 1);
 	uint8_t *const base =
 		atomic_load_explicit(&arena, memory_order_acquire);
-	size_t used, start;
+	size_t used, end;
 
 	if (base == NULL)
 		return NULL;
 	/* relaxed, both: nothing but the sum depends on it. */
 	used = atomic_load_explicit(&arena_used, memory_order_relaxed);
 	do {
-		start = (used + unit - 1) & ~(unit - 1);
-		if (need > ARENA_NBYTES - start)
+		end = (used + unit - 1) & ~(unit - 1);
+		if (need > ARENA_NBYTES - end)
 			return NULL;
 	} while (!atomic_compare_exchange_weak_explicit(
-		&arena_used, &used, start + need, memory_order_relaxed,
+		&arena_used, &used, end + need, memory_order_relaxed,
 		memory_order_relaxed));
-	return base + start;
+	return base + (ARENA_NBYTES - end - need);
 }
 
 void *
