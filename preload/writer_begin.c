@@ -26,19 +26,35 @@
 #include "sys.h"
 #include "writer_state.h"
 
+static size_t
+tables_nbytes(int level)
+{
+	return sizeof(struct writer_tables) + trace_memory_nbytes(level) + 64;
+}
+
 size_t
 writer_memory_nbytes(int level)
 {
-	return sizeof(*writer) + trace_memory_nbytes(level) + 64;
+	return sizeof(*writer) + tables_nbytes(level);
 }
 
 static bool
 map_memory(int level)
 {
-	/* A child of a fork finds the mapping of its parent, wiped. */
+	/* A child of a fork finds the mappings of its parent, wiped. */
+	static struct writer_tables *tables;
+
 	if (writer == NULL)
-		writer = memory_map_wiped(writer_memory_nbytes(level));
-	return writer != NULL;
+		writer = memory_map_wiped(sizeof(*writer));
+	if (tables == NULL)
+		tables = memory_map_wiped(tables_nbytes(level));
+	if (writer == NULL || tables == NULL)
+		return false;
+	writer->threads = tables->threads;
+	writer->sources = tables->sources;
+	writer->heap = tables->heap;
+	writer->memory = tables->memory;
+	return true;
 }
 
 bool
