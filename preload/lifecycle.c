@@ -657,10 +657,11 @@ start_at_load(void)
 }
 
 static __attribute__((constructor)) void
-construct(void)
+construct(int argc, char *argv[])
 {
 	const int saved_errno = errno;
 
+	header_note_arguments(argc > 0 ? argv : NULL);
 	if (sanitizer_is_here()) {
 		go_off();
 		follow_mark(environ);
@@ -670,6 +671,7 @@ construct(void)
 	} else {
 		start_at_load();
 	}
+	header_note_arguments(NULL);
 	errno = saved_errno;
 }
 
