@@ -46,6 +46,9 @@ memory_begin_child(void)
 	atomic_store_explicit(&mapped[MEMORY_SHARED], 0, memory_order_relaxed);
 }
 
+/* No mapping that is smaller holds a huge page. */
+#define HUGE_NBYTES ((size_t)2 << 20)
+
 static void *
 map(size_t nbytes, int flags)
 {
@@ -54,6 +57,9 @@ map(size_t nbytes, int flags)
 
 	if (p == MAP_FAILED)
 		return NULL;
+	/* Where these are the rule, the first byte would take 2 MiB. */
+	if ((flags & MAP_PRIVATE) != 0 && nbytes >= HUGE_NBYTES)
+		madvise(p, nbytes, MADV_NOHUGEPAGE);
 	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, nbytes, "hatftrace");
 	return p;
 }
@@ -168,9 +174,19 @@ map_unforked(size_t nbytes, int flags)
 }
 
 void *
-memory_map_shared(size_t nbytes)
+memory_map_ring(size_t nbytes)
 {
-	return map_unforked(nbytes, MAP_SHARED);
+	void *p;
+
+	/* acquire: as in take_piece(). */
+	if (atomic_load_explicit(&arena, memory_order_acquire) == NULL)
+		return map_unforked(nbytes, MAP_SHARED);
+	p = map_unforked(nbytes, MAP_PRIVATE);
+	if (p != NULL) {
+		memory_uncount(MEMORY_PASSING, nbytes);
+		memory_count(MEMORY_SHARED, nbytes);
+	}
+	return p;
 }
 
 void *
@@ -208,5 +224,7 @@ memory_map_at(void *p, size_t nbytes)
 void
 memory_drop(void *p, size_t nbytes)
 {
-	madvise(p, nbytes, MADV_REMOVE);
+	/* The one is for what is shared, the other for what is not. */
+	if (madvise(p, nbytes, MADV_REMOVE) != 0)
+		madvise(p, nbytes, MADV_DONTNEED);
 }
