@@ -102,6 +102,9 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 	}
 }
 
+/* The file's header and the program headers behind it fit in this. */
+#define OWN_HEADERS_NBYTES 2048u
+
 /* Objects whose tables are remembered, by the page that their headers are in. */
 #define REMEMBERED_MAX 16u
 
@@ -130,10 +133,16 @@ tables_of(const struct dl_phdr_info *info)
 	return k->tables.hash != NULL ? &k->tables : NULL;
 }
 
+/* Of the object that we are in, by the linker. */
+extern const char own_start[] __asm__("__ehdr_start")
+	__attribute__((visibility("hidden")));
+
+/* Ours are the program headers that follow the header of our file. */
 static bool
 is_us(const struct dl_phdr_info *info)
 {
-	return dynamic_has(info, PT_LOAD, (uintptr_t)&lookup_function);
+	return (uintptr_t)info->dlpi_phdr - (uintptr_t)own_start <
+	       OWN_HEADERS_NBYTES;
 }
 
 /* The function that the object defines under this name, or NULL. */
@@ -300,13 +309,17 @@ struct own {
 	uint64_t beginnings[64];
 };
 
+/* The bit for this name, by its first three bytes. */
 static unsigned
 beginning(const char *name)
 {
-	unsigned h = 0;
+	unsigned h = (unsigned char)name[0];
 
-	for (unsigned i = 0; i < 6 && name[i] != '\0'; i++)
-		h = h * 33 + (unsigned char)name[i];
+	if (h != 0) {
+		h = h * 33 + (unsigned char)name[1];
+		if (name[1] != '\0')
+			h = h * 33 + (unsigned char)name[2];
+	}
 	return h % 4096;
 }
 
