@@ -5,7 +5,6 @@
 #include "preload/config/follow.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <string.h>
@@ -92,6 +91,8 @@ static bool was_untraced;
 /* Provided by libc; declared in no header. */
 int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
 int __cxa_at_quick_exit(void (*f)(void *), void *dso);
+int __register_atfork(void (*prepare)(void), void (*parent)(void),
+		      void (*child)(void), void *dso);
 
 static struct process *
 get_process(void)
@@ -507,14 +508,14 @@ fork_in_child(void)
 static void
 register_handlers(void)
 {
-	static bool registered; /* a fork's child inherits them */
+	static _Atomic bool registered; /* a fork's child inherits them */
 
-	if (registered)
+	/* The first access to a page, which a read would have mapped twice. */
+	if (atomic_exchange_explicit(&registered, true, memory_order_relaxed))
 		return;
-	registered = true;
 	__cxa_atexit(at_exit, NULL, NULL);
 	__cxa_at_quick_exit(at_quick_exit_last, NULL);
-	pthread_atfork(prepare_fork, fork_in_parent, fork_in_child);
+	__register_atfork(prepare_fork, fork_in_parent, fork_in_child, NULL);
 }
 
 /* What the header says of the parent, if this is the child of a fork. */
@@ -657,10 +658,11 @@ start_at_load(void)
 }
 
 static __attribute__((constructor)) void
-construct(void)
+construct(int argc, char *argv[])
 {
 	const int saved_errno = errno;
 
+	header_note_arguments(argc > 0 ? argv : NULL);
 	if (sanitizer_is_here()) {
 		go_off();
 		follow_mark(environ);
@@ -670,6 +672,7 @@ construct(void)
 	} else {
 		start_at_load();
 	}
+	header_note_arguments(NULL);
 	errno = saved_errno;
 }
 

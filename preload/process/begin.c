@@ -73,6 +73,8 @@ can_afford(bool is_first, bool is_dormant)
 	const size_t shared_nbytes =
 		is_dormant ? 0 : ring_nbytes(config.initial_ring_words);
 
+	if (!quota_is_limited())
+		return true;
 	/* The child of a fork has what its parent mapped, but for the ring. */
 	return quota_allows(is_first ? writer_memory_nbytes(config.level) +
 					       SUNDRY_NBYTES
@@ -118,7 +120,8 @@ begin_prepare(void)
 	if (!ringfile_init(&config))
 		return fail();
 	output.names = header_names();
-	writer_prepare(&config, &output);
+	if (!writer_prepare(&config, &output))
+		return fail();
 	header_build(&config, &parent, writer_start_ns());
 	/* There is no writer thread that could renew the tick. */
 	clock_set_idle();

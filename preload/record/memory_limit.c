@@ -87,22 +87,41 @@ take(uint64_t limit, uint64_t use, uint64_t ours)
 	return subtract(subtract(limit, subtract(use, ours)) / SHARE, ours);
 }
 
-static struct room
-read_room(void)
+/* False: there is none. */
+static bool
+read_limits(struct rlimit *all, struct rlimit *data)
 {
-	struct rlimit all = { RLIM_INFINITY, 0 }, data = { RLIM_INFINITY, 0 };
-	struct room use = { 0, 0 };
+	*all = *data = (struct rlimit){ RLIM_INFINITY, 0 };
+	getrlimit(RLIMIT_AS, all);
+	getrlimit(RLIMIT_DATA, data);
 
-	getrlimit(RLIMIT_AS, &all);
-	getrlimit(RLIMIT_DATA, &data);
-
-	const bool limited =
-		all.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY;
+	const bool limited = all->rlim_cur != RLIM_INFINITY ||
+			     data->rlim_cur != RLIM_INFINITY;
 
 	/* relaxed: who sets a limit does not expect it to hold for mappings
 	 * that are just being made. */
 	atomic_store_explicit(&is_limited, limited, memory_order_relaxed);
-	if (limited && !read_use(&use))
+	return limited;
+}
+
+bool
+quota_is_limited(void)
+{
+	const int saved_errno = errno;
+	struct rlimit all, data;
+	const bool limited = read_limits(&all, &data);
+
+	errno = saved_errno;
+	return limited;
+}
+
+static struct room
+read_room(void)
+{
+	struct rlimit all, data;
+	struct room use = { 0, 0 };
+
+	if (read_limits(&all, &data) && !read_use(&use))
 		use = (struct room){ UINT64_MAX, UINT64_MAX };
 
 	const uint64_t data_ours =

@@ -54,8 +54,12 @@ void memory_count(enum memory_kind kind, uint64_t nbytes);
 void memory_uncount(enum memory_kind kind, uint64_t nbytes);
 void memory_begin_child(void);
 
-/* Shared, and not there in the child of a fork. */
-void *memory_map_shared(size_t nbytes);
+/*
+ * For a ring that is in no file: not there in the child of a fork, and counted as
+ * shared.  It is, where memory is limited, since RLIMIT_DATA does not count that;
+ * elsewhere it is private, which costs a short process half.
+ */
+void *memory_map_ring(size_t nbytes);
 
 /* Private, at an address where nothing is mapped; false if something is. */
 bool memory_map_at(void *p, size_t nbytes);

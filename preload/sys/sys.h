@@ -91,6 +91,17 @@ sys_take_back_signal(int number)
 	syscall(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof(set));
 }
 
+/* Without sysconf(3), for which a short process has two pages of libc mapped. */
+static inline size_t
+sys_page_nbytes(void)
+{
+#if defined(__x86_64__)
+	return 4096;
+#else
+	return (size_t)sysconf(_SC_PAGESIZE);
+#endif
+}
+
 /* Never cached by libc, so right in every kind of child. */
 static inline int
 sys_pid(void)

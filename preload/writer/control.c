@@ -238,11 +238,12 @@ is_own_runtime(void)
 
 /* Store what 'hatf ctl PID status' says until the bell is rung. */
 static void
-tell_status(struct control_bell *bell)
+tell_status(struct control_bell *bell, size_t cap)
 {
 	struct text t;
 
-	text_init(&t, bell->status, sizeof(bell->status));
+	memset(bell, 0, offsetof(struct control_bell, status));
+	text_init(&t, bell->status, cap);
 	if (c.obey("status", &t) != NULL || t.full)
 		return;
 	bell->made_ns = sys_clock_ns(CLOCK_MONOTONIC);
@@ -250,6 +251,16 @@ tell_status(struct control_bell *bell)
 	atomic_store_explicit(&bell->status_nbytes, (uint32_t)t.used,
 			      memory_order_relaxed);
 }
+
+static size_t
+get_told(const struct control_bell *bell)
+{
+	/* relaxed: as above. */
+	return atomic_load_explicit(&bell->status_nbytes, memory_order_relaxed);
+}
+
+/* A status that names no trace.  More of the stack would be two pages for it alone. */
+#define BELL_SMALL_NBYTES 1024u
 
 /*
  * Fill the file, so that its page has a place on the disk (see ringfile.h).  By
@@ -259,18 +270,23 @@ tell_status(struct control_bell *bell)
 static bool
 fill_bell(int fd)
 {
-	struct control_bell bell;
+	MEMORY_LARGE static struct control_bell large;
+	_Alignas(struct control_bell) uint8_t small[BELL_SMALL_NBYTES];
+	struct control_bell *bell = (struct control_bell *)small;
 
-	memset(&bell, 0, offsetof(struct control_bell, status));
-	tell_status(&bell);
+	tell_status(bell,
+		    sizeof(small) - offsetof(struct control_bell, status));
+	if (get_told(bell) == 0) {
+		bell = &large;
+		tell_status(bell, sizeof(bell->status));
+	}
 
 	const size_t used =
-		offsetof(struct control_bell, status) +
-		atomic_load_explicit(&bell.status_nbytes, memory_order_relaxed);
+		offsetof(struct control_bell, status) + get_told(bell);
 
 	/* The mapping holds it, in whichever PID namespace; there can be no other. */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
-	return syscall(SYS_pwrite64, fd, &bell, used, 0) == (long)used;
+	return syscall(SYS_pwrite64, fd, bell, used, 0) == (long)used;
 }
 
 static int

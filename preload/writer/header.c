@@ -80,14 +80,35 @@ header_names(void)
 	return &names;
 }
 
-/*
- * "command=": arguments with a blank between them; a blank or any other byte that
- * is special within one is written as \xHH.
- */
+/* NULL, or what the program is about to be called with. */
+static char *const *arguments;
+
+void
+header_note_arguments(char *const argv[])
+{
+	arguments = argv;
+}
+
+/* A blank, or any other byte that is special, is written as \xHH. */
 static void
-add_command(struct text *t)
+add_argument(struct text *t, const char *argument, const char *end)
 {
 	static const char hex[] = "0123456789abcdef";
+
+	for (; argument < end && t->used + 8 < t->cap; argument++) {
+		const unsigned char c = (unsigned char)*argument;
+		const char escaped[4] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
+
+		if (c <= 0x20 || c == 0x7f || c == '\\')
+			text_bytes(t, escaped, sizeof(escaped));
+		else
+			text_bytes(t, argument, 1);
+	}
+}
+
+static void
+add_told_arguments(struct text *t)
+{
 	MEMORY_LARGE static char args[COMMAND_MAX_NBYTES];
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline",
 				    O_RDONLY | O_CLOEXEC);
@@ -99,18 +120,42 @@ add_command(struct text *t)
 	}
 	while (n > 0 && args[n - 1] == '\0')
 		n--;
-	text_str(t, "command=");
-	for (long i = 0; i < n && t->used + 8 < t->cap; i++) {
-		const unsigned char c = (unsigned char)args[i];
-		const char escaped[4] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
+	for (const char *next = args, *const end = args + n; next < end;) {
+		const size_t nbytes = strnlen(next, (size_t)(end - next));
 
-		if (c == '\0')
+		if (next != args)
 			text_str(t, " ");
-		else if (c <= 0x20 || c == 0x7f || c == '\\')
-			text_bytes(t, escaped, sizeof(escaped));
-		else
-			text_bytes(t, &args[i], 1);
+		add_argument(t, next, next + nbytes);
+		next += nbytes + 1;
 	}
+}
+
+/* The kernel's answer would be the same: it tells no empty ones at the end, either. */
+static void
+add_known_arguments(struct text *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; arguments[i] != NULL; i++)
+		if (arguments[i][0] != '\0')
+			n = i + 1;
+	for (size_t i = 0; i < n; i++) {
+		if (i != 0)
+			text_str(t, " ");
+		add_argument(t, arguments[i],
+			     arguments[i] + strlen(arguments[i]));
+	}
+}
+
+/* "command=": arguments with a blank between them. */
+static void
+add_command(struct text *t)
+{
+	text_str(t, "command=");
+	if (arguments != NULL)
+		add_known_arguments(t);
+	else
+		add_told_arguments(t);
 	text_str(t, "\n");
 }
 
@@ -146,7 +191,7 @@ add_process(struct text *t)
 	if (syscall(SYS_getcwd, cwd, sizeof(cwd)) > 0)
 		add_line(t, "cwd", cwd);
 	add_line(t, "host", host.nodename);
-	text_line_u64(t, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
+	text_line_u64(t, "page_size", sys_page_nbytes());
 	add_line(t, "arch", host.machine);
 	add_line(t, "allocator", allocator);
 }

@@ -36,6 +36,12 @@ struct header_text {
 };
 
 /*
+ * What the program is about to be called with, while a constructor of ours runs, and
+ * NULL at its end.  In between no one needs to ask the kernel for it.
+ */
+void header_note_arguments(char *const argv[]);
+
+/*
  * Note the object whose malloc() we stand in front of: before the process forks, since
  * it takes a lock of the loader's.
  */

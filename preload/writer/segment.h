@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hatf/rings/narrate.h"
 #include "hatf/recorder/config.h"
+#include "hatf/rings/narrate.h"
 #include "preload/writer/live_blocks.h"
 #include "preload/writer/trace.h"
 

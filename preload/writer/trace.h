@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hatf/recorder/config.h"
 #include "hatf/rings/image.h"
 #include "hatf/rings/narrate.h"
-#include "hatf/recorder/config.h"
 #include "preload/record/clock.h"
 #include "preload/writer/load_policy.h"
 #include "preload/writer/output.h"

@@ -63,8 +63,8 @@ bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
 
 /* Set all up for that trace, with the names of 'output'.  No thread and no file is made
- * yet. */
-void writer_prepare(const struct config *config, const struct output *output);
+ * yet.  False: no memory. */
+bool writer_prepare(const struct config *config, const struct output *output);
 bool writer_is_prepared(void);
 
 /*

@@ -26,25 +26,41 @@
 #include "preload/writer/header.h"
 #include "preload/writer/writer_state.h"
 
+static size_t
+tables_nbytes(int level)
+{
+	return sizeof(struct writer_tables) + trace_memory_nbytes(level) + 64;
+}
+
 size_t
 writer_memory_nbytes(int level)
 {
-	return sizeof(*writer) + trace_memory_nbytes(level) + 64;
+	return sizeof(*writer) + tables_nbytes(level);
 }
 
+/* A child of a fork finds the mappings of its parent, wiped. */
 static bool
-map_memory(int level)
+map_tables(int level)
 {
-	/* A child of a fork finds the mapping of its parent, wiped. */
-	if (writer == NULL)
-		writer = memory_map_wiped(writer_memory_nbytes(level));
-	return writer != NULL;
+	static struct writer_tables *tables;
+
+	if (tables == NULL)
+		tables = memory_map_wiped(tables_nbytes(level));
+	if (tables == NULL)
+		return false;
+	writer->threads = tables->threads;
+	writer->sources = tables->sources;
+	writer->heap = tables->heap;
+	writer->memory = tables->memory;
+	return true;
 }
 
 bool
 writer_reserve(const struct config *config, bool is_child, bool is_dormant)
 {
-	if (!map_memory(config->level))
+	if (writer == NULL)
+		writer = memory_map_wiped(sizeof(*writer));
+	if (writer == NULL)
 		return false;
 	/* relaxed: no other thread knows of the writer yet. */
 	atomic_store_explicit(&writer->is_dormant, is_dormant,
@@ -56,9 +72,11 @@ writer_reserve(const struct config *config, bool is_child, bool is_dormant)
 	return true;
 }
 
-void
+bool
 writer_prepare(const struct config *config, const struct output *output)
 {
+	if (!map_tables(config->level))
+		return false;
 	trace_open(&writer->trace, config, output,
 		   (void *)(((uintptr_t)writer->memory + 63) & ~(uintptr_t)63));
 	segment_init(&writer->segment, &writer->trace, config,
@@ -69,6 +87,7 @@ writer_prepare(const struct config *config, const struct output *output)
 	writer->last_event_ns = writer->trace.narrator.line.ns1;
 	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
 	writer->is_prepared = true;
+	return true;
 }
 
 bool

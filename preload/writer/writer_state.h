@@ -90,7 +90,18 @@ struct writer {
 	_Atomic uint64_t unattached;
 	_Atomic bool is_ending;	  /* dormant, and the process ends or execs */
 	uint64_t ending_since_ns; /* ... and the writer knows of it */
-	/* What is large comes last, of which a process with few threads uses little. */
+	/* In 'struct writer_tables'. */
+	struct thread **threads;
+	struct order_source **sources, **heap;
+	uint8_t *memory;
+};
+
+/*
+ * What is large lies elsewhere, so that a dormant process, which uses the above only,
+ * takes no page of the page table for it; and a process with few threads uses little of
+ * it.  Wiped as well.
+ */
+struct writer_tables {
 	struct thread *threads[THREAD_MAX];
 	/* That of each thread; the same as a heap. */
 	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
