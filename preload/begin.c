@@ -4,33 +4,25 @@
 #include "begin.h"
 
 #include "clock.h"
+#include "config.h"
 #include "jotter.h"
 #include "memory.h"
 #include "output.h"
+#include "process_state.h"
 #include "quota.h"
 #include "ringfile.h"
 #include "say.h"
 #include "thread.h"
 #include "writer.h"
 
-MEMORY_LARGE static struct config config;
 MEMORY_LARGE static struct output output;
 static struct header_parent parent;
 
-/* The settings are wrong, or there is too little memory: said once, not by every child
- * again. */
-static bool is_refused;
-
-const struct config *
-begin_config(void)
-{
-	return &config;
-}
-
+/* It has been said: not by every child again. */
 static bool
 refuse(void)
 {
-	is_refused = true;
+	process_move(PROCESS_REFUSED);
 	return false;
 }
 
@@ -38,7 +30,7 @@ refuse(void)
 static bool
 is_followed(void)
 {
-	const struct follow *const f = &config.follow;
+	const struct follow *const f = &config_own()->follow;
 
 	return follow_allows(f, f->has_globs ? header_names()->exe : NULL);
 }
@@ -53,10 +45,10 @@ begin_notes(void)
 bool
 begin_read(void)
 {
-	if (is_refused)
+	if (process_has(PROCESS_IS_REFUSED))
 		return false;
 	begin_notes();
-	if (!config_read(header_environment(), &config))
+	if (!config_read_own(header_environment()))
 		return refuse();
 	return is_followed();
 }
@@ -69,13 +61,14 @@ static bool
 can_afford(bool is_first, bool is_dormant)
 {
 	const size_t shared_nbytes =
-		is_dormant ? 0 : ring_nbytes(config.initial_ring_words);
+		is_dormant ? 0 : ring_nbytes(config_own()->initial_ring_words);
 
 	/* The child of a fork has what its parent mapped, but for the ring. */
-	return quota_allows(is_first ? writer_memory_nbytes(config.level) +
-					       SUNDRY_NBYTES
-				     : 0,
-			    shared_nbytes);
+	return quota_allows(
+		is_first ? writer_memory_nbytes(config_own()->level) +
+				   SUNDRY_NBYTES
+			 : 0,
+		shared_nbytes);
 }
 
 static bool
@@ -95,15 +88,16 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
 		return refuse();
 	}
-	if (!thread_pool_init(config.initial_ring_words, config.ring_words,
-			      !config.drop))
+	if (!thread_pool_init(config_own()->initial_ring_words,
+			      config_own()->ring_words, !config_own()->drop))
 		return fail();
 	/* A relative name is one in the folder that the program begins in. */
-	output_init(&output, config.out,
-		    config.rotate_nbytes != 0 || config.rotate_ns != 0);
+	output_init(&output, config_own()->out,
+		    config_own()->rotate_nbytes != 0 ||
+			    config_own()->rotate_ns != 0);
 	parent = *its_parent;
 	header_note_allocator();
-	return writer_reserve(&config, !is_first, is_dormant) || fail();
+	return writer_reserve(config_own(), !is_first, is_dormant) || fail();
 }
 
 bool
@@ -111,13 +105,13 @@ begin_prepare(void)
 {
 	if (writer_is_prepared())
 		return true;
-	clock_init(config.clock == CONFIG_CLOCK_US ||
-		   config.clock == CONFIG_CLOCK_NS);
-	if (!ringfile_init(&config))
+	clock_init(config_own()->clock == CONFIG_CLOCK_US ||
+		   config_own()->clock == CONFIG_CLOCK_NS);
+	if (!ringfile_init(config_own()))
 		return fail();
 	output.names = header_names();
-	writer_prepare(&config, &output);
-	header_build(&config, &parent, writer_start_ns());
+	writer_prepare(config_own(), &output);
+	header_build(config_own(), &parent, writer_start_ns());
 	/* There is no writer thread that could renew the tick. */
 	clock_set_idle();
 	return true;

@@ -7,6 +7,7 @@
 
 #include "deflate.h"
 #include "jotter.h"
+#include "memory.h"
 #include "say.h"
 #include "sys.h"
 
@@ -411,4 +412,18 @@ config_read(char *const environment[], struct config *config_ret)
 	config_ret->rings_asked =
 		value[find_variable("HATFTRACE_RINGS=")] != NULL;
 	return true;
+}
+
+MEMORY_LARGE static struct config own;
+
+bool
+config_read_own(char *const environment[])
+{
+	return config_read(environment, &own);
+}
+
+const struct config *
+config_own(void)
+{
+	return &own;
 }

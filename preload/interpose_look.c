@@ -17,10 +17,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "alone.h"
 #include "export.h"
-#include "lifecycle.h"
+#include "process_state.h"
 #include "real.h"
 #include "sys.h"
+#include "wake.h"
 #include "writer.h"
 
 #define PROC "/proc/"
@@ -64,8 +66,8 @@ leave_alone(void)
 	uint64_t mask;
 
 	/* First, and without errno: see real_resolve_rest(). */
-	if (!lifecycle_is_tracing() || !lifecycle_is_own() ||
-	    !writer_is_here() || !lifecycle_is_single())
+	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
+	    !alone_is_single())
 		return;
 	saved_errno = errno;
 	mask = sys_block_signals();

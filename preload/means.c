@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-#include "lifecycle.h"
+#include "process_state.h"
 #include "record.h"
 #include "sandbox.h"
 #include "sys.h"
@@ -71,11 +71,11 @@ means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
 	int saved_errno;
 
-	if (!lifecycle_is_tracing() || !lifecycle_is_own())
+	if (!process_is_tracing() || !process_is_own())
 		return;
 	saved_errno = errno;
 	if (takes_away(number, a, b, c)) {
-		lifecycle_have_writer();
+		writer_have();
 		/* What was recorded so far is to be in the file then. */
 		if (is_of_size(number, a, b) && !record_is_dormant())
 			writer_obey(WRITER_ORDER_FLUSH);

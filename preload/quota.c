@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "lifecycle.h"
 #include "memory.h"
+#include "process_state.h"
 #include "sys.h"
-#include "writer.h"
+#include "wake.h"
 
 /*
  * We take one part of so many.  With 4, what a program has is at the worst a quarter
@@ -146,7 +146,7 @@ await_answer(uint32_t n)
 {
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
 
-	while (lifecycle_is_tracing() &&
+	while (process_is_tracing() &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < ASK_NS) {
 		/* acquire: pairs with the release in quota_answer(). */
 		const uint32_t seen =
@@ -154,7 +154,7 @@ await_answer(uint32_t n)
 
 		if ((int32_t)(seen - n) >= 0)
 			return true;
-		writer_wake();
+		wake_writer();
 		sys_futex_wait(&answered, seen, LOOK_NS);
 	}
 	return false;

@@ -14,17 +14,18 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include "config.h"
+#include "file.h"
 #include "hatf.h"
-#include "lifecycle.h"
 #include "lineage.h"
 #include "memory.h"
-#include "output.h"
+#include "process_state.h"
 #include "quota.h"
 #include "room.h"
 #include "say.h"
 #include "sys.h"
 #include "text.h"
-#include "writer.h"
+#include "wake.h"
 
 #define TRIES_MAX 1000u
 
@@ -50,7 +51,7 @@
 struct ringfile {
 	struct image *image; /* NULL: there is no file */
 	int fd, dir_fd;
-	struct output_id id;
+	struct file_id id;
 	uint64_t end; /* of the last ring's place */
 	uint64_t initial_words, words;
 	bool reserve_all; /* a producer does not wait for more */
@@ -228,7 +229,7 @@ build_path(const struct config *config, const char *trace_path, uint64_t number)
 static bool
 create(const struct config *config, const char *trace_path)
 {
-	struct output_id id;
+	struct file_id id;
 
 	rf->fd = -1;
 	errno = ENAMETOOLONG;
@@ -244,19 +245,19 @@ create(const struct config *config, const char *trace_path)
 	}
 	if (rf->fd < 0)
 		return false;
-	id = output_id_of(rf->fd);
-	rf->fd = output_above_standard(rf->fd);
+	id = file_id_of(rf->fd);
+	rf->fd = file_above_standard(rf->fd);
 	if (rf->fd < 0) {
 		const int error = errno;
 
-		output_unlink(-1, rf->path, &id);
+		file_unlink(-1, rf->path, &id);
 		errno = error;
 		return false;
 	}
 	rf->id = id;
 	/* We remove the file from this folder, whatever the folder is called
 	 * then. */
-	rf->dir_fd = output_above_standard(output_open_folder(rf->path));
+	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
 	return true;
 }
 
@@ -501,23 +502,23 @@ int
 ringfile_reopen(void)
 {
 	return rf->image != NULL && !rf->is_removed
-		       ? output_reopen(rf->path, &rf->id, O_RDWR)
+		       ? file_reopen(rf->path, &rf->id, O_RDWR)
 		       : -1;
 }
 
 int
 ringfile_reopen_folder(void)
 {
-	return rf->image != NULL ? output_open_folder(rf->path) : -1;
+	return rf->image != NULL ? file_open_folder(rf->path) : -1;
 }
 
 void
 ringfile_come_back(int fd, int dir_fd)
 {
-	rf->fd = fd >= 0 ? fd : output_above_standard(ringfile_reopen());
+	rf->fd = fd >= 0 ? fd : file_above_standard(ringfile_reopen());
 	rf->dir_fd = dir_fd >= 0
 			     ? dir_fd
-			     : output_above_standard(ringfile_reopen_folder());
+			     : file_above_standard(ringfile_reopen_folder());
 }
 
 const char *
@@ -533,9 +534,9 @@ ringfile_remove(void)
 		return;
 	rf->is_removed = true;
 
-	const struct output_id id = output_id_of(rf->fd);
+	const struct file_id id = file_id_of(rf->fd);
 
-	output_unlink(rf->dir_fd, rf->path, &id);
+	file_unlink(rf->dir_fd, rf->path, &id);
 }
 
 /* Producers --------------------------------------------------------------- */
@@ -569,7 +570,7 @@ ringfile_take(bool is_initial)
 	/* relaxed: numbers; the wake-up orders them. */
 	if (r == NULL)
 		atomic_fetch_add_explicit(&rf->wanted, 1, memory_order_relaxed);
-	while (r == NULL && lifecycle_is_tracing() &&
+	while (r == NULL && process_is_tracing() &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < TAKE_NS) {
 		/* acquire: what it says is made is there to be taken. */
 		const uint32_t made =
@@ -580,7 +581,7 @@ ringfile_take(bool is_initial)
 		    atomic_load_explicit(&rf->ahead, memory_order_relaxed) >
 			    SPARES_MAX)
 			break;
-		writer_wake();
+		wake_writer();
 		sys_futex_wait(&rf->made, made, TAKE_NS / 100);
 	}
 	return r;
@@ -638,7 +639,7 @@ ringfile_expect_thread(void)
 	    atomic_compare_exchange_strong_explicit(&rf->ahead, &none, 1,
 						    memory_order_relaxed,
 						    memory_order_relaxed))
-		writer_wake();
+		wake_writer();
 }
 
 /* The writer -------------------------------------------------------------- */
@@ -848,7 +849,7 @@ ringfile_renew(struct ring *r, const char *trace_path)
 	memory_unmap(rf->image, IMAGE_HEADER_NBYTES, MEMORY_SHARED);
 	rf->image = NULL;
 	close_fds();
-	open_file(lifecycle_config(), trace_path, true);
+	open_file(config_own(), trace_path, true);
 	ringfile_adopt(r);
 }
 
@@ -856,6 +857,6 @@ void
 ringfile_tell_removed(void)
 {
 	if (rf->image != NULL && rf->is_removed)
-		tell_loss(lifecycle_config(),
+		tell_loss(config_own(),
 			  "removed by an exec that failed, with threads");
 }

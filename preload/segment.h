@@ -16,6 +16,7 @@
 
 #include "carry.h"
 #include "config.h"
+#include "file.h"
 #include "narrate.h"
 #include "trace.h"
 
@@ -25,7 +26,7 @@
 /* A file that is finished. */
 struct segment_file {
 	uint64_t segment, number; /* as in output_remove() */
-	struct output_id id;
+	struct file_id id;
 	uint64_t nbytes;
 };
 

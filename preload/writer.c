@@ -11,11 +11,12 @@
 
 #include "alone.h"
 #include "clock.h"
+#include "config.h"
 #include "control.h"
 #include "deflate.h"
 #include "header.h"
-#include "lifecycle.h"
 #include "memory.h"
+#include "process_state.h"
 #include "quota.h"
 #include "ringfile.h"
 #include "room.h"
@@ -230,7 +231,7 @@ static void
 grant_tick(uint64_t now)
 {
 	const struct order *const o = &writer->order;
-	const enum config_clock clock = lifecycle_config()->clock;
+	const enum config_clock clock = config_own()->clock;
 	const struct thread *alone = NULL;
 
 	if (clock == CONFIG_CLOCK_US || clock == CONFIG_CLOCK_NS ||
@@ -306,7 +307,7 @@ writer_end_trace(enum writer_end how)
 		writer_commit_and_recycle();
 	writer->is_ended = false;
 	ringfile_remove();
-	if (lifecycle_config()->verbose)
+	if (config_own()->verbose)
 		say("%s: %u events, %u bytes, %u waits",
 		    writer->trace.output.path,
 		    writer->trace.narrator.event_count,
@@ -391,7 +392,7 @@ go_idle(uint32_t wake)
 		if (writer->sources[i]->pos !=
 		    ring_head(writer->sources[i]->ring))
 			return true;
-	control_sleep(&writer->wake, wake,
+	control_sleep(&writer->wake.word, wake,
 		      writer->trace.narrator.in_block ? BLOCK_AGE_NS
 						      : IDLE_SLEEP_NS);
 	return true;
@@ -411,7 +412,7 @@ rest(uint32_t wake)
 	    writer->order.blocked == NULL)
 		goes_on = go_idle(wake);
 	else
-		sys_futex_wait(&writer->wake, wake, TICK_NS);
+		sys_futex_wait(&writer->wake.word, wake, TICK_NS);
 	haste_note_sleep(&writer->trace.haste,
 			 sys_clock_ns(CLOCK_MONOTONIC) - now);
 	return goes_on;
@@ -515,7 +516,7 @@ sleep_dormant(uint32_t wake)
 {
 	if (alone_is_last(&writer->exit_status))
 		return false;
-	control_sleep(&writer->wake, wake,
+	control_sleep(&writer->wake.word, wake,
 		      sys_clock_ns(CLOCK_MONOTONIC) - writer->start_ns >
 				      CONTROL_AFTER_NS
 			      ? IDLE_SLEEP_NS
@@ -528,7 +529,7 @@ static int
 leave_for_good(void)
 {
 	control_close();
-	lifecycle_set_off();
+	process_move(PROCESS_WRITER_OVER);
 	/*
 	 * If the trace file could not be had again, what the trace lacks is in
 	 * the ring file up to now.  What the program does from now on is
@@ -539,7 +540,7 @@ leave_for_good(void)
 	else
 		ringfile_remove();
 	answer();
-	writer_set_presence(WRITER_AWAY);
+	wake_set_presence(WAKE_AWAY);
 	/* That of the last thread is the process's. */
 	return writer->exit_status;
 }
@@ -553,7 +554,7 @@ writer_main(void *unused)
 	while (running) {
 		/* acquire: what was done before a wake is seen after it. */
 		const uint32_t wake = atomic_load_explicit(
-			&writer->wake, memory_order_acquire);
+			&writer->wake.word, memory_order_acquire);
 
 		running = serve_request();
 		if (!running)
@@ -564,7 +565,7 @@ writer_main(void *unused)
 		const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
 
 		if (is_holding(now)) {
-			sys_futex_wait(&writer->wake, wake, 10 * TICK_NS);
+			sys_futex_wait(&writer->wake.word, wake, 10 * TICK_NS);
 			continue;
 		}
 		const bool is_settled =

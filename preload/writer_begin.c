@@ -16,10 +16,11 @@
 #include <string.h>
 
 #include "begin.h"
+#include "config.h"
 #include "control.h"
 #include "header.h"
-#include "lifecycle.h"
 #include "memory.h"
+#include "process_state.h"
 #include "ringfile.h"
 #include "say.h"
 #include "spawn.h"
@@ -126,27 +127,15 @@ write_trace(void *argument)
 	return 0;
 }
 
-/* On success only the calling thread may be the writer, or make one. */
-static bool
-claim(void)
-{
-	uint32_t away = WRITER_AWAY;
-
-	/* acq_rel: as in writer_summon(). */
-	return atomic_compare_exchange_strong_explicit(
-		&writer->presence, &away, WRITER_COMING, memory_order_acq_rel,
-		memory_order_acquire);
-}
-
 void
 writer_get_ready(void)
 {
 	const int saved_errno = errno;
 	const uint64_t mask = sys_block_signals();
 
-	if (!writer_is_prepared() && claim()) {
+	if (!writer_is_prepared() && wake_claim()) {
 		begin_prepare();
-		writer_set_presence(WRITER_AWAY);
+		wake_set_presence(WAKE_AWAY);
 	}
 	sys_restore_signals(mask);
 	errno = saved_errno;
@@ -165,7 +154,7 @@ leave_trace(enum writer_end end)
 		return;
 	}
 	output_close(&writer->trace.output);
-	lifecycle_set_off();
+	process_move(PROCESS_WRITER_OVER);
 }
 
 /*
@@ -176,7 +165,7 @@ static bool
 must_name_rings(enum writer_end end)
 {
 	return end == WRITER_END_EXEC &&
-	       strchr(lifecycle_config()->rings, '/') != NULL;
+	       strchr(config_own()->rings, '/') != NULL;
 }
 
 bool
@@ -191,12 +180,12 @@ writer_finish_brief(enum writer_end end)
 	    must_name_rings(end))
 		return false;
 	/* acquire: what the program's other threads have published is seen. */
-	if (thread_id_count() != 1 || writer->segment.is_open || !claim())
+	if (thread_id_count() != 1 || writer->segment.is_open || !wake_claim())
 		return false;
 	privileges_lower(&before);
 	if (spawn_run_here(write_trace, &brief) && brief.is_done)
 		leave_trace(end);
 	privileges_raise(&before);
-	writer_set_presence(WRITER_AWAY);
+	wake_set_presence(WAKE_AWAY);
 	return brief.is_done;
 }

@@ -11,8 +11,8 @@
 #include "alone.h"
 #include "clock.h"
 #include "header.h"
-#include "lifecycle.h"
 #include "memory.h"
+#include "process_state.h"
 #include "record.h"
 #include "ringfile.h"
 #include "room.h"
@@ -107,14 +107,14 @@ start_recording(void)
 				      memory_order_relaxed);
 		return "cannot create the trace";
 	}
-	lifecycle_note_failure(false);
+	process_move(PROCESS_TRACE_OPENED);
 	if (writer->trace.output.directory < 0)
 		output_hold_directory(&writer->trace.output);
 	writer_limit_reach();
 	writer_note_file();
 	/*
 	 * A thread that is made from here on makes the clock stamped before its
-	 * first event (lifecycle_attach()); what its parent records with ticks
+	 * first event (attach_thread()); what its parent records with ticks
 	 * before it can know of that thread's blocks is in order.
 	 */
 	if (alone_has_threads(true))
@@ -183,7 +183,7 @@ writer_fail(void)
 {
 	struct narrate_end end = { .name = NULL };
 
-	lifecycle_note_failure(true);
+	process_move(PROCESS_TRACE_FAILED);
 	halt(&end);
 	return end_failed(&end);
 }

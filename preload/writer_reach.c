@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "alone.h"
+#include "config.h"
 #include "control.h"
 #include "deflate.h"
 #include "landlock.h"
-#include "lifecycle.h"
 #include "privileges.h"
 #include "sys.h"
 #include "writer_state.h"
@@ -23,7 +23,7 @@ static void
 allow_trace(int rules)
 {
 	const struct output *const o = &writer->trace.output;
-	const char *const rings = lifecycle_config()->rings;
+	const char *const rings = config_own()->rings;
 	const int root = o->directory >= 0 ? -1 : output_open_root(o);
 
 	landlock_allow(rules, root >= 0 ? root : o->directory, LANDLOCK_KEEP);

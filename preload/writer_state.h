@@ -21,6 +21,7 @@
 #include "text.h"
 #include "thread.h"
 #include "trace.h"
+#include "wake.h"
 #include "writer.h"
 
 #define TICK_NS 1000000ull
@@ -47,13 +48,12 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	_Atomic bool is_loss_told; /* that there was no ring for a thread */
-	uint64_t unattached_told;  /* in the trace, of all of them */
-	bool is_ended;		   /* the block has the trailer */
-	bool is_stopped;	   /* ... and what comes is of no trace */
-	uint32_t fork_count;	   /* that have begun and are not over */
-	uint64_t fork_since_ns;	   /* of the last one that began */
-	uint64_t fork_kept_ns;	   /* since when forks keep a segment open */
+	uint64_t unattached_told; /* in the trace, of all of them */
+	bool is_ended;		  /* the block has the trailer */
+	bool is_stopped;	  /* ... and what comes is of no trace */
+	uint32_t fork_count;	  /* that have begun and are not over */
+	uint64_t fork_since_ns;	  /* of the last one that began */
+	uint64_t fork_kept_ns;	  /* since when forks keep a segment open */
 	/* There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
@@ -70,12 +70,10 @@ struct writer {
 		*blocked; /* as in 'order', of the last round */
 	uint64_t blocked_pos, blocked_since_ns;
 	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
-	/* Futex words: changed to wake the writer, and by it when it has done
-	 * what was asked or is no more. */
-	_Atomic uint32_t wake;
+	struct wake wake;
+	/* Futex word: changed by the writer when it has done what was asked or
+	 * is no more. */
 	_Atomic uint32_t done;
-	_Atomic uint32_t presence;	/* enum writer_presence; a futex word */
-	_Atomic uint64_t away_since_ns; /* the first event since then; or 0 */
 	_Atomic uint32_t departure; /* enum writer_departure; a futex word */
 	/* The program's, while a thread of it holds the files open, else 0. */
 	uint32_t held_count;
@@ -87,7 +85,6 @@ struct writer {
 	_Atomic bool client_done;      /* what has become of it */
 	_Atomic uint32_t resume;       /* 1: the process goes on after all */
 	_Atomic uint32_t request;      /* enum writer_end + 1; 0: none */
-	_Atomic uint64_t unattached;
 	_Atomic bool is_ending;	  /* dormant, and the process ends or execs */
 	uint64_t ending_since_ns; /* ... and the writer knows of it */
 	/* What is large comes last, of which a process with few threads uses little. */
@@ -106,18 +103,6 @@ enum writer_following {
 	WRITER_FOLLOW_ASKED,
 	WRITER_FOLLOW_DONE,
 	WRITER_FOLLOW_FAILED,
-};
-
-/*
- * Is there a writer thread?  A thread of the program takes it from AWAY to
- * COMING, the writer itself to HERE when it has its files, or back to AWAY when
- * it cannot have them.  AWAY is also what wiped memory says, in the child of a
- * fork.
- */
-enum writer_presence {
-	WRITER_AWAY = 0,
-	WRITER_COMING,
-	WRITER_HERE,
 };
 
 /* Is the writer to leave for now? */
@@ -174,10 +159,6 @@ void writer_end_trace(enum writer_end how);
 void writer_hold(void);
 
 /* writer_presence.c ------------------------------------------------------- */
-
-/* Whoever has taken it to COMING, or the writer; wakes those who wait for
- * it. */
-void writer_set_presence(enum writer_presence presence);
 
 /*
  * The thread begins: make the trace file, or open the one that it left, or that
