@@ -2,17 +2,14 @@
 /*
  * writer_calls.c - the writer as the program's threads see it
  *
- * They wake it, ask for something and wait until it is done, and learn where the
- * trace is.
+ * They ask for something and wait until it is done.
  */
 
 #include <errno.h>
-#include <string.h>
 
 #include "begin.h"
 #include "control.h"
 #include "file.h"
-#include "memory.h"
 #include "process_state.h"
 #include "record.h"
 #include "ringfile.h"
@@ -20,32 +17,6 @@
 #include "spawn.h"
 #include "sys.h"
 #include "writer_state.h"
-
-/*
- * Not wiped: a child of a fork wants them.  It may come in the midst of a rotation,
- * so the file of the current segment and of the one before take turns.
- */
-MEMORY_LARGE static struct file {
-	uint64_t segment;
-	char path[sizeof(((struct output *)NULL)->path)];
-} files[2];
-static _Atomic uint32_t file_idx;
-static _Atomic uint64_t event_count; /* of the segment */
-
-void
-writer_note_file(void)
-{
-	/* relaxed: only this thread, or one before it, writes it. */
-	const uint32_t next =
-		!atomic_load_explicit(&file_idx, memory_order_relaxed);
-	const char *const path = writer->trace.output.path;
-
-	files[next].segment = writer->segment.number;
-	memcpy(files[next].path, path, strlen(path) + 1);
-	atomic_store_explicit(&event_count, 0, memory_order_relaxed);
-	/* release: pairs with the acquire in current_file(). */
-	atomic_store_explicit(&file_idx, next, memory_order_release);
-}
 
 /* The initial thread's own ring if it is in memory only, so that it may
  * move. */
@@ -340,42 +311,6 @@ writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 		sys_futex_wait(&writer->done, done, TICK_NS / 10);
 	}
 	return false;
-}
-
-void
-writer_note_events(uint64_t n)
-{
-	/* relaxed: it need not be exact. */
-	atomic_store_explicit(&event_count, n, memory_order_relaxed);
-}
-
-static const struct file *
-current_file(void)
-{
-	/* acquire: pairs with the release in writer_note_file(). */
-	return &files[atomic_load_explicit(&file_idx, memory_order_acquire)];
-}
-
-struct writer_place
-writer_place(void)
-{
-	return (struct writer_place){
-		.segment = current_file()->segment,
-		.event = atomic_load_explicit(&event_count,
-					      memory_order_relaxed),
-	};
-}
-
-const char *
-writer_path(uint64_t segment)
-{
-	const struct file *const current = current_file();
-	const struct file *const other = &files[current == files];
-
-	return other->segment == segment && other->path[0] != '\0' &&
-			       current->segment != segment
-		       ? other->path
-		       : current->path;
 }
 
 void *

@@ -75,7 +75,7 @@ begin_rings(void)
 		ringfile_adopt(writer->adopt);
 }
 
-/* A thread of the program has made the trace file (writer_begin.c). */
+/* A thread of the program has made the trace file (writer_brief.c). */
 static void
 take_over(void)
 {

@@ -4,7 +4,20 @@
  *
  * Of writer.c and writer_*.c only.  The functions here are for the writer
  * thread alone, or for a thread of the program that does its work
- * (writer_begin.c).
+ * (writer_brief.c).  Each file calls those before it in this list, never one
+ * after it:
+ *
+ *   writer_state     the struct
+ *   writer_place     where the trace is
+ *   writer_threads   what it knows of the program's threads
+ *   writer_reach     the files that it may open
+ *   writer_round     rings to file
+ *   writer_orders    start, stop, flush, rotate
+ *   writer_presence  it comes and leaves
+ *   writer           the main loop
+ *   writer_begin     its memory; then begin.c
+ *   writer_brief     a thread of the program does its work
+ *   writer_calls     the program's threads ask for something
  */
 #ifndef WRITER_STATE_H
 #define WRITER_STATE_H
@@ -25,6 +38,10 @@
 #include "writer.h"
 
 #define TICK_NS 1000000ull
+/* A block is written when it is this old, full or not. */
+#define BLOCK_AGE_NS 500000000ull
+/* After a trailer, wait so long for the process to end. */
+#define WRITER_HOLD_NS NS_PER_SEC
 
 /* What the writer thread has open for as long as the trace lasts. */
 enum writer_file {
@@ -123,6 +140,8 @@ writer_thread_of(const struct order_source *source)
 
 /* What the thread runs. */
 int writer_main(void *unused);
+
+/* writer_round.c ---------------------------------------------------------- */
 
 /* Read both clocks, for the trace and for recovery. */
 struct clock_reading writer_read_clock(void);
@@ -252,7 +271,7 @@ void writer_serve_client(void);
 /* What 'hatf ctl' has left in the bell; see RECORD_BELL_CALL, record.h. */
 void writer_obey_bell(uint8_t rung);
 
-/* writer_calls.c ---------------------------------------------------------- */
+/* writer_place.c ---------------------------------------------------------- */
 
 /* There is another file; or, in another process, none as yet. */
 void writer_note_file(void);
