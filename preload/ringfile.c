@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ringfile.c - see ringfile.h */
+/* ringfile.c - the file itself; see ringfile.h */
 
-#include "ringfile.h"
+#include "ringfile_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,17 +15,14 @@
 #include <sys/statfs.h>
 
 #include "config.h"
-#include "file.h"
 #include "hatf.h"
 #include "lineage.h"
 #include "memory.h"
-#include "process_state.h"
 #include "quota.h"
 #include "room.h"
 #include "say.h"
 #include "sys.h"
 #include "text.h"
-#include "wake.h"
 
 #define TRIES_MAX 1000u
 
@@ -35,38 +32,11 @@
 /* More words than an event and a tick before it take. */
 #define UNPUBLISHED_WORDS 64u
 
-#define SPARES_MAX 16u
-/*
- * How long a new thread waits for its ring: on a busy machine the writer may not
- * get a processor for a while.
- */
-#define TAKE_NS (2 * NS_PER_SEC)
-/* When the disk was full, try again only after this. */
-#define RETRY_NS NS_PER_SEC
-
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-struct ringfile {
-	struct image *image; /* NULL: there is no file */
-	int fd, dir_fd;
-	struct file_id id;
-	uint64_t end; /* of the last ring's place */
-	uint64_t initial_words, words;
-	bool reserve_all; /* a producer does not wait for more */
-	bool is_removed;
-	uint64_t generation; /* of the file, if there is another after it */
-	uint64_t retry_ns, refused_ns; /* of a new ring; of more for one */
-	char path[2 * PATH_MAX + 32];
-	/* Spare rings: put here by the writer, taken by producers. */
-	_Atomic(struct ring *) initial, spare[SPARES_MAX];
-	_Atomic uint32_t ahead;	 /* spares to keep */
-	_Atomic uint32_t wanted; /* producers that wait for one */
-	_Atomic uint32_t made;	 /* futex: changes when there may be one */
-};
-
-static struct ringfile *rf;
+struct ringfile *rf;
 
 /* The file --------------------------------------------------------------- */
 
@@ -152,9 +122,8 @@ first_words(uint64_t words_max)
 							  : FIRST_WORDS;
 }
 
-/* Another ring at the end of the file; NULL and errno if there is no room. */
-static struct ring *
-make_ring(uint64_t words_max)
+struct ring *
+ringfile_make_ring(uint64_t words_max)
 {
 	const uint64_t offset = rf->end;
 	const uint64_t first = first_words(words_max);
@@ -358,7 +327,7 @@ fill(bool will_adopt)
 		return false;
 	rf->end = IMAGE_HEADER_NBYTES;
 	if (!will_adopt)
-		r = make_ring(rf->initial_words);
+		r = ringfile_make_ring(rf->initial_words);
 	if (!will_adopt && r == NULL) {
 		const int error = errno;
 
@@ -393,8 +362,8 @@ tell_loss(const struct config *config, const char *why)
 		    rf->path, why);
 }
 
-static void
-close_fds(void)
+void
+ringfile_close(void)
 {
 	if (rf->fd >= 0)
 		syscall(SYS_close, rf->fd);
@@ -407,7 +376,7 @@ static void
 discard(void)
 {
 	ringfile_remove();
-	close_fds();
+	ringfile_close();
 }
 
 static void
@@ -429,9 +398,9 @@ set_path(struct image_trace *trace, const char *path)
 	trace->path[n] = '\0';
 }
 
-/* A file with a first ring as in fill(), or none. */
-static void
-open_file(const struct config *config, const char *trace_path, bool will_adopt)
+void
+ringfile_make(const struct config *config, const char *trace_path,
+	      bool will_adopt)
 {
 	rf->fd = rf->dir_fd = -1;
 	rf->is_removed = false;
@@ -469,7 +438,7 @@ ringfile_open(const struct config *config, const char *trace_path,
 	      bool will_adopt)
 {
 	if (strcmp(config->rings, "none") != 0)
-		open_file(config, trace_path, will_adopt);
+		ringfile_make(config, trace_path, will_adopt);
 }
 
 void
@@ -541,52 +510,6 @@ ringfile_remove(void)
 
 /* Producers --------------------------------------------------------------- */
 
-static struct ring *
-take_spare(bool is_initial)
-{
-	struct ring *r = NULL;
-
-	/* acquire: pairs with the release in put_spare(). */
-	if (is_initial)
-		r = atomic_exchange_explicit(&rf->initial, NULL,
-					     memory_order_acquire);
-	for (unsigned i = 0; r == NULL && i < SPARES_MAX; i++)
-		if (atomic_load_explicit(&rf->spare[i], memory_order_relaxed) !=
-		    NULL)
-			r = atomic_exchange_explicit(&rf->spare[i], NULL,
-						     memory_order_acquire);
-	return r;
-}
-
-struct ring *
-ringfile_take(bool is_initial)
-{
-	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
-	struct ring *r;
-
-	if (rf == NULL || rf->image == NULL || rf->is_removed)
-		return NULL;
-	r = take_spare(is_initial);
-	/* relaxed: numbers; the wake-up orders them. */
-	if (r == NULL)
-		atomic_fetch_add_explicit(&rf->wanted, 1, memory_order_relaxed);
-	while (r == NULL && process_is_tracing() &&
-	       sys_clock_ns(CLOCK_MONOTONIC) - start < TAKE_NS) {
-		/* acquire: what it says is made is there to be taken. */
-		const uint32_t made =
-			atomic_load_explicit(&rf->made, memory_order_acquire);
-
-		r = take_spare(is_initial);
-		if (r != NULL ||
-		    atomic_load_explicit(&rf->ahead, memory_order_relaxed) >
-			    SPARES_MAX)
-			break;
-		wake_writer();
-		sys_futex_wait(&rf->made, made, TAKE_NS / 100);
-	}
-	return r;
-}
-
 bool
 ringfile_may_reuse(struct ring *r)
 {
@@ -621,96 +544,7 @@ ringfile_count_unattached(void)
 					  memory_order_relaxed);
 }
 
-bool
-ringfile_expects_thread(void)
-{
-	/* relaxed: a wish. */
-	return rf == NULL || rf->image == NULL ||
-	       atomic_load_explicit(&rf->ahead, memory_order_relaxed) != 0;
-}
-
-void
-ringfile_expect_thread(void)
-{
-	uint32_t none = 0;
-
-	/* relaxed: a wish. */
-	if (rf != NULL && rf->image != NULL &&
-	    atomic_compare_exchange_strong_explicit(&rf->ahead, &none, 1,
-						    memory_order_relaxed,
-						    memory_order_relaxed))
-		wake_writer();
-}
-
 /* The writer -------------------------------------------------------------- */
-
-static bool
-put_spare(struct ring *r)
-{
-	for (unsigned i = 0; i < SPARES_MAX; i++) {
-		struct ring *none = NULL;
-
-		/* release: the ring is made for whoever takes it. */
-		if (atomic_compare_exchange_strong_explicit(
-			    &rf->spare[i], &none, r, memory_order_release,
-			    memory_order_relaxed))
-			return true;
-	}
-	return false;
-}
-
-static uint32_t
-spare_count(void)
-{
-	uint32_t n = 0;
-
-	for (unsigned i = 0; i < SPARES_MAX; i++)
-		n += atomic_load_explicit(&rf->spare[i],
-					  memory_order_relaxed) != NULL;
-	return n;
-}
-
-/* Those who wait are not to wait in vain; they are told by 'ahead'. */
-#define AHEAD_NEVER (SPARES_MAX + 1)
-
-void
-ringfile_make_spares(void)
-{
-	uint32_t ahead, wanted;
-	bool made = false;
-
-	if (rf->image == NULL)
-		return;
-	/* relaxed, here: as where they are written. */
-	ahead = atomic_load_explicit(&rf->ahead, memory_order_relaxed);
-	if (ahead == AHEAD_NEVER) {
-		if (sys_clock_ns(CLOCK_MONOTONIC) < rf->retry_ns)
-			return;
-		ahead = 1;
-	}
-	wanted = atomic_exchange_explicit(&rf->wanted, 0, memory_order_relaxed);
-	/* Who had to wait shows that more are needed at a time. */
-	if (wanted > 0 && ahead < SPARES_MAX / 2)
-		ahead = ahead * 2 + 1;
-	for (uint32_t n = spare_count(); n < ahead + wanted && n < SPARES_MAX;
-	     n++) {
-		struct ring *const r = make_ring(rf->words);
-
-		if (r == NULL) {
-			ahead = AHEAD_NEVER;
-			rf->retry_ns = sys_clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
-		}
-		made = true;
-		if (r == NULL || !put_spare(r))
-			break;
-	}
-	atomic_store_explicit(&rf->ahead, ahead, memory_order_relaxed);
-	if (!made)
-		return;
-	/* release: pairs with the acquire in ringfile_take(). */
-	atomic_fetch_add_explicit(&rf->made, 1, memory_order_release);
-	sys_futex_wake(&rf->made);
-}
 
 /* Memory for words [from, to) of the ring. */
 static bool
@@ -823,34 +657,11 @@ ringfile_commit(struct image_commit *commit, const char *path,
 	image_commit(rf->image, commit);
 }
 
-/* What nobody has taken is of a file that is no more. */
-static void
-drop_spares(void)
-{
-	struct ring *r;
-
-	while ((r = take_spare(true)) != NULL)
-		memory_unmap(r, ring_nbytes(r->words_max), MEMORY_SHARED);
-}
-
 void
 ringfile_adopt(struct ring *r)
 {
 	if (rf->image != NULL)
 		adopt_ring(r);
-}
-
-void
-ringfile_renew(struct ring *r, const char *trace_path)
-{
-	if (rf->image == NULL || !rf->is_removed)
-		return;
-	drop_spares();
-	memory_unmap(rf->image, IMAGE_HEADER_NBYTES, MEMORY_SHARED);
-	rf->image = NULL;
-	close_fds();
-	open_file(config_own(), trace_path, true);
-	ringfile_adopt(r);
 }
 
 void

@@ -10,14 +10,12 @@
 
 #include "alone.h"
 #include "clock.h"
-#include "config.h"
 #include "control.h"
 #include "header.h"
 #include "process_state.h"
 #include "quota.h"
 #include "ringfile.h"
 #include "room.h"
-#include "say.h"
 #include "sys.h"
 #include "writer_state.h"
 
