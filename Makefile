@@ -55,7 +55,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wformat=2 -Wimplicit-fallthrough -Wmissing-prototypes \
 	-Wstrict-prototypes \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
-CPP_FLAGS := -D_GNU_SOURCE -Ihatf -Ihatf/formats -Ihatf/rings -Ihatf/recorder -Ipreload -Itools $(if $(ISAL),-DHAVE_ISAL) \
+CPP_FLAGS := -D_GNU_SOURCE -I. $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZSTD),-DHAVE_ZSTD) \
 	$(if $(LZ4),-DHAVE_LZ4)
 OPTIMIZE := -O2
@@ -82,6 +82,8 @@ define program
 endef
 
 # ---------------------------------------------------------------- products
+# The files below some folders, however deep, whose names match a pattern.
+below = $(sort $(shell find $1 -name '$2'))
 # Objects have a folder of their own: $B/hatf is the command.
 obj   = $(patsubst %.c,$B/obj/%.o,$(wildcard $1))
 unit  = $(patsubst %.c,$B/%,$(wildcard $(addprefix tests/unit/,$1)))
@@ -89,18 +91,21 @@ LIB   := $B/libhatf.a
 DSO   := $B/libhatf.so.0
 SO    := $B/libhatftrace.so
 CMD   := $B/hatf
-# The part of hatf/ that may run in a traced program.
-ENCODER := $(call obj,$(addprefix hatf/,layout.c place.c trellis.c states.c uses.c encoder.c crc32c.c \
-	text.c attr.c deflate*.c rings/*.c recorder/*.c))
+PRELOAD := $(call obj,$(call below,preload,*.c))
+LIBHATF := $(call obj,$(call below,hatf,*.c))
+TOOLS := $(call obj,$(call below,tools,*.c))
+# The rooms of hatf/ that run in a traced program; the recorder never decodes.
+ENCODER := $(filter-out %/decoder.o,$(call obj,$(addprefix hatf/,codec/*.c \
+	deflate/*.c rings/*.c recorder/*.c)))
 # Unit tests under TSan are those of what several threads touch.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c test_input*.c,test_*.c))
 FUZZ  := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
-PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/*.c tests/faults/*.c)) \
-	$(patsubst %.cc,$B/%,$(wildcard tests/capture/*.cc))
+PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c tests/faults/programs/*.c)) \
+	$(patsubst %.cc,$B/%,$(wildcard tests/capture/programs/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
-SOURCES := $(wildcard hatf/*.[ch] hatf/*/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch])
+SOURCES := $(call below,hatf preload tools tests,*.[ch])
 
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
 
@@ -126,25 +131,25 @@ $(ENCODER): private HARDEN := $(HARDEN:%-strong=%)
 # Small variables next to each other, and not one on each page between large ones.
 $B/obj/preload/%.o: private FLAGS += -fdata-sections
 $(ENCODER): private FLAGS += -fdata-sections
-$B/obj/preload/interpose_thread.o: private FLAGS += -fno-exceptions
+$B/obj/preload/interpose/interpose_thread.o: private FLAGS += -fno-exceptions
 # What the writer thread does for each event.  The recorder takes as little of
 # libc as it can: not the functions that check, either.
-$(ENCODER): private OPTIMIZE := -O3
+$(filter-out $B/obj/hatf/recorder/%,$(ENCODER)): private OPTIMIZE := -O3
 $(ENCODER): private FORTIFY :=
-$B/obj/tools/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
-$B/obj/tools/record.o: $B/.libdir
+$B/obj/tools/commands/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
+$B/obj/tools/commands/record.o: $B/.libdir
 
-$(LIB): $(call obj,hatf/*.c hatf/*/*.c)
+$(LIB): $(LIBHATF)
 # What tests link of the other folders: not main(), nor the exported malloc().
 PARTS := $B/libtools.a $B/libpreload.a
-$B/libtools.a: $(filter-out $B/obj/tools/hatf.o,$(call obj,tools/*.c))
-$B/libpreload.a: $(filter-out $B/obj/preload/interpose% $B/obj/preload/direct.o, \
-	$(call obj,preload/*.c))
+$B/libtools.a: $(filter-out %/commands/main.o,$(TOOLS))
+$B/libpreload.a: $(filter-out $B/obj/preload/interpose/% %/raw_syscall.o, \
+	$(PRELOAD))
 $(LIB) $(PARTS) $B/libfuzz.a:
 	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^
 
-$(DSO): $(call obj,hatf/*.c hatf/*/*.c) hatf/libhatf.map
+$(DSO): $(LIBHATF) hatf/libhatf.map
 	$(call say,LINK)
 	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs $(HARDEN_LINK) \
 		-Wl,--version-script=hatf/libhatf.map -Wl,--exclude-libs,ALL \
@@ -153,7 +158,7 @@ $(DSO): $(call obj,hatf/*.c hatf/*/*.c) hatf/libhatf.map
 $B/libhatf.so: $(DSO)
 	$Qln -sf $(<F) $@
 
-$(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map \
+$(SO): $(PRELOAD) $(ENCODER) preload/exports.map \
 		scripts/hide-symbols.sh
 	$(call say,LINK)
 	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,nodelete $(HARDEN_LINK) \
@@ -165,7 +170,7 @@ $(SO): $(call obj,preload/*.c) $(ENCODER) preload/exports.map \
 	$Qscripts/hide-symbols.sh $@.new stdin __libc_start_main
 	$Qmv $@.new $@
 
-$(CMD): $(call obj,tools/*.c) $(LIB)
+$(CMD): $(TOOLS) $(LIB)
 	$(call say,LINK)
 	$Q$(CC) $(FLAGS) -pie $(HARDEN_LINK) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -184,11 +189,11 @@ ENGINE := $(if $(findstring fuzzer,$(SAN))$(findstring afl,$(CC)),,replay)
 $(FUZZ): $B/libfuzz.a $(ENGINE:%=$B/obj/tests/fuzz/%.o)
 $(FUZZ): LIBS := $(LIB) $(LIBS) $(if $(ENGINE),,-fsanitize=fuzzer)
 
-$B/tests/capture/%: tests/capture/%.c $B/.flags
+$B/tests/capture/programs/%: tests/capture/programs/%.c $B/.flags
 	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))
-$B/tests/faults/%: tests/faults/%.c $B/.flags
+$B/tests/faults/programs/%: tests/faults/programs/%.c $B/.flags
 	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))
-$B/tests/capture/%: tests/capture/%.cc $B/.flags
+$B/tests/capture/programs/%: tests/capture/programs/%.cc $B/.flags
 	$(call program,CXX,$(CXX) -std=gnu++17,$(CXXFLAGS))
 
 tests: all $(UNIT) $(FUZZ) $(PROGRAMS) ## build the programs that the tests run
@@ -260,7 +265,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' \
 		$(firstword $(MAKEFILE_LIST))
 
--include $(wildcard $B/obj/*/*.d $B/obj/hatf/*/*.d $B/obj/tests/*/*.d $B/tests/*/*.d)
+-include $(shell find $B -name '*.d' 2>/dev/null)
 
 FORCE:
 .PHONY: all tests unit check demo check-san bench bench-programs bench-capture \

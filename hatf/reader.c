@@ -6,13 +6,13 @@
  * format, counts, lets 'framing' look at the comments, and keeps the error until
  * the records before it have been delivered.
  */
-#include "reader.h"
-#include "checked_file.h"
-#include "disorder.h"
-#include "format.h"
-#include "hatf.h"
-#include "sampling.h"
-#include "stranger.h"
+#include "hatf/reader.h"
+#include "hatf/formats/common/disorder.h"
+#include "hatf/formats/common/format.h"
+#include "hatf/formats/common/sampling.h"
+#include "hatf/formats/not_traces.h"
+#include "hatf/hatf.h"
+#include "hatf/io/checked_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef HATF_READER_H
 #define HATF_READER_H
 
-#include "hatf.h"
+#include "hatf/hatf.h"
 
 /* The descriptor that 'reader' reads from; it stays the reader's or the
  * caller's. */

@@ -5,9 +5,9 @@
  * The part that all formats share, see formats/format.h: opens the file, checks
  * the records, takes out what is to be dropped, and counts.
  */
-#include "format.h"
-#include "hatf.h"
-#include "rec.h"
+#include "hatf/codec/hatf_record.h"
+#include "hatf/formats/common/format.h"
+#include "hatf/hatf.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,90 +1,267 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check-includes.sh - dependencies point one way: tools -> hatf <- preload
+# check-includes.sh - each room uses only the rooms that it may use
 #
-#   tools/    its own headers, hatf.h and hatf/recorder/, jansson and zlib
-#   preload/  its own headers, hatf/rings/, hatf/recorder/ and the encoder's side
-#             of hatf/
-#   hatf/     its own headers and those of its folders, libc, zlib,
-#             libdeflate, isa-l, zstd, lz4 and expat
-#   hatf/rings/, which runs in the preload: its own and the encoder's side
-#   hatf/recorder/, which runs there and in the tools: its own
+# usage: scripts/check-includes.sh [--table]
 #
-# Names of headers are unique, so a name tells the folder.
+# A room is a folder.  The table below says which rooms each room may use.  A room
+# uses another one when a file includes its header, or when an object of the
+# build refers to a function or variable of it.  --table prints for each room its
+# files, its lines and the rooms that it uses.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-
-encoder='hatf.h encoder.h deflate.h text.h layout.h place.h trellis.h states.h uses.h bytes.h'
+build=${BUILD:-build/plain}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
 status=0
 
-# own FOLDER: the headers of a folder, one blank between them.
-own()
-{
-	find "$1" -maxdepth 1 -name '*.h' -printf '%f ' 2>/dev/null
-}
+# ROOM: THE ROOMS IT MAY USE.  'api' is the public header hatf/hatf.h.  'public'
+# is what that header declares, wherever it is defined.  PARENT/* is each room in
+# PARENT.
+rooms='
+hatf/codec: api
+hatf/deflate: hatf/codec
+hatf/rings: api hatf/codec
+hatf/recorder: hatf/deflate
+hatf/containers: api hatf/codec
+hatf/io: api hatf/codec hatf/deflate
+hatf/optimum: api hatf/codec
+hatf/formats/common: api hatf/codec hatf/containers hatf/io
+hatf/formats/ours: api hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/optimum
+hatf/formats/text: api hatf/codec hatf/formats/common hatf/io
+hatf/formats/foreign: api hatf/codec hatf/containers hatf/formats/common hatf/io
+hatf/formats/heaptrack: api hatf/codec hatf/containers hatf/formats/common hatf/io
+hatf/formats/memtrace: api hatf/codec hatf/containers hatf/formats/common hatf/io
+hatf/formats/profiles: api hatf/codec hatf/containers hatf/formats/common hatf/io
+hatf/formats: api hatf/formats/*
+hatf: api hatf/codec hatf/formats hatf/formats/common hatf/io
+hatf/events: api hatf hatf/codec hatf/containers hatf/io
+hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/rings
+preload:
+preload/sys: hatf/codec
+preload/config: api hatf/codec hatf/deflate hatf/recorder preload/sys
+preload/confine: hatf/codec hatf/rings preload/sys
+preload/record: api hatf/codec hatf/recorder hatf/rings preload/config preload/confine preload/sys
+preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings preload/config preload/confine preload/record preload/sys
+preload/heaps: hatf/rings preload preload/record preload/sys
+preload/process: api hatf/codec hatf/recorder hatf/rings preload/config preload/confine preload/heaps preload/record preload/sys preload/writer
+preload/interpose: hatf/rings preload preload/confine preload/heaps preload/process preload/record preload/sys preload/writer
+tools/ui: public
+tools/trace: public tools/ui
+tools/check: public tools/trace tools/ui
+tools/program: public hatf/recorder tools/trace tools/ui
+tools/control: public tools/trace tools/ui
+tools/recording: public hatf/recorder tools/control tools/program tools/trace tools/ui
+tools/measure: public tools/trace tools/ui
+tools/paper: public tools/measure tools/trace tools/ui
+tools/commands: public hatf/recorder tools/*
+'
+
+# ROOM: PATTERN of the headers of libraries that it may include, libc's apart.
+libraries='
+hatf/deflate: zlib\.h|libdeflate\.h|isa-l/.*|isa-l\.h
+hatf/io: zlib\.h|libdeflate\.h|zstd.*\.h|lz4frame\.h
+hatf/formats/ours: zlib\.h
+hatf/formats/text: expat.*\.h
+tools/ui: jansson\.h
+tools/trace: jansson\.h
+tools/check: jansson\.h
+tools/recording: jansson\.h
+tools/control: jansson\.h
+tools/measure: jansson\.h|zlib\.h
+tools/paper: jansson\.h
+tools/commands: jansson\.h
+'
 
 complain()
 {
-	echo "$1 includes $2, which $3"
+	echo "$*"
 	status=1
 }
 
-check_quoted()
+sources()
 {
-	local folder=$1 allowed=" $2 " file name
-
-	while IFS=: read -r file name; do
-		case $allowed in
-		*" ${name##*/} "*) ;;
-		*) complain "$file" "\"$name\"" "$folder/ may not" ;;
-		esac
-	done < <(grep -oHE '^#[[:space:]]*include[[:space:]]*"[^"]+' \
-		"$folder"/*.[ch] 2>/dev/null | sed 's/#.*"//')
+	find hatf preload tools -name '*.[ch]' | sort
 }
 
-# The package that brings a system header, by where the compiler finds it.
-header_owner()
+# FILE TARGET of each quoted include.
+list_includes()
 {
-	local path
-
-	path=$(echo "#include <$1>" | ${CC:-cc} -D_GNU_SOURCE -M -xc - \
-		2>/dev/null | tr ' ' '\n' | grep -m 1 -F "/$1")
-	case $path in
-	*/lib/gcc/* | */lib/clang/*) echo compiler ;;
-	*) dpkg-query -S "$(realpath "${path:-nowhere}")" 2>/dev/null |
-		head -n 1 | cut -d: -f1 ;;
-	esac
+	sources | xargs sed -nsE \
+		'1F; s|^#[[:space:]]*include[[:space:]]*"([^"]+)".*|"\1|p' |
+		awk '!/^"/ { file = $0 } /^"/ { print file, substr($0, 2) }'
 }
 
-# check_angled FOLDER PATTERN: of libraries, only those whose headers match.
-check_angled()
+# FILE TARGET SYMBOL of each symbol that an object of FILE takes from TARGET's.
+# Only preload/ is linked with preload/'s functions, and the names of functions in
+# preload/interpose/ are libc's: whoever uses one means libc's.
+list_calls()
 {
-	local folder=$1 libraries=$2 name owner
+	local object
+
+	sources | sed -n "s|\(.*\)\.c\$|$build/obj/\1.o|p" |
+		while read -r object; do [ -e "$object" ] && echo "$object"; done |
+		xargs -r nm -A --format=posix |
+		awk -v prefix="$build/obj/" '
+		{
+			file = substr($1, length(prefix) + 1)
+			sub(/\.o:$/, ".c", file)
+		}
+		$3 == "U" { user[++n] = file; symbol[n] = $2 }
+		$3 ~ /^[TDBRVC]$/ { owner[$2] = file }
+		END {
+			for (i = 1; i <= n; i++) {
+				to = owner[symbol[i]]
+				if (to != "" && to !~ /^preload\/interpose/ &&
+				    (to !~ /^preload/ || user[i] ~ /^preload/))
+					print user[i], to, symbol[i]
+			}
+		}'
+}
+
+# FROM TO FILE WHAT: which room uses which other one, where, and by what.
+list_uses()
+{
+	{
+		list_includes | awk '{ print $1, $2, "\"" $2 "\"" }'
+		list_calls | awk '{ print $1, $2, $3 "()" }'
+	} | awk '
+		function room_of(file) {
+			if (file == "hatf/hatf.h")
+				return "api"
+			sub(/\/[^\/]*$/, "", file)
+			return file
+		}
+		# The only one: to give a thread a ring (attach.h).
+		function is_upcall() {
+			return $1 == "preload/record/record.c" &&
+				$2 ~ /^preload\/process\/attach\./
+		}
+		{
+			from = room_of($1)
+			to = room_of($2)
+			if (from ~ /^tools/ && (to == "api" || $3 ~ /^hatf_/))
+				to = "public"
+			if (from != to && !is_upcall())
+				print from, to, $1, $3
+		}' | sort -u
+}
+
+check_rooms()
+{
+	local from to file what
+
+	while read -r from to file what; do
+		complain "$file uses $what of $to, which $from may not"
+	done < <(echo "$rooms" | awk -v uses="$work/uses" '
+		/:/ {
+			from = $1
+			sub(/:/, "", from)
+			for (i = 2; i <= NF; i++)
+				may[from, $i] = 1
+		}
+		END {
+			while ((getline line < uses) > 0) {
+				split(line, use, " ")
+				parent = use[2]
+				sub(/\/[^\/]*$/, "", parent)
+				if (!may[use[1], use[2]] && !may[use[1], parent "/*"])
+					print line
+			}
+		}')
+	while read -r from; do
+		echo "$rooms" | grep -q "^$from:" ||
+			complain "$from is no room of the table in $0"
+	done < <(sources | xargs -n 1 dirname | sort -u)
+}
+
+# tsort prints each cycle on its standard error, a room a line.
+check_cycles()
+{
+	local cycle
+
+	cycle=$(cut -d' ' -f1,2 "$work/uses" | sort -u |
+		tsort 2>&1 >/dev/null | sed -n 's/^tsort: //p' |
+		grep -v 'contains a loop' | sort -u | tr '\n' ' ')
+	[ -z "$cycle" ] || complain "rooms use each other: ${cycle% }"
+}
+
+# HEADER PACKAGE of each system header named on standard input, by where the
+# compiler finds it; of those in no package, and of the compiler's own: no line.
+list_owners()
+{
+	local name path
+
+	sort -u >"$work/headers"
+	sed 's/.*/#include <&>/' "$work/headers" |
+		${CC:-cc} -D_GNU_SOURCE -E -xc - 2>/dev/null |
+		sed -nE 's/^# 1 "([^"]+)".*/\1/p' | sort -u >"$work/paths"
+	while read -r name; do
+		path=$(grep -m 1 -E "include(-fixed)?(/[^/]*-linux-gnu[^/]*)?/$name\$" \
+			"$work/paths") && echo "$(realpath "$path") $name"
+	done <"$work/headers" | sort >"$work/found"
+	cut -d' ' -f1 "$work/found" | xargs -r dpkg-query -S 2>/dev/null |
+		sed -E 's/^([^:]+):.* (.*)/\2 \1/' | sort |
+		join -o 1.2,2.2 "$work/found" -
+	awk '$1 ~ /\/lib\/(gcc|clang)\// { print $2, "compiler" }' "$work/found"
+}
+
+check_libraries()
+{
+	local room name pattern owner
+	declare -A owners=()
+
+	sources | while read -r name; do
+		sed -nE "s|^#[[:space:]]*include[[:space:]]*<([^>]+).*|${name%/*} \1|p" \
+			"$name"
+	done | sort -u >"$work/angled"
+	while read -r name owner; do
+		owners[$name]=$owner
+	done < <(cut -d' ' -f2 "$work/angled" | list_owners)
+	while read -r room name; do
+		pattern=$(echo "$libraries" | sed -n "s|^$room: ||p")
+		[[ -n $pattern && $name =~ ^($pattern)$ ]] && continue
+		owner=${owners[$name]:-no package}
+		[[ $owner =~ ^(libc6-dev|linux-libc-dev|compiler)$ ]] ||
+			complain "$room includes <$name> of $owner"
+	done <"$work/angled"
+}
+
+# A header's name alone tells which header is meant.
+check_names()
+{
+	local name
 
 	while read -r name; do
-		[[ $name =~ ^($libraries)$ ]] && continue
-		owner=$(header_owner "$name")
-		[[ $owner =~ ^(libc6-dev|linux-libc-dev|compiler)$ ]] ||
-			complain "$folder/" "<$name>" "is of ${owner:-no package}"
-	done < <(sed -nE 's/^#[[:space:]]*include[[:space:]]*<([^>]+).*/\1/p' \
-		"$folder"/*.[ch] 2>/dev/null | sort -u)
+		complain "$name is the name of two headers"
+	done < <(sources | grep '\.h$' | xargs -n 1 basename | sort | uniq -d)
 }
 
-for name in $(find hatf preload tools -name '*.h' -printf '%f\n' | sort | uniq -d); do
-	echo "$name is the name of two headers"
-	status=1
-done
-check_quoted tools "$(own tools)$(own hatf/recorder)hatf.h"
-check_quoted preload "$(own preload)$(own hatf/rings)$(own hatf/recorder)$encoder"
-check_quoted hatf "$(own hatf)$(own hatf/formats)$(own hatf/rings)"
-check_quoted hatf/rings "$(own hatf/rings)$encoder"
-check_quoted hatf/recorder "$(own hatf/recorder)"
-check_quoted hatf/formats "$(own hatf)$(own hatf/formats)"
-check_angled tools 'jansson\.h|zlib\.h'
-check_angled preload '-'
-check_angled hatf/formats 'expat.*\.h'
-check_angled hatf/rings '-'
-check_angled hatf/recorder '-'
-check_angled hatf 'zlib\.h|libdeflate\.h|isa-l/.*|isa-l\.h|zstd.*\.h|lz4frame\.h'
+print_table()
+{
+	local room uses
+
+	printf '%-22s %5s %6s  %s\n' room files lines uses
+	while read -r room; do
+		uses=$(awk -v room="$room" '$1 == room { print $2 }' "$work/uses" |
+			sort -u | tr '\n' ' ')
+		printf '%-22s %5d %6d  %s\n' "$room" \
+			"$(find "$room" -maxdepth 1 -name '*.[ch]' | wc -l)" \
+			"$(find "$room" -maxdepth 1 -name '*.[ch]' -exec cat {} + | wc -l)" \
+			"${uses% }"
+	done < <(echo "$rooms" | sed -n 's/:.*//p')
+}
+
+list_uses >"$work/uses"
+case ${1:-} in
+--table) print_table ;;
+'') check_names && check_libraries ;;
+*)
+	echo "usage: $0 [--table]" >&2
+	exit 2
+	;;
+esac
+check_rooms
+check_cycles
 exit $status

@@ -23,9 +23,9 @@ filters='prctl syscall vfork unshare setns'
 means='setrlimit setrlimit64 prlimit prlimit64 mount umount umount2 pivot_root'
 looks='opendir fstatat64'
 threads='pthread_create pthread_setname_np'
-# What AddressSanitizer asks (preload/interpose_loader.c).
+# What AddressSanitizer asks (preload/interpose/interpose_loader.c).
 loader=dl_iterate_phdr
-# What musl's loader looks for, and nobody finds (preload/interpose_musl.c).
+# What musl's loader looks for, and nobody finds (preload/interpose/interpose_musl.c).
 marks='stdin __libc_start_main'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
 _exit _Exit abort __assert_fail _Fork daemon'
@@ -96,7 +96,7 @@ check_recorder()
 	# shellcheck disable=SC2086
 	while read -r name; do
 		complain "$so takes $name from libc, or from a program that" \
-			"has one: put it into preload/direct.c"
+			"has one: put it into preload/sys/raw_syscall.c"
 	done < <(nm -D --undefined-only --format=posix "$so" |
 		awk '$2 != "w" && sub(/@GLIBC_.*/, "", $1) { print $1 }' |
 		sort -u | comm -23 - <(printf '%s\n' $from_libc | sort -u))

@@ -26,7 +26,7 @@ show()
 }
 
 show "$hatf" record -o "$out/%e.%p.hatf.gz" -- \
-	cc -O2 -Ihatf -c -o "$out/encoder.o" hatf/encoder.c
+	cc -O2 -I. -c -o "$out/encoder.o" hatf/codec/encoder.c
 traces=("$out"/*.hatf.gz)
 [ "${#traces[@]}" -ge 3 ] || {
 	echo "demo.sh: expected a trace of cc, cc1 and as each" >&2

@@ -2,7 +2,7 @@
 /*
  * formats.c - the table of formats, see format.h
  */
-#include "format.h"
+#include "hatf/formats/common/format.h"
 
 /* What can stand in a record, and comments. */
 #define KEEPS_ALL                                                        \

@@ -2,7 +2,7 @@
 /*
  * globs.c - see globs.h
  */
-#include "globs.h"
+#include "hatf/recorder/globs.h"
 
 #include <stddef.h>
 #include <string.h>

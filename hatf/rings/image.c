@@ -7,7 +7,7 @@
  * tests/unit/test_interleave.c kills the process.
  */
 
-#include "image.h"
+#include "hatf/rings/image.h"
 
 #include <string.h>
 

@@ -45,9 +45,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "line.h"
-#include "order.h"
-#include "ring.h"
+#include "hatf/rings/order.h"
+#include "hatf/rings/ring.h"
+#include "hatf/rings/timeline.h"
 
 /* "HATFring" as a number of this machine: another byte order does not match. */
 #define IMAGE_MAGIC	    0x676e697246544148ull
@@ -95,7 +95,7 @@ struct image_trace {
 	char path[IMAGE_PATH_NBYTES]; /* NUL-terminated */
 };
 
-/* Of the clocks, as in line.h. */
+/* Of the clocks, as in timeline.h. */
 struct image_reading {
 	uint64_t stamp, ns;
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* narrate.c - see narrate.h */
 
-#include "narrate.h"
+#include "hatf/rings/narrate.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "text.h"
+#include "hatf/codec/comment_text.h"
 
 static size_t
 round_up(size_t nbytes)

@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "encoder.h"
-#include "line.h"
-#include "order.h"
+#include "hatf/codec/encoder.h"
+#include "hatf/rings/order.h"
+#include "hatf/rings/timeline.h"
 
 /* A block is ended when it has reached this length. */
 #define NARRATE_BLOCK_NBYTES (256u << 10)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* order.c - see order.h; a heap of sources by the stamp of their next event */
 
-#include "order.h"
+#include "hatf/rings/order.h"
 
 #include <stddef.h>
 

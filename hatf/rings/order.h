@@ -31,8 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event.h"
-#include "ring.h"
+#include "hatf/rings/event.h"
+#include "hatf/rings/ring.h"
 
 /*
  * What the consumer knows of one ring.  Whoever reads the rings sets up the

@@ -6,7 +6,7 @@
  * is the only consumer of all of them.  The ring knows nothing of what the words
  * mean: an event is some words that are published together.  Nothing here
  * allocates, locks or makes a system call, so it may run inside malloc().  How a
- * producer waits for room, and how it gets it back, is in preload/room.h.
+ * producer waits for room, and how it gets it back, is in preload/record/ring_wait.h.
  *
  * 'head' and 'tail' count words since the ring was made or given to another
  * thread; they are 64 bits wide and never wrap.  A slot index is 'count & mask'.

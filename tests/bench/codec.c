@@ -20,12 +20,12 @@
 #define ZLIB_CONST /* next_in points to const */
 #include <zlib.h>
 
-#include "decoder.h"
-#include "deflate.h"
-#include "encoder.h"
-#include "hatf.h"
-#include "inflate.h"
-#include "squeeze.h"
+#include "hatf/codec/decoder.h"
+#include "hatf/codec/encoder.h"
+#include "hatf/deflate/deflate.h"
+#include "hatf/hatf.h"
+#include "hatf/io/gzip_best.h"
+#include "hatf/io/inflate.h"
 
 #define RECORDS_MAX   4000000
 #define BATCH_RECORDS 1024

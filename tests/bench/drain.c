@@ -17,10 +17,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "deflate.h"
-#include "hatf.h"
-#include "narrate.h"
-#include "order.h"
+#include "hatf/deflate/deflate.h"
+#include "hatf/hatf.h"
+#include "hatf/rings/narrate.h"
+#include "hatf/rings/order.h"
 
 #define EVENTS_MAX  4000000u
 #define WORDS_MAX   (EVENTS_MAX * 8)

@@ -12,8 +12,8 @@
  * wanted of formats of text, 10 of others.  The peak of memory is in
  * the last line: it is that of the records that are kept here, and what is live.
  */
-#include "hatf.h"
-#include "tally.h"
+#include "hatf/formats/common/tally.h"
+#include "hatf/hatf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -113,5 +113,5 @@ if [ -e "$SO" ]; then
 	peers "$OUT/perl.hatf.gz"
 fi
 read_only
-[ ! -x "$BUILD/tests/capture/peak" ] || memory
+[ ! -x "$BUILD/tests/capture/programs/peak" ] || memory
 exit "$status"

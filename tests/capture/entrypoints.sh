@@ -91,7 +91,7 @@ for lib in tcmalloc_minimal.so.4 jemalloc.so.2 mimalloc.so.2.0; do
 	esac
 	# The same again with a program that is linked with the allocator.
 	${CXX:-c++} -w -std=gnu++17 -O0 -fno-builtin -D_GNU_SOURCE -o linked \
-		"$CAPTURE/cxxnew.cc" -Wl,--no-as-needed "$PRELOAD" ||
+		"$CAPTURE/programs/cxxnew.cc" -Wl,--no-as-needed "$PRELOAD" ||
 		fail "cannot link with $lib"
 	PRELOAD=
 	run '' "cxxnew with $lib" ./linked \

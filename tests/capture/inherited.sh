@@ -29,7 +29,7 @@ PRELOAD=$TMP/wideheap.so
 while read -r us forks wait; do
 	mkdir "wide$us"
 	WIDEHEAP_US=$us trace "$TMP/wide$us/t.%p.gz" \
-		"$PROGS/midway" "$forks" "$wait" >pids
+		"$PROGS/fork_during_realloc" "$forks" "$wait" >pids
 	check "wide $us: status" $? 0
 	check "wide $us: children" "$(wc -l <pids)" "$forks"
 	while read -r pid; do

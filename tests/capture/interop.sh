@@ -6,7 +6,7 @@
 need nm
 
 # Nothing is exported but what stands before functions of the same name.
-# (Two are hidden, and nobody finds them: preload/interpose_musl.c.)
+# (Two are hidden, and nobody finds them: preload/interpose/interpose_musl.c.)
 nm -D --defined-only "$SO" | awk '{ print $3 }' | sed 's/@.*//' |
 	grep -Ev '^(stdin|__libc_start_main)$' |
 	grep -Ev '^(malloc|free|calloc|realloc|reallocarray|memalign)$' |
@@ -42,7 +42,7 @@ grep -v '^hatftrace: ' err && fail "ownheap: stderr"
 check "ownheap: complete" "$(info ownheap.gz complete 2>/dev/null)" false
 
 # A static program cannot be traced, and runs.
-if ${CC:-cc} -w -static -o static "$CAPTURE/longrun.c" 2>/dev/null; then
+if ${CC:-cc} -w -static -o static "$CAPTURE/programs/longrun.c" 2>/dev/null; then
 	trace static.gz ./static 1000000 >out 2>err
 	check "static: status" $? 0
 	check "static: output" "$(wc -l <out)" 10

@@ -15,7 +15,7 @@ CAPTURE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 SO=$BUILD/libhatftrace.so
 HATF=$BUILD/hatf
 # shellcheck disable=SC2034 # used by the tests
-PROGS=$BUILD/tests/capture
+PROGS=$BUILD/tests/capture/programs
 # The real one: a version manager's is a script and runs another program.
 PYTHON=/usr/bin/python3
 [ -x "$PYTHON" ] || PYTHON=$(command -v python3)

@@ -76,5 +76,5 @@ same multiprocessing 2 "$PYTHON" processes.py
 # A process tree: gcc, cc1, as, collect2, ld.
 # shellcheck disable=SC2016 # for the inner shell
 same gcc 1 sh -c 'gcc -O1 -pthread -o prog "$0" && md5sum prog' \
-	"$CAPTURE/longrun.c"
+	"$CAPTURE/programs/longrun.c"
 finish

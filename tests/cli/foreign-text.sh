@@ -12,7 +12,7 @@
 "$HATF" record -o grep.hatf -- grep -cE '(a|b)+(c|d)+e' /etc/passwd >/dev/null 2>err
 "$HATF" record -o bash.hatf -- bash -c 'for i in {1..99}; do x+=$i; done' 2>err
 "$HATF" record -o find.hatf -- find /usr/lib -maxdepth 1 >/dev/null 2>err
-"$HATF" record -o threads.hatf -- "$BUILD/tests/capture/threads" >/dev/null 2>err
+"$HATF" record -o threads.hatf -- "$BUILD/tests/capture/programs/threads" >/dev/null 2>err
 programs='perl awk grep bash find threads'
 
 # calls TRACE: the records but for what a realloc announces, in one form: failed

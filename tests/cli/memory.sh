@@ -58,10 +58,10 @@ while read -r format access; do
 		if [ "$access" = 'read only' ]; then
 			continue
 		elif [ "$access" = 'write only' ]; then
-			"$BUILD/tests/capture/peak" "$HATF" convert -p -t "$format" \
+			"$BUILD/tests/capture/programs/peak" "$HATF" convert -p -t "$format" \
 				"$size.hatf" -
 		else
-			"$BUILD/tests/capture/peak" "$HATF" convert -p -t "$format" \
+			"$BUILD/tests/capture/programs/peak" "$HATF" convert -p -t "$format" \
 				"$size.hatf" - -- \
 				"$HATF" convert -p -f "$format" -t binary - -
 		fi >"$size.peak" 2>err || fail "$format: $(cat err)"
@@ -78,7 +78,7 @@ done <formats
 # What only others write.
 for events in "$EVENTS" "$((10 * EVENTS))"; do
 	"$CLI/gperftools.py" "$events" >gperftools.raw || fail 'gperftools.py'
-	"$BUILD/tests/capture/peak" "$HATF" convert -p -t binary gperftools.raw - \
+	"$BUILD/tests/capture/programs/peak" "$HATF" convert -p -t binary gperftools.raw - \
 		>"$events.peak" 2>err || fail "gperftools: $(cat err)"
 done
 compare 'reading gperftools' "$(cat "$EVENTS.peak")" "$(cat "$((10 * EVENTS)).peak")"

@@ -5,7 +5,7 @@
 # no links, FIFOs, devices or files of the kernel, and elsewhere only the owner's
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
-touched=$BUILD/tests/capture/touched
+touched=$BUILD/tests/capture/programs/touched
 
 # child FILE PARENT_TRACE: a trace that names its parent's and its ring file
 child()

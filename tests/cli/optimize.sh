@@ -90,6 +90,14 @@ for in in all.hatf all.csv; do
 		check_text "$in to $out" got <want
 	done
 done
+# A compressed trace under a plain name does not grow, unless an option says so.
+cp small.hatf.gz hidden.hatf
+"$HATF" optimize --level 3 hidden.hatf hidden.out.hatf >/dev/null 2>&1 ||
+	fail 'gzip under a plain name'
+[ "$(stat -c %s hidden.out.hatf)" -le "$(stat -c %s hidden.hatf)" ] ||
+	fail 'gzip under a plain name: larger'
+"$HATF" optimize --plain hidden.hatf hidden.out.hatf >/dev/null 2>&1
+cmp optimum.hatf hidden.out.hatf || fail 'gzip under a plain name: --plain'
 "$HATF" optimize --plain - - <all.hatf >piped || fail 'pipe'
 cmp optimum.hatf piped || fail 'pipe: not the optimum'
 

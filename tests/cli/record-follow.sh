@@ -61,6 +61,6 @@ for value in '' nothing all: alles None all,x all:a,,b 'all:a,' 'all:!' \
 	"all:$(printf 'a%.0s' $(seq 1024))"; do
 	run "$HATF" record -o bad.gz --follow "$value" -- true
 	check_status "'$value'" 2
-	check_one_line "'$value'" 'hatf record: --follow: wrong: *'
+	check_one_line "'$value'" 'hatf record: --follow: wrong value *'
 done
 finish

@@ -45,34 +45,34 @@ wrong "hatf tables: --format: unknown: 'html' (want one of text, *" \
 	tables --format html a
 wrong "hatf tables: --runs: at most 99 *" tables --runs 100 a
 wrong "hatf tables: --jobs: at least 1 *" tables --jobs 0 a
-wrong "hatf record: --clock: unknown: 'sun' (want one of auto, off, *" \
+wrong "hatf record: --clock: wrong value 'sun' (want auto, off, *" \
 	record --clock sun true
-wrong "hatf record: --compress: unknown: 'gzip:4' *" record -z gzip:4 true
-wrong "hatf record: --full: unknown: 'maybe' *" record --full maybe true
+wrong "hatf record: --compress: wrong value 'gzip:4' *" record -z gzip:4 true
+wrong "hatf record: --full: wrong value 'maybe' *" record --full maybe true
 wrong "hatf record: --buffer: not a byte count: '1T' *" record -b 1T true
-wrong "hatf record: --buffer: out of range: '1' *" record -b 1 true
-wrong "hatf record: --buffer: out of range: '2G' *" record -b 2G true
+wrong "hatf record: --buffer: wrong value '1' *" record -b 1 true
+wrong "hatf record: --buffer: wrong value '2147483648' *" record -b 2G true
 for value in 0 1 4097 8000000000000 64K 2x 8G9 -3 ''; do
-	wrong "hatf record: --keep: neither number nor size: '$value' *" \
+	wrong "hatf record: --keep: wrong value '$value' *" \
 		record -k "$value" true
 done
 for value in 0 64 32K 0M 1x 64M,32M 1h,2h '64M,' 64M,1h,1h 1000001h; do
-	wrong "hatf record: --rotate: neither size nor time: '$value' *" \
+	wrong "hatf record: --rotate: wrong value '$value' *" \
 		record -r "$value" true
 done
-HATFTRACE_KEEP=1 wrong "hatf record: HATFTRACE_KEEP: neither *: '1' *" \
+HATFTRACE_KEEP=1 wrong "hatf record: HATFTRACE_KEEP: wrong value '1' *" \
 	record true
-HATFTRACE_ROTATE=1 wrong "hatf record: HATFTRACE_ROTATE: neither *: '1' *" \
+HATFTRACE_ROTATE=1 wrong "hatf record: HATFTRACE_ROTATE: wrong value '1' *" \
 	record true
-for name in CLOCK COMPRESS FULL START BEGIN CONTROL VERBOSE; do
+for name in CLOCK COMPRESS FULL BUFFER FOLLOW START BEGIN CONTROL VERBOSE; do
 	(
 		export "HATFTRACE_$name=bogus"
-		wrong "hatf record: HATFTRACE_$name: unknown: 'bogus' *" \
+		wrong "hatf record: HATFTRACE_$name: wrong value 'bogus' *" \
 			record true
 		exit "$((failures > 0))"
 	) || fail "a wrong HATFTRACE_$name"
 done
-HATFTRACE_RINGS=there wrong "hatf record: HATFTRACE_RINGS: unknown: 'there' *" \
+HATFTRACE_RINGS=there wrong "hatf record: HATFTRACE_RINGS: wrong value 'there' *" \
 	record true
 wrong "hatf record: --output: unknown conversion '%x' *" record -o %x true
 wrong "hatf record: --output: unknown conversion '%' *" record -o 100% true

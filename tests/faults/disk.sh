@@ -10,7 +10,7 @@ mkdir -p "$disk"
 
 work()
 {
-	"${RUN[@]}" "$WEATHER" work 300000
+	"${RUN[@]}" "$STRESS" work 300000
 }
 
 # small_disk OPTIONS: a file system of its own
@@ -44,7 +44,7 @@ if small_disk size=64k; then
 		"tmpfs without a free byte" "none|cut" work
 	bomb()
 	{
-		"${RUN[@]}" "$WEATHER" bomb 3
+		"${RUN[@]}" "$STRESS" bomb 3
 	}
 	# The trace of a short process may have fitted.
 	BEFORE=fresh LINES_MAX=15 fault "disk full, process tree" \
@@ -74,7 +74,7 @@ unset OUT TRACES
 if small_disk size=100k; then
 	crowd()
 	{
-		"${RUN[@]}" "$WEATHER" crowd 64
+		"${RUN[@]}" "$STRESS" crowd 64
 	}
 	TALLY=1 WITH=HATFTRACE_RINGS=$disk fault "no room for rings" \
 		"tmpfs of 100 KiB, 64 threads" complete crowd
@@ -88,7 +88,7 @@ if small_disk size=3m; then
 			sleep 0.05
 			head -c 4000000 /dev/zero >"$disk/zeros" 2>/dev/null
 		) &
-		"${RUN[@]}" "$WEATHER" threads 2000
+		"${RUN[@]}" "$STRESS" threads 2000
 		local result=$?
 		wait
 		rm -f "$disk/zeros"
@@ -102,7 +102,7 @@ mkdir -p "$disk/r"
 rings_gone()
 {
 	mkdir -p "$disk/r"
-	"${RUN[@]}" "$WEATHER" gone "$disk/r" 100000
+	"${RUN[@]}" "$STRESS" gone "$disk/r" 100000
 }
 TALLY=1 WITH=HATFTRACE_RINGS=$disk/r LINES_MAX=3 fault "rings deleted" \
 	"rm -rf of their directory while running" complete rings_gone
@@ -137,7 +137,7 @@ injected()
 		tracer=(strace -f -o /dev/null -P "$disk/eio.gz"
 			-e trace=write -e "inject=write:error=$1:when=$2")
 	rm -f "$disk/eio.gz"
-	"${tracer[@]}" "${RUN[@]}" "$WEATHER" work 300000
+	"${tracer[@]}" "${RUN[@]}" "$STRESS" work 300000
 }
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	export OUT=$disk/eio.gz TRACES=$disk/eio.gz
@@ -159,7 +159,7 @@ fi
 gone()
 {
 	mkdir -p "$disk/d"
-	"${RUN[@]}" "$WEATHER" gone "$disk/d" 100000
+	"${RUN[@]}" "$STRESS" gone "$disk/d" 100000
 }
 # Its shell's trace goes as well.
 OUT=$disk/d/t.%p.gz TRACES="$disk/d/*" TALLY='' LINES_MAX=3 \
@@ -169,7 +169,7 @@ renamed()
 {
 	rm -rf "$disk/e"
 	mkdir -p "$disk/d"
-	"${RUN[@]}" "$WEATHER" renamed "$disk/d" "$disk/e" 100000
+	"${RUN[@]}" "$STRESS" renamed "$disk/d" "$disk/e" 100000
 }
 OUT=$disk/d/t.%p.gz TRACES="$disk/e/*" TALLY=1 \
 	fault "output's directory renamed" "rename() while running" \

@@ -10,9 +10,9 @@
 
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../capture/lib.sh"
-FAULTS=$BUILD/tests/faults
+FAULTS=$BUILD/tests/faults/programs
 # shellcheck disable=SC2034 # used by the tests
-WEATHER=$FAULTS/weather
+STRESS=$FAULTS/stress
 RUN=()  # what is before the program when it runs: nothing, or the recorder
 mkdir -p bare traced tally
 

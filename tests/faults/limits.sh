@@ -64,14 +64,14 @@ compare "sort" sort -S 4M -r numbers
 compare "perl" perl -e '$x = "x" x 30000000; print length($x), "\n"'
 compare "python3" "$PYTHON" -c 'print(len([0] * 100000))'
 compare "python3, 80 MB" "$PYTHON" -c 'print(len([0] * 10000000))'
-compare "64 threads" "$WEATHER" crowd 64
+compare "64 threads" "$STRESS" crowd 64
 
-"$WEATHER" crowd 64 >want
+"$STRESS" crowd 64 >want
 recorder
 for ((mib = 12; mib <= 160; mib += 8)); do
-	try -v "$((mib << 10))" "${RUN[@]}" "$WEATHER" crowd 64 ||
+	try -v "$((mib << 10))" "${RUN[@]}" "$STRESS" crowd 64 ||
 		fail "64 threads under RLIMIT_AS $mib MiB: $(head -c 100 got)"
-	try -d "$((mib << 10))" "${RUN[@]}" "$WEATHER" crowd 64 ||
+	try -d "$((mib << 10))" "${RUN[@]}" "$STRESS" crowd 64 ||
 		fail "64 threads under RLIMIT_DATA $mib MiB: $(head -c 100 got)"
 done
 for file in traced/*; do

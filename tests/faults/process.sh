@@ -7,9 +7,9 @@
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
-weather()
+stress()
 {
-	"${RUN[@]}" "$WEATHER" "$@"
+	"${RUN[@]}" "$STRESS" "$@"
 }
 
 # under LIMIT VALUE COMMAND...
@@ -23,36 +23,36 @@ under()
 export TALLY=1
 for how in loop range from dup2; do
 	fault "descriptors closed, $how" "all from 3 up by $how" \
-		complete weather close $how
+		complete stress close $how
 done
 # With 3 not even the loader can open a file.
 for n in 4 5 8; do
 	TALLY='' fault "RLIMIT_NOFILE $n" "ulimit -n $n" complete \
-		under -n $n weather work 100000
+		under -n $n stress work 100000
 done
 
 # Memory: whatever the recorder does not get it does without.
 TALLY=''
 for kib in 8192 16384; do
 	fault "RLIMIT_AS $((kib / 1024)) MiB" "ulimit -v $kib" none \
-		under -v $kib weather work 100000
+		under -v $kib stress work 100000
 done
 for kib in 65536 200000; do
 	fault "RLIMIT_AS $((kib / 1024)) MiB" "ulimit -v $kib" complete \
-		under -v $kib weather work 100000
+		under -v $kib stress work 100000
 done
 for kib in 8192 65536; do
 	fault "RLIMIT_DATA $((kib / 1024)) MiB" "ulimit -d $kib" \
-		"complete|lost|none" under -d $kib weather work 100000
+		"complete|lost|none" under -d $kib stress work 100000
 done
 # Too little for the rings of all threads: what has none is counted.
 fault "no memory for more threads" "ulimit -v 150000, 64 threads at once" \
-	"complete|lost" under -v 150000 weather crowd 64
+	"complete|lost" under -v 150000 stress crowd 64
 export TALLY=1
 WITH="HATFTRACE_BUFFER=64M HATFTRACE_RINGS=none" \
 	fault "no memory for most threads' rings" \
 	"ulimit -v 700000, buffers of 64 MiB" lost \
-	under -v 700000 weather crowd 64
+	under -v 700000 stress crowd 64
 # Who has got no ring, time and again, is no thread of the trace.
 for trace in traced/*; do
 	check "no memory for most threads' rings: threads of $trace" \
@@ -62,20 +62,20 @@ for trace in traced/*; do
 done
 TALLY=''
 fault "all memory taken" "ulimit -v 300000, malloc until NULL" \
-	"complete" under -v 300000 weather fail 100000
+	"complete" under -v 300000 stress fail 100000
 export TALLY=1
-fault "RLIMIT_MEMLOCK 0" "ulimit -l 0" complete under -l 0 weather work 100000
+fault "RLIMIT_MEMLOCK 0" "ulimit -l 0" complete under -l 0 stress work 100000
 fault "RLIMIT_STACK" "ulimit -s 64 (KiB)" complete \
-	under -s 64 weather work 100000
+	under -s 64 stress work 100000
 one_processor()
 {
-	taskset -c 0 "${RUN[@]}" "$WEATHER" threads 200
+	taskset -c 0 "${RUN[@]}" "$STRESS" threads 200
 }
 fault "one processor" "taskset -c 0" complete one_processor
 
 # No thread to be had: for root there is no such limit.
 if is_root && command -v setpriv >/dev/null; then
-	for_all=$(reachable "$WEATHER")
+	for_all=$(reachable "$STRESS")
 	few_processes()
 	{
 		chmod 777 "$TMP" "$TMP/traced"
@@ -87,19 +87,19 @@ if is_root && command -v setpriv >/dev/null; then
 fi
 
 fault "tiny stacks, short lives" "4000 threads of PTHREAD_STACK_MIN" \
-	complete weather threads 4000
+	complete stress threads 4000
 ONLY_STATUS=1 fault "signal storm" \
 	"400 signals whose handler allocates, a timer of 10 kHz" complete \
-	weather storm 400
-fault "fork bomb" "31 processes, 4 deep" complete weather bomb 4
+	stress storm 400
+fault "fork bomb" "31 processes, 4 deep" complete stress bomb 4
 ONLY_STATUS=1 fault "suspended" "20 times SIGSTOP, 30 ms, SIGCONT" complete \
-	weather stop 200
+	stress stop 200
 if is_root; then
 	fault "setuid, capabilities dropped" "setuid(65534), capset(none)" \
-		complete weather rights 100000
+		complete stress rights 100000
 	mkdir -p "$TMP/root"
 	fault "chroot" "chroot to an empty folder" complete \
-		weather chroot "$TMP/root" 100000
+		stress chroot "$TMP/root" 100000
 else
 	untried "setuid, capabilities dropped" "setuid(65534), capset(none)" \
 		"needs root"
@@ -110,7 +110,7 @@ ${CC:-cc} -O1 -fPIC -shared -D_GNU_SOURCE -o timejump.so \
 	"$CAPTURE/../faults/shared/timejump.c" || fail "cannot build timejump.so"
 jumping()
 {
-	env TIMEJUMP=1 "${RUN[@]}" "$WEATHER" clock 20000
+	env TIMEJUMP=1 "${RUN[@]}" "$STRESS" clock 20000
 }
 PRELOAD=$TMP/timejump.so fault "time jumps" \
 	"clock_gettime() goes back an hour at every second call" complete \
@@ -121,7 +121,7 @@ done
 later()
 {
 	unshare -T --monotonic 1000000 --boottime 1000000 "${RUN[@]}" \
-		"$WEATHER" bomb 2
+		"$STRESS" bomb 2
 }
 if is_root && unshare -T true 2>/dev/null; then
 	fault "another monotonic clock" "time namespace, 11 days on" complete \

@@ -18,7 +18,7 @@ threads_within()
 
 before()
 {
-	"$FAULTS/filters" "$1" exec "${RUN[@]}" "$WEATHER" work 100000
+	"$FAULTS/filters" "$1" exec "${RUN[@]}" "$STRESS" work 100000
 }
 
 [ -x "$FAULTS/filters" ] || fail "no $FAULTS/filters"

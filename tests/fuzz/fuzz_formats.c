@@ -13,7 +13,7 @@
  *     without an error, to the last record if it keeps everything.
  */
 #include "fuzz.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
 
 #include <stdbool.h>
 

@@ -10,9 +10,9 @@
  */
 #include "fuzz.h"
 #include "generate.h"
-#include "layout.h"
-#include "optimum.h"
-#include "place.h"
+#include "hatf/codec/layout.h"
+#include "hatf/codec/place.h"
+#include "hatf/optimum/optimum.h"
 
 #include <stdbool.h>
 

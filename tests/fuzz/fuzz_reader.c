@@ -6,7 +6,7 @@
  * however often one asks.  Then three judges:
  *
  *   - what the reader took for HATF, and is not compressed, must be what the
- *     decoder of tests/unit/mini.h makes of it, record for record, up to the
+ *     decoder of tests/unit/support/mini.h makes of it, record for record, up to the
  *     same record;
  *   - another form of the same bytes must give the same records, error and
  *     place of the error: see 'forms' below.  Which form, and how many records
@@ -14,11 +14,11 @@
  *     costs two readings and a corpus sees all of them;
  *   - the event stage must take whatever the reader delivers.
  */
-#include "deflate.h"
-#include "frames.h"
 #include "fuzz.h"
-#include "hatf.h"
-#include "layout.h"
+#include "hatf/codec/layout.h"
+#include "hatf/deflate/deflate.h"
+#include "hatf/hatf.h"
+#include "hatf/io/frame_reader.h"
 #include "reader_mutator.h"
 
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static jmp_buf illegal;
 		if (!(condition))            \
 			longjmp(illegal, 1); \
 	} while (0)
-#include "../unit/mini.h"
+#include "../unit/support/mini.h"
 
 /* A small file can hold a large trace; no more of it is read than this. */
 #define RECORD_MAX 20000

@@ -13,11 +13,11 @@
  *     ring file, on which the rest of the trace depends, was made up;
  *   - a trace that has its header, and no commit, is recovered.
  */
-#include "deflate.h"
 #include "fuzz.h"
-#include "hatf.h"
-#include "image.h"
-#include "trace.h"
+#include "hatf/deflate/deflate.h"
+#include "hatf/hatf.h"
+#include "hatf/rings/image.h"
+#include "preload/writer/trace.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

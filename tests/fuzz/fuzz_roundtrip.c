@@ -4,19 +4,19 @@
  *
  * The first four bytes of an input say how to write and read, the others are the
  * records (see generate.h).  What is written without compression is also held
- * against the decoder of tests/unit/mini.h, which does not accept
+ * against the decoder of tests/unit/support/mini.h, which does not accept
  * what a writer must not write.
  */
-#include "framing.h"
 #include "fuzz.h"
 #include "generate.h"
-#include "text.h"
+#include "hatf/codec/comment_text.h"
+#include "hatf/formats/common/framing.h"
 
 #include <sys/stat.h>
 
 #define mini_check fuzz_check
-#include "../unit/mini.h"
-#include "../unit/ours.h"
+#include "../unit/support/mini.h"
+#include "../unit/support/ours.h"
 
 /* Usual traces are small, for speed; others are three blocks, or windows, long. */
 #define SMALL_RECORDS	 300

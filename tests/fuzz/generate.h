@@ -10,7 +10,7 @@
 #ifndef TESTS_GENERATE_H
 #define TESTS_GENERATE_H
 
-#include "hatf.h"
+#include "hatf/hatf.h"
 
 #define GENERATE_MAX 4096 /* records */
 

@@ -4,7 +4,7 @@
  */
 #include "reader_mutator.h"
 
-#include "deflate.h"
+#include "hatf/deflate/deflate.h"
 
 #define ZLIB_CONST /* next_in points to const */
 #include <string.h>

@@ -6,9 +6,9 @@
  * over; malformed bytes stop the walk where they are, and are never read beyond
  * their end (the buffers are exact, for the sanitizers).
  */
-#include "hatf.h"
+#include "hatf/hatf.h"
 
-#include "checks.h"
+#include "support/checks.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,9 +5,9 @@
  * Whatever the size of the caller's batches, every record comes out once and in
  * order, with the bytes that it points to; the end comes after the last.
  */
-#include "batch.h"
+#include "hatf/formats/common/batch.h"
 
-#include "checks.h"
+#include "support/checks.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

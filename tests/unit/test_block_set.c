@@ -7,8 +7,8 @@
  * long search whatever pattern their addresses follow, and use a freed page's
  * memory again.
  */
-#include "block_set.h"
-#include "hand.h"
+#include "hatf/containers/block_set.h"
+#include "support/hand.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define KEY_COUNT    4096

@@ -7,10 +7,10 @@
  * began late, or that it is not sure of these blocks, what it cannot know is no
  * violation.
  */
-#include "hatf.h"
-#include "ours.h"
+#include "hatf/hatf.h"
+#include "support/ours.h"
 
-#include "checks.h"
+#include "support/checks.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -12,12 +12,12 @@
  *
  * The clock counts how often it was read: a larger number is a later reading.
  */
-#include "checks.h"
+#include "support/checks.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "preload/record/clock.h"
 
 #define THREADS	   2
 #define NOBODY	   THREADS

@@ -6,8 +6,8 @@
  * those of tests/data/corrupt must give exactly the status, offset and record that
  * their NAME.expect says.  tests/data/README.md tells what the files are.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 #include <glob.h>
 #include <inttypes.h>

@@ -7,9 +7,9 @@
  * the record it is in; no byte past the end may be touched, and a record that is
  * not whole must change nothing.
  */
-#include "decoder.h"
-#include "hand.h"
-#include "mini.h"
+#include "hatf/codec/decoder.h"
+#include "support/hand.h"
+#include "support/mini.h"
 
 #define MAX	     64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

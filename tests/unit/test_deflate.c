@@ -6,11 +6,11 @@
  * input, tell their own length where FORMAT "Compression" says, keep within the
  * bound whatever the input is, and not depend on what the work area held.
  */
-#include "bytes.h"
-#include "deflate_backend.h"
-#include "squeeze.h"
+#include "hatf/codec/bytes.h"
+#include "hatf/deflate/deflate_backend.h"
+#include "hatf/io/gzip_best.h"
 
-#include "checks.h"
+#include "support/checks.h"
 #include <stdlib.h>
 #include <zlib.h>
 

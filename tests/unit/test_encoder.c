@@ -7,9 +7,9 @@
  * it, and leave a reader that starts there in the same state as one that read
  * everything; a buffer that is full must refuse a record and stay as it is.
  */
-#include "encoder.h"
-#include "mini.h"
-#include "text.h"
+#include "hatf/codec/comment_text.h"
+#include "hatf/codec/encoder.h"
+#include "support/mini.h"
 
 #define BLOCK_NBYTES 4096
 #define CAP	     (BLOCK_NBYTES + encoder_room_nbytes(NULL))

@@ -7,10 +7,10 @@
  * gives it; a file that is cut off anywhere gives a part of its records and then
  * HATF_TRUNCATED; one that is damaged anywhere gives records or an error.
  */
-#include "bytes.h"
-#include "mini.h"
-#include "open.h"
-#include "pack.h"
+#include "hatf/codec/bytes.h"
+#include "hatf/io/gzip_members.h"
+#include "support/mini.h"
+#include "support/open.h"
 
 #define MANY 150000
 

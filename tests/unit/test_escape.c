@@ -5,10 +5,10 @@
  * Whatever bytes a trace has, what is shown is valid UTF-8 without anything that
  * steers a terminal; printable text stays as it is; no bound is passed.
  */
-#include "escape.h"
-#include "figure.h"
+#include "tools/ui/escape.h"
+#include "tools/ui/figure.h"
 
-#include "checks.h"
+#include "support/checks.h"
 #include <stdlib.h>
 #include <string.h>
 

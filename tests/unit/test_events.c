@@ -7,8 +7,8 @@
  * the event where it shows; and a trace by others must not be blamed for what
  * only ours promise.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 #define MAX	     64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

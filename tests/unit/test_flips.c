@@ -11,9 +11,9 @@
  * measures files, which are only read: of each flip, whether it changes an event, and
  * whether verify passes the file.
  */
-#include "commands.h"
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
+#include "tools/commands/commands.h"
 
 #include <fcntl.h>
 #include <getopt.h>

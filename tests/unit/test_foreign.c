@@ -7,9 +7,9 @@
  * as the whole.  The small files are those that sinks make of a trace with all
  * that there is, and those of the systems themselves in tests/data/foreign.
  */
-#include "frames.h"
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "hatf/io/frame_reader.h"
+#include "support/hand.h"
 
 #include <glob.h>
 

@@ -7,8 +7,8 @@
  * records before it; a trace that is cut off at any byte yields the records of its
  * whole lines, and is cut off; what is written again is the same text.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 #include <sys/mman.h>
 

@@ -7,9 +7,9 @@
  * Together they show every tag, every metadata operation, interpretation and
  * width.
  */
-#include "bytes.h"
-#include "hatf.h"
-#include "mini.h"
+#include "hatf/codec/bytes.h"
+#include "hatf/hatf.h"
+#include "support/mini.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -8,10 +8,10 @@
  * left out; a trace that is cut off at any byte yields a beginning of its records
  * and never passes for complete.
  */
-#include "anyrecord.h"
-#include "hand.h"
-#include "hatf.h"
-#include "ours.h"
+#include "hatf/hatf.h"
+#include "support/anyrecord.h"
+#include "support/hand.h"
+#include "support/ours.h"
 
 #include <errno.h>
 #include <fcntl.h>

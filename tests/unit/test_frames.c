@@ -7,8 +7,8 @@
  * frame, a window that is too large and data without end are refused.  A build without
  * one of the libraries says what it lacks.
  */
-#include "hand.h"
-#include "input.h"
+#include "hatf/io/input.h"
+#include "support/hand.h"
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>

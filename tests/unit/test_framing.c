@@ -6,9 +6,9 @@
  * or the reader says so; only a trailer that is last makes a trace complete; the
  * comments of a trace by others claim nothing.
  */
-#include "hand.h"
-#include "hatf.h"
-#include "open.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
+#include "support/open.h"
 
 #include <stdarg.h>
 

@@ -4,9 +4,9 @@
  *
  * Which names a list of globs chooses, and which lists are none.
  */
-#include "globs.h"
+#include "hatf/recorder/globs.h"
 
-#include "hand.h"
+#include "support/hand.h"
 
 static const struct {
 	const char *globs, *name;

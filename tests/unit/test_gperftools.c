@@ -6,8 +6,8 @@
  * threads come, what becomes of a thread that frees what is never allocated, what a
  * trace must not say, and that a cut at any byte is told.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 enum {
 	MALLOC = 0x00,

@@ -5,8 +5,8 @@
  * A heap that is destroyed leaves nothing behind, and the others stay what they are:
  * programs make a pool for each request, and as many of them as they like.
  */
-#include "hand.h"
-#include "heaps.h"
+#include "hatf/containers/heaps.h"
+#include "support/hand.h"
 
 static void
 put(struct heaps *heaps, uint64_t id, uint64_t address, uint64_t size)

@@ -6,8 +6,8 @@
  * each kind; what a file must not say, and where it is told; and that a file that
  * is cut off anywhere gives what comes before the cut.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 /* The same four events, of two stacks, in all the ways that there are. */
 static const char interpreted[] = "v 10400 3\n"

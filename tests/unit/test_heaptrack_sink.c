@@ -6,8 +6,8 @@
  * program is one there, whatever it was called with, and what was never told of is
  * told once, before it is referred to.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 /* A comment, as a record. */
 #define COMMENT(text)                                                       \

@@ -7,8 +7,8 @@
  * every byte that inflate() can know, and then say that it is cut off; anything
  * else that is wrong with it must show, and show again when asked again.
  */
-#include "hand.h"
-#include "input.h"
+#include "hatf/io/input.h"
+#include "support/hand.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
  * it must be every event that was published, once, each thread's in its order, and
  * the whole must be a story that can have happened.
  */
-#include "checks.h"
+#include "support/checks.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +29,10 @@ static void step(void);
 #define IMAGE_STEP() step()
 #include "../../hatf/rings/image.c"
 
-#include "hatf.h"
-#include "narrate.h"
-#include "room.h"
-#include "trace.h"
+#include "hatf/hatf.h"
+#include "hatf/rings/narrate.h"
+#include "preload/record/ring_wait.h"
+#include "preload/writer/trace.h"
 
 #define WORDS	    512
 #define RING_NBYTES (RING_HEADER_NBYTES + WORDS * sizeof(uint64_t))

@@ -7,8 +7,8 @@
  * "previous" is, and that every illegal metadata record is named and changes
  * nothing.
  */
-#include "layout.h"
-#include "mini.h"
+#include "hatf/codec/layout.h"
+#include "support/mini.h"
 
 static struct hatf_metadata
 width(unsigned field, unsigned code)

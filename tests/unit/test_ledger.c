@@ -5,9 +5,9 @@
  * What each record does to which block: one entry for a call, however many records
  * it took, and nothing forgotten when a heap goes.
  */
-#include "ledger.h"
+#include "hatf/formats/common/ledger.h"
 
-#include "checks.h"
+#include "support/checks.h"
 #include <stdlib.h>
 
 static struct ledger ledger;

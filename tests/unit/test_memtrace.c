@@ -5,8 +5,8 @@
  * What a trace of Memtrace must not say, and where it is told; that what its
  * codecs refer to must be there; and that a cut at any byte is told.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 #define BEGIN UINT64_C(1600000000000000)
 

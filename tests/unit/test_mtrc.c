@@ -7,9 +7,9 @@
  * file that is cut off at any byte yields a beginning of its records and never passes
  * for complete; how many records are asked for makes no difference.
  */
-#include "mini.h"
+#include "support/mini.h"
 
-#include "hand.h"
+#include "support/hand.h"
 
 #include <glob.h>
 

@@ -7,10 +7,10 @@
  * against those that may do less, and against what a writer does who looks at
  * one record after the other.  Whatever is placed must decode.
  */
-#include "optimum.h"
+#include "hatf/optimum/optimum.h"
 
-#include "judge.h"
-#include "search.h"
+#include "support/judge.h"
+#include "support/search.h"
 
 #define COUNT 4000
 

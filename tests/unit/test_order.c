@@ -9,14 +9,14 @@
  * rounds fall anywhere between.  What must hold, for every schedule: no address is
  * allocated while live, none is freed while not, nothing is lost or invented.
  */
-#include "checks.h"
+#include "support/checks.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "room.h"
-#include "thread.h"
+#include "preload/record/ring_wait.h"
+#include "preload/record/thread.h"
 
 #define WORDS	4096
 #define THREADS 4

@@ -5,9 +5,9 @@
  * Numbers at every length are what printf makes of them; a text longer than the
  * buffer comes through whole; the first failed write is remembered.
  */
-#include "out.h"
+#include "tools/ui/out.h"
 
-#include "checks.h"
+#include "support/checks.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

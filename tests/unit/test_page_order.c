@@ -5,9 +5,9 @@
  * A set of pages says the same as an array of flags, whatever is put in and taken
  * out, in any order; neighbours are those that the array has.
  */
-#include "page_order.h"
+#include "hatf/containers/page_order.h"
 
-#include "hand.h"
+#include "support/hand.h"
 
 /* Groups have pages beside each other, or one page. */
 #define PLACES 6000u

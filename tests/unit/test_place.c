@@ -7,8 +7,8 @@
  * and against sequences made to hurt, no field may cost more than a small
  * multiple of what it costs with all metadata placed in hindsight.
  */
-#include "encoder.h"
-#include "mini.h"
+#include "hatf/codec/encoder.h"
+#include "support/mini.h"
 
 #define CAP   (8 * 1024 * 1024)
 #define COUNT 100000

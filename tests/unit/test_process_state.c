@@ -6,13 +6,13 @@
  * each state and cause.  The same is then shown through process_move(), in a
  * child process for each entry that brings itself into the state first.
  */
-#include "checks.h"
+#include "support/checks.h"
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process_state.h"
-#include "record.h"
+#include "preload/record/process_state.h"
+#include "preload/record/record.h"
 
 /* What a letter stands for: the first of a pair is the state, in upper case. */
 static const char state_letters[] = "NSTEO";

@@ -6,9 +6,9 @@
  * same from a file, a pipe and gzip; errors must come after the records before
  * them and stay.
  */
-#include "hand.h"
-#include "hatf.h"
-#include "open.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
+#include "support/open.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,15 +9,15 @@
  * and every event must come out.  Under ThreadSanitizer it also shows that the
  * orderings of ring.h are all that the two sides need.
  */
-#include "checks.h"
+#include "support/checks.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "clock.h"
-#include "image.h"
-#include "room.h"
-#include "thread.h"
+#include "hatf/rings/image.h"
+#include "preload/record/clock.h"
+#include "preload/record/ring_wait.h"
+#include "preload/record/thread.h"
 
 #define THREADS 3
 #define WORDS	1024u
@@ -25,7 +25,7 @@
 #define ROUNDS	60000u /* operations of each thread */
 
 /* What the trace says; the consumer's. */
-#include "blocks.h"
+#include "support/blocks.h"
 
 static struct thread threads[THREADS];
 static struct order_source *list[THREADS], *heap[THREADS];

@@ -9,17 +9,17 @@
  * out.  No address may be allocated while live or freed while not.  Now and then a
  * thread works alone, so that grants last, too.
  */
-#include "checks.h"
+#include "support/checks.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "attach.h"
-#include "clock.h"
-#include "record.h"
-#include "room.h"
-#include "thread.h"
-#include "wake.h"
+#include "preload/process/attach.h"
+#include "preload/record/clock.h"
+#include "preload/record/record.h"
+#include "preload/record/ring_wait.h"
+#include "preload/record/thread.h"
+#include "preload/record/wake.h"
 
 #define THREADS 3
 #define WORDS	1024u
@@ -32,7 +32,7 @@
 #define ROOM 64u
 
 /* What the trace says; the consumer's. */
-#include "blocks.h"
+#include "support/blocks.h"
 
 static struct thread threads[THREADS];
 static struct order_source *list[THREADS], *heap[THREADS];

@@ -7,12 +7,12 @@
  * ring is full most of the time and the consumer gives room back late.  Under
  * ThreadSanitizer, that nothing but the orderings in ring.h makes it so.
  */
-#include "checks.h"
+#include "support/checks.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "room.h"
+#include "preload/record/ring_wait.h"
 
 #define CAPACITY 64
 #define GROWN	 (8 * CAPACITY)

@@ -6,9 +6,9 @@
  * comments in order knows what the writer knew; what a hostile trace says instead is
  * refused with the key at fault, and changes nothing.
  */
-#include "hatf.h"
+#include "hatf/hatf.h"
 
-#include "checks.h"
+#include "support/checks.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

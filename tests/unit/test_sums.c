@@ -7,10 +7,10 @@
  * that has another; a trace without sums, and one that is compressed, is read as
  * before.
  */
-#include "crc32c.h"
-#include "hand.h"
-#include "hatf.h"
-#include "open.h"
+#include "hatf/codec/crc32c.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
+#include "support/open.h"
 
 #include <fcntl.h>
 

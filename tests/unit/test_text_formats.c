@@ -6,8 +6,8 @@
  * is read; and each malformed line is reported with its line, offset, record and
  * the column at fault, after the records before it.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 #include <sys/mman.h>
 

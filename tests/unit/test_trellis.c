@@ -6,8 +6,8 @@
  * costs what plain dynamic programming says, and the path that is traced has
  * the least cost of all, with no turn where none may be.
  */
-#include "mini.h"
-#include "trellis.h"
+#include "hatf/codec/trellis.h"
+#include "support/mini.h"
 
 #define USES 200
 

@@ -8,8 +8,8 @@
  * of ours.  Only where so little is left that it could be anything, opening it
  * says HATF_NOT_HATF.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 #include <stdarg.h>
 

@@ -7,10 +7,10 @@
  * trailer are those of FORMAT.md and tell the truth; what cannot be written is
  * refused, and every error is kept.
  */
-#include "bytes.h"
-#include "hatf.h"
-#include "mini.h"
-#include "text.h"
+#include "hatf/codec/bytes.h"
+#include "hatf/codec/comment_text.h"
+#include "hatf/hatf.h"
+#include "support/mini.h"
 
 #include <errno.h>
 #include <stdio.h>

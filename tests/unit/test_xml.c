@@ -7,8 +7,8 @@
  * one is no record; what is malformed or made to exhaust the reader is refused
  * where it stands.
  */
-#include "hand.h"
-#include "hatf.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 #define ALLOC(size, tail)                                          \
 	"<alloc><size>" size "</size><address>0x10</address>" tail \

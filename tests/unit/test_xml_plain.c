@@ -8,9 +8,9 @@
  * that way shut and with one that does not.  And it is open for the layouts that programs
  * write: else they would be read at a fifth of the speed.
  */
-#include "hand.h"
-#include "hatf.h"
-#include "xml_plain.h"
+#include "hatf/formats/text/xml_plain.h"
+#include "hatf/hatf.h"
+#include "support/hand.h"
 
 #define DOCUMENTS   4000
 #define RECORDS_MAX 64

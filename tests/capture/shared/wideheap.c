@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../wide.h"
+#include "../programs/wide.h"
 
 #define SLOTS 64
 

@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * encoder.c - see encoder.h
+ *
+ * What the planner has decided is written without a check: each record fits the
+ * layout that it finds.  Nearly all are allocs and frees without attributes;
+ * they take a path without a loop or a branch on their contents: every field is
+ * stored as 8 bytes, of which the next field overwrites those that its width
+ * does not count.
+ */
+#include "hatf/codec/encoder.h"
+
+#include "hatf/codec/crc32c.h"
+#include "hatf/codec/hatf_record.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define LENGTH_DIGITS 10
+
+/* The line of a sum, which is filled in later. */
+#define SUM_LINE "crc32c=00000000\n"
+
+/* The text of a block comment: 60 bytes, and five numbers of 20 digits. */
+#define BLOCK_COMMENT_MAX 160
+
+/* For each record of the window: most have no attributes, or one byte. */
+#define TEXT_NBYTES 8
+
+/* Behind them, so that from any place 8 bytes can be read. */
+#define TEXT_SPARE_NBYTES 8
+
+_Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
+	       "room for one record and its metadata");
+
+static const struct place_planner online = {
+	.plan = place_window,
+	.records = PLACE_WINDOW_RECORDS,
+	.changes = 2 * PLACE_WINDOW_RECORDS,
+};
+
+static size_t
+round_up(size_t n)
+{
+	return (n + 63) & ~(size_t)63;
+}
+
+size_t
+encoder_memory_nbytes(const struct place_planner *planner)
+{
+	const struct place_planner *const p =
+		planner != NULL ? planner : &online;
+
+	return round_up(p->records * sizeof(struct hatf_record)) +
+	       round_up(p->changes * sizeof(struct place_change)) +
+	       p->records * TEXT_NBYTES + TEXT_SPARE_NBYTES;
+}
+
+size_t
+encoder_room_nbytes(const struct place_planner *planner)
+{
+	const struct place_planner *const p =
+		planner != NULL ? planner : &online;
+
+	return p->records * (ENCODER_RECORD_NBYTES + TEXT_NBYTES) +
+	       ENCODER_RECORD_MAX_NBYTES;
+}
+
+/* How many records may wait so that there is room for them, and for one? */
+static size_t
+choose_pending_max(const struct encoder *e)
+{
+	const size_t texts_nbytes = e->planner.records * TEXT_NBYTES;
+	const size_t left = e->cap - e->used;
+
+	if (left < ENCODER_RECORD_MAX_NBYTES + texts_nbytes)
+		return 0;
+
+	const size_t n = (left - ENCODER_RECORD_MAX_NBYTES - texts_nbytes) /
+			 ENCODER_RECORD_NBYTES;
+
+	return n < e->planner.records ? n : e->planner.records;
+}
+
+void
+encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
+	     const struct place_planner *planner, void *memory)
+{
+	uint8_t *next = memory;
+
+	/* Not the place, of which place_init() knows what it needs. */
+	memset(e, 0, offsetof(struct encoder, place));
+	memset((uint8_t *)e + offsetof(struct encoder, restart), 0,
+	       sizeof(*e) - offsetof(struct encoder, restart));
+	e->buf = buf;
+	e->cap = cap;
+	e->planner = planner != NULL ? *planner : online;
+	if (planner == NULL)
+		e->planner.context = &e->place;
+	e->window = memory;
+	next += round_up(e->planner.records * sizeof(*e->window));
+	e->changes = (struct place_change *)(void *)next;
+	next += round_up(e->planner.changes * sizeof(*e->changes));
+	e->texts = next;
+	e->pending_max = choose_pending_max(e);
+	if (cap > encoder_room_nbytes(planner) + ENCODER_RECORD_NBYTES)
+		e->at_once_max = cap - encoder_room_nbytes(planner) -
+				 ENCODER_RECORD_NBYTES;
+	layout_init(&e->layout);
+	place_init(&e->place);
+}
+
+uint64_t
+encoder_data_records(const struct encoder *e)
+{
+	uint64_t count = 0;
+
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
+		count += e->record_count[tag];
+	return count;
+}
+
+/*
+ * Store a number that fits and step behind it.  Up to 8 bytes behind it are
+ * overwritten; ENCODER_RECORD_MAX_NBYTES has them, as it counts 8 for each
+ * field.
+ */
+static inline uint8_t *
+put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
+	   uint64_t value)
+{
+	/* For 0 bytes the shift is 0, and nothing of this is kept. */
+	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
+	return p + nbytes;
+}
+
+/* Bytes of the length that precedes attributes. */
+static inline unsigned
+length_nbytes(const struct layout_field *attributes)
+{
+	return attributes->width / 9 + attributes->width / 10;
+}
+
+static uint8_t *
+put_attributes(uint8_t *p, const struct layout_field *f,
+	       const struct hatf_record *rec)
+{
+	if (f->width == HATF_WIDTH_V1) {
+		*p++ = (uint8_t)rec->attributes_nbytes;
+	} else if (f->width == HATF_WIDTH_V2) {
+		put_be16(p, (uint16_t)rec->attributes_nbytes);
+		p += 2;
+	}
+	if (rec->attributes_nbytes != 0)
+		memcpy(p, rec->attributes, rec->attributes_nbytes);
+	return p + rec->attributes_nbytes;
+}
+
+static uint8_t *
+put_field(uint8_t *p, struct layout_field *f, uint64_t value)
+{
+	p = put_number(p, f, f->nbytes, value);
+	layout_use(f, value);
+	return p;
+}
+
+/* The record alone, which the planner has made fit. */
+static void
+put_record(struct encoder *e, const struct hatf_record *rec)
+{
+	struct layout_field *const f = e->layout.field;
+	const unsigned fields = layout_tag_fields(rec->tag);
+	const bool is_heap =
+		rec->tag == HATF_CREATE_HEAP || rec->tag == HATF_DESTROY_HEAP;
+	uint8_t *p = e->buf + e->used;
+
+	*p++ = rec->tag;
+	if (is_heap)
+		p = put_field(p, &f[HATF_FIELD_HEAP], rec->heap);
+	if (fields & 1u << HATF_FIELD_SIZE)
+		p = put_field(p, &f[HATF_FIELD_SIZE], rec->size);
+	if (record_is_realloc(rec))
+		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->old_address);
+	if (fields & 1u << HATF_FIELD_ADDRESS)
+		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->address);
+	p = put_field(p, &f[HATF_FIELD_THREAD], rec->thread);
+	if (fields & 1u << HATF_FIELD_HEAP && !is_heap)
+		p = put_field(p, &f[HATF_FIELD_HEAP], rec->heap);
+	p = put_field(p, &f[HATF_FIELD_TIME], rec->time);
+	p = put_attributes(p, &f[HATF_FIELD_ATTRIBUTES], rec);
+	e->used = (size_t)(p - e->buf);
+}
+
+/* May attributes be copied as 8 bytes?  See TEXT_SPARE_NBYTES. */
+static inline bool
+is_plain(const struct hatf_record *rec)
+{
+	return rec->tag <= HATF_FREE && rec->attributes_nbytes <= 8;
+}
+
+/* A plain record; 'text' are its attributes, and can be read up to 8 bytes. */
+static inline void
+put_plain(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
+	  uint64_t thread, uint64_t heap, uint64_t time, const uint8_t *text,
+	  uint32_t text_nbytes)
+{
+	struct layout_field *const f = e->layout.field;
+	const unsigned length = length_nbytes(&f[HATF_FIELD_ATTRIBUTES]);
+	uint8_t *p = e->buf + e->used;
+
+	*p++ = (uint8_t)tag;
+	/* HATF_ALLOC - 1 is all ones, HATF_FREE - 1 is 0. */
+	p = put_number(p, &f[HATF_FIELD_SIZE],
+		       f[HATF_FIELD_SIZE].nbytes & (tag - 1u), size);
+	p = put_number(p, &f[HATF_FIELD_ADDRESS], f[HATF_FIELD_ADDRESS].nbytes,
+		       address);
+	p = put_number(p, &f[HATF_FIELD_THREAD], f[HATF_FIELD_THREAD].nbytes,
+		       thread);
+	p = put_number(p, &f[HATF_FIELD_HEAP], f[HATF_FIELD_HEAP].nbytes, heap);
+	p = put_number(p, &f[HATF_FIELD_TIME], f[HATF_FIELD_TIME].nbytes, time);
+	if (tag == HATF_ALLOC)
+		layout_use(&f[HATF_FIELD_SIZE], size);
+	layout_use(&f[HATF_FIELD_ADDRESS], address);
+	layout_use(&f[HATF_FIELD_THREAD], thread);
+	layout_use(&f[HATF_FIELD_HEAP], heap);
+	layout_use(&f[HATF_FIELD_TIME], time);
+	/* A length in 0, 1 or 2 bytes. */
+	put_be16(p, (uint16_t)(text_nbytes << (length == 1 ? 8 : 0)));
+	p += length;
+	memcpy(p, text, 8);
+	p += text_nbytes;
+	e->used = (size_t)(p - e->buf);
+}
+
+/* Is there nothing behind the address, and does only that go by the last? */
+static bool
+is_short(const struct layout_field *f)
+{
+	const unsigned stored =
+		f[HATF_FIELD_THREAD].nbytes | f[HATF_FIELD_HEAP].nbytes |
+		f[HATF_FIELD_TIME].nbytes | f[HATF_FIELD_ATTRIBUTES].width;
+	const uint64_t step = f[HATF_FIELD_ADDRESS].step |
+			      f[HATF_FIELD_THREAD].step |
+			      f[HATF_FIELD_HEAP].step | f[HATF_FIELD_TIME].step;
+
+	return stored == 0 && step == 0 && !f[HATF_FIELD_SIZE].follows;
+}
+
+/*
+ * Plain records, up to the first other one, which is returned; is_short(), so
+ * that they have a size and an address and no more.
+ */
+static const struct hatf_record *
+put_short_run(struct encoder *e, const struct hatf_record *rec,
+	      const struct hatf_record *end)
+{
+	const struct layout_field *const size =
+		&e->layout.field[HATF_FIELD_SIZE];
+	struct layout_field *const address =
+		&e->layout.field[HATF_FIELD_ADDRESS];
+	const unsigned size_nbytes = size->nbytes;
+	const unsigned size_shift = (0u - 8 * size_nbytes) & 63;
+	const uint64_t size_origin = size->origin;
+	const unsigned address_nbytes = address->nbytes;
+	const unsigned address_shift = (0u - 8 * address_nbytes) & 63;
+	const bool follows = address->follows;
+	uint64_t origin = address->origin;
+	uint8_t *p = e->buf + e->used;
+
+	for (; rec < end && rec->tag <= HATF_FREE; rec++) {
+		const uint64_t value = rec->address;
+
+		p[0] = rec->tag;
+		put_be64(p + 1, (rec->size - size_origin) << size_shift);
+		p += 1 + (size_nbytes & (rec->tag - 1u));
+		put_be64(p, (value - origin) << address_shift);
+		p += address_nbytes;
+		origin = follows ? value : origin;
+	}
+	address->origin = origin;
+	e->used = (size_t)(p - e->buf);
+	return rec;
+}
+
+static void
+put_comment(struct encoder *e, const uint8_t *text, size_t nbytes)
+{
+	uint8_t *const p = e->buf + e->used;
+
+	p[0] = HATF_COMMENT;
+	put_be16(p + 1, (uint16_t)nbytes);
+	if (nbytes != 0)
+		memcpy(p + 3, text, nbytes);
+	e->used += 3 + nbytes;
+}
+
+static void
+put_records(struct encoder *e, const struct hatf_record *rec,
+	    const struct hatf_record *end)
+{
+	const bool shortened = is_short(e->layout.field);
+
+	while (rec < end) {
+		if (shortened && rec->tag <= HATF_FREE) {
+			rec = put_short_run(e, rec, end);
+			continue;
+		}
+		if (is_plain(rec))
+			put_plain(e, rec->tag, rec->size, rec->address,
+				  rec->thread, rec->heap, rec->time,
+				  rec->attributes, rec->attributes_nbytes);
+		else if (rec->tag != HATF_COMMENT)
+			put_record(e, rec);
+		else
+			put_comment(e, rec->attributes, rec->attributes_nbytes);
+		rec++;
+	}
+}
+
+static void
+put_metadata(struct encoder *e, const struct hatf_metadata *metadata)
+{
+	layout_apply(&e->layout, metadata);
+	e->used += layout_put_metadata(e->buf + e->used, metadata);
+	e->record_count[HATF_METADATA]++;
+}
+
+/* Let the planner decide, and write what it has decided. */
+static void
+put_window(struct encoder *e, const struct hatf_record *records, size_t n)
+{
+	while (n != 0) {
+		size_t count, done = 0;
+		const size_t decided = e->planner.plan(
+			e->planner.context, &e->layout, e->restart, records, n,
+			e->changes, e->planner.changes, &count);
+
+		for (size_t i = 0; i < count; i++) {
+			put_records(e, records + done,
+				    records + e->changes[i].before);
+			done = e->changes[i].before;
+			put_metadata(e, &e->changes[i].metadata);
+		}
+		put_records(e, records + done, records + decided);
+		records += decided;
+		n -= decided;
+		e->restart = false;
+	}
+}
+
+/* A block without records has its metadata too. */
+static void
+put_restart(struct encoder *e)
+{
+	static const struct hatf_record none = { .tag = HATF_COMMENT };
+	size_t count;
+
+	e->planner.plan(e->planner.context, &e->layout, true, &none, 1,
+			e->changes, e->planner.changes, &count);
+	for (size_t i = 0; i < count; i++)
+		put_metadata(e, &e->changes[i].metadata);
+	e->restart = false;
+}
+
+void
+encoder_flush(struct encoder *e)
+{
+	put_window(e, e->window, e->pending);
+	if (e->restart)
+		put_restart(e);
+	e->pending = 0;
+	e->texts_used = 0;
+	e->pending_max = choose_pending_max(e);
+}
+
+static inline void
+hold_back(struct encoder *e, const struct hatf_record *rec,
+	  const uint8_t *attributes)
+{
+	struct hatf_record *const r = &e->window[e->pending++];
+
+	r->tag = rec->tag;
+	r->attributes_nbytes = rec->attributes_nbytes;
+	r->attributes = attributes;
+	r->size = rec->size;
+	r->address = rec->address;
+	r->old_address = rec->old_address;
+	r->time = rec->time;
+	r->thread = rec->thread;
+	r->heap = rec->heap;
+	e->record_count[rec->tag]++;
+}
+
+void
+encoder_hasten(struct encoder *e, bool in_haste)
+{
+	e->in_haste = in_haste;
+	e->planner.plan = in_haste ? place_wide : place_window;
+}
+
+/* Could a record without attributes, of heap 0, be written as the layout is? */
+static inline bool
+fits_plain(const struct layout_field *f, unsigned tag, uint64_t size,
+	   uint64_t address, uint64_t thread, uint64_t time)
+{
+	return (tag != HATF_ALLOC || layout_fits(&f[HATF_FIELD_SIZE], size)) &&
+	       layout_fits(&f[HATF_FIELD_ADDRESS], address) &&
+	       layout_fits(&f[HATF_FIELD_THREAD], thread) &&
+	       layout_fits(&f[HATF_FIELD_TIME], time) &&
+	       layout_fits(&f[HATF_FIELD_HEAP], 0) &&
+	       layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0);
+}
+
+/* ... any record with an address? */
+static bool
+fits_layout(const struct layout_field *f, const struct hatf_record *rec)
+{
+	if (rec->tag != HATF_FREE &&
+	    !layout_fits(&f[HATF_FIELD_SIZE], rec->size))
+		return false;
+	if (rec->tag > HATF_FREE &&
+	    (f[HATF_FIELD_ADDRESS].follows ||
+	     !layout_fits(&f[HATF_FIELD_ADDRESS], rec->old_address)))
+		return false;
+	return layout_fits(&f[HATF_FIELD_ADDRESS], rec->address) &&
+	       layout_fits(&f[HATF_FIELD_THREAD], rec->thread) &&
+	       layout_fits(&f[HATF_FIELD_HEAP], rec->heap) &&
+	       layout_fits(&f[HATF_FIELD_TIME], rec->time) &&
+	       layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES],
+				 rec->attributes_nbytes);
+}
+
+/*
+ * In haste a record need not wait if nothing is before it in the window and there
+ * is room.
+ */
+static inline bool
+is_ready(const struct encoder *e)
+{
+	return e->in_haste && e->pending == 0 && !e->restart &&
+	       e->used < e->at_once_max;
+}
+
+/* Then write it, if it fits the layout. */
+static bool
+put_at_once(struct encoder *e, const struct hatf_record *rec)
+{
+	if (!is_ready(e) || rec->tag > HATF_REALLOC_FREE ||
+	    rec->attributes_nbytes > TEXT_NBYTES ||
+	    !fits_layout(e->layout.field, rec))
+		return false;
+	put_record(e, rec);
+	e->record_count[rec->tag]++;
+	return true;
+}
+
+bool
+encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
+		  struct encoder_run *run_ret)
+{
+	static const uint8_t fields[] = { HATF_FIELD_THREAD, HATF_FIELD_HEAP,
+					  HATF_FIELD_TIME };
+	const uint64_t values[] = { thread, 0, time };
+	const struct layout_field *const f = e->layout.field;
+	/* put_number() stores 8 bytes, whatever it counts. */
+	uint8_t tail[4 * 8];
+	uint8_t *p = tail;
+
+	if (!is_ready(e) || f[HATF_FIELD_ADDRESS].follows ||
+	    f[HATF_FIELD_SIZE].follows ||
+	    !layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0))
+		return false;
+	for (size_t i = 0; i < sizeof(fields); i++) {
+		const struct layout_field *const field = &f[fields[i]];
+
+		/* If it goes by the value before, that must stay the same. */
+		if (!layout_fits(field, values[i]) ||
+		    (field->follows &&
+		     (field->step != 0 || field->origin != values[i])))
+			return false;
+		p = put_number(p, field, field->nbytes, values[i]);
+	}
+	/* The length of no attributes. */
+	put_be16(p, 0);
+	p += length_nbytes(&f[HATF_FIELD_ATTRIBUTES]);
+	run_ret->tail_nbytes = (size_t)(p - tail);
+	if (run_ret->tail_nbytes > sizeof(run_ret->tail))
+		return false;
+	memcpy(run_ret->tail, tail, sizeof(run_ret->tail));
+	run_ret->next = e->buf + e->used;
+	run_ret->end = e->buf + e->at_once_max;
+	run_ret->size = f[HATF_FIELD_SIZE];
+	run_ret->address = f[HATF_FIELD_ADDRESS];
+	memset(run_ret->count, 0, sizeof(run_ret->count));
+	return true;
+}
+
+void
+encoder_end_run(struct encoder *e, const struct encoder_run *run)
+{
+	e->used = (size_t)(run->next - e->buf);
+	for (unsigned tag = 0; tag <= HATF_FREE; tag++)
+		e->record_count[tag] += run->count[tag];
+}
+
+/* What is not just one more record for the window. */
+static __attribute__((noinline)) bool
+put_slowly(struct encoder *e, const struct hatf_record *rec)
+{
+	const size_t nbytes = rec->attributes_nbytes;
+	const size_t texts_nbytes = e->planner.records * TEXT_NBYTES;
+
+	if (rec->tag > HATF_COMMENT || nbytes > UINT16_MAX)
+		return false;
+	if (e->pending == e->pending_max ||
+	    nbytes > texts_nbytes - e->texts_used)
+		encoder_flush(e);
+	if (put_at_once(e, rec))
+		return true;
+	if (e->pending_max == 0)
+		return false;
+	if (nbytes > texts_nbytes) {
+		/* It need not be copied if nothing has to wait. */
+		put_window(e, rec, 1);
+		e->record_count[rec->tag]++;
+		e->pending_max = choose_pending_max(e);
+		return true;
+	}
+
+	uint8_t *const copy = e->texts + e->texts_used;
+
+	if (nbytes != 0)
+		memcpy(copy, rec->attributes, nbytes);
+	e->texts_used += nbytes;
+	hold_back(e, rec, copy);
+	return true;
+}
+
+static bool
+put(struct encoder *e, const struct hatf_record *rec)
+{
+	if (e->pending >= e->pending_max || rec->attributes_nbytes != 0 ||
+	    rec->tag > HATF_COMMENT)
+		return put_slowly(e, rec);
+	hold_back(e, rec, e->texts);
+	return true;
+}
+
+bool
+encoder_put(struct encoder *e, const struct hatf_record *rec)
+{
+	if (put_at_once(e, rec))
+		return true;
+	return put(e, rec);
+}
+
+/* Where the window is full, or there is haste. */
+bool
+encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
+		 uint64_t address, uint64_t thread, uint64_t time)
+{
+	if (is_ready(e) &&
+	    fits_plain(e->layout.field, tag, size, address, thread, time)) {
+		put_plain(e, tag, size, address, thread, 0, time, e->texts, 0);
+		e->record_count[tag]++;
+		return true;
+	}
+
+	const struct hatf_record rec = {
+		.tag = tag,
+		.size = size,
+		.address = address,
+		.thread = thread,
+		.time = time,
+	};
+
+	return put(e, &rec);
+}
+
+bool
+encoder_comment(struct encoder *e, const char *text, size_t nbytes)
+{
+	const struct hatf_record rec = {
+		.tag = HATF_COMMENT,
+		.attributes = (const uint8_t *)text,
+		.attributes_nbytes = (uint32_t)nbytes,
+	};
+
+	if (nbytes > UINT16_MAX)
+		return false;
+	/* Before a block it has no metadata to wait for, and little room. */
+	if (e->pending != 0 || e->restart)
+		return encoder_put(e, &rec);
+	if (e->cap - e->used < 3 + nbytes)
+		return false;
+	put_comment(e, rec.attributes, nbytes);
+	e->record_count[HATF_COMMENT]++;
+	e->pending_max = choose_pending_max(e);
+	return true;
+}
+
+/* The comment that was appended last ends with SUM_LINE. */
+static void
+expect_sum(struct encoder *e)
+{
+	e->sum_off = e->used - 1 - CRC32C_DIGITS;
+}
+
+bool
+encoder_trailer(struct encoder *e, struct text *text)
+{
+	if (e->has_sums)
+		text_str(text, SUM_LINE);
+	if (!encoder_comment(e, text->buf, text->used))
+		return false;
+	if (e->has_sums && !text->full)
+		expect_sum(e);
+	return true;
+}
+
+void
+encoder_place(struct encoder *e)
+{
+	e->restart = true;
+}
+
+void
+encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
+{
+	static const char length[] = "bytes=0000000000\n";
+	char buf[BLOCK_COMMENT_MAX];
+	struct text t;
+
+	memcpy(e->count_before, e->record_count, sizeof(e->count_before));
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF block\n");
+	text_line_u64(&t, "block", e->block_count);
+	text_line_u64(&t, "record", encoder_data_records(e));
+	text_line_u64(&t, "event", event);
+	text_line_u64(&t, "time", time);
+	text_str(&t, length);
+	/* The first block begins where the stream does, before the header. */
+	e->block_off = e->block_count == 0 ? 0 : e->used;
+	encoder_comment(e, buf, t.used);
+	e->length_off = e->used - 1 - LENGTH_DIGITS;
+	e->block_count++;
+	encoder_place(e);
+}
+
+bool
+encoder_is_full(const struct encoder *e, size_t block_nbytes)
+{
+	if (e->used >= block_nbytes)
+		return true;
+	return e->planner.is_window_block &&
+	       (e->pending == e->pending_max ||
+		e->texts_used > e->planner.records * TEXT_NBYTES / 2);
+}
+
+static void
+fill_in_length(struct encoder *e)
+{
+	size_t length = e->used - e->block_off;
+
+	if (e->length_off == 0)
+		return;
+	for (unsigned i = LENGTH_DIGITS; i-- > 0; length /= 10)
+		e->buf[e->length_off + i] = (uint8_t)('0' + length % 10);
+}
+
+static void
+fill_in_sum(struct encoder *e)
+{
+	if (e->sum_off != 0)
+		crc32c_write(crc32c_add(0, e->buf, e->sum_off),
+			     e->buf + e->sum_off);
+}
+
+unsigned
+encoder_end(struct encoder *e)
+{
+	static const char text[] = "HATF sum\n" SUM_LINE;
+	unsigned appended = 0;
+
+	encoder_flush(e);
+	if (e->has_sums && e->length_off != 0 && e->sum_off == 0 &&
+	    encoder_comment(e, text, sizeof(text) - 1)) {
+		expect_sum(e);
+		appended = 1;
+	}
+	fill_in_length(e);
+	fill_in_sum(e);
+	return appended;
+}
+
+void
+encoder_cancel(struct encoder *e)
+{
+	e->pending = 0;
+	e->texts_used = 0;
+	e->used = 0;
+	e->length_off = 0;
+	e->sum_off = 0;
+	/* Or the next block's comment would wait for metadata. */
+	e->restart = false;
+	e->block_count--;
+	memcpy(e->record_count, e->count_before, sizeof(e->record_count));
+	e->pending_max = choose_pending_max(e);
+}
+
+void
+encoder_reset(struct encoder *e)
+{
+	e->stream_nbytes += e->used;
+	e->used = 0;
+	e->length_off = 0;
+	e->sum_off = 0;
+	e->pending_max = choose_pending_max(e);
+}

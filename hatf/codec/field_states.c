@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * field_states.c - see field_states.h
+ */
+#include "hatf/codec/field_states.h"
+
+/*
+ * While a field does not get smaller by it, a delta of 4 bytes is worse than an
+ * offset: it hides from a compressor that an address occurs again.
+ */
+#define DELTA_TOLL 1
+
+/* Widths by state; under default, the last one. */
+static const uint8_t size_widths[TRELLIS_STATES] = { 1, 1, 2, 2, 4, 4, 8, 8 };
+static const uint8_t address_widths[TRELLIS_STATES] = {
+	1, 0, 2, 2, 4, 4, 0, 8,
+};
+static const uint8_t delta_widths[TRELLIS_STATES] = {
+	1, 0, 2, STATE_NO_WIDTH, 4, STATE_NO_WIDTH, 8, STATE_NO_WIDTH,
+};
+static const uint8_t attributes_widths[TRELLIS_STATES] = {
+	1, 0, 2, HATF_WIDTH_V1, 4, HATF_WIDTH_V2, 8, STATE_NO_WIDTH,
+};
+
+static const uint8_t *const widths[HATF_FIELD_COUNT] = {
+	[HATF_FIELD_SIZE] = size_widths,
+	[HATF_FIELD_ADDRESS] = address_widths,
+	[HATF_FIELD_TIME] = delta_widths,
+	[HATF_FIELD_THREAD] = delta_widths,
+	[HATF_FIELD_HEAP] = delta_widths,
+	[HATF_FIELD_ATTRIBUTES] = attributes_widths,
+};
+
+static bool
+is_second(unsigned state)
+{
+	return state & 1;
+}
+
+enum hatf_interpretation
+state_interpretation(unsigned field, unsigned state)
+{
+	switch (field) {
+	case HATF_FIELD_SIZE:
+		return is_second(state) ? HATF_DEFAULT : HATF_NONE;
+	case HATF_FIELD_ADDRESS:
+		return is_second(state) ? HATF_BASE_OFFSET : HATF_DELTA;
+	case HATF_FIELD_ATTRIBUTES:
+		return HATF_NONE;
+	default:
+		return HATF_DELTA;
+	}
+}
+
+unsigned
+state_width(unsigned field, unsigned state)
+{
+	return widths[field][state];
+}
+
+unsigned
+state_of(unsigned field, const struct layout_field *f)
+{
+	const unsigned width =
+		f->interpretation == HATF_DEFAULT ? f->last_width : f->width;
+
+	for (unsigned i = 0; i < TRELLIS_STATES; i++)
+		if (widths[field][i] == width &&
+		    state_interpretation(field, i) == f->interpretation)
+			return i;
+	return STATE_FOREIGN;
+}
+
+void
+states_set(struct trellis_costs *c, int first, int second)
+{
+	for (unsigned i = 0; i < TRELLIS_STATES; i++)
+		c->state[i] = (int16_t)(is_second(i) ? second : first);
+}
+
+/* Changes are possible before all uses but tied ones. */
+static void
+init_rules(struct trellis_rules *r)
+{
+	memset(r, 0, sizeof(*r));
+	states_set(&r->within[1], TRELLIS_NEVER, TRELLIS_NEVER);
+	states_set(&r->enter[CLASS_UNUSED], TRELLIS_NEVER, TRELLIS_NEVER);
+}
+
+/* A number that takes at least 'needed' bytes. */
+static int
+number_cost(unsigned width, unsigned needed)
+{
+	if (width == STATE_NO_WIDTH || width < needed)
+		return TRELLIS_NEVER;
+	return (int)width;
+}
+
+static void
+init_size_rules(struct trellis_rules *r)
+{
+	init_rules(r);
+	states_set(&r->within[0], STATES_WIDTH_COST, TRELLIS_NEVER);
+	states_set(&r->across, STATES_VALUE_COST, STATES_WIDTH_COST);
+	states_set(&r->aslant, TRELLIS_NEVER, 2 * STATES_WIDTH_COST);
+	for (unsigned class = 0; class < 2 * CLASS_CHANGED; class ++) {
+		const unsigned needed = 1u << class % CLASS_CHANGED;
+		const bool changed = class & CLASS_CHANGED;
+
+		for (unsigned i = 0; i < TRELLIS_STATES; i++) {
+			int stay = number_cost(size_widths[i], needed);
+			int enter = stay;
+
+			if (is_second(i)) {
+				stay = changed ? STATES_VALUE_COST : 0;
+				enter = 0;
+			}
+			r->stay[class].state[i] = (int16_t)stay;
+			r->enter[class].state[i] = (int16_t)enter;
+		}
+	}
+}
+
+/* What a difference of this class takes; 0: it is 0. */
+static unsigned
+delta_needed(unsigned class)
+{
+	return class == 0 ? 0 : 1u << (class - 1);
+}
+
+/* The class is 5 * that of the difference + that of the offset. */
+static void
+init_address_costs(struct trellis_rules *r, unsigned class)
+{
+	const unsigned delta = delta_needed(class % TRELLIS_TIED / 5);
+	const unsigned offset = delta_needed(class % TRELLIS_TIED % 5);
+
+	for (unsigned i = 0; i < TRELLIS_STATES; i++) {
+		const unsigned width = address_widths[i];
+		int stay = number_cost(width, offset);
+		int enter = stay;
+
+		if (!is_second(i)) {
+			const int toll = width == 4 ? DELTA_TOLL : 0;
+
+			/* Whatever the first value is, it can be stored as 0. */
+			stay = toll + number_cost(width, delta);
+			enter = toll + number_cost(width, 0);
+		}
+		if (class & TRELLIS_TIED)
+			enter = TRELLIS_NEVER;
+		r->stay[class].state[i] = (int16_t)stay;
+		r->enter[class].state[i] = (int16_t)enter;
+	}
+}
+
+static void
+init_address_rules(struct trellis_rules *r)
+{
+	init_rules(r);
+	states_set(&r->within[0], STATES_WIDTH_COST, STATES_WIDTH_COST);
+	states_set(&r->across, STATES_VALUE_COST, STATES_VALUE_COST);
+	states_set(&r->aslant, STATES_VALUE_COST + STATES_WIDTH_COST,
+		   STATES_VALUE_COST + STATES_WIDTH_COST);
+	/* Two of the pairs are not of the same width. */
+	for (unsigned i = 0; i < TRELLIS_STATES; i++)
+		if (address_widths[i] != address_widths[i ^ 1])
+			r->across.state[i] = r->aslant.state[i];
+	for (unsigned class = 0; class < 25; class ++) {
+		init_address_costs(r, class);
+		init_address_costs(r, class | TRELLIS_TIED);
+	}
+}
+
+static void
+init_delta_rules(struct trellis_rules *r)
+{
+	init_rules(r);
+	states_set(&r->within[0], STATES_WIDTH_COST, STATES_WIDTH_COST);
+	states_set(&r->across, STATES_WIDTH_COST, STATES_WIDTH_COST);
+	states_set(&r->aslant, STATES_WIDTH_COST, STATES_WIDTH_COST);
+	for (unsigned class = 0; class < 5; class ++) {
+		for (unsigned i = 0; i < TRELLIS_STATES; i++)
+			r->stay[class].state[i] = (int16_t)number_cost(
+				delta_widths[i], delta_needed(class));
+		r->enter[class] = r->stay[class];
+	}
+}
+
+/* What a record's attributes cost beyond themselves. */
+static int16_t
+attributes_cost(unsigned state, unsigned class)
+{
+	switch (attributes_widths[state]) {
+	case 0:
+		return class == 0 ? 0 : TRELLIS_NEVER;
+	case HATF_WIDTH_V1:
+		return class < CLASS_LONG ? 1 : TRELLIS_NEVER;
+	case HATF_WIDTH_V2:
+		return 2;
+	case STATE_NO_WIDTH:
+		return TRELLIS_NEVER;
+	default:
+		return class == 1 + state / 2 ? 0 : TRELLIS_NEVER;
+	}
+}
+
+static void
+init_attributes_rules(struct trellis_rules *r)
+{
+	init_rules(r);
+	states_set(&r->within[0], STATES_WIDTH_COST, STATES_WIDTH_COST);
+	states_set(&r->across, STATES_WIDTH_COST, STATES_WIDTH_COST);
+	states_set(&r->aslant, STATES_WIDTH_COST, STATES_WIDTH_COST);
+	for (unsigned class = 0; class <= CLASS_LONG; class ++) {
+		for (unsigned i = 0; i < TRELLIS_STATES; i++)
+			r->stay[class].state[i] = attributes_cost(i, class);
+		r->enter[class] = r->stay[class];
+	}
+}
+
+void
+states_init(struct states *s)
+{
+	init_size_rules(&s->size);
+	init_address_rules(&s->address);
+	init_delta_rules(&s->delta);
+	init_attributes_rules(&s->attributes);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * layout.h - the state of the six fields, as metadata records set it
+ *
+ * A 'struct layout' is what a reader or writer must remember between two
+ * records to know how the next one is stored: each field's width and
+ * interpretation, and what the interpretation needs.  Encoder and decoder share
+ * it, so they cannot differ.  It allocates nothing and may be used wherever
+ * encoder.h may.
+ *
+ * All five interpretations are kept in one form, so that a field is decoded and
+ * encoded without asking which one it has (arithmetic is modulo 2^64):
+ *
+ *   raw     what is stored: the low 'nbytes' bytes of 'value - origin'
+ *   value   origin + sign-extended raw;  'sign' is the sign bit, and 0 for
+ *           "none", whose values are not sign-extended
+ *   fits    value - origin + sign <= mask
+ *   use     'follows' (delta, stride): the next origin is value + step
+ *
+ *   interpretation   origin             sign, mask       step
+ *   none             0                  0, all ones      0
+ *   default          the default        0, 0             0
+ *   baseOffset       the base           half, all ones   0
+ *   delta            previous           half, all ones   0
+ *   stride           previous + stride  0, 0             stride
+ *
+ * The attributes field is a byte string, not a number; of its state only
+ * 'width' and 'interpretation' have a meaning (FORMAT "Attributes").
+ */
+#ifndef HATF_LAYOUT_H
+#define HATF_LAYOUT_H
+
+#include "hatf/codec/bytes.h"
+#include "hatf/hatf.h"
+
+#define LAYOUT_NUMBER_COUNT 5 /* fields before HATF_FIELD_ATTRIBUTES */
+
+/* A metadata record: the shortest and the longest one. */
+#define LAYOUT_METADATA_MIN_NBYTES 4
+#define LAYOUT_METADATA_MAX_NBYTES 20
+
+struct layout_field {
+	uint64_t origin;
+	uint64_t sign;
+	uint64_t mask;
+	uint64_t step;
+	uint8_t width;	    /* code: what a record holds now; 0 under default
+				and stride */
+	uint8_t last_width; /* code: the last one that was not 0, which none,
+				baseOffset and delta restore; 0: never any */
+	uint8_t interpretation; /* enum hatf_interpretation */
+	uint8_t nbytes;		/* stored in each record; 0 for v1 and v2, whose
+				length the record tells */
+	bool follows;
+};
+
+struct layout {
+	struct layout_field field[HATF_FIELD_COUNT];
+};
+
+/* The standard default configuration of HATF 1.0. */
+void layout_init(struct layout *layout);
+
+/*
+ * Apply a metadata record.  Returns NULL, or changes nothing and returns which
+ * part of it is illegal: "op", "field", "fieldWidth", "interpretation" or
+ * "default" (the names in FORMAT.md).
+ */
+const char *layout_apply(struct layout *layout,
+			 const struct hatf_metadata *metadata);
+
+/*
+ * The length of a metadata record, tag included, told from its first 4 bytes.
+ * If they are illegal the result is 4, and layout_apply() says what is wrong.
+ */
+size_t layout_metadata_nbytes(const uint8_t *p);
+
+/* Read a metadata record of layout_metadata_nbytes(p) bytes. */
+void layout_get_metadata(const uint8_t *p, struct hatf_metadata *metadata_ret);
+
+/* Write a legal metadata record and return its length. */
+size_t layout_put_metadata(uint8_t *p, const struct hatf_metadata *metadata);
+
+/*
+ * Which fields a tag (0 to 11) has, as bits '1 << field'; 0 for comment and
+ * metadata.
+ */
+unsigned layout_tag_fields(unsigned tag);
+
+/* May 'value' be stored as the field is now? */
+static inline bool
+layout_fits(const struct layout_field *f, uint64_t value)
+{
+	return value - f->origin + f->sign <= f->mask;
+}
+
+/* May attributes of so many bytes, at most 65535? */
+static inline bool
+layout_fits_bytes(const struct layout_field *f, size_t nbytes)
+{
+	if (f->width == HATF_WIDTH_V1)
+		return nbytes <= UINT8_MAX;
+	return f->width == HATF_WIDTH_V2 || nbytes == f->width;
+}
+
+/* What is stored for a value that fits; only the low 'nbytes' bytes count. */
+static inline uint64_t
+layout_raw(const struct layout_field *f, uint64_t value)
+{
+	return value - f->origin;
+}
+
+/* The value of a stored number, which is zero-extended and 0 if 'nbytes' is. */
+static inline uint64_t
+layout_value(const struct layout_field *f, uint64_t raw)
+{
+	return f->origin + ((raw ^ f->sign) - f->sign);
+}
+
+/* Note that a record used 'value': it is "previous" from here on. */
+static inline void
+layout_use(struct layout_field *f, uint64_t value)
+{
+	if (f->follows)
+		f->origin = value + f->step;
+}
+
+#endif /* HATF_LAYOUT_H */

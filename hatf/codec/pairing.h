@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pairing.h - which records begin a logical event
+ *
+ * A realloc record of tag 3, 4 or 5 announces the alloc and free records that
+ * it stands for, and these follow it (FORMAT "Realloc"): together they are one
+ * logical event.  Traces by others may lack them.  So an alloc or free belongs
+ * to the realloc before it if it is of the same thread and the address that was
+ * announced; any other record that is no comment ends the waiting.
+ */
+#ifndef HATF_PAIRING_H
+#define HATF_PAIRING_H
+
+#include "hatf/hatf.h"
+
+/* What may still belong to the last realloc; all 0 at the start of a trace. */
+struct pairing {
+	bool alloc_expected, free_expected;
+	uint64_t address, old_address, thread;
+};
+
+enum pairing_role {
+	PAIRING_NONE,  /* comment, metadata, thread, heap: no heap event */
+	PAIRING_EVENT, /* begins a logical event */
+	PAIRING_PART,  /* belongs to the realloc before it */
+};
+
+static inline enum pairing_role
+pairing_role(struct pairing *p, const struct hatf_record *rec)
+{
+	if (rec->tag >= HATF_COMMENT)
+		return PAIRING_NONE;
+	if (rec->tag == HATF_ALLOC && p->alloc_expected &&
+	    rec->address == p->address && rec->thread == p->thread) {
+		p->alloc_expected = false;
+		return PAIRING_PART;
+	}
+	if (rec->tag == HATF_FREE && p->free_expected &&
+	    rec->address == p->old_address && rec->thread == p->thread) {
+		p->free_expected = false;
+		return PAIRING_PART;
+	}
+	p->alloc_expected = rec->tag == HATF_REALLOC_ALLOC_FREE ||
+			    rec->tag == HATF_REALLOC_ALLOC;
+	p->free_expected = rec->tag == HATF_REALLOC_ALLOC_FREE ||
+			   rec->tag == HATF_REALLOC_FREE;
+	p->address = rec->address;
+	p->old_address = rec->old_address;
+	p->thread = rec->thread;
+	return rec->tag <= HATF_REALLOC_FREE ? PAIRING_EVENT : PAIRING_NONE;
+}
+
+#endif /* HATF_PAIRING_H */

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place.c - see place.h
+ *
+ * The fields do not depend on each other, so each of them has a trellis of its
+ * own (trellis.h), of the states that are worth having (field_states.h), and takes
+ * the cheapest path through the window.  The address has one base, which may
+ * move between two windows.  Time, thread, heap and attributes mostly do not
+ * change in a window; then there is nothing to decide.
+ *
+ * The state after a window is known for sure when the next one begins, so what
+ * a window does not see is only that its end is not the end.
+ */
+#include "hatf/codec/place.h"
+
+#include "hatf/codec/hatf_record.h"
+
+/* Addresses that candidates are judged by; windows from one trial to the next;
+ * bytes that another base must save in a window. */
+#define BASE_SAMPLES 16
+#define BASE_TRIAL   8
+#define BASE_GAIN    96
+
+/* The last width that is agreed upon where a block begins without one. */
+static const uint8_t rest_width[HATF_FIELD_COUNT] = {
+	[HATF_FIELD_ADDRESS] = 4,
+	[HATF_FIELD_TIME] = 1,
+	[HATF_FIELD_THREAD] = 1,
+	[HATF_FIELD_HEAP] = 1,
+	[HATF_FIELD_ATTRIBUTES] = HATF_WIDTH_V1,
+};
+
+void
+place_init(struct place *p)
+{
+	/* The rest is written by each window before it is read. */
+	memset(p, 0, offsetof(struct place, uses));
+	states_init(&p->states);
+}
+
+/* -------------------------------------------------------------------- base */
+
+/*
+ * Candidates are of two kinds, since a base is good for two things: it is the
+ * address that is used most, of which then nothing is stored, or the middle of
+ * those 64 KiB that are used most, which then take 2 bytes.
+ */
+static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
+	{ 0, 2, 2, 4, 8 },
+	{ 2, 2, 2, 4, 8 },
+};
+static const uint64_t candidate_distance[PLACE_CANDIDATES] = { 0, 0x8000 };
+
+/* About what it costs to store these addresses as offsets. */
+static unsigned
+candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
+	       const uint8_t *weight)
+{
+	unsigned cost = 0;
+
+	for (size_t i = 0; i < n; i++)
+		cost += weight[uses_delta_class(addresses[i] - base)];
+	return cost;
+}
+
+/* Let one address of the window, another one each time, challenge the best. */
+static void
+renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
+{
+	const size_t stride = (n + BASE_SAMPLES - 1) / BASE_SAMPLES;
+	uint64_t sample[BASE_SAMPLES];
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i += stride)
+		if (records[i].address != 0)
+			sample[count++] = records[i].address;
+	if (count == 0)
+		return;
+	for (unsigned i = 0; i < PLACE_CANDIDATES; i++) {
+		const uint8_t *const weight = candidate_weight[i];
+		const uint64_t base =
+			sample[p->window_count % count] + candidate_distance[i];
+
+		if (!p->base_known ||
+		    candidate_cost(sample, count, base, weight) <
+			    candidate_cost(sample, count, p->candidate[i],
+					   weight))
+			p->candidate[i] = base;
+	}
+	if (!p->base_known)
+		p->base = p->candidate[0];
+	p->base_known = true;
+}
+
+static int
+least_cost(const struct trellis_costs *c)
+{
+	int least = c->state[0];
+
+	for (unsigned i = 1; i < TRELLIS_STATES; i++)
+		if (c->state[i] < least)
+			least = c->state[i];
+	return least;
+}
+
+/*
+ * Shall the base move before the next window?  Now and then a candidate is
+ * tried on the window that has just been planned.
+ */
+static void
+try_candidate(struct place *p)
+{
+	const uint32_t count = p->window_count++;
+	const uint64_t base = p->candidate[count % PLACE_CANDIDATES];
+	const size_t uses = p->uses.count;
+	struct trellis_costs start;
+	const struct trellis_job job = {
+		&p->states.address,
+		&start,
+		p->uses.address_class,
+		&p->path[0],
+	};
+
+	if ((count > BASE_TRIAL && count % BASE_TRIAL > 1) || uses == 0 ||
+	    base == p->base)
+		return;
+	states_set(&start, 0, 0);
+	uses_rebase(&p->uses, base);
+	trellis_run(&job, uses);
+	if (least_cost(&p->path[0].costs[uses - 1]) + BASE_GAIN <
+	    least_cost(&p->path[1].costs[uses - 1]))
+		p->base = base;
+}
+
+/* ------------------------------------------------------------------ changes */
+
+/* The changes of one field, as they are found. */
+struct field_plan {
+	struct place *p;
+
+	unsigned field;
+	struct layout_field now; /* after the changes so far */
+	size_t cut;		 /* records that can be decided */
+};
+
+static void
+emit(struct field_plan *f, size_t record, unsigned op, unsigned argument,
+     uint64_t value)
+{
+	struct place_change *const c =
+		&f->p->list[f->field][f->p->list_count[f->field]++];
+
+	c->before = (uint32_t)record;
+	c->metadata = (struct hatf_metadata){
+		.op = (uint8_t)op,
+		.field = (uint8_t)f->field,
+		.argument = (uint8_t)argument,
+		.value = value,
+	};
+}
+
+/* The field's width and last width; "default" stores nothing. */
+static void
+emit_width(struct field_plan *f, size_t record, unsigned width)
+{
+	emit(f, record, HATF_SET_FIELD_SIZE, width, 0);
+	f->now.width = (uint8_t)width;
+	if (width != 0)
+		f->now.last_width = (uint8_t)width;
+}
+
+static void
+emit_interpretation(struct field_plan *f, size_t record,
+		    unsigned interpretation, uint64_t value)
+{
+	if (interpretation == HATF_NONE)
+		value = 0;
+	emit(f, record, HATF_SET_FIELD_INTERPRETATION, interpretation, value);
+	f->now.interpretation = (uint8_t)interpretation;
+	f->now.origin = value;
+	f->now.width = interpretation == HATF_DEFAULT ? 0 : f->now.last_width;
+}
+
+/* Is there room for another turn?  If not, the window ends before 'record'. */
+static bool
+has_room(struct field_plan *f, size_t record)
+{
+	if (f->p->list_count[f->field] + 3 <= PLACE_FIELD_CHANGES)
+		return true;
+	if (record < f->cut)
+		f->cut = record;
+	return false;
+}
+
+/*
+ * Put the field into a state, in which 'value' is the first one.  'restated':
+ * whatever it was before, with the last width that is not 0.  Where the new
+ * state has none that is set first, since there is no other way to agree on it.
+ */
+static void
+enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
+      bool restated)
+{
+	const unsigned interpretation = state_interpretation(f->field, state);
+	const bool is_default = interpretation == HATF_DEFAULT;
+	const bool is_base = interpretation == HATF_BASE_OFFSET;
+	const unsigned width = state_width(f->field, state);
+	const uint64_t argument = is_base ? f->p->base : value;
+
+	if (is_default && restated) {
+		emit_interpretation(f, record, HATF_NONE, 0);
+		emit_width(f, record, width);
+	}
+	if (restated || f->now.interpretation != interpretation ||
+	    (is_base && f->now.origin != argument) || is_default)
+		emit_interpretation(f, record, interpretation, argument);
+	if (is_default)
+		return;
+	if (restated && width == 0)
+		emit_width(f, record, rest_width[f->field]);
+	if (restated || f->now.width != width)
+		emit_width(f, record, width);
+}
+
+/* --------------------------------------------------------- one field's plan */
+
+/* The state that the field is in; of baseOffset, only with the present base. */
+static unsigned
+present_state(const struct field_plan *f)
+{
+	if (f->p->uses.restart || (f->now.interpretation == HATF_BASE_OFFSET &&
+				   f->now.origin != f->p->base))
+		return STATE_FOREIGN;
+	return state_of(f->field, &f->now);
+}
+
+/*
+ * What it costs to be in each state when the window begins: nothing for the
+ * present one.  Where there is no present one each is entered first, for much
+ * the same.
+ */
+static void
+start_costs(const struct field_plan *f, unsigned present,
+	    struct trellis_costs *start)
+{
+	states_set(start, TRELLIS_NEVER, TRELLIS_NEVER);
+	if (present != STATE_FOREIGN) {
+		start->state[present] = 0;
+		return;
+	}
+	for (unsigned i = 0; i < TRELLIS_STATES; i++) {
+		const unsigned width = state_width(f->field, i);
+		const unsigned interpretation =
+			state_interpretation(f->field, i);
+
+		if (width == STATE_NO_WIDTH)
+			continue;
+		start->state[i] = STATES_WIDTH_COST;
+		if (interpretation != HATF_NONE)
+			start->state[i] = STATES_VALUE_COST;
+		if (f->p->uses.restart || f->now.last_width != width)
+			start->state[i] += STATES_WIDTH_COST;
+	}
+}
+
+/* The record of a use, and the values that its record has. */
+static size_t
+use_record(const struct field_plan *f, size_t use)
+{
+	return f->field <= HATF_FIELD_ADDRESS ? f->p->uses.record[use] : use;
+}
+
+static uint64_t
+use_value(const struct field_plan *f, size_t use)
+{
+	return uses_value(&f->p->uses.records[use_record(f, use)], f->field);
+}
+
+/* Under default from 'use' to 'end': name the values that differ. */
+static bool
+emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
+	      size_t end)
+{
+	for (; use < end; use++) {
+		const unsigned class = classes[use];
+
+		if (class == CLASS_UNUSED || (class & CLASS_CHANGED) == 0)
+			continue;
+		if (!has_room(f, use_record(f, use)))
+			return false;
+		emit_interpretation(f, use_record(f, use), HATF_DEFAULT,
+				    use_value(f, use));
+	}
+	return true;
+}
+
+/* Make changes of the turns, of which the last one is the first. */
+static void
+emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
+	   bool is_foreign)
+{
+	unsigned first;
+	const struct trellis_turn *const turns = f->p->turns;
+	size_t left = trellis_trace(job, n, f->p->turns, &first);
+	size_t use = 0;
+	unsigned state = first;
+
+	if (is_foreign) {
+		uint64_t value = uses_previous(&f->p->uses, f->field);
+
+		if (left != 0 && turns[left - 1].use == 0) {
+			state = turns[--left].state;
+			value = use_value(f, 0);
+			use = 1;
+		}
+		enter(f, 0, state, value, f->p->uses.restart);
+	}
+	for (;;) {
+		const size_t end = left != 0 ? turns[left - 1].use : n;
+
+		if (f->now.interpretation == HATF_DEFAULT &&
+		    !emit_defaults(f, job->classes, use, end))
+			return;
+		if (left == 0)
+			return;
+		use = turns[--left].use;
+		state = turns[left].state;
+		if (!has_room(f, use_record(f, use)))
+			return;
+		enter(f, use_record(f, use), state, use_value(f, use), false);
+		use++;
+	}
+}
+
+static struct field_plan
+begin_field(struct place *p, unsigned field, size_t cut)
+{
+	p->list_count[field] = 0;
+	return (struct field_plan){
+		.p = p,
+		.field = field,
+		.now = p->uses.layout->field[field],
+		.cut = cut,
+	};
+}
+
+/* Both at once, which takes hardly longer than one of them. */
+static size_t
+plan_size_and_address(struct place *p, size_t cut)
+{
+	struct field_plan size = begin_field(p, HATF_FIELD_SIZE, cut);
+	struct field_plan address = begin_field(p, HATF_FIELD_ADDRESS, cut);
+	const unsigned size_state = present_state(&size);
+	const unsigned address_state = present_state(&address);
+	struct trellis_costs size_start, address_start;
+	const struct trellis_job size_job = {
+		&p->states.size,
+		&size_start,
+		p->uses.size_class,
+		&p->path[0],
+	};
+	const struct trellis_job address_job = {
+		&p->states.address,
+		&address_start,
+		p->uses.address_class,
+		&p->path[1],
+	};
+
+	start_costs(&size, size_state, &size_start);
+	start_costs(&address, address_state, &address_start);
+	trellis_run_two(&size_job, &address_job, p->uses.count);
+	emit_turns(&size, &size_job, p->uses.count,
+		   size_state == STATE_FOREIGN);
+	emit_turns(&address, &address_job, p->uses.count,
+		   address_state == STATE_FOREIGN);
+	return size.cut < address.cut ? size.cut : address.cut;
+}
+
+/* Time, thread, heap or attributes; 'varies': is there anything to decide? */
+static size_t
+plan_field(struct place *p, unsigned field, bool varies, size_t cut)
+{
+	const bool is_attributes = field == HATF_FIELD_ATTRIBUTES;
+	struct field_plan f = begin_field(p, field, cut);
+	const unsigned state = present_state(&f);
+	struct trellis_costs start;
+	const struct trellis_job job = {
+		is_attributes ? &p->states.attributes : &p->states.delta,
+		&start,
+		p->uses.field_class,
+		&p->path[0],
+	};
+
+	if (!varies && state == STATE_NOTHING)
+		return cut;
+	if (!varies && p->uses.restart) {
+		enter(&f, 0, STATE_NOTHING, uses_previous(&p->uses, field),
+		      true);
+		return cut;
+	}
+	uses_classify(&p->uses, field);
+	start_costs(&f, state, &start);
+	trellis_run(&job, p->uses.record_count);
+	emit_turns(&f, &job, p->uses.record_count, state == STATE_FOREIGN);
+	return f.cut;
+}
+
+/* The field whose next change comes first; HATF_FIELD_COUNT: there is none. */
+static unsigned
+next_field(const struct place *p, const uint32_t *done, size_t cut)
+{
+	unsigned field = HATF_FIELD_COUNT;
+	size_t before = cut;
+
+	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++) {
+		if (done[i] < p->list_count[i] &&
+		    p->list[i][done[i]].before < before) {
+			before = p->list[i][done[i]].before;
+			field = i;
+		}
+	}
+	return field;
+}
+
+/*
+ * Put the changes of all fields in order.  If 'changes' gets full, those before
+ * the record in question go, and the window ends there.
+ */
+static size_t
+merge(const struct place *p, size_t cut, struct place_change *changes,
+      size_t cap, size_t *count_ret)
+{
+	uint32_t done[HATF_FIELD_COUNT] = { 0 };
+	size_t count = 0;
+	unsigned field;
+
+	while ((field = next_field(p, done, cut)) != HATF_FIELD_COUNT) {
+		const struct place_change *const c =
+			&p->list[field][done[field]++];
+
+		if (count == cap) {
+			cut = c->before;
+			while (count > 0 && changes[count - 1].before == cut)
+				count--;
+			break;
+		}
+		changes[count++] = *c;
+	}
+	*count_ret = count;
+	return cut;
+}
+
+size_t
+place_window(void *place, const struct layout *layout, bool restart,
+	     const struct hatf_record *records, size_t n,
+	     struct place_change *changes, size_t cap, size_t *count_ret)
+{
+	struct place *const p = place;
+	const struct uses *const u = &p->uses;
+	size_t cut = n < PLACE_WINDOW_RECORDS ? n : PLACE_WINDOW_RECORDS;
+
+	renew_candidates(p, records, cut);
+	uses_scan(&p->uses, records, cut, layout, restart, p->base);
+	cut = plan_size_and_address(p, cut);
+	try_candidate(p);
+	cut = plan_field(p, HATF_FIELD_TIME, u->time != 0, cut);
+	cut = plan_field(p, HATF_FIELD_THREAD, u->thread != 0, cut);
+	cut = plan_field(p, HATF_FIELD_HEAP, u->heap != 0, cut);
+	cut = plan_field(p, HATF_FIELD_ATTRIBUTES, u->attributes != 0, cut);
+	return merge(p, cut, changes, cap, count_ret);
+}
+
+/* -------------------------------------------------------------------- wide */
+
+#define WIDE_MAX 5
+
+/* The states that are tried, by their numbers in field_states.h, up to one that all fits. */
+static const struct {
+	uint8_t count, state[WIDE_MAX];
+} wide[HATF_FIELD_COUNT] = {
+	[HATF_FIELD_SIZE] = { 3, { 2, 4, 6 } },
+	[HATF_FIELD_ADDRESS] = { 2, { 5, 7 } },
+	[HATF_FIELD_TIME] = { 4, { 0, 2, 4, 6 } },
+	[HATF_FIELD_THREAD] = { 5, { STATE_NOTHING, 0, 2, 4, 6 } },
+	[HATF_FIELD_HEAP] = { 5, { STATE_NOTHING, 0, 2, 4, 6 } },
+	[HATF_FIELD_ATTRIBUTES] = { 3, { STATE_NOTHING, 3, 5 } },
+};
+
+static bool
+take_value(struct layout_field *f, uint64_t value)
+{
+	const bool fits = layout_fits(f, value);
+
+	layout_use(f, value);
+	return fits;
+}
+
+/* Can the whole window be stored in this state of the field? */
+static bool
+fits_window(const struct uses *u, unsigned field, struct layout_field f)
+{
+	for (size_t i = 0; i < u->record_count; i++) {
+		const struct hatf_record *const rec = &u->records[i];
+
+		if ((layout_tag_fields(rec->tag) >> field & 1) == 0)
+			continue;
+		if (field == HATF_FIELD_ATTRIBUTES) {
+			if (!layout_fits_bytes(&f, rec->attributes_nbytes))
+				return false;
+			continue;
+		}
+		if (field == HATF_FIELD_ADDRESS && record_is_realloc(rec) &&
+		    !take_value(&f, rec->old_address))
+			return false;
+		if (!take_value(&f, record_number(rec, field)))
+			return false;
+	}
+	return true;
+}
+
+/* Put the field into this state before the window.  Does all of it fit then? */
+static bool
+try_wide(struct place *p, unsigned field, unsigned state)
+{
+	const struct uses *const u = &p->uses;
+	struct field_plan f = begin_field(p, field, u->record_count);
+	struct layout after = *u->layout;
+
+	enter(&f, 0, state, uses_first(u, field), u->restart);
+	for (uint32_t i = 0; i < p->list_count[field]; i++)
+		layout_apply(&after, &p->list[field][i].metadata);
+	return fits_window(u, field, after.field[field]);
+}
+
+static void
+plan_wide(struct place *p, unsigned field)
+{
+	const struct uses *const u = &p->uses;
+
+	p->list_count[field] = 0;
+	if (!u->restart && fits_window(u, field, u->layout->field[field]))
+		return;
+	for (unsigned i = 0; i < wide[field].count; i++) {
+		if (try_wide(p, field, wide[field].state[i]))
+			return;
+		/* Perhaps it is only the base that is far away. */
+		if (field != HATF_FIELD_ADDRESS || i != 0)
+			continue;
+		p->base = p->candidate[PLACE_CANDIDATES - 1];
+		if (try_wide(p, field, wide[field].state[i]))
+			return;
+	}
+}
+
+size_t
+place_wide(void *place, const struct layout *layout, bool restart,
+	   const struct hatf_record *records, size_t n,
+	   struct place_change *changes, size_t cap, size_t *count_ret)
+{
+	struct place *const p = place;
+	const size_t cut = n < PLACE_WINDOW_RECORDS ? n : PLACE_WINDOW_RECORDS;
+
+	p->window_count++;
+	renew_candidates(p, records, cut);
+	p->uses.records = records;
+	p->uses.record_count = cut;
+	p->uses.layout = layout;
+	p->uses.restart = restart;
+	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++)
+		plan_wide(p, i);
+	return merge(p, cut, changes, cap, count_ret);
+}

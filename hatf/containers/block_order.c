@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * block_order.c - the neighbours of an address in a set of blocks, see block_set.h
+ *
+ * The page of the address has them, or the pages beside it in the order of pages.
+ * In a page the homes of aligned blocks keep the order of their places, so it is
+ * enough to look at the slots around the home.  A page that has had others, which
+ * are spread over it, is looked through.
+ */
+#include "hatf/containers/block_slot.h"
+
+bool
+block_set_keep_order(struct block_set *blocks)
+{
+	const size_t slot_count =
+		blocks->pages == NULL ? 0 : (size_t)1 << blocks->page_shift;
+
+	for (size_t i = 0; i < slot_count && !blocks->keeps_order; i++)
+		if (blocks->pages[i].slots != NULL &&
+		    !page_order_add(&blocks->order, blocks->pages[i].number))
+			return false;
+	blocks->keeps_order = true;
+	return true;
+}
+
+/* The home of a place in a page that is not odd: those of later places come later. */
+static inline unsigned
+ordered_home(const struct block_page *page, unsigned place)
+{
+	return place * page->room >> BLOCK_PAGE_SHIFT;
+}
+
+/* A block that was found, and its place plus 1. */
+struct found {
+	const uint64_t *slot; /* NULL: none */
+	unsigned place;
+};
+
+/* Slot 'i' has it if that is behind the found one, and at most at 'last' (plus 1). */
+static inline bool
+take_later(const struct block_page *page, unsigned i, unsigned last,
+	   struct found *found)
+{
+	const uint64_t *const slot = slot_at(page, i);
+	const unsigned place = get_place(page, slot);
+
+	if (place > found->place && place <= last)
+		*found = (struct found){ slot, place };
+	return place != 0;
+}
+
+/*
+ * The last block before a place, which may be the end of the page.  Those whose home
+ * is at most that of the place lie before it, or in the run of slots from there on,
+ * which may go on at the start of the page.
+ */
+static struct found
+find_before(const struct block_page *page, unsigned place)
+{
+	const unsigned room = page->room;
+	unsigned home = ordered_home(page, place);
+	struct found found = { NULL, 0 };
+
+	if (home == room)
+		home--;
+	for (unsigned i = home; take_later(page, i, place, &found);)
+		i = i + 1 == room ? 0 : i + 1;
+	for (unsigned i = page->is_odd ? room : home; i-- > 0;) {
+		/* What comes now has a home of 'i' at most. */
+		if (!page->is_odd && found.slot != NULL &&
+		    ordered_home(page, found.place - 1) > i)
+			break;
+		take_later(page, i, place, &found);
+	}
+	return found;
+}
+
+/*
+ * The first block of those from place 'first' to 'last'.  From the home of the first on
+ * they come in the order of runs, and the last run may go on at the start of the page.
+ */
+static struct found
+find_first(const struct block_page *page, unsigned first, unsigned last)
+{
+	const unsigned room = page->room, home = ordered_home(page, first);
+	unsigned last_home = ordered_home(page, last);
+	struct found found = { NULL, last + 2 };
+
+	for (unsigned n = 0, i = home; n < room; n++) {
+		const uint64_t *const slot = slot_at(page, i);
+		const unsigned place = get_place(page, slot);
+
+		if (place > first && place < found.place) {
+			found = (struct found){ slot, place };
+			last_home = ordered_home(page, place - 1);
+		}
+		/* What comes now has a home of more than 'i', or is before. */
+		if (place == 0 && !page->is_odd && (i >= last_home || i < home))
+			break;
+		i = i + 1 == room ? 0 : i + 1;
+	}
+	return found;
+}
+
+static bool
+tell_found(const struct block_page *page, const struct found *found,
+	   uint64_t *address_ret, struct block *block_ret)
+{
+	if (found->slot == NULL)
+		return false;
+	*address_ret = page->number << BLOCK_PAGE_SHIFT | (found->place - 1);
+	get_block(page, found->slot, block_ret);
+	return true;
+}
+
+bool
+block_set_before(const struct block_set *blocks, uint64_t address,
+		 uint64_t *address_ret, struct block *block_ret)
+{
+	const struct block_page *page = find_page(blocks, address);
+	struct found found = { NULL, 0 };
+	uint64_t number = address >> BLOCK_PAGE_SHIFT;
+
+	if (page != NULL)
+		found = find_before(page, place_of(address));
+	if (found.slot == NULL) {
+		if (!page_order_before(&blocks->order, number, &number))
+			return false;
+		page = seek_page(blocks, number);
+		found = find_before(page, BLOCK_PAGE_NBYTES);
+	}
+	return tell_found(page, &found, address_ret, block_ret);
+}
+
+bool
+block_set_behind(const struct block_set *blocks, uint64_t address,
+		 uint64_t last, uint64_t *address_ret, struct block *block_ret)
+{
+	const uint64_t last_number = last >> BLOCK_PAGE_SHIFT;
+	uint64_t number = address >> BLOCK_PAGE_SHIFT;
+	unsigned first = place_of(address) + 1;
+	const struct block_page *page = find_page(blocks, address);
+
+	for (;;) {
+		if (page != NULL && first != BLOCK_PAGE_NBYTES) {
+			const struct found found = find_first(
+				page, first,
+				number == last_number ? place_of(last)
+						      : BLOCK_PAGE_NBYTES - 1);
+
+			if (found.slot != NULL)
+				return tell_found(page, &found, address_ret,
+						  block_ret);
+		}
+		if (number >= last_number ||
+		    !page_order_behind(&blocks->order, number, &number) ||
+		    number > last_number)
+			return false;
+		first = 0;
+		page = seek_page(blocks, number);
+	}
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * block_set.c - see block_set.h
+ *
+ * Both kinds of table have open addressing, linear probing, and removal that
+ * shifts back what comes later in the run, as in u64_map.c.
+ */
+#include "hatf/containers/block_slot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGES_MIN_SHIFT 4
+
+void
+block_set_init(struct block_set *blocks)
+{
+	*blocks = (struct block_set){ 0 };
+	live_seed_init(&blocks->seed);
+}
+
+void
+block_set_fini(struct block_set *blocks)
+{
+	free(blocks->pages);
+	slab_fini(&blocks->slab);
+	page_order_fini(&blocks->order);
+	blocks->pages = NULL;
+	blocks->page_shift = 0;
+	blocks->page_count = blocks->count = 0;
+}
+
+/* -------------------------------------------------------------- one slot */
+
+/* 'place' is plus 1. */
+static inline void
+set_block(const struct block_page *page, uint64_t *slot, unsigned place,
+	  const struct block *block)
+{
+	slot[0] = block->birth_time;
+	if (page->words == WIDE_WORDS) {
+		slot[1] = block->object;
+		slot[2] = block->size;
+		slot[3] = (uint64_t)place << PLACE_SHIFT | block->birth_event;
+		return;
+	}
+	slot[1] = block->size << NARROW_BITS | block->object;
+	slot[2] = (uint64_t)place << PLACE_SHIFT |
+		  block->size >> LOW_BITS << NARROW_BITS | block->birth_event;
+}
+
+static inline bool
+is_narrow(const struct block *block)
+{
+	return block->size >> (LOW_BITS + HIGH_BITS) == 0 &&
+	       (block->object | block->birth_event) >> NARROW_BITS == 0;
+}
+
+/* -------------------------------------------------------------- one page */
+
+/* For loops over slots, which are compiled for both lengths of a slot. */
+#define EITHER static inline __attribute__((always_inline))
+
+EITHER unsigned
+seek_words(const struct block_page *page, unsigned place, unsigned words)
+{
+	const unsigned home = block_set_home(place, page->room);
+	const uint64_t *const end = page->slots + (size_t)page->room * words;
+	const uint64_t *slot = page->slots + (size_t)home * words;
+
+	for (unsigned i = home;; i++) {
+		if (slot == end) {
+			slot = page->slots;
+			i = 0;
+		}
+
+		const uint64_t found = slot[words - 1] >> PLACE_SHIFT;
+
+		if (found == 0 || found == place + 1)
+			return i;
+		slot += words;
+	}
+}
+
+/* The number of the slot of 'place', or of the free one where it would go. */
+static inline unsigned
+seek(const struct block_page *page, unsigned place)
+{
+	return page->words == NARROW_WORDS
+		       ? seek_words(page, place, NARROW_WORDS)
+		       : seek_words(page, place, WIDE_WORDS);
+}
+
+/* May what belongs at 'home' not lie before 'slot', in the free slot 'hole'? */
+static inline bool
+stays(size_t home, size_t hole, size_t slot)
+{
+	/* Is 'home' in (hole, slot], counting round the end? */
+	return hole < slot ? hole < home && home <= slot
+			   : hole < home || home <= slot;
+}
+
+EITHER void
+close_hole_words(struct block_page *page, unsigned hole, unsigned words)
+{
+	uint64_t *const slots = page->slots;
+	const unsigned room = page->room;
+	unsigned i = hole;
+
+	for (;;) {
+		i = i + 1 == room ? 0 : i + 1;
+
+		const uint64_t *const slot = slots + (size_t)i * words;
+		const unsigned place =
+			(unsigned)(slot[words - 1] >> PLACE_SHIFT);
+
+		if (place == 0)
+			break;
+		if (!stays(block_set_home(place - 1, room), hole, i)) {
+			memcpy(slots + (size_t)hole * words, slot,
+			       words * sizeof(*slot));
+			hole = i;
+		}
+	}
+	slots[(size_t)hole * words + words - 1] = 0;
+}
+
+/* Fill the slot 'hole' with a later block of its run, as long as there is
+ * one. */
+static void
+close_hole(struct block_page *page, unsigned hole)
+{
+	if (page->words == NARROW_WORDS)
+		close_hole_words(page, hole, NARROW_WORDS);
+	else
+		close_hole_words(page, hole, WIDE_WORDS);
+}
+
+/*
+ * The most blocks in so many slots.  Where none has been freed yet, a sixteenth
+ * of the slots stays free; where blocks come and go, a half, since a removal
+ * moves the blocks of a run up to its end.
+ */
+static inline unsigned
+count_max(unsigned room, bool churns)
+{
+	return room - (room * (churns ? 8 : 1) + 15) / 16;
+}
+
+/* Slots of an array. */
+static inline unsigned
+room_of(unsigned size_class, unsigned words)
+{
+	return (unsigned)(slab_nbytes(size_class) / (words * sizeof(uint64_t)));
+}
+
+/* Give a page, which is empty, slots; false if there is no memory. */
+static bool
+get_slots(struct slab *slab, struct block_page *page, unsigned size_class,
+	  unsigned words)
+{
+	const size_t nbytes = slab_nbytes(size_class);
+
+	page->slots = slab_get(slab, size_class);
+	if (page->slots == NULL)
+		return false;
+	memset(page->slots, 0, nbytes);
+	page->size_class = (uint8_t)size_class;
+	page->words = (uint8_t)words;
+	page->room = (uint16_t)room_of(size_class, words);
+	return true;
+}
+
+/* Move a page to other slots; false if there is no memory. */
+static bool
+resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
+	    unsigned words)
+{
+	struct block_page grown = *page;
+	struct block block;
+
+	if (!get_slots(slab, &grown, size_class, words))
+		return false;
+	for (unsigned i = 0; i < page->room; i++) {
+		const uint64_t *const from = slot_at(page, i);
+		const unsigned place = get_place(page, from);
+
+		if (place == 0)
+			continue;
+		get_block(page, from, &block);
+		set_block(&grown, slot_at(&grown, seek(&grown, place - 1)),
+			  place, &block);
+	}
+	slab_put(slab, page->slots, page->size_class);
+	*page = grown;
+	return true;
+}
+
+/*
+ * The class to grow to: from 4 lines on larger by a quarter or a half, or by an
+ * eighth or less where the page beside has shown how many blocks to expect.
+ * Where blocks come and go it has room for twice the blocks, so that pages grow
+ * seldom.
+ */
+static unsigned
+grown_class(const struct block_page *page)
+{
+	unsigned size_class = page->size_class;
+
+	size_class += size_class < 3 || page->is_guessed ? 1 : 2;
+	while (page->churns &&
+	       2 * room_of(size_class, page->words) < 5u * page->count)
+		size_class++;
+	return size_class;
+}
+
+/* Make sure that a page has room for one more, if 'adds', which is 'block'. */
+static inline bool
+fit_page(struct slab *slab, struct block_page *page, const struct block *block,
+	 bool adds)
+{
+	const unsigned words = is_narrow(block) ? page->words : WIDE_WORDS;
+	unsigned size_class = page->size_class;
+
+	if (adds && page->room <= BLOCK_PAGE_NBYTES &&
+	    page->count >= count_max(page->room, page->churns))
+		size_class = grown_class(page);
+	if (words == page->words && size_class == page->size_class)
+		return true;
+
+	const unsigned room = room_of(size_class, page->words);
+
+	/* As many slots, which are wider now. */
+	while (room_of(size_class, words) < room)
+		size_class++;
+	return resize_page(slab, page, size_class, words);
+}
+
+/* Give a page slots for half as many blocks again as it has. */
+static void
+shrink_page(struct slab *slab, struct block_page *page)
+{
+	const size_t want = (page->count + page->count / 2u + 2) * page->words *
+			    sizeof(uint64_t);
+	unsigned size_class = page->size_class;
+
+	while (size_class > 0 && slab_nbytes(size_class - 1) >= want)
+		size_class--;
+	if (size_class != page->size_class)
+		resize_page(slab, page, size_class, page->words);
+}
+
+/* ----------------------------------------------------------------- pages */
+
+/* Move the pages to a table with 2^shift slots; false if there is no memory. */
+static bool
+resize_pages(struct block_set *blocks, unsigned shift)
+{
+	struct block_set other = *blocks;
+	const size_t slot_count =
+		blocks->pages == NULL ? 0 : (size_t)1 << blocks->page_shift;
+
+	other.pages = calloc((size_t)1 << shift, sizeof(*other.pages));
+	if (other.pages == NULL)
+		return false;
+	other.page_shift = shift;
+	for (size_t i = 0; i < slot_count; i++)
+		if (blocks->pages[i].slots != NULL)
+			*seek_page(&other, blocks->pages[i].number) =
+				blocks->pages[i];
+	free(blocks->pages);
+	blocks->pages = other.pages;
+	blocks->page_shift = shift;
+	return true;
+}
+
+/* Make sure that one more page leaves half of the slots free. */
+static bool
+make_room(struct block_set *blocks)
+{
+	if (blocks->pages == NULL)
+		return resize_pages(blocks, PAGES_MIN_SHIFT);
+	if (blocks->page_count < (size_t)1 << (blocks->page_shift - 1))
+		return true;
+	return resize_pages(blocks, blocks->page_shift + 1);
+}
+
+/* The class that the page with this number needs for its blocks, or 0. */
+static unsigned
+needed_class(const struct block_set *blocks, uint64_t number)
+{
+	const struct block_page *const page = seek_page(blocks, number);
+	unsigned size_class = 0;
+
+	if (page->slots == NULL || page->words != NARROW_WORDS)
+		return 0;
+	while (size_class < page->size_class &&
+	       count_max(room_of(size_class, NARROW_WORDS), false) <
+		       page->count)
+		size_class++;
+	return size_class;
+}
+
+/*
+ * A page without a block; NULL if there is no memory.  Heaps grow at one end,
+ * so the page beside the new one shows how many blocks to expect.
+ */
+static struct block_page *
+add_page(struct block_set *blocks, uint64_t number)
+{
+	struct block_page added = { .number = number };
+	struct block_page *page;
+	unsigned size_class;
+
+	if (!make_room(blocks))
+		return NULL;
+	size_class = needed_class(blocks, number - 1);
+	if (size_class == 0)
+		size_class = needed_class(blocks, number + 1);
+	if (!get_slots(&blocks->slab, &added, size_class, NARROW_WORDS))
+		return NULL;
+	if (blocks->keeps_order && !page_order_add(&blocks->order, number)) {
+		slab_put(&blocks->slab, added.slots, added.size_class);
+		return NULL;
+	}
+	added.is_guessed = size_class != 0;
+	page = seek_page(blocks, number);
+	*page = added;
+	blocks->page_count++;
+	return page;
+}
+
+/* A page whose last block is gone. */
+static void
+remove_page(struct block_set *blocks, struct block_page *page)
+{
+	const size_t mask = ((size_t)1 << blocks->page_shift) - 1;
+	size_t hole = (size_t)(page - blocks->pages);
+	size_t slot = hole;
+
+	slab_put(&blocks->slab, page->slots, page->size_class);
+	if (blocks->keeps_order)
+		page_order_remove(&blocks->order, page->number);
+	for (;;) {
+		slot = (slot + 1) & mask;
+		if (blocks->pages[slot].slots == NULL)
+			break;
+		if (!stays(block_set_page_home(blocks,
+					       blocks->pages[slot].number),
+			   hole, slot)) {
+			blocks->pages[hole] = blocks->pages[slot];
+			hole = slot;
+		}
+	}
+	blocks->pages[hole] = (struct block_page){ 0 };
+	blocks->page_count--;
+	/* Without memory for a smaller table the large one will do. */
+	if (blocks->page_shift > PAGES_MIN_SHIFT &&
+	    blocks->page_count < (size_t)1 << (blocks->page_shift - 3))
+		resize_pages(blocks, blocks->page_shift - 1);
+}
+
+/* ------------------------------------------------------------- operations */
+
+bool
+block_set_find(const struct block_set *blocks, uint64_t address,
+	       struct block *block_ret)
+{
+	const struct block_page *const page = find_page(blocks, address);
+	const uint64_t *slot;
+
+	if (page == NULL)
+		return false;
+	slot = slot_at(page, seek(page, place_of(address)));
+	if (get_place(page, slot) == 0)
+		return false;
+	get_block(page, slot, block_ret);
+	return true;
+}
+
+bool
+block_set_put(struct block_set *blocks, uint64_t address,
+	      const struct block *block, bool *added_ret, struct block *old_ret)
+{
+	const unsigned place = place_of(address);
+	struct block_page *page = find_page(blocks, address);
+	uint64_t *slot;
+
+	if (page == NULL)
+		page = add_page(blocks, address >> BLOCK_PAGE_SHIFT);
+	if (page == NULL)
+		return false;
+	slot = slot_at(page, seek(page, place));
+	*added_ret = get_place(page, slot) == 0;
+	if (!*added_ret && old_ret != NULL)
+		get_block(page, slot, old_ret);
+
+	const uint64_t *const slots = page->slots;
+
+	if (!fit_page(&blocks->slab, page, block, *added_ret)) {
+		if (page->count == 0)
+			remove_page(blocks, page);
+		return false;
+	}
+	if (page->slots != slots)
+		slot = slot_at(page, seek(page, place));
+	set_block(page, slot, place + 1, block);
+	page->is_odd |= place % 16 != 0;
+	page->count += *added_ret;
+	blocks->count += *added_ret;
+	return true;
+}
+
+bool
+block_set_take(struct block_set *blocks, uint64_t address,
+	       struct block *old_ret)
+{
+	struct block_page *const page = find_page(blocks, address);
+	unsigned i;
+
+	if (page == NULL)
+		return false;
+	i = seek(page, place_of(address));
+	if (get_place(page, slot_at(page, i)) == 0)
+		return false;
+	get_block(page, slot_at(page, i), old_ret);
+	blocks->count--;
+	page->count--;
+	if (page->count == 0) {
+		remove_page(blocks, page);
+		return true;
+	}
+	close_hole(page, i);
+	page->churns = true;
+	/* Without memory for fewer slots these will do. */
+	if (page->size_class != 0 && page->count < page->room / 8)
+		shrink_page(&blocks->slab, page);
+	return true;
+}
+
+bool
+block_set_next(const struct block_set *blocks, struct block_walk *walk,
+	       uint64_t *address_ret, struct block *block_ret)
+{
+	if (blocks->pages == NULL)
+		return false;
+	for (; walk->page >> blocks->page_shift == 0; walk->page++) {
+		const struct block_page *const page =
+			&blocks->pages[walk->page];
+
+		while (page->slots != NULL && walk->slot < page->room) {
+			const uint64_t *const slot =
+				slot_at(page, (unsigned)walk->slot++);
+			const unsigned place = get_place(page, slot);
+
+			if (place == 0)
+				continue;
+			*address_ret =
+				page->number << BLOCK_PAGE_SHIFT | (place - 1u);
+			get_block(page, slot, block_ret);
+			return true;
+		}
+		walk->slot = 0;
+	}
+	return false;
+}
+
+void
+block_set_prefetch(const struct block_set *blocks, uint64_t address)
+{
+	const struct block_page *const page = find_page(blocks, address);
+
+	if (page != NULL)
+		__builtin_prefetch(slot_at(
+			page, block_set_home(place_of(address), page->room)));
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heaps.c - see heaps.h
+ */
+#include "hatf/containers/heaps.h"
+
+#include <stdlib.h>
+
+void
+heaps_init(struct heaps *heaps, bool strict)
+{
+	*heaps = (struct heaps){ 0 };
+	block_set_init(&heaps->first.live);
+	live_init(&heaps->index);
+	ids_init(&heaps->ids, strict);
+}
+
+void
+heaps_fini(struct heaps *heaps)
+{
+	for (size_t i = 0; i < heaps->other_count; i++) {
+		block_set_fini(&heaps->others[i]->live);
+		free(heaps->others[i]);
+	}
+	free(heaps->others);
+	block_set_fini(&heaps->first.live);
+	live_fini(&heaps->index);
+	ids_fini(&heaps->ids);
+}
+
+static void
+forget(struct block_set *live)
+{
+	struct block_walk walk = { 0 };
+	struct block block;
+	uint64_t address;
+	bool added;
+
+	while (block_set_next(live, &walk, &address, &block)) {
+		const struct block forgotten = { .size = block.size };
+
+		block_set_put(live, address, &forgotten, &added, NULL);
+	}
+}
+
+void
+heaps_forget(struct heaps *heaps)
+{
+	forget(&heaps->first.live);
+	for (size_t i = 0; i < heaps->other_count; i++)
+		forget(&heaps->others[i]->live);
+	heaps->peak_count = heaps->live_count;
+	heaps->peak_nbytes = heaps->live_nbytes;
+}
+
+bool
+heaps_keep_forgotten(struct heaps *heaps)
+{
+	struct block_walk walk = { 0 };
+	struct block block;
+	struct heaps kept;
+	bool is_fine = true, replaced;
+	uint64_t address;
+
+	heaps_init(&kept, false);
+	while (is_fine &&
+	       block_set_next(&heaps->first.live, &walk, &address, &block))
+		if (block.object == 0)
+			is_fine = heaps_put(&kept, &kept.first, address, &block,
+					    &replaced, NULL);
+	heaps_fini(heaps);
+	*heaps = kept;
+	return is_fine;
+}
+
+/* Make room in 'others' for one more. */
+static bool
+make_room(struct heaps *heaps)
+{
+	const size_t cap = heaps->other_cap == 0 ? 1 : 2 * heaps->other_cap;
+	struct heap **others;
+
+	if (heaps->other_count < heaps->other_cap)
+		return true;
+	others = reallocarray(heaps->others, cap, sizeof(struct heap *));
+	if (others == NULL)
+		return false;
+	heaps->others = others;
+	heaps->other_cap = cap;
+	return true;
+}
+
+struct heap *
+heaps_get(struct heaps *heaps, uint64_t id)
+{
+	if (id == 0)
+		return &heaps->first;
+
+	struct live_block *place = live_find(&heaps->index, id);
+	struct heap *heap;
+	bool added;
+
+	if (place != NULL)
+		return heaps->others[place->size];
+	heap = calloc(1, sizeof(*heap));
+	if (heap == NULL)
+		return NULL;
+	block_set_init(&heap->live);
+	heap->live.keeps_order = heaps->first.live.keeps_order;
+	place = make_room(heaps) ? live_put(&heaps->index, id, &added) : NULL;
+	if (place == NULL) {
+		free(heap);
+		return NULL;
+	}
+	place->size = heaps->other_count;
+	heap->id = id;
+	heaps->others[heaps->other_count++] = heap;
+	return heap;
+}
+
+bool
+heaps_keep_order(struct heaps *heaps)
+{
+	bool is_fine = block_set_keep_order(&heaps->first.live);
+
+	for (size_t i = 0; i < heaps->other_count && is_fine; i++)
+		is_fine = block_set_keep_order(&heaps->others[i]->live);
+	return is_fine;
+}
+
+/* The last one takes the place of a heap that is no more. */
+static void
+forget_heap(struct heaps *heaps, struct heap *heap)
+{
+	struct live_block *const place = live_find(&heaps->index, heap->id);
+	struct heap *const last = heaps->others[--heaps->other_count];
+
+	if (last != heap) {
+		heaps->others[place->size] = last;
+		live_find(&heaps->index, last->id)->size = place->size;
+	}
+	live_remove(&heaps->index, place);
+	free(heap);
+}
+
+struct heap *
+heaps_find(struct heaps *heaps, uint64_t id)
+{
+	const struct live_block *place;
+
+	if (id == 0)
+		return &heaps->first;
+	place = live_find(&heaps->index, id);
+	return place != NULL ? heaps->others[place->size] : NULL;
+}
+
+void
+heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
+		    uint64_t *nbytes_ret)
+{
+	const struct heap *const heap = heaps_find(heaps, id);
+	struct block_walk walk = { 0 };
+	struct block block;
+	uint64_t address;
+
+	*count_ret = *nbytes_ret = 0;
+	while (heap != NULL &&
+	       block_set_next(&heap->live, &walk, &address, &block)) {
+		if (block.object != 0)
+			continue;
+		++*count_ret;
+		*nbytes_ret += block.size;
+	}
+}
+
+void
+heaps_clear(struct heaps *heaps, uint64_t id)
+{
+	struct heap *const heap = heaps_find(heaps, id);
+
+	if (heap == NULL)
+		return;
+	heaps->live_count -= heap->live.count;
+	heaps->live_nbytes -= heap->nbytes;
+	heap->nbytes = 0;
+	block_set_fini(&heap->live);
+	if (id != 0)
+		forget_heap(heaps, heap);
+}
+
+/* Note the largest values; sizes are modulo 2^64 as all of HATF's numbers. */
+static void
+note_peak(struct heaps *heaps)
+{
+	if (heaps->live_count > heaps->peak_count)
+		heaps->peak_count = heaps->live_count;
+	if (heaps->live_nbytes > heaps->peak_nbytes)
+		heaps->peak_nbytes = heaps->live_nbytes;
+}
+
+bool
+heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
+	  const struct block *block, bool *replaced_ret, struct block *lost_ret)
+{
+	struct block old = { .size = 0 };
+	bool added;
+
+	if (!block_set_put(&heap->live, address, block, &added, &old))
+		return false;
+	if (!added && lost_ret != NULL)
+		*lost_ret = old;
+	heap->nbytes += block->size - old.size;
+	heaps->live_nbytes += block->size - old.size;
+	heaps->live_count += added;
+	note_peak(heaps);
+	*replaced_ret = !added;
+	return true;
+}
+
+bool
+heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
+	   struct block *old_ret)
+{
+	if (!block_set_take(&heap->live, address, old_ret))
+		return false;
+	heap->nbytes -= old_ret->size;
+	heaps->live_count--;
+	heaps->live_nbytes -= old_ret->size;
+	return true;
+}

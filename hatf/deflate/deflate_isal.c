@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deflate_isal.c - Intel's isa-l behind deflate_backend.h
+ *
+ * The library is mapped when deflate_load() asks for it, and privately
+ * (mapped_library.h): linked to the recorder, its symbols would become visible
+ * to the traced program, and the program's to it, and each process would pay
+ * for it.  It allocates nothing by itself; its stream and its level buffer
+ * stand one behind the other in the work area.
+ */
+#ifdef HAVE_ISAL
+#include "hatf/deflate/deflate_backend.h"
+#include "hatf/deflate/mapped_library.h"
+
+#include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
+#include <string.h>
+
+/* Constant once deflate_isal_load() has returned true. */
+static __typeof__(&isal_deflate_stateless_init) stream_init;
+static __typeof__(&isal_deflate_stateless) stream_deflate;
+static __typeof__(&crc32_gzip_refl) crc32_reflected;
+
+static const uint32_t level_buf_nbytes[] = {
+	ISAL_DEF_LVL1_LARGE,
+	ISAL_DEF_LVL2_LARGE,
+	ISAL_DEF_LVL3_LARGE,
+};
+
+/* Keeps the level buffer as aligned as the work area. */
+#define STREAM_NBYTES ((sizeof(struct isal_zstream) + 63) / 64 * 64)
+
+static size_t
+work_nbytes(int level)
+{
+	return STREAM_NBYTES + level_buf_nbytes[level - DEFLATE_LEVEL_MIN];
+}
+
+static size_t
+compress_isal(int level, void *work, const uint8_t *in, size_t in_nbytes,
+	      uint8_t *out, size_t out_cap)
+{
+	struct isal_zstream *const z = work;
+
+	stream_init(z);
+	z->level = (uint32_t)level;
+	z->level_buf = (uint8_t *)work + STREAM_NBYTES;
+	z->level_buf_size = level_buf_nbytes[level - DEFLATE_LEVEL_MIN];
+	/* isa-l does not write to its input; only its type lacks the const. */
+	z->next_in = (uint8_t *)(uintptr_t)in;
+	z->avail_in = (uint32_t)in_nbytes;
+	z->next_out = out;
+	z->avail_out = (uint32_t)out_cap;
+	z->end_of_stream = 1;
+	z->flush = NO_FLUSH;
+	if (stream_deflate(z) != COMP_OK || z->avail_in != 0)
+		return 0;
+	return z->total_out;
+}
+
+static uint32_t
+crc32_isal(const uint8_t *in, size_t in_nbytes)
+{
+	return crc32_reflected(0, in, in_nbytes);
+}
+
+/* ISO C has no cast from an object's address to a function's. */
+static void
+take(void *function_ret, void *const *address)
+{
+	memcpy(function_ret, address, sizeof(*address));
+}
+
+bool
+deflate_isal_load(void)
+{
+	struct deflate_function functions[] = {
+		{ "isal_deflate_stateless_init", NULL },
+		{ "isal_deflate_stateless", NULL },
+		{ "crc32_gzip_refl", NULL },
+	};
+
+	if (!deflate_library_map("libisal.so.2", functions, 3))
+		return false;
+	take(&stream_init, &functions[0].address);
+	take(&stream_deflate, &functions[1].address);
+	take(&crc32_reflected, &functions[2].address);
+	return true;
+}
+
+const struct deflate_backend deflate_isal = {
+	.name = "isa-l",
+	.work_nbytes = work_nbytes,
+	.compress = compress_isal,
+	.crc32 = crc32_isal,
+};
+#else
+/* ISO C wants a translation unit to declare something. */
+typedef int deflate_isal_is_not_built;
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event_stage.c - open and close an event stage, and hand live blocks from one to
+ * another
+ */
+#include "hatf/events/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Has the header's 'key' this value? */
+static bool
+says(const struct hatf_reader *reader, const char *key, const char *value)
+{
+	const char *const found = hatf_reader_header(reader, key);
+
+	return found != NULL && strcmp(found, value) == 0;
+}
+
+enum hatf_status
+hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
+{
+	struct hatf_events *const ev = calloc(1, sizeof(*ev));
+	struct hatf_reader_stats stats;
+
+	if (ev == NULL)
+		return HATF_NO_MEMORY;
+	hatf_reader_get_stats(reader, &stats);
+	ev->reader = reader;
+	ev->ours = stats.ours;
+	ev->strict = ev->ours && hatf_reader_header(reader, "source") == NULL;
+	ev->is_exact = !says(reader, "live", "unknown") &&
+		       !says(reader, "live", "uncertain");
+	ev->inherits = hatf_reader_header(reader, "parent_pid") != NULL ||
+		       says(reader, "start", "late") || !ev->is_exact;
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
+		ev->record += stats.record_count[tag];
+	/* A child may use the heaps that its parent made. */
+	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
+	if (hatf_reader_header(reader, "parent_pid") != NULL)
+		ev->stats.heritage = HATF_HERITAGE_UNKNOWN;
+	ids_init(&ev->threads, ev->strict);
+	/* Both 0 exist from the start; the traces of others may create them. */
+	if ((ev->strict && ids_create(&ev->threads, 0) != IDS_OK) ||
+	    (ev->strict && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||
+	    (ev->inherits && !inherited_init(&ev->inherited))) {
+		hatf_events_close(ev);
+		return HATF_NO_MEMORY;
+	}
+	*events_ret = ev;
+	return HATF_OK;
+}
+
+void
+hatf_events_close(struct hatf_events *events)
+{
+	if (events == NULL)
+		return;
+	heaps_fini(&events->heaps);
+	ids_fini(&events->threads);
+	inherited_fini(&events->inherited);
+	free(events);
+}
+
+void
+events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
+		  struct live *unsure_ret)
+{
+	live_init(unsure_ret);
+	if (events->inherits) {
+		*unsure_ret = events->inherited.unsure;
+		live_init(&events->inherited.unsure);
+	}
+	*heaps_ret = events->heaps;
+	heaps_init(&events->heaps, false);
+}
+
+void
+events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
+		  const struct live *unsure)
+{
+	struct hatf_events_stats *const s = &events->stats;
+
+	heaps_fini(&events->heaps);
+	events->heaps = *heaps;
+	heaps_forget(&events->heaps);
+	inherited_set_exact(&events->inherited, unsure);
+	s->start_live_count = s->inherited_live_count = heaps->live_count;
+	s->start_live_nbytes = s->inherited_live_nbytes = heaps->live_nbytes;
+}
+
+void
+hatf_events_get_stats(const struct hatf_events *events,
+		      struct hatf_events_stats *stats_ret)
+{
+	*stats_ret = events->stats;
+	stats_ret->live_count = events->heaps.live_count;
+	stats_ret->live_nbytes = events->heaps.live_nbytes;
+	stats_ret->peak_live_count = events->heaps.peak_count;
+	stats_ret->peak_live_nbytes = events->heaps.peak_nbytes;
+	stats_ret->thread_count = ids_count(&events->threads);
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events.c - hatf_events: records into logical events
+ *
+ * A realloc changes the live set when its own record comes; the alloc and free
+ * that it announces are then recognised and swallowed (pairing.h), so a trace
+ * without them means the same.  That a realloc was not followed by what it
+ * announced is known only afterwards: the violation goes to the next event.
+ *
+ * Where a trace is wrong, the program is taken to be right (hatf.h), so one
+ * defect is one violation and not a wave of them.
+ */
+#include "hatf/events/events.h"
+
+#include "hatf/codec/decoder.h"
+#include "hatf/codec/hatf_record.h"
+
+/* Only the first violation of an event is told. */
+static void
+violate(struct hatf_event *out, enum hatf_violation violation)
+{
+	if (out->violation == HATF_VIOLATION_NONE)
+		out->violation = violation;
+}
+
+/* ------------------------------------------------------------- live blocks */
+
+static void
+no_memory(struct hatf_events *ev)
+{
+	ev->no_memory = true;
+}
+
+/* Is it one that the parent's trace told of?  All others have a number. */
+static bool
+is_inherited(const struct block *block)
+{
+	return block->object == 0;
+}
+
+/* Copy what the live set knows of a block to the event that concerns it. */
+static void
+tell_object(struct hatf_events *ev, struct hatf_event *out,
+	    const struct block *block)
+{
+	out->inherited = is_inherited(block);
+	ev->stats.inherited_count += out->inherited;
+	out->old_size = block->size;
+	out->object = block->object;
+	out->carried = events_is_carried(ev, block->object);
+	out->birth_time = block->birth_time;
+	out->birth_event = block->birth_event;
+}
+
+/* An inherited block dies, or is known from now on. */
+static void
+lose_inherited(struct hatf_events *ev, const struct block *block)
+{
+	ev->stats.inherited_live_count--;
+	ev->stats.inherited_live_nbytes -= block->size;
+}
+
+/* The block at 'address' dies; false if there is none. */
+static bool
+end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
+	  struct block *old_ret)
+{
+	if (!heaps_take(&ev->heaps, heap, address, old_ret))
+		return false;
+	if (is_inherited(old_ret))
+		lose_inherited(ev, old_ret);
+	if (ev->inherits)
+		inherited_note_dead(&ev->inherited, address);
+	return true;
+}
+
+/* The object of 'out' is born with this event. */
+static void
+new_object(struct hatf_events *ev, struct hatf_event *out)
+{
+	out->object = ++ev->object_count;
+	out->birth_time = out->time;
+	out->birth_event = ev->stats.event_count;
+}
+
+/* A carried block whose free may have been lost: 'address' is handed out again. */
+static void
+drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
+{
+	struct block block;
+
+	if (block_set_find(&heap->live, address, &block) &&
+	    events_is_carried(ev, block.object))
+		heaps_take(&ev->heaps, heap, address, &block);
+}
+
+/*
+ * 'address' is handed out: an inherited block there is no more.  If it was freed
+ * while the parent forked, that is as it should be.
+ */
+static void
+replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
+{
+	struct block block;
+
+	if (!block_set_find(&heap->live, address, &block) ||
+	    !is_inherited(&block))
+		return;
+	lose_inherited(ev, &block);
+	if (inherited_settle(&ev->inherited, address))
+		heaps_take(&ev->heaps, heap, address, &block);
+}
+
+/* From here on the object of 'out' is at out->address. */
+static void
+begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
+{
+	const struct block block = {
+		.size = out->size,
+		.object = out->object,
+		.birth_time = out->birth_time,
+		.birth_event = out->birth_event & BLOCK_EVENT_MAX,
+	};
+	bool replaced = false;
+
+	if (!ev->is_exact && !out->carried)
+		drop_doubtful(ev, heap, out->address);
+	if (ev->stats.inherited_live_count != 0)
+		replace_inherited(ev, heap, out->address);
+	if (!heaps_put(&ev->heaps, heap, out->address, &block, &replaced, NULL))
+		no_memory(ev);
+	if (replaced)
+		violate(out, HATF_VIOLATION_ALLOC_LIVE);
+}
+
+/*
+ * A free or realloc of out->old_address, which is not live.  'dies' says that it
+ * ends the block, or that the trace knows it from now on.
+ */
+static void
+unknown_block(struct hatf_events *ev, struct hatf_event *out,
+	      enum hatf_violation violation, bool dies)
+{
+	if (!ev->inherits ||
+	    !inherited_may_be(&ev->inherited, out->old_address)) {
+		violate(out, violation);
+		return;
+	}
+	out->inherited = true;
+	ev->stats.inherited_count++;
+	if (dies && !inherited_note(&ev->inherited, out->old_address))
+		no_memory(ev);
+}
+
+static void
+on_alloc(struct hatf_events *ev, struct heap *heap,
+	 const struct hatf_record *rec, struct hatf_event *out)
+{
+	out->kind = HATF_EVENT_ALLOC;
+	out->address = rec->address;
+	out->size = rec->size;
+	if (rec->address == 0)
+		return; /* it failed */
+	new_object(ev, out);
+	begin_block(ev, heap, out);
+}
+
+/* A block that lived when the trace began: no event. */
+static void
+on_carried(struct hatf_events *ev, const struct hatf_record *rec,
+	   struct hatf_event *out)
+{
+	struct heap *const heap = heaps_get(&ev->heaps, rec->heap);
+
+	if (heap == NULL) {
+		no_memory(ev);
+		return;
+	}
+	out->carried = true;
+	on_alloc(ev, heap, rec, out);
+	ev->stats.carried_count = ev->object_count;
+	ev->stats.carried_nbytes += rec->size;
+}
+
+static void
+on_free(struct hatf_events *ev, struct heap *heap,
+	const struct hatf_record *rec, struct hatf_event *out)
+{
+	struct block old;
+
+	out->kind = HATF_EVENT_FREE;
+	out->old_address = rec->address;
+	if (end_block(ev, heap, rec->address, &old)) {
+		tell_object(ev, out, &old);
+	} else if (rec->address != 0 || ev->ours) {
+		/* Others may record free(NULL), which does nothing. */
+		unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
+	}
+}
+
+/* Do the addresses of a realloc fit its tag?  (FORMAT "Realloc") */
+static bool
+fits_tag(const struct hatf_record *rec)
+{
+	const uint64_t from = rec->old_address, to = rec->address;
+
+	switch (rec->tag) {
+	case HATF_REALLOC_NO_ALLOC:
+		return to == from || to == 0;
+	case HATF_REALLOC_ALLOC_FREE:
+		return from != 0 && to != 0 && from != to;
+	case HATF_REALLOC_ALLOC:
+		return from == 0 && to != 0;
+	default:
+		return from != 0 && to == 0;
+	}
+}
+
+/* The block, which no event had told of, becomes the object of 'out'. */
+static void
+adopt_block(struct hatf_events *ev, struct hatf_event *out, struct block *block)
+{
+	new_object(ev, out);
+	block->object = out->object;
+	block->birth_time = out->birth_time;
+	block->birth_event = out->birth_event & BLOCK_EVENT_MAX;
+}
+
+/* A realloc in place. */
+static void
+resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
+	     struct block *live)
+{
+	bool replaced;
+
+	if (is_inherited(live)) {
+		lose_inherited(ev, live);
+		adopt_block(ev, out, live);
+	}
+	live->size = out->size;
+	if (!heaps_put(&ev->heaps, heap, out->address, live, &replaced, NULL))
+		no_memory(ev);
+}
+
+/* The live block of a realloc has been moved or freed. */
+static void
+drop_block(struct hatf_events *ev, struct heap *heap,
+	   const struct hatf_record *rec, struct hatf_event *out)
+{
+	struct block old;
+
+	if (!end_block(ev, heap, rec->old_address, &old))
+		return;
+	if (is_inherited(&old))
+		adopt_block(ev, out, &old);
+	if (rec->tag == HATF_REALLOC_ALLOC) {
+		ev->left_over = old;
+		ev->left_over_address = rec->old_address;
+		ev->left_over_heap = heap;
+	}
+}
+
+/* A realloc did something to a block, 'live' or NULL. */
+static void
+change_block(struct hatf_events *ev, struct heap *heap,
+	     const struct hatf_record *rec, struct hatf_event *out,
+	     struct block *live)
+{
+	if (live != NULL && out->address == out->old_address) {
+		resize_block(ev, heap, out, live);
+		return;
+	}
+	if (live != NULL)
+		drop_block(ev, heap, rec, out);
+	else if (out->address != 0)
+		new_object(ev, out);
+	if (out->address != 0)
+		begin_block(ev, heap, out);
+}
+
+static void
+on_realloc(struct hatf_events *ev, struct heap *heap,
+	   const struct hatf_record *rec, struct hatf_event *out)
+{
+	const bool frees = rec->tag == HATF_REALLOC_FREE;
+	const bool failed = !frees && rec->address == 0;
+	struct block live;
+	bool is_live = false;
+
+	out->kind = HATF_EVENT_REALLOC;
+	out->address = frees ? 0 : rec->address;
+	out->old_address = rec->old_address;
+	out->size = rec->size;
+	ev->left_over_heap = NULL;
+	if (ev->ours && !fits_tag(rec))
+		violate(out, HATF_VIOLATION_PAIRING);
+	if (rec->old_address != 0) {
+		is_live = block_set_find(&heap->live, rec->old_address, &live);
+		if (is_live)
+			tell_object(ev, out, &live);
+		else
+			unknown_block(ev, out, HATF_VIOLATION_REALLOC_UNKNOWN,
+				      !failed);
+	}
+	if (!failed)
+		change_block(ev, heap, rec, out, is_live ? &live : NULL);
+}
+
+/*
+ * Is an announced record as the realloc has announced it?  Traces by other
+ * programs are held to the size only.
+ */
+static bool
+fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
+{
+	if (rec->tag == HATF_ALLOC && rec->size != ev->realloc_size)
+		return false;
+	if (!ev->ours)
+		return true;
+	/* The alloc comes first. */
+	return (rec->tag == HATF_ALLOC || !ev->pairing.alloc_expected) &&
+	       rec->time == ev->realloc_time && rec->heap == ev->realloc_heap;
+}
+
+/*
+ * The record belongs to the realloc before it, which has changed the live set.
+ * Only a tag 4 with an old block changes it once more: announcing no free, it left
+ * that block live.  Without the announced alloc it is a move, as mpatrol has it.
+ */
+static void
+on_part(struct hatf_events *ev, const struct hatf_record *rec)
+{
+	struct heap *const heap = ev->left_over_heap;
+	bool replaced;
+
+	if (!fits_realloc(ev, rec))
+		ev->carried = HATF_VIOLATION_PAIRING;
+	if (rec->tag != HATF_ALLOC || heap == NULL)
+		return;
+	ev->left_over_heap = NULL;
+	if (!heaps_put(&ev->heaps, heap, ev->left_over_address, &ev->left_over,
+		       &replaced, NULL))
+		no_memory(ev);
+}
+
+/* ------------------------------------------------------------------- events */
+
+static void
+take(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
+     enum hatf_violation violation)
+{
+	if (result == IDS_WRONG)
+		violate(out, violation);
+	else if (result == IDS_NO_MEMORY)
+		no_memory(ev);
+}
+
+/* An event of this thread: does it exist? */
+static void
+use_thread(struct hatf_events *ev, struct hatf_event *out)
+{
+	if (ev->thread_known && out->thread == ev->thread)
+		return;
+	take(ev, out, ids_use(&ev->threads, out->thread),
+	     HATF_VIOLATION_THREAD);
+	ev->thread_known = true;
+	ev->thread = out->thread;
+}
+
+static void
+on_thread(struct hatf_events *ev, const struct hatf_record *rec,
+	  struct hatf_event *out)
+{
+	const bool creates = rec->tag == HATF_CREATE_THREAD;
+
+	out->kind =
+		creates ? HATF_EVENT_THREAD_CREATE : HATF_EVENT_THREAD_DESTROY;
+	ev->thread_known = false;
+	take(ev, out,
+	     creates ? ids_create(&ev->threads, rec->thread)
+		     : ids_destroy(&ev->threads, rec->thread),
+	     HATF_VIOLATION_THREAD);
+}
+
+static void
+on_heap(struct hatf_events *ev, const struct hatf_record *rec,
+	struct hatf_event *out)
+{
+	const bool creates = rec->tag == HATF_CREATE_HEAP;
+
+	out->kind = creates ? HATF_EVENT_HEAP_CREATE : HATF_EVENT_HEAP_DESTROY;
+	use_thread(ev, out);
+	take(ev, out,
+	     creates ? ids_create(&ev->heaps.ids, rec->heap)
+		     : ids_destroy(&ev->heaps.ids, rec->heap),
+	     HATF_VIOLATION_HEAP);
+	if (creates)
+		return;
+	/* The process's malloc does not end. */
+	if (ev->ours && rec->heap == 0)
+		violate(out, HATF_VIOLATION_HEAP);
+	if (ev->stats.inherited_live_count != 0) {
+		uint64_t count, nbytes;
+
+		heaps_sum_forgotten(&ev->heaps, rec->heap, &count, &nbytes);
+		ev->stats.inherited_live_count -= count;
+		ev->stats.inherited_live_nbytes -= nbytes;
+	}
+	heaps_clear(&ev->heaps, rec->heap);
+}
+
+/* A logical event of the heap: alloc, free or realloc. */
+static void
+on_block(struct hatf_events *ev, const struct hatf_record *rec,
+	 struct hatf_event *out)
+{
+	struct heap *const heap = heaps_get(&ev->heaps, rec->heap);
+
+	if (heap == NULL) {
+		no_memory(ev);
+		return;
+	}
+	use_thread(ev, out);
+	if (rec->heap != 0)
+		take(ev, out, ids_use(&ev->heaps.ids, rec->heap),
+		     HATF_VIOLATION_HEAP);
+	if (rec->tag == HATF_ALLOC)
+		on_alloc(ev, heap, rec, out);
+	else if (rec->tag == HATF_FREE)
+		on_free(ev, heap, rec, out);
+	else
+		on_realloc(ev, heap, rec, out);
+	ev->stats.event_count++;
+}
+
+/* Record 'rec' has a time; false if it lies before that of the last one. */
+static bool
+note_time(struct hatf_events *ev, const struct hatf_record *rec)
+{
+	const bool in_order = rec->time >= ev->time;
+
+	if (!ev->has_time) {
+		ev->has_time = true;
+		ev->stats.first_time = rec->time;
+	}
+	ev->time = rec->time;
+	if (rec->time > ev->stats.last_time)
+		ev->stats.last_time = rec->time;
+	return in_order;
+}
+
+/* What 'rec', which is no comment, is to the realloc before it. */
+static enum pairing_role
+pair(struct hatf_events *ev, const struct hatf_record *rec)
+{
+	const bool waits =
+		ev->pairing.alloc_expected || ev->pairing.free_expected;
+	const enum pairing_role role = pairing_role(&ev->pairing, rec);
+
+	if (role == PAIRING_PART) {
+		ev->part_seen = true;
+		on_part(ev, rec);
+		return role;
+	}
+	/* Others may announce and write nothing, but not only a part of it. */
+	if (waits && (ev->ours || ev->part_seen))
+		ev->carried = HATF_VIOLATION_PAIRING;
+	ev->part_seen = false;
+	ev->realloc_size = rec->size;
+	ev->realloc_time = rec->time;
+	ev->realloc_heap = rec->heap;
+	return role;
+}
+
+/* A record other than a comment; returns whether it begins an event. */
+static bool
+judge(struct hatf_events *ev, const struct hatf_record *rec,
+      struct hatf_event *out)
+{
+	const enum pairing_role role = pair(ev, rec);
+	const bool in_order = note_time(ev, rec);
+
+	if (role == PAIRING_PART) {
+		if (!in_order)
+			ev->carried = HATF_VIOLATION_TIME;
+		return false;
+	}
+	out->violation = ev->carried;
+	ev->carried = HATF_VIOLATION_NONE;
+	if (!in_order)
+		violate(out, HATF_VIOLATION_TIME);
+	if (ev->stats.event_count == 0 && ev->ours && record_is_carried(rec))
+		on_carried(ev, rec, out);
+	else if (role == PAIRING_EVENT)
+		on_block(ev, rec, out);
+	else if (rec->tag >= HATF_CREATE_THREAD)
+		on_thread(ev, rec, out);
+	else
+		on_heap(ev, rec, out);
+	ev->stats.violation_count += out->violation != HATF_VIOLATION_NONE;
+	return true;
+}
+
+/*
+ * What an event has from its first record alone; all else 0.  Field by field for
+ * the reason told in hatf_record.h.
+ */
+static void
+begin_event(struct hatf_events *ev, const struct hatf_record *rec,
+	    struct hatf_event *out)
+{
+	out->kind = HATF_EVENT_COMMENT;
+	out->violation = HATF_VIOLATION_NONE;
+	out->tag = rec->tag;
+	out->record = ev->record++;
+	out->offset = rec->offset;
+	out->time = rec->time;
+	out->thread = rec->thread;
+	out->heap = rec->heap;
+	out->address = 0;
+	out->size = 0;
+	out->old_address = 0;
+	out->old_size = 0;
+	out->object = 0;
+	out->birth_time = 0;
+	out->birth_event = 0;
+	out->inherited = false;
+	out->carried = false;
+	out->attributes = rec->attributes;
+	out->attributes_nbytes = rec->attributes_nbytes;
+}
+
+/* Turn one record into an event, if it is one. */
+static bool
+handle(struct hatf_events *ev, const struct hatf_record *rec,
+       struct hatf_event *out)
+{
+	if (rec->tag == HATF_METADATA)
+		return false;
+	begin_event(ev, rec, out);
+	return rec->tag == HATF_COMMENT || judge(ev, rec, out);
+}
+
+/* Get the next records; the announced part of a realloc must not be missing. */
+static enum hatf_status
+fetch(struct hatf_events *ev)
+{
+	const enum hatf_status status = hatf_reader_read(
+		ev->reader, ev->records, EVENTS_BATCH_COUNT, &ev->filled);
+
+	ev->next = 0;
+	if (status != HATF_END)
+		return status;
+	if ((ev->pairing.alloc_expected || ev->pairing.free_expected) &&
+	    (ev->ours || ev->part_seen))
+		ev->carried = HATF_VIOLATION_PAIRING;
+	ev->pairing = (struct pairing){ 0 };
+	/* No event is left that could carry it. */
+	ev->stats.violation_count += ev->carried != HATF_VIOLATION_NONE;
+	ev->carried = HATF_VIOLATION_NONE;
+	return status;
+}
+
+enum hatf_status
+hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
+		 size_t *n_ret)
+{
+	size_t n = 0;
+
+	/* One batch at most gives events: the next would move attributes. */
+	while (n == 0 && max != 0 && !events->no_memory) {
+		if (events->next == events->filled) {
+			const enum hatf_status status = fetch(events);
+
+			if (status != HATF_OK) {
+				*n_ret = 0;
+				return status;
+			}
+		}
+		while (n < max && events->next < events->filled) {
+			const size_t i = events->next++;
+
+			heaps_look_ahead(&events->heaps, events->records,
+					 events->filled, i);
+			n += handle(events, &events->records[i], &out[n]);
+		}
+	}
+	*n_ret = n;
+	return n == 0 && events->no_memory ? HATF_NO_MEMORY : HATF_OK;
+}

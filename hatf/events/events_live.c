@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events_live.c - the live objects of an event stage, as hatf.h shows them
+ */
+#include "hatf/events/events.h"
+
+static void
+show(const struct hatf_events *ev, uint64_t heap, uint64_t address,
+     const struct block *block, struct hatf_live *ret)
+{
+	*ret = (struct hatf_live){
+		.address = address,
+		.size = block->size,
+		.heap = heap,
+		.object = block->object,
+		.birth_time = block->birth_time,
+		.birth_event = block->birth_event,
+		.carried = events_is_carried(ev, block->object),
+	};
+}
+
+/* hatf_events_visit_live() for one heap. */
+static bool
+visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,
+	   bool (*visit)(void *ctx, const struct hatf_live *live), void *ctx)
+{
+	struct block_walk walk = { 0 };
+	struct hatf_live live;
+	struct block block;
+	uint64_t address;
+
+	while (block_set_next(&heap->live, &walk, &address, &block)) {
+		show(ev, id, address, &block, &live);
+		if (!visit(ctx, &live))
+			return false;
+	}
+	return true;
+}
+
+bool
+hatf_events_visit_live(const struct hatf_events *events,
+		       bool (*visit)(void *ctx, const struct hatf_live *live),
+		       void *ctx)
+{
+	const struct heaps *const heaps = &events->heaps;
+	const struct live *const index = &heaps->index;
+
+	if (!visit_heap(events, &heaps->first, 0, visit, ctx))
+		return false;
+	for (size_t i = 0; i < index->slot_count; i++)
+		if (index->keys[i] != 0 &&
+		    !visit_heap(events, heaps->others[index->blocks[i].size],
+				index->keys[i], visit, ctx))
+			return false;
+	return true;
+}
+
+/* -------------------------------------------------------------- neighbours */
+
+enum hatf_status
+hatf_events_keep_order(struct hatf_events *events)
+{
+	return heaps_keep_order(&events->heaps) ? HATF_OK : HATF_NO_MEMORY;
+}
+
+bool
+hatf_events_live_before(struct hatf_events *events, uint64_t heap,
+			uint64_t address, struct hatf_live *live_ret)
+{
+	const struct heap *const found = heaps_find(&events->heaps, heap);
+	struct block block;
+
+	if (found == NULL ||
+	    !block_set_before(&found->live, address, &address, &block))
+		return false;
+	show(events, heap, address, &block, live_ret);
+	return true;
+}
+
+bool
+hatf_events_live_behind(struct hatf_events *events, uint64_t heap,
+			uint64_t address, uint64_t last,
+			struct hatf_live *live_ret)
+{
+	const struct heap *const found = heaps_find(&events->heaps, heap);
+	struct block block;
+
+	if (found == NULL ||
+	    !block_set_behind(&found->live, address, last, &address, &block))
+		return false;
+	show(events, heap, address, &block, live_ret);
+	return true;
+}

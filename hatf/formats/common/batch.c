@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * batch.c - see batch.h
+ */
+#include "hatf/formats/common/batch.h"
+
+#include "hatf/codec/hatf_record.h"
+
+#include <stdlib.h>
+
+void
+batch_fini(struct batch *b)
+{
+	for (size_t i = 0; i < b->chunk_count; i++)
+		free(b->chunks[i]);
+	free(b->chunks);
+	free(b->kept);
+	*b = (struct batch){ 0 };
+}
+
+void
+batch_begin(struct batch *b, struct hatf_record *records, size_t max)
+{
+	const size_t n = b->kept_count < max ? b->kept_count : max;
+
+	b->records = records;
+	b->max = max;
+	b->count = n;
+	if (b->kept_count == 0) {
+		/* Nothing points to the bytes any more. */
+		b->chunks_used = 0;
+		b->used = 0;
+		return;
+	}
+	memcpy(records, b->kept + b->kept_first, n * sizeof(*records));
+	b->kept_count -= n;
+	b->kept_first = b->kept_count == 0 ? 0 : b->kept_first + n;
+}
+
+/* Room for one more that goes beyond the batch. */
+static struct hatf_record *
+keep(struct batch *b)
+{
+	if (b->kept_first + b->kept_count == b->kept_cap) {
+		const size_t cap = b->kept_cap == 0 ? 16 : 2 * b->kept_cap;
+		struct hatf_record *const kept =
+			realloc(b->kept, cap * sizeof(*kept));
+
+		if (kept == NULL) {
+			b->no_memory = true;
+			return NULL;
+		}
+		b->kept = kept;
+		b->kept_cap = cap;
+	}
+	return &b->kept[b->kept_first + b->kept_count++];
+}
+
+struct hatf_record *
+batch_add(struct batch *b, unsigned tag)
+{
+	struct hatf_record *const rec =
+		b->count < b->max ? &b->records[b->count++] : keep(b);
+
+	if (rec != NULL) {
+		record_clear(rec);
+		rec->tag = (uint8_t)tag;
+	}
+	return rec;
+}
+
+/* Begin a chunk; false if there is no memory. */
+static bool
+begin_chunk(struct batch *b)
+{
+	if (b->chunks_used == b->chunk_cap) {
+		const size_t cap = b->chunk_cap == 0 ? 8 : 2 * b->chunk_cap;
+		uint8_t **const chunks =
+			realloc(b->chunks, cap * sizeof(*chunks));
+
+		if (chunks == NULL)
+			return false;
+		b->chunks = chunks;
+		b->chunk_cap = cap;
+	}
+	if (b->chunks_used == b->chunk_count) {
+		uint8_t *const chunk = malloc(BATCH_CHUNK_NBYTES);
+
+		if (chunk == NULL)
+			return false;
+		b->chunks[b->chunk_count++] = chunk;
+	}
+	b->chunks_used++;
+	b->used = 0;
+	return true;
+}
+
+uint8_t *
+batch_bytes(struct batch *b, size_t nbytes)
+{
+	uint8_t *bytes;
+
+	if ((b->chunks_used == 0 || nbytes > BATCH_CHUNK_NBYTES - b->used) &&
+	    !begin_chunk(b)) {
+		b->no_memory = true;
+		return NULL;
+	}
+	bytes = b->chunks[b->chunks_used - 1] + b->used;
+	b->used += nbytes;
+	return bytes;
+}
+
+/* The tag of what happened. */
+static unsigned
+realloc_tag(const struct hatf_record *rec, bool frees)
+{
+	if (rec->address == 0)
+		return frees && rec->old_address != 0 ? HATF_REALLOC_FREE
+						      : HATF_REALLOC_NO_ALLOC;
+	if (rec->old_address == 0)
+		return HATF_REALLOC_ALLOC;
+	return rec->address == rec->old_address ? HATF_REALLOC_NO_ALLOC
+						: HATF_REALLOC_ALLOC_FREE;
+}
+
+/* What a realloc announces: its own attributes are told once. */
+static bool
+add_part(struct batch *b, const struct hatf_record *rec, unsigned tag,
+	 uint64_t address, uint64_t size)
+{
+	struct hatf_record *const part = batch_add(b, tag);
+
+	if (part == NULL)
+		return false;
+	part->address = address;
+	part->size = size;
+	part->thread = rec->thread;
+	part->heap = rec->heap;
+	part->time = rec->time;
+	part->offset = rec->offset;
+	return true;
+}
+
+bool
+batch_realloc(struct batch *b, const struct hatf_record *rec, bool frees)
+{
+	const struct hatf_record whole = *rec; /* it may lie in the batch */
+	const unsigned tag = realloc_tag(&whole, frees);
+	struct hatf_record *const first = batch_add(b, tag);
+
+	if (first == NULL)
+		return false;
+	*first = whole;
+	first->tag = (uint8_t)tag;
+	if ((tag == HATF_REALLOC_ALLOC_FREE || tag == HATF_REALLOC_ALLOC) &&
+	    !add_part(b, &whole, HATF_ALLOC, whole.address, whole.size))
+		return false;
+	if (tag == HATF_REALLOC_ALLOC_FREE || tag == HATF_REALLOC_FREE)
+		return add_part(b, &whole, HATF_FREE, whole.old_address, 0);
+	return true;
+}
+
+bool
+batch_stack(struct batch *b, struct hatf_record *rec, uint64_t stack)
+{
+	const struct hatf_attr_item item = { .key = HATF_ATTR_STACK,
+					     .value = stack };
+	const size_t cap = rec->attributes_nbytes + 1 + 10;
+	size_t used = rec->attributes_nbytes;
+	uint8_t *bytes;
+
+	if (stack == 0)
+		return true;
+	bytes = batch_bytes(b, cap);
+	if (bytes == NULL)
+		return false;
+	if (used != 0)
+		memcpy(bytes, rec->attributes, used);
+	hatf_attr_put(bytes, cap, &used, &item);
+	rec->attributes = bytes;
+	rec->attributes_nbytes = (uint32_t)used;
+	return true;
+}
+
+bool
+batch_comment(struct batch *b, const char *text, size_t nbytes, uint64_t offset)
+{
+	uint8_t *const bytes = batch_bytes(b, nbytes);
+	struct hatf_record *const rec =
+		bytes == NULL ? NULL : batch_add(b, HATF_COMMENT);
+
+	if (rec == NULL)
+		return false;
+	memcpy(bytes, text, nbytes);
+	rec->attributes = bytes;
+	rec->attributes_nbytes = (uint32_t)nbytes;
+	rec->offset = offset;
+	return true;
+}
+
+bool
+batch_define(struct batch *b, struct hatf_stacks *stacks, uint64_t offset)
+{
+	char text[HATF_DEFINITION_MAX];
+	size_t nbytes;
+
+	while ((nbytes = hatf_stacks_next(stacks, text, sizeof(text))) != 0)
+		if (!batch_comment(b, text, nbytes, offset))
+			return false;
+	return true;
+}
+
+size_t
+batch_end(struct batch *b, struct source *s)
+{
+	if (b->no_memory && s->err.status == HATF_OK)
+		source_stop(s, HATF_NO_MEMORY, NULL);
+	if (s->err.status != HATF_OK) {
+		b->end = s->err;
+		b->has_ended = true;
+	}
+	/* The reader does not come back after an end. */
+	if (b->has_ended)
+		s->err = b->kept_count == 0
+				 ? b->end
+				 : (struct hatf_error){ .status = HATF_OK };
+	return b->count;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * disorder.c - see disorder.h
+ *
+ * The live set changes at allocs and frees, those that a realloc announces among
+ * them (FORMAT "Realloc").  A realloc itself is only held against it; the free that
+ * it announces is then not told again.
+ */
+#include "hatf/formats/common/disorder.h"
+
+void
+disorder_init(struct disorder *d)
+{
+	*d = (struct disorder){ .count = 0 };
+	block_set_init(&d->live);
+}
+
+void
+disorder_fini(struct disorder *d)
+{
+	block_set_fini(&d->live);
+}
+
+static void
+count(struct disorder *d, enum hatf_violation what,
+      const struct hatf_record *rec, uint64_t number)
+{
+	if (d->count++ != 0)
+		return;
+	d->what = what;
+	d->record = number;
+	d->offset = rec->offset;
+}
+
+/* All that matters of a block is that it lives. */
+static const struct block unknown;
+
+/* 'address' is live from here on. */
+static bool
+hand_out(struct disorder *d, const struct hatf_record *rec, uint64_t number)
+{
+	bool added;
+
+	if (rec->address == 0)
+		return true;
+	if (!block_set_put(&d->live, rec->address, &unknown, &added, NULL))
+		return false;
+	if (!added)
+		count(d, HATF_VIOLATION_ALLOC_LIVE, rec, number);
+	return true;
+}
+
+static void
+take_back(struct disorder *d, const struct hatf_record *rec, uint64_t number)
+{
+	struct block old;
+
+	if (!block_set_take(&d->live, rec->address, &old) &&
+	    rec->address != 0 &&
+	    !(d->announces_free && d->old_address == rec->address))
+		count(d, HATF_VIOLATION_FREE_UNKNOWN, rec, number);
+	d->announces_free = false;
+}
+
+/* The block must be live; where it is not, it is from now on if it stays. */
+static bool
+resize(struct disorder *d, const struct hatf_record *rec, uint64_t number)
+{
+	struct block ignored;
+	bool added;
+
+	d->announces_free = rec->tag == HATF_REALLOC_ALLOC_FREE ||
+			    rec->tag == HATF_REALLOC_FREE;
+	d->old_address = rec->old_address;
+	if (rec->old_address == 0 ||
+	    block_set_find(&d->live, rec->old_address, &ignored))
+		return true;
+	count(d, HATF_VIOLATION_REALLOC_UNKNOWN, rec, number);
+	return rec->tag != HATF_REALLOC_NO_ALLOC || rec->address == 0 ||
+	       block_set_put(&d->live, rec->address, &unknown, &added, NULL);
+}
+
+bool
+disorder_note(struct disorder *d, const struct hatf_record *rec,
+	      uint64_t number)
+{
+	switch (rec->tag) {
+	case HATF_ALLOC:
+		return hand_out(d, rec, number);
+	case HATF_FREE:
+		take_back(d, rec, number);
+		return true;
+	case HATF_REALLOC_NO_ALLOC:
+	case HATF_REALLOC_ALLOC_FREE:
+	case HATF_REALLOC_ALLOC:
+	case HATF_REALLOC_FREE:
+		return resize(d, rec, number);
+	default:
+		return true;
+	}
+}

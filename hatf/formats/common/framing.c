@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * framing.c - see framing.h
+ */
+#include "hatf/formats/common/framing.h"
+
+#include "hatf/codec/bytes.h"
+#include "hatf/codec/comment_text.h"
+
+#include <string.h>
+
+#define HEADER "HATF 1.0"
+
+/* A comment's text. */
+struct note {
+	const char *text;
+	size_t nbytes;
+};
+
+/* Is 'kind' the comment's first line? */
+static bool
+is_kind(const struct note *note, const char *kind)
+{
+	const size_t nbytes = strlen(kind);
+
+	return note->nbytes >= nbytes &&
+	       memcmp(note->text, kind, nbytes) == 0 &&
+	       (note->nbytes == nbytes || note->text[nbytes] == '\n');
+}
+
+/* Does the line 'key' hold the number 'want'? */
+static bool
+agrees(const struct note *note, const char *key, uint64_t want)
+{
+	uint64_t n;
+
+	return text_find_u64(note->text, note->nbytes, key, &n) && n == want;
+}
+
+bool
+framing_is_ours(const uint8_t *bytes, size_t nbytes)
+{
+	const size_t text = 1 + 2; /* tag, length */
+
+	return nbytes >= text + strlen(HEADER) && bytes[0] == HATF_COMMENT &&
+	       memcmp(bytes + text, HEADER, strlen(HEADER)) == 0 &&
+	       (nbytes == text + strlen(HEADER) ||
+		get_be16(bytes + 1) == strlen(HEADER) ||
+		bytes[text + strlen(HEADER)] == '\n');
+}
+
+bool
+framing_is_loss(const struct hatf_record *comment)
+{
+	const struct note note = { (const char *)comment->attributes,
+				   comment->attributes_nbytes };
+
+	return is_kind(&note, "HATF lost");
+}
+
+static bool
+has_kind(const struct hatf_record *comment, const char *kind)
+{
+	const struct note note = { (const char *)comment->attributes,
+				   comment->attributes_nbytes };
+
+	return is_kind(&note, kind);
+}
+
+bool
+framing_is_block(const struct hatf_record *comment)
+{
+	return has_kind(comment, "HATF block");
+}
+
+bool
+framing_is_sum(const struct hatf_record *comment)
+{
+	return has_kind(comment, "HATF sum");
+}
+
+const char *
+framing_find_sum(const struct hatf_record *comment)
+{
+	static const char key[] = "\ncrc32c=";
+	const size_t nbytes = sizeof(key) - 1 + FRAMING_SUM_NBYTES;
+	const char *line;
+
+	if (comment->attributes_nbytes < nbytes ||
+	    (!framing_is_sum(comment) && !has_kind(comment, "HATF end")))
+		return NULL;
+	line = (const char *)comment->attributes + comment->attributes_nbytes -
+	       nbytes;
+	return memcmp(line, key, sizeof(key) - 1) == 0 ? line + sizeof(key) - 1
+						       : NULL;
+}
+
+bool
+framing_sum_is(const char *digits, uint32_t sum)
+{
+	uint8_t want[FRAMING_SUM_NBYTES];
+
+	crc32c_write(sum, want);
+	want[CRC32C_DIGITS] = '\n';
+	return memcmp(digits, want, sizeof(want)) == 0;
+}
+
+/* Has a record other than a comment come after the last block? */
+static bool
+has_strays(const struct framing *framing)
+{
+	return framing->block_count != 0 &&
+	       framing->data_end > framing->block_end;
+}
+
+/* Note a comment of our stream, from 'offset' to 'end'. */
+static void
+note_place(struct framing *framing, uint64_t offset, uint64_t end)
+{
+	if (offset != framing->comment_end)
+		framing->data_end = offset;
+	framing->comment_end = end;
+}
+
+static const char *
+note_block(struct framing *framing, const struct note *note, uint64_t offset,
+	   const struct framing_place *place)
+{
+	/* The first block begins with the stream, before its comment. */
+	const uint64_t start = framing->block_count == 0 ? 0 : offset;
+	uint64_t nbytes;
+
+	if (!agrees(note, "block", framing->block_count))
+		return "block";
+	if (!agrees(note, "record", place->record_count))
+		return "record";
+	if (!agrees(note, "event", place->event_count))
+		return "event";
+	/* Only comments between the blocks may come before this one. */
+	if (offset < framing->block_end || has_strays(framing) ||
+	    !text_find_u64(note->text, note->nbytes, "bytes", &nbytes) ||
+	    __builtin_add_overflow(start, nbytes, &framing->block_end) ||
+	    framing->block_end < place->end)
+		return "bytes";
+	framing->block_count++;
+	return NULL;
+}
+
+static const char *
+note_lost(struct framing *framing, const struct note *note)
+{
+	uint64_t n;
+
+	if (!text_find_u64(note->text, note->nbytes, "count", &n))
+		return "count";
+	framing->lost_count += n;
+	/* More than can be counted is not none. */
+	if (framing->lost_count < n)
+		framing->lost_count = UINT64_MAX;
+	return NULL;
+}
+
+static const char *
+note_end(struct framing *framing, const struct note *note, uint64_t offset,
+	 const struct framing_place *place)
+{
+	if (!agrees(note, "events", place->event_count))
+		return "events";
+	if (!agrees(note, "records", place->record_count))
+		return "records";
+	if (!framing->foreign && !agrees(note, "hatf_bytes", offset))
+		return "hatf_bytes";
+	framing->complete = agrees(note, "complete", 1) &&
+			    agrees(note, "lost", 0) && framing->lost_count == 0;
+	framing->trailer_end = place->end;
+	return NULL;
+}
+
+/* A header begins the trace: in HATF, not even metadata comes before it. */
+static bool
+is_first(const struct framing *framing, const struct hatf_record *comment,
+	 const struct framing_place *place)
+{
+	return framing->foreign ? place->record_count == 0
+				: comment->offset == 0;
+}
+
+/*
+ * Is it the end of a trace of this project, which tells its own place?  Then the trace
+ * has lost its header, or that has been changed.
+ */
+static bool
+lacks_header(const struct framing *framing, const struct note *note,
+	     uint64_t offset)
+{
+	return !framing->foreign && is_kind(note, "HATF end") &&
+	       agrees(note, "hatf_bytes", offset);
+}
+
+enum hatf_status
+framing_note(struct framing *framing, const struct hatf_record *comment,
+	     const struct framing_place *place, const char **field_ret)
+{
+	const struct note note = { (const char *)comment->attributes,
+				   comment->attributes_nbytes };
+	const char *field = NULL;
+
+	if (is_first(framing, comment, place) && is_kind(&note, HEADER)) {
+		/* The reader looks at the header twice; values that have been
+		 * handed out must stay where they are. */
+		if (framing->header.buf != NULL)
+			return HATF_OK;
+		framing->ours = true;
+		return lines_set(&framing->header, note.text, note.nbytes)
+			       ? HATF_OK
+			       : HATF_NO_MEMORY;
+	}
+	if (!framing->ours) {
+		*field_ret = HEADER;
+		return lacks_header(framing, &note, comment->offset)
+			       ? HATF_BAD_COMMENT
+			       : HATF_OK;
+	}
+	note_place(framing, comment->offset, place->end);
+	if (framing_is_block(comment)) {
+		if (!framing->foreign)
+			field = note_block(framing, &note, comment->offset,
+					   place);
+	} else if (framing_is_loss(comment))
+		field = note_lost(framing, &note);
+	else if (is_kind(&note, HEADER))
+		field = HEADER; /* two traces in one file */
+	else if (is_kind(&note, "HATF end")) {
+		field = note_end(framing, &note, comment->offset, place);
+		if (field == NULL &&
+		    !lines_set(&framing->trailer, note.text, note.nbytes))
+			return HATF_NO_MEMORY;
+	}
+	*field_ret = field;
+	return field == NULL ? HATF_OK : HATF_BAD_COMMENT;
+}
+
+enum hatf_status
+framing_end(struct framing *framing, uint64_t end, const char **field_ret)
+{
+	if (!framing->ours) {
+		framing->complete = true;
+		return HATF_END;
+	}
+	if (!framing_at_trailer(framing, end))
+		return HATF_NO_TRAILER;
+	if (framing->foreign ||
+	    (framing->block_end <= end && !has_strays(framing)))
+		return HATF_END;
+	*field_ret = "bytes";
+	return HATF_BAD_COMMENT;
+}
+
+void
+framing_fini(struct framing *framing)
+{
+	lines_fini(&framing->header);
+	lines_fini(&framing->trailer);
+}

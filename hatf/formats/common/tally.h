@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tally.h - how many records and logical events a stream has had so far
+ */
+#ifndef HATF_TALLY_H
+#define HATF_TALLY_H
+
+#include "hatf/codec/hatf_record.h"
+#include "hatf/codec/pairing.h"
+#include "hatf/hatf.h"
+
+/* All 0 at the start of a trace. */
+struct tally {
+	uint64_t record_count; /* tags 0 to 10 */
+	uint64_t event_count;  /* logical events */
+	uint64_t tag_count[HATF_TAG_COUNT];
+	struct pairing pairing;
+};
+
+/*
+ * Count a data record.  Only a realloc makes it unsure whether the next alloc or
+ * free is an event of its own; all others should not wait for a branch on what
+ * they are.
+ */
+static inline void
+tally_note(struct tally *t, const struct hatf_record *rec)
+{
+	const struct pairing *const p = &t->pairing;
+
+	t->record_count++;
+	t->tag_count[rec->tag]++;
+	if (t->event_count == 0 && record_is_carried(rec))
+		return;
+	if (rec->tag <= HATF_FREE && !p->alloc_expected && !p->free_expected)
+		t->event_count++;
+	else
+		t->event_count +=
+			pairing_role(&t->pairing, rec) == PAIRING_EVENT;
+}
+
+#endif /* HATF_TALLY_H */

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hummingbird.c - the text traces of "Are Mallocs Free of Fragmentation?"
+ * (FORMAT "hummingbird")
+ *
+ *	Allocate 0x55d0c0 24
+ *	Free 0x55d0c0
+ *
+ * The paper shows two kinds of line and says that a tag matches a Free with its
+ * Allocate; it shows no file.  So anything without blanks is a tag, and letter case,
+ * blank lines and lines of comment do not matter.  A realloc is a Free and an
+ * Allocate, in this order: with addresses as tags, the other order would have one tag
+ * live twice wherever a block is resized in place.
+ */
+#include "hatf/formats/common/calls.h"
+#include "hatf/formats/common/loss.h"
+#include "hatf/formats/common/textio.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+/*
+ * The address of the block whose tag is 0, for in HATF an address of 0 is a call that
+ * failed.  No program of Linux has a block there.
+ */
+#define ZERO_ADDRESS ((uint64_t)1 << 63)
+
+/* ---------------------------------------------------------------- reading */
+
+struct hummingbird {
+	struct live tags;     /* 'object' is the number of a live one */
+	uint64_t alloc_count; /* numbers that have been given */
+};
+
+static const char allocate_word[] = "allocate";
+static const char free_word[] = "free";
+
+static const uint8_t *
+skip_blanks(const uint8_t *p, const uint8_t *end)
+{
+	while (p != end && (*p == ' ' || *p == '\t'))
+		p++;
+	return p;
+}
+
+/* The next word, in front of 'end'; empty if there is none. */
+static struct textio_cell
+next_word(uint8_t **next, uint8_t *end)
+{
+	struct textio_cell word;
+
+	while (*next != end && (**next == ' ' || **next == '\t'))
+		++*next;
+	word.start = *next;
+	while (*next != end && **next != ' ' && **next != '\t')
+		++*next;
+	word.end = *next;
+	return word;
+}
+
+static bool
+is_word(const struct textio_cell *word, const char *text)
+{
+	const size_t nbytes = strlen(text);
+
+	return (size_t)(word->end - word->start) == nbytes &&
+	       strncasecmp((const char *)word->start, text, nbytes) == 0;
+}
+
+/* A word that is a number, without anything that two words might share. */
+static bool
+is_number(const struct textio_cell *word, uint64_t *n_ret)
+{
+	const ptrdiff_t nbytes = word->end - word->start;
+	uint8_t *next = word->start;
+
+	if (nbytes > 1 && next[0] == '0' && next[1] != 'x')
+		return false;
+	return textio_number(&next, n_ret) && next == word->end;
+}
+
+/*
+ * A tag as an address.  What is no number is hashed to the upper half of the
+ * addresses, where no number of a program is: FNV-1a.
+ */
+static uint64_t
+tag_address(const struct textio_cell *word)
+{
+	uint64_t n;
+
+	if (is_number(word, &n))
+		return n != 0 ? n : ZERO_ADDRESS;
+	n = 0xcbf29ce484222325;
+	for (const uint8_t *p = word->start; p != word->end; p++)
+		n = (n ^ *p) * 0x100000001b3;
+	return n | (uint64_t)1 << 63;
+}
+
+/* Put the number of the allocation in the place of its tag. */
+static bool
+number_tag(struct hummingbird *h, struct hatf_record *rec)
+{
+	struct live_block *block;
+	bool added;
+
+	if (rec->tag == HATF_FREE) {
+		block = live_find(&h->tags, rec->address);
+		/* Older than the trace: a number like no other. */
+		rec->address = block != NULL ? block->object : ++h->alloc_count;
+		if (block != NULL)
+			live_remove(&h->tags, block);
+		return true;
+	}
+	block = live_put(&h->tags, rec->address, &added);
+	if (block == NULL)
+		return false;
+	rec->address = block->object = ++h->alloc_count;
+	return true;
+}
+
+static const char *
+parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
+	   bool *is_record_ret)
+{
+	uint8_t *next = line.start;
+	struct textio_cell word = next_word(&next, line.end);
+
+	if (word.start == word.end || *word.start == '#') {
+		*is_record_ret = false;
+		return NULL;
+	}
+	if (is_word(&word, free_word))
+		rec->tag = HATF_FREE;
+	else if (!is_word(&word, allocate_word))
+		return "operation";
+	word = next_word(&next, line.end);
+	if (word.start == word.end)
+		return "tag";
+	rec->address = tag_address(&word);
+	if (rec->tag == HATF_ALLOC) {
+		word = next_word(&next, line.end);
+		if (!is_number(&word, &rec->size))
+			return "size";
+	}
+	if (skip_blanks(next, line.end) != line.end)
+		return "line";
+	if ((s->flags & HATF_READ_SEQUENCE_TAGS) && !number_tag(s->ctx, rec)) {
+		source_stop(s, HATF_NO_MEMORY, NULL);
+		return "tag";
+	}
+	return NULL;
+}
+
+static size_t
+read_records(struct source *s, struct hatf_record *records, size_t max)
+{
+	return textio_read(s, parse_line, records, max);
+}
+
+/*
+ * Is this line a call?  Many a text begins with the word "free", so all of the line
+ * is looked at, as far as it is there.
+ */
+static bool
+is_call(const uint8_t *p, const uint8_t *end)
+{
+	uint8_t line[FORMAT_PREFIX_NBYTES + 1];
+	const uint8_t *const newline = memchr(p, '\n', (size_t)(end - p));
+	const size_t nbytes = (size_t)((newline == NULL ? end : newline) - p);
+	uint8_t *next = line, *const line_end = line + nbytes;
+	struct textio_cell word;
+	uint64_t size;
+	bool allocates;
+
+	if (nbytes > FORMAT_PREFIX_NBYTES)
+		return false;
+	memcpy(line, p, nbytes);
+	*line_end = '\n';
+	word = next_word(&next, line_end);
+	allocates = is_word(&word, allocate_word);
+	if (next == line_end || (!allocates && !is_word(&word, free_word)))
+		return false;
+	/* Of what is cut off, nothing more is known. */
+	if (newline == NULL)
+		return true;
+	word = next_word(&next, line_end);
+	if (word.start == word.end)
+		return false;
+	if (allocates) {
+		word = next_word(&next, line_end);
+		if (!is_number(&word, &size))
+			return false;
+	}
+	while (next != line_end &&
+	       (*next == ' ' || *next == '\t' || *next == '\r'))
+		next++;
+	return next == line_end;
+}
+
+bool
+hummingbird_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	const uint8_t *const end = bytes + nbytes;
+	const uint8_t *p = bytes;
+
+	/* What lies before the first line of a call. */
+	while ((p = skip_blanks(p, end)) != end &&
+	       (*p == '\n' || *p == '\r' || *p == '#')) {
+		if (*p == '#')
+			p = memchr(p, '\n', (size_t)(end - p));
+		if (p == NULL)
+			return false;
+		p++;
+	}
+	return is_call(p, end);
+}
+
+static enum hatf_status
+open_source(struct source *s)
+{
+	const enum hatf_status status =
+		textio_open(s, sizeof(struct hummingbird));
+
+	if (status != HATF_OK)
+		return status;
+	live_init(&((struct hummingbird *)s->ctx)->tags);
+	return source_header(s, "unit", "none", 4) ? HATF_OK : s->err.status;
+}
+
+static void
+close_source(struct source *s)
+{
+	struct hummingbird *const h = s->ctx;
+
+	if (h != NULL)
+		live_fini(&h->tags);
+	free(h);
+}
+
+/* ---------------------------------------------------------------- writing */
+
+/* The most that the lines of one call take. */
+#define LINES_NBYTES 100
+
+static uint8_t *
+put_tag(uint8_t *p, const struct sink *s, uint64_t address, uint64_t number)
+{
+	if (s->options.sequence_tags)
+		return textio_put_u64(p, number);
+	return textio_put_hex(p, address != ZERO_ADDRESS ? address : 0);
+}
+
+static void
+put_call(struct sink *s, const struct call *call)
+{
+	const bool frees =
+		call->kind == LEDGER_FREE || call->kind == LEDGER_REALLOC;
+	const bool allocates =
+		call->kind == LEDGER_ALLOC || call->kind == LEDGER_REALLOC;
+	uint8_t *const start = outfile_room(&s->out, LINES_NBYTES);
+	uint8_t *p = start;
+
+	if (call->kind == LEDGER_FAILED)
+		loss_count(s, SINK_LOSS_FAILED);
+	/* A block older than the trace has an address, but no number. */
+	if (frees && !(s->options.sequence_tags && call->old_number == 0)) {
+		p = textio_put_bytes(p, "Free ", 5);
+		p = put_tag(p, s, call->old_address, call->old_number);
+		*p++ = '\n';
+	} else if (frees) {
+		loss_count(s, SINK_LOSS_FREE);
+	}
+	if (allocates) {
+		p = textio_put_bytes(p, "Allocate ", 9);
+		p = put_tag(p, s, call->address, call->number);
+		*p++ = ' ';
+		p = textio_put_u64(p, call->size);
+		*p++ = '\n';
+	}
+	outfile_advance(&s->out, (size_t)(p - start));
+}
+
+static enum hatf_status
+write_records(struct sink *s, const struct hatf_record *records, size_t n)
+{
+	return calls_write(s->ctx, s, records, n, put_call);
+}
+
+const struct source_ops hummingbird_source = {
+	.open = open_source,
+	.read = read_records,
+	.close = close_source,
+};
+
+const struct sink_ops hummingbird_sink = {
+	.open = calls_open,
+	.write = write_records,
+	.close = calls_close,
+};

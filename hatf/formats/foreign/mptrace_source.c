@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mptrace_source.c - HATF as mpatrol's mptrace writes it, into records
+ *
+ * mptrace calls every realloc "realloc, alloc and free", in place or not, and does
+ * not write what it announces; that is taken if it is there.
+ */
+#include "hatf/formats/foreign/mptrace.h"
+
+#include "hatf/codec/hatf_record.h"
+#include "hatf/codec/pairing.h"
+#include "hatf/formats/common/batch.h"
+#include "hatf/formats/common/textio.h"
+
+#include <stdlib.h>
+
+const struct mptrace_line mptrace_lines[MPTRACE_LINE_COUNT] = {
+	{ "Tracename", "tracename" },
+	{ "Author", "author" },
+	{ "Date", "date" },
+	{ "DTDURL", "dtd" },
+	{ "Description", "description" },
+};
+
+struct mptrace {
+	struct batch batch;
+	struct pairing pairing;
+	bool has_begun; /* there has been a record */
+};
+
+bool
+mptrace_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	static const char first[] = "## Tracename:";
+
+	return nbytes >= MPTRACE_MARK_NBYTES &&
+	       memcmp(bytes, MPTRACE_MARK, MPTRACE_MARK_NBYTES) == 0 &&
+	       memmem(bytes, nbytes, first, sizeof(first) - 1) != NULL;
+}
+
+/* A number behind one blank or more, in front of a blank or the line's end. */
+static bool
+next_number(uint8_t **next, uint64_t *n_ret)
+{
+	uint8_t *p = *next;
+
+	while (*p == ' ' || *p == '\t')
+		p++;
+	if (p == *next || !textio_number(&p, n_ret))
+		return false;
+	*next = p;
+	return *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
+}
+
+/* The numbers of a line behind its tag; NULL, or what is malformed. */
+static const char *
+take_numbers(uint8_t *p, const uint8_t *end, unsigned tag,
+	     struct hatf_record *rec)
+{
+	if (tag != MPTRACE_FREE && !next_number(&p, &rec->size))
+		return "size";
+	if (tag >= MPTRACE_REALLOC_FIRST && !next_number(&p, &rec->old_address))
+		return "old_address";
+	if (!next_number(&p, &rec->address))
+		return "address";
+	while (*p == ' ' || *p == '\t')
+		p++;
+	return p == end ? NULL : "line";
+}
+
+/* The tag that the record has in HATF. */
+static unsigned
+hatf_tag(unsigned tag, const struct hatf_record *rec)
+{
+	if (tag >= MPTRACE_REALLOC_FIRST && rec->old_address == rec->address)
+		return HATF_REALLOC_NO_ALLOC;
+	return tag - MPTRACE_ALLOC;
+}
+
+/* A line "## Name: value" of the header; false if there is no memory. */
+static bool
+take_header_line(struct source *s, const struct textio_cell *line)
+{
+	const char *const text =
+		(const char *)line->start + MPTRACE_MARK_NBYTES;
+	const size_t nbytes =
+		(size_t)(line->end - line->start) - MPTRACE_MARK_NBYTES;
+
+	for (unsigned i = 0; i < MPTRACE_LINE_COUNT; i++) {
+		const size_t length = strlen(mptrace_lines[i].name);
+		size_t start = length + 1;
+
+		if (nbytes < start || text[length] != ':' ||
+		    memcmp(text, mptrace_lines[i].name, length) != 0)
+			continue;
+		if (start < nbytes && text[start] == ' ')
+			start++;
+		return source_header(s, mptrace_lines[i].key, text + start,
+				     nbytes - start);
+	}
+	return true;
+}
+
+static const char *
+parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
+	   bool *is_record_ret)
+{
+	struct mptrace *const m = s->ctx;
+	uint8_t *p = line.start;
+	const char *field;
+	uint64_t tag;
+
+	if (p == line.end || *p == '#') {
+		*is_record_ret = false;
+		if (!m->has_begun &&
+		    (size_t)(line.end - p) >= MPTRACE_MARK_NBYTES)
+			take_header_line(s, &line);
+		return NULL;
+	}
+	if (!textio_number(&p, &tag) || tag < MPTRACE_ALLOC ||
+	    tag > MPTRACE_REALLOC_FREE)
+		return "tag";
+	field = take_numbers(p, line.end, (unsigned)tag, rec);
+	rec->tag = (uint8_t)hatf_tag((unsigned)tag, rec);
+	m->has_begun = true;
+	return field;
+}
+
+static void
+add_record(struct mptrace *m, const struct hatf_record *rec)
+{
+	struct hatf_record *added;
+
+	/* Whatever a realloc announces has been added with it. */
+	if (pairing_role(&m->pairing, rec) == PAIRING_PART)
+		return;
+	if (record_is_realloc(rec)) {
+		batch_realloc(&m->batch, rec, rec->tag == HATF_REALLOC_FREE);
+		return;
+	}
+	added = batch_add(&m->batch, rec->tag);
+	if (added != NULL)
+		*added = *rec;
+}
+
+static size_t
+read_records(struct source *s, struct hatf_record *records, size_t max)
+{
+	struct mptrace *const m = s->ctx;
+	struct hatf_record rec;
+
+	batch_begin(&m->batch, records, max);
+	while (batch_wants(&m->batch) &&
+	       textio_read(s, parse_line, &rec, 1) != 0)
+		add_record(m, &rec);
+	return batch_end(&m->batch, s);
+}
+
+static enum hatf_status
+open_source(struct source *s)
+{
+	const enum hatf_status status = textio_open(s, sizeof(struct mptrace));
+
+	if (status != HATF_OK || source_header(s, "unit", "none", 4))
+		return status;
+	return s->err.status;
+}
+
+static void
+close_source(struct source *s)
+{
+	struct mptrace *const m = s->ctx;
+
+	if (m != NULL)
+		batch_fini(&m->batch);
+	free(m);
+}
+
+const struct source_ops mptrace_source = {
+	.open = open_source,
+	.read = read_records,
+	.close = close_source,
+};

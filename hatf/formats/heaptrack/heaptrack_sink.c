@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heaptrack_sink.c - records into an interpreted file of heaptrack (FORMAT
+ * "heaptrack")
+ *
+ * What heaptrack_print and heaptrack_gui read: see heaptrack_source.c for what the
+ * lines are.  Every string, return address, stack and kind of block is told once,
+ * before the first line that refers to it.  Only stacks that a block has are told.
+ *
+ * Frames with the same address and object are what a compiler made one of: where the stack of
+ * an inlined function has that of the function around it as parent, one 'i' has
+ * both.  A frame that comes again is a recursion, and another 'i'.
+ *
+ * Memory is O(live blocks + distinct stacks and sizes).
+ */
+#include "hatf/codec/hatf_record.h"
+#include "hatf/containers/string_table.h"
+#include "hatf/formats/common/format.h"
+#include "hatf/formats/common/ledger.h"
+#include "hatf/formats/common/loss.h"
+#include "hatf/formats/common/rows.h"
+
+#include <stdlib.h>
+
+/* That of heaptrack 1.4.0, which reads it, and the version of the format. */
+static const char version_line[] = "v 10400 3\n";
+
+/* Kinds of blocks there may be; the file has their number for each event. */
+#define KIND_MAX ((uint32_t)1 << 28)
+
+/* The most frames that are told as one, since no compiler inlines deeper. */
+#define INLINED_MAX 64
+
+/* The most of a suppression. */
+#define NOTE_MAX 8192
+
+/* What open() may write is limited, and a longer command helps nobody. */
+#define COMMAND_MAX 16384
+
+/* The most that a number and the blank in front of it take. */
+#define NUMBER_NBYTES 17
+
+/* What blocks are counted by: a string of 'kinds', so without padding. */
+struct kind {
+	uint64_t size;
+	uint64_t trace; /* 0: none */
+};
+_Static_assert(sizeof(struct kind) == 16, "padding");
+
+/* A stack that is to be told, and how many of its innermost frames are one. */
+struct step {
+	uint64_t stack, parent;
+	uint32_t frame_count;
+};
+
+struct heaptrack {
+	struct ledger ledger;
+	struct hatf_stacks *stacks;
+	struct names strings, kinds;
+	struct names ips;   /* each the ids of its frames, innermost first */
+	struct live traces; /* stack -> 'object' is its number in the file */
+	uint64_t trace_count;
+	uint64_t page_nbytes;
+	uint64_t ms_units; /* of a record's time in a millisecond; 0: none */
+	uint64_t time_ms;
+	struct rows steps; /* struct step; reused */
+};
+
+/* -------------------------------------------------------------------- lines */
+
+static uint8_t *
+put_number(uint8_t *p, uint64_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const size_t count = (67u - (size_t)__builtin_clzll(n | 1)) / 4;
+
+	for (size_t i = count; i-- > 0; n >>= 4)
+		p[i] = (uint8_t)digits[n & 15];
+	return p + count;
+}
+
+/* Numbers, each behind a blank. */
+static uint8_t *
+put_numbers(uint8_t *p, const uint64_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		*p++ = ' ';
+		p = put_number(p, numbers[i]);
+	}
+	return p;
+}
+
+/* A line as far as the numbers go, which may not be its end. */
+static void
+begin_line(struct sink *s, char letter, const uint64_t *numbers, size_t count)
+{
+	uint8_t *const start = outfile_room(&s->out, 1 + count * NUMBER_NBYTES);
+
+	start[0] = (uint8_t)letter;
+	outfile_advance(
+		&s->out,
+		(size_t)(put_numbers(start + 1, numbers, count) - start));
+}
+
+static void
+put_line(struct sink *s, char letter, const uint64_t *numbers, size_t count)
+{
+	begin_line(s, letter, numbers, count);
+	outfile_bytes(&s->out, "\n", 1);
+}
+
+static void
+put_number_line(struct sink *s, char letter, uint64_t n)
+{
+	put_line(s, letter, &n, 1);
+}
+
+/* Text that must not end its line. */
+static void
+put_text(struct sink *s, const char *text, size_t nbytes)
+{
+	while (nbytes != 0) {
+		const size_t n = nbytes < 4096 ? nbytes : 4096;
+		uint8_t *const p = outfile_room(&s->out, n);
+
+		for (size_t i = 0; i < n; i++)
+			p[i] = text[i] == '\n' ? '?' : (uint8_t)text[i];
+		outfile_advance(&s->out, n);
+		text += n;
+		nbytes -= n;
+	}
+}
+
+static bool
+refuse(struct sink *s, enum hatf_status status)
+{
+	sink_fail(s, status, status == HATF_LIMIT ? "stack" : NULL);
+	return false;
+}
+
+/* The number of a string, 0 for none; it is told if it is new. */
+static bool
+tell_string(struct sink *s, const char *text, uint64_t *number_ret)
+{
+	struct heaptrack *const h = s->ctx;
+	const uint32_t count = h->strings.count;
+	uint8_t length[NUMBER_NBYTES];
+	uint32_t number = 0;
+	enum hatf_status status;
+
+	*number_ret = 0;
+	if (text == NULL)
+		return true;
+	status = names_put(&h->strings, text, strlen(text), &number);
+	if (status != HATF_OK)
+		return refuse(s, status);
+	if (h->strings.count != count) {
+		outfile_bytes(&s->out, "s ", 2);
+		outfile_bytes(
+			&s->out, length,
+			(size_t)(put_number(length, strlen(text)) - length));
+		outfile_bytes(&s->out, " ", 1);
+		put_text(s, text, strlen(text));
+		outfile_bytes(&s->out, "\n", 1);
+	}
+	*number_ret = number;
+	return true;
+}
+
+/* ------------------------------------------------------------------- stacks */
+
+/* The numbers that 'i' has of a frame: function, file, line. */
+static bool
+tell_place(struct sink *s, uint64_t id, uint64_t *numbers,
+	   struct hatf_frame *frame_ret)
+{
+	struct heaptrack *const h = s->ctx;
+	struct hatf_frame *const f = frame_ret;
+
+	*f = (struct hatf_frame){ .function = NULL };
+	hatf_stacks_get_frame(h->stacks, id, f);
+	numbers[2] = f->line;
+	return tell_string(s, f->function, &numbers[0]) &&
+	       tell_string(s, f->file, &numbers[1]);
+}
+
+/*
+ * Tell what is at a return address: 'count' frames, the innermost first.  The
+ * strings come first, so they are told twice: the second time they are known.
+ */
+static bool
+put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
+{
+	uint64_t numbers[3], head[5];
+	struct hatf_frame frame;
+	size_t known = 2;
+	uint8_t *start;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!tell_place(s, frames[i], numbers, &frame))
+			return false;
+	if (!tell_place(s, frames[0], head + 2, &frame) ||
+	    !tell_string(s, frame.object, &head[1]))
+		return false;
+	head[0] = frame.address;
+	if (head[3] != 0 || count > 1)
+		known = 5;
+	else if (head[2] != 0)
+		known = 3;
+	begin_line(s, 'i', head, known);
+	for (uint32_t i = 1; i < count; i++) {
+		if (!tell_place(s, frames[i], numbers, &frame))
+			return false;
+		start = outfile_room(&s->out, 3 * NUMBER_NBYTES);
+		outfile_advance(
+			&s->out,
+			(size_t)(put_numbers(start, numbers, 3) - start));
+	}
+	outfile_bytes(&s->out, "\n", 1);
+	return true;
+}
+
+/* Is a frame where this one is?  Objects may have code at the same addresses. */
+static bool
+is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
+{
+	struct hatf_frame frame = { .address = 0 };
+
+	hatf_stacks_get_frame(h->stacks, id, &frame);
+	if (frame.address != where->address)
+		return false;
+	if (frame.object == NULL || where->object == NULL)
+		return frame.object == where->object;
+	return strcmp(frame.object, where->object) == 0;
+}
+
+/* The frames of a step: at least one, at most INLINED_MAX. */
+static void
+gather_frames(const struct heaptrack *h, const struct step *step,
+	      uint64_t *frames)
+{
+	uint64_t id = step->stack;
+	uint32_t i = 0;
+
+	do {
+		struct hatf_stack stack = { .parent = 0 };
+
+		hatf_stacks_get(h->stacks, id, &stack);
+		frames[i] = stack.frame;
+		id = stack.parent;
+	} while (++i < step->frame_count);
+}
+
+/*
+ * Find out how many of a stack's innermost frames are at one place.  A function
+ * that calls itself, itself or what is inlined in it, is there once for each call.
+ */
+static struct step
+look_at(const struct heaptrack *h, uint64_t id)
+{
+	struct step step = { .stack = id, .frame_count = 1 };
+	struct hatf_stack stack = { .parent = 0 }, caller;
+	struct hatf_frame where = { .address = 0 };
+	uint64_t frames[INLINED_MAX];
+
+	hatf_stacks_get(h->stacks, id, &stack);
+	frames[0] = stack.frame;
+	hatf_stacks_get_frame(h->stacks, stack.frame, &where);
+	while (where.address != 0 && step.frame_count < INLINED_MAX &&
+	       hatf_stacks_get(h->stacks, stack.parent, &caller) &&
+	       is_at(h, caller.frame, &where) &&
+	       !rows_have_u64(frames, step.frame_count, caller.frame)) {
+		frames[step.frame_count++] = caller.frame;
+		stack = caller;
+	}
+	step.parent = stack.parent;
+	return step;
+}
+
+/* Tell a stack whose caller's has the number 'parent'. */
+static bool
+tell_step(struct sink *s, const struct step *step, uint64_t parent)
+{
+	struct heaptrack *const h = s->ctx;
+	const uint32_t count = h->ips.count;
+	uint64_t frames[INLINED_MAX];
+	struct live_block *trace;
+	enum hatf_status status;
+	uint32_t ip;
+	bool added;
+
+	gather_frames(h, step, frames);
+	status = names_put(&h->ips, frames, step->frame_count * sizeof(*frames),
+			   &ip);
+	if (status != HATF_OK)
+		return refuse(s, status);
+	if (h->ips.count != count && !put_ip(s, frames, step->frame_count))
+		return false;
+	put_line(s, 't', (const uint64_t[]){ ip, parent }, 2);
+	trace = live_put(&h->traces, step->stack, &added);
+	if (trace == NULL)
+		return refuse(s, HATF_NO_MEMORY);
+	trace->object = ++h->trace_count;
+	return true;
+}
+
+/* The number of a stack, 0 if it is not known; what is new of it is told. */
+static bool
+tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
+{
+	struct heaptrack *const h = s->ctx;
+	struct hatf_stack stack;
+
+	*number_ret = 0;
+	h->steps.count = 0;
+	while (hatf_stacks_get(h->stacks, id, &stack)) {
+		const struct live_block *const trace =
+			live_find(&h->traces, id);
+		struct step *step;
+
+		if (trace != NULL) {
+			*number_ret = trace->object;
+			break;
+		}
+		step = rows_add(&h->steps, sizeof(*step));
+		if (step == NULL)
+			return refuse(s, HATF_NO_MEMORY);
+		*step = look_at(h, id);
+		id = step->parent;
+	}
+	for (size_t i = h->steps.count; i-- > 0;) {
+		const struct step *const steps = h->steps.rows;
+
+		if (!tell_step(s, &steps[i], *number_ret))
+			return false;
+		*number_ret = h->trace_count;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------- events */
+
+static void
+tell_time(struct sink *s, uint64_t time)
+{
+	struct heaptrack *const h = s->ctx;
+
+	if (h->ms_units == 0 || time / h->ms_units <= h->time_ms)
+		return;
+	h->time_ms = time / h->ms_units;
+	put_number_line(s, 'c', h->time_ms);
+}
+
+/* A block is there; its kind is its 'object'. */
+static bool
+put_alloc(struct sink *s, const struct hatf_record *rec,
+	  struct ledger_entry *entry)
+{
+	struct heaptrack *const h = s->ctx;
+	const uint32_t count = h->kinds.count;
+	struct kind kind = { .size = rec->size };
+	enum hatf_status status;
+	uint32_t number;
+
+	if (!tell_stack(s, hatf_record_stack(rec), &kind.trace))
+		return false;
+	status = names_put(&h->kinds, &kind, sizeof(kind), &number);
+	if (status != HATF_OK)
+		return refuse(s, status);
+	if (h->kinds.count != count)
+		put_line(s, 'a', (const uint64_t[]){ kind.size, kind.trace },
+			 2);
+	/* The file counts them from 0. */
+	entry->block.object = number - 1;
+	put_number_line(s, '+', entry->block.object);
+	return ledger_keep(&h->ledger, rec, entry) || refuse(s, HATF_NO_MEMORY);
+}
+
+/* What was not known when it died is no block of the file's. */
+static bool
+put_call(struct sink *s, const struct hatf_record *rec,
+	 struct ledger_entry *entry)
+{
+	loss_count_call(s, rec, entry);
+	if (entry->kind == LEDGER_NONE || entry->kind == LEDGER_FAILED)
+		return true;
+	tell_time(s, rec->time);
+	if (entry->known)
+		put_number_line(s, '-', entry->old.object);
+	if (entry->replaced)
+		put_number_line(s, '-', entry->lost.object);
+	return !entry->lives || put_alloc(s, rec, entry);
+}
+
+struct destruction {
+	struct sink *s;
+	const struct hatf_record *rec;
+};
+
+static void
+put_death(void *ctx, uint64_t address, const struct block *block)
+{
+	const struct destruction *const d = ctx;
+
+	(void)address;
+	tell_time(d->s, d->rec->time);
+	put_number_line(d->s, '-', block->object);
+}
+
+static bool
+put_destruction(struct sink *s, const struct hatf_record *rec)
+{
+	struct heaptrack *const h = s->ctx;
+	struct destruction d = { s, rec };
+
+	return ledger_destroy(&h->ledger, rec->heap, put_death, &d);
+}
+
+/* What the source has made of lines that are no events becomes them again. */
+static void
+put_note(struct sink *s, const struct hatf_record *rec)
+{
+	const char *const text = (const char *)rec->attributes;
+	const size_t nbytes = rec->attributes_nbytes;
+	struct heaptrack *const h = s->ctx;
+	char buf[NOTE_MAX] = "";
+	uint64_t n;
+
+	if (record_begins(rec, "HATF suppression\n")) {
+		text_find(text, nbytes, "text", buf, sizeof(buf));
+		outfile_bytes(&s->out, "S ", 2);
+		put_text(s, buf, strlen(buf));
+		outfile_bytes(&s->out, "\n", 1);
+		return;
+	}
+	if (!record_begins(rec, "HATF system\nuse=resident\n") &&
+	    !record_begins(rec, "HATF time\n"))
+		return;
+	if (text_find_u64(text, nbytes, "time", &n))
+		tell_time(s, n);
+	if (text_find_u64(text, nbytes, "size", &n))
+		put_number_line(s, 'R', n / h->page_nbytes);
+}
+
+static bool
+put_comment(struct sink *s, const struct hatf_record *rec)
+{
+	struct heaptrack *const h = s->ctx;
+
+	put_note(s, rec);
+	/* A definition that is wrong is none. */
+	return loss_note_stack(s, h->stacks, rec) == HATF_OK;
+}
+
+static bool
+put_record(struct sink *s, const struct hatf_record *rec)
+{
+	struct heaptrack *const h = s->ctx;
+	struct ledger_entry entry;
+
+	if (rec->tag == HATF_COMMENT)
+		return put_comment(s, rec);
+	if (!ledger_enter(&h->ledger, rec, &entry))
+		return refuse(s, HATF_NO_MEMORY);
+	if (rec->tag == HATF_DESTROY_HEAP)
+		return put_destruction(s, rec) || refuse(s, HATF_NO_MEMORY);
+	return put_call(s, rec, &entry);
+}
+
+static enum hatf_status
+write_records(struct sink *s, const struct hatf_record *records, size_t n)
+{
+	const struct heaptrack *const h = s->ctx;
+
+	for (size_t i = 0; i < n && s->err.status == HATF_OK; i++) {
+		ledger_look_ahead(&h->ledger, records, n, i);
+		put_record(s, &records[i]);
+	}
+	return s->err.status;
+}
+
+/* -------------------------------------------------------- opening, closing */
+
+/* The value of a header line, cut to the room; its length. */
+static size_t
+find_header(const struct sink *s, const char *key, char *buf, size_t cap)
+{
+	const char *const lines = s->options.header;
+	ptrdiff_t nbytes;
+
+	buf[0] = '\0';
+	if (lines == NULL)
+		return 0;
+	nbytes = text_find(lines, strlen(lines), key, buf, cap);
+	return nbytes < 0 ? 0 : strlen(buf);
+}
+
+/* A number that the header has, or 0. */
+static uint64_t
+find_number(const struct sink *s, const char *key)
+{
+	const char *const lines = s->options.header;
+	uint64_t n = 0;
+
+	if (lines != NULL)
+		text_find_u64(lines, strlen(lines), key, &n);
+	return n;
+}
+
+/* Is a header line's value this? */
+static bool
+says(const struct sink *s, const char *key, const char *value)
+{
+	char buf[32];
+
+	find_header(s, key, buf, sizeof(buf));
+	return strcmp(buf, value) == 0;
+}
+
+static void
+put_header(struct sink *s)
+{
+	struct heaptrack *const h = s->ctx;
+	char buf[COMMAND_MAX];
+	size_t nbytes;
+
+	outfile_bytes(&s->out, version_line, sizeof(version_line) - 1);
+	nbytes = find_header(s, "command", buf, sizeof(buf));
+	if (nbytes == 0)
+		nbytes = find_header(s, "exe", buf, sizeof(buf));
+	if (nbytes != 0) {
+		outfile_bytes(&s->out, "X ", 2);
+		put_text(s, buf, nbytes);
+		outfile_bytes(&s->out, "\n", 1);
+	}
+	h->page_nbytes = find_number(s, "page_size");
+	if (h->page_nbytes == 0)
+		h->page_nbytes = 4096;
+	put_line(s, 'I',
+		 (const uint64_t[]){ h->page_nbytes,
+				     find_number(s, "page_count") },
+		 2);
+	if (says(s, "start", "late"))
+		outfile_bytes(&s->out, "A\n", 2);
+}
+
+static enum hatf_status
+open_sink(struct sink *s)
+{
+	struct heaptrack *const h = calloc(1, sizeof(*h));
+	enum hatf_status status;
+
+	if (h == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	s->ctx = h;
+	ledger_init(&h->ledger);
+	names_init(&h->strings, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+	names_init(&h->ips, HATF_STACKS_MAX, UINT64_MAX);
+	names_init(&h->kinds, KIND_MAX, UINT64_MAX);
+	live_init(&h->traces);
+	status = hatf_stacks_open(&h->stacks);
+	if (status != HATF_OK)
+		return sink_fail(s, status, NULL);
+	if (says(s, "unit", "ns"))
+		h->ms_units = 1000000;
+	else if (says(s, "unit", "us"))
+		h->ms_units = 1000;
+	put_header(s);
+	return HATF_OK;
+}
+
+/* heaptrack's own end with this; a file that is not complete does not. */
+static enum hatf_status
+finish_sink(struct sink *s)
+{
+	const struct heaptrack *const h = s->ctx;
+	char buf[80];
+	struct text t;
+
+	if (s->options.incomplete)
+		return HATF_OK;
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "# strings: ");
+	text_u64(&t, h->strings.count);
+	text_str(&t, "\n# ips: ");
+	text_u64(&t, h->ips.count);
+	text_str(&t, "\n");
+	outfile_bytes(&s->out, buf, t.used);
+	return HATF_OK;
+}
+
+static void
+close_sink(struct sink *s)
+{
+	struct heaptrack *const h = s->ctx;
+
+	if (h == NULL)
+		return;
+	ledger_fini(&h->ledger);
+	names_fini(&h->strings);
+	names_fini(&h->ips);
+	names_fini(&h->kinds);
+	live_fini(&h->traces);
+	hatf_stacks_close(h->stacks);
+	free(h->steps.rows);
+	free(h);
+}
+
+const struct sink_ops heaptrack_sink = {
+	.open = open_sink,
+	.write = write_records,
+	.finish = finish_sink,
+	.close = close_sink,
+};

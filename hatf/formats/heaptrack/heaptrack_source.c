@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heaptrack_source.c - heaptrack's files into records (FORMAT "heaptrack")
+ *
+ * A raw file has what the program did, with addresses:
+ *
+ *	t 7fed81f52b9f 0		a stack: return address, stack of the caller
+ *	+ 18 4 55a3d7bad530		size, stack, address
+ *	- 55a3d7bad530
+ *
+ * An interpreted one has names instead, and of a block no more than what kind it is:
+ *
+ *	i 7fed81f52b9f 1 2 3 1a		address in object 1, function 2, file 3:26
+ *	t 1 0				a stack: its 'i', stack of the caller
+ *	a 18 4				kind 0: size, stack
+ *	+ 0
+ *	- 0
+ *
+ * Which of several live blocks of a kind '-' frees is not known.  It is taken to
+ * be the one that was allocated last.  That keeps heaptrack's count of temporary
+ * allocations, those freed before anything else is allocated, and the lifetimes
+ * that it makes are those of a stack, which most short-lived blocks have.  A block's address is
+ * then its kind and how many of that kind live: all that must be kept is a number
+ * a kind, and the same file always gives the same addresses.
+ */
+#include "hatf/formats/common/textio.h"
+#include "hatf/formats/heaptrack/heaptrack.h"
+
+#include <stdlib.h>
+
+#define VERSION_MAX 3
+
+/* From this one on, a string has its length in front of it. */
+#define VERSION_SIZED 3
+
+/* Microseconds of a time in the file. */
+#define TIME_US 1000
+
+/* An address of an interpreted file: the kind from 1 on, the block from 1 on. */
+#define KIND_SHIFT  36
+#define BLOCK_SHIFT 4
+#define KIND_MAX    (((uint64_t)1 << (64 - KIND_SHIFT)) - 1)
+#define BLOCK_MAX   (((uint64_t)1 << (KIND_SHIFT - BLOCK_SHIFT)) - 1)
+
+/* Frames of an address: a stack has them each time the address comes. */
+#define INLINED_MAX 1024
+
+/* The frames of a return address: the innermost function first. */
+struct ip {
+	size_t first; /* in 'frames' */
+	uint32_t count;
+};
+
+/* Blocks that are alike. */
+struct kind {
+	uint64_t size; /* bytes */
+	uint64_t stack;
+	uint64_t live_count;
+};
+
+/* ------------------------------------------------- lines of interpreted files */
+
+static const char *
+on_string(struct source *s, struct fields f)
+{
+	struct heaptrack *const h = s->ctx;
+	struct fields string;
+	uint32_t number, *row;
+
+	if (!fields_string(&f, h->is_sized, true, &string))
+		return "string";
+	if (!heaptrack_add_name(s, &string, &number))
+		return NULL;
+	row = heaptrack_add_row(s, &h->strings, sizeof(*row));
+	if (row != NULL)
+		*row = number;
+	return NULL;
+}
+
+/* The number of a string, as text; 0 stands for none. */
+static bool
+take_text(const struct heaptrack *h, struct fields *f, const char **text_ret)
+{
+	const uint32_t *const numbers = h->strings.rows;
+	uint64_t n;
+
+	if (!fields_number(f, &n) || n > h->strings.count)
+		return false;
+	*text_ret = n == 0 ? NULL : heaptrack_name(h, numbers[n - 1]);
+	return true;
+}
+
+/* A function, with file and line if there is one. */
+static bool
+take_place(const struct heaptrack *h, struct fields *f,
+	   struct hatf_frame *frame)
+{
+	frame->file = NULL;
+	frame->line = 0;
+	return take_text(h, f, &frame->function) &&
+	       (f->next == f->end || (take_text(h, f, &frame->file) &&
+				      fields_number(f, &frame->line)));
+}
+
+/* i IP OBJECT [FUNCTION [FILE LINE [FUNCTION FILE LINE]...]] */
+static const char *
+on_ip(struct source *s, struct fields f)
+{
+	struct heaptrack *const h = s->ctx;
+	struct hatf_frame frame = { .function = NULL };
+	struct ip *const ip = heaptrack_add_row(s, &h->ips, sizeof(*ip));
+
+	if (ip == NULL)
+		return NULL;
+	*ip = (struct ip){ .first = h->frames.count };
+	if (!fields_number(&f, &frame.address))
+		return "ip";
+	if (!take_text(h, &f, &frame.object))
+		return "object";
+	do {
+		uint64_t id;
+
+		if (ip->count == INLINED_MAX) {
+			source_stop(s, HATF_LIMIT, "ip");
+			return NULL;
+		}
+		if (f.next != f.end && !take_place(h, &f, &frame))
+			return "place";
+		if (!heaptrack_add_frame(s, &frame, &id) ||
+		    !heaptrack_add_u64(s, &h->frames, id))
+			return NULL;
+		ip->count++;
+	} while (f.next != f.end);
+	return NULL;
+}
+
+/* t NUMBER OF i, PARENT */
+static const char *
+on_interpreted_trace(struct source *s, uint64_t number, uint64_t stack)
+{
+	struct heaptrack *const h = s->ctx;
+	const struct ip *const ips = h->ips.rows;
+	const uint64_t *const frames = h->frames.rows;
+
+	if (number > h->ips.count)
+		return "ip";
+	if (number != 0) {
+		const struct ip *const ip = &ips[number - 1];
+
+		for (uint32_t i = ip->count; i-- > 0;)
+			if (!heaptrack_add_stack(s, frames[ip->first + i],
+						 &stack))
+				return NULL;
+	}
+	heaptrack_add_u64(s, &h->traces, stack);
+	return NULL;
+}
+
+/* a SIZE TRACE */
+static const char *
+on_kind(struct source *s, struct fields f)
+{
+	struct heaptrack *const h = s->ctx;
+	struct kind kind = { 0 }, *row;
+	uint64_t trace;
+
+	if (!fields_number(&f, &kind.size))
+		return "size";
+	if (!fields_number(&f, &trace) ||
+	    !heaptrack_find_stack(h, trace, &kind.stack))
+		return "trace";
+	if (h->kinds.count == KIND_MAX) {
+		source_stop(s, HATF_LIMIT, "kind");
+		return NULL;
+	}
+	row = heaptrack_add_row(s, &h->kinds, sizeof(*row));
+	if (row != NULL)
+		*row = kind;
+	return NULL;
+}
+
+/* ------------------------------------------------------- lines of both kinds */
+
+static const char *
+on_trace(struct source *s, struct fields f)
+{
+	const struct heaptrack *const h = s->ctx;
+	uint64_t what, parent, stack;
+
+	if (!fields_number(&f, &what))
+		return "ip";
+	if (!fields_number(&f, &parent) ||
+	    !heaptrack_find_stack(h, parent, &stack))
+		return "parent";
+	return h->is_interpreted ? on_interpreted_trace(s, what, stack)
+				 : heaptrack_on_raw_trace(s, what, stack);
+}
+
+/* v HEAPTRACK FILE: the versions of the program and of the format */
+static const char *
+on_version(struct source *s, struct fields f)
+{
+	/* It had the number of the program where that of the file belongs. */
+	const uint64_t odd_one = 0x10200;
+	struct heaptrack *const h = s->ctx;
+	uint64_t program;
+
+	/* A second file behind the first, whose numbers would be taken for its own. */
+	if (h->has_version || !fields_number(&f, &program))
+		return "version";
+	h->has_version = true;
+	h->version = 0;
+	if (f.next == f.end)
+		h->version = program == odd_one;
+	else if (!fields_number(&f, &h->version) || h->version > VERSION_MAX)
+		return "version";
+	h->is_sized = h->version >= VERSION_SIZED;
+	return NULL;
+}
+
+static const char *
+on_time(struct source *s, struct fields f)
+{
+	struct heaptrack *const h = s->ctx;
+	uint64_t time;
+
+	if (!fields_number(&f, &time) ||
+	    __builtin_mul_overflow(time, TIME_US, &h->time))
+		return "time";
+	return NULL;
+}
+
+static const char *
+on_command(struct source *s, struct fields f)
+{
+	heaptrack_tell_header(s, TOLD_COMMAND, f.next,
+			      (size_t)(f.end - f.next));
+	return NULL;
+}
+
+static void
+tell_header_u64(struct source *s, enum told what, uint64_t n)
+{
+	uint8_t text[TEXTIO_NUMBER_MAX];
+
+	heaptrack_tell_header(s, what, text,
+			      (size_t)(textio_put_u64(text, n) - text));
+}
+
+static const char *
+on_system(struct source *s, struct fields f)
+{
+	struct heaptrack *const h = s->ctx;
+	uint64_t page_nbytes, page_count;
+
+	if (!fields_number(&f, &page_nbytes))
+		return "page_size";
+	if (page_nbytes != 0)
+		h->page_nbytes = page_nbytes;
+	tell_header_u64(s, TOLD_PAGE_SIZE, page_nbytes);
+	if (fields_number(&f, &page_count) && page_count != 0)
+		tell_header_u64(s, TOLD_PAGES, page_count);
+	return NULL;
+}
+
+/* Tell what is no event; the comment ends with the time. */
+static void
+tell_note(struct source *s, struct text *t)
+{
+	struct heaptrack *const h = s->ctx;
+
+	text_line_u64(t, "time", h->time);
+	h->has_record = true;
+	h->told_time = h->time;
+	if (!batch_comment(&h->batch, t->buf, t->used, s->offset))
+		source_stop(s, HATF_NO_MEMORY, NULL);
+}
+
+/* R PAGES: how much of the process is in memory now */
+static const char *
+on_resident(struct source *s, struct fields f)
+{
+	const struct heaptrack *const h = s->ctx;
+	uint64_t nbytes;
+	char buf[96];
+	struct text t;
+
+	if (!fields_number(&f, &nbytes) ||
+	    __builtin_mul_overflow(nbytes, h->page_nbytes, &nbytes))
+		return "pages";
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF system\nuse=resident\n");
+	text_line_u64(&t, "size", nbytes);
+	tell_note(s, &t);
+	return NULL;
+}
+
+/* S TEXT: what heaptrack_print is not to show as a leak */
+static const char *
+on_suppression(struct source *s, struct fields f)
+{
+	char buf[NOTE_TEXT_MAX];
+	struct text t;
+
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF suppression\n");
+	text_line(&t, "text", (const char *)f.next, (size_t)(f.end - f.next));
+	if (!t.full)
+		tell_note(s, &t);
+	return NULL;
+}
+
+/* The file goes on until now, though nothing has happened since. */
+static void
+tell_end(struct source *s)
+{
+	const struct heaptrack *const h = s->ctx;
+	char buf[64];
+	struct text t;
+
+	if (h->time <= h->told_time)
+		return;
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF time\n");
+	tell_note(s, &t);
+}
+
+/* ------------------------------------------------------------------- events */
+
+static struct hatf_record *
+add_record(struct source *s, unsigned tag)
+{
+	struct heaptrack *const h = s->ctx;
+	struct hatf_record *rec;
+
+	h->has_record = true;
+	rec = batch_add(&h->batch, tag);
+	if (rec == NULL) {
+		source_stop(s, HATF_NO_MEMORY, NULL);
+		return NULL;
+	}
+	rec->time = h->told_time = h->time;
+	rec->offset = s->offset;
+	return rec;
+}
+
+static void
+tell_alloc(struct source *s, uint64_t size, uint64_t stack, uint64_t address)
+{
+	struct heaptrack *const h = s->ctx;
+	struct hatf_record *const rec = add_record(s, HATF_ALLOC);
+
+	if (rec == NULL)
+		return;
+	rec->size = size;
+	rec->address = address;
+	if (!batch_stack(&h->batch, rec, stack))
+		source_stop(s, HATF_NO_MEMORY, NULL);
+}
+
+static void
+tell_free(struct source *s, uint64_t address)
+{
+	struct hatf_record *const rec = add_record(s, HATF_FREE);
+
+	if (rec != NULL)
+		rec->address = address;
+}
+
+/* Do '+' and '-' name a kind of block? */
+static bool
+has_kinds(const struct heaptrack *h)
+{
+	return h->is_interpreted && h->version != 0;
+}
+
+static struct kind *
+take_kind(const struct heaptrack *h, struct fields *f, uint64_t *number_ret)
+{
+	struct kind *const kinds = h->kinds.rows;
+
+	return fields_number(f, number_ret) && *number_ret < h->kinds.count
+		       ? &kinds[*number_ret]
+		       : NULL;
+}
+
+static uint64_t
+kind_address(uint64_t number, uint64_t block)
+{
+	return (number + 1) << KIND_SHIFT | block << BLOCK_SHIFT;
+}
+
+static const char *
+on_alloc_of_kind(struct source *s, struct fields f)
+{
+	const struct heaptrack *const h = s->ctx;
+	uint64_t number;
+	struct kind *const kind = take_kind(h, &f, &number);
+
+	if (kind == NULL)
+		return "kind";
+	if (kind->live_count == BLOCK_MAX) {
+		source_stop(s, HATF_LIMIT, "kind");
+		return NULL;
+	}
+	tell_alloc(s, kind->size, kind->stack,
+		   kind_address(number, ++kind->live_count));
+	return NULL;
+}
+
+/* One that was never allocated has an address that no block gets. */
+static const char *
+on_free_of_kind(struct source *s, struct fields f)
+{
+	const struct heaptrack *const h = s->ctx;
+	uint64_t number;
+	struct kind *const kind = take_kind(h, &f, &number);
+
+	if (kind == NULL)
+		return "kind";
+	tell_free(s, kind_address(number, kind->live_count));
+	if (kind->live_count != 0)
+		kind->live_count--;
+	return NULL;
+}
+
+static const char *
+on_alloc(struct source *s, struct fields f)
+{
+	const struct heaptrack *const h = s->ctx;
+	uint64_t size, trace, stack, address;
+
+	if (has_kinds(h))
+		return on_alloc_of_kind(s, f);
+	if (!fields_number(&f, &size))
+		return "size";
+	if (!fields_number(&f, &trace) ||
+	    !heaptrack_find_stack(h, trace, &stack))
+		return "trace";
+	if (!fields_number(&f, &address))
+		return "address";
+	tell_alloc(s, size, stack, address);
+	return NULL;
+}
+
+static const char *
+on_free(struct source *s, struct fields f)
+{
+	const struct heaptrack *const h = s->ctx;
+	uint64_t address;
+
+	if (has_kinds(h))
+		return on_free_of_kind(s, f);
+	if (!fields_number(&f, &address))
+		return "address";
+	tell_free(s, address);
+	return NULL;
+}
+
+/*
+ * Tell what a line has defined.  Were it left until it is referred to, there might
+ * be any number of definitions.
+ */
+static void
+tell_news(struct source *s)
+{
+	struct heaptrack *const h = s->ctx;
+
+	h->has_news = false;
+	h->has_record = true;
+	if (heaptrack_may_grow(s))
+		batch_define(&h->batch, h->stacks, s->offset);
+}
+
+/* -------------------------------------------------------------------- lines */
+
+enum only {
+	BOTH,
+	RAW,
+	INTERPRETED,
+};
+
+struct line_kind {
+	char letter;
+	uint8_t only; /* enum only: such files have it */
+	const char *(*take)(struct source *s, struct fields f);
+};
+
+/* Most frequent first. */
+static const struct line_kind line_kinds[] = {
+	{ '-', BOTH, on_free },
+	{ '+', BOTH, on_alloc },
+	{ 'a', INTERPRETED, on_kind },
+	{ 't', BOTH, on_trace },
+	{ 'i', INTERPRETED, on_ip },
+	{ 's', INTERPRETED, on_string },
+	{ 'c', BOTH, on_time },
+	{ 'm', RAW, heaptrack_on_module },
+	{ 'x', RAW, heaptrack_on_exe },
+	{ 'v', BOTH, on_version },
+	{ 'X', BOTH, on_command },
+	{ 'I', BOTH, on_system },
+	{ 'R', BOTH, on_resident },
+	{ 'S', BOTH, on_suppression },
+	{ '#', BOTH, NULL },
+	/* The program had begun before: what is freed then may be older. */
+	{ 'A', BOTH, NULL },
+};
+#define LINE_KIND_COUNT (sizeof(line_kinds) / sizeof(line_kinds[0]))
+
+/* Until something says what the file is, it is taken to be raw. */
+static bool
+note_only(struct heaptrack *h, enum only only)
+{
+	if (only == RAW)
+		h->is_raw = true;
+	else if (only == INTERPRETED)
+		h->is_interpreted = true;
+	return !(h->is_raw && h->is_interpreted);
+}
+
+/* Take a line; NULL, or what is malformed. */
+static const char *
+take_line(struct source *s, struct textio_cell line)
+{
+	struct heaptrack *const h = s->ctx;
+	const struct line_kind *kind = line_kinds;
+	struct fields f = { line.start, line.end };
+
+	if (f.next == f.end)
+		return NULL;
+	while (kind->letter != (char)*f.next)
+		if (++kind == line_kinds + LINE_KIND_COUNT)
+			return "line";
+	if (!note_only(h, kind->only))
+		return "line";
+	f.next++;
+	if (kind->only == RAW)
+		heaptrack_tell_header(s, TOLD_RAW, (const uint8_t *)"raw", 3);
+	if (kind->letter == 'A')
+		heaptrack_tell_header(s, TOLD_START, (const uint8_t *)"late",
+				      4);
+	if (kind->take == NULL)
+		return NULL;
+	if (f.next == f.end || *f.next++ != ' ')
+		return "line";
+	return kind->take(s, f);
+}
+
+static size_t
+read_records(struct source *s, struct hatf_record *records, size_t max)
+{
+	struct heaptrack *const h = s->ctx;
+	struct textio_cell line;
+
+	batch_begin(&h->batch, records, max);
+	while (batch_wants(&h->batch) && s->err.status == HATF_OK &&
+	       textio_line(s, true, &line)) {
+		const size_t nbytes = (size_t)(line.end - line.start) + 1;
+		const char *const fault = take_line(s, line);
+
+		if (fault != NULL)
+			source_stop(s, HATF_BAD_FIELD, fault);
+		if (s->err.status != HATF_OK)
+			break;
+		if (h->has_news)
+			tell_news(s);
+		if (s->err.status != HATF_OK)
+			break;
+		s->window.next += nbytes;
+		s->offset += nbytes;
+		s->line++;
+	}
+	if (s->err.status == HATF_END)
+		tell_end(s);
+	return batch_end(&h->batch, s);
+}
+
+/* -------------------------------------------------------- opening, closing */
+
+/* "v ", a number, and a blank or the end of the line. */
+bool
+heaptrack_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	const uint8_t *const end = memchr(bytes, '\n', nbytes);
+	struct fields f = { bytes + 2, end };
+	uint64_t n;
+
+	return end != NULL && end - bytes > 2 && bytes[0] == 'v' &&
+	       bytes[1] == ' ' && fields_number(&f, &n) &&
+	       (f.next == f.end || (fields_number(&f, &n) && f.next == f.end));
+}
+
+static enum hatf_status
+open_source(struct source *s)
+{
+	enum hatf_status status = textio_open(s, sizeof(struct heaptrack));
+	struct heaptrack *const h = s->ctx;
+
+	if (status != HATF_OK)
+		return status;
+	names_init(&h->names, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+	live_init(&h->known_ips);
+	h->page_nbytes = 4096;
+	modules_init(&h->modules);
+	modules_init(&h->told_modules);
+	status = hatf_stacks_open(&h->stacks);
+	if (status != HATF_OK)
+		return source_stop(s, status, NULL);
+	if (!source_header(s, "unit", "us", 2))
+		return s->err.status;
+	return HATF_OK;
+}
+
+static void
+close_source(struct source *s)
+{
+	struct heaptrack *const h = s->ctx;
+
+	if (h == NULL)
+		return;
+	free(h->traces.rows);
+	free(h->strings.rows);
+	free(h->ips.rows);
+	free(h->frames.rows);
+	free(h->kinds.rows);
+	modules_fini(&h->modules);
+	modules_fini(&h->told_modules);
+	live_fini(&h->known_ips);
+	names_fini(&h->names);
+	hatf_stacks_close(h->stacks);
+	batch_fini(&h->batch);
+	textio_close(s);
+}
+
+const struct source_ops heaptrack_source = {
+	.open = open_source,
+	.read = read_records,
+	.close = close_source,
+};

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memtrace_packets.c - see memtrace_packets.h
+ */
+#include "hatf/formats/memtrace/memtrace_packets.h"
+
+#include "hatf/formats/common/rows.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The most of an event without its stack. */
+#define EVENT_MAX 50
+
+/* A packet's times are at most so far apart, in microseconds. */
+#define SPAN_MAX 30000000
+
+/* Bytes of names that a location may have; more are cut. */
+#define NAME_MAX_NBYTES 1000
+
+/* A place in the source with two names, and all of a location before its places. */
+#define PLACE_MAX	(6 + 2 * (NAME_MAX_NBYTES + 1))
+#define LOCATION_NBYTES (4 + 8 + 1)
+
+/* Places of a code, whose number is a byte. */
+#define PLACES_MAX 255
+
+/*
+ * Numbers of Memtrace's own programs have 63 bits, and codes less.  A code of ours is a
+ * frame's id, above all others where the trace has codes.
+ */
+#define CODE_MASK (((uint64_t)1 << 61) - 1)
+#define CODE_OURS ((uint64_t)1 << 60)
+
+/* What is in a packet with the longer header, without it. */
+#define CONTENT_MAX (MEMTRACE_PACKET_MAX - MEMTRACE_HEADER_DOMAIN_NBYTES)
+
+/*
+ * Domains take the numbers of objects by the chunk, 10000 unless a program wants
+ * others, and no packet has those of two.  Where chunks begin is not known here: few
+ * allocations in a packet are sure to be fewer than a chunk has.
+ */
+#define DOMAIN_ALLOCS_MAX 32
+
+/* Domains have numbers of 16 bits. */
+#define DOMAIN_COUNT 65536
+
+/* ------------------------------------------------------------------- pieces */
+
+/* The lowest bytes of a number, at most 8. */
+static inline void
+put(struct memtrace_packet *p, uint64_t n, size_t nbytes)
+{
+	const uint64_t bytes = htole64(n);
+
+	memcpy(p->bytes + p->used, &bytes, sizeof(bytes));
+	p->used += nbytes;
+}
+
+static void
+put_vint(struct memtrace_packet *p, uint64_t n)
+{
+	if (n < MEMTRACE_VINT16) {
+		put(p, n, 1);
+	} else if (n <= UINT16_MAX) {
+		put(p, MEMTRACE_VINT16, 1);
+		put(p, n, 2);
+	} else if (n <= INT32_MAX) {
+		put(p, MEMTRACE_VINT32, 1);
+		put(p, n, 4);
+	} else {
+		put(p, MEMTRACE_VINT64, 1);
+		put(p, n, 8);
+	}
+}
+
+/* A string, cut where it is too long. */
+static void
+put_string(struct memtrace_packet *p, const char *text)
+{
+	const size_t nbytes = text == NULL ? 0 : strnlen(text, NAME_MAX_NBYTES);
+
+	if (nbytes != 0)
+		memcpy(p->bytes + p->used, text, nbytes);
+	p->used += nbytes;
+	put(p, 0, 1);
+}
+
+static void
+put_event(struct memtrace_packet *p, unsigned event, uint64_t time)
+{
+	put(p,
+	    (uint64_t)event << MEMTRACE_TIME_BITS | (time & MEMTRACE_TIME_MASK),
+	    4);
+}
+
+static uint64_t
+clamp(uint64_t n, uint64_t max)
+{
+	return n < max ? n : max;
+}
+
+/* ------------------------------------------------------------------ packets */
+
+/* Write a packet, unless it is empty, and begin a new one. */
+static void
+flush_packet(struct memtrace_packets *w, struct memtrace_packet *p)
+{
+	const bool has_domain = w->version >= 3;
+	const size_t header_nbytes = has_domain ? MEMTRACE_HEADER_DOMAIN_NBYTES
+						: MEMTRACE_HEADER_NBYTES;
+	struct memtrace_packet header;
+
+	header.used = 0;
+	if (p->used != 0) {
+		put(&header, MEMTRACE_MAGIC, 4);
+		put(&header, 8 * (header_nbytes + p->used), 4);
+		put(&header, p->begin, 8);
+		put(&header, p->end, 8);
+		put(&header, 0, 4);
+		put(&header, w->version, 2);
+		put(&header, w->pid, 8);
+		put(&header, w->domain, has_domain ? 2 : 0);
+		/* No look at the cache. */
+		put(&header, UINT16_MAX, 2);
+		put(&header, 0, 2);
+		put(&header, 0, 8);
+		put(&header, p->first_id, 8);
+		put(&header, p->next_id, 8);
+		outfile_bytes(w->out, header.bytes, header.used);
+		outfile_bytes(w->out, p->bytes, p->used);
+	}
+	p->used = 0;
+	p->first_id = p->next_id;
+}
+
+/* Locations come before the events that are gathered. */
+static void
+flush_locations(struct memtrace_packets *w)
+{
+	w->locations.begin = w->locations.end = w->events.begin;
+	w->locations.first_id = w->locations.next_id = w->events.first_id;
+	flush_packet(w, &w->locations);
+}
+
+void
+memtrace_flush(struct memtrace_packets *w)
+{
+	flush_locations(w);
+	flush_packet(w, &w->events);
+}
+
+/* What a reader knows of this domain does not count from here on. */
+static void
+forget(struct memtrace_packets *w)
+{
+	w->epoch++;
+	w->stack = 0;
+	w->depth = 0;
+}
+
+static void
+choose_domain(struct memtrace_packets *w, uint64_t domain)
+{
+	if (w->version < 3 || domain == w->domain)
+		return;
+	memtrace_flush(w);
+	w->next_ids[w->domain] = w->events.next_id;
+	w->domain = domain % DOMAIN_COUNT;
+	w->events.first_id = w->events.next_id = w->next_ids[w->domain];
+	forget(w);
+}
+
+/* The next event, but for its size, is at this time. */
+static void
+choose_time(struct memtrace_packets *w, uint64_t time)
+{
+	struct memtrace_packet *const p = &w->events;
+
+	if (p->used != 0 && time - p->begin > SPAN_MAX)
+		memtrace_flush(w);
+	if (p->used == 0)
+		p->begin = time;
+	p->end = time;
+}
+
+static void
+make_room(struct memtrace_packets *w, uint64_t time, size_t nbytes)
+{
+	if (w->events.used + nbytes <= CONTENT_MAX)
+		return;
+	memtrace_flush(w);
+	choose_time(w, time);
+}
+
+/* ---------------------------------------------------------------- locations */
+
+static void
+put_place(struct memtrace_packet *p, const struct hatf_frame *f)
+{
+	static const uint64_t names = (uint64_t)MEMTRACE_TABLE_COUNT << 38 |
+				      (uint64_t)MEMTRACE_TABLE_COUNT << 43;
+	const uint64_t column = f->column == 0 ? 0 : clamp(f->column - 1, 0xff);
+	const uint64_t end =
+		f->end_column == 0 ? column : clamp(f->end_column - 1, 0x3ff);
+
+	put(p, clamp(f->line, 0xfffff) | column << 20 | end << 28 | names, 6);
+	put_string(p, f->file != NULL ? f->file : f->object);
+	put_string(p, f->function);
+}
+
+/* Does the frame say more than its code? */
+static bool
+is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
+{
+	return !w->has_codes || f->address == 0 || f->function != NULL ||
+	       f->file != NULL || f->object != NULL || f->line != 0;
+}
+
+/* Tell what a code stands for. */
+static void
+put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
+	     size_t count)
+{
+	struct memtrace_packet *const p = &w->locations;
+	struct hatf_frame f = { .function = NULL };
+	size_t count_at;
+
+	if (p->used + LOCATION_NBYTES + count * PLACE_MAX > CONTENT_MAX)
+		flush_locations(w);
+	put_event(p, MEMTRACE_LOCATION, w->events.begin);
+	put(p, code & CODE_MASK, 8);
+	count_at = p->used;
+	put(p, 0, 1);
+	for (size_t i = 0; i < count; i++) {
+		if (p->used + PLACE_MAX > CONTENT_MAX)
+			break;
+		hatf_stacks_get_frame(w->stacks, frames[i], &f);
+		if (!is_place(w, &f))
+			break;
+		put_place(p, &f);
+		p->bytes[count_at]++;
+	}
+}
+
+/*
+ * The code of some frames, which is told when it first comes up; false if there is no
+ * memory.  An address that has stood for others before is none.
+ */
+static bool
+tell_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
+	  size_t count, uint64_t *code_ret)
+{
+	uint64_t code = frames[0];
+	struct live_block *block;
+	bool added;
+
+	if (w->has_codes)
+		code = address == 0 ? frames[0] | CODE_OURS
+				    : address & CODE_MASK;
+	block = live_put(&w->told, code, &added);
+	if (block != NULL && !added &&
+	    (block->object != frames[0] || block->size != count)) {
+		code = frames[0] | CODE_OURS;
+		block = live_put(&w->told, code, &added);
+	}
+	if (block == NULL)
+		return false;
+	if (added) {
+		block->object = frames[0];
+		block->size = count;
+		put_location(w, code, frames, count);
+	}
+	*code_ret = code;
+	return true;
+}
+
+/* ------------------------------------------------------------------- stacks */
+
+/* The outermost frames of a stack, the outermost first; returns how many. */
+static size_t
+gather_frames(struct memtrace_packets *w, uint64_t id)
+{
+	struct hatf_stack stack;
+	size_t depth = 0;
+	size_t count;
+
+	for (uint64_t i = id; hatf_stacks_get(w->stacks, i, &stack);
+	     i = stack.parent)
+		depth++;
+	count = depth < MEMTRACE_CODES_MAX ? depth : MEMTRACE_CODES_MAX;
+	for (; hatf_stacks_get(w->stacks, id, &stack); id = stack.parent)
+		if (depth-- <= count)
+			w->frames[depth] = stack.frame;
+	return count;
+}
+
+static uint64_t
+address_of(const struct memtrace_packets *w, uint64_t frame)
+{
+	struct hatf_frame f;
+
+	return hatf_stacks_get_frame(w->stacks, frame, &f) ? f.address : 0;
+}
+
+/*
+ * How many of the first frames have one code: those with the same address, other than
+ * a function that calls itself.
+ */
+static size_t
+count_places(const struct memtrace_packets *w, const uint64_t *frames,
+	     size_t count, uint64_t *address_ret)
+{
+	size_t n = 1;
+
+	*address_ret = 0;
+	if (!w->has_codes)
+		return 1;
+	*address_ret = address_of(w, frames[0]);
+	if (*address_ret == 0)
+		return 1;
+	while (n < count && n < PLACES_MAX &&
+	       !rows_have_u64(frames, n, frames[n]) &&
+	       address_of(w, frames[n]) == *address_ret)
+		n++;
+	return n;
+}
+
+/* The codes of a stack into 'w->codes'; false if there is no memory. */
+static bool
+gather_codes(struct memtrace_packets *w, uint64_t stack, size_t *depth_ret)
+{
+	const size_t frame_count = gather_frames(w, stack);
+	size_t depth = 0;
+	size_t n;
+
+	for (size_t i = 0; i < frame_count; i += n) {
+		uint64_t address;
+
+		n = count_places(w, w->frames + i, frame_count - i, &address);
+		if (!tell_code(w, address, w->frames + i, n, &w->codes[depth]))
+			return false;
+		depth++;
+	}
+	*depth_ret = depth;
+	return true;
+}
+
+/* Two octets for a code that the cache has at its place, or else ten. */
+static size_t
+code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
+{
+	const uint64_t hash = code * UINT64_C(0x9e3779b97f4a7c15) >> 50;
+	struct memtrace_slot *const slot = &w->slots[hash];
+	const bool is_hit = slot->epoch == w->epoch && slot->code == code;
+	const unsigned word =
+		(unsigned)hash << 2 | (is_hit ? MEMTRACE_HIT_0 : MEMTRACE_MISS);
+
+	bytes[0] = (uint8_t)word;
+	bytes[1] = (uint8_t)(word >> 8);
+	if (is_hit)
+		return 2;
+	*slot = (struct memtrace_slot){ code, w->epoch };
+	for (unsigned i = 0; i < 8; i++)
+		bytes[2 + i] = (uint8_t)(code >> 8 * i);
+	return 10;
+}
+
+/* A stack as a difference to the last one; what does not fit is left out. */
+struct backtrace {
+	size_t common, count, nbytes;
+};
+
+static bool
+code_stack(struct memtrace_packets *w, uint64_t stack, struct backtrace *b)
+{
+	size_t depth;
+
+	*b = (struct backtrace){ .common = w->depth };
+	if (stack == w->stack)
+		return true;
+	if (!gather_codes(w, stack, &depth))
+		return false;
+	b->common = 0;
+	while (b->common < depth && b->common < w->depth &&
+	       w->codes[b->common] == w->levels[b->common])
+		b->common++;
+	w->depth = b->common;
+	while (w->depth < depth && b->nbytes + EVENT_MAX + 10 <= CONTENT_MAX) {
+		const uint64_t code = w->codes[w->depth];
+
+		b->nbytes += code_frame(w, w->coded + b->nbytes, code);
+		b->count++;
+		w->levels[w->depth++] = code;
+	}
+	w->stack = stack;
+	return true;
+}
+
+/* ------------------------------------------------------------------- events */
+
+bool
+memtrace_put_alloc(struct memtrace_packets *w, uint64_t time, uint64_t domain,
+		   uint64_t id, const struct memtrace_block *block,
+		   uint64_t *id_ret)
+{
+	struct memtrace_packet *const p = &w->events;
+	struct backtrace b;
+
+	choose_domain(w, domain);
+	if (w->version >= 3 && p->next_id - p->first_id == DOMAIN_ALLOCS_MAX)
+		memtrace_flush(w);
+	/* The objects of a packet are numbered in a row. */
+	if (id != UINT64_MAX && id != p->next_id) {
+		memtrace_flush(w);
+		p->first_id = p->next_id = id;
+	}
+	choose_time(w, time);
+	if (!code_stack(w, block->stack, &b))
+		return false;
+	make_room(w, time, EVENT_MAX + b.nbytes);
+	put_event(p, MEMTRACE_ALLOC, time);
+	put_vint(p, block->words);
+	put_vint(p, block->sample_count);
+	put(p, block->place, 1);
+	put_vint(p, b.common);
+	put(p, b.count, 2);
+	memcpy(p->bytes + p->used, w->coded, b.nbytes);
+	p->used += b.nbytes;
+	*id_ret = p->next_id++;
+	return true;
+}
+
+static void
+put_object(struct memtrace_packets *w, unsigned event, uint64_t time,
+	   uint64_t id)
+{
+	choose_time(w, time);
+	make_room(w, time, EVENT_MAX);
+	put_event(&w->events, event, time);
+	put_vint(&w->events, w->events.next_id - 1 - id);
+}
+
+void
+memtrace_put_collect(struct memtrace_packets *w, uint64_t time, uint64_t domain,
+		     uint64_t id)
+{
+	choose_domain(w, domain);
+	put_object(w, MEMTRACE_COLLECT, time, id);
+}
+
+void
+memtrace_put_promote(struct memtrace_packets *w, uint64_t time, uint64_t domain,
+		     uint64_t id)
+{
+	choose_domain(w, domain);
+	/* Readers refuse one that has not been allocated yet. */
+	if (id < w->events.next_id)
+		put_object(w, MEMTRACE_PROMOTE, time, id);
+}
+
+/* -------------------------------------------------------- beginning and end */
+
+bool
+memtrace_packets_init(struct memtrace_packets *w)
+{
+	live_init(&w->told);
+	w->epoch = 1;
+	if (w->version < 3)
+		return true;
+	w->next_ids = calloc(DOMAIN_COUNT, sizeof(*w->next_ids));
+	return w->next_ids != NULL;
+}
+
+void
+memtrace_packets_fini(struct memtrace_packets *w)
+{
+	live_fini(&w->told);
+	free(w->next_ids);
+}
+
+void
+memtrace_put_info(struct memtrace_packets *w, const struct memtrace_info *info)
+{
+	struct memtrace_packet *const p = &w->events;
+	uint64_t bits;
+
+	memcpy(&bits, &info->rate, sizeof(bits));
+	p->begin = p->end = info->start;
+	put_event(p, MEMTRACE_INFO, info->start);
+	put(p, bits, 8);
+	put(p, info->word_bits, 1);
+	put_string(p, info->exe);
+	put_string(p, info->host);
+	put_string(p, info->runtime);
+	put(p, w->pid, 8);
+	put_string(p, info->context);
+	flush_packet(w, p);
+}

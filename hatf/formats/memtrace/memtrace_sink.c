@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMAT "memtrace")
+ *
+ * Every block is a sample (rate 1, as many samples as words) unless the trace has
+ * samples of its own.  What Memtrace has written comes out as it was: with its domains,
+ * numbers of objects, codes of frames and promotions.
+ *
+ * Memory is O(live blocks + distinct stacks).
+ */
+#include "hatf/codec/hatf_record.h"
+#include "hatf/formats/common/format.h"
+#include "hatf/formats/common/ledger.h"
+#include "hatf/formats/common/loss.h"
+#include "hatf/formats/common/sampling.h"
+#include "hatf/formats/common/textio.h"
+#include "hatf/formats/memtrace/memtrace_packets.h"
+
+#include <stdlib.h>
+
+/* The comment that a promotion becomes: FORMAT "memtrace". */
+#define PROMOTE_KIND "HATF promote\n"
+
+/* Numbers of Memtrace's own programs have 63 bits, and times have a sign. */
+#define ID_MAX	 (((uint64_t)1 << 61) - 1)
+#define TIME_MAX (((uint64_t)1 << 62) - 1)
+
+/* Bytes of a text that the header has; more are cut. */
+#define HEADER_MAX_NBYTES 1000
+
+struct memtrace {
+	struct ledger ledger;
+	struct hatf_stacks *stacks;
+	struct sampling sampling;
+	bool is_own; /* Memtrace has written the trace: addresses are numbers */
+	uint64_t start;	   /* microseconds since 1970 */
+	uint64_t us_units; /* of a record's time in a microsecond; 0: less */
+	uint64_t time;	   /* of the last event, microseconds since 1970 */
+	struct memtrace_packets packets;
+};
+
+/* ------------------------------------------------------------------- events */
+
+static uint64_t
+clamp(uint64_t n, uint64_t max)
+{
+	return n < max ? n : max;
+}
+
+/* The time that a record tells, which does not go back. */
+static uint64_t
+find_time(struct memtrace *m, uint64_t record_time)
+{
+	const uint64_t since =
+		m->us_units == 0 ? record_time : record_time / m->us_units;
+	const uint64_t time = m->start + clamp(since, TIME_MAX);
+
+	if (time > m->time)
+		m->time = time;
+	return m->time;
+}
+
+/* How often a block has been chosen: if all are there, as often as it can be. */
+static uint64_t
+sample_count(const struct memtrace *m, const struct hatf_record *rec,
+	     uint64_t words)
+{
+	if (m->sampling.rate != 0)
+		return sampling_count(rec);
+	return words == 0 ? 1 : words;
+}
+
+/* The number that a block is to have; UINT64_MAX: any. */
+static uint64_t
+number_of(const struct memtrace *m, uint64_t address)
+{
+	return m->is_own && address - 1 <= ID_MAX ? address - 1 : UINT64_MAX;
+}
+
+static void
+put_alloc(struct sink *s, const struct hatf_record *rec,
+	  struct ledger_entry *entry)
+{
+	struct memtrace *const m = s->ctx;
+	const uint64_t word_nbytes = m->sampling.word_nbytes;
+	/* Readers take no more bytes than half of what a number can be. */
+	const uint64_t words =
+		clamp(rec->size / word_nbytes + (rec->size % word_nbytes != 0),
+		      UINT64_MAX / 2 / word_nbytes);
+	const struct memtrace_block b = {
+		.words = words,
+		.sample_count = sample_count(m, rec, words),
+		.place = clamp(rec->heap, MEMTRACE_EXTERNAL),
+		.stack = hatf_record_stack(rec),
+	};
+
+	if (!memtrace_put_alloc(&m->packets, find_time(m, rec->time),
+				rec->thread, number_of(m, rec->address), &b,
+				&entry->block.object) ||
+	    !ledger_keep(&m->ledger, rec, entry))
+		sink_fail(s, HATF_NO_MEMORY, NULL);
+}
+
+static void
+put_collect(struct sink *s, const struct hatf_record *rec, uint64_t id)
+{
+	struct memtrace *const m = s->ctx;
+
+	memtrace_put_collect(&m->packets, find_time(m, rec->time), rec->thread,
+			     id);
+}
+
+/* What the source has made of a promotion becomes that again. */
+static void
+put_promote(struct memtrace *m, const struct hatf_record *rec)
+{
+	const char *const text = (const char *)rec->attributes;
+	const size_t nbytes = rec->attributes_nbytes;
+	uint64_t address, thread, time;
+
+	if (textio_find_number(rec, "address", &address) &&
+	    text_find_u64(text, nbytes, "thread", &thread) &&
+	    text_find_u64(text, nbytes, "time", &time) &&
+	    number_of(m, address) != UINT64_MAX)
+		memtrace_put_promote(&m->packets, find_time(m, time), thread,
+				     address - 1);
+}
+
+static void
+take_comment(struct sink *s, const struct hatf_record *rec)
+{
+	struct memtrace *const m = s->ctx;
+
+	if (record_begins(rec, PROMOTE_KIND))
+		put_promote(m, rec);
+	/* A definition that is wrong is none. */
+	else
+		loss_note_stack(s, m->stacks, rec);
+}
+
+struct destruction {
+	struct sink *s;
+	const struct hatf_record *rec;
+};
+
+static void
+put_death(void *ctx, uint64_t address, const struct block *block)
+{
+	const struct destruction *const d = ctx;
+
+	(void)address;
+	put_collect(d->s, d->rec, block->object);
+}
+
+static bool
+put_destruction(struct sink *s, const struct hatf_record *rec)
+{
+	struct memtrace *const m = s->ctx;
+	struct destruction d = { s, rec };
+
+	return ledger_destroy(&m->ledger, rec->heap, put_death, &d);
+}
+
+static void
+put_record(struct sink *s, const struct hatf_record *rec)
+{
+	struct memtrace *const m = s->ctx;
+	struct ledger_entry entry;
+
+	if (rec->tag == HATF_COMMENT) {
+		take_comment(s, rec);
+		return;
+	}
+	if (!ledger_enter(&m->ledger, rec, &entry)) {
+		sink_fail(s, HATF_NO_MEMORY, NULL);
+		return;
+	}
+	if (rec->tag == HATF_DESTROY_HEAP && !put_destruction(s, rec))
+		sink_fail(s, HATF_NO_MEMORY, NULL);
+	loss_count_call(s, rec, &entry);
+	if (entry.kind == LEDGER_NONE || entry.kind == LEDGER_FAILED)
+		return;
+	if (entry.known)
+		put_collect(s, rec, entry.old.object);
+	if (entry.replaced)
+		put_collect(s, rec, entry.lost.object);
+	if (entry.lives)
+		put_alloc(s, rec, &entry);
+}
+
+static enum hatf_status
+write_records(struct sink *s, const struct hatf_record *records, size_t n)
+{
+	const struct memtrace *const m = s->ctx;
+
+	for (size_t i = 0; i < n && s->err.status == HATF_OK; i++) {
+		ledger_look_ahead(&m->ledger, records, n, i);
+		put_record(s, &records[i]);
+	}
+	return s->err.status;
+}
+
+/* -------------------------------------------------------- opening, closing */
+
+/* A number that the header has, or 0. */
+static uint64_t
+find_number(const char *lines, const char *key)
+{
+	uint64_t n = 0;
+
+	text_find_u64(lines, strlen(lines), key, &n);
+	return n;
+}
+
+static const char *
+find_text(const char *lines, const char *key, char *buf)
+{
+	buf[0] = '\0';
+	text_find(lines, strlen(lines), key, buf, HEADER_MAX_NBYTES + 1);
+	return buf;
+}
+
+/* The first packet is about the trace. */
+static void
+put_info(struct memtrace *m, const char *lines)
+{
+	char exe[HEADER_MAX_NBYTES + 1], host[HEADER_MAX_NBYTES + 1];
+	char runtime[HEADER_MAX_NBYTES + 1], context[HEADER_MAX_NBYTES + 1];
+	const struct memtrace_info info = {
+		.rate = m->sampling.rate == 0 ? 1 : m->sampling.rate,
+		.word_bits = 8 * m->sampling.word_nbytes,
+		.start = m->start,
+		.exe = find_text(lines, "exe", exe),
+		.host = find_text(lines, "host", host),
+		.runtime = find_text(lines, "runtime", runtime),
+		.context = find_text(lines, "context", context),
+	};
+
+	memtrace_put_info(&m->packets, &info);
+}
+
+static enum hatf_status
+open_sink(struct sink *s)
+{
+	const char *const lines =
+		s->options.header == NULL ? "" : s->options.header;
+	struct memtrace *const m = calloc(1, sizeof(*m));
+	char word[16] = "";
+	enum hatf_status status;
+
+	if (m == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	s->ctx = m;
+	ledger_init(&m->ledger);
+	status = hatf_stacks_open(&m->stacks);
+	if (status != HATF_OK)
+		return sink_fail(s, status, NULL);
+	m->sampling = sampling_find(lines);
+	text_find(lines, strlen(lines), "unit", word, sizeof(word));
+	m->us_units = strcmp(word, "ns") == 0 ? 1000 : 0;
+	text_find(lines, strlen(lines), "source", word, sizeof(word));
+	m->is_own = strcmp(word, "memtrace") == 0;
+	m->time = m->start = find_number(lines, "start_time") / 1000;
+	m->packets.out = &s->out;
+	m->packets.stacks = m->stacks;
+	m->packets.has_codes = m->is_own;
+	m->packets.pid = find_number(lines, "pid");
+	m->packets.version =
+		m->is_own && find_number(lines, MEMTRACE_KEY_VERSION) == 3 ? 3
+									   : 2;
+	if (!memtrace_packets_init(&m->packets))
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	put_info(m, lines);
+	return HATF_OK;
+}
+
+static enum hatf_status
+finish_sink(struct sink *s)
+{
+	struct memtrace *const m = s->ctx;
+
+	memtrace_flush(&m->packets);
+	return HATF_OK;
+}
+
+static void
+close_sink(struct sink *s)
+{
+	struct memtrace *const m = s->ctx;
+
+	if (m == NULL)
+		return;
+	ledger_fini(&m->ledger);
+	memtrace_packets_fini(&m->packets);
+	hatf_stacks_close(m->stacks);
+	free(m);
+}
+
+const struct sink_ops memtrace_sink = {
+	.open = open_sink,
+	.write = write_records,
+	.finish = finish_sink,
+	.close = close_sink,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* not_traces.c - see not_traces.h */
+#include "hatf/formats/not_traces.h"
+
+#include "hatf/formats/common/format.h"
+
+/*
+ * What gperftools' 'postprocess' makes of a raw trace: instructions of 24 bytes, each
+ * with its type, 0 to 7, in the first one.
+ *
+ *	0  type   1  register   8  a number   16  another
+ */
+#define INSTRUCTION_NBYTES 24
+#define INSTRUCTION_SWITCH 5
+#define INSTRUCTION_LAST   7
+
+/* As many must be there, and no more of a register's bytes be in use. */
+#define INSTRUCTION_COUNT_MIN 2
+#define REGISTER_NBYTES	      4
+
+static bool
+is_instruction(const uint8_t *p)
+{
+	if (p[0] > INSTRUCTION_LAST)
+		return false;
+	for (unsigned i = 1 + REGISTER_NBYTES; i < 8; i++)
+		if (p[i] != 0)
+			return false;
+	return true;
+}
+
+static bool
+is_processed(const uint8_t *bytes, size_t nbytes)
+{
+	const size_t count = nbytes / INSTRUCTION_NBYTES;
+
+	/* It begins with the thread that comes first. */
+	if (count < INSTRUCTION_COUNT_MIN || bytes[0] != INSTRUCTION_SWITCH)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!is_instruction(bytes + i * INSTRUCTION_NBYTES))
+			return false;
+	/* Of a switch, nothing else is used. */
+	for (size_t i = 8; i < INSTRUCTION_NBYTES; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
+/* What a key of the outermost JSON object tells. */
+static bool
+is_dhat(const uint8_t *bytes, size_t nbytes)
+{
+	static const char key[] = "\"dhatFileVersion\"";
+
+	return nbytes != 0 && bytes[0] == '{' &&
+	       memmem(bytes, nbytes, key, sizeof(key) - 1) != NULL;
+}
+
+/*
+ * Fields 1 of pprof's profile, two or more: types of samples, each a type and a unit
+ * by the numbers of their strings, which are small.
+ */
+static bool
+is_pprof(const uint8_t *bytes, size_t nbytes)
+{
+	static const uint8_t want[] = { 0x0a, 4, 0x08, 0, 0x10, 0 };
+
+	if (nbytes < 2 * sizeof(want))
+		return false;
+	for (size_t i = 0; i < 2 * sizeof(want); i++) {
+		const uint8_t byte = want[i % sizeof(want)];
+
+		if (byte != 0 ? bytes[i] != byte : bytes[i] >= 0x80)
+			return false;
+	}
+	return true;
+}
+
+const char *
+stranger_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	if (nbytes > FORMAT_PREFIX_NBYTES)
+		nbytes = FORMAT_PREFIX_NBYTES;
+	if (is_processed(bytes, nbytes))
+		return "a processed gperftools stream; hatf reads the raw one";
+	if (is_dhat(bytes, nbytes))
+		return "a profile for DHAT's viewer, which hatf only writes";
+	if (is_pprof(bytes, nbytes))
+		return "a profile for pprof, which hatf only writes";
+	return NULL;
+}

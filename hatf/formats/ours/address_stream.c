@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * address_stream.c - reading, see address_stream.h; address_stream_write.c has the writing
+ */
+#include "hatf/formats/ours/address_stream.h"
+
+#include "hatf/codec/bytes.h"
+#include "hatf/formats/ours/columns.h"
+
+#include <stdlib.h>
+
+#define COUNT_NBYTES 4
+
+/* 4 bytes in planes, each of 'count' bytes: all high bytes, and so on. */
+static inline uint32_t
+planes(const uint8_t *p, size_t count)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[count] << 16 |
+	       (uint32_t)p[2 * count] << 8 | p[3 * count];
+}
+
+static void
+load_table(uint64_t *table, const uint8_t *p, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		table[i] = (uint64_t)planes(p + i, count) << 32 |
+			   planes(p + 4 * count + i, count);
+}
+
+static void
+load_narrow_table(uint64_t *table, const uint8_t *p, size_t count,
+		  uint64_t base)
+{
+	for (size_t i = 0; i < count; i++)
+		table[i] = column_address(planes(p + i, count), base);
+}
+
+/* The 'i'-th number; 'width' and 'is_planes' are constants in the loops. */
+static inline __attribute__((always_inline)) uint32_t
+number(const uint8_t *p, size_t count, size_t i, unsigned width, bool is_planes)
+{
+	const size_t step = is_planes ? count : 1;
+	uint32_t n;
+
+	p += is_planes ? i : i * width;
+	n = p[0];
+	if (width > 1)
+		n = n << 8 | p[step];
+	if (width > 2)
+		n = n << 8 | p[2 * step];
+	return n;
+}
+
+static inline __attribute__((always_inline)) uint32_t
+highest(const struct addresses *a, unsigned width, bool is_planes)
+{
+	uint32_t max = 0;
+
+	for (size_t i = 0; i < a->count; i++) {
+		const uint32_t n =
+			number(a->stored, a->count, i, width, is_planes);
+
+		max = n > max ? n : max;
+	}
+	return max;
+}
+
+static uint32_t
+highest_number(const struct addresses *a)
+{
+	const bool is_planes = a->form == ADDRESSES_PLANES;
+
+	if (a->width == 1)
+		return highest(a, 1, true);
+	if (a->width == 2)
+		return is_planes ? highest(a, 2, true) : highest(a, 2, false);
+	return is_planes ? highest(a, 3, true) : highest(a, 3, false);
+}
+
+const char *
+addresses_load(struct addresses *a, const struct piece *piece)
+{
+	const size_t nbytes = piece->nbytes;
+	const bool is_narrow = (piece->form & ADDRESSES_NARROW) != 0;
+	const size_t entry_nbytes = is_narrow ? 4 : 8;
+	uint32_t table_count;
+
+	a->count = a->next = 0;
+	a->form = piece->form & ~ADDRESSES_NARROW;
+	if (piece->form == 0) /* no piece */
+		return NULL;
+	if (a->form != ADDRESSES_PLANES && a->form != ADDRESSES_NUMBERS)
+		return "form";
+	if (piece->base != 0 && !is_narrow)
+		return "base";
+	if (nbytes < COUNT_NBYTES)
+		return "length";
+	table_count = get_be32(piece->bytes);
+	if (table_count > (nbytes - COUNT_NBYTES) / entry_nbytes)
+		return "table";
+
+	const size_t stored_off = COUNT_NBYTES + entry_nbytes * table_count;
+
+	a->width = addresses_width(table_count);
+	if ((nbytes - stored_off) % a->width != 0)
+		return "length";
+	a->count = (nbytes - stored_off) / a->width;
+	a->stored = piece->bytes + stored_off;
+	if (a->count != 0 && highest_number(a) >= table_count)
+		return "number";
+	if (table_count > a->table_cap) {
+		free(a->table);
+		a->table = malloc(table_count * sizeof(*a->table));
+		a->table_cap = a->table == NULL ? 0 : table_count;
+	}
+	if (a->table == NULL && table_count != 0)
+		return "";
+	if (is_narrow)
+		load_narrow_table(a->table, piece->bytes + COUNT_NBYTES,
+				  table_count, piece->base);
+	else
+		load_table(a->table, piece->bytes + COUNT_NBYTES, table_count);
+	return NULL;
+}
+
+static inline __attribute__((always_inline)) void
+take(const struct addresses *a, uint64_t *out, size_t n, unsigned width,
+     bool is_planes)
+{
+	const uint8_t *const stored = a->stored;
+	const uint64_t *const table = a->table;
+	const size_t count = a->count;
+	const size_t next = a->next;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = table[number(stored, count, next + i, width,
+				      is_planes)];
+}
+
+void
+addresses_take(struct addresses *a, uint64_t *out, size_t n)
+{
+	const bool is_planes = a->form == ADDRESSES_PLANES;
+
+	if (a->width == 1)
+		take(a, out, n, 1, true);
+	else if (a->width == 2 && is_planes)
+		take(a, out, n, 2, true);
+	else if (a->width == 2)
+		take(a, out, n, 2, false);
+	else if (is_planes)
+		take(a, out, n, 3, true);
+	else
+		take(a, out, n, 3, false);
+	a->next += n;
+}
+
+void
+addresses_fini(struct addresses *a)
+{
+	free(a->table);
+}

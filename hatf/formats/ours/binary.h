@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * binary.h - Simple Binary: what its source and its sink agree on
+ *
+ * FORMAT "Simple Binary".  A file is a magic number and sections, the last of which
+ * is empty; a section is a header and rows of numbers that are all as wide.
+ */
+#ifndef HATF_BINARY_H
+#define HATF_BINARY_H
+
+#include "hatf/formats/common/format.h"
+#include "hatf/formats/ours/columns.h"
+
+#define BINARY_MAGIC \
+	"\xfe"       \
+	"HATFbin"
+#define BINARY_MAGIC_NBYTES 8
+
+/*
+ *	0  width         1  columns       2  reserved      4  rows
+ *	8  base
+ */
+#define BINARY_HEADER_NBYTES 16
+
+/* A row at its widest: the tag and all columns. */
+#define BINARY_ROW_MAX_NBYTES (8 * (1 + COLUMN_COUNT))
+
+/* The columns that every section has need no bit. */
+#define BINARY_OPTIONAL (COLUMN_COUNT - COLUMN_ALWAYS)
+
+#endif /* HATF_BINARY_H */

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * binary_source.c - Simple Binary into records
+ *
+ * Rows are taken from the window in place.  take_rows() is the loop for rows that
+ * are as most of them are, compiled once for each width of a section with the
+ * paper's four columns and once for all others; it stops in front of a row that
+ * has bytes behind it or is not legal, and take_row() has that one.
+ */
+#include "hatf/formats/ours/binary.h"
+
+#include "hatf/codec/bytes.h"
+#include "hatf/codec/hatf_record.h"
+
+#include <stdlib.h>
+
+struct binary {
+	uint32_t rows; /* left in the section */
+	unsigned width;
+	unsigned columns; /* bits '1 << (column - COLUMN_ALWAYS)' */
+	size_t row_nbytes;
+	uint64_t base;
+};
+
+static inline uint64_t
+get(const uint8_t *p, unsigned width)
+{
+	return width == 4 ? get_be32(p) : get_be64(p);
+}
+
+/*
+ * Decode up to 'n' rows at 'p' and return how many.  'width' and 'columns' are
+ * those of the section, and constants where speed matters.
+ */
+static inline __attribute__((always_inline)) size_t
+take_rows(const struct binary *b, const uint8_t *p, uint64_t offset,
+	  struct hatf_record *rec, size_t n, unsigned width, unsigned columns)
+{
+	const uint64_t base = b->base;
+	const size_t row_nbytes = columns == 0 ? 4 * width : b->row_nbytes;
+
+	for (size_t i = 0; i < n; i++, p += row_nbytes, rec++) {
+		const uint64_t tag = get(p, width);
+		const uint64_t size = get(p + width, width);
+		const uint64_t address = get(p + 2 * width, width);
+		const uint64_t old_address = get(p + 3 * width, width);
+		uint64_t more[BINARY_OPTIONAL] = { 0 };
+		const uint8_t *next = p + 4 * width;
+
+		for (unsigned j = 0; columns != 0 && j < BINARY_OPTIONAL; j++)
+			if (columns & 1u << j) {
+				more[j] = get(next, width);
+				next += width;
+			}
+		if (tag > HATF_REALLOC_FREE ||
+		    ((size & ~column_mask[tag][COLUMN_SIZE]) |
+		     (old_address & ~column_mask[tag][COLUMN_OLD_ADDRESS]) |
+		     more[COLUMN_LENGTH - COLUMN_ALWAYS]) != 0)
+			return i;
+		record_clear(rec);
+		rec->tag = (uint8_t)tag;
+		rec->size = size;
+		rec->address = column_address(address, base);
+		rec->old_address = column_address(old_address, base);
+		rec->thread = more[COLUMN_THREAD - COLUMN_ALWAYS];
+		rec->heap = more[COLUMN_HEAP - COLUMN_ALWAYS];
+		rec->time = more[COLUMN_TIME - COLUMN_ALWAYS];
+		rec->offset = offset + i * row_nbytes;
+	}
+	return n;
+}
+
+/* The numbers of the row at 'p', by column; returns the tag. */
+static uint64_t
+get_row(const struct binary *b, const uint8_t *p, uint64_t *value)
+{
+	const uint64_t tag = get(p, b->width);
+
+	for (unsigned i = 0; i < COLUMN_COUNT; i++) {
+		value[i] = 0;
+		if (i >= COLUMN_ALWAYS &&
+		    !(b->columns & 1u << (i - COLUMN_ALWAYS)))
+			continue;
+		p += b->width;
+		value[i] = get(p, b->width);
+	}
+	value[COLUMN_ADDRESS] = column_address(value[COLUMN_ADDRESS], b->base);
+	value[COLUMN_OLD_ADDRESS] =
+		column_address(value[COLUMN_OLD_ADDRESS], b->base);
+	return tag;
+}
+
+/*
+ * Decode the row that begins the window, of any kind.  False if it is not legal,
+ * or if there is not all of it: '*want_ret' is then how much that would be.
+ */
+static bool
+take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
+{
+	const struct binary *const b = s->ctx;
+	uint64_t value[COLUMN_COUNT];
+	const uint64_t tag = get_row(b, s->window.next, value);
+
+	*want_ret = 0;
+	if (tag > HATF_COMMENT) {
+		source_stop(s, HATF_BAD_TAG, "tag");
+		return false;
+	}
+	for (unsigned i = 0; i < COLUMN_COUNT; i++)
+		if ((value[i] & ~column_mask[tag][i]) != 0) {
+			source_stop(s, HATF_BAD_FIELD, column_name(i));
+			return false;
+		}
+
+	const bool is_comment = tag == HATF_COMMENT;
+	const size_t nbytes =
+		is_comment ? value[COLUMN_SIZE] : value[COLUMN_LENGTH];
+
+	if (window_left(&s->window) - b->row_nbytes < nbytes) {
+		*want_ret = b->row_nbytes + nbytes;
+		return false;
+	}
+	*rec = (struct hatf_record){
+		.tag = (uint8_t)tag,
+		.size = is_comment ? 0 : value[COLUMN_SIZE],
+		.address = value[COLUMN_ADDRESS],
+		.old_address = value[COLUMN_OLD_ADDRESS],
+		.thread = value[COLUMN_THREAD],
+		.heap = value[COLUMN_HEAP],
+		.time = value[COLUMN_TIME],
+		.offset = s->offset,
+		.attributes =
+			nbytes == 0 ? NULL : s->window.next + b->row_nbytes,
+		.attributes_nbytes = (uint32_t)nbytes,
+	};
+	s->window.next += b->row_nbytes + nbytes;
+	s->offset += b->row_nbytes + nbytes;
+	return true;
+}
+
+/* Decode what the window has, at least one whole row, of the section. */
+static size_t
+take(struct source *s, struct hatf_record *records, size_t max,
+     size_t *want_ret)
+{
+	struct binary *const b = s->ctx;
+	const size_t whole = window_left(&s->window) / b->row_nbytes;
+	const uint8_t *const p = s->window.next;
+	size_t n = max < b->rows ? max : b->rows;
+
+	if (n > whole)
+		n = whole;
+	if (b->columns != 0)
+		n = take_rows(b, p, s->offset, records, n, b->width,
+			      b->columns);
+	else if (b->width == 4)
+		n = take_rows(b, p, s->offset, records, n, 4, 0);
+	else
+		n = take_rows(b, p, s->offset, records, n, 8, 0);
+	s->window.next += n * b->row_nbytes;
+	s->offset += n * b->row_nbytes;
+	*want_ret = b->row_nbytes;
+	if (n < max && n < b->rows && n < whole)
+		n += take_row(s, &records[n], want_ret);
+	b->rows -= (uint32_t)n;
+	return n;
+}
+
+/* The header of a section is at the beginning of the window. */
+static void
+begin_section(struct source *s)
+{
+	struct binary *const b = s->ctx;
+	const uint8_t *const p = s->window.next;
+
+	b->width = p[0];
+	b->columns = p[1];
+	b->rows = get_be32(p + 4);
+	b->base = get_be64(p + 8);
+	if (b->width != 4 && b->width != 8)
+		source_stop(s, HATF_BAD_FIELD, "width");
+	else if (b->columns >= 1u << BINARY_OPTIONAL)
+		source_stop(s, HATF_BAD_FIELD, "columns");
+	else if (get_be16(p + 2) != 0)
+		source_stop(s, HATF_BAD_FIELD, "reserved");
+	else if (b->width == 8 && b->base != 0)
+		source_stop(s, HATF_BAD_FIELD, "base");
+	if (s->err.status != HATF_OK)
+		return;
+	b->row_nbytes = b->width * (1 + COLUMN_ALWAYS +
+				    (size_t)__builtin_popcount(b->columns));
+	s->window.next += BINARY_HEADER_NBYTES;
+	s->offset += BINARY_HEADER_NBYTES;
+	if (b->rows != 0)
+		return;
+	/* The empty section is the last one. */
+	if (window_want(&s->window, 1) == 0)
+		source_stop_at_end(s, 0, NULL);
+	else
+		source_stop(s, HATF_BAD_FIELD, "section");
+}
+
+static size_t
+read_records(struct source *s, struct hatf_record *records, size_t max)
+{
+	const struct binary *const b = s->ctx;
+	size_t n = 0;
+	size_t want = 0;
+
+	while (n < max && s->err.status == HATF_OK) {
+		if (window_left(&s->window) < want) {
+			if (n > 0)
+				break; /* the window must stay */
+			if (window_want(&s->window, want) < want)
+				source_stop_at_end(s, 1, "row");
+		} else if (b->rows == 0 && want == 0) {
+			want = BINARY_HEADER_NBYTES;
+		} else if (b->rows == 0) {
+			/* Its end may want to look beyond the window. */
+			if (n > 0)
+				break;
+			begin_section(s);
+			want = 0;
+		} else {
+			n += take(s, records + n, max - n, &want);
+			if (b->rows == 0)
+				want = 0;
+		}
+	}
+	return n;
+}
+
+static enum hatf_status
+open_source(struct source *s)
+{
+	struct binary *const b = calloc(1, sizeof(*b));
+
+	if (b == NULL)
+		return source_stop(s, HATF_NO_MEMORY, NULL);
+	s->ctx = b;
+	s->window.next += BINARY_MAGIC_NBYTES;
+	s->offset = BINARY_MAGIC_NBYTES;
+	return HATF_OK;
+}
+
+static void
+close_source(struct source *s)
+{
+	free(s->ctx);
+}
+
+bool
+binary_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	return nbytes >= BINARY_MAGIC_NBYTES &&
+	       memcmp(bytes, BINARY_MAGIC, BINARY_MAGIC_NBYTES) == 0;
+}
+
+const struct source_ops binary_source = {
+	.open = open_source,
+	.read = read_records,
+	.close = close_source,
+};

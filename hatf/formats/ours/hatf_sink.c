@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hatf_sink.c - records into HATF
+ *
+ * One buffer holds the block that is being filled.  When it has BLOCK_NBYTES it
+ * is ended, compressed into one gzip member, and written.  A bare trace has no
+ * block comments and no trailer; only its first block gets metadata, and what
+ * is written out then is just a piece of the stream.
+ *
+ * With a placement that looks at all of a block, a block is what that is given
+ * at once, also in a bare trace.
+ */
+#include "hatf/formats/common/format.h"
+
+#include "hatf/codec/encoder.h"
+#include "hatf/deflate/deflate.h"
+#include "hatf/formats/ours/trial.h"
+#include "hatf/io/gzip_best.h"
+#include "hatf/optimum/optimum.h"
+
+#include <stdlib.h>
+
+/* Small enough to seek by, large enough for a compressor's window of 32 KiB. */
+#define BLOCK_NBYTES (256 * 1024)
+
+struct hatf {
+	struct encoder encoder;
+	struct place_planner *planner; /* NULL: the encoder's own */
+	struct place_planner offline;
+	bool in_block;
+	size_t buf_nbytes;
+	uint8_t *buf;		 /* buf_nbytes */
+	void *window;		 /* the encoder's */
+	uint8_t *member;	 /* deflate_bound(buf_nbytes); NULL if plain */
+	struct squeeze *squeeze; /* NULL if plain */
+	bool smallest;		 /* the placement SMALLEST */
+	struct trial *trial;	 /* NULL: it is 'planner' that places */
+};
+
+/* Let the buffer have all records so far. */
+static void
+place(struct hatf *h)
+{
+	if (h->trial != NULL)
+		trial_flush(h->trial, &h->encoder);
+	else
+		encoder_flush(&h->encoder);
+}
+
+/* Write what the buffer holds, as one member unless the trace is plain. */
+static enum hatf_status
+flush(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+	struct encoder *const e = &h->encoder;
+
+	place(h);
+	s->tally.record_count += encoder_end(e);
+	if (e->used == 0)
+		return HATF_OK;
+	if (s->options.plain) {
+		outfile_bytes(&s->out, e->buf, e->used);
+	} else {
+		const size_t nbytes =
+			squeeze_member(h->squeeze, e->buf, e->used, h->member,
+				       deflate_bound(h->buf_nbytes));
+
+		outfile_bytes(&s->out, h->member, nbytes);
+	}
+	/* A block that is whole should not wait for the next one. */
+	outfile_drain(&s->out);
+	encoder_reset(e);
+	s->offset = e->stream_nbytes;
+	h->in_block = s->options.bare && h->planner == NULL && h->in_block;
+	return s->out.status;
+}
+
+/* Begin a block for 'rec', unless there is one. */
+static void
+open_block(struct sink *s, const struct hatf_record *rec)
+{
+	struct hatf *const h = s->ctx;
+	/* A comment has no time of its own: the block has the last one. */
+	const uint64_t time =
+		rec->tag == HATF_COMMENT ? s->last_time : rec->time;
+
+	if (h->in_block)
+		return;
+	h->in_block = true;
+	if (s->options.bare) {
+		encoder_place(&h->encoder);
+		return;
+	}
+	encoder_begin(&h->encoder, s->tally.event_count, time);
+	s->tally.record_count++;
+}
+
+static enum hatf_status
+write_records(struct sink *s, const struct hatf_record *records, size_t n)
+{
+	struct hatf *const h = s->ctx;
+	struct encoder *const e = &h->encoder;
+
+	for (size_t i = 0; i < n; i++) {
+		open_block(s, &records[i]);
+		encoder_put(e, &records[i]);
+		sink_count(s, &records[i], 1);
+		if (encoder_is_full(e, BLOCK_NBYTES) && flush(s) != HATF_OK)
+			break;
+	}
+	s->offset = e->stream_nbytes + e->used;
+	return s->out.status;
+}
+
+/* The header comment; false if the caller's lines make it too long. */
+static bool
+put_header(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+	/* The buffer is empty, and its end is far behind the header's place. */
+	char *const scratch = (char *)h->buf + h->buf_nbytes - UINT16_MAX;
+	struct text t;
+
+	text_init(&t, scratch, UINT16_MAX);
+	if (!sink_header(s, &t) ||
+	    !encoder_comment(&h->encoder, scratch, t.used))
+		return false;
+	s->tally.record_count++;
+	return true;
+}
+
+static void
+put_trailer(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+	struct encoder *const e = &h->encoder;
+	char buf[SINK_TRAILER_MAX];
+	struct text t;
+
+	place(h);
+	text_init(&t, buf, sizeof(buf));
+	sink_trailer(s, &t);
+	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);
+	encoder_trailer(e, &t);
+}
+
+static enum hatf_status
+finish(struct sink *s)
+{
+	if (!s->options.bare)
+		put_trailer(s);
+	return flush(s);
+}
+
+static int
+level(const struct sink *s)
+{
+	return s->options.level == 0 ? SQUEEZE_LEVEL_DEFAULT : s->options.level;
+}
+
+static enum hatf_status
+allocate(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+	const struct place_planner *const planner = h->planner;
+
+	/* Beyond a block and its last records: a block comment or trailer. */
+	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
+			ENCODER_RECORD_MAX_NBYTES;
+	h->buf = malloc(h->buf_nbytes);
+	h->window = malloc(encoder_memory_nbytes(planner));
+	if (h->buf == NULL || h->window == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->window);
+	/* The members of a compressed trace have checksums of their own. */
+	h->encoder.has_sums = s->options.plain && !s->options.bare;
+	if (s->options.plain)
+		return HATF_OK;
+	h->member = malloc(deflate_bound(h->buf_nbytes));
+	h->squeeze = squeeze_open(level(s));
+	if (h->member == NULL || h->squeeze == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	if (!h->smallest)
+		return HATF_OK;
+	h->trial = trial_new(h->offline.context, h->squeeze, h->buf_nbytes);
+	return h->trial != NULL ? HATF_OK : sink_fail(s, HATF_NO_MEMORY, NULL);
+}
+
+/* Prepare the placement that was asked for. */
+static enum hatf_status
+choose_planner(struct sink *s)
+{
+	const char *const name = s->options.placement;
+	struct hatf *const h = s->ctx;
+
+	if (name == NULL || strcmp(name, "online") == 0)
+		return HATF_OK;
+
+	/* Nothing is smaller than the optimum if it is not compressed. */
+	h->smallest = strcmp(name, SMALLEST) == 0;
+
+	const struct technique *const technique =
+		technique_find(h->smallest ? "optimum" : name);
+
+	if (technique == NULL)
+		return sink_fail(s, HATF_LIMIT, "placement");
+	h->planner = &h->offline;
+	h->offline.plan = optimum_window;
+	h->offline.records = OPTIMUM_WINDOW;
+	h->offline.changes = OPTIMUM_WINDOW;
+	h->offline.is_window_block = true;
+	h->offline.context = optimum_new(technique);
+	if (h->offline.context == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	return HATF_OK;
+}
+
+static enum hatf_status
+open_sink(struct sink *s)
+{
+	struct hatf *const h = calloc(1, sizeof(*h));
+	enum hatf_status status;
+
+	if (h == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	s->ctx = h;
+	if (level(s) < SQUEEZE_LEVEL_MIN || level(s) > SQUEEZE_LEVEL_MAX)
+		return sink_fail(s, HATF_LIMIT, "level");
+	status = choose_planner(s);
+	if (status == HATF_OK)
+		status = allocate(s);
+	if (status != HATF_OK)
+		return status;
+	if (!s->options.bare && !put_header(s))
+		return sink_fail(s, HATF_LIMIT, "header");
+	return HATF_OK;
+}
+
+static void
+close_sink(struct sink *s)
+{
+	struct hatf *const h = s->ctx;
+
+	if (h == NULL)
+		return;
+	trial_free(h->trial);
+	optimum_free(h->offline.context);
+	free(h->buf);
+	free(h->window);
+	free(h->member);
+	squeeze_close(h->squeeze);
+	free(h);
+}
+
+const struct sink_ops hatf_sink = {
+	.open = open_sink,
+	.write = write_records,
+	.finish = finish,
+	.close = close_sink,
+};

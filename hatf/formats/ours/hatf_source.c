@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hatf_source.c - HATF into records: the decoder over the window
+ *
+ * Records are decoded in place.  The decoder counts, and stops at each comment, so
+ * that 'framing' can look at it before what follows is decoded.
+ */
+#include "hatf/codec/crc32c.h"
+#include "hatf/codec/decoder.h"
+#include "hatf/formats/common/format.h"
+
+#include <stdlib.h>
+
+/* The source's own: the decoder is first, for functions that need no more. */
+struct hatf_in {
+	struct decoder decoder;
+	/*
+	 * The sum of the bytes from the end of the last sum, or from the
+	 * beginning of the block, up to 'summed' in the window.  Not kept while
+	 * 'sums' is false.
+	 */
+	uint32_t sum;
+	const uint8_t *summed;
+	bool sums;
+};
+
+_Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
+	       "a record that does not fit could never be decoded");
+
+/*
+ * A trace without our header is believed to be one if this many records, or all
+ * that there are, can be decoded.  One byte in 21 is a tag, so other files pass
+ * the first record now and then, and practically never this many.
+ */
+#define PROBE_COUNT 8
+
+/* Tag and length of a comment. */
+#define COMMENT_HEAD_NBYTES (1 + 2)
+
+/*
+ * Other binary files, of small numbers among zeros, pass more of them.  What is not
+ * legal among this many is the damage of a trace only if the records make sense.
+ */
+#define PROBE_MAX 64
+
+/* Stop at the record that would be decoded next. */
+static void
+stop(struct source *s, enum hatf_status status, const char *field)
+{
+	const struct decoder *const d = s->ctx;
+
+	s->offset = d->offset;
+	s->tally.record_count = d->record_count;
+	source_stop(s, status, field);
+}
+
+/* There are no more bytes than those in the window. */
+static void
+stop_at_end(struct source *s)
+{
+	const struct decoder *const d = s->ctx;
+	const size_t left = window_left(&s->window);
+	enum hatf_status status = s->window.input.status;
+	const char *field = NULL;
+
+	if (left == 0 && status == HATF_END)
+		status = framing_end(&s->framing, d->offset, &field);
+	else if (status == HATF_END)
+		status = HATF_TRUNCATED;
+	if (left != 0 && status == HATF_TRUNCATED)
+		field = decoder_cut_field(d, s->window.next, left);
+	stop(s, status, field);
+}
+
+/* Add what comes before 'end' in the window to the sum. */
+static void
+sum_up_to(struct hatf_in *in, const uint8_t *end)
+{
+	if (in->sums)
+		in->sum = crc32c_add(in->sum, in->summed,
+				     (size_t)(end - in->summed));
+	in->summed = end;
+}
+
+/* Sum on from 'start' in the window. */
+static void
+restart_sum(struct hatf_in *in, const uint8_t *start)
+{
+	in->sum = 0;
+	in->summed = start;
+}
+
+/*
+ * A comment may contain the sum of the bytes before its digits, or begin a
+ * block and with it a new sum.  False: the bytes do not have the sum that the
+ * comment contains.
+ */
+static bool
+check_sum(struct source *s, const struct hatf_record *comment)
+{
+	struct hatf_in *const in = s->ctx;
+	const char *digits;
+
+	if (!in->sums)
+		return true;
+	if (framing_is_block(comment) && s->framing.block_count != 0) {
+		restart_sum(in, comment->attributes - COMMENT_HEAD_NBYTES);
+		return true;
+	}
+	digits = framing_find_sum(comment);
+	if (digits == NULL)
+		return !framing_is_sum(comment);
+	sum_up_to(in, (const uint8_t *)digits);
+	if (!framing_sum_is(digits, in->sum))
+		return false;
+	restart_sum(in, comment->attributes + comment->attributes_nbytes);
+	return true;
+}
+
+/* Let 'framing' see a comment; false if that ends the reading. */
+static bool
+note_comment(struct source *s, const struct hatf_record *comment)
+{
+	const struct decoder *const d = s->ctx;
+	/* The decoder has counted the comment. */
+	const struct framing_place place = {
+		.record_count = d->record_count - 1,
+		.event_count = d->event_count,
+		.end = d->offset,
+	};
+	const char *field = "crc32c";
+	enum hatf_status status = HATF_BAD_COMMENT;
+
+	if (check_sum(s, comment))
+		status = framing_note(&s->framing, comment, &place, &field);
+	if (status == HATF_OK)
+		return true;
+	stop(s, status, field);
+	s->err.offset = comment->offset;
+	s->err.record--;
+	return false;
+}
+
+/* What the reader is asked for. */
+static void
+tell(struct source *s)
+{
+	const struct decoder *const d = s->ctx;
+
+	s->offset = d->offset;
+	s->tally.record_count = d->record_count;
+	memcpy(s->tally.tag_count, d->tag_count, sizeof(d->tag_count));
+}
+
+/* As window_more(), which moves bytes that must be in the sum before. */
+static bool
+read_on(struct source *s)
+{
+	struct hatf_in *const in = s->ctx;
+	bool is_more;
+
+	sum_up_to(in, s->window.next);
+	is_more = window_more(&s->window);
+	in->summed = s->window.next;
+	return is_more;
+}
+
+static size_t
+read_records(struct source *s, struct hatf_record *records, size_t max)
+{
+	struct decoder *const d = s->ctx;
+	size_t n = 0;
+
+	while (n < max && s->err.status == HATF_OK) {
+		n += decoder_decode(d, &s->window.next, s->window.end,
+				    records + n, max - n);
+		if (d->stop == DECODER_COMMENT) {
+			if (!note_comment(s, &records[n - 1]))
+				n--;
+		} else if (d->stop == DECODER_BAD) {
+			stop(s, d->status, d->field);
+		} else if (d->stop == DECODER_MORE) {
+			if (n > 0)
+				break; /* the window must stay */
+			if (!read_on(s))
+				stop_at_end(s);
+		}
+	}
+	tell(s);
+	return n;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+/* Are most of the records about no block? */
+static bool
+is_hollow(const struct hatf_record *records, size_t n)
+{
+	size_t hollow_count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		hollow_count += records[i].tag <= HATF_REALLOC_FREE &&
+				records[i].address == 0 &&
+				records[i].old_address == 0;
+	return hollow_count > n / 2;
+}
+
+/* Does one of the records end or resize a block that one before it began? */
+static bool
+has_pair(const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		const struct hatf_record *const r = &records[i];
+		const uint64_t address =
+			r->tag == HATF_FREE ? r->address : r->old_address;
+
+		if (r->tag > HATF_REALLOC_FREE || address == 0)
+			continue;
+		for (size_t k = 0; k < i; k++)
+			if (records[k].tag <= HATF_REALLOC_FREE &&
+			    records[k].tag != HATF_FREE &&
+			    records[k].address == address)
+				return true;
+	}
+	return false;
+}
+
+/* Is there a record about no block, a realloc with the addresses of another tag
+ * (FORMAT "Realloc"), or so early the end of a thread or heap? */
+static bool
+has_misfit(const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct hatf_record *const r = &records[i];
+		const bool begins = r->tag == HATF_REALLOC_ALLOC_FREE ||
+				    r->tag == HATF_REALLOC_ALLOC;
+		const bool ends = r->tag == HATF_REALLOC_ALLOC_FREE ||
+				  r->tag == HATF_REALLOC_FREE;
+
+		if (is_hollow(r, 1) || r->tag == HATF_DESTROY_THREAD ||
+		    r->tag == HATF_DESTROY_HEAP ||
+		    ((begins || ends) && (begins != (r->address != 0) ||
+					  ends != (r->old_address != 0))))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Decode on behind the first 'n' records.  Returns NULL if there is no doubt, else
+ * the field that is none.
+ */
+static const char *
+probe_on(struct source *s, struct decoder *trial, const uint8_t *next,
+	 struct hatf_record *records, size_t n)
+{
+	do
+		n += decoder_decode(trial, &next, s->window.end, records + n,
+				    PROBE_MAX - n);
+	while (trial->stop == DECODER_COMMENT && n < PROBE_MAX);
+	if (has_pair(records, n))
+		return NULL;
+	if (trial->stop == DECODER_BAD && has_misfit(records, n))
+		return trial->field;
+	return is_hollow(records, n) ? "size" : NULL;
+}
+
+/*
+ * Decode the first records on trial.  Returns NULL if they are HATF, or are cut
+ * off in a way that decoding will report; else the field that is not.  'trial'
+ * is left where decoding ended.
+ */
+static const char *
+probe(struct source *s, struct decoder *trial)
+{
+	struct hatf_record records[PROBE_MAX];
+	struct window *const w = &s->window;
+
+	for (;;) {
+		const uint8_t *next = w->next;
+		size_t n = 0;
+
+		decoder_init(trial, true);
+		do
+			n += decoder_decode(trial, &next, w->end, records + n,
+					    PROBE_COUNT - n);
+		while (trial->stop == DECODER_COMMENT && n < PROBE_COUNT);
+		if (trial->stop == DECODER_BAD)
+			return trial->field;
+		/* Zeros would pass as failed calls of malloc(0). */
+		if (n == PROBE_COUNT && is_hollow(records, n))
+			return "size";
+		if (n == PROBE_COUNT)
+			return probe_on(s, trial, next, records, n);
+		if (trial->stop != DECODER_MORE)
+			return NULL;
+		/* A window full of legal records, long ones, will do. */
+		if (window_left(w) == WINDOW_NBYTES)
+			return NULL;
+		if (window_more(w))
+			continue;
+		/* A first record that a plain file cuts off is no record. */
+		if (n == 0 && w->input.status == HATF_END)
+			return decoder_cut_field(trial, next,
+						 (size_t)(w->end - next));
+		return NULL;
+	}
+}
+
+/* Decode the header, the first record, if there is all of it. */
+static void
+read_header(struct source *s)
+{
+	struct hatf_in *const in = s->ctx;
+	struct decoder *const d = &in->decoder;
+	struct window *const w = &s->window;
+	const char *const compression = input_compression(&w->input);
+	struct hatf_record header;
+	size_t n;
+
+	s->framing.ours = true;
+	do {
+		n = decoder_decode(d, &w->next, w->end, &header, 1);
+	} while (n == 0 && window_more(w));
+	if (n == 0) {
+		in->summed = w->next;
+		return;
+	}
+	note_comment(s, &header);
+	/* The caller is to get it as the first record: decode it again. */
+	decoder_init(d, d->want_metadata);
+	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;
+	in->summed = w->next;
+	/* gzip members have checksums of their own. */
+	in->sums = compression == NULL || strcmp(compression, "gzip") != 0;
+	tell(s);
+}
+
+static enum hatf_status
+open_source(struct source *s)
+{
+	struct hatf_in *const in = malloc(sizeof(*in));
+	struct decoder trial;
+	const char *field;
+
+	if (in == NULL)
+		return source_stop(s, HATF_NO_MEMORY, NULL);
+	s->ctx = in;
+	decoder_init(&in->decoder, (s->flags & HATF_READ_METADATA) != 0);
+	in->sums = false;
+	restart_sum(in, s->window.next);
+	if (framing_is_ours(s->window.next, window_left(&s->window))) {
+		read_header(s);
+		return HATF_OK;
+	}
+	/* Records that make no sense are still legal. */
+	field = s->is_certain ? NULL : probe(s, &trial);
+	if (field == NULL)
+		return HATF_OK;
+	s->offset = trial.offset;
+	s->tally.record_count = trial.record_count;
+	return source_stop(s, HATF_NOT_HATF, field);
+}
+
+static void
+close_source(struct source *s)
+{
+	free(s->ctx);
+}
+
+const struct source_ops hatf_source = {
+	.open = open_source,
+	.read = read_records,
+	.close = close_source,
+};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * split.h - Split Stream: what its source and its sink agree on
+ *
+ * FORMAT "Split Stream".  The streams of a group are the tags, the columns in their
+ * order, and the bytes of attributes and comments.  Tags and bytes have form 1, a
+ * column's form is its width, 4 or 8.
+ */
+#ifndef HATF_SPLIT_H
+#define HATF_SPLIT_H
+
+#include "hatf/formats/ours/columns.h"
+#include "hatf/formats/ours/group.h"
+
+#define SPLIT_MAGIC "\xfeHATFspl"
+
+#define SPLIT_TAGS	   0u
+#define SPLIT_COLUMN(i)	   (1u + (i))
+#define SPLIT_BYTES	   (1u + COLUMN_COUNT)
+#define SPLIT_STREAM_COUNT (2u + COLUMN_COUNT)
+_Static_assert(SPLIT_STREAM_COUNT <= GROUP_STREAM_MAX,
+	       "a piece for each stream");
+
+#define SPLIT_FORM_BYTES 1
+
+#endif /* HATF_SPLIT_H */

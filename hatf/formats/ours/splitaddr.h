@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * splitaddr.h - HATF SplitAddr: what its source and its sink agree on
+ *
+ * FORMAT "SplitAddr".  A group has two streams: HATF, in which no address takes a
+ * byte, and the addresses, in the order in which the records of the HATF use them.
+ */
+#ifndef HATF_SPLITADDR_H
+#define HATF_SPLITADDR_H
+
+#include "hatf/formats/ours/address_stream.h"
+#include "hatf/formats/ours/group.h"
+
+#define SPLITADDR_MAGIC "\xfeHATFadr"
+
+#define SPLITADDR_HATF	       0u
+#define SPLITADDR_ADDRESSES    1u
+#define SPLITADDR_STREAM_COUNT 2u
+
+#define SPLITADDR_FORM_HATF 1
+
+#endif /* HATF_SPLITADDR_H */

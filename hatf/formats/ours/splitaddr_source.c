@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * splitaddr_source.c - SplitAddr into records
+ *
+ * The decoder makes records with null addresses, a batch at a time, and a second
+ * loop gives them theirs.
+ */
+#include "hatf/formats/ours/splitaddr.h"
+
+#include "hatf/codec/decoder.h"
+
+#include <stdlib.h>
+
+#define BATCH 256
+
+struct splitaddr {
+	struct group group;
+	struct decoder decoder;	   /* begins anew with each group */
+	const uint8_t *next, *end; /* of the HATF piece */
+	struct addresses addresses;
+};
+
+/* Addresses that a record uses, by tag. */
+static const uint8_t use_count[HATF_TAG_COUNT] = { 1, 1, 2, 2, 2, 2 };
+
+/*
+ * How many of the records can be given their addresses: fewer than 'n' if one
+ * already has one, or there is none for it.
+ */
+static size_t
+count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
+	   size_t *uses_ret)
+{
+	const size_t left = addresses_left(&p->addresses);
+	uint64_t any = 0;
+	size_t uses = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uses += use_count[rec[i].tag];
+		any |= rec[i].address | rec[i].old_address;
+	}
+	*uses_ret = uses;
+	if (any == 0 && uses <= left)
+		return n;
+	uses = 0;
+	for (size_t i = 0; i < n; i++) {
+		*uses_ret = uses;
+		uses += use_count[rec[i].tag];
+		if ((rec[i].address | rec[i].old_address) != 0 || uses > left)
+			return i;
+	}
+	return n;
+}
+
+static size_t
+give_addresses(struct source *s, struct hatf_record *rec, size_t n)
+{
+	struct splitaddr *const p = s->ctx;
+	uint64_t addresses[2 * BATCH];
+	const uint64_t *next = addresses;
+	size_t uses;
+	const size_t good = count_good(p, rec, n, &uses);
+
+	addresses_take(&p->addresses, addresses, uses);
+	for (size_t i = 0; i < good; i++) {
+		if (rec[i].tag <= HATF_FREE) {
+			rec[i].address = *next++;
+		} else if (rec[i].tag <= HATF_REALLOC_FREE) {
+			rec[i].old_address = *next++;
+			rec[i].address = *next++;
+		}
+	}
+	s->offset = good == n ? p->decoder.offset : rec[good].offset;
+	if (good < n)
+		source_stop(s, HATF_BAD_FIELD, "address");
+	return good;
+}
+
+/* Why the decoder stopped, if that ends the reading. */
+static void
+check_stop(struct source *s)
+{
+	const struct splitaddr *const p = s->ctx;
+	const struct decoder *const d = &p->decoder;
+	const size_t left = (size_t)(p->end - p->next);
+
+	if (s->err.status != HATF_OK)
+		return;
+	if (d->stop == DECODER_BAD)
+		source_stop(s, d->status, d->field);
+	else if (d->stop == DECODER_MORE && left != 0)
+		source_stop(s, HATF_BAD_FIELD,
+			    decoder_cut_field(d, p->next, left));
+}
+
+static size_t
+take(struct source *s, struct hatf_record *rec, size_t n)
+{
+	struct splitaddr *const p = s->ctx;
+
+	n = decoder_decode(&p->decoder, &p->next, p->end, rec, n);
+	n = give_addresses(s, rec, n);
+	check_stop(s);
+	return n;
+}
+
+static bool
+fail(struct source *s, const char *field)
+{
+	source_stop(s, HATF_BAD_FIELD, field);
+	return false;
+}
+
+/* The HATF piece has been decoded: was that all there is to the group? */
+static bool
+end_group(struct source *s)
+{
+	const struct splitaddr *const p = s->ctx;
+
+	if (addresses_left(&p->addresses) != 0)
+		return fail(s, "address");
+	if (p->decoder.record_count != p->group.record_count)
+		return fail(s, "records");
+	return true;
+}
+
+/* Read the next group; false if the trace ends there, well or not. */
+static bool
+begin_group(struct source *s)
+{
+	struct splitaddr *const p = s->ctx;
+	struct group *const g = &p->group;
+	const struct piece *const hatf = &g->piece[SPLITADDR_HATF];
+	const char *field;
+
+	s->offset = g->end_offset;
+	if (!group_read(s, g, SPLITADDR_STREAM_COUNT))
+		return false;
+	if (hatf->form != SPLITADDR_FORM_HATF)
+		return fail(s, "form");
+	if (hatf->base != 0)
+		return fail(s, "base");
+	field = addresses_load(&p->addresses, &g->piece[SPLITADDR_ADDRESSES]);
+	if (field != NULL && field[0] == '\0')
+		return source_stop(s, HATF_NO_MEMORY, NULL), false;
+	if (field != NULL)
+		return fail(s, field);
+	decoder_init(&p->decoder, false);
+	p->decoder.offset = g->offset;
+	p->next = hatf->bytes;
+	p->end = hatf->bytes + hatf->nbytes;
+	return true;
+}
+
+static size_t
+read_records(struct source *s, struct hatf_record *records, size_t max)
+{
+	struct splitaddr *const p = s->ctx;
+	size_t n = 0;
+
+	while (n < max && s->err.status == HATF_OK) {
+		if (p->next != p->end)
+			n += take(s, records + n,
+				  max - n < BATCH ? max - n : BATCH);
+		else if (n > 0 || !end_group(s) || !begin_group(s))
+			break; /* what the records point to must stay */
+	}
+	return n;
+}
+
+static enum hatf_status
+open_source(struct source *s)
+{
+	struct splitaddr *const p = calloc(1, sizeof(*p));
+
+	s->ctx = p;
+	if (p == NULL || group_open(s, &p->group) != HATF_OK)
+		return source_stop(s, HATF_NO_MEMORY, NULL);
+	return HATF_OK;
+}
+
+static void
+close_source(struct source *s)
+{
+	struct splitaddr *const p = s->ctx;
+
+	if (p == NULL)
+		return;
+	group_fini(&p->group);
+	addresses_fini(&p->addresses);
+	free(p);
+}
+
+bool
+splitaddr_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	return nbytes >= GROUP_MAGIC_NBYTES &&
+	       memcmp(bytes, SPLITADDR_MAGIC, GROUP_MAGIC_NBYTES) == 0;
+}
+
+const struct source_ops splitaddr_source = {
+	.open = open_source,
+	.read = read_records,
+	.close = close_source,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * folded.c - folded stacks: a call stack a line, and bytes (FORMAT "folded")
+ *
+ *	main;parse;malloc 8192
+ *	thread 2;17 to 32 bytes 4096
+ *
+ * What flamegraph.pl, inferno and speedscope read: outermost first, with semicolons
+ * between frames, and behind the last blank a number.  It is that of the bytes that
+ * were allocated, of which there are no negative ones and which need no moment to be
+ * chosen.
+ */
+#include "hatf/containers/string_table.h"
+#include "hatf/formats/common/rows.h"
+#include "hatf/formats/common/textio.h"
+#include "hatf/formats/profiles/profile.h"
+
+#include <stdlib.h>
+
+/* The most bytes of names that are written: all stacks may have the same
+ * few. */
+#define TEXT_MAX ((uint64_t)1 << 30)
+
+/* Stacks that read alike are one, whatever lines and addresses they have. */
+struct folded {
+	struct profile profile;
+	struct names texts; /* of frames */
+	struct names
+		stacks;	    /* of these as numbers, outermost first, as bytes */
+	struct rows nbytes; /* uint64_t: allocated by stack n, at n - 1 */
+	struct rows numbers;	 /* uint32_t: of a stack's texts; reused */
+	uint64_t nbytes_written; /* of names */
+};
+
+/* The text of an entry, without what means something in the file. */
+static enum hatf_status
+text_of(struct folded *f, uint64_t place, uint32_t *number_ret)
+{
+	char buf[PROFILE_NAME_MAX];
+
+	profile_name(&f->profile, &f->profile.entries[place], buf);
+	for (char *c = buf; *c != '\0'; c++)
+		if (*c == ';')
+			*c = ':';
+		else if ((uint8_t)*c < ' ' || *c == 0x7f)
+			*c = '_';
+	return names_put(&f->texts, buf, strlen(buf), number_ret);
+}
+
+/* Put the texts of a site's stack into 'numbers', the outermost first. */
+static enum hatf_status
+gather_texts(struct folded *f, const struct profile_site *site)
+{
+	uint64_t *places;
+	size_t count;
+	enum hatf_status status =
+		profile_stack(&f->profile, site, &places, &count);
+
+	if (status != HATF_OK)
+		return status;
+	f->numbers.count = 0;
+	while (count-- > 0 && status == HATF_OK) {
+		uint32_t *const number = rows_add(&f->numbers, sizeof(*number));
+
+		status = number == NULL ? HATF_NO_MEMORY
+					: text_of(f, places[count], number);
+	}
+	free(places);
+	return status;
+}
+
+static enum hatf_status
+add_site(struct folded *f, const struct profile_site *site)
+{
+	const uint32_t before = f->stacks.count;
+	enum hatf_status status = gather_texts(f, site);
+	uint64_t *nbytes;
+	uint32_t number;
+
+	if (status == HATF_OK)
+		status =
+			names_put(&f->stacks, f->numbers.rows,
+				  f->numbers.count * sizeof(uint32_t), &number);
+	if (status != HATF_OK)
+		return status;
+	if (f->stacks.count != before) {
+		nbytes = rows_add(&f->nbytes, sizeof(*nbytes));
+		if (nbytes == NULL)
+			return HATF_NO_MEMORY;
+		*nbytes = 0;
+	}
+	nbytes = f->nbytes.rows;
+	nbytes[number - 1] += site->total.nbytes;
+	return HATF_OK;
+}
+
+/* False: that would be more than TEXT_MAX. */
+static bool
+put_stack(struct sink *s, uint32_t number)
+{
+	struct folded *const f = s->ctx;
+	const uint64_t *const nbytes = f->nbytes.rows;
+	const struct name *const stack = &f->stacks.rows[number - 1];
+	uint8_t *start, *end;
+
+	for (uint32_t i = 0; i < stack->nbytes; i += sizeof(uint32_t)) {
+		uint32_t text;
+
+		memcpy(&text, stack->bytes + i, sizeof(text));
+		f->nbytes_written += f->texts.rows[text - 1].nbytes + 1;
+		if (f->nbytes_written > TEXT_MAX)
+			return false;
+		if (i != 0)
+			outfile_bytes(&s->out, ";", 1);
+		outfile_bytes(&s->out, names_get(&f->texts, text),
+			      f->texts.rows[text - 1].nbytes);
+	}
+	start = outfile_room(&s->out, TEXTIO_NUMBER_MAX + 2);
+	*start = ' ';
+	end = textio_put_u64(start + 1, nbytes[number - 1]);
+	*end++ = '\n';
+	outfile_advance(&s->out, (size_t)(end - start));
+	return true;
+}
+
+static enum hatf_status
+finish(struct sink *s)
+{
+	struct folded *const f = s->ctx;
+	struct profile *const p = &f->profile;
+
+	profile_end(p);
+	for (size_t i = 0; i < p->site_count; i++) {
+		enum hatf_status status = HATF_OK;
+
+		if (p->sites[i].total.nbytes != 0)
+			status = add_site(f, &p->sites[i]);
+		if (status != HATF_OK)
+			return sink_fail(s, status, "stack");
+	}
+	for (uint32_t number = 1; number <= f->stacks.count; number++)
+		if (!put_stack(s, number))
+			return sink_fail(s, HATF_LIMIT, "stack");
+	return HATF_OK;
+}
+
+static enum hatf_status
+write_records(struct sink *s, const struct hatf_record *records, size_t n)
+{
+	struct folded *const f = s->ctx;
+
+	return profile_write(&f->profile, s, records, n);
+}
+
+static enum hatf_status
+open_sink(struct sink *s)
+{
+	struct folded *const f = calloc(1, sizeof(*f));
+	enum hatf_status status;
+
+	if (f == NULL)
+		return sink_fail(s, HATF_NO_MEMORY, NULL);
+	s->ctx = f;
+	names_init(&f->texts, UINT32_MAX, UINT64_MAX);
+	names_init(&f->stacks, UINT32_MAX, UINT64_MAX);
+	status = profile_init(&f->profile, s, false, false);
+	return status == HATF_OK ? HATF_OK : sink_fail(s, status, NULL);
+}
+
+static void
+close_sink(struct sink *s)
+{
+	struct folded *const f = s->ctx;
+
+	if (f == NULL)
+		return;
+	profile_fini(&f->profile);
+	names_fini(&f->texts);
+	names_fini(&f->stacks);
+	free(f->nbytes.rows);
+	free(f->numbers.rows);
+	free(f);
+}
+
+const struct sink_ops folded_sink = {
+	.open = open_sink,
+	.write = write_records,
+	.finish = finish,
+	.close = close_sink,
+};

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile.c - see profile.h
+ *
+ * The peak of all sites is not known before it is over, and each new byte of a
+ * growing program is a new one.  So a peak is only counted; a site notes what it had
+ * then when it changes for the first time after it.
+ *
+ * Lifetimes are sums of deaths less births, so no block need be visited for them.
+ */
+#include "hatf/formats/profiles/profile.h"
+
+#include "hatf/codec/hatf_record.h"
+#include "hatf/formats/common/loss.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* glibc's mtrace() takes the base off. */
+static bool
+has_own_addresses(const char *lines)
+{
+	char source[16] = "";
+
+	return lines != NULL &&
+	       text_find(lines, strlen(lines), "source", source,
+			 sizeof(source)) > 0 &&
+	       strcmp(source, "mtrace") == 0;
+}
+
+enum hatf_status
+profile_init(struct profile *p, const struct sink *s, bool has_times,
+	     bool keeps_site)
+{
+	*p = (struct profile){ .has_times = has_times,
+			       .keeps_site = keeps_site,
+			       .sampling = sampling_find(s->options.header) };
+	names_init(&p->shares, UINT32_MAX, UINT64_MAX);
+	modules_init(&p->modules);
+	p->has_own_addresses = has_own_addresses(s->options.header);
+	ledger_init(&p->ledger);
+	live_init(&p->index);
+	live_init(&p->threads);
+	live_init(&p->places);
+	return hatf_stacks_open(&p->stacks);
+}
+
+void
+profile_fini(struct profile *p)
+{
+	ledger_fini(&p->ledger);
+	live_fini(&p->index);
+	live_fini(&p->threads);
+	live_fini(&p->places);
+	names_fini(&p->shares);
+	modules_fini(&p->modules);
+	free(p->entries);
+	hatf_stacks_close(p->stacks);
+	free(p->sites);
+}
+
+/* -------------------------------------------------------------------- sites */
+
+static unsigned
+class_of(uint64_t size)
+{
+	if (size <= 1)
+		return (unsigned)size;
+	return 65 - (unsigned)__builtin_clzll(size - 1);
+}
+
+/* A number for a thread, of few bits. */
+static bool
+thread_place(struct profile *p, uint64_t thread, uint64_t *place_ret)
+{
+	const uint64_t next = live_count(&p->threads);
+	bool added;
+	struct live_block *const block = live_put(&p->threads, thread, &added);
+
+	if (block == NULL)
+		return false;
+	if (added)
+		block->object = next;
+	*place_ret = block->object;
+	return true;
+}
+
+/* Odd for a stack, even for a thread and a class. */
+static bool
+site_key(struct profile *p, const struct profile_site *site, uint64_t *key_ret)
+{
+	uint64_t thread;
+
+	if (site->stack != 0) {
+		*key_ret = site->stack << 1 | 1;
+		return true;
+	}
+	if (!thread_place(p, site->thread, &thread))
+		return false;
+	*key_ret = (thread * PROFILE_CLASS_COUNT + site->size_class) << 1;
+	return true;
+}
+
+static bool
+add_site(struct profile *p, const struct profile_site *site)
+{
+	if (p->site_count == p->site_cap) {
+		const size_t cap = p->site_cap == 0 ? 256 : p->site_cap * 2;
+		struct profile_site *const sites =
+			reallocarray(p->sites, cap, sizeof(*sites));
+
+		if (sites == NULL)
+			return false;
+		p->sites = sites;
+		p->site_cap = cap;
+	}
+	p->sites[p->site_count++] = *site;
+	return true;
+}
+
+static struct profile_site *
+look_up_site(struct profile *p, const struct hatf_record *rec, uint64_t stack)
+{
+	struct profile_site site = { .stack = stack };
+	struct hatf_stack ignored;
+	struct live_block *block;
+	uint64_t key;
+	bool added;
+
+	if (!hatf_stacks_get(p->stacks, site.stack, &ignored))
+		site.stack = 0;
+	if (site.stack == 0) {
+		site.thread = rec->thread;
+		site.size_class = class_of(rec->size);
+	}
+	if (!site_key(p, &site, &key))
+		return NULL;
+	block = live_put(&p->index, key, &added);
+	if (block == NULL)
+		return NULL;
+	if (added) {
+		block->object = p->site_count;
+		site.peak = p->peak;
+		if (!add_site(p, &site))
+			return NULL;
+	}
+	return &p->sites[block->object];
+}
+
+/* The site of a record; NULL if there is no memory. */
+static struct profile_site *
+find_site(struct profile *p, const struct hatf_record *rec)
+{
+	const uint64_t stack =
+		rec->attributes_nbytes == 0 ? 0 : hatf_record_stack(rec);
+	const unsigned size_class = class_of(rec->size);
+	size_t *const recent =
+		&p->recent[(stack != 0 ? stack
+				       : rec->thread * PROFILE_CLASS_COUNT +
+						 size_class) %
+			   PROFILE_RECENT_COUNT];
+	struct profile_site *site;
+
+	if (*recent < p->site_count) {
+		site = &p->sites[*recent];
+		if (site->stack == stack &&
+		    (stack != 0 || (site->thread == rec->thread &&
+				    site->size_class == size_class)))
+			return site;
+	}
+	site = look_up_site(p, rec, stack);
+	if (site != NULL)
+		*recent = (size_t)(site - p->sites);
+	return site;
+}
+
+/* ------------------------------------------------------------------- shares */
+
+/* What a block counts for: a string of 'shares', so without padding. */
+struct share {
+	uint64_t site;	 /* its place */
+	uint64_t count;	 /* 1, or parts of a block as in sampling.h */
+	uint64_t amount; /* bytes, or samples */
+};
+_Static_assert(sizeof(struct share) == 24, "padding");
+
+static inline struct share
+share_of(const struct profile *p, const struct block *block)
+{
+	struct share share = { block->object, 1, block->size };
+
+	if (p->sampling.rate != 0)
+		memcpy(&share, names_get(&p->shares, (uint32_t)block->object),
+		       sizeof(share));
+	return share;
+}
+
+/* Let a block count for the site at this place; false if there is no memory. */
+static bool
+give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
+	   struct block *block)
+{
+	struct share share = { .site = site };
+	uint32_t number;
+
+	block->object = site;
+	if (p->sampling.rate == 0)
+		return true;
+	share.amount = sampling_count(rec);
+	share.count = sampling_blocks(&p->sampling, rec->size, share.amount);
+	if (names_put(&p->shares, &share, sizeof(share), &number) != HATF_OK)
+		return false;
+	block->object = number;
+	return true;
+}
+
+/* ------------------------------------------------------------------- counts */
+
+/* To be called before a site's live blocks change. */
+static void
+note_peak(const struct profile *p, struct profile_site *site)
+{
+	if (site->peak == p->peak)
+		return;
+	site->at_peak = site->live;
+	site->peak = p->peak;
+}
+
+/* To be called after they have grown. */
+static void
+note_growth(struct profile *p, struct profile_site *site)
+{
+	if (site->live.nbytes > site->most.nbytes ||
+	    (site->live.nbytes == site->most.nbytes &&
+	     site->live.count > site->most.count))
+		site->most = site->live;
+	if (p->live.nbytes <= p->most_nbytes)
+		return;
+	p->most_nbytes = p->live.nbytes;
+	p->peak_time = p->now;
+	p->peak++;
+}
+
+static void
+grow(struct profile *p, const struct share *share, uint64_t birth)
+{
+	struct profile_site *const site = &p->sites[share->site];
+
+	note_peak(p, site);
+	site->live.count += share->count;
+	site->live.nbytes += share->amount;
+	site->live_block_count++;
+	site->lifetimes -= birth;
+	p->live.count += share->count;
+	p->live.nbytes += share->amount;
+	note_growth(p, site);
+}
+
+static uint64_t
+birth_of(const struct profile *p, const struct block *block)
+{
+	return p->has_times ? block->birth_time : block->birth_event;
+}
+
+static void
+shrink(struct profile *p, const struct block *block)
+{
+	const struct share share = share_of(p, block);
+	struct profile_site *const site = &p->sites[share.site];
+
+	note_peak(p, site);
+	site->live.count -= share.count;
+	site->live.nbytes -= share.amount;
+	site->live_block_count--;
+	site->lifetimes += p->now;
+	p->live.count -= share.count;
+	p->live.nbytes -= share.amount;
+}
+
+static void
+count_alloc(struct profile *p, const struct share *share)
+{
+	struct profile_site *const site = &p->sites[share->site];
+
+	site->total.count += share->count;
+	site->total.nbytes += share->amount;
+	site->block_count++;
+}
+
+/* A block lives, at the site of the record or the one that it had. */
+static bool
+begin_block(struct profile *p, const struct hatf_record *rec,
+	    struct ledger_entry *entry)
+{
+	struct block *const block = &entry->block;
+	struct share share;
+	uint64_t place;
+
+	if (p->keeps_site && entry->known) {
+		place = share_of(p, &entry->old).site;
+	} else {
+		const struct profile_site *const site = find_site(p, rec);
+
+		if (site == NULL)
+			return false;
+		place = (uint64_t)(site - p->sites);
+		block->birth_time = rec->time;
+		block->birth_event = p->ledger.call_count & BLOCK_EVENT_MAX;
+	}
+	if (!give_share(p, place, rec, block) ||
+	    !ledger_keep(&p->ledger, rec, entry))
+		return false;
+	share = share_of(p, block);
+	count_alloc(p, &share);
+	grow(p, &share, birth_of(p, block));
+	return true;
+}
+
+/* A block that is moved or resized is not dead: its life is not counted twice. */
+static bool
+count_entry(struct profile *p, const struct hatf_record *rec,
+	    struct ledger_entry *entry)
+{
+	if (entry->replaced)
+		shrink(p, &entry->lost);
+	if (entry->known)
+		shrink(p, &entry->old);
+	if (!entry->lives)
+		return true;
+	if (!begin_block(p, rec, entry))
+		return false;
+	if (p->keeps_site && entry->known)
+		p->sites[share_of(p, &entry->old).site].lifetimes +=
+			birth_of(p, &entry->block) - p->now;
+	return true;
+}
+
+static void
+lose_block(void *ctx, uint64_t address, const struct block *block)
+{
+	(void)address;
+	shrink(ctx, block);
+}
+
+static bool
+count_record(struct profile *p, const struct hatf_record *rec)
+{
+	struct ledger_entry entry;
+
+	if (p->has_times && rec->time > p->now)
+		p->now = rec->time;
+	if (rec->tag == HATF_DESTROY_HEAP)
+		return ledger_destroy(&p->ledger, rec->heap, lose_block, p);
+	if (!ledger_enter(&p->ledger, rec, &entry))
+		return false;
+	if (!p->has_times)
+		p->now = p->ledger.call_count;
+	return entry.kind == LEDGER_NONE || entry.kind == LEDGER_FAILED ||
+	       count_entry(p, rec, &entry);
+}
+
+/* A program may run on when it allocates nothing any more, which comments tell. */
+static void
+note_time(struct profile *p, const struct hatf_record *rec)
+{
+	static const char *const kinds[] = { "HATF time\n",
+					     "HATF system\nuse=resident\n" };
+	const char *const text = (const char *)rec->attributes;
+	uint64_t time;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (p->has_times && record_begins(rec, kinds[i]) &&
+		    text_find_u64(text, rec->attributes_nbytes, "time",
+				  &time) &&
+		    time > p->now)
+			p->now = time;
+}
+
+enum hatf_status
+profile_write(struct profile *p, struct sink *s,
+	      const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct hatf_record *const rec = &records[i];
+		enum hatf_status status;
+
+		ledger_look_ahead(&p->ledger, records, n, i);
+		if (rec->tag != HATF_COMMENT) {
+			status =
+				count_record(p, rec) ? HATF_OK : HATF_NO_MEMORY;
+		} else {
+			status = loss_note_stack(s, p->stacks, rec);
+			if (status == HATF_OK)
+				status = modules_note(&p->modules, rec);
+			note_time(p, rec);
+		}
+		if (status != HATF_OK)
+			return sink_fail(s, status, NULL);
+	}
+	return HATF_OK;
+}
+
+static void
+scale_sum(const struct profile *p, struct profile_sum *sum)
+{
+	sum->count = sampling_scale_blocks(&p->sampling, sum->count);
+	sum->nbytes = sampling_scale_nbytes(&p->sampling, sum->nbytes);
+}
+
+/* The blocks that have not been chosen lived as long as those that have. */
+static void
+scale_site(const struct profile *p, struct profile_site *site)
+{
+	double lifetimes = (double)site->lifetimes;
+
+	scale_sum(p, &site->total);
+	scale_sum(p, &site->live);
+	scale_sum(p, &site->most);
+	scale_sum(p, &site->at_peak);
+	if (site->block_count != 0)
+		lifetimes = lifetimes * (double)site->total.count /
+			    (double)site->block_count;
+	site->lifetimes = lifetimes < 0x1p63 ? (uint64_t)lifetimes : INT64_MAX;
+}
+
+void
+profile_end(struct profile *p)
+{
+	for (size_t i = 0; i < p->site_count; i++) {
+		struct profile_site *const site = &p->sites[i];
+
+		note_peak(p, site);
+		site->lifetimes += site->live_block_count * p->now;
+		if (p->sampling.rate != 0)
+			scale_site(p, site);
+	}
+}
+
+/* ------------------------------------------------------------------- stacks */
+
+/* The place of an entry, new or not; 'key' tells those of a kind apart. */
+static bool
+entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
+	    uint64_t *place_ret)
+{
+	bool added;
+	struct live_block *const block =
+		live_put(&p->places, (key << 2 | entry->kind) + 1, &added);
+
+	if (block == NULL)
+		return false;
+	if (added && p->entry_count == p->entry_cap) {
+		const size_t cap = p->entry_cap == 0 ? 256 : p->entry_cap * 2;
+		struct profile_entry *const entries =
+			reallocarray(p->entries, cap, sizeof(*entries));
+
+		if (entries == NULL)
+			return false;
+		p->entries = entries;
+		p->entry_cap = cap;
+	}
+	if (added) {
+		block->object = p->entry_count;
+		p->entries[p->entry_count++] = *entry;
+	}
+	*place_ret = block->object;
+	return true;
+}
+
+/* The two places of a site without a stack. */
+static bool
+substitute(struct profile *p, const struct profile_site *site,
+	   uint64_t places[2])
+{
+	const uint64_t idx = (uint64_t)(site - p->sites);
+	const struct profile_entry size = { PROFILE_CLASS, idx };
+	const struct profile_entry thread = { PROFILE_THREAD, idx };
+	uint64_t key;
+
+	return thread_place(p, site->thread, &key) &&
+	       entry_place(p, &size, site->size_class, &places[0]) &&
+	       entry_place(p, &thread, key, &places[1]);
+}
+
+static bool
+walk(struct profile *p, const struct profile_site *site, uint64_t *places)
+{
+	struct hatf_stack stack;
+
+	for (uint64_t id = site->stack; hatf_stacks_get(p->stacks, id, &stack);
+	     id = stack.parent) {
+		const struct profile_entry frame = { PROFILE_FRAME,
+						     stack.frame };
+
+		if (!entry_place(p, &frame, stack.frame, places++))
+			return false;
+	}
+	return true;
+}
+
+enum hatf_status
+profile_stack(struct profile *p, const struct profile_site *site,
+	      uint64_t **places_ret, size_t *count_ret)
+{
+	struct hatf_stack stack;
+	size_t count = 0;
+	uint64_t *places;
+
+	for (uint64_t id = site->stack; hatf_stacks_get(p->stacks, id, &stack);
+	     id = stack.parent)
+		count++;
+	if (count > PROFILE_FRAMES_MAX - p->frame_count)
+		return HATF_LIMIT;
+	p->frame_count += count;
+	places = calloc(count + 2, sizeof(*places));
+	if (places == NULL)
+		return HATF_NO_MEMORY;
+	*places_ret = places;
+	*count_ret = count == 0 ? 2 : count;
+	if (count == 0 ? substitute(p, site, places) : walk(p, site, places))
+		return HATF_OK;
+	free(places);
+	return HATF_NO_MEMORY;
+}
+
+const struct module *
+profile_module(const struct profile *p, const struct hatf_frame *frame)
+{
+	const struct module *const module =
+		frame->object == NULL
+			? NULL
+			: modules_find(&p->modules, frame->address);
+
+	return module != NULL && strcmp(module->object, frame->object) == 0
+		       ? module
+		       : NULL;
+}
+
+bool
+profile_offset(const struct profile *p, const struct hatf_frame *frame,
+	       uint64_t *offset_ret)
+{
+	const struct module *const module = profile_module(p, frame);
+
+	*offset_ret = frame->address - (module == NULL ? 0 : module->base);
+	return module != NULL ||
+	       (p->has_own_addresses && frame->object != NULL);
+}
+
+static void
+name_frame(const struct profile *p, const struct hatf_frame *frame, char *buf)
+{
+	uint64_t offset;
+
+	if (frame->function != NULL)
+		snprintf(buf, PROFILE_NAME_MAX, "%s", frame->function);
+	else if (frame->file != NULL && frame->line == 0)
+		snprintf(buf, PROFILE_NAME_MAX, "%s", frame->file);
+	else if (frame->file != NULL)
+		snprintf(buf, PROFILE_NAME_MAX, "%s:%" PRIu64, frame->file,
+			 frame->line);
+	else if (profile_offset(p, frame, &offset))
+		snprintf(buf, PROFILE_NAME_MAX, "%s+0x%" PRIx64, frame->object,
+			 offset);
+	else if (frame->object != NULL)
+		snprintf(buf, PROFILE_NAME_MAX, "0x%" PRIx64 " (%s)",
+			 frame->address, frame->object);
+	else
+		snprintf(buf, PROFILE_NAME_MAX, "0x%" PRIx64, frame->address);
+}
+
+static void
+name_class(unsigned c, char *buf)
+{
+	if (c <= 2)
+		snprintf(buf, PROFILE_NAME_MAX, "%u byte%s", c,
+			 c == 1 ? "" : "s");
+	else
+		snprintf(buf, PROFILE_NAME_MAX,
+			 "%" PRIu64 " to %" PRIu64 " bytes",
+			 ((uint64_t)1 << (c - 2)) + 1,
+			 c == 65 ? UINT64_MAX : (uint64_t)1 << (c - 1));
+}
+
+struct hatf_frame
+profile_frame(const struct profile *p, const struct profile_entry *entry)
+{
+	struct hatf_frame frame = { .function = NULL };
+
+	if (entry->kind == PROFILE_FRAME)
+		hatf_stacks_get_frame(p->stacks, entry->id, &frame);
+	return frame;
+}
+
+const char *
+profile_name(const struct profile *p, const struct profile_entry *entry,
+	     char *buf)
+{
+	const struct hatf_frame frame = profile_frame(p, entry);
+
+	if (entry->kind == PROFILE_FRAME)
+		name_frame(p, &frame, buf);
+	else if (entry->kind == PROFILE_CLASS)
+		name_class(p->sites[entry->id].size_class, buf);
+	else
+		snprintf(buf, PROFILE_NAME_MAX, "thread %" PRIu64,
+			 p->sites[entry->id].thread);
+	return buf;
+}
+
+const char *
+profile_unit(const struct sink *s)
+{
+	const char *const lines = s->options.header;
+	char unit[8] = "";
+
+	if (lines == NULL || (s->options.drop & HATF_DROP_TIME) ||
+	    text_find(lines, strlen(lines), "unit", unit, sizeof(unit)) < 0)
+		return NULL;
+	return strcmp(unit, "ns") == 0	 ? "ns"
+	       : strcmp(unit, "us") == 0 ? "us"
+					 : NULL;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ascii.c - a record a line, in numbers (FORMAT "ascii")
+ *
+ *	10 HATF ascii thread heap time attributes
+ *	0 24 0x55d0c0 0 0 17 01
+ *	3 64 0x55d0c0 0x55e0f0 0 0 18
+ *	1 0x55d0c0 0 0 18
+ *	10 a comment
+ *
+ * The first line names the columns that records have behind those of their tag;
+ * it is a comment, so that a script that looks at tags has nothing to skip, and
+ * without it there are none.
+ */
+#include "hatf/formats/common/textio.h"
+
+/* What begins the first line, up to the columns. */
+static const char first_line[] = "10 HATF ascii";
+#define FIRST_NBYTES (sizeof(first_line) - 1)
+
+/* The numbers among the further columns. */
+#define NUMBER_COUNT 3
+
+struct ascii {
+	unsigned order[NUMBER_COUNT]; /* thread, heap, time: as in the line */
+	unsigned count;
+	bool attributes;
+};
+
+/* ---------------------------------------------------------------- reading */
+
+bool
+ascii_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	/* "0 ", "1 ", "10 ": a tag; HATF has none with this number. */
+	if (nbytes >= 3 && bytes[0] == '1' && bytes[1] == '0')
+		return bytes[2] == ' ';
+	return nbytes >= 2 && bytes[0] >= '0' && bytes[0] <= '9' &&
+	       bytes[1] == ' ';
+}
+
+static uint8_t *
+skip_blanks(uint8_t *p)
+{
+	while (*p == ' ' || *p == '\t')
+		p++;
+	return p;
+}
+
+/* A column's number behind at least one blank. */
+static bool
+next_number(uint8_t **next, uint64_t *n_ret)
+{
+	uint8_t *p = skip_blanks(*next);
+
+	if (p == *next || !textio_number(&p, n_ret))
+		return false;
+	*next = p;
+	return *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
+}
+
+/* Does the line name columns?  Where traces are put together, another one may. */
+static bool
+names_columns(struct textio_cell line)
+{
+	const size_t nbytes = (size_t)(line.end - line.start);
+
+	return nbytes >= FIRST_NBYTES &&
+	       memcmp(line.start, first_line, FIRST_NBYTES) == 0 &&
+	       (nbytes == FIRST_NBYTES || line.start[FIRST_NBYTES] == ' ' ||
+		line.start[FIRST_NBYTES] == '\t');
+}
+
+/* The columns that it names. */
+static const char *
+parse_first(struct ascii *a, struct textio_cell line)
+{
+	unsigned seen = 0;
+
+	a->count = 0;
+	a->attributes = false;
+	for (uint8_t *p = line.start + FIRST_NBYTES;;) {
+		struct textio_cell name = { skip_blanks(p), NULL };
+		int column;
+
+		for (p = name.start; p != line.end && *p != ' ' && *p != '\t';)
+			p++;
+		if (p == name.start)
+			return NULL;
+		column = textio_find(name.start, (size_t)(p - name.start));
+		if (column < TEXTIO_THREAD || column > TEXTIO_ATTRIBUTES ||
+		    (seen >> column & 1) != 0 || a->attributes)
+			return "columns";
+		seen |= 1u << column;
+		if (column == TEXTIO_ATTRIBUTES)
+			a->attributes = true;
+		else
+			a->order[a->count++] = (unsigned)column;
+	}
+}
+
+static const char *
+parse_comment(struct textio_cell line, struct hatf_record *rec)
+{
+	/* One blank, and the rest is the text. */
+	if (line.start != line.end)
+		line.start++;
+	textio_unescape(&line);
+	if (line.end - line.start > UINT16_MAX)
+		return "text";
+	rec->attributes = line.start;
+	rec->attributes_nbytes = (uint32_t)(line.end - line.start);
+	return NULL;
+}
+
+/* What is behind the columns of the tag. */
+static const char *
+parse_further(const struct ascii *a, struct textio_cell rest,
+	      struct hatf_record *rec)
+{
+	uint64_t values[TEXTIO_COLUMN_COUNT] = { 0 };
+
+	for (unsigned i = 0; i < a->count; i++)
+		if (!next_number(&rest.start, &values[a->order[i]]))
+			return textio_names[a->order[i]];
+	rec->thread = values[TEXTIO_THREAD];
+	rec->heap = values[TEXTIO_HEAP];
+	rec->time = values[TEXTIO_TIME];
+	if (rec->heap != 0 &&
+	    (textio_columns(rec->tag) >> TEXTIO_HEAP & 1) == 0)
+		return "heap";
+	rest.start = skip_blanks(rest.start);
+	if (rest.start == rest.end)
+		return NULL;
+	/* Blanks behind them would be odd digits. */
+	if (!a->attributes || !textio_unhex(&rest) ||
+	    rest.end - rest.start > UINT16_MAX)
+		return "attributes";
+	rec->attributes = rest.start;
+	rec->attributes_nbytes = (uint32_t)(rest.end - rest.start);
+	return NULL;
+}
+
+static const char *
+parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
+	   bool *is_record_ret)
+{
+	uint8_t *p = line.start;
+	unsigned has;
+	uint64_t tag;
+
+	if (names_columns(line)) {
+		*is_record_ret = false;
+		return parse_first(s->ctx, line);
+	}
+	if (!textio_number(&p, &tag) || tag > HATF_COMMENT ||
+	    (p != line.end && *p != ' ' && *p != '\t'))
+		return "tag";
+	rec->tag = (uint8_t)tag;
+	line.start = p;
+	if (tag == HATF_COMMENT)
+		return parse_comment(line, rec);
+	has = textio_columns(rec->tag);
+	if ((has >> TEXTIO_SIZE & 1) && !next_number(&line.start, &rec->size))
+		return "size";
+	if ((has >> TEXTIO_OLD_ADDRESS & 1) &&
+	    !next_number(&line.start, &rec->old_address))
+		return "old_address";
+	if ((has >> TEXTIO_ADDRESS & 1) &&
+	    !next_number(&line.start, &rec->address))
+		return "address";
+	return parse_further(s->ctx, line, rec);
+}
+
+static size_t
+read_records(struct source *s, struct hatf_record *records, size_t max)
+{
+	return textio_read(s, parse_line, records, max);
+}
+
+static enum hatf_status
+open_source(struct source *s)
+{
+	return textio_open(s, sizeof(struct ascii));
+}
+
+/* ---------------------------------------------------------------- writing */
+
+/* The most that a line takes without attributes: a tag and six numbers. */
+#define LINE_NBYTES (2 + 6 * (1 + TEXTIO_NUMBER_MAX) + 1)
+
+static uint8_t *
+put_number(uint8_t *p, uint64_t n)
+{
+	*p++ = ' ';
+	return textio_put_u64(p, n);
+}
+
+static uint8_t *
+put_address(uint8_t *p, uint64_t n)
+{
+	*p++ = ' ';
+	return textio_put_hex(p, n);
+}
+
+static void
+put_comment(struct sink *s, const struct hatf_record *rec)
+{
+	const uint8_t *text = rec->attributes;
+	size_t nbytes = rec->attributes_nbytes;
+
+	outfile_bytes(&s->out, "10 ", 3);
+	/* What would name columns is only a text. */
+	if (nbytes >= FIRST_NBYTES - 3 &&
+	    memcmp(text, first_line + 3, FIRST_NBYTES - 3) == 0) {
+		outfile_bytes(&s->out, "\\x48", 4);
+		text++;
+		nbytes--;
+	}
+	textio_escape(&s->out, text, nbytes, false);
+	outfile_bytes(&s->out, "\n", 1);
+}
+
+static void
+put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
+{
+	const unsigned has = textio_columns(rec->tag);
+	uint8_t *const start = outfile_room(&s->out, LINE_NBYTES);
+	uint8_t *p = start;
+
+	*p++ = (uint8_t)('0' + rec->tag);
+	if (has >> TEXTIO_SIZE & 1)
+		p = put_number(p, rec->size);
+	if (has >> TEXTIO_OLD_ADDRESS & 1)
+		p = put_address(p, rec->old_address);
+	if (has >> TEXTIO_ADDRESS & 1)
+		p = put_address(p, rec->address);
+	if (wanted >> TEXTIO_THREAD & 1)
+		p = put_number(p, rec->thread);
+	if (wanted >> TEXTIO_HEAP & 1)
+		p = put_number(p, rec->heap);
+	if (wanted >> TEXTIO_TIME & 1)
+		p = put_number(p, rec->time);
+	if (rec->attributes_nbytes == 0) {
+		*p++ = '\n';
+		outfile_advance(&s->out, (size_t)(p - start));
+		return;
+	}
+	*p++ = ' ';
+	outfile_advance(&s->out, (size_t)(p - start));
+	textio_hex(&s->out, rec->attributes, rec->attributes_nbytes);
+	outfile_bytes(&s->out, "\n", 1);
+}
+
+static enum hatf_status
+write_records(struct sink *s, const struct hatf_record *records, size_t n)
+{
+	const unsigned wanted = textio_wanted(&s->options);
+
+	for (size_t i = 0; i < n; i++)
+		if (records[i].tag == HATF_COMMENT)
+			put_comment(s, &records[i]);
+		else
+			put_record(s, &records[i], wanted);
+	return HATF_OK;
+}
+
+/* The first line. */
+static enum hatf_status
+open_sink(struct sink *s)
+{
+	const unsigned wanted = textio_wanted(&s->options);
+
+	outfile_bytes(&s->out, first_line, FIRST_NBYTES);
+	for (unsigned i = TEXTIO_THREAD; i <= TEXTIO_ATTRIBUTES; i++) {
+		if ((wanted >> i & 1) == 0)
+			continue;
+		outfile_bytes(&s->out, " ", 1);
+		outfile_bytes(&s->out, textio_names[i],
+			      strlen(textio_names[i]));
+	}
+	outfile_bytes(&s->out, "\n", 1);
+	return HATF_OK;
+}
+
+const struct source_ops ascii_source = {
+	.open = open_source,
+	.read = read_records,
+	.close = textio_close,
+};
+
+const struct sink_ops ascii_sink = {
+	.open = open_sink,
+	.write = write_records,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xml.h - the elements of HATF as XML, for its source and sink (FORMAT "xml")
+ */
+#ifndef HATF_XML_H
+#define HATF_XML_H
+
+#include "hatf/formats/common/format.h"
+#include "hatf/formats/common/textio.h"
+
+/* The elements in a record's element, in the order of hatf.dtd. */
+enum xml_field {
+	XML_OLD_ADDRESS, /* also an <address>: the first of two */
+	XML_SIZE,
+	XML_ADDRESS,
+	XML_TIME,
+	XML_THREAD,
+	XML_HEAP,
+	XML_ATTRIBUTES,
+};
+#define XML_FIELD_COUNT 7
+
+/* What a record must have is what it is about; the rest may be left out: 0. */
+#define XML_MUST (1u << XML_SIZE | 1u << XML_ADDRESS | 1u << XML_OLD_ADDRESS)
+
+/* The names of these elements. */
+extern const char *const xml_names[XML_FIELD_COUNT];
+
+/* Those that the element of a tag, 0 to 10, has, as bits '1 << field'. */
+unsigned xml_fields(unsigned tag);
+
+/*
+ * The field that a record of the tag has as an attribute of its element, since the
+ * DTD has no element for it there; XML_FIELD_COUNT: none.
+ */
+enum xml_field xml_attribute(unsigned tag);
+
+/* Where a field that is a number, not XML_ATTRIBUTES, is in a record. */
+static inline uint64_t *
+xml_number(struct hatf_record *rec, enum xml_field field)
+{
+	switch (field) {
+	case XML_SIZE:
+		return &rec->size;
+	case XML_OLD_ADDRESS:
+		return &rec->old_address;
+	case XML_ADDRESS:
+		return &rec->address;
+	case XML_TIME:
+		return &rec->time;
+	case XML_THREAD:
+		return &rec->thread;
+	default:
+		return &rec->heap;
+	}
+}
+
+#endif /* HATF_XML_H */

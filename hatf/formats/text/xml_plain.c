@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xml_plain.c - see xml_plain.h
+ *
+ * Each function takes one production of XML's grammar, less than all that it may be.
+ * One that returns false has met something else; nobody goes on after that.
+ */
+#include "hatf/formats/text/xml_plain.h"
+
+/* The longest number with references, for which there is a slow way. */
+#define SLOW_NBYTES 64
+
+static inline bool
+skip(struct xml_plain *p, const char *text, size_t nbytes)
+{
+	if ((size_t)(p->end - p->next) < nbytes ||
+	    memcmp(p->next, text, nbytes) != 0)
+		return false;
+	p->next += nbytes;
+	return true;
+}
+
+#define SKIP(p, literal) skip(p, literal, sizeof(literal) - 1)
+
+static inline bool
+skip_byte(struct xml_plain *p, char byte)
+{
+	if (*p->next != (uint8_t)byte)
+		return false;
+	p->next++;
+	return true;
+}
+
+static inline bool
+is_blank(uint8_t c)
+{
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static inline void
+skip_blanks(struct xml_plain *p)
+{
+	for (; is_blank(*p->next); p->next++)
+		p->line_count += *p->next == '\n';
+}
+
+/* May this byte stand in text, whatever the document's encoding? */
+static inline bool
+is_plain(uint8_t c)
+{
+	return (c >= 0x20 && c < 0x7f) || is_blank(c);
+}
+
+/* Behind "<!--".  Two hyphens end it, or are an error. */
+static bool
+skip_comment(struct xml_plain *p)
+{
+	for (; is_plain(*p->next); p->next++) {
+		p->line_count += *p->next == '\n';
+		if (p->next[0] == '-' && p->next[1] == '-')
+			return SKIP(p, "-->");
+	}
+	return false;
+}
+
+void
+xml_plain_skip(struct xml_plain *p)
+{
+	for (;;) {
+		struct xml_plain ahead;
+
+		skip_blanks(p);
+		ahead = *p;
+		if (!SKIP(&ahead, "<!--") || !skip_comment(&ahead))
+			return;
+		*p = ahead;
+	}
+}
+
+/* -------------------------------------------------------------------- text */
+
+/* A reference to a printable character, behind '&'; 0 if it is anything else. */
+static uint8_t
+take_reference(struct xml_plain *p)
+{
+	uint64_t n;
+
+	if (SKIP(p, "lt;"))
+		return '<';
+	if (SKIP(p, "gt;"))
+		return '>';
+	if (SKIP(p, "amp;"))
+		return '&';
+	if (SKIP(p, "quot;"))
+		return '"';
+	if (SKIP(p, "apos;"))
+		return '\'';
+	/* "&#x" is hexadecimal, and "&#0x" is nothing. */
+	if (!SKIP(p, "#") || *p->next < '0' || *p->next > '9' ||
+	    p->next[1] == 'x' || !textio_number(&p->next, &n) ||
+	    !skip_byte(p, ';'))
+		return 0;
+	return n >= 0x20 && n < 0x7f ? (uint8_t)n : 0;
+}
+
+/* What text is taken into. */
+struct text_room {
+	uint8_t *next, *end;
+};
+
+static inline bool
+put_plain(struct xml_plain *p, struct text_room *room, uint8_t c)
+{
+	/* '\r' would become '\n'. */
+	if (room->next == room->end || !is_plain(c) || c == '\r')
+		return false;
+	p->line_count += c == '\n';
+	*room->next++ = c;
+	return true;
+}
+
+/* A CDATA section, behind its beginning; no ']' but at its end. */
+static bool
+take_section(struct xml_plain *p, struct text_room *room)
+{
+	while (*p->next != ']')
+		if (!put_plain(p, room, *p->next++))
+			return false;
+	return SKIP(p, "]]>");
+}
+
+/* Text up to the next tag.  Not '>', which may not stand behind "]]". */
+static bool
+take_text(struct xml_plain *p, struct text_room *room)
+{
+	for (;;) {
+		const uint8_t c = *p->next;
+
+		if (c == '<' && !SKIP(p, "<![CDATA["))
+			return true;
+		if (c == '<') {
+			if (!take_section(p, room))
+				return false;
+			continue;
+		}
+		p->next++;
+		if (c == '>' ||
+		    !put_plain(p, room, c == '&' ? take_reference(p) : c))
+			return false;
+	}
+}
+
+/* A number that is all of the text, but for blanks around it. */
+static bool
+take_slow_number(struct xml_plain *p, uint64_t *n_ret)
+{
+	uint8_t text[SLOW_NBYTES + 1];
+	struct text_room room = { text, text + SLOW_NBYTES };
+	struct xml_plain number = { text, text, 0 };
+
+	if (!take_text(p, &room))
+		return false;
+	number.end = room.next;
+	*number.end = '\0';
+	skip_blanks(&number);
+	if (!textio_number(&number.next, n_ret))
+		return false;
+	skip_blanks(&number);
+	return number.next == number.end;
+}
+
+/* A number and the '<' of the tag behind it. */
+static inline bool
+take_number(struct xml_plain *p, uint64_t *n_ret)
+{
+	const struct xml_plain start = *p;
+
+	skip_blanks(p);
+	if (textio_number(&p->next, n_ret)) {
+		skip_blanks(p);
+		if (skip_byte(p, '<'))
+			return true;
+	}
+	*p = start;
+	return take_slow_number(p, n_ret) && skip_byte(p, '<');
+}
+
+/* The text of attributes or a comment, and the '<' behind it. */
+static bool
+take_bytes(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
+{
+	const uint8_t *const end =
+		memchr(p->next, '<', (size_t)(p->end - p->next));
+	struct textio_cell cell;
+	struct text_room room;
+	size_t nbytes;
+
+	if (end == NULL || (size_t)(end - p->next) > XML_PLAIN_TEXT_NBYTES)
+		return false;
+	nbytes = (size_t)(end - p->next);
+	if (nbytes == 0)
+		return skip_byte(p, '<');
+	cell.start = batch_bytes(b, nbytes);
+	room = (struct text_room){ cell.start, cell.start + nbytes };
+	if (cell.start == NULL || !take_text(p, &room))
+		return false;
+	cell.end = room.next;
+	if (rec->tag == HATF_COMMENT)
+		textio_unescape(&cell);
+	else if (!textio_unhex(&cell))
+		return false;
+	rec->attributes = cell.start;
+	rec->attributes_nbytes = (uint32_t)(cell.end - cell.start);
+	return skip_byte(p, '<');
+}
+
+/* ---------------------------------------------------------------- elements */
+
+int
+xml_plain_tag(const uint8_t *name, size_t nbytes)
+{
+	for (unsigned tag = 0; tag <= HATF_COMMENT; tag++) {
+		const char *const known = hatf_tag_name(tag);
+
+		if (strlen(known) == nbytes && memcmp(known, name, nbytes) == 0)
+			return (int)tag;
+	}
+	return -1;
+}
+
+static inline bool
+is_letter(uint8_t c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* What begins with the name of a record; no name of one has more than letters. */
+static inline int
+take_tag(struct xml_plain *p)
+{
+	const uint8_t *const name = p->next;
+
+	/* Almost all are one of these. */
+	if (SKIP(p, "alloc>") || SKIP(p, "free>")) {
+		p->next--;
+		return *name == 'a' ? HATF_ALLOC : HATF_FREE;
+	}
+	while (is_letter(*p->next))
+		p->next++;
+	return xml_plain_tag(name, (size_t)(p->next - name));
+}
+
+/* The field of those in 'open' whose name comes next. */
+static inline enum xml_field
+take_field_name(struct xml_plain *p, unsigned open)
+{
+	enum xml_field field = XML_FIELD_COUNT;
+
+	if (SKIP(p, "size"))
+		field = XML_SIZE;
+	else if (SKIP(p, "address")) /* of two the old one comes first */
+		field = open & 1u << XML_OLD_ADDRESS ? XML_OLD_ADDRESS
+						     : XML_ADDRESS;
+	else if (SKIP(p, "time"))
+		field = XML_TIME;
+	else if (SKIP(p, "thread"))
+		field = XML_THREAD;
+	else if (SKIP(p, "heap"))
+		field = XML_HEAP;
+	else if (SKIP(p, "attributes"))
+		field = XML_ATTRIBUTES;
+	return field != XML_FIELD_COUNT && (open >> field & 1)
+		       ? field
+		       : XML_FIELD_COUNT;
+}
+
+/* The end tag of the element 'name', behind "</". */
+static inline bool
+end_element(struct xml_plain *p, const uint8_t *name, size_t name_nbytes)
+{
+	if (!skip(p, (const char *)name, name_nbytes))
+		return false;
+	skip_blanks(p);
+	return skip_byte(p, '>');
+}
+
+/* A field behind its '<'. */
+static inline bool
+take_field(struct xml_plain *p, struct batch *b, unsigned *open,
+	   struct hatf_record *rec)
+{
+	const uint8_t *const name = p->next;
+	const enum xml_field field = take_field_name(p, *open);
+	const size_t name_nbytes = (size_t)(p->next - name);
+
+	if (field == XML_FIELD_COUNT)
+		return false;
+	*open &= ~(1u << field);
+	if (*p->next != '>') {
+		skip_blanks(p);
+		if (field == XML_ATTRIBUTES && SKIP(p, "/>"))
+			return true;
+	}
+	if (!skip_byte(p, '>'))
+		return false;
+	if (field == XML_ATTRIBUTES) {
+		if (!take_bytes(p, b, rec))
+			return false;
+	} else if (!take_number(p, xml_number(rec, field))) {
+		return false;
+	}
+	return skip_byte(p, '/') && end_element(p, name, name_nbytes);
+}
+
+/* The one attribute that the element may have. */
+static bool
+take_attribute(struct xml_plain *p, struct hatf_record *rec)
+{
+	const enum xml_field field = xml_attribute(rec->tag);
+	uint8_t quote;
+
+	if (field == XML_FIELD_COUNT ||
+	    !skip(p, xml_names[field], strlen(xml_names[field])))
+		return false;
+	skip_blanks(p);
+	if (!skip_byte(p, '='))
+		return false;
+	skip_blanks(p);
+	quote = *p->next;
+	if (quote != '"' && quote != '\'')
+		return false;
+	p->next++;
+	skip_blanks(p);
+	if (!textio_number(&p->next, xml_number(rec, field)))
+		return false;
+	skip_blanks(p);
+	return skip_byte(p, (char)quote);
+}
+
+/* The fields of a record, and the "</" behind them. */
+static bool
+take_fields(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
+{
+	unsigned open = xml_fields(rec->tag);
+
+	for (;;) {
+		/* Most have nothing in between. */
+		if (*p->next != '<' || p->next[1] == '!')
+			xml_plain_skip(p);
+		if (!skip_byte(p, '<'))
+			return false;
+		if (skip_byte(p, '/'))
+			return (open & XML_MUST) == 0;
+		if (!take_field(p, b, &open, rec))
+			return false;
+	}
+}
+
+bool
+xml_plain_take(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
+{
+	const uint8_t *const name = p->next + 1;
+	size_t name_nbytes;
+	int tag;
+
+	if (!skip_byte(p, '<'))
+		return false;
+	tag = take_tag(p);
+	if (tag < 0)
+		return false;
+	name_nbytes = (size_t)(p->next - name);
+	*rec = (struct hatf_record){ .tag = (uint8_t)tag };
+	if (*p->next != '>') {
+		skip_blanks(p);
+		if (is_letter(*p->next)) {
+			if (!take_attribute(p, rec))
+				return false;
+			skip_blanks(p);
+		}
+		if ((xml_fields(rec->tag) & XML_MUST) == 0 && SKIP(p, "/>"))
+			return true;
+	}
+	return skip_byte(p, '>') && take_fields(p, b, rec) &&
+	       end_element(p, name, name_nbytes);
+}
+
+const uint8_t *
+xml_plain_find_end(const uint8_t *next, const uint8_t *end)
+{
+	while (next != end &&
+	       (next = memchr(next, '<', (size_t)(end - next))) != NULL) {
+		const uint8_t *const name = next + 2;
+
+		if (++next == end || *next++ != '/')
+			continue;
+		while (next != end && is_letter(*next))
+			next++;
+		if (xml_plain_tag(name, (size_t)(next - name)) < 0)
+			continue;
+		next = memchr(next, '>', (size_t)(end - next));
+		return next == NULL ? NULL : next + 1;
+	}
+	return NULL;
+}

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xml_source.c - HATF as XML into records (FORMAT "xml")
+ *
+ * expat parses whatever XML there may be.  It takes a microsecond or two for a record,
+ * of which most are so plain that xml_plain.c can take them apart.  It is asked
+ * first where content of the root may stand: at the end of the tag of a record, or of
+ * the root, that was the last that expat was given.  Such a record is a whole
+ * element, so expat need not see it to go on behind it.
+ *
+ * What is not plain goes to expat, up to the end of a record, so that the next one
+ * may be plain again; or more of it each time, if that does not come true.  So a
+ * token that expat has to begin again is seen a few times only.
+ *
+ * What a hostile file could make expat keep is bounded: it declares no entities,
+ * names no elements but ours, and no token is longer than TOKEN_NBYTES.
+ */
+#include "hatf/formats/text/xml_plain.h"
+
+#include <expat.h>
+#include <stdlib.h>
+
+/* What expat gets at once: the records of it are kept if they are too many. */
+#define PIECE_NBYTES ((size_t)16 * 1024)
+
+/* The longest tag, comment or declaration. */
+#define TOKEN_NBYTES ((int64_t)1024 * 1024)
+
+/* The longest text of an element: any comment fits, escaped byte by byte. */
+#define TEXT_NBYTES ((size_t)512 * 1024)
+
+/* What is left of the window at least where a record is looked for: more than most
+ * of them have. */
+#define RECORD_NBYTES ((size_t)4 * 1024)
+
+/* How much further an end is looked for the second time that there was none. */
+#define STRIDE_NBYTES ((size_t)64)
+
+struct xml {
+	struct batch batch;
+	struct source *source;
+	XML_Parser expat;
+	uint64_t skipped; /* bytes that expat has not seen */
+	uint64_t skipped_lines;
+	uint64_t fed; /* bytes that it has */
+	/* Where the last tag ended that a record may follow, as expat counts. */
+	uint64_t content;
+	bool may_be_plain;    /* what comes next */
+	bool has_defaults;    /* attributes may be what only expat knows */
+	size_t stride_nbytes; /* what it gets at least */
+	unsigned depth; /* 0: outside of the root, 1: in it, 2: in a record */
+	struct hatf_record rec;
+	unsigned seen; /* fields of 'rec', as bits */
+	enum xml_field field;
+	uint8_t *text; /* TEXT_NBYTES + 1 */
+	size_t text_nbytes;
+	/* The record's: it may end in a later batch than they do. */
+	uint8_t attributes[UINT16_MAX];
+};
+
+/* ---------------------------------------------------------------- by expat */
+
+/* What expat is at, in the uncompressed file. */
+static uint64_t
+here(const struct xml *x)
+{
+	return x->skipped + (uint64_t)XML_GetCurrentByteIndex(x->expat);
+}
+
+/* Reading ends at what expat is at. */
+static void
+stop_here(struct xml *x, enum hatf_status status, const char *field)
+{
+	struct source *const s = x->source;
+
+	s->offset = here(x);
+	s->line = x->skipped_lines + XML_GetCurrentLineNumber(x->expat);
+	source_stop(s, status, field);
+}
+
+static void
+stop(struct xml *x, enum hatf_status status, const char *field)
+{
+	if (x->source->err.status == HATF_OK)
+		stop_here(x, status, field);
+	XML_StopParser(x->expat, XML_FALSE);
+}
+
+/* A number that is all of the NUL-terminated text, but for blanks around it. */
+static bool
+whole_number(uint8_t *text, uint64_t *n_ret)
+{
+	text += strspn((char *)text, " \t\r\n");
+	if (!textio_number(&text, n_ret))
+		return false;
+	text += strspn((char *)text, " \t\r\n");
+	return *text == '\0';
+}
+
+/* The attributes of a record's element. */
+static void
+take_attributes(struct xml *x, const char **attributes)
+{
+	const enum xml_field field = xml_attribute(x->rec.tag);
+
+	for (; attributes[0] != NULL; attributes += 2) {
+		const size_t nbytes = strlen(attributes[1]);
+
+		if (field == XML_FIELD_COUNT ||
+		    strcmp(attributes[0], xml_names[field]) != 0) {
+			stop(x, HATF_BAD_FIELD, "attribute");
+			return;
+		}
+		if (nbytes > TEXT_NBYTES) {
+			stop(x, HATF_LIMIT, "text");
+			return;
+		}
+		memcpy(x->text, attributes[1], nbytes + 1);
+		if (!whole_number(x->text, xml_number(&x->rec, field))) {
+			stop(x, HATF_BAD_FIELD, xml_names[field]);
+			return;
+		}
+	}
+}
+
+static void
+start_record(struct xml *x, const char *name, const char **attributes)
+{
+	const int tag = xml_plain_tag((const uint8_t *)name, strlen(name));
+
+	if (tag < 0) {
+		stop(x, HATF_BAD_TAG, "element");
+		return;
+	}
+	x->rec = (struct hatf_record){ .tag = (uint8_t)tag, .offset = here(x) };
+	x->seen = 0;
+	take_attributes(x, attributes);
+}
+
+static void
+start_field(struct xml *x, const char *name)
+{
+	const unsigned open = xml_fields(x->rec.tag) & ~x->seen;
+	unsigned field = 0;
+
+	/* Of two addresses the old one comes first. */
+	while (field < XML_FIELD_COUNT && ((open >> field & 1) == 0 ||
+					   strcmp(name, xml_names[field]) != 0))
+		field++;
+	if (field == XML_FIELD_COUNT) {
+		stop(x, HATF_BAD_FIELD, "element");
+		return;
+	}
+	x->field = (enum xml_field)field;
+	x->seen |= 1u << field;
+	x->text_nbytes = 0;
+}
+
+static void XMLCALL
+on_start(void *ctx, const char *name, const char **attributes)
+{
+	struct xml *const x = ctx;
+
+	switch (x->depth++) {
+	case 0:
+		if (strcmp(name, "hatf") != 0)
+			stop(x, HATF_NOT_HATF, "element");
+		x->content = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
+			     (uint64_t)XML_GetCurrentByteCount(x->expat);
+		break;
+	case 1:
+		start_record(x, name, attributes);
+		break;
+	case 2:
+		start_field(x, name);
+		break;
+	default:
+		stop(x, HATF_BAD_FIELD, "element");
+		break;
+	}
+}
+
+/* A record's attributes, or a comment's text, out of the text. */
+static void
+end_attributes(struct xml *x)
+{
+	struct textio_cell cell = { x->text, x->text + x->text_nbytes };
+	size_t nbytes;
+
+	if (x->rec.tag == HATF_COMMENT) {
+		textio_unescape(&cell);
+	} else if (!textio_unhex(&cell)) {
+		stop(x, HATF_BAD_FIELD, "attributes");
+		return;
+	}
+	nbytes = (size_t)(cell.end - cell.start);
+	if (nbytes > UINT16_MAX) {
+		stop(x, HATF_BAD_FIELD, "attributes");
+		return;
+	}
+	memcpy(x->attributes, cell.start, nbytes);
+	x->rec.attributes_nbytes = (uint32_t)nbytes;
+}
+
+static void
+end_field(struct xml *x)
+{
+	if (x->field == XML_ATTRIBUTES) {
+		end_attributes(x);
+		return;
+	}
+	x->text[x->text_nbytes] = '\0';
+	if (!whole_number(x->text, xml_number(&x->rec, x->field)))
+		stop(x, HATF_BAD_FIELD, xml_names[x->field]);
+}
+
+static void
+end_record(struct xml *x)
+{
+	const unsigned missing = xml_fields(x->rec.tag) & XML_MUST & ~x->seen;
+	struct hatf_record *rec;
+	uint8_t *bytes;
+
+	if (missing != 0) {
+		stop(x, HATF_BAD_FIELD, xml_names[__builtin_ctz(missing)]);
+		return;
+	}
+	if (x->rec.attributes_nbytes != 0) {
+		bytes = batch_bytes(&x->batch, x->rec.attributes_nbytes);
+		if (bytes == NULL)
+			return;
+		memcpy(bytes, x->attributes, x->rec.attributes_nbytes);
+		x->rec.attributes = bytes;
+	}
+	rec = batch_add(&x->batch, x->rec.tag);
+	if (rec != NULL)
+		*rec = x->rec;
+	x->content = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
+		     (uint64_t)XML_GetCurrentByteCount(x->expat);
+}
+
+static void XMLCALL
+on_end(void *ctx, const char *name)
+{
+	struct xml *const x = ctx;
+
+	(void)name;
+	/* expat may go on for a tag that is both start and end. */
+	if (x->source->err.status != HATF_OK)
+		return;
+	switch (--x->depth) {
+	case 2:
+		end_field(x);
+		break;
+	case 1:
+		end_record(x);
+		break;
+	default:
+		break;
+	}
+}
+
+static void XMLCALL
+on_text(void *ctx, const char *text, int nbytes)
+{
+	struct xml *const x = ctx;
+
+	if (x->source->err.status != HATF_OK)
+		return;
+	if (x->depth == 3) {
+		if ((size_t)nbytes > TEXT_NBYTES - x->text_nbytes) {
+			stop(x, HATF_LIMIT, "text");
+			return;
+		}
+		memcpy(x->text + x->text_nbytes, text, (size_t)nbytes);
+		x->text_nbytes += (size_t)nbytes;
+		return;
+	}
+	for (int i = 0; i < nbytes; i++)
+		if (strchr(" \t\r\n", text[i]) == NULL || text[i] == '\0') {
+			stop(x, HATF_BAD_FIELD, "text");
+			return;
+		}
+}
+
+/* An entity could stand for text that is far longer than the file. */
+static void XMLCALL
+on_entity(void *ctx, const char *name, int is_parameter, const char *value,
+	  int value_nbytes, const char *base, const char *system_id,
+	  const char *public_id, const char *notation)
+{
+	(void)name;
+	(void)is_parameter;
+	(void)value;
+	(void)value_nbytes;
+	(void)base;
+	(void)system_id;
+	(void)public_id;
+	(void)notation;
+	stop(ctx, HATF_LIMIT, "entity");
+}
+
+/* An element may have an attribute that is not written in it. */
+static void XMLCALL
+on_attribute(void *ctx, const char *element, const char *name, const char *type,
+	     const char *value, int is_required)
+{
+	struct xml *const x = ctx;
+
+	(void)element;
+	(void)name;
+	(void)type;
+	(void)is_required;
+	x->has_defaults |= value != NULL;
+}
+
+/* What expat said, unless we made it say so. */
+static void
+stop_for_expat(struct xml *x)
+{
+	switch (XML_GetErrorCode(x->expat)) {
+	case XML_ERROR_ABORTED:
+		break;
+	case XML_ERROR_NO_MEMORY:
+		stop_here(x, HATF_NO_MEMORY, NULL);
+		break;
+	case XML_ERROR_AMPLIFICATION_LIMIT_BREACH:
+		stop_here(x, HATF_LIMIT, "entity");
+		break;
+	default:
+		stop_here(x, HATF_BAD_FIELD, "XML");
+		break;
+	}
+}
+
+/* Behind the next 'byte', or NULL. */
+static const uint8_t *
+after(const uint8_t *next, const uint8_t *end, char byte)
+{
+	next = memchr(next, byte, (size_t)(end - next));
+	return next == NULL ? NULL : next + 1;
+}
+
+static uint64_t
+count_lines(const uint8_t *next, const uint8_t *end)
+{
+	uint64_t count = 0;
+
+	while ((next = after(next, end, '\n')) != NULL)
+		count++;
+	return count;
+}
+
+/* Give expat the next 'nbytes' of the window. */
+static void
+feed(struct source *s, size_t nbytes)
+{
+	struct xml *const x = s->ctx;
+	const uint8_t *const next = s->window.next;
+
+	if (XML_Parse(x->expat, (const char *)next, (int)nbytes, 0) !=
+	    XML_STATUS_OK) {
+		if (s->err.status == HATF_OK)
+			stop_for_expat(x);
+		return;
+	}
+	x->fed += nbytes;
+	if ((int64_t)x->fed - (int64_t)XML_GetCurrentByteIndex(x->expat) >
+	    TOKEN_NBYTES) {
+		source_stop(s, HATF_LIMIT, "token");
+		return;
+	}
+	x->may_be_plain =
+		x->depth == 1 && x->content == x->fed && !x->has_defaults;
+	s->window.next += nbytes;
+	s->offset += nbytes;
+	s->line += count_lines(next, next + nbytes);
+}
+
+/* How much expat is to get: what ends as a record does, or the root's tag. */
+static size_t
+piece_nbytes(struct xml *x, const struct window *w)
+{
+	const size_t left = window_left(w);
+	const size_t max = left < PIECE_NBYTES ? left : PIECE_NBYTES;
+	const uint8_t *const end = w->next + max;
+	const uint8_t *next = w->next;
+
+	if (x->stride_nbytes >= max)
+		return max;
+	next += x->stride_nbytes;
+	x->stride_nbytes =
+		x->stride_nbytes == 0 ? STRIDE_NBYTES : 2 * x->stride_nbytes;
+	if (x->depth != 0)
+		next = xml_plain_find_end(next, end);
+	else
+		next = after(next, end, '>');
+	return next == NULL ? max : (size_t)(next - w->next);
+}
+
+/* -------------------------------------------------------- without a parser */
+
+static inline struct xml_plain
+begin_plain(struct window *w)
+{
+	if (window_left(w) < RECORD_NBYTES)
+		window_want(w, RECORD_NBYTES);
+	return (struct xml_plain){ w->buf + (w->next - w->buf),
+				   w->buf + (w->end - w->buf), 0 };
+}
+
+/* What expat need not see has been taken up to 'p'. */
+static void
+pass(struct source *s, const struct xml_plain *p)
+{
+	struct xml *const x = s->ctx;
+	const size_t nbytes = (size_t)(p->next - s->window.next);
+
+	x->skipped += nbytes;
+	x->skipped_lines += p->line_count;
+	s->window.next += nbytes;
+	s->offset += nbytes;
+	s->line += p->line_count;
+}
+
+/* Take a record where content of the root may stand, if it is plain. */
+static bool
+take_plain(struct source *s)
+{
+	struct xml *const x = s->ctx;
+	struct xml_plain p = begin_plain(&s->window);
+	struct hatf_record rec;
+	struct hatf_record *out;
+
+	xml_plain_skip(&p);
+	pass(s, &p);
+	p = begin_plain(&s->window);
+	if (!xml_plain_take(&p, &x->batch, &rec))
+		return false;
+	rec.offset = s->offset;
+	out = batch_add(&x->batch, rec.tag);
+	if (out != NULL)
+		*out = rec;
+	pass(s, &p);
+	return true;
+}
+
+/* ------------------------------------------------------------------ source */
+
+/* The file ends. */
+static void
+end_file(struct source *s)
+{
+	struct xml *const x = s->ctx;
+	const bool is_whole = XML_Parse(x->expat, "", 0, 1) == XML_STATUS_OK;
+
+	source_stop_at_end(s, !is_whole, "XML");
+}
+
+/* Take a record, or what else there may be. */
+static void
+take_piece(struct source *s)
+{
+	struct xml *const x = s->ctx;
+
+	if (x->may_be_plain && take_plain(s)) {
+		x->stride_nbytes = 0;
+		return;
+	}
+	if (window_left(&s->window) < PIECE_NBYTES)
+		window_want(&s->window, PIECE_NBYTES);
+	if (window_left(&s->window) == 0)
+		end_file(s);
+	else
+		feed(s, piece_nbytes(x, &s->window));
+}
+
+static size_t
+read_records(struct source *s, struct hatf_record *records, size_t max)
+{
+	struct xml *const x = s->ctx;
+
+	batch_begin(&x->batch, records, max);
+	while (batch_wants(&x->batch) && s->err.status == HATF_OK)
+		take_piece(s);
+	return batch_end(&x->batch, s);
+}
+
+static enum hatf_status
+open_source(struct source *s)
+{
+	struct xml *const x = calloc(1, sizeof(*x));
+
+	if (x == NULL)
+		return source_stop(s, HATF_NO_MEMORY, NULL);
+	s->ctx = x;
+	s->line = 1;
+	x->source = s;
+	x->text = malloc(TEXT_NBYTES + 1);
+	x->expat = XML_ParserCreate(NULL);
+	if (x->text == NULL || x->expat == NULL)
+		return source_stop(s, HATF_NO_MEMORY, NULL);
+	XML_SetUserData(x->expat, x);
+	XML_SetElementHandler(x->expat, on_start, on_end);
+	XML_SetCharacterDataHandler(x->expat, on_text);
+	XML_SetEntityDeclHandler(x->expat, on_entity);
+	XML_SetAttlistDeclHandler(x->expat, on_attribute);
+	return HATF_OK;
+}
+
+static void
+close_source(struct source *s)
+{
+	struct xml *const x = s->ctx;
+
+	if (x == NULL)
+		return;
+	if (x->expat != NULL)
+		XML_ParserFree(x->expat);
+	batch_fini(&x->batch);
+	free(x->text);
+	free(x);
+}
+
+/* Does it begin with the text, or, if 'nbytes' is less, with as much of it? */
+static bool
+begins(const uint8_t *p, size_t nbytes, const char *text)
+{
+	const size_t length = strlen(text);
+
+	return memcmp(p, text, nbytes < length ? nbytes : length) == 0;
+}
+
+/* Behind the blanks, declaration and comments in front of a document; NULL: they do
+ * not end here. */
+static const uint8_t *
+skip_prolog(const uint8_t *p, const uint8_t *end)
+{
+	for (;;) {
+		const char *close = NULL;
+
+		while (p != end &&
+		       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
+			p++;
+		if (begins(p, (size_t)(end - p), "<?"))
+			close = "?>";
+		else if (begins(p, (size_t)(end - p), "<!--"))
+			close = "-->";
+		if (close == NULL || p == end)
+			return p;
+		p = memmem(p, (size_t)(end - p), close, strlen(close));
+		if (p == NULL)
+			return NULL;
+		p += strlen(close);
+	}
+}
+
+/* Where the prolog is longer than what there is to see, the parser will tell. */
+bool
+xml_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	const uint8_t *const end = bytes + nbytes;
+	const uint8_t *p = bytes;
+
+	if (nbytes >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3;
+	if (p == end || *p != '<')
+		return false;
+	p = skip_prolog(p, end);
+	if (p == NULL || p == end)
+		return true;
+	/* "hatf" is not all of a longer name. */
+	if (begins(p, (size_t)(end - p), "<hatf"))
+		return end - p <= 5 ||
+		       (p[5] != '\0' && strchr(" \t\r\n/>", p[5]) != NULL);
+	return begins(p, (size_t)(end - p), "<!DOCTYPE hatf");
+}
+
+const struct source_ops xml_source = {
+	.open = open_source,
+	.read = read_records,
+	.close = close_source,
+};

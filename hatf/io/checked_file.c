@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * checked_file.c - see checked_file.h
+ *
+ * With O_PATH the kernel finds a file without opening it: no driver is asked,
+ * no FIFO waits for its other end, no automount happens.  The file that has
+ * been found is checked and then opened through /proc/self/fd, so that nobody
+ * can put another one in its place in between.
+ */
+#include "hatf/io/checked_file.h"
+
+#include "hatf/io/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* As many as the kernel follows. */
+#define LINKS_MAX 40
+
+#define ANYBODY ((uid_t)-1)
+
+/* That of configfs is not in <linux/magic.h>. */
+#define CONFIGFS_MAGIC 0x62656570
+
+bool
+checked_file_is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static void
+close_quietly(int fd)
+{
+	const int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+}
+
+/* Is it in a file system that the kernel makes up? */
+static bool
+is_of_kernel(int fd)
+{
+	static const unsigned long magics[] = {
+		PROC_SUPER_MAGIC,     SYSFS_MAGIC,	   DEBUGFS_MAGIC,
+		TRACEFS_MAGIC,	      SECURITYFS_MAGIC,	   CONFIGFS_MAGIC,
+		CGROUP_SUPER_MAGIC,   CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,
+		EFIVARFS_MAGIC,	      PSTOREFS_MAGIC,	   SELINUX_MAGIC,
+		SMACK_MAGIC,	      AUTOFS_SUPER_MAGIC,  BINFMTFS_MAGIC,
+		RDTGROUP_SUPER_MAGIC, XENFS_SUPER_MAGIC,   NSFS_MAGIC,
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return true;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
+		if ((unsigned long)fs.f_type == magics[i])
+			return true;
+	return false;
+}
+
+/* May the file of 'fd', an O_PATH descriptor, be opened? */
+static bool
+check(int fd, struct stat *st_ret)
+{
+	if (fstat(fd, st_ret) != 0)
+		return false;
+	if (S_ISREG(st_ret->st_mode) && !is_of_kernel(fd))
+		return true;
+	errno = S_ISLNK(st_ret->st_mode)   ? ELOOP
+		: S_ISDIR(st_ret->st_mode) ? EISDIR
+					   : ENOTSUP;
+	return false;
+}
+
+/*
+ * Open the file of 'found'.  O_NONBLOCK: its owner may hold a lease on it, and
+ * an open() would wait.
+ */
+static int
+reopen(int found, int access)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+	return open(path, access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/* Without /proc: by its name, and it must not be another file by then. */
+static int
+open_again(int dir_fd, const char *name, int access, const struct stat *st)
+{
+	const int fd = openat(dir_fd, name,
+			      access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat now;
+
+	if (fd < 0 || (fstat(fd, &now) == 0 && checked_file_is_same(st, &now)))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
+/* 'follow': O_NOFOLLOW or 0, for a link in the last place. */
+static int
+open_checked(int dir_fd, const char *name, int access, int follow, uid_t owner)
+{
+	const int found = openat(dir_fd, name, O_PATH | O_CLOEXEC | follow);
+	struct stat st;
+	int fd = -1;
+
+	if (found < 0)
+		return -1;
+	if (!check(found, &st)) {
+		close_quietly(found);
+		return -1;
+	}
+	errno = EPERM;
+	if (owner == ANYBODY || owner == st.st_uid) {
+		fd = reopen(found, access);
+		if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+			fd = open_again(dir_fd, name, access | follow, &st);
+	}
+	close_quietly(found);
+	return fd;
+}
+
+int
+checked_file_open_link(const char *path)
+{
+	return open_checked(AT_FDCWD, path, O_RDONLY, 0, ANYBODY);
+}
+
+int
+checked_file_open_found(const char *path)
+{
+	return open_checked(AT_FDCWD, path, O_RDONLY, O_NOFOLLOW, ANYBODY);
+}
+
+int
+checked_file_folder(const char *path)
+{
+	char folder[PATH_MAX];
+
+	if (!paths_beside(path, ".", folder, sizeof(folder))) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* 'dir_fd' is taken over; -1: there is none, and errno says why. */
+static bool
+open_and_hold(struct checked_file *f, int dir_fd, const char *name, int access,
+	      uid_t owner)
+{
+	const size_t n = strlen(name) + 1;
+
+	*f = (struct checked_file){ .dir_fd = dir_fd, .fd = -1 };
+	if (dir_fd < 0)
+		return false;
+	if (n > sizeof(f->name)) {
+		errno = ENAMETOOLONG;
+	} else {
+		memcpy(f->name, name, n);
+		f->fd = open_checked(dir_fd, name, access, O_NOFOLLOW, owner);
+	}
+	if (f->fd >= 0 && fstat(f->fd, &f->st) == 0)
+		return true;
+	checked_file_close(f);
+	return false;
+}
+
+bool
+checked_file_open(struct checked_file *f, const char *path, int access)
+{
+	return open_and_hold(f, checked_file_folder(path), paths_base(path),
+			     access, ANYBODY);
+}
+
+bool
+checked_file_open_in(struct checked_file *f, int dir_fd, const char *name,
+		     int access)
+{
+	return open_and_hold(f, fcntl(dir_fd, F_DUPFD_CLOEXEC, 0), name, access,
+			     ANYBODY);
+}
+
+/* ------------------------------------------------- a path from an open file */
+
+/* On the way along a path: where, and what is left of it. */
+struct walk {
+	int fd;
+	unsigned links;
+	char left[PATH_MAX];
+};
+
+/* Take the next part of what is left; false: there is none. */
+static bool
+take_part(struct walk *w, char part[PATH_MAX])
+{
+	const char *const start = w->left + strspn(w->left, "/");
+	const size_t n = strcspn(start, "/");
+
+	memcpy(part, start, n);
+	part[n] = '\0';
+	memmove(w->left, start + n, strlen(start + n) + 1);
+	return n != 0;
+}
+
+static void
+move_to(struct walk *w, int fd)
+{
+	close_quietly(w->fd);
+	w->fd = fd;
+}
+
+/* Put the target of the link before what is left. */
+static bool
+follow_link(struct walk *w, int link)
+{
+	char target[PATH_MAX];
+	const ssize_t n = readlinkat(link, "", target, sizeof(target));
+	const size_t left_nbytes = strlen(w->left) + 1;
+
+	if (n <= 0)
+		return false;
+	if (++w->links > LINKS_MAX || (size_t)n + left_nbytes > PATH_MAX) {
+		errno = ELOOP;
+		return false;
+	}
+	memmove(w->left + n, w->left, left_nbytes);
+	memcpy(w->left, target, (size_t)n);
+	if (target[0] == '/')
+		move_to(w, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	return w->fd >= 0;
+}
+
+static bool
+take_step(struct walk *w, const char *part)
+{
+	const int next = openat(w->fd, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	bool is_fine;
+
+	if (next < 0 || fstat(next, &st) != 0) {
+		close_quietly(next);
+		return false;
+	}
+	if (S_ISLNK(st.st_mode)) {
+		is_fine = follow_link(w, next);
+		close_quietly(next);
+		return is_fine;
+	}
+	if (!S_ISDIR(st.st_mode) || is_of_kernel(next)) {
+		errno = ENOTSUP;
+		close_quietly(next);
+		return false;
+	}
+	move_to(w, next);
+	return true;
+}
+
+/*
+ * The folder of an absolute path, as checked_file_folder(), part by part: if
+ * the kernel got the whole path, it would mount what it passes.
+ */
+static int
+walk_to_folder(const char *path)
+{
+	const size_t n = (size_t)(paths_base(path) - path);
+	struct walk w = { .fd = -1 };
+	char part[PATH_MAX];
+
+	errno = ENOTSUP;
+	if (path[0] != '/' || n >= sizeof(w.left))
+		return -1;
+	memcpy(w.left, path, n);
+	w.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	while (w.fd >= 0 && take_part(&w, part))
+		if (!take_step(&w, part))
+			move_to(&w, -1);
+	return w.fd;
+}
+
+bool
+checked_file_open_untrusted(struct checked_file *f, const char *path,
+			    int access, uid_t owner)
+{
+	return open_and_hold(f, walk_to_folder(path), paths_base(path), access,
+			     owner);
+}
+
+/* ------------------------------------------------------------------- the
+ * end */
+
+bool
+checked_file_remove(const struct checked_file *f)
+{
+	struct stat st;
+
+	if (fstatat(f->dir_fd, f->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return false;
+	if (!checked_file_is_same(&st, &f->st)) {
+		errno = ESTALE;
+		return false;
+	}
+	return unlinkat(f->dir_fd, f->name, 0) == 0;
+}
+
+void
+checked_file_close(struct checked_file *f)
+{
+	close_quietly(f->fd);
+	close_quietly(f->dir_fd);
+	f->fd = f->dir_fd = -1;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * comment_lines.c - see comment_lines.h
+ */
+#include "hatf/io/comment_lines.h"
+
+#include "hatf/codec/comment_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Append one line.  Unescaping only shrinks, and the two NULs take the room of
+ * '=' and the newline (the last line may lack that: lines_set() adds a byte).
+ */
+static void
+add(struct lines *lines, const char *line, size_t nbytes)
+{
+	const char *const equals = memchr(line, '=', nbytes);
+
+	if (equals == NULL)
+		return;
+
+	const size_t key_nbytes = (size_t)(equals - line);
+	char *const key = lines->buf + lines->nbytes;
+
+	memcpy(key, line, key_nbytes);
+	key[key_nbytes] = '\0';
+	/* A NUL in the key cannot be looked up. */
+	if (strlen(key) != key_nbytes)
+		return;
+
+	char *const value = key + key_nbytes + 1;
+
+	text_find(line, nbytes, key, value, nbytes - key_nbytes);
+	/* An escaped NUL ends the value, for a C string cannot hold more. */
+	lines->nbytes += key_nbytes + 1 + strlen(value) + 1;
+}
+
+bool
+lines_set(struct lines *lines, const char *comment, size_t nbytes)
+{
+	size_t next = 0;
+
+	lines_fini(lines);
+	lines->buf = malloc(nbytes + 1);
+	if (lines->buf == NULL)
+		return false;
+	while (next < nbytes) {
+		const char *const line = comment + next;
+		const char *const newline = memchr(line, '\n', nbytes - next);
+		const size_t length = newline == NULL
+					      ? nbytes - next
+					      : (size_t)(newline - line);
+
+		add(lines, line, length);
+		next += length + 1;
+	}
+	return true;
+}
+
+const char *
+lines_find(const struct lines *lines, const char *key)
+{
+	size_t next = 0;
+
+	while (next < lines->nbytes) {
+		const char *const found = lines->buf + next;
+		const char *const value = found + strlen(found) + 1;
+
+		if (strcmp(found, key) == 0)
+			return value;
+		next += (size_t)(value - found) + strlen(value) + 1;
+	}
+	return NULL;
+}
+
+void
+lines_fini(struct lines *lines)
+{
+	free(lines->buf);
+	*lines = (struct lines){ 0 };
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * error.c - the words for statuses, tags, violations and errors
+ */
+#include "hatf/hatf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const status_text[] = {
+	[HATF_OK] = "no error",
+	[HATF_END] = "end of the trace",
+	[HATF_TRUNCATED] = "the trace is cut off here",
+	[HATF_BAD_TAG] = "no record has this tag",
+	[HATF_BAD_METADATA] = "a metadata record is illegal",
+	[HATF_BAD_COMPRESSION] = "the compressed data is damaged",
+	[HATF_NOT_HATF] = "no format that hatf knows",
+	[HATF_NO_TRAILER] = "the trailer is missing: the trace is incomplete",
+	[HATF_IO] = "input or output failed",
+	[HATF_NO_MEMORY] = "out of memory",
+	[HATF_BAD_RECORD] = "HATF cannot express this record",
+	[HATF_LIMIT] = "a limit of this library is exceeded",
+	[HATF_BAD_FIELD] = "malformed",
+	[HATF_BAD_RINGS] = "the ring file is damaged, or none",
+	[HATF_IN_USE] = "the process is alive, and its trace goes on",
+	[HATF_OTHER_RINGS] = "the ring file is that of another trace",
+	[HATF_OTHER_BOOT] =
+		"the ring file is of an earlier boot, or of another machine",
+	[HATF_NO_LIBRARY] =
+		"compressed in a way that this build has no library for",
+	[HATF_NOT_READ] = "a kind of file that is not read",
+	[HATF_BAD_COMMENT] = "a framing comment contradicts the trace",
+};
+
+static const char *const tag_name[HATF_TAG_COUNT] = {
+	[HATF_ALLOC] = "alloc",
+	[HATF_FREE] = "free",
+	[HATF_REALLOC_NO_ALLOC] = "reallocNoAlloc",
+	[HATF_REALLOC_ALLOC_FREE] = "reallocAllocFree",
+	[HATF_REALLOC_ALLOC] = "reallocAlloc",
+	[HATF_REALLOC_FREE] = "reallocFree",
+	[HATF_CREATE_HEAP] = "createHeap",
+	[HATF_DESTROY_HEAP] = "destroyHeap",
+	[HATF_CREATE_THREAD] = "createThread",
+	[HATF_DESTROY_THREAD] = "destroyThread",
+	[HATF_COMMENT] = "comment",
+	[HATF_METADATA] = "metadata",
+};
+
+static const char *const violation_text[] = {
+	[HATF_VIOLATION_NONE] = "no violation",
+	[HATF_VIOLATION_ALLOC_LIVE] = "the address is handed out while live",
+	[HATF_VIOLATION_FREE_UNKNOWN] = "free of what is not live",
+	[HATF_VIOLATION_REALLOC_UNKNOWN] = "realloc of what is not live",
+	[HATF_VIOLATION_TIME] = "the time goes back",
+	[HATF_VIOLATION_THREAD] = "the thread does not exist or did already",
+	[HATF_VIOLATION_HEAP] = "the heap does not exist or did already",
+	[HATF_VIOLATION_PAIRING] =
+		"the alloc and free that a realloc announced do not match it",
+};
+
+static const char *const heritage_text[] = {
+	[HATF_HERITAGE_NONE] = "the process is not the child of a fork",
+	[HATF_HERITAGE_EXACT] = "known from the parent's trace",
+	[HATF_HERITAGE_UNKNOWN] = "the parent's trace has not been read",
+	[HATF_HERITAGE_INEXACT] =
+		"it is not recorded exactly when the process was forked",
+	[HATF_HERITAGE_MISSING] = "the parent's trace was not found",
+	[HATF_HERITAGE_DAMAGED] =
+		"the parent's trace does not tell everything up to the fork",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const char *
+hatf_status_text(enum hatf_status status)
+{
+	if ((unsigned)status >= COUNT(status_text))
+		return "unknown status";
+	return status_text[status];
+}
+
+const char *
+hatf_tag_name(unsigned tag)
+{
+	return tag < HATF_TAG_COUNT ? tag_name[tag] : NULL;
+}
+
+const char *
+hatf_violation_text(enum hatf_violation violation)
+{
+	if ((unsigned)violation >= COUNT(violation_text))
+		return "unknown violation";
+	return violation_text[violation];
+}
+
+const char *
+hatf_heritage_text(enum hatf_heritage heritage)
+{
+	if ((unsigned)heritage >= COUNT(heritage_text))
+		return "unknown heritage";
+	return heritage_text[heritage];
+}
+
+char *
+hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
+{
+	const char *const colon = err->field == NULL ? "" : ": ";
+	const char *const field = err->field == NULL ? "" : err->field;
+	char line[32] = "", place[64] = "";
+
+	if (nbytes == 0)
+		return buf;
+	/* Where the system failed says more than where in the trace. */
+	if (err->status == HATF_IO || err->status == HATF_NO_MEMORY) {
+		char text[128];
+		const char *const reason =
+			err->sys_errno == 0 ? hatf_status_text(err->status)
+					    : strerror_r(err->sys_errno, text,
+							 sizeof(text));
+
+		snprintf(buf, nbytes, "%s%s%s", field, colon, reason);
+		return buf;
+	}
+	if (err->status == HATF_NOT_HATF && err->field == NULL) {
+		snprintf(buf, nbytes, "no trace: it is empty");
+		return buf;
+	}
+	if (err->status == HATF_NOT_READ && err->field != NULL) {
+		snprintf(buf, nbytes, "%s", err->field);
+		return buf;
+	}
+	if (err->line != 0)
+		snprintf(line, sizeof(line), "line %" PRIu64 ", ", err->line);
+	/* What is wrong with the file itself is to be found in it. */
+	if (err->compression != NULL && (err->status == HATF_TRUNCATED ||
+					 err->status == HATF_BAD_COMPRESSION))
+		snprintf(place, sizeof(place),
+			 ", at byte %" PRIu64 " of the %s file",
+			 err->file_offset, err->compression);
+	snprintf(buf, nbytes,
+		 "%soffset 0x%" PRIx64 "%s, record %" PRIu64 "%s%s: %s%s", line,
+		 err->offset, place[0] == '\0' ? "" : " unpacked", err->record,
+		 colon, field, hatf_status_text(err->status), place);
+	return buf;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame_reader.c - see frame_reader.h
+ *
+ * Each library has a function that takes some input and some room for output, and
+ * says how much input it would like next, 0 at the end of a frame.  On an error it
+ * does not say what came out before: hence no more than one block at a time.
+ */
+#include "hatf/io/frame_reader.h"
+
+#include "hatf/codec/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#include <zstd_errors.h>
+#endif
+#ifdef HAVE_LZ4
+#include <lz4frame.h>
+#endif
+
+/* Little-endian in the file. */
+#define ZSTD_MAGIC 0x28b52ffdu
+#define LZ4_MAGIC  0x04224d18u
+
+/* RFC 8878: frames to be skipped have 50 to 5f, and then this; then their length. */
+#define SKIP_MAGIC_TAIL	   0x2a4d18u
+#define SKIP_HEADER_NBYTES 8
+
+/* To begin with; whatever a frame's header takes comes after it. */
+#define FIRST_NBYTES 5
+
+struct frames {
+	enum frames_kind kind;
+	bool inside; /* a frame */
+	size_t want; /* bytes that the library would like next */
+#ifdef HAVE_ZSTD
+	ZSTD_DStream *zstd;
+#endif
+#ifdef HAVE_LZ4
+	LZ4F_dctx *lz4;
+#endif
+};
+
+/*
+ * No HATF stream begins as zstd does.  One could begin with a reallocAlloc whose
+ * size looks like lz4's magic, but its old address is 0, where a frame has the
+ * size of its blocks.
+ */
+static bool
+is_lz4(const uint8_t *bytes, size_t nbytes)
+{
+	return nbytes >= 6 && get_be32(bytes) == LZ4_MAGIC &&
+	       bytes[4] >> 6 == 1 && (bytes[5] & 0x8f) == 0 && bytes[5] >= 0x40;
+}
+
+static bool
+is_skipped(const uint8_t *bytes, size_t nbytes)
+{
+	return nbytes >= 4 && bytes[0] >> 4 == 5 &&
+	       (get_be32(bytes) & 0xffffff) == SKIP_MAGIC_TAIL;
+}
+
+enum frames_kind
+frames_recognise(const uint8_t *bytes, size_t nbytes)
+{
+	if (is_skipped(bytes, nbytes) ||
+	    (nbytes >= 4 && get_be32(bytes) == ZSTD_MAGIC))
+		return FRAMES_ZSTD;
+	return is_lz4(bytes, nbytes) ? FRAMES_LZ4 : FRAMES_NONE;
+}
+
+uint64_t
+frames_skip_nbytes(const uint8_t *bytes, size_t nbytes)
+{
+	if (nbytes < SKIP_HEADER_NBYTES || !is_skipped(bytes, nbytes))
+		return 0;
+	return (uint64_t)SKIP_HEADER_NBYTES + get_le32(bytes + 4);
+}
+
+const char *
+frames_name(enum frames_kind kind)
+{
+	static const char *const names[] = { NULL, "zstd", "lz4" };
+
+	return names[kind];
+}
+
+/* --------------------------------------------------------------------- zstd */
+
+#ifdef HAVE_ZSTD
+static enum hatf_status
+open_zstd(struct frames *f)
+{
+	f->zstd = ZSTD_createDStream();
+	if (f->zstd == NULL)
+		return HATF_NO_MEMORY;
+	ZSTD_DCtx_setParameter(f->zstd, ZSTD_d_windowLogMax,
+			       FRAMES_WINDOW_LOG_MAX);
+	return HATF_OK;
+}
+
+static enum hatf_status
+zstd_status(size_t code)
+{
+	switch (ZSTD_getErrorCode(code)) {
+	case ZSTD_error_frameParameter_windowTooLarge:
+		return HATF_LIMIT;
+	case ZSTD_error_memory_allocation:
+		return HATF_NO_MEMORY;
+	default:
+		return HATF_BAD_COMPRESSION;
+	}
+}
+
+/* One call of the library: how much it took and gave, and what it wants. */
+static enum hatf_status
+step_zstd(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
+	  size_t *room)
+{
+	ZSTD_inBuffer input = { in, *in_nbytes, 0 };
+	ZSTD_outBuffer output = { to, *room, 0 };
+	const size_t want = ZSTD_decompressStream(f->zstd, &output, &input);
+
+	if (ZSTD_isError(want))
+		return zstd_status(want);
+	*in_nbytes = input.pos;
+	*room = output.pos;
+	f->want = want;
+	return HATF_OK;
+}
+#endif
+
+/* ---------------------------------------------------------------------- lz4 */
+
+#ifdef HAVE_LZ4
+static enum hatf_status
+open_lz4(struct frames *f)
+{
+	return LZ4F_isError(
+		       LZ4F_createDecompressionContext(&f->lz4, LZ4F_VERSION))
+		       ? HATF_NO_MEMORY
+		       : HATF_OK;
+}
+
+static enum hatf_status
+step_lz4(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
+	 size_t *room)
+{
+	const size_t want =
+		LZ4F_decompress(f->lz4, to, room, in, in_nbytes, NULL);
+
+	if (LZ4F_isError(want))
+		return strstr(LZ4F_getErrorName(want), "allocation") != NULL
+			       ? HATF_NO_MEMORY
+			       : HATF_BAD_COMPRESSION;
+	f->want = want;
+	return HATF_OK;
+}
+#endif
+
+/* --------------------------------------------------------------------- both */
+
+static enum hatf_status
+open_library(struct frames *f)
+{
+	switch (f->kind) {
+#ifdef HAVE_ZSTD
+	case FRAMES_ZSTD:
+		return open_zstd(f);
+#endif
+#ifdef HAVE_LZ4
+	case FRAMES_LZ4:
+		return open_lz4(f);
+#endif
+	default:
+		return HATF_NO_LIBRARY;
+	}
+}
+
+enum hatf_status
+frames_open(enum frames_kind kind, struct frames **frames_ret)
+{
+	struct frames *const f = calloc(1, sizeof(*f));
+	enum hatf_status status;
+
+	if (f == NULL)
+		return HATF_NO_MEMORY;
+	f->kind = kind;
+	f->want = FIRST_NBYTES;
+	status = open_library(f);
+	if (status == HATF_OK)
+		*frames_ret = f;
+	else
+		frames_close(f);
+	return status;
+}
+
+void
+frames_close(struct frames *f)
+{
+	if (f == NULL)
+		return;
+#ifdef HAVE_ZSTD
+	ZSTD_freeDStream(f->zstd);
+#endif
+#ifdef HAVE_LZ4
+	LZ4F_freeDecompressionContext(f->lz4);
+#endif
+	free(f);
+}
+
+static enum hatf_status
+step(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
+     size_t *room)
+{
+	switch (f->kind) {
+#ifdef HAVE_ZSTD
+	case FRAMES_ZSTD:
+		return step_zstd(f, in, in_nbytes, to, room);
+#endif
+#ifdef HAVE_LZ4
+	case FRAMES_LZ4:
+		return step_lz4(f, in, in_nbytes, to, room);
+#endif
+	default:
+		(void)in;
+		(void)to;
+		*in_nbytes = *room = 0;
+		return HATF_NO_LIBRARY;
+	}
+}
+
+size_t
+frames_read(struct frames *f, const uint8_t **next, const uint8_t *end,
+	    uint8_t *to, size_t room, enum hatf_status *status_ret)
+{
+	*status_ret = HATF_OK;
+	for (;;) {
+		const size_t left = (size_t)(end - *next);
+		size_t in_nbytes = left < f->want ? left : f->want;
+		size_t got = room;
+
+		/* Between frames there is nothing to ask for. */
+		if (left == 0 && !f->inside)
+			return 0;
+		*status_ret = step(f, *next, &in_nbytes, to, &got);
+		if (*status_ret != HATF_OK)
+			return 0;
+		*next += in_nbytes;
+		f->inside = f->want != 0;
+		if (!f->inside)
+			f->want = FIRST_NBYTES;
+		if (got != 0 || left == 0)
+			return got;
+		/* It has input and room, so it is stuck. */
+		if (in_nbytes == 0) {
+			*status_ret = HATF_BAD_COMPRESSION;
+			return 0;
+		}
+	}
+}
+
+bool
+frames_is_inside(const struct frames *f)
+{
+	return f->inside;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* frame_writer.c - see frame_writer.h */
+#include "hatf/io/frame_writer.h"
+
+#include <stdlib.h>
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+#ifdef HAVE_LZ4
+#include <lz4frame.h>
+#endif
+
+/* So much at once, and a block that is held back, fit STREAMER_ROOM_NBYTES. */
+#define LZ4_CHUNK_NBYTES ((size_t)32 * 1024)
+
+struct streamer {
+	enum frames_kind kind;
+	bool begun; /* lz4: the frame's header has been written */
+	int level;
+#ifdef HAVE_ZSTD
+	ZSTD_CCtx *zstd;
+#endif
+#ifdef HAVE_LZ4
+	LZ4F_cctx *lz4;
+#endif
+};
+
+/* --------------------------------------------------------------------- zstd */
+
+#ifdef HAVE_ZSTD
+static enum hatf_status
+open_zstd(struct streamer *s)
+{
+	s->zstd = ZSTD_createCCtx();
+	if (s->zstd == NULL)
+		return HATF_NO_MEMORY;
+	ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, s->level);
+	ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_checksumFlag, 1);
+	return HATF_OK;
+}
+
+static size_t
+put_zstd(struct streamer *s, const uint8_t **next, const uint8_t *end,
+	 uint8_t *to, ZSTD_EndDirective directive, bool *more_ret,
+	 enum hatf_status *status_ret)
+{
+	ZSTD_inBuffer in = { *next, (size_t)(end - *next), 0 };
+	ZSTD_outBuffer out = { to, STREAMER_ROOM_NBYTES, 0 };
+	const size_t left = ZSTD_compressStream2(s->zstd, &out, &in, directive);
+
+	*more_ret = false;
+	if (ZSTD_isError(left)) {
+		*status_ret = HATF_NO_MEMORY;
+		*next = end;
+		return 0;
+	}
+	*next += in.pos;
+	*more_ret = left != 0;
+	return out.pos;
+}
+#endif
+
+/* ---------------------------------------------------------------------- lz4 */
+
+#ifdef HAVE_LZ4
+static enum hatf_status
+open_lz4(struct streamer *s)
+{
+	return LZ4F_isError(
+		       LZ4F_createCompressionContext(&s->lz4, LZ4F_VERSION))
+		       ? HATF_NO_MEMORY
+		       : HATF_OK;
+}
+
+/* The frame's header, once; returns its length. */
+static size_t
+begin_lz4(struct streamer *s, uint8_t *to)
+{
+	const LZ4F_preferences_t preferences = {
+		.frameInfo = { .blockSizeID = LZ4F_max64KB,
+			       .contentChecksumFlag =
+				       LZ4F_contentChecksumEnabled },
+		.compressionLevel = s->level,
+	};
+
+	if (s->begun)
+		return 0;
+	s->begun = true;
+	return LZ4F_compressBegin(s->lz4, to, STREAMER_ROOM_NBYTES,
+				  &preferences);
+}
+
+static size_t
+put_lz4(struct streamer *s, const uint8_t **next, const uint8_t *end,
+	uint8_t *to, bool ends, enum hatf_status *status_ret)
+{
+	const size_t left = (size_t)(end - *next);
+	const size_t n = left < LZ4_CHUNK_NBYTES ? left : LZ4_CHUNK_NBYTES;
+	const size_t head = begin_lz4(s, to);
+	size_t body = 0;
+
+	if (!LZ4F_isError(head) && ends)
+		body = LZ4F_compressEnd(s->lz4, to + head,
+					STREAMER_ROOM_NBYTES - head, NULL);
+	else if (!LZ4F_isError(head))
+		body = LZ4F_compressUpdate(s->lz4, to + head,
+					   STREAMER_ROOM_NBYTES - head, *next,
+					   n, NULL);
+	if (LZ4F_isError(head) || LZ4F_isError(body)) {
+		*status_ret = HATF_NO_MEMORY;
+		*next = end;
+		return 0;
+	}
+	*next += n;
+	return head + body;
+}
+#endif
+
+/* --------------------------------------------------------------------- both */
+
+static enum hatf_status
+open_library(struct streamer *s)
+{
+	switch (s->kind) {
+#ifdef HAVE_ZSTD
+	case FRAMES_ZSTD:
+		return open_zstd(s);
+#endif
+#ifdef HAVE_LZ4
+	case FRAMES_LZ4:
+		return open_lz4(s);
+#endif
+	default:
+		return HATF_NO_LIBRARY;
+	}
+}
+
+enum hatf_status
+streamer_open(enum frames_kind kind, int level, struct streamer **streamer_ret)
+{
+	struct streamer *const s = calloc(1, sizeof(*s));
+	enum hatf_status status;
+
+	if (s == NULL)
+		return HATF_NO_MEMORY;
+	s->kind = kind;
+	s->level = level;
+	status = open_library(s);
+	if (status == HATF_OK)
+		*streamer_ret = s;
+	else
+		streamer_close(s);
+	return status;
+}
+
+void
+streamer_close(struct streamer *s)
+{
+	if (s == NULL)
+		return;
+#ifdef HAVE_ZSTD
+	ZSTD_freeCCtx(s->zstd);
+#endif
+#ifdef HAVE_LZ4
+	LZ4F_freeCompressionContext(s->lz4);
+#endif
+	free(s);
+}
+
+size_t
+streamer_put(struct streamer *s, const uint8_t **next, const uint8_t *end,
+	     uint8_t *to, enum hatf_status *status_ret)
+{
+	bool more = false;
+
+	(void)more;
+	switch (s->kind) {
+#ifdef HAVE_ZSTD
+	case FRAMES_ZSTD:
+		return put_zstd(s, next, end, to, ZSTD_e_continue, &more,
+				status_ret);
+#endif
+#ifdef HAVE_LZ4
+	case FRAMES_LZ4:
+		return put_lz4(s, next, end, to, false, status_ret);
+#endif
+	default:
+		(void)to;
+		*next = end;
+		*status_ret = HATF_NO_LIBRARY;
+		return 0;
+	}
+}
+
+size_t
+streamer_end(struct streamer *s, uint8_t *to, bool *more_ret,
+	     enum hatf_status *status_ret)
+{
+	const uint8_t *nothing = to;
+
+	*more_ret = false;
+	switch (s->kind) {
+#ifdef HAVE_ZSTD
+	case FRAMES_ZSTD:
+		return put_zstd(s, &nothing, nothing, to, ZSTD_e_end, more_ret,
+				status_ret);
+#endif
+#ifdef HAVE_LZ4
+	case FRAMES_LZ4:
+		return put_lz4(s, &nothing, nothing, to, true, status_ret);
+#endif
+	default:
+		(void)nothing;
+		*status_ret = HATF_NO_LIBRARY;
+		return 0;
+	}
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inflate_ahead.c - see inflate_ahead.h
+ *
+ * A ring of members under one lock:
+ *
+ *	front            taken             back
+ *	| done, or being | waiting for a   | room
+ *	| inflated       | thread          |
+ *
+ * The counts only grow; a member's place is its count modulo the number of
+ * members.  A member takes a tenth of a millisecond, so the lock is never busy.
+ */
+#include "hatf/io/inflate_ahead.h"
+
+#include "hatf/hatf.h"
+#include "hatf/io/inflate.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+struct ahead {
+	pthread_mutex_t lock; /* of all below, and of 'done' and 'good' */
+	pthread_cond_t work;  /* 'back' or 'stopping' has changed */
+	pthread_cond_t ready; /* a member is done */
+	uint64_t front, taken, back;
+	bool stopping;
+	unsigned member_count, thread_count;
+	struct ahead_member *members;
+	pthread_t threads[HATF_READ_JOBS_MAX];
+};
+
+static struct ahead_member *
+member(const struct ahead *a, uint64_t count)
+{
+	return &a->members[count % a->member_count];
+}
+
+/* Wait for a member to inflate; NULL to stop. */
+static struct ahead_member *
+take(struct ahead *a)
+{
+	struct ahead_member *m = NULL;
+
+	pthread_mutex_lock(&a->lock);
+	while (!a->stopping && a->taken == a->back)
+		pthread_cond_wait(&a->work, &a->lock);
+	if (!a->stopping)
+		m = member(a, a->taken++);
+	pthread_mutex_unlock(&a->lock);
+	return m;
+}
+
+static void *
+run(void *arg)
+{
+	struct ahead *const a = arg;
+	struct inflate *const inflate = inflate_open();
+	struct ahead_member *m;
+
+	while ((m = take(a)) != NULL) {
+		/* Without memory every member is one for zlib to look at. */
+		const bool good = inflate != NULL &&
+				  inflate_member(inflate, m->in, m->in_nbytes,
+						 m->out, m->out_nbytes);
+
+		pthread_mutex_lock(&a->lock);
+		m->good = good;
+		m->done = true;
+		pthread_cond_signal(&a->ready);
+		pthread_mutex_unlock(&a->lock);
+	}
+	inflate_close(inflate);
+	return NULL;
+}
+
+/* Signals are for the threads of the program. */
+static void
+start_threads(struct ahead *a, unsigned jobs)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (a->thread_count < jobs &&
+	       pthread_create(&a->threads[a->thread_count], NULL, run, a) == 0)
+		a->thread_count++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static bool
+allocate(struct ahead *a)
+{
+	a->members = calloc(a->member_count, sizeof(*a->members));
+	for (unsigned i = 0; a->members != NULL && i < a->member_count; i++) {
+		a->members[i].in = malloc(AHEAD_MEMBER_NBYTES);
+		a->members[i].out = malloc(AHEAD_MEMBER_NBYTES);
+		if (a->members[i].in == NULL || a->members[i].out == NULL)
+			return false;
+	}
+	return a->members != NULL;
+}
+
+struct ahead *
+ahead_open(unsigned jobs)
+{
+	struct ahead *const a = calloc(1, sizeof(*a));
+
+	if (a == NULL)
+		return NULL;
+	if (jobs > HATF_READ_JOBS_MAX)
+		jobs = HATF_READ_JOBS_MAX;
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->work, NULL);
+	pthread_cond_init(&a->ready, NULL);
+	a->member_count = 2 * jobs + 2;
+	if (allocate(a))
+		start_threads(a, jobs);
+	if (a->thread_count != 0)
+		return a;
+	ahead_close(a);
+	return NULL;
+}
+
+void
+ahead_close(struct ahead *a)
+{
+	if (a == NULL)
+		return;
+	pthread_mutex_lock(&a->lock);
+	a->stopping = true;
+	pthread_cond_broadcast(&a->work);
+	pthread_mutex_unlock(&a->lock);
+	for (unsigned i = 0; i < a->thread_count; i++)
+		pthread_join(a->threads[i], NULL);
+	for (unsigned i = 0; a->members != NULL && i < a->member_count; i++) {
+		free(a->members[i].in);
+		free(a->members[i].out);
+	}
+	free(a->members);
+	pthread_mutex_destroy(&a->lock);
+	pthread_cond_destroy(&a->work);
+	pthread_cond_destroy(&a->ready);
+	free(a);
+}
+
+/* 'front' and 'back' change in the owner's calls only: no lock to read them. */
+
+bool
+ahead_is_empty(const struct ahead *a)
+{
+	return a->front == a->back;
+}
+
+struct ahead_member *
+ahead_room(struct ahead *a)
+{
+	return a->back - a->front == a->member_count ? NULL
+						     : member(a, a->back);
+}
+
+void
+ahead_put(struct ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	member(a, a->back)->done = false;
+	a->back++;
+	pthread_cond_signal(&a->work);
+	pthread_mutex_unlock(&a->lock);
+}
+
+const struct ahead_member *
+ahead_front(struct ahead *a)
+{
+	struct ahead_member *const m = member(a, a->front);
+
+	if (ahead_is_empty(a))
+		return NULL;
+	pthread_mutex_lock(&a->lock);
+	while (!m->done)
+		pthread_cond_wait(&a->ready, &a->lock);
+	pthread_mutex_unlock(&a->lock);
+	return m;
+}
+
+void
+ahead_drop(struct ahead *a)
+{
+	a->front++;
+}

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * input.c - see input.h
+ *
+ * inflate() gives out everything that its input determines as long as it is asked
+ * with room in the output and until it makes no progress, so a member that was
+ * cut off at any byte yields all that can be known of it.
+ *
+ * A member that is inflated whole must be right in every respect.  If it is not,
+ * nothing of it has been handed on, and zlib gets the bytes from where the member
+ * began: those in 'ahead', which hold the file in order, and then the buffer's.
+ * From then on the members' own lengths are not believed.
+ */
+#include "hatf/io/input.h"
+
+#include "hatf/io/inflate.h"
+#include "hatf/io/inflate_ahead.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* RFC 1952; zlib's window bits for "gzip only, any window". */
+#define GZIP_ID1	 0x1f
+#define GZIP_ID2	 0x8b
+#define GZIP_WINDOW_BITS (16 + MAX_WBITS)
+
+/* For one read(): what was read should still be in the cache when it is used. */
+#define READ_NBYTES (128 * 1024)
+
+/*
+ * FORMAT "Limits".  deflate cannot do better than 1032 bytes for one, and does not come
+ * near it with blocks.  zstd can do 32768, with one byte over and over; the log of a
+ * program in a tight loop, without anything that changes, comes to 14000 at most.  What
+ * does better is made to keep a reader busy.
+ */
+#define BOMB_RATIO	  1000
+#define BOMB_RATIO_FRAMES 20000
+#define BOMB_NBYTES	  ((uint64_t)256 << 20)
+
+/* read() that waits for what is not there yet.  -1 sets 'sys_errno'. */
+static ssize_t
+read_some(struct input *in, uint8_t *to, size_t nbytes)
+{
+	for (;;) {
+		const ssize_t got = read(in->fd, to, nbytes);
+
+		if (got >= 0)
+			return got;
+		if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			struct pollfd wait = { .fd = in->fd, .events = POLLIN };
+
+			if (poll(&wait, 1, -1) >= 0 || errno == EINTR)
+				continue;
+		}
+		if (errno != EINTR) {
+			in->sys_errno = errno;
+			return -1;
+		}
+	}
+}
+
+/* Read into 'to' and keep count.  Returns 0 and sets 'status' at the end. */
+static size_t
+read_file(struct input *in, uint8_t *to, size_t nbytes)
+{
+	const ssize_t got =
+		read_some(in, to, nbytes < READ_NBYTES ? nbytes : READ_NBYTES);
+
+	if (got > 0) {
+		in->file_nbytes += (uint64_t)got;
+		return (size_t)got;
+	}
+	in->file_ended = true;
+	in->status = got < 0 ? HATF_IO : HATF_END;
+	return 0;
+}
+
+/* Have 'nbytes' in the buffer, if the file has as many; returns how many there are. */
+static size_t
+fill(struct input *in, size_t nbytes)
+{
+	size_t used = (size_t)(in->end - in->buf);
+
+	/* A pipe may hand out the bytes one by one. */
+	while (used < nbytes && !in->file_ended)
+		used += read_file(in, in->buf + used, INPUT_BUF_NBYTES - used);
+	in->end = in->buf + used;
+	return used;
+}
+
+/*
+ * Which kind of frames there are.  Those to be skipped, which may come first, are
+ * alike in all; what is behind more of them than the buffer holds is not looked for.
+ */
+static enum frames_kind
+recognise_frames(struct input *in)
+{
+	uint64_t off = 0, nbytes;
+	size_t used = fill(in, FRAMES_PREFIX_NBYTES);
+	enum frames_kind kind = frames_recognise(in->buf, used);
+
+	while ((nbytes = frames_skip_nbytes(in->buf + off, used - off)) != 0) {
+		off += nbytes;
+		if (off > INPUT_BUF_NBYTES - FRAMES_PREFIX_NBYTES)
+			break;
+		used = fill(in, off + FRAMES_PREFIX_NBYTES);
+		if (used <= off)
+			break;
+		kind = frames_recognise(in->buf + off, used - off);
+	}
+	return kind != FRAMES_NONE ? kind : frames_recognise(in->buf, used);
+}
+
+/* zlib's streams, for members that are not inflated whole; false: no memory. */
+static bool
+init_compressed(struct input *in)
+{
+	if (inflateInit2(&in->zlib, GZIP_WINDOW_BITS) != Z_OK)
+		return false;
+	in->zlib_in_use = true;
+	in->inflate = inflate_open();
+	in->data = malloc(AHEAD_MEMBER_NBYTES);
+	return in->inflate != NULL && in->data != NULL;
+}
+
+enum hatf_status
+input_init(struct input *in, int fd, unsigned jobs)
+{
+	struct stat st;
+	size_t used;
+
+	*in = (struct input){ .fd = fd, .jobs = jobs };
+	in->buf = malloc(INPUT_BUF_NBYTES);
+	if (in->buf == NULL)
+		return in->status = HATF_NO_MEMORY;
+	in->never_waits = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	in->next = in->end = in->buf;
+	in->kind = recognise_frames(in);
+	used = (size_t)(in->end - in->buf);
+	in->compressed =
+		in->kind != FRAMES_NONE ||
+		(used >= 2 && in->buf[0] == GZIP_ID1 && in->buf[1] == GZIP_ID2);
+	if (in->kind != FRAMES_NONE) {
+		const enum hatf_status status =
+			frames_open(in->kind, &in->frames);
+
+		if (status != HATF_OK)
+			return in->status = status;
+	} else if (in->compressed && !init_compressed(in)) {
+		return in->status = HATF_NO_MEMORY;
+	}
+	if (in->status == HATF_IO && used == 0)
+		return HATF_IO;
+	/* What is in the buffer comes before the end that followed it. */
+	return HATF_OK;
+}
+
+static size_t
+read_plain(struct input *in, uint8_t *to, size_t nbytes)
+{
+	const size_t left = (size_t)(in->end - in->next);
+	const size_t n = nbytes < left ? nbytes : left;
+
+	if (left == 0)
+		return in->file_ended ? 0 : read_file(in, to, nbytes);
+	memcpy(to, in->next, n);
+	in->next += n;
+	return n;
+}
+
+/* ---------------------------------------------------------- whole members */
+
+/* Would read() have to wait? */
+static bool
+must_wait(const struct input *in)
+{
+	struct pollfd fd = { .fd = in->fd, .events = POLLIN };
+
+	return !in->never_waits && poll(&fd, 1, 0) == 0;
+}
+
+/*
+ * Have at least 'nbytes' (at most INPUT_BUF_NBYTES) in the buffer.  False if the
+ * file has no more, or, unless the caller 'may_wait', has none yet.
+ */
+static bool
+want(struct input *in, size_t nbytes, bool may_wait)
+{
+	const size_t left = (size_t)(in->end - in->next);
+
+	if (left >= nbytes)
+		return true;
+	if ((size_t)(in->buf + INPUT_BUF_NBYTES - in->next) < nbytes) {
+		memmove(in->buf, in->next, left);
+		in->next = in->buf;
+		in->end = in->buf + left;
+	}
+	while ((size_t)(in->end - in->next) < nbytes) {
+		uint8_t *const to = in->buf + (in->end - in->buf);
+
+		if (in->file_ended || (!may_wait && must_wait(in)))
+			return false;
+		in->end += read_file(in, to,
+				     (size_t)(in->buf + INPUT_BUF_NBYTES - to));
+	}
+	return true;
+}
+
+/*
+ * The length of the member that comes next, all of which is in the buffer, and
+ * that of its data, or 0 if there is none to be inflated whole.
+ */
+static size_t
+whole_member(struct input *in, bool may_wait, size_t *data_nbytes_ret)
+{
+	size_t nbytes;
+
+	if (!want(in, INFLATE_HEADER_NBYTES, may_wait))
+		return 0;
+	nbytes = inflate_member_nbytes(in->next);
+	if (nbytes == 0 || nbytes > AHEAD_MEMBER_NBYTES ||
+	    !want(in, nbytes, may_wait))
+		return 0;
+	*data_nbytes_ret = inflate_data_nbytes(in->next, nbytes);
+	return *data_nbytes_ret <= AHEAD_MEMBER_NBYTES ? nbytes : 0;
+}
+
+/* Let the threads have as many members as there are and they want. */
+static void
+feed_ahead(struct input *in)
+{
+	struct ahead_member *m;
+
+	while ((m = ahead_room(in->ahead)) != NULL) {
+		/* What is ready should not wait for what is not there yet. */
+		m->in_nbytes = whole_member(in, ahead_is_empty(in->ahead),
+					    &m->out_nbytes);
+		if (m->in_nbytes == 0)
+			break;
+		memcpy(m->in, in->next, m->in_nbytes);
+		in->next += m->in_nbytes;
+		m->file_end = in->file_nbytes - (uint64_t)(in->end - in->next);
+		ahead_put(in->ahead);
+	}
+}
+
+/* zlib is to read what the front of 'ahead' holds. */
+static void
+read_front(struct input *in, const struct ahead_member *m)
+{
+	in->next = m->in;
+	in->end = m->in + m->in_nbytes;
+}
+
+/*
+ * Take the member at the front of 'ahead', whose data is then at 'data_next'.
+ * False if there is none, or it is damaged: 'next' is then where its bytes are.
+ */
+static bool
+take_ahead(struct input *in)
+{
+	const struct ahead_member *m;
+
+	feed_ahead(in);
+	m = ahead_front(in->ahead);
+	if (m == NULL)
+		return false;
+	in->from_ahead = true;
+	if (m->good) {
+		in->data_next = m->out;
+		in->data_end = m->out + m->out_nbytes;
+		return true;
+	}
+	in->distrusts = true;
+	in->buf_next = in->next;
+	in->buf_end = in->end;
+	read_front(in, m);
+	return false;
+}
+
+/* The front of 'ahead' has been used up. */
+static void
+drop_ahead(struct input *in)
+{
+	const struct ahead_member *m;
+
+	ahead_drop(in->ahead);
+	in->from_ahead = false;
+	if (!in->distrusts)
+		return;
+	m = ahead_front(in->ahead);
+	in->from_ahead = m != NULL;
+	if (m != NULL) {
+		read_front(in, m);
+	} else {
+		in->next = in->buf_next;
+		in->end = in->buf_end;
+	}
+}
+
+/*
+ * Inflate the member that comes next, if it is to be inflated whole: '*got_ret'
+ * bytes into 'to' if it has room, or else to where 'data_next' says.  False if
+ * there is none, or it is damaged.
+ */
+static bool
+take_member(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
+{
+	size_t data_nbytes;
+	const size_t nbytes = whole_member(in, true, &data_nbytes);
+
+	if (nbytes == 0)
+		return false;
+
+	uint8_t *const out = data_nbytes <= room ? to : in->data;
+
+	if (!inflate_member(in->inflate, in->next, nbytes, out, data_nbytes)) {
+		in->distrusts = true;
+		return false;
+	}
+	in->next += nbytes;
+	if (out == to) {
+		*got_ret = data_nbytes;
+	} else {
+		in->data_next = in->data;
+		in->data_end = in->data + data_nbytes;
+	}
+	return true;
+}
+
+/* ----------------------------------------------------------- zlib's streams */
+
+/*
+ * One call of inflate(); false if the reading ends here.  Bytes that come out
+ * together with an error precede the damage and count.
+ */
+static bool
+inflate_some(struct input *in)
+{
+	z_stream *const z = &in->zlib;
+	int result;
+
+	z->next_in = in->next;
+	z->avail_in = (uInt)(in->end - in->next);
+	result = inflate(z, Z_SYNC_FLUSH);
+	in->next = z->next_in;
+	if (result == Z_STREAM_END) {
+		in->in_member = false;
+		result = inflateReset(z);
+	}
+	if (result == Z_OK || result == Z_BUF_ERROR)
+		return true;
+	in->status =
+		result == Z_MEM_ERROR ? HATF_NO_MEMORY : HATF_BAD_COMPRESSION;
+	return false;
+}
+
+/* Get more of the file; false at its end. */
+static bool
+refill(struct input *in)
+{
+	while (in->from_ahead && in->next == in->end)
+		drop_ahead(in);
+	if (in->next != in->end)
+		return true;
+	if (in->file_ended)
+		return false;
+	in->next = in->end = in->buf;
+	in->end += read_file(in, in->buf, INPUT_BUF_NBYTES);
+	return in->next != in->end;
+}
+
+/* Begin a member; false if the reading ends here. */
+static bool
+begin_member(struct input *in)
+{
+	if (!refill(in))
+		return false;
+	/* Zeros or a second file: zlib would want two bytes. */
+	if (*in->next != GZIP_ID1) {
+		in->status = HATF_BAD_COMPRESSION;
+		return false;
+	}
+	in->in_member = true;
+	return true;
+}
+
+/*
+ * Read on in a member, until there is some of its data in 'to' or it ends.
+ * Returns how much there is; false in '*more_ret' if the reading ends here.
+ */
+static size_t
+read_member(struct input *in, uint8_t *to, uInt room, bool *more_ret)
+{
+	bool more = true, alive = true;
+
+	in->zlib.next_out = to;
+	in->zlib.avail_out = room;
+	while (alive && in->in_member && in->zlib.avail_out == room) {
+		more = refill(in);
+		/* Without more input, zlib may still hold back output. */
+		alive = inflate_some(in);
+		if (alive && !more && in->zlib.avail_out == room &&
+		    in->in_member) {
+			if (in->status == HATF_END)
+				in->status = HATF_TRUNCATED;
+			alive = false;
+		}
+	}
+	*more_ret = alive;
+	return room - in->zlib.avail_out;
+}
+
+/* ------------------------------------------------------------------ frames */
+
+static size_t
+read_frames(struct input *in, uint8_t *to, size_t room)
+{
+	for (;;) {
+		const bool more = refill(in);
+		enum hatf_status status;
+		const size_t got = frames_read(in->frames, &in->next, in->end,
+					       to, room, &status);
+
+		if (status != HATF_OK) {
+			in->status = status;
+			return 0;
+		}
+		if (got != 0)
+			return got;
+		if (more)
+			continue;
+		if (in->status == HATF_END && frames_is_inside(in->frames))
+			in->status = HATF_TRUNCATED;
+		return 0;
+	}
+}
+
+/* ----------------------------------------------------------------- reading */
+
+/* Hand on what is left of a member's data. */
+static size_t
+give_data(struct input *in, uint8_t *to, size_t room)
+{
+	const size_t left = (size_t)(in->data_end - in->data_next);
+	const size_t n = room < left ? room : left;
+
+	memcpy(to, in->data_next, n);
+	in->data_next += n;
+	return n;
+}
+
+/*
+ * One step between members: true if it took one that is inflated whole, whose
+ * data is in 'to' ('*got_ret' bytes of it) or at 'data_next'.
+ */
+static bool
+take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
+{
+	if (in->distrusts)
+		return false;
+	if (in->from_ahead)
+		drop_ahead(in);
+	if (in->jobs != 0 && in->ahead == NULL) {
+		in->ahead = ahead_open(in->jobs);
+		if (in->ahead == NULL)
+			in->jobs = 0;
+	}
+	if (in->jobs == 0)
+		return take_member(in, to, room, got_ret);
+	return take_ahead(in);
+}
+
+/* Is there far more data than the bytes of the file may stand for? */
+static bool
+is_bomb(const struct input *in)
+{
+	const uint64_t ratio =
+		in->frames != NULL ? BOMB_RATIO_FRAMES : BOMB_RATIO;
+
+	return in->out_nbytes > BOMB_NBYTES &&
+	       in->out_nbytes / ratio > input_consumed(in);
+}
+
+static size_t
+read_compressed(struct input *in, uint8_t *to, size_t nbytes)
+{
+	const uInt room = nbytes < INT32_MAX ? (uInt)nbytes : INT32_MAX;
+	bool more = true;
+	size_t got = 0;
+
+	if (in->frames != NULL)
+		got = read_frames(in, to, nbytes);
+	while (got == 0 && more && in->frames == NULL) {
+		if (in->data_next != in->data_end)
+			got = give_data(in, to, room);
+		else if (in->in_member)
+			got = read_member(in, to, room, &more);
+		else if (!take_whole(in, to, room, &got))
+			more = begin_member(in);
+	}
+	in->out_nbytes += got;
+	if (is_bomb(in))
+		in->status = HATF_LIMIT;
+	return got;
+}
+
+size_t
+input_read(struct input *in, uint8_t *to, size_t nbytes)
+{
+	if (!in->compressed)
+		return read_plain(in, to, nbytes);
+	if (in->status != HATF_OK && in->status != HATF_END &&
+	    in->status != HATF_IO)
+		return 0;
+	return read_compressed(in, to, nbytes);
+}
+
+const char *
+input_compression(const struct input *in)
+{
+	if (in->kind != FRAMES_NONE)
+		return frames_name(in->kind);
+	return in->compressed ? "gzip" : NULL;
+}
+
+uint64_t
+input_consumed(const struct input *in)
+{
+	const uint64_t left = (uint64_t)(in->end - in->next);
+
+	if (in->ahead == NULL || ahead_is_empty(in->ahead))
+		return in->file_nbytes - left;
+	/* What is behind the front of 'ahead' has only been read. */
+	return ahead_front(in->ahead)->file_end - (in->distrusts ? left : 0);
+}
+
+void
+input_fini(struct input *in)
+{
+	ahead_close(in->ahead);
+	inflate_close(in->inflate);
+	frames_close(in->frames);
+	if (in->zlib_in_use)
+		inflateEnd(&in->zlib);
+	free(in->data);
+	free(in->buf);
+	in->buf = NULL;
+}

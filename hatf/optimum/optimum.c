@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * optimum.c - see optimum.h
+ *
+ * One field after the other is taken out of the records and solved on its own.
+ * What comes out is in order of records for each field; at the end the six lists
+ * are merged.
+ */
+#include "hatf/optimum/optimum.h"
+
+#include "hatf/codec/hatf_record.h"
+#include "hatf/optimum/field_paths.h"
+#include "hatf/optimum/path_metadata.h"
+#include "hatf/optimum/widths.h"
+
+#include <stdlib.h>
+
+/* A realloc uses the address twice. */
+#define VALUE_MAX (2 * OPTIMUM_WINDOW)
+
+struct optimum {
+	const struct technique *technique;
+	struct numbers *numbers;
+	struct widths *widths;
+	struct place_change *changes;	    /* of one field after the other */
+	size_t start[HATF_FIELD_COUNT + 1]; /* of each field, in 'changes' */
+};
+
+struct optimum *
+optimum_new(const struct technique *technique)
+{
+	struct optimum *const o = calloc(1, sizeof(*o));
+	size_t max = numbers_change_max(VALUE_MAX);
+
+	if (o == NULL)
+		return NULL;
+	max += (HATF_FIELD_COUNT - 1) * numbers_change_max(OPTIMUM_WINDOW);
+	o->technique = technique;
+	o->numbers = numbers_new(VALUE_MAX);
+	o->widths = widths_new(OPTIMUM_WINDOW);
+	o->changes = malloc(max * sizeof(*o->changes));
+	if (o->numbers != NULL && o->widths != NULL && o->changes != NULL)
+		return o;
+	optimum_free(o);
+	return NULL;
+}
+
+void
+optimum_free(struct optimum *o)
+{
+	if (o == NULL)
+		return;
+	numbers_free(o->numbers);
+	widths_free(o->widths);
+	free(o->changes);
+	free(o);
+}
+
+void
+optimum_choose(struct optimum *o, const struct technique *technique)
+{
+	o->technique = technique;
+}
+
+static size_t
+place_number(struct optimum *o, unsigned field, const struct layout *layout,
+	     bool restart, const struct hatf_record *records, size_t n,
+	     struct place_change *changes)
+{
+	const struct technique_field *const techniques[] = {
+		[HATF_FIELD_SIZE] = &o->technique->size,
+		[HATF_FIELD_ADDRESS] = &o->technique->address,
+		[HATF_FIELD_TIME] = &o->technique->other,
+		[HATF_FIELD_THREAD] = &o->technique->other,
+		[HATF_FIELD_HEAP] = &o->technique->other,
+	};
+
+	numbers_clear(o->numbers);
+	for (size_t i = 0; i < n; i++) {
+		const struct hatf_record *const rec = &records[i];
+		const bool is_pair =
+			field == HATF_FIELD_ADDRESS && record_is_realloc(rec);
+
+		if (!(layout_tag_fields(rec->tag) & 1u << field))
+			continue;
+		if (is_pair)
+			numbers_add(o->numbers, rec->old_address, (uint32_t)i,
+				    false);
+		numbers_add(o->numbers, record_number(rec, field), (uint32_t)i,
+			    is_pair);
+	}
+	numbers_find_costs(o->numbers, field, &layout->field[field], restart,
+			   techniques[field]);
+	return episodes_place(o->numbers, changes);
+}
+
+static size_t
+place_attributes(struct optimum *o, const struct layout *layout, bool restart,
+		 const struct hatf_record *records, size_t n,
+		 struct place_change *changes)
+{
+	widths_clear(o->widths);
+	for (size_t i = 0; i < n; i++)
+		if (records[i].tag != HATF_COMMENT)
+			widths_add(o->widths, records[i].attributes_nbytes,
+				   (uint32_t)i);
+	return widths_place(o->widths, &layout->field[HATF_FIELD_ATTRIBUTES],
+			    restart, o->technique->any_attributes, changes);
+}
+
+/*
+ * Merge the fields' changes into 'changes', record by record as long as they
+ * fit.  Returns the number of records for which they did, of 'n'.
+ */
+static size_t
+merge(struct optimum *o, size_t n, struct place_change *changes, size_t cap,
+      size_t *count_ret)
+{
+	size_t next[HATF_FIELD_COUNT];
+
+	for (unsigned field = 0; field < HATF_FIELD_COUNT; field++)
+		next[field] = o->start[field];
+	*count_ret = 0;
+	for (;;) {
+		size_t before = n;
+		size_t count = *count_ret;
+
+		for (unsigned f = 0; f < HATF_FIELD_COUNT; f++)
+			if (next[f] != o->start[f + 1] &&
+			    o->changes[next[f]].before < before)
+				before = o->changes[next[f]].before;
+		if (before == n)
+			return n;
+		for (unsigned f = 0; f < HATF_FIELD_COUNT; f++) {
+			while (next[f] != o->start[f + 1] &&
+			       o->changes[next[f]].before == before) {
+				if (count == cap)
+					return before;
+				changes[count++] = o->changes[next[f]++];
+			}
+		}
+		*count_ret = count;
+	}
+}
+
+size_t
+optimum_window(void *optimum, const struct layout *layout, bool restart,
+	       const struct hatf_record *records, size_t n,
+	       struct place_change *changes, size_t cap, size_t *count_ret)
+{
+	struct optimum *const o = optimum;
+	size_t used = 0;
+
+	for (unsigned field = 0; field < LAYOUT_NUMBER_COUNT; field++) {
+		o->start[field] = used;
+		used += place_number(o, field, layout, restart, records, n,
+				     o->changes + used);
+	}
+	o->start[HATF_FIELD_ATTRIBUTES] = used;
+	used += place_attributes(o, layout, restart, records, n,
+				 o->changes + used);
+	o->start[HATF_FIELD_COUNT] = used;
+	return merge(o, n, changes, cap, count_ret);
+}

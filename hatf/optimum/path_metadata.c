@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * path_metadata.c - see path_metadata.h
+ */
+#include "hatf/optimum/path_metadata.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Has the state before the window come to an episode of this kind? */
+static bool
+is_under_way(const struct numbers *n, const struct episode *e)
+{
+	return !n->restart && n->state->interpretation == e->interpretation &&
+	       (e->interpretation != HATF_BASE_OFFSET ||
+		n->state->origin == e->base);
+}
+
+/* How many states store use 'i', if it is not the first of its episode? */
+static unsigned
+fits(const struct numbers *n, const struct episode *e, size_t i)
+{
+	const uint64_t value = n->values[i];
+
+	if (e->interpretation == HATF_NONE)
+		return cost_fits_unsigned(value);
+	if (e->interpretation == HATF_BASE_OFFSET)
+		return cost_fits_signed(value - e->base);
+	if (i == 0)
+		return cost_fits_signed(value - n->state->origin);
+	return cost_fits_signed(value - n->values[i - 1]);
+}
+
+/*
+ * 'rest' is the cost of use 'i' and what follows it in its episode, by lane.
+ * Make it that of what follows the use before, and remember the lanes chosen.
+ */
+static void
+step_back(struct numbers *n, size_t i, int32_t *rest)
+{
+	uint8_t *const choice = n->choices[i];
+	int32_t after[LANE_COUNT];
+	unsigned best = 0;
+
+	memcpy(after, rest, sizeof(after));
+	for (unsigned lane = 1; lane < LANE_EMPTY; lane++)
+		if (after[lane] < after[best])
+			best = lane;
+	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {
+		const unsigned empty = LANE_EMPTY + lane;
+
+		choice[lane] = (uint8_t)lane;
+		if (n->tied[i])
+			continue;
+		if (after[best] + COST_WIDTH < rest[lane]) {
+			rest[lane] = after[best] + COST_WIDTH;
+			choice[lane] = (uint8_t)best;
+		}
+		if (lane < LANE_EMPTY &&
+		    after[empty] + COST_WIDTH < rest[lane]) {
+			rest[lane] = after[empty] + COST_WIDTH;
+			choice[lane] = (uint8_t)empty;
+		}
+	}
+}
+
+static void
+add_use(const struct numbers *n, const struct episode *e, unsigned fit_count,
+	const int32_t *rest, int32_t *sum)
+{
+	for (unsigned lane = 0; lane < LANE_COUNT; lane++)
+		sum[lane] = cost_min(
+			COST_INFINITE,
+			rest[lane] +
+				costs_lane(&costs_of_use[fit_count], lane) +
+				costs_lane(
+					&n->rules.forbidden[e->interpretation],
+					lane));
+}
+
+/* May the episode begin at use 'i', if that and the rest cost 'sum'? */
+static bool
+begins(const struct numbers *n, struct episode *e, size_t i, const int32_t *sum,
+       int32_t total)
+{
+	if (n->tied[i])
+		return false;
+
+	const struct costs begin = numbers_begin(n, i, e->interpretation);
+
+	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {
+		if (costs_lane(&begin, lane) + sum[lane] != total)
+			continue;
+		e->start = i;
+		e->lane = lane;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Find where an episode began that stores values, has 'total' behind its last
+ * use and is then in 'lane'.
+ */
+static void
+find_stored(struct numbers *n, struct episode *e, unsigned lane, int32_t total)
+{
+	int32_t rest[LANE_COUNT], sum[LANE_COUNT];
+
+	for (unsigned l = 0; l < LANE_COUNT; l++)
+		rest[l] = l == lane ? 0 : COST_INFINITE;
+	for (size_t i = e->end; i-- > 0;) {
+		const unsigned fit_count = fits(n, e, i);
+		const bool is_free = e->interpretation == HATF_DELTA;
+
+		add_use(n, e, is_free ? 4 : fit_count, rest, sum);
+		if (begins(n, e, i, sum, total))
+			return;
+		add_use(n, e, fit_count, rest, rest);
+		step_back(n, i, rest);
+	}
+	assert(is_under_way(n, e) && rest[numbers_lane(n->state)] == total);
+	e->start = 0;
+	e->lane = n->choices[0][numbers_lane(n->state)];
+	e->is_under_way = true;
+}
+
+/* Like find_stored(), but for one that stores nothing. */
+static void
+find_held(struct numbers *n, struct episode *e, unsigned lane, int32_t total)
+{
+	int32_t sum[LANE_COUNT];
+
+	for (unsigned l = 0; l < LANE_COUNT; l++)
+		sum[l] = l == lane ? 0 : COST_INFINITE;
+	for (size_t i = e->end; i-- > 0;)
+		if (begins(n, e, i, sum, total))
+			return;
+	assert(is_under_way(n, e) && total == 0);
+	e->start = 0;
+	e->lane = lane;
+	e->is_under_way = true;
+}
+
+/* The last width before the episode that lets it begin at its cost. */
+static unsigned
+find_last(const struct numbers *n, const struct episode *e)
+{
+	const struct numbers_gap *const g = &n->gaps[e->start];
+	unsigned best = NUMBERS_NEVER;
+	int32_t least = g->never;
+
+	if (e->lane >= LANE_EMPTY)
+		return numbers_last(e->lane);
+	for (unsigned i = 0; i < NUMBERS_NEVER; i++) {
+		if (g->cost[i] < least) {
+			least = g->cost[i];
+			best = i;
+		}
+	}
+	return g->cost[e->lane] <= least + COST_WIDTH ? e->lane : best;
+}
+
+/* The episode that ends before use 'end' with the last width 'last'. */
+static struct episode
+find_episode(struct numbers *n, size_t end, unsigned last)
+{
+	const struct numbers_gap *const g = &n->gaps[end];
+	const bool is_never = last == NUMBERS_NEVER;
+	const int32_t from = is_never ? g->never_from : g->from[last];
+	const int32_t total = is_never ? g->never : g->cost[last];
+	const unsigned lane = last + (from & NUMBERS_EMPTY ? LANE_EMPTY : 0);
+	struct episode e = {
+		.end = end,
+		.interpretation = from & NUMBERS_INTERPRETATION,
+		.base = g->base[last],
+	};
+
+	if (numbers_is_held(e.interpretation))
+		find_held(n, &e, lane, total);
+	else
+		find_stored(n, &e, lane, total);
+	e.last = find_last(n, &e);
+	return e;
+}
+
+/*
+ * Find the episodes of the cheapest way, the last one first, and the lanes at
+ * their uses: n->choices[i] has the lane at use i, by that at the use before.
+ * Returns how many episodes there are.
+ */
+static size_t
+find_episodes(struct numbers *n)
+{
+	const struct numbers_gap *const g = &n->gaps[n->count];
+	unsigned last = 0;
+	size_t end = n->count;
+	size_t count = 0;
+
+	for (unsigned i = 1; i < NUMBERS_NEVER; i++)
+		if (g->cost[i] < g->cost[last])
+			last = i;
+	if (g->never < g->cost[last])
+		last = NUMBERS_NEVER;
+	while (end != 0) {
+		const struct episode e = find_episode(n, end, last);
+
+		n->episodes[count++] = e;
+		end = e.start;
+		last = e.last;
+	}
+	return count;
+}
+
+/* ------------------------------------------------------------ its metadata */
+
+struct output {
+	const struct numbers *numbers;
+	struct place_change *next;
+};
+
+static void
+put(struct output *o, size_t use, unsigned op, unsigned argument,
+    uint64_t value, uint64_t stride)
+{
+	const struct numbers *const n = o->numbers;
+	const bool begins_block = n->restart && use == 0;
+
+	*o->next++ = (struct place_change){
+		.before = begins_block ? 0 : n->records[use],
+		.metadata = { .op = (uint8_t)op,
+			      .field = (uint8_t)n->field,
+			      .argument = (uint8_t)argument,
+			      .value = value,
+			      .stride = stride },
+	};
+}
+
+static void
+put_width(struct output *o, size_t use, unsigned lane)
+{
+	put(o, use, HATF_SET_FIELD_SIZE, lane < LANE_EMPTY ? 1u << lane : 0, 0,
+	    0);
+}
+
+/* The interpretation of an episode, with what makes its first values right. */
+static void
+put_interpretation(struct output *o, const struct episode *e)
+{
+	const uint64_t *const values = &o->numbers->values[e->start];
+	uint64_t value = values[0];
+	uint64_t stride = 0;
+
+	if (e->interpretation == HATF_NONE)
+		value = 0;
+	else if (e->interpretation == HATF_BASE_OFFSET)
+		value = e->base;
+	else if (e->interpretation == HATF_STRIDE && e->end - e->start > 1)
+		stride = values[1] - values[0];
+	put(o, e->start, HATF_SET_FIELD_INTERPRETATION, e->interpretation,
+	    value - stride, stride);
+}
+
+static void
+put_begin(struct output *o, const struct episode *e)
+{
+	const bool begins_block = o->numbers->restart && e->start == 0;
+	const bool is_held = numbers_is_held(e->interpretation);
+	const unsigned last = numbers_last(e->lane);
+	const bool sets_last = begins_block || last != e->last;
+
+	/* Under default and stride, no width may be written. */
+	if (is_held && sets_last) {
+		put(o, e->start, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0,
+		    0);
+		put_width(o, e->start, last);
+	}
+	put_interpretation(o, e);
+	if (is_held)
+		return;
+	if (sets_last)
+		put_width(o, e->start, last);
+	if (e->lane >= LANE_EMPTY && e->lane != LANE_NEVER)
+		put_width(o, e->start, e->lane);
+}
+
+static void
+put_episode(struct output *o, const struct episode *e)
+{
+	const struct numbers *const n = o->numbers;
+	unsigned lane = e->lane;
+
+	if (!e->is_under_way)
+		put_begin(o, e);
+	else if (lane != numbers_lane(n->state))
+		put_width(o, 0, lane);
+	if (numbers_is_held(e->interpretation))
+		return;
+	for (size_t i = e->start + 1; i < e->end; i++) {
+		const unsigned next = n->choices[i][lane];
+
+		if (next != lane)
+			put_width(o, i, next);
+		lane = next;
+	}
+}
+
+/* A field that no record has. */
+static size_t
+put_none(const struct numbers *n, struct place_change *changes)
+{
+	struct output o = { n, changes };
+	const unsigned last_width = n->state->last_width;
+
+	if (!n->restart)
+		return 0;
+	put(&o, 0, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0, 0);
+	put(&o, 0, HATF_SET_FIELD_SIZE, last_width == 0 ? 1 : last_width, 0, 0);
+	return (size_t)(o.next - changes);
+}
+
+size_t
+episodes_place(struct numbers *n, struct place_change *changes)
+{
+	struct output o = { n, changes };
+
+	if (n->count == 0)
+		return put_none(n, changes);
+	for (size_t count = find_episodes(n); count > 0; count--)
+		put_episode(&o, &n->episodes[count - 1]);
+	return (size_t)(o.next - changes);
+}

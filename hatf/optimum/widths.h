@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * widths.h - the cheapest widths for the attributes, a field of byte strings
+ *
+ * The attributes know only "none" and an empty "default", which the width 0
+ * makes superfluous.  So there are seven states, and each is one set fieldSize
+ * away from each other.
+ */
+#ifndef HATF_WIDTHS_H
+#define HATF_WIDTHS_H
+
+#include "hatf/codec/layout.h"
+#include "hatf/codec/place.h"
+
+struct widths;
+
+struct widths *widths_new(size_t value_count);
+void widths_free(struct widths *w);
+
+void widths_clear(struct widths *w);
+void widths_add(struct widths *w, uint32_t nbytes, uint32_t record);
+
+/*
+ * Like episodes_place().  'any': change the width wherever that pays; else there
+ * is one for the whole window.
+ */
+size_t widths_place(struct widths *w, const struct layout_field *state,
+		    bool restart, bool any, struct place_change *changes);
+
+#endif /* HATF_WIDTHS_H */

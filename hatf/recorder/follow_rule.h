@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * follow_rule.h - the value of HATFTRACE_FOLLOW: which descendants are traced
+ *
+ * "WORD" or "WORD:GLOB,...", where WORD is none, fork, exec or all.  The recorder
+ * writes the first letter of WORD as a capital in the environment of a traced process
+ * (preload/config/follow.h).  The function runs in a traced program: it allocates
+ * nothing, takes no lock and leaves errno alone.
+ */
+#ifndef FOLLOW_RULE_H
+#define FOLLOW_RULE_H
+
+#include "hatf/recorder/globs.h"
+
+#include <stdbool.h>
+
+/* 'a' to 'z' and 'A' to 'Z' differ in this bit. */
+#define FOLLOW_MARK_BIT 0x20
+
+struct follow {
+	bool forks, execs;
+	bool is_marked; /* the first letter is a capital */
+	bool has_globs;
+	char *globs; /* GLOBS_NBYTES bytes, which the caller owns */
+};
+
+/* Parse the variable's value; false if it is wrong. */
+bool follow_parse(struct follow *f, const char *value);
+
+#endif /* FOLLOW_RULE_H */

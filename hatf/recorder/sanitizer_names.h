@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sanitizer_names.h - symbols by which a program shows the run-time of a sanitizer
+ *
+ * The recorder looks for them among the loaded objects, 'hatf record' in the file of
+ * the command.
+ */
+#ifndef SANITIZER_NAMES_H
+#define SANITIZER_NAMES_H
+
+/*
+ * Each run-time that is a shared library defines one of these functions, and so do
+ * most that are linked statically.  AddressSanitizer comes first, because it brings
+ * LeakSanitizer with it.
+ */
+static const struct {
+	const char *init, *name;
+} sanitizer_inits[] = {
+	{ "__asan_init", "AddressSanitizer" },
+	{ "__tsan_init", "ThreadSanitizer" },
+	{ "__msan_init", "MemorySanitizer" },
+	{ "__hwasan_init", "HWAddressSanitizer" },
+	{ "__lsan_init", "LeakSanitizer" },
+};
+#define SANITIZER_COUNT (sizeof(sanitizer_inits) / sizeof(*sanitizer_inits))
+
+/*
+ * gcc's run-times, linked statically, export to libraries only the functions that
+ * they intercept.  A program that exports all of these has such a run-time.
+ */
+static const char *const sanitizer_intercepted[] = { "malloc", "pthread_create",
+						     "sigaction", "_exit" };
+#define SANITIZER_INTERCEPTED_COUNT \
+	(sizeof(sanitizer_intercepted) / sizeof(*sanitizer_intercepted))
+
+#endif /* SANITIZER_NAMES_H */

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* complete_trace.c - append to a trace what its process left in the rings */
+#include "hatf/deflate/deflate.h"
+#include "hatf/recover/recovery.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static enum hatf_status
+write_all(struct recovery *r, const void *data, size_t nbytes)
+{
+	const char *next = data;
+
+	while (nbytes > 0) {
+		const ssize_t n = write(r->trace.fd, next, nbytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return recovery_fail(r, HATF_IO, 0, NULL);
+		next += n;
+		nbytes -= (size_t)n;
+	}
+	return HATF_OK;
+}
+
+/* The first failure stays in r->err, and nothing is written after it. */
+static void
+end_block(struct recovery *r)
+{
+	struct encoder *const e = &r->narrator->encoder;
+	const void *data = e->buf;
+	size_t nbytes;
+
+	if (!r->narrator->in_block)
+		return;
+	encoder_end(e);
+	nbytes = e->used;
+	if (r->level != 0 && !r->is_counting) {
+		nbytes = deflate_member(r->level, r->work, e->buf, nbytes,
+					r->member, r->member_cap);
+		data = r->member;
+	}
+	if (r->err->status == HATF_OK && !r->is_counting &&
+	    (r->flags & HATF_RECOVER_DRY_RUN) == 0)
+		write_all(r, data, nbytes);
+	encoder_reset(e);
+	r->narrator->in_block = false;
+}
+
+static void
+take_event(void *context, const struct order_source *source,
+	   const struct event *ev)
+{
+	struct recovery *const r = context;
+
+	if (narrate_is_full(r->narrator))
+		end_block(r);
+	narrate_event(r->narrator, source, ev);
+}
+
+/* The narrator as it is there. */
+static void
+go_on_from(struct recovery *r, const struct image_commit *c)
+{
+	struct narrator *const n = r->narrator;
+
+	narrate_init(n, r->memory);
+	n->encoder.has_sums = r->level == 0;
+	n->line = n->far = c->line;
+	n->unit_ns = (uint32_t)c->unit_ns;
+	n->grain = (uint32_t)c->grain;
+	n->is_stamped = (c->flags & IMAGE_COMMIT_STAMPED) != 0;
+	n->event_count = r->events_before = c->event_count;
+	n->lost_count = c->lost_count;
+	n->time = c->time;
+	n->time_stamp = c->time_stamp;
+	n->encoder.block_count = c->block_count;
+	n->encoder.stream_nbytes = c->stream_nbytes;
+	/* By tag they are not known, nor asked for. */
+	n->encoder.record_count[HATF_COMMENT] = c->record_count;
+	if (r->header != NULL)
+		encoder_comment(&n->encoder, r->header, r->header_nbytes);
+}
+
+/* The narrator as it was at the last commit. */
+static enum hatf_status
+prepare(struct recovery *r)
+{
+	const struct image_commit *const c = r->set.commit;
+	size_t cap;
+
+	r->level = c->level < DEFLATE_LEVEL_MAX ? (int)c->level
+						: DEFLATE_LEVEL_MAX;
+	r->narrator =
+		aligned_alloc(64, (sizeof(*r->narrator) + 63) & ~(size_t)63);
+	r->memory = aligned_alloc(64, narrate_memory_nbytes());
+	if (r->narrator == NULL || r->memory == NULL)
+		return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);
+	go_on_from(r, c);
+	cap = r->narrator->encoder.cap;
+	if (r->level != 0) {
+		deflate_load();
+		r->member_cap = deflate_bound(cap);
+		r->member = malloc(r->member_cap);
+		r->work = aligned_alloc(
+			64, (deflate_work_nbytes(r->level) + 63) & ~(size_t)63);
+		if (r->member == NULL || r->work == NULL)
+			return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);
+	}
+	return HATF_OK;
+}
+
+/* By how much the rate of a line of that length may be too high. */
+#define SLOPE_ERROR_NS 1000
+
+/*
+ * The line ends at the last reading of the clocks.  Extend it to the last stamp
+ * with a slope that is rather too small than too large.  One reading alone
+ * tells no slope.
+ */
+static void
+extend_line(struct recovery *r)
+{
+	const struct image_reading *const last =
+		image_last_reading(r->set.image);
+	struct line *const l = &r->narrator->line;
+	const uint64_t stamp = r->set.stamp_max;
+	double more;
+
+	if (last != NULL)
+		line_add(l, last->stamp, last->ns, 0);
+	if (stamp <= l->stamp1 || l->ns1 - l->ns0 <= SLOPE_ERROR_NS)
+		return;
+	more = (double)(stamp - l->stamp1) * l->slope *
+	       (1 - SLOPE_ERROR_NS / (double)(l->ns1 - l->ns0));
+	/* A year, in a program that went astray. */
+	if (more < 3.2e16)
+		line_add(l, stamp, l->ns1 + (uint64_t)more, UINT64_MAX / 2);
+}
+
+static bool
+drain(struct recovery *r)
+{
+	const uint32_t n = r->set.count;
+	struct order_source **const sources =
+		calloc(2 * (size_t)n + 1, sizeof(struct order_source *));
+	struct order order;
+
+	if (sources == NULL)
+		return false;
+	order_init(&order, sources + n, n, take_event, r);
+	for (uint32_t i = 0; i < n; i++) {
+		sources[i] = &r->set.rings[i].source;
+		order.open_count += sources[i]->realloc_open;
+	}
+	order_round(&order, sources, n, UINT64_MAX, true);
+	free(sources);
+	return true;
+}
+
+/* What the writer thread says of each thread and of losses at the end. */
+static void
+tell_rest(struct recovery *r)
+{
+	struct narrator *const n = r->narrator;
+	const uint64_t stamp = n->line.stamp1;
+	const uint64_t unattached =
+		r->set.image->unattached - r->set.commit->unattached;
+
+	for (uint32_t i = 0; i < r->set.count; i++) {
+		const struct saved_ring *const ring = &r->set.rings[i];
+
+		if (narrate_is_full(n))
+			end_block(r);
+		if (ring->lost_count != 0)
+			narrate_lost(n, &ring->source, ring->lost_count,
+				     ring->lost_first, stamp);
+		if (ring->source.is_dead && !ring->is_gone && !ring->is_nested)
+			narrate_thread_gone(n, &ring->source, stamp);
+	}
+	if (r->set.image->unattached > r->set.commit->unattached)
+		narrate_lost(n, NULL, unattached, n->line.stamp0, stamp);
+}
+
+static uint64_t
+excess(uint64_t n, uint64_t over)
+{
+	return n > over ? n - over : 0;
+}
+
+/*
+ * The narrator knows by now how many events there were.  Go back to what is left of
+ * the trace and tell how many it lacks: all that came after the gap, too, since no
+ * reader could make sense of that.
+ */
+static void
+tell_gap(struct recovery *r)
+{
+	struct narrator *const n = r->narrator;
+	const struct intact_blocks *const left = &r->intact;
+	const uint64_t missing = excess(n->event_count, left->event_count) +
+				 excess(n->lost_count, left->lost_count);
+	struct image_commit at = *r->set.commit;
+
+	at.event_count = left->event_count;
+	at.lost_count = left->lost_count;
+	at.record_count = left->record_count;
+	at.block_count = left->block_count;
+	at.stream_nbytes = left->stream_nbytes;
+	at.line = n->line;
+	at.time = left->time;
+	at.time_stamp = at.line.stamp0;
+	go_on_from(r, &at);
+	r->is_counting = false;
+	if (missing != 0)
+		narrate_lost(n, NULL, missing, at.time_stamp, at.line.stamp1);
+}
+
+/* How the process ended, as far as the caller knows. */
+static const char *
+end_name(unsigned flags)
+{
+	if ((flags & HATF_RECOVER_EXITED) != 0)
+		return "raw_exit";
+	return (flags & HATF_RECOVER_KILLED) != 0 ? "killed" : "abrupt";
+}
+
+static void
+tell_end(struct recovery *r)
+{
+	const struct image_commit *const c = r->set.commit;
+	struct narrate_end end = {
+		.name = end_name(r->flags),
+		.threads = c->threads,
+		.waits = c->waits,
+		.wait_ns = c->wait_ns,
+		.cpu_ns = c->cpu_ns,
+		.missed = (c->flags & IMAGE_COMMIT_MISSED) != 0
+				  ? "calls went past the recorder"
+				  : NULL,
+		.is_recovered = true,
+		.is_incomplete = r->set.is_cut || r->other_boot ||
+				 r->is_short || r->set.image->hidden != 0,
+		.recovered = r->narrator->event_count - r->events_before,
+	};
+
+	for (uint32_t i = 0; i < r->set.count; i++)
+		if (r->set.rings[i].source.id >= end.threads &&
+		    r->set.rings[i].source.id != UINT64_MAX)
+			end.threads = r->set.rings[i].source.id + 1;
+	narrate_end(r->narrator, &end);
+	r->found->complete = r->narrator->lost_count == 0 &&
+			     !end.is_incomplete && end.missed == NULL;
+	r->found->event_count = r->narrator->event_count;
+	r->found->recovered = end.recovered;
+	r->found->lost_count = r->narrator->lost_count;
+}
+
+/* Cut off what is not committed, append what is missing. */
+enum hatf_status
+recovery_complete(struct recovery *r)
+{
+	const bool dry = (r->flags & HATF_RECOVER_DRY_RUN) != 0;
+	const off_t nbytes = (off_t)(r->is_short ? r->intact.file_nbytes
+						 : r->set.commit->nbytes);
+	const enum hatf_status status = prepare(r);
+
+	if (status != HATF_OK)
+		return status;
+	if (!dry && (ftruncate(r->trace.fd, nbytes) != 0 ||
+		     lseek(r->trace.fd, nbytes, SEEK_SET) < 0))
+		return recovery_fail(r, HATF_IO, 0, NULL);
+	r->is_counting = r->is_short;
+	extend_line(r);
+	if (!drain(r))
+		return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);
+	tell_rest(r);
+	if (r->is_short)
+		tell_gap(r);
+	tell_end(r);
+	end_block(r);
+	if (r->err->status == HATF_OK && !dry && fsync(r->trace.fd) != 0)
+		return recovery_fail(r, HATF_IO, 0, NULL);
+	return r->err->status;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * find_rings.c - which ring file belongs to a trace, and what it says
+ *
+ * Only looked at, and its process may be writing it meanwhile.
+ */
+#include "hatf/hatf.h"
+#include "hatf/io/checked_file.h"
+#include "hatf/io/paths.h"
+#include "hatf/recover/saved_rings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of a process that goes on writing it. */
+#define HEADER_TRIES 4
+
+/* The process holds a lock on its ring file as long as it lives. */
+static bool
+is_written(int fd)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
+/* The header, which may be written at the same time. */
+static enum hatf_status
+read_header(struct saved_rings *set, int fd, struct hatf_error *err)
+{
+	enum hatf_status status = HATF_OK;
+
+	for (unsigned i = 0; i < HEADER_TRIES; i++) {
+		status = saved_rings_read_header(set, fd, err);
+		if (status == HATF_OK && set->commit != NULL)
+			break;
+		if (i + 1 < HEADER_TRIES)
+			saved_rings_fini(set);
+	}
+	return status;
+}
+
+/*
+ * Is the file 'fd' the ring file of the trace 'trace_fd', by the first bytes or
+ * the name of the trace?  If the ring file names no trace: 'otherwise'.
+ */
+static bool
+is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
+{
+	struct saved_rings set = { .count = 0 };
+	struct hatf_error err;
+	bool is = otherwise;
+
+	if (read_header(&set, fd, &err) == HATF_OK && set.commit != NULL) {
+		const struct image_trace *const t =
+			&set.image->trace[set.commit->trace];
+
+		is = strcmp(paths_base(t->path), paths_base(trace)) == 0 ||
+		     saved_rings_is_begun_by(&set, trace_fd);
+	}
+	saved_rings_fini(&set);
+	return is;
+}
+
+/* Is there one at 'path', which is in the folder of the trace? */
+static bool
+is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
+{
+	const int fd = checked_file_open_found(path);
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = is_ring_file_of(fd, trace, trace_fd, otherwise);
+	close(fd);
+	return is;
+}
+
+/*
+ * Is there one at 'path', which only the trace names?  Not for root: recovery
+ * removes the ring file, and outside the trace's folder only the user may name
+ * what root removes.
+ */
+static bool
+is_there(const char *path, const char *trace, int trace_fd)
+{
+	struct checked_file f;
+	struct stat st;
+	bool is;
+
+	if (geteuid() == 0 || fstat(trace_fd, &st) != 0 ||
+	    !checked_file_open_untrusted(&f, path, O_RDONLY, st.st_uid))
+		return false;
+	is = is_ring_file_of(f.fd, trace, trace_fd, false);
+	checked_file_close(&f);
+	return is;
+}
+
+/* By the header of the trace: its path then, or its name in the trace's folder. */
+static bool
+find_by_header(const char *trace, int trace_fd, char *path, size_t nbytes)
+{
+	struct hatf_reader *reader = NULL;
+	struct hatf_record record;
+	const char *rings = NULL;
+	bool found = false;
+	size_t n;
+
+	if (hatf_reader_open_fd(trace_fd, 0, &reader, NULL) != HATF_OK)
+		return false;
+	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK)
+		rings = hatf_reader_header(reader, "rings");
+	if (rings != NULL) {
+		n = strlen(rings);
+		found = paths_beside(trace, paths_base(rings), path, nbytes) &&
+			is_beside(path, trace, trace_fd, false);
+		if (!found && n < nbytes) {
+			memcpy(path, rings, n + 1);
+			found = is_there(path, trace, trace_fd);
+		}
+	}
+	hatf_reader_close(reader);
+	return found;
+}
+
+bool
+hatf_find_rings(const char *trace, char *path, size_t nbytes)
+{
+	const int n = snprintf(path, nbytes, "%s%s", trace, HATF_RINGS_SUFFIX);
+	const int trace_fd = checked_file_open_link(trace);
+	bool found;
+
+	/* The trace need not be there: its name can still be compared. */
+	found = n > 0 && (size_t)n < nbytes &&
+		is_beside(path, trace, trace_fd, true);
+	if (trace_fd < 0)
+		return found;
+	found = found || find_by_header(trace, trace_fd, path, nbytes);
+	close(trace_fd);
+	return found;
+}
+
+enum hatf_status
+hatf_look_at_rings(const char *rings, struct hatf_rings *rings_ret,
+		   struct hatf_error *err)
+{
+	struct saved_rings set = { .count = 0 };
+	enum hatf_status status;
+	const char *path;
+	const int fd = checked_file_open_found(rings);
+
+	*rings_ret = (struct hatf_rings){ .pid = 0 };
+	if (fd < 0) {
+		*err = (struct hatf_error){ .status = HATF_IO,
+					    .sys_errno = errno };
+		return HATF_IO;
+	}
+	rings_ret->in_use = is_written(fd);
+	status = read_header(&set, fd, err);
+	if (status == HATF_OK) {
+		rings_ret->pid = set.image->pid;
+		path = set.commit != NULL
+			       ? set.image->trace[set.commit->trace].path
+			       : "";
+		if (strlen(path) < sizeof(rings_ret->trace))
+			memcpy(rings_ret->trace, path, strlen(path) + 1);
+	}
+	saved_rings_fini(&set);
+	close(fd);
+	return status;
+}

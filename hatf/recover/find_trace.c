@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* find_trace.c - the trace that belongs to a ring file, and how much of it is there */
+#include "hatf/deflate/deflate.h"
+#include "hatf/io/paths.h"
+#include "hatf/recover/recovery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool
+recovery_is_owners(const struct recovery *r, const struct checked_file *f)
+{
+	return f->st.st_uid == r->owner;
+}
+
+/*
+ * Does the file have a header, and is it that of the ring file's process?  Then
+ * '*start_ret' is when it was traced from.
+ */
+bool
+recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret)
+{
+	struct hatf_reader *reader;
+	struct hatf_record record;
+	const char *pid = NULL, *start = NULL;
+	size_t n;
+	bool is;
+
+	if (lseek(fd, 0, SEEK_SET) != 0 ||
+	    hatf_reader_open_fd(fd, 0, &reader, NULL) != HATF_OK)
+		return false;
+	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK) {
+		pid = hatf_reader_header(reader, "pid");
+		start = hatf_reader_header(reader, "start_time");
+	}
+	is = pid != NULL && start != NULL &&
+	     strtoull(pid, NULL, 10) == r->set.image->pid;
+	if (is)
+		*start_ret = strtoull(start, NULL, 10);
+	hatf_reader_close(reader);
+	return is;
+}
+
+/* Of the name too long, that is false. */
+static bool
+set_trace(struct recovery *r, const char *path)
+{
+	const size_t n = strlen(path) + 1;
+
+	if (n > sizeof(r->found->trace))
+		return false;
+	if (path != r->found->trace)
+		memcpy(r->found->trace, path, n);
+	return true;
+}
+
+/* Who names the trace's path? */
+enum trace_place {
+	PLACE_NAMED,	/* the user */
+	PLACE_BESIDE,	/* the ring file, and the trace is in its folder */
+	PLACE_ELSEWHERE /* the ring file, and the trace is anywhere */
+};
+
+static bool
+open_at(struct recovery *r, const char *path, enum trace_place place)
+{
+	switch (place) {
+	case PLACE_NAMED:
+		return checked_file_open(&r->trace, path, O_RDWR);
+	case PLACE_BESIDE:
+		return checked_file_open_in(&r->trace, r->rings.dir_fd,
+					    paths_base(path), O_RDWR);
+	case PLACE_ELSEWHERE:
+		break;
+	}
+	return checked_file_open_untrusted(&r->trace, path, O_RDWR, r->owner);
+}
+
+/* Take 'path' if it is the trace; HATF_OTHER_RINGS if it is another file. */
+static enum hatf_status
+try_trace(struct recovery *r, const char *path, enum trace_place place)
+{
+	if (!set_trace(r, path))
+		return recovery_fail(r, HATF_OTHER_RINGS, 0, NULL);
+	if (!open_at(r, path, place))
+		return errno == ENOTSUP
+			       ? recovery_fail(r, HATF_OTHER_RINGS, 0, NULL)
+			       : recovery_fail(r, HATF_IO, 0, NULL);
+	/* Whatever the ring file says, nothing else is written to. */
+	if (recovery_is_owners(r, &r->trace) &&
+	    recovery_has_header(r, r->trace.fd, &r->start_time) &&
+	    saved_rings_is_begun_by(&r->set, r->trace.fd)) {
+		*r->err = (struct hatf_error){ .status = HATF_OK };
+		return HATF_OK;
+	}
+	checked_file_close(&r->trace);
+	return recovery_fail(r, HATF_OTHER_RINGS, 0, NULL);
+}
+
+/* The name of the ring file without its end: both may have been renamed. */
+static bool
+without_suffix(const char *rings, char *buf, size_t nbytes)
+{
+	const size_t n = strlen(rings), m = strlen(HATF_RINGS_SUFFIX);
+
+	if (n <= m || n - m >= nbytes ||
+	    strcmp(rings + n - m, HATF_RINGS_SUFFIX) != 0)
+		return false;
+	memcpy(buf, rings, n - m);
+	buf[n - m] = '\0';
+	return true;
+}
+
+/* Beside the ring file by its name then or by that of the ring file; or where it
+ * was. */
+enum hatf_status
+recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
+{
+	const char *const path = r->set.image->trace[r->set.commit->trace].path;
+	char near[sizeof(r->found->trace)], like[sizeof(r->found->trace)];
+	enum hatf_status status = HATF_IO;
+	struct hatf_error first;
+
+	if (trace != NULL)
+		return try_trace(r, trace, PLACE_NAMED);
+	if (!paths_beside(rings, paths_base(path), near, sizeof(near)))
+		return recovery_fail(r, HATF_OTHER_RINGS, 0, NULL);
+	status = try_trace(r, near, PLACE_BESIDE);
+	first = *r->err;
+	if (status == HATF_OK)
+		return status;
+	if (without_suffix(rings, like, sizeof(like)) &&
+	    try_trace(r, like, PLACE_BESIDE) == HATF_OK)
+		return HATF_OK;
+	/* A copy is not about a trace of elsewhere, which may be going on. */
+	if (r->is_in_place && try_trace(r, path, PLACE_ELSEWHERE) == HATF_OK)
+		return HATF_OK;
+	/* The first one is where a user would look. */
+	set_trace(r, near);
+	*r->err = first;
+	return status;
+}
+
+/*
+ * Is all there that was committed?  If not, how much is?  A recovery that was
+ * interrupted may have added to that: then a block ends elsewhere.
+ */
+enum hatf_status
+recovery_check_length(struct recovery *r)
+{
+	const uint64_t committed = r->set.commit->nbytes;
+	struct intact_blocks *const left = &r->intact;
+	enum hatf_status status;
+	struct stat st;
+
+	if (fstat(r->trace.fd, &st) != 0)
+		return recovery_fail(r, HATF_IO, 0, NULL);
+
+	const uint64_t nbytes = (uint64_t)st.st_size;
+
+	r->is_short = nbytes < committed ||
+		      !intact_blocks_end_at(r->trace.fd, committed);
+	if (!r->is_short) {
+		r->found->cut_nbytes = nbytes - committed;
+		return HATF_OK;
+	}
+	status = intact_blocks_read(r->trace.fd, left);
+	if (status == HATF_TRUNCATED ||
+	    (status == HATF_OK && !left->has_trailer &&
+	     left->file_nbytes >= committed))
+		return recovery_fail(r, HATF_OTHER_RINGS, nbytes,
+				     "end of file");
+	if (status != HATF_OK)
+		return recovery_fail(r, status, 0, NULL);
+	r->found->cut_nbytes = nbytes - left->file_nbytes;
+	if (left->file_nbytes < committed)
+		r->found->gap_nbytes = committed - left->file_nbytes;
+	return HATF_OK;
+}
+
+/*
+ * Read what there is of a trace that has no event yet: its header, into r->header,
+ * and perhaps the rest of its first block.  HATF_END: there is more, or less.
+ */
+static enum hatf_status
+read_begun(struct recovery *r, bool *compressed_ret)
+{
+	struct hatf_reader *reader;
+	struct hatf_reader_stats stats;
+	struct hatf_record rec;
+	enum hatf_status status;
+	bool is_begun, no_memory;
+	size_t n;
+
+	if (lseek(r->trace.fd, 0, SEEK_SET) != 0 ||
+	    hatf_reader_open_fd(r->trace.fd, 0, &reader, NULL) != HATF_OK)
+		return HATF_END;
+	/* Attributes live until the next read; stop at the first event. */
+	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK &&
+	       rec.tag == HATF_COMMENT) {
+		if (r->header != NULL)
+			continue;
+		r->header_nbytes = rec.attributes_nbytes;
+		r->header = malloc(r->header_nbytes + 1);
+		if (r->header == NULL)
+			break;
+		memcpy(r->header, rec.attributes, r->header_nbytes);
+	}
+	hatf_reader_get_stats(reader, &stats);
+	is_begun = strcmp(hatf_reader_format(reader), "hatf") == 0 &&
+		   (status == HATF_NO_TRAILER || status == HATF_TRUNCATED);
+	no_memory = status == HATF_OK && rec.tag == HATF_COMMENT;
+	hatf_reader_close(reader);
+	*compressed_ret = stats.compressed;
+	if (no_memory)
+		return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);
+	return is_begun ? HATF_OK : HATF_END;
+}
+
+/*
+ * Open the file that may be the trace of a process which has committed nothing,
+ * by the names that recovery_open_trace() tries beside the ring file.  Returns its path,
+ * which may be in 'buf', or NULL.
+ */
+static const char *
+open_begun(struct recovery *r, const char *rings, const char *trace,
+	   char buf[sizeof(r->found->trace)])
+{
+	const char *const path = r->set.image->trace[0].path;
+	const size_t nbytes = sizeof(r->found->trace);
+
+	if (trace != NULL)
+		return open_at(r, trace, PLACE_NAMED) ? trace : NULL;
+	if (!paths_beside(rings, paths_base(path), buf, nbytes))
+		return NULL;
+	if (open_at(r, buf, PLACE_BESIDE))
+		return buf;
+	return errno == ENOENT && without_suffix(rings, buf, nbytes) &&
+			       open_at(r, buf, PLACE_BESIDE)
+		       ? buf
+		       : NULL;
+}
+
+/*
+ * Killed before the first commit, and so before the first event.  If the trace has
+ * its header already, make up the commit that would have come before that, since
+ * the block may be torn; a file without anything in it is no trace, and goes.
+ */
+enum hatf_status
+recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
+{
+	struct image_commit *const c = &r->set.image->commit[0];
+	char buf[sizeof(r->found->trace)];
+	enum hatf_status status;
+	bool compressed;
+
+	trace = open_begun(r, rings, trace, buf);
+	if (trace == NULL || !recovery_is_owners(r, &r->trace))
+		return HATF_OK;
+	if (r->trace.st.st_size == 0 && (r->flags & HATF_RECOVER_DRY_RUN) == 0)
+		checked_file_remove(&r->trace);
+	if (!recovery_has_header(r, r->trace.fd, &r->start_time))
+		return HATF_OK;
+	status = read_begun(r, &compressed);
+	if (status == HATF_END || !set_trace(r, trace))
+		return HATF_OK;
+	if (status != HATF_OK)
+		return status;
+	/* Nobody has written it, nor looked at what is there. */
+	*c = (struct image_commit){
+		.level = compressed ? DEFLATE_LEVEL_DEFAULT : 0,
+		.grain = 1,
+		.threads = 1,
+	};
+	r->set.commit = c;
+	return HATF_OK;
+}

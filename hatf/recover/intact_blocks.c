@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * intact_blocks.c - see intact_blocks.h
+ *
+ * At first the blocks are walked, from length to length (FORMAT "Blocks" and
+ * "Compression"); members are inflated on the way, for one that has its length need
+ * not have its contents.  Then all records up to that end are read and counted.  If
+ * one cannot be read, the trace is good up to the block that it is in.
+ */
+#include "hatf/recover/intact_blocks.h"
+
+#include "hatf/codec/bytes.h"
+#include "hatf/codec/comment_text.h"
+#include "hatf/formats/common/framing.h"
+#include "hatf/formats/common/tally.h"
+#include "hatf/io/inflate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The recorder's blocks are shorter, as members and without. */
+#define MEMBER_NBYTES ((size_t)512 * 1024)
+
+/* Tag and length of a comment, and more than a block's has of text. */
+#define COMMENT_HEAD_NBYTES  3
+#define BLOCK_COMMENT_NBYTES 256
+
+#define BATCH_COUNT 256
+
+/* The end of a block, in the file and uncompressed. */
+struct place {
+	uint64_t file, stream;
+};
+
+/* Returns how many bytes there are, up to 'nbytes'. */
+static size_t
+read_at(int fd, void *buf, size_t nbytes, uint64_t offset)
+{
+	size_t used = 0;
+
+	while (used < nbytes) {
+		const ssize_t n = pread(fd, (char *)buf + used, nbytes - used,
+					(off_t)(offset + used));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+	}
+	return used;
+}
+
+static bool
+is_block(const char *text, size_t nbytes)
+{
+	static const char kind[] = "HATF block\n";
+
+	return nbytes >= sizeof(kind) - 1 &&
+	       memcmp(text, kind, sizeof(kind) - 1) == 0;
+}
+
+/* --------------------------------------------------------------- the blocks */
+
+/*
+ * The length of the block at 'offset' by its comment; 0: there is none.  The first
+ * one begins before its comment, with the header.
+ */
+static uint64_t
+plain_nbytes(int fd, uint64_t offset)
+{
+	uint8_t buf[COMMENT_HEAD_NBYTES + BLOCK_COMMENT_NBYTES];
+	const char *const text = (const char *)buf + COMMENT_HEAD_NBYTES;
+	uint64_t at = offset, nbytes;
+	size_t length, n;
+
+	for (;;) {
+		n = read_at(fd, buf, sizeof(buf), at);
+		if (n < COMMENT_HEAD_NBYTES || buf[0] != HATF_COMMENT)
+			return 0;
+		length = get_be16(buf + 1);
+		n -= COMMENT_HEAD_NBYTES;
+		if (at != 0)
+			break;
+		at = COMMENT_HEAD_NBYTES + length;
+	}
+	if (n < length || !is_block(text, length) ||
+	    !text_find_u64(text, length, "bytes", &nbytes) ||
+	    nbytes <= at - offset + length || nbytes > MEMBER_NBYTES)
+		return 0;
+	return nbytes;
+}
+
+static uint64_t
+member_nbytes(int fd, uint64_t offset)
+{
+	uint8_t buf[INFLATE_HEADER_NBYTES];
+
+	return read_at(fd, buf, sizeof(buf), offset) == sizeof(buf)
+		       ? inflate_member_nbytes(buf)
+		       : 0;
+}
+
+static bool
+is_compressed(int fd)
+{
+	uint8_t buf[2] = { 0, 0 };
+
+	read_at(fd, buf, sizeof(buf), 0);
+	return buf[0] == 0x1f && buf[1] == 0x8b;
+}
+
+/* What members are inflated with. */
+struct members {
+	int fd;
+	struct inflate *inflate;
+	uint8_t *buf; /* room for one and for its data */
+};
+
+static bool
+open_members(struct members *m, int fd)
+{
+	m->fd = fd;
+	m->inflate = inflate_open();
+	m->buf = malloc(2 * MEMBER_NBYTES);
+	return m->inflate != NULL && m->buf != NULL;
+}
+
+static void
+close_members(struct members *m)
+{
+	inflate_close(m->inflate);
+	free(m->buf);
+}
+
+/* Is the member at 'end' whole and undamaged?  Then step over it. */
+static bool
+take_member(const struct members *m, struct place *end)
+{
+	const uint64_t n = member_nbytes(m->fd, end->file);
+	size_t data_nbytes;
+
+	if (n == 0 || n > MEMBER_NBYTES ||
+	    read_at(m->fd, m->buf, n, end->file) != n)
+		return false;
+	data_nbytes = inflate_data_nbytes(m->buf, n);
+	if (data_nbytes > MEMBER_NBYTES ||
+	    !inflate_member(m->inflate, m->buf, n, m->buf + MEMBER_NBYTES,
+			    data_nbytes))
+		return false;
+	end->file += n;
+	end->stream += data_nbytes;
+	return true;
+}
+
+/* The same at 'offset', for one that is to be looked at alone. */
+static bool
+is_good_member(int fd, uint64_t offset)
+{
+	struct place end = { .file = offset };
+	struct members m;
+	const bool is_good = open_members(&m, fd) && take_member(&m, &end);
+
+	close_members(&m);
+	return is_good;
+}
+
+bool
+intact_blocks_end_at(int fd, uint64_t offset)
+{
+	const bool compressed = is_compressed(fd);
+	uint64_t at = 0, last = 0;
+
+	while (at < offset) {
+		const uint64_t n = compressed ? member_nbytes(fd, at)
+					      : plain_nbytes(fd, at);
+
+		if (n == 0 || n > offset - at)
+			return false;
+		last = at;
+		at += n;
+	}
+	return !compressed || offset == 0 || is_good_member(fd, last);
+}
+
+/* Where the last whole block ends. */
+static enum hatf_status
+walk(int fd, struct place *end)
+{
+	struct stat st;
+	struct members m;
+	bool is_fine;
+
+	*end = (struct place){ .file = 0 };
+	if (fstat(fd, &st) != 0)
+		return HATF_IO;
+	if (is_compressed(fd)) {
+		is_fine = open_members(&m, fd);
+		while (is_fine && take_member(&m, end))
+			continue;
+		close_members(&m);
+		return is_fine ? HATF_OK : HATF_NO_MEMORY;
+	}
+	for (;;) {
+		const uint64_t n = plain_nbytes(fd, end->file);
+
+		if (n == 0 || n > (uint64_t)st.st_size - end->file)
+			return HATF_OK;
+		end->file = end->stream = end->file + n;
+	}
+}
+
+/* -------------------------------------------------------------- the records */
+
+struct count {
+	struct tally tally;
+	uint64_t end; /* of the stream */
+	struct intact_blocks now,
+		block; /* 'block': before the one that is read */
+};
+
+/* A comment; the block that it begins has the ones before it whole. */
+static void
+note_comment(struct count *c, const struct hatf_record *rec)
+{
+	const char *const text = (const char *)rec->attributes;
+	const size_t nbytes = rec->attributes_nbytes;
+	uint64_t n = 0;
+
+	if (is_block(text, nbytes)) {
+		c->now.stream_nbytes = rec->offset;
+		c->now.record_count = c->tally.record_count;
+		c->now.event_count = c->tally.event_count;
+		if (c->now.block_count != 0)
+			c->block = c->now;
+		c->now.block_count++;
+	} else if (framing_is_loss(rec) &&
+		   text_find_u64(text, nbytes, "count", &n)) {
+		c->now.lost_count += n;
+	}
+}
+
+/* Take the records before the end; false: there are others behind it. */
+static bool
+take(struct count *c, const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (records[i].offset >= c->end)
+			return false;
+		if (records[i].tag == HATF_COMMENT)
+			note_comment(c, &records[i]);
+		else
+			c->now.time = records[i].time;
+		tally_note(&c->tally, &records[i]);
+	}
+	return true;
+}
+
+/* Count up to 'end', or to the last block before it that can be read. */
+static enum hatf_status
+count_records(int fd, const struct place *end, struct intact_blocks *ret)
+{
+	struct count c = { .end = end->stream };
+	struct hatf_record records[BATCH_COUNT];
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	enum hatf_status status = HATF_TRUNCATED;
+	bool is_whole = false;
+	size_t n;
+
+	if (lseek(fd, 0, SEEK_SET) != 0)
+		return HATF_IO;
+	if (hatf_reader_open_fd(fd, 0, &reader, NULL) != HATF_OK)
+		return HATF_TRUNCATED;
+	while (!is_whole &&
+	       (status = hatf_reader_read(reader, records, BATCH_COUNT, &n)) ==
+		       HATF_OK)
+		is_whole = !take(&c, records, n);
+	hatf_reader_get_stats(reader, &stats);
+	/* With nothing behind it, there is no record to tell. */
+	is_whole |= stats.hatf_nbytes == end->stream;
+	hatf_reader_close(reader);
+	*ret = c.block;
+	if (is_whole) {
+		*ret = c.now;
+		ret->stream_nbytes = end->stream;
+		ret->record_count = c.tally.record_count;
+		ret->event_count = c.tally.event_count;
+		ret->has_trailer = status == HATF_END;
+	}
+	return status == HATF_NO_MEMORY || status == HATF_IO ? status : HATF_OK;
+}
+
+enum hatf_status
+intact_blocks_read(int fd, struct intact_blocks *ret)
+{
+	struct place end;
+	enum hatf_status status = walk(fd, &end);
+
+	*ret = (struct intact_blocks){ .file_nbytes = 0 };
+	if (status == HATF_OK)
+		status = count_records(fd, &end, ret);
+	if (status != HATF_OK)
+		return status;
+	/* What was walked can be read, if it is compressed: members have a sum. */
+	ret->file_nbytes = ret->stream_nbytes;
+	if (is_compressed(fd))
+		ret->file_nbytes =
+			ret->stream_nbytes == end.stream ? end.file : 0;
+	return ret->file_nbytes != 0 ? HATF_OK : HATF_TRUNCATED;
+}

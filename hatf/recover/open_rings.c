@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* open_rings.c - open the ring file of a process that has ended, and lock it */
+#include "hatf/recover/recovery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A process that has been killed needs a moment to end. */
+#define LOCK_TRIES  50
+#define LOCK_NAP_NS 20000000l
+
+static bool
+read_boot_id(uint64_t id_ret[2])
+{
+	char text[64];
+	unsigned digits = 0;
+	FILE *const f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	const char *line;
+
+	id_ret[0] = id_ret[1] = 0;
+	if (f == NULL)
+		return false;
+	line = fgets(text, sizeof(text), f);
+	for (; line != NULL && *line != '\0' && digits < 32; line++) {
+		const char *const hex = "0123456789abcdef";
+		const char *const at = strchr(hex, *line);
+
+		if (at != NULL) {
+			id_ret[digits / 16] =
+				id_ret[digits / 16] << 4 | (uint64_t)(at - hex);
+			digits++;
+		}
+	}
+	fclose(f);
+	return digits == 32;
+}
+
+static enum hatf_status
+check_boot(struct recovery *r)
+{
+	const uint64_t *const was = r->set.image->boot_id;
+	uint64_t is[2];
+
+	r->other_boot = (was[0] != 0 || was[1] != 0) && read_boot_id(is) &&
+			(is[0] != was[0] || is[1] != was[1]);
+	if (r->other_boot && (r->flags & HATF_RECOVER_FORCE) == 0)
+		return recovery_fail(r, HATF_OTHER_BOOT, 0, NULL);
+	return HATF_OK;
+}
+
+/* Fields of /proc/PID/stat, counted from the third, which is the state. */
+#define STAT_NUM_THREADS 17
+#define STAT_START	 19
+
+static uint64_t
+stat_field(const char *at, unsigned field)
+{
+	for (unsigned i = 0; i < field && at != NULL; i++)
+		at = strchr(at + 1, ' ');
+	return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+/*
+ * Is the process that made the ring file still there?  It may be that of another
+ * process namespace, or another one has its number now: so the time of its start
+ * has to be the same.
+ */
+static bool
+is_alive(const struct image *image)
+{
+	const uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+	char line[1024];
+	const char *at;
+	FILE *f;
+
+	snprintf(line, sizeof(line), "/proc/%llu/stat",
+		 (unsigned long long)image->pid);
+	f = fopen(line, "re");
+	if (f == NULL)
+		return false;
+	line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
+	fclose(f);
+	/* The name before it may hold anything. */
+	at = strrchr(line, ')');
+	if (at == NULL || at[1] != ' ' || ticks == 0)
+		return false;
+	at += 2;
+	if (*at == 'X' || *at == 'x' ||
+	    /* Nobody has waited for it; its other threads may go on. */
+	    (*at == 'Z' && stat_field(at, STAT_NUM_THREADS) <= 1))
+		return false;
+	return stat_field(at, STAT_START) * (1000000000u / ticks) ==
+	       image->pid_start;
+}
+
+static bool
+is_locked(int fd)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_SETLK, &whole) != 0 &&
+	       (errno == EAGAIN || errno == EACCES);
+}
+
+/*
+ * The recorder holds a lock as long as it lives.  There may be no such locks, and
+ * a copy of its file has none, so the process is looked for as well.
+ */
+static enum hatf_status
+lock(struct recovery *r)
+{
+	const struct timespec nap = { 0, LOCK_NAP_NS };
+
+	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		if (!is_locked(r->rings.fd) &&
+		    (r->other_boot || !is_alive(r->set.image)))
+			return HATF_OK;
+		nanosleep(&nap, NULL);
+	}
+	return recovery_fail(r, HATF_IN_USE, 0, NULL);
+}
+
+enum hatf_status
+recovery_open_rings(struct recovery *r, const char *path)
+{
+	struct stat st;
+	enum hatf_status status;
+
+	if (!checked_file_open(&r->rings, path, O_RDWR))
+		return errno == ENOTSUP
+			       ? recovery_fail(r, HATF_BAD_RINGS, 0, "file")
+			       : recovery_fail(r, HATF_IO, 0, NULL);
+	status = saved_rings_read_header(&r->set, r->rings.fd, r->err);
+	if (status != HATF_OK)
+		return status;
+	r->found->pid = r->set.image->pid;
+	status = check_boot(r);
+	if (status == HATF_OK)
+		status = lock(r);
+	saved_rings_fini(&r->set);
+	if (status != HATF_OK)
+		return status;
+	/* Another recovery may have been first. */
+	errno = ENOENT;
+	if (fstat(r->rings.fd, &st) != 0 || st.st_nlink == 0)
+		return recovery_fail(r, HATF_IO, 0, NULL);
+	/* What somebody else wrote is not to be done in our name. */
+	errno = EPERM;
+	if (geteuid() != 0 && st.st_uid != geteuid())
+		return recovery_fail(r, HATF_IO, 0, NULL);
+	r->owner = st.st_uid;
+	status = saved_rings_read(&r->set, r->rings.fd,
+				  (r->flags & HATF_RECOVER_FORCE) != 0, r->err);
+	if (status != HATF_OK)
+		return status;
+	r->is_in_place = r->set.image->file_dev == st.st_dev &&
+			 r->set.image->file_ino == st.st_ino;
+	return HATF_OK;
+}

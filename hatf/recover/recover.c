@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover.c - what a killed process left in its rings, into its trace
+ *
+ * The rings are drained once more, by the code that did it while the process
+ * lived: order.c puts them in order, narrate.c makes records of them.  It goes on
+ * where the last commit ended (image.h), so it can begin again at any time: the ring
+ * file stays as it is until the trace with its trailer is on the disk.
+ */
+#include "hatf/deflate/deflate.h"
+#include "hatf/io/paths.h"
+#include "hatf/recover/recovery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+enum hatf_status
+recovery_fail(struct recovery *r, enum hatf_status status, uint64_t offset,
+	      const char *field)
+{
+	*r->err = (struct hatf_error){
+		.status = status,
+		.sys_errno = status == HATF_IO ? errno : 0,
+		.offset = offset,
+		.file_offset = offset,
+		.field = field,
+	};
+	return status;
+}
+
+/*
+ * Remove the file beside the trace that the process began as the next one, if
+ * it is empty or has the same start as the trace.  Another file of that name is
+ * left alone.
+ */
+static void
+remove_announced(const struct recovery *r)
+{
+	const struct image *const image = r->set.image;
+	const struct image_trace *const t =
+		&image->trace[r->set.commit->trace ^ 1];
+	struct checked_file f;
+	uint64_t start = 0;
+
+	if (t->announced_seq != image->seq || t->path[0] == '\0' ||
+	    !checked_file_open_in(&f, r->trace.dir_fd, paths_base(t->path),
+				  O_RDONLY))
+		return;
+	if (!checked_file_is_same(&f.st, &r->trace.st) &&
+	    recovery_is_owners(r, &f) &&
+	    (f.st.st_size == 0 ||
+	     (recovery_has_header(r, f.fd, &start) && start == r->start_time)))
+		checked_file_remove(&f);
+	checked_file_close(&f);
+}
+
+/* Nothing in it is needed any more. */
+static enum hatf_status
+remove_rings(struct recovery *r)
+{
+	return checked_file_remove(&r->rings)
+		       ? HATF_OK
+		       : recovery_fail(r, HATF_IO, 0, NULL);
+}
+
+static enum hatf_status
+recover(struct recovery *r, const char *rings, const char *trace)
+{
+	const bool dry = (r->flags & HATF_RECOVER_DRY_RUN) != 0;
+	enum hatf_status status = recovery_open_rings(r, rings);
+
+	if (status != HATF_OK)
+		return status;
+	if (r->set.commit == NULL) {
+		status = recovery_begin_anew(r, rings, trace);
+		if (status == HATF_OK && r->set.commit == NULL && !dry)
+			return remove_rings(r);
+		if (status != HATF_OK || r->set.commit == NULL)
+			return status;
+	} else {
+		status = recovery_open_trace(r, rings, trace);
+		if (status == HATF_OK)
+			status = recovery_check_length(r);
+	}
+	if (status != HATF_OK)
+		return status;
+	if (r->is_short && r->intact.has_trailer) {
+		/* A recovery wrote that, and was interrupted then. */
+		r->found->had_trailer = true;
+		r->found->event_count = r->intact.event_count;
+		r->found->lost_count = r->intact.lost_count;
+	} else if (!r->is_short &&
+		   (r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
+		   r->set.word_count == 0 && r->found->cut_nbytes == 0) {
+		r->found->had_trailer = true;
+		r->found->complete =
+			r->set.commit->lost_count == 0 &&
+			(r->set.commit->flags & IMAGE_COMMIT_MISSED) == 0;
+		r->found->event_count = r->set.commit->event_count;
+	} else {
+		status = recovery_complete(r);
+	}
+	if (status != HATF_OK || dry)
+		return status;
+	remove_announced(r);
+	return remove_rings(r);
+}
+
+enum hatf_status
+hatf_recover(const char *rings, const char *trace, unsigned flags,
+	     struct hatf_recovery *recovery_ret, struct hatf_error *err)
+{
+	struct recovery r = {
+		.rings = CHECKED_FILE_NONE,
+		.trace = CHECKED_FILE_NONE,
+		.flags = flags,
+		.found = recovery_ret,
+		.err = err,
+	};
+	enum hatf_status status;
+
+	*recovery_ret = (struct hatf_recovery){ .pid = 0 };
+	*err = (struct hatf_error){ .status = HATF_OK };
+	status = recover(&r, rings, trace);
+	saved_rings_fini(&r.set);
+	free(r.header);
+	free(r.narrator);
+	free(r.memory);
+	free(r.member);
+	free(r.work);
+	checked_file_close(&r.trace);
+	/* With it goes the lock. */
+	checked_file_close(&r.rings);
+	return status;
+}

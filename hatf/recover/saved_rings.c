@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/* saved_rings.c - see saved_rings.h */
+
+#include "hatf/recover/saved_rings.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Words of all rings together (FORMAT "Limits"). */
+#define WORDS_MAX (1ull << 30)
+
+/* The least capacity of our copy of a ring. */
+#define CAPACITY_MIN 64u
+
+struct file {
+	int fd;
+	uint64_t nbytes;
+	struct hatf_error *err;
+};
+
+static enum hatf_status
+fail(const struct file *f, enum hatf_status status, uint64_t offset,
+     const char *field)
+{
+	*f->err = (struct hatf_error){
+		.status = status,
+		.sys_errno = status == HATF_IO ? errno : 0,
+		.offset = offset,
+		.file_offset = offset,
+		.field = field,
+	};
+	return status;
+}
+
+static enum hatf_status
+read_at(const struct file *f, void *buf, uint64_t nbytes, uint64_t offset)
+{
+	char *next = buf;
+
+	while (nbytes > 0) {
+		const ssize_t n = pread(f->fd, next, nbytes, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(f, HATF_IO, offset, NULL);
+		if (n == 0)
+			return fail(f, HATF_BAD_RINGS, offset, "end of file");
+		next += n;
+		nbytes -= (uint64_t)n;
+		offset += (uint64_t)n;
+	}
+	return HATF_OK;
+}
+
+static bool
+is_power(uint64_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0;
+}
+
+/* ----------------------------------------------------------------- header */
+
+/* The name of what cannot be; NULL: all of it can. */
+static const char *
+check_commit(const struct image_commit *c, const struct image *image)
+{
+	const struct line *const l = &c->line;
+
+	if (c->trace > 1)
+		return "trace";
+	if (image->trace[c->trace].head_nbytes > c->nbytes ||
+	    image->trace[c->trace].head_nbytes > IMAGE_HEAD_NBYTES_MAX)
+		return "head_nbytes";
+	if (c->nbytes > INT64_MAX)
+		return "nbytes";
+	if (c->unit_ns != 0 && c->unit_ns != 1 && c->unit_ns != 1000)
+		return "unit_ns";
+	if (c->grain == 0 || c->grain > 1000000)
+		return "grain";
+	if (c->level < -1 || c->level > 9)
+		return "level";
+	if (l->ns1 < l->ns0 || l->ns1 < l->start_ns || l->ns1 > INT64_MAX ||
+	    l->stamp1 < l->stamp0)
+		return "line";
+	if (!isfinite(l->slope) || l->slope < 0 || l->slope > 1e6)
+		return "slope";
+	return NULL;
+}
+
+/* Does the commit's line stay within bounds up to the last reading? */
+static bool
+is_reading_possible(const struct image *image, const struct image_commit *c)
+{
+	const struct image_reading *const r = image_last_reading(image);
+	struct line line = c->line;
+
+	if (r == NULL)
+		return true;
+	line_add(&line, r->stamp, r->ns, 0);
+	return line.ns1 <= INT64_MAX && line.slope <= 1e6;
+}
+
+static enum hatf_status
+check_header(struct saved_rings *set, const struct file *f)
+{
+	const struct image *const image = set->image;
+	const char *field;
+
+	if (image->magic != IMAGE_MAGIC)
+		return fail(f, HATF_BAD_RINGS, 0, "magic");
+	if (image->version != IMAGE_VERSION ||
+	    image->header_nbytes != IMAGE_HEADER_NBYTES)
+		return fail(f, HATF_BAD_RINGS, 8, "version");
+	for (unsigned i = 0; i < 2; i++)
+		if (memchr(image->trace[i].path, '\0', IMAGE_PATH_NBYTES) ==
+		    NULL)
+			return fail(f, HATF_BAD_RINGS,
+				    offsetof(struct image, trace), "path");
+	set->commit = image_last_commit(image);
+	if (set->commit == NULL)
+		return image->seq == 0
+			       ? HATF_OK
+			       : fail(f, HATF_BAD_RINGS,
+				      offsetof(struct image, seq), "seq");
+	field = check_commit(set->commit, image);
+	if (field != NULL)
+		return fail(f, HATF_BAD_RINGS, offsetof(struct image, commit),
+			    field);
+	if (!is_reading_possible(image, set->commit))
+		return fail(f, HATF_BAD_RINGS, offsetof(struct image, reading),
+			    "reading");
+	return HATF_OK;
+}
+
+static enum hatf_status
+read_header(struct saved_rings *set, const struct file *f)
+{
+	enum hatf_status status;
+
+	set->image = calloc(1, IMAGE_HEADER_NBYTES);
+	if (set->image == NULL)
+		return fail(f, HATF_NO_MEMORY, 0, NULL);
+	if (f->nbytes < IMAGE_HEADER_NBYTES)
+		return fail(f, HATF_BAD_RINGS, f->nbytes, "header");
+	status = read_at(f, set->image, IMAGE_HEADER_NBYTES, 0);
+	return status == HATF_OK ? check_header(set, f) : status;
+}
+
+/* ------------------------------------------------------------------ rings */
+
+/* Words of the event that begins with 'word'; 0: there is none such. */
+static unsigned
+event_words(uint64_t word)
+{
+	const unsigned type = word >> 3 & 31;
+
+	/* No event begins with 0: nothing is allocated at address 0. */
+	if (word == 0)
+		return 0;
+	switch (word & EVENT_KIND_MASK) {
+	case EVENT_KIND_ALLOC:
+	case EVENT_KIND_FREE:
+	case EVENT_KIND_CALLOC:
+	case EVENT_KIND_REALLOC:
+		return 1;
+	case EVENT_KIND_ALLOC_STAMPED:
+	case EVENT_KIND_FREE_STAMPED:
+	case EVENT_KIND_CALLOC_STAMPED:
+		return 2;
+	case EVENT_KIND_WIDE:
+		break;
+	default:
+		return 0;
+	}
+	if (type >= EVENT_TYPE_COUNT || word >> 32 != 0 ||
+	    (word >> 8 & 255) != 2 + event_operand_count((enum event_type)type))
+		return 0;
+	return (unsigned)(word >> 8 & 255);
+}
+
+/*
+ * Walk from event to event.  Returns the position up to which all is well: the
+ * head, or where something is that is no event.
+ */
+static uint64_t
+check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
+	     uint64_t head)
+{
+	while (pos < head) {
+		const unsigned n = event_words(ring_get(r, pos));
+
+		if (n == 0 || n > head - pos)
+			break;
+		if (n > 1 && ring_get(r, pos + 1) > set->stamp_max)
+			set->stamp_max = ring_get(r, pos + 1);
+		pos += n;
+	}
+	return pos;
+}
+
+/* A ring's header against itself; the name of what cannot be, or NULL. */
+static const char *
+check_place(const struct ring *r, uint64_t offset, const struct file *f)
+{
+	if (r->magic != IMAGE_RING_MAGIC || r->offset != offset)
+		return "ring";
+	if (!is_power(r->words_max) || r->words_max < IMAGE_WORDS_MIN ||
+	    r->words_max > IMAGE_WORDS_MAX)
+		return "words_max";
+	if (r->life == 0)
+		return NULL;
+	if (r->life != 1)
+		return "life";
+	if (!is_power(r->capacity) || r->capacity > r->words_max)
+		return "capacity";
+	if (ring_nbytes(r->capacity) > f->nbytes - offset)
+		return "end of file";
+	return NULL;
+}
+
+/* Likewise what it says of events; 'pos' is the first that no block has. */
+static const char *
+check_positions(const struct ring *r, const struct ring_commit *last,
+		uint64_t pos)
+{
+	if (last == NULL && r->tail != 0)
+		return "tail";
+	if (r->tail > pos || pos > r->head)
+		return "pos";
+	if (r->head - r->tail > r->capacity)
+		return "head";
+	return NULL;
+}
+
+/*
+ * How many of the 'n' words at 'offset' may belong to events?  No event begins
+ * in a hole of the file, and a file can claim a large hole at no cost.  An
+ * event before the hole may end in it, with zeros, in a copy that leaves out
+ * zeros.
+ */
+static uint64_t
+words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
+{
+	const off_t hole = lseek(f->fd, (off_t)offset, SEEK_HOLE);
+
+	/* A file system without holes need not answer. */
+	if (hole < 0 || (uint64_t)hole >= offset + n * sizeof(uint64_t))
+		return n;
+
+	const uint64_t words =
+		((uint64_t)hole - offset) / sizeof(uint64_t) + EVENT_WORDS_MAX;
+
+	return words < n ? words : n;
+}
+
+/* A power of two that holds so many. */
+static uint64_t
+capacity_for(uint64_t n)
+{
+	uint64_t capacity = CAPACITY_MIN;
+
+	while (capacity < n)
+		capacity *= 2;
+	return capacity;
+}
+
+static struct ring *
+make_ring(uint64_t capacity)
+{
+	const size_t nbytes = ring_nbytes(capacity);
+	struct ring *const r = aligned_alloc(
+		RING_HEADER_NBYTES, (nbytes + RING_HEADER_NBYTES - 1) &
+					    ~(size_t)(RING_HEADER_NBYTES - 1));
+
+	if (r == NULL)
+		return NULL;
+	memset(r, 0, sizeof(*r));
+	return ring_init(r, capacity);
+}
+
+/*
+ * Copy the words from 'pos' to the head into a ring of our own, up to the first
+ * one that is not there: '*end_ret'.
+ */
+static enum hatf_status
+copy_words(const struct file *f, const struct ring *from, uint64_t pos,
+	   struct ring *to, uint64_t *end_ret)
+{
+	const uint64_t from_mask = ring_mask(from), to_mask = ring_mask(to);
+	const uint64_t base = from->offset + RING_HEADER_NBYTES;
+	enum hatf_status status = HATF_OK;
+	uint64_t n = 1, want = 1;
+
+	/* In pieces, since both rings wrap around. */
+	while (status == HATF_OK && n == want && pos < from->head) {
+		const uint64_t offset =
+			base + (pos & from_mask) * sizeof(uint64_t);
+
+		want = from->head - pos;
+		if (want > from_mask + 1 - (pos & from_mask))
+			want = from_mask + 1 - (pos & from_mask);
+		if (want > to_mask + 1 - (pos & to_mask))
+			want = to_mask + 1 - (pos & to_mask);
+		n = words_to_hole(f, offset, want);
+		status = read_at(f, &to->words[pos & to_mask],
+				 n * sizeof(uint64_t), offset);
+		pos += n;
+	}
+	*end_ret = pos;
+	return status;
+}
+
+static bool
+add(struct saved_rings *set, struct saved_ring **ring_ret)
+{
+	if (set->count == set->max) {
+		const uint32_t max = set->max == 0 ? 64 : set->max * 2;
+		struct saved_ring *const rings =
+			reallocarray(set->rings, max, sizeof(*rings));
+
+		if (rings == NULL)
+			return false;
+		set->rings = rings;
+		set->max = max;
+	}
+	*ring_ret = &set->rings[set->count];
+	**ring_ret = (struct saved_ring){ .is_nested = false };
+	return true;
+}
+
+static void
+take_state(struct saved_ring *ring, const struct ring *from,
+	   const struct ring_commit *last)
+{
+	struct order_source *const s = &ring->source;
+
+	s->id = from->id;
+	ring->is_nested = from->is_nested != 0;
+	ring->lost_count = from->lost_count;
+	ring->lost_first = from->lost_first;
+	if (last == NULL)
+		return;
+	s->id = last->thread;
+	s->pos = last->pos;
+	s->stamp = s->tick = last->stamp;
+	s->realloc_old = last->realloc_old;
+	s->realloc_open = (last->flags & RING_COMMIT_REALLOC_OPEN) != 0;
+	s->realloc_done = (last->flags & RING_COMMIT_REALLOC_DONE) != 0;
+	s->realloc_freed = (last->flags & RING_COMMIT_REALLOC_FREED) != 0;
+	s->is_dead = (last->flags & RING_COMMIT_DEAD) != 0;
+	ring->is_gone = (last->flags & RING_COMMIT_GONE) != 0;
+}
+
+/* One ring that is alive; 'from' is its header. */
+static enum hatf_status
+take_ring(struct saved_rings *set, const struct file *f,
+	  const struct ring *from, bool salvage)
+{
+	const struct ring_commit *const last =
+		image_last_ring_commit(from, set->image->seq);
+	const uint64_t pos = last != NULL ? last->pos : 0;
+	const char *const field = check_positions(from, last, pos);
+	struct saved_ring *ring;
+	enum hatf_status status;
+	uint64_t end;
+
+	if (field != NULL)
+		return fail(f, HATF_BAD_RINGS, from->offset, field);
+	if (from->head - pos > WORDS_MAX - set->word_count)
+		return fail(f, HATF_LIMIT, from->offset, "head");
+	if (set->count == IMAGE_RINGS_MAX)
+		return fail(f, HATF_LIMIT, from->offset, "rings");
+	if (!add(set, &ring))
+		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
+	take_state(ring, from, last);
+	ring->source.ring = make_ring(capacity_for(from->head - pos));
+	if (ring->source.ring == NULL)
+		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
+	/* Counted in any case: so it is freed. */
+	set->count++;
+	status = copy_words(f, from, pos, ring->source.ring, &end);
+	if (status != HATF_OK)
+		return status;
+	end = check_events(set, ring->source.ring, pos, end);
+	if (end != from->head && !salvage)
+		return fail(f, HATF_BAD_RINGS,
+			    from->offset + RING_HEADER_NBYTES +
+				    (end & ring_mask(from)) * sizeof(uint64_t),
+			    "event");
+	set->is_cut |= end != from->head;
+	ring_publish(ring->source.ring, end);
+	set->word_count += end - pos;
+	return HATF_OK;
+}
+
+static enum hatf_status
+read_rings(struct saved_rings *set, const struct file *f, bool salvage)
+{
+	/* Of static storage would be shared, and it is large for a stack. */
+	struct ring *const header =
+		aligned_alloc(RING_HEADER_NBYTES, RING_HEADER_NBYTES);
+	uint64_t offset = IMAGE_HEADER_NBYTES;
+	enum hatf_status status = HATF_OK;
+
+	if (header == NULL)
+		return fail(f, HATF_NO_MEMORY, offset, NULL);
+	while (status == HATF_OK && offset < f->nbytes &&
+	       f->nbytes - offset >= RING_HEADER_NBYTES) {
+		const char *field;
+
+		status = read_at(f, header, RING_HEADER_NBYTES, offset);
+		/* The last one may not have been made yet. */
+		if (status != HATF_OK || header->magic == 0)
+			break;
+		field = check_place(header, offset, f);
+		if (field != NULL)
+			status = fail(f, HATF_BAD_RINGS, offset, field);
+		else if (header->life != 0)
+			status = take_ring(set, f, header, salvage);
+		if (status == HATF_BAD_RINGS && salvage) {
+			set->is_cut = true;
+			status = HATF_OK;
+		}
+		if (!is_power(header->words_max) ||
+		    header->words_max > IMAGE_WORDS_MAX)
+			break;
+		offset += ring_nbytes(header->words_max);
+	}
+	free(header);
+	return status;
+}
+
+/*
+ * Without a commit no ring has an event: the recorder commits before it puts one
+ * into the file.
+ */
+static enum hatf_status
+check_unused(const struct file *f)
+{
+	struct ring *const header =
+		aligned_alloc(RING_HEADER_NBYTES, RING_HEADER_NBYTES);
+	uint64_t offset = IMAGE_HEADER_NBYTES;
+	enum hatf_status status = HATF_OK;
+
+	if (header == NULL)
+		return fail(f, HATF_NO_MEMORY, offset, NULL);
+	while (status == HATF_OK && offset < f->nbytes &&
+	       f->nbytes - offset >= RING_HEADER_NBYTES) {
+		status = read_at(f, header, RING_HEADER_NBYTES, offset);
+		if (status != HATF_OK || header->magic != IMAGE_RING_MAGIC ||
+		    !is_power(header->words_max) ||
+		    header->words_max > IMAGE_WORDS_MAX)
+			break;
+		if (header->life != 0 && header->head != 0)
+			status = fail(f, HATF_BAD_RINGS,
+				      offsetof(struct image, seq), "seq");
+		offset += ring_nbytes(header->words_max);
+	}
+	free(header);
+	return status;
+}
+
+static enum hatf_status
+start(struct saved_rings *set, struct file *f)
+{
+	struct stat st;
+
+	*set = (struct saved_rings){ .count = 0 };
+	if (fstat(f->fd, &st) != 0)
+		return fail(f, HATF_IO, 0, NULL);
+	if (!S_ISREG(st.st_mode))
+		return fail(f, HATF_BAD_RINGS, 0, "file");
+	f->nbytes = (uint64_t)st.st_size;
+	return read_header(set, f);
+}
+
+enum hatf_status
+saved_rings_read_header(struct saved_rings *set, int fd, struct hatf_error *err)
+{
+	struct file f = { .fd = fd, .err = err };
+
+	return start(set, &f);
+}
+
+enum hatf_status
+saved_rings_read(struct saved_rings *set, int fd, bool salvage,
+		 struct hatf_error *err)
+{
+	struct file f = { .fd = fd, .err = err };
+	const enum hatf_status status = start(set, &f);
+
+	if (status == HATF_OK && set->commit == NULL && !salvage)
+		return check_unused(&f);
+	if (status != HATF_OK || set->commit == NULL ||
+	    (set->commit->flags & IMAGE_COMMIT_STOPPED) != 0)
+		return status;
+	return read_rings(set, &f, salvage);
+}
+
+void
+saved_rings_fini(struct saved_rings *set)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		free(set->rings[i].source.ring);
+	free(set->rings);
+	free(set->image);
+	*set = (struct saved_rings){ .count = 0 };
+}
+
+bool
+saved_rings_is_begun_by(const struct saved_rings *set, int fd)
+{
+	const struct image_trace *const t =
+		&set->image->trace[set->commit->trace];
+	uint64_t hash = IMAGE_HASH_START, left = t->head_nbytes, offset = 0;
+	uint8_t buf[4096];
+
+	if (left == 0)
+		return false;
+	while (left > 0) {
+		const size_t want = left < sizeof(buf) ? left : sizeof(buf);
+		const ssize_t n = pread(fd, buf, want, (off_t)offset);
+
+		if (n <= 0)
+			return false;
+		hash = image_hash(hash, buf, (size_t)n);
+		offset += (uint64_t)n;
+		left -= (uint64_t)n;
+	}
+	return hash == t->head_hash;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* timeline.c - see timeline.h */
+
+#include "hatf/rings/timeline.h"
+
+void
+line_init(struct line *line, uint64_t stamp, uint64_t now_ns)
+{
+	*line = (struct line){
+		.stamp0 = stamp,
+		.stamp1 = stamp,
+		.ns0 = now_ns,
+		.ns1 = now_ns,
+		.start_ns = now_ns,
+		.slope = 1.0,
+	};
+}
+
+/* Move the older point along the line, to 'base_ns' before the last reading. */
+static void
+shorten(struct line *line, uint64_t base_ns)
+{
+	const double counts = (double)base_ns / line->slope;
+
+	/* A line from a file may be any. */
+	if (!(counts < (double)(line->stamp1 - line->stamp0)))
+		return;
+	line->stamp0 = line->stamp1 - (uint64_t)counts;
+	line->ns0 = line->ns1 - base_ns;
+}
+
+void
+line_add(struct line *line, uint64_t stamp, uint64_t now_ns, uint64_t base_ns)
+{
+	if (stamp <= line->stamp1 || now_ns <= line->ns1)
+		return;
+	/* Not each time: the point is rounded down. */
+	if (line->ns1 - line->ns0 >= 2 * base_ns)
+		shorten(line, base_ns);
+	line->stamp1 = stamp;
+	line->ns1 = now_ns;
+	line->slope =
+		(double)(now_ns - line->ns0) / (double)(stamp - line->stamp0);
+}
+
+uint64_t
+line_ns(const struct line *line, uint64_t stamp)
+{
+	/* From the last reading backwards: most stamps are close to it. */
+	const double back =
+		stamp >= line->stamp1
+			? 0.0
+			: (double)(line->stamp1 - stamp) * line->slope;
+	const uint64_t elapsed = line->ns1 - line->start_ns;
+	uint64_t whole;
+
+	if (back >= (double)elapsed)
+		return 0;
+	whole = (uint64_t)back;
+	/* Rounded down, and so never later than it was. */
+	return elapsed - whole - ((double)whole < back);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* ancestry.c - see ancestry.h; the keys are those of hatf/FORMAT.md, "Header" */
+
+#include "preload/config/ancestry.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload/sys/procstat.h"
+#include "preload/sys/sys.h"
+
+/* As many ancestors are named: each costs some microseconds. */
+#define ANCESTORS_MAX 8
+
+struct process {
+	uint64_t pid, parent;
+	uint64_t start_ns; /* since the system booted */
+};
+
+/* Fields of proc(5)'s stat, counted from 1. */
+enum {
+	FIELD_PARENT = 4,
+	FIELD_START = 22
+};
+
+/* What the stat line at 'path' tells of the process 'pid'. */
+static bool
+read_stat(const char *path, uint64_t pid, struct process *ret)
+{
+	const uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+	char buf[PROCSTAT_NBYTES];
+	const char *const state = procstat_read(AT_FDCWD, path, buf);
+
+	if (state == NULL || ticks == 0)
+		return false;
+	ret->pid = pid;
+	ret->parent = procstat_field(state, FIELD_PARENT);
+	ret->start_ns =
+		procstat_field(state, FIELD_START) * (NS_PER_SEC / ticks);
+	return true;
+}
+
+/*
+ * This process.  Not by its number: where /proc is that of another PID
+ * namespace, the number is another process's there.
+ */
+static bool
+read_self(struct process *ret)
+{
+	return read_stat("/proc/self/stat", (uint64_t)sys_pid(), ret);
+}
+
+/*
+ * Another process, by the line of its initial thread, which has the same start
+ * and is cheaper to ask for in a process of many threads.
+ */
+static bool
+read_process(uint64_t pid, struct process *ret)
+{
+	char path[64];
+	struct text t;
+
+	text_init(&t, path, sizeof(path) - 1);
+	text_str(&t, "/proc/");
+	text_u64(&t, pid);
+	text_str(&t, "/task/");
+	text_u64(&t, pid);
+	text_str(&t, "/stat");
+	path[t.used] = '\0';
+	return read_stat(path, pid, ret);
+}
+
+/*
+ * What is known, of this process or, in the child of a fork, of the parent; and then
+ * of the child too, but for its parent.  Within a page, of which the fork takes one
+ * state: if 'is_known' is set there, the rest is what it was set after.
+ */
+static _Alignas(256) struct {
+	struct process self, ancestors[ANCESTORS_MAX];
+	unsigned ancestor_count;
+	_Atomic bool is_known;
+} lineage;
+
+_Static_assert(sizeof(lineage) <= 256, "is within a page");
+
+static void
+read_ancestors(void)
+{
+	uint64_t parent = lineage.self.parent;
+	unsigned n = 0;
+
+	/* The first process of all is everybody's ancestor. */
+	while (n < ANCESTORS_MAX && parent > 1 &&
+	       read_process(parent, &lineage.ancestors[n]))
+		parent = lineage.ancestors[n++].parent;
+	lineage.ancestor_count = n;
+}
+
+/* 'parent' forked this process, and its ancestors are what is known. */
+static void
+inherit_ancestors(const struct process *parent)
+{
+	if (lineage.ancestor_count < ANCESTORS_MAX)
+		lineage.ancestor_count++;
+	memmove(&lineage.ancestors[1], &lineage.ancestors[0],
+		(lineage.ancestor_count - 1) * sizeof(*parent));
+	lineage.ancestors[0] = *parent;
+}
+
+void
+lineage_read(void)
+{
+	const struct process before = lineage.self;
+	/* relaxed, both, with a fence: see above. */
+	const bool was_known =
+		atomic_load_explicit(&lineage.is_known, memory_order_relaxed);
+
+	if (was_known && before.pid == (uint64_t)sys_pid())
+		return;
+	atomic_store_explicit(&lineage.is_known, false, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	if (!read_self(&lineage.self))
+		return;
+	if (was_known && lineage.self.parent == before.pid && before.pid > 1)
+		inherit_ancestors(&before);
+	else
+		read_ancestors();
+	atomic_store_explicit(&lineage.is_known, true, memory_order_release);
+}
+
+void
+lineage_add(struct text *t)
+{
+	char buf[64 * ANCESTORS_MAX];
+	struct text list;
+
+	/* relaxed: the thread that has read it, or that made the caller. */
+	if (!atomic_load_explicit(&lineage.is_known, memory_order_relaxed))
+		return;
+	text_line_u64(t, "pid_start", lineage.self.start_ns);
+	text_init(&list, buf, sizeof(buf));
+	for (unsigned i = 0; i < lineage.ancestor_count; i++) {
+		if (i != 0)
+			text_str(&list, " ");
+		text_u64(&list, lineage.ancestors[i].pid);
+		text_str(&list, "@");
+		text_u64(&list, lineage.ancestors[i].start_ns);
+	}
+	if (list.used != 0)
+		text_line(t, "ancestors", list.buf, list.used);
+}
+
+uint64_t
+lineage_start_ns(void)
+{
+	/* relaxed: as above. */
+	return atomic_load_explicit(&lineage.is_known, memory_order_relaxed)
+		       ? lineage.self.start_ns
+		       : 0;
+}

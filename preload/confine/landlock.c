@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* landlock.c - see landlock.h */
+
+#include "preload/confine/landlock.h"
+
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+
+#include "preload/sys/sys.h"
+
+/* Constants that are not in the first version of <linux/landlock.h>. */
+#define FS_TRUNCATE	((uint64_t)1 << 14)
+#define FS_IOCTL_DEV	((uint64_t)1 << 15)
+#define NET_BIND_TCP	((uint64_t)1 << 0)
+#define NET_CONNECT_TCP ((uint64_t)1 << 1)
+#define SCOPE_ABSTRACT	((uint64_t)1 << 0)
+#define SCOPE_SIGNAL	((uint64_t)1 << 1)
+#define ASK_VERSION	1u
+#define ASK_ERRATA	2u
+#define ABI_TRUNCATE	3
+#define ABI_NET		4
+#define ABI_IOCTL_DEV	5
+#define ABI_SCOPE	6
+/* Signals to threads of the same process are never refused. */
+#define ERRATUM_OWN_SIGNAL ((long)1 << 1)
+
+/* As the kernel has it from version 6 on; fields that an older one lacks are
+ * 0. */
+struct attributes {
+	uint64_t fs, net, scoped;
+};
+
+/* Rights that the writer needs for no file. */
+#define FS_NEVER                                                       \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |   \
+	 LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM | \
+	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_REMOVE_DIR)
+
+#define FS_KEEP                                                          \
+	(LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_WRITE_FILE |   \
+	 LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
+	 FS_TRUNCATE)
+
+/* Rights that it needs in some folders. */
+#define FS_SOMEWHERE                             \
+	(FS_KEEP | LANDLOCK_ACCESS_FS_READ_DIR | \
+	 LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_DIR)
+
+static const uint64_t uses[] = {
+	[LANDLOCK_READ] = LANDLOCK_ACCESS_FS_READ_FILE,
+	[LANDLOCK_APPEND] = LANDLOCK_ACCESS_FS_WRITE_FILE,
+	[LANDLOCK_KEEP] = FS_KEEP,
+	[LANDLOCK_SERVE] = FS_KEEP | LANDLOCK_ACCESS_FS_MAKE_SOCK,
+	[LANDLOCK_SETTLE] = LANDLOCK_ACCESS_FS_MAKE_DIR |
+			    LANDLOCK_ACCESS_FS_MAKE_SOCK |
+			    LANDLOCK_ACCESS_FS_REMOVE_FILE,
+};
+
+static long
+ask(unsigned what)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, what);
+}
+
+/* Version of Landlock; 0: there is none, or to ask may be fatal. */
+static int
+get_version(void)
+{
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
+		return 0;
+
+	const long version = ask(ASK_VERSION);
+
+	return version > 0 ? (int)version : 0;
+}
+
+static int
+make(const struct attributes *a)
+{
+	return (int)syscall(SYS_landlock_create_ruleset, a, sizeof(*a), 0);
+}
+
+void
+landlock_begin(void)
+{
+	const int version = get_version();
+	struct attributes a = { .fs = FS_NEVER };
+
+	if (version == 0)
+		return;
+	if (version >= ABI_NET)
+		a.net = NET_BIND_TCP | NET_CONNECT_TCP;
+	if (version >= ABI_IOCTL_DEV)
+		a.fs |= FS_IOCTL_DEV;
+	if (version >= ABI_SCOPE) {
+		const long errata = ask(ASK_ERRATA);
+
+		a.scoped = SCOPE_ABSTRACT;
+		/* The writer asks by signal 0 whether a thread is there. */
+		if (errata > 0 && (errata & ERRATUM_OWN_SIGNAL) != 0)
+			a.scoped |= SCOPE_SIGNAL;
+	}
+	landlock_enter(make(&a));
+}
+
+int
+landlock_open(void)
+{
+	const int version = get_version();
+	const struct attributes a = {
+		.fs = version >= ABI_TRUNCATE ? FS_SOMEWHERE
+					      : FS_SOMEWHERE & ~FS_TRUNCATE,
+	};
+
+	return version == 0 ? -1 : make(&a);
+}
+
+void
+landlock_allow(int rules, int fd, enum landlock_use use)
+{
+	struct landlock_path_beneath_attr rule = {
+		.allowed_access = uses[use],
+		.parent_fd = fd,
+	};
+
+	if (rules < 0 || fd < 0)
+		return;
+	/* An older kernel refuses a right that it does not know. */
+	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH,
+		    &rule, 0) == 0 ||
+	    errno != EINVAL)
+		return;
+	rule.allowed_access &= ~FS_TRUNCATE;
+	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule,
+		0);
+}
+
+void
+landlock_allow_path(int rules, const char *path, enum landlock_use use)
+{
+	int fd;
+
+	if (rules < 0)
+		return;
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC);
+	landlock_allow(rules, fd, use);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+}
+
+void
+landlock_enter(int rules)
+{
+	if (rules < 0)
+		return;
+	syscall(SYS_landlock_restrict_self, rules, 0);
+	syscall(SYS_close, rules);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* privileges.c - see privileges.h */
+
+#include "preload/confine/privileges.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "hatf/codec/comment_text.h"
+#include "preload/confine/sandbox.h"
+#include "preload/sys/sys.h"
+
+#define CAPABILITY(n) ((uint64_t)1 << (n))
+
+/* What the writer needs to follow the program. */
+#define KEPT                                               \
+	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | \
+	 CAPABILITY(CAP_SYS_CHROOT))
+
+static uint64_t
+get_capabilities(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2];
+
+	memset(data, 0, sizeof(data));
+	if (syscall(SYS_capget, &header, data) != 0)
+		return 0;
+	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
+}
+
+/* Those that are in force are raised only while they are used. */
+static void
+set_capabilities(uint64_t set, bool in_force)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	const uint32_t low = (uint32_t)set, high = (uint32_t)(set >> 32);
+	const struct __user_cap_data_struct data[2] = {
+		{ .effective = in_force ? low : 0, .permitted = low },
+		{ .effective = in_force ? high : 0, .permitted = high },
+	};
+
+	syscall(SYS_capset, &header, data);
+}
+
+static bool
+read_groups(struct privileges *p)
+{
+	void *memory;
+
+	p->group_count = (int)syscall(SYS_getgroups, 0, NULL);
+	if (p->group_count <= 0)
+		return p->group_count == 0;
+	p->groups_nbytes = (size_t)p->group_count * sizeof(*p->groups);
+	memory = mmap(NULL, p->groups_nbytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	p->groups = memory;
+	return syscall(SYS_getgroups, p->group_count, p->groups) ==
+	       p->group_count;
+}
+
+bool
+privileges_read(struct privileges *p)
+{
+	*p = (struct privileges){ .capabilities = get_capabilities(),
+				  .ruleset = -1 };
+	/* No number is set by -1; the one that counts is returned. */
+	p->fs_uid = (uid_t)syscall(SYS_setfsuid, -1);
+	p->fs_gid = (gid_t)syscall(SYS_setfsgid, -1);
+	return syscall(SYS_getresuid, &p->uid[0], &p->uid[1], &p->uid[2]) ==
+		       0 &&
+	       syscall(SYS_getresgid, &p->gid[0], &p->gid[1], &p->gid[2]) ==
+		       0 &&
+	       read_groups(p);
+}
+
+void
+privileges_fini(struct privileges *p)
+{
+	if (p->groups != NULL)
+		munmap(p->groups, p->groups_nbytes);
+}
+
+/* Does the calling thread have the same user, groups and nothing above? */
+static bool
+is_within(const struct privileges *p)
+{
+	struct privileges own;
+	const bool known = privileges_read(&own);
+	const bool within =
+		known && memcmp(own.uid, p->uid, sizeof(own.uid)) == 0 &&
+		memcmp(own.gid, p->gid, sizeof(own.gid)) == 0 &&
+		own.fs_uid == p->fs_uid && own.fs_gid == p->fs_gid &&
+		(own.capabilities & ~p->capabilities) == 0 &&
+		own.group_count == p->group_count &&
+		(own.group_count == 0 ||
+		 memcmp(own.groups, p->groups, own.groups_nbytes) == 0);
+
+	privileges_fini(&own);
+	return within;
+}
+
+/* The root directory of a thread, which may have another than this one. */
+static bool
+change_root(pid_t tid)
+{
+	char path[64];
+	struct text t;
+
+	text_init(&t, path, sizeof(path) - 1);
+	text_str(&t, "/proc/self/task/");
+	text_u64(&t, (uint64_t)tid);
+	text_str(&t, "/root");
+	path[t.used] = '\0';
+	/* And no way back by the working directory. */
+	return syscall(SYS_chroot, path) == 0 && syscall(SYS_chdir, "/") == 0;
+}
+
+static const struct seal {
+	uint32_t number;
+	/* Only where none of these bits is set in this argument; 0: always. */
+	uint32_t argument, forbidden;
+} seal_calls[] = {
+	{ SYS_write, 0, 0 },
+	{ SYS_read, 0, 0 },
+	{ SYS_close, 0, 0 },
+	{ SYS_fstat, 0, 0 },
+	{ SYS_fallocate, 0, 0 },
+	{ SYS_ftruncate, 0, 0 },
+	{ SYS_futex, 0, 0 },
+	{ SYS_nanosleep, 0, 0 },
+	{ SYS_sched_yield, 0, 0 },
+	{ SYS_clock_gettime, 0, 0 },
+	{ SYS_getrusage, 0, 0 },
+	{ SYS_getpid, 0, 0 },
+	{ SYS_gettid, 0, 0 },
+	{ SYS_mmap, 2, PROT_EXEC },
+	{ SYS_munmap, 0, 0 },
+	{ SYS_madvise, 0, 0 },
+	{ SYS_rt_sigprocmask, 0, 0 },
+	{ SYS_rt_sigtimedwait, 0, 0 },
+	{ SYS_tgkill, 2, UINT32_MAX },	  /* to ask whether a thread is there */
+	{ SYS_prlimit64, 2, UINT32_MAX }, /* to ask */
+	{ SYS_exit, 0, 0 },
+};
+
+#define SEAL_CALLS (sizeof(seal_calls) / sizeof(*seal_calls))
+
+static const char seal;
+const void *const PRIVILEGES_SEAL = &seal;
+
+#define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define DENY  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+
+/* Five instructions a call, and five around them; returns how many. */
+static unsigned
+build_seal(struct sock_filter *f)
+{
+	const struct sock_filter start[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SANDBOX_ARCH, 1, 0),
+		DENY,
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+	};
+	unsigned n = sizeof(start) / sizeof(*start);
+
+	memcpy(f, start, sizeof(start));
+	for (size_t i = 0; i < SEAL_CALLS; i++) {
+		const struct seal *const s = &seal_calls[i];
+		const struct sock_filter check[] = {
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, s->number, 0, 4),
+			BPF_STMT(
+				BPF_LD | BPF_W | BPF_ABS,
+				(uint32_t)(offsetof(struct seccomp_data, args) +
+					   s->argument * sizeof(uint64_t))),
+			BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, s->forbidden, 1,
+				 0),
+			ALLOW,
+			DENY,
+		};
+
+		memcpy(&f[n], check, sizeof(check));
+		n += sizeof(check) / sizeof(*check);
+	}
+	f[n++] = (struct sock_filter)DENY;
+	return n;
+}
+
+static bool
+add_seal(void)
+{
+	struct sock_filter filter[5 * SEAL_CALLS + 5];
+	const struct sock_fprog program = {
+		.len = (unsigned short)build_seal(filter),
+		.filter = filter,
+	};
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+/* 'program' is in the memory that is shared. */
+static bool
+add_filter(const void *program)
+{
+	if (program == PRIVILEGES_SEAL)
+		return add_seal();
+	/* One that is wrong the program will not get either. */
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) == 0 ||
+	       errno == EINVAL || errno == EFAULT || add_seal();
+}
+
+/* Restrict this thread by what the program has open as 'fd'. */
+static bool
+add_ruleset(int fd)
+{
+	const int pid_fd = (int)syscall(SYS_pidfd_open, sys_pid(), 0);
+	const int own = (int)syscall(SYS_pidfd_getfd, pid_fd, fd, 0);
+	const bool done =
+		own >= 0 && syscall(SYS_landlock_restrict_self, own, 0) == 0;
+
+	syscall(SYS_close, own);
+	syscall(SYS_close, pid_fd);
+	return done;
+}
+
+static bool
+take_on(const struct privileges *p)
+{
+	if ((p->root_of != 0 && !change_root(p->root_of)) ||
+	    (p->ruleset >= 0 && !add_ruleset(p->ruleset)))
+		return false;
+	if (is_within(p))
+		return true;
+	/* Or the change of the user would take away what the next one needs. */
+	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	syscall(SYS_setgroups, p->group_count, p->groups);
+	syscall(SYS_setresgid, p->gid[0], p->gid[1], p->gid[2]);
+	syscall(SYS_setfsgid, p->fs_gid);
+	syscall(SYS_setresuid, p->uid[0], p->uid[1], p->uid[2]);
+	/* What was in force has gone with the user. */
+	set_capabilities(get_capabilities() & KEPT, true);
+	syscall(SYS_setfsuid, p->fs_uid);
+	prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+	set_capabilities(get_capabilities() & p->capabilities & KEPT, false);
+	return is_within(p);
+}
+
+bool
+privileges_take_on(const struct privileges *p)
+{
+	bool done;
+
+	if (p->filter != NULL)
+		return add_filter(p->filter);
+	set_capabilities(get_capabilities() & KEPT, true);
+	done = take_on(p);
+	set_capabilities(get_capabilities() & KEPT, false);
+	return done;
+}
+
+bool
+privileges_may_change_user(void)
+{
+	return (get_capabilities() & CAPABILITY(CAP_SETUID)) != 0;
+}
+
+/*
+ * What only counts for programs that a thread executes, which this one never does:
+ * the program may give it up at any time.  Unless it may not, or a filter is there that
+ * might not let it live.
+ */
+static void
+limit_inheritance(void)
+{
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
+		return;
+	for (unsigned long n = 0; prctl(PR_CAPBSET_DROP, n, 0, 0, 0) == 0; n++)
+		;
+	prctl(PR_SET_SECUREBITS,
+	      SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
+		      SECBIT_NO_CAP_AMBIENT_RAISE |
+		      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
+	      0, 0, 0);
+}
+
+void
+privileges_limit(void)
+{
+	limit_inheritance();
+	/* With the inheritable ones go the ambient ones. */
+	set_capabilities(get_capabilities() & KEPT, false);
+	/* Nothing that it could run has more, either. */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static void
+set_effective(const struct privileges_lowered *all, uint64_t effective)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		data[i] = (struct __user_cap_data_struct){
+			.effective = (uint32_t)(effective >> 32 * i),
+			.permitted = (uint32_t)(all->permitted >> 32 * i),
+			.inheritable = (uint32_t)(all->inheritable >> 32 * i),
+		};
+	syscall(SYS_capset, &header, data);
+}
+
+void
+privileges_lower(struct privileges_lowered *before_ret)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2];
+
+	memset(data, 0, sizeof(data));
+	syscall(SYS_capget, &header, data);
+	*before_ret = (struct privileges_lowered){
+		(uint64_t)data[1].effective << 32 | data[0].effective,
+		(uint64_t)data[1].permitted << 32 | data[0].permitted,
+		(uint64_t)data[1].inheritable << 32 | data[0].inheritable,
+	};
+	if ((before_ret->effective & ~KEPT) != 0)
+		set_effective(before_ret, before_ret->effective & KEPT);
+}
+
+void
+privileges_raise(const struct privileges_lowered *before)
+{
+	if ((before->effective & ~KEPT) != 0)
+		set_effective(before, before->effective);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deep_bound.c - see deep_bound.h
+ *
+ * The loader has no record of which objects are bound deeply.  A slot that it
+ * has filled in shows it.  A slot that waits for its first call does not; but
+ * if libc is the only object with a function of that name, the call will reach
+ * libc's function or ours, and ours calls libc's.
+ */
+
+#include "preload/heaps/deep_bound.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "preload/heaps/patch_calls.h"
+#include "preload/record/missed_calls.h"
+#include "preload/sys/elf_lookup.h"
+
+/* About as many names as we export; others are looked up each time. */
+#define NAMES_MAX 96u
+
+/* What has been found out about a name in this pass. */
+struct name {
+	void *ours;
+	struct lookup_all all;
+};
+
+struct pass {
+	bool in_time;
+	size_t skip; /* objects that were looked at in an earlier pass */
+	size_t seen;
+	size_t name_count;
+	struct name names[NAMES_MAX];
+};
+
+/* Objects at the front of the loader's list, and how many were gone by then. */
+static size_t done_count;
+static uint64_t done_subs;
+
+/* Does it only take or give back memory, rather than wrap such a call? */
+static bool
+is_allocation(const char *name)
+{
+	static const char *const names[] = {
+		"malloc",	  "free",     "calloc", "realloc",
+		"reallocarray",	  "memalign", "valloc", "aligned_alloc",
+		"posix_memalign", "pvalloc",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static struct lookup_all
+find_all(struct pass *pass, const char *name, void *ours)
+{
+	struct lookup_all all;
+
+	for (size_t i = 0; i < pass->name_count; i++)
+		if (pass->names[i].ours == ours)
+			return pass->names[i].all;
+	all = lookup_all(name);
+	if (pass->name_count < NAMES_MAX)
+		pass->names[pass->name_count++] = (struct name){ ours, all };
+	return all;
+}
+
+/* Is it in the program itself, as one of a table of functions may be? */
+static bool
+is_in_program(const void *address)
+{
+	const char *const name = lookup_object(address);
+
+	return name != NULL && name[0] == '\0';
+}
+
+static void
+note(const struct pass *pass, const struct patch_slot *slot, bool is_followed)
+{
+	if (!is_allocation(slot->name) || (is_followed && pass->in_time))
+		return;
+	missed_note(slot->info->dlpi_name,
+		    is_followed
+			    ? " had called the allocator past the recorder "
+			      "before that was noticed"
+			    : " calls another allocator, past the recorder");
+}
+
+static void
+follow_slot(const struct patch_slot *slot, void *context)
+{
+	struct pass *const pass = context;
+	void *const now = *slot->at;
+	void *const ours = now != NULL ? lookup_own(slot->name) : NULL;
+	struct lookup_all all;
+
+	if (ours == NULL || now == ours)
+		return;
+	/* It calls a function of its own; or the slot is not yet bound. */
+	if (dynamic_has(slot->info, PT_LOAD, (uintptr_t)now)) {
+		if (patch_is_unbound(slot) &&
+		    !lookup_defines(slot->dynamic, slot->name) &&
+		    find_all(pass, slot->name, ours).count == 1)
+			patch_write(slot, ours);
+		return;
+	}
+	all = find_all(pass, slot->name, ours);
+	if (now == all.next && all.first == all.next) {
+		const bool done = patch_write(slot, ours);
+
+		note(pass, slot, done);
+	} else if (now != all.first && lookup_object(now) != NULL &&
+		   !is_in_program(now)) {
+		note(pass, slot, false);
+	}
+}
+
+static int
+visit(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct pass *const pass = context;
+	struct dynamic dynamic;
+
+	(void)nbytes;
+	if (info->dlpi_subs != done_subs) {
+		done_subs = info->dlpi_subs;
+		pass->skip = 0;
+	}
+	if (pass->seen++ >= pass->skip &&
+	    !dynamic_has(info, PT_LOAD, (uintptr_t)&deep_follow) &&
+	    dynamic_read(info, &dynamic))
+		patch_each_slot(info, &dynamic, follow_slot, pass);
+	return 0;
+}
+
+void
+deep_follow(bool in_time)
+{
+	struct pass pass = { .in_time = in_time, .skip = done_count };
+
+	dl_iterate_phdr(visit, &pass);
+	done_count = pass.seen;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* dlopened.c - see dlopened.h */
+
+#include "preload/heaps/dlopened.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "preload/heaps/deep_bound.h"
+#include "preload/heaps/heap_calls.h"
+#include "preload/heaps/jemalloc.h"
+#include "preload/heaps/mimalloc.h"
+#include "preload/heaps/patch_calls.h"
+#include "preload/record/missed_calls.h"
+#include "preload/record/real.h"
+#include "preload/sys/elf_lookup.h"
+#include "preload/sys/sys.h"
+
+typedef void *dlsym_fn(void *, const char *);
+
+/* Used by the code below. */
+dlsym_fn *late_real __attribute__((visibility("hidden")));
+void *late_find(void *handle, const char *name)
+	__attribute__((visibility("hidden"), used));
+void *late_entry(void *handle, const char *name)
+	__attribute__((visibility("hidden")));
+
+/*
+ * late_find(), and where it returns NULL, the real dlsym() as if the caller had called
+ * it: whose caller it is, it tells by its return address.  No compiler promises
+ * such a jump.
+ */
+#if defined(__x86_64__)
+__asm__(".text\n"
+	".p2align 4\n"
+	".globl late_entry\n"
+	".hidden late_entry\n"
+	".type late_entry, @function\n"
+	"late_entry:\n"
+	".cfi_startproc\n"
+	"	endbr64\n"
+	"	pushq %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq %rsi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call late_find\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rsi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	testq %rax, %rax\n"
+	"	jnz 1f\n"
+	"	jmp *late_real(%rip)\n"
+	"1:	ret\n"
+	".cfi_endproc\n"
+	".size late_entry, . - late_entry\n");
+#else
+__asm__(".text\n"
+	".p2align 4\n"
+	".globl late_entry\n"
+	".hidden late_entry\n"
+	".type late_entry, %function\n"
+	"late_entry:\n"
+	".cfi_startproc\n"
+	"	hint #34\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	.cfi_adjust_cfa_offset 32\n"
+	"	.cfi_rel_offset x29, 0\n"
+	"	.cfi_rel_offset x30, 8\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	bl late_find\n"
+	"	mov x16, x0\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	.cfi_restore x29\n"
+	"	.cfi_restore x30\n"
+	"	.cfi_adjust_cfa_offset -32\n"
+	"	cbz x16, 1f\n"
+	"	mov x0, x16\n"
+	"	ret\n"
+	"1:	adrp x16, late_real\n"
+	"	ldr x16, [x16, :lo12:late_real]\n"
+	"	br x16\n"
+	".cfi_endproc\n"
+	".size late_entry, . - late_entry\n");
+#endif
+
+static struct patch patches[] = {
+	{ "dlsym", (void *)(uintptr_t)late_entry, NULL, false },
+};
+
+/* Objects that came and went, up to what has been looked at. */
+static _Atomic uint64_t seen_changes;
+static _Atomic int looking_pid; /* 0: nobody looks */
+
+/* Do the program's calls reach us?  Constant once the process has started. */
+static bool is_followed;
+
+/* How often others try while one thread looks; with a pause after the first
+ * ones. */
+#define WAITS_MAX     2000u
+#define WAITS_UNSLEPT 100u
+#define WAIT_NS	      100000u
+
+static int
+visit(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	uint64_t *const changes = context;
+
+	(void)nbytes;
+	*changes = info->dlpi_adds + info->dlpi_subs;
+	return 1;
+}
+
+static uint64_t
+count_changes(void)
+{
+	uint64_t changes = 0;
+
+	dl_iterate_phdr(visit, &changes);
+	return changes;
+}
+
+static bool
+begin_looking(void)
+{
+	const int pid = sys_pid();
+
+	/* acquire and release: a lock. */
+	for (unsigned i = 0; i < WAITS_MAX; i++) {
+		int holder = atomic_load_explicit(&looking_pid,
+						  memory_order_relaxed);
+
+		/* A fork may have left one of the parent's threads behind. */
+		if (holder != pid &&
+		    atomic_compare_exchange_strong_explicit(
+			    &looking_pid, &holder, pid, memory_order_acquire,
+			    memory_order_relaxed))
+			return true;
+		if (i < WAITS_UNSLEPT)
+			sched_yield();
+		else
+			sys_sleep(WAIT_NS);
+	}
+	return false;
+}
+
+static void
+end_looking(void)
+{
+	/* release: pairs with the acquire in begin_looking(). */
+	atomic_store_explicit(&looking_pid, 0, memory_order_release);
+}
+
+/* Has the thread that forks begun to look? */
+static __thread bool is_fork_locked __attribute__((tls_model("initial-exec")));
+
+void
+late_before_fork(void)
+{
+	if (begin_looking())
+		is_fork_locked = true;
+}
+
+void
+late_after_fork(void)
+{
+	if (!is_fork_locked)
+		return;
+	is_fork_locked = false;
+	end_looking();
+}
+
+static void
+look_at_changes(bool in_time)
+{
+	const uint64_t changes = count_changes();
+
+	/* relaxed: written under the lock. */
+	if (atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
+	    changes)
+		return;
+	jemalloc_patch();
+	mimalloc_patch();
+	pooled_patch_again();
+	patch_known(patches, 1);
+	if (is_followed)
+		deep_follow(in_time);
+	atomic_store_explicit(&seen_changes, changes, memory_order_relaxed);
+}
+
+/* Look at what was loaded since; 'in_time' as in deep_bound.h. */
+static void
+look(bool in_time)
+{
+	const bool is_locked = begin_looking();
+
+	/* In time, the loader's lock keeps out everybody but a fork under
+	 * way. */
+	if (is_locked || in_time)
+		look_at_changes(in_time);
+	if (is_locked)
+		end_looking();
+}
+
+/* Each load calls our_catch(), so dlsym() need not look for new objects. */
+static _Atomic bool is_told;
+
+/*
+ * An object is in the list before its places are filled in.  dlsym() waits for
+ * whoever loads one, so all that were counted before it are complete after it.
+ */
+static void
+look_late(void)
+{
+	/* relaxed: a load that this thread knows of was before it. */
+	if (atomic_load_explicit(&is_told, memory_order_relaxed) ||
+	    atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
+		    count_changes())
+		return;
+	late_real(RTLD_DEFAULT, "dlsym");
+	/* relaxed: it was set under the lock that dlsym() has waited for. */
+	if (!atomic_load_explicit(&is_told, memory_order_relaxed))
+		look(false);
+}
+
+/* Loads ------------------------------------------------------------------- */
+
+typedef int catch_fn(void *exception, void (*operate)(void *), void *argument);
+
+#define CATCH "_dl_catch_exception"
+
+static catch_fn *real_catch;
+
+/*
+ * glibc's loader calls a function of its own around each step of dlopen() that
+ * may fail, by a slot that other objects can fill in.  Constructors cannot
+ * fail: for them 'exception' is NULL, and the new objects are relocated.  The
+ * caller holds the loader's lock.
+ */
+static int
+our_catch(void *exception, void (*operate)(void *), void *argument)
+{
+	if (exception == NULL) {
+		const int saved_errno = errno;
+
+		atomic_store_explicit(&is_told, true, memory_order_relaxed);
+		look(true);
+		errno = saved_errno;
+	}
+	return real_catch(exception, operate, argument);
+}
+
+static void
+follow_loads(const struct patch_slot *slot, void *unused)
+{
+	(void)unused;
+	if (!slot->is_call || strcmp(slot->name, CATCH) != 0 ||
+	    *slot->at != lookup_all(CATCH).first)
+		return;
+	memcpy(&real_catch, slot->at, sizeof(real_catch));
+	/* That there may be no place for an error is older than this
+	 * function. */
+	if (patch_write(slot, (void *)(uintptr_t)our_catch) &&
+	    lookup_all("__libc_early_init").first != NULL)
+		atomic_store_explicit(&is_told, true, memory_order_relaxed);
+}
+
+/* The loader is the object that defines its own tables. */
+static int
+visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
+{
+	struct dynamic dynamic;
+
+	(void)nbytes;
+	if (!dynamic_read(info, &dynamic) ||
+	    !lookup_defines(&dynamic, "_rtld_global_ro"))
+		return 0;
+	patch_each_slot(info, &dynamic, follow_loads, unused);
+	return 1;
+}
+
+/*
+ * What is to be had instead of the function 'name', or NULL.  What RTLD_NEXT is depends
+ * on the caller, and so does RTLD_DEFAULT for what is loaded locally: the one is left
+ * alone, the other too where it is not found from here.
+ */
+void *
+late_find(void *handle, const char *name)
+{
+	const int saved_errno = errno;
+	void *found = NULL;
+
+	look_late();
+	if (handle != RTLD_NEXT && name != NULL &&
+	    (jemalloc_has(name) || mimalloc_has(name)))
+		found = late_real(handle, name);
+	if (found != NULL) {
+		void *const ours = jemalloc_stand_in(name, found);
+
+		found = ours != NULL ? ours : mimalloc_stand_in(name, found);
+	}
+	errno = saved_errno;
+	return found;
+}
+
+static void
+note_other(void)
+{
+	const char *const name = lookup_object(lookup_all("malloc").first);
+
+	missed_note(name != NULL ? name : "another object",
+		    " has the malloc() that is called, not the recorder's");
+}
+
+void
+late_patch(void)
+{
+	late_real = dlsym;
+	is_followed = real_is_reached();
+	if (is_followed)
+		deep_follow(false);
+	else
+		note_other();
+	dl_iterate_phdr(visit_loader, NULL);
+	atomic_store_explicit(&seen_changes, count_changes(),
+			      memory_order_relaxed);
+	/* Another's may have to be called by those that it is for. */
+	if (!lookup_is_first("dlsym", (const void *)(uintptr_t)late_real))
+		return;
+	patches[0].real = (void *)(uintptr_t)late_real;
+	patch_known(patches, 1);
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose_jemalloc.c - the functions that jemalloc has beyond C's
+ *
+ * As in interpose.c, event for event.  An arena that the program makes is a heap of
+ * the trace, and a block is of the heap of the arena that it lies in, which jemalloc
+ * tells: a thread's cache hands out blocks of any arena to whoever asks.  The arenas
+ * that jemalloc makes for itself are heap 0, malloc's.
+ *
+ * There may be two of it: with the names of its own, and with "je_" in front of each,
+ * as it is built beside another malloc().  Nothing here is exported, see patch_calls.h.
+ */
+
+#include <stdint.h>
+#include <unistd.h>
+
+#include "preload/heaps/heap_calls.h"
+#include "preload/heaps/jemalloc.h"
+#include "preload/heaps/jemalloc_arenas.h"
+#include "preload/heaps/patch_calls.h"
+#include "preload/record/record.h"
+#include "preload/sys/elf_lookup.h"
+
+/* <jemalloc/jemalloc.h>: the alignment's logarithm, and a bit for zeroed. */
+#define LG_ALIGN(flags) ((flags)&63)
+#define ZERO		0x40
+
+/* The first is the one by which the others are found. */
+#define OWN(X)      \
+	X(mallocx)  \
+	X(rallocx)  \
+	X(xallocx)  \
+	X(dallocx)  \
+	X(sdallocx) \
+	X(mallctl)  \
+	X(mallctlbymib)
+
+/* C's, where they have a name of their own; older versions lack the last. */
+#define OF_C(X)           \
+	X(malloc)         \
+	X(calloc)         \
+	X(realloc)        \
+	X(free)           \
+	X(posix_memalign) \
+	X(aligned_alloc)  \
+	X(memalign)       \
+	X(valloc)
+
+#define LATE_OF_C(X)  \
+	X(pvalloc)    \
+	X(free_sized) \
+	X(free_aligned_sized)
+
+#define NAME_INDEX(name) AT_##name,
+enum {
+	OWN(NAME_INDEX) OWN_COUNT,
+	BEFORE_C = OWN_COUNT - 1,
+	OF_C(NAME_INDEX) LATE_OF_C(NAME_INDEX) ALL_COUNT
+};
+
+struct jemalloc {
+	struct patch *patches;
+	size_t patched_count; /* of them; the others are only handed out */
+	bool is_there;
+	struct arenas arenas;
+};
+
+/* The real function, by the type of the one that stands in front of it. */
+#define REAL(j, name) ((name##_fn *)(uintptr_t)(j)->patches[AT_##name].real)
+
+typedef void *mallocx_fn(size_t, int);
+typedef void *rallocx_fn(void *, size_t, int);
+typedef size_t xallocx_fn(void *, size_t, size_t, int);
+typedef void dallocx_fn(void *, int);
+typedef void sdallocx_fn(void *, size_t, int);
+typedef void *malloc_fn(size_t);
+typedef void *calloc_fn(size_t, size_t);
+typedef void *realloc_fn(void *, size_t);
+typedef void free_fn(void *);
+typedef int posix_memalign_fn(void **, size_t, size_t);
+typedef void *aligned_alloc_fn(size_t, size_t);
+typedef void *memalign_fn(size_t, size_t);
+typedef void *valloc_fn(size_t);
+typedef void *pvalloc_fn(size_t);
+typedef void free_sized_fn(void *, size_t);
+typedef void free_aligned_sized_fn(void *, size_t, size_t);
+
+/* Its own functions --------------------------------------------------------- */
+
+static void *
+take(struct jemalloc *j, void *p, size_t size, int flags)
+{
+	return pooled_took(arenas_of(&j->arenas, p, flags), p, size,
+			   LG_ALIGN(flags) != 0 ? (size_t)1 << LG_ALIGN(flags)
+						: 0,
+			   (flags & ZERO) != 0 ? EVENT_FLAG_ZEROED : 0);
+}
+
+static void *
+do_mallocx(struct jemalloc *j, size_t size, int flags)
+{
+	return take(j, REAL(j, mallocx)(size, flags), size, flags);
+}
+
+static void *
+do_rallocx(struct jemalloc *j, void *old, size_t size, int flags)
+{
+	struct pooled_change c = pooled_change_begin(old, size);
+
+	c.p = REAL(j, rallocx)(old, size, flags);
+	c.to = arenas_of(&j->arenas, c.p, flags);
+	pooled_change_end(&c);
+	return c.p;
+}
+
+/* Where it is: the block has the new size, or things are as they were. */
+static size_t
+do_xallocx(struct jemalloc *j, void *p, size_t size, size_t extra, int flags)
+{
+	struct pooled_change c = pooled_change_begin(p, size);
+	const size_t result = REAL(j, xallocx)(p, size, extra, flags);
+
+	c.p = result >= size ? p : NULL;
+	c.to = c.from;
+	pooled_change_end(&c);
+	return result;
+}
+
+static void
+do_dallocx(struct jemalloc *j, void *p, int flags)
+{
+	pooled_drop(p);
+	REAL(j, dallocx)(p, flags);
+}
+
+static void
+do_sdallocx(struct jemalloc *j, void *p, size_t size, int flags)
+{
+	pooled_drop(p);
+	REAL(j, sdallocx)(p, size, flags);
+}
+
+/* mallctl("experimental.batch_alloc") has been given this. */
+struct batch {
+	void **blocks;
+	size_t count, size;
+	int flags;
+};
+
+static void
+take_batch(struct jemalloc *j, const struct arenas_args *args)
+{
+	const struct batch *const batch = args->new_value;
+	const size_t *const count = args->old_value;
+
+	if (count == NULL || batch == NULL ||
+	    args->new_nbytes != sizeof(struct batch))
+		return;
+	for (size_t i = 0; i < *count && i < batch->count; i++)
+		take(j, batch->blocks[i], batch->size, batch->flags);
+}
+
+static void
+end_ctl(struct jemalloc *j, const struct arenas_act *act,
+	const struct arenas_args *args, int error)
+{
+	if (act->name == ARENAS_BATCH_ALLOC && error == 0)
+		take_batch(j, args);
+	arenas_end(&j->arenas, act, args, error);
+}
+
+static int
+do_mallctl(struct jemalloc *j, const char *name, void *old_value,
+	   size_t *old_nbytes, void *new_value, size_t new_nbytes)
+{
+	const struct arenas_args args = { old_value, old_nbytes, new_value,
+					  new_nbytes };
+	const struct arenas_act act = arenas_begin_name(&j->arenas, name);
+	const int error = REAL(j, mallctl)(name, old_value, old_nbytes,
+					   new_value, new_nbytes);
+
+	end_ctl(j, &act, &args, error);
+	return error;
+}
+
+static int
+do_mallctlbymib(struct jemalloc *j, const size_t *mib, size_t count,
+		void *old_value, size_t *old_nbytes, void *new_value,
+		size_t new_nbytes)
+{
+	const struct arenas_args args = { old_value, old_nbytes, new_value,
+					  new_nbytes };
+	const struct arenas_act act = arenas_begin_mib(&j->arenas, mib, count);
+	const int error = REAL(j, mallctlbymib)(
+		mib, count, old_value, old_nbytes, new_value, new_nbytes);
+
+	end_ctl(j, &act, &args, error);
+	return error;
+}
+
+/* C's functions by another name --------------------------------------------- */
+
+static void *
+take_plain(struct jemalloc *j, void *p, size_t size, size_t alignment,
+	   unsigned flags)
+{
+	return pooled_took(arenas_of(&j->arenas, p, 0), p, size, alignment,
+			   flags);
+}
+
+static void *
+do_malloc(struct jemalloc *j, size_t size)
+{
+	return take_plain(j, REAL(j, malloc)(size), size, 0, 0);
+}
+
+static void *
+do_calloc(struct jemalloc *j, size_t n, size_t size)
+{
+	return take_plain(j, REAL(j, calloc)(n, size), pooled_product(n, size),
+			  0, EVENT_FLAG_ZEROED);
+}
+
+static void *
+do_realloc(struct jemalloc *j, void *old, size_t size)
+{
+	struct pooled_change c = pooled_change_begin(old, size);
+
+	c.p = REAL(j, realloc)(old, size);
+	c.frees = size == 0;
+	c.to = arenas_of(&j->arenas, c.p, 0);
+	pooled_change_end(&c);
+	return c.p;
+}
+
+static void
+do_free(struct jemalloc *j, void *p)
+{
+	pooled_drop(p);
+	REAL(j, free)(p);
+}
+
+static int
+do_posix_memalign(struct jemalloc *j, void **p_ret, size_t alignment,
+		  size_t size)
+{
+	const int error = REAL(j, posix_memalign)(p_ret, alignment, size);
+
+	take_plain(j, error == 0 ? *p_ret : NULL, size, alignment, 0);
+	return error;
+}
+
+static void *
+do_aligned_alloc(struct jemalloc *j, size_t alignment, size_t size)
+{
+	return take_plain(j, REAL(j, aligned_alloc)(alignment, size), size,
+			  alignment, 0);
+}
+
+static void *
+do_memalign(struct jemalloc *j, size_t alignment, size_t size)
+{
+	return take_plain(j, REAL(j, memalign)(alignment, size), size,
+			  alignment, 0);
+}
+
+static void *
+do_valloc(struct jemalloc *j, size_t size)
+{
+	return take_plain(j, REAL(j, valloc)(size), size,
+			  (size_t)sysconf(_SC_PAGESIZE), 0);
+}
+
+static void *
+do_pvalloc(struct jemalloc *j, size_t size)
+{
+	return take_plain(j, REAL(j, pvalloc)(size), size,
+			  (size_t)sysconf(_SC_PAGESIZE), 0);
+}
+
+static void
+do_free_sized(struct jemalloc *j, void *p, size_t size)
+{
+	pooled_drop(p);
+	REAL(j, free_sized)(p, size);
+}
+
+static void
+do_free_aligned_sized(struct jemalloc *j, void *p, size_t alignment,
+		      size_t size)
+{
+	pooled_drop(p);
+	REAL(j, free_aligned_sized)(p, alignment, size);
+}
+
+/* Each of them -------------------------------------------------------------- */
+
+#define UNPACK(...) __VA_ARGS__
+
+/* What stands in front of 'name' of the one that is called so. */
+#define STAND(one, type, name, params, args)         \
+	static type one##_##name params              \
+	{                                            \
+		return do_##name(&one, UNPACK args); \
+	}
+
+#define STAND_VOID(one, name, params, args)   \
+	static void one##_##name params       \
+	{                                     \
+		do_##name(&one, UNPACK args); \
+	}
+
+#define STAND_OWN(one)                                                     \
+	STAND(one, void *, mallocx, (size_t n, int f), (n, f))             \
+	STAND(one, void *, rallocx, (void *p, size_t n, int f), (p, n, f)) \
+	STAND(one, size_t, xallocx, (void *p, size_t n, size_t x, int f),  \
+	      (p, n, x, f))                                                \
+	STAND_VOID(one, dallocx, (void *p, int f), (p, f))                 \
+	STAND_VOID(one, sdallocx, (void *p, size_t n, int f), (p, n, f))   \
+	STAND(one, int, mallctl,                                           \
+	      (const char *s, void *o, size_t *on, void *v, size_t vn),    \
+	      (s, o, on, v, vn))                                           \
+	STAND(one, int, mallctlbymib,                                      \
+	      (const size_t *m, size_t n, void *o, size_t *on, void *v,    \
+	       size_t vn),                                                 \
+	      (m, n, o, on, v, vn))
+
+#define STAND_C(one)                                                       \
+	STAND(one, void *, malloc, (size_t n), (n))                        \
+	STAND(one, void *, calloc, (size_t k, size_t n), (k, n))           \
+	STAND(one, void *, realloc, (void *p, size_t n), (p, n))           \
+	STAND_VOID(one, free, (void *p), (p))                              \
+	STAND(one, int, posix_memalign, (void **p, size_t a, size_t n),    \
+	      (p, a, n))                                                   \
+	STAND(one, void *, aligned_alloc, (size_t a, size_t n), (a, n))    \
+	STAND(one, void *, memalign, (size_t a, size_t n), (a, n))         \
+	STAND(one, void *, valloc, (size_t n), (n))                        \
+	STAND(one, void *, pvalloc, (size_t n), (n))                       \
+	STAND_VOID(one, free_sized, (void *p, size_t n), (p, n))           \
+	STAND_VOID(one, free_aligned_sized, (void *p, size_t a, size_t n), \
+		   (p, a, n))
+
+#define PATCH(one, prefix, name, is_optional) \
+	{ prefix #name, (void *)(uintptr_t)one##_##name, NULL, is_optional },
+#define PLAIN_PATCH(name)     PATCH(plain, "", name, false)
+#define PLAIN_OPTIONAL(name)  PATCH(plain, "", name, true)
+#define PREFIX_PATCH(name)    PATCH(prefixed, "je_", name, false)
+#define PREFIX_OPTIONAL(name) PATCH(prefixed, "je_", name, true)
+
+static struct jemalloc plain, prefixed;
+
+STAND_OWN(plain)
+STAND_C(plain)
+STAND_OWN(prefixed)
+STAND_C(prefixed)
+
+/*
+ * Only its own are patched: C's are called by everybody, by names that are another's
+ * or ours.  But a program may ask for just those that are in it.
+ */
+static struct patch plain_patches[] = { OWN(PLAIN_PATCH) OF_C(PLAIN_OPTIONAL)
+						LATE_OF_C(PLAIN_OPTIONAL) };
+static struct patch prefixed_patches[] = { OWN(PREFIX_PATCH) OF_C(
+	PREFIX_OPTIONAL) LATE_OF_C(PREFIX_OPTIONAL) };
+
+static struct pool *
+plain_of(const void *p)
+{
+	return arenas_of(&plain.arenas, p, 0);
+}
+
+static struct pool *
+prefixed_of(const void *p)
+{
+	return arenas_of(&prefixed.arenas, p, 0);
+}
+
+/* Never read: their addresses are what the arenas are known by. */
+static const char plain_handles[ARENAS_MAX], prefixed_handles[ARENAS_MAX];
+
+static struct jemalloc plain = {
+	.patches = plain_patches,
+	.patched_count = OWN_COUNT,
+	.arenas = { .handles = plain_handles, .of_plain = plain_of },
+};
+static struct jemalloc prefixed = {
+	.patches = prefixed_patches,
+	.patched_count = ALL_COUNT,
+	.arenas = { .handles = prefixed_handles, .of_plain = prefixed_of },
+};
+
+static void
+patch(struct jemalloc *j, const char *const *markers)
+{
+	struct arenas *const a = &j->arenas;
+	bool together;
+
+	if (j->is_there && lookup_object(j->patches[0].real) == NULL) {
+		/* It may come again, elsewhere. */
+		j->is_there = false;
+		atomic_store_explicit(&a->state, 0, memory_order_relaxed);
+	}
+	if (j->is_there) {
+		patch_known(j->patches, j->patched_count);
+		return;
+	}
+	/* Before any call may come by here. */
+	a->mallctlnametomib = (mallctlnametomib_fn *)(uintptr_t)lookup_function(
+		markers[0], NULL, &together);
+	a->mallctl = (mallctl_fn *)(uintptr_t)lookup_function(
+		j->patches[AT_mallctl].name, NULL, &together);
+	a->mallctlbymib = (mallctlbymib_fn *)(uintptr_t)lookup_function(
+		j->patches[AT_mallctlbymib].name, NULL, &together);
+	j->is_there = patch_calls(j->patches, j->patched_count, markers);
+}
+
+void
+jemalloc_patch(void)
+{
+	/* What only a jemalloc has as well. */
+	static const char *const markers[] = { "mallctlnametomib", "nallocx",
+					       NULL };
+	static const char *const prefixed_markers[] = { "je_mallctlnametomib",
+							"je_nallocx", NULL };
+
+	patch(&plain, markers);
+	patch(&prefixed, prefixed_markers);
+}
+
+bool
+jemalloc_has(const char *name)
+{
+	return (plain.is_there &&
+		patch_find(plain_patches, ALL_COUNT, name) != NULL) ||
+	       (prefixed.is_there &&
+		patch_find(prefixed_patches, ALL_COUNT, name) != NULL);
+}
+
+static void *
+stand_in(struct jemalloc *j, const char *name, void *real)
+{
+	struct patch *const p = patch_find(j->patches, ALL_COUNT, name);
+
+	if (!j->is_there || p == NULL ||
+	    lookup_object(real) != lookup_object(j->patches[0].real))
+		return NULL;
+	p->real = real;
+	return p->ours;
+}
+
+void *
+jemalloc_stand_in(const char *name, void *real)
+{
+	void *const ours = stand_in(&plain, name, real);
+
+	return ours != NULL ? ours : stand_in(&prefixed, name, real);
+}

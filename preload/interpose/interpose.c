@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose.c - the allocation functions of C
+ *
+ * Thin: call the real one, make an event.  The order of the two is what order.h
+ * builds on: free is recorded before the real call, since after it the block may
+ * be another thread's; an allocation after it and before we return, since from
+ * then on another thread may be given it.  realloc, which is both, has a begin
+ * and an end.  Values, errno, alignment and size are the allocator's business.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "preload/sys/export.h"
+#include "preload/record/real.h"
+#include "preload/record/record.h"
+#include "preload/writer/writer.h"
+
+EXPORT void *
+malloc(size_t size)
+{
+	void *const p = real.malloc(size);
+
+	if (record_is_dormant())
+		return record_is_called() ? writer_answer_bell(p) : p;
+	return record_alloc(p, size);
+}
+
+static __attribute__((noinline)) void
+free_rest(void *p)
+{
+	record_free_rest(p);
+	real.free(p);
+}
+
+/* Without a frame: each way ends with a jump. */
+EXPORT void
+free(void *p)
+{
+	if (record_is_dormant()) {
+		real.free_any(p);
+		return;
+	}
+	if (p == NULL || __builtin_expect(real_is_early(p), 0))
+		return;
+	if (record_free(p))
+		real.free(p);
+	else
+		free_rest(p);
+}
+
+EXPORT void *
+calloc(size_t n, size_t size)
+{
+	void *const p = real.calloc(n, size);
+	size_t nbytes;
+
+	if (record_is_dormant())
+		return record_is_called() ? writer_answer_bell(p) : p;
+	/* A product that overflows has failed; the most is what it asked for. */
+	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
+		return record_calloc_rest(p, SIZE_MAX);
+	return record_calloc(p, nbytes);
+}
+
+/*
+ * A realloc that began while nothing was recorded: its old block is not in the
+ * trace, but the new one must be if recording has been started meanwhile.
+ */
+static __attribute__((noinline)) void *
+realloc_dormant(void *old, size_t size)
+{
+	void *const p = __builtin_expect(real_is_early(old), 0)
+				? real_realloc_early(old, size)
+				: real.realloc(old, size);
+
+	if (!record_is_dormant() && p != NULL)
+		record_alloc_wide(p, size, 0);
+	return record_is_called() ? writer_answer_bell(p) : p;
+}
+
+/* There is no old block, or it is not the allocator's. */
+static __attribute__((noinline)) void *
+realloc_first(void *old, size_t size)
+{
+	void *const p = old == NULL ? real.realloc(NULL, size)
+				    : real_realloc_early(old, size);
+
+	record_event(EVENT_REALLOC_END, 0, 0, (uintptr_t)p, size);
+	return p;
+}
+
+static __attribute__((noinline)) void *
+end_realloc(struct thread *t, void *old, void *p, size_t size)
+{
+	record_realloc_end(t, p == NULL && size == 0 ? EVENT_FLAG_FREED : 0,
+			   old, p, size);
+	return p;
+}
+
+/* Begin and end as they have to be now and then: stamped, and wide. */
+static __attribute__((noinline)) void *
+realloc_rest(void *old, size_t size)
+{
+	struct thread *const t = record_realloc_begin(old);
+	void *const p = real.realloc(old, size);
+
+	return t != NULL ? end_realloc(t, old, p, size) : p;
+}
+
+EXPORT void *
+realloc(void *old, size_t size)
+{
+	struct thread *t;
+	uint64_t limit;
+	void *p;
+
+	if (record_is_dormant())
+		return realloc_dormant(old, size);
+	if (old == NULL || __builtin_expect(real_is_early(old), 0))
+		return realloc_first(old, size);
+	t = thread_self;
+	if (!record_realloc_old(t, old, &limit))
+		return realloc_rest(old, size);
+	p = real.realloc(old, size);
+	if (!record_realloc_word(t, p, size, limit))
+		return end_realloc(t, old, p, size);
+	return p;
+}
+
+/* libc's own calls realloc() by its public name, which is ours. */
+EXPORT void *
+reallocarray(void *old, size_t n, size_t size)
+{
+	size_t nbytes;
+
+	if (!__builtin_mul_overflow(n, size, &nbytes))
+		return realloc(old, nbytes);
+	record_event(EVENT_REALLOC_END, 0, (uintptr_t)old, 0, SIZE_MAX);
+	errno = ENOMEM;
+	return NULL;
+}
+
+static void
+record_aligned(const void *p, size_t size, size_t alignment)
+{
+	record_event(EVENT_ALLOC, 0, (uintptr_t)p, size, alignment);
+}
+
+EXPORT void *
+memalign(size_t alignment, size_t size)
+{
+	void *const p = real.memalign(alignment, size);
+
+	record_aligned(p, size, alignment);
+	return p;
+}
+
+EXPORT int
+posix_memalign(void **p_ret, size_t alignment, size_t size)
+{
+	const int result = real.posix_memalign(p_ret, alignment, size);
+
+	record_aligned(result == 0 ? *p_ret : NULL, size, alignment);
+	return result;
+}
+
+EXPORT void *
+aligned_alloc(size_t alignment, size_t size)
+{
+	void *const p = real.aligned_alloc(alignment, size);
+
+	record_aligned(p, size, alignment);
+	return p;
+}
+
+EXPORT void *
+valloc(size_t size)
+{
+	void *const p = real.valloc(size);
+
+	record_aligned(p, size, (size_t)sysconf(_SC_PAGESIZE));
+	return p;
+}
+
+EXPORT void *
+pvalloc(size_t size)
+{
+	void *const p = real.pvalloc(size);
+
+	record_aligned(p, size, (size_t)sysconf(_SC_PAGESIZE));
+	return p;
+}
+
+/*
+ * C23.  The sizes only help the allocator to find the block's class, and free()
+ * does without; so these work whether or not the allocator has them.  (Whether it
+ * has could be asked only by a look-up that makes libc allocate when it fails.)
+ */
+EXPORT void
+free_sized(void *p, size_t size)
+{
+	(void)size;
+	free(p);
+}
+
+EXPORT void
+free_aligned_sized(void *p, size_t alignment, size_t size)
+{
+	(void)alignment;
+	(void)size;
+	free(p);
+}

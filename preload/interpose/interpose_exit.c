@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose_exit.c - ends and forks of a process that no handler sees
+ *
+ * exit() and return from main run our handler (end.c); these do not.  The
+ * functions that take their arguments as a list are all that they stand for in
+ * terms of the others.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "preload/process/end.h"
+#include "preload/sys/export.h"
+#include "preload/process/fork.h"
+#include "preload/record/real.h"
+#include "preload/writer/writer.h"
+
+EXPORT void
+_exit(int status)
+{
+	real_resolve_rest();
+	end_trace(WRITER_END_UNDERSCORE_EXIT);
+	real._exit(status);
+}
+
+EXPORT void
+_Exit(int status)
+{
+	real_resolve_rest();
+	end_trace(WRITER_END_UNDERSCORE_EXIT);
+	real._Exit(status);
+}
+
+EXPORT void
+abort(void)
+{
+	real_resolve_rest();
+	end_trace(WRITER_END_ABORT);
+	real.abort();
+}
+
+/*
+ * What assert(3) calls; it does not come by abort().  The few blocks that libc
+ * makes for its message come after the trailer.
+ */
+EXPORT void __assert_fail(const char *assertion, const char *file,
+			  unsigned line, const char *function)
+	__attribute__((noreturn));
+
+EXPORT void
+__assert_fail(const char *assertion, const char *file, unsigned line,
+	      const char *function)
+{
+	real_resolve_rest();
+	end_trace(WRITER_END_ABORT);
+	real.assert_fail(assertion, file, line, function);
+}
+
+EXPORT int
+execve(const char *path, char *const argv[], char *const envp[])
+{
+	int result;
+
+	real_resolve_rest();
+	end_trace(WRITER_END_EXEC);
+	result = real.execve(path, argv, envp);
+	end_resume();
+	return result;
+}
+
+EXPORT int
+execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+EXPORT int
+execvp(const char *file, char *const argv[])
+{
+	int result;
+
+	real_resolve_rest();
+	end_trace(WRITER_END_EXEC);
+	result = real.execvp(file, argv);
+	end_resume();
+	return result;
+}
+
+EXPORT int
+execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	int result;
+
+	real_resolve_rest();
+	end_trace(WRITER_END_EXEC);
+	result = real.execvpe(file, argv, envp);
+	end_resume();
+	return result;
+}
+
+EXPORT int
+fexecve(int fd, char *const argv[], char *const envp[])
+{
+	int result;
+
+	real_resolve_rest();
+	end_trace(WRITER_END_EXEC);
+	result = real.fexecve(fd, argv, envp);
+	end_resume();
+	return result;
+}
+
+EXPORT int
+execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
+	 int flags)
+{
+	int result;
+
+	real_resolve_rest();
+	end_trace(WRITER_END_EXEC);
+	result = real.execveat(dirfd, path, argv, envp, flags);
+	end_resume();
+	return result;
+}
+
+/*
+ * The fork for signal handlers: it runs no handlers of pthread_atfork().  A child
+ * that went on with the recording which the signal interrupted would do so without
+ * a ring.
+ */
+EXPORT pid_t _Fork(void);
+
+EXPORT pid_t
+_Fork(void)
+{
+	real_resolve_rest();
+	if (real._Fork == NULL) {
+		errno = ENOSYS;
+		return -1;
+	}
+	fork_before();
+
+	const pid_t child = real._Fork();
+
+	fork_after(child == 0);
+	return child;
+}
+
+static int
+redirect_to_null(void)
+{
+	const int fd = open("/dev/null", O_RDWR);
+
+	if (fd < 0)
+		return -1;
+	for (int standard = 0; standard <= 2; standard++)
+		dup2(fd, standard);
+	if (fd > 2)
+		close(fd);
+	return 0;
+}
+
+/* daemon(3), whose parent would end unseen inside libc. */
+EXPORT int
+daemon(int nochdir, int noclose)
+{
+	const pid_t child = fork();
+
+	if (child > 0)
+		_exit(0);
+	if (child < 0 || setsid() < 0)
+		return -1;
+	if (nochdir == 0 && chdir("/") != 0)
+		return -1;
+	return noclose == 0 ? redirect_to_null() : 0;
+}
+
+/* The number of arguments up to the NULL that ends them, 'first' included. */
+static size_t
+count_list(const char *first, va_list list)
+{
+	size_t n = 1;
+
+	if (first == NULL)
+		return 0;
+	while (va_arg(list, const char *) != NULL)
+		n++;
+	return n;
+}
+
+/* Fill 'argv', of n + 1 pointers, and step over the NULL. */
+static void
+fill_list(char **argv, size_t n, const char *first, va_list *list)
+{
+	union {
+		const char *in;
+		char *out;
+	} const head = { .in = first };
+
+	argv[0] = head.out;
+	for (size_t i = 1; i <= n; i++)
+		argv[i] = va_arg(*list, char *);
+}
+
+/*
+ * The list is as long as the caller made it, on its stack; so is the copy, since
+ * no memory may be allocated between vfork and exec.
+ */
+#define LIST_TO_ARGV(argv, first, list)                                   \
+	va_start(list, first);                                            \
+	const size_t argc = count_list(first, list);                      \
+	va_end(list);                                                     \
+	char **const argv = __builtin_alloca((argc + 1) * sizeof(*argv)); \
+	va_start(list, first);                                            \
+	fill_list(argv, argc, first, &list)
+
+EXPORT int
+execl(const char *path, const char *first, ...)
+{
+	va_list list;
+
+	LIST_TO_ARGV(argv, first, list);
+	va_end(list);
+	return execve(path, argv, environ);
+}
+
+EXPORT int
+execlp(const char *file, const char *first, ...)
+{
+	va_list list;
+
+	LIST_TO_ARGV(argv, first, list);
+	va_end(list);
+	return execvp(file, argv);
+}
+
+EXPORT int
+execle(const char *path, const char *first, ...)
+{
+	va_list list;
+
+	LIST_TO_ARGV(argv, first, list);
+	char *const *const envp = va_arg(list, char *const *);
+
+	va_end(list);
+	return execve(path, argv, envp);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose_loader.c - dl_iterate_phdr(3)
+ *
+ * AddressSanitizer in a library ends a program in which another library comes
+ * before its own.  It calls this function to see that; the function leaves us
+ * out then.
+ */
+
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/process/sanitizer.h"
+#include "preload/record/real.h"
+#include "preload/sys/elf_dynamic.h"
+#include "preload/sys/export.h"
+
+typedef int visit_fn(struct dl_phdr_info *info, size_t nbytes, void *context);
+
+struct hiding {
+	visit_fn *visit;
+	void *context;
+};
+
+/* Of our own object, by the linker. */
+extern const char own_start[] __asm__("__ehdr_start")
+	__attribute__((visibility("hidden")));
+extern const char own_end[] __asm__("_end")
+	__attribute__((visibility("hidden")));
+
+static int
+visit_others(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	const struct hiding *const h = context;
+
+	return dynamic_has(info, PT_LOAD, (uintptr_t)own_start)
+		       ? 0
+		       : h->visit(info, nbytes, h->context);
+}
+
+EXPORT int
+dl_iterate_phdr(visit_fn *fn, void *context)
+{
+	const char *const caller = __builtin_return_address(0);
+	struct hiding h = { fn, context };
+
+	real_resolve_rest();
+	if (!sanitizer_wants_to_be_first() ||
+	    (caller >= own_start && caller < own_end))
+		return real.dl_iterate_phdr(fn, context);
+	return real.dl_iterate_phdr(visit_others, &h);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose_means.c - the calls by which a program lowers limits and mounts
+ *
+ * setrlimit(2) and mount(2) and their kin, as libc has them.  The trace, if it
+ * has not begun yet, does so before (means.h).
+ */
+
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "preload/interpose/means.h"
+#include "preload/interpose/jump.h"
+#include "preload/record/real.h"
+#include "preload/sys/export.h"
+#include "preload/sys/sys.h"
+
+static void
+prepare(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+{
+	real_resolve_rest();
+	means_watch(number, a, b, c);
+}
+
+static int
+set_limit(int resource, const void *limit)
+{
+	prepare(SYS_setrlimit, (uint64_t)resource, (uintptr_t)limit, 0);
+	return real.setrlimit(resource, limit);
+}
+
+EXPORT int
+setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+	return set_limit((int)resource, limit);
+}
+
+/* The same where an offset has 64 bits. */
+EXPORT int
+setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
+{
+	return set_limit((int)resource, limit);
+}
+
+static int
+set_limit_of(pid_t pid, int resource, const void *new, void *old)
+{
+	prepare(SYS_prlimit64, (uint64_t)pid, (uint64_t)resource,
+		(uintptr_t) new);
+	return real.prlimit(pid, resource, new, old);
+}
+
+EXPORT int
+prlimit(pid_t pid, enum __rlimit_resource resource, const struct rlimit *new,
+	struct rlimit *old)
+{
+	return set_limit_of(pid, (int)resource, new, old);
+}
+
+EXPORT int
+prlimit64(pid_t pid, enum __rlimit_resource resource,
+	  const struct rlimit64 *new, struct rlimit64 *old)
+{
+	return set_limit_of(pid, (int)resource, new, old);
+}
+
+/* Called below; they return where to go on.  A program's library may have
+ * functions of these names that mean something else. */
+uintptr_t means_watch_mount(void);
+uintptr_t means_watch_umount(void);
+uintptr_t means_watch_umount2(void);
+uintptr_t means_watch_pivot_root(void);
+
+/* Return the address at 'call', which is known only after prepare(). */
+static uintptr_t
+watch(uint64_t number, void (*const *call)(void))
+{
+	prepare(number, 0, 0, 0);
+	return (uintptr_t)*call;
+}
+
+uintptr_t
+means_watch_mount(void)
+{
+	return watch(SYS_mount, &real.mount);
+}
+
+uintptr_t
+means_watch_umount(void)
+{
+	return watch(SYS_umount2, &real.umount);
+}
+
+uintptr_t
+means_watch_umount2(void)
+{
+	return watch(SYS_umount2, &real.umount2);
+}
+
+uintptr_t
+means_watch_pivot_root(void)
+{
+	return watch(SYS_pivot_root, &real.pivot_root);
+}
+
+JUMP_AFTER("mount", "means_watch_mount");
+JUMP_AFTER("umount", "means_watch_umount");
+JUMP_AFTER("umount2", "means_watch_umount2");
+JUMP_AFTER("pivot_root", "means_watch_pivot_root");

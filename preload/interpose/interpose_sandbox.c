@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose_sandbox.c - the calls by which a program gets a filter, forks or
+ * ends
+ *
+ * prctl(3) and syscall(3), by which libseccomp and others call seccomp(2),
+ * which has no function of its own; and vfork(3).  All other calls go on to
+ * libc's functions unchanged: the entry points below are jumps, so that
+ * arguments, stack and return are as if they were not there.
+ */
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+
+#include "preload/writer/remaining_threads.h"
+#include "preload/process/confinement.h"
+#include "preload/writer/control.h"
+#include "preload/process/end.h"
+#include "preload/sys/export.h"
+#include "preload/process/fork.h"
+#include "preload/interpose/jump.h"
+#include "preload/interpose/means.h"
+#include "preload/interpose/namespaces.h"
+#include "preload/confine/privileges.h"
+#include "preload/record/process_state.h"
+#include "preload/record/real.h"
+#include "preload/record/record.h"
+#include "preload/confine/sandbox.h"
+#include "preload/process/signals.h"
+#include "preload/sys/sys.h"
+#include "preload/record/thread.h"
+#include "preload/writer/writer.h"
+
+/* The kernel takes both as unsigned int. */
+#define WORD(x) ((uint32_t)(x))
+
+/*
+ * Would the kernel take a filter by this call, with these flags?  It refuses flags
+ * that it does not know, and whoever could fool a setuid program with a filter.  It
+ * looks at a program last of all, so one that cannot be read tells.  The call is
+ * the one that is about to be made, which filters that are there already allow.
+ */
+static bool
+may_have_filter(long number, uint64_t first, uint64_t second)
+{
+	const struct sock_fprog unreadable = {
+		.len = 1,
+		.filter = (struct sock_filter *)(uintptr_t)-4096,
+	};
+
+	return syscall(number, first, second, &unreadable, 0, 0) == -1 &&
+	       errno == EFAULT;
+}
+
+/* Prepare for a filter that will be there as soon as the call is made. */
+static void
+expect(unsigned harm, bool all_threads)
+{
+	const enum process_scope scope = process_scope();
+
+	/* Later it may not be possible to make the writer thread. */
+	confinement_set((harm & SANDBOX_ASK) != 0);
+	if ((harm & SANDBOX_PROGRAM) != 0 ||
+	    (all_threads && (harm & SANDBOX_WRITER) != 0) ||
+	    (scope == PROCESS_SCOPE_NEW && (harm & SANDBOX_START) != 0))
+		end_for_sandbox("a filter comes that forbids recording");
+	else if ((harm & SANDBOX_START) != 0)
+		end_with_children();
+	if ((harm & SANDBOX_WAKE) != 0) {
+		control_end_signals();
+		thread_end_handovers();
+	}
+	if ((harm & SANDBOX_ACTIONS) != 0)
+		signals_leave_actions();
+	if ((harm & SANDBOX_CONTROL) != 0)
+		end_control(all_threads || alone_is_single());
+}
+
+static void
+expect_strict(void)
+{
+	if (process_scope() != PROCESS_SCOPE_UNTRACED)
+		expect(SANDBOX_PROGRAM | SANDBOX_START, false);
+}
+
+/*
+ * A filter is about to be installed, for the calling thread or for all.  If the
+ * caller is the only thread, the writer takes on the filter now, since
+ * afterwards the caller may not be allowed to ask for that; or another filter,
+ * if the writer could not work under this one.
+ */
+static void
+expect_filter(const void *program, bool all_threads)
+{
+	const unsigned harm = sandbox_harm(program);
+
+	expect(harm, all_threads);
+	if (!all_threads && alone_is_single())
+		confinement_before_filter(
+			(harm &
+			 (SANDBOX_WRITER | SANDBOX_CONTROL | SANDBOX_WORK)) != 0
+				? PRIVILEGES_SEAL
+				: program);
+	/* The kernel would refuse it, because of the writer. */
+	else if (all_threads && confinement_has_own_filter())
+		end_for_sandbox(
+			"a filter comes for all threads after one of its own");
+}
+
+static void
+expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
+{
+	/* Libraries probe the call with other arguments, or without a program.
+	 * That must not make a writer thread: next they look for other
+	 * threads. */
+	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
+	    program == NULL)
+		expect_strict();
+	else if (WORD(operation) == SECCOMP_SET_MODE_FILTER &&
+		 program != NULL &&
+		 may_have_filter(SYS_seccomp, operation, flags))
+		expect_filter(program,
+			      (flags & SECCOMP_FILTER_FLAG_TSYNC) != 0);
+}
+
+static void
+expect_prctl(uint64_t mode, const void *program)
+{
+	if (mode == SECCOMP_MODE_STRICT)
+		expect_strict();
+	else if (mode == SECCOMP_MODE_FILTER && program != NULL &&
+		 may_have_filter(SYS_prctl, PR_SET_SECCOMP, mode))
+		expect_filter(program, false);
+}
+
+/* A call of seccomp(2) or prctl(2); errno as in real_resolve_rest(). */
+static void
+expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+{
+	int saved_errno;
+
+	if (process_scope() == PROCESS_SCOPE_UNTRACED)
+		return;
+	saved_errno = errno;
+	if (number == SYS_seccomp)
+		expect_seccomp(a, b, (const void *)c);
+	else if (WORD(a) == PR_SET_SECCOMP)
+		expect_prctl(b, (const void *)c);
+	errno = saved_errno;
+}
+
+/* They are called below, and return where to go on. */
+uintptr_t sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
+				uint64_t c);
+uintptr_t sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program);
+uintptr_t sandbox_watch_vfork(void);
+
+/* An exec by its number; where it goes on to when that fails. */
+static long
+exec_by_number(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+
+	end_trace(WRITER_END_EXEC);
+	result = real.syscall(number, a, b, c, d, e, f);
+	end_resume();
+	return result;
+}
+
+/* A fork by its number, which runs no handlers either. */
+static long
+fork_by_number(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+
+	fork_before();
+	result = real.syscall(number, a, b, c, d, e, f);
+	fork_after(result == 0);
+	return result;
+}
+
+/* With memory of its own; on a shared stack there must be no frame of ours. */
+static bool
+is_fork(uint64_t number, uint64_t flags, uint64_t stack)
+{
+#ifdef SYS_fork
+	if (number == SYS_fork)
+		return true;
+#endif
+	return number == SYS_clone && (flags & CLONE_VM) == 0 && stack == 0;
+}
+
+/* Landlock's rules are a thread's; the writer gets those of the only thread. */
+static long
+restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+
+	confinement_set(false);
+	result = real.syscall(number, a, b, c, d, e, f);
+	if (result == 0 && alone_is_single())
+		confinement_after_landlock((int)a);
+	return result;
+}
+
+/* Does the call change privileges?  By its number, of the calling thread
+ * alone. */
+static bool
+is_privilege(uint64_t number)
+{
+	switch (number) {
+	case SYS_setuid:
+	case SYS_setgid:
+	case SYS_setreuid:
+	case SYS_setregid:
+	case SYS_setresuid:
+	case SYS_setresgid:
+	case SYS_setgroups:
+	case SYS_setfsuid:
+	case SYS_setfsgid:
+	case SYS_capset:
+		return alone_is_single();
+	default:
+		return number == SYS_chroot;
+	}
+}
+
+/* These return the value before, not an error. */
+static bool
+is_for_files(long number)
+{
+	return number == SYS_setfsuid || number == SYS_setfsgid;
+}
+
+static long
+privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+
+	writer_have();
+	result = real.syscall(number, a, b, c, d, e, f);
+	if (result == 0 && number == SYS_chroot)
+		confinement_after_chroot();
+	else if (result == 0 || is_for_files(number))
+		confinement_after_privileges();
+	return result;
+}
+
+/* seccomp(2), or prctl(2) by its number, or an end, or none of these. */
+uintptr_t
+sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+{
+	real_resolve_rest();
+	means_watch(number, a, b, c);
+	if (number == SYS_seccomp || number == SYS_prctl)
+		expect_by_number(number, a, b, c);
+	else if (number == SYS_exit_group)
+		end_trace(WRITER_END_UNDERSCORE_EXIT);
+	else if (number == SYS_exit && alone_is_single())
+		end_last_thread();
+	if (number == SYS_execve || number == SYS_execveat)
+		return (uintptr_t)exec_by_number;
+	if (number == SYS_landlock_restrict_self)
+		return (uintptr_t)restrict_by_number;
+	if (number == SYS_unshare || number == SYS_setns)
+		return (uintptr_t)namespaces_by_number;
+	if (is_privilege(number))
+		return (uintptr_t)privilege_by_number;
+	return is_fork(number, a, b) ? (uintptr_t)fork_by_number
+				     : (uintptr_t)real.syscall;
+}
+
+uintptr_t
+sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
+{
+	real_resolve_rest();
+	expect_by_number(SYS_prctl, option, mode, program);
+	return (uintptr_t)real.prctl;
+}
+
+uintptr_t
+sandbox_watch_vfork(void)
+{
+	real_resolve_rest();
+	fork_before_vfork();
+	return (uintptr_t)real.vfork;
+}
+
+JUMP_AFTER("syscall", "sandbox_watch_syscall");
+JUMP_AFTER("prctl", "sandbox_watch_prctl");
+JUMP_AFTER("vfork", "sandbox_watch_vfork");

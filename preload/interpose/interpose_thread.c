@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose_thread.c - the birth and the names of threads
+ *
+ * A thread made by pthread_create() begins in 'thread_main', which attaches it
+ * with what its parent knows.  One that came by another way is attached at its
+ * first event.  That a thread is ending is noted however it ends (return,
+ * pthread_exit, cancellation all unwind 'thread_main'); that it has ended, the
+ * writer learns from the kernel.
+ *
+ * Compiled without exceptions, so that libc's own pthread_cleanup_push() does that
+ * without the unwinder's library, which is not to be loaded into every program.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "preload/process/attach.h"
+#include "preload/sys/export.h"
+#include "preload/sys/memory.h"
+#include "preload/record/process_state.h"
+#include "preload/record/real.h"
+#include "preload/record/record.h"
+
+/* What a thread gets from its parent. */
+struct birth {
+	_Atomic bool taken;
+	void *(*start)(void *);
+	void *argument;
+	uint64_t parent;
+};
+
+/*
+ * Births under way, not threads: a handful is much.  When all are taken a thread
+ * simply begins without.
+ */
+#define BIRTHS_MAX 1024
+MEMORY_LARGE static struct birth births[BIRTHS_MAX];
+
+static struct birth *
+take_birth(void)
+{
+	for (size_t i = 0; i < BIRTHS_MAX; i++) {
+		bool taken = false;
+
+		/* acquire: pairs with the release in thread_main(). */
+		if (atomic_compare_exchange_strong_explicit(
+			    &births[i].taken, &taken, true,
+			    memory_order_acquire, memory_order_relaxed))
+			return &births[i];
+	}
+	return NULL;
+}
+
+static void
+end_thread(void *unused)
+{
+	(void)unused;
+	thread_mark_ending();
+}
+
+static void *
+thread_main(void *argument)
+{
+	struct birth *const b = argument;
+	void *(*const start)(void *) = b->start;
+	void *const start_argument = b->argument;
+	const uint64_t parent = b->parent;
+	void *result;
+
+	/* release: pairs with the acquire in take_birth(). */
+	atomic_store_explicit(&b->taken, false, memory_order_release);
+	pthread_cleanup_push(end_thread, NULL);
+	attach_thread(parent, (uintptr_t)start);
+	result = start(start_argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+EXPORT int
+pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+	       void *(*start)(void *), void *argument)
+{
+	struct birth *b = NULL;
+	int result;
+
+	real_resolve_rest();
+	if (!record_is_dormant() && attach_expect_thread())
+		b = take_birth();
+	if (b == NULL)
+		return real.pthread_create(thread, attr, start, argument);
+	b->start = start;
+	b->argument = argument;
+	b->parent = thread_self->id;
+	result = real.pthread_create(thread, attr, thread_main, b);
+	if (result != 0)
+		atomic_store_explicit(&b->taken, false, memory_order_release);
+	return result;
+}
+
+/*
+ * The thread that has this pthread_t; NULL: none that has had an event.  One that
+ * has ended may still be there with the same: the latest counts.
+ */
+static const struct thread *
+find_thread(pthread_t thread)
+{
+	const struct thread *found = NULL;
+	const uint32_t n = thread_pool_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *const t = thread_pool_at(i);
+
+		if (thread_is_attached(t) && !t->is_nested &&
+		    t->pthread == (uint64_t)thread &&
+		    (found == NULL || t->id > found->id))
+			found = t;
+	}
+	return found;
+}
+
+EXPORT int
+pthread_setname_np(pthread_t thread, const char *name)
+{
+	uint64_t words[2] = { 0, 0 };
+	int result;
+
+	real_resolve_rest();
+	result = real.pthread_setname_np(thread, name);
+	if (result != 0 || !process_is_tracing())
+		return result;
+
+	const struct thread *const t = find_thread(thread);
+
+	if (t != NULL) {
+		/* At most 15 bytes: the real one has checked. */
+		memcpy(words, name, strnlen(name, sizeof(words)));
+		record_event(EVENT_NAME, 0, t->id, words[0], words[1]);
+	}
+	return result;
+}

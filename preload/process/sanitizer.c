@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* sanitizer.c - see sanitizer.h */
+
+#include "preload/process/sanitizer.h"
+
+#include <link.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hatf/recorder/sanitizer_names.h"
+#include "preload/heaps/patch_calls.h"
+#include "preload/sys/elf_dynamic.h"
+#include "preload/sys/elf_lookup.h"
+
+enum answer {
+	UNKNOWN,
+	NONE,
+	HERE,
+	HERE_FIRST /* AddressSanitizer, in a library that wants to be the first */
+};
+
+static _Atomic uint32_t answer; /* enum answer */
+
+static bool
+defines_all(const struct dynamic *tables)
+{
+	for (size_t i = 0; i < SANITIZER_INTERCEPTED_COUNT; i++)
+		if (!lookup_defines(tables, sanitizer_intercepted[i]))
+			return false;
+	return true;
+}
+
+static enum answer
+judge(const struct link_map *object, bool is_program)
+{
+	struct dynamic tables;
+
+	if (!dynamic_read_section(object->l_ld, object->l_addr, &tables))
+		return NONE;
+	for (size_t i = 0; i < SANITIZER_COUNT; i++)
+		if (lookup_defines(&tables, sanitizer_inits[i].init))
+			return i == 0 && !is_program ? HERE_FIRST : HERE;
+	return is_program && defines_all(&tables) ? HERE : NONE;
+}
+
+/*
+ * The loader's own list, since dl_iterate_phdr(3) may be intercepted.  It does
+ * not change meanwhile: the process has one thread, or is in its constructors.
+ */
+static enum answer
+look(void)
+{
+	const struct link_map *const program = _r_debug.r_map;
+
+	for (const struct link_map *o = program; o != NULL; o = o->l_next) {
+		const enum answer a = judge(o, o == program);
+
+		if (a != NONE)
+			return a;
+	}
+	return NONE;
+}
+
+static enum answer
+get_answer(void)
+{
+	/* relaxed, both: each thread that looks finds the same. */
+	uint32_t a = atomic_load_explicit(&answer, memory_order_relaxed);
+
+	if (a == UNKNOWN) {
+		a = look();
+		atomic_store_explicit(&answer, a, memory_order_relaxed);
+	}
+	return a;
+}
+
+bool
+sanitizer_is_here(void)
+{
+	return get_answer() != NONE;
+}
+
+/* A slot that holds our function, or would get it at the first call. */
+static void
+let_go(const struct patch_slot *slot, void *unused)
+{
+	void *const ours = lookup_own(slot->name);
+	void *theirs;
+
+	(void)unused;
+	if (ours == NULL || (*slot->at != ours && !patch_is_unbound(slot)))
+		return;
+	theirs = lookup_all(slot->name).first;
+	if (theirs != NULL)
+		patch_write(slot, theirs);
+}
+
+static int
+visit(struct dl_phdr_info *info, size_t nbytes, void *unused)
+{
+	struct dynamic tables;
+
+	(void)nbytes;
+	if (!dynamic_has(info, PT_LOAD, (uintptr_t)&sanitizer_step_aside) &&
+	    dynamic_read(info, &tables))
+		patch_each_slot(info, &tables, let_go, unused);
+	return 0;
+}
+
+bool
+sanitizer_wants_to_be_first(void)
+{
+	return get_answer() == HERE_FIRST;
+}
+
+void
+sanitizer_step_aside(void)
+{
+	dl_iterate_phdr(visit, NULL);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.c - see signals.h */
+
+#include "preload/process/signals.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "preload/record/process_state.h"
+#include "preload/sys/sys.h"
+
+#define BIT(signal) ((uint64_t)1 << ((signal)-1))
+
+/* A thread brings these upon itself, and a program may live by handling them. */
+#define FAULTS                                                    \
+	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | \
+	 BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT))
+
+/* Nobody can change these two; libc sends itself the other two. */
+#define FIXED (BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33))
+
+/* The default is to do nothing.  To ignore SIGCHLD would change wait(2). */
+#define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
+
+/* exit() may raise these in its own thread when it flushes. */
+#define RAISED_BY_FLUSH (FAULTS | BIT(SIGPIPE) | BIT(SIGXFSZ))
+
+/* Not wiped: children have the filter, too. */
+static _Atomic bool are_actions_left;
+
+void
+signals_leave_actions(void)
+{
+	/* relaxed: a filter holds for the calling thread first of all. */
+	atomic_store_explicit(&are_actions_left, true, memory_order_relaxed);
+}
+
+static bool
+may_change_actions(void)
+{
+	/* relaxed: as above. */
+	return !atomic_load_explicit(&are_actions_left, memory_order_relaxed);
+}
+
+static long
+change_action(int signal, const struct signals_action *action,
+	      struct signals_action *before_ret)
+{
+	return syscall(SYS_rt_sigaction, signal, action, before_ret,
+		       sizeof(uint64_t));
+}
+
+/* Not SIG_IGN, which children that other threads start would keep after an exec. */
+static void
+ignore(int unused)
+{
+	(void)unused;
+}
+
+#if defined(__x86_64__)
+/* What the kernel has a handler return to; sigreturn(2). */
+extern const char signals_restore[] __attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n.type signals_restore, @function\n"
+	"signals_restore:\n"
+	"	mov $15, %eax\n" /* SYS_rt_sigreturn */
+	"	syscall\n"
+	".size signals_restore, . - signals_restore\n.popsection\n");
+#define RESTORE_FLAG 0x04000000ul
+#define RESTORER     ((uintptr_t)signals_restore)
+#else
+#define RESTORE_FLAG 0ul
+#define RESTORER     ((uintptr_t)0)
+#endif
+
+void
+signals_hold_others(struct signals_held *held)
+{
+	if (!may_change_actions())
+		return;
+	for (int signal = 1; signal <= SIGNALS_MAX; signal++) {
+		struct signals_action *const before = &held->before[signal - 1];
+		const bool harmless = (HARMLESS & BIT(signal)) != 0;
+		const struct signals_action none = {
+			.handler = harmless ? (uintptr_t)SIG_DFL
+					    : (uintptr_t)ignore,
+			.flags = SA_RESTART | RESTORE_FLAG,
+			.restorer = RESTORER,
+		};
+
+		if (((FAULTS | FIXED) & BIT(signal)) != 0 ||
+		    change_action(signal, NULL, before) != 0 ||
+		    before->handler == (uintptr_t)SIG_IGN ||
+		    before->handler == none.handler)
+			continue;
+		if (change_action(signal, &none, NULL) == 0)
+			held->changed |= BIT(signal);
+	}
+}
+
+static void
+restore_actions(const struct signals_held *held)
+{
+	for (int signal = 1; signal <= SIGNALS_MAX; signal++)
+		if ((held->changed & BIT(signal)) != 0)
+			change_action(signal, &held->before[signal - 1], NULL);
+}
+
+void
+signals_hold(struct signals_held *held)
+{
+	held->mask = sys_block_signals();
+	held->changed = 0;
+}
+
+void
+signals_release(const struct signals_held *held)
+{
+	restore_actions(held);
+	sys_restore_signals(held->mask);
+}
+
+void
+signals_release_late(const struct signals_held *held)
+{
+	const uint64_t flush = RAISED_BY_FLUSH & ~held->mask;
+	const struct timespec now = { 0, 0 };
+	uint64_t pending = 0;
+
+	restore_actions(held);
+	/* A filter may kill for the calls below: then all others stay blocked. */
+	if (process_has(PROCESS_IS_CONFINED)) {
+		sys_restore_signals(~flush);
+		return;
+	}
+	/* The flush may raise these again: take back those that have arrived. */
+	while (syscall(SYS_rt_sigtimedwait, &flush, NULL, &now, sizeof(flush)) >
+	       0)
+		;
+	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+	sys_restore_signals(held->mask | (pending & ~flush));
+}
+
+bool
+signals_abort_is_handled(void)
+{
+	struct signals_action action;
+
+	if (!may_change_actions())
+		return true;
+	return change_action(SIGABRT, NULL, &action) == 0 &&
+	       action.handler != (uintptr_t)SIG_DFL &&
+	       action.handler != (uintptr_t)SIG_IGN;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_limit.c - see memory_limit.h */
+
+#include "preload/record/memory_limit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "preload/sys/memory.h"
+#include "preload/record/process_state.h"
+#include "preload/sys/sys.h"
+#include "preload/record/wake.h"
+
+/*
+ * We take one part of so many.  With 4, what a program has is at the worst a quarter
+ * less than its limit; with 8, only limits above 80 MiB would do for a trace.
+ */
+#define SHARE 4u
+/* A busy machine may not let the writer run for a while. */
+#define ASK_NS	(2 * NS_PER_SEC)
+#define LOOK_NS (NS_PER_SEC / 50)
+
+/* Fields of proc(5)'s statm, counted from 0; in pages. */
+enum {
+	FIELD_SIZE = 0,
+	FIELD_DATA = 5,
+	FIELD_COUNT
+};
+
+/* Bytes that may still be mapped. */
+struct room {
+	uint64_t all, data;
+};
+
+static _Atomic bool is_limited; /* as far as is known */
+static _Atomic uint64_t left;	/* of 'all', at the last answer */
+/* Futex word, and what it runs after: the questions. */
+static _Atomic uint32_t answered;
+static _Atomic uint32_t asked;
+
+/* Bytes in use; false if that is not to be found out. */
+static bool
+read_use(struct room *use_ret)
+{
+	const uint64_t page_nbytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t fields[FIELD_COUNT] = { 0 };
+	char text[256];
+	unsigned field = 0;
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/statm",
+				    O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	const long n = syscall(SYS_read, fd, text, sizeof(text));
+
+	syscall(SYS_close, fd);
+	for (long i = 0; i < n && field < FIELD_COUNT; i++) {
+		if (text[i] >= '0' && text[i] <= '9')
+			fields[field] =
+				fields[field] * 10 + (uint64_t)(text[i] - '0');
+		else
+			field++;
+	}
+	use_ret->all = fields[FIELD_SIZE] * page_nbytes;
+	use_ret->data = fields[FIELD_DATA] * page_nbytes;
+	return field == FIELD_COUNT;
+}
+
+static uint64_t
+subtract(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/*
+ * What may still be taken of a limit, of which so much is in use and so much of that
+ * is ours: a part of what the program does not use itself.
+ */
+static uint64_t
+take(uint64_t limit, uint64_t use, uint64_t ours)
+{
+	if (limit == RLIM_INFINITY)
+		return UINT64_MAX;
+	return subtract(subtract(limit, subtract(use, ours)) / SHARE, ours);
+}
+
+static struct room
+read_room(void)
+{
+	struct rlimit all = { RLIM_INFINITY, 0 }, data = { RLIM_INFINITY, 0 };
+	struct room use = { 0, 0 };
+
+	getrlimit(RLIMIT_AS, &all);
+	getrlimit(RLIMIT_DATA, &data);
+
+	const bool limited =
+		all.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY;
+
+	/* relaxed: who sets a limit does not expect it to hold for mappings
+	 * that are just being made. */
+	atomic_store_explicit(&is_limited, limited, memory_order_relaxed);
+	if (limited && !read_use(&use))
+		use = (struct room){ UINT64_MAX, UINT64_MAX };
+
+	const uint64_t data_ours =
+		memory_mapped(MEMORY_LASTING) + memory_mapped(MEMORY_PASSING);
+	const uint64_t ours = data_ours + memory_mapped(MEMORY_SHARED);
+
+	return (struct room){ take(all.rlim_cur, use.all, ours),
+			      take(data.rlim_cur, use.data, data_ours) };
+}
+
+bool
+quota_allows(size_t private_nbytes, size_t shared_nbytes)
+{
+	const int saved_errno = errno;
+	const struct room room = read_room();
+
+	errno = saved_errno;
+	return private_nbytes <= room.data && private_nbytes <= room.all &&
+	       shared_nbytes <= room.all - private_nbytes;
+}
+
+void
+quota_answer(void)
+{
+	/* acquire: pairs with the release in quota_ask(): what is in use is read
+	 * after it was asked. */
+	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
+
+	/* relaxed, both: only this thread writes them while somebody waits. */
+	if (n == atomic_load_explicit(&answered, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&left, read_room().all, memory_order_relaxed);
+	/* release: pairs with the acquire in quota_ask(). */
+	atomic_store_explicit(&answered, n, memory_order_release);
+	sys_futex_wake(&answered);
+}
+
+/* Wait until question 'n' is answered. */
+static bool
+await_answer(uint32_t n)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+
+	while (process_is_tracing() &&
+	       sys_clock_ns(CLOCK_MONOTONIC) - start < ASK_NS) {
+		/* acquire: pairs with the release in quota_answer(). */
+		const uint32_t seen =
+			atomic_load_explicit(&answered, memory_order_acquire);
+
+		if ((int32_t)(seen - n) >= 0)
+			return true;
+		wake_writer();
+		sys_futex_wait(&answered, seen, LOOK_NS);
+	}
+	return false;
+}
+
+bool
+quota_ask(size_t shared_nbytes)
+{
+	uint64_t now;
+
+	if (!atomic_load_explicit(&is_limited, memory_order_relaxed))
+		return true;
+	/* release: pairs with the acquire in quota_answer(). */
+	if (!await_answer(1 + atomic_fetch_add_explicit(&asked, 1,
+							memory_order_release)))
+		return false;
+	/* relaxed, here: a sum; it is as old as the answer or newer. */
+	now = atomic_load_explicit(&left, memory_order_relaxed);
+	while (now >= shared_nbytes)
+		if (atomic_compare_exchange_weak_explicit(
+			    &left, &now, now - shared_nbytes,
+			    memory_order_relaxed, memory_order_relaxed))
+			return true;
+	return false;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* missed_calls.c - see missed_calls.h */
+
+#include "preload/record/missed_calls.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "hatf/codec/comment_text.h"
+#include "preload/config/note_writer.h"
+#include "preload/sys/say.h"
+
+/* With a path in it, and still whole in a line of the trailer. */
+#define SENTENCE_MAX_NBYTES 200u
+
+enum note_state {
+	NONE,
+	WRITING,
+	NOTED
+};
+
+static char sentence[SENTENCE_MAX_NBYTES];
+static _Atomic uint32_t state; /* enum note_state */
+
+/* Written by the writers only; in the child of a fork it is the parent's. */
+static bool is_said;
+
+void
+missed_note(const char *object, const char *why)
+{
+	uint32_t none = NONE;
+	struct text t;
+
+	/* relaxed: whoever comes second has nothing to add. */
+	if (!atomic_compare_exchange_strong_explicit(&state, &none, WRITING,
+						     memory_order_relaxed,
+						     memory_order_relaxed))
+		return;
+	text_init(&t, sentence, sizeof(sentence) - 1);
+	text_str(&t, object[0] != '\0' ? object : "the program");
+	text_str(&t, why);
+	sentence[t.used] = '\0';
+	/* release: pairs with the acquire in missed_text(). */
+	atomic_store_explicit(&state, NOTED, memory_order_release);
+}
+
+const char *
+missed_text(void)
+{
+	/* acquire: pairs with the release in missed_note(). */
+	return atomic_load_explicit(&state, memory_order_acquire) == NOTED
+		       ? sentence
+		       : NULL;
+}
+
+void
+missed_say(const char *path)
+{
+	const char *const text = missed_text();
+
+	if (is_said || text == NULL)
+		return;
+	is_said = true;
+	if (!jotter_has_reader())
+		say("%s: %s; the trace is not complete", path, text);
+}

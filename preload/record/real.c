@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* real.c - see real.h */
+
+#include "preload/record/real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/record/thread.h"
+#include "preload/sys/elf_lookup.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/say.h"
+#include "preload/sys/sys.h"
+
+MEMORY_LARGE _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
+
+/* The size of a small block, as any program allocates some. */
+#define ASKED_NBYTES 24u
+
+/* Each early block has its size in front of it. */
+#define EARLY_HEADER_NBYTES 16
+
+static _Atomic size_t arena_used;
+static _Atomic int resolving_tid; /* 0: nobody; -1: done */
+
+static void *
+early_alloc(size_t size)
+{
+	const size_t need = EARLY_HEADER_NBYTES + ((size + 15) & ~(size_t)15);
+	size_t used;
+
+	/* Only what libc needs to look up names comes here: a few hundred
+	 * bytes.  relaxed: the sum is all that matters. */
+	if (size > REAL_ARENA_NBYTES)
+		return NULL;
+	used = atomic_fetch_add_explicit(&arena_used, need,
+					 memory_order_relaxed);
+	if (used + need > REAL_ARENA_NBYTES)
+		return NULL;
+	memcpy(real_arena + used, &size, sizeof(size));
+	return real_arena + used + EARLY_HEADER_NBYTES;
+}
+
+void *
+real_realloc_early(void *p, size_t size)
+{
+	size_t old_size;
+	void *const q = real.malloc(size);
+
+	memcpy(&old_size, (uint8_t *)p - EARLY_HEADER_NBYTES, sizeof(old_size));
+	if (q != NULL)
+		memcpy(q, p, old_size < size ? old_size : size);
+	return q;
+}
+
+/* Are we called back by the resolution that this thread is in? */
+static bool
+is_resolving(void)
+{
+	return atomic_load_explicit(&resolving_tid, memory_order_relaxed) ==
+	       sys_tid();
+}
+
+/* For a thread that finds the first functions in place and is not the one that
+ * resolves. */
+static const struct real *
+settled(void)
+{
+	real_resolve();
+	return &real;
+}
+
+static void *
+first_malloc(size_t size)
+{
+	if (is_resolving())
+		return early_alloc(size);
+	return settled()->malloc(size);
+}
+
+static void
+first_free(void *p)
+{
+	/* What is in the arena stays there. */
+	if (!is_resolving())
+		settled()->free(p);
+}
+
+/* What is in the arena stays there. */
+static void
+free_checked(void *p)
+{
+	if (!real_is_early(p))
+		real.free(p);
+}
+
+static void *
+first_calloc(size_t n, size_t size)
+{
+	size_t nbytes;
+
+	if (!is_resolving())
+		return settled()->calloc(n, size);
+	if (__builtin_mul_overflow(n, size, &nbytes))
+		return NULL;
+	return early_alloc(nbytes); /* zeroed: no early block is used again */
+}
+
+static void *
+first_realloc(void *p, size_t size)
+{
+	void *q;
+
+	if (!is_resolving())
+		return settled()->realloc(p, size);
+	q = early_alloc(size);
+	if (p != NULL && q != NULL) {
+		size_t old_size;
+
+		memcpy(&old_size, (uint8_t *)p - EARLY_HEADER_NBYTES,
+		       sizeof(old_size));
+		memcpy(q, p, old_size < size ? old_size : size);
+	}
+	return q;
+}
+
+static void *
+first_memalign(size_t alignment, size_t size)
+{
+	return settled()->memalign(alignment, size);
+}
+
+static int
+first_posix_memalign(void **p, size_t alignment, size_t size)
+{
+	return settled()->posix_memalign(p, alignment, size);
+}
+
+static void *
+first_aligned_alloc(size_t alignment, size_t size)
+{
+	return settled()->aligned_alloc(alignment, size);
+}
+
+static void *
+first_valloc(size_t size)
+{
+	return settled()->valloc(size);
+}
+
+static void *
+first_pvalloc(size_t size)
+{
+	return settled()->pvalloc(size);
+}
+
+#define FIRST_FUNCTIONS                                                       \
+	.malloc = first_malloc, .free = first_free, .free_any = free_checked, \
+	.calloc = first_calloc, .realloc = first_realloc,                     \
+	.memalign = first_memalign, .posix_memalign = first_posix_memalign,   \
+	.aligned_alloc = first_aligned_alloc, .valloc = first_valloc,         \
+	.pvalloc = first_pvalloc
+
+struct real real = { FIRST_FUNCTIONS };
+
+struct symbol {
+	const char *name;
+	size_t off;
+};
+
+static const struct symbol allocation_symbols[] = {
+	{ "calloc", offsetof(struct real, calloc) },
+	{ "realloc", offsetof(struct real, realloc) },
+	{ "free", offsetof(struct real, free) },
+	{ "memalign", offsetof(struct real, memalign) },
+	{ "posix_memalign", offsetof(struct real, posix_memalign) },
+	{ "aligned_alloc", offsetof(struct real, aligned_alloc) },
+	{ "valloc", offsetof(struct real, valloc) },
+	{ "pvalloc", offsetof(struct real, pvalloc) },
+	/* Last, since it ends the time of early blocks for malloc(). */
+	{ "malloc", offsetof(struct real, malloc) },
+};
+
+static const struct symbol other_symbols[] = {
+	{ "pthread_create", offsetof(struct real, pthread_create) },
+	{ "pthread_setname_np", offsetof(struct real, pthread_setname_np) },
+	{ "_exit", offsetof(struct real, _exit) },
+	{ "_Exit", offsetof(struct real, _Exit) },
+	{ "abort", offsetof(struct real, abort) },
+	{ "_Fork", offsetof(struct real, _Fork) },
+	{ "__assert_fail", offsetof(struct real, assert_fail) },
+	{ "execve", offsetof(struct real, execve) },
+	{ "syscall", offsetof(struct real, syscall) },
+	{ "prctl", offsetof(struct real, prctl) },
+	{ "execvp", offsetof(struct real, execvp) },
+	{ "execvpe", offsetof(struct real, execvpe) },
+	{ "fexecve", offsetof(struct real, fexecve) },
+	{ "execveat", offsetof(struct real, execveat) },
+	{ "setuid", offsetof(struct real, setuid) },
+	{ "setgid", offsetof(struct real, setgid) },
+	{ "seteuid", offsetof(struct real, seteuid) },
+	{ "setegid", offsetof(struct real, setegid) },
+	{ "setreuid", offsetof(struct real, setreuid) },
+	{ "setregid", offsetof(struct real, setregid) },
+	{ "setresuid", offsetof(struct real, setresuid) },
+	{ "setresgid", offsetof(struct real, setresgid) },
+	{ "setgroups", offsetof(struct real, setgroups) },
+	{ "initgroups", offsetof(struct real, initgroups) },
+	{ "setfsuid", offsetof(struct real, setfsuid) },
+	{ "setfsgid", offsetof(struct real, setfsgid) },
+	{ "capset", offsetof(struct real, capset) },
+	{ "chroot", offsetof(struct real, chroot) },
+	{ "setrlimit", offsetof(struct real, setrlimit) },
+	{ "prlimit", offsetof(struct real, prlimit) },
+	{ "mount", offsetof(struct real, mount) },
+	{ "umount", offsetof(struct real, umount) },
+	{ "umount2", offsetof(struct real, umount2) },
+	{ "pivot_root", offsetof(struct real, pivot_root) },
+	{ "vfork", offsetof(struct real, vfork) },
+	{ "unshare", offsetof(struct real, unshare) },
+	{ "setns", offsetof(struct real, setns) },
+	{ "opendir", offsetof(struct real, opendir) },
+	{ "fstatat64", offsetof(struct real, fstatat64) },
+	{ "dl_iterate_phdr", offsetof(struct real, dl_iterate_phdr) },
+};
+
+static bool
+look_up(const struct symbol *symbols, size_t n)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < n; i++) {
+		void *const p = dlsym(RTLD_NEXT, symbols[i].name);
+
+		if (p != NULL)
+			memcpy((uint8_t *)&real + symbols[i].off, &p,
+			       sizeof(p));
+		else
+			all = false;
+	}
+	return all;
+}
+
+void
+real_resolve(void)
+{
+	int nobody = 0;
+	const int tid = sys_tid();
+	struct thread *const self = thread_self;
+
+	if (atomic_compare_exchange_strong_explicit(&resolving_tid, &nobody,
+						    tid, memory_order_acquire,
+						    memory_order_acquire)) {
+		const int saved_errno = errno;
+
+		/*
+		 * What libc allocates for the look-up is not the program's.  No
+		 * dlerror() here: it takes libc's locale lock, which the first
+		 * allocation of a process may well be made under.
+		 */
+		thread_self = &thread_muted;
+		look_up(allocation_symbols,
+			sizeof(allocation_symbols) / sizeof(struct symbol));
+		/* relaxed: what was taken was taken by this thread. */
+		if (atomic_load_explicit(&arena_used, memory_order_relaxed) ==
+		    0)
+			real.free_any = real.free;
+		thread_self = self;
+		errno = saved_errno;
+		/* release: pairs with the acquire of those who wait. */
+		atomic_store_explicit(&resolving_tid, -1, memory_order_release);
+		return;
+	}
+	while (atomic_load_explicit(&resolving_tid, memory_order_acquire) > 0)
+		sched_yield();
+}
+
+static _Atomic bool is_resolved;
+
+static void
+resolve_others(void)
+{
+	struct thread *const self = thread_self;
+	const int saved_errno = errno;
+
+	real_resolve();
+	thread_self = &thread_muted;
+	if (!look_up(other_symbols,
+		     sizeof(other_symbols) / sizeof(struct symbol)))
+		dlerror(); /* or the program would be told of it */
+	thread_self = self;
+	errno = saved_errno;
+	/* release: pairs with the acquire in real_resolve_rest(). */
+	atomic_store_explicit(&is_resolved, true, memory_order_release);
+}
+
+/*
+ * A child by clone(2) whose thread-local memory is none of libc's, as
+ * Chromium's sandbox makes it, may call this: nothing thread-local is touched
+ * once all is resolved.
+ */
+void
+real_resolve_rest(void)
+{
+	/* acquire: pairs with the release in resolve_others(). */
+	if (!atomic_load_explicit(&is_resolved, memory_order_acquire))
+		resolve_others();
+}
+
+/* The thread that tests; only its calls count. */
+static _Atomic int asking_tid;
+static bool is_reached;
+
+/* The functions that 'real' has when no test is under way. */
+static __typeof__(real.malloc) answer_malloc;
+static __typeof__(real.free) answer_free;
+
+/* What the asking thread gets: its question does not show in the program's heap. */
+MEMORY_LARGE static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
+
+static void *
+asked_malloc(size_t size)
+{
+	/* relaxed: the thread's own. */
+	if (atomic_load_explicit(&asking_tid, memory_order_relaxed) !=
+	    sys_tid())
+		return answer_malloc(size);
+	is_reached = true;
+	return size <= sizeof(asked_block) ? asked_block : answer_malloc(size);
+}
+
+static void
+asked_free(void *p)
+{
+	if (p != asked_block && !real_is_early(p))
+		answer_free(p);
+}
+
+bool
+real_is_reached(void)
+{
+	void *const theirs = (void *)(uintptr_t)malloc;
+	void (*const free_any)(void *) = real.free_any;
+	struct thread *const self = thread_self;
+
+	if (theirs == lookup_own("malloc"))
+		return true;
+	thread_self = &thread_muted;
+	atomic_store_explicit(&asking_tid, sys_tid(), memory_order_relaxed);
+	answer_malloc = real.malloc;
+	answer_free = real.free;
+	real.malloc = asked_malloc;
+	real.free = asked_free;
+	real.free_any = asked_free;
+	free(malloc(ASKED_NBYTES));
+	real.malloc = answer_malloc;
+	real.free = answer_free;
+	real.free_any = free_any;
+	atomic_store_explicit(&asking_tid, 0, memory_order_relaxed);
+	thread_self = self;
+	return is_reached;
+}
+
+/* C++ --------------------------------------------------------------------- */
+
+void *
+real_find_operator(const char *symbol, bool *direct_ret)
+{
+	void *p;
+
+	real_resolve_rest();
+	p = lookup_function(symbol, (void *)(uintptr_t)real.malloc, direct_ret);
+	if (p == NULL) {
+		say("no C++ library defines %s, which %s", symbol,
+		    "the program calls");
+		real.abort();
+	}
+	return p;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c - the slow way into the ring; see record.h */
+
+#include "preload/record/record.h"
+
+#include <errno.h>
+
+#include "preload/process/attach.h"
+#include "preload/config/environment.h"
+#include "preload/record/process_state.h"
+#include "preload/record/ringfile.h"
+#include "preload/record/ring_wait.h"
+#include "preload/sys/sys.h"
+#include "preload/record/wake.h"
+
+#define WAIT_NS 2000000ull
+
+/* Recordings of a thread that may be open at a time, one inside the other. */
+#define DEPTH_MAX 16u
+
+static void
+count_unattached(void)
+{
+	wake_count_unattached();
+	ringfile_count_unattached();
+}
+
+/*
+ * Find the ring to record into and close it to signal handlers.  Returns NULL if
+ * there is none: nothing is traced, the tracer itself is at work, or there is no
+ * memory (counted).
+ */
+static struct thread *
+enter(void)
+{
+	struct thread *t = thread_self;
+
+	for (unsigned depth = 0;; depth++) {
+		/* Handlers that jumped out of their handlers: no end of rings. */
+		if (depth > DEPTH_MAX) {
+			count_unattached();
+			return NULL;
+		}
+		if (t->limit != 0) {
+			t->limit = 0;
+			atomic_signal_fence(memory_order_seq_cst);
+			return t;
+		}
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
+		    THREAD_MUTED)
+			return NULL;
+		/*
+		 * Wiped, free or unattached: this thread is new here.  These two
+		 * are the only calls from the recording side up into the
+		 * process's (attach.h); attach.c records the thread's birth by
+		 * calling us again.
+		 */
+		if (!thread_is_attached(t))
+			t = attach_thread(0, 0);
+		else
+			t = attach_nested(t);
+		if (t == NULL) {
+			if (process_is_tracing() && !record_is_dormant())
+				count_unattached();
+			return NULL;
+		}
+	}
+}
+
+static void
+leave(struct thread *t, uint64_t head)
+{
+	t->head = head;
+	ring_publish(t->ring, head);
+	atomic_signal_fence(memory_order_seq_cst);
+	const uint64_t limit = ring_limit(t->ring);
+
+	t->mask = ring_mask(t->ring);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->limit = limit;
+}
+
+static void
+count_lost(struct thread *t)
+{
+	/* relaxed, all accesses: the writer looks when the thread is dead or
+	 * the process ends; an event dropped at that very moment may be missed
+	 * as it may have been recorded. */
+	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
+				      memory_order_relaxed) == 0)
+		atomic_store_explicit(&t->ring->lost_first, clock_stamp(),
+				      memory_order_relaxed);
+}
+
+/* Without the writer: in memory only, and not yet as large as it may be? */
+static bool
+is_extensible(const struct ring *r)
+{
+	return r->offset == 0 && ring_mask(r) + 1 < r->words_max;
+}
+
+bool
+record_has_room(uint64_t words)
+{
+	const struct thread *const t = thread_self;
+
+	return thread_is_attached(t) && t->ring->offset == 0 &&
+	       t->ring->words_max - (t->head - ring_tail(t->ring)) >= words;
+}
+
+/* Sleep until 'words' more fit; false if the writer is no more. */
+static bool
+wait_for_room(struct thread *t, unsigned words)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+
+	while (t->head + words > ring_limit(t->ring)) {
+		if (!process_is_tracing())
+			return false;
+		room_ask(t->ring);
+		wake_writer();
+		/* A child that shares the memory cannot make the writer. */
+		if (!wake_has_writer() && !process_is_own()) {
+			if (is_extensible(t->ring)) {
+				ringfile_extend(t->ring);
+				continue;
+			}
+			count_lost(t);
+			return false;
+		}
+		room_wait(t->ring, t->head + words, WAIT_NS);
+	}
+	/* relaxed, both: statistics, written by this thread only. */
+	atomic_fetch_add_explicit(&t->wait_count, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&t->wait_ns,
+				  sys_clock_ns(CLOCK_MONOTONIC) - start,
+				  memory_order_relaxed);
+	return true;
+}
+
+/*
+ * Read the clock, wake the writer if it sleeps, take the tick away from another
+ * thread.  Returns the tick if 't' may go by it, else CLOCK_STAMPED.
+ */
+static uint64_t
+read_tick(const struct thread *t)
+{
+	for (;;) {
+		/* acquire: pairs with the release in clock_grant_end(). */
+		const uint64_t tick =
+			atomic_load_explicit(&clock_tick, memory_order_acquire);
+
+		if (tick == CLOCK_STAMPED)
+			return tick;
+		if (tick == CLOCK_IDLE) {
+			if (!wake_is_wanted(t->head - ring_tail(t->ring),
+					    t->mask + 1))
+				return CLOCK_STAMPED;
+			if (clock_wake())
+				wake_writer();
+		} else if (clock_is_owned(tick, t)) {
+			return tick == CLOCK_PENDING ? CLOCK_STAMPED : tick;
+		} else {
+			clock_revoke(tick);
+		}
+	}
+}
+
+void
+record_settle(const struct thread *t)
+{
+	const int saved_errno = errno;
+
+	read_tick(t);
+	errno = saved_errno;
+}
+
+static uint64_t
+put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
+	 uint64_t stamp, const uint64_t *operand, unsigned n)
+{
+	ring_put(t->ring, head++, event_wide(type, 2 + n, flags));
+	ring_put(t->ring, head++, stamp);
+	for (unsigned i = 0; i < n; i++)
+		ring_put(t->ring, head++, operand[i]);
+	return head;
+}
+
+/* The events that may be dropped; the others hold the trace together. */
+static bool
+may_drop(enum event_type type)
+{
+	switch (type) {
+	case EVENT_ALLOC:
+	case EVENT_FREE:
+	case EVENT_REALLOC_BEGIN:
+	case EVENT_POOL_ALLOC:
+	case EVENT_POOL_FREE:
+	case EVENT_POOL_REALLOC:
+	case EVENT_POOL_REALLOC_BEGIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Words for a tick, a report of loss and the event itself. */
+#define ROOM_WORDS (2 + 4 + EVENT_WORDS_MAX)
+
+/*
+ * Put an event into the ring of 't', which is closed; returns the new head, or
+ * the old one if the event was dropped.
+ */
+static uint64_t
+put_event(struct thread *t, enum event_type type, unsigned flags,
+	  const uint64_t *operand)
+{
+	const uint64_t tick = read_tick(t);
+	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
+	uint64_t head = t->head;
+
+	if (head + ROOM_WORDS > ring_limit(t->ring)) {
+		if (may_drop(type) && config_own()->drop) {
+			count_lost(t);
+			wake_writer();
+			return head;
+		}
+		if (!wait_for_room(t, ROOM_WORDS))
+			return head;
+	}
+	if (atomic_load_explicit(&t->ring->lost_count, memory_order_relaxed) !=
+	    0) {
+		const uint64_t lost[2] = {
+			atomic_exchange_explicit(&t->ring->lost_count, 0,
+						 memory_order_relaxed),
+			atomic_load_explicit(&t->ring->lost_first,
+					     memory_order_relaxed),
+		};
+
+		head = put_wide(t, head, EVENT_LOST, 0, clock_stamp(), lost, 2);
+	}
+	if (!stamped && tick != t->tick) {
+		head = put_wide(t, head, EVENT_TICK, 0, tick, NULL, 0);
+		t->tick = tick;
+	}
+	if (!stamped)
+		return put_wide(t, head, type, flags, tick, operand,
+				event_operand_count(type));
+
+	const uint64_t stamp = clock_stamp();
+
+	/* As after a stamp in record_word(); it has no consequences yet. */
+	if (clock_tick_after(stamp) != CLOCK_STAMPED)
+		read_tick(t);
+	return put_wide(t, head, type, flags, stamp, operand,
+			event_operand_count(type));
+}
+
+bool
+record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
+{
+	const int saved_errno = errno;
+	struct thread *t;
+	bool recorded = false;
+
+	/* A thread that is attached must be known when recording goes on. */
+	if (record_is_dormant() && type != EVENT_THREAD &&
+	    type != EVENT_HANDOVER)
+		return false;
+	t = enter();
+	if (t != NULL) {
+		const uint64_t head = put_event(t, type, flags, operand);
+
+		recorded = head != t->head;
+		leave(t, head);
+	}
+	errno = saved_errno;
+	return recorded;
+}
+
+bool
+record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
+	     uint64_t op2)
+{
+	const uint64_t operand[3] = { op0, op1, op2 };
+
+	return record_operands(type, flags, operand);
+}
+
+static struct thread *
+begin_realloc(enum event_type type, const uint64_t *operand)
+{
+	const int saved_errno = errno;
+	struct thread *t = enter();
+
+	if (t != NULL) {
+		const uint64_t head = put_event(t, type, 0, operand);
+
+		if (head != t->head) {
+			t->head = head;
+			ring_publish(t->ring, head);
+		} else {
+			leave(t, head);
+			t = NULL;
+		}
+	}
+	errno = saved_errno;
+	return t;
+}
+
+struct thread *
+record_realloc_begin(const void *old)
+{
+	const uint64_t operand[1] = { (uintptr_t)old };
+
+	return begin_realloc(EVENT_REALLOC_BEGIN, operand);
+}
+
+struct thread *
+record_pool_realloc_begin(const void *old, uint64_t heap)
+{
+	const uint64_t operand[2] = { (uintptr_t)old, heap };
+
+	return begin_realloc(EVENT_POOL_REALLOC_BEGIN, operand);
+}
+
+void
+record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
+			const void *p, size_t size, uint64_t heap)
+{
+	const int saved_errno = errno;
+	const uint64_t operand[4] = { (uintptr_t)old, (uintptr_t)p, size,
+				      heap };
+
+	leave(t, put_event(t, EVENT_POOL_REALLOC_END, flags, operand));
+	errno = saved_errno;
+}
+
+void
+record_realloc_end(struct thread *t, unsigned flags, const void *old,
+		   const void *p, size_t size)
+{
+	const int saved_errno = errno;
+	const uint64_t operand[3] = { (uintptr_t)old, (uintptr_t)p, size };
+
+	leave(t, put_event(t, EVENT_REALLOC_END, flags, operand));
+	errno = saved_errno;
+}
+
+bool
+record_is_last_alloc(const void *p, size_t size)
+{
+	const struct thread *const t = thread_self;
+	const uint64_t address = (uintptr_t)p;
+	const uint64_t word = (uint64_t)size << EVENT_SIZE_SHIFT | address;
+
+	if (!thread_is_attached(t) || t->head < EVENT_ALLOC_WORDS)
+		return false;
+	if ((address & EVENT_ADDRESS_REST) == 0 && size < EVENT_SIZE_LIMIT &&
+	    (ring_get(t->ring, t->head - 1) == (word | EVENT_KIND_ALLOC) ||
+	     ring_get(t->ring, t->head - 2) ==
+		     (word | EVENT_KIND_ALLOC_STAMPED)))
+		return true;
+	return ring_get(t->ring, t->head - EVENT_ALLOC_WORDS) ==
+		       event_wide(EVENT_ALLOC, EVENT_ALLOC_WORDS, 0) &&
+	       ring_get(t->ring, t->head - EVENT_ALLOC_WORDS + 2) == address &&
+	       ring_get(t->ring, t->head - EVENT_ALLOC_WORDS + 3) == size;
+}
+
+/*
+ * An event of one word and a stamp; 'kind' is what the one without it has.  False
+ * if it does not take a stamp, or there is no room.
+ */
+static inline bool
+put_stamped(uint64_t word, unsigned stamped_kind)
+{
+	struct thread *const t = thread_self;
+	const uint64_t limit = record_close(t);
+	const uint64_t head = t->head;
+	/* relaxed: as in record_has_tick(). */
+	const bool can =
+		atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
+			CLOCK_STAMPED &&
+		head + 2 <= limit;
+	uint64_t stamp = 0;
+
+	if (__builtin_expect(can, 1)) {
+		stamp = clock_stamp();
+		t->ring->words[head & t->mask] = word | stamped_kind;
+		t->ring->words[(head + 1) & t->mask] = stamp;
+		t->head = head + 2;
+		ring_publish(t->ring, head + 2);
+	}
+	record_open(t, limit);
+	if (can &&
+	    __builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED, 0))
+		record_settle(t);
+	return can;
+}
+
+static inline bool
+put_alloc_stamped(const void *p, size_t size, enum event_kind kind)
+{
+	const uint64_t address = (uintptr_t)p;
+
+	return (address & EVENT_ADDRESS_REST) == 0 && size < EVENT_SIZE_LIMIT &&
+	       put_stamped((uint64_t)size << EVENT_SIZE_SHIFT | address, kind);
+}
+
+void
+record_alloc_wide(const void *p, size_t size, unsigned flags)
+{
+	record_event(EVENT_ALLOC, flags, (uintptr_t)p, size, 0);
+}
+
+void *
+record_alloc_rest(void *p, size_t size)
+{
+	if (!put_alloc_stamped(p, size, EVENT_KIND_ALLOC_STAMPED))
+		record_alloc_wide(p, size, 0);
+	return p;
+}
+
+void *
+record_calloc_rest(void *p, size_t size)
+{
+	if (!put_alloc_stamped(p, size, EVENT_KIND_CALLOC_STAMPED))
+		record_alloc_wide(p, size, EVENT_FLAG_ZEROED);
+	return p;
+}
+
+void
+record_free_rest(const void *p)
+{
+	const uint64_t address = (uintptr_t)p;
+
+	if ((address & EVENT_ADDRESS_REST) == 0 &&
+	    put_stamped(address, EVENT_KIND_FREE_STAMPED))
+		return;
+	/* Part of an operator delete that has been recorded. */
+	if (thread_self->deleting != p)
+		record_event(EVENT_FREE, 0, address, 0, 0);
+}

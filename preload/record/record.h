@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h - put an event into the calling thread's ring
+ *
+ * The hot path of the whole project.  On paper: one thread-local load, the
+ * thread's first cache line (limit, head, ring, tick), the shared tick (a line
+ * that is written once a millisecond), one or two stores into the ring's next
+ * line and one of its head.  No locked instruction, no system call, two branches
+ * that are almost always taken the same way.  Only who owns the tick finds it
+ * equal to the last one that he announced; see clock.h.
+ *
+ * Against signals: 'limit' is 0 from before 'head' is read until after it is
+ * published.  A handler that allocates in between finds 0, goes the slow way and
+ * gets a ring of its own; one that comes before or after is complete by itself.
+ * All of it is ordered by the compiler barriers alone, since a handler runs on
+ * the same processor.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hatf/rings/event.h"
+#include "preload/record/clock.h"
+#include "preload/record/thread.h"
+
+/*
+ * Loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl stop').  Written by
+ * the writer thread and process_state.c; in a line of its own that all threads
+ * only read.
+ */
+extern _Atomic bool record_dormant __attribute__((visibility("hidden")));
+
+/*
+ * All that a dormant tracer costs.  A dormant malloc() asks after the real call, and
+ * records if it is recorded by now; a free() asks before it.  relaxed suffices:
+ * whoever gets a block from another thread, from the program or through the
+ * allocator, has synchronised with it and can read no older value than that thread
+ * did.  So if a block is in the trace its free is too, and if a free is, so is the
+ * next allocation there.  When it is turned off, events that are published late
+ * are told by their stamp; see writer_stop().
+ */
+static inline __attribute__((always_inline)) bool
+record_is_dormant(void)
+{
+#if defined(__x86_64__)
+	/* An atomic load of a compiler's takes a register and two more steps. */
+	__asm__ goto("cmpb $0, %0\n\tjne %l1"
+		     :
+		     : "m"(record_dormant)
+		     : "cc", "memory"
+		     : dormant);
+	return false;
+dormant:
+	return true;
+#else
+	return __builtin_expect(
+		atomic_load_explicit(&record_dormant, memory_order_relaxed), 0);
+#endif
+}
+
+/*
+ * A process without a writer thread reads one byte, in a file that 'hatf ctl'
+ * writes to (control.h): while it is dormant, in functions that allocate, after
+ * the flag above; while it records, when an event finds the clock idle.
+ */
+enum {
+	RECORD_BELL_CALL = 1, /* make the writer, which takes orders then */
+	RECORD_BELL_START,    /* the same, and record */
+	RECORD_BELL_STOP      /* the same, and end the trace */
+};
+extern _Atomic uint8_t *record_bell __attribute__((visibility("hidden")));
+extern _Atomic uint8_t record_no_bell __attribute__((visibility("hidden")));
+
+static inline __attribute__((always_inline)) bool
+record_is_called(void)
+{
+	/* relaxed: seen some time later does no harm. */
+	return __builtin_expect(
+		atomic_load_explicit(record_bell, memory_order_relaxed) != 0,
+		0);
+}
+
+/*
+ * The general way, for every event and every circumstance: attaches the thread,
+ * wakes the writer, announces a new tick, waits for room.  Returns false if the
+ * event is not in the ring: nothing is traced, or it was dropped and counted.
+ * Keeps errno.
+ */
+bool record_event(enum event_type type, unsigned flags, uint64_t op0,
+		  uint64_t op1, uint64_t op2);
+
+/* The same for up to four operands, as many as the type has. */
+bool record_operands(enum event_type type, unsigned flags,
+		     const uint64_t *operand);
+
+/*
+ * A realloc of 'old', which is not NULL, will be called.  Between begin and end
+ * the ring stays closed, so that the end follows the begin in it whatever a signal
+ * handler does meanwhile.  Returns what the end wants, or NULL if there is to be
+ * none: nothing is traced, or it was dropped and counted.
+ */
+struct thread *record_realloc_begin(const void *old);
+
+/* It has returned 'p'. */
+void record_realloc_end(struct thread *t, unsigned flags, const void *old,
+			const void *p, size_t size);
+
+/* The same for a block of a heap that is not malloc's. */
+struct thread *record_pool_realloc_begin(const void *old, uint64_t heap);
+void record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
+			     const void *p, size_t size, uint64_t heap);
+
+/*
+ * An event of 't' has a stamp, and after that the clock did not want stamps any
+ * more: see that it does, or that the tick is this thread's.  To be called before
+ * the event can have consequences.  Keeps errno.
+ */
+void record_settle(const struct thread *t);
+
+/* Can so many words be recorded by the calling thread without the writer? */
+bool record_has_room(uint64_t words);
+
+/*
+ * The parts of what follows.  'limit' is 0 from record_close(), which returns what it
+ * was, to record_open(): a signal handler then takes another ring.
+ */
+static inline __attribute__((always_inline)) uint64_t
+record_close(struct thread *t)
+{
+	const uint64_t limit = t->limit;
+
+	t->limit = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	return limit;
+}
+
+static inline __attribute__((always_inline)) void
+record_open(struct thread *t, uint64_t limit)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	t->limit = limit;
+}
+
+/* May 't' go by the tick that it has announced? */
+static inline __attribute__((always_inline)) bool
+record_has_tick(const struct thread *t)
+{
+	/*
+	 * relaxed: an old tick is at most a tick too early; an old tick instead
+	 * of CLOCK_STAMPED cannot be read once another thread's event can be
+	 * noticed, see clock.h.
+	 */
+	return atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
+	       t->tick;
+}
+
+static inline __attribute__((always_inline)) void
+record_put(struct thread *t, uint64_t head, uint64_t word)
+{
+	t->ring->words[head & t->mask] = word;
+	t->head = head + 1;
+	ring_publish(t->ring, head + 1);
+}
+
+/*
+ * Put an event of one word, that goes by the tick, into the ring of 't', which is
+ * the calling thread's.  False if it does not fit, or takes a stamp, or there is no
+ * room, or anything else is in the way: then nothing has been recorded.
+ */
+static inline __attribute__((always_inline, warn_unused_result)) bool
+record_word(struct thread *t, uint64_t word, bool fits)
+{
+	const uint64_t limit = record_close(t);
+	const uint64_t head = t->head;
+	const bool can = fits && record_has_tick(t) && head < limit;
+
+	if (__builtin_expect(can, 1))
+		record_put(t, head, word);
+	record_open(t, limit);
+	return can;
+}
+
+/*
+ * The same for a realloc of 'old', which is not NULL: its begin.  If it has been
+ * recorded the ring stays closed and '*limit_ret' is what 'limit' was, to be given
+ * to record_realloc_word().  The end has room too.
+ */
+static inline __attribute__((always_inline, warn_unused_result)) bool
+record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
+{
+	const uint64_t address = (uintptr_t)old;
+	const uint64_t limit = record_close(t);
+	const uint64_t head = t->head;
+
+	if (__builtin_expect((address & EVENT_REALLOC_REST) == 0 &&
+				     record_has_tick(t) && head + 2 <= limit,
+			     1)) {
+		record_put(t, head, address | EVENT_KIND_REALLOC);
+		*limit_ret = limit;
+		return true;
+	}
+	record_open(t, limit);
+	return false;
+}
+
+/*
+ * Its end: 'p' has 'size' bytes now.  False if that is not recorded, and the ring
+ * still closed: it takes record_realloc_end().
+ */
+static inline __attribute__((always_inline, warn_unused_result)) bool
+record_realloc_word(struct thread *t, const void *p, size_t size,
+		    uint64_t limit)
+{
+	const uint64_t address = (uintptr_t)p;
+
+	if (__builtin_expect(p == NULL || size >= EVENT_SIZE_LIMIT ||
+				     (address & EVENT_REALLOC_REST) != 0 ||
+				     !record_has_tick(t),
+			     0))
+		return false;
+	record_put(t, t->head,
+		   (uint64_t)size << EVENT_SIZE_SHIFT | EVENT_REALLOC_DONE |
+			   address | EVENT_KIND_REALLOC);
+	record_open(t, limit);
+	return true;
+}
+
+/*
+ * Is the calling thread's last event the allocation of 'p' with this size?  That
+ * is how an operator new of an allocator sees that the function which it called
+ * has been recorded already.
+ */
+bool record_is_last_alloc(const void *p, size_t size);
+
+/*
+ * All other ways, out of line: with a stamp, or wide.  record_alloc_rest() returns
+ * 'p', so that it can be the last that a caller does.
+ */
+void *record_alloc_rest(void *p, size_t size);
+void *record_calloc_rest(void *p, size_t size);
+void record_free_rest(const void *p);
+
+/* An allocation as a wide event. */
+void record_alloc_wide(const void *p, size_t size, unsigned flags);
+
+/* malloc() has returned 'p'; NULL is an allocation that failed.  Returns 'p'. */
+static inline __attribute__((always_inline)) void *
+record_alloc(void *p, size_t size)
+{
+	const uint64_t address = (uintptr_t)p;
+
+	if (!record_word(thread_self,
+			 (uint64_t)size << EVENT_SIZE_SHIFT | address |
+				 EVENT_KIND_ALLOC,
+			 (address & EVENT_ADDRESS_REST) == 0 &&
+				 size < EVENT_SIZE_LIMIT))
+		return record_alloc_rest(p, size);
+	return p;
+}
+
+/* calloc() has returned 'p', of 'size' bytes in all.  Returns 'p'. */
+static inline __attribute__((always_inline)) void *
+record_calloc(void *p, size_t size)
+{
+	const uint64_t address = (uintptr_t)p;
+
+	if (!record_word(thread_self,
+			 (uint64_t)size << EVENT_SIZE_SHIFT | address |
+				 EVENT_KIND_CALLOC,
+			 (address & EVENT_ADDRESS_REST) == 0 &&
+				 size < EVENT_SIZE_LIMIT))
+		return record_calloc_rest(p, size);
+	return p;
+}
+
+/* free(p) will be called; 'p' is not NULL.  False: it takes record_free_rest(). */
+static inline __attribute__((always_inline, warn_unused_result)) bool
+record_free(const void *p)
+{
+	const uint64_t address = (uintptr_t)p;
+
+	return record_word(thread_self, address | EVENT_KIND_FREE,
+			   (address & EVENT_ADDRESS_REST) == 0);
+}
+
+#endif /* RECORD_H */

@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: MIT */
+/* ringfile.c - the file itself; see ringfile.h */
+
+#include "preload/record/ringfile_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include "hatf/hatf.h"
+#include "preload/config/ancestry.h"
+#include "preload/config/environment.h"
+#include "preload/sys/memory.h"
+#include "preload/record/memory_limit.h"
+#include "preload/record/ring_wait.h"
+#include "preload/sys/say.h"
+#include "preload/sys/sys.h"
+#include "hatf/codec/comment_text.h"
+
+#define TRIES_MAX 1000u
+
+/* What a ring begins with; a power of two. */
+#define FIRST_WORDS 8192u
+
+/* More words than an event and a tick before it take. */
+#define UNPUBLISHED_WORDS 64u
+
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+struct ringfile *rf;
+
+/* The file --------------------------------------------------------------- */
+
+/*
+ * Where is a page that has been reserved never refused?  On file systems that
+ * write data anew at each change, only where that can be turned off; those over a
+ * network may make the program wait for a server.
+ */
+static bool
+is_safe(int fd)
+{
+	struct statfs fs;
+	long flags = 0;
+
+	if (syscall(SYS_fstatfs, fd, &fs) != 0)
+		return false;
+	switch ((uint32_t)fs.f_type) {
+	case EXT4_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+	case F2FS_SUPER_MAGIC:
+	case TMPFS_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+		return true;
+	case BTRFS_SUPER_MAGIC:
+		if (syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &flags) != 0)
+			return false;
+		flags |= FS_NOCOW_FL;
+		return syscall(SYS_ioctl, fd, FS_IOC_SETFLAGS, &flags) == 0;
+	default:
+		return false;
+	}
+}
+
+/* Give the bytes their place on the disk.  Errors: errno. */
+static bool
+reserve(uint64_t offset, uint64_t nbytes)
+{
+	struct rlimit limit;
+	long result;
+
+	/* Beyond it there is a signal, which the writer must not leave behind. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY &&
+	    offset + nbytes > limit.rlim_cur) {
+		errno = EFBIG;
+		return false;
+	}
+	do
+		result = syscall(SYS_fallocate, rf->fd, 0, offset, nbytes);
+	while (result != 0 && errno == EINTR);
+	return result == 0;
+}
+
+static void *
+map(void *at, uint64_t offset, uint64_t nbytes)
+{
+	void *const p = mmap(at, nbytes, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | (at != NULL ? MAP_FIXED : 0), rf->fd,
+			     (off_t)offset);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	/* Not in the child of a fork, which would write into our trace. */
+	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
+		munmap(p, nbytes);
+		return NULL;
+	}
+	/*
+	 * Nothing is to be read from it.  Reading ahead at the first touch would
+	 * fill as much memory with zeros as the disk is set to: megabytes for
+	 * each ring, where most need a page or two.
+	 */
+	madvise(p, nbytes, MADV_RANDOM);
+	if (at == NULL)
+		memory_count(MEMORY_SHARED, nbytes);
+	return p;
+}
+
+static uint64_t
+first_words(uint64_t words_max)
+{
+	return rf->reserve_all || words_max < FIRST_WORDS ? words_max
+							  : FIRST_WORDS;
+}
+
+struct ring *
+ringfile_make_ring(uint64_t words_max)
+{
+	const uint64_t offset = rf->end;
+	const uint64_t first = first_words(words_max);
+	void *p;
+
+	if (!quota_allows(0, ring_nbytes(words_max))) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (!reserve(offset, ring_nbytes(first)))
+		return NULL;
+	p = map(NULL, offset, ring_nbytes(words_max));
+	if (p == NULL)
+		return NULL;
+	rf->end += ring_nbytes(words_max);
+	((struct ring *)p)->generation = rf->generation;
+	return image_init_ring(p, offset, words_max, first);
+}
+
+/* "0f3a..." with dashes between; zeros if it cannot be had. */
+static void
+read_boot_id(uint64_t id_ret[2])
+{
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD,
+				    "/proc/sys/kernel/random/boot_id",
+				    O_RDONLY | O_CLOEXEC);
+	char text[64];
+	long n = 0;
+	unsigned digits = 0;
+
+	id_ret[0] = id_ret[1] = 0;
+	if (fd >= 0) {
+		n = syscall(SYS_read, fd, text, sizeof(text));
+		syscall(SYS_close, fd);
+	}
+	for (long i = 0; i < n && digits < 32; i++) {
+		const char c = text[i];
+		const unsigned digit = c >= 'a' ? (unsigned)(c - 'a') + 10
+						: (unsigned)(c - '0');
+
+		if (digit < 16) {
+			id_ret[digits / 16] = id_ret[digits / 16] << 4 | digit;
+			digits++;
+		}
+	}
+}
+
+/* The name of the try with this number; false if it is too long. */
+static bool
+build_path(const struct config *config, const char *trace_path, uint64_t number)
+{
+	const char *const slash = strrchr(trace_path, '/');
+	struct text t;
+
+	text_init(&t, rf->path, sizeof(rf->path) - 1);
+	if (strcmp(config->rings, "beside") == 0) {
+		text_str(&t, trace_path);
+	} else {
+		text_str(&t, config->rings);
+		text_str(&t, "/");
+		text_str(&t, slash != NULL ? slash + 1 : trace_path);
+	}
+	if (number > 0) {
+		text_str(&t, ".");
+		text_u64(&t, number);
+	}
+	text_str(&t, HATF_RINGS_SUFFIX);
+	rf->path[t.used] = '\0';
+	return !t.full;
+}
+
+static bool
+create(const struct config *config, const char *trace_path)
+{
+	struct file_id id;
+
+	rf->fd = -1;
+	errno = ENAMETOOLONG;
+	for (uint64_t i = 0; i < TRIES_MAX && rf->fd < 0; i++) {
+		if (!build_path(config, trace_path, i))
+			return false;
+		rf->fd = (int)syscall(SYS_openat, AT_FDCWD, rf->path,
+				      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC |
+					      O_NOFOLLOW,
+				      0600);
+		if (rf->fd < 0 && errno != EEXIST)
+			return false;
+	}
+	if (rf->fd < 0)
+		return false;
+	id = file_id_of(rf->fd);
+	rf->fd = file_above_standard(rf->fd);
+	if (rf->fd < 0) {
+		const int error = errno;
+
+		file_unlink(-1, rf->path, &id);
+		errno = error;
+		return false;
+	}
+	rf->id = id;
+	/* We remove the file from this folder, whatever the folder is called
+	 * then. */
+	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
+	return true;
+}
+
+static void
+lock(void)
+{
+	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	/* As long as somebody has the descriptor open, the process lives. */
+	syscall(SYS_fcntl, rf->fd, F_OFD_SETLK, &whole);
+}
+
+/* Write at an offset of the file, where there is room. */
+static bool
+write_at(uint64_t offset, const void *data, uint64_t nbytes)
+{
+	const uint8_t *next = data;
+
+	while (nbytes > 0) {
+		const long n =
+			syscall(SYS_pwrite64, rf->fd, next, nbytes, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		next += n;
+		offset += (uint64_t)n;
+		nbytes -= (uint64_t)n;
+	}
+	return true;
+}
+
+/* Write what 'r' holds, as a ring at this offset of the file. */
+static bool
+write_ring(const struct ring *r, uint64_t offset)
+{
+	const uint64_t words = ring_mask(r) + 1;
+	/* An interrupted recording may have written words after the head. */
+	const uint64_t put = ring_head(r) + UNPUBLISHED_WORDS;
+	const uint64_t used = put < words ? put : words;
+	_Alignas(struct ring) uint8_t bytes[sizeof(struct ring)];
+	struct ring *const head = (struct ring *)(void *)bytes;
+
+	memcpy(bytes, r, sizeof(bytes));
+	head->magic = IMAGE_RING_MAGIC;
+	head->offset = offset;
+	head->generation = rf->generation;
+	/* The numbers of commits begin again. */
+	for (unsigned i = 0; i < 2; i++)
+		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
+				      memory_order_relaxed);
+	/* Write the header last: readers take a place without one for no
+	 * ring. */
+	return write_at(offset + sizeof(bytes), r->words,
+			used * sizeof(uint64_t)) &&
+	       write_at(offset, bytes, sizeof(bytes));
+}
+
+/*
+ * Put 'r' at the end of the file, at the address that it has.  Its producer
+ * waits.  Where that cannot be it stays as it is.
+ */
+static void
+adopt_ring(struct ring *r)
+{
+	const uint64_t offset = rf->end;
+
+	if (!reserve(offset, ring_nbytes(ring_mask(r) + 1)) ||
+	    !write_ring(r, offset))
+		return;
+	if (map(r, offset, ring_nbytes(r->words_max)) == NULL) {
+		say("%s: cannot map it: %s", rf->path, say_errno(errno));
+		return;
+	}
+	rf->end += ring_nbytes(r->words_max);
+	/* relaxed: a count. */
+	atomic_store_explicit(&rf->image->hidden, 0, memory_order_relaxed);
+}
+
+/*
+ * Write the header and make the first ring, for the initial thread; with
+ * 'will_adopt' that thread's ring comes later, by adopt_ring().  False and
+ * errno if there is no room.
+ */
+static bool
+fill(bool will_adopt)
+{
+	struct image *image;
+	struct ring *r = NULL;
+	uint64_t boot_id[2];
+	struct stat st;
+
+	if (!reserve(0, IMAGE_HEADER_NBYTES))
+		return false;
+	image = map(NULL, 0, IMAGE_HEADER_NBYTES);
+	if (image == NULL)
+		return false;
+	rf->end = IMAGE_HEADER_NBYTES;
+	if (!will_adopt)
+		r = ringfile_make_ring(rf->initial_words);
+	if (!will_adopt && r == NULL) {
+		const int error = errno;
+
+		memory_unmap(image, IMAGE_HEADER_NBYTES, MEMORY_SHARED);
+		errno = error;
+		return false;
+	}
+	read_boot_id(boot_id);
+	image->pid_start = lineage_start_ns();
+	if (fstat(rf->fd, &st) == 0) {
+		image->file_dev = st.st_dev;
+		image->file_ino = st.st_ino;
+	}
+	/*
+	 * Until the ring is in the file, a kill would lose its events.
+	 * relaxed: image_init() writes the magic number after it.
+	 */
+	atomic_store_explicit(&image->hidden, will_adopt, memory_order_relaxed);
+	image_init(image, boot_id, (uint64_t)sys_pid());
+	/* relaxed: no other thread has anything to do with it yet. */
+	atomic_store_explicit(&rf->initial, r, memory_order_relaxed);
+	rf->image = image;
+	return true;
+}
+
+static void
+tell_loss(const struct config *config, const char *why)
+{
+	if (config->verbose || config->rings_asked)
+		say("%s: %s; if the process is killed, its last events are "
+		    "lost",
+		    rf->path, why);
+}
+
+void
+ringfile_close(void)
+{
+	if (rf->fd >= 0)
+		syscall(SYS_close, rf->fd);
+	if (rf->dir_fd >= 0)
+		syscall(SYS_close, rf->dir_fd);
+	rf->fd = rf->dir_fd = -1;
+}
+
+static void
+discard(void)
+{
+	ringfile_remove();
+	ringfile_close();
+}
+
+static void
+give_up(const struct config *config)
+{
+	const int error = errno;
+
+	if (rf->fd >= 0)
+		discard();
+	tell_loss(config, say_errno(error));
+}
+
+static void
+set_path(struct image_trace *trace, const char *path)
+{
+	const size_t n = strnlen(path, IMAGE_PATH_NBYTES - 1);
+
+	memcpy(trace->path, path, n);
+	trace->path[n] = '\0';
+}
+
+void
+ringfile_make(const struct config *config, const char *trace_path,
+	      bool will_adopt)
+{
+	rf->fd = rf->dir_fd = -1;
+	rf->is_removed = false;
+	rf->generation++;
+	if (create(config, trace_path)) {
+		lock();
+		errno = EOPNOTSUPP;
+		if ((config->rings_asked || is_safe(rf->fd)) &&
+		    fill(will_adopt)) {
+			/* For the time until the first commit. */
+			set_path(&rf->image->trace[0], trace_path);
+			return;
+		}
+	}
+	give_up(config);
+}
+
+bool
+ringfile_init(const struct config *config)
+{
+	/* In the child of a fork the parent's mapping, wiped. */
+	if (rf == NULL)
+		rf = memory_map_wiped(sizeof(*rf));
+	if (rf == NULL)
+		return false;
+	rf->initial_words = config->initial_ring_words;
+	rf->words = config->ring_words;
+	rf->reserve_all = config->drop;
+	rf->fd = rf->dir_fd = -1;
+	return true;
+}
+
+void
+ringfile_open(const struct config *config, const char *trace_path,
+	      bool will_adopt)
+{
+	if (strcmp(config->rings, "none") != 0)
+		ringfile_make(config, trace_path, will_adopt);
+}
+
+void
+ringfile_begin(const struct config *config, const char *trace_path)
+{
+	if (rf->image != NULL && !rf->is_removed)
+		ringfile_announce(trace_path);
+	else if (rf->image == NULL && rf->fd < 0)
+		ringfile_open(config, trace_path, false);
+}
+
+bool
+ringfile_can_leave(bool complete)
+{
+	int fd;
+
+	if (rf->image == NULL || rf->is_removed)
+		return !complete && rf->image == NULL;
+	/* relaxed: a count. */
+	if (complete &&
+	    atomic_load_explicit(&rf->image->hidden, memory_order_relaxed) != 0)
+		return false;
+	fd = ringfile_reopen();
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return fd >= 0;
+}
+
+int
+ringfile_reopen(void)
+{
+	return rf->image != NULL && !rf->is_removed
+		       ? file_reopen(rf->path, &rf->id, O_RDWR)
+		       : -1;
+}
+
+int
+ringfile_reopen_folder(void)
+{
+	return rf->image != NULL ? file_open_folder(rf->path) : -1;
+}
+
+void
+ringfile_come_back(int fd, int dir_fd)
+{
+	rf->fd = fd >= 0 ? fd : file_above_standard(ringfile_reopen());
+	rf->dir_fd = dir_fd >= 0
+			     ? dir_fd
+			     : file_above_standard(ringfile_reopen_folder());
+}
+
+const char *
+ringfile_path(void)
+{
+	return rf != NULL && rf->image != NULL ? rf->path : NULL;
+}
+
+void
+ringfile_remove(void)
+{
+	if (rf == NULL || rf->fd < 0 || rf->is_removed)
+		return;
+	rf->is_removed = true;
+
+	const struct file_id id = file_id_of(rf->fd);
+
+	file_unlink(rf->dir_fd, rf->path, &id);
+}
+
+/* Producers --------------------------------------------------------------- */
+
+bool
+ringfile_may_reuse(struct ring *r)
+{
+	if (r->offset == 0 || r->generation == rf->generation)
+		return true;
+	memory_unmap(r, ring_nbytes(r->words_max), MEMORY_SHARED);
+	return false;
+}
+
+bool
+ringfile_may_hand_over(const struct ring *r)
+{
+	return r->offset != 0 ? r->generation == rf->generation
+			      : rf->image == NULL || rf->is_removed;
+}
+
+void
+ringfile_count_hidden(void)
+{
+	if (rf != NULL && rf->image != NULL)
+		/* relaxed: a count. */
+		atomic_fetch_add_explicit(&rf->image->hidden, 1,
+					  memory_order_relaxed);
+}
+
+void
+ringfile_count_unattached(void)
+{
+	if (rf != NULL && rf->image != NULL)
+		/* relaxed: a count. */
+		atomic_fetch_add_explicit(&rf->image->unattached, 1,
+					  memory_order_relaxed);
+}
+
+/* The writer -------------------------------------------------------------- */
+
+/* Memory for words [from, to) of the ring. */
+static bool
+reserve_words(const struct ring *r, uint64_t from, uint64_t to)
+{
+	/* What is in no file has it from the beginning. */
+	if (r->offset == 0)
+		return true;
+	if (r->generation != rf->generation ||
+	    sys_clock_ns(CLOCK_MONOTONIC) < rf->refused_ns)
+		return false;
+	if (reserve(r->offset + ring_nbytes(from),
+		    (to - from) * sizeof(uint64_t)))
+		return true;
+	rf->refused_ns = sys_clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+	return false;
+}
+
+void
+ringfile_extend(struct ring *r)
+{
+	const uint64_t words = ring_mask(r) + 1;
+	uint64_t more = words < RINGFILE_USUAL_WORDS ? words * 4 : words * 2;
+
+	if (!room_is_waited_for(r) || words == r->words_max)
+		return;
+	if (more > r->words_max)
+		more = r->words_max;
+	if (reserve_words(r, words, more))
+		room_grow(r, more);
+}
+
+void
+ringfile_shrink(struct ring *r, uint64_t keep_words)
+{
+	const uint64_t words = ring_mask(r) + 1;
+
+	if (r->offset == 0) {
+		memory_drop(r->words, words * sizeof(uint64_t));
+		return;
+	}
+	if (rf->reserve_all || words <= keep_words)
+		return;
+	/* relaxed: the release of the thread's state publishes it. */
+	atomic_store_explicit(&r->capacity, keep_words, memory_order_relaxed);
+	memory_drop(&r->words[keep_words],
+		    (words - keep_words) * sizeof(uint64_t));
+}
+
+void
+ringfile_note_reading(uint64_t stamp, uint64_t ns)
+{
+	if (rf->image != NULL)
+		image_note_reading(rf->image, stamp, ns);
+}
+
+void
+ringfile_commit_ring(struct ring *r, const struct order_source *source,
+		     bool is_gone)
+{
+	if (r->offset != 0 && rf->image != NULL)
+		image_commit_ring(r, source, is_gone,
+				  image_next_seq(rf->image));
+}
+
+/* Which of the two places is that of the current trace. */
+static uint64_t
+trace_idx(void)
+{
+	const struct image_commit *const last = image_last_commit(rf->image);
+
+	return last != NULL ? last->trace : 1;
+}
+
+void
+ringfile_announce(const char *path)
+{
+	struct image_trace *t;
+
+	if (rf->image == NULL)
+		return;
+	t = &rf->image->trace[trace_idx() ^ 1];
+	t->announced_seq = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	set_path(t, path);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->announced_seq = image_next_seq(rf->image) - 1;
+}
+
+void
+ringfile_commit(struct image_commit *commit, const char *path,
+		uint64_t head_nbytes, uint64_t head_hash)
+{
+	struct image_trace *t;
+	uint64_t idx;
+
+	if (rf->image == NULL)
+		return;
+	idx = trace_idx();
+	t = &rf->image->trace[idx];
+	if (t->head_hash != head_hash || t->head_nbytes != head_nbytes) {
+		/* Another trace file: the other place, until this commit. */
+		idx ^= 1;
+		t = &rf->image->trace[idx];
+		t->head_nbytes = head_nbytes;
+		t->head_hash = head_hash;
+		set_path(t, path);
+	}
+	commit->trace = idx;
+	image_commit(rf->image, commit);
+}
+
+void
+ringfile_adopt(struct ring *r)
+{
+	if (rf->image != NULL)
+		adopt_ring(r);
+}
+
+void
+ringfile_tell_removed(void)
+{
+	if (rf->image != NULL && rf->is_removed)
+		tell_loss(config_own(),
+			  "removed by an exec that failed, with threads");
+}

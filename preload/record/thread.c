@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.c - see thread.h */
+
+#include "preload/record/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "hatf/rings/image.h"
+#include "preload/record/clock.h"
+#include "preload/record/memory_limit.h"
+#include "preload/record/ringfile.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
+
+/*
+ * Threads that end at about the same time, and whose rings new threads can take
+ * over.  The rings of more are recycled by the writer.
+ */
+#define ENDED_MAX 64u
+
+/*
+ * A new thread asks the kernel whether so many others still exist.  One that
+ * has been joined may exist for some microseconds more.
+ */
+#define PROBES_MAX 8u
+
+/*
+ * Where the pool is.  The counters are part of the mapping, so that a fork wipes
+ * them together with the threads they count.
+ */
+struct pool {
+	_Atomic uint32_t used;	     /* threads [0, used) have been claimed */
+	_Atomic uint32_t free_count; /* of these are free again, about */
+	_Atomic uint32_t cursor;     /* where to look for a free one */
+	_Atomic uint64_t next_id;    /* the initial thread is 0 */
+	/* Threads that have become ENDING, the oldest at 'ended_from' or behind
+	 * it.  Hints: one may be missing, be there twice or be in use again. */
+	_Atomic uint32_t ended_to, ended_from;
+	_Atomic(struct thread *) ended[ENDED_MAX];
+};
+
+/*
+ * Its threads, in parts that are mapped when they are about to be needed: all of
+ * them would be 24 MiB of what a program may have limited.  A part stays where it is.
+ * In the child of a fork the parts are those of its parent, wiped.
+ */
+#define PART_THREADS 512u
+#define PART_NBYTES  (PART_THREADS * sizeof(struct thread))
+static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
+/* Stands for a thread whose part is not there. */
+static struct thread absent = { .state = THREAD_MUTED };
+
+/* Not wiped: children have the filter, too. */
+static _Atomic bool has_no_handovers;
+
+static struct pool *pool;
+static uint64_t pool_initial_ring_words, pool_ring_words, pool_first_ring_words;
+
+struct thread thread_unattached, thread_muted = { .state = THREAD_MUTED };
+
+__thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
+	&thread_unattached;
+
+/*
+ * The first size of a ring that is in no file: room for some thousand events;
+ * only used pages take memory.  The ring grows if its producer waits.
+ */
+#define FIRST_RING_WORDS 32768u
+
+/* Above this a recycled ring's pages go back to the system. */
+#define RING_KEEP_WORDS 8192
+
+static bool
+has_part(uint32_t i)
+{
+	/* acquire: pairs with the release in make_part(). */
+	return atomic_load_explicit(&parts[i], memory_order_acquire) != NULL;
+}
+
+/* Have part 'i'; false: there is no memory. */
+static bool
+make_part(uint32_t i)
+{
+	struct thread *none = NULL, *part;
+
+	if (has_part(i))
+		return true;
+	part = memory_map_wiped(PART_NBYTES);
+	if (part == NULL)
+		return false;
+	/* release: for thread_pool_at(); another thread may have been first. */
+	if (!atomic_compare_exchange_strong_explicit(&parts[i], &none, part,
+						     memory_order_release,
+						     memory_order_relaxed))
+		memory_unmap(part, PART_NBYTES, MEMORY_LASTING);
+	return true;
+}
+
+bool
+thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
+		 bool may_wait)
+{
+	pool_initial_ring_words = initial_ring_words;
+	pool_ring_words = ring_words;
+	/* Who does not wait does not find out that it wants more. */
+	pool_first_ring_words = may_wait ? FIRST_RING_WORDS : UINT64_MAX;
+	if (pool == NULL)
+		pool = memory_map_wiped(sizeof(*pool));
+	if (pool == NULL || !make_part(0))
+		return false;
+	/* relaxed: no other thread has anything to do with the pool yet. */
+	atomic_store_explicit(&pool->next_id, 1, memory_order_relaxed);
+	return true;
+}
+
+uint32_t
+thread_pool_count(void)
+{
+	/* relaxed: a thread that is missed is seen in the next round; its state
+	 * is what publishes it. */
+	const uint32_t n =
+		atomic_load_explicit(&pool->used, memory_order_relaxed);
+
+	return n < THREAD_MAX ? n : THREAD_MAX;
+}
+
+struct thread *
+thread_pool_at(uint32_t idx)
+{
+	/* acquire: pairs with the release in make_part(). */
+	struct thread *const part = atomic_load_explicit(
+		&parts[idx / PART_THREADS], memory_order_acquire);
+
+	return part != NULL ? &part[idx % PART_THREADS] : &absent;
+}
+
+void
+thread_pool_extend(void)
+{
+	const uint32_t next = thread_pool_count() + PART_THREADS / 2;
+
+	if (next < THREAD_MAX && !has_part(next / PART_THREADS) &&
+	    quota_allows(PART_NBYTES, 0))
+		make_part(next / PART_THREADS);
+}
+
+static bool
+try_claim(struct thread *t)
+{
+	uint32_t expected = THREAD_FREE;
+
+	/* acquire: pairs with the release in thread_recycle(). */
+	return atomic_compare_exchange_strong_explicit(
+		&t->state, &expected, THREAD_CLAIMED, memory_order_acquire,
+		memory_order_relaxed);
+}
+
+/* The writer could not, or did not in time. */
+static bool
+get_part(uint32_t i)
+{
+	return has_part(i) || (quota_ask(PART_NBYTES) && make_part(i));
+}
+
+/* Claim one that was never used. */
+static struct thread *
+claim_fresh(void)
+{
+	for (;;) {
+		const uint32_t next = thread_pool_count();
+		uint32_t fresh;
+
+		/* Before the number is taken, or each try would take one. */
+		if (next >= THREAD_MAX || !get_part(next / PART_THREADS))
+			return NULL;
+		/* relaxed: a number; try_claim() orders. */
+		fresh = atomic_fetch_add_explicit(&pool->used, 1,
+						  memory_order_relaxed);
+		/* Others may have taken numbers meanwhile. */
+		if (fresh >= THREAD_MAX || !get_part(fresh / PART_THREADS))
+			return NULL;
+		/* It fails for one that thread_mend_interrupted() took. */
+		if (try_claim(thread_pool_at(fresh)))
+			return thread_pool_at(fresh);
+	}
+}
+
+/* Take a thread that was used before, or one never used, or none. */
+static struct thread *
+claim(void)
+{
+	const uint32_t used = thread_pool_count();
+	uint32_t i = 0;
+
+	/* relaxed, these three: hints; try_claim() decides. */
+	if (atomic_load_explicit(&pool->free_count, memory_order_relaxed) == 0)
+		i = used;
+	for (; i < used; i++) {
+		const uint32_t at =
+			atomic_fetch_add_explicit(&pool->cursor, 1,
+						  memory_order_relaxed) %
+			used;
+
+		if (try_claim(thread_pool_at(at))) {
+			atomic_fetch_sub_explicit(&pool->free_count, 1,
+						  memory_order_relaxed);
+			return thread_pool_at(at);
+		}
+	}
+	return claim_fresh();
+}
+
+/* A ring for the initial thread, or another; the one it had before if it can be. */
+static bool
+give_ring(struct thread *t, bool is_initial)
+{
+	const uint64_t words =
+		is_initial ? pool_initial_ring_words : pool_ring_words;
+	void *memory;
+
+	if (t->ring != NULL && ringfile_may_reuse(t->ring))
+		return true;
+	t->ring = ringfile_take(is_initial);
+	if (t->ring != NULL)
+		return true;
+	if (!quota_ask(ring_nbytes(words)))
+		return false;
+	/* quota_ask() may have had the writer made, and so the file. */
+	t->ring = ringfile_take(is_initial);
+	if (t->ring != NULL)
+		return true;
+	memory = memory_map_shared(ring_nbytes(words));
+	if (memory == NULL)
+		return false;
+	ringfile_count_hidden();
+	t->ring = ring_init(memory, words < pool_first_ring_words
+					    ? words
+					    : pool_first_ring_words);
+	t->ring->words_max = words;
+	return true;
+}
+
+/* Claim a thread, and have a ring for it; NULL: there is no memory. */
+static struct thread *
+acquire(bool is_initial)
+{
+	struct thread *const t = claim();
+
+	if (t == NULL || give_ring(t, is_initial))
+		return t;
+	thread_recycle(t);
+	return NULL;
+}
+
+/* As the kernel knows a thread. */
+struct kernel_id {
+	int tid, pid;
+};
+
+static struct kernel_id
+own_kernel_id(void)
+{
+	return (struct kernel_id){ .tid = sys_tid(), .pid = sys_pid() };
+}
+
+/* Make the calling thread, which gets this number, the owner. */
+static void
+set_owner(struct thread *t, uint64_t id, struct kernel_id self)
+{
+	t->id = id;
+	t->nested = NULL;
+	t->deleting = NULL;
+	/* relaxed, both: thread_has_ended() asks again in PROBED. */
+	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
+	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
+	t->pthread = (uint64_t)pthread_self();
+}
+
+/* Prepare it to record for thread 'id'. */
+static void
+prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
+{
+	image_begin_ring(t->ring, id, is_nested);
+	t->head = 0;
+	t->mask = ring_mask(t->ring);
+	t->tick = CLOCK_NO_TICK;
+	set_owner(t, id, self);
+	t->is_nested = is_nested;
+	t->source = (struct order_source){ .id = id, .ring = t->ring };
+	t->is_gone = t->is_told = false;
+	t->name[0] = t->name[1] = 0;
+	t->idle_since_ns = 0;
+	/* release: pairs with the writer's acquire of 'state'. */
+	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
+}
+
+static bool
+exists(const struct thread *t)
+{
+	/* relaxed, both: constant in PROBED; else see thread_has_ended(). */
+	const int pid = atomic_load_explicit(&t->pid, memory_order_relaxed);
+	const int tid = atomic_load_explicit(&t->tid, memory_order_relaxed);
+
+	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
+}
+
+/* Take 't' from ENDING to PROBED; the caller then gives it another state. */
+static bool
+try_probe(struct thread *t)
+{
+	uint32_t expected = THREAD_ENDING;
+
+	/* acquire: pairs with the releases of the state that leave PROBED. */
+	return atomic_compare_exchange_strong_explicit(
+		&t->state, &expected, THREAD_PROBED, memory_order_acquire,
+		memory_order_relaxed);
+}
+
+/*
+ * May the calling thread go on in the ring of 't', which is PROBED?  A thread
+ * that was killed within a recording leaves 'limit' 0.  A ring of a handler's
+ * has events of the same thread, and their order to what follows here would be
+ * unknown.  The initial thread's ring has another size.
+ */
+static bool
+may_take_over(const struct thread *t, int own_pid)
+{
+	/* relaxed: constant in PROBED. */
+	if (atomic_load_explicit(&t->pid, memory_order_relaxed) != own_pid ||
+	    exists(t))
+		return false;
+	/*
+	 * acquire: what follows is read after the kernel has said that the
+	 * thread is gone; what the thread did before it ended is then visible.
+	 */
+	(void)atomic_load_explicit(&t->state, memory_order_acquire);
+	return t->limit != 0 && t->nested == NULL && !t->is_nested &&
+	       t->id != 0 && ringfile_may_hand_over(t->ring);
+}
+
+enum probe {
+	PROBE_TAKEN,   /* the caller has it, PROBED */
+	PROBE_ALIVE,   /* it still exists; or the writer probes it */
+	PROBE_USELESS, /* nobody can take it over any more */
+};
+
+static enum probe
+probe(struct thread *t, int own_pid)
+{
+	if (!try_probe(t))
+		/* relaxed: a hint. */
+		return atomic_load_explicit(&t->state, memory_order_relaxed) ==
+				       THREAD_PROBED
+			       ? PROBE_ALIVE
+			       : PROBE_USELESS;
+	if (may_take_over(t, own_pid))
+		return PROBE_TAKEN;
+	/* release: pairs with the acquire in try_probe(). */
+	atomic_store_explicit(&t->state, THREAD_ENDING, memory_order_release);
+	return PROBE_ALIVE;
+}
+
+/* Put 't' where it was, for another thread to try. */
+static void
+put_ended(_Atomic(struct thread *) *slot, struct thread *t)
+{
+	struct thread *none = NULL;
+
+	/* relaxed: a hint; the state orders. */
+	atomic_compare_exchange_strong_explicit(
+		slot, &none, t, memory_order_relaxed, memory_order_relaxed);
+}
+
+/*
+ * The place of the oldest thread that has ended.  relaxed, here and where it is
+ * written: a hint.  A thread that it skips comes round again, or the writer
+ * recycles it.
+ */
+static uint32_t
+oldest_ended(uint32_t to)
+{
+	const uint32_t from =
+		atomic_load_explicit(&pool->ended_from, memory_order_relaxed);
+
+	return to - from <= ENDED_MAX ? from : to - ENDED_MAX;
+}
+
+/* Find a thread that has ended and whose ring can be used on: PROBED.  Or
+ * NULL. */
+static struct thread *
+find_ended(int own_pid)
+{
+	/* relaxed, all: hints; try_probe() decides. */
+	const uint32_t to =
+		atomic_load_explicit(&pool->ended_to, memory_order_relaxed);
+	uint32_t from = oldest_ended(to);
+	struct thread *found = NULL;
+	unsigned alive = 0;
+
+	for (uint32_t i = from; i != to && found == NULL && alive < PROBES_MAX;
+	     i++) {
+		_Atomic(struct thread *) *const slot =
+			&pool->ended[i % ENDED_MAX];
+		struct thread *t =
+			atomic_load_explicit(slot, memory_order_relaxed);
+		enum probe how = PROBE_USELESS;
+
+		if (t != NULL)
+			t = atomic_exchange_explicit(slot, NULL,
+						     memory_order_relaxed);
+		if (t != NULL)
+			how = probe(t, own_pid);
+		if (how == PROBE_TAKEN)
+			found = t;
+		if (how == PROBE_ALIVE) {
+			put_ended(slot, t);
+			alive++;
+		} else if (alive == 0) {
+			from = i + 1;
+		}
+	}
+	atomic_store_explicit(&pool->ended_from, from, memory_order_relaxed);
+	return found;
+}
+
+void
+thread_end_handovers(void)
+{
+	/* relaxed: a filter holds for the calling thread first of all. */
+	atomic_store_explicit(&has_no_handovers, true, memory_order_relaxed);
+}
+
+/* Go on in the ring of a thread that has ended; NULL: there is none. */
+static struct thread *
+take_over(struct kernel_id self)
+{
+	/* relaxed: as above. */
+	struct thread *const t =
+		atomic_load_explicit(&has_no_handovers, memory_order_relaxed)
+			? NULL
+			: find_ended(self.pid);
+
+	if (t == NULL)
+		return NULL;
+	t->limit = 0;
+	/* relaxed: a number, ordered with nothing. */
+	set_owner(t,
+		  atomic_fetch_add_explicit(&pool->next_id, 1,
+					    memory_order_relaxed),
+		  self);
+	/* release: pairs with the acquire of who reads the state. */
+	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
+	return t;
+}
+
+/* Give the calling thread a ring of its own. */
+static struct thread *
+attach_anew(struct kernel_id self, bool is_initial)
+{
+	struct thread *const t = acquire(is_initial);
+	uint64_t id = 0;
+
+	if (t == NULL)
+		return NULL;
+	/*
+	 * Only now: who has got no ring tries again at each event.  relaxed: a
+	 * number, ordered with nothing.
+	 */
+	if (!is_initial)
+		id = atomic_fetch_add_explicit(&pool->next_id, 1,
+					       memory_order_relaxed);
+	prepare(t, id, self, false);
+	return t;
+}
+
+struct thread *
+thread_attach(int initial_tid, bool *is_handover_ret)
+{
+	const struct kernel_id self = own_kernel_id();
+	const bool is_initial = self.tid == initial_tid;
+	struct thread *t = is_initial ? NULL : take_over(self);
+
+	*is_handover_ret = t != NULL;
+	if (t == NULL)
+		t = attach_anew(self, is_initial);
+	if (t == NULL)
+		return NULL;
+	thread_self = t;
+	/*
+	 * Last, and behind a compiler barrier: from here on a signal handler
+	 * may record through it.
+	 */
+	atomic_signal_fence(memory_order_release);
+	t->limit = ring_limit(t->ring);
+	return t;
+}
+
+struct thread *
+thread_attach_nested(struct thread *t)
+{
+	struct thread *const n = acquire(false);
+
+	if (n == NULL)
+		return NULL;
+	prepare(n, t->id, own_kernel_id(), true);
+	t->nested = n;
+	n->limit = ring_limit(n->ring);
+	return n;
+}
+
+/* Recordings that handlers can interrupt one in another; deeper is not mended. */
+#define INTERRUPTED_MAX 4
+
+static __thread struct {
+	struct thread *thread;
+	struct ring *ring;
+	uint64_t words;
+} interrupted[INTERRUPTED_MAX] __attribute__((tls_model("initial-exec")));
+
+void
+thread_note_interrupted(void)
+{
+	struct thread *t = thread_self;
+
+	/*
+	 * The first always: a recording may have got as far as reading 'limit',
+	 * which does not show.
+	 */
+	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
+		interrupted[i].thread = t;
+		if (t == NULL || !thread_is_attached(t)) {
+			interrupted[i].thread = NULL;
+			return;
+		}
+		interrupted[i].ring = t->ring;
+		interrupted[i].words = ring_mask(t->ring) + 1;
+		t = t->limit == 0 ? t->nested : NULL;
+	}
+}
+
+void
+thread_mend_interrupted(void)
+{
+	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
+		struct thread *const t = interrupted[i].thread;
+
+		if (t == NULL)
+			return;
+		/* At the same place: its address may be in a register. */
+		if (!memory_map_at(interrupted[i].ring,
+				   ring_nbytes(interrupted[i].words)))
+			return;
+		t->ring = ring_init(interrupted[i].ring, interrupted[i].words);
+		t->mask = interrupted[i].words - 1;
+		/* relaxed: so that nobody in this process claims it. */
+		atomic_store_explicit(&t->state, THREAD_CLAIMED,
+				      memory_order_relaxed);
+		thread_self = &thread_unattached;
+	}
+}
+
+/* Offer the ring of 't' to new threads. */
+static void
+offer(struct thread *t)
+{
+	/* relaxed, all: hints; try_probe() decides. */
+	const uint32_t to = atomic_fetch_add_explicit(&pool->ended_to, 1,
+						      memory_order_relaxed);
+
+	atomic_store_explicit(&pool->ended[to % ENDED_MAX], t,
+			      memory_order_relaxed);
+}
+
+void
+thread_mark_ending(void)
+{
+	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
+		uint32_t expected = THREAD_ACTIVE;
+
+		/* release: pairs with the acquire in try_probe(). */
+		if (atomic_compare_exchange_strong_explicit(
+			    &t->state, &expected, THREAD_ENDING,
+			    memory_order_release, memory_order_relaxed) &&
+		    t == thread_self && t->nested == NULL)
+			offer(t);
+	}
+}
+
+bool
+thread_has_ended(struct thread *t)
+{
+	uint32_t expected = THREAD_ACTIVE;
+
+	/*
+	 * One that has not said that it ends.  'tid' may be that of a thread
+	 * before it, if the ring has just been taken over: it is asked again
+	 * below.  relaxed: nobody but the owner and we move it from there.
+	 */
+	if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
+	    THREAD_ACTIVE) {
+		if (exists(t))
+			return false;
+		atomic_compare_exchange_strong_explicit(
+			&t->state, &expected, THREAD_ENDING,
+			memory_order_relaxed, memory_order_relaxed);
+	}
+	/* Else it is DEAD already, or a new thread is about to have it. */
+	if (!try_probe(t))
+		return atomic_load_explicit(&t->state, memory_order_relaxed) ==
+		       THREAD_DEAD;
+
+	const bool ended = !exists(t);
+
+	/* release: pairs with the acquire in try_probe(). */
+	atomic_store_explicit(&t->state, ended ? THREAD_DEAD : THREAD_ENDING,
+			      memory_order_release);
+	return ended;
+}
+
+void
+thread_recycle(struct thread *t)
+{
+	if (t->ring != NULL) {
+		image_end_ring(t->ring);
+		if (t->source.pos > RING_KEEP_WORDS)
+			ringfile_shrink(t->ring, RING_KEEP_WORDS);
+	}
+	t->limit = 0;
+	/* relaxed: a hint. */
+	atomic_fetch_add_explicit(&pool->free_count, 1, memory_order_relaxed);
+	/* release: pairs with the acquire in try_claim(). */
+	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
+}
+
+bool
+thread_is_attached(const struct thread *t)
+{
+	/* relaxed: only the thread itself asks. */
+	const uint32_t state =
+		atomic_load_explicit(&t->state, memory_order_relaxed);
+
+	return state >= THREAD_ACTIVE && state <= THREAD_PROBED;
+}
+
+bool
+thread_is_in_use(const struct thread *t)
+{
+	/* acquire: pairs with the releases in prepare() and take_over(). */
+	const uint32_t state =
+		atomic_load_explicit(&t->state, memory_order_acquire);
+
+	return state >= THREAD_ACTIVE && state <= THREAD_DEAD;
+}
+
+uint64_t
+thread_id_count(void)
+{
+	return atomic_load_explicit(&pool->next_id, memory_order_relaxed);
+}

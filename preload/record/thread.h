@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.h - what the tracer knows of each thread
+ *
+ * A 'struct thread' belongs to one thread of the program (the producer, through
+ * 'thread_self') and to the writer; each field says whose it is.  They live in
+ * a pool that is mapped part by part, wiped in the child of a fork
+ * (MADV_WIPEONFORK) and never unmapped.  A wiped, free or never attached thread
+ * has 'limit' 0, which sends the producer to the slow path: so one comparison
+ * answers "is there room", "am I attached", "is this a forked child" and "am I
+ * a signal handler that interrupted a recording".
+ *
+ *   FREE ──claim──► CLAIMED ──attach──► ACTIVE ──► ENDING ◄──► PROBED
+ *    ▲                                    ▲                     │  │
+ *    └──────── commit ──────── DEAD ◄─────┼────── writer ───────┘  │
+ *                                         └────── take over ───────┘
+ *
+ * A thread that is ENDING still records: late frees, after every destructor,
+ * need a ring.  Once the kernel no longer knows the thread, nothing is added to
+ * that ring.  A thread that asks the kernel takes the state to PROBED first,
+ * which only one can:
+ *
+ *   - A new thread that finds the old one gone takes the ring over with its events,
+ *     and records after them (EVENT_HANDOVER).  The birth of a thread then takes
+ *     neither memory nor the writer's help, and the ring's pages are warm.
+ *   - The writer makes the thread DEAD, and recycles it once its last event is in
+ *     the file.  The writer leaves an ENDING thread alone for some milliseconds,
+ *     while a new one may come.
+ */
+#ifndef THREAD_H
+#define THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hatf/rings/image.h"
+#include "hatf/rings/order.h"
+
+enum thread_state {
+	THREAD_FREE = 0, /* also what wiped memory says */
+	THREAD_CLAIMED,
+	THREAD_ACTIVE,
+	THREAD_ENDING,
+	THREAD_PROBED,
+	THREAD_DEAD,
+	THREAD_MUTED, /* not a pool state: the tracer's own set-up runs */
+};
+
+#define THREAD_MAX IMAGE_RINGS_MAX
+
+struct thread {
+	/*
+	 * The producer's.  0 while the thread is recording, so that a signal
+	 * handler that allocates in the midst of it takes another ring.
+	 */
+	_Alignas(RING_CACHE_LINE) uint64_t limit; /* words */
+	uint64_t head;				  /* words written */
+	uint64_t tick; /* the last one announced in the ring */
+	uint64_t mask; /* of the ring, here to spare a cache line */
+	struct ring *ring;
+	struct thread *nested; /* for signal handlers, made when needed */
+	const void *deleting;  /* what an operator delete of the allocator's is
+				  at, see interpose_cxx.c */
+
+	/* The producer's, rarely touched; the writer reads the counters. */
+	_Atomic uint64_t wait_count, wait_ns;
+
+	/* Shared: who moves it is in the picture above. */
+	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
+	/* Constant while attached, and from one PROBED to the next.  A child by
+	 * clone() that shares the memory has a pid of its own. */
+	_Atomic int tid, pid;
+	bool is_nested;	  /* constant while attached */
+	uint64_t id;	  /* HATF thread number; as 'tid' */
+	uint64_t pthread; /* pthread_t, for pthread_setname_np(); as 'tid' */
+
+	/* The writer's. */
+	/* 'source.id' is the thread whose events are being drained, 'id' that
+	 * which records. */
+	_Alignas(RING_CACHE_LINE) struct order_source source;
+	bool is_gone;		/* its destroyThread is written */
+	bool is_told;		/* ... its createThread is */
+	uint64_t told[3];	/* the operands of its EVENT_THREAD */
+	uint64_t name[2];	/* as in EVENT_NAME; 0: none */
+	uint64_t idle_since_ns; /* 0: has had events in the last round */
+};
+
+/* The thread's own; never NULL.  Initial-exec TLS: one pointer. */
+extern __thread struct thread *thread_self
+	__attribute__((tls_model("initial-exec")));
+
+/* Stands in for a thread that has not been attached, and for a muted one. */
+extern struct thread thread_unattached, thread_muted;
+
+/*
+ * Map the pool; 'ring_words' is the capacity of each ring, 'initial_ring_words'
+ * that of the initial thread's; 'may_wait' that producers wait for room.  False if
+ * there is no memory.  In the child of a fork the mapping of the parent is used again, which
+ * the kernel has wiped.
+ */
+bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
+		      bool may_wait);
+
+/* Writer: let there be some that have not been used. */
+void thread_pool_extend(void);
+
+/* The pool's threads are [0, thread_pool_count()); for the writer. */
+uint32_t thread_pool_count(void);
+struct thread *thread_pool_at(uint32_t idx);
+
+/*
+ * Attach the calling thread: claim a thread, map its ring, make it
+ * 'thread_self'.  It gets number 0 if its kernel id is 'initial_tid'.  NULL if
+ * there is no memory.  All signals must be blocked.  With '*is_handover_ret'
+ * the ring is that of a thread which has ended, and the first event must be an
+ * EVENT_HANDOVER.
+ */
+struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
+
+/* The ring for a signal handler that interrupted 't'; NULL: no memory. */
+struct thread *thread_attach_nested(struct thread *t);
+
+/*
+ * A fork from a signal handler that interrupted a recording.  Before it, note what
+ * the calling thread is at; in the child, where the threads are wiped and the
+ * rings gone, give what was interrupted something to come to its end with, and
+ * detach the thread.
+ */
+void thread_note_interrupted(void);
+void thread_mend_interrupted(void);
+
+/* The calling thread will end soon. */
+void thread_mark_ending(void);
+
+/*
+ * A filter comes that kills for tgkill(2), by which the recorder asks whether a
+ * thread has ended.  From here on no thread takes over the ring of another.
+ */
+void thread_end_handovers(void);
+
+/* Writer: nothing of 't' is left; it may be claimed again. */
+void thread_recycle(struct thread *t);
+
+/*
+ * Writer: has the thread ended?  Then it is DEAD, and all that it published is
+ * visible to the caller.
+ */
+bool thread_has_ended(struct thread *t);
+
+/* Is 't' attached?  For a thread itself, or as a hint. */
+bool thread_is_attached(const struct thread *t);
+
+/* Writer: is its ring in use?  That is so from the attachment until it is
+ * recycled. */
+bool thread_is_in_use(const struct thread *t);
+
+/* HATF thread numbers given out so far. */
+uint64_t thread_id_count(void);
+
+#endif /* THREAD_H */

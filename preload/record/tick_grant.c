@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* tick_grant.c - see tick_grant.h */
+
+#include "preload/record/tick_grant.h"
+
+#include <stddef.h>
+
+#include "preload/record/clock.h"
+
+#define PATIENCE_MIN_NS 2000000ull
+#define PATIENCE_MAX_NS 256000000ull
+
+/* A grant that lasted so many times the patience was worth it; one that lasted
+ * less than the lower number was not. */
+#define LASTED_WELL  16u
+#define LASTED_BADLY 4u
+
+void
+grant_init(struct grant *g)
+{
+	*g = (struct grant){ .patience_ns = PATIENCE_MIN_NS };
+}
+
+/* The tick has been taken back. */
+static void
+learn(struct grant *g, uint64_t lasted_ns)
+{
+	if (lasted_ns < LASTED_BADLY * g->patience_ns &&
+	    g->patience_ns < PATIENCE_MAX_NS)
+		g->patience_ns *= 2;
+	if (lasted_ns > LASTED_WELL * g->patience_ns &&
+	    g->patience_ns > PATIENCE_MIN_NS)
+		g->patience_ns /= 2;
+	g->granted_ns = 0;
+}
+
+void
+grant_round(struct grant *g, const void *alone, uint64_t now_ns)
+{
+	const bool stamped = clock_is_stamped();
+
+	if (g->granted_ns != 0 && stamped) {
+		learn(g, now_ns - g->granted_ns);
+		g->candidate = NULL;
+	}
+	if (alone == NULL || alone != g->candidate) {
+		g->candidate = alone;
+		g->since_ns = now_ns;
+		return;
+	}
+	if (stamped && now_ns - g->since_ns >= g->patience_ns &&
+	    clock_grant_begin(alone) && clock_grant_end())
+		g->granted_ns = now_ns;
+}

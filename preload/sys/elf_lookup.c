@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* elf_lookup.c - see elf_lookup.h */
+
+#include "preload/sys/elf_lookup.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "preload/sys/elf_dynamic.h"
+
+struct search {
+	const char *name;
+	uint32_t hash;
+	uintptr_t companion;
+	bool from_start; /* also before us */
+	bool past_us;	 /* our own object has been seen */
+	void *found;
+	bool together;
+};
+
+static uint32_t
+gnu_hash(const char *name)
+{
+	uint32_t h = 5381;
+
+	for (; *name != '\0'; name++)
+		h = h * 33 + (unsigned char)*name;
+	return h;
+}
+
+/* The loader does not find it either. */
+static bool
+is_hidden(const Elf64_Sym *s)
+{
+	const unsigned visibility = ELF64_ST_VISIBILITY(s->st_other);
+
+	return visibility == STV_HIDDEN || visibility == STV_INTERNAL;
+}
+
+/* No strcmp(): a sanitizer that has not begun may have intercepted it. */
+static bool
+is_same(const char *a, const char *b)
+{
+	while (*a != '\0' && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+/* What a DT_GNU_HASH begins with; the words of the Bloom filter follow. */
+enum {
+	BUCKET_COUNT,
+	FIRST_SYMBOL,
+	BLOOM_COUNT, /* a power of two */
+	BLOOM_SHIFT,
+	BLOOM_WORDS
+};
+
+/* False: the object has no symbol with this hash.  Most names are in few objects. */
+static bool
+may_have(const uint32_t *table, uint32_t hash)
+{
+	const uint32_t at = hash / 64 & (table[BLOOM_COUNT] - 1);
+	const uint64_t bits = (uint64_t)1 << hash % 64 |
+			      (uint64_t)1 << (hash >> table[BLOOM_SHIFT]) % 64;
+	uint64_t word;
+
+	memcpy(&word, &table[BLOOM_WORDS + 2 * at], sizeof(word));
+	return (word & bits) == bits;
+}
+
+/* The symbol of this name and hash that the object defines, or NULL. */
+static const Elf64_Sym *
+find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
+{
+	const uint32_t bucket_count = t->hash[BUCKET_COUNT];
+	const uint32_t first = t->hash[FIRST_SYMBOL];
+	const uint32_t *const buckets =
+		t->hash + BLOOM_WORDS + 2 * t->hash[BLOOM_COUNT];
+	const uint32_t *const chain = buckets + bucket_count;
+	uint32_t i;
+
+	if (bucket_count == 0 || !may_have(t->hash, hash))
+		return NULL;
+	i = buckets[hash % bucket_count];
+	if (i < first)
+		return NULL;
+	for (;; i++) {
+		const Elf64_Sym *const s = &t->symbols[i];
+
+		if ((chain[i - first] | 1) == (hash | 1) &&
+		    s->st_shndx != SHN_UNDEF && !is_hidden(s) &&
+		    is_same(t->strings + s->st_name, name))
+			return s;
+		if ((chain[i - first] & 1) != 0)
+			return NULL;
+	}
+}
+
+/* Objects whose tables are remembered, by the page that their headers are in. */
+#define REMEMBERED_MAX 16u
+
+/*
+ * The tables of an object, or NULL, which are read once until another object comes or
+ * goes.  The caller is within dl_iterate_phdr(3), which lets in one thread at a time.
+ */
+static const struct dynamic *
+tables_of(const struct dl_phdr_info *info)
+{
+	static struct known {
+		const Elf64_Phdr *headers;
+		uint64_t changes;
+		struct dynamic tables;
+	} known[REMEMBERED_MAX];
+	struct known *const k =
+		&known[((uintptr_t)info->dlpi_phdr >> 12) % REMEMBERED_MAX];
+	const uint64_t changes = info->dlpi_adds + info->dlpi_subs;
+
+	if (k->headers != info->dlpi_phdr || k->changes != changes) {
+		k->headers = info->dlpi_phdr;
+		k->changes = changes;
+		if (!dynamic_read(info, &k->tables))
+			k->tables.hash = NULL;
+	}
+	return k->tables.hash != NULL ? &k->tables : NULL;
+}
+
+static bool
+is_us(const struct dl_phdr_info *info)
+{
+	return dynamic_has(info, PT_LOAD, (uintptr_t)&lookup_function);
+}
+
+/* The function that the object defines under this name, or NULL. */
+static void *
+definition_in(const struct dl_phdr_info *info, const char *name, uint32_t hash)
+{
+	const struct dynamic *const tables = tables_of(info);
+	const Elf64_Sym *symbol;
+
+	if (tables == NULL)
+		return NULL;
+	symbol = find_symbol(tables, name, hash);
+	return symbol != NULL ? (void *)(info->dlpi_addr + symbol->st_value)
+			      : NULL;
+}
+
+static int
+visit(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct search *const s = context;
+
+	(void)nbytes;
+	if (!s->past_us) {
+		s->past_us = is_us(info);
+		if (s->past_us || !s->from_start)
+			return 0;
+	}
+	s->found = definition_in(info, s->name, s->hash);
+	if (s->found == NULL)
+		return 0;
+	s->together = dynamic_has(info, PT_LOAD, s->companion);
+	return 1;
+}
+
+void *
+lookup_function(const char *name, const void *companion, bool *together_ret)
+{
+	struct search s = {
+		.name = name,
+		.hash = gnu_hash(name),
+		.companion = (uintptr_t)companion,
+	};
+
+	dl_iterate_phdr(visit, &s);
+	*together_ret = s.together;
+	return s.found;
+}
+
+bool
+lookup_is_first(const char *name, const void *address)
+{
+	struct search s = {
+		.name = name,
+		.hash = gnu_hash(name),
+		.from_start = true,
+	};
+
+	dl_iterate_phdr(visit, &s);
+	return s.found == address;
+}
+
+struct sum {
+	const char *name;
+	uint32_t hash;
+	struct lookup_all all;
+	bool past_us;
+};
+
+static int
+visit_all(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct sum *const s = context;
+	void *found;
+
+	(void)nbytes;
+	if (is_us(info)) {
+		s->past_us = true;
+		return 0;
+	}
+	found = definition_in(info, s->name, s->hash);
+	if (found == NULL)
+		return 0;
+	if (s->all.first == NULL)
+		s->all.first = found;
+	if (s->all.next == NULL && s->past_us)
+		s->all.next = found;
+	s->all.count++;
+	return 0;
+}
+
+struct lookup_all
+lookup_all(const char *name)
+{
+	struct sum s = { .name = name, .hash = gnu_hash(name) };
+
+	dl_iterate_phdr(visit_all, &s);
+	return s.all;
+}
+
+/* Our own object. */
+struct own {
+	struct dynamic tables;
+	uintptr_t base;
+};
+
+static int
+visit_own(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct own *const own = context;
+
+	(void)nbytes;
+	if (!is_us(info))
+		return 0;
+	own->base = info->dlpi_addr;
+	dynamic_read(info, &own->tables);
+	return 1;
+}
+
+void *
+lookup_own(const char *name)
+{
+	static struct own own;
+	const Elf64_Sym *symbol;
+
+	if (own.tables.hash == NULL)
+		dl_iterate_phdr(visit_own, &own);
+	if (own.tables.hash == NULL)
+		return NULL;
+	symbol = find_symbol(&own.tables, name, gnu_hash(name));
+	return symbol != NULL ? (void *)(own.base + symbol->st_value) : NULL;
+}
+
+bool
+lookup_defines(const struct dynamic *dynamic, const char *name)
+{
+	return dynamic->hash != NULL &&
+	       find_symbol(dynamic, name, gnu_hash(name)) != NULL;
+}
+
+struct owner {
+	uintptr_t address;
+	const char *name;
+};
+
+static int
+visit_owner(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct owner *const o = context;
+
+	(void)nbytes;
+	if (!dynamic_has(info, PT_LOAD, o->address))
+		return 0;
+	o->name = info->dlpi_name;
+	return 1;
+}
+
+const char *
+lookup_object(const void *address)
+{
+	struct owner o = { .address = (uintptr_t)address };
+
+	dl_iterate_phdr(visit_owner, &o);
+	return o.name;
+}

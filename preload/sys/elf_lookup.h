@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_lookup.h - find a function by name without the help of the loader
+ *
+ * dlsym() takes the loader's lock, which another thread may hold for as long as
+ * a constructor runs, allocates, and changes what dlerror() says.  This walks the
+ * loaded objects by dl_iterate_phdr(3), whose lock is held only while the list of
+ * objects changes, and reads their symbol tables itself.
+ */
+#ifndef ELF_LOOKUP_H
+#define ELF_LOOKUP_H
+
+#include <stdbool.h>
+
+#include "preload/sys/elf_dynamic.h"
+
+/*
+ * The first definition of the function 'name' in the objects that were loaded
+ * after us, in their order, private ones too (a plug-in may bring its C++ library
+ * for itself).  NULL: there is none.  '*together_ret': is it in the object that
+ * holds 'companion'?
+ */
+void *lookup_function(const char *name, const void *companion,
+		      bool *together_ret);
+
+/*
+ * Is 'address' the first definition of 'name' in all objects but ours, those before
+ * us too: what the others call by that name?
+ */
+bool lookup_is_first(const char *name, const void *address);
+
+/* What the loaded objects but ours have of a name, in their order. */
+struct lookup_all {
+	void *first;	/* the first definition, also before us; or NULL */
+	void *next;	/* the first one after us; or NULL */
+	unsigned count; /* of definitions */
+};
+struct lookup_all lookup_all(const char *name);
+
+/* The function that we export by this name, or NULL. */
+void *lookup_own(const char *name);
+
+/* Does the object with these tables define the name? */
+bool lookup_defines(const struct dynamic *dynamic, const char *name);
+
+/* The name of the object that 'address' is in, as the loader has it, or NULL. */
+const char *lookup_object(const void *address);
+
+#endif /* ELF_LOOKUP_H */

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c - see memory.h */
+
+#include "preload/sys/memory.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Since Linux 5.17 (private mappings) and 6.2 (shared ones); older ones refuse,
+ * which does no harm. */
+#ifndef PR_SET_VMA
+#define PR_SET_VMA	     0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+
+static _Atomic uint64_t mapped[MEMORY_KINDS];
+
+/* relaxed, all four: sums, of which nothing else depends. */
+uint64_t
+memory_mapped(enum memory_kind kind)
+{
+	return atomic_load_explicit(&mapped[kind], memory_order_relaxed);
+}
+
+void
+memory_count(enum memory_kind kind, uint64_t nbytes)
+{
+	atomic_fetch_add_explicit(&mapped[kind], nbytes, memory_order_relaxed);
+}
+
+void
+memory_uncount(enum memory_kind kind, uint64_t nbytes)
+{
+	atomic_fetch_sub_explicit(&mapped[kind], nbytes, memory_order_relaxed);
+}
+
+void
+memory_begin_child(void)
+{
+	atomic_store_explicit(&mapped[MEMORY_PASSING], 0, memory_order_relaxed);
+	atomic_store_explicit(&mapped[MEMORY_SHARED], 0, memory_order_relaxed);
+}
+
+static void *
+map(size_t nbytes, int flags)
+{
+	void *const p = mmap(NULL, nbytes, PROT_READ | PROT_WRITE,
+			     flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, nbytes, "hatftrace");
+	return p;
+}
+
+static void *
+map_wiped(size_t nbytes)
+{
+	void *const p = map(nbytes, MAP_PRIVATE);
+
+	if (p != NULL && madvise(p, nbytes, MADV_WIPEONFORK) != 0) {
+		munmap(p, nbytes);
+		return NULL;
+	}
+	return p;
+}
+
+/*
+ * One mapping for what every process needs: with the default settings the
+ * writer's memory, the first threads, the writer thread's stack and small
+ * pieces.  Seven separate mappings would cost a short process as much as the
+ * trace that it writes.
+ */
+#define ARENA_NBYTES ((size_t)4608 << 10)
+
+static _Atomic(uint8_t *) arena;
+static _Atomic size_t arena_used;
+
+static bool
+is_unlimited(int resource)
+{
+	struct rlimit limit;
+
+	return getrlimit((__rlimit_resource_t)resource, &limit) == 0 &&
+	       limit.rlim_cur == RLIM_INFINITY;
+}
+
+void
+memory_prepare(void)
+{
+	uint8_t *none = NULL, *mine;
+
+	/* acquire: pairs with the exchange below. */
+	if (atomic_load_explicit(&arena, memory_order_acquire) != NULL ||
+	    !is_unlimited(RLIMIT_AS) || !is_unlimited(RLIMIT_DATA))
+		return;
+	mine = map_wiped(ARENA_NBYTES);
+	if (mine == NULL)
+		return;
+	/* Another thread may have been first; its mapping then counts. */
+	if (!atomic_compare_exchange_strong_explicit(&arena, &none, mine,
+						     memory_order_acq_rel,
+						     memory_order_acquire))
+		munmap(mine, ARENA_NBYTES);
+}
+
+/* The next piece of the arena; NULL: there is none so large. */
+static void *
+take_piece(size_t nbytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	/* What is protected or unmapped has its pages for itself. */
+	const size_t unit = nbytes < page ? 64 : page;
+	const size_t need = (nbytes + unit - 1) & ~(unit - 1);
+	uint8_t *const base =
+		atomic_load_explicit(&arena, memory_order_acquire);
+	size_t used, start;
+
+	if (base == NULL)
+		return NULL;
+	/* relaxed, both: nothing but the sum depends on it. */
+	used = atomic_load_explicit(&arena_used, memory_order_relaxed);
+	do {
+		start = (used + unit - 1) & ~(unit - 1);
+		if (need > ARENA_NBYTES - start)
+			return NULL;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&arena_used, &used, start + need, memory_order_relaxed,
+		memory_order_relaxed));
+	return base + start;
+}
+
+void *
+memory_map_wiped(size_t nbytes)
+{
+	void *p = take_piece(nbytes);
+
+	if (p == NULL)
+		p = map_wiped(nbytes);
+	if (p != NULL)
+		memory_count(MEMORY_LASTING, nbytes);
+	return p;
+}
+
+static void *
+map_unforked(size_t nbytes, int flags)
+{
+	void *const p = map(nbytes, flags);
+
+	if (p != NULL && madvise(p, nbytes, MADV_DONTFORK) != 0) {
+		munmap(p, nbytes);
+		return NULL;
+	}
+	if (p != NULL)
+		memory_count((flags & MAP_SHARED) != 0 ? MEMORY_SHARED
+						       : MEMORY_PASSING,
+			     nbytes);
+	return p;
+}
+
+void *
+memory_map_shared(size_t nbytes)
+{
+	return map_unforked(nbytes, MAP_SHARED);
+}
+
+void *
+memory_map_private(size_t nbytes)
+{
+	return map_unforked(nbytes, MAP_PRIVATE);
+}
+
+void *
+memory_map_forked(size_t nbytes)
+{
+	void *const p = map(nbytes, MAP_PRIVATE);
+
+	if (p != NULL)
+		memory_count(MEMORY_LASTING, nbytes);
+	return p;
+}
+
+void
+memory_unmap(void *p, size_t nbytes, enum memory_kind kind)
+{
+	munmap(p, nbytes);
+	memory_uncount(kind, nbytes);
+}
+
+bool
+memory_map_at(void *p, size_t nbytes)
+{
+	return mmap(p, nbytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			    MAP_FIXED_NOREPLACE,
+		    -1, 0) == p;
+}
+
+void
+memory_drop(void *p, size_t nbytes)
+{
+	madvise(p, nbytes, MADV_REMOVE);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* own_syscall.c - syscall(2) and prctl(2) for us alone; see raw_syscall.c */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "preload/sys/raw_syscall.h"
+
+/*
+ * More arguments are taken than may have been given; the kernel ignores the others.
+ * They are the caller's registers and stack, whatever that holds, which a sanitizer
+ * need not like.
+ */
+#define TAKES_MORE __attribute__((no_sanitize("address")))
+
+TAKES_MORE long
+syscall(long number, ...)
+{
+	long a[6];
+	va_list list;
+
+	va_start(list, number);
+	for (size_t i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	return direct_result(
+		direct_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+}
+
+TAKES_MORE int
+prctl(int option, ...)
+{
+	long a[4];
+	va_list list;
+
+	va_start(list, option);
+	for (size_t i = 0; i < 4; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	return (int)direct_result(
+		direct_call(SYS_prctl, option, a[0], a[1], a[2], a[3], 0));
+}

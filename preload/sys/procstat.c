@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* procstat.c - see procstat.h */
+
+#include "preload/sys/procstat.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "preload/sys/sys.h"
+
+#define FIELD_STATE 3
+
+const char *
+procstat_read(int folder, const char *path, char *buf)
+{
+	const int fd =
+		(int)syscall(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC);
+	const char *name_end;
+	long n;
+
+	if (fd < 0)
+		return NULL;
+	n = syscall(SYS_read, fd, buf, PROCSTAT_NBYTES - 1);
+	syscall(SYS_close, fd);
+	buf[n > 0 ? n : 0] = '\0';
+	/* The name before the state may hold anything. */
+	name_end = strrchr(buf, ')');
+	return name_end != NULL && name_end[1] == ' ' ? name_end + 2 : NULL;
+}
+
+uint64_t
+procstat_field(const char *state, int n)
+{
+	const char *p = state;
+	uint64_t value = 0;
+
+	for (int i = FIELD_STATE; p != NULL && i < n; i++) {
+		p = strchr(p, ' ');
+		if (p != NULL)
+			p++;
+	}
+	for (; p != NULL && *p >= '0' && *p <= '9'; p++)
+		value = value * 10 + (uint64_t)(*p - '0');
+	return value;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* say.c - see say.h */
+
+#include "preload/sys/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include "hatf/codec/comment_text.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
+
+#define LINE_MAX_NBYTES 1024
+
+/* As much of a value as one wants to see. */
+#define VALUE_MAX_NBYTES 400
+
+static void
+add_clean(struct text *t, const char *s)
+{
+	const char *const end = s + strnlen(s, VALUE_MAX_NBYTES);
+
+	for (; s < end; s++) {
+		const unsigned char c = (unsigned char)*s;
+		char shown = *s;
+
+		if (c < 0x20 || c == 0x7f)
+			shown = '?';
+		text_bytes(t, &shown, 1);
+	}
+	if (*s != '\0')
+		text_str(t, "...");
+}
+
+/* Common filters end a process for what debuggers do, pidfd_getfd among it. */
+static bool
+is_sandboxed(void)
+{
+	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
+}
+
+/* The program's standard error, for a thread that has a table of its own. */
+static int
+borrow_stderr(void)
+{
+	const int pidfd = is_sandboxed()
+				  ? -1
+				  : (int)syscall(SYS_pidfd_open, sys_pid(), 0);
+	int fd = -1;
+
+	if (pidfd >= 0) {
+		fd = (int)syscall(SYS_pidfd_getfd, pidfd, STDERR_FILENO, 0);
+		syscall(SYS_close, pidfd);
+	}
+	/* Before Linux 5.6; opens no sockets.  /proc/self is the process, that
+	 * is, its initial thread's table. */
+	if (fd < 0)
+		fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
+				  O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC |
+					  O_NONBLOCK);
+	return fd;
+}
+
+/* The file that was standard error when the program started; st_ino 0: none. */
+static struct stat stderr_at_start;
+static bool is_start_known;
+
+__attribute__((constructor)) static void
+note_stderr(void)
+{
+	const int saved_errno = errno;
+
+	if (fstat(STDERR_FILENO, &stderr_at_start) != 0)
+		stderr_at_start.st_ino = 0;
+	is_start_known = true;
+	errno = saved_errno;
+}
+
+/*
+ * Does 'fd' refer to a file of the program's data?  A program that has closed
+ * standard error gets its number for the next file that it opens, which may be a
+ * database.  A regular file that was not standard error at the start counts as data,
+ * unless all writes append to it.
+ */
+static bool
+is_data(int fd)
+{
+	struct stat st;
+	long flags;
+
+	if (!is_start_known || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    (st.st_dev == stderr_at_start.st_dev &&
+	     st.st_ino == stderr_at_start.st_ino))
+		return false;
+	/* A filter may end the process for this call. */
+	if (is_sandboxed())
+		return true;
+	flags = syscall(SYS_fcntl, fd, F_GETFL);
+	return flags < 0 || (flags & O_APPEND) == 0;
+}
+
+/* Would a write to 'fd' wait for somebody to read?  Unknown in a sandbox. */
+static bool
+is_full(int fd)
+{
+	struct pollfd poll = { .fd = fd, .events = POLLOUT };
+	const struct timespec now = { 0, 0 };
+
+	return !is_sandboxed() &&
+	       syscall(SYS_ppoll, &poll, 1, &now, NULL, (size_t)8) == 0;
+}
+
+/*
+ * Write to 'fd', or drop the line where it could harm the program.  A pipe without a
+ * reader is no fault of the program's.
+ */
+static bool
+try_write(int fd, const char *line, size_t nbytes)
+{
+	if (is_data(fd) || is_full(fd))
+		return true;
+
+	const uint64_t mask = sys_block_signals();
+	const bool done = syscall(SYS_write, fd, line, nbytes) >= 0;
+	const int error = done ? 0 : errno;
+
+	if (error == EPIPE)
+		sys_take_back_signal(SIGPIPE);
+	else if (error == EFBIG)
+		sys_take_back_signal(SIGXFSZ);
+	sys_restore_signals(mask);
+	errno = error;
+	return done;
+}
+
+/* False: this thread cannot reach standard error. */
+static bool
+put(const char *line, size_t nbytes)
+{
+	if (try_write(STDERR_FILENO, line, nbytes) || errno != EBADF)
+		return true;
+	const int fd = borrow_stderr();
+
+	if (fd < 0)
+		return false;
+	try_write(fd, line, nbytes);
+	syscall(SYS_close, fd);
+	return true;
+}
+
+/* The first line of a writer that may not open anything, for a thread that need not. */
+MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];
+static _Atomic uint32_t unsaid_nbytes;
+
+static void
+leave(const char *line, size_t nbytes)
+{
+	/* relaxed: only the writer writes it from 0. */
+	if (atomic_load_explicit(&unsaid_nbytes, memory_order_relaxed) != 0)
+		return;
+	memcpy(unsaid, line, nbytes);
+	/* release: pairs with the acquire in say_rest(). */
+	atomic_store_explicit(&unsaid_nbytes, (uint32_t)nbytes,
+			      memory_order_release);
+}
+
+void
+say_rest(void)
+{
+	/* acquire: pairs with the release in leave(); the line stays, said
+	 * once. */
+	const uint32_t nbytes =
+		atomic_load_explicit(&unsaid_nbytes, memory_order_acquire);
+	static _Atomic bool is_said;
+
+	/* relaxed: one of two threads says it. */
+	if (nbytes == 0 ||
+	    atomic_exchange_explicit(&is_said, true, memory_order_relaxed))
+		return;
+
+	const int saved_errno = errno;
+
+	try_write(STDERR_FILENO, unsaid, nbytes);
+	errno = saved_errno;
+}
+
+void
+say(const char *format, ...)
+{
+	char line[LINE_MAX_NBYTES];
+	struct text t;
+	va_list args;
+
+	text_init(&t, line, sizeof(line) - 1);
+	text_str(&t, "hatftrace: ");
+	va_start(args, format);
+	for (const char *p = format; *p != '\0'; p++) {
+		if (*p != '%') {
+			text_bytes(&t, p, 1);
+			continue;
+		}
+		p++;
+		if (*p == 's')
+			add_clean(&t, va_arg(args, const char *));
+		else if (*p == 'u')
+			text_u64(&t, va_arg(args, uint64_t));
+		else
+			text_bytes(&t, p, 1);
+	}
+	va_end(args);
+	line[t.used] = '\n';
+	if (!put(line, t.used + 1))
+		leave(line, t.used + 1);
+}
+
+const char *
+say_errno(int e)
+{
+	switch (e) {
+	case EACCES:
+		return "permission denied";
+	case EAGAIN:
+		return "too many threads or processes";
+	case EDQUOT:
+		return "disk quota exceeded";
+	case EEXIST:
+		return "exists";
+	case EFBIG:
+		return "file size limit exceeded";
+	case EIO:
+		return "input/output error";
+	case EISDIR:
+		return "is a directory";
+	case ELOOP:
+		return "is a symbolic link";
+	case EMFILE:
+	case ENFILE:
+		return "too many open files";
+	case ENAMETOOLONG:
+		return "file name too long";
+	case ENOENT:
+		return "no such file or directory";
+	case ENOMEM:
+		return "out of memory";
+	case ENOSPC:
+		return "no space left on device";
+	case ENOTDIR:
+		return "not a directory";
+	case EPERM:
+		return "operation not permitted";
+	case EROFS:
+		return "read-only file system";
+	default:
+		return "system error";
+	}
+}

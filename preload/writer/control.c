@@ -1,0 +1,718 @@
+/* SPDX-License-Identifier: MIT */
+/* control.c - see control.h */
+
+#include "preload/writer/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "preload/sys/file.h"
+#include "preload/confine/landlock.h"
+#include "preload/sys/memory.h"
+#include "preload/record/record.h"
+#include "preload/sys/sys.h"
+#include "preload/record/wake.h"
+
+/* How long a client may take to say what it wants. */
+#define CLIENT_NS 200000000ull
+
+/* A poll of an idle socket while the program allocates. */
+#define SERVE_EVERY_NS 10000000ull
+
+/* Clients served at a time before the rings are looked at again. */
+#define CLIENTS_AT_ONCE 16
+
+/* Where a sleep can wait only for one of the two. */
+#define SLICE_NS 250000000ull
+
+#define ORDER_MAX_NBYTES  32
+#define ANSWER_MAX_NBYTES 16384
+
+/*
+ * A signal that nobody else uses: libc keeps it for the cancellation of its
+ * threads, to which ours does not belong, and lets no program block or send it.
+ */
+#define WAKE_SIGNAL 32
+
+static struct {
+	_Atomic bool wanted; /* written by the writer */
+	bool tried;	     /* to make the socket */
+	control_obey *obey;
+	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	struct sockaddr_un address; /* sun_path "": there is no socket */
+	uint32_t uid;
+	int pid, tid;		       /* of the writer */
+	int listener, client, signals; /* -1: none */
+	int rules;		       /* of Landlock: control_allow() */
+	uint64_t served_ns, client_ns;
+	char order[ORDER_MAX_NBYTES];
+	size_t order_nbytes;
+	/* The writer makes the socket; a thread of the program has removed it,
+	 * or would have: no other is to be made. */
+	_Atomic bool is_making, is_unlinked;
+	char bell[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* or "" */
+	struct control_bell *bell_page;
+	/* 1 while the writer is in ppoll() or about to be. */
+	_Atomic uint32_t sleeping;
+} c;
+
+/* Not wiped: children are to know. */
+static _Atomic bool is_forbidden, has_no_signals;
+
+void
+control_init(bool wanted, char *const environment[], control_obey *obey)
+{
+	static const char name[] = "XDG_RUNTIME_DIR=";
+	const size_t n = sizeof(name) - 1;
+
+	/* In the child of a fork it is the parent's. */
+	record_bell = &record_no_bell;
+	if (c.bell_page != NULL)
+		munmap(c.bell_page, CONTROL_BELL_NBYTES);
+	memset(&c, 0, sizeof(c));
+	/* relaxed: set by a thread that this one comes from. */
+	c.wanted = wanted &&
+		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);
+	c.obey = obey;
+	c.listener = c.client = c.signals = -1;
+	for (; environment != NULL && *environment != NULL; environment++) {
+		const char *const value = *environment + n;
+
+		if (strncmp(*environment, name, n) == 0 && value[0] == '/' &&
+		    strlen(value) < sizeof(c.runtime))
+			memcpy(c.runtime, value, strlen(value) + 1);
+	}
+}
+
+static void
+close_fd(int *fd)
+{
+	if (*fd >= 0)
+		syscall(SYS_close, *fd);
+	*fd = -1;
+}
+
+void
+control_begin(void)
+{
+	const uint64_t mask = 1ull << (WAKE_SIGNAL - 1);
+
+	c.pid = sys_pid();
+	c.tid = sys_tid();
+	if (c.wanted)
+		c.signals = file_above_standard(
+			(int)syscall(SYS_signalfd4, -1, &mask, sizeof(mask),
+				     SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+/* The socket -------------------------------------------------------------- */
+
+/* Is it a directory of ours that nobody else can put something into? */
+static bool
+make_directory(const char *path)
+{
+	struct stat st;
+	bool is_there = lstat(path, &st) == 0;
+
+	/* Another process may make it at the same time. */
+	if (!is_there && errno == ENOENT &&
+	    (syscall(SYS_mkdirat, AT_FDCWD, path, 0700) == 0 ||
+	     errno == EEXIST))
+		is_there = lstat(path, &st) == 0;
+	return is_there && S_ISDIR(st.st_mode) && st.st_uid == c.uid &&
+	       (st.st_mode & 077) == 0;
+}
+
+/* Does somebody listen there, of our number, but in another container? */
+static bool
+is_taken(socklen_t nbytes)
+{
+	const int probe =
+		(int)syscall(SYS_socket, AF_UNIX,
+			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	bool taken;
+
+	if (probe < 0)
+		return true;
+	taken = syscall(SYS_connect, probe, &c.address, nbytes) == 0 ||
+		errno == EAGAIN;
+	syscall(SYS_close, probe);
+	return taken;
+}
+
+/*
+ * Listen at c.address.  Under another name first: one that is there and refuses
+ * connections is of a process that is no more, and may be removed by anybody.
+ */
+static bool
+listen_at(int fd, size_t path_nbytes)
+{
+	static struct sockaddr_un first;
+	const socklen_t nbytes =
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) +
+			    path_nbytes + 1);
+
+	c.address.sun_family = AF_UNIX;
+	if (is_taken(nbytes))
+		return false;
+	first = c.address;
+	first.sun_path[path_nbytes - 1] = '-';
+	syscall(SYS_unlinkat, AT_FDCWD, first.sun_path, 0);
+	syscall(SYS_umask, 0177);
+	if (syscall(SYS_bind, fd, &first, nbytes) != 0)
+		return false;
+	if (syscall(SYS_listen, fd, 64) == 0 &&
+	    syscall(SYS_renameat2, AT_FDCWD, first.sun_path, AT_FDCWD,
+		    c.address.sun_path, 0) == 0)
+		return true;
+	syscall(SYS_unlinkat, AT_FDCWD, first.sun_path, 0);
+	return false;
+}
+
+/*
+ * Fill in the name of our file with this suffix in 'directory', which is made
+ * if need be.  Returns the name's length, or 0.
+ */
+static size_t
+build_name(char *path, size_t cap, const char *directory, const char *suffix)
+{
+	struct text t;
+
+	text_init(&t, path, cap - 1);
+	text_str(&t, directory);
+	path[t.used] = '\0';
+	if (t.full || !make_directory(path))
+		return 0;
+	text_str(&t, "/");
+	text_u64(&t, (uint64_t)c.pid);
+	text_str(&t, suffix);
+	path[t.used] = '\0';
+	return t.full ? 0 : t.used;
+}
+
+/* Make the socket in 'directory'. */
+static bool
+open_in(const char *directory)
+{
+	size_t used;
+	int fd;
+
+	/* This thread's alone: 0700, and 0600 below. */
+	syscall(SYS_umask, 077);
+	used = build_name(c.address.sun_path, sizeof(c.address.sun_path),
+			  directory, ".sock");
+	if (used == 0)
+		return false;
+	fd = file_above_standard(
+		(int)syscall(SYS_socket, AF_UNIX,
+			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+	if (fd < 0)
+		return false;
+	if (listen_at(fd, used)) {
+		c.listener = fd;
+		return true;
+	}
+	syscall(SYS_close, fd);
+	return false;
+}
+
+/* Is the directory that the environment names ours, so that nobody else can
+ * exchange what we make in it? */
+static bool
+is_own_runtime(void)
+{
+	struct stat st;
+
+	return c.runtime[0] != '\0' && lstat(c.runtime, &st) == 0 &&
+	       S_ISDIR(st.st_mode) && st.st_uid == c.uid &&
+	       (st.st_mode & 022) == 0;
+}
+
+/* Store what 'hatf ctl PID status' says until the bell is rung. */
+static void
+tell_status(struct control_bell *bell)
+{
+	struct text t;
+
+	text_init(&t, bell->status, sizeof(bell->status));
+	if (c.obey("status", &t) != NULL || t.full)
+		return;
+	bell->made_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	/* relaxed: no one else has the file yet. */
+	atomic_store_explicit(&bell->status_nbytes, (uint32_t)t.used,
+			      memory_order_relaxed);
+}
+
+/*
+ * Fill the file, so that its page has a place on the disk (see ringfile.h).  By
+ * a write: file systems delay it, so a file that is soon removed never reaches
+ * the disk.
+ */
+static bool
+fill_bell(int fd)
+{
+	struct control_bell bell;
+
+	memset(&bell, 0, offsetof(struct control_bell, status));
+	tell_status(&bell);
+
+	const size_t used =
+		offsetof(struct control_bell, status) +
+		atomic_load_explicit(&bell.status_nbytes, memory_order_relaxed);
+
+	/* The mapping holds it, in whichever PID namespace; there can be no other. */
+	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
+	return syscall(SYS_pwrite64, fd, &bell, used, 0) == (long)used;
+}
+
+static int
+create_bell(void)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, c.bell,
+			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			    0600);
+}
+
+/* Make the bell in 'directory'. */
+static bool
+hang_in(const char *directory)
+{
+	void *page = MAP_FAILED;
+	int fd;
+
+	if (build_name(c.bell, sizeof(c.bell), directory, ".bell") == 0)
+		return false;
+	fd = create_bell();
+	/* What is there is of a process that is no more; the directory is ours. */
+	if (fd < 0 && errno == EEXIST) {
+		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+		fd = create_bell();
+	}
+	if (fd < 0)
+		return false;
+	/* At the address of the last one, which another thread may be
+	 * reading. */
+	if (fill_bell(fd))
+		page = mmap(c.bell_page, CONTROL_BELL_NBYTES,
+			    PROT_READ | PROT_WRITE,
+			    MAP_SHARED | (c.bell_page != NULL ? MAP_FIXED : 0),
+			    fd, 0);
+	syscall(SYS_close, fd);
+	if (page == MAP_FAILED) {
+		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+		return false;
+	}
+	c.bell_page = page;
+	return true;
+}
+
+/* Try the directories that 'hatf ctl' looks into, in this order. */
+static bool
+try_directories(bool (*try)(const char *directory))
+{
+	char path[sizeof(c.runtime) + 32];
+	struct text t;
+
+	c.uid = (uint32_t)syscall(SYS_geteuid);
+	for (unsigned i = 0; i < 3; i++) {
+		text_init(&t, path, sizeof(path) - 1);
+		if (i == 0 && !is_own_runtime())
+			continue;
+		if (i == 0)
+			text_str(&t, c.runtime);
+		else
+			text_str(&t, i == 1 ? "/run/user/" : "/tmp/hatftrace-");
+		if (i != 0)
+			text_u64(&t, c.uid);
+		if (i != 2)
+			text_str(&t, "/hatftrace");
+		path[t.used] = '\0';
+		if (try(path))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_one_user(void)
+{
+	uid_t real, effective, saved;
+
+	return syscall(SYS_getresuid, &real, &effective, &saved) == 0 &&
+	       real == effective && real == saved;
+}
+
+/* As 'try' above. */
+static bool
+allow_in(const char *directory)
+{
+	syscall(SYS_umask, 077);
+	if (!make_directory(directory))
+		return false;
+	landlock_allow_path(c.rules, directory, LANDLOCK_SERVE);
+	return true;
+}
+
+void
+control_allow(int rules, bool is_changeable)
+{
+	/* relaxed: as in control_init(). */
+	if (!atomic_load_explicit(&c.wanted, memory_order_relaxed) || rules < 0)
+		return;
+	c.rules = rules;
+	try_directories(allow_in);
+	if (!is_changeable && is_one_user())
+		return;
+	/* After a change of the user the socket goes into that user's
+	 * folder. */
+	if (c.runtime[0] != '\0')
+		landlock_allow_path(rules, c.runtime, LANDLOCK_SETTLE);
+	landlock_allow_path(rules, "/run/user", LANDLOCK_SETTLE);
+	landlock_allow_path(rules, "/tmp", LANDLOCK_SETTLE);
+}
+
+static void
+open_socket(void)
+{
+	if (!try_directories(open_in))
+		c.address.sun_path[0] = '\0';
+}
+
+static void
+remove_socket(void)
+{
+	if (c.address.sun_path[0] != '\0')
+		syscall(SYS_unlinkat, AT_FDCWD, c.address.sun_path, 0);
+}
+
+/* Let go of client and socket; another may be made. */
+static void
+close_socket(void)
+{
+	remove_socket();
+	close_fd(&c.client);
+	close_fd(&c.listener);
+	c.address.sun_path[0] = '\0';
+	c.tried = false;
+	c.served_ns = 0;
+}
+
+static bool
+hang_bell(void)
+{
+	/* seq_cst: as in make_socket().  A second user could truncate the file,
+	 * and SIGBUS would end the program. */
+	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
+	    !is_one_user())
+		return false;
+	if (!try_directories(hang_in)) {
+		c.bell[0] = '\0';
+		return false;
+	}
+	close_socket();
+	record_bell = &c.bell_page->rung;
+	return true;
+}
+
+/* As tools/control/bell.c reads it. */
+_Static_assert(offsetof(struct control_bell, status_nbytes) == 4 &&
+		       offsetof(struct control_bell, made_ns) == 8 &&
+		       offsetof(struct control_bell, status) == 16 &&
+		       sizeof(struct control_bell) == CONTROL_BELL_NBYTES,
+	       "the layout of a bell");
+
+bool
+control_hang_bell(void)
+{
+	bool done;
+
+	/* relaxed: as in control_init(). */
+	if (!atomic_load_explicit(&c.wanted, memory_order_relaxed))
+		return false;
+	c.pid = sys_pid();
+	/* seq_cst and release: as in make_socket(). */
+	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
+	done = hang_bell();
+	atomic_store_explicit(&c.is_making, false, memory_order_release);
+	return done;
+}
+
+/* True: there was one. */
+static bool
+remove_bell(void)
+{
+	const bool was_there = c.bell[0] != '\0';
+
+	if (was_there)
+		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
+	c.bell[0] = '\0';
+	/* Another thread may be about to read it: the page stays mapped. */
+	record_bell = &record_no_bell;
+	return was_there;
+}
+
+uint8_t
+control_unhang_bell(void)
+{
+	/* relaxed: a byte, of which nothing else depends. */
+	return remove_bell() ? atomic_load_explicit(&c.bell_page->rung,
+						    memory_order_relaxed)
+			     : 0;
+}
+
+bool
+control_is_busy(void)
+{
+	return c.client >= 0;
+}
+
+/* As long as the writer may take to make a socket. */
+#define MAKING_NS 100000000ull
+
+void
+control_unlink(void)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+
+	/* seq_cst, both: see make_socket(). */
+	atomic_store_explicit(&c.is_unlinked, true, memory_order_seq_cst);
+	while (atomic_load_explicit(&c.is_making, memory_order_seq_cst) &&
+	       sys_clock_ns(CLOCK_MONOTONIC) - start < MAKING_NS)
+		sys_sleep(50000);
+	remove_socket();
+	remove_bell();
+}
+
+static void
+make_socket(void)
+{
+	/* seq_cst, both: either we see that there is to be none, or who has said
+	 * so sees that one is being made, and waits. */
+	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
+	if (!atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst))
+		open_socket();
+	/* release: the address is written. */
+	atomic_store_explicit(&c.is_making, false, memory_order_release);
+}
+
+void
+control_close(void)
+{
+	/* relaxed: the process goes on, or its writer ends. */
+	atomic_store_explicit(&c.is_unlinked, false, memory_order_relaxed);
+	close_socket();
+}
+
+void
+control_forbid(void)
+{
+	/* release: pairs with the acquire in control_serve(). */
+	atomic_store_explicit(&is_forbidden, true, memory_order_release);
+}
+
+bool
+control_is_over(void)
+{
+	/* acquire: pairs with the release in control_serve(). */
+	return !atomic_load_explicit(&c.wanted, memory_order_acquire);
+}
+
+/* Clients ----------------------------------------------------------------- */
+
+static bool
+is_allowed(int fd)
+{
+	struct ucred peer;
+	socklen_t nbytes = sizeof(peer);
+
+	return syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer,
+		       &nbytes) == 0 &&
+	       (peer.uid == c.uid || peer.uid == 0);
+}
+
+static bool
+accept_client(uint64_t now)
+{
+	c.client = file_above_standard(
+		(int)syscall(SYS_accept4, c.listener, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC));
+	if (c.client < 0)
+		return false;
+	c.client_ns = now;
+	c.order_nbytes = 0;
+	if (!is_allowed(c.client))
+		close_fd(&c.client);
+	return true;
+}
+
+static void
+answer_client(void)
+{
+	MEMORY_LARGE static char body[ANSWER_MAX_NBYTES];
+	MEMORY_LARGE static char buf[ANSWER_MAX_NBYTES + 256];
+	struct text answer, t;
+	const char *wrong;
+
+	text_init(&answer, body, sizeof(body));
+	wrong = c.obey(c.order, &answer);
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, wrong == NULL ? "ok\n" : "error\n");
+	if (wrong != NULL)
+		text_line(&t, "reason", wrong, strlen(wrong));
+	else
+		text_bytes(&t, answer.buf, answer.used);
+	/* A fresh socket's buffer has room for it, whether or not it is read. */
+	syscall(SYS_sendto, c.client, t.buf, t.used,
+		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+}
+
+/* Read what there is; true if the client is done with. */
+static bool
+hear_client(uint64_t now)
+{
+	char *const start = c.order + c.order_nbytes;
+	const long n = syscall(SYS_recvfrom, c.client, start,
+			       sizeof(c.order) - c.order_nbytes, MSG_DONTWAIT,
+			       NULL, NULL);
+	char *line_end;
+
+	if (n < 0)
+		return errno != EAGAIN || now - c.client_ns > CLIENT_NS;
+	if (n == 0)
+		return true;
+	c.order_nbytes += (size_t)n;
+	line_end = memchr(start, '\n', (size_t)n);
+	if (line_end == NULL)
+		return c.order_nbytes == sizeof(c.order);
+	*line_end = '\0';
+	answer_client();
+	return true;
+}
+
+void
+control_serve(uint64_t now_ns, bool open)
+{
+	/* acquire: pairs with the release in control_forbid(). */
+	if (c.wanted &&
+	    atomic_load_explicit(&is_forbidden, memory_order_acquire)) {
+		control_close();
+		close_fd(&c.signals);
+		/* release: for control_is_over(). */
+		atomic_store_explicit(&c.wanted, false, memory_order_release);
+	}
+	if (!c.wanted || now_ns - c.served_ns < SERVE_EVERY_NS)
+		return;
+	if (open && !c.tried) {
+		c.tried = true;
+		make_socket();
+	}
+	if (c.listener < 0)
+		return;
+	for (unsigned i = 0; i < CLIENTS_AT_ONCE; i++) {
+		if (c.client < 0 && !accept_client(now_ns))
+			break;
+		if (c.client >= 0 && !hear_client(now_ns))
+			break;
+		close_fd(&c.client);
+	}
+	/* While one is there, it is heard in each round. */
+	c.served_ns = c.client < 0 ? now_ns : 0;
+}
+
+/* Sleep ------------------------------------------------------------------- */
+
+static void
+drain_signals(void)
+{
+	struct signalfd_siginfo info;
+
+	while (syscall(SYS_read, c.signals, &info, sizeof(info)) > 0)
+		;
+}
+
+/* As control_sleep(), by a futex alone. */
+static void
+sleep_by_futex(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+	if (c.listener >= 0 && timeout_ns > SLICE_NS)
+		timeout_ns = SLICE_NS;
+	sys_futex_wait(word, expected, timeout_ns);
+	c.served_ns = 0;
+}
+
+void
+control_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+	if (c.client >= 0 && timeout_ns > CLIENT_NS)
+		timeout_ns = CLIENT_NS;
+	if (c.listener < 0 || c.signals < 0) {
+		sleep_by_futex(word, expected, timeout_ns);
+		return;
+	}
+
+	struct pollfd fds[2] = {
+		{ .fd = c.signals, .events = POLLIN },
+		{ .fd = c.client >= 0 ? c.client : c.listener,
+		  .events = POLLIN },
+	};
+	const struct timespec ts = {
+		.tv_sec = (time_t)(timeout_ns / NS_PER_SEC),
+		.tv_nsec = (long)(timeout_ns % NS_PER_SEC),
+	};
+
+	/*
+	 * seq_cst, here and in control_wake() with what its caller did to the
+	 * word: 'sleeping' is stored before the word is read, there the word is
+	 * changed before 'sleeping' is read; one of the two sides sees the other.
+	 */
+	atomic_store_explicit(&c.sleeping, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {
+		atomic_store_explicit(&c.sleeping, 0, memory_order_seq_cst);
+		sleep_by_futex(word, expected, timeout_ns);
+		return;
+	}
+	if (atomic_load_explicit(word, memory_order_seq_cst) == expected)
+		syscall(SYS_ppoll, fds, 2, &ts, NULL, 0);
+	/* relaxed: the word is read again, with acquire.  A signal that comes
+	 * only now ends the next sleep early, which does no harm. */
+	if (atomic_exchange_explicit(&c.sleeping, 0, memory_order_relaxed) == 0)
+		drain_signals();
+	c.served_ns = 0;
+}
+
+static bool
+wake_by_signal(void)
+{
+	/* seq_cst: see control_sleep(). */
+	if (atomic_load_explicit(&c.sleeping, memory_order_seq_cst) == 0)
+		return false;
+	if (atomic_exchange_explicit(&c.sleeping, 0, memory_order_seq_cst) != 0)
+		syscall(SYS_tgkill, c.pid, c.tid, WAKE_SIGNAL);
+	return true;
+}
+
+void
+control_end_signals(void)
+{
+	/* seq_cst: as there; a writer that has not seen it is woken, and does. */
+	if (!atomic_exchange_explicit(&has_no_signals, true,
+				      memory_order_seq_cst))
+		wake_by_signal();
+}
+
+bool
+control_wake(void)
+{
+	/* seq_cst: a writer that is about to sleep will see it as well. */
+	return !atomic_load_explicit(&has_no_signals, memory_order_seq_cst) &&
+	       wake_by_signal();
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * control.h - orders from outside, and how the writer sleeps
+ *
+ * A Unix stream socket, PID.sock in a directory of the user's (control.c),
+ * takes one order a connection: a line of text, answered by "ok" or "error",
+ * and lines of key=value.  Only the same user and root are answered.  All of it
+ * belongs to the writer thread, whose descriptors the program does not see.
+ *
+ * A process whose writer thread has left, or that is dormant from the start,
+ * has a bell instead, PID.bell: a file that it maps (struct control_bell).
+ * Ringing it is writing RECORD_BELL_CALL or its like into the first byte; the
+ * next allocation of the process then makes the writer thread, which makes a
+ * socket.
+ *
+ * A client never keeps the writer waiting: nothing blocks, an order has a short
+ * buffer and a time-out, and there is one client at a time.
+ *
+ * The writer sleeps here too, when it is idle or dormant, for it must wake up
+ * for either a client or a thread of the program.  The one is a descriptor, the
+ * other has none that it could write to: it sends the writer a signal, which
+ * the writer has blocked and gets from a signalfd.
+ */
+#ifndef CONTROL_H
+#define CONTROL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hatf/codec/comment_text.h"
+
+/*
+ * What is in the file of a bell, which ends with the status.  Who looks at it
+ * without ringing learns how the process was when the bell was made, which it still is.
+ * The file is locked (flock(2)) before anything is in it, and for as long as a process
+ * has it mapped.
+ */
+#define CONTROL_BELL_NBYTES 8192
+struct control_bell {
+	_Atomic uint8_t rung;
+	uint8_t unused[3];
+	_Atomic uint32_t status_nbytes;	       /* written last; 0: not told */
+	uint64_t made_ns;		       /* CLOCK_MONOTONIC */
+	char status[CONTROL_BELL_NBYTES - 16]; /* as the order of that name */
+};
+
+/*
+ * Carry out 'order', a word without its line end, and add lines of key=value to
+ * 'answer'.  Returns NULL, or what is wrong.
+ */
+typedef const char *control_obey(const char *order, struct text *answer);
+
+/*
+ * Before the writer thread begins: forget what a parent process had.  Without
+ * 'wanted' there will be no socket.  'environment' is that of the process.
+ */
+void control_init(bool wanted, char *const environment[], control_obey *obey);
+
+/* The writer thread begins here. */
+void control_begin(void);
+
+/*
+ * The writer: add the folders in which the socket may be to a set of rules
+ * (landlock.h).  'is_changeable': the process may become another user's, whose
+ * folder may not exist yet.
+ */
+void control_allow(int rules, bool is_changeable);
+
+/*
+ * Replace the socket by a bell.  For the thread that starts the trace of a
+ * process, or the writer before it leaves.  False: a bell is impossible or not
+ * wanted.
+ */
+bool control_hang_bell(void);
+
+/* Remove the bell.  Returns the byte that it was rung with, or 0. */
+uint8_t control_unhang_bell(void);
+
+/* Does the writer talk with a client? */
+bool control_is_busy(void);
+
+/*
+ * Look after clients.  The socket is made by the first call that says so with
+ * 'open'; a failure means that there is none.
+ */
+void control_serve(uint64_t now_ns, bool open);
+
+/*
+ * Sleep until control_wake(), a client, or 'timeout_ns' has passed; not at all if
+ * '*word', which whoever wakes us changes before, is not 'expected'.
+ */
+void control_sleep(_Atomic uint32_t *word, uint32_t expected,
+		   uint64_t timeout_ns);
+
+/*
+ * Any thread: end control_sleep().  False if the writer is not in it, but perhaps
+ * in a futex.
+ */
+bool control_wake(void);
+
+/*
+ * Any thread: from here on no thread may send the signal, here and in children; the
+ * writer then looks for clients from time to time.
+ */
+void control_end_signals(void);
+
+/*
+ * Any thread: no more orders here, after control_is_over(), nor in children.
+ */
+void control_forbid(void);
+bool control_is_over(void);
+
+/* The writer: let go of the client and remove the socket; it may be made again. */
+void control_close(void);
+
+/* A thread of the program, when the writer is not asked: remove socket and
+ * bell. */
+void control_unlink(void);
+
+#endif /* CONTROL_H */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* remaining_threads.c - see remaining_threads.h */
+
+#include "preload/writer/remaining_threads.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/sys/file.h"
+#include "preload/sys/procstat.h"
+#include "preload/sys/sys.h"
+#include "preload/record/thread.h"
+#include "preload/record/wake.h"
+
+/* Fields of proc(5)'s stat. */
+#define STAT_NUM_THREADS 20
+#define STAT_EXIT_CODE	 52
+
+#define FOLDER_PATH "/proc/self"
+#define STAT_PATH   FOLDER_PATH "/stat"
+
+/* The writer's descriptor of that folder; -1: there is none. */
+static int folder = -1;
+
+void
+alone_begin(void)
+{
+	folder = -1;
+}
+
+void
+alone_hold(void)
+{
+	folder = file_above_standard(
+		(int)syscall(SYS_openat, AT_FDCWD, FOLDER_PATH,
+			     O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+bool
+alone_is_last(int *status_ret)
+{
+	char buf[PROCSTAT_NBYTES];
+	const char *const state =
+		folder >= 0 ? procstat_read(folder, "stat", buf)
+			    : procstat_read(AT_FDCWD, STAT_PATH, buf);
+
+	if (state == NULL || *state != 'Z')
+		return false;
+	*status_ret = (int)(procstat_field(state, STAT_EXIT_CODE) >> 8 & 0xff);
+	return procstat_field(state, STAT_NUM_THREADS) == 2;
+}
+
+bool
+alone_has_threads(bool has_writer)
+{
+	char buf[PROCSTAT_NBYTES];
+	const char *const state = procstat_read(AT_FDCWD, STAT_PATH, buf);
+
+	return state == NULL ||
+	       procstat_field(state, STAT_NUM_THREADS) > (has_writer ? 2 : 1);
+}
+
+bool
+alone_is_single(void)
+{
+	return thread_id_count() == 1 || !alone_has_threads(wake_has_writer());
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.c - see writer.h
+ *
+ * The thread's main loop: answer requests, make a round (writer_round.c), sleep.
+ * While the program allocates, a round comes about every millisecond and is also
+ * the tick of the coarse clock; when it has been quiet for a while the writer goes
+ * idle, and the next event wakes it.
+ */
+
+#include "preload/writer/remaining_threads.h"
+#include "preload/record/clock.h"
+#include "preload/writer/control.h"
+#include "preload/writer/header.h"
+#include "preload/record/process_state.h"
+#include "preload/record/memory_limit.h"
+#include "preload/record/ringfile.h"
+#include "preload/record/ring_wait.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/writer_state.h"
+
+#define IDLE_AFTER_NS 50000000ull
+#define IDLE_SLEEP_NS NS_PER_SEC
+/* Of WRITER_HOLD_NS, only so long while a thread of the process waits for us. */
+#define HOLD_BUSY_NS 50000000ull
+/* A process that is over sooner has no socket. */
+#define CONTROL_AFTER_NS 100000000ull
+
+static void
+answer(void)
+{
+	/* release: pairs with the acquire in writer_finish(). */
+	atomic_store_explicit(&writer->request, 0, memory_order_release);
+	atomic_fetch_add_explicit(&writer->done, 1, memory_order_release);
+	sys_futex_wake(&writer->done);
+}
+
+/* Returns false when the writer's work is over. */
+static bool
+serve_request(void)
+{
+	/* acquire: pairs with the exchange in writer_finish(): what that thread
+	 * published before is seen by the drain. */
+	const uint32_t request =
+		atomic_load_explicit(&writer->request, memory_order_acquire);
+
+	if (request == 0)
+		return true;
+	const enum writer_end end = (enum writer_end)(request - 1);
+
+	control_close();
+	if (!writer->is_dormant)
+		writer_end_trace(end);
+	else
+		ringfile_remove();
+	writer_hold();
+	answer();
+	return end == WRITER_END_EXEC || end == WRITER_END_ABORT;
+}
+
+/* The program has other privileges now. */
+static void
+serve_follow(void)
+{
+	bool done;
+
+	/* acquire: pairs with the release in writer_follow(). */
+	if (atomic_load_explicit(&writer->follow, memory_order_acquire) !=
+	    WRITER_FOLLOW_ASKED)
+		return;
+	/* The socket is where the old user could put it; made again. */
+	control_close();
+	/* Behind the seal nobody could remove it at the end. */
+	if (writer->follow_to->filter == PRIVILEGES_SEAL)
+		ringfile_remove();
+	done = privileges_take_on(writer->follow_to);
+	/* release: pairs with the acquire in writer_follow(). */
+	atomic_store_explicit(&writer->follow,
+			      done ? WRITER_FOLLOW_DONE : WRITER_FOLLOW_FAILED,
+			      memory_order_release);
+	sys_futex_wake(&writer->follow);
+}
+
+/* Nothing happens: stop the clock; the next event sets it going and wakes us. */
+static bool
+go_idle(uint32_t wake)
+{
+	if (alone_is_last(&writer->exit_status)) {
+		writer_end_trace(WRITER_END_LAST_THREAD);
+		return false;
+	}
+	clock_set_idle();
+	writer_collect_threads();
+	for (uint32_t i = 0; i < writer->thread_count; i++)
+		if (writer->sources[i]->pos !=
+		    ring_head(writer->sources[i]->ring))
+			return true;
+	control_sleep(&writer->wake.word, wake,
+		      writer->trace.narrator.in_block ? BLOCK_AGE_NS
+						      : IDLE_SLEEP_NS);
+	return true;
+}
+
+/* Sleep until there may be something to do; false if there never will be. */
+static bool
+rest(uint32_t wake)
+{
+	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+	bool goes_on = true;
+
+	/* acquire: as in serve_request(). */
+	if (atomic_load_explicit(&writer->request, memory_order_acquire) != 0)
+		return true;
+	if (now - writer->last_event_ns > IDLE_AFTER_NS &&
+	    writer->order.blocked == NULL)
+		goes_on = go_idle(wake);
+	else
+		sys_futex_wait(&writer->wake.word, wake, TICK_NS);
+	haste_note_sleep(&writer->trace.haste,
+			 sys_clock_ns(CLOCK_MONOTONIC) - now);
+	return goes_on;
+}
+
+/* What a thread of the program may wait for that has nothing to do with events. */
+static void
+serve_rings(void)
+{
+	ringfile_make_spares();
+	quota_answer();
+	thread_pool_extend();
+	writer_collect_threads();
+	for (uint32_t i = 0; i < writer->thread_count; i++)
+		ringfile_extend(writer->sources[i]->ring);
+}
+
+/* An exec has failed: the process goes on, and so does its trace. */
+static void
+resume(void)
+{
+	/* acquire: pairs with the release in writer_resume(). */
+	if (atomic_load_explicit(&writer->resume, memory_order_acquire) == 0)
+		return;
+	/* Made again by the next control_serve(). */
+	control_close();
+	/* relaxed: only now, as nothing could be begun, is it of interest. */
+	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
+	writer_collect_threads();
+	/*
+	 * A ring that is being written cannot be moved: what its producer, who
+	 * takes no lock and cannot be stopped, stored between the copy and the
+	 * new mapping would be lost.  Nor can the old file have its name back,
+	 * which could not be left behind for an exec that succeeds: the system
+	 * links no file again that has lost its last name.
+	 */
+	if (writer->thread_count == 1 && !writer->is_dormant) {
+		ringfile_renew(writer->sources[0]->ring,
+			       writer->trace.output.path);
+		writer_commit_rings();
+	} else if (ringfile_path() != NULL) {
+		ringfile_tell_removed();
+	}
+	atomic_store_explicit(&writer->hold_until_ns, 0, memory_order_relaxed);
+	/* release: pairs with the acquire in writer_resume(). */
+	atomic_store_explicit(&writer->resume, 0, memory_order_release);
+	sys_futex_wake(&writer->resume);
+}
+
+/*
+ * Has the trailer only just been written?  Whoever goes on allocating has perhaps
+ * not gone at all: a handler of abort()'s signal may have jumped out of it.
+ */
+static bool
+is_holding(uint64_t now)
+{
+	/* relaxed: only this thread writes it. */
+	const uint64_t until = atomic_load_explicit(&writer->hold_until_ns,
+						    memory_order_relaxed);
+
+	if (until <= now)
+		return false;
+	if (until - now > WRITER_HOLD_NS - HOLD_BUSY_NS)
+		return true;
+	for (uint32_t i = 0; i < writer->thread_count; i++) {
+		const struct ring *const r = writer->sources[i]->ring;
+
+		/* relaxed: see count_lost(), record.c. */
+		if (room_is_waited_for(r) ||
+		    atomic_load_explicit(&r->lost_count,
+					 memory_order_relaxed) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* While dormant; who has said so and is still there a second later goes on. */
+static bool
+is_ending_dormant(uint64_t now)
+{
+	/* seq_cst: see writer_end_dormant(). */
+	if (!writer->is_dormant ||
+	    !atomic_load_explicit(&writer->is_ending, memory_order_seq_cst)) {
+		writer->ending_since_ns = 0;
+		return false;
+	}
+	if (writer->ending_since_ns == 0)
+		writer->ending_since_ns = now;
+	if (now - writer->ending_since_ns < WRITER_HOLD_NS)
+		return true;
+	writer->ending_since_ns = 0;
+	/* As in resume(). */
+	control_close();
+	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
+	return false;
+}
+
+/* Nothing is recorded: sleep until somebody wants something. */
+static bool
+sleep_dormant(uint32_t wake)
+{
+	if (alone_is_last(&writer->exit_status))
+		return false;
+	control_sleep(&writer->wake.word, wake,
+		      sys_clock_ns(CLOCK_MONOTONIC) - writer->start_ns >
+				      CONTROL_AFTER_NS
+			      ? IDLE_SLEEP_NS
+			      : CONTROL_AFTER_NS);
+	return true;
+}
+
+/* The thread ends: nobody waits for it any more. */
+static int
+leave_for_good(void)
+{
+	control_close();
+	process_move(PROCESS_WRITER_OVER);
+	/*
+	 * If the trace file could not be had again, what the trace lacks is in
+	 * the ring file up to now.  What the program does from now on is
+	 * nowhere.
+	 */
+	if (writer->has_left)
+		ringfile_count_hidden();
+	else
+		ringfile_remove();
+	answer();
+	wake_set_presence(WAKE_AWAY);
+	/* That of the last thread is the process's. */
+	return writer->exit_status;
+}
+
+int
+writer_main(void *unused)
+{
+	bool running = writer_take_up();
+
+	(void)unused;
+	while (running) {
+		/* acquire: what was done before a wake is seen after it. */
+		const uint32_t wake = atomic_load_explicit(
+			&writer->wake.word, memory_order_acquire);
+
+		running = serve_request();
+		if (!running)
+			break;
+		resume();
+		serve_follow();
+		serve_rings();
+		const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+
+		if (is_holding(now)) {
+			sys_futex_wait(&writer->wake.word, wake, 10 * TICK_NS);
+			continue;
+		}
+		const bool is_settled =
+			now - writer->start_ns > CONTROL_AFTER_NS;
+
+		writer_serve_client();
+		/* Ancestors may go at any time. */
+		if (is_settled)
+			header_complete();
+		control_serve(now, is_settled && !is_ending_dormant(now));
+		if (writer_serve_departure() || writer_leave_if_idle(now, wake))
+			return 0;
+		if (writer->is_dormant) {
+			running = sleep_dormant(wake);
+			continue;
+		}
+		running = writer_round() ? rest(wake) : writer_fail();
+	}
+	return leave_for_good();
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_calls.c - the writer as the program's threads see it
+ *
+ * They ask for something and wait until it is done.
+ */
+
+#include <errno.h>
+
+#include "preload/writer/begin.h"
+#include "preload/writer/control.h"
+#include "preload/sys/file.h"
+#include "preload/record/process_state.h"
+#include "preload/record/record.h"
+#include "preload/record/ringfile.h"
+#include "preload/sys/say.h"
+#include "preload/confine/hidden_thread.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/writer_state.h"
+
+/* The initial thread's own ring if it is in memory only, so that it may
+ * move. */
+static struct ring *
+own_ring(void)
+{
+	const struct thread *const t = thread_self;
+
+	return thread_is_attached(t) && t->id == 0 && t->ring->offset == 0
+		       ? t->ring
+		       : NULL;
+}
+
+/* Make the thread; false: that cannot be, which has been said. */
+static bool
+make_writer(void)
+{
+	struct output *const o = &writer->trace.output;
+
+	if (!begin_prepare())
+		return false;
+	/* That of a trace which writer_finish_brief() has written. */
+	const int fd = o->fd;
+
+	writer->adopt = own_ring();
+	const bool done =
+		spawn_thread(writer_main, NULL, fd >= 0 ? &fd : writer->held,
+			     fd >= 0 ? 1 : writer->held_count);
+	if (!done)
+		say("cannot start the writer thread: %s; not tracing",
+		    say_errno(errno));
+	/* The thread has its own. */
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return done;
+}
+
+static const struct wake_calls wake_calls = {
+	.make = make_writer,
+	.interrupt = control_wake,
+	.note_killed = ringfile_count_unattached,
+};
+
+void
+writer_open_calls(void)
+{
+	wake_init(&writer->wake, &wake_calls);
+}
+
+void
+writer_have(void)
+{
+	if (!process_is_tracing() || !process_is_own())
+		return;
+	/*
+	 * A dormant process has no file to open, and may insist on being alone.  But
+	 * what it does next may hide /proc.
+	 */
+	if (record_is_dormant())
+		writer_get_ready();
+	else
+		wake_make_writer();
+}
+
+/* How long a look may wait: a writer that need not wait for a disk is
+ * faster. */
+#define LOOK_MAX_NS NS_PER_SEC
+
+/* Wait until the writer that was asked to leave has answered; true: it is
+ * gone. */
+static bool
+await_departure(uint32_t asked)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+
+	/* acquire: pairs with the release in writer_serve_departure(). */
+	while (atomic_load_explicit(&writer->departure, memory_order_acquire) ==
+		       asked &&
+	       process_is_tracing() && wake_writer_if_here()) {
+		if (asked != WRITER_DEPART_FOR_CALL &&
+		    sys_clock_ns(CLOCK_MONOTONIC) - start > LOOK_MAX_NS)
+			break;
+		sys_futex_wait(&writer->departure, asked, 10 * TICK_NS);
+	}
+	/* acquire: likewise; the files are the caller's to open. */
+	if (atomic_load_explicit(&writer->wake.presence,
+				 memory_order_acquire) != WAKE_AWAY)
+		return false;
+	spawn_await_gone();
+	return true;
+}
+
+/* Open the files of the trace for the next writer. */
+static void
+hold_files(void)
+{
+	const struct output *const o = &writer->trace.output;
+
+	writer->held[WRITER_FILE_TRACE] = output_reopen_trace(o);
+	writer->held[WRITER_FILE_FOLDER] = file_open_folder(o->path);
+	writer->held[WRITER_FILE_RINGS] = ringfile_reopen();
+	writer->held[WRITER_FILE_RINGS_FOLDER] = ringfile_reopen_folder();
+	writer->held_count = WRITER_FILES;
+	for (unsigned i = 0; i < WRITER_FILES; i++)
+		writer->held[i] = file_above_standard(writer->held[i]);
+}
+
+bool
+writer_depart(bool for_call)
+{
+	const uint32_t asked =
+		for_call ? WRITER_DEPART_FOR_CALL : WRITER_DEPART_ASKED;
+	uint32_t none = WRITER_DEPART_NONE;
+	bool gone;
+
+	/* release: what the caller has published is seen. */
+	if (!atomic_compare_exchange_strong_explicit(
+		    &writer->departure, &none, asked, memory_order_acq_rel,
+		    memory_order_relaxed))
+		return false;
+	gone = await_departure(asked);
+	/* release: for the next one, if the writer has not answered. */
+	atomic_store_explicit(&writer->departure, WRITER_DEPART_NONE,
+			      memory_order_release);
+	/* Without a trace under way there are no files. */
+	if (gone && for_call && writer->has_left)
+		hold_files();
+	return gone;
+}
+
+void
+writer_return(void)
+{
+	wake_make_writer();
+	for (unsigned i = 0; i < writer->held_count; i++)
+		if (writer->held[i] >= 0)
+			syscall(SYS_close, writer->held[i]);
+	writer->held_count = 0;
+}
+
+void
+writer_finish(enum writer_end end)
+{
+	uint32_t none = 0;
+	/* acquire: pairs with the release in answer(). */
+	const uint32_t done =
+		atomic_load_explicit(&writer->done, memory_order_acquire);
+
+	/* Another thread is at it already: one trailer does for both. */
+	atomic_compare_exchange_strong_explicit(
+		&writer->request, &none, (uint32_t)end + 1,
+		memory_order_acq_rel, memory_order_acquire);
+	while (process_is_tracing() &&
+	       atomic_load_explicit(&writer->done, memory_order_acquire) ==
+		       done) {
+		wake_writer();
+		sys_futex_wait(&writer->done, done, 10 * TICK_NS);
+	}
+	say_rest();
+}
+
+bool
+writer_obey(enum writer_order order)
+{
+	bool done = false;
+	uint32_t none = WRITER_ORDER_NONE;
+
+	/* One thread at a time; release: see writer_serve_client(). */
+	while (!atomic_compare_exchange_strong_explicit(
+		&writer->client_order, &none, order, memory_order_acq_rel,
+		memory_order_relaxed)) {
+		if (!process_is_tracing())
+			return false;
+		sys_futex_wait(&writer->client_order, none, 10 * TICK_NS);
+		none = WRITER_ORDER_NONE;
+	}
+	while (process_is_tracing()) {
+		wake_writer();
+		sys_futex_wait(&writer->client_order, order, 10 * TICK_NS);
+		/* acquire: pairs with the release in writer_serve_client(). */
+		if (atomic_load_explicit(&writer->client_order,
+					 memory_order_acquire) != order)
+			break;
+	}
+	/* relaxed: another thread's order may have followed; as it is. */
+	done = atomic_load_explicit(&writer->client_done, memory_order_relaxed);
+	return done && process_is_tracing();
+}
+
+/* Wait until the writer has answered, or is no more. */
+static uint32_t
+await_following(void)
+{
+	uint32_t now;
+
+	/* acquire: pairs with the release in serve_follow(), writer.c. */
+	while ((now = atomic_load_explicit(&writer->follow,
+					   memory_order_acquire)) ==
+		       WRITER_FOLLOW_ASKED &&
+	       process_is_tracing()) {
+		wake_writer();
+		sys_futex_wait(&writer->follow, WRITER_FOLLOW_ASKED,
+			       10 * TICK_NS);
+	}
+	return now;
+}
+
+bool
+writer_follow(const struct privileges *p)
+{
+	uint32_t none = WRITER_FOLLOW_NONE;
+	bool done;
+
+	/* acquire: after the thread that was here before. */
+	while (!atomic_compare_exchange_weak_explicit(
+		&writer->follow, &none, WRITER_FOLLOW_TAKEN,
+		memory_order_acquire, memory_order_relaxed)) {
+		if (!process_is_tracing())
+			return true;
+		sys_sleep(TICK_NS / 10);
+		none = WRITER_FOLLOW_NONE;
+	}
+	writer->follow_to = p;
+	/* release: pairs with the acquire in serve_follow(), writer.c. */
+	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_ASKED,
+			      memory_order_release);
+	/* A writer that is no more has no privileges. */
+	done = await_following() != WRITER_FOLLOW_FAILED;
+	/* release: for the next one. */
+	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_NONE,
+			      memory_order_release);
+	return done;
+}
+
+bool
+writer_end_dormant(void)
+{
+	/* seq_cst, both: either start_recording() sees the flag, or we see that
+	 * it has begun; a stop that has not come to its end is no dormancy. */
+	atomic_store_explicit(&writer->is_ending, true, memory_order_seq_cst);
+	if (!atomic_load_explicit(&writer->is_dormant, memory_order_seq_cst))
+		return false;
+	/* A file that the writer must remove. */
+	if (ringfile_path() != NULL)
+		return false;
+	say_rest();
+	control_unlink();
+	return true;
+}
+
+void
+writer_await_gone(void)
+{
+	spawn_await_gone();
+}
+
+void
+writer_resume(void)
+{
+	/* release: pairs with the acquire in resume(). */
+	atomic_store_explicit(&writer->resume, 1, memory_order_release);
+	/* acquire: the ring may be another one now, at the same place. */
+	while (process_is_tracing() &&
+	       atomic_load_explicit(&writer->resume, memory_order_acquire) !=
+		       0) {
+		wake_writer();
+		sys_futex_wait(&writer->resume, 1, 10 * TICK_NS);
+	}
+}
+
+bool
+writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
+		  struct writer_place *place_ret)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+	const size_t i = ticket % NARRATE_FORKS_MAX;
+	uint32_t done;
+
+	while (process_is_tracing() &&
+	       sys_clock_ns(CLOCK_MONOTONIC) - start < timeout_ns) {
+		done = atomic_load_explicit(&writer->done,
+					    memory_order_acquire);
+		/* acquire: pairs with the release in put_fork(), narrate.c. */
+		if (atomic_load_explicit(&writer->trace.narrator.fork[i].ticket,
+					 memory_order_acquire) == ticket) {
+			place_ret->segment =
+				writer->trace.narrator.fork[i].segment;
+			place_ret->event = writer->trace.narrator.fork[i].event;
+			return true;
+		}
+		wake_writer();
+		sys_futex_wait(&writer->done, done, TICK_NS / 10);
+	}
+	return false;
+}
+
+void *
+writer_answer_bell(void *p)
+{
+	const int saved_errno = errno;
+	/* relaxed: only one thread finds it rung, and no other data depends on
+	 * it. */
+	const uint8_t rung =
+		atomic_exchange_explicit(record_bell, 0, memory_order_relaxed);
+
+	if (rung != 0 && process_is_tracing()) {
+		wake_make_writer();
+		if (rung == RECORD_BELL_START && process_is_own())
+			writer_obey(WRITER_ORDER_START);
+	}
+	errno = saved_errno;
+	return p;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_orders.c - what the writer does when it is told to
+ *
+ * Starting and stopping, flush, rotate and status, for whoever asks: the socket
+ * (control.h) or the program itself.
+ */
+
+#include <string.h>
+
+#include "preload/writer/remaining_threads.h"
+#include "preload/record/clock.h"
+#include "preload/writer/header.h"
+#include "preload/sys/memory.h"
+#include "preload/record/process_state.h"
+#include "preload/record/record.h"
+#include "preload/record/ringfile.h"
+#include "preload/record/ring_wait.h"
+#include "preload/sys/say.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/writer_state.h"
+
+/*
+ * An order_sink for what is of no trace, but that a thread began; 'narrator' is
+ * NULL, or the one of a trace that has just begun.
+ */
+static void
+discard_event(void *narrator, const struct order_source *source,
+	      const struct event *ev)
+{
+	if (ev->type != EVENT_THREAD && ev->type != EVENT_HANDOVER &&
+	    ev->type != EVENT_NAME && ev->type != EVENT_HEAP &&
+	    ev->type != EVENT_HEAP_GONE)
+		return;
+	writer_note_other(source, ev);
+	if (narrator != NULL)
+		narrate_event(narrator, source, ev);
+}
+
+/*
+ * Pass over all events up to a stamp that are published, so that no thread is kept
+ * from going on by a full ring.
+ */
+static void
+discard(uint64_t until, struct narrator *narrator)
+{
+	struct order *const o = &writer->order;
+
+	writer_collect_threads();
+	o->sink = discard_event;
+	o->run_sink = NULL;
+	o->context = narrator;
+	order_round(o, writer->sources, writer->thread_count, until, true);
+	o->sink = writer_take_event;
+	o->context = &writer->trace.narrator;
+	if (narrator != NULL)
+		writer_commit();
+	for (uint32_t i = 0; i < writer->thread_count; i++) {
+		struct order_source *const source = writer->sources[i];
+
+		/*
+		 * A realloc under way: what becomes of its old block is not
+		 * known to the next trace, where its new one begins.
+		 */
+		if (source->realloc_open && !source->realloc_done)
+			source->realloc_freed = true;
+		room_release(source->ring, source->pos);
+		/* relaxed: what was dropped now is of no trace either. */
+		atomic_store_explicit(&source->ring->lost_count, 0,
+				      memory_order_relaxed);
+	}
+}
+
+/*
+ * Begin a trace.  The program's threads go on meanwhile: from when they see the
+ * flag they publish events, which may be of blocks that the trace does not know
+ * (FORMAT, "start=late").  What was published before the stamp T, taken after the
+ * flag was set, is passed over.  That is consistent: if an event of a block is
+ * kept, all later ones of that block are, since their stamps are larger; and an
+ * event before T that is published only later is an allocation that nobody has
+ * seen or a free that has not happened (order.h, rule 3), so everybody who learns
+ * of it sees the flag.  With one thread, without stamps, what is passed over is
+ * the first part of its ring.
+ */
+static const char *
+start_recording(void)
+{
+	struct clock_reading now;
+
+	if (!writer->is_dormant)
+		return "recording already";
+	/* seq_cst, both: see writer_end_dormant(). */
+	atomic_store_explicit(&writer->is_dormant, false, memory_order_seq_cst);
+	if (atomic_load_explicit(&writer->is_ending, memory_order_seq_cst)) {
+		atomic_store_explicit(&writer->is_dormant, true,
+				      memory_order_relaxed);
+		return "the process is ending";
+	}
+	discard(UINT64_MAX, NULL);
+	writer_bury_threads();
+	writer_read_clock();
+	writer->last_error = 0;
+	header_complete();
+	if (!segment_open(&writer->segment)) {
+		/* relaxed: as if nothing had been. */
+		atomic_store_explicit(&writer->is_dormant, true,
+				      memory_order_relaxed);
+		return "cannot create the trace";
+	}
+	process_move(PROCESS_TRACE_OPENED);
+	if (writer->trace.output.directory < 0)
+		output_hold_directory(&writer->trace.output);
+	writer_limit_reach();
+	writer_note_file();
+	/*
+	 * A thread that is made from here on makes the clock stamped before its
+	 * first event (attach_thread()); what its parent records with ticks
+	 * before it can know of that thread's blocks is in order.
+	 */
+	if (alone_has_threads(true))
+		clock_go_stamped();
+	clock_set_idle();
+	/* From here on recovery is about this trace. */
+	writer_collect_threads();
+	writer_commit_rings();
+	/* seq_cst: before the stamp is taken and the heads are read. */
+	atomic_store_explicit(&record_dormant, false, memory_order_seq_cst);
+	now = writer_read_clock();
+	discard(now.stamp, &writer->trace.narrator);
+	writer->last_event_ns = writer->trace.narrator.block_since_ns = now.ns;
+	return NULL;
+}
+
+/*
+ * End the trace; the program goes on.  The stamp T is taken before the flag is set:
+ * whoever saw the flag and therefore left out an event did so after T, so up to T
+ * nothing is left out, and what comes later is passed over.
+ */
+static void
+halt(struct narrate_end *end)
+{
+	uint64_t until;
+
+	/* What a thread records when it knows of another one's unrecorded event
+	 * has a stamp, then, and not a tick from before T. */
+	clock_drop_grant();
+	until = clock_stamp();
+	/* seq_cst: after the stamp was taken, before the heads are read. */
+	atomic_store_explicit(&record_dormant, true, memory_order_seq_cst);
+	writer_prepare_end(end, until);
+}
+
+/* The trailer is in the file. */
+static void
+become_dormant(const struct narrate_end *end)
+{
+	writer->last_events = writer->trace.narrator.event_count;
+	writer->last_lost = writer->trace.narrator.lost_count;
+	writer_commit_and_recycle();
+	writer->is_ended = writer->is_stopped = false;
+	segment_close(&writer->segment, end);
+	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	discard(UINT64_MAX, NULL);
+	clock_set_idle();
+	/* release: the trailer is written. */
+	atomic_store_explicit(&writer->is_dormant, true, memory_order_release);
+}
+
+/* After halt(). */
+static bool
+end_failed(const struct narrate_end *end)
+{
+	writer->last_error = writer->trace.error;
+	writer->is_ended = writer->is_stopped = true;
+	if (!segment_end_failed(&writer->segment, end))
+		return false;
+	become_dormant(end);
+	return true;
+}
+
+bool
+writer_fail(void)
+{
+	struct narrate_end end = { .name = NULL };
+
+	process_move(PROCESS_TRACE_FAILED);
+	halt(&end);
+	return end_failed(&end);
+}
+
+static const char *
+stop_recording(void)
+{
+	struct narrate_end end = { .name = "stop" };
+
+	if (writer->is_dormant)
+		return "not recording";
+	halt(&end);
+	writer->last_error = 0;
+	writer->is_ended = writer->is_stopped = true;
+	if (segment_end(&writer->segment, &end)) {
+		become_dormant(&end);
+		return NULL;
+	}
+	end_failed(&end);
+	return say_errno(writer->last_error);
+}
+
+static void
+tell_trace(struct text *answer)
+{
+	const struct trace *const t = &writer->trace;
+	const struct narrator *const n = &t->narrator;
+	const bool dormant = writer->is_dormant;
+	struct narrate_end sums = { .name = NULL };
+
+	writer_sum_up(&sums);
+	text_line(answer, "trace", t->output.path, strlen(t->output.path));
+	text_line_u64(answer, "events",
+		      dormant ? writer->last_events : n->event_count);
+	text_line_u64(answer, "bytes", t->output.nbytes);
+	text_line_u64(answer, "lost",
+		      dormant ? writer->last_lost : n->lost_count);
+	text_line_u64(answer, "waits", sums.waits);
+	text_line_u64(answer, "wait_ns", sums.wait_ns);
+	text_line_u64(answer, "threads", sums.threads);
+	text_line_u64(answer, "segment", writer->segment.number);
+	text_line_u64(
+		answer, "seconds",
+		(sys_clock_ns(CLOCK_MONOTONIC) - writer->segment.since_ns) /
+			NS_PER_SEC);
+}
+
+static void
+tell_status(struct text *answer)
+{
+	const bool is_prepared = writer_is_prepared();
+	const char *const exe = is_prepared ? header_names()->path : NULL;
+	const char *const state = writer->is_dormant ? "dormant" : "recording";
+
+	const char *const error = say_errno(writer->last_error);
+
+	text_line_u64(answer, "pid", (uint64_t)sys_pid());
+	/* Who reads this finds it out, too, and of a short process nobody does. */
+	if (exe != NULL)
+		text_line(answer, "exe", exe, strlen(exe));
+	text_line(answer, "state", state, strlen(state));
+	if (writer->is_dormant && writer->last_error != 0)
+		text_line(answer, "error", error, strlen(error));
+	if (is_prepared && writer->trace.output.path[0] != '\0')
+		tell_trace(answer);
+}
+
+/* What has been published is to be in the file. */
+static const char *
+flush(struct text *answer)
+{
+	if (writer->is_dormant)
+		return "not recording";
+	if (!writer_round() || !writer_commit_and_recycle())
+		return say_errno(writer->trace.error);
+	tell_trace(answer);
+	return NULL;
+}
+
+static const char *
+rotate(void)
+{
+	if (writer->is_dormant)
+		return "not recording";
+	/* What is published belongs to the segment that ends. */
+	if (!writer_round())
+		return say_errno(writer->trace.error);
+	if (writer_is_forking(writer->trace.narrator.line.ns1)) {
+		/* Nothing is due, and nothing waits for it. */
+		writer->fork_kept_ns = 0;
+		return "a fork is under way; try again";
+	}
+	if (!writer_rotate_now())
+		return say_errno(writer->trace.error);
+	return writer->segment.is_failing ? "cannot create the next file"
+					  : NULL;
+}
+
+const char *
+writer_obey_order(const char *order, struct text *answer)
+{
+	const char *wrong = "unknown order";
+
+	if (strcmp(order, "flush") == 0)
+		return flush(answer);
+	if (strcmp(order, "start") == 0)
+		wrong = start_recording();
+	else if (strcmp(order, "rotate") == 0)
+		wrong = rotate();
+	else if (strcmp(order, "stop") == 0)
+		wrong = stop_recording();
+	else if (strcmp(order, "status") == 0)
+		wrong = NULL;
+	if (wrong == NULL)
+		tell_status(answer);
+	return wrong;
+}
+
+void
+writer_obey_bell(uint8_t rung)
+{
+	/* A start is the business of the thread that has heard it. */
+	if (rung == RECORD_BELL_STOP && !writer->is_dormant)
+		stop_recording();
+}
+
+void
+writer_serve_client(void)
+{
+	static const char *const words[] = {
+		[WRITER_ORDER_START] = "start",
+		[WRITER_ORDER_STOP] = "stop",
+		[WRITER_ORDER_FLUSH] = "flush",
+	};
+	MEMORY_LARGE static char buf[16384];
+	/* acquire: pairs with the release in writer_obey(): what that thread
+	 * published before is seen. */
+	const uint32_t order = atomic_load_explicit(&writer->client_order,
+						    memory_order_acquire);
+	struct text unheard;
+
+	if (order == WRITER_ORDER_NONE)
+		return;
+	text_init(&unheard, buf, sizeof(buf));
+	/* relaxed: published with the order's end. */
+	atomic_store_explicit(&writer->client_done,
+			      writer_obey_order(words[order], &unheard) == NULL,
+			      memory_order_relaxed);
+	/* release: pairs with the acquire in writer_obey(). */
+	atomic_store_explicit(&writer->client_order, WRITER_ORDER_NONE,
+			      memory_order_release);
+	sys_futex_wake(&writer->client_order);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_presence.c - the writer thread comes, leaves, and comes back
+ *
+ * The thread begins by making the trace file.  It leaves again when nothing has
+ * happened for some time, or when a thread of the program is about to do something for
+ * which it must be alone.  All that it has taken out of the rings is in the file then,
+ * and what the program records while it is away waits in the rings, which lie in a file,
+ * too.  Its descriptors end with it; a later thread opens the same files again by their
+ * names, which is tried before the first one leaves.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "preload/writer/remaining_threads.h"
+#include "preload/record/clock.h"
+#include "preload/writer/control.h"
+#include "preload/sys/file.h"
+#include "preload/writer/header.h"
+#include "preload/config/ancestry.h"
+#include "preload/config/environment.h"
+#include "preload/record/process_state.h"
+#include "preload/record/ringfile.h"
+#include "preload/sys/say.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/writer_state.h"
+
+/* Nothing has happened for so long, and nobody talks to it: it leaves. */
+#define LEAVE_AFTER_NS (2 * NS_PER_SEC)
+
+/* Rounds until the rings are empty, while the thread that asks stands still. */
+#define SETTLE_ROUNDS 3u
+
+/* Coming ------------------------------------------------------------------ */
+
+/* Rings that are not in the file, where there is one, do not outlive a kill. */
+static void
+count_hidden_rings(void)
+{
+	writer_collect_threads();
+	for (uint32_t i = 0; i < writer->thread_count; i++)
+		if (writer->sources[i]->ring->offset == 0 &&
+		    writer->sources[i]->ring != writer->adopt)
+			ringfile_count_hidden();
+}
+
+/* Make the trace file; false: it cannot be, which has been said. */
+static bool
+open_trace(void)
+{
+	struct output *const o = &writer->trace.output;
+	const int error = output_open(o, 0);
+
+	if (error == EEXIST)
+		say("%s: is there and not a regular file; not tracing",
+		    o->path);
+	else if (error != 0)
+		say("%s: %s; not tracing%s", o->path, say_errno(error),
+		    output_advice(o, error, config_own()->begin_now));
+	return error == 0;
+}
+
+/* What the file of the rings begins with. */
+static void
+begin_rings(void)
+{
+	writer_limit_reach();
+	count_hidden_rings();
+	/* A commit first: recovery takes what is in the ring for what follows. */
+	writer_read_clock();
+	writer_commit_rings();
+	if (writer->adopt != NULL)
+		ringfile_adopt(writer->adopt);
+}
+
+/* A thread of the program has made the trace file (writer_brief.c). */
+static void
+take_over(void)
+{
+	struct output *const o = &writer->trace.output;
+
+	output_hold_directory(o);
+	ringfile_open(config_own(), o->path, writer->adopt != NULL);
+	begin_rings();
+}
+
+/* The first thing that the thread does, unless it is dormant. */
+static bool
+begin(void)
+{
+	struct output *const o = &writer->trace.output;
+
+	if (!open_trace())
+		return false;
+	output_hold_directory(o);
+	lineage_read();
+	ringfile_open(config_own(), o->path, writer->adopt != NULL);
+	header_complete();
+	writer_note_file();
+	/* The header at once: whatever happens, there is a trace. */
+	if (!segment_begin_first(&writer->segment)) {
+		output_discard(o);
+		ringfile_remove();
+		return false;
+	}
+	begin_rings();
+	return true;
+}
+
+/*
+ * The trace file is not where it was.  What is in it stays, without a trailer, and what
+ * is in the rings goes into the next file.
+ */
+static bool
+go_elsewhere(int error)
+{
+	struct narrate_end end = { .name = NULL };
+
+	say("%s: %s; going on in another file", writer->trace.output.path,
+	    say_errno(error));
+	writer_read_clock();
+	writer_sum_up(&end);
+	output_hold_directory(&writer->trace.output);
+	if (!segment_abandon(&writer->segment, &end))
+		return false;
+	writer_note_file();
+	writer_commit_rings();
+	return true;
+}
+
+/* The trace is under way: have its files again. */
+static bool
+have_files(const int *held)
+{
+	struct output *const o = &writer->trace.output;
+
+	o->fd = held[WRITER_FILE_TRACE];
+	if (o->fd < 0)
+		o->fd = file_above_standard(output_reopen_trace(o));
+	if (o->fd < 0)
+		return go_elsewhere(errno);
+	o->directory = held[WRITER_FILE_FOLDER];
+	if (o->directory < 0)
+		output_hold_directory(o);
+	return true;
+}
+
+static bool
+come_back(void)
+{
+	static const int none[WRITER_FILES] = { -1, -1, -1, -1 };
+	const int *const held = writer->held_count != 0 ? writer->held : none;
+
+	ringfile_come_back(held[WRITER_FILE_RINGS],
+			   held[WRITER_FILE_RINGS_FOLDER]);
+	if (writer->has_left && !have_files(held))
+		return false;
+	writer->has_left = false;
+	if (!writer->is_dormant)
+		writer_limit_reach();
+	return true;
+}
+
+/* Have the files of the trace, or make them. */
+static bool
+have_trace(void)
+{
+	if (writer->is_dormant || writer->has_left)
+		return come_back();
+	if (!writer->segment.is_open)
+		return begin();
+	take_over();
+	return true;
+}
+
+bool
+writer_take_up(void)
+{
+	uint8_t rung;
+
+	alone_begin();
+	writer->is_limited = false;
+	if (!have_trace())
+		return false;
+	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	rung = control_unhang_bell();
+	control_begin();
+	wake_set_presence(WAKE_HERE);
+	writer_obey_bell(rung);
+	return true;
+}
+
+/* Leaving ----------------------------------------------------------------- */
+
+/* Is everything that has been published in the trace file? */
+static bool
+is_settled(void)
+{
+	if (writer->trace.narrator.in_block || writer->trace.error != 0 ||
+	    writer->order.blocked != NULL || writer->order.open_count != 0 ||
+	    writer->fork_count != 0)
+		return false;
+	writer_collect_threads();
+	for (uint32_t i = 0; i < writer->thread_count; i++)
+		if (writer->sources[i]->pos !=
+		    ring_head(writer->sources[i]->ring))
+			return false;
+	return true;
+}
+
+/* Could a writer that is made later have the files of the trace? */
+static bool
+can_reopen(bool complete)
+{
+	int fd;
+
+	if (!ringfile_can_leave(complete))
+		return false;
+	if (writer->is_dormant)
+		return true;
+	fd = output_reopen_trace(&writer->trace.output);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return fd >= 0;
+}
+
+/*
+ * Could the program's thread make another one?  Not under all filters, and not once its
+ * children are to be of another PID namespace; then there is no such file, or it is that
+ * one's.
+ */
+static bool
+can_return(void)
+{
+	struct stat own, for_children;
+
+	return !process_has(PROCESS_IS_CONFINED) &&
+	       fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) == 0 &&
+	       fstatat(AT_FDCWD, "/proc/self/ns/pid_for_children",
+		       &for_children, 0) == 0 &&
+	       own.st_ino == for_children.st_ino;
+}
+
+/* Is a writer thread wanted although nothing happens? */
+static bool
+is_to_stay(void)
+{
+	const struct config *const c = config_own();
+
+	return writer->has_no_bell || c->begin_now || !can_return() ||
+	       (!writer->is_dormant &&
+		(c->rotate_ns != 0 || alone_has_threads(true)));
+}
+
+/* From here on there are no descriptors, and soon no thread. */
+static void
+forget_files(void)
+{
+	output_forget(&writer->trace.output);
+	writer->has_left = !writer->is_dormant;
+	/* relaxed: whoever makes the next writer comes after this thread. */
+	atomic_store_explicit(&writer->wake.away_since_ns, 0,
+			      memory_order_relaxed);
+}
+
+static bool
+is_idle(uint64_t now)
+{
+	if (control_is_busy())
+		writer->quiet_since_ns = now;
+	if (now - writer->quiet_since_ns <= LEAVE_AFTER_NS)
+		return false;
+	/* acquire: what was published before somebody wanted it is seen. */
+	return writer->is_dormant ||
+	       (now - writer->last_event_ns > LEAVE_AFTER_NS &&
+		atomic_load_explicit(&clock_tick, memory_order_acquire) ==
+			CLOCK_IDLE &&
+		is_settled());
+}
+
+/* Have a bell instead, if anybody may ring one. */
+static bool
+hang_bell(void)
+{
+	if (!control_is_over() && !control_hang_bell())
+		writer->has_no_bell = true;
+	return !writer->has_no_bell;
+}
+
+bool
+writer_leave_if_idle(uint64_t now, uint32_t wake)
+{
+	uint32_t away = WAKE_AWAY;
+
+	if (!is_idle(now) || is_to_stay() || !can_reopen(!writer->is_dormant) ||
+	    !hang_bell())
+		return false;
+	/* seq_cst, both: see wake_writer(). */
+	atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
+			      memory_order_seq_cst);
+	/* If the exchange fails a thread is about to make another writer. */
+	if (atomic_load_explicit(&writer->wake.word, memory_order_seq_cst) !=
+		    wake &&
+	    atomic_compare_exchange_strong_explicit(
+		    &writer->wake.presence, &away, WAKE_HERE,
+		    memory_order_seq_cst, memory_order_seq_cst)) {
+		control_unhang_bell();
+		return false;
+	}
+	forget_files();
+	return true;
+}
+
+/* Take out of the rings what there is, and have it in the file. */
+static bool
+settle(void)
+{
+	for (unsigned i = 0; i < SETTLE_ROUNDS && !writer->is_dormant; i++) {
+		if (!writer_round() || !writer_commit_and_recycle())
+			return false;
+		clock_set_idle();
+		if (is_settled())
+			return true;
+	}
+	return writer->is_dormant;
+}
+
+static bool
+may_depart(bool for_call)
+{
+	if (!settle())
+		return false;
+	if (for_call)
+		return can_return() && can_reopen(false);
+	return !is_to_stay() && can_reopen(!writer->is_dormant) && hang_bell();
+}
+
+bool
+writer_serve_departure(void)
+{
+	/* acquire: pairs with the release in writer_depart(). */
+	const uint32_t asked =
+		atomic_load_explicit(&writer->departure, memory_order_acquire);
+	bool departs;
+
+	if (asked != WRITER_DEPART_ASKED && asked != WRITER_DEPART_FOR_CALL)
+		return false;
+	departs = may_depart(asked == WRITER_DEPART_FOR_CALL);
+	if (departs) {
+		control_close();
+		forget_files();
+	}
+	/* release, both: pair with the acquire in writer_depart(). */
+	if (departs)
+		atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
+				      memory_order_release);
+	atomic_store_explicit(&writer->departure, WRITER_DEPART_NONE,
+			      memory_order_release);
+	sys_futex_wake(&writer->departure);
+	return departs;
+}

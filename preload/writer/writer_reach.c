@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_reach.c - the files that the writer may open while a trace is being
+ * written
+ *
+ * Those of the trace, of its rings and of control, each in its folder, and
+ * those of /proc.  A folder that does not exist yet cannot be in Landlock's
+ * rules, so the writer restricts itself once the trace has its first file.
+ */
+
+#include <string.h>
+
+#include "preload/config/environment.h"
+#include "preload/writer/remaining_threads.h"
+#include "preload/writer/control.h"
+#include "hatf/deflate/deflate.h"
+#include "preload/confine/landlock.h"
+#include "preload/confine/privileges.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/writer_state.h"
+
+static void
+allow_trace(int rules)
+{
+	const struct output *const o = &writer->trace.output;
+	const char *const rings = config_own()->rings;
+	const int root = o->directory >= 0 ? -1 : output_open_root(o);
+
+	landlock_allow(rules, root >= 0 ? root : o->directory, LANDLOCK_KEEP);
+	if (root >= 0)
+		syscall(SYS_close, root);
+	if (strcmp(rings, "none") != 0 && strcmp(rings, "beside") != 0)
+		landlock_allow_path(rules, rings, LANDLOCK_KEEP);
+}
+
+void
+writer_limit_reach(void)
+{
+	int rules;
+
+	if (writer->is_limited)
+		return;
+	writer->is_limited = true;
+	/* Its library lies outside what the rules allow. */
+	if (writer->trace.level != 0)
+		deflate_load();
+	rules = landlock_open();
+	if (rules < 0)
+		return;
+	alone_hold();
+	allow_trace(rules);
+	control_allow(rules, privileges_may_change_user());
+	landlock_allow_path(rules, "/proc", LANDLOCK_READ);
+	/* Where a filter does not let us copy the descriptor (say.c). */
+	landlock_allow_path(rules, "/proc/self/fd/2", LANDLOCK_APPEND);
+	landlock_enter(rules);
+}

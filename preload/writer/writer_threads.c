@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_threads.c - what the writer knows of the program's threads
+ *
+ * Which there are, which have ended, what they could not record, and which forks
+ * are under way.
+ */
+
+#include <stddef.h>
+#include <string.h>
+
+#include "preload/record/ring_wait.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/writer_state.h"
+
+/* How often a silent thread is looked for. */
+#define DEAD_CHECK_NS NS_PER_SEC
+/*
+ * A new thread that finds an ended one before this has passed takes over its
+ * ring.  Later the writer does what is to be done.
+ */
+#define OFFER_NS (10 * TICK_NS)
+/* How long forks may keep a segment from ending. */
+#define FORK_MAX_NS NS_PER_SEC
+
+static void
+add_thread(struct thread *t)
+{
+	writer->sources[writer->thread_count] = &t->source;
+	writer->threads[writer->thread_count++] = t;
+}
+
+void
+writer_collect_threads(void)
+{
+	const uint32_t n = thread_pool_count();
+
+	writer->thread_count = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct thread *const t = thread_pool_at(i);
+
+		if (thread_is_in_use(t))
+			add_thread(t);
+	}
+}
+
+void
+writer_note_unattached(void)
+{
+	/* relaxed: a count. */
+	const uint64_t n = atomic_exchange_explicit(&writer->wake.unattached, 0,
+						    memory_order_relaxed);
+
+	writer->unattached_told += n;
+	if (n != 0)
+		narrate_lost(&writer->trace.narrator, NULL, n,
+			     writer->trace.narrator.time_stamp,
+			     writer->trace.narrator.line.stamp1);
+}
+
+void
+writer_note_lost(struct thread *t)
+{
+	/* relaxed: see count_lost(), record.c. */
+	const uint64_t n = atomic_exchange_explicit(&t->ring->lost_count, 0,
+						    memory_order_relaxed);
+
+	if (n != 0)
+		narrate_lost(&writer->trace.narrator, &t->source, n,
+			     atomic_load_explicit(&t->ring->lost_first,
+						  memory_order_relaxed),
+			     writer->trace.narrator.line.stamp1);
+}
+
+void
+writer_recycle(struct thread *t)
+{
+	if (t->source.realloc_open)
+		writer->order.open_count--;
+	writer->gone_count--;
+	thread_recycle(t);
+}
+
+void
+writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
+{
+	const uint32_t state =
+		atomic_load_explicit(&t->state, memory_order_relaxed);
+
+	if (t->is_gone || t->source.pos != ring_head(t->source.ring)) {
+		t->idle_since_ns = 0;
+		return;
+	}
+	if (t->source.is_dead) {
+		writer_note_lost(t);
+		t->is_gone = true;
+		writer->gone_count++;
+		if (!t->is_nested)
+			narrate_thread_gone(&writer->trace.narrator, &t->source,
+					    stamp);
+		return;
+	}
+	if (t->idle_since_ns == 0)
+		t->idle_since_ns = now;
+	if (!check &&
+	    now - t->idle_since_ns <
+		    (state == THREAD_ENDING ? OFFER_NS : DEAD_CHECK_NS))
+		return;
+	t->idle_since_ns = now;
+	/*
+	 * What it published before it ended is visible after this, so its last
+	 * events are drained in the next round, and then it is gone.
+	 */
+	t->source.is_dead = thread_has_ended(t);
+}
+
+void
+writer_tend_last(void)
+{
+	const struct line *const line = &writer->trace.narrator.line;
+
+	for (unsigned tries = 0; tries < 20; tries++) {
+		bool pending = false;
+
+		for (uint32_t i = 0; i < writer->thread_count; i++) {
+			struct thread *const t = writer->threads[i];
+
+			writer_tend_thread(t, writer->told_stamp, line->ns1,
+					   true);
+			pending |= !t->is_gone &&
+				   (t->source.is_dead ||
+				    atomic_load_explicit(
+					    &t->state, memory_order_relaxed) ==
+					    THREAD_ENDING);
+		}
+		if (!pending)
+			return;
+		if (tries > 0)
+			sys_sleep(TICK_NS / 10);
+	}
+}
+
+void
+writer_bury_threads(void)
+{
+	for (uint32_t i = 0; i < writer->thread_count; i++) {
+		struct thread *const t = writer->threads[i];
+
+		if (t->source.pos != ring_head(t->source.ring) ||
+		    !thread_has_ended(t))
+			continue;
+		writer->gone_count++;
+		writer_recycle(t);
+	}
+	writer->thread_count = 0;
+}
+
+void
+writer_sum_up(struct narrate_end *end)
+{
+	const uint32_t n = thread_pool_count();
+
+	end->threads = thread_id_count();
+	end->cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *const t = thread_pool_at(i);
+
+		/* relaxed: counts. */
+		end->waits += atomic_load_explicit(&t->wait_count,
+						   memory_order_relaxed);
+		end->wait_ns +=
+			atomic_load_explicit(&t->wait_ns, memory_order_relaxed);
+	}
+}
+
+bool
+writer_is_waiting_inside(const struct order_source *source)
+{
+	const struct thread *const t = writer_thread_of(source);
+
+	for (const struct thread *n = t->nested; n != NULL; n = n->nested)
+		if (room_is_waited_for(n->ring))
+			return true;
+	return false;
+}
+
+/* Forks under way, and what a later segment is to say of threads. */
+static void
+note_thread(const struct order_source *source, const struct event *ev)
+{
+	struct thread *t = writer_thread_of(source);
+
+	if (ev->type == EVENT_FORK && (ev->flags & EVENT_FLAG_FORKED) == 0) {
+		writer->fork_count++;
+		writer->fork_since_ns = writer->trace.narrator.line.ns1;
+	} else if (ev->type == EVENT_FORK) {
+		writer->fork_count -= writer->fork_count > 0;
+	} else if (ev->type == EVENT_THREAD) {
+		t->is_told = true;
+		memcpy(t->told, ev->operand, sizeof(t->told));
+	} else if (ev->type == EVENT_HANDOVER) {
+		t->is_told = false;
+		t->name[0] = t->name[1] = 0;
+	} else if (ev->type == EVENT_NAME) {
+		/* One thread may name another. */
+		for (uint32_t i = 0; i < writer->thread_count; i++)
+			if (writer->sources[i]->id == ev->operand[0] &&
+			    !writer->threads[i]->is_nested)
+				memcpy(writer->threads[i]->name,
+				       &ev->operand[1], sizeof(t->name));
+	}
+}
+
+void
+writer_note_other(const struct order_source *source, const struct event *ev)
+{
+	if (ev->type == EVENT_HEAP || ev->type == EVENT_HEAP_GONE)
+		segment_note_heap(&writer->segment, ev);
+	else
+		note_thread(source, ev);
+}
+
+bool
+writer_is_forking(uint64_t now)
+{
+	if (now - writer->fork_since_ns > FORK_MAX_NS)
+		writer->fork_count = 0;
+	if (writer->fork_kept_ns == 0)
+		writer->fork_kept_ns = now;
+	/* Readers then do not take such a child's blocks for known. */
+	if (writer->fork_count == 0 ||
+	    now - writer->fork_kept_ns > FORK_MAX_NS) {
+		writer->fork_kept_ns = 0;
+		return false;
+	}
+	return true;
+}
+
+bool
+writer_is_between_forks(const struct event *ev)
+{
+	if (ev->type != EVENT_FORK || (ev->flags & EVENT_FLAG_FORKED) != 0 ||
+	    writer->fork_count != 0 || writer->fork_kept_ns == 0)
+		return false;
+	writer->fork_kept_ns = 0;
+	return true;
+}

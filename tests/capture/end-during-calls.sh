@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# end-during-calls.sh - however a process ends, and in the midst of whatever, its trace says
+# how and has every event that reached the allocator
+. "$(dirname "$0")/lib.sh"
+
+# image TRACE TALLY SLACK END: one trace against what 'tally' counted below the
+# recorder.  Calls under way, up to SLACK of them, may be in one and not the other.
+image()
+{
+	local got want
+	clean "$1"
+	check "$way: end" "$(trailer "$1" end)" "$4"
+	check "$way: complete" "$(info "$1" complete)" true
+	got=$(info "$1" events)
+	want=$(counted "$2")
+	check_ge "$way: events" "$got" $((want - $3))
+	check_le "$way: events" "$got" $((want + $3))
+}
+
+# ends WAY STATUS END SLACK [TIMES]
+ends()
+{
+	local pid trace
+	way=$1
+	for _ in $(seq "${5:-1}"); do
+		rm -rf tally tally.traces
+		trace_tallied tally "$PROGS/end_during_calls" "$1" >out 2>err
+		check "$way: status" $? "$2"
+		grep hatftrace: err && fail "$way: stderr"
+		for trace in tally.traces/*.gz; do
+			case $(header "$trace" command) in
+			*end_during_calls*) pid=$(header "$trace" pid) ;;
+			esac
+		done
+		image "tally.traces/t.$pid.hatf.gz" "tally/$pid" "$4" "$3"
+	done
+}
+
+# A handler that ends the process in the midst of one call: that one may be counted
+# here and not there.
+ends handler-exit 21 exit 1 5
+ends handler-_exit 22 _exit 1 5
+ends handler-quick_exit 23 quick_exit 1 5
+ends handler-abort 134 abort 1 5
+ends handler-exec 0 exec 1 5
+
+# By number.
+ends syscall-exit 28 _exit 0
+ends syscall-exec 0 exec 0
+
+# One end inside another.
+ends atexit-abort 134 abort 0
+ends destructor-abort 134 abort 0
+ends atexit-_exit 22 _exit 0
+ends atexit-exec 0 exec 0
+ends at_quick_exit-abort 134 abort 0
+# libc writes its message after the trailer, and its buffer grows with the names.
+ends assert 134 abort 8
+ends err 24 exit 0
+
+# Others go on until the kernel stops them: after the trailer, one call each ends
+# in the allocator, and what they then begin comes to no end.
+# Of two that call exit() one may be in the program's handler, with its 10 events,
+# while the other has come to ours.
+ends exit-twice 25 exit 10 5
+for how in "exit 21 exit" "_exit 22 _exit" "quick_exit 23 quick_exit" \
+	"abort 134 abort" "exec 0 exec"; do
+	# shellcheck disable=SC2086 # three words
+	set -- $how
+	rm -rf traces
+	mkdir traces
+	trace "$TMP/traces/t.gz" "$PROGS/end_during_calls" "busy-$1" 2>err
+	check "busy-$1: status" $? "$2"
+	clean traces/t.gz
+	check "busy-$1: end" "$(trailer traces/t.gz end)" "$3"
+done
+rm -rf traces
+mkdir traces
+trace "$TMP/traces/t.gz" "$PROGS/end_during_calls" busy-exec-fails
+check "busy-exec-fails: status" $? 26
+clean traces/t.gz
+check "busy-exec-fails: end" "$(trailer traces/t.gz end)" exit
+
+ends all-leave 0 exit 0
+ends main-cancelled 0 exit 0
+
+# Children that share the memory: what they do is in the parent's trace.
+ends vm-children 27 exit 0
+
+# The ways of a child that was forked; its parent's trace is whole too.
+# child WAY STATUS END: END '-': nobody can write a trailer
+child()
+{
+	local trace parent=0 found=0
+	rm -rf traces
+	mkdir traces
+	trace "$TMP/traces/t.%p.gz" "$PROGS/end_during_calls" "fork-$1" 2>/dev/null
+	check "fork-$1: status" $? "$2"
+	for trace in traces/*.gz; do
+		if [ -z "$(header "$trace" parent_pid)" ]; then
+			parent=$((parent + 1))
+			clean "$trace"
+		else
+			found=$((found + 1))
+			check "fork-$1: end" "$(trailer "$trace" end)" \
+				"${3#-}"
+			[ "$3" = - ] || clean "$trace"
+		fi
+	done
+	check "fork-$1: traces" "$parent $found" "1 1"
+}
+
+child return 0 exit
+child err 24 exit
+child handler-exit 21 exit
+child handler-_exit 22 _exit
+child handler-abort 134 abort
+child atexit-abort 134 abort
+child assert 134 abort
+child busy-exit 21 exit
+child all-leave 0 exit
+
+# From the first event on.
+export HATFTRACE_BEGIN=now
+# Nobody can write a trailer: the program dies as it would, and 'hatf recover'
+# makes up for it, where rings are in a file (the default).
+child segv 139 -
+child term 143 -
+child raw-exit 9 -
+if "$HATF" --help | grep -q '^  recover '; then
+	for way in segv term raw-exit; do
+		rm -rf traces
+		mkdir traces
+		trace "$TMP/traces/t.gz" "$PROGS/end_during_calls" $way 2>/dev/null
+		"$HATF" recover traces/t.gz >out 2>err ||
+			fail "$way: recover: $(cat err)"
+		clean traces/t.gz
+		# 1000 by churn(), and what libc does at start.
+		check_ge "$way: events" "$(info traces/t.gz events)" 1000
+	done
+fi
+finish

@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# interrupted-segments.sh - segments when something comes between
+#
+# Time alone, kills at any moment, events that are dropped, a directory that is
+# renamed, closed or gone: each file can be read, what it says is true, and the
+# program does not notice.
+. "$(dirname "$0")/lib.sh"
+need python3 jq
+
+# violations FILE: of a trace that may be cut or have lost events
+violations()
+{
+	"$HATF" verify --no-parent --json "$1" 2>/dev/null | jq .violations
+}
+
+# By time, if something happens: three seconds of work, then three of sleep.
+mkdir timed
+HATFTRACE_ROTATE=1s trace "$TMP/timed/t.hatf.gz" "$PYTHON" -c '
+import time
+end = time.time() + 3.5
+while time.time() < end:
+	x = [bytearray(100) for i in range(100)]
+	time.sleep(0.01)
+time.sleep(3)' || fail "timed: status"
+files=(timed/*)
+"$HATF" verify "${files[@]}" >out || fail "timed: $(cat out)"
+check_ge "segments in 3.5 s" ${#files[@]} 3
+check_le "segments in 3.5 s and 3 s of sleep" ${#files[@]} 6
+
+# The name has the number where it is wanted.
+mkdir named
+HATFTRACE_ROTATE=64K trace "$TMP/named/%s-%e.gz" "$PROGS/longrun" 500000 \
+	>out || fail "named: status"
+check names "$(cd named && printf '%s ' 0000-* 0001-*)" \
+	"0000-longrun.gz 0001-longrun.gz "
+
+# Killed at any moment, so in the midst of rotations, too.
+mkdir killed
+for ((i = 0; i < 15; i++)); do
+	env HATFTRACE_ROTATE=64K HATFTRACE_KEEP=4 HATFTRACE_RINGS=none \
+		HATFTRACE_OUT="$TMP/killed/k$i.hatf.gz" LD_PRELOAD="$SO" \
+		"$PROGS/torture" 200 8 100000 0 >out 2>&1 &
+	victim=$!
+	sleep "0.$((3 + RANDOM % 6))$((RANDOM % 10))"
+	kill -KILL $victim
+	wait $victim 2>/dev/null
+	files=(killed/k"$i".*)
+	for ((n = 0; n < ${#files[@]}; n++)); do
+		# Of the last two, one may not be finished, and one not begun.
+		[ $n -ge $((${#files[@]} - 2)) ] || clean "${files[n]}"
+		[ ! -s "${files[n]}" ] || check "${files[n]}: violations" \
+			"$(violations "${files[n]}")" 0
+	done
+	check_le "k$i: kept" ${#files[@]} 5
+done
+
+# With rings nothing is lost: after recovery all are whole and a row.
+unsaved=0
+for ((i = 0; i < 12; i++)); do
+	mkdir "saved$i"
+	env HATFTRACE_ROTATE=64K HATFTRACE_KEEP=6 \
+		HATFTRACE_OUT="$TMP/saved$i/k.hatf.gz" LD_PRELOAD="$SO" \
+		"$PROGS/torture" 200 8 100000 0 >out 2>&1 &
+	victim=$!
+	sleep "0.$((3 + RANDOM % 6))$((RANDOM % 10))"
+	kill -KILL $victim
+	wait $victim 2>/dev/null
+	# On a machine that is busy enough a new thread may get no ring in the
+	# file; recovery then says that the trace is not complete.
+	"$HATF" recover "saved$i" >out 2>&1 || {
+		grep -q 'not complete' out || fail "saved$i: $(cat out)"
+		echo "saved$i: $(cat out)"
+		unsaved=$((unsaved + 1))
+		continue
+	}
+	"$HATF" verify "saved$i"/*.hatf.gz >out 2>&1 ||
+		fail "saved$i: $(grep -v ': ok' out)"
+	check "saved$i: that do not go on" \
+		"$(tail -n +2 out | grep -cv 'goes on from the one before')" 0
+	check "saved$i: ring files" "$(find "saved$i" -name '*.rings')" ""
+done
+check_le "saved: not complete" "$unsaved" 3
+
+# What was lost makes later segments doubtful, and not wrong.
+mkdir lossy
+PYTHONMALLOC=malloc HATFTRACE_COMPRESS=none HATFTRACE_FULL=drop \
+	HATFTRACE_BUFFER=32K HATFTRACE_ROTATE=64K \
+	trace "$TMP/lossy/l.hatf" "$PYTHON" -c '
+import time
+kept = [bytearray(i) for i in range(300)]
+for i in range(300000):
+	x = bytearray(10)
+for i in range(800):
+	kept[i % 300] = bytearray(i)
+	x = [bytearray(j) for j in range(40)]
+	time.sleep(0.004)' >out || fail "lossy: status"
+doubtful=0
+for file in lossy/*; do
+	[ "$(trailer "$file" lost)" = 0 ] || continue
+	check "$file: violations" "$(violations "$file")" 0
+	[ "$(header "$file" lost_before)" = 0 ] ||
+		[ "$(header "$file" live)" = uncertain ] ||
+		fail "$file: is sure of what is live"
+	doubtful=$((doubtful + 1))
+done
+last=$(printf '%s\n' lossy/* | tail -n 1)
+lost=$(($(header "$last" lost_before) + $(trailer "$last" lost)))
+echo "lossy: $lost events lost, $doubtful segments without loss"
+check_ge "lossy: events lost" "$lost" 1
+check_ge "lossy: segments without loss" "$doubtful" 1
+check "lost by all" "$lost" "$(for file in lossy/*; do
+	trailer "$file" lost
+done | awk '{ n += $1 } END { print n }')"
+
+# slow DIR: allocates while this shell does something to the directory, and for a second
+# and a half after there is DIR.go, which says that it is done.
+slow()
+{
+	PYTHONMALLOC=malloc HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none \
+		trace "$TMP/$1/s.hatf" "$PYTHON" -c '
+import os, sys, time
+def work(rounds):
+	for i in range(rounds):
+		x = [bytearray(j % 100) for j in range(3000)]
+		time.sleep(0.05)
+work(10)
+os.write(1, b"ready\n")
+while not os.path.exists(sys.argv[1]):
+	work(1)
+work(30)
+print("done")' "$TMP/$1.go" >"$1.out" 2>"$1.err" &
+	program=$!
+	for ((tries = 0; tries < 100; tries++)); do
+		[ -s "$1.out" ] && break
+		sleep 0.05
+	done
+}
+
+# Renamed: it goes on in the same directory.
+mkdir before
+slow before
+mv before after
+count=$(find after -type f -name '*.hatf' | wc -l)
+touch before.go
+wait $program || fail "renamed: status"
+check "renamed: output" "$(tail -n 1 before.out)" "done"
+[ ! -e before ] || fail "renamed: the old name is back"
+files=(after/*.hatf)
+check_ge "renamed: segments" ${#files[@]} $((count + 1))
+"$HATF" verify "${files[@]}" >out || fail "renamed: $(cat out)"
+check "renamed: stderr" "$(cat before.err)" ""
+
+# Not writable any more: it goes on in the current file, and says so once.
+mkdir closed
+chmod 777 closed
+slow closed
+# A line on standard error must never get into a trace.
+for ((i = 0; i < 20; i++)); do
+	for fd in /proc/{$program,"$(pgrep -P $program)"}/task/*/fd/[012]; do
+		[[ $(readlink "$fd") != *.hatf ]] ||
+			fail "closed: a trace for standard error"
+	done
+	sleep 0.02
+done
+if [ "$(id -u)" = 0 ] && command -v chattr >/dev/null &&
+	chattr +i closed 2>/dev/null; then
+	touch closed.go
+	wait $program || fail "closed: status"
+	chattr -i closed
+	files=(closed/*.hatf)
+	"$HATF" verify "${files[@]}" >out || fail "closed: $(cat out)"
+	check "closed: lines" "$(grep -c 'going on with' closed.err)" 1
+	check "closed: all lines" "$(wc -l <closed.err)" 1
+else
+	touch closed.go
+	wait $program
+fi
+
+# Removed, with all that is in it: one line, and nothing else happens.
+mkdir gone
+slow gone
+# A new segment may come in the midst of it.
+until rm -rf gone 2>/dev/null; do
+	:
+done
+touch gone.go
+wait $program || fail "gone: status"
+check "gone: output" "$(tail -n 1 gone.out)" "done"
+check "gone: lines" "$(wc -l <gone.err)" 1
+grep -q '^hatftrace: .*s.s[0-9]*.hatf' gone.err || fail "gone: $(cat gone.err)"
+finish

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# misuse.sh - the program goes on as without us, also where it asks for trouble
+. "$(dirname "$0")/lib.sh"
+
+# The children went on with a ring that they do not have.
+for way in fork-handler fork-async-handler; do
+	rm -f trace.gz*
+	trace trace.gz "$PROGS/misuse" $way >out
+	check "$way: status" $? 0
+	check "$way: children that ended badly" "$(cat out)" 0
+	clean trace.gz
+done
+
+# The writer kept the process from ending.
+rm -f trace.gz*
+trace trace.gz timeout -s KILL 20 "$PROGS/misuse" last-thread
+check "last-thread: status" $? 7
+clean trace.gz.1
+check "last-thread: end" "$(trailer trace.gz.1 end)" last_thread
+
+# The child took the place of the initial thread.
+rm -f trace.gz*
+trace trace.gz "$PROGS/misuse" vfork-first
+check "vfork-first: status" $? 0
+clean trace.gz
+check "vfork-first: events" "$("$HATF" dump trace.gz |
+	grep -c 'alloc size=2000[01] .*thread=0 ')" 2
+finish

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# rooms.sh - check-includes.sh finds a use that the table of rooms forbids
+set -u
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+top=$(realpath "$CLI/../..")
+mkdir -p tree/build
+cp -r "$top"/{hatf,preload,tools,scripts} tree
+cp -rs "$BUILD/obj" tree/build/obj
+export BUILD=build
+
+# expect_complaint PATTERN: the check fails and says so.
+expect_complaint()
+{
+	local said
+
+	said=$(tree/scripts/check-includes.sh) &&
+		fail "the check passes in spite of: $1"
+	grep -q "$1" <<<"$said" || fail "no complaint about '$1': $said"
+}
+
+said=$(tree/scripts/check-includes.sh) || fail "the tree as it is: $said"
+
+# An include upwards.
+echo '#include "hatf/events/events.h"' >>tree/hatf/codec/layout.h
+expect_complaint \
+	'^hatf/codec/layout.h uses "hatf/events/events.h" of hatf/events, which hatf/codec may not$'
+expect_complaint '^rooms use each other: .*hatf/codec'
+cp "$top/hatf/codec/layout.h" tree/hatf/codec/layout.h
+
+# A call without an include.
+cat >tree/hatf/rings/sneak.c <<'END'
+struct hatf_reader;
+void hatf_reader_close(struct hatf_reader *reader);
+void sneak(void);
+
+void
+sneak(void)
+{
+	hatf_reader_close(0);
+}
+END
+"${CC:-cc}" -c -o tree/build/obj/hatf/rings/sneak.o tree/hatf/rings/sneak.c
+expect_complaint \
+	'^hatf/rings/sneak.c uses hatf_reader_close() of hatf, which hatf/rings may not$'
+rm tree/hatf/rings/sneak.c
+
+# A library that is not this room's.
+echo '#include <zlib.h>' >>tree/hatf/rings/order.c
+expect_complaint '^hatf/rings includes <zlib.h> of '
+cp "$top/hatf/rings/order.c" tree/hatf/rings/order.c
+
+# A room that the table does not have, and a name that two headers have.
+mkdir tree/hatf/attic
+echo >tree/hatf/attic/attic.c
+expect_complaint '^hatf/attic is no room of the table'
+rm -r tree/hatf/attic
+echo >tree/tools/ui/layout.h
+expect_complaint '^layout.h is the name of two headers$'
+rm tree/tools/ui/layout.h
+
+tree/scripts/check-includes.sh --table >table || fail 'no table'
+grep -qE '^hatf/codec +[0-9]+ +[0-9]+  api$' table || fail "table: $(cat table)"
+
+finish

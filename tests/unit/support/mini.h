@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mini.h - a decoder of HATF 1.0 that shares no code with the library
+ *
+ * Written from appendix A and FORMAT.md alone, slow and plain, as the judge of
+ * what the encoder and the writer make.  It works on a whole stream in memory
+ * and fails the running test on anything illegal, and, unless it is lenient, on
+ * what a writer must never write: a width under default.
+ */
+#ifndef TESTS_MINI_H
+#define TESTS_MINI_H
+
+#include "hatf/hatf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * An assertion for loops: Check's own write to a file each time, whether they
+ * hold or not, which takes a hundred times as long as what is tested here.
+ * Who is no unit test has defined another one.
+ */
+#ifndef mini_check
+#include "checks.h"
+#define mini_check(condition)                                     \
+	do {                                                      \
+		if (!(condition))                                 \
+			ck_abort_msg("not true: %s", #condition); \
+	} while (0)
+#endif
+
+struct mini_field {
+	unsigned width, last, interpretation; /* codes */
+	uint64_t argument, stride, previous;
+};
+
+struct mini {
+	const uint8_t *start, *next, *end;
+	struct mini_field field[6];
+	uint64_t metadata_count, metadata_nbytes;
+	bool metadata_wanted; /* deliver metadata too */
+	bool lenient;
+};
+
+static inline void
+mini_init(struct mini *m, const uint8_t *buf, size_t nbytes)
+{
+	memset(m, 0, sizeof(*m));
+	m->start = m->next = buf;
+	m->end = buf + nbytes;
+	for (unsigned i = 0; i < 6; i++) {
+		if (i < 2)
+			m->field[i].width = m->field[i].last = 4;
+		else
+			m->field[i].interpretation = 1;
+	}
+}
+
+static inline uint64_t
+mini_take(struct mini *m, unsigned nbytes)
+{
+	uint64_t n = 0;
+
+	mini_check((size_t)(m->end - m->next) >= nbytes);
+	while (nbytes-- > 0)
+		n = n << 8 | *m->next++;
+	return n;
+}
+
+static inline void
+mini_metadata(struct mini *m, struct hatf_metadata *out)
+{
+	out->op = (uint8_t)mini_take(m, 1);
+	out->field = (uint8_t)mini_take(m, 1);
+	out->argument = (uint8_t)mini_take(m, 1);
+	mini_check(out->field < 6);
+
+	struct mini_field *const f = &m->field[out->field];
+
+	if (out->op == 1) {
+		mini_check(out->argument <= 2 || out->argument == 4 ||
+			   out->argument == 8 ||
+			   (out->field == 5 &&
+			    (out->argument == 9 || out->argument == 10)));
+		if (out->argument != 0)
+			f->last = out->argument;
+		if (f->interpretation != 1 && f->interpretation != 4)
+			f->width = out->argument;
+		else
+			mini_check(m->lenient);
+		return;
+	}
+	mini_check(out->op == 2);
+	mini_check(out->argument <= (out->field == 5 ? 1 : 4));
+	if (out->argument != 0)
+		out->value = mini_take(m, 8);
+	if (out->argument == 4)
+		out->stride = mini_take(m, 8);
+	if (out->field == 5)
+		mini_check(out->value == 0);
+	f->interpretation = out->argument;
+	f->argument = f->previous = out->value;
+	f->stride = out->stride;
+	f->width = out->argument == 1 || out->argument == 4 ? 0 : f->last;
+}
+
+static inline uint64_t
+mini_number(struct mini *m, unsigned field)
+{
+	struct mini_field *const f = &m->field[field];
+	const uint64_t raw = mini_take(m, f->width);
+	int64_t offset;
+
+	switch (f->width) {
+	case 1:
+		offset = (int8_t)raw;
+		break;
+	case 2:
+		offset = (int16_t)raw;
+		break;
+	case 4:
+		offset = (int32_t)raw;
+		break;
+	default:
+		offset = (int64_t)raw;
+		break;
+	}
+	switch (f->interpretation) {
+	case 0:
+		f->previous = raw;
+		break;
+	case 1:
+		f->previous = f->argument;
+		break;
+	case 2:
+		f->previous = f->argument + (uint64_t)offset;
+		break;
+	case 3:
+		f->previous += (uint64_t)offset;
+		break;
+	default:
+		f->previous += f->stride;
+		break;
+	}
+	return f->previous;
+}
+
+static inline void
+mini_bytes(struct mini *m, struct hatf_record *r, unsigned nbytes)
+{
+	mini_check((size_t)(m->end - m->next) >= nbytes);
+	r->attributes = m->next;
+	r->attributes_nbytes = nbytes;
+	m->next += nbytes;
+}
+
+static inline void
+mini_attributes(struct mini *m, struct hatf_record *r)
+{
+	const unsigned width = m->field[5].width;
+
+	if (width == 9)
+		mini_bytes(m, r, (unsigned)mini_take(m, 1));
+	else if (width == 10)
+		mini_bytes(m, r, (unsigned)mini_take(m, 2));
+	else
+		mini_bytes(m, r, width);
+}
+
+/* The next record, or false at the end. */
+static inline bool
+mini_read(struct mini *m, struct hatf_record *r)
+{
+again:
+	if (m->next == m->end)
+		return false;
+	memset(r, 0, sizeof(*r));
+	r->offset = (uint64_t)(m->next - m->start);
+	r->tag = (uint8_t)mini_take(m, 1);
+	mini_check(r->tag <= 11);
+	if (r->tag == 11) {
+		mini_metadata(m, &r->metadata);
+		m->metadata_count++;
+		m->metadata_nbytes +=
+			(uint64_t)(m->next - m->start) - r->offset;
+		if (m->metadata_wanted)
+			return true;
+		goto again;
+	}
+	if (r->tag == 10) {
+		mini_bytes(m, r, (unsigned)mini_take(m, 2));
+		return true;
+	}
+	if (r->tag == 6 || r->tag == 7)
+		r->heap = mini_number(m, 4);
+	if (r->tag == 0 || (r->tag >= 2 && r->tag <= 5))
+		r->size = mini_number(m, 0);
+	if (r->tag >= 2 && r->tag <= 5)
+		r->old_address = mini_number(m, 1);
+	if (r->tag <= 5)
+		r->address = mini_number(m, 1);
+	r->thread = mini_number(m, 3);
+	if (r->tag <= 5)
+		r->heap = mini_number(m, 4);
+	r->time = mini_number(m, 2);
+	mini_attributes(m, r);
+	return true;
+}
+
+/* The same record?  'offset' does not count. */
+static inline void
+mini_assert_same(const struct hatf_record *a, const struct hatf_record *b)
+{
+	mini_check(a->tag == b->tag);
+	mini_check(a->size == b->size);
+	mini_check(a->address == b->address);
+	mini_check(a->old_address == b->old_address);
+	mini_check(a->time == b->time);
+	mini_check(a->thread == b->thread);
+	mini_check(a->heap == b->heap);
+	mini_check(a->attributes_nbytes == b->attributes_nbytes);
+	if (a->attributes_nbytes != 0)
+		mini_check(memcmp(a->attributes, b->attributes,
+				  a->attributes_nbytes) == 0);
+}
+
+/* xorshift: the same numbers on every machine. */
+static inline uint64_t
+mini_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+#endif /* TESTS_MINI_H */

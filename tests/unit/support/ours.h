@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ours.h - the formats that hold whatever a trace of ours holds
+ */
+#ifndef TESTS_OURS_H
+#define TESTS_OURS_H
+
+#include "hatf/hatf.h"
+
+/* The n-th of them, from 0; NULL if there are not so many. */
+static inline const char *
+ours_format(unsigned idx)
+{
+	struct hatf_format f;
+
+	for (unsigned i = 0; hatf_format_get(i, &f); i++)
+		if (!f.foreign && f.reads && f.writes && idx-- == 0)
+			return f.name;
+	return NULL;
+}
+
+#endif /* TESTS_OURS_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_paged_map.c
+ *
+ * A set of numbers with values is what a plain array of them says, whether they are
+ * given in order or not; numbers that are forgotten take no memory.
+ */
+#include "support/mini.h"
+
+#include "hatf/formats/common/paged_map.h"
+#include "support/hand.h"
+
+#define COUNT	 4096
+#define NO_VALUE UINT64_MAX
+
+static uint64_t want[COUNT];
+
+/* Numbers far apart, next to each other, and at both ends. */
+static uint64_t
+number_of(size_t i, unsigned spread)
+{
+	const uint64_t n = (uint64_t)i << spread;
+
+	return i % 2 == 0 ? n : UINT64_MAX - n;
+}
+
+static void
+check_all(struct numbered *n, unsigned spread)
+{
+	for (size_t i = 0; i < COUNT; i++) {
+		const uint64_t *const value =
+			numbered_find(n, number_of(i, spread));
+
+		mini_check((value == NULL) == (want[i] == NO_VALUE));
+		mini_check(value == NULL || *value == want[i]);
+	}
+}
+
+START_TEST(numbers_have_the_last_value_that_they_got)
+{
+	uint64_t state = 88172645463325252u;
+
+	for (unsigned spread = 0; spread < 50; spread += 7) {
+		struct numbered n;
+
+		numbered_init(&n);
+		for (size_t i = 0; i < COUNT; i++)
+			want[i] = NO_VALUE;
+		for (size_t step = 0; step < 40000; step++) {
+			const size_t i = mini_random(&state) % COUNT;
+			const uint64_t number = number_of(i, spread);
+
+			if (want[i] != NO_VALUE && step % 3 != 0) {
+				numbered_remove(&n, number);
+				want[i] = NO_VALUE;
+			} else {
+				want[i] = step;
+				mini_check(numbered_put(&n, number, step));
+			}
+		}
+		check_all(&n, spread);
+		numbered_fini(&n);
+	}
+}
+END_TEST
+
+/* A trace has any number of blocks, and few of them live. */
+START_TEST(what_is_forgotten_takes_no_memory)
+{
+	struct numbered n;
+
+	numbered_init(&n);
+	for (uint64_t i = 0; i < 1000000; i++) {
+		mini_check(numbered_put(&n, i, i));
+		if (i >= 100)
+			numbered_remove(&n, i - 100);
+		mini_check(live_count(&n.pages) <=
+			   2 + 100 / NUMBERED_COUNT + 1);
+	}
+	for (uint64_t i = 999900; i < 1000000; i++)
+		numbered_remove(&n, i);
+	mini_check(live_count(&n.pages) == 1);
+	numbered_fini(&n);
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		numbers_have_the_last_value_that_they_got,
+		what_is_forgotten_takes_no_memory,
+	};
+
+	return hand_run("numbered", tests, sizeof(tests) / sizeof(tests[0]));
+}

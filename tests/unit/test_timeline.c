@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_timeline.c - no time is later than it was, and none is much earlier
+ *
+ * A clock and a counter that run evenly, read by a thread that is interrupted
+ * between the two now and then.  The first version took the later clock for right,
+ * and what was older than two readings went by a slope between those.
+ */
+#include "hatf/rings/timeline.h"
+#include "support/hand.h"
+
+#define SEEDS 10u
+
+#define START_NS 123456789u
+#define FAR_NS	 100000000u
+#define GAP_NS	 100u	  /* between the two of an ordinary reading */
+#define LATE_NS	 3000000u /* ... of one that was interrupted */
+
+static uint64_t seed;
+
+static uint64_t
+draw(uint64_t n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (seed >> 33) % n;
+}
+
+/* The counter runs at 2.9 GHz. */
+static uint64_t
+stamp_at(uint64_t ns)
+{
+	return 7777777 + (ns - START_NS) / 10 * 29 + (ns - START_NS) % 10 * 3;
+}
+
+/* Another reading, begun at 'ns'; returns its end. */
+static uint64_t
+read_clocks(struct line *line, uint64_t ns, uint64_t gap_ns, uint64_t base_ns)
+{
+	line_add(line, stamp_at(ns + gap_ns), ns, base_ns);
+	return ns + gap_ns;
+}
+
+/* The time of a stamp taken at 'ns' is so much later or earlier than that at most. */
+static void
+check_time(const struct line *line, uint64_t ns, uint64_t late_ns,
+	   uint64_t early_ns)
+{
+	const uint64_t got = START_NS + line_ns(line, stamp_at(ns));
+
+	/* The counter above is exact to a ns. */
+	ck_assert_uint_le(got, ns + late_ns + 1);
+	ck_assert_uint_le(ns, got + early_ns);
+}
+
+static void
+check_near_times(void)
+{
+	struct line line;
+	uint64_t ns = START_NS;
+
+	line_init(&line, stamp_at(ns), ns);
+	for (unsigned i = 0; i < 2000; i++) {
+		const uint64_t gap =
+			draw(20) == 0 ? draw(LATE_NS) : draw(GAP_NS);
+		const uint64_t from = ns;
+
+		ns = read_clocks(&line, ns + draw(2000000), gap, 0);
+		for (unsigned n = 0; n < 20; n++)
+			check_time(&line, from + draw(ns - from + 1), 0,
+				   LATE_NS + 2);
+	}
+}
+
+START_TEST(times_between_two_readings_are_not_late)
+{
+	for (unsigned i = 0; i < SEEDS; i++) {
+		seed = i;
+		check_near_times();
+	}
+}
+END_TEST
+
+static void
+check_old_times(void)
+{
+	struct line line;
+	uint64_t ns = START_NS;
+
+	line_init(&line, stamp_at(ns), ns);
+	for (unsigned i = 0; i < 3000; i++) {
+		const uint64_t old = ns - START_NS;
+
+		ns = read_clocks(&line, ns + 1000000, draw(GAP_NS), FAR_NS);
+		if (i > 200)
+			check_time(&line, ns - draw(old / 4), 1000, 1000);
+	}
+	ck_assert_uint_le(line.ns1 - line.ns0, 2 * FAR_NS + 2000000);
+	ck_assert_uint_ge(line.ns1 - line.ns0, FAR_NS);
+}
+
+START_TEST(old_times_are_right_to_a_microsecond)
+{
+	for (unsigned i = 0; i < SEEDS; i++) {
+		seed = i;
+		check_old_times();
+	}
+}
+END_TEST
+
+START_TEST(a_later_stamp_gets_the_time_of_the_last_reading)
+{
+	struct line line;
+
+	line_init(&line, stamp_at(START_NS), START_NS);
+	ck_assert_uint_eq(line_ns(&line, UINT64_MAX), 0);
+	read_clocks(&line, START_NS + 5000, 10, 0);
+	ck_assert_uint_eq(line_ns(&line, UINT64_MAX), 5000);
+	ck_assert_uint_eq(line_ns(&line, 0), 0);
+}
+END_TEST
+
+START_TEST(a_line_without_slope_stays_as_it_is)
+{
+	struct line line = { .stamp1 = 1, .ns1 = 3 * (uint64_t)FAR_NS };
+
+	line_add(&line, 2, line.ns1 + 1, FAR_NS);
+	ck_assert_uint_eq(line.stamp0, 0);
+	ck_assert_uint_eq(line.ns0, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		times_between_two_readings_are_not_late,
+		old_times_are_right_to_a_microsecond,
+		a_later_stamp_gets_the_time_of_the_last_reading,
+		a_line_without_slope_stays_as_it_is,
+	};
+
+	return hand_run("line", tests, 4);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_u64_map.c
+ *
+ * The live set must agree with a plain model after any series of operations, keep
+ * its invariant and its bounds on memory, and be as fast for addresses that follow
+ * a pattern as for random ones.
+ */
+#include "hatf/containers/u64_map.h"
+#include "support/hand.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define KEY_COUNT    4096
+
+static uint64_t
+next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed * 0x2545f4914f6cdd1d;
+}
+
+/* How far the key in 'slot' lies behind its home. */
+static size_t
+distance(const struct live *live, size_t slot)
+{
+	const size_t home = live_home(live, live->keys[slot]);
+
+	return slot >= home ? slot - home : slot + live->slot_count - home;
+}
+
+/* Check the invariant; returns the mean distance of keys from their homes. */
+static double
+check_table(const struct live *live)
+{
+	size_t used = 0, sum = 0;
+
+	for (size_t i = 0; i < live->slot_count; i++) {
+		if (live->keys[i] == 0)
+			continue;
+		used++;
+		sum += distance(live, i);
+		for (size_t k = 0; k < distance(live, i); k++) {
+			const size_t n = live->slot_count;
+
+			ck_assert_uint_ne(live->keys[(i + n - k) % n], 0);
+		}
+	}
+	ck_assert_uint_eq(used, live->used);
+	ck_assert_uint_le(used, live->slot_count - live->slot_count / 4);
+	if (live->slot_count > LIVE_MIN_SLOTS)
+		ck_assert_uint_ge(used, live->slot_count / 4);
+	return used == 0 ? 0 : (double)sum / (double)used;
+}
+
+static void
+put(struct live *live, uint64_t address, uint64_t object)
+{
+	bool added = false;
+	struct live_block *const block = live_put(live, address, &added);
+
+	ck_assert_ptr_nonnull(block);
+	ck_assert(added);
+	ck_assert_uint_eq(block->object, 0);
+	block->object = object;
+	block->size = ~object;
+}
+
+/* What is live of KEY_COUNT addresses; index 0 stands for address 0. */
+static uint64_t model[KEY_COUNT];
+
+static uint64_t
+key(size_t i)
+{
+	return i * 0x10001000;
+}
+
+static void
+check_key(struct live *live, size_t i)
+{
+	const struct live_block *const block = live_find(live, key(i));
+
+	if (model[i] == 0) {
+		ck_assert_ptr_null(block);
+		return;
+	}
+	ck_assert_ptr_nonnull(block);
+	ck_assert_uint_eq(block->object, model[i]);
+	ck_assert_uint_eq(block->size, ~model[i]);
+}
+
+START_TEST(it_agrees_with_a_model)
+{
+	struct live live;
+	uint64_t seed = 1;
+	size_t count = 0;
+
+	live_init(&live);
+	for (uint64_t step = 1; step <= 200000; step++) {
+		const size_t i = next_random(&seed) % KEY_COUNT;
+		/* Long phases of growing and of shrinking. */
+		const bool grows =
+			next_random(&seed) % 100 < (step / 25000 % 2 ? 10 : 90);
+
+		check_key(&live, i);
+		if (model[i] == 0 && grows) {
+			put(&live, key(i), step);
+			model[i] = step;
+			count++;
+		} else if (model[i] != 0 && !grows) {
+			live_remove(&live, live_find(&live, key(i)));
+			model[i] = 0;
+			count--;
+		}
+		ck_assert_uint_eq(live_count(&live), count);
+		if (step % 10000 == 0)
+			check_table(&live);
+	}
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		check_key(&live, i);
+	live_fini(&live);
+	ck_assert_uint_eq(live_count(&live), 0);
+	ck_assert_ptr_null(live_find(&live, key(1)));
+}
+END_TEST
+
+START_TEST(every_key_is_allowed)
+{
+	static const uint64_t keys[] = { 0, 1, UINT64_MAX, (uint64_t)1 << 63 };
+	struct live live;
+
+	live_init(&live);
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		ck_assert_ptr_null(live_find(&live, keys[i]));
+		put(&live, keys[i], i + 1);
+	}
+	for (size_t i = 0; i < COUNT(keys); i++)
+		ck_assert_uint_eq(live_find(&live, keys[i])->object, i + 1);
+	ck_assert_uint_eq(live_count(&live), COUNT(keys));
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		live_remove(&live, live_find(&live, keys[i]));
+		ck_assert_ptr_null(live_find(&live, keys[i]));
+	}
+	live_fini(&live);
+}
+END_TEST
+
+START_TEST(putting_twice_finds_the_first)
+{
+	static const uint64_t keys[] = { 0, 4096 };
+	struct live live;
+	bool added;
+
+	live_init(&live);
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		put(&live, keys[i], 7);
+		ck_assert_uint_eq(live_put(&live, keys[i], &added)->object, 7);
+		ck_assert(!added);
+	}
+	ck_assert_uint_eq(live_count(&live), COUNT(keys));
+	live_fini(&live);
+}
+END_TEST
+
+START_TEST(patterns_in_the_addresses_do_not_show)
+{
+	/* Linear probing at 3/4 has a mean distance of 1.5. */
+	const double bound = 3.0;
+	static const uint64_t strides[] = {
+		1,
+		8,
+		16,
+		4096,
+		(uint64_t)1 << 32,
+		(uint64_t)1 << 44,
+		((uint64_t)1 << 44) + 16,
+		0x9e3779b97f4a7c15,
+		-(uint64_t)16,
+		/* the inverse of that odd factor: a bare product would be 1 */
+		0xf1de83e19937733d,
+	};
+
+	for (size_t s = 0; s < COUNT(strides); s++) {
+		struct live live;
+
+		live_init(&live);
+		for (uint64_t i = 1; i <= 20000; i++) {
+			/* Multiples of 2^44 come round after 2^20. */
+			put(&live, 0x5555555540 + i * strides[s], i);
+		}
+		ck_assert_double_lt(check_table(&live), bound);
+		live_fini(&live);
+	}
+}
+END_TEST
+
+START_TEST(two_sets_hash_differently)
+{
+	struct live a, b;
+	unsigned same = 0;
+
+	live_init(&a);
+	live_init(&b);
+	for (uint64_t i = 0; i < 1000; i++)
+		same += live_hash(&a, i) >> 56 == live_hash(&b, i) >> 56;
+	ck_assert_uint_lt(same, 100);
+}
+END_TEST
+
+START_TEST(memory_follows_the_count)
+{
+	struct live live;
+
+	live_init(&live);
+	for (uint64_t i = 1; i <= 100000; i++) {
+		put(&live, i * 16, i);
+		ck_assert_uint_le(live.slot_count, 2 * i + LIVE_MIN_SLOTS);
+	}
+	for (uint64_t i = 100000; i > 0; i--) {
+		live_remove(&live, live_find(&live, i * 16));
+		ck_assert_uint_le(live.slot_count, 4 * i + LIVE_MIN_SLOTS);
+	}
+	ck_assert_uint_eq(live.slot_count, LIVE_MIN_SLOTS);
+	live_fini(&live);
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		it_agrees_with_a_model,
+		every_key_is_allowed,
+		putting_twice_finds_the_first,
+		patterns_in_the_addresses_do_not_show,
+		two_sets_hash_differently,
+		memory_follows_the_count,
+	};
+
+	return hand_run("live", tests, COUNT(tests));
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* overlaps.c - see overlaps.h */
+#include "tools/check/overlaps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers of threads above this are of no program; nothing is known of those. */
+#define THREADS_MAX (1u << 20)
+
+static bool
+says(const struct hatf_reader *reader, const char *key, const char *value)
+{
+	const char *const text = hatf_reader_header(reader, key);
+
+	return text != NULL && strcmp(text, value) == 0;
+}
+
+bool
+overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
+	       struct hatf_events *events)
+{
+	struct hatf_reader_stats stats;
+
+	hatf_reader_get_stats(reader, &stats);
+	o->events = events;
+	/* Elsewhere an address may be a number that stands for a block. */
+	o->judges = !stats.foreign &&
+		    hatf_reader_header(reader, "source") == NULL &&
+		    !says(reader, "heaps", "dropped");
+	o->is_exact = !says(reader, "live", "unknown") &&
+		      !says(reader, "live", "uncertain");
+	o->has_threads = false;
+	o->thread = UINT64_MAX;
+	o->seen = NULL;
+	o->seen_count = 0;
+	o->suspicion_count = 0;
+	o->freed_count = 0;
+	o->has_covered = false;
+	return !o->judges || hatf_events_keep_order(events) == HATF_OK;
+}
+
+void
+overlaps_end(struct overlaps *o)
+{
+	free(o->seen);
+	o->seen = NULL;
+}
+
+/* The first address behind a block, or the last one that there is. */
+static uint64_t
+end_of(uint64_t address, uint64_t size)
+{
+	return size > UINT64_MAX - address ? UINT64_MAX : address + size;
+}
+
+/* ----------------------------------------------------------------- threads */
+
+static bool
+note_thread(struct overlaps *o, const struct hatf_event *e)
+{
+	if (o->thread == UINT64_MAX)
+		o->thread = e->thread;
+	o->has_threads |= e->thread != o->thread;
+	if (e->thread >= THREADS_MAX)
+		return true;
+	if (e->thread >= o->seen_count) {
+		const uint64_t count = 2 * e->thread + 16;
+		uint64_t *const seen =
+			reallocarray(o->seen, count, sizeof(*seen));
+
+		if (seen == NULL)
+			return false;
+		/* Who has not been seen does not exist. */
+		memset(seen + o->seen_count, 0xff,
+		       (count - o->seen_count) * sizeof(*seen));
+		o->seen = seen;
+		o->seen_count = count;
+	}
+	o->seen[e->thread] =
+		e->kind == HATF_EVENT_THREAD_DESTROY ? UINT64_MAX : e->record;
+	return true;
+}
+
+/* Has another thread, which was there, done nothing since then? */
+static bool
+has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
+{
+	for (uint64_t i = 0; i < o->seen_count; i++)
+		if (i != newer->thread && o->seen[i] < newer->record)
+			return true;
+	return false;
+}
+
+/* -------------------------------------------------------------- suspicions */
+
+static void
+tell(struct overlaps *o, const struct hatf_event *newer)
+{
+	/* Now any block may lie over any other. */
+	o->has_covered = true;
+	o->tell(o->ctx, newer);
+}
+
+/* 'newer' lies on 'older'. */
+static void
+suspect(struct overlaps *o, const struct hatf_live *older,
+	const struct hatf_event *newer)
+{
+	/* Which of two carried blocks is the older one, nobody knows. */
+	if (newer->kind == HATF_EVENT_ALLOC && newer->carried && o->has_threads)
+		return;
+	if (!o->has_threads || o->suspicion_count == SUSPICIONS_MAX) {
+		tell(o, newer);
+		return;
+	}
+	o->suspicions[o->suspicion_count++] = (struct suspicion){
+		.heap = older->heap,
+		.start = older->address,
+		.newer = *newer,
+	};
+}
+
+/*
+ * Something happens to the block at 'start', which may be a suspect.  'end' is where
+ * it ends from now on if that is by a realloc: at its start if it is no more there.
+ */
+static void
+judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
+	      uint64_t end)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < o->suspicion_count; i++) {
+		const struct suspicion *const s = &o->suspicions[i];
+
+		if (s->is_gone || s->heap != e->heap || s->start != start) {
+			o->suspicions[kept++] = *s;
+			continue;
+		}
+		/* It ends no later than it begins, or than the newer one does. */
+		const bool gives_way = end <= start || end <= s->newer.address;
+
+		if (e->kind == HATF_EVENT_FREE &&
+		    e->thread != s->newer.thread) {
+			o->suspicions[kept] = *s;
+			o->suspicions[kept].is_gone = true;
+			o->suspicions[kept].is_freed = true;
+			o->suspicions[kept++].thread = e->thread;
+			o->freed_count++;
+		} else if (e->kind != HATF_EVENT_REALLOC ||
+			   e->thread == s->newer.thread || !gives_way)
+			tell(o, &s->newer);
+	}
+	o->suspicion_count = kept;
+}
+
+/* A thread has one more record: its last free was no realloc under way. */
+static void
+judge_freed(struct overlaps *o, uint64_t thread)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < o->suspicion_count; i++) {
+		const struct suspicion *const s = &o->suspicions[i];
+
+		if (s->is_freed && s->thread == thread) {
+			o->freed_count--;
+			tell(o, &s->newer);
+		} else {
+			o->suspicions[kept++] = *s;
+		}
+	}
+	o->suspicion_count = kept;
+}
+
+/* All that is in the heap is no more. */
+static void
+clear_heap(struct overlaps *o, uint64_t heap)
+{
+	for (unsigned i = 0; i < o->suspicion_count; i++)
+		o->suspicions[i].is_gone |= o->suspicions[i].heap == heap;
+}
+
+void
+overlaps_settle(struct overlaps *o)
+{
+	/* A realloc that the end of the program has overtaken has no record. */
+	for (unsigned i = 0; i < o->suspicion_count; i++)
+		if (!o->suspicions[i].is_freed &&
+		    !has_silent_thread(o, &o->suspicions[i].newer))
+			tell(o, &o->suspicions[i].newer);
+	o->suspicion_count = 0;
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+/* Is it a block on which none may lie? */
+static bool
+is_judged(const struct overlaps *o, const struct hatf_live *live)
+{
+	return live->size != 0 && live->object != 0 &&
+	       (o->is_exact || !live->carried);
+}
+
+/*
+ * Find the last block before the new one that is to be judged.  None lies over one
+ * that is not, unless that has been seen.
+ */
+static bool
+find_before(const struct overlaps *o, const struct hatf_event *e,
+	    struct hatf_live *ret)
+{
+	uint64_t address = e->address;
+
+	for (unsigned i = 0; i < OVERLAPS_STEPS; i++) {
+		if (!hatf_events_live_before(o->events, e->heap, address, ret))
+			return false;
+		if (is_judged(o, ret))
+			return true;
+		if (!o->has_covered)
+			return false;
+		address = ret->address;
+	}
+	return false;
+}
+
+/* Find the first block behind the new one's first byte, on which that lies. */
+static bool
+find_behind(struct overlaps *o, const struct hatf_event *e,
+	    struct hatf_live *ret)
+{
+	const uint64_t last = end_of(e->address, e->size) - 1;
+	uint64_t address = e->address;
+
+	for (unsigned i = 0; i < OVERLAPS_STEPS; i++) {
+		if (!hatf_events_live_behind(o->events, e->heap, address, last,
+					     ret))
+			return false;
+		if (is_judged(o, ret))
+			return true;
+		o->has_covered = true;
+		address = ret->address;
+	}
+	return false;
+}
+
+/*
+ * A block has begun: does it lie on one before it, or on one behind it?  Both are
+ * looked for, to see what it covers.
+ */
+static void
+judge(struct overlaps *o, const struct hatf_event *e)
+{
+	struct hatf_live before, behind;
+	const bool lies_before =
+		find_before(o, e, &before) &&
+		end_of(before.address, before.size) > e->address;
+
+	if (e->size == 0) {
+		o->has_covered |= lies_before;
+		return;
+	}
+
+	const bool lies_behind = find_behind(o, e, &behind);
+
+	if (lies_before || lies_behind)
+		suspect(o, lies_before ? &before : &behind, e);
+}
+
+/* A block begins, in place of one that had its address. */
+static void
+put(struct overlaps *o, const struct hatf_event *e)
+{
+	judge_suspect(o, e, e->address, e->address);
+	judge(o, e);
+}
+
+static void
+note_realloc(struct overlaps *o, const struct hatf_event *e)
+{
+	const bool frees = e->tag == HATF_REALLOC_FREE;
+
+	if (e->address == 0 && !frees)
+		return; /* it failed */
+	if (e->old_address != 0)
+		judge_suspect(o, e, e->old_address,
+			      e->address == e->old_address
+				      ? e->address + e->size
+				      : e->old_address);
+	if (!frees)
+		put(o, e);
+}
+
+bool
+overlaps_note(struct overlaps *o, const struct hatf_event *e)
+{
+	if (!o->judges || e->kind == HATF_EVENT_COMMENT)
+		return true;
+	if (!note_thread(o, e))
+		return false;
+	if (o->freed_count != 0)
+		judge_freed(o, e->thread);
+	switch (e->kind) {
+	case HATF_EVENT_ALLOC:
+		if (e->address != 0)
+			put(o, e);
+		return true;
+	case HATF_EVENT_FREE:
+		judge_suspect(o, e, e->old_address, e->old_address);
+		return true;
+	case HATF_EVENT_REALLOC:
+		note_realloc(o, e);
+		return true;
+	case HATF_EVENT_HEAP_DESTROY:
+		clear_heap(o, e->heap);
+		return true;
+	default:
+		return true;
+	}
+}

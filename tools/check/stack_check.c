@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* stack_check.c - see stack_check.h */
+#include "tools/check/stack_check.h"
+
+#include <stdio.h>
+
+bool
+definitions_begin(struct definitions *d, const struct hatf_reader *reader)
+{
+	struct hatf_reader_stats stats;
+
+	d->stacks = NULL;
+	hatf_reader_get_stats(reader, &stats);
+	/* In traces by others, comments are nobody's business. */
+	if (!stats.ours && !stats.foreign)
+		return true;
+	return hatf_stacks_open(&d->stacks) == HATF_OK;
+}
+
+void
+definitions_end(struct definitions *d)
+{
+	hatf_stacks_close(d->stacks);
+	d->stacks = NULL;
+}
+
+/* The first record of an event, as far as definitions are concerned. */
+static struct hatf_record
+first_record(const struct hatf_event *e)
+{
+	return (struct hatf_record){
+		.tag = e->tag,
+		.attributes = e->attributes,
+		.attributes_nbytes = e->attributes_nbytes,
+	};
+}
+
+uint64_t
+definitions_stack(const struct hatf_event *e)
+{
+	const struct hatf_record rec = first_record(e);
+
+	return hatf_record_stack(&rec);
+}
+
+/* Only definitions are refused, and their kind is behind "HATF ". */
+static const char *
+note(struct definitions *d, const struct hatf_event *e, bool *has_memory_ret)
+{
+	const struct hatf_record rec = first_record(e);
+	const char *field;
+
+	switch (hatf_stacks_note(d->stacks, &rec, &field)) {
+	case HATF_OK:
+		return NULL;
+	case HATF_LIMIT:
+		return "more frames, stacks or names of them than a reader "
+		       "takes";
+	case HATF_BAD_COMMENT:
+		snprintf(d->text, sizeof(d->text), "definition of a %.5s: %s",
+			 (const char *)e->attributes + sizeof("HATF ") - 1,
+			 hatf_stacks_fault(d->stacks));
+		return d->text;
+	default:
+		*has_memory_ret = false;
+		return NULL;
+	}
+}
+
+bool
+definitions_check(struct definitions *d, const struct hatf_event *e,
+		  const char **fault_ret)
+{
+	struct hatf_stack stack;
+	bool has_memory = true;
+	uint64_t id;
+
+	*fault_ret = NULL;
+	if (d->stacks == NULL || e->attributes_nbytes == 0)
+		return true;
+	if (e->kind == HATF_EVENT_COMMENT) {
+		*fault_ret = note(d, e, &has_memory);
+		return has_memory;
+	}
+	id = definitions_stack(e);
+	if (id != 0 && !hatf_stacks_get(d->stacks, id, &stack))
+		*fault_ret = "the call's stack is not defined";
+	return true;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* convert.c - hatf convert: a trace in another format, or without some of it */
+#include "hatf/hatf.h"
+#include "tools/commands/commands.h"
+#include "tools/trace/rewrite.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPT_FROM,
+	OPT_TO,
+	OPT_GZIP,
+	OPT_PLAIN,
+	OPT_LEVEL,
+	OPT_DROP,
+	OPT_PLACEMENT,
+	OPT_JOBS,
+	OPT_TAGS,
+};
+
+static const struct opt options[] = {
+	{ "from", 'f', "FORMAT",
+	  "IN is in this format; if its content says otherwise,\n"
+	  "refuse it" },
+	{ "to", 't', "FORMAT",
+	  "write this format; without it OUT's name tells, which\n"
+	  "may also end in .gz and, but for hatf, split and\n"
+	  "splitaddr, in .zst or .lz4" },
+	{ "gzip", 'z', NULL,
+	  "compress by gzip; without this OUT's name tells" },
+	{ "plain", 'p', NULL, "do not compress" },
+	{ "level", 'l', "N",
+	  "compress with level N: hatf 1 (fast) to 12 (small),\n"
+	  "other formats 1 to 9" },
+	{ "drop", 'd', "LIST",
+	  "leave these out: time, thread, heap, attributes,\n"
+	  "comment; with commas between them" },
+	{ "placement", 'm', "NAME",
+	  "hatf: place metadata this way: online (default),\n"
+	  "optimum, smallest, or a technique of the paper" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "tags", 'g', "KIND",
+	  "hummingbird: tags are addresses (address, the default)\n"
+	  "or numbers of allocations (sequence)" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf convert",
+	"[OPTIONS] IN OUT",
+	"Write the trace IN again as OUT: in another format, compressed or "
+	"not, "
+	"or\n"
+	"without some of its fields.  'hatf formats' lists the formats.  "
+	"That of IN is\n"
+	"told by its content, unless only --from can; '-' is standard input "
+	"or output.\n",
+	"What OUT's format does not keep of IN is said, and so is how often IN "
+	"has calls\n"
+	"in an order that cannot be, as logs of several threads have.\n"
+	"A trace that is not complete stays so: OUT says it too.\n"
+	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
+	"wrong\n"
+	"usage.\n",
+	false,
+	options
+};
+
+struct convert {
+	struct rewrite rewrite;
+	bool gzip, plain, has_level;
+	const char *name_compression; /* what OUT's name tells; NULL: none */
+};
+
+/* Words with commas between them. */
+static bool
+parse_drop(const char *text, unsigned *drop_ret)
+{
+	static const char *const words[] = { "time",	   "thread",  "heap",
+					     "attributes", "comment", NULL };
+	static const unsigned bits[] = { HATF_DROP_TIME, HATF_DROP_THREAD,
+					 HATF_DROP_HEAP, HATF_DROP_ATTRIBUTES,
+					 HATF_DROP_COMMENTS };
+
+	for (;;) {
+		const size_t nbytes = strcspn(text, ",");
+		char word[32];
+		unsigned i = 0;
+
+		/* A word that is cut is none of ours. */
+		memset(word, 0, sizeof(word));
+		memcpy(word, text,
+		       nbytes < sizeof(word) ? nbytes : sizeof(word) - 1);
+		if (!opt_parse_word("--drop", word, words))
+			return false;
+		while (strcmp(word, words[i]) != 0)
+			i++;
+		*drop_ret |= bits[i];
+		if (text[nbytes] == '\0')
+			return true;
+		text += nbytes + 1;
+	}
+}
+
+/* What an Allocate and its Free have in common. */
+static bool
+parse_tags(const char *text, struct rewrite *r)
+{
+	static const char *const words[] = { "address", "sequence", NULL };
+
+	if (!opt_parse_word("--tags", text, words))
+		return false;
+	r->options.sequence_tags = strcmp(text, "sequence") == 0;
+	if (r->options.sequence_tags)
+		r->flags |= HATF_READ_SEQUENCE_TAGS;
+	return true;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct convert *const c = ctx;
+	struct hatf_writer_options *const o = &c->rewrite.options;
+	uint64_t n;
+
+	switch (idx) {
+	case OPT_FROM:
+		return opt_parse_format("--from", value, NULL, false,
+					&c->rewrite.from);
+	case OPT_TO:
+		return opt_parse_format("--to", value, NULL, true, &o->format);
+	case OPT_GZIP:
+		c->gzip = true;
+		return true;
+	case OPT_PLAIN:
+		c->plain = true;
+		return true;
+	case OPT_LEVEL:
+		if (!opt_parse_u64("--level", value, &n))
+			return false;
+		o->level = n < INT_MAX ? (int)n : INT_MAX;
+		c->has_level = true;
+		return true;
+	case OPT_TAGS:
+		return parse_tags(value, &c->rewrite);
+	case OPT_PLACEMENT:
+		return opt_parse_placement(value, &o->placement);
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &c->rewrite.flags);
+	default:
+		return parse_drop(value, &o->drop);
+	}
+}
+
+/* What the options leave open, OUT's name tells. */
+static bool
+complete_options(struct convert *c)
+{
+	struct hatf_writer_options *const o = &c->rewrite.options;
+	const char *const format =
+		hatf_format_of_path(c->rewrite.out, &o->compression);
+
+	if (o->format == NULL)
+		o->format = format;
+	c->name_compression = o->compression;
+	o->plain = c->plain || (o->compression == NULL && !c->gzip);
+	if (c->gzip)
+		o->compression = "gzip";
+	return o->format != NULL;
+}
+
+/* Formats that have a compression of their own. */
+static bool
+packs_itself(const char *format)
+{
+	return strcmp(format, "hatf") == 0 || strcmp(format, "split") == 0 ||
+	       strcmp(format, "splitaddr") == 0;
+}
+
+/* What makes sense for some formats only; returns the exit status. */
+static int
+check_options(const struct convert *c)
+{
+	const struct hatf_writer_options *const o = &c->rewrite.options;
+	const bool is_hatf = strcmp(o->format, "hatf") == 0;
+	const int level_max = is_hatf ? 12 : 9;
+
+	if (o->placement != NULL && !is_hatf)
+		return opt_complain(&page, "--placement: not for format %s",
+				    o->format);
+	if (o->sequence_tags && strcmp(o->format, "hummingbird") != 0)
+		return opt_complain(&page, "--tags: not for format %s",
+				    o->format);
+	if (!o->plain && o->compression != NULL &&
+	    strcmp(o->compression, "gzip") != 0 && packs_itself(o->format))
+		return opt_complain(&page, "format %s is not compressed by %s",
+				    o->format, o->compression);
+	if (!c->has_level)
+		return EXIT_FINE;
+	if (o->plain)
+		return opt_complain(&page, "--level: OUT is not compressed");
+	if (o->level < 1 || o->level > level_max)
+		return opt_complain(&page,
+				    "--level: want 1 to %d for format %s",
+				    level_max, o->format);
+	return EXIT_FINE;
+}
+
+int
+command_convert(int argc, char **argv)
+{
+	struct convert c = { .rewrite.flags = HATF_READ_DISORDER };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &c, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (argc - first != 2)
+		return opt_complain(&page, "IN and OUT are wanted");
+	if (c.gzip && c.plain)
+		return opt_complain(&page,
+				    "--gzip and --plain exclude each other");
+	c.rewrite.in = argv[first];
+	c.rewrite.out = argv[first + 1];
+	if (!complete_options(&c))
+		return opt_complain(&page,
+				    "'%s' does not tell a format: --to is "
+				    "wanted",
+				    c.rewrite.out);
+	if (c.gzip && c.name_compression != NULL &&
+	    strcmp(c.name_compression, "gzip") != 0)
+		return opt_complain(&page,
+				    "--gzip: '%s' is to be compressed by %s",
+				    c.rewrite.out, c.name_compression);
+	exit_status = check_options(&c);
+	return exit_status == EXIT_FINE ? rewrite_trace(&c.rewrite)
+					: exit_status;
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* ctl.c - hatf ctl: steer the tracer of a running process */
+#include "tools/commands/commands.h"
+#include "tools/control/quiet.h"
+#include "tools/control/snapshot.h"
+#include "tools/control/sockets.h"
+#include "tools/control/tracer_client.h"
+#include "tools/trace/regular.h"
+#include "tools/ui/figure.h"
+#include "tools/ui/json.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+#include "tools/ui/out.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPT_ALL,
+	OPT_JSON,
+	OPT_OUT,
+	OPT_YES,
+};
+
+static const struct opt options[] = {
+	{ "all", 'a', NULL, "every process of yours that can be reached" },
+	{ "json", 'j', NULL, "one JSON object for each process, one a line" },
+	{ "output", 'o', "FILE",
+	  "snapshot: the new file (default snapshot.PID.hatf.gz)" },
+	{ "yes", 'y', NULL, "do not ask before all are stopped" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf ctl",
+	"[OPTIONS] PID|--all ORDER",
+	"Steer the tracer (libhatftrace.so) of a running process.  ORDER is\n\n"
+	"  status    what it is doing: recording or dormant, where to, how "
+	"much\n"
+	"  start     begin to record, into a new trace\n"
+	"  stop      end the trace; the process goes on, untraced\n"
+	"  flush     have in the file what has happened up to now\n"
+	"  rotate    end the trace and go on in the next file\n"
+	"  snapshot  write the blocks that live now as a trace by itself\n",
+	"Exit status: 0 if each process has done it, 1 if not (no such "
+	"process, not\n"
+	"traced, not yours, no answer, or it refused), 2 for wrong usage.\n",
+	false,
+	options
+};
+
+static const char *const orders[] = { "status", "start",    "stop", "flush",
+				      "rotate", "snapshot", NULL };
+
+#define PIDS_MAX 65536
+
+struct ask {
+	bool all, json, yes;
+	const char *out; /* NULL: the default */
+	const char *order;
+};
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct ask *const ask = ctx;
+
+	if (idx == OPT_ALL)
+		ask->all = true;
+	else if (idx == OPT_JSON)
+		ask->json = true;
+	else if (idx == OPT_YES)
+		ask->yes = true;
+	else
+		ask->out = value;
+	return true;
+}
+
+/* Numbers are numbers; what the tracer may say besides stays text. */
+static json_t *
+json_value(const char *key, const char *value)
+{
+	char *end;
+	unsigned long long n;
+
+	if (value[0] < '0' || value[0] > '9' || strcmp(key, "exe") == 0 ||
+	    strcmp(key, "trace") == 0)
+		return json_text(value);
+	n = strtoull(value, &end, 10);
+	return *end == '\0' ? json_u64(n) : json_text(value);
+}
+
+static bool
+print_json(const struct reach *r, const char *live)
+{
+	const char *next = NULL, *key, *value;
+	json_t *const object = json_object();
+	size_t count = 0;
+
+	while (reach_next(r, &next, &key, &value)) {
+		if (json_object_get(object, key) != NULL)
+			continue;
+		json_object_set_new(object, key, json_value(key, value));
+		count++;
+	}
+	if (live != NULL && json_object_get(object, "live") == NULL) {
+		json_object_set_new(object, "live", json_text(live));
+		count++;
+	}
+	return json_print(out_stdout(), object, count);
+}
+
+static uint64_t
+number(const struct reach *r, const char *key)
+{
+	const char *const value = reach_value(r, key);
+
+	return value != NULL ? strtoull(value, NULL, 10) : 0;
+}
+
+/*
+ * Open the trace that the process names, as far as it may name one: it could be
+ * any file that we can read.  Returns a descriptor, or -1 with errno.
+ */
+static int
+open_trace(const struct reach *r, const char *trace)
+{
+	uid_t owner;
+	const int fd = regular_open(trace, &owner);
+
+	if (fd < 0 || r->uid == geteuid() || owner == r->uid ||
+	    owner == geteuid())
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+static void
+complain_of_trace(const struct reach *r, const char *trace, int e)
+{
+	speak("%ld: the trace that it names, %s: %s", (long)r->pid, trace,
+	      e == EPERM    ? "the file of another user"
+	      : e == EINVAL ? "no file with a trace"
+			    : strerror(e));
+}
+
+/*
+ * With which knowledge of the blocks that live the trace begins, a word or
+ * NULL: that cannot be seen from here.  False after saying why it is no trace.
+ */
+static bool
+find_live(const struct reach *r, const char **live_ret)
+{
+	const char *const trace = reach_value(r, "trace");
+	const int fd = trace != NULL ? open_trace(r, trace) : -1;
+
+	*live_ret = NULL;
+	if (fd >= 0) {
+		*live_ret = snapshot_live_word(snapshot_live_of(fd));
+		close(fd);
+	} else if (trace != NULL && (errno == EPERM || errno == EINVAL)) {
+		complain_of_trace(r, trace, errno);
+		return false;
+	}
+	return true;
+}
+
+/* ", 1 234 events, 3 400 000 bytes, nothing lost, 4 threads, 17 s" */
+static void
+print_figures(struct out *o, const struct reach *r)
+{
+	const uint64_t lost = number(r, "lost"), threads = number(r, "threads");
+
+	out_printf(o, ", %s events", figure_count(number(r, "events")).text);
+	out_printf(o, ", %s bytes", figure_count(number(r, "bytes")).text);
+	if (lost == 0)
+		out_str(o, ", nothing lost");
+	else
+		out_printf(o, ", %s LOST", figure_count(lost).text);
+	out_printf(o, ", %" PRIu64 " %s, %" PRIu64 " s", threads,
+		   threads == 1 ? "thread" : "threads", number(r, "seconds"));
+}
+
+/* The order that waits for it, if there is one. */
+static void
+print_pending(struct out *o, const struct reach *r)
+{
+	const char *const pending = reach_value(r, "pending");
+
+	if (pending == NULL)
+		return;
+	out_str(o, ", has an order to ");
+	out_text(o, pending);
+	out_str(o, ", which it obeys with its next allocation");
+}
+
+/* 'prefix', and the value of 'key', if there is one. */
+static void
+print_value(struct out *o, const struct reach *r, const char *prefix,
+	    const char *key, const char *suffix)
+{
+	const char *const value = reach_value(r, key);
+
+	if (value == NULL)
+		return;
+	out_str(o, prefix);
+	out_text(o, value);
+	out_str(o, suffix);
+}
+
+/*
+ * "4242: recording, cat, 1 234 events, nothing lost, 4 threads, 17 s: TRACE".
+ * 'live' is what the header of the trace says of it, or NULL.
+ */
+static void
+print_line(const struct reach *r, const char *live)
+{
+	struct out *const o = out_stdout();
+	const char *const state = reach_value(r, "state");
+	const bool has_state = state != NULL;
+	const bool recording = has_state && strcmp(state, "recording") == 0;
+
+	out_printf(o, "%ld: ", (long)r->pid);
+	out_text(o, has_state ? state : "done");
+	print_value(o, r, " (", "error", ")");
+	print_value(o, r, ", ", "exe", "");
+	if (reach_value(r, "trace") != NULL && (recording || !has_state))
+		print_figures(o, r);
+	if (reach_value(r, "begun") != NULL)
+		out_str(o, ", too few events so far for a trace");
+	print_pending(o, r);
+	print_value(o, r, recording ? ": " : ", last trace ", "trace", "");
+	if (live != NULL && strcmp(live, "unknown") == 0)
+		out_str(o, ", which begins without the blocks that live (only "
+			   "with HATFTRACE_ROTATE are they known)");
+	out_str(o, "\n");
+	out_flush(o);
+}
+
+static bool
+print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
+{
+	struct out *const o = out_stdout();
+	struct {
+		const char *key;
+		json_t *value;
+	} const keys[] = {
+		{ "pid", json_u64((uint64_t)pid) },
+		{ "snapshot", json_text(s->to) },
+		{ "live_objects", json_u64(s->live_count) },
+		{ "live_bytes", json_u64(s->live_nbytes) },
+		{ "live", json_text(snapshot_live_word(s->live)) },
+	};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+	json_t *const object = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(object, keys[i].key, keys[i].value);
+	if (ask->json)
+		return json_print(o, object, n);
+	json_decref(object);
+	out_printf(o, "%ld: ", (long)pid);
+	out_text(o, s->to);
+	out_printf(o, ": %s live blocks, %s", figure_count(s->live_count).text,
+		   figure_nbytes(s->live_nbytes).text);
+	if (s->live == SNAPSHOT_UNKNOWN) {
+		out_str(o, "; those from before ");
+		out_text(o, s->from);
+		out_str(o, " began are not known");
+	}
+	out_str(o, "\n");
+	return true;
+}
+
+/* What has happened up to now is in the file. */
+static bool
+take_snapshot(const struct reach *r, void *context)
+{
+	const struct ask *const ask = context;
+	char trace[2 * PATH_MAX];
+	struct snapshot s = { .from = trace, .to = ask->out, .pid = r->pid };
+	const char *const value = reach_value(r, "trace");
+	bool is_fine;
+
+	snprintf(trace, sizeof(trace), "%s", value != NULL ? value : "");
+	s.event_count = number(r, "events");
+	s.from_fd = open_trace(r, trace);
+	if (s.from_fd < 0) {
+		complain_of_trace(r, trace, errno);
+		return false;
+	}
+	is_fine = snapshot_write(&s);
+	close(s.from_fd);
+	if (!is_fine)
+		return false;
+	/* Else the snapshot is there. */
+	is_fine = strcmp(s.to, "-") == 0 || print_snapshot(ask, r->pid, &s);
+	out_flush(out_stdout());
+	return is_fine;
+}
+
+static bool
+show(const struct reach *r, void *context)
+{
+	const struct ask *const ask = context;
+	const char *live = NULL;
+	bool is_fine = true;
+
+	if (strcmp(ask->order, "rotate") == 0)
+		is_fine = find_live(r, &live);
+	if (ask->json)
+		return print_json(r, live) && is_fine;
+	print_line(r, live);
+	return is_fine;
+}
+
+static bool
+act(struct ask *ask, const pid_t *pids, size_t count)
+{
+	if (strcmp(ask->order, "snapshot") == 0)
+		return reach_send(pids, count, "flush", take_snapshot, ask);
+	return reach_send(pids, count, ask->order, show, ask);
+}
+
+/* Ask on a terminal; elsewhere nobody could answer. */
+static bool
+is_agreed(const struct ask *ask)
+{
+	static const char question[] = "Stop them? [y/N] ";
+	char answer[16] = "";
+
+	if (ask->yes || !isatty(STDIN_FILENO))
+		return true;
+	if (write(STDERR_FILENO, question, sizeof(question) - 1) >= 0 &&
+	    fgets(answer, sizeof(answer), stdin) != NULL &&
+	    (answer[0] == 'y' || answer[0] == 'Y'))
+		return true;
+	speak("nothing has been stopped");
+	return false;
+}
+
+/* By what the kernel says that it executes. */
+static void
+name_victim(pid_t pid)
+{
+	char link[64], exe[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pid);
+	n = readlink(link, exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = '\0';
+	speak("%ld: is going to be stopped: %s", (long)pid,
+	      n < 0 ? "an unknown program" : exe);
+}
+
+/* Those that are to be stopped. */
+struct victims {
+	pid_t pids[PIDS_MAX];
+	size_t count, named_count;
+};
+
+/* It has told how it is: add it, unless there is nothing to stop. */
+static bool
+add_victim(const struct reach *r, void *context)
+{
+	struct victims *const v = context;
+	const char *const state = reach_value(r, "state");
+
+	if (state != NULL && strcmp(state, "dormant") == 0)
+		return true;
+	v->pids[v->count++] = r->pid;
+	/* Without a trace it will only be told why it cannot be stopped. */
+	if (reach_value(r, "begun") != NULL)
+		return true;
+	name_victim(r->pid);
+	v->named_count++;
+	return true;
+}
+
+/* Leave out what is dormant, name the others, and stop them if agreed. */
+static bool
+stop_all(struct ask *ask, const pid_t *pids, size_t count)
+{
+	static struct victims v;
+	const bool is_fine = reach_send(pids, count, "status", add_victim, &v);
+
+	if (v.named_count != 0 && !is_agreed(ask))
+		return false;
+	return act(ask, v.pids, v.count) && is_fine;
+}
+
+static int
+act_on_all(struct ask *ask)
+{
+	static pid_t pids[PIDS_MAX];
+	const size_t n =
+		quiet_add_all(pids, sockets_find_all(pids, PIDS_MAX), PIDS_MAX);
+	const bool is_fine = strcmp(ask->order, "stop") == 0
+				     ? stop_all(ask, pids, n)
+				     : act(ask, pids, n);
+
+	return out_finish(out_stdout(), is_fine ? EXIT_FINE : EXIT_BAD_INPUT);
+}
+
+int
+command_ctl(int argc, char **argv)
+{
+	struct ask ask = { .order = NULL };
+	int exit_status = EXIT_FINE;
+	uint64_t pid = 0;
+	int first =
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (!ask.all && first == argc)
+		return opt_complain(&page, "a PID or --all is missing");
+	if (!ask.all && !opt_parse_u64("PID", argv[first], &pid))
+		return EXIT_USAGE;
+	if (!ask.all && (pid == 0 || pid > INT_MAX))
+		return opt_complain(&page, "not a process: '%s'", argv[first]);
+	first += !ask.all;
+	if (first == argc)
+		return opt_complain(&page, "an ORDER is missing");
+	if (first + 1 != argc)
+		return opt_complain(&page, "one ORDER at a time");
+	ask.order = argv[first];
+	if (!opt_parse_word("ORDER", ask.order, orders))
+		return EXIT_USAGE;
+	if (ask.out != NULL && (ask.all || strcmp(ask.order, "snapshot") != 0))
+		return opt_complain(
+			&page, "--output is for the snapshot of one process");
+	if (ask.yes && !ask.all)
+		return opt_complain(&page, "--yes is for --all");
+	if (ask.all)
+		return act_on_all(&ask);
+	sockets_sweep();
+	const pid_t one = (pid_t)pid;
+
+	exit_status = act(&ask, &one, 1) ? EXIT_FINE : EXIT_BAD_INPUT;
+	return out_finish(out_stdout(), exit_status);
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/* dump.c - hatf dump: the records of a trace, one a line */
+#include "hatf/hatf.h"
+#include "tools/commands/commands.h"
+#include "tools/trace/cutoff.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+#include "tools/ui/out.h"
+#include "tools/ui/progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Records a batch. */
+#define BATCH 512
+
+enum {
+	OPT_META,
+	OPT_FROM,
+	OPT_COUNT,
+	OPT_FORMAT,
+	OPT_JOBS,
+};
+
+static const struct opt options[] = {
+	{ "meta", 'm', NULL,
+	  "show comments and metadata too, and byte offsets" },
+	{ "from", 'f', "N", "begin with record NUMBER N (the first is 0)" },
+	{ "count", 'n', "N", "stop after N records, metadata not counted" },
+	{ "format", 't', "FORMAT",
+	  "text (as above), ascii, csv, json, or any other format\n"
+	  "of 'hatf convert'" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf dump",
+	"[OPTIONS] FILE",
+	"Print the records of a trace, one a line:\n\n"
+	"  NUMBER NAME KEY=VALUE...\n\n"
+	"NUMBER counts every record but metadata, also comments that are not "
+	"shown, so\n"
+	"that the same event has other numbers in other formats; to compare, "
+	"use csv or\n"
+	"json.  FILE is in any format that 'hatf convert' knows, gzip'ed or "
+	"not; '-' is\n"
+	"standard input.\n",
+	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
+	"wrong\n"
+	"usage.\n",
+	false,
+	options
+};
+
+struct dump {
+	struct out *out;
+	uint64_t from, count; /* records but metadata */
+	uint64_t number;      /* of the next of these */
+	bool meta;
+	unsigned flags;		    /* of hatf_reader_open() */
+	bool ours;		    /* attributes are FORMAT.md's */
+	const char *format;	    /* of libhatf; NULL: text */
+	struct hatf_writer *writer; /* NULL: text */
+	struct progress progress;
+};
+
+/* One key of the attribute bytes, or NULL. */
+static const char *
+attribute_name(uint8_t key)
+{
+	switch (key) {
+	case HATF_ATTR_ZEROED:
+		return "zeroed";
+	case HATF_ATTR_CARRIED:
+		return "carried";
+	case HATF_ATTR_ALIGNMENT:
+		return "alignment";
+	case HATF_ATTR_PARENT:
+		return "parent";
+	case HATF_ATTR_TID:
+		return "tid";
+	case HATF_ATTR_START:
+		return "start";
+	case HATF_ATTR_STACK:
+		return "stack";
+	case HATF_ATTR_SAMPLES:
+		return "samples";
+	case HATF_ATTR_NAME:
+		return "name";
+	default:
+		return NULL;
+	}
+}
+
+static void
+print_raw(struct out *o, const uint8_t *next, const uint8_t *end)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	out_str(o, " attributes=");
+	for (; next < end; next++) {
+		const char pair[2] = { digits[*next >> 4], digits[*next & 15] };
+
+		out_bytes(o, pair, 2);
+	}
+}
+
+static void
+print_attribute(struct out *o, const struct hatf_attr_item *item)
+{
+	const char *const name = attribute_name(item->key);
+
+	if (name != NULL)
+		out_printf(o, " %s=", name);
+	else
+		out_printf(o, " key0x%02x=", item->key);
+	switch (item->key >> 6) {
+	case 0:
+		out_str(o, "1");
+		break;
+	case 1:
+		if (item->key == HATF_ATTR_START)
+			out_hex(o, item->value);
+		else
+			out_u64(o, item->value);
+		break;
+	default:
+		out_quoted(o, item->text, item->text_nbytes);
+		break;
+	}
+}
+
+/* Attributes of other producers, and what is malformed, are shown as bytes. */
+static void
+print_attributes(const struct dump *d, const struct hatf_record *r)
+{
+	const uint8_t *next = r->attributes;
+	const uint8_t *end = r->attributes;
+	struct hatf_attr_item item;
+
+	if (r->attributes_nbytes == 0)
+		return;
+	end += r->attributes_nbytes;
+	while (d->ours && hatf_attr_next(&next, end, &item))
+		print_attribute(d->out, &item);
+	if (next != end)
+		print_raw(d->out, next, end);
+}
+
+static inline void
+print_key_u64(struct out *o, const char *key, uint64_t n)
+{
+	out_str(o, key);
+	out_u64(o, n);
+}
+
+static inline void
+print_key_hex(struct out *o, const char *key, uint64_t n)
+{
+	out_str(o, key);
+	out_hex(o, n);
+}
+
+static void
+print_data(const struct dump *d, const struct hatf_record *r)
+{
+	struct out *const o = d->out;
+
+	switch (r->tag) {
+	case HATF_COMMENT:
+		out_str(o, " text=");
+		out_quoted(o, r->attributes, r->attributes_nbytes);
+		return;
+	case HATF_ALLOC:
+		print_key_u64(o, " size=", r->size);
+		print_key_hex(o, " addr=", r->address);
+		break;
+	case HATF_FREE:
+		print_key_hex(o, " addr=", r->address);
+		break;
+	case HATF_REALLOC_NO_ALLOC:
+	case HATF_REALLOC_ALLOC_FREE:
+	case HATF_REALLOC_ALLOC:
+	case HATF_REALLOC_FREE:
+		print_key_u64(o, " size=", r->size);
+		print_key_hex(o, " addr=", r->address);
+		print_key_hex(o, " old=", r->old_address);
+		break;
+	default:
+		break;
+	}
+	print_key_u64(o, " thread=", r->thread);
+	if (r->tag != HATF_CREATE_THREAD && r->tag != HATF_DESTROY_THREAD)
+		print_key_u64(o, " heap=", r->heap);
+	print_key_u64(o, " time=", r->time);
+	print_attributes(d, r);
+}
+
+static void
+print_metadata(struct out *o, const struct hatf_metadata *m)
+{
+	static const char *const fields[] = {
+		"size", "address", "time", "thread", "heap", "attributes"
+	};
+	static const char *const names[] = { "none", "default", "baseOffset",
+					     "delta", "stride" };
+	static const char *const values[] = { NULL, " default=", " base=",
+					      " initial=", " initial=" };
+	const bool is_address = m->field == HATF_FIELD_ADDRESS;
+
+	out_str(o, m->op == HATF_SET_FIELD_SIZE ? " setFieldSize field="
+						: " setFieldInterpretation "
+						  "field=");
+	out_str(o, fields[m->field]);
+	if (m->op == HATF_SET_FIELD_SIZE) {
+		if (m->argument == HATF_WIDTH_V1 ||
+		    m->argument == HATF_WIDTH_V2)
+			print_key_u64(o, " width=v",
+				      m->argument - HATF_WIDTH_V1 + 1u);
+		else
+			print_key_u64(o, " width=", m->argument);
+		return;
+	}
+	out_str(o, " interpretation=");
+	out_str(o, names[m->argument]);
+	if (values[m->argument] == NULL)
+		return;
+	out_str(o, values[m->argument]);
+	if (is_address)
+		out_hex(o, m->value);
+	else
+		out_u64(o, m->value);
+	/* A stride may well be negative: modulo 2^64, as the format has it. */
+	if (m->argument == HATF_STRIDE)
+		out_printf(o, " stride=%" PRId64, (int64_t)m->stride);
+}
+
+/* Is this record to be shown? */
+static bool
+is_wanted(const struct dump *d, const struct hatf_record *r)
+{
+	if (d->number < d->from)
+		return false;
+	if (r->tag == HATF_COMMENT || r->tag == HATF_METADATA)
+		return d->meta;
+	return true;
+}
+
+static void
+print_record(const struct dump *d, const struct hatf_record *r)
+{
+	struct out *const o = d->out;
+
+	if (d->meta) {
+		out_hex(o, r->offset);
+		out_str(o, " ");
+	}
+	if (r->tag == HATF_METADATA) {
+		out_str(o, "- metadata");
+		print_metadata(o, &r->metadata);
+	} else {
+		out_u64(o, d->number);
+		out_str(o, " ");
+		out_str(o, hatf_tag_name(r->tag));
+		print_data(d, r);
+	}
+	out_str(o, "\n");
+}
+
+/*
+ * Returns false once all that was asked for has been shown.  Records that a writer
+ * is to write are moved to the front of the batch.
+ */
+static bool
+dump_batch(struct dump *d, struct hatf_record *records, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n && d->count > 0; i++) {
+		const struct hatf_record *const r = &records[i];
+
+		if (is_wanted(d, r)) {
+			if (d->writer == NULL)
+				print_record(d, r);
+			else
+				records[kept++] = *r;
+			d->count -= r->tag != HATF_METADATA;
+		}
+		d->number += r->tag != HATF_METADATA;
+	}
+	return (d->writer == NULL ||
+		hatf_writer_write(d->writer, records, kept) == HATF_OK) &&
+	       d->count > 0;
+}
+
+static void
+show_progress(struct dump *d, const struct hatf_reader *reader)
+{
+	struct hatf_reader_stats stats;
+
+	if (!d->progress.enabled)
+		return;
+	hatf_reader_get_stats(reader, &stats);
+	progress_update(&d->progress, stats.file_nbytes, d->number);
+}
+
+/* The caveats that come with the trace, once all of it has been read. */
+static int
+report_end(const char *path, const struct hatf_reader *reader,
+	   enum hatf_status status)
+{
+	struct hatf_reader_stats stats;
+
+	hatf_reader_get_stats(reader, &stats);
+	if (stats.lost_count != 0)
+		speak("%s: %" PRIu64 " events were lost while recording",
+		      speak_path(path), stats.lost_count);
+	if (status != HATF_END) {
+		cutoff_speak(path, hatf_reader_error(reader));
+		return EXIT_BAD_INPUT;
+	}
+	if (!stats.complete && stats.lost_count == 0)
+		speak("%s: the trace says that it is not complete",
+		      speak_path(path));
+	return stats.complete ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
+static int
+dump_reader(struct dump *d, const char *path, struct hatf_reader *reader)
+{
+	static struct hatf_record records[BATCH];
+	enum hatf_status status;
+	size_t n;
+
+	for (;;) {
+		status = hatf_reader_read(reader, records, BATCH, &n);
+		if (status != HATF_OK)
+			break;
+		if (!dump_batch(d, records, n) || out_failed(d->out)) {
+			progress_end(&d->progress);
+			return EXIT_FINE;
+		}
+		show_progress(d, reader);
+	}
+	progress_end(&d->progress);
+	out_flush(d->out);
+	return report_end(path, reader, status);
+}
+
+/* The records alone: what is cut out of a trace has no header. */
+static bool
+open_writer(struct dump *d)
+{
+	const struct hatf_writer_options o = {
+		.format = d->format,
+		.plain = true,
+		.bare = true,
+		.drop = d->meta ? 0 : HATF_DROP_COMMENTS,
+	};
+	struct hatf_error err;
+
+	if (d->format == NULL ||
+	    hatf_writer_open("-", &o, &d->writer, &err) == HATF_OK)
+		return true;
+	speak_error("standard output", &err);
+	return false;
+}
+
+static int
+close_writer(struct dump *d, int exit_status)
+{
+	struct hatf_error err;
+
+	if (hatf_writer_close(d->writer, &err) == HATF_OK)
+		return exit_status;
+	/* A reader that has seen enough is no error to talk about. */
+	if (err.status != HATF_IO || err.sys_errno != EPIPE)
+		speak_error("standard output", &err);
+	return EXIT_BAD_INPUT;
+}
+
+static int
+dump_file(struct dump *d, const char *path)
+{
+	const bool metadata = d->meta && d->format == NULL;
+	struct hatf_reader_stats stats;
+	struct hatf_reader *reader;
+	struct hatf_error err;
+
+	if (metadata)
+		d->flags |= HATF_READ_METADATA;
+	if (hatf_reader_open(path, d->flags, &reader, &err) != HATF_OK) {
+		speak_error(path, &err);
+		return EXIT_BAD_INPUT;
+	}
+	hatf_reader_get_stats(reader, &stats);
+	d->ours = stats.ours || stats.foreign;
+	if (!open_writer(d)) {
+		hatf_reader_close(reader);
+		return EXIT_BAD_INPUT;
+	}
+	progress_begin(&d->progress, path, isatty(STDOUT_FILENO) == 1);
+
+	const int exit_status = dump_reader(d, path, reader);
+
+	hatf_reader_close(reader);
+	return close_writer(d, exit_status);
+}
+
+/* "text" is no format of the library. */
+static bool
+take_format(struct dump *d, const char *value)
+{
+	static const char text[] = "text";
+
+	if (!opt_parse_format("--format", value, text, true, &d->format))
+		return false;
+	if (strcmp(value, text) == 0)
+		d->format = NULL;
+	return true;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct dump *const d = ctx;
+
+	switch (idx) {
+	case OPT_META:
+		d->meta = true;
+		return true;
+	case OPT_FROM:
+		return opt_parse_u64("--from", value, &d->from);
+	case OPT_FORMAT:
+		return take_format(d, value);
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &d->flags);
+	default:
+		return opt_parse_u64("--count", value, &d->count);
+	}
+}
+
+int
+command_dump(int argc, char **argv)
+{
+	struct dump d = { .out = out_stdout(), .count = UINT64_MAX };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &d, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (argc - first != 1)
+		return opt_complain(&page, argc == first
+						   ? "a FILE is missing"
+						   : "one FILE at a time");
+	exit_status = dump_file(&d, argv[first]);
+	return out_finish(d.out, exit_status);
+}

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/* info.c - hatf info: what a trace holds, in figures */
+#include "tools/commands/commands.h"
+#include "tools/trace/name_hint.h"
+#include "tools/trace/scan.h"
+#include "tools/ui/figure.h"
+#include "tools/ui/json.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+#include "tools/ui/out.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	OPT_JSON,
+	OPT_JOBS,
+	OPT_NO_PARENT,
+};
+
+static const struct opt options[] = {
+	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "no-parent", 'p', NULL,
+	  "do not read a forked child's parent's trace" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf info",
+	"[--json] [--jobs N] [--no-parent] FILE...",
+	"Read each trace from end to end and print what it holds.  FILE is in "
+	"any\n"
+	"format that 'hatf convert' knows, gzip'ed or not; '-' is standard "
+	"input.\n"
+	"What a forked child has from its parent is taken from the parent's "
+	"trace, if\nthat lies beside FILE or where it was written.\n",
+	"Exit status: 0 if every trace is complete, 1 if not or if one could "
+	"not\n"
+	"be read, 2 for wrong usage.\n",
+	false,
+	options
+};
+
+/* What was asked for. */
+struct ask {
+	bool json, no_parent;
+	unsigned flags; /* of hatf_reader_open() */
+};
+
+/* All there is to tell about one trace. */
+struct info {
+	const struct scan *scan;
+	struct hatf_reader_stats read;
+	struct hatf_events_stats seen;
+	uint64_t data_records;
+	uint64_t duration_ns;
+	bool has_duration;
+	bool complete;
+	uint64_t writer;		   /* see scan_writer() */
+	uint64_t frame_count, stack_count; /* that the comments define */
+};
+
+/* Count what comments of ours define. */
+static void
+note_definitions(struct info *info, size_t n)
+{
+	static const char frame[] = "HATF frame\n", stack[] = "HATF stack\n";
+	const size_t nbytes = sizeof(frame) - 1; /* of both */
+
+	for (size_t i = 0; i < n; i++) {
+		const struct hatf_event *const e = &info->scan->batch[i];
+
+		if (e->kind != HATF_EVENT_COMMENT ||
+		    e->attributes_nbytes < nbytes)
+			continue;
+		info->frame_count += memcmp(e->attributes, frame, nbytes) == 0;
+		info->stack_count += memcmp(e->attributes, stack, nbytes) == 0;
+	}
+}
+
+static void
+info_collect(struct info *info, const struct scan *s, bool complete)
+{
+	hatf_reader_get_stats(s->reader, &info->read);
+	hatf_events_get_stats(s->events, &info->seen);
+	info->data_records = 0;
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
+		info->data_records += info->read.record_count[tag];
+	info->has_duration = scan_duration_ns(s, &info->duration_ns);
+	info->complete = complete;
+	info->writer = complete ? 0 : scan_writer(s);
+}
+
+static bool
+is_hatf(const struct info *info)
+{
+	return strcmp(hatf_reader_format(info->scan->reader), "hatf") == 0;
+}
+
+static const char *
+format_name(const struct info *info)
+{
+	return is_hatf(info) ? "HATF" : hatf_reader_format(info->scan->reader);
+}
+
+static const char *
+header(const struct info *info, const char *key)
+{
+	return hatf_reader_header(info->scan->reader, key);
+}
+
+/* Of the words that were allocated, how many are looked at? */
+static double
+sample_rate(const struct info *info)
+{
+	return hatf_reader_sample_rate(info->scan->reader);
+}
+
+static bool
+is_sampled(const struct info *info)
+{
+	return sample_rate(info) < 1;
+}
+
+/* Has the trace all blocks that lived when it began? */
+static bool
+knows_start(const struct info *info)
+{
+	const char *const live = header(info, "live");
+	const char *const start = header(info, "start");
+
+	return (live == NULL || strcmp(live, "unknown") != 0) &&
+	       (start == NULL || strcmp(start, "late") != 0);
+}
+
+static double
+bytes_per_record(const struct info *info)
+{
+	if (info->data_records == 0)
+		return 0;
+	return (double)info->read.hatf_nbytes / (double)info->data_records;
+}
+
+static json_t *
+json_records(const struct info *info)
+{
+	json_t *const records = json_object();
+
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
+		json_object_set_new(records, hatf_tag_name(tag),
+				    json_u64(info->read.record_count[tag]));
+	if (json_object_size(records) == HATF_METADATA)
+		return records;
+	json_decref(records);
+	return NULL;
+}
+
+/* The number that the header has there, or null. */
+static json_t *
+json_number(const struct info *info, const char *key)
+{
+	const char *const text = header(info, key);
+	char *end;
+
+	if (text == NULL || text[0] < '0' || text[0] > '9')
+		return json_null();
+
+	const unsigned long long n = strtoull(text, &end, 10);
+
+	return *end == '\0' ? json_u64(n) : json_null();
+}
+
+/* What a segment begins with; null if it begins with nothing, though blocks lived. */
+static json_t *
+json_carried(const struct info *info, uint64_t n)
+{
+	return info->seen.carried_count != 0 || knows_start(info) ? json_u64(n)
+								  : json_null();
+}
+
+static bool
+print_json(struct out *o, const struct info *info)
+{
+	const struct hatf_reader_stats *const read = &info->read;
+	const struct hatf_events_stats *const seen = &info->seen;
+	struct {
+		const char *key;
+		json_t *value;
+	} const keys[] = {
+		{ "format", json_string(format_name(info)) },
+		{ "version", is_hatf(info) ? json_string("1.0") : json_null() },
+		{ "complete", json_boolean(info->complete) },
+		{ "written_by",
+		  info->writer != 0 ? json_u64(info->writer) : json_null() },
+		{ "events", json_u64(seen->event_count) },
+		{ "records", json_records(info) },
+		{ "lost", json_u64(read->lost_count) },
+		{ "threads", json_u64(seen->thread_count) },
+		{ "duration_ns", info->has_duration
+					 ? json_u64(info->duration_ns)
+					 : json_null() },
+		{ "file_bytes", json_u64(read->file_nbytes) },
+		{ "hatf_bytes", json_u64(read->hatf_nbytes) },
+		{ "bytes_per_record", json_real(bytes_per_record(info)) },
+		{ "metadata_records",
+		  json_u64(read->record_count[HATF_METADATA]) },
+		{ "blocks", json_u64(read->block_count) },
+		{ "peak_live_bytes", json_u64(seen->peak_live_nbytes) },
+		{ "peak_live_objects", json_u64(seen->peak_live_count) },
+		{ "end_live_objects", json_u64(seen->live_count) },
+		{ "segment", json_number(info, "segment") },
+		{ "events_before", json_number(info, "events_before") },
+		{ "carried_objects", json_carried(info, seen->carried_count) },
+		{ "carried_bytes", json_carried(info, seen->carried_nbytes) },
+		{ "heritage", json_heritage(seen->heritage) },
+		{ "start_live_objects", json_u64(seen->start_live_count) },
+		{ "start_live_bytes", json_u64(seen->start_live_nbytes) },
+		{ "inherited_live_objects",
+		  json_u64(seen->inherited_live_count) },
+		{ "inherited_live_bytes",
+		  json_u64(seen->inherited_live_nbytes) },
+		{ "pid", json_number(info, "pid") },
+		{ "command", json_text(header(info, "command")) },
+		{ "clock", json_text(header(info, "clock")) },
+		{ "frames", json_u64(info->frame_count) },
+		{ "stacks", json_u64(info->stack_count) },
+		{ "sample_rate", is_sampled(info) ? json_real(sample_rate(info))
+						  : json_null() },
+	};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+	json_t *const object = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(object, keys[i].key, keys[i].value);
+	return json_print(o, object, n);
+}
+
+/* "  label             " */
+static void
+label(struct out *o, const char *text)
+{
+	out_printf(o, "  %-18s", text);
+}
+
+static void
+print_count(struct out *o, const char *text, uint64_t n)
+{
+	label(o, text);
+	out_printf(o, "%s\n", figure_count(n).text);
+}
+
+/* "process           4242 on host, 2025-11-21 07:23:00 UTC" */
+static void
+print_origin(struct out *o, const struct info *info)
+{
+	const char *const pid = header(info, "pid");
+	const char *const host = header(info, "host");
+	const char *const start = header(info, "start_time");
+	const char *const command = header(info, "command");
+	char when[64];
+	struct tm tm;
+
+	if (command != NULL) {
+		label(o, "command");
+		out_text(o, command);
+		out_str(o, "\n");
+	}
+	if (pid == NULL)
+		return;
+	label(o, "process");
+	out_text(o, pid);
+	if (host != NULL) {
+		out_str(o, " on ");
+		out_text(o, host);
+	}
+	if (start != NULL) {
+		const time_t s =
+			(time_t)(strtoull(start, NULL, 10) / 1000000000u);
+
+		if (gmtime_r(&s, &tm) != NULL &&
+		    strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S UTC",
+			     &tm) != 0)
+			out_str(o, when);
+	}
+	out_str(o, "\n");
+}
+
+/* "segment           3, after 123 456 events" */
+static void
+print_segment(struct out *o, const struct info *info)
+{
+	const char *const number = header(info, "segment");
+	const char *const before = header(info, "events_before");
+	const char *const snapshot = header(info, "snapshot_of");
+	const uint64_t carried = info->seen.carried_count;
+
+	if (snapshot != NULL) {
+		label(o, "snapshot of");
+		out_text(o, snapshot);
+		out_str(o, "\n");
+	}
+	if (number != NULL) {
+		label(o, "segment");
+		out_text(o, number);
+		if (before != NULL)
+			out_printf(
+				o, ", after %s events",
+				figure_count(strtoull(before, NULL, 10)).text);
+		out_str(o, "\n");
+	}
+	if (number == NULL && carried == 0 &&
+	    (knows_start(info) || info->seen.heritage != HATF_HERITAGE_NONE))
+		return;
+	label(o, "live at the start");
+	if (carried != 0 || knows_start(info))
+		out_printf(o, "%s objects, %s%s", figure_count(carried).text,
+			   figure_nbytes(info->seen.carried_nbytes).text,
+			   knows_start(info) ? "\n" : ", and others: ");
+	if (!knows_start(info))
+		out_str(o, "not known\n");
+}
+
+/* "sampled           about 1 in 50 words: blocks without one are not here" */
+static void
+print_sampling(struct out *o, const struct info *info)
+{
+	if (!is_sampled(info))
+		return;
+	label(o, "sampled");
+	out_printf(o, "about %s words: blocks without one are not here\n",
+		   figure_part(sample_rate(info)).text);
+}
+
+/* "names             none in a raw file: 'heaptrack_interpret' adds them" */
+static void
+print_advice(struct out *o, const struct info *info)
+{
+	const char *const advice = advice_on(info->scan->reader);
+
+	if (advice == NULL)
+		return;
+	label(o, "names");
+	out_printf(o, "%s\n", advice);
+}
+
+static void
+print_clock(struct out *o, const struct info *info)
+{
+	const char *const clock = header(info, "clock");
+	const char *const unit = header(info, "unit");
+
+	if (clock != NULL) {
+		label(o, "clock");
+		out_text(o, clock);
+		if (unit != NULL && strcmp(unit, "none") != 0) {
+			out_str(o, ", in ");
+			out_text(o, unit);
+		}
+		out_str(o, "\n");
+	}
+	label(o, "duration");
+	out_printf(o, "%s\n",
+		   info->has_duration ? figure_ns(info->duration_ns).text
+				      : "unknown");
+}
+
+static void
+print_records(struct out *o, const struct info *info)
+{
+	print_count(o, "events", info->seen.event_count);
+	print_count(o, "lost events", info->read.lost_count);
+	print_count(o, "records", info->data_records);
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++) {
+		if (info->read.record_count[tag] == 0)
+			continue;
+		label(o, "");
+		out_printf(o, "%s %s\n",
+			   figure_count(info->read.record_count[tag]).text,
+			   hatf_tag_name(tag));
+	}
+	if (info->frame_count != 0) {
+		label(o, "call stacks");
+		out_printf(o, "%s of ", figure_count(info->stack_count).text);
+		out_printf(o, "%s frames\n",
+			   figure_count(info->frame_count).text);
+	}
+	print_count(o, "threads", info->seen.thread_count);
+}
+
+static void
+print_objects(struct out *o, uint64_t count, uint64_t nbytes)
+{
+	out_printf(o, "%s objects, %s", figure_count(count).text,
+		   figure_nbytes(nbytes).text);
+}
+
+static void
+print_live(struct out *o, const struct info *info)
+{
+	const struct hatf_events_stats *const seen = &info->seen;
+
+	label(o, "most live bytes");
+	out_printf(o, "%s (%s)\n", figure_count(seen->peak_live_nbytes).text,
+		   figure_nbytes(seen->peak_live_nbytes).text);
+	print_count(o, "most live objects", seen->peak_live_count);
+	if (seen->heritage == HATF_HERITAGE_EXACT) {
+		label(o, "live at the start");
+		print_objects(o, seen->start_live_count,
+			      seen->start_live_nbytes);
+		out_str(o, " of the parent's\n");
+	} else if (seen->heritage != HATF_HERITAGE_NONE) {
+		label(o, "live at the start");
+		out_printf(o, "unknown: %s\n",
+			   hatf_heritage_text(seen->heritage));
+	}
+	label(o, "live at the end");
+	print_objects(o, seen->live_count, seen->live_nbytes);
+	if (seen->inherited_live_count != 0) {
+		out_str(o, ", of these the parent's: ");
+		print_objects(o, seen->inherited_live_count,
+			      seen->inherited_live_nbytes);
+	}
+	out_str(o, "\n");
+}
+
+static void
+print_sizes(struct out *o, const struct info *info)
+{
+	const struct hatf_reader_stats *const read = &info->read;
+
+	label(o, "file");
+	out_printf(o, "%s bytes", figure_count(read->file_nbytes).text);
+	if (info->seen.event_count != 0)
+		out_printf(o, ", %.2f an event",
+			   (double)read->file_nbytes /
+				   (double)info->seen.event_count);
+	out_str(o, "\n");
+	label(o, format_name(info));
+	out_printf(o, "%s bytes, %.2f a record\n",
+		   figure_count(read->hatf_nbytes).text,
+		   bytes_per_record(info));
+	if (!is_hatf(info))
+		return;
+	print_count(o, "metadata records", read->record_count[HATF_METADATA]);
+	print_count(o, "blocks", read->block_count);
+}
+
+static void
+print_human(struct out *o, const struct info *info, bool first)
+{
+	if (!first)
+		out_str(o, "\n");
+	out_text(o, speak_path(info->scan->path));
+	out_printf(o, ": %s%s%s%s, %s\n", format_name(info),
+		   is_hatf(info) ? " 1.0" : "",
+		   info->read.compressed ? ", " : "",
+		   info->read.compressed ? info->read.compression : "",
+		   info->complete      ? "complete"
+		   : info->writer != 0 ? "NOT COMPLETE YET"
+				       : "NOT COMPLETE");
+	print_origin(o, info);
+	print_segment(o, info);
+	print_sampling(o, info);
+	print_advice(o, info);
+	print_clock(o, info);
+	print_records(o, info);
+	print_live(o, info);
+	print_sizes(o, info);
+}
+
+/* Returns the exit status for this file. */
+static int
+info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
+{
+	struct out *const o = out_stdout();
+	struct info info = { .scan = s };
+	char buf[512];
+	size_t n;
+
+	if (!scan_open(s, path, ask->flags, !ask->no_parent))
+		return EXIT_BAD_INPUT;
+	while ((n = scan_read(s)) > 0)
+		note_definitions(&info, n);
+
+	const char *const fault = scan_fault(s, buf, sizeof(buf));
+	int exit_status = fault == NULL ? EXIT_FINE : EXIT_BAD_INPUT;
+
+	info_collect(&info, s, fault == NULL);
+	if (!ask->json)
+		print_human(o, &info, first);
+	else if (!print_json(o, &info))
+		exit_status = EXIT_BAD_INPUT;
+	/* In order, when both go to the same place. */
+	out_flush(o);
+	if (fault != NULL)
+		speak("%s: %s", speak_path(path), fault);
+	scan_close(s);
+	return exit_status;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct ask *const ask = ctx;
+
+	if (idx == OPT_JOBS)
+		return opt_parse_jobs(value, &ask->flags);
+	if (idx == OPT_NO_PARENT)
+		ask->no_parent = true;
+	else
+		ask->json = true;
+	return true;
+}
+
+int
+command_info(int argc, char **argv)
+{
+	struct ask ask = { .json = false };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a FILE is missing");
+
+	struct scan *const s = malloc(sizeof(*s));
+
+	if (s == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return EXIT_BAD_INPUT;
+	}
+	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
+		if (info_file(s, argv[i], &ask, i == first) != EXIT_FINE)
+			exit_status = EXIT_BAD_INPUT;
+	free(s);
+	return out_finish(out_stdout(), exit_status);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* hatf.c - the command 'hatf': find the subcommand and run it */
+#include "hatf/hatf.h"
+#include "tools/commands/commands.h"
+#include "tools/ui/message.h"
+#include "tools/ui/out.h"
+
+#include <string.h>
+
+struct command {
+	const char *name;
+	const char *speaker; /* how its messages begin */
+	const char *purpose;
+	int (*run)(int argc, char **argv);
+};
+
+static const struct command commands[] = {
+	{ "record", "hatf record", "run a command and trace its heap",
+	  command_record },
+	{ "ctl", "hatf ctl", "steer the tracer of a running process",
+	  command_ctl },
+	{ "info", "hatf info", "what a trace holds, in figures", command_info },
+	{ "dump", "hatf dump", "the records of a trace, one a line",
+	  command_dump },
+	{ "convert", "hatf convert", "a trace in another format",
+	  command_convert },
+	{ "formats", "hatf formats", "the formats, and what they keep",
+	  command_formats },
+	{ "optimize", "hatf optimize", "the same trace, smaller",
+	  command_optimize },
+	{ "recover", "hatf recover", "complete the trace of a killed process",
+	  command_recover },
+	{ "tables", "hatf tables", "the paper's tables for these traces",
+	  command_tables },
+	{ "tree", "hatf tree", "which process came from which", command_tree },
+	{ "verify", "hatf verify", "check that a trace is legal and complete",
+	  command_verify },
+};
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static int
+print_help(void)
+{
+	struct out *const o = out_stdout();
+
+	out_str(o, "Usage: hatf COMMAND [OPTIONS] [ARGS]\n"
+		   "       hatf --help | --version\n\n"
+		   "Record, read and check heap traces in HATF, the Heap "
+		   "Allocation Trace Format.\n\nCommands:\n");
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		out_printf(o, "  %-10s %s\n", commands[i].name,
+			   commands[i].purpose);
+	out_str(o, "\nOptions:\n"
+		   "  -h, --help     print this\n"
+		   "  -V, --version  print the version\n\n"
+		   "'hatf COMMAND --help' tells more, as do the man pages "
+		   "hatf(1) and hatf-COMMAND(1).\n"
+		   "Exit status: 0 fine, 1 bad input, 2 wrong usage.\n");
+	return out_finish(o, EXIT_FINE);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *const name = argc > 1 ? argv[1] : NULL;
+
+	if (name == NULL) {
+		speak("a command is missing (see 'hatf --help')");
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (strcmp(name, commands[i].name) != 0)
+			continue;
+		speak_as(commands[i].speaker);
+		return commands[i].run(argc - 1, argv + 1);
+	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+	    strcmp(name, "help") == 0)
+		return print_help();
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+		out_str(out_stdout(), "hatf " HATF_VERSION "\n");
+		return out_finish(out_stdout(), EXIT_FINE);
+	}
+	speak("unknown %s '%s' (see 'hatf --help')",
+	      name[0] == '-' ? "option" : "command", name);
+	return EXIT_USAGE;
+}

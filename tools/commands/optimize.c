@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* optimize.c - hatf optimize: the same trace, smaller */
+#include "hatf/hatf.h"
+#include "tools/commands/commands.h"
+#include "tools/trace/rewrite.h"
+#include "tools/ui/figure.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+#include "tools/ui/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Records a batch. */
+#define BATCH 512
+
+/* Bytes to copy at a time. */
+#define COPY_NBYTES (1 << 20)
+
+enum {
+	OPT_JOBS,
+	OPT_LEVEL,
+	OPT_PLACEMENT,
+	OPT_PLAIN,
+};
+
+static const struct opt options[] = {
+	{ "jobs", 'w', "N", "decompress IN with N threads" },
+	{ "level", 'l', "N", "compress with level N, 1 (fast) to 12 (small)" },
+	{ "placement", 'm', "NAME",
+	  "place the metadata this way instead of as 'smallest'" },
+	{ "plain", 'p', NULL,
+	  "do not compress; OUT's name tells it too: .hatf" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf optimize",
+	"[OPTIONS] IN OUT",
+	"Write the trace IN again as OUT, in HATF, with its metadata where it "
+	"makes the\n"
+	"file smallest, and print the bytes before and after.  NAME is online "
+	"(what the\n"
+	"recorder does), optimum (the fewest bytes before compression), "
+	"smallest (for\n"
+	"each block what is smallest after it), or a technique of the paper "
+	"that defines\n"
+	"HATF: naive, small-size, same-size, combined-size, base-offset-1, "
+	"base-offset-2,\n"
+	"best-base-offset, stride, or best.  '-' is standard input or output; "
+	"then\n"
+	"nothing else is printed.\n",
+	"If IN cannot be made smaller, OUT is a copy of IN.\n"
+	"A trace that is not complete stays so: OUT says it too.\n"
+	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
+	"wrong\n"
+	"usage.\n",
+	false,
+	options
+};
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct rewrite *const r = ctx;
+	uint64_t n;
+
+	switch (idx) {
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &r->flags);
+	case OPT_LEVEL:
+		if (!opt_parse_u64("--level", value, &n))
+			return false;
+		r->options.level = n < INT_MAX ? (int)n : INT_MAX;
+		return true;
+	case OPT_PLACEMENT:
+		return opt_parse_placement(value, &r->options.placement);
+	default:
+		r->options.plain = true;
+		return true;
+	}
+}
+
+static void
+print_nbytes(const char *what, uint64_t before, uint64_t after)
+{
+	struct out *const o = out_stdout();
+
+	out_printf(o, "%-6s %s bytes before, ", what,
+		   figure_count(before).text);
+	out_printf(o, "%s after", figure_count(after).text);
+	if (before != 0)
+		out_printf(o, " (%.1f %%)",
+			   100 * (double)after / (double)before);
+	out_str(o, "\n");
+}
+
+/* What OUT came to is only known by reading it.  False if it is no file. */
+static bool
+measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
+{
+	static struct hatf_record records[BATCH];
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	struct stat st;
+	size_t n;
+
+	if (strcmp(r->out, "-") == 0 || stat(r->out, &st) != 0 ||
+	    !S_ISREG(st.st_mode))
+		return false;
+	if (hatf_reader_open(r->out, r->flags, &reader, &err) != HATF_OK) {
+		speak_error(r->out, &err);
+		return false;
+	}
+	while (hatf_reader_read(reader, records, BATCH, &n) == HATF_OK)
+		;
+	hatf_reader_get_stats(reader, stats_ret);
+	hatf_reader_close(reader);
+	return true;
+}
+
+/* Could OUT be the bytes of IN, and would that be smaller? */
+static bool
+is_input_better(const struct rewrite *r,
+		const struct hatf_reader_stats *written)
+{
+	struct stat in, out;
+
+	return strcmp(r->in, "-") != 0 && stat(r->in, &in) == 0 &&
+	       S_ISREG(in.st_mode) && stat(r->out, &out) == 0 &&
+	       strcmp(r->read_format, "hatf") == 0 && r->read.complete &&
+	       r->read.compressed == written->compressed &&
+	       (r->read.compression == NULL ||
+		strcmp(r->read.compression, "gzip") == 0) &&
+	       in.st_size < out.st_size &&
+	       r->read.file_nbytes == (uint64_t)in.st_size;
+}
+
+static bool
+copy_bytes(int in, int out)
+{
+	ssize_t n;
+
+	do
+		n = sendfile(out, in, NULL, COPY_NBYTES);
+	while (n > 0 || (n < 0 && errno == EINTR));
+	return n == 0;
+}
+
+/* Make OUT a copy of IN.  False if that fails, which has been said. */
+static bool
+copy_input(const struct rewrite *r)
+{
+	const int in = open(r->in, O_RDONLY | O_CLOEXEC);
+	const int out = in >= 0 ? hatf_create_file(r->out) : -1;
+	const bool is_fine = out >= 0 && copy_bytes(in, out);
+
+	if (!is_fine)
+		speak("%s: %s", speak_path(in >= 0 ? r->out : r->in),
+		      strerror(errno));
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return is_fine;
+}
+
+/* Is 'path', whose name does not say so, compressed? */
+static bool
+is_compressed_unsaid(const char *path)
+{
+	struct hatf_reader_stats stats = { .compressed = false };
+	struct hatf_reader *reader;
+	struct stat st;
+	const char *compression;
+	const char *const format = hatf_format_of_path(path, &compression);
+
+	/* A pipe gives its bytes only once. */
+	if (format == NULL || compression != NULL || stat(path, &st) != 0 ||
+	    !S_ISREG(st.st_mode) ||
+	    hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+		return false;
+	hatf_reader_get_stats(reader, &stats);
+	hatf_reader_close(reader);
+	return stats.compressed;
+}
+
+int
+command_optimize(int argc, char **argv)
+{
+	struct rewrite r = {
+		.options = { .format = "hatf", .placement = "smallest" },
+	};
+	struct hatf_reader_stats written;
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &r, &exit_status);
+	const char *format, *compression;
+
+	if (first < 0)
+		return exit_status;
+	if (argc - first != 2)
+		return opt_complain(&page, "IN and OUT are wanted");
+	r.in = argv[first];
+	r.out = argv[first + 1];
+	format = hatf_format_of_path(r.out, &compression);
+	if (format != NULL && strcmp(format, "hatf") != 0)
+		return opt_complain(&page, "'%s' is no name for HATF", r.out);
+	r.options.plain |= format != NULL && compression == NULL &&
+			   !is_compressed_unsaid(r.in);
+	exit_status = rewrite_trace(&r);
+	if (!r.is_written || !measure(&r, &written))
+		return exit_status;
+	/* A placement that is named is what the user wants, at any size. */
+	if (strcmp(r.options.placement, "smallest") == 0 &&
+	    is_input_better(&r, &written)) {
+		if (!copy_input(&r))
+			return EXIT_BAD_INPUT;
+		speak("%s: already the smallest: %s is a copy of it",
+		      speak_path(r.in), speak_path(r.out));
+		written = r.read;
+	}
+	print_nbytes("HATF", r.read.hatf_nbytes, written.hatf_nbytes);
+	print_nbytes("file", r.read.file_nbytes, written.file_nbytes);
+	return out_finish(out_stdout(), exit_status);
+}

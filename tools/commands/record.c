@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c - hatf record: run a command and trace its heap */
+#include "hatf/hatf.h"
+#include "hatf/recorder/globs.h"
+#include "tools/commands/commands.h"
+#include "tools/control/sockets.h"
+#include "tools/program/program.h"
+#include "tools/recording/absence.h"
+#include "tools/recording/collect.h"
+#include "tools/recording/insides.h"
+#include "tools/recording/launch.h"
+#include "tools/recording/mend.h"
+#include "tools/recording/notebook.h"
+#include "tools/recording/settings.h"
+#include "tools/recording/summary.h"
+#include "tools/recording/template.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where 'make install' puts libraries. */
+#ifndef LIBDIR_STRING
+#define LIBDIR_STRING "/usr/local/lib"
+#endif
+
+#define LIBRARY "libhatftrace.so"
+
+enum {
+	OPT_OUT,
+	OPT_CLOCK,
+	OPT_COMPRESS,
+	OPT_FULL,
+	OPT_BUFFER,
+	OPT_FOLLOW,
+	OPT_ROTATE,
+	OPT_KEEP,
+	OPT_START,
+	OPT_VERBOSE,
+};
+
+static const struct opt options[] = {
+	{ "output", 'o', "FILE",
+	  "where to write: a path, in which %p is the process id,\n"
+	  "%e the executable, %h the host, %n a running number,\n"
+	  "%s the number of the segment\n"
+	  "(default " TEMPLATE_DEFAULT "); a name that is taken gets\n"
+	  ".1, .2, ..." },
+	{ "clock", 'c', "CLOCK",
+	  "time stamps: auto, off, coarse, us or ns (default auto)" },
+	{ "compress", 'z', "HOW", "gzip, gzip:1 to gzip:3, or none" },
+	{ "full", 'f', "WHAT",
+	  "when a buffer is full: wait (the default) or drop" },
+	{ "buffer", 'b', "BYTES", "buffer of each thread, such as 256K or 4M" },
+	{ "follow", 'p', "WHICH",
+	  "which processes of those that come from it: none, fork,\n"
+	  "exec or all (the default), and :GLOB,... of executables" },
+	{ "rotate", 'r', "WHEN",
+	  "begin another file at a size, 64M, or after a time, 10m\n"
+	  "or 1h, or both: 64M,1h" },
+	{ "keep", 'k', "WHAT",
+	  "of these files the last N, or so many bytes: 8 or 1G" },
+	{ "start", 's', "WHEN",
+	  "on (the default), or off: be ready to, see hatf-ctl(1)" },
+	{ "verbose", 'v', NULL, "have the tracer say what it does" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf record",
+	"[OPTIONS] [--] COMMAND [ARGS]...",
+	"Run COMMAND with libhatftrace.so preloaded, which writes a trace of "
+	"its\n"
+	"heap events, and of those of each process that comes from it, to "
+	"files of\n"
+	"their own.  At the end one line tells what was recorded.\n",
+	"What is not given comes from the environment, HATFTRACE_OUT and so "
+	"on: see\n"
+	"libhatftrace(7).  Exit status: that of COMMAND, or death by its "
+	"signal; 1 if\n"
+	"the trace is missing or not complete although COMMAND succeeded; 2 "
+	"for wrong\n"
+	"usage; 126 if COMMAND cannot be executed, 127 if it is not found.\n",
+	true,
+	options
+};
+
+/* An option is passed on as a variable, once it is known to be right. */
+static bool
+pass_on(const char *variable, const char *value)
+{
+	if (setenv(variable, value, 1) == 0)
+		return true;
+	speak("%s: %s", variable, strerror(errno));
+	return false;
+}
+
+static bool
+take(const char *option, const char *variable, const char *value)
+{
+	return settings_check(option, variable, value) &&
+	       pass_on(variable, value);
+}
+
+/* Unlike the recorder, take suffixes in lower case, too. */
+static bool
+take_buffer(const char *value)
+{
+	uint64_t nbytes;
+	char text[24];
+
+	if (!opt_parse_nbytes("--buffer", value, &nbytes))
+		return false;
+	snprintf(text, sizeof(text), "%" PRIu64, nbytes);
+	return take("--buffer", "HATFTRACE_BUFFER", text);
+}
+
+/* A capital letter is the recorder's mark, and no user's. */
+static bool
+take_follow(const char *value)
+{
+	if (value[0] >= 'A' && value[0] <= 'Z')
+		return settings_refuse("--follow", "HATFTRACE_FOLLOW", value);
+	return take("--follow", "HATFTRACE_FOLLOW", value);
+}
+
+/*
+ * The command is the first process of a new tree, also if we come from a traced
+ * one, which has marked the variable with a capital letter.
+ */
+static bool
+begin_tree(void)
+{
+	const char *const old = getenv("HATFTRACE_FOLLOW");
+	char *value;
+	bool ok;
+
+	if (old == NULL || old[0] < 'A' || old[0] > 'Z')
+		return true;
+	value = strdup(old);
+	if (value == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	value[0] = (char)(value[0] - 'A' + 'a');
+	ok = pass_on("HATFTRACE_FOLLOW", value);
+	free(value);
+	return ok;
+}
+
+/* Is the command itself left out for its name? */
+static bool
+is_excluded(const char *command)
+{
+	const char *const follow = getenv("HATFTRACE_FOLLOW");
+	const char *const colon = follow != NULL ? strchr(follow, ':') : NULL;
+	char name[PATH_MAX];
+
+	if (colon == NULL || !globs_are_legal(colon + 1))
+		return false;
+	program_name(command, name);
+	return !globs_choose(colon + 1, name);
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	const char **const out = ctx;
+
+	switch (idx) {
+	case OPT_OUT:
+		*out = value;
+		return true;
+	case OPT_CLOCK:
+		return take("--clock", "HATFTRACE_CLOCK", value);
+	case OPT_COMPRESS:
+		return take("--compress", "HATFTRACE_COMPRESS", value);
+	case OPT_FULL:
+		return take("--full", "HATFTRACE_FULL", value);
+	case OPT_START:
+		return take("--start", "HATFTRACE_START", value);
+	case OPT_BUFFER:
+		return take_buffer(value);
+	case OPT_FOLLOW:
+		return take_follow(value);
+	case OPT_ROTATE:
+		return take("--rotate", "HATFTRACE_ROTATE", value);
+	case OPT_KEEP:
+		return take("--keep", "HATFTRACE_KEEP", value);
+	default:
+		return pass_on("HATFTRACE_VERBOSE", "1");
+	}
+}
+
+/* Write to 'lib' the path of libhatftrace.so in that directory, if it exists. */
+static bool
+library_in(const char *dir, const char *below, char lib[PATH_MAX])
+{
+	char path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s%s/" LIBRARY, dir, below);
+	return access(path, R_OK) == 0 && realpath(path, lib) != NULL;
+}
+
+static bool
+find_library(char lib[PATH_MAX])
+{
+	const char *const forced = getenv("HATFTRACE_LIB");
+	char dir[PATH_MAX];
+	ssize_t n;
+
+	if (forced != NULL && forced[0] != '\0') {
+		if (realpath(forced, lib) != NULL)
+			return true;
+		speak("HATFTRACE_LIB: %s: %s", forced, strerror(errno));
+		return false;
+	}
+	n = readlink("/proc/self/exe", dir, sizeof(dir) - 1);
+	if (n > 0) {
+		dir[n] = '\0';
+		*strrchr(dir, '/') = '\0';
+		if (library_in(dir, "", lib) || library_in(dir, "/../lib", lib))
+			return true;
+	}
+	if (library_in(LIBDIR_STRING, "", lib))
+		return true;
+	speak(LIBRARY
+	      " is neither beside this program nor in ../lib or " LIBDIR_STRING
+	      " (HATFTRACE_LIB can name it)");
+	return false;
+}
+
+/* Put the library first in LD_PRELOAD and keep what is there. */
+static bool
+set_preload(void)
+{
+	const char *const others = getenv("LD_PRELOAD");
+	char lib[PATH_MAX];
+	char *value;
+
+	if (!find_library(lib))
+		return false;
+	if (!program_is_library(lib)) {
+		speak("%s: not a library that can be loaded here", lib);
+		return false;
+	}
+	if (strpbrk(lib, " :") != NULL) {
+		speak("%s: LD_PRELOAD cannot hold a path with a blank or a "
+		      "colon",
+		      lib);
+		return false;
+	}
+	if (others == NULL || others[0] == '\0')
+		return pass_on("LD_PRELOAD", lib);
+	if (asprintf(&value, "%s:%s", lib, others) < 0) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+
+	const bool ok = pass_on("LD_PRELOAD", value);
+
+	free(value);
+	return ok;
+}
+
+/* The template to use, absolute and tried; NULL if it cannot be, which has been
+ * said.  '*usage_ret' tells if it was wrong as a template. */
+static char *
+prepare_output(const char *option, bool *usage_ret)
+{
+	const char *const variable = getenv("HATFTRACE_OUT");
+	const char *text = option;
+	char *absolute;
+
+	if (text == NULL)
+		text = variable != NULL && variable[0] != '\0'
+			       ? variable
+			       : TEMPLATE_DEFAULT;
+	*usage_ret = !template_check(
+		option != NULL ? "--output" : "HATFTRACE_OUT", text);
+	if (*usage_ret)
+		return NULL;
+	absolute = template_absolute(text);
+	if (absolute != NULL && template_directory_writable(absolute) &&
+	    pass_on("HATFTRACE_OUT", absolute))
+		return absolute;
+	free(absolute);
+	return NULL;
+}
+
+/* Was it to record only when told to? */
+static bool
+is_dormant(void)
+{
+	const char *const start = getenv("HATFTRACE_START");
+
+	return start != NULL && strcmp(start, "off") == 0;
+}
+
+/* What is run, and what was found out before. */
+struct job {
+	const char *text;	 /* template */
+	const char *command;	 /* argv[0] */
+	const char *untraceable; /* why, or NULL */
+	struct absence absence;	 /* what will be known of missing traces */
+	struct notebook notebook;
+};
+
+/* The process of the command has none. */
+static void
+tell_missing(const struct job *job, const struct launch *l, const char *others)
+{
+	/* That it has none was said before it ran. */
+	if (job->untraceable != NULL && others[0] == '\0')
+		return;
+	if (job->untraceable != NULL)
+		speak("%s left no trace: it is %s%s", job->command,
+		      job->untraceable, others);
+	else
+		absence_tell(&job->absence, job->command, l, others,
+			     job->notebook.own_is_lost);
+}
+
+/* The command is not to be traced, so the others are all that there is to be. */
+static bool
+report_excluded(const struct job *job, const struct collection *c)
+{
+	const size_t n = c->descendant_count;
+
+	if (n == 0)
+		speak("%s is not to be traced, and nothing else left a trace",
+		      job->command);
+	else
+		speak("%s is not to be traced; %zu %s of child processes",
+		      job->command, n, n == 1 ? "trace" : "traces");
+	return n != 0 && summary_check_children(c);
+}
+
+/* False if there is a trace missing or not complete. */
+static bool
+report(struct job *job, const struct launch *l)
+{
+	struct collection c;
+	char others[512];
+	bool ok = true;
+
+	if (!collect(&c, job->text, l)) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		collect_free(&c);
+		return false;
+	}
+	notebook_read(&job->notebook, &c, l);
+	mend_traces(&c, l);
+	notebook_find_vanished(&job->notebook, &c);
+	notebook_tell(&job->notebook);
+	if (c.own_count == 0 && is_dormant()) {
+		speak("%s left no trace: nobody told it to start",
+		      job->command);
+	} else if (c.own_count == 0 && is_excluded(job->command)) {
+		ok = report_excluded(job, &c);
+	} else if (c.own_count == 0) {
+		ok = false;
+		summary_describe_others(&c, others, sizeof(others));
+		tell_missing(job, l, others);
+	} else {
+		ok = summary_tell_own(&c);
+	}
+	insides_tell(&c);
+	collect_free(&c);
+	return ok;
+}
+
+/* Run the command, report, and return what to exit with. */
+static int
+run_job(struct job *job, char **argv)
+{
+	struct launch l;
+
+	if (!launch_run(argv, &l))
+		return EXIT_BAD_INPUT;
+	if (l.exec_errno != 0) {
+		speak("%s: %s", argv[0], strerror(l.exec_errno));
+		return launch_pass_on(&l);
+	}
+	/* Of what was killed. */
+	sockets_sweep();
+	if (!report(job, &l) && launch_succeeded(&l))
+		return EXIT_BAD_INPUT;
+	return launch_pass_on(&l);
+}
+
+static int
+run(char **argv, const char *text)
+{
+	struct job job = {
+		.text = text,
+		.command = argv[0],
+		.untraceable = program_untraceable(argv[0]),
+	};
+	int exit_status;
+
+	if (job.untraceable != NULL)
+		speak("%s is %s: it runs untraced", argv[0], job.untraceable);
+	absence_begin(&job.absence, text);
+	notebook_begin(&job.notebook, text);
+	job.notebook.own_is_told = job.untraceable != NULL;
+	exit_status = run_job(&job, argv);
+	notebook_end(&job.notebook);
+	absence_end(&job.absence);
+	return exit_status;
+}
+
+/* Valgrind knows nothing of the kind of thread that the tracer makes. */
+static int
+run_valgrind(char **argv)
+{
+	struct launch l;
+
+	speak("%s: programs under valgrind are not traced", argv[0]);
+	if (!launch_run(argv, &l))
+		return EXIT_BAD_INPUT;
+	if (l.exec_errno != 0)
+		speak("%s: %s", argv[0], strerror(l.exec_errno));
+	return launch_succeeded(&l) ? EXIT_BAD_INPUT : launch_pass_on(&l);
+}
+
+int
+command_record(int argc, char **argv)
+{
+	const char *option = NULL;
+	int exit_status = EXIT_FINE;
+	bool usage;
+	const int first = opt_parse(&page, argc, argv, take_option, &option,
+				    &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a COMMAND is missing");
+	if (!settings_check_environment())
+		return EXIT_USAGE;
+
+	if (program_is_valgrind(argv[first]))
+		return run_valgrind(argv + first);
+
+	char *const text = prepare_output(option, &usage);
+
+	if (text == NULL)
+		return usage ? EXIT_USAGE : EXIT_BAD_INPUT;
+	if (!begin_tree() || !set_preload()) {
+		free(text);
+		return EXIT_BAD_INPUT;
+	}
+	exit_status = run(argv + first, text);
+	free(text);
+	return exit_status;
+}

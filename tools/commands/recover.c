@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* recover.c - hatf recover: complete the traces of killed processes */
+#include "hatf/hatf.h"
+#include "tools/commands/commands.h"
+#include "tools/trace/trailer.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+#include "tools/ui/out.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	OPT_DRY_RUN,
+	OPT_FORCE,
+	OPT_RINGS,
+};
+
+static const struct opt options[] = {
+	{ "dry-run", 'n', NULL, "say what would be done, change nothing" },
+	{ "force", 'f', NULL,
+	  "also a ring file of before the system's last start, or\n"
+	  "of another machine, and what is left of a damaged one" },
+	{ "rings", 'r', "PATH", "the ring file, or the directory it is in" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf recover",
+	"[--dry-run] [--force] [--rings PATH] FILE|DIR...",
+	"Complete the trace of a process that was killed: the events that it "
+	"had not\n"
+	"written yet are in a ring file, beside the trace unless "
+	"HATFTRACE_RINGS said\n"
+	"otherwise.  They are appended in an order in which they can have "
+	"happened, and\n"
+	"a trailer; then the ring file is removed.  FILE is a trace or a ring "
+	"file, DIR\n"
+	"stands for all ring files and traces in it.  A process that is alive "
+	"is "
+	"left\nalone.\n",
+	"Exit status: 0 if every trace is whole now, or was; 1 if not; 2 for "
+	"wrong\n"
+	"usage.\n",
+	false,
+	options
+};
+
+struct recover {
+	unsigned flags; /* of hatf_recover() */
+	const char *rings;
+};
+
+static bool
+ends_in(const char *name, const char *end)
+{
+	const size_t n = strlen(name), m = strlen(end);
+
+	return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static bool
+is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool
+is_there(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+static void
+report(const struct recover *c, const char *rings,
+       const struct hatf_recovery *found)
+{
+	struct out *const o = out_stdout();
+
+	if (found->trace[0] == '\0') {
+		out_text(o, rings);
+		out_str(o, ": the process had recorded nothing\n");
+		return;
+	}
+	out_text(o, found->trace);
+	if (found->had_trailer) {
+		out_str(o, found->complete ? ": was complete\n"
+					   : ": has its trailer\n");
+		return;
+	}
+	out_printf(o, ": %" PRIu64 " events %s, %" PRIu64 " in all",
+		   found->recovered,
+		   (c->flags & HATF_RECOVER_DRY_RUN) != 0 ? "to recover"
+							  : "recovered",
+		   found->event_count);
+	if (found->gap_nbytes != 0)
+		out_printf(o,
+			   ", its last %" PRIu64
+			   " bytes are not there (power loss?)",
+			   found->gap_nbytes);
+	else if (found->cut_nbytes != 0)
+		out_printf(o, ", %" PRIu64 " bytes of a torn block replaced",
+			   found->cut_nbytes);
+	if (found->lost_count != 0)
+		out_printf(o, ", %" PRIu64 " lost", found->lost_count);
+	out_str(o, found->complete ? ", complete\n" : ", not complete\n");
+}
+
+static void
+complain(const char *rings, const char *trace,
+	 const struct hatf_recovery *found, const struct hatf_error *err)
+{
+	const char *const named = trace != NULL ? trace : found->trace;
+	char buf[256];
+
+	switch (err->status) {
+	case HATF_BAD_RINGS:
+	case HATF_LIMIT:
+		speak("%s: offset 0x%" PRIx64 ": %s: %s", rings,
+		      err->file_offset, err->field,
+		      hatf_status_text(err->status));
+		break;
+	case HATF_IN_USE:
+		speak("%s: process %" PRIu64 ": %s", rings, found->pid,
+		      hatf_status_text(err->status));
+		break;
+	case HATF_OTHER_BOOT:
+		speak("%s: %s (see --force)", rings,
+		      hatf_status_text(err->status));
+		break;
+	case HATF_OTHER_RINGS:
+		/* It is that, by its beginning, but not all of it. */
+		if (err->field != NULL)
+			speak("%s: is not as long as %s says, or not the same: "
+			      "it cannot be completed",
+			      named, rings);
+		else
+			speak("%s: not the trace that %s belongs to", named,
+			      rings);
+		break;
+	case HATF_IO:
+		/* Of the two, the one that is not there is the trace. */
+		if (err->sys_errno == ENOENT && named[0] != '\0' &&
+		    is_there(rings)) {
+			speak("%s: %s; if the trace is gone, %s is of no use "
+			      "and can be removed",
+			      named, strerror(ENOENT), rings);
+			break;
+		}
+		__attribute__((fallthrough));
+	default:
+		speak("%s: %s", named[0] != '\0' ? named : rings,
+		      speak_error_text(err, buf, sizeof(buf)));
+	}
+}
+
+static int
+recover_from(const struct recover *c, const char *rings, const char *trace)
+{
+	struct hatf_recovery found;
+	struct hatf_error err;
+
+	if (hatf_recover(rings, trace, c->flags, &found, &err) != HATF_OK) {
+		complain(rings, trace, &found, &err);
+		return EXIT_BAD_INPUT;
+	}
+	report(c, rings, &found);
+	/* In order, when both go to the same place. */
+	out_flush(out_stdout());
+	return found.complete || found.trace[0] == '\0' ? EXIT_FINE
+							: EXIT_BAD_INPUT;
+}
+
+/* "; x.s0000.hatf.gz.rings is that of x.s0003.hatf.gz" */
+static void
+tell_owner(const char *trace)
+{
+	struct hatf_rings rings;
+	struct hatf_error err;
+	char path[PATH_MAX];
+	const char *slash;
+	const int n =
+		snprintf(path, sizeof(path), "%s" HATF_RINGS_SUFFIX, trace);
+
+	if (n < 0 || (size_t)n >= sizeof(path) ||
+	    hatf_look_at_rings(path, &rings, &err) != HATF_OK ||
+	    rings.trace[0] == '\0')
+		return;
+	slash = strrchr(rings.trace, '/');
+	out_str(out_stdout(), "; ");
+	out_text(out_stdout(), path);
+	out_str(out_stdout(), " is that of ");
+	out_text(out_stdout(), slash != NULL ? slash + 1 : rings.trace);
+}
+
+/* There is no ring file: is there need for one? */
+static int
+judge_trace(const char *trace)
+{
+	struct hatf_reader *reader;
+	struct hatf_record records[64];
+	struct hatf_error err;
+	enum hatf_status status;
+	size_t n;
+
+	status = hatf_reader_open(trace, 0, &reader, &err);
+	if (status != HATF_OK) {
+		speak_error(trace, &err);
+		return EXIT_BAD_INPUT;
+	}
+	while ((status = hatf_reader_read(reader, records, 64, &n)) == HATF_OK)
+		;
+	if (status == HATF_END) {
+		out_text(out_stdout(), trace);
+		out_str(out_stdout(), ": has its trailer");
+		tell_owner(trace);
+		out_str(out_stdout(), "\n");
+		out_flush(out_stdout());
+	} else {
+		speak("%s: no ring file for it is found (see --rings)", trace);
+	}
+	hatf_reader_close(reader);
+	return status == HATF_END ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
+/* The ring file of 'trace' in the directory that --rings names. */
+static bool
+find_there(const char *dir, const char *trace, char *path, size_t nbytes)
+{
+	const char *const slash = strrchr(trace, '/');
+	const int n = snprintf(path, nbytes, "%s/%s" HATF_RINGS_SUFFIX, dir,
+			       slash != NULL ? slash + 1 : trace);
+
+	return n > 0 && (size_t)n < nbytes && is_there(path);
+}
+
+/* Its path into 'path'. */
+static bool
+find_rings(const struct recover *c, const char *trace, char *path,
+	   size_t nbytes)
+{
+	return (c->rings != NULL && is_directory(c->rings) &&
+		find_there(c->rings, trace, path, nbytes)) ||
+	       hatf_find_rings(trace, path, nbytes);
+}
+
+static int
+recover_file(const struct recover *c, const char *file)
+{
+	char path[PATH_MAX];
+
+	if (ends_in(file, HATF_RINGS_SUFFIX))
+		return recover_from(c, file, NULL);
+	if (c->rings != NULL && !is_directory(c->rings))
+		return recover_from(c, c->rings, file);
+	if (find_rings(c, file, path, sizeof(path)))
+		return recover_from(c, path, file);
+	return judge_trace(file);
+}
+
+/* A trace as a recorder makes them?  Nothing is said of what is none. */
+static bool
+is_recorded(const char *path)
+{
+	struct hatf_reader *reader;
+	bool is;
+
+	if (hatf_reader_open(path, HATF_READ_FOUND, &reader, NULL) != HATF_OK)
+		return false;
+	is = strcmp(hatf_reader_format(reader), "hatf") == 0 &&
+	     hatf_reader_header(reader, "start_monotonic") != NULL;
+	hatf_reader_close(reader);
+	return is;
+}
+
+/*
+ * A file in a directory, after all ring files there: a trace that has no trailer and
+ * no ring file either.  If it has one, that has been dealt with, for good or bad.
+ */
+static int
+judge_file(const struct recover *c, const char *path)
+{
+	struct tail tail;
+	char rings[PATH_MAX];
+
+	if (!is_recorded(path) || tail_read(path, HATF_READ_FOUND, &tail))
+		return EXIT_FINE;
+	if (find_rings(c, path, rings, sizeof(rings))) {
+		const char *const slash = strrchr(path, '/');
+		const size_t n = (size_t)(slash - path);
+
+		/* One elsewhere was not in the list. */
+		if (strncmp(rings, path, n + 1) == 0 &&
+		    strchr(rings + n + 1, '/') == NULL)
+			return EXIT_FINE;
+		return recover_from(c, rings, path);
+	}
+	speak("%s: has no trailer, and no ring file for it is found (see "
+	      "--rings)",
+	      path);
+	return EXIT_BAD_INPUT;
+}
+
+static int
+is_ring_file(const struct dirent *entry)
+{
+	return ends_in(entry->d_name, HATF_RINGS_SUFFIX);
+}
+
+static int
+is_other_file(const struct dirent *entry)
+{
+	return !is_ring_file(entry);
+}
+
+static int
+recover_ring_file(const struct recover *c, const char *path)
+{
+	return recover_from(c, path, NULL);
+}
+
+/* Each entry of 'dir' that 'select' takes. */
+static int
+for_each(const struct recover *c, const char *dir,
+	 int (*select)(const struct dirent *entry),
+	 int (*handle)(const struct recover *c, const char *path))
+{
+	struct dirent **entries;
+	const int n = scandir(dir, &entries, select, alphasort);
+	int exit_status = EXIT_FINE;
+
+	if (n < 0) {
+		speak("%s: cannot be read", dir);
+		return EXIT_BAD_INPUT;
+	}
+	for (int i = 0; i < n; i++) {
+		char path[PATH_MAX];
+		const int length = snprintf(path, sizeof(path), "%s/%s", dir,
+					    entries[i]->d_name);
+
+		if (length < 0 || (size_t)length >= sizeof(path) ||
+		    handle(c, path) != EXIT_FINE)
+			exit_status = EXIT_BAD_INPUT;
+		free(entries[i]);
+	}
+	free(entries);
+	return exit_status;
+}
+
+static int
+recover_directory(const struct recover *c, const char *dir)
+{
+	int exit_status = for_each(c, dir, is_ring_file, recover_ring_file);
+
+	if (for_each(c, dir, is_other_file, judge_file) != EXIT_FINE)
+		exit_status = EXIT_BAD_INPUT;
+	return exit_status;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct recover *const c = ctx;
+
+	if (idx == OPT_RINGS)
+		c->rings = value;
+	else
+		c->flags |= idx == OPT_FORCE ? HATF_RECOVER_FORCE
+					     : HATF_RECOVER_DRY_RUN;
+	return true;
+}
+
+int
+command_recover(int argc, char **argv)
+{
+	struct recover c = { .flags = 0 };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &c, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a FILE or DIR is missing");
+	for (int i = first; i < argc && !out_failed(out_stdout()); i++) {
+		const int status = is_directory(argv[i])
+					   ? recover_directory(&c, argv[i])
+					   : recover_file(&c, argv[i]);
+
+		if (status != EXIT_FINE)
+			exit_status = EXIT_BAD_INPUT;
+	}
+	return out_finish(out_stdout(), exit_status);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.c - hatf tree: which process came from which */
+#include "tools/commands/commands.h"
+#include "tools/control/started.h"
+#include "tools/trace/process_tree.h"
+#include "tools/trace/scan.h"
+#include "tools/ui/figure.h"
+#include "tools/ui/json.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+#include "tools/ui/out.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+/* A tree is drawn so deep; what is deeper stands below that. */
+#define DRAWN_DEPTH_MAX 30
+
+/* Bytes of a command that are shown. */
+#define COMMAND_NBYTES 72
+
+enum {
+	OPT_JSON,
+	OPT_LONG,
+	OPT_PEAK,
+};
+
+static const struct opt options[] = {
+	{ "json", 'j', NULL, "one JSON object for each process, one a line" },
+	{ "long", 'l', NULL, "whole command lines" },
+	{ "peak", 'p', NULL,
+	  "the most live bytes too, for which all traces are read" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf tree",
+	"[OPTIONS] DIR|FILE...",
+	"Show the processes of the traces in DIR, or of FILE, as trees: which "
+	"came\n"
+	"from which, by fork, exec or being started, how each ended, and how "
+	"many\n"
+	"events it has.  Only headers and trailers are read.\n",
+	"Exit status: 0 fine, 1 if something could not be read, 2 for wrong "
+	"usage.\n",
+	false,
+	options
+};
+
+struct ask {
+	bool json, is_long, peak;
+};
+
+/* What is known of the end of a node's process. */
+enum end_kind {
+	END_TOLD,	/* by the trailer */
+	END_RUNNING,	/* not yet */
+	END_SURPRISING, /* nobody could write a trailer */
+};
+
+/* Does the process exist?  Not one that has its number now. */
+static bool
+is_running(const struct forest_trace *t)
+{
+	struct utsname here;
+
+	return uname(&here) == 0 && strcmp(here.nodename, t->host) == 0 &&
+	       started_is_alive(t->pid, t->pid_start);
+}
+
+static enum end_kind
+end_of(const struct forest_node *node)
+{
+	const struct forest_trace *const last = forest_last(node);
+
+	if (last->has_tail)
+		return END_TOLD;
+	return is_running(last) && (node->first_child == NULL ||
+				    node->first_child->origin != FOREST_EXEC)
+		       ? END_RUNNING
+		       : END_SURPRISING;
+}
+
+/* Are there all segments up to the last? */
+static bool
+has_gap(const struct forest_node *node)
+{
+	return forest_last(node)->segment - node->traces[0].segment + 1 !=
+	       node->trace_count;
+}
+
+/* Of all segments, also those before the first that is here. */
+static uint64_t
+event_count(const struct forest_node *node)
+{
+	const struct forest_trace *const last = forest_last(node);
+
+	return last->events_before +
+	       (last->has_tail ? last->tail.event_count : 0);
+}
+
+static uint64_t
+lost_count(const struct forest_node *node)
+{
+	const struct forest_trace *const last = forest_last(node);
+
+	return last->lost_before + (last->has_tail ? last->tail.lost_count : 0);
+}
+
+/* As far as the segments that are here tell. */
+static bool
+is_complete(const struct forest_node *node)
+{
+	for (size_t i = 0; i < node->trace_count; i++)
+		if (!node->traces[i].has_tail || !node->traces[i].tail.complete)
+			return false;
+	return lost_count(node) == 0;
+}
+
+/* The most live bytes, by reading all; false if one cannot be read. */
+static bool
+find_peak(const struct forest_node *node, uint64_t *nbytes_ret)
+{
+	struct scan *const s = malloc(sizeof(*s));
+	struct hatf_events_stats seen;
+	bool is_fine = s != NULL;
+
+	*nbytes_ret = 0;
+	if (s == NULL)
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	for (size_t i = 0; i < node->trace_count && is_fine; i++) {
+		is_fine = scan_open(s, node->traces[i].path,
+				    node->traces[i].flags, true);
+		if (!is_fine)
+			break;
+		while (scan_read(s) > 0)
+			continue;
+		hatf_events_get_stats(s->events, &seen);
+		if (seen.peak_live_nbytes > *nbytes_ret)
+			*nbytes_ret = seen.peak_live_nbytes;
+		scan_close(s);
+	}
+	free(s);
+	return is_fine;
+}
+
+/* --------------------------------------------------------------------- text */
+
+/* Is there a later child of the ancestor at this depth? */
+static bool
+goes_on(const struct forest_node *node, unsigned depth)
+{
+	while (node->depth > depth)
+		node = node->parent;
+	return node->next != NULL;
+}
+
+static void
+print_branches(struct out *o, const struct forest_node *node)
+{
+	if (node->depth > DRAWN_DEPTH_MAX) {
+		out_printf(o, "... %u deep: ", node->depth);
+		return;
+	}
+	for (unsigned depth = 1; depth <= node->depth; depth++) {
+		const bool more = goes_on(node, depth);
+
+		if (depth == node->depth)
+			out_str(o, more ? "|- " : "`- ");
+		else
+			out_str(o, more ? "|  " : "   ");
+	}
+}
+
+/* "fork at event 7 in segment 3" */
+static void
+print_fork(struct out *o, const struct forest_node *node)
+{
+	const struct forest_fork fork = forest_find_fork(node);
+
+	out_str(o, "fork");
+	if (fork.is_known)
+		out_printf(o, " %s event %" PRIu64,
+			   node->traces->is_exact ? "at" : "about", fork.event);
+	if (fork.in_segment)
+		out_printf(o, " in segment %" PRIu64, fork.segment);
+}
+
+/* "fork at event 7, ": how it began; nothing for a root. */
+static void
+print_origin(struct out *o, const struct forest_node *node)
+{
+	const struct forest_trace *const t = node->traces;
+
+	switch (node->origin) {
+	case FOREST_FORK:
+	case FOREST_ORPHAN:
+		print_fork(o, node);
+		if (node->origin == FOREST_ORPHAN)
+			out_printf(o,
+				   " of %" PRIu64 ", whose trace is not here",
+				   t->parent_pid);
+		break;
+	case FOREST_EXEC:
+		out_str(o, "exec");
+		break;
+	case FOREST_START:
+		out_str(o, "started");
+		if (node->untraced != 0)
+			out_printf(o, " over %u untraced", node->untraced);
+		break;
+	default:
+		return;
+	}
+	out_str(o, ", ");
+}
+
+static void
+print_end(struct out *o, const struct forest_node *node)
+{
+	const enum end_kind end = end_of(node);
+
+	if (end == END_RUNNING)
+		out_str(o, "running");
+	else if (end == END_SURPRISING)
+		out_str(o, "no trailer");
+	else
+		out_text(o, forest_last(node)->tail.end);
+}
+
+static void
+print_counts(struct out *o, const struct forest_node *node)
+{
+	out_printf(o, ", %s%s events",
+		   forest_last(node)->has_tail ? "" : "at least ",
+		   figure_count(event_count(node)).text);
+	if (lost_count(node) != 0)
+		out_printf(o, ", %s LOST", figure_count(lost_count(node)).text);
+	else if (forest_last(node)->has_tail && !is_complete(node))
+		out_str(o, ", not complete");
+	if (node->traces[0].segment != 0)
+		out_printf(o, ", segments from %" PRIu64 " on",
+			   node->traces[0].segment);
+	else if (node->trace_count > 1)
+		out_printf(o, ", %zu segments", node->trace_count);
+	if (has_gap(node))
+		out_str(o, " with gaps");
+}
+
+/* A child of a fork goes on with what its parent was doing. */
+static bool
+has_news(const struct forest_node *node)
+{
+	return node->origin != FOREST_FORK ||
+	       strcmp(node->traces->command, node->parent->traces->command) !=
+		       0;
+}
+
+static void
+print_command(struct out *o, const char *command, bool whole)
+{
+	char cut[COMMAND_NBYTES + 4];
+
+	if (!whole && strlen(command) > COMMAND_NBYTES) {
+		snprintf(cut, sizeof(cut), "%.*s...", COMMAND_NBYTES, command);
+		command = cut;
+	}
+	out_str(o, ": ");
+	out_text(o, command);
+}
+
+static bool
+print_text(struct out *o, const struct forest_node *node, const struct ask *ask)
+{
+	bool is_fine = true;
+	uint64_t nbytes;
+
+	print_branches(o, node);
+	out_printf(o, "%" PRIu64 " ", node->traces->pid);
+	print_origin(o, node);
+	print_end(o, node);
+	print_counts(o, node);
+	if (ask->peak) {
+		is_fine = find_peak(node, &nbytes);
+		if (is_fine)
+			out_printf(o, ", at most %s",
+				   figure_nbytes(nbytes).text);
+	}
+	out_str(o, " (");
+	out_text(o, node->traces->path);
+	out_str(o, ")");
+	if (has_news(node))
+		print_command(o, node->traces->command, ask->is_long);
+	out_str(o, "\n");
+	return is_fine;
+}
+
+/* --------------------------------------------------------------------- JSON */
+
+static const char *const origins[] = {
+	[FOREST_ROOT] = "root",	    [FOREST_FORK] = "fork",
+	[FOREST_EXEC] = "exec",	    [FOREST_START] = "start",
+	[FOREST_ORPHAN] = "orphan",
+};
+
+static const char *const ends[] = {
+	[END_RUNNING] = "running",
+	[END_SURPRISING] = "none",
+};
+
+static json_t *
+json_files(const struct forest_node *node)
+{
+	json_t *const files = json_array();
+
+	for (size_t i = 0; i < node->trace_count; i++)
+		if (json_array_append_new(files,
+					  json_text(node->traces[i].path)) != 0)
+			break;
+	if (json_array_size(files) == node->trace_count)
+		return files;
+	json_decref(files);
+	return NULL;
+}
+
+static bool
+print_json(struct out *o, const struct forest_node *node, const struct ask *ask)
+{
+	const struct forest_trace *const t = node->traces;
+	const bool forked = t->parent_pid != 0;
+	const struct forest_fork fork = forest_find_fork(node);
+	const enum end_kind end = end_of(node);
+	const char *const end_text =
+		end == END_TOLD ? forest_last(node)->tail.end : ends[end];
+	uint64_t nbytes = 0;
+	const bool is_fine = !ask->peak || find_peak(node, &nbytes);
+	const struct forest_node *const parent = node->parent;
+	struct {
+		const char *key;
+		json_t *value;
+	} const keys[] = {
+		{ "file", json_text(t->path) },
+		{ "files", json_files(node) },
+		{ "depth", json_u64(node->depth) },
+		{ "parent",
+		  json_text(parent != NULL ? parent->traces->path : NULL) },
+		{ "origin", json_text(origins[node->origin]) },
+		{ "untraced", json_u64(node->untraced) },
+		{ "pid", json_u64(t->pid) },
+		{ "ppid", json_u64(t->ppid) },
+		{ "parent_pid",
+		  forked ? json_u64(t->parent_pid) : json_null() },
+		{ "parent_event", forked && fork.is_known ? json_u64(fork.event)
+							  : json_null() },
+		{ "parent_segment", forked && fork.in_segment
+					    ? json_u64(fork.segment)
+					    : json_null() },
+		{ "parent_event_exact",
+		  forked ? json_boolean(t->is_exact) : json_null() },
+		{ "host", json_text(t->host) },
+		{ "exe", json_text(t->exe) },
+		{ "command", json_text(t->command) },
+		{ "start_time", json_u64(t->start_time) },
+		{ "end", json_text(end_text) },
+		{ "complete", json_boolean(is_complete(node)) },
+		{ "events", json_u64(event_count(node)) },
+		{ "lost", json_u64(lost_count(node)) },
+		{ "peak_live_bytes",
+		  ask->peak && is_fine ? json_u64(nbytes) : json_null() },
+	};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+	json_t *const object = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(object, keys[i].key, keys[i].value);
+	return json_print(o, object, n) && is_fine;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct ask *const ask = ctx;
+
+	(void)value;
+	if (idx == OPT_JSON)
+		ask->json = true;
+	else if (idx == OPT_LONG)
+		ask->is_long = true;
+	else
+		ask->peak = true;
+	return true;
+}
+
+static bool
+print_forest(const struct forest *f, const struct ask *ask)
+{
+	struct out *const o = out_stdout();
+	bool is_fine = true;
+
+	for (const struct forest_node *n = forest_next(f, NULL);
+	     n != NULL && !out_failed(o); n = forest_next(f, n))
+		if (!(ask->json ? print_json(o, n, ask)
+				: print_text(o, n, ask)))
+			is_fine = false;
+	return is_fine;
+}
+
+int
+command_tree(int argc, char **argv)
+{
+	struct ask ask = { .json = false };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+	struct forest f;
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a DIR or FILE is missing");
+	forest_init(&f);
+	for (int i = first; i < argc; i++)
+		if (!forest_add(&f, argv[i]))
+			exit_status = EXIT_BAD_INPUT;
+	if (!forest_grow(&f) || !print_forest(&f, &ask))
+		exit_status = EXIT_BAD_INPUT;
+	forest_fini(&f);
+	return out_finish(out_stdout(), exit_status);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* verify.c - hatf verify: is a trace legal, complete and consistent? */
+#include "tools/check/claims.h"
+#include "tools/check/overlaps.h"
+#include "tools/check/segment_sequence.h"
+#include "tools/check/stack_check.h"
+#include "tools/commands/commands.h"
+#include "tools/trace/scan.h"
+#include "tools/ui/json.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+#include "tools/ui/out.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPT_JSON,
+	OPT_MAX_SHOWN,
+	OPT_JOBS,
+	OPT_NO_PARENT,
+};
+
+static const struct opt options[] = {
+	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "max", 'm', "N", "show at most N violations of a file (default 10)" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "no-parent", 'p', NULL,
+	  "do not read a forked child's parent's trace" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf verify",
+	"[--json] [--max N] [--jobs N] [--no-parent] FILE...",
+	"Check that each trace is legal in its "
+	"format, is complete and lost nothing,\n"
+	"and that its events are consistent: "
+	"every free and realloc is of a live\n"
+	"object, no address is handed out while "
+	"live, no block lies on a live one of\n"
+	"its heap, thread and heap events nest, "
+	"time never goes back, and call stacks\n"
+	"are defined.  What header and trailer "
+	"claim must agree with that.  Segments of\n"
+	"a process that are given one after the "
+	"other must also go on where the one\n"
+	"before ended.  FILE is in any format "
+	"that 'hatf convert' knows, gzip'ed or\n"
+	"not; '-' is standard input.\n"
+	"A forked child's blocks from its parent "
+	"are known from the parent's trace,\n"
+	"if that lies beside FILE or where it "
+	"was written.\n",
+	"Exit status: 0 if all of this holds for "
+	"every file, 1 if not or if one\n"
+	"could not be read, 2 for wrong usage.\n",
+	false,
+	options
+};
+
+struct verify {
+	uint64_t max_shown;
+	unsigned flags; /* of hatf_reader_open() */
+	bool json;
+	struct sequel last; /* of the file before */
+	bool no_parent;
+};
+
+/* What has been found in one file. */
+struct finding {
+	struct scan scan;
+	struct definitions definitions;
+	struct overlaps overlaps;
+	struct claims claims;
+	json_t *shown_json; /* array */
+	uint64_t shown;
+	uint64_t violation_count;
+	uint64_t told_count; /* of the event stage's */
+	struct sequel sequel;
+	enum sequel_result goes_on;
+	bool no_memory;
+};
+
+/* The address that the violation is about; 0: none. */
+static uint64_t
+address_at_fault(const struct hatf_event *e)
+{
+	switch (e->violation) {
+	case HATF_VIOLATION_ALLOC_LIVE:
+		return e->address;
+	case HATF_VIOLATION_FREE_UNKNOWN:
+	case HATF_VIOLATION_REALLOC_UNKNOWN:
+		return e->old_address;
+	case HATF_VIOLATION_PAIRING:
+		return e->old_address != 0 ? e->old_address : e->address;
+	default:
+		return 0;
+	}
+}
+
+static void
+show_text(const struct finding *f, const struct hatf_event *e, const char *text,
+	  uint64_t address, uint64_t stack)
+{
+	struct out *const o = out_stdout();
+
+	out_text(o, speak_path(f->scan.path));
+	out_printf(o, ": record %" PRIu64 ", offset 0x%" PRIx64 ": %s",
+		   e->record, e->offset, text);
+	if (e->kind != HATF_EVENT_COMMENT)
+		out_printf(o, ": thread %" PRIu64 ", time %" PRIu64, e->thread,
+			   e->time);
+	if (address != 0)
+		out_printf(o, ", address 0x%" PRIx64, address);
+	if (stack != 0)
+		out_printf(o, ", stack %" PRIu64, stack);
+	out_str(o, "\n");
+}
+
+static void
+show_json(struct finding *f, const struct hatf_event *e, const char *text,
+	  uint64_t address, uint64_t stack)
+{
+	char digits[24];
+	json_t *const v = json_object();
+
+	snprintf(digits, sizeof(digits), "0x%" PRIx64, address);
+	json_object_set_new(v, "record", json_u64(e->record));
+	json_object_set_new(v, "offset", json_u64(e->offset));
+	json_object_set_new(v, "violation", json_text(text));
+	json_object_set_new(v, "address", json_text(digits));
+	json_object_set_new(v, "stack", json_u64(stack));
+	json_object_set_new(v, "thread", json_u64(e->thread));
+	json_object_set_new(v, "time", json_u64(e->time));
+	if (json_object_size(v) != 7 ||
+	    json_array_append(f->shown_json, v) != 0)
+		f->no_memory = true;
+	json_decref(v);
+}
+
+/* An event violates what 'text' says; 'address' and 'stack' are 0 for none. */
+static void
+violate(const struct verify *v, struct finding *f, const struct hatf_event *e,
+	const char *text, uint64_t address, uint64_t stack)
+{
+	f->violation_count++;
+	if (f->shown >= v->max_shown)
+		return;
+	f->shown++;
+	if (v->json)
+		show_json(f, e, text, address, stack);
+	else
+		show_text(f, e, text, address, stack);
+}
+
+/* What overlaps.h is given to call. */
+struct overlap_context {
+	const struct verify *verify;
+	struct finding *finding;
+};
+
+static void
+tell_overlap(void *ctx, const struct hatf_event *newer)
+{
+	const struct overlap_context *const c = ctx;
+
+	violate(c->verify, c->finding, newer, "the block lies on a live one",
+		newer->address, 0);
+}
+
+/* The event stage has found something wrong with it. */
+static void
+tell_violation(const struct verify *v, struct finding *f,
+	       const struct hatf_event *e)
+{
+	f->told_count++;
+	violate(v, f, e, hatf_violation_text(e->violation), address_at_fault(e),
+		0);
+}
+
+static void
+check_event(const struct verify *v, struct finding *f,
+	    const struct hatf_event *e)
+{
+	const struct hatf_event *at;
+	const char *fault;
+
+	if (sequel_wants(e))
+		sequel_note(&f->sequel, e);
+	if (e->violation != HATF_VIOLATION_NONE)
+		tell_violation(v, f, e);
+	if (!overlaps_note(&f->overlaps, e))
+		f->no_memory = true;
+	fault = claims_note(&f->claims, e, &at);
+	if (fault != NULL)
+		violate(v, f, at, fault, 0, 0);
+	if (!definitions_check(&f->definitions, e, &fault))
+		f->no_memory = true;
+	else if (fault != NULL)
+		violate(v, f, e, fault, 0, definitions_stack(e));
+}
+
+/* The trace was read to its end: what only that can tell. */
+static void
+check_end(const struct verify *v, struct finding *f)
+{
+	struct hatf_events_stats seen;
+	const struct hatf_event *at;
+	const char *fault;
+	unsigned step = 0;
+
+	hatf_events_get_stats(f->scan.events, &seen);
+	/* The last realloc, with which no event tells what is wrong. */
+	if (seen.violation_count > f->told_count)
+		violate(v, f, &f->claims.last,
+			hatf_violation_text(HATF_VIOLATION_PAIRING), 0, 0);
+	overlaps_settle(&f->overlaps);
+	while ((fault = claims_end(&f->claims, &step, &at)) != NULL)
+		violate(v, f, at, fault, 0, 0);
+}
+
+/* Has the stream itself a fault, other than to end too early? */
+static bool
+is_legal(const struct finding *f)
+{
+	return f->scan.status == HATF_END || f->scan.status == HATF_NO_TRAILER;
+}
+
+static bool
+print_json(struct finding *f, bool ok, const char *fault)
+{
+	const struct scan *const t = &f->scan;
+	struct hatf_reader_stats read;
+	struct hatf_events_stats seen;
+	const uint64_t writer = scan_writer(t);
+	json_t *const object = json_object();
+
+	hatf_reader_get_stats(t->reader, &read);
+	hatf_events_get_stats(t->events, &seen);
+	json_object_set_new(object, "file", json_text(t->path));
+	json_object_set_new(object, "ok", json_boolean(ok));
+	json_object_set_new(object, "legal", json_boolean(is_legal(f)));
+	json_object_set_new(object, "complete", json_boolean(fault == NULL));
+	json_object_set_new(object, "error", json_text(fault));
+	json_object_set_new(object, "written_by",
+			    writer != 0 ? json_u64(writer) : json_null());
+	json_object_set_new(object, "events", json_u64(seen.event_count));
+	json_object_set_new(object, "lost", json_u64(read.lost_count));
+	json_object_set_new(object, "inherited",
+			    json_u64(seen.inherited_count));
+	json_object_set_new(object, "heritage", json_heritage(seen.heritage));
+	json_object_set_new(object, "carried", json_u64(seen.carried_count));
+	json_object_set_new(object, "goes_on",
+			    f->goes_on == SEQUEL_NONE
+				    ? json_null()
+				    : json_boolean(f->goes_on == SEQUEL_FITS));
+	json_object_set_new(object, "violations", json_u64(f->violation_count));
+	/* The array goes over to the object. */
+	json_object_set_new(object, "first_violations", f->shown_json);
+	f->shown_json = NULL;
+	return json_print(out_stdout(), object, f->no_memory ? 0 : 14);
+}
+
+/* Are its blocks of before those that the process had when it was forked? */
+static bool
+is_from_parent(const struct hatf_reader *reader)
+{
+	const char *const start = hatf_reader_header(reader, "start");
+
+	return hatf_reader_header(reader, "parent_pid") != NULL &&
+	       (start == NULL || strcmp(start, "late") != 0);
+}
+
+/* "FILE: ok, 1234 events" */
+static void
+print_summary(const struct finding *f, bool ok)
+{
+	struct out *const o = out_stdout();
+	const char *const unknown = scan_unknown_heritage(&f->scan);
+	struct hatf_reader_stats read;
+	struct hatf_events_stats seen;
+
+	hatf_reader_get_stats(f->scan.reader, &read);
+	hatf_events_get_stats(f->scan.events, &seen);
+	if (f->violation_count > f->shown) {
+		out_text(o, speak_path(f->scan.path));
+		out_printf(o, ": ... and %" PRIu64 " more\n",
+			   f->violation_count - f->shown);
+	}
+	out_text(o, speak_path(f->scan.path));
+	out_printf(o, ": %s, %" PRIu64 " events", ok ? "ok" : "not ok",
+		   seen.event_count);
+	if (f->violation_count != 0)
+		out_printf(o, ", %" PRIu64 " violations", f->violation_count);
+	if (read.lost_count != 0)
+		out_printf(o, ", %" PRIu64 " events lost%s", read.lost_count,
+			   f->violation_count != 0 ? " (which may be why)"
+						   : "");
+	if (seen.inherited_count != 0)
+		out_printf(o, ", %" PRIu64 " of blocks inherited from %s",
+			   seen.inherited_count,
+			   is_from_parent(f->scan.reader) ? "the parent process"
+							  : "before the trace");
+	if (seen.carried_count != 0)
+		out_printf(o, ", %" PRIu64 " carried objects",
+			   seen.carried_count);
+	if (f->goes_on == SEQUEL_FITS)
+		out_str(o, ", goes on from the one before");
+	if (f->goes_on == SEQUEL_DIFFERS)
+		out_str(o, ", does not go on where the one before ended");
+	if (unknown != NULL)
+		out_printf(o, " (not known which: %s)", unknown);
+	out_str(o, "\n");
+}
+
+/* Read the trace, and judge each event. */
+static void
+check_trace(const struct verify *v, struct finding *f)
+{
+	struct overlap_context context = { v, f };
+	const struct hatf_event *e;
+
+	f->no_memory =
+		!overlaps_begin(&f->overlaps, f->scan.reader, f->scan.events);
+	f->overlaps.tell = tell_overlap;
+	f->overlaps.ctx = &context;
+	claims_begin(&f->claims, f->scan.reader, f->scan.events);
+	f->no_memory |= !definitions_begin(&f->definitions, f->scan.reader);
+	while (!f->no_memory && (e = scan_next(&f->scan)) != NULL)
+		check_event(v, f, e);
+	if (f->scan.status == HATF_END)
+		check_end(v, f);
+	definitions_end(&f->definitions);
+	overlaps_end(&f->overlaps);
+}
+
+static int
+verify_trace(struct verify *v, struct finding *f)
+{
+	struct hatf_reader_stats stats;
+	char buf[512];
+
+	sequel_begin(&f->sequel, f->scan.reader);
+	check_trace(v, f);
+	f->goes_on = sequel_end(&f->sequel, f->scan.events, &v->last);
+	v->last = f->sequel;
+	hatf_reader_get_stats(f->scan.reader, &stats);
+
+	const char *const fault =
+		f->no_memory ? hatf_status_text(HATF_NO_MEMORY)
+			     : scan_fault(&f->scan, buf, sizeof(buf));
+	const bool ok = fault == NULL && f->violation_count == 0 &&
+			stats.lost_count == 0 && f->goes_on != SEQUEL_DIFFERS;
+	int exit_status = ok ? EXIT_FINE : EXIT_BAD_INPUT;
+
+	if (!v->json)
+		print_summary(f, ok);
+	else if (!print_json(f, ok, fault))
+		exit_status = EXIT_BAD_INPUT;
+	/* In order, when both go to the same place. */
+	out_flush(out_stdout());
+	if (fault != NULL)
+		speak("%s: %s", speak_path(f->scan.path), fault);
+	return exit_status;
+}
+
+static int
+verify_file(struct verify *v, const char *path)
+{
+	struct finding *const f = calloc(1, sizeof(*f));
+	int exit_status = EXIT_BAD_INPUT;
+
+	if (f == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return EXIT_BAD_INPUT;
+	}
+	if (v->json)
+		f->shown_json = json_array();
+	if (!scan_open(&f->scan, path, v->flags, !v->no_parent)) {
+		v->last = (struct sequel){ 0 };
+	} else {
+		exit_status = verify_trace(v, f);
+		scan_close(&f->scan);
+	}
+	json_decref(f->shown_json);
+	free(f);
+	return exit_status;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct verify *const v = ctx;
+
+	if (idx == OPT_MAX_SHOWN)
+		return opt_parse_u64("--max", value, &v->max_shown);
+	if (idx == OPT_JOBS)
+		return opt_parse_jobs(value, &v->flags);
+	if (idx == OPT_NO_PARENT)
+		v->no_parent = true;
+	else
+		v->json = true;
+	return true;
+}
+
+int
+command_verify(int argc, char **argv)
+{
+	struct verify v = { .max_shown = 10 };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &v, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a FILE is missing");
+	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
+		if (verify_file(&v, argv[i]) != EXIT_FINE)
+			exit_status = EXIT_BAD_INPUT;
+	return out_finish(out_stdout(), exit_status);
+}

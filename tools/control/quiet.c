@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* quiet.c - see quiet.h */
+#include "tools/control/quiet.h"
+
+#include "tools/control/sockets.h"
+#include "tools/control/started.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As the recorder names its thread (preload/confine/hidden_thread.c). */
+#define THREAD_NAME "hatftrace\n"
+
+/* What a ring has beside its words (struct ring), and its words at the
+ * least. */
+#define RING_HEAD_NBYTES 4096u
+#define RING_NBYTES_MIN	 4096u
+
+/* A younger process may be about to open its socket or its bell. */
+#define SETTLED_MS 1000
+
+typedef bool line_test(const char *line);
+
+/* Is there a mapping of 'pid' whose line is like that? */
+static bool
+has_mapping(pid_t pid, line_test *test)
+{
+	char path[64], line[PATH_MAX + 128];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/maps", (long)pid);
+	f = fopen(path, "re");
+	while (!found && f != NULL && fgets(line, sizeof(line), f) != NULL)
+		found = test(line);
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
+static bool
+is_library(const char *line)
+{
+	return strstr(line, "libhatftrace") != NULL;
+}
+
+/* Shared memory in no file, which has a name where the kernel gives it one, as
+ * large as a power of two and the head of a ring. */
+static bool
+is_ring_in_memory(const char *line)
+{
+	char *end;
+	const unsigned long long from = strtoull(line, &end, 16);
+	const unsigned long long to =
+		*end == '-' ? strtoull(end + 1, NULL, 16) : from;
+	unsigned long long words_nbytes;
+
+	if (strstr(line, " rw-s ") == NULL ||
+	    to - from < RING_HEAD_NBYTES + RING_NBYTES_MIN ||
+	    (strstr(line, " /dev/zero (deleted)\n") == NULL &&
+	     strstr(line, " [anon_shmem:hatftrace]\n") == NULL))
+		return false;
+	words_nbytes = to - from - RING_HEAD_NBYTES;
+	return (words_nbytes & (words_nbytes - 1)) == 0;
+}
+
+static bool
+is_writer(pid_t pid, const char *tid)
+{
+	char path[PATH_MAX], name[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task/%s/comm", (long)pid, tid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return false;
+	if (fgets(name, sizeof(name), f) == NULL)
+		name[0] = '\0';
+	fclose(f);
+	return strcmp(name, THREAD_NAME) == 0;
+}
+
+static bool
+has_writer(pid_t pid)
+{
+	const struct dirent *entry;
+	bool found = false;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
+	d = opendir(path);
+	while (!found && d != NULL && (entry = readdir(d)) != NULL)
+		found = is_writer(pid, entry->d_name);
+	if (d != NULL)
+		closedir(d);
+	return found;
+}
+
+bool
+quiet_is_preloaded(pid_t pid)
+{
+	return has_mapping(pid, is_library);
+}
+
+bool
+quiet_is_waiting(pid_t pid)
+{
+	return has_mapping(pid, is_ring_in_memory) && !has_writer(pid);
+}
+
+bool
+quiet_read_exe(pid_t pid, char *exe, size_t cap)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
+	n = readlink(path, exe, cap - 1);
+	exe[n < 0 ? 0 : n] = '\0';
+	/* A line is one value. */
+	return strchr(exe, '\n') == NULL;
+}
+
+bool
+quiet_tell(pid_t pid, char *answer, size_t cap)
+{
+	char exe[PATH_MAX];
+	int used;
+
+	if (!quiet_is_waiting(pid) || !quiet_read_exe(pid, exe, sizeof(exe)))
+		return false;
+	used = snprintf(answer, cap,
+			"ok\npid=%ld\nexe=%s\nstate=recording\nbegun=0\n",
+			(long)pid, exe);
+	return used > 0 && (size_t)used < cap;
+}
+
+static int
+compare_pids(const void *a, const void *b)
+{
+	const pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+size_t
+quiet_add_all(pid_t *pids, size_t count, size_t max)
+{
+	DIR *const d = opendir("/proc");
+	const struct dirent *entry;
+	size_t n = count;
+
+	while (d != NULL && n < max && (entry = readdir(d)) != NULL) {
+		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && pid != getpid() &&
+		    !started_lately((uint64_t)pid, SETTLED_MS) &&
+		    (count == 0 || bsearch(&pid, pids, count, sizeof(*pids),
+					   compare_pids) == NULL) &&
+		    quiet_is_waiting(pid) && !sockets_is_control_off(pid))
+			pids[n++] = pid;
+	}
+	if (d != NULL)
+		closedir(d);
+	qsort(pids, n, sizeof(*pids), compare_pids);
+	return n;
+}

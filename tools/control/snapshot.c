@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/* snapshot.c - see snapshot.h */
+#include "tools/control/snapshot.h"
+#include "hatf/hatf.h"
+#include "tools/trace/spool.h"
+#include "tools/ui/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVENTS_AT_ONCE 256
+
+/* Of the default's names that are tried. */
+#define NAMES_MAX 10000
+
+struct live_list {
+	struct hatf_live *items;
+	size_t count, room;
+	uint64_t nbytes;
+	bool no_memory;
+};
+
+static bool
+take_live(void *ctx, const struct hatf_live *live)
+{
+	struct live_list *const list = ctx;
+
+	if (list->count == list->room) {
+		const size_t room = list->room == 0 ? 1024 : 2 * list->room;
+		struct hatf_live *const items =
+			reallocarray(list->items, room, sizeof(*list->items));
+
+		list->no_memory = items == NULL;
+		if (items == NULL)
+			return false;
+		list->items = items;
+		list->room = room;
+	}
+	list->items[list->count++] = *live;
+	list->nbytes += live->size;
+	return true;
+}
+
+/* By heap, then in the order of allocation. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct hatf_live *const x = a, *const y = b;
+
+	if (x->heap != y->heap)
+		return x->heap < y->heap ? -1 : 1;
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* -------------------------------------------------------------- the header */
+
+/* Does the line say what is not so of a snapshot?  It is no segment, it has what a
+ * child has from its parent, and no recorder is at it. */
+static bool
+is_dropped(const char *line)
+{
+	static const char *const keys[] = {
+		"segment=",
+		"previous=",
+		"events_before=",
+		"lost_before=",
+		"bytes_before=",
+		"live=",
+		"carried=",
+		"carried_bytes=",
+		"rings=",
+		"parent_pid=",
+		"parent_trace=",
+		"parent_event=",
+		"parent_event_exact=",
+		"parent_fork=",
+		"snapshot_of=",
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strncmp(line, keys[i], strlen(keys[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Remove from 'lines' the first, which is no key, and those above. */
+static void
+drop_lines(char *lines)
+{
+	char *from = lines, *to = lines;
+
+	while (*from != '\0') {
+		char *const end = strchr(from, '\n');
+		const size_t n =
+			end != NULL ? (size_t)(end + 1 - from) : strlen(from);
+
+		if (from != lines && !is_dropped(from)) {
+			memmove(to, from, n);
+			to += n;
+		}
+		from += n;
+	}
+	*to = '\0';
+}
+
+/* What the header of a trace says that is so of a snapshot; NULL without
+ * memory. */
+static char *
+copy_header(int fd)
+{
+	struct hatf_record rec;
+	struct hatf_reader *reader;
+	char *lines = NULL;
+	size_t n = 0;
+
+	if (spool_reader_of(fd, 0, &reader, NULL) != HATF_OK)
+		return strdup("");
+	if (hatf_reader_read(reader, &rec, 1, &n) == HATF_OK && n == 1 &&
+	    rec.tag == HATF_COMMENT)
+		lines = strndup((const char *)rec.attributes,
+				rec.attributes_nbytes);
+	else
+		lines = strdup("");
+	hatf_reader_close(reader);
+	if (lines != NULL)
+		drop_lines(lines);
+	return lines;
+}
+
+const char *
+snapshot_live_word(enum snapshot_live live)
+{
+	static const char *const words[] = {
+		[SNAPSHOT_EXACT] = "exact",
+		[SNAPSHOT_UNCERTAIN] = "uncertain",
+		[SNAPSHOT_UNKNOWN] = "unknown",
+	};
+
+	return words[live];
+}
+
+static bool
+says(const struct hatf_reader *reader, const char *key, const char *word)
+{
+	const char *const value = hatf_reader_header(reader, key);
+
+	return value != NULL && strcmp(value, word) == 0;
+}
+
+static enum snapshot_live
+live_of(const struct hatf_reader *reader)
+{
+	if (says(reader, "live", "unknown") || says(reader, "start", "late"))
+		return SNAPSHOT_UNKNOWN;
+	return says(reader, "live", "uncertain") ? SNAPSHOT_UNCERTAIN
+						 : SNAPSHOT_EXACT;
+}
+
+enum snapshot_live
+snapshot_live_of(int fd)
+{
+	struct hatf_reader *reader;
+	enum snapshot_live live;
+
+	if (spool_reader_of(fd, 0, &reader, NULL) != HATF_OK)
+		return SNAPSHOT_EXACT;
+	live = live_of(reader);
+	hatf_reader_close(reader);
+	return live;
+}
+
+/* The last part, with bytes that a line cannot hold as \xHH; NULL: no memory. */
+static char *
+escaped_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+	char *const text = malloc(4 * strlen(name) + 1);
+	char *to = text;
+
+	for (; text != NULL && *name != '\0'; name++) {
+		const unsigned char c = (unsigned char)*name;
+
+		if (c < 0x20 || c == 0x7f || c == '\\')
+			to += sprintf(to, "\\x%02x", c);
+		else
+			*to++ = (char)c;
+	}
+	if (text != NULL)
+		*to = '\0';
+	return text;
+}
+
+static char *
+make_header(const struct snapshot *s)
+{
+	char *const old = copy_header(s->from_fd);
+	char *const name = escaped_name(s->from);
+	char *header = NULL;
+
+	if (old == NULL || name == NULL ||
+	    asprintf(&header,
+		     "snapshot_of=%s\nlive=%s\ncarried=%" PRIu64
+		     "\ncarried_bytes=%" PRIu64 "\n%s",
+		     name, snapshot_live_word(s->live), s->live_count,
+		     s->live_nbytes, old) < 0) {
+		header = NULL;
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	}
+	free(old);
+	free(name);
+	return header;
+}
+
+/* ------------------------------------------------------------- the old trace */
+
+/*
+ * Read what the trace begins with and no more than so many events.  The trace is
+ * still being written, and may grow faster than it can be read.
+ */
+static enum hatf_status
+read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
+{
+	static struct hatf_event events[EVENTS_AT_ONCE];
+	struct hatf_events_stats stats;
+	enum hatf_status status = HATF_OK;
+	size_t n;
+
+	while (status == HATF_OK) {
+		uint64_t left;
+
+		hatf_events_get_stats(stage, &stats);
+		left = event_count - stats.event_count;
+		if (stats.carried_count < carried)
+			left += carried - stats.carried_count;
+		if (left == 0)
+			return HATF_END;
+		status = hatf_events_read(
+			stage, events,
+			left < EVENTS_AT_ONCE ? (size_t)left : EVENTS_AT_ONCE,
+			&n);
+	}
+	return status;
+}
+
+/* Whatever is there by now is to be taken: the trace has no end yet. */
+static bool
+is_read(enum hatf_status status)
+{
+	return status == HATF_END || status == HATF_NO_TRAILER ||
+	       status == HATF_TRUNCATED;
+}
+
+static bool
+read_live(struct snapshot *s, struct hatf_reader *reader,
+	  struct hatf_events *stage, struct live_list *list)
+{
+	const char *const carried = hatf_reader_header(reader, "carried");
+	enum hatf_heritage heritage = HATF_HERITAGE_NONE;
+	struct hatf_reader_stats stats;
+	enum hatf_status status =
+		hatf_events_inherit(stage, s->from, &heritage);
+
+	if (status == HATF_OK)
+		status = read_events(
+			stage,
+			carried != NULL ? strtoull(carried, NULL, 10) : 0,
+			s->event_count);
+
+	if (status != HATF_NO_MEMORY)
+		hatf_events_visit_live(stage, take_live, list);
+	if (list->no_memory)
+		status = HATF_NO_MEMORY;
+	hatf_reader_get_stats(reader, &stats);
+	s->live = live_of(reader);
+	if (s->live == SNAPSHOT_EXACT && stats.lost_count != 0)
+		s->live = SNAPSHOT_UNCERTAIN;
+	if (heritage != HATF_HERITAGE_NONE && heritage != HATF_HERITAGE_EXACT)
+		s->live = SNAPSHOT_UNKNOWN;
+	s->live_count = list->count;
+	s->live_nbytes = list->nbytes;
+	if (status == HATF_NO_MEMORY)
+		speak("%s", hatf_status_text(status));
+	else if (!is_read(status))
+		speak_error(s->from, hatf_reader_error(reader));
+	return is_read(status);
+}
+
+static bool
+read_trace(struct snapshot *s, struct live_list *list)
+{
+	struct hatf_error err;
+	struct hatf_reader *reader;
+	struct hatf_events *stage;
+	bool is_fine;
+
+	if (spool_reader_of(s->from_fd, 0, &reader, &err) != HATF_OK) {
+		speak_error(s->from, &err);
+		return false;
+	}
+	if (hatf_events_open(reader, &stage) != HATF_OK) {
+		hatf_reader_close(reader);
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	is_fine = read_live(s, reader, stage, list);
+	hatf_events_close(stage);
+	hatf_reader_close(reader);
+	return is_fine;
+}
+
+/* ---------------------------------------------------------------- the new one */
+
+static void
+put_live(struct hatf_writer *w, const struct live_list *list)
+{
+	static const uint8_t carried[] = { HATF_ATTR_CARRIED };
+	struct hatf_record rec = {
+		.attributes = carried,
+		.attributes_nbytes = sizeof(carried),
+	};
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct hatf_live *const live = &list->items[i];
+		const bool new_heap = live->heap != rec.heap;
+
+		rec.heap = live->heap;
+		rec.address = rec.size = 0;
+		rec.tag = HATF_CREATE_HEAP;
+		if (new_heap)
+			hatf_writer_write(w, &rec, 1);
+		rec.tag = HATF_ALLOC;
+		rec.address = live->address;
+		rec.size = live->size;
+		/* Errors are sticky: hatf_writer_close() tells. */
+		hatf_writer_write(w, &rec, 1);
+	}
+}
+
+static bool
+write_list(int fd, const char *to, const struct live_list *list,
+	   const char *header)
+{
+	const struct hatf_writer_options options = { .header = header };
+	struct hatf_writer *w;
+	struct hatf_error err;
+
+	if (hatf_writer_open_fd(fd, &options, &w, &err) != HATF_OK) {
+		speak_error(to, &err);
+		return false;
+	}
+	put_live(w, list);
+	if (hatf_writer_close(w, &err) == HATF_OK)
+		return true;
+	speak_error(to, &err);
+	return false;
+}
+
+static int
+create(const char *path)
+{
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+/* The first of the default's names that is free. */
+static int
+create_default(struct snapshot *s)
+{
+	int fd;
+
+	s->to = s->name;
+	snprintf(s->name, sizeof(s->name), "snapshot.%ld.hatf.gz", s->pid);
+	fd = create(s->to);
+	for (unsigned i = 1; fd < 0 && errno == EEXIST && i < NAMES_MAX; i++) {
+		snprintf(s->name, sizeof(s->name), "snapshot.%ld.%u.hatf.gz",
+			 s->pid, i);
+		fd = create(s->to);
+	}
+	return fd;
+}
+
+static bool
+write_file(struct snapshot *s, const struct live_list *list, const char *header)
+{
+	const bool is_stdout = s->to != NULL && strcmp(s->to, "-") == 0;
+	bool is_fine;
+	int fd;
+
+	if (is_stdout)
+		return write_list(STDOUT_FILENO, s->to, list, header);
+	fd = s->to != NULL ? create(s->to) : create_default(s);
+	if (fd < 0) {
+		speak("%s: %s", s->to, strerror(errno));
+		return false;
+	}
+	is_fine = write_list(fd, s->to, list, header);
+	if (close(fd) != 0 && is_fine) {
+		speak("%s: %s", s->to, strerror(errno));
+		is_fine = false;
+	}
+	if (!is_fine)
+		unlink(s->to);
+	return is_fine;
+}
+
+bool
+snapshot_write(struct snapshot *s)
+{
+	struct live_list list = { .items = NULL };
+	char *header = NULL;
+	bool is_fine = read_trace(s, &list);
+
+	if (is_fine) {
+		header = make_header(s);
+		is_fine = header != NULL;
+	}
+	if (is_fine) {
+		if (list.count != 0)
+			qsort(list.items, list.count, sizeof(*list.items),
+			      compare);
+		is_fine = write_file(s, &list, header);
+	}
+	free(header);
+	free(list.items);
+	return is_fine;
+}

@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: MIT */
+/* sockets.c - see sockets.h */
+#include "tools/control/sockets.h"
+#include "tools/control/bell.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PLACES_MAX 256
+
+/* Names in a place that are looked at: links to a socket cost its owner
+ * nothing. */
+#define NAMES_MAX 65536
+
+/* Between two tries where too many wait to be accepted. */
+#define CROWDED_US 10000
+
+/* No socket is being made for longer (NUMBER.soc-, preload/writer/control.c). */
+#define MAKING_SECONDS 2
+
+/* Where sockets may be, if the directory belongs to 'owner'. */
+struct place {
+	char path[PATH_MAX];
+	uid_t owner;
+};
+
+struct places {
+	struct place place[PLACES_MAX];
+	unsigned count;
+};
+
+uint64_t
+sockets_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* ----------------------------------------------------------------- places */
+
+static void
+add_place(struct places *p, const char *directory, const char *below,
+	  uid_t owner)
+{
+	if (p->count == PLACES_MAX)
+		return;
+
+	struct place *const new = &p->place[p->count];
+
+	if (snprintf(new->path, PATH_MAX, "%s%s", directory, below) >= PATH_MAX)
+		return;
+	for (unsigned i = 0; i < p->count; i++)
+		if (p->place[i].owner == owner &&
+		    strcmp(p->place[i].path, new->path) == 0)
+			return;
+	new->owner = owner;
+	p->count++;
+}
+
+/* The value of 'name' (with its '=') in the environment of 'pid', or NULL. */
+static const char *
+environment_of(pid_t pid, const char *name)
+{
+	static char buf[1u << 20];
+	const size_t length = strlen(name);
+	char path[64];
+	const char *found = NULL;
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%ld/environ", (long)pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return NULL;
+	n = fread(buf, 1, sizeof(buf) - 1, f);
+	fclose(f);
+	buf[n] = '\0';
+	for (size_t i = 0; i < n && found == NULL; i += strlen(buf + i) + 1)
+		if (strncmp(buf + i, name, length) == 0)
+			found = buf + i + length;
+	return found;
+}
+
+bool
+sockets_is_control_off(pid_t pid)
+{
+	const char *const value = environment_of(pid, "HATFTRACE_CONTROL=");
+
+	return value != NULL && strcmp(value, "off") == 0;
+}
+
+static void
+add_places_of(struct places *p, uid_t uid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/run/user/%lu/hatftrace",
+		 (unsigned long)uid);
+	add_place(p, path, "", uid);
+	snprintf(path, sizeof(path), "/tmp/hatftrace-%lu", (unsigned long)uid);
+	add_place(p, path, "", uid);
+}
+
+/* Those of each user for whom 'directory' has a name that is 'prefix' and his
+ * number, and who has made it himself: anybody can make names in /tmp. */
+static void
+add_users(struct places *p, const char *directory, const char *prefix)
+{
+	DIR *const d = opendir(directory);
+	const size_t n = strlen(prefix);
+	const struct dirent *entry;
+	struct stat st;
+
+	while (d != NULL && (entry = readdir(d)) != NULL) {
+		const char *const digits = entry->d_name + n;
+		char *end;
+
+		if (strncmp(entry->d_name, prefix, n) != 0 || digits[0] < '0' ||
+		    digits[0] > '9')
+			continue;
+
+		const unsigned long uid = strtoul(digits, &end, 10);
+
+		if (*end == '\0' &&
+		    fstatat(dirfd(d), entry->d_name, &st,
+			    AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISDIR(st.st_mode) && st.st_uid == uid)
+			add_places_of(p, (uid_t)uid);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+/* 'runtime' is what an environment says, or NULL. */
+static void
+add_runtime(struct places *p, const char *runtime, uid_t uid)
+{
+	if (runtime == NULL || runtime[0] != '/')
+		return;
+	add_place(p, runtime, "/hatftrace", geteuid());
+	add_place(p, runtime, "/hatftrace", uid);
+}
+
+/*
+ * Where the process's environment says, if it says something; our own; those of
+ * the user 'uid'; and for root those of all users: a process may have been
+ * another user's when it made its socket.
+ */
+static void
+find_places(struct places *p, uid_t uid, const char *runtime)
+{
+	p->count = 0;
+	add_runtime(p, runtime, uid);
+	add_runtime(p, getenv("XDG_RUNTIME_DIR"), uid);
+	add_places_of(p, geteuid());
+	add_places_of(p, uid);
+	if (geteuid() == 0) {
+		add_users(p, "/run/user", "");
+		add_users(p, "/tmp", "hatftrace-");
+	}
+}
+
+static void
+find_places_of(struct places *p, pid_t pid)
+{
+	find_places(p, sockets_owner_of(pid),
+		    environment_of(pid, "XDG_RUNTIME_DIR="));
+}
+
+void
+sockets_list_places(pid_t pid, char *list, size_t cap)
+{
+	static struct places places;
+	size_t used = 0;
+
+	find_places_of(&places, pid);
+	list[0] = '\0';
+	for (unsigned i = 0; i < places.count && used < cap; i++)
+		if (i == 0 ||
+		    strcmp(places.place[i].path, places.place[i - 1].path) != 0)
+			used += (size_t)snprintf(list + used, cap - used,
+						 "%s%s", i == 0 ? "" : ", ",
+						 places.place[i].path);
+}
+
+/* The directory, if it is its owner's alone to put something there; else -1. */
+static int
+open_place(const struct place *place)
+{
+	struct stat st;
+	const int fd = open(place->path,
+			    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && (st.st_mode & 022) == 0 &&
+	    st.st_uid == place->owner)
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
+/* ----------------------------------------------------------------- sockets */
+
+/* The socket 'name' of 'owner', itself, not what a link points to; else -1. */
+static int
+open_socket_file(int place_fd, const char *name, uid_t owner)
+{
+	struct stat st;
+	const int fd = openat(place_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == owner)
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
+/* Connect to the socket that is open as 'file_fd'. */
+static int
+connect_once(int file_fd)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd, saved_errno;
+
+	/* However long the path is; and the file stays this one. */
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d",
+		 file_fd);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&address,
+			      sizeof(address)) == 0)
+		return fd;
+	saved_errno = errno;
+	close(fd);
+	errno = saved_errno;
+	return -1;
+}
+
+/* Connect to 'name', which is to be the socket of 'owner'.  While too many wait
+ * there to be accepted, try again until 'until_ms', then fail with EAGAIN. */
+static int
+connect_to(int place_fd, const char *name, uid_t owner, uint64_t until_ms)
+{
+	const int file_fd = open_socket_file(place_fd, name, owner);
+	int fd, saved_errno;
+
+	if (file_fd < 0)
+		return -1;
+	fd = connect_once(file_fd);
+	while (fd < 0 && errno == EAGAIN && sockets_now_ms() < until_ms) {
+		usleep(CROWDED_US);
+		fd = connect_once(file_fd);
+	}
+	saved_errno = errno;
+	close(file_fd);
+	errno = saved_errno;
+	return fd;
+}
+
+/* The process that listens, 0 if it has no number here, and its user then. */
+static pid_t
+listener_of(int fd, uid_t *uid_ret)
+{
+	struct ucred peer;
+	socklen_t nbytes = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &nbytes) != 0)
+		return 0;
+	*uid_ret = peer.uid;
+	return peer.pid;
+}
+
+/* What the status of 'pid' says behind 'key', with blanks in front, or "". */
+static const char *
+status_of(pid_t pid, const char *key, char *line, int cap)
+{
+	const size_t n = strlen(key);
+	char path[64];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
+	f = fopen(path, "re");
+	while (!found && f != NULL && fgets(line, cap, f) != NULL)
+		found = strncmp(line, key, n) == 0;
+	if (f != NULL)
+		fclose(f);
+	return found ? line + n : "";
+}
+
+long
+sockets_inner_number(pid_t pid)
+{
+	char line[512];
+	const char *const last =
+		strrchr(status_of(pid, "NSpid:", line, sizeof(line)), '\t');
+
+	return last != NULL ? strtol(last, NULL, 10) : pid;
+}
+
+/* Is 'uid' a user of 'pid': the real, effective or saved one? */
+static bool
+is_user_of(pid_t pid, uid_t uid)
+{
+	char line[512];
+	const char *next = status_of(pid, "Uid:", line, sizeof(line));
+
+	while (*next == '\t') {
+		char *end;
+
+		if (strtoul(next + 1, &end, 10) == uid)
+			return true;
+		next = end;
+	}
+	return false;
+}
+
+/*
+ * Does 'pid' listen?  The number alone does not tell: a process can make a
+ * socket, leave it to a child and end, and another user's process then get the
+ * number.  A process that gave up root's privileges has made its socket as
+ * root, and only root gets here then.
+ */
+static bool
+is_listener(int fd, pid_t pid, uid_t *uid_ret)
+{
+	return listener_of(fd, uid_ret) == pid &&
+	       (*uid_ret == geteuid() || is_user_of(pid, *uid_ret));
+}
+
+bool
+sockets_is_absent(int e)
+{
+	return e == ENOENT || e == ECONNREFUSED || e == ENOTDIR || e == ELOOP;
+}
+
+/* Connect to the socket of 'pid' in this place. */
+static int
+connect_in(const struct place *place, pid_t pid, uint64_t until_ms,
+	   uid_t *uid_ret)
+{
+	const int place_fd = open_place(place);
+	char name[32];
+	int fd, saved_errno;
+
+	if (place_fd < 0)
+		return -1;
+	snprintf(name, sizeof(name), "%ld.sock", sockets_inner_number(pid));
+	fd = connect_to(place_fd, name, place->owner, until_ms);
+	saved_errno = errno == EAGAIN ? ETIMEDOUT : errno;
+	close(place_fd);
+	if (fd >= 0 && !is_listener(fd, pid, uid_ret)) {
+		close(fd);
+		saved_errno = ENOENT;
+		fd = -1;
+	}
+	errno = saved_errno;
+	return fd;
+}
+
+int
+sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
+{
+	static struct places places;
+	int fd = -1, e = ENOENT;
+
+	find_places_of(&places, pid);
+	for (unsigned i = 0; i < places.count && fd < 0; i++) {
+		const uid_t owner = places.place[i].owner;
+
+		/* Nobody else is to make us wait. */
+		if (owner != geteuid() && !is_user_of(pid, owner))
+			continue;
+		fd = connect_in(&places.place[i], pid, until_ms, uid_ret);
+		/* What says most: that one is there and is not for us. */
+		if (fd < 0 &&
+		    (!sockets_is_absent(errno) || errno == ECONNREFUSED))
+			e = errno;
+	}
+	errno = e;
+	return fd;
+}
+
+/* The bell of 'pid', or -1. */
+static int
+find_bell(pid_t pid, uid_t *uid_ret)
+{
+	static struct places places;
+	char name[32];
+	int fd = -1;
+
+	find_places_of(&places, pid);
+	snprintf(name, sizeof(name), "%ld.bell", sockets_inner_number(pid));
+	for (unsigned i = 0; i < places.count && fd < 0; i++) {
+		const struct place *const place = &places.place[i];
+		int place_fd;
+
+		if (place->owner != geteuid() && !is_user_of(pid, place->owner))
+			continue;
+		place_fd = open_place(place);
+		if (place_fd < 0)
+			continue;
+		fd = bell_open(place_fd, name, place->owner);
+		close(place_fd);
+		*uid_ret = place->owner;
+	}
+	return fd;
+}
+
+bool
+sockets_ring(pid_t pid, enum bell_call call)
+{
+	uid_t uid;
+	const int fd = find_bell(pid, &uid);
+	const bool rung = fd >= 0 && bell_ring(fd, call);
+
+	if (fd >= 0)
+		close(fd);
+	return rung;
+}
+
+bool
+sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret)
+{
+	const int fd = find_bell(pid, uid_ret);
+	const bool found = fd >= 0 && bell_is_mapped(fd, pid) &&
+			   bell_read(fd, pid, sockets_now_ms(), answer, cap);
+
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+uid_t
+sockets_owner_of(pid_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld", (long)pid);
+	return stat(path, &st) == 0 ? st.st_uid : geteuid();
+}
+
+/* -------------------------------------------------------------- all of them */
+
+/* The number in front of 'end'; 0: it is another name. */
+static long
+number_of_name(const char *name, const char *end)
+{
+	char *rest;
+	const long n = strtol(name, &rest, 10);
+
+	return n > 0 && n <= INT_MAX && strcmp(rest, end) == 0 ? n : 0;
+}
+
+/* Is it older than any socket that is being made? */
+static bool
+is_old(int place_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(place_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_mtim.tv_sec + MAKING_SECONDS < time(NULL);
+}
+
+static bool
+is_gone(long number)
+{
+	return kill((pid_t)number, 0) != 0 && errno == ESRCH;
+}
+
+/* The process whose bell 'name' is; 0: none that can be known. */
+static pid_t
+process_of_bell(const struct place *place, int place_fd, const char *name)
+{
+	const long number = number_of_name(name, ".bell");
+	bool is_its;
+	int fd;
+
+	if (number == 0)
+		return 0;
+	fd = bell_open(place_fd, name, place->owner);
+	if (fd < 0)
+		return 0;
+	/* In another PID namespace, the number is another process's here. */
+	is_its = bell_is_mapped(fd, (pid_t)number);
+	close(fd);
+	return is_its ? (pid_t)number : 0;
+}
+
+/* Remove the bell 'name' if its process has ended, be it in another namespace. */
+static void
+sweep_bell(const struct place *place, int place_fd, const char *name)
+{
+	const int fd = place->owner == geteuid()
+			       ? bell_open(place_fd, name, place->owner)
+			       : -1;
+
+	if (fd >= 0 && bell_is_abandoned(fd))
+		unlinkat(place_fd, name, 0);
+	if (fd >= 0)
+		close(fd);
+}
+
+/*
+ * Remove 'name' if it is a dead socket: its process has ended and nobody
+ * listens. Where it is another PID namespace that gave the number, the process
+ * may live although we do not see it, but then it listens.
+ */
+static void
+sweep(const struct place *place, int place_fd, const char *name)
+{
+	long number = number_of_name(name, ".sock");
+	int fd;
+
+	if (number_of_name(name, ".bell") != 0) {
+		sweep_bell(place, place_fd, name);
+		return;
+	}
+	if (number == 0 && is_old(place_fd, name))
+		number = number_of_name(name, ".soc-");
+	if (number == 0 || place->owner != geteuid() || !is_gone(number))
+		return;
+	fd = connect_to(place_fd, name, place->owner, 0);
+	if (fd < 0 && errno == ECONNREFUSED)
+		unlinkat(place_fd, name, 0);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The process whose socket 'name' is; 0: there is none. */
+static pid_t
+process_of(const struct place *place, int place_fd, const char *name)
+{
+	const long number = number_of_name(name, ".sock");
+	uid_t uid;
+	pid_t pid;
+	int fd;
+
+	if (number == 0) {
+		pid = process_of_bell(place, place_fd, name);
+		return pid != 0 && !is_gone(pid) ? pid : 0;
+	}
+	fd = connect_to(place_fd, name, place->owner, 0);
+	/* Whoever has no time to accept may have it later; whose the socket of
+	 * another user is, is not known. */
+	if (fd < 0)
+		return errno == EAGAIN && place->owner == geteuid()
+			       ? (pid_t)number
+			       : 0;
+	pid = listener_of(fd, &uid);
+	close(fd);
+	return pid != 0 && sockets_inner_number(pid) == number ? pid : 0;
+}
+
+struct found {
+	pid_t *pids; /* 'max' is 0: nobody wants to know */
+	size_t count, max;
+};
+
+static void
+scan_place(const struct place *place, struct found *found)
+{
+	const int place_fd = open_place(place);
+	const int fd = place_fd >= 0
+			       ? openat(place_fd, ".",
+					O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+			       : -1;
+	DIR *const d = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+
+	for (unsigned i = 0; d != NULL && i < NAMES_MAX; i++) {
+		pid_t pid;
+
+		entry = readdir(d);
+		if (entry == NULL)
+			break;
+		sweep(place, place_fd, entry->d_name);
+		if (found->count == found->max)
+			continue;
+		pid = process_of(place, place_fd, entry->d_name);
+		if (pid != 0)
+			found->pids[found->count++] = pid;
+	}
+	if (d != NULL)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	if (place_fd >= 0)
+		close(place_fd);
+}
+
+static void
+scan_all(struct found *found)
+{
+	static struct places places;
+
+	find_places(&places, geteuid(), NULL);
+	for (unsigned i = 0; i < places.count; i++)
+		if (found->max != 0 || places.place[i].owner == geteuid())
+			scan_place(&places.place[i], found);
+}
+
+static int
+compare_pids(const void *a, const void *b)
+{
+	const pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+size_t
+sockets_find_all(pid_t *pids, size_t max)
+{
+	struct found found = { .pids = pids, .max = max };
+	size_t kept = 0;
+
+	scan_all(&found);
+	qsort(pids, found.count, sizeof(*pids), compare_pids);
+	for (size_t i = 0; i < found.count; i++)
+		if (kept == 0 || pids[kept - 1] != pids[i])
+			pids[kept++] = pids[i];
+	return kept;
+}
+
+void
+sockets_sweep(void)
+{
+	struct found found = { .max = 0 };
+
+	scan_all(&found);
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/* tracer_client.c - see tracer_client.h */
+#include "tools/control/tracer_client.h"
+
+#include "hatf/hatf.h"
+#include "tools/control/quiet.h"
+#include "tools/control/sockets.h"
+#include "tools/control/started.h"
+#include "tools/ui/message.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a talk may take; a tracer looks after its clients far more often. */
+#define ANSWER_SECONDS 10
+
+/* How long a process that has the tracer may take to make its socket, and one that
+ * is not what it will be yet, to become it. */
+#define YOUNG_MS  1000
+#define UNBORN_MS 200
+
+/* How often one is tried that cannot be connected to yet. */
+#define RETRY_MS 10
+
+/* So many are talked to at a time, and descriptors for all else. */
+#define ROUND_MAX   4096
+#define SPARE_FILES 64
+
+/* How long a dormant process may take to allocate something. */
+#define BELL_MS 3000
+
+static void
+complain_deaf(pid_t pid)
+{
+	char list[1024];
+
+	if (sockets_is_control_off(pid)) {
+		speak("%ld: traced, but takes no orders: HATFTRACE_CONTROL is "
+		      "off",
+		      (long)pid);
+		return;
+	}
+	if (quiet_is_waiting(pid)) {
+		speak("%ld: recording, but with too few heap events so far for "
+		      "a trace: it takes orders once it has begun one "
+		      "(HATFTRACE_BEGIN=now: from the first)",
+		      (long)pid);
+		return;
+	}
+	sockets_list_places(pid, list, sizeof(list));
+	speak("%ld: has libhatftrace.so, but takes no orders: its trace is at "
+	      "an end, or there is none; no socket of it in %s",
+	      (long)pid, list);
+}
+
+static void
+complain(pid_t pid, int e)
+{
+	const long n = (long)pid;
+
+	if (kill(pid, 0) != 0 && errno == ESRCH)
+		speak("%ld: no such process", n);
+	else if (e == EACCES || e == EPERM ||
+		 ((e == ECONNRESET || e == EPIPE) && geteuid() != 0 &&
+		  sockets_owner_of(pid) != geteuid()))
+		speak("%ld: permission denied: it is another user's", n);
+	else if (e == ECONNRESET || e == EPIPE)
+		speak("%ld: ended before it answered", n);
+	else if (e == ETIMEDOUT)
+		speak("%ld: no answer in %d seconds", n, ANSWER_SECONDS);
+	else if (!sockets_is_absent(e))
+		speak("%ld: %s", n, strerror(e));
+	else if (quiet_is_preloaded(pid))
+		complain_deaf(pid);
+	else
+		speak("%ld: not traced", n);
+}
+
+/* May there be a socket soon?  The image of a process that has just begun may be that
+ * of the shell which is about to execute the program. */
+static bool
+may_appear(const struct reach *r)
+{
+	if (r->has_rung)
+		return true;
+	return started_lately((uint64_t)r->pid, YOUNG_MS)
+		       ? quiet_is_preloaded(r->pid) ||
+				 started_lately((uint64_t)r->pid, UNBORN_MS)
+		       : quiet_is_preloaded(r->pid) &&
+				 !quiet_is_waiting(r->pid);
+}
+
+/* One process that is talked to. */
+struct talk {
+	struct reach *r;
+	int fd;		   /* -1: not connected */
+	int error;	   /* why there is no answer, or 0 */
+	size_t used;	   /* bytes of the answer */
+	uint64_t young_ms; /* how long the process may have no socket */
+	bool is_over;
+	bool has_failed;  /* which has been said */
+	bool has_retried; /* the writer thread had left just then */
+	bool has_looked;  /* for what can be had without the process */
+};
+
+/* Those that are talked to at the same time. */
+struct round {
+	struct talk *talks;
+	struct pollfd *fds;
+	size_t count;
+	const char *order;
+	uint64_t until_ms;
+};
+
+static void
+end_talk(struct talk *t, int e)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+	t->error = e;
+	t->is_over = true;
+	t->r->answer[t->used] = '\0';
+}
+
+/*
+ * A socket is made a while after the start: wait for it if there is to be one.  A
+ * process whose writer thread is away has a bell, and the socket after its next
+ * allocation.
+ */
+static void
+wait_for_socket(struct talk *t, const char *order, int e)
+{
+	struct reach *const r = t->r;
+
+	if (!r->has_rung && sockets_ring(r->pid, BELL_CALL)) {
+		r->has_rung = true;
+		t->young_ms = sockets_now_ms() + BELL_MS;
+	}
+	if (sockets_now_ms() < t->young_ms && may_appear(r))
+		return;
+	/* What was too young to be looked at is so no more. */
+	if (strcmp(order, "status") == 0 &&
+	    quiet_tell(r->pid, r->answer, sizeof(r->answer))) {
+		t->used = strlen(r->answer);
+		e = 0;
+	}
+	end_talk(t, e);
+}
+
+/* A start takes back the stop that waits for the process, and a stop a start:
+ * what to say of that. */
+static const char *
+take_back(const struct reach *r, const char *order)
+{
+	const char *const pending = reach_value(r, "pending");
+
+	if (pending == NULL || strcmp(order, pending) == 0 ||
+	    (strcmp(order, "start") != 0 && strcmp(order, "stop") != 0) ||
+	    !sockets_ring(r->pid, BELL_CALL))
+		return "";
+	return r->is_recording ? "; the stop that waited for it is taken back"
+			       : "; the start that waited for it is taken back";
+}
+
+/*
+ * Without the process: what its tracer has left with the bell, or what can be seen of one
+ * that has no file yet.  True: 'order' is dealt with, '*done_ret' tells how.
+ */
+static bool
+do_without(struct reach *r, const char *order, bool *done_ret)
+{
+	const bool is_status = strcmp(order, "status") == 0;
+	const char *state;
+
+	*done_ret = is_status;
+	if (!sockets_read_status(r->pid, r->answer, sizeof(r->answer), &r->uid))
+		return is_status &&
+		       !started_lately((uint64_t)r->pid, YOUNG_MS) &&
+		       quiet_tell(r->pid, r->answer, sizeof(r->answer));
+	state = reach_value(r, "state");
+	r->is_recording = state != NULL && strcmp(state, "recording") == 0;
+	if (is_status || (strcmp(order, "start") == 0) != r->is_recording)
+		return is_status;
+	speak("%ld: %s%s", (long)r->pid,
+	      r->is_recording ? "recording already" : "not recording",
+	      take_back(r, order));
+	return true;
+}
+
+/* There is no socket: do without it, or wait for it.  'e': the errno value. */
+static void
+go_without_socket(struct talk *t, const char *order, int e)
+{
+	bool done;
+
+	if (t->has_looked || !do_without(t->r, order, &done)) {
+		t->has_looked = true;
+		wait_for_socket(t, order, e);
+		return;
+	}
+	t->used = strlen(t->r->answer);
+	t->has_failed = !done;
+	end_talk(t, 0);
+}
+
+/*
+ * The tracer has hung up without an answer: its writer thread may have left just then,
+ * and the socket with it.  The second time it is meant.
+ */
+static void
+hang_up(struct talk *t, int e)
+{
+	if (t->has_retried) {
+		end_talk(t, e);
+		return;
+	}
+	t->has_retried = true;
+	close(t->fd);
+	t->fd = -1;
+}
+
+/* Connect, if that goes now, and give the order. */
+static void
+try_to_connect(struct talk *t, const char *order)
+{
+	char line[64];
+	const int nbytes = snprintf(line, sizeof(line), "%s\n", order);
+
+	t->fd = sockets_connect(t->r->pid, 0, &t->r->uid);
+	if (t->fd >= 0) {
+		/* A fresh socket has room for it. */
+		if (send(t->fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)
+			hang_up(t, errno);
+	} else if (sockets_is_absent(errno)) {
+		go_without_socket(t, order, errno);
+	} else if (errno != ETIMEDOUT) {
+		end_talk(t, errno);
+	}
+	/* Else too many wait to be accepted. */
+}
+
+static void
+listen_to(struct talk *t)
+{
+	const size_t room = sizeof(t->r->answer) - 1 - t->used;
+	const ssize_t n = recv(t->fd, t->r->answer + t->used, room, 0);
+
+	if (n > 0)
+		t->used += (size_t)n;
+	else if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	else if (t->used != 0)
+		end_talk(t, 0);
+	else
+		/* Closed without a word: we are not the one to be answered. */
+		hang_up(t, n == 0 ? EACCES : errno);
+}
+
+/* Wait until one of them answers, or may be connected to. */
+static void
+wait_for_any(struct round *round)
+{
+	uint64_t until_ms = round->until_ms;
+	const uint64_t now = sockets_now_ms();
+
+	for (size_t i = 0; i < round->count; i++) {
+		const struct talk *const t = &round->talks[i];
+
+		/* Those that are over have -1 as well, which is passed over. */
+		round->fds[i] =
+			(struct pollfd){ .fd = t->fd, .events = POLLIN };
+		if (!t->is_over && t->fd < 0 && until_ms > now + RETRY_MS)
+			until_ms = now + RETRY_MS;
+	}
+	poll(round->fds, round->count,
+	     until_ms > now ? (int)(until_ms - now) : 0);
+}
+
+static bool
+begin_all(struct round *round, const pid_t *pids)
+{
+	for (size_t i = 0; i < round->count; i++) {
+		struct talk *const t = &round->talks[i];
+
+		t->r = malloc(sizeof(*t->r));
+		if (t->r == NULL)
+			return false;
+		t->r->pid = pids[i];
+		t->r->has_rung = t->r->is_recording = false;
+		t->fd = -1;
+		t->young_ms = sockets_now_ms() + YOUNG_MS;
+	}
+	return true;
+}
+
+/* Go on with those of which poll() tells, and those that are not connected. */
+static size_t
+go_on(struct round *round)
+{
+	const bool is_late = sockets_now_ms() >= round->until_ms;
+	size_t open_count = 0;
+
+	for (size_t i = 0; i < round->count; i++) {
+		struct talk *const t = &round->talks[i];
+
+		if (!t->is_over && t->fd < 0)
+			try_to_connect(t, round->order);
+		else if (!t->is_over && round->fds[i].revents != 0)
+			listen_to(t);
+		if (!t->is_over && is_late)
+			end_talk(t, ETIMEDOUT);
+		open_count += !t->is_over;
+	}
+	return open_count;
+}
+
+/* Has it been called in vain?  A start or a stop is left with it. */
+static bool
+is_quiet(const struct reach *r, int e, const char *order)
+{
+	const char *will = "takes orders";
+
+	if (!r->has_rung || !sockets_is_absent(e) || kill(r->pid, 0) != 0)
+		return false;
+	if (strcmp(order, "start") == 0 && sockets_ring(r->pid, BELL_START))
+		will = "begins to record";
+	if (strcmp(order, "stop") == 0 && sockets_ring(r->pid, BELL_STOP))
+		will = "ends its trace";
+	speak("%ld: %s, and has allocated nothing for %d seconds: it %s with "
+	      "its next allocation",
+	      (long)r->pid, r->is_recording ? "recording" : "dormant",
+	      BELL_MS / 1000, will);
+	return true;
+}
+
+/* Did it do what it was told?  If not, say why. */
+static bool
+is_done(const struct talk *t, const char *order)
+{
+	const char *reason;
+
+	if (t->has_failed)
+		return false;
+	if (t->error != 0) {
+		if (!is_quiet(t->r, t->error, order))
+			complain(t->r->pid, t->error);
+		return false;
+	}
+	if (strncmp(t->r->answer, "ok\n", 3) == 0)
+		return true;
+	reason = reach_value(t->r, "reason");
+	speak("%ld: %s", (long)t->r->pid,
+	      reason != NULL ? reason : "bad answer");
+	return false;
+}
+
+/* As many as there are descriptors for, and a few for the rest. */
+static size_t
+round_max(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return 1;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	    limit.rlim_cur <= SPARE_FILES)
+		return 1;
+	return limit.rlim_cur - SPARE_FILES < ROUND_MAX
+		       ? limit.rlim_cur - SPARE_FILES
+		       : ROUND_MAX;
+}
+
+static bool
+finish_round(const struct round *round, reach_fn *fn, void *context)
+{
+	bool is_fine = true;
+
+	for (size_t i = 0; i < round->count; i++) {
+		const struct talk *const t = &round->talks[i];
+
+		is_fine = is_done(t, round->order) && fn(t->r, context) &&
+			  is_fine;
+	}
+	return is_fine;
+}
+
+static bool
+run_round(struct round *round, const pid_t *pids, reach_fn *fn, void *context)
+{
+	bool is_fine = false;
+
+	round->until_ms = sockets_now_ms() + 1000 * ANSWER_SECONDS;
+	round->talks = calloc(round->count, sizeof(*round->talks));
+	round->fds = calloc(round->count, sizeof(*round->fds));
+	if (round->talks != NULL && round->fds != NULL &&
+	    begin_all(round, pids)) {
+		while (go_on(round) != 0)
+			wait_for_any(round);
+		is_fine = finish_round(round, fn, context);
+	} else {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	}
+	for (size_t i = 0; round->talks != NULL && i < round->count; i++)
+		free(round->talks[i].r);
+	free(round->talks);
+	free(round->fds);
+	return is_fine;
+}
+
+bool
+reach_send(const pid_t *pids, size_t count, const char *order, reach_fn *fn,
+	   void *context)
+{
+	const size_t max = count > 1 ? round_max() : 1;
+	bool is_fine = true;
+
+	for (size_t i = 0; i < count; i += max) {
+		struct round round = {
+			.count = count - i < max ? count - i : max,
+			.order = order,
+		};
+
+		is_fine = run_round(&round, pids + i, fn, context) && is_fine;
+	}
+	return is_fine;
+}
+
+static unsigned
+hex_digit(char c)
+{
+	return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10) & 15;
+}
+
+/* Undo the \xHH of a value of 'n' bytes. */
+static void
+unescape(const char *s, size_t n, char *out, size_t cap)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n && used + 1 < cap; i++) {
+		if (s[i] == '\\' && i + 3 < n && s[i + 1] == 'x') {
+			out[used++] = (char)(hex_digit(s[i + 2]) << 4 |
+					     hex_digit(s[i + 3]));
+			i += 3;
+		} else {
+			out[used++] = s[i];
+		}
+	}
+	out[used] = '\0';
+}
+
+#define KEY_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+bool
+reach_next(const struct reach *r, const char **next, const char **key,
+	   const char **value)
+{
+	static char name[64], text[2 * PATH_MAX];
+	const char *const line =
+		*next != NULL ? *next : strchr(r->answer, '\n');
+	const char *end, *equals;
+
+	if (line == NULL || line[0] != '\n')
+		return false;
+	end = strchr(line + 1, '\n');
+	equals = strchr(line, '=');
+	if (end == NULL || equals == NULL || equals > end)
+		return false;
+	if (strspn(line + 1, KEY_CHARACTERS) != (size_t)(equals - line - 1))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - line - 1),
+		 line + 1);
+	unescape(equals + 1, (size_t)(end - equals - 1), text, sizeof(text));
+	*next = end;
+	*key = name;
+	*value = text;
+	return true;
+}
+
+const char *
+reach_value(const struct reach *r, const char *key)
+{
+	const char *next = NULL, *name, *value;
+
+	while (reach_next(r, &next, &name, &value))
+		if (strcmp(name, key) == 0)
+			return value;
+	return NULL;
+}

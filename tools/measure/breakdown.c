@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * breakdown.c - see breakdown.h
+ *
+ * Adds up what each field takes; the sum must be the length of the stream.
+ */
+#include "tools/measure/breakdown.h"
+
+#include "tools/measure/feeder.h"
+#include "tools/measure/stored.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 256
+
+static void
+add_record(struct breakdown *b, struct stored *stored,
+	   const struct hatf_record *rec)
+{
+	if (rec->tag == HATF_METADATA) {
+		const uint64_t nbytes = stored_note(stored, &rec->metadata);
+
+		b->field_nbytes[rec->metadata.field] += nbytes;
+		b->total_nbytes += nbytes;
+		return;
+	}
+	if (rec->tag == HATF_COMMENT) {
+		b->comment_nbytes += 3 + (uint64_t)rec->attributes_nbytes;
+		b->total_nbytes += 3 + (uint64_t)rec->attributes_nbytes;
+		return;
+	}
+	b->tag_nbytes++;
+	b->total_nbytes++;
+	for (unsigned f = 0; f < HATF_FIELD_COUNT; f++) {
+		const uint64_t nbytes = stored_count(rec->tag, f) *
+					stored_nbytes(stored, f, rec);
+
+		b->field_nbytes[f] += nbytes;
+		b->total_nbytes += nbytes;
+	}
+}
+
+/* Add up all that the reader has; returns how it ends. */
+static enum hatf_status
+take_apart(struct breakdown *b, struct hatf_reader *reader)
+{
+	struct hatf_record *const records = calloc(BATCH, sizeof(*records));
+	struct stored stored;
+	enum hatf_status status = HATF_NO_MEMORY;
+	size_t n;
+
+	stored_init(&stored);
+	while (records != NULL) {
+		status = hatf_reader_read(reader, records, BATCH, &n);
+		if (status != HATF_OK)
+			break;
+		for (size_t i = 0; i < n; i++)
+			add_record(b, &stored, &records[i]);
+	}
+	free(records);
+	return status;
+}
+
+enum hatf_status
+breakdown_take(struct breakdown *b, const struct spool *trace, enum encoding e,
+	       struct hatf_error *err)
+{
+	struct hatf_reader_stats stats;
+	struct feeder f;
+	enum hatf_status status;
+
+	memset(b, 0, sizeof(*b));
+	if (feeder_open(&f, trace, e, ENCODING_WHOLE | ENCODING_FAST,
+			HATF_READ_METADATA)) {
+		status = take_apart(b, f.reader);
+		hatf_reader_get_stats(f.reader, &stats);
+		b->file_nbytes = stats.file_nbytes;
+		feeder_close(&f, status);
+		/* The sum is a check of both sides. */
+		b->is_known = f.status == HATF_OK &&
+			      b->total_nbytes == stats.hatf_nbytes;
+		if (f.status == HATF_OK && !b->is_known)
+			f.err.status = f.status = HATF_BAD_METADATA;
+	}
+	*err = f.err;
+	return f.status;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* feeder.c - see feeder.h */
+#include "tools/measure/feeder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *
+feed(void *arg)
+{
+	struct feeder *const f = arg;
+
+	f->status = encoding_write(f->trace, f->encoding, f->flags, f->write_fd,
+				   &f->err);
+	close(f->write_fd);
+	return NULL;
+}
+
+/* The writer must not be left alone with a full pipe. */
+static void
+drain(int fd)
+{
+	char buf[4096];
+	ssize_t n;
+
+	do
+		n = read(fd, buf, sizeof(buf));
+	while (n > 0 || (n < 0 && errno == EINTR));
+}
+
+/* Wait for the writer. */
+static void
+finish(struct feeder *f)
+{
+	drain(f->read_fd);
+	close(f->read_fd);
+	pthread_join(f->thread, NULL);
+}
+
+static bool
+fail_io(struct feeder *f, int sys_errno)
+{
+	f->status = HATF_IO;
+	f->err = (struct hatf_error){ .status = HATF_IO,
+				      .sys_errno = sys_errno };
+	return false;
+}
+
+bool
+feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
+	    unsigned flags, unsigned read_flags)
+{
+	struct hatf_error err;
+	int fds[2], sys_errno;
+
+	memset(f, 0, sizeof(*f));
+	f->trace = trace;
+	f->encoding = e;
+	f->flags = flags;
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return fail_io(f, errno);
+	f->read_fd = fds[0];
+	f->write_fd = fds[1];
+	sys_errno = pthread_create(&f->thread, NULL, feed, f);
+	if (sys_errno != 0) {
+		close(fds[0]);
+		close(fds[1]);
+		return fail_io(f, sys_errno);
+	}
+	if (hatf_reader_open_fd(f->read_fd, read_flags, &f->reader, &err) ==
+	    HATF_OK)
+		return true;
+	finish(f);
+	/* A writer that failed has left nothing to read. */
+	if (f->status == HATF_OK) {
+		f->status = err.status;
+		f->err = err;
+	}
+	return false;
+}
+
+enum hatf_status
+feeder_close(struct feeder *f, enum hatf_status status)
+{
+	const struct hatf_error err = *hatf_reader_error(f->reader);
+
+	hatf_reader_close(f->reader);
+	finish(f);
+	if (f->status == HATF_OK && status != HATF_END) {
+		f->status = status;
+		f->err = err;
+	}
+	return f->status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perl.c - what Perl takes for an ASCII trace: see timing.h
+ *
+ * The script stops its own time, so that the start of the interpreter does not
+ * count.  It reads and writes in turn, some records at a time: Perl would need
+ * several hundred bytes for each.
+ */
+#include "tools/measure/timing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Fields become numbers, as a program in C has them, and text again. */
+static const char script[] =
+	"use Time::HiRes qw(clock_gettime CLOCK_PROCESS_CPUTIME_ID);"
+	"my @address = ([1], [0], ([1, 2]) x 4);"
+	"my @format = ('%d %d 0x%x', '%d 0x%x', ('%d %d 0x%x 0x%x') x 4);"
+	"my ($n, $read, $write) = (0, 0, 0);"
+	"open(my $null, '>', '/dev/null') or die;"
+	"for (;;) {"
+	"  my @records;"
+	"  my $start = clock_gettime(CLOCK_PROCESS_CPUTIME_ID);"
+	"  while (@records < 4096 && defined(my $line = <STDIN>)) {"
+	"    next if $line !~ /^[0-5] /;"
+	"    my ($tag, @fields) = split(' ', $line);"
+	"    $_ = hex($_) for (@fields[@{$address[$tag]}]);"
+	"    push(@records, [$tag, @fields]);"
+	"  }"
+	"  my $middle = clock_gettime(CLOCK_PROCESS_CPUTIME_ID);"
+	"  printf $null \"$format[$_->[0]]\\n\", @$_ for (@records);"
+	"  my $end = clock_gettime(CLOCK_PROCESS_CPUTIME_ID);"
+	"  last if !@records;"
+	"  $read += $middle - $start;"
+	"  $write += $end - $middle;"
+	"  $n += @records;"
+	"}"
+	"printf(\"%.0f %.0f %d\\n\", 1e9 * $read, 1e9 * $write, $n);";
+
+/* In the child; 'out' has another number than standard input and output. */
+static void
+exec_perl(int in, int out)
+{
+	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
+		execlp("perl", "perl", "-e", script, (char *)NULL);
+	_exit(127);
+}
+
+/* All that fits of what the pipe has. */
+static void
+read_answer(int fd, char *buf, size_t cap)
+{
+	size_t used = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, buf + used, cap - 1 - used);
+		used += n > 0 ? (size_t)n : 0;
+	} while ((n > 0 && used < cap - 1) || (n < 0 && errno == EINTR));
+	buf[used] = '\0';
+}
+
+/* Run the script; 'in' has the trace. */
+static bool
+run(int in, char *answer, size_t cap)
+{
+	int fds[2], wait_status = -1;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return false;
+	pid = fork();
+	if (pid == 0)
+		exec_perl(in, fds[1]);
+	close(fds[1]);
+	if (pid > 0) {
+		read_answer(fds[0], answer, cap);
+		while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	close(fds[0]);
+	return wait_status == 0;
+}
+
+bool
+timing_perl(int fd, size_t count, double ns_ret[2])
+{
+	char path[64], answer[128], *end;
+	bool is_fine;
+	int in;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	in = open(path, O_RDONLY | O_CLOEXEC);
+	if (in < 0)
+		return false;
+	is_fine = run(in, answer, sizeof(answer));
+	close(in);
+	if (!is_fine)
+		return false;
+	ns_ret[TIMING_READ] = strtod(answer, &end);
+	ns_ret[TIMING_WRITE] = strtod(end, &end);
+	/* It must have seen all of them. */
+	return strtoull(end, NULL, 10) == count;
+}

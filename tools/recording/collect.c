@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* collect.c - see collect.h */
+#include "tools/recording/collect.h"
+
+#include "hatf/hatf.h"
+#include "tools/recording/template.h"
+#include "tools/trace/scan.h"
+#include "tools/trace/trailer.h"
+#include "tools/ui/message.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * A file this much older than the start is not opened: file times come from a
+ * clock that lags, and this keeps a directory of old traces cheap.
+ */
+#define SLACK_S 5
+
+static uint64_t
+header_number(const struct hatf_reader *reader, const char *key)
+{
+	const char *const text = hatf_reader_header(reader, key);
+
+	return text != NULL ? strtoull(text, NULL, 10) : 0;
+}
+
+static void
+add_origin(struct found *trace, uint64_t pid)
+{
+	if (pid > 1 && trace->from_count < FROM_MAX)
+		trace->from[trace->from_count++] = pid;
+}
+
+/*
+ * Also those that are not traced are named ("PID@START PID@START"), and the one
+ * that forked it may be gone.
+ */
+static void
+read_origins(const struct hatf_reader *reader, struct found *ret)
+{
+	const char *next = hatf_reader_header(reader, "ancestors");
+
+	add_origin(ret, header_number(reader, "ppid"));
+	add_origin(ret, header_number(reader, "parent_pid"));
+	while (next != NULL && *next != '\0') {
+		add_origin(ret, strtoull(next, NULL, 10));
+		next = strchr(next, ' ');
+		if (next != NULL)
+			next++;
+	}
+}
+
+static bool
+read_header(const char *path, struct found *ret)
+{
+	struct hatf_reader *reader;
+	const char *exe;
+
+	if (hatf_reader_open(path, HATF_READ_FOUND, &reader, NULL) != HATF_OK)
+		return false;
+	/* What 'hatf ctl' has written beside it is no trace of a run. */
+	if (hatf_reader_header(reader, "snapshot_of") != NULL) {
+		hatf_reader_close(reader);
+		return false;
+	}
+	*ret = (struct found){ .pid = header_number(reader, "pid"),
+			       .is_late = hatf_reader_header(reader, "start") !=
+					  NULL };
+	read_origins(reader, ret);
+	ret->start_ns = header_number(reader, "start_monotonic");
+	ret->pid_start_ns = header_number(reader, "pid_start");
+	ret->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
+	ret->segment = header_number(reader, "segment");
+	ret->events_before = header_number(reader, "events_before");
+	ret->lost_before = header_number(reader, "lost_before");
+	ret->bytes_before = header_number(reader, "bytes_before");
+	exe = hatf_reader_header(reader, "exe");
+	ret->exe = strdup(exe != NULL ? exe : "");
+	hatf_reader_close(reader);
+	return ret->exe != NULL;
+}
+
+/* Its 'exe' goes over. */
+static bool
+append(struct collection *c, const char *path, const struct found *trace)
+{
+	if (c->count == c->cap) {
+		const size_t cap = c->cap != 0 ? 2 * c->cap : 16;
+		struct found *const grown =
+			realloc(c->traces, cap * sizeof(*grown));
+
+		if (grown == NULL) {
+			free(trace->exe);
+			return false;
+		}
+		c->traces = grown;
+		c->cap = cap;
+	}
+	c->traces[c->count] = *trace;
+	c->traces[c->count].path = strdup(path);
+	return c->traces[c->count++].path != NULL;
+}
+
+static int
+compare_path(const void *a, const void *b)
+{
+	const struct found *const x = a;
+	const struct found *const y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+/* Is it that of a process from before the command's?  Unknown is no. */
+static bool
+is_older(const struct found *trace, const struct launch *l)
+{
+	return trace->pid_start_ns != 0 && trace->pid_start_ns < l->start_ns;
+}
+
+/*
+ * Look at all files of a pattern.  Those of the command's own process are taken
+ * if 'own', those of other processes if not.
+ */
+static bool
+collect_glob(struct collection *c, const char *pattern, bool own,
+	     const struct launch *l)
+{
+	glob_t files;
+	bool ok = true;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &files) != 0)
+		return true;
+	for (size_t i = 0; i < files.gl_pathc && ok; i++) {
+		const char *const path = files.gl_pathv[i];
+		struct found trace;
+		struct stat st;
+
+		if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+			continue;
+		if (!own && st.st_mtim.tv_sec < l->start_time - SLACK_S)
+			continue;
+		if (!read_header(path, &trace))
+			continue;
+		if (is_older(&trace, l) ||
+		    (trace.pid == (uint64_t)l->pid) != own)
+			free(trace.exe);
+		else
+			ok = append(c, path, &trace);
+	}
+	globfree(&files);
+	return ok;
+}
+
+/* Both the plain names and those with a number appended. */
+static bool
+collect_names(struct collection *c, const char *text, bool own, bool segments,
+	      const struct launch *l)
+{
+	char *const pattern =
+		template_pattern(text, own ? l->pid : 0, segments);
+	char *numbered = NULL;
+	bool ok = false;
+
+	if (pattern != NULL && asprintf(&numbered, "%s.[0-9]*", pattern) >= 0) {
+		ok = collect_glob(c, pattern, own, l) &&
+		     collect_glob(c, numbered, own, l);
+		free(numbered);
+	}
+	free(pattern);
+	return ok;
+}
+
+static void
+free_trace(struct found *trace)
+{
+	free(trace->path);
+	free(trace->exe);
+}
+
+/* Two patterns may match the same file: a name may end in anything. */
+static void
+drop_double(struct collection *c, size_t from)
+{
+	size_t kept = from;
+
+	if (c->count - from < 2)
+		return;
+	qsort(c->traces + from, c->count - from, sizeof(*c->traces),
+	      compare_path);
+	for (size_t i = from; i < c->count; i++) {
+		if (kept > from &&
+		    strcmp(c->traces[kept - 1].path, c->traces[i].path) == 0)
+			free_trace(&c->traces[i]);
+		else
+			c->traces[kept++] = c->traces[i];
+	}
+	c->count = kept;
+}
+
+static bool
+collect_pattern(struct collection *c, const char *text, bool own,
+		const struct launch *l)
+{
+	const size_t from = c->count;
+	const bool ok = collect_names(c, text, own, false, l) &&
+			collect_names(c, text, own, true, l);
+
+	drop_double(c, from);
+	return ok;
+}
+
+static int
+compare_start(const void *a, const void *b)
+{
+	const struct found *const x = a;
+	const struct found *const y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns > y->start_ns ? 1 : -1;
+	return (x->segment > y->segment) - (x->segment < y->segment);
+}
+
+size_t
+collect_segments(const struct collection *c)
+{
+	size_t n = 0;
+
+	while (n < c->own_count && c->traces[c->own_count - 1 - n].start_ns ==
+					   c->traces[c->own_count - 1].start_ns)
+		n++;
+	return n;
+}
+
+/* Is 'pid' that of the command or of one of the first 'n' descendants? */
+static bool
+is_known(const struct collection *c, size_t n, uint64_t pid,
+	 const struct launch *l)
+{
+	if (pid == (uint64_t)l->pid)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (c->traces[c->own_count + i].pid == pid)
+			return true;
+	return false;
+}
+
+/* Does it come from one of these? */
+static bool
+is_descendant(const struct collection *c, size_t n, const struct found *trace,
+	      const struct launch *l)
+{
+	for (unsigned i = 0; i < trace->from_count; i++)
+		if (is_known(c, n, trace->from[i], l))
+			return true;
+	return is_known(c, n, trace->pid, l);
+}
+
+/*
+ * Move the descendants to the front of the other processes and count them: other
+ * programs may be recorded into the same directory at the same time.
+ */
+static void
+find_descendants(struct collection *c, const struct launch *l)
+{
+	struct found *const others = c->traces + c->own_count;
+	const size_t n = c->count - c->own_count;
+	size_t known = 0;
+	bool grown = true;
+
+	while (grown) {
+		grown = false;
+		for (size_t i = known; i < n; i++) {
+			const struct found trace = others[i];
+
+			if (!trace.is_noted &&
+			    !is_descendant(c, known, &trace, l))
+				continue;
+			others[i] = others[known];
+			others[known++] = trace;
+			grown = true;
+		}
+	}
+	c->descendant_count = known;
+}
+
+bool
+collect(struct collection *c, const char *text, const struct launch *l)
+{
+	memset(c, 0, sizeof(*c));
+	if (!collect_pattern(c, text, true, l))
+		return false;
+	c->own_count = c->count;
+	if (c->own_count != 0)
+		qsort(c->traces, c->own_count, sizeof(*c->traces),
+		      compare_start);
+	if (!collect_pattern(c, text, false, l))
+		return false;
+	find_descendants(c, l);
+	return true;
+}
+
+void
+collect_noted(struct collection *c, const struct launch *l)
+{
+	find_descendants(c, l);
+}
+
+void
+collect_free(struct collection *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free_trace(&c->traces[i]);
+	free(c->traces);
+}
+
+/* There is no trailer: count what there is. */
+static bool
+summary_by_reading(const struct found *found, struct summary *ret)
+{
+	struct scan *const s = malloc(sizeof(*s));
+	struct hatf_events_stats seen;
+	struct hatf_reader_stats read;
+	const char *fault;
+
+	if (s == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	if (!scan_open(s, found->path, HATF_READ_FOUND, false)) {
+		free(s);
+		return false;
+	}
+	while (scan_read(s) > 0)
+		;
+	fault = scan_fault(s, ret->fault, sizeof(ret->fault));
+	ret->complete = fault == NULL;
+	if (fault != NULL && fault != ret->fault)
+		snprintf(ret->fault, sizeof(ret->fault), "%s", fault);
+	hatf_events_get_stats(s->events, &seen);
+	hatf_reader_get_stats(s->reader, &read);
+	ret->event_count = seen.event_count;
+	ret->lost_count = read.lost_count;
+	/* Times of a segment go on from those before. */
+	if (found->segment != 0)
+		ret->has_duration =
+			seen.last_time != 0 &&
+			!__builtin_mul_overflow(seen.last_time, found->unit_ns,
+						&ret->duration_ns) &&
+			ret->duration_ns != 0;
+	else
+		ret->has_duration = scan_duration_ns(s, &ret->duration_ns);
+	scan_close(s);
+	free(s);
+	return true;
+}
+
+static bool
+summary_of_file(const struct found *found, struct summary *ret)
+{
+	struct stat st;
+	struct tail tail;
+
+	memset(ret, 0, sizeof(*ret));
+	if (lstat(found->path, &st) == 0)
+		ret->file_nbytes = (uint64_t)st.st_size;
+	/* A trace that only lost events, or ended early, has all else. */
+	if (!tail_read(found->path, HATF_READ_FOUND, &tail) ||
+	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0' &&
+	     tail.missed[0] == '\0'))
+		return summary_by_reading(found, ret);
+	ret->complete = tail.complete;
+	memcpy(ret->error, tail.error, sizeof(ret->error));
+	if (tail.missed[0] != '\0')
+		snprintf(ret->fault, sizeof(ret->fault), SCAN_MISSED "%s",
+			 tail.missed);
+	ret->event_count = tail.event_count;
+	ret->lost_count = tail.lost_count;
+	ret->has_duration = found->unit_ns != 0 &&
+			    (found->segment == 0 || tail.time != 0) &&
+			    !__builtin_mul_overflow(tail.time, found->unit_ns,
+						    &ret->duration_ns);
+	return true;
+}
+
+bool
+collect_summary(const struct found *found, struct summary *ret)
+{
+	if (!summary_of_file(found, ret))
+		return false;
+	ret->event_count += found->events_before;
+	ret->lost_count += found->lost_before;
+	ret->complete = ret->complete && ret->lost_count == 0;
+	ret->file_nbytes += found->bytes_before;
+	return true;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* launch.c - see launch.h */
+#include "tools/recording/launch.h"
+
+#include "tools/control/started.h"
+#include "tools/ui/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* As shells have them. */
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND	    127
+#define EXIT_SIGNAL	    128
+
+/* Signals to pass on. */
+static const int forwarded[] = { SIGHUP,  SIGINT,  SIGQUIT,
+				 SIGTERM, SIGUSR1, SIGUSR2 };
+
+struct signals {
+	sigset_t waited;	/* what the parent waits for */
+	sigset_t mask;		/* as it was */
+	struct sigaction child; /* SIGCHLD, as it was */
+};
+
+/*
+ * The parent takes its signals synchronously.  An inherited "ignore" of SIGCHLD
+ * would have the kernel throw the command's status away.
+ */
+static void
+signals_take(struct signals *s)
+{
+	const struct sigaction dfl = { .sa_handler = SIG_DFL };
+
+	sigemptyset(&s->waited);
+	sigaddset(&s->waited, SIGCHLD);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(&s->waited, forwarded[i]);
+	sigprocmask(SIG_BLOCK, &s->waited, &s->mask);
+	sigaction(SIGCHLD, &dfl, &s->child);
+}
+
+/* The command starts with what we were started with. */
+static void
+signals_give_back(const struct signals *s)
+{
+	sigaction(SIGCHLD, &s->child, NULL);
+	sigprocmask(SIG_SETMASK, &s->mask, NULL);
+}
+
+__attribute__((noreturn)) static void
+run_child(char *const *argv, const struct signals *s, int error_fd)
+{
+	signals_give_back(s);
+	execvp(argv[0], argv);
+
+	const int e = errno;
+
+	/* If even this fails, the parent takes it for exit status 127. */
+	if (write(error_fd, &e, sizeof(e)) < 0)
+		_exit(EXIT_NOT_FOUND);
+	_exit(EXIT_NOT_FOUND);
+}
+
+/* Returns what waitpid() says of 'pid' when it has ended. */
+static int
+wait_and_forward(pid_t pid, const struct signals *s)
+{
+	for (;;) {
+		siginfo_t info;
+		int status;
+
+		/* First: the child may have ended before the mask was set. */
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		if (sigwaitinfo(&s->waited, &info) < 0)
+			continue;
+		/*
+		 * What the terminal sends goes to the whole foreground group,
+		 * the command among it; only what a process sent to us alone
+		 * has to be passed on.
+		 */
+		if (info.si_signo != SIGCHLD && info.si_code <= 0)
+			kill(pid, info.si_signo);
+	}
+}
+
+/*
+ * No clock is asked: what a library tells of it (faketime) is not what the
+ * tracer reads from the kernel.  The time of the pipe is of the clock that
+ * files have, and such a library bends both alike.
+ */
+static void
+note_start(struct launch *l, int pipe_fd)
+{
+	struct stat st;
+
+	if (fstat(pipe_fd, &st) == 0)
+		l->start_time = st.st_mtim.tv_sec;
+	if (!started_ns((uint64_t)l->pid, &l->start_ns))
+		l->start_ns = 0;
+}
+
+bool
+launch_run(char *const *argv, struct launch *ret)
+{
+	struct signals signals;
+	int fds[2];
+
+	memset(ret, 0, sizeof(*ret));
+	if (pipe2(fds, O_CLOEXEC) != 0) {
+		speak("pipe: %s", strerror(errno));
+		return false;
+	}
+	signals_take(&signals);
+	ret->pid = fork();
+	if (ret->pid < 0) {
+		speak("fork: %s", strerror(errno));
+		signals_give_back(&signals);
+		close(fds[0]);
+		close(fds[1]);
+		return false;
+	}
+	if (ret->pid == 0)
+		run_child(argv, &signals, fds[1]);
+	close(fds[1]);
+	note_start(ret, fds[0]);
+	/* Nothing to read: exec has closed the pipe. */
+	if (read(fds[0], &ret->exec_errno, sizeof(ret->exec_errno)) < 0)
+		ret->exec_errno = 0;
+	close(fds[0]);
+	ret->wait_status = wait_and_forward(ret->pid, &signals);
+	return true;
+}
+
+bool
+launch_succeeded(const struct launch *l)
+{
+	return l->exec_errno == 0 && WIFEXITED(l->wait_status) &&
+	       WEXITSTATUS(l->wait_status) == 0;
+}
+
+/* End as the command did, but leave the core to the command. */
+static void
+die_by(int sig)
+{
+	const struct rlimit none = { 0, 0 };
+	sigset_t set;
+
+	setrlimit(RLIMIT_CORE, &none);
+	/* The limit does not hold where the core goes to a pipe. */
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(sig, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int
+launch_pass_on(const struct launch *l)
+{
+	if (l->exec_errno != 0)
+		return l->exec_errno == ENOENT ? EXIT_NOT_FOUND
+					       : EXIT_NOT_EXECUTABLE;
+	if (!WIFSIGNALED(l->wait_status))
+		return WEXITSTATUS(l->wait_status);
+	die_by(WTERMSIG(l->wait_status));
+	return EXIT_SIGNAL + WTERMSIG(l->wait_status);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* mend.c - see mend.h */
+#include "tools/recording/mend.h"
+
+#include "hatf/hatf.h"
+#include "tools/control/started.h"
+#include "tools/trace/trailer.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* Its ring file, beside it or in the folder that the recorder was told. */
+static bool
+find_rings(const char *trace, char *path, size_t nbytes)
+{
+	const char *const folder = getenv("HATFTRACE_RINGS");
+	const char *const slash = strrchr(trace, '/');
+	struct stat st;
+	int n;
+
+	if (hatf_find_rings(trace, path, nbytes))
+		return true;
+	/* root takes another folder from nobody but the command line and
+	 * this. */
+	if (folder == NULL)
+		return false;
+	n = snprintf(path, nbytes, "%s/%s" HATF_RINGS_SUFFIX, folder,
+		     slash != NULL ? slash + 1 : trace);
+	return n > 0 && (size_t)n < nbytes && lstat(path, &st) == 0;
+}
+
+/*
+ * Complete the trace 't' from its ring file, or if that is in use, as long as
+ * the process goes on, note that.  'flags' is what is known of the process's
+ * end.
+ */
+static bool
+mend(struct found *t, unsigned flags)
+{
+	struct hatf_recovery found;
+	struct hatf_rings rings;
+	struct hatf_error err;
+	char path[PATH_MAX];
+
+	if (!find_rings(t->path, path, sizeof(path)) ||
+	    hatf_look_at_rings(path, &rings, &err) != HATF_OK)
+		return false;
+	t->is_running = rings.in_use;
+	return !rings.in_use &&
+	       hatf_recover(path, t->path, flags, &found, &err) == HATF_OK;
+}
+
+/* 'flags' as above. */
+static void
+mend_trace(struct found *t, unsigned flags)
+{
+	struct tail tail;
+
+	t->has_trailer = tail_read(t->path, HATF_READ_FOUND, &tail);
+	if (t->has_trailer) {
+		/* A process that gave up privileges cannot remove it. */
+		mend(t, 0);
+	} else {
+		t->is_mended = mend(t, flags);
+		/* Without a ring file its number tells. */
+		t->is_running = t->is_running ||
+				(!t->is_mended &&
+				 started_is_alive(t->pid, t->pid_start_ns));
+		t->has_trailer = t->is_mended &&
+				 tail_read(t->path, HATF_READ_FOUND, &tail);
+	}
+	if (!t->has_trailer)
+		return;
+	t->is_complete = tail.complete;
+	t->has_execed = strcmp(tail.end, "exec") == 0;
+	t->has_stopped = strcmp(tail.end, "stop") == 0;
+}
+
+void
+mend_traces(struct collection *c, const struct launch *l)
+{
+	const unsigned known = WIFSIGNALED(l->wait_status)
+				       ? HATF_RECOVER_KILLED
+				       : HATF_RECOVER_EXITED;
+
+	/* The last of the command's own is that of what ended. */
+	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
+		mend_trace(&c->traces[i], i + 1 == c->own_count ? known : 0);
+}

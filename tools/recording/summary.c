@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* summary.c - see summary.h */
+#include "tools/recording/summary.h"
+
+#include "tools/recording/template.h"
+#include "tools/ui/figure.h"
+#include "tools/ui/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------- children */
+
+typedef bool trace_test(const struct found *trace);
+
+/* No trailer, and no process that could write one. */
+static bool
+is_unfinished(const struct found *t)
+{
+	return !t->has_trailer && !t->is_running;
+}
+
+static bool
+is_running(const struct found *t)
+{
+	return !t->has_trailer && t->is_running;
+}
+
+/* It has a trailer, which says that something is missing. */
+static bool
+is_incomplete(const struct found *t)
+{
+	return t->has_trailer && !t->is_complete;
+}
+
+static bool
+is_mended(const struct found *t)
+{
+	return t->is_mended;
+}
+
+static bool
+has_vanished(const struct found *t)
+{
+	return t->has_vanished;
+}
+
+/* The first segment begins late only by an order. */
+static bool
+is_paused(const struct found *t)
+{
+	return t->has_stopped || (t->is_late && t->segment == 0);
+}
+
+/* What may be true of a child's trace, and how to say it behind a number. */
+static const struct {
+	trace_test *test;
+	const char *text;
+	bool may_lack; /* something */
+} findings[] = {
+	{ is_mended, "completed after an abrupt end", false },
+	{ is_running, "still being written: the processes go on", true },
+	{ is_paused, "without what came before a start or after a stop",
+	  false },
+	{ has_vanished, "before an exec of a program that left no trace",
+	  false },
+	{ is_incomplete, "NOT COMPLETE: 'hatf verify' says why", true },
+	{ is_unfinished,
+	  "NOT COMPLETE: 'hatf recover' completes those of processes that "
+	  "were killed",
+	  true },
+};
+
+static size_t
+count_children(const struct collection *c, trace_test *test)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->descendant_count; i++)
+		n += test(&c->traces[c->own_count + i]);
+	return n;
+}
+
+static void __attribute__((format(printf, 3, 4)))
+append(char *buf, size_t cap, const char *format, ...)
+{
+	const size_t used = strlen(buf);
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(buf + used, cap - used, format, list);
+	va_end(list);
+}
+
+static void
+describe_children(const struct collection *c, char *buf, size_t cap)
+{
+	bool is_whole = true;
+
+	append(buf, cap, "%zu %s of child processes", c->descendant_count,
+	       c->descendant_count == 1 ? "trace" : "traces");
+	for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++) {
+		const size_t n = count_children(c, findings[i].test);
+
+		if (n == 0)
+			continue;
+		append(buf, cap, ", %zu of these %s", n, findings[i].text);
+		is_whole = is_whole && !findings[i].may_lack;
+	}
+	if (is_whole)
+		append(buf, cap, ", nothing lost in these");
+}
+
+void
+summary_describe_others(const struct collection *c, char *buf, size_t cap)
+{
+	const size_t before = c->own_count - collect_segments(c);
+
+	buf[0] = '\0';
+	if (before == 0 && c->descendant_count == 0)
+		return;
+	append(buf, cap, " (+ ");
+	if (before != 0)
+		append(buf, cap, "%zu %s before exec%s", before,
+		       before == 1 ? "trace" : "traces",
+		       c->descendant_count != 0 ? ", " : "");
+	if (c->descendant_count != 0)
+		describe_children(c, buf, cap);
+	append(buf, cap, ")");
+}
+
+/* ---------------------------------------------------------------- one trace */
+
+/* How many of 'count' segments are to be there at the end, at least. */
+static uint64_t
+kept_segments(uint64_t count)
+{
+	const char *const keep = getenv("HATFTRACE_KEEP");
+	char *end;
+	unsigned long long n;
+
+	if (keep == NULL || keep[0] == '\0' || strcmp(keep, "all") == 0)
+		return count;
+	n = strtoull(keep, &end, 10);
+	/* A size says nothing of the number. */
+	if (*end != '\0')
+		n = 1;
+	return n < count ? n : count;
+}
+
+/*
+ * What to say of losses, of a process whose last segment is 'trace' and of
+ * which 'segments' are there.
+ */
+static void
+describe_losses(const struct found *trace, size_t segments,
+		const struct summary *s, char *buf, size_t cap)
+{
+	const uint64_t expected = kept_segments(trace->segment + 1);
+	const uint64_t gone = expected > segments ? expected - segments : 0;
+
+	if (s->error[0] != '\0')
+		snprintf(buf, cap,
+			 "ended early (%s): %s LOST up to there, later ones "
+			 "not counted",
+			 s->error, figure_count(s->lost_count).text);
+	else if (s->lost_count != 0)
+		snprintf(buf, cap, "%s LOST", figure_count(s->lost_count).text);
+	else if (gone != 0)
+		snprintf(buf, cap, "%s %s GONE", figure_count(gone).text,
+			 gone == 1 ? "segment is" : "segments are");
+	else
+		snprintf(buf, cap, "nothing lost of its own");
+}
+
+/* Did an order stop the recording of the command's own process, or begin it? */
+static const char *
+describe_pause(const struct collection *c)
+{
+	bool has_stopped = false, is_late = false;
+
+	if (c->traces[c->own_count - 1].has_stopped)
+		return "; its recording was stopped before its end";
+	for (size_t i = 0; i < c->own_count; i++) {
+		has_stopped = has_stopped || c->traces[i].has_stopped;
+		is_late = is_late || is_paused(&c->traces[i]);
+	}
+	if (has_stopped)
+		return "; its recording was stopped for a while";
+	return is_late ? "; its recording began late, by an order" : "";
+}
+
+static const char *
+describe_end(const struct found *last)
+{
+	if (last->is_mended)
+		return ", completed after an abrupt end";
+	return last->has_vanished
+		       ? "; the program that it executed then left no trace"
+		       : "";
+}
+
+/* " in 12.345 ms in 2 of 3 segments, 1.31 bytes/event" */
+static void
+describe_size(const struct found *trace, size_t segments,
+	      const struct summary *s, char *buf, size_t cap)
+{
+	buf[0] = '\0';
+	if (s->has_duration)
+		append(buf, cap, " in %s", figure_ns(s->duration_ns).text);
+	if (trace->segment != 0)
+		append(buf, cap, " in %zu of %s segments", segments,
+		       figure_count(trace->segment + 1).text);
+	if (s->event_count != 0)
+		append(buf, cap, ", %.2f bytes/event",
+		       (double)s->file_nbytes / (double)s->event_count);
+}
+
+/* The one line at the end.  False if the trace is not complete. */
+static bool
+print_summary(const struct collection *c)
+{
+	const struct found *const last = &c->traces[c->own_count - 1];
+	const size_t segments = collect_segments(c);
+	char size[192], lost[192], others[640];
+	struct summary s;
+
+	if (!collect_summary(last, &s))
+		return false;
+	describe_size(last, segments, &s, size, sizeof(size));
+	describe_losses(last, segments, &s, lost, sizeof(lost));
+	summary_describe_others(c, others, sizeof(others));
+	speak("%s: %s events%s, %s%s%s%s%s%s", template_short(last->path),
+	      figure_count(s.event_count).text, size,
+	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
+	      s.fault[0] != '\0' ? s.fault : lost, describe_end(last),
+	      describe_pause(c), others,
+	      s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
+						      : "");
+	return s.complete;
+}
+
+/* A trace that the summary is not about: is it complete? */
+static bool
+check_other(const struct found *trace)
+{
+	struct summary s;
+
+	if (!collect_summary(trace, &s))
+		return false;
+	if (s.complete)
+		return true;
+	if (is_running(trace))
+		snprintf(s.fault, sizeof(s.fault), "its process goes on");
+	else if (s.fault[0] == '\0' && s.error[0] == '\0')
+		snprintf(s.fault, sizeof(s.fault), "%s LOST",
+			 figure_count(s.lost_count).text);
+	else if (s.fault[0] == '\0')
+		snprintf(s.fault, sizeof(s.fault), "ended early (%s)", s.error);
+	speak("%s: NOT COMPLETE: %s", template_short(trace->path), s.fault);
+	return false;
+}
+
+bool
+summary_tell_own(const struct collection *c)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i + 1 < c->own_count; i++)
+		ok = check_other(&c->traces[i]) && ok;
+	return print_summary(c) && ok;
+}
+
+bool
+summary_check_children(const struct collection *c)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < c->descendant_count; i++)
+		ok = check_other(&c->traces[c->own_count + i]) && ok;
+	return ok;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* cutoff.c - see cutoff.h */
+#include "tools/trace/cutoff.h"
+
+#include "tools/ui/message.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+bool
+cutoff_look(const char *path, enum hatf_status status, struct hatf_rings *ret)
+{
+	struct hatf_error err;
+	char rings[PATH_MAX];
+
+	*ret = (struct hatf_rings){ .pid = 0 };
+	if ((status != HATF_NO_TRAILER && status != HATF_TRUNCATED) ||
+	    !hatf_find_rings(path, rings, sizeof(rings)))
+		return false;
+	/* What is damaged is for 'hatf recover' to tell. */
+	hatf_look_at_rings(rings, ret, &err);
+	return true;
+}
+
+/*
+ * How many events are in the ring file and not in the trace?  False if that cannot
+ * be said.
+ */
+static bool
+count_missing(const char *path, uint64_t *count_ret)
+{
+	struct hatf_recovery found;
+	struct hatf_error err;
+	char rings[PATH_MAX];
+
+	if (!hatf_find_rings(path, rings, sizeof(rings)) ||
+	    hatf_recover(rings, path, HATF_RECOVER_DRY_RUN, &found, &err) !=
+		    HATF_OK ||
+	    found.had_trailer || found.gap_nbytes != 0)
+		return false;
+	*count_ret = found.recovered;
+	return true;
+}
+
+void
+cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
+		size_t nbytes)
+{
+	struct hatf_rings rings;
+	const bool found = cutoff_look(path, err->status, &rings);
+	uint64_t missing;
+	size_t used;
+
+	if (found && rings.in_use) {
+		snprintf(buf, nbytes,
+			 "is still being written by process %" PRIu64,
+			 rings.pid);
+		return;
+	}
+	if (found && count_missing(path, &missing)) {
+		snprintf(buf, nbytes,
+			 "ended without its last %" PRIu64
+			 " events, recoverable ('hatf recover' can complete "
+			 "it)",
+			 missing);
+		return;
+	}
+	speak_error_text(err, buf, nbytes);
+	used = strlen(buf);
+	if (found)
+		snprintf(buf + used, nbytes - used,
+			 " ('hatf recover' can complete it)");
+}
+
+void
+cutoff_speak(const char *path, const struct hatf_error *err)
+{
+	char text[512];
+
+	cutoff_describe(path, err, text, sizeof(text));
+	speak("%s: %s", speak_path(path), text);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* kept_fields.c - see kept_fields.h */
+#include "tools/trace/kept_fields.h"
+
+#include "tools/ui/message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[HATF_KEEPS_COUNT] = {
+	"size", "address",    "old_address", "realloc", "thread",  "time",
+	"heap", "attributes", "site",	     "stacks",	"symbols", "comments",
+};
+
+const char *
+keeping_name(unsigned bit)
+{
+	return names[bit];
+}
+
+/* Does the comment begin with this? */
+static bool
+begins(const struct hatf_record *rec, const char *start)
+{
+	const size_t nbytes = strlen(start);
+
+	return rec->attributes_nbytes >= nbytes &&
+	       memcmp(rec->attributes, start, nbytes) == 0;
+}
+
+/* Has the comment a line that begins with this, and something behind it? */
+static bool
+has_line(const struct hatf_record *rec, const char *start)
+{
+	const size_t nbytes = strlen(start);
+	const char *const text = (const char *)rec->attributes;
+	const char *const found =
+		memmem(text, rec->attributes_nbytes, start, nbytes);
+
+	return found != NULL &&
+	       (size_t)(found - text) + nbytes < rec->attributes_nbytes &&
+	       found[nbytes] != '\n';
+}
+
+/*
+ * Comments that stand for what only one format has a place for, and it has: they get a
+ * bit of their own.
+ */
+static const struct {
+	const char *start, *format;
+} special[] = {
+	{ "HATF system\nuse=heap\n", "mtrc" },
+	{ "HATF system\nuse=internal\n", "mtrc" },
+	{ "HATF system\nuse=resident\n", "heaptrack" },
+	{ "HATF mtrc\n", "mtrc" },
+	{ "HATF time\n", "heaptrack" },
+	{ "HATF suppression\n", "heaptrack" },
+};
+#define SPECIAL_COUNT  (sizeof(special) / sizeof(special[0]))
+#define SPECIAL_BIT(i) (1u << (HATF_KEEPS_COUNT + (i)))
+
+static unsigned
+of_comment(const struct hatf_record *rec)
+{
+	if (begins(rec, "HATF frame\n"))
+		return has_line(rec, "\nfunction=") || has_line(rec, "\nfile=")
+			       ? HATF_KEEPS_SYMBOLS
+			       : 0;
+	if (begins(rec, "HATF stack\n"))
+		return has_line(rec, "\nparent=") &&
+				       !has_line(rec, "\nparent=0\n")
+			       ? HATF_KEEPS_STACKS
+			       : 0;
+	if (begins(rec, "HATF object\n"))
+		return HATF_KEEPS_SYMBOLS;
+	/* How the times that follow were taken. */
+	if (begins(rec, "HATF clock\n"))
+		return HATF_KEEPS_TIME;
+	/* What each trace has anew is not lost. */
+	if (begins(rec, "HATF 1.0\n") || begins(rec, "HATF block\n") ||
+	    begins(rec, "HATF sum\n") || begins(rec, "HATF end\n"))
+		return 0;
+	for (unsigned i = 0; i < SPECIAL_COUNT; i++)
+		if (begins(rec, special[i].start))
+			return SPECIAL_BIT(i);
+	return HATF_KEEPS_COMMENTS;
+}
+
+static unsigned
+of_attributes(const struct hatf_record *rec)
+{
+	const uint8_t *next = rec->attributes;
+	const uint8_t *const end = next + rec->attributes_nbytes;
+	struct hatf_attr_item item;
+	unsigned occurs = 0;
+
+	while (hatf_attr_next(&next, end, &item))
+		if (item.key == HATF_ATTR_STACK)
+			occurs |= item.value != 0 ? HATF_KEEPS_SITE : 0;
+		else if (item.key != HATF_ATTR_SAMPLES) /* told otherwise */
+			occurs |= HATF_KEEPS_ATTRIBUTES;
+	return next == end ? occurs : occurs | HATF_KEEPS_ATTRIBUTES;
+}
+
+static unsigned
+of_record(const struct hatf_record *rec)
+{
+	unsigned occurs = 0;
+
+	switch (rec->tag) {
+	case HATF_COMMENT:
+		return of_comment(rec);
+	case HATF_METADATA:
+		return 0;
+	case HATF_CREATE_HEAP:
+	case HATF_DESTROY_HEAP:
+		occurs |= HATF_KEEPS_HEAP;
+		break;
+	case HATF_CREATE_THREAD:
+	case HATF_DESTROY_THREAD:
+		occurs |= HATF_KEEPS_THREAD;
+		break;
+	case HATF_ALLOC:
+	case HATF_FREE:
+		break;
+	default:
+		occurs |= HATF_KEEPS_REALLOC;
+		if (rec->old_address != 0)
+			occurs |= HATF_KEEPS_OLD_ADDRESS;
+		break;
+	}
+	if (rec->size != 0)
+		occurs |= HATF_KEEPS_SIZE;
+	if (rec->address != 0)
+		occurs |= HATF_KEEPS_ADDRESS;
+	if (rec->thread != 0)
+		occurs |= HATF_KEEPS_THREAD;
+	if (rec->heap != 0)
+		occurs |= HATF_KEEPS_HEAP;
+	if (rec->time != 0)
+		occurs |= HATF_KEEPS_TIME;
+	if (rec->attributes_nbytes != 0)
+		occurs |= of_attributes(rec);
+	return occurs;
+}
+
+void
+keeping_note(struct keeping *k, const struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		k->occurs |= of_record(&records[i]);
+}
+
+unsigned
+keeping_dropped(const struct keeping *k, const struct hatf_format *format,
+		unsigned drop)
+{
+	static const struct {
+		unsigned drop, keeps;
+	} wanted[] = {
+		{ HATF_DROP_TIME, HATF_KEEPS_TIME },
+		{ HATF_DROP_THREAD, HATF_KEEPS_THREAD },
+		{ HATF_DROP_HEAP, HATF_KEEPS_HEAP },
+		{ HATF_DROP_ATTRIBUTES,
+		  HATF_KEEPS_ATTRIBUTES | HATF_KEEPS_SITE | HATF_KEEPS_STACKS |
+			  HATF_KEEPS_SYMBOLS },
+		{ HATF_DROP_COMMENTS, HATF_KEEPS_COMMENTS },
+	};
+	unsigned occurs = k->occurs;
+	unsigned dropped;
+
+	for (unsigned i = 0; i < SPECIAL_COUNT; i++) {
+		if ((occurs & SPECIAL_BIT(i)) != 0 &&
+		    strcmp(special[i].format, format->name) != 0)
+			occurs |= HATF_KEEPS_COMMENTS;
+		occurs &= ~SPECIAL_BIT(i);
+	}
+	dropped = occurs & ~format->keeps;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if (drop & wanted[i].drop)
+			dropped &= ~wanted[i].keeps;
+	return dropped;
+}
+
+/* What a call is, and sums over calls are not. */
+#define OF_CALLS                                                         \
+	(HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS | HATF_KEEPS_OLD_ADDRESS | \
+	 HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME |      \
+	 HATF_KEEPS_HEAP)
+
+void
+keeping_speak(const char *path, const struct hatf_format *format,
+	      unsigned dropped)
+{
+	const bool has_sums = !format->reads;
+	char list[256] = "";
+	size_t used = 0;
+
+	/* That sizes are lost would be wrong: they are in the sums. */
+	if (has_sums)
+		dropped &= ~OF_CALLS;
+	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++)
+		if (dropped >> bit & 1)
+			used += (size_t)snprintf(
+				list + used, sizeof(list) - used, "%s%s",
+				used == 0 ? "" : ", ", names[bit]);
+	if (has_sums)
+		speak("%s: format %s keeps sums for each call stack, not "
+		      "single events%s%s",
+		      path, format->name, used == 0 ? "" : ", nor: ", list);
+	else if (used != 0)
+		speak("%s: format %s does not keep: %s", path, format->name,
+		      list);
+}

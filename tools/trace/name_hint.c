@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* name_hint.c - see name_hint.h */
+#include "tools/trace/name_hint.h"
+
+#include <string.h>
+
+const char *
+advice_on(const struct hatf_reader *reader)
+{
+	const char *const kind = hatf_reader_header(reader, "heaptrack");
+
+	/* What has been made of it is past help. */
+	if (strcmp(hatf_reader_format(reader), "heaptrack") != 0 ||
+	    kind == NULL || strcmp(kind, "raw") != 0)
+		return NULL;
+	return "none in a raw file: heaptrack_interpret adds them";
+}

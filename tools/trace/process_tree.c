@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process_tree.c - see process_tree.h
+ *
+ * All traces are sorted by host, process and time, so that the segments of an
+ * image, the images of a process and the processes with a number lie side by side.
+ */
+#include "tools/trace/process_tree.h"
+
+#include "hatf/hatf.h"
+#include "tools/ui/message.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+forest_init(struct forest *f)
+{
+	memset(f, 0, sizeof(*f));
+}
+
+static void
+free_trace(struct forest_trace *t)
+{
+	free(t->path);
+	free(t->host);
+	free(t->exe);
+	free(t->command);
+	free(t->parent_trace);
+	free(t->ancestors);
+}
+
+void
+forest_fini(struct forest *f)
+{
+	for (size_t i = 0; i < f->trace_count; i++)
+		free_trace(&f->traces[i]);
+	free(f->traces);
+	free(f->nodes);
+}
+
+static bool
+no_memory(void)
+{
+	speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	return false;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static uint64_t
+number(const struct hatf_reader *reader, const char *key)
+{
+	const char *const text = hatf_reader_header(reader, key);
+
+	return text != NULL ? strtoull(text, NULL, 10) : 0;
+}
+
+static char *
+copy(const struct hatf_reader *reader, const char *key)
+{
+	const char *const text = hatf_reader_header(reader, key);
+
+	return strdup(text != NULL ? text : "");
+}
+
+static bool
+read_header(const struct hatf_reader *reader, const char *path,
+	    struct forest_trace *t)
+{
+	*t = (struct forest_trace){
+		.path = strdup(path),
+		.host = copy(reader, "host"),
+		.exe = copy(reader, "exe"),
+		.command = copy(reader, "command"),
+		.parent_trace = copy(reader, "parent_trace"),
+		.ancestors = copy(reader, "ancestors"),
+		.pid = number(reader, "pid"),
+		.ppid = number(reader, "ppid"),
+		.pid_start = number(reader, "pid_start"),
+		.start_ns = number(reader, "start_monotonic"),
+		.start_time = number(reader, "start_time"),
+		.parent_pid = number(reader, "parent_pid"),
+		.parent_event = number(reader, "parent_event"),
+		.is_exact = number(reader, "parent_event_exact") == 1,
+		.segment = number(reader, "segment"),
+		.events_before = number(reader, "events_before"),
+		.lost_before = number(reader, "lost_before"),
+	};
+	return t->path != NULL && t->host != NULL && t->exe != NULL &&
+	       t->command != NULL && t->parent_trace != NULL &&
+	       t->ancestors != NULL;
+}
+
+static bool
+append(struct forest *f, const struct forest_trace *t)
+{
+	if (f->trace_count == f->trace_cap) {
+		const size_t cap = f->trace_cap != 0 ? 2 * f->trace_cap : 64;
+		struct forest_trace *const grown =
+			reallocarray(f->traces, cap, sizeof(*grown));
+
+		if (grown == NULL)
+			return false;
+		f->traces = grown;
+		f->trace_cap = cap;
+	}
+	f->traces[f->trace_count++] = *t;
+	return true;
+}
+
+/* Take an open trace if it has a header of ours and is no snapshot. */
+static bool
+add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
+	 unsigned flags, bool *ours_ret)
+{
+	struct hatf_reader_stats stats;
+	struct forest_trace t;
+
+	hatf_reader_get_stats(reader, &stats);
+	*ours_ret = stats.ours;
+	if (!stats.ours || hatf_reader_header(reader, "snapshot_of") != NULL)
+		return true;
+	if (!read_header(reader, path, &t) || !append(f, &t)) {
+		free_trace(&t);
+		return no_memory();
+	}
+
+	struct forest_trace *const last = &f->traces[f->trace_count - 1];
+
+	last->flags = flags;
+	last->has_tail = tail_read(path, flags, &last->tail);
+	return true;
+}
+
+/* What lies in a directory may be anything; only a trace matters. */
+static bool
+add_found(struct forest *f, const char *path)
+{
+	struct hatf_reader *reader;
+	bool ours, is_fine;
+
+	if (hatf_reader_open(path, HATF_READ_FOUND, &reader, NULL) != HATF_OK)
+		return true;
+	is_fine = add_open(f, reader, path, HATF_READ_FOUND, &ours);
+	hatf_reader_close(reader);
+	return is_fine;
+}
+
+static bool
+add_named(struct forest *f, const char *path)
+{
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	bool ours, is_fine;
+
+	if (hatf_reader_open(path, 0, &reader, &err) != HATF_OK) {
+		speak_error(path, &err);
+		return false;
+	}
+	is_fine = add_open(f, reader, path, 0, &ours);
+	hatf_reader_close(reader);
+	if (is_fine && !ours)
+		speak("%s: its header does not say where it comes from", path);
+	return is_fine && ours;
+}
+
+static bool
+add_directory(struct forest *f, const char *path, DIR *dir)
+{
+	const bool slash = path[0] != '\0' && path[strlen(path) - 1] == '/';
+	const struct dirent *entry;
+	bool is_fine = true;
+	char *name;
+
+	while (is_fine && (entry = readdir(dir)) != NULL) {
+		if (asprintf(&name, "%s%s%s", path, slash ? "" : "/",
+			     entry->d_name) < 0)
+			return no_memory();
+		is_fine = add_found(f, name);
+		free(name);
+	}
+	return is_fine;
+}
+
+bool
+forest_add(struct forest *f, const char *path)
+{
+	const size_t before = f->trace_count;
+	DIR *const dir = opendir(path);
+	bool is_fine;
+
+	if (dir == NULL && errno == ENOTDIR)
+		return add_named(f, path);
+	if (dir == NULL) {
+		speak("%s: %s", path, strerror(errno));
+		return false;
+	}
+	is_fine = add_directory(f, path, dir);
+	closedir(dir);
+	if (is_fine && f->trace_count == before)
+		speak("%s: no trace in it", path);
+	return is_fine && f->trace_count != before;
+}
+
+/* ------------------------------------------------------------------- order */
+
+static int
+compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Of the process; then of its image. */
+static int
+compare_process(const struct forest_trace *a, const struct forest_trace *b)
+{
+	int order = strcmp(a->host, b->host);
+
+	if (order == 0)
+		order = compare_u64(a->pid, b->pid);
+	return order != 0 ? order : compare_u64(a->pid_start, b->pid_start);
+}
+
+static int
+compare_image(const struct forest_trace *a, const struct forest_trace *b)
+{
+	int order = compare_process(a, b);
+
+	if (order == 0)
+		order = compare_u64(a->start_ns, b->start_ns);
+	return order != 0 ? order : compare_u64(a->start_time, b->start_time);
+}
+
+static int
+compare_trace(const void *x, const void *y)
+{
+	const struct forest_trace *const a = x, *const b = y;
+	int order = compare_image(a, b);
+
+	if (order == 0)
+		order = compare_u64(a->segment, b->segment);
+	if (order == 0)
+		order = b->has_tail - a->has_tail;
+	return order != 0 ? order : strcmp(a->path, b->path);
+}
+
+/*
+ * The same trace twice, by two names or one: the first counts, which is the
+ * whole one if there is a copy that is cut off.
+ */
+static void
+drop_duplicates(struct forest *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->trace_count; i++) {
+		struct forest_trace *const t = &f->traces[i];
+		const struct forest_trace *const last =
+			kept != 0 ? &f->traces[kept - 1] : NULL;
+
+		if (last == NULL || compare_image(last, t) != 0 ||
+		    last->segment != t->segment) {
+			f->traces[kept++] = *t;
+			continue;
+		}
+		if (strcmp(last->path, t->path) != 0)
+			speak("%s: the same trace as %s", t->path, last->path);
+		free_trace(t);
+	}
+	f->trace_count = kept;
+}
+
+static bool
+make_nodes(struct forest *f)
+{
+	f->nodes = calloc(f->trace_count + 1, sizeof(*f->nodes));
+	if (f->nodes == NULL)
+		return no_memory();
+	for (size_t i = 0; i < f->trace_count; i++) {
+		struct forest_trace *const t = &f->traces[i];
+
+		if (i == 0 || compare_image(&t[-1], t) != 0)
+			f->nodes[f->node_count++].traces = t;
+		f->nodes[f->node_count - 1].trace_count++;
+	}
+	return true;
+}
+
+/* -------------------------------------------------------------------- links */
+
+/* The first node that is not before 'key' in the order of compare_process(). */
+static size_t
+lower_bound(const struct forest *f, const struct forest_trace *key)
+{
+	size_t low = 0, high = f->node_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare_process(f->nodes[middle].traces, key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static const struct forest_trace *
+find_file(const struct forest_node *node, const char *path)
+{
+	for (size_t i = 0; i < node->trace_count; i++)
+		if (strcmp(base_name(node->traces[i].path), base_name(path)) ==
+		    0)
+			return &node->traces[i];
+	return NULL;
+}
+
+/*
+ * The image of process 'pid' of the host of 't' that was there when 't' began:
+ * the latest before.  'pid_start' 0: not known; 'file': one that has this trace
+ * is better than all others; NULL: none in particular.
+ */
+static struct forest_node *
+find_image(const struct forest *f, const struct forest_trace *t, uint64_t pid,
+	   uint64_t pid_start, const char *file)
+{
+	const struct forest_trace key = {
+		.host = t->host,
+		.pid = pid,
+		.pid_start = pid_start,
+	};
+	struct forest_node *found = NULL;
+
+	for (size_t i = lower_bound(f, &key); i < f->node_count; i++) {
+		struct forest_node *const node = &f->nodes[i];
+		const struct forest_trace *const n = node->traces;
+
+		if (strcmp(n->host, t->host) != 0 || n->pid != pid ||
+		    (pid_start != 0 && n->pid_start != pid_start))
+			break;
+		if (n->start_ns > t->start_ns || n == t)
+			continue;
+		if (file != NULL && find_file(node, file) != NULL)
+			return node;
+		if (found == NULL || n->start_ns >= found->traces->start_ns)
+			found = node;
+	}
+	return found;
+}
+
+/* The image before, in the same process. */
+static struct forest_node *
+image_before(const struct forest *f, const struct forest_node *node)
+{
+	struct forest_node *const before =
+		node != f->nodes ? &f->nodes[node - f->nodes - 1] : NULL;
+
+	if (before == NULL ||
+	    compare_process(before->traces, node->traces) != 0)
+		return NULL;
+	/* Where /proc was not to be had, its trailer must say it. */
+	if (node->traces->pid_start != 0 ||
+	    (forest_last(before)->has_tail &&
+	     strcmp(forest_last(before)->tail.end, "exec") == 0))
+		return before;
+	return NULL;
+}
+
+static uint64_t
+take_number(const char **text)
+{
+	uint64_t n = 0;
+
+	while (**text >= '0' && **text <= '9')
+		n = n * 10 + (uint64_t)(*(*text)++ - '0');
+	return n;
+}
+
+/* The nearest of the ancestors that is here. */
+static struct forest_node *
+find_ancestor(const struct forest *f, const struct forest_trace *t,
+	      unsigned *between_ret)
+{
+	const char *next = t->ancestors;
+
+	*between_ret = 0;
+	if (*next == '\0')
+		return find_image(f, t, t->ppid, 0, NULL);
+	while (*next != '\0') {
+		const uint64_t pid = take_number(&next);
+		uint64_t start = 0;
+		struct forest_node *found;
+
+		if (*next == '@') {
+			next++;
+			start = take_number(&next);
+		}
+		found = find_image(f, t, pid, start, NULL);
+		if (found != NULL)
+			return found;
+		++*between_ret;
+		if (*next != ' ')
+			break;
+		next++;
+	}
+	return NULL;
+}
+
+static void
+link_node(const struct forest *f, struct forest_node *node)
+{
+	const struct forest_trace *const t = node->traces;
+
+	assert(t != NULL); /* a node is made for its first trace */
+	if (t->parent_pid != 0) {
+		node->parent =
+			find_image(f, t, t->parent_pid, 0, t->parent_trace);
+		node->origin =
+			node->parent != NULL ? FOREST_FORK : FOREST_ORPHAN;
+		/* Of a parent without a trace the ancestors may tell more. */
+		if (node->parent != NULL || t->parent_trace[0] != '\0')
+			return;
+	}
+	node->parent = image_before(f, node);
+	node->origin = FOREST_EXEC;
+	if (node->parent == NULL) {
+		node->parent = find_ancestor(f, t, &node->untraced);
+		node->origin = FOREST_START;
+	}
+	if (node->parent == NULL) {
+		node->origin = t->parent_pid != 0 ? FOREST_ORPHAN : FOREST_ROOT;
+		node->untraced = 0;
+	}
+}
+
+/*
+ * Follow the parents of each node up to one that has been seen; if that was on the
+ * same way, there is a cycle, and the link that closes it goes.  Until then
+ * 'depth' says which way: 0 is none.
+ */
+static void
+cut_cycles(struct forest *f)
+{
+	for (size_t i = 0; i < f->node_count; i++) {
+		const unsigned way = (unsigned)i + 1;
+		struct forest_node *node = &f->nodes[i];
+
+		while (node != NULL && node->depth == 0) {
+			node->depth = way;
+			if (node->parent != NULL &&
+			    node->parent->depth == way) {
+				node->parent = NULL;
+				node->origin = FOREST_ROOT;
+			}
+			node = node->parent;
+		}
+	}
+}
+
+static int
+compare_start(const void *x, const void *y)
+{
+	struct forest_node *const *const a = x, *const *const b = y;
+	const struct forest_trace *const s = (*a)->traces, *const t =
+								   (*b)->traces;
+	int order = compare_u64(s->start_time, t->start_time);
+
+	if (order == 0)
+		order = compare_u64(s->start_ns, t->start_ns);
+	return order != 0 ? order : compare_trace(s, t);
+}
+
+static void
+hang(struct forest *f, struct forest_node *node)
+{
+	struct forest_node *const parent = node->parent;
+	struct forest_node **const first =
+		parent != NULL ? &parent->first_child : &f->first_root;
+	struct forest_node **const last =
+		parent != NULL ? &parent->last_child : &f->last_root;
+
+	if (*last == NULL)
+		*first = node;
+	else
+		(*last)->next = node;
+	*last = node;
+}
+
+bool
+forest_grow(struct forest *f)
+{
+	struct forest_node **sorted;
+
+	if (f->trace_count != 0)
+		qsort(f->traces, f->trace_count, sizeof(*f->traces),
+		      compare_trace);
+	drop_duplicates(f);
+	if (!make_nodes(f))
+		return false;
+	for (size_t i = 0; i < f->node_count; i++)
+		link_node(f, &f->nodes[i]);
+	cut_cycles(f);
+	sorted = calloc(f->node_count + 1, sizeof(struct forest_node *));
+	if (sorted == NULL)
+		return no_memory();
+	for (size_t i = 0; i < f->node_count; i++)
+		sorted[i] = &f->nodes[i];
+	qsort(sorted, f->node_count, sizeof(struct forest_node *),
+	      compare_start);
+	for (size_t i = 0; i < f->node_count; i++)
+		hang(f, sorted[i]);
+	free(sorted);
+	for (struct forest_node *n = forest_next(f, NULL); n != NULL;
+	     n = forest_next(f, n))
+		n->depth = n->parent != NULL ? n->parent->depth + 1 : 0;
+	return true;
+}
+
+struct forest_node *
+forest_next(const struct forest *f, const struct forest_node *node)
+{
+	if (node == NULL)
+		return f->first_root;
+	if (node->first_child != NULL)
+		return node->first_child;
+	while (node != NULL && node->next == NULL)
+		node = node->parent;
+	return node != NULL ? node->next : NULL;
+}
+
+/* -------------------------------------------------------------------- forks */
+
+/* The number in ".sNNNN", which the names of segments have unless told otherwise. */
+static bool
+number_in_name(const char *name, uint64_t *n_ret)
+{
+	bool found = false;
+
+	for (const char *p = strstr(name, ".s"); p != NULL;
+	     p = strstr(p, ".s")) {
+		const char *const digits = p + 2;
+
+		p = digits;
+		const uint64_t n = take_number(&p);
+
+		if (p - digits >= 4 && (*p == '\0' || *p == '.')) {
+			*n_ret = n;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* That of the parent in which the node was forked, if it is here. */
+static const struct forest_trace *
+find_forked(const struct forest_node *node, bool is_numbered, uint64_t segment)
+{
+	const struct forest_node *const parent = node->parent;
+	const struct forest_trace *const found =
+		parent != NULL ? find_file(parent, node->traces->parent_trace)
+			       : NULL;
+
+	if (parent == NULL || found != NULL)
+		return found;
+	/* It may have another name now. */
+	for (size_t i = 0; is_numbered && i < parent->trace_count; i++)
+		if (parent->traces[i].segment == segment)
+			return &parent->traces[i];
+	return NULL;
+}
+
+struct forest_fork
+forest_find_fork(const struct forest_node *node)
+{
+	const struct forest_trace *const t = node->traces;
+	const struct forest_node *const parent = node->parent;
+	struct forest_fork fork = { .event = t->parent_event };
+	const bool is_numbered =
+		number_in_name(base_name(t->parent_trace), &fork.segment);
+	const struct forest_trace *const forked =
+		find_forked(node, is_numbered, fork.segment);
+
+	if (forked != NULL)
+		fork.event += forked->events_before;
+	else
+		fork.in_segment = is_numbered && fork.segment != 0;
+	/* What nobody counted is 0. */
+	fork.is_known = t->is_exact || fork.event != 0;
+	/* In one of some segments. */
+	if (forked == NULL && !is_numbered && parent != NULL &&
+	    forest_last(parent)->segment != 0)
+		fork.is_known = false;
+	return fork;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* regular.c - see regular.h */
+#include "tools/trace/regular.h"
+
+#include "hatf/hatf.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Is there something in the file?  0 or an errno. */
+static int
+judge(int fd, uid_t *owner_ret)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return errno;
+	*owner_ret = st.st_uid;
+	return st.st_size == 0 ? ENODATA : 0;
+}
+
+int
+regular_open(const char *path, uid_t *owner_ret)
+{
+	const int fd = hatf_open_found(path);
+	int e;
+
+	if (fd < 0) {
+		if (errno == ELOOP || errno == EISDIR || errno == ENOTSUP)
+			errno = EINVAL;
+		return -1;
+	}
+	e = judge(fd, owner_ret);
+	if (e == 0)
+		return fd;
+	close(fd);
+	errno = e;
+	return -1;
+}

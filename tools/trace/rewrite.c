@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* rewrite.c - see rewrite.h */
+#include "tools/trace/rewrite.h"
+
+#include "tools/trace/cutoff.h"
+#include "tools/trace/kept_fields.h"
+#include "tools/trace/name_hint.h"
+#include "tools/ui/figure.h"
+#include "tools/ui/message.h"
+#include "tools/ui/progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Records a batch. */
+#define BATCH 512
+
+#define KEEPS_ALL ((1u << HATF_KEEPS_COUNT) - 1)
+
+/* How the comment begins that holds the header's lines. */
+static const char header_kind[] = "HATF 1.0\n";
+
+struct run {
+	struct rewrite *r;
+	struct hatf_reader *reader;
+	struct hatf_writer *writer;
+	struct progress progress;
+	uint64_t record_count;
+	bool bare; /* the output has no header and no trailer */
+	bool cut;  /* the source turned out to be so, which has been said */
+	struct hatf_format format; /* of the output */
+	struct keeping keeping;	   /* what the source has, if that is not all */
+	struct hatf_record records[BATCH];
+};
+
+/* Would writing 'out' spoil 'in'? */
+static bool
+is_same_file(const struct rewrite *r)
+{
+	struct stat in, out;
+
+	if (strcmp(r->out, "-") == 0 ? fstat(STDOUT_FILENO, &out) != 0
+				     : stat(r->out, &out) != 0)
+		return false;
+	if (strcmp(r->in, "-") == 0 ? fstat(STDIN_FILENO, &in) != 0
+				    : stat(r->in, &in) != 0)
+		return false;
+	return S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
+	       in.st_ino == out.st_ino;
+}
+
+/* "-" is standard output here. */
+static const char *
+out_name(const struct rewrite *r)
+{
+	return strcmp(r->out, "-") == 0 ? "standard output" : r->out;
+}
+
+static void
+speak_out(const struct rewrite *r, const struct hatf_error *err)
+{
+	/* A reader that has seen enough is no error to talk about. */
+	if (err->status == HATF_IO && err->sys_errno == EPIPE)
+		return;
+	speak_error(out_name(r), err);
+}
+
+/* For a trace in the format of another system: what it says, and which that is. */
+static char *
+foreign_header(const struct hatf_reader *reader)
+{
+	char *header;
+
+	if (asprintf(&header, "source=%s\n%s", hatf_reader_format(reader),
+		     hatf_reader_header_lines(reader)) < 0)
+		return NULL;
+	return header;
+}
+
+/* Take the line that begins with this out of the header, if there is one. */
+static void
+drop_line(char *header, const char *start)
+{
+	const size_t nbytes = strlen(start);
+
+	for (char *line = header; *line != '\0';) {
+		char *const end = strchrnul(line, '\n');
+		const char *const next = end + (*end != '\0');
+
+		if (strncmp(line, start, nbytes) == 0) {
+			memmove(line, next, strlen(next) + 1);
+			return;
+		}
+		line = end + (*end != '\0');
+	}
+}
+
+char *
+rewrite_header(const struct hatf_record *first, unsigned drop)
+{
+	const size_t kind_nbytes = strlen(header_kind);
+	char *header, *more;
+
+	if (first->tag != HATF_COMMENT ||
+	    first->attributes_nbytes < kind_nbytes ||
+	    memcmp(first->attributes, header_kind, kind_nbytes) != 0)
+		return strdup("");
+	header = strndup((const char *)first->attributes + kind_nbytes,
+			 first->attributes_nbytes - kind_nbytes);
+	if (header == NULL)
+		return NULL;
+	/* What was carried is an event like others. */
+	if ((drop & HATF_DROP_ATTRIBUTES) != 0) {
+		drop_line(header, "carried=");
+		drop_line(header, "carried_bytes=");
+	}
+	if ((drop & HATF_DROP_HEAP) == 0 ||
+	    asprintf(&more, "%sheaps=dropped\n", header) < 0)
+		return header;
+	free(header);
+	return more;
+}
+
+/* The format of the output, which there is. */
+static void
+find_format(struct run *run)
+{
+	const char *const name = run->r->options.format;
+	unsigned i = 0;
+
+	while (hatf_format_get(i, &run->format) &&
+	       strcmp(run->format.name, name == NULL ? "hatf" : name) != 0)
+		i++;
+}
+
+/* Open the writer; the first of the 'n' records, if any, is the header.  Returns
+ * the exit status, which is EXIT_FINE so far if there is a writer. */
+static int
+open_writer(struct run *run, size_t n)
+{
+	struct hatf_writer_options *const o = &run->r->options;
+	struct hatf_reader_stats stats;
+	struct hatf_error err = { .status = HATF_NO_MEMORY };
+	int exit_status = EXIT_FINE;
+	char *header;
+
+	hatf_reader_get_stats(run->reader, &stats);
+	if (stats.foreign)
+		header = foreign_header(run->reader);
+	else
+		header = n > 0 ? rewrite_header(run->records, o->drop)
+			       : strdup("");
+	/* A trace that cannot say whether it is complete stays such a one, until
+	 * it is known not to be.  Other systems' formats can, in their way. */
+	run->bare = !stats.ours && !stats.foreign && !run->cut;
+	o->bare = run->bare;
+	o->header = header;
+	if (header == NULL ||
+	    hatf_writer_open(run->r->out, o, &run->writer, &err) != HATF_OK) {
+		exit_status = EXIT_BAD_INPUT;
+		if (err.status == HATF_LIMIT && err.field != NULL) {
+			speak("--%s: not for format %s", err.field, o->format);
+			exit_status = EXIT_USAGE;
+		} else {
+			speak_out(run->r, &err);
+		}
+	}
+	free(header);
+	o->header = NULL;
+	return exit_status;
+}
+
+static void
+show_progress(struct run *run)
+{
+	struct hatf_reader_stats stats;
+
+	if (!run->progress.enabled)
+		return;
+	hatf_reader_get_stats(run->reader, &stats);
+	progress_update(&run->progress, stats.file_nbytes, run->record_count);
+}
+
+/* Write what is read; returns how the reading ended, or HATF_OK if the writing
+ * did before it. */
+static enum hatf_status
+copy(struct run *run, size_t n)
+{
+	enum hatf_status status = HATF_OK;
+
+	while (hatf_writer_write(run->writer, run->records, n) == HATF_OK) {
+		run->record_count += n;
+		if (run->format.keeps != KEEPS_ALL)
+			keeping_note(&run->keeping, run->records, n);
+		show_progress(run);
+		status = hatf_reader_read(run->reader, run->records, BATCH, &n);
+		if (status != HATF_OK)
+			return status;
+	}
+	return HATF_OK;
+}
+
+/* Say what the source lacks, once; true if nothing. */
+static bool
+judge_source(const struct run *run, enum hatf_status status)
+{
+	const char *const path = run->r->in;
+	struct hatf_reader_stats stats;
+
+	if (run->cut)
+		return false;
+	hatf_reader_get_stats(run->reader, &stats);
+	if (status != HATF_END) {
+		cutoff_speak(path, hatf_reader_error(run->reader));
+		return false;
+	}
+	if (stats.complete)
+		return true;
+	if (stats.lost_count != 0)
+		speak("%s: %" PRIu64 " events were lost while recording",
+		      speak_path(path), stats.lost_count);
+	else
+		speak("%s: the trace says that it is not complete",
+		      speak_path(path));
+	return false;
+}
+
+/* What becomes of samples in the output. */
+static const char *
+fate_of_samples(const struct hatf_format *format)
+{
+	if ((format->keeps & HATF_KEEPS_ATTRIBUTES) ||
+	    strcmp(format->name, "memtrace") == 0)
+		return "";
+	/* What is only written is sums. */
+	return format->reads ? "; what is written does not say so"
+			     : "; what is written is estimated for all";
+}
+
+/* A trace of samples looks like one of all blocks: say that it is none. */
+static void
+speak_of_sampling(const struct run *run)
+{
+	const double rate = hatf_reader_sample_rate(run->reader);
+
+	if (rate < 1)
+		speak("%s: sampled: about %s words%s", speak_path(run->r->in),
+		      figure_part(rate).text, fate_of_samples(&run->format));
+}
+
+/* What was written down in another order than it happened is there as it was. */
+static void
+speak_of_disorder(const struct run *run)
+{
+	struct hatf_reader_stats stats;
+
+	hatf_reader_get_stats(run->reader, &stats);
+	if (stats.disorder_count == 0)
+		return;
+	speak("%s: %" PRIu64 " ordering anomal%s (first at record %" PRIu64
+	      ", offset 0x%" PRIx64 ": %s); see 'hatf verify'",
+	      speak_path(run->r->in), stats.disorder_count,
+	      stats.disorder_count == 1 ? "y" : "ies", stats.disorder_record,
+	      stats.disorder_offset, stats.disorder);
+}
+
+/* Sizes that are not to the byte in the source cannot be in the output. */
+static void
+speak_of_rounding(const struct run *run)
+{
+	const char *const name = hatf_reader_format(run->reader);
+	struct hatf_format f;
+	unsigned i = 0;
+
+	while (hatf_format_get(i, &f) && strcmp(f.name, name) != 0)
+		i++;
+	if ((f.keeps & HATF_KEEPS_SIZE) == 0 &&
+	    strcmp(f.name, run->format.name) != 0)
+		speak("%s: sizes are rounded up to words, as format %s has "
+		      "them",
+		      speak_path(run->r->in), f.name);
+}
+
+/* What the reader of the output would not guess. */
+static void
+speak_of_source(struct run *run, bool complete)
+{
+	const char *const advice = advice_on(run->reader);
+
+	speak_of_sampling(run);
+	speak_of_rounding(run);
+	if (advice != NULL)
+		speak("%s: names: %s", speak_path(run->r->in), advice);
+	/* What has been cut off may be what the rest lacks. */
+	if (complete)
+		speak_of_disorder(run);
+}
+
+/* How often the format has left out something that it keeps elsewhere. */
+static void
+list_losses(const struct hatf_writer *writer, char *list, size_t nbytes)
+{
+	struct hatf_loss loss;
+	size_t used = 0;
+
+	list[0] = '\0';
+	for (unsigned i = 0; hatf_writer_get_loss(writer, i, &loss); i++)
+		if (loss.count != 0 && used < nbytes)
+			used += (size_t)snprintf(list + used, nbytes - used,
+						 "%s%s (%" PRIu64 ")",
+						 used == 0 ? "" : ", ",
+						 loss.text, loss.count);
+}
+
+static int
+rewrite_reader(struct run *run)
+{
+	struct hatf_error err;
+	enum hatf_status status;
+	bool complete = false;
+	char losses[512];
+	int exit_status;
+	size_t n;
+
+	status = hatf_reader_read(run->reader, run->records, BATCH, &n);
+	exit_status = open_writer(run, n);
+	if (exit_status != EXIT_FINE)
+		return exit_status;
+	find_format(run);
+	/* Numbers stand in their place. */
+	if (run->r->options.sequence_tags &&
+	    strcmp(run->format.name, "hummingbird") == 0)
+		run->format.keeps &= ~(unsigned)HATF_KEEPS_ADDRESS;
+	progress_begin(&run->progress, run->r->in, false);
+	if (status == HATF_OK)
+		status = copy(run, n);
+	progress_end(&run->progress);
+	if (status != HATF_OK)
+		complete = judge_source(run, status);
+	run->cut = !complete;
+	if (!complete)
+		hatf_writer_set_incomplete(run->writer);
+	list_losses(run->writer, losses, sizeof(losses));
+	if (hatf_writer_close(run->writer, &err) != HATF_OK) {
+		speak_out(run->r, &err);
+		return EXIT_BAD_INPUT;
+	}
+	run->r->is_written = true;
+	/* Of the formats without a trailer of ours, one has a trailer of its own. */
+	if (!complete && run->format.foreign &&
+	    strcmp(run->format.name, "mtrc") != 0)
+		speak("%s: format %s cannot tell that it is not complete",
+		      out_name(run->r), run->format.name);
+	speak_of_source(run, complete);
+	keeping_speak(out_name(run->r), &run->format,
+		      keeping_dropped(&run->keeping, &run->format,
+				      run->r->options.drop));
+	if (losses[0] != '\0')
+		speak("%s: left out: %s", out_name(run->r), losses);
+	hatf_reader_get_stats(run->reader, &run->r->read);
+	run->r->read_format = hatf_reader_format(run->reader);
+	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
+/* Open the source and write what it holds. */
+static int
+rewrite_once(struct run *run, struct rewrite *r)
+{
+	struct hatf_error err;
+	int exit_status = EXIT_BAD_INPUT;
+
+	run->r = r;
+	run->record_count = 0;
+	if (hatf_reader_open_as(r->in, r->from, r->flags, &run->reader, &err) !=
+	    HATF_OK) {
+		speak_error(r->in, &err);
+		return EXIT_BAD_INPUT;
+	}
+	if (r->from != NULL &&
+	    strcmp(r->from, hatf_reader_format(run->reader)) != 0)
+		speak("%s: the format is %s, not %s", speak_path(r->in),
+		      hatf_reader_format(run->reader), r->from);
+	else
+		exit_status = rewrite_reader(run);
+	hatf_reader_close(run->reader);
+	return exit_status;
+}
+
+/*
+ * Has a source that cannot say that it is cut been written to where nothing else
+ * says it either?  If both can be had again, a header and trailer shall.
+ */
+static bool
+is_silent(const struct run *run)
+{
+	struct stat in, out;
+
+	return run->r->is_written && run->bare && run->cut &&
+	       !run->format.foreign && stat(run->r->in, &in) == 0 &&
+	       S_ISREG(in.st_mode) && stat(run->r->out, &out) == 0 &&
+	       S_ISREG(out.st_mode) && strcmp(run->r->in, "-") != 0 &&
+	       strcmp(run->r->out, "-") != 0;
+}
+
+int
+rewrite_trace(struct rewrite *r)
+{
+	struct run *const run = calloc(1, sizeof(*run));
+	int exit_status;
+
+	if (is_same_file(r)) {
+		speak("%s: input and output are the same file",
+		      speak_path(r->in));
+		free(run);
+		return EXIT_USAGE;
+	}
+	if (run == NULL) {
+		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		return EXIT_BAD_INPUT;
+	}
+	exit_status = rewrite_once(run, r);
+	if (is_silent(run))
+		exit_status = rewrite_once(run, r);
+	free(run);
+	return exit_status;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* scan.c - see scan.h */
+#include "tools/trace/scan.h"
+
+#include "tools/trace/cutoff.h"
+#include "tools/ui/message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool
+scan_open(struct scan *s, const char *path, unsigned flags, bool inherit)
+{
+	struct hatf_error err;
+	enum hatf_status status;
+
+	s->path = path;
+	s->events = NULL;
+	s->status = HATF_OK;
+	s->next_count = 0;
+	if (hatf_reader_open(path, flags, &s->reader, &err) != HATF_OK) {
+		speak_error(path, &err);
+		return false;
+	}
+	status = hatf_events_open(s->reader, &s->events);
+	s->heritage = HATF_HERITAGE_NONE;
+	if (status == HATF_OK && inherit)
+		status = hatf_events_inherit(s->events, path, &s->heritage);
+	if (status != HATF_OK) {
+		hatf_events_close(s->events);
+		speak("%s: %s", speak_path(path),
+		      hatf_status_text(HATF_NO_MEMORY));
+		hatf_reader_close(s->reader);
+		return false;
+	}
+	progress_begin(&s->progress, path, false);
+	return true;
+}
+
+const char *
+scan_unknown_heritage(const struct scan *s)
+{
+	if (s->heritage == HATF_HERITAGE_NONE ||
+	    s->heritage == HATF_HERITAGE_EXACT)
+		return NULL;
+	return hatf_heritage_text(s->heritage);
+}
+
+static void
+show_progress(struct scan *s)
+{
+	struct hatf_reader_stats read;
+	struct hatf_events_stats seen;
+
+	if (!s->progress.enabled)
+		return;
+	hatf_reader_get_stats(s->reader, &read);
+	hatf_events_get_stats(s->events, &seen);
+	progress_update(&s->progress, read.file_nbytes, seen.event_count);
+}
+
+/* Read up to 'max' events into 'batch'; returns how many. */
+static size_t
+read_some(struct scan *s, size_t max)
+{
+	size_t n = 0;
+
+	s->status = hatf_events_read(s->events, s->batch, max, &n);
+	if (s->status == HATF_OK)
+		return n;
+	progress_end(&s->progress);
+	return 0;
+}
+
+size_t
+scan_read(struct scan *s)
+{
+	show_progress(s);
+	return read_some(s, SCAN_BATCH);
+}
+
+const struct hatf_event *
+scan_next(struct scan *s)
+{
+	if (s->next_count++ % SCAN_BATCH == 0)
+		show_progress(s);
+	return read_some(s, 1) != 0 ? &s->batch[0] : NULL;
+}
+
+uint64_t
+scan_writer(const struct scan *s)
+{
+	struct hatf_rings rings;
+
+	return cutoff_look(s->path, s->status, &rings) && rings.in_use
+		       ? rings.pid
+		       : 0;
+}
+
+const char *
+scan_fault(const struct scan *s, char *buf, size_t nbytes)
+{
+	struct hatf_reader_stats stats;
+	const char *end, *missed;
+
+	if (s->status == HATF_NO_MEMORY)
+		return hatf_status_text(HATF_NO_MEMORY);
+	if (s->status != HATF_END) {
+		cutoff_describe(s->path, hatf_reader_error(s->reader), buf,
+				nbytes);
+		return buf;
+	}
+	hatf_reader_get_stats(s->reader, &stats);
+	if (stats.complete)
+		return NULL;
+	end = hatf_reader_trailer(s->reader, "end");
+	missed = hatf_reader_trailer(s->reader, "missed");
+	if (missed != NULL && stats.lost_count == 0)
+		snprintf(buf, nbytes, SCAN_MISSED "%.200s", missed);
+	else if (stats.lost_count != 0)
+		snprintf(buf, nbytes,
+			 "%" PRIu64 " events were lost while recording",
+			 stats.lost_count);
+	else
+		snprintf(buf, nbytes,
+			 "the trace says that it is not complete%s%.80s",
+			 end != NULL ? ": " : "", end != NULL ? end : "");
+	return buf;
+}
+
+void
+scan_close(struct scan *s)
+{
+	progress_end(&s->progress);
+	hatf_events_close(s->events);
+	hatf_reader_close(s->reader);
+}
+
+uint64_t
+scan_unit_ns(const char *unit)
+{
+	if (unit == NULL)
+		return 0;
+	if (strcmp(unit, "ns") == 0)
+		return 1;
+	return strcmp(unit, "us") == 0 ? 1000 : 0;
+}
+
+bool
+scan_duration_ns(const struct scan *s, uint64_t *ns_ret)
+{
+	const uint64_t unit =
+		scan_unit_ns(hatf_reader_header(s->reader, "unit"));
+	struct hatf_events_stats stats;
+
+	hatf_events_get_stats(s->events, &stats);
+	return unit != 0 && stats.last_time >= stats.first_time &&
+	       !__builtin_mul_overflow(stats.last_time - stats.first_time, unit,
+				       ns_ret);
+}

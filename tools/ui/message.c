@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* message.c - see message.h */
+#include "tools/ui/message.h"
+
+#include "tools/ui/escape.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A line is cut to this; a path has at most 4096 bytes. */
+#define LINE_NBYTES 6000
+
+static const char *speaker = "hatf";
+
+void
+speak_as(const char *command)
+{
+	speaker = command;
+}
+
+void
+speak(const char *format, ...)
+{
+	char text[LINE_NBYTES], line[LINE_NBYTES];
+	const int start = snprintf(text, sizeof(text), "%s: ", speaker);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + start, sizeof(text) - (size_t)start, format, args);
+	va_end(args);
+	escape_text(text, line, sizeof(line) - 1);
+
+	const size_t len = strlen(line);
+
+	line[len] = '\n';
+	/* Nobody could be told if this failed. */
+	if (write(STDERR_FILENO, line, len + 1) < 0)
+		return;
+}
+
+const char *
+speak_path(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+char *
+speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
+{
+	/* In what is no trace there are no records to point at. */
+	if (err->status == HATF_NOT_HATF && err->field != NULL)
+		snprintf(buf, nbytes, "%s; see 'hatf formats'",
+			 hatf_status_text(err->status));
+	else
+		hatf_error_text(err, buf, nbytes);
+	return buf;
+}
+
+void
+speak_error(const char *path, const struct hatf_error *err)
+{
+	struct hatf_rings rings;
+	struct hatf_error other;
+	char text[512];
+
+	if (err->status == HATF_NOT_HATF && strcmp(path, "-") != 0 &&
+	    hatf_look_at_rings(path, &rings, &other) == HATF_OK) {
+		speak("%s: no trace, but the ring file of one, of process "
+		      "%" PRIu64 "%s",
+		      path, rings.pid,
+		      rings.in_use ? ", which is alive"
+				   : " (see 'hatf recover')");
+		return;
+	}
+	speak("%s: %s", speak_path(path),
+	      speak_error_text(err, text, sizeof(text)));
+}
