@@ -12,9 +12,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "preload/sys/export.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
+#include "preload/sys/export.h"
 #include "preload/writer/writer.h"
 
 EXPORT void *

@@ -9,10 +9,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "preload/sys/export.h"
 #include "preload/hatftrace.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
+#include "preload/sys/export.h"
 #include "preload/writer/writer.h"
 
 /* Goes on in the child of a fork, which may use its parent's heaps. */

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "preload/process/end.h"
-#include "preload/sys/export.h"
 #include "preload/process/fork.h"
 #include "preload/record/real.h"
+#include "preload/sys/export.h"
 #include "preload/writer/writer.h"
 
 EXPORT void

@@ -17,12 +17,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "preload/writer/remaining_threads.h"
-#include "preload/sys/export.h"
 #include "preload/record/process_state.h"
 #include "preload/record/real.h"
-#include "preload/sys/sys.h"
 #include "preload/record/wake.h"
+#include "preload/sys/export.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
 #define PROC "/proc/"

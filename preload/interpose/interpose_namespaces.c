@@ -16,15 +16,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "preload/writer/remaining_threads.h"
+#include "preload/interpose/namespaces.h"
 #include "preload/process/confinement.h"
 #include "preload/process/end.h"
-#include "preload/sys/export.h"
-#include "preload/interpose/namespaces.h"
 #include "preload/record/process_state.h"
 #include "preload/record/real.h"
-#include "preload/sys/sys.h"
 #include "preload/record/wake.h"
+#include "preload/sys/export.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
 /* ioctl_ns(2): the CLONE_NEW... of a descriptor. */

@@ -12,10 +12,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "preload/writer/remaining_threads.h"
 #include "preload/process/confinement.h"
-#include "preload/sys/export.h"
 #include "preload/record/real.h"
+#include "preload/sys/export.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
 /* The writer follows a call that has returned 'result', which is handed on. */

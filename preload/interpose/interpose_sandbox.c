@@ -14,23 +14,23 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
-#include "preload/writer/remaining_threads.h"
-#include "preload/process/confinement.h"
-#include "preload/writer/control.h"
-#include "preload/process/end.h"
-#include "preload/sys/export.h"
-#include "preload/process/fork.h"
+#include "preload/confine/privileges.h"
+#include "preload/confine/sandbox.h"
 #include "preload/interpose/jump.h"
 #include "preload/interpose/means.h"
 #include "preload/interpose/namespaces.h"
-#include "preload/confine/privileges.h"
+#include "preload/process/confinement.h"
+#include "preload/process/end.h"
+#include "preload/process/fork.h"
+#include "preload/process/signals.h"
 #include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
-#include "preload/confine/sandbox.h"
-#include "preload/process/signals.h"
-#include "preload/sys/sys.h"
 #include "preload/record/thread.h"
+#include "preload/sys/export.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/control.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
 /* The kernel takes both as unsigned int. */

@@ -17,11 +17,11 @@
 #include <string.h>
 
 #include "preload/process/attach.h"
-#include "preload/sys/export.h"
-#include "preload/sys/memory.h"
 #include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
+#include "preload/sys/export.h"
+#include "preload/sys/memory.h"
 
 /* What a thread gets from its parent. */
 struct birth {

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+#include "preload/confine/sandbox.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
-#include "preload/confine/sandbox.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/writer.h"
 

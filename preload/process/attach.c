@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "preload/process/start.h"
 #include "preload/record/clock.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/ringfile.h"
-#include "preload/process/start.h"
-#include "preload/sys/sys.h"
 #include "preload/record/wake.h"
+#include "preload/sys/sys.h"
 
 /* 't' has just been given to the calling thread, which is no initial one. */
 static void

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <sys/types.h>
 
-#include "preload/process/end.h"
 #include "preload/confine/privileges.h"
+#include "preload/process/end.h"
 #include "preload/record/process_state.h"
-#include "preload/sys/sys.h"
 #include "preload/record/wake.h"
+#include "preload/sys/sys.h"
 #include "preload/writer/writer.h"
 
 /* Neither is wiped in a child, which has the filters, too. */

@@ -7,15 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "preload/writer/remaining_threads.h"
-#include "preload/writer/control.h"
+#include "preload/process/signals.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
-#include "preload/sys/say.h"
-#include "preload/process/signals.h"
-#include "preload/sys/sys.h"
 #include "preload/record/thread.h"
 #include "preload/record/wake.h"
+#include "preload/sys/say.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/control.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
 /* Provided by libc; declared in no header. */

@@ -11,13 +11,13 @@
 
 #include "preload/config/environment.h"
 #include "preload/process/fork_locks.h"
-#include "preload/sys/memory.h"
-#include "preload/writer/output.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
-#include "preload/sys/sys.h"
 #include "preload/record/thread.h"
 #include "preload/record/wake.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/output.h"
 #include "preload/writer/writer.h"
 
 /* How long fork() may wait to learn its event number. */

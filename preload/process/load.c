@@ -8,20 +8,20 @@
 
 #include <errno.h>
 
-#include "preload/process/attach.h"
-#include "preload/writer/begin.h"
 #include "preload/config/follow.h"
-#include "preload/heaps/jemalloc.h"
 #include "preload/config/note_writer.h"
 #include "preload/heaps/dlopened.h"
+#include "preload/heaps/jemalloc.h"
 #include "preload/heaps/mimalloc.h"
+#include "preload/process/attach.h"
+#include "preload/process/sanitizer.h"
+#include "preload/process/start.h"
 #include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
-#include "preload/process/sanitizer.h"
-#include "preload/process/start.h"
-#include "preload/sys/sys.h"
 #include "preload/record/thread.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/begin.h"
 
 /*
  * If no other library's constructor has allocated before, the trace begins here:

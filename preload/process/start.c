@@ -6,17 +6,17 @@
 #include <sched.h>
 #include <sys/auxv.h>
 
-#include "preload/writer/begin.h"
 #include "preload/config/environment.h"
-#include "preload/writer/control.h"
+#include "preload/config/note_writer.h"
 #include "preload/process/end.h"
 #include "preload/process/fork.h"
-#include "preload/config/note_writer.h"
-#include "preload/record/process_state.h"
 #include "preload/process/sanitizer.h"
-#include "preload/sys/say.h"
+#include "preload/record/process_state.h"
 #include "preload/record/thread.h"
 #include "preload/record/wake.h"
+#include "preload/sys/say.h"
+#include "preload/writer/begin.h"
+#include "preload/writer/control.h"
 #include "preload/writer/writer.h"
 
 /*

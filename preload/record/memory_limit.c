@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "preload/sys/memory.h"
 #include "preload/record/process_state.h"
-#include "preload/sys/sys.h"
 #include "preload/record/wake.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
 
 /*
  * We take one part of so many.  With 4, what a program has is at the worst a quarter

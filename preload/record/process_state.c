@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "preload/sys/memory.h"
 #include "preload/record/record.h"
+#include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
 /* In a line of its own, which all threads only read. */

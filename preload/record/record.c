@@ -5,13 +5,13 @@
 
 #include <errno.h>
 
-#include "preload/process/attach.h"
 #include "preload/config/environment.h"
+#include "preload/process/attach.h"
 #include "preload/record/process_state.h"
-#include "preload/record/ringfile.h"
 #include "preload/record/ring_wait.h"
-#include "preload/sys/sys.h"
+#include "preload/record/ringfile.h"
 #include "preload/record/wake.h"
+#include "preload/sys/sys.h"
 
 #define WAIT_NS 2000000ull
 

@@ -8,13 +8,13 @@
 
 #include <stddef.h>
 
-#include "preload/config/environment.h"
 #include "hatf/rings/image.h"
-#include "preload/sys/memory.h"
+#include "preload/config/environment.h"
 #include "preload/record/process_state.h"
 #include "preload/record/ringfile_state.h"
-#include "preload/sys/sys.h"
 #include "preload/record/wake.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
 
 /*
  * How long a new thread waits for its ring: on a busy machine the writer may not

@@ -14,15 +14,15 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include "hatf/codec/comment_text.h"
 #include "hatf/hatf.h"
 #include "preload/config/ancestry.h"
 #include "preload/config/environment.h"
-#include "preload/sys/memory.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/ring_wait.h"
+#include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
-#include "hatf/codec/comment_text.h"
 
 #define TRIES_MAX 1000u
 

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "preload/sys/file.h"
 #include "preload/record/ringfile.h"
+#include "preload/sys/file.h"
 
 #define SPARES_MAX 16u
 

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 #include "preload/config/environment.h"
+#include "preload/confine/hidden_thread.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/sys/say.h"
-#include "preload/confine/hidden_thread.h"
 #include "preload/sys/sys.h"
 
 /* How long to wait before looking again. */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "preload/sys/sys.h"
 #include "hatf/codec/comment_text.h"
+#include "preload/sys/sys.h"
 
 int
 file_above_standard(int fd)

@@ -5,15 +5,15 @@
 
 #include "preload/config/environment.h"
 #include "preload/config/follow.h"
-#include "preload/record/clock.h"
 #include "preload/config/note_writer.h"
-#include "preload/sys/memory.h"
-#include "preload/writer/output.h"
-#include "preload/record/process_state.h"
+#include "preload/record/clock.h"
 #include "preload/record/memory_limit.h"
+#include "preload/record/process_state.h"
 #include "preload/record/ringfile.h"
-#include "preload/sys/say.h"
 #include "preload/record/thread.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/say.h"
+#include "preload/writer/output.h"
 #include "preload/writer/writer.h"
 
 MEMORY_LARGE static struct output output;

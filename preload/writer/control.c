@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "preload/sys/file.h"
 #include "preload/confine/landlock.h"
-#include "preload/sys/memory.h"
 #include "preload/record/record.h"
-#include "preload/sys/sys.h"
 #include "preload/record/wake.h"
+#include "preload/sys/file.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
 
 /* How long a client may take to say what it wants. */
 #define CLIENT_NS 200000000ull

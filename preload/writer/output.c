@@ -12,10 +12,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "hatf/codec/comment_text.h"
 #include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
-#include "hatf/codec/comment_text.h"
 
 #define TRIES_MAX 100000u
 

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/record/thread.h"
+#include "preload/record/wake.h"
 #include "preload/sys/file.h"
 #include "preload/sys/procstat.h"
 #include "preload/sys/sys.h"
-#include "preload/record/thread.h"
-#include "preload/record/wake.h"
 
 /* Fields of proc(5)'s stat. */
 #define STAT_NUM_THREADS 20

@@ -14,10 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "preload/writer/live_blocks.h"
 #include "hatf/recorder/config.h"
-#include "preload/sys/file.h"
 #include "hatf/rings/narrate.h"
+#include "preload/sys/file.h"
+#include "preload/writer/live_blocks.h"
 #include "preload/writer/trace.h"
 
 /* Finished segments that retention remembers, and keeps, at the most. */

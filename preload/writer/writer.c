@@ -8,15 +8,15 @@
  * idle, and the next event wakes it.
  */
 
-#include "preload/writer/remaining_threads.h"
 #include "preload/record/clock.h"
+#include "preload/record/memory_limit.h"
+#include "preload/record/process_state.h"
+#include "preload/record/ring_wait.h"
+#include "preload/record/ringfile.h"
+#include "preload/sys/sys.h"
 #include "preload/writer/control.h"
 #include "preload/writer/header.h"
-#include "preload/record/process_state.h"
-#include "preload/record/memory_limit.h"
-#include "preload/record/ringfile.h"
-#include "preload/record/ring_wait.h"
-#include "preload/sys/sys.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
 #define IDLE_AFTER_NS 50000000ull

@@ -15,12 +15,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "preload/writer/begin.h"
 #include "preload/config/environment.h"
-#include "preload/writer/header.h"
-#include "preload/record/process_state.h"
 #include "preload/confine/hidden_thread.h"
+#include "preload/record/process_state.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/begin.h"
+#include "preload/writer/header.h"
 #include "preload/writer/writer_state.h"
 
 struct brief {

@@ -7,15 +7,15 @@
 
 #include <errno.h>
 
-#include "preload/writer/begin.h"
-#include "preload/writer/control.h"
-#include "preload/sys/file.h"
+#include "preload/confine/hidden_thread.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/ringfile.h"
+#include "preload/sys/file.h"
 #include "preload/sys/say.h"
-#include "preload/confine/hidden_thread.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/begin.h"
+#include "preload/writer/control.h"
 #include "preload/writer/writer_state.h"
 
 /* The initial thread's own ring if it is in memory only, so that it may

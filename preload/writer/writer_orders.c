@@ -8,16 +8,16 @@
 
 #include <string.h>
 
-#include "preload/writer/remaining_threads.h"
 #include "preload/record/clock.h"
-#include "preload/writer/header.h"
-#include "preload/sys/memory.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
-#include "preload/record/ringfile.h"
 #include "preload/record/ring_wait.h"
+#include "preload/record/ringfile.h"
+#include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/header.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
 /*

@@ -14,17 +14,17 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "preload/writer/remaining_threads.h"
-#include "preload/record/clock.h"
-#include "preload/writer/control.h"
-#include "preload/sys/file.h"
-#include "preload/writer/header.h"
 #include "preload/config/ancestry.h"
 #include "preload/config/environment.h"
+#include "preload/record/clock.h"
 #include "preload/record/process_state.h"
 #include "preload/record/ringfile.h"
+#include "preload/sys/file.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/control.h"
+#include "preload/writer/header.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
 /* Nothing has happened for so long, and nobody talks to it: it leaves. */

@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-#include "preload/config/environment.h"
-#include "preload/writer/remaining_threads.h"
-#include "preload/writer/control.h"
 #include "hatf/deflate/deflate.h"
+#include "preload/config/environment.h"
 #include "preload/confine/landlock.h"
 #include "preload/confine/privileges.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/control.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
 static void

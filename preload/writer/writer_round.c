@@ -8,10 +8,10 @@
  * (writer_brief.c).
  */
 
-#include "preload/record/clock.h"
 #include "preload/config/environment.h"
-#include "preload/record/ringfile.h"
+#include "preload/record/clock.h"
 #include "preload/record/ring_wait.h"
+#include "preload/record/ringfile.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"

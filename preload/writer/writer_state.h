@@ -27,14 +27,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "preload/record/tick_grant.h"
+#include "hatf/codec/comment_text.h"
 #include "hatf/rings/narrate.h"
 #include "hatf/rings/order.h"
-#include "preload/writer/segment.h"
-#include "hatf/codec/comment_text.h"
 #include "preload/record/thread.h"
-#include "preload/writer/trace.h"
+#include "preload/record/tick_grant.h"
 #include "preload/record/wake.h"
+#include "preload/writer/segment.h"
+#include "preload/writer/trace.h"
 #include "preload/writer/writer.h"
 
 #define TICK_NS 1000000ull
