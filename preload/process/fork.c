@@ -17,7 +17,7 @@
 #include "preload/record/wake.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/output.h"
+#include "preload/trace/output.h"
 #include "preload/writer/writer.h"
 
 /* How long fork() may wait to learn its event number. */

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "preload/writer/header.h"
+#include "preload/trace/header.h"
 
 /* Have libc report its forks; the thread that starts the trace, once. */
 void fork_register(void);

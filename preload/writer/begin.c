@@ -13,7 +13,7 @@
 #include "preload/record/thread.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
-#include "preload/writer/output.h"
+#include "preload/trace/output.h"
 #include "preload/writer/writer.h"
 
 MEMORY_LARGE static struct output output;

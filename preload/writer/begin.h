@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "preload/writer/header.h"
+#include "preload/trace/header.h"
 
 /* Be ready to take notes, also of a process that is not to be traced (note_writer.h). */
 void begin_notes(void);

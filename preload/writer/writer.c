@@ -14,8 +14,8 @@
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
 #include "preload/sys/sys.h"
+#include "preload/trace/header.h"
 #include "preload/writer/control.h"
-#include "preload/writer/header.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 

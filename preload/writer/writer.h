@@ -31,7 +31,7 @@
 
 #include "hatf/recorder/config.h"
 #include "preload/confine/privileges.h"
-#include "preload/writer/output.h"
+#include "preload/trace/output.h"
 
 /* How a trace ended; goes into its trailer. */
 enum writer_end {

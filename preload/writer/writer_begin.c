@@ -8,8 +8,8 @@
 #include "hatf/recorder/config.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
+#include "preload/trace/header.h"
 #include "preload/writer/control.h"
-#include "preload/writer/header.h"
 #include "preload/writer/writer_state.h"
 
 size_t

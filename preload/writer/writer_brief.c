@@ -19,8 +19,8 @@
 #include "preload/confine/hidden_thread.h"
 #include "preload/record/process_state.h"
 #include "preload/sys/sys.h"
+#include "preload/trace/header.h"
 #include "preload/writer/begin.h"
-#include "preload/writer/header.h"
 #include "preload/writer/writer_state.h"
 
 struct brief {

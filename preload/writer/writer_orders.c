@@ -16,7 +16,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/header.h"
+#include "preload/trace/header.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 

@@ -22,8 +22,8 @@
 #include "preload/sys/file.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
+#include "preload/trace/header.h"
 #include "preload/writer/control.h"
-#include "preload/writer/header.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 

@@ -33,8 +33,8 @@
 #include "preload/record/thread.h"
 #include "preload/record/tick_grant.h"
 #include "preload/record/wake.h"
-#include "preload/writer/segment.h"
-#include "preload/writer/trace.h"
+#include "preload/trace/segment.h"
+#include "preload/trace/trace.h"
 #include "preload/writer/writer.h"
 
 #define TICK_NS 1000000ull

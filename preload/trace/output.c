@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c - see output.h */
 
-#include "preload/writer/output.h"
+#include "preload/trace/output.h"
 
 #include "hatf/recorder/segment_name.h"
 

@@ -17,8 +17,8 @@
 #include "hatf/recorder/config.h"
 #include "hatf/rings/narrate.h"
 #include "preload/sys/file.h"
-#include "preload/writer/live_blocks.h"
-#include "preload/writer/trace.h"
+#include "preload/trace/live_blocks.h"
+#include "preload/trace/trace.h"
 
 /* Finished segments that retention remembers, and keeps, at the most. */
 #define SEGMENT_KEEP_MAX 4096u
