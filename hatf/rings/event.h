@@ -61,7 +61,7 @@ enum event_type {
 	EVENT_TICK,	     /* none; the stamp is the tick */
 	EVENT_THREAD,	     /* parent, kernel tid, start routine */
 	EVENT_NAME,	     /* thread, 16 bytes of name in two words */
-	EVENT_FORK,	     /* ticket: see lifecycle.c; before and after */
+	EVENT_FORK,	     /* ticket: see fork.c; before and after */
 	EVENT_LOST,	     /* count, stamp of the first; the stamp is the
 				last one's */
 	EVENT_HEAP,	     /* heap, 16 bytes of name in two words */

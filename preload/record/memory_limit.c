@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "preload/lifecycle.h"
+#include "preload/record/process_state.h"
+#include "preload/record/wake.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/writer.h"
 
 /*
  * We take one part of so many.  With 4, what a program has is at the worst a quarter
@@ -165,7 +165,7 @@ await_answer(uint32_t n)
 {
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
 
-	while (lifecycle_is_tracing() &&
+	while (process_is_tracing() &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < ASK_NS) {
 		/* acquire: pairs with the release in quota_answer(). */
 		const uint32_t seen =
@@ -173,7 +173,7 @@ await_answer(uint32_t n)
 
 		if ((int32_t)(seen - n) >= 0)
 			return true;
-		writer_wake();
+		wake_writer();
 		sys_futex_wait(&answered, seen, LOOK_NS);
 	}
 	return false;

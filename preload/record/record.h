@@ -29,7 +29,8 @@
 
 /*
  * Loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl stop').  Written by
- * the writer thread; in a line of its own that all threads only read.
+ * the writer thread and process_state.c; in a line of its own that all threads
+ * only read.
  */
 extern _Atomic bool record_dormant __attribute__((visibility("hidden")));
 
@@ -82,10 +83,6 @@ record_is_called(void)
 		atomic_load_explicit(record_bell, memory_order_relaxed) != 0,
 		0);
 }
-
-/* The bell of a dormant process has rung: answer.  Returns 'p'.  Keeps
- * errno. */
-void *record_answer(void *p);
 
 /*
  * The general way, for every event and every circumstance: attaches the thread,

@@ -4,7 +4,7 @@
  *
  * Each goes through syscall(2): no cancellation point, no stdio, no lock.  A
  * failure sets errno as usual; whoever runs on a thread of the program saves and
- * restores errno around all of it (record.c, lifecycle.c).
+ * restores errno around all of it (record.c, attach.c, ...).
  */
 #ifndef SYS_H
 #define SYS_H

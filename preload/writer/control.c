@@ -17,9 +17,10 @@
 
 #include "preload/confine/landlock.h"
 #include "preload/record/record.h"
+#include "preload/record/wake.h"
+#include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/output.h"
 
 /* How long a client may take to say what it wants. */
 #define CLIENT_NS 200000000ull
@@ -108,7 +109,7 @@ control_begin(void)
 	c.pid = sys_pid();
 	c.tid = sys_tid();
 	if (c.wanted)
-		c.signals = output_above_standard(
+		c.signals = file_above_standard(
 			(int)syscall(SYS_signalfd4, -1, &mask, sizeof(mask),
 				     SFD_NONBLOCK | SFD_CLOEXEC));
 }
@@ -211,7 +212,7 @@ open_in(const char *directory)
 			  directory, ".sock");
 	if (used == 0)
 		return false;
-	fd = output_above_standard(
+	fd = file_above_standard(
 		(int)syscall(SYS_socket, AF_UNIX,
 			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 	if (fd < 0)
@@ -557,7 +558,7 @@ is_allowed(int fd)
 static bool
 accept_client(uint64_t now)
 {
-	c.client = output_above_standard(
+	c.client = file_above_standard(
 		(int)syscall(SYS_accept4, c.listener, NULL, NULL,
 			     SOCK_NONBLOCK | SOCK_CLOEXEC));
 	if (c.client < 0)

@@ -17,7 +17,7 @@
 #include "hatf/deflate/deflate.h"
 #include "hatf/hatf.h"
 #include "hatf/rings/image.h"
-#include "preload/writer/trace.h"
+#include "preload/trace/trace.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

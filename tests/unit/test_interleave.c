@@ -32,7 +32,7 @@ static void step(void);
 #include "hatf/hatf.h"
 #include "hatf/rings/narrate.h"
 #include "preload/record/ring_wait.h"
-#include "preload/writer/trace.h"
+#include "preload/trace/trace.h"
 
 #define WORDS	    512
 #define RING_NBYTES (RING_HEADER_NBYTES + WORDS * sizeof(uint64_t))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.c - see trace.h */
 
-#include "preload/writer/trace.h"
+#include "preload/trace/trace.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,17 +12,13 @@
 
 #include <stdbool.h>
 
-#include "hatf/recorder/config.h"
-#include "preload/writer/header.h"
+#include "preload/trace/header.h"
 
 /* Be ready to take notes, also of a process that is not to be traced (note_writer.h). */
 void begin_notes(void);
 
 /* Read the settings.  False: this process is not to be traced. */
 bool begin_read(void);
-
-/* Constant from then on; what it says before that is of no use. */
-const struct config *begin_config(void);
 
 /*
  * Take the first step.  The process 'is_dormant', and has this parent, which is copied

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/sys/file.h"
+
 /* What a template is filled in from. */
 struct output_names {
 	uint64_t pid;
@@ -23,18 +25,13 @@ struct output_names {
 	const char *host;
 };
 
-/* Which file it is, whatever its name. */
-struct output_id {
-	uint64_t device, inode;
-};
-
 struct output {
-	int fd;		       /* -1: no file is open */
-	int directory;	       /* of the files; -1: not held */
-	uint64_t nbytes;       /* written so far, to this file */
-	bool is_torn;	       /* part of what failed is in it */
-	struct output_id id;   /* of this file */
-	struct output_id root; /* directory of the process, at output_init() */
+	int fd;		     /* -1: no file is open */
+	int directory;	     /* of the files; -1: not held */
+	uint64_t nbytes;     /* written so far, to this file */
+	bool is_torn;	     /* part of what failed is in it */
+	struct file_id id;   /* of this file */
+	struct file_id root; /* directory of the process, at output_init() */
 	/* Of files and of their size, at output_init(). */
 	uint64_t file_limit, size_limit;
 	uint64_t number; /* by which its name was free */
@@ -83,26 +80,6 @@ const char *output_advice(const struct output *o, int error, bool begin_now);
 int output_find_name(struct output *o, uint64_t segment);
 
 /*
- * 'fd', or a copy of it in its place: the lowest numbers are standard input, output
- * and error to whoever writes to them, say() among them.  -1 and errno: there is no
- * other number, and it is closed.
- */
-int output_above_standard(int fd);
-
-/* The folder of 'path', O_PATH; -1 and errno. */
-int output_open_folder(const char *path);
-
-/*
- * Remove the file at 'path' if it is that one.  'folder' is its folder, -1:
- * open that by 'path'.  Only the last part of 'path' is used after that, since
- * the parts before it may come to mean another place meanwhile.
- */
-void output_unlink(int folder, const char *path, const struct output_id *id);
-
-/* Which file is open by that descriptor? */
-struct output_id output_id_of(int fd);
-
-/*
  * Writer thread: hold on to the directory, so that it may be renamed.  If it is
  * not where the file is, names are used as they are.
  */
@@ -124,12 +101,6 @@ void output_forget(struct output *o);
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
 
-/*
- * Open a file again that must be that one, regular, and no link; 'flags' as
- * open(2).  Any thread.  -1 and errno: it is not there, or another.
- */
-int output_reopen(const char *path, const struct output_id *id, int flags);
-
 /* The file of the trace, which must be as long as it was left; likewise. */
 int output_reopen_trace(const struct output *o);
 
@@ -150,6 +121,6 @@ const char *output_base(const struct output *o);
  * unless another one has its name by now.
  */
 void output_remove(const struct output *o, uint64_t segment, uint64_t number,
-		   const struct output_id *id);
+		   const struct file_id *id);
 
 #endif /* OUTPUT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* load_policy.c - see load_policy.h */
 
-#include "preload/writer/load_policy.h"
+#include "preload/trace/load_policy.h"
 
 #include <sys/resource.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* segment.c - see segment.h */
 
-#include "preload/writer/segment.h"
+#include "preload/trace/segment.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/header.h"
+#include "preload/trace/header.h"
 
 static bool
 keeps_track(const struct config *config)

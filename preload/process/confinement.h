@@ -16,10 +16,9 @@
  * Filters are about to be installed, under which a thread of the program may
  * not be able to make the writer thread: make it now.  With 'asking_kills' they
  * kill a thread that asks for its own privileges.  From then on
- * confinement_is_set().
+ * process_has(PROCESS_IS_CONFINED).
  */
 void confinement_set(bool asking_kills);
-bool confinement_is_set(void);
 
 /*
  * The calling thread has changed the privileges of the process, or the root

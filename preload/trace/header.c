@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* header.c - see header.h; the keys are those of hatf/FORMAT.md, "Header" */
 
-#include "preload/writer/header.h"
+#include "preload/trace/header.h"
 
 #include <fcntl.h>
 #include <string.h>

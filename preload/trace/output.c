@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c - see output.h */
 
-#include "preload/writer/output.h"
+#include "preload/trace/output.h"
 
 #include "hatf/recorder/segment_name.h"
 
@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "hatf/codec/comment_text.h"
+#include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
@@ -176,14 +177,14 @@ build_path(const struct output *o, uint64_t segment, uint64_t number,
 }
 
 /* Of the calling thread. */
-static struct output_id
+static struct file_id
 root_id(void)
 {
 	struct stat st;
 
 	return fstatat(AT_FDCWD, "/", &st, 0) == 0
-		       ? (struct output_id){ st.st_dev, st.st_ino }
-		       : (struct output_id){ 0 };
+		       ? (struct file_id){ st.st_dev, st.st_ino }
+		       : (struct file_id){ 0 };
 }
 
 static uint64_t
@@ -197,7 +198,7 @@ soft_limit(int resource)
 const char *
 output_advice(const struct output *o, int error, bool begin_now)
 {
-	const struct output_id root = root_id();
+	const struct file_id root = root_id();
 
 	if (begin_now)
 		return "";
@@ -217,7 +218,7 @@ output_init(struct output *o, const char *template, bool numbers_all)
 {
 	o->fd = o->directory = -1;
 	o->nbytes = o->number = 0;
-	o->id = (struct output_id){ 0 };
+	o->id = (struct file_id){ 0 };
 	o->root = root_id();
 	o->file_limit = soft_limit(RLIMIT_NOFILE);
 	o->size_limit = soft_limit(RLIMIT_FSIZE);
@@ -277,20 +278,6 @@ is_regular(const struct output *o)
 	       S_ISREG(st.st_mode);
 }
 
-int
-output_above_standard(int fd)
-{
-	int high, error;
-
-	if (fd < 0 || fd > STDERR_FILENO)
-		return fd;
-	high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	error = errno;
-	syscall(SYS_close, fd);
-	errno = error;
-	return high;
-}
-
 static int
 create(const struct output *o)
 {
@@ -301,16 +288,16 @@ create(const struct output *o)
 				     O_WRONLY | O_APPEND | O_CREAT | O_EXCL |
 					     O_CLOEXEC | O_NOFOLLOW,
 				     0600);
-	struct output_id id;
+	struct file_id id;
 	int fd, error;
 
 	if (low < 0)
 		return -1;
-	id = output_id_of(low);
-	fd = output_above_standard(low);
+	id = file_id_of(low);
+	fd = file_above_standard(low);
 	error = errno;
 	if (fd < 0)
-		output_unlink(o->directory, o->path, &id);
+		file_unlink(o->directory, o->path, &id);
 	errno = error;
 	return fd;
 }
@@ -368,72 +355,10 @@ output_find_name(struct output *o, uint64_t segment)
 		       : ENAMETOOLONG;
 }
 
-struct output_id
-output_id_of(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 ? (struct output_id){ st.st_dev, st.st_ino }
-				   : (struct output_id){ 0 };
-}
-
-/*
- * Is 'name' in 'folder' that file?  Only with system calls that the writer
- * makes anyway:  a filter of the program may kill for others (sandbox.c).
- */
-static bool
-is_file(int folder, const char *name, const struct output_id *id)
-{
-	struct stat st;
-	const int fd = (int)syscall(SYS_openat, folder, name,
-				    O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	bool is_it;
-
-	/* Where no descriptor can be had, only the other call is left. */
-	if (fd < 0 && errno != EMFILE && errno != ENFILE)
-		return false;
-	is_it = (fd >= 0 ? fstat(fd, &st)
-			 : fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW)) ==
-			0 &&
-		S_ISREG(st.st_mode) && st.st_dev == id->device &&
-		st.st_ino == id->inode;
-	if (fd >= 0)
-		syscall(SYS_close, fd);
-	return is_it;
-}
-
-int
-output_reopen(const char *path, const struct output_id *id, int flags)
-{
-	/* First without touching it: another file may be a device. */
-	const int found = (int)syscall(SYS_openat, AT_FDCWD, path,
-				       O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	char link[64];
-	struct stat st;
-	struct text t;
-	int fd = -1, error = ESTALE;
-
-	if (found < 0)
-		return -1;
-	text_init(&t, link, sizeof(link) - 1);
-	text_str(&t, "/proc/thread-self/fd/");
-	text_u64(&t, (uint64_t)found);
-	link[t.used] = '\0';
-	if (fstat(found, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_dev == id->device && st.st_ino == id->inode) {
-		fd = (int)syscall(SYS_openat, AT_FDCWD, link,
-				  flags | O_CLOEXEC);
-		error = errno;
-	}
-	syscall(SYS_close, found);
-	errno = error;
-	return fd;
-}
-
 int
 output_reopen_trace(const struct output *o)
 {
-	const int fd = output_reopen(o->path, &o->id, O_WRONLY | O_APPEND);
+	const int fd = file_reopen(o->path, &o->id, O_WRONLY | O_APPEND);
 	struct stat st;
 
 	/* The number of a file that was removed may be another's by now. */
@@ -443,38 +368,6 @@ output_reopen_trace(const struct output *o)
 	syscall(SYS_close, fd);
 	errno = ESTALE;
 	return -1;
-}
-
-int
-output_open_folder(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-	const size_t n = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-	char folder[PATH_MAX];
-
-	if (n >= sizeof(folder)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(folder, path, n);
-	folder[n] = '\0';
-	return (int)syscall(SYS_openat, AT_FDCWD, n != 0 ? folder : ".",
-			    O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-void
-output_unlink(int folder, const char *path, const struct output_id *id)
-{
-	const char *const slash = strrchr(path, '/');
-	const char *const name = slash != NULL ? slash + 1 : path;
-	const int own = folder < 0 ? output_open_folder(path) : -1;
-
-	if (folder < 0)
-		folder = own;
-	if (folder >= 0 && is_file(folder, name, id))
-		syscall(SYS_unlinkat, folder, name, 0);
-	if (own >= 0)
-		syscall(SYS_close, own);
 }
 
 int
@@ -501,7 +394,7 @@ output_open(struct output *o, uint64_t segment)
 	o->fd = fd;
 	o->nbytes = 0;
 	o->is_torn = false;
-	o->id = output_id_of(fd);
+	o->id = file_id_of(fd);
 	return 0;
 }
 
@@ -513,11 +406,11 @@ output_hold_directory(struct output *o)
 	/* It may be another one for the next file. */
 	if (end != NULL && has_conversion(o->template, end, 'n'))
 		return;
-	o->directory = output_open_folder(o->path);
+	o->directory = file_open_folder(o->path);
 	if (o->directory < 0 || o->fd < 0)
 		return;
 	/* Renamed in the meantime, or this thread sees another root? */
-	if (is_file(o->directory, output_base(o), &o->id))
+	if (file_is_at(o->directory, output_base(o), &o->id))
 		return;
 	syscall(SYS_close, o->directory);
 	o->directory = -1;
@@ -554,7 +447,7 @@ output_open_root(const struct output *o)
 		n -= *end == '/';
 	memcpy(root, o->path, (size_t)(end - o->path));
 	root[end - o->path] = '\0';
-	return output_open_folder(root);
+	return file_open_folder(root);
 }
 
 void
@@ -614,17 +507,17 @@ output_close(struct output *o)
 void
 output_discard(struct output *o)
 {
-	output_unlink(o->directory, o->path, &o->id);
+	file_unlink(o->directory, o->path, &o->id);
 	output_close(o);
 }
 
 void
 output_remove(const struct output *o, uint64_t segment, uint64_t number,
-	      const struct output_id *id)
+	      const struct file_id *id)
 {
 	/* Writer thread only, and too large for a stack. */
 	MEMORY_LARGE static char path[sizeof(o->path)];
 
 	if (build_path(o, segment, number, path, sizeof(path)))
-		output_unlink(o->directory, path, id);
+		file_unlink(o->directory, path, id);
 }

@@ -16,8 +16,9 @@
 
 #include "hatf/recorder/config.h"
 #include "hatf/rings/narrate.h"
-#include "preload/writer/live_blocks.h"
-#include "preload/writer/trace.h"
+#include "preload/sys/file.h"
+#include "preload/trace/live_blocks.h"
+#include "preload/trace/trace.h"
 
 /* Finished segments that retention remembers, and keeps, at the most. */
 #define SEGMENT_KEEP_MAX 4096u
@@ -25,7 +26,7 @@
 /* A file that is finished. */
 struct segment_file {
 	uint64_t segment, number; /* as in output_remove() */
-	struct output_id id;
+	struct file_id id;
 	uint64_t nbytes;
 };
 

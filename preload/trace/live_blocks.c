@@ -11,7 +11,7 @@
  * table is next written anew: before it grows, or before it is looked at.
  */
 
-#include "preload/writer/live_blocks.h"
+#include "preload/trace/live_blocks.h"
 
 #include <string.h>
 #include <sys/auxv.h>

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "hatf/recorder/config.h"
-#include "preload/writer/output.h"
+#include "preload/trace/output.h"
 
 /* Of the child of a fork; 'pid' 0: this is none. */
 struct header_parent {

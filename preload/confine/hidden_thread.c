@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hidden_thread.c - see hidden_thread.h */
 
-#include "preload/sys/hidden_thread.h"
+#include "preload/confine/hidden_thread.h"
 
 #include <errno.h>
 #include <fcntl.h>

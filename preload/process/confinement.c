@@ -1,37 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* confinement.c - see confinement.h */
 
-#include "preload/confine/confinement.h"
+#include "preload/process/confinement.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "preload/confine/privileges.h"
-#include "preload/lifecycle.h"
+#include "preload/process/end.h"
+#include "preload/record/process_state.h"
+#include "preload/record/wake.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/writer.h"
 
-/* None of these is wiped in a child, which has the filters, too. */
-static _Atomic bool is_confined; /* there are filters */
-static bool cannot_ask;		 /* ... that kill for asking for privileges */
-static int own_filter_pid;	 /* where the writer has filters of its own */
-
-bool
-confinement_is_set(void)
-{
-	/* relaxed: a writer that must stay has been made before. */
-	return atomic_load_explicit(&is_confined, memory_order_relaxed);
-}
+/* Neither is wiped in a child, which has the filters, too. */
+static bool cannot_ask;	   /* filters kill for asking for privileges */
+static int own_filter_pid; /* where the writer has filters of its own */
 
 void
 confinement_set(bool asking_kills)
 {
 	if (asking_kills)
 		cannot_ask = true;
-	atomic_store_explicit(&is_confined, true, memory_order_relaxed);
-	if (lifecycle_is_tracing() && lifecycle_is_own())
-		writer_summon();
+	process_move(PROCESS_CONFINED);
+	if (process_is_tracing() && process_is_own())
+		wake_make_writer();
 }
 
 /* Have the writer take on '*p'; if it cannot, end the trace. */
@@ -39,8 +32,8 @@ static void
 have_followed(bool known, const struct privileges *p)
 {
 	if (!known || !writer_follow(p))
-		lifecycle_end_for_sandbox("the program gives up privileges, "
-					  "and the writer thread cannot");
+		end_for_sandbox("the program gives up privileges, "
+				"and the writer thread cannot");
 }
 
 /* Have the writer take on the caller's privileges, and a new root or rules. */
@@ -52,7 +45,7 @@ follow(pid_t root_of, int ruleset)
 
 	/* First, and without errno: see real_resolve_rest().  A writer that is
 	 * made later has the privileges of the thread that makes it. */
-	if (!lifecycle_is_tracing() || !lifecycle_is_own() || !writer_is_here())
+	if (!process_is_tracing() || !process_is_own() || !wake_has_writer())
 		return;
 
 	const int saved_errno = errno;
@@ -96,7 +89,7 @@ confinement_before_filter(const void *filter)
 	const struct privileges p = { .filter = filter };
 
 	/* The call will fail without a filter. */
-	if (filter == NULL || !lifecycle_is_tracing() || !lifecycle_is_own())
+	if (filter == NULL || !process_is_tracing() || !process_is_own())
 		return;
 	/* In a child, the thread that makes the writer has the filters, too. */
 	own_filter_pid = sys_pid();

@@ -15,8 +15,8 @@
 #include "hatf/rings/image.h"
 #include "hatf/rings/narrate.h"
 #include "preload/record/clock.h"
-#include "preload/writer/load_policy.h"
-#include "preload/writer/output.h"
+#include "preload/trace/load_policy.h"
+#include "preload/trace/output.h"
 
 struct trace {
 	bool is_brief; /* of a short process: small blocks are not compressed */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* means.c - see means.h */
 
-#include "preload/confine/means.h"
+#include "preload/interpose/means.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 
 #include "preload/confine/sandbox.h"
-#include "preload/lifecycle.h"
+#include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/writer.h"
@@ -71,11 +71,11 @@ means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
 	int saved_errno;
 
-	if (!lifecycle_is_tracing() || !lifecycle_is_own())
+	if (!process_is_tracing() || !process_is_own())
 		return;
 	saved_errno = errno;
 	if (takes_away(number, a, b, c)) {
-		lifecycle_have_writer();
+		writer_have();
 		/* What was recorded so far is to be in the file then. */
 		if (is_of_size(number, a, b) && !record_is_dormant())
 			writer_obey(WRITER_ORDER_FLUSH);
