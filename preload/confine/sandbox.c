@@ -189,7 +189,6 @@ static const struct call writer_calls[] = {
 	{ SYS_mmap, { 0, 4096, RW, MAP_SHARED, 1000 } },
 	{ SYS_munmap, { 0, 4096 } },
 	{ SYS_madvise, { 0, 4096, MADV_REMOVE } },
-	{ SYS_madvise, { 0, 4096, MADV_DONTNEED } },
 	{ SYS_fallocate, { 1000 } },
 	{ SYS_ftruncate, { 1000 } },
 	{ SYS_unlinkat, { (uint64_t)-100 } },

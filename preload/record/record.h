@@ -64,14 +64,9 @@ dormant:
 
 /*
  * A process without a writer thread reads one byte, in a file that 'hatf ctl'
- * writes to (control.h): while it is dormant, in functions that allocate, after
+ * writes to (bell_file.h): while it is dormant, in functions that allocate, after
  * the flag above; while it records, when an event finds the clock idle.
  */
-enum {
-	RECORD_BELL_CALL = 1, /* make the writer, which takes orders then */
-	RECORD_BELL_START,    /* the same, and record */
-	RECORD_BELL_STOP      /* the same, and end the trace */
-};
 extern _Atomic uint8_t *record_bell __attribute__((visibility("hidden")));
 extern _Atomic uint8_t record_no_bell __attribute__((visibility("hidden")));
 

@@ -176,17 +176,7 @@ map_unforked(size_t nbytes, int flags)
 void *
 memory_map_ring(size_t nbytes)
 {
-	void *p;
-
-	/* acquire: as in take_piece(). */
-	if (atomic_load_explicit(&arena, memory_order_acquire) == NULL)
-		return map_unforked(nbytes, MAP_SHARED);
-	p = map_unforked(nbytes, MAP_PRIVATE);
-	if (p != NULL) {
-		memory_uncount(MEMORY_PASSING, nbytes);
-		memory_count(MEMORY_SHARED, nbytes);
-	}
-	return p;
+	return map_unforked(nbytes, MAP_SHARED);
 }
 
 void *
@@ -224,7 +214,5 @@ memory_map_at(void *p, size_t nbytes)
 void
 memory_drop(void *p, size_t nbytes)
 {
-	/* The one is for what is shared, the other for what is not. */
-	if (madvise(p, nbytes, MADV_REMOVE) != 0)
-		madvise(p, nbytes, MADV_DONTNEED);
+	madvise(p, nbytes, MADV_REMOVE);
 }

@@ -55,9 +55,9 @@ void memory_uncount(enum memory_kind kind, uint64_t nbytes);
 void memory_begin_child(void);
 
 /*
- * For a ring that is in no file: not there in the child of a fork, and counted as
- * shared.  It is, where memory is limited, since RLIMIT_DATA does not count that;
- * elsewhere it is private, which costs a short process half.
+ * Memory for a ring that is in no file.  It is shared, though nobody shares it: then
+ * RLIMIT_DATA does not count it, and 'hatf ctl' recognizes it in /proc/PID/maps
+ * (tools/control/quiet.c).  The child of a fork does not have it.
  */
 void *memory_map_ring(size_t nbytes);
 

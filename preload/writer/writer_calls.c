@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "hatf/recorder/bell_file.h"
 #include "preload/confine/hidden_thread.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
@@ -324,7 +325,7 @@ writer_answer_bell(void *p)
 
 	if (rung != 0 && process_is_tracing()) {
 		wake_make_writer();
-		if (rung == RECORD_BELL_START && process_is_own())
+		if (rung == BELL_START && process_is_own())
 			writer_obey(WRITER_ORDER_START);
 	}
 	errno = saved_errno;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "hatf/recorder/bell_file.h"
 #include "preload/record/clock.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
@@ -306,7 +307,7 @@ void
 writer_obey_bell(uint8_t rung)
 {
 	/* A start is the business of the thread that has heard it. */
-	if (rung == RECORD_BELL_STOP && !writer->is_dormant)
+	if (rung == BELL_STOP && !writer->is_dormant)
 		stop_recording();
 }
 

@@ -279,7 +279,7 @@ bool writer_fail(void);
 /* The program itself wants something. */
 void writer_serve_client(void);
 
-/* What 'hatf ctl' has left in the bell; see RECORD_BELL_CALL, record.h. */
+/* What 'hatf ctl' has left in the bell; an enum bell_call, or 0. */
 void writer_obey_bell(uint8_t rung);
 
 /* writer_place.c ---------------------------------------------------------- */
