@@ -132,7 +132,7 @@ read_first(struct hatf_reader *reader)
 	if (s->header != NULL)
 		s->header[s->header_nbytes] = '\0';
 	if (s->header != NULL &&
-	    !lines_set(&s->framing.header, s->header, s->header_nbytes))
+	    !comment_lines_set(&s->framing.header, s->header, s->header_nbytes))
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	if (!reader->has_first && s->err.status == HATF_NOT_HATF)
 		return HATF_NOT_HATF;
@@ -171,7 +171,8 @@ static enum hatf_status
 recognise(struct hatf_reader *reader)
 {
 	struct source *const s = &reader->source;
-	const size_t nbytes = window_want(&s->window, FORMAT_PREFIX_NBYTES);
+	const size_t nbytes =
+		input_window_fill(&s->window, FORMAT_PREFIX_NBYTES);
 	const enum hatf_status end = s->window.input.status;
 	const char *stranger;
 	enum hatf_status status;
@@ -225,7 +226,7 @@ open_reader(int fd, bool owns, const char *format, unsigned flags,
 	reader->own_fd = owns ? fd : -1;
 	disorder_init(&reader->disorder);
 	s->flags = flags;
-	status = window_init(&s->window, fd, flags >> 8 & UINT8_MAX);
+	status = input_window_init(&s->window, fd, flags >> 8 & UINT8_MAX);
 	if (status != HATF_OK)
 		source_stop(s, status,
 			    status == HATF_NO_LIBRARY
@@ -309,7 +310,7 @@ hatf_reader_close(struct hatf_reader *reader)
 	if (reader->opened && reader->format->source->close != NULL)
 		reader->format->source->close(&reader->source);
 	disorder_fini(&reader->disorder);
-	window_fini(&reader->source.window);
+	input_window_fini(&reader->source.window);
 	framing_fini(&reader->source.framing);
 	free(reader->source.header);
 	if (reader->own_fd >= 0)
@@ -353,7 +354,7 @@ is_at_trailer(const struct hatf_reader *reader)
 const char *
 hatf_reader_header(const struct hatf_reader *reader, const char *key)
 {
-	return lines_find(&reader->source.framing.header, key);
+	return comment_lines_find(&reader->source.framing.header, key);
 }
 
 const char *
@@ -361,7 +362,7 @@ hatf_reader_trailer(const struct hatf_reader *reader, const char *key)
 {
 	if (!is_at_trailer(reader))
 		return NULL;
-	return lines_find(&reader->source.framing.trailer, key);
+	return comment_lines_find(&reader->source.framing.trailer, key);
 }
 
 const char *

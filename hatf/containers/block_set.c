@@ -16,7 +16,7 @@ void
 block_set_init(struct block_set *blocks)
 {
 	*blocks = (struct block_set){ 0 };
-	live_seed_init(&blocks->seed);
+	u64_map_seed_init(&blocks->seed);
 }
 
 void
@@ -34,34 +34,38 @@ block_set_fini(struct block_set *blocks)
 
 /* 'place' is plus 1. */
 static inline void
-set_block(const struct block_page *page, uint64_t *slot, unsigned place,
-	  const struct block *block)
+set_slot(const struct block_page *page, uint64_t *slot, unsigned place,
+	 const struct block *block)
 {
 	slot[0] = block->birth_time;
-	if (page->words == WIDE_WORDS) {
+	if (page->words == BLOCK_SLOT_WIDE_WORDS) {
 		slot[1] = block->object;
 		slot[2] = block->size;
-		slot[3] = (uint64_t)place << PLACE_SHIFT | block->birth_event;
+		slot[3] = (uint64_t)place << BLOCK_SLOT_PLACE_SHIFT |
+			  block->birth_event;
 		return;
 	}
-	slot[1] = block->size << NARROW_BITS | block->object;
-	slot[2] = (uint64_t)place << PLACE_SHIFT |
-		  block->size >> LOW_BITS << NARROW_BITS | block->birth_event;
+	slot[1] = block->size << BLOCK_SLOT_NARROW_BITS | block->object;
+	slot[2] = (uint64_t)place << BLOCK_SLOT_PLACE_SHIFT |
+		  block->size >> BLOCK_SLOT_LOW_BITS << BLOCK_SLOT_NARROW_BITS |
+		  block->birth_event;
 }
 
 static inline bool
-is_narrow(const struct block *block)
+fits_narrow(const struct block *block)
 {
-	return block->size >> (LOW_BITS + HIGH_BITS) == 0 &&
-	       (block->object | block->birth_event) >> NARROW_BITS == 0;
+	return block->size >> (BLOCK_SLOT_LOW_BITS + BLOCK_SLOT_HIGH_BITS) ==
+		       0 &&
+	       (block->object | block->birth_event) >> BLOCK_SLOT_NARROW_BITS ==
+		       0;
 }
 
 /* -------------------------------------------------------------- one page */
 
 /* For loops over slots, which are compiled for both lengths of a slot. */
-#define EITHER static inline __attribute__((always_inline))
+#define FOR_BOTH_LENGTHS static inline __attribute__((always_inline))
 
-EITHER unsigned
+FOR_BOTH_LENGTHS unsigned
 seek_words(const struct block_page *page, unsigned place, unsigned words)
 {
 	const unsigned home = block_set_home(place, page->room);
@@ -74,7 +78,8 @@ seek_words(const struct block_page *page, unsigned place, unsigned words)
 			i = 0;
 		}
 
-		const uint64_t found = slot[words - 1] >> PLACE_SHIFT;
+		const uint64_t found =
+			slot[words - 1] >> BLOCK_SLOT_PLACE_SHIFT;
 
 		if (found == 0 || found == place + 1)
 			return i;
@@ -86,9 +91,9 @@ seek_words(const struct block_page *page, unsigned place, unsigned words)
 static inline unsigned
 seek(const struct block_page *page, unsigned place)
 {
-	return page->words == NARROW_WORDS
-		       ? seek_words(page, place, NARROW_WORDS)
-		       : seek_words(page, place, WIDE_WORDS);
+	return page->words == BLOCK_SLOT_NARROW_WORDS
+		       ? seek_words(page, place, BLOCK_SLOT_NARROW_WORDS)
+		       : seek_words(page, place, BLOCK_SLOT_WIDE_WORDS);
 }
 
 /* May what belongs at 'home' not lie before 'slot', in the free slot 'hole'? */
@@ -100,7 +105,7 @@ stays(size_t home, size_t hole, size_t slot)
 			   : hole < home || home <= slot;
 }
 
-EITHER void
+FOR_BOTH_LENGTHS void
 close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 {
 	uint64_t *const slots = page->slots;
@@ -112,7 +117,7 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 
 		const uint64_t *const slot = slots + (size_t)i * words;
 		const unsigned place =
-			(unsigned)(slot[words - 1] >> PLACE_SHIFT);
+			(unsigned)(slot[words - 1] >> BLOCK_SLOT_PLACE_SHIFT);
 
 		if (place == 0)
 			break;
@@ -130,10 +135,10 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 static void
 close_hole(struct block_page *page, unsigned hole)
 {
-	if (page->words == NARROW_WORDS)
-		close_hole_words(page, hole, NARROW_WORDS);
+	if (page->words == BLOCK_SLOT_NARROW_WORDS)
+		close_hole_words(page, hole, BLOCK_SLOT_NARROW_WORDS);
 	else
-		close_hole_words(page, hole, WIDE_WORDS);
+		close_hole_words(page, hole, BLOCK_SLOT_WIDE_WORDS);
 }
 
 /*
@@ -182,14 +187,14 @@ resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 	if (!get_slots(slab, &grown, size_class, words))
 		return false;
 	for (unsigned i = 0; i < page->room; i++) {
-		const uint64_t *const from = slot_at(page, i);
-		const unsigned place = get_place(page, from);
+		const uint64_t *const from = block_slot_at(page, i);
+		const unsigned place = block_slot_get_place(page, from);
 
 		if (place == 0)
 			continue;
-		get_block(page, from, &block);
-		set_block(&grown, slot_at(&grown, seek(&grown, place - 1)),
-			  place, &block);
+		block_slot_get(page, from, &block);
+		set_slot(&grown, block_slot_at(&grown, seek(&grown, place - 1)),
+			 place, &block);
 	}
 	slab_put(slab, page->slots, page->size_class);
 	*page = grown;
@@ -219,7 +224,8 @@ static inline bool
 fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 	 bool adds)
 {
-	const unsigned words = is_narrow(block) ? page->words : WIDE_WORDS;
+	const unsigned words =
+		fits_narrow(block) ? page->words : BLOCK_SLOT_WIDE_WORDS;
 	unsigned size_class = page->size_class;
 
 	if (adds && page->room <= BLOCK_PAGE_NBYTES &&
@@ -240,11 +246,11 @@ fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 static void
 shrink_page(struct slab *slab, struct block_page *page)
 {
-	const size_t want = (page->count + page->count / 2u + 2) * page->words *
-			    sizeof(uint64_t);
+	const size_t needed_nbytes = (page->count + page->count / 2u + 2) *
+				     page->words * sizeof(uint64_t);
 	unsigned size_class = page->size_class;
 
-	while (size_class > 0 && slab_nbytes(size_class - 1) >= want)
+	while (size_class > 0 && slab_nbytes(size_class - 1) >= needed_nbytes)
 		size_class--;
 	if (size_class != page->size_class)
 		resize_page(slab, page, size_class, page->words);
@@ -266,7 +272,7 @@ resize_pages(struct block_set *blocks, unsigned shift)
 	other.page_shift = shift;
 	for (size_t i = 0; i < slot_count; i++)
 		if (blocks->pages[i].slots != NULL)
-			*seek_page(&other, blocks->pages[i].number) =
+			*block_slot_seek_page(&other, blocks->pages[i].number) =
 				blocks->pages[i];
 	free(blocks->pages);
 	blocks->pages = other.pages;
@@ -289,13 +295,14 @@ make_room(struct block_set *blocks)
 static unsigned
 needed_class(const struct block_set *blocks, uint64_t number)
 {
-	const struct block_page *const page = seek_page(blocks, number);
+	const struct block_page *const page =
+		block_slot_seek_page(blocks, number);
 	unsigned size_class = 0;
 
-	if (page->slots == NULL || page->words != NARROW_WORDS)
+	if (page->slots == NULL || page->words != BLOCK_SLOT_NARROW_WORDS)
 		return 0;
 	while (size_class < page->size_class &&
-	       count_max(room_of(size_class, NARROW_WORDS), false) <
+	       count_max(room_of(size_class, BLOCK_SLOT_NARROW_WORDS), false) <
 		       page->count)
 		size_class++;
 	return size_class;
@@ -317,14 +324,15 @@ add_page(struct block_set *blocks, uint64_t number)
 	size_class = needed_class(blocks, number - 1);
 	if (size_class == 0)
 		size_class = needed_class(blocks, number + 1);
-	if (!get_slots(&blocks->slab, &added, size_class, NARROW_WORDS))
+	if (!get_slots(&blocks->slab, &added, size_class,
+		       BLOCK_SLOT_NARROW_WORDS))
 		return NULL;
 	if (blocks->keeps_order && !page_order_add(&blocks->order, number)) {
 		slab_put(&blocks->slab, added.slots, added.size_class);
 		return NULL;
 	}
 	added.is_guessed = size_class != 0;
-	page = seek_page(blocks, number);
+	page = block_slot_seek_page(blocks, number);
 	*page = added;
 	blocks->page_count++;
 	return page;
@@ -366,15 +374,16 @@ bool
 block_set_find(const struct block_set *blocks, uint64_t address,
 	       struct block *block_ret)
 {
-	const struct block_page *const page = find_page(blocks, address);
+	const struct block_page *const page =
+		block_slot_find_page(blocks, address);
 	const uint64_t *slot;
 
 	if (page == NULL)
 		return false;
-	slot = slot_at(page, seek(page, place_of(address)));
-	if (get_place(page, slot) == 0)
+	slot = block_slot_at(page, seek(page, block_slot_place_of(address)));
+	if (block_slot_get_place(page, slot) == 0)
 		return false;
-	get_block(page, slot, block_ret);
+	block_slot_get(page, slot, block_ret);
 	return true;
 }
 
@@ -382,18 +391,18 @@ bool
 block_set_put(struct block_set *blocks, uint64_t address,
 	      const struct block *block, bool *added_ret, struct block *old_ret)
 {
-	const unsigned place = place_of(address);
-	struct block_page *page = find_page(blocks, address);
+	const unsigned place = block_slot_place_of(address);
+	struct block_page *page = block_slot_find_page(blocks, address);
 	uint64_t *slot;
 
 	if (page == NULL)
 		page = add_page(blocks, address >> BLOCK_PAGE_SHIFT);
 	if (page == NULL)
 		return false;
-	slot = slot_at(page, seek(page, place));
-	*added_ret = get_place(page, slot) == 0;
+	slot = block_slot_at(page, seek(page, place));
+	*added_ret = block_slot_get_place(page, slot) == 0;
 	if (!*added_ret && old_ret != NULL)
-		get_block(page, slot, old_ret);
+		block_slot_get(page, slot, old_ret);
 
 	const uint64_t *const slots = page->slots;
 
@@ -403,9 +412,9 @@ block_set_put(struct block_set *blocks, uint64_t address,
 		return false;
 	}
 	if (page->slots != slots)
-		slot = slot_at(page, seek(page, place));
-	set_block(page, slot, place + 1, block);
-	page->is_odd |= place % 16 != 0;
+		slot = block_slot_at(page, seek(page, place));
+	set_slot(page, slot, place + 1, block);
+	page->has_unaligned |= place % 16 != 0;
 	page->count += *added_ret;
 	blocks->count += *added_ret;
 	return true;
@@ -415,15 +424,15 @@ bool
 block_set_take(struct block_set *blocks, uint64_t address,
 	       struct block *old_ret)
 {
-	struct block_page *const page = find_page(blocks, address);
+	struct block_page *const page = block_slot_find_page(blocks, address);
 	unsigned i;
 
 	if (page == NULL)
 		return false;
-	i = seek(page, place_of(address));
-	if (get_place(page, slot_at(page, i)) == 0)
+	i = seek(page, block_slot_place_of(address));
+	if (block_slot_get_place(page, block_slot_at(page, i)) == 0)
 		return false;
-	get_block(page, slot_at(page, i), old_ret);
+	block_slot_get(page, block_slot_at(page, i), old_ret);
 	blocks->count--;
 	page->count--;
 	if (page->count == 0) {
@@ -450,14 +459,14 @@ block_set_next(const struct block_set *blocks, struct block_walk *walk,
 
 		while (page->slots != NULL && walk->slot < page->room) {
 			const uint64_t *const slot =
-				slot_at(page, (unsigned)walk->slot++);
-			const unsigned place = get_place(page, slot);
+				block_slot_at(page, (unsigned)walk->slot++);
+			const unsigned place = block_slot_get_place(page, slot);
 
 			if (place == 0)
 				continue;
 			*address_ret =
 				page->number << BLOCK_PAGE_SHIFT | (place - 1u);
-			get_block(page, slot, block_ret);
+			block_slot_get(page, slot, block_ret);
 			return true;
 		}
 		walk->slot = 0;
@@ -468,9 +477,11 @@ block_set_next(const struct block_set *blocks, struct block_walk *walk,
 void
 block_set_prefetch(const struct block_set *blocks, uint64_t address)
 {
-	const struct block_page *const page = find_page(blocks, address);
+	const struct block_page *const page =
+		block_slot_find_page(blocks, address);
 
 	if (page != NULL)
-		__builtin_prefetch(slot_at(
-			page, block_set_home(place_of(address), page->room)));
+		__builtin_prefetch(block_slot_at(
+			page, block_set_home(block_slot_place_of(address),
+					     page->room)));
 }

@@ -64,7 +64,7 @@ struct block_page {
 	uint8_t size_class;  /* of the array */
 	bool churns : 1;     /* a block has been taken out of it */
 	bool is_guessed : 1; /* it began with as many slots as one beside it */
-	bool is_odd : 1; /* it has had a block whose place is no multiple of 16 */
+	bool has_unaligned : 1; /* it has had a block whose place is no multiple of 16 */
 };
 
 /*
@@ -78,7 +78,7 @@ struct block_set {
 	size_t page_count;
 	size_t count; /* of blocks */
 	struct slab slab;
-	struct live_seed seed;
+	struct u64_map_seed seed;
 	bool keeps_order;
 	struct page_order order; /* of the pages, if so */
 };
@@ -115,9 +115,9 @@ bool block_set_keep_order(struct block_set *blocks);
  */
 bool block_set_before(const struct block_set *blocks, uint64_t address,
 		      uint64_t *address_ret, struct block *block_ret);
-bool block_set_behind(const struct block_set *blocks, uint64_t address,
-		      uint64_t last, uint64_t *address_ret,
-		      struct block *block_ret);
+bool block_set_after(const struct block_set *blocks, uint64_t address,
+		     uint64_t last, uint64_t *address_ret,
+		     struct block *block_ret);
 
 /*
  * Where in a page of 'room' slots the search for a place begins.  Places of
@@ -138,7 +138,7 @@ block_set_home(unsigned place, unsigned room)
 static inline size_t
 block_set_page_home(const struct block_set *blocks, uint64_t number)
 {
-	return (size_t)(live_seed_hash(&blocks->seed, number) >>
+	return (size_t)(u64_map_seed_hash(&blocks->seed, number) >>
 			(64 - blocks->page_shift));
 }
 

@@ -11,7 +11,7 @@ heaps_init(struct heaps *heaps, bool strict)
 {
 	*heaps = (struct heaps){ 0 };
 	block_set_init(&heaps->first.live);
-	live_init(&heaps->index);
+	u64_map_init(&heaps->index);
 	ids_init(&heaps->ids, strict);
 }
 
@@ -24,7 +24,7 @@ heaps_fini(struct heaps *heaps)
 	}
 	free(heaps->others);
 	block_set_fini(&heaps->first.live);
-	live_fini(&heaps->index);
+	u64_map_fini(&heaps->index);
 	ids_fini(&heaps->ids);
 }
 
@@ -44,7 +44,7 @@ forget(struct block_set *live)
 }
 
 void
-heaps_forget(struct heaps *heaps)
+heaps_clear_history(struct heaps *heaps)
 {
 	forget(&heaps->first.live);
 	for (size_t i = 0; i < heaps->other_count; i++)
@@ -54,7 +54,7 @@ heaps_forget(struct heaps *heaps)
 }
 
 bool
-heaps_keep_forgotten(struct heaps *heaps)
+heaps_keep_without_history(struct heaps *heaps)
 {
 	struct block_walk walk = { 0 };
 	struct block block;
@@ -96,23 +96,24 @@ heaps_get(struct heaps *heaps, uint64_t id)
 	if (id == 0)
 		return &heaps->first;
 
-	struct live_block *place = live_find(&heaps->index, id);
+	struct u64_map_entry *place = u64_map_find(&heaps->index, id);
 	struct heap *heap;
 	bool added;
 
 	if (place != NULL)
-		return heaps->others[place->size];
+		return heaps->others[place->value];
 	heap = calloc(1, sizeof(*heap));
 	if (heap == NULL)
 		return NULL;
 	block_set_init(&heap->live);
 	heap->live.keeps_order = heaps->first.live.keeps_order;
-	place = make_room(heaps) ? live_put(&heaps->index, id, &added) : NULL;
+	place = make_room(heaps) ? u64_map_put(&heaps->index, id, &added)
+				 : NULL;
 	if (place == NULL) {
 		free(heap);
 		return NULL;
 	}
-	place->size = heaps->other_count;
+	place->value = heaps->other_count;
 	heap->id = id;
 	heaps->others[heaps->other_count++] = heap;
 	return heap;
@@ -132,31 +133,32 @@ heaps_keep_order(struct heaps *heaps)
 static void
 forget_heap(struct heaps *heaps, struct heap *heap)
 {
-	struct live_block *const place = live_find(&heaps->index, heap->id);
+	struct u64_map_entry *const place =
+		u64_map_find(&heaps->index, heap->id);
 	struct heap *const last = heaps->others[--heaps->other_count];
 
 	if (last != heap) {
-		heaps->others[place->size] = last;
-		live_find(&heaps->index, last->id)->size = place->size;
+		heaps->others[place->value] = last;
+		u64_map_find(&heaps->index, last->id)->value = place->value;
 	}
-	live_remove(&heaps->index, place);
+	u64_map_remove(&heaps->index, place);
 	free(heap);
 }
 
 struct heap *
 heaps_find(struct heaps *heaps, uint64_t id)
 {
-	const struct live_block *place;
+	const struct u64_map_entry *place;
 
 	if (id == 0)
 		return &heaps->first;
-	place = live_find(&heaps->index, id);
-	return place != NULL ? heaps->others[place->size] : NULL;
+	place = u64_map_find(&heaps->index, id);
+	return place != NULL ? heaps->others[place->value] : NULL;
 }
 
 void
-heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
-		    uint64_t *nbytes_ret)
+heaps_sum_without_history(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
+			  uint64_t *nbytes_ret)
 {
 	const struct heap *const heap = heaps_find(heaps, id);
 	struct block_walk walk = { 0 };

@@ -26,8 +26,8 @@ struct heaps {
 	struct heap first;    /* heap 0 */
 	struct heap **others; /* in any order */
 	size_t other_count, other_cap;
-	struct live index; /* id -> 'size' is the place in 'others' */
-	struct ids ids;	   /* which exist */
+	struct u64_map index; /* id -> 'value' is the place in 'others' */
+	struct ids ids;	      /* which exist */
 	uint64_t live_count, live_nbytes;
 	uint64_t peak_count, peak_nbytes;
 };
@@ -40,17 +40,17 @@ void heaps_fini(struct heaps *heaps);
  * What is live from here on has no history: the object id is 0, the birth too.  The peaks
  * begin again.
  */
-void heaps_forget(struct heaps *heaps);
+void heaps_clear_history(struct heaps *heaps);
 
 /*
- * Keep of the blocks of heap 0 those that heaps_forget() has seen, and nothing
+ * Keep of the blocks of heap 0 those that heaps_clear_history() has seen, and nothing
  * else.  False if there is no memory.
  */
-bool heaps_keep_forgotten(struct heaps *heaps);
+bool heaps_keep_without_history(struct heaps *heaps);
 
-/* How much of what heaps_forget() has seen is still in the heap 'id'. */
-void heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
-			 uint64_t *nbytes_ret);
+/* How much of what heaps_clear_history() has seen is still in the heap 'id'. */
+void heaps_sum_without_history(struct heaps *heaps, uint64_t id,
+			       uint64_t *count_ret, uint64_t *nbytes_ret);
 
 /* The heap with 'id', made if it is new; NULL if there is no memory. */
 struct heap *heaps_get(struct heaps *heaps, uint64_t id);
@@ -80,22 +80,22 @@ bool heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
 /*
  * How far ahead the live set is loaded; several times that of one miss.
  */
-#define HEAPS_AHEAD 16
+#define HEAPS_PREFETCH_DISTANCE 16
 
 /*
  * Record 'i' of 'n' is about to be entered: begin to load what those further on will
  * look for.  Who does not call it is slower where many blocks live.
  */
 static inline void
-heaps_look_ahead(const struct heaps *heaps, const struct hatf_record *records,
-		 size_t n, size_t i)
+heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
+	       size_t n, size_t i)
 {
 	const struct block_set *const live = &heaps->first.live;
 	const struct hatf_record *rec;
 
-	if (n - i <= HEAPS_AHEAD)
+	if (n - i <= HEAPS_PREFETCH_DISTANCE)
 		return;
-	rec = &records[i + HEAPS_AHEAD];
+	rec = &records[i + HEAPS_PREFETCH_DISTANCE];
 	block_set_prefetch(live, rec->old_address == 0 ? rec->address
 						       : rec->old_address);
 }

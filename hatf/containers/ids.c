@@ -19,7 +19,7 @@ void
 ids_init(struct ids *ids, bool strict)
 {
 	*ids = (struct ids){ .strict = strict };
-	live_seed_init(&ids->seed);
+	u64_map_seed_init(&ids->seed);
 }
 
 void
@@ -40,7 +40,7 @@ static size_t
 find_slot(const struct ids *ids, uint64_t id)
 {
 	const size_t mask = ids->slot_count - 1;
-	size_t slot = live_seed_hash(&ids->seed, id) & mask;
+	size_t slot = u64_map_seed_hash(&ids->seed, id) & mask;
 
 	while (ids->states[slot] != IDS_NEW && ids->keys[slot] != id)
 		slot = (slot + 1) & mask;

@@ -23,7 +23,7 @@ struct ids {
 	uint8_t *states;   /* an enum ids_state each */
 	size_t slot_count; /* 0, or a power of two */
 	size_t count;	   /* slots in use, less than 3/4 of them */
-	struct live_seed seed;
+	struct u64_map_seed seed;
 	bool strict;
 };
 

@@ -243,8 +243,8 @@ page_order_before(const struct page_order *order, uint64_t page,
 }
 
 bool
-page_order_behind(const struct page_order *order, uint64_t page,
-		  uint64_t *page_ret)
+page_order_after(const struct page_order *order, uint64_t page,
+		 uint64_t *page_ret)
 {
 	const uint64_t number = page / GROUP_PAGES;
 	const uint64_t higher = ~(uint64_t)1 << page % GROUP_PAGES;

@@ -52,7 +52,7 @@ bool page_order_before(const struct page_order *order, uint64_t page,
 		       uint64_t *page_ret);
 
 /* The first page behind this one, which need not be in; false if there is none. */
-bool page_order_behind(const struct page_order *order, uint64_t page,
-		       uint64_t *page_ret);
+bool page_order_after(const struct page_order *order, uint64_t page,
+		      uint64_t *page_ret);
 
 #endif /* HATF_PAGE_ORDER_H */

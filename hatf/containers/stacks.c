@@ -33,13 +33,13 @@ _Static_assert(sizeof(struct place) == 3 * 8 + 4 * 4, "padding");
 
 /* Ids, and the places 0, 1, ... that they stand for. */
 struct index {
-	uint64_t in_turn;   /* ids 1 to this stand for the place before */
-	uint32_t count;	    /* places in use */
-	struct live others; /* by id; 'size' is the place */
+	uint64_t in_turn;      /* ids 1 to this stand for the place before */
+	uint32_t count;	       /* places in use */
+	struct u64_map others; /* by id; 'value' is the place */
 };
 
 struct hatf_stacks {
-	struct names texts, places;
+	struct string_table texts, places;
 	/* Of the frames' places, the number in 'places'. */
 	uint32_t *frames;
 	uint32_t frame_cap;
@@ -60,17 +60,17 @@ struct hatf_stacks {
 static bool
 index_find(const struct index *index, uint64_t id, uint32_t *place_ret)
 {
-	const struct live_block *block;
+	const struct u64_map_entry *block;
 
 	if (id - 1 < index->in_turn) {
 		*place_ret = (uint32_t)(id - 1);
 		return true;
 	}
-	/* live_find() hands out what may be written to, and changes nothing. */
-	block = live_find((struct live *)(uintptr_t)&index->others, id);
+	/* u64_map_find() hands out what may be written to, and changes nothing. */
+	block = u64_map_find((struct u64_map *)(uintptr_t)&index->others, id);
 	if (block == NULL)
 		return false;
-	*place_ret = (uint32_t)block->size;
+	*place_ret = (uint32_t)block->value;
 	return true;
 }
 
@@ -78,16 +78,16 @@ index_find(const struct index *index, uint64_t id, uint32_t *place_ret)
 static bool
 index_add(struct index *index, uint64_t id)
 {
-	struct live_block *block;
+	struct u64_map_entry *block;
 	bool added;
 
 	if (index->in_turn == index->count && id == index->in_turn + 1) {
 		index->in_turn++;
 	} else {
-		block = live_put(&index->others, id, &added);
+		block = u64_map_put(&index->others, id, &added);
 		if (block == NULL)
 			return false;
-		block->size = index->count;
+		block->value = index->count;
 	}
 	index->count++;
 	return true;
@@ -97,7 +97,7 @@ static void
 index_init(struct index *index)
 {
 	*index = (struct index){ 0 };
-	live_init(&index->others);
+	u64_map_init(&index->others);
 }
 
 /* --------------------------------------------------------- opening and closing */
@@ -109,8 +109,8 @@ hatf_stacks_open(struct hatf_stacks **stacks_ret)
 
 	if (s == NULL)
 		return HATF_NO_MEMORY;
-	names_init(&s->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
-	names_init(&s->places, HATF_FRAMES_MAX, UINT64_MAX);
+	string_table_init(&s->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+	string_table_init(&s->places, HATF_FRAMES_MAX, UINT64_MAX);
 	index_init(&s->frame_ids);
 	index_init(&s->stack_ids);
 	s->fault = "nothing";
@@ -123,10 +123,10 @@ hatf_stacks_close(struct hatf_stacks *s)
 {
 	if (s == NULL)
 		return;
-	names_fini(&s->texts);
-	names_fini(&s->places);
-	live_fini(&s->frame_ids.others);
-	live_fini(&s->stack_ids.others);
+	string_table_fini(&s->texts);
+	string_table_fini(&s->places);
+	u64_map_fini(&s->frame_ids.others);
+	u64_map_fini(&s->stack_ids.others);
 	free(s->slots);
 	free(s->frames);
 	free(s->stacks);
@@ -160,7 +160,7 @@ put_text(struct hatf_stacks *s, const char *text, uint32_t *number_ret)
 	*number_ret = 0;
 	if (text == NULL || text[0] == '\0')
 		return HATF_OK;
-	return names_put(&s->texts, text, strlen(text), number_ret);
+	return string_table_put(&s->texts, text, strlen(text), number_ret);
 }
 
 /* The number in 'places' of what the frame says. */
@@ -183,7 +183,7 @@ put_place(struct hatf_stacks *s, const struct hatf_frame *frame,
 		status = put_text(s, frame->object, &place.object);
 	if (status != HATF_OK)
 		return status;
-	return names_put(&s->places, &place, sizeof(place), number_ret);
+	return string_table_put(&s->places, &place, sizeof(place), number_ret);
 }
 
 /* Let 'id', which is new, stand for a place that put_place() has given. */
@@ -238,7 +238,7 @@ seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
 {
 	/* Both are below 2^32; the seed is any. */
 	const uint64_t content = stack->parent << 32 | stack->frame;
-	size_t slot = live_hash(&s->stack_ids.others, content);
+	size_t slot = u64_map_hash(&s->stack_ids.others, content);
 
 	for (;; slot++) {
 		const struct hatf_stack *known;
@@ -301,7 +301,7 @@ put_name(const struct hatf_stacks *s, struct text *t, const char *key,
 	 uint32_t number)
 {
 	if (number != 0)
-		text_line(t, key, names_get(&s->texts, number),
+		text_line(t, key, string_table_get(&s->texts, number),
 			  s->texts.rows[number - 1].nbytes);
 }
 
@@ -318,7 +318,8 @@ put_frame(const struct hatf_stacks *s, struct text *t, uint32_t place)
 {
 	struct place frame;
 
-	memcpy(&frame, names_get(&s->places, s->frames[place]), sizeof(frame));
+	memcpy(&frame, string_table_get(&s->places, s->frames[place]),
+	       sizeof(frame));
 	text_str(t, frame_kind);
 	text_line_u64(t, "frame", (uint64_t)place + 1);
 	put_number(t, "line", frame.line);
@@ -478,7 +479,8 @@ note_frame(struct hatf_stacks *s, const struct definition *d,
 	if (status == HATF_OK)
 		status = take_name(s, d, "object", &place.object);
 	if (status == HATF_OK)
-		status = names_put(&s->places, &place, sizeof(place), &number);
+		status = string_table_put(&s->places, &place, sizeof(place),
+					  &number);
 	return status == HATF_OK ? add_frame(s, id, number) : status;
 }
 
@@ -581,7 +583,7 @@ hatf_stacks_get(const struct hatf_stacks *s, uint64_t id,
 static const char *
 get_text(const struct hatf_stacks *s, uint32_t number)
 {
-	return number == 0 ? NULL : names_get(&s->texts, number);
+	return number == 0 ? NULL : string_table_get(&s->texts, number);
 }
 
 bool
@@ -593,7 +595,8 @@ hatf_stacks_get_frame(const struct hatf_stacks *s, uint64_t id,
 
 	if (!index_find(&s->frame_ids, id, &place))
 		return false;
-	memcpy(&frame, names_get(&s->places, s->frames[place]), sizeof(frame));
+	memcpy(&frame, string_table_get(&s->places, s->frames[place]),
+	       sizeof(frame));
 	*frame_ret = (struct hatf_frame){
 		.function = get_text(s, frame.function),
 		.file = get_text(s, frame.file),
@@ -621,5 +624,5 @@ hatf_stacks_frame_count(const struct hatf_stacks *s)
 uint64_t
 hatf_stacks_name_nbytes(const struct hatf_stacks *s)
 {
-	return names_memory(&s->texts);
+	return string_table_memory(&s->texts);
 }

@@ -9,19 +9,19 @@
  * The hash is seeded with random numbers, so that no trace can choose strings that
  * collide.  Used by one thread at a time.
  */
-#ifndef HATF_NAMES_H
-#define HATF_NAMES_H
+#ifndef HATF_STRING_TABLE_H
+#define HATF_STRING_TABLE_H
 
 #include "hatf/hatf.h"
 
-struct name {
+struct string_table_row {
 	const char *bytes; /* NUL behind them */
 	uint32_t nbytes;
 	uint32_t hash;
 };
 
-struct names {
-	struct name *rows; /* number n is rows[n - 1] */
+struct string_table {
+	struct string_table_row *rows; /* number n is rows[n - 1] */
 	uint32_t count, cap, count_max;
 	uint32_t *slots; /* numbers; 0: free */
 	size_t slot_count;
@@ -33,29 +33,30 @@ struct names {
 };
 
 /* An empty set; allocates nothing. */
-void names_init(struct names *names, uint32_t count_max, uint64_t nbytes_max);
-void names_fini(struct names *names);
+void string_table_init(struct string_table *table, uint32_t count_max,
+		       uint64_t nbytes_max);
+void string_table_fini(struct string_table *table);
 
 /*
  * The number of a string, which is added if it is not there.  Errors:
  * HATF_NO_MEMORY, and HATF_LIMIT if there would be too many.
  */
-enum hatf_status names_put(struct names *names, const void *bytes,
-			   size_t nbytes, uint32_t *number_ret);
+enum hatf_status string_table_put(struct string_table *table, const void *bytes,
+				  size_t nbytes, uint32_t *number_ret);
 
-/* The string with a number that names_put() has given. */
+/* The string with a number that string_table_put() has given. */
 static inline const char *
-names_get(const struct names *names, uint32_t number)
+string_table_get(const struct string_table *table, uint32_t number)
 {
-	return names->rows[number - 1].bytes;
+	return table->rows[number - 1].bytes;
 }
 
 /* Bytes of memory that the set takes. */
 static inline uint64_t
-names_memory(const struct names *names)
+string_table_memory(const struct string_table *table)
 {
-	return names->nbytes + (uint64_t)names->cap * sizeof(*names->rows) +
-	       (uint64_t)names->slot_count * sizeof(*names->slots);
+	return table->nbytes + (uint64_t)table->cap * sizeof(*table->rows) +
+	       (uint64_t)table->slot_count * sizeof(*table->slots);
 }
 
-#endif /* HATF_NAMES_H */
+#endif /* HATF_STRING_TABLE_H */

@@ -17,7 +17,7 @@
 #include <time.h>
 
 void
-live_seed_init(struct live_seed *seed)
+u64_map_seed_init(struct u64_map_seed *seed)
 {
 	uint64_t *const n = seed->numbers;
 
@@ -37,56 +37,56 @@ live_seed_init(struct live_seed *seed)
 }
 
 void
-live_init(struct live *live)
+u64_map_init(struct u64_map *map)
 {
-	*live = (struct live){ 0 };
-	live_seed_init(&live->seed);
+	*map = (struct u64_map){ 0 };
+	u64_map_seed_init(&map->seed);
 }
 
 void
-live_fini(struct live *live)
+u64_map_fini(struct u64_map *map)
 {
-	free(live->blocks);
-	live->blocks = NULL;
-	live->keys = NULL;
-	live->slot_count = live->used = 0;
-	live->has_zero = false;
+	free(map->entries);
+	map->entries = NULL;
+	map->keys = NULL;
+	map->slot_count = map->used = 0;
+	map->has_zero = false;
 }
 
 size_t
-live_count(const struct live *live)
+u64_map_count(const struct u64_map *map)
 {
-	return live->used + live->has_zero;
+	return map->used + map->has_zero;
 }
 
 static inline size_t
-after(const struct live *live, size_t slot)
+after(const struct u64_map *map, size_t slot)
 {
-	return slot + 1 == live->slot_count ? 0 : slot + 1;
+	return slot + 1 == map->slot_count ? 0 : slot + 1;
 }
 
-/* The slot that holds 'address', or the free one where it would go. */
+/* The slot that holds 'key', or the free one where it would go. */
 static inline size_t
-seek(const struct live *live, uint64_t address)
+seek(const struct u64_map *map, uint64_t key)
 {
-	size_t slot = live_home(live, address);
+	size_t slot = u64_map_home(map, key);
 
-	while (live->keys[slot] != address && live->keys[slot] != 0)
-		slot = after(live, slot);
+	while (map->keys[slot] != key && map->keys[slot] != 0)
+		slot = after(map, slot);
 	return slot;
 }
 
-struct live_block *
-live_find(struct live *live, uint64_t address)
+struct u64_map_entry *
+u64_map_find(struct u64_map *map, uint64_t key)
 {
-	if (address == 0)
-		return live->has_zero ? &live->zero : NULL;
-	if (live->used == 0)
+	if (key == 0)
+		return map->has_zero ? &map->zero : NULL;
+	if (map->used == 0)
 		return NULL;
 
-	const size_t slot = seek(live, address);
+	const size_t slot = seek(map, key);
 
-	return live->keys[slot] == address ? &live->blocks[slot] : NULL;
+	return map->keys[slot] == key ? &map->entries[slot] : NULL;
 }
 
 /*
@@ -98,9 +98,9 @@ live_find(struct live *live, uint64_t address)
 #define CACHE_LINE_NBYTES 64
 
 static bool
-allocate(struct live *live, size_t slot_count)
+allocate(struct u64_map *map, size_t slot_count)
 {
-	const size_t slot_nbytes = sizeof(*live->blocks) + sizeof(*live->keys);
+	const size_t slot_nbytes = sizeof(*map->entries) + sizeof(*map->keys);
 	size_t nbytes, align = CACHE_LINE_NBYTES;
 
 	if (__builtin_mul_overflow(slot_count, slot_nbytes, &nbytes) ||
@@ -109,72 +109,72 @@ allocate(struct live *live, size_t slot_count)
 	if (nbytes >= HUGE_NBYTES)
 		align = HUGE_NBYTES;
 	nbytes = (nbytes + align - 1) & ~(align - 1);
-	live->blocks = aligned_alloc(align, nbytes);
-	if (live->blocks == NULL)
+	map->entries = aligned_alloc(align, nbytes);
+	if (map->entries == NULL)
 		return false;
 	if (align == HUGE_NBYTES)
-		madvise(live->blocks, nbytes, MADV_HUGEPAGE);
-	live->keys = (uint64_t *)(live->blocks + slot_count);
-	memset(live->keys, 0, slot_count * sizeof(*live->keys));
-	live->slot_count = slot_count;
+		madvise(map->entries, nbytes, MADV_HUGEPAGE);
+	map->keys = (uint64_t *)(map->entries + slot_count);
+	memset(map->keys, 0, slot_count * sizeof(*map->keys));
+	map->slot_count = slot_count;
 	return true;
 }
 
 /* Move everything to a table of 'slot_count'; false if there is no memory. */
 static bool
-resize(struct live *live, size_t slot_count)
+resize(struct u64_map *map, size_t slot_count)
 {
-	struct live other = *live;
+	struct u64_map other = *map;
 
 	if (!allocate(&other, slot_count))
 		return false;
-	for (size_t i = 0; i < live->slot_count; i++) {
-		if (live->keys[i] == 0)
+	for (size_t i = 0; i < map->slot_count; i++) {
+		if (map->keys[i] == 0)
 			continue;
 
-		const size_t slot = seek(&other, live->keys[i]);
+		const size_t slot = seek(&other, map->keys[i]);
 
-		other.keys[slot] = live->keys[i];
-		other.blocks[slot] = live->blocks[i];
+		other.keys[slot] = map->keys[i];
+		other.entries[slot] = map->entries[i];
 	}
-	free(live->blocks);
-	*live = other;
+	free(map->entries);
+	*map = other;
 	return true;
 }
 
 /* Make sure that one more key leaves a quarter free. */
 static bool
-make_room(struct live *live)
+make_room(struct u64_map *map)
 {
-	if (live->used < live->slot_count - live->slot_count / 4)
+	if (map->used < map->slot_count - map->slot_count / 4)
 		return true;
-	return resize(live, live->slot_count == 0
-				    ? LIVE_MIN_SLOTS
-				    : live->slot_count + live->slot_count / 2);
+	return resize(map, map->slot_count == 0
+				   ? U64_MAP_MIN_SLOTS
+				   : map->slot_count + map->slot_count / 2);
 }
 
-struct live_block *
-live_put(struct live *live, uint64_t address, bool *added_ret)
+struct u64_map_entry *
+u64_map_put(struct u64_map *map, uint64_t key, bool *added_ret)
 {
-	struct live_block *block = &live->zero;
+	struct u64_map_entry *entry = &map->zero;
 
-	if (address == 0) {
-		*added_ret = !live->has_zero;
-		live->has_zero = true;
+	if (key == 0) {
+		*added_ret = !map->has_zero;
+		map->has_zero = true;
 	} else {
-		if (!make_room(live))
+		if (!make_room(map))
 			return NULL;
 
-		const size_t slot = seek(live, address);
+		const size_t slot = seek(map, key);
 
-		*added_ret = live->keys[slot] == 0;
-		live->used += *added_ret;
-		live->keys[slot] = address;
-		block = &live->blocks[slot];
+		*added_ret = map->keys[slot] == 0;
+		map->used += *added_ret;
+		map->keys[slot] = key;
+		entry = &map->entries[slot];
 	}
 	if (*added_ret)
-		*block = (struct live_block){ 0 };
-	return block;
+		*entry = (struct u64_map_entry){ 0 };
+	return entry;
 }
 
 /*
@@ -182,42 +182,42 @@ live_put(struct live *live, uint64_t address, bool *added_ret)
  * there, and go on with the hole which that leaves.
  */
 static void
-close_hole(struct live *live, size_t hole)
+close_hole(struct u64_map *map, size_t hole)
 {
 	size_t slot = hole;
 
 	for (;;) {
-		slot = after(live, slot);
-		if (live->keys[slot] == 0)
+		slot = after(map, slot);
+		if (map->keys[slot] == 0)
 			break;
 
-		const size_t home = live_home(live, live->keys[slot]);
+		const size_t home = u64_map_home(map, map->keys[slot]);
 		/* Is 'home' in (hole, slot], counting round the end? */
 		const bool stays = hole < slot ? hole < home && home <= slot
 					       : hole < home || home <= slot;
 
 		if (!stays) {
-			live->keys[hole] = live->keys[slot];
-			live->blocks[hole] = live->blocks[slot];
+			map->keys[hole] = map->keys[slot];
+			map->entries[hole] = map->entries[slot];
 			hole = slot;
 		}
 	}
-	live->keys[hole] = 0;
+	map->keys[hole] = 0;
 }
 
 void
-live_remove(struct live *live, struct live_block *block)
+u64_map_remove(struct u64_map *map, struct u64_map_entry *entry)
 {
-	if (block == &live->zero) {
-		live->has_zero = false;
+	if (entry == &map->zero) {
+		map->has_zero = false;
 		return;
 	}
-	close_hole(live, (size_t)(block - live->blocks));
-	live->used--;
+	close_hole(map, (size_t)(entry - map->entries));
+	map->used--;
 	/* Without memory for a smaller table the large one will do. */
-	if (live->used < live->slot_count / 4 &&
-	    live->slot_count > LIVE_MIN_SLOTS)
-		resize(live, live->slot_count / 2 > LIVE_MIN_SLOTS
-				     ? live->slot_count / 2
-				     : LIVE_MIN_SLOTS);
+	if (map->used < map->slot_count / 4 &&
+	    map->slot_count > U64_MAP_MIN_SLOTS)
+		resize(map, map->slot_count / 2 > U64_MAP_MIN_SLOTS
+				    ? map->slot_count / 2
+				    : U64_MAP_MIN_SLOTS);
 }

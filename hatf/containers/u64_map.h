@@ -13,7 +13,7 @@
  *
  * It is between 1/4 and 3/4 full, growing by half and shrinking to half: 32 to
  * 48 bytes a number while the set grows, never more than 96 once it is larger
- * than LIVE_MIN_SLOTS.
+ * than U64_MAP_MIN_SLOTS.
  *
  * A resize moves everything at once, and has both tables while it does.  Doing
  * it little by little would bound the time of one operation, which nobody waits
@@ -23,75 +23,75 @@
  * The hash is seeded with random numbers, so that no trace, however it was
  * made, can choose addresses that collide.  Every key is allowed, 0 too.
  */
-#ifndef HATF_LIVE_H
-#define HATF_LIVE_H
+#ifndef HATF_U64_MAP_H
+#define HATF_U64_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIVE_MIN_SLOTS 64
+#define U64_MAP_MIN_SLOTS 64
 
 /* Random numbers, those of a set. */
-struct live_seed {
+struct u64_map_seed {
 	uint64_t numbers[3];
 };
 
 /* What is known of a number: what these two are is up to the user. */
-struct live_block {
-	uint64_t size;
-	uint64_t object;
+struct u64_map_entry {
+	uint64_t extra;
+	uint64_t value;
 };
 
 /*
- * Invariant: a key lies at its home slot (see live_home()) or after it, with no
+ * Invariant: a key lies at its home slot (see u64_map_home()) or after it, with no
  * free slot in between, counting round the end; at least one slot is free.
  */
-struct live {
-	struct live_block *blocks; /* NULL while there are no slots */
-	uint64_t *keys;		   /* behind 'blocks' in the same memory */
+struct u64_map {
+	struct u64_map_entry *entries; /* NULL while there are no slots */
+	uint64_t *keys;		       /* behind 'blocks' in the same memory */
 	size_t slot_count;
 	size_t used; /* slots */
-	struct live_seed seed;
-	struct live_block zero; /* the block of address 0 */
+	struct u64_map_seed seed;
+	struct u64_map_entry zero; /* the entry of key 0 */
 	bool has_zero;
 };
 
 /* An empty set; allocates nothing. */
-void live_init(struct live *live);
+void u64_map_init(struct u64_map *map);
 
 /* Back to an empty set, without memory. */
-void live_fini(struct live *live);
+void u64_map_fini(struct u64_map *map);
 
 /* Blocks in the set. */
-size_t live_count(const struct live *live);
+size_t u64_map_count(const struct u64_map *map);
 
-/* The block at 'address', or NULL.  Valid until the next put or remove. */
-struct live_block *live_find(struct live *live, uint64_t address);
+/* The entry at 'key', or NULL.  Valid until the next put or remove. */
+struct u64_map_entry *u64_map_find(struct u64_map *map, uint64_t key);
 
 /*
  * The block at 'address', which is added with all fields 0 if it is not there;
  * '*added_ret' tells.  NULL if there is no memory, with the set unchanged.
  */
-struct live_block *live_put(struct live *live, uint64_t address,
-			    bool *added_ret);
+struct u64_map_entry *u64_map_put(struct u64_map *map, uint64_t key,
+				  bool *added_ret);
 
-/* Remove a block that live_find() or live_put() has just returned. */
-void live_remove(struct live *live, struct live_block *block);
+/* Remove a entry that u64_map_find() or u64_map_put() has just returned. */
+void u64_map_remove(struct u64_map *map, struct u64_map_entry *entry);
 
 /* Bytes of memory that the set takes. */
 static inline uint64_t
-live_memory(const struct live *live)
+u64_map_memory(const struct u64_map *map)
 {
-	return (uint64_t)live->slot_count *
-	       (sizeof(*live->blocks) + sizeof(*live->keys));
+	return (uint64_t)map->slot_count *
+	       (sizeof(*map->entries) + sizeof(*map->keys));
 }
 
-void live_seed_init(struct live_seed *seed);
+void u64_map_seed_init(struct u64_map_seed *seed);
 
 /* A seeded hash of 'key': all bits are usable. */
 static inline uint64_t
-live_seed_hash(const struct live_seed *seed, uint64_t key)
+u64_map_seed_hash(const struct u64_map_seed *seed, uint64_t key)
 {
 	__extension__ typedef unsigned __int128 wide;
 	const uint64_t *const n = seed->numbers;
@@ -102,19 +102,18 @@ live_seed_hash(const struct live_seed *seed, uint64_t key)
 }
 
 static inline uint64_t
-live_hash(const struct live *live, uint64_t address)
+u64_map_hash(const struct u64_map *map, uint64_t key)
 {
-	return live_seed_hash(&live->seed, address);
+	return u64_map_seed_hash(&map->seed, key);
 }
 
-/* The slot where the search for 'address' begins; there must be slots. */
+/* The slot where the search for 'key' begins; there must be slots. */
 static inline size_t
-live_home(const struct live *live, uint64_t address)
+u64_map_home(const struct u64_map *map, uint64_t key)
 {
 	__extension__ typedef unsigned __int128 wide;
 
-	return (size_t)((wide)live_hash(live, address) * live->slot_count >>
-			64);
+	return (size_t)((wide)u64_map_hash(map, key) * map->slot_count >> 64);
 }
 
-#endif /* HATF_LIVE_H */
+#endif /* HATF_U64_MAP_H */

@@ -140,12 +140,12 @@ events_is_carried(const struct hatf_events *ev, uint64_t object)
 
 void
 events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
-		  struct live *unsure_ret)
+		  struct u64_map *unsure_ret)
 {
-	live_init(unsure_ret);
+	u64_map_init(unsure_ret);
 	if (events->inherits) {
 		*unsure_ret = events->inherited.unsure;
-		live_init(&events->inherited.unsure);
+		u64_map_init(&events->inherited.unsure);
 	}
 	*heaps_ret = events->heaps;
 	heaps_init(&events->heaps, false);
@@ -159,13 +159,13 @@ events_set_heritage(struct hatf_events *events, enum hatf_heritage heritage)
 
 void
 events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
-		  const struct live *unsure)
+		  const struct u64_map *unsure)
 {
 	struct hatf_events_stats *const s = &events->stats;
 
 	heaps_fini(&events->heaps);
 	events->heaps = *heaps;
-	heaps_forget(&events->heaps);
+	heaps_clear_history(&events->heaps);
 	inherited_set_exact(&events->inherited, unsure);
 	s->start_live_count = s->inherited_live_count = heaps->live_count;
 	s->start_live_nbytes = s->inherited_live_nbytes = heaps->live_nbytes;
@@ -558,7 +558,8 @@ on_heap(struct hatf_events *ev, const struct hatf_record *rec,
 	if (ev->stats.inherited_live_count != 0) {
 		uint64_t count, nbytes;
 
-		heaps_sum_forgotten(&ev->heaps, rec->heap, &count, &nbytes);
+		heaps_sum_without_history(&ev->heaps, rec->heap, &count,
+					  &nbytes);
 		ev->stats.inherited_live_count -= count;
 		ev->stats.inherited_live_nbytes -= nbytes;
 	}
@@ -736,8 +737,8 @@ hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 		while (n < max && events->next < events->filled) {
 			const size_t i = events->next++;
 
-			heaps_look_ahead(&events->heaps, events->records,
-					 events->filled, i);
+			heaps_prefetch(&events->heaps, events->records,
+				       events->filled, i);
 			n += handle(events, &events->records[i], &out[n]);
 		}
 	}

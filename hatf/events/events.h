@@ -24,11 +24,11 @@ bool events_is_carried(const struct hatf_events *events, uint64_t object);
  * are still unsure to it (inherited.h).
  */
 void events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
-		       struct live *unsure_ret);
+		       struct u64_map *unsure_ret);
 
 /* What 'events' begins with; takes over 'heaps' and 'unsure'. */
 void events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
-		       const struct live *unsure);
+		       const struct u64_map *unsure);
 
 void events_set_heritage(struct hatf_events *events,
 			 enum hatf_heritage heritage);

@@ -11,10 +11,10 @@
 
 /*
  * Append one line.  Unescaping only shrinks, and the two NULs take the room of
- * '=' and the newline (the last line may lack that: lines_set() adds a byte).
+ * '=' and the newline (the last line may lack that: comment_lines_set() adds a byte).
  */
 static void
-add(struct lines *lines, const char *line, size_t nbytes)
+add(struct comment_lines *lines, const char *line, size_t nbytes)
 {
 	const char *const equals = memchr(line, '=', nbytes);
 
@@ -38,11 +38,12 @@ add(struct lines *lines, const char *line, size_t nbytes)
 }
 
 bool
-lines_set(struct lines *lines, const char *comment, size_t nbytes)
+comment_lines_set(struct comment_lines *lines, const char *comment,
+		  size_t nbytes)
 {
 	size_t next = 0;
 
-	lines_fini(lines);
+	comment_lines_fini(lines);
 	lines->buf = malloc(nbytes + 1);
 	if (lines->buf == NULL)
 		return false;
@@ -60,7 +61,7 @@ lines_set(struct lines *lines, const char *comment, size_t nbytes)
 }
 
 const char *
-lines_find(const struct lines *lines, const char *key)
+comment_lines_find(const struct comment_lines *lines, const char *key)
 {
 	size_t next = 0;
 
@@ -76,8 +77,8 @@ lines_find(const struct lines *lines, const char *key)
 }
 
 void
-lines_fini(struct lines *lines)
+comment_lines_fini(struct comment_lines *lines)
 {
 	free(lines->buf);
-	*lines = (struct lines){ 0 };
+	*lines = (struct comment_lines){ 0 };
 }

@@ -32,8 +32,8 @@
 /* To begin with; whatever a frame's header takes comes after it. */
 #define FIRST_NBYTES 5
 
-struct frames {
-	enum frames_kind kind;
+struct frame_reader {
+	enum frame_kind kind;
 	bool inside; /* a frame */
 	size_t want; /* bytes that the library would like next */
 #ifdef HAVE_ZSTD
@@ -63,17 +63,17 @@ is_skipped(const uint8_t *bytes, size_t nbytes)
 	       (get_be32(bytes) & 0xffffff) == SKIP_MAGIC_TAIL;
 }
 
-enum frames_kind
-frames_recognise(const uint8_t *bytes, size_t nbytes)
+enum frame_kind
+frame_kind_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	if (is_skipped(bytes, nbytes) ||
 	    (nbytes >= 4 && get_be32(bytes) == ZSTD_MAGIC))
-		return FRAMES_ZSTD;
-	return is_lz4(bytes, nbytes) ? FRAMES_LZ4 : FRAMES_NONE;
+		return FRAME_ZSTD;
+	return is_lz4(bytes, nbytes) ? FRAME_LZ4 : FRAME_NONE;
 }
 
 uint64_t
-frames_skip_nbytes(const uint8_t *bytes, size_t nbytes)
+frame_skip_nbytes(const uint8_t *bytes, size_t nbytes)
 {
 	if (nbytes < SKIP_HEADER_NBYTES || !is_skipped(bytes, nbytes))
 		return 0;
@@ -81,7 +81,7 @@ frames_skip_nbytes(const uint8_t *bytes, size_t nbytes)
 }
 
 const char *
-frames_name(enum frames_kind kind)
+frame_kind_name(enum frame_kind kind)
 {
 	static const char *const names[] = { NULL, "zstd", "lz4" };
 
@@ -92,13 +92,13 @@ frames_name(enum frames_kind kind)
 
 #ifdef HAVE_ZSTD
 static enum hatf_status
-open_zstd(struct frames *f)
+open_zstd(struct frame_reader *f)
 {
 	f->zstd = ZSTD_createDStream();
 	if (f->zstd == NULL)
 		return HATF_NO_MEMORY;
 	ZSTD_DCtx_setParameter(f->zstd, ZSTD_d_windowLogMax,
-			       FRAMES_WINDOW_LOG_MAX);
+			       FRAME_WINDOW_LOG_MAX);
 	return HATF_OK;
 }
 
@@ -117,8 +117,8 @@ zstd_status(size_t code)
 
 /* One call of the library: how much it took and gave, and what it wants. */
 static enum hatf_status
-step_zstd(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
-	  size_t *room)
+step_zstd(struct frame_reader *f, const uint8_t *in, size_t *in_nbytes,
+	  uint8_t *to, size_t *room)
 {
 	ZSTD_inBuffer input = { in, *in_nbytes, 0 };
 	ZSTD_outBuffer output = { to, *room, 0 };
@@ -137,7 +137,7 @@ step_zstd(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
 
 #ifdef HAVE_LZ4
 static enum hatf_status
-open_lz4(struct frames *f)
+open_lz4(struct frame_reader *f)
 {
 	return LZ4F_isError(
 		       LZ4F_createDecompressionContext(&f->lz4, LZ4F_VERSION))
@@ -146,8 +146,8 @@ open_lz4(struct frames *f)
 }
 
 static enum hatf_status
-step_lz4(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
-	 size_t *room)
+step_lz4(struct frame_reader *f, const uint8_t *in, size_t *in_nbytes,
+	 uint8_t *to, size_t *room)
 {
 	const size_t want =
 		LZ4F_decompress(f->lz4, to, room, in, in_nbytes, NULL);
@@ -164,15 +164,15 @@ step_lz4(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
 /* --------------------------------------------------------------------- both */
 
 static enum hatf_status
-open_library(struct frames *f)
+open_library(struct frame_reader *f)
 {
 	switch (f->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
+	case FRAME_ZSTD:
 		return open_zstd(f);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
+	case FRAME_LZ4:
 		return open_lz4(f);
 #endif
 	default:
@@ -181,9 +181,9 @@ open_library(struct frames *f)
 }
 
 enum hatf_status
-frames_open(enum frames_kind kind, struct frames **frames_ret)
+frame_reader_open(enum frame_kind kind, struct frame_reader **frames_ret)
 {
-	struct frames *const f = calloc(1, sizeof(*f));
+	struct frame_reader *const f = calloc(1, sizeof(*f));
 	enum hatf_status status;
 
 	if (f == NULL)
@@ -194,12 +194,12 @@ frames_open(enum frames_kind kind, struct frames **frames_ret)
 	if (status == HATF_OK)
 		*frames_ret = f;
 	else
-		frames_close(f);
+		frame_reader_close(f);
 	return status;
 }
 
 void
-frames_close(struct frames *f)
+frame_reader_close(struct frame_reader *f)
 {
 	if (f == NULL)
 		return;
@@ -213,16 +213,16 @@ frames_close(struct frames *f)
 }
 
 static enum hatf_status
-step(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
+step(struct frame_reader *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
      size_t *room)
 {
 	switch (f->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
+	case FRAME_ZSTD:
 		return step_zstd(f, in, in_nbytes, to, room);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
+	case FRAME_LZ4:
 		return step_lz4(f, in, in_nbytes, to, room);
 #endif
 	default:
@@ -234,8 +234,9 @@ step(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
 }
 
 size_t
-frames_read(struct frames *f, const uint8_t **next, const uint8_t *end,
-	    uint8_t *to, size_t room, enum hatf_status *status_ret)
+frame_reader_read(struct frame_reader *f, const uint8_t **next,
+		  const uint8_t *end, uint8_t *to, size_t room,
+		  enum hatf_status *status_ret)
 {
 	*status_ret = HATF_OK;
 	for (;;) {
@@ -264,7 +265,7 @@ frames_read(struct frames *f, const uint8_t **next, const uint8_t *end,
 }
 
 bool
-frames_is_inside(const struct frames *f)
+frame_reader_is_inside(const struct frame_reader *f)
 {
 	return f->inside;
 }

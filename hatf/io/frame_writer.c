@@ -11,11 +11,11 @@
 #include <lz4frame.h>
 #endif
 
-/* So much at once, and a block that is held back, fit STREAMER_ROOM_NBYTES. */
+/* So much at once, and a block that is held back, fit FRAME_WRITER_ROOM_NBYTES. */
 #define LZ4_CHUNK_NBYTES ((size_t)32 * 1024)
 
-struct streamer {
-	enum frames_kind kind;
+struct frame_writer {
+	enum frame_kind kind;
 	bool begun; /* lz4: the frame's header has been written */
 	int level;
 #ifdef HAVE_ZSTD
@@ -30,7 +30,7 @@ struct streamer {
 
 #ifdef HAVE_ZSTD
 static enum hatf_status
-open_zstd(struct streamer *s)
+open_zstd(struct frame_writer *s)
 {
 	s->zstd = ZSTD_createCCtx();
 	if (s->zstd == NULL)
@@ -41,12 +41,12 @@ open_zstd(struct streamer *s)
 }
 
 static size_t
-put_zstd(struct streamer *s, const uint8_t **next, const uint8_t *end,
+put_zstd(struct frame_writer *s, const uint8_t **next, const uint8_t *end,
 	 uint8_t *to, ZSTD_EndDirective directive, bool *more_ret,
 	 enum hatf_status *status_ret)
 {
 	ZSTD_inBuffer in = { *next, (size_t)(end - *next), 0 };
-	ZSTD_outBuffer out = { to, STREAMER_ROOM_NBYTES, 0 };
+	ZSTD_outBuffer out = { to, FRAME_WRITER_ROOM_NBYTES, 0 };
 	const size_t left = ZSTD_compressStream2(s->zstd, &out, &in, directive);
 
 	*more_ret = false;
@@ -65,7 +65,7 @@ put_zstd(struct streamer *s, const uint8_t **next, const uint8_t *end,
 
 #ifdef HAVE_LZ4
 static enum hatf_status
-open_lz4(struct streamer *s)
+open_lz4(struct frame_writer *s)
 {
 	return LZ4F_isError(
 		       LZ4F_createCompressionContext(&s->lz4, LZ4F_VERSION))
@@ -75,7 +75,7 @@ open_lz4(struct streamer *s)
 
 /* The frame's header, once; returns its length. */
 static size_t
-begin_lz4(struct streamer *s, uint8_t *to)
+begin_lz4(struct frame_writer *s, uint8_t *to)
 {
 	const LZ4F_preferences_t preferences = {
 		.frameInfo = { .blockSizeID = LZ4F_max64KB,
@@ -87,12 +87,12 @@ begin_lz4(struct streamer *s, uint8_t *to)
 	if (s->begun)
 		return 0;
 	s->begun = true;
-	return LZ4F_compressBegin(s->lz4, to, STREAMER_ROOM_NBYTES,
+	return LZ4F_compressBegin(s->lz4, to, FRAME_WRITER_ROOM_NBYTES,
 				  &preferences);
 }
 
 static size_t
-put_lz4(struct streamer *s, const uint8_t **next, const uint8_t *end,
+put_lz4(struct frame_writer *s, const uint8_t **next, const uint8_t *end,
 	uint8_t *to, bool ends, enum hatf_status *status_ret)
 {
 	const size_t left = (size_t)(end - *next);
@@ -102,11 +102,11 @@ put_lz4(struct streamer *s, const uint8_t **next, const uint8_t *end,
 
 	if (!LZ4F_isError(head) && ends)
 		body = LZ4F_compressEnd(s->lz4, to + head,
-					STREAMER_ROOM_NBYTES - head, NULL);
+					FRAME_WRITER_ROOM_NBYTES - head, NULL);
 	else if (!LZ4F_isError(head))
 		body = LZ4F_compressUpdate(s->lz4, to + head,
-					   STREAMER_ROOM_NBYTES - head, *next,
-					   n, NULL);
+					   FRAME_WRITER_ROOM_NBYTES - head,
+					   *next, n, NULL);
 	if (LZ4F_isError(head) || LZ4F_isError(body)) {
 		*status_ret = HATF_NO_MEMORY;
 		*next = end;
@@ -120,15 +120,15 @@ put_lz4(struct streamer *s, const uint8_t **next, const uint8_t *end,
 /* --------------------------------------------------------------------- both */
 
 static enum hatf_status
-open_library(struct streamer *s)
+open_library(struct frame_writer *s)
 {
 	switch (s->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
+	case FRAME_ZSTD:
 		return open_zstd(s);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
+	case FRAME_LZ4:
 		return open_lz4(s);
 #endif
 	default:
@@ -137,9 +137,10 @@ open_library(struct streamer *s)
 }
 
 enum hatf_status
-streamer_open(enum frames_kind kind, int level, struct streamer **streamer_ret)
+frame_writer_open(enum frame_kind kind, int level,
+		  struct frame_writer **writer_ret)
 {
-	struct streamer *const s = calloc(1, sizeof(*s));
+	struct frame_writer *const s = calloc(1, sizeof(*s));
 	enum hatf_status status;
 
 	if (s == NULL)
@@ -148,14 +149,14 @@ streamer_open(enum frames_kind kind, int level, struct streamer **streamer_ret)
 	s->level = level;
 	status = open_library(s);
 	if (status == HATF_OK)
-		*streamer_ret = s;
+		*writer_ret = s;
 	else
-		streamer_close(s);
+		frame_writer_close(s);
 	return status;
 }
 
 void
-streamer_close(struct streamer *s)
+frame_writer_close(struct frame_writer *s)
 {
 	if (s == NULL)
 		return;
@@ -169,20 +170,20 @@ streamer_close(struct streamer *s)
 }
 
 size_t
-streamer_put(struct streamer *s, const uint8_t **next, const uint8_t *end,
-	     uint8_t *to, enum hatf_status *status_ret)
+frame_writer_put(struct frame_writer *s, const uint8_t **next,
+		 const uint8_t *end, uint8_t *to, enum hatf_status *status_ret)
 {
 	bool more = false;
 
 	(void)more;
 	switch (s->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
+	case FRAME_ZSTD:
 		return put_zstd(s, next, end, to, ZSTD_e_continue, &more,
 				status_ret);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
+	case FRAME_LZ4:
 		return put_lz4(s, next, end, to, false, status_ret);
 #endif
 	default:
@@ -194,20 +195,20 @@ streamer_put(struct streamer *s, const uint8_t **next, const uint8_t *end,
 }
 
 size_t
-streamer_end(struct streamer *s, uint8_t *to, bool *more_ret,
-	     enum hatf_status *status_ret)
+frame_writer_end(struct frame_writer *s, uint8_t *to, bool *more_ret,
+		 enum hatf_status *status_ret)
 {
 	const uint8_t *nothing = to;
 
 	*more_ret = false;
 	switch (s->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
+	case FRAME_ZSTD:
 		return put_zstd(s, &nothing, nothing, to, ZSTD_e_end, more_ret,
 				status_ret);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
+	case FRAME_LZ4:
 		return put_lz4(s, &nothing, nothing, to, true, status_ret);
 #endif
 	default:

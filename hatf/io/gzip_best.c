@@ -19,7 +19,7 @@
 /* The levels before it are those of deflate.h. */
 #define LIBDEFLATE_FIRST 10
 
-struct squeeze {
+struct gzip_best {
 	int level;
 	const struct deflate_backend *by; /* NULL: deflate.h's choice */
 	void *work;
@@ -47,7 +47,7 @@ static const struct deflate_backend squeeze_libdeflate = {
 };
 
 static bool
-open_libdeflate(struct squeeze *s)
+open_libdeflate(struct gzip_best *s)
 {
 	static const int levels[] = { 6, 10, 12 };
 
@@ -59,7 +59,7 @@ open_libdeflate(struct squeeze *s)
 #endif
 
 static bool
-open_level(struct squeeze *s)
+open_level(struct gzip_best *s)
 {
 #ifdef HAVE_LIBDEFLATE
 	if (s->level >= LIBDEFLATE_FIRST)
@@ -73,10 +73,10 @@ open_level(struct squeeze *s)
 	return s->work != NULL;
 }
 
-struct squeeze *
-squeeze_open(int level)
+struct gzip_best *
+gzip_best_open(int level)
 {
-	struct squeeze *const s = calloc(1, sizeof(*s));
+	struct gzip_best *const s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
@@ -88,8 +88,8 @@ squeeze_open(int level)
 }
 
 size_t
-squeeze_member(struct squeeze *s, const uint8_t *in, size_t in_nbytes,
-	       uint8_t *out, size_t out_cap)
+gzip_best_member(struct gzip_best *s, const uint8_t *in, size_t in_nbytes,
+		 uint8_t *out, size_t out_cap)
 {
 	if (s->by == NULL)
 		return deflate_member(s->level, s->work, in, in_nbytes, out,
@@ -99,7 +99,7 @@ squeeze_member(struct squeeze *s, const uint8_t *in, size_t in_nbytes,
 }
 
 void
-squeeze_close(struct squeeze *s)
+gzip_best_close(struct gzip_best *s)
 {
 	if (s == NULL)
 		return;

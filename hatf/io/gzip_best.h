@@ -11,29 +11,29 @@
  * 200 MB/s, level 9 0.76 at a third of that; level 10 0.76 at 55 to 480 MB/s, so
  * it is the default; level 11 0.70 at 10 MB/s, 12 0.68 at 6.
  */
-#ifndef HATF_SQUEEZE_H
-#define HATF_SQUEEZE_H
+#ifndef HATF_GZIP_BEST_H
+#define HATF_GZIP_BEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define SQUEEZE_LEVEL_MIN     1
-#define SQUEEZE_LEVEL_MAX     12
-#define SQUEEZE_LEVEL_DEFAULT 10
+#define GZIP_BEST_LEVEL_MIN	1
+#define GZIP_BEST_LEVEL_MAX	12
+#define GZIP_BEST_LEVEL_DEFAULT 10
 
-struct squeeze;
+struct gzip_best;
 
 /* NULL: there is no memory.  'level' is one of the above. */
-struct squeeze *squeeze_open(int level);
+struct gzip_best *gzip_best_open(int level);
 
 /*
  * As deflate_member() does: in[0, in_nbytes) as one member into 'out' of 'out_cap'
  * bytes, at least deflate_bound(in_nbytes).  Returns the member's length.
  */
-size_t squeeze_member(struct squeeze *s, const uint8_t *in, size_t in_nbytes,
-		      uint8_t *out, size_t out_cap);
+size_t gzip_best_member(struct gzip_best *s, const uint8_t *in,
+			size_t in_nbytes, uint8_t *out, size_t out_cap);
 
 /* NULL is allowed. */
-void squeeze_close(struct squeeze *s);
+void gzip_best_close(struct gzip_best *s);
 
-#endif /* HATF_SQUEEZE_H */
+#endif /* HATF_GZIP_BEST_H */

@@ -55,7 +55,8 @@ static const struct deflate_backend backend = {
 };
 
 size_t
-pack_member(struct pack *pack, int level, const uint8_t *bytes, size_t nbytes)
+gzip_members_pack(struct gzip_members *pack, int level, const uint8_t *bytes,
+		  size_t nbytes)
 {
 	const size_t bound = deflate_bound(nbytes);
 
@@ -71,7 +72,7 @@ pack_member(struct pack *pack, int level, const uint8_t *bytes, size_t nbytes)
 }
 
 void
-pack_fini(struct pack *pack)
+gzip_members_fini(struct gzip_members *pack)
 {
 	free(pack->bytes);
 }

@@ -6,13 +6,13 @@
  * deflate.h makes; unlike there, memory is allocated, and the compression is
  * always zlib's, since the paper's encodings are to be compared by the same one.
  */
-#ifndef HATF_PACK_H
-#define HATF_PACK_H
+#ifndef HATF_GZIP_MEMBERS_H
+#define HATF_GZIP_MEMBERS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct pack {
+struct gzip_members {
 	uint8_t *bytes; /* of the last member */
 	size_t cap;
 };
@@ -20,11 +20,11 @@ struct pack {
 /*
  * Compress bytes[0, nbytes), at most 2^31, at 'level' (1 to 9) into 'pack->bytes',
  * which stays valid until the next call.  Returns the member's length, or 0 if
- * there is no memory.  '*pack' is all 0 at first, and needs pack_fini().
+ * there is no memory.  '*pack' is all 0 at first, and needs gzip_members_fini().
  */
-size_t pack_member(struct pack *pack, int level, const uint8_t *bytes,
-		   size_t nbytes);
+size_t gzip_members_pack(struct gzip_members *pack, int level,
+			 const uint8_t *bytes, size_t nbytes);
 
-void pack_fini(struct pack *pack);
+void gzip_members_fini(struct gzip_members *pack);
 
-#endif /* HATF_PACK_H */
+#endif /* HATF_GZIP_MEMBERS_H */

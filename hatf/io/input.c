@@ -96,23 +96,23 @@ fill(struct input *in, size_t nbytes)
  * Which kind of frames there are.  Those to be skipped, which may come first, are
  * alike in all; what is behind more of them than the buffer holds is not looked for.
  */
-static enum frames_kind
+static enum frame_kind
 recognise_frames(struct input *in)
 {
 	uint64_t off = 0, nbytes;
-	size_t used = fill(in, FRAMES_PREFIX_NBYTES);
-	enum frames_kind kind = frames_recognise(in->buf, used);
+	size_t used = fill(in, FRAME_PREFIX_NBYTES);
+	enum frame_kind kind = frame_kind_recognise(in->buf, used);
 
-	while ((nbytes = frames_skip_nbytes(in->buf + off, used - off)) != 0) {
+	while ((nbytes = frame_skip_nbytes(in->buf + off, used - off)) != 0) {
 		off += nbytes;
-		if (off > INPUT_BUF_NBYTES - FRAMES_PREFIX_NBYTES)
+		if (off > INPUT_BUF_NBYTES - FRAME_PREFIX_NBYTES)
 			break;
-		used = fill(in, off + FRAMES_PREFIX_NBYTES);
+		used = fill(in, off + FRAME_PREFIX_NBYTES);
 		if (used <= off)
 			break;
-		kind = frames_recognise(in->buf + off, used - off);
+		kind = frame_kind_recognise(in->buf + off, used - off);
 	}
-	return kind != FRAMES_NONE ? kind : frames_recognise(in->buf, used);
+	return kind != FRAME_NONE ? kind : frame_kind_recognise(in->buf, used);
 }
 
 /* zlib's streams, for members that are not inflated whole; false: no memory. */
@@ -123,7 +123,7 @@ init_compressed(struct input *in)
 		return false;
 	in->zlib_in_use = true;
 	in->inflate = inflate_open();
-	in->data = malloc(AHEAD_MEMBER_NBYTES);
+	in->data = malloc(INFLATE_AHEAD_MEMBER_NBYTES);
 	return in->inflate != NULL && in->data != NULL;
 }
 
@@ -142,11 +142,11 @@ input_init(struct input *in, int fd, unsigned jobs)
 	in->kind = recognise_frames(in);
 	used = (size_t)(in->end - in->buf);
 	in->compressed =
-		in->kind != FRAMES_NONE ||
+		in->kind != FRAME_NONE ||
 		(used >= 2 && in->buf[0] == GZIP_ID1 && in->buf[1] == GZIP_ID2);
-	if (in->kind != FRAMES_NONE) {
+	if (in->kind != FRAME_NONE) {
 		const enum hatf_status status =
-			frames_open(in->kind, &in->frames);
+			frame_reader_open(in->kind, &in->frames);
 
 		if (status != HATF_OK)
 			return in->status = status;
@@ -222,35 +222,35 @@ whole_member(struct input *in, bool may_wait, size_t *data_nbytes_ret)
 	if (!want(in, INFLATE_HEADER_NBYTES, may_wait))
 		return 0;
 	nbytes = inflate_member_nbytes(in->next);
-	if (nbytes == 0 || nbytes > AHEAD_MEMBER_NBYTES ||
+	if (nbytes == 0 || nbytes > INFLATE_AHEAD_MEMBER_NBYTES ||
 	    !want(in, nbytes, may_wait))
 		return 0;
 	*data_nbytes_ret = inflate_data_nbytes(in->next, nbytes);
-	return *data_nbytes_ret <= AHEAD_MEMBER_NBYTES ? nbytes : 0;
+	return *data_nbytes_ret <= INFLATE_AHEAD_MEMBER_NBYTES ? nbytes : 0;
 }
 
 /* Let the threads have as many members as there are and they want. */
 static void
 feed_ahead(struct input *in)
 {
-	struct ahead_member *m;
+	struct inflate_ahead_member *m;
 
-	while ((m = ahead_room(in->ahead)) != NULL) {
+	while ((m = inflate_ahead_room(in->ahead)) != NULL) {
 		/* What is ready should not wait for what is not there yet. */
-		m->in_nbytes = whole_member(in, ahead_is_empty(in->ahead),
-					    &m->out_nbytes);
+		m->in_nbytes = whole_member(
+			in, inflate_ahead_is_empty(in->ahead), &m->out_nbytes);
 		if (m->in_nbytes == 0)
 			break;
 		memcpy(m->in, in->next, m->in_nbytes);
 		in->next += m->in_nbytes;
 		m->file_end = in->file_nbytes - (uint64_t)(in->end - in->next);
-		ahead_put(in->ahead);
+		inflate_ahead_put(in->ahead);
 	}
 }
 
 /* zlib is to read what the front of 'ahead' holds. */
 static void
-read_front(struct input *in, const struct ahead_member *m)
+read_front(struct input *in, const struct inflate_ahead_member *m)
 {
 	in->next = m->in;
 	in->end = m->in + m->in_nbytes;
@@ -263,10 +263,10 @@ read_front(struct input *in, const struct ahead_member *m)
 static bool
 take_ahead(struct input *in)
 {
-	const struct ahead_member *m;
+	const struct inflate_ahead_member *m;
 
 	feed_ahead(in);
-	m = ahead_front(in->ahead);
+	m = inflate_ahead_front(in->ahead);
 	if (m == NULL)
 		return false;
 	in->from_ahead = true;
@@ -286,13 +286,13 @@ take_ahead(struct input *in)
 static void
 drop_ahead(struct input *in)
 {
-	const struct ahead_member *m;
+	const struct inflate_ahead_member *m;
 
-	ahead_drop(in->ahead);
+	inflate_ahead_drop(in->ahead);
 	in->from_ahead = false;
 	if (!in->distrusts)
 		return;
-	m = ahead_front(in->ahead);
+	m = inflate_ahead_front(in->ahead);
 	in->from_ahead = m != NULL;
 	if (m != NULL) {
 		read_front(in, m);
@@ -423,8 +423,8 @@ read_frames(struct input *in, uint8_t *to, size_t room)
 	for (;;) {
 		const bool more = refill(in);
 		enum hatf_status status;
-		const size_t got = frames_read(in->frames, &in->next, in->end,
-					       to, room, &status);
+		const size_t got = frame_reader_read(
+			in->frames, &in->next, in->end, to, room, &status);
 
 		if (status != HATF_OK) {
 			in->status = status;
@@ -434,7 +434,8 @@ read_frames(struct input *in, uint8_t *to, size_t room)
 			return got;
 		if (more)
 			continue;
-		if (in->status == HATF_END && frames_is_inside(in->frames))
+		if (in->status == HATF_END &&
+		    frame_reader_is_inside(in->frames))
 			in->status = HATF_TRUNCATED;
 		return 0;
 	}
@@ -466,7 +467,7 @@ take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 	if (in->from_ahead)
 		drop_ahead(in);
 	if (in->jobs != 0 && in->ahead == NULL) {
-		in->ahead = ahead_open(in->jobs);
+		in->ahead = inflate_ahead_open(in->jobs);
 		if (in->ahead == NULL)
 			in->jobs = 0;
 	}
@@ -523,8 +524,8 @@ input_read(struct input *in, uint8_t *to, size_t nbytes)
 const char *
 input_compression(const struct input *in)
 {
-	if (in->kind != FRAMES_NONE)
-		return frames_name(in->kind);
+	if (in->kind != FRAME_NONE)
+		return frame_kind_name(in->kind);
 	return in->compressed ? "gzip" : NULL;
 }
 
@@ -533,18 +534,19 @@ input_consumed(const struct input *in)
 {
 	const uint64_t left = (uint64_t)(in->end - in->next);
 
-	if (in->ahead == NULL || ahead_is_empty(in->ahead))
+	if (in->ahead == NULL || inflate_ahead_is_empty(in->ahead))
 		return in->file_nbytes - left;
 	/* What is behind the front of 'ahead' has only been read. */
-	return ahead_front(in->ahead)->file_end - (in->distrusts ? left : 0);
+	return inflate_ahead_front(in->ahead)->file_end -
+	       (in->distrusts ? left : 0);
 }
 
 void
 input_fini(struct input *in)
 {
-	ahead_close(in->ahead);
+	inflate_ahead_close(in->ahead);
 	inflate_close(in->inflate);
-	frames_close(in->frames);
+	frame_reader_close(in->frames);
 	if (in->zlib_in_use)
 		inflateEnd(&in->zlib);
 	free(in->data);

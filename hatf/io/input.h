@@ -29,7 +29,7 @@
 /* Holds a member that is to be inflated whole. */
 #define INPUT_BUF_NBYTES (512 * 1024)
 
-struct ahead;
+struct inflate_ahead;
 struct inflate;
 
 struct input {
@@ -53,9 +53,9 @@ struct input {
 	const uint8_t *data_next, *data_end; /* what is left of a member's */
 	z_stream zlib;
 	struct inflate *inflate;
-	struct ahead *ahead;
-	enum frames_kind kind; /* FRAMES_NONE: gzip, or nothing */
-	struct frames *frames;
+	struct inflate_ahead *ahead;
+	enum frame_kind kind; /* FRAME_NONE: gzip, or nothing */
+	struct frame_reader *frames;
 };
 
 /*

@@ -13,7 +13,7 @@
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
 enum hatf_status
-outfile_init(struct outfile *o, bool compressed, enum frames_kind kind,
+outfile_init(struct outfile *o, bool compressed, enum frame_kind kind,
 	     int level)
 {
 	*o = (struct outfile){ .fd = -1, .compressed = compressed };
@@ -25,8 +25,8 @@ outfile_init(struct outfile *o, bool compressed, enum frames_kind kind,
 	o->packed = malloc(OUTFILE_NBYTES);
 	if (o->packed == NULL)
 		return o->status = HATF_NO_MEMORY;
-	if (kind != FRAMES_NONE)
-		return o->status = streamer_open(kind, level, &o->streamer);
+	if (kind != FRAME_NONE)
+		return o->status = frame_writer_open(kind, level, &o->streamer);
 	if (deflateInit2(&o->zlib, level == 0 ? OUTFILE_LEVEL_DEFAULT : level,
 			 Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
@@ -55,7 +55,7 @@ write_all(struct outfile *o, const uint8_t *p, size_t nbytes)
 	}
 }
 
-_Static_assert(OUTFILE_NBYTES >= STREAMER_ROOM_NBYTES, "it has one buffer");
+_Static_assert(OUTFILE_NBYTES >= FRAME_WRITER_ROOM_NBYTES, "it has one buffer");
 
 /* Compress 'nbytes' and write what that gives. */
 static void
@@ -82,14 +82,14 @@ stream_all(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 	bool more = flush == Z_FINISH;
 
 	while (p != end && status == HATF_OK) {
-		const size_t n =
-			streamer_put(o->streamer, &p, end, o->packed, &status);
+		const size_t n = frame_writer_put(o->streamer, &p, end,
+						  o->packed, &status);
 
 		write_all(o, o->packed, n);
 	}
 	while (more && status == HATF_OK) {
-		const size_t n =
-			streamer_end(o->streamer, o->packed, &more, &status);
+		const size_t n = frame_writer_end(o->streamer, o->packed, &more,
+						  &status);
 
 		write_all(o, o->packed, n);
 	}
@@ -147,6 +147,6 @@ outfile_fini(struct outfile *o)
 	if (o->zlib_in_use)
 		deflateEnd(&o->zlib);
 	free(o->buf);
-	streamer_close(o->streamer);
+	frame_writer_close(o->streamer);
 	free(o->packed);
 }

@@ -38,17 +38,17 @@ struct outfile {
 	uint8_t *buf;		 /* OUTFILE_NBYTES */
 	uint8_t *packed;	 /* OUTFILE_NBYTES; NULL if not compressed */
 	z_stream zlib;
-	struct streamer *streamer; /* in place of zlib, unless NULL */
+	struct frame_writer *streamer; /* in place of zlib, unless NULL */
 };
 
 /*
- * Prepare for a file; if 'compressed', by zlib or, unless FRAMES_NONE, the library
+ * Prepare for a file; if 'compressed', by zlib or, unless FRAME_NONE, the library
  * of 'kind' at 'level': 1 to 9, 0 for its default.  The owner sets o->fd before
  * anything is written.  Errors: HATF_NO_MEMORY, HATF_NO_LIBRARY.  Needs
  * outfile_fini() whatever the result.
  */
 enum hatf_status outfile_init(struct outfile *o, bool compressed,
-			      enum frames_kind kind, int level);
+			      enum frame_kind kind, int level);
 
 /* What outfile_room() does when the buffer has no room. */
 void outfile_drain(struct outfile *o);

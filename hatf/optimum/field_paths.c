@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct numbers *
-numbers_new(size_t value_count)
+struct field_paths *
+field_paths_new(size_t value_count)
 {
-	struct numbers *const n = calloc(1, sizeof(*n));
+	struct field_paths *const n = calloc(1, sizeof(*n));
 	const size_t count = value_count + 1;
 
 	if (n == NULL)
@@ -28,7 +28,7 @@ numbers_new(size_t value_count)
 	n->values = malloc(count * sizeof(*n->values));
 	n->records = malloc(count * sizeof(*n->records));
 	n->tied = malloc(count * sizeof(*n->tied));
-	n->gaps = aligned_alloc(_Alignof(struct numbers_gap),
+	n->gaps = aligned_alloc(_Alignof(struct field_paths_gap),
 				count * sizeof(*n->gaps));
 	n->choices = malloc(count * sizeof(*n->choices));
 	n->episodes = malloc(count * sizeof(*n->episodes));
@@ -36,12 +36,12 @@ numbers_new(size_t value_count)
 	    n->records != NULL && n->tied != NULL && n->gaps != NULL &&
 	    n->choices != NULL && n->episodes != NULL)
 		return n;
-	numbers_free(n);
+	field_paths_free(n);
 	return NULL;
 }
 
 void
-numbers_free(struct numbers *n)
+field_paths_free(struct field_paths *n)
 {
 	if (n == NULL)
 		return;
@@ -56,13 +56,14 @@ numbers_free(struct numbers *n)
 }
 
 void
-numbers_clear(struct numbers *n)
+field_paths_clear(struct field_paths *n)
 {
 	n->count = 0;
 }
 
 void
-numbers_add(struct numbers *n, uint64_t value, uint32_t record, bool tied)
+field_paths_add(struct field_paths *n, uint64_t value, uint32_t record,
+		bool tied)
 {
 	n->values[n->count] = value;
 	n->records[n->count] = record;
@@ -70,7 +71,7 @@ numbers_add(struct numbers *n, uint64_t value, uint32_t record, bool tied)
 }
 
 size_t
-numbers_change_max(size_t value_count)
+field_paths_change_max(size_t value_count)
 {
 	/* An interpretation and a width each; a third to begin a block. */
 	return 2 * value_count + 3;
@@ -88,10 +89,11 @@ static const int32_t entry_cost[] = {
  * before it, or the best of each would not be the best of all.
  */
 struct costs
-numbers_begin(const struct numbers *n, size_t i, unsigned interpretation)
+field_paths_begin(const struct field_paths *n, size_t i,
+		  unsigned interpretation)
 {
-	const struct numbers_gap *const g = &n->gaps[i];
-	const bool stores = !numbers_is_held(interpretation);
+	const struct field_paths_gap *const g = &n->gaps[i];
+	const bool stores = !field_paths_is_held(interpretation);
 	const int32_t cost = entry_cost[interpretation];
 	struct costs c = COSTS_INFINITE;
 
@@ -122,32 +124,34 @@ struct course {
 };
 
 static void
-gap_clear(struct numbers_gap *g)
+gap_clear(struct field_paths_gap *g)
 {
 	g->cost = COST4_INFINITE;
 	g->never = COST_INFINITE;
 }
 
 static void
-gap_note(struct numbers_gap *g, const struct costs *c, unsigned interpretation)
+gap_note(struct field_paths_gap *g, const struct costs *c,
+	 unsigned interpretation)
 {
 	const cost4 is_empty = c->empty < c->stored;
 	const cost4 cost = cost4_min(c->stored, c->empty);
-	const cost4 from = (is_empty & NUMBERS_EMPTY) | (int32_t)interpretation;
+	const cost4 from =
+		(is_empty & FIELD_PATHS_EMPTY) | (int32_t)interpretation;
 	const cost4 less = cost < g->cost;
 
 	g->cost = (cost & less) | (g->cost & ~less);
 	g->from = (from & less) | (g->from & ~less);
 	if (c->never < g->never) {
 		g->never = c->never;
-		g->never_from = (int32_t)interpretation | NUMBERS_EMPTY;
+		g->never_from = (int32_t)interpretation | FIELD_PATHS_EMPTY;
 	}
 }
 
 static void
-gap_note_bases(struct numbers_gap *g, const struct bases *b)
+gap_note_bases(struct field_paths_gap *g, const struct bases *b)
 {
-	for (unsigned i = 0; i < NUMBERS_NEVER; i++) {
+	for (unsigned i = 0; i < FIELD_PATHS_NEVER; i++) {
 		const size_t index = (size_t)b->best_index[i];
 		const struct costs *const c = bases_costs(b, index);
 
@@ -156,19 +160,20 @@ gap_note_bases(struct numbers_gap *g, const struct bases *b)
 		g->cost[i] = b->best[i];
 		g->from[i] = HATF_BASE_OFFSET;
 		if (c->empty[i] < c->stored[i])
-			g->from[i] |= NUMBERS_EMPTY;
+			g->from[i] |= FIELD_PATHS_EMPTY;
 		g->base[i] = bases_pick(b, index);
 	}
 	if (b->never < g->never) {
 		g->never = b->never;
-		g->never_from = HATF_BASE_OFFSET | NUMBERS_EMPTY;
-		g->base[NUMBERS_NEVER] = bases_pick(b, (size_t)b->never_index);
+		g->never_from = HATF_BASE_OFFSET | FIELD_PATHS_EMPTY;
+		g->base[FIELD_PATHS_NEVER] =
+			bases_pick(b, (size_t)b->never_index);
 	}
 }
 
 /* The state before the window, as an episode that is under way. */
 static void
-course_start(struct course *c, struct numbers *n)
+course_start(struct course *c, struct field_paths *n)
 {
 	const struct layout_field *const f = n->state;
 	struct costs *const costs[] = {
@@ -176,8 +181,9 @@ course_start(struct course *c, struct numbers *n)
 		[HATF_BASE_OFFSET] = NULL,   [HATF_DELTA] = &c->delta,
 		[HATF_STRIDE] = &c->regular,
 	};
-	struct numbers_gap *const g = &n->gaps[0];
-	const unsigned last = numbers_last(numbers_lane(n->state));
+	struct field_paths_gap *const g = &n->gaps[0];
+	const unsigned last =
+		field_paths_last_width(field_paths_lane(n->state));
 	struct costs start = COSTS_INFINITE;
 
 	c->none = c->delta = c->constant = COSTS_INFINITE;
@@ -187,11 +193,11 @@ course_start(struct course *c, struct numbers *n)
 	gap_clear(g);
 	if (n->restart)
 		return;
-	if (last == NUMBERS_NEVER)
+	if (last == FIELD_PATHS_NEVER)
 		g->never = 0;
 	else
 		g->cost[last] = 0;
-	costs_set_lane(&start, numbers_lane(n->state), 0);
+	costs_set_lane(&start, field_paths_lane(n->state), 0);
 	if (f->interpretation == HATF_BASE_OFFSET)
 		bases_enter(&n->bases, f->origin, &start);
 	else
@@ -199,12 +205,12 @@ course_start(struct course *c, struct numbers *n)
 }
 
 static void
-use_none(struct numbers *n, struct costs *c, size_t i)
+use_none(struct field_paths *n, struct costs *c, size_t i)
 {
 	const unsigned fits = cost_fits_unsigned(n->values[i]);
 
 	if (!n->tied[i]) {
-		const struct costs begin = numbers_begin(n, i, HATF_NONE);
+		const struct costs begin = field_paths_begin(n, i, HATF_NONE);
 
 		*c = costs_switch(*c, &n->rules.forbidden[HATF_NONE]);
 		*c = costs_min(*c, begin);
@@ -213,7 +219,7 @@ use_none(struct numbers *n, struct costs *c, size_t i)
 }
 
 static void
-use_delta(struct numbers *n, struct costs *c, size_t i, uint64_t difference)
+use_delta(struct field_paths *n, struct costs *c, size_t i, uint64_t difference)
 {
 	const unsigned fits = cost_fits_signed(difference);
 
@@ -222,7 +228,7 @@ use_delta(struct numbers *n, struct costs *c, size_t i, uint64_t difference)
 		return;
 	}
 
-	const struct costs begin = numbers_begin(n, i, HATF_DELTA);
+	const struct costs begin = field_paths_begin(n, i, HATF_DELTA);
 
 	*c = costs_switch(*c, &n->rules.forbidden[HATF_DELTA]);
 	*c = costs_min(costs_add(*c, costs_of_use[fits]),
@@ -230,16 +236,16 @@ use_delta(struct numbers *n, struct costs *c, size_t i, uint64_t difference)
 }
 
 static void
-use_default(struct numbers *n, struct costs *c, size_t i, bool same)
+use_default(struct field_paths *n, struct costs *c, size_t i, bool same)
 {
 	if (!same)
 		*c = COSTS_INFINITE;
 	if (!n->tied[i])
-		*c = costs_min(*c, numbers_begin(n, i, HATF_DEFAULT));
+		*c = costs_min(*c, field_paths_begin(n, i, HATF_DEFAULT));
 }
 
 static void
-use_stride(struct numbers *n, struct course *c, size_t i, bool same)
+use_stride(struct field_paths *n, struct course *c, size_t i, bool same)
 {
 	if (!same)
 		c->regular = COSTS_INFINITE;
@@ -247,15 +253,15 @@ use_stride(struct numbers *n, struct course *c, size_t i, bool same)
 	if (n->tied[i])
 		c->fresh = COSTS_INFINITE;
 	else
-		c->fresh = numbers_begin(n, i, HATF_STRIDE);
+		c->fresh = field_paths_begin(n, i, HATF_STRIDE);
 }
 
 static void
-use_bases(struct numbers *n, size_t i)
+use_bases(struct field_paths *n, size_t i)
 {
 	if (!n->tied[i]) {
 		const struct costs begin =
-			numbers_begin(n, i, HATF_BASE_OFFSET);
+			field_paths_begin(n, i, HATF_BASE_OFFSET);
 
 		bases_switch(&n->bases, &begin);
 	}
@@ -265,9 +271,9 @@ use_bases(struct numbers *n, size_t i)
 
 /* The costs after use 'i', and in the gap behind it. */
 static void
-use(struct numbers *n, struct course *c, size_t i)
+use(struct field_paths *n, struct course *c, size_t i)
 {
-	struct numbers_gap *const g = &n->gaps[i + 1];
+	struct field_paths_gap *const g = &n->gaps[i + 1];
 	const uint64_t difference = n->values[i] - c->previous;
 
 	gap_clear(g);
@@ -315,8 +321,8 @@ struct still {
 #define STILL_INTERVAL 16
 
 static void
-still_save(struct still *s, const struct numbers *n, const struct course *c,
-	   const struct numbers_gap *g)
+still_save(struct still *s, const struct field_paths *n, const struct course *c,
+	   const struct field_paths_gap *g)
 {
 	s->course = *c;
 	s->cost = g->cost;
@@ -329,8 +335,8 @@ still_save(struct still *s, const struct numbers *n, const struct course *c,
 }
 
 static bool
-still_is_same(const struct still *s, const struct numbers *n,
-	      const struct course *c, const struct numbers_gap *g)
+still_is_same(const struct still *s, const struct field_paths *n,
+	      const struct course *c, const struct field_paths_gap *g)
 {
 	const cost4 differ = s->cost ^ g->cost;
 	bool same = s->never == g->never && s->range_count == n->bases.count &&
@@ -349,7 +355,7 @@ still_is_same(const struct still *s, const struct numbers *n,
 }
 
 static void
-go_there(struct numbers *n)
+go_there(struct field_paths *n)
 {
 	struct course c;
 	struct still still;
@@ -359,7 +365,7 @@ go_there(struct numbers *n)
 	memset(&still, 0, sizeof(still));
 	course_start(&c, n);
 	for (size_t i = 0; i < n->count; i++) {
-		const struct numbers_gap *const g = &n->gaps[i + 1];
+		const struct field_paths_gap *const g = &n->gaps[i + 1];
 
 		if (n->values[i] != c.previous || n->tied[i]) {
 			run = 0;
@@ -379,9 +385,9 @@ go_there(struct numbers *n)
 }
 
 void
-numbers_find_costs(struct numbers *n, unsigned field,
-		   const struct layout_field *state, bool restart,
-		   const struct technique_field *technique)
+field_paths_find_costs(struct field_paths *n, unsigned field,
+		       const struct layout_field *state, bool restart,
+		       const struct technique_field *technique)
 {
 	n->field = field;
 	n->state = state;

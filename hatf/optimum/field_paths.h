@@ -11,10 +11,10 @@
  * It is a shortest path.  An *episode* is a stretch of uses under one
  * set fieldInterpretation.  What it costs to begin one depends on the past only
  * by the last width that was not 0; so all that must be kept for each use is the
- * least cost before it for each last width, 'struct numbers_gap'.
+ * least cost before it for each last width, 'struct field_paths_gap'.
  */
-#ifndef HATF_NUMBERS_H
-#define HATF_NUMBERS_H
+#ifndef HATF_FIELD_PATHS_H
+#define HATF_FIELD_PATHS_H
 
 #include "hatf/codec/layout.h"
 #include "hatf/codec/place.h"
@@ -22,19 +22,19 @@
 #include "hatf/optimum/rules.h"
 
 /* Last widths 1, 2, 4 and 8, then "never any", which has the number: */
-#define NUMBERS_NEVER 4
+#define FIELD_PATHS_NEVER 4
 
 /* Where a cost came from: an interpretation, and whether the width was 0. */
 enum {
-	NUMBERS_INTERPRETATION = 7,
-	NUMBERS_EMPTY = 8,
+	FIELD_PATHS_INTERPRETATION = 7,
+	FIELD_PATHS_EMPTY = 8,
 };
 
 /* The least costs before a use, by last width, and how they came about. */
-struct numbers_gap {
+struct field_paths_gap {
 	cost4 cost, from;
 	int32_t never, never_from;
-	uint64_t base[NUMBERS_NEVER + 1]; /* if from baseOffset */
+	uint64_t base[FIELD_PATHS_NEVER + 1]; /* if from baseOffset */
 };
 
 /* What 'path_metadata.h' finds. */
@@ -47,7 +47,7 @@ struct episode {
 	bool is_under_way; /* it began before the window */
 };
 
-struct numbers {
+struct field_paths {
 	/* The uses. */
 	size_t count;
 	uint64_t *values;
@@ -59,7 +59,7 @@ struct numbers {
 	bool restart;
 	struct rules rules;
 	/* The way there. */
-	struct numbers_gap *gaps; /* one more than uses */
+	struct field_paths_gap *gaps; /* one more than uses */
 	struct bases bases;
 	/* The way back: see path_metadata.h. */
 	struct episode *episodes;
@@ -67,42 +67,43 @@ struct numbers {
 };
 
 /* Room for 'value_count' uses.  NULL if there is no memory. */
-struct numbers *numbers_new(size_t value_count);
-void numbers_free(struct numbers *n);
+struct field_paths *field_paths_new(size_t value_count);
+void field_paths_free(struct field_paths *n);
 
 /* Forget the uses, then add them in order. */
-void numbers_clear(struct numbers *n);
-void numbers_add(struct numbers *n, uint64_t value, uint32_t record, bool tied);
+void field_paths_clear(struct field_paths *n);
+void field_paths_add(struct field_paths *n, uint64_t value, uint32_t record,
+		     bool tied);
 
 /*
  * Find the least costs of 'field' before each use, and after the last one.
  * 'state' and 'restart' are as for a planner, see place.h.  The metadata that has
- * these costs is found by episodes_place(), 'path_metadata.h'.
+ * these costs is found by path_metadata_place(), 'path_metadata.h'.
  */
-void numbers_find_costs(struct numbers *n, unsigned field,
-			const struct layout_field *state, bool restart,
-			const struct technique_field *technique);
+void field_paths_find_costs(struct field_paths *n, unsigned field,
+			    const struct layout_field *state, bool restart,
+			    const struct technique_field *technique);
 
 /* The most metadata records that a field with so many uses takes. */
-size_t numbers_change_max(size_t value_count);
+size_t field_paths_change_max(size_t value_count);
 
 /*
  * What it costs in all to begin an episode before use 'i', by the state at that
  * use; without what the use costs.
  */
-struct costs numbers_begin(const struct numbers *n, size_t i,
-			   unsigned interpretation);
+struct costs field_paths_begin(const struct field_paths *n, size_t i,
+			       unsigned interpretation);
 
 /* Default and stride have no width but 0. */
 static inline bool
-numbers_is_held(unsigned interpretation)
+field_paths_is_held(unsigned interpretation)
 {
 	return interpretation == HATF_DEFAULT || interpretation == HATF_STRIDE;
 }
 
 /* The state of a field as a lane of 'struct costs'. */
 static inline unsigned
-numbers_lane(const struct layout_field *f)
+field_paths_lane(const struct layout_field *f)
 {
 	if (f->width != 0)
 		return (unsigned)__builtin_ctz(f->width);
@@ -113,9 +114,9 @@ numbers_lane(const struct layout_field *f)
 
 /* The last width that a lane leaves behind. */
 static inline unsigned
-numbers_last(unsigned lane)
+field_paths_last_width(unsigned lane)
 {
 	return lane < LANE_EMPTY ? lane : lane - LANE_EMPTY;
 }
 
-#endif /* HATF_NUMBERS_H */
+#endif /* HATF_FIELD_PATHS_H */

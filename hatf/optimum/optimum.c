@@ -20,7 +20,7 @@
 
 struct optimum {
 	const struct technique *technique;
-	struct numbers *numbers;
+	struct field_paths *numbers;
 	struct widths *widths;
 	struct place_change *changes;	    /* of one field after the other */
 	size_t start[HATF_FIELD_COUNT + 1]; /* of each field, in 'changes' */
@@ -30,13 +30,13 @@ struct optimum *
 optimum_new(const struct technique *technique)
 {
 	struct optimum *const o = calloc(1, sizeof(*o));
-	size_t max = numbers_change_max(VALUE_MAX);
+	size_t max = field_paths_change_max(VALUE_MAX);
 
 	if (o == NULL)
 		return NULL;
-	max += (HATF_FIELD_COUNT - 1) * numbers_change_max(OPTIMUM_WINDOW);
+	max += (HATF_FIELD_COUNT - 1) * field_paths_change_max(OPTIMUM_WINDOW);
 	o->technique = technique;
-	o->numbers = numbers_new(VALUE_MAX);
+	o->numbers = field_paths_new(VALUE_MAX);
 	o->widths = widths_new(OPTIMUM_WINDOW);
 	o->changes = malloc(max * sizeof(*o->changes));
 	if (o->numbers != NULL && o->widths != NULL && o->changes != NULL)
@@ -50,7 +50,7 @@ optimum_free(struct optimum *o)
 {
 	if (o == NULL)
 		return;
-	numbers_free(o->numbers);
+	field_paths_free(o->numbers);
 	widths_free(o->widths);
 	free(o->changes);
 	free(o);
@@ -75,7 +75,7 @@ place_number(struct optimum *o, unsigned field, const struct layout *layout,
 		[HATF_FIELD_HEAP] = &o->technique->other,
 	};
 
-	numbers_clear(o->numbers);
+	field_paths_clear(o->numbers);
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_record *const rec = &records[i];
 		const bool is_pair =
@@ -84,14 +84,14 @@ place_number(struct optimum *o, unsigned field, const struct layout *layout,
 		if (!(layout_tag_fields(rec->tag) & 1u << field))
 			continue;
 		if (is_pair)
-			numbers_add(o->numbers, rec->old_address, (uint32_t)i,
-				    false);
-		numbers_add(o->numbers, record_number(rec, field), (uint32_t)i,
-			    is_pair);
+			field_paths_add(o->numbers, rec->old_address,
+					(uint32_t)i, false);
+		field_paths_add(o->numbers, record_number(rec, field),
+				(uint32_t)i, is_pair);
 	}
-	numbers_find_costs(o->numbers, field, &layout->field[field], restart,
-			   techniques[field]);
-	return episodes_place(o->numbers, changes);
+	field_paths_find_costs(o->numbers, field, &layout->field[field],
+			       restart, techniques[field]);
+	return path_metadata_place(o->numbers, changes);
 }
 
 static size_t

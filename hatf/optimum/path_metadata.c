@@ -9,7 +9,7 @@
 
 /* Has the state before the window come to an episode of this kind? */
 static bool
-is_under_way(const struct numbers *n, const struct episode *e)
+is_under_way(const struct field_paths *n, const struct episode *e)
 {
 	return !n->restart && n->state->interpretation == e->interpretation &&
 	       (e->interpretation != HATF_BASE_OFFSET ||
@@ -18,7 +18,7 @@ is_under_way(const struct numbers *n, const struct episode *e)
 
 /* How many states store use 'i', if it is not the first of its episode? */
 static unsigned
-fits(const struct numbers *n, const struct episode *e, size_t i)
+fits(const struct field_paths *n, const struct episode *e, size_t i)
 {
 	const uint64_t value = n->values[i];
 
@@ -36,7 +36,7 @@ fits(const struct numbers *n, const struct episode *e, size_t i)
  * Make it that of what follows the use before, and remember the lanes chosen.
  */
 static void
-step_back(struct numbers *n, size_t i, int32_t *rest)
+step_back(struct field_paths *n, size_t i, int32_t *rest)
 {
 	uint8_t *const choice = n->choices[i];
 	int32_t after[LANE_COUNT];
@@ -65,8 +65,8 @@ step_back(struct numbers *n, size_t i, int32_t *rest)
 }
 
 static void
-add_use(const struct numbers *n, const struct episode *e, unsigned fit_count,
-	const int32_t *rest, int32_t *sum)
+add_use(const struct field_paths *n, const struct episode *e,
+	unsigned fit_count, const int32_t *rest, int32_t *sum)
 {
 	for (unsigned lane = 0; lane < LANE_COUNT; lane++)
 		sum[lane] = cost_min(
@@ -80,13 +80,13 @@ add_use(const struct numbers *n, const struct episode *e, unsigned fit_count,
 
 /* May the episode begin at use 'i', if that and the rest cost 'sum'? */
 static bool
-begins(const struct numbers *n, struct episode *e, size_t i, const int32_t *sum,
-       int32_t total)
+begins(const struct field_paths *n, struct episode *e, size_t i,
+       const int32_t *sum, int32_t total)
 {
 	if (n->tied[i])
 		return false;
 
-	const struct costs begin = numbers_begin(n, i, e->interpretation);
+	const struct costs begin = field_paths_begin(n, i, e->interpretation);
 
 	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {
 		if (costs_lane(&begin, lane) + sum[lane] != total)
@@ -103,7 +103,8 @@ begins(const struct numbers *n, struct episode *e, size_t i, const int32_t *sum,
  * use and is then in 'lane'.
  */
 static void
-find_stored(struct numbers *n, struct episode *e, unsigned lane, int32_t total)
+find_stored(struct field_paths *n, struct episode *e, unsigned lane,
+	    int32_t total)
 {
 	int32_t rest[LANE_COUNT], sum[LANE_COUNT];
 
@@ -119,15 +120,16 @@ find_stored(struct numbers *n, struct episode *e, unsigned lane, int32_t total)
 		add_use(n, e, fit_count, rest, rest);
 		step_back(n, i, rest);
 	}
-	assert(is_under_way(n, e) && rest[numbers_lane(n->state)] == total);
+	assert(is_under_way(n, e) && rest[field_paths_lane(n->state)] == total);
 	e->start = 0;
-	e->lane = n->choices[0][numbers_lane(n->state)];
+	e->lane = n->choices[0][field_paths_lane(n->state)];
 	e->is_under_way = true;
 }
 
 /* Like find_stored(), but for one that stores nothing. */
 static void
-find_held(struct numbers *n, struct episode *e, unsigned lane, int32_t total)
+find_held(struct field_paths *n, struct episode *e, unsigned lane,
+	  int32_t total)
 {
 	int32_t sum[LANE_COUNT];
 
@@ -144,15 +146,15 @@ find_held(struct numbers *n, struct episode *e, unsigned lane, int32_t total)
 
 /* The last width before the episode that lets it begin at its cost. */
 static unsigned
-find_last(const struct numbers *n, const struct episode *e)
+find_last(const struct field_paths *n, const struct episode *e)
 {
-	const struct numbers_gap *const g = &n->gaps[e->start];
-	unsigned best = NUMBERS_NEVER;
+	const struct field_paths_gap *const g = &n->gaps[e->start];
+	unsigned best = FIELD_PATHS_NEVER;
 	int32_t least = g->never;
 
 	if (e->lane >= LANE_EMPTY)
-		return numbers_last(e->lane);
-	for (unsigned i = 0; i < NUMBERS_NEVER; i++) {
+		return field_paths_last_width(e->lane);
+	for (unsigned i = 0; i < FIELD_PATHS_NEVER; i++) {
 		if (g->cost[i] < least) {
 			least = g->cost[i];
 			best = i;
@@ -163,20 +165,21 @@ find_last(const struct numbers *n, const struct episode *e)
 
 /* The episode that ends before use 'end' with the last width 'last'. */
 static struct episode
-find_episode(struct numbers *n, size_t end, unsigned last)
+find_episode(struct field_paths *n, size_t end, unsigned last)
 {
-	const struct numbers_gap *const g = &n->gaps[end];
-	const bool is_never = last == NUMBERS_NEVER;
+	const struct field_paths_gap *const g = &n->gaps[end];
+	const bool is_never = last == FIELD_PATHS_NEVER;
 	const int32_t from = is_never ? g->never_from : g->from[last];
 	const int32_t total = is_never ? g->never : g->cost[last];
-	const unsigned lane = last + (from & NUMBERS_EMPTY ? LANE_EMPTY : 0);
+	const unsigned lane =
+		last + (from & FIELD_PATHS_EMPTY ? LANE_EMPTY : 0);
 	struct episode e = {
 		.end = end,
-		.interpretation = from & NUMBERS_INTERPRETATION,
+		.interpretation = from & FIELD_PATHS_INTERPRETATION,
 		.base = g->base[last],
 	};
 
-	if (numbers_is_held(e.interpretation))
+	if (field_paths_is_held(e.interpretation))
 		find_held(n, &e, lane, total);
 	else
 		find_stored(n, &e, lane, total);
@@ -190,18 +193,18 @@ find_episode(struct numbers *n, size_t end, unsigned last)
  * Returns how many episodes there are.
  */
 static size_t
-find_episodes(struct numbers *n)
+find_episodes(struct field_paths *n)
 {
-	const struct numbers_gap *const g = &n->gaps[n->count];
+	const struct field_paths_gap *const g = &n->gaps[n->count];
 	unsigned last = 0;
 	size_t end = n->count;
 	size_t count = 0;
 
-	for (unsigned i = 1; i < NUMBERS_NEVER; i++)
+	for (unsigned i = 1; i < FIELD_PATHS_NEVER; i++)
 		if (g->cost[i] < g->cost[last])
 			last = i;
 	if (g->never < g->cost[last])
-		last = NUMBERS_NEVER;
+		last = FIELD_PATHS_NEVER;
 	while (end != 0) {
 		const struct episode e = find_episode(n, end, last);
 
@@ -215,7 +218,7 @@ find_episodes(struct numbers *n)
 /* ------------------------------------------------------------ its metadata */
 
 struct output {
-	const struct numbers *numbers;
+	const struct field_paths *numbers;
 	struct place_change *next;
 };
 
@@ -223,7 +226,7 @@ static void
 put(struct output *o, size_t use, unsigned op, unsigned argument,
     uint64_t value, uint64_t stride)
 {
-	const struct numbers *const n = o->numbers;
+	const struct field_paths *const n = o->numbers;
 	const bool begins_block = n->restart && use == 0;
 
 	*o->next++ = (struct place_change){
@@ -265,8 +268,8 @@ static void
 put_begin(struct output *o, const struct episode *e)
 {
 	const bool begins_block = o->numbers->restart && e->start == 0;
-	const bool is_held = numbers_is_held(e->interpretation);
-	const unsigned last = numbers_last(e->lane);
+	const bool is_held = field_paths_is_held(e->interpretation);
+	const unsigned last = field_paths_last_width(e->lane);
 	const bool sets_last = begins_block || last != e->last;
 
 	/* Under default and stride, no width may be written. */
@@ -287,14 +290,14 @@ put_begin(struct output *o, const struct episode *e)
 static void
 put_episode(struct output *o, const struct episode *e)
 {
-	const struct numbers *const n = o->numbers;
+	const struct field_paths *const n = o->numbers;
 	unsigned lane = e->lane;
 
 	if (!e->is_under_way)
 		put_begin(o, e);
-	else if (lane != numbers_lane(n->state))
+	else if (lane != field_paths_lane(n->state))
 		put_width(o, 0, lane);
-	if (numbers_is_held(e->interpretation))
+	if (field_paths_is_held(e->interpretation))
 		return;
 	for (size_t i = e->start + 1; i < e->end; i++) {
 		const unsigned next = n->choices[i][lane];
@@ -307,7 +310,7 @@ put_episode(struct output *o, const struct episode *e)
 
 /* A field that no record has. */
 static size_t
-put_none(const struct numbers *n, struct place_change *changes)
+put_none(const struct field_paths *n, struct place_change *changes)
 {
 	struct output o = { n, changes };
 	const unsigned last_width = n->state->last_width;
@@ -320,7 +323,7 @@ put_none(const struct numbers *n, struct place_change *changes)
 }
 
 size_t
-episodes_place(struct numbers *n, struct place_change *changes)
+path_metadata_place(struct field_paths *n, struct place_change *changes)
 {
 	struct output o = { n, changes };
 

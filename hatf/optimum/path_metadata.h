@@ -6,16 +6,16 @@
  * the costs alone, by adding up its uses backwards until the sum is right; so
  * nothing but the gaps has to be kept on the way there.
  */
-#ifndef HATF_EPISODES_H
-#define HATF_EPISODES_H
+#ifndef HATF_PATH_METADATA_H
+#define HATF_PATH_METADATA_H
 
 #include "hatf/optimum/field_paths.h"
 
 /*
  * Store the metadata of the cheapest way in 'changes', which has room for
- * numbers_change_max(), and return how many records that is.  The costs have been
- * found by numbers_find_costs().
+ * field_paths_change_max(), and return how many records that is.  The costs have been
+ * found by field_paths_find_costs().
  */
-size_t episodes_place(struct numbers *n, struct place_change *changes);
+size_t path_metadata_place(struct field_paths *n, struct place_change *changes);
 
-#endif /* HATF_EPISODES_H */
+#endif /* HATF_PATH_METADATA_H */

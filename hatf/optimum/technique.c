@@ -113,6 +113,6 @@ hatf_placement_name(unsigned idx)
 	if (idx == 0)
 		return "online";
 	if (idx == TECHNIQUE_COUNT + 1)
-		return SMALLEST;
+		return TECHNIQUE_SMALLEST;
 	return idx <= TECHNIQUE_COUNT ? techniques[idx - 1].name : NULL;
 }

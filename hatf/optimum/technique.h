@@ -57,7 +57,7 @@ struct technique {
 };
 
 /* No technique, but a choice of some for each block: trial.h. */
-#define SMALLEST "smallest"
+#define TECHNIQUE_SMALLEST "smallest"
 
 /* By name; NULL if there is none.  hatf_placement_name() lists them. */
 const struct technique *technique_find(const char *name);

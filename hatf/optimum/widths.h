@@ -21,7 +21,7 @@ void widths_clear(struct widths *w);
 void widths_add(struct widths *w, uint32_t nbytes, uint32_t record);
 
 /*
- * Like episodes_place().  'any': change the width wherever that pays; else there
+ * Like path_metadata_place().  'any': change the width wherever that pays; else there
  * is one for the whole window.
  */
 size_t widths_place(struct widths *w, const struct layout_field *state,

@@ -213,15 +213,15 @@ check_neighbours(const struct block_set *blocks, size_t i)
 	}
 	for (k = i + 1; k < KEY_COUNT && model[k] == 0;)
 		k++;
-	found = block_set_behind(blocks, key(i), UINT64_MAX, &address, &block);
+	found = block_set_after(blocks, key(i), UINT64_MAX, &address, &block);
 	want(found == (k < KEY_COUNT), "one behind");
 	if (!found)
 		return;
 	values = values_of(model[k]);
 	want(address == key(k) && are_equal(&block, &values), "the one behind");
-	want(block_set_behind(blocks, key(i), address, &address, &block),
+	want(block_set_after(blocks, key(i), address, &address, &block),
 	     "up to the one behind");
-	want(!block_set_behind(blocks, key(i), address - 1, &address, &block),
+	want(!block_set_after(blocks, key(i), address - 1, &address, &block),
 	     "none up to the one behind");
 }
 

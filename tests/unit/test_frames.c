@@ -264,8 +264,8 @@ read_window(unsigned bits)
 START_TEST(a_window_that_is_too_large_is_refused)
 {
 	ck_assert_int_eq(read_window(10), HATF_END);
-	ck_assert_int_eq(read_window(FRAMES_WINDOW_LOG_MAX), HATF_END);
-	ck_assert_int_eq(read_window(FRAMES_WINDOW_LOG_MAX + 1), HATF_LIMIT);
+	ck_assert_int_eq(read_window(FRAME_WINDOW_LOG_MAX), HATF_END);
+	ck_assert_int_eq(read_window(FRAME_WINDOW_LOG_MAX + 1), HATF_LIMIT);
 	ck_assert_int_eq(read_window(41), HATF_LIMIT);
 }
 END_TEST
@@ -359,8 +359,9 @@ START_TEST(no_trace_is_taken_for_a_frame)
 	/* reallocAlloc, with a size like lz4's magic and the least addresses. */
 	const uint8_t trace[] = { 0x04, 0x22, 0x4d, 0x18, 0x40, 0, 0, 0, 0 };
 
-	ck_assert_int_eq(frames_recognise(trace, sizeof(trace)), FRAMES_NONE);
-	ck_assert_int_eq(frames_recognise(trace, 3), FRAMES_NONE);
+	ck_assert_int_eq(frame_kind_recognise(trace, sizeof(trace)),
+			 FRAME_NONE);
+	ck_assert_int_eq(frame_kind_recognise(trace, 3), FRAME_NONE);
 }
 END_TEST
 

@@ -41,7 +41,7 @@ START_TEST(dead_heaps_take_no_memory)
 			heaps_clear(&heaps, id);
 	}
 	ck_assert_uint_eq(heaps.other_count, 100);
-	ck_assert_uint_eq(live_count(&heaps.index), 100);
+	ck_assert_uint_eq(u64_map_count(&heaps.index), 100);
 	ck_assert_uint_le(heaps.other_cap, 128);
 	ck_assert_uint_eq(heaps.live_count, 100);
 	for (uint64_t id = 100; id <= 10000; id += 100)

@@ -55,7 +55,7 @@ step(struct page_order *order, unsigned place, bool puts)
 	bool found = page_order_before(order, page, &near);
 
 	check_neighbour(found, near, neighbour(place, -1));
-	found = page_order_behind(order, page, &near);
+	found = page_order_after(order, page, &near);
 	check_neighbour(found, near, neighbour(place, 1));
 	if (puts)
 		ck_assert(page_order_add(order, page));
@@ -90,15 +90,15 @@ START_TEST(the_first_and_the_last_page_are_pages)
 	uint64_t page;
 
 	ck_assert(!page_order_before(&order, UINT64_MAX, &page));
-	ck_assert(!page_order_behind(&order, 0, &page));
+	ck_assert(!page_order_after(&order, 0, &page));
 	ck_assert(page_order_add(&order, 0));
 	ck_assert(page_order_add(&order, UINT64_MAX));
 	ck_assert(page_order_before(&order, UINT64_MAX, &page));
 	ck_assert_uint_eq(page, 0);
-	ck_assert(page_order_behind(&order, 0, &page));
+	ck_assert(page_order_after(&order, 0, &page));
 	ck_assert_uint_eq(page, UINT64_MAX);
 	ck_assert(!page_order_before(&order, 0, &page));
-	ck_assert(!page_order_behind(&order, UINT64_MAX, &page));
+	ck_assert(!page_order_after(&order, UINT64_MAX, &page));
 	page_order_fini(&order);
 }
 END_TEST
