@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block_order.c - the neighbours of an address in a set of blocks, see block_set.h
+ * block_order.c - the neighbours of an address in a set of blocks, see
+ * block_set.h
  *
- * The page of the address has them, or the pages beside it in the order of pages.
- * In a page the homes of aligned blocks keep the order of their places, so it is
- * enough to look at the slots around the home.  A page that has had others, which
- * are spread over it, is looked through.
+ * A neighbour is in the page of the address, or in an adjacent page of the page
+ * order.  In a page where all blocks are aligned, homes have the order of the
+ * places, so it is enough to search the slots around the home.  Unaligned
+ * blocks are spread over their page, so a page that has had one is searched
+ * completely.
  */
 #include "hatf/containers/block_slot.h"
 
@@ -23,20 +25,26 @@ block_set_keep_order(struct block_set *blocks)
 	return true;
 }
 
-/* The home of a place in a page that is not odd: those of later places come later. */
+/*
+ * Return the home of a place in a page of aligned blocks.  Homes have the order
+ * of the places.
+ */
 static inline unsigned
 ordered_home(const struct block_page *page, unsigned place)
 {
 	return place * page->room >> BLOCK_PAGE_SHIFT;
 }
 
-/* A block that was found, and its place plus 1. */
+/* The best block found so far. */
 struct found {
 	const uint64_t *slot; /* NULL: none */
 	unsigned place;
 };
 
-/* Slot 'i' has it if that is behind the found one, and at most at 'last' (plus 1). */
+/*
+ * If slot 'i' has a later place than the found block, but at most 'last' (both
+ * plus 1), take it instead.  Return false if the slot is free.
+ */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,
 	   struct found *found)
@@ -50,9 +58,9 @@ take_later(const struct block_page *page, unsigned i, unsigned last,
 }
 
 /*
- * The last block before a place, which may be the end of the page.  Those whose home
- * is at most that of the place lie before it, or in the run of slots from there on,
- * which may go on at the start of the page.
+ * Find the last block before a place, which may be the end of the page.  A
+ * block whose home is not after the home of the place is either before that
+ * home or in the run of slots that starts there; the run may wrap around.
  */
 static struct found
 find_before(const struct block_page *page, unsigned place)
@@ -66,7 +74,7 @@ find_before(const struct block_page *page, unsigned place)
 	for (unsigned i = home; take_later(page, i, place, &found);)
 		i = i + 1 == room ? 0 : i + 1;
 	for (unsigned i = page->has_unaligned ? room : home; i-- > 0;) {
-		/* What comes now has a home of 'i' at most. */
+		/* The remaining slots have homes of at most 'i'. */
 		if (!page->has_unaligned && found.slot != NULL &&
 		    ordered_home(page, found.place - 1) > i)
 			break;
@@ -76,8 +84,8 @@ find_before(const struct block_page *page, unsigned place)
 }
 
 /*
- * The first block of those from place 'first' to 'last'.  From the home of the first on
- * they come in the order of runs, and the last run may go on at the start of the page.
+ * Find the first block among the places from 'first' to 'last'.  From the home
+ * of 'first' on, runs come in order; the last run may wrap around.
  */
 static struct found
 find_first(const struct block_page *page, unsigned first, unsigned last)
@@ -94,7 +102,10 @@ find_first(const struct block_page *page, unsigned first, unsigned last)
 			found = (struct found){ slot, place };
 			last_home = ordered_home(page, place - 1);
 		}
-		/* What comes now has a home of more than 'i', or is before. */
+		/*
+		 * Later slots have homes after 'i', or belong to earlier
+		 * places.
+		 */
 		if (place == 0 && !page->has_unaligned &&
 		    (i >= last_home || i < home))
 			break;

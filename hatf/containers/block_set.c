@@ -2,8 +2,8 @@
 /*
  * block_set.c - see block_set.h
  *
- * Both kinds of table have open addressing, linear probing, and removal that
- * shifts back what comes later in the run, as in u64_map.c.
+ * Both kinds of table use open addressing and linear probing.  A removal moves
+ * later entries of the run back, as in u64_map.c.
  */
 #include "hatf/containers/block_slot.h"
 
@@ -32,7 +32,7 @@ block_set_fini(struct block_set *blocks)
 
 /* -------------------------------------------------------------- one slot */
 
-/* 'place' is plus 1. */
+/* Write a block to a slot.  'place' is the block's place plus 1. */
 static inline void
 set_slot(const struct block_page *page, uint64_t *slot, unsigned place,
 	 const struct block *block)
@@ -62,7 +62,7 @@ fits_narrow(const struct block *block)
 
 /* -------------------------------------------------------------- one page */
 
-/* For loops over slots, which are compiled for both lengths of a slot. */
+/* For loops over slots: compile each for both lengths of a slot. */
 #define FOR_BOTH_LENGTHS static inline __attribute__((always_inline))
 
 FOR_BOTH_LENGTHS unsigned
@@ -87,7 +87,10 @@ seek_words(const struct block_page *page, unsigned place, unsigned words)
 	}
 }
 
-/* The number of the slot of 'place', or of the free one where it would go. */
+/*
+ * Return the index of the slot of 'place', or of the free slot where it
+ * belongs.
+ */
 static inline unsigned
 seek(const struct block_page *page, unsigned place)
 {
@@ -96,11 +99,13 @@ seek(const struct block_page *page, unsigned place)
 		       : seek_words(page, place, BLOCK_SLOT_WIDE_WORDS);
 }
 
-/* May what belongs at 'home' not lie before 'slot', in the free slot 'hole'? */
+/*
+ * Must an entry with this home, now in 'slot', stay after the free slot 'hole'?
+ */
 static inline bool
 stays(size_t home, size_t hole, size_t slot)
 {
-	/* Is 'home' in (hole, slot], counting round the end? */
+	/* Is 'home' in (hole, slot], wrapping around at the end? */
 	return hole < slot ? hole < home && home <= slot
 			   : hole < home || home <= slot;
 }
@@ -130,8 +135,10 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 	slots[(size_t)hole * words + words - 1] = 0;
 }
 
-/* Fill the slot 'hole' with a later block of its run, as long as there is
- * one. */
+/*
+ * Fill the free slot 'hole' with a later block of its run, and repeat with the
+ * slot that this frees.
+ */
 static void
 close_hole(struct block_page *page, unsigned hole)
 {
@@ -142,9 +149,9 @@ close_hole(struct block_page *page, unsigned hole)
 }
 
 /*
- * The most blocks in so many slots.  Where none has been freed yet, a sixteenth
- * of the slots stays free; where blocks come and go, a half, since a removal
- * moves the blocks of a run up to its end.
+ * Return the most blocks that 'room' slots may have.  If the page has never
+ * lost a block, a sixteenth of the slots stays free.  Otherwise half of them
+ * do, since a removal moves blocks up to the end of the run.
  */
 static inline unsigned
 count_max(unsigned room, bool churns)
@@ -152,14 +159,14 @@ count_max(unsigned room, bool churns)
 	return room - (room * (churns ? 8 : 1) + 15) / 16;
 }
 
-/* Slots of an array. */
+/* Return the number of slots in an array of this class. */
 static inline unsigned
 room_of(unsigned size_class, unsigned words)
 {
 	return (unsigned)(slab_nbytes(size_class) / (words * sizeof(uint64_t)));
 }
 
-/* Give a page, which is empty, slots; false if there is no memory. */
+/* Allocate the slots of an empty page; false if there is no memory. */
 static bool
 get_slots(struct slab *slab, struct block_page *page, unsigned size_class,
 	  unsigned words)
@@ -176,7 +183,7 @@ get_slots(struct slab *slab, struct block_page *page, unsigned size_class,
 	return true;
 }
 
-/* Move a page to other slots; false if there is no memory. */
+/* Move a page to another array of slots; false if there is no memory. */
 static bool
 resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 	    unsigned words)
@@ -202,10 +209,10 @@ resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 }
 
 /*
- * The class to grow to: from 4 lines on larger by a quarter or a half, or by an
- * eighth or less where the page beside has shown how many blocks to expect.
- * Where blocks come and go it has room for twice the blocks, so that pages grow
- * seldom.
+ * Return the class to grow to.  From 4 cache lines on, grow by a quarter or a
+ * half, or by an eighth or less if the neighbour has shown how many blocks to
+ * expect.  If blocks come and go, leave room for twice the blocks, so that the
+ * page grows seldom.
  */
 static unsigned
 grown_class(const struct block_page *page)
@@ -219,7 +226,10 @@ grown_class(const struct block_page *page)
 	return size_class;
 }
 
-/* Make sure that a page has room for one more, if 'adds', which is 'block'. */
+/*
+ * Make room in a page for 'block', which is a new one if 'adds'; false if there
+ * is no memory.
+ */
 static inline bool
 fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 	 bool adds)
@@ -236,13 +246,13 @@ fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 
 	const unsigned room = room_of(size_class, page->words);
 
-	/* As many slots, which are wider now. */
+	/* Keep the number of slots although each gets longer. */
 	while (room_of(size_class, words) < room)
 		size_class++;
 	return resize_page(slab, page, size_class, words);
 }
 
-/* Give a page slots for half as many blocks again as it has. */
+/* Shrink the slots of a page to room for 1.5 times its blocks. */
 static void
 shrink_page(struct slab *slab, struct block_page *page)
 {
@@ -258,7 +268,7 @@ shrink_page(struct slab *slab, struct block_page *page)
 
 /* ----------------------------------------------------------------- pages */
 
-/* Move the pages to a table with 2^shift slots; false if there is no memory. */
+/* Move the pages to a table of 2^shift slots; false if there is no memory. */
 static bool
 resize_pages(struct block_set *blocks, unsigned shift)
 {
@@ -280,7 +290,7 @@ resize_pages(struct block_set *blocks, unsigned shift)
 	return true;
 }
 
-/* Make sure that one more page leaves half of the slots free. */
+/* Ensure that half of the slots stays free after one more page. */
 static bool
 make_room(struct block_set *blocks)
 {
@@ -291,7 +301,7 @@ make_room(struct block_set *blocks)
 	return resize_pages(blocks, blocks->page_shift + 1);
 }
 
-/* The class that the page with this number needs for its blocks, or 0. */
+/* Return the class that page 'number' needs for its blocks, or 0. */
 static unsigned
 needed_class(const struct block_set *blocks, uint64_t number)
 {
@@ -309,8 +319,8 @@ needed_class(const struct block_set *blocks, uint64_t number)
 }
 
 /*
- * A page without a block; NULL if there is no memory.  Heaps grow at one end,
- * so the page beside the new one shows how many blocks to expect.
+ * Add a page without blocks; NULL if there is no memory.  Heaps grow at one
+ * end, so the page next to the new one shows how many blocks to expect.
  */
 static struct block_page *
 add_page(struct block_set *blocks, uint64_t number)
@@ -338,7 +348,7 @@ add_page(struct block_set *blocks, uint64_t number)
 	return page;
 }
 
-/* A page whose last block is gone. */
+/* Remove a page that has lost its last block. */
 static void
 remove_page(struct block_set *blocks, struct block_page *page)
 {
@@ -362,7 +372,7 @@ remove_page(struct block_set *blocks, struct block_page *page)
 	}
 	blocks->pages[hole] = (struct block_page){ 0 };
 	blocks->page_count--;
-	/* Without memory for a smaller table the large one will do. */
+	/* Without memory for a smaller table, keep the large one. */
 	if (blocks->page_shift > PAGES_MIN_SHIFT &&
 	    blocks->page_count < (size_t)1 << (blocks->page_shift - 3))
 		resize_pages(blocks, blocks->page_shift - 1);
@@ -441,7 +451,7 @@ block_set_take(struct block_set *blocks, uint64_t address,
 	}
 	close_hole(page, i);
 	page->churns = true;
-	/* Without memory for fewer slots these will do. */
+	/* Without memory for a smaller array, keep the large one. */
 	if (page->size_class != 0 && page->count < page->room / 8)
 		shrink_page(&blocks->slab, page);
 	return true;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block_slot.h - the slots of a page of blocks: for block_set.c and block_order.c
+ * block_slot.h - the slots of a page of blocks: for block_set.c and
+ * block_order.c
  *
- * A slot is three words, or four in a page that is wide.  Its last word is 0 if it is
- * free, and ends with the block's place in the page, plus 1:
+ * A slot has three 64-bit words, or four if the page has a block that does not
+ * fit three.  The last word is 0 if the slot is free.  Otherwise its upper bits
+ * are the place, which is the block's offset in the page, plus 1:
  *
  *	     63                   51 50      40 39                   0
  *	0   |                     time of birth                       |
@@ -23,7 +25,7 @@
 #define BLOCK_SLOT_NARROW_WORDS 3
 #define BLOCK_SLOT_WIDE_WORDS	4
 #define BLOCK_SLOT_PLACE_SHIFT	51
-#define BLOCK_SLOT_NARROW_BITS	40 /* of an object and an event */
+#define BLOCK_SLOT_NARROW_BITS	40 /* of an object and of an event number */
 #define BLOCK_SLOT_LOW_BITS	24 /* of a size */
 #define BLOCK_SLOT_HIGH_BITS	11
 
@@ -46,7 +48,7 @@ block_slot_at(const struct block_page *page, unsigned i)
 	return page->slots + (size_t)i * page->words;
 }
 
-/* A slot's place, plus 1; 0: it is free. */
+/* Return the place of a slot plus 1, or 0 if the slot is free. */
 static inline unsigned
 block_slot_get_place(const struct block_page *page, const uint64_t *slot)
 {
@@ -78,7 +80,10 @@ block_slot_get(const struct block_page *page, const uint64_t *slot,
 	ret->birth_event = block_slot_low_bits(slot[2], BLOCK_SLOT_NARROW_BITS);
 }
 
-/* The slot of a page, or the free one where it would go; there must be slots. */
+/*
+ * Return the slot of a page, or the free slot where it belongs.  The set must
+ * have pages.
+ */
 static inline struct block_page *
 block_slot_seek_page(const struct block_set *blocks, uint64_t number)
 {

@@ -73,7 +73,7 @@ heaps_keep_without_history(struct heaps *heaps)
 	return is_fine;
 }
 
-/* Make room in 'others' for one more. */
+/* Make room in 'others' for one more heap; false if there is no memory. */
 static bool
 make_room(struct heaps *heaps)
 {
@@ -96,24 +96,24 @@ heaps_get(struct heaps *heaps, uint64_t id)
 	if (id == 0)
 		return &heaps->first;
 
-	struct u64_map_entry *place = u64_map_find(&heaps->index, id);
+	struct u64_map_entry *entry = u64_map_find(&heaps->index, id);
 	struct heap *heap;
 	bool added;
 
-	if (place != NULL)
-		return heaps->others[place->value];
+	if (entry != NULL)
+		return heaps->others[entry->value];
 	heap = calloc(1, sizeof(*heap));
 	if (heap == NULL)
 		return NULL;
 	block_set_init(&heap->live);
 	heap->live.keeps_order = heaps->first.live.keeps_order;
-	place = make_room(heaps) ? u64_map_put(&heaps->index, id, &added)
+	entry = make_room(heaps) ? u64_map_put(&heaps->index, id, &added)
 				 : NULL;
-	if (place == NULL) {
+	if (entry == NULL) {
 		free(heap);
 		return NULL;
 	}
-	place->value = heaps->other_count;
+	entry->value = heaps->other_count;
 	heap->id = id;
 	heaps->others[heaps->other_count++] = heap;
 	return heap;
@@ -129,31 +129,31 @@ heaps_keep_order(struct heaps *heaps)
 	return is_fine;
 }
 
-/* The last one takes the place of a heap that is no more. */
+/* Free a heap, and move the last one of 'others' to its place. */
 static void
 forget_heap(struct heaps *heaps, struct heap *heap)
 {
-	struct u64_map_entry *const place =
+	struct u64_map_entry *const entry =
 		u64_map_find(&heaps->index, heap->id);
 	struct heap *const last = heaps->others[--heaps->other_count];
 
 	if (last != heap) {
-		heaps->others[place->value] = last;
-		u64_map_find(&heaps->index, last->id)->value = place->value;
+		heaps->others[entry->value] = last;
+		u64_map_find(&heaps->index, last->id)->value = entry->value;
 	}
-	u64_map_remove(&heaps->index, place);
+	u64_map_remove(&heaps->index, entry);
 	free(heap);
 }
 
 struct heap *
 heaps_find(struct heaps *heaps, uint64_t id)
 {
-	const struct u64_map_entry *place;
+	const struct u64_map_entry *entry;
 
 	if (id == 0)
 		return &heaps->first;
-	place = u64_map_find(&heaps->index, id);
-	return place != NULL ? heaps->others[place->value] : NULL;
+	entry = u64_map_find(&heaps->index, id);
+	return entry != NULL ? heaps->others[entry->value] : NULL;
 }
 
 void
@@ -190,7 +190,7 @@ heaps_clear(struct heaps *heaps, uint64_t id)
 		forget_heap(heaps, heap);
 }
 
-/* Note the largest values; sizes are modulo 2^64 as all of HATF's numbers. */
+/* Update the peaks.  Sizes are modulo 2^64, as all numbers of HATF. */
 static void
 note_peak(struct heaps *heaps)
 {

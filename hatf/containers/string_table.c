@@ -2,8 +2,9 @@
 /*
  * string_table.c - see string_table.h
  *
- * A hash table with open addressing and linear probing, at most half full, of the
- * numbers; the strings lie in chunks, one behind the other.
+ * 'slots' is a hash table of string numbers with open addressing and linear
+ * probing, at most half full.  The strings are stored one after the other in
+ * chunks.
  */
 #include "hatf/containers/string_table.h"
 
@@ -14,7 +15,7 @@
 
 #define SLOTS_MIN 64
 
-/* A string that is longer has a chunk of its own. */
+/* A longer string gets a chunk of its own. */
 #define CHUNK_NBYTES ((size_t)64 * 1024)
 
 void
@@ -72,11 +73,11 @@ hash_bytes(const struct string_table *table, const uint8_t *bytes,
 	if (nbytes != 0)
 		memcpy(&word, bytes, nbytes);
 	hash = mix(hash ^ word, table->seed[1]);
-	/* Once more, for what the last factor has left in the low bits. */
+	/* Mix once more: the last multiplication leaves the low bits weak. */
 	return (uint32_t)mix(hash ^ table->seed[0], table->seed[1]);
 }
 
-/* The slot of the string, or the free one where it would go. */
+/* Return the slot of the string, or the free slot where it belongs. */
 static size_t
 seek(const struct string_table *table, const void *bytes, size_t nbytes,
      uint32_t hash)
@@ -95,7 +96,7 @@ seek(const struct string_table *table, const void *bytes, size_t nbytes,
 	return slot;
 }
 
-/* Twice as many slots. */
+/* Double the number of slots. */
 static bool
 grow_slots(struct string_table *table)
 {
@@ -132,7 +133,7 @@ grow_rows(struct string_table *table)
 	return true;
 }
 
-/* Begin a chunk with at least so many bytes. */
+/* Add a chunk with at least 'nbytes' bytes. */
 static bool
 add_chunk(struct string_table *table, size_t nbytes)
 {
@@ -160,7 +161,9 @@ add_chunk(struct string_table *table, size_t nbytes)
 	return true;
 }
 
-/* A copy with a NUL behind it, or NULL. */
+/*
+ * Store a copy, followed by a NUL.  Return it, or NULL if there is no memory.
+ */
 static const char *
 keep(struct string_table *table, const void *bytes, size_t nbytes)
 {

@@ -2,11 +2,13 @@
 /*
  * u64_map.c - see u64_map.h
  *
- * Removal shifts later keys of the run back instead of leaving a mark, so the
- * length of a search depends on what is in the set now, not on its history.  The
- * home slot is the hash scaled to the table, not masked: any table size will do,
- * and a resize, which visits the keys nearly in order of their hashes, writes the
- * new table nearly in order.
+ * Removal moves later keys of the run back instead of leaving a mark.  The
+ * length of a search therefore depends on the current content of the map only,
+ * not on its history.
+ *
+ * The home slot is the hash scaled to the table size, not masked.  So any table
+ * size works, and a resize, which visits the keys nearly in order of their
+ * hashes, writes the new table nearly in order.
  */
 #include "hatf/containers/u64_map.h"
 
@@ -31,7 +33,7 @@ u64_map_seed_init(struct u64_map_seed *seed)
 		n[1] = (uint64_t)(uintptr_t)seed ^ n[0] << 21;
 		n[2] = (uint64_t)now.tv_sec ^ n[0] << 7;
 	}
-	/* A factor with few bits, or 0, would not mix. */
+	/* A factor of 0, or with few bits set, would not mix. */
 	n[1] |= 0x8000000000000001;
 	n[2] |= 0x8000000000000001;
 }
@@ -65,7 +67,7 @@ after(const struct u64_map *map, size_t slot)
 	return slot + 1 == map->slot_count ? 0 : slot + 1;
 }
 
-/* The slot that holds 'key', or the free one where it would go. */
+/* Return the slot of 'key', or the free slot where it belongs. */
 static inline size_t
 seek(const struct u64_map *map, uint64_t key)
 {
@@ -90,9 +92,9 @@ u64_map_find(struct u64_map *map, uint64_t key)
 }
 
 /*
- * Memory for the slots, with no key.  Look-ups jump about in it, so from
- * HUGE_NBYTES on it asks for huge pages: with small ones most of them cost a walk
- * of the page tables.
+ * Allocate the slots, all free.  Look-ups are scattered over the table, so a
+ * table of HUGE_NBYTES or more asks for huge pages: with small pages most
+ * look-ups miss the TLB.
  */
 #define HUGE_NBYTES	  ((size_t)2 << 20)
 #define CACHE_LINE_NBYTES 64
@@ -120,7 +122,10 @@ allocate(struct u64_map *map, size_t slot_count)
 	return true;
 }
 
-/* Move everything to a table of 'slot_count'; false if there is no memory. */
+/*
+ * Move all entries to a table of 'slot_count' slots; false if there is no
+ * memory.
+ */
 static bool
 resize(struct u64_map *map, size_t slot_count)
 {
@@ -142,7 +147,7 @@ resize(struct u64_map *map, size_t slot_count)
 	return true;
 }
 
-/* Make sure that one more key leaves a quarter free. */
+/* Ensure that a quarter of the slots stays free after one more key. */
 static bool
 make_room(struct u64_map *map)
 {
@@ -178,8 +183,8 @@ u64_map_put(struct u64_map *map, uint64_t key, bool *added_ret)
 }
 
 /*
- * Fill the free slot 'hole' with the first later key of its run that may lie
- * there, and go on with the hole which that leaves.
+ * Fill the free slot 'hole' with the first later key of its run that may be
+ * there, and repeat with the slot that this frees.
  */
 static void
 close_hole(struct u64_map *map, size_t hole)
@@ -214,7 +219,7 @@ u64_map_remove(struct u64_map *map, struct u64_map_entry *entry)
 	}
 	close_hole(map, (size_t)(entry - map->entries));
 	map->used--;
-	/* Without memory for a smaller table the large one will do. */
+	/* Without memory for a smaller table, keep the large one. */
 	if (map->used < map->slot_count / 4 &&
 	    map->slot_count > U64_MAP_MIN_SLOTS)
 		resize(map, map->slot_count / 2 > U64_MAP_MIN_SLOTS

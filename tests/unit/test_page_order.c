@@ -2,14 +2,14 @@
 /*
  * test_page_order.c
  *
- * A set of pages says the same as an array of flags, whatever is put in and taken
- * out, in any order; neighbours are those that the array has.
+ * A set of pages agrees with an array of flags after any series of additions
+ * and removals, and finds the neighbours that the array has.
  */
 #include "hatf/containers/page_order.h"
 
 #include "support/hand.h"
 
-/* Groups have pages beside each other, or one page. */
+/* Some groups have adjacent pages, some have one page. */
 #define PLACES 6000u
 #define APART  100
 
@@ -28,7 +28,7 @@ page_at(unsigned place)
 	return place < PLACES / 2 ? place : PLACES + (uint64_t)place * APART;
 }
 
-/* The neighbour of a place by the array; PLACES: there is none. */
+/* The neighbour of a place according to the array; PLACES: none. */
 static unsigned
 neighbour(unsigned place, int step)
 {
@@ -46,7 +46,7 @@ check_neighbour(bool found, uint64_t page, unsigned want)
 		ck_abort_msg("a neighbour");
 }
 
-/* Look at a place, and put in or take out what is there. */
+/* Compare a place with the model, then add or remove it. */
 static void
 step(struct page_order *order, unsigned place, bool puts)
 {
@@ -70,7 +70,7 @@ START_TEST(a_set_says_what_an_array_says)
 	unsigned seed = 1;
 
 	for (unsigned i = 0; i < 200000; i++) {
-		/* It grows in order, shrinks, and grows anywhere. */
+		/* Grow in order, shrink, and grow at random. */
 		const unsigned phase = i / 20000 % 3;
 		const unsigned place =
 			phase == 0 ? i % PLACES : pick(&seed, PLACES);

@@ -2,9 +2,9 @@
 /*
  * test_stacks.c
  *
- * What is equal gets the same id and is told of once; a reader that gets the
- * comments in order knows what the writer knew; what a hostile trace says instead is
- * refused with the key at fault, and changes nothing.
+ * Equal frames and stacks get the same id and are written once.  A reader of
+ * the comments, in order, knows all that the writer knew.  A definition that a
+ * hostile trace contains is refused with the key at fault, and changes nothing.
  */
 #include "hatf/hatf.h"
 
@@ -63,7 +63,7 @@ refuse(struct hatf_stacks *s, const char *text, const char *want)
 	ck_assert_uint_eq(hatf_stacks_count(s), stacks);
 }
 
-/* What is to be told next; "" for nothing. */
+/* The next definition; "" if there is none. */
 static const char *
 next(struct hatf_stacks *s)
 {
@@ -169,7 +169,7 @@ START_TEST(what_is_new_is_told_once)
 	add_frame(s, &frames[0]);
 	add_frame(s, &frames[5]);
 	add(s, 1, 2);
-	/* Frames come before the stacks that have them. */
+	/* Frames precede the stacks that have them. */
 	ck_assert_str_eq(next(s), "HATF frame\nframe=2\n");
 	ck_assert_str_eq(next(s), "HATF stack\nstack=1\nparent=0\nframe=1\n");
 	ck_assert_str_eq(next(s), "HATF stack\nstack=2\nparent=1\nframe=2\n");
@@ -232,7 +232,7 @@ START_TEST(every_frame_comes_back)
 }
 END_TEST
 
-/* Ids of others, in any order, and unknown keys. */
+/* Ids of other writers are in any order; unknown keys are ignored. */
 START_TEST(ids_need_not_be_dense)
 {
 	struct hatf_stacks *const s = open_stacks();
@@ -300,13 +300,13 @@ START_TEST(hostile_definitions_are_refused)
 	refuse(s, "HATF stack\nstack=2\nparent=2\nframe=1\n", "parent");
 	refuse(s, "HATF stack\nstack=2\nparent=3\nframe=1\n", "parent");
 	refuse(s, "HATF stack\nstack=2\nparent=one\nframe=1\n", "parent");
-	/* And what comes after them is fine. */
+	/* Later definitions are accepted. */
 	note(s, "HATF stack\nstack=2\nparent=1\nframe=1\n");
 	hatf_stacks_close(s);
 }
 END_TEST
 
-/* A NUL ends a name; a name that fills a comment comes back whole. */
+/* A NUL ends a name; a name that fills a comment is read back whole. */
 START_TEST(names_may_be_odd)
 {
 	struct hatf_stacks *const w = open_stacks();
@@ -327,7 +327,7 @@ START_TEST(names_may_be_odd)
 	ck_assert_uint_eq(nbytes,
 			  strlen("HATF frame\nframe=2\nfunction=\n") + 65000);
 	ck_assert_int_eq(note_bytes(r, text, nbytes, &field), HATF_OK);
-	/* There was no room for the file. */
+	/* The file did not fit. */
 	check_frame(r, 2, &(struct hatf_frame){ .function = name });
 	free(name);
 	hatf_stacks_close(r);

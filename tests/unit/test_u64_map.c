@@ -2,9 +2,9 @@
 /*
  * test_u64_map.c
  *
- * The live set must agree with a plain model after any series of operations, keep
- * its invariant and its bounds on memory, and be as fast for addresses that follow
- * a pattern as for random ones.
+ * The map agrees with a simple model after any series of operations, keeps its
+ * invariant and its bounds on memory, and is as fast for keys that follow a
+ * pattern as for random keys.
  */
 #include "hatf/containers/u64_map.h"
 #include "support/hand.h"
@@ -21,7 +21,7 @@ next_random(uint64_t *seed)
 	return *seed * 0x2545f4914f6cdd1d;
 }
 
-/* How far the key in 'slot' lies behind its home. */
+/* Slots between the home of the key in 'slot' and 'slot'. */
 static size_t
 distance(const struct u64_map *map, size_t slot)
 {
