@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * Append one line.  Unescaping only shrinks, and the two NULs take the room of
- * '=' and the newline (the last line may lack that: comment_lines_set() adds a byte).
+ * Append one line.  The buffer always has room: unescaping only shrinks, and
+ * the two NULs replace '=' and the newline.  The last line may lack the
+ * newline, so comment_lines_set() allocates one more byte.
  */
 static void
 add(struct comment_lines *lines, const char *line, size_t nbytes)
@@ -26,14 +27,14 @@ add(struct comment_lines *lines, const char *line, size_t nbytes)
 
 	memcpy(key, line, key_nbytes);
 	key[key_nbytes] = '\0';
-	/* A NUL in the key cannot be looked up. */
+	/* A key with a NUL could never be found. */
 	if (strlen(key) != key_nbytes)
 		return;
 
 	char *const value = key + key_nbytes + 1;
 
 	text_find(line, nbytes, key, value, nbytes - key_nbytes);
-	/* An escaped NUL ends the value, for a C string cannot hold more. */
+	/* A C string cannot contain a NUL, so an escaped NUL ends the value. */
 	lines->nbytes += key_nbytes + 1 + strlen(value) + 1;
 }
 

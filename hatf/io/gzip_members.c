@@ -20,7 +20,10 @@ no_work(int level)
 	return 0;
 }
 
-/* 0, so that the data is stored, also if there is no memory for more. */
+/*
+ * Return 0 on failure, also if there is no memory.  The caller then stores the
+ * data uncompressed.
+ */
 static size_t
 compress_raw(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	     uint8_t *out, size_t out_cap)

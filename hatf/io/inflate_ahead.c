@@ -2,14 +2,15 @@
 /*
  * inflate_ahead.c - see inflate_ahead.h
  *
- * A ring of members under one lock:
+ * A ring of members, protected by one lock:
  *
  *	front            taken             back
  *	| done, or being | waiting for a   | room
  *	| inflated       | thread          |
  *
- * The counts only grow; a member's place is its count modulo the number of
- * members.  A member takes a tenth of a millisecond, so the lock is never busy.
+ * The counts only grow.  The index of a member is its count modulo the number
+ * of members.  Decompressing a member takes a tenth of a millisecond, so there
+ * is little contention for the lock.
  */
 #include "hatf/io/inflate_ahead.h"
 
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 
 struct inflate_ahead {
-	pthread_mutex_t lock; /* of all below, and of 'done' and 'good' */
+	pthread_mutex_t lock; /* protects all below, 'done' and 'good' */
 	pthread_cond_t work;  /* 'back' or 'stopping' has changed */
 	pthread_cond_t ready; /* a member is done */
 	uint64_t front, taken, back;
@@ -37,7 +38,7 @@ member(const struct inflate_ahead *a, uint64_t count)
 	return &a->members[count % a->member_count];
 }
 
-/* Wait for a member to inflate; NULL to stop. */
+/* Wait for a member to decompress.  Return NULL to stop. */
 static struct inflate_ahead_member *
 take(struct inflate_ahead *a)
 {
@@ -60,7 +61,10 @@ run(void *arg)
 	struct inflate_ahead_member *m;
 
 	while ((m = take(a)) != NULL) {
-		/* Without memory every member is one for zlib to look at. */
+		/*
+		 * Without memory report every member as damaged: zlib's streams
+		 * read it.
+		 */
 		const bool good = inflate != NULL &&
 				  inflate_member(inflate, m->in, m->in_nbytes,
 						 m->out, m->out_nbytes);
@@ -75,7 +79,7 @@ run(void *arg)
 	return NULL;
 }
 
-/* Signals are for the threads of the program. */
+/* Block all signals in the threads: the program's own threads handle them. */
 static void
 start_threads(struct inflate_ahead *a, unsigned jobs)
 {
@@ -145,7 +149,10 @@ inflate_ahead_close(struct inflate_ahead *a)
 	free(a);
 }
 
-/* 'front' and 'back' change in the owner's calls only: no lock to read them. */
+/*
+ * Only the owner's thread changes 'front' and 'back': it reads them without
+ * lock.
+ */
 
 bool
 inflate_ahead_is_empty(const struct inflate_ahead *a)
