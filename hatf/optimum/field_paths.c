@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * field_paths.c - see field_paths.h; the way there
+ * field_paths.c - the forward pass of the shortest path, see field_paths.h
  *
- * Use by use, it keeps the costs of all episodes that may be under way:
+ * It keeps, use by use, the costs of all episodes that may be in progress:
  *
- *   none        fits the values themselves
- *   delta       fits the differences; the first value is free to choose, as it
- *               chooses 'initialValue'
- *   default     goes on while the value stays; the first chooses it
- *   stride      the first two choose value and stride; from the third on
- *               ('regular') it goes on while the difference stays
- *   baseOffset  for every base: 'bases.h'
+ *   none        stores the values themselves
+ *   delta       stores the differences; the first value costs nothing, as it is
+ *               the 'initialValue'
+ *   default     continues while the value stays the same; the first use sets it
+ *   stride      the first two uses set value and stride; from the third on
+ *               ('regular') it continues while the difference stays the same
+ *   baseOffset  for every base: bases.h
  */
 #include "hatf/optimum/field_paths.h"
 
@@ -73,7 +73,10 @@ field_paths_add(struct field_paths *n, uint64_t value, uint32_t record,
 size_t
 field_paths_change_max(size_t value_count)
 {
-	/* An interpretation and a width each; a third to begin a block. */
+	/*
+	 * An interpretation and a width for each, and a third record to begin a
+	 * block.
+	 */
 	return 2 * value_count + 3;
 }
 
@@ -84,9 +87,9 @@ static const int32_t entry_cost[] = {
 };
 
 /*
- * Where a block begins, the last width has to be set too, also if the state has
- * width 0, and whatever it was: what a block costs must not depend on those
- * before it, or the best of each would not be the best of all.
+ * At the start of a block the last width must be set, too, even in a state of
+ * width 0 and whatever it was.  The cost of a block must not depend on earlier
+ * blocks, or the best of each block would not be the best of all.
  */
 struct costs
 field_paths_begin(const struct field_paths *n, size_t i,
@@ -115,9 +118,9 @@ field_paths_begin(const struct field_paths *n, size_t i,
 			 COSTS_INFINITE);
 }
 
-/* ---------------------------------------------------------- the way there */
+/* ------------------------------------------------------------- forward pass */
 
-/* All episodes under way, but those under baseOffset. */
+/* The costs of all episodes in progress except those under baseOffset. */
 struct course {
 	struct costs none, delta, constant, fresh, regular;
 	uint64_t previous, difference;
@@ -171,7 +174,7 @@ gap_note_bases(struct field_paths_gap *g, const struct bases *b)
 	}
 }
 
-/* The state before the window, as an episode that is under way. */
+/* Start from the state before the window, as an episode in progress. */
 static void
 course_start(struct course *c, struct field_paths *n)
 {
@@ -269,7 +272,7 @@ use_bases(struct field_paths *n, size_t i)
 	gap_note_bases(&n->gaps[i + 1], &n->bases);
 }
 
-/* The costs after use 'i', and in the gap behind it. */
+/* Compute the costs after use 'i' and the gap after it. */
 static void
 use(struct field_paths *n, struct course *c, size_t i)
 {
@@ -300,13 +303,13 @@ use(struct field_paths *n, struct course *c, size_t i)
 	c->difference = difference;
 }
 
-/* With more ranges we do not look. */
+/* The most ranges to compare. */
 #define STILL_RANGES 16
 
 /*
- * A value that comes again and again soon changes nothing: what stores it has
- * become so expensive that to begin anew is cheaper.  This is all that the costs
- * after the next use depend on, but for the use itself.
+ * A snapshot of everything, besides the next use, that the next costs depend
+ * on.  A value that repeats soon changes nothing: all ways to store it have
+ * become more expensive than starting a new episode.
  */
 struct still {
 	struct course course;
@@ -317,7 +320,7 @@ struct still {
 	struct costs ranges[STILL_RANGES];
 };
 
-/* How many uses of the same value there are between two looks. */
+/* Uses of the same value from one snapshot to the next. */
 #define STILL_INTERVAL 16
 
 static void

@@ -2,9 +2,8 @@
 /*
  * optimum.c - see optimum.h
  *
- * One field after the other is taken out of the records and solved on its own.
- * What comes out is in order of records for each field; at the end the six lists
- * are merged.
+ * Solves one field after the other.  Each solution is a list in the order of
+ * the records; at the end the six lists are merged.
  */
 #include "hatf/optimum/optimum.h"
 
@@ -15,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* A realloc uses the address twice. */
+/* A realloc uses the address field twice. */
 #define VALUE_MAX (2 * OPTIMUM_WINDOW)
 
 struct optimum {
@@ -109,8 +108,8 @@ place_attributes(struct optimum *o, const struct layout *layout, bool restart,
 }
 
 /*
- * Merge the fields' changes into 'changes', record by record as long as they
- * fit.  Returns the number of records for which they did, of 'n'.
+ * Merge the changes of all fields into 'changes', record by record as long as
+ * they fit.  Return for how many of the 'n' records they did.
  */
 static size_t
 merge(struct optimum *o, size_t n, struct place_change *changes, size_t cap,

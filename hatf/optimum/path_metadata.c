@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Has the state before the window come to an episode of this kind? */
+/* Is the state before the window an episode of this kind? */
 static bool
 is_under_way(const struct field_paths *n, const struct episode *e)
 {
@@ -16,7 +16,10 @@ is_under_way(const struct field_paths *n, const struct episode *e)
 		n->state->origin == e->base);
 }
 
-/* How many states store use 'i', if it is not the first of its episode? */
+/*
+ * Return how many states can store use 'i', if it is not the first of its
+ * episode.
+ */
 static unsigned
 fits(const struct field_paths *n, const struct episode *e, size_t i)
 {
@@ -32,8 +35,8 @@ fits(const struct field_paths *n, const struct episode *e, size_t i)
 }
 
 /*
- * 'rest' is the cost of use 'i' and what follows it in its episode, by lane.
- * Make it that of what follows the use before, and remember the lanes chosen.
+ * 'rest' is the cost of use 'i' and later uses of its episode, by lane.  Extend
+ * it by the choice of a lane before use 'i', and remember the lanes chosen.
  */
 static void
 step_back(struct field_paths *n, size_t i, int32_t *rest)
@@ -78,7 +81,7 @@ add_use(const struct field_paths *n, const struct episode *e,
 					lane));
 }
 
-/* May the episode begin at use 'i', if that and the rest cost 'sum'? */
+/* Can the episode begin at use 'i', if that use and the rest cost 'sum'? */
 static bool
 begins(const struct field_paths *n, struct episode *e, size_t i,
        const int32_t *sum, int32_t total)
@@ -99,8 +102,8 @@ begins(const struct field_paths *n, struct episode *e, size_t i,
 }
 
 /*
- * Find where an episode began that stores values, has 'total' behind its last
- * use and is then in 'lane'.
+ * Find the start of an episode that stores values.  After its last use the cost
+ * is 'total' and the lane is 'lane'.
  */
 static void
 find_stored(struct field_paths *n, struct episode *e, unsigned lane,
@@ -126,7 +129,7 @@ find_stored(struct field_paths *n, struct episode *e, unsigned lane,
 	e->is_under_way = true;
 }
 
-/* Like find_stored(), but for one that stores nothing. */
+/* Like find_stored(), but for an episode that stores nothing. */
 static void
 find_held(struct field_paths *n, struct episode *e, unsigned lane,
 	  int32_t total)
@@ -144,7 +147,7 @@ find_held(struct field_paths *n, struct episode *e, unsigned lane,
 	e->is_under_way = true;
 }
 
-/* The last width before the episode that lets it begin at its cost. */
+/* Return the last width before the episode that gives its starting cost. */
 static unsigned
 find_last(const struct field_paths *n, const struct episode *e)
 {
@@ -163,7 +166,7 @@ find_last(const struct field_paths *n, const struct episode *e)
 	return g->cost[e->lane] <= least + COST_WIDTH ? e->lane : best;
 }
 
-/* The episode that ends before use 'end' with the last width 'last'. */
+/* Find the episode that ends before use 'end' with the last width 'last'. */
 static struct episode
 find_episode(struct field_paths *n, size_t end, unsigned last)
 {
@@ -188,9 +191,9 @@ find_episode(struct field_paths *n, size_t end, unsigned last)
 }
 
 /*
- * Find the episodes of the cheapest way, the last one first, and the lanes at
- * their uses: n->choices[i] has the lane at use i, by that at the use before.
- * Returns how many episodes there are.
+ * Find the episodes of the cheapest path, the last one first, and the lanes at
+ * their uses: n->choices[i] maps the lane at the use before to the lane at use
+ * i.  Return the number of episodes.
  */
 static size_t
 find_episodes(struct field_paths *n)
@@ -215,7 +218,7 @@ find_episodes(struct field_paths *n)
 	return count;
 }
 
-/* ------------------------------------------------------------ its metadata */
+/* ----------------------------------------------------------------- metadata */
 
 struct output {
 	const struct field_paths *numbers;
@@ -246,7 +249,10 @@ put_width(struct output *o, size_t use, unsigned lane)
 	    0);
 }
 
-/* The interpretation of an episode, with what makes its first values right. */
+/*
+ * Put the interpretation of an episode, with the parameters for its first
+ * values.
+ */
 static void
 put_interpretation(struct output *o, const struct episode *e)
 {
@@ -272,7 +278,7 @@ put_begin(struct output *o, const struct episode *e)
 	const unsigned last = field_paths_last_width(e->lane);
 	const bool sets_last = begins_block || last != e->last;
 
-	/* Under default and stride, no width may be written. */
+	/* Under default and stride no width may be set. */
 	if (is_held && sets_last) {
 		put(o, e->start, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0,
 		    0);
@@ -308,7 +314,7 @@ put_episode(struct output *o, const struct episode *e)
 	}
 }
 
-/* A field that no record has. */
+/* Place the metadata of a field that no record has. */
 static size_t
 put_none(const struct field_paths *n, struct place_change *changes)
 {

@@ -2,10 +2,10 @@
 /*
  * test_optimum.c
  *
- * "Optimum" must be exactly that: on short sequences it is held against a search
- * through all metadata that there is, on longer ones every technique is held
- * against those that may do less, and against what a writer does who looks at
- * one record after the other.  Whatever is placed must decode.
+ * "Optimum" must be optimal.  On short sequences it is compared with a search
+ * through all possible metadata.  On longer ones each technique is compared
+ * with those that allow less, and with a writer that sees one record at a time.
+ * Everything that is placed must decode.
  */
 #include "hatf/optimum/optimum.h"
 
