@@ -23,7 +23,7 @@
 struct bases_range {
 	/* the first base; the next range begins after the last */
 	uint64_t start;
-	uint32_t kind;	/* index of its costs in 'costs' */
+	uint32_t kind; /* index of its costs in 'costs' */
 };
 
 /*

@@ -45,9 +45,9 @@ struct costs {
 
 /* The states as numbers from 0 to 8: 'stored', 'empty', 'never'. */
 enum {
-	LANE_EMPTY = 4,
-	LANE_NEVER = 8,
-	LANE_COUNT = 9,
+	COST_LANE_EMPTY = 4,
+	COST_LANE_NEVER = 8,
+	COST_LANE_COUNT = 9,
 };
 
 static inline cost4
@@ -102,18 +102,19 @@ costs_equal(const struct costs *a, const struct costs *b)
 static inline int32_t
 costs_lane(const struct costs *c, unsigned lane)
 {
-	if (lane < LANE_EMPTY)
+	if (lane < COST_LANE_EMPTY)
 		return c->stored[lane];
-	return lane < LANE_NEVER ? c->empty[lane - LANE_EMPTY] : c->never;
+	return lane < COST_LANE_NEVER ? c->empty[lane - COST_LANE_EMPTY]
+				      : c->never;
 }
 
 static inline void
 costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
 {
-	if (lane < LANE_EMPTY)
+	if (lane < COST_LANE_EMPTY)
 		c->stored[lane] = cost;
-	else if (lane < LANE_NEVER)
-		c->empty[lane - LANE_EMPTY] = cost;
+	else if (lane < COST_LANE_NEVER)
+		c->empty[lane - COST_LANE_EMPTY] = cost;
 	else
 		c->never = cost;
 }

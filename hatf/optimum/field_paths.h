@@ -64,16 +64,16 @@ struct field_paths {
 	struct bases bases;
 	/* The backward pass, see path_metadata.h. */
 	struct episode *episodes;
-	uint8_t (*choices)[LANE_COUNT];
+	uint8_t (*choices)[COST_LANE_COUNT];
 };
 
 /* Allocate for at most 'value_count' uses; NULL if there is no memory. */
 struct field_paths *field_paths_new(size_t value_count);
-void field_paths_free(struct field_paths *n);
+void field_paths_free(struct field_paths *p);
 
 /* Remove all uses; append a use.  'tied': no metadata may precede it. */
-void field_paths_clear(struct field_paths *n);
-void field_paths_add(struct field_paths *n, uint64_t value, uint32_t record,
+void field_paths_clear(struct field_paths *p);
+void field_paths_add(struct field_paths *p, uint64_t value, uint32_t record,
 		     bool tied);
 
 /*
@@ -81,7 +81,7 @@ void field_paths_add(struct field_paths *n, uint64_t value, uint32_t record,
  * 'state' and 'restart' are as for a planner, see place.h.
  * path_metadata_place() finds the metadata that has these costs.
  */
-void field_paths_find_costs(struct field_paths *n, unsigned field,
+void field_paths_find_costs(struct field_paths *p, unsigned field,
 			    const struct layout_field *state, bool restart,
 			    const struct technique_field *technique);
 
@@ -92,12 +92,12 @@ size_t field_paths_change_max(size_t value_count);
  * Return the total cost of starting an episode before use 'i', by the state at
  * that use, without the cost of the use itself.
  */
-struct costs field_paths_begin(const struct field_paths *n, size_t i,
+struct costs field_paths_begin(const struct field_paths *p, size_t i,
 			       unsigned interpretation);
 
 /* Values under default and stride are computed: their width is always 0. */
 static inline bool
-field_paths_is_held(unsigned interpretation)
+field_paths_is_computed(unsigned interpretation)
 {
 	return interpretation == HATF_DEFAULT || interpretation == HATF_STRIDE;
 }
@@ -109,15 +109,15 @@ field_paths_lane(const struct layout_field *f)
 	if (f->width != 0)
 		return (unsigned)__builtin_ctz(f->width);
 	if (f->last_width == 0)
-		return LANE_NEVER;
-	return LANE_EMPTY + (unsigned)__builtin_ctz(f->last_width);
+		return COST_LANE_NEVER;
+	return COST_LANE_EMPTY + (unsigned)__builtin_ctz(f->last_width);
 }
 
 /* Return the index of the last width of a lane. */
 static inline unsigned
 field_paths_last_width(unsigned lane)
 {
-	return lane < LANE_EMPTY ? lane : lane - LANE_EMPTY;
+	return lane < COST_LANE_EMPTY ? lane : lane - COST_LANE_EMPTY;
 }
 
 #endif /* HATF_FIELD_PATHS_H */

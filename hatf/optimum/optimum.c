@@ -19,7 +19,7 @@
 
 struct optimum {
 	const struct technique *technique;
-	struct field_paths *numbers;
+	struct field_paths *paths;
 	struct widths *widths;
 	struct place_change *changes;	    /* of one field after the other */
 	size_t start[HATF_FIELD_COUNT + 1]; /* of each field, in 'changes' */
@@ -35,10 +35,10 @@ optimum_new(const struct technique *technique)
 		return NULL;
 	max += (HATF_FIELD_COUNT - 1) * field_paths_change_max(OPTIMUM_WINDOW);
 	o->technique = technique;
-	o->numbers = field_paths_new(VALUE_MAX);
+	o->paths = field_paths_new(VALUE_MAX);
 	o->widths = widths_new(OPTIMUM_WINDOW);
 	o->changes = malloc(max * sizeof(*o->changes));
-	if (o->numbers != NULL && o->widths != NULL && o->changes != NULL)
+	if (o->paths != NULL && o->widths != NULL && o->changes != NULL)
 		return o;
 	optimum_free(o);
 	return NULL;
@@ -49,7 +49,7 @@ optimum_free(struct optimum *o)
 {
 	if (o == NULL)
 		return;
-	field_paths_free(o->numbers);
+	field_paths_free(o->paths);
 	widths_free(o->widths);
 	free(o->changes);
 	free(o);
@@ -62,9 +62,10 @@ optimum_choose(struct optimum *o, const struct technique *technique)
 }
 
 static size_t
-place_number(struct optimum *o, unsigned field, const struct layout *layout,
-	     bool restart, const struct hatf_record *records, size_t n,
-	     struct place_change *changes)
+place_number_field(struct optimum *o, unsigned field,
+		   const struct layout *layout, bool restart,
+		   const struct hatf_record *records, size_t n,
+		   struct place_change *changes)
 {
 	const struct technique_field *const techniques[] = {
 		[HATF_FIELD_SIZE] = &o->technique->size,
@@ -74,7 +75,7 @@ place_number(struct optimum *o, unsigned field, const struct layout *layout,
 		[HATF_FIELD_HEAP] = &o->technique->other,
 	};
 
-	field_paths_clear(o->numbers);
+	field_paths_clear(o->paths);
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_record *const rec = &records[i];
 		const bool is_pair =
@@ -83,14 +84,14 @@ place_number(struct optimum *o, unsigned field, const struct layout *layout,
 		if (!(layout_tag_fields(rec->tag) & 1u << field))
 			continue;
 		if (is_pair)
-			field_paths_add(o->numbers, rec->old_address,
-					(uint32_t)i, false);
-		field_paths_add(o->numbers, record_number(rec, field),
+			field_paths_add(o->paths, rec->old_address, (uint32_t)i,
+					false);
+		field_paths_add(o->paths, record_number(rec, field),
 				(uint32_t)i, is_pair);
 	}
-	field_paths_find_costs(o->numbers, field, &layout->field[field],
-			       restart, techniques[field]);
-	return path_metadata_place(o->numbers, changes);
+	field_paths_find_costs(o->paths, field, &layout->field[field], restart,
+			       techniques[field]);
+	return path_metadata_place(o->paths, changes);
 }
 
 static size_t
@@ -152,8 +153,8 @@ optimum_window(void *optimum, const struct layout *layout, bool restart,
 
 	for (unsigned field = 0; field < LAYOUT_NUMBER_COUNT; field++) {
 		o->start[field] = used;
-		used += place_number(o, field, layout, restart, records, n,
-				     o->changes + used);
+		used += place_number_field(o, field, layout, restart, records,
+					   n, o->changes + used);
 	}
 	o->start[HATF_FIELD_ATTRIBUTES] = used;
 	used += place_attributes(o, layout, restart, records, n,

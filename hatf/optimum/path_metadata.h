@@ -16,6 +16,6 @@
  * field_paths_change_max() records, and return their number.  Precondition:
  * field_paths_find_costs() has found the costs.
  */
-size_t path_metadata_place(struct field_paths *n, struct place_change *changes);
+size_t path_metadata_place(struct field_paths *p, struct place_change *changes);
 
 #endif /* HATF_PATH_METADATA_H */

@@ -34,12 +34,12 @@
 
 /* Widths as bits. */
 enum {
-	WIDTHS_0 = 1 << 0,
-	WIDTHS_1 = 1 << 1,
-	WIDTHS_2 = 1 << 2,
-	WIDTHS_4 = 1 << 3,
-	WIDTHS_8 = 1 << 4,
-	WIDTHS_ALL = 31,
+	TECHNIQUE_WIDTH_0 = 1 << 0,
+	TECHNIQUE_WIDTH_1 = 1 << 1,
+	TECHNIQUE_WIDTH_2 = 1 << 2,
+	TECHNIQUE_WIDTH_4 = 1 << 3,
+	TECHNIQUE_WIDTH_8 = 1 << 4,
+	TECHNIQUE_WIDTH_ALL = 31,
 };
 
 /* What a number field may use. */

@@ -25,7 +25,7 @@ struct use {
 	uint32_t record;
 	/* the state before, by the state at this use */
 	uint8_t from[CODE_COUNT];
-	uint8_t state;		  /* the chosen state */
+	uint8_t state; /* the chosen state */
 };
 
 struct widths {

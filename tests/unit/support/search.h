@@ -121,7 +121,7 @@ search_moves(struct search *s, const uint64_t *values, size_t n)
 }
 
 static bool
-is_held(const struct layout_field *f)
+is_computed(const struct layout_field *f)
 {
 	return f->interpretation == HATF_DEFAULT ||
 	       f->interpretation == HATF_STRIDE;
@@ -143,8 +143,8 @@ search_move(struct search *s)
 			for (size_t k = 0; k < s->move_count; k++) {
 				/* FORMAT: a writer must not write it. */
 				if (s->moves[k].op == HATF_SET_FIELD_SIZE &&
-				    (is_held(&s->states[i].field) ||
-				     is_held(&s->states[i].other)))
+				    (is_computed(&s->states[i].field) ||
+				     is_computed(&s->states[i].other)))
 					continue;
 				const struct hatf_metadata *const m =
 					&s->moves[k];
@@ -170,7 +170,8 @@ static bool
 is_allowed(const struct search *s, const struct layout_field *f)
 {
 	const struct technique_field *const t = s->technique;
-	const unsigned width = f->width == 0 ? WIDTHS_0 : 2u * f->width;
+	const unsigned width =
+		f->width == 0 ? TECHNIQUE_WIDTH_0 : 2u * f->width;
 
 	switch (f->interpretation) {
 	case HATF_NONE:
