@@ -309,7 +309,7 @@ START_TEST(every_address_is_allowed)
 }
 END_TEST
 
-START_TEST(a_block_is_put_in_place_of_another)
+START_TEST(a_block_replaces_another)
 {
 	static const uint64_t objects[] = { 7, 300, 8, 100, 200, 9 };
 	struct block_set blocks;
@@ -337,7 +337,7 @@ START_TEST(a_block_is_put_in_place_of_another)
 }
 END_TEST
 
-START_TEST(patterns_in_the_addresses_do_not_show)
+START_TEST(patterns_in_the_addresses_do_not_slow_searches)
 {
 	static const uint64_t strides[] = {
 		1,
@@ -466,7 +466,7 @@ START_TEST(memory_does_not_follow_the_trace)
 }
 END_TEST
 
-START_TEST(arrays_are_used_again_and_do_not_overlap)
+START_TEST(arrays_are_reused_and_do_not_overlap)
 {
 	const size_t longest = slab_nbytes(SLAB_CLASS_COUNT - 1);
 	struct slab slab = { 0 };
@@ -504,13 +504,13 @@ main(void)
 	const TTest *const tests[] = {
 		it_agrees_with_a_model,
 		every_address_is_allowed,
-		a_block_is_put_in_place_of_another,
-		patterns_in_the_addresses_do_not_show,
+		a_block_replaces_another,
+		patterns_in_the_addresses_do_not_slow_searches,
 		two_sets_hash_differently,
 		memory_follows_the_count,
 		a_dense_block_takes_32_bytes,
 		memory_does_not_follow_the_trace,
-		arrays_are_used_again_and_do_not_overlap,
+		arrays_are_reused_and_do_not_overlap,
 	};
 
 	return hand_run("block_set", tests, COUNT(tests));

@@ -64,7 +64,7 @@ step(struct page_order *order, unsigned place, bool puts)
 	is_there[place] = puts;
 }
 
-START_TEST(a_set_says_what_an_array_says)
+START_TEST(a_set_agrees_with_an_array)
 {
 	struct page_order order = { 0 };
 	unsigned seed = 1;
@@ -103,7 +103,7 @@ START_TEST(the_first_and_the_last_page_are_pages)
 }
 END_TEST
 
-START_TEST(pages_side_by_side_take_half_a_byte)
+START_TEST(adjacent_pages_take_half_a_byte)
 {
 	const uint64_t n = 1000000;
 	struct page_order order = { 0 };
@@ -125,9 +125,9 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		a_set_says_what_an_array_says,
+		a_set_agrees_with_an_array,
 		the_first_and_the_last_page_are_pages,
-		pages_side_by_side_take_half_a_byte,
+		adjacent_pages_take_half_a_byte,
 	};
 
 	return hand_run("page_order", tests, 3);

@@ -155,7 +155,7 @@ START_TEST(equal_frames_and_stacks_have_one_id)
 }
 END_TEST
 
-START_TEST(what_is_new_is_told_once)
+START_TEST(each_definition_is_written_once)
 {
 	struct hatf_stacks *const s = open_stacks();
 
@@ -178,7 +178,7 @@ START_TEST(what_is_new_is_told_once)
 }
 END_TEST
 
-START_TEST(a_reader_knows_what_the_writer_did)
+START_TEST(a_reader_knows_what_the_writer_knew)
 {
 	struct hatf_stacks *const w = open_stacks();
 	struct hatf_stacks *const r = open_stacks();
@@ -216,7 +216,7 @@ START_TEST(a_reader_knows_what_the_writer_did)
 }
 END_TEST
 
-START_TEST(every_frame_comes_back)
+START_TEST(every_frame_survives_writing_and_reading)
 {
 	struct hatf_stacks *const w = open_stacks();
 	struct hatf_stacks *const r = open_stacks();
@@ -256,7 +256,7 @@ START_TEST(ids_need_not_be_dense)
 }
 END_TEST
 
-START_TEST(what_is_no_definition_is_left_alone)
+START_TEST(other_comments_are_ignored)
 {
 	struct hatf_stacks *const s = open_stacks();
 	const struct hatf_record alloc = { .tag = HATF_ALLOC };
@@ -307,7 +307,7 @@ START_TEST(hostile_definitions_are_refused)
 END_TEST
 
 /* A NUL ends a name; a name that fills a comment is read back whole. */
-START_TEST(names_may_be_odd)
+START_TEST(names_may_have_any_bytes)
 {
 	struct hatf_stacks *const w = open_stacks();
 	struct hatf_stacks *const r = open_stacks();
@@ -379,7 +379,7 @@ START_TEST(more_frames_than_the_limit_are_refused)
 }
 END_TEST
 
-START_TEST(a_record_tells_its_stack)
+START_TEST(the_stack_of_a_record_is_found)
 {
 	const uint8_t bytes[] = { 0x01, 0x41, 0x10, 0x45, 0x81, 0x01, 0x45 };
 	struct hatf_record rec = { .tag = HATF_ALLOC, .attributes = bytes };
@@ -404,16 +404,16 @@ main(void)
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, equal_frames_and_stacks_have_one_id);
-	tcase_add_test(tc, what_is_new_is_told_once);
-	tcase_add_test(tc, a_reader_knows_what_the_writer_did);
-	tcase_add_test(tc, every_frame_comes_back);
+	tcase_add_test(tc, each_definition_is_written_once);
+	tcase_add_test(tc, a_reader_knows_what_the_writer_knew);
+	tcase_add_test(tc, every_frame_survives_writing_and_reading);
 	tcase_add_test(tc, ids_need_not_be_dense);
-	tcase_add_test(tc, what_is_no_definition_is_left_alone);
+	tcase_add_test(tc, other_comments_are_ignored);
 	tcase_add_test(tc, hostile_definitions_are_refused);
-	tcase_add_test(tc, names_may_be_odd);
+	tcase_add_test(tc, names_may_have_any_bytes);
 	tcase_add_test(tc, more_names_than_the_limit_are_refused);
 	tcase_add_test(tc, more_frames_than_the_limit_are_refused);
-	tcase_add_test(tc, a_record_tells_its_stack);
+	tcase_add_test(tc, the_stack_of_a_record_is_found);
 	suite_add_tcase(suite, tc);
 
 	SRunner *const runner = srunner_create(suite);
