@@ -36,12 +36,14 @@ _Static_assert(BLOCK_SLOT_LOW_BITS + BLOCK_SLOT_NARROW_BITS == 64 &&
 		       BLOCK_PAGE_NBYTES < 1 << (64 - BLOCK_SLOT_PLACE_SHIFT),
 	       "the bits of a slot");
 
+/* Return the place of an address in its page. */
 static inline unsigned
 block_slot_place_of(uint64_t address)
 {
 	return (unsigned)(address % BLOCK_PAGE_NBYTES);
 }
 
+/* Return slot 'i' of a page. */
 static inline uint64_t *
 block_slot_at(const struct block_page *page, unsigned i)
 {
@@ -55,12 +57,14 @@ block_slot_get_place(const struct block_page *page, const uint64_t *slot)
 	return (unsigned)(slot[page->words - 1] >> BLOCK_SLOT_PLACE_SHIFT);
 }
 
+/* Return the 'count' low bits of 'n'; 'count' is less than 64. */
 static inline uint64_t
 block_slot_low_bits(uint64_t n, unsigned count)
 {
 	return n & (((uint64_t)1 << count) - 1);
 }
 
+/* Read the block in a slot that is in use. */
 static inline void
 block_slot_get(const struct block_page *page, const uint64_t *slot,
 	       struct block *ret)
@@ -96,6 +100,7 @@ block_slot_seek_page(const struct block_set *blocks, uint64_t number)
 	return &blocks->pages[slot];
 }
 
+/* Return the page of an address, or NULL. */
 static inline struct block_page *
 block_slot_find_page(const struct block_set *blocks, uint64_t address)
 {

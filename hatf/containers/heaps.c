@@ -29,7 +29,7 @@ heaps_fini(struct heaps *heaps)
 }
 
 static void
-forget(struct block_set *live)
+clear_history(struct block_set *live)
 {
 	struct block_walk walk = { 0 };
 	struct block block;
@@ -37,18 +37,18 @@ forget(struct block_set *live)
 	bool added;
 
 	while (block_set_next(live, &walk, &address, &block)) {
-		const struct block forgotten = { .size = block.size };
+		const struct block without_history = { .size = block.size };
 
-		block_set_put(live, address, &forgotten, &added, NULL);
+		block_set_put(live, address, &without_history, &added, NULL);
 	}
 }
 
 void
 heaps_clear_history(struct heaps *heaps)
 {
-	forget(&heaps->first.live);
+	clear_history(&heaps->first.live);
 	for (size_t i = 0; i < heaps->other_count; i++)
-		forget(&heaps->others[i]->live);
+		clear_history(&heaps->others[i]->live);
 	heaps->peak_count = heaps->live_count;
 	heaps->peak_nbytes = heaps->live_nbytes;
 }
@@ -131,7 +131,7 @@ heaps_keep_order(struct heaps *heaps)
 
 /* Free a heap, and move the last one of 'others' to its place. */
 static void
-forget_heap(struct heaps *heaps, struct heap *heap)
+remove_heap(struct heaps *heaps, struct heap *heap)
 {
 	struct u64_map_entry *const entry =
 		u64_map_find(&heaps->index, heap->id);
@@ -187,7 +187,7 @@ heaps_clear(struct heaps *heaps, uint64_t id)
 	heap->nbytes = 0;
 	block_set_fini(&heap->live);
 	if (id != 0)
-		forget_heap(heaps, heap);
+		remove_heap(heaps, heap);
 }
 
 /* Update the peaks.  Sizes are modulo 2^64, as all numbers of HATF. */

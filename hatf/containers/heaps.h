@@ -38,6 +38,8 @@ struct heaps {
  * see ids.h.
  */
 void heaps_init(struct heaps *heaps, bool strict);
+
+/* Free all heaps. */
 void heaps_fini(struct heaps *heaps);
 
 /*

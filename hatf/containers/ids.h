@@ -13,6 +13,7 @@
 
 #include "hatf/containers/u64_map.h"
 
+/* The result of recording an event of an id. */
 enum ids_result {
 	IDS_OK,
 	IDS_WRONG, /* used or destroyed but absent, or created but present */
@@ -29,7 +30,10 @@ struct ids {
 	bool strict;
 };
 
+/* Start without ids.  Allocates nothing. */
 void ids_init(struct ids *ids, bool strict);
+
+/* Free the memory. */
 void ids_fini(struct ids *ids);
 
 /* Return the number of ids that were ever used. */

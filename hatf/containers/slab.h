@@ -27,6 +27,7 @@
  */
 #define SLAB_CLASS_COUNT 80
 
+/* Return the array size of a class in bytes. */
 static inline size_t
 slab_nbytes(unsigned size_class)
 {

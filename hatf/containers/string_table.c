@@ -165,7 +165,7 @@ add_chunk(struct string_table *table, size_t nbytes)
  * Store a copy, followed by a NUL.  Return it, or NULL if there is no memory.
  */
 static const char *
-keep(struct string_table *table, const void *bytes, size_t nbytes)
+store(struct string_table *table, const void *bytes, size_t nbytes)
 {
 	char *copy;
 
@@ -199,7 +199,7 @@ string_table_put(struct string_table *table, const void *bytes, size_t nbytes,
 		return HATF_LIMIT;
 	if (table->count == table->cap && !grow_rows(table))
 		return HATF_NO_MEMORY;
-	copy = keep(table, bytes, nbytes);
+	copy = store(table, bytes, nbytes);
 	if (copy == NULL)
 		return HATF_NO_MEMORY;
 	table->rows[table->count++] =

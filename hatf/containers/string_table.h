@@ -14,6 +14,7 @@
 
 #include "hatf/hatf.h"
 
+/* One string. */
 struct string_table_row {
 	const char *bytes; /* followed by a NUL */
 	uint32_t nbytes;
@@ -36,6 +37,8 @@ struct string_table {
 /* Make an empty table.  Allocates nothing. */
 void string_table_init(struct string_table *table, uint32_t count_max,
 		       uint64_t nbytes_max);
+
+/* Make the table empty and free its memory.  The limits stay as they are. */
 void string_table_fini(struct string_table *table);
 
 /*

@@ -95,6 +95,7 @@ u64_map_memory(const struct u64_map *map)
 	       (sizeof(*map->entries) + sizeof(*map->keys));
 }
 
+/* Fill a seed with random numbers. */
 void u64_map_seed_init(struct u64_map_seed *seed);
 
 /* Return a seeded hash of 'key'.  All 64 bits are usable. */
@@ -109,6 +110,7 @@ u64_map_seed_hash(const struct u64_map_seed *seed, uint64_t key)
 	return (uint64_t)b ^ (uint64_t)(b >> 64);
 }
 
+/* Return the hash of 'key' in this map. */
 static inline uint64_t
 u64_map_hash(const struct u64_map *map, uint64_t key)
 {

@@ -32,6 +32,7 @@ bool comment_lines_set(struct comment_lines *lines, const char *comment,
 const char *comment_lines_find(const struct comment_lines *lines,
 			       const char *key);
 
+/* Free the lines; none are left. */
 void comment_lines_fini(struct comment_lines *lines);
 
 #endif /* HATF_COMMENT_LINES_H */

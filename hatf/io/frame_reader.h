@@ -24,6 +24,7 @@
  */
 #define FRAME_WINDOW_LOG_MAX 27
 
+/* The formats of frames. */
 enum frame_kind {
 	FRAME_NONE,
 	FRAME_ZSTD,
@@ -36,6 +37,11 @@ enum frame_kind {
  */
 #define FRAME_PREFIX_NBYTES 8
 
+/*
+ * Return the kind of frame that starts with these bytes, of which the caller
+ * should have FRAME_PREFIX_NBYTES if the file has as many; FRAME_NONE if none.
+ * A skippable frame counts as FRAME_ZSTD.
+ */
 enum frame_kind frame_kind_recognise(const uint8_t *bytes, size_t nbytes);
 
 /*

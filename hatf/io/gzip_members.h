@@ -27,6 +27,7 @@ struct gzip_members {
 size_t gzip_members_pack(struct gzip_members *pack, int level,
 			 const uint8_t *bytes, size_t nbytes);
 
+/* Free the buffer. */
 void gzip_members_fini(struct gzip_members *pack);
 
 #endif /* HATF_GZIP_MEMBERS_H */

@@ -53,6 +53,7 @@ struct inflate_ahead_member *inflate_ahead_room(struct inflate_ahead *a);
  */
 void inflate_ahead_put(struct inflate_ahead *a);
 
+/* Is there no member in the queue? */
 bool inflate_ahead_is_empty(const struct inflate_ahead *a);
 
 /*

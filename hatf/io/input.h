@@ -94,6 +94,7 @@ const char *input_compression(const struct input *in);
 /* Return the number of bytes of the file that have been consumed. */
 uint64_t input_consumed(const struct input *in);
 
+/* Stop the threads and free everything; does not close the descriptor. */
 void input_fini(struct input *in);
 
 #endif /* HATF_INPUT_H */

@@ -73,6 +73,7 @@ input_window_offset(const struct input_window *w)
 	return w->end_offset - input_window_left(w);
 }
 
+/* Free the window and its input; does not close the descriptor. */
 void input_window_fini(struct input_window *w);
 
 #endif /* HATF_INPUT_WINDOW_H */

@@ -66,6 +66,7 @@ outfile_room(struct outfile *o, size_t nbytes)
 	return o->buf + o->used;
 }
 
+/* Append the 'nbytes' bytes that were written to outfile_room(). */
 static inline void
 outfile_advance(struct outfile *o, size_t nbytes)
 {
@@ -88,6 +89,7 @@ outfile_offset(const struct outfile *o)
  */
 enum hatf_status outfile_finish(struct outfile *o);
 
+/* Free everything; writes nothing and does not close the descriptor. */
 void outfile_fini(struct outfile *o);
 
 #endif /* HATF_OUTFILE_H */

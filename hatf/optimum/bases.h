@@ -56,6 +56,8 @@ struct bases {
  * bases_fini() in either case.
  */
 bool bases_init(struct bases *b, size_t value_count);
+
+/* Free the memory. */
 void bases_fini(struct bases *b);
 
 /*
@@ -84,6 +86,7 @@ void bases_switch(struct bases *b, const struct costs *entry);
  */
 void bases_use(struct bases *b, uint64_t value);
 
+/* Return the costs of the range with this index. */
 static inline const struct costs *
 bases_costs(const struct bases *b, size_t index)
 {

@@ -69,6 +69,8 @@ struct field_paths {
 
 /* Allocate for at most 'value_count' uses; NULL if there is no memory. */
 struct field_paths *field_paths_new(size_t value_count);
+
+/* NULL is allowed. */
 void field_paths_free(struct field_paths *p);
 
 /* Remove all uses; append a use.  'tied': no metadata may precede it. */

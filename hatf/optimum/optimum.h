@@ -26,6 +26,8 @@ struct optimum;
 
 /* Return NULL if there is no memory.  'technique' must outlive its use. */
 struct optimum *optimum_new(const struct technique *technique);
+
+/* NULL is allowed. */
 void optimum_free(struct optimum *o);
 
 /* Set the technique from the next window on. */

@@ -14,9 +14,13 @@
 
 struct widths;
 
+/* Allocate for at most 'value_count' values; NULL if there is no memory. */
 struct widths *widths_new(size_t value_count);
+
+/* NULL is allowed. */
 void widths_free(struct widths *w);
 
+/* Remove all values; append the length of a value, and its record. */
 void widths_clear(struct widths *w);
 void widths_add(struct widths *w, uint32_t nbytes, uint32_t record);
 

@@ -127,12 +127,30 @@ is_computed(const struct layout_field *f)
 	       f->interpretation == HATF_STRIDE;
 }
 
+/* Apply one metadata record to state 'i'. */
+static void
+search_apply(struct search *s, size_t i, const struct hatf_metadata *m)
+{
+	static const int length[] = { 4, 12, 12, 12, 20 };
+	const int cost = m->op == HATF_SET_FIELD_SIZE ? 4 : length[m->argument];
+	struct layout l = { 0 }, other = { 0 };
+
+	/* FORMAT forbids setting a width here. */
+	if (m->op == HATF_SET_FIELD_SIZE && (is_computed(&s->states[i].field) ||
+					     is_computed(&s->states[i].other)))
+		return;
+	l.field[s->field] = s->states[i].field;
+	other.field[s->field] = s->states[i].other;
+	layout_apply(&l, m);
+	layout_apply(&other, m);
+	search_add(s, &l.field[s->field], &other.field[s->field],
+		   s->states[i].cost + cost);
+}
+
 /* Try all metadata of up to three records; no state needs more. */
 static void
 search_move(struct search *s)
 {
-	static const int length[] = { 4, 12, 12, 12, 20 };
-
 	for (unsigned round = 0; round < 3; round++) {
 		const size_t count = s->count;
 
@@ -140,28 +158,8 @@ search_move(struct search *s)
 			if (!s->states[i].is_new)
 				continue;
 			s->states[i].is_new = false;
-			for (size_t k = 0; k < s->move_count; k++) {
-				/* FORMAT forbids setting a width here. */
-				if (s->moves[k].op == HATF_SET_FIELD_SIZE &&
-				    (is_computed(&s->states[i].field) ||
-				     is_computed(&s->states[i].other)))
-					continue;
-				const struct hatf_metadata *const m =
-					&s->moves[k];
-				struct layout l = { 0 }, other = { 0 };
-
-				l.field[s->field] = s->states[i].field;
-				other.field[s->field] = s->states[i].other;
-				layout_apply(&l, m);
-				layout_apply(&other, m);
-				search_add(
-					s, &l.field[s->field],
-					&other.field[s->field],
-					s->states[i].cost +
-						(m->op == HATF_SET_FIELD_SIZE
-							 ? 4
-							 : length[m->argument]));
-			}
+			for (size_t k = 0; k < s->move_count; k++)
+				search_apply(s, i, &s->moves[k]);
 		}
 	}
 }
