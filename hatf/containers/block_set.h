@@ -26,11 +26,11 @@
  * Memory is O(peak number of live blocks).  While the set grows page by page,
  * as heaps do, a block takes at most 32 bytes in pages of 32 blocks or more,
  * about 60 where blocks come and go, and at most 180 where each page has one
- * block only. It takes a few times that where many pages grow at the same time,
- * or where most blocks have been freed.
+ * block only.  It takes a few times that where many pages grow at the same
+ * time, or where most blocks have been freed.
  *
  * A set that keeps its pages in order can also find the neighbours of an
- * address. The order takes half a byte a page where pages are adjacent.
+ * address.  The order takes half a byte a page where pages are adjacent.
  *
  * The hash of the pages is seeded, see u64_map.h.  Within a page, addresses
  * that were chosen to collide cost a search through part of its blocks, of
@@ -130,8 +130,8 @@ bool block_set_after(const struct block_set *blocks, uint64_t address,
 /*
  * Return the home slot of a place (an offset in the page) in a page of 'room'
  * slots.  Homes of places that are multiples of 16 have the order of the
- * places. Other places occur only in traces whose addresses are serial numbers.
- * They come in dense runs, so they are spread over the page.
+ * places.  Other places occur only in traces whose addresses are serial
+ * numbers.  They come in dense runs, so they are spread over the page.
  */
 static inline unsigned
 block_set_home(unsigned place, unsigned room)

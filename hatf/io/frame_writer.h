@@ -27,7 +27,8 @@ void frame_writer_close(struct frame_writer *w); /* NULL is allowed */
 /*
  * Compress bytes from '*next' on into 'to', which has FRAME_WRITER_ROOM_NBYTES,
  * and advance '*next' past them.  Return the number of bytes written, which may
- * be 0. On failure set '*status_ret' to HATF_NO_MEMORY; do not call again then.
+ * be 0.  On failure set '*status_ret' to HATF_NO_MEMORY; do not call again
+ * then.
  */
 size_t frame_writer_put(struct frame_writer *w, const uint8_t **next,
 			const uint8_t *end, uint8_t *to,

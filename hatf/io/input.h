@@ -65,7 +65,7 @@ struct input {
 
 /*
  * Start to read from 'fd', which the caller keeps, and recognise the
- * compression. 'jobs' is the number of threads that may decompress ahead.
+ * compression.  'jobs' is the number of threads that may decompress ahead.
  * Errors: HATF_NO_MEMORY, HATF_IO, HATF_NO_LIBRARY.  Call input_fini() even
  * after an error.
  */

@@ -55,7 +55,7 @@ bool input_window_more(struct input_window *w);
 
 /*
  * Read until at least 'nbytes' bytes (at most INPUT_WINDOW_NBYTES) are
- * unconsumed. Return their number, which is less only where the input ends.
+ * unconsumed.  Return their number, which is less only where the input ends.
  */
 size_t input_window_fill(struct input_window *w, size_t nbytes);
 

@@ -23,7 +23,7 @@
  *   optimum          every field: everything that HATF 1.0 has
  *
  * All up to "best" are the techniques of the paper's section 3.3, each at its
- * best. A field that a technique does not mention is placed as by "naive".
+ * best.  A field that a technique does not mention is placed as by "naive".
  */
 #ifndef HATF_TECHNIQUE_H
 #define HATF_TECHNIQUE_H

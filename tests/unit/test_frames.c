@@ -106,7 +106,7 @@ static make_frame *const makers[] = {
 
 /*
  * Read bytes[0, nbytes) to the end in pieces.  The data repeats every 'again'
- * bytes. Return the final status.
+ * bytes.  Return the final status.
  */
 static enum hatf_status
 read_file(const uint8_t *bytes, size_t nbytes, size_t piece, size_t again,
