@@ -49,8 +49,8 @@
 
 struct gperftools {
 	struct batch batch;
-	struct u64_map
-		threads; /* id -> 'value' is a struct gperftools_thread */
+	/* id -> 'value' is a struct gperftools_thread */
+	struct u64_map threads;
 	struct block_set tokens; /* that are allocated */
 	struct u64_map waited;	 /* token -> 'value' is the first that sleeps */
 	struct gperftools_queue awake;

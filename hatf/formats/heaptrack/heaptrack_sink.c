@@ -57,8 +57,8 @@ struct heaptrack {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct string_table strings, kinds;
-	struct string_table
-		ips;	       /* each the ids of its frames, innermost first */
+	/* each the ids of its frames, innermost first */
+	struct string_table ips;
 	struct u64_map traces; /* stack -> 'value' is its number in the file */
 	uint64_t trace_count;
 	uint64_t page_nbytes;

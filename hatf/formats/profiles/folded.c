@@ -25,9 +25,9 @@
 struct folded {
 	struct profile profile;
 	struct string_table texts; /* of frames */
-	struct string_table
-		stacks;	    /* of these as numbers, outermost first, as bytes */
-	struct rows nbytes; /* uint64_t: allocated by stack n, at n - 1 */
+	/* of these as numbers, outermost first, as bytes */
+	struct string_table stacks;
+	struct rows nbytes;	 /* uint64_t: allocated by stack n, at n - 1 */
 	struct rows numbers;	 /* uint32_t: of a stack's texts; reused */
 	uint64_t nbytes_written; /* of names */
 };

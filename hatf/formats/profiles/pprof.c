@@ -83,8 +83,8 @@ struct message {
 
 struct pprof {
 	struct profile profile;
-	struct string_table
-		strings; /* number n is place n of the table; 0 is "" */
+	/* number n is place n of the table; 0 is "" */
+	struct string_table strings;
 	struct string_table functions; /* by name and file, as bytes */
 	struct string_table mappings;  /* struct mapping, as bytes */
 	uint8_t *nameless;	       /* mapping n has such frames: at n - 1 */

@@ -65,8 +65,8 @@ struct profile {
 	struct hatf_stacks *stacks;
 	struct modules modules;
 	bool has_own_addresses; /* of objects: frames have no others */
-	struct u64_map
-		index; /* stack, or thread and class -> place in 'sites' */
+	/* stack, or thread and class -> place in 'sites' */
+	struct u64_map index;
 	struct u64_map threads; /* -> 'value', from 0 */
 	struct profile_site *sites;
 	size_t site_count, site_cap;
