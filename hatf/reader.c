@@ -133,7 +133,7 @@ read_first(struct hatf_reader *reader)
 	if (s->header != NULL)
 		s->header[s->header_nbytes] = '\0';
 	if (s->header != NULL &&
-	    !lines_set(&s->framing.header, s->header, s->header_nbytes))
+	    !comment_lines_set(&s->framing.header, s->header, s->header_nbytes))
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	if (!reader->has_first && s->err.status == HATF_NOT_HATF)
 		return HATF_NOT_HATF;
@@ -172,7 +172,8 @@ static enum hatf_status
 recognise(struct hatf_reader *reader)
 {
 	struct source *const s = &reader->source;
-	const size_t nbytes = window_want(&s->window, FORMAT_PREFIX_NBYTES);
+	const size_t nbytes =
+		input_window_fill(&s->window, FORMAT_PREFIX_NBYTES);
 	const enum hatf_status end = s->window.input.status;
 	const char *stranger;
 	enum hatf_status status;
@@ -257,7 +258,7 @@ static enum hatf_status
 begin(struct hatf_reader *reader, int fd, const struct hatf_reader_options *o)
 {
 	struct source *const s = &reader->source;
-	const enum hatf_status status = window_init(&s->window, fd, o->jobs);
+	const enum hatf_status status = input_window_init(&s->window, fd, o->jobs);
 
 	s->flags = o->flags;
 	if (status == HATF_NO_LIBRARY)
@@ -325,7 +326,7 @@ hatf_reader_close(struct hatf_reader *reader)
 	if (reader->opened && reader->format->source->close != NULL)
 		reader->format->source->close(&reader->source);
 	disorder_fini(&reader->disorder);
-	window_fini(&reader->source.window);
+	input_window_fini(&reader->source.window);
 	framing_fini(&reader->source.framing);
 	free(reader->source.header);
 	if (reader->own_fd >= 0)
@@ -369,7 +370,7 @@ is_at_trailer(const struct hatf_reader *reader)
 const char *
 hatf_reader_header(const struct hatf_reader *reader, const char *key)
 {
-	return lines_find(&reader->source.framing.header, key);
+	return comment_lines_find(&reader->source.framing.header, key);
 }
 
 const char *
@@ -377,7 +378,7 @@ hatf_reader_trailer(const struct hatf_reader *reader, const char *key)
 {
 	if (!is_at_trailer(reader))
 		return NULL;
-	return lines_find(&reader->source.framing.trailer, key);
+	return comment_lines_find(&reader->source.framing.trailer, key);
 }
 
 const char *

@@ -191,8 +191,8 @@ note_left_out(struct hatf_writer *w, const struct hatf_record *rec)
 {
 	if (!is_kind(rec, trailer_kind))
 		return;
-	if (!lines_set(&w->sink.trailer, (const char *)rec->attributes,
-		       rec->attributes_nbytes))
+	if (!comment_lines_set(&w->sink.trailer, (const char *)rec->attributes,
+			       rec->attributes_nbytes))
 		sink_fail(&w->sink, HATF_NO_MEMORY, NULL);
 }
 
@@ -285,18 +285,17 @@ make_header(struct hatf_writer *w)
  */
 static bool
 find_compression(const struct format *format,
-		 const struct hatf_writer_options *o,
-		 enum frames_kind *kind_ret)
+		 const struct hatf_writer_options *o, enum frame_kind *kind_ret)
 {
-	*kind_ret = FRAMES_NONE;
+	*kind_ret = FRAME_NONE;
 	if (o->plain || o->compression == NULL ||
 	    strcmp(o->compression, "gzip") == 0)
 		return true;
-	if (strcmp(o->compression, frames_name(FRAMES_ZSTD)) == 0)
-		*kind_ret = FRAMES_ZSTD;
-	else if (strcmp(o->compression, frames_name(FRAMES_LZ4)) == 0)
-		*kind_ret = FRAMES_LZ4;
-	return *kind_ret != FRAMES_NONE && !format->packs;
+	if (strcmp(o->compression, frame_kind_name(FRAME_ZSTD)) == 0)
+		*kind_ret = FRAME_ZSTD;
+	else if (strcmp(o->compression, frame_kind_name(FRAME_LZ4)) == 0)
+		*kind_ret = FRAME_LZ4;
+	return *kind_ret != FRAME_NONE && !format->packs;
 }
 
 /* Everything but the file. */
@@ -321,7 +320,7 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 
 	const bool compressed = !w->format->packs && !s->options.plain;
 	const int level = s->options.level;
-	enum frames_kind kind;
+	enum frame_kind kind;
 
 	if (!find_compression(w->format, &s->options, &kind))
 		return sink_fail(s, HATF_BAD_OPTION, "compression");
@@ -330,8 +329,9 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 	status = outfile_init(&s->out, compressed, kind, level);
 	if (status != HATF_OK)
 		return sink_fail(s, status,
-				 status == HATF_NO_LIBRARY ? frames_name(kind)
-							   : NULL);
+				 status == HATF_NO_LIBRARY
+					 ? frame_kind_name(kind)
+					 : NULL);
 	if (w->format->sink->open != NULL)
 		status = w->format->sink->open(s);
 	if (status == HATF_OK)
@@ -347,7 +347,7 @@ writer_free(struct hatf_writer *w)
 	    w->format->sink->close != NULL)
 		w->format->sink->close(&w->sink);
 	outfile_fini(&w->sink.out);
-	lines_fini(&w->sink.trailer);
+	comment_lines_fini(&w->sink.trailer);
 	free(w->header);
 	free(w);
 }

@@ -66,12 +66,12 @@ hatf_events_close(struct hatf_events *events)
 
 void
 events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
-		  struct live *unsure_ret)
+		  struct u64_map *unsure_ret)
 {
-	live_init(unsure_ret);
+	u64_map_init(unsure_ret);
 	if (events->inherits) {
 		*unsure_ret = events->inherited.unsure;
-		live_init(&events->inherited.unsure);
+		u64_map_init(&events->inherited.unsure);
 	}
 	*heaps_ret = events->heaps;
 	heaps_init(&events->heaps, false);
@@ -79,13 +79,13 @@ events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 
 void
 events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
-		  const struct live *unsure)
+		  const struct u64_map *unsure)
 {
 	struct hatf_events_stats *const s = &events->stats;
 
 	heaps_fini(&events->heaps);
 	events->heaps = *heaps;
-	heaps_forget(&events->heaps);
+	heaps_clear_history(&events->heaps);
 	inherited_set_exact(&events->inherited, unsure);
 	s->start_live_count = s->inherited_live_count = heaps->live_count;
 	s->start_live_nbytes = s->inherited_live_nbytes = heaps->live_nbytes;

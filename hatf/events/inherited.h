@@ -23,9 +23,9 @@
 #define INHERITED_DEAD_SLOTS ((size_t)1 << INHERITED_DEAD_SHIFT)
 
 struct inherited {
-	struct live gone;   /* inherited ones that died */
-	uint64_t *dead;	    /* blocks of this trace, each where its hash says */
-	struct live unsure; /* if 'exact': addresses */
+	struct u64_map gone; /* inherited ones that died */
+	uint64_t *dead; /* blocks of this trace, each where its hash says */
+	struct u64_map unsure; /* if 'exact': addresses */
 	bool exact;
 };
 
@@ -35,7 +35,7 @@ void inherited_fini(struct inherited *inherited);
 
 /* From here on it is 'exact'; takes over 'unsure'. */
 void inherited_set_exact(struct inherited *inherited,
-			 const struct live *unsure);
+			 const struct u64_map *unsure);
 
 /* May 'address', which is not live, be an inherited block? */
 bool inherited_may_be(struct inherited *inherited, uint64_t address);

@@ -270,11 +270,11 @@ seek_note(struct ancestor *a, uint64_t fork)
 }
 
 static bool
-note_unsure(struct live *unsure, uint64_t address)
+note_unsure(struct u64_map *unsure, uint64_t address)
 {
 	bool added;
 
-	return address == 0 || live_put(unsure, address, &added) != NULL;
+	return address == 0 || u64_map_put(unsure, address, &added) != NULL;
 }
 
 /* The number of the line "KEY=..."; 0: there is none. */
@@ -294,7 +294,7 @@ line_u64(const char *text, const char *key)
  * a fork was over, so its own record comes after that.  False: no memory.
  */
 static bool
-note_moving(struct live *unsure, const struct hatf_event *e)
+note_moving(struct u64_map *unsure, const struct hatf_event *e)
 {
 	char text[COMMENT_NBYTES];
 
@@ -309,7 +309,7 @@ note_moving(struct live *unsure, const struct hatf_event *e)
  * is false.  False: no memory.
  */
 static bool
-collect_unsure(struct ancestor *a, uint64_t fork, struct live *unsure,
+collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,
 	       bool *whole_ret)
 {
 	const char *end;
@@ -346,24 +346,24 @@ hand_over(struct ancestor *a, const struct birth *birth,
 	  struct hatf_events *child, enum hatf_heritage *heritage_ret)
 {
 	struct heaps heaps;
-	struct live unsure;
+	struct u64_map unsure;
 	bool whole = true;
 
 	events_take_heaps(a->events, &heaps, &unsure);
-	if (birth->segment != 0 && !heaps_keep_forgotten(&heaps)) {
+	if (birth->segment != 0 && !heaps_keep_without_history(&heaps)) {
 		heaps_fini(&heaps);
-		live_fini(&unsure);
+		u64_map_fini(&unsure);
 		return HATF_NO_MEMORY;
 	}
 	if (birth->fork != 0 &&
 	    !collect_unsure(a, birth->fork, &unsure, &whole)) {
 		heaps_fini(&heaps);
-		live_fini(&unsure);
+		u64_map_fini(&unsure);
 		return HATF_NO_MEMORY;
 	}
 	if (!whole) {
 		heaps_fini(&heaps);
-		live_fini(&unsure);
+		u64_map_fini(&unsure);
 		*heritage_ret = HATF_HERITAGE_DAMAGED;
 		return HATF_OK;
 	}

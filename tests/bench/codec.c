@@ -42,7 +42,7 @@ static size_t record_count;
 static const char *scratch;
 
 static uint8_t *block, *packed, *work, *window;
-static struct squeeze *squeeze; /* for levels beyond the recorder's */
+static struct gzip_best *squeeze; /* for levels beyond the recorder's */
 static size_t block_cap, packed_cap;
 
 __attribute__((format(printf, 1, 2), noreturn)) static void
@@ -159,8 +159,8 @@ finish_block(struct encoder *e, int level)
 	encoder_end(e);
 	nbytes = e->used;
 	if (level > DEFLATE_LEVEL_MAX)
-		nbytes = squeeze_member(squeeze, e->buf, e->used, packed,
-					packed_cap);
+		nbytes = gzip_best_member(squeeze, e->buf, e->used, packed,
+					  packed_cap);
 	else if (level != 0)
 		nbytes = deflate_member(level, work, e->buf, e->used, packed,
 					packed_cap);
@@ -380,16 +380,16 @@ measure_encoding(void)
 	char what[32];
 
 	encode_ns = measure("encode", encode, 0);
-	for (int level = 1; level <= SQUEEZE_LEVEL_MAX; level++) {
+	for (int level = 1; level <= GZIP_BEST_LEVEL_MAX; level++) {
 		/* zlib's are slow, and much like one another. */
 		if (level > DEFLATE_LEVEL_MAX && level != 6 && level < 10)
 			continue;
-		squeeze = squeeze_open(level);
+		squeeze = gzip_best_open(level);
 		if (squeeze == NULL)
 			die("out of memory");
 		snprintf(what, sizeof(what), "encode, gzip %d", level);
 		measure(what, encode, level);
-		squeeze_close(squeeze);
+		gzip_best_close(squeeze);
 	}
 }
 

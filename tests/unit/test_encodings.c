@@ -423,11 +423,11 @@ static void
 put_piece(struct hand *h, unsigned stream, unsigned form, const uint8_t *p,
 	  uint32_t nbytes, bool packed)
 {
-	struct pack pack = { 0 };
+	struct gzip_members pack = { 0 };
 	uint32_t stored = nbytes;
 
 	if (packed) {
-		stored = (uint32_t)pack_member(&pack, 9, p, nbytes);
+		stored = (uint32_t)gzip_members_pack(&pack, 9, p, nbytes);
 		p = pack.bytes;
 	}
 	hand_put(h, stream << 24 | form << 16 | (unsigned)packed << 8, 4);
@@ -435,7 +435,7 @@ put_piece(struct hand *h, unsigned stream, unsigned form, const uint8_t *p,
 	hand_put(h, stored, 4);
 	hand_put(h, 0, 8);
 	hand_bytes(h, p, stored);
-	pack_fini(&pack);
+	gzip_members_fini(&pack);
 }
 
 START_TEST(a_member_that_is_longer_than_its_piece_says_is_refused)

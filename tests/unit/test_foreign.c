@@ -126,8 +126,8 @@ check_cuts(const char *format, const char *name, const uint8_t *bytes,
 			      hatf_status_text(err.status));
 		/* It counts bytes that are not compressed. */
 		ck_assert_msg(err.offset <= cut ||
-				      frames_recognise(bytes, cut) !=
-					      FRAMES_NONE,
+				      frame_kind_recognise(bytes, cut) !=
+					      FRAME_NONE,
 			      "%s, cut at %zu: offset %zu", name, cut,
 			      (size_t)err.offset);
 		hatf_error_text(&err, text, sizeof(text));

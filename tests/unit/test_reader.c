@@ -31,8 +31,8 @@ refuse(const void *bytes, size_t nbytes)
 	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, &err), HATF_NOT_HATF);
 	ck_assert_int_eq(err.status, HATF_NOT_HATF);
 	ck_assert_ptr_null(reader);
-	what = err.field == NULL ? "no trace: it is empty"
-				 : "no format that hatf knows";
+	what = err.field == NULL ? "not a trace: the file is empty"
+				 : "not a format that hatf knows";
 	ck_assert_ptr_nonnull(
 		strstr(hatf_error_text(&err, text, sizeof(text)), what));
 	close(fd);
@@ -224,7 +224,7 @@ START_TEST(an_error_comes_after_the_records_before_it_and_stays)
 	ck_assert_str_eq(err->field, "fieldWidth");
 	ck_assert_str_eq(hatf_error_text(err, text, sizeof(text)),
 			 "offset 0x232c, record 1000: fieldWidth: a metadata "
-			 "record is illegal");
+			 "record is invalid");
 	ck_assert_str_eq(hatf_error_text(err, cut, sizeof(cut)), "offset 0x");
 	hatf_reader_get_stats(reader, &stats);
 	ck_assert_uint_eq(stats.record_count[HATF_ALLOC], 1000);

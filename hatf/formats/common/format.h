@@ -36,10 +36,10 @@
  * it hangs on 'ctx'.
  */
 struct source {
-	struct window window; /* the format moves window.next */
-	unsigned flags;	      /* of hatf_reader_open() */
-	bool is_certain;      /* the caller has named this format */
-	void *ctx;	      /* the format's own, NULL before open() */
+	struct input_window window; /* the format moves window.next */
+	unsigned flags;		    /* of hatf_reader_open() */
+	bool is_certain;	    /* the caller has named this format */
+	void *ctx;		    /* the format's own, NULL before open() */
 	/*
 	 * Bytes of the uncompressed trace before the next record.  The format
 	 * keeps it; it is what info calls the size of the trace.
@@ -137,7 +137,7 @@ struct sink {
 	uint64_t losses[SINK_LOSS_COUNT];
 	uint64_t last_time;
 	/* Of the last trailer among the records, which is not written. */
-	struct lines trailer;
+	struct comment_lines trailer;
 	struct hatf_error err;
 };
 

@@ -21,9 +21,9 @@
 struct framing {
 	bool ours;     /* the first record is a header */
 	bool complete; /* the trailer says so, and nothing was lost */
-	struct lines header;
-	struct lines trailer; /* of the last "HATF end" */
-	uint64_t trailer_end; /* place after that comment; 0: none */
+	struct comment_lines header;
+	struct comment_lines trailer; /* of the last "HATF end" */
+	uint64_t trailer_end;	      /* place after that comment; 0: none */
 	uint64_t block_count;
 	uint64_t block_end; /* offset where the last block says it ends */
 	/* Offsets: where the last comment ended, and where the last record that

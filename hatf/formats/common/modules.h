@@ -33,7 +33,7 @@ struct module {
 
 struct modules {
 	struct rows pieces; /* struct module, by their ends */
-	struct names texts;
+	struct string_table texts;
 };
 
 void modules_init(struct modules *m);

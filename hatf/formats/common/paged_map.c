@@ -22,15 +22,15 @@ bit(uint64_t number)
 
 /* The page that a set of pages holds. */
 static struct numbered_page *
-page_of(const struct live_block *block)
+page_of(const struct u64_map_entry *block)
 {
-	return (struct numbered_page *)(uintptr_t)block->size;
+	return (struct numbered_page *)(uintptr_t)block->value;
 }
 
 void
 numbered_init(struct numbered *n)
 {
-	live_init(&n->pages);
+	u64_map_init(&n->pages);
 	n->last = NULL;
 }
 
@@ -39,10 +39,10 @@ numbered_fini(struct numbered *n)
 {
 	for (size_t i = 0; i < n->pages.slot_count; i++)
 		if (n->pages.keys[i] != 0)
-			free(page_of(&n->pages.blocks[i]));
+			free(page_of(&n->pages.entries[i]));
 	if (n->pages.has_zero)
 		free(page_of(&n->pages.zero));
-	live_fini(&n->pages);
+	u64_map_fini(&n->pages);
 	n->last = NULL;
 }
 
@@ -50,18 +50,18 @@ numbered_fini(struct numbered *n)
 static struct numbered_page *
 find_page(struct numbered *n, uint64_t number)
 {
-	const struct live_block *block;
+	const struct u64_map_entry *block;
 
 	if (n->last != NULL && n->last->number == page_number(number))
 		return n->last;
-	block = live_find(&n->pages, page_number(number));
+	block = u64_map_find(&n->pages, page_number(number));
 	return block == NULL ? NULL : page_of(block);
 }
 
 static void
 drop_page(struct numbered *n, struct numbered_page *page)
 {
-	live_remove(&n->pages, live_find(&n->pages, page->number));
+	u64_map_remove(&n->pages, u64_map_find(&n->pages, page->number));
 	free(page);
 }
 
@@ -69,17 +69,17 @@ static struct numbered_page *
 make_page(struct numbered *n, uint64_t number)
 {
 	struct numbered_page *const page = malloc(sizeof(*page));
-	struct live_block *block;
+	struct u64_map_entry *block;
 	bool added;
 
 	if (page == NULL)
 		return NULL;
-	block = live_put(&n->pages, page_number(number), &added);
+	block = u64_map_put(&n->pages, page_number(number), &added);
 	if (block == NULL) {
 		free(page);
 		return NULL;
 	}
-	block->size = (uintptr_t)page;
+	block->value = (uintptr_t)page;
 	page->number = page_number(number);
 	page->used = 0;
 	return page;

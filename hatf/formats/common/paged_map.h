@@ -27,7 +27,7 @@ struct numbered_page {
 
 /* Invariant: all pages but 'last' have a place in use. */
 struct numbered {
-	struct live pages;	    /* by number; 'size' is the address */
+	struct u64_map pages;	    /* by number; 'value' is the address */
 	struct numbered_page *last; /* that was put into; NULL: none */
 };
 

@@ -77,7 +77,7 @@ enum hatf_status address_list_init(struct address_list *l);
 void address_list_fini(struct address_list *l);
 
 /* Write them as stream 'stream' of the group, and forget them. */
-void address_list_put(struct address_list *l, struct sink *s, struct pack *pack,
-		      unsigned stream);
+void address_list_put(struct address_list *l, struct sink *s,
+		      struct gzip_members *pack, unsigned stream);
 
 #endif /* HATF_ADDRESSES_H */

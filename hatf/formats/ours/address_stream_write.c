@@ -92,8 +92,8 @@ put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 
 /* Which form is the shorter one of a part of the numbers? */
 static enum addresses_form
-choose_form(struct address_list *l, const struct sink *s, struct pack *pack,
-	    unsigned width)
+choose_form(struct address_list *l, const struct sink *s,
+	    struct gzip_members *pack, unsigned width)
 {
 	const size_t count = l->count < SAMPLE ? l->count : SAMPLE;
 	const uint32_t *const numbers = l->numbers + (l->count - count) / 2;
@@ -102,10 +102,10 @@ choose_form(struct address_list *l, const struct sink *s, struct pack *pack,
 	if (s->options.plain)
 		return ADDRESSES_PLANES;
 	for (unsigned i = 0; i < 2; i++)
-		nbytes[i] = pack_member(pack, group_level(s), l->stored,
-					put_numbers(numbers, count, width,
-						    ADDRESSES_PLANES + i,
-						    l->stored));
+		nbytes[i] = gzip_members_pack(pack, group_level(s), l->stored,
+					      put_numbers(numbers, count, width,
+							  ADDRESSES_PLANES + i,
+							  l->stored));
 	return ADDRESSES_PLANES + (nbytes[1] < nbytes[0]);
 }
 
@@ -145,8 +145,8 @@ put_table(const struct address_list *l, uint32_t count, bool is_narrow,
 }
 
 void
-address_list_put(struct address_list *l, struct sink *s, struct pack *pack,
-		 unsigned stream)
+address_list_put(struct address_list *l, struct sink *s,
+		 struct gzip_members *pack, unsigned stream)
 {
 	const uint32_t count = number_all(l);
 	const unsigned width = addresses_width(count);

@@ -29,12 +29,12 @@ struct hatf {
 	struct place_planner offline;
 	bool in_block;
 	size_t buf_nbytes;
-	uint8_t *buf;		 /* buf_nbytes */
-	void *window;		 /* the encoder's */
-	uint8_t *member;	 /* deflate_bound(buf_nbytes); NULL if plain */
-	struct squeeze *squeeze; /* NULL if plain */
-	bool smallest;		 /* the placement SMALLEST */
-	struct trial *trial;	 /* NULL: it is 'planner' that places */
+	uint8_t *buf;	 /* buf_nbytes */
+	void *window;	 /* the encoder's */
+	uint8_t *member; /* deflate_bound(buf_nbytes); NULL if plain */
+	struct gzip_best *squeeze; /* NULL if plain */
+	bool smallest;		   /* the placement TECHNIQUE_SMALLEST */
+	struct trial *trial;	   /* NULL: it is 'planner' that places */
 };
 
 /* Let the buffer have all records so far. */
@@ -62,8 +62,8 @@ flush(struct sink *s)
 		outfile_bytes(&s->out, e->buf, e->used);
 	} else {
 		const size_t nbytes =
-			squeeze_member(h->squeeze, e->buf, e->used, h->member,
-				       deflate_bound(h->buf_nbytes));
+			gzip_best_member(h->squeeze, e->buf, e->used, h->member,
+					 deflate_bound(h->buf_nbytes));
 
 		outfile_bytes(&s->out, h->member, nbytes);
 	}
@@ -155,7 +155,8 @@ finish(struct sink *s)
 static int
 level(const struct sink *s)
 {
-	return s->options.level == 0 ? SQUEEZE_LEVEL_DEFAULT : s->options.level;
+	return s->options.level == 0 ? GZIP_BEST_LEVEL_DEFAULT
+				     : s->options.level;
 }
 
 static enum hatf_status
@@ -177,7 +178,7 @@ allocate(struct sink *s)
 	if (s->options.plain)
 		return HATF_OK;
 	h->member = malloc(deflate_bound(h->buf_nbytes));
-	h->squeeze = squeeze_open(level(s));
+	h->squeeze = gzip_best_open(level(s));
 	if (h->member == NULL || h->squeeze == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	if (!h->smallest)
@@ -197,7 +198,7 @@ choose_planner(struct sink *s)
 		return HATF_OK;
 
 	/* Nothing is smaller than the optimum if it is not compressed. */
-	h->smallest = strcmp(name, SMALLEST) == 0;
+	h->smallest = strcmp(name, TECHNIQUE_SMALLEST) == 0;
 
 	const struct technique *const technique =
 		technique_find(h->smallest ? "optimum" : name);
@@ -224,7 +225,7 @@ open_sink(struct sink *s)
 	if (h == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = h;
-	if (level(s) < SQUEEZE_LEVEL_MIN || level(s) > SQUEEZE_LEVEL_MAX)
+	if (level(s) < GZIP_BEST_LEVEL_MIN || level(s) > GZIP_BEST_LEVEL_MAX)
 		return sink_fail(s, HATF_BAD_OPTION, "level");
 	status = choose_planner(s);
 	if (status == HATF_OK)
@@ -248,7 +249,7 @@ close_sink(struct sink *s)
 	free(h->buf);
 	free(h->window);
 	free(h->member);
-	squeeze_close(h->squeeze);
+	gzip_best_close(h->squeeze);
 	free(h);
 }
 

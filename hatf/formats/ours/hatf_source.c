@@ -24,7 +24,7 @@ struct hatf_in {
 	bool sums;
 };
 
-_Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
+_Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 	       "a record that does not fit could never be decoded");
 
 /*
@@ -59,7 +59,7 @@ static void
 stop_at_end(struct source *s)
 {
 	const struct decoder *const d = s->ctx;
-	const size_t left = window_left(&s->window);
+	const size_t left = input_window_left(&s->window);
 	enum hatf_status status = s->window.input.status;
 	const char *field = NULL;
 
@@ -152,7 +152,7 @@ tell(struct source *s)
 	memcpy(s->tally.tag_count, d->tag_count, sizeof(d->tag_count));
 }
 
-/* As window_more(), which moves bytes that must be in the sum before. */
+/* As input_window_more(), which moves bytes that must be in the sum before. */
 static bool
 read_on(struct source *s)
 {
@@ -160,7 +160,7 @@ read_on(struct source *s)
 	bool is_more;
 
 	sum_up_to(in, s->window.next);
-	is_more = window_more(&s->window);
+	is_more = input_window_more(&s->window);
 	in->summed = s->window.next;
 	return is_more;
 }
@@ -274,7 +274,7 @@ static const char *
 probe(struct source *s, struct decoder *trial)
 {
 	struct hatf_record records[PROBE_MAX];
-	struct window *const w = &s->window;
+	struct input_window *const w = &s->window;
 
 	for (;;) {
 		const uint8_t *next = w->next;
@@ -295,9 +295,9 @@ probe(struct source *s, struct decoder *trial)
 		if (trial->stop != DECODER_MORE)
 			return NULL;
 		/* A window full of legal records, long ones, will do. */
-		if (window_left(w) == WINDOW_NBYTES)
+		if (input_window_left(w) == INPUT_WINDOW_NBYTES)
 			return NULL;
-		if (window_more(w))
+		if (input_window_more(w))
 			continue;
 		/* A first record that a plain file cuts off is no record. */
 		if (n == 0 && w->input.status == HATF_END)
@@ -313,7 +313,7 @@ read_header(struct source *s)
 {
 	struct hatf_in *const in = s->ctx;
 	struct decoder *const d = &in->decoder;
-	struct window *const w = &s->window;
+	struct input_window *const w = &s->window;
 	const char *const compression = input_compression(&w->input);
 	struct hatf_record header;
 	size_t n;
@@ -321,7 +321,7 @@ read_header(struct source *s)
 	s->framing.ours = true;
 	do {
 		n = decoder_decode(d, &w->next, w->end, &header, 1);
-	} while (n == 0 && window_more(w));
+	} while (n == 0 && input_window_more(w));
 	if (n == 0) {
 		in->summed = w->next;
 		return;
@@ -349,7 +349,7 @@ open_source(struct source *s)
 	decoder_init(&in->decoder, (s->flags & HATF_READER_METADATA) != 0);
 	in->sums = false;
 	restart_sum(in, s->window.next);
-	if (framing_is_ours(s->window.next, window_left(&s->window))) {
+	if (framing_is_ours(s->window.next, input_window_left(&s->window))) {
 		read_header(s);
 		return HATF_OK;
 	}

@@ -18,7 +18,7 @@ _Static_assert(COLUMNS_BYTES_MAX <= GROUP_PIECE_MAX, "readers take no more");
 
 struct split_sink {
 	struct columns columns;
-	struct pack pack;
+	struct gzip_members pack;
 	uint8_t *numbers; /* a column as it is stored */
 };
 
@@ -126,7 +126,7 @@ close_sink(struct sink *s)
 	if (p == NULL)
 		return;
 	columns_fini(&p->columns);
-	pack_fini(&p->pack);
+	gzip_members_fini(&p->pack);
 	free(p->numbers);
 	free(p);
 }

@@ -22,7 +22,7 @@ struct trial;
  * has 'buf_nbytes', and whose blocks 'squeeze' compresses; these stay the
  * caller's.  NULL if there is no memory.
  */
-struct trial *trial_new(struct optimum *optimum, struct squeeze *squeeze,
+struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 			size_t buf_nbytes);
 void trial_free(struct trial *t);
 

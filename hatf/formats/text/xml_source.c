@@ -379,9 +379,9 @@ feed(struct source *s, size_t nbytes)
 
 /* How much expat is to get: what ends as a record does, or the root's tag. */
 static size_t
-piece_nbytes(struct xml *x, const struct window *w)
+piece_nbytes(struct xml *x, const struct input_window *w)
 {
-	const size_t left = window_left(w);
+	const size_t left = input_window_left(w);
 	const size_t max = left < PIECE_NBYTES ? left : PIECE_NBYTES;
 	const uint8_t *const end = w->next + max;
 	const uint8_t *next = w->next;
@@ -401,10 +401,10 @@ piece_nbytes(struct xml *x, const struct window *w)
 /* -------------------------------------------------------- without a parser */
 
 static inline struct xml_plain
-begin_plain(struct window *w)
+begin_plain(struct input_window *w)
 {
-	if (window_left(w) < RECORD_NBYTES)
-		window_want(w, RECORD_NBYTES);
+	if (input_window_left(w) < RECORD_NBYTES)
+		input_window_fill(w, RECORD_NBYTES);
 	return (struct xml_plain){ w->buf + (w->next - w->buf),
 				   w->buf + (w->end - w->buf), 0 };
 }
@@ -467,9 +467,9 @@ take_piece(struct source *s)
 		x->stride_nbytes = 0;
 		return;
 	}
-	if (window_left(&s->window) < PIECE_NBYTES)
-		window_want(&s->window, PIECE_NBYTES);
-	if (window_left(&s->window) == 0)
+	if (input_window_left(&s->window) < PIECE_NBYTES)
+		input_window_fill(&s->window, PIECE_NBYTES);
+	if (input_window_left(&s->window) == 0)
 		end_file(s);
 	else
 		feed(s, piece_nbytes(x, &s->window));
