@@ -258,7 +258,8 @@ static enum hatf_status
 begin(struct hatf_reader *reader, int fd, const struct hatf_reader_options *o)
 {
 	struct source *const s = &reader->source;
-	const enum hatf_status status = input_window_init(&s->window, fd, o->jobs);
+	const enum hatf_status status =
+		input_window_init(&s->window, fd, o->jobs);
 
 	s->flags = o->flags;
 	if (status == HATF_NO_LIBRARY)

@@ -76,7 +76,7 @@ after_fork_in_child(void)
 
 /*
  * What other threads did between the two events may have been before or after the
- * memory was copied; see hatf/heritage.c.
+ * memory was copied; see hatf/events/parent_heap.c.
  */
 static void
 after_fork_in_parent(void)
