@@ -82,7 +82,7 @@ sum_by_table(uint32_t crc, const uint8_t *p, size_t nbytes)
 }
 
 uint32_t
-crc32c_add_slowly(uint32_t crc, const uint8_t *bytes, size_t nbytes)
+crc32c_add_by_table(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 {
 	return ~sum_by_table(~crc, bytes, nbytes);
 }
@@ -221,7 +221,7 @@ crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 	const size_t third = nbytes / 24 * 8;
 
 	if (!has_instruction())
-		return crc32c_add_slowly(crc, bytes, nbytes);
+		return crc32c_add_by_table(crc, bytes, nbytes);
 	crc = ~crc;
 	if (nbytes >= THIRDS_MIN_NBYTES) {
 		crc = sum_thirds(crc, bytes, third);
@@ -236,7 +236,7 @@ crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 uint32_t
 crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 {
-	return crc32c_add_slowly(crc, bytes, nbytes);
+	return crc32c_add_by_table(crc, bytes, nbytes);
 }
 
 #endif /* HAS_INSTRUCTION */

@@ -21,7 +21,7 @@
 uint32_t crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes);
 
 /* The same by the table alone, for tests. */
-uint32_t crc32c_add_slowly(uint32_t crc, const uint8_t *bytes, size_t nbytes);
+uint32_t crc32c_add_by_table(uint32_t crc, const uint8_t *bytes, size_t nbytes);
 
 /* A sum as text: so many hexadecimal digits, the most significant first. */
 #define CRC32C_DIGITS 8

@@ -41,7 +41,7 @@ _Static_assert(RUN_RECORD_NBYTES >= FETCH_NBYTES,
 #define RUN_MAX 1024
 
 /* Fixed bytes of a record, by tag, that come with each byte of a field's width. */
-static const decoder_lengths field_uses[HATF_FIELD_COUNT] = {
+static const decoder_lengths width_uses[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_SIZE] = { 1, 0, 1, 1, 1, 1 },
 	[HATF_FIELD_ADDRESS] = { 1, 1, 2, 2, 2, 2 },
 	[HATF_FIELD_TIME] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
@@ -87,7 +87,7 @@ settle(struct decoder *d, unsigned field, unsigned before)
 	/* Modulo 256, as the sum is: no fixed part is that long. */
 	const uint8_t more = (uint8_t)(fixed_width(&d->layout, field) - before);
 
-	d->fixed_nbytes += field_uses[field] * more;
+	d->fixed_nbytes += width_uses[field] * more;
 	d->unusual &= ~(1u << field);
 	d->unusual |= is_unusual(f, field) << field;
 	d->blank.time = d->layout.field[HATF_FIELD_TIME].origin;
@@ -205,7 +205,7 @@ count_event(struct decoder *d, const struct hatf_record *rec)
 {
 	const struct pairing *const pair = &d->pairing;
 
-	if (d->event_count == 0 && record_is_carried(rec))
+	if (d->event_count == 0 && hatf_record_is_carried(rec))
 		return;
 	if (rec->tag <= HATF_FREE && !pair->alloc_expected &&
 	    !pair->free_expected)
@@ -268,7 +268,7 @@ decode_metadata(struct decoder *d, const uint8_t **next, const uint8_t *end,
 		return fail(d, HATF_BAD_METADATA, illegal);
 	settle(d, m.field, before);
 	if (d->want_metadata) {
-		record_clear(rec);
+		hatf_record_clear(rec);
 		rec->tag = HATF_METADATA;
 		rec->offset = d->offset;
 		rec->metadata = m;
@@ -298,7 +298,7 @@ decode_record(struct decoder *d, const uint8_t **next, const uint8_t *end,
 
 	if (nbytes == 0)
 		return want_more(d);
-	record_clear(rec);
+	hatf_record_clear(rec);
 	rec->tag = p[0];
 	rec->offset = d->offset;
 	if (extra != 0) {
@@ -613,7 +613,7 @@ count_carried(const struct decoder *d, const struct hatf_record *records,
 	size_t count = 0;
 
 	if (d->event_count == 0)
-		while (count < n && record_is_carried(&records[count]))
+		while (count < n && hatf_record_is_carried(&records[count]))
 			count++;
 	return count;
 }

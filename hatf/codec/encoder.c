@@ -179,7 +179,7 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 		p = put_field(p, &f[HATF_FIELD_HEAP], rec->heap);
 	if (fields & 1u << HATF_FIELD_SIZE)
 		p = put_field(p, &f[HATF_FIELD_SIZE], rec->size);
-	if (record_is_realloc(rec))
+	if (hatf_record_is_realloc(rec))
 		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->old_address);
 	if (fields & 1u << HATF_FIELD_ADDRESS)
 		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->address);
@@ -392,10 +392,10 @@ hold_back(struct encoder *e, const struct hatf_record *rec,
 }
 
 void
-encoder_hasten(struct encoder *e, bool in_haste)
+encoder_set_fast(struct encoder *e, bool is_fast)
 {
-	e->in_haste = in_haste;
-	e->planner.plan = in_haste ? place_wide : place_window;
+	e->is_fast = is_fast;
+	e->planner.plan = is_fast ? place_fast : place_window;
 }
 
 /* Could a record without attributes, of heap 0, be written as the layout is? */
@@ -437,7 +437,7 @@ fits_layout(const struct layout_field *f, const struct hatf_record *rec)
 static inline bool
 is_ready(const struct encoder *e)
 {
-	return e->in_haste && e->pending == 0 && !e->restart &&
+	return e->is_fast && e->pending == 0 && !e->restart &&
 	       e->used < e->at_once_max;
 }
 
@@ -556,8 +556,8 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 
 /* Where the window is full, or there is haste. */
 bool
-encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
-		 uint64_t address, uint64_t thread, uint64_t time)
+encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
+		       uint64_t address, uint64_t thread, uint64_t time)
 {
 	if (is_ready(e) &&
 	    fits_plain(e->layout.field, tag, size, address, thread, time)) {
@@ -619,7 +619,7 @@ encoder_trailer(struct encoder *e, struct text *text)
 }
 
 void
-encoder_place(struct encoder *e)
+encoder_begin_bare(struct encoder *e)
 {
 	e->restart = true;
 }
@@ -644,7 +644,7 @@ encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
 	encoder_comment(e, buf, t.used);
 	e->length_off = e->used - 1 - LENGTH_DIGITS;
 	e->block_count++;
-	encoder_place(e);
+	encoder_begin_bare(e);
 }
 
 bool

@@ -44,7 +44,7 @@ struct encoder {
 	struct place_planner planner;
 	struct place place; /* of the planner that is there without asking */
 	bool restart;	    /* the block has no metadata yet */
-	bool in_haste;	    /* see encoder_hasten() */
+	bool is_fast;	    /* see encoder_set_fast() */
 	/* Set by the caller: each block ends with its sum (FORMAT "Sums"). */
 	bool has_sums;
 	/* In 'buf': the digits of the sum; 0: there is none yet. */
@@ -100,7 +100,7 @@ bool encoder_trailer(struct encoder *e, struct text *text);
 void encoder_begin(struct encoder *e, uint64_t event, uint64_t time);
 
 /* The metadata alone, for a stream that is to have no block comments. */
-void encoder_place(struct encoder *e);
+void encoder_begin_bare(struct encoder *e);
 
 /*
  * Append a record with the metadata that it needs; its attributes are copied.
@@ -114,8 +114,8 @@ bool encoder_put(struct encoder *e, const struct hatf_record *rec);
  * without a record: copying one that has only just been stored takes longer than all of
  * this.
  */
-bool encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
-		      uint64_t address, uint64_t thread, uint64_t time);
+bool encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
+			    uint64_t address, uint64_t thread, uint64_t time);
 
 static inline bool
 encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
@@ -123,8 +123,9 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 {
 	struct hatf_record *const r = &e->window[e->pending];
 
-	if (__builtin_expect(e->in_haste || e->pending >= e->pending_max, 0))
-		return encoder_put_late(e, tag, size, address, thread, time);
+	if (__builtin_expect(e->is_fast || e->pending >= e->pending_max, 0))
+		return encoder_put_plain_slow(e, tag, size, address, thread,
+					      time);
 	r->tag = tag;
 	r->attributes_nbytes = 0;
 	r->attributes = e->texts;
@@ -191,10 +192,10 @@ encoder_window_left(const struct encoder *e)
 
 /*
  * From here on, or no longer, spare time rather than bytes: what fits the layout is
- * written at once, and place_wide() makes layouts that nearly everything fits.  Only
+ * written at once, and place_fast() makes layouts that nearly everything fits.  Only
  * for an encoder without a planner of the caller's.
  */
-void encoder_hasten(struct encoder *e, bool in_haste);
+void encoder_set_fast(struct encoder *e, bool is_fast);
 
 /* Should the block end, if it is to have about 'block_nbytes'? */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);

@@ -17,16 +17,16 @@
  *
  * Runs where encoder.h runs.
  */
-#ifndef HATF_STATES_H
-#define HATF_STATES_H
+#ifndef FIELD_STATES_H
+#define FIELD_STATES_H
 
 #include "hatf/codec/layout.h"
 #include "hatf/codec/trellis.h"
 
 /* Bytes of a metadata record: set fieldSize or "none"; with one value. */
 enum {
-	STATES_WIDTH_COST = 4,
-	STATES_VALUE_COST = 12,
+	FIELD_STATE_WIDTH_COST = 4,
+	FIELD_STATE_VALUE_COST = 12,
 };
 
 /*
@@ -41,35 +41,37 @@ enum {
  *                        LONG
  */
 enum {
-	CLASS_CHANGED = 4,		  /* size: not that of the use before */
-	CLASS_UNUSED = TRELLIS_TIED | 31, /* the record has no such field */
-	CLASS_SHORT = 5,		  /* any length up to 255 */
-	CLASS_LONG = 6,
+	FIELD_CLASS_CHANGED = 4, /* size: not that of the use before */
+	FIELD_CLASS_UNUSED =
+		TRELLIS_TIED | 31, /* the record has no such field */
+	FIELD_CLASS_SHORT = 5,	   /* any length up to 255 */
+	FIELD_CLASS_LONG = 6,
 };
 
 /* No state of the trellis; and the width of a state that does not exist. */
-#define STATE_FOREIGN  TRELLIS_STATES
-#define STATE_NO_WIDTH 255
+#define FIELD_STATE_OTHER    TRELLIS_STATES
+#define FIELD_STATE_NO_WIDTH 255
 
 /* Where time, thread, heap and attributes are not stored. */
-#define STATE_NOTHING 1
+#define FIELD_STATE_EMPTY 1
 
-struct states {
+struct field_states {
 	/* 'delta' are the rules of time, thread and heap. */
 	struct trellis_rules size, address, delta, attributes;
 };
 
-void states_init(struct states *s);
+void field_states_init(struct field_states *s);
 
 /* The width code of a state; under default, the last one. */
-unsigned state_width(unsigned field, unsigned state);
+unsigned field_state_width(unsigned field, unsigned state);
 
-enum hatf_interpretation state_interpretation(unsigned field, unsigned state);
+enum hatf_interpretation field_state_interpretation(unsigned field,
+						    unsigned state);
 
-/* The state that a field is in; STATE_FOREIGN if it is in none. */
-unsigned state_of(unsigned field, const struct layout_field *f);
+/* The state that a field is in; FIELD_STATE_OTHER if it is in none. */
+unsigned field_state_of(unsigned field, const struct layout_field *f);
 
 /* All states of a group alike. */
-void states_set(struct trellis_costs *c, int first, int second);
+void field_states_set(struct trellis_costs *c, int first, int second);
 
-#endif /* HATF_STATES_H */
+#endif /* FIELD_STATES_H */

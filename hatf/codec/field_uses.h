@@ -9,18 +9,18 @@
  *
  * Runs where encoder.h runs.
  */
-#ifndef HATF_USES_H
-#define HATF_USES_H
+#ifndef FIELD_USES_H
+#define FIELD_USES_H
 
 #include "hatf/codec/field_states.h"
 #include "hatf/codec/layout.h"
 #include "hatf/hatf.h"
 
-#define USES_RECORDS 256 /* the most of a window */
+#define FIELD_USES_RECORDS 256 /* the most of a window */
 
-_Static_assert(2 * USES_RECORDS <= TRELLIS_USES, "reallocs alone");
+_Static_assert(2 * FIELD_USES_RECORDS <= TRELLIS_USES, "reallocs alone");
 
-struct uses {
+struct field_uses {
 	/* The window; 'restart': any state may begin it. */
 	const struct hatf_record *records;
 	const struct layout *layout;
@@ -35,38 +35,39 @@ struct uses {
 	uint64_t time, thread, heap;
 	uint32_t attributes;
 	/* Of the field that was classified last. */
-	uint8_t field_class[USES_RECORDS];
-	/* Between the two passes of uses_scan(). */
+	uint8_t field_class[FIELD_USES_RECORDS];
+	/* Between the two passes of field_uses_scan(). */
 	_Alignas(16) uint32_t difference[TRELLIS_USES];
 	_Alignas(16) uint32_t offset[TRELLIS_USES];
 	_Alignas(16) uint32_t size[TRELLIS_USES];
 };
 
 /* What is the (for a realloc, first) value of a field that 'rec' has? */
-uint64_t uses_value(const struct hatf_record *rec, unsigned field);
+uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 
 /*
  * What the first use of a field is compared with: the value that the field has
  * now, or, where any state may begin the window, the first value itself.
  */
-uint64_t uses_previous(const struct uses *u, unsigned field);
+uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 
 /* The first value of a field in the window; 0 if there is none. */
-uint64_t uses_first(const struct uses *u, unsigned field);
+uint64_t field_uses_first(const struct field_uses *u, unsigned field);
 
 /* Begin a window, with 'base' the base of the address. */
-void uses_scan(struct uses *u, const struct hatf_record *records, size_t n,
-	       const struct layout *layout, bool restart, uint64_t base);
+void field_uses_scan(struct field_uses *u, const struct hatf_record *records,
+		     size_t n, const struct layout *layout, bool restart,
+		     uint64_t base);
 
 /* Classify the addresses once more, as if this was the base. */
-void uses_rebase(struct uses *u, uint64_t base);
+void field_uses_rebase(struct field_uses *u, uint64_t base);
 
 /* Classify time, thread, heap or attributes into 'field_class'. */
-void uses_classify(struct uses *u, unsigned field);
+void field_uses_classify(struct field_uses *u, unsigned field);
 
 /* Of a difference: 0, 1, 2, 3, 4 for 0, 1, 2, 4, 8 bytes. */
 static inline unsigned
-uses_delta_class(uint64_t difference)
+field_uses_delta_class(uint64_t difference)
 {
 	/* 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 	const uint64_t folded = difference << 1 ^ (0 - (difference >> 63));
@@ -75,4 +76,4 @@ uses_delta_class(uint64_t difference)
 	       (folded > UINT32_MAX);
 }
 
-#endif /* HATF_USES_H */
+#endif /* FIELD_USES_H */

@@ -4,8 +4,8 @@
  *
  * Small enough to be inline: most of it runs once a record.
  */
-#ifndef HATF_REC_H
-#define HATF_REC_H
+#ifndef HATF_RECORD_H
+#define HATF_RECORD_H
 
 #include "hatf/hatf.h"
 
@@ -13,7 +13,7 @@
 
 /* A realloc, which has two addresses. */
 static inline bool
-record_is_realloc(const struct hatf_record *rec)
+hatf_record_is_realloc(const struct hatf_record *rec)
 {
 	return rec->tag >= HATF_REALLOC_NO_ALLOC &&
 	       rec->tag <= HATF_REALLOC_FREE;
@@ -25,7 +25,7 @@ record_is_realloc(const struct hatf_record *rec)
  * knows.
  */
 static inline bool
-record_is_carried(const struct hatf_record *rec)
+hatf_record_is_carried(const struct hatf_record *rec)
 {
 	return rec->tag == HATF_ALLOC && rec->attributes_nbytes != 0 &&
 	       rec->attributes[0] == HATF_ATTR_CARRIED;
@@ -33,7 +33,7 @@ record_is_carried(const struct hatf_record *rec)
 
 /* Is it a comment that begins with this text? */
 static inline bool
-record_begins(const struct hatf_record *rec, const char *start)
+hatf_record_comment_starts(const struct hatf_record *rec, const char *start)
 {
 	const size_t nbytes = strlen(start);
 
@@ -44,7 +44,7 @@ record_begins(const struct hatf_record *rec, const char *start)
 /* The number in a field that is not the attributes; of a realloc's addresses the
  * new one.  0 where the tag does not have it. */
 static inline uint64_t
-record_number(const struct hatf_record *rec, unsigned field)
+hatf_record_number(const struct hatf_record *rec, unsigned field)
 {
 	switch (field) {
 	case HATF_FIELD_SIZE:
@@ -65,7 +65,7 @@ record_number(const struct hatf_record *rec, unsigned field)
  * or memset() of this length, which took half of the time of decoding.
  */
 static inline void
-record_clear(struct hatf_record *rec)
+hatf_record_clear(struct hatf_record *rec)
 {
 	rec->tag = 0;
 	rec->attributes_nbytes = 0;
@@ -84,4 +84,4 @@ record_clear(struct hatf_record *rec)
 	rec->metadata.stride = 0;
 }
 
-#endif /* HATF_REC_H */
+#endif /* HATF_RECORD_H */

@@ -35,7 +35,7 @@ place_init(struct place *p)
 {
 	/* The rest is written by each window before it is read. */
 	memset(p, 0, offsetof(struct place, uses));
-	states_init(&p->states);
+	field_states_init(&p->states);
 }
 
 /* -------------------------------------------------------------------- base */
@@ -59,7 +59,7 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 	unsigned cost = 0;
 
 	for (size_t i = 0; i < n; i++)
-		cost += weight[uses_delta_class(addresses[i] - base)];
+		cost += weight[field_uses_delta_class(addresses[i] - base)];
 	return cost;
 }
 
@@ -124,8 +124,8 @@ try_candidate(struct place *p)
 	if ((count > BASE_TRIAL && count % BASE_TRIAL > 1) || uses == 0 ||
 	    base == p->base)
 		return;
-	states_set(&start, 0, 0);
-	uses_rebase(&p->uses, base);
+	field_states_set(&start, 0, 0);
+	field_uses_rebase(&p->uses, base);
 	trellis_run(&job, uses);
 	if (least_cost(&p->path[0].costs[uses - 1]) + BASE_GAIN <
 	    least_cost(&p->path[1].costs[uses - 1]))
@@ -201,10 +201,11 @@ static void
 enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
       bool restated)
 {
-	const unsigned interpretation = state_interpretation(f->field, state);
+	const unsigned interpretation =
+		field_state_interpretation(f->field, state);
 	const bool is_default = interpretation == HATF_DEFAULT;
 	const bool is_base = interpretation == HATF_BASE_OFFSET;
-	const unsigned width = state_width(f->field, state);
+	const unsigned width = field_state_width(f->field, state);
 	const uint64_t argument = is_base ? f->p->base : value;
 
 	if (is_default && restated) {
@@ -230,8 +231,8 @@ present_state(const struct field_plan *f)
 {
 	if (f->p->uses.restart || (f->now.interpretation == HATF_BASE_OFFSET &&
 				   f->now.origin != f->p->base))
-		return STATE_FOREIGN;
-	return state_of(f->field, &f->now);
+		return FIELD_STATE_OTHER;
+	return field_state_of(f->field, &f->now);
 }
 
 /*
@@ -243,23 +244,23 @@ static void
 start_costs(const struct field_plan *f, unsigned present,
 	    struct trellis_costs *start)
 {
-	states_set(start, TRELLIS_NEVER, TRELLIS_NEVER);
-	if (present != STATE_FOREIGN) {
+	field_states_set(start, TRELLIS_NEVER, TRELLIS_NEVER);
+	if (present != FIELD_STATE_OTHER) {
 		start->state[present] = 0;
 		return;
 	}
 	for (unsigned i = 0; i < TRELLIS_STATES; i++) {
-		const unsigned width = state_width(f->field, i);
+		const unsigned width = field_state_width(f->field, i);
 		const unsigned interpretation =
-			state_interpretation(f->field, i);
+			field_state_interpretation(f->field, i);
 
-		if (width == STATE_NO_WIDTH)
+		if (width == FIELD_STATE_NO_WIDTH)
 			continue;
-		start->state[i] = STATES_WIDTH_COST;
+		start->state[i] = FIELD_STATE_WIDTH_COST;
 		if (interpretation != HATF_NONE)
-			start->state[i] = STATES_VALUE_COST;
+			start->state[i] = FIELD_STATE_VALUE_COST;
 		if (f->p->uses.restart || f->now.last_width != width)
-			start->state[i] += STATES_WIDTH_COST;
+			start->state[i] += FIELD_STATE_WIDTH_COST;
 	}
 }
 
@@ -273,7 +274,8 @@ use_record(const struct field_plan *f, size_t use)
 static uint64_t
 use_value(const struct field_plan *f, size_t use)
 {
-	return uses_value(&f->p->uses.records[use_record(f, use)], f->field);
+	return field_uses_value(&f->p->uses.records[use_record(f, use)],
+				f->field);
 }
 
 /* Under default from 'use' to 'end': name the values that differ. */
@@ -284,7 +286,8 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 	for (; use < end; use++) {
 		const unsigned class = classes[use];
 
-		if (class == CLASS_UNUSED || (class & CLASS_CHANGED) == 0)
+		if (class == FIELD_CLASS_UNUSED ||
+		    (class & FIELD_CLASS_CHANGED) == 0)
 			continue;
 		if (!has_room(f, use_record(f, use)))
 			return false;
@@ -306,7 +309,7 @@ emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
 	unsigned state = first;
 
 	if (is_foreign) {
-		uint64_t value = uses_previous(&f->p->uses, f->field);
+		uint64_t value = field_uses_previous(&f->p->uses, f->field);
 
 		if (left != 0 && turns[left - 1].use == 0) {
 			state = turns[--left].state;
@@ -370,9 +373,9 @@ plan_size_and_address(struct place *p, size_t cut)
 	start_costs(&address, address_state, &address_start);
 	trellis_run_two(&size_job, &address_job, p->uses.count);
 	emit_turns(&size, &size_job, p->uses.count,
-		   size_state == STATE_FOREIGN);
+		   size_state == FIELD_STATE_OTHER);
 	emit_turns(&address, &address_job, p->uses.count,
-		   address_state == STATE_FOREIGN);
+		   address_state == FIELD_STATE_OTHER);
 	return size.cut < address.cut ? size.cut : address.cut;
 }
 
@@ -391,17 +394,17 @@ plan_field(struct place *p, unsigned field, bool varies, size_t cut)
 		&p->path[0],
 	};
 
-	if (!varies && state == STATE_NOTHING)
+	if (!varies && state == FIELD_STATE_EMPTY)
 		return cut;
 	if (!varies && p->uses.restart) {
-		enter(&f, 0, STATE_NOTHING, uses_previous(&p->uses, field),
-		      true);
+		enter(&f, 0, FIELD_STATE_EMPTY,
+		      field_uses_previous(&p->uses, field), true);
 		return cut;
 	}
-	uses_classify(&p->uses, field);
+	field_uses_classify(&p->uses, field);
 	start_costs(&f, state, &start);
 	trellis_run(&job, p->uses.record_count);
-	emit_turns(&f, &job, p->uses.record_count, state == STATE_FOREIGN);
+	emit_turns(&f, &job, p->uses.record_count, state == FIELD_STATE_OTHER);
 	return f.cut;
 }
 
@@ -456,11 +459,11 @@ place_window(void *place, const struct layout *layout, bool restart,
 	     struct place_change *changes, size_t cap, size_t *count_ret)
 {
 	struct place *const p = place;
-	const struct uses *const u = &p->uses;
+	const struct field_uses *const u = &p->uses;
 	size_t cut = n < PLACE_WINDOW_RECORDS ? n : PLACE_WINDOW_RECORDS;
 
 	renew_candidates(p, records, cut);
-	uses_scan(&p->uses, records, cut, layout, restart, p->base);
+	field_uses_scan(&p->uses, records, cut, layout, restart, p->base);
 	cut = plan_size_and_address(p, cut);
 	try_candidate(p);
 	cut = plan_field(p, HATF_FIELD_TIME, u->time != 0, cut);
@@ -481,9 +484,9 @@ static const struct {
 	[HATF_FIELD_SIZE] = { 3, { 2, 4, 6 } },
 	[HATF_FIELD_ADDRESS] = { 2, { 5, 7 } },
 	[HATF_FIELD_TIME] = { 4, { 0, 2, 4, 6 } },
-	[HATF_FIELD_THREAD] = { 5, { STATE_NOTHING, 0, 2, 4, 6 } },
-	[HATF_FIELD_HEAP] = { 5, { STATE_NOTHING, 0, 2, 4, 6 } },
-	[HATF_FIELD_ATTRIBUTES] = { 3, { STATE_NOTHING, 3, 5 } },
+	[HATF_FIELD_THREAD] = { 5, { FIELD_STATE_EMPTY, 0, 2, 4, 6 } },
+	[HATF_FIELD_HEAP] = { 5, { FIELD_STATE_EMPTY, 0, 2, 4, 6 } },
+	[HATF_FIELD_ATTRIBUTES] = { 3, { FIELD_STATE_EMPTY, 3, 5 } },
 };
 
 static bool
@@ -497,7 +500,7 @@ take_value(struct layout_field *f, uint64_t value)
 
 /* Can the whole window be stored in this state of the field? */
 static bool
-fits_window(const struct uses *u, unsigned field, struct layout_field f)
+fits_window(const struct field_uses *u, unsigned field, struct layout_field f)
 {
 	for (size_t i = 0; i < u->record_count; i++) {
 		const struct hatf_record *const rec = &u->records[i];
@@ -509,10 +512,11 @@ fits_window(const struct uses *u, unsigned field, struct layout_field f)
 				return false;
 			continue;
 		}
-		if (field == HATF_FIELD_ADDRESS && record_is_realloc(rec) &&
+		if (field == HATF_FIELD_ADDRESS &&
+		    hatf_record_is_realloc(rec) &&
 		    !take_value(&f, rec->old_address))
 			return false;
-		if (!take_value(&f, record_number(rec, field)))
+		if (!take_value(&f, hatf_record_number(rec, field)))
 			return false;
 	}
 	return true;
@@ -522,11 +526,11 @@ fits_window(const struct uses *u, unsigned field, struct layout_field f)
 static bool
 try_wide(struct place *p, unsigned field, unsigned state)
 {
-	const struct uses *const u = &p->uses;
+	const struct field_uses *const u = &p->uses;
 	struct field_plan f = begin_field(p, field, u->record_count);
 	struct layout after = *u->layout;
 
-	enter(&f, 0, state, uses_first(u, field), u->restart);
+	enter(&f, 0, state, field_uses_first(u, field), u->restart);
 	for (uint32_t i = 0; i < p->list_count[field]; i++)
 		layout_apply(&after, &p->list[field][i].metadata);
 	return fits_window(u, field, after.field[field]);
@@ -535,7 +539,7 @@ try_wide(struct place *p, unsigned field, unsigned state)
 static void
 plan_wide(struct place *p, unsigned field)
 {
-	const struct uses *const u = &p->uses;
+	const struct field_uses *const u = &p->uses;
 
 	p->list_count[field] = 0;
 	if (!u->restart && fits_window(u, field, u->layout->field[field]))
@@ -553,7 +557,7 @@ plan_wide(struct place *p, unsigned field)
 }
 
 size_t
-place_wide(void *place, const struct layout *layout, bool restart,
+place_fast(void *place, const struct layout *layout, bool restart,
 	   const struct hatf_record *records, size_t n,
 	   struct place_change *changes, size_t cap, size_t *count_ret)
 {

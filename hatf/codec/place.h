@@ -21,7 +21,7 @@
 #include "hatf/hatf.h"
 
 /* Records that place_window() should be given, and looks at, at a time. */
-#define PLACE_WINDOW_RECORDS USES_RECORDS
+#define PLACE_WINDOW_RECORDS FIELD_USES_RECORDS
 
 /* The most metadata before one record: three for each field. */
 #define PLACE_METADATA_MAX (3 * HATF_FIELD_COUNT)
@@ -74,8 +74,8 @@ struct place {
 	uint64_t base, candidate[PLACE_CANDIDATES];
 	uint32_t window_count;
 	bool base_known;
-	struct states states;
-	struct uses uses;
+	struct field_states states;
+	struct field_uses uses;
 	struct trellis_path path[2];
 	struct trellis_turn turns[TRELLIS_USES];
 	struct place_change list[HATF_FIELD_COUNT][PLACE_FIELD_CHANGES];
@@ -95,7 +95,7 @@ size_t place_window(void *place, const struct layout *layout, bool restart,
  * window fits it, and else gets one that the window fits, and most of what may
  * follow.  Takes some more bytes.  Uses the same 'struct place'.
  */
-size_t place_wide(void *place, const struct layout *layout, bool restart,
+size_t place_fast(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,
 		  struct place_change *changes, size_t cap, size_t *count_ret);
 

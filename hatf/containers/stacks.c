@@ -534,9 +534,9 @@ hatf_stacks_note(struct hatf_stacks *s, const struct hatf_record *rec,
 	*field_ret = NULL;
 	if (rec->tag != HATF_COMMENT)
 		return HATF_OK;
-	if (record_begins(rec, frame_kind))
+	if (hatf_record_comment_starts(rec, frame_kind))
 		return note_frame(s, &d, field_ret);
-	if (record_begins(rec, stack_kind))
+	if (hatf_record_comment_starts(rec, stack_kind))
 		return note_stack(s, &d, field_ret);
 	return HATF_OK;
 }

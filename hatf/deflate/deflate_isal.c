@@ -74,13 +74,13 @@ take(void *function_ret, void *const *address)
 bool
 deflate_isal_load(void)
 {
-	struct deflate_function functions[] = {
+	struct mapped_library_function functions[] = {
 		{ "isal_deflate_stateless_init", NULL },
 		{ "isal_deflate_stateless", NULL },
 		{ "crc32_gzip_refl", NULL },
 	};
 
-	if (!deflate_library_map("libisal.so.2", functions, 3))
+	if (!mapped_library_open("libisal.so.2", functions, 3))
 		return false;
 	take(&stream_init, &functions[0].address);
 	take(&stream_deflate, &functions[1].address);

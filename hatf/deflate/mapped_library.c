@@ -401,7 +401,7 @@ open_library(const char *name)
 }
 
 bool
-deflate_library_map(const char *name, struct deflate_function *functions,
+mapped_library_open(const char *name, struct mapped_library_function *functions,
 		    unsigned n)
 {
 	struct library l = { .base = NULL };

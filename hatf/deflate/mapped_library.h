@@ -12,12 +12,12 @@
  * variables, with functions chosen by the loader (IFUNC), or with a need for
  * more of libc is refused.  Nothing here allocates, locks or calls the loader.
  */
-#ifndef HATF_DEFLATE_LIBRARY_H
-#define HATF_DEFLATE_LIBRARY_H
+#ifndef MAPPED_LIBRARY_H
+#define MAPPED_LIBRARY_H
 
 #include <stdbool.h>
 
-struct deflate_function {
+struct mapped_library_function {
 	const char *name;
 	void *address; /* where it is, once the library is mapped */
 };
@@ -27,7 +27,7 @@ struct deflate_function {
  * libraries, and find the 'n' functions.  The library is never unmapped.
  * False:  there is no such library, or it is refused.  Changes errno.
  */
-bool deflate_library_map(const char *name, struct deflate_function *functions,
-			 unsigned n);
+bool mapped_library_open(const char *name,
+			 struct mapped_library_function *functions, unsigned n);
 
-#endif /* HATF_DEFLATE_LIBRARY_H */
+#endif /* MAPPED_LIBRARY_H */

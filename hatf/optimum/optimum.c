@@ -78,16 +78,16 @@ place_number(struct optimum *o, unsigned field, const struct layout *layout,
 	numbers_clear(o->numbers);
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_record *const rec = &records[i];
-		const bool is_pair =
-			field == HATF_FIELD_ADDRESS && record_is_realloc(rec);
+		const bool is_pair = field == HATF_FIELD_ADDRESS &&
+				     hatf_record_is_realloc(rec);
 
 		if (!(layout_tag_fields(rec->tag) & 1u << field))
 			continue;
 		if (is_pair)
 			numbers_add(o->numbers, rec->old_address, (uint32_t)i,
 				    false);
-		numbers_add(o->numbers, record_number(rec, field), (uint32_t)i,
-			    is_pair);
+		numbers_add(o->numbers, hatf_record_number(rec, field),
+			    (uint32_t)i, is_pair);
 	}
 	numbers_find_costs(o->numbers, field, &layout->field[field], restart,
 			   techniques[field]);

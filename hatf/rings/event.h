@@ -64,20 +64,20 @@ enum event_type {
 	EVENT_FORK,	     /* ticket: see lifecycle.c; before and after */
 	EVENT_LOST,	     /* count, stamp of the first; the stamp is the
 				last one's */
-	EVENT_HEAP,	     /* heap, 16 bytes of name in two words */
-	EVENT_HEAP_GONE,     /* heap */
-	EVENT_POOL_ALLOC,    /* address, size, heap, alignment (0: none) */
-	EVENT_POOL_FREE,     /* address, heap */
-	EVENT_POOL_REALLOC,  /* old address, new address, size, heap */
+	EVENT_CREATE_HEAP,   /* heap, 16 bytes of name in two words */
+	EVENT_DESTROY_HEAP,  /* heap */
+	EVENT_HEAP_ALLOC,    /* address, size, heap, alignment (0: none) */
+	EVENT_HEAP_FREE,     /* address, heap */
+	EVENT_HEAP_REALLOC,  /* old address, new address, size, heap */
 	EVENT_MARK,	     /* 32 bytes of text */
-	EVENT_POOL_REALLOC_BEGIN, /* old address, heap */
-	EVENT_POOL_REALLOC_END,	  /* as EVENT_POOL_REALLOC */
+	EVENT_HEAP_REALLOC_BEGIN, /* old address, heap */
+	EVENT_HEAP_REALLOC_END,	  /* as EVENT_HEAP_REALLOC */
 	EVENT_HANDOVER, /* thread: the ring's thread has ended, and the events
 			   that follow in the ring are this one's */
 	EVENT_TYPE_COUNT
 };
 
-#define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC, EVENT_POOL_ALLOC: calloc */
+#define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC, EVENT_HEAP_ALLOC: calloc */
 #define EVENT_FLAG_FREED  2u /* the end of a realloc: the old block is gone */
 #define EVENT_FLAG_MORE	  8u /* EVENT_MARK: the next one goes on */
 #define EVENT_FLAG_FORKED 4u /* EVENT_FORK: it is over */
@@ -86,11 +86,11 @@ enum event_type {
 #define EVENT_ALLOC_WORDS 5 /* the wide form */
 
 /* Bits of an address that the one-word form has no room for. */
-#define EVENT_ADDRESS_REST 0xffff000000000007ull
-#define EVENT_REALLOC_REST 0xffff800000000007ull
-#define EVENT_REALLOC_DONE (1ull << 47) /* it is the end */
-#define EVENT_SIZE_SHIFT   48
-#define EVENT_SIZE_LIMIT   (1ull << (64 - EVENT_SIZE_SHIFT))
+#define EVENT_ADDRESS_EXTRA_BITS 0xffff000000000007ull
+#define EVENT_REALLOC_EXTRA_BITS 0xffff800000000007ull
+#define EVENT_REALLOC_IS_END	 (1ull << 47) /* it is the end */
+#define EVENT_SIZE_SHIFT	 48
+#define EVENT_SIZE_LIMIT	 (1ull << (64 - EVENT_SIZE_SHIFT))
 
 static inline uint64_t
 event_wide(enum event_type type, unsigned words, unsigned flags)
@@ -113,14 +113,14 @@ event_operand_count(enum event_type type)
 		[EVENT_NAME] = 3,
 		[EVENT_FORK] = 1,
 		[EVENT_LOST] = 2,
-		[EVENT_HEAP] = 3,
-		[EVENT_HEAP_GONE] = 1,
-		[EVENT_POOL_ALLOC] = 4,
-		[EVENT_POOL_FREE] = 2,
-		[EVENT_POOL_REALLOC] = 4,
+		[EVENT_CREATE_HEAP] = 3,
+		[EVENT_DESTROY_HEAP] = 1,
+		[EVENT_HEAP_ALLOC] = 4,
+		[EVENT_HEAP_FREE] = 2,
+		[EVENT_HEAP_REALLOC] = 4,
 		[EVENT_MARK] = 4,
-		[EVENT_POOL_REALLOC_BEGIN] = 2,
-		[EVENT_POOL_REALLOC_END] = 4,
+		[EVENT_HEAP_REALLOC_BEGIN] = 2,
+		[EVENT_HEAP_REALLOC_END] = 4,
 		[EVENT_HANDOVER] = 1,
 	};
 

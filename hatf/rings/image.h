@@ -75,7 +75,7 @@ struct image_commit {
 	/* As in struct narrator and its encoder. */
 	uint64_t event_count, record_count, block_count, stream_nbytes;
 	uint64_t lost_count, time, time_stamp;
-	struct line line;
+	struct timeline timeline;
 	uint64_t unit_ns, grain, flags;
 	int64_t level; /* of compression, see deflate.h; 0: none */
 	/* Of the trailer, at about this time. */

@@ -34,8 +34,8 @@ narrate_init(struct narrator *n, void *memory)
 	const size_t cap = buffer_nbytes();
 
 	/* The encoder sees to its own: much of it is written when it is used. */
-	memset((uint8_t *)n + offsetof(struct narrator, line), 0,
-	       sizeof(*n) - offsetof(struct narrator, line));
+	memset((uint8_t *)n + offsetof(struct narrator, timeline), 0,
+	       sizeof(*n) - offsetof(struct narrator, timeline));
 	n->unit_ns = 1;
 	n->grain = 1;
 	n->step = NARRATE_STEP;
@@ -66,15 +66,15 @@ narrate_restart(struct narrator *n)
 void
 narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 {
-	line_init(&n->line, stamp, now_ns);
-	n->far = n->line;
+	timeline_init(&n->timeline, stamp, now_ns);
+	n->far_timeline = n->timeline;
 }
 
 void
 narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 {
-	line_add(&n->line, stamp, now_ns, 0);
-	line_add(&n->far, stamp, now_ns, FAR_NS);
+	timeline_add(&n->timeline, stamp, now_ns, 0);
+	timeline_add(&n->far_timeline, stamp, now_ns, FAR_NS);
 }
 
 /*
@@ -88,10 +88,10 @@ ns_of(const struct narrator *n, uint64_t stamp)
 {
 	uint64_t ns, latest;
 
-	if (stamp >= n->line.stamp0)
-		return line_ns(&n->line, stamp);
-	ns = line_ns(&n->far, stamp);
-	latest = n->line.ns0 - n->line.start_ns;
+	if (stamp >= n->timeline.stamp0)
+		return timeline_ns(&n->timeline, stamp);
+	ns = timeline_ns(&n->far_timeline, stamp);
+	latest = n->timeline.ns0 - n->timeline.start_ns;
 	return ns < latest ? ns : latest;
 }
 
@@ -103,13 +103,13 @@ count_same(const struct narrator *n, uint64_t ns)
 	uint64_t left_ns;
 	double count;
 
-	if (unit_ns == 1 || n->line.slope <= 0)
+	if (unit_ns == 1 || n->timeline.slope <= 0)
 		return 0;
 	left_ns = unit_ns - 1 - ns % unit_ns;
 	if (left_ns < 2)
 		return 0;
 	/* One less, for what rounding may do. */
-	count = (double)(left_ns - 1) / n->line.slope;
+	count = (double)(left_ns - 1) / n->timeline.slope;
 	/* A slope from a file may be anything above 0. */
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
@@ -148,11 +148,11 @@ time_of(struct narrator *n, uint64_t stamp)
 		return n->time;
 	n->time_stamp = stamp;
 	if (stamp - n->same_from < n->same_count &&
-	    n->line.stamp1 == n->same_line)
+	    n->timeline.stamp1 == n->same_line)
 		return n->time;
 	ns = ns_of(n, stamp);
 	n->same_from = stamp;
-	n->same_line = n->line.stamp1;
+	n->same_line = n->timeline.stamp1;
 	n->same_count = count_same(n, ns);
 	time = in_units(n, ns);
 	if (time > n->time)
@@ -173,7 +173,7 @@ narrate_open_block(struct narrator *n)
 	n->block_time_stamp = n->time_stamp;
 	n->block_is_stamped = n->is_stamped;
 	n->block_step = n->step;
-	n->block_since_ns = n->line.ns1;
+	n->block_since_ns = n->timeline.ns1;
 }
 
 uint64_t
@@ -222,7 +222,7 @@ put_clock(struct narrator *n, const char *name)
 }
 
 void
-narrate_stamped(struct narrator *n)
+narrate_begin_stamps(struct narrator *n)
 {
 	if (n->is_stamped)
 		return;
@@ -576,10 +576,10 @@ put_pool(struct narrator *n, const struct order_source *source,
 	struct hatf_record rec = { .thread = source->id, .time = n->time };
 
 	switch (ev->type) {
-	case EVENT_POOL_ALLOC:
+	case EVENT_HEAP_ALLOC:
 		put_special_alloc(n, source, ev, o[2], o[3]);
 		return;
-	case EVENT_POOL_FREE:
+	case EVENT_HEAP_FREE:
 		rec.tag = HATF_FREE;
 		rec.address = o[0];
 		rec.heap = o[1];
@@ -634,12 +634,12 @@ tell_rare(struct narrator *n, const struct order_source *source,
 		narrate_lost(n, source, ev->operand[0], ev->operand[1],
 			     ev->stamp);
 		break;
-	case EVENT_HEAP:
+	case EVENT_CREATE_HEAP:
 		time_of(n, ev->stamp);
 		put_heap(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
 			 &ev->operand[1], false);
 		break;
-	case EVENT_HEAP_GONE:
+	case EVENT_DESTROY_HEAP:
 		time_of(n, ev->stamp);
 		put_heap(n, HATF_DESTROY_HEAP, source->id, ev->operand[0], NULL,
 			 false);
@@ -649,7 +649,7 @@ tell_rare(struct narrator *n, const struct order_source *source,
 		put_mark(n, source, ev);
 		break;
 	case EVENT_HANDOVER:
-		narrate_thread_gone(n, source, ev->stamp);
+		narrate_thread_end(n, source, ev->stamp);
 		break;
 	default: /* ticks do not come this far */
 		break;
@@ -688,9 +688,9 @@ narrate_event(void *context, const struct order_source *source,
 		time_of(n, ev->stamp);
 		put_fork(n, source, ev);
 		break;
-	case EVENT_POOL_ALLOC:
-	case EVENT_POOL_FREE:
-	case EVENT_POOL_REALLOC:
+	case EVENT_HEAP_ALLOC:
+	case EVENT_HEAP_FREE:
+	case EVENT_HEAP_REALLOC:
 		time_of(n, ev->stamp);
 		put_pool(n, source, ev);
 		n->event_count++;
@@ -725,22 +725,23 @@ narrate_run(void *context, const struct order_source *source,
 		       encoder_run_put(
 			       &run, (unsigned)(words[done] & EVENT_KIND_MASK),
 			       words[done] >> EVENT_SIZE_SHIFT,
-			       words[done] & ~EVENT_ADDRESS_REST))
+			       words[done] & ~EVENT_ADDRESS_EXTRA_BITS))
 			done++;
 		encoder_end_run(&to->encoder, &run);
 	}
 	for (; done < n; done++)
-		encoder_put_plain(
-			&to->encoder, (uint8_t)(words[done] & EVENT_KIND_MASK),
-			words[done] >> EVENT_SIZE_SHIFT,
-			words[done] & ~EVENT_ADDRESS_REST, source->id, time);
+		encoder_put_plain(&to->encoder,
+				  (uint8_t)(words[done] & EVENT_KIND_MASK),
+				  words[done] >> EVENT_SIZE_SHIFT,
+				  words[done] & ~EVENT_ADDRESS_EXTRA_BITS,
+				  source->id, time);
 	to->event_count += n;
 	return n;
 }
 
 void
-narrate_thread_gone(struct narrator *n, const struct order_source *source,
-		    uint64_t stamp)
+narrate_thread_end(struct narrator *n, const struct order_source *source,
+		   uint64_t stamp)
 {
 	const struct hatf_record rec = {
 		.tag = HATF_DESTROY_THREAD,
@@ -759,9 +760,9 @@ narrate_is_full(const struct narrator *n)
 }
 
 void
-narrate_end(struct narrator *n, const struct narrate_end *end)
+narrate_trailer(struct narrator *n, const struct narrate_trailer *end)
 {
-	char buf[NARRATE_END_NBYTES];
+	char buf[NARRATE_TRAILER_NBYTES];
 	struct text text;
 
 	narrate_open_block(n);

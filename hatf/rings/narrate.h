@@ -36,7 +36,7 @@
 #define NARRATE_MARK_NBYTES 256
 
 /* A trailer, with a sentence of 200 bytes that are all escaped. */
-#define NARRATE_END_NBYTES 1440
+#define NARRATE_TRAILER_NBYTES 1440
 
 /*
  * The time of an event that has a tick's time may be early by so many
@@ -49,10 +49,11 @@
 
 struct narrator {
 	struct encoder encoder;
-	struct line line; /* to the last reading from the one before */
-	struct line far;  /* the same from much earlier, for what is older */
-	uint32_t unit_ns; /* of times: 1 or 1000; 0: there are none */
-	uint32_t grain;	  /* units that a time is a multiple of */
+	struct timeline timeline; /* to the last reading from the one before */
+	struct timeline
+		far_timeline; /* the same from much earlier, for what is older */
+	uint32_t unit_ns;     /* of times: 1 or 1000; 0: there are none */
+	uint32_t grain;	      /* units that a time is a multiple of */
 	bool in_block;
 	bool is_stamped; /* times are each event's own, as the trace says */
 	/* In ns since the start: when the ticks of the events that come now had
@@ -125,8 +126,8 @@ size_t narrate_run(void *context, const struct order_source *source,
 		   const uint64_t *words, size_t n, uint64_t stamp);
 
 /* The thread of 'source' is no more. */
-void narrate_thread_gone(struct narrator *n, const struct order_source *source,
-			 uint64_t stamp);
+void narrate_thread_end(struct narrator *n, const struct order_source *source,
+			uint64_t stamp);
 
 /* What is there when the trace begins (FORMAT.md, "Segments"). */
 void narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
@@ -139,7 +140,7 @@ void narrate_carried_thread(struct narrator *n, uint64_t thread,
 /* A thread's name: 16 bytes in two words. */
 void narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name);
 
-/* The heap was there before; 'name' as in EVENT_HEAP. */
+/* The heap was there before; 'name' as in EVENT_CREATE_HEAP. */
 void narrate_carried_heap(struct narrator *n, uint64_t heap,
 			  const uint64_t *name);
 
@@ -147,7 +148,7 @@ void narrate_carried_heap(struct narrator *n, uint64_t heap,
  * From here on events have stamps.  The narrator sees by itself when events
  * have ticks again, and how long these last.
  */
-void narrate_stamped(struct narrator *n);
+void narrate_begin_stamps(struct narrator *n);
 
 /*
  * Events between two stamps are lost; 'source' is NULL if it was for want of
@@ -160,7 +161,7 @@ void narrate_lost(struct narrator *n, const struct order_source *source,
 bool narrate_is_full(const struct narrator *n);
 
 /* What goes into the trailer from outside. */
-struct narrate_end {
+struct narrate_trailer {
 	const char *name; /* "exit", ... */
 	uint64_t threads, waits, wait_ns, cpu_ns;
 	const char *error;  /* why it ended, or NULL */
@@ -173,6 +174,6 @@ struct narrate_end {
 };
 
 /* The trailer; the block is to be ended after it. */
-void narrate_end(struct narrator *n, const struct narrate_end *end);
+void narrate_trailer(struct narrator *n, const struct narrate_trailer *end);
 
 #endif /* NARRATE_H */

@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 void
-order_init(struct order *o, struct order_source **heap, uint32_t heap_max,
+order_init(struct order *o, struct order_source **queue, uint32_t queue_max,
 	   order_sink *sink, void *context)
 {
 	*o = (struct order){
-		.heap = heap,
-		.heap_max = heap_max,
+		.queue = queue,
+		.queue_max = queue_max,
 		.sink = sink,
 		.context = context,
 	};
@@ -37,10 +37,10 @@ decode_wide(const struct order_source *s, uint64_t word, struct event *ev)
 static void
 decode_realloc(uint64_t word, uint64_t old, struct event *ev)
 {
-	const uint64_t address = word & ~EVENT_REALLOC_REST;
+	const uint64_t address = word & ~EVENT_REALLOC_EXTRA_BITS;
 
 	ev->flags = 0;
-	if ((word & EVENT_REALLOC_DONE) != 0) {
+	if ((word & EVENT_REALLOC_IS_END) != 0) {
 		ev->type = EVENT_REALLOC_END;
 		ev->operand[0] = old;
 		ev->operand[1] = address;
@@ -78,7 +78,7 @@ decode(const struct order_source *s, struct event *ev)
 	ev->words = 1 + stamped;
 	ev->by_tick = !stamped;
 	ev->stamp = stamped ? ring_get(r, pos + 1) : s->stamp;
-	ev->operand[0] = word & ~EVENT_ADDRESS_REST;
+	ev->operand[0] = word & ~EVENT_ADDRESS_EXTRA_BITS;
 	if (kind == EVENT_KIND_FREE || kind == EVENT_KIND_FREE_STAMPED) {
 		ev->type = EVENT_FREE;
 		ev->flags = 0;
@@ -125,23 +125,23 @@ consume(struct order_source *s)
 static void
 sift_down(struct order *o, uint32_t i)
 {
-	struct order_source *const s = o->heap[i];
+	struct order_source *const s = o->queue[i];
 
 	for (;;) {
 		uint32_t child = 2 * i + 1;
 
-		if (child >= o->heap_count)
+		if (child >= o->queue_count)
 			break;
-		if (child + 1 < o->heap_count &&
-		    o->heap[child + 1]->event.stamp <
-			    o->heap[child]->event.stamp)
+		if (child + 1 < o->queue_count &&
+		    o->queue[child + 1]->event.stamp <
+			    o->queue[child]->event.stamp)
 			child++;
-		if (o->heap[child]->event.stamp >= s->event.stamp)
+		if (o->queue[child]->event.stamp >= s->event.stamp)
 			break;
-		o->heap[i] = o->heap[child];
+		o->queue[i] = o->queue[child];
 		i = child;
 	}
-	o->heap[i] = s;
+	o->queue[i] = s;
 }
 
 /* The smallest stamp of all sources but the first; none: the largest number. */
@@ -150,9 +150,9 @@ second_stamp(const struct order *o)
 {
 	uint64_t stamp = UINT64_MAX;
 
-	for (uint32_t i = 1; i < o->heap_count && i <= 2; i++)
-		if (o->heap[i]->event.stamp < stamp)
-			stamp = o->heap[i]->event.stamp;
+	for (uint32_t i = 1; i < o->queue_count && i <= 2; i++)
+		if (o->queue[i]->event.stamp < stamp)
+			stamp = o->queue[i]->event.stamp;
 	return stamp;
 }
 
@@ -181,14 +181,14 @@ static bool
 is_begin(const struct event *ev)
 {
 	return ev->type == EVENT_REALLOC_BEGIN ||
-	       ev->type == EVENT_POOL_REALLOC_BEGIN;
+	       ev->type == EVENT_HEAP_REALLOC_BEGIN;
 }
 
 static bool
 is_end(const struct event *ev)
 {
 	return ev->type == EVENT_REALLOC_END ||
-	       ev->type == EVENT_POOL_REALLOC_END;
+	       ev->type == EVENT_HEAP_REALLOC_END;
 }
 
 /* The end of a realloc, as the sink knows it. */
@@ -197,8 +197,8 @@ whole_realloc(const struct event *end)
 {
 	struct event ev = *end;
 
-	if (ev.type == EVENT_POOL_REALLOC_END)
-		ev.type = EVENT_POOL_REALLOC;
+	if (ev.type == EVENT_HEAP_REALLOC_END)
+		ev.type = EVENT_HEAP_REALLOC;
 	return ev;
 }
 
@@ -206,10 +206,10 @@ whole_realloc(const struct event *end)
 static struct event
 rest_of_realloc(const struct event *end)
 {
-	const bool in_pool = end->type == EVENT_POOL_REALLOC_END;
+	const bool in_pool = end->type == EVENT_HEAP_REALLOC_END;
 	struct event ev = *end;
 
-	ev.type = in_pool ? EVENT_POOL_ALLOC : EVENT_ALLOC;
+	ev.type = in_pool ? EVENT_HEAP_ALLOC : EVENT_ALLOC;
 	ev.flags = 0;
 	ev.operand[0] = end->operand[1];
 	ev.operand[1] = end->operand[2];
@@ -230,7 +230,7 @@ pass_realloc_early(struct order *o, struct order_source *s, bool done,
 	} else {
 		ev = (struct event){ .type = EVENT_FREE };
 		if (s->realloc_heap != 0)
-			ev.type = EVENT_POOL_FREE;
+			ev.type = EVENT_HEAP_FREE;
 		ev.operand[0] = s->realloc_old;
 		ev.operand[1] = s->realloc_heap;
 	}
@@ -284,7 +284,7 @@ begin_realloc(struct order *o, struct order_source *s)
 	s->realloc_open = true;
 	s->realloc_done = s->realloc_freed = false;
 	s->realloc_old = s->event.operand[0];
-	s->realloc_heap = s->event.type == EVENT_POOL_REALLOC_BEGIN
+	s->realloc_heap = s->event.type == EVENT_HEAP_REALLOC_BEGIN
 				  ? s->event.operand[1]
 				  : 0;
 	o->open_count++;
@@ -355,22 +355,22 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
 {
 	switch (s->event.type) {
 	case EVENT_REALLOC_BEGIN:
-	case EVENT_POOL_REALLOC_BEGIN:
+	case EVENT_HEAP_REALLOC_BEGIN:
 		begin_realloc(o, s);
 		break;
 	case EVENT_REALLOC_END:
-	case EVENT_POOL_REALLOC_END:
+	case EVENT_HEAP_REALLOC_END:
 		end_realloc(o, sources, n, s);
 		break;
 	case EVENT_ALLOC:
-	case EVENT_POOL_ALLOC:
+	case EVENT_HEAP_ALLOC:
 		if (o->open_count != 0)
 			make_way(o, sources, n, s->event.operand[0],
 				 s->event.stamp);
 		pass(o, s, &s->event);
 		consume(s);
 		break;
-	case EVENT_POOL_REALLOC:
+	case EVENT_HEAP_REALLOC:
 		if (o->open_count != 0)
 			make_way(o, sources, n, s->event.operand[1],
 				 s->event.stamp);
@@ -437,10 +437,10 @@ pass_run(struct order *o, struct order_source *s)
 }
 
 static void
-build_heap(struct order *o, struct order_source *const *sources, uint32_t n,
+fill_queue(struct order *o, struct order_source *const *sources, uint32_t n,
 	   uint64_t until)
 {
-	o->heap_count = 0;
+	o->queue_count = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct order_source *const s = sources[i];
 
@@ -449,10 +449,10 @@ build_heap(struct order *o, struct order_source *const *sources, uint32_t n,
 			continue;
 		o->active_count++;
 		o->active = s;
-		if (s->event.stamp <= until && o->heap_count < o->heap_max)
-			o->heap[o->heap_count++] = s;
+		if (s->event.stamp <= until && o->queue_count < o->queue_max)
+			o->queue[o->queue_count++] = s;
 	}
-	for (uint32_t i = o->heap_count / 2; i-- > 0;)
+	for (uint32_t i = o->queue_count / 2; i-- > 0;)
 		sift_down(o, i);
 }
 
@@ -463,9 +463,9 @@ order_round(struct order *o, struct order_source *const *sources, uint32_t n,
 	o->event_count = 0;
 	o->active_count = 0;
 	o->blocked = NULL;
-	build_heap(o, sources, n, until);
-	while (o->heap_count > 0) {
-		struct order_source *const s = o->heap[0];
+	fill_queue(o, sources, n, until);
+	while (o->queue_count > 0) {
+		struct order_source *const s = o->queue[0];
 		uint64_t bound = second_stamp(o);
 
 		if (bound > until)
@@ -481,8 +481,8 @@ order_round(struct order *o, struct order_source *const *sources, uint32_t n,
 				pass_run(o, s);
 		} while (peek(s) && s->event.stamp <= bound);
 		if (!s->has_event || s->event.stamp > until)
-			o->heap[0] = o->heap[--o->heap_count];
-		if (o->heap_count > 0)
+			o->queue[0] = o->queue[--o->queue_count];
+		if (o->queue_count > 0)
 			sift_down(o, 0);
 	}
 }

@@ -62,7 +62,7 @@ struct order_source {
 
 /*
  * Takes the events in order; a realloc's begin and end are one, EVENT_REALLOC_END or
- * EVENT_POOL_REALLOC.  The stamp of one that was moved up is that of its new place.
+ * EVENT_HEAP_REALLOC.  The stamp of one that was moved up is that of its new place.
  *
  * An EVENT_HANDOVER is passed on while 's->id' is the thread that has ended.
  *
@@ -83,8 +83,8 @@ typedef size_t order_run_sink(void *context, const struct order_source *source,
 
 struct order {
 	struct order_source *
-		*heap; /* room for 'heap_max', smallest stamp first */
-	uint32_t heap_max, heap_count;
+		*queue; /* room for 'queue_max', smallest stamp first */
+	uint32_t queue_max, queue_count;
 	uint32_t open_count; /* sources between a begin and its end */
 	order_sink *sink;
 	order_run_sink *run_sink; /* the caller's to set; NULL: there is none */
@@ -98,8 +98,8 @@ struct order {
 					 or NULL */
 };
 
-void order_init(struct order *o, struct order_source **heap, uint32_t heap_max,
-		order_sink *sink, void *context);
+void order_init(struct order *o, struct order_source **queue,
+		uint32_t queue_max, order_sink *sink, void *context);
 
 /*
  * One round over 'sources': read their heads, pass on what rule 3 and 4 allow.

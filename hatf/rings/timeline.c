@@ -4,9 +4,9 @@
 #include "hatf/rings/timeline.h"
 
 void
-line_init(struct line *line, uint64_t stamp, uint64_t now_ns)
+timeline_init(struct timeline *line, uint64_t stamp, uint64_t now_ns)
 {
-	*line = (struct line){
+	*line = (struct timeline){
 		.stamp0 = stamp,
 		.stamp1 = stamp,
 		.ns0 = now_ns,
@@ -18,7 +18,7 @@ line_init(struct line *line, uint64_t stamp, uint64_t now_ns)
 
 /* Move the older point along the line, to 'base_ns' before the last reading. */
 static void
-shorten(struct line *line, uint64_t base_ns)
+shorten(struct timeline *line, uint64_t base_ns)
 {
 	const double counts = (double)base_ns / line->slope;
 
@@ -30,7 +30,8 @@ shorten(struct line *line, uint64_t base_ns)
 }
 
 void
-line_add(struct line *line, uint64_t stamp, uint64_t now_ns, uint64_t base_ns)
+timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
+	     uint64_t base_ns)
 {
 	if (stamp <= line->stamp1 || now_ns <= line->ns1)
 		return;
@@ -44,7 +45,7 @@ line_add(struct line *line, uint64_t stamp, uint64_t now_ns, uint64_t base_ns)
 }
 
 uint64_t
-line_ns(const struct line *line, uint64_t stamp)
+timeline_ns(const struct timeline *line, uint64_t stamp)
 {
 	/* From the last reading backwards: most stamps are close to it. */
 	const double back =

@@ -22,7 +22,7 @@
  * Every stamp converted should be no later than the last reading; a later one
  * gets that reading's time.
  */
-struct line {
+struct timeline {
 	uint64_t stamp0, stamp1; /* the two points */
 	uint64_t ns0, ns1;
 	uint64_t start_ns;
@@ -30,16 +30,16 @@ struct line {
 };
 
 /* Time 0 is at 'now_ns', which was read before 'stamp'. */
-void line_init(struct line *line, uint64_t stamp, uint64_t now_ns);
+void timeline_init(struct timeline *line, uint64_t stamp, uint64_t now_ns);
 
 /*
  * Another reading; one that is not later than the last changes nothing.  The
  * older point is then 'base_ns' to twice that before the reading before this
  * one, if the line has become so long.
  */
-void line_add(struct line *line, uint64_t stamp, uint64_t now_ns,
-	      uint64_t base_ns);
+void timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
+		  uint64_t base_ns);
 
-uint64_t line_ns(const struct line *line, uint64_t stamp);
+uint64_t timeline_ns(const struct timeline *line, uint64_t stamp);
 
 #endif /* TIMELINE_H */

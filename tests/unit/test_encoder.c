@@ -228,8 +228,9 @@ encode(const struct hatf_record *records, size_t count, enum haste haste,
 		if (e->used == 0)
 			begin_block(e, s, i, &records[i]);
 		if (haste != LEISURE)
-			encoder_hasten(e, haste == HASTE ||
-						  i / LEISURE_RECORDS % 2 != 0);
+			encoder_set_fast(e,
+					 haste == HASTE ||
+						 i / LEISURE_RECORDS % 2 != 0);
 		i += put(e, &records[i], count - i < 20 ? count - i : 20);
 		if (encoder_is_full(e, BLOCK_NBYTES))
 			end_block(e, s);
@@ -534,7 +535,7 @@ START_TEST(in_haste_what_fits_is_written_at_once)
 	size_t used;
 
 	encoder_init(&e, buf, CAP, NULL, window);
-	encoder_hasten(&e, true);
+	encoder_set_fast(&e, true);
 	encoder_begin(&e, 0, 0);
 	for (size_t i = 0; i <= PLACE_WINDOW_RECORDS; i++)
 		mini_check(encoder_put_plain(&e, HATF_ALLOC, i * 100,

@@ -189,10 +189,11 @@ do_realloc_end(struct ring *r)
 {
 	if (in_words)
 		publish(0, r, 3,
-			(uint64_t[]){
-				event_wide(EVENT_TICK, 2, 0), ++model.clock,
-				48ull << EVENT_SIZE_SHIFT | EVENT_REALLOC_DONE |
-					BLOCK_B | EVENT_KIND_REALLOC },
+			(uint64_t[]){ event_wide(EVENT_TICK, 2, 0),
+				      ++model.clock,
+				      48ull << EVENT_SIZE_SHIFT |
+					      EVENT_REALLOC_IS_END | BLOCK_B |
+					      EVENT_KIND_REALLOC },
 			HATF_REALLOC_ALLOC_FREE, BLOCK_B);
 	else
 		publish(0, r, 5,
@@ -306,7 +307,7 @@ tend(unsigned id)
 		return;
 	if (s->is_dead) {
 		model.is_gone[id] = true;
-		narrate_thread_gone(&model.trace.narrator, s, s->stamp);
+		narrate_thread_end(&model.trace.narrator, s, s->stamp);
 	}
 	/* The initial thread is the process. */
 	s->is_dead =

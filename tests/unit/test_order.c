@@ -51,13 +51,13 @@ note(void *context, const struct order_source *s, const struct event *ev)
 	else if (ev->type == EVENT_FORK)
 		snprintf(end, left, "%c%u:%u ", ev->flags != 0 ? 'K' : 'k',
 			 (unsigned)s->id, (unsigned)ev->operand[0]);
-	else if (ev->type == EVENT_POOL_ALLOC)
+	else if (ev->type == EVENT_HEAP_ALLOC)
 		snprintf(end, left, "A%u:%u@%u ", (unsigned)s->id,
 			 (unsigned)ev->operand[0], (unsigned)ev->operand[2]);
-	else if (ev->type == EVENT_POOL_FREE)
+	else if (ev->type == EVENT_HEAP_FREE)
 		snprintf(end, left, "F%u:%u@%u ", (unsigned)s->id,
 			 (unsigned)ev->operand[0], (unsigned)ev->operand[1]);
-	else if (ev->type == EVENT_POOL_REALLOC)
+	else if (ev->type == EVENT_HEAP_REALLOC)
 		snprintf(end, left, "R%u:%u>%u@%u ", (unsigned)s->id,
 			 (unsigned)ev->operand[0], (unsigned)ev->operand[1],
 			 (unsigned)ev->operand[3]);
@@ -140,7 +140,7 @@ static void
 put_pool_alloc(unsigned id, uint64_t stamp, uint64_t address)
 {
 	put(id, 6,
-	    (uint64_t[]){ event_wide(EVENT_POOL_ALLOC, 6, 0), stamp, address, 8,
+	    (uint64_t[]){ event_wide(EVENT_HEAP_ALLOC, 6, 0), stamp, address, 8,
 			  7, 0 });
 }
 
@@ -148,7 +148,7 @@ static void
 put_pool_begin(unsigned id, uint64_t stamp, uint64_t old)
 {
 	put(id, 4,
-	    (uint64_t[]){ event_wide(EVENT_POOL_REALLOC_BEGIN, 4, 0), stamp,
+	    (uint64_t[]){ event_wide(EVENT_HEAP_REALLOC_BEGIN, 4, 0), stamp,
 			  old, 7 });
 }
 
@@ -156,7 +156,7 @@ static void
 put_pool_end(unsigned id, uint64_t stamp, uint64_t old, uint64_t new)
 {
 	put(id, 6,
-	    (uint64_t[]){ event_wide(EVENT_POOL_REALLOC_END, 6, 0), stamp, old,
+	    (uint64_t[]){ event_wide(EVENT_HEAP_REALLOC_END, 6, 0), stamp, old,
 			  new, 64, 7 });
 }
 
@@ -174,8 +174,8 @@ put_end_word(unsigned id, uint64_t tick, uint64_t new)
 {
 	put(id, 3,
 	    (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), tick,
-			  64ull << EVENT_SIZE_SHIFT | EVENT_REALLOC_DONE | new |
-				  EVENT_KIND_REALLOC });
+			  64ull << EVENT_SIZE_SHIFT | EVENT_REALLOC_IS_END |
+				  new | EVENT_KIND_REALLOC });
 }
 
 static void
@@ -484,7 +484,7 @@ START_TEST(test_reallocs_in_other_heaps)
 	put_pool_begin(0, 10, 8);
 	put_pool_end(0, 30, 8, 32);
 	put(1, 6,
-	    (uint64_t[]){ event_wide(EVENT_POOL_REALLOC, 6, 0), 20, 0, 8, 64,
+	    (uint64_t[]){ event_wide(EVENT_HEAP_REALLOC, 6, 0), 20, 0, 8, 64,
 			  7 });
 	run(100);
 	ck_assert_str_eq(out, "R0:8>32@7 R1:0>8@7 ");

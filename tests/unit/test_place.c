@@ -23,13 +23,13 @@ static struct encoder encoder;
 
 /* The bytes that 'count' records take, without those that begin the block. */
 static size_t
-cost(make_fn *make, size_t count, bool in_haste)
+cost(make_fn *make, size_t count, bool is_fast)
 {
 	struct hatf_record r;
 	uint64_t seed = 88172645463325252u;
 
 	encoder_init(&encoder, buf, CAP, NULL, window);
-	encoder_hasten(&encoder, in_haste);
+	encoder_set_fast(&encoder, is_fast);
 	encoder_begin(&encoder, 0, 0);
 
 	const size_t start = encoder.used;

@@ -45,7 +45,7 @@ START_TEST(every_way_to_sum_gives_the_same)
 	}
 	for (size_t n = 0; n + 3 < sizeof(bytes); n += n < 64 ? 1 : 997) {
 		const uint8_t *const p = bytes + n % 3;
-		const uint32_t sum = crc32c_add_slowly(seed, p, n);
+		const uint32_t sum = crc32c_add_by_table(seed, p, n);
 
 		ck_assert_uint_eq(crc32c_add(seed, p, n), sum);
 		ck_assert_uint_eq(crc32c_add(crc32c_add(seed, p, n / 3),
@@ -129,7 +129,7 @@ START_TEST(a_plain_trace_has_a_sum_for_each_block_and_others_have_none)
 		char digits[9];
 
 		snprintf(digits, sizeof(digits), "%08x",
-			 crc32c_add_slowly(0, start, (size_t)(sum - start)));
+			 crc32c_add_by_table(0, start, (size_t)(sum - start)));
 		ck_assert_mem_eq(sum, digits, 8);
 		start = sum + 9;
 		count++;

@@ -34,18 +34,19 @@ stamp_at(uint64_t ns)
 
 /* Another reading, begun at 'ns'; returns its end. */
 static uint64_t
-read_clocks(struct line *line, uint64_t ns, uint64_t gap_ns, uint64_t base_ns)
+read_clocks(struct timeline *line, uint64_t ns, uint64_t gap_ns,
+	    uint64_t base_ns)
 {
-	line_add(line, stamp_at(ns + gap_ns), ns, base_ns);
+	timeline_add(line, stamp_at(ns + gap_ns), ns, base_ns);
 	return ns + gap_ns;
 }
 
 /* The time of a stamp taken at 'ns' is so much later or earlier than that at most. */
 static void
-check_time(const struct line *line, uint64_t ns, uint64_t late_ns,
+check_time(const struct timeline *line, uint64_t ns, uint64_t late_ns,
 	   uint64_t early_ns)
 {
-	const uint64_t got = START_NS + line_ns(line, stamp_at(ns));
+	const uint64_t got = START_NS + timeline_ns(line, stamp_at(ns));
 
 	/* The counter above is exact to a ns. */
 	ck_assert_uint_le(got, ns + late_ns + 1);
@@ -55,10 +56,10 @@ check_time(const struct line *line, uint64_t ns, uint64_t late_ns,
 static void
 check_near_times(void)
 {
-	struct line line;
+	struct timeline line;
 	uint64_t ns = START_NS;
 
-	line_init(&line, stamp_at(ns), ns);
+	timeline_init(&line, stamp_at(ns), ns);
 	for (unsigned i = 0; i < 2000; i++) {
 		const uint64_t gap =
 			draw(20) == 0 ? draw(LATE_NS) : draw(GAP_NS);
@@ -83,10 +84,10 @@ END_TEST
 static void
 check_old_times(void)
 {
-	struct line line;
+	struct timeline line;
 	uint64_t ns = START_NS;
 
-	line_init(&line, stamp_at(ns), ns);
+	timeline_init(&line, stamp_at(ns), ns);
 	for (unsigned i = 0; i < 3000; i++) {
 		const uint64_t old = ns - START_NS;
 
@@ -109,21 +110,21 @@ END_TEST
 
 START_TEST(a_later_stamp_gets_the_time_of_the_last_reading)
 {
-	struct line line;
+	struct timeline line;
 
-	line_init(&line, stamp_at(START_NS), START_NS);
-	ck_assert_uint_eq(line_ns(&line, UINT64_MAX), 0);
+	timeline_init(&line, stamp_at(START_NS), START_NS);
+	ck_assert_uint_eq(timeline_ns(&line, UINT64_MAX), 0);
 	read_clocks(&line, START_NS + 5000, 10, 0);
-	ck_assert_uint_eq(line_ns(&line, UINT64_MAX), 5000);
-	ck_assert_uint_eq(line_ns(&line, 0), 0);
+	ck_assert_uint_eq(timeline_ns(&line, UINT64_MAX), 5000);
+	ck_assert_uint_eq(timeline_ns(&line, 0), 0);
 }
 END_TEST
 
 START_TEST(a_line_without_slope_stays_as_it_is)
 {
-	struct line line = { .stamp1 = 1, .ns1 = 3 * (uint64_t)FAR_NS };
+	struct timeline line = { .stamp1 = 1, .ns1 = 3 * (uint64_t)FAR_NS };
 
-	line_add(&line, 2, line.ns1 + 1, FAR_NS);
+	timeline_add(&line, 2, line.ns1 + 1, FAR_NS);
 	ck_assert_uint_eq(line.stamp0, 0);
 	ck_assert_uint_eq(line.ns0, 0);
 }
