@@ -33,7 +33,7 @@ narrate_init(struct narrator *n, void *memory)
 	uint8_t *const buf = memory;
 	const size_t cap = buffer_nbytes();
 
-	/* The encoder sees to its own: much of it is written when it is used. */
+	/* encoder_init() clears the encoder, as far as that is needed. */
 	memset((uint8_t *)n + offsetof(struct narrator, timeline), 0,
 	       sizeof(*n) - offsetof(struct narrator, timeline));
 	n->unit_ns = 1;
@@ -60,7 +60,7 @@ narrate_restart(struct narrator *n)
 	n->tick_stamp = 0;
 }
 
-/* How far back the long line goes, at least, when it has become so long. */
+/* Minimum length of 'far_timeline' once it is that long. */
 #define FAR_NS 100000000ull
 
 void
@@ -78,10 +78,10 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 }
 
 /*
- * The moment of a stamp, in ns since the start.  An event with a stamp from
- * before the last two readings was held up, by a realloc under way or because
- * its thread did not run.  It was published after those readings, so the time
- * of the older one is not too late for it.
+ * Return the time of a stamp, in ns since the start.  An event with a stamp
+ * before the last two readings was delayed, by an open realloc or because its
+ * thread did not run.  It was published after those readings, so the time of
+ * the older one is not too late for it.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
@@ -95,7 +95,10 @@ ns_of(const struct narrator *n, uint64_t stamp)
 	return ns < latest ? ns : latest;
 }
 
-/* How many stamps from this one on, at 'ns', are within the same unit of time? */
+/*
+ * Return how many stamps, from a stamp with the time 'ns' on, are certain to
+ * have the same time in the trace.
+ */
 static uint64_t
 count_same(const struct narrator *n, uint64_t ns)
 {
@@ -108,26 +111,26 @@ count_same(const struct narrator *n, uint64_t ns)
 	left_ns = unit_ns - 1 - ns % unit_ns;
 	if (left_ns < 2)
 		return 0;
-	/* One less, for what rounding may do. */
+	/* One less, because of rounding. */
 	count = (double)(left_ns - 1) / n->timeline.slope;
-	/* A slope from a file may be anything above 0. */
+	/* A slope read from a file may be any positive number. */
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
-/* Convert nanoseconds since the start into the trace's unit, which is not 0. */
+/* Convert nanoseconds since the start into units; the trace has times. */
 static uint64_t
 in_units(const struct narrator *n, uint64_t ns)
 {
 	const uint64_t time = n->unit_ns != 1 ? ns / 1000 : ns;
 
-	/* Threads are ordered by stamps that this clock need not show. */
+	/* Stamps order the events, so the times in the trace may be coarser. */
 	return n->grain != 1 ? time - time % n->grain : time;
 }
 
 /*
- * The time of a stamp, for a comment: not earlier than the record before.
- * Unlike time_of() it leaves n->time alone, since a comment about a later
- * moment must not make the next records late.
+ * Return the time of a stamp for a comment: at least that of the last record.
+ * Unlike time_of(), do not change n->time: a comment about a later moment must
+ * not make the times of the next records late.
  */
 static uint64_t
 time_at(const struct narrator *n, uint64_t stamp)
@@ -138,7 +141,7 @@ time_at(const struct narrator *n, uint64_t stamp)
 	return time > n->time ? time : n->time;
 }
 
-/* The time of a stamp; never less than that of the record before. */
+/* Set n->time to the time of a stamp, but never back; return it. */
 static uint64_t
 time_of(struct narrator *n, uint64_t stamp)
 {
@@ -205,7 +208,7 @@ put_comment(struct narrator *n, const struct text *text)
 	encoder_comment(&n->encoder, text->buf, text->used);
 }
 
-/* Put a comment: how times are taken from here on. */
+/* Put the comment that says how times are taken from here on. */
 static void
 put_clock(struct narrator *n, const char *name)
 {
@@ -230,10 +233,14 @@ narrate_begin_stamps(struct narrator *n)
 	put_clock(n, "us");
 }
 
-/* Put a smaller step once no tick has needed the larger one for so long. */
+/* Announce a smaller step once no tick has needed the larger one for this time,
+ * in microseconds. */
 #define STEP_TIME 1000000u
 
-/* How early the time of an event can be that has the tick 'stamp', in units. */
+/*
+ * Return how much later than its time an event with the tick 'stamp' can have
+ * happened, in units; NARRATE_STEP times a power of two.
+ */
 static uint64_t
 step_of_tick(const struct narrator *n, uint64_t stamp)
 {
@@ -242,20 +249,19 @@ step_of_tick(const struct narrator *n, uint64_t stamp)
 		n->ticks_end_ns > since_ns ? n->ticks_end_ns - since_ns : 0;
 	uint64_t step = NARRATE_STEP;
 
-	/* One unit for rounding down, what the grain cuts off, and one to
-	 * spare. */
+	/* One unit for rounding down, the grain, and one unit to spare. */
 	while (step < lasted_ns / 1000 + n->grain + 2)
 		step *= 2;
 	return step;
 }
 
 /*
- * The next event has the time of the tick 'stamp'.  Put a comment that says so,
- * and how long ticks last if that is longer than the trace has said, unless
- * there is nothing new to say.
+ * Prepare for an event with the time of the tick 'stamp'.  If the trace says
+ * that events have their own times, or its step is too small or much too large,
+ * put a clock comment.
  */
 static void
-see_tick(struct narrator *n, uint64_t stamp)
+note_tick(struct narrator *n, uint64_t stamp)
 {
 	uint64_t step;
 	bool is_less;
@@ -263,8 +269,7 @@ see_tick(struct narrator *n, uint64_t stamp)
 	if (__builtin_expect(stamp == n->tick_stamp && !n->is_stamped, 1))
 		return;
 	n->tick_stamp = stamp;
-	/* Only traces in microseconds have ticks; one without times says
-	 * nothing. */
+	/* Only traces in microseconds have ticks. */
 	if (n->unit_ns != 1000)
 		return;
 	step = step_of_tick(n, stamp);
@@ -284,10 +289,10 @@ begin_event(struct narrator *n, const struct event *ev)
 {
 	narrate_open_block(n);
 	if (ev->by_tick)
-		see_tick(n, ev->stamp);
+		note_tick(n, ev->stamp);
 }
 
-/* An alloc of a heap, or with an attribute, which is rare. */
+/* Slow path: put an alloc of a heap, or one with attributes. */
 static void
 put_special_alloc(struct narrator *n, const struct order_source *source,
 		  const struct event *ev, uint64_t heap, uint64_t alignment)
@@ -352,7 +357,7 @@ realloc_tag(const struct event *ev)
 	return old_address == 0 ? HATF_REALLOC_ALLOC : HATF_REALLOC_ALLOC_FREE;
 }
 
-/* The realloc, then the alloc and the free that it announces. */
+/* Put the realloc, then the alloc and the free that it announces. */
 static void
 put_realloc_records(struct narrator *n, const struct hatf_record *realloc)
 {
@@ -399,7 +404,8 @@ put_create_thread(struct narrator *n, uint64_t thread, const uint64_t *operand,
 		{ .key = HATF_ATTR_TID, .value = operand[1] },
 		{ .key = HATF_ATTR_START, .value = operand[2] },
 	};
-	/* One that came by another way has neither parent nor function. */
+	/* If the recorder did not see its pthread_create(), only the tid is
+	 * known. */
 	const bool known = operand[2] != 0;
 	uint8_t attributes[48] = { HATF_ATTR_CARRIED };
 	size_t used = is_carried;
@@ -461,10 +467,10 @@ narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name)
 	put_comment(n, &text);
 }
 
-/* A realloc that was under way during a fork. */
+/* Put the comment of a realloc that was in progress during a fork. */
 static void
-put_moving(struct narrator *n, const struct order_source *source,
-	   const struct event *ev)
+put_open_realloc(struct narrator *n, const struct order_source *source,
+		 const struct event *ev)
 {
 	char buf[192];
 	struct text text;
@@ -489,7 +495,7 @@ put_fork(struct narrator *n, const struct order_source *source,
 	struct text text;
 
 	if (ev->type == EVENT_REALLOC_BEGIN) {
-		put_moving(n, source, ev);
+		put_open_realloc(n, source, ev);
 		return;
 	}
 	text_init(&text, buf, sizeof(buf));
@@ -529,8 +535,8 @@ narrate_lost(struct narrator *n, const struct order_source *source,
 }
 
 static void
-put_heap(struct narrator *n, enum hatf_tag tag, uint64_t thread, uint64_t heap,
-	 const uint64_t *name, bool carried)
+put_heap_record(struct narrator *n, enum hatf_tag tag, uint64_t thread,
+		uint64_t heap, const uint64_t *name, bool carried)
 {
 	const uint8_t *const text = (const uint8_t *)name;
 	const struct hatf_attr_item items[] = {
@@ -564,13 +570,13 @@ put_heap(struct narrator *n, enum hatf_tag tag, uint64_t thread, uint64_t heap,
 void
 narrate_carried_heap(struct narrator *n, uint64_t heap, const uint64_t *name)
 {
-	put_heap(n, HATF_CREATE_HEAP, 0, heap, name, true);
+	put_heap_record(n, HATF_CREATE_HEAP, 0, heap, name, true);
 }
 
-/* What a pool has done: the same records as malloc's, but for the heap. */
+/* Put the records of an event of a heap: those of malloc, with the heap. */
 static void
-put_pool(struct narrator *n, const struct order_source *source,
-	 const struct event *ev)
+put_heap_event(struct narrator *n, const struct order_source *source,
+	       const struct event *ev)
 {
 	const uint64_t *const o = ev->operand;
 	struct hatf_record rec = { .thread = source->id, .time = n->time };
@@ -596,7 +602,7 @@ put_pool(struct narrator *n, const struct order_source *source,
 	encoder_put(&n->encoder, &rec);
 }
 
-/* A piece of a mark; with the last one it is written. */
+/* Add a piece to the mark, and put its comment if the piece is the last. */
 static void
 put_mark(struct narrator *n, const struct order_source *source,
 	 const struct event *ev)
@@ -621,10 +627,10 @@ put_mark(struct narrator *n, const struct order_source *source,
 	put_comment(n, &text);
 }
 
-/* Events that no program has often. */
+/* Narrate an event of a rare type. */
 static void
-tell_rare(struct narrator *n, const struct order_source *source,
-	  const struct event *ev)
+put_rare(struct narrator *n, const struct order_source *source,
+	 const struct event *ev)
 {
 	switch (ev->type) {
 	case EVENT_NAME:
@@ -636,13 +642,13 @@ tell_rare(struct narrator *n, const struct order_source *source,
 		break;
 	case EVENT_CREATE_HEAP:
 		time_of(n, ev->stamp);
-		put_heap(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
-			 &ev->operand[1], false);
+		put_heap_record(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
+				&ev->operand[1], false);
 		break;
 	case EVENT_DESTROY_HEAP:
 		time_of(n, ev->stamp);
-		put_heap(n, HATF_DESTROY_HEAP, source->id, ev->operand[0], NULL,
-			 false);
+		put_heap_record(n, HATF_DESTROY_HEAP, source->id,
+				ev->operand[0], NULL, false);
 		break;
 	case EVENT_MARK:
 		time_of(n, ev->stamp);
@@ -651,7 +657,7 @@ tell_rare(struct narrator *n, const struct order_source *source,
 	case EVENT_HANDOVER:
 		narrate_thread_end(n, source, ev->stamp);
 		break;
-	default: /* ticks do not come this far */
+	default: /* the sink never gets a tick */
 		break;
 	}
 }
@@ -692,11 +698,11 @@ narrate_event(void *context, const struct order_source *source,
 	case EVENT_HEAP_FREE:
 	case EVENT_HEAP_REALLOC:
 		time_of(n, ev->stamp);
-		put_pool(n, source, ev);
+		put_heap_event(n, source, ev);
 		n->event_count++;
 		break;
 	default:
-		tell_rare(n, source, ev);
+		put_rare(n, source, ev);
 	}
 }
 
@@ -710,10 +716,10 @@ narrate_run(void *context, const struct order_source *source,
 
 	_Static_assert((unsigned)EVENT_KIND_ALLOC == (unsigned)HATF_ALLOC &&
 			       (unsigned)EVENT_KIND_FREE == (unsigned)HATF_FREE,
-		       "a kind is a tag");
+		       "the kind of a one-word event is its tag");
 	if (!to->in_block)
 		return 0;
-	see_tick(to, stamp);
+	note_tick(to, stamp);
 
 	const uint64_t time = time_of(to, stamp);
 	const size_t room = encoder_window_left(&to->encoder);
