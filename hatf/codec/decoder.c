@@ -7,17 +7,17 @@
  *	tag  numbers  [length]  variable part
  *	`------- fixed -------´ `-- extra --´
  *
- * and the lengths of the first three depend on the tag and the layout only, so
- * they are kept in a table that changes with each metadata record.  A number is
- * fetched as 8 bytes and shifted, whatever its width: the widths change too often
- * in our own traces for a branch on each to be foretold.
+ * The length of the fixed part depends on the tag and the layout only, so it is
+ * kept in a table that each metadata record updates.  A number is fetched as 8
+ * bytes and shifted, whatever its width: in our own traces the widths change so
+ * often that the processor would mispredict a branch on the width.
  *
  * Nearly all of a trace is runs of heap records (tags 0 to 5) between metadata.
- * decode_run() takes those, as long as none can reach the end of the bytes, with
- * no branch that depends on what they hold.  decode_record() takes all others:
- * there measure() compares with the end of the bytes, and what follows it reads
- * without asking; where fewer than FETCH_NBYTES are left, the record's numbers are
- * copied to where that is safe.
+ * decode_run() and decode_plain_run() decode them without a branch that depends
+ * on their contents, as long as no record can reach the end of the bytes.
+ * decode_record() decodes all other records.  There, measure() does the bounds
+ * check and the code after it reads unchecked; if fewer than FETCH_NBYTES are
+ * left, the numbers of the record are first copied to a larger buffer.
  */
 #include "hatf/codec/decoder.h"
 
@@ -25,33 +25,33 @@
 
 #include <assert.h>
 
-/* Values of 'extra_nbytes' that are no length: where the length stands. */
+/* Codes in 'extra_nbytes', not lengths: the position of the length. */
 #define LENGTH_V1 0x10000u /* in the last byte of the fixed part */
 #define LENGTH_V2 0x10001u /* in its last two bytes */
 
-/* tag, six numbers of 8 bytes, and 7 bytes that a fetch may run over. */
+/* Tag, six numbers of 8 bytes, and 7 bytes that a fetch may read beyond. */
 #define FETCH_NBYTES (1 + 6 * 8 + 7)
 
 /* The longest record that decode_run() takes: with attributes of 'v1'. */
 #define RUN_RECORD_NBYTES (1 + 6 * 8 + 1 + 255)
 _Static_assert(RUN_RECORD_NBYTES >= FETCH_NBYTES,
-	       "what the last number is fetched with must be there");
+	       "the bytes for fetching the last number are there");
 
-/* The most records of a run; bounds what is on the stack. */
+/* The most records of a run; bounds the stack use of 'struct announcers'. */
 #define RUN_MAX 1024
 
-/* Fixed bytes of a record, by tag, that come with each byte of a field's width. */
+/* By tag: fixed bytes of a record per byte of the field's width. */
 static const decoder_lengths width_uses[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_SIZE] = { 1, 0, 1, 1, 1, 1 },
 	[HATF_FIELD_ADDRESS] = { 1, 1, 2, 2, 2, 2 },
 	[HATF_FIELD_TIME] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 	[HATF_FIELD_THREAD] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 	[HATF_FIELD_HEAP] = { 1, 1, 1, 1, 1, 1, 1, 1 },
-	/* Of the attributes, the length that v1 and v2 begin with. */
+	/* The width of the length field of v1 and v2. */
 	[HATF_FIELD_ATTRIBUTES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 };
 
-/* What a field takes of the fixed part. */
+/* Return the bytes that one use of a field adds to the fixed part. */
 static unsigned
 fixed_width(const struct layout *layout, unsigned field)
 {
@@ -64,7 +64,7 @@ fixed_width(const struct layout *layout, unsigned field)
 					   : 0;
 }
 
-/* Is there more to the field than decode_plain_run() knows? */
+/* Is the field in a state that decode_plain_run() does not handle? */
 static unsigned
 is_unusual(const struct layout_field *f, unsigned field)
 {
@@ -79,12 +79,15 @@ is_unusual(const struct layout_field *f, unsigned field)
 	}
 }
 
-/* Let the tables follow a change of 'field', which took 'before' until now. */
+/*
+ * Update the tables after a change of 'field'; 'before' is its old
+ * fixed_width().
+ */
 static void
-settle(struct decoder *d, unsigned field, unsigned before)
+update_tables(struct decoder *d, unsigned field, unsigned before)
 {
 	const struct layout_field *const f = &d->layout.field[field];
-	/* Modulo 256, as the sum is: no fixed part is that long. */
+	/* Modulo 256, like the sum: every fixed part is shorter. */
 	const uint8_t more = (uint8_t)(fixed_width(&d->layout, field) - before);
 
 	d->fixed_nbytes += width_uses[field] * more;
@@ -108,14 +111,14 @@ decoder_init(struct decoder *d, bool want_metadata)
 		d->fixed_nbytes[tag] = 1;
 	d->fixed_nbytes[HATF_COMMENT] = 1 + 2;
 	for (unsigned field = 0; field < HATF_FIELD_COUNT; field++)
-		settle(d, field, 0);
+		update_tables(d, field, 0);
 }
 
 /*
- * The length of the record at 'p' that is no metadata and of which 'left' bytes
- * (at least 1) are there, or 0 if that is not all of it.  '*extra_ret' is the
- * length of its variable part.  Lengths are compared with what is left, never
- * added to a position.
+ * Return the length of the record at 'p', which is not metadata, or 0 if it is
+ * longer than the 'left' bytes (at least 1).  '*extra_ret' is the length of its
+ * variable part.  Compare lengths with the bytes left; never add them to a
+ * position, since that could wrap.
  */
 static inline size_t
 measure(const struct decoder *d, const uint8_t *p, size_t left,
@@ -136,12 +139,12 @@ measure(const struct decoder *d, const uint8_t *p, size_t left,
 	return fixed + extra;
 }
 
-/* The number at '*p', which is stored as 'f' says; steps over it. */
+/* Return the number at '*p', which is stored as 'f' says; move '*p' past it. */
 static inline uint64_t
 number(struct layout_field *f, const uint8_t **p)
 {
 	const unsigned nbytes = f->nbytes;
-	/* The shift is 0 for no bytes, too, and the mask then leaves 0. */
+	/* For 0 bytes the shift is 0, and the mask clears the result. */
 	const uint64_t raw = get_be64(*p) >> (-8u * nbytes & 63) & f->mask;
 	const uint64_t value = layout_value(f, raw);
 
@@ -150,7 +153,7 @@ number(struct layout_field *f, const uint8_t **p)
 	return value;
 }
 
-/* Decode the numbers that follow the tag in 'p' of FETCH_NBYTES. */
+/* Decode the numbers after the tag at 'p'; FETCH_NBYTES must be readable. */
 static inline __attribute__((always_inline)) void
 decode_numbers(struct layout_field *f, const uint8_t *p,
 	       struct hatf_record *rec)
@@ -188,7 +191,7 @@ decode_numbers(struct layout_field *f, const uint8_t *p,
 	rec->time = number(&f[HATF_FIELD_TIME], &next);
 }
 
-/* Like decode_numbers(), where only 'left' bytes may be touched. */
+/* Like decode_numbers(), but read only 'left' bytes. */
 static void
 decode_last_numbers(struct layout_field *f, const uint8_t *p, size_t left,
 		    struct hatf_record *rec)
@@ -199,7 +202,7 @@ decode_last_numbers(struct layout_field *f, const uint8_t *p, size_t left,
 	decode_numbers(f, copy, rec);
 }
 
-/* Count a record's logical event; only a realloc makes the next one unsure. */
+/* Count the logical event of a record, unless a realloc has announced it. */
 static inline void
 count_event(struct decoder *d, const struct hatf_record *rec)
 {
@@ -230,7 +233,7 @@ clear_metadata(struct hatf_record *rec)
 	memset(&rec->metadata, 0, sizeof(rec->metadata));
 }
 
-/* There is no whole record. */
+/* Stop: the next record is not complete. */
 static bool
 want_more(struct decoder *d)
 {
@@ -239,8 +242,9 @@ want_more(struct decoder *d)
 }
 
 /*
- * Apply the metadata record at '*next' and step over it.  'rec' gets it if the
- * caller of decoder_decode() wants metadata.  False as for decode_record().
+ * Apply the metadata record at '*next' and move '*next' past it.  If the user
+ * of the decoder wants metadata, store it in 'rec'.  Return false as
+ * decode_record() does.
  */
 static bool
 decode_metadata(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -266,7 +270,7 @@ decode_metadata(struct decoder *d, const uint8_t **next, const uint8_t *end,
 
 	if (illegal != NULL)
 		return fail(d, HATF_BAD_METADATA, illegal);
-	settle(d, m.field, before);
+	update_tables(d, m.field, before);
 	if (d->want_metadata) {
 		hatf_record_clear(rec);
 		rec->tag = HATF_METADATA;
@@ -280,8 +284,8 @@ decode_metadata(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Decode the record at '*next', which is no metadata, into 'rec' and step over
- * it.  False, with 'stop' set, if there is none or it is bad.
+ * Decode the record at '*next', which is not metadata, into 'rec' and move
+ * '*next' past it.  Set 'stop' and return false if it is truncated or bad.
  */
 static bool
 decode_record(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -322,8 +326,9 @@ decode_record(struct decoder *d, const uint8_t **next, const uint8_t *end,
 /* ---------------------------------------------------------------- runs */
 
 /*
- * A field during a run, in the form that takes the fewest steps: a value is
- * 'bias' + (raw ^ sign), and a field that follows adds that and 'step' to 'bias'.
+ * The state of a field during a run, in the form that needs the fewest
+ * operations: a value is 'bias' + (raw ^ sign); a field that follows then adds
+ * (raw ^ sign) + 'step' to 'bias'.
  */
 struct lane {
 	uint64_t bias; /* origin - sign */
@@ -355,14 +360,14 @@ lane_close(const struct lane *l, struct layout_field *f)
 	f->origin = l->bias + l->sign;
 }
 
-/* The number at 'p' of a field that does not follow. */
+/* Return the number at 'p' of a field that does not follow. */
 static inline uint64_t
 lane_value(const struct lane *l, const uint8_t *p)
 {
 	return l->bias + ((get_be64(p) >> l->shift & l->mask) ^ l->sign);
 }
 
-/* The number at 'p' if 'there' is all ones, or 0 if that is 0. */
+/* If 'there' is all ones, take the number at 'p'; if it is 0, return 0. */
 static inline uint64_t
 lane_take(struct lane *l, const uint8_t *p, uint64_t there)
 {
@@ -374,15 +379,15 @@ lane_take(struct lane *l, const uint8_t *p, uint64_t there)
 }
 
 /*
- * The records of a run that announce others, in order: only they make it unsure
- * which records begin an event.
+ * The indices of the records of a run that announce others, in order.  Without
+ * them, each record would be one event.
  */
 struct announcers {
 	size_t count;
 	uint16_t idx[RUN_MAX];
 };
 
-/* Count the realloc that is record 'n' of a run. */
+/* Count record 'n' of a run, a realloc; store 'n' if it announces others. */
 static inline void
 note_realloc(struct decoder *d, unsigned tag, size_t n, struct announcers *a)
 {
@@ -391,10 +396,11 @@ note_realloc(struct decoder *d, unsigned tag, size_t n, struct announcers *a)
 	d->tag_count[tag]++;
 }
 
-/* The state of a run, in registers as far as they go. */
+/* The state of a run, as a local so that the compiler can use registers. */
 struct run {
 	struct lane size, address, thread, heap, time;
-	size_t sized_count, realloc_count; /* tags but 1; tags 2 to 5 */
+	size_t sized_count;   /* records with a size: all tags but 1 */
+	size_t realloc_count; /* tags 2 to 5 */
 };
 
 static inline __attribute__((always_inline)) struct run
@@ -409,7 +415,7 @@ run_open(const struct layout_field *f)
 	};
 }
 
-/* Put the state after 'n' records of 'nbytes' back into 'd'. */
+/* Write the state after 'n' records, 'nbytes' in total, back to 'd'. */
 static inline __attribute__((always_inline)) void
 run_close(const struct run *run, struct decoder *d, size_t n, size_t nbytes)
 {
@@ -426,7 +432,7 @@ run_close(const struct run *run, struct decoder *d, size_t n, size_t nbytes)
 	d->offset += nbytes;
 }
 
-/* The thread, heap and time at 'p'. */
+/* Take the thread, heap and time at 'p'. */
 static inline __attribute__((always_inline)) void
 run_take_tail(struct run *run, const uint8_t *p, struct hatf_record *rec)
 {
@@ -437,7 +443,7 @@ run_take_tail(struct run *run, const uint8_t *p, struct hatf_record *rec)
 	rec->time = lane_take(&run->time, p, UINT64_MAX);
 }
 
-/* The length of the attributes at 'p', behind the one that v1 has. */
+/* Return the length of the attributes at 'p', which is before 'p' under v1. */
 static inline size_t
 run_extra_nbytes(const struct decoder *d, const uint8_t *p)
 {
@@ -445,8 +451,8 @@ run_extra_nbytes(const struct decoder *d, const uint8_t *p)
 }
 
 /*
- * Decode heap records from '*next' on, at most 'max', until there is another tag
- * or fewer than RUN_RECORD_NBYTES are left.  Returns how many there were.
+ * Decode heap records from '*next' on, at most 'max', until another tag follows
+ * or fewer than RUN_RECORD_NBYTES are left.  Return the number of records.
  */
 static size_t
 decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -464,7 +470,7 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	for (; n < max && p <= last && p[0] <= HATF_REALLOC_FREE; n++) {
 		struct hatf_record *const rec = &records[n];
 		const unsigned tag = p[0];
-		/* All ones where the tag has a size. */
+		/* All ones if the tag has a size, else 0. */
 		const uint64_t has_size = 0 - (uint64_t)(tag != HATF_FREE);
 		const size_t size_nbytes = has_size & run.size.nbytes;
 		const uint8_t *q = p + 1 + size_nbytes;
@@ -499,10 +505,11 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Like decode_run(), while d->unusual has at most the time, as in nearly all of a
- * trace by one thread: what differs from record to record is the tag, the size,
- * which does not follow, the address, and the time and
- * attributes if it 'has_time' and 'has_attributes', constants for each copy.
+ * Like decode_run(), but only for layouts in which d->unusual has at most the
+ * time, as in nearly all of a trace of one thread.  The records then differ in
+ * the tag, the size (which does not follow), the address, and also in the time
+ * and the attributes if 'has_time' and 'has_attributes' are set.  These two are
+ * constants in each inlined copy.
  */
 static inline __attribute__((always_inline)) size_t
 decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -570,7 +577,7 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	return n;
 }
 
-/* Can the record at 'p' begin a run? */
+/* Can a run begin with the record at 'p'? */
 static inline bool
 begins_run(const struct decoder *d, const uint8_t *p, const uint8_t *end)
 {
@@ -579,8 +586,8 @@ begins_run(const struct decoder *d, const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * Go through the records that may belong to the realloc at '*rec', or to one
- * before it, and return the first that cannot.
+ * Skip the records from 'rec' on while a realloc expects others, and uncount
+ * those that belong to it.  Return the first record that is not skipped.
  */
 static const struct hatf_record *
 count_parts(struct decoder *d, const struct hatf_record *rec,
@@ -594,7 +601,7 @@ count_parts(struct decoder *d, const struct hatf_record *rec,
 	return rec;
 }
 
-/* A realloc and the two records that it announces, as they usually are. */
+/* Is 'rec' a realloc that the two records that it announces follow? */
 static inline bool
 is_whole_realloc(const struct hatf_record *rec, const struct hatf_record *end)
 {
@@ -605,7 +612,7 @@ is_whole_realloc(const struct hatf_record *rec, const struct hatf_record *end)
 	       rec[2].thread == rec[0].thread;
 }
 
-/* The carried blocks that a trace begins with are no events. */
+/* Return the number of carried blocks at the start of a trace: not events. */
 static inline size_t
 count_carried(const struct decoder *d, const struct hatf_record *records,
 	      size_t n)
@@ -618,7 +625,7 @@ count_carried(const struct decoder *d, const struct hatf_record *records,
 	return count;
 }
 
-/* Count a run's logical events: all records but those that were announced. */
+/* Count the logical events of a run: all records that were not announced. */
 static inline void
 count_run(struct decoder *d, const struct hatf_record *records, size_t n,
 	  const struct announcers *announcers)
@@ -631,7 +638,7 @@ count_run(struct decoder *d, const struct hatf_record *records, size_t n,
 		const struct hatf_record *const rec =
 			&records[announcers->idx[k]];
 
-		/* It came where another's parts were expected. */
+		/* count_parts() has already processed this realloc. */
 		if (rec < next)
 			continue;
 		if (is_whole_realloc(rec, end)) {
@@ -643,7 +650,7 @@ count_run(struct decoder *d, const struct hatf_record *records, size_t n,
 	}
 }
 
-/* The way to decode a run that suits the layout. */
+/* Decode a run with the fastest loop that suits the layout. */
 static size_t
 decode_any_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	       struct hatf_record *records, size_t max)
@@ -690,7 +697,7 @@ decoder_decode(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	return n;
 }
 
-/* Its order is that of decode_numbers(). */
+/* Find the first incomplete field, in the order of decode_numbers(). */
 static const char *
 cut_number(const struct decoder *d, const uint8_t *p, size_t left)
 {

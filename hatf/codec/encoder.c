@@ -2,11 +2,11 @@
 /*
  * encoder.c - see encoder.h
  *
- * What the planner has decided is written without a check: each record fits the
- * layout that it finds.  Nearly all are allocs and frees without attributes;
- * they take a path without a loop or a branch on their contents: every field is
- * stored as 8 bytes, of which the next field overwrites those that its width
- * does not count.
+ * After the planner, the encoder writes without checks: each record fits the
+ * layout at its place.  Nearly all records are allocs and frees with few or no
+ * attributes.  Their path has no loop, and no branch on their contents: each
+ * field is stored as 8 bytes, and the next field overwrites the bytes beyond
+ * its width.
  */
 #include "hatf/codec/encoder.h"
 
@@ -18,22 +18,22 @@
 
 #define LENGTH_DIGITS 10
 
-/* The line of a sum, which is filled in later. */
+/* The line of a sum, whose digits are filled in later. */
 #define SUM_LINE "crc32c=00000000\n"
 
-/* The text of a block comment: 60 bytes, and five numbers of 20 digits. */
+/* Longest text of a block comment: 60 bytes, and five numbers of 20 digits. */
 #define BLOCK_COMMENT_MAX 160
 
-/* For each record of the window: most have no attributes, or one byte. */
+/* Bytes of 'texts' per record: most records have 0 or 1 byte of attributes. */
 #define TEXT_NBYTES 8
 
-/* Behind them, so that from any place 8 bytes can be read. */
+/* Padding of 'texts', so that 8 bytes can be read from any attributes in it. */
 #define TEXT_SPARE_NBYTES 8
 
 _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
 	       "room for one record and its metadata");
 
-static const struct place_planner online = {
+static const struct place_planner default_planner = {
 	.plan = place_window,
 	.records = PLACE_WINDOW_RECORDS,
 	.changes = 2 * PLACE_WINDOW_RECORDS,
@@ -49,7 +49,7 @@ size_t
 encoder_memory_nbytes(const struct place_planner *planner)
 {
 	const struct place_planner *const p =
-		planner != NULL ? planner : &online;
+		planner != NULL ? planner : &default_planner;
 
 	return round_up(p->records * sizeof(struct hatf_record)) +
 	       round_up(p->changes * sizeof(struct place_change)) +
@@ -60,13 +60,16 @@ size_t
 encoder_room_nbytes(const struct place_planner *planner)
 {
 	const struct place_planner *const p =
-		planner != NULL ? planner : &online;
+		planner != NULL ? planner : &default_planner;
 
 	return p->records * (ENCODER_RECORD_NBYTES + TEXT_NBYTES) +
 	       ENCODER_RECORD_MAX_NBYTES;
 }
 
-/* How many records may wait so that there is room for them, and for one? */
+/*
+ * Return the number of records that may wait in the window: the buffer must
+ * have room for them and for the longest record.
+ */
 static size_t
 choose_pending_max(const struct encoder *e)
 {
@@ -88,13 +91,13 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 {
 	uint8_t *next = memory;
 
-	/* Not the place, of which place_init() knows what it needs. */
+	/* place_init() initialises 'place', as far as that is needed. */
 	memset(e, 0, offsetof(struct encoder, place));
 	memset((uint8_t *)e + offsetof(struct encoder, restart), 0,
 	       sizeof(*e) - offsetof(struct encoder, restart));
 	e->buf = buf;
 	e->cap = cap;
-	e->planner = planner != NULL ? *planner : online;
+	e->planner = planner != NULL ? *planner : default_planner;
 	if (planner == NULL)
 		e->planner.context = &e->place;
 	e->window = memory;
@@ -121,20 +124,20 @@ encoder_data_records(const struct encoder *e)
 }
 
 /*
- * Store a number that fits and step behind it.  Up to 8 bytes behind it are
- * overwritten; ENCODER_RECORD_MAX_NBYTES has them, as it counts 8 for each
- * field.
+ * Store a number that fits and return the position after it.  Up to 8 bytes
+ * after it are overwritten; ENCODER_RECORD_MAX_NBYTES includes them, since it
+ * counts 8 bytes per field.
  */
 static inline uint8_t *
 put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	   uint64_t value)
 {
-	/* For 0 bytes the shift is 0, and nothing of this is kept. */
+	/* For 0 bytes the shift is 0, and the next field overwrites all. */
 	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
 	return p + nbytes;
 }
 
-/* Bytes of the length that precedes attributes. */
+/* Return the size of the length that precedes attributes: 0, 1 or 2 bytes. */
 static inline unsigned
 length_nbytes(const struct layout_field *attributes)
 {
@@ -164,7 +167,7 @@ put_field(uint8_t *p, struct layout_field *f, uint64_t value)
 	return p;
 }
 
-/* The record alone, which the planner has made fit. */
+/* Write a record that fits the layout. */
 static void
 put_record(struct encoder *e, const struct hatf_record *rec)
 {
@@ -191,18 +194,21 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	e->used = (size_t)(p - e->buf);
 }
 
-/* May attributes be copied as 8 bytes?  See TEXT_SPARE_NBYTES. */
+/* Can put_alloc_free() write it, which copies the attributes as 8 bytes? */
 static inline bool
-is_plain(const struct hatf_record *rec)
+is_alloc_free(const struct hatf_record *rec)
 {
 	return rec->tag <= HATF_FREE && rec->attributes_nbytes <= 8;
 }
 
-/* A plain record; 'text' are its attributes, and can be read up to 8 bytes. */
+/*
+ * Write an alloc or free with the attributes 'text', at most 8 bytes; 8 bytes
+ * can be read there (TEXT_SPARE_NBYTES).
+ */
 static inline void
-put_plain(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
-	  uint64_t thread, uint64_t heap, uint64_t time, const uint8_t *text,
-	  uint32_t text_nbytes)
+put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
+	       uint64_t thread, uint64_t heap, uint64_t time,
+	       const uint8_t *text, uint32_t text_nbytes)
 {
 	struct layout_field *const f = e->layout.field;
 	const unsigned length = length_nbytes(&f[HATF_FIELD_ATTRIBUTES]);
@@ -224,7 +230,7 @@ put_plain(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 	layout_use(&f[HATF_FIELD_THREAD], thread);
 	layout_use(&f[HATF_FIELD_HEAP], heap);
 	layout_use(&f[HATF_FIELD_TIME], time);
-	/* A length in 0, 1 or 2 bytes. */
+	/* The length, in 0, 1 or 2 bytes. */
 	put_be16(p, (uint16_t)(text_nbytes << (length == 1 ? 8 : 0)));
 	p += length;
 	memcpy(p, text, 8);
@@ -232,7 +238,10 @@ put_plain(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 	e->used = (size_t)(p - e->buf);
 }
 
-/* Is there nothing behind the address, and does only that go by the last? */
+/*
+ * Do records store nothing after the address, and is the address the only field
+ * that depends on the record before?
+ */
 static bool
 is_short(const struct layout_field *f)
 {
@@ -247,8 +256,8 @@ is_short(const struct layout_field *f)
 }
 
 /*
- * Plain records, up to the first other one, which is returned; is_short(), so
- * that they have a size and an address and no more.
+ * Write allocs and frees up to the first other record, and return that.  The
+ * layout is_short(): a record has a size and an address only.
  */
 static const struct hatf_record *
 put_short_run(struct encoder *e, const struct hatf_record *rec,
@@ -305,10 +314,10 @@ put_records(struct encoder *e, const struct hatf_record *rec,
 			rec = put_short_run(e, rec, end);
 			continue;
 		}
-		if (is_plain(rec))
-			put_plain(e, rec->tag, rec->size, rec->address,
-				  rec->thread, rec->heap, rec->time,
-				  rec->attributes, rec->attributes_nbytes);
+		if (is_alloc_free(rec))
+			put_alloc_free(e, rec->tag, rec->size, rec->address,
+				       rec->thread, rec->heap, rec->time,
+				       rec->attributes, rec->attributes_nbytes);
 		else if (rec->tag != HATF_COMMENT)
 			put_record(e, rec);
 		else
@@ -325,7 +334,7 @@ put_metadata(struct encoder *e, const struct hatf_metadata *metadata)
 	e->record_count[HATF_METADATA]++;
 }
 
-/* Let the planner decide, and write what it has decided. */
+/* Plan 'n' records and write them with their metadata. */
 static void
 put_window(struct encoder *e, const struct hatf_record *records, size_t n)
 {
@@ -348,7 +357,7 @@ put_window(struct encoder *e, const struct hatf_record *records, size_t n)
 	}
 }
 
-/* A block without records has its metadata too. */
+/* Write the metadata of a block without records. */
 static void
 put_restart(struct encoder *e)
 {
@@ -374,8 +383,8 @@ encoder_flush(struct encoder *e)
 }
 
 static inline void
-hold_back(struct encoder *e, const struct hatf_record *rec,
-	  const uint8_t *attributes)
+append_to_window(struct encoder *e, const struct hatf_record *rec,
+		 const uint8_t *attributes)
 {
 	struct hatf_record *const r = &e->window[e->pending++];
 
@@ -398,7 +407,7 @@ encoder_set_fast(struct encoder *e, bool is_fast)
 	e->planner.plan = is_fast ? place_fast : place_window;
 }
 
-/* Could a record without attributes, of heap 0, be written as the layout is? */
+/* Does an alloc or free of heap 0 without attributes fit the layout? */
 static inline bool
 fits_plain(const struct layout_field *f, unsigned tag, uint64_t size,
 	   uint64_t address, uint64_t thread, uint64_t time)
@@ -411,7 +420,7 @@ fits_plain(const struct layout_field *f, unsigned tag, uint64_t size,
 	       layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0);
 }
 
-/* ... any record with an address? */
+/* Does a record with an address (tags 0 to 5) fit the layout? */
 static bool
 fits_layout(const struct layout_field *f, const struct hatf_record *rec)
 {
@@ -430,22 +439,19 @@ fits_layout(const struct layout_field *f, const struct hatf_record *rec)
 				 rec->attributes_nbytes);
 }
 
-/*
- * In haste a record need not wait if nothing is before it in the window and there
- * is room.
- */
+/* Fast mode: can a record that fits the layout be written at once? */
 static inline bool
-is_ready(const struct encoder *e)
+can_write_at_once(const struct encoder *e)
 {
 	return e->is_fast && e->pending == 0 && !e->restart &&
 	       e->used < e->at_once_max;
 }
 
-/* Then write it, if it fits the layout. */
+/* Write a record at once if that is possible; else return false. */
 static bool
 put_at_once(struct encoder *e, const struct hatf_record *rec)
 {
-	if (!is_ready(e) || rec->tag > HATF_REALLOC_FREE ||
+	if (!can_write_at_once(e) || rec->tag > HATF_REALLOC_FREE ||
 	    rec->attributes_nbytes > TEXT_NBYTES ||
 	    !fits_layout(e->layout.field, rec))
 		return false;
@@ -462,18 +468,18 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 					  HATF_FIELD_TIME };
 	const uint64_t values[] = { thread, 0, time };
 	const struct layout_field *const f = e->layout.field;
-	/* put_number() stores 8 bytes, whatever it counts. */
+	/* put_number() stores 8 bytes, whatever the width. */
 	uint8_t tail[4 * 8];
 	uint8_t *p = tail;
 
-	if (!is_ready(e) || f[HATF_FIELD_ADDRESS].follows ||
+	if (!can_write_at_once(e) || f[HATF_FIELD_ADDRESS].follows ||
 	    f[HATF_FIELD_SIZE].follows ||
 	    !layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0))
 		return false;
 	for (size_t i = 0; i < sizeof(fields); i++) {
 		const struct layout_field *const field = &f[fields[i]];
 
-		/* If it goes by the value before, that must stay the same. */
+		/* If it depends on the value before, all must be equal. */
 		if (!layout_fits(field, values[i]) ||
 		    (field->follows &&
 		     (field->step != 0 || field->origin != values[i])))
@@ -503,7 +509,7 @@ encoder_end_run(struct encoder *e, const struct encoder_run *run)
 		e->record_count[tag] += run->count[tag];
 }
 
-/* What is not just one more record for the window. */
+/* Slow path: flush, write at once, or copy the attributes. */
 static __attribute__((noinline)) bool
 put_slowly(struct encoder *e, const struct hatf_record *rec)
 {
@@ -520,7 +526,7 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending_max == 0)
 		return false;
 	if (nbytes > texts_nbytes) {
-		/* It need not be copied if nothing has to wait. */
+		/* The window is empty: write the record without a copy. */
 		put_window(e, rec, 1);
 		e->record_count[rec->tag]++;
 		e->pending_max = choose_pending_max(e);
@@ -532,7 +538,7 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	if (nbytes != 0)
 		memcpy(copy, rec->attributes, nbytes);
 	e->texts_used += nbytes;
-	hold_back(e, rec, copy);
+	append_to_window(e, rec, copy);
 	return true;
 }
 
@@ -542,7 +548,7 @@ put(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending >= e->pending_max || rec->attributes_nbytes != 0 ||
 	    rec->tag > HATF_COMMENT)
 		return put_slowly(e, rec);
-	hold_back(e, rec, e->texts);
+	append_to_window(e, rec, e->texts);
 	return true;
 }
 
@@ -554,14 +560,15 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 	return put(e, rec);
 }
 
-/* Where the window is full, or there is haste. */
+/* The window is full, or the encoder is in fast mode. */
 bool
 encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
 		       uint64_t address, uint64_t thread, uint64_t time)
 {
-	if (is_ready(e) &&
+	if (can_write_at_once(e) &&
 	    fits_plain(e->layout.field, tag, size, address, thread, time)) {
-		put_plain(e, tag, size, address, thread, 0, time, e->texts, 0);
+		put_alloc_free(e, tag, size, address, thread, 0, time, e->texts,
+			       0);
 		e->record_count[tag]++;
 		return true;
 	}
@@ -588,7 +595,7 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 
 	if (nbytes > UINT16_MAX)
 		return false;
-	/* Before a block it has no metadata to wait for, and little room. */
+	/* Outside a block there is no metadata to wait for, and less room. */
 	if (e->pending != 0 || e->restart)
 		return encoder_put(e, &rec);
 	if (e->cap - e->used < 3 + nbytes)
@@ -599,9 +606,9 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 	return true;
 }
 
-/* The comment that was appended last ends with SUM_LINE. */
+/* Note the place of the sum: the last comment ends with SUM_LINE. */
 static void
-expect_sum(struct encoder *e)
+note_sum_place(struct encoder *e)
 {
 	e->sum_off = e->used - 1 - CRC32C_DIGITS;
 }
@@ -614,7 +621,7 @@ encoder_trailer(struct encoder *e, struct text *text)
 	if (!encoder_comment(e, text->buf, text->used))
 		return false;
 	if (e->has_sums && !text->full)
-		expect_sum(e);
+		note_sum_place(e);
 	return true;
 }
 
@@ -639,7 +646,7 @@ encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
 	text_line_u64(&t, "event", event);
 	text_line_u64(&t, "time", time);
 	text_str(&t, length);
-	/* The first block begins where the stream does, before the header. */
+	/* The first block includes the header of the stream. */
 	e->block_off = e->block_count == 0 ? 0 : e->used;
 	encoder_comment(e, buf, t.used);
 	e->length_off = e->used - 1 - LENGTH_DIGITS;
@@ -685,7 +692,7 @@ encoder_end(struct encoder *e)
 	encoder_flush(e);
 	if (e->has_sums && e->length_off != 0 && e->sum_off == 0 &&
 	    encoder_comment(e, text, sizeof(text) - 1)) {
-		expect_sum(e);
+		note_sum_place(e);
 		appended = 1;
 	}
 	fill_in_length(e);
@@ -701,7 +708,7 @@ encoder_cancel(struct encoder *e)
 	e->used = 0;
 	e->length_off = 0;
 	e->sum_off = 0;
-	/* Or the next block's comment would wait for metadata. */
+	/* Else the comment of the next block would wait for metadata. */
 	e->restart = false;
 	e->block_count--;
 	memcpy(e->record_count, e->count_before, sizeof(e->record_count));

@@ -5,12 +5,12 @@
 #include "hatf/codec/field_states.h"
 
 /*
- * While a field does not get smaller by it, a delta of 4 bytes is worse than an
- * offset: it hides from a compressor that an address occurs again.
+ * Extra cost of a delta of 4 bytes: at equal size an offset is better, since a
+ * delta hides repeated addresses from a compressor.
  */
 #define DELTA_TOLL 1
 
-/* Widths by state; under default, the last one. */
+/* Width codes by state; under default, the last width. */
 static const uint8_t size_widths[TRELLIS_STATES] = { 1, 1, 2, 2, 4, 4, 8, 8 };
 static const uint8_t address_widths[TRELLIS_STATES] = {
 	1, 0, 2, 2, 4, 4, 0, 8,
@@ -81,7 +81,7 @@ field_states_set(struct trellis_costs *c, int first, int second)
 		c->state[i] = (int16_t)(is_second(i) ? second : first);
 }
 
-/* Changes are possible before all uses but tied ones. */
+/* Forbid changes before tied uses and before unused records. */
 static void
 init_rules(struct trellis_rules *r)
 {
@@ -91,7 +91,7 @@ init_rules(struct trellis_rules *r)
 			 TRELLIS_NEVER);
 }
 
-/* A number that takes at least 'needed' bytes. */
+/* Return the cost of a number that needs 'needed' bytes. */
 static int
 number_cost(unsigned width, unsigned needed)
 {
@@ -126,14 +126,14 @@ init_size_rules(struct trellis_rules *r)
 	}
 }
 
-/* What a difference of this class takes; 0: it is 0. */
+/* Return the bytes that a difference of this class needs. */
 static unsigned
 delta_needed(unsigned class)
 {
 	return class == 0 ? 0 : 1u << (class - 1);
 }
 
-/* The class is 5 * that of the difference + that of the offset. */
+/* Set the costs of one class of the address (see field_states.h). */
 static void
 init_address_costs(struct trellis_rules *r, unsigned class)
 {
@@ -148,7 +148,7 @@ init_address_costs(struct trellis_rules *r, unsigned class)
 		if (!is_second(i)) {
 			const int toll = width == 4 ? DELTA_TOLL : 0;
 
-			/* Whatever the first value is, it can be stored as 0. */
+			/* The first value is always stored as 0. */
 			stay = toll + number_cost(width, delta);
 			enter = toll + number_cost(width, 0);
 		}
@@ -170,7 +170,7 @@ init_address_rules(struct trellis_rules *r)
 	field_states_set(&r->aslant,
 			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST,
 			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST);
-	/* Two of the pairs are not of the same width. */
+	/* In two pairs, the partners have different widths. */
 	for (unsigned i = 0; i < TRELLIS_STATES; i++)
 		if (address_widths[i] != address_widths[i ^ 1])
 			r->across.state[i] = r->aslant.state[i];
@@ -198,7 +198,7 @@ init_delta_rules(struct trellis_rules *r)
 	}
 }
 
-/* What a record's attributes cost beyond themselves. */
+/* Return the cost of a record's attributes in addition to their bytes. */
 static int16_t
 attributes_cost(unsigned state, unsigned class)
 {

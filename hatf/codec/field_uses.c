@@ -3,8 +3,8 @@
  * field_uses.c - see field_uses.h
  *
  * Nearly all sizes, offsets and differences of addresses fit 32 bits.  So the
- * first pass only subtracts, and the second one finds the classes of four uses
- * at a time.
+ * first pass only subtracts, and the second pass computes the classes of four
+ * uses at a time.
  */
 #include "hatf/codec/field_uses.h"
 
@@ -60,7 +60,10 @@ address_class(uint64_t difference, uint64_t offset)
 			 field_uses_delta_class(offset));
 }
 
-/* The same, of four 32-bit numbers at a time; true is -1 in a vector. */
+/*
+ * field_uses_delta_class() of four 32-bit numbers at a time; a comparison of
+ * vectors gives -1 for true.
+ */
 static inline vector
 delta_classes(vector difference)
 {
@@ -71,7 +74,7 @@ delta_classes(vector difference)
 			(folded >> 16 == 0));
 }
 
-/* Put the classes of four uses beside what is known of them already. */
+/* OR the classes of four uses into the bits that the first pass has set. */
 static inline void
 merge_classes(uint8_t *classes, vector found)
 {
@@ -123,7 +126,7 @@ classify_sizes(struct field_uses *u)
 	}
 }
 
-/* One at a time, where a size does not fit 32 bits. */
+/* Classify the sizes one at a time: one of them does not fit 32 bits. */
 static void
 reclassify_sizes(struct field_uses *u)
 {
@@ -159,11 +162,11 @@ field_uses_rebase(struct field_uses *u, uint64_t base)
 	}
 }
 
-/* What is carried from record to record by the first pass. */
+/* The state of the first pass between two records. */
 struct pass {
 	uint64_t base, address, size;
-	/* Bits above 31 of any: something does not fit 32 bits. */
-	uint64_t wide_addresses, wide_sizes;
+	/* OR of all; above UINT32_MAX if one of them does not fit 32 bits. */
+	uint64_t any_address, any_size;
 	size_t use;
 };
 
@@ -179,11 +182,11 @@ use_address(struct field_uses *u, struct pass *p, uint64_t address,
 	u->address_class[p->use] = tied;
 	u->record[p->use++] = (uint16_t)record;
 	p->address = address;
-	p->wide_addresses |= (difference + (UINT64_C(1) << 31)) |
-			     (offset + (UINT64_C(1) << 31));
+	p->any_address |= (difference + (UINT64_C(1) << 31)) |
+			  (offset + (UINT64_C(1) << 31));
 }
 
-/* Without a branch: nobody can predict which record has a size. */
+/* Branch-free, since a processor cannot predict which record has a size. */
 static inline void
 use_size(struct field_uses *u, struct pass *p, const struct hatf_record *rec)
 {
@@ -196,7 +199,7 @@ use_size(struct field_uses *u, struct pass *p, const struct hatf_record *rec)
 	u->size_class[p->use] =
 		(uint8_t)(changed | (unused & FIELD_CLASS_UNUSED));
 	p->size ^= difference & ~unused;
-	p->wide_sizes |= rec->size;
+	p->any_size |= rec->size;
 }
 
 static void
@@ -205,7 +208,7 @@ first_pass(struct field_uses *u, struct pass *p)
 	const uint64_t time = field_uses_previous(u, HATF_FIELD_TIME);
 	const uint64_t thread = field_uses_previous(u, HATF_FIELD_THREAD);
 	const uint64_t heap = field_uses_previous(u, HATF_FIELD_HEAP);
-	/* None of these in memory: each record would wait for the last one. */
+	/* Locals, not memory: else each record would wait for the last one. */
 	uint64_t times = 0, threads = 0, heaps = 0;
 	uint32_t attributes = 0;
 	struct pass now = *p;
@@ -254,17 +257,17 @@ field_uses_scan(struct field_uses *u, const struct hatf_record *records,
 	p.size = field_uses_previous(u, HATF_FIELD_SIZE);
 	first_pass(u, &p);
 	u->count = p.use;
-	if (p.wide_sizes <= UINT32_MAX)
+	if (p.any_size <= UINT32_MAX)
 		classify_sizes(u);
 	else
 		reclassify_sizes(u);
-	if (p.wide_addresses <= UINT32_MAX)
+	if (p.any_address <= UINT32_MAX)
 		classify_addresses(u);
 	else
 		field_uses_rebase(u, base);
 }
 
-/* Time, thread or heap. */
+/* Classify time, thread or heap. */
 static void
 classify_differences(struct field_uses *u, unsigned field)
 {
