@@ -8,24 +8,12 @@
  * field is stored as 8 bytes, and the next field overwrites the bytes beyond
  * its width.
  */
-#include "hatf/codec/encoder.h"
+#include "hatf/codec/encoder_block.h"
 
-#include "hatf/codec/crc32c.h"
 #include "hatf/codec/hatf_record.h"
 
 #include <stddef.h>
 #include <string.h>
-
-#define LENGTH_DIGITS 10
-
-/* The line of a sum, whose digits are filled in later. */
-#define SUM_LINE "crc32c=00000000\n"
-
-/* Longest text of a block comment: 60 bytes, and five numbers of 20 digits. */
-#define BLOCK_COMMENT_MAX 160
-
-/* Bytes of 'texts' per record: most records have 0 or 1 byte of attributes. */
-#define TEXT_NBYTES 8
 
 /* Padding of 'texts', so that 8 bytes can be read from any attributes in it. */
 #define TEXT_SPARE_NBYTES 8
@@ -53,7 +41,7 @@ encoder_memory_nbytes(const struct place_planner *planner)
 
 	return round_up(p->records * sizeof(struct hatf_record)) +
 	       round_up(p->changes * sizeof(struct place_change)) +
-	       p->records * TEXT_NBYTES + TEXT_SPARE_NBYTES;
+	       p->records * ENCODER_TEXT_NBYTES + TEXT_SPARE_NBYTES;
 }
 
 size_t
@@ -62,18 +50,14 @@ encoder_room_nbytes(const struct place_planner *planner)
 	const struct place_planner *const p =
 		planner != NULL ? planner : &default_planner;
 
-	return p->records * (ENCODER_RECORD_NBYTES + TEXT_NBYTES) +
+	return p->records * (ENCODER_RECORD_NBYTES + ENCODER_TEXT_NBYTES) +
 	       ENCODER_RECORD_MAX_NBYTES;
 }
 
-/*
- * Return the number of records that may wait in the window: the buffer must
- * have room for them and for the longest record.
- */
-static size_t
-choose_pending_max(const struct encoder *e)
+size_t
+encoder_choose_pending_max(const struct encoder *e)
 {
-	const size_t texts_nbytes = e->planner.records * TEXT_NBYTES;
+	const size_t texts_nbytes = e->planner.records * ENCODER_TEXT_NBYTES;
 	const size_t left = e->cap - e->used;
 
 	if (left < ENCODER_RECORD_MAX_NBYTES + texts_nbytes)
@@ -105,22 +89,12 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 	e->changes = (struct place_change *)(void *)next;
 	next += round_up(e->planner.changes * sizeof(*e->changes));
 	e->texts = next;
-	e->pending_max = choose_pending_max(e);
+	e->pending_max = encoder_choose_pending_max(e);
 	if (cap > encoder_room_nbytes(planner) + ENCODER_RECORD_NBYTES)
 		e->at_once_max = cap - encoder_room_nbytes(planner) -
 				 ENCODER_RECORD_NBYTES;
 	layout_init(&e->layout);
 	place_init(&e->place);
-}
-
-uint64_t
-encoder_data_records(const struct encoder *e)
-{
-	uint64_t count = 0;
-
-	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
-		count += e->record_count[tag];
-	return count;
 }
 
 /*
@@ -291,8 +265,8 @@ put_short_run(struct encoder *e, const struct hatf_record *rec,
 	return rec;
 }
 
-static void
-put_comment(struct encoder *e, const uint8_t *text, size_t nbytes)
+void
+encoder_write_comment(struct encoder *e, const uint8_t *text, size_t nbytes)
 {
 	uint8_t *const p = e->buf + e->used;
 
@@ -321,7 +295,8 @@ put_records(struct encoder *e, const struct hatf_record *rec,
 		else if (rec->tag != HATF_COMMENT)
 			put_record(e, rec);
 		else
-			put_comment(e, rec->attributes, rec->attributes_nbytes);
+			encoder_write_comment(e, rec->attributes,
+					      rec->attributes_nbytes);
 		rec++;
 	}
 }
@@ -379,7 +354,7 @@ encoder_flush(struct encoder *e)
 		put_restart(e);
 	e->pending = 0;
 	e->texts_used = 0;
-	e->pending_max = choose_pending_max(e);
+	e->pending_max = encoder_choose_pending_max(e);
 }
 
 static inline void
@@ -452,7 +427,7 @@ static bool
 put_at_once(struct encoder *e, const struct hatf_record *rec)
 {
 	if (!can_write_at_once(e) || rec->tag > HATF_REALLOC_FREE ||
-	    rec->attributes_nbytes > TEXT_NBYTES ||
+	    rec->attributes_nbytes > ENCODER_TEXT_NBYTES ||
 	    !fits_layout(e->layout.field, rec))
 		return false;
 	put_record(e, rec);
@@ -514,7 +489,7 @@ static __attribute__((noinline)) bool
 put_slowly(struct encoder *e, const struct hatf_record *rec)
 {
 	const size_t nbytes = rec->attributes_nbytes;
-	const size_t texts_nbytes = e->planner.records * TEXT_NBYTES;
+	const size_t texts_nbytes = e->planner.records * ENCODER_TEXT_NBYTES;
 
 	if (rec->tag > HATF_COMMENT || nbytes > UINT16_MAX)
 		return false;
@@ -529,7 +504,7 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 		/* The window is empty: write the record without a copy. */
 		put_window(e, rec, 1);
 		e->record_count[rec->tag]++;
-		e->pending_max = choose_pending_max(e);
+		e->pending_max = encoder_choose_pending_max(e);
 		return true;
 	}
 
@@ -582,145 +557,4 @@ encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
 	};
 
 	return put(e, &rec);
-}
-
-bool
-encoder_comment(struct encoder *e, const char *text, size_t nbytes)
-{
-	const struct hatf_record rec = {
-		.tag = HATF_COMMENT,
-		.attributes = (const uint8_t *)text,
-		.attributes_nbytes = (uint32_t)nbytes,
-	};
-
-	if (nbytes > UINT16_MAX)
-		return false;
-	/* Outside a block there is no metadata to wait for, and less room. */
-	if (e->pending != 0 || e->restart)
-		return encoder_put(e, &rec);
-	if (e->cap - e->used < 3 + nbytes)
-		return false;
-	put_comment(e, rec.attributes, nbytes);
-	e->record_count[HATF_COMMENT]++;
-	e->pending_max = choose_pending_max(e);
-	return true;
-}
-
-/* Note the place of the sum: the last comment ends with SUM_LINE. */
-static void
-note_sum_place(struct encoder *e)
-{
-	e->sum_off = e->used - 1 - CRC32C_DIGITS;
-}
-
-bool
-encoder_trailer(struct encoder *e, struct text *text)
-{
-	if (e->has_sums)
-		text_str(text, SUM_LINE);
-	if (!encoder_comment(e, text->buf, text->used))
-		return false;
-	if (e->has_sums && !text->full)
-		note_sum_place(e);
-	return true;
-}
-
-void
-encoder_begin_bare(struct encoder *e)
-{
-	e->restart = true;
-}
-
-void
-encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
-{
-	static const char length[] = "bytes=0000000000\n";
-	char buf[BLOCK_COMMENT_MAX];
-	struct text t;
-
-	memcpy(e->count_before, e->record_count, sizeof(e->count_before));
-	text_init(&t, buf, sizeof(buf));
-	text_str(&t, "HATF block\n");
-	text_line_u64(&t, "block", e->block_count);
-	text_line_u64(&t, "record", encoder_data_records(e));
-	text_line_u64(&t, "event", event);
-	text_line_u64(&t, "time", time);
-	text_str(&t, length);
-	/* The first block includes the header of the stream. */
-	e->block_off = e->block_count == 0 ? 0 : e->used;
-	encoder_comment(e, buf, t.used);
-	e->length_off = e->used - 1 - LENGTH_DIGITS;
-	e->block_count++;
-	encoder_begin_bare(e);
-}
-
-bool
-encoder_is_full(const struct encoder *e, size_t block_nbytes)
-{
-	if (e->used >= block_nbytes)
-		return true;
-	return e->planner.is_window_block &&
-	       (e->pending == e->pending_max ||
-		e->texts_used > e->planner.records * TEXT_NBYTES / 2);
-}
-
-static void
-fill_in_length(struct encoder *e)
-{
-	size_t length = e->used - e->block_off;
-
-	if (e->length_off == 0)
-		return;
-	for (unsigned i = LENGTH_DIGITS; i-- > 0; length /= 10)
-		e->buf[e->length_off + i] = (uint8_t)('0' + length % 10);
-}
-
-static void
-fill_in_sum(struct encoder *e)
-{
-	if (e->sum_off != 0)
-		crc32c_write(crc32c_add(0, e->buf, e->sum_off),
-			     e->buf + e->sum_off);
-}
-
-unsigned
-encoder_end(struct encoder *e)
-{
-	static const char text[] = "HATF sum\n" SUM_LINE;
-	unsigned appended = 0;
-
-	encoder_flush(e);
-	if (e->has_sums && e->length_off != 0 && e->sum_off == 0 &&
-	    encoder_comment(e, text, sizeof(text) - 1)) {
-		note_sum_place(e);
-		appended = 1;
-	}
-	fill_in_length(e);
-	fill_in_sum(e);
-	return appended;
-}
-
-void
-encoder_cancel(struct encoder *e)
-{
-	e->pending = 0;
-	e->texts_used = 0;
-	e->used = 0;
-	e->length_off = 0;
-	e->sum_off = 0;
-	/* Else the comment of the next block would wait for metadata. */
-	e->restart = false;
-	e->block_count--;
-	memcpy(e->record_count, e->count_before, sizeof(e->record_count));
-	e->pending_max = choose_pending_max(e);
-}
-
-void
-encoder_reset(struct encoder *e)
-{
-	e->stream_nbytes += e->used;
-	e->used = 0;
-	e->length_off = 0;
-	e->sum_off = 0;
-	e->pending_max = choose_pending_max(e);
 }
