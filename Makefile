@@ -95,7 +95,7 @@ PRELOAD := $(call obj,$(call below,preload,*.c))
 LIBHATF := $(call obj,$(call below,hatf,*.c))
 TOOLS := $(call obj,$(call below,tools,*.c))
 # The rooms of hatf/ that run in a traced program; the recorder never decodes.
-ENCODER := $(filter-out %/decoder.o,$(call obj,$(addprefix hatf/,codec/*.c \
+ENCODER := $(filter-out %/decoder.o %/decoder_runs.o,$(call obj,$(addprefix hatf/,codec/*.c \
 	deflate/*.c rings/*.c recorder/*.c)))
 # Unit tests under TSan are those of what several threads touch.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
