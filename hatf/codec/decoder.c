@@ -139,7 +139,7 @@ number(struct layout_field *f, const uint8_t **p)
 	return value;
 }
 
-/* Decode the numbers after the tag; at 'p', DECODER_FETCH_NBYTES are readable. */
+/* Decode the numbers after the tag; 'p' has DECODER_FETCH_NBYTES. */
 static inline __attribute__((always_inline)) void
 decode_numbers(struct layout_field *f, const uint8_t *p,
 	       struct hatf_record *rec)
