@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_interleave.c - kill the process after any step of anybody: all is recovered
+ * test_interleave.c - a process that is killed at any step loses no event
  *
- * The protocol of image.h, enumerated.  Actors that take the steps of the real
- * thing are run in every order: a thread whose ring is full and wraps around, in the
- * midst of a realloc, and one that gets the block which that gives up; or one that
- * ends, and one that gets its ring then, or takes it over with what is in it; and
- * the writer, which drains, writes blocks (torn ones too), commits and gives room
- * back.  Steps are as small as it takes: image.c is
- * compiled here with a step after each of its stores.  A state that has been
- * reached before, by another order, is not gone on with.
+ * This test enumerates the protocol of image.h.  It runs actors, which do the
+ * steps of the real threads, in every order.  The actors are the writer, which
+ * drains, writes blocks (partial ones too), commits and releases room, and two
+ * of these threads: one whose ring is full and wraps around during a realloc,
+ * and one that gets the old block of that realloc; or one that ends, and one
+ * that reuses its ring or takes it over with the events in it.  image.c is
+ * compiled here with a step after each of its stores.  A state that another
+ * order has reached before is not explored again.
  *
- * After every step the process is killed: what its memory holds goes to a file, the
- * bytes of the trace to another, and hatf_recover() makes a trace of the two.  In
- * it must be every event that was published, once, each thread's in its order, and
- * the whole must be a story that can have happened.
+ * After every step the process is killed: its memory is written to a file, the
+ * bytes of the trace to another, and hatf_recover() makes a trace of the two.
+ * That trace must have every published event once, the events of each thread in
+ * order, and all of them in an order that is possible.
  */
 #include "support/checks.h"
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static void step(void);
 #define STEPS_MAX   256
 #define EVENTS_MAX  600
 
-/* The shared memory of the process, and what it has written. */
+/* The shared memory of the process, and the trace file it has written. */
 static _Alignas(4096) uint8_t memory[FILE_NBYTES];
 static uint8_t trace_bytes[TRACE_MAX];
 static size_t trace_used;
@@ -52,7 +52,7 @@ static size_t trace_used;
 static struct image *const image = (struct image *)memory;
 static struct ring *rings[2];
 
-/* What a thread has published, as tag and address; the tick is the order. */
+/* An event that a thread has published, in the order of publishing. */
 struct done {
 	enum hatf_tag tag;
 	uint64_t address;
@@ -62,7 +62,7 @@ static struct {
 	ucontext_t context, scheduler;
 	uint8_t *stack;
 	bool is_done;
-	/* Runnable only when its ring has so much room. */
+	/* The actor can only run while its ring has room for 'needs' words. */
 	const struct ring *ring;
 	uint64_t needs;
 	unsigned steps;
@@ -75,18 +75,18 @@ static struct {
 	bool is_active[THREADS], is_gone[THREADS];
 	uint64_t head[THREADS];
 	uint64_t clock;
-	bool old_is_free;  /* the block that the realloc gives up */
-	bool ring_is_free; /* that of the thread which has ended */
-	bool is_taken;	   /* ... or its life goes on with the third one */
+	bool old_is_free;  /* the allocator has freed the realloc's old block */
+	bool ring_is_free; /* the ring of the thread that ended has no life */
+	bool is_taken;	   /* ... or the third thread has taken it over */
 	struct done done[THREADS][EVENTS_MAX];
 	unsigned done_count[THREADS];
 } model;
 
-/* Which of the threads there are, and rounds of the writer. */
+/* The case: its threads, and the number of rounds of the writer. */
 static bool has_thread[THREADS];
 static unsigned rounds;
-static bool in_words;	/* the realloc */
-static bool takes_over; /* the third thread, if the writer was not first */
+static bool in_words;	/* the realloc takes two words */
+static bool takes_over; /* the third thread may take over a live ring */
 
 static void *narrator_memory;
 static unsigned current;
@@ -94,7 +94,7 @@ static unsigned current;
 static void
 step(void)
 {
-	/* Recovery and the set-up use the same functions. */
+	/* Recovery and set-up also call image.c, but not as an actor. */
 	if (current < ACTORS)
 		swapcontext(&actors[current].context,
 			    &actors[current].scheduler);
@@ -121,7 +121,7 @@ publish(unsigned id, struct ring *r, unsigned n, const uint64_t *words,
 		step();
 		actors[current].ring = NULL;
 	}
-	/* What is not published yet nobody looks at. */
+	/* No other actor reads unpublished words, so this needs no step. */
 	for (unsigned i = 0; i < n; i++)
 		ring_put(r, head++, words[i]);
 	model.head[id] = head;
@@ -202,7 +202,7 @@ do_realloc_end(struct ring *r)
 			HATF_REALLOC_ALLOC_FREE, BLOCK_B);
 }
 
-/* Its ring is full but for one event. */
+/* The ring of the first thread has room for one event. */
 static void
 first_thread(void)
 {
@@ -222,7 +222,7 @@ second_thread(void)
 	do_free(1, rings[1], block);
 }
 
-/* As thread.h has it: until the writer has found that the second one has ended. */
+/* As in thread.h: the writer has not yet seen that the second thread ended. */
 static bool
 may_take_over(void)
 {
@@ -296,7 +296,7 @@ list_sources(void)
 	return n;
 }
 
-/* As tend_thread() of writer.c. */
+/* Like tend_thread() of writer.c. */
 static void
 tend(unsigned id)
 {
@@ -309,7 +309,7 @@ tend(unsigned id)
 		model.is_gone[id] = true;
 		narrate_thread_end(&model.trace.narrator, s, s->stamp);
 	}
-	/* The initial thread is the process. */
+	/* The initial thread ends only with the process. */
 	s->is_dead =
 		id != 0 && actors[id == 1 && model.is_taken ? 2 : id].is_done;
 }
@@ -377,7 +377,7 @@ run_actor(void)
 	step();
 }
 
-/* As trace_begin() and writer_start(). */
+/* Like trace_begin() and writer_start(). */
 static void
 begin_trace(void)
 {
@@ -457,7 +457,7 @@ is_runnable(unsigned i)
 		return false;
 	if (actors[i].ring != NULL)
 		return ring_limit(actors[i].ring) >= actors[i].needs;
-	/* It waits for the ring. */
+	/* The third thread waits for the ring. */
 	return i != 2 || actors[i].steps == 0 || model.ring_is_free ||
 	       model.is_active[2] || model.is_taken || may_take_over();
 }
@@ -471,11 +471,11 @@ run_step(unsigned i)
 	current = ACTORS;
 }
 
-/* What a kill leaves; words follow from how many there are. */
+/* Hash what a kill leaves; the count of the words determines the words. */
 static uint64_t
 hash_remains(void)
 {
-	/* The header up to the traces, which do not change. */
+	/* The header up to 'trace', which does not change. */
 	uint64_t h = image_hash(IMAGE_HASH_START, memory,
 				offsetof(struct image, trace));
 
@@ -488,7 +488,7 @@ hash_remains(void)
 	return image_hash(h, &trace_used, sizeof(trace_used));
 }
 
-/* Everything that what comes depends on. */
+/* Hash everything that the next steps depend on. */
 static uint64_t
 hash_world(uint64_t h)
 {
@@ -536,7 +536,7 @@ recover(void)
 	ck_assert_int_ne(access(rings_path, F_OK), 0);
 }
 
-/* The next of a thread's events must be this one. */
+/* Check that a record is the next event of its thread. */
 static void
 match(unsigned *seen, const struct hatf_record *rec)
 {
@@ -553,13 +553,14 @@ match(unsigned *seen, const struct hatf_record *rec)
 }
 
 /*
- * A realloc that had begun and whose block was handed out again is told as a free,
- * which the thread itself has not published, and an allocation.
+ * Check the next record of the trace; NULL starts a new trace.  If the old
+ * block of a realloc was reused before its end was published, the trace has a
+ * free, which the thread has not published, and an allocation.
  */
 static void
 match_record(unsigned *seen, struct hatf_record *rec, unsigned *announced)
 {
-	static bool early; /* of this trace */
+	static bool early; /* this trace had the free */
 
 	if (rec == NULL) {
 		early = false;
@@ -578,7 +579,7 @@ match_record(unsigned *seen, struct hatf_record *rec, unsigned *announced)
 		early = true;
 		return;
 	}
-	/* The rest of the same realloc. */
+	/* The allocation of the same realloc. */
 	if (early && rec->tag == HATF_ALLOC && rec->thread == 0) {
 		rec->tag = HATF_REALLOC_ALLOC_FREE;
 		match(seen, rec);
@@ -589,7 +590,7 @@ match_record(unsigned *seen, struct hatf_record *rec, unsigned *announced)
 	match(seen, rec);
 }
 
-/* No block is handed out while live, none is freed while not. */
+/* Check that no live block is allocated and no free block is freed. */
 static void
 check_story(bool *live, const struct hatf_record *rec)
 {
@@ -605,7 +606,7 @@ check_story(bool *live, const struct hatf_record *rec)
 	live[block] = rec->tag == HATF_ALLOC;
 }
 
-/* A thread's end is told once, and behind all that the thread did. */
+/* Check that a thread has one end, after all of its events. */
 static void
 check_end(bool *has_ended, const struct hatf_record *rec)
 {
@@ -678,9 +679,9 @@ visit(uint64_t hash)
 	}
 }
 
-/* What of the others can run is gone back to after this. */
+/* Replay the first 'depth' steps of the schedule. */
 static void
-go_back(unsigned depth)
+replay(unsigned depth)
 {
 	begin_world();
 	for (unsigned i = 0; i < depth; i++)
@@ -695,7 +696,7 @@ explore(unsigned depth)
 	ck_assert_uint_lt(depth, STEPS_MAX);
 	for (unsigned i = 0; i < ACTORS; i++) {
 		if (!is_first)
-			go_back(depth);
+			replay(depth);
 		if (!is_runnable(i))
 			continue;
 		is_first = false;
@@ -705,7 +706,7 @@ explore(unsigned depth)
 
 		if (!visit(hash_world(remains)))
 			continue;
-		/* Whoever else would be next, it is the same kill. */
+		/* A kill here has one result, whichever actor would be next. */
 		if (visit(remains)) {
 			kill_count++;
 			kill_here();

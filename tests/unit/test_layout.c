@@ -2,10 +2,10 @@
 /*
  * test_layout.c
  *
- * The state of a field must follow FORMAT "Metadata" to the letter: the
- * defaults of HATF 1.0, what each interpretation does to the width, what
- * "previous" is, and that every illegal metadata record is named and changes
- * nothing.
+ * The state of a field must follow FORMAT "Metadata" exactly: the defaults of
+ * HATF 1.0, the width under each interpretation, and the "previous" value.
+ * Every illegal metadata record must be reported by the name of its illegal
+ * part, and change nothing.
  */
 #include "hatf/codec/layout.h"
 #include "support/mini.h"
@@ -38,7 +38,7 @@ apply(struct layout *l, struct hatf_metadata m)
 	ck_assert_ptr_null(layout_apply(l, &m));
 }
 
-/* What a reader makes of stored bytes, with the use noted. */
+/* Decode a stored number like a reader, and note the use. */
 static uint64_t
 value(struct layout_field *f, uint64_t raw)
 {
@@ -48,7 +48,7 @@ value(struct layout_field *f, uint64_t raw)
 	return v;
 }
 
-/* What a record takes up to its attributes. */
+/* Return the length of a record before its attributes. */
 static size_t
 record_nbytes(const struct layout *l, unsigned tag)
 {
@@ -115,7 +115,7 @@ START_TEST(a_width_under_default_is_remembered)
 	struct layout_field *const f = &l.field[HATF_FIELD_TIME];
 
 	layout_init(&l);
-	/* There is none to restore yet. */
+	/* There is no last width to restore yet. */
 	apply(&l, interpretation(HATF_FIELD_TIME, HATF_DELTA, 5, 0));
 	ck_assert_uint_eq(f->width, 0);
 	ck_assert_uint_eq(value(f, 0), 5);
@@ -193,7 +193,7 @@ START_TEST(setting_delta_again_begins_again)
 	apply(&l, interpretation(2, HATF_DELTA, 1000, 0));
 	apply(&l, width(2, 1));
 	ck_assert_uint_eq(value(f, 5), 1005);
-	/* A width alone leaves "previous" as it is. */
+	/* A new width does not change "previous". */
 	apply(&l, width(2, 2));
 	ck_assert_uint_eq(value(f, 5), 1010);
 	apply(&l, interpretation(2, HATF_DELTA, 0, 0));
@@ -201,7 +201,7 @@ START_TEST(setting_delta_again_begins_again)
 }
 END_TEST
 
-/* Every value that fits comes back from its low bytes, and no other one. */
+/* A value fits if and only if its low bytes decode to it. */
 START_TEST(fits_is_exactly_what_comes_back)
 {
 	static const unsigned widths[] = { 0, 1, 2, 4, 8 };

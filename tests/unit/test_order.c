@@ -2,12 +2,13 @@
 /*
  * test_order.c - the events of several rings become one causal sequence
  *
- * Two parts.  Small cases with hand-made stamps show each rule of order.h.  Then
- * a simulated machine: threads whose operations are cut into the steps that the
- * hardware could interleave (take a stamp, publish, call the allocator, ...), an
- * allocator that gives a freed address out again at once, and a consumer whose
- * rounds fall anywhere between.  What must hold, for every schedule: no address is
- * allocated while live, none is freed while not, nothing is lost or invented.
+ * There are two parts.  Small cases with hand-made stamps test each rule of
+ * order.h.  Then a simulated machine: threads whose operations are split into
+ * the steps that the hardware can interleave (take a stamp, publish, call the
+ * allocator, ...), an allocator that reuses a freed address at once, and a
+ * consumer whose rounds can happen between any two steps.  For every schedule:
+ * no live address is allocated, no free address is freed, and the sink gets
+ * each event exactly once.
  */
 #include "support/checks.h"
 #include <pthread.h>
@@ -25,7 +26,7 @@ static struct thread threads[THREADS];
 static struct order_source *list[THREADS], *heap[THREADS];
 static struct order order;
 
-/* What came out, as text: "A1:100 F0:200 R1:100>300". */
+/* The events that the sink got, as text: "A1:100 F0:200 R1:100>300". */
 static char out[1u << 16];
 
 static void
@@ -135,7 +136,7 @@ put_fork(unsigned id, uint64_t stamp, uint64_t ticket, unsigned flags)
 	    (uint64_t[]){ event_wide(EVENT_FORK, 3, flags), stamp, ticket });
 }
 
-/* Of heap 7. */
+/* Put a wide event of heap 7. */
 static void
 put_pool_alloc(unsigned id, uint64_t stamp, uint64_t address)
 {
@@ -160,7 +161,7 @@ put_pool_end(unsigned id, uint64_t stamp, uint64_t old, uint64_t new)
 			  new, 64, 7 });
 }
 
-/* The same without stamps, in the tick that is told before. */
+/* The same in one word, without a stamp; put an EVENT_TICK before. */
 static void
 put_begin_word(unsigned id, uint64_t tick, uint64_t old)
 {
@@ -218,7 +219,7 @@ START_TEST(test_a_ring_is_handed_over)
 	put(1, 3, (uint64_t[]){ event_wide(EVENT_HANDOVER, 3, 0), 20, 3 });
 	put_free(1, 30, 16);
 	put_free(0, 25, 8);
-	/* The round ends between the two threads. */
+	/* End the round between the events of the two threads. */
 	run(15);
 	ck_assert_str_eq(out, "A1:16 ");
 	ck_assert_uint_eq(threads[1].source.id, 1);
@@ -228,7 +229,7 @@ START_TEST(test_a_ring_is_handed_over)
 }
 END_TEST
 
-START_TEST(test_tick_dates_what_follows)
+START_TEST(test_a_tick_stamps_the_events_after_it)
 {
 	set_up(note);
 	put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), 50 });
@@ -240,7 +241,7 @@ START_TEST(test_tick_dates_what_follows)
 }
 END_TEST
 
-/* Takes two of a run, then none, and so on; what it takes looks like "a1:8". */
+/* A run sink that alternately takes two events, as "a1:8", and none. */
 static size_t
 note_run(void *context, const struct order_source *source,
 	 const uint64_t *words, size_t n, uint64_t stamp)
@@ -263,7 +264,7 @@ note_run(void *context, const struct order_source *source,
 	return n < 2 ? n : 2;
 }
 
-/* Events without a stamp may be taken many at a time, but in the same order. */
+/* A run sink gets events without a stamp in the same order as a sink. */
 START_TEST(test_runs)
 {
 	static const char *const want =
@@ -272,7 +273,7 @@ START_TEST(test_runs)
 
 	set_up(note);
 	order.run_sink = note_run;
-	/* So that the ring ends in the midst of it. */
+	/* Let the run wrap around the end of the ring. */
 	while (threads[0].head < WORDS - 6)
 		put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), ++tick });
 	run(tick);
@@ -311,7 +312,7 @@ START_TEST(test_begin_without_end_stops_all)
 }
 END_TEST
 
-/* Of one word each, the end's old block that of the begin, and all else as ever. */
+/* A realloc of two words: its end has the old block of its begin. */
 START_TEST(test_reallocs_in_words)
 {
 	set_up(note);
@@ -322,7 +323,7 @@ START_TEST(test_reallocs_in_words)
 	ck_assert_str_eq(out, "A2:48 ");
 	ck_assert_ptr_eq(order.blocked, list[0]);
 	put_end_word(0, 40, 16);
-	put_end(1, 30, 24, 8); /* gets what thread 0 gave up */
+	put_end(1, 30, 24, 8); /* gets the old block of thread 0 */
 	put_begin_word(0, 50, 16);
 	put_end_word(0, 51, 16);
 	put_begin_word(0, 52, 16);
@@ -338,8 +339,8 @@ START_TEST(test_realloc_precedes_reuse_of_its_old_block)
 	set_up(note);
 	put_begin(0, 10, 8);
 	put_end(0, 30, 8, 32);
-	put_free(1, 15, 32); /* which the realloc then got */
-	put_alloc(1, 20, 8); /* which the realloc gave up */
+	put_free(1, 15, 32); /* the new block of the realloc */
+	put_alloc(1, 20, 8); /* the old block of the realloc */
 	run(100);
 	ck_assert_str_eq(out, "F1:32 R0:8>32 A1:8 ");
 }
@@ -351,9 +352,9 @@ START_TEST(test_reallocs_hand_on_in_a_chain)
 	put_begin(0, 10, 8);
 	put_end(0, 40, 8, 16);
 	put_begin(1, 11, 24);
-	put_end(1, 30, 24, 8); /* gets what thread 0 gave up */
+	put_end(1, 30, 24, 8); /* gets the old block of thread 0 */
 	put_begin(2, 12, 32);
-	put_end(2, 20, 32, 24); /* gets what thread 1 gave up */
+	put_end(2, 20, 32, 24); /* gets the old block of thread 1 */
 	run(100);
 	ck_assert_str_eq(out, "R0:8>16 R1:24>8 R2:32>24 ");
 }
@@ -363,7 +364,7 @@ END_TEST
 
 static unsigned chain_left;
 
-/* The last one first, and behind all what they made way for. */
+/* Expect the reallocs of the chain in reverse order, then the allocation. */
 static void
 note_chain(void *context, const struct order_source *s, const struct event *ev)
 {
@@ -432,7 +433,7 @@ run_chain(void *unused)
 	return NULL;
 }
 
-/* As long as there are threads, on a stack like the writer's and smaller. */
+/* A chain of CHAIN reallocs, on a stack smaller than the writer's. */
 START_TEST(test_a_long_chain_needs_no_stack)
 {
 	pthread_attr_t attr;
@@ -446,7 +447,7 @@ START_TEST(test_a_long_chain_needs_no_stack)
 }
 END_TEST
 
-START_TEST(test_forced_past_a_realloc_that_takes_long)
+START_TEST(test_force_passes_a_realloc_without_end)
 {
 	set_up(note);
 	put_begin(0, 10, 8);
@@ -462,13 +463,13 @@ START_TEST(test_forced_past_a_realloc_that_takes_long)
 }
 END_TEST
 
-/* Memory goes from heap to heap, so the rules do too. */
+/* Heaps share the address space, so the rules hold across heaps. */
 START_TEST(test_reallocs_in_other_heaps)
 {
 	set_up(note);
 	put_pool_begin(0, 10, 8);
 	put_pool_end(0, 30, 8, 32);
-	put_alloc(1, 20, 8); /* which the realloc gave up */
+	put_alloc(1, 20, 8); /* the old block of the realloc */
 	run(100);
 	ck_assert_str_eq(out, "R0:8>32@7 A1:8 ");
 
@@ -479,7 +480,7 @@ START_TEST(test_reallocs_in_other_heaps)
 	run(100);
 	ck_assert_str_eq(out, "R0:8>32 A1:8@7 ");
 
-	/* A realloc of nothing. */
+	/* A realloc of NULL. */
 	set_up(note);
 	put_pool_begin(0, 10, 8);
 	put_pool_end(0, 30, 8, 32);
@@ -516,19 +517,19 @@ START_TEST(test_end_beyond_the_round_is_known_to_it)
 }
 END_TEST
 
-START_TEST(test_reallocs_under_way_are_told_with_a_fork)
+START_TEST(test_a_fork_reports_reallocs_in_progress)
 {
 	set_up(note);
 	put_fork(0, 10, 7, 0);
-	put_begin(1, 11, 8); /* ends in between */
+	put_begin(1, 11, 8); /* ends during the fork */
 	put_end(1, 12, 8, 16);
-	put_begin(2, 13, 24); /* is moved up, before its block is used */
+	put_begin(2, 13, 24); /* is moved before the reuse of its block */
 	put_end(2, 40, 24, 32);
 	put_alloc(3, 14, 24);
-	put_begin(1, 15, 16); /* is under way */
+	put_begin(1, 15, 16); /* is in progress when fork() returns */
 	put_end(1, 30, 16, 48);
 	put_fork(0, 20, 7, EVENT_FLAG_FORKED);
-	put_begin(3, 25, 24); /* begins later */
+	put_begin(3, 25, 24); /* begins after the fork */
 	put_end(3, 26, 24, 24);
 	run(100);
 	ck_assert_str_eq(out, "k0:7 R1:8>16 R2:24>32 A3:24 M1:16>48@7 K0:7 "
@@ -536,13 +537,13 @@ START_TEST(test_reallocs_under_way_are_told_with_a_fork)
 }
 END_TEST
 
-START_TEST(test_a_realloc_without_end_is_told_with_a_forced_fork)
+START_TEST(test_a_forced_fork_reports_a_realloc_without_end)
 {
 	set_up(note);
 	put_begin(1, 5, 8);
 	put_begin(2, 6, 16);
 	put_fork(0, 10, 1, 0);
-	put_alloc(3, 15, 16); /* its free is told before, so it is known */
+	put_alloc(3, 15, 16); /* the free of thread 2 is passed on first */
 	put_fork(0, 20, 1, EVENT_FLAG_FORKED);
 	order_round(&order, list, THREADS, 100, true);
 	ck_assert_str_eq(out, "k0:1 F2:16 A3:16 M1:8>0@1 K0:1 ");
@@ -550,17 +551,17 @@ START_TEST(test_a_realloc_without_end_is_told_with_a_forced_fork)
 }
 END_TEST
 
-/* The machine --------------------------------------------------------------- */
+/* --------------------------------------------------- the simulated machine */
 
-#define BLOCKS 12u /* few, so that each is used again at once */
+#define BLOCKS 12u /* few, so that each is reused soon */
 
 static struct {
 	uint64_t now;
-	bool in_heap[BLOCKS + 1]; /* free, as the allocator sees it */
-	unsigned held[BLOCKS];	  /* returned to the program, not given up */
+	bool is_free[BLOCKS + 1]; /* in the allocator's view */
+	unsigned held[BLOCKS];	  /* in use by the program */
 	unsigned held_count;
-	bool live[BLOCKS + 1]; /* as the trace says */
-	uint64_t done, seen;   /* operations and what came out of them */
+	bool live[BLOCKS + 1]; /* according to the sink's events */
+	uint64_t done, seen;   /* operations done; events that the sink got */
 	const char *wrong;
 } machine;
 
@@ -617,7 +618,7 @@ judge(void *context, const struct order_source *s, const struct event *ev)
 	case EVENT_FREE:
 		set_live((unsigned)ev->operand[0] / 8, false);
 		break;
-	default: /* the realloc: alloc and free, in the trace's order */
+	default: /* a realloc: an alloc, then a free, as in the trace */
 		if (ev->operand[0] == ev->operand[1])
 			break;
 		set_live((unsigned)ev->operand[1] / 8, true);
@@ -625,17 +626,17 @@ judge(void *context, const struct order_source *s, const struct event *ev)
 	}
 }
 
-/* A free block; 0: none. */
+/* Allocate a block; 0: all are in use. */
 static unsigned
-heap_take(void)
+allocate(void)
 {
 	const unsigned start = pick(BLOCKS);
 
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		const unsigned b = 1 + (start + i) % BLOCKS;
 
-		if (machine.in_heap[b]) {
-			machine.in_heap[b] = false;
+		if (machine.is_free[b]) {
+			machine.is_free[b] = false;
 			return b;
 		}
 	}
@@ -695,11 +696,11 @@ advance(unsigned id)
 		a->step++;
 		return;
 	case FREE_REAL:
-		machine.in_heap[a->old] = true;
+		machine.is_free[a->old] = true;
 		end_operation(a, 0);
 		return;
 	case ALLOC_REAL:
-		a->block = heap_take();
+		a->block = allocate();
 		a->step = a->block != 0 ? ALLOC_STAMP : REST;
 		return;
 	case ALLOC_PUBLISH:
@@ -711,15 +712,15 @@ advance(unsigned id)
 		a->step++;
 		return;
 	case REALLOC_TAKE:
-		a->block = heap_take();
+		a->block = allocate();
 		a->step++;
-		if (a->block == 0) { /* in place, then */
+		if (a->block == 0) { /* no free block: stay in place */
 			a->block = a->old;
 			a->step = END_STAMP;
 		}
 		return;
 	case REALLOC_GIVE:
-		machine.in_heap[a->old] = true;
+		machine.is_free[a->old] = true;
 		a->step++;
 		return;
 	case END_PUBLISH:
@@ -737,7 +738,7 @@ consume_round(uint64_t until)
 		room_release(threads[i].ring, threads[i].source.pos);
 }
 
-/* Let the operations under way come to their ends. */
+/* Finish the operations in progress. */
 static void
 settle(void)
 {
@@ -762,7 +763,7 @@ simulate(uint32_t with_seed, unsigned steps)
 	memset(&machine, 0, sizeof(machine));
 	memset(actors, 0, sizeof(actors));
 	for (unsigned b = 1; b <= BLOCKS; b++)
-		machine.in_heap[b] = true;
+		machine.is_free[b] = true;
 	set_up(judge);
 	for (unsigned n = 0; n < steps && machine.wrong == NULL; n++) {
 		machine.now++;
@@ -770,7 +771,7 @@ simulate(uint32_t with_seed, unsigned steps)
 			advance(pick(THREADS));
 			continue;
 		}
-		/* The consumer reads the clock now and the heads later. */
+		/* The consumer reads the clock now, and the heads later. */
 		if (has_until)
 			consume_round(until);
 		else
@@ -806,19 +807,18 @@ main(void)
 	tcase_add_test(tc, test_merges_by_stamp);
 	tcase_add_test(tc, test_later_stamps_wait);
 	tcase_add_test(tc, test_a_ring_is_handed_over);
-	tcase_add_test(tc, test_tick_dates_what_follows);
+	tcase_add_test(tc, test_a_tick_stamps_the_events_after_it);
 	tcase_add_test(tc, test_runs);
 	tcase_add_test(tc, test_begin_without_end_stops_all);
 	tcase_add_test(tc, test_reallocs_in_words);
 	tcase_add_test(tc, test_realloc_precedes_reuse_of_its_old_block);
 	tcase_add_test(tc, test_reallocs_hand_on_in_a_chain);
 	tcase_add_test(tc, test_a_long_chain_needs_no_stack);
-	tcase_add_test(tc, test_forced_past_a_realloc_that_takes_long);
+	tcase_add_test(tc, test_force_passes_a_realloc_without_end);
 	tcase_add_test(tc, test_reallocs_in_other_heaps);
 	tcase_add_test(tc, test_end_beyond_the_round_is_known_to_it);
-	tcase_add_test(tc, test_reallocs_under_way_are_told_with_a_fork);
-	tcase_add_test(tc,
-		       test_a_realloc_without_end_is_told_with_a_forced_fork);
+	tcase_add_test(tc, test_a_fork_reports_reallocs_in_progress);
+	tcase_add_test(tc, test_a_forced_fork_reports_a_realloc_without_end);
 	tcase_add_test(tc, test_every_schedule_is_causal);
 	suite_add_tcase(s, tc);
 	srunner_run_all(runner, CK_NORMAL);

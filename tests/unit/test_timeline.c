@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_timeline.c - no time is later than it was, and none is much earlier
+ * test_timeline.c - no converted time is late, and none is much too early
  *
- * A clock and a counter that run evenly, read by a thread that is interrupted
- * between the two now and then.  The first version took the later clock for right,
- * and what was older than two readings went by a slope between those.
+ * The clock and the counter run evenly; the thread that reads them is sometimes
+ * interrupted between the two.  The first version trusted the clock that is
+ * read last, and extrapolated stamps before the last two readings with their
+ * slope.
  */
 #include "hatf/rings/timeline.h"
 #include "support/hand.h"
@@ -13,8 +14,8 @@
 
 #define START_NS 123456789u
 #define FAR_NS	 100000000u
-#define GAP_NS	 100u	  /* between the two of an ordinary reading */
-#define LATE_NS	 3000000u /* ... of one that was interrupted */
+#define GAP_NS	 100u	  /* between both clocks of a reading, normally */
+#define LATE_NS	 3000000u /* ... if the thread is interrupted */
 
 static uint64_t seed;
 
@@ -32,7 +33,7 @@ stamp_at(uint64_t ns)
 	return 7777777 + (ns - START_NS) / 10 * 29 + (ns - START_NS) % 10 * 3;
 }
 
-/* Another reading, begun at 'ns'; returns its end. */
+/* Add a reading that begins at 'ns', and return the time of its end. */
 static uint64_t
 read_clocks(struct timeline *line, uint64_t ns, uint64_t gap_ns,
 	    uint64_t base_ns)
@@ -41,14 +42,17 @@ read_clocks(struct timeline *line, uint64_t ns, uint64_t gap_ns,
 	return ns + gap_ns;
 }
 
-/* The time of a stamp taken at 'ns' is so much later or earlier than that at most. */
+/*
+ * Check that the time of a stamp taken at 'ns' is at most 'late_ns' late and at
+ * most 'early_ns' early.
+ */
 static void
 check_time(const struct timeline *line, uint64_t ns, uint64_t late_ns,
 	   uint64_t early_ns)
 {
 	const uint64_t got = START_NS + timeline_ns(line, stamp_at(ns));
 
-	/* The counter above is exact to a ns. */
+	/* The simulated counter is exact to a nanosecond. */
 	ck_assert_uint_le(got, ns + late_ns + 1);
 	ck_assert_uint_le(ns, got + early_ns);
 }
