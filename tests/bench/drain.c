@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drain.c - what the recorder's writer thread takes for an event, in ns
+ * drain.c - measure the time of the recorder's writer thread per event, in ns
  *
  *   drain TRACE
  *
- * Puts the events of TRACE, up to four million, back into a ring as one thread
- * would have, and drains that as the writer does: into one order (order.c), into
+ * Put the events of TRACE, up to four million, back into a ring as one thread
+ * would have, and drain that as the writer does: into one order (order.c), into
  * records and blocks (narrate.c), into gzip members.  The bytes are dropped.
- * Prints ns an event with a tick for each, and with a stamp, for each stage on top
- * of those before, and million events a second for all of them; and the same once
- * more in haste (encoder_set_fast()).  CPU time, the least of ten runs, since nothing
- * but other programs makes a run longer.
+ * Print for each stage the ns per event beyond the stages before it, with a tick
+ * for each event and with a stamp, and the million events per second of all
+ * stages; then the same in the encoder's fast mode (encoder_set_fast()).  The
+ * numbers are CPU time, the least of ten runs, since only other programs make a
+ * run longer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -302,7 +303,7 @@ measure(unsigned stamped, struct ring *ring, void *memory)
 	double before = 0, least[STAGES];
 
 	printf("%s%s:", stamped ? "stamps" : "ticks",
-	       is_fast ? ", in haste" : "");
+	       is_fast ? ", fast mode" : "");
 	for (unsigned stage = 0; stage < STAGES; stage++) {
 		least[stage] = 1e30;
 		for (unsigned i = 0; i < RUNS; i++) {
