@@ -8,8 +8,8 @@
  * "Comments of this project").  The prefix is 'text_', since other parts of the
  * recorder build messages and paths with it, too.
  */
-#ifndef HATF_TEXT_H
-#define HATF_TEXT_H
+#ifndef HATF_COMMENT_TEXT_H
+#define HATF_COMMENT_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,4 +52,4 @@ ptrdiff_t text_find(const char *comment, size_t nbytes, const char *key,
 bool text_find_u64(const char *comment, size_t nbytes, const char *key,
 		   uint64_t *n_ret);
 
-#endif /* HATF_TEXT_H */
+#endif /* HATF_COMMENT_TEXT_H */

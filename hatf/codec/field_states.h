@@ -19,8 +19,8 @@
  *
  * These functions may run where encoder.h runs, in any thread.
  */
-#ifndef FIELD_STATES_H
-#define FIELD_STATES_H
+#ifndef HATF_FIELD_STATES_H
+#define HATF_FIELD_STATES_H
 
 #include "hatf/codec/layout.h"
 #include "hatf/codec/trellis.h"
@@ -77,4 +77,4 @@ unsigned field_state_of(unsigned field, const struct layout_field *f);
 /* Set the costs of all states of the first group, and of the second. */
 void field_states_set(struct trellis_costs *c, int first, int second);
 
-#endif /* FIELD_STATES_H */
+#endif /* HATF_FIELD_STATES_H */

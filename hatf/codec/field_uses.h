@@ -10,8 +10,8 @@
  * These functions may run where encoder.h runs.  A 'struct field_uses' has one
  * owner, who serialises all calls.
  */
-#ifndef FIELD_USES_H
-#define FIELD_USES_H
+#ifndef HATF_FIELD_USES_H
+#define HATF_FIELD_USES_H
 
 #include "hatf/codec/field_states.h"
 #include "hatf/codec/layout.h"
@@ -83,4 +83,4 @@ field_uses_delta_class(uint64_t difference)
 	       (folded > UINT32_MAX);
 }
 
-#endif /* FIELD_USES_H */
+#endif /* HATF_FIELD_USES_H */

@@ -13,8 +13,8 @@
  * or if it needs other functions of libc.  Nothing here allocates, locks or
  * calls the loader; any thread may call it.
  */
-#ifndef MAPPED_LIBRARY_H
-#define MAPPED_LIBRARY_H
+#ifndef HATF_MAPPED_LIBRARY_H
+#define HATF_MAPPED_LIBRARY_H
 
 #include <stdbool.h>
 
@@ -32,4 +32,4 @@ struct mapped_library_function {
 bool mapped_library_open(const char *name,
 			 struct mapped_library_function *functions, unsigned n);
 
-#endif /* MAPPED_LIBRARY_H */
+#endif /* HATF_MAPPED_LIBRARY_H */
