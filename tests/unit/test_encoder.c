@@ -409,16 +409,46 @@ START_TEST(the_first_address_may_come_in_a_far_realloc)
 END_TEST
 
 /*
- * Fill buffers of all sizes until they refuse a record.  The largest record
+ * Fill a buffer of 'cap' bytes until it refuses a record.  The largest record
  * must not be written beyond the end, and exactly the accepted records must be
  * there.
  */
+static void
+fill_buffer(uint8_t *buf, size_t cap, void *window,
+	    const struct hatf_record *largest, const struct hatf_record *alloc)
+{
+	struct encoder e;
+	struct mini m;
+	struct hatf_record r;
+	size_t count = 0;
+
+	buf[cap] = 0xee;
+	encoder_init(&e, buf, cap, NULL, window);
+	encoder_begin(&e, 0, 0);
+	while (encoder_put(&e, count % 3 == 0 ? largest : alloc))
+		count++;
+	ck_assert(!encoder_put(&e, alloc));
+	ck_assert(!encoder_put(&e, largest));
+	encoder_end(&e);
+	ck_assert_uint_ge(e.used, BLOCK_NBYTES);
+	ck_assert_uint_le(e.used, cap);
+	ck_assert_uint_eq(buf[cap], 0xee);
+	ck_assert_uint_eq(encoder_data_records(&e), 1 + count);
+	mini_init(&m, buf, e.used);
+	ck_assert(mini_read(&m, &r));
+	for (size_t k = 0; k < count; k++) {
+		mini_check(mini_read(&m, &r));
+		mini_assert_same(&r, k % 3 == 0 ? largest : alloc);
+	}
+	ck_assert(!mini_read(&m, &r));
+}
+
 START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
 {
 	void *const window = malloc(encoder_memory_nbytes(NULL));
 	uint8_t *const buf = malloc(CAP + FULL_STEP * FULL_COUNT);
-	struct hatf_record alloc = { .tag = HATF_ALLOC, .size = 24 };
-	struct hatf_record largest = {
+	const struct hatf_record alloc = { .tag = HATF_ALLOC, .size = 24 };
+	const struct hatf_record largest = {
 		.tag = HATF_REALLOC_ALLOC_FREE,
 		.attributes_nbytes = 65535,
 		.attributes = attribute_bytes,
@@ -429,34 +459,9 @@ START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
 		.thread = UINT64_MAX,
 		.heap = UINT64_MAX,
 	};
-	struct encoder e;
-	struct mini m;
-	struct hatf_record r;
 
-	for (size_t i = 0; i < FULL_COUNT; i++) {
-		const size_t cap = CAP + FULL_STEP * i;
-		size_t count = 0;
-
-		buf[cap] = 0xee;
-		encoder_init(&e, buf, cap, NULL, window);
-		encoder_begin(&e, 0, 0);
-		while (encoder_put(&e, count % 3 == 0 ? &largest : &alloc))
-			count++;
-		ck_assert(!encoder_put(&e, &alloc));
-		ck_assert(!encoder_put(&e, &largest));
-		encoder_end(&e);
-		ck_assert_uint_ge(e.used, BLOCK_NBYTES);
-		ck_assert_uint_le(e.used, cap);
-		ck_assert_uint_eq(buf[cap], 0xee);
-		ck_assert_uint_eq(encoder_data_records(&e), 1 + count);
-		mini_init(&m, buf, e.used);
-		ck_assert(mini_read(&m, &r));
-		for (size_t k = 0; k < count; k++) {
-			mini_check(mini_read(&m, &r));
-			mini_assert_same(&r, k % 3 == 0 ? &largest : &alloc);
-		}
-		ck_assert(!mini_read(&m, &r));
-	}
+	for (size_t i = 0; i < FULL_COUNT; i++)
+		fill_buffer(buf, CAP + FULL_STEP * i, window, &largest, &alloc);
 	free(buf);
 	free(window);
 }
