@@ -58,7 +58,10 @@ struct decoder {
 	bool want_metadata;	 /* store metadata records too */
 };
 
-/* Start at offset 0 of a stream. */
+/*
+ * Start at offset 0 of a stream.  With 'want_metadata', decoder_decode() stores
+ * metadata records, too.
+ */
 void decoder_init(struct decoder *d, bool want_metadata);
 
 /*

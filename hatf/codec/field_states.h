@@ -58,16 +58,19 @@ enum {
 /* The state in which time, thread, heap and attributes are not stored. */
 #define FIELD_STATE_EMPTY 1
 
+/* The rules of the trellis of each field; constant once initialised. */
 struct field_states {
 	/* 'delta' has the rules of time, thread and heap. */
 	struct trellis_rules size, address, delta, attributes;
 };
 
+/* Fill in the rules. */
 void field_states_init(struct field_states *s);
 
 /* Return the width code of a state; under default, the last width. */
 unsigned field_state_width(unsigned field, unsigned state);
 
+/* Return the interpretation of a state. */
 enum hatf_interpretation field_state_interpretation(unsigned field,
 						    unsigned state);
 

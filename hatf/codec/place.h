@@ -83,6 +83,7 @@ struct place {
 	uint32_t list_count[HATF_FIELD_COUNT];
 };
 
+/* Start without a base; a 'struct place' may be used by one encoder only. */
 void place_init(struct place *p);
 
 /* The default planner: a 'place_fn' with a 'struct place' as context. */
