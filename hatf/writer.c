@@ -88,8 +88,9 @@ is_kind(const struct hatf_record *rec, const char *kind)
 {
 	const size_t nbytes = strlen(kind);
 
-	return record_begins(rec, kind) && (rec->attributes_nbytes == nbytes ||
-					    rec->attributes[nbytes] == '\n');
+	return hatf_record_comment_starts(rec, kind) &&
+	       (rec->attributes_nbytes == nbytes ||
+		rec->attributes[nbytes] == '\n');
 }
 
 /* A comment that the writer makes itself? */

@@ -490,7 +490,8 @@ judge(struct hatf_events *ev, const struct hatf_record *rec,
 	ev->carried = HATF_VIOLATION_NONE;
 	if (!in_order)
 		violate(out, HATF_VIOLATION_TIME);
-	if (ev->stats.event_count == 0 && ev->ours && record_is_carried(rec))
+	if (ev->stats.event_count == 0 && ev->ours &&
+	    hatf_record_is_carried(rec))
 		on_carried(ev, rec, out);
 	else if (role == PAIRING_EVENT)
 		on_block(ev, rec, out);
