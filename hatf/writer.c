@@ -5,10 +5,10 @@
  * The part that all formats share, see formats/format.h: opens the file, checks
  * the records, takes out what is to be dropped, and counts.
  */
+#include "hatf/base/sized.h"
 #include "hatf/codec/hatf_record.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/hatf.h"
-#include "hatf/io/sized.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@
  */
 #include "hatf/events/events.h"
 
-#include "hatf/codec/decoder.h"
 #include "hatf/codec/hatf_record.h"
+#include "hatf/decoder/decoder.h"
 
 /* Only the first violation of an event is told. */
 static void

@@ -7,9 +7,9 @@
  * where the last commit ended (image.h), so it can begin again at any time: the ring
  * file stays as it is until the trace with its trailer is on the disk.
  */
+#include "hatf/base/sized.h"
 #include "hatf/deflate/deflate.h"
 #include "hatf/io/paths.h"
-#include "hatf/io/sized.h"
 #include "hatf/recover/recovery.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
  * record.  The decoder must not read beyond the end, and a truncated record
  * must change nothing.
  */
-#include "hatf/codec/decoder.h"
+#include "hatf/decoder/decoder.h"
 #include "support/hand.h"
 #include "support/mini.h"
 

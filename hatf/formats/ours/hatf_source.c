@@ -6,7 +6,7 @@
  * that 'framing' can look at it before what follows is decoded.
  */
 #include "hatf/codec/crc32c.h"
-#include "hatf/codec/decoder.h"
+#include "hatf/decoder/decoder.h"
 #include "hatf/formats/common/format.h"
 
 #include <stdlib.h>

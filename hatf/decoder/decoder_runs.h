@@ -8,7 +8,7 @@
 #ifndef HATF_DECODER_RUNS_H
 #define HATF_DECODER_RUNS_H
 
-#include "hatf/codec/decoder.h"
+#include "hatf/decoder/decoder.h"
 
 /* Codes in 'extra_nbytes', not lengths: the position of the length. */
 #define DECODER_LENGTH_V1 0x10000u /* in the last byte of the fixed part */

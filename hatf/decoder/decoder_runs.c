@@ -6,7 +6,7 @@
  * contents of a record, except on rare tags, and no bounds check per field:
  * they stop as soon as the next record could reach the end of the bytes.
  */
-#include "hatf/codec/decoder_runs.h"
+#include "hatf/decoder/decoder_runs.h"
 
 #include "hatf/codec/hatf_record.h"
 

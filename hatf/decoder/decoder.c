@@ -18,7 +18,7 @@
  * fewer than DECODER_FETCH_NBYTES are left, the numbers of the record are first
  * copied to a larger buffer.
  */
-#include "hatf/codec/decoder_runs.h"
+#include "hatf/decoder/decoder_runs.h"
 
 #include "hatf/codec/hatf_record.h"
 
