@@ -21,7 +21,7 @@
 
 static const struct {
 	const char *format, *placement;
-} rows[ENCODING_COUNT] = {
+} formats[ENCODING_COUNT] = {
 	[ENCODING_BINARY] = { "binary", NULL },
 	[ENCODING_ASCII] = { "ascii", NULL },
 	[ENCODING_NAIVE] = { "hatf", "naive" },
@@ -45,7 +45,7 @@ static const struct {
 bool
 encoding_is_placed(enum encoding e)
 {
-	return rows[e].placement != NULL;
+	return formats[e].placement != NULL;
 }
 
 enum hatf_status
@@ -53,17 +53,19 @@ encoding_open(enum encoding e, unsigned flags, int fd,
 	      const struct hatf_record *first, struct hatf_writer **writer_ret,
 	      struct hatf_error *err)
 {
-	const bool is_plain = (flags & (ENCODING_PACKED | ENCODING_FAST)) == 0;
+	const bool is_plain =
+		(flags & (ENCODING_COMPRESSED | ENCODING_FAST)) == 0;
 	const unsigned drop = (flags & ENCODING_WHOLE) != 0 ? 0 : PAPER_DROP;
 	char *const header = first != NULL ? rewrite_header(first, drop) : NULL;
 	const struct hatf_writer_options options = {
 		.plain = is_plain,
-		.level = (flags & ENCODING_PACKED) != 0 ? ENCODING_LEVEL : 0,
+		.level =
+			(flags & ENCODING_COMPRESSED) != 0 ? ENCODING_LEVEL : 0,
 		.bare = (flags & ENCODING_BARE) != 0,
 		.drop = drop,
 		.header = header,
-		.format = rows[e].format,
-		.placement = rows[e].placement,
+		.format = formats[e].format,
+		.placement = formats[e].placement,
 	};
 	enum hatf_status status = HATF_NO_MEMORY;
 
@@ -94,7 +96,7 @@ discard_written(int fd, uint64_t *nbytes)
 struct copy {
 	struct hatf_reader *reader;
 	int fd;
-	bool discard;
+	bool discards;
 	uint64_t nbytes; /* that were thrown away */
 	struct hatf_record batch[BATCH];
 };
@@ -108,7 +110,7 @@ write_records(struct copy *c, struct hatf_writer *writer,
 
 	while (status == HATF_OK &&
 	       hatf_writer_write(writer, c->batch, n) == HATF_OK) {
-		if (c->discard)
+		if (c->discards)
 			discard_written(c->fd, &c->nbytes);
 		status = hatf_reader_read(c->reader, c->batch, BATCH, &n);
 	}
@@ -142,7 +144,7 @@ copy_trace(struct copy *c, enum encoding e, unsigned flags,
 
 static enum hatf_status
 open_and_copy(const struct spool *trace, enum encoding e, unsigned flags,
-	      int fd, bool discard, struct hatf_error *err)
+	      int fd, bool discards, struct hatf_error *err)
 {
 	struct copy *const c = calloc(1, sizeof(*c));
 	enum hatf_status status;
@@ -152,7 +154,7 @@ open_and_copy(const struct spool *trace, enum encoding e, unsigned flags,
 		return HATF_NO_MEMORY;
 	}
 	c->fd = fd;
-	c->discard = discard;
+	c->discards = discards;
 	status = spool_reader(trace, 0, &c->reader, err);
 	if (status == HATF_OK) {
 		status = copy_trace(c, e, flags, err);
@@ -183,15 +185,15 @@ encoding_measure(const struct spool *trace, enum encoding e, unsigned flags,
 }
 
 void
-encoding_complain(const char *path, enum encoding e,
-		  const struct hatf_error *err)
+encoding_report_error(const char *path, enum encoding e,
+		      const struct hatf_error *err)
 {
-	const bool is_placed = rows[e].placement != NULL;
+	const bool is_placed = formats[e].placement != NULL;
 	char text[256];
 
 	if (err->status == HATF_LIMIT)
 		return;
-	speak("%s: as %s%s%s: %s", speak_path(path), rows[e].format,
-	      is_placed ? ", " : "", is_placed ? rows[e].placement : "",
+	speak("%s: as %s%s%s: %s", speak_path(path), formats[e].format,
+	      is_placed ? ", " : "", is_placed ? formats[e].placement : "",
 	      speak_error_text(err, text, sizeof(text)));
 }

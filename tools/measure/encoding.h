@@ -11,7 +11,7 @@
 
 #include "tools/trace/spool.h"
 
-/* The first TIMED_COUNT are those of tables 4 to 6, in the paper's order. */
+/* The first ENCODING_TIMED_COUNT are those of tables 4 to 6, in the paper's order. */
 enum encoding {
 	ENCODING_BINARY,
 	ENCODING_ASCII,
@@ -33,18 +33,18 @@ enum encoding {
 	/* HATF (best), measured in two pieces: splitting.h. */
 	ENCODING_BEST_SPLIT,
 };
-#define ENCODING_COUNT (ENCODING_BEST_SPLIT + 1)
-#define TIMED_COUNT    (ENCODING_OPTIMUM + 1)
+#define ENCODING_COUNT	     (ENCODING_BEST_SPLIT + 1)
+#define ENCODING_TIMED_COUNT (ENCODING_OPTIMUM + 1)
 
 /* That of gzip, for every encoding alike. */
 #define ENCODING_LEVEL 6
 
 /* What to write, beside which encoding. */
 enum encoding_flags {
-	ENCODING_PACKED = 1, /* compressed, at ENCODING_LEVEL */
-	ENCODING_WHOLE = 2,  /* every field and record, not the paper's */
-	ENCODING_FAST = 4,   /* compressed at the library's own level */
-	ENCODING_BARE = 8,   /* no header, blocks and trailer */
+	ENCODING_COMPRESSED = 1, /* compressed, at ENCODING_LEVEL */
+	ENCODING_WHOLE = 2,	 /* every field and record, not the paper's */
+	ENCODING_FAST = 4,	 /* compressed at the library's own level */
+	ENCODING_BARE = 8,	 /* no header, blocks and trailer */
 };
 
 /* Is it HATF with a placement of its own? */
@@ -77,7 +77,7 @@ enum hatf_status encoding_measure(const struct spool *trace, enum encoding e,
 				  struct hatf_error *err);
 
 /* Say why an encoding could not be written or read; HATF_LIMIT is no news. */
-void encoding_complain(const char *path, enum encoding e,
-		       const struct hatf_error *err);
+void encoding_report_error(const char *path, enum encoding e,
+			   const struct hatf_error *err);
 
 #endif /* ENCODING_H */

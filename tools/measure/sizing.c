@@ -82,7 +82,7 @@ measure_both(const struct spool *trace, struct task *t)
 	size_t n;
 
 	if (batch != NULL &&
-	    feeder_open(&f, trace, t->encoding, ENCODING_PACKED, 0)) {
+	    feeder_open(&f, trace, t->encoding, ENCODING_COMPRESSED, 0)) {
 		do
 			status = hatf_reader_read(f.reader, batch, BATCH, &n);
 		while (status == HATF_OK);
@@ -138,7 +138,7 @@ add_tasks(struct pool *p, struct sizing *sizing)
 			struct task *const t = add_task(p, e, measure);
 
 			t->nbytes = &nbytes[packed];
-			t->flags = packed ? ENCODING_PACKED : 0;
+			t->flags = packed ? ENCODING_COMPRESSED : 0;
 		}
 	}
 }
@@ -209,7 +209,7 @@ sizing_take(struct sizing *sizing, const struct spool *trace, unsigned jobs)
 
 		if (t->status == HATF_OK || t->status == HATF_LIMIT)
 			continue;
-		encoding_complain(trace->path, t->encoding, &t->err);
+		encoding_report_error(trace->path, t->encoding, &t->err);
 		is_fine = false;
 	}
 	free(p);

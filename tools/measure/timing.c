@@ -24,8 +24,8 @@ struct bench {
 	const char *path;
 	int fd; /* of memory */
 	bool failed;
-	bool lacks[TIMED_COUNT][2]; /* no figures of this one */
-	struct samples samples[TIMED_COUNT][2][2];
+	bool is_missing[ENCODING_TIMED_COUNT][2]; /* no figures of this one */
+	struct samples samples[ENCODING_TIMED_COUNT][2][2];
 	struct samples perl[2];
 	struct hatf_record batch[WRITE_BATCH];
 };
@@ -106,14 +106,14 @@ reads_back(struct bench *b)
 }
 
 static void
-give_up(struct bench *b, enum encoding e, bool packed,
-	const struct hatf_error *err)
+note_failure(struct bench *b, enum encoding e, bool packed,
+	     const struct hatf_error *err)
 {
-	b->lacks[e][packed] = true;
+	b->is_missing[e][packed] = true;
 	if (err->status == HATF_LIMIT)
 		return;
 	b->failed = true;
-	encoding_complain(b->path, e, err);
+	encoding_report_error(b->path, e, err);
 }
 
 static void
@@ -138,15 +138,15 @@ time_encoding(struct bench *b, enum encoding e, bool packed, bool first)
 		err = (struct hatf_error){ .status = HATF_IO,
 					   .sys_errno = errno };
 	if (err.status != HATF_OK ||
-	    write_once(b, e, packed ? ENCODING_PACKED : 0, &write_ns, &err) !=
-		    HATF_OK ||
+	    write_once(b, e, packed ? ENCODING_COMPRESSED : 0, &write_ns,
+		       &err) != HATF_OK ||
 	    read_once(b, &read_ns, &err) != HATF_OK) {
-		give_up(b, e, packed, &err);
+		note_failure(b, e, packed, &err);
 		return;
 	}
 	if (first && !reads_back(b)) {
 		err.status = HATF_BAD_RECORD;
-		give_up(b, e, packed, &err);
+		note_failure(b, e, packed, &err);
 		return;
 	}
 	samples_add(&samples[TIMING_WRITE], write_ns);
@@ -163,11 +163,12 @@ time_all(struct bench *b, unsigned runs)
 	progress_begin(&progress, b->path, false);
 	for (unsigned run = 0; run < runs; run++) {
 		progress_step(&progress, "runs of timing", run, runs);
-		for (unsigned i = 0; i < TIMED_COUNT; i++) {
-			const enum encoding e = (run + i) % TIMED_COUNT;
+		for (unsigned i = 0; i < ENCODING_TIMED_COUNT; i++) {
+			const enum encoding e =
+				(run + i) % ENCODING_TIMED_COUNT;
 
 			for (unsigned packed = 0; packed < 2; packed++)
-				if (!b->lacks[e][packed])
+				if (!b->is_missing[e][packed])
 					time_encoding(b, e, packed != 0,
 						      run == 0);
 		}
@@ -200,10 +201,10 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 		close(b->fd);
 	}
 	is_fine = !b->failed;
-	for (unsigned e = 0; e < TIMED_COUNT; e++)
+	for (unsigned e = 0; e < ENCODING_TIMED_COUNT; e++)
 		for (unsigned i = 0; i < 4; i++)
 			timing->ns[e][i / 2][i % 2] =
-				b->lacks[e][i / 2]
+				b->is_missing[e][i / 2]
 					? NAN
 					: samples_median(&b->samples[e][i / 2]
 								    [i % 2]) /

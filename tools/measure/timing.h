@@ -19,8 +19,8 @@ enum timing_way {
 
 /* Nanoseconds of CPU time a data record; NAN: not there. */
 struct timing {
-	double ns[TIMED_COUNT][2][2]; /* plain, compressed; way */
-	double perl_ns[2];	      /* ASCII, uncompressed; way */
+	double ns[ENCODING_TIMED_COUNT][2][2]; /* plain, compressed; way */
+	double perl_ns[2];		       /* ASCII, uncompressed; way */
 };
 
 /*

@@ -84,7 +84,7 @@ print_table3(const struct report *r, const struct page *page)
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct measured *const m = &r->traces[i];
-		const struct census *const c = &m->census;
+		const struct table3 *const c = &m->table3;
 		const double figures[] = {
 			(double)c->alloc_count / 1e3,
 			(double)c->realloc_count / 1e3,
@@ -128,7 +128,7 @@ add_sizes(struct grid *g, const struct report *r,
 			for (size_t p = 0; p < 2; p++)
 				row->figures[c][p] = per_record(
 					m->sizing.nbytes[encodings[c]][p],
-					m->census.data_records);
+					m->table3.data_records);
 	}
 
 	const struct grid_row *const average =
@@ -394,7 +394,7 @@ put_breakdown(struct grid_row *row, const struct measured *m, size_t p)
 		HATF_FIELD_THREAD, HATF_FIELD_HEAP,    HATF_FIELD_ATTRIBUTES,
 	};
 	const struct breakdown *const b = &m->sizing.breakdowns[p];
-	const uint64_t records = m->census.all_records;
+	const uint64_t records = m->table3.all_records;
 
 	if (!b->is_known)
 		return;
@@ -470,7 +470,7 @@ print_table10(const struct report *r, const struct page *page,
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct measured *const m = &r->traces[i];
-		const double records = (double)m->census.all_records;
+		const double records = (double)m->table3.all_records;
 		struct grid_row *const row =
 			grid_add(&g, GRID_MEASURED, m->name);
 

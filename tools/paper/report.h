@@ -14,7 +14,7 @@
 /* One trace. */
 struct measured {
 	char *name;
-	struct census census;
+	struct table3 table3;
 	struct sizing sizing;
 	struct timing timing;
 	struct reread reread;

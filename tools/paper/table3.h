@@ -10,7 +10,7 @@
 
 #include "tools/trace/spool.h"
 
-struct census {
+struct table3 {
 	uint64_t data_records; /* alloc, free and realloc: tags 0 to 5 */
 	uint64_t all_records;  /* of all kinds but comments: tags 0 to 9 */
 	uint64_t alloc_count;  /* that got a block */
@@ -24,6 +24,6 @@ struct census {
  * Read the trace from end to end.  False if it is not whole or not complete,
  * which has been said then; the counts are those of what could be read.
  */
-bool census_take(struct census *c, const struct spool *trace);
+bool table3_take(struct table3 *c, const struct spool *trace);
 
 #endif /* TABLE3_H */

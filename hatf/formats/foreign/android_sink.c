@@ -170,9 +170,9 @@ put_line(struct sink *s, const struct call *call)
 
 /* What the replay can do, and no more: it has the blocks that it has allocated. */
 static void
-put_call(struct sink *s, const struct call *told)
+put_call(struct sink *s, const struct call *recorded)
 {
-	struct call call = *told;
+	struct call call = *recorded;
 
 	if (call.kind == LEDGER_FAILED) {
 		loss_count(s, SINK_LOSS_FAILED);

@@ -45,7 +45,7 @@ static const struct {
 
 struct android {
 	struct batch batch;
-	bool begun;	/* the first call has been read */
+	bool has_begun; /* the first call has been read */
 	bool has_times; /* its line */
 	enum operation operation;
 	uint64_t alignment; /* of a memalign, else 0 */
@@ -214,7 +214,7 @@ add_attributes(struct android *a, struct hatf_record *rec)
 
 /* Put what a line tells into the batch. */
 static bool
-deliver(struct android *a, struct hatf_record *line)
+add_call(struct android *a, struct hatf_record *line)
 {
 	struct hatf_record *out;
 
@@ -234,14 +234,14 @@ deliver(struct android *a, struct hatf_record *line)
 
 /* The first call tells whether there are times. */
 static bool
-begin(struct source *s)
+put_unit(struct source *s)
 {
 	struct android *const a = s->ctx;
 	const char *const unit = a->has_times ? "ns" : "none";
 
-	if (a->begun)
+	if (a->has_begun)
 		return true;
-	a->begun = true;
+	a->has_begun = true;
 	return source_header(s, "unit", unit, strlen(unit));
 }
 
@@ -254,9 +254,9 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	batch_begin(&a->batch, records, max);
 	while (batch_wants(&a->batch) &&
 	       textio_read(s, parse_line, &line, 1) != 0) {
-		if (!begin(s))
+		if (!put_unit(s))
 			break;
-		if (!deliver(a, &line)) {
+		if (!add_call(a, &line)) {
 			source_stop(s, HATF_NO_MEMORY, NULL);
 			break;
 		}

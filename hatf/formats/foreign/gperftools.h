@@ -27,7 +27,7 @@ enum gperftools_type {
 	GPERFTOOLS_TOKENS = 0x02,
 	GPERFTOOLS_BUFFER = 0x03,
 	GPERFTOOLS_FREE_SIZED = 0x04,
-	GPERFTOOLS_DEATH = 0x07,
+	GPERFTOOLS_THREAD_END = 0x07,
 	GPERFTOOLS_END = 0x0f,
 	GPERFTOOLS_REALLOC = 0x17,
 	GPERFTOOLS_MEMALIGN = 0x1f,
@@ -36,7 +36,7 @@ enum gperftools_type {
 
 /* Bytes of one thread's events. */
 struct gperftools_buffer {
-	struct gperftools_buffer *after;
+	struct gperftools_buffer *next;
 	uint64_t time;	 /* when it was taken */
 	uint64_t offset; /* of its first byte */
 	size_t nbytes;
@@ -59,10 +59,10 @@ struct gperftools_thread {
 	struct gperftools_buffer *first, *last;
 	const uint8_t *next;	       /* in 'first' */
 	struct gperftools_event event; /* if 'has_event' */
-	bool has_event, is_dead;
-	uint64_t death_time;
+	bool has_event, has_ended;
+	uint64_t end_time;
 	struct gperftools_thread
-		*sleeps_after; /* that sleeps for the same token */
+		*next_blocked; /* that sleeps for the same token */
 };
 
 /*
@@ -75,7 +75,7 @@ bool gperftools_take_number(const uint8_t **next, const uint8_t *end,
 /* The type that the first number of an event has, and the number above the
  * type. */
 enum gperftools_type gperftools_type_of(uint64_t first);
-uint64_t gperftools_rest_of(uint64_t first);
+uint64_t gperftools_argument_of(uint64_t first);
 
 /*
  * Decode the event of 't' at t->next into t->event.  '*is_event_ret' is false

@@ -47,7 +47,7 @@ gperftools_take_number(const uint8_t **next, const uint8_t *end,
 
 /* 0, -1, 1, -2, ...: a difference. */
 static uint64_t
-unzigzag(uint64_t n)
+zigzag_decode(uint64_t n)
 {
 	return n >> 1 ^ (0 - (n & 1));
 }
@@ -61,7 +61,7 @@ gperftools_type_of(uint64_t first)
 
 /* The bits above the type in the first number. */
 uint64_t
-gperftools_rest_of(uint64_t first)
+gperftools_argument_of(uint64_t first)
 {
 	return first >> ((first & TYPE_MASK) == TYPE_EXTENDED
 				 ? TYPE_EXTENDED_BITS
@@ -71,7 +71,7 @@ gperftools_rest_of(uint64_t first)
 static const char *
 take_size(struct gperftools_thread *t, uint64_t difference)
 {
-	t->words += unzigzag(difference);
+	t->words += zigzag_decode(difference);
 	if (t->words > WORDS_MAX)
 		return "size";
 	t->event.nbytes = t->words << 3;
@@ -91,7 +91,7 @@ take_new_token(struct gperftools_thread *t)
 static const char *
 take_old_token(struct gperftools_thread *t, uint64_t difference)
 {
-	t->token += unzigzag(difference);
+	t->token += zigzag_decode(difference);
 	t->event.token = t->token;
 	return t->token == UINT64_MAX ? "token" : NULL;
 }
@@ -111,7 +111,7 @@ gperftools_decode(struct gperftools_thread *t, const uint8_t *end,
 	     e->type == GPERFTOOLS_MEMALIGN) &&
 	    !gperftools_take_number(&t->next, end, &second))
 		return "event";
-	first = gperftools_rest_of(first);
+	first = gperftools_argument_of(first);
 	*is_event_ret = true;
 	switch (e->type) {
 	case GPERFTOOLS_TOKENS:

@@ -17,7 +17,7 @@
  * the token may never come: a free of an unknown block is then a violation for
  * 'hatf verify' to tell.
  *
- * Memory is O(live blocks + threads), and HELD_MAX of buffers.
+ * Memory is O(live blocks + threads), and BUFFERED_MAX of buffers.
  */
 #include "hatf/containers/block_set.h"
 #include "hatf/formats/common/batch.h"
@@ -45,17 +45,17 @@
  * A barrier comes every few milliseconds.  Without it, sleeping threads wake when
  * so much is held.
  */
-#define HELD_MAX ((size_t)64 << 20)
+#define BUFFERED_MAX ((size_t)64 << 20)
 
 struct gperftools {
 	struct batch batch;
 	struct live threads; /* id -> 'object' is a struct gperftools_thread */
 	struct block_set tokens; /* that are allocated */
-	struct live waited; /* token -> 'object' is the first that sleeps */
-	struct gperftools_queue awake;
-	size_t held_nbytes; /* in buffers */
+	struct live blocked; /* token -> 'object' is the first that sleeps */
+	struct gperftools_queue runnable;
+	size_t buffered_nbytes; /* in buffers */
 	bool is_merging;
-	bool sleeps;	      /* a thread may sleep */
+	bool may_block;	      /* a thread may sleep */
 	enum hatf_status end; /* when all is merged; HATF_OK: read on */
 	const char *end_field;
 	uint64_t time; /* of the last record */
@@ -69,18 +69,18 @@ drop_buffer(struct gperftools *g, struct gperftools_thread *t)
 	struct gperftools_buffer *const b = t->first;
 
 	t->time = b->time;
-	t->first = b->after;
+	t->first = b->next;
 	if (t->first == NULL)
 		t->last = NULL;
 	else
 		t->next = t->first->bytes;
-	g->held_nbytes -= sizeof(*b) + b->nbytes;
+	g->buffered_nbytes -= sizeof(*b) + b->nbytes;
 	free(b);
 }
 
 /* Find out what a thread does next, if anything.  False: reading has stopped. */
 static bool
-look_ahead(struct source *s, struct gperftools_thread *t)
+decode_next(struct source *s, struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
 
@@ -104,10 +104,10 @@ look_ahead(struct source *s, struct gperftools_thread *t)
 		}
 	}
 	/* A thread that does nothing more may still have died. */
-	if (!t->has_event && t->is_dead) {
+	if (!t->has_event && t->has_ended) {
 		t->has_event = true;
-		t->event.type = GPERFTOOLS_DEATH;
-		t->time = t->death_time;
+		t->event.type = GPERFTOOLS_THREAD_END;
+		t->time = t->end_time;
 	}
 	return true;
 }
@@ -115,11 +115,11 @@ look_ahead(struct source *s, struct gperftools_thread *t)
 /* ------------------------------------------------------------ those awake */
 
 static bool
-wake(struct source *s, struct gperftools_thread *t)
+add_runnable(struct source *s, struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
 
-	if (gperftools_queue_add(&g->awake, t))
+	if (gperftools_queue_add(&g->runnable, t))
 		return true;
 	source_stop(s, HATF_NO_MEMORY, NULL);
 	return false;
@@ -133,26 +133,26 @@ thread_of(const struct live_block *block)
 
 /* The thread at the top sleeps until 'token' is allocated. */
 static void
-put_to_sleep(struct source *s, struct gperftools_thread *t, uint64_t token)
+block_on(struct source *s, struct gperftools_thread *t, uint64_t token)
 {
 	struct gperftools *const g = s->ctx;
 	bool added;
-	struct live_block *const place = live_put(&g->waited, token, &added);
+	struct live_block *const place = live_put(&g->blocked, token, &added);
 
 	if (place == NULL) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
-	t->sleeps_after = added ? NULL : thread_of(place);
+	t->next_blocked = added ? NULL : thread_of(place);
 	place->object = (uint64_t)(uintptr_t)t;
-	gperftools_queue_drop_first(&g->awake);
+	gperftools_queue_drop_first(&g->runnable);
 }
 
 static void
-wake_all(struct source *s, struct gperftools_thread *t)
+unblock_all(struct source *s, struct gperftools_thread *t)
 {
-	while (t != NULL && wake(s, t))
-		t = t->sleeps_after;
+	while (t != NULL && add_runnable(s, t))
+		t = t->next_blocked;
 }
 
 /* 'token' is allocated: who has slept for it goes on. */
@@ -168,30 +168,30 @@ add_token(struct source *s, uint64_t token)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
-	place = live_count(&g->waited) == 0 ? NULL
-					    : live_find(&g->waited, token);
+	place = live_count(&g->blocked) == 0 ? NULL
+					     : live_find(&g->blocked, token);
 	if (place != NULL) {
 		struct gperftools_thread *const t = thread_of(place);
 
-		live_remove(&g->waited, place);
-		wake_all(s, t);
+		live_remove(&g->blocked, place);
+		unblock_all(s, t);
 	}
 }
 
 /* From here on nobody sleeps: what is waited for will not come. */
 static void
-end_sleep(struct source *s)
+unblock_everything(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
-	const struct live *const w = &g->waited;
+	const struct live *const w = &g->blocked;
 
 	for (size_t i = 0; i < w->slot_count; i++)
 		if (w->keys[i] != 0)
-			wake_all(s, thread_of(&w->blocks[i]));
+			unblock_all(s, thread_of(&w->blocks[i]));
 	if (w->has_zero)
-		wake_all(s, thread_of(&w->zero));
-	live_fini(&g->waited);
-	g->sleeps = false;
+		unblock_all(s, thread_of(&w->zero));
+	live_fini(&g->blocked);
+	g->may_block = false;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -234,7 +234,7 @@ add_alignment(struct source *s, struct hatf_record *rec, uint64_t alignment)
 }
 
 static void
-tell_alloc(struct source *s, const struct gperftools_thread *t)
+add_alloc(struct source *s, const struct gperftools_thread *t)
 {
 	struct hatf_record *const rec = add_record(s, t, HATF_ALLOC);
 
@@ -247,7 +247,7 @@ tell_alloc(struct source *s, const struct gperftools_thread *t)
 }
 
 static void
-tell_free(struct source *s, const struct gperftools_thread *t)
+add_free(struct source *s, const struct gperftools_thread *t)
 {
 	struct hatf_record *const rec = add_record(s, t, HATF_FREE);
 
@@ -257,7 +257,7 @@ tell_free(struct source *s, const struct gperftools_thread *t)
 
 /* Every realloc gives a new token, wherever the block is then. */
 static void
-tell_realloc(struct source *s, const struct gperftools_thread *t)
+add_realloc(struct source *s, const struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
 
@@ -277,21 +277,21 @@ tell_realloc(struct source *s, const struct gperftools_thread *t)
 }
 
 static void
-tell(struct source *s, const struct gperftools_thread *t)
+add_event(struct source *s, const struct gperftools_thread *t)
 {
 	switch (t->event.type) {
 	case GPERFTOOLS_FREE:
 	case GPERFTOOLS_FREE_SIZED:
-		tell_free(s, t);
+		add_free(s, t);
 		break;
 	case GPERFTOOLS_REALLOC:
-		tell_realloc(s, t);
+		add_realloc(s, t);
 		break;
-	case GPERFTOOLS_DEATH:
+	case GPERFTOOLS_THREAD_END:
 		add_record(s, t, HATF_DESTROY_THREAD);
 		break;
 	default:
-		tell_alloc(s, t);
+		add_alloc(s, t);
 	}
 }
 
@@ -320,19 +320,19 @@ forget_thread(struct gperftools *g, struct gperftools_thread *t)
 
 /* The thread at the top has done what it was about to do. */
 static void
-go_on(struct source *s, struct gperftools_thread *t)
+advance(struct source *s, struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
-	const bool died = t->event.type == GPERFTOOLS_DEATH;
+	const bool ended = t->event.type == GPERFTOOLS_THREAD_END;
 
-	if (!died && !look_ahead(s, t))
+	if (!ended && !decode_next(s, t))
 		return;
-	if (!died && t->has_event) {
-		gperftools_queue_update_first(&g->awake);
+	if (!ended && t->has_event) {
+		gperftools_queue_update_first(&g->runnable);
 		return;
 	}
-	gperftools_queue_drop_first(&g->awake);
-	if (died)
+	gperftools_queue_drop_first(&g->runnable);
+	if (ended)
 		forget_thread(g, t);
 }
 
@@ -341,35 +341,37 @@ static void
 merge_one(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
-	struct gperftools_thread *const t = g->awake.threads[0];
+	struct gperftools_thread *const t = g->runnable.threads[0];
 	const struct gperftools_event e = t->event;
 
 	if (frees(&e)) {
 		struct block old;
 
-		if (!block_set_take(&g->tokens, e.token, &old) && g->sleeps) {
-			put_to_sleep(s, t, e.token);
+		if (!block_set_take(&g->tokens, e.token, &old) &&
+		    g->may_block) {
+			block_on(s, t, e.token);
 			return;
 		}
 	}
-	tell(s, t);
-	go_on(s, t);
+	add_event(s, t);
+	advance(s, t);
 	if (allocates(&e))
 		add_token(s, e.new_token);
 }
 
 /* Merge what is held, as far as there is room; true if there is no more. */
 static bool
-merge(struct source *s)
+merge_events(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
 
 	while (batch_wants(&g->batch) && s->err.status == HATF_OK) {
-		if (g->awake.count != 0)
+		if (g->runnable.count != 0)
 			merge_one(s);
-		else if (live_count(&g->waited) != 0 &&
-			 (g->end != HATF_OK || g->held_nbytes > HELD_MAX))
-			end_sleep(s);
+		else if (live_count(&g->blocked) != 0 &&
+			 (g->end != HATF_OK ||
+			  g->buffered_nbytes > BUFFERED_MAX))
+			unblock_everything(s);
 		else
 			return true;
 	}
@@ -402,15 +404,15 @@ find_thread(struct source *s, uint64_t id)
 
 /* A thread has got more to do; it may have been idle. */
 static void
-extend(struct source *s, struct gperftools_thread *t)
+resume_if_idle(struct source *s, struct gperftools_thread *t)
 {
-	if (!t->has_event && look_ahead(s, t) && t->has_event)
-		wake(s, t);
+	if (!t->has_event && decode_next(s, t) && t->has_event)
+		add_runnable(s, t);
 }
 
 static void
-hold_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
-	    const uint8_t *bytes, size_t nbytes)
+add_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
+	   const uint8_t *bytes, size_t nbytes)
 {
 	struct gperftools *const g = s->ctx;
 	struct gperftools_buffer *const b = malloc(sizeof(*b) + nbytes);
@@ -426,15 +428,15 @@ hold_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
 		.nbytes = nbytes,
 	};
 	memcpy(b->bytes, bytes, nbytes);
-	g->held_nbytes += sizeof(*b) + nbytes;
+	g->buffered_nbytes += sizeof(*b) + nbytes;
 	if (t->last == NULL) {
 		t->first = b;
 		t->next = b->bytes;
 	} else {
-		t->last->after = b;
+		t->last->next = b;
 	}
 	t->last = b;
-	extend(s, t);
+	resume_if_idle(s, t);
 }
 
 /* The trace ends with 'status' behind what is held. */
@@ -464,28 +466,28 @@ end_early(struct source *s, size_t left)
 
 /* What else there is to an outer event, in the window behind 'next'. */
 static void
-take_outer(struct source *s, uint64_t first, const uint8_t *next,
-	   const uint64_t *number)
+process_outer(struct source *s, uint64_t first, const uint8_t *next,
+	      const uint64_t *number)
 {
 	const enum gperftools_type type = gperftools_type_of(first);
 	struct gperftools_thread *t = NULL;
 
-	if (type == GPERFTOOLS_BUFFER || type == GPERFTOOLS_DEATH) {
-		t = find_thread(s, gperftools_rest_of(first));
+	if (type == GPERFTOOLS_BUFFER || type == GPERFTOOLS_THREAD_END) {
+		t = find_thread(s, gperftools_argument_of(first));
 		if (t == NULL)
 			return;
-		if (t->is_dead) {
+		if (t->has_ended) {
 			source_stop(s, HATF_BAD_FIELD, "thread");
 			return;
 		}
 	}
 	if (type == GPERFTOOLS_BUFFER) {
-		hold_buffer(s, t, number[0], next, (size_t)number[1]);
+		add_buffer(s, t, number[0], next, (size_t)number[1]);
 		next += number[1];
-	} else if (type == GPERFTOOLS_DEATH) {
-		t->is_dead = true;
-		t->death_time = number[0] & ~GPERFTOOLS_CPU_MASK;
-		extend(s, t);
+	} else if (type == GPERFTOOLS_THREAD_END) {
+		t->has_ended = true;
+		t->end_time = number[0] & ~GPERFTOOLS_CPU_MASK;
+		resume_if_idle(s, t);
 	}
 	s->window.next = next;
 	s->offset = window_offset(&s->window);
@@ -498,7 +500,7 @@ count_numbers(enum gperftools_type type)
 	switch (type) {
 	case GPERFTOOLS_END:
 		return 0;
-	case GPERFTOOLS_DEATH:
+	case GPERFTOOLS_THREAD_END:
 	case GPERFTOOLS_BARRIER:
 		return 1;
 	case GPERFTOOLS_BUFFER:
@@ -541,10 +543,10 @@ read_outer(struct source *s)
 	} else if (gperftools_type_of(first) == GPERFTOOLS_END) {
 		end_trace(s, HATF_END, NULL);
 	} else {
-		take_outer(s, first, next, number);
+		process_outer(s, first, next, number);
 		g->is_merging =
 			gperftools_type_of(first) == GPERFTOOLS_BARRIER ||
-			g->held_nbytes > HELD_MAX;
+			g->buffered_nbytes > BUFFERED_MAX;
 	}
 }
 
@@ -556,11 +558,11 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	batch_begin(&g->batch, records, max);
 	while (batch_wants(&g->batch) && s->err.status == HATF_OK) {
 		if (!g->is_merging) {
-			g->sleeps = true;
+			g->may_block = true;
 			read_outer(s);
 			continue;
 		}
-		if (!merge(s))
+		if (!merge_events(s))
 			continue;
 		g->is_merging = false;
 		if (g->end != HATF_OK) {
@@ -589,7 +591,7 @@ open_source(struct source *s)
 	s->ctx = g;
 	live_init(&g->threads);
 	block_set_init(&g->tokens);
-	live_init(&g->waited);
+	live_init(&g->blocked);
 	s->window.next += MAGIC_NBYTES;
 	s->offset = MAGIC_NBYTES;
 	if (!source_header(s, "unit", "ns", 2))
@@ -621,9 +623,9 @@ close_source(struct source *s)
 		free_thread(g, &g->threads.zero);
 	live_fini(&g->threads);
 	block_set_fini(&g->tokens);
-	live_fini(&g->waited);
+	live_fini(&g->blocked);
 	batch_fini(&g->batch);
-	free(g->awake.threads);
+	free(g->runnable.threads);
 	free(g);
 }
 

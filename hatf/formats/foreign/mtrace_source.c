@@ -290,7 +290,7 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 
 /* Put what a line tells into the batch. */
 static bool
-deliver(struct mtrace *m, const struct hatf_record *line)
+add_call(struct mtrace *m, const struct hatf_record *line)
 {
 	struct batch *const b = &m->batch;
 	struct hatf_record rec = *line, *out;
@@ -330,7 +330,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 				source_stop(s, HATF_TRUNCATED, "realloc");
 			break;
 		}
-		if (!deliver(m, &line)) {
+		if (!add_call(m, &line)) {
 			source_stop(s, HATF_NO_MEMORY, NULL);
 			break;
 		}

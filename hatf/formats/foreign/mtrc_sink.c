@@ -52,7 +52,7 @@ struct site {
 
 struct mtrc {
 	struct calls calls;
-	uint64_t free_index;  /* of the last block, if it was freed; 0: none */
+	uint64_t freed_index; /* of the last block, if it was freed; 0: none */
 	uint64_t reuse_index; /* of the next alloc; 0: the next number */
 	struct hatf_stacks *stacks;
 	bool has_sites;
@@ -169,7 +169,7 @@ put_block(struct sink *s, const struct call *call, uint8_t letter)
 	struct mtrc *const m = s->ctx;
 	uint8_t *p = start;
 
-	m->free_index = 0;
+	m->freed_index = 0;
 	*p++ = letter;
 	p = put_number(p, call->number);
 	p = put_number(p, call->address);
@@ -185,7 +185,7 @@ put_free(struct sink *s, const struct call *call)
 	struct mtrc *const m = s->ctx;
 	uint8_t *p = start;
 
-	m->free_index = call->old_number;
+	m->freed_index = call->old_number;
 	*p++ = MTRC_FREE;
 	p = put_number(p, call->old_number);
 	p = put_site(s, p, call->rec);
@@ -243,7 +243,7 @@ put_system(struct sink *s, const struct hatf_record *rec)
  * an alloc, that of the block which has just been freed.
  */
 static void
-take_index(struct mtrc *m, const struct hatf_record *rec)
+choose_index(struct mtrc *m, const struct hatf_record *rec)
 {
 	uint64_t index;
 
@@ -253,26 +253,26 @@ take_index(struct mtrc *m, const struct hatf_record *rec)
 		return;
 	if (index > m->calls.alloc_count && index <= INDEX_MAX)
 		m->calls.alloc_count = index - 1;
-	else if (index == m->free_index && !m->has_sites)
+	else if (index == m->freed_index && !m->has_sites)
 		m->reuse_index = index;
 }
 
 static enum hatf_status
-take_comment(struct sink *s, const struct hatf_record *rec)
+put_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct mtrc *const m = s->ctx;
 
 	if (record_begins(rec, MTRC_SYSTEM_KIND))
 		put_system(s, rec);
 	else if (record_begins(rec, MTRC_INDEX_KIND))
-		take_index(m, rec);
+		choose_index(m, rec);
 	/* A definition that is none leaves a call without a place. */
 	return loss_note_stack(s, m->stacks, rec);
 }
 
 /* The record that a comment has chosen an index for. */
 static enum hatf_status
-write_reuse(struct sink *s, const struct hatf_record *rec)
+write_reused(struct sink *s, const struct hatf_record *rec)
 {
 	struct mtrc *const m = s->ctx;
 	const uint64_t highest = m->calls.alloc_count;
@@ -297,13 +297,13 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 		while (run < n && records[run].tag != HATF_COMMENT)
 			run++;
 		if (run != 0 && m->reuse_index != 0) {
-			status = write_reuse(s, records);
+			status = write_reused(s, records);
 			run = 1;
 		} else if (run != 0) {
 			status = calls_write(&m->calls, s, records, run,
 					     put_call);
 		} else {
-			status = take_comment(s, records);
+			status = put_comment(s, records);
 			run = 1;
 		}
 		records += run;

@@ -56,7 +56,7 @@ struct site {
 struct mtrc {
 	struct batch batch;
 	struct numbered blocks; /* addresses by allocation index */
-	uint64_t highest;	/* index so far */
+	uint64_t highest_index; /* index so far */
 	struct hatf_stacks *stacks;
 	bool has_sites;
 	uint32_t serial; /* of the last definition */
@@ -282,17 +282,17 @@ take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
  * was.
  */
 static bool
-tell_index(struct mtrc *m, struct cursor *c, uint64_t offset, uint64_t index)
+note_index(struct mtrc *m, struct cursor *c, uint64_t offset, uint64_t index)
 {
 	char text[sizeof(MTRC_INDEX_KIND) + 40];
 	struct text t;
 
-	if (index == m->highest + 1) {
-		m->highest = index;
+	if (index == m->highest_index + 1) {
+		m->highest_index = index;
 		return true;
 	}
-	if (index > m->highest)
-		m->highest = index;
+	if (index > m->highest_index)
+		m->highest_index = index;
 	text_init(&t, text, sizeof(text));
 	text_str(&t, MTRC_INDEX_KIND);
 	text_line_u64(&t, "index", index);
@@ -310,7 +310,7 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 	    !take_number(c, "address", &address) ||
 	    !take_number(c, "size", &size) ||
 	    !take_site(m, c, offset, &thread, &stack) ||
-	    !tell_index(m, c, offset, index))
+	    !note_index(m, c, offset, index))
 		return false;
 	rec = batch_add(&m->batch, HATF_ALLOC);
 	/* Early versions use an index again: a realloc is F and A there. */

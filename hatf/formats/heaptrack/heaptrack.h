@@ -21,7 +21,7 @@
 #include "hatf/formats/heaptrack/heaptrack_fields.h"
 
 /* Room for what a comment tells; one that would be longer is not made. */
-#define NOTE_TEXT_MAX 8192
+#define HEAPTRACK_NOTE_MAX 8192
 
 struct heaptrack {
 	struct batch batch;
@@ -29,15 +29,16 @@ struct heaptrack {
 	struct names names;
 	struct rows traces; /* uint64_t: stacks */
 	uint64_t version;
-	bool is_sized;	    /* strings have their length in front of them */
-	uint64_t time;	    /* microseconds */
-	uint64_t told_time; /* the last that a record or comment has */
+	bool has_string_lengths; /* strings have their length in front of them */
+	uint64_t time;		 /* microseconds */
+	uint64_t last_time;	 /* the last that a record or comment has */
 	uint64_t page_nbytes;
 	bool is_raw, is_interpreted;
 	bool has_version;
-	bool has_news; /* definitions that have not been told */
+	bool has_definitions; /* definitions that have not been told */
 	bool has_record;
-	unsigned told; /* what the header has, as bits '1 << enum told' */
+	unsigned
+		header_lines; /* what the header has, as bits '1 << enum heaptrack_header' */
 	/* Of interpreted files. */
 	struct rows strings; /* uint32_t: numbers in 'names', from 1 on */
 	struct rows ips;     /* struct ip, from 1 on */
@@ -46,19 +47,19 @@ struct heaptrack {
 	/* Of raw files. */
 	uint32_t exe;		/* in 'names'; 0: not known */
 	struct modules modules; /* what is in memory now */
-	struct modules told_modules;
+	struct modules written_modules;
 	struct live known_ips; /* address -> 'object' is its frame */
 	uint64_t row_nbytes;   /* of all 'struct rows' here */
 };
 
 /* What may be told once of the whole trace, in front of its records. */
-enum told {
-	TOLD_COMMAND,
-	TOLD_EXE,
-	TOLD_PAGE_SIZE,
-	TOLD_PAGES,
-	TOLD_RAW,
-	TOLD_START,
+enum heaptrack_header {
+	HEAPTRACK_HEADER_COMMAND,
+	HEAPTRACK_HEADER_EXE,
+	HEAPTRACK_HEADER_PAGE_SIZE,
+	HEAPTRACK_HEADER_PAGE_COUNT,
+	HEAPTRACK_HEADER_RAW,
+	HEAPTRACK_HEADER_START,
 };
 
 /* May the tables take what they do (FORMAT "Limits")?  Stops reading if not. */
@@ -69,10 +70,10 @@ void *heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes);
 bool heaptrack_add_u64(struct source *s, struct rows *r, uint64_t value);
 
 /* Stop for what a table says; false. */
-bool heaptrack_refuse(struct source *s, enum hatf_status status);
+bool heaptrack_fail(struct source *s, enum hatf_status status);
 
 /* The number of a string in 'names', and the string, NULL for number 0. */
-bool heaptrack_add_name(struct source *s, const struct fields *string,
+bool heaptrack_add_name(struct source *s, const struct heaptrack_fields *string,
 			uint32_t *number_ret);
 const char *heaptrack_name(const struct heaptrack *h, uint32_t number);
 
@@ -86,15 +87,15 @@ bool heaptrack_find_stack(const struct heaptrack *h, uint64_t trace,
 			  uint64_t *stack_ret);
 
 /* Put what is known of the whole trace into the header, once and before all records. */
-void heaptrack_tell_header(struct source *s, enum told what,
-			   const uint8_t *value, size_t nbytes);
+void heaptrack_put_header(struct source *s, enum heaptrack_header what,
+			  const uint8_t *value, size_t nbytes);
 
 /*
  * Lines of raw files: 'x', 'm', and 't' with an address and the caller's stack.  They
  * return what is malformed (static), or NULL; the source may have stopped then.
  */
-const char *heaptrack_on_exe(struct source *s, struct fields f);
-const char *heaptrack_on_module(struct source *s, struct fields f);
+const char *heaptrack_on_exe(struct source *s, struct heaptrack_fields f);
+const char *heaptrack_on_module(struct source *s, struct heaptrack_fields f);
 const char *heaptrack_on_raw_trace(struct source *s, uint64_t address,
 				   uint64_t stack);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 bool
-fields_number(struct fields *f, uint64_t *n_ret)
+heaptrack_take_number(struct heaptrack_fields *f, uint64_t *n_ret)
 {
 	const uint8_t *p = f->next;
 	uint64_t n = 0;
@@ -29,14 +29,14 @@ fields_number(struct fields *f, uint64_t *n_ret)
 }
 
 bool
-fields_string(struct fields *f, bool sized, bool rest,
-	      struct fields *string_ret)
+heaptrack_take_string(struct heaptrack_fields *f, bool has_length, bool rest,
+		      struct heaptrack_fields *string_ret)
 {
 	uint64_t nbytes = (uint64_t)(f->end - f->next);
 
-	if (sized) {
+	if (has_length) {
 		/* The blank behind the length is there if the string is. */
-		if (!fields_number(f, &nbytes) ||
+		if (!heaptrack_take_number(f, &nbytes) ||
 		    nbytes > (uint64_t)(f->end - f->next))
 			return false;
 	} else if (!rest && nbytes != 0) {

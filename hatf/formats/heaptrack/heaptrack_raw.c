@@ -7,16 +7,16 @@
 
 /* x NAME: of the program */
 const char *
-heaptrack_on_exe(struct source *s, struct fields f)
+heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
-	struct fields string;
+	struct heaptrack_fields string;
 
-	if (!fields_string(&f, h->is_sized, true, &string))
+	if (!heaptrack_take_string(&f, h->has_string_lengths, true, &string))
 		return "exe";
 	if (heaptrack_add_name(s, &string, &h->exe))
-		heaptrack_tell_header(s, TOLD_EXE, string.next,
-				      (size_t)(string.end - string.next));
+		heaptrack_put_header(s, HEAPTRACK_HEADER_EXE, string.next,
+				     (size_t)(string.end - string.next));
 	return NULL;
 }
 
@@ -25,14 +25,15 @@ heaptrack_on_exe(struct source *s, struct fields f)
  * as it is on disk, from 'first' on: as a rule, which is all that can be told here.
  */
 static const char *
-take_piece(struct source *s, struct fields *f, struct module *piece,
+take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,
 	   uint64_t *first)
 {
 	struct heaptrack *const h = s->ctx;
 	enum hatf_status status;
 	uint64_t offset, size;
 
-	if (!fields_number(f, &offset) || !fields_number(f, &size) ||
+	if (!heaptrack_take_number(f, &offset) ||
+	    !heaptrack_take_number(f, &size) ||
 	    __builtin_add_overflow(piece->base, offset, &piece->start) ||
 	    __builtin_add_overflow(piece->start, size, &piece->end))
 		return "module";
@@ -47,24 +48,24 @@ take_piece(struct source *s, struct fields *f, struct module *piece,
 
 /* m NAME BASE [OFFSET SIZE]...; or m -: there are no objects any more */
 const char *
-heaptrack_on_module(struct source *s, struct fields f)
+heaptrack_on_module(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	const char *fault = NULL;
 	struct module piece = { .base = 0 };
 	uint64_t first = UINT64_MAX;
-	struct fields string;
+	struct heaptrack_fields string;
 	uint32_t number;
 	size_t nbytes;
 
-	if (!fields_string(&f, h->is_sized, false, &string))
+	if (!heaptrack_take_string(&f, h->has_string_lengths, false, &string))
 		return "module";
 	nbytes = (size_t)(string.end - string.next);
 	if (nbytes == 1 && string.next[0] == '-') {
 		modules_clear(&h->modules);
 		return NULL;
 	}
-	if (!fields_number(&f, &piece.base))
+	if (!heaptrack_take_number(&f, &piece.base))
 		return "module";
 	if (!heaptrack_add_name(s, &string, &number))
 		return NULL;
@@ -79,18 +80,18 @@ heaptrack_on_module(struct source *s, struct fields f)
 
 /* Tell of a piece before the first frame that is in it. */
 static bool
-tell_piece(struct source *s, const struct module *piece)
+add_piece(struct source *s, const struct module *piece)
 {
 	struct heaptrack *const h = s->ctx;
-	const size_t count = h->told_modules.pieces.count;
-	const enum hatf_status status = modules_add(&h->told_modules, piece);
-	char buf[NOTE_TEXT_MAX];
+	const size_t count = h->written_modules.pieces.count;
+	const enum hatf_status status = modules_add(&h->written_modules, piece);
+	char buf[HEAPTRACK_NOTE_MAX];
 	struct text t;
 
 	if (status == HATF_NO_MEMORY)
-		return heaptrack_refuse(s, status);
+		return heaptrack_fail(s, status);
 	/* There are more than anybody wants to know, or it is known. */
-	if (status != HATF_OK || h->told_modules.pieces.count == count)
+	if (status != HATF_OK || h->written_modules.pieces.count == count)
 		return true;
 	text_init(&t, buf, sizeof(buf));
 	modules_tell(piece, &t);
@@ -98,7 +99,7 @@ tell_piece(struct source *s, const struct module *piece)
 		return true;
 	h->has_record = true;
 	return batch_comment(&h->batch, buf, t.used, s->offset) ||
-	       heaptrack_refuse(s, HATF_NO_MEMORY);
+	       heaptrack_fail(s, HATF_NO_MEMORY);
 }
 
 /* The frame of an address, in the object that is there. */
@@ -113,11 +114,11 @@ find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 
 	block = live_put(&h->known_ips, address, &added);
 	if (block == NULL)
-		return heaptrack_refuse(s, HATF_NO_MEMORY);
+		return heaptrack_fail(s, HATF_NO_MEMORY);
 	if (added) {
 		if (piece != NULL)
 			frame.object = piece->object;
-		if ((piece != NULL && !tell_piece(s, piece)) ||
+		if ((piece != NULL && !add_piece(s, piece)) ||
 		    !heaptrack_add_frame(s, &frame, &block->object))
 			return false;
 	}

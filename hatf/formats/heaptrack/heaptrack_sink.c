@@ -32,7 +32,7 @@ static const char version_line[] = "v 10400 3\n";
 #define INLINED_MAX 64
 
 /* The most of a suppression. */
-#define NOTE_MAX 8192
+#define SUPPRESSION_MAX 8192
 
 /* What open() may write is limited, and a longer command helps nobody. */
 #define COMMAND_MAX 16384
@@ -140,7 +140,7 @@ refuse(struct sink *s, enum hatf_status status)
 
 /* The number of a string, 0 for none; it is told if it is new. */
 static bool
-tell_string(struct sink *s, const char *text, uint64_t *number_ret)
+put_string(struct sink *s, const char *text, uint64_t *number_ret)
 {
 	struct heaptrack *const h = s->ctx;
 	const uint32_t count = h->strings.count;
@@ -171,8 +171,8 @@ tell_string(struct sink *s, const char *text, uint64_t *number_ret)
 
 /* The numbers that 'i' has of a frame: function, file, line. */
 static bool
-tell_place(struct sink *s, uint64_t id, uint64_t *numbers,
-	   struct hatf_frame *frame_ret)
+put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
+		  struct hatf_frame *frame_ret)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_frame *const f = frame_ret;
@@ -180,8 +180,8 @@ tell_place(struct sink *s, uint64_t id, uint64_t *numbers,
 	*f = (struct hatf_frame){ .function = NULL };
 	hatf_stacks_get_frame(h->stacks, id, f);
 	numbers[2] = f->line;
-	return tell_string(s, f->function, &numbers[0]) &&
-	       tell_string(s, f->file, &numbers[1]);
+	return put_string(s, f->function, &numbers[0]) &&
+	       put_string(s, f->file, &numbers[1]);
 }
 
 /*
@@ -197,10 +197,10 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 	uint8_t *start;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (!tell_place(s, frames[i], numbers, &frame))
+		if (!put_place_strings(s, frames[i], numbers, &frame))
 			return false;
-	if (!tell_place(s, frames[0], head + 2, &frame) ||
-	    !tell_string(s, frame.object, &head[1]))
+	if (!put_place_strings(s, frames[0], head + 2, &frame) ||
+	    !put_string(s, frame.object, &head[1]))
 		return false;
 	head[0] = frame.address;
 	if (head[3] != 0 || count > 1)
@@ -209,7 +209,7 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 		known = 3;
 	begin_line(s, 'i', head, known);
 	for (uint32_t i = 1; i < count; i++) {
-		if (!tell_place(s, frames[i], numbers, &frame))
+		if (!put_place_strings(s, frames[i], numbers, &frame))
 			return false;
 		start = outfile_room(&s->out, 3 * NUMBER_NBYTES);
 		outfile_advance(
@@ -256,7 +256,7 @@ gather_frames(const struct heaptrack *h, const struct step *step,
  * that calls itself, itself or what is inlined in it, is there once for each call.
  */
 static struct step
-look_at(const struct heaptrack *h, uint64_t id)
+find_step(const struct heaptrack *h, uint64_t id)
 {
 	struct step step = { .stack = id, .frame_count = 1 };
 	struct hatf_stack stack = { .parent = 0 }, caller;
@@ -279,7 +279,7 @@ look_at(const struct heaptrack *h, uint64_t id)
 
 /* Tell a stack whose caller's has the number 'parent'. */
 static bool
-tell_step(struct sink *s, const struct step *step, uint64_t parent)
+put_step(struct sink *s, const struct step *step, uint64_t parent)
 {
 	struct heaptrack *const h = s->ctx;
 	const uint32_t count = h->ips.count;
@@ -306,7 +306,7 @@ tell_step(struct sink *s, const struct step *step, uint64_t parent)
 
 /* The number of a stack, 0 if it is not known; what is new of it is told. */
 static bool
-tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
+put_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_stack stack;
@@ -325,13 +325,13 @@ tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 		step = rows_add(&h->steps, sizeof(*step));
 		if (step == NULL)
 			return refuse(s, HATF_NO_MEMORY);
-		*step = look_at(h, id);
+		*step = find_step(h, id);
 		id = step->parent;
 	}
 	for (size_t i = h->steps.count; i-- > 0;) {
 		const struct step *const steps = h->steps.rows;
 
-		if (!tell_step(s, &steps[i], *number_ret))
+		if (!put_step(s, &steps[i], *number_ret))
 			return false;
 		*number_ret = h->trace_count;
 	}
@@ -341,7 +341,7 @@ tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 /* ------------------------------------------------------------------- events */
 
 static void
-tell_time(struct sink *s, uint64_t time)
+put_time(struct sink *s, uint64_t time)
 {
 	struct heaptrack *const h = s->ctx;
 
@@ -362,7 +362,7 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	enum hatf_status status;
 	uint32_t number;
 
-	if (!tell_stack(s, hatf_record_stack(rec), &kind.trace))
+	if (!put_stack(s, hatf_record_stack(rec), &kind.trace))
 		return false;
 	status = names_put(&h->kinds, &kind, sizeof(kind), &number);
 	if (status != HATF_OK)
@@ -384,7 +384,7 @@ put_call(struct sink *s, const struct hatf_record *rec,
 	loss_count_call(s, rec, entry);
 	if (entry->kind == LEDGER_NONE || entry->kind == LEDGER_FAILED)
 		return true;
-	tell_time(s, rec->time);
+	put_time(s, rec->time);
 	if (entry->known)
 		put_number_line(s, '-', entry->old.object);
 	if (entry->replaced)
@@ -398,12 +398,12 @@ struct destruction {
 };
 
 static void
-put_death(void *ctx, uint64_t address, const struct block *block)
+put_free(void *ctx, uint64_t address, const struct block *block)
 {
 	const struct destruction *const d = ctx;
 
 	(void)address;
-	tell_time(d->s, d->rec->time);
+	put_time(d->s, d->rec->time);
 	put_number_line(d->s, '-', block->object);
 }
 
@@ -413,7 +413,7 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 	struct heaptrack *const h = s->ctx;
 	struct destruction d = { s, rec };
 
-	return ledger_destroy(&h->ledger, rec->heap, put_death, &d);
+	return ledger_destroy(&h->ledger, rec->heap, put_free, &d);
 }
 
 /* What the source has made of lines that are no events becomes them again. */
@@ -423,7 +423,7 @@ put_note(struct sink *s, const struct hatf_record *rec)
 	const char *const text = (const char *)rec->attributes;
 	const size_t nbytes = rec->attributes_nbytes;
 	struct heaptrack *const h = s->ctx;
-	char buf[NOTE_MAX] = "";
+	char buf[SUPPRESSION_MAX] = "";
 	uint64_t n;
 
 	if (record_begins(rec, "HATF suppression\n")) {
@@ -437,7 +437,7 @@ put_note(struct sink *s, const struct hatf_record *rec)
 	    !record_begins(rec, "HATF time\n"))
 		return;
 	if (text_find_u64(text, nbytes, "time", &n))
-		tell_time(s, n);
+		put_time(s, n);
 	if (text_find_u64(text, nbytes, "size", &n))
 		put_number_line(s, 'R', n / h->page_nbytes);
 }
@@ -509,7 +509,7 @@ find_number(const struct sink *s, const char *key)
 
 /* Is a header line's value this? */
 static bool
-says(const struct sink *s, const char *key, const char *value)
+header_is(const struct sink *s, const char *key, const char *value)
 {
 	char buf[32];
 
@@ -540,7 +540,7 @@ put_header(struct sink *s)
 		 (const uint64_t[]){ h->page_nbytes,
 				     find_number(s, "page_count") },
 		 2);
-	if (says(s, "start", "late"))
+	if (header_is(s, "start", "late"))
 		outfile_bytes(&s->out, "A\n", 2);
 }
 
@@ -561,9 +561,9 @@ open_sink(struct sink *s)
 	status = hatf_stacks_open(&h->stacks);
 	if (status != HATF_OK)
 		return sink_fail(s, status, NULL);
-	if (says(s, "unit", "ns"))
+	if (header_is(s, "unit", "ns"))
 		h->ms_units = 1000000;
-	else if (says(s, "unit", "us"))
+	else if (header_is(s, "unit", "us"))
 		h->ms_units = 1000;
 	put_header(s);
 	return HATF_OK;

@@ -61,13 +61,13 @@ struct kind {
 /* ------------------------------------------------- lines of interpreted files */
 
 static const char *
-on_string(struct source *s, struct fields f)
+on_string(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
-	struct fields string;
+	struct heaptrack_fields string;
 	uint32_t number, *row;
 
-	if (!fields_string(&f, h->is_sized, true, &string))
+	if (!heaptrack_take_string(&f, h->has_string_lengths, true, &string))
 		return "string";
 	if (!heaptrack_add_name(s, &string, &number))
 		return NULL;
@@ -79,12 +79,13 @@ on_string(struct source *s, struct fields f)
 
 /* The number of a string, as text; 0 stands for none. */
 static bool
-take_text(const struct heaptrack *h, struct fields *f, const char **text_ret)
+take_text(const struct heaptrack *h, struct heaptrack_fields *f,
+	  const char **text_ret)
 {
 	const uint32_t *const numbers = h->strings.rows;
 	uint64_t n;
 
-	if (!fields_number(f, &n) || n > h->strings.count)
+	if (!heaptrack_take_number(f, &n) || n > h->strings.count)
 		return false;
 	*text_ret = n == 0 ? NULL : heaptrack_name(h, numbers[n - 1]);
 	return true;
@@ -92,19 +93,19 @@ take_text(const struct heaptrack *h, struct fields *f, const char **text_ret)
 
 /* A function, with file and line if there is one. */
 static bool
-take_place(const struct heaptrack *h, struct fields *f,
+take_place(const struct heaptrack *h, struct heaptrack_fields *f,
 	   struct hatf_frame *frame)
 {
 	frame->file = NULL;
 	frame->line = 0;
 	return take_text(h, f, &frame->function) &&
 	       (f->next == f->end || (take_text(h, f, &frame->file) &&
-				      fields_number(f, &frame->line)));
+				      heaptrack_take_number(f, &frame->line)));
 }
 
 /* i IP OBJECT [FUNCTION [FILE LINE [FUNCTION FILE LINE]...]] */
 static const char *
-on_ip(struct source *s, struct fields f)
+on_ip(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_frame frame = { .function = NULL };
@@ -113,7 +114,7 @@ on_ip(struct source *s, struct fields f)
 	if (ip == NULL)
 		return NULL;
 	*ip = (struct ip){ .first = h->frames.count };
-	if (!fields_number(&f, &frame.address))
+	if (!heaptrack_take_number(&f, &frame.address))
 		return "ip";
 	if (!take_text(h, &f, &frame.object))
 		return "object";
@@ -158,15 +159,15 @@ on_interpreted_trace(struct source *s, uint64_t number, uint64_t stack)
 
 /* a SIZE TRACE */
 static const char *
-on_kind(struct source *s, struct fields f)
+on_kind(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	struct kind kind = { 0 }, *row;
 	uint64_t trace;
 
-	if (!fields_number(&f, &kind.size))
+	if (!heaptrack_take_number(&f, &kind.size))
 		return "size";
-	if (!fields_number(&f, &trace) ||
+	if (!heaptrack_take_number(&f, &trace) ||
 	    !heaptrack_find_stack(h, trace, &kind.stack))
 		return "trace";
 	if (h->kinds.count == KIND_MAX) {
@@ -182,14 +183,14 @@ on_kind(struct source *s, struct fields f)
 /* ------------------------------------------------------- lines of both kinds */
 
 static const char *
-on_trace(struct source *s, struct fields f)
+on_trace(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t what, parent, stack;
 
-	if (!fields_number(&f, &what))
+	if (!heaptrack_take_number(&f, &what))
 		return "ip";
-	if (!fields_number(&f, &parent) ||
+	if (!heaptrack_take_number(&f, &parent) ||
 	    !heaptrack_find_stack(h, parent, &stack))
 		return "parent";
 	return h->is_interpreted ? on_interpreted_trace(s, what, stack)
@@ -198,7 +199,7 @@ on_trace(struct source *s, struct fields f)
 
 /* v HEAPTRACK FILE: the versions of the program and of the format */
 static const char *
-on_version(struct source *s, struct fields f)
+on_version(struct source *s, struct heaptrack_fields f)
 {
 	/* It had the number of the program where that of the file belongs. */
 	const uint64_t odd_one = 0x10200;
@@ -206,123 +207,124 @@ on_version(struct source *s, struct fields f)
 	uint64_t program;
 
 	/* A second file behind the first, whose numbers would be taken for its own. */
-	if (h->has_version || !fields_number(&f, &program))
+	if (h->has_version || !heaptrack_take_number(&f, &program))
 		return "version";
 	h->has_version = true;
 	h->version = 0;
 	if (f.next == f.end)
 		h->version = program == odd_one;
-	else if (!fields_number(&f, &h->version) || h->version > VERSION_MAX)
+	else if (!heaptrack_take_number(&f, &h->version) ||
+		 h->version > VERSION_MAX)
 		return "version";
-	h->is_sized = h->version >= VERSION_SIZED;
+	h->has_string_lengths = h->version >= VERSION_SIZED;
 	return NULL;
 }
 
 static const char *
-on_time(struct source *s, struct fields f)
+on_time(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	uint64_t time;
 
-	if (!fields_number(&f, &time) ||
+	if (!heaptrack_take_number(&f, &time) ||
 	    __builtin_mul_overflow(time, TIME_US, &h->time))
 		return "time";
 	return NULL;
 }
 
 static const char *
-on_command(struct source *s, struct fields f)
+on_command(struct source *s, struct heaptrack_fields f)
 {
-	heaptrack_tell_header(s, TOLD_COMMAND, f.next,
-			      (size_t)(f.end - f.next));
+	heaptrack_put_header(s, HEAPTRACK_HEADER_COMMAND, f.next,
+			     (size_t)(f.end - f.next));
 	return NULL;
 }
 
 static void
-tell_header_u64(struct source *s, enum told what, uint64_t n)
+put_header_u64(struct source *s, enum heaptrack_header what, uint64_t n)
 {
 	uint8_t text[TEXTIO_NUMBER_MAX];
 
-	heaptrack_tell_header(s, what, text,
-			      (size_t)(textio_put_u64(text, n) - text));
+	heaptrack_put_header(s, what, text,
+			     (size_t)(textio_put_u64(text, n) - text));
 }
 
 static const char *
-on_system(struct source *s, struct fields f)
+on_system(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	uint64_t page_nbytes, page_count;
 
-	if (!fields_number(&f, &page_nbytes))
+	if (!heaptrack_take_number(&f, &page_nbytes))
 		return "page_size";
 	if (page_nbytes != 0)
 		h->page_nbytes = page_nbytes;
-	tell_header_u64(s, TOLD_PAGE_SIZE, page_nbytes);
-	if (fields_number(&f, &page_count) && page_count != 0)
-		tell_header_u64(s, TOLD_PAGES, page_count);
+	put_header_u64(s, HEAPTRACK_HEADER_PAGE_SIZE, page_nbytes);
+	if (heaptrack_take_number(&f, &page_count) && page_count != 0)
+		put_header_u64(s, HEAPTRACK_HEADER_PAGE_COUNT, page_count);
 	return NULL;
 }
 
 /* Tell what is no event; the comment ends with the time. */
 static void
-tell_note(struct source *s, struct text *t)
+add_note(struct source *s, struct text *t)
 {
 	struct heaptrack *const h = s->ctx;
 
 	text_line_u64(t, "time", h->time);
 	h->has_record = true;
-	h->told_time = h->time;
+	h->last_time = h->time;
 	if (!batch_comment(&h->batch, t->buf, t->used, s->offset))
 		source_stop(s, HATF_NO_MEMORY, NULL);
 }
 
 /* R PAGES: how much of the process is in memory now */
 static const char *
-on_resident(struct source *s, struct fields f)
+on_resident(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t nbytes;
 	char buf[96];
 	struct text t;
 
-	if (!fields_number(&f, &nbytes) ||
+	if (!heaptrack_take_number(&f, &nbytes) ||
 	    __builtin_mul_overflow(nbytes, h->page_nbytes, &nbytes))
 		return "pages";
 	text_init(&t, buf, sizeof(buf));
 	text_str(&t, "HATF system\nuse=resident\n");
 	text_line_u64(&t, "size", nbytes);
-	tell_note(s, &t);
+	add_note(s, &t);
 	return NULL;
 }
 
 /* S TEXT: what heaptrack_print is not to show as a leak */
 static const char *
-on_suppression(struct source *s, struct fields f)
+on_suppression(struct source *s, struct heaptrack_fields f)
 {
-	char buf[NOTE_TEXT_MAX];
+	char buf[HEAPTRACK_NOTE_MAX];
 	struct text t;
 
 	text_init(&t, buf, sizeof(buf));
 	text_str(&t, "HATF suppression\n");
 	text_line(&t, "text", (const char *)f.next, (size_t)(f.end - f.next));
 	if (!t.full)
-		tell_note(s, &t);
+		add_note(s, &t);
 	return NULL;
 }
 
 /* The file goes on until now, though nothing has happened since. */
 static void
-tell_end(struct source *s)
+add_end_time(struct source *s)
 {
 	const struct heaptrack *const h = s->ctx;
 	char buf[64];
 	struct text t;
 
-	if (h->time <= h->told_time)
+	if (h->time <= h->last_time)
 		return;
 	text_init(&t, buf, sizeof(buf));
 	text_str(&t, "HATF time\n");
-	tell_note(s, &t);
+	add_note(s, &t);
 }
 
 /* ------------------------------------------------------------------- events */
@@ -339,13 +341,13 @@ add_record(struct source *s, unsigned tag)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
-	rec->time = h->told_time = h->time;
+	rec->time = h->last_time = h->time;
 	rec->offset = s->offset;
 	return rec;
 }
 
 static void
-tell_alloc(struct source *s, uint64_t size, uint64_t stack, uint64_t address)
+add_alloc(struct source *s, uint64_t size, uint64_t stack, uint64_t address)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_record *const rec = add_record(s, HATF_ALLOC);
@@ -359,7 +361,7 @@ tell_alloc(struct source *s, uint64_t size, uint64_t stack, uint64_t address)
 }
 
 static void
-tell_free(struct source *s, uint64_t address)
+add_free(struct source *s, uint64_t address)
 {
 	struct hatf_record *const rec = add_record(s, HATF_FREE);
 
@@ -375,11 +377,13 @@ has_kinds(const struct heaptrack *h)
 }
 
 static struct kind *
-take_kind(const struct heaptrack *h, struct fields *f, uint64_t *number_ret)
+take_kind(const struct heaptrack *h, struct heaptrack_fields *f,
+	  uint64_t *number_ret)
 {
 	struct kind *const kinds = h->kinds.rows;
 
-	return fields_number(f, number_ret) && *number_ret < h->kinds.count
+	return heaptrack_take_number(f, number_ret) &&
+			       *number_ret < h->kinds.count
 		       ? &kinds[*number_ret]
 		       : NULL;
 }
@@ -391,7 +395,7 @@ kind_address(uint64_t number, uint64_t block)
 }
 
 static const char *
-on_alloc_of_kind(struct source *s, struct fields f)
+on_alloc_of_kind(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t number;
@@ -403,14 +407,14 @@ on_alloc_of_kind(struct source *s, struct fields f)
 		source_stop(s, HATF_LIMIT, "kind");
 		return NULL;
 	}
-	tell_alloc(s, kind->size, kind->stack,
-		   kind_address(number, ++kind->live_count));
+	add_alloc(s, kind->size, kind->stack,
+		  kind_address(number, ++kind->live_count));
 	return NULL;
 }
 
 /* One that was never allocated has an address that no block gets. */
 static const char *
-on_free_of_kind(struct source *s, struct fields f)
+on_free_of_kind(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t number;
@@ -418,42 +422,42 @@ on_free_of_kind(struct source *s, struct fields f)
 
 	if (kind == NULL)
 		return "kind";
-	tell_free(s, kind_address(number, kind->live_count));
+	add_free(s, kind_address(number, kind->live_count));
 	if (kind->live_count != 0)
 		kind->live_count--;
 	return NULL;
 }
 
 static const char *
-on_alloc(struct source *s, struct fields f)
+on_alloc(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t size, trace, stack, address;
 
 	if (has_kinds(h))
 		return on_alloc_of_kind(s, f);
-	if (!fields_number(&f, &size))
+	if (!heaptrack_take_number(&f, &size))
 		return "size";
-	if (!fields_number(&f, &trace) ||
+	if (!heaptrack_take_number(&f, &trace) ||
 	    !heaptrack_find_stack(h, trace, &stack))
 		return "trace";
-	if (!fields_number(&f, &address))
+	if (!heaptrack_take_number(&f, &address))
 		return "address";
-	tell_alloc(s, size, stack, address);
+	add_alloc(s, size, stack, address);
 	return NULL;
 }
 
 static const char *
-on_free(struct source *s, struct fields f)
+on_free(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t address;
 
 	if (has_kinds(h))
 		return on_free_of_kind(s, f);
-	if (!fields_number(&f, &address))
+	if (!heaptrack_take_number(&f, &address))
 		return "address";
-	tell_free(s, address);
+	add_free(s, address);
 	return NULL;
 }
 
@@ -462,11 +466,11 @@ on_free(struct source *s, struct fields f)
  * be any number of definitions.
  */
 static void
-tell_news(struct source *s)
+add_definitions(struct source *s)
 {
 	struct heaptrack *const h = s->ctx;
 
-	h->has_news = false;
+	h->has_definitions = false;
 	h->has_record = true;
 	if (heaptrack_may_grow(s))
 		batch_define(&h->batch, h->stacks, s->offset);
@@ -474,7 +478,7 @@ tell_news(struct source *s)
 
 /* -------------------------------------------------------------------- lines */
 
-enum only {
+enum file_kind {
 	BOTH,
 	RAW,
 	INTERPRETED,
@@ -482,8 +486,8 @@ enum only {
 
 struct line_kind {
 	char letter;
-	uint8_t only; /* enum only: such files have it */
-	const char *(*take)(struct source *s, struct fields f);
+	uint8_t file_kind; /* enum only: such files have it */
+	const char *(*take)(struct source *s, struct heaptrack_fields f);
 };
 
 /* Most frequent first. */
@@ -510,11 +514,11 @@ static const struct line_kind line_kinds[] = {
 
 /* Until something says what the file is, it is taken to be raw. */
 static bool
-note_only(struct heaptrack *h, enum only only)
+note_file_kind(struct heaptrack *h, enum file_kind file_kind)
 {
-	if (only == RAW)
+	if (file_kind == RAW)
 		h->is_raw = true;
-	else if (only == INTERPRETED)
+	else if (file_kind == INTERPRETED)
 		h->is_interpreted = true;
 	return !(h->is_raw && h->is_interpreted);
 }
@@ -525,21 +529,22 @@ take_line(struct source *s, struct textio_cell line)
 {
 	struct heaptrack *const h = s->ctx;
 	const struct line_kind *kind = line_kinds;
-	struct fields f = { line.start, line.end };
+	struct heaptrack_fields f = { line.start, line.end };
 
 	if (f.next == f.end)
 		return NULL;
 	while (kind->letter != (char)*f.next)
 		if (++kind == line_kinds + LINE_KIND_COUNT)
 			return "line";
-	if (!note_only(h, kind->only))
+	if (!note_file_kind(h, kind->file_kind))
 		return "line";
 	f.next++;
-	if (kind->only == RAW)
-		heaptrack_tell_header(s, TOLD_RAW, (const uint8_t *)"raw", 3);
+	if (kind->file_kind == RAW)
+		heaptrack_put_header(s, HEAPTRACK_HEADER_RAW,
+				     (const uint8_t *)"raw", 3);
 	if (kind->letter == 'A')
-		heaptrack_tell_header(s, TOLD_START, (const uint8_t *)"late",
-				      4);
+		heaptrack_put_header(s, HEAPTRACK_HEADER_START,
+				     (const uint8_t *)"late", 4);
 	if (kind->take == NULL)
 		return NULL;
 	if (f.next == f.end || *f.next++ != ' ')
@@ -563,8 +568,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			source_stop(s, HATF_BAD_FIELD, fault);
 		if (s->err.status != HATF_OK)
 			break;
-		if (h->has_news)
-			tell_news(s);
+		if (h->has_definitions)
+			add_definitions(s);
 		if (s->err.status != HATF_OK)
 			break;
 		s->window.next += nbytes;
@@ -572,7 +577,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		s->line++;
 	}
 	if (s->err.status == HATF_END)
-		tell_end(s);
+		add_end_time(s);
 	return batch_end(&h->batch, s);
 }
 
@@ -583,12 +588,13 @@ bool
 heaptrack_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	const uint8_t *const end = memchr(bytes, '\n', nbytes);
-	struct fields f = { bytes + 2, end };
+	struct heaptrack_fields f = { bytes + 2, end };
 	uint64_t n;
 
 	return end != NULL && end - bytes > 2 && bytes[0] == 'v' &&
-	       bytes[1] == ' ' && fields_number(&f, &n) &&
-	       (f.next == f.end || (fields_number(&f, &n) && f.next == f.end));
+	       bytes[1] == ' ' && heaptrack_take_number(&f, &n) &&
+	       (f.next == f.end ||
+		(heaptrack_take_number(&f, &n) && f.next == f.end));
 }
 
 static enum hatf_status
@@ -603,7 +609,7 @@ open_source(struct source *s)
 	live_init(&h->known_ips);
 	h->page_nbytes = 4096;
 	modules_init(&h->modules);
-	modules_init(&h->told_modules);
+	modules_init(&h->written_modules);
 	status = hatf_stacks_open(&h->stacks);
 	if (status != HATF_OK)
 		return source_stop(s, status, NULL);
@@ -625,7 +631,7 @@ close_source(struct source *s)
 	free(h->frames.rows);
 	free(h->kinds.rows);
 	modules_fini(&h->modules);
-	modules_fini(&h->told_modules);
+	modules_fini(&h->written_modules);
 	live_fini(&h->known_ips);
 	names_fini(&h->names);
 	hatf_stacks_close(h->stacks);

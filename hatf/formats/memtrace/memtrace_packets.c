@@ -153,7 +153,7 @@ memtrace_flush(struct memtrace_packets *w)
 
 /* What a reader knows of this domain does not count from here on. */
 static void
-forget(struct memtrace_packets *w)
+reset_coding(struct memtrace_packets *w)
 {
 	w->epoch++;
 	w->stack = 0;
@@ -169,7 +169,7 @@ choose_domain(struct memtrace_packets *w, uint64_t domain)
 	w->next_ids[w->domain] = w->events.next_id;
 	w->domain = domain % DOMAIN_COUNT;
 	w->events.first_id = w->events.next_id = w->next_ids[w->domain];
-	forget(w);
+	reset_coding(w);
 }
 
 /* The next event, but for its size, is at this time. */
@@ -199,13 +199,16 @@ make_room(struct memtrace_packets *w, uint64_t time, size_t nbytes)
 static void
 put_place(struct memtrace_packet *p, const struct hatf_frame *f)
 {
-	static const uint64_t names = (uint64_t)MEMTRACE_TABLE_COUNT << 38 |
-				      (uint64_t)MEMTRACE_TABLE_COUNT << 43;
+	static const uint64_t no_table_codes =
+		(uint64_t)MEMTRACE_TABLE_COUNT << 38 |
+		(uint64_t)MEMTRACE_TABLE_COUNT << 43;
 	const uint64_t column = f->column == 0 ? 0 : clamp(f->column - 1, 0xff);
 	const uint64_t end =
 		f->end_column == 0 ? column : clamp(f->end_column - 1, 0x3ff);
 
-	put(p, clamp(f->line, 0xfffff) | column << 20 | end << 28 | names, 6);
+	put(p,
+	    clamp(f->line, 0xfffff) | column << 20 | end << 28 | no_table_codes,
+	    6);
 	put_string(p, f->file != NULL ? f->file : f->object);
 	put_string(p, f->function);
 }
@@ -249,8 +252,8 @@ put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
  * memory.  An address that has stood for others before is none.
  */
 static bool
-tell_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
-	  size_t count, uint64_t *code_ret)
+put_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
+	 size_t count, uint64_t *code_ret)
 {
 	uint64_t code = frames[0];
 	struct live_block *block;
@@ -259,11 +262,11 @@ tell_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
 	if (w->has_codes)
 		code = address == 0 ? frames[0] | CODE_OURS
 				    : address & CODE_MASK;
-	block = live_put(&w->told, code, &added);
+	block = live_put(&w->written_codes, code, &added);
 	if (block != NULL && !added &&
 	    (block->object != frames[0] || block->size != count)) {
 		code = frames[0] | CODE_OURS;
-		block = live_put(&w->told, code, &added);
+		block = live_put(&w->written_codes, code, &added);
 	}
 	if (block == NULL)
 		return false;
@@ -339,7 +342,7 @@ gather_codes(struct memtrace_packets *w, uint64_t stack, size_t *depth_ret)
 		uint64_t address;
 
 		n = count_places(w, w->frames + i, frame_count - i, &address);
-		if (!tell_code(w, address, w->frames + i, n, &w->codes[depth]))
+		if (!put_code(w, address, w->frames + i, n, &w->codes[depth]))
 			return false;
 		depth++;
 	}
@@ -384,15 +387,15 @@ code_stack(struct memtrace_packets *w, uint64_t stack, struct backtrace *b)
 		return false;
 	b->common = 0;
 	while (b->common < depth && b->common < w->depth &&
-	       w->codes[b->common] == w->levels[b->common])
+	       w->codes[b->common] == w->last_codes[b->common])
 		b->common++;
 	w->depth = b->common;
 	while (w->depth < depth && b->nbytes + EVENT_MAX + 10 <= CONTENT_MAX) {
 		const uint64_t code = w->codes[w->depth];
 
-		b->nbytes += code_frame(w, w->coded + b->nbytes, code);
+		b->nbytes += code_frame(w, w->coded_stack + b->nbytes, code);
 		b->count++;
-		w->levels[w->depth++] = code;
+		w->last_codes[w->depth++] = code;
 	}
 	w->stack = stack;
 	return true;
@@ -426,7 +429,7 @@ memtrace_put_alloc(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 	put(p, block->place, 1);
 	put_vint(p, b.common);
 	put(p, b.count, 2);
-	memcpy(p->bytes + p->used, w->coded, b.nbytes);
+	memcpy(p->bytes + p->used, w->coded_stack, b.nbytes);
 	p->used += b.nbytes;
 	*id_ret = p->next_id++;
 	return true;
@@ -465,7 +468,7 @@ memtrace_put_promote(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 bool
 memtrace_packets_init(struct memtrace_packets *w)
 {
-	live_init(&w->told);
+	live_init(&w->written_codes);
 	w->epoch = 1;
 	if (w->version < 3)
 		return true;
@@ -476,7 +479,7 @@ memtrace_packets_init(struct memtrace_packets *w)
 void
 memtrace_packets_fini(struct memtrace_packets *w)
 {
-	live_fini(&w->told);
+	live_fini(&w->written_codes);
 	free(w->next_ids);
 }
 

@@ -53,18 +53,18 @@ struct memtrace_packets {
 	uint64_t version, pid, domain;
 	uint64_t *next_ids; /* by domain; NULL before version 3 */
 	struct live
-		told; /* code -> 'object' its first frame, 'size' how many */
+		written_codes; /* code -> 'object' its first frame, 'size' how many */
 	struct memtrace_packet events, locations;
 	/* The last stack of the domain. */
 	uint64_t stack; /* id */
 	size_t depth;
-	uint64_t levels[MEMTRACE_CODES_MAX];
+	uint64_t last_codes[MEMTRACE_CODES_MAX];
 	uint64_t epoch;
 	struct memtrace_slot slots[MEMTRACE_BUCKET_COUNT];
 	/* Of the stack that is being written. */
 	uint64_t frames[MEMTRACE_CODES_MAX];
 	uint64_t codes[MEMTRACE_CODES_MAX];
-	uint8_t coded[MEMTRACE_PACKET_MAX];
+	uint8_t coded_stack[MEMTRACE_PACKET_MAX];
 };
 
 /* What the first packet says; NULL is "". */

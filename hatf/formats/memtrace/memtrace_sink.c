@@ -32,7 +32,7 @@ struct memtrace {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct sampling sampling;
-	bool is_own; /* Memtrace has written the trace: addresses are numbers */
+	bool is_memtrace; /* Memtrace has written the trace: addresses are numbers */
 	uint64_t start;	   /* microseconds since 1970 */
 	uint64_t us_units; /* of a record's time in a microsecond; 0: less */
 	uint64_t time;	   /* of the last event, microseconds since 1970 */
@@ -72,9 +72,10 @@ sample_count(const struct memtrace *m, const struct hatf_record *rec,
 
 /* The number that a block is to have; UINT64_MAX: any. */
 static uint64_t
-number_of(const struct memtrace *m, uint64_t address)
+id_of(const struct memtrace *m, uint64_t address)
 {
-	return m->is_own && address - 1 <= ID_MAX ? address - 1 : UINT64_MAX;
+	return m->is_memtrace && address - 1 <= ID_MAX ? address - 1
+						       : UINT64_MAX;
 }
 
 static void
@@ -95,7 +96,7 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	};
 
 	if (!memtrace_put_alloc(&m->packets, find_time(m, rec->time),
-				rec->thread, number_of(m, rec->address), &b,
+				rec->thread, id_of(m, rec->address), &b,
 				&entry->block.object) ||
 	    !ledger_keep(&m->ledger, rec, entry))
 		sink_fail(s, HATF_NO_MEMORY, NULL);
@@ -121,13 +122,13 @@ put_promote(struct memtrace *m, const struct hatf_record *rec)
 	if (textio_find_number(rec, "address", &address) &&
 	    text_find_u64(text, nbytes, "thread", &thread) &&
 	    text_find_u64(text, nbytes, "time", &time) &&
-	    number_of(m, address) != UINT64_MAX)
+	    id_of(m, address) != UINT64_MAX)
 		memtrace_put_promote(&m->packets, find_time(m, time), thread,
 				     address - 1);
 }
 
 static void
-take_comment(struct sink *s, const struct hatf_record *rec)
+put_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct memtrace *const m = s->ctx;
 
@@ -144,7 +145,7 @@ struct destruction {
 };
 
 static void
-put_death(void *ctx, uint64_t address, const struct block *block)
+put_free(void *ctx, uint64_t address, const struct block *block)
 {
 	const struct destruction *const d = ctx;
 
@@ -158,7 +159,7 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 	struct memtrace *const m = s->ctx;
 	struct destruction d = { s, rec };
 
-	return ledger_destroy(&m->ledger, rec->heap, put_death, &d);
+	return ledger_destroy(&m->ledger, rec->heap, put_free, &d);
 }
 
 static void
@@ -168,7 +169,7 @@ put_record(struct sink *s, const struct hatf_record *rec)
 	struct ledger_entry entry;
 
 	if (rec->tag == HATF_COMMENT) {
-		take_comment(s, rec);
+		put_comment(s, rec);
 		return;
 	}
 	if (!ledger_enter(&m->ledger, rec, &entry)) {
@@ -259,15 +260,16 @@ open_sink(struct sink *s)
 	text_find(lines, strlen(lines), "unit", word, sizeof(word));
 	m->us_units = strcmp(word, "ns") == 0 ? 1000 : 0;
 	text_find(lines, strlen(lines), "source", word, sizeof(word));
-	m->is_own = strcmp(word, "memtrace") == 0;
+	m->is_memtrace = strcmp(word, "memtrace") == 0;
 	m->time = m->start = find_number(lines, "start_time") / 1000;
 	m->packets.out = &s->out;
 	m->packets.stacks = m->stacks;
-	m->packets.has_codes = m->is_own;
+	m->packets.has_codes = m->is_memtrace;
 	m->packets.pid = find_number(lines, "pid");
 	m->packets.version =
-		m->is_own && find_number(lines, MEMTRACE_KEY_VERSION) == 3 ? 3
-									   : 2;
+		m->is_memtrace && find_number(lines, MEMTRACE_KEY_VERSION) == 3
+			? 3
+			: 2;
 	if (!memtrace_packets_init(&m->packets))
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	put_info(m, lines);

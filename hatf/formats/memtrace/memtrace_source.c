@@ -45,8 +45,8 @@ struct memtrace {
 	 * not told, but each begins at a multiple of it, and no packet has numbers
 	 * of two of them.
 	 */
-	uint64_t chunk;	  /* divides this; 0: anything */
-	uint64_t longest; /* no smaller than this */
+	uint64_t chunk_gcd; /* divides this; 0: anything */
+	uint64_t chunk_min; /* no smaller than this */
 	/* The packet that is being read. */
 	struct packet packet;
 	struct memtrace_domain *domain;
@@ -146,16 +146,16 @@ is_next(struct memtrace *m)
 	const struct packet *const p = &m->packet;
 	const struct memtrace_domain *const d = m->domain;
 
-	if (p->last_id - p->first_id > m->longest)
-		m->longest = p->last_id - p->first_id;
+	if (p->last_id - p->first_id > m->chunk_min)
+		m->chunk_min = p->last_id - p->first_id;
 	if (!d->is_begun || p->first_id > d->next_id)
-		m->chunk = common_divisor(m->chunk, p->first_id);
+		m->chunk_gcd = common_divisor(m->chunk_gcd, p->first_id);
 	if (d->is_begun && p->first_id > d->next_id)
-		m->chunk = common_divisor(m->chunk, d->next_id);
+		m->chunk_gcd = common_divisor(m->chunk_gcd, d->next_id);
 	if (d->is_begun && p->version < 3)
 		return p->first_id == d->next_id;
 	return (!d->is_begun || p->first_id >= d->next_id) &&
-	       (m->chunk == 0 || m->chunk >= m->longest);
+	       (m->chunk_gcd == 0 || m->chunk_gcd >= m->chunk_min);
 }
 
 static void
@@ -257,7 +257,7 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 	rec->heap = a.place;
 	if (a.sample_count != 1)
 		add_samples(m, rec, a.sample_count);
-	batch_stack(&m->batch, rec, memtrace_stack(m->domain));
+	batch_stack(&m->batch, rec, memtrace_last_stack(m->domain));
 	return true;
 }
 
@@ -435,8 +435,8 @@ next_packet(struct source *s)
 		return;
 	}
 	if (m->packet.bucket != CACHE_NOWHERE &&
-	    !memtrace_has_cached(m->domain, m->packet.bucket, m->packet.after,
-				 m->packet.code)) {
+	    !memtrace_cache_matches(m->domain, m->packet.bucket,
+				    m->packet.after, m->packet.code)) {
 		refuse(s, HATF_BAD_FIELD, "cache_verify");
 		return;
 	}

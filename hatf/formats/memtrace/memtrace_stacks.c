@@ -258,8 +258,8 @@ add_frame(struct memtrace_stacks *m, const struct hatf_frame *frame)
 /* Has a location given the code the frames that 'frames' has from 'first'
  * on? */
 static bool
-is_told(const struct memtrace_stacks *m, const struct live_block *block,
-	size_t first)
+is_same_location(const struct memtrace_stacks *m,
+		 const struct live_block *block, size_t first)
 {
 	const uint64_t *const frames = m->frames.rows;
 
@@ -299,7 +299,7 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		return HATF_NO_MEMORY;
 	if (!added) {
 		/* Another domain has told of it already. */
-		const bool is_same = is_told(m, block, first);
+		const bool is_same = is_same_location(m, block, first);
 
 		m->frames.count = first;
 		return is_same ? HATF_OK : HATF_BAD_FIELD;
@@ -312,8 +312,8 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 /* ------------------------------------------------------------------- stacks */
 
 bool
-memtrace_has_cached(const struct memtrace_domain *d, uint64_t bucket,
-		    uint64_t after, uint64_t code)
+memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
+		       uint64_t after, uint64_t code)
 {
 	/* Programs of OCaml's have numbers of 63 bits. */
 	return bucket < MEMTRACE_BUCKET_COUNT && d->after[bucket] == after &&
@@ -329,7 +329,7 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 	const size_t depth = d->levels.count;
 	const size_t below = depth == 0 ? 0 : levels[depth - 1].frame_count;
 	const uint64_t *const frames = m->frames.rows;
-	uint64_t stack = memtrace_stack(d);
+	uint64_t stack = memtrace_last_stack(d);
 	enum hatf_status status = HATF_OK;
 	struct memtrace_level *level;
 
@@ -370,11 +370,11 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 		    struct memtrace_cursor *c, uint64_t common, uint64_t count)
 {
 	/* The last one was cut short: only the cache follows. */
-	const bool is_lost = common > d->levels.count;
+	const bool is_truncated = common > d->levels.count;
 	enum hatf_status status = HATF_OK;
 	uint16_t last = 0;
 
-	if (!is_lost)
+	if (!is_truncated)
 		d->levels.count = (size_t)common;
 	for (; count != 0; count--) {
 		uint64_t word, follow;
@@ -387,7 +387,7 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 		/* The frame itself, and those after it. */
 		do {
 			last = d->after[last];
-			if (!is_lost)
+			if (!is_truncated)
 				status = push_frame(m, d, d->codes[last]);
 			if (status != HATF_OK)
 				return status;

@@ -99,8 +99,8 @@ enum hatf_status memtrace_take_location(struct memtrace_stacks *m,
  * Has the domain's cache 'code', and 'after' behind it, in this bucket?  Packets tell
  * of one, so that the loss of another is noticed.
  */
-bool memtrace_has_cached(const struct memtrace_domain *d, uint64_t bucket,
-			 uint64_t after, uint64_t code);
+bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
+			    uint64_t after, uint64_t code);
 
 /*
  * Take a backtrace of 'count' codes that has the first 'common' frames of the one
@@ -114,7 +114,7 @@ enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,
 
 /* The domain's last stack. */
 static inline uint64_t
-memtrace_stack(const struct memtrace_domain *d)
+memtrace_last_stack(const struct memtrace_domain *d)
 {
 	const struct memtrace_level *const levels = d->levels.rows;
 

@@ -149,8 +149,8 @@ put_site(struct sink *s, const struct profile_site *site)
 	put_u64(o, "{\"tb\":", site->total.nbytes);
 	put_u64(o, ",\"tbk\":", site->total.count);
 	put_u64(o, "\n  ,\"tl\":", site->lifetimes);
-	put_u64(o, "\n  ,\"mb\":", site->most.nbytes);
-	put_u64(o, ",\"mbk\":", site->most.count);
+	put_u64(o, "\n  ,\"mb\":", site->own_peak.nbytes);
+	put_u64(o, ",\"mbk\":", site->own_peak.count);
 	put_u64(o, "\n  ,\"gb\":", site->at_peak.nbytes);
 	put_u64(o, ",\"gbk\":", site->at_peak.count);
 	put_u64(o, "\n  ,\"eb\":", site->live.nbytes);

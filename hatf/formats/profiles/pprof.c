@@ -21,47 +21,47 @@
 
 /* The numbers of fields in profile.proto. */
 enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING_TABLE = 6,
-	PROFILE_TIME_NANOS = 9,
-	PROFILE_DURATION_NANOS = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
-	VALUE_TYPE_TYPE = 1,
-	VALUE_TYPE_UNIT = 2,
-	SAMPLE_LOCATION_ID = 1,
-	SAMPLE_VALUE = 2,
-	MAPPING_ID = 1,
-	MAPPING_MEMORY_START = 2,
-	MAPPING_MEMORY_LIMIT = 3,
-	MAPPING_FILE_OFFSET = 4,
-	MAPPING_FILENAME = 5,
-	MAPPING_BUILD_ID = 6,
-	MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_FILENAMES = 8,
-	MAPPING_HAS_LINE_NUMBERS = 9,
-	LOCATION_ID = 1,
-	LOCATION_MAPPING_ID = 2,
-	LOCATION_ADDRESS = 3,
-	LOCATION_LINE = 4,
-	LINE_FUNCTION_ID = 1,
-	LINE_LINE = 2,
-	LINE_COLUMN = 3,
-	FUNCTION_ID = 1,
-	FUNCTION_NAME = 2,
-	FUNCTION_SYSTEM_NAME = 3,
-	FUNCTION_FILENAME = 4,
+	PB_PROFILE_SAMPLE_TYPE = 1,
+	PB_PROFILE_SAMPLE = 2,
+	PB_PROFILE_MAPPING = 3,
+	PB_PROFILE_LOCATION = 4,
+	PB_PROFILE_FUNCTION = 5,
+	PB_PROFILE_STRING_TABLE = 6,
+	PB_PROFILE_TIME_NANOS = 9,
+	PB_PROFILE_DURATION_NANOS = 10,
+	PB_PROFILE_PERIOD_TYPE = 11,
+	PB_PROFILE_PERIOD = 12,
+	PB_PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+	PB_VALUE_TYPE_TYPE = 1,
+	PB_VALUE_TYPE_UNIT = 2,
+	PB_SAMPLE_LOCATION_ID = 1,
+	PB_SAMPLE_VALUE = 2,
+	PB_MAPPING_ID = 1,
+	PB_MAPPING_MEMORY_START = 2,
+	PB_MAPPING_MEMORY_LIMIT = 3,
+	PB_MAPPING_FILE_OFFSET = 4,
+	PB_MAPPING_FILENAME = 5,
+	PB_MAPPING_BUILD_ID = 6,
+	PB_MAPPING_HAS_FUNCTIONS = 7,
+	PB_MAPPING_HAS_FILENAMES = 8,
+	PB_MAPPING_HAS_LINE_NUMBERS = 9,
+	PB_LOCATION_ID = 1,
+	PB_LOCATION_MAPPING_ID = 2,
+	PB_LOCATION_ADDRESS = 3,
+	PB_LOCATION_LINE = 4,
+	PB_LINE_FUNCTION_ID = 1,
+	PB_LINE_LINE = 2,
+	PB_LINE_COLUMN = 3,
+	PB_FUNCTION_ID = 1,
+	PB_FUNCTION_NAME = 2,
+	PB_FUNCTION_SYSTEM_NAME = 3,
+	PB_FUNCTION_FILENAME = 4,
 };
 
 /* How a field's value is encoded. */
 enum {
-	WIRE_VARINT = 0,
-	WIRE_BYTES = 2
+	PB_WIRE_VARINT = 0,
+	PB_WIRE_BYTES = 2
 };
 
 /* Varints take no more. */
@@ -86,11 +86,11 @@ struct pprof {
 	struct names strings;	/* number n is place n of the table; 0 is "" */
 	struct names functions; /* by name and file, as bytes */
 	struct names mappings;	/* struct mapping, as bytes */
-	uint8_t *nameless;	/* mapping n has such frames: at n - 1 */
-	size_t nameless_cap;
+	uint8_t *unnamed;	/* mapping n has such frames: at n - 1 */
+	size_t unnamed_cap;
 	uint64_t start_ns; /* since 1970; 0: not known */
 	/* The program's path, or "", and then what it was called by, or "". */
-	char exe[PROFILE_NAME_MAX], called[PROFILE_NAME_MAX];
+	char exe[PROFILE_NAME_MAX], command[PROFILE_NAME_MAX];
 	struct message outer, inner, line;
 	uint64_t unit_ns; /* of the trace's times; 0: none */
 	enum hatf_status status;
@@ -134,14 +134,14 @@ put_number(struct message *m, unsigned field, uint64_t n)
 {
 	if (n == 0)
 		return;
-	put_varint(m, field << 3 | WIRE_VARINT);
+	put_varint(m, field << 3 | PB_WIRE_VARINT);
 	put_varint(m, n);
 }
 
 static void
 put_bytes(struct message *m, unsigned field, const void *bytes, size_t nbytes)
 {
-	put_varint(m, field << 3 | WIRE_BYTES);
+	put_varint(m, field << 3 | PB_WIRE_BYTES);
 	put_varint(m, nbytes);
 	if (nbytes == 0 || !reserve(m, nbytes))
 		return;
@@ -215,8 +215,8 @@ static void
 put_value_type(struct pprof *p, unsigned field, const char *type,
 	       const char *unit)
 {
-	put_number(&p->inner, VALUE_TYPE_TYPE, string_of(p, type));
-	put_number(&p->inner, VALUE_TYPE_UNIT, string_of(p, unit));
+	put_number(&p->inner, PB_VALUE_TYPE_TYPE, string_of(p, type));
+	put_number(&p->inner, PB_VALUE_TYPE_UNIT, string_of(p, unit));
 	put_message(&p->outer, field, &p->inner);
 }
 
@@ -236,18 +236,18 @@ write_types(struct sink *s)
 	struct pprof *const p = s->ctx;
 	uint64_t ns;
 
-	put_value_type(p, PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
-	put_value_type(p, PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");
-	put_value_type(p, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
-	put_value_type(p, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
-	put_value_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
-	put_number(&p->outer, PROFILE_PERIOD, period_of(p));
-	put_number(&p->outer, PROFILE_DEFAULT_SAMPLE_TYPE,
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
+	put_value_type(p, PB_PROFILE_PERIOD_TYPE, "space", "bytes");
+	put_number(&p->outer, PB_PROFILE_PERIOD, period_of(p));
+	put_number(&p->outer, PB_PROFILE_DEFAULT_SAMPLE_TYPE,
 		   string_of(p, "inuse_space"));
-	put_number(&p->outer, PROFILE_TIME_NANOS, p->start_ns);
+	put_number(&p->outer, PB_PROFILE_TIME_NANOS, p->start_ns);
 	if (!__builtin_mul_overflow(p->profile.now, p->unit_ns, &ns) &&
 	    ns <= INT64_MAX)
-		put_number(&p->outer, PROFILE_DURATION_NANOS, ns);
+		put_number(&p->outer, PB_PROFILE_DURATION_NANOS, ns);
 	write_outer(s);
 }
 
@@ -274,11 +274,11 @@ write_sample(struct sink *s, const struct profile_site *site)
 	for (size_t i = 0; i < count; i++)
 		put_varint(&p->line, places[i] + 1);
 	free(places);
-	put_message(&p->inner, SAMPLE_LOCATION_ID, &p->line);
+	put_message(&p->inner, PB_SAMPLE_LOCATION_ID, &p->line);
 	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		put_varint(&p->line, int64_of(values[i]));
-	put_message(&p->inner, SAMPLE_VALUE, &p->line);
-	put_message(&p->outer, PROFILE_SAMPLE, &p->inner);
+	put_message(&p->inner, PB_SAMPLE_VALUE, &p->line);
+	put_message(&p->outer, PB_PROFILE_SAMPLE, &p->inner);
 	write_outer(s);
 	return HATF_OK;
 }
@@ -293,11 +293,11 @@ function_of(struct pprof *p, const char *name, const char *file)
 
 	if (p->functions.count == before)
 		return id;
-	put_number(&p->inner, FUNCTION_ID, id);
-	put_number(&p->inner, FUNCTION_NAME, key[0]);
-	put_number(&p->inner, FUNCTION_SYSTEM_NAME, key[0]);
-	put_number(&p->inner, FUNCTION_FILENAME, key[1]);
-	put_message(&p->outer, PROFILE_FUNCTION, &p->inner);
+	put_number(&p->inner, PB_FUNCTION_ID, id);
+	put_number(&p->inner, PB_FUNCTION_NAME, key[0]);
+	put_number(&p->inner, PB_FUNCTION_SYSTEM_NAME, key[0]);
+	put_number(&p->inner, PB_FUNCTION_FILENAME, key[1]);
+	put_message(&p->outer, PB_PROFILE_FUNCTION, &p->inner);
 	return id;
 }
 
@@ -334,27 +334,27 @@ mapping_of(struct pprof *p, const struct hatf_frame *frame)
 
 /* Is there no more of a frame than where it is? */
 static bool
-is_nameless(const struct hatf_frame *frame)
+is_unnamed(const struct hatf_frame *frame)
 {
 	return frame->function == NULL && frame->file == NULL;
 }
 
 /* Take note that pprof is to look for names in a mapping. */
 static bool
-note_nameless(struct pprof *p, uint64_t mapping)
+note_unnamed(struct pprof *p, uint64_t mapping)
 {
-	uint8_t *nameless;
+	uint8_t *unnamed;
 
-	if (mapping > p->nameless_cap) {
-		nameless = realloc(p->nameless, 2 * mapping);
-		if (nameless == NULL)
+	if (mapping > p->unnamed_cap) {
+		unnamed = realloc(p->unnamed, 2 * mapping);
+		if (unnamed == NULL)
 			return false;
-		memset(nameless + p->nameless_cap, 0,
-		       2 * mapping - p->nameless_cap);
-		p->nameless = nameless;
-		p->nameless_cap = 2 * mapping;
+		memset(unnamed + p->unnamed_cap, 0,
+		       2 * mapping - p->unnamed_cap);
+		p->unnamed = unnamed;
+		p->unnamed_cap = 2 * mapping;
 	}
-	p->nameless[mapping - 1] = 1;
+	p->unnamed[mapping - 1] = 1;
 	return true;
 }
 
@@ -371,8 +371,8 @@ is_program(const struct pprof *p, const char *object)
 {
 	if (p->exe[0] != '\0')
 		return strcmp(object, p->exe) == 0;
-	return p->called[0] != '\0' &&
-	       strcmp(base_name(object), base_name(p->called)) == 0;
+	return p->command[0] != '\0' &&
+	       strcmp(base_name(object), base_name(p->command)) == 0;
 }
 
 /* Find out which mappings there are; of the program itself, or of all. */
@@ -388,8 +388,8 @@ find_mappings(struct pprof *p, bool all)
 		    (!all && !is_program(p, frame.object)))
 			continue;
 		mapping = mapping_of(p, &frame);
-		if (mapping != 0 && is_nameless(&frame) &&
-		    !note_nameless(p, mapping))
+		if (mapping != 0 && is_unnamed(&frame) &&
+		    !note_unnamed(p, mapping))
 			return false;
 	}
 	return true;
@@ -415,20 +415,20 @@ write_mappings(struct sink *s)
 		return false;
 	for (uint32_t id = 1; id <= p->mappings.count; id++) {
 		const bool has_names =
-			id > p->nameless_cap || p->nameless[id - 1] == 0;
+			id > p->unnamed_cap || p->unnamed[id - 1] == 0;
 		struct mapping m;
 
 		memcpy(&m, names_get(&p->mappings, id), sizeof(m));
-		put_number(&p->inner, MAPPING_ID, id);
-		put_number(&p->inner, MAPPING_MEMORY_START, m.start);
-		put_number(&p->inner, MAPPING_MEMORY_LIMIT, m.limit);
-		put_number(&p->inner, MAPPING_FILE_OFFSET, m.offset);
-		put_number(&p->inner, MAPPING_FILENAME, m.object);
-		put_number(&p->inner, MAPPING_BUILD_ID, m.build_id);
-		put_number(&p->inner, MAPPING_HAS_FUNCTIONS, has_names);
-		put_number(&p->inner, MAPPING_HAS_FILENAMES, has_names);
-		put_number(&p->inner, MAPPING_HAS_LINE_NUMBERS, has_names);
-		put_message(&p->outer, PROFILE_MAPPING, &p->inner);
+		put_number(&p->inner, PB_MAPPING_ID, id);
+		put_number(&p->inner, PB_MAPPING_MEMORY_START, m.start);
+		put_number(&p->inner, PB_MAPPING_MEMORY_LIMIT, m.limit);
+		put_number(&p->inner, PB_MAPPING_FILE_OFFSET, m.offset);
+		put_number(&p->inner, PB_MAPPING_FILENAME, m.object);
+		put_number(&p->inner, PB_MAPPING_BUILD_ID, m.build_id);
+		put_number(&p->inner, PB_MAPPING_HAS_FUNCTIONS, has_names);
+		put_number(&p->inner, PB_MAPPING_HAS_FILENAMES, has_names);
+		put_number(&p->inner, PB_MAPPING_HAS_LINE_NUMBERS, has_names);
+		put_message(&p->outer, PB_PROFILE_MAPPING, &p->inner);
 		write_outer(s);
 	}
 	return true;
@@ -446,14 +446,14 @@ write_location(struct sink *s, size_t idx)
 		function_of(p, profile_name(&p->profile, e, buf), frame.file);
 	const uint64_t mapping = mapping_of(p, &frame);
 
-	put_number(&p->line, LINE_FUNCTION_ID, function);
-	put_number(&p->line, LINE_LINE, int64_of(frame.line));
-	put_number(&p->line, LINE_COLUMN, int64_of(frame.column));
-	put_number(&p->inner, LOCATION_ID, idx + 1);
-	put_number(&p->inner, LOCATION_MAPPING_ID, mapping);
-	put_number(&p->inner, LOCATION_ADDRESS, frame.address);
-	put_message(&p->inner, LOCATION_LINE, &p->line);
-	put_message(&p->outer, PROFILE_LOCATION, &p->inner);
+	put_number(&p->line, PB_LINE_FUNCTION_ID, function);
+	put_number(&p->line, PB_LINE_LINE, int64_of(frame.line));
+	put_number(&p->line, PB_LINE_COLUMN, int64_of(frame.column));
+	put_number(&p->inner, PB_LOCATION_ID, idx + 1);
+	put_number(&p->inner, PB_LOCATION_MAPPING_ID, mapping);
+	put_number(&p->inner, PB_LOCATION_ADDRESS, frame.address);
+	put_message(&p->inner, PB_LOCATION_LINE, &p->line);
+	put_message(&p->outer, PB_PROFILE_LOCATION, &p->inner);
 	write_outer(s);
 }
 
@@ -462,11 +462,12 @@ write_strings(struct sink *s)
 {
 	struct pprof *const p = s->ctx;
 
-	put_bytes(&p->outer, PROFILE_STRING_TABLE, "", 0);
+	put_bytes(&p->outer, PB_PROFILE_STRING_TABLE, "", 0);
 	for (uint32_t i = 1; i <= p->strings.count; i++) {
 		const char *const text = names_get(&p->strings, i);
 
-		put_bytes(&p->outer, PROFILE_STRING_TABLE, text, strlen(text));
+		put_bytes(&p->outer, PB_PROFILE_STRING_TABLE, text,
+			  strlen(text));
 		write_outer(s);
 	}
 	write_outer(s);
@@ -518,13 +519,13 @@ open_sink(struct sink *s)
 	names_init(&p->mappings, STRING_MAX, STRING_NBYTES_MAX);
 	if (lines != NULL) {
 		text_find(lines, strlen(lines), "exe", p->exe, sizeof(p->exe));
-		text_find(lines, strlen(lines), "command", p->called,
-			  sizeof(p->called));
+		text_find(lines, strlen(lines), "command", p->command,
+			  sizeof(p->command));
 		text_find_u64(lines, strlen(lines), "start_time", &p->start_ns);
 		if (p->start_ns > INT64_MAX)
 			p->start_ns = 0;
 		/* Its first word. */
-		p->called[strcspn(p->called, " ")] = '\0';
+		p->command[strcspn(p->command, " ")] = '\0';
 	}
 	if (unit != NULL)
 		p->unit_ns = strcmp(unit, "ns") == 0 ? 1 : 1000;
@@ -543,7 +544,7 @@ close_sink(struct sink *s)
 	names_fini(&p->strings);
 	names_fini(&p->functions);
 	names_fini(&p->mappings);
-	free(p->nameless);
+	free(p->unnamed);
 	free(p->outer.buf);
 	free(p->inner.buf);
 	free(p->line.buf);

@@ -72,7 +72,7 @@ class_of(uint64_t size)
 
 /* A number for a thread, of few bits. */
 static bool
-thread_place(struct profile *p, uint64_t thread, uint64_t *place_ret)
+thread_idx(struct profile *p, uint64_t thread, uint64_t *place_ret)
 {
 	const uint64_t next = live_count(&p->threads);
 	bool added;
@@ -96,7 +96,7 @@ site_key(struct profile *p, const struct profile_site *site, uint64_t *key_ret)
 		*key_ret = site->stack << 1 | 1;
 		return true;
 	}
-	if (!thread_place(p, site->thread, &thread))
+	if (!thread_idx(p, site->thread, &thread))
 		return false;
 	*key_ret = (thread * PROFILE_CLASS_COUNT + site->size_class) << 1;
 	return true;
@@ -141,7 +141,7 @@ look_up_site(struct profile *p, const struct hatf_record *rec, uint64_t stack)
 		return NULL;
 	if (added) {
 		block->object = p->site_count;
-		site.peak = p->peak;
+		site.peak_count = p->peak_count;
 		if (!add_site(p, &site))
 			return NULL;
 	}
@@ -221,25 +221,25 @@ give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
 static void
 note_peak(const struct profile *p, struct profile_site *site)
 {
-	if (site->peak == p->peak)
+	if (site->peak_count == p->peak_count)
 		return;
 	site->at_peak = site->live;
-	site->peak = p->peak;
+	site->peak_count = p->peak_count;
 }
 
 /* To be called after they have grown. */
 static void
 note_growth(struct profile *p, struct profile_site *site)
 {
-	if (site->live.nbytes > site->most.nbytes ||
-	    (site->live.nbytes == site->most.nbytes &&
-	     site->live.count > site->most.count))
-		site->most = site->live;
-	if (p->live.nbytes <= p->most_nbytes)
+	if (site->live.nbytes > site->own_peak.nbytes ||
+	    (site->live.nbytes == site->own_peak.nbytes &&
+	     site->live.count > site->own_peak.count))
+		site->own_peak = site->live;
+	if (p->live.nbytes <= p->peak_nbytes)
 		return;
-	p->most_nbytes = p->live.nbytes;
+	p->peak_nbytes = p->live.nbytes;
 	p->peak_time = p->now;
-	p->peak++;
+	p->peak_count++;
 }
 
 static void
@@ -337,7 +337,7 @@ count_entry(struct profile *p, const struct hatf_record *rec,
 }
 
 static void
-lose_block(void *ctx, uint64_t address, const struct block *block)
+count_lost_block(void *ctx, uint64_t address, const struct block *block)
 {
 	(void)address;
 	shrink(ctx, block);
@@ -351,7 +351,8 @@ count_record(struct profile *p, const struct hatf_record *rec)
 	if (p->has_times && rec->time > p->now)
 		p->now = rec->time;
 	if (rec->tag == HATF_DESTROY_HEAP)
-		return ledger_destroy(&p->ledger, rec->heap, lose_block, p);
+		return ledger_destroy(&p->ledger, rec->heap, count_lost_block,
+				      p);
 	if (!ledger_enter(&p->ledger, rec, &entry))
 		return false;
 	if (!p->has_times)
@@ -416,7 +417,7 @@ scale_site(const struct profile *p, struct profile_site *site)
 
 	scale_sum(p, &site->total);
 	scale_sum(p, &site->live);
-	scale_sum(p, &site->most);
+	scale_sum(p, &site->own_peak);
 	scale_sum(p, &site->at_peak);
 	if (site->block_count != 0)
 		lifetimes = lifetimes * (double)site->total.count /
@@ -470,21 +471,21 @@ entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
 
 /* The two places of a site without a stack. */
 static bool
-substitute(struct profile *p, const struct profile_site *site,
-	   uint64_t places[2])
+add_stand_ins(struct profile *p, const struct profile_site *site,
+	      uint64_t places[2])
 {
 	const uint64_t idx = (uint64_t)(site - p->sites);
 	const struct profile_entry size = { PROFILE_CLASS, idx };
 	const struct profile_entry thread = { PROFILE_THREAD, idx };
 	uint64_t key;
 
-	return thread_place(p, site->thread, &key) &&
+	return thread_idx(p, site->thread, &key) &&
 	       entry_place(p, &size, site->size_class, &places[0]) &&
 	       entry_place(p, &thread, key, &places[1]);
 }
 
 static bool
-walk(struct profile *p, const struct profile_site *site, uint64_t *places)
+add_frames(struct profile *p, const struct profile_site *site, uint64_t *places)
 {
 	struct hatf_stack stack;
 
@@ -518,7 +519,8 @@ profile_stack(struct profile *p, const struct profile_site *site,
 		return HATF_NO_MEMORY;
 	*places_ret = places;
 	*count_ret = count == 0 ? 2 : count;
-	if (count == 0 ? substitute(p, site, places) : walk(p, site, places))
+	if (count == 0 ? add_stand_ins(p, site, places)
+		       : add_frames(p, site, places))
 		return HATF_OK;
 	free(places);
 	return HATF_NO_MEMORY;

@@ -37,9 +37,9 @@ struct profile_site {
 	uint64_t thread;
 	unsigned size_class;
 	struct profile_sum total, live;
-	struct profile_sum most;    /* when it had most bytes */
+	struct profile_sum own_peak; /* when it had most bytes */
 	struct profile_sum at_peak; /* when all sites together had most bytes */
-	uint64_t peak;		    /* the peak that 'at_peak' is of */
+	uint64_t peak_count;	    /* the peak that 'at_peak' is of */
 	/* Of its blocks' lives, in the profile's unit of time. */
 	uint64_t lifetimes;
 	/* Blocks, of a trace of samples too. */
@@ -74,8 +74,8 @@ struct profile {
 	struct profile_entry *entries;
 	size_t entry_count, entry_cap;
 	struct profile_sum live;
-	uint64_t most_nbytes; /* of all sites together */
-	uint64_t peak;	      /* how often that has grown */
+	uint64_t peak_nbytes; /* of all sites together */
+	uint64_t peak_count;  /* how often that has grown */
 	uint64_t peak_time;
 	uint64_t now;
 	bool has_times;	 /* else a unit of time is a call */
