@@ -3,21 +3,23 @@
  * gperftools_source.c - malloc traces of alk/gperftools into records (FORMAT
  * "gperftools")
  *
- * The recorder gives every block a token, a number that no other block has ever
- * had, instead of its address, and writes what each thread did in buffers of that
- * thread.  Buffers come in no order among threads but for barriers: what happened
- * before a barrier's buffers were taken is in front of it.
+ * Instead of an address, the gperftools recorder gives every block a token, a
+ * number that it never reuses.  It writes each thread's events in buffers of
+ * that thread.  Buffers of different threads are unordered, except that a
+ * barrier follows all buffers with events from before it.
  *
  *	Buf thread 4 | Buf thread 5 | Death 4 | Buf thread 0 | Barrier | Buf ...
  *
- * So, as the system's own 'postprocess' does, all buffers up to a barrier are held,
- * and their events merged: the next one is that of the thread with the least time,
- * but a thread that is about to free what has not been allocated yet sleeps until
- * that has come.  It wakes at the end of the trace, or when too much is held, as
- * the token may never come: a free of an unknown block is then a violation for
- * 'hatf verify' to tell.
+ * So, like gperftools' own 'postprocess', the source keeps all buffers up to a
+ * barrier and then merges their events.  It always takes the event of the
+ * runnable thread with the least time.  A thread whose next event frees a token
+ * that is not allocated yet is blocked until another thread allocates the
+ * token.  If the trace ends first, or the buffers exceed BUFFERED_MAX, all
+ * blocked threads become runnable, because the token may never come.  'hatf
+ * verify' then reports the free of an unknown block.
  *
- * Memory is O(live blocks + threads), and BUFFERED_MAX of buffers.
+ * Memory is O(live blocks + threads), plus at most about BUFFERED_MAX of
+ * buffers.
  */
 #include "hatf/containers/block_set.h"
 #include "hatf/formats/common/batch.h"
@@ -32,31 +34,36 @@
 #define MAGIC	     0x6cbd63e4
 #define MAGIC_NBYTES 4
 
-/* The most of an event in front of its buffer. */
+/* The longest outer event without its buffer, in bytes. */
 #define OUTER_MAX (3 * GPERFTOOLS_NUMBER_MAX)
 
 /*
- * Buffers are a few KiB; a longer one is none.  It must fit the window, whole and
- * with what stands before it.
+ * Longest buffer accepted, in bytes; real ones are a few KiB. The buffer and
+ * the event before it must fit the input window.
  */
 #define BUFFER_MAX (256 * 1024)
 
 /*
- * A barrier comes every few milliseconds.  Without it, sleeping threads wake when
- * so much is held.
+ * Buffered bytes at which blocked threads become runnable although no barrier
+ * came.  Real traces have a barrier every few milliseconds.
  */
 #define BUFFERED_MAX ((size_t)64 << 20)
 
 struct gperftools {
 	struct batch batch;
-	struct live threads; /* id -> 'object' is a struct gperftools_thread */
-	struct block_set tokens; /* that are allocated */
-	struct live blocked; /* token -> 'object' is the first that sleeps */
+	struct live threads; /* id -> 'object', a struct gperftools_thread * */
+	struct block_set tokens; /* allocated ones */
+	/*
+	 * Token -> 'object', the first struct gperftools_thread * that is
+	 * blocked on it.
+	 */
+	struct live blocked;
 	struct gperftools_queue runnable;
-	size_t buffered_nbytes; /* in buffers */
+	size_t buffered_nbytes; /* of buffers, with their headers */
 	bool is_merging;
-	bool may_block;	      /* a thread may sleep */
-	enum hatf_status end; /* when all is merged; HATF_OK: read on */
+	bool may_block; /* block a thread that frees an unknown token */
+	/* The status to stop with after merging; HATF_OK: continue reading. */
+	enum hatf_status end;
 	const char *end_field;
 	uint64_t time; /* of the last record */
 };
@@ -78,7 +85,10 @@ drop_buffer(struct gperftools *g, struct gperftools_thread *t)
 	free(b);
 }
 
-/* Find out what a thread does next, if anything.  False: reading has stopped. */
+/*
+ * Decode the next event of 't' into t->event; clear t->has_event if it has
+ * none.  Return false if the source has stopped with an error.
+ */
 static bool
 decode_next(struct source *s, struct gperftools_thread *t)
 {
@@ -103,7 +113,7 @@ decode_next(struct source *s, struct gperftools_thread *t)
 			return false;
 		}
 	}
-	/* A thread that does nothing more may still have died. */
+	/* After its last event, a thread that ended still gets an end event. */
 	if (!t->has_event && t->has_ended) {
 		t->has_event = true;
 		t->event.type = GPERFTOOLS_THREAD_END;
@@ -112,7 +122,7 @@ decode_next(struct source *s, struct gperftools_thread *t)
 	return true;
 }
 
-/* ------------------------------------------------------------ those awake */
+/* ----------------------------------------------------- runnable and blocked */
 
 static bool
 add_runnable(struct source *s, struct gperftools_thread *t)
@@ -131,7 +141,7 @@ thread_of(const struct live_block *block)
 	return (struct gperftools_thread *)(uintptr_t)block->object;
 }
 
-/* The thread at the top sleeps until 'token' is allocated. */
+/* Block 't', the first runnable thread, until 'token' is allocated. */
 static void
 block_on(struct source *s, struct gperftools_thread *t, uint64_t token)
 {
@@ -155,7 +165,7 @@ unblock_all(struct source *s, struct gperftools_thread *t)
 		t = t->next_blocked;
 }
 
-/* 'token' is allocated: who has slept for it goes on. */
+/* Mark 'token' as allocated, and make the threads that wait for it runnable. */
 static void
 add_token(struct source *s, uint64_t token)
 {
@@ -178,7 +188,10 @@ add_token(struct source *s, uint64_t token)
 	}
 }
 
-/* From here on nobody sleeps: what is waited for will not come. */
+/*
+ * Make all blocked threads runnable and block no more in this merge, because
+ * the tokens that they wait for will not come.
+ */
 static void
 unblock_everything(struct source *s)
 {
@@ -206,7 +219,7 @@ add_record(struct source *s, const struct gperftools_thread *t, unsigned tag)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
-	/* Threads' times are known now and then only. */
+	/* A thread's time is updated only per buffer, so it may lag. */
 	if (t->time > g->time)
 		g->time = t->time;
 	rec->time = g->time;
@@ -255,7 +268,7 @@ add_free(struct source *s, const struct gperftools_thread *t)
 		rec->address = t->event.token + 1;
 }
 
-/* Every realloc gives a new token, wherever the block is then. */
+/* Every realloc has a new token, even if the block stays in place. */
 static void
 add_realloc(struct source *s, const struct gperftools_thread *t)
 {
@@ -318,7 +331,7 @@ forget_thread(struct gperftools *g, struct gperftools_thread *t)
 	free(t);
 }
 
-/* The thread at the top has done what it was about to do. */
+/* Advance 't', the first runnable thread, past its current event. */
 static void
 advance(struct source *s, struct gperftools_thread *t)
 {
@@ -336,7 +349,10 @@ advance(struct source *s, struct gperftools_thread *t)
 		forget_thread(g, t);
 }
 
-/* Tell of the next event, or let its thread sleep. */
+/*
+ * Process the event with the least time: add it to the batch, or block its
+ * thread.
+ */
 static void
 merge_one(struct source *s)
 {
@@ -359,7 +375,10 @@ merge_one(struct source *s)
 		add_token(s, e.new_token);
 }
 
-/* Merge what is held, as far as there is room; true if there is no more. */
+/*
+ * Merge the buffered events into the batch.  Return true if no event is left,
+ * false if the batch is full or the source has stopped.
+ */
 static bool
 merge_events(struct source *s)
 {
@@ -402,7 +421,7 @@ find_thread(struct source *s, uint64_t id)
 	return t;
 }
 
-/* A thread has got more to do; it may have been idle. */
+/* Make 't' runnable if it was idle and has an event now. */
 static void
 resume_if_idle(struct source *s, struct gperftools_thread *t)
 {
@@ -439,7 +458,7 @@ add_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
 	resume_if_idle(s, t);
 }
 
-/* The trace ends with 'status' behind what is held. */
+/* Merge the buffered events, then stop with 'status'. */
 static void
 end_trace(struct source *s, enum hatf_status status, const char *field)
 {
@@ -450,7 +469,7 @@ end_trace(struct source *s, enum hatf_status status, const char *field)
 	g->is_merging = true;
 }
 
-/* The file has no more, and 'left' bytes belong to no whole event. */
+/* End at the end of the file, where 'left' bytes are no complete event. */
 static void
 end_early(struct source *s, size_t left)
 {
@@ -464,7 +483,7 @@ end_early(struct source *s, size_t left)
 		end_trace(s, HATF_NO_TRAILER, "end");
 }
 
-/* What else there is to an outer event, in the window behind 'next'. */
+/* Process an outer event whose numbers are decoded; 'next' points past them. */
 static void
 process_outer(struct source *s, uint64_t first, const uint8_t *next,
 	      const uint64_t *number)
@@ -493,7 +512,7 @@ process_outer(struct source *s, uint64_t first, const uint8_t *next,
 	s->offset = window_offset(&s->window);
 }
 
-/* How many numbers follow the first one, or -1: there is no such event. */
+/* Return how many numbers follow the first one, or -1 for an unknown type. */
 static int
 count_numbers(enum gperftools_type type)
 {
@@ -510,7 +529,7 @@ count_numbers(enum gperftools_type type)
 	}
 }
 
-/* Take the next outer event. */
+/* Read the next outer event. */
 static void
 read_outer(struct source *s)
 {
