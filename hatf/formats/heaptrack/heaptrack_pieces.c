@@ -4,7 +4,7 @@
  */
 #include "hatf/formats/heaptrack/heaptrack.h"
 
-/* Bytes of the tables, as the source counts their rows. */
+/* Return the bytes of the tables, except those of h->stacks. */
 static uint64_t
 tables_nbytes(const struct heaptrack *h)
 {
@@ -30,7 +30,7 @@ heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes)
 	const size_t cap = r->cap;
 	void *row;
 
-	/* Twice as many rows; that is when it has to be seen to. */
+	/* The table is about to double: check the limit now. */
 	if (r->count == cap && !heaptrack_may_grow(s))
 		return NULL;
 	row = rows_add(r, row_nbytes);
@@ -50,7 +50,6 @@ heaptrack_add_u64(struct source *s, struct rows *r, uint64_t value)
 	return row != NULL;
 }
 
-/* Stop for what a table says; false. */
 bool
 heaptrack_fail(struct source *s, enum hatf_status status)
 {
@@ -99,7 +98,6 @@ heaptrack_add_stack(struct source *s, uint64_t frame, uint64_t *stack)
 	return status == HATF_OK || heaptrack_fail(s, status);
 }
 
-/* The stack of a trace number, 0 being none. */
 bool
 heaptrack_find_stack(const struct heaptrack *h, uint64_t trace,
 		     uint64_t *stack_ret)

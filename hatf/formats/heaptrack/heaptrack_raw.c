@@ -5,7 +5,7 @@
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/heaptrack/heaptrack.h"
 
-/* x NAME: of the program */
+/* x NAME: path of the program */
 const char *
 heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 {
@@ -21,8 +21,10 @@ heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * OFFSET SIZE, a piece of an object, behind its name and base.  A file lies in memory
- * as it is on disk, from 'first' on: as a rule, which is all that can be told here.
+ * Take OFFSET SIZE, a piece of an object whose name and base are in 'piece'.
+ * The file does not say where a piece is in the object's file.  Assume, as is
+ * usual, that the pieces have the same distances in the file as in memory, from
+ * the first one on.
  */
 static const char *
 take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,
@@ -46,7 +48,7 @@ take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,
 	return NULL;
 }
 
-/* m NAME BASE [OFFSET SIZE]...; or m -: there are no objects any more */
+/* m NAME BASE [OFFSET SIZE]..., or "m -" to forget all objects */
 const char *
 heaptrack_on_module(struct source *s, struct heaptrack_fields f)
 {
@@ -69,7 +71,7 @@ heaptrack_on_module(struct source *s, struct heaptrack_fields f)
 		return "module";
 	if (!heaptrack_add_name(s, &string, &number))
 		return NULL;
-	/* The program itself. */
+	/* "x" stands for the program. */
 	if (nbytes == 1 && string.next[0] == 'x' && h->exe != 0)
 		number = h->exe;
 	piece.object = heaptrack_name(h, number);
@@ -78,7 +80,7 @@ heaptrack_on_module(struct source *s, struct heaptrack_fields f)
 	return fault;
 }
 
-/* Tell of a piece before the first frame that is in it. */
+/* Add a comment about a piece before the first frame that is in it. */
 static bool
 add_piece(struct source *s, const struct module *piece)
 {
@@ -90,7 +92,7 @@ add_piece(struct source *s, const struct module *piece)
 
 	if (status == HATF_NO_MEMORY)
 		return heaptrack_fail(s, status);
-	/* There are more than anybody wants to know, or it is known. */
+	/* The table of pieces is full, or had this one already. */
 	if (status != HATF_OK || h->written_modules.pieces.count == count)
 		return true;
 	text_init(&t, buf, sizeof(buf));
@@ -102,7 +104,10 @@ add_piece(struct source *s, const struct module *piece)
 	       heaptrack_fail(s, HATF_NO_MEMORY);
 }
 
-/* The frame of an address, in the object that is there. */
+/*
+ * Find the frame of an address, or add it, with the object that is mapped there
+ * now.
+ */
 static bool
 find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 {
@@ -126,7 +131,7 @@ find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 	return true;
 }
 
-/* t IP PARENT */
+/* t IP PARENT, parsed */
 const char *
 heaptrack_on_raw_trace(struct source *s, uint64_t address, uint64_t stack)
 {

@@ -3,13 +3,15 @@
  * heaptrack_sink.c - records into an interpreted file of heaptrack (FORMAT
  * "heaptrack")
  *
- * What heaptrack_print and heaptrack_gui read: see heaptrack_source.c for what the
- * lines are.  Every string, return address, stack and kind of block is told once,
- * before the first line that refers to it.  Only stacks that a block has are told.
+ * heaptrack_print and heaptrack_gui read these files; heaptrack_source.c
+ * explains their lines.  The sink defines every string, return address, stack
+ * and kind of block once, before the first line that refers to it.  It defines
+ * only stacks that a block has.
  *
- * Frames with the same address and object are what a compiler made one of: where the stack of
- * an inlined function has that of the function around it as parent, one 'i' has
- * both.  A frame that comes again is a recursion, and another 'i'.
+ * One return address may have several frames, if the compiler inlined
+ * functions.  Adjacent frames of a stack with the same address and object are
+ * therefore written as one 'i'.  A frame that repeats is a recursion and begins
+ * another 'i'.
  *
  * Memory is O(live blocks + distinct stacks and sizes).
  */
@@ -22,32 +24,38 @@
 
 #include <stdlib.h>
 
-/* That of heaptrack 1.4.0, which reads it, and the version of the format. */
+/* The version of heaptrack, 1.4.0, and of the file format. */
 static const char version_line[] = "v 10400 3\n";
 
-/* Kinds of blocks there may be; the file has their number for each event. */
+/* Most kinds of blocks. */
 #define KIND_MAX ((uint32_t)1 << 28)
 
-/* The most frames that are told as one, since no compiler inlines deeper. */
+/* Most frames in one 'i'; compilers do not inline deeper. */
 #define INLINED_MAX 64
 
-/* The most of a suppression. */
+/* Longest suppression, in bytes, with a NUL. */
 #define SUPPRESSION_MAX 8192
 
-/* What open() may write is limited, and a longer command helps nobody. */
+/*
+ * Longest command, in bytes, with a NUL. A sink's open() may write only so
+ * much.
+ */
 #define COMMAND_MAX 16384
 
-/* The most that a number and the blank in front of it take. */
+/* The longest number with the blank before it. */
 #define NUMBER_NBYTES 17
 
-/* What blocks are counted by: a string of 'kinds', so without padding. */
+/*
+ * A kind of block.  It is an entry of 'kinds', compared as bytes, so it must
+ * have no padding.
+ */
 struct kind {
 	uint64_t size;
-	uint64_t trace; /* 0: none */
+	uint64_t trace; /* number in the file; 0: none */
 };
 _Static_assert(sizeof(struct kind) == 16, "padding");
 
-/* A stack that is to be told, and how many of its innermost frames are one. */
+/* A stack to be written, and how many of its innermost frames are one 'i'. */
 struct step {
 	uint64_t stack, parent;
 	uint32_t frame_count;
@@ -57,13 +65,13 @@ struct heaptrack {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct names strings, kinds;
-	struct names ips;   /* each the ids of its frames, innermost first */
-	struct live traces; /* stack -> 'object' is its number in the file */
+	struct names ips;   /* each is an array of frame ids, innermost first */
+	struct live traces; /* stack id -> 'object', its number in the file */
 	uint64_t trace_count;
 	uint64_t page_nbytes;
-	uint64_t ms_units; /* of a record's time in a millisecond; 0: none */
+	uint64_t ms_units; /* units of time per millisecond; 0: no times */
 	uint64_t time_ms;
-	struct rows steps; /* struct step; reused */
+	struct rows steps; /* struct step; scratch of put_stack() */
 };
 
 /* -------------------------------------------------------------------- lines */
@@ -79,7 +87,7 @@ put_number(uint8_t *p, uint64_t n)
 	return p + count;
 }
 
-/* Numbers, each behind a blank. */
+/* Append numbers, each after a blank. */
 static uint8_t *
 put_numbers(uint8_t *p, const uint64_t *numbers, size_t count)
 {
@@ -90,7 +98,7 @@ put_numbers(uint8_t *p, const uint64_t *numbers, size_t count)
 	return p;
 }
 
-/* A line as far as the numbers go, which may not be its end. */
+/* Begin a line with a letter and numbers; the caller may append more. */
 static void
 begin_line(struct sink *s, char letter, const uint64_t *numbers, size_t count)
 {
@@ -115,7 +123,7 @@ put_number_line(struct sink *s, char letter, uint64_t n)
 	put_line(s, letter, &n, 1);
 }
 
-/* Text that must not end its line. */
+/* Write text; replace line breaks by '?'. */
 static void
 put_text(struct sink *s, const char *text, size_t nbytes)
 {
@@ -138,7 +146,7 @@ refuse(struct sink *s, enum hatf_status status)
 	return false;
 }
 
-/* The number of a string, 0 for none; it is told if it is new. */
+/* Return the number of a string, 0 for NULL. Write it first if it is new. */
 static bool
 put_string(struct sink *s, const char *text, uint64_t *number_ret)
 {
@@ -169,7 +177,10 @@ put_string(struct sink *s, const char *text, uint64_t *number_ret)
 
 /* ------------------------------------------------------------------- stacks */
 
-/* The numbers that 'i' has of a frame: function, file, line. */
+/*
+ * Set 'numbers' to function, file and line of a frame, as 'i' has them.  Write
+ * new strings first.
+ */
 static bool
 put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
 		  struct hatf_frame *frame_ret)
@@ -185,8 +196,8 @@ put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
 }
 
 /*
- * Tell what is at a return address: 'count' frames, the innermost first.  The
- * strings come first, so they are told twice: the second time they are known.
+ * Write the 'i' of a return address with 'count' frames, the innermost first.
+ * The first loop writes the strings, so that none is written inside the line.
  */
 static bool
 put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
@@ -220,7 +231,10 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 	return true;
 }
 
-/* Is a frame where this one is?  Objects may have code at the same addresses. */
+/*
+ * Return whether a frame has the same address and object.  Different objects
+ * may have code at the same address.
+ */
 static bool
 is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
 {
@@ -234,7 +248,7 @@ is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
 	return strcmp(frame.object, where->object) == 0;
 }
 
-/* The frames of a step: at least one, at most INLINED_MAX. */
+/* Get the frames of a step: at least one, at most INLINED_MAX. */
 static void
 gather_frames(const struct heaptrack *h, const struct step *step,
 	      uint64_t *frames)
@@ -252,8 +266,9 @@ gather_frames(const struct heaptrack *h, const struct step *step,
 }
 
 /*
- * Find out how many of a stack's innermost frames are at one place.  A function
- * that calls itself, itself or what is inlined in it, is there once for each call.
+ * Count the innermost frames of a stack that are one 'i'.  Stop at a frame that
+ * repeats: a recursive function has one 'i' for each call, also if it is
+ * inlined.
  */
 static struct step
 find_step(const struct heaptrack *h, uint64_t id)
@@ -277,7 +292,7 @@ find_step(const struct heaptrack *h, uint64_t id)
 	return step;
 }
 
-/* Tell a stack whose caller's has the number 'parent'. */
+/* Write a stack whose parent stack has the number 'parent'. */
 static bool
 put_step(struct sink *s, const struct step *step, uint64_t parent)
 {
@@ -304,7 +319,10 @@ put_step(struct sink *s, const struct step *step, uint64_t parent)
 	return true;
 }
 
-/* The number of a stack, 0 if it is not known; what is new of it is told. */
+/*
+ * Return the number of a stack, 0 if its id is undefined.  First write it and
+ * its parents as far as they are new.
+ */
 static bool
 put_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 {
@@ -351,7 +369,7 @@ put_time(struct sink *s, uint64_t time)
 	put_number_line(s, 'c', h->time_ms);
 }
 
-/* A block is there; its kind is its 'object'. */
+/* Write an allocation, and store its kind in the ledger as 'object'. */
 static bool
 put_alloc(struct sink *s, const struct hatf_record *rec,
 	  struct ledger_entry *entry)
@@ -370,13 +388,16 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	if (h->kinds.count != count)
 		put_line(s, 'a', (const uint64_t[]){ kind.size, kind.trace },
 			 2);
-	/* The file counts them from 0. */
+	/* Kinds are numbered from 0 in the file, but from 1 in the table. */
 	entry->block.object = number - 1;
 	put_number_line(s, '+', entry->block.object);
 	return ledger_keep(&h->ledger, rec, entry) || refuse(s, HATF_NO_MEMORY);
 }
 
-/* What was not known when it died is no block of the file's. */
+/*
+ * Write a call.  Drop the free of an unknown block, because the file has no
+ * kind for it.
+ */
 static bool
 put_call(struct sink *s, const struct hatf_record *rec,
 	 struct ledger_entry *entry)
@@ -416,7 +437,7 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 	return ledger_destroy(&h->ledger, rec->heap, put_free, &d);
 }
 
-/* What the source has made of lines that are no events becomes them again. */
+/* Write a comment as the S or R line that the source read, or as a time. */
 static void
 put_note(struct sink *s, const struct hatf_record *rec)
 {
@@ -448,7 +469,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	struct heaptrack *const h = s->ctx;
 
 	put_note(s, rec);
-	/* A definition that is wrong is none. */
+	/* Malformed definitions are ignored. */
 	return loss_note_stack(s, h->stacks, rec) == HATF_OK;
 }
 
@@ -481,7 +502,10 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 /* -------------------------------------------------------- opening, closing */
 
-/* The value of a header line, cut to the room; its length. */
+/*
+ * Copy the value of a header line to 'buf', truncated to 'cap'.  Return its
+ * length, 0 if there is no such line.
+ */
 static size_t
 find_header(const struct sink *s, const char *key, char *buf, size_t cap)
 {
@@ -495,7 +519,7 @@ find_header(const struct sink *s, const char *key, char *buf, size_t cap)
 	return nbytes < 0 ? 0 : strlen(buf);
 }
 
-/* A number that the header has, or 0. */
+/* Return a number of the header, or 0. */
 static uint64_t
 find_number(const struct sink *s, const char *key)
 {
@@ -507,7 +531,7 @@ find_number(const struct sink *s, const char *key)
 	return n;
 }
 
-/* Is a header line's value this? */
+/* Return whether a header line has this value. */
 static bool
 header_is(const struct sink *s, const char *key, const char *value)
 {
@@ -569,7 +593,7 @@ open_sink(struct sink *s)
 	return HATF_OK;
 }
 
-/* heaptrack's own end with this; a file that is not complete does not. */
+/* End the file as heaptrack does, unless the trace is incomplete. */
 static enum hatf_status
 finish_sink(struct sink *s)
 {

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_source.c - heaptrack's files into records (FORMAT "heaptrack")
+ * heaptrack_source.c - files of heaptrack into records (FORMAT "heaptrack")
  *
- * A raw file has what the program did, with addresses:
+ * A raw file has the program's calls, with addresses:
  *
- *	t 7fed81f52b9f 0		a stack: return address, stack of the caller
+ *	t 7fed81f52b9f 0		stack: return address, parent stack
  *	+ 18 4 55a3d7bad530		size, stack, address
  *	- 55a3d7bad530
  *
- * An interpreted one has names instead, and of a block no more than what kind it is:
+ * An interpreted file has names instead.  Of a block, it has only the kind:
  *
- *	i 7fed81f52b9f 1 2 3 1a		address in object 1, function 2, file 3:26
- *	t 1 0				a stack: its 'i', stack of the caller
+ *	i 7fed81f52b9f 1 2 3 1a	in object 1, function 2, file 3, line 26
+ *	t 1 0				stack: its 'i', parent stack
  *	a 18 4				kind 0: size, stack
  *	+ 0
  *	- 0
  *
- * Which of several live blocks of a kind '-' frees is not known.  It is taken to
- * be the one that was allocated last.  That keeps heaptrack's count of temporary
- * allocations, those freed before anything else is allocated, and the lifetimes
- * that it makes are those of a stack, which most short-lived blocks have.  A block's address is
- * then its kind and how many of that kind live: all that must be kept is a number
- * a kind, and the same file always gives the same addresses.
+ * If several blocks of a kind are live, the file does not say which of them '-'
+ * frees.  The source assumes that it is the newest.  This keeps heaptrack's
+ * count of temporary allocations (freed before anything else is allocated), and
+ * most short-lived blocks are freed in this order, so the lifetimes are
+ * plausible.  A block's address is then made of its kind and the number of live
+ * blocks of that kind.  The source keeps only one counter per kind, and a file
+ * always yields the same addresses.
  */
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/heaptrack/heaptrack.h"
@@ -30,35 +31,39 @@
 
 #define VERSION_MAX 3
 
-/* From this one on, a string has its length in front of it. */
+/* Since this version, a string is preceded by its length. */
 #define VERSION_SIZED 3
 
-/* Microseconds of a time in the file. */
+/* Times in the file are in milliseconds; this many microseconds each. */
 #define TIME_US 1000
 
-/* An address of an interpreted file: the kind from 1 on, the block from 1 on. */
+/* An address made for an interpreted file: kind, from 1, and block, from 1. */
 #define KIND_SHIFT  36
 #define BLOCK_SHIFT 4
 #define KIND_MAX    (((uint64_t)1 << (64 - KIND_SHIFT)) - 1)
 #define BLOCK_MAX   (((uint64_t)1 << (KIND_SHIFT - BLOCK_SHIFT)) - 1)
 
-/* Frames of an address: a stack has them each time the address comes. */
+/*
+ * Most frames of a return address.  Every stack with the address has them all.
+ */
 #define INLINED_MAX 1024
 
-/* The frames of a return address: the innermost function first. */
+/* The frames of a return address, innermost first. */
 struct ip {
 	size_t first; /* in 'frames' */
 	uint32_t count;
 };
 
-/* Blocks that are alike. */
+/* A kind of block: same size and stack. */
 struct kind {
 	uint64_t size; /* bytes */
 	uint64_t stack;
 	uint64_t live_count;
 };
 
-/* ------------------------------------------------- lines of interpreted files */
+/*
+ * ------------------------------------------------- lines of interpreted files
+ */
 
 static const char *
 on_string(struct source *s, struct heaptrack_fields f)
@@ -77,7 +82,7 @@ on_string(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* The number of a string, as text; 0 stands for none. */
+/* Take the number of a string and return its text, NULL for 0. */
 static bool
 take_text(const struct heaptrack *h, struct heaptrack_fields *f,
 	  const char **text_ret)
@@ -91,7 +96,7 @@ take_text(const struct heaptrack *h, struct heaptrack_fields *f,
 	return true;
 }
 
-/* A function, with file and line if there is one. */
+/* Take a function, and file and line if the line has them. */
 static bool
 take_place(const struct heaptrack *h, struct heaptrack_fields *f,
 	   struct hatf_frame *frame)
@@ -135,7 +140,7 @@ on_ip(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* t NUMBER OF i, PARENT */
+/* t IP-NUMBER PARENT, parsed */
 static const char *
 on_interpreted_trace(struct source *s, uint64_t number, uint64_t stack)
 {
@@ -180,7 +185,9 @@ on_kind(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* ------------------------------------------------------- lines of both kinds */
+/*
+ * ------------------------------------------------------- lines of both kinds
+ */
 
 static const char *
 on_trace(struct source *s, struct heaptrack_fields f)
@@ -201,12 +208,15 @@ on_trace(struct source *s, struct heaptrack_fields f)
 static const char *
 on_version(struct source *s, struct heaptrack_fields f)
 {
-	/* It had the number of the program where that of the file belongs. */
+	/* Release 1.2.0 wrote format 1, but no format version. */
 	const uint64_t odd_one = 0x10200;
 	struct heaptrack *const h = s->ctx;
 	uint64_t program;
 
-	/* A second file behind the first, whose numbers would be taken for its own. */
+	/*
+	 * Refuse a second file appended to the first: it numbers its lines from
+	 * 1 again.
+	 */
 	if (h->has_version || !heaptrack_take_number(&f, &program))
 		return "version";
 	h->has_version = true;
@@ -265,7 +275,7 @@ on_system(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* Tell what is no event; the comment ends with the time. */
+/* Append the time to a note, and add it as a comment. */
 static void
 add_note(struct source *s, struct text *t)
 {
@@ -278,7 +288,7 @@ add_note(struct source *s, struct text *t)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 }
 
-/* R PAGES: how much of the process is in memory now */
+/* R PAGES: resident set of the process */
 static const char *
 on_resident(struct source *s, struct heaptrack_fields f)
 {
@@ -297,7 +307,7 @@ on_resident(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* S TEXT: what heaptrack_print is not to show as a leak */
+/* S TEXT: a leak that heaptrack_print must not show */
 static const char *
 on_suppression(struct source *s, struct heaptrack_fields f)
 {
@@ -312,7 +322,7 @@ on_suppression(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* The file goes on until now, though nothing has happened since. */
+/* Add a comment with the end time, if it is later than the last record. */
 static void
 add_end_time(struct source *s)
 {
@@ -369,7 +379,7 @@ add_free(struct source *s, uint64_t address)
 		rec->address = address;
 }
 
-/* Do '+' and '-' name a kind of block? */
+/* Return whether '+' and '-' have the number of a kind. */
 static bool
 has_kinds(const struct heaptrack *h)
 {
@@ -412,7 +422,7 @@ on_alloc_of_kind(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* One that was never allocated has an address that no block gets. */
+/* A free without an allocation has block number 0, which no block has. */
 static const char *
 on_free_of_kind(struct source *s, struct heaptrack_fields f)
 {
@@ -462,8 +472,8 @@ on_free(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * Tell what a line has defined.  Were it left until it is referred to, there might
- * be any number of definitions.
+ * Add the definitions of frames and stacks that a line made.  Doing so for each
+ * line bounds their number.
  */
 static void
 add_definitions(struct source *s)
@@ -486,11 +496,11 @@ enum file_kind {
 
 struct line_kind {
 	char letter;
-	uint8_t file_kind; /* enum only: such files have it */
+	uint8_t file_kind; /* enum file_kind: files that may have such lines */
 	const char *(*take)(struct source *s, struct heaptrack_fields f);
 };
 
-/* Most frequent first. */
+/* Line kinds, most frequent first. */
 static const struct line_kind line_kinds[] = {
 	{ '-', BOTH, on_free },
 	{ '+', BOTH, on_alloc },
@@ -507,12 +517,15 @@ static const struct line_kind line_kinds[] = {
 	{ 'R', BOTH, on_resident },
 	{ 'S', BOTH, on_suppression },
 	{ '#', BOTH, NULL },
-	/* The program had begun before: what is freed then may be older. */
+	/* Attached late: frees may be of older blocks. */
 	{ 'A', BOTH, NULL },
 };
 #define LINE_KIND_COUNT (sizeof(line_kinds) / sizeof(line_kinds[0]))
 
-/* Until something says what the file is, it is taken to be raw. */
+/*
+ * Note the kind of file that a line shows, and return whether it fits the lines
+ * before.  A file is raw until a line shows its kind.
+ */
 static bool
 note_file_kind(struct heaptrack *h, enum file_kind file_kind)
 {
@@ -523,7 +536,7 @@ note_file_kind(struct heaptrack *h, enum file_kind file_kind)
 	return !(h->is_raw && h->is_interpreted);
 }
 
-/* Take a line; NULL, or what is malformed. */
+/* Parse a line.  Return NULL, or the malformed field. */
 static const char *
 take_line(struct source *s, struct textio_cell line)
 {
@@ -583,7 +596,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* -------------------------------------------------------- opening, closing */
 
-/* "v ", a number, and a blank or the end of the line. */
+/* Recognise "v ", a number, and maybe a blank and another number. */
 bool
 heaptrack_recognise(const uint8_t *bytes, size_t nbytes)
 {
