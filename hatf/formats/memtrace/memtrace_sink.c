@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMAT "memtrace")
+ * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMAT
+ * "memtrace")
  *
- * Every block is a sample (rate 1, as many samples as words) unless the trace has
- * samples of its own.  What Memtrace has written comes out as it was: with its domains,
- * numbers of objects, codes of frames and promotions.
+ * Every block is written as sampled (rate 1, as many samples as words), unless
+ * the trace has samples of its own.  A trace that Memtrace wrote is reproduced
+ * with its domains, object ids, codes of frames and promotions.
  *
  * Memory is O(live blocks + distinct stacks).
  */
@@ -21,20 +22,21 @@
 /* The comment that a promotion becomes: FORMAT "memtrace". */
 #define PROMOTE_KIND "HATF promote\n"
 
-/* Numbers of Memtrace's own programs have 63 bits, and times have a sign. */
+/* OCaml's integers have 63 bits, and times have a sign. */
 #define ID_MAX	 (((uint64_t)1 << 61) - 1)
 #define TIME_MAX (((uint64_t)1 << 62) - 1)
 
-/* Bytes of a text that the header has; more are cut. */
+/* Longest text taken from the header, in bytes; longer ones are cut. */
 #define HEADER_MAX_NBYTES 1000
 
 struct memtrace {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct sampling sampling;
-	bool is_memtrace; /* Memtrace has written the trace: addresses are numbers */
+	/* Memtrace wrote the trace: addresses are object ids plus 1. */
+	bool is_memtrace;
 	uint64_t start;	   /* microseconds since 1970 */
-	uint64_t us_units; /* of a record's time in a microsecond; 0: less */
+	uint64_t us_units; /* units per us; 0: times are in us */
 	uint64_t time;	   /* of the last event, microseconds since 1970 */
 	struct memtrace_packets packets;
 };
@@ -47,7 +49,7 @@ clamp(uint64_t n, uint64_t max)
 	return n < max ? n : max;
 }
 
-/* The time that a record tells, which does not go back. */
+/* Return a record's time in microseconds since 1970, which never decreases. */
 static uint64_t
 find_time(struct memtrace *m, uint64_t record_time)
 {
@@ -60,7 +62,7 @@ find_time(struct memtrace *m, uint64_t record_time)
 	return m->time;
 }
 
-/* How often a block has been chosen: if all are there, as often as it can be. */
+/* Return how many samples a block has; without sampling, one per word. */
 static uint64_t
 sample_count(const struct memtrace *m, const struct hatf_record *rec,
 	     uint64_t words)
@@ -70,7 +72,7 @@ sample_count(const struct memtrace *m, const struct hatf_record *rec,
 	return words == 0 ? 1 : words;
 }
 
-/* The number that a block is to have; UINT64_MAX: any. */
+/* Return the object id that a block must have, UINT64_MAX for any. */
 static uint64_t
 id_of(const struct memtrace *m, uint64_t address)
 {
@@ -84,7 +86,7 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 {
 	struct memtrace *const m = s->ctx;
 	const uint64_t word_nbytes = m->sampling.word_nbytes;
-	/* Readers take no more bytes than half of what a number can be. */
+	/* Readers reject sizes above half of the range, in bytes. */
 	const uint64_t words =
 		clamp(rec->size / word_nbytes + (rec->size % word_nbytes != 0),
 		      UINT64_MAX / 2 / word_nbytes);
@@ -111,7 +113,7 @@ put_collect(struct sink *s, const struct hatf_record *rec, uint64_t id)
 			     id);
 }
 
-/* What the source has made of a promotion becomes that again. */
+/* Write the comment of a promotion as the promotion that the source read. */
 static void
 put_promote(struct memtrace *m, const struct hatf_record *rec)
 {
@@ -134,7 +136,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 
 	if (record_begins(rec, PROMOTE_KIND))
 		put_promote(m, rec);
-	/* A definition that is wrong is none. */
+	/* Malformed definitions are ignored. */
 	else
 		loss_note_stack(s, m->stacks, rec);
 }
@@ -203,7 +205,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 /* -------------------------------------------------------- opening, closing */
 
-/* A number that the header has, or 0. */
+/* Return a number of the header, or 0. */
 static uint64_t
 find_number(const char *lines, const char *key)
 {
@@ -221,7 +223,7 @@ find_text(const char *lines, const char *key, char *buf)
 	return buf;
 }
 
-/* The first packet is about the trace. */
+/* Write the first packet, which describes the trace. */
 static void
 put_info(struct memtrace *m, const char *lines)
 {
