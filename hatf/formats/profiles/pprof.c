@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof.c - a heap profile that pprof shows (FORMAT "pprof")
+ * pprof.c - a heap profile for pprof (FORMAT "pprof")
  *
- * A 'Profile' of pprof's profile.proto, with a sample for each site: how many objects
- * and bytes it allocated, and of these, how many are live at the end.
+ * Writes a 'Profile' of pprof's profile.proto, with one sample per site: how
+ * many objects and bytes it allocated, and how many of them are live at the
+ * end.
  *
- * The encoder is written by hand: of protocol buffers it takes varints, and bytes with
- * their length, in sixty lines that run over the data once.  protobuf-c would add a
- * library to what every user of libhatf links and a compiler to what builds it, and
- * needs the whole profile as objects in memory before the first byte is written.
- * The messages are so small that one buffer holds each: only the samples, locations,
- * functions, mappings and strings of the outermost message come in great number, and
- * those are independent of each other.
+ * The encoder is hand-written: it needs only varints and length-prefixed bytes,
+ * which take sixty lines and one pass over the data. protobuf-c would add a
+ * library that every user of libhatf links and a compiler to the build, and it
+ * needs the whole profile in memory before it writes the first byte.  The
+ * messages are small, so one buffer holds each.  Only samples, locations,
+ * functions, mappings and strings of the outermost message are numerous, and
+ * they are independent of each other.
  */
 #include "hatf/containers/string_table.h"
 #include "hatf/formats/common/textio.h"
@@ -19,7 +20,7 @@
 
 #include <stdlib.h>
 
-/* The numbers of fields in profile.proto. */
+/* Field numbers of profile.proto, by message. */
 enum {
 	PB_PROFILE_SAMPLE_TYPE = 1,
 	PB_PROFILE_SAMPLE = 2,
@@ -58,23 +59,23 @@ enum {
 	PB_FUNCTION_FILENAME = 4,
 };
 
-/* How a field's value is encoded. */
+/* Wire types of fields. */
 enum {
 	PB_WIRE_VARINT = 0,
 	PB_WIRE_BYTES = 2
 };
 
-/* Varints take no more. */
+/* Longest varint, in bytes. */
 #define VARINT_MAX 10
 
-/* What pieces of objects in memory are made of. */
+/* Granularity of mappings, in bytes. */
 #define PAGE_NBYTES ((uint64_t)4096)
 
-/* More than a profile can have that has been read from a trace. */
+/* No limit: the limits of the trace hold already. */
 #define STRING_MAX	  UINT32_MAX
 #define STRING_NBYTES_MAX UINT64_MAX
 
-/* A message that is being put together; 'failed' if there was no memory. */
+/* A message under construction; 'failed' if memory ran out. */
 struct message {
 	uint8_t *buf;
 	size_t used, cap;
@@ -83,16 +84,19 @@ struct message {
 
 struct pprof {
 	struct profile profile;
-	struct names strings;	/* number n is place n of the table; 0 is "" */
-	struct names functions; /* by name and file, as bytes */
+	struct names strings;	/* number n is index n of the table; 0 is "" */
+	struct names functions; /* pairs of strings: name and file */
 	struct names mappings;	/* struct mapping, as bytes */
-	uint8_t *unnamed;	/* mapping n has such frames: at n - 1 */
+	uint8_t *unnamed;	/* [n - 1]: mapping n has unnamed frames */
 	size_t unnamed_cap;
-	uint64_t start_ns; /* since 1970; 0: not known */
-	/* The program's path, or "", and then what it was called by, or "". */
+	uint64_t start_ns; /* since 1970; 0: unknown */
+	/*
+	 * Path of the program, and first word of its command line; "" if
+	 * unknown.
+	 */
 	char exe[PROFILE_NAME_MAX], command[PROFILE_NAME_MAX];
 	struct message outer, inner, line;
-	uint64_t unit_ns; /* of the trace's times; 0: none */
+	uint64_t unit_ns; /* per unit of time; 0: the trace has no times */
 	enum hatf_status status;
 };
 
@@ -128,7 +132,7 @@ put_varint(struct message *m, uint64_t n)
 	m->buf[m->used++] = (uint8_t)n;
 }
 
-/* A number; 0 is what a field has that is not there. */
+/* Append a number.  Omit 0, the default of a missing field. */
 static void
 put_number(struct message *m, unsigned field, uint64_t n)
 {
@@ -149,7 +153,7 @@ put_bytes(struct message *m, unsigned field, const void *bytes, size_t nbytes)
 	m->used += nbytes;
 }
 
-/* A message in a message, which is then empty. */
+/* Append a message as a field, and empty it. */
 static void
 put_message(struct message *m, unsigned field, struct message *part)
 {
@@ -158,7 +162,7 @@ put_message(struct message *m, unsigned field, struct message *part)
 	part->used = 0;
 }
 
-/* What 'outer' has is written, and it is empty. */
+/* Write the content of 'outer', and empty it. */
 static void
 write_outer(struct sink *s)
 {
@@ -170,9 +174,14 @@ write_outer(struct sink *s)
 		p->status = HATF_NO_MEMORY;
 }
 
-/* ----------------------------------------------------------- what it encodes */
+/*
+ * ----------------------------------------------------------- what it encodes
+ */
 
-/* The place of bytes in a table, from 1; 0 if an error is noted. */
+/*
+ * Return the number of an entry in a table, from 1.  On failure, record the
+ * error in p->status and return 0.
+ */
 static uint64_t
 number_of(struct pprof *p, struct names *names, const void *bytes,
 	  size_t nbytes)
@@ -186,7 +195,10 @@ number_of(struct pprof *p, struct names *names, const void *bytes,
 	return number;
 }
 
-/* The place of a text, which must be UTF-8, in the table of strings. */
+/*
+ * Return the index of a text in the string table.  Replace invalid UTF-8 by
+ * '?'.
+ */
 static uint64_t
 string_of(struct pprof *p, const char *text)
 {
@@ -220,7 +232,7 @@ put_value_type(struct pprof *p, unsigned field, const char *type,
 	put_message(&p->outer, field, &p->inner);
 }
 
-/* Of how many bytes one was looked at: all are counted, or else estimated. */
+/* Return how many bytes a sampled byte stands for; 1 without sampling. */
 static uint64_t
 period_of(const struct pprof *p)
 {
@@ -229,7 +241,7 @@ period_of(const struct pprof *p)
 	return sampling->rate == 0 ? 1 : sampling_scale_nbytes(sampling, 1);
 }
 
-/* What the profile is of; pprof shows the default first. */
+/* Write the types of values. pprof shows the default type first. */
 static void
 write_types(struct sink *s)
 {
@@ -251,7 +263,10 @@ write_types(struct sink *s)
 	write_outer(s);
 }
 
-/* Sums of sizes that no memory has do not fit what pprof has for them. */
+/*
+ * Clamp to int64_t, the type of profile.proto's values.  Only sizes that no
+ * memory has exceed it.
+ */
 static uint64_t
 int64_of(uint64_t n)
 {
@@ -283,7 +298,7 @@ write_sample(struct sink *s, const struct profile_site *site)
 	return HATF_OK;
 }
 
-/* The id of a function, which is written when it is new. */
+/* Return the id of a function; write it if it is new. */
 static uint64_t
 function_of(struct pprof *p, const char *name, const char *file)
 {
@@ -302,17 +317,18 @@ function_of(struct pprof *p, const char *name, const char *file)
 }
 
 /*
- * A piece of an object in memory: a string of 'mappings', so without padding.  Where it
- * is in memory is 0 if it is not known, or if addresses are the object's own: pprof
- * takes them to be that then.
+ * A mapping of an object.  It is an entry of 'mappings', compared as bytes, so
+ * it must have no padding.  'start', 'limit' and 'offset' are 0 if the
+ * mapping's address is unknown or if addresses are relative to the object;
+ * pprof then assumes the latter.
  */
 struct mapping {
-	uint64_t object, build_id; /* strings */
+	uint64_t object, build_id; /* string indices */
 	uint64_t start, limit, offset;
 };
 _Static_assert(sizeof(struct mapping) == 40, "padding");
 
-/* The id of a frame's mapping, 0 for none. */
+/* Return the id of a frame's mapping, 0 for none. */
 static uint64_t
 mapping_of(struct pprof *p, const struct hatf_frame *frame)
 {
@@ -332,14 +348,14 @@ mapping_of(struct pprof *p, const struct hatf_frame *frame)
 	return number_of(p, &p->mappings, &mapping, sizeof(mapping));
 }
 
-/* Is there no more of a frame than where it is? */
+/* Return whether a frame has neither function nor file. */
 static bool
 is_unnamed(const struct hatf_frame *frame)
 {
 	return frame->function == NULL && frame->file == NULL;
 }
 
-/* Take note that pprof is to look for names in a mapping. */
+/* Note that a mapping has frames for which pprof must look up names. */
 static bool
 note_unnamed(struct pprof *p, uint64_t mapping)
 {
@@ -375,7 +391,7 @@ is_program(const struct pprof *p, const char *object)
 	       strcmp(base_name(object), base_name(p->command)) == 0;
 }
 
-/* Find out which mappings there are; of the program itself, or of all. */
+/* Add the mappings of all frames, or only those of the program. */
 static bool
 find_mappings(struct pprof *p, bool all)
 {
@@ -396,9 +412,10 @@ find_mappings(struct pprof *p, bool all)
 }
 
 /*
- * The program comes first, for pprof shows the first one as what was profiled.  pprof
- * looks for names where a mapping is said to have none, and else keeps those that
- * there are; if it finds none, too.
+ * Write the mappings, the program's first: pprof shows the first one as the
+ * profiled binary. pprof looks up names only in mappings without
+ * HAS_FUNCTIONS. It keeps the profile's names elsewhere, and also where its
+ * lookup finds none.
  */
 static bool
 write_mappings(struct sink *s)
@@ -434,7 +451,7 @@ write_mappings(struct sink *s)
 	return true;
 }
 
-/* A location is an entry of the profile: all have a name. */
+/* Write a location for an entry of the profile.  Every entry has a name. */
 static void
 write_location(struct sink *s, size_t idx)
 {
@@ -524,7 +541,7 @@ open_sink(struct sink *s)
 		text_find_u64(lines, strlen(lines), "start_time", &p->start_ns);
 		if (p->start_ns > INT64_MAX)
 			p->start_ns = 0;
-		/* Its first word. */
+		/* Keep the first word. */
 		p->command[strcspn(p->command, " ")] = '\0';
 	}
 	if (unit != NULL)

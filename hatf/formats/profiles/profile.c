@@ -2,11 +2,13 @@
 /*
  * profile.c - see profile.h
  *
- * The peak of all sites is not known before it is over, and each new byte of a
- * growing program is a new one.  So a peak is only counted; a site notes what it had
- * then when it changes for the first time after it.
+ * In a growing program, almost every allocation is a new peak, and only the end
+ * of the trace shows which one was the last.  Saving the counts of all sites at
+ * each peak would be too slow.  So a new peak only increments a counter, and a
+ * site saves its counts on its first change after a peak.
  *
- * Lifetimes are sums of deaths less births, so no block need be visited for them.
+ * A sum of lifetimes is the sum of frees minus the sum of allocations, so it
+ * needs no visit to each block.
  */
 #include "hatf/formats/profiles/profile.h"
 
@@ -17,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* glibc's mtrace() takes the base off. */
+/* In logs of glibc's mtrace(), addresses are relative to their object. */
 static bool
 has_own_addresses(const char *lines)
 {
@@ -70,7 +72,7 @@ class_of(uint64_t size)
 	return 65 - (unsigned)__builtin_clzll(size - 1);
 }
 
-/* A number for a thread, of few bits. */
+/* Return a small index for a thread. */
 static bool
 thread_idx(struct profile *p, uint64_t thread, uint64_t *place_ret)
 {
@@ -86,7 +88,9 @@ thread_idx(struct profile *p, uint64_t thread, uint64_t *place_ret)
 	return true;
 }
 
-/* Odd for a stack, even for a thread and a class. */
+/*
+ * Make the key of a site: odd for a stack, even for a thread and a size class.
+ */
 static bool
 site_key(struct profile *p, const struct profile_site *site, uint64_t *key_ret)
 {
@@ -148,7 +152,7 @@ look_up_site(struct profile *p, const struct hatf_record *rec, uint64_t stack)
 	return &p->sites[block->object];
 }
 
-/* The site of a record; NULL if there is no memory. */
+/* Return the site of a record, or NULL if memory runs out. */
 static struct profile_site *
 find_site(struct profile *p, const struct hatf_record *rec)
 {
@@ -177,11 +181,14 @@ find_site(struct profile *p, const struct hatf_record *rec)
 
 /* ------------------------------------------------------------------- shares */
 
-/* What a block counts for: a string of 'shares', so without padding. */
+/*
+ * The site and amounts that a block counts for.  It is an entry of 'shares',
+ * compared as bytes, so it must have no padding.
+ */
 struct share {
-	uint64_t site;	 /* its place */
-	uint64_t count;	 /* 1, or parts of a block as in sampling.h */
-	uint64_t amount; /* bytes, or samples */
+	uint64_t site;	 /* index of the site */
+	uint64_t count;	 /* 1, or fixed-point blocks as in sampling.h */
+	uint64_t amount; /* in bytes, or in samples */
 };
 _Static_assert(sizeof(struct share) == 24, "padding");
 
@@ -196,7 +203,10 @@ share_of(const struct profile *p, const struct block *block)
 	return share;
 }
 
-/* Let a block count for the site at this place; false if there is no memory. */
+/*
+ * Make a block count for the site at index 'site'.  Return false if memory runs
+ * out.
+ */
 static bool
 give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
 	   struct block *block)
@@ -217,7 +227,7 @@ give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
 
 /* ------------------------------------------------------------------- counts */
 
-/* To be called before a site's live blocks change. */
+/* Save the site's counts at the last peak.  Call this before they change. */
 static void
 note_peak(const struct profile *p, struct profile_site *site)
 {
@@ -227,7 +237,7 @@ note_peak(const struct profile *p, struct profile_site *site)
 	site->peak_count = p->peak_count;
 }
 
-/* To be called after they have grown. */
+/* Update the peaks.  Call this after a site's live blocks have grown. */
 static void
 note_growth(struct profile *p, struct profile_site *site)
 {
@@ -288,7 +298,10 @@ count_alloc(struct profile *p, const struct share *share)
 	site->block_count++;
 }
 
-/* A block lives, at the site of the record or the one that it had. */
+/*
+ * Count a new block, at the record's site or, if reallocs keep the site, at the
+ * site of the old block.
+ */
 static bool
 begin_block(struct profile *p, const struct hatf_record *rec,
 	    struct ledger_entry *entry)
@@ -317,7 +330,10 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 	return true;
 }
 
-/* A block that is moved or resized is not dead: its life is not counted twice. */
+/*
+ * Count the effect of a call.  If the site stays the same, a realloc does not
+ * end the block's life: cancel the part of its lifetime that would count twice.
+ */
 static bool
 count_entry(struct profile *p, const struct hatf_record *rec,
 	    struct ledger_entry *entry)
@@ -361,7 +377,10 @@ count_record(struct profile *p, const struct hatf_record *rec)
 	       count_entry(p, rec, &entry);
 }
 
-/* A program may run on when it allocates nothing any more, which comments tell. */
+/*
+ * Advance the time from comments, because a program may run on without
+ * allocations.
+ */
 static void
 note_time(struct profile *p, const struct hatf_record *rec)
 {
@@ -409,7 +428,10 @@ scale_sum(const struct profile *p, struct profile_sum *sum)
 	sum->nbytes = sampling_scale_nbytes(&p->sampling, sum->nbytes);
 }
 
-/* The blocks that have not been chosen lived as long as those that have. */
+/*
+ * Estimate a site's totals from its samples.  Blocks that were not sampled are
+ * assumed to live as long as the others.
+ */
 static void
 scale_site(const struct profile *p, struct profile_site *site)
 {
@@ -440,7 +462,10 @@ profile_end(struct profile *p)
 
 /* ------------------------------------------------------------------- stacks */
 
-/* The place of an entry, new or not; 'key' tells those of a kind apart. */
+/*
+ * Return the index of an entry; add it if it is new.  'key' identifies it among
+ * entries of its kind.
+ */
 static bool
 entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
 	    uint64_t *place_ret)
@@ -469,7 +494,7 @@ entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
 	return true;
 }
 
-/* The two places of a site without a stack. */
+/* Add the two entries that stand for a missing stack: size class and thread. */
 static bool
 add_stand_ins(struct profile *p, const struct profile_site *site,
 	      uint64_t places[2])
