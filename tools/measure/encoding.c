@@ -11,12 +11,12 @@
 
 #define BATCH 1024
 
-/* What the paper's traces do not have. */
+/* What the paper's traces lack. */
 #define PAPER_DROP                                            \
 	(HATF_DROP_TIME | HATF_DROP_THREAD | HATF_DROP_HEAP | \
 	 HATF_DROP_ATTRIBUTES | HATF_DROP_COMMENTS)
 
-/* How much of what is not wanted may pile up. */
+/* Release written memory in steps of this size. */
 #define DISCARD_NBYTES (1 << 20)
 
 static const struct {
@@ -77,7 +77,10 @@ encoding_open(enum encoding e, unsigned flags, int fd,
 	return status;
 }
 
-/* How much has been written to 'fd', and give back the memory of it. */
+/*
+ * Release the memory of what was written to 'fd'.  '*nbytes' is the length at
+ * the last release.
+ */
 static void
 discard_written(int fd, uint64_t *nbytes)
 {
@@ -87,21 +90,24 @@ discard_written(int fd, uint64_t *nbytes)
 	    (uint64_t)st.st_size - *nbytes < DISCARD_NBYTES)
 		return;
 	*nbytes = (uint64_t)st.st_size;
-	/* If it cannot be given back, there is more of it. */
+	/* If this fails, the file only takes more memory. */
 	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
 		  st.st_size);
 }
 
-/* What is between a reader and a writer. */
+/* A copy from a reader to a writer. */
 struct copy {
 	struct hatf_reader *reader;
 	int fd;
 	bool discards;
-	uint64_t nbytes; /* that were thrown away */
+	uint64_t nbytes; /* released so far */
 	struct hatf_record batch[BATCH];
 };
 
-/* Write what is read, beginning with the 'n' records that have been. */
+/*
+ * Copy the records, beginning with the 'n' records in c->batch, and mark the
+ * output incomplete if the trace is.
+ */
 static void
 write_records(struct copy *c, struct hatf_writer *writer,
 	      enum hatf_status status, size_t n)
@@ -114,7 +120,9 @@ write_records(struct copy *c, struct hatf_writer *writer,
 			discard_written(c->fd, &c->nbytes);
 		status = hatf_reader_read(c->reader, c->batch, BATCH, &n);
 	}
-	/* That a trace ends badly is told elsewhere; it ends here. */
+	/*
+	 * The caller's other passes report a damaged trace; the copy just ends.
+	 */
 	hatf_reader_get_stats(c->reader, &stats);
 	if (status != HATF_END || !stats.complete)
 		hatf_writer_set_incomplete(writer);

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Records at a time: those that are read stay in the first-level cache; those
- * that are written are so many that reading the clock does not count.
+ * Records per call.  Read batches fit the L1 cache; write batches are large
+ * enough to make reading the clock negligible.
  */
 #define READ_BATCH  256
 #define WRITE_BATCH 1024
@@ -22,17 +22,17 @@
 struct bench {
 	const struct excerpt *excerpt;
 	const char *path;
-	int fd; /* of memory */
+	int fd; /* in memory */
 	bool failed;
-	bool is_missing[ENCODING_TIMED_COUNT][2]; /* no figures of this one */
+	bool is_missing[ENCODING_TIMED_COUNT][2]; /* failed: no figures */
 	struct samples samples[ENCODING_TIMED_COUNT][2][2];
 	struct samples perl[2];
 	struct hatf_record batch[WRITE_BATCH];
 };
 
 /*
- * Write all records and say how long that took, but for the time in which they
- * are made ready in the form that the library takes.
+ * Write all records and return the time, without that for building the records
+ * in the library's form.
  */
 static enum hatf_status
 write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
@@ -63,7 +63,7 @@ write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
 	return status;
 }
 
-/* Read to the end; '*ns_ret' is how long it took, with opening and closing. */
+/* Read to the end.  '*ns_ret' includes opening and closing. */
 static enum hatf_status
 read_once(struct bench *b, double *ns_ret, struct hatf_error *err)
 {
@@ -84,7 +84,9 @@ read_once(struct bench *b, double *ns_ret, struct hatf_error *err)
 	return status == HATF_END ? HATF_OK : status;
 }
 
-/* Does reading give what was written?  Not timed. */
+/*
+ * Return whether the reader returns the records that were written.  Not timed.
+ */
 static bool
 reads_back(struct bench *b)
 {
@@ -181,7 +183,7 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 	    const char *path)
 {
 	struct bench *const b = calloc(1, sizeof(*b));
-	/* Without records each time is 0 / 0. */
+	/* Without records, each time is 0 / 0, a NAN. */
 	const double count = (double)x->count;
 	bool is_fine;
 

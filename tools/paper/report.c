@@ -12,7 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A column of ASCII that Perl reads and writes: no encoding of ours. */
+/* The column for Perl on ASCII, which is no encoding of ours. */
 #define PERL ENCODING_COUNT
 
 static const char *const sizes[] = { "uncompressed", "compressed", NULL };
@@ -20,7 +20,7 @@ static const char *const times[] = { "read", "write", NULL };
 static const char bytes_unit[] = "bytes/data record";
 static const char time_unit[] = "ns/data record";
 
-/* Averages of what was measured, by encoding: what the ratios are made of. */
+/* Averages over the traces, by encoding, for the ratios of table 11. */
 struct averages {
 	double nbytes[ENCODING_COUNT + 1][2];
 	double plain_ns[ENCODING_COUNT + 1][2];
@@ -41,7 +41,9 @@ struct page {
 	enum grid_format format;
 };
 
-/* Print, free, and say whether nothing is missing. */
+/*
+ * Print and free a table.  Return false if memory ran out while it was filled.
+ */
 static bool
 finish(struct grid *g, const struct page *page)
 {
@@ -53,7 +55,7 @@ finish(struct grid *g, const struct page *page)
 	return is_whole;
 }
 
-/* A row of the paper, its figures times 'scale'; pairs of 'count' columns. */
+/* Add a row of the paper, scaled: 'count' columns, each a pair. */
 static void
 add_paper(struct grid *g, const char *name, const double (*figures)[2],
 	  size_t count, double scale)
@@ -114,7 +116,9 @@ print_table3(const struct report *r, const struct page *page)
 
 /* ---------------------------------------------------------- tables 4, 7, 8 */
 
-/* A row for each trace: the sizes of these encodings. */
+/*
+ * Add a row for each trace with its size in these encodings, and their average.
+ */
 static void
 add_sizes(struct grid *g, const struct report *r,
 	  const enum encoding *encodings, struct averages *averages)
@@ -140,7 +144,7 @@ add_sizes(struct grid *g, const struct report *r,
 				average->figures[c][p];
 }
 
-/* The row of the authors' talk: columns as in print_table4(). */
+/* Add the row of the authors' talk; columns as in print_table4(). */
 static void
 add_talk(struct grid *g)
 {
@@ -288,7 +292,7 @@ add_times(struct grid *g, const struct report *r, const unsigned *encodings,
 			averages[encodings[c]][p] = average->figures[c][p];
 }
 
-/* "How it was measured", below a table of times. */
+/* Make the note about the measurement, below a table of times. */
 static void
 put_time_note(char *buf, size_t nbytes, const struct report *r)
 {
@@ -385,7 +389,7 @@ print_table6(const struct report *r, const struct page *page,
 
 /* ----------------------------------------------------------------- table 9 */
 
-/* One placement's figures of a trace, as part 'p' of the row. */
+/* Set part 'p' of a row to the figures of one placement. */
 static void
 put_breakdown(struct grid_row *row, const struct measured *m, size_t p)
 {
@@ -489,7 +493,10 @@ print_table10(const struct report *r, const struct page *page,
 
 /* ---------------------------------------------------------------- table 11 */
 
-/* How far, at worst, the optimum is above the smallest other placement. */
+/*
+ * Return the worst ratio of the optimum to the smallest other placement, over
+ * all traces.
+ */
 static double
 worst_optimum(const struct report *r)
 {
@@ -508,7 +515,7 @@ worst_optimum(const struct report *r)
 			per_record(s->nbytes[ENCODING_OPTIMUM][0], 1) /
 			per_record(least, 1);
 
-		/* Also if it is unknown. */
+		/* True for NAN, too: an unknown ratio is the worst. */
 		if (!(ratio <= worst))
 			worst = ratio;
 	}

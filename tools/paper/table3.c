@@ -27,7 +27,7 @@ count_record(struct table3 *c, const struct hatf_record *rec)
 	}
 }
 
-/* What the records tell.  How they end the other pass says. */
+/* Count the records.  The pass over the events reports errors. */
 static void
 count_records(struct table3 *c, const struct spool *trace)
 {
@@ -47,7 +47,10 @@ count_records(struct table3 *c, const struct spool *trace)
 	free(records);
 }
 
-/* The events of an open reader; the live set has the peaks. */
+/*
+ * Run the event stage over an open reader for the peaks of live blocks.  Return
+ * false after printing an error.
+ */
 static bool
 follow_events(struct table3 *c, struct scan *s)
 {
