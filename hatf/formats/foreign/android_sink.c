@@ -130,9 +130,8 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 }
 
 /*
- * Return whether to write the call as "realloc".  That includes
- * realloc(NULL, n) and realloc(p, 0), but not a realloc whose old or new block the sink leaves
- * out.
+ * Return whether to write the call as "realloc".  Reallocs of NULL and to 0
+ * bytes count, but not a realloc whose old or new block the sink leaves out.
  */
 static bool
 is_realloc(const struct call *call)

@@ -219,7 +219,7 @@ add_record(struct source *s, const struct gperftools_thread *t, unsigned tag)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
-	/* A thread's time is updated only per buffer, so it may lag. */
+	/* A thread's time is updated only now and then, so it may lag. */
 	if (t->time > g->time)
 		g->time = t->time;
 	rec->time = g->time;

@@ -15,9 +15,10 @@
  * adjacent.
  *
  * glibc logs a malloc or realloc after the call, and a free before it.  In the
- * log of several threads, an address may therefore be allocated twice and then
- * freed twice.  The log does not show which lines were reordered.  The source
- * passes the lines on as they are; the event stage reports the violations.
+ * log of several threads, an address may therefore be allocated twice although
+ * it was freed in between, and later be freed once too often.  The log does not
+ * show which lines were reordered.  The source passes the lines on as they are;
+ * the event stage reports the violations.
  */
 #include "hatf/formats/foreign/mtrace.h"
 
