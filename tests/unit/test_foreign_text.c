@@ -2,10 +2,11 @@
 /*
  * test_foreign_text.c
  *
- * Text traces of other systems: what each kind of line is, to the record; each
- * malformed line is reported with its line, offset and the field at fault, after the
- * records before it; a trace that is cut off at any byte yields the records of its
- * whole lines, and is cut off; what is written again is the same text.
+ * Text traces of other systems.  Each kind of line becomes its records.  A
+ * malformed line is reported with line, offset and field, after the records
+ * before it.  A trace that is cut at any byte yields the records of its
+ * complete lines and is reported as truncated.  A sink reproduces the same
+ * text.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -47,7 +48,7 @@ static const char android[] = "186: malloc 0xb6038060 20 10 11\n"
 			      "187: thread_done 0x0 28\n"
 			      "186: malloc 0x0 1 30 31\n";
 
-/* A trace of each, and of its lines those that make no record. */
+/* A trace of each format, and how many of its lines make no record. */
 static const struct {
 	const char *name, *text;
 } traces[] = {
@@ -68,7 +69,9 @@ open_text(const char *text, size_t nbytes, unsigned flags,
 	return reader;
 }
 
-/* The records as text, a line each, comments left out; the final status. */
+/*
+ * The records as text, one line each, without comments; and the final status.
+ */
 static enum hatf_status
 print_records(struct hatf_reader *reader, size_t batch, char *out, size_t cap)
 {
@@ -118,7 +121,7 @@ check_records(const char *text, unsigned flags, const char *format,
 	}
 }
 
-/* --------------------------------------------------------- what lines mean */
+/* --------------------------------------------------------- meaning of lines */
 
 START_TEST(hummingbird_has_two_kinds_of_line)
 {
@@ -177,7 +180,7 @@ START_TEST(mtrace_has_these_kinds_of_line)
 }
 END_TEST
 
-/* The stacks of a trace are frames, one each. */
+/* Each stack of the trace has one frame. */
 static void
 check_frames(const char *text, const struct hatf_frame *want, size_t count)
 {
@@ -266,7 +269,7 @@ START_TEST(android_may_lack_times_and_have_more)
 }
 END_TEST
 
-/* The call that made a block, as HATF's attributes. */
+/* HATF attributes for the function that allocated a block. */
 START_TEST(android_keeps_the_kind_of_call)
 {
 	static const char text[] = "1: calloc 0x10 3 5\n1: memalign 0x20 64 7\n"
@@ -367,7 +370,7 @@ START_TEST(what_is_malformed_is_told)
 }
 END_TEST
 
-/* Is 'offset' of the text behind a line that leaves something open? */
+/* Return whether 'offset' follows a line that the next line must complete. */
 static bool
 is_within_item(const char *text, size_t offset)
 {
@@ -414,7 +417,7 @@ END_TEST
 
 /* ----------------------------------------------------------------- writing */
 
-/* Read and write; the text that comes of it. */
+/* Read and write; return the text. */
 static void
 rewrite(const char *text, const struct hatf_writer_options *options, char *out,
 	size_t cap)
@@ -459,7 +462,7 @@ START_TEST(hummingbird_is_written_as_it_was_read)
 }
 END_TEST
 
-/* Whoever counts from 0 has a block 0. */
+/* Programs that count from 0 have a block 0. */
 START_TEST(hummingbird_has_a_tag_0)
 {
 	static const char text[] = "Allocate 0x0 10\nAllocate 0x1 20\n"
@@ -483,7 +486,7 @@ START_TEST(hummingbird_has_a_tag_0)
 }
 END_TEST
 
-/* A block from before the trace has no number: its Free is left out. */
+/* A block that is older than the trace has no number: its Free is dropped. */
 START_TEST(hummingbird_numbers_tags)
 {
 	check_rewritten(hummingbird,
@@ -525,7 +528,7 @@ START_TEST(mtrace_is_written_as_it_was_read)
 }
 END_TEST
 
-/* What looks like an offset, a line or an address may be part of a name. */
+/* Part of a name may look like an offset, a line or an address. */
 START_TEST(mtrace_names_come_back)
 {
 	static const char text[] = "= Start\n"
@@ -571,7 +574,7 @@ START_TEST(mtrace_names_are_what_they_are)
 }
 END_TEST
 
-/* A trace that is not complete has no end. */
+/* An incomplete trace has no "= End". */
 START_TEST(mtrace_ends_with_a_complete_trace)
 {
 	check_rewritten(hummingbird,
@@ -587,7 +590,7 @@ START_TEST(mtrace_ends_with_a_complete_trace)
 }
 END_TEST
 
-/* But for calls that failed. */
+/* Except failed calls. */
 START_TEST(android_is_written_as_it_was_read)
 {
 	check_rewritten(android,
@@ -606,7 +609,7 @@ START_TEST(android_is_written_as_it_was_read)
 }
 END_TEST
 
-/* The replay ends with a block that it has not allocated. */
+/* memory_replay aborts at a block that it has not allocated. */
 START_TEST(android_frees_what_it_has)
 {
 	check_rewritten("1: free 0x10\n1: realloc 0x20 0x30 5\n"
@@ -642,7 +645,9 @@ START_TEST(android_threads_have_numbers_of_the_kernel)
 }
 END_TEST
 
-/* ------------------------------------------------------- heaps, where none are */
+/*
+ * -------------------------------------------------- heaps in formats without
+ */
 
 static void
 write_records(const char *format, const struct hatf_record *records, size_t n,
@@ -679,7 +684,7 @@ START_TEST(a_heap_that_goes_frees_what_it_has)
 }
 END_TEST
 
-/* The first block of a pool may lie where the pool's own memory does. */
+/* The first block of a heap may be at the address of the heap itself. */
 START_TEST(a_block_within_another_is_left_out)
 {
 	static const struct hatf_record r[] = {

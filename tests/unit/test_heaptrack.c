@@ -2,14 +2,14 @@
 /*
  * test_heaptrack.c
  *
- * What the lines of heaptrack's files mean, in each version of the format and of
- * each kind; what a file must not say, and where it is told; and that a file that
- * is cut off anywhere gives what comes before the cut.
+ * The meaning of lines in heaptrack's files, in each version and of both kinds.
+ * Malformed files are reported with their place.  A file that is cut anywhere
+ * yields the records before the cut.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
 
-/* The same four events, of two stacks, in all the ways that there are. */
+/* The same four events with two stacks, in every form. */
 static const char interpreted[] = "v 10400 3\n"
 				  "X prog with words\n"
 				  "I 1000 5e298f\n"
@@ -50,7 +50,10 @@ static const char raw[] = "v 10400 3\n"
 			  "c a\n"
 			  "+ 10 2 b000\n";
 
-/* Before 3, strings had no length; before 1, there were no kinds. */
+/*
+ * Before version 3, strings had no length; before version 1, there were no
+ * kinds.
+ */
 static const char old[] = "v 10000\n"
 			  "X prog with words\n"
 			  "I 1000 5e298f\n"
@@ -68,14 +71,16 @@ static const char old[] = "v 10000\n"
 			  "c a\n"
 			  "+ 10 2 b000\n";
 
-/* What one of them came to; an event is "+SIZE:FUNCTION LINE<...@TIME". */
+/*
+ * The result of reading one file; an event is "+SIZE:FUNCTION LINE<...@TIME".
+ */
 struct reading {
 	enum hatf_status status;
 	struct hatf_error err;
 	char text[2000];
 	char command[100], unit[10], page_size[20], exe[20], start[10];
 	uint64_t addresses[50];
-	size_t count; /* records that are no comments */
+	size_t count; /* records except comments */
 };
 
 static void
@@ -133,7 +138,7 @@ note(struct reading *r, struct hatf_stacks *stacks,
 	append(r, buf);
 }
 
-/* Read 'nbytes', so many records at a time. */
+/* Read 'nbytes' bytes in batches of 'batch' records. */
 static void
 read_bytes(struct reading *r, const char *bytes, size_t nbytes, size_t max)
 {
@@ -254,7 +259,7 @@ START_TEST(a_file_of_version_0_has_names_and_addresses)
 }
 END_TEST
 
-/* What some releases wrote instead of a version. */
+/* Some releases wrote this instead of a version. */
 START_TEST(versions_1_and_2_have_kinds_and_strings_without_length)
 {
 	static const char *const firsts[] = { "v 10200\n", "v 10100 1\n",
@@ -290,7 +295,7 @@ START_TEST(a_program_that_ran_before_may_free_what_is_older)
 }
 END_TEST
 
-/* The objects of a process change. */
+/* A process loads and unloads objects. */
 START_TEST(an_address_is_in_the_object_that_was_there)
 {
 	struct reading r;
@@ -312,7 +317,7 @@ START_TEST(an_address_is_in_the_object_that_was_there)
 }
 END_TEST
 
-/* The second line is the one at fault. */
+/* The second line is malformed. */
 START_TEST(malformed_lines_are_told)
 {
 	static const struct {
@@ -364,7 +369,7 @@ START_TEST(malformed_lines_are_told)
 }
 END_TEST
 
-/* Two names must not become one. */
+/* Two different names must stay different. */
 START_TEST(a_byte_of_0_is_no_part_of_a_name)
 {
 	static const char *const heads[] = { "v 10400 3\ns 3 a",
@@ -392,7 +397,7 @@ START_TEST(a_byte_of_0_is_no_part_of_a_name)
 }
 END_TEST
 
-/* A version that is not known. */
+/* An unknown version. */
 START_TEST(newer_versions_are_refused)
 {
 	struct reading r;
@@ -403,7 +408,7 @@ START_TEST(newer_versions_are_refused)
 }
 END_TEST
 
-/* In a file that has told what it is. */
+/* In a file whose kind is already known. */
 START_TEST(malformed_lines_of_interpreted_files_are_told)
 {
 	static const struct {
@@ -431,7 +436,7 @@ START_TEST(malformed_lines_of_interpreted_files_are_told)
 }
 END_TEST
 
-/* Every stack with the address has them all. */
+/* Every stack with the address has all of its frames. */
 START_TEST(the_frames_of_an_address_are_bounded)
 {
 	char text[8192] = "v 10400 3\ns 1 f\ni 1 0";
@@ -465,7 +470,9 @@ START_TEST(what_begins_otherwise_is_no_file_of_heaptrack)
 }
 END_TEST
 
-/* Of a plain file there are more bytes at once than of a compressed one. */
+/*
+ * The window has more bytes at once of a plain file than of a compressed one.
+ */
 START_TEST(only_so_many_bytes_tell_the_format)
 {
 	char text[1000];
@@ -483,7 +490,9 @@ START_TEST(only_so_many_bytes_tell_the_format)
 }
 END_TEST
 
-/* Does what 'cut' came to begin that of the whole? */
+/*
+ * Return whether the events of 'cut' are a prefix of those of the whole file.
+ */
 static void
 check_cut(const char *bytes, size_t nbytes, const struct reading *whole)
 {
@@ -493,7 +502,7 @@ check_cut(const char *bytes, size_t nbytes, const struct reading *whole)
 	read_bytes(&r, bytes, nbytes, 8);
 	ck_assert(strncmp(r.text, whole->text, strlen(r.text)) == 0);
 	if (r.err.status == HATF_NOT_HATF) {
-		/* The first line, or nothing that is a record. */
+		/* Only the first line, or no record at all. */
 		ck_assert_uint_eq(r.count, 0);
 		return;
 	}

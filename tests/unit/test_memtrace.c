@@ -2,8 +2,9 @@
 /*
  * test_memtrace.c
  *
- * What a trace of Memtrace must not say, and where it is told; that what its
- * codecs refer to must be there; and that a cut at any byte is told.
+ * Malformed Memtrace traces are reported with their place, and so are
+ * references to missing codes, stacks and cache entries.  A cut at any byte is
+ * reported.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -30,15 +31,15 @@ put_event(struct hand *h, unsigned event, uint64_t time)
 	put(h, (uint64_t)event << 25 | (time & 0x1ffffff), 4);
 }
 
-/* What a packet of version 3 says of itself. */
+/* The header fields of a packet of version 3. */
 struct packet {
 	unsigned pid, domain;
 	uint64_t first_id, last_id;
-	uint64_t begin, end;	      /* from BEGIN on */
-	unsigned bucket, after, code; /* of the cache */
+	uint64_t begin, end;	      /* relative to BEGIN */
+	unsigned bucket, after, code; /* sample of the cache */
 };
 
-/* With these events, which it takes over. */
+/* Append a packet with these events; frees 'events'. */
 static void
 put_any_packet(struct hand *h, const struct packet *p, struct hand *events)
 {
@@ -59,7 +60,7 @@ put_any_packet(struct hand *h, const struct packet *p, struct hand *events)
 	hand_fini(events);
 }
 
-/* A packet that allocates 'count' objects and tells nothing of the cache. */
+/* A packet header for 'count' allocations, without a sample of the cache. */
 static void
 put_packet(struct hand *h, unsigned domain, uint64_t first_id, uint64_t count,
 	   struct hand *events)
@@ -74,7 +75,7 @@ put_packet(struct hand *h, unsigned domain, uint64_t first_id, uint64_t count,
 	put_any_packet(h, &p, events);
 }
 
-/* A code of which nothing is known but that it exists. */
+/* Define a code without places. */
 static void
 put_code(struct hand *e, uint64_t code)
 {
@@ -99,7 +100,7 @@ put_info(struct hand *h, unsigned word_bits)
 	put_packet(h, 0, 0, 0, &e);
 }
 
-/* One frame, of a code that is not in the cache. */
+/* One frame, whose code is not in the cache. */
 static void
 put_miss(struct hand *e, unsigned bucket, uint64_t code)
 {
@@ -168,7 +169,7 @@ read_bytes(struct reading *r, const uint8_t *bytes, size_t nbytes, size_t max)
 	close(fd);
 }
 
-/* Three domains, a hit, predictions, a common part. */
+/* Three domains, a cache hit, predictions, a common part of stacks. */
 static void
 make_all(struct hand *h)
 {
@@ -199,7 +200,7 @@ make_all(struct hand *h)
 	put(&e, 8, 1); /* 8 before the last one */
 	put_packet(h, 2, 20, 0, &e);
 	put_event(&e, 4, BEGIN + 4);
-	put(&e, 254, 1); /* one that comes later */
+	put(&e, 254, 1); /* a later object */
 	put(&e, (uint32_t)-12, 4);
 	put_packet(h, 3, 0, 0, &e);
 }
@@ -241,7 +242,7 @@ START_TEST(a_cut_at_any_byte_is_told)
 			ck_assert_int_eq(r.err.status, HATF_NOT_HATF);
 			continue;
 		}
-		/* Where the packet begins that is cut. */
+		/* Return the offset of the packet that has the cut. */
 		for (; start + 8 <= n; start += nbytes) {
 			nbytes = (h.bytes[start + 4] |
 				  (uint64_t)h.bytes[start + 5] << 8) /
@@ -262,7 +263,7 @@ START_TEST(a_cut_at_any_byte_is_told)
 }
 END_TEST
 
-/* How reading ends; stacks may be as deep as they like. */
+/* Return the final status; stacks may have any depth. */
 static void
 read_to_end(struct hand *h, struct hatf_error *err)
 {
@@ -457,7 +458,7 @@ make_unknown_code(struct hand *h)
 	make_events(h, &e);
 }
 
-/* The code 100 is line 1 of a function, in a file; then it is another line. */
+/* Code 100 is line 1 of a function in a file; then it is another line. */
 static void
 make_other_location(struct hand *h)
 {
@@ -473,7 +474,7 @@ make_other_location(struct hand *h)
 	make_events(h, &e);
 }
 
-/* The code 100 has one function more than it had. */
+/* Code 100 has one function more than before. */
 static void
 make_longer_location(struct hand *h)
 {
@@ -544,7 +545,10 @@ make_time_of_packet_before(struct hand *h)
 	put_packet(h, 0, 0, 0, &e);
 }
 
-/* The trace's only packet but the first, with one object, at bucket 5 of the cache. */
+/*
+ * The trace's second and last packet, with one object, at bucket 5 of the
+ * cache.
+ */
 static void
 make_packet(struct hand *h, const struct packet *packet)
 {
@@ -637,7 +641,7 @@ make_ids_twice(struct hand *h)
 	make_packet(h, &(struct packet){ .bucket = 0xffff });
 }
 
-/* Packets: the domain, the first object, and what is behind the last one. */
+/* Packets: domain, first object id, and the id past the last one. */
 static void
 make_ids(struct hand *h, const uint64_t *ids, size_t n)
 {
@@ -655,7 +659,7 @@ make_ids(struct hand *h, const uint64_t *ids, size_t n)
 	}
 }
 
-/* In chunks of 8. */
+/* Chunks of 8 ids. */
 static void
 make_chunks(struct hand *h)
 {
@@ -665,7 +669,7 @@ make_chunks(struct hand *h)
 	make_ids(h, ids, sizeof(ids) / sizeof(ids[0]));
 }
 
-/* That with 3 to 8 is not there. */
+/* The packet with ids 3 to 8 is missing. */
 static void
 make_missing(struct hand *h)
 {
@@ -760,7 +764,7 @@ START_TEST(what_a_trace_must_not_say_is_told)
 }
 END_TEST
 
-/* Location 0 is one of 255 functions that were inlined. */
+/* Location 0 has 255 inlined functions. */
 static void
 put_inlined(struct hand *e)
 {
@@ -773,7 +777,7 @@ put_inlined(struct hand *e)
 		put(e, line, 6);
 }
 
-/* Three bytes of a packet can stand for 256 codes, and each for 255 frames. */
+/* Three bytes of a packet can encode 256 codes, each with 255 frames. */
 START_TEST(the_depth_of_stacks_is_bounded)
 {
 	static const struct {

@@ -2,10 +2,10 @@
 /*
  * test_mtrc.c
  *
- * mpatrol's tracing files: those of every kind of machine and version are read;
- * each malformed item is reported with its place, after the records before it; a
- * file that is cut off at any byte yields a beginning of its records and never passes
- * for complete; how many records are asked for makes no difference.
+ * mpatrol's tracing files: the source reads those of every kind of machine and
+ * version.  A malformed item is reported with its place, after the records
+ * before it.  A file that is cut at any byte yields the first of its records
+ * and never passes for complete.  The batch size makes no difference.
  */
 #include "support/mini.h"
 
@@ -15,9 +15,11 @@
 
 #define MAX 8192
 
-/* ------------------------------------------------------------ made by hand */
+/*
+ * ------------------------------------------------------------ hand-made files
+ */
 
-/* A word of the header. */
+/* Append a word of the header. */
 static void
 put_word(struct hand *h, uint64_t n, unsigned nbytes, bool big)
 {
@@ -38,7 +40,7 @@ put_header(struct hand *h, unsigned word, unsigned version_word, bool big,
 	put_word(h, version, version_word, big);
 }
 
-/* A letter and numbers. */
+/* Append a record: a letter and numbers. */
 static void
 put_record(struct hand *h, char letter, const uint64_t *numbers, size_t count)
 {
@@ -55,14 +57,15 @@ put_record(struct hand *h, char letter, const uint64_t *numbers, size_t count)
 	put_record(h, letter, (const uint64_t[]){ __VA_ARGS__ }, \
 		   sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 
-/* What came of reading some bytes. */
+/* The result of reading some bytes. */
 struct outcome {
 	enum hatf_status status;
 	struct hatf_error err;
 	bool complete;
 	size_t n;
 	struct hatf_record records[MAX]; /* without attributes */
-	char text[MAX];			 /* of comments and attributes, cut */
+	/* text of comments and attributes, truncated */
+	char text[MAX];
 	char version[8], word[4], order[8];
 };
 
@@ -127,7 +130,7 @@ read_bytes(const uint8_t *bytes, size_t nbytes, size_t batch,
 
 static struct outcome got, other;
 
-/* What machines and versions may differ in; the rest is the same. */
+/* The differences between machines and versions; the rest is the same. */
 START_TEST(every_header_is_understood)
 {
 	static const struct {
@@ -157,7 +160,9 @@ START_TEST(every_header_is_understood)
 		read_bytes(h.bytes, h.used, 256, &got);
 		ck_assert_int_eq(got.status, HATF_END);
 		ck_assert(got.complete);
-		/* Where the call was takes two comments, its odd index one. */
+		/*
+		 * The place of a call takes two comments, an unusual index one.
+		 */
 		ck_assert_uint_eq(got.n, has_sites ? 4 : 2);
 		ck_assert_uint_eq(got.records[got.n - 1].address, 0x1000);
 		ck_assert_uint_eq(got.records[got.n - 1].size, 24);
@@ -173,7 +178,7 @@ START_TEST(every_header_is_understood)
 }
 END_TEST
 
-/* Names and what refers to them, with all 127 places and one used again. */
+/* Names and references to them, with all 127 indices and one reused. */
 START_TEST(names_are_found_by_their_places)
 {
 	struct hand h = { 0 };
@@ -217,7 +222,7 @@ START_TEST(what_is_behind_the_trailer_does_not_count)
 }
 END_TEST
 
-/* The system's memory is told by comments, at the place where it came. */
+/* Memory from the system becomes comments, in the order of the records. */
 START_TEST(memory_of_the_system_is_a_comment)
 {
 	struct hand h = { 0 };
@@ -240,7 +245,7 @@ END_TEST
 
 #define TEXT(s) s, sizeof(s) - 1
 
-/* Behind a 64-bit header of version 10501, 20 bytes, and a good record of 9. */
+/* After a 64-bit header of version 10501, 20 bytes, and a valid record of 9. */
 static const struct {
 	const char *bytes;
 	size_t nbytes;
@@ -259,7 +264,7 @@ static const struct {
 	  HATF_TRUNCATED, "function" },
 	{ TEXT("F\x01\x00\x01\x00\x00MTRC"), HATF_BAD_FIELD, "function" },
 	{ TEXT("F\x01\x00\x00\x20\x00MTRC"), HATF_BAD_FIELD, "file" },
-	/* 2^64 and a number of eleven bytes. */
+	/* 2^64, and a number of eleven bytes. */
 	{ TEXT("A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01\x01MTRCMTRC"),
 	  HATF_BAD_FIELD, "index" },
 	{ TEXT("A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00\x01\x01MTRCMTRC"),
@@ -290,7 +295,10 @@ START_TEST(each_fault_is_told_with_its_place)
 }
 END_TEST
 
-/* What mptrace passes over has an address that nothing has, until it has one. */
+/*
+ * A block with an unknown index has an address that no block has, until a
+ * realloc gives it one.
+ */
 START_TEST(an_index_that_is_not_in_use_is_passed_over)
 {
 	static const struct {
@@ -322,7 +330,9 @@ START_TEST(an_index_that_is_not_in_use_is_passed_over)
 	ck_assert(got.complete);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++, r++) {
 		ck_assert_uint_lt(r - got.records, got.n);
-		/* An index that the sink would not count is told. */
+		/*
+		 * An index that the sink would not assign itself has a comment.
+		 */
 		if (r->tag == HATF_COMMENT)
 			r++;
 		ck_assert_uint_eq(r->tag, want[i].tag);
@@ -358,7 +368,7 @@ START_TEST(headers_that_are_none_are_refused)
 }
 END_TEST
 
-/* A name without an end must not be looked for in all of a large file. */
+/* An unterminated name must not be searched in all of a large file. */
 START_TEST(a_name_has_a_limit)
 {
 	for (size_t length = 4095; length <= 4097; length++) {
@@ -429,7 +439,10 @@ check_damage(uint8_t *bytes, size_t nbytes)
 {
 	static const uint8_t masks[] = { 0x01, 0x80, 0xff };
 
-	/* Files differ in where their records lie: each byte of a kind is met. */
+	/*
+	 * Records are at different offsets in different files, so bytes of each
+	 * kind are cut.
+	 */
 	for (size_t i = 0; i < nbytes; i += 2) {
 		const uint8_t mask = masks[i / 2 % sizeof(masks)];
 		const int fd = memfd_create("trace", MFD_CLOEXEC);
@@ -471,7 +484,10 @@ START_TEST(real_files_may_be_cut_and_damaged_anywhere)
 			ck_assert_int_eq(other.status, HATF_END);
 			check_beginning(&got, &other);
 		}
-		/* Of each machine one at each byte: a cut costs a reader. */
+		/*
+		 * Cut one file of each machine at each byte: each cut opens a
+		 * reader.
+		 */
 		check_cuts(h.bytes, h.used,
 			   strstr(files.gl_pathv[i], "/p1-") != NULL ? 1 : 7);
 		check_damage(h.bytes, h.used);
