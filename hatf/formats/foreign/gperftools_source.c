@@ -147,14 +147,14 @@ block_on(struct source *s, struct gperftools_thread *t, uint64_t token)
 {
 	struct gperftools *const g = s->ctx;
 	bool added;
-	struct live_block *const place = live_put(&g->blocked, token, &added);
+	struct live_block *const entry = live_put(&g->blocked, token, &added);
 
-	if (place == NULL) {
+	if (entry == NULL) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
-	t->next_blocked = added ? NULL : thread_of(place);
-	place->object = (uint64_t)(uintptr_t)t;
+	t->next_blocked = added ? NULL : thread_of(entry);
+	entry->object = (uint64_t)(uintptr_t)t;
 	gperftools_queue_drop_first(&g->runnable);
 }
 
@@ -171,19 +171,19 @@ add_token(struct source *s, uint64_t token)
 {
 	struct gperftools *const g = s->ctx;
 	const struct block unknown = { .size = 0 };
-	struct live_block *place;
+	struct live_block *entry;
 	bool added;
 
 	if (!block_set_put(&g->tokens, token, &unknown, &added, NULL)) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
-	place = live_count(&g->blocked) == 0 ? NULL
+	entry = live_count(&g->blocked) == 0 ? NULL
 					     : live_find(&g->blocked, token);
-	if (place != NULL) {
-		struct gperftools_thread *const t = thread_of(place);
+	if (entry != NULL) {
+		struct gperftools_thread *const t = thread_of(entry);
 
-		live_remove(&g->blocked, place);
+		live_remove(&g->blocked, entry);
 		unblock_all(s, t);
 	}
 }
@@ -404,20 +404,20 @@ find_thread(struct source *s, uint64_t id)
 {
 	struct gperftools *const g = s->ctx;
 	bool added;
-	struct live_block *const place = live_put(&g->threads, id, &added);
+	struct live_block *const entry = live_put(&g->threads, id, &added);
 	struct gperftools_thread *t;
 
-	if (place != NULL && !added)
-		return thread_of(place);
-	t = place == NULL ? NULL : calloc(1, sizeof(*t));
+	if (entry != NULL && !added)
+		return thread_of(entry);
+	t = entry == NULL ? NULL : calloc(1, sizeof(*t));
 	if (t == NULL) {
-		if (place != NULL)
-			live_remove(&g->threads, place);
+		if (entry != NULL)
+			live_remove(&g->threads, entry);
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
 	t->id = id;
-	place->object = (uint64_t)(uintptr_t)t;
+	entry->object = (uint64_t)(uintptr_t)t;
 	return t;
 }
 

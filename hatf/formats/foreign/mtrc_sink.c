@@ -53,7 +53,7 @@ struct site {
 	 * Last indices of the names in the tables.  Another name may have
 	 * replaced them.
 	 */
-	uint8_t function_place, file_place;
+	uint8_t function_slot, file_slot;
 };
 
 struct mtrc {
@@ -82,7 +82,7 @@ put_number(uint8_t *p, uint64_t n)
  * least recently used one, as in mpatrol.
  */
 static uint8_t
-find_place(struct cache *cache, const char *name, bool *is_new_ret)
+find_slot(struct cache *cache, const char *name, bool *is_new_ret)
 {
 	size_t oldest = 0;
 	size_t i = 0;
@@ -104,7 +104,7 @@ find_place(struct cache *cache, const char *name, bool *is_new_ret)
 /* Write a name.  '*place' is its last index, which is checked and updated. */
 static uint8_t *
 put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
-	 uint8_t *place)
+	 uint8_t *slot)
 {
 	bool is_new = false;
 	size_t nbytes;
@@ -113,10 +113,10 @@ put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
 		*p++ = 0;
 		return p;
 	}
-	if (cache->names[*place] != name)
-		*place = find_place(cache, name, &is_new);
-	cache->used[*place] = ++cache->clock;
-	*p++ = (uint8_t)(*place + 1) | (is_new ? MTRC_NAME_NEW : 0);
+	if (cache->names[*slot] != name)
+		*slot = find_slot(cache, name, &is_new);
+	cache->used[*slot] = ++cache->clock;
+	*p++ = (uint8_t)(*slot + 1) | (is_new ? MTRC_NAME_NEW : 0);
 	if (!is_new)
 		return p;
 	nbytes = strnlen(name, NAME_MAX_NBYTES);
@@ -163,9 +163,8 @@ put_site(struct sink *s, uint8_t *p, const struct hatf_record *rec)
 	if (site->stack != 0 && site->function == NULL && site->file == NULL)
 		loss_count(s, SINK_LOSS_PLACE);
 	p = put_number(p, rec->thread);
-	p = put_name(s, p, &m->functions, site->function,
-		     &site->function_place);
-	p = put_name(s, p, &m->files, site->file, &site->file_place);
+	p = put_name(s, p, &m->functions, site->function, &site->function_slot);
+	p = put_name(s, p, &m->files, site->file, &site->file_slot);
 	return put_number(p, site->line);
 }
 

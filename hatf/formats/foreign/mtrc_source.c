@@ -164,17 +164,17 @@ take_name(struct mtrc *m, struct cursor *c, unsigned kind, const char *field,
 	  const struct name **name_ret)
 {
 	struct name *name;
-	uint8_t place;
+	uint8_t idx;
 
 	c->field = field;
 	if (c->next == c->end)
 		return fail(c, HATF_TRUNCATED);
-	place = *c->next++;
+	idx = *c->next++;
 	*name_ret = NULL;
-	if (place == 0)
+	if (idx == 0)
 		return true;
-	name = &m->names[kind][place & ~MTRC_NAME_NEW];
-	if ((place & MTRC_NAME_NEW) != 0 && !define_name(m, c, name))
+	name = &m->names[kind][idx & ~MTRC_NAME_NEW];
+	if ((idx & MTRC_NAME_NEW) != 0 && !define_name(m, c, name))
 		return false;
 	if (name->text == NULL)
 		return fail(c, HATF_BAD_FIELD);

@@ -209,7 +209,7 @@ static const char *
 on_version(struct source *s, struct heaptrack_fields f)
 {
 	/* Release 1.2.0 wrote format 1, but no format version. */
-	const uint64_t odd_one = 0x10200;
+	const uint64_t release_1_2_0 = 0x10200;
 	struct heaptrack *const h = s->ctx;
 	uint64_t program;
 
@@ -222,7 +222,7 @@ on_version(struct source *s, struct heaptrack_fields f)
 	h->has_version = true;
 	h->version = 0;
 	if (f.next == f.end)
-		h->version = program == odd_one;
+		h->version = program == release_1_2_0;
 	else if (!heaptrack_take_number(&f, &h->version) ||
 		 h->version > VERSION_MAX)
 		return "version";

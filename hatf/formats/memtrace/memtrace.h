@@ -40,7 +40,7 @@ enum memtrace_event {
 #define MEMTRACE_SHORT_MAX 16
 
 /* The part of memory that a block is allocated in; records have it as heap. */
-enum memtrace_place {
+enum memtrace_area {
 	MEMTRACE_MINOR = 0,
 	MEMTRACE_MAJOR = 1,
 	MEMTRACE_EXTERNAL = 2,

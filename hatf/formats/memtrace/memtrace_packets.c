@@ -441,7 +441,7 @@ memtrace_put_alloc(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 	put_event(p, MEMTRACE_ALLOC, time);
 	put_vint(p, block->words);
 	put_vint(p, block->sample_count);
-	put(p, block->place, 1);
+	put(p, block->area, 1);
 	put_vint(p, b.common);
 	put(p, b.count, 2);
 	memcpy(p->bytes + p->used, w->coded_stack, b.nbytes);

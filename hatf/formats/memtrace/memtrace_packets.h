@@ -83,7 +83,7 @@ struct memtrace_info {
 
 struct memtrace_block {
 	uint64_t words, sample_count;
-	uint64_t place; /* enum memtrace_place */
+	uint64_t area;	/* enum memtrace_area */
 	uint64_t stack; /* id; 0: none */
 };
 

@@ -93,7 +93,7 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	const struct memtrace_block b = {
 		.words = words,
 		.sample_count = sample_count(m, rec, words),
-		.place = clamp(rec->heap, MEMTRACE_EXTERNAL),
+		.area = clamp(rec->heap, MEMTRACE_EXTERNAL),
 		.stack = hatf_record_stack(rec),
 	};
 

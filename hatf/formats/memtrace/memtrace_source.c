@@ -158,13 +158,13 @@ is_next(struct memtrace *m)
 
 	if (p->last_id - p->first_id > m->chunk_min)
 		m->chunk_min = p->last_id - p->first_id;
-	if (!d->is_begun || p->first_id > d->next_id)
+	if (!d->has_begun || p->first_id > d->next_id)
 		m->chunk_gcd = common_divisor(m->chunk_gcd, p->first_id);
-	if (d->is_begun && p->first_id > d->next_id)
+	if (d->has_begun && p->first_id > d->next_id)
 		m->chunk_gcd = common_divisor(m->chunk_gcd, d->next_id);
-	if (d->is_begun && p->version < 3)
+	if (d->has_begun && p->version < 3)
 		return p->first_id == d->next_id;
-	return (!d->is_begun || p->first_id >= d->next_id) &&
+	return (!d->has_begun || p->first_id >= d->next_id) &&
 	       (m->chunk_gcd == 0 || m->chunk_gcd >= m->chunk_min);
 }
 
@@ -219,7 +219,7 @@ add_samples(struct memtrace *m, struct hatf_record *rec, uint64_t count)
 }
 
 struct alloc {
-	uint64_t words, sample_count, place;
+	uint64_t words, sample_count, area;
 	uint64_t common, code_count; /* of the backtrace */
 };
 
@@ -234,7 +234,7 @@ take_alloc(struct memtrace_cursor *c, unsigned event, struct alloc *a)
 	}
 	return memtrace_take_vint(c, &a->words) &&
 	       memtrace_take_vint(c, &a->sample_count) &&
-	       memtrace_take(c, 1, &a->place) &&
+	       memtrace_take(c, 1, &a->area) &&
 	       memtrace_take_vint(c, &a->common) &&
 	       memtrace_take(c, 2, &a->code_count);
 }
@@ -252,7 +252,7 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 		return refuse(s, HATF_BAD_FIELD, "alloc");
 	if (a.words > UINT64_MAX / 2 / m->word_nbytes)
 		return refuse(s, HATF_BAD_FIELD, "length");
-	if (a.place > MEMTRACE_EXTERNAL)
+	if (a.area > MEMTRACE_EXTERNAL)
 		return refuse(s, HATF_BAD_FIELD, "source");
 	status = memtrace_take_stack(&m->stacks, m->domain, c, a.common,
 				     a.code_count);
@@ -260,11 +260,11 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 		return refuse(s, status, "backtrace");
 	batch_define(&m->batch, m->stacks.stacks, s->offset);
 	rec = add_record(s, HATF_ALLOC);
-	if (rec == NULL || !numbered_put(&m->heaps, id, a.place))
+	if (rec == NULL || !numbered_put(&m->heaps, id, a.area))
 		return refuse(s, HATF_NO_MEMORY, NULL);
 	rec->address = id + 1;
 	rec->size = a.words * m->word_nbytes;
-	rec->heap = a.place;
+	rec->heap = a.area;
 	if (a.sample_count != 1)
 		add_samples(m, rec, a.sample_count);
 	batch_stack(&m->batch, rec, memtrace_last_stack(m->domain));
@@ -294,7 +294,7 @@ static bool
 on_collect(struct source *s, struct memtrace_cursor *c)
 {
 	struct memtrace *const m = s->ctx;
-	const uint64_t *place;
+	const uint64_t *heap;
 	struct hatf_record *rec;
 	uint64_t id;
 
@@ -304,9 +304,9 @@ on_collect(struct source *s, struct memtrace_cursor *c)
 	if (rec == NULL)
 		return refuse(s, HATF_NO_MEMORY, NULL);
 	rec->address = id + 1;
-	place = numbered_find(&m->heaps, id);
-	if (place != NULL) {
-		rec->heap = *place;
+	heap = numbered_find(&m->heaps, id);
+	if (heap != NULL) {
+		rec->heap = *heap;
 		numbered_remove(&m->heaps, id);
 	}
 	return true;
@@ -419,9 +419,9 @@ take_event(struct source *s)
 static void
 begin_events(struct memtrace *m)
 {
-	if (!m->domain->is_begun)
+	if (!m->domain->has_begun)
 		m->domain->time = m->begin;
-	m->domain->is_begun = true;
+	m->domain->has_begun = true;
 }
 
 /* Begin the next packet, and check that it can follow the last one. */

@@ -50,7 +50,7 @@ struct memtrace_domain {
 	uint16_t after[MEMTRACE_BUCKET_COUNT];
 	struct rows levels; /* struct memtrace_level */
 	/* Position in its packets. */
-	bool is_begun;
+	bool has_begun;
 	uint64_t next_id; /* past the objects allocated so far */
 	uint64_t time;	  /* of the last event, microseconds since 1970 */
 };

@@ -126,16 +126,16 @@ static enum hatf_status
 put_stack(struct sink *s, const struct profile_site *site)
 {
 	struct dhat *const d = s->ctx;
-	uint64_t *places;
+	uint64_t *indices;
 	size_t count;
 	const enum hatf_status status =
-		profile_stack(&d->profile, site, &places, &count);
+		profile_stack(&d->profile, site, &indices, &count);
 
 	if (status != HATF_OK)
 		return status;
 	for (size_t i = 0; i < count; i++)
-		put_u64(&s->out, i == 0 ? "" : ",", places[i] + 1);
-	free(places);
+		put_u64(&s->out, i == 0 ? "" : ",", indices[i] + 1);
+	free(indices);
 	return HATF_OK;
 }
 

@@ -37,11 +37,11 @@ struct folded {
  * replaced.
  */
 static enum hatf_status
-text_of(struct folded *f, uint64_t place, uint32_t *number_ret)
+text_of(struct folded *f, uint64_t idx, uint32_t *number_ret)
 {
 	char buf[PROFILE_NAME_MAX];
 
-	profile_name(&f->profile, &f->profile.entries[place], buf);
+	profile_name(&f->profile, &f->profile.entries[idx], buf);
 	for (char *c = buf; *c != '\0'; c++)
 		if (*c == ';')
 			*c = ':';
@@ -54,10 +54,10 @@ text_of(struct folded *f, uint64_t place, uint32_t *number_ret)
 static enum hatf_status
 gather_texts(struct folded *f, const struct profile_site *site)
 {
-	uint64_t *places;
+	uint64_t *indices;
 	size_t count;
 	enum hatf_status status =
-		profile_stack(&f->profile, site, &places, &count);
+		profile_stack(&f->profile, site, &indices, &count);
 
 	if (status != HATF_OK)
 		return status;
@@ -66,9 +66,9 @@ gather_texts(struct folded *f, const struct profile_site *site)
 		uint32_t *const number = rows_add(&f->numbers, sizeof(*number));
 
 		status = number == NULL ? HATF_NO_MEMORY
-					: text_of(f, places[count], number);
+					: text_of(f, indices[count], number);
 	}
-	free(places);
+	free(indices);
 	return status;
 }
 

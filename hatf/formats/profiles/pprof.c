@@ -279,16 +279,16 @@ write_sample(struct sink *s, const struct profile_site *site)
 	struct pprof *const p = s->ctx;
 	const uint64_t values[] = { site->total.count, site->total.nbytes,
 				    site->live.count, site->live.nbytes };
-	uint64_t *places;
+	uint64_t *indices;
 	size_t count;
 	const enum hatf_status status =
-		profile_stack(&p->profile, site, &places, &count);
+		profile_stack(&p->profile, site, &indices, &count);
 
 	if (status != HATF_OK)
 		return status;
 	for (size_t i = 0; i < count; i++)
-		put_varint(&p->line, places[i] + 1);
-	free(places);
+		put_varint(&p->line, indices[i] + 1);
+	free(indices);
 	put_message(&p->inner, PB_SAMPLE_LOCATION_ID, &p->line);
 	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		put_varint(&p->line, int64_of(values[i]));

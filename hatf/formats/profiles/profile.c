@@ -44,7 +44,7 @@ profile_init(struct profile *p, const struct sink *s, bool has_times,
 	ledger_init(&p->ledger);
 	live_init(&p->index);
 	live_init(&p->threads);
-	live_init(&p->places);
+	live_init(&p->entry_map);
 	return hatf_stacks_open(&p->stacks);
 }
 
@@ -54,7 +54,7 @@ profile_fini(struct profile *p)
 	ledger_fini(&p->ledger);
 	live_fini(&p->index);
 	live_fini(&p->threads);
-	live_fini(&p->places);
+	live_fini(&p->entry_map);
 	names_fini(&p->shares);
 	modules_fini(&p->modules);
 	free(p->entries);
@@ -74,7 +74,7 @@ class_of(uint64_t size)
 
 /* Return a small index for a thread. */
 static bool
-thread_idx(struct profile *p, uint64_t thread, uint64_t *place_ret)
+thread_idx(struct profile *p, uint64_t thread, uint64_t *idx_ret)
 {
 	const uint64_t next = live_count(&p->threads);
 	bool added;
@@ -84,7 +84,7 @@ thread_idx(struct profile *p, uint64_t thread, uint64_t *place_ret)
 		return false;
 	if (added)
 		block->object = next;
-	*place_ret = block->object;
+	*idx_ret = block->object;
 	return true;
 }
 
@@ -308,20 +308,20 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 {
 	struct block *const block = &entry->block;
 	struct share share;
-	uint64_t place;
+	uint64_t site_idx;
 
 	if (p->keeps_site && entry->known) {
-		place = share_of(p, &entry->old).site;
+		site_idx = share_of(p, &entry->old).site;
 	} else {
 		const struct profile_site *const site = find_site(p, rec);
 
 		if (site == NULL)
 			return false;
-		place = (uint64_t)(site - p->sites);
+		site_idx = (uint64_t)(site - p->sites);
 		block->birth_time = rec->time;
 		block->birth_event = p->ledger.call_count & BLOCK_EVENT_MAX;
 	}
-	if (!give_share(p, place, rec, block) ||
+	if (!give_share(p, site_idx, rec, block) ||
 	    !ledger_keep(&p->ledger, rec, entry))
 		return false;
 	share = share_of(p, block);
@@ -467,12 +467,12 @@ profile_end(struct profile *p)
  * entries of its kind.
  */
 static bool
-entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
-	    uint64_t *place_ret)
+entry_idx(struct profile *p, const struct profile_entry *entry, uint64_t key,
+	  uint64_t *idx_ret)
 {
 	bool added;
 	struct live_block *const block =
-		live_put(&p->places, (key << 2 | entry->kind) + 1, &added);
+		live_put(&p->entry_map, (key << 2 | entry->kind) + 1, &added);
 
 	if (block == NULL)
 		return false;
@@ -490,14 +490,14 @@ entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
 		block->object = p->entry_count;
 		p->entries[p->entry_count++] = *entry;
 	}
-	*place_ret = block->object;
+	*idx_ret = block->object;
 	return true;
 }
 
 /* Add the two entries that stand for a missing stack: size class and thread. */
 static bool
 add_stand_ins(struct profile *p, const struct profile_site *site,
-	      uint64_t places[2])
+	      uint64_t indices[2])
 {
 	const uint64_t idx = (uint64_t)(site - p->sites);
 	const struct profile_entry size = { PROFILE_CLASS, idx };
@@ -505,12 +505,13 @@ add_stand_ins(struct profile *p, const struct profile_site *site,
 	uint64_t key;
 
 	return thread_idx(p, site->thread, &key) &&
-	       entry_place(p, &size, site->size_class, &places[0]) &&
-	       entry_place(p, &thread, key, &places[1]);
+	       entry_idx(p, &size, site->size_class, &indices[0]) &&
+	       entry_idx(p, &thread, key, &indices[1]);
 }
 
 static bool
-add_frames(struct profile *p, const struct profile_site *site, uint64_t *places)
+add_frames(struct profile *p, const struct profile_site *site,
+	   uint64_t *indices)
 {
 	struct hatf_stack stack;
 
@@ -519,7 +520,7 @@ add_frames(struct profile *p, const struct profile_site *site, uint64_t *places)
 		const struct profile_entry frame = { PROFILE_FRAME,
 						     stack.frame };
 
-		if (!entry_place(p, &frame, stack.frame, places++))
+		if (!entry_idx(p, &frame, stack.frame, indices++))
 			return false;
 	}
 	return true;
@@ -527,11 +528,11 @@ add_frames(struct profile *p, const struct profile_site *site, uint64_t *places)
 
 enum hatf_status
 profile_stack(struct profile *p, const struct profile_site *site,
-	      uint64_t **places_ret, size_t *count_ret)
+	      uint64_t **indices_ret, size_t *count_ret)
 {
 	struct hatf_stack stack;
 	size_t count = 0;
-	uint64_t *places;
+	uint64_t *indices;
 
 	for (uint64_t id = site->stack; hatf_stacks_get(p->stacks, id, &stack);
 	     id = stack.parent)
@@ -539,15 +540,15 @@ profile_stack(struct profile *p, const struct profile_site *site,
 	if (count > PROFILE_FRAMES_MAX - p->frame_count)
 		return HATF_LIMIT;
 	p->frame_count += count;
-	places = calloc(count + 2, sizeof(*places));
-	if (places == NULL)
+	indices = calloc(count + 2, sizeof(*indices));
+	if (indices == NULL)
 		return HATF_NO_MEMORY;
-	*places_ret = places;
+	*indices_ret = indices;
 	*count_ret = count == 0 ? 2 : count;
-	if (count == 0 ? add_stand_ins(p, site, places)
-		       : add_frames(p, site, places))
+	if (count == 0 ? add_stand_ins(p, site, indices)
+		       : add_frames(p, site, indices))
 		return HATF_OK;
-	free(places);
+	free(indices);
 	return HATF_NO_MEMORY;
 }
 

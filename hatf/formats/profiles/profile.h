@@ -79,7 +79,7 @@ struct profile {
 	size_t site_count, site_cap;
 	/* indices in 'sites', by stack or thread and class, modulo */
 	size_t recent[PROFILE_RECENT_COUNT];
-	struct live places; /* entry -> 'object', its index in 'entries' */
+	struct live entry_map; /* entry -> 'object', its index in 'entries' */
 	struct profile_entry *entries;
 	size_t entry_count, entry_cap;
 	struct profile_sum live;
@@ -132,7 +132,7 @@ void profile_end(struct profile *p);
  */
 enum hatf_status profile_stack(struct profile *p,
 			       const struct profile_site *site,
-			       uint64_t **places_ret, size_t *count_ret);
+			       uint64_t **indices_ret, size_t *count_ret);
 
 /* Longest name, in bytes, with its NUL. */
 #define PROFILE_NAME_MAX 4096
