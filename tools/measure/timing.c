@@ -195,7 +195,7 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 	b->path = path;
 	b->fd = spool_memory();
 	if (b->fd < 0) {
-		speak("memory for the traces: %s", strerror(errno));
+		speak("cannot create a file in memory: %s", strerror(errno));
 		b->failed = true;
 	} else {
 		if (x->count > 0)

@@ -155,6 +155,20 @@ add_talk(struct grid *g)
 	row->figures[10][0] = paper_talk_xml;
 }
 
+static const char table4_note[] =
+	"Simple Binary has 16 bytes per record, or 32 per record in a section "
+	"of "
+	"4096 records with\na value that needs 8 bytes.  HATF (naive) stores "
+	"addresses as 4-byte offsets to one base.\nHATF (literal) is naive "
+	"with "
+	"plain addresses, of 8 bytes where the program's need them.\nHATF "
+	"SplitAddr has a table of the addresses and stores indices into it, so "
+	"it can be smaller\nthan HATF (optimum), which has no table.  HATF "
+	"SplitAddr (paper) is HATF (best) with the\naddresses of 4 and 8 bytes "
+	"in a separate stream.  The authors' talk does not say what "
+	"its\nfigure "
+	"for XML measures.";
+
 static bool
 print_table4(const struct report *r, const struct page *page,
 	     struct averages *averages)
@@ -183,17 +197,7 @@ print_table4(const struct report *r, const struct page *page,
 		.key = "4",
 		.title = "size of the traces by encoding",
 		.unit = bytes_unit,
-		.note = "Simple Binary has 16 bytes a record, or 32 in a "
-			"section of 4096 with a value that\nneeds 8.  HATF "
-			"(naive) has addresses of 4 bytes: offsets to one "
-			"base.  HATF (literal) is\nnaive with plain "
-			"addresses, of 8 bytes where the program's need "
-			"that.  HATF SplitAddr has\na table of its addresses "
-			"and numbers of its entries, so it can be below HATF "
-			"(optimum),\nwhich has none.  HATF SplitAddr (paper) "
-			"is HATF (best) with the addresses of 4 and 8\nbytes "
-			"in a stream of their own.  The authors' talk does "
-			"not say what its figure for XML\nmeasures.",
+		.note = table4_note,
 		.columns = columns,
 		.parts = sizes,
 	};
@@ -301,11 +305,10 @@ put_time_note(char *buf, size_t nbytes, const struct report *r)
 		return;
 	}
 	snprintf(buf, nbytes,
-		 "Median of %u runs, the first %" PRIu64
-		 " records of each trace at most, CPU time of\none thread, "
-		 "from and to memory.  The paper's figures are those of a "
-		 "500 MHz "
-		 "Pentium III,\nfrom and to a disk.",
+		 "Median of %u runs over at most the first %" PRIu64
+		 " records of each trace: CPU time of\none thread, from and "
+		 "to memory.  The paper's figures are from a 500 MHz Pentium "
+		 "III,\nfrom and to a disk.",
 		 r->runs, r->timed_max);
 }
 
@@ -426,11 +429,11 @@ print_table9(const struct report *r, const struct page *page,
 		.key = "9",
 		.title = "whole traces by field (not in the paper)",
 		.unit = bytes_unit,
-		.note = "With thread, heap, time, attributes and comments.  A "
-			"field has its metadata with it.\nCompressed is "
-			"what 'hatf convert' and the library make of it by "
-			"default, at level 10;\nthe recorder, which has less "
-			"time, compresses less.",
+		.note = "With thread, heap, time, attributes and comments.  "
+			"The metadata of a field counts with\nthe field.  "
+			"'compressed' is at level 10, the default of 'hatf "
+			"convert' and the library;\nthe recorder compresses "
+			"less, to save time.",
 		.columns = columns,
 		.parts = parts,
 	};
@@ -464,10 +467,9 @@ print_table10(const struct report *r, const struct page *page,
 		.title = "time to read compressed traces as they are (not in "
 			 "the paper)",
 		.unit = time_unit,
-		.note = "Wall time of whole traces, from their files.  The "
-			"first column is "
-			"zlib alone, which makes bytes\nof them and no "
-			"records.",
+		.note = "Wall time to read whole traces from their files.  In "
+			"the first column, zlib inflates the\nfile, but "
+			"nothing decodes records.",
 		.columns = columns,
 	};
 	_Static_assert(REREAD_JOBS == 2, "the title of a column says so");
@@ -531,6 +533,26 @@ add_ratio(struct grid *g, const char *name, double measured, double paper)
 	row->figures[1][0] = paper;
 }
 
+/* Add the ratios of read times, here and in the paper. */
+static void
+add_time_ratios(struct grid *g, const struct averages *a)
+{
+	const double(*const plain)[2] = a->plain_ns;
+	const double(*const packed)[2] = a->packed_ns;
+	const double(*const p5)[2] = paper_table5[PAPER_PROGRAMS];
+	const double(*const p6)[2] = paper_table6[PAPER_PROGRAMS];
+
+	add_ratio(g, "read time: HATF (best) / Simple Binary",
+		  plain[ENCODING_BEST][0] / plain[ENCODING_BINARY][0],
+		  p5[3][0] / p5[0][0]);
+	add_ratio(g, "compressed read time: HATF (best) / Simple Binary",
+		  packed[ENCODING_BEST][0] / packed[ENCODING_BINARY][0],
+		  p6[3][0] / p6[0][0]);
+	add_ratio(g, "compressed read time: HATF SplitAddr / Simple Binary",
+		  packed[ENCODING_SPLITADDR][0] / packed[ENCODING_BINARY][0],
+		  p6[5][0] / p6[0][0]);
+}
+
 static bool
 print_table11(const struct report *r, const struct page *page,
 	      const struct averages *a, const double whole[2],
@@ -545,12 +567,8 @@ print_table11(const struct report *r, const struct page *page,
 		.paper_column = 1,
 	};
 	const double(*const bytes)[2] = a->nbytes;
-	const double(*const plain)[2] = a->plain_ns;
-	const double(*const packed)[2] = a->packed_ns;
 	/* The paper's averages, in its columns. */
 	const double(*const p4)[2] = paper_table4[PAPER_PROGRAMS];
-	const double(*const p5)[2] = paper_table5[PAPER_PROGRAMS];
-	const double(*const p6)[2] = paper_table6[PAPER_PROGRAMS];
 
 	add_ratio(&g, "bytes: HATF (best) / HATF (naive)",
 		  bytes[ENCODING_BEST][0] / bytes[ENCODING_NAIVE][0],
@@ -567,15 +585,7 @@ print_table11(const struct report *r, const struct page *page,
 		  whole[0] / whole[1], NAN);
 	add_ratio(&g, "bytes at worst: HATF (optimum) / best other placement",
 		  worst_optimum(r), NAN);
-	add_ratio(&g, "read time: HATF (best) / Simple Binary",
-		  plain[ENCODING_BEST][0] / plain[ENCODING_BINARY][0],
-		  p5[3][0] / p5[0][0]);
-	add_ratio(&g, "compressed read time: HATF (best) / Simple Binary",
-		  packed[ENCODING_BEST][0] / packed[ENCODING_BINARY][0],
-		  p6[3][0] / p6[0][0]);
-	add_ratio(&g, "compressed read time: HATF SplitAddr / Simple Binary",
-		  packed[ENCODING_SPLITADDR][0] / packed[ENCODING_BINARY][0],
-		  p6[5][0] / p6[0][0]);
+	add_time_ratios(&g, a);
 	add_ratio(&g, "time: read / zlib inflates", reread[1] / reread[0], NAN);
 	add_ratio(&g, "time: read with 2 jobs / zlib inflates",
 		  reread[2] / reread[0], NAN);
