@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_foreign.c
+ * test_foreign.c - truncated files of other systems
  *
  * A truncated trace in another system's format yields the records before the
  * cut.  The reader then either reports the truncation with its place, or the
@@ -143,7 +143,7 @@ check_cuts(const char *format, const char *name, const uint8_t *bytes,
 		      ends, cuts);
 }
 
-START_TEST(what_a_sink_has_written_is_cut)
+START_TEST(files_of_our_sinks_may_be_cut)
 {
 	struct hatf_format f;
 
@@ -230,7 +230,7 @@ check_folder(const char *format)
 	return count;
 }
 
-START_TEST(what_the_systems_have_written_is_cut)
+START_TEST(files_of_other_systems_may_be_cut)
 {
 	struct hatf_format f;
 	unsigned count = 0;
@@ -286,8 +286,8 @@ main(void)
 	TCase *const tc = tcase_create("foreign");
 
 	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, what_a_sink_has_written_is_cut);
-	tcase_add_test(tc, what_the_systems_have_written_is_cut);
+	tcase_add_test(tc, files_of_our_sinks_may_be_cut);
+	tcase_add_test(tc, files_of_other_systems_may_be_cut);
 	tcase_add_test(tc, names_of_formats_are_checked);
 	suite_add_tcase(suite, tc);
 

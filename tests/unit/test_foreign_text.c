@@ -69,9 +69,7 @@ open_text(const char *text, size_t nbytes, unsigned flags,
 	return reader;
 }
 
-/*
- * The records as text, one line each, without comments; and the final status.
- */
+/* Print the records, except comments, as text; return the final status. */
 static enum hatf_status
 print_records(struct hatf_reader *reader, size_t batch, char *out, size_t cap)
 {
@@ -236,6 +234,29 @@ START_TEST(mtrace_callers_are_frames)
 }
 END_TEST
 
+START_TEST(mtrace_names_that_look_like_more_are_read)
+{
+	static const struct {
+		const char *caller;
+		struct hatf_frame frame;
+	} cases[] = {
+		{ "o:(a+b+0)[0x1]",
+		  { .object = "o", .function = "a+b", .address = 1 } },
+		{ "(f[0x5])", { .function = "f[0x5]" } },
+		{ "(foo:12)", { .function = "foo:12" } },
+		{ "((a))", { .function = "(a)" } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[100];
+
+		snprintf(text, sizeof(text), "= Start\n@ %s - 0x1\n",
+			 cases[i].caller);
+		check_frames(text, &cases[i].frame, 1);
+	}
+}
+END_TEST
+
 START_TEST(android_has_these_kinds_of_line)
 {
 	check_records(android, 0, "android",
@@ -300,7 +321,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- mistakes */
 
-START_TEST(what_is_malformed_is_told)
+START_TEST(malformed_lines_are_reported)
 {
 	static const struct {
 		const char *good, *bad, *field;
@@ -381,7 +402,7 @@ is_within_item(const char *text, size_t offset)
 	return memchr(text + start, '<', offset - start) != NULL;
 }
 
-START_TEST(what_is_cut_off_is_told)
+START_TEST(cuts_are_reported)
 {
 	const char *const text = traces[_i].text;
 	char whole[4096], got[4096];
@@ -463,7 +484,7 @@ START_TEST(hummingbird_is_written_as_it_was_read)
 END_TEST
 
 /* Programs that count from 0 have a block 0. */
-START_TEST(hummingbird_has_a_tag_0)
+START_TEST(hummingbird_keeps_the_tag_0)
 {
 	static const char text[] = "Allocate 0x0 10\nAllocate 0x1 20\n"
 				   "Free 0x0\nAllocate 0x0 30\nFree 0x1\n";
@@ -529,7 +550,7 @@ START_TEST(mtrace_is_written_as_it_was_read)
 END_TEST
 
 /* Part of a name may look like an offset, a line or an address. */
-START_TEST(mtrace_names_come_back)
+START_TEST(mtrace_names_survive_a_rewrite)
 {
 	static const char text[] = "= Start\n"
 				   "@ o:(a+b+0)[0x1] + 0x10 0x1\n"
@@ -548,29 +569,6 @@ START_TEST(mtrace_names_come_back)
 			&(struct hatf_writer_options){ .format = "mtrace",
 						       .plain = true },
 			text);
-}
-END_TEST
-
-START_TEST(mtrace_names_are_what_they_are)
-{
-	static const struct {
-		const char *caller;
-		struct hatf_frame frame;
-	} cases[] = {
-		{ "o:(a+b+0)[0x1]",
-		  { .object = "o", .function = "a+b", .address = 1 } },
-		{ "(f[0x5])", { .function = "f[0x5]" } },
-		{ "(foo:12)", { .function = "foo:12" } },
-		{ "((a))", { .function = "(a)" } },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[100];
-
-		snprintf(text, sizeof(text), "= Start\n@ %s - 0x1\n",
-			 cases[i].caller);
-		check_frames(text, &cases[i].frame, 1);
-	}
 }
 END_TEST
 
@@ -610,7 +608,7 @@ START_TEST(android_is_written_as_it_was_read)
 END_TEST
 
 /* memory_replay aborts at a block that it has not allocated. */
-START_TEST(android_frees_what_it_has)
+START_TEST(android_frees_only_known_blocks)
 {
 	check_rewritten("1: free 0x10\n1: realloc 0x20 0x30 5\n"
 			"1: malloc 0x10 7\n1: realloc 0x0 0x40 0\n"
@@ -670,7 +668,7 @@ write_records(const char *format, const struct hatf_record *records, size_t n,
 	close(fd);
 }
 
-START_TEST(a_heap_that_goes_frees_what_it_has)
+START_TEST(destroying_a_heap_frees_its_blocks)
 {
 	static const struct hatf_record r[] = {
 		{ .tag = HATF_CREATE_HEAP, .heap = 3 },
@@ -721,19 +719,19 @@ main(void)
 	tcase_add_test(tc, android_has_these_kinds_of_line);
 	tcase_add_test(tc, android_may_lack_times_and_have_more);
 	tcase_add_test(tc, android_keeps_the_kind_of_call);
-	tcase_add_test(tc, what_is_malformed_is_told);
-	tcase_add_loop_test(tc, what_is_cut_off_is_told, 0, TRACE_COUNT);
+	tcase_add_test(tc, malformed_lines_are_reported);
+	tcase_add_loop_test(tc, cuts_are_reported, 0, TRACE_COUNT);
 	tcase_add_test(tc, hummingbird_is_written_as_it_was_read);
-	tcase_add_test(tc, hummingbird_has_a_tag_0);
+	tcase_add_test(tc, hummingbird_keeps_the_tag_0);
 	tcase_add_test(tc, hummingbird_numbers_tags);
 	tcase_add_test(tc, mtrace_is_written_as_it_was_read);
-	tcase_add_test(tc, mtrace_names_come_back);
-	tcase_add_test(tc, mtrace_names_are_what_they_are);
+	tcase_add_test(tc, mtrace_names_survive_a_rewrite);
+	tcase_add_test(tc, mtrace_names_that_look_like_more_are_read);
 	tcase_add_test(tc, mtrace_ends_with_a_complete_trace);
 	tcase_add_test(tc, android_is_written_as_it_was_read);
-	tcase_add_test(tc, android_frees_what_it_has);
+	tcase_add_test(tc, android_frees_only_known_blocks);
 	tcase_add_test(tc, android_threads_have_numbers_of_the_kernel);
-	tcase_add_test(tc, a_heap_that_goes_frees_what_it_has);
+	tcase_add_test(tc, destroying_a_heap_frees_its_blocks);
 	tcase_add_test(tc, a_block_within_another_is_left_out);
 	suite_add_tcase(suite, tc);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_gperftools.c
+ * test_gperftools.c - malloc traces of gperftools
  *
  * Hand-made traces: the meaning of events, the order of events of several
  * threads, threads that free a token that is never allocated, malformed traces,
@@ -191,7 +191,7 @@ static const char all[] = "4 alloc 24 0->1025 @5120 0\n"
 			  "4 alloc 80 0->4097 @6144 0\n"
 			  "4 destroyThread 0 0->0 @8192 0\n";
 
-START_TEST(events_are_what_they_say)
+START_TEST(events_become_records)
 {
 	struct hand h;
 
@@ -244,7 +244,7 @@ START_TEST(the_thread_with_the_least_time_comes_first)
 }
 END_TEST
 
-START_TEST(a_thread_waits_for_what_it_frees)
+START_TEST(a_free_of_an_unknown_token_blocks_its_thread)
 {
 	struct hand h, a = { 0 }, b = { 0 }, c = { 0 };
 
@@ -282,7 +282,7 @@ START_TEST(a_thread_waits_for_what_it_frees)
 }
 END_TEST
 
-START_TEST(what_is_never_allocated_is_freed_at_the_end)
+START_TEST(frees_of_unknown_tokens_come_at_the_end)
 {
 	struct hand h, a = { 0 };
 
@@ -310,7 +310,7 @@ END_TEST
  * A thread is blocked on a token that never comes, and has 70 MB of events: it
  * becomes runnable before the trace ends.
  */
-START_TEST(what_is_held_is_bounded)
+START_TEST(buffered_bytes_are_bounded)
 {
 	const unsigned count = 280, pairs = 14000;
 	struct hatf_record records[256];
@@ -418,7 +418,7 @@ make_dead(struct hand *h)
 	put(h, END);
 }
 
-START_TEST(what_a_trace_must_not_say_is_told)
+START_TEST(malformed_traces_are_reported)
 {
 	static const struct fault faults[] = {
 		{ make_long_buffer, 4, HATF_LIMIT, "buffer" },
@@ -445,7 +445,7 @@ START_TEST(what_a_trace_must_not_say_is_told)
 END_TEST
 
 /* All complete buffers before the cut are read. */
-START_TEST(a_cut_at_any_byte_is_told)
+START_TEST(a_cut_at_any_byte_is_reported)
 {
 	struct reading r;
 	struct hand h;
@@ -475,14 +475,14 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		events_are_what_they_say,
+		events_become_records,
 		numbers_of_every_length_are_read,
 		the_thread_with_the_least_time_comes_first,
-		a_thread_waits_for_what_it_frees,
-		what_is_never_allocated_is_freed_at_the_end,
-		what_is_held_is_bounded,
-		what_a_trace_must_not_say_is_told,
-		a_cut_at_any_byte_is_told,
+		a_free_of_an_unknown_token_blocks_its_thread,
+		frees_of_unknown_tokens_come_at_the_end,
+		buffered_bytes_are_bounded,
+		malformed_traces_are_reported,
+		a_cut_at_any_byte_is_reported,
 	};
 
 	return hand_run("gperftools", tests, sizeof(tests) / sizeof(tests[0]));

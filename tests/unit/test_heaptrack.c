@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heaptrack.c
+ * test_heaptrack.c - files of heaptrack, read
  *
  * The meaning of lines in heaptrack's files, in each version and of both kinds.
  * Malformed files are reported with their place.  A file that is cut anywhere
@@ -207,7 +207,7 @@ START_TEST(names_stacks_and_times_are_those_of_an_interpreted_file)
 }
 END_TEST
 
-START_TEST(of_blocks_of_a_kind_the_last_one_is_freed)
+START_TEST(a_free_of_a_kind_frees_the_newest_block)
 {
 	struct reading r;
 
@@ -285,7 +285,7 @@ START_TEST(versions_1_and_2_have_kinds_and_strings_without_length)
 }
 END_TEST
 
-START_TEST(a_program_that_ran_before_may_free_what_is_older)
+START_TEST(a_late_start_may_free_older_blocks)
 {
 	struct reading r;
 
@@ -296,7 +296,7 @@ START_TEST(a_program_that_ran_before_may_free_what_is_older)
 END_TEST
 
 /* A process loads and unloads objects. */
-START_TEST(an_address_is_in_the_object_that_was_there)
+START_TEST(an_address_is_in_the_object_loaded_then)
 {
 	struct reading r;
 
@@ -318,7 +318,7 @@ START_TEST(an_address_is_in_the_object_that_was_there)
 END_TEST
 
 /* The second line is malformed. */
-START_TEST(malformed_lines_are_told)
+START_TEST(malformed_lines_are_reported)
 {
 	static const struct {
 		const char *line, *field;
@@ -370,7 +370,7 @@ START_TEST(malformed_lines_are_told)
 END_TEST
 
 /* Two different names must stay different. */
-START_TEST(a_byte_of_0_is_no_part_of_a_name)
+START_TEST(a_name_with_a_nul_is_refused)
 {
 	static const char *const heads[] = { "v 10400 3\ns 3 a",
 					     "v 10100 2\ns a" };
@@ -409,7 +409,7 @@ START_TEST(newer_versions_are_refused)
 END_TEST
 
 /* In a file whose kind is already known. */
-START_TEST(malformed_lines_of_interpreted_files_are_told)
+START_TEST(malformed_lines_of_interpreted_files_are_reported)
 {
 	static const struct {
 		const char *line, *field;
@@ -454,7 +454,7 @@ START_TEST(the_frames_of_an_address_are_bounded)
 }
 END_TEST
 
-START_TEST(what_begins_otherwise_is_no_file_of_heaptrack)
+START_TEST(other_first_lines_are_not_recognised)
 {
 	static const char *const texts[] = { "v\n",	    "v x\n",
 					     "v 10400 x\n", "v 10400 3 x\n",
@@ -473,7 +473,7 @@ END_TEST
 /*
  * The window has more bytes at once of a plain file than of a compressed one.
  */
-START_TEST(only_so_many_bytes_tell_the_format)
+START_TEST(recognition_reads_a_bounded_prefix)
 {
 	char text[1000];
 	struct reading r;
@@ -522,7 +522,7 @@ check_cut(const char *bytes, size_t nbytes, const struct reading *whole)
 	ck_assert_uint_eq(r.err.line, line_count);
 }
 
-START_TEST(a_cut_at_any_byte_is_told)
+START_TEST(a_cut_at_any_byte_is_reported)
 {
 	static const char *const texts[] = { interpreted, raw, old };
 
@@ -541,20 +541,20 @@ main(void)
 {
 	const TTest *const tests[] = {
 		names_stacks_and_times_are_those_of_an_interpreted_file,
-		of_blocks_of_a_kind_the_last_one_is_freed,
+		a_free_of_a_kind_frees_the_newest_block,
 		a_raw_file_has_addresses_and_objects,
 		a_file_of_version_0_has_names_and_addresses,
 		versions_1_and_2_have_kinds_and_strings_without_length,
-		a_program_that_ran_before_may_free_what_is_older,
-		an_address_is_in_the_object_that_was_there,
-		malformed_lines_are_told,
-		a_byte_of_0_is_no_part_of_a_name,
+		a_late_start_may_free_older_blocks,
+		an_address_is_in_the_object_loaded_then,
+		malformed_lines_are_reported,
+		a_name_with_a_nul_is_refused,
 		newer_versions_are_refused,
-		malformed_lines_of_interpreted_files_are_told,
+		malformed_lines_of_interpreted_files_are_reported,
 		the_frames_of_an_address_are_bounded,
-		what_begins_otherwise_is_no_file_of_heaptrack,
-		only_so_many_bytes_tell_the_format,
-		a_cut_at_any_byte_is_told,
+		other_first_lines_are_not_recognised,
+		recognition_reads_a_bounded_prefix,
+		a_cut_at_any_byte_is_reported,
 	};
 
 	return hand_run("heaptrack", tests, sizeof(tests) / sizeof(tests[0]));

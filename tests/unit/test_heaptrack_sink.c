@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heaptrack_sink.c
+ * test_heaptrack_sink.c - files of heaptrack, written
  *
  * Records become a file of heaptrack, to the byte: every call of the program is
  * written, whatever its arguments, and every definition is written once, before
@@ -110,7 +110,7 @@ END_TEST
  * A failed call makes no block, an unknown block cannot be freed, and a lost
  * block is freed.
  */
-START_TEST(what_a_trace_lacks_is_made_up_for)
+START_TEST(missing_frees_and_blocks_are_tolerated)
 {
 	static const struct hatf_record records[] = {
 		{ .tag = HATF_ALLOC, .size = 24 },
@@ -128,7 +128,7 @@ START_TEST(what_a_trace_lacks_is_made_up_for)
 END_TEST
 
 /* A block of a heap may be at the heap's address, and is freed with it. */
-START_TEST(the_blocks_of_a_heap_die_with_it)
+START_TEST(destroying_a_heap_frees_its_blocks)
 {
 	static const struct hatf_record records[] = {
 		{ .tag = HATF_ALLOC, .size = 100, .address = 0x10 },
@@ -177,7 +177,7 @@ check_stacks(const struct hatf_record *records, size_t n, const char *want)
 }
 
 /* Functions at one address are one 'i'; a recursion is several. */
-START_TEST(stacks_are_told_when_a_block_has_them)
+START_TEST(stacks_are_written_when_a_block_has_them)
 {
 	const struct hatf_record records[] = {
 		{ .tag = HATF_ALLOC, .size = 1, .address = 0x10, STACK(3) },
@@ -205,7 +205,7 @@ START_TEST(stacks_are_told_when_a_block_has_them)
 END_TEST
 
 /* Each level of the recursion has two frames at one address. */
-START_TEST(a_recursion_is_told_step_by_step)
+START_TEST(a_recursion_is_written_call_by_call)
 {
 	const struct hatf_record records[] = {
 		COMMENT("HATF frame\nframe=1\nfunction=in\naddress=0x200\n"),
@@ -320,7 +320,7 @@ START_TEST(an_incomplete_file_has_no_end)
 END_TEST
 
 /* The sink does not recurse: a stack may have any depth. */
-START_TEST(a_deep_stack_is_told)
+START_TEST(a_deep_stack_is_written)
 {
 	enum {
 		DEPTH = 200000
@@ -370,14 +370,14 @@ main(void)
 	const TTest *const tests[] = {
 		blocks_are_counted_by_size,
 		a_realloc_is_a_free_and_an_alloc,
-		what_a_trace_lacks_is_made_up_for,
-		the_blocks_of_a_heap_die_with_it,
-		stacks_are_told_when_a_block_has_them,
-		a_recursion_is_told_step_by_step,
+		missing_frees_and_blocks_are_tolerated,
+		destroying_a_heap_frees_its_blocks,
+		stacks_are_written_when_a_block_has_them,
+		a_recursion_is_written_call_by_call,
 		frames_of_different_objects_are_not_one,
 		a_line_has_few_frames,
 		an_incomplete_file_has_no_end,
-		a_deep_stack_is_told,
+		a_deep_stack_is_written,
 	};
 
 	return hand_run("heaptrack_sink", tests,

@@ -210,7 +210,7 @@ static const char all[] = "0 alloc 11 24 in 0 @1: 300 200 100\n"
 			  "2 free 12 0 in 1 @2:\n"
 			  "3 free 12 0 in 0 @4:\n";
 
-START_TEST(events_are_what_they_say)
+START_TEST(events_become_records)
 {
 	struct hand h;
 
@@ -226,7 +226,7 @@ START_TEST(events_are_what_they_say)
 }
 END_TEST
 
-START_TEST(a_cut_at_any_byte_is_told)
+START_TEST(a_cut_at_any_byte_is_reported)
 {
 	const size_t info = 68 + 4 + 8 + 1 + 6 + 5 + 1 + 8 + 8;
 	struct hand h;
@@ -242,7 +242,7 @@ START_TEST(a_cut_at_any_byte_is_told)
 			ck_assert_int_eq(r.err.status, HATF_NOT_HATF);
 			continue;
 		}
-		/* Return the offset of the packet that has the cut. */
+		/* Find the packet that has the cut. */
 		for (; start + 8 <= n; start += nbytes) {
 			nbytes = (h.bytes[start + 4] |
 				  (uint64_t)h.bytes[start + 5] << 8) /
@@ -690,7 +690,7 @@ make_trailing_info(struct hand *h)
 	put(h, 0, 1);
 }
 
-START_TEST(what_can_follow_is_read)
+START_TEST(unusual_valid_traces_are_read)
 {
 	static void (*const make[])(struct hand *) = { make_good_cache,
 						       make_chunks };
@@ -707,7 +707,7 @@ START_TEST(what_can_follow_is_read)
 }
 END_TEST
 
-START_TEST(what_a_trace_must_not_say_is_told)
+START_TEST(malformed_traces_are_reported)
 {
 	static const struct {
 		void (*make)(struct hand *h);
@@ -824,10 +824,8 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		events_are_what_they_say,
-		a_cut_at_any_byte_is_told,
-		what_can_follow_is_read,
-		what_a_trace_must_not_say_is_told,
+		events_become_records,		a_cut_at_any_byte_is_reported,
+		unusual_valid_traces_are_read,	malformed_traces_are_reported,
 		the_depth_of_stacks_is_bounded,
 	};
 

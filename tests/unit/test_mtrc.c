@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mtrc.c
+ * test_mtrc.c - mpatrol's tracing files
  *
  * mpatrol's tracing files: the source reads those of every kind of machine and
  * version.  A malformed item is reported with its place, after the records
@@ -131,7 +131,7 @@ read_bytes(const uint8_t *bytes, size_t nbytes, size_t batch,
 static struct outcome got, other;
 
 /* The differences between machines and versions; the rest is the same. */
-START_TEST(every_header_is_understood)
+START_TEST(every_kind_of_header_is_read)
 {
 	static const struct {
 		unsigned word, version_word;
@@ -179,7 +179,7 @@ START_TEST(every_header_is_understood)
 END_TEST
 
 /* Names and references to them, with all 127 indices and one reused. */
-START_TEST(names_are_found_by_their_places)
+START_TEST(names_are_found_by_their_indices)
 {
 	struct hand h = { 0 };
 
@@ -208,7 +208,7 @@ START_TEST(names_are_found_by_their_places)
 }
 END_TEST
 
-START_TEST(what_is_behind_the_trailer_does_not_count)
+START_TEST(bytes_after_the_trailer_are_ignored)
 {
 	struct hand h = { 0 };
 
@@ -271,7 +271,7 @@ static const struct {
 	  HATF_BAD_FIELD, "index" },
 };
 
-START_TEST(each_fault_is_told_with_its_place)
+START_TEST(malformed_items_are_reported_with_their_place)
 {
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct hand h = { 0 };
@@ -299,7 +299,7 @@ END_TEST
  * A block with an unknown index has an address that no block has, until a
  * realloc gives it one.
  */
-START_TEST(an_index_that_is_not_in_use_is_passed_over)
+START_TEST(an_unknown_index_is_accepted)
 {
 	static const struct {
 		unsigned tag;
@@ -343,7 +343,7 @@ START_TEST(an_index_that_is_not_in_use_is_passed_over)
 }
 END_TEST
 
-START_TEST(headers_that_are_none_are_refused)
+START_TEST(malformed_headers_are_refused)
 {
 	static const struct {
 		uint64_t word, version;
@@ -501,13 +501,13 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		every_header_is_understood,
-		names_are_found_by_their_places,
-		what_is_behind_the_trailer_does_not_count,
+		every_kind_of_header_is_read,
+		names_are_found_by_their_indices,
+		bytes_after_the_trailer_are_ignored,
 		memory_of_the_system_is_a_comment,
-		each_fault_is_told_with_its_place,
-		headers_that_are_none_are_refused,
-		an_index_that_is_not_in_use_is_passed_over,
+		malformed_items_are_reported_with_their_place,
+		malformed_headers_are_refused,
+		an_unknown_index_is_accepted,
 		a_name_has_a_limit,
 		real_files_may_be_cut_and_damaged_anywhere,
 	};
