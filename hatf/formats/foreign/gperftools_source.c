@@ -38,7 +38,7 @@
 #define OUTER_MAX (3 * GPERFTOOLS_NUMBER_MAX)
 
 /*
- * Longest buffer accepted, in bytes; real ones are a few KiB. The buffer and
+ * Longest buffer accepted, in bytes; real ones are a few KiB.  The buffer and
  * the event before it must fit the input window.
  */
 #define BUFFER_MAX (256 * 1024)

@@ -11,7 +11,7 @@
  *	= End
  *
  * Names of objects may contain blanks, so the parser starts at the end of a
- * line. glibc writes the two lines of a realloc under one lock, so they are
+ * line.  glibc writes the two lines of a realloc under one lock, so they are
  * adjacent.
  *
  * glibc logs a malloc or realloc after the call, and a free before it.  In the

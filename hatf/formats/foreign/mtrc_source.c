@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 /*
- * The longest name accepted, in bytes. mptrace itself accepts 1024.  A frame
+ * The longest name accepted, in bytes.  mptrace itself fails at 1024.  A frame
  * definition has room for two such names with every byte escaped.
  */
 #define NAME_MAX_NBYTES 4096
@@ -284,7 +284,7 @@ take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
 
 /*
  * Add a comment with the index of an allocation, unless it is the highest plus
- * 1. mpatrol also counts its own allocations, and early versions reuse an
+ * 1.  mpatrol also counts its own allocations, and early versions reuse an
  * index.  With the comment, the sink can reproduce the file.
  */
 static bool

@@ -3,8 +3,8 @@
  * heaptrack.h - shared by the parts of the source "heaptrack"
  *
  * heaptrack_source.c describes the two kinds of file, raw and interpreted, and
- * parses the lines of interpreted files and of both kinds. heaptrack_raw.c
- * parses the lines of raw files only. heaptrack_pieces.c fills the tables that
+ * parses the lines of interpreted files and of both kinds.  heaptrack_raw.c
+ * parses the lines of raw files only.  heaptrack_pieces.c fills the tables that
  * all parsers share.
  *
  * Not thread-safe: one thread at a time may use a source.
@@ -39,20 +39,16 @@ struct heaptrack {
 	uint64_t page_nbytes;
 	bool is_raw, is_interpreted;
 	bool has_version;
-	/* frames or stacks were added without a definition */
+	/* Definitions of new frames or stacks are pending. */
 	bool has_definitions;
 	bool has_record;
-	unsigned
-		/*
-		 * Lines that the header has: bits '1 << enum heaptrack_header'.
-		 */
-		header_lines;
+	/* Lines that the header has: bits '1 << enum heaptrack_header'. */
+	unsigned header_lines;
 	/* Interpreted files only. */
-	/* uint32_t: numbers in 'names'; first row is string 1 */
-	struct rows strings;
-	struct rows ips;    /* struct ip; first row is ip 1 */
-	struct rows frames; /* uint64_t: frame ids */
-	struct rows kinds;  /* struct kind */
+	struct rows strings; /* uint32_t: in 'names'; row 0: string 1 */
+	struct rows ips;     /* struct ip; row 0: ip 1 */
+	struct rows frames;  /* uint64_t: frame ids */
+	struct rows kinds;   /* struct kind */
 	/* Raw files only. */
 	uint32_t exe;		/* number in 'names'; 0: unknown */
 	struct modules modules; /* now in the program's memory */

@@ -37,7 +37,7 @@ static const char version_line[] = "v 10400 3\n";
 #define SUPPRESSION_MAX 8192
 
 /*
- * Longest command, in bytes, with a NUL. A sink's open() may write only so
+ * Longest command, in bytes, with a NUL.  A sink's open() may write only so
  * much.
  */
 #define COMMAND_MAX 16384
@@ -146,7 +146,7 @@ refuse(struct sink *s, enum hatf_status status)
 	return false;
 }
 
-/* Return the number of a string, 0 for NULL. Write it first if it is new. */
+/* Return the number of a string, 0 for NULL.  Write it first if it is new. */
 static bool
 put_string(struct sink *s, const char *text, uint64_t *number_ret)
 {

@@ -46,6 +46,7 @@ struct memtrace_domain {
 	/* Tables of files, and of the functions in each file. */
 	struct memtrace_names files;
 	struct memtrace_names functions[MEMTRACE_TABLE_COUNT];
+	/* The cache: a code by bucket, and the predicted next bucket. */
 	uint64_t codes[MEMTRACE_BUCKET_COUNT];
 	uint16_t after[MEMTRACE_BUCKET_COUNT];
 	struct rows levels; /* struct memtrace_level */
@@ -71,7 +72,10 @@ struct memtrace_stacks {
 	const struct source *source; /* for its memory limit; not owned */
 };
 
-/* Errors: HATF_NO_MEMORY. Call memtrace_stacks_fini() whatever the result. */
+/*
+ * Initialize.  'source' must outlive 'm'.  Errors: HATF_NO_MEMORY.  Call
+ * memtrace_stacks_fini() whatever the result.
+ */
 enum hatf_status memtrace_stacks_init(struct memtrace_stacks *m,
 				      const struct source *source);
 void memtrace_stacks_fini(struct memtrace_stacks *m);

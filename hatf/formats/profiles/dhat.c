@@ -69,7 +69,7 @@ put_string(struct outfile *o, const char *text)
 
 /*
  * Write a frame as valgrind does: "0x109170: f (dh.c:2)", "0x48417B4: malloc
- * (in /lib/libc.so.6)". valgrind always has an address; the viewer does not
+ * (in /lib/libc.so.6)".  valgrind always has an address; the viewer does not
  * parse the text, so omit an unknown address.
  */
 static void

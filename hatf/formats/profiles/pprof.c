@@ -7,7 +7,7 @@
  * end.
  *
  * The encoder is hand-written: it needs only varints and length-prefixed bytes,
- * which take sixty lines and one pass over the data. protobuf-c would add a
+ * which take sixty lines and one pass over the data.  protobuf-c would add a
  * library that every user of libhatf links and a compiler to the build, and it
  * needs the whole profile in memory before it writes the first byte.  The
  * messages are small, so one buffer holds each.  Only samples, locations,
@@ -241,7 +241,7 @@ period_of(const struct pprof *p)
 	return sampling->rate == 0 ? 1 : sampling_scale_nbytes(sampling, 1);
 }
 
-/* Write the types of values. pprof shows the default type first. */
+/* Write the types of values.  pprof shows the default type first. */
 static void
 write_types(struct sink *s)
 {
@@ -413,8 +413,8 @@ find_mappings(struct pprof *p, bool all)
 
 /*
  * Write the mappings, the program's first: pprof shows the first one as the
- * profiled binary. pprof looks up names only in mappings without
- * HAS_FUNCTIONS. It keeps the profile's names elsewhere, and also where its
+ * profiled binary.  pprof looks up names only in mappings without
+ * HAS_FUNCTIONS.  It keeps the profile's names elsewhere, and also where its
  * lookup finds none.
  */
 static bool

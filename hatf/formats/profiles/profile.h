@@ -38,7 +38,7 @@ struct profile_sum {
 };
 
 struct profile_site {
-	uint64_t stack; /* id; 0: none, the next two members count */
+	uint64_t stack; /* id; 0: none, use 'thread' and 'size_class' */
 	uint64_t thread;
 	unsigned size_class;
 	struct profile_sum total, live;
@@ -101,7 +101,7 @@ struct profile {
 /*
  * Initialize.  The header of 's' shows whether the trace is sampled.  If
  * 'has_times' is false, time counts calls.  'keeps_site': a realloc keeps the
- * block's site.  Errors: HATF_NO_MEMORY. Call profile_fini() whatever the
+ * block's site.  Errors: HATF_NO_MEMORY.  Call profile_fini() whatever the
  * result.
  */
 enum hatf_status profile_init(struct profile *p, const struct sink *s,
@@ -152,7 +152,7 @@ bool profile_offset(const struct profile *p, const struct hatf_frame *frame,
 		    uint64_t *offset_ret);
 
 /*
- * Return the piece of its object that has the frame, or NULL. Valid until the
+ * Return the piece of its object that has the frame, or NULL.  Valid until the
  * next record.
  */
 const struct module *profile_module(const struct profile *p,
