@@ -387,9 +387,7 @@ take_realloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 	       fail(c, HATF_NO_MEMORY);
 }
 
-/*
- * ------------------------------------------------------------------ the file
- */
+/* ----------------------------------------------------------------- the file */
 
 /*
  * End at the trailer; anything else is a malformed record.  Ignore all bytes

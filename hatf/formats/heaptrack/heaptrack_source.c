@@ -61,9 +61,7 @@ struct kind {
 	uint64_t live_count;
 };
 
-/*
- * ------------------------------------------------- lines of interpreted files
- */
+/* ----------------------------------------------- lines of interpreted files */
 
 static const char *
 on_string(struct source *s, struct heaptrack_fields f)
@@ -185,9 +183,7 @@ on_kind(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/*
- * ------------------------------------------------------- lines of both kinds
- */
+/* ------------------------------------------------------ lines of both kinds */
 
 static const char *
 on_trace(struct source *s, struct heaptrack_fields f)

@@ -174,9 +174,7 @@ write_outer(struct sink *s)
 		p->status = HATF_NO_MEMORY;
 }
 
-/*
- * ----------------------------------------------------------- what it encodes
- */
+/* -------------------------------------------------------------- the content */
 
 /*
  * Return the number of an entry in a table, from 1.  On failure, record the
