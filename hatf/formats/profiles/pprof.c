@@ -230,7 +230,7 @@ put_value_type(struct pprof *p, unsigned field, const char *type,
 	put_message(&p->outer, field, &p->inner);
 }
 
-/* Return how many bytes a sampled byte stands for; 1 without sampling. */
+/* Return how many bytes a sample stands for; 1 without sampling. */
 static uint64_t
 period_of(const struct pprof *p)
 {

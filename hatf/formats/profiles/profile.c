@@ -7,8 +7,8 @@
  * each peak would be too slow.  So a new peak only increments a counter, and a
  * site saves its counts on its first change after a peak.
  *
- * A sum of lifetimes is the sum of frees minus the sum of allocations, so it
- * needs no visit to each block.
+ * A sum of lifetimes is the sum of the times of frees minus the sum of the
+ * times of allocations, so it needs no visit to each block.
  */
 #include "hatf/formats/profiles/profile.h"
 
@@ -187,7 +187,7 @@ find_site(struct profile *p, const struct hatf_record *rec)
  */
 struct share {
 	uint64_t site;	 /* index of the site */
-	uint64_t count;	 /* 1, or fixed-point blocks as in sampling.h */
+	uint64_t count;	 /* 1, or parts of a block as in sampling.h */
 	uint64_t amount; /* in bytes, or in samples */
 };
 _Static_assert(sizeof(struct share) == 24, "padding");
