@@ -78,7 +78,7 @@ make_huge(struct hand *h)
 }
 
 static void
-make_nowhere(struct hand *h)
+make_unknown_area(struct hand *h)
 {
 	make_alloc(h, 1, 3);
 }
@@ -109,7 +109,7 @@ make_unknown_function(struct hand *h)
 }
 
 static void
-make_endless_name(struct hand *h)
+make_unterminated_name(struct hand *h)
 {
 	make_location(h, UINT64_C(31) << 38 | UINT64_C(31) << 43, "a.ml", 4);
 }
@@ -240,19 +240,19 @@ make_times(struct hand *h, uint64_t first, uint64_t second)
 }
 
 static void
-make_time_back(struct hand *h)
+make_time_backwards(struct hand *h)
 {
 	make_times(h, 5, 4);
 }
 
 static void
-make_time_behind(struct hand *h)
+make_time_after_end(struct hand *h)
 {
 	make_times(h, 1000, 1001);
 }
 
 static void
-make_time_before(struct hand *h)
+make_time_before_begin(struct hand *h)
 {
 	make_times(h, 0, UINT64_MAX);
 }
@@ -349,7 +349,7 @@ make_end_before(struct hand *h)
 }
 
 static void
-make_ids_back(struct hand *h)
+make_ids_backwards(struct hand *h)
 {
 	make_packet(h, &(struct packet){
 			       .first_id = 1, .last_id = 0, .bucket = 0xffff });
@@ -447,10 +447,10 @@ START_TEST(malformed_traces_are_reported)
 		{ make_cut_alloc, 177, HATF_BAD_FIELD, "alloc" },
 		{ make_many_codes, 177, HATF_BAD_FIELD, "backtrace" },
 		{ make_huge, 177, HATF_BAD_FIELD, "length" },
-		{ make_nowhere, 177, HATF_BAD_FIELD, "source" },
+		{ make_unknown_area, 177, HATF_BAD_FIELD, "source" },
 		{ make_unknown_file, 177, HATF_BAD_FIELD, "location" },
 		{ make_unknown_function, 177, HATF_BAD_FIELD, "location" },
-		{ make_endless_name, 177, HATF_BAD_FIELD, "location" },
+		{ make_unterminated_name, 177, HATF_BAD_FIELD, "location" },
 		{ make_no_object, 177, HATF_BAD_FIELD, "object" },
 		{ make_other_magic, 109, HATF_BAD_FIELD, "magic" },
 		{ make_small, 109, HATF_BAD_FIELD, "packet_size" },
@@ -462,16 +462,16 @@ START_TEST(malformed_traces_are_reported)
 		{ make_other_location, 203, HATF_BAD_FIELD, "location" },
 		{ make_longer_location, 190, HATF_BAD_FIELD, "location" },
 		{ make_no_promotion, 177, HATF_BAD_FIELD, "object" },
-		{ make_time_back, 190, HATF_BAD_FIELD, "time" },
-		{ make_time_behind, 190, HATF_BAD_FIELD, "time" },
-		{ make_time_before, 190, HATF_BAD_FIELD, "time" },
+		{ make_time_backwards, 190, HATF_BAD_FIELD, "time" },
+		{ make_time_after_end, 190, HATF_BAD_FIELD, "time" },
+		{ make_time_before_begin, 190, HATF_BAD_FIELD, "time" },
 		{ make_time_of_packet_before, 258, HATF_BAD_FIELD, "time" },
 		{ make_no_bucket, 206, HATF_BAD_FIELD, "cache_verify" },
 		{ make_other_code, 206, HATF_BAD_FIELD, "cache_verify" },
 		{ make_other_after, 206, HATF_BAD_FIELD, "cache_verify" },
 		{ make_other_process, 206, HATF_BAD_FIELD, "pid" },
 		{ make_end_before, 206, HATF_BAD_FIELD, "timestamp_end" },
-		{ make_ids_back, 206, HATF_BAD_FIELD, "alloc_id_end" },
+		{ make_ids_backwards, 206, HATF_BAD_FIELD, "alloc_id_end" },
 		{ make_too_many_ids, 206, HATF_BAD_FIELD, "alloc_id_end" },
 		{ make_ids_twice, 206, HATF_BAD_FIELD, "alloc_id_begin" },
 		{ make_missing, 195, HATF_BAD_FIELD, "alloc_id_begin" },
