@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_foreign.c
+ * test_foreign.c - truncated files of other systems
  *
- * A trace in another system's format that is cut off at any byte gives what is before
- * the cut, as records, and either says with a place that it is cut off, or is as legal
- * as the whole.  The small files are those that sinks make of a trace with all
- * that there is, and those of the systems themselves in tests/data/foreign.
+ * A truncated trace in another system's format yields the records before the
+ * cut.  The reader then either reports the truncation with its place, or the
+ * rest is as valid as the whole trace.
+ *
+ * The small files are written by the sinks from a trace with every feature, or
+ * come from the systems themselves (tests/data/foreign).
  */
 #include "hatf/hatf.h"
 #include "hatf/io/frame_reader.h"
@@ -17,8 +19,10 @@
 #define TEXT(s) \
 	.attributes = (const uint8_t *)(s), .attributes_nbytes = sizeof(s) - 1
 
-/* Larger files are cut at some places only, so many; and all but the smallest of a
- * format at fewer, for each cut is a reader, which costs much under a sanitizer. */
+/*
+ * Cut larger files at this many places, and all but the smallest file of a
+ * format at fewer: each cut opens a reader, which is slow under a sanitizer.
+ */
 #define CUTS_MAX 3000
 #define CUTS_FEW 300
 
@@ -67,8 +71,8 @@ static const struct hatf_record records[] = {
 #define COUNT (sizeof(records) / sizeof(records[0]))
 
 /*
- * Read a file in 'format'; NULL: whatever it is in.  Returns how many records there
- * were, or -1 if it could not be opened.
+ * Read a file in 'format'; NULL: detect it.  Return the number of records, or
+ * -1 if the file could not be opened.
  */
 static ssize_t
 read_file(const char *format, const uint8_t *bytes, size_t nbytes,
@@ -94,7 +98,7 @@ read_file(const char *format, const uint8_t *bytes, size_t nbytes,
 	return (ssize_t)count;
 }
 
-/* Cut the file everywhere, or at about so many places. */
+/* Cut the file at every byte, or at about 'count' places. */
 static void
 check_cuts(const char *format, const char *name, const uint8_t *bytes,
 	   size_t nbytes, size_t cuts_max)
@@ -113,7 +117,7 @@ check_cuts(const char *format, const char *name, const uint8_t *bytes,
 		ck_assert_msg(n <= whole, "%s, cut at %zu: %zd records", name,
 			      cut, n);
 		if (err.status == HATF_END) {
-			/* What is behind the last record may be padding. */
+			/* Padding may follow the last record. */
 			ends += n < whole;
 			continue;
 		}
@@ -124,7 +128,7 @@ check_cuts(const char *format, const char *name, const uint8_t *bytes,
 				      err.status == HATF_BAD_TAG,
 			      "%s, cut at %zu: %s", name, cut,
 			      hatf_status_text(err.status));
-		/* It counts bytes that are not compressed. */
+		/* Offsets count uncompressed bytes. */
 		ck_assert_msg(err.offset <= cut ||
 				      frame_kind_recognise(bytes, cut) !=
 					      FRAME_NONE,
@@ -132,12 +136,15 @@ check_cuts(const char *format, const char *name, const uint8_t *bytes,
 			      (size_t)err.offset);
 		hatf_error_text(&err, text, sizeof(text));
 	}
-	/* Where lines end, nothing may be missing; elsewhere it shows. */
+	/*
+	 * A cut at the end of a line may be undetectable; any other cut is
+	 * reported.
+	 */
 	ck_assert_msg(ends <= cuts / 4, "%s: %zu of %zu cuts are whole", name,
 		      ends, cuts);
 }
 
-START_TEST(what_a_sink_has_written_is_cut)
+START_TEST(files_of_our_sinks_may_be_cut)
 {
 	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 
@@ -163,7 +170,7 @@ START_TEST(what_a_sink_has_written_is_cut)
 }
 END_TEST
 
-/* A file as it is, without gzip. */
+/* Load a file, uncompressed. */
 static size_t
 load(const char *path, uint8_t *bytes, size_t cap)
 {
@@ -174,7 +181,7 @@ load(const char *path, uint8_t *bytes, size_t cap)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Load what is a whole trace in the format; its length, or 0. */
+/* Load a whole trace in the format.  Return its length, or 0. */
 static size_t
 load_trace(const char *format, const char *path, uint8_t *bytes)
 {
@@ -184,14 +191,14 @@ load_trace(const char *format, const char *path, uint8_t *bytes)
 	if (nbytes == FILE_MAX || nbytes < 16 ||
 	    read_file(NULL, bytes, nbytes, &err) < 1 || err.status != HATF_END)
 		return 0;
-	/* Results of the systems' own readers lie there too. */
+	/* The folder has results of the systems' own readers, too. */
 	if (read_file(format, bytes, nbytes, &err) < 1 ||
 	    err.status != HATF_END)
 		return 0;
 	return nbytes;
 }
 
-/* Each file of the folder that is a trace in its format. */
+/* Check each file of the folder that is a trace in its format. */
 static unsigned
 check_folder(const char *format)
 {
@@ -223,7 +230,7 @@ check_folder(const char *format)
 	return count;
 }
 
-START_TEST(what_the_systems_have_written_is_cut)
+START_TEST(files_of_other_systems_may_be_cut)
 {
 	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 	unsigned count = 0;
@@ -235,7 +242,7 @@ START_TEST(what_the_systems_have_written_is_cut)
 }
 END_TEST
 
-/* What cannot be opened in the way that is wanted is refused by name. */
+/* A format that cannot be opened this way is refused by name. */
 START_TEST(names_of_formats_are_checked)
 {
 	static const uint8_t text[] = "0 1 0x10\n";
@@ -259,7 +266,10 @@ START_TEST(names_of_formats_are_checked)
 		if (!f.writes)
 			ck_assert_int_eq(writer_of_fd(-1, &options, &w, &err),
 					 HATF_BAD_OPTION);
-		/* Content tells, unless it cannot, or HATF is wanted. */
+		/*
+		 * The content decides, unless it is ambiguous or HATF is
+		 * requested.
+		 */
 		if (f.reads && !f.by_name && strcmp(f.name, "hatf") != 0)
 			ck_assert_int_eq(
 				read_file(f.name, text, sizeof(text) - 1, &err),
@@ -275,8 +285,8 @@ main(void)
 	TCase *const tc = tcase_create("foreign");
 
 	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, what_a_sink_has_written_is_cut);
-	tcase_add_test(tc, what_the_systems_have_written_is_cut);
+	tcase_add_test(tc, files_of_our_sinks_may_be_cut);
+	tcase_add_test(tc, files_of_other_systems_may_be_cut);
 	tcase_add_test(tc, names_of_formats_are_checked);
 	suite_add_tcase(suite, tc);
 

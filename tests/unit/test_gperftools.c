@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_gperftools.c
+ * test_gperftools.c - malloc traces of gperftools
  *
- * Traces made by hand: what the events mean, in which order those of several
- * threads come, what becomes of a thread that frees what is never allocated, what a
- * trace must not say, and that a cut at any byte is told.
+ * Hand-made traces: the meaning of events, the order of events of several
+ * threads, threads that free a token that is never allocated, malformed traces,
+ * and cuts at any byte.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -23,7 +23,7 @@ enum {
 	BARRIER = 0x27,
 };
 
-/* As few bytes as do, or 'nbytes' (1 to 9) of them. */
+/* Append a number in 'nbytes' bytes (1 to 9), or in as few as possible. */
 static void
 put_number(struct hand *h, uint64_t n, unsigned nbytes)
 {
@@ -47,7 +47,7 @@ put(struct hand *h, uint64_t n)
 	put_number(h, n, 0);
 }
 
-/* A difference as the format has it, behind a type. */
+/* Encode a difference, above a type. */
 static uint64_t
 zigzag(unsigned type, int64_t n)
 {
@@ -56,7 +56,7 @@ zigzag(unsigned type, int64_t n)
 	return (type & 7) == 7 ? z << 8 | type : z << 3 | type;
 }
 
-/* As a number of its own. */
+/* Encode a difference as a separate number. */
 static uint64_t
 difference(int64_t n)
 {
@@ -140,7 +140,7 @@ read_bytes(struct reading *r, const uint8_t *bytes, size_t nbytes, size_t max)
 	close(fd);
 }
 
-/* Read it in batches of each length, and let go of it. */
+/* Read the trace in batches of each length, and free it. */
 static void
 check_text(struct hand *h, enum hatf_status status, const char *want)
 {
@@ -154,7 +154,7 @@ check_text(struct hand *h, enum hatf_status status, const char *want)
 	hand_fini(h);
 }
 
-/* Every event, with sizes and tokens as differences, up and down. */
+/* Every event, with positive and negative differences of sizes and tokens. */
 static void
 make_all(struct hand *h)
 {
@@ -177,7 +177,7 @@ make_all(struct hand *h)
 	put(h, 8192);
 	put_barrier(h, 9216);
 	put(h, END);
-	/* What follows is nothing. */
+	/* The rest is ignored. */
 	hand_bytes(h, "\0\0\xff", 3);
 }
 
@@ -192,7 +192,7 @@ static const char all[] = "4 alloc 24 0->1025 @5120 0\n"
 			  "4 alloc 80 0->4097 @6144 0\n"
 			  "4 destroyThread 0 0->0 @8192 0\n";
 
-START_TEST(events_are_what_they_say)
+START_TEST(events_become_records)
 {
 	struct hand h;
 
@@ -201,7 +201,7 @@ START_TEST(events_are_what_they_say)
 }
 END_TEST
 
-/* A number may take more bytes than it need. */
+/* A number may have more bytes than necessary. */
 START_TEST(numbers_of_every_length_are_read)
 {
 	for (unsigned nbytes = 1; nbytes <= 9; nbytes++) {
@@ -216,7 +216,7 @@ START_TEST(numbers_of_every_length_are_read)
 }
 END_TEST
 
-/* A thread's time is known where it gets tokens, and where a buffer ends. */
+/* A thread's time is set by a Tokens event and at the end of a buffer. */
 START_TEST(the_thread_with_the_least_time_comes_first)
 {
 	struct hand h, a = { 0 }, b = { 0 };
@@ -245,11 +245,14 @@ START_TEST(the_thread_with_the_least_time_comes_first)
 }
 END_TEST
 
-START_TEST(a_thread_waits_for_what_it_frees)
+START_TEST(a_free_of_an_unknown_token_blocks_its_thread)
 {
 	struct hand h, a = { 0 }, b = { 0 }, c = { 0 };
 
-	/* Two wait for the same, one of them across a barrier. */
+	/*
+	 * Two threads are blocked on the same token, one of them across a
+	 * barrier.
+	 */
 	put_tokens(&a, 0, 1024);
 	put(&a, zigzag(FREE, 1025));
 	put_tokens(&c, 2048, 2048);
@@ -280,7 +283,7 @@ START_TEST(a_thread_waits_for_what_it_frees)
 }
 END_TEST
 
-START_TEST(what_is_never_allocated_is_freed_at_the_end)
+START_TEST(frees_of_unknown_tokens_come_at_the_end)
 {
 	struct hand h, a = { 0 };
 
@@ -305,10 +308,10 @@ START_TEST(what_is_never_allocated_is_freed_at_the_end)
 END_TEST
 
 /*
- * A thread that waits for what never comes, and has 70 MB of events: it goes on
- * before the trace ends.
+ * A thread is blocked on a token that never comes, and has 70 MB of events: it
+ * becomes runnable before the trace ends.
  */
-START_TEST(what_is_held_is_bounded)
+START_TEST(buffered_bytes_are_bounded)
 {
 	const unsigned count = 280, pairs = 14000;
 	struct hatf_record records[256];
@@ -369,7 +372,7 @@ make_unknown_outer(struct hand *h)
 	put(h, 0x2f);
 }
 
-/* One event in a buffer at offset 7. */
+/* One event, in a buffer at offset 7. */
 static void
 make_buffer(struct hand *h, uint64_t first)
 {
@@ -416,7 +419,7 @@ make_dead(struct hand *h)
 	put(h, END);
 }
 
-START_TEST(what_a_trace_must_not_say_is_told)
+START_TEST(malformed_traces_are_reported)
 {
 	static const struct fault faults[] = {
 		{ make_long_buffer, 4, HATF_LIMIT, "buffer" },
@@ -442,8 +445,8 @@ START_TEST(what_a_trace_must_not_say_is_told)
 }
 END_TEST
 
-/* What a cut leaves whole is read: all that is in whole buffers. */
-START_TEST(a_cut_at_any_byte_is_told)
+/* All complete buffers before the cut are read. */
+START_TEST(a_cut_at_any_byte_is_reported)
 {
 	struct reading r;
 	struct hand h;
@@ -473,14 +476,14 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		events_are_what_they_say,
+		events_become_records,
 		numbers_of_every_length_are_read,
 		the_thread_with_the_least_time_comes_first,
-		a_thread_waits_for_what_it_frees,
-		what_is_never_allocated_is_freed_at_the_end,
-		what_is_held_is_bounded,
-		what_a_trace_must_not_say_is_told,
-		a_cut_at_any_byte_is_told,
+		a_free_of_an_unknown_token_blocks_its_thread,
+		frees_of_unknown_tokens_come_at_the_end,
+		buffered_bytes_are_bounded,
+		malformed_traces_are_reported,
+		a_cut_at_any_byte_is_reported,
 	};
 
 	return hand_run("gperftools", tests, sizeof(tests) / sizeof(tests[0]));

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heaptrack.c
+ * test_heaptrack.c - files of heaptrack, read
  *
- * What the lines of heaptrack's files mean, in each version of the format and of
- * each kind; what a file must not say, and where it is told; and that a file that
- * is cut off anywhere gives what comes before the cut.
+ * The meaning of lines in heaptrack's files, in each version and of both kinds.
+ * Malformed files are reported with their place.  A file that is cut anywhere
+ * yields the records before the cut.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
 #include "support/streams.h"
 
-/* The same four events, of two stacks, in all the ways that there are. */
+/* The same four events with two stacks, in every form. */
 static const char interpreted[] = "v 10400 3\n"
 				  "X prog with words\n"
 				  "I 1000 5e298f\n"
@@ -51,7 +51,10 @@ static const char raw[] = "v 10400 3\n"
 			  "c a\n"
 			  "+ 10 2 b000\n";
 
-/* Before 3, strings had no length; before 1, there were no kinds. */
+/*
+ * Before version 3, strings had no length; before version 1, there were no
+ * kinds.
+ */
 static const char old[] = "v 10000\n"
 			  "X prog with words\n"
 			  "I 1000 5e298f\n"
@@ -69,14 +72,16 @@ static const char old[] = "v 10000\n"
 			  "c a\n"
 			  "+ 10 2 b000\n";
 
-/* What one of them came to; an event is "+SIZE:FUNCTION LINE<...@TIME". */
+/*
+ * The result of reading one file; an event is "+SIZE:FUNCTION LINE<...@TIME".
+ */
 struct reading {
 	enum hatf_status status;
 	struct hatf_error err;
 	char text[2000];
 	char command[100], unit[10], page_size[20], exe[20], start[10];
 	uint64_t addresses[50];
-	size_t count; /* records that are no comments */
+	size_t count; /* records except comments */
 };
 
 static void
@@ -132,7 +137,7 @@ note(struct reading *r, struct hatf_stacks *stacks,
 	append(r, buf);
 }
 
-/* Read 'nbytes', so many records at a time. */
+/* Read 'nbytes' bytes in batches of 'batch' records. */
 static void
 read_bytes(struct reading *r, const char *bytes, size_t nbytes, size_t max)
 {
@@ -201,7 +206,7 @@ START_TEST(names_stacks_and_times_are_those_of_an_interpreted_file)
 }
 END_TEST
 
-START_TEST(of_blocks_of_a_kind_the_last_one_is_freed)
+START_TEST(a_free_of_a_kind_frees_the_newest_block)
 {
 	struct reading r;
 
@@ -253,7 +258,7 @@ START_TEST(a_file_of_version_0_has_names_and_addresses)
 }
 END_TEST
 
-/* What some releases wrote instead of a version. */
+/* Some releases wrote this instead of a version. */
 START_TEST(versions_1_and_2_have_kinds_and_strings_without_length)
 {
 	static const char *const firsts[] = { "v 10200\n", "v 10100 1\n",
@@ -279,7 +284,7 @@ START_TEST(versions_1_and_2_have_kinds_and_strings_without_length)
 }
 END_TEST
 
-START_TEST(a_program_that_ran_before_may_free_what_is_older)
+START_TEST(a_late_start_may_free_older_blocks)
 {
 	struct reading r;
 
@@ -289,8 +294,8 @@ START_TEST(a_program_that_ran_before_may_free_what_is_older)
 }
 END_TEST
 
-/* The objects of a process change. */
-START_TEST(an_address_is_in_the_object_that_was_there)
+/* A process loads and unloads objects. */
+START_TEST(an_address_is_in_the_object_loaded_then)
 {
 	struct reading r;
 
@@ -311,8 +316,8 @@ START_TEST(an_address_is_in_the_object_that_was_there)
 }
 END_TEST
 
-/* The second line is the one at fault. */
-START_TEST(malformed_lines_are_told)
+/* The second line is malformed. */
+START_TEST(malformed_lines_are_reported)
 {
 	static const struct {
 		const char *line, *field;
@@ -363,8 +368,8 @@ START_TEST(malformed_lines_are_told)
 }
 END_TEST
 
-/* Two names must not become one. */
-START_TEST(a_byte_of_0_is_no_part_of_a_name)
+/* Two different names must stay different. */
+START_TEST(a_name_with_a_nul_is_refused)
 {
 	static const char *const heads[] = { "v 10400 3\ns 3 a",
 					     "v 10100 2\ns a" };
@@ -390,7 +395,7 @@ START_TEST(a_byte_of_0_is_no_part_of_a_name)
 }
 END_TEST
 
-/* A version that is not known. */
+/* An unknown version. */
 START_TEST(newer_versions_are_refused)
 {
 	struct reading r;
@@ -401,8 +406,8 @@ START_TEST(newer_versions_are_refused)
 }
 END_TEST
 
-/* In a file that has told what it is. */
-START_TEST(malformed_lines_of_interpreted_files_are_told)
+/* In a file whose kind is already known. */
+START_TEST(malformed_lines_of_interpreted_files_are_reported)
 {
 	static const struct {
 		const char *line, *field;
@@ -429,7 +434,7 @@ START_TEST(malformed_lines_of_interpreted_files_are_told)
 }
 END_TEST
 
-/* Every stack with the address has them all. */
+/* Every stack with the address has all of its frames. */
 START_TEST(the_frames_of_an_address_are_bounded)
 {
 	char text[8192] = "v 10400 3\ns 1 f\ni 1 0";
@@ -447,7 +452,7 @@ START_TEST(the_frames_of_an_address_are_bounded)
 }
 END_TEST
 
-START_TEST(what_begins_otherwise_is_no_file_of_heaptrack)
+START_TEST(other_first_lines_are_not_recognised)
 {
 	static const char *const texts[] = { "v\n",	    "v x\n",
 					     "v 10400 x\n", "v 10400 3 x\n",
@@ -463,8 +468,10 @@ START_TEST(what_begins_otherwise_is_no_file_of_heaptrack)
 }
 END_TEST
 
-/* Of a plain file there are more bytes at once than of a compressed one. */
-START_TEST(only_so_many_bytes_tell_the_format)
+/*
+ * The window has more bytes at once of a plain file than of a compressed one.
+ */
+START_TEST(recognition_reads_a_bounded_prefix)
 {
 	char text[1000];
 	struct reading r;
@@ -481,7 +488,9 @@ START_TEST(only_so_many_bytes_tell_the_format)
 }
 END_TEST
 
-/* Does what 'cut' came to begin that of the whole? */
+/*
+ * Return whether the events of 'cut' are a prefix of those of the whole file.
+ */
 static void
 check_cut(const char *bytes, size_t nbytes, const struct reading *whole)
 {
@@ -491,7 +500,7 @@ check_cut(const char *bytes, size_t nbytes, const struct reading *whole)
 	read_bytes(&r, bytes, nbytes, 8);
 	ck_assert(strncmp(r.text, whole->text, strlen(r.text)) == 0);
 	if (r.err.status == HATF_NOT_HATF) {
-		/* The first line, or nothing that is a record. */
+		/* Only the first line, or no record at all. */
 		ck_assert_uint_eq(r.count, 0);
 		return;
 	}
@@ -511,7 +520,7 @@ check_cut(const char *bytes, size_t nbytes, const struct reading *whole)
 	ck_assert_uint_eq(r.err.line, line_count);
 }
 
-START_TEST(a_cut_at_any_byte_is_told)
+START_TEST(a_cut_at_any_byte_is_reported)
 {
 	static const char *const texts[] = { interpreted, raw, old };
 
@@ -530,20 +539,20 @@ main(void)
 {
 	const TTest *const tests[] = {
 		names_stacks_and_times_are_those_of_an_interpreted_file,
-		of_blocks_of_a_kind_the_last_one_is_freed,
+		a_free_of_a_kind_frees_the_newest_block,
 		a_raw_file_has_addresses_and_objects,
 		a_file_of_version_0_has_names_and_addresses,
 		versions_1_and_2_have_kinds_and_strings_without_length,
-		a_program_that_ran_before_may_free_what_is_older,
-		an_address_is_in_the_object_that_was_there,
-		malformed_lines_are_told,
-		a_byte_of_0_is_no_part_of_a_name,
+		a_late_start_may_free_older_blocks,
+		an_address_is_in_the_object_loaded_then,
+		malformed_lines_are_reported,
+		a_name_with_a_nul_is_refused,
 		newer_versions_are_refused,
-		malformed_lines_of_interpreted_files_are_told,
+		malformed_lines_of_interpreted_files_are_reported,
 		the_frames_of_an_address_are_bounded,
-		what_begins_otherwise_is_no_file_of_heaptrack,
-		only_so_many_bytes_tell_the_format,
-		a_cut_at_any_byte_is_told,
+		other_first_lines_are_not_recognised,
+		recognition_reads_a_bounded_prefix,
+		a_cut_at_any_byte_is_reported,
 	};
 
 	return hand_run("heaptrack", tests, sizeof(tests) / sizeof(tests[0]));

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heaptrack_sink.c
+ * test_heaptrack_sink.c - files of heaptrack, written
  *
- * What records become in a file of heaptrack, to the byte: every call of the
- * program is one there, whatever it was called with, and what was never told of is
- * told once, before it is referred to.
+ * Records become a file of heaptrack, to the byte: every call of the program is
+ * written, whatever its arguments, and every definition is written once, before
+ * the first line that refers to it.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
 #include "support/streams.h"
 
-/* A comment, as a record. */
+/* Write a comment record. */
 #define COMMENT(text)                                                       \
 	{                                                                   \
 		.tag = HATF_COMMENT, .attributes = (const uint8_t *)(text), \
 		.attributes_nbytes = sizeof(text) - 1                       \
 	}
 
-/* Attributes that are a stack. */
+/* Make attributes with a stack. */
 #define STACK(id)                                                 \
 	.attributes = (const uint8_t[]){ HATF_ATTR_STACK, (id) }, \
 	.attributes_nbytes = 2
@@ -70,7 +70,10 @@ START_TEST(blocks_are_counted_by_size)
 }
 END_TEST
 
-/* In place, moved with and without what it announces, of NULL, to nothing. */
+/*
+ * Realloc in place, moved with and without the records that it announces, of
+ * NULL, and to 0 bytes.
+ */
 START_TEST(a_realloc_is_a_free_and_an_alloc)
 {
 	static const struct hatf_record records[] = {
@@ -90,7 +93,7 @@ START_TEST(a_realloc_is_a_free_and_an_alloc)
 		  .size = 4,
 		  .old_address = 0x20,
 		  .address = 0x30 },
-		/* It failed. */
+		/* A failed call. */
 		{ .tag = HATF_REALLOC_NO_ALLOC,
 		  .size = 5,
 		  .old_address = 0x30 },
@@ -104,8 +107,11 @@ START_TEST(a_realloc_is_a_free_and_an_alloc)
 }
 END_TEST
 
-/* What failed is no block, an unknown one cannot die, and a lost one has. */
-START_TEST(what_a_trace_lacks_is_made_up_for)
+/*
+ * A failed call makes no block, an unknown block cannot be freed, and a lost
+ * block is freed.
+ */
+START_TEST(missing_frees_and_blocks_are_tolerated)
 {
 	static const struct hatf_record records[] = {
 		{ .tag = HATF_ALLOC, .size = 24 },
@@ -122,8 +128,8 @@ START_TEST(what_a_trace_lacks_is_made_up_for)
 }
 END_TEST
 
-/* A pool's block may be where the pool begins, and dies with it. */
-START_TEST(the_blocks_of_a_heap_die_with_it)
+/* A block of a heap may be at the heap's address, and is freed with it. */
+START_TEST(destroying_a_heap_frees_its_blocks)
 {
 	static const struct hatf_record records[] = {
 		{ .tag = HATF_ALLOC, .size = 100, .address = 0x10 },
@@ -171,8 +177,8 @@ check_stacks(const struct hatf_record *records, size_t n, const char *want)
 	check_written(all, DEFINITION_COUNT + n, false, want);
 }
 
-/* Functions at one address are one line, and a recursion is not. */
-START_TEST(stacks_are_told_when_a_block_has_them)
+/* Functions at one address are one 'i'; a recursion is several. */
+START_TEST(stacks_are_written_when_a_block_has_them)
 {
 	const struct hatf_record records[] = {
 		{ .tag = HATF_ALLOC, .size = 1, .address = 0x10, STACK(3) },
@@ -181,7 +187,7 @@ START_TEST(stacks_are_told_when_a_block_has_them)
 		{ .tag = HATF_ALLOC, .size = 1, .address = 0x20, STACK(5) },
 		{ .tag = HATF_ALLOC, .size = 1, .address = 0x30, STACK(2) },
 		{ .tag = HATF_ALLOC, .size = 1, .address = 0x40, STACK(6) },
-		/* Of which nothing is known. */
+		/* An unknown frame. */
 		{ .tag = HATF_ALLOC, .size = 1, .address = 0x50, STACK(99) },
 	};
 
@@ -199,8 +205,8 @@ START_TEST(stacks_are_told_when_a_block_has_them)
 }
 END_TEST
 
-/* What a recursion comes by has two frames at one address, each time. */
-START_TEST(a_recursion_is_told_step_by_step)
+/* Each level of the recursion has two frames at one address. */
+START_TEST(a_recursion_is_written_call_by_call)
 {
 	const struct hatf_record records[] = {
 		COMMENT("HATF frame\nframe=1\nfunction=in\naddress=0x200\n"),
@@ -221,7 +227,7 @@ START_TEST(a_recursion_is_told_step_by_step)
 }
 END_TEST
 
-/* Addresses in objects are small numbers, which more than one object has. */
+/* Different objects may have code at the same small address. */
 START_TEST(frames_of_different_objects_are_not_one)
 {
 	const struct hatf_record records[] = {
@@ -257,7 +263,7 @@ put_comment(struct hatf_writer *w, const char *text, int length)
 	ck_assert_int_eq(hatf_writer_write(w, &rec, 1), HATF_OK);
 }
 
-/* However many frames are at one address, few are one line. */
+/* Any number of frames at one address takes only a few lines. */
 START_TEST(a_line_has_few_frames)
 {
 	enum {
@@ -314,8 +320,8 @@ START_TEST(an_incomplete_file_has_no_end)
 }
 END_TEST
 
-/* A stack of any depth takes no stack of ours. */
-START_TEST(a_deep_stack_is_told)
+/* The sink does not recurse: a stack may have any depth. */
+START_TEST(a_deep_stack_is_written)
 {
 	enum {
 		DEPTH = 200000
@@ -365,14 +371,14 @@ main(void)
 	const TTest *const tests[] = {
 		blocks_are_counted_by_size,
 		a_realloc_is_a_free_and_an_alloc,
-		what_a_trace_lacks_is_made_up_for,
-		the_blocks_of_a_heap_die_with_it,
-		stacks_are_told_when_a_block_has_them,
-		a_recursion_is_told_step_by_step,
+		missing_frees_and_blocks_are_tolerated,
+		destroying_a_heap_frees_its_blocks,
+		stacks_are_written_when_a_block_has_them,
+		a_recursion_is_written_call_by_call,
 		frames_of_different_objects_are_not_one,
 		a_line_has_few_frames,
 		an_incomplete_file_has_no_end,
-		a_deep_stack_is_told,
+		a_deep_stack_is_written,
 	};
 
 	return hand_run("heaptrack_sink", tests,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mtrc.c
+ * test_mtrc.c - mpatrol's tracing files
  *
- * mpatrol's tracing files: those of every kind of machine and version are read;
- * each malformed item is reported with its place, after the records before it; a
- * file that is cut off at any byte yields a beginning of its records and never passes
- * for complete; how many records are asked for makes no difference.
+ * mpatrol's tracing files: the source reads those of every kind of machine and
+ * version.  A malformed item is reported with its place, after the records
+ * before it.  A file that is cut at any byte yields the first of its records
+ * and never passes for complete.  The batch size makes no difference.
  */
 #include "support/mini.h"
 
@@ -16,9 +16,9 @@
 
 #define MAX 8192
 
-/* ------------------------------------------------------------ made by hand */
+/* ---------------------------------------------------------- hand-made files */
 
-/* A word of the header. */
+/* Append a word of the header. */
 static void
 put_word(struct hand *h, uint64_t n, unsigned nbytes, bool big)
 {
@@ -39,7 +39,7 @@ put_header(struct hand *h, unsigned word, unsigned version_word, bool big,
 	put_word(h, version, version_word, big);
 }
 
-/* A letter and numbers. */
+/* Append a record: a letter and numbers. */
 static void
 put_record(struct hand *h, char letter, const uint64_t *numbers, size_t count)
 {
@@ -56,14 +56,15 @@ put_record(struct hand *h, char letter, const uint64_t *numbers, size_t count)
 	put_record(h, letter, (const uint64_t[]){ __VA_ARGS__ }, \
 		   sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 
-/* What came of reading some bytes. */
+/* The result of reading some bytes. */
 struct outcome {
 	enum hatf_status status;
 	struct hatf_error err;
 	bool complete;
 	size_t n;
 	struct hatf_record records[MAX]; /* without attributes */
-	char text[MAX];			 /* of comments and attributes, cut */
+	/* text of comments and attributes, truncated */
+	char text[MAX];
 	char version[8], word[4], order[8];
 };
 
@@ -128,8 +129,8 @@ read_bytes(const uint8_t *bytes, size_t nbytes, size_t batch,
 
 static struct outcome got, other;
 
-/* What machines and versions may differ in; the rest is the same. */
-START_TEST(every_header_is_understood)
+/* The differences between machines and versions; the rest is the same. */
+START_TEST(every_kind_of_header_is_read)
 {
 	static const struct {
 		unsigned word, version_word;
@@ -158,7 +159,9 @@ START_TEST(every_header_is_understood)
 		read_bytes(h.bytes, h.used, 256, &got);
 		ck_assert_int_eq(got.status, HATF_END);
 		ck_assert(got.complete);
-		/* Where the call was takes two comments, its odd index one. */
+		/*
+		 * The place of a call takes two comments, an unusual index one.
+		 */
 		ck_assert_uint_eq(got.n, has_sites ? 4 : 2);
 		ck_assert_uint_eq(got.records[got.n - 1].address, 0x1000);
 		ck_assert_uint_eq(got.records[got.n - 1].size, 24);
@@ -174,8 +177,8 @@ START_TEST(every_header_is_understood)
 }
 END_TEST
 
-/* Names and what refers to them, with all 127 places and one used again. */
-START_TEST(names_are_found_by_their_places)
+/* Names and references to them, with all 127 indices and one reused. */
+START_TEST(names_are_found_by_their_indices)
 {
 	struct hand h = { 0 };
 
@@ -204,7 +207,7 @@ START_TEST(names_are_found_by_their_places)
 }
 END_TEST
 
-START_TEST(what_is_behind_the_trailer_does_not_count)
+START_TEST(bytes_after_the_trailer_are_ignored)
 {
 	struct hand h = { 0 };
 
@@ -218,7 +221,7 @@ START_TEST(what_is_behind_the_trailer_does_not_count)
 }
 END_TEST
 
-/* The system's memory is told by comments, at the place where it came. */
+/* Memory from the system becomes comments, in the order of the records. */
 START_TEST(memory_of_the_system_is_a_comment)
 {
 	struct hand h = { 0 };
@@ -241,7 +244,7 @@ END_TEST
 
 #define TEXT(s) s, sizeof(s) - 1
 
-/* Behind a 64-bit header of version 10501, 20 bytes, and a good record of 9. */
+/* After a 64-bit header of version 10501, 20 bytes, and a valid record of 9. */
 static const struct {
 	const char *bytes;
 	size_t nbytes;
@@ -260,14 +263,14 @@ static const struct {
 	  HATF_TRUNCATED, "function" },
 	{ TEXT("F\x01\x00\x01\x00\x00MTRC"), HATF_BAD_FIELD, "function" },
 	{ TEXT("F\x01\x00\x00\x20\x00MTRC"), HATF_BAD_FIELD, "file" },
-	/* 2^64 and a number of eleven bytes. */
+	/* 2^64, and a number of eleven bytes. */
 	{ TEXT("A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01\x01MTRCMTRC"),
 	  HATF_BAD_FIELD, "index" },
 	{ TEXT("A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00\x01\x01MTRCMTRC"),
 	  HATF_BAD_FIELD, "index" },
 };
 
-START_TEST(each_fault_is_told_with_its_place)
+START_TEST(malformed_items_are_reported_with_their_place)
 {
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct hand h = { 0 };
@@ -291,8 +294,11 @@ START_TEST(each_fault_is_told_with_its_place)
 }
 END_TEST
 
-/* What mptrace passes over has an address that nothing has, until it has one. */
-START_TEST(an_index_that_is_not_in_use_is_passed_over)
+/*
+ * A block with an unknown index has an address that no block has, until a
+ * realloc gives it one.
+ */
+START_TEST(an_unknown_index_is_accepted)
 {
 	static const struct {
 		unsigned tag;
@@ -323,7 +329,9 @@ START_TEST(an_index_that_is_not_in_use_is_passed_over)
 	ck_assert(got.complete);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++, r++) {
 		ck_assert_uint_lt(r - got.records, got.n);
-		/* An index that the sink would not count is told. */
+		/*
+		 * An index that the sink would not assign itself has a comment.
+		 */
 		if (r->tag == HATF_COMMENT)
 			r++;
 		ck_assert_uint_eq(r->tag, want[i].tag);
@@ -334,7 +342,7 @@ START_TEST(an_index_that_is_not_in_use_is_passed_over)
 }
 END_TEST
 
-START_TEST(headers_that_are_none_are_refused)
+START_TEST(malformed_headers_are_refused)
 {
 	static const struct {
 		uint64_t word, version;
@@ -359,7 +367,7 @@ START_TEST(headers_that_are_none_are_refused)
 }
 END_TEST
 
-/* A name without an end must not be looked for in all of a large file. */
+/* An unterminated name must not be searched in all of a large file. */
 START_TEST(a_name_has_a_limit)
 {
 	for (size_t length = 4095; length <= 4097; length++) {
@@ -430,7 +438,10 @@ check_damage(uint8_t *bytes, size_t nbytes)
 {
 	static const uint8_t masks[] = { 0x01, 0x80, 0xff };
 
-	/* Files differ in where their records lie: each byte of a kind is met. */
+	/*
+	 * Records are at different offsets in different files, so bytes of each
+	 * kind are cut.
+	 */
 	for (size_t i = 0; i < nbytes; i += 2) {
 		const uint8_t mask = masks[i / 2 % sizeof(masks)];
 		const int fd = memfd_create("trace", MFD_CLOEXEC);
@@ -472,7 +483,10 @@ START_TEST(real_files_may_be_cut_and_damaged_anywhere)
 			ck_assert_int_eq(other.status, HATF_END);
 			check_beginning(&got, &other);
 		}
-		/* Of each machine one at each byte: a cut costs a reader. */
+		/*
+		 * Cut one file of each machine at each byte: each cut opens a
+		 * reader.
+		 */
 		check_cuts(h.bytes, h.used,
 			   strstr(files.gl_pathv[i], "/p1-") != NULL ? 1 : 7);
 		check_damage(h.bytes, h.used);
@@ -486,13 +500,13 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		every_header_is_understood,
-		names_are_found_by_their_places,
-		what_is_behind_the_trailer_does_not_count,
+		every_kind_of_header_is_read,
+		names_are_found_by_their_indices,
+		bytes_after_the_trailer_are_ignored,
 		memory_of_the_system_is_a_comment,
-		each_fault_is_told_with_its_place,
-		headers_that_are_none_are_refused,
-		an_index_that_is_not_in_use_is_passed_over,
+		malformed_items_are_reported_with_their_place,
+		malformed_headers_are_refused,
+		an_unknown_index_is_accepted,
 		a_name_has_a_limit,
 		real_files_may_be_cut_and_damaged_anywhere,
 	};

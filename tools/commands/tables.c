@@ -121,7 +121,7 @@ measure(struct tables *t, struct measured *m, const struct spool *trace)
 {
 	struct excerpt x;
 
-	if (!census_take(&m->census, trace))
+	if (!table3_take(&m->table3, trace))
 		t->failed = true;
 	if (!sizing_take(&m->sizing, trace, (unsigned)t->jobs))
 		t->failed = true;

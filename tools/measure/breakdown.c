@@ -2,7 +2,7 @@
 /*
  * breakdown.c - see breakdown.h
  *
- * Adds up what each field takes; the sum must be the length of the stream.
+ * The sum over all fields must be the length of the stream.
  */
 #include "tools/measure/breakdown.h"
 
@@ -41,7 +41,7 @@ add_record(struct breakdown *b, struct stored *stored,
 	}
 }
 
-/* Add up all that the reader has; returns how it ends. */
+/* Count all records of the reader.  Return the status at their end. */
 static enum hatf_status
 take_apart(struct breakdown *b, struct hatf_reader *reader)
 {
@@ -77,7 +77,7 @@ breakdown_take(struct breakdown *b, const struct spool *trace, enum encoding e,
 		hatf_reader_get_stats(f.reader, &stats);
 		b->file_nbytes = stats.file_nbytes;
 		feeder_close(&f, status);
-		/* The sum is a check of both sides. */
+		/* A wrong sum means a bug here or in the encoder. */
 		b->is_known = f.status == HATF_OK &&
 			      b->total_nbytes == stats.hatf_nbytes;
 		if (f.status == HATF_OK && !b->is_known)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * breakdown.h - which field the bytes of a HATF trace go to
+ * breakdown.h - how many bytes of a HATF trace each field takes
  *
- * A field's bytes are those that records store of it, and the metadata that sets
- * its width or interpretation.
+ * The bytes of a field are those that records store for it, and the metadata
+ * that sets its width or interpretation.
  */
 #ifndef BREAKDOWN_H
 #define BREAKDOWN_H
@@ -13,15 +13,17 @@
 struct breakdown {
 	bool is_known;
 	uint64_t field_nbytes[HATF_FIELD_COUNT];
-	uint64_t tag_nbytes;	 /* of data records but comments */
-	uint64_t comment_nbytes; /* header, blocks and trailer too */
-	uint64_t total_nbytes;	 /* of the stream */
+	/* one per record without comments and metadata */
+	uint64_t tag_nbytes;
+	uint64_t comment_nbytes; /* with header, blocks and trailer */
+	uint64_t total_nbytes;	 /* of the HATF stream */
 	uint64_t file_nbytes;	 /* compressed, at the default level */
 };
 
 /*
- * Take the whole trace apart as encoding 'e', a HATF one, stores it.  May run in
- * any thread; says nothing.
+ * Convert the whole trace to encoding 'e', which must be a HATF one, and count
+ * its bytes.  Return HATF_OK, or the error of the conversion, with '*err'.
+ * Thread-safe; prints nothing.
  */
 enum hatf_status breakdown_take(struct breakdown *b, const struct spool *trace,
 				enum encoding e, struct hatf_error *err);

@@ -11,17 +11,17 @@
 
 #define BATCH 1024
 
-/* What the paper's traces do not have. */
+/* What the paper's traces lack. */
 #define PAPER_DROP                                            \
 	(HATF_DROP_TIME | HATF_DROP_THREAD | HATF_DROP_HEAP | \
 	 HATF_DROP_ATTRIBUTES | HATF_DROP_COMMENTS)
 
-/* How much of what is not wanted may pile up. */
+/* Release written memory in steps of this size. */
 #define DISCARD_NBYTES (1 << 20)
 
 static const struct {
 	const char *format, *placement;
-} rows[ENCODING_COUNT] = {
+} formats[ENCODING_COUNT] = {
 	[ENCODING_BINARY] = { "binary", NULL },
 	[ENCODING_ASCII] = { "ascii", NULL },
 	[ENCODING_NAIVE] = { "hatf", "naive" },
@@ -45,7 +45,7 @@ static const struct {
 bool
 encoding_is_placed(enum encoding e)
 {
-	return rows[e].placement != NULL;
+	return formats[e].placement != NULL;
 }
 
 enum hatf_status
@@ -53,19 +53,21 @@ encoding_open(enum encoding e, unsigned flags, int fd,
 	      const struct hatf_record *first, struct hatf_writer **writer_ret,
 	      struct hatf_error *err)
 {
-	const bool is_plain = (flags & (ENCODING_PACKED | ENCODING_FAST)) == 0;
+	const bool is_plain =
+		(flags & (ENCODING_COMPRESSED | ENCODING_FAST)) == 0;
 	const unsigned drop = (flags & ENCODING_WHOLE) != 0 ? 0 : PAPER_DROP;
 	char *const header = first != NULL ? rewrite_header(first, drop) : NULL;
 	const struct hatf_writer_options options = {
 		.struct_nbytes = sizeof(options),
 		.fd = fd,
 		.plain = is_plain,
-		.level = (flags & ENCODING_PACKED) != 0 ? ENCODING_LEVEL : 0,
+		.level =
+			(flags & ENCODING_COMPRESSED) != 0 ? ENCODING_LEVEL : 0,
 		.bare = (flags & ENCODING_BARE) != 0,
 		.drop = drop,
 		.header = header,
-		.format = rows[e].format,
-		.placement = rows[e].placement,
+		.format = formats[e].format,
+		.placement = formats[e].placement,
 	};
 	enum hatf_status status = HATF_NO_MEMORY;
 
@@ -77,7 +79,10 @@ encoding_open(enum encoding e, unsigned flags, int fd,
 	return status;
 }
 
-/* How much has been written to 'fd', and give back the memory of it. */
+/*
+ * Release the memory of what was written to 'fd'.  '*nbytes' is the length at
+ * the last release.
+ */
 static void
 discard_written(int fd, uint64_t *nbytes)
 {
@@ -87,21 +92,24 @@ discard_written(int fd, uint64_t *nbytes)
 	    (uint64_t)st.st_size - *nbytes < DISCARD_NBYTES)
 		return;
 	*nbytes = (uint64_t)st.st_size;
-	/* If it cannot be given back, there is more of it. */
+	/* If this fails, the file only takes more memory. */
 	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
 		  st.st_size);
 }
 
-/* What is between a reader and a writer. */
+/* A copy from a reader to a writer. */
 struct copy {
 	struct hatf_reader *reader;
 	int fd;
-	bool discard;
-	uint64_t nbytes; /* that were thrown away */
+	bool discards;
+	uint64_t nbytes; /* released so far */
 	struct hatf_record batch[BATCH];
 };
 
-/* Write what is read, beginning with the 'n' records that have been. */
+/*
+ * Copy the records, beginning with the 'n' records in c->batch, and mark the
+ * output incomplete if the trace is.
+ */
 static void
 write_records(struct copy *c, struct hatf_writer *writer,
 	      enum hatf_status status, size_t n)
@@ -110,11 +118,13 @@ write_records(struct copy *c, struct hatf_writer *writer,
 
 	while (status == HATF_OK &&
 	       hatf_writer_write(writer, c->batch, n) == HATF_OK) {
-		if (c->discard)
+		if (c->discards)
 			discard_written(c->fd, &c->nbytes);
 		status = hatf_reader_read(c->reader, c->batch, BATCH, &n);
 	}
-	/* That a trace ends badly is told elsewhere; it ends here. */
+	/*
+	 * The caller's other passes report a damaged trace; the copy just ends.
+	 */
 	hatf_reader_get_stats(c->reader, &stats);
 	if (status != HATF_END || !stats.complete)
 		hatf_writer_set_incomplete(writer);
@@ -144,7 +154,7 @@ copy_trace(struct copy *c, enum encoding e, unsigned flags,
 
 static enum hatf_status
 open_and_copy(const struct spool *trace, enum encoding e, unsigned flags,
-	      int fd, bool discard, struct hatf_error *err)
+	      int fd, bool discards, struct hatf_error *err)
 {
 	struct copy *const c = calloc(1, sizeof(*c));
 	enum hatf_status status;
@@ -154,7 +164,7 @@ open_and_copy(const struct spool *trace, enum encoding e, unsigned flags,
 		return HATF_NO_MEMORY;
 	}
 	c->fd = fd;
-	c->discard = discard;
+	c->discards = discards;
 	status = spool_reader(trace, 0, &c->reader, err);
 	if (status == HATF_OK) {
 		status = copy_trace(c, e, flags, err);
@@ -185,15 +195,15 @@ encoding_measure(const struct spool *trace, enum encoding e, unsigned flags,
 }
 
 void
-encoding_complain(const char *path, enum encoding e,
-		  const struct hatf_error *err)
+encoding_report_error(const char *path, enum encoding e,
+		      const struct hatf_error *err)
 {
-	const bool is_placed = rows[e].placement != NULL;
+	const bool is_placed = formats[e].placement != NULL;
 	char text[256];
 
 	if (err->status == HATF_BAD_OPTION)
 		return;
-	speak("%s: as %s%s%s: %s", speak_path(path), rows[e].format,
-	      is_placed ? ", " : "", is_placed ? rows[e].placement : "",
+	speak("%s: as %s%s%s: %s", speak_path(path), formats[e].format,
+	      is_placed ? ", " : "", is_placed ? formats[e].placement : "",
 	      speak_error_text(err, text, sizeof(text)));
 }

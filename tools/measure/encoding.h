@@ -2,16 +2,19 @@
 /*
  * encoding.h - the encodings that the tables compare
  *
- * Each is a format and, for HATF, a placement of metadata.  All but the last
- * table show the content that the paper's traces have: tags, sizes and addresses
- * of allocs, frees and reallocs, nothing else.
+ * An encoding is a format and, for HATF, a placement of metadata.  Except the
+ * last one, the tables show traces with the content of the paper's: only tags,
+ * sizes and addresses of allocs, frees and reallocs.
  */
 #ifndef ENCODING_H
 #define ENCODING_H
 
 #include "tools/trace/spool.h"
 
-/* The first TIMED_COUNT are those of tables 4 to 6, in the paper's order. */
+/*
+ * The first ENCODING_TIMED_COUNT are the columns of tables 4 to 6, in the
+ * paper's order.
+ */
 enum encoding {
 	ENCODING_BINARY,
 	ENCODING_ASCII,
@@ -30,30 +33,32 @@ enum encoding {
 	ENCODING_STRIDE,
 	ENCODING_LITERAL,
 	ENCODING_XML,
-	/* HATF (best), measured in two pieces: splitting.h. */
+	/* HATF (best), measured as two streams: splitting.h. */
 	ENCODING_BEST_SPLIT,
 };
-#define ENCODING_COUNT (ENCODING_BEST_SPLIT + 1)
-#define TIMED_COUNT    (ENCODING_OPTIMUM + 1)
+#define ENCODING_COUNT	     (ENCODING_BEST_SPLIT + 1)
+#define ENCODING_TIMED_COUNT (ENCODING_OPTIMUM + 1)
 
-/* That of gzip, for every encoding alike. */
+/* The default level of gzip, used for every encoding. */
 #define ENCODING_LEVEL 6
 
-/* What to write, beside which encoding. */
+/* How to write an encoding. */
 enum encoding_flags {
-	ENCODING_PACKED = 1, /* compressed, at ENCODING_LEVEL */
-	ENCODING_WHOLE = 2,  /* every field and record, not the paper's */
-	ENCODING_FAST = 4,   /* compressed at the library's own level */
-	ENCODING_BARE = 8,   /* no header, blocks and trailer */
+	ENCODING_COMPRESSED = 1, /* compressed, at ENCODING_LEVEL */
+	/* all fields and records, not only the paper's */
+	ENCODING_WHOLE = 2,
+	ENCODING_FAST = 4, /* compressed at the library's own level */
+	ENCODING_BARE = 8, /* no header, blocks and trailer */
 };
 
-/* Is it HATF with a placement of its own? */
+/* Return whether the encoding is HATF with a placement. */
 bool encoding_is_placed(enum encoding e);
 
 /*
- * Open a writer on 'fd', which stays the caller's.  'first' is the trace's first
- * record, which may be a header; NULL: none.  HATF_BAD_OPTION: there is no such format,
- * placement or level.
+ * Open a writer on 'fd', which remains the caller's.  'first' is the first
+ * record of the trace, which may be a header; NULL: no header.  The caller
+ * closes '*writer_ret'.  Errors: HATF_BAD_OPTION if the library lacks the format,
+ * placement or level; HATF_NO_MEMORY; HATF_IO.
  */
 enum hatf_status encoding_open(enum encoding e, unsigned flags, int fd,
 			       const struct hatf_record *first,
@@ -61,23 +66,27 @@ enum hatf_status encoding_open(enum encoding e, unsigned flags, int fd,
 			       struct hatf_error *err);
 
 /*
- * Write the trace in an encoding to 'fd', as far as it can be read, and as 'hatf
- * convert' would: with what its header says, and as complete as it is.  May run
- * in any thread; says nothing.
+ * Write the readable part of the trace to 'fd' in an encoding.  Like 'hatf
+ * convert', keep the header, and mark the output incomplete if the trace is.
+ * 'flags' are enum encoding_flags.  Return HATF_OK or an error, with '*err'.
+ * Thread-safe; prints nothing.
  */
 enum hatf_status encoding_write(const struct spool *trace, enum encoding e,
 				unsigned flags, int fd, struct hatf_error *err);
 
 /*
- * The same, but only the length is wanted; 'fd' is of spool_memory(), and what
- * is written to it is thrown away on the way.
+ * Like encoding_write(), but set '*nbytes_ret' to the length.  'fd' must come
+ * from spool_memory(); its memory is released during writing.
  */
 enum hatf_status encoding_measure(const struct spool *trace, enum encoding e,
 				  unsigned flags, int fd, uint64_t *nbytes_ret,
 				  struct hatf_error *err);
 
-/* Say why an encoding could not be written or read; HATF_BAD_OPTION is no news. */
-void encoding_complain(const char *path, enum encoding e,
-		       const struct hatf_error *err);
+/*
+ * Print why an encoding could not be written or read.  Print nothing for
+ * HATF_BAD_OPTION, which means an unsupported encoding.
+ */
+void encoding_report_error(const char *path, enum encoding e,
+			   const struct hatf_error *err);
 
 #endif /* ENCODING_H */

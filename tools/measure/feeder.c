@@ -18,7 +18,7 @@ feed(void *arg)
 	return NULL;
 }
 
-/* The writer must not be left alone with a full pipe. */
+/* Read the rest, so that the writer does not block on a full pipe. */
 static void
 drain(int fd)
 {
@@ -30,7 +30,7 @@ drain(int fd)
 	while (n > 0 || (n < 0 && errno == EINTR));
 }
 
-/* Wait for the writer. */
+/* Join the writer thread. */
 static void
 finish(struct feeder *f)
 {
@@ -77,7 +77,7 @@ feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 	if (hatf_reader_open(NULL, &options, &f->reader, &err) == HATF_OK)
 		return true;
 	finish(f);
-	/* A writer that failed has left nothing to read. */
+	/* If the writer failed, its error is the cause of the reader's. */
 	if (f->status == HATF_OK) {
 		f->status = err.status;
 		f->err = err;

@@ -2,8 +2,8 @@
 /*
  * feeder.h - a trace in another encoding, read while a thread writes it
  *
- * The bytes go through a pipe, so whatever the length of the trace, only a
- * writer and a reader take memory.
+ * A pipe connects writer and reader, so memory does not depend on the length of
+ * the trace.
  */
 #ifndef FEEDER_H
 #define FEEDER_H
@@ -16,26 +16,29 @@ struct feeder {
 	const struct spool *trace;
 	enum encoding encoding;
 	unsigned flags;
-	int write_fd; /* the thread's */
+	int write_fd; /* owned by the writer thread */
 	int read_fd;
 	pthread_t thread;
 	struct hatf_reader *reader;
-	enum hatf_status status; /* of the writer */
+	/* the writer's until the threads are joined; then of both */
+	enum hatf_status status;
 	struct hatf_error err;
 };
 
 /*
- * Begin to write 'trace' in an encoding (flags as for encoding_write()) and open
- * a reader of it, f->reader, with HATF_READER_ flags.  A failure has
- * f->status and f->err; if it is that of the writer, HATF_BAD_OPTION say, the reader's
- * is not told.
+ * Start a thread that writes 'trace' in an encoding, with flags as for
+ * encoding_write(), and open the reader f->reader, with flags of
+ * hatf_reader_open().  On failure, return false and set f->status and f->err; a
+ * failure of the writer, such as HATF_BAD_OPTION, takes precedence over the
+ * reader's.
  */
 bool feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 		 unsigned flags, unsigned read_flags);
 
 /*
- * End it; 'status' is that of the reader's last read.  Returns that of both,
- * HATF_OK if the trace was written and read to its end, and has f->err.
+ * Close the reader and join the thread.  'status' is the result of the reader's
+ * last read.  Return HATF_OK if the trace was written and read to its end, or
+ * else the first error, also in f->err.
  */
 enum hatf_status feeder_close(struct feeder *f, enum hatf_status status);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perl.c - what Perl takes for an ASCII trace: see timing.h
+ * perl.c - how long Perl takes for an ASCII trace: see timing.h
  *
- * The script stops its own time, so that the start of the interpreter does not
- * count.  It reads and writes in turn, some records at a time: Perl would need
- * several hundred bytes for each.
+ * The script measures its own CPU time, which leaves out the start of the
+ * interpreter.  It reads and writes batches of records, because Perl needs
+ * several hundred bytes per record.
  */
 #include "tools/measure/timing.h"
 
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Fields become numbers, as a program in C has them, and text again. */
+/* Like a C program, convert fields to numbers and back to text. */
 static const char script[] =
 	"use Time::HiRes qw(clock_gettime CLOCK_PROCESS_CPUTIME_ID);"
 	"my @address = ([1], [0], ([1, 2]) x 4);"
@@ -41,7 +41,7 @@ static const char script[] =
 	"}"
 	"printf(\"%.0f %.0f %d\\n\", 1e9 * $read, 1e9 * $write, $n);";
 
-/* In the child; 'out' has another number than standard input and output. */
+/* Run in the child.  'out' must differ from standard input and output. */
 static void
 exec_perl(int in, int out)
 {
@@ -50,7 +50,7 @@ exec_perl(int in, int out)
 	_exit(127);
 }
 
-/* All that fits of what the pipe has. */
+/* Read the answer from the pipe, as much as fits. */
 static void
 read_answer(int fd, char *buf, size_t cap)
 {
@@ -64,7 +64,7 @@ read_answer(int fd, char *buf, size_t cap)
 	buf[used] = '\0';
 }
 
-/* Run the script; 'in' has the trace. */
+/* Run the script with the trace 'in' as input. */
 static bool
 run(int in, char *answer, size_t cap)
 {
@@ -103,6 +103,6 @@ timing_perl(int fd, size_t count, double ns_ret[2])
 		return false;
 	ns_ret[TIMING_READ] = strtod(answer, &end);
 	ns_ret[TIMING_WRITE] = strtod(end, &end);
-	/* It must have seen all of them. */
+	/* Perl must have parsed every record. */
 	return strtoull(end, NULL, 10) == count;
 }

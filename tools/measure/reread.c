@@ -10,12 +10,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Records, and bytes in and out, at a time: they stay in the caches. */
+/* Batch and buffer sizes: small enough for the caches. */
 #define BATCH	   256
 #define IN_NBYTES  65536
 #define OUT_NBYTES 262144
 
-/* "gzip only, any window" of inflateInit2(). */
+/* Value of inflateInit2() for gzip with any window. */
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
 struct buffers {
@@ -23,14 +23,17 @@ struct buffers {
 	struct hatf_record records[BATCH];
 };
 
-/* Inflate all of the 'nbytes' bytes in b->in; 'status_ret' is zlib's last. */
+/*
+ * Inflate the 'nbytes' bytes in b->in.  '*status_ret' is zlib's last status,
+ * and must be kept between calls.
+ */
 static bool
 inflate_piece(z_stream *z, struct buffers *b, size_t nbytes, int *status_ret)
 {
 	z->next_in = b->in;
 	z->avail_in = (uInt)nbytes;
 	do {
-		/* The next member, if there is one. */
+		/* Continue with the next gzip member. */
 		if (*status_ret == Z_STREAM_END && inflateReset(z) != Z_OK)
 			return false;
 		z->next_out = b->out;
@@ -43,7 +46,7 @@ inflate_piece(z_stream *z, struct buffers *b, size_t nbytes, int *status_ret)
 	return true;
 }
 
-/* Inflate the file from its first byte to its last; false if it is no gzip. */
+/* Inflate the whole file.  Return false if it is not gzip or damaged. */
 static bool
 inflate_file(const struct spool *trace, struct buffers *b)
 {

@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reread.h - how long it takes to read a compressed trace as it is
+ * reread.h - how long it takes to read a compressed trace from its file
  *
- * Beside what zlib takes to inflate the same file and do nothing with it, which
- * is where an untuned reader would spend most of its time.
+ * The baseline is the time in which zlib inflates the file and discards the
+ * result, because inflating dominates a simple reader.
  */
 #ifndef REREAD_H
 #define REREAD_H
 
 #include "tools/trace/spool.h"
 
-/* The threads that the reader is given for its second time. */
+/* Jobs of the reader in its second measurement. */
 #define REREAD_JOBS 2
 
-/* Nanoseconds for the whole file, the median of the runs; NAN: not there. */
+/*
+ * Wall time for the whole file in nanoseconds, median of the runs; NAN:
+ * unknown.
+ */
 struct reread {
 	double inflate_ns;
-	double read_ns, jobs_ns; /* into records, alone and with threads */
+	/* into records, with one job and REREAD_JOBS */
+	double read_ns, jobs_ns;
 };
 
-/* Time each of them 'runs' times, in turn.  All are NAN if the trace is not
- * compressed or cannot be read to its end. */
+/*
+ * Take each time 'runs' times, in turn.  Set all to NAN if the trace is not
+ * compressed or cannot be read to its end.
+ */
 void reread_take(struct reread *r, const struct spool *trace, unsigned runs);
 
 #endif /* REREAD_H */

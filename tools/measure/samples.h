@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * samples.h - the runs of one measurement
- */
+/* samples.h - the results of repeated runs of one measurement */
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
 #define SAMPLES_MAX 99
 
-/* Begins as all zero. */
+/* Initialize with zeros. */
 struct samples {
-	double values[SAMPLES_MAX]; /* in no order */
+	double values[SAMPLES_MAX]; /* unordered */
 	unsigned count;
 };
 
-/* Beyond SAMPLES_MAX, values are dropped. */
+/* Add a value; beyond SAMPLES_MAX, drop it. */
 void samples_add(struct samples *s, double value);
 
-/* NAN if there is none. */
+/* Return the median, NAN without values.  Reorders the values. */
 double samples_median(struct samples *s);
 
-/* Wall time, and the CPU time of this process, in nanoseconds. */
+/*
+ * Return wall time and CPU time of this process, in nanoseconds.  Thread-safe.
+ */
 double samples_clock(void);
 double samples_cpu_clock(void);
 

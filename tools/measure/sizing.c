@@ -20,10 +20,10 @@ static const enum encoding breakdowns[SIZING_BREAKDOWNS] = {
 	ENCODING_OPTIMUM,
 };
 
-/* Records at a time. */
+/* Records per read. */
 #define BATCH 256
 
-/* One thing to find out; 'run' fills in 'status' and 'err'. */
+/* A measurement; 'run' sets 'status' and 'err'. */
 struct task {
 	void (*run)(const struct spool *trace, struct task *t);
 	enum encoding encoding;
@@ -41,7 +41,7 @@ struct pool {
 	struct task tasks[TASKS_MAX];
 	size_t task_count;
 	_Atomic size_t next;
-	pthread_mutex_t lock; /* of 'progress' and 'done' */
+	pthread_mutex_t lock; /* protects 'progress' and 'done' */
 	struct progress progress;
 	size_t done;
 };
@@ -69,8 +69,9 @@ measure(const struct spool *trace, struct task *t)
 }
 
 /*
- * Both lengths of HATF, of which the placement takes by far the longest: write
- * it compressed, and let a reader tell how much there is of it.
+ * Measure both lengths of a HATF encoding in one pass, because the placement
+ * takes most of the time: write it compressed, and get the plain length from a
+ * reader.
  */
 static void
 measure_both(const struct spool *trace, struct task *t)
@@ -82,7 +83,7 @@ measure_both(const struct spool *trace, struct task *t)
 	size_t n;
 
 	if (batch != NULL &&
-	    feeder_open(&f, trace, t->encoding, ENCODING_PACKED, 0)) {
+	    feeder_open(&f, trace, t->encoding, ENCODING_COMPRESSED, 0)) {
 		do
 			status = hatf_reader_read(f.reader, batch, BATCH, &n);
 		while (status == HATF_OK);
@@ -115,7 +116,9 @@ add_task(struct pool *p, enum encoding e,
 	return t;
 }
 
-/* The longest ones first, so that at the end no thread works alone. */
+/*
+ * Add the slowest tasks first, so that all threads end at about the same time.
+ */
 static void
 add_tasks(struct pool *p, struct sizing *sizing)
 {
@@ -138,7 +141,7 @@ add_tasks(struct pool *p, struct sizing *sizing)
 			struct task *const t = add_task(p, e, measure);
 
 			t->nbytes = &nbytes[packed];
-			t->flags = packed ? ENCODING_PACKED : 0;
+			t->flags = packed ? ENCODING_COMPRESSED : 0;
 		}
 	}
 }
@@ -158,8 +161,10 @@ run_tasks(void *arg)
 	struct pool *const p = arg;
 
 	for (;;) {
-		/* relaxed: each number is given out once; what the task holds
-		 * was there before the threads. */
+		/*
+		 * relaxed: the increment returns each index once.
+		 * pthread_create() makes the tasks visible to the threads.
+		 */
 		const size_t i = atomic_fetch_add_explicit(
 			&p->next, 1, memory_order_relaxed);
 
@@ -170,7 +175,10 @@ run_tasks(void *arg)
 	}
 }
 
-/* This thread works too, so a thread that cannot be had is not missed. */
+/*
+ * Run all tasks.  The calling thread runs tasks too, so a failure to create
+ * threads only costs time.
+ */
 static void
 run_pool(struct pool *p, unsigned jobs)
 {
@@ -209,7 +217,7 @@ sizing_take(struct sizing *sizing, const struct spool *trace, unsigned jobs)
 
 		if (t->status == HATF_OK || t->status == HATF_BAD_OPTION)
 			continue;
-		encoding_complain(trace->path, t->encoding, &t->err);
+		encoding_report_error(trace->path, t->encoding, &t->err);
 		is_fine = false;
 	}
 	free(p);

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * sizing.h - how long a trace is in each encoding
- */
+/* sizing.h - the length of a trace in each encoding */
 #ifndef SIZING_H
 #define SIZING_H
 
 #include "tools/measure/breakdown.h"
 
-/* The placements of which whole traces are taken apart. */
+/* Placements for which whole traces have a breakdown by field. */
 #define SIZING_BREAKDOWNS 3
 
-/* What is not there. */
+/* A length that could not be measured. */
 #define SIZING_UNKNOWN UINT64_MAX
 
 struct sizing {
-	/* Of the whole trace in the paper's content: plain, compressed. */
+	/* The whole trace with the paper's content: plain, compressed. */
 	uint64_t nbytes[ENCODING_COUNT][2];
-	/* With all that it holds. */
+	/* The whole trace with all fields and records. */
 	struct breakdown breakdowns[SIZING_BREAKDOWNS];
 };
 
 /*
- * Fill in 'sizing', with 'jobs' threads at once.  Memory is that of 'jobs'
- * writers and readers.  False if something failed, which has been said then; what failed is
- * unknown.
+ * Fill in 'sizing', with up to 'jobs' threads.  Memory is that of 'jobs'
+ * writers and readers.  Return false after an error, which is printed; figures
+ * that failed are unknown.
  */
 bool sizing_take(struct sizing *sizing, const struct spool *trace,
 		 unsigned jobs);

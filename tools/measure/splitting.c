@@ -11,14 +11,14 @@
 
 #define BATCH 256
 
-/* Bytes that are gathered before they are compressed, and that this makes. */
+/* Size of the buffers before and after compression, in bytes. */
 #define PIECE_NBYTES 65536
 
-/* "gzip" of deflateInit2(). */
+/* Value of deflateInit2() for gzip. */
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 #define MEMORY_LEVEL	 8
 
-/* One of the two pieces. */
+/* One of the two streams. */
 struct piece {
 	z_stream z;
 	size_t used;
@@ -38,7 +38,7 @@ begin_piece(struct piece *p)
 			    MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
 }
 
-/* Compress what has been gathered; the result is counted and dropped. */
+/* Compress the buffer; count the result and discard it. */
 static void
 compress_gathered(struct piece *p, int flush)
 {
@@ -70,7 +70,7 @@ put(struct piece *p, const void *bytes, size_t nbytes)
 	}
 }
 
-/* The low 'nbytes' bytes of 'n', the most significant first. */
+/* Append the low 'nbytes' bytes of 'n', big-endian. */
 static void
 put_number(struct piece *p, uint64_t n, uint64_t nbytes)
 {
@@ -117,7 +117,9 @@ put_address(struct splitting *s, const struct hatf_record *rec,
 		   nbytes);
 }
 
-/* The paper's content: no other field takes bytes. */
+/*
+ * Append a data record; with the paper's content, no other field takes bytes.
+ */
 static void
 put_data(struct splitting *s, const struct hatf_record *rec)
 {
@@ -154,7 +156,9 @@ split(struct splitting *s, struct hatf_reader *reader)
 	return status;
 }
 
-/* What comes of the pieces: the sum of the first is a check of all of it. */
+/*
+ * Measure both streams.  Their plain lengths must add up to that of the stream.
+ */
 static void
 measure(struct splitting *s, struct feeder *f, uint64_t nbytes_ret[2])
 {

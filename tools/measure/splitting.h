@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * splitting.h - HATF SplitAddr as the paper has it
+ * splitting.h - HATF SplitAddr as in the paper
  *
- * The stream of HATF (best) in two pieces, each compressed on its own: the
- * unencoded addresses, and all the rest (section 3 of the paper).  Nothing is
- * added, so both pieces together are as long as the stream.
+ * Splits the stream of HATF (best) in two and compresses each on its own: the
+ * unencoded addresses, and the rest (section 3 of the paper).  Nothing is
+ * added, so both together are as long as the stream.
  *
- * An address is unencoded if it takes 4 or 8 bytes.  The paper's addresses have
- * 32 bits and are then plain numbers; those of 64 bits are here mostly offsets
- * of 4 bytes to one base, as HATF (naive) has them.
+ * An address counts as unencoded if it takes 4 or 8 bytes.  In the paper, such
+ * addresses are plain 32-bit numbers.  Here, 64-bit addresses are mostly 4-byte
+ * offsets to one base, as in HATF (naive).
  */
 #ifndef SPLITTING_H
 #define SPLITTING_H
@@ -16,8 +16,9 @@
 #include "tools/measure/encoding.h"
 
 /*
- * The bytes of both pieces, plain and compressed (ENCODING_LEVEL), of the whole
- * trace in the paper's content.  May run in any thread; says nothing.
+ * Set 'nbytes_ret' to the bytes of both streams, plain and compressed at
+ * ENCODING_LEVEL, for the whole trace with the paper's content.  Return
+ * HATF_OK, or an error, with '*err'.  Thread-safe; prints nothing.
  */
 enum hatf_status splitting_measure(const struct spool *trace,
 				   uint64_t nbytes_ret[2],

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stored.h - how the records of a HATF stream store their fields
+ * stored.h - how many bytes each field takes in a record of a HATF stream
  *
- * Follows the metadata of a stream (FORMAT "Metadata"), so that a tool which
- * reads records knows the bytes that they came from.
+ * Tracks the metadata of a stream (FORMAT "Metadata"), so that a tool that
+ * reads records can compute their encoded size.
  */
 #ifndef STORED_H
 #define STORED_H
@@ -14,23 +14,28 @@
 #include <stdint.h>
 
 struct stored {
-	uint8_t width[HATF_FIELD_COUNT]; /* code of the width in records */
-	uint8_t last[HATF_FIELD_COUNT];	 /* the last width that was not 0 */
+	/* width code of the field in records */
+	uint8_t width[HATF_FIELD_COUNT];
+	uint8_t last[HATF_FIELD_COUNT]; /* the last width that was not 0 */
 	uint8_t interpretation[HATF_FIELD_COUNT];
 	uint64_t value
-		[HATF_FIELD_COUNT]; /* of the interpretation: a base, say */
+		/* argument of the interpretation, such as a base */
+		[HATF_FIELD_COUNT];
 };
 
-/* The standard state. */
+/* Set the initial state of a stream. */
 void stored_init(struct stored *s);
 
-/* Take in a metadata record.  Returns the bytes that the record takes. */
+/* Apply a metadata record.  Return its size in the stream, in bytes. */
 uint64_t stored_note(struct stored *s, const struct hatf_metadata *m);
 
-/* How often a data record with this tag, no comment, has the field. */
+/*
+ * Return how many values of the field a data record with this tag has; the tag
+ * is not HATF_COMMENT.
+ */
 unsigned stored_count(enum hatf_tag tag, enum hatf_field field);
 
-/* Bytes of the field in the record, each time that the record has it. */
+/* Return the bytes of one value of the field in the record. */
 uint64_t stored_nbytes(const struct stored *s, enum hatf_field field,
 		       const struct hatf_record *rec);
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Records at a time: those that are read stay in the first-level cache; those
- * that are written are so many that reading the clock does not count.
+ * Records per call.  Read batches fit the L1 cache; write batches are large
+ * enough to make reading the clock negligible.
  */
 #define READ_BATCH  256
 #define WRITE_BATCH 1024
@@ -22,17 +22,17 @@
 struct bench {
 	const struct excerpt *excerpt;
 	const char *path;
-	int fd; /* of memory */
+	int fd; /* in memory */
 	bool failed;
-	bool lacks[TIMED_COUNT][2]; /* no figures of this one */
-	struct samples samples[TIMED_COUNT][2][2];
+	bool is_missing[ENCODING_TIMED_COUNT][2]; /* failed: no figures */
+	struct samples samples[ENCODING_TIMED_COUNT][2][2];
 	struct samples perl[2];
 	struct hatf_record batch[WRITE_BATCH];
 };
 
 /*
- * Write all records and say how long that took, but for the time in which they
- * are made ready in the form that the library takes.
+ * Write all records and return the time, without that for building the records
+ * in the library's form.
  */
 static enum hatf_status
 write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
@@ -63,7 +63,7 @@ write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
 	return status;
 }
 
-/* Read to the end; '*ns_ret' is how long it took, with opening and closing. */
+/* Read to the end.  '*ns_ret' includes opening and closing. */
 static enum hatf_status
 read_once(struct bench *b, double *ns_ret, struct hatf_error *err)
 {
@@ -84,7 +84,9 @@ read_once(struct bench *b, double *ns_ret, struct hatf_error *err)
 	return status == HATF_END ? HATF_OK : status;
 }
 
-/* Does reading give what was written?  Not timed. */
+/*
+ * Return whether the reader returns the records that were written.  Not timed.
+ */
 static bool
 reads_back(struct bench *b)
 {
@@ -106,14 +108,14 @@ reads_back(struct bench *b)
 }
 
 static void
-give_up(struct bench *b, enum encoding e, bool packed,
-	const struct hatf_error *err)
+note_failure(struct bench *b, enum encoding e, bool packed,
+	     const struct hatf_error *err)
 {
-	b->lacks[e][packed] = true;
+	b->is_missing[e][packed] = true;
 	if (err->status == HATF_BAD_OPTION)
 		return;
 	b->failed = true;
-	encoding_complain(b->path, e, err);
+	encoding_report_error(b->path, e, err);
 }
 
 static void
@@ -138,15 +140,15 @@ time_encoding(struct bench *b, enum encoding e, bool packed, bool first)
 		err = (struct hatf_error){ .status = HATF_IO,
 					   .sys_errno = errno };
 	if (err.status != HATF_OK ||
-	    write_once(b, e, packed ? ENCODING_PACKED : 0, &write_ns, &err) !=
-		    HATF_OK ||
+	    write_once(b, e, packed ? ENCODING_COMPRESSED : 0, &write_ns,
+		       &err) != HATF_OK ||
 	    read_once(b, &read_ns, &err) != HATF_OK) {
-		give_up(b, e, packed, &err);
+		note_failure(b, e, packed, &err);
 		return;
 	}
 	if (first && !reads_back(b)) {
 		err.status = HATF_BAD_RECORD;
-		give_up(b, e, packed, &err);
+		note_failure(b, e, packed, &err);
 		return;
 	}
 	samples_add(&samples[TIMING_WRITE], write_ns);
@@ -163,11 +165,12 @@ time_all(struct bench *b, unsigned runs)
 	progress_begin(&progress, b->path, false);
 	for (unsigned run = 0; run < runs; run++) {
 		progress_step(&progress, "runs of timing", run, runs);
-		for (unsigned i = 0; i < TIMED_COUNT; i++) {
-			const enum encoding e = (run + i) % TIMED_COUNT;
+		for (unsigned i = 0; i < ENCODING_TIMED_COUNT; i++) {
+			const enum encoding e =
+				(run + i) % ENCODING_TIMED_COUNT;
 
 			for (unsigned packed = 0; packed < 2; packed++)
-				if (!b->lacks[e][packed])
+				if (!b->is_missing[e][packed])
 					time_encoding(b, e, packed != 0,
 						      run == 0);
 		}
@@ -180,7 +183,7 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 	    const char *path)
 {
 	struct bench *const b = calloc(1, sizeof(*b));
-	/* Without records each time is 0 / 0. */
+	/* Without records, each time is 0 / 0, a NAN. */
 	const double count = (double)x->count;
 	bool is_fine;
 
@@ -192,7 +195,7 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 	b->path = path;
 	b->fd = spool_memory();
 	if (b->fd < 0) {
-		speak("memory for the traces: %s", strerror(errno));
+		speak("cannot create a file in memory: %s", strerror(errno));
 		b->failed = true;
 	} else {
 		if (x->count > 0)
@@ -200,10 +203,10 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 		close(b->fd);
 	}
 	is_fine = !b->failed;
-	for (unsigned e = 0; e < TIMED_COUNT; e++)
+	for (unsigned e = 0; e < ENCODING_TIMED_COUNT; e++)
 		for (unsigned i = 0; i < 4; i++)
 			timing->ns[e][i / 2][i % 2] =
-				b->lacks[e][i / 2]
+				b->is_missing[e][i / 2]
 					? NAN
 					: samples_median(&b->samples[e][i / 2]
 								    [i % 2]) /

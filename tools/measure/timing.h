@@ -2,9 +2,9 @@
 /*
  * timing.h - how long it takes to write and to read each encoding
  *
- * From and to memory, by one thread, so that the CPU time is all there is, which
- * neighbours on the machine disturb least.  All encodings take turns in each run;
- * the figure is the median of the runs.
+ * One thread reads from and writes to memory, so the CPU time is the whole
+ * cost, and load on the machine disturbs it least.  The encodings take turns in
+ * each run; the result is the median of the runs.
  */
 #ifndef TIMING_H
 #define TIMING_H
@@ -17,21 +17,25 @@ enum timing_way {
 	TIMING_WRITE,
 };
 
-/* Nanoseconds of CPU time a data record; NAN: not there. */
+/* CPU time per data record in nanoseconds; NAN: unknown. */
 struct timing {
-	double ns[TIMED_COUNT][2][2]; /* plain, compressed; way */
-	double perl_ns[2];	      /* ASCII, uncompressed; way */
+	double ns[ENCODING_TIMED_COUNT][2][2]; /* [encoding][compressed][way] */
+	double perl_ns[2];		       /* uncompressed ASCII: [way] */
 };
 
 /*
- * Time everything 'runs' times, at most SAMPLES_MAX.  What is read back is
- * compared once.  False if something failed, which has been said then.
+ * Time every encoding 'runs' times, at most SAMPLES_MAX, and compare once what
+ * is read back.  'path' is for messages.  Return false after an error, which is
+ * printed.  Not thread-safe: measures the CPU time of the process.
  */
 bool timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 		 const char *path);
 
-/* The time that Perl takes for all records; 'fd' has the 'count' records in ASCII.
- * False if there is no Perl or it does not understand them. */
+/*
+ * Set 'ns_ret' to the time that Perl takes for all 'count' records in
+ * nanoseconds.  'fd' has the records in ASCII and must be memory or a file.
+ * Return false if Perl is missing or fails to parse them.
+ */
 bool timing_perl(int fd, size_t count, double ns_ret[2]);
 
 #endif /* TIMING_H */

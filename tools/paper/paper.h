@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * paper.h - the figures of the paper, to stand beside ours
+ * paper.h - the paper's figures, to print beside ours
  *
  * Tables 3 to 8 of Chilimbi, Jones, Zorn: "Designing a Trace Format for Heap
- * Allocation Events", ISMM 2000, as printed there.  A row is a program, the last
- * one the paper's own average (table 3 has none); a pair is uncompressed and
- * compressed bytes a data record, or the time to read and to write one.
+ * Allocation Events", ISMM 2000, as printed.  A row is a program; the last row
+ * is the paper's own average, which table 3 lacks.  A pair is bytes per data
+ * record, uncompressed and compressed, or the time to read and to write one.
  */
 #ifndef PAPER_H
 #define PAPER_H
@@ -16,25 +16,35 @@
 /* The programs, then "average". */
 extern const char *const paper_rows[PAPER_ROWS];
 
-/* Thousands of allocs, reallocs, frees, bytes, most live objects and bytes; and
- * the average size in bytes. */
+/*
+ * Allocs, reallocs, frees, bytes, most live objects and most live bytes, all in
+ * thousands; and the average size in bytes.
+ */
 extern const double paper_table3[PAPER_PROGRAMS][7];
 
-/* Simple Binary, ASCII, HATF (naive), HATF (best), Split Stream, HATF SplitAddr;
- * table 5 also ASCII/Perl.  Times are microseconds. */
+/*
+ * Columns: Simple Binary, ASCII, HATF (naive), HATF (best), Split Stream, HATF
+ * SplitAddr; table 5 also ASCII/Perl.  Times are in microseconds.
+ */
 extern const double paper_table4[PAPER_ROWS][6][2];
 extern const double paper_table5[PAPER_ROWS][7][2];
 extern const double paper_table6[PAPER_ROWS][6][2];
 /* "average difference", the last row of table 6. */
 extern const double paper_table6_difference[6][2];
 
-/* The talk's figures: slide 13 for Simple Binary and ASCII, 25 for XML. */
+/*
+ * Figures of the authors' talk: slide 13 for Simple Binary and ASCII, slide 25
+ * for XML.
+ */
 extern const double paper_talk_binary, paper_talk_ascii, paper_talk_xml;
 
-/* Naive, Small Size, Same Size, Combined Size. */
+/* Columns: Naive, Small Size, Same Size, Combined Size. */
 extern const double paper_table7[PAPER_ROWS][4][2];
 
-/* BaseOffset 1-byte, BaseOffset 2-bytes, Best BaseOffset, Stride, HATF (best). */
+/*
+ * Columns: BaseOffset 1-byte, BaseOffset 2-bytes, Best BaseOffset, Stride, HATF
+ * (best).
+ */
 extern const double paper_table8[PAPER_ROWS][5][2];
 
 #endif /* PAPER_H */

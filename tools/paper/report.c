@@ -12,7 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A column of ASCII that Perl reads and writes: no encoding of ours. */
+/* The column for Perl on ASCII, which is no encoding of ours. */
 #define PERL ENCODING_COUNT
 
 static const char *const sizes[] = { "uncompressed", "compressed", NULL };
@@ -20,7 +20,7 @@ static const char *const times[] = { "read", "write", NULL };
 static const char bytes_unit[] = "bytes/data record";
 static const char time_unit[] = "ns/data record";
 
-/* Averages of what was measured, by encoding: what the ratios are made of. */
+/* Averages over the traces, by encoding, for the ratios of table 11. */
 struct averages {
 	double nbytes[ENCODING_COUNT + 1][2];
 	double plain_ns[ENCODING_COUNT + 1][2];
@@ -41,7 +41,9 @@ struct page {
 	enum grid_format format;
 };
 
-/* Print, free, and say whether nothing is missing. */
+/*
+ * Print and free a table.  Return false if memory ran out while it was filled.
+ */
 static bool
 finish(struct grid *g, const struct page *page)
 {
@@ -53,7 +55,7 @@ finish(struct grid *g, const struct page *page)
 	return is_whole;
 }
 
-/* A row of the paper, its figures times 'scale'; pairs of 'count' columns. */
+/* Add a row of the paper, scaled: 'count' columns, each a pair. */
 static void
 add_paper(struct grid *g, const char *name, const double (*figures)[2],
 	  size_t count, double scale)
@@ -84,7 +86,7 @@ print_table3(const struct report *r, const struct page *page)
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct measured *const m = &r->traces[i];
-		const struct census *const c = &m->census;
+		const struct table3 *const c = &m->table3;
 		const double figures[] = {
 			(double)c->alloc_count / 1e3,
 			(double)c->realloc_count / 1e3,
@@ -114,7 +116,9 @@ print_table3(const struct report *r, const struct page *page)
 
 /* ---------------------------------------------------------- tables 4, 7, 8 */
 
-/* A row for each trace: the sizes of these encodings. */
+/*
+ * Add a row for each trace with its size in these encodings, and their average.
+ */
 static void
 add_sizes(struct grid *g, const struct report *r,
 	  const enum encoding *encodings, struct averages *averages)
@@ -128,7 +132,7 @@ add_sizes(struct grid *g, const struct report *r,
 			for (size_t p = 0; p < 2; p++)
 				row->figures[c][p] = per_record(
 					m->sizing.nbytes[encodings[c]][p],
-					m->census.data_records);
+					m->table3.data_records);
 	}
 
 	const struct grid_row *const average =
@@ -140,7 +144,7 @@ add_sizes(struct grid *g, const struct report *r,
 				average->figures[c][p];
 }
 
-/* The row of the authors' talk: columns as in print_table4(). */
+/* Add the row of the authors' talk; columns as in print_table4(). */
 static void
 add_talk(struct grid *g)
 {
@@ -150,6 +154,20 @@ add_talk(struct grid *g)
 	row->figures[1][0] = paper_talk_ascii;
 	row->figures[10][0] = paper_talk_xml;
 }
+
+static const char table4_note[] =
+	"Simple Binary has 16 bytes per record, or 32 per record in a section "
+	"of "
+	"4096 records with\na value that needs 8 bytes.  HATF (naive) stores "
+	"addresses as 4-byte offsets to one base.\nHATF (literal) is naive "
+	"with "
+	"plain addresses, of 8 bytes where the program's need them.\nHATF "
+	"SplitAddr has a table of the addresses and stores indices into it, so "
+	"it can be smaller\nthan HATF (optimum), which has no table.  HATF "
+	"SplitAddr (paper) is HATF (best) with the\naddresses of 4 and 8 bytes "
+	"in a separate stream.  The authors' talk does not say what "
+	"its\nfigure "
+	"for XML measures.";
 
 static bool
 print_table4(const struct report *r, const struct page *page,
@@ -179,17 +197,7 @@ print_table4(const struct report *r, const struct page *page,
 		.key = "4",
 		.title = "size of the traces by encoding",
 		.unit = bytes_unit,
-		.note = "Simple Binary has 16 bytes a record, or 32 in a "
-			"section of 4096 with a value that\nneeds 8.  HATF "
-			"(naive) has addresses of 4 bytes: offsets to one "
-			"base.  HATF (literal) is\nnaive with plain "
-			"addresses, of 8 bytes where the program's need "
-			"that.  HATF SplitAddr has\na table of its addresses "
-			"and numbers of its entries, so it can be below HATF "
-			"(optimum),\nwhich has none.  HATF SplitAddr (paper) "
-			"is HATF (best) with the addresses of 4 and 8\nbytes "
-			"in a stream of their own.  The authors' talk does "
-			"not say what its figure for XML\nmeasures.",
+		.note = table4_note,
 		.columns = columns,
 		.parts = sizes,
 	};
@@ -288,7 +296,7 @@ add_times(struct grid *g, const struct report *r, const unsigned *encodings,
 			averages[encodings[c]][p] = average->figures[c][p];
 }
 
-/* "How it was measured", below a table of times. */
+/* Make the note about the measurement, below a table of times. */
 static void
 put_time_note(char *buf, size_t nbytes, const struct report *r)
 {
@@ -297,11 +305,10 @@ put_time_note(char *buf, size_t nbytes, const struct report *r)
 		return;
 	}
 	snprintf(buf, nbytes,
-		 "Median of %u runs, the first %" PRIu64
-		 " records of each trace at most, CPU time of\none thread, "
-		 "from and to memory.  The paper's figures are those of a "
-		 "500 MHz "
-		 "Pentium III,\nfrom and to a disk.",
+		 "Median of %u runs over at most the first %" PRIu64
+		 " records of each trace: CPU time of\none thread, from and "
+		 "to memory.  The paper's figures are from a 500 MHz Pentium "
+		 "III,\nfrom and to a disk.",
 		 r->runs, r->timed_max);
 }
 
@@ -385,7 +392,7 @@ print_table6(const struct report *r, const struct page *page,
 
 /* ----------------------------------------------------------------- table 9 */
 
-/* One placement's figures of a trace, as part 'p' of the row. */
+/* Set part 'p' of a row to the figures of one placement. */
 static void
 put_breakdown(struct grid_row *row, const struct measured *m, size_t p)
 {
@@ -394,7 +401,7 @@ put_breakdown(struct grid_row *row, const struct measured *m, size_t p)
 		HATF_FIELD_THREAD, HATF_FIELD_HEAP,    HATF_FIELD_ATTRIBUTES,
 	};
 	const struct breakdown *const b = &m->sizing.breakdowns[p];
-	const uint64_t records = m->census.all_records;
+	const uint64_t records = m->table3.all_records;
 
 	if (!b->is_known)
 		return;
@@ -422,11 +429,11 @@ print_table9(const struct report *r, const struct page *page,
 		.key = "9",
 		.title = "whole traces by field (not in the paper)",
 		.unit = bytes_unit,
-		.note = "With thread, heap, time, attributes and comments.  A "
-			"field has its metadata with it.\nCompressed is "
-			"what 'hatf convert' and the library make of it by "
-			"default, at level 10;\nthe recorder, which has less "
-			"time, compresses less.",
+		.note = "With thread, heap, time, attributes and comments.  "
+			"The metadata of a field counts with\nthe field.  "
+			"'compressed' is at level 10, the default of 'hatf "
+			"convert' and the library;\nthe recorder compresses "
+			"less, to save time.",
 		.columns = columns,
 		.parts = parts,
 	};
@@ -460,17 +467,16 @@ print_table10(const struct report *r, const struct page *page,
 		.title = "time to read compressed traces as they are (not in "
 			 "the paper)",
 		.unit = time_unit,
-		.note = "Wall time of whole traces, from their files.  The "
-			"first column is "
-			"zlib alone, which makes bytes\nof them and no "
-			"records.",
+		.note = "Wall time to read whole traces from their files.  In "
+			"the first column, zlib inflates the\nfile, but "
+			"nothing decodes records.",
 		.columns = columns,
 	};
 	_Static_assert(REREAD_JOBS == 2, "the title of a column says so");
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct measured *const m = &r->traces[i];
-		const double records = (double)m->census.all_records;
+		const double records = (double)m->table3.all_records;
 		struct grid_row *const row =
 			grid_add(&g, GRID_MEASURED, m->name);
 
@@ -489,7 +495,10 @@ print_table10(const struct report *r, const struct page *page,
 
 /* ---------------------------------------------------------------- table 11 */
 
-/* How far, at worst, the optimum is above the smallest other placement. */
+/*
+ * Return the worst ratio of the optimum to the smallest other placement, over
+ * all traces.
+ */
 static double
 worst_optimum(const struct report *r)
 {
@@ -508,7 +517,7 @@ worst_optimum(const struct report *r)
 			per_record(s->nbytes[ENCODING_OPTIMUM][0], 1) /
 			per_record(least, 1);
 
-		/* Also if it is unknown. */
+		/* True for NAN, too: an unknown ratio is the worst. */
 		if (!(ratio <= worst))
 			worst = ratio;
 	}
@@ -522,6 +531,26 @@ add_ratio(struct grid *g, const char *name, double measured, double paper)
 
 	row->figures[0][0] = measured;
 	row->figures[1][0] = paper;
+}
+
+/* Add the ratios of read times, here and in the paper. */
+static void
+add_time_ratios(struct grid *g, const struct averages *a)
+{
+	const double(*const plain)[2] = a->plain_ns;
+	const double(*const packed)[2] = a->packed_ns;
+	const double(*const p5)[2] = paper_table5[PAPER_PROGRAMS];
+	const double(*const p6)[2] = paper_table6[PAPER_PROGRAMS];
+
+	add_ratio(g, "read time: HATF (best) / Simple Binary",
+		  plain[ENCODING_BEST][0] / plain[ENCODING_BINARY][0],
+		  p5[3][0] / p5[0][0]);
+	add_ratio(g, "compressed read time: HATF (best) / Simple Binary",
+		  packed[ENCODING_BEST][0] / packed[ENCODING_BINARY][0],
+		  p6[3][0] / p6[0][0]);
+	add_ratio(g, "compressed read time: HATF SplitAddr / Simple Binary",
+		  packed[ENCODING_SPLITADDR][0] / packed[ENCODING_BINARY][0],
+		  p6[5][0] / p6[0][0]);
 }
 
 static bool
@@ -538,12 +567,8 @@ print_table11(const struct report *r, const struct page *page,
 		.paper_column = 1,
 	};
 	const double(*const bytes)[2] = a->nbytes;
-	const double(*const plain)[2] = a->plain_ns;
-	const double(*const packed)[2] = a->packed_ns;
 	/* The paper's averages, in its columns. */
 	const double(*const p4)[2] = paper_table4[PAPER_PROGRAMS];
-	const double(*const p5)[2] = paper_table5[PAPER_PROGRAMS];
-	const double(*const p6)[2] = paper_table6[PAPER_PROGRAMS];
 
 	add_ratio(&g, "bytes: HATF (best) / HATF (naive)",
 		  bytes[ENCODING_BEST][0] / bytes[ENCODING_NAIVE][0],
@@ -560,15 +585,7 @@ print_table11(const struct report *r, const struct page *page,
 		  whole[0] / whole[1], NAN);
 	add_ratio(&g, "bytes at worst: HATF (optimum) / best other placement",
 		  worst_optimum(r), NAN);
-	add_ratio(&g, "read time: HATF (best) / Simple Binary",
-		  plain[ENCODING_BEST][0] / plain[ENCODING_BINARY][0],
-		  p5[3][0] / p5[0][0]);
-	add_ratio(&g, "compressed read time: HATF (best) / Simple Binary",
-		  packed[ENCODING_BEST][0] / packed[ENCODING_BINARY][0],
-		  p6[3][0] / p6[0][0]);
-	add_ratio(&g, "compressed read time: HATF SplitAddr / Simple Binary",
-		  packed[ENCODING_SPLITADDR][0] / packed[ENCODING_BINARY][0],
-		  p6[5][0] / p6[0][0]);
+	add_time_ratios(&g, a);
 	add_ratio(&g, "time: read / zlib inflates", reread[1] / reread[0], NAN);
 	add_ratio(&g, "time: read with 2 jobs / zlib inflates",
 		  reread[2] / reread[0], NAN);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * report.h - the paper's tables, filled with what was measured
- */
+/* report.h - the paper's tables, filled with our measurements */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -11,10 +9,10 @@
 #include "tools/paper/table3.h"
 #include "tools/ui/table.h"
 
-/* One trace. */
+/* The measurements of one trace. */
 struct measured {
 	char *name;
-	struct census census;
+	struct table3 table3;
 	struct sizing sizing;
 	struct timing timing;
 	struct reread reread;
@@ -24,10 +22,12 @@ struct report {
 	struct measured *traces;
 	size_t count;
 	unsigned runs;
-	uint64_t timed_max; /* records of a trace that were timed, at most */
+	uint64_t timed_max; /* most records timed per trace */
 };
 
-/* Print all tables.  False without memory, which has been said then. */
+/*
+ * Print all tables.  Return false if memory runs out, after printing the error.
+ */
 bool report_print(const struct report *r, enum grid_format format,
 		  struct out *o);
 

@@ -11,7 +11,7 @@
 #define BATCH 1024
 
 static void
-count_record(struct census *c, const struct hatf_record *rec)
+count_record(struct table3 *c, const struct hatf_record *rec)
 {
 	c->all_records += rec->tag < HATF_COMMENT;
 	if (rec->tag > HATF_REALLOC_FREE)
@@ -27,9 +27,9 @@ count_record(struct census *c, const struct hatf_record *rec)
 	}
 }
 
-/* What the records tell.  How they end the other pass says. */
+/* Count the records.  The pass over the events reports errors. */
 static void
-count_records(struct census *c, const struct spool *trace)
+count_records(struct table3 *c, const struct spool *trace)
 {
 	struct hatf_record *const records = calloc(BATCH, sizeof(*records));
 	struct hatf_reader *reader;
@@ -47,9 +47,12 @@ count_records(struct census *c, const struct spool *trace)
 	free(records);
 }
 
-/* The events of an open reader; the live set has the peaks. */
+/*
+ * Run the event stage over an open reader for the peaks of live blocks.  Return
+ * false after printing an error.
+ */
 static bool
-follow_events(struct census *c, struct scan *s)
+follow_events(struct table3 *c, struct scan *s)
 {
 	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
 	const char *fault;
@@ -73,7 +76,7 @@ follow_events(struct census *c, struct scan *s)
 }
 
 bool
-census_take(struct census *c, const struct spool *trace)
+table3_take(struct table3 *c, const struct spool *trace)
 {
 	struct scan *const s = calloc(1, sizeof(*s));
 	struct hatf_error err;

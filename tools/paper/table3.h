@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table3.h - what table 3 of the paper says of a trace
+ * table3.h - the figures of a trace for table 3 of the paper
  *
- * Counts of records: the alloc and the free that a realloc announces are among
- * the allocs and frees, as in the paper.
+ * As in the paper, the counts are counts of records: the alloc and the free
+ * that a realloc announces count as an alloc and a free.
  */
 #ifndef TABLE3_H
 #define TABLE3_H
 
 #include "tools/trace/spool.h"
 
-struct census {
+struct table3 {
 	uint64_t data_records; /* alloc, free and realloc: tags 0 to 5 */
-	uint64_t all_records;  /* of all kinds but comments: tags 0 to 9 */
-	uint64_t alloc_count;  /* that got a block */
+	uint64_t all_records;  /* all but comments and metadata: tags 0 to 9 */
+	uint64_t alloc_count;  /* successful ones */
 	uint64_t realloc_count;
 	uint64_t free_count;
-	double nbytes; /* that the allocs got */
+	double nbytes; /* of successful allocs */
 	uint64_t max_objects, max_nbytes;
 };
 
 /*
- * Read the trace from end to end.  False if it is not whole or not complete,
- * which has been said then; the counts are those of what could be read.
+ * Read the whole trace.  Return false if it is damaged or incomplete, after
+ * printing the error; the counts are then those of the readable part.
  */
-bool census_take(struct census *c, const struct spool *trace);
+bool table3_take(struct table3 *c, const struct spool *trace);
 
 #endif /* TABLE3_H */

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * android_sink.c - what Android's memory_replay reads (FORMATS "android")
+ * android_sink.c - records into a trace for Android's memory_replay (FORMATS
+ * "android")
  *
- * It keeps threads by the number that the kernel has for them, in 32 bits, with 0 for
- * "no thread".  So the first thread of a trace, 0, is written as the process, whose
- * number the kernel gives it too; numbers that do not fit are replaced.
+ * memory_replay stores a thread id in 32 bits and takes 0 for "no thread".  The
+ * sink therefore writes thread 0, the first thread of a trace, as the process
+ * id, which is also the kernel's id of that thread.  It replaces thread ids
+ * that do not fit.
  *
- * Calls that failed and frees of blocks that the trace does not have are left out: the
- * replay ends with them.
+ * The sink leaves out failed calls and frees of blocks that the trace never
+ * allocated, because memory_replay aborts at them.
  *
- * Times are written if they are times, in nanoseconds; a call begins and ends at once.
+ * The sink writes times only if the trace's unit of time is ns or us, and
+ * converts them to nanoseconds.  Begin and end of a call get the same time.
  */
 #include "hatf/codec/hatf_record.h"
 #include "hatf/formats/common/calls.h"
@@ -18,17 +21,20 @@
 
 #include <stdlib.h>
 
-/* The most that the line of one call takes. */
+/* The longest line of one call, in bytes. */
 #define LINE_NBYTES (20 + 6 * (1 + TEXTIO_NUMBER_MAX))
 
-/* Of the threads whose numbers do not fit: above any of Linux, which has 2^22. */
+/*
+ * The first replacement for thread ids that do not fit.  Linux thread ids are
+ * below 2^22, so none collides.
+ */
 #define FIRST_OTHER_THREAD ((uint64_t)1 << 30)
 
 struct android {
 	struct calls calls;
-	uint64_t first_thread; /* what thread 0 is written as */
-	uint64_t ns;	       /* of a unit of time; 0: there are no times */
-	struct u64_map others; /* thread -> 'value', its number */
+	uint64_t first_thread; /* written instead of thread 0 */
+	uint64_t ns;	       /* per unit of time; 0: write no times */
+	struct u64_map others; /* thread -> 'object', its replacement */
 	uint64_t other_count;
 	bool no_memory;
 };
@@ -52,7 +58,10 @@ thread_number(struct android *a, uint64_t thread)
 	return block->value;
 }
 
-/* The value of a number among the attributes; 0 if it is not there. */
+/*
+ * Return the value of the attribute 'key', 1 for HATF_ATTR_ZEROED, or 0 if the
+ * record lacks it.
+ */
 static uint64_t
 find_attribute(const struct hatf_record *rec, uint8_t key)
 {
@@ -116,13 +125,13 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 {
 	p = put_operation(p, a, call->rec, "realloc", call->address);
 	p = put_address(p, call->old_address);
-	/* The size is what tells one that freed. */
+	/* memory_replay takes a size of 0 for a free. */
 	return put_number(p, call->kind == LEDGER_FREE ? 0 : call->size);
 }
 
 /*
- * Was it the program's realloc, of NULL or to 0 bytes too?  Not if a block that it
- * had or has is left out.
+ * Return whether to write the call as "realloc".  Reallocs of NULL and to 0
+ * bytes count, but not a realloc whose old or new block the sink leaves out.
  */
 static bool
 is_realloc(const struct call *call)
@@ -168,11 +177,14 @@ put_line(struct sink *s, const struct call *call)
 	outfile_advance(&s->out, (size_t)(p - start));
 }
 
-/* What the replay can do, and no more: it has the blocks that it has allocated. */
+/*
+ * Write a call, unless memory_replay would abort at it: write a realloc of an
+ * unknown block as an allocation, and drop a free of one.
+ */
 static void
-put_call(struct sink *s, const struct call *told)
+put_call(struct sink *s, const struct call *recorded)
 {
-	struct call call = *told;
+	struct call call = *recorded;
 
 	if (call.kind == LEDGER_FAILED) {
 		loss_count(s, SINK_LOSS_FAILED);
@@ -203,7 +215,10 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 	return status;
 }
 
-/* What a unit of the trace's times is, in nanoseconds. */
+/*
+ * Return the trace's unit of time in nanoseconds, or 0 if the sink is to write
+ * no times.
+ */
 static uint64_t
 unit_ns(const struct sink *s, const char *lines)
 {

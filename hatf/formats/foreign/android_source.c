@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * android_source.c - Android's record_allocs and memory_replay (FORMATS "android")
+ * android_source.c - traces of Android's record_allocs and memory_replay into
+ * records (FORMATS "android")
  *
  *	186: malloc 0xb6038060 20 1000 1020
  *	186: calloc 0xb609f080 32 4 ...
@@ -9,15 +10,15 @@
  *	186: free 0xb609f0c0 ...
  *	187: thread_done 0x0 1040
  *
- * What later versions append are the times, in nanoseconds, at which a call began
- * and ended.  Lines are in the order of the ends, so those are the times.
+ * Later versions append the times at which the call began and ended, in
+ * nanoseconds.  Lines are sorted by end time, so a record gets the end time.
  */
 #include "hatf/formats/common/batch.h"
 #include "hatf/formats/common/textio.h"
 
 #include <stdlib.h>
 
-/* Two items of attributes: a key and a number each. */
+/* Room for two attributes, each a key and a number. */
 #define ATTRIBUTES_NBYTES 24
 
 enum operation {
@@ -30,10 +31,12 @@ enum operation {
 };
 #define OPERATION_COUNT 6
 
-/* A name, and of what stands behind the pointer the names, with a blank each. */
+/*
+ * The name of each operation, and the names of its arguments after the pointer.
+ */
 static const struct {
 	const char *name;
-	const char *arguments[2]; /* NULL: no more */
+	const char *arguments[2]; /* NULL: no further argument */
 } operations[OPERATION_COUNT] = {
 	[OPERATION_MALLOC] = { "malloc", { "size" } },
 	[OPERATION_CALLOC] = { "calloc", { "count", "size" } },
@@ -45,8 +48,8 @@ static const struct {
 
 struct android {
 	struct batch batch;
-	bool begun;	/* the first call has been read */
-	bool has_times; /* its line */
+	bool has_begun; /* the source has read its first call */
+	bool has_times; /* the line being parsed has times */
 	enum operation operation;
 	uint64_t alignment; /* of a memalign, else 0 */
 };
@@ -95,7 +98,10 @@ take_operation(struct textio_cell *line, enum operation *operation_ret)
 	return false;
 }
 
-/* The times of beginning and end, of a thread only that of its end. */
+/*
+ * Take the begin and end times, or only an end time for thread_done, and keep
+ * the end time.
+ */
 static bool
 take_time(struct android *a, struct textio_cell line, struct hatf_record *rec)
 {
@@ -112,7 +118,7 @@ take_time(struct android *a, struct textio_cell line, struct hatf_record *rec)
 		return true;
 	if (!take_number(&line, &rec->time))
 		return false;
-	/* What a later version may add are numbers too. */
+	/* Skip further numbers, which a later version may append. */
 	while (is_blank(*line.start))
 		line.start++;
 	while (line.start != line.end)
@@ -121,7 +127,7 @@ take_time(struct android *a, struct textio_cell line, struct hatf_record *rec)
 	return true;
 }
 
-/* Make a record of what the operation was given; NULL or the field at fault. */
+/* Fill in 'rec' from the arguments.  Return NULL, or the malformed field. */
 static const char *
 set_call(struct android *a, const uint64_t arguments[2],
 	 struct hatf_record *rec)
@@ -133,7 +139,7 @@ set_call(struct android *a, const uint64_t arguments[2],
 		rec->size = arguments[0];
 		return NULL;
 	case OPERATION_CALLOC:
-		/* Too much may have been asked for, but not have been had. */
+		/* A calloc whose size overflows is valid only if it failed. */
 		if (!__builtin_mul_overflow(arguments[0], arguments[1],
 					    &rec->size))
 			return NULL;
@@ -187,7 +193,10 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	return set_call(a, arguments, rec);
 }
 
-/* What the records of HATF have no field for. */
+/*
+ * Store alignment or zeroing as attributes, because HATF records have no field
+ * for them.  Return false if memory runs out.
+ */
 static bool
 add_attributes(struct android *a, struct hatf_record *rec)
 {
@@ -212,13 +221,13 @@ add_attributes(struct android *a, struct hatf_record *rec)
 	return true;
 }
 
-/* Put what a line tells into the batch. */
+/* Add the record of a line to the batch.  Return false if memory runs out. */
 static bool
-deliver(struct android *a, struct hatf_record *line)
+add_call(struct android *a, struct hatf_record *line)
 {
 	struct hatf_record *out;
 
-	/* Of 0 bytes, it frees as Android has it. */
+	/* On Android, a realloc to 0 bytes frees the block. */
 	if (a->operation == OPERATION_REALLOC)
 		return batch_realloc(&a->batch, line,
 				     line->address == 0 && line->size == 0 &&
@@ -232,16 +241,19 @@ deliver(struct android *a, struct hatf_record *line)
 	return true;
 }
 
-/* The first call tells whether there are times. */
+/*
+ * Put the unit of time into the header.  The first call shows whether the trace
+ * has times.
+ */
 static bool
-begin(struct source *s)
+put_unit(struct source *s)
 {
 	struct android *const a = s->ctx;
 	const char *const unit = a->has_times ? "ns" : "none";
 
-	if (a->begun)
+	if (a->has_begun)
 		return true;
-	a->begun = true;
+	a->has_begun = true;
 	return source_header(s, "unit", unit, strlen(unit));
 }
 
@@ -254,9 +266,9 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	batch_begin(&a->batch, records, max);
 	while (batch_wants(&a->batch) &&
 	       textio_read(s, parse_line, &line, 1) != 0) {
-		if (!begin(s))
+		if (!put_unit(s))
 			break;
-		if (!deliver(a, &line)) {
+		if (!add_call(a, &line)) {
 			source_stop(s, HATF_NO_MEMORY, NULL);
 			break;
 		}

@@ -6,19 +6,22 @@
 
 #include "hatf/codec/bytes.h"
 
-/* Sizes count words, and 2^61 of them are all of memory. */
+/* Sizes are in words of 8 bytes; 2^61 of them fill the address space. */
 #define WORDS_MAX ((uint64_t)1 << 61)
 
-/* The type is in the low 3 bits; with all of them set, in the low 8. */
+/*
+ * The type is in the low 3 bits.  If all three are set, it is in the low 8
+ * bits.
+ */
 #define TYPE_BITS	   3
 #define TYPE_MASK	   7
 #define TYPE_EXTENDED	   7
 #define TYPE_EXTENDED_BITS 8
 
 /*
- * The number of zero bits below the lowest bit that is set in the first byte is
- * the number of bytes that follow it; the number is in the bits above that bit.
- * If all eight bits are zero, the number is the eight bytes that follow.
+ * The count of trailing zero bits of the first byte is the count of bytes that
+ * follow.  The number is in the bits above the lowest set bit.  If the first
+ * byte is 0, the number is in the eight bytes that follow.
  */
 bool
 gperftools_take_number(const uint8_t **next, const uint8_t *end,
@@ -45,9 +48,9 @@ gperftools_take_number(const uint8_t **next, const uint8_t *end,
 	return true;
 }
 
-/* 0, -1, 1, -2, ...: a difference. */
+/* Decode a difference: 0, 1, 2, 3 stand for 0, -1, 1, -2. */
 static uint64_t
-unzigzag(uint64_t n)
+zigzag_decode(uint64_t n)
 {
 	return n >> 1 ^ (0 - (n & 1));
 }
@@ -59,9 +62,8 @@ gperftools_type_of(uint64_t first)
 						    : first & TYPE_MASK;
 }
 
-/* The bits above the type in the first number. */
 uint64_t
-gperftools_rest_of(uint64_t first)
+gperftools_argument_of(uint64_t first)
 {
 	return first >> ((first & TYPE_MASK) == TYPE_EXTENDED
 				 ? TYPE_EXTENDED_BITS
@@ -71,7 +73,7 @@ gperftools_rest_of(uint64_t first)
 static const char *
 take_size(struct gperftools_thread *t, uint64_t difference)
 {
-	t->words += unzigzag(difference);
+	t->words += zigzag_decode(difference);
 	if (t->words > WORDS_MAX)
 		return "size";
 	t->event.nbytes = t->words << 3;
@@ -81,7 +83,7 @@ take_size(struct gperftools_thread *t, uint64_t difference)
 static const char *
 take_new_token(struct gperftools_thread *t)
 {
-	/* It becomes an address, which is one more. */
+	/* The address is the token plus 1, which must not overflow. */
 	if (t->next_token == UINT64_MAX)
 		return "token";
 	t->event.new_token = t->next_token++;
@@ -91,7 +93,7 @@ take_new_token(struct gperftools_thread *t)
 static const char *
 take_old_token(struct gperftools_thread *t, uint64_t difference)
 {
-	t->token += unzigzag(difference);
+	t->token += zigzag_decode(difference);
 	t->event.token = t->token;
 	return t->token == UINT64_MAX ? "token" : NULL;
 }
@@ -111,7 +113,7 @@ gperftools_decode(struct gperftools_thread *t, const uint8_t *end,
 	     e->type == GPERFTOOLS_MEMALIGN) &&
 	    !gperftools_take_number(&t->next, end, &second))
 		return "event";
-	first = gperftools_rest_of(first);
+	first = gperftools_argument_of(first);
 	*is_event_ret = true;
 	switch (e->type) {
 	case GPERFTOOLS_TOKENS:

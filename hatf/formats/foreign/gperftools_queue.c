@@ -10,7 +10,7 @@ is_before(const struct gperftools_thread *a, const struct gperftools_thread *b)
 	return a->time != b->time ? a->time < b->time : a->id < b->id;
 }
 
-/* Move 't' up from place 'i' to where it belongs. */
+/* Move 't' up from slot 'i' to its place in the heap. */
 static void
 sift_up(struct gperftools_queue *q, size_t i, struct gperftools_thread *t)
 {
@@ -19,7 +19,7 @@ sift_up(struct gperftools_queue *q, size_t i, struct gperftools_thread *t)
 	q->threads[i] = t;
 }
 
-/* Put 't' where it belongs at or below the top. */
+/* Move 't' down from the root to its place in the heap. */
 static void
 sift_down(struct gperftools_queue *q, struct gperftools_thread *t)
 {

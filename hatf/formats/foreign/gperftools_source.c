@@ -3,21 +3,23 @@
  * gperftools_source.c - malloc traces of alk/gperftools into records (FORMATS
  * "gperftools")
  *
- * The recorder gives every block a token, a number that no other block has ever
- * had, instead of its address, and writes what each thread did in buffers of that
- * thread.  Buffers come in no order among threads but for barriers: what happened
- * before a barrier's buffers were taken is in front of it.
+ * Instead of an address, the gperftools recorder gives every block a token, a
+ * number that it never reuses.  It writes each thread's events in buffers of
+ * that thread.  Buffers of different threads are unordered, except that a
+ * barrier follows all buffers with events from before it.
  *
  *	Buf thread 4 | Buf thread 5 | Death 4 | Buf thread 0 | Barrier | Buf ...
  *
- * So, as the system's own 'postprocess' does, all buffers up to a barrier are held,
- * and their events merged: the next one is that of the thread with the least time,
- * but a thread that is about to free what has not been allocated yet sleeps until
- * that has come.  It wakes at the end of the trace, or when too much is held, as
- * the token may never come: a free of an unknown block is then a violation for
- * 'hatf verify' to tell.
+ * So, like gperftools' own 'postprocess', the source keeps all buffers up to a
+ * barrier and then merges their events.  It always takes the event of the
+ * runnable thread with the least time.  A thread whose next event frees a token
+ * that is not allocated yet is blocked until another thread allocates the
+ * token.  If the trace ends first, or the buffers exceed BUFFERED_MAX, all
+ * blocked threads become runnable, because the token may never come.  'hatf
+ * verify' then reports the free of an unknown block.
  *
- * Memory is O(live blocks + threads), and HELD_MAX of buffers.
+ * Memory is O(live blocks + threads), plus at most about BUFFERED_MAX of
+ * buffers.
  */
 #include "hatf/containers/block_set.h"
 #include "hatf/formats/common/batch.h"
@@ -32,32 +34,37 @@
 #define MAGIC	     0x6cbd63e4
 #define MAGIC_NBYTES 4
 
-/* The most of an event in front of its buffer. */
+/* The longest outer event without its buffer, in bytes. */
 #define OUTER_MAX (3 * GPERFTOOLS_NUMBER_MAX)
 
 /*
- * Buffers are a few KiB; a longer one is none.  It must fit the window, whole and
- * with what stands before it.
+ * Longest buffer accepted, in bytes; real ones are a few KiB.  The buffer and
+ * the event before it must fit the input window.
  */
 #define BUFFER_MAX (256 * 1024)
 
 /*
- * A barrier comes every few milliseconds.  Without it, sleeping threads wake when
- * so much is held.
+ * Buffered bytes at which blocked threads become runnable although no barrier
+ * came.  Real traces have a barrier every few milliseconds.
  */
-#define HELD_MAX ((size_t)64 << 20)
+#define BUFFERED_MAX ((size_t)64 << 20)
 
 struct gperftools {
 	struct batch batch;
-	/* id -> 'value' is a struct gperftools_thread */
-	struct u64_map threads;
-	struct block_set tokens; /* that are allocated */
-	struct u64_map waited;	 /* token -> 'value' is the first that sleeps */
-	struct gperftools_queue awake;
-	size_t held_nbytes; /* in buffers */
+	struct u64_map
+		threads; /* id -> 'object', a struct gperftools_thread * */
+	struct block_set tokens; /* allocated ones */
+	/*
+	 * Token -> 'object', the first struct gperftools_thread * that is
+	 * blocked on it.
+	 */
+	struct u64_map blocked;
+	struct gperftools_queue runnable;
+	size_t buffered_nbytes; /* of buffers, with their headers */
 	bool is_merging;
-	bool sleeps;	      /* a thread may sleep */
-	enum hatf_status end; /* when all is merged; HATF_OK: read on */
+	bool may_block; /* block a thread that frees an unknown token */
+	/* The status to stop with after merging; HATF_OK: continue reading. */
+	enum hatf_status end;
 	const char *end_field;
 	uint64_t time; /* of the last record */
 };
@@ -70,18 +77,21 @@ drop_buffer(struct gperftools *g, struct gperftools_thread *t)
 	struct gperftools_buffer *const b = t->first;
 
 	t->time = b->time;
-	t->first = b->after;
+	t->first = b->next;
 	if (t->first == NULL)
 		t->last = NULL;
 	else
 		t->next = t->first->bytes;
-	g->held_nbytes -= sizeof(*b) + b->nbytes;
+	g->buffered_nbytes -= sizeof(*b) + b->nbytes;
 	free(b);
 }
 
-/* Find out what a thread does next, if anything.  False: reading has stopped. */
+/*
+ * Decode the next event of 't' into t->event; clear t->has_event if it has
+ * none.  Return false if the source has stopped with an error.
+ */
 static bool
-look_ahead(struct source *s, struct gperftools_thread *t)
+decode_next(struct source *s, struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
 
@@ -104,23 +114,23 @@ look_ahead(struct source *s, struct gperftools_thread *t)
 			return false;
 		}
 	}
-	/* A thread that does nothing more may still have died. */
-	if (!t->has_event && t->is_dead) {
+	/* After its last event, a thread that ended still gets an end event. */
+	if (!t->has_event && t->has_ended) {
 		t->has_event = true;
-		t->event.type = GPERFTOOLS_DEATH;
-		t->time = t->death_time;
+		t->event.type = GPERFTOOLS_THREAD_END;
+		t->time = t->end_time;
 	}
 	return true;
 }
 
-/* ------------------------------------------------------------ those awake */
+/* ----------------------------------------------------- runnable and blocked */
 
 static bool
-wake(struct source *s, struct gperftools_thread *t)
+add_runnable(struct source *s, struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
 
-	if (gperftools_queue_add(&g->awake, t))
+	if (gperftools_queue_add(&g->runnable, t))
 		return true;
 	source_stop(s, HATF_NO_MEMORY, NULL);
 	return false;
@@ -132,69 +142,72 @@ thread_of(const struct u64_map_entry *block)
 	return (struct gperftools_thread *)(uintptr_t)block->value;
 }
 
-/* The thread at the top sleeps until 'token' is allocated. */
+/* Block 't', the first runnable thread, until 'token' is allocated. */
 static void
-put_to_sleep(struct source *s, struct gperftools_thread *t, uint64_t token)
+block_on(struct source *s, struct gperftools_thread *t, uint64_t token)
 {
 	struct gperftools *const g = s->ctx;
 	bool added;
-	struct u64_map_entry *const place =
-		u64_map_put(&g->waited, token, &added);
+	struct u64_map_entry *const entry =
+		u64_map_put(&g->blocked, token, &added);
 
-	if (place == NULL) {
+	if (entry == NULL) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
-	t->sleeps_after = added ? NULL : thread_of(place);
-	place->value = (uint64_t)(uintptr_t)t;
-	gperftools_queue_drop_first(&g->awake);
+	t->next_blocked = added ? NULL : thread_of(entry);
+	entry->value = (uint64_t)(uintptr_t)t;
+	gperftools_queue_drop_first(&g->runnable);
 }
 
 static void
-wake_all(struct source *s, struct gperftools_thread *t)
+unblock_all(struct source *s, struct gperftools_thread *t)
 {
-	while (t != NULL && wake(s, t))
-		t = t->sleeps_after;
+	while (t != NULL && add_runnable(s, t))
+		t = t->next_blocked;
 }
 
-/* 'token' is allocated: who has slept for it goes on. */
+/* Mark 'token' as allocated, and make the threads that wait for it runnable. */
 static void
 add_token(struct source *s, uint64_t token)
 {
 	struct gperftools *const g = s->ctx;
 	const struct block unknown = { .size = 0 };
-	struct u64_map_entry *place;
+	struct u64_map_entry *entry;
 	bool added;
 
 	if (!block_set_put(&g->tokens, token, &unknown, &added, NULL)) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
-	place = u64_map_count(&g->waited) == 0
+	entry = u64_map_count(&g->blocked) == 0
 			? NULL
-			: u64_map_find(&g->waited, token);
-	if (place != NULL) {
-		struct gperftools_thread *const t = thread_of(place);
+			: u64_map_find(&g->blocked, token);
+	if (entry != NULL) {
+		struct gperftools_thread *const t = thread_of(entry);
 
-		u64_map_remove(&g->waited, place);
-		wake_all(s, t);
+		u64_map_remove(&g->blocked, entry);
+		unblock_all(s, t);
 	}
 }
 
-/* From here on nobody sleeps: what is waited for will not come. */
+/*
+ * Make all blocked threads runnable and block no more in this merge, because
+ * the tokens that they wait for will not come.
+ */
 static void
-end_sleep(struct source *s)
+unblock_everything(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
-	const struct u64_map *const w = &g->waited;
+	const struct u64_map *const w = &g->blocked;
 
 	for (size_t i = 0; i < w->slot_count; i++)
 		if (w->keys[i] != 0)
-			wake_all(s, thread_of(&w->entries[i]));
+			unblock_all(s, thread_of(&w->entries[i]));
 	if (w->has_zero)
-		wake_all(s, thread_of(&w->zero));
-	u64_map_fini(&g->waited);
-	g->sleeps = false;
+		unblock_all(s, thread_of(&w->zero));
+	u64_map_fini(&g->blocked);
+	g->may_block = false;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -209,7 +222,7 @@ add_record(struct source *s, const struct gperftools_thread *t, unsigned tag)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
-	/* Threads' times are known now and then only. */
+	/* A thread's time is updated only now and then, so it may lag. */
 	if (t->time > g->time)
 		g->time = t->time;
 	rec->time = g->time;
@@ -237,7 +250,7 @@ add_alignment(struct source *s, struct hatf_record *rec, uint64_t alignment)
 }
 
 static void
-tell_alloc(struct source *s, const struct gperftools_thread *t)
+add_alloc(struct source *s, const struct gperftools_thread *t)
 {
 	struct hatf_record *const rec = add_record(s, t, HATF_ALLOC);
 
@@ -250,7 +263,7 @@ tell_alloc(struct source *s, const struct gperftools_thread *t)
 }
 
 static void
-tell_free(struct source *s, const struct gperftools_thread *t)
+add_free(struct source *s, const struct gperftools_thread *t)
 {
 	struct hatf_record *const rec = add_record(s, t, HATF_FREE);
 
@@ -258,9 +271,9 @@ tell_free(struct source *s, const struct gperftools_thread *t)
 		rec->address = t->event.token + 1;
 }
 
-/* Every realloc gives a new token, wherever the block is then. */
+/* Every realloc has a new token, even if the block stays in place. */
 static void
-tell_realloc(struct source *s, const struct gperftools_thread *t)
+add_realloc(struct source *s, const struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
 
@@ -280,21 +293,21 @@ tell_realloc(struct source *s, const struct gperftools_thread *t)
 }
 
 static void
-tell(struct source *s, const struct gperftools_thread *t)
+add_event(struct source *s, const struct gperftools_thread *t)
 {
 	switch (t->event.type) {
 	case GPERFTOOLS_FREE:
 	case GPERFTOOLS_FREE_SIZED:
-		tell_free(s, t);
+		add_free(s, t);
 		break;
 	case GPERFTOOLS_REALLOC:
-		tell_realloc(s, t);
+		add_realloc(s, t);
 		break;
-	case GPERFTOOLS_DEATH:
+	case GPERFTOOLS_THREAD_END:
 		add_record(s, t, HATF_DESTROY_THREAD);
 		break;
 	default:
-		tell_alloc(s, t);
+		add_alloc(s, t);
 	}
 }
 
@@ -321,58 +334,66 @@ forget_thread(struct gperftools *g, struct gperftools_thread *t)
 	free(t);
 }
 
-/* The thread at the top has done what it was about to do. */
+/* Advance 't', the first runnable thread, past its current event. */
 static void
-go_on(struct source *s, struct gperftools_thread *t)
+advance(struct source *s, struct gperftools_thread *t)
 {
 	struct gperftools *const g = s->ctx;
-	const bool died = t->event.type == GPERFTOOLS_DEATH;
+	const bool ended = t->event.type == GPERFTOOLS_THREAD_END;
 
-	if (!died && !look_ahead(s, t))
+	if (!ended && !decode_next(s, t))
 		return;
-	if (!died && t->has_event) {
-		gperftools_queue_update_first(&g->awake);
+	if (!ended && t->has_event) {
+		gperftools_queue_update_first(&g->runnable);
 		return;
 	}
-	gperftools_queue_drop_first(&g->awake);
-	if (died)
+	gperftools_queue_drop_first(&g->runnable);
+	if (ended)
 		forget_thread(g, t);
 }
 
-/* Tell of the next event, or let its thread sleep. */
+/*
+ * Process the event with the least time: add it to the batch, or block its
+ * thread.
+ */
 static void
 merge_one(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
-	struct gperftools_thread *const t = g->awake.threads[0];
+	struct gperftools_thread *const t = g->runnable.threads[0];
 	const struct gperftools_event e = t->event;
 
 	if (frees(&e)) {
 		struct block old;
 
-		if (!block_set_take(&g->tokens, e.token, &old) && g->sleeps) {
-			put_to_sleep(s, t, e.token);
+		if (!block_set_take(&g->tokens, e.token, &old) &&
+		    g->may_block) {
+			block_on(s, t, e.token);
 			return;
 		}
 	}
-	tell(s, t);
-	go_on(s, t);
+	add_event(s, t);
+	advance(s, t);
 	if (allocates(&e))
 		add_token(s, e.new_token);
 }
 
-/* Merge what is held, as far as there is room; true if there is no more. */
+/*
+ * Merge the buffered events into the batch.  Return true if no event is left,
+ * false if the batch is full or the source has stopped.
+ */
 static bool
-merge(struct source *s)
+merge_events(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
 
 	while (batch_wants(&g->batch) && s->err.status == HATF_OK) {
-		if (g->awake.count != 0)
+		if (g->runnable.count != 0)
 			merge_one(s);
-		else if (u64_map_count(&g->waited) != 0 &&
-			 (g->end != HATF_OK || g->held_nbytes > HELD_MAX))
-			end_sleep(s);
+		else if (u64_map_count(&g->blocked) != 0 &&
+			 (g->end != HATF_OK ||
+			  g->buffered_nbytes > BUFFERED_MAX))
+			unblock_everything(s);
 		else
 			return true;
 	}
@@ -386,35 +407,35 @@ find_thread(struct source *s, uint64_t id)
 {
 	struct gperftools *const g = s->ctx;
 	bool added;
-	struct u64_map_entry *const place =
+	struct u64_map_entry *const entry =
 		u64_map_put(&g->threads, id, &added);
 	struct gperftools_thread *t;
 
-	if (place != NULL && !added)
-		return thread_of(place);
-	t = place == NULL ? NULL : calloc(1, sizeof(*t));
+	if (entry != NULL && !added)
+		return thread_of(entry);
+	t = entry == NULL ? NULL : calloc(1, sizeof(*t));
 	if (t == NULL) {
-		if (place != NULL)
-			u64_map_remove(&g->threads, place);
+		if (entry != NULL)
+			u64_map_remove(&g->threads, entry);
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
 	t->id = id;
-	place->value = (uint64_t)(uintptr_t)t;
+	entry->value = (uint64_t)(uintptr_t)t;
 	return t;
 }
 
-/* A thread has got more to do; it may have been idle. */
+/* Make 't' runnable if it was idle and has an event now. */
 static void
-extend(struct source *s, struct gperftools_thread *t)
+resume_if_idle(struct source *s, struct gperftools_thread *t)
 {
-	if (!t->has_event && look_ahead(s, t) && t->has_event)
-		wake(s, t);
+	if (!t->has_event && decode_next(s, t) && t->has_event)
+		add_runnable(s, t);
 }
 
 static void
-hold_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
-	    const uint8_t *bytes, size_t nbytes)
+add_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
+	   const uint8_t *bytes, size_t nbytes)
 {
 	struct gperftools *const g = s->ctx;
 	struct gperftools_buffer *const b = malloc(sizeof(*b) + nbytes);
@@ -430,18 +451,18 @@ hold_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
 		.nbytes = nbytes,
 	};
 	memcpy(b->bytes, bytes, nbytes);
-	g->held_nbytes += sizeof(*b) + nbytes;
+	g->buffered_nbytes += sizeof(*b) + nbytes;
 	if (t->last == NULL) {
 		t->first = b;
 		t->next = b->bytes;
 	} else {
-		t->last->after = b;
+		t->last->next = b;
 	}
 	t->last = b;
-	extend(s, t);
+	resume_if_idle(s, t);
 }
 
-/* The trace ends with 'status' behind what is held. */
+/* Merge the buffered events, then stop with 'status'. */
 static void
 end_trace(struct source *s, enum hatf_status status, const char *field)
 {
@@ -452,7 +473,7 @@ end_trace(struct source *s, enum hatf_status status, const char *field)
 	g->is_merging = true;
 }
 
-/* The file has no more, and 'left' bytes belong to no whole event. */
+/* End at the end of the file, where 'left' bytes are no complete event. */
 static void
 end_early(struct source *s, size_t left)
 {
@@ -466,43 +487,43 @@ end_early(struct source *s, size_t left)
 		end_trace(s, HATF_NO_TRAILER, "end");
 }
 
-/* What else there is to an outer event, in the window behind 'next'. */
+/* Process an outer event whose numbers are decoded; 'next' points past them. */
 static void
-take_outer(struct source *s, uint64_t first, const uint8_t *next,
-	   const uint64_t *number)
+process_outer(struct source *s, uint64_t first, const uint8_t *next,
+	      const uint64_t *number)
 {
 	const enum gperftools_type type = gperftools_type_of(first);
 	struct gperftools_thread *t = NULL;
 
-	if (type == GPERFTOOLS_BUFFER || type == GPERFTOOLS_DEATH) {
-		t = find_thread(s, gperftools_rest_of(first));
+	if (type == GPERFTOOLS_BUFFER || type == GPERFTOOLS_THREAD_END) {
+		t = find_thread(s, gperftools_argument_of(first));
 		if (t == NULL)
 			return;
-		if (t->is_dead) {
+		if (t->has_ended) {
 			source_stop(s, HATF_BAD_FIELD, "thread");
 			return;
 		}
 	}
 	if (type == GPERFTOOLS_BUFFER) {
-		hold_buffer(s, t, number[0], next, (size_t)number[1]);
+		add_buffer(s, t, number[0], next, (size_t)number[1]);
 		next += number[1];
-	} else if (type == GPERFTOOLS_DEATH) {
-		t->is_dead = true;
-		t->death_time = number[0] & ~GPERFTOOLS_CPU_MASK;
-		extend(s, t);
+	} else if (type == GPERFTOOLS_THREAD_END) {
+		t->has_ended = true;
+		t->end_time = number[0] & ~GPERFTOOLS_CPU_MASK;
+		resume_if_idle(s, t);
 	}
 	s->window.next = next;
 	s->offset = input_window_offset(&s->window);
 }
 
-/* How many numbers follow the first one, or -1: there is no such event. */
+/* Return how many numbers follow the first one, or -1 for an unknown type. */
 static int
 count_numbers(enum gperftools_type type)
 {
 	switch (type) {
 	case GPERFTOOLS_END:
 		return 0;
-	case GPERFTOOLS_DEATH:
+	case GPERFTOOLS_THREAD_END:
 	case GPERFTOOLS_BARRIER:
 		return 1;
 	case GPERFTOOLS_BUFFER:
@@ -512,7 +533,7 @@ count_numbers(enum gperftools_type type)
 	}
 }
 
-/* Take the next outer event. */
+/* Read the next outer event. */
 static void
 read_outer(struct source *s)
 {
@@ -546,10 +567,10 @@ read_outer(struct source *s)
 	} else if (gperftools_type_of(first) == GPERFTOOLS_END) {
 		end_trace(s, HATF_END, NULL);
 	} else {
-		take_outer(s, first, next, number);
+		process_outer(s, first, next, number);
 		g->is_merging =
 			gperftools_type_of(first) == GPERFTOOLS_BARRIER ||
-			g->held_nbytes > HELD_MAX;
+			g->buffered_nbytes > BUFFERED_MAX;
 	}
 }
 
@@ -561,11 +582,11 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	batch_begin(&g->batch, records, max);
 	while (batch_wants(&g->batch) && s->err.status == HATF_OK) {
 		if (!g->is_merging) {
-			g->sleeps = true;
+			g->may_block = true;
 			read_outer(s);
 			continue;
 		}
-		if (!merge(s))
+		if (!merge_events(s))
 			continue;
 		g->is_merging = false;
 		if (g->end != HATF_OK) {
@@ -594,7 +615,7 @@ open_source(struct source *s)
 	s->ctx = g;
 	u64_map_init(&g->threads);
 	block_set_init(&g->tokens);
-	u64_map_init(&g->waited);
+	u64_map_init(&g->blocked);
 	s->window.next += MAGIC_NBYTES;
 	s->offset = MAGIC_NBYTES;
 	if (!source_header(s, "unit", "ns", 2))
@@ -626,9 +647,9 @@ close_source(struct source *s)
 		free_thread(g, &g->threads.zero);
 	u64_map_fini(&g->threads);
 	block_set_fini(&g->tokens);
-	u64_map_fini(&g->waited);
+	u64_map_fini(&g->blocked);
 	batch_fini(&g->batch);
-	free(g->awake.threads);
+	free(g->runnable.threads);
 	free(g);
 }
 

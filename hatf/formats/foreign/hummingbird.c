@@ -6,11 +6,12 @@
  *	Allocate 0x55d0c0 24
  *	Free 0x55d0c0
  *
- * The paper shows two kinds of line and says that a tag matches a Free with its
- * Allocate; it shows no file.  So anything without blanks is a tag, and letter case,
- * blank lines and lines of comment do not matter.  A realloc is a Free and an
- * Allocate, in this order: with addresses as tags, the other order would have one tag
- * live twice wherever a block is resized in place.
+ * The paper shows these two kinds of line, but no file, and says that a tag
+ * matches a Free with its Allocate.  The source therefore accepts any word as a
+ * tag, ignores letter case, and skips blank lines and comment lines.  The sink
+ * writes a realloc as a Free and then an Allocate.  In the other order, with
+ * addresses as tags, one tag would be live twice whenever a block is resized in
+ * place.
  */
 #include "hatf/formats/common/calls.h"
 #include "hatf/formats/common/loss.h"
@@ -20,16 +21,17 @@
 #include <strings.h>
 
 /*
- * The address of the block whose tag is 0, for in HATF an address of 0 is a call that
- * failed.  No program of Linux has a block there.
+ * Stands for the tag 0, because an address of 0 marks a failed call in HATF.
+ * Linux gives no program a block at this address.
  */
 #define ZERO_ADDRESS ((uint64_t)1 << 63)
 
 /* ---------------------------------------------------------------- reading */
 
 struct hummingbird {
-	struct u64_map tags;  /* 'value' is the number of a live one */
-	uint64_t alloc_count; /* numbers that have been given */
+	/* tag -> 'object', the number of its live block */
+	struct u64_map tags;
+	uint64_t alloc_count; /* the last number assigned */
 };
 
 static const char allocate_word[] = "allocate";
@@ -43,7 +45,7 @@ skip_blanks(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-/* The next word, in front of 'end'; empty if there is none. */
+/* Take the next word before 'end'; it is empty if there is none. */
 static struct textio_cell
 next_word(uint8_t **next, uint8_t *end)
 {
@@ -67,7 +69,10 @@ is_word(const struct textio_cell *word, const char *text)
 	       strncasecmp((const char *)word->start, text, nbytes) == 0;
 }
 
-/* A word that is a number, without anything that two words might share. */
+/*
+ * Parse a number.  Refuse leading zeros, so that different words are always
+ * different tags.
+ */
 static bool
 is_number(const struct textio_cell *word, uint64_t *n_ret)
 {
@@ -80,8 +85,8 @@ is_number(const struct textio_cell *word, uint64_t *n_ret)
 }
 
 /*
- * A tag as an address.  What is no number is hashed to the upper half of the
- * addresses, where no number of a program is: FNV-1a.
+ * Return the address that stands for a tag.  A tag that is not a number is
+ * hashed with FNV-1a, with the top bit set: no program has numbers there.
  */
 static uint64_t
 tag_address(const struct textio_cell *word)
@@ -96,7 +101,10 @@ tag_address(const struct textio_cell *word)
 	return n | (uint64_t)1 << 63;
 }
 
-/* Put the number of the allocation in the place of its tag. */
+/*
+ * Replace the tag in rec->address by the number of the allocation.  Return
+ * false if memory runs out.
+ */
 static bool
 number_tag(struct hummingbird *h, struct hatf_record *rec)
 {
@@ -105,7 +113,7 @@ number_tag(struct hummingbird *h, struct hatf_record *rec)
 
 	if (rec->tag == HATF_FREE) {
 		block = u64_map_find(&h->tags, rec->address);
-		/* Older than the trace: a number like no other. */
+		/* The block is older than the trace: assign a new number. */
 		rec->address = block != NULL ? block->value : ++h->alloc_count;
 		if (block != NULL)
 			u64_map_remove(&h->tags, block);
@@ -159,8 +167,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 }
 
 /*
- * Is this line a call?  Many a text begins with the word "free", so all of the line
- * is looked at, as far as it is there.
+ * Return whether the line is a call.  Ordinary text may begin with the word
+ * "free", so check the whole line, or all of it that is in the buffer.
  */
 static bool
 is_call(const uint8_t *p, const uint8_t *end)
@@ -181,7 +189,7 @@ is_call(const uint8_t *p, const uint8_t *end)
 	allocates = is_word(&word, allocate_word);
 	if (next == line_end || (!allocates && !is_word(&word, free_word)))
 		return false;
-	/* Of what is cut off, nothing more is known. */
+	/* The buffer cuts the line off: accept the part that it has. */
 	if (newline == NULL)
 		return true;
 	word = next_word(&next, line_end);
@@ -204,7 +212,7 @@ hummingbird_recognise(const uint8_t *bytes, size_t nbytes)
 	const uint8_t *const end = bytes + nbytes;
 	const uint8_t *p = bytes;
 
-	/* What lies before the first line of a call. */
+	/* Skip blank lines and comment lines. */
 	while ((p = skip_blanks(p, end)) != end &&
 	       (*p == '\n' || *p == '\r' || *p == '#')) {
 		if (*p == '#')
@@ -240,7 +248,7 @@ close_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The most that the lines of one call take. */
+/* The longest lines of one call, in bytes. */
 #define LINES_NBYTES 100
 
 static uint8_t *
@@ -263,7 +271,9 @@ put_call(struct sink *s, const struct call *call)
 
 	if (call->kind == LEDGER_FAILED)
 		loss_count(s, SINK_LOSS_FAILED);
-	/* A block older than the trace has an address, but no number. */
+	/*
+	 * A block that is older than the trace has an address, but no number.
+	 */
 	if (frees && !(s->options.sequence_tags && call->old_number == 0)) {
 		p = textio_put_bytes(p, "Free ", 5);
 		p = put_tag(p, s, call->old_address, call->old_number);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mptrace.h - HATF as mpatrol's mptrace writes it: what source and sink agree on
+ * mptrace.h - HATF as mpatrol's mptrace writes it: common to source and sink
  *
- * FORMATS "mptrace".  Text in Meta-TF 1.2, whose tags are those of HATF 1.0 and one
+ * FORMATS "mptrace".  Text in Meta-TF 1.2, with the tags of HATF 1.0 and one
  * more:
  *
  *	## Tracename: app.hatf
@@ -20,14 +20,14 @@
 #define MPTRACE_ALLOC	      1
 #define MPTRACE_FREE	      2
 #define MPTRACE_REALLOC_FIRST 3 /* to 6, as in HATF */
-#define MPTRACE_REALLOC	      4 /* mptrace's only one */
+#define MPTRACE_REALLOC	      4 /* the only realloc tag that mptrace writes */
 #define MPTRACE_REALLOC_FREE  6
 
-/* What lines in front of the records begin with. */
+/* The prefix of header lines, which precede the records. */
 #define MPTRACE_MARK	    "## "
 #define MPTRACE_MARK_NBYTES 3
 
-/* These lines, in order, and what a header of ours calls them. */
+/* The header lines in their order, each with its key in a HATF header. */
 #define MPTRACE_LINE_COUNT 5
 struct mptrace_line {
 	const char *name, *key;

@@ -9,7 +9,7 @@
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/foreign/mtrc.h"
 
-/* The most that a record takes: a tag and three numbers. */
+/* The longest record: a tag and three numbers. */
 #define RECORD_NBYTES (2 + 3 * (1 + TEXTIO_NUMBER_MAX))
 
 static void
@@ -53,7 +53,10 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 	return calls_write(s->ctx, s, records, n, put_call);
 }
 
-/* What mptrace would write; of a trace that is mpatrol's, all of it. */
+/*
+ * Return the value that mptrace would write.  If mpatrol wrote the trace, name
+ * mptrace as the converter, so that the file comes out as mptrace's own.
+ */
 static const char *
 default_value(const struct sink *s, unsigned line)
 {
@@ -73,7 +76,7 @@ default_value(const struct sink *s, unsigned line)
 	return values[line];
 }
 
-/* One line, in which nothing ends it before its end. */
+/* Write one header line; replace line breaks in its value. */
 static void
 put_line(struct sink *s, unsigned line)
 {

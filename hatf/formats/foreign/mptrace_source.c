@@ -2,8 +2,9 @@
 /*
  * mptrace_source.c - HATF as mpatrol's mptrace writes it, into records
  *
- * mptrace calls every realloc "realloc, alloc and free", in place or not, and does
- * not write what it announces; that is taken if it is there.
+ * mptrace writes every realloc as "realloc, alloc and free", whether in place
+ * or not, and omits the alloc and free that this tag announces.  The source
+ * accepts files with and without them.
  */
 #include "hatf/formats/foreign/mptrace.h"
 
@@ -25,7 +26,7 @@ const struct mptrace_line mptrace_lines[MPTRACE_LINE_COUNT] = {
 struct mptrace {
 	struct batch batch;
 	struct pairing pairing;
-	bool has_begun; /* there has been a record */
+	bool has_begun; /* the source has read a record */
 };
 
 bool
@@ -38,7 +39,9 @@ mptrace_recognise(const uint8_t *bytes, size_t nbytes)
 	       memmem(bytes, nbytes, first, sizeof(first) - 1) != NULL;
 }
 
-/* A number behind one blank or more, in front of a blank or the line's end. */
+/*
+ * Take a number that blanks precede and a blank or the end of the line follows.
+ */
 static bool
 next_number(uint8_t **next, uint64_t *n_ret)
 {
@@ -52,7 +55,7 @@ next_number(uint8_t **next, uint64_t *n_ret)
 	return *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
 }
 
-/* The numbers of a line behind its tag; NULL, or what is malformed. */
+/* Take the numbers after the tag.  Return NULL, or the malformed field. */
 static const char *
 take_numbers(uint8_t *p, const uint8_t *end, unsigned tag,
 	     struct hatf_record *rec)
@@ -68,7 +71,7 @@ take_numbers(uint8_t *p, const uint8_t *end, unsigned tag,
 	return p == end ? NULL : "line";
 }
 
-/* The tag that the record has in HATF. */
+/* Return the HATF tag for a tag of mptrace. */
 static unsigned
 hatf_tag(unsigned tag, const struct hatf_record *rec)
 {
@@ -77,7 +80,10 @@ hatf_tag(unsigned tag, const struct hatf_record *rec)
 	return tag - MPTRACE_ALLOC;
 }
 
-/* A line "## Name: value" of the header; false if there is no memory. */
+/*
+ * Put a line "## Name: value" into the header, if its name is known.  Return
+ * false if the source has stopped.
+ */
 static bool
 take_header_line(struct source *s, const struct textio_cell *line)
 {
@@ -131,7 +137,7 @@ add_record(struct mptrace *m, const struct hatf_record *rec)
 {
 	struct hatf_record *added;
 
-	/* Whatever a realloc announces has been added with it. */
+	/* The alloc and free of a realloc were added with the realloc. */
 	if (pairing_role(&m->pairing, rec) == PAIRING_PART)
 		return;
 	if (hatf_record_is_realloc(rec)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrace.h - how glibc's mtrace() writes a name, for the source and the sink
+ * mtrace.h - how glibc's mtrace() writes a function: common to source and sink
  */
 #ifndef HATF_MTRACE_H
 #define HATF_MTRACE_H
@@ -8,8 +8,8 @@
 #include "hatf/formats/common/textio.h"
 
 /*
- * Where the "+1a" begins that mtrace() puts behind the name of a function; the end if
- * there is none, as behind "operator-".
+ * Return where the offset "+1a" that mtrace() appends to a function begins.
+ * Return symbol.end if there is none, as after "operator-".  Thread-safe.
  */
 uint8_t *mtrace_find_offset(struct textio_cell symbol);
 

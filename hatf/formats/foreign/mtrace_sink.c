@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrace_sink.c - what glibc's mtrace script reads (FORMATS "mtrace")
+ * mtrace_sink.c - records into a log for glibc's mtrace script (FORMATS
+ * "mtrace")
  *
- * The script splits a line at blanks, so a caller must not have any: '_' stands for
- * them.  Of a caller it looks for "OBJECT:[0xADDRESS]", which addr2line can find if the
- * address is that in the object's file; any other it prints as it is.  Names that the source would take for more than that get
- * what keeps it from doing so, and what the script does not mind.
+ * The script splits a line at blanks, so the sink replaces blanks in a caller
+ * by '_'.  The script passes "OBJECT:[0xADDRESS]" to addr2line, which needs the
+ * address within the object's file; it prints any other caller unchanged.
+ *
+ * The source could parse some function names as an offset, an address or a line
+ * number.  The sink encloses them in parentheses or appends "+0", which the
+ * script accepts.
  */
 #include "hatf/formats/foreign/mtrace.h"
 
@@ -15,10 +19,13 @@
 
 #include <stdlib.h>
 
-/* A caller's names are cut so that a line always fits. */
+/*
+ * Longest name written, in bytes.  Longer ones are cut, so that a line fits the
+ * output buffer.
+ */
 #define NAME_MAX_NBYTES 4096
 
-/* The most that the lines of one call take without callers. */
+/* The longest lines of one call without callers, in bytes. */
 #define LINES_NBYTES 120
 
 struct mtrace {
@@ -40,7 +47,10 @@ put_name(uint8_t *p, const char *name)
 	return p;
 }
 
-/* "(FUNCTION)"; of what looks like an offset at its end, there is one behind it. */
+/*
+ * Write "(FUNCTION)".  If the name ends like an offset, append "+0", which the
+ * source then removes instead.
+ */
 static uint8_t *
 put_symbol(uint8_t *p, const char *function)
 {
@@ -54,7 +64,10 @@ put_symbol(uint8_t *p, const char *function)
 	return p;
 }
 
-/* A function alone, in parentheses if it could be a line, an address, or in them. */
+/*
+ * Write a function without address.  Enclose it in parentheses if the source
+ * could parse it as a line, an address or a name in parentheses.
+ */
 static uint8_t *
 put_function(uint8_t *p, const char *function)
 {
@@ -72,7 +85,7 @@ put_function(uint8_t *p, const char *function)
 	return p;
 }
 
-/* "OBJECT:(FUNCTION)[0xADDRESS]", each part as far as it is known. */
+/* Write "OBJECT:(FUNCTION)[0xADDRESS]", without the parts that are unknown. */
 static uint8_t *
 put_code(uint8_t *p, const struct mtrace *m, const struct hatf_frame *frame)
 {
@@ -92,7 +105,7 @@ put_code(uint8_t *p, const struct mtrace *m, const struct hatf_frame *frame)
 	return p;
 }
 
-/* The innermost frame of the record's stack, if it has one. */
+/* Write the innermost frame of the record's stack, if it has one. */
 static uint8_t *
 put_caller(uint8_t *p, const struct mtrace *m, const struct hatf_record *rec)
 {
@@ -126,7 +139,7 @@ put_pointer(uint8_t *p, char operation, uint64_t address)
 			    : textio_put_bytes(p, "(nil)", 5);
 }
 
-/* As printf() has it with "%#lx". */
+/* Format a size like printf("%#lx"). */
 static uint8_t *
 put_size(uint8_t *p, uint64_t size)
 {
@@ -138,7 +151,7 @@ put_size(uint8_t *p, uint64_t size)
 	return textio_put_hex(p, size);
 }
 
-/* A line, from its caller to its end. */
+/* Write a line, with the caller of 'rec'; 'size' may be NULL. */
 static void
 put_line(struct sink *s, const struct hatf_record *rec, char operation,
 	 uint64_t address, const uint64_t *size)

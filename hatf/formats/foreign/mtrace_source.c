@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrace_source.c - what glibc's mtrace() writes (FORMATS "mtrace")
+ * mtrace_source.c - logs of glibc's mtrace() into records (FORMATS "mtrace")
  *
  *	= Start
  *	@ ./app:(main+1a)[0x123f] + 0x37922a0 0xa
@@ -10,13 +10,15 @@
  *	@ ./app:[0x129c] - 0x3792510
  *	= End
  *
- * Names of objects may hold blanks, so a line is taken apart from its end.  The two
- * lines of a realloc are written under one lock and always follow each other.
+ * Names of objects may contain blanks, so the parser starts at the end of a
+ * line.  glibc writes the two lines of a realloc under one lock, so they are
+ * adjacent.
  *
- * glibc logs a malloc and a realloc after it has happened and a free before, so the
- * log of several threads may have an address twice that was freed in between, and
- * then a free too many.  Nothing in it tells which lines were overtaken: the records
- * are what the lines say, and the event stage finds what cannot be.
+ * glibc logs a malloc or realloc after the call, and a free before it.  In the
+ * log of several threads, an address may therefore be allocated twice although
+ * it was freed in between, and later be freed once too often.  The log does not
+ * show which lines were reordered.  The source passes the lines on as they are;
+ * the event stage reports the violations.
  */
 #include "hatf/formats/foreign/mtrace.h"
 
@@ -28,13 +30,13 @@
 struct mtrace {
 	struct batch batch;
 	struct hatf_stacks *stacks;
-	uint64_t stack;	      /* of the record, 0: none */
-	uint64_t old_address; /* of the '<' before this line */
+	uint64_t stack;	      /* of the current line; 0: none */
+	uint64_t old_address; /* of the preceding '<' line */
 	bool has_old;
 	char operation;
 };
 
-/* The last word before '*end', which is set to the blanks before it. */
+/* Take the last word before '*end', and set '*end' to its start. */
 static struct textio_cell
 last_word(const uint8_t *start, uint8_t **end)
 {
@@ -79,14 +81,17 @@ is_one_of(const struct textio_cell *word, const char *operations)
 
 /* ----------------------------------------------------------------- callers */
 
-/* The last 'c' before 'end'; NULL if there is none. */
+/* Return the last 'c' in the cell, or NULL. */
 static uint8_t *
 find_last(struct textio_cell cell, int c)
 {
 	return memrchr(cell.start, c, (size_t)(cell.end - cell.start));
 }
 
-/* Make a string of what lies before 'end', whose byte is not needed any more. */
+/*
+ * Terminate the text at 'end', overwriting a byte that was already parsed.
+ * Return the text, or NULL if it is empty.
+ */
 static const char *
 terminate(uint8_t *start, uint8_t *end)
 {
@@ -101,7 +106,7 @@ mtrace_find_offset(struct textio_cell symbol)
 
 	while (p != symbol.start && isxdigit(p[-1]))
 		p--;
-	/* Some versions write "+0x1a". */
+	/* Some glibc versions write "+0x1a". */
 	if (p != symbol.start && p[-1] == 'x')
 		p = p - symbol.start > 2 && p[-2] == '0' ? p - 2 : p;
 	return p != symbol.end && p != symbol.start &&
@@ -111,8 +116,9 @@ mtrace_find_offset(struct textio_cell symbol)
 }
 
 /*
- * Take "(symbol+offset)" off the end; the offset is in the address.  A symbol may
- * have parentheses of its own, an object's name with a colon before one may not.
+ * Remove "(symbol+offset)" from the end and store the symbol.  The offset is
+ * dropped, because the address includes it.  A symbol may contain parentheses;
+ * an object's name must not contain ":(".
  */
 static void
 take_symbol(struct textio_cell *where, struct hatf_frame *frame)
@@ -132,7 +138,10 @@ take_symbol(struct textio_cell *where, struct hatf_frame *frame)
 	frame->function = terminate(symbol.start, mtrace_find_offset(symbol));
 }
 
-/* Take "[0x123f]" off the end; false if that is not how it ends. */
+/*
+ * Remove "[0x123f]" from the end and store the address.  Return false if the
+ * cell ends otherwise.
+ */
 static bool
 take_address(struct textio_cell *where, struct hatf_frame *frame)
 {
@@ -151,7 +160,9 @@ take_address(struct textio_cell *where, struct hatf_frame *frame)
 	return true;
 }
 
-/* Take "FILE:LINE", which is what our sink writes of a frame without address. */
+/*
+ * Take "FILE:LINE", the form in which the sink writes a frame without address.
+ */
 static bool
 take_line(struct textio_cell *where, struct hatf_frame *frame)
 {
@@ -169,7 +180,10 @@ take_line(struct textio_cell *where, struct hatf_frame *frame)
 	return true;
 }
 
-/* A function, in the parentheses that our sink gives it where it looks like more. */
+/*
+ * Take a function.  Remove the parentheses that the sink adds to an ambiguous
+ * name.
+ */
 static void
 take_function(struct textio_cell where, struct hatf_frame *frame)
 {
@@ -181,7 +195,7 @@ take_function(struct textio_cell where, struct hatf_frame *frame)
 	frame->function = terminate(where.start, where.end);
 }
 
-/* A caller in any other form is taken for the name of a function. */
+/* Parse a caller; one in an unknown form becomes a function name. */
 static void
 take_frame(struct textio_cell where, struct hatf_frame *frame)
 {
@@ -213,7 +227,10 @@ note_caller(struct mtrace *m, struct textio_cell where)
 				 : status;
 }
 
-/* "@ WHERE " or nothing is what there may be before the operation. */
+/*
+ * Parse "@ WHERE " before the operation, if it is there.  Return NULL, or the
+ * malformed field.
+ */
 static const char *
 take_caller(struct source *s, struct textio_cell left)
 {
@@ -239,7 +256,10 @@ take_caller(struct source *s, struct textio_cell left)
 
 /* ------------------------------------------------------------------- lines */
 
-/* The operation, and what stands behind it; 'left' is what stands before. */
+/*
+ * Parse the operation and its numbers from the end of the line.  Set 'left' to
+ * the rest before them.  Return NULL, or the malformed field.
+ */
 static const char *
 take_operation(struct mtrace *m, struct textio_cell *left,
 	       struct hatf_record *rec)
@@ -269,7 +289,7 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	const bool had_old = m->has_old;
 	const char *field;
 
-	/* "= Start", and again after an "= End" if tracing goes on. */
+	/* Tracing may restart, so "= Start" may follow "= End". */
 	if (line.end != line.start && *line.start == '=') {
 		*is_record_ret = false;
 		return had_old ? "operation" : NULL;
@@ -288,9 +308,9 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	return take_caller(s, line);
 }
 
-/* Put what a line tells into the batch. */
+/* Add the record of a line to the batch.  Return false if memory runs out. */
 static bool
-deliver(struct mtrace *m, const struct hatf_record *line)
+add_call(struct mtrace *m, const struct hatf_record *line)
 {
 	struct batch *const b = &m->batch;
 	struct hatf_record rec = *line, *out;
@@ -325,12 +345,12 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	batch_begin(&m->batch, records, max);
 	while (batch_wants(&m->batch)) {
 		if (textio_read(s, parse_line, &line, 1) == 0) {
-			/* Half a realloc is no line that is whole. */
+			/* The log ends between the two lines of a realloc. */
 			if (s->err.status == HATF_END && m->has_old)
 				source_stop(s, HATF_TRUNCATED, "realloc");
 			break;
 		}
-		if (!deliver(m, &line)) {
+		if (!add_call(m, &line)) {
 			source_stop(s, HATF_NO_MEMORY, NULL);
 			break;
 		}
@@ -346,8 +366,10 @@ begins_call(uint8_t c)
 	return c == '+' || c == '-' || c == '<' || c == '!';
 }
 
-/* Is there an operation and a pointer in the line?  Also of a line that begins with
- * its caller. */
+/*
+ * Return whether the line has an operation and a pointer, after a caller or
+ * without one.
+ */
 static bool
 has_operation(const uint8_t *line, size_t nbytes)
 {

@@ -2,10 +2,10 @@
 /*
  * mtrc_sink.c - records into mpatrol's tracing files
  *
- * A block's allocation index is its number among the allocations, which a realloc
- * does not change; where the trace comes from mpatrol, comments tell which numbers were
- * left out.  Names go through the tables as mpatrol's own do, so what it has written
- * comes out as it was, byte for byte.
+ * The allocation index of a block is the number of its allocation; a realloc
+ * keeps it.  If mpatrol wrote the trace, comments give the indices that were
+ * skipped.  The sink assigns names to table entries like mpatrol, so a file
+ * that mpatrol wrote is reproduced byte for byte.
  */
 #include "hatf/formats/foreign/mtrc.h"
 
@@ -17,43 +17,50 @@
 
 #include <stdlib.h>
 
-/* What mptrace has room for. */
+/* Limits of mptrace: entries of a name table, and bytes of a name. */
 #define CACHE_COUNT	32
 #define NAME_MAX_NBYTES 1023
 
 #define NUMBER_NBYTES 10
 #define RECORD_NBYTES (1 + 5 * NUMBER_NBYTES + 2 * (1 + NAME_MAX_NBYTES + 1))
 
-/* The highest index that a comment may choose: any number may follow it. */
+/*
+ * The highest index that a comment may set.  It leaves room for the indices
+ * that follow.
+ */
 #define INDEX_MAX ((uint64_t)1 << 62)
 
-/* Stacks whose places are remembered: a power of 2. */
+/* Stacks whose places are cached: a power of 2. */
 #define SITE_COUNT 256
 
 /*
- * The names that the reader's table has.  Those of a trace are the same text only
- * if they are at the same address.
+ * The contents of the reader's name table.  Names are compared by address: in a
+ * trace, equal names share one string.
  */
 struct cache {
-	const char *names[CACHE_COUNT]; /* by their place less 1 */
-	uint64_t used[CACHE_COUNT];	/* when last, by 'clock' */
+	const char *names[CACHE_COUNT]; /* by index less 1 */
+	uint64_t used[CACHE_COUNT];	/* time of last use, by 'clock' */
 	uint64_t clock;
 	size_t count;
 };
 
-/* Where a call was. */
+/* The place of a call. */
 struct site {
-	uint64_t stack; /* id; 0: none, and all else is unknown */
+	uint64_t stack; /* id; 0: none, and the place is unknown */
 	const char *function, *file;
 	uint64_t line;
-	/* Where the names were in the tables; they may have left since. */
-	uint8_t function_place, file_place;
+	/*
+	 * Last indices of the names in the tables.  Another name may have
+	 * replaced them.
+	 */
+	uint8_t function_slot, file_slot;
 };
 
 struct mtrc {
 	struct calls calls;
-	uint64_t free_index;  /* of the last block, if it was freed; 0: none */
-	uint64_t reuse_index; /* of the next alloc; 0: the next number */
+	/* of the block that the last record freed; 0: none */
+	uint64_t freed_index;
+	uint64_t reuse_index; /* of the next alloc; 0: the next new index */
 	struct hatf_stacks *stacks;
 	bool has_sites;
 	struct cache functions, files;
@@ -71,11 +78,11 @@ put_number(uint8_t *p, uint64_t n)
 }
 
 /*
- * Give a name that has no place one that is free, or else that of the least recently
- * used one, as mpatrol does.
+ * Return the index of a name.  A new name gets a free entry, or replaces the
+ * least recently used one, as in mpatrol.
  */
 static uint8_t
-find_place(struct cache *cache, const char *name, bool *is_new_ret)
+find_slot(struct cache *cache, const char *name, bool *is_new_ret)
 {
 	size_t oldest = 0;
 	size_t i = 0;
@@ -94,10 +101,10 @@ find_place(struct cache *cache, const char *name, bool *is_new_ret)
 	return (uint8_t)i;
 }
 
-/* Write a name; '*place' is where it may be. */
+/* Write a name.  '*place' is its last index, which is checked and updated. */
 static uint8_t *
 put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
-	 uint8_t *place)
+	 uint8_t *slot)
 {
 	bool is_new = false;
 	size_t nbytes;
@@ -106,10 +113,10 @@ put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
 		*p++ = 0;
 		return p;
 	}
-	if (cache->names[*place] != name)
-		*place = find_place(cache, name, &is_new);
-	cache->used[*place] = ++cache->clock;
-	*p++ = (uint8_t)(*place + 1) | (is_new ? MTRC_NAME_NEW : 0);
+	if (cache->names[*slot] != name)
+		*slot = find_slot(cache, name, &is_new);
+	cache->used[*slot] = ++cache->clock;
+	*p++ = (uint8_t)(*slot + 1) | (is_new ? MTRC_NAME_NEW : 0);
 	if (!is_new)
 		return p;
 	nbytes = strnlen(name, NAME_MAX_NBYTES);
@@ -120,7 +127,7 @@ put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
 	return p + nbytes + 1;
 }
 
-/* Where the record's call was. */
+/* Return the place of the record's call. */
 static struct site *
 find_site(struct mtrc *m, const struct hatf_record *rec)
 {
@@ -156,9 +163,8 @@ put_site(struct sink *s, uint8_t *p, const struct hatf_record *rec)
 	if (site->stack != 0 && site->function == NULL && site->file == NULL)
 		loss_count(s, SINK_LOSS_PLACE);
 	p = put_number(p, rec->thread);
-	p = put_name(s, p, &m->functions, site->function,
-		     &site->function_place);
-	p = put_name(s, p, &m->files, site->file, &site->file_place);
+	p = put_name(s, p, &m->functions, site->function, &site->function_slot);
+	p = put_name(s, p, &m->files, site->file, &site->file_slot);
 	return put_number(p, site->line);
 }
 
@@ -169,7 +175,7 @@ put_block(struct sink *s, const struct call *call, uint8_t letter)
 	struct mtrc *const m = s->ctx;
 	uint8_t *p = start;
 
-	m->free_index = 0;
+	m->freed_index = 0;
 	*p++ = letter;
 	p = put_number(p, call->number);
 	p = put_number(p, call->address);
@@ -185,14 +191,17 @@ put_free(struct sink *s, const struct call *call)
 	struct mtrc *const m = s->ctx;
 	uint8_t *p = start;
 
-	m->free_index = call->old_number;
+	m->freed_index = call->old_number;
 	*p++ = MTRC_FREE;
 	p = put_number(p, call->old_number);
 	p = put_site(s, p, call->rec);
 	outfile_advance(&s->out, (size_t)(p - start));
 }
 
-/* A block that no record has told of has no index, and cannot be freed. */
+/*
+ * Write a call.  A block that no record allocated has no index: drop its free,
+ * and write its realloc as an alloc.
+ */
 static void
 put_call(struct sink *s, const struct call *call)
 {
@@ -212,7 +221,10 @@ put_call(struct sink *s, const struct call *call)
 
 /* -------------------------------------------------------------- comments */
 
-/* What the source has made of memory that the system gave becomes that again. */
+/*
+ * Write a comment about memory from the system as the H or I record that the
+ * source read.
+ */
 static void
 put_system(struct sink *s, const struct hatf_record *rec)
 {
@@ -238,12 +250,13 @@ put_system(struct sink *s, const struct hatf_record *rec)
 }
 
 /*
- * The index of the next alloc.  No two live blocks may have the same one: it is above
- * all others or, where a version without places has written a realloc as a free and
- * an alloc, that of the block which has just been freed.
+ * Set the index of the next alloc from a comment.  No two live blocks may have
+ * the same index.  So the index must be above all others, or, in a version
+ * without places, which writes a realloc as a free and an alloc, that of the
+ * block just freed.
  */
 static void
-take_index(struct mtrc *m, const struct hatf_record *rec)
+choose_index(struct mtrc *m, const struct hatf_record *rec)
 {
 	uint64_t index;
 
@@ -253,26 +266,29 @@ take_index(struct mtrc *m, const struct hatf_record *rec)
 		return;
 	if (index > m->calls.alloc_count && index <= INDEX_MAX)
 		m->calls.alloc_count = index - 1;
-	else if (index == m->free_index && !m->has_sites)
+	else if (index == m->freed_index && !m->has_sites)
 		m->reuse_index = index;
 }
 
 static enum hatf_status
-take_comment(struct sink *s, const struct hatf_record *rec)
+put_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct mtrc *const m = s->ctx;
 
 	if (hatf_record_comment_starts(rec, MTRC_SYSTEM_KIND))
 		put_system(s, rec);
 	else if (hatf_record_comment_starts(rec, MTRC_INDEX_KIND))
-		take_index(m, rec);
-	/* A definition that is none leaves a call without a place. */
+		choose_index(m, rec);
+	/*
+	 * A malformed definition is ignored; calls that refer to it have no
+	 * place.
+	 */
 	return loss_note_stack(s, m->stacks, rec);
 }
 
-/* The record that a comment has chosen an index for. */
+/* Write the record whose index a comment has set. */
 static enum hatf_status
-write_reuse(struct sink *s, const struct hatf_record *rec)
+write_reused(struct sink *s, const struct hatf_record *rec)
 {
 	struct mtrc *const m = s->ctx;
 	const uint64_t highest = m->calls.alloc_count;
@@ -297,13 +313,13 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 		while (run < n && records[run].tag != HATF_COMMENT)
 			run++;
 		if (run != 0 && m->reuse_index != 0) {
-			status = write_reuse(s, records);
+			status = write_reused(s, records);
 			run = 1;
 		} else if (run != 0) {
 			status = calls_write(&m->calls, s, records, run,
 					     put_call);
 		} else {
-			status = take_comment(s, records);
+			status = put_comment(s, records);
 			run = 1;
 		}
 		records += run;
@@ -314,7 +330,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 /* ---------------------------------------------------- beginning and end */
 
-/* A word of the header. */
+/* Write a word of the header. */
 static void
 put_word(struct sink *s, uint64_t n, unsigned nbytes, bool big)
 {
@@ -326,8 +342,8 @@ put_word(struct sink *s, uint64_t n, unsigned nbytes, bool big)
 }
 
 /*
- * What the machine was like that wrote the trace, if mpatrol did, or else what most
- * machines are like that will read it.
+ * Write the header, with the word size and byte order of the machine that wrote
+ * the trace if that was mpatrol, or else 64 bits and little-endian.
  */
 static void
 put_header(struct sink *s)
@@ -371,7 +387,7 @@ open_sink(struct sink *s)
 static enum hatf_status
 finish(struct sink *s)
 {
-	/* Without a trailer a trace is one that was cut off. */
+	/* A trace without a trailer counts as truncated. */
 	if (!s->options.incomplete)
 		outfile_bytes(&s->out, MTRC_MAGIC, MTRC_MAGIC_NBYTES);
 	return s->out.status;

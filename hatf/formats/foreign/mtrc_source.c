@@ -2,10 +2,10 @@
 /*
  * mtrc_source.c - mpatrol's tracing files into records
  *
- * A record names a block by its allocation index alone, so the live ones are kept
- * with their addresses.  Where a call was is three items that a few thousand
- * places share: a table that remembers each last use of a few of them spares the
- * look-up of their names.
+ * A record names a block only by its allocation index, so the source maps the
+ * indices of live blocks to their addresses.  A few thousand places of calls
+ * share three items each: function, file and line.  A cache of recent places
+ * saves looking up their names.
  */
 #include "hatf/formats/foreign/mtrc.h"
 
@@ -16,23 +16,22 @@
 #include <stdlib.h>
 
 /*
- * The longest name that is taken.  mptrace itself ends at one of 1024 bytes; a
- * definition of a frame has room for two of these whose every byte is escaped.
+ * The longest name accepted, in bytes.  mptrace itself fails at 1024.  A frame
+ * definition has room for two such names with every byte escaped.
  */
 #define NAME_MAX_NBYTES 4096
 
-/* The most that a record takes: a letter, five numbers and two names. */
+/* The longest record: a letter, five numbers and two names. */
 #define NUMBER_NBYTES 10
 #define RECORD_NBYTES (1 + 5 * NUMBER_NBYTES + 2 * (2 + NAME_MAX_NBYTES))
 
 /*
- * The address of a block whose index is not in use is this bit and the index: no
- * program of Linux has one like that.
+ * The address of a block with an unknown index is this bit plus the index.
+ * Linux gives no program such an address.
  */
 #define UNKNOWN_BIT ((uint64_t)1 << 63)
 
-/* Places of calls that are remembered, a power of 2: they stay in the first-level
- * cache. */
+/* Places that are cached: a power of 2, small enough for the L1 cache. */
 #define SITE_COUNT 1024
 
 enum {
@@ -41,22 +40,22 @@ enum {
 	KIND_COUNT
 };
 
-/* An entry of a file's table of names. */
+/* An entry of the file's name table. */
 struct name {
 	char *text;	 /* NULL: not defined */
-	uint32_t serial; /* of the definition, from 1 */
+	uint32_t serial; /* of its definition, from 1 */
 };
 
-/* Where a call was; names by their serial numbers, 0 for none. */
+/* The place of a call.  Names are serial numbers; 0: none. */
 struct site {
 	uint32_t names[KIND_COUNT], line;
-	uint32_t stack; /* id; 0 for what is all 0 */
+	uint32_t stack; /* id; 0 for an unknown place */
 };
 
 struct mtrc {
 	struct batch batch;
 	struct numbered blocks; /* addresses by allocation index */
-	uint64_t highest;	/* index so far */
+	uint64_t highest_index; /* of the indices so far */
 	struct hatf_stacks *stacks;
 	bool has_sites;
 	uint32_t serial; /* of the last definition */
@@ -66,11 +65,11 @@ struct mtrc {
 
 /* ------------------------------------------------------------------- items */
 
-/* What is left of a record, and what went wrong. */
+/* The rest of a record, and the first error in it. */
 struct cursor {
 	const uint8_t *next, *end;
 	enum hatf_status status;
-	const char *field; /* being taken */
+	const char *field; /* being decoded */
 };
 
 static bool
@@ -80,7 +79,10 @@ fail(struct cursor *c, enum hatf_status status)
 	return false;
 }
 
-/* A number byte by byte: one that is long, or near the end. */
+/*
+ * Decode a number byte by byte: one that is long, or near the end of the
+ * window.
+ */
 static bool
 take_long_number(struct cursor *c, uint64_t *n_ret)
 {
@@ -101,8 +103,9 @@ take_long_number(struct cursor *c, uint64_t *n_ret)
 }
 
 /*
- * A number in ULEB128.  Up to 8 bytes are taken at once: the first whose top bit is
- * 0 is the last, and the 7 bits of each are moved together by pairs.
+ * Decode a ULEB128 number.  Up to 8 bytes are decoded at once: the first byte
+ * whose top bit is 0 is the last, and three steps of shifts join the groups of
+ * 7 bits pairwise.
  */
 static inline bool
 take_number(struct cursor *c, const char *field, uint64_t *n_ret)
@@ -128,7 +131,7 @@ take_number(struct cursor *c, const char *field, uint64_t *n_ret)
 	return true;
 }
 
-/* Put the name that begins the cursor into the table. */
+/* Decode a name and store it in a table entry. */
 static bool
 define_name(struct mtrc *m, struct cursor *c, struct name *name)
 {
@@ -147,7 +150,7 @@ define_name(struct mtrc *m, struct cursor *c, struct name *name)
 	memcpy(text, c->next, (size_t)(end - c->next) + 1);
 	free(name->text);
 	name->text = text;
-	/* After so many, what comes up is not remembered any more. */
+	/* Once serial numbers run out, places are no longer cached. */
 	if (m->serial != UINT32_MAX)
 		m->serial++;
 	name->serial = m->serial;
@@ -155,23 +158,23 @@ define_name(struct mtrc *m, struct cursor *c, struct name *name)
 	return true;
 }
 
-/* Take a name; '*name_ret' is NULL if there is none. */
+/* Decode a name; '*name_ret' is NULL if there is none. */
 static bool
 take_name(struct mtrc *m, struct cursor *c, unsigned kind, const char *field,
 	  const struct name **name_ret)
 {
 	struct name *name;
-	uint8_t place;
+	uint8_t idx;
 
 	c->field = field;
 	if (c->next == c->end)
 		return fail(c, HATF_TRUNCATED);
-	place = *c->next++;
+	idx = *c->next++;
 	*name_ret = NULL;
-	if (place == 0)
+	if (idx == 0)
 		return true;
-	name = &m->names[kind][place & ~MTRC_NAME_NEW];
-	if ((place & MTRC_NAME_NEW) != 0 && !define_name(m, c, name))
+	name = &m->names[kind][idx & ~MTRC_NAME_NEW];
+	if ((idx & MTRC_NAME_NEW) != 0 && !define_name(m, c, name))
 		return false;
 	if (name->text == NULL)
 		return fail(c, HATF_BAD_FIELD);
@@ -181,7 +184,10 @@ take_name(struct mtrc *m, struct cursor *c, unsigned kind, const char *field,
 
 /* -------------------------------------------------------------------- sites */
 
-/* The stack that has a call's place as its only frame; 0 if nothing is known. */
+/*
+ * Define a stack whose only frame is the place.  '*stack_ret' is 0 if the place
+ * is unknown.
+ */
 static enum hatf_status
 define_site(struct mtrc *m, const struct name *const names[KIND_COUNT],
 	    uint64_t line, uint64_t *stack_ret)
@@ -206,7 +212,7 @@ define_site(struct mtrc *m, const struct name *const names[KIND_COUNT],
 	return hatf_stacks_add(m->stacks, 0, id, stack_ret);
 }
 
-/* The stack of a call; what defines it goes in front of the record. */
+/* Find the stack of a place, or define it in front of the record. */
 static bool
 find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 	   const struct name *const names[KIND_COUNT], uint64_t line,
@@ -228,7 +234,7 @@ find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 		return false;
 	if (!batch_define(&m->batch, m->stacks, offset))
 		return fail(c, HATF_NO_MEMORY);
-	/* Ids of stacks fit, unlike a line or the number of what is defined. */
+	/* Stack ids fit 32 bits, but lines and serial numbers may not. */
 	if (line <= UINT32_MAX && m->serial != UINT32_MAX)
 		*site = (struct site){ { function, file },
 				       (uint32_t)line,
@@ -236,7 +242,7 @@ find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 	return true;
 }
 
-/* What an event says of its call; nothing in early versions. */
+/* Decode thread and place of a call; early versions have neither. */
 static bool
 take_site(struct mtrc *m, struct cursor *c, uint64_t offset,
 	  uint64_t *thread_ret, uint64_t *stack_ret)
@@ -256,7 +262,7 @@ take_site(struct mtrc *m, struct cursor *c, uint64_t offset,
 
 /* ------------------------------------------------------------------ records */
 
-/* Memory that the system gave: a comment, since it is no event of HATF's. */
+/* Add a comment about memory from the system, which is no HATF event. */
 static bool
 take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
 {
@@ -277,22 +283,22 @@ take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
 }
 
 /*
- * mpatrol counts allocations of its own too, and early versions use an index again.
- * What the sink would not count by itself is told, so that it can be written as it
- * was.
+ * Add a comment with the index of an allocation, unless it is the highest plus
+ * 1.  mpatrol also counts its own allocations, and early versions reuse an
+ * index.  With the comment, the sink can reproduce the file.
  */
 static bool
-tell_index(struct mtrc *m, struct cursor *c, uint64_t offset, uint64_t index)
+note_index(struct mtrc *m, struct cursor *c, uint64_t offset, uint64_t index)
 {
 	char text[sizeof(MTRC_INDEX_KIND) + 40];
 	struct text t;
 
-	if (index == m->highest + 1) {
-		m->highest = index;
+	if (index == m->highest_index + 1) {
+		m->highest_index = index;
 		return true;
 	}
-	if (index > m->highest)
-		m->highest = index;
+	if (index > m->highest_index)
+		m->highest_index = index;
 	text_init(&t, text, sizeof(text));
 	text_str(&t, MTRC_INDEX_KIND);
 	text_line_u64(&t, "index", index);
@@ -310,10 +316,13 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 	    !take_number(c, "address", &address) ||
 	    !take_number(c, "size", &size) ||
 	    !take_site(m, c, offset, &thread, &stack) ||
-	    !tell_index(m, c, offset, index))
+	    !note_index(m, c, offset, index))
 		return false;
 	rec = batch_add(&m->batch, HATF_ALLOC);
-	/* Early versions use an index again: a realloc is F and A there. */
+	/*
+	 * Early versions reuse an index, because they write a realloc as F and
+	 * A.
+	 */
 	if (rec == NULL || !numbered_put(&m->blocks, index, address))
 		return fail(c, HATF_NO_MEMORY);
 	rec->size = size;
@@ -324,8 +333,8 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 }
 
 /*
- * mptrace passes over an index that is not in use, so reading goes on: with an address
- * that nothing has, of which the event stage tells.
+ * Return the address of a block.  Like mptrace, accept an unknown index, but
+ * give it an address that no block has, so that the event stage reports it.
  */
 static uint64_t
 address_of(uint64_t index, const uint64_t *address)
@@ -378,9 +387,12 @@ take_realloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 	       fail(c, HATF_NO_MEMORY);
 }
 
-/* ------------------------------------------------------------------ the file */
+/* ----------------------------------------------------------------- the file */
 
-/* The trailer, whole, or else no record.  What is behind it does not count. */
+/*
+ * End at the trailer; anything else is a malformed record.  Ignore all bytes
+ * after the trailer.
+ */
 static void
 end(struct source *s)
 {
@@ -396,14 +408,17 @@ end(struct source *s)
 		return;
 	}
 	s->offset += MTRC_MAGIC_NBYTES;
-	/* Compressed, it may yet turn out to be damaged. */
+	/* Read a compressed file to its end, to detect damage. */
 	do
 		s->window.next = s->window.end;
 	while (input_window_more(&s->window));
 	source_stop_at_end(s, 0, NULL);
 }
 
-/* Decode the record that begins the window; false if that is the end. */
+/*
+ * Decode the record at the start of the window.  Return false if reading has
+ * stopped.
+ */
 static bool
 take_record(struct source *s)
 {
@@ -442,7 +457,9 @@ take_record(struct source *s)
 	return done;
 }
 
-/* Is there another record?  All of it is then in the window, or in the file. */
+/*
+ * Return whether there is another record, and load all of it into the window.
+ */
 static bool
 has_record(struct source *s)
 {
@@ -451,7 +468,10 @@ has_record(struct source *s)
 	if (input_window_left(w) >= RECORD_NBYTES ||
 	    input_window_fill(w, RECORD_NBYTES) != 0)
 		return true;
-	/* The program was killed: only a trailer says that this is all. */
+	/*
+	 * A complete file has a trailer; the program was killed before it wrote
+	 * one.
+	 */
 	if (w->input.status == HATF_END)
 		source_stop(s, HATF_NO_TRAILER, NULL);
 	else
@@ -474,18 +494,18 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* ------------------------------------------------------------------ opening */
 
-/* The two words of the header. */
+/* The header's two words, decoded. */
 struct header {
 	uint64_t version;
 	unsigned word;	 /* bits */
-	unsigned nbytes; /* with the magic number */
+	unsigned nbytes; /* of the header, with the magic number */
 	bool big;
 };
 
 /*
- * How wide words are and which byte is first, the first word tells, which is 1; a
- * version of 0 does not exist.  Where 'long' is shorter than 'size_t', a record
- * begins in the middle of what would be the version.
+ * Decode the header.  The first word is 1, which shows word size and byte
+ * order.  A version of 0 does not exist.  If 'long' is shorter than 'size_t',
+ * the first record begins in the middle of the second word.
  */
 static bool
 get_header(const uint8_t *p, struct header *header_ret)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 bool
-fields_number(struct fields *f, uint64_t *n_ret)
+heaptrack_take_number(struct heaptrack_fields *f, uint64_t *n_ret)
 {
 	const uint8_t *p = f->next;
 	uint64_t n = 0;
@@ -29,14 +29,14 @@ fields_number(struct fields *f, uint64_t *n_ret)
 }
 
 bool
-fields_string(struct fields *f, bool sized, bool rest,
-	      struct fields *string_ret)
+heaptrack_take_string(struct heaptrack_fields *f, bool has_length, bool rest,
+		      struct heaptrack_fields *string_ret)
 {
 	uint64_t nbytes = (uint64_t)(f->end - f->next);
 
-	if (sized) {
-		/* The blank behind the length is there if the string is. */
-		if (!fields_number(f, &nbytes) ||
+	if (has_length) {
+		/* If the string is not empty, a blank follows its length. */
+		if (!heaptrack_take_number(f, &nbytes) ||
 		    nbytes > (uint64_t)(f->end - f->next))
 			return false;
 	} else if (!rest && nbytes != 0) {
@@ -48,7 +48,7 @@ fields_string(struct fields *f, bool sized, bool rest,
 	string_ret->next = f->next;
 	string_ret->end = f->next + nbytes;
 	f->next = string_ret->end;
-	/* Behind a byte of 0 nothing would be left of a name. */
+	/* A NUL would end a name early. */
 	if (nbytes != 0 && memchr(string_ret->next, '\0', nbytes) != NULL)
 		return false;
 	return f->next == f->end || *f->next++ == ' ';

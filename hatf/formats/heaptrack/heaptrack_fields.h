@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_fields.h - the fields of a line of heaptrack's (FORMATS "heaptrack")
+ * heaptrack_fields.h - the fields of a line in a heaptrack file (FORMATS
+ * "heaptrack")
  *
- * Each function takes what the line begins with and the blank behind it.
+ * Each function takes the first field of the rest of a line and the blank after
+ * it.  Thread-safe.
  */
-#ifndef HATF_FIELDS_H
-#define HATF_FIELDS_H
+#ifndef HATF_HEAPTRACK_FIELDS_H
+#define HATF_HEAPTRACK_FIELDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is left of a line. */
-struct fields {
+/* The rest of a line; 'end' is exclusive. */
+struct heaptrack_fields {
 	const uint8_t *next, *end;
 };
 
-/* A number, in hexadecimal digits.  False if there is none, or it has no room. */
-bool fields_number(struct fields *f, uint64_t *n_ret);
+/*
+ * Take a hexadecimal number.  Return false if it is missing, malformed or above
+ * 64 bits.
+ */
+bool heaptrack_take_number(struct heaptrack_fields *f, uint64_t *n_ret);
 
 /*
- * A string: 'sized', behind its length, or else a word, or the 'rest' of the line.
- * False if it is not all there.
+ * Take a string: one that its length precedes if 'has_length', or else the
+ * 'rest' of the line or one word.  'string_ret' points into the line.  Return
+ * false if the string is truncated or has a NUL.
  */
-bool fields_string(struct fields *f, bool sized, bool rest,
-		   struct fields *string_ret);
+bool heaptrack_take_string(struct heaptrack_fields *f, bool has_length,
+			   bool rest, struct heaptrack_fields *string_ret);
 
-#endif /* HATF_FIELDS_H */
+#endif /* HATF_HEAPTRACK_FIELDS_H */

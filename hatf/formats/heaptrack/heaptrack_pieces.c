@@ -4,7 +4,7 @@
  */
 #include "hatf/formats/heaptrack/heaptrack.h"
 
-/* Bytes of the tables, as the source counts their rows. */
+/* Return the bytes of the tables, except those of h->stacks. */
 static uint64_t
 tables_nbytes(const struct heaptrack *h)
 {
@@ -30,7 +30,7 @@ heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes)
 	const size_t cap = r->cap;
 	void *row;
 
-	/* Twice as many rows; that is when it has to be seen to. */
+	/* The table is about to double: check the limit now. */
 	if (r->count == cap && !heaptrack_may_grow(s))
 		return NULL;
 	row = rows_add(r, row_nbytes);
@@ -50,16 +50,15 @@ heaptrack_add_u64(struct source *s, struct rows *r, uint64_t value)
 	return row != NULL;
 }
 
-/* Stop for what a table says; false. */
 bool
-heaptrack_refuse(struct source *s, enum hatf_status status)
+heaptrack_fail(struct source *s, enum hatf_status status)
 {
 	source_stop(s, status, NULL);
 	return false;
 }
 
 bool
-heaptrack_add_name(struct source *s, const struct fields *string,
+heaptrack_add_name(struct source *s, const struct heaptrack_fields *string,
 		   uint32_t *number_ret)
 {
 	struct heaptrack *const h = s->ctx;
@@ -67,7 +66,7 @@ heaptrack_add_name(struct source *s, const struct fields *string,
 		&h->names, string->next, (size_t)(string->end - string->next),
 		number_ret);
 
-	return status == HATF_OK || heaptrack_refuse(s, status);
+	return status == HATF_OK || heaptrack_fail(s, status);
 }
 
 const char *
@@ -84,8 +83,8 @@ heaptrack_add_frame(struct source *s, const struct hatf_frame *frame,
 	const enum hatf_status status =
 		hatf_stacks_add_frame(h->stacks, frame, id_ret);
 
-	h->has_news = true;
-	return status == HATF_OK || heaptrack_refuse(s, status);
+	h->has_definitions = true;
+	return status == HATF_OK || heaptrack_fail(s, status);
 }
 
 bool
@@ -95,11 +94,10 @@ heaptrack_add_stack(struct source *s, uint64_t frame, uint64_t *stack)
 	const enum hatf_status status =
 		hatf_stacks_add(h->stacks, *stack, frame, stack);
 
-	h->has_news = true;
-	return status == HATF_OK || heaptrack_refuse(s, status);
+	h->has_definitions = true;
+	return status == HATF_OK || heaptrack_fail(s, status);
 }
 
-/* The stack of a trace number, 0 being none. */
 bool
 heaptrack_find_stack(const struct heaptrack *h, uint64_t trace,
 		     uint64_t *stack_ret)
@@ -115,18 +113,21 @@ heaptrack_find_stack(const struct heaptrack *h, uint64_t trace,
 }
 
 void
-heaptrack_tell_header(struct source *s, enum told what, const uint8_t *value,
-		      size_t nbytes)
+heaptrack_put_header(struct source *s, enum heaptrack_header what,
+		     const uint8_t *value, size_t nbytes)
 {
 	static const char *const keys[] = {
-		[TOLD_COMMAND] = "command",	[TOLD_EXE] = "exe",
-		[TOLD_PAGE_SIZE] = "page_size", [TOLD_PAGES] = "page_count",
-		[TOLD_RAW] = "heaptrack",	[TOLD_START] = "start"
+		[HEAPTRACK_HEADER_COMMAND] = "command",
+		[HEAPTRACK_HEADER_EXE] = "exe",
+		[HEAPTRACK_HEADER_PAGE_SIZE] = "page_size",
+		[HEAPTRACK_HEADER_PAGE_COUNT] = "page_count",
+		[HEAPTRACK_HEADER_RAW] = "heaptrack",
+		[HEAPTRACK_HEADER_START] = "start"
 	};
 	struct heaptrack *const h = s->ctx;
 
-	if (h->has_record || (h->told & 1u << what) != 0)
+	if (h->has_record || (h->header_lines & 1u << what) != 0)
 		return;
-	h->told |= 1u << what;
+	h->header_lines |= 1u << what;
 	source_header(s, keys[what], (const char *)value, nbytes);
 }

@@ -5,34 +5,37 @@
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/heaptrack/heaptrack.h"
 
-/* x NAME: of the program */
+/* x NAME: path of the program */
 const char *
-heaptrack_on_exe(struct source *s, struct fields f)
+heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
-	struct fields string;
+	struct heaptrack_fields string;
 
-	if (!fields_string(&f, h->is_sized, true, &string))
+	if (!heaptrack_take_string(&f, h->has_string_lengths, true, &string))
 		return "exe";
 	if (heaptrack_add_name(s, &string, &h->exe))
-		heaptrack_tell_header(s, TOLD_EXE, string.next,
-				      (size_t)(string.end - string.next));
+		heaptrack_put_header(s, HEAPTRACK_HEADER_EXE, string.next,
+				     (size_t)(string.end - string.next));
 	return NULL;
 }
 
 /*
- * OFFSET SIZE, a piece of an object, behind its name and base.  A file lies in memory
- * as it is on disk, from 'first' on: as a rule, which is all that can be told here.
+ * Take OFFSET SIZE, a piece of an object whose name and base are in 'piece'.
+ * The file does not say where a piece is in the object's file.  Assume, as is
+ * usual, that the pieces have the same distances in the file as in memory, from
+ * the first one on.
  */
 static const char *
-take_piece(struct source *s, struct fields *f, struct module *piece,
+take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,
 	   uint64_t *first)
 {
 	struct heaptrack *const h = s->ctx;
 	enum hatf_status status;
 	uint64_t offset, size;
 
-	if (!fields_number(f, &offset) || !fields_number(f, &size) ||
+	if (!heaptrack_take_number(f, &offset) ||
+	    !heaptrack_take_number(f, &size) ||
 	    __builtin_add_overflow(piece->base, offset, &piece->start) ||
 	    __builtin_add_overflow(piece->start, size, &piece->end))
 		return "module";
@@ -45,30 +48,30 @@ take_piece(struct source *s, struct fields *f, struct module *piece,
 	return NULL;
 }
 
-/* m NAME BASE [OFFSET SIZE]...; or m -: there are no objects any more */
+/* m NAME BASE [OFFSET SIZE]..., or "m -" to forget all objects */
 const char *
-heaptrack_on_module(struct source *s, struct fields f)
+heaptrack_on_module(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	const char *fault = NULL;
 	struct module piece = { .base = 0 };
 	uint64_t first = UINT64_MAX;
-	struct fields string;
+	struct heaptrack_fields string;
 	uint32_t number;
 	size_t nbytes;
 
-	if (!fields_string(&f, h->is_sized, false, &string))
+	if (!heaptrack_take_string(&f, h->has_string_lengths, false, &string))
 		return "module";
 	nbytes = (size_t)(string.end - string.next);
 	if (nbytes == 1 && string.next[0] == '-') {
 		modules_clear(&h->modules);
 		return NULL;
 	}
-	if (!fields_number(&f, &piece.base))
+	if (!heaptrack_take_number(&f, &piece.base))
 		return "module";
 	if (!heaptrack_add_name(s, &string, &number))
 		return NULL;
-	/* The program itself. */
+	/* "x" stands for the program. */
 	if (nbytes == 1 && string.next[0] == 'x' && h->exe != 0)
 		number = h->exe;
 	piece.object = heaptrack_name(h, number);
@@ -77,20 +80,20 @@ heaptrack_on_module(struct source *s, struct fields f)
 	return fault;
 }
 
-/* Tell of a piece before the first frame that is in it. */
+/* Add a comment about a piece before the first frame that is in it. */
 static bool
-tell_piece(struct source *s, const struct module *piece)
+add_piece(struct source *s, const struct module *piece)
 {
 	struct heaptrack *const h = s->ctx;
-	const size_t count = h->told_modules.pieces.count;
-	const enum hatf_status status = modules_add(&h->told_modules, piece);
-	char buf[NOTE_TEXT_MAX];
+	const size_t count = h->written_modules.pieces.count;
+	const enum hatf_status status = modules_add(&h->written_modules, piece);
+	char buf[HEAPTRACK_NOTE_MAX];
 	struct text t;
 
 	if (status == HATF_NO_MEMORY)
-		return heaptrack_refuse(s, status);
-	/* There are more than anybody wants to know, or it is known. */
-	if (status != HATF_OK || h->told_modules.pieces.count == count)
+		return heaptrack_fail(s, status);
+	/* The table of pieces is full, or had this one already. */
+	if (status != HATF_OK || h->written_modules.pieces.count == count)
 		return true;
 	text_init(&t, buf, sizeof(buf));
 	modules_tell(piece, &t);
@@ -98,10 +101,13 @@ tell_piece(struct source *s, const struct module *piece)
 		return true;
 	h->has_record = true;
 	return batch_comment(&h->batch, buf, t.used, s->offset) ||
-	       heaptrack_refuse(s, HATF_NO_MEMORY);
+	       heaptrack_fail(s, HATF_NO_MEMORY);
 }
 
-/* The frame of an address, in the object that is there. */
+/*
+ * Find the frame of an address, or add it, with the object that is mapped there
+ * now.
+ */
 static bool
 find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 {
@@ -113,11 +119,11 @@ find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 
 	block = u64_map_put(&h->known_ips, address, &added);
 	if (block == NULL)
-		return heaptrack_refuse(s, HATF_NO_MEMORY);
+		return heaptrack_fail(s, HATF_NO_MEMORY);
 	if (added) {
 		if (piece != NULL)
 			frame.object = piece->object;
-		if ((piece != NULL && !tell_piece(s, piece)) ||
+		if ((piece != NULL && !add_piece(s, piece)) ||
 		    !heaptrack_add_frame(s, &frame, &block->value))
 			return false;
 	}
@@ -125,7 +131,7 @@ find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 	return true;
 }
 
-/* t IP PARENT */
+/* t IP PARENT, parsed */
 const char *
 heaptrack_on_raw_trace(struct source *s, uint64_t address, uint64_t stack)
 {

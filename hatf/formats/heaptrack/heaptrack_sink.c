@@ -3,13 +3,15 @@
  * heaptrack_sink.c - records into an interpreted file of heaptrack (FORMATS
  * "heaptrack")
  *
- * What heaptrack_print and heaptrack_gui read: see heaptrack_source.c for what the
- * lines are.  Every string, return address, stack and kind of block is told once,
- * before the first line that refers to it.  Only stacks that a block has are told.
+ * heaptrack_print and heaptrack_gui read these files; heaptrack_source.c
+ * explains their lines.  The sink defines every string, return address, stack
+ * and kind of block once, before the first line that refers to it.  It defines
+ * only stacks that a block has.
  *
- * Frames with the same address and object are what a compiler made one of: where the stack of
- * an inlined function has that of the function around it as parent, one 'i' has
- * both.  A frame that comes again is a recursion, and another 'i'.
+ * One return address may have several frames, if the compiler inlined
+ * functions.  Adjacent frames of a stack with the same address and object are
+ * therefore written as one 'i'.  A frame that repeats is a recursion and begins
+ * another 'i'.
  *
  * Memory is O(live blocks + distinct stacks and sizes).
  */
@@ -22,32 +24,38 @@
 
 #include <stdlib.h>
 
-/* That of heaptrack 1.4.0, which reads it, and the version of the format. */
+/* The version of heaptrack, 1.4.0, and of the file format. */
 static const char version_line[] = "v 10400 3\n";
 
-/* Kinds of blocks there may be; the file has their number for each event. */
+/* Most kinds of blocks. */
 #define KIND_MAX ((uint32_t)1 << 28)
 
-/* The most frames that are told as one, since no compiler inlines deeper. */
+/* Most frames in one 'i'; compilers do not inline deeper. */
 #define INLINED_MAX 64
 
-/* The most of a suppression. */
-#define NOTE_MAX 8192
+/* Longest suppression, in bytes, with a NUL. */
+#define SUPPRESSION_MAX 8192
 
-/* What open() may write is limited, and a longer command helps nobody. */
+/*
+ * Longest command, in bytes, with a NUL.  A sink's open() may write only so
+ * much.
+ */
 #define COMMAND_MAX 16384
 
-/* The most that a number and the blank in front of it take. */
+/* The longest number with the blank before it. */
 #define NUMBER_NBYTES 17
 
-/* What blocks are counted by: a string of 'kinds', so without padding. */
+/*
+ * A kind of block.  It is an entry of 'kinds', compared as bytes, so it must
+ * have no padding.
+ */
 struct kind {
 	uint64_t size;
-	uint64_t trace; /* 0: none */
+	uint64_t trace; /* number in the file; 0: none */
 };
 _Static_assert(sizeof(struct kind) == 16, "padding");
 
-/* A stack that is to be told, and how many of its innermost frames are one. */
+/* A stack to be written, and how many of its innermost frames are one 'i'. */
 struct step {
 	uint64_t stack, parent;
 	uint32_t frame_count;
@@ -57,14 +65,15 @@ struct heaptrack {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct string_table strings, kinds;
-	/* each the ids of its frames, innermost first */
-	struct string_table ips;
-	struct u64_map traces; /* stack -> 'value' is its number in the file */
+	struct string_table
+		ips; /* each is an array of frame ids, innermost first */
+	struct u64_map
+		traces; /* stack id -> 'object', its number in the file */
 	uint64_t trace_count;
 	uint64_t page_nbytes;
-	uint64_t ms_units; /* of a record's time in a millisecond; 0: none */
+	uint64_t ms_units; /* units of time per millisecond; 0: no times */
 	uint64_t time_ms;
-	struct rows steps; /* struct step; reused */
+	struct rows steps; /* struct step; scratch of put_stack() */
 };
 
 /* -------------------------------------------------------------------- lines */
@@ -80,7 +89,7 @@ put_number(uint8_t *p, uint64_t n)
 	return p + count;
 }
 
-/* Numbers, each behind a blank. */
+/* Append numbers, each after a blank. */
 static uint8_t *
 put_numbers(uint8_t *p, const uint64_t *numbers, size_t count)
 {
@@ -91,7 +100,7 @@ put_numbers(uint8_t *p, const uint64_t *numbers, size_t count)
 	return p;
 }
 
-/* A line as far as the numbers go, which may not be its end. */
+/* Begin a line with a letter and numbers; the caller may append more. */
 static void
 begin_line(struct sink *s, char letter, const uint64_t *numbers, size_t count)
 {
@@ -116,7 +125,7 @@ put_number_line(struct sink *s, char letter, uint64_t n)
 	put_line(s, letter, &n, 1);
 }
 
-/* Text that must not end its line. */
+/* Write text; replace line breaks by '?'. */
 static void
 put_text(struct sink *s, const char *text, size_t nbytes)
 {
@@ -139,9 +148,9 @@ refuse(struct sink *s, enum hatf_status status)
 	return false;
 }
 
-/* The number of a string, 0 for none; it is told if it is new. */
+/* Return the number of a string, 0 for NULL.  Write it first if it is new. */
 static bool
-tell_string(struct sink *s, const char *text, uint64_t *number_ret)
+put_string(struct sink *s, const char *text, uint64_t *number_ret)
 {
 	struct heaptrack *const h = s->ctx;
 	const uint32_t count = h->strings.count;
@@ -170,10 +179,13 @@ tell_string(struct sink *s, const char *text, uint64_t *number_ret)
 
 /* ------------------------------------------------------------------- stacks */
 
-/* The numbers that 'i' has of a frame: function, file, line. */
+/*
+ * Set 'numbers' to function, file and line of a frame, as 'i' has them.  Write
+ * new strings first.
+ */
 static bool
-tell_place(struct sink *s, uint64_t id, uint64_t *numbers,
-	   struct hatf_frame *frame_ret)
+put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
+		  struct hatf_frame *frame_ret)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_frame *const f = frame_ret;
@@ -181,13 +193,13 @@ tell_place(struct sink *s, uint64_t id, uint64_t *numbers,
 	*f = (struct hatf_frame){ .function = NULL };
 	hatf_stacks_get_frame(h->stacks, id, f);
 	numbers[2] = f->line;
-	return tell_string(s, f->function, &numbers[0]) &&
-	       tell_string(s, f->file, &numbers[1]);
+	return put_string(s, f->function, &numbers[0]) &&
+	       put_string(s, f->file, &numbers[1]);
 }
 
 /*
- * Tell what is at a return address: 'count' frames, the innermost first.  The
- * strings come first, so they are told twice: the second time they are known.
+ * Write the 'i' of a return address with 'count' frames, the innermost first.
+ * The first loop writes the strings, so that none is written inside the line.
  */
 static bool
 put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
@@ -198,10 +210,10 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 	uint8_t *start;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (!tell_place(s, frames[i], numbers, &frame))
+		if (!put_place_strings(s, frames[i], numbers, &frame))
 			return false;
-	if (!tell_place(s, frames[0], head + 2, &frame) ||
-	    !tell_string(s, frame.object, &head[1]))
+	if (!put_place_strings(s, frames[0], head + 2, &frame) ||
+	    !put_string(s, frame.object, &head[1]))
 		return false;
 	head[0] = frame.address;
 	if (head[3] != 0 || count > 1)
@@ -210,7 +222,7 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 		known = 3;
 	begin_line(s, 'i', head, known);
 	for (uint32_t i = 1; i < count; i++) {
-		if (!tell_place(s, frames[i], numbers, &frame))
+		if (!put_place_strings(s, frames[i], numbers, &frame))
 			return false;
 		start = outfile_room(&s->out, 3 * NUMBER_NBYTES);
 		outfile_advance(
@@ -221,7 +233,10 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 	return true;
 }
 
-/* Is a frame where this one is?  Objects may have code at the same addresses. */
+/*
+ * Return whether a frame has the same address and object.  Different objects
+ * may have code at the same address.
+ */
 static bool
 is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
 {
@@ -235,7 +250,7 @@ is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
 	return strcmp(frame.object, where->object) == 0;
 }
 
-/* The frames of a step: at least one, at most INLINED_MAX. */
+/* Get the frames of a step: at least one, at most INLINED_MAX. */
 static void
 gather_frames(const struct heaptrack *h, const struct step *step,
 	      uint64_t *frames)
@@ -253,11 +268,12 @@ gather_frames(const struct heaptrack *h, const struct step *step,
 }
 
 /*
- * Find out how many of a stack's innermost frames are at one place.  A function
- * that calls itself, itself or what is inlined in it, is there once for each call.
+ * Count the innermost frames of a stack that are one 'i'.  Stop at a frame that
+ * repeats: a recursive function has one 'i' for each call, also if it is
+ * inlined.
  */
 static struct step
-look_at(const struct heaptrack *h, uint64_t id)
+find_step(const struct heaptrack *h, uint64_t id)
 {
 	struct step step = { .stack = id, .frame_count = 1 };
 	struct hatf_stack stack = { .parent = 0 }, caller;
@@ -278,9 +294,9 @@ look_at(const struct heaptrack *h, uint64_t id)
 	return step;
 }
 
-/* Tell a stack whose caller's has the number 'parent'. */
+/* Write a stack whose parent stack has the number 'parent'. */
 static bool
-tell_step(struct sink *s, const struct step *step, uint64_t parent)
+put_step(struct sink *s, const struct step *step, uint64_t parent)
 {
 	struct heaptrack *const h = s->ctx;
 	const uint32_t count = h->ips.count;
@@ -305,9 +321,12 @@ tell_step(struct sink *s, const struct step *step, uint64_t parent)
 	return true;
 }
 
-/* The number of a stack, 0 if it is not known; what is new of it is told. */
+/*
+ * Return the number of a stack, 0 if its id is undefined.  First write it and
+ * its parents as far as they are new.
+ */
 static bool
-tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
+put_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_stack stack;
@@ -326,13 +345,13 @@ tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 		step = rows_add(&h->steps, sizeof(*step));
 		if (step == NULL)
 			return refuse(s, HATF_NO_MEMORY);
-		*step = look_at(h, id);
+		*step = find_step(h, id);
 		id = step->parent;
 	}
 	for (size_t i = h->steps.count; i-- > 0;) {
 		const struct step *const steps = h->steps.rows;
 
-		if (!tell_step(s, &steps[i], *number_ret))
+		if (!put_step(s, &steps[i], *number_ret))
 			return false;
 		*number_ret = h->trace_count;
 	}
@@ -342,7 +361,7 @@ tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 /* ------------------------------------------------------------------- events */
 
 static void
-tell_time(struct sink *s, uint64_t time)
+put_time(struct sink *s, uint64_t time)
 {
 	struct heaptrack *const h = s->ctx;
 
@@ -352,7 +371,7 @@ tell_time(struct sink *s, uint64_t time)
 	put_number_line(s, 'c', h->time_ms);
 }
 
-/* A block is there; its kind is its 'object'. */
+/* Write an allocation, and store its kind in the ledger as 'object'. */
 static bool
 put_alloc(struct sink *s, const struct hatf_record *rec,
 	  struct ledger_entry *entry)
@@ -363,7 +382,7 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	enum hatf_status status;
 	uint32_t number;
 
-	if (!tell_stack(s, hatf_record_stack(rec), &kind.trace))
+	if (!put_stack(s, hatf_record_stack(rec), &kind.trace))
 		return false;
 	status = string_table_put(&h->kinds, &kind, sizeof(kind), &number);
 	if (status != HATF_OK)
@@ -371,13 +390,16 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	if (h->kinds.count != count)
 		put_line(s, 'a', (const uint64_t[]){ kind.size, kind.trace },
 			 2);
-	/* The file counts them from 0. */
+	/* Kinds are numbered from 0 in the file, but from 1 in the table. */
 	entry->block.object = number - 1;
 	put_number_line(s, '+', entry->block.object);
 	return ledger_keep(&h->ledger, rec, entry) || refuse(s, HATF_NO_MEMORY);
 }
 
-/* What was not known when it died is no block of the file's. */
+/*
+ * Write a call.  Drop the free of an unknown block, because the file has no
+ * kind for it.
+ */
 static bool
 put_call(struct sink *s, const struct hatf_record *rec,
 	 struct ledger_entry *entry)
@@ -385,7 +407,7 @@ put_call(struct sink *s, const struct hatf_record *rec,
 	loss_count_call(s, rec, entry);
 	if (entry->kind == LEDGER_NONE || entry->kind == LEDGER_FAILED)
 		return true;
-	tell_time(s, rec->time);
+	put_time(s, rec->time);
 	if (entry->known)
 		put_number_line(s, '-', entry->old.object);
 	if (entry->replaced)
@@ -399,12 +421,12 @@ struct destruction {
 };
 
 static void
-put_death(void *ctx, uint64_t address, const struct block *block)
+put_free(void *ctx, uint64_t address, const struct block *block)
 {
 	const struct destruction *const d = ctx;
 
 	(void)address;
-	tell_time(d->s, d->rec->time);
+	put_time(d->s, d->rec->time);
 	put_number_line(d->s, '-', block->object);
 }
 
@@ -414,17 +436,17 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 	struct heaptrack *const h = s->ctx;
 	struct destruction d = { s, rec };
 
-	return ledger_destroy(&h->ledger, rec->heap, put_death, &d);
+	return ledger_destroy(&h->ledger, rec->heap, put_free, &d);
 }
 
-/* What the source has made of lines that are no events becomes them again. */
+/* Write a comment as the S or R line that the source read, or as a time. */
 static void
 put_note(struct sink *s, const struct hatf_record *rec)
 {
 	const char *const text = (const char *)rec->attributes;
 	const size_t nbytes = rec->attributes_nbytes;
 	struct heaptrack *const h = s->ctx;
-	char buf[NOTE_MAX] = "";
+	char buf[SUPPRESSION_MAX] = "";
 	uint64_t n;
 
 	if (hatf_record_comment_starts(rec, "HATF suppression\n")) {
@@ -438,7 +460,7 @@ put_note(struct sink *s, const struct hatf_record *rec)
 	    !hatf_record_comment_starts(rec, "HATF time\n"))
 		return;
 	if (text_find_u64(text, nbytes, "time", &n))
-		tell_time(s, n);
+		put_time(s, n);
 	if (text_find_u64(text, nbytes, "size", &n))
 		put_number_line(s, 'R', n / h->page_nbytes);
 }
@@ -449,7 +471,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	struct heaptrack *const h = s->ctx;
 
 	put_note(s, rec);
-	/* A definition that is wrong is none. */
+	/* Malformed definitions are ignored. */
 	return loss_note_stack(s, h->stacks, rec) == HATF_OK;
 }
 
@@ -482,7 +504,10 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 /* -------------------------------------------------------- opening, closing */
 
-/* The value of a header line, cut to the room; its length. */
+/*
+ * Copy the value of a header line to 'buf', truncated to 'cap'.  Return its
+ * length, 0 if there is no such line.
+ */
 static size_t
 find_header(const struct sink *s, const char *key, char *buf, size_t cap)
 {
@@ -496,7 +521,7 @@ find_header(const struct sink *s, const char *key, char *buf, size_t cap)
 	return nbytes < 0 ? 0 : strlen(buf);
 }
 
-/* A number that the header has, or 0. */
+/* Return a number of the header, or 0. */
 static uint64_t
 find_number(const struct sink *s, const char *key)
 {
@@ -508,9 +533,9 @@ find_number(const struct sink *s, const char *key)
 	return n;
 }
 
-/* Is a header line's value this? */
+/* Return whether a header line has this value. */
 static bool
-says(const struct sink *s, const char *key, const char *value)
+header_is(const struct sink *s, const char *key, const char *value)
 {
 	char buf[32];
 
@@ -541,7 +566,7 @@ put_header(struct sink *s)
 		 (const uint64_t[]){ h->page_nbytes,
 				     find_number(s, "page_count") },
 		 2);
-	if (says(s, "start", "late"))
+	if (header_is(s, "start", "late"))
 		outfile_bytes(&s->out, "A\n", 2);
 }
 
@@ -562,15 +587,15 @@ open_sink(struct sink *s)
 	status = hatf_stacks_open(&h->stacks);
 	if (status != HATF_OK)
 		return sink_fail(s, status, NULL);
-	if (says(s, "unit", "ns"))
+	if (header_is(s, "unit", "ns"))
 		h->ms_units = 1000000;
-	else if (says(s, "unit", "us"))
+	else if (header_is(s, "unit", "us"))
 		h->ms_units = 1000;
 	put_header(s);
 	return HATF_OK;
 }
 
-/* heaptrack's own end with this; a file that is not complete does not. */
+/* End the file as heaptrack does, unless the trace is incomplete. */
 static enum hatf_status
 finish_sink(struct sink *s)
 {

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_source.c - heaptrack's files into records (FORMATS "heaptrack")
+ * heaptrack_source.c - files of heaptrack into records (FORMATS "heaptrack")
  *
- * A raw file has what the program did, with addresses:
+ * A raw file has the program's calls, with addresses:
  *
- *	t 7fed81f52b9f 0		a stack: return address, stack of the caller
+ *	t 7fed81f52b9f 0		stack: return address, parent stack
  *	+ 18 4 55a3d7bad530		size, stack, address
  *	- 55a3d7bad530
  *
- * An interpreted one has names instead, and of a block no more than what kind it is:
+ * An interpreted file has names instead.  Of a block, it has only the kind:
  *
- *	i 7fed81f52b9f 1 2 3 1a		address in object 1, function 2, file 3:26
- *	t 1 0				a stack: its 'i', stack of the caller
+ *	i 7fed81f52b9f 1 2 3 1a	in object 1, function 2, file 3, line 26
+ *	t 1 0				stack: its 'i', parent stack
  *	a 18 4				kind 0: size, stack
  *	+ 0
  *	- 0
  *
- * Which of several live blocks of a kind '-' frees is not known.  It is taken to
- * be the one that was allocated last.  That keeps heaptrack's count of temporary
- * allocations, those freed before anything else is allocated, and the lifetimes
- * that it makes are those of a stack, which most short-lived blocks have.  A block's address is
- * then its kind and how many of that kind live: all that must be kept is a number
- * a kind, and the same file always gives the same addresses.
+ * If several blocks of a kind are live, the file does not say which of them '-'
+ * frees.  The source assumes that it is the newest.  This keeps heaptrack's
+ * count of temporary allocations (freed before anything else is allocated), and
+ * most short-lived blocks are freed in this order, so the lifetimes are
+ * plausible.  A block's address is then made of its kind and the number of live
+ * blocks of that kind.  The source keeps only one counter per kind, and a file
+ * always yields the same addresses.
  */
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/heaptrack/heaptrack.h"
@@ -30,44 +31,46 @@
 
 #define VERSION_MAX 3
 
-/* From this one on, a string has its length in front of it. */
+/* Since this version, a string is preceded by its length. */
 #define VERSION_SIZED 3
 
-/* Microseconds of a time in the file. */
+/* Times in the file are in milliseconds; this many microseconds each. */
 #define TIME_US 1000
 
-/* An address of an interpreted file: the kind from 1 on, the block from 1 on. */
+/* An address made for an interpreted file: kind, from 1, and block, from 1. */
 #define KIND_SHIFT  36
 #define BLOCK_SHIFT 4
 #define KIND_MAX    (((uint64_t)1 << (64 - KIND_SHIFT)) - 1)
 #define BLOCK_MAX   (((uint64_t)1 << (KIND_SHIFT - BLOCK_SHIFT)) - 1)
 
-/* Frames of an address: a stack has them each time the address comes. */
+/*
+ * Most frames of a return address.  Every stack with the address has them all.
+ */
 #define INLINED_MAX 1024
 
-/* The frames of a return address: the innermost function first. */
+/* The frames of a return address, innermost first. */
 struct ip {
 	size_t first; /* in 'frames' */
 	uint32_t count;
 };
 
-/* Blocks that are alike. */
+/* A kind of block: same size and stack. */
 struct kind {
 	uint64_t size; /* bytes */
 	uint64_t stack;
 	uint64_t live_count;
 };
 
-/* ------------------------------------------------- lines of interpreted files */
+/* ----------------------------------------------- lines of interpreted files */
 
 static const char *
-on_string(struct source *s, struct fields f)
+on_string(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
-	struct fields string;
+	struct heaptrack_fields string;
 	uint32_t number, *row;
 
-	if (!fields_string(&f, h->is_sized, true, &string))
+	if (!heaptrack_take_string(&f, h->has_string_lengths, true, &string))
 		return "string";
 	if (!heaptrack_add_name(s, &string, &number))
 		return NULL;
@@ -77,34 +80,35 @@ on_string(struct source *s, struct fields f)
 	return NULL;
 }
 
-/* The number of a string, as text; 0 stands for none. */
+/* Take the number of a string and return its text, NULL for 0. */
 static bool
-take_text(const struct heaptrack *h, struct fields *f, const char **text_ret)
+take_text(const struct heaptrack *h, struct heaptrack_fields *f,
+	  const char **text_ret)
 {
 	const uint32_t *const numbers = h->strings.rows;
 	uint64_t n;
 
-	if (!fields_number(f, &n) || n > h->strings.count)
+	if (!heaptrack_take_number(f, &n) || n > h->strings.count)
 		return false;
 	*text_ret = n == 0 ? NULL : heaptrack_name(h, numbers[n - 1]);
 	return true;
 }
 
-/* A function, with file and line if there is one. */
+/* Take a function, and file and line if the line has them. */
 static bool
-take_place(const struct heaptrack *h, struct fields *f,
+take_place(const struct heaptrack *h, struct heaptrack_fields *f,
 	   struct hatf_frame *frame)
 {
 	frame->file = NULL;
 	frame->line = 0;
 	return take_text(h, f, &frame->function) &&
 	       (f->next == f->end || (take_text(h, f, &frame->file) &&
-				      fields_number(f, &frame->line)));
+				      heaptrack_take_number(f, &frame->line)));
 }
 
 /* i IP OBJECT [FUNCTION [FILE LINE [FUNCTION FILE LINE]...]] */
 static const char *
-on_ip(struct source *s, struct fields f)
+on_ip(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_frame frame = { .function = NULL };
@@ -113,7 +117,7 @@ on_ip(struct source *s, struct fields f)
 	if (ip == NULL)
 		return NULL;
 	*ip = (struct ip){ .first = h->frames.count };
-	if (!fields_number(&f, &frame.address))
+	if (!heaptrack_take_number(&f, &frame.address))
 		return "ip";
 	if (!take_text(h, &f, &frame.object))
 		return "object";
@@ -134,7 +138,7 @@ on_ip(struct source *s, struct fields f)
 	return NULL;
 }
 
-/* t NUMBER OF i, PARENT */
+/* t IP-NUMBER PARENT, parsed */
 static const char *
 on_interpreted_trace(struct source *s, uint64_t number, uint64_t stack)
 {
@@ -158,15 +162,15 @@ on_interpreted_trace(struct source *s, uint64_t number, uint64_t stack)
 
 /* a SIZE TRACE */
 static const char *
-on_kind(struct source *s, struct fields f)
+on_kind(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	struct kind kind = { 0 }, *row;
 	uint64_t trace;
 
-	if (!fields_number(&f, &kind.size))
+	if (!heaptrack_take_number(&f, &kind.size))
 		return "size";
-	if (!fields_number(&f, &trace) ||
+	if (!heaptrack_take_number(&f, &trace) ||
 	    !heaptrack_find_stack(h, trace, &kind.stack))
 		return "trace";
 	if (h->kinds.count == KIND_MAX) {
@@ -179,17 +183,17 @@ on_kind(struct source *s, struct fields f)
 	return NULL;
 }
 
-/* ------------------------------------------------------- lines of both kinds */
+/* ------------------------------------------------------ lines of both kinds */
 
 static const char *
-on_trace(struct source *s, struct fields f)
+on_trace(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t what, parent, stack;
 
-	if (!fields_number(&f, &what))
+	if (!heaptrack_take_number(&f, &what))
 		return "ip";
-	if (!fields_number(&f, &parent) ||
+	if (!heaptrack_take_number(&f, &parent) ||
 	    !heaptrack_find_stack(h, parent, &stack))
 		return "parent";
 	return h->is_interpreted ? on_interpreted_trace(s, what, stack)
@@ -198,131 +202,135 @@ on_trace(struct source *s, struct fields f)
 
 /* v HEAPTRACK FILE: the versions of the program and of the format */
 static const char *
-on_version(struct source *s, struct fields f)
+on_version(struct source *s, struct heaptrack_fields f)
 {
-	/* It had the number of the program where that of the file belongs. */
-	const uint64_t odd_one = 0x10200;
+	/* Release 1.2.0 wrote format 1, but no format version. */
+	const uint64_t release_1_2_0 = 0x10200;
 	struct heaptrack *const h = s->ctx;
 	uint64_t program;
 
-	/* A second file behind the first, whose numbers would be taken for its own. */
-	if (h->has_version || !fields_number(&f, &program))
+	/*
+	 * Refuse a second file appended to the first: it numbers its lines from
+	 * 1 again.
+	 */
+	if (h->has_version || !heaptrack_take_number(&f, &program))
 		return "version";
 	h->has_version = true;
 	h->version = 0;
 	if (f.next == f.end)
-		h->version = program == odd_one;
-	else if (!fields_number(&f, &h->version) || h->version > VERSION_MAX)
+		h->version = program == release_1_2_0;
+	else if (!heaptrack_take_number(&f, &h->version) ||
+		 h->version > VERSION_MAX)
 		return "version";
-	h->is_sized = h->version >= VERSION_SIZED;
+	h->has_string_lengths = h->version >= VERSION_SIZED;
 	return NULL;
 }
 
 static const char *
-on_time(struct source *s, struct fields f)
+on_time(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	uint64_t time;
 
-	if (!fields_number(&f, &time) ||
+	if (!heaptrack_take_number(&f, &time) ||
 	    __builtin_mul_overflow(time, TIME_US, &h->time))
 		return "time";
 	return NULL;
 }
 
 static const char *
-on_command(struct source *s, struct fields f)
+on_command(struct source *s, struct heaptrack_fields f)
 {
-	heaptrack_tell_header(s, TOLD_COMMAND, f.next,
-			      (size_t)(f.end - f.next));
+	heaptrack_put_header(s, HEAPTRACK_HEADER_COMMAND, f.next,
+			     (size_t)(f.end - f.next));
 	return NULL;
 }
 
 static void
-tell_header_u64(struct source *s, enum told what, uint64_t n)
+put_header_u64(struct source *s, enum heaptrack_header what, uint64_t n)
 {
 	uint8_t text[TEXTIO_NUMBER_MAX];
 
-	heaptrack_tell_header(s, what, text,
-			      (size_t)(textio_put_u64(text, n) - text));
+	heaptrack_put_header(s, what, text,
+			     (size_t)(textio_put_u64(text, n) - text));
 }
 
 static const char *
-on_system(struct source *s, struct fields f)
+on_system(struct source *s, struct heaptrack_fields f)
 {
 	struct heaptrack *const h = s->ctx;
 	uint64_t page_nbytes, page_count;
 
-	if (!fields_number(&f, &page_nbytes))
+	if (!heaptrack_take_number(&f, &page_nbytes))
 		return "page_size";
 	if (page_nbytes != 0)
 		h->page_nbytes = page_nbytes;
-	tell_header_u64(s, TOLD_PAGE_SIZE, page_nbytes);
-	if (fields_number(&f, &page_count) && page_count != 0)
-		tell_header_u64(s, TOLD_PAGES, page_count);
+	put_header_u64(s, HEAPTRACK_HEADER_PAGE_SIZE, page_nbytes);
+	if (heaptrack_take_number(&f, &page_count) && page_count != 0)
+		put_header_u64(s, HEAPTRACK_HEADER_PAGE_COUNT, page_count);
 	return NULL;
 }
 
-/* Tell what is no event; the comment ends with the time. */
+/* Append the time to a note, and add it as a comment. */
 static void
-tell_note(struct source *s, struct text *t)
+add_note(struct source *s, struct text *t)
 {
 	struct heaptrack *const h = s->ctx;
 
 	text_line_u64(t, "time", h->time);
 	h->has_record = true;
-	h->told_time = h->time;
+	h->last_time = h->time;
 	if (!batch_comment(&h->batch, t->buf, t->used, s->offset))
 		source_stop(s, HATF_NO_MEMORY, NULL);
 }
 
-/* R PAGES: how much of the process is in memory now */
+/* R PAGES: resident set of the process */
 static const char *
-on_resident(struct source *s, struct fields f)
+on_resident(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t nbytes;
 	char buf[96];
 	struct text t;
 
-	if (!fields_number(&f, &nbytes) ||
+	if (!heaptrack_take_number(&f, &nbytes) ||
 	    __builtin_mul_overflow(nbytes, h->page_nbytes, &nbytes))
 		return "pages";
 	text_init(&t, buf, sizeof(buf));
 	text_str(&t, "HATF system\nuse=resident\n");
 	text_line_u64(&t, "size", nbytes);
-	tell_note(s, &t);
+	add_note(s, &t);
 	return NULL;
 }
 
-/* S TEXT: what heaptrack_print is not to show as a leak */
+/* S TEXT: a leak that heaptrack_print must not show */
 static const char *
-on_suppression(struct source *s, struct fields f)
+on_suppression(struct source *s, struct heaptrack_fields f)
 {
-	char buf[NOTE_TEXT_MAX];
+	char buf[HEAPTRACK_NOTE_MAX];
 	struct text t;
 
 	text_init(&t, buf, sizeof(buf));
 	text_str(&t, "HATF suppression\n");
 	text_line(&t, "text", (const char *)f.next, (size_t)(f.end - f.next));
 	if (!t.full)
-		tell_note(s, &t);
+		add_note(s, &t);
 	return NULL;
 }
 
-/* The file goes on until now, though nothing has happened since. */
+/* Add a comment with the end time, if it is later than the last record. */
 static void
-tell_end(struct source *s)
+add_end_time(struct source *s)
 {
 	const struct heaptrack *const h = s->ctx;
 	char buf[64];
 	struct text t;
 
-	if (h->time <= h->told_time)
+	if (h->time <= h->last_time)
 		return;
 	text_init(&t, buf, sizeof(buf));
 	text_str(&t, "HATF time\n");
-	tell_note(s, &t);
+	add_note(s, &t);
 }
 
 /* ------------------------------------------------------------------- events */
@@ -339,13 +347,13 @@ add_record(struct source *s, unsigned tag)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
-	rec->time = h->told_time = h->time;
+	rec->time = h->last_time = h->time;
 	rec->offset = s->offset;
 	return rec;
 }
 
 static void
-tell_alloc(struct source *s, uint64_t size, uint64_t stack, uint64_t address)
+add_alloc(struct source *s, uint64_t size, uint64_t stack, uint64_t address)
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_record *const rec = add_record(s, HATF_ALLOC);
@@ -359,7 +367,7 @@ tell_alloc(struct source *s, uint64_t size, uint64_t stack, uint64_t address)
 }
 
 static void
-tell_free(struct source *s, uint64_t address)
+add_free(struct source *s, uint64_t address)
 {
 	struct hatf_record *const rec = add_record(s, HATF_FREE);
 
@@ -367,7 +375,7 @@ tell_free(struct source *s, uint64_t address)
 		rec->address = address;
 }
 
-/* Do '+' and '-' name a kind of block? */
+/* Return whether '+' and '-' have the number of a kind. */
 static bool
 has_kinds(const struct heaptrack *h)
 {
@@ -375,11 +383,13 @@ has_kinds(const struct heaptrack *h)
 }
 
 static struct kind *
-take_kind(const struct heaptrack *h, struct fields *f, uint64_t *number_ret)
+take_kind(const struct heaptrack *h, struct heaptrack_fields *f,
+	  uint64_t *number_ret)
 {
 	struct kind *const kinds = h->kinds.rows;
 
-	return fields_number(f, number_ret) && *number_ret < h->kinds.count
+	return heaptrack_take_number(f, number_ret) &&
+			       *number_ret < h->kinds.count
 		       ? &kinds[*number_ret]
 		       : NULL;
 }
@@ -391,7 +401,7 @@ kind_address(uint64_t number, uint64_t block)
 }
 
 static const char *
-on_alloc_of_kind(struct source *s, struct fields f)
+on_alloc_of_kind(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t number;
@@ -403,14 +413,14 @@ on_alloc_of_kind(struct source *s, struct fields f)
 		source_stop(s, HATF_LIMIT, "kind");
 		return NULL;
 	}
-	tell_alloc(s, kind->size, kind->stack,
-		   kind_address(number, ++kind->live_count));
+	add_alloc(s, kind->size, kind->stack,
+		  kind_address(number, ++kind->live_count));
 	return NULL;
 }
 
-/* One that was never allocated has an address that no block gets. */
+/* A free without an allocation has block number 0, which no block has. */
 static const char *
-on_free_of_kind(struct source *s, struct fields f)
+on_free_of_kind(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t number;
@@ -418,55 +428,55 @@ on_free_of_kind(struct source *s, struct fields f)
 
 	if (kind == NULL)
 		return "kind";
-	tell_free(s, kind_address(number, kind->live_count));
+	add_free(s, kind_address(number, kind->live_count));
 	if (kind->live_count != 0)
 		kind->live_count--;
 	return NULL;
 }
 
 static const char *
-on_alloc(struct source *s, struct fields f)
+on_alloc(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t size, trace, stack, address;
 
 	if (has_kinds(h))
 		return on_alloc_of_kind(s, f);
-	if (!fields_number(&f, &size))
+	if (!heaptrack_take_number(&f, &size))
 		return "size";
-	if (!fields_number(&f, &trace) ||
+	if (!heaptrack_take_number(&f, &trace) ||
 	    !heaptrack_find_stack(h, trace, &stack))
 		return "trace";
-	if (!fields_number(&f, &address))
+	if (!heaptrack_take_number(&f, &address))
 		return "address";
-	tell_alloc(s, size, stack, address);
+	add_alloc(s, size, stack, address);
 	return NULL;
 }
 
 static const char *
-on_free(struct source *s, struct fields f)
+on_free(struct source *s, struct heaptrack_fields f)
 {
 	const struct heaptrack *const h = s->ctx;
 	uint64_t address;
 
 	if (has_kinds(h))
 		return on_free_of_kind(s, f);
-	if (!fields_number(&f, &address))
+	if (!heaptrack_take_number(&f, &address))
 		return "address";
-	tell_free(s, address);
+	add_free(s, address);
 	return NULL;
 }
 
 /*
- * Tell what a line has defined.  Were it left until it is referred to, there might
- * be any number of definitions.
+ * Add the definitions of frames and stacks that a line made.  Doing so for each
+ * line bounds their number.
  */
 static void
-tell_news(struct source *s)
+add_definitions(struct source *s)
 {
 	struct heaptrack *const h = s->ctx;
 
-	h->has_news = false;
+	h->has_definitions = false;
 	h->has_record = true;
 	if (heaptrack_may_grow(s))
 		batch_define(&h->batch, h->stacks, s->offset);
@@ -474,7 +484,7 @@ tell_news(struct source *s)
 
 /* -------------------------------------------------------------------- lines */
 
-enum only {
+enum file_kind {
 	BOTH,
 	RAW,
 	INTERPRETED,
@@ -482,11 +492,11 @@ enum only {
 
 struct line_kind {
 	char letter;
-	uint8_t only; /* enum only: such files have it */
-	const char *(*take)(struct source *s, struct fields f);
+	uint8_t file_kind; /* enum file_kind: files that may have such lines */
+	const char *(*take)(struct source *s, struct heaptrack_fields f);
 };
 
-/* Most frequent first. */
+/* Line kinds, most frequent first. */
 static const struct line_kind line_kinds[] = {
 	{ '-', BOTH, on_free },
 	{ '+', BOTH, on_alloc },
@@ -503,43 +513,47 @@ static const struct line_kind line_kinds[] = {
 	{ 'R', BOTH, on_resident },
 	{ 'S', BOTH, on_suppression },
 	{ '#', BOTH, NULL },
-	/* The program had begun before: what is freed then may be older. */
+	/* Attached late: frees may be of older blocks. */
 	{ 'A', BOTH, NULL },
 };
 #define LINE_KIND_COUNT (sizeof(line_kinds) / sizeof(line_kinds[0]))
 
-/* Until something says what the file is, it is taken to be raw. */
+/*
+ * Note the kind of file that a line shows, and return whether it fits the lines
+ * before.  A file is raw until a line shows its kind.
+ */
 static bool
-note_only(struct heaptrack *h, enum only only)
+note_file_kind(struct heaptrack *h, enum file_kind file_kind)
 {
-	if (only == RAW)
+	if (file_kind == RAW)
 		h->is_raw = true;
-	else if (only == INTERPRETED)
+	else if (file_kind == INTERPRETED)
 		h->is_interpreted = true;
 	return !(h->is_raw && h->is_interpreted);
 }
 
-/* Take a line; NULL, or what is malformed. */
+/* Parse a line.  Return NULL, or the malformed field. */
 static const char *
 take_line(struct source *s, struct textio_cell line)
 {
 	struct heaptrack *const h = s->ctx;
 	const struct line_kind *kind = line_kinds;
-	struct fields f = { line.start, line.end };
+	struct heaptrack_fields f = { line.start, line.end };
 
 	if (f.next == f.end)
 		return NULL;
 	while (kind->letter != (char)*f.next)
 		if (++kind == line_kinds + LINE_KIND_COUNT)
 			return "line";
-	if (!note_only(h, kind->only))
+	if (!note_file_kind(h, kind->file_kind))
 		return "line";
 	f.next++;
-	if (kind->only == RAW)
-		heaptrack_tell_header(s, TOLD_RAW, (const uint8_t *)"raw", 3);
+	if (kind->file_kind == RAW)
+		heaptrack_put_header(s, HEAPTRACK_HEADER_RAW,
+				     (const uint8_t *)"raw", 3);
 	if (kind->letter == 'A')
-		heaptrack_tell_header(s, TOLD_START, (const uint8_t *)"late",
-				      4);
+		heaptrack_put_header(s, HEAPTRACK_HEADER_START,
+				     (const uint8_t *)"late", 4);
 	if (kind->take == NULL)
 		return NULL;
 	if (f.next == f.end || *f.next++ != ' ')
@@ -563,8 +577,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			source_stop(s, HATF_BAD_FIELD, fault);
 		if (s->err.status != HATF_OK)
 			break;
-		if (h->has_news)
-			tell_news(s);
+		if (h->has_definitions)
+			add_definitions(s);
 		if (s->err.status != HATF_OK)
 			break;
 		s->window.next += nbytes;
@@ -572,23 +586,24 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		s->line++;
 	}
 	if (s->err.status == HATF_END)
-		tell_end(s);
+		add_end_time(s);
 	return batch_end(&h->batch, s);
 }
 
 /* -------------------------------------------------------- opening, closing */
 
-/* "v ", a number, and a blank or the end of the line. */
+/* Recognise "v ", a number, and maybe a blank and another number. */
 bool
 heaptrack_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	const uint8_t *const end = memchr(bytes, '\n', nbytes);
-	struct fields f = { bytes + 2, end };
+	struct heaptrack_fields f = { bytes + 2, end };
 	uint64_t n;
 
 	return end != NULL && end - bytes > 2 && bytes[0] == 'v' &&
-	       bytes[1] == ' ' && fields_number(&f, &n) &&
-	       (f.next == f.end || (fields_number(&f, &n) && f.next == f.end));
+	       bytes[1] == ' ' && heaptrack_take_number(&f, &n) &&
+	       (f.next == f.end ||
+		(heaptrack_take_number(&f, &n) && f.next == f.end));
 }
 
 static enum hatf_status
@@ -603,7 +618,7 @@ open_source(struct source *s)
 	u64_map_init(&h->known_ips);
 	h->page_nbytes = 4096;
 	modules_init(&h->modules);
-	modules_init(&h->told_modules);
+	modules_init(&h->written_modules);
 	status = hatf_stacks_open(&h->stacks);
 	if (status != HATF_OK)
 		return source_stop(s, status, NULL);
@@ -625,7 +640,7 @@ close_source(struct source *s)
 	free(h->frames.rows);
 	free(h->kinds.rows);
 	modules_fini(&h->modules);
-	modules_fini(&h->told_modules);
+	modules_fini(&h->written_modules);
 	u64_map_fini(&h->known_ips);
 	string_table_fini(&h->names);
 	hatf_stacks_close(h->stacks);

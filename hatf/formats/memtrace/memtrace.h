@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace.h - what is in the traces of OCaml's Memtrace (FORMATS "memtrace")
+ * memtrace.h - constants of OCaml's Memtrace traces (FORMATS "memtrace")
  *
- * A trace is a sequence of packets, each with a header and the events of one domain.
- * All numbers are little-endian.
+ * A trace is a sequence of packets, each with a header and the events of one
+ * domain.  All numbers are little-endian.
  */
 #ifndef HATF_MEMTRACE_H
 #define HATF_MEMTRACE_H
@@ -13,14 +13,18 @@
 #define MEMTRACE_MAGIC	     0xc1fc1fc1u
 #define MEMTRACE_VERSION_MAX 3
 
-/* A line of the header comment, so that a trace can be written as it was. */
+/*
+ * Key of the HATF header with which the sink can reproduce the original file.
+ */
 #define MEMTRACE_KEY_VERSION "memtrace_version"
 
-/* A packet's header before version 3, and from then on, when it has a domain. */
+/* Size of a packet's header before version 3, and since then, with a domain. */
 #define MEMTRACE_HEADER_NBYTES	      66
 #define MEMTRACE_HEADER_DOMAIN_NBYTES 68
 
-/* The low bits of a time that an event has, above them is what it is. */
+/*
+ * The low bits of an event's header are its time; the bits above are its type.
+ */
 #define MEMTRACE_TIME_BITS 25
 #define MEMTRACE_TIME_MASK (((uint32_t)1 << MEMTRACE_TIME_BITS) - 1)
 
@@ -30,29 +34,35 @@ enum memtrace_event {
 	MEMTRACE_ALLOC = 2,
 	MEMTRACE_PROMOTE = 3,
 	MEMTRACE_COLLECT = 4,
-	/* And 1 to 16: an alloc of so many words. */
+	/* Plus 1 to 16: an allocation of so many words. */
 	MEMTRACE_SHORT_ALLOC = 100,
 };
 #define MEMTRACE_SHORT_MAX 16
 
-/* Where a block is allocated: the heaps that records have. */
-enum memtrace_place {
+/* The part of memory that a block is allocated in; records have it as heap. */
+enum memtrace_area {
 	MEMTRACE_MINOR = 0,
 	MEMTRACE_MAJOR = 1,
 	MEMTRACE_EXTERNAL = 2,
 };
 
-/* Names of a move-to-front table, and the code for one that is not in it. */
+/*
+ * Entries of a move-to-front table of names, and the code for a name that is
+ * not in the table.
+ */
 #define MEMTRACE_TABLE_COUNT 31
 
-/* Numbers that begin a longer one. */
+/* First bytes of a number that has more bytes. */
 enum {
 	MEMTRACE_VINT16 = 253,
 	MEMTRACE_VINT32 = 254,
 	MEMTRACE_VINT64 = 255,
 };
 
-/* A frame's code in a backtrace: a bucket of the cache, and what follows. */
+/*
+ * A frame in a backtrace is a cache bucket and one of these: a hit, with as
+ * many further predicted frames, or a miss, which the code follows.
+ */
 #define MEMTRACE_BUCKET_COUNT 16384
 enum {
 	MEMTRACE_HIT_0 = 0,

@@ -10,45 +10,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most of an event without its stack. */
+/* Longest event without its stack, in bytes. */
 #define EVENT_MAX 50
 
-/* A packet's times are at most so far apart, in microseconds. */
+/* Longest time span of a packet, in microseconds. */
 #define SPAN_MAX 30000000
 
-/* Bytes of names that a location may have; more are cut. */
+/* Longest name in a location, in bytes; longer ones are cut. */
 #define NAME_MAX_NBYTES 1000
 
-/* A place in the source with two names, and all of a location before its places. */
+/*
+ * Longest place in the source, with its two names; size of a location without
+ * its places.
+ */
 #define PLACE_MAX	(6 + 2 * (NAME_MAX_NBYTES + 1))
 #define LOCATION_NBYTES (4 + 8 + 1)
 
-/* Places of a code, whose number is a byte. */
+/* Most places of a code: the count is a byte. */
 #define PLACES_MAX 255
 
 /*
- * Numbers of Memtrace's own programs have 63 bits, and codes less.  A code of ours is a
- * frame's id, above all others where the trace has codes.
+ * OCaml's integers have 63 bits, and codes fewer.  A code that the encoder
+ * makes is a frame id; in a trace that has codes, CODE_OURS keeps it apart from
+ * them.
  */
 #define CODE_MASK (((uint64_t)1 << 61) - 1)
 #define CODE_OURS ((uint64_t)1 << 60)
 
-/* What is in a packet with the longer header, without it. */
+/* Largest content of a packet after the longer header, in bytes. */
 #define CONTENT_MAX (MEMTRACE_PACKET_MAX - MEMTRACE_HEADER_DOMAIN_NBYTES)
 
 /*
- * Domains take the numbers of objects by the chunk, 10000 unless a program wants
- * others, and no packet has those of two.  Where chunks begin is not known here: few
- * allocations in a packet are sure to be fewer than a chunk has.
+ * A domain reserves object ids in chunks: 10000 ids, unless the program sets
+ * another size.  The ids of a packet must be of one chunk.  The encoder does
+ * not know where chunks begin, so it limits a packet to fewer allocations than
+ * a chunk has.
  */
 #define DOMAIN_ALLOCS_MAX 32
 
-/* Domains have numbers of 16 bits. */
+/* Domain numbers have 16 bits. */
 #define DOMAIN_COUNT 65536
 
 /* ------------------------------------------------------------------- pieces */
 
-/* The lowest bytes of a number, at most 8. */
+/* Append the low 'nbytes' bytes of a number, at most 8. */
 static inline void
 put(struct memtrace_packet *p, uint64_t n, size_t nbytes)
 {
@@ -75,7 +80,7 @@ put_vint(struct memtrace_packet *p, uint64_t n)
 	}
 }
 
-/* A string, cut where it is too long. */
+/* Append a string, cut to NAME_MAX_NBYTES, and a NUL. */
 static void
 put_string(struct memtrace_packet *p, const char *text)
 {
@@ -103,7 +108,7 @@ clamp(uint64_t n, uint64_t max)
 
 /* ------------------------------------------------------------------ packets */
 
-/* Write a packet, unless it is empty, and begin a new one. */
+/* Write a packet, unless it is empty, and start a new one. */
 static void
 flush_packet(struct memtrace_packets *w, struct memtrace_packet *p)
 {
@@ -122,7 +127,7 @@ flush_packet(struct memtrace_packets *w, struct memtrace_packet *p)
 		put(&header, w->version, 2);
 		put(&header, w->pid, 8);
 		put(&header, w->domain, has_domain ? 2 : 0);
-		/* No look at the cache. */
+		/* No sample of the cache to verify. */
 		put(&header, UINT16_MAX, 2);
 		put(&header, 0, 2);
 		put(&header, 0, 8);
@@ -135,7 +140,7 @@ flush_packet(struct memtrace_packets *w, struct memtrace_packet *p)
 	p->first_id = p->next_id;
 }
 
-/* Locations come before the events that are gathered. */
+/* Write the locations, which precede the pending events. */
 static void
 flush_locations(struct memtrace_packets *w)
 {
@@ -151,9 +156,9 @@ memtrace_flush(struct memtrace_packets *w)
 	flush_packet(w, &w->events);
 }
 
-/* What a reader knows of this domain does not count from here on. */
+/* Restart the encoding of stacks: empty the cache and forget the last stack. */
 static void
-forget(struct memtrace_packets *w)
+reset_coding(struct memtrace_packets *w)
 {
 	w->epoch++;
 	w->stack = 0;
@@ -169,10 +174,13 @@ choose_domain(struct memtrace_packets *w, uint64_t domain)
 	w->next_ids[w->domain] = w->events.next_id;
 	w->domain = domain % DOMAIN_COUNT;
 	w->events.first_id = w->events.next_id = w->next_ids[w->domain];
-	forget(w);
+	reset_coding(w);
 }
 
-/* The next event, but for its size, is at this time. */
+/*
+ * Start a new packet if an event at this time would exceed SPAN_MAX, and update
+ * the packet's times.
+ */
 static void
 choose_time(struct memtrace_packets *w, uint64_t time)
 {
@@ -199,18 +207,21 @@ make_room(struct memtrace_packets *w, uint64_t time, size_t nbytes)
 static void
 put_place(struct memtrace_packet *p, const struct hatf_frame *f)
 {
-	static const uint64_t names = (uint64_t)MEMTRACE_TABLE_COUNT << 38 |
-				      (uint64_t)MEMTRACE_TABLE_COUNT << 43;
+	static const uint64_t no_table_codes =
+		(uint64_t)MEMTRACE_TABLE_COUNT << 38 |
+		(uint64_t)MEMTRACE_TABLE_COUNT << 43;
 	const uint64_t column = f->column == 0 ? 0 : clamp(f->column - 1, 0xff);
 	const uint64_t end =
 		f->end_column == 0 ? column : clamp(f->end_column - 1, 0x3ff);
 
-	put(p, clamp(f->line, 0xfffff) | column << 20 | end << 28 | names, 6);
+	put(p,
+	    clamp(f->line, 0xfffff) | column << 20 | end << 28 | no_table_codes,
+	    6);
 	put_string(p, f->file != NULL ? f->file : f->object);
 	put_string(p, f->function);
 }
 
-/* Does the frame say more than its code? */
+/* Return whether the frame has more than its code. */
 static bool
 is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
 {
@@ -218,7 +229,7 @@ is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
 	       f->file != NULL || f->object != NULL || f->line != 0;
 }
 
-/* Tell what a code stands for. */
+/* Add the location of a code: the places of its frames. */
 static void
 put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
 	     size_t count)
@@ -245,12 +256,13 @@ put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
 }
 
 /*
- * The code of some frames, which is told when it first comes up; false if there is no
- * memory.  An address that has stood for others before is none.
+ * Return the code of some frames, and write its location if it is new.  If the
+ * address has stood for other frames before, make another code.  Return false
+ * if memory runs out.
  */
 static bool
-tell_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
-	  size_t count, uint64_t *code_ret)
+put_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
+	 size_t count, uint64_t *code_ret)
 {
 	uint64_t code = frames[0];
 	struct u64_map_entry *block;
@@ -259,11 +271,11 @@ tell_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
 	if (w->has_codes)
 		code = address == 0 ? frames[0] | CODE_OURS
 				    : address & CODE_MASK;
-	block = u64_map_put(&w->told, code, &added);
+	block = u64_map_put(&w->written_codes, code, &added);
 	if (block != NULL && !added &&
 	    (block->value != frames[0] || block->extra != count)) {
 		code = frames[0] | CODE_OURS;
-		block = u64_map_put(&w->told, code, &added);
+		block = u64_map_put(&w->written_codes, code, &added);
 	}
 	if (block == NULL)
 		return false;
@@ -278,7 +290,10 @@ tell_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
 
 /* ------------------------------------------------------------------- stacks */
 
-/* The outermost frames of a stack, the outermost first; returns how many. */
+/*
+ * Copy the outermost frames of a stack to w->frames, outermost first.  Return
+ * the count.
+ */
 static size_t
 gather_frames(struct memtrace_packets *w, uint64_t id)
 {
@@ -305,8 +320,8 @@ address_of(const struct memtrace_packets *w, uint64_t frame)
 }
 
 /*
- * How many of the first frames have one code: those with the same address, other than
- * a function that calls itself.
+ * Count the leading frames that share one code: those with the same address, up
+ * to a frame that repeats, which is a recursion.
  */
 static size_t
 count_places(const struct memtrace_packets *w, const uint64_t *frames,
@@ -327,7 +342,7 @@ count_places(const struct memtrace_packets *w, const uint64_t *frames,
 	return n;
 }
 
-/* The codes of a stack into 'w->codes'; false if there is no memory. */
+/* Fill w->codes with the codes of a stack.  Return false if memory runs out. */
 static bool
 gather_codes(struct memtrace_packets *w, uint64_t stack, size_t *depth_ret)
 {
@@ -339,7 +354,7 @@ gather_codes(struct memtrace_packets *w, uint64_t stack, size_t *depth_ret)
 		uint64_t address;
 
 		n = count_places(w, w->frames + i, frame_count - i, &address);
-		if (!tell_code(w, address, w->frames + i, n, &w->codes[depth]))
+		if (!put_code(w, address, w->frames + i, n, &w->codes[depth]))
 			return false;
 		depth++;
 	}
@@ -347,7 +362,7 @@ gather_codes(struct memtrace_packets *w, uint64_t stack, size_t *depth_ret)
 	return true;
 }
 
-/* Two octets for a code that the cache has at its place, or else ten. */
+/* Encode a code: 2 bytes if the cache has it, or else 10.  Return the count. */
 static size_t
 code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
 {
@@ -367,7 +382,10 @@ code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
 	return 10;
 }
 
-/* A stack as a difference to the last one; what does not fit is left out. */
+/*
+ * Encode a stack as a difference to the last one.  Drop innermost frames that
+ * do not fit a packet.
+ */
 struct backtrace {
 	size_t common, count, nbytes;
 };
@@ -384,15 +402,15 @@ code_stack(struct memtrace_packets *w, uint64_t stack, struct backtrace *b)
 		return false;
 	b->common = 0;
 	while (b->common < depth && b->common < w->depth &&
-	       w->codes[b->common] == w->levels[b->common])
+	       w->codes[b->common] == w->last_codes[b->common])
 		b->common++;
 	w->depth = b->common;
 	while (w->depth < depth && b->nbytes + EVENT_MAX + 10 <= CONTENT_MAX) {
 		const uint64_t code = w->codes[w->depth];
 
-		b->nbytes += code_frame(w, w->coded + b->nbytes, code);
+		b->nbytes += code_frame(w, w->coded_stack + b->nbytes, code);
 		b->count++;
-		w->levels[w->depth++] = code;
+		w->last_codes[w->depth++] = code;
 	}
 	w->stack = stack;
 	return true;
@@ -411,7 +429,7 @@ memtrace_put_alloc(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 	choose_domain(w, domain);
 	if (w->version >= 3 && p->next_id - p->first_id == DOMAIN_ALLOCS_MAX)
 		memtrace_flush(w);
-	/* The objects of a packet are numbered in a row. */
+	/* The object ids of a packet must be consecutive. */
 	if (id != UINT64_MAX && id != p->next_id) {
 		memtrace_flush(w);
 		p->first_id = p->next_id = id;
@@ -423,10 +441,10 @@ memtrace_put_alloc(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 	put_event(p, MEMTRACE_ALLOC, time);
 	put_vint(p, block->words);
 	put_vint(p, block->sample_count);
-	put(p, block->place, 1);
+	put(p, block->area, 1);
 	put_vint(p, b.common);
 	put(p, b.count, 2);
-	memcpy(p->bytes + p->used, w->coded, b.nbytes);
+	memcpy(p->bytes + p->used, w->coded_stack, b.nbytes);
 	p->used += b.nbytes;
 	*id_ret = p->next_id++;
 	return true;
@@ -455,7 +473,7 @@ memtrace_put_promote(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 		     uint64_t id)
 {
 	choose_domain(w, domain);
-	/* Readers refuse one that has not been allocated yet. */
+	/* Readers reject a promotion of an object that is not allocated yet. */
 	if (id < w->events.next_id)
 		put_object(w, MEMTRACE_PROMOTE, time, id);
 }
@@ -465,7 +483,7 @@ memtrace_put_promote(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 bool
 memtrace_packets_init(struct memtrace_packets *w)
 {
-	u64_map_init(&w->told);
+	u64_map_init(&w->written_codes);
 	w->epoch = 1;
 	if (w->version < 3)
 		return true;
@@ -476,7 +494,7 @@ memtrace_packets_init(struct memtrace_packets *w)
 void
 memtrace_packets_fini(struct memtrace_packets *w)
 {
-	u64_map_fini(&w->told);
+	u64_map_fini(&w->written_codes);
 	free(w->next_ids);
 }
 

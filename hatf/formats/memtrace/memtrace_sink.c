@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMATS "memtrace")
+ * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMATS
+ * "memtrace")
  *
- * Every block is a sample (rate 1, as many samples as words) unless the trace has
- * samples of its own.  What Memtrace has written comes out as it was: with its domains,
- * numbers of objects, codes of frames and promotions.
+ * Every block is written as sampled (rate 1, as many samples as words), unless
+ * the trace has samples of its own.  A trace that Memtrace wrote is reproduced
+ * with its domains, object ids, codes of frames and promotions.
  *
  * Memory is O(live blocks + distinct stacks).
  */
@@ -21,20 +22,21 @@
 /* The comment that a promotion becomes: FORMATS "memtrace". */
 #define PROMOTE_KIND "HATF promote\n"
 
-/* Numbers of Memtrace's own programs have 63 bits, and times have a sign. */
+/* OCaml's integers have 63 bits, and times have a sign. */
 #define ID_MAX	 (((uint64_t)1 << 61) - 1)
 #define TIME_MAX (((uint64_t)1 << 62) - 1)
 
-/* Bytes of a text that the header has; more are cut. */
+/* Longest text taken from the header, in bytes; longer ones are cut. */
 #define HEADER_MAX_NBYTES 1000
 
 struct memtrace {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct sampling sampling;
-	bool is_own; /* Memtrace has written the trace: addresses are numbers */
+	/* Memtrace wrote the trace: addresses are object ids plus 1. */
+	bool is_memtrace;
 	uint64_t start;	   /* microseconds since 1970 */
-	uint64_t us_units; /* of a record's time in a microsecond; 0: less */
+	uint64_t us_units; /* units per us; 0: times are in us */
 	uint64_t time;	   /* of the last event, microseconds since 1970 */
 	struct memtrace_packets packets;
 };
@@ -47,7 +49,7 @@ clamp(uint64_t n, uint64_t max)
 	return n < max ? n : max;
 }
 
-/* The time that a record tells, which does not go back. */
+/* Return a record's time in microseconds since 1970, which never decreases. */
 static uint64_t
 find_time(struct memtrace *m, uint64_t record_time)
 {
@@ -60,7 +62,7 @@ find_time(struct memtrace *m, uint64_t record_time)
 	return m->time;
 }
 
-/* How often a block has been chosen: if all are there, as often as it can be. */
+/* Return how many samples a block has; without sampling, one per word. */
 static uint64_t
 sample_count(const struct memtrace *m, const struct hatf_record *rec,
 	     uint64_t words)
@@ -70,11 +72,12 @@ sample_count(const struct memtrace *m, const struct hatf_record *rec,
 	return words == 0 ? 1 : words;
 }
 
-/* The number that a block is to have; UINT64_MAX: any. */
+/* Return the object id that a block must have, UINT64_MAX for any. */
 static uint64_t
-number_of(const struct memtrace *m, uint64_t address)
+id_of(const struct memtrace *m, uint64_t address)
 {
-	return m->is_own && address - 1 <= ID_MAX ? address - 1 : UINT64_MAX;
+	return m->is_memtrace && address - 1 <= ID_MAX ? address - 1
+						       : UINT64_MAX;
 }
 
 static void
@@ -83,19 +86,19 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 {
 	struct memtrace *const m = s->ctx;
 	const uint64_t word_nbytes = m->sampling.word_nbytes;
-	/* Readers take no more bytes than half of what a number can be. */
+	/* Readers reject sizes above half of the range, in bytes. */
 	const uint64_t words =
 		clamp(rec->size / word_nbytes + (rec->size % word_nbytes != 0),
 		      UINT64_MAX / 2 / word_nbytes);
 	const struct memtrace_block b = {
 		.words = words,
 		.sample_count = sample_count(m, rec, words),
-		.place = clamp(rec->heap, MEMTRACE_EXTERNAL),
+		.area = clamp(rec->heap, MEMTRACE_EXTERNAL),
 		.stack = hatf_record_stack(rec),
 	};
 
 	if (!memtrace_put_alloc(&m->packets, find_time(m, rec->time),
-				rec->thread, number_of(m, rec->address), &b,
+				rec->thread, id_of(m, rec->address), &b,
 				&entry->block.object) ||
 	    !ledger_keep(&m->ledger, rec, entry))
 		sink_fail(s, HATF_NO_MEMORY, NULL);
@@ -110,7 +113,7 @@ put_collect(struct sink *s, const struct hatf_record *rec, uint64_t id)
 			     id);
 }
 
-/* What the source has made of a promotion becomes that again. */
+/* Write the comment of a promotion as the promotion that the source read. */
 static void
 put_promote(struct memtrace *m, const struct hatf_record *rec)
 {
@@ -121,19 +124,19 @@ put_promote(struct memtrace *m, const struct hatf_record *rec)
 	if (textio_find_number(rec, "address", &address) &&
 	    text_find_u64(text, nbytes, "thread", &thread) &&
 	    text_find_u64(text, nbytes, "time", &time) &&
-	    number_of(m, address) != UINT64_MAX)
+	    id_of(m, address) != UINT64_MAX)
 		memtrace_put_promote(&m->packets, find_time(m, time), thread,
 				     address - 1);
 }
 
 static void
-take_comment(struct sink *s, const struct hatf_record *rec)
+put_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct memtrace *const m = s->ctx;
 
 	if (hatf_record_comment_starts(rec, PROMOTE_KIND))
 		put_promote(m, rec);
-	/* A definition that is wrong is none. */
+	/* Malformed definitions are ignored. */
 	else
 		loss_note_stack(s, m->stacks, rec);
 }
@@ -144,7 +147,7 @@ struct destruction {
 };
 
 static void
-put_death(void *ctx, uint64_t address, const struct block *block)
+put_free(void *ctx, uint64_t address, const struct block *block)
 {
 	const struct destruction *const d = ctx;
 
@@ -158,7 +161,7 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 	struct memtrace *const m = s->ctx;
 	struct destruction d = { s, rec };
 
-	return ledger_destroy(&m->ledger, rec->heap, put_death, &d);
+	return ledger_destroy(&m->ledger, rec->heap, put_free, &d);
 }
 
 static void
@@ -168,7 +171,7 @@ put_record(struct sink *s, const struct hatf_record *rec)
 	struct ledger_entry entry;
 
 	if (rec->tag == HATF_COMMENT) {
-		take_comment(s, rec);
+		put_comment(s, rec);
 		return;
 	}
 	if (!ledger_enter(&m->ledger, rec, &entry)) {
@@ -202,7 +205,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 /* -------------------------------------------------------- opening, closing */
 
-/* A number that the header has, or 0. */
+/* Return a number of the header, or 0. */
 static uint64_t
 find_number(const char *lines, const char *key)
 {
@@ -220,7 +223,7 @@ find_text(const char *lines, const char *key, char *buf)
 	return buf;
 }
 
-/* The first packet is about the trace. */
+/* Write the first packet, which describes the trace. */
 static void
 put_info(struct memtrace *m, const char *lines)
 {
@@ -259,15 +262,16 @@ open_sink(struct sink *s)
 	text_find(lines, strlen(lines), "unit", word, sizeof(word));
 	m->us_units = strcmp(word, "ns") == 0 ? 1000 : 0;
 	text_find(lines, strlen(lines), "source", word, sizeof(word));
-	m->is_own = strcmp(word, "memtrace") == 0;
+	m->is_memtrace = strcmp(word, "memtrace") == 0;
 	m->time = m->start = find_number(lines, "start_time") / 1000;
 	m->packets.out = &s->out;
 	m->packets.stacks = m->stacks;
-	m->packets.has_codes = m->is_own;
+	m->packets.has_codes = m->is_memtrace;
 	m->packets.pid = find_number(lines, "pid");
 	m->packets.version =
-		m->is_own && find_number(lines, MEMTRACE_KEY_VERSION) == 3 ? 3
-									   : 2;
+		m->is_memtrace && find_number(lines, MEMTRACE_KEY_VERSION) == 3
+			? 3
+			: 2;
 	if (!memtrace_packets_init(&m->packets))
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	put_info(m, lines);

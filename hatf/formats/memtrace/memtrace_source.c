@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace_source.c - OCaml's Memtrace into records (FORMATS "memtrace")
+ * memtrace_source.c - traces of OCaml's Memtrace into records (FORMATS
+ * "memtrace")
  *
- * Some of a program's allocations, chosen at random: what is allocated, where, and
- * when it is promoted or collected.  Objects have numbers, not addresses.
+ * Memtrace samples a program's allocations at random.  A trace has the
+ * allocations, promotions and collections of the sampled objects, which have
+ * ids instead of addresses.
  */
 #include "hatf/formats/common/batch.h"
 #include "hatf/formats/common/format.h"
@@ -13,47 +15,52 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Packets are of 32 KiB at most; a longer one must fit the window all the same. */
+/*
+ * Largest packet accepted, in bytes; it must fit the input window.  Memtrace
+ * itself writes at most 32 KiB.
+ */
 #define PACKET_MAX (256 * 1024)
 
-/* A packet may say nothing of the cache. */
+/* The bucket of a packet without a sample of the cache. */
 #define CACHE_NOWHERE UINT16_MAX
 
-/* Nanoseconds of a microsecond, which times count. */
+/* Nanoseconds per microsecond, the unit of Memtrace's times. */
 #define US_NS 1000
 
 struct packet {
 	uint64_t nbytes;
 	uint64_t begin, end; /* microseconds since 1970 */
 	uint64_t version, pid, domain;
-	/* The cache's at one place, unless that is CACHE_NOWHERE. */
+	/*
+	 * A sample of the cache, to verify; none if 'bucket' is CACHE_NOWHERE.
+	 */
 	uint64_t bucket, after, code;
-	uint64_t first_id, next_id; /* of objects that it allocates */
-	uint64_t last_id;	    /* behind them */
+	uint64_t first_id, next_id; /* ids of objects that it allocates */
+	uint64_t last_id;	    /* past the last one */
 };
 
 struct memtrace {
 	struct batch batch;
 	struct memtrace_stacks stacks;
-	struct numbered heaps; /* object -> its heap */
+	struct numbered heaps; /* object id -> its heap */
 	uint64_t begin;	       /* microseconds since 1970 */
 	uint64_t pid;
 	uint64_t word_nbytes;
 	uint64_t time; /* of the last record */
 	/*
-	 * Domains take the numbers of objects by the chunk.  How large these are is
-	 * not told, but each begins at a multiple of it, and no packet has numbers
-	 * of two of them.
+	 * Domains reserve object ids in chunks of a size that the trace does
+	 * not have.  Each chunk begins at a multiple of the size, and no packet
+	 * has ids of two chunks.
 	 */
-	uint64_t chunk;	  /* divides this; 0: anything */
-	uint64_t longest; /* no smaller than this */
-	/* The packet that is being read. */
+	uint64_t chunk_gcd; /* the chunk size divides this; 0: unknown */
+	uint64_t chunk_min; /* the chunk size is at least this */
+	/* The current packet. */
 	struct packet packet;
 	struct memtrace_domain *domain;
-	size_t used; /* bytes of it, in the window */
+	size_t used; /* bytes of it that are decoded, in the window */
 };
 
-/* Stop for what is malformed in the event or packet at s->offset; false. */
+/* Stop at the event or packet at s->offset with an error, and return false. */
 static bool
 refuse(struct source *s, enum hatf_status status, const char *field)
 {
@@ -86,7 +93,10 @@ take_header(struct memtrace_cursor *c, struct packet *p)
 	return true;
 }
 
-/* Look at the header that begins the window; false at the end, or if it is none. */
+/*
+ * Decode the header at the start of the window.  Return false if reading has
+ * stopped.
+ */
 static bool
 begin_packet(struct source *s)
 {
@@ -136,9 +146,9 @@ common_divisor(uint64_t a, uint64_t b)
 }
 
 /*
- * Do the packet's numbers of objects come next in its domain?  They go on where the
- * packet before has ended, or with another chunk if that one's was used up: what is
- * there twice, in another order or not at all is told by this.
+ * Return whether the packet's object ids may follow those of its domain's last
+ * packet: directly, or in another chunk if the last one is used up.  This
+ * detects packets that are repeated, reordered or missing.
  */
 static bool
 is_next(struct memtrace *m)
@@ -146,16 +156,16 @@ is_next(struct memtrace *m)
 	const struct packet *const p = &m->packet;
 	const struct memtrace_domain *const d = m->domain;
 
-	if (p->last_id - p->first_id > m->longest)
-		m->longest = p->last_id - p->first_id;
-	if (!d->is_begun || p->first_id > d->next_id)
-		m->chunk = common_divisor(m->chunk, p->first_id);
-	if (d->is_begun && p->first_id > d->next_id)
-		m->chunk = common_divisor(m->chunk, d->next_id);
-	if (d->is_begun && p->version < 3)
+	if (p->last_id - p->first_id > m->chunk_min)
+		m->chunk_min = p->last_id - p->first_id;
+	if (!d->has_begun || p->first_id > d->next_id)
+		m->chunk_gcd = common_divisor(m->chunk_gcd, p->first_id);
+	if (d->has_begun && p->first_id > d->next_id)
+		m->chunk_gcd = common_divisor(m->chunk_gcd, d->next_id);
+	if (d->has_begun && p->version < 3)
 		return p->first_id == d->next_id;
-	return (!d->is_begun || p->first_id >= d->next_id) &&
-	       (m->chunk == 0 || m->chunk >= m->longest);
+	return (!d->has_begun || p->first_id >= d->next_id) &&
+	       (m->chunk_gcd == 0 || m->chunk_gcd >= m->chunk_min);
 }
 
 static void
@@ -170,7 +180,7 @@ end_packet(struct source *s)
 
 /* ------------------------------------------------------------------- events */
 
-/* A time of the packet, of which 'low' are the lowest bits. */
+/* Complete a time of the packet from its low bits. */
 static uint64_t
 full_time(const struct packet *p, uint64_t low)
 {
@@ -209,7 +219,7 @@ add_samples(struct memtrace *m, struct hatf_record *rec, uint64_t count)
 }
 
 struct alloc {
-	uint64_t words, sample_count, place;
+	uint64_t words, sample_count, area;
 	uint64_t common, code_count; /* of the backtrace */
 };
 
@@ -224,7 +234,7 @@ take_alloc(struct memtrace_cursor *c, unsigned event, struct alloc *a)
 	}
 	return memtrace_take_vint(c, &a->words) &&
 	       memtrace_take_vint(c, &a->sample_count) &&
-	       memtrace_take(c, 1, &a->place) &&
+	       memtrace_take(c, 1, &a->area) &&
 	       memtrace_take_vint(c, &a->common) &&
 	       memtrace_take(c, 2, &a->code_count);
 }
@@ -242,7 +252,7 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 		return refuse(s, HATF_BAD_FIELD, "alloc");
 	if (a.words > UINT64_MAX / 2 / m->word_nbytes)
 		return refuse(s, HATF_BAD_FIELD, "length");
-	if (a.place > MEMTRACE_EXTERNAL)
+	if (a.area > MEMTRACE_EXTERNAL)
 		return refuse(s, HATF_BAD_FIELD, "source");
 	status = memtrace_take_stack(&m->stacks, m->domain, c, a.common,
 				     a.code_count);
@@ -250,20 +260,20 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 		return refuse(s, status, "backtrace");
 	batch_define(&m->batch, m->stacks.stacks, s->offset);
 	rec = add_record(s, HATF_ALLOC);
-	if (rec == NULL || !numbered_put(&m->heaps, id, a.place))
+	if (rec == NULL || !numbered_put(&m->heaps, id, a.area))
 		return refuse(s, HATF_NO_MEMORY, NULL);
 	rec->address = id + 1;
 	rec->size = a.words * m->word_nbytes;
-	rec->heap = a.place;
+	rec->heap = a.area;
 	if (a.sample_count != 1)
 		add_samples(m, rec, a.sample_count);
-	batch_stack(&m->batch, rec, memtrace_stack(m->domain));
+	batch_stack(&m->batch, rec, memtrace_last_stack(m->domain));
 	return true;
 }
 
 /*
- * The object that an event names by how many came after it.  Where a domain has ended,
- * one may be collected that comes later, by its number; promoted, none.
+ * Decode an object id, given as a distance from the newest object.  When a
+ * domain ends, a collection may name a later id; a promotion may not.
  */
 static bool
 take_object(struct source *s, struct memtrace_cursor *c, bool is_promoted,
@@ -276,7 +286,7 @@ take_object(struct source *s, struct memtrace_cursor *c, bool is_promoted,
 	    (is_promoted && delta > INT64_MAX))
 		return refuse(s, HATF_BAD_FIELD, "object");
 	*id_ret = m->packet.next_id - 1 - delta;
-	/* Its address is one more. */
+	/* The address is the id plus 1, which must not overflow. */
 	return *id_ret != UINT64_MAX || refuse(s, HATF_BAD_FIELD, "object");
 }
 
@@ -284,7 +294,7 @@ static bool
 on_collect(struct source *s, struct memtrace_cursor *c)
 {
 	struct memtrace *const m = s->ctx;
-	const uint64_t *place;
+	const uint64_t *heap;
 	struct hatf_record *rec;
 	uint64_t id;
 
@@ -294,9 +304,9 @@ on_collect(struct source *s, struct memtrace_cursor *c)
 	if (rec == NULL)
 		return refuse(s, HATF_NO_MEMORY, NULL);
 	rec->address = id + 1;
-	place = numbered_find(&m->heaps, id);
-	if (place != NULL) {
-		rec->heap = *place;
+	heap = numbered_find(&m->heaps, id);
+	if (heap != NULL) {
+		rec->heap = *heap;
 		numbered_remove(&m->heaps, id);
 	}
 	return true;
@@ -321,7 +331,10 @@ on_promote(struct source *s, struct memtrace_cursor *c)
 	return true;
 }
 
-/* What the trace says of the process, in its first packet; 0 and "" say nothing. */
+/*
+ * Decode the description of the process in the first packet; 0 and "" mean
+ * unknown.
+ */
 static bool
 on_info(struct source *s, struct memtrace_cursor *c)
 {
@@ -361,7 +374,7 @@ on_info(struct source *s, struct memtrace_cursor *c)
 	return n == 0 || source_header(s, "context", text, n);
 }
 
-/* Take the event that comes next in the packet; false if reading has stopped. */
+/* Decode the next event of the packet.  Return false if reading has stopped. */
 static bool
 take_event(struct source *s)
 {
@@ -382,7 +395,7 @@ take_event(struct source *s)
 	if (time > m->packet.end || time < m->domain->time)
 		return refuse(s, HATF_BAD_FIELD, "time");
 	m->domain->time = time;
-	/* Domains tell of their times each for itself. */
+	/* Times increase only within a domain. */
 	if (time - m->begin > m->time)
 		m->time = time - m->begin;
 	if (event == MEMTRACE_LOCATION) {
@@ -406,12 +419,12 @@ take_event(struct source *s)
 static void
 begin_events(struct memtrace *m)
 {
-	if (!m->domain->is_begun)
+	if (!m->domain->has_begun)
 		m->domain->time = m->begin;
-	m->domain->is_begun = true;
+	m->domain->has_begun = true;
 }
 
-/* Go on to the next packet, which must be one that can follow. */
+/* Begin the next packet, and check that it can follow the last one. */
 static void
 next_packet(struct source *s)
 {
@@ -435,15 +448,17 @@ next_packet(struct source *s)
 		return;
 	}
 	if (m->packet.bucket != CACHE_NOWHERE &&
-	    !memtrace_has_cached(m->domain, m->packet.bucket, m->packet.after,
-				 m->packet.code)) {
+	    !memtrace_cache_matches(m->domain, m->packet.bucket,
+				    m->packet.after, m->packet.code)) {
 		refuse(s, HATF_BAD_FIELD, "cache_verify");
 		return;
 	}
 	begin_events(m);
 }
 
-/* The packet's events are all read: it must have said so. */
+/*
+ * End the packet; its header must have announced the number of its allocations.
+ */
 static void
 finish_packet(struct source *s)
 {
@@ -483,7 +498,7 @@ memtrace_recognise(const uint8_t *bytes, size_t nbytes)
 	return nbytes >= 4 && get_le32(bytes) == MEMTRACE_MAGIC;
 }
 
-/* The first packet is about the trace. */
+/* Decode the first packet, which describes the trace. */
 static bool
 read_info(struct source *s)
 {

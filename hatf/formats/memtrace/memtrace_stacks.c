@@ -2,15 +2,15 @@
 /*
  * memtrace_stacks.c - see memtrace_stacks.h
  *
- * A stack is kept with the id that it has at each depth, so that what two of them
- * have in common costs nothing the second time.
+ * Each level of the last stack keeps the stack id up to that level, so the
+ * common part of two stacks is not added again.
  */
 #include "hatf/formats/memtrace/memtrace_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A place in the source: bits of 48. */
+/* Fields of a place in the source, 48 bits in all. */
 #define LINE_BITS	20
 #define COLUMN_BITS	8
 #define END_COLUMN_BITS 10
@@ -58,7 +58,7 @@ memtrace_find_domain(struct memtrace_stacks *m, uint16_t id,
 	return HATF_OK;
 }
 
-/* May what is kept take the memory that it does? */
+/* Return whether the tables are within their memory limit. */
 static bool
 may_keep(const struct memtrace_stacks *m)
 {
@@ -95,7 +95,7 @@ memtrace_take_vint(struct memtrace_cursor *c, uint64_t *n_ret)
 	case MEMTRACE_VINT32:
 		if (!memtrace_take(c, 4, n_ret))
 			return false;
-		/* It has a sign. */
+		/* It is signed. */
 		*n_ret = (uint64_t)(int64_t)(int32_t)(uint32_t)*n_ret;
 		return true;
 	case MEMTRACE_VINT64:
@@ -122,7 +122,7 @@ memtrace_take_string(struct memtrace_cursor *c, const char **text_ret,
 
 /* ---------------------------------------------------------------- locations */
 
-/* Take a name that is not in a table. */
+/* Decode a name that is not in a table. */
 static enum hatf_status
 take_name(struct memtrace_stacks *m, struct memtrace_cursor *c,
 	  uint32_t *name_ret)
@@ -135,7 +135,7 @@ take_name(struct memtrace_stacks *m, struct memtrace_cursor *c,
 	return string_table_put(&m->names, text, nbytes, name_ret);
 }
 
-/* Put a name in front; the last one of a full table makes room. */
+/* Put a name in front; a full table drops its last one. */
 static void
 push_name(struct memtrace_names *t, uint32_t name)
 {
@@ -145,7 +145,7 @@ push_name(struct memtrace_names *t, uint32_t name)
 	t->names[0] = name;
 }
 
-/* A name comes to the front. */
+/* Move a name to the front. */
 static void
 use_name(struct memtrace_names *t, uint32_t idx)
 {
@@ -156,9 +156,9 @@ use_name(struct memtrace_names *t, uint32_t idx)
 }
 
 /*
- * The functions of the file that has come to the front from place 'idx'.  A new file
- * takes over those of the one that has made room for it: what version 1 wrote relies
- * on that, and nothing else can tell.
+ * Move the functions of the file at 'idx' to the front.  A new file inherits
+ * the functions of the file that it displaces: traces of version 1 rely on
+ * this, and a reader cannot tell them from others.
  */
 static void
 use_file(struct memtrace_domain *d, uint32_t idx)
@@ -187,7 +187,7 @@ take_file(struct memtrace_stacks *m, struct memtrace_domain *d,
 	if (status != HATF_OK)
 		return status;
 	push_name(&d->files, name);
-	/* The place of one that has never been used has no functions. */
+	/* An unused entry has no functions. */
 	use_file(d, d->files.count - 1);
 	return HATF_OK;
 }
@@ -211,7 +211,7 @@ take_function(struct memtrace_stacks *m, struct memtrace_names *t,
 	return status;
 }
 
-/* Bits of 'n' from '*shift' on, which moves on. */
+/* Return 'count' bits of 'n' from '*shift' on, and advance '*shift'. */
 static uint32_t
 take_bits(uint64_t n, unsigned *shift, unsigned count)
 {
@@ -232,7 +232,7 @@ take_place(struct memtrace_stacks *m, struct memtrace_domain *d,
 	if (!memtrace_take(c, PLACE_NBYTES, &place))
 		return HATF_BAD_FIELD;
 	frame->line = take_bits(place, &shift, LINE_BITS);
-	/* Columns count from 0 there. */
+	/* Memtrace counts columns from 0. */
 	frame->column = take_bits(place, &shift, COLUMN_BITS) + 1;
 	frame->end_column = take_bits(place, &shift, END_COLUMN_BITS) + 1;
 	status = take_file(m, d, c, take_bits(place, &shift, TABLE_BITS));
@@ -255,11 +255,13 @@ add_frame(struct memtrace_stacks *m, const struct hatf_frame *frame)
 			  : hatf_stacks_add_frame(m->stacks, frame, id);
 }
 
-/* Has a location given the code the frames that 'frames' has from 'first'
- * on? */
+/*
+ * Return whether a code's known frames equal the new ones, which begin at
+ * 'first' in 'frames'.
+ */
 static bool
-is_told(const struct memtrace_stacks *m, const struct u64_map_entry *block,
-	size_t first)
+is_same_location(const struct memtrace_stacks *m,
+		 const struct u64_map_entry *block, size_t first)
 {
 	const uint64_t *const frames = m->frames.rows;
 
@@ -287,7 +289,7 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		if (status == HATF_OK)
 			status = add_frame(m, &frame);
 	}
-	/* A code without places is a frame all the same. */
+	/* A code without places is one frame. */
 	if (count == 0)
 		status = add_frame(m, &frame);
 	if (status == HATF_OK && !may_keep(m))
@@ -298,8 +300,8 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 	if (block == NULL)
 		return HATF_NO_MEMORY;
 	if (!added) {
-		/* Another domain has told of it already. */
-		const bool is_same = is_told(m, block, first);
+		/* Another domain has defined this code already. */
+		const bool is_same = is_same_location(m, block, first);
 
 		m->frames.count = first;
 		return is_same ? HATF_OK : HATF_BAD_FIELD;
@@ -312,15 +314,15 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 /* ------------------------------------------------------------------- stacks */
 
 bool
-memtrace_has_cached(const struct memtrace_domain *d, uint64_t bucket,
-		    uint64_t after, uint64_t code)
+memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
+		       uint64_t after, uint64_t code)
 {
-	/* Programs of OCaml's have numbers of 63 bits. */
+	/* OCaml's integers have 63 bits: ignore the top bit. */
 	return bucket < MEMTRACE_BUCKET_COUNT && d->after[bucket] == after &&
 	       (d->codes[bucket] ^ code) << 1 == 0;
 }
 
-/* A frame is called by the last level's. */
+/* Push the frames of a code onto the last stack. */
 static enum hatf_status
 push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 {
@@ -329,7 +331,7 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 	const size_t depth = d->levels.count;
 	const size_t below = depth == 0 ? 0 : levels[depth - 1].frame_count;
 	const uint64_t *const frames = m->frames.rows;
-	uint64_t stack = memtrace_stack(d);
+	uint64_t stack = memtrace_last_stack(d);
 	enum hatf_status status = HATF_OK;
 	struct memtrace_level *level;
 
@@ -351,7 +353,7 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 	return status;
 }
 
-/* How many frames are predicted to follow, or a code that is not in the cache. */
+/* Decode how many predicted frames follow, or the code of a cache miss. */
 static bool
 take_follow(struct memtrace_domain *d, struct memtrace_cursor *c, unsigned tag,
 	    uint16_t bucket, uint64_t *follow_ret)
@@ -369,12 +371,12 @@ enum hatf_status
 memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 		    struct memtrace_cursor *c, uint64_t common, uint64_t count)
 {
-	/* The last one was cut short: only the cache follows. */
-	const bool is_lost = common > d->levels.count;
+	/* The stack before was truncated: update only the cache. */
+	const bool is_truncated = common > d->levels.count;
 	enum hatf_status status = HATF_OK;
 	uint16_t last = 0;
 
-	if (!is_lost)
+	if (!is_truncated)
 		d->levels.count = (size_t)common;
 	for (; count != 0; count--) {
 		uint64_t word, follow;
@@ -384,10 +386,10 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 				 &follow))
 			return HATF_BAD_FIELD;
 		d->after[last] = (uint16_t)(word >> 2);
-		/* The frame itself, and those after it. */
+		/* Push the frame itself and the predicted ones. */
 		do {
 			last = d->after[last];
-			if (!is_lost)
+			if (!is_truncated)
 				status = push_frame(m, d, d->codes[last]);
 			if (status != HATF_OK)
 				return status;

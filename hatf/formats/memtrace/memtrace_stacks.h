@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace_stacks.h - the places and call stacks of a Memtrace trace
+ * memtrace_stacks.h - decoder of locations and call stacks in a Memtrace trace
  *
- * What its codecs keep from event to event: for each domain the tables of names that
- * were last used, the cache of location codes and the last call stack; for all of
- * them the frames of each code.  Used by one thread at a time.
+ * The decoder's state: for each domain the tables of recently used names, the
+ * cache of location codes and the last call stack; for all domains the frames
+ * of each code.  Not thread-safe.
  *
- * Memory is O(distinct codes and stacks), and MEMTRACE_DOMAIN_NBYTES for each of
- * at most MEMTRACE_DOMAIN_MAX domains.
+ * Memory is O(distinct codes and stacks), and sizeof(struct memtrace_domain)
+ * for each of at most MEMTRACE_DOMAIN_MAX domains.
  */
 #ifndef HATF_MEMTRACE_STACKS_H
 #define HATF_MEMTRACE_STACKS_H
@@ -18,69 +18,78 @@
 #include "hatf/formats/common/rows.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
-/* What OCaml allows unless it is told otherwise. */
+/* OCaml's default limit of domains. */
 #define MEMTRACE_DOMAIN_MAX 128
 
-/* Frames of a stack: each takes memory as long as the trace is read. */
+/* Most frames of a stack: each takes memory until the source is closed. */
 #define MEMTRACE_DEPTH_MAX ((size_t)1 << 20)
 
-/* What is left of a packet. */
+/* The rest of a packet; 'end' is exclusive. */
 struct memtrace_cursor {
 	const uint8_t *next, *end;
 };
 
-/* Names, the last used first. */
+/* A move-to-front table: numbers in 'names', the last used first. */
 struct memtrace_names {
 	uint32_t count;
 	uint32_t names[MEMTRACE_TABLE_COUNT];
 };
 
-/* One of the frames of the last stack. */
+/* A code of the last stack. */
 struct memtrace_level {
 	uint64_t code;
-	uint64_t stack;	    /* of all up to here */
+	uint64_t stack;	    /* id of the stack up to this level */
 	size_t frame_count; /* of that stack */
 };
 
 struct memtrace_domain {
-	/* The files, and the functions in each. */
+	/* Tables of files, and of the functions in each file. */
 	struct memtrace_names files;
 	struct memtrace_names functions[MEMTRACE_TABLE_COUNT];
+	/* The cache: a code by bucket, and the predicted next bucket. */
 	uint64_t codes[MEMTRACE_BUCKET_COUNT];
 	uint16_t after[MEMTRACE_BUCKET_COUNT];
 	struct rows levels; /* struct memtrace_level */
-	/* Of its packets so far. */
-	bool is_begun;
-	uint64_t next_id; /* behind the objects that were allocated */
-	uint64_t time;	  /* of the last event, in microseconds since 1970 */
+	/* Position in its packets. */
+	bool has_begun;
+	uint64_t next_id; /* past the objects allocated so far */
+	uint64_t time;	  /* of the last event, microseconds since 1970 */
 };
 
 struct memtrace_stacks {
 	struct hatf_stacks *stacks;
 	struct string_table names;
-	/* Location code -> 'value' is the place in 'frames', 'extra' how
-	 * many. */
+	/*
+	 * Location code -> 'object', the index of its first frame in 'frames',
+	 * and 'size', the count of frames.
+	 */
 	struct u64_map codes;
-	struct rows frames; /* uint64_t */
+	struct rows frames; /* uint64_t: frame ids */
 	struct memtrace_domain *domains[MEMTRACE_DOMAIN_MAX];
 	uint16_t ids[MEMTRACE_DOMAIN_MAX];
 	size_t domain_count;
 	uint64_t level_nbytes;	     /* of all domains' levels */
-	const struct source *source; /* that they are of */
+	const struct source *source; /* for its memory limit; not owned */
 };
 
-/* Errors: HATF_NO_MEMORY.  Needs memtrace_stacks_fini() whatever the result. */
+/*
+ * Initialize.  'source' must outlive 'm'.  Errors: HATF_NO_MEMORY.  Call
+ * memtrace_stacks_fini() whatever the result.
+ */
 enum hatf_status memtrace_stacks_init(struct memtrace_stacks *m,
 				      const struct source *source);
 void memtrace_stacks_fini(struct memtrace_stacks *m);
 
-/* The domain with this id.  Errors: HATF_NO_MEMORY, HATF_LIMIT. */
+/*
+ * Find the domain with this id, or add it.  'm' owns it.  Errors:
+ * HATF_NO_MEMORY, HATF_LIMIT.
+ */
 enum hatf_status memtrace_find_domain(struct memtrace_stacks *m, uint16_t id,
 				      struct memtrace_domain **domain_ret);
 
 /*
- * Take a number, or a string, out of a packet.  False if the packet has no more, or
- * the string no end.
+ * Decode a number or a string.  A string has no copy: it points into the
+ * packet.  Return false if the packet or string is truncated.
  */
 bool memtrace_take(struct memtrace_cursor *c, size_t nbytes, uint64_t *n_ret);
 bool memtrace_take_vint(struct memtrace_cursor *c, uint64_t *n_ret);
@@ -88,33 +97,35 @@ bool memtrace_take_string(struct memtrace_cursor *c, const char **text_ret,
 			  size_t *nbytes_ret);
 
 /*
- * Take a location, behind the event's header.  Errors: HATF_BAD_FIELD, also if the
- * code has been told of and was another; of tables that grow.
+ * Decode a location, after the event's header.  Errors: HATF_BAD_FIELD, also if
+ * the code is known with other frames; HATF_LIMIT; HATF_NO_MEMORY.
  */
 enum hatf_status memtrace_take_location(struct memtrace_stacks *m,
 					struct memtrace_domain *d,
 					struct memtrace_cursor *c);
 
 /*
- * Has the domain's cache 'code', and 'after' behind it, in this bucket?  Packets tell
- * of one, so that the loss of another is noticed.
+ * Return whether the domain's cache has 'code' in this bucket and predicts
+ * bucket 'after'.  Packets have a sample of the cache, which reveals a lost
+ * packet.
  */
-bool memtrace_has_cached(const struct memtrace_domain *d, uint64_t bucket,
-			 uint64_t after, uint64_t code);
+bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
+			    uint64_t after, uint64_t code);
 
 /*
- * Take a backtrace of 'count' codes that has the first 'common' frames of the one
- * before, and make it the domain's last.  Errors: as before (a code must have been
- * told of), and HATF_LIMIT.
+ * Decode a backtrace of 'count' codes which shares its first 'common' codes
+ * with the domain's last stack, and make it the last stack.  Errors:
+ * HATF_BAD_FIELD, also for a code without a location; HATF_LIMIT;
+ * HATF_NO_MEMORY.
  */
 enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,
 				     struct memtrace_domain *d,
 				     struct memtrace_cursor *c, uint64_t common,
 				     uint64_t count);
 
-/* The domain's last stack. */
+/* Return the id of the domain's last stack; 0: empty. */
 static inline uint64_t
-memtrace_stack(const struct memtrace_domain *d)
+memtrace_last_stack(const struct memtrace_domain *d)
 {
 	const struct memtrace_level *const levels = d->levels.rows;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dhat.c - the JSON that valgrind's dh_view shows (FORMATS "Profiles")
+ * dhat.c - JSON for valgrind's viewer dh_view (FORMATS "dhat")
  *
- * Version 2 of DHAT's file: per site the totals ("tb" bytes in "tbk" blocks), the sum
- * of lifetimes ("tl"), the site's own most ("mb", "mbk"), what it had at the peak of
- * all ("gb", "gbk") and at the end ("eb", "ebk"), and its frames ("fs"), innermost
- * first, as places in a table of texts.  Reads and writes of blocks are not known:
- * "bkacc" is false.
+ * Version 2 of DHAT's file.  A site has its totals ("tb" bytes in "tbk"
+ * blocks), the sum of lifetimes ("tl"), its own peak ("mb", "mbk"), its live
+ * blocks at the global peak ("gb", "gbk") and at the end ("eb", "ebk"), and its
+ * frames ("fs"), innermost first, as indices into a table of texts.  The trace
+ * has no reads and writes of blocks, so "bkacc" is false.
  */
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/profiles/profile.h"
@@ -15,12 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A text of the frame table: an address, two names and a line. */
+/* Longest text of a frame, in bytes: an address, two names and a line. */
 #define FRAME_MAX (3 * PROFILE_NAME_MAX)
 
 struct dhat {
 	struct profile profile;
-	const char *unit; /* of the trace's times; NULL: none */
+	const char *unit; /* of the trace's times; NULL: it has no times */
 	uint64_t pid;
 	char command[PROFILE_NAME_MAX];
 };
@@ -41,8 +41,7 @@ put_u64(struct outfile *o, const char *before, uint64_t n)
 	outfile_advance(o, (size_t)(textio_put_u64(p, n) - p));
 }
 
-/* A string of JSON, with what is no UTF-8 and what steers a terminal
- * replaced. */
+/* Write a JSON string.  Replace invalid UTF-8 and control characters by '?'. */
 static void
 put_string(struct outfile *o, const char *text)
 {
@@ -69,9 +68,9 @@ put_string(struct outfile *o, const char *text)
 /* -------------------------------------------------------------- frame table */
 
 /*
- * "0x109170: f (dh.c:2)", "0x48417B4: malloc (in /lib/libc.so.6)", as valgrind writes
- * them.  It always knows an address; the viewer shows the text as it is, so where there
- * is none, nothing stands for it.
+ * Write a frame as valgrind does: "0x109170: f (dh.c:2)", "0x48417B4: malloc
+ * (in /lib/libc.so.6)".  valgrind always has an address; the viewer does not
+ * parse the text, so omit an unknown address.
  */
 static void
 put_frame(struct outfile *o, const struct hatf_frame *f)
@@ -122,21 +121,21 @@ put_entries(struct sink *s)
 
 /* -------------------------------------------------------------------- sites */
 
-/* Places in the frame table, where "[root]" is first. */
+/* Write a stack as indices into the frame table, whose entry 0 is "[root]". */
 static enum hatf_status
 put_stack(struct sink *s, const struct profile_site *site)
 {
 	struct dhat *const d = s->ctx;
-	uint64_t *places;
+	uint64_t *indices;
 	size_t count;
 	const enum hatf_status status =
-		profile_stack(&d->profile, site, &places, &count);
+		profile_stack(&d->profile, site, &indices, &count);
 
 	if (status != HATF_OK)
 		return status;
 	for (size_t i = 0; i < count; i++)
-		put_u64(&s->out, i == 0 ? "" : ",", places[i] + 1);
-	free(places);
+		put_u64(&s->out, i == 0 ? "" : ",", indices[i] + 1);
+	free(indices);
 	return HATF_OK;
 }
 
@@ -149,8 +148,8 @@ put_site(struct sink *s, const struct profile_site *site)
 	put_u64(o, "{\"tb\":", site->total.nbytes);
 	put_u64(o, ",\"tbk\":", site->total.count);
 	put_u64(o, "\n  ,\"tl\":", site->lifetimes);
-	put_u64(o, "\n  ,\"mb\":", site->most.nbytes);
-	put_u64(o, ",\"mbk\":", site->most.count);
+	put_u64(o, "\n  ,\"mb\":", site->own_peak.nbytes);
+	put_u64(o, ",\"mbk\":", site->own_peak.count);
 	put_u64(o, "\n  ,\"gb\":", site->at_peak.nbytes);
 	put_u64(o, ",\"gbk\":", site->at_peak.count);
 	put_u64(o, "\n  ,\"eb\":", site->live.nbytes);
@@ -161,7 +160,7 @@ put_site(struct sink *s, const struct profile_site *site)
 	return status;
 }
 
-/* What a unit of time is called, and a million of them. */
+/* Write the names of the unit of time and of a million units. */
 static void
 put_units(struct sink *s)
 {
@@ -174,7 +173,7 @@ put_units(struct sink *s)
 	put_string(&s->out, unit == NULL	      ? "Mcall"
 			    : strcmp(unit, "ns") == 0 ? "ms"
 						      : "s");
-	/* Shorter lives than this are shown as short. */
+	/* The viewer marks shorter lifetimes as short. */
 	put_text(&s->out,
 		 unit == NULL ? "\n,\"tuth\":10\n" : "\n,\"tuth\":500\n");
 }
@@ -194,7 +193,10 @@ finish(struct sink *s)
 	put_text(&s->out, ",\"cmd\":");
 	put_string(&s->out, d->command);
 	put_u64(&s->out, "\n,\"pid\":", d->pid);
-	/* The viewer divides by it, and a short program may have no other time. */
+	/*
+	 * The viewer divides by the end time, which may be 0 in a short
+	 * program.
+	 */
 	put_u64(&s->out, "\n,\"te\":", p->now != 0 ? p->now : 1);
 	put_u64(&s->out, "\n,\"tg\":", p->peak_time);
 	put_text(&s->out, "\n,\"pps\":\n [");

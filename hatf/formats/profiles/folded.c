@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded.c - folded stacks: a call stack a line, and bytes (FORMATS "Profiles")
+ * folded.c - folded stacks: one call stack and its bytes per line (FORMATS
+ * "folded")
  *
  *	main;parse;malloc 8192
  *	thread 2;17 to 32 bytes 4096
  *
- * What flamegraph.pl, inferno and speedscope read: outermost first, with semicolons
- * between frames, and behind the last blank a number.  It is that of the bytes that
- * were allocated, of which there are no negative ones and which need no moment to be
- * chosen.
+ * flamegraph.pl, inferno and speedscope read these files: frames outermost
+ * first, with semicolons between them, and a number after the last blank.  The
+ * number is the bytes allocated in the whole trace: it is never negative, and
+ * no point in time need be chosen.
  */
 #include "hatf/containers/string_table.h"
 #include "hatf/formats/common/rows.h"
@@ -17,28 +18,30 @@
 
 #include <stdlib.h>
 
-/* The most bytes of names that are written: all stacks may have the same
- * few. */
+/* Most bytes of names written.  Many stacks may repeat the same few names. */
 #define TEXT_MAX ((uint64_t)1 << 30)
 
-/* Stacks that read alike are one, whatever lines and addresses they have. */
+/* Stacks with equal texts are merged, whatever their lines and addresses. */
 struct folded {
 	struct profile profile;
-	struct string_table texts; /* of frames */
-	/* of these as numbers, outermost first, as bytes */
+	struct string_table texts; /* of entries */
+	/* Each is an array of numbers in 'texts', outermost first. */
 	struct string_table stacks;
-	struct rows nbytes;	 /* uint64_t: allocated by stack n, at n - 1 */
-	struct rows numbers;	 /* uint32_t: of a stack's texts; reused */
-	uint64_t nbytes_written; /* of names */
+	struct rows nbytes;	 /* uint64_t: allocated by stack n; row n - 1 */
+	struct rows numbers;	 /* uint32_t: numbers in 'texts'; scratch */
+	uint64_t nbytes_written; /* of names, to limit them */
 };
 
-/* The text of an entry, without what means something in the file. */
+/*
+ * Add the text of an entry to 'texts', with separators and control characters
+ * replaced.
+ */
 static enum hatf_status
-text_of(struct folded *f, uint64_t place, uint32_t *number_ret)
+text_of(struct folded *f, uint64_t idx, uint32_t *number_ret)
 {
 	char buf[PROFILE_NAME_MAX];
 
-	profile_name(&f->profile, &f->profile.entries[place], buf);
+	profile_name(&f->profile, &f->profile.entries[idx], buf);
 	for (char *c = buf; *c != '\0'; c++)
 		if (*c == ';')
 			*c = ':';
@@ -47,14 +50,14 @@ text_of(struct folded *f, uint64_t place, uint32_t *number_ret)
 	return string_table_put(&f->texts, buf, strlen(buf), number_ret);
 }
 
-/* Put the texts of a site's stack into 'numbers', the outermost first. */
+/* Fill 'numbers' with the texts of a site's stack, outermost first. */
 static enum hatf_status
 gather_texts(struct folded *f, const struct profile_site *site)
 {
-	uint64_t *places;
+	uint64_t *indices;
 	size_t count;
 	enum hatf_status status =
-		profile_stack(&f->profile, site, &places, &count);
+		profile_stack(&f->profile, site, &indices, &count);
 
 	if (status != HATF_OK)
 		return status;
@@ -63,9 +66,9 @@ gather_texts(struct folded *f, const struct profile_site *site)
 		uint32_t *const number = rows_add(&f->numbers, sizeof(*number));
 
 		status = number == NULL ? HATF_NO_MEMORY
-					: text_of(f, places[count], number);
+					: text_of(f, indices[count], number);
 	}
-	free(places);
+	free(indices);
 	return status;
 }
 
@@ -94,7 +97,7 @@ add_site(struct folded *f, const struct profile_site *site)
 	return HATF_OK;
 }
 
-/* False: that would be more than TEXT_MAX. */
+/* Write a line.  Return false if the names would exceed TEXT_MAX. */
 static bool
 put_stack(struct sink *s, uint32_t number)
 {

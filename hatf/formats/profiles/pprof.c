@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof.c - a heap profile that pprof shows (FORMATS "Profiles")
+ * pprof.c - a heap profile for pprof (FORMATS "pprof")
  *
- * A 'Profile' of pprof's profile.proto, with a sample for each site: how many objects
- * and bytes it allocated, and of these, how many are live at the end.
+ * Writes a 'Profile' of pprof's profile.proto, with one sample per site: how
+ * many objects and bytes it allocated, and how many of them are live at the
+ * end.
  *
- * The encoder is written by hand: of protocol buffers it takes varints, and bytes with
- * their length, in sixty lines that run over the data once.  protobuf-c would add a
- * library to what every user of libhatf links and a compiler to what builds it, and
- * needs the whole profile as objects in memory before the first byte is written.
- * The messages are so small that one buffer holds each: only the samples, locations,
- * functions, mappings and strings of the outermost message come in great number, and
- * those are independent of each other.
+ * The encoder is hand-written: it needs only varints and length-prefixed bytes,
+ * which take sixty lines and one pass over the data.  protobuf-c would add a
+ * library that every user of libhatf links and a compiler to the build, and it
+ * needs the whole profile in memory before it writes the first byte.  The
+ * messages are small, so one buffer holds each.  Only samples, locations,
+ * functions, mappings and strings of the outermost message are numerous, and
+ * they are independent of each other.
  */
 #include "hatf/containers/string_table.h"
 #include "hatf/formats/common/textio.h"
@@ -19,62 +20,62 @@
 
 #include <stdlib.h>
 
-/* The numbers of fields in profile.proto. */
+/* Field numbers of profile.proto, by message. */
 enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING_TABLE = 6,
-	PROFILE_TIME_NANOS = 9,
-	PROFILE_DURATION_NANOS = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
-	VALUE_TYPE_TYPE = 1,
-	VALUE_TYPE_UNIT = 2,
-	SAMPLE_LOCATION_ID = 1,
-	SAMPLE_VALUE = 2,
-	MAPPING_ID = 1,
-	MAPPING_MEMORY_START = 2,
-	MAPPING_MEMORY_LIMIT = 3,
-	MAPPING_FILE_OFFSET = 4,
-	MAPPING_FILENAME = 5,
-	MAPPING_BUILD_ID = 6,
-	MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_FILENAMES = 8,
-	MAPPING_HAS_LINE_NUMBERS = 9,
-	LOCATION_ID = 1,
-	LOCATION_MAPPING_ID = 2,
-	LOCATION_ADDRESS = 3,
-	LOCATION_LINE = 4,
-	LINE_FUNCTION_ID = 1,
-	LINE_LINE = 2,
-	LINE_COLUMN = 3,
-	FUNCTION_ID = 1,
-	FUNCTION_NAME = 2,
-	FUNCTION_SYSTEM_NAME = 3,
-	FUNCTION_FILENAME = 4,
+	PB_PROFILE_SAMPLE_TYPE = 1,
+	PB_PROFILE_SAMPLE = 2,
+	PB_PROFILE_MAPPING = 3,
+	PB_PROFILE_LOCATION = 4,
+	PB_PROFILE_FUNCTION = 5,
+	PB_PROFILE_STRING_TABLE = 6,
+	PB_PROFILE_TIME_NANOS = 9,
+	PB_PROFILE_DURATION_NANOS = 10,
+	PB_PROFILE_PERIOD_TYPE = 11,
+	PB_PROFILE_PERIOD = 12,
+	PB_PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+	PB_VALUE_TYPE_TYPE = 1,
+	PB_VALUE_TYPE_UNIT = 2,
+	PB_SAMPLE_LOCATION_ID = 1,
+	PB_SAMPLE_VALUE = 2,
+	PB_MAPPING_ID = 1,
+	PB_MAPPING_MEMORY_START = 2,
+	PB_MAPPING_MEMORY_LIMIT = 3,
+	PB_MAPPING_FILE_OFFSET = 4,
+	PB_MAPPING_FILENAME = 5,
+	PB_MAPPING_BUILD_ID = 6,
+	PB_MAPPING_HAS_FUNCTIONS = 7,
+	PB_MAPPING_HAS_FILENAMES = 8,
+	PB_MAPPING_HAS_LINE_NUMBERS = 9,
+	PB_LOCATION_ID = 1,
+	PB_LOCATION_MAPPING_ID = 2,
+	PB_LOCATION_ADDRESS = 3,
+	PB_LOCATION_LINE = 4,
+	PB_LINE_FUNCTION_ID = 1,
+	PB_LINE_LINE = 2,
+	PB_LINE_COLUMN = 3,
+	PB_FUNCTION_ID = 1,
+	PB_FUNCTION_NAME = 2,
+	PB_FUNCTION_SYSTEM_NAME = 3,
+	PB_FUNCTION_FILENAME = 4,
 };
 
-/* How a field's value is encoded. */
+/* Wire types of fields. */
 enum {
-	WIRE_VARINT = 0,
-	WIRE_BYTES = 2
+	PB_WIRE_VARINT = 0,
+	PB_WIRE_BYTES = 2
 };
 
-/* Varints take no more. */
+/* Longest varint, in bytes. */
 #define VARINT_MAX 10
 
-/* What pieces of objects in memory are made of. */
+/* Granularity of mappings, in bytes. */
 #define PAGE_NBYTES ((uint64_t)4096)
 
-/* More than a profile can have that has been read from a trace. */
+/* No limit: the limits of the trace hold already. */
 #define STRING_MAX	  UINT32_MAX
 #define STRING_NBYTES_MAX UINT64_MAX
 
-/* A message that is being put together; 'failed' if there was no memory. */
+/* A message under construction; 'failed' if memory ran out. */
 struct message {
 	uint8_t *buf;
 	size_t used, cap;
@@ -83,17 +84,20 @@ struct message {
 
 struct pprof {
 	struct profile profile;
-	/* number n is place n of the table; 0 is "" */
-	struct string_table strings;
-	struct string_table functions; /* by name and file, as bytes */
+	struct string_table
+		strings; /* number n is index n of the table; 0 is "" */
+	struct string_table functions; /* pairs of strings: name and file */
 	struct string_table mappings;  /* struct mapping, as bytes */
-	uint8_t *nameless;	       /* mapping n has such frames: at n - 1 */
-	size_t nameless_cap;
-	uint64_t start_ns; /* since 1970; 0: not known */
-	/* The program's path, or "", and then what it was called by, or "". */
-	char exe[PROFILE_NAME_MAX], called[PROFILE_NAME_MAX];
+	uint8_t *unnamed; /* [n - 1]: mapping n has unnamed frames */
+	size_t unnamed_cap;
+	uint64_t start_ns; /* since 1970; 0: unknown */
+	/*
+	 * Path of the program, and first word of its command line; "" if
+	 * unknown.
+	 */
+	char exe[PROFILE_NAME_MAX], command[PROFILE_NAME_MAX];
 	struct message outer, inner, line;
-	uint64_t unit_ns; /* of the trace's times; 0: none */
+	uint64_t unit_ns; /* per unit of time; 0: the trace has no times */
 	enum hatf_status status;
 };
 
@@ -129,20 +133,20 @@ put_varint(struct message *m, uint64_t n)
 	m->buf[m->used++] = (uint8_t)n;
 }
 
-/* A number; 0 is what a field has that is not there. */
+/* Append a number.  Omit 0, the default of a missing field. */
 static void
 put_number(struct message *m, unsigned field, uint64_t n)
 {
 	if (n == 0)
 		return;
-	put_varint(m, field << 3 | WIRE_VARINT);
+	put_varint(m, field << 3 | PB_WIRE_VARINT);
 	put_varint(m, n);
 }
 
 static void
 put_bytes(struct message *m, unsigned field, const void *bytes, size_t nbytes)
 {
-	put_varint(m, field << 3 | WIRE_BYTES);
+	put_varint(m, field << 3 | PB_WIRE_BYTES);
 	put_varint(m, nbytes);
 	if (nbytes == 0 || !reserve(m, nbytes))
 		return;
@@ -150,7 +154,7 @@ put_bytes(struct message *m, unsigned field, const void *bytes, size_t nbytes)
 	m->used += nbytes;
 }
 
-/* A message in a message, which is then empty. */
+/* Append a message as a field, and empty it. */
 static void
 put_message(struct message *m, unsigned field, struct message *part)
 {
@@ -159,7 +163,7 @@ put_message(struct message *m, unsigned field, struct message *part)
 	part->used = 0;
 }
 
-/* What 'outer' has is written, and it is empty. */
+/* Write the content of 'outer', and empty it. */
 static void
 write_outer(struct sink *s)
 {
@@ -171,9 +175,12 @@ write_outer(struct sink *s)
 		p->status = HATF_NO_MEMORY;
 }
 
-/* ----------------------------------------------------------- what it encodes */
+/* -------------------------------------------------------------- the content */
 
-/* The place of bytes in a table, from 1; 0 if an error is noted. */
+/*
+ * Return the number of an entry in a table, from 1.  On failure, record the
+ * error in p->status and return 0.
+ */
 static uint64_t
 number_of(struct pprof *p, struct string_table *names, const void *bytes,
 	  size_t nbytes)
@@ -187,7 +194,10 @@ number_of(struct pprof *p, struct string_table *names, const void *bytes,
 	return number;
 }
 
-/* The place of a text, which must be UTF-8, in the table of strings. */
+/*
+ * Return the index of a text in the string table.  Replace invalid UTF-8 by
+ * '?'.
+ */
 static uint64_t
 string_of(struct pprof *p, const char *text)
 {
@@ -216,12 +226,12 @@ static void
 put_value_type(struct pprof *p, unsigned field, const char *type,
 	       const char *unit)
 {
-	put_number(&p->inner, VALUE_TYPE_TYPE, string_of(p, type));
-	put_number(&p->inner, VALUE_TYPE_UNIT, string_of(p, unit));
+	put_number(&p->inner, PB_VALUE_TYPE_TYPE, string_of(p, type));
+	put_number(&p->inner, PB_VALUE_TYPE_UNIT, string_of(p, unit));
 	put_message(&p->outer, field, &p->inner);
 }
 
-/* Of how many bytes one was looked at: all are counted, or else estimated. */
+/* Return how many bytes a sample stands for; 1 without sampling. */
 static uint64_t
 period_of(const struct pprof *p)
 {
@@ -230,29 +240,32 @@ period_of(const struct pprof *p)
 	return sampling->rate == 0 ? 1 : sampling_scale_nbytes(sampling, 1);
 }
 
-/* What the profile is of; pprof shows the default first. */
+/* Write the types of values.  pprof shows the default type first. */
 static void
 write_types(struct sink *s)
 {
 	struct pprof *const p = s->ctx;
 	uint64_t ns;
 
-	put_value_type(p, PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
-	put_value_type(p, PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");
-	put_value_type(p, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
-	put_value_type(p, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
-	put_value_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
-	put_number(&p->outer, PROFILE_PERIOD, period_of(p));
-	put_number(&p->outer, PROFILE_DEFAULT_SAMPLE_TYPE,
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
+	put_value_type(p, PB_PROFILE_PERIOD_TYPE, "space", "bytes");
+	put_number(&p->outer, PB_PROFILE_PERIOD, period_of(p));
+	put_number(&p->outer, PB_PROFILE_DEFAULT_SAMPLE_TYPE,
 		   string_of(p, "inuse_space"));
-	put_number(&p->outer, PROFILE_TIME_NANOS, p->start_ns);
+	put_number(&p->outer, PB_PROFILE_TIME_NANOS, p->start_ns);
 	if (!__builtin_mul_overflow(p->profile.now, p->unit_ns, &ns) &&
 	    ns <= INT64_MAX)
-		put_number(&p->outer, PROFILE_DURATION_NANOS, ns);
+		put_number(&p->outer, PB_PROFILE_DURATION_NANOS, ns);
 	write_outer(s);
 }
 
-/* Sums of sizes that no memory has do not fit what pprof has for them. */
+/*
+ * Clamp to int64_t, the type of profile.proto's values.  Only sizes that no
+ * memory has exceed it.
+ */
 static uint64_t
 int64_of(uint64_t n)
 {
@@ -265,26 +278,26 @@ write_sample(struct sink *s, const struct profile_site *site)
 	struct pprof *const p = s->ctx;
 	const uint64_t values[] = { site->total.count, site->total.nbytes,
 				    site->live.count, site->live.nbytes };
-	uint64_t *places;
+	uint64_t *indices;
 	size_t count;
 	const enum hatf_status status =
-		profile_stack(&p->profile, site, &places, &count);
+		profile_stack(&p->profile, site, &indices, &count);
 
 	if (status != HATF_OK)
 		return status;
 	for (size_t i = 0; i < count; i++)
-		put_varint(&p->line, places[i] + 1);
-	free(places);
-	put_message(&p->inner, SAMPLE_LOCATION_ID, &p->line);
+		put_varint(&p->line, indices[i] + 1);
+	free(indices);
+	put_message(&p->inner, PB_SAMPLE_LOCATION_ID, &p->line);
 	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		put_varint(&p->line, int64_of(values[i]));
-	put_message(&p->inner, SAMPLE_VALUE, &p->line);
-	put_message(&p->outer, PROFILE_SAMPLE, &p->inner);
+	put_message(&p->inner, PB_SAMPLE_VALUE, &p->line);
+	put_message(&p->outer, PB_PROFILE_SAMPLE, &p->inner);
 	write_outer(s);
 	return HATF_OK;
 }
 
-/* The id of a function, which is written when it is new. */
+/* Return the id of a function; write it if it is new. */
 static uint64_t
 function_of(struct pprof *p, const char *name, const char *file)
 {
@@ -294,26 +307,27 @@ function_of(struct pprof *p, const char *name, const char *file)
 
 	if (p->functions.count == before)
 		return id;
-	put_number(&p->inner, FUNCTION_ID, id);
-	put_number(&p->inner, FUNCTION_NAME, key[0]);
-	put_number(&p->inner, FUNCTION_SYSTEM_NAME, key[0]);
-	put_number(&p->inner, FUNCTION_FILENAME, key[1]);
-	put_message(&p->outer, PROFILE_FUNCTION, &p->inner);
+	put_number(&p->inner, PB_FUNCTION_ID, id);
+	put_number(&p->inner, PB_FUNCTION_NAME, key[0]);
+	put_number(&p->inner, PB_FUNCTION_SYSTEM_NAME, key[0]);
+	put_number(&p->inner, PB_FUNCTION_FILENAME, key[1]);
+	put_message(&p->outer, PB_PROFILE_FUNCTION, &p->inner);
 	return id;
 }
 
 /*
- * A piece of an object in memory: a string of 'mappings', so without padding.  Where it
- * is in memory is 0 if it is not known, or if addresses are the object's own: pprof
- * takes them to be that then.
+ * A mapping of an object.  It is an entry of 'mappings', compared as bytes, so
+ * it must have no padding.  'start', 'limit' and 'offset' are 0 if the
+ * mapping's address is unknown or if addresses are relative to the object;
+ * pprof then assumes the latter.
  */
 struct mapping {
-	uint64_t object, build_id; /* strings */
+	uint64_t object, build_id; /* string indices */
 	uint64_t start, limit, offset;
 };
 _Static_assert(sizeof(struct mapping) == 40, "padding");
 
-/* The id of a frame's mapping, 0 for none. */
+/* Return the id of a frame's mapping, 0 for none. */
 static uint64_t
 mapping_of(struct pprof *p, const struct hatf_frame *frame)
 {
@@ -333,29 +347,29 @@ mapping_of(struct pprof *p, const struct hatf_frame *frame)
 	return number_of(p, &p->mappings, &mapping, sizeof(mapping));
 }
 
-/* Is there no more of a frame than where it is? */
+/* Return whether a frame has neither function nor file. */
 static bool
-is_nameless(const struct hatf_frame *frame)
+is_unnamed(const struct hatf_frame *frame)
 {
 	return frame->function == NULL && frame->file == NULL;
 }
 
-/* Take note that pprof is to look for names in a mapping. */
+/* Note that a mapping has frames for which pprof must look up names. */
 static bool
-note_nameless(struct pprof *p, uint64_t mapping)
+note_unnamed(struct pprof *p, uint64_t mapping)
 {
-	uint8_t *nameless;
+	uint8_t *unnamed;
 
-	if (mapping > p->nameless_cap) {
-		nameless = realloc(p->nameless, 2 * mapping);
-		if (nameless == NULL)
+	if (mapping > p->unnamed_cap) {
+		unnamed = realloc(p->unnamed, 2 * mapping);
+		if (unnamed == NULL)
 			return false;
-		memset(nameless + p->nameless_cap, 0,
-		       2 * mapping - p->nameless_cap);
-		p->nameless = nameless;
-		p->nameless_cap = 2 * mapping;
+		memset(unnamed + p->unnamed_cap, 0,
+		       2 * mapping - p->unnamed_cap);
+		p->unnamed = unnamed;
+		p->unnamed_cap = 2 * mapping;
 	}
-	p->nameless[mapping - 1] = 1;
+	p->unnamed[mapping - 1] = 1;
 	return true;
 }
 
@@ -372,11 +386,11 @@ is_program(const struct pprof *p, const char *object)
 {
 	if (p->exe[0] != '\0')
 		return strcmp(object, p->exe) == 0;
-	return p->called[0] != '\0' &&
-	       strcmp(base_name(object), base_name(p->called)) == 0;
+	return p->command[0] != '\0' &&
+	       strcmp(base_name(object), base_name(p->command)) == 0;
 }
 
-/* Find out which mappings there are; of the program itself, or of all. */
+/* Add the mappings of all frames, or only those of the program. */
 static bool
 find_mappings(struct pprof *p, bool all)
 {
@@ -389,17 +403,18 @@ find_mappings(struct pprof *p, bool all)
 		    (!all && !is_program(p, frame.object)))
 			continue;
 		mapping = mapping_of(p, &frame);
-		if (mapping != 0 && is_nameless(&frame) &&
-		    !note_nameless(p, mapping))
+		if (mapping != 0 && is_unnamed(&frame) &&
+		    !note_unnamed(p, mapping))
 			return false;
 	}
 	return true;
 }
 
 /*
- * The program comes first, for pprof shows the first one as what was profiled.  pprof
- * looks for names where a mapping is said to have none, and else keeps those that
- * there are; if it finds none, too.
+ * Write the mappings, the program's first: pprof shows the first one as the
+ * profiled binary.  pprof looks up names only in mappings without
+ * HAS_FUNCTIONS.  It keeps the profile's names elsewhere, and also where its
+ * lookup finds none.
  */
 static bool
 write_mappings(struct sink *s)
@@ -416,26 +431,26 @@ write_mappings(struct sink *s)
 		return false;
 	for (uint32_t id = 1; id <= p->mappings.count; id++) {
 		const bool has_names =
-			id > p->nameless_cap || p->nameless[id - 1] == 0;
+			id > p->unnamed_cap || p->unnamed[id - 1] == 0;
 		struct mapping m;
 
 		memcpy(&m, string_table_get(&p->mappings, id), sizeof(m));
-		put_number(&p->inner, MAPPING_ID, id);
-		put_number(&p->inner, MAPPING_MEMORY_START, m.start);
-		put_number(&p->inner, MAPPING_MEMORY_LIMIT, m.limit);
-		put_number(&p->inner, MAPPING_FILE_OFFSET, m.offset);
-		put_number(&p->inner, MAPPING_FILENAME, m.object);
-		put_number(&p->inner, MAPPING_BUILD_ID, m.build_id);
-		put_number(&p->inner, MAPPING_HAS_FUNCTIONS, has_names);
-		put_number(&p->inner, MAPPING_HAS_FILENAMES, has_names);
-		put_number(&p->inner, MAPPING_HAS_LINE_NUMBERS, has_names);
-		put_message(&p->outer, PROFILE_MAPPING, &p->inner);
+		put_number(&p->inner, PB_MAPPING_ID, id);
+		put_number(&p->inner, PB_MAPPING_MEMORY_START, m.start);
+		put_number(&p->inner, PB_MAPPING_MEMORY_LIMIT, m.limit);
+		put_number(&p->inner, PB_MAPPING_FILE_OFFSET, m.offset);
+		put_number(&p->inner, PB_MAPPING_FILENAME, m.object);
+		put_number(&p->inner, PB_MAPPING_BUILD_ID, m.build_id);
+		put_number(&p->inner, PB_MAPPING_HAS_FUNCTIONS, has_names);
+		put_number(&p->inner, PB_MAPPING_HAS_FILENAMES, has_names);
+		put_number(&p->inner, PB_MAPPING_HAS_LINE_NUMBERS, has_names);
+		put_message(&p->outer, PB_PROFILE_MAPPING, &p->inner);
 		write_outer(s);
 	}
 	return true;
 }
 
-/* A location is an entry of the profile: all have a name. */
+/* Write a location for an entry of the profile.  Every entry has a name. */
 static void
 write_location(struct sink *s, size_t idx)
 {
@@ -447,14 +462,14 @@ write_location(struct sink *s, size_t idx)
 		function_of(p, profile_name(&p->profile, e, buf), frame.file);
 	const uint64_t mapping = mapping_of(p, &frame);
 
-	put_number(&p->line, LINE_FUNCTION_ID, function);
-	put_number(&p->line, LINE_LINE, int64_of(frame.line));
-	put_number(&p->line, LINE_COLUMN, int64_of(frame.column));
-	put_number(&p->inner, LOCATION_ID, idx + 1);
-	put_number(&p->inner, LOCATION_MAPPING_ID, mapping);
-	put_number(&p->inner, LOCATION_ADDRESS, frame.address);
-	put_message(&p->inner, LOCATION_LINE, &p->line);
-	put_message(&p->outer, PROFILE_LOCATION, &p->inner);
+	put_number(&p->line, PB_LINE_FUNCTION_ID, function);
+	put_number(&p->line, PB_LINE_LINE, int64_of(frame.line));
+	put_number(&p->line, PB_LINE_COLUMN, int64_of(frame.column));
+	put_number(&p->inner, PB_LOCATION_ID, idx + 1);
+	put_number(&p->inner, PB_LOCATION_MAPPING_ID, mapping);
+	put_number(&p->inner, PB_LOCATION_ADDRESS, frame.address);
+	put_message(&p->inner, PB_LOCATION_LINE, &p->line);
+	put_message(&p->outer, PB_PROFILE_LOCATION, &p->inner);
 	write_outer(s);
 }
 
@@ -463,11 +478,12 @@ write_strings(struct sink *s)
 {
 	struct pprof *const p = s->ctx;
 
-	put_bytes(&p->outer, PROFILE_STRING_TABLE, "", 0);
+	put_bytes(&p->outer, PB_PROFILE_STRING_TABLE, "", 0);
 	for (uint32_t i = 1; i <= p->strings.count; i++) {
 		const char *const text = string_table_get(&p->strings, i);
 
-		put_bytes(&p->outer, PROFILE_STRING_TABLE, text, strlen(text));
+		put_bytes(&p->outer, PB_PROFILE_STRING_TABLE, text,
+			  strlen(text));
 		write_outer(s);
 	}
 	write_outer(s);
@@ -519,13 +535,13 @@ open_sink(struct sink *s)
 	string_table_init(&p->mappings, STRING_MAX, STRING_NBYTES_MAX);
 	if (lines != NULL) {
 		text_find(lines, strlen(lines), "exe", p->exe, sizeof(p->exe));
-		text_find(lines, strlen(lines), "command", p->called,
-			  sizeof(p->called));
+		text_find(lines, strlen(lines), "command", p->command,
+			  sizeof(p->command));
 		text_find_u64(lines, strlen(lines), "start_time", &p->start_ns);
 		if (p->start_ns > INT64_MAX)
 			p->start_ns = 0;
-		/* Its first word. */
-		p->called[strcspn(p->called, " ")] = '\0';
+		/* Keep the first word. */
+		p->command[strcspn(p->command, " ")] = '\0';
 	}
 	if (unit != NULL)
 		p->unit_ns = strcmp(unit, "ns") == 0 ? 1 : 1000;
@@ -544,7 +560,7 @@ close_sink(struct sink *s)
 	string_table_fini(&p->strings);
 	string_table_fini(&p->functions);
 	string_table_fini(&p->mappings);
-	free(p->nameless);
+	free(p->unnamed);
 	free(p->outer.buf);
 	free(p->inner.buf);
 	free(p->line.buf);

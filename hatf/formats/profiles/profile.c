@@ -2,11 +2,13 @@
 /*
  * profile.c - see profile.h
  *
- * The peak of all sites is not known before it is over, and each new byte of a
- * growing program is a new one.  So a peak is only counted; a site notes what it had
- * then when it changes for the first time after it.
+ * In a growing program, almost every allocation is a new peak, and only the end
+ * of the trace shows which one was the last.  Saving the counts of all sites at
+ * each peak would be too slow.  So a new peak only increments a counter, and a
+ * site saves its counts on its first change after a peak.
  *
- * Lifetimes are sums of deaths less births, so no block need be visited for them.
+ * A sum of lifetimes is the sum of the times of frees minus the sum of the
+ * times of allocations, so it needs no visit to each block.
  */
 #include "hatf/formats/profiles/profile.h"
 
@@ -17,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* glibc's mtrace() takes the base off. */
+/* In logs of glibc's mtrace(), addresses are relative to their object. */
 static bool
 has_own_addresses(const char *lines)
 {
@@ -42,7 +44,7 @@ profile_init(struct profile *p, const struct sink *s, bool has_times,
 	ledger_init(&p->ledger);
 	u64_map_init(&p->index);
 	u64_map_init(&p->threads);
-	u64_map_init(&p->places);
+	u64_map_init(&p->entry_map);
 	return hatf_stacks_open(&p->stacks);
 }
 
@@ -52,7 +54,7 @@ profile_fini(struct profile *p)
 	ledger_fini(&p->ledger);
 	u64_map_fini(&p->index);
 	u64_map_fini(&p->threads);
-	u64_map_fini(&p->places);
+	u64_map_fini(&p->entry_map);
 	string_table_fini(&p->shares);
 	modules_fini(&p->modules);
 	free(p->entries);
@@ -70,9 +72,9 @@ class_of(uint64_t size)
 	return 65 - (unsigned)__builtin_clzll(size - 1);
 }
 
-/* A number for a thread, of few bits. */
+/* Return a small index for a thread. */
 static bool
-thread_place(struct profile *p, uint64_t thread, uint64_t *place_ret)
+thread_idx(struct profile *p, uint64_t thread, uint64_t *idx_ret)
 {
 	const uint64_t next = u64_map_count(&p->threads);
 	bool added;
@@ -83,11 +85,13 @@ thread_place(struct profile *p, uint64_t thread, uint64_t *place_ret)
 		return false;
 	if (added)
 		block->value = next;
-	*place_ret = block->value;
+	*idx_ret = block->value;
 	return true;
 }
 
-/* Odd for a stack, even for a thread and a class. */
+/*
+ * Make the key of a site: odd for a stack, even for a thread and a size class.
+ */
 static bool
 site_key(struct profile *p, const struct profile_site *site, uint64_t *key_ret)
 {
@@ -97,7 +101,7 @@ site_key(struct profile *p, const struct profile_site *site, uint64_t *key_ret)
 		*key_ret = site->stack << 1 | 1;
 		return true;
 	}
-	if (!thread_place(p, site->thread, &thread))
+	if (!thread_idx(p, site->thread, &thread))
 		return false;
 	*key_ret = (thread * PROFILE_CLASS_COUNT + site->size_class) << 1;
 	return true;
@@ -142,14 +146,14 @@ look_up_site(struct profile *p, const struct hatf_record *rec, uint64_t stack)
 		return NULL;
 	if (added) {
 		block->value = p->site_count;
-		site.peak = p->peak;
+		site.peak_count = p->peak_count;
 		if (!add_site(p, &site))
 			return NULL;
 	}
 	return &p->sites[block->value];
 }
 
-/* The site of a record; NULL if there is no memory. */
+/* Return the site of a record, or NULL if memory runs out. */
 static struct profile_site *
 find_site(struct profile *p, const struct hatf_record *rec)
 {
@@ -178,11 +182,14 @@ find_site(struct profile *p, const struct hatf_record *rec)
 
 /* ------------------------------------------------------------------- shares */
 
-/* What a block counts for: a string of 'shares', so without padding. */
+/*
+ * The site and amounts that a block counts for.  It is an entry of 'shares',
+ * compared as bytes, so it must have no padding.
+ */
 struct share {
-	uint64_t site;	 /* its place */
+	uint64_t site;	 /* index of the site */
 	uint64_t count;	 /* 1, or parts of a block as in sampling.h */
-	uint64_t amount; /* bytes, or samples */
+	uint64_t amount; /* in bytes, or in samples */
 };
 _Static_assert(sizeof(struct share) == 24, "padding");
 
@@ -198,7 +205,10 @@ share_of(const struct profile *p, const struct block *block)
 	return share;
 }
 
-/* Let a block count for the site at this place; false if there is no memory. */
+/*
+ * Make a block count for the site at index 'site'.  Return false if memory runs
+ * out.
+ */
 static bool
 give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
 	   struct block *block)
@@ -220,29 +230,29 @@ give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
 
 /* ------------------------------------------------------------------- counts */
 
-/* To be called before a site's live blocks change. */
+/* Save the site's counts at the last peak.  Call this before they change. */
 static void
 note_peak(const struct profile *p, struct profile_site *site)
 {
-	if (site->peak == p->peak)
+	if (site->peak_count == p->peak_count)
 		return;
 	site->at_peak = site->live;
-	site->peak = p->peak;
+	site->peak_count = p->peak_count;
 }
 
-/* To be called after they have grown. */
+/* Update the peaks.  Call this after a site's live blocks have grown. */
 static void
 note_growth(struct profile *p, struct profile_site *site)
 {
-	if (site->live.nbytes > site->most.nbytes ||
-	    (site->live.nbytes == site->most.nbytes &&
-	     site->live.count > site->most.count))
-		site->most = site->live;
-	if (p->live.nbytes <= p->most_nbytes)
+	if (site->live.nbytes > site->own_peak.nbytes ||
+	    (site->live.nbytes == site->own_peak.nbytes &&
+	     site->live.count > site->own_peak.count))
+		site->own_peak = site->live;
+	if (p->live.nbytes <= p->peak_nbytes)
 		return;
-	p->most_nbytes = p->live.nbytes;
+	p->peak_nbytes = p->live.nbytes;
 	p->peak_time = p->now;
-	p->peak++;
+	p->peak_count++;
 }
 
 static void
@@ -291,27 +301,30 @@ count_alloc(struct profile *p, const struct share *share)
 	site->block_count++;
 }
 
-/* A block lives, at the site of the record or the one that it had. */
+/*
+ * Count a new block, at the record's site or, if reallocs keep the site, at the
+ * site of the old block.
+ */
 static bool
 begin_block(struct profile *p, const struct hatf_record *rec,
 	    struct ledger_entry *entry)
 {
 	struct block *const block = &entry->block;
 	struct share share;
-	uint64_t place;
+	uint64_t site_idx;
 
 	if (p->keeps_site && entry->known) {
-		place = share_of(p, &entry->old).site;
+		site_idx = share_of(p, &entry->old).site;
 	} else {
 		const struct profile_site *const site = find_site(p, rec);
 
 		if (site == NULL)
 			return false;
-		place = (uint64_t)(site - p->sites);
+		site_idx = (uint64_t)(site - p->sites);
 		block->birth_time = rec->time;
 		block->birth_event = p->ledger.call_count & BLOCK_EVENT_MAX;
 	}
-	if (!give_share(p, place, rec, block) ||
+	if (!give_share(p, site_idx, rec, block) ||
 	    !ledger_keep(&p->ledger, rec, entry))
 		return false;
 	share = share_of(p, block);
@@ -320,7 +333,10 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 	return true;
 }
 
-/* A block that is moved or resized is not dead: its life is not counted twice. */
+/*
+ * Count the effect of a call.  If the site stays the same, a realloc does not
+ * end the block's life: cancel the part of its lifetime that would count twice.
+ */
 static bool
 count_entry(struct profile *p, const struct hatf_record *rec,
 	    struct ledger_entry *entry)
@@ -340,7 +356,7 @@ count_entry(struct profile *p, const struct hatf_record *rec,
 }
 
 static void
-lose_block(void *ctx, uint64_t address, const struct block *block)
+count_lost_block(void *ctx, uint64_t address, const struct block *block)
 {
 	(void)address;
 	shrink(ctx, block);
@@ -354,7 +370,8 @@ count_record(struct profile *p, const struct hatf_record *rec)
 	if (p->has_times && rec->time > p->now)
 		p->now = rec->time;
 	if (rec->tag == HATF_DESTROY_HEAP)
-		return ledger_destroy(&p->ledger, rec->heap, lose_block, p);
+		return ledger_destroy(&p->ledger, rec->heap, count_lost_block,
+				      p);
 	if (!ledger_enter(&p->ledger, rec, &entry))
 		return false;
 	if (!p->has_times)
@@ -363,7 +380,10 @@ count_record(struct profile *p, const struct hatf_record *rec)
 	       count_entry(p, rec, &entry);
 }
 
-/* A program may run on when it allocates nothing any more, which comments tell. */
+/*
+ * Advance the time from comments, because a program may run on without
+ * allocations.
+ */
 static void
 note_time(struct profile *p, const struct hatf_record *rec)
 {
@@ -411,7 +431,10 @@ scale_sum(const struct profile *p, struct profile_sum *sum)
 	sum->nbytes = sampling_scale_nbytes(&p->sampling, sum->nbytes);
 }
 
-/* The blocks that have not been chosen lived as long as those that have. */
+/*
+ * Estimate a site's totals from its samples.  Blocks that were not sampled are
+ * assumed to live as long as the others.
+ */
 static void
 scale_site(const struct profile *p, struct profile_site *site)
 {
@@ -419,7 +442,7 @@ scale_site(const struct profile *p, struct profile_site *site)
 
 	scale_sum(p, &site->total);
 	scale_sum(p, &site->live);
-	scale_sum(p, &site->most);
+	scale_sum(p, &site->own_peak);
 	scale_sum(p, &site->at_peak);
 	if (site->block_count != 0)
 		lifetimes = lifetimes * (double)site->total.count /
@@ -442,14 +465,17 @@ profile_end(struct profile *p)
 
 /* ------------------------------------------------------------------- stacks */
 
-/* The place of an entry, new or not; 'key' tells those of a kind apart. */
+/*
+ * Return the index of an entry; add it if it is new.  'key' identifies it among
+ * entries of its kind.
+ */
 static bool
-entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
-	    uint64_t *place_ret)
+entry_idx(struct profile *p, const struct profile_entry *entry, uint64_t key,
+	  uint64_t *idx_ret)
 {
 	bool added;
-	struct u64_map_entry *const block =
-		u64_map_put(&p->places, (key << 2 | entry->kind) + 1, &added);
+	struct u64_map_entry *const block = u64_map_put(
+		&p->entry_map, (key << 2 | entry->kind) + 1, &added);
 
 	if (block == NULL)
 		return false;
@@ -467,27 +493,28 @@ entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
 		block->value = p->entry_count;
 		p->entries[p->entry_count++] = *entry;
 	}
-	*place_ret = block->value;
+	*idx_ret = block->value;
 	return true;
 }
 
-/* The two places of a site without a stack. */
+/* Add the two entries that stand for a missing stack: size class and thread. */
 static bool
-substitute(struct profile *p, const struct profile_site *site,
-	   uint64_t places[2])
+add_stand_ins(struct profile *p, const struct profile_site *site,
+	      uint64_t indices[2])
 {
 	const uint64_t idx = (uint64_t)(site - p->sites);
 	const struct profile_entry size = { PROFILE_CLASS, idx };
 	const struct profile_entry thread = { PROFILE_THREAD, idx };
 	uint64_t key;
 
-	return thread_place(p, site->thread, &key) &&
-	       entry_place(p, &size, site->size_class, &places[0]) &&
-	       entry_place(p, &thread, key, &places[1]);
+	return thread_idx(p, site->thread, &key) &&
+	       entry_idx(p, &size, site->size_class, &indices[0]) &&
+	       entry_idx(p, &thread, key, &indices[1]);
 }
 
 static bool
-walk(struct profile *p, const struct profile_site *site, uint64_t *places)
+add_frames(struct profile *p, const struct profile_site *site,
+	   uint64_t *indices)
 {
 	struct hatf_stack stack;
 
@@ -496,7 +523,7 @@ walk(struct profile *p, const struct profile_site *site, uint64_t *places)
 		const struct profile_entry frame = { PROFILE_FRAME,
 						     stack.frame };
 
-		if (!entry_place(p, &frame, stack.frame, places++))
+		if (!entry_idx(p, &frame, stack.frame, indices++))
 			return false;
 	}
 	return true;
@@ -504,11 +531,11 @@ walk(struct profile *p, const struct profile_site *site, uint64_t *places)
 
 enum hatf_status
 profile_stack(struct profile *p, const struct profile_site *site,
-	      uint64_t **places_ret, size_t *count_ret)
+	      uint64_t **indices_ret, size_t *count_ret)
 {
 	struct hatf_stack stack;
 	size_t count = 0;
-	uint64_t *places;
+	uint64_t *indices;
 
 	for (uint64_t id = site->stack; hatf_stacks_get(p->stacks, id, &stack);
 	     id = stack.parent)
@@ -516,14 +543,15 @@ profile_stack(struct profile *p, const struct profile_site *site,
 	if (count > PROFILE_FRAMES_MAX - p->frame_count)
 		return HATF_LIMIT;
 	p->frame_count += count;
-	places = calloc(count + 2, sizeof(*places));
-	if (places == NULL)
+	indices = calloc(count + 2, sizeof(*indices));
+	if (indices == NULL)
 		return HATF_NO_MEMORY;
-	*places_ret = places;
+	*indices_ret = indices;
 	*count_ret = count == 0 ? 2 : count;
-	if (count == 0 ? substitute(p, site, places) : walk(p, site, places))
+	if (count == 0 ? add_stand_ins(p, site, indices)
+		       : add_frames(p, site, indices))
 		return HATF_OK;
-	free(places);
+	free(indices);
 	return HATF_NO_MEMORY;
 }
 

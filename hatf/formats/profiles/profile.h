@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.h - what was allocated where: for formats that are sums, not traces
+ * profile.h - sums per allocation site, for formats that are profiles
  *
- * A site is a call stack, or, for calls without one, a thread and a class of sizes.
- * Of each there are sums over the whole trace, at the end, at its own peak and at the
- * peak of all.  A block belongs to the site that allocated it.  Whether a realloc is
- * the work of that site, as DHAT has it, or a free there and an alloc where the realloc was
- * called, as profilers of samples have it, is for the sink to say.
+ * A site is a call stack, or, for calls without one, a thread and a size class.
+ * A profile has the sums of each site over the whole trace, at the end, at the
+ * site's own peak and at the global peak.  A block belongs to the site that
+ * allocated it.  The sink decides about reallocs: the block stays with its
+ * site, as in DHAT, or the realloc is a free there and an allocation at the
+ * realloc's own site, as in sampling profilers.
  *
- * Of a trace of samples, the sums are estimates of the whole: while it is read, samples
- * are counted, and profile_end() makes blocks and bytes of them.
+ * In a sampled trace, the sums count samples until profile_end() scales them to
+ * estimates of blocks and bytes.
  *
- * Memory is O(live blocks + sites).  Used by one thread at a time.
+ * Memory is O(live blocks + sites).  Not thread-safe: one thread at a time may
+ * use a profile.
  */
 #ifndef HATF_PROFILE_H
 #define HATF_PROFILE_H
@@ -22,10 +24,13 @@
 #include "hatf/formats/common/modules.h"
 #include "hatf/formats/common/sampling.h"
 
-/* Of sizes: 0; 1; 2; 3 and 4; 5 to 8; ... */
+/* Size classes, in bytes: 0; 1; 2; 3 and 4; 5 to 8; ... */
 #define PROFILE_CLASS_COUNT 66
 
-/* Places of sites that are tried first: they stay in the cache. */
+/*
+ * Recently used sites that are tried before the hash table; few enough for the
+ * cache.
+ */
 #define PROFILE_RECENT_COUNT 512
 
 struct profile_sum {
@@ -33,22 +38,25 @@ struct profile_sum {
 };
 
 struct profile_site {
-	uint64_t stack; /* 0: none, and then: */
+	uint64_t stack; /* id; 0: none, use 'thread' and 'size_class' */
 	uint64_t thread;
 	unsigned size_class;
 	struct profile_sum total, live;
-	struct profile_sum most;    /* when it had most bytes */
-	struct profile_sum at_peak; /* when all sites together had most bytes */
-	uint64_t peak;		    /* the peak that 'at_peak' is of */
-	/* Of its blocks' lives, in the profile's unit of time. */
+	struct profile_sum own_peak; /* at the site's own peak of bytes */
+	struct profile_sum at_peak;  /* at the global peak of bytes */
+	uint64_t peak_count;	     /* the global peak of 'at_peak' */
+	/*
+	 * Sum of its blocks' lifetimes, in units of the profile's time; valid
+	 * after profile_end().
+	 */
 	uint64_t lifetimes;
-	/* Blocks, of a trace of samples too. */
+	/* Blocks recorded, not scaled in a sampled trace. */
 	uint64_t block_count, live_block_count;
 };
 
 /*
- * What is at a place in the stack of a site: a frame, or, where there is no stack, a
- * size that stands for the innermost frame and a thread that stands for its caller.
+ * An entry of a site's stack: a frame, or, without a stack, a size class in
+ * place of the innermost frame and a thread in place of its caller.
  */
 struct profile_entry {
 	enum {
@@ -56,97 +64,111 @@ struct profile_entry {
 		PROFILE_THREAD,
 		PROFILE_CLASS
 	} kind;
-	uint64_t
-		id; /* a frame's, or the place in 'sites' of a site that has it */
+	/* A frame id, or the index of a site that has this thread or class. */
+	uint64_t id;
 };
 
 struct profile {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct modules modules;
-	bool has_own_addresses; /* of objects: frames have no others */
-	/* stack, or thread and class -> place in 'sites' */
-	struct u64_map index;
-	struct u64_map threads; /* -> 'value', from 0 */
+	bool has_own_addresses; /* addresses are relative to their object */
+	struct u64_map index;	/* site_key() -> 'object', index in 'sites' */
+	struct u64_map threads; /* thread -> 'object', its index from 0 */
 	struct profile_site *sites;
 	size_t site_count, site_cap;
-	size_t recent[PROFILE_RECENT_COUNT]; /* by what the site is, modulo */
-	struct u64_map places; /* of an entry: 'value' is its place */
+	/* indices in 'sites', by stack or thread and class, modulo */
+	size_t recent[PROFILE_RECENT_COUNT];
+	struct u64_map
+		entry_map; /* entry -> 'object', its index in 'entries' */
 	struct profile_entry *entries;
 	size_t entry_count, entry_cap;
 	struct profile_sum live;
-	uint64_t most_nbytes; /* of all sites together */
-	uint64_t peak;	      /* how often that has grown */
+	uint64_t peak_nbytes; /* at the global peak */
+	uint64_t peak_count;  /* count of global peaks so far */
 	uint64_t peak_time;
 	uint64_t now;
-	bool has_times;	 /* else a unit of time is a call */
-	bool keeps_site; /* a realloc is the work of the site that allocated */
-	/* Of a trace of samples: a block's 'object' is a number in 'shares'. */
+	bool has_times;	 /* else the unit of time is one call */
+	bool keeps_site; /* a realloc keeps the block's site */
+	/*
+	 * In a sampled trace, a block's 'object' is a number in 'shares'; else
+	 * it is an index in 'sites'.
+	 */
 	struct sampling sampling;
 	struct string_table shares;
-	uint64_t frame_count; /* of all stacks that were asked for */
+	uint64_t frame_count; /* of all stacks returned, to limit them */
 };
 
 /*
- * 's' tells by its header whether the trace is one of samples.  Errors:
- * HATF_NO_MEMORY.  Needs profile_fini() whatever the result.
+ * Initialize.  The header of 's' shows whether the trace is sampled.  If
+ * 'has_times' is false, time counts calls.  'keeps_site': a realloc keeps the
+ * block's site.  Errors: HATF_NO_MEMORY.  Call profile_fini() whatever the
+ * result.
  */
 enum hatf_status profile_init(struct profile *p, const struct sink *s,
 			      bool has_times, bool keeps_site);
 void profile_fini(struct profile *p);
 
-/* Count records; returns as sink_ops.write. */
+/* Count 'n' records.  Errors: those of sink_ops.write. */
 enum hatf_status profile_write(struct profile *p, struct sink *s,
 			       const struct hatf_record *records, size_t n);
 
-/* All records have been counted: complete the sums of each site, which are not what
- * they should be before. */
+/*
+ * Complete the sums of each site.  Call it once, after the last record; the
+ * sums are not valid before.
+ */
 void profile_end(struct profile *p);
 
 /*
- * The most frames of all stacks that are asked for.  A trace defines a stack by
- * its innermost frame and its caller's stack, a profile has all of its frames:
- * n stacks of up to n frames would be n * n / 2.
+ * Most frames of all stacks returned.  A trace defines a stack by its innermost
+ * frame and its parent stack, but a profile writes all frames: n stacks of up
+ * to n frames would be n * n / 2.
  */
 #define PROFILE_FRAMES_MAX ((uint64_t)1 << 25)
 
 /*
- * The stack of a site, innermost first, as 'count' places in 'entries', which
- * grows by what it did not have yet.  The caller frees them.  Errors:
+ * Return the stack of a site, innermost first, as 'count' indices into
+ * 'entries', and add new entries there.  The caller frees the array.  Errors:
  * HATF_NO_MEMORY, HATF_LIMIT.
  */
 enum hatf_status profile_stack(struct profile *p,
 			       const struct profile_site *site,
-			       uint64_t **places_ret, size_t *count_ret);
+			       uint64_t **indices_ret, size_t *count_ret);
 
-/* The most bytes of a name, with a NUL. */
+/* Longest name, in bytes, with its NUL. */
 #define PROFILE_NAME_MAX 4096
 
 /*
- * A name for an entry, in 'buf' of PROFILE_NAME_MAX: the function or what else is known
- * of a frame, "thread 3", "17 to 32 bytes".  Returns 'buf'.
+ * Write a name of an entry to 'buf', of PROFILE_NAME_MAX bytes, and return
+ * 'buf': a function or what else the frame has, "thread 3", "17 to 32 bytes".
  */
 const char *profile_name(const struct profile *p,
 			 const struct profile_entry *entry, char *buf);
 
 /*
- * Where the code of a frame is in its object, as the object's own symbols say it;
- * false if that is not known.
+ * Set '*offset_ret' to the frame's address in its object, as in the object's
+ * symbol table.  Return false if it is unknown.
  */
 bool profile_offset(const struct profile *p, const struct hatf_frame *frame,
 		    uint64_t *offset_ret);
 
-/* The piece of its object in which a frame is, or NULL; valid until the next record. */
+/*
+ * Return the piece of its object that has the frame, or NULL.  Valid until the
+ * next record.
+ */
 const struct module *profile_module(const struct profile *p,
 				    const struct hatf_frame *frame);
 
-/* What is known of a frame; all 0 if 'entry' is none. */
+/*
+ * Return the frame of an entry, all zero if the entry is no frame.  Its strings
+ * are valid until profile_fini().
+ */
 struct hatf_frame profile_frame(const struct profile *p,
 				const struct profile_entry *entry);
 
 /*
- * What a unit of the trace's time is: "ns", "us", or NULL if it has no times, by the
- * lines of its header, or NULL.
+ * Return the unit of the trace's times according to its header: "ns", "us", or
+ * NULL if it has no times or the sink drops them.  The string is static.
  */
 const char *profile_unit(const struct sink *s);
 
