@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dhat.c - JSON for valgrind's viewer dh_view (FORMATS "dhat")
+ * dhat.c - JSON for valgrind's viewer dh_view (FORMATS "Profiles")
  *
  * Version 2 of DHAT's file.  A site has its totals ("tb" bytes in "tbk"
  * blocks), the sum of lifetimes ("tl"), its own peak ("mb", "mbk"), its live
