@@ -85,7 +85,7 @@ read_more(struct hatf_reader *reader, struct hatf_record *records, size_t max)
 	const uint64_t number = s->tally.record_count;
 	size_t n = reader->format->source->read(s, records, max);
 
-	if (!reader->format->frames)
+	if (!reader->format->owns_framing)
 		n = note_records(s, records, n);
 	for (size_t i = 0; reader->watches && i < n; i++)
 		if (!disorder_note(&reader->disorder, &records[i],
@@ -160,7 +160,7 @@ read_first(struct hatf_reader *reader)
  * mark of its own but its records.
  */
 static bool
-is_certain(const struct format *named)
+is_named(const struct format *named)
 {
 	return named != NULL && (named->by_name || named->recognise == NULL);
 }
@@ -180,19 +180,19 @@ recognise(struct hatf_reader *reader)
 		return source_stop(s, HATF_NOT_HATF, NULL);
 	if (nbytes == 0 && end == HATF_IO)
 		return source_stop(s, HATF_IO, NULL);
-	s->is_certain = is_certain(reader->format);
-	stranger = s->is_certain ? NULL
-				 : stranger_recognise(s->window.next, nbytes);
+	s->is_named = is_named(reader->format);
+	stranger = s->is_named ? NULL
+			       : not_traces_recognise(s->window.next, nbytes);
 	if (stranger != NULL)
 		return source_stop(s, HATF_NOT_READ, stranger);
 	/* Compressed data that is damaged may have been a trace. */
-	if (!s->is_certain)
+	if (!s->is_named)
 		reader->format = format_recognise(s->window.next, nbytes);
 	reader->opened = true;
 	status = reader->format->source->open(s);
 	reader->watches = (s->flags & HATF_READ_DISORDER) != 0 &&
 			  reader->format->disorderly;
-	if (status == HATF_OK && !reader->format->frames)
+	if (status == HATF_OK && !reader->format->owns_framing)
 		status = read_first(reader);
 	return status;
 }
@@ -345,7 +345,7 @@ is_at_trailer(const struct hatf_reader *reader)
 {
 	const struct source *const s = &reader->source;
 
-	return framing_at_trailer(&s->framing, reader->format->frames
+	return framing_at_trailer(&s->framing, reader->format->owns_framing
 						       ? s->offset
 						       : s->tally.record_count);
 }

@@ -10,7 +10,7 @@
 
 /* Has the header's 'key' this value? */
 static bool
-says(const struct hatf_reader *reader, const char *key, const char *value)
+header_is(const struct hatf_reader *reader, const char *key, const char *value)
 {
 	const char *const found = hatf_reader_header(reader, key);
 
@@ -29,10 +29,10 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	ev->reader = reader;
 	ev->ours = stats.ours;
 	ev->strict = ev->ours && hatf_reader_header(reader, "source") == NULL;
-	ev->is_exact = !says(reader, "live", "unknown") &&
-		       !says(reader, "live", "uncertain");
+	ev->is_exact = !header_is(reader, "live", "unknown") &&
+		       !header_is(reader, "live", "uncertain");
 	ev->inherits = hatf_reader_header(reader, "parent_pid") != NULL ||
-		       says(reader, "start", "late") || !ev->is_exact;
+		       header_is(reader, "start", "late") || !ev->is_exact;
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
 	/* A child may use the heaps that its parent made. */

@@ -40,8 +40,8 @@ is_inherited(const struct block *block)
 
 /* Copy what the live set knows of a block to the event that concerns it. */
 static void
-tell_object(struct hatf_events *ev, struct hatf_event *out,
-	    const struct block *block)
+describe_object(struct hatf_events *ev, struct hatf_event *out,
+		const struct block *block)
 {
 	out->inherited = is_inherited(block);
 	ev->stats.inherited_count += out->inherited;
@@ -54,7 +54,7 @@ tell_object(struct hatf_events *ev, struct hatf_event *out,
 
 /* An inherited block dies, or is known from now on. */
 static void
-lose_inherited(struct hatf_events *ev, const struct block *block)
+uncount_inherited(struct hatf_events *ev, const struct block *block)
 {
 	ev->stats.inherited_live_count--;
 	ev->stats.inherited_live_nbytes -= block->size;
@@ -68,7 +68,7 @@ end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
 	if (!heaps_take(&ev->heaps, heap, address, old_ret))
 		return false;
 	if (is_inherited(old_ret))
-		lose_inherited(ev, old_ret);
+		uncount_inherited(ev, old_ret);
 	if (ev->inherits)
 		inherited_note_dead(&ev->inherited, address);
 	return true;
@@ -106,7 +106,7 @@ replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
 	if (!block_set_find(&heap->live, address, &block) ||
 	    !is_inherited(&block))
 		return;
-	lose_inherited(ev, &block);
+	uncount_inherited(ev, &block);
 	if (inherited_settle(&ev->inherited, address))
 		heaps_take(&ev->heaps, heap, address, &block);
 }
@@ -138,8 +138,8 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
  * ends the block, or that the trace knows it from now on.
  */
 static void
-unknown_block(struct hatf_events *ev, struct hatf_event *out,
-	      enum hatf_violation violation, bool dies)
+on_unknown_block(struct hatf_events *ev, struct hatf_event *out,
+		 enum hatf_violation violation, bool dies)
 {
 	if (!ev->inherits ||
 	    !inherited_may_be(&ev->inherited, out->old_address)) {
@@ -191,10 +191,10 @@ on_free(struct hatf_events *ev, struct heap *heap,
 	out->kind = HATF_EVENT_FREE;
 	out->old_address = rec->address;
 	if (end_block(ev, heap, rec->address, &old)) {
-		tell_object(ev, out, &old);
+		describe_object(ev, out, &old);
 	} else if (rec->address != 0 || ev->ours) {
 		/* Others may record free(NULL), which does nothing. */
-		unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
+		on_unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
 	}
 }
 
@@ -234,7 +234,7 @@ resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
 	bool replaced;
 
 	if (is_inherited(live)) {
-		lose_inherited(ev, live);
+		uncount_inherited(ev, live);
 		adopt_block(ev, out, live);
 	}
 	live->size = out->size;
@@ -297,10 +297,11 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 	if (rec->old_address != 0) {
 		is_live = block_set_find(&heap->live, rec->old_address, &live);
 		if (is_live)
-			tell_object(ev, out, &live);
+			describe_object(ev, out, &live);
 		else
-			unknown_block(ev, out, HATF_VIOLATION_REALLOC_UNKNOWN,
-				      !failed);
+			on_unknown_block(ev, out,
+					 HATF_VIOLATION_REALLOC_UNKNOWN,
+					 !failed);
 	}
 	if (!failed)
 		change_block(ev, heap, rec, out, is_live ? &live : NULL);
@@ -334,7 +335,7 @@ on_part(struct hatf_events *ev, const struct hatf_record *rec)
 	bool replaced;
 
 	if (!fits_realloc(ev, rec))
-		ev->carried = HATF_VIOLATION_PAIRING;
+		ev->pending_violation = HATF_VIOLATION_PAIRING;
 	if (rec->tag != HATF_ALLOC || heap == NULL)
 		return;
 	ev->left_over_heap = NULL;
@@ -346,8 +347,8 @@ on_part(struct hatf_events *ev, const struct hatf_record *rec)
 /* ------------------------------------------------------------------- events */
 
 static void
-take(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
-     enum hatf_violation violation)
+check_id(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
+	 enum hatf_violation violation)
 {
 	if (result == IDS_WRONG)
 		violate(out, violation);
@@ -361,8 +362,8 @@ use_thread(struct hatf_events *ev, struct hatf_event *out)
 {
 	if (ev->thread_known && out->thread == ev->thread)
 		return;
-	take(ev, out, ids_use(&ev->threads, out->thread),
-	     HATF_VIOLATION_THREAD);
+	check_id(ev, out, ids_use(&ev->threads, out->thread),
+		 HATF_VIOLATION_THREAD);
 	ev->thread_known = true;
 	ev->thread = out->thread;
 }
@@ -376,10 +377,10 @@ on_thread(struct hatf_events *ev, const struct hatf_record *rec,
 	out->kind =
 		creates ? HATF_EVENT_THREAD_CREATE : HATF_EVENT_THREAD_DESTROY;
 	ev->thread_known = false;
-	take(ev, out,
-	     creates ? ids_create(&ev->threads, rec->thread)
-		     : ids_destroy(&ev->threads, rec->thread),
-	     HATF_VIOLATION_THREAD);
+	check_id(ev, out,
+		 creates ? ids_create(&ev->threads, rec->thread)
+			 : ids_destroy(&ev->threads, rec->thread),
+		 HATF_VIOLATION_THREAD);
 }
 
 static void
@@ -390,10 +391,10 @@ on_heap(struct hatf_events *ev, const struct hatf_record *rec,
 
 	out->kind = creates ? HATF_EVENT_HEAP_CREATE : HATF_EVENT_HEAP_DESTROY;
 	use_thread(ev, out);
-	take(ev, out,
-	     creates ? ids_create(&ev->heaps.ids, rec->heap)
-		     : ids_destroy(&ev->heaps.ids, rec->heap),
-	     HATF_VIOLATION_HEAP);
+	check_id(ev, out,
+		 creates ? ids_create(&ev->heaps.ids, rec->heap)
+			 : ids_destroy(&ev->heaps.ids, rec->heap),
+		 HATF_VIOLATION_HEAP);
 	if (creates)
 		return;
 	/* The process's malloc does not end. */
@@ -422,8 +423,8 @@ on_block(struct hatf_events *ev, const struct hatf_record *rec,
 	}
 	use_thread(ev, out);
 	if (rec->heap != 0)
-		take(ev, out, ids_use(&ev->heaps.ids, rec->heap),
-		     HATF_VIOLATION_HEAP);
+		check_id(ev, out, ids_use(&ev->heaps.ids, rec->heap),
+			 HATF_VIOLATION_HEAP);
 	if (rec->tag == HATF_ALLOC)
 		on_alloc(ev, heap, rec, out);
 	else if (rec->tag == HATF_FREE)
@@ -451,7 +452,7 @@ note_time(struct hatf_events *ev, const struct hatf_record *rec)
 
 /* What 'rec', which is no comment, is to the realloc before it. */
 static enum pairing_role
-pair(struct hatf_events *ev, const struct hatf_record *rec)
+note_pairing(struct hatf_events *ev, const struct hatf_record *rec)
 {
 	const bool waits =
 		ev->pairing.alloc_expected || ev->pairing.free_expected;
@@ -464,7 +465,7 @@ pair(struct hatf_events *ev, const struct hatf_record *rec)
 	}
 	/* Others may announce and write nothing, but not only a part of it. */
 	if (waits && (ev->ours || ev->part_seen))
-		ev->carried = HATF_VIOLATION_PAIRING;
+		ev->pending_violation = HATF_VIOLATION_PAIRING;
 	ev->part_seen = false;
 	ev->realloc_size = rec->size;
 	ev->realloc_time = rec->time;
@@ -474,19 +475,19 @@ pair(struct hatf_events *ev, const struct hatf_record *rec)
 
 /* A record other than a comment; returns whether it begins an event. */
 static bool
-judge(struct hatf_events *ev, const struct hatf_record *rec,
-      struct hatf_event *out)
+handle_data(struct hatf_events *ev, const struct hatf_record *rec,
+	    struct hatf_event *out)
 {
-	const enum pairing_role role = pair(ev, rec);
+	const enum pairing_role role = note_pairing(ev, rec);
 	const bool in_order = note_time(ev, rec);
 
 	if (role == PAIRING_PART) {
 		if (!in_order)
-			ev->carried = HATF_VIOLATION_TIME;
+			ev->pending_violation = HATF_VIOLATION_TIME;
 		return false;
 	}
-	out->violation = ev->carried;
-	ev->carried = HATF_VIOLATION_NONE;
+	out->violation = ev->pending_violation;
+	ev->pending_violation = HATF_VIOLATION_NONE;
 	if (!in_order)
 		violate(out, HATF_VIOLATION_TIME);
 	if (ev->stats.event_count == 0 && ev->ours && record_is_carried(rec))
@@ -538,7 +539,7 @@ handle(struct hatf_events *ev, const struct hatf_record *rec,
 	if (rec->tag == HATF_METADATA)
 		return false;
 	begin_event(ev, rec, out);
-	return rec->tag == HATF_COMMENT || judge(ev, rec, out);
+	return rec->tag == HATF_COMMENT || handle_data(ev, rec, out);
 }
 
 /* Get the next records; the announced part of a realloc must not be missing. */
@@ -553,11 +554,12 @@ fetch(struct hatf_events *ev)
 		return status;
 	if ((ev->pairing.alloc_expected || ev->pairing.free_expected) &&
 	    (ev->ours || ev->part_seen))
-		ev->carried = HATF_VIOLATION_PAIRING;
+		ev->pending_violation = HATF_VIOLATION_PAIRING;
 	ev->pairing = (struct pairing){ 0 };
 	/* No event is left that could carry it. */
-	ev->stats.violation_count += ev->carried != HATF_VIOLATION_NONE;
-	ev->carried = HATF_VIOLATION_NONE;
+	ev->stats.violation_count +=
+		ev->pending_violation != HATF_VIOLATION_NONE;
+	ev->pending_violation = HATF_VIOLATION_NONE;
 	return status;
 }
 

@@ -43,7 +43,7 @@ struct hatf_events {
 	uint64_t time;	   /* of the last record */
 	uint64_t record;   /* number of the next one */
 	uint64_t object_count;
-	enum hatf_violation carried;	/* for the next event */
+	enum hatf_violation pending_violation; /* for the next event */
 	struct hatf_events_stats stats; /* what is not counted elsewhere */
 	struct hatf_record records[EVENTS_BATCH_COUNT];
 	size_t next, filled; /* in 'records' */

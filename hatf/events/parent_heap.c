@@ -67,7 +67,7 @@ header_u64(const struct hatf_reader *reader, const char *key, uint64_t *n_ret)
 
 /* Are there blocks that lived before the trace and of which it does not tell? */
 static bool
-is_late(const struct hatf_reader *reader)
+has_unknown_blocks(const struct hatf_reader *reader)
 {
 	const char *const start = hatf_reader_header(reader, "start");
 	const char *const live = hatf_reader_header(reader, "live");
@@ -88,7 +88,8 @@ read_birth(const struct hatf_reader *child, struct birth *ret)
 		ret->parent_trace = hatf_reader_header(child, "previous");
 		ret->event = UINT64_MAX;
 		ret->fork = 0;
-		return ret->parent_trace != NULL && !is_late(child) &&
+		return ret->parent_trace != NULL &&
+				       !has_unknown_blocks(child) &&
 				       header_u64(child, "pid",
 						  &ret->parent_pid)
 			       ? HATF_HERITAGE_EXACT
@@ -96,7 +97,7 @@ read_birth(const struct hatf_reader *child, struct birth *ret)
 	}
 	ret->segment = 0;
 	ret->parent_trace = hatf_reader_header(child, "parent_trace");
-	if (ret->parent_trace == NULL || is_late(child) ||
+	if (ret->parent_trace == NULL || has_unknown_blocks(child) ||
 	    !header_u64(child, "parent_pid", &ret->parent_pid) ||
 	    !header_u64(child, "parent_event", &ret->event) ||
 	    !header_u64(child, "parent_event_exact", &is_exact) ||
@@ -183,8 +184,8 @@ find_beside(struct ancestor *a, const char *child_path,
 /* Find it at the header's path, which may be any: the trace's owner must own
  * it. */
 static bool
-find_there(struct ancestor *a, const struct hatf_reader *child,
-	   const struct birth *birth)
+find_at_header_path(struct ancestor *a, const struct hatf_reader *child,
+		    const struct birth *birth)
 {
 	struct stat st;
 
@@ -295,7 +296,7 @@ line_u64(const char *text, const char *key)
  * a fork was over, so its own record comes after that.  False: no memory.
  */
 static bool
-note_moving(struct live *unsure, const struct hatf_event *e)
+note_realloc(struct live *unsure, const struct hatf_event *e)
 {
 	char text[COMMENT_NBYTES];
 
@@ -323,7 +324,7 @@ collect_unsure(struct ancestor *a, uint64_t fork, struct live *unsure,
 			*whole_ret = true;
 			return true;
 		}
-		if (!note_moving(unsure, &e))
+		if (!note_realloc(unsure, &e))
 			return false;
 		/* Heap 0 is the one that threads share unawares. */
 		if (e.kind > HATF_EVENT_REALLOC || e.heap != 0)
@@ -374,8 +375,8 @@ hand_over(struct ancestor *a, const struct birth *birth,
 
 /* 'a' is the trace of the parent: read it. */
 static enum hatf_status
-use_parent(struct ancestor *a, const struct birth *birth,
-	   struct hatf_events *child, enum hatf_heritage *heritage_ret)
+replay_parent(struct ancestor *a, const struct birth *birth,
+	      struct hatf_events *child, enum hatf_heritage *heritage_ret)
 {
 	enum hatf_status status = hatf_events_open(a->reader, &a->events);
 
@@ -384,8 +385,8 @@ use_parent(struct ancestor *a, const struct birth *birth,
 	if (status != HATF_OK || (*heritage_ret != HATF_HERITAGE_EXACT &&
 				  *heritage_ret != HATF_HERITAGE_NONE))
 		return status;
-	*heritage_ret = is_late(a->reader) ? HATF_HERITAGE_DAMAGED
-					   : replay(a, birth->event);
+	*heritage_ret = has_unknown_blocks(a->reader) ? HATF_HERITAGE_DAMAGED
+						      : replay(a, birth->event);
 	if (*heritage_ret == HATF_HERITAGE_EXACT && birth->fork != 0)
 		*heritage_ret = seek_note(a, birth->fork);
 	if (*heritage_ret != HATF_HERITAGE_EXACT)
@@ -410,10 +411,10 @@ inherit(struct hatf_events *events, const char *path,
 	if (*heritage_ret == HATF_HERITAGE_EXACT &&
 	    (a.depth >= HATF_ANCESTORS_MAX ||
 	     (!find_beside(&a, path, &birth) &&
-	      !find_there(&a, reader, &birth))))
+	      !find_at_header_path(&a, reader, &birth))))
 		*heritage_ret = HATF_HERITAGE_MISSING;
 	if (*heritage_ret == HATF_HERITAGE_EXACT)
-		status = use_parent(&a, &birth, events, heritage_ret);
+		status = replay_parent(&a, &birth, events, heritage_ret);
 	close_ancestor(&a);
 	if (status == HATF_OK)
 		events->stats.heritage = *heritage_ret;

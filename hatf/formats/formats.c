@@ -33,8 +33,8 @@ static const struct format formats[] = {
 		   "its own",
 	  .suffix = ".split",
 	  .keeps = KEEPS_ALL,
-	  .packs = true,
-	  .packs_parts = true,
+	  .compresses = true,
+	  .compresses_parts = true,
 	  .recognise = split_recognise,
 	  .source = &split_source,
 	  .sink = &split_sink },
@@ -42,8 +42,8 @@ static const struct format formats[] = {
 	  .about = "the HATF paper's SplitAddr: HATF, with the addresses apart",
 	  .suffix = ".splitaddr",
 	  .keeps = KEEPS_ALL,
-	  .packs = true,
-	  .packs_parts = true,
+	  .compresses = true,
+	  .compresses_parts = true,
 	  .recognise = splitaddr_recognise,
 	  .source = &splitaddr_source,
 	  .sink = &splitaddr_sink },
@@ -196,8 +196,8 @@ static const struct format formats[] = {
 		   "gzip",
 	  .suffix = ".hatf",
 	  .keeps = KEEPS_ALL,
-	  .packs = true,
-	  .frames = true,
+	  .compresses = true,
+	  .owns_framing = true,
 	  .recognise = NULL,
 	  .source = &hatf_source,
 	  .sink = &hatf_sink },
@@ -221,7 +221,7 @@ format_at(unsigned idx)
 
 /* Does the content say that it is, or may be, this format? */
 static bool
-suits(const struct format *f, const uint8_t *bytes, size_t nbytes)
+may_be(const struct format *f, const uint8_t *bytes, size_t nbytes)
 {
 	return f->source != NULL && !f->by_name &&
 	       (f->recognise == NULL || f->recognise(bytes, nbytes));
@@ -235,8 +235,8 @@ format_recognise(const uint8_t *bytes, size_t nbytes)
 	/* How many there are beyond these depends on what the file is made of. */
 	if (nbytes > FORMAT_PREFIX_NBYTES)
 		nbytes = FORMAT_PREFIX_NBYTES;
-	/* The last one suits. */
-	while (!suits(&formats[i], bytes, nbytes))
+	/* The last one may_be. */
+	while (!may_be(&formats[i], bytes, nbytes))
 		i++;
 	return &formats[i];
 }
@@ -315,12 +315,12 @@ compression_of(const char *path, size_t path_nbytes, size_t *nbytes_ret)
 
 /* Can a file in the format be compressed so? */
 static bool
-can_be(const struct format *f, const char *compression)
+supports_compression(const struct format *f, const char *compression)
 {
 	if (compression == NULL)
 		return true;
-	return !f->packs_parts &&
-	       (!f->packs || strcmp(compression, "gzip") == 0);
+	return !f->compresses_parts &&
+	       (!f->compresses || strcmp(compression, "gzip") == 0);
 }
 
 const char *
@@ -336,14 +336,14 @@ hatf_format_of_path(const char *path, const char **compression_ret)
 
 		/* ".dhat.json" ends in ".json". */
 		if (nbytes <= longest || f->sink == NULL ||
-		    !can_be(f, *compression_ret))
+		    !supports_compression(f, *compression_ret))
 			continue;
 		longest = nbytes;
 		format = f;
 	}
 	if (format == NULL)
 		return NULL;
-	if (format->packs_parts)
+	if (format->compresses_parts)
 		*compression_ret = "gzip";
 	return format->name;
 }

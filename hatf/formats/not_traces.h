@@ -5,8 +5,8 @@
  * They belong to systems whose traces are read, or are what a sink has written, and
  * cannot be read themselves.
  */
-#ifndef HATF_STRANGER_H
-#define HATF_STRANGER_H
+#ifndef HATF_NOT_TRACES_H
+#define HATF_NOT_TRACES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +15,6 @@
  * What the file is that begins with these bytes, a phrase that says what would be
  * right; static.  NULL: none of these.
  */
-const char *stranger_recognise(const uint8_t *bytes, size_t nbytes);
+const char *not_traces_recognise(const uint8_t *bytes, size_t nbytes);
 
-#endif /* HATF_STRANGER_H */
+#endif /* HATF_NOT_TRACES_H */

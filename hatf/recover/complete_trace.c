@@ -50,8 +50,8 @@ end_block(struct recovery *r)
 }
 
 static void
-take_event(void *context, const struct order_source *source,
-	   const struct event *ev)
+on_event(void *context, const struct order_source *source,
+	 const struct event *ev)
 {
 	struct recovery *const r = context;
 
@@ -62,7 +62,7 @@ take_event(void *context, const struct order_source *source,
 
 /* The narrator as it is there. */
 static void
-go_on_from(struct recovery *r, const struct image_commit *c)
+restore_narrator(struct recovery *r, const struct image_commit *c)
 {
 	struct narrator *const n = r->narrator;
 
@@ -98,7 +98,7 @@ prepare(struct recovery *r)
 	r->memory = aligned_alloc(64, narrate_memory_nbytes());
 	if (r->narrator == NULL || r->memory == NULL)
 		return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);
-	go_on_from(r, c);
+	restore_narrator(r, c);
 	cap = r->narrator->encoder.cap;
 	if (r->level != 0) {
 		deflate_load();
@@ -150,7 +150,7 @@ drain(struct recovery *r)
 
 	if (sources == NULL)
 		return false;
-	order_init(&order, sources + n, n, take_event, r);
+	order_init(&order, sources + n, n, on_event, r);
 	for (uint32_t i = 0; i < n; i++) {
 		sources[i] = &r->set.rings[i].source;
 		order.open_count += sources[i]->realloc_open;
@@ -162,7 +162,7 @@ drain(struct recovery *r)
 
 /* What the writer thread says of each thread and of losses at the end. */
 static void
-tell_rest(struct recovery *r)
+add_final_records(struct recovery *r)
 {
 	struct narrator *const n = r->narrator;
 	const uint64_t stamp = n->line.stamp1;
@@ -196,7 +196,7 @@ excess(uint64_t n, uint64_t over)
  * reader could make sense of that.
  */
 static void
-tell_gap(struct recovery *r)
+add_gap(struct recovery *r)
 {
 	struct narrator *const n = r->narrator;
 	const struct intact_blocks *const left = &r->intact;
@@ -212,7 +212,7 @@ tell_gap(struct recovery *r)
 	at.line = n->line;
 	at.time = left->time;
 	at.time_stamp = at.line.stamp0;
-	go_on_from(r, &at);
+	restore_narrator(r, &at);
 	r->is_counting = false;
 	if (missing != 0)
 		narrate_lost(n, NULL, missing, at.time_stamp, at.line.stamp1);
@@ -228,7 +228,7 @@ end_name(unsigned flags)
 }
 
 static void
-tell_end(struct recovery *r)
+add_trailer(struct recovery *r)
 {
 	const struct image_commit *const c = r->set.commit;
 	struct narrate_end end = {
@@ -276,10 +276,10 @@ recovery_complete(struct recovery *r)
 	extend_line(r);
 	if (!drain(r))
 		return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);
-	tell_rest(r);
+	add_final_records(r);
 	if (r->is_short)
-		tell_gap(r);
-	tell_end(r);
+		add_gap(r);
+	add_trailer(r);
 	end_block(r);
 	if (r->err->status == HATF_OK && !dry && fsync(r->trace.fd) != 0)
 		return recovery_fail(r, HATF_IO, 0, NULL);

@@ -85,7 +85,7 @@ is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
  * what root removes.
  */
 static bool
-is_there(const char *path, const char *trace, int trace_fd)
+is_at_header_path(const char *path, const char *trace, int trace_fd)
 {
 	struct checked_file f;
 	struct stat st;
@@ -119,7 +119,7 @@ find_by_header(const char *trace, int trace_fd, char *path, size_t nbytes)
 			is_beside(path, trace, trace_fd, false);
 		if (!found && n < nbytes) {
 			memcpy(path, rings, n + 1);
-			found = is_there(path, trace, trace_fd);
+			found = is_at_header_path(path, trace, trace_fd);
 		}
 	}
 	hatf_reader_close(reader);

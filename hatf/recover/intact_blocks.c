@@ -31,7 +31,7 @@
 #define BATCH_COUNT 256
 
 /* The end of a block, in the file and uncompressed. */
-struct place {
+struct block_end {
 	uint64_t file, stream;
 };
 
@@ -138,7 +138,7 @@ close_members(struct members *m)
 
 /* Is the member at 'end' whole and undamaged?  Then step over it. */
 static bool
-take_member(const struct members *m, struct place *end)
+step_over_member(const struct members *m, struct block_end *end)
 {
 	const uint64_t n = member_nbytes(m->fd, end->file);
 	size_t data_nbytes;
@@ -160,9 +160,9 @@ take_member(const struct members *m, struct place *end)
 static bool
 is_good_member(int fd, uint64_t offset)
 {
-	struct place end = { .file = offset };
+	struct block_end end = { .file = offset };
 	struct members m;
-	const bool is_good = open_members(&m, fd) && take_member(&m, &end);
+	const bool is_good = open_members(&m, fd) && step_over_member(&m, &end);
 
 	close_members(&m);
 	return is_good;
@@ -188,18 +188,18 @@ intact_blocks_end_at(int fd, uint64_t offset)
 
 /* Where the last whole block ends. */
 static enum hatf_status
-walk(int fd, struct place *end)
+find_last_end(int fd, struct block_end *end)
 {
 	struct stat st;
 	struct members m;
 	bool is_fine;
 
-	*end = (struct place){ .file = 0 };
+	*end = (struct block_end){ .file = 0 };
 	if (fstat(fd, &st) != 0)
 		return HATF_IO;
 	if (is_compressed(fd)) {
 		is_fine = open_members(&m, fd);
-		while (is_fine && take_member(&m, end))
+		while (is_fine && step_over_member(&m, end))
 			continue;
 		close_members(&m);
 		return is_fine ? HATF_OK : HATF_NO_MEMORY;
@@ -245,7 +245,7 @@ note_comment(struct count *c, const struct hatf_record *rec)
 
 /* Take the records before the end; false: there are others behind it. */
 static bool
-take(struct count *c, const struct hatf_record *records, size_t n)
+count_batch(struct count *c, const struct hatf_record *records, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (records[i].offset >= c->end)
@@ -261,7 +261,7 @@ take(struct count *c, const struct hatf_record *records, size_t n)
 
 /* Count up to 'end', or to the last block before it that can be read. */
 static enum hatf_status
-count_records(int fd, const struct place *end, struct intact_blocks *ret)
+count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 {
 	struct count c = { .end = end->stream };
 	struct hatf_record records[BATCH_COUNT];
@@ -278,7 +278,7 @@ count_records(int fd, const struct place *end, struct intact_blocks *ret)
 	while (!is_whole &&
 	       (status = hatf_reader_read(reader, records, BATCH_COUNT, &n)) ==
 		       HATF_OK)
-		is_whole = !take(&c, records, n);
+		is_whole = !count_batch(&c, records, n);
 	hatf_reader_get_stats(reader, &stats);
 	/* With nothing behind it, there is no record to tell. */
 	is_whole |= stats.hatf_nbytes == end->stream;
@@ -297,8 +297,8 @@ count_records(int fd, const struct place *end, struct intact_blocks *ret)
 enum hatf_status
 intact_blocks_read(int fd, struct intact_blocks *ret)
 {
-	struct place end;
-	enum hatf_status status = walk(fd, &end);
+	struct block_end end;
+	enum hatf_status status = find_last_end(fd, &end);
 
 	*ret = (struct intact_blocks){ .file_nbytes = 0 };
 	if (status == HATF_OK)

@@ -7,8 +7,8 @@
  * can be read as it is.  The file is untrusted: each number in it is held against
  * the others, as by any reader.
  */
-#ifndef HATF_REMAINS_H
-#define HATF_REMAINS_H
+#ifndef HATF_INTACT_BLOCKS_H
+#define HATF_INTACT_BLOCKS_H
 
 #include "hatf/hatf.h"
 
@@ -35,4 +35,4 @@ bool intact_blocks_end_at(int fd, uint64_t offset);
  */
 enum hatf_status intact_blocks_read(int fd, struct intact_blocks *ret);
 
-#endif /* HATF_REMAINS_H */
+#endif /* HATF_INTACT_BLOCKS_H */

@@ -113,7 +113,7 @@ is_locked(int fd)
  * a copy of its file has none, so the process is looked for as well.
  */
 static enum hatf_status
-lock(struct recovery *r)
+wait_and_lock(struct recovery *r)
 {
 	const struct timespec nap = { 0, LOCK_NAP_NS };
 
@@ -142,7 +142,7 @@ recovery_open_rings(struct recovery *r, const char *path)
 	r->found->pid = r->set.image->pid;
 	status = check_boot(r);
 	if (status == HATF_OK)
-		status = lock(r);
+		status = wait_and_lock(r);
 	saved_rings_fini(&r->set);
 	if (status != HATF_OK)
 		return status;

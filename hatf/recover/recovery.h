@@ -7,8 +7,8 @@
  * trace lacks.  Each function that returns a status has set '*r->err' when that
  * status is not HATF_OK.  One thread uses a recovery.
  */
-#ifndef RECOVERY_H
-#define RECOVERY_H
+#ifndef HATF_RECOVERY_H
+#define HATF_RECOVERY_H
 
 #include "hatf/hatf.h"
 #include "hatf/io/checked_file.h"
@@ -89,4 +89,4 @@ bool recovery_is_owners(const struct recovery *r, const struct checked_file *f);
 /* Cut off the uncommitted end of the trace and append what the trace lacks. */
 enum hatf_status recovery_complete(struct recovery *r);
 
-#endif /* RECOVERY_H */
+#endif /* HATF_RECOVERY_H */

@@ -205,7 +205,7 @@ check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
 
 /* A ring's header against itself; the name of what cannot be, or NULL. */
 static const char *
-check_place(const struct ring *r, uint64_t offset, const struct file *f)
+check_ring(const struct ring *r, uint64_t offset, const struct file *f)
 {
 	if (r->magic != IMAGE_RING_MAGIC || r->offset != offset)
 		return "ring";
@@ -316,7 +316,7 @@ copy_words(const struct file *f, const struct ring *from, uint64_t pos,
 }
 
 static bool
-add(struct saved_rings *set, struct saved_ring **ring_ret)
+add_ring(struct saved_rings *set, struct saved_ring **ring_ret)
 {
 	if (set->count == set->max) {
 		const uint32_t max = set->max == 0 ? 64 : set->max * 2;
@@ -334,7 +334,7 @@ add(struct saved_rings *set, struct saved_ring **ring_ret)
 }
 
 static void
-take_state(struct saved_ring *ring, const struct ring *from,
+copy_state(struct saved_ring *ring, const struct ring *from,
 	   const struct ring_commit *last)
 {
 	struct order_source *const s = &ring->source;
@@ -358,7 +358,7 @@ take_state(struct saved_ring *ring, const struct ring *from,
 
 /* One ring that is alive; 'from' is its header. */
 static enum hatf_status
-take_ring(struct saved_rings *set, const struct file *f,
+copy_ring(struct saved_rings *set, const struct file *f,
 	  const struct ring *from, bool salvage)
 {
 	const struct ring_commit *const last =
@@ -375,9 +375,9 @@ take_ring(struct saved_rings *set, const struct file *f,
 		return fail(f, HATF_LIMIT, from->offset, "head");
 	if (set->count == IMAGE_RINGS_MAX)
 		return fail(f, HATF_LIMIT, from->offset, "rings");
-	if (!add(set, &ring))
+	if (!add_ring(set, &ring))
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
-	take_state(ring, from, last);
+	copy_state(ring, from, last);
 	ring->source.ring = make_ring(capacity_for(from->head - pos));
 	if (ring->source.ring == NULL)
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
@@ -417,11 +417,11 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 		/* The last one may not have been made yet. */
 		if (status != HATF_OK || header->magic == 0)
 			break;
-		field = check_place(header, offset, f);
+		field = check_ring(header, offset, f);
 		if (field != NULL)
 			status = fail(f, HATF_BAD_RINGS, offset, field);
 		else if (header->life != 0)
-			status = take_ring(set, f, header, salvage);
+			status = copy_ring(set, f, header, salvage);
 		if (status == HATF_BAD_RINGS && salvage) {
 			set->is_cut = true;
 			status = HATF_OK;
@@ -466,7 +466,7 @@ check_unused(const struct file *f)
 }
 
 static enum hatf_status
-start(struct saved_rings *set, struct file *f)
+open_file(struct saved_rings *set, struct file *f)
 {
 	struct stat st;
 
@@ -484,7 +484,7 @@ saved_rings_read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 {
 	struct file f = { .fd = fd, .err = err };
 
-	return start(set, &f);
+	return open_file(set, &f);
 }
 
 enum hatf_status
@@ -492,7 +492,7 @@ saved_rings_read(struct saved_rings *set, int fd, bool salvage,
 		 struct hatf_error *err)
 {
 	struct file f = { .fd = fd, .err = err };
-	const enum hatf_status status = start(set, &f);
+	const enum hatf_status status = open_file(set, &f);
 
 	if (status == HATF_OK && set->commit == NULL && !salvage)
 		return check_unused(&f);

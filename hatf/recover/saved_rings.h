@@ -7,8 +7,8 @@
  * checked, so that order.h can work on it as on live rings: each ring holds whole
  * events of known kinds from 'pos' to its head.
  */
-#ifndef HATF_RINGSET_H
-#define HATF_RINGSET_H
+#ifndef HATF_SAVED_RINGS_H
+#define HATF_SAVED_RINGS_H
 
 #include "hatf/hatf.h"
 #include "hatf/rings/image.h"
@@ -47,4 +47,4 @@ bool saved_rings_is_begun_by(const struct saved_rings *set, int fd);
 
 void saved_rings_fini(struct saved_rings *set);
 
-#endif /* HATF_RINGSET_H */
+#endif /* HATF_SAVED_RINGS_H */

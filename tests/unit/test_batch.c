@@ -45,7 +45,7 @@ static size_t
 read_items(struct items *items, struct hatf_record *records, size_t max)
 {
 	batch_begin(&items->batch, records, max);
-	while (batch_wants(&items->batch)) {
+	while (batch_has_room(&items->batch)) {
 		if (items->next == items->count) {
 			source_stop(&items->source, items->end, NULL);
 			break;

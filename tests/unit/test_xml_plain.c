@@ -109,7 +109,7 @@ put_attributes(struct hand *h, bool is_comment)
 static void
 put_field(struct hand *h, enum xml_field field, bool is_comment)
 {
-	const char *const name = xml_names[field];
+	const char *const name = xml_field_names[field];
 
 	put_between(h);
 	put(h, "<");
@@ -140,13 +140,13 @@ put_field(struct hand *h, enum xml_field field, bool is_comment)
 static void
 put_attribute(struct hand *h, unsigned tag)
 {
-	const enum xml_field field = xml_attribute(tag);
+	const enum xml_field field = xml_attribute_field(tag);
 	const char *const quote = below(2) == 0 ? "'" : "\"";
 
 	if (field == XML_FIELD_COUNT && below(100) != 0)
 		return;
 	put_one(h, ONE_OF(" ", "\n\t"));
-	put(h, field == XML_FIELD_COUNT ? "size" : xml_names[field]);
+	put(h, field == XML_FIELD_COUNT ? "size" : xml_field_names[field]);
 	put_blanks(h);
 	put(h, "=");
 	put_blanks(h);
@@ -163,7 +163,7 @@ put_fields(struct hand *h, unsigned tag)
 
 	for (unsigned i = 0; i < XML_FIELD_COUNT; i++) {
 		const unsigned field = (first + i) % XML_FIELD_COUNT;
-		const bool must = XML_MUST >> field & 1;
+		const bool must = XML_REQUIRED >> field & 1;
 
 		if (((xml_fields(tag) >> field & 1) == 0 || below(12) == 0) !=
 		    (must && below(8) == 0))

@@ -7,7 +7,7 @@
  * it.  The caller of source_ops.read() wants no more than 'max' of them; what goes
  * beyond is kept, and is what the next batch begins with.
  *
- * Use: batch_begin(); as long as batch_wants(), take an item and add its records;
+ * Use: batch_begin(); as long as batch_has_room(), take an item and add its records;
  * return batch_end().  What needs memory tells by its result that there was none;
  * batch_end() sees to it, so that a source may well not look.  Memory is that of one item's records.  A 'struct batch' is
  * all 0 at first and ends with batch_fini().
@@ -42,7 +42,7 @@ void batch_begin(struct batch *b, struct hatf_record *records, size_t max);
 
 /* Is there room for the records of another item? */
 static inline bool
-batch_wants(const struct batch *b)
+batch_has_room(const struct batch *b)
 {
 	return b->count < b->max && !b->no_memory && !b->has_ended;
 }

@@ -37,7 +37,7 @@ static const struct block unknown;
 
 /* 'address' is live from here on. */
 static bool
-hand_out(struct disorder *d, const struct hatf_record *rec, uint64_t number)
+note_alloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
 	bool added;
 
@@ -51,7 +51,7 @@ hand_out(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 }
 
 static void
-take_back(struct disorder *d, const struct hatf_record *rec, uint64_t number)
+note_free(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
 	struct block old;
 
@@ -64,7 +64,7 @@ take_back(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 
 /* The block must be live; where it is not, it is from now on if it stays. */
 static bool
-resize(struct disorder *d, const struct hatf_record *rec, uint64_t number)
+note_realloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
 	struct block ignored;
 	bool added;
@@ -86,15 +86,15 @@ disorder_note(struct disorder *d, const struct hatf_record *rec,
 {
 	switch (rec->tag) {
 	case HATF_ALLOC:
-		return hand_out(d, rec, number);
+		return note_alloc(d, rec, number);
 	case HATF_FREE:
-		take_back(d, rec, number);
+		note_free(d, rec, number);
 		return true;
 	case HATF_REALLOC_NO_ALLOC:
 	case HATF_REALLOC_ALLOC_FREE:
 	case HATF_REALLOC_ALLOC:
 	case HATF_REALLOC_FREE:
-		return resize(d, rec, number);
+		return note_realloc(d, rec, number);
 	default:
 		return true;
 	}

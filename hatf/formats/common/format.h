@@ -38,7 +38,7 @@
 struct source {
 	struct window window; /* the format moves window.next */
 	unsigned flags;	      /* of hatf_reader_open() */
-	bool is_certain;      /* the caller has named this format */
+	bool is_named;	      /* the caller has named this format */
 	void *ctx;	      /* the format's own, NULL before open() */
 	/*
 	 * Bytes of the uncompressed trace before the next record.  The format
@@ -211,14 +211,14 @@ struct format {
 	 * happened, nor that there is none missing. */
 	bool disorderly;
 	/* Its sink compresses on its own: 'out' is to be plain. */
-	bool packs;
+	bool compresses;
 	/* ... parts of the file, which is to be no gzip file, whatever its name. */
-	bool packs_parts;
+	bool compresses_parts;
 	/*
 	 * The source counts the records and checks their comments itself; the
 	 * sink counts, and makes header and trailer itself.
 	 */
-	bool frames;
+	bool owns_framing;
 	/*
 	 * Do these bytes, the first of the uncompressed file, begin a trace in
 	 * this format?  NULL: the format that it must be if it is no other, or

@@ -119,7 +119,7 @@ modules_add(struct modules *m, const struct module *piece)
 }
 
 void
-modules_tell(const struct module *piece, struct text *t)
+modules_describe(const struct module *piece, struct text *t)
 {
 	text_str(t, kind);
 	text_line(t, "object", piece->object, strlen(piece->object));

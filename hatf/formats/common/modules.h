@@ -52,7 +52,7 @@ enum hatf_status modules_add(struct modules *m, const struct module *piece);
 const struct module *modules_find(const struct modules *m, uint64_t address);
 
 /* The text of the comment; 't->full' if it does not fit. */
-void modules_tell(const struct module *piece, struct text *t);
+void modules_describe(const struct module *piece, struct text *t);
 
 /*
  * Take note of a record, which matters only if it is such a comment; one that is

@@ -60,7 +60,7 @@ sink_header(const struct sink *s, struct text *t)
 
 /* How the program ended. */
 static const char *
-end_of(const struct sink *s)
+end_reason(const struct sink *s)
 {
 	const char *const end = lines_find(&s->trailer, "end");
 
@@ -74,7 +74,7 @@ sink_trailer(const struct sink *s, struct text *t)
 {
 	/* What only the recorder knows. */
 	static const char *const kept[] = { "waits", "wait_ns", "cpu_ns" };
-	const char *const end = end_of(s);
+	const char *const end = end_reason(s);
 
 	text_str(t, "HATF end\n");
 	text_line_u64(t, "complete", !s->options.incomplete);

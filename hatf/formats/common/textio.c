@@ -13,7 +13,7 @@
 
 static const char digits[] = "0123456789abcdef";
 
-const char *const textio_names[TEXTIO_COLUMN_COUNT] = {
+const char *const textio_column_names[TEXTIO_COLUMN_COUNT] = {
 	[TEXTIO_SIZE] = "size",
 	[TEXTIO_ADDRESS] = "address",
 	[TEXTIO_OLD_ADDRESS] = "old_address",
@@ -47,12 +47,12 @@ guess_column(const uint8_t *name, size_t nbytes)
 }
 
 int
-textio_find(const uint8_t *name, size_t nbytes)
+textio_find_column(const uint8_t *name, size_t nbytes)
 {
 	const int i = guess_column(name, nbytes);
 
-	return i >= 0 && strlen(textio_names[i]) == nbytes &&
-			       memcmp(textio_names[i], name, nbytes) == 0
+	return i >= 0 && strlen(textio_column_names[i]) == nbytes &&
+			       memcmp(textio_column_names[i], name, nbytes) == 0
 		       ? i
 		       : -1;
 }
@@ -84,22 +84,22 @@ textio_columns(unsigned tag)
 }
 
 unsigned
-textio_wanted(const struct hatf_writer_options *options)
+textio_kept_columns(const struct hatf_writer_options *options)
 {
-	unsigned wanted = (1u << TEXTIO_COLUMN_COUNT) - 1;
+	unsigned kept = (1u << TEXTIO_COLUMN_COUNT) - 1;
 
 	if (options->drop & HATF_DROP_THREAD)
-		wanted &= ~(1u << TEXTIO_THREAD);
+		kept &= ~(1u << TEXTIO_THREAD);
 	if (options->drop & HATF_DROP_HEAP)
-		wanted &= ~(1u << TEXTIO_HEAP);
+		kept &= ~(1u << TEXTIO_HEAP);
 	if (options->drop & HATF_DROP_TIME)
-		wanted &= ~(1u << TEXTIO_TIME);
+		kept &= ~(1u << TEXTIO_TIME);
 	if (options->drop & HATF_DROP_ATTRIBUTES)
-		wanted &= ~(1u << TEXTIO_ATTRIBUTES);
+		kept &= ~(1u << TEXTIO_ATTRIBUTES);
 	/* The header and the trailer are comments. */
 	if (options->bare && (options->drop & HATF_DROP_COMMENTS))
-		wanted &= ~(1u << TEXTIO_TEXT);
-	return wanted;
+		kept &= ~(1u << TEXTIO_TEXT);
+	return kept;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -354,7 +354,7 @@ set_column(struct hatf_record *rec, unsigned column, struct textio_cell *cell)
 }
 
 const char *
-textio_record(struct textio_row *row, unsigned wanted, struct hatf_record *rec)
+textio_record(struct textio_row *row, unsigned kept, struct hatf_record *rec)
 {
 	const unsigned optional = 1u << TEXTIO_ATTRIBUTES;
 	unsigned has;
@@ -368,10 +368,10 @@ textio_record(struct textio_row *row, unsigned wanted, struct hatf_record *rec)
 		const bool is_there = row->cells[i].start != NULL;
 
 		if (is_there ? (has >> i & 1) == 0
-			     : (has & wanted & ~optional) >> i & 1)
-			return textio_names[i];
+			     : (has & kept & ~optional) >> i & 1)
+			return textio_column_names[i];
 		if (is_there && !set_column(rec, i, &row->cells[i]))
-			return textio_names[i];
+			return textio_column_names[i];
 	}
 	return NULL;
 }
@@ -412,7 +412,7 @@ textio_put_hex(uint8_t *p, uint64_t n)
 }
 
 void
-textio_hex(struct outfile *o, const uint8_t *bytes, size_t nbytes)
+textio_write_hex(struct outfile *o, const uint8_t *bytes, size_t nbytes)
 {
 	while (nbytes != 0) {
 		const size_t n = nbytes < HEX_NBYTES ? nbytes : HEX_NBYTES;
@@ -459,7 +459,7 @@ textio_utf8(const uint8_t *s, size_t nbytes)
 }
 
 uint32_t
-textio_code(const uint8_t *s, size_t length)
+textio_code_point(const uint8_t *s, size_t length)
 {
 	/* The bits of the first byte that are the character's. */
 	static const uint8_t mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
@@ -471,7 +471,7 @@ textio_code(const uint8_t *s, size_t length)
 }
 
 bool
-textio_steers(uint32_t code)
+textio_is_terminal_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e ||
 	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
@@ -511,8 +511,9 @@ needs_escape(const uint8_t *s, size_t length, uint8_t before, bool quoted)
 
 	if (s[0] == '\\' || length == 0 || (length > 1 && !quoted))
 		return true;
-	code = textio_code(s, length);
-	return textio_steers(code) || (quoted && opens_formula(code, before));
+	code = textio_code_point(s, length);
+	return textio_is_terminal_control(code) ||
+	       (quoted && opens_formula(code, before));
 }
 
 /* Write one character, which follows the byte 'before', escaped if it must be;
@@ -541,7 +542,8 @@ escape_one(uint8_t **out, const uint8_t *s, size_t nbytes, uint8_t before,
 }
 
 void
-textio_escape(struct outfile *o, const uint8_t *s, size_t nbytes, bool quoted)
+textio_write_escaped(struct outfile *o, const uint8_t *s, size_t nbytes,
+		     bool quoted)
 {
 	uint8_t before = ','; /* the cell begins */
 

@@ -28,16 +28,16 @@ enum textio_column {
 #define TEXTIO_COLUMN_COUNT 8
 
 /* "size", "address", "old_address", ...: in headers, keys and errors. */
-extern const char *const textio_names[TEXTIO_COLUMN_COUNT];
+extern const char *const textio_column_names[TEXTIO_COLUMN_COUNT];
 
 /* The column with this name, or -1. */
-int textio_find(const uint8_t *name, size_t nbytes);
+int textio_find_column(const uint8_t *name, size_t nbytes);
 
 /* The columns of a tag, 0 to 10, as bits '1 << column'. */
 unsigned textio_columns(unsigned tag);
 
 /* The columns that are not left out. */
-unsigned textio_wanted(const struct hatf_writer_options *options);
+unsigned textio_kept_columns(const struct hatf_writer_options *options);
 
 /* ---------------------------------------------------------------- reading */
 
@@ -96,7 +96,7 @@ struct textio_row {
  * but for attributes, and no column that it has not.  The text is taken as it is.
  * Returns NULL or the name of the column at fault.
  */
-const char *textio_record(struct textio_row *row, unsigned wanted,
+const char *textio_record(struct textio_row *row, unsigned kept,
 			  struct hatf_record *rec);
 
 /* ---------------------------------------------------------------- writing */
@@ -116,29 +116,29 @@ textio_put_bytes(uint8_t *p, const char *s, size_t nbytes)
 }
 
 /* Bytes as hexadecimal digits. */
-void textio_hex(struct outfile *o, const uint8_t *bytes, size_t nbytes);
+void textio_write_hex(struct outfile *o, const uint8_t *bytes, size_t nbytes);
 
 /*
  * Write a text.  A '\', bytes that are not UTF-8 and characters that steer a
- * terminal (textio_steers()) become \xHH, byte by byte.  If 'quoted', for a
+ * terminal (textio_is_terminal_control()) become \xHH, byte by byte.  If 'quoted', for a
  * cell of csv between double quotes, '"' is doubled, and a character that a
  * spreadsheet would take for the beginning of a formula becomes \xHH, too.  If
  * not, the text becomes ASCII: all bytes from 0x7f on become \xHH.
  */
-void textio_escape(struct outfile *o, const uint8_t *s, size_t nbytes,
-		   bool quoted);
+void textio_write_escaped(struct outfile *o, const uint8_t *s, size_t nbytes,
+			  bool quoted);
 
 /* The length of the UTF-8 character at 's'; 0: it is none. */
 size_t textio_utf8(const uint8_t *s, size_t nbytes);
 
 /* The number of the UTF-8 character of 'length' bytes at 's'. */
-uint32_t textio_code(const uint8_t *s, size_t length);
+uint32_t textio_code_point(const uint8_t *s, size_t length);
 
 /*
  * Does a terminal do something other than show this character?  So do the
  * control characters of both ranges, and the separators and marks that end
  * lines or turn the direction of writing.
  */
-bool textio_steers(uint32_t code);
+bool textio_is_terminal_control(uint32_t code);
 
 #endif /* HATF_TEXTIO_H */

@@ -364,7 +364,7 @@ merge(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
 
-	while (batch_wants(&g->batch) && s->err.status == HATF_OK) {
+	while (batch_has_room(&g->batch) && s->err.status == HATF_OK) {
 		if (g->awake.count != 0)
 			merge_one(s);
 		else if (live_count(&g->waited) != 0 &&
@@ -554,7 +554,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct gperftools *const g = s->ctx;
 
 	batch_begin(&g->batch, records, max);
-	while (batch_wants(&g->batch) && s->err.status == HATF_OK) {
+	while (batch_has_room(&g->batch) && s->err.status == HATF_OK) {
 		if (!g->is_merging) {
 			g->sleeps = true;
 			read_outer(s);

@@ -93,7 +93,7 @@ tell_piece(struct source *s, const struct module *piece)
 	if (status != HATF_OK || h->told_modules.pieces.count == count)
 		return true;
 	text_init(&t, buf, sizeof(buf));
-	modules_tell(piece, &t);
+	modules_describe(piece, &t);
 	if (t.full)
 		return true;
 	h->has_record = true;

@@ -52,7 +52,7 @@ number(const uint8_t *p, size_t count, size_t i, unsigned width, bool is_planes)
 }
 
 static inline __attribute__((always_inline)) uint32_t
-highest(const struct addresses *a, unsigned width, bool is_planes)
+highest(const struct address_stream *a, unsigned width, bool is_planes)
 {
 	uint32_t max = 0;
 
@@ -66,9 +66,9 @@ highest(const struct addresses *a, unsigned width, bool is_planes)
 }
 
 static uint32_t
-highest_number(const struct addresses *a)
+highest_number(const struct address_stream *a)
 {
-	const bool is_planes = a->form == ADDRESSES_PLANES;
+	const bool is_planes = a->form == ADDRESS_STREAM_PLANES;
 
 	if (a->width == 1)
 		return highest(a, 1, true);
@@ -78,18 +78,19 @@ highest_number(const struct addresses *a)
 }
 
 const char *
-addresses_load(struct addresses *a, const struct piece *piece)
+address_stream_load(struct address_stream *a, const struct piece *piece)
 {
 	const size_t nbytes = piece->nbytes;
-	const bool is_narrow = (piece->form & ADDRESSES_NARROW) != 0;
+	const bool is_narrow = (piece->form & ADDRESS_STREAM_NARROW) != 0;
 	const size_t entry_nbytes = is_narrow ? 4 : 8;
 	uint32_t table_count;
 
 	a->count = a->next = 0;
-	a->form = piece->form & ~ADDRESSES_NARROW;
+	a->form = piece->form & ~ADDRESS_STREAM_NARROW;
 	if (piece->form == 0) /* no piece */
 		return NULL;
-	if (a->form != ADDRESSES_PLANES && a->form != ADDRESSES_NUMBERS)
+	if (a->form != ADDRESS_STREAM_PLANES &&
+	    a->form != ADDRESS_STREAM_NUMBERS)
 		return "form";
 	if (piece->base != 0 && !is_narrow)
 		return "base";
@@ -101,7 +102,7 @@ addresses_load(struct addresses *a, const struct piece *piece)
 
 	const size_t stored_off = COUNT_NBYTES + entry_nbytes * table_count;
 
-	a->width = addresses_width(table_count);
+	a->width = address_stream_width(table_count);
 	if ((nbytes - stored_off) % a->width != 0)
 		return "length";
 	a->count = (nbytes - stored_off) / a->width;
@@ -124,7 +125,7 @@ addresses_load(struct addresses *a, const struct piece *piece)
 }
 
 static inline __attribute__((always_inline)) void
-take(const struct addresses *a, uint64_t *out, size_t n, unsigned width,
+take(const struct address_stream *a, uint64_t *out, size_t n, unsigned width,
      bool is_planes)
 {
 	const uint8_t *const stored = a->stored;
@@ -138,9 +139,9 @@ take(const struct addresses *a, uint64_t *out, size_t n, unsigned width,
 }
 
 void
-addresses_take(struct addresses *a, uint64_t *out, size_t n)
+address_stream_take(struct address_stream *a, uint64_t *out, size_t n)
 {
-	const bool is_planes = a->form == ADDRESSES_PLANES;
+	const bool is_planes = a->form == ADDRESS_STREAM_PLANES;
 
 	if (a->width == 1)
 		take(a, out, n, 1, true);
@@ -156,7 +157,7 @@ addresses_take(struct addresses *a, uint64_t *out, size_t n)
 }
 
 void
-addresses_fini(struct addresses *a)
+address_stream_fini(struct address_stream *a)
 {
 	free(a->table);
 }

@@ -63,7 +63,7 @@ fail(struct source *s, enum hatf_status status, const char *field)
 
 /* Make 'nbytes' of the window's bytes available; false if there are not as many. */
 static bool
-want(struct source *s, size_t nbytes, const char *field)
+need(struct source *s, size_t nbytes, const char *field)
 {
 	const size_t left = window_want(&s->window, nbytes);
 
@@ -82,7 +82,7 @@ copy(struct source *s, uint8_t *to, size_t nbytes)
 	while (nbytes != 0) {
 		size_t n;
 
-		if (!want(s, 1, "piece"))
+		if (!need(s, 1, "piece"))
 			return false;
 		n = window_left(w) < nbytes ? window_left(w) : nbytes;
 		memcpy(to, w->next, n);
@@ -130,7 +130,7 @@ read_header(struct source *s, struct header *h)
 {
 	const uint8_t *p;
 
-	if (!want(s, PIECE_HEADER_NBYTES, "piece"))
+	if (!need(s, PIECE_HEADER_NBYTES, "piece"))
 		return false;
 	p = s->window.next;
 	*h = (struct header){ .stream = p[0],
@@ -147,7 +147,8 @@ read_header(struct source *s, struct header *h)
 
 /* What is wrong with a header, or NULL. */
 static const char *
-fault(const struct header *h, unsigned first_stream, unsigned stream_count)
+check_header(const struct header *h, unsigned first_stream,
+	     unsigned stream_count)
 {
 	if (h->stream < first_stream || h->stream >= stream_count)
 		return "stream";
@@ -172,7 +173,7 @@ read_piece(struct source *s, struct group *g, unsigned *first_stream,
 
 	if (!read_header(s, &h))
 		return false;
-	field = fault(&h, *first_stream, stream_count);
+	field = check_header(&h, *first_stream, stream_count);
 	if (field != NULL)
 		return fail(s, HATF_BAD_FIELD, field);
 	*first_stream = h.stream + 1;
@@ -191,7 +192,7 @@ read_piece(struct source *s, struct group *g, unsigned *first_stream,
 
 /* The empty group is the last one. */
 static bool
-end(struct source *s)
+end_groups(struct source *s)
 {
 	if (window_want(&s->window, 1) == 0)
 		source_stop_at_end(s, 0, NULL);
@@ -207,7 +208,7 @@ group_read(struct source *s, struct group *g, unsigned stream_count)
 	unsigned piece_count;
 	unsigned first_stream = 0;
 
-	if (!want(s, HEADER_NBYTES, "group"))
+	if (!need(s, HEADER_NBYTES, "group"))
 		return false;
 	p = s->window.next;
 	g->record_count = get_be32(p);
@@ -223,7 +224,7 @@ group_read(struct source *s, struct group *g, unsigned stream_count)
 	g->end_offset = s->offset + HEADER_NBYTES;
 	if (piece_count == 0) {
 		s->offset = g->end_offset;
-		return end(s);
+		return end_groups(s);
 	}
 	for (unsigned i = 0; i < stream_count; i++)
 		g->piece[i].nbytes = g->piece[i].form = 0;
@@ -247,8 +248,9 @@ group_put_header(struct sink *s, uint32_t record_count, unsigned piece_count)
 }
 
 void
-group_put(struct sink *s, struct pack *pack, unsigned stream, unsigned form,
-	  uint64_t base, const uint8_t *bytes, size_t nbytes)
+group_put_piece(struct sink *s, struct pack *pack, unsigned stream,
+		unsigned form, uint64_t base, const uint8_t *bytes,
+		size_t nbytes)
 {
 	uint8_t header[PIECE_HEADER_NBYTES] = { (uint8_t)stream, (uint8_t)form,
 						PACKING_NONE, 0 };

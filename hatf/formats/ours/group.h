@@ -76,9 +76,9 @@ void group_put_header(struct sink *s, uint32_t record_count,
  * Write a piece of at most GROUP_PIECE_MAX bytes, compressed if the trace is to
  * be and that makes it shorter.  Streams of a group are written in their order.
  */
-void group_put(struct sink *s, struct pack *pack, unsigned stream,
-	       unsigned form, uint64_t base, const uint8_t *bytes,
-	       size_t nbytes);
+void group_put_piece(struct sink *s, struct pack *pack, unsigned stream,
+		     unsigned form, uint64_t base, const uint8_t *bytes,
+		     size_t nbytes);
 
 /* The level that the caller wants, or zlib's default. */
 int group_level(const struct sink *s);

@@ -39,7 +39,7 @@ struct hatf {
 
 /* Let the buffer have all records so far. */
 static void
-place(struct hatf *h)
+flush_window(struct hatf *h)
 {
 	if (h->trial != NULL)
 		trial_flush(h->trial, &h->encoder);
@@ -54,7 +54,7 @@ flush(struct sink *s)
 	struct hatf *const h = s->ctx;
 	struct encoder *const e = &h->encoder;
 
-	place(h);
+	flush_window(h);
 	s->tally.record_count += encoder_end(e);
 	if (e->used == 0)
 		return HATF_OK;
@@ -137,7 +137,7 @@ put_trailer(struct sink *s)
 	char buf[SINK_TRAILER_MAX];
 	struct text t;
 
-	place(h);
+	flush_window(h);
 	text_init(&t, buf, sizeof(buf));
 	sink_trailer(s, &t);
 	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);

@@ -21,7 +21,7 @@ struct hatf_in {
 	 */
 	uint32_t sum;
 	const uint8_t *summed;
-	bool sums;
+	bool has_sums;
 };
 
 _Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
@@ -76,7 +76,7 @@ stop_at_end(struct source *s)
 static void
 sum_up_to(struct hatf_in *in, const uint8_t *end)
 {
-	if (in->sums)
+	if (in->has_sums)
 		in->sum = crc32c_add(in->sum, in->summed,
 				     (size_t)(end - in->summed));
 	in->summed = end;
@@ -101,7 +101,7 @@ check_sum(struct source *s, const struct hatf_record *comment)
 	struct hatf_in *const in = s->ctx;
 	const char *digits;
 
-	if (!in->sums)
+	if (!in->has_sums)
 		return true;
 	if (framing_is_block(comment) && s->framing.block_count != 0) {
 		restart_sum(in, comment->attributes - COMMENT_HEAD_NBYTES);
@@ -143,7 +143,7 @@ note_comment(struct source *s, const struct hatf_record *comment)
 
 /* What the reader is asked for. */
 static void
-tell(struct source *s)
+update_counts(struct source *s)
 {
 	const struct decoder *const d = s->ctx;
 
@@ -186,7 +186,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 				stop_at_end(s);
 		}
 	}
-	tell(s);
+	update_counts(s);
 	return n;
 }
 
@@ -194,15 +194,15 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* Are most of the records about no block? */
 static bool
-is_hollow(const struct hatf_record *records, size_t n)
+lacks_blocks(const struct hatf_record *records, size_t n)
 {
-	size_t hollow_count = 0;
+	size_t blockless_count = 0;
 
 	for (size_t i = 0; i < n; i++)
-		hollow_count += records[i].tag <= HATF_REALLOC_FREE &&
-				records[i].address == 0 &&
-				records[i].old_address == 0;
-	return hollow_count > n / 2;
+		blockless_count += records[i].tag <= HATF_REALLOC_FREE &&
+				   records[i].address == 0 &&
+				   records[i].old_address == 0;
+	return blockless_count > n / 2;
 }
 
 /* Does one of the records end or resize a block that one before it began? */
@@ -237,7 +237,7 @@ has_misfit(const struct hatf_record *records, size_t n)
 		const bool ends = r->tag == HATF_REALLOC_ALLOC_FREE ||
 				  r->tag == HATF_REALLOC_FREE;
 
-		if (is_hollow(r, 1) || r->tag == HATF_DESTROY_THREAD ||
+		if (lacks_blocks(r, 1) || r->tag == HATF_DESTROY_THREAD ||
 		    r->tag == HATF_DESTROY_HEAP ||
 		    ((begins || ends) && (begins != (r->address != 0) ||
 					  ends != (r->old_address != 0))))
@@ -251,8 +251,8 @@ has_misfit(const struct hatf_record *records, size_t n)
  * the field that is none.
  */
 static const char *
-probe_on(struct source *s, struct decoder *trial, const uint8_t *next,
-	 struct hatf_record *records, size_t n)
+probe_further(struct source *s, struct decoder *trial, const uint8_t *next,
+	      struct hatf_record *records, size_t n)
 {
 	do
 		n += decoder_decode(trial, &next, s->window.end, records + n,
@@ -262,7 +262,7 @@ probe_on(struct source *s, struct decoder *trial, const uint8_t *next,
 		return NULL;
 	if (trial->stop == DECODER_BAD && has_misfit(records, n))
 		return trial->field;
-	return is_hollow(records, n) ? "size" : NULL;
+	return lacks_blocks(records, n) ? "size" : NULL;
 }
 
 /*
@@ -288,10 +288,10 @@ probe(struct source *s, struct decoder *trial)
 		if (trial->stop == DECODER_BAD)
 			return trial->field;
 		/* Zeros would pass as failed calls of malloc(0). */
-		if (n == PROBE_COUNT && is_hollow(records, n))
+		if (n == PROBE_COUNT && lacks_blocks(records, n))
 			return "size";
 		if (n == PROBE_COUNT)
-			return probe_on(s, trial, next, records, n);
+			return probe_further(s, trial, next, records, n);
 		if (trial->stop != DECODER_MORE)
 			return NULL;
 		/* A window full of legal records, long ones, will do. */
@@ -332,8 +332,8 @@ read_header(struct source *s)
 	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;
 	in->summed = w->next;
 	/* gzip members have checksums of their own. */
-	in->sums = compression == NULL || strcmp(compression, "gzip") != 0;
-	tell(s);
+	in->has_sums = compression == NULL || strcmp(compression, "gzip") != 0;
+	update_counts(s);
 }
 
 static enum hatf_status
@@ -347,14 +347,14 @@ open_source(struct source *s)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	s->ctx = in;
 	decoder_init(&in->decoder, (s->flags & HATF_READ_METADATA) != 0);
-	in->sums = false;
+	in->has_sums = false;
 	restart_sum(in, s->window.next);
 	if (framing_is_ours(s->window.next, window_left(&s->window))) {
 		read_header(s);
 		return HATF_OK;
 	}
 	/* Records that make no sense are still legal. */
-	field = s->is_certain ? NULL : probe(s, &trial);
+	field = s->is_named ? NULL : probe(s, &trial);
 	if (field == NULL)
 		return HATF_OK;
 	s->offset = trial.offset;

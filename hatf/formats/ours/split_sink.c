@@ -47,9 +47,9 @@ put_column(struct sink *s, enum column column, unsigned form)
 		else
 			put_be64(p->numbers + 8 * i, raw);
 	}
-	group_put(s, &p->pack, SPLIT_COLUMN(column), form,
-		  is_address && form == 4 ? c->base : 0, p->numbers,
-		  c->count * form);
+	group_put_piece(s, &p->pack, SPLIT_COLUMN(column), form,
+			is_address && form == 4 ? c->base : 0, p->numbers,
+			c->count * form);
 }
 
 static void
@@ -67,14 +67,14 @@ put_group(struct sink *s)
 	}
 	piece_count += c->bytes_used != 0;
 	group_put_header(s, (uint32_t)c->count, piece_count);
-	group_put(s, &p->pack, SPLIT_TAGS, SPLIT_FORM_BYTES, 0, c->tags,
-		  c->count);
+	group_put_piece(s, &p->pack, SPLIT_TAGS, SPLIT_FORM_BYTES, 0, c->tags,
+			c->count);
 	for (unsigned i = 0; i < COLUMN_COUNT; i++)
 		if (form[i] != 0)
 			put_column(s, i, form[i]);
 	if (c->bytes_used != 0)
-		group_put(s, &p->pack, SPLIT_BYTES, SPLIT_FORM_BYTES, 0,
-			  c->bytes, c->bytes_used);
+		group_put_piece(s, &p->pack, SPLIT_BYTES, SPLIT_FORM_BYTES, 0,
+				c->bytes, c->bytes_used);
 	columns_reset(c);
 }
 

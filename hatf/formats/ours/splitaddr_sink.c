@@ -18,7 +18,7 @@
 struct splitaddr_sink {
 	struct encoder encoder;
 	struct place place;
-	struct address_list addresses;
+	struct address_stream_writer addresses;
 	struct pack pack;
 	uint32_t record_count; /* in the group */
 	uint8_t *buf;
@@ -64,11 +64,11 @@ put_group(struct sink *s)
 
 	encoder_end(e);
 	group_put_header(s, p->record_count, 1 + has_addresses);
-	group_put(s, &p->pack, SPLITADDR_HATF, SPLITADDR_FORM_HATF, 0, e->buf,
-		  e->used);
+	group_put_piece(s, &p->pack, SPLITADDR_HATF, SPLITADDR_FORM_HATF, 0,
+			e->buf, e->used);
 	if (has_addresses)
-		address_list_put(&p->addresses, s, &p->pack,
-				 SPLITADDR_ADDRESSES);
+		address_stream_writer_put(&p->addresses, s, &p->pack,
+					  SPLITADDR_ADDRESSES);
 	encoder_reset(e);
 	p->record_count = 0;
 }
@@ -76,7 +76,7 @@ put_group(struct sink *s)
 static void
 put_record(struct splitaddr_sink *p, const struct hatf_record *rec)
 {
-	struct address_list *const l = &p->addresses;
+	struct address_stream_writer *const l = &p->addresses;
 	struct hatf_record bare = *rec;
 
 	if (p->record_count == 0)
@@ -97,7 +97,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		put_record(p, &records[i]);
-		if (p->addresses.count + 2 > ADDRESSES_MAX ||
+		if (p->addresses.count + 2 > ADDRESS_STREAM_MAX ||
 		    p->record_count == GROUP_RECORDS_MAX ||
 		    encoder_is_full(&p->encoder, GROUP_NBYTES))
 			put_group(s);
@@ -128,7 +128,7 @@ open_sink(struct sink *s)
 	const size_t buf_nbytes = GROUP_NBYTES + encoder_room_nbytes(&planner);
 
 	s->ctx = p;
-	if (p == NULL || address_list_init(&p->addresses) != HATF_OK)
+	if (p == NULL || address_stream_writer_init(&p->addresses) != HATF_OK)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	p->buf = malloc(buf_nbytes);
 	p->window = malloc(encoder_memory_nbytes(&planner));
@@ -149,7 +149,7 @@ close_sink(struct sink *s)
 
 	if (p == NULL)
 		return;
-	address_list_fini(&p->addresses);
+	address_stream_writer_fini(&p->addresses);
 	pack_fini(&p->pack);
 	free(p->buf);
 	free(p->window);

@@ -17,7 +17,7 @@ struct splitaddr {
 	struct group group;
 	struct decoder decoder;	   /* begins anew with each group */
 	const uint8_t *next, *end; /* of the HATF piece */
-	struct addresses addresses;
+	struct address_stream addresses;
 };
 
 /* Addresses that a record uses, by tag. */
@@ -31,7 +31,7 @@ static size_t
 count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
 	   size_t *uses_ret)
 {
-	const size_t left = addresses_left(&p->addresses);
+	const size_t left = address_stream_left(&p->addresses);
 	uint64_t any = 0;
 	size_t uses = 0;
 
@@ -53,7 +53,7 @@ count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
 }
 
 static size_t
-give_addresses(struct source *s, struct hatf_record *rec, size_t n)
+set_addresses(struct source *s, struct hatf_record *rec, size_t n)
 {
 	struct splitaddr *const p = s->ctx;
 	uint64_t addresses[2 * BATCH];
@@ -61,7 +61,7 @@ give_addresses(struct source *s, struct hatf_record *rec, size_t n)
 	size_t uses;
 	const size_t good = count_good(p, rec, n, &uses);
 
-	addresses_take(&p->addresses, addresses, uses);
+	address_stream_take(&p->addresses, addresses, uses);
 	for (size_t i = 0; i < good; i++) {
 		if (rec[i].tag <= HATF_FREE) {
 			rec[i].address = *next++;
@@ -99,7 +99,7 @@ take(struct source *s, struct hatf_record *rec, size_t n)
 	struct splitaddr *const p = s->ctx;
 
 	n = decoder_decode(&p->decoder, &p->next, p->end, rec, n);
-	n = give_addresses(s, rec, n);
+	n = set_addresses(s, rec, n);
 	check_stop(s);
 	return n;
 }
@@ -117,7 +117,7 @@ end_group(struct source *s)
 {
 	const struct splitaddr *const p = s->ctx;
 
-	if (addresses_left(&p->addresses) != 0)
+	if (address_stream_left(&p->addresses) != 0)
 		return fail(s, "address");
 	if (p->decoder.record_count != p->group.record_count)
 		return fail(s, "records");
@@ -140,7 +140,8 @@ begin_group(struct source *s)
 		return fail(s, "form");
 	if (hatf->base != 0)
 		return fail(s, "base");
-	field = addresses_load(&p->addresses, &g->piece[SPLITADDR_ADDRESSES]);
+	field = address_stream_load(&p->addresses,
+				    &g->piece[SPLITADDR_ADDRESSES]);
 	if (field != NULL && field[0] == '\0')
 		return source_stop(s, HATF_NO_MEMORY, NULL), false;
 	if (field != NULL)
@@ -187,7 +188,7 @@ close_source(struct source *s)
 	if (p == NULL)
 		return;
 	group_fini(&p->group);
-	addresses_fini(&p->addresses);
+	address_stream_fini(&p->addresses);
 	free(p);
 }
 

@@ -87,7 +87,8 @@ parse_first(struct ascii *a, struct textio_cell line)
 			p++;
 		if (p == name.start)
 			return NULL;
-		column = textio_find(name.start, (size_t)(p - name.start));
+		column = textio_find_column(name.start,
+					    (size_t)(p - name.start));
 		if (column < TEXTIO_THREAD || column > TEXTIO_ATTRIBUTES ||
 		    (seen >> column & 1) != 0 || a->attributes)
 			return "columns";
@@ -122,7 +123,7 @@ parse_further(const struct ascii *a, struct textio_cell rest,
 
 	for (unsigned i = 0; i < a->count; i++)
 		if (!next_number(&rest.start, &values[a->order[i]]))
-			return textio_names[a->order[i]];
+			return textio_column_names[a->order[i]];
 	rec->thread = values[TEXTIO_THREAD];
 	rec->heap = values[TEXTIO_HEAP];
 	rec->time = values[TEXTIO_TIME];
@@ -217,7 +218,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 		text++;
 		nbytes--;
 	}
-	textio_escape(&s->out, text, nbytes, false);
+	textio_write_escaped(&s->out, text, nbytes, false);
 	outfile_bytes(&s->out, "\n", 1);
 }
 
@@ -248,14 +249,14 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 	}
 	*p++ = ' ';
 	outfile_advance(&s->out, (size_t)(p - start));
-	textio_hex(&s->out, rec->attributes, rec->attributes_nbytes);
+	textio_write_hex(&s->out, rec->attributes, rec->attributes_nbytes);
 	outfile_bytes(&s->out, "\n", 1);
 }
 
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned wanted = textio_kept_columns(&s->options);
 
 	for (size_t i = 0; i < n; i++)
 		if (records[i].tag == HATF_COMMENT)
@@ -269,15 +270,15 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 static enum hatf_status
 open_sink(struct sink *s)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned wanted = textio_kept_columns(&s->options);
 
 	outfile_bytes(&s->out, first_line, FIRST_NBYTES);
 	for (unsigned i = TEXTIO_THREAD; i <= TEXTIO_ATTRIBUTES; i++) {
 		if ((wanted >> i & 1) == 0)
 			continue;
 		outfile_bytes(&s->out, " ", 1);
-		outfile_bytes(&s->out, textio_names[i],
-			      strlen(textio_names[i]));
+		outfile_bytes(&s->out, textio_column_names[i],
+			      strlen(textio_column_names[i]));
 	}
 	outfile_bytes(&s->out, "\n", 1);
 	return HATF_OK;

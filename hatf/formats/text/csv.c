@@ -88,8 +88,8 @@ parse_names(struct csv *c, struct textio_cell line)
 		next++;
 		if (!take_cell(&next, line.end, &cell))
 			return "columns";
-		column = textio_find(cell.start,
-				     (size_t)(cell.end - cell.start));
+		column = textio_find_column(cell.start,
+					    (size_t)(cell.end - cell.start));
 		if (column < 0 || (c->wanted >> column & 1) != 0)
 			return "columns";
 		c->wanted |= 1u << column;
@@ -110,10 +110,10 @@ split(const struct csv *c, struct textio_cell line, struct textio_row *row)
 		struct textio_cell *const cell = &row->cells[c->columns[i]];
 
 		if (next == line.end)
-			return textio_names[c->columns[i]];
+			return textio_column_names[c->columns[i]];
 		next++;
 		if (!take_cell(&next, line.end, cell))
-			return textio_names[c->columns[i]];
+			return textio_column_names[c->columns[i]];
 		/* An empty text is none, and a comment may be without one. */
 		if (cell->start == cell->end)
 			cell->start = NULL;
@@ -184,14 +184,15 @@ put_bytes(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 	if (wanted >> TEXTIO_ATTRIBUTES & 1) {
 		outfile_bytes(o, ",", 1);
 		if (!is_comment)
-			textio_hex(o, rec->attributes, rec->attributes_nbytes);
+			textio_write_hex(o, rec->attributes,
+					 rec->attributes_nbytes);
 	}
 	if (wanted >> TEXTIO_TEXT & 1) {
 		outfile_bytes(o, ",", 1);
 		if (is_comment) {
 			outfile_bytes(o, "\"", 1);
-			textio_escape(o, rec->attributes,
-				      rec->attributes_nbytes, true);
+			textio_write_escaped(o, rec->attributes,
+					     rec->attributes_nbytes, true);
 			outfile_bytes(o, "\"", 1);
 		}
 	}
@@ -231,7 +232,7 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned wanted = textio_kept_columns(&s->options);
 
 	for (size_t i = 0; i < n; i++)
 		put_record(s, &records[i], wanted);
@@ -242,15 +243,15 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 static enum hatf_status
 open_sink(struct sink *s)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned wanted = textio_kept_columns(&s->options);
 
 	outfile_bytes(&s->out, tag_column, TAG_NBYTES);
 	for (unsigned i = 0; i < TEXTIO_COLUMN_COUNT; i++) {
 		if ((wanted >> i & 1) == 0)
 			continue;
 		outfile_bytes(&s->out, ",", 1);
-		outfile_bytes(&s->out, textio_names[i],
-			      strlen(textio_names[i]));
+		outfile_bytes(&s->out, textio_column_names[i],
+			      strlen(textio_column_names[i]));
 	}
 	outfile_bytes(&s->out, "\n", 1);
 	return HATF_OK;

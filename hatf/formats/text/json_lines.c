@@ -212,11 +212,12 @@ take_pair(struct cursor *c, struct textio_row *row)
 		name = hex_key;
 		may_be_digits = false;
 	} else if (!is_key(&key, name)) {
-		column = textio_find(key.start, (size_t)(key.end - key.start));
+		column = textio_find_column(key.start,
+					    (size_t)(key.end - key.start));
 		if (column < 0)
 			return "key";
 		cell = &row->cells[column];
-		name = textio_names[column];
+		name = textio_column_names[column];
 		may_be_digits = column < TEXTIO_ATTRIBUTES;
 	}
 	if (cell->start != NULL || !take_value(c, may_be_digits, cell))
@@ -332,12 +333,12 @@ static size_t
 escape_one(uint8_t **out, const uint8_t *s, size_t nbytes)
 {
 	const size_t length = textio_utf8(s, nbytes);
-	const uint32_t code = textio_code(s, length);
+	const uint32_t code = textio_code_point(s, length);
 	uint8_t *p = *out;
 
 	if (code == '\n') {
 		p = PUT(p, "\\n");
-	} else if (textio_steers(code)) {
+	} else if (textio_is_terminal_control(code)) {
 		p = put_unicode(p, code);
 	} else {
 		if (code == '"' || code == '\\')
@@ -396,7 +397,7 @@ put_bytes(struct outfile *o, const struct hatf_record *rec)
 						: ",\"attributes\":\"";
 
 		outfile_bytes(o, key, strlen(key));
-		textio_hex(o, bytes, nbytes);
+		textio_write_hex(o, bytes, nbytes);
 	}
 	outfile_bytes(o, "\"", 1);
 }
@@ -404,7 +405,7 @@ put_bytes(struct outfile *o, const struct hatf_record *rec)
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned wanted = textio_kept_columns(&s->options);
 	struct outfile *const o = &s->out;
 
 	for (size_t i = 0; i < n; i++) {

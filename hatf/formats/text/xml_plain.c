@@ -316,11 +316,11 @@ take_field(struct xml_plain *p, struct batch *b, unsigned *open,
 static bool
 take_attribute(struct xml_plain *p, struct hatf_record *rec)
 {
-	const enum xml_field field = xml_attribute(rec->tag);
+	const enum xml_field field = xml_attribute_field(rec->tag);
 	uint8_t quote;
 
 	if (field == XML_FIELD_COUNT ||
-	    !skip(p, xml_names[field], strlen(xml_names[field])))
+	    !skip(p, xml_field_names[field], strlen(xml_field_names[field])))
 		return false;
 	skip_blanks(p);
 	if (!skip_byte(p, '='))
@@ -350,7 +350,7 @@ take_fields(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
 		if (!skip_byte(p, '<'))
 			return false;
 		if (skip_byte(p, '/'))
-			return (open & XML_MUST) == 0;
+			return (open & XML_REQUIRED) == 0;
 		if (!take_field(p, b, &open, rec))
 			return false;
 	}
@@ -377,7 +377,7 @@ xml_plain_take(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
 				return false;
 			skip_blanks(p);
 		}
-		if ((xml_fields(rec->tag) & XML_MUST) == 0 && SKIP(p, "/>"))
+		if ((xml_fields(rec->tag) & XML_REQUIRED) == 0 && SKIP(p, "/>"))
 			return true;
 	}
 	return skip_byte(p, '>') && take_fields(p, b, rec) &&

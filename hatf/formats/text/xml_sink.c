@@ -9,7 +9,7 @@
 
 #define ALL_TAIL (1u << XML_TIME | 1u << XML_THREAD | 1u << XML_HEAP)
 
-const char *const xml_names[XML_FIELD_COUNT] = {
+const char *const xml_field_names[XML_FIELD_COUNT] = {
 	"address", "size", "address", "time", "thread", "heap", "attributes",
 };
 
@@ -38,7 +38,7 @@ xml_fields(unsigned tag)
 }
 
 enum xml_field
-xml_attribute(unsigned tag)
+xml_attribute_field(unsigned tag)
 {
 	if (tag >= HATF_REALLOC_NO_ALLOC && tag <= HATF_REALLOC_FREE)
 		return XML_SIZE;
@@ -65,7 +65,7 @@ static uint8_t *
 put_start(uint8_t *p, const struct hatf_record *rec, const char *name,
 	  size_t name_nbytes)
 {
-	const enum xml_field attribute = xml_attribute(rec->tag);
+	const enum xml_field attribute = xml_attribute_field(rec->tag);
 	const uint64_t value = attribute == XML_SIZE ? rec->size : rec->time;
 
 	*p++ = '<';
@@ -129,7 +129,9 @@ plain_nbytes(const uint8_t *s, size_t nbytes)
 		const size_t length =
 			c < 0x80 ? 1 : textio_utf8(s + n, nbytes - n);
 
-		if (length == 0 || textio_steers(textio_code(s + n, length)) ||
+		if (length == 0 ||
+		    textio_is_terminal_control(
+			    textio_code_point(s + n, length)) ||
 		    c == '\\' || c == '<' || c == '>' || c == '&' ||
 		    (length == 3 && memcmp(s + n, none, 2) == 0 &&
 		     s[n + 2] >= 0xbe))
@@ -185,7 +187,8 @@ put_record(struct sink *s, const struct hatf_record *rec)
 		if (rec->tag == HATF_COMMENT)
 			put_text(o, rec->attributes, rec->attributes_nbytes);
 		else
-			textio_hex(o, rec->attributes, rec->attributes_nbytes);
+			textio_write_hex(o, rec->attributes,
+					 rec->attributes_nbytes);
 		p = start = outfile_room(o, RECORD_NBYTES);
 	}
 	p = PUT(p, "</attributes></");

@@ -101,13 +101,13 @@ whole_number(uint8_t *text, uint64_t *n_ret)
 static void
 take_attributes(struct xml *x, const char **attributes)
 {
-	const enum xml_field field = xml_attribute(x->rec.tag);
+	const enum xml_field field = xml_attribute_field(x->rec.tag);
 
 	for (; attributes[0] != NULL; attributes += 2) {
 		const size_t nbytes = strlen(attributes[1]);
 
 		if (field == XML_FIELD_COUNT ||
-		    strcmp(attributes[0], xml_names[field]) != 0) {
+		    strcmp(attributes[0], xml_field_names[field]) != 0) {
 			stop(x, HATF_BAD_FIELD, "attribute");
 			return;
 		}
@@ -117,7 +117,7 @@ take_attributes(struct xml *x, const char **attributes)
 		}
 		memcpy(x->text, attributes[1], nbytes + 1);
 		if (!whole_number(x->text, xml_number(&x->rec, field))) {
-			stop(x, HATF_BAD_FIELD, xml_names[field]);
+			stop(x, HATF_BAD_FIELD, xml_field_names[field]);
 			return;
 		}
 	}
@@ -144,8 +144,9 @@ start_field(struct xml *x, const char *name)
 	unsigned field = 0;
 
 	/* Of two addresses the old one comes first. */
-	while (field < XML_FIELD_COUNT && ((open >> field & 1) == 0 ||
-					   strcmp(name, xml_names[field]) != 0))
+	while (field < XML_FIELD_COUNT &&
+	       ((open >> field & 1) == 0 ||
+		strcmp(name, xml_field_names[field]) != 0))
 		field++;
 	if (field == XML_FIELD_COUNT) {
 		stop(x, HATF_BAD_FIELD, "element");
@@ -211,18 +212,20 @@ end_field(struct xml *x)
 	}
 	x->text[x->text_nbytes] = '\0';
 	if (!whole_number(x->text, xml_number(&x->rec, x->field)))
-		stop(x, HATF_BAD_FIELD, xml_names[x->field]);
+		stop(x, HATF_BAD_FIELD, xml_field_names[x->field]);
 }
 
 static void
 end_record(struct xml *x)
 {
-	const unsigned missing = xml_fields(x->rec.tag) & XML_MUST & ~x->seen;
+	const unsigned missing =
+		xml_fields(x->rec.tag) & XML_REQUIRED & ~x->seen;
 	struct hatf_record *rec;
 	uint8_t *bytes;
 
 	if (missing != 0) {
-		stop(x, HATF_BAD_FIELD, xml_names[__builtin_ctz(missing)]);
+		stop(x, HATF_BAD_FIELD,
+		     xml_field_names[__builtin_ctz(missing)]);
 		return;
 	}
 	if (x->rec.attributes_nbytes != 0) {
@@ -481,7 +484,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct xml *const x = s->ctx;
 
 	batch_begin(&x->batch, records, max);
-	while (batch_wants(&x->batch) && s->err.status == HATF_OK)
+	while (batch_has_room(&x->batch) && s->err.status == HATF_OK)
 		take_piece(s);
 	return batch_end(&x->batch, s);
 }
