@@ -4,14 +4,14 @@
  */
 #include "hatf/formats/common/format.h"
 
-/* What can stand in a record, and comments. */
+/* Every field that a record can have, and comments. */
 #define KEEPS_ALL                                                        \
 	(HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS | HATF_KEEPS_OLD_ADDRESS | \
 	 HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME |      \
 	 HATF_KEEPS_HEAP | HATF_KEEPS_ATTRIBUTES | HATF_KEEPS_SITE |     \
 	 HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS | HATF_KEEPS_COMMENTS)
 
-/* Other ends of names that are in use. */
+/* Alternative suffixes in common use. */
 static const char *const json_suffixes[] = { ".jsonl", ".ndjson", NULL };
 static const char *const dhat_suffixes[] = { ".dhat.json", NULL };
 static const char *const pprof_suffixes[] = { ".pprof", NULL };
@@ -190,7 +190,10 @@ static const struct format formats[] = {
 	  .recognise = mptrace_recognise,
 	  .source = &mptrace_source,
 	  .sink = &mptrace_sink },
-	/* Last: what no other format recognises is HATF, or no trace. */
+	/*
+	 * Last: a stream that no other format recognises is HATF or no trace at
+	 * all.
+	 */
 	{ .name = "hatf",
 	  .about = "HATF 1.0 (Chilimbi, Jones, Zorn, ISMM 2000), in blocks of "
 		   "gzip",
@@ -219,7 +222,7 @@ format_at(unsigned idx)
 	return idx < FORMAT_COUNT ? &formats[idx] : NULL;
 }
 
-/* Does the content say that it is, or may be, this format? */
+/* Return true if a stream that begins with these bytes can be in format 'f'. */
 static bool
 may_be(const struct format *f, const uint8_t *bytes, size_t nbytes)
 {
@@ -232,16 +235,19 @@ format_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	size_t i = 0;
 
-	/* How many there are beyond these depends on what the file is made of. */
+	/*
+	 * The caller's buffer may have more bytes, depending on the compression
+	 * of the file: look at the same number always.
+	 */
 	if (nbytes > FORMAT_PREFIX_NBYTES)
 		nbytes = FORMAT_PREFIX_NBYTES;
-	/* The last one may_be. */
+	/* Ends: the last row accepts any bytes. */
 	while (!may_be(&formats[i], bytes, nbytes))
 		i++;
 	return &formats[i];
 }
 
-/* Does 'path' end in the suffix?  Not if there is nothing before it. */
+/* Return true if 'path' ends in 'suffix' and has something before it. */
 static bool
 has_suffix(const char *path, size_t path_nbytes, const char *suffix)
 {
@@ -278,7 +284,10 @@ hatf_format_get(unsigned idx, struct hatf_format *format_ret)
 	return true;
 }
 
-/* The longest of the format's suffixes that the name ends in; 0: none. */
+/*
+ * Return the length of the longest suffix of the format that ends the path, or
+ * 0 if none does.
+ */
 static size_t
 suffix_nbytes(const struct format *f, const char *path, size_t path_nbytes)
 {
@@ -294,7 +303,10 @@ suffix_nbytes(const struct format *f, const char *path, size_t path_nbytes)
 	return nbytes;
 }
 
-/* How the name says that the file is compressed, or NULL. */
+/*
+ * Return the compression that the end of the path names, or NULL.
+ * '*nbytes_ret' is the length of the path without that suffix.
+ */
 static const char *
 compression_of(const char *path, size_t path_nbytes, size_t *nbytes_ret)
 {
@@ -313,7 +325,9 @@ compression_of(const char *path, size_t path_nbytes, size_t *nbytes_ret)
 	return NULL;
 }
 
-/* Can a file in the format be compressed so? */
+/*
+ * Return true if a file in the format can have this compression (NULL: none).
+ */
 static bool
 supports_compression(const struct format *f, const char *compression)
 {
@@ -334,7 +348,9 @@ hatf_format_of_path(const char *path, const char **compression_ret)
 		const struct format *const f = &formats[i];
 		const size_t nbytes = suffix_nbytes(f, path, path_nbytes);
 
-		/* ".dhat.json" ends in ".json". */
+		/*
+		 * Prefer the longest suffix: ".dhat.json" also ends in ".json".
+		 */
 		if (nbytes <= longest || f->sink == NULL ||
 		    !supports_compression(f, *compression_ret))
 			continue;

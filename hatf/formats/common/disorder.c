@@ -2,9 +2,10 @@
 /*
  * disorder.c - see disorder.h
  *
- * The live set changes at allocs and frees, those that a realloc announces among
- * them (FORMAT "Realloc").  A realloc itself is only held against it; the free that
- * it announces is then not told again.
+ * Allocs and frees change the live set, including those that a realloc
+ * announces (FORMAT "Realloc").  The realloc record itself is only checked
+ * against the live set.  A violation that it reports is not reported again for
+ * the free that it announces.
  */
 #include "hatf/formats/common/disorder.h"
 
@@ -32,10 +33,10 @@ count(struct disorder *d, enum hatf_violation what,
 	d->offset = rec->offset;
 }
 
-/* All that matters of a block is that it lives. */
+/* The live set stores addresses only: every block has this value. */
 static const struct block unknown;
 
-/* 'address' is live from here on. */
+/* Add 'address' to the live set.  Returns false if memory is short. */
 static bool
 note_alloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
@@ -62,7 +63,10 @@ note_free(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 	d->announces_free = false;
 }
 
-/* The block must be live; where it is not, it is from now on if it stays. */
+/*
+ * Check that the old block is live.  Add an unknown block that stays in place.
+ * Returns false if memory is short.
+ */
 static bool
 note_realloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {

@@ -12,7 +12,7 @@
 
 static const char kind[] = "HATF object\n";
 
-/* The most of a name; a longer one is none. */
+/* Longest name with its NUL; longer ones are ignored. */
 #define NAME_MAX_NBYTES 4096
 
 void
@@ -35,7 +35,7 @@ modules_clear(struct modules *m)
 	m->pieces.count = 0;
 }
 
-/* Pieces that end at 'address' or before. */
+/* Return how many pieces end at or before 'address'. */
 static size_t
 count_before(const struct modules *m, uint64_t address)
 {
@@ -81,7 +81,10 @@ keep_text(struct modules *m, const char *text, const char **text_ret)
 	return status;
 }
 
-/* Is the piece there, just like this?  Its names are those of 'texts'. */
+/*
+ * Return true if the same piece is present.  Its names must be those in
+ * 'texts'.
+ */
 static bool
 has_piece(const struct modules *m, const struct module *piece)
 {
@@ -132,7 +135,7 @@ modules_describe(const struct module *piece, struct text *t)
 			  strlen(piece->build_id));
 }
 
-/* Of a name that is too long there is nothing. */
+/* Copy the value of 'key' to 'buf', or "" if it is missing or too long. */
 static void
 find_name(const struct hatf_record *rec, const char *key, char *buf)
 {

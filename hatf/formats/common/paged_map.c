@@ -20,7 +20,7 @@ bit(uint64_t number)
 	return (uint32_t)1 << number % PAGED_MAP_PAGE_SLOTS;
 }
 
-/* The page that a set of pages holds. */
+/* Return the page whose address the entry has. */
 static struct paged_map_page *
 page_of(const struct live_block *block)
 {
@@ -46,7 +46,7 @@ paged_map_fini(struct paged_map *m)
 	m->last = NULL;
 }
 
-/* The page where 'number' has its place; NULL if there is none. */
+/* Return the page for 'number', or NULL if there is none. */
 static struct paged_map_page *
 find_page(struct paged_map *m, uint64_t number)
 {

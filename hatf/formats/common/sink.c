@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.c - what the writer and every format's sink call, see format.h */
+/* sink.c - functions for the writer and the sinks, see format.h */
 #include "hatf/formats/common/format.h"
 
 #define PRODUCER "libhatf " HATF_VERSION
 
-/* The most of a value that is taken over into a trailer: more than numbers and
- * words are.  Escaped, four of them fit SINK_TRAILER_MAX with all the rest. */
+/*
+ * Bytes of the longest value that is copied into a trailer: enough for numbers
+ * and keywords.  Escaped, four of them fit SINK_TRAILER_MAX with the rest.
+ */
 #define TRAILER_VALUE_MAX 20
 
 enum hatf_status
@@ -58,7 +60,7 @@ sink_header(const struct sink *s, struct text *t)
 	return !t->full;
 }
 
-/* How the program ended. */
+/* Return how the program ended. */
 static const char *
 end_reason(const struct sink *s)
 {
@@ -72,7 +74,7 @@ end_reason(const struct sink *s)
 void
 sink_trailer(const struct sink *s, struct text *t)
 {
-	/* What only the recorder knows. */
+	/* Only the recorder knows these. */
 	static const char *const kept[] = { "waits", "wait_ns", "cpu_ns" };
 	const char *const end = end_reason(s);
 
