@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * events_live.c - the live objects of an event stage, as hatf.h shows them
- */
+/* events_live.c - report the live objects of an event stage, see hatf.h */
 #include "hatf/events/events.h"
 
 static void
@@ -19,7 +17,9 @@ set_live(const struct hatf_events *ev, uint64_t heap, uint64_t address,
 	};
 }
 
-/* hatf_events_visit_live() for one heap. */
+/*
+ * Call 'visit' for the live objects of one heap.  Returns false if it stopped.
+ */
 static bool
 visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,
 	   bool (*visit)(void *ctx, const struct hatf_live *live), void *ctx)
