@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* complete_trace.c - append to a trace what its process left in the rings */
+/* complete_trace.c - append the events left in the rings to the trace */
 #include "hatf/deflate/deflate.h"
 #include "hatf/recover/recovery.h"
 
@@ -25,7 +25,9 @@ write_all(struct recovery *r, const void *data, size_t nbytes)
 	return HATF_OK;
 }
 
-/* The first failure stays in r->err, and nothing is written after it. */
+/*
+ * Write the block.  The first failure stays in r->err; write nothing after it.
+ */
 static void
 end_block(struct recovery *r)
 {
@@ -60,7 +62,7 @@ on_event(void *context, const struct order_source *source,
 	narrate_event(r->narrator, source, ev);
 }
 
-/* The narrator as it is there. */
+/* Set the narrator to the state of a commit. */
 static void
 restore_narrator(struct recovery *r, const struct image_commit *c)
 {
@@ -78,13 +80,13 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 	n->time_stamp = c->time_stamp;
 	n->encoder.block_count = c->block_count;
 	n->encoder.stream_nbytes = c->stream_nbytes;
-	/* By tag they are not known, nor asked for. */
+	/* The counts by tag are unknown, and nothing uses them here. */
 	n->encoder.record_count[HATF_COMMENT] = c->record_count;
 	if (r->header != NULL)
 		encoder_comment(&n->encoder, r->header, r->header_nbytes);
 }
 
-/* The narrator as it was at the last commit. */
+/* Set the narrator to its state at the last commit. */
 static enum hatf_status
 prepare(struct recovery *r)
 {
@@ -112,13 +114,13 @@ prepare(struct recovery *r)
 	return HATF_OK;
 }
 
-/* By how much the rate of a line of that length may be too high. */
+/* A line's slope may be too high by this many ns over the line's length. */
 #define SLOPE_ERROR_NS 1000
 
 /*
- * The line ends at the last reading of the clocks.  Extend it to the last stamp
- * with a slope that is rather too small than too large.  One reading alone
- * tells no slope.
+ * The line ends at the last reading of the clocks.  Extend it to the last
+ * stamp, with a slope that is too small rather than too large.  A single
+ * reading gives no slope.
  */
 static void
 extend_line(struct recovery *r)
@@ -135,7 +137,7 @@ extend_line(struct recovery *r)
 		return;
 	more = (double)(stamp - l->stamp1) * l->slope *
 	       (1 - SLOPE_ERROR_NS / (double)(l->ns1 - l->ns0));
-	/* A year, in a program that went astray. */
+	/* More than a year comes from a corrupted ring: ignore the stamp. */
 	if (more < 3.2e16)
 		line_add(l, stamp, l->ns1 + (uint64_t)more, UINT64_MAX / 2);
 }
@@ -160,7 +162,7 @@ drain(struct recovery *r)
 	return true;
 }
 
-/* What the writer thread says of each thread and of losses at the end. */
+/* Add what the writer thread writes at the end: ends of threads, and losses. */
 static void
 add_final_records(struct recovery *r)
 {
@@ -191,9 +193,9 @@ excess(uint64_t n, uint64_t over)
 }
 
 /*
- * The narrator knows by now how many events there were.  Go back to what is left of
- * the trace and tell how many it lacks: all that came after the gap, too, since no
- * reader could make sense of that.
+ * The narrator has now counted all events.  Return to the intact part of the
+ * trace and record how many it lacks: also those after the gap, because no
+ * reader could interpret them.
  */
 static void
 add_gap(struct recovery *r)
@@ -218,7 +220,7 @@ add_gap(struct recovery *r)
 		narrate_lost(n, NULL, missing, at.time_stamp, at.line.stamp1);
 }
 
-/* How the process ended, as far as the caller knows. */
+/* Return how the process ended, as far as the caller knows. */
 static const char *
 end_name(unsigned flags)
 {
@@ -258,7 +260,6 @@ add_trailer(struct recovery *r)
 	r->found->lost_count = r->narrator->lost_count;
 }
 
-/* Cut off what is not committed, append what is missing. */
 enum hatf_status
 recovery_complete(struct recovery *r)
 {

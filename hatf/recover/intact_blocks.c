@@ -2,10 +2,11 @@
 /*
  * intact_blocks.c - see intact_blocks.h
  *
- * At first the blocks are walked, from length to length (FORMAT "Blocks" and
- * "Compression"); members are inflated on the way, for one that has its length need
- * not have its contents.  Then all records up to that end are read and counted.  If
- * one cannot be read, the trace is good up to the block that it is in.
+ * First step from block to block by their lengths (FORMAT "Blocks" and
+ * "Compression").  Inflate each gzip member on the way, because a member of the
+ * right length may still have damaged contents.  Then read and count all
+ * records up to the last end.  If one is unreadable, the trace is intact up to
+ * the block that contains it.
  */
 #include "hatf/recover/intact_blocks.h"
 
@@ -21,21 +22,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The recorder's blocks are shorter, as members and without. */
+/* Upper limit of a recorder's block, compressed or not. */
 #define MEMBER_NBYTES ((size_t)512 * 1024)
 
-/* Tag and length of a comment, and more than a block's has of text. */
+/* Tag and length of a comment; and more text than a block comment has. */
 #define COMMENT_HEAD_NBYTES  3
 #define BLOCK_COMMENT_NBYTES 256
 
 #define BATCH_COUNT 256
 
-/* The end of a block, in the file and uncompressed. */
+/* The end of a block, in the file and in the uncompressed stream. */
 struct block_end {
 	uint64_t file, stream;
 };
 
-/* Returns how many bytes there are, up to 'nbytes'. */
+/* Read up to 'nbytes' bytes; returns how many there were. */
 static size_t
 read_at(int fd, void *buf, size_t nbytes, uint64_t offset)
 {
@@ -66,8 +67,8 @@ is_block(const char *text, size_t nbytes)
 /* --------------------------------------------------------------- the blocks */
 
 /*
- * The length of the block at 'offset' by its comment; 0: there is none.  The first
- * one begins before its comment, with the header.
+ * Return the length of the block at 'offset' according to its comment, or 0 if
+ * there is none.  The first block begins before its comment, with the header.
  */
 static uint64_t
 plain_nbytes(int fd, uint64_t offset)
@@ -113,11 +114,11 @@ is_compressed(int fd)
 	return buf[0] == 0x1f && buf[1] == 0x8b;
 }
 
-/* What members are inflated with. */
+/* What is needed to inflate members. */
 struct members {
 	int fd;
 	struct inflate *inflate;
-	uint8_t *buf; /* room for one and for its data */
+	uint8_t *buf; /* room for a member and for its data */
 };
 
 static bool
@@ -136,7 +137,7 @@ close_members(struct members *m)
 	free(m->buf);
 }
 
-/* Is the member at 'end' whole and undamaged?  Then step over it. */
+/* Step over the member at 'end' if it is whole and undamaged. */
 static bool
 step_over_member(const struct members *m, struct block_end *end)
 {
@@ -156,7 +157,7 @@ step_over_member(const struct members *m, struct block_end *end)
 	return true;
 }
 
-/* The same at 'offset', for one that is to be looked at alone. */
+/* Return true if the member at 'offset' is whole and undamaged. */
 static bool
 is_good_member(int fd, uint64_t offset)
 {
@@ -186,7 +187,7 @@ intact_blocks_end_at(int fd, uint64_t offset)
 	return !compressed || offset == 0 || is_good_member(fd, last);
 }
 
-/* Where the last whole block ends. */
+/* Find the end of the last whole block. */
 static enum hatf_status
 find_last_end(int fd, struct block_end *end)
 {
@@ -219,10 +220,12 @@ struct count {
 	struct tally tally;
 	uint64_t end; /* of the stream */
 	struct intact_blocks now,
-		block; /* 'block': before the one that is read */
+		block; /* 'block': up to the block being read */
 };
 
-/* A comment; the block that it begins has the ones before it whole. */
+/*
+ * Note a comment.  One that begins a block proves the blocks before it whole.
+ */
 static void
 note_comment(struct count *c, const struct hatf_record *rec)
 {
@@ -243,7 +246,9 @@ note_comment(struct count *c, const struct hatf_record *rec)
 	}
 }
 
-/* Take the records before the end; false: there are others behind it. */
+/*
+ * Count the records before the end.  Returns false if there are more after it.
+ */
 static bool
 count_batch(struct count *c, const struct hatf_record *records, size_t n)
 {
@@ -259,7 +264,7 @@ count_batch(struct count *c, const struct hatf_record *records, size_t n)
 	return true;
 }
 
-/* Count up to 'end', or to the last block before it that can be read. */
+/* Count up to 'end', or to the last block before it that is readable. */
 static enum hatf_status
 count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 {
@@ -280,7 +285,9 @@ count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 		       HATF_OK)
 		is_whole = !count_batch(&c, records, n);
 	hatf_reader_get_stats(reader, &stats);
-	/* With nothing behind it, there is no record to tell. */
+	/*
+	 * If nothing follows the end, no record can prove that it was reached.
+	 */
 	is_whole |= stats.hatf_nbytes == end->stream;
 	hatf_reader_close(reader);
 	*ret = c.block;
@@ -305,7 +312,10 @@ intact_blocks_read(int fd, struct intact_blocks *ret)
 		status = count_records(fd, &end, ret);
 	if (status != HATF_OK)
 		return status;
-	/* What was walked can be read, if it is compressed: members have a sum. */
+	/*
+	 * Blocks that were stepped over are readable if compressed, because
+	 * each member has a checksum.
+	 */
 	ret->file_nbytes = ret->stream_nbytes;
 	if (is_compressed(fd))
 		ret->file_nbytes =
