@@ -223,7 +223,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 }
 
 static void
-put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
+put_record(struct sink *s, const struct hatf_record *rec, unsigned kept)
 {
 	const unsigned has = textio_columns(rec->tag);
 	uint8_t *const start = outfile_room(&s->out, LINE_NBYTES);
@@ -236,11 +236,11 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 		p = put_address(p, rec->old_address);
 	if (has >> TEXTIO_ADDRESS & 1)
 		p = put_address(p, rec->address);
-	if (wanted >> TEXTIO_THREAD & 1)
+	if (kept >> TEXTIO_THREAD & 1)
 		p = put_number(p, rec->thread);
-	if (wanted >> TEXTIO_HEAP & 1)
+	if (kept >> TEXTIO_HEAP & 1)
 		p = put_number(p, rec->heap);
-	if (wanted >> TEXTIO_TIME & 1)
+	if (kept >> TEXTIO_TIME & 1)
 		p = put_number(p, rec->time);
 	if (rec->attributes_nbytes == 0) {
 		*p++ = '\n';
@@ -256,13 +256,13 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	const unsigned wanted = textio_kept_columns(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 
 	for (size_t i = 0; i < n; i++)
 		if (records[i].tag == HATF_COMMENT)
 			put_comment(s, &records[i]);
 		else
-			put_record(s, &records[i], wanted);
+			put_record(s, &records[i], kept);
 	return HATF_OK;
 }
 
@@ -270,11 +270,11 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 static enum hatf_status
 open_sink(struct sink *s)
 {
-	const unsigned wanted = textio_kept_columns(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 
 	outfile_bytes(&s->out, first_line, FIRST_NBYTES);
 	for (unsigned i = TEXTIO_THREAD; i <= TEXTIO_ATTRIBUTES; i++) {
-		if ((wanted >> i & 1) == 0)
+		if ((kept >> i & 1) == 0)
 			continue;
 		outfile_bytes(&s->out, " ", 1);
 		outfile_bytes(&s->out, textio_column_names[i],

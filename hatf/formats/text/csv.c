@@ -17,7 +17,7 @@ static const char tag_column[] = "tag";
 struct csv {
 	unsigned columns[TEXTIO_COLUMN_COUNT]; /* behind the tag */
 	unsigned count;
-	unsigned wanted; /* 'columns' as bits */
+	unsigned kept; /* 'columns' as bits */
 };
 
 /* ---------------------------------------------------------------- reading */
@@ -90,9 +90,9 @@ parse_names(struct csv *c, struct textio_cell line)
 			return "columns";
 		column = textio_find_column(cell.start,
 					    (size_t)(cell.end - cell.start));
-		if (column < 0 || (c->wanted >> column & 1) != 0)
+		if (column < 0 || (c->kept >> column & 1) != 0)
 			return "columns";
-		c->wanted |= 1u << column;
+		c->kept |= 1u << column;
 		c->columns[c->count++] = (unsigned)column;
 	}
 	return NULL;
@@ -100,7 +100,7 @@ parse_names(struct csv *c, struct textio_cell line)
 
 /* The cells of a row; NULL, or the column at which it is malformed. */
 static const char *
-split(const struct csv *c, struct textio_cell line, struct textio_row *row)
+split_row(const struct csv *c, struct textio_cell line, struct textio_row *row)
 {
 	uint8_t *next = line.start;
 
@@ -134,12 +134,12 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 		*is_record_ret = false;
 		return parse_names(c, line);
 	}
-	field = split(c, line, &row);
+	field = split_row(c, line, &row);
 	if (field != NULL)
 		return field;
 	if (row.cells[TEXTIO_TEXT].start != NULL)
 		textio_unescape(&row.cells[TEXTIO_TEXT]);
-	return textio_record(&row, c->wanted & ~text, rec);
+	return textio_record(&row, c->kept & ~text, rec);
 }
 
 static size_t
@@ -176,18 +176,18 @@ put_address(uint8_t *p, bool has, uint64_t n)
 
 /* The cells of attributes and text, and the end of the row. */
 static void
-put_bytes(struct sink *s, const struct hatf_record *rec, unsigned wanted)
+put_bytes(struct sink *s, const struct hatf_record *rec, unsigned kept)
 {
 	struct outfile *const o = &s->out;
 	const bool is_comment = rec->tag == HATF_COMMENT;
 
-	if (wanted >> TEXTIO_ATTRIBUTES & 1) {
+	if (kept >> TEXTIO_ATTRIBUTES & 1) {
 		outfile_bytes(o, ",", 1);
 		if (!is_comment)
 			textio_write_hex(o, rec->attributes,
 					 rec->attributes_nbytes);
 	}
-	if (wanted >> TEXTIO_TEXT & 1) {
+	if (kept >> TEXTIO_TEXT & 1) {
 		outfile_bytes(o, ",", 1);
 		if (is_comment) {
 			outfile_bytes(o, "\"", 1);
@@ -200,7 +200,7 @@ put_bytes(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 }
 
 static void
-put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
+put_record(struct sink *s, const struct hatf_record *rec, unsigned kept)
 {
 	const unsigned has = textio_columns(rec->tag);
 	const char *const name = hatf_tag_name(rec->tag);
@@ -210,20 +210,20 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 	p = put_number(p, has >> TEXTIO_SIZE & 1, rec->size);
 	p = put_address(p, has >> TEXTIO_ADDRESS & 1, rec->address);
 	p = put_address(p, has >> TEXTIO_OLD_ADDRESS & 1, rec->old_address);
-	if (wanted >> TEXTIO_THREAD & 1)
+	if (kept >> TEXTIO_THREAD & 1)
 		p = put_number(p, has >> TEXTIO_THREAD & 1, rec->thread);
-	if (wanted >> TEXTIO_HEAP & 1)
+	if (kept >> TEXTIO_HEAP & 1)
 		p = put_number(p, has >> TEXTIO_HEAP & 1, rec->heap);
-	if (wanted >> TEXTIO_TIME & 1)
+	if (kept >> TEXTIO_TIME & 1)
 		p = put_number(p, has >> TEXTIO_TIME & 1, rec->time);
 	if (rec->attributes_nbytes != 0 || rec->tag == HATF_COMMENT) {
 		outfile_advance(&s->out, (size_t)(p - start));
-		put_bytes(s, rec, wanted);
+		put_bytes(s, rec, kept);
 		return;
 	}
-	if (wanted >> TEXTIO_ATTRIBUTES & 1)
+	if (kept >> TEXTIO_ATTRIBUTES & 1)
 		*p++ = ',';
-	if (wanted >> TEXTIO_TEXT & 1)
+	if (kept >> TEXTIO_TEXT & 1)
 		*p++ = ',';
 	*p++ = '\n';
 	outfile_advance(&s->out, (size_t)(p - start));
@@ -232,10 +232,10 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	const unsigned wanted = textio_kept_columns(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 
 	for (size_t i = 0; i < n; i++)
-		put_record(s, &records[i], wanted);
+		put_record(s, &records[i], kept);
 	return HATF_OK;
 }
 
@@ -243,11 +243,11 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 static enum hatf_status
 open_sink(struct sink *s)
 {
-	const unsigned wanted = textio_kept_columns(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 
 	outfile_bytes(&s->out, tag_column, TAG_NBYTES);
 	for (unsigned i = 0; i < TEXTIO_COLUMN_COUNT; i++) {
-		if ((wanted >> i & 1) == 0)
+		if ((kept >> i & 1) == 0)
 			continue;
 		outfile_bytes(&s->out, ",", 1);
 		outfile_bytes(&s->out, textio_column_names[i],

@@ -39,7 +39,7 @@ skip_blanks(struct cursor *c)
 
 /* Step over 'byte' and the blanks around it, if it comes next. */
 static bool
-take(struct cursor *c, char byte)
+take_byte(struct cursor *c, char byte)
 {
 	skip_blanks(c);
 	if (*c->next != (uint8_t)byte)
@@ -205,7 +205,7 @@ take_pair(struct cursor *c, struct textio_row *row)
 	struct textio_cell key;
 	int column;
 
-	if (!take_string(c, &key) || !take(c, ':'))
+	if (!take_string(c, &key) || !take_byte(c, ':'))
 		return "key";
 	if (is_key(&key, hex_key)) {
 		cell = &row->cells[TEXTIO_TEXT];
@@ -232,24 +232,24 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	   bool *is_record_ret)
 {
 	/* Fields may have been left out, what makes the record may not. */
-	const unsigned wanted = 1u << TEXTIO_SIZE | 1u << TEXTIO_ADDRESS |
-				1u << TEXTIO_OLD_ADDRESS | 1u << TEXTIO_TEXT;
+	const unsigned kept = 1u << TEXTIO_SIZE | 1u << TEXTIO_ADDRESS |
+			      1u << TEXTIO_OLD_ADDRESS | 1u << TEXTIO_TEXT;
 	struct cursor c = { line.start, line.end };
 	struct textio_row row = { .tag = { NULL, NULL } };
 	const char *field;
 
 	(void)s;
 	(void)is_record_ret;
-	if (!take(&c, '{'))
+	if (!take_byte(&c, '{'))
 		return "object";
 	do {
 		field = take_pair(&c, &row);
 		if (field != NULL)
 			return field;
-	} while (take(&c, ','));
-	if (!take(&c, '}') || c.next != c.end)
+	} while (take_byte(&c, ','));
+	if (!take_byte(&c, '}') || c.next != c.end)
 		return "object";
-	return textio_record(&row, wanted, rec);
+	return textio_record(&row, kept, rec);
 }
 
 static size_t
@@ -405,7 +405,7 @@ put_bytes(struct outfile *o, const struct hatf_record *rec)
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	const unsigned wanted = textio_kept_columns(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 	struct outfile *const o = &s->out;
 
 	for (size_t i = 0; i < n; i++) {
@@ -416,7 +416,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 		p = textio_put_bytes(p, name, strlen(name));
 		*p++ = '"';
-		p = put_fields(p, rec, textio_columns(rec->tag) & wanted);
+		p = put_fields(p, rec, textio_columns(rec->tag) & kept);
 		if (rec->attributes_nbytes != 0 || rec->tag == HATF_COMMENT) {
 			outfile_advance(o, (size_t)(p - start));
 			put_bytes(o, rec);

@@ -44,7 +44,7 @@ struct xml {
 	uint64_t skipped_lines;
 	uint64_t fed; /* bytes that it has */
 	/* Where the last tag ended that a record may follow, as expat counts. */
-	uint64_t content;
+	uint64_t content_start;
 	bool may_be_plain;    /* what comes next */
 	bool has_defaults;    /* attributes may be what only expat knows */
 	size_t stride_nbytes; /* what it gets at least */
@@ -62,7 +62,7 @@ struct xml {
 
 /* What expat is at, in the uncompressed file. */
 static uint64_t
-here(const struct xml *x)
+current_offset(const struct xml *x)
 {
 	return x->skipped + (uint64_t)XML_GetCurrentByteIndex(x->expat);
 }
@@ -73,7 +73,7 @@ stop_here(struct xml *x, enum hatf_status status, const char *field)
 {
 	struct source *const s = x->source;
 
-	s->offset = here(x);
+	s->offset = current_offset(x);
 	s->line = x->skipped_lines + XML_GetCurrentLineNumber(x->expat);
 	source_stop(s, status, field);
 }
@@ -132,7 +132,8 @@ start_record(struct xml *x, const char *name, const char **attributes)
 		stop(x, HATF_BAD_TAG, "element");
 		return;
 	}
-	x->rec = (struct hatf_record){ .tag = (uint8_t)tag, .offset = here(x) };
+	x->rec = (struct hatf_record){ .tag = (uint8_t)tag,
+				       .offset = current_offset(x) };
 	x->seen = 0;
 	take_attributes(x, attributes);
 }
@@ -166,8 +167,8 @@ on_start(void *ctx, const char *name, const char **attributes)
 	case 0:
 		if (strcmp(name, "hatf") != 0)
 			stop(x, HATF_NOT_HATF, "element");
-		x->content = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
-			     (uint64_t)XML_GetCurrentByteCount(x->expat);
+		x->content_start = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
+				   (uint64_t)XML_GetCurrentByteCount(x->expat);
 		break;
 	case 1:
 		start_record(x, name, attributes);
@@ -238,8 +239,8 @@ end_record(struct xml *x)
 	rec = batch_add(&x->batch, x->rec.tag);
 	if (rec != NULL)
 		*rec = x->rec;
-	x->content = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
-		     (uint64_t)XML_GetCurrentByteCount(x->expat);
+	x->content_start = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
+			   (uint64_t)XML_GetCurrentByteCount(x->expat);
 }
 
 static void XMLCALL
@@ -374,7 +375,7 @@ feed(struct source *s, size_t nbytes)
 		return;
 	}
 	x->may_be_plain =
-		x->depth == 1 && x->content == x->fed && !x->has_defaults;
+		x->depth == 1 && x->content_start == x->fed && !x->has_defaults;
 	s->window.next += nbytes;
 	s->offset += nbytes;
 	s->line += count_lines(next, next + nbytes);
@@ -414,7 +415,7 @@ begin_plain(struct window *w)
 
 /* What expat need not see has been taken up to 'p'. */
 static void
-pass(struct source *s, const struct xml_plain *p)
+advance(struct source *s, const struct xml_plain *p)
 {
 	struct xml *const x = s->ctx;
 	const size_t nbytes = (size_t)(p->next - s->window.next);
@@ -436,7 +437,7 @@ take_plain(struct source *s)
 	struct hatf_record *out;
 
 	xml_plain_skip(&p);
-	pass(s, &p);
+	advance(s, &p);
 	p = begin_plain(&s->window);
 	if (!xml_plain_take(&p, &x->batch, &rec))
 		return false;
@@ -444,7 +445,7 @@ take_plain(struct source *s)
 	out = batch_add(&x->batch, rec.tag);
 	if (out != NULL)
 		*out = rec;
-	pass(s, &p);
+	advance(s, &p);
 	return true;
 }
 
