@@ -555,8 +555,8 @@ begin_event(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * Turn a record into an event.  Returns false for metadata and for a record that
- * is part of the event before it.
+ * Turn a record into an event.  Returns false for metadata and for a record
+ * that is part of the event before it.
  */
 static bool
 handle(struct hatf_events *ev, const struct hatf_record *rec,
