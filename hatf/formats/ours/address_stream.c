@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * address_stream.c - reading, see address_stream.h; address_stream_write.c has the writing
- */
+/* address_stream.c - read address streams, see address_stream.h */
 #include "hatf/formats/ours/address_stream.h"
 
 #include "hatf/codec/bytes.h"
@@ -11,7 +9,7 @@
 
 #define COUNT_NBYTES 4
 
-/* 4 bytes in planes, each of 'count' bytes: all high bytes, and so on. */
+/* Read 4 bytes, each from its plane of 'count' bytes, the high byte first. */
 static inline uint32_t
 planes(const uint8_t *p, size_t count)
 {
@@ -35,7 +33,10 @@ load_narrow_table(uint64_t *table, const uint8_t *p, size_t count,
 		table[i] = column_address(planes(p + i, count), base);
 }
 
-/* The 'i'-th number; 'width' and 'is_planes' are constants in the loops. */
+/*
+ * Return the 'i'-th number.  'width' and 'is_planes' are compile-time constants
+ * in the loops.
+ */
 static inline __attribute__((always_inline)) uint32_t
 number(const uint8_t *p, size_t count, size_t i, unsigned width, bool is_planes)
 {
@@ -87,7 +88,7 @@ address_stream_load(struct address_stream *a, const struct piece *piece)
 
 	a->count = a->next = 0;
 	a->form = piece->form & ~ADDRESS_STREAM_NARROW;
-	if (piece->form == 0) /* no piece */
+	if (piece->form == 0) /* the group has no piece */
 		return NULL;
 	if (a->form != ADDRESS_STREAM_PLANES &&
 	    a->form != ADDRESS_STREAM_NUMBERS)

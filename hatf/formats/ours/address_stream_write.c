@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_stream_write.c - writing, see address_stream.h
+ * address_stream_write.c - write address streams, see address_stream.h
  *
- * Addresses are numbered in the order in which they come first.  Which of the two
- * ways to store numbers compresses better depends on the program; a sample of the
- * group tells.
+ * Number the addresses in the order of their first use.  Which of the two forms
+ * of numbers compresses better depends on the program, so try both on a sample
+ * of the group.
  */
 #include "hatf/formats/ours/address_stream.h"
 
@@ -13,14 +13,14 @@
 
 #include <stdlib.h>
 
-/* Twice as many as there are addresses at most. */
+/* At least twice the number of addresses. */
 #define SLOT_SHIFT 19
 #define SLOT_COUNT ((size_t)1 << SLOT_SHIFT)
 
 #define PIECE_NBYTES (4 + ADDRESS_STREAM_MAX * (8 + 3))
 _Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX, "readers take no more");
 
-/* As much as deflate looks back. */
+/* In numbers; about as far as deflate looks back. */
 #define SAMPLE 16384
 
 enum hatf_status
@@ -48,7 +48,7 @@ address_stream_writer_fini(struct address_stream_writer *l)
 	free(l->stored);
 }
 
-/* Number the addresses; returns how many different ones there are. */
+/* Number the addresses.  Returns how many different ones there are. */
 static uint32_t
 number_all(struct address_stream_writer *l)
 {
@@ -72,7 +72,7 @@ number_all(struct address_stream_writer *l)
 	return count;
 }
 
-/* Store numbers of 'width' bytes at 'p'; returns the length. */
+/* Store numbers of 'width' bytes at 'p'.  Returns the length in bytes. */
 static size_t
 put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 	    enum address_stream_form form, uint8_t *p)
@@ -90,7 +90,7 @@ put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 	return count * width;
 }
 
-/* Which form is the shorter one of a part of the numbers? */
+/* Return the form in which a sample of the numbers compresses better. */
 static enum address_stream_form
 choose_form(struct address_stream_writer *l, const struct sink *s,
 	    struct pack *pack, unsigned width)
@@ -109,7 +109,7 @@ choose_form(struct address_stream_writer *l, const struct sink *s,
 	return ADDRESS_STREAM_PLANES + (nbytes[1] < nbytes[0]);
 }
 
-/* Choose the base of a table; false if its entries need 8 bytes. */
+/* Choose the base of the table.  Returns false if its entries need 8 bytes. */
 static bool
 choose_base(struct address_stream_writer *l, uint32_t count)
 {
@@ -128,7 +128,7 @@ choose_base(struct address_stream_writer *l, uint32_t count)
 	return column_fits(lowest, highest, l->base);
 }
 
-/* Store the table at 'p'; returns what follows it. */
+/* Store the table at 'p'.  Returns its end. */
 static uint8_t *
 put_table(const struct address_stream_writer *l, uint32_t count, bool is_narrow,
 	  uint8_t *p)

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 /*
- *	group   0  records        4  pieces         5  reserved
- *	piece   0  stream         1  form           2  packing        3  reserved
- *		4  length         8  stored length  12  base
+ *	group   0  records   4  pieces         5  reserved
+ *	piece   0  stream    1  form           2  packing   3  reserved
+ *		4  length    8  stored length  12  base
  */
 enum {
 	HEADER_NBYTES = 8,
@@ -25,7 +25,7 @@ enum packing {
 	PACKING_GZIP = 1,
 };
 
-/* What a piece's header says. */
+/* The header of a piece. */
 struct header {
 	unsigned stream, form, packing;
 	uint32_t nbytes, stored_nbytes;
@@ -53,7 +53,7 @@ group_fini(struct group *g)
 		free(g->piece[i].bytes);
 }
 
-/* The error of a damaged group; always false. */
+/* Stop with the error of a damaged group.  Returns false. */
 static bool
 fail(struct source *s, enum hatf_status status, const char *field)
 {
@@ -61,7 +61,10 @@ fail(struct source *s, enum hatf_status status, const char *field)
 	return false;
 }
 
-/* Make 'nbytes' of the window's bytes available; false if there are not as many. */
+/*
+ * Read at least 'nbytes' bytes into the window.  Returns false if the file ends
+ * before.
+ */
 static bool
 need(struct source *s, size_t nbytes, const char *field)
 {
@@ -73,7 +76,7 @@ need(struct source *s, size_t nbytes, const char *field)
 	return false;
 }
 
-/* Copy 'nbytes' of the input, more than the window may hold. */
+/* Copy 'nbytes' of the input, possibly more than the window can hold. */
 static bool
 copy(struct source *s, uint8_t *to, size_t nbytes)
 {
@@ -93,7 +96,7 @@ copy(struct source *s, uint8_t *to, size_t nbytes)
 	return true;
 }
 
-/* Let '*buf' have at least 'nbytes', without what was in it. */
+/* Grow '*buf' to at least 'nbytes', discarding its contents. */
 static bool
 reserve(struct source *s, uint8_t **buf, size_t *cap, size_t nbytes)
 {
@@ -109,7 +112,7 @@ static bool
 read_packed(struct source *s, struct group *g, struct piece *piece,
 	    const struct header *h)
 {
-	/* 'inflate' wants these many, and a smaller member is none. */
+	/* 'inflate' reads that many bytes; a smaller member is invalid. */
 	const size_t header_nbytes = INFLATE_HEADER_NBYTES + 8;
 
 	if (h->stored_nbytes < header_nbytes)
@@ -145,7 +148,7 @@ read_header(struct source *s, struct header *h)
 	return true;
 }
 
-/* What is wrong with a header, or NULL. */
+/* Return the name of an invalid field of a header, or NULL. */
 static const char *
 check_header(const struct header *h, unsigned first_stream,
 	     unsigned stream_count)
@@ -190,7 +193,7 @@ read_piece(struct source *s, struct group *g, unsigned *first_stream,
 					 : read_packed(s, g, piece, &h);
 }
 
-/* The empty group is the last one. */
+/* An empty group must be the last. */
 static bool
 end_groups(struct source *s)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hatf_source.c - HATF into records: the decoder over the window
+ * hatf_source.c - read records from HATF: the decoder on the window
  *
- * Records are decoded in place.  The decoder counts, and stops at each comment, so
- * that 'framing' can look at it before what follows is decoded.
+ * Decode records in place.  The decoder counts them and stops at each comment,
+ * so that 'framing' sees the comment before anything after it is decoded.
  */
 #include "hatf/codec/crc32c.h"
 #include "hatf/codec/decoder.h"
@@ -11,13 +11,13 @@
 
 #include <stdlib.h>
 
-/* The source's own: the decoder is first, for functions that need no more. */
+/* The decoder is the first member, for functions that need nothing else. */
 struct hatf_in {
 	struct decoder decoder;
 	/*
-	 * The sum of the bytes from the end of the last sum, or from the
-	 * beginning of the block, up to 'summed' in the window.  Not kept while
-	 * 'sums' is false.
+	 * Checksum of the bytes from the end of the last sum comment, or from
+	 * the start of the block, up to 'summed' in the window.  Not maintained
+	 * unless 'has_sums'.
 	 */
 	uint32_t sum;
 	const uint8_t *summed;
@@ -28,9 +28,9 @@ _Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 	       "a record that does not fit could never be decoded");
 
 /*
- * A trace without our header is believed to be one if this many records, or all
- * that there are, can be decoded.  One byte in 21 is a tag, so other files pass
- * the first record now and then, and practically never this many.
+ * A trace without our header is accepted as HATF if this many records, or all
+ * that exist, can be decoded.  One byte in 21 is a tag, so other files
+ * sometimes pass the first record, and practically never this many.
  */
 #define PROBE_COUNT 8
 
@@ -38,12 +38,13 @@ _Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 #define COMMENT_HEAD_NBYTES (1 + 2)
 
 /*
- * Other binary files, of small numbers among zeros, pass more of them.  What is not
- * legal among this many is the damage of a trace only if the records make sense.
+ * Binary files with small numbers among zeros pass more records.  An invalid
+ * record among this many counts as damage of a trace only if the records before
+ * it make sense.
  */
 #define PROBE_MAX 64
 
-/* Stop at the record that would be decoded next. */
+/* Stop at the next record that the decoder would decode. */
 static void
 stop(struct source *s, enum hatf_status status, const char *field)
 {
@@ -54,7 +55,7 @@ stop(struct source *s, enum hatf_status status, const char *field)
 	source_stop(s, status, field);
 }
 
-/* There are no more bytes than those in the window. */
+/* Stop because the input has no more bytes than those in the window. */
 static void
 stop_at_end(struct source *s)
 {
@@ -72,7 +73,7 @@ stop_at_end(struct source *s)
 	stop(s, status, field);
 }
 
-/* Add what comes before 'end' in the window to the sum. */
+/* Add the bytes before 'end' in the window to the checksum. */
 static void
 sum_up_to(struct hatf_in *in, const uint8_t *end)
 {
@@ -82,7 +83,7 @@ sum_up_to(struct hatf_in *in, const uint8_t *end)
 	in->summed = end;
 }
 
-/* Sum on from 'start' in the window. */
+/* Restart the checksum at 'start' in the window. */
 static void
 restart_sum(struct hatf_in *in, const uint8_t *start)
 {
@@ -91,9 +92,9 @@ restart_sum(struct hatf_in *in, const uint8_t *start)
 }
 
 /*
- * A comment may contain the sum of the bytes before its digits, or begin a
- * block and with it a new sum.  False: the bytes do not have the sum that the
- * comment contains.
+ * Check a comment with the checksum of the bytes before its digits; restart the
+ * checksum at a comment that begins a block.  Returns false if a checksum is
+ * wrong or missing.
  */
 static bool
 check_sum(struct source *s, const struct hatf_record *comment)
@@ -117,12 +118,12 @@ check_sum(struct source *s, const struct hatf_record *comment)
 	return true;
 }
 
-/* Let 'framing' see a comment; false if that ends the reading. */
+/* Pass a comment to 'framing'.  Returns false if it ends the reading. */
 static bool
 note_comment(struct source *s, const struct hatf_record *comment)
 {
 	const struct decoder *const d = s->ctx;
-	/* The decoder has counted the comment. */
+	/* The decoder has already counted the comment. */
 	const struct framing_place place = {
 		.record_count = d->record_count - 1,
 		.event_count = d->event_count,
@@ -141,7 +142,7 @@ note_comment(struct source *s, const struct hatf_record *comment)
 	return false;
 }
 
-/* What the reader is asked for. */
+/* Update the counts that the reader asks for. */
 static void
 update_counts(struct source *s)
 {
@@ -152,7 +153,7 @@ update_counts(struct source *s)
 	memcpy(s->tally.tag_count, d->tag_count, sizeof(d->tag_count));
 }
 
-/* As window_more(), which moves bytes that must be in the sum before. */
+/* Like window_more(), but first add the bytes that it moves to the checksum. */
 static bool
 read_on(struct source *s)
 {
@@ -181,7 +182,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			stop(s, d->status, d->field);
 		} else if (d->stop == DECODER_MORE) {
 			if (n > 0)
-				break; /* the window must stay */
+				break; /* records point into the window */
 			if (!read_on(s))
 				stop_at_end(s);
 		}
@@ -192,7 +193,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* ------------------------------------------------------------------ opening */
 
-/* Are most of the records about no block? */
+/* Return true if most of the records are about no block. */
 static bool
 lacks_blocks(const struct hatf_record *records, size_t n)
 {
@@ -205,7 +206,10 @@ lacks_blocks(const struct hatf_record *records, size_t n)
 	return blockless_count > n / 2;
 }
 
-/* Does one of the records end or resize a block that one before it began? */
+/*
+ * Return true if a record frees or resizes a block that an earlier one
+ * allocated.
+ */
 static bool
 has_pair(const struct hatf_record *records, size_t n)
 {
@@ -225,8 +229,10 @@ has_pair(const struct hatf_record *records, size_t n)
 	return false;
 }
 
-/* Is there a record about no block, a realloc with the addresses of another tag
- * (FORMAT "Realloc"), or so early the end of a thread or heap? */
+/*
+ * Return true if a record is about no block, is a realloc whose addresses
+ * belong to another tag (FORMAT "Realloc"), or ends a thread or heap so early.
+ */
 static bool
 has_misfit(const struct hatf_record *records, size_t n)
 {
@@ -247,8 +253,8 @@ has_misfit(const struct hatf_record *records, size_t n)
 }
 
 /*
- * Decode on behind the first 'n' records.  Returns NULL if there is no doubt, else
- * the field that is none.
+ * Decode on after the first 'n' records.  Returns NULL if they look like HATF,
+ * else the field that does not.
  */
 static const char *
 probe_further(struct source *s, struct decoder *trial, const uint8_t *next,
@@ -266,9 +272,9 @@ probe_further(struct source *s, struct decoder *trial, const uint8_t *next,
 }
 
 /*
- * Decode the first records on trial.  Returns NULL if they are HATF, or are cut
- * off in a way that decoding will report; else the field that is not.  'trial'
- * is left where decoding ended.
+ * Decode the first records as a trial.  Returns NULL if they are HATF, or are
+ * truncated so that decoding will report it; else the invalid field.  'trial'
+ * remains where decoding ended.
  */
 static const char *
 probe(struct source *s, struct decoder *trial)
@@ -287,19 +293,19 @@ probe(struct source *s, struct decoder *trial)
 		while (trial->stop == DECODER_COMMENT && n < PROBE_COUNT);
 		if (trial->stop == DECODER_BAD)
 			return trial->field;
-		/* Zeros would pass as failed calls of malloc(0). */
+		/* Zeros would pass for failed calls of malloc(0). */
 		if (n == PROBE_COUNT && lacks_blocks(records, n))
 			return "size";
 		if (n == PROBE_COUNT)
 			return probe_further(s, trial, next, records, n);
 		if (trial->stop != DECODER_MORE)
 			return NULL;
-		/* A window full of legal records, long ones, will do. */
+		/* A window full of long valid records is proof enough. */
 		if (window_left(w) == WINDOW_NBYTES)
 			return NULL;
 		if (window_more(w))
 			continue;
-		/* A first record that a plain file cuts off is no record. */
+		/* A plain file that ends in its first record is not a trace. */
 		if (n == 0 && w->input.status == HATF_END)
 			return decoder_cut_field(trial, next,
 						 (size_t)(w->end - next));
@@ -307,7 +313,7 @@ probe(struct source *s, struct decoder *trial)
 	}
 }
 
-/* Decode the header, the first record, if there is all of it. */
+/* Decode the header, the first record, if the input has all of it. */
 static void
 read_header(struct source *s)
 {
@@ -327,11 +333,11 @@ read_header(struct source *s)
 		return;
 	}
 	note_comment(s, &header);
-	/* The caller is to get it as the first record: decode it again. */
+	/* The caller gets the header as the first record: decode it again. */
 	decoder_init(d, d->want_metadata);
 	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;
 	in->summed = w->next;
-	/* gzip members have checksums of their own. */
+	/* gzip members have their own checksums. */
 	in->has_sums = compression == NULL || strcmp(compression, "gzip") != 0;
 	update_counts(s);
 }
@@ -353,7 +359,10 @@ open_source(struct source *s)
 		read_header(s);
 		return HATF_OK;
 	}
-	/* Records that make no sense are still legal. */
+	/*
+	 * Records that make no sense are still valid HATF: accept them if the
+	 * caller named the format.
+	 */
 	field = s->is_named ? NULL : probe(s, &trial);
 	if (field == NULL)
 		return HATF_OK;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * split_sink.c - records into Split Stream
- */
+/* split_sink.c - write records as Split Stream */
 #include "hatf/formats/ours/split.h"
 
 #include "hatf/codec/bytes.h"
@@ -9,8 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Each stream of a group is compressed by itself: enough records that this loses
- * nothing, few enough that addresses that need 8 bytes have not too much company.
+ * Each stream of a group is compressed separately: enough records that this
+ * costs nothing, few enough that one 8-byte address does not widen too many
+ * others.
  */
 #define GROUP_RECORDS 32768
 _Static_assert(GROUP_RECORDS <= GROUP_RECORDS_MAX, "readers take no more");
@@ -19,10 +18,10 @@ _Static_assert(COLUMNS_BYTES_MAX <= GROUP_PIECE_MAX, "readers take no more");
 struct split_sink {
 	struct columns columns;
 	struct pack pack;
-	uint8_t *numbers; /* a column as it is stored */
+	uint8_t *numbers; /* a column in its stored form */
 };
 
-/* The form of a column's piece; 0: the group needs none. */
+/* Return the form of a column's piece, or 0 if the group needs none. */
 static unsigned
 form_of(const struct columns *c, enum column column)
 {

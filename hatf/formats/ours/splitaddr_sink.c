@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * splitaddr_sink.c - records into SplitAddr
+ * splitaddr_sink.c - write records as SplitAddr
  *
- * The encoder gets the records without their addresses.  A planner between it and
- * the usual one sees to it that these take no bytes.
+ * Encode the records without their addresses.  A planner around the usual one
+ * makes the addresses take no bytes.
  */
 #include "hatf/formats/ours/splitaddr.h"
 
@@ -12,7 +12,10 @@
 
 #include <stdlib.h>
 
-/* HATF of a group; then it has about as many addresses as it may have. */
+/*
+ * HATF of a group, in bytes; the group then has nearly ADDRESS_STREAM_MAX
+ * addresses.
+ */
 #define GROUP_NBYTES ((size_t)256 * 1024)
 
 struct splitaddr_sink {
@@ -22,10 +25,10 @@ struct splitaddr_sink {
 	struct pack pack;
 	uint32_t record_count; /* in the group */
 	uint8_t *buf;
-	void *window; /* the encoder's */
+	void *window; /* of the encoder */
 };
 
-/* As place_window() does it, but addresses take no bytes. */
+/* Plan like place_window(), but let addresses take no bytes. */
 static size_t
 plan_without_addresses(void *context, const struct layout *layout, bool restart,
 		       const struct hatf_record *records, size_t n,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * splitaddr_source.c - SplitAddr into records
+ * splitaddr_source.c - read records from SplitAddr
  *
- * The decoder makes records with null addresses, a batch at a time, and a second
- * loop gives them theirs.
+ * Decode a batch of records, which have null addresses; then set their
+ * addresses in a second loop.
  */
 #include "hatf/formats/ours/splitaddr.h"
 
@@ -15,17 +15,18 @@
 
 struct splitaddr {
 	struct group group;
-	struct decoder decoder;	   /* begins anew with each group */
+	struct decoder decoder;	   /* starts anew with each group */
 	const uint8_t *next, *end; /* of the HATF piece */
 	struct address_stream addresses;
 };
 
-/* Addresses that a record uses, by tag. */
+/* Number of addresses of a record, by tag. */
 static const uint8_t use_count[HATF_TAG_COUNT] = { 1, 1, 2, 2, 2, 2 };
 
 /*
- * How many of the records can be given their addresses: fewer than 'n' if one
- * already has one, or there is none for it.
+ * Return how many of the records can get addresses: fewer than 'n' if one
+ * already has an address, or none is left for it.  '*uses_ret' is their number
+ * of addresses.
  */
 static size_t
 count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
@@ -76,7 +77,7 @@ set_addresses(struct source *s, struct hatf_record *rec, size_t n)
 	return good;
 }
 
-/* Why the decoder stopped, if that ends the reading. */
+/* Stop if the decoder stopped because of an error. */
 static void
 check_stop(struct source *s)
 {
@@ -111,7 +112,7 @@ fail(struct source *s, const char *field)
 	return false;
 }
 
-/* The HATF piece has been decoded: was that all there is to the group? */
+/* Check that the decoded HATF piece used the whole group. */
 static bool
 end_group(struct source *s)
 {
@@ -124,7 +125,7 @@ end_group(struct source *s)
 	return true;
 }
 
-/* Read the next group; false if the trace ends there, well or not. */
+/* Read the next group.  Returns false if the trace ends there or is invalid. */
 static bool
 begin_group(struct source *s)
 {
@@ -164,7 +165,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			n += take(s, records + n,
 				  max - n < BATCH ? max - n : BATCH);
 		else if (n > 0 || !end_group(s) || !begin_group(s))
-			break; /* what the records point to must stay */
+			break; /* the records point into the group */
 	}
 	return n;
 }
