@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ascii.c - a record a line, in numbers (FORMAT "ascii")
+ * ascii.c - one record per line, in numbers (FORMAT "ascii")
  *
  *	10 HATF ascii thread heap time attributes
  *	0 24 0x55d0c0 0 0 17 01
@@ -8,17 +8,17 @@
  *	1 0x55d0c0 0 0 18
  *	10 a comment
  *
- * The first line names the columns that records have behind those of their tag;
- * it is a comment, so that a script that looks at tags has nothing to skip, and
- * without it there are none.
+ * The first line names the columns that follow those of a record's tag.
+ * Without it there are none.  The line is itself a comment, so a script that
+ * looks at tags needs no special case for it.
  */
 #include "hatf/formats/common/textio.h"
 
-/* What begins the first line, up to the columns. */
+/* Start of the first line, up to the columns. */
 static const char first_line[] = "10 HATF ascii";
 #define FIRST_NBYTES (sizeof(first_line) - 1)
 
-/* The numbers among the further columns. */
+/* Further columns that are numbers. */
 #define NUMBER_COUNT 3
 
 struct ascii {
@@ -32,7 +32,10 @@ struct ascii {
 bool
 ascii_recognise(const uint8_t *bytes, size_t nbytes)
 {
-	/* "0 ", "1 ", "10 ": a tag; HATF has none with this number. */
+	/*
+	 * "0 ", "1 ", "10 ": a tag.  As a first byte, these digits are no tag
+	 * of HATF.
+	 */
 	if (nbytes >= 3 && bytes[0] == '1' && bytes[1] == '0')
 		return bytes[2] == ' ';
 	return nbytes >= 2 && bytes[0] >= '0' && bytes[0] <= '9' &&
@@ -47,7 +50,7 @@ skip_blanks(uint8_t *p)
 	return p;
 }
 
-/* A column's number behind at least one blank. */
+/* Parse the number of a column, after at least one blank. */
 static bool
 next_number(uint8_t **next, uint64_t *n_ret)
 {
@@ -59,7 +62,10 @@ next_number(uint8_t **next, uint64_t *n_ret)
 	return *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
 }
 
-/* Does the line name columns?  Where traces are put together, another one may. */
+/*
+ * Return true if the line names columns.  Concatenated traces have more than
+ * one such line.
+ */
 static bool
 names_columns(struct textio_cell line)
 {
@@ -71,7 +77,7 @@ names_columns(struct textio_cell line)
 		line.start[FIRST_NBYTES] == '\t');
 }
 
-/* The columns that it names. */
+/* Parse the columns in the first line. */
 static const char *
 parse_first(struct ascii *a, struct textio_cell line)
 {
@@ -103,7 +109,7 @@ parse_first(struct ascii *a, struct textio_cell line)
 static const char *
 parse_comment(struct textio_cell line, struct hatf_record *rec)
 {
-	/* One blank, and the rest is the text. */
+	/* The text begins after one blank. */
 	if (line.start != line.end)
 		line.start++;
 	textio_unescape(&line);
@@ -114,7 +120,7 @@ parse_comment(struct textio_cell line, struct hatf_record *rec)
 	return NULL;
 }
 
-/* What is behind the columns of the tag. */
+/* Parse the columns after those of the tag. */
 static const char *
 parse_further(const struct ascii *a, struct textio_cell rest,
 	      struct hatf_record *rec)
@@ -133,7 +139,7 @@ parse_further(const struct ascii *a, struct textio_cell rest,
 	rest.start = skip_blanks(rest.start);
 	if (rest.start == rest.end)
 		return NULL;
-	/* Blanks behind them would be odd digits. */
+	/* Trailing blanks would be invalid digits. */
 	if (!a->attributes || !textio_unhex(&rest) ||
 	    rest.end - rest.start > UINT16_MAX)
 		return "attributes";
@@ -187,7 +193,7 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The most that a line takes without attributes: a tag and six numbers. */
+/* Longest line without attributes: a tag and six numbers. */
 #define LINE_NBYTES (2 + 6 * (1 + TEXTIO_NUMBER_MAX) + 1)
 
 static uint8_t *
@@ -211,7 +217,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	size_t nbytes = rec->attributes_nbytes;
 
 	outfile_bytes(&s->out, "10 ", 3);
-	/* What would name columns is only a text. */
+	/* Escape a comment that looks like the first line. */
 	if (nbytes >= FIRST_NBYTES - 3 &&
 	    memcmp(text, first_line + 3, FIRST_NBYTES - 3) == 0) {
 		outfile_bytes(&s->out, "\\x48", 4);
@@ -266,7 +272,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 	return HATF_OK;
 }
 
-/* The first line. */
+/* Write the first line. */
 static enum hatf_status
 open_sink(struct sink *s)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * csv.c - a record a row, for spreadsheets and data frames (FORMAT "csv")
+ * csv.c - one record per row, for spreadsheets and data frames (FORMAT "csv")
  *
  *	tag,size,address,old_address,thread,heap,time,attributes,text
  *	alloc,24,0x55d0c0,,0,0,17,01,
  *	comment,,,,,,,,"it says ""phase 2"""
  *
- * The header row names the columns, 'tag' first; a row has as many cells, and one
- * of a column that the tag does not have is empty.
+ * The header row names the columns, 'tag' first.  Every row has that many
+ * cells.  The cell of a column that the tag does not have is empty.
  */
 #include "hatf/formats/common/textio.h"
 
@@ -15,7 +15,7 @@ static const char tag_column[] = "tag";
 #define TAG_NBYTES (sizeof(tag_column) - 1)
 
 struct csv {
-	unsigned columns[TEXTIO_COLUMN_COUNT]; /* behind the tag */
+	unsigned columns[TEXTIO_COLUMN_COUNT]; /* after the tag */
 	unsigned count;
 	unsigned kept; /* 'columns' as bits */
 };
@@ -32,8 +32,10 @@ csv_recognise(const uint8_t *bytes, size_t nbytes)
 	       bytes[TAG_NBYTES + 2 * quoted] == ',';
 }
 
-/* The end of a quoted cell from behind its first quote, with doubled ones
- * undone; false if there is none. */
+/*
+ * Take a quoted cell, starting after its first quote, and turn doubled quotes
+ * into single ones in place.  Returns false if the closing quote is missing.
+ */
 static bool
 take_quoted(uint8_t **next, uint8_t *end, struct textio_cell *cell)
 {
@@ -53,7 +55,10 @@ take_quoted(uint8_t **next, uint8_t *end, struct textio_cell *cell)
 	return false;
 }
 
-/* Take the cell at '*next', with '*next' left at the comma or end behind it. */
+/*
+ * Take the cell at '*next' and advance '*next' to the comma or line end after
+ * it.
+ */
 static bool
 take_cell(uint8_t **next, uint8_t *end, struct textio_cell *cell)
 {
@@ -73,7 +78,7 @@ take_cell(uint8_t **next, uint8_t *end, struct textio_cell *cell)
 	return true;
 }
 
-/* The row of names. */
+/* Parse the header row. */
 static const char *
 parse_names(struct csv *c, struct textio_cell line)
 {
@@ -98,7 +103,9 @@ parse_names(struct csv *c, struct textio_cell line)
 	return NULL;
 }
 
-/* The cells of a row; NULL, or the column at which it is malformed. */
+/*
+ * Split a row into cells.  Returns NULL, or the name of the malformed column.
+ */
 static const char *
 split_row(const struct csv *c, struct textio_cell line, struct textio_row *row)
 {
@@ -114,7 +121,7 @@ split_row(const struct csv *c, struct textio_cell line, struct textio_row *row)
 		next++;
 		if (!take_cell(&next, line.end, cell))
 			return textio_column_names[c->columns[i]];
-		/* An empty text is none, and a comment may be without one. */
+		/* An empty text counts as missing; a comment needs no text. */
 		if (cell->start == cell->end)
 			cell->start = NULL;
 	}
@@ -156,10 +163,10 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The most that a row takes without attributes and text. */
+/* Longest row without attributes and text. */
 #define ROW_NBYTES (20 + 6 * (1 + TEXTIO_NUMBER_MAX) + 4)
 
-/* A cell of a number, empty if the tag does not have it. */
+/* Put the cell of a number, empty if the tag does not have it. */
 static uint8_t *
 put_number(uint8_t *p, bool has, uint64_t n)
 {
@@ -174,7 +181,7 @@ put_address(uint8_t *p, bool has, uint64_t n)
 	return has ? textio_put_hex(p, n) : p;
 }
 
-/* The cells of attributes and text, and the end of the row. */
+/* Put the cells of attributes and text, and the end of the row. */
 static void
 put_bytes(struct sink *s, const struct hatf_record *rec, unsigned kept)
 {
@@ -239,7 +246,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 	return HATF_OK;
 }
 
-/* The row of names. */
+/* Write the header row. */
 static enum hatf_status
 open_sink(struct sink *s)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xml_sink.c - records into HATF as XML (FORMAT "xml")
+ * xml_sink.c - write records as HATF in XML (FORMAT "xml")
  *
- * A record is a line.  All that does not change in it is copied from strings whose
+ * A record is a line.  The constant parts are copied from literals whose
  * lengths the compiler knows.
  */
 #include "hatf/formats/text/xml.h"
@@ -47,7 +47,7 @@ xml_attribute_field(unsigned tag)
 		       : XML_FIELD_COUNT;
 }
 
-/* The most that a record takes without what its attributes hold. */
+/* Longest record without the contents of its attributes. */
 #define RECORD_NBYTES 512
 
 #define PUT(p, literal) textio_put_bytes(p, literal, sizeof(literal) - 1)
@@ -60,7 +60,7 @@ put_address(uint8_t *p, uint64_t address)
 	return PUT(p, "</address>");
 }
 
-/* "<alloc>", or with the attribute that the tag may have. */
+/* Put the start tag, "<alloc>", with the attribute that the tag may have. */
 static uint8_t *
 put_start(uint8_t *p, const struct hatf_record *rec, const char *name,
 	  size_t name_nbytes)
@@ -80,7 +80,7 @@ put_start(uint8_t *p, const struct hatf_record *rec, const char *name,
 	return p;
 }
 
-/* All elements before the attributes. */
+/* Put all elements before the attributes. */
 static uint8_t *
 put_fields(uint8_t *p, const struct hatf_record *rec)
 {
@@ -114,13 +114,13 @@ put_fields(uint8_t *p, const struct hatf_record *rec)
 }
 
 /*
- * The length of what of the text may stand as it is, from its beginning; 0: the
- * first byte is to be \xHH, or an entity.
+ * Return the length of the longest prefix that needs no escape. 0: the first
+ * byte must become \xHH or an entity.
  */
 static size_t
 plain_nbytes(const uint8_t *s, size_t nbytes)
 {
-	/* U+FFFE and U+FFFF are UTF-8, and no characters of XML. */
+	/* U+FFFE and U+FFFF are valid UTF-8, but not characters of XML. */
 	static const uint8_t none[] = { 0xef, 0xbf };
 	size_t n = 0;
 
@@ -141,7 +141,7 @@ plain_nbytes(const uint8_t *s, size_t nbytes)
 	return n;
 }
 
-/* A comment's text, where \xHH stands for bytes as in csv. */
+/* Put the text of a comment, with \xHH for bytes as in csv. */
 static void
 put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
 {
