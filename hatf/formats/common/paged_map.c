@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-_Static_assert(PAGED_MAP_PAGE_SLOTS == 32, "'used' has a bit for each");
+_Static_assert(PAGED_MAP_PAGE_SLOTS == 32, "'used' has one bit per slot");
 
 static uint64_t
 page_number(uint64_t number)

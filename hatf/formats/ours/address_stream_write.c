@@ -18,7 +18,7 @@
 #define SLOT_COUNT ((size_t)1 << SLOT_SHIFT)
 
 #define PIECE_NBYTES (4 + ADDRESS_STREAM_MAX * (8 + 3))
-_Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX, "readers take no more");
+_Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX, "readers accept no more");
 
 /* In numbers; about as far as deflate looks back. */
 #define SAMPLE 16384

@@ -25,7 +25,7 @@ struct hatf_in {
 };
 
 _Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
-	       "a record that does not fit could never be decoded");
+	       "a longer record could never be decoded");
 
 /*
  * A trace without our header is accepted as HATF if this many records, or all

@@ -12,8 +12,8 @@
  * others.
  */
 #define GROUP_RECORDS 32768
-_Static_assert(GROUP_RECORDS <= GROUP_RECORDS_MAX, "readers take no more");
-_Static_assert(COLUMNS_BYTES_MAX <= GROUP_PIECE_MAX, "readers take no more");
+_Static_assert(GROUP_RECORDS <= GROUP_RECORDS_MAX, "readers accept no more");
+_Static_assert(COLUMNS_BYTES_MAX <= GROUP_PIECE_MAX, "readers accept no more");
 
 struct split_sink {
 	struct columns columns;
