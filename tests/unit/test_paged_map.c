@@ -2,8 +2,8 @@
 /*
  * test_paged_map.c
  *
- * A set of numbers with values is what a plain array of them says, whether they are
- * given in order or not; numbers that are forgotten take no memory.
+ * A paged map gives the same values as a plain array, in whatever order numbers
+ * are added.  Removed numbers take no memory.
  */
 #include "support/mini.h"
 
@@ -15,7 +15,7 @@
 
 static uint64_t want[COUNT];
 
-/* Numbers far apart, next to each other, and at both ends. */
+/* Numbers far apart, next to each other, and at both ends of the range. */
 static uint64_t
 number_of(size_t i, unsigned spread)
 {
@@ -64,7 +64,7 @@ START_TEST(numbers_have_the_last_value_that_they_got)
 }
 END_TEST
 
-/* A trace has any number of blocks, and few of them live. */
+/* A trace may have any number of blocks, of which few are live. */
 START_TEST(what_is_forgotten_takes_no_memory)
 {
 	struct paged_map n;
