@@ -65,6 +65,36 @@ remove_rings(struct recovery *r)
 		       : recovery_fail(r, HATF_IO, 0, NULL);
 }
 
+/*
+ * Complete the trace, unless it has its trailer: then report only what the
+ * trace has.
+ */
+static enum hatf_status
+complete(struct recovery *r)
+{
+	const struct image_commit *const commit = r->set.commit;
+
+	if (r->is_short && r->intact.has_trailer) {
+		/*
+		 * An earlier recovery wrote the trailer and was interrupted
+		 * then.
+		 */
+		r->found->had_trailer = true;
+		r->found->event_count = r->intact.event_count;
+		r->found->lost_count = r->intact.lost_count;
+		return HATF_OK;
+	}
+	if (!r->is_short && (commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
+	    r->set.word_count == 0 && r->found->cut_nbytes == 0) {
+		r->found->had_trailer = true;
+		r->found->complete = commit->lost_count == 0 &&
+				     (commit->flags & IMAGE_COMMIT_MISSED) == 0;
+		r->found->event_count = commit->event_count;
+		return HATF_OK;
+	}
+	return recovery_complete(r);
+}
+
 static enum hatf_status
 recover(struct recovery *r, const char *rings, const char *trace)
 {
@@ -84,27 +114,8 @@ recover(struct recovery *r, const char *rings, const char *trace)
 		if (status == HATF_OK)
 			status = recovery_check_length(r);
 	}
-	if (status != HATF_OK)
-		return status;
-	if (r->is_short && r->intact.has_trailer) {
-		/*
-		 * An earlier recovery wrote the trailer and was interrupted
-		 * then.
-		 */
-		r->found->had_trailer = true;
-		r->found->event_count = r->intact.event_count;
-		r->found->lost_count = r->intact.lost_count;
-	} else if (!r->is_short &&
-		   (r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
-		   r->set.word_count == 0 && r->found->cut_nbytes == 0) {
-		r->found->had_trailer = true;
-		r->found->complete =
-			r->set.commit->lost_count == 0 &&
-			(r->set.commit->flags & IMAGE_COMMIT_MISSED) == 0;
-		r->found->event_count = r->set.commit->event_count;
-	} else {
-		status = recovery_complete(r);
-	}
+	if (status == HATF_OK)
+		status = complete(r);
 	if (status != HATF_OK || dry)
 		return status;
 	remove_announced(r);

@@ -200,6 +200,22 @@ lacks_header(const struct framing *framing, const struct note *note,
 	       agrees(note, "hatf_bytes", offset);
 }
 
+/* Note the header, the first comment of a trace of ours. */
+static enum hatf_status
+note_header(struct framing *framing, const struct note *note)
+{
+	/*
+	 * The reader parses the header twice.  Keep the first lines: callers
+	 * have pointers to their values.
+	 */
+	if (framing->header.buf != NULL)
+		return HATF_OK;
+	framing->ours = true;
+	return lines_set(&framing->header, note->text, note->nbytes)
+		       ? HATF_OK
+		       : HATF_NO_MEMORY;
+}
+
 enum hatf_status
 framing_note(struct framing *framing, const struct hatf_record *comment,
 	     const struct framing_place *place, const char **field_ret)
@@ -208,18 +224,8 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 				   comment->attributes_nbytes };
 	const char *field = NULL;
 
-	if (is_first(framing, comment, place) && is_kind(&note, HEADER)) {
-		/*
-		 * The reader parses the header twice.  Keep the first lines:
-		 * callers have pointers to their values.
-		 */
-		if (framing->header.buf != NULL)
-			return HATF_OK;
-		framing->ours = true;
-		return lines_set(&framing->header, note.text, note.nbytes)
-			       ? HATF_OK
-			       : HATF_NO_MEMORY;
-	}
+	if (is_first(framing, comment, place) && is_kind(&note, HEADER))
+		return note_header(framing, &note);
 	if (!framing->ours) {
 		*field_ret = HEADER;
 		return lacks_header(framing, &note, comment->offset)

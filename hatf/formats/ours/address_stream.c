@@ -78,6 +78,18 @@ highest_number(const struct address_stream *a)
 	return is_planes ? highest(a, 3, true) : highest(a, 3, false);
 }
 
+/* Grow the table to 'count' entries.  Returns false if memory is short. */
+static bool
+reserve_table(struct address_stream *a, uint32_t count)
+{
+	if (count > a->table_cap) {
+		free(a->table);
+		a->table = malloc(count * sizeof(*a->table));
+		a->table_cap = a->table == NULL ? 0 : count;
+	}
+	return a->table != NULL || count == 0;
+}
+
 const char *
 address_stream_load(struct address_stream *a, const struct piece *piece)
 {
@@ -110,12 +122,7 @@ address_stream_load(struct address_stream *a, const struct piece *piece)
 	a->stored = piece->bytes + stored_off;
 	if (a->count != 0 && highest_number(a) >= table_count)
 		return "number";
-	if (table_count > a->table_cap) {
-		free(a->table);
-		a->table = malloc(table_count * sizeof(*a->table));
-		a->table_cap = a->table == NULL ? 0 : table_count;
-	}
-	if (a->table == NULL && table_count != 0)
+	if (!reserve_table(a, table_count))
 		return "";
 	if (is_narrow)
 		load_narrow_table(a->table, piece->bytes + COUNT_NBYTES,

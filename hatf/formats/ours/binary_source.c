@@ -90,6 +90,22 @@ get_row(const struct binary *b, const uint8_t *p, uint64_t *value)
 	return tag;
 }
 
+/* Check the numbers of a row; if one is invalid, stop and return false. */
+static bool
+check_row(struct source *s, uint64_t tag, const uint64_t *value)
+{
+	if (tag > HATF_COMMENT) {
+		source_stop(s, HATF_BAD_TAG, "tag");
+		return false;
+	}
+	for (unsigned i = 0; i < COLUMN_COUNT; i++)
+		if ((value[i] & ~column_mask[tag][i]) != 0) {
+			source_stop(s, HATF_BAD_FIELD, column_name(i));
+			return false;
+		}
+	return true;
+}
+
 /*
  * Decode the row at the start of the window, of any kind.  Returns false if it
  * is invalid, or if the window has only a part of it: '*want_ret' is then the
@@ -103,15 +119,8 @@ take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
 	const uint64_t tag = get_row(b, s->window.next, value);
 
 	*want_ret = 0;
-	if (tag > HATF_COMMENT) {
-		source_stop(s, HATF_BAD_TAG, "tag");
+	if (!check_row(s, tag, value))
 		return false;
-	}
-	for (unsigned i = 0; i < COLUMN_COUNT; i++)
-		if ((value[i] & ~column_mask[tag][i]) != 0) {
-			source_stop(s, HATF_BAD_FIELD, column_name(i));
-			return false;
-		}
 
 	const bool is_comment = tag == HATF_COMMENT;
 	const size_t nbytes =
