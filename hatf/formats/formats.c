@@ -39,7 +39,8 @@ static const struct format formats[] = {
 	  .source = &split_source,
 	  .sink = &split_sink },
 	{ .name = "splitaddr",
-	  .about = "the HATF paper's SplitAddr: HATF, with the addresses apart",
+	  .about =
+		  "the HATF paper's SplitAddr: HATF with a stream of addresses",
 	  .suffix = ".splitaddr",
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
@@ -48,21 +49,21 @@ static const struct format formats[] = {
 	  .source = &splitaddr_source,
 	  .sink = &splitaddr_sink },
 	{ .name = "ascii",
-	  .about = "a record a line, as numbers, for awk",
+	  .about = "one record per line, as numbers, for awk",
 	  .suffix = ".ascii",
 	  .keeps = KEEPS_ALL,
 	  .recognise = ascii_recognise,
 	  .source = &ascii_source,
 	  .sink = &ascii_sink },
 	{ .name = "csv",
-	  .about = "a record a row, with a header row, for spreadsheets",
+	  .about = "one record per row, with a header row, for spreadsheets",
 	  .suffix = ".csv",
 	  .keeps = KEEPS_ALL,
 	  .recognise = csv_recognise,
 	  .source = &csv_source,
 	  .sink = &csv_sink },
 	{ .name = "json",
-	  .about = "JSON lines (RFC 8259): a record an object, for jq",
+	  .about = "JSON lines (RFC 8259): one object per record, for jq",
 	  .suffix = ".json",
 	  .other_suffixes = json_suffixes,
 	  .keeps = KEEPS_ALL,
@@ -70,7 +71,7 @@ static const struct format formats[] = {
 	  .source = &json_source,
 	  .sink = &json_sink },
 	{ .name = "xml",
-	  .about = "XML 1.0, valid by hatf.dtd",
+	  .about = "XML 1.0, valid according to hatf.dtd",
 	  .suffix = ".xml",
 	  .keeps = KEEPS_ALL,
 	  .recognise = xml_recognise,
@@ -79,8 +80,7 @@ static const struct format formats[] = {
 	{ .name = "hummingbird",
 	  .about = "Allocate and Free lines of \"Are Mallocs Free of "
 		   "Fragmentation?\" (USENIX 2001); with --tags sequence "
-		   "without "
-		   "addresses",
+		   "without addresses",
 	  .suffix = ".hummingbird",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS,
 	  .foreign = true,
@@ -102,7 +102,7 @@ static const struct format formats[] = {
 	  .sink = &mtrace_sink },
 	{ .name = "android",
 	  .about = "text of Android's record_allocs and memory_replay, with or "
-		   "without times; of attributes zeroed and alignment",
+		   "without times; no attributes but zeroed and alignment",
 	  .suffix = ".android",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -113,8 +113,8 @@ static const struct format formats[] = {
 	  .source = &android_source,
 	  .sink = &android_sink },
 	{ .name = "folded",
-	  .about = "folded stacks for flamegraph.pl and its kin: the bytes "
-		   "allocated by each call stack",
+	  .about = "folded stacks for flamegraph.pl and similar tools: "
+		   "the bytes allocated by each call stack",
 	  .suffix = ".folded",
 	  .other_suffixes = folded_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE,
