@@ -39,14 +39,14 @@ struct hatf_reader {
 static bool
 note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 {
-	const struct framing_place place = {
+	const struct framing_position position = {
 		.record_count = s->tally.record_count,
 		.event_count = s->tally.event_count,
 		.end = s->tally.record_count + 1,
 	};
 	const char *field = NULL;
 	const enum hatf_status status =
-		framing_note(&s->framing, comment, &place, &field);
+		framing_note(&s->framing, comment, &position, &field);
 
 	if (status == HATF_OK)
 		return true;

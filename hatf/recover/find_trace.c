@@ -55,22 +55,22 @@ set_trace(struct recovery *r, const char *path)
 }
 
 /* Where the path of the trace comes from. */
-enum trace_place {
-	PLACE_NAMED,	/* the user */
-	PLACE_BESIDE,	/* the ring file; the trace is in the same folder */
-	PLACE_ELSEWHERE /* the ring file; the trace may be anywhere */
+enum path_origin {
+	ORIGIN_NAMED,	 /* the user */
+	ORIGIN_BESIDE,	 /* the ring file; the trace is in the same folder */
+	ORIGIN_ELSEWHERE /* the ring file; the trace may be anywhere */
 };
 
 static bool
-open_at(struct recovery *r, const char *path, enum trace_place place)
+open_at(struct recovery *r, const char *path, enum path_origin origin)
 {
-	switch (place) {
-	case PLACE_NAMED:
+	switch (origin) {
+	case ORIGIN_NAMED:
 		return checked_file_open(&r->trace, path, O_RDWR);
-	case PLACE_BESIDE:
+	case ORIGIN_BESIDE:
 		return checked_file_open_in(&r->trace, r->rings.dir_fd,
 					    paths_base(path), O_RDWR);
-	case PLACE_ELSEWHERE:
+	case ORIGIN_ELSEWHERE:
 		break;
 	}
 	return checked_file_open_untrusted(&r->trace, path, O_RDWR, r->owner);
@@ -81,11 +81,11 @@ open_at(struct recovery *r, const char *path, enum trace_place place)
  * file.
  */
 static enum hatf_status
-try_trace(struct recovery *r, const char *path, enum trace_place place)
+try_trace(struct recovery *r, const char *path, enum path_origin origin)
 {
 	if (!set_trace(r, path))
 		return recovery_fail(r, HATF_OTHER_RINGS, 0, NULL);
-	if (!open_at(r, path, place))
+	if (!open_at(r, path, origin))
 		return errno == ENOTSUP
 			       ? recovery_fail(r, HATF_OTHER_RINGS, 0, NULL)
 			       : recovery_fail(r, HATF_IO, 0, NULL);
@@ -130,23 +130,23 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 	struct hatf_error first;
 
 	if (trace != NULL)
-		return try_trace(r, trace, PLACE_NAMED);
+		return try_trace(r, trace, ORIGIN_NAMED);
 	if (!paths_beside(rings, paths_base(path), near, sizeof(near)))
 		return recovery_fail(r, HATF_OTHER_RINGS, 0, NULL);
-	status = try_trace(r, near, PLACE_BESIDE);
+	status = try_trace(r, near, ORIGIN_BESIDE);
 	first = *r->err;
 	if (status == HATF_OK)
 		return status;
 	if (without_suffix(rings, like, sizeof(like)) &&
-	    try_trace(r, like, PLACE_BESIDE) == HATF_OK)
+	    try_trace(r, like, ORIGIN_BESIDE) == HATF_OK)
 		return HATF_OK;
 	/*
 	 * A copy of a ring file must not change the trace at the original path,
 	 * which its process may still be writing.
 	 */
-	if (r->is_in_place && try_trace(r, path, PLACE_ELSEWHERE) == HATF_OK)
+	if (r->is_in_place && try_trace(r, path, ORIGIN_ELSEWHERE) == HATF_OK)
 		return HATF_OK;
-	/* Report the first place, where a user would look. */
+	/* Report the first path, where a user would look. */
 	set_trace(r, near);
 	*r->err = first;
 	return status;
@@ -245,13 +245,13 @@ open_begun(struct recovery *r, const char *rings, const char *trace,
 	const size_t nbytes = sizeof(r->found->trace);
 
 	if (trace != NULL)
-		return open_at(r, trace, PLACE_NAMED) ? trace : NULL;
+		return open_at(r, trace, ORIGIN_NAMED) ? trace : NULL;
 	if (!paths_beside(rings, paths_base(path), buf, nbytes))
 		return NULL;
-	if (open_at(r, buf, PLACE_BESIDE))
+	if (open_at(r, buf, ORIGIN_BESIDE))
 		return buf;
 	return errno == ENOENT && without_suffix(rings, buf, nbytes) &&
-			       open_at(r, buf, PLACE_BESIDE)
+			       open_at(r, buf, ORIGIN_BESIDE)
 		       ? buf
 		       : NULL;
 }

@@ -115,7 +115,7 @@ has_strays(const struct framing *framing)
 
 /* Note a comment of a trace of ours, from 'offset' to 'end'. */
 static void
-note_place(struct framing *framing, uint64_t offset, uint64_t end)
+note_position(struct framing *framing, uint64_t offset, uint64_t end)
 {
 	if (offset != framing->comment_end)
 		framing->data_end = offset;
@@ -124,7 +124,7 @@ note_place(struct framing *framing, uint64_t offset, uint64_t end)
 
 static const char *
 note_block(struct framing *framing, const struct note *note, uint64_t offset,
-	   const struct framing_place *place)
+	   const struct framing_position *position)
 {
 	/* The first block begins with the stream, before its own comment. */
 	const uint64_t start = framing->block_count == 0 ? 0 : offset;
@@ -132,15 +132,15 @@ note_block(struct framing *framing, const struct note *note, uint64_t offset,
 
 	if (!agrees(note, "block", framing->block_count))
 		return "block";
-	if (!agrees(note, "record", place->record_count))
+	if (!agrees(note, "record", position->record_count))
 		return "record";
-	if (!agrees(note, "event", place->event_count))
+	if (!agrees(note, "event", position->event_count))
 		return "event";
 	/* Only comments may stand between the previous block and this one. */
 	if (offset < framing->block_end || has_strays(framing) ||
 	    !text_find_u64(note->text, note->nbytes, "bytes", &nbytes) ||
 	    __builtin_add_overflow(start, nbytes, &framing->block_end) ||
-	    framing->block_end < place->end)
+	    framing->block_end < position->end)
 		return "bytes";
 	framing->block_count++;
 	return NULL;
@@ -162,17 +162,17 @@ note_lost(struct framing *framing, const struct note *note)
 
 static const char *
 note_end(struct framing *framing, const struct note *note, uint64_t offset,
-	 const struct framing_place *place)
+	 const struct framing_position *position)
 {
-	if (!agrees(note, "events", place->event_count))
+	if (!agrees(note, "events", position->event_count))
 		return "events";
-	if (!agrees(note, "records", place->record_count))
+	if (!agrees(note, "records", position->record_count))
 		return "records";
 	if (!framing->foreign && !agrees(note, "hatf_bytes", offset))
 		return "hatf_bytes";
 	framing->complete = agrees(note, "complete", 1) &&
 			    agrees(note, "lost", 0) && framing->lost_count == 0;
-	framing->trailer_end = place->end;
+	framing->trailer_end = position->end;
 	return NULL;
 }
 
@@ -182,9 +182,9 @@ note_end(struct framing *framing, const struct note *note, uint64_t offset,
  */
 static bool
 is_first(const struct framing *framing, const struct hatf_record *comment,
-	 const struct framing_place *place)
+	 const struct framing_position *position)
 {
-	return framing->foreign ? place->record_count == 0
+	return framing->foreign ? position->record_count == 0
 				: comment->offset == 0;
 }
 
@@ -218,13 +218,13 @@ note_header(struct framing *framing, const struct note *note)
 
 enum hatf_status
 framing_note(struct framing *framing, const struct hatf_record *comment,
-	     const struct framing_place *place, const char **field_ret)
+	     const struct framing_position *position, const char **field_ret)
 {
 	const struct note note = { (const char *)comment->attributes,
 				   comment->attributes_nbytes };
 	const char *field = NULL;
 
-	if (is_first(framing, comment, place) && is_kind(&note, HEADER))
+	if (is_first(framing, comment, position) && is_kind(&note, HEADER))
 		return note_header(framing, &note);
 	if (!framing->ours) {
 		*field_ret = HEADER;
@@ -232,17 +232,17 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 			       ? HATF_BAD_COMMENT
 			       : HATF_OK;
 	}
-	note_place(framing, comment->offset, place->end);
+	note_position(framing, comment->offset, position->end);
 	if (framing_is_block(comment)) {
 		if (!framing->foreign)
 			field = note_block(framing, &note, comment->offset,
-					   place);
+					   position);
 	} else if (framing_is_loss(comment))
 		field = note_lost(framing, &note);
 	else if (is_kind(&note, HEADER))
 		field = HEADER; /* two concatenated traces */
 	else if (is_kind(&note, "HATF end")) {
-		field = note_end(framing, &note, comment->offset, place);
+		field = note_end(framing, &note, comment->offset, position);
 		if (field == NULL &&
 		    !lines_set(&framing->trailer, note.text, note.nbytes))
 			return HATF_NO_MEMORY;

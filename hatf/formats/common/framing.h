@@ -37,7 +37,7 @@ struct framing {
 };
 
 /* The position of a comment in the trace. */
-struct framing_place {
+struct framing_position {
 	uint64_t record_count; /* data records before it */
 	uint64_t event_count;  /* logical events before it */
 	/*
@@ -76,12 +76,12 @@ bool framing_sum_is(const char *digits, uint32_t sum);
 bool framing_is_loss(const struct hatf_record *comment);
 
 /*
- * Note a comment at 'place'.  Errors: HATF_BAD_COMMENT, with the offending key
- * in '*field_ret' (static); HATF_NO_MEMORY.
+ * Note a comment at 'position'.  Errors: HATF_BAD_COMMENT, with the offending
+ * key in '*field_ret' (static); HATF_NO_MEMORY.
  */
 enum hatf_status framing_note(struct framing *framing,
 			      const struct hatf_record *comment,
-			      const struct framing_place *place,
+			      const struct framing_position *position,
 			      const char **field_ret);
 
 /*

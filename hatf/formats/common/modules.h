@@ -2,12 +2,12 @@
 /*
  * modules.h - where programs and libraries are mapped in a process
  *
- * The address of an instruction is valid for one run.  Together with the place
- * of its object file, it identifies an offset in that file.  Comments of kind
- * 'object' (FORMAT "Stacks") describe these places, one comment for each mapped
- * piece.  Where pieces overlap, modules_find() may return any of them.
+ * The address of an instruction is valid for one run.  Together with the mapping
+ * that contains it, the address identifies an offset in an object file.
+ * Comments of kind 'object' (FORMAT "Stacks") describe the mappings, one comment
+ * each.  Where mappings overlap, modules_find() may return any of them.
  *
- * Memory is bounded: MODULE_MAX pieces at a time, and HATF_FRAME_TEXTS_MAX
+ * Memory is bounded: MODULE_MAX mappings at a time, and HATF_FRAME_TEXTS_MAX
  * bytes of distinct names.  One thread uses a 'struct modules'.
  */
 #ifndef HATF_MODULES_H
@@ -18,49 +18,50 @@
 #include "hatf/formats/common/rows.h"
 
 /*
- * Pieces at a time.  A process has some hundreds; inserting one takes time
+ * Mappings at a time.  A process has some hundreds; inserting one takes time
  * proportional to their number.
  */
 #define MODULE_MAX 16384
 
-/* One mapped piece of an object file. */
+/* A mapped range of an object file. */
 struct module {
 	uint64_t start, end; /* in memory */
 	uint64_t base;	     /* load bias of the object */
-	uint64_t offset;     /* of the piece in the file, in bytes */
+	uint64_t offset;     /* of the mapping in the file, in bytes */
 	const char *object;
 	const char *build_id; /* NULL: unknown */
 };
 
 struct modules {
-	struct rows pieces; /* struct module, sorted by 'end' */
+	struct rows mappings; /* struct module, sorted by 'end' */
 	struct names texts;
 };
 
 void modules_init(struct modules *m);
 void modules_fini(struct modules *m);
 
-/* Forget all pieces.  The names remain. */
+/* Forget all mappings.  The names remain. */
 void modules_clear(struct modules *m);
 
 /*
- * Add a copy of a piece and its names, unless the same piece is present.
+ * Add a copy of a mapping and its names, unless the same mapping is present.
  * Errors: HATF_LIMIT, HATF_NO_MEMORY.
  */
-enum hatf_status modules_add(struct modules *m, const struct module *piece);
+enum hatf_status modules_add(struct modules *m, const struct module *mapping);
 
 /*
- * Return the piece that contains an address, or NULL.  The pointer is valid
+ * Return the mapping that contains an address, or NULL.  The pointer is valid
  * until the next change.
  */
 const struct module *modules_find(const struct modules *m, uint64_t address);
 
 /* Append the text of the comment; 't->full' is set if it does not fit. */
-void modules_describe(const struct module *piece, struct text *t);
+void modules_describe(const struct module *mapping, struct text *t);
 
 /*
- * Add the piece that an 'object' comment describes.  Ignore any other record, a
- * malformed comment, and a piece beyond MODULE_MAX.  Errors: HATF_NO_MEMORY.
+ * Add the mapping that an 'object' comment describes.  Ignore any other record,
+ * a malformed comment, and a mapping beyond MODULE_MAX.  Errors:
+ * HATF_NO_MEMORY.
  */
 enum hatf_status modules_note(struct modules *m, const struct hatf_record *rec);
 

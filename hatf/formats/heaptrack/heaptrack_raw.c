@@ -82,7 +82,7 @@ static bool
 tell_piece(struct source *s, const struct module *piece)
 {
 	struct heaptrack *const h = s->ctx;
-	const size_t count = h->told_modules.pieces.count;
+	const size_t count = h->told_modules.mappings.count;
 	const enum hatf_status status = modules_add(&h->told_modules, piece);
 	char buf[NOTE_TEXT_MAX];
 	struct text t;
@@ -90,7 +90,7 @@ tell_piece(struct source *s, const struct module *piece)
 	if (status == HATF_NO_MEMORY)
 		return heaptrack_refuse(s, status);
 	/* There are more than anybody wants to know, or it is known. */
-	if (status != HATF_OK || h->told_modules.pieces.count == count)
+	if (status != HATF_OK || h->told_modules.mappings.count == count)
 		return true;
 	text_init(&t, buf, sizeof(buf));
 	modules_describe(piece, &t);

@@ -10,7 +10,7 @@
 /* A base is a multiple of this, so it suits most later addresses, too. */
 #define BASE_ALIGNMENT (UINT64_C(1) << 28)
 
-const uint16_t column_place[COLUMN_LENGTH] = {
+const uint16_t column_offsets[COLUMN_LENGTH] = {
 	[COLUMN_SIZE] = offsetof(struct hatf_record, size),
 	[COLUMN_ADDRESS] = offsetof(struct hatf_record, address),
 	[COLUMN_OLD_ADDRESS] = offsetof(struct hatf_record, old_address),

@@ -28,7 +28,7 @@ enum column {
 #define COLUMN_ALWAYS 3
 
 /* Offset of a column's value in a record; not for COLUMN_LENGTH. */
-extern const uint16_t column_place[COLUMN_LENGTH];
+extern const uint16_t column_offsets[COLUMN_LENGTH];
 
 /*
  * Bits that may be set in a column of a record with 'tag' (0 to 10): all, or

@@ -124,7 +124,7 @@ note_comment(struct source *s, const struct hatf_record *comment)
 {
 	const struct decoder *const d = s->ctx;
 	/* The decoder has already counted the comment. */
-	const struct framing_place place = {
+	const struct framing_position position = {
 		.record_count = d->record_count - 1,
 		.event_count = d->event_count,
 		.end = d->offset,
@@ -133,7 +133,7 @@ note_comment(struct source *s, const struct hatf_record *comment)
 	enum hatf_status status = HATF_BAD_COMMENT;
 
 	if (check_sum(s, comment))
-		status = framing_note(&s->framing, comment, &place, &field);
+		status = framing_note(&s->framing, comment, &position, &field);
 	if (status == HATF_OK)
 		return true;
 	stop(s, status, field);

@@ -26,11 +26,11 @@ struct split {
 };
 
 /*
- * Return the place of record 'idx' in a stream, or NULL if the group has no
+ * Return the bytes of record 'idx' in a stream, or NULL if the group has no
  * piece of that stream.
  */
 static const uint8_t *
-place(const struct split *p, unsigned stream, uint32_t idx)
+piece_at(const struct split *p, unsigned stream, uint32_t idx)
 {
 	const struct piece *const piece = &p->group.piece[stream];
 
@@ -61,7 +61,7 @@ static size_t
 take_tags(struct split *p, struct hatf_record *rec, size_t n,
 	  bool *has_comment_ret)
 {
-	const uint8_t *const tags = place(p, SPLIT_TAGS, p->next);
+	const uint8_t *const tags = piece_at(p, SPLIT_TAGS, p->next);
 	uint64_t offset =
 		p->group.offset + p->next * p->row_nbytes + p->bytes_used;
 	uint8_t highest = 0;
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) size_t
 take_numbers(const uint8_t *from, unsigned width, uint64_t base,
 	     enum column column, struct hatf_record *rec, size_t n)
 {
-	uint8_t *to = (uint8_t *)rec + column_place[column];
+	uint8_t *to = (uint8_t *)rec + column_offsets[column];
 	uint64_t wrong = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -114,7 +114,7 @@ take_column(struct split *p, enum column column, struct hatf_record *rec,
 	    size_t n)
 {
 	const struct piece *const piece = &p->group.piece[SPLIT_COLUMN(column)];
-	const uint8_t *const from = place(p, SPLIT_COLUMN(column), p->next);
+	const uint8_t *const from = piece_at(p, SPLIT_COLUMN(column), p->next);
 	size_t good;
 
 	if (piece->form == 4)
@@ -132,7 +132,7 @@ take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 	const struct piece *const bytes = &p->group.piece[SPLIT_BYTES];
 	const unsigned width = p->group.piece[SPLIT_COLUMN(COLUMN_LENGTH)].form;
 	const uint8_t *const lengths =
-		place(p, SPLIT_COLUMN(COLUMN_LENGTH), p->next);
+		piece_at(p, SPLIT_COLUMN(COLUMN_LENGTH), p->next);
 	uint64_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
