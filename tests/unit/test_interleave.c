@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_interleave.c - kill the process after any step of any thread: recover
- * all events
+ * test_interleave.c - kill the process after any step of anybody: all is recovered
  *
- * This test enumerates the protocol of image.h.  Actors take the steps of the
- * real threads in every order.  One thread's ring is full and wraps around in
- * the middle of a realloc; a second thread allocates the block that the realloc
- * frees.  Or one thread ends, and another gets its ring then, or takes it over
- * with its contents.  The writer drains rings, writes blocks (torn ones, too),
- * commits, and returns space.  Each store of image.c is a step: the file is
- * compiled here with a switch to the scheduler after each.  A state reached
- * before in another order is not explored again.
+ * The protocol of image.h, enumerated.  Actors that take the steps of the real
+ * thing are run in every order: a thread whose ring is full and wraps around, in the
+ * midst of a realloc, and one that gets the block which that gives up; or one that
+ * ends, and one that gets its ring then, or takes it over with what is in it; and
+ * the writer, which drains, writes blocks (torn ones too), commits and gives room
+ * back.  Steps are as small as it takes: image.c is
+ * compiled here with a step after each of its stores.  A state that has been
+ * reached before, by another order, is not gone on with.
  *
- * After every step, kill the process: write its memory to one file and the
- * bytes of the trace to another, and let hatf_recover() make a trace of the
- * two.  That trace must have every published event once, the events of each
- * thread in order, and the whole must be a possible history.
+ * After every step the process is killed: what its memory holds goes to a file, the
+ * bytes of the trace to another, and hatf_recover() makes a trace of the two.  In
+ * it must be every event that was published, once, each thread's in its order, and
+ * the whole must be a story that can have happened.
  */
 #include "support/checks.h"
 #include <fcntl.h>
@@ -45,7 +44,7 @@ static void step(void);
 #define STEPS_MAX   256
 #define EVENTS_MAX  600
 
-/* The shared memory of the process, and the trace that it has written. */
+/* The shared memory of the process, and what it has written. */
 static _Alignas(4096) uint8_t memory[FILE_NBYTES];
 static uint8_t trace_bytes[TRACE_MAX];
 static size_t trace_used;
@@ -53,10 +52,7 @@ static size_t trace_used;
 static struct image *const image = (struct image *)memory;
 static struct ring *rings[2];
 
-/*
- * An event that a thread has published, as tag and address; the tick is the
- * order.
- */
+/* What a thread has published, as tag and address; the tick is the order. */
 struct done {
 	enum hatf_tag tag;
 	uint64_t address;
@@ -66,7 +62,7 @@ static struct {
 	ucontext_t context, scheduler;
 	uint8_t *stack;
 	bool is_done;
-	/* Runnable only when 'ring' has room for 'needs' words. */
+	/* Runnable only when its ring has so much room. */
 	const struct ring *ring;
 	uint64_t needs;
 	unsigned steps;
@@ -79,18 +75,18 @@ static struct {
 	bool is_active[THREADS], is_gone[THREADS];
 	uint64_t head[THREADS];
 	uint64_t clock;
-	bool old_is_free;  /* the block that the realloc frees */
-	bool ring_is_free; /* the ring of the thread that has ended */
-	bool is_taken;	   /* or the third thread continues in that ring */
+	bool old_is_free;  /* the block that the realloc gives up */
+	bool ring_is_free; /* that of the thread which has ended */
+	bool is_taken;	   /* ... or its life goes on with the third one */
 	struct done done[THREADS][EVENTS_MAX];
 	unsigned done_count[THREADS];
 } model;
 
-/* Which threads exist, and the rounds of the writer. */
+/* Which of the threads there are, and rounds of the writer. */
 static bool has_thread[THREADS];
 static unsigned rounds;
 static bool in_words;	/* the realloc */
-static bool takes_over; /* the third thread, if it comes before the writer */
+static bool takes_over; /* the third thread, if the writer was not first */
 
 static void *narrator_memory;
 static unsigned current;
@@ -98,7 +94,7 @@ static unsigned current;
 static void
 step(void)
 {
-	/* Recovery and the set-up call the same functions outside any actor. */
+	/* Recovery and the set-up use the same functions. */
 	if (current < ACTORS)
 		swapcontext(&actors[current].context,
 			    &actors[current].scheduler);
@@ -125,7 +121,7 @@ publish(unsigned id, struct ring *r, unsigned n, const uint64_t *words,
 		step();
 		actors[current].ring = NULL;
 	}
-	/* No other thread reads words before they are published. */
+	/* What is not published yet nobody looks at. */
 	for (unsigned i = 0; i < n; i++)
 		ring_put(r, head++, words[i]);
 	model.head[id] = head;
@@ -205,7 +201,7 @@ do_realloc_end(struct ring *r)
 			HATF_REALLOC_ALLOC_FREE, BLOCK_B);
 }
 
-/* Its ring has room for one more event. */
+/* Its ring is full but for one event. */
 static void
 first_thread(void)
 {
@@ -225,9 +221,7 @@ second_thread(void)
 	do_free(1, rings[1], block);
 }
 
-/*
- * As in thread.h: until the writer has found that the second thread has ended.
- */
+/* As thread.h has it: until the writer has found that the second one has ended. */
 static bool
 may_take_over(void)
 {
@@ -301,7 +295,7 @@ list_sources(void)
 	return n;
 }
 
-/* Like tend_thread() of writer.c. */
+/* As tend_thread() of writer.c. */
 static void
 tend(unsigned id)
 {
@@ -382,7 +376,7 @@ run_actor(void)
 	step();
 }
 
-/* Like trace_begin() and writer_start(). */
+/* As trace_begin() and writer_start(). */
 static void
 begin_trace(void)
 {
@@ -462,7 +456,7 @@ is_runnable(unsigned i)
 		return false;
 	if (actors[i].ring != NULL)
 		return ring_limit(actors[i].ring) >= actors[i].needs;
-	/* The third thread waits for the ring. */
+	/* It waits for the ring. */
 	return i != 2 || actors[i].steps == 0 || model.ring_is_free ||
 	       model.is_active[2] || model.is_taken || may_take_over();
 }
@@ -476,7 +470,7 @@ run_step(unsigned i)
 	current = ACTORS;
 }
 
-/* Hash what remains after a kill; the words follow from their number. */
+/* What a kill leaves; words follow from how many there are. */
 static uint64_t
 hash_remains(void)
 {
@@ -493,7 +487,7 @@ hash_remains(void)
 	return image_hash(h, &trace_used, sizeof(trace_used));
 }
 
-/* Hash everything that determines the next steps. */
+/* Everything that what comes depends on. */
 static uint64_t
 hash_world(uint64_t h)
 {
@@ -541,7 +535,7 @@ recover(void)
 	ck_assert_int_ne(access(rings_path, F_OK), 0);
 }
 
-/* Check that the record is the next event of its thread. */
+/* The next of a thread's events must be this one. */
 static void
 match(unsigned *seen, const struct hatf_record *rec)
 {
@@ -558,8 +552,8 @@ match(unsigned *seen, const struct hatf_record *rec)
 }
 
 /*
- * If a realloc had begun and its block was allocated again, the trace has a
- * free, which the thread itself has not published, and an alloc.
+ * A realloc that had begun and whose block was handed out again is told as a free,
+ * which the thread itself has not published, and an allocation.
  */
 static void
 match_record(unsigned *seen, struct hatf_record *rec, unsigned *announced)
@@ -583,7 +577,7 @@ match_record(unsigned *seen, struct hatf_record *rec, unsigned *announced)
 		early = true;
 		return;
 	}
-	/* The remaining records of the same realloc. */
+	/* The rest of the same realloc. */
 	if (early && rec->tag == HATF_ALLOC && rec->thread == 0) {
 		rec->tag = HATF_REALLOC_ALLOC_FREE;
 		match(seen, rec);
@@ -594,7 +588,7 @@ match_record(unsigned *seen, struct hatf_record *rec, unsigned *announced)
 	match(seen, rec);
 }
 
-/* Check that no live block is allocated, and no other one freed. */
+/* No block is handed out while live, none is freed while not. */
 static void
 check_story(bool *live, const struct hatf_record *rec)
 {
@@ -610,7 +604,7 @@ check_story(bool *live, const struct hatf_record *rec)
 	live[block] = rec->tag == HATF_ALLOC;
 }
 
-/* Check that the end of a thread is recorded once, and after all its events. */
+/* A thread's end is told once, and behind all that the thread did. */
 static void
 check_end(bool *has_ended, const struct hatf_record *rec)
 {
@@ -683,7 +677,7 @@ visit(uint64_t hash)
 	}
 }
 
-/* Explore the other runnable actors from this state afterwards. */
+/* What of the others can run is gone back to after this. */
 static void
 go_back(unsigned depth)
 {
@@ -710,7 +704,7 @@ explore(unsigned depth)
 
 		if (!visit(hash_world(remains)))
 			continue;
-		/* The kill does not depend on which actor would be next. */
+		/* Whoever else would be next, it is the same kill. */
 		if (visit(remains)) {
 			kill_count++;
 			kill_here();

@@ -2,10 +2,10 @@
 /*
  * test_sums.c
  *
- * The checksum is that of the standard, with the processor's instruction and
- * without.  A plain trace by the writer has one for each block, and the reader
- * rejects a block with a wrong one.  A trace without checksums, and a
- * compressed one, are read as before.
+ * The sum is that of the standard, by the processor's instruction and without; a
+ * plain trace by the writer has one for each block, and a reader takes no block
+ * that has another; a trace without sums, and one that is compressed, is read as
+ * before.
  */
 #include "hatf/codec/crc32c.h"
 #include "hatf/hatf.h"
@@ -16,12 +16,12 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Two full blocks and a part of one. */
+/* Two full blocks and a piece of one. */
 #define RECORD_COUNT 120000
 
 START_TEST(the_sum_is_that_of_the_standard)
 {
-	/* Test vectors of RFC 3720, appendix B.4, and the usual "123456789". */
+	/* RFC 3720, appendix B.4, and the usual nine digits. */
 	uint8_t bytes[32];
 
 	ck_assert_uint_eq(crc32c_add(0, (const uint8_t *)"123456789", 9),
@@ -57,7 +57,7 @@ END_TEST
 
 /* ------------------------------------------------------------ in a trace */
 
-/* Write a trace of 'count' allocations and return its bytes in '*h'. */
+/* A trace of 'count' allocations by the writer, as bytes. */
 static void
 write_trace(struct hand *h, size_t count, bool plain)
 {
@@ -105,7 +105,7 @@ read_trace(const struct hand *h, size_t *n_ret, struct hatf_error *err_ret)
 	return status;
 }
 
-/* Return the position after the next "crc32c=" from 'from' on, or NULL. */
+/* The place behind the next "crc32c=" from 'from' on; NULL: there is none. */
 static uint8_t *
 find_sum(const struct hand *h, const uint8_t *from)
 {
@@ -134,7 +134,7 @@ START_TEST(a_plain_trace_has_a_sum_for_each_block_and_others_have_none)
 		start = sum + 9;
 		count++;
 	}
-	/* The last checksum is in the trailer, which is the last record. */
+	/* The last one is the trailer's, which is the last record. */
 	ck_assert_ptr_eq(start, h.bytes + h.used);
 	ck_assert_uint_ge(count, 3);
 	hand_fini(&h);
@@ -158,10 +158,7 @@ START_TEST(no_flipped_bit_of_an_event_passes)
 		passed += read_trace(&h, &n, &err) == HATF_END;
 		h.bytes[i / 8] ^= (uint8_t)(1 << i % 8);
 	}
-	/*
-	 * A flipped bit in "crc32c=" removes the checksum of a block but
-	 * changes no event.
-	 */
+	/* Without "crc32c=" a block has no sum, which touches no event. */
 	ck_assert_uint_eq(passed, 8 * 7);
 	hand_fini(&h);
 }
@@ -176,7 +173,7 @@ START_TEST(an_error_tells_the_place_of_the_sum)
 
 	write_trace(&h, RECORD_COUNT, true);
 	sum = find_sum(&h, find_sum(&h, h.bytes));
-	/* In the second block.  A comment of 25 bytes follows its checksum. */
+	/* Of the second block; behind it, a comment of 25 bytes begins. */
 	sum[-1000] ^= 1;
 	ck_assert_int_eq(read_trace(&h, &n, &err), HATF_BAD_COMMENT);
 	ck_assert_str_eq(err.field, "crc32c");
