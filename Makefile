@@ -64,6 +64,9 @@ OPTIMIZE := -O2
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine))
 HARDEN := $(if $(SAN),,-fstack-protector-strong $(if $(X86),-fcf-protection))
 HARDEN_LINK := -Wl,-z,relro,-z,now $(if $(SAN),,$(if $(X86),-Wl$(comma)-z$(comma)shstk))
+# Every process of a tree maps the recorder.  Headers, code and constants in one mapping
+# instead of three, and none of the start files, of which C needs nothing here.
+SMALL_LINK := -Wl,-z,noseparate-code $(if $(SAN),,-nostartfiles)
 FORTIFY := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) -g -fPIC -fvisibility=hidden $(WARN) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
@@ -105,6 +108,7 @@ PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c tests/faul
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/programs/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
+HEADERS := $(wildcard hatf/hatf*.h) preload/hatftrace.h
 SOURCES := $(call below,hatf preload tools tests,*.[ch])
 
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
@@ -161,7 +165,7 @@ $B/libhatf.so: $(DSO)
 $(SO): $(PRELOAD) $(ENCODER) preload/exports.map \
 		scripts/hide-symbols.sh
 	$(call say,LINK)
-	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,nodelete $(HARDEN_LINK) \
+	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,nodelete $(HARDEN_LINK) $(SMALL_LINK) \
 		-Wl,--version-script=preload/exports.map \
 		-Wl,--exclude-libs,ALL -Wl,--as-needed \
 		-Wl,--sort-section=name $(LDFLAGS) -o $@.new \
@@ -242,7 +246,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	install -m 755 $(SO) $(DSO) $(DESTDIR)$(LIBDIR)
 	ln -sf libhatf.so.0 $(DESTDIR)$(LIBDIR)/libhatf.so
 	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
-	install -m 644 hatf/hatf.h preload/hatftrace.h $(DESTDIR)$(INCDIR)
+	install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR)
 	install -D -m 644 hatf/hatf.dtd $(DESTDIR)$(DTDDIR)/hatf.dtd
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
@@ -253,7 +257,8 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 		$(DESTDIR)$(MANDIR)/$(call man_path,$m) &&) true
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(DTDDIR)/hatf.dtd $(DESTDIR)$(INCDIR)/hatf.h $(DESTDIR)$(INCDIR)/hatftrace.h \
+	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(DTDDIR)/hatf.dtd \
+		$(addprefix $(DESTDIR)$(INCDIR)/,$(notdir $(HEADERS))) \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libhatftrace.so libhatf.so.0 \
 		libhatf.so libhatf.a pkgconfig/hatf.pc) \
 		$(foreach m,$(MAN),$(DESTDIR)$(MANDIR)/$(call man_path,$m))

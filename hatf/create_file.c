@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * create_file.c - hatf_create_file(): a file for what comes from a trace
+ * create_file.c - files by name: one that is found, one for what comes from a trace
  *
  * A trace holds command lines, file names and addresses, so what is made of it
  * is for its owner alone.  The mode of the input is not taken over: a pipe has
  * none, and whoever wants to share a file can say so with chmod.
  */
+#include "hatf/create_file.h"
 #include "hatf/hatf.h"
+#include "hatf/io/checked_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +40,9 @@ take_over(int fd)
 	return ftruncate(fd, 0) == 0;
 }
 
-int
-hatf_create_file(const char *path)
+/* A descriptor, or -1 with errno. */
+static int
+create(const char *path)
 {
 	int fd =
 		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, OWNER_ONLY);
@@ -55,4 +58,27 @@ hatf_create_file(const char *path)
 	close(fd);
 	errno = saved_errno;
 	return -1;
+}
+
+enum hatf_status
+hatf_file_create(const char *path, int *fd_ret, struct hatf_error *err)
+{
+	*fd_ret = create(path);
+	return *fd_ret < 0 ? file_fail(err) : HATF_OK;
+}
+
+enum hatf_status
+hatf_file_open_found(const char *path, int *fd_ret, struct hatf_error *err)
+{
+	*fd_ret = checked_file_open_found(path);
+	return *fd_ret < 0 ? file_fail(err) : HATF_OK;
+}
+
+enum hatf_status
+file_fail(struct hatf_error *err)
+{
+	if (err != NULL)
+		*err = (struct hatf_error){ .status = HATF_IO,
+					    .sys_errno = errno };
+	return HATF_IO;
 }

@@ -7,12 +7,13 @@
  * the records before it have been delivered.
  */
 #include "hatf/reader.h"
+#include "hatf/create_file.h"
 #include "hatf/formats/common/disorder.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/sampling.h"
 #include "hatf/formats/not_traces.h"
 #include "hatf/hatf.h"
-#include "hatf/io/checked_file.h"
+#include "hatf/io/sized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,7 +133,7 @@ read_first(struct hatf_reader *reader)
 	if (s->header != NULL)
 		s->header[s->header_nbytes] = '\0';
 	if (s->header != NULL &&
-	    !lines_set(&s->framing.header, s->header, s->header_nbytes))
+	    !comment_lines_set(&s->framing.header, s->header, s->header_nbytes))
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	if (!reader->has_first && s->err.status == HATF_NOT_HATF)
 		return HATF_NOT_HATF;
@@ -171,7 +172,8 @@ static enum hatf_status
 recognise(struct hatf_reader *reader)
 {
 	struct source *const s = &reader->source;
-	const size_t nbytes = window_want(&s->window, FORMAT_PREFIX_NBYTES);
+	const size_t nbytes =
+		input_window_fill(&s->window, FORMAT_PREFIX_NBYTES);
 	const enum hatf_status end = s->window.input.status;
 	const char *stranger;
 	enum hatf_status status;
@@ -190,7 +192,7 @@ recognise(struct hatf_reader *reader)
 		reader->format = format_recognise(s->window.next, nbytes);
 	reader->opened = true;
 	status = reader->format->source->open(s);
-	reader->watches = (s->flags & HATF_READ_DISORDER) != 0 &&
+	reader->watches = (s->flags & HATF_READER_DISORDER) != 0 &&
 			  reader->format->disorderly;
 	if (status == HATF_OK && !reader->format->owns_framing)
 		status = read_first(reader);
@@ -206,39 +208,98 @@ find_source(const char *name, const struct format **format_ret)
 	       (*format_ret != NULL && (*format_ret)->source != NULL);
 }
 
-/* Open with 'fd', which is closed with the reader if 'owns'. */
-static enum hatf_status
-open_reader(int fd, bool owns, const char *format, unsigned flags,
-	    struct hatf_reader **reader_ret, struct hatf_error *err)
+/* The option that has an impossible value, or NULL. */
+static const char *
+bad_option(const struct hatf_reader_options *o)
 {
-	struct hatf_reader *const reader = calloc(1, sizeof(*reader));
-	struct source *const s = &reader->source;
-	const struct format *named;
-	enum hatf_status status;
+	const unsigned flags = HATF_READER_METADATA |
+			       HATF_READER_SEQUENCE_TAGS |
+			       HATF_READER_DISORDER | HATF_READER_FOUND;
+	const struct format *format;
 
-	*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
-	if (reader == NULL) {
-		if (owns)
-			close(fd);
-		return HATF_NO_MEMORY;
-	}
-	reader->own_fd = owns ? fd : -1;
-	disorder_init(&reader->disorder);
-	s->flags = flags;
-	status = window_init(&s->window, fd, flags >> 8 & UINT8_MAX);
+	if ((o->flags & ~flags) != 0)
+		return "flags";
+	if (o->jobs > HATF_READER_JOBS_MAX)
+		return "jobs";
+	if (o->reserved != 0)
+		return "reserved";
+	return find_source(o->format, &format) ? NULL : "format";
+}
+
+static enum hatf_status
+fail(struct hatf_error *err, enum hatf_status status, const char *field)
+{
+	*err = (struct hatf_error){ .status = status, .field = field };
+	return status;
+}
+
+/* The descriptor to read from: that of 'path' is the reader's own. */
+static enum hatf_status
+open_path(struct hatf_reader *reader, const char *path,
+	  const struct hatf_reader_options *o, int *fd_ret,
+	  struct hatf_error *err)
+{
+	enum hatf_status status = HATF_OK;
+
+	*fd_ret = path == NULL ? o->fd : STDIN_FILENO;
+	if (path == NULL || strcmp(path, "-") == 0)
+		return HATF_OK;
+	if ((o->flags & HATF_READER_FOUND) != 0)
+		status = hatf_file_open_found(path, fd_ret, err);
+	else if ((*fd_ret = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) < 0)
+		status = file_fail(err);
+	if (status == HATF_OK)
+		reader->own_fd = *fd_ret;
+	return status;
+}
+
+/* Look at what 'fd' has. */
+static enum hatf_status
+begin(struct hatf_reader *reader, int fd, const struct hatf_reader_options *o)
+{
+	struct source *const s = &reader->source;
+	const enum hatf_status status =
+		input_window_init(&s->window, fd, o->jobs);
+
+	s->flags = o->flags;
+	if (status == HATF_NO_LIBRARY)
+		return source_stop(s, status,
+				   input_compression(&s->window.input));
 	if (status != HATF_OK)
-		source_stop(s, status,
-			    status == HATF_NO_LIBRARY
-				    ? input_compression(&s->window.input)
-				    : NULL);
-	else if (!find_source(format, &named))
-		status = source_stop(s, HATF_LIMIT, "format");
-	else {
-		reader->format = named;
-		status = recognise(reader);
-	}
+		return source_stop(s, status, NULL);
+	find_source(o->format, &reader->format);
+	return recognise(reader);
+}
+
+enum hatf_status
+hatf_reader_open(const char *path, const struct hatf_reader_options *options,
+		 struct hatf_reader **reader_ret, struct hatf_error *err)
+{
+	struct hatf_reader_options o;
+	struct hatf_error ignored;
+	struct hatf_reader *reader;
+	enum hatf_status status;
+	int fd;
+
+	if (err == NULL)
+		err = &ignored;
+	if (!sized_take(&o, sizeof(o), options))
+		return fail(err, HATF_BAD_OPTION, "struct_nbytes");
+	if (bad_option(&o) != NULL)
+		return fail(err, HATF_BAD_OPTION, bad_option(&o));
+	reader = calloc(1, sizeof(*reader));
+	if (reader == NULL)
+		return fail(err, HATF_NO_MEMORY, NULL);
+	reader->own_fd = -1;
+	disorder_init(&reader->disorder);
+	status = open_path(reader, path, &o, &fd, err);
 	if (status != HATF_OK) {
-		*err = s->err;
+		free(reader);
+		return status;
+	}
+	status = begin(reader, fd, &o);
+	*err = reader->source.err;
+	if (status != HATF_OK) {
 		hatf_reader_close(reader);
 		return status;
 	}
@@ -248,57 +309,14 @@ open_reader(int fd, bool owns, const char *format, unsigned flags,
 }
 
 enum hatf_status
-hatf_reader_open_fd_as(int fd, const char *format, unsigned flags,
-		       struct hatf_reader **reader_ret, struct hatf_error *err)
+reader_open_fd(int fd, struct hatf_reader **reader_ret)
 {
-	struct hatf_error ignored;
+	const struct hatf_reader_options options = {
+		.struct_nbytes = sizeof(options),
+		.fd = fd,
+	};
 
-	return open_reader(fd, false, format, flags, reader_ret,
-			   err == NULL ? &ignored : err);
-}
-
-enum hatf_status
-hatf_reader_open_fd(int fd, unsigned flags, struct hatf_reader **reader_ret,
-		    struct hatf_error *err)
-{
-	return hatf_reader_open_fd_as(fd, NULL, flags, reader_ret, err);
-}
-
-enum hatf_status
-hatf_reader_open_as(const char *path, const char *format, unsigned flags,
-		    struct hatf_reader **reader_ret, struct hatf_error *err)
-{
-	struct hatf_error ignored;
-	int fd;
-
-	if (strcmp(path, "-") == 0)
-		return hatf_reader_open_fd_as(STDIN_FILENO, format, flags,
-					      reader_ret, err);
-	if (err == NULL)
-		err = &ignored;
-	if ((flags & HATF_READ_FOUND) != 0)
-		fd = hatf_open_found(path);
-	else
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0) {
-		*err = (struct hatf_error){ .status = HATF_IO,
-					    .sys_errno = errno };
-		return HATF_IO;
-	}
-	return open_reader(fd, true, format, flags, reader_ret, err);
-}
-
-int
-hatf_open_found(const char *path)
-{
-	return checked_file_open_found(path);
-}
-
-enum hatf_status
-hatf_reader_open(const char *path, unsigned flags,
-		 struct hatf_reader **reader_ret, struct hatf_error *err)
-{
-	return hatf_reader_open_as(path, NULL, flags, reader_ret, err);
+	return hatf_reader_open(NULL, &options, reader_ret, NULL);
 }
 
 void
@@ -309,7 +327,7 @@ hatf_reader_close(struct hatf_reader *reader)
 	if (reader->opened && reader->format->source->close != NULL)
 		reader->format->source->close(&reader->source);
 	disorder_fini(&reader->disorder);
-	window_fini(&reader->source.window);
+	input_window_fini(&reader->source.window);
 	framing_fini(&reader->source.framing);
 	free(reader->source.header);
 	if (reader->own_fd >= 0)
@@ -353,7 +371,7 @@ is_at_trailer(const struct hatf_reader *reader)
 const char *
 hatf_reader_header(const struct hatf_reader *reader, const char *key)
 {
-	return lines_find(&reader->source.framing.header, key);
+	return comment_lines_find(&reader->source.framing.header, key);
 }
 
 const char *
@@ -361,7 +379,7 @@ hatf_reader_trailer(const struct hatf_reader *reader, const char *key)
 {
 	if (!is_at_trailer(reader))
 		return NULL;
-	return lines_find(&reader->source.framing.trailer, key);
+	return comment_lines_find(&reader->source.framing.trailer, key);
 }
 
 const char *
@@ -399,7 +417,7 @@ hatf_reader_get_stats(const struct hatf_reader *reader,
 	const struct source *const s = &reader->source;
 	const struct framing *const f = &s->framing;
 
-	*stats_ret = (struct hatf_reader_stats){
+	struct hatf_reader_stats stats = {
 		.file_nbytes = input_consumed(&s->window.input),
 		.hatf_nbytes = s->offset,
 		.block_count = f->block_count,
@@ -412,12 +430,12 @@ hatf_reader_get_stats(const struct hatf_reader *reader,
 	};
 	/* Who came late cannot know of every block. */
 	if (reader->disorder.count != 0 && !is_late(reader)) {
-		stats_ret->disorder_count = reader->disorder.count;
-		stats_ret->disorder =
-			hatf_violation_text(reader->disorder.what);
-		stats_ret->disorder_record = reader->disorder.record;
-		stats_ret->disorder_offset = reader->disorder.offset;
+		stats.disorder_count = reader->disorder.count;
+		stats.disorder = hatf_violation_text(reader->disorder.what);
+		stats.disorder_record = reader->disorder.record;
+		stats.disorder_offset = reader->disorder.offset;
 	}
-	memcpy(stats_ret->record_count, s->tally.tag_count,
-	       sizeof(stats_ret->record_count));
+	memcpy(stats.record_count, s->tally.tag_count,
+	       sizeof(stats.record_count));
+	sized_give(stats_ret, &stats, sizeof(stats));
 }

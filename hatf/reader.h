@@ -5,6 +5,9 @@
 
 #include "hatf/hatf.h"
 
+/* Open a reader with the default options on 'fd', which stays the caller's. */
+enum hatf_status reader_open_fd(int fd, struct hatf_reader **reader_ret);
+
 /* The descriptor that 'reader' reads from; it stays the reader's or the
  * caller's. */
 int reader_fd(const struct hatf_reader *reader);

@@ -8,6 +8,7 @@
 #include "hatf/codec/hatf_record.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/hatf.h"
+#include "hatf/io/sized.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +18,10 @@ static const char trailer_kind[] = "HATF end";
 
 /* Records that are copied at once, to drop fields. */
 #define BATCH 64
+
+#define DROP_ALL                                                         \
+	((unsigned)(HATF_DROP_TIME | HATF_DROP_THREAD | HATF_DROP_HEAP | \
+		    HATF_DROP_ATTRIBUTES | HATF_DROP_COMMENTS))
 
 struct hatf_writer {
 	struct sink sink;
@@ -186,8 +191,8 @@ note_left_out(struct hatf_writer *w, const struct hatf_record *rec)
 {
 	if (!is_kind(rec, trailer_kind))
 		return;
-	if (!lines_set(&w->sink.trailer, (const char *)rec->attributes,
-		       rec->attributes_nbytes))
+	if (!comment_lines_set(&w->sink.trailer, (const char *)rec->attributes,
+			       rec->attributes_nbytes))
 		sink_fail(&w->sink, HATF_NO_MEMORY, NULL);
 }
 
@@ -280,33 +285,34 @@ make_header(struct hatf_writer *w)
  */
 static bool
 find_compression(const struct format *format,
-		 const struct hatf_writer_options *o,
-		 enum frames_kind *kind_ret)
+		 const struct hatf_writer_options *o, enum frame_kind *kind_ret)
 {
-	*kind_ret = FRAMES_NONE;
+	*kind_ret = FRAME_NONE;
 	if (o->plain || o->compression == NULL ||
 	    strcmp(o->compression, "gzip") == 0)
 		return true;
-	if (strcmp(o->compression, frames_name(FRAMES_ZSTD)) == 0)
-		*kind_ret = FRAMES_ZSTD;
-	else if (strcmp(o->compression, frames_name(FRAMES_LZ4)) == 0)
-		*kind_ret = FRAMES_LZ4;
-	return *kind_ret != FRAMES_NONE && !format->compresses;
+	if (strcmp(o->compression, frame_kind_name(FRAME_ZSTD)) == 0)
+		*kind_ret = FRAME_ZSTD;
+	else if (strcmp(o->compression, frame_kind_name(FRAME_LZ4)) == 0)
+		*kind_ret = FRAME_LZ4;
+	return *kind_ret != FRAME_NONE && !format->compresses;
 }
 
 /* Everything but the file. */
 static enum hatf_status
 prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 {
-	static const struct hatf_writer_options defaults;
 	struct sink *const s = &w->sink;
 	enum hatf_status status;
 
-	s->options = options == NULL ? defaults : *options;
 	s->out.fd = -1;
+	if (!sized_take(&s->options, sizeof(s->options), options))
+		return sink_fail(s, HATF_BAD_OPTION, "struct_nbytes");
+	if ((s->options.drop & ~DROP_ALL) != 0)
+		return sink_fail(s, HATF_BAD_OPTION, "drop");
 	w->format = format_find(s->options.format);
 	if (w->format == NULL || w->format->sink == NULL)
-		return sink_fail(s, HATF_LIMIT, "format");
+		return sink_fail(s, HATF_BAD_OPTION, "format");
 	/* What is not written of our framing is not to come from the caller. */
 	if (w->format->foreign)
 		s->options.bare = false;
@@ -314,17 +320,18 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 
 	const bool compressed = !w->format->compresses && !s->options.plain;
 	const int level = s->options.level;
-	enum frames_kind kind;
+	enum frame_kind kind;
 
 	if (!find_compression(w->format, &s->options, &kind))
-		return sink_fail(s, HATF_LIMIT, "compression");
+		return sink_fail(s, HATF_BAD_OPTION, "compression");
 	if (compressed && (level < 0 || level > OUTFILE_LEVEL_MAX))
-		return sink_fail(s, HATF_LIMIT, "level");
+		return sink_fail(s, HATF_BAD_OPTION, "level");
 	status = outfile_init(&s->out, compressed, kind, level);
 	if (status != HATF_OK)
 		return sink_fail(s, status,
-				 status == HATF_NO_LIBRARY ? frames_name(kind)
-							   : NULL);
+				 status == HATF_NO_LIBRARY
+					 ? frame_kind_name(kind)
+					 : NULL);
 	if (w->format->sink->open != NULL)
 		status = w->format->sink->open(s);
 	if (status == HATF_OK)
@@ -340,27 +347,32 @@ writer_free(struct hatf_writer *w)
 	    w->format->sink->close != NULL)
 		w->format->sink->close(&w->sink);
 	outfile_fini(&w->sink.out);
-	lines_fini(&w->sink.trailer);
+	comment_lines_fini(&w->sink.trailer);
 	free(w->header);
 	free(w);
 }
 
+/* The descriptor to write to: that of 'path' is the writer's own. */
 static enum hatf_status
-open_file(struct hatf_writer *w, const char *path)
+open_path(struct hatf_writer *w, const char *path)
 {
-	w->sink.out.fd = hatf_create_file(path);
-	if (w->sink.out.fd < 0) {
-		w->sink.out.sys_errno = errno;
+	struct outfile *const out = &w->sink.out;
+	struct hatf_error err;
+
+	out->fd = path == NULL ? w->sink.options.fd : STDOUT_FILENO;
+	if (path == NULL || strcmp(path, "-") == 0)
+		return HATF_OK;
+	if (hatf_file_create(path, &out->fd, &err) != HATF_OK) {
+		out->sys_errno = err.sys_errno;
 		return sink_fail(&w->sink, HATF_IO, NULL);
 	}
 	w->fd_is_ours = true;
 	return HATF_OK;
 }
 
-/* Open 'path', or take 'fd' if that is NULL. */
-static enum hatf_status
-open_writer(const char *path, int fd, const struct hatf_writer_options *options,
-	    struct hatf_writer **writer_ret, struct hatf_error *err)
+enum hatf_status
+hatf_writer_open(const char *path, const struct hatf_writer_options *options,
+		 struct hatf_writer **writer_ret, struct hatf_error *err)
 {
 	struct hatf_writer *const w = calloc(1, sizeof(*w));
 	enum hatf_status status;
@@ -370,37 +382,19 @@ open_writer(const char *path, int fd, const struct hatf_writer_options *options,
 			*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
 		return HATF_NO_MEMORY;
 	}
-	w->sink.path = path;
+	if (path != NULL && strcmp(path, "-") != 0)
+		w->sink.path = path;
 	status = prepare(w, options);
 	w->sink.path = NULL;
-	w->sink.out.fd = fd;
-	if (status == HATF_OK && path != NULL)
-		status = open_file(w, path);
-	if (status == HATF_OK) {
-		*writer_ret = w;
-		return HATF_OK;
-	}
+	if (status == HATF_OK)
+		status = open_path(w, path);
 	if (err != NULL)
 		*err = w->sink.err;
-	writer_free(w);
+	if (status == HATF_OK)
+		*writer_ret = w;
+	else
+		writer_free(w);
 	return status;
-}
-
-enum hatf_status
-hatf_writer_open(const char *path, const struct hatf_writer_options *options,
-		 struct hatf_writer **writer_ret, struct hatf_error *err)
-{
-	if (strcmp(path, "-") == 0)
-		return open_writer(NULL, STDOUT_FILENO, options, writer_ret,
-				   err);
-	return open_writer(path, -1, options, writer_ret, err);
-}
-
-enum hatf_status
-hatf_writer_open_fd(int fd, const struct hatf_writer_options *options,
-		    struct hatf_writer **writer_ret, struct hatf_error *err)
-{
-	return open_writer(NULL, fd, options, writer_ret, err);
 }
 
 /* The trailer, for formats that do not make it themselves, and the rest. */

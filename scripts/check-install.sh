@@ -34,7 +34,7 @@ main(int argc, char **argv)
 	if (hatf_writer_write(writer, &alloc, 1) ||
 	    hatf_writer_close(writer, &err))
 		return 1;
-	if (hatf_reader_open(argv[1], 0, &reader, &err))
+	if (hatf_reader_open(argv[1], NULL, &reader, &err))
 		return 1;
 	while (hatf_reader_read(reader, read, 8, &n) == HATF_OK)
 		for (i = 0; i < n; i++)
@@ -69,6 +69,27 @@ ${CC:-cc} "${cflags[@]}" -o "$TMP/static" "$TMP/example.c" "${static[@]}"
 echo 'in C++'
 ${CXX:-c++} -Wall "${cflags[@]}" -o "$TMP/cxx" "$TMP/example.cc" "${static[@]}"
 "$TMP/cxx" "$TMP/cxx.hatf.gz"
+
+echo 'the example in hatf.h, of at most fifteen lines, in C and C++'
+sed -n '/^ \*\t#include <hatf.h>/,/^ \*\t}/s/^ \*\t//p' \
+	"$here/include/hatf.h" >"$TMP/header.c"
+[ "$(wc -l <"$TMP/header.c")" -le 15 ]
+printf '%s\n' '0 24 0x1000' '0 40 0x2000' '1 0x1000' >"$TMP/header.ascii"
+${CC:-cc} -Wall -Wextra -Werror "${cflags[@]}" -o "$TMP/header" "$TMP/header.c" \
+	"${static[@]}"
+[ "$("$TMP/header" "$TMP/header.ascii")" = 64 ]
+${CXX:-c++} -Wall -Wextra -Werror "${cflags[@]}" -o "$TMP/header" -x c++ \
+	"$TMP/header.c" -x none "${static[@]}"
+[ "$("$TMP/header" "$TMP/header.ascii")" = 64 ]
+
+echo 'each header alone, in C and C++'
+for header in "$here"/include/*.h; do
+	echo "#include <${header##*/}>" >"$TMP/alone.c"
+	${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Werror "${cflags[@]}" \
+		-fsyntax-only "$TMP/alone.c"
+	${CXX:-c++} -std=c++11 -Wall -Wextra -Wpedantic -Werror \
+		"${cflags[@]}" -fsyntax-only -x c++ "$TMP/alone.c"
+done
 
 echo 'the command, with the recorder where it was installed'
 "$here/bin/hatf" record -o "$TMP/true.hatf.gz" -- ls / >/dev/null

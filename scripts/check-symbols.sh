@@ -118,7 +118,7 @@ check_library()
 	# What hatf.h declares is there.
 	while read -r name; do
 		complain "$so does not export $name"
-	done < <(comm -13 <(exports "$so") <(tr '\n' ' ' <hatf/hatf.h |
+	done < <(comm -13 <(exports "$so") <(tr '\n' ' ' < <(cat hatf/hatf*.h) |
 		grep -oE 'HATF_API [^;{]*;' | grep -oE 'hatf_[a-z_]+\(' |
 		tr -d '(' | sort -u))
 }

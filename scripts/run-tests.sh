@@ -54,7 +54,7 @@ tests=("$@")
 if [ $# -eq 0 ]; then
 	# The scripts, which take longest, come first.
 	for script in tests/{faults,capture,cli}/*.sh \
-		scripts/check-{includes,symbols,hardening,install}.sh; do
+		scripts/check-{includes,symbols,abi,hardening,install}.sh; do
 		[ -x "$script" ] && tests+=("$script")
 	done
 	# A program in BUILD whose source was removed is not a test any more.

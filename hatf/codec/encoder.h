@@ -92,8 +92,8 @@ bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
 bool encoder_trailer(struct encoder *e, struct text *text);
 
 /*
- * Begin a block: its comment (FORMAT "Blocks"; 'event' is the number of the
- * first logical event in it, 'time' the start time) and metadata for every
+ * Begin a block: its comment (FORMAT "Trace blocks"; 'event' is the number of
+ * the first logical event in it, 'time' the start time) and metadata for every
  * field.  The buffer must be empty or hold comments only, and have room for a
  * record.
  */

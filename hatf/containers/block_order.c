@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block_order.c - the neighbours of an address in a set of blocks, see block_set.h
+ * block_order.c - the neighbours of an address in a set of blocks, see
+ * block_set.h
  *
- * The page of the address has them, or the pages beside it in the order of pages.
- * In a page the homes of aligned blocks keep the order of their places, so it is
- * enough to look at the slots around the home.  A page that has had others, which
- * are spread over it, is looked through.
+ * A neighbour is in the page of the address, or in an adjacent page of the page
+ * order.  In a page where all blocks are aligned, homes have the order of the
+ * places, so it is enough to search the slots around the home.  Unaligned
+ * blocks are spread over their page, so a page that has had one is searched
+ * completely.
  */
 #include "hatf/containers/block_slot.h"
 
@@ -23,26 +25,32 @@ block_set_keep_order(struct block_set *blocks)
 	return true;
 }
 
-/* The home of a place in a page that is not odd: those of later places come later. */
+/*
+ * Return the home of a place in a page of aligned blocks.  Homes have the order
+ * of the places.
+ */
 static inline unsigned
 ordered_home(const struct block_page *page, unsigned place)
 {
 	return place * page->room >> BLOCK_PAGE_SHIFT;
 }
 
-/* A block that was found, and its place plus 1. */
+/* The best block found so far. */
 struct found {
 	const uint64_t *slot; /* NULL: none */
 	unsigned place;
 };
 
-/* Slot 'i' has it if that is behind the found one, and at most at 'last' (plus 1). */
+/*
+ * If slot 'i' has a later place than the found block, but at most 'last' (both
+ * plus 1), take it instead.  Return false if the slot is free.
+ */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,
 	   struct found *found)
 {
-	const uint64_t *const slot = slot_at(page, i);
-	const unsigned place = get_place(page, slot);
+	const uint64_t *const slot = block_slot_at(page, i);
+	const unsigned place = block_slot_get_place(page, slot);
 
 	if (place > found->place && place <= last)
 		*found = (struct found){ slot, place };
@@ -50,9 +58,9 @@ take_later(const struct block_page *page, unsigned i, unsigned last,
 }
 
 /*
- * The last block before a place, which may be the end of the page.  Those whose home
- * is at most that of the place lie before it, or in the run of slots from there on,
- * which may go on at the start of the page.
+ * Find the last block before a place, which may be the end of the page.  A
+ * block whose home is not after the home of the place is either before that
+ * home or in the run of slots that starts there; the run may wrap around.
  */
 static struct found
 find_before(const struct block_page *page, unsigned place)
@@ -65,9 +73,9 @@ find_before(const struct block_page *page, unsigned place)
 		home--;
 	for (unsigned i = home; take_later(page, i, place, &found);)
 		i = i + 1 == room ? 0 : i + 1;
-	for (unsigned i = page->is_odd ? room : home; i-- > 0;) {
-		/* What comes now has a home of 'i' at most. */
-		if (!page->is_odd && found.slot != NULL &&
+	for (unsigned i = page->has_unaligned ? room : home; i-- > 0;) {
+		/* The remaining slots have homes of at most 'i'. */
+		if (!page->has_unaligned && found.slot != NULL &&
 		    ordered_home(page, found.place - 1) > i)
 			break;
 		take_later(page, i, place, &found);
@@ -76,8 +84,8 @@ find_before(const struct block_page *page, unsigned place)
 }
 
 /*
- * The first block of those from place 'first' to 'last'.  From the home of the first on
- * they come in the order of runs, and the last run may go on at the start of the page.
+ * Find the first block among the places from 'first' to 'last'.  From the home
+ * of 'first' on, runs come in order; the last run may wrap around.
  */
 static struct found
 find_first(const struct block_page *page, unsigned first, unsigned last)
@@ -87,15 +95,19 @@ find_first(const struct block_page *page, unsigned first, unsigned last)
 	struct found found = { NULL, last + 2 };
 
 	for (unsigned n = 0, i = home; n < room; n++) {
-		const uint64_t *const slot = slot_at(page, i);
-		const unsigned place = get_place(page, slot);
+		const uint64_t *const slot = block_slot_at(page, i);
+		const unsigned place = block_slot_get_place(page, slot);
 
 		if (place > first && place < found.place) {
 			found = (struct found){ slot, place };
 			last_home = ordered_home(page, place - 1);
 		}
-		/* What comes now has a home of more than 'i', or is before. */
-		if (place == 0 && !page->is_odd && (i >= last_home || i < home))
+		/*
+		 * Later slots have homes after 'i', or belong to earlier
+		 * places.
+		 */
+		if (place == 0 && !page->has_unaligned &&
+		    (i >= last_home || i < home))
 			break;
 		i = i + 1 == room ? 0 : i + 1;
 	}
@@ -103,13 +115,13 @@ find_first(const struct block_page *page, unsigned first, unsigned last)
 }
 
 static bool
-tell_found(const struct block_page *page, const struct found *found,
-	   uint64_t *address_ret, struct block *block_ret)
+return_found(const struct block_page *page, const struct found *found,
+	     uint64_t *address_ret, struct block *block_ret)
 {
 	if (found->slot == NULL)
 		return false;
 	*address_ret = page->number << BLOCK_PAGE_SHIFT | (found->place - 1);
-	get_block(page, found->slot, block_ret);
+	block_slot_get(page, found->slot, block_ret);
 	return true;
 }
 
@@ -117,46 +129,47 @@ bool
 block_set_before(const struct block_set *blocks, uint64_t address,
 		 uint64_t *address_ret, struct block *block_ret)
 {
-	const struct block_page *page = find_page(blocks, address);
+	const struct block_page *page = block_slot_find_page(blocks, address);
 	struct found found = { NULL, 0 };
 	uint64_t number = address >> BLOCK_PAGE_SHIFT;
 
 	if (page != NULL)
-		found = find_before(page, place_of(address));
+		found = find_before(page, block_slot_place_of(address));
 	if (found.slot == NULL) {
 		if (!page_order_before(&blocks->order, number, &number))
 			return false;
-		page = seek_page(blocks, number);
+		page = block_slot_seek_page(blocks, number);
 		found = find_before(page, BLOCK_PAGE_NBYTES);
 	}
-	return tell_found(page, &found, address_ret, block_ret);
+	return return_found(page, &found, address_ret, block_ret);
 }
 
 bool
-block_set_behind(const struct block_set *blocks, uint64_t address,
-		 uint64_t last, uint64_t *address_ret, struct block *block_ret)
+block_set_after(const struct block_set *blocks, uint64_t address, uint64_t last,
+		uint64_t *address_ret, struct block *block_ret)
 {
 	const uint64_t last_number = last >> BLOCK_PAGE_SHIFT;
 	uint64_t number = address >> BLOCK_PAGE_SHIFT;
-	unsigned first = place_of(address) + 1;
-	const struct block_page *page = find_page(blocks, address);
+	unsigned first = block_slot_place_of(address) + 1;
+	const struct block_page *page = block_slot_find_page(blocks, address);
 
 	for (;;) {
 		if (page != NULL && first != BLOCK_PAGE_NBYTES) {
-			const struct found found = find_first(
-				page, first,
-				number == last_number ? place_of(last)
-						      : BLOCK_PAGE_NBYTES - 1);
+			const struct found found =
+				find_first(page, first,
+					   number == last_number
+						   ? block_slot_place_of(last)
+						   : BLOCK_PAGE_NBYTES - 1);
 
 			if (found.slot != NULL)
-				return tell_found(page, &found, address_ret,
-						  block_ret);
+				return return_found(page, &found, address_ret,
+						    block_ret);
 		}
 		if (number >= last_number ||
-		    !page_order_behind(&blocks->order, number, &number) ||
+		    !page_order_after(&blocks->order, number, &number) ||
 		    number > last_number)
 			return false;
 		first = 0;
-		page = seek_page(blocks, number);
+		page = block_slot_seek_page(blocks, number);
 	}
 }

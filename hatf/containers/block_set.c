@@ -2,8 +2,8 @@
 /*
  * block_set.c - see block_set.h
  *
- * Both kinds of table have open addressing, linear probing, and removal that
- * shifts back what comes later in the run, as in u64_map.c.
+ * Both kinds of table use open addressing and linear probing.  A removal moves
+ * later entries of the run back, as in u64_map.c.
  */
 #include "hatf/containers/block_slot.h"
 
@@ -16,7 +16,7 @@ void
 block_set_init(struct block_set *blocks)
 {
 	*blocks = (struct block_set){ 0 };
-	live_seed_init(&blocks->seed);
+	u64_map_seed_init(&blocks->seed);
 }
 
 void
@@ -32,36 +32,40 @@ block_set_fini(struct block_set *blocks)
 
 /* -------------------------------------------------------------- one slot */
 
-/* 'place' is plus 1. */
+/* Write a block to a slot.  'place' is the block's place plus 1. */
 static inline void
-set_block(const struct block_page *page, uint64_t *slot, unsigned place,
-	  const struct block *block)
+set_slot(const struct block_page *page, uint64_t *slot, unsigned place,
+	 const struct block *block)
 {
 	slot[0] = block->birth_time;
-	if (page->words == WIDE_WORDS) {
+	if (page->words == BLOCK_SLOT_WIDE_WORDS) {
 		slot[1] = block->object;
 		slot[2] = block->size;
-		slot[3] = (uint64_t)place << PLACE_SHIFT | block->birth_event;
+		slot[3] = (uint64_t)place << BLOCK_SLOT_PLACE_SHIFT |
+			  block->birth_event;
 		return;
 	}
-	slot[1] = block->size << NARROW_BITS | block->object;
-	slot[2] = (uint64_t)place << PLACE_SHIFT |
-		  block->size >> LOW_BITS << NARROW_BITS | block->birth_event;
+	slot[1] = block->size << BLOCK_SLOT_NARROW_BITS | block->object;
+	slot[2] = (uint64_t)place << BLOCK_SLOT_PLACE_SHIFT |
+		  block->size >> BLOCK_SLOT_LOW_BITS << BLOCK_SLOT_NARROW_BITS |
+		  block->birth_event;
 }
 
 static inline bool
-is_narrow(const struct block *block)
+fits_narrow(const struct block *block)
 {
-	return block->size >> (LOW_BITS + HIGH_BITS) == 0 &&
-	       (block->object | block->birth_event) >> NARROW_BITS == 0;
+	return block->size >> (BLOCK_SLOT_LOW_BITS + BLOCK_SLOT_HIGH_BITS) ==
+		       0 &&
+	       (block->object | block->birth_event) >> BLOCK_SLOT_NARROW_BITS ==
+		       0;
 }
 
 /* -------------------------------------------------------------- one page */
 
-/* For loops over slots, which are compiled for both lengths of a slot. */
-#define EITHER static inline __attribute__((always_inline))
+/* For loops over slots: compile each for both lengths of a slot. */
+#define FOR_BOTH_LENGTHS static inline __attribute__((always_inline))
 
-EITHER unsigned
+FOR_BOTH_LENGTHS unsigned
 seek_words(const struct block_page *page, unsigned place, unsigned words)
 {
 	const unsigned home = block_set_home(place, page->room);
@@ -74,7 +78,8 @@ seek_words(const struct block_page *page, unsigned place, unsigned words)
 			i = 0;
 		}
 
-		const uint64_t found = slot[words - 1] >> PLACE_SHIFT;
+		const uint64_t found =
+			slot[words - 1] >> BLOCK_SLOT_PLACE_SHIFT;
 
 		if (found == 0 || found == place + 1)
 			return i;
@@ -82,25 +87,30 @@ seek_words(const struct block_page *page, unsigned place, unsigned words)
 	}
 }
 
-/* The number of the slot of 'place', or of the free one where it would go. */
+/*
+ * Return the index of the slot of 'place', or of the free slot where it
+ * belongs.
+ */
 static inline unsigned
 seek(const struct block_page *page, unsigned place)
 {
-	return page->words == NARROW_WORDS
-		       ? seek_words(page, place, NARROW_WORDS)
-		       : seek_words(page, place, WIDE_WORDS);
+	return page->words == BLOCK_SLOT_NARROW_WORDS
+		       ? seek_words(page, place, BLOCK_SLOT_NARROW_WORDS)
+		       : seek_words(page, place, BLOCK_SLOT_WIDE_WORDS);
 }
 
-/* May what belongs at 'home' not lie before 'slot', in the free slot 'hole'? */
+/*
+ * Must an entry with this home, now in 'slot', stay after the free slot 'hole'?
+ */
 static inline bool
 stays(size_t home, size_t hole, size_t slot)
 {
-	/* Is 'home' in (hole, slot], counting round the end? */
+	/* Is 'home' in (hole, slot], wrapping around at the end? */
 	return hole < slot ? hole < home && home <= slot
 			   : hole < home || home <= slot;
 }
 
-EITHER void
+FOR_BOTH_LENGTHS void
 close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 {
 	uint64_t *const slots = page->slots;
@@ -112,7 +122,7 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 
 		const uint64_t *const slot = slots + (size_t)i * words;
 		const unsigned place =
-			(unsigned)(slot[words - 1] >> PLACE_SHIFT);
+			(unsigned)(slot[words - 1] >> BLOCK_SLOT_PLACE_SHIFT);
 
 		if (place == 0)
 			break;
@@ -125,21 +135,23 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 	slots[(size_t)hole * words + words - 1] = 0;
 }
 
-/* Fill the slot 'hole' with a later block of its run, as long as there is
- * one. */
+/*
+ * Fill the free slot 'hole' with a later block of its run, and repeat with the
+ * slot that this frees.
+ */
 static void
 close_hole(struct block_page *page, unsigned hole)
 {
-	if (page->words == NARROW_WORDS)
-		close_hole_words(page, hole, NARROW_WORDS);
+	if (page->words == BLOCK_SLOT_NARROW_WORDS)
+		close_hole_words(page, hole, BLOCK_SLOT_NARROW_WORDS);
 	else
-		close_hole_words(page, hole, WIDE_WORDS);
+		close_hole_words(page, hole, BLOCK_SLOT_WIDE_WORDS);
 }
 
 /*
- * The most blocks in so many slots.  Where none has been freed yet, a sixteenth
- * of the slots stays free; where blocks come and go, a half, since a removal
- * moves the blocks of a run up to its end.
+ * Return the most blocks that 'room' slots may have.  If the page has never
+ * lost a block, a sixteenth of the slots stays free.  Otherwise half of them
+ * do, since a removal moves blocks up to the end of the run.
  */
 static inline unsigned
 count_max(unsigned room, bool churns)
@@ -147,14 +159,14 @@ count_max(unsigned room, bool churns)
 	return room - (room * (churns ? 8 : 1) + 15) / 16;
 }
 
-/* Slots of an array. */
+/* Return the number of slots in an array of this class. */
 static inline unsigned
 room_of(unsigned size_class, unsigned words)
 {
 	return (unsigned)(slab_nbytes(size_class) / (words * sizeof(uint64_t)));
 }
 
-/* Give a page, which is empty, slots; false if there is no memory. */
+/* Allocate the slots of an empty page; false if there is no memory. */
 static bool
 get_slots(struct slab *slab, struct block_page *page, unsigned size_class,
 	  unsigned words)
@@ -171,7 +183,7 @@ get_slots(struct slab *slab, struct block_page *page, unsigned size_class,
 	return true;
 }
 
-/* Move a page to other slots; false if there is no memory. */
+/* Move a page to another array of slots; false if there is no memory. */
 static bool
 resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 	    unsigned words)
@@ -182,14 +194,14 @@ resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 	if (!get_slots(slab, &grown, size_class, words))
 		return false;
 	for (unsigned i = 0; i < page->room; i++) {
-		const uint64_t *const from = slot_at(page, i);
-		const unsigned place = get_place(page, from);
+		const uint64_t *const from = block_slot_at(page, i);
+		const unsigned place = block_slot_get_place(page, from);
 
 		if (place == 0)
 			continue;
-		get_block(page, from, &block);
-		set_block(&grown, slot_at(&grown, seek(&grown, place - 1)),
-			  place, &block);
+		block_slot_get(page, from, &block);
+		set_slot(&grown, block_slot_at(&grown, seek(&grown, place - 1)),
+			 place, &block);
 	}
 	slab_put(slab, page->slots, page->size_class);
 	*page = grown;
@@ -197,10 +209,10 @@ resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 }
 
 /*
- * The class to grow to: from 4 lines on larger by a quarter or a half, or by an
- * eighth or less where the page beside has shown how many blocks to expect.
- * Where blocks come and go it has room for twice the blocks, so that pages grow
- * seldom.
+ * Return the class to grow to.  From 4 cache lines on, grow by a quarter or a
+ * half, or by an eighth or less if the neighbour has shown how many blocks to
+ * expect.  If blocks come and go, leave room for twice the blocks, so that the
+ * page grows seldom.
  */
 static unsigned
 grown_class(const struct block_page *page)
@@ -214,12 +226,16 @@ grown_class(const struct block_page *page)
 	return size_class;
 }
 
-/* Make sure that a page has room for one more, if 'adds', which is 'block'. */
+/*
+ * Make room in a page for 'block', which is a new one if 'adds'; false if there
+ * is no memory.
+ */
 static inline bool
 fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 	 bool adds)
 {
-	const unsigned words = is_narrow(block) ? page->words : WIDE_WORDS;
+	const unsigned words =
+		fits_narrow(block) ? page->words : BLOCK_SLOT_WIDE_WORDS;
 	unsigned size_class = page->size_class;
 
 	if (adds && page->room <= BLOCK_PAGE_NBYTES &&
@@ -230,21 +246,21 @@ fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 
 	const unsigned room = room_of(size_class, page->words);
 
-	/* As many slots, which are wider now. */
+	/* Keep the number of slots although each gets longer. */
 	while (room_of(size_class, words) < room)
 		size_class++;
 	return resize_page(slab, page, size_class, words);
 }
 
-/* Give a page slots for half as many blocks again as it has. */
+/* Shrink the slots of a page to room for 1.5 times its blocks. */
 static void
 shrink_page(struct slab *slab, struct block_page *page)
 {
-	const size_t want = (page->count + page->count / 2u + 2) * page->words *
-			    sizeof(uint64_t);
+	const size_t needed_nbytes = (page->count + page->count / 2u + 2) *
+				     page->words * sizeof(uint64_t);
 	unsigned size_class = page->size_class;
 
-	while (size_class > 0 && slab_nbytes(size_class - 1) >= want)
+	while (size_class > 0 && slab_nbytes(size_class - 1) >= needed_nbytes)
 		size_class--;
 	if (size_class != page->size_class)
 		resize_page(slab, page, size_class, page->words);
@@ -252,7 +268,7 @@ shrink_page(struct slab *slab, struct block_page *page)
 
 /* ----------------------------------------------------------------- pages */
 
-/* Move the pages to a table with 2^shift slots; false if there is no memory. */
+/* Move the pages to a table of 2^shift slots; false if there is no memory. */
 static bool
 resize_pages(struct block_set *blocks, unsigned shift)
 {
@@ -266,7 +282,7 @@ resize_pages(struct block_set *blocks, unsigned shift)
 	other.page_shift = shift;
 	for (size_t i = 0; i < slot_count; i++)
 		if (blocks->pages[i].slots != NULL)
-			*seek_page(&other, blocks->pages[i].number) =
+			*block_slot_seek_page(&other, blocks->pages[i].number) =
 				blocks->pages[i];
 	free(blocks->pages);
 	blocks->pages = other.pages;
@@ -274,7 +290,7 @@ resize_pages(struct block_set *blocks, unsigned shift)
 	return true;
 }
 
-/* Make sure that one more page leaves half of the slots free. */
+/* Ensure that half of the slots stays free after one more page. */
 static bool
 make_room(struct block_set *blocks)
 {
@@ -285,25 +301,26 @@ make_room(struct block_set *blocks)
 	return resize_pages(blocks, blocks->page_shift + 1);
 }
 
-/* The class that the page with this number needs for its blocks, or 0. */
+/* Return the class that page 'number' needs for its blocks, or 0. */
 static unsigned
 needed_class(const struct block_set *blocks, uint64_t number)
 {
-	const struct block_page *const page = seek_page(blocks, number);
+	const struct block_page *const page =
+		block_slot_seek_page(blocks, number);
 	unsigned size_class = 0;
 
-	if (page->slots == NULL || page->words != NARROW_WORDS)
+	if (page->slots == NULL || page->words != BLOCK_SLOT_NARROW_WORDS)
 		return 0;
 	while (size_class < page->size_class &&
-	       count_max(room_of(size_class, NARROW_WORDS), false) <
+	       count_max(room_of(size_class, BLOCK_SLOT_NARROW_WORDS), false) <
 		       page->count)
 		size_class++;
 	return size_class;
 }
 
 /*
- * A page without a block; NULL if there is no memory.  Heaps grow at one end,
- * so the page beside the new one shows how many blocks to expect.
+ * Add a page without blocks; NULL if there is no memory.  Heaps grow at one
+ * end, so the page next to the new one shows how many blocks to expect.
  */
 static struct block_page *
 add_page(struct block_set *blocks, uint64_t number)
@@ -317,20 +334,21 @@ add_page(struct block_set *blocks, uint64_t number)
 	size_class = needed_class(blocks, number - 1);
 	if (size_class == 0)
 		size_class = needed_class(blocks, number + 1);
-	if (!get_slots(&blocks->slab, &added, size_class, NARROW_WORDS))
+	if (!get_slots(&blocks->slab, &added, size_class,
+		       BLOCK_SLOT_NARROW_WORDS))
 		return NULL;
 	if (blocks->keeps_order && !page_order_add(&blocks->order, number)) {
 		slab_put(&blocks->slab, added.slots, added.size_class);
 		return NULL;
 	}
 	added.is_guessed = size_class != 0;
-	page = seek_page(blocks, number);
+	page = block_slot_seek_page(blocks, number);
 	*page = added;
 	blocks->page_count++;
 	return page;
 }
 
-/* A page whose last block is gone. */
+/* Remove a page that has lost its last block. */
 static void
 remove_page(struct block_set *blocks, struct block_page *page)
 {
@@ -354,7 +372,7 @@ remove_page(struct block_set *blocks, struct block_page *page)
 	}
 	blocks->pages[hole] = (struct block_page){ 0 };
 	blocks->page_count--;
-	/* Without memory for a smaller table the large one will do. */
+	/* Without memory for a smaller table, keep the large one. */
 	if (blocks->page_shift > PAGES_MIN_SHIFT &&
 	    blocks->page_count < (size_t)1 << (blocks->page_shift - 3))
 		resize_pages(blocks, blocks->page_shift - 1);
@@ -366,15 +384,16 @@ bool
 block_set_find(const struct block_set *blocks, uint64_t address,
 	       struct block *block_ret)
 {
-	const struct block_page *const page = find_page(blocks, address);
+	const struct block_page *const page =
+		block_slot_find_page(blocks, address);
 	const uint64_t *slot;
 
 	if (page == NULL)
 		return false;
-	slot = slot_at(page, seek(page, place_of(address)));
-	if (get_place(page, slot) == 0)
+	slot = block_slot_at(page, seek(page, block_slot_place_of(address)));
+	if (block_slot_get_place(page, slot) == 0)
 		return false;
-	get_block(page, slot, block_ret);
+	block_slot_get(page, slot, block_ret);
 	return true;
 }
 
@@ -382,18 +401,18 @@ bool
 block_set_put(struct block_set *blocks, uint64_t address,
 	      const struct block *block, bool *added_ret, struct block *old_ret)
 {
-	const unsigned place = place_of(address);
-	struct block_page *page = find_page(blocks, address);
+	const unsigned place = block_slot_place_of(address);
+	struct block_page *page = block_slot_find_page(blocks, address);
 	uint64_t *slot;
 
 	if (page == NULL)
 		page = add_page(blocks, address >> BLOCK_PAGE_SHIFT);
 	if (page == NULL)
 		return false;
-	slot = slot_at(page, seek(page, place));
-	*added_ret = get_place(page, slot) == 0;
+	slot = block_slot_at(page, seek(page, place));
+	*added_ret = block_slot_get_place(page, slot) == 0;
 	if (!*added_ret && old_ret != NULL)
-		get_block(page, slot, old_ret);
+		block_slot_get(page, slot, old_ret);
 
 	const uint64_t *const slots = page->slots;
 
@@ -403,9 +422,9 @@ block_set_put(struct block_set *blocks, uint64_t address,
 		return false;
 	}
 	if (page->slots != slots)
-		slot = slot_at(page, seek(page, place));
-	set_block(page, slot, place + 1, block);
-	page->is_odd |= place % 16 != 0;
+		slot = block_slot_at(page, seek(page, place));
+	set_slot(page, slot, place + 1, block);
+	page->has_unaligned |= place % 16 != 0;
 	page->count += *added_ret;
 	blocks->count += *added_ret;
 	return true;
@@ -415,15 +434,15 @@ bool
 block_set_take(struct block_set *blocks, uint64_t address,
 	       struct block *old_ret)
 {
-	struct block_page *const page = find_page(blocks, address);
+	struct block_page *const page = block_slot_find_page(blocks, address);
 	unsigned i;
 
 	if (page == NULL)
 		return false;
-	i = seek(page, place_of(address));
-	if (get_place(page, slot_at(page, i)) == 0)
+	i = seek(page, block_slot_place_of(address));
+	if (block_slot_get_place(page, block_slot_at(page, i)) == 0)
 		return false;
-	get_block(page, slot_at(page, i), old_ret);
+	block_slot_get(page, block_slot_at(page, i), old_ret);
 	blocks->count--;
 	page->count--;
 	if (page->count == 0) {
@@ -432,7 +451,7 @@ block_set_take(struct block_set *blocks, uint64_t address,
 	}
 	close_hole(page, i);
 	page->churns = true;
-	/* Without memory for fewer slots these will do. */
+	/* Without memory for a smaller array, keep the large one. */
 	if (page->size_class != 0 && page->count < page->room / 8)
 		shrink_page(&blocks->slab, page);
 	return true;
@@ -450,14 +469,14 @@ block_set_next(const struct block_set *blocks, struct block_walk *walk,
 
 		while (page->slots != NULL && walk->slot < page->room) {
 			const uint64_t *const slot =
-				slot_at(page, (unsigned)walk->slot++);
-			const unsigned place = get_place(page, slot);
+				block_slot_at(page, (unsigned)walk->slot++);
+			const unsigned place = block_slot_get_place(page, slot);
 
 			if (place == 0)
 				continue;
 			*address_ret =
 				page->number << BLOCK_PAGE_SHIFT | (place - 1u);
-			get_block(page, slot, block_ret);
+			block_slot_get(page, slot, block_ret);
 			return true;
 		}
 		walk->slot = 0;
@@ -468,9 +487,11 @@ block_set_next(const struct block_set *blocks, struct block_walk *walk,
 void
 block_set_prefetch(const struct block_set *blocks, uint64_t address)
 {
-	const struct block_page *const page = find_page(blocks, address);
+	const struct block_page *const page =
+		block_slot_find_page(blocks, address);
 
 	if (page != NULL)
-		__builtin_prefetch(slot_at(
-			page, block_set_home(place_of(address), page->room)));
+		__builtin_prefetch(block_slot_at(
+			page, block_set_home(block_slot_place_of(address),
+					     page->room)));
 }

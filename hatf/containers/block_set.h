@@ -1,38 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block_set.h - the set of live blocks, by address, for one look at each event
+ * block_set.h - the set of live blocks, by address, one look-up per event
  *
- * Programs free what lies near to what they have just freed or allocated, and a
- * table of hashed addresses (u64_map.h) spreads that over all of its memory: each
- * event waits for a line or two from there.  So only pages are hashed here, of
- * BLOCK_PAGE_NBYTES of the addresses, and a page has a table of its own in
- * which blocks lie in the order of their addresses, two or three to a cache
- * line:
+ * Programs free blocks near those that they have just freed or allocated.  A
+ * table of hashed addresses (u64_map.h) scatters such neighbours over all of
+ * its memory, and every event misses the cache once or twice.  So only pages
+ * are hashed here: ranges of BLOCK_PAGE_NBYTES addresses.  Each page has a
+ * table of its own, where blocks are in the order of their addresses, two or
+ * three to a cache line:
  *
- *	pages	| 0x7f12 |   0    | 0x55e0 | ...	24 bytes each, 1/8 to 1/2 full
+ *	pages	| 0x7f12 |   0    | 0x55e0 | ...  24 bytes each,
+ *						  1/8 to 1/2 full
  *		     |		      |
  *		     v		      v
- *		| A | - | B | C |  | D | - |		24 bytes each, 1/8 to 15/16 full
+ *		| A | - | B | C |  | D | - |	  24 bytes each,
+ *						  1/8 to 15/16 full
  *
- * The table of the pages is small enough to stay in the cache, and neighbours
- * among the blocks come in one line, or in the next.
+ * The table of pages is small enough to stay in the cache.  Neighbouring blocks
+ * share a cache line or are in adjacent ones.
  *
- * 24 bytes hold a block whose numbers are as programs have them.  A page with
- * one whose numbers are not (32 GiB, 2^40 events) has 32 bytes for each of its
- * blocks.
+ * A block takes 24 bytes if its size is below 32 GiB and its object and event
+ * numbers are below 2^40.  A page that holds a block beyond these limits uses
+ * 32 bytes for each of its blocks.
  *
- * Memory is O(most blocks that have lived at a time).  While the set grows page
- * by page, as heaps do, it is at most 32 bytes a block where a page has 32
- * blocks or more, about 60 where blocks come and go, at most 180 where each is
- * alone in its page; a few times that where pages grow side by side, or where
- * most blocks are dead.
+ * Memory is O(peak number of live blocks).  While the set grows page by page,
+ * as heaps do, a block takes at most 32 bytes in pages of 32 blocks or more,
+ * about 60 where blocks come and go, and at most 180 where each page has one
+ * block only.  It takes a few times that where many pages grow at the same
+ * time, or where most blocks have been freed.
  *
- * Blocks before and behind an address are found, too, if the set keeps an order of its
- * pages, which takes half a byte a page where pages lie side by side.
+ * A set that keeps its pages in order can also find the neighbours of an
+ * address.  The order takes half a byte a page where pages are adjacent.
  *
- * The hash of the pages is seeded, see u64_map.h.  In a page, addresses that were
- * chosen to collide cost a search through a part of its blocks, of which it has
- * no more than bytes.
+ * The hash of the pages is seeded, see u64_map.h.  Within a page, addresses
+ * that were chosen to collide cost a search through part of its blocks, of
+ * which there are at most BLOCK_PAGE_NBYTES.
+ *
+ * Used by one thread at a time.
  */
 #ifndef HATF_BLOCK_SET_H
 #define HATF_BLOCK_SET_H
@@ -44,86 +48,90 @@
 #define BLOCK_PAGE_SHIFT  12
 #define BLOCK_PAGE_NBYTES (1u << BLOCK_PAGE_SHIFT)
 
-/* Numbers of events go up to this. */
+/* The largest event number. */
 #define BLOCK_EVENT_MAX (((uint64_t)1 << 48) - 1)
 
-/* What is known of a live block, besides its address. */
+/* A live block, without its address. */
 struct block {
-	uint64_t size;	 /* bytes asked for */
+	uint64_t size;	 /* requested bytes */
 	uint64_t object; /* id */
 	uint64_t birth_time;
-	uint64_t birth_event; /* number, up to BLOCK_EVENT_MAX */
+	uint64_t birth_event; /* event number, at most BLOCK_EVENT_MAX */
 };
 
 struct block_page {
-	uint64_t number;     /* the address, less the place in the page */
+	uint64_t number;     /* address / BLOCK_PAGE_NBYTES */
 	uint64_t *slots;     /* NULL: no page */
-	uint16_t count;	     /* of blocks */
-	uint16_t room;	     /* slots */
-	uint8_t words;	     /* of a slot */
-	uint8_t size_class;  /* of the array */
-	bool churns : 1;     /* a block has been taken out of it */
-	bool is_guessed : 1; /* it began with as many slots as one beside it */
-	bool is_odd : 1; /* it has had a block whose place is no multiple of 16 */
+	uint16_t count;	     /* number of blocks */
+	uint16_t room;	     /* number of slots */
+	uint8_t words;	     /* 64-bit words of a slot */
+	uint8_t size_class;  /* slab class of 'slots' */
+	bool churns : 1;     /* a block has been removed */
+	bool is_guessed : 1; /* the neighbour's size was copied */
+	/* has had a block whose address is not a multiple of 16 */
+	bool has_unaligned : 1;
 };
 
 /*
- * Invariant: a block lies at its home slot (of its page, see block_set.c) or
- * after it, with no free slot in between, counting round the end; the same goes
- * for pages.  A page has a block at least, and a free slot.
+ * Invariant: a block is in its home slot (see block_set_home()) or in a later
+ * one, with no free slot in between, wrapping around at the end.  The same
+ * holds for pages.  A page has at least one block and one free slot.
  */
 struct block_set {
 	struct block_page *pages; /* NULL: there are none */
-	unsigned page_shift;	  /* there are 2^page_shift slots for them */
+	unsigned page_shift;	  /* log2 of the number of slots in 'pages' */
 	size_t page_count;
 	size_t count; /* of blocks */
 	struct slab slab;
-	struct live_seed seed;
+	struct u64_map_seed seed;
 	bool keeps_order;
-	struct page_order order; /* of the pages, if so */
+	struct page_order order; /* of the pages, if 'keeps_order' */
 };
 
-/* An empty set; allocates nothing. */
+/* Make an empty set.  Allocates nothing. */
 void block_set_init(struct block_set *blocks);
 
-/* Back to an empty set, without memory; it goes on to keep an order if it did. */
+/* Make the set empty and free its memory.  'keeps_order' stays as it is. */
 void block_set_fini(struct block_set *blocks);
 
-/* Is there a block at 'address'?  If so, it is copied to '*block_ret'. */
+/* Copy the block at 'address' to '*block_ret'; false if there is none. */
 bool block_set_find(const struct block_set *blocks, uint64_t address,
 		    struct block *block_ret);
 
 /*
- * A block is at 'address' from here on.  If there was one already, '*added_ret'
- * is false, and that is copied to '*old_ret' unless it is NULL.  False if there
- * is no memory, with the set unchanged.
+ * Add a block, or replace the one at 'address'.  '*added_ret' says which; a
+ * replaced block is copied to '*old_ret' unless that is NULL.  Return false,
+ * with the set unchanged, if there is no memory.
  */
 bool block_set_put(struct block_set *blocks, uint64_t address,
 		   const struct block *block, bool *added_ret,
 		   struct block *old_ret);
 
-/* Remove the block at 'address', as it was into '*old_ret'; false if there is none. */
+/*
+ * Remove the block at 'address', copied to '*old_ret'; false if there is none.
+ */
 bool block_set_take(struct block_set *blocks, uint64_t address,
 		    struct block *old_ret);
 
-/* Keep an order of the pages from here on; false if there is no memory. */
+/* From now on keep the pages in order; false if there is no memory. */
 bool block_set_keep_order(struct block_set *blocks);
 
 /*
- * The last block before 'address', and the first one behind it, up to 'last', which is
- * no less; false if there is none.  Only for a set that keeps an order.
+ * Find the last block before 'address', or the first one after it and up to
+ * 'last', which must not be less than 'address'; false if there is none.
+ * Precondition: the set keeps its pages in order.
  */
 bool block_set_before(const struct block_set *blocks, uint64_t address,
 		      uint64_t *address_ret, struct block *block_ret);
-bool block_set_behind(const struct block_set *blocks, uint64_t address,
-		      uint64_t last, uint64_t *address_ret,
-		      struct block *block_ret);
+bool block_set_after(const struct block_set *blocks, uint64_t address,
+		     uint64_t last, uint64_t *address_ret,
+		     struct block *block_ret);
 
 /*
- * Where in a page of 'room' slots the search for a place begins.  Places of
- * aligned blocks keep their order; those between them, which only numbers that
- * stand for addresses have, are spread over the page, as they come in dense
- * runs.
+ * Return the home slot of a place (an offset in the page) in a page of 'room'
+ * slots.  Homes of places that are multiples of 16 have the order of the
+ * places.  Other places occur only in traces whose addresses are serial
+ * numbers.  They come in dense runs, so they are spread over the page.
  */
 static inline unsigned
 block_set_home(unsigned place, unsigned room)
@@ -134,28 +142,30 @@ block_set_home(unsigned place, unsigned room)
 	return spread * room >> BLOCK_PAGE_SHIFT;
 }
 
-/* Where the search for a page begins; there must be slots. */
+/*
+ * Return the slot where the search for a page begins.  The set must have pages.
+ */
 static inline size_t
 block_set_page_home(const struct block_set *blocks, uint64_t number)
 {
-	return (size_t)(live_seed_hash(&blocks->seed, number) >>
+	return (size_t)(u64_map_seed_hash(&blocks->seed, number) >>
 			(64 - blocks->page_shift));
 }
 
-/* Where a walk through the set is; all 0 at first. */
+/* The position of a walk through the set.  A walk starts with all zeros. */
 struct block_walk {
 	size_t page, slot;
 };
 
 /*
- * The next block, in an order that is another in each process; false if there
- * is none.  In between nothing may be put or taken, but for another block with
- * smaller numbers at the address of one.
+ * Return the next block of a walk; false if there is none.  The order differs
+ * from process to process.  During a walk no block may be added or removed.  A
+ * block may be replaced by one whose numbers are not larger.
  */
 bool block_set_next(const struct block_set *blocks, struct block_walk *walk,
 		    uint64_t *address_ret, struct block *block_ret);
 
-/* Begin to load what block_set_find() will look at. */
+/* Prefetch the slot that block_set_find() will read. */
 void block_set_prefetch(const struct block_set *blocks, uint64_t address);
 
 #endif /* HATF_BLOCK_SET_H */

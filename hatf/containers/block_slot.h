@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block_slot.h - the slots of a page of blocks: for block_set.c and block_order.c
+ * block_slot.h - the slots of a page of blocks: for block_set.c and
+ * block_order.c
  *
- * A slot is three words, or four in a page that is wide.  Its last word is 0 if it is
- * free, and ends with the block's place in the page, plus 1:
+ * A slot has three 64-bit words, or four if the page has a block that does not
+ * fit three.  The last word is 0 if the slot is free.  Otherwise its upper bits
+ * are the place, which is the block's offset in the page, plus 1:
  *
  *	     63                   51 50      40 39                   0
  *	0   |                     time of birth                       |
@@ -20,64 +22,74 @@
 
 #include "hatf/containers/block_set.h"
 
-#define NARROW_WORDS 3
-#define WIDE_WORDS   4
-#define PLACE_SHIFT  51
-#define NARROW_BITS  40 /* of an object and an event */
-#define LOW_BITS     24 /* of a size */
-#define HIGH_BITS    11
+#define BLOCK_SLOT_NARROW_WORDS 3
+#define BLOCK_SLOT_WIDE_WORDS	4
+#define BLOCK_SLOT_PLACE_SHIFT	51
+#define BLOCK_SLOT_NARROW_BITS	40 /* of an object and of an event number */
+#define BLOCK_SLOT_LOW_BITS	24 /* of a size */
+#define BLOCK_SLOT_HIGH_BITS	11
 
-_Static_assert(LOW_BITS + NARROW_BITS == 64 &&
-		       NARROW_BITS + HIGH_BITS == PLACE_SHIFT &&
-		       BLOCK_EVENT_MAX >> PLACE_SHIFT == 0 &&
-		       BLOCK_PAGE_NBYTES < 1 << (64 - PLACE_SHIFT),
+_Static_assert(BLOCK_SLOT_LOW_BITS + BLOCK_SLOT_NARROW_BITS == 64 &&
+		       BLOCK_SLOT_NARROW_BITS + BLOCK_SLOT_HIGH_BITS ==
+			       BLOCK_SLOT_PLACE_SHIFT &&
+		       BLOCK_EVENT_MAX >> BLOCK_SLOT_PLACE_SHIFT == 0 &&
+		       BLOCK_PAGE_NBYTES < 1 << (64 - BLOCK_SLOT_PLACE_SHIFT),
 	       "the bits of a slot");
 
+/* Return the place of an address in its page. */
 static inline unsigned
-place_of(uint64_t address)
+block_slot_place_of(uint64_t address)
 {
 	return (unsigned)(address % BLOCK_PAGE_NBYTES);
 }
 
+/* Return slot 'i' of a page. */
 static inline uint64_t *
-slot_at(const struct block_page *page, unsigned i)
+block_slot_at(const struct block_page *page, unsigned i)
 {
 	return page->slots + (size_t)i * page->words;
 }
 
-/* A slot's place, plus 1; 0: it is free. */
+/* Return the place of a slot plus 1, or 0 if the slot is free. */
 static inline unsigned
-get_place(const struct block_page *page, const uint64_t *slot)
+block_slot_get_place(const struct block_page *page, const uint64_t *slot)
 {
-	return (unsigned)(slot[page->words - 1] >> PLACE_SHIFT);
+	return (unsigned)(slot[page->words - 1] >> BLOCK_SLOT_PLACE_SHIFT);
 }
 
+/* Return the 'count' low bits of 'n'; 'count' is less than 64. */
 static inline uint64_t
-low_bits(uint64_t n, unsigned count)
+block_slot_low_bits(uint64_t n, unsigned count)
 {
 	return n & (((uint64_t)1 << count) - 1);
 }
 
+/* Read the block in a slot that is in use. */
 static inline void
-get_block(const struct block_page *page, const uint64_t *slot,
-	  struct block *ret)
+block_slot_get(const struct block_page *page, const uint64_t *slot,
+	       struct block *ret)
 {
 	ret->birth_time = slot[0];
-	if (page->words == WIDE_WORDS) {
+	if (page->words == BLOCK_SLOT_WIDE_WORDS) {
 		ret->object = slot[1];
 		ret->size = slot[2];
-		ret->birth_event = low_bits(slot[3], 48);
+		ret->birth_event = block_slot_low_bits(slot[3], 48);
 		return;
 	}
-	ret->object = low_bits(slot[1], NARROW_BITS);
-	ret->size = slot[1] >> NARROW_BITS |
-		    low_bits(slot[2] >> NARROW_BITS, HIGH_BITS) << LOW_BITS;
-	ret->birth_event = low_bits(slot[2], NARROW_BITS);
+	ret->object = block_slot_low_bits(slot[1], BLOCK_SLOT_NARROW_BITS);
+	ret->size = slot[1] >> BLOCK_SLOT_NARROW_BITS |
+		    block_slot_low_bits(slot[2] >> BLOCK_SLOT_NARROW_BITS,
+					BLOCK_SLOT_HIGH_BITS)
+			    << BLOCK_SLOT_LOW_BITS;
+	ret->birth_event = block_slot_low_bits(slot[2], BLOCK_SLOT_NARROW_BITS);
 }
 
-/* The slot of a page, or the free one where it would go; there must be slots. */
+/*
+ * Return the slot of a page, or the free slot where it belongs.  The set must
+ * have pages.
+ */
 static inline struct block_page *
-seek_page(const struct block_set *blocks, uint64_t number)
+block_slot_seek_page(const struct block_set *blocks, uint64_t number)
 {
 	const size_t mask = ((size_t)1 << blocks->page_shift) - 1;
 	size_t slot = block_set_page_home(blocks, number);
@@ -88,14 +100,15 @@ seek_page(const struct block_set *blocks, uint64_t number)
 	return &blocks->pages[slot];
 }
 
+/* Return the page of an address, or NULL. */
 static inline struct block_page *
-find_page(const struct block_set *blocks, uint64_t address)
+block_slot_find_page(const struct block_set *blocks, uint64_t address)
 {
 	struct block_page *page;
 
 	if (blocks->count == 0)
 		return NULL;
-	page = seek_page(blocks, address >> BLOCK_PAGE_SHIFT);
+	page = block_slot_seek_page(blocks, address >> BLOCK_PAGE_SHIFT);
 	return page->slots != NULL ? page : NULL;
 }
 

@@ -11,7 +11,7 @@ heaps_init(struct heaps *heaps, bool strict)
 {
 	*heaps = (struct heaps){ 0 };
 	block_set_init(&heaps->first.live);
-	live_init(&heaps->index);
+	u64_map_init(&heaps->index);
 	ids_init(&heaps->ids, strict);
 }
 
@@ -24,12 +24,12 @@ heaps_fini(struct heaps *heaps)
 	}
 	free(heaps->others);
 	block_set_fini(&heaps->first.live);
-	live_fini(&heaps->index);
+	u64_map_fini(&heaps->index);
 	ids_fini(&heaps->ids);
 }
 
 static void
-forget(struct block_set *live)
+clear_history(struct block_set *live)
 {
 	struct block_walk walk = { 0 };
 	struct block block;
@@ -37,24 +37,24 @@ forget(struct block_set *live)
 	bool added;
 
 	while (block_set_next(live, &walk, &address, &block)) {
-		const struct block forgotten = { .size = block.size };
+		const struct block without_history = { .size = block.size };
 
-		block_set_put(live, address, &forgotten, &added, NULL);
+		block_set_put(live, address, &without_history, &added, NULL);
 	}
 }
 
 void
-heaps_forget(struct heaps *heaps)
+heaps_clear_history(struct heaps *heaps)
 {
-	forget(&heaps->first.live);
+	clear_history(&heaps->first.live);
 	for (size_t i = 0; i < heaps->other_count; i++)
-		forget(&heaps->others[i]->live);
+		clear_history(&heaps->others[i]->live);
 	heaps->peak_count = heaps->live_count;
 	heaps->peak_nbytes = heaps->live_nbytes;
 }
 
 bool
-heaps_keep_forgotten(struct heaps *heaps)
+heaps_keep_without_history(struct heaps *heaps)
 {
 	struct block_walk walk = { 0 };
 	struct block block;
@@ -73,7 +73,7 @@ heaps_keep_forgotten(struct heaps *heaps)
 	return is_fine;
 }
 
-/* Make room in 'others' for one more. */
+/* Make room in 'others' for one more heap; false if there is no memory. */
 static bool
 make_room(struct heaps *heaps)
 {
@@ -96,23 +96,24 @@ heaps_get(struct heaps *heaps, uint64_t id)
 	if (id == 0)
 		return &heaps->first;
 
-	struct live_block *place = live_find(&heaps->index, id);
+	struct u64_map_entry *entry = u64_map_find(&heaps->index, id);
 	struct heap *heap;
 	bool added;
 
-	if (place != NULL)
-		return heaps->others[place->size];
+	if (entry != NULL)
+		return heaps->others[entry->value];
 	heap = calloc(1, sizeof(*heap));
 	if (heap == NULL)
 		return NULL;
 	block_set_init(&heap->live);
 	heap->live.keeps_order = heaps->first.live.keeps_order;
-	place = make_room(heaps) ? live_put(&heaps->index, id, &added) : NULL;
-	if (place == NULL) {
+	entry = make_room(heaps) ? u64_map_put(&heaps->index, id, &added)
+				 : NULL;
+	if (entry == NULL) {
 		free(heap);
 		return NULL;
 	}
-	place->size = heaps->other_count;
+	entry->value = heaps->other_count;
 	heap->id = id;
 	heaps->others[heaps->other_count++] = heap;
 	return heap;
@@ -128,35 +129,36 @@ heaps_keep_order(struct heaps *heaps)
 	return is_fine;
 }
 
-/* The last one takes the place of a heap that is no more. */
+/* Free a heap, and move the last one of 'others' to its place. */
 static void
-forget_heap(struct heaps *heaps, struct heap *heap)
+remove_heap(struct heaps *heaps, struct heap *heap)
 {
-	struct live_block *const place = live_find(&heaps->index, heap->id);
+	struct u64_map_entry *const entry =
+		u64_map_find(&heaps->index, heap->id);
 	struct heap *const last = heaps->others[--heaps->other_count];
 
 	if (last != heap) {
-		heaps->others[place->size] = last;
-		live_find(&heaps->index, last->id)->size = place->size;
+		heaps->others[entry->value] = last;
+		u64_map_find(&heaps->index, last->id)->value = entry->value;
 	}
-	live_remove(&heaps->index, place);
+	u64_map_remove(&heaps->index, entry);
 	free(heap);
 }
 
 struct heap *
 heaps_find(struct heaps *heaps, uint64_t id)
 {
-	const struct live_block *place;
+	const struct u64_map_entry *entry;
 
 	if (id == 0)
 		return &heaps->first;
-	place = live_find(&heaps->index, id);
-	return place != NULL ? heaps->others[place->size] : NULL;
+	entry = u64_map_find(&heaps->index, id);
+	return entry != NULL ? heaps->others[entry->value] : NULL;
 }
 
 void
-heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
-		    uint64_t *nbytes_ret)
+heaps_sum_without_history(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
+			  uint64_t *nbytes_ret)
 {
 	const struct heap *const heap = heaps_find(heaps, id);
 	struct block_walk walk = { 0 };
@@ -185,10 +187,10 @@ heaps_clear(struct heaps *heaps, uint64_t id)
 	heap->nbytes = 0;
 	block_set_fini(&heap->live);
 	if (id != 0)
-		forget_heap(heaps, heap);
+		remove_heap(heaps, heap);
 }
 
-/* Note the largest values; sizes are modulo 2^64 as all of HATF's numbers. */
+/* Update the peaks.  Sizes are modulo 2^64, as all numbers of HATF. */
 static void
 note_peak(struct heaps *heaps)
 {

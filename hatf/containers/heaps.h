@@ -2,9 +2,10 @@
 /*
  * heaps.h - the live blocks of every heap
  *
- * Each heap has a live set of its own, for a pool's block may have the address of
- * the block of heap 0 that the pool lives in, and destroying a heap ends all that
- * is in it.  Memory is O(live blocks + heaps that exist).
+ * Each heap has a set of live blocks of its own.  A block of a pool may have
+ * the same address as the block of heap 0 that contains the pool, and
+ * destroying a heap frees all blocks in it.  Memory is O(live blocks + heaps
+ * that exist).  Used by one thread at a time.
  *
  * Invariant: 'live_count' and 'live_nbytes' are sums over all sets.
  */
@@ -26,76 +27,92 @@ struct heaps {
 	struct heap first;    /* heap 0 */
 	struct heap **others; /* in any order */
 	size_t other_count, other_cap;
-	struct live index; /* id -> 'size' is the place in 'others' */
-	struct ids ids;	   /* which exist */
+	struct u64_map index; /* id -> 'value' is the index in 'others' */
+	struct ids ids;	      /* of the heaps that exist */
 	uint64_t live_count, live_nbytes;
 	uint64_t peak_count, peak_nbytes;
 };
 
-/* A 'strict' trace creates its heaps before it uses them; see ids.h. */
+/*
+ * Start without blocks.  A 'strict' trace creates each heap before using it,
+ * see ids.h.
+ */
 void heaps_init(struct heaps *heaps, bool strict);
+
+/* Free all heaps. */
 void heaps_fini(struct heaps *heaps);
 
 /*
- * What is live from here on has no history: the object id is 0, the birth too.  The peaks
- * begin again.
+ * Set the object id and the birth of all live blocks to 0, and restart the
+ * peaks from the live blocks.
  */
-void heaps_forget(struct heaps *heaps);
+void heaps_clear_history(struct heaps *heaps);
 
 /*
- * Keep of the blocks of heap 0 those that heaps_forget() has seen, and nothing
- * else.  False if there is no memory.
+ * Keep only those blocks of heap 0 that have had no history since
+ * heaps_clear_history(), and remove everything else.  Return false if there is
+ * no memory; some blocks are lost then.
  */
-bool heaps_keep_forgotten(struct heaps *heaps);
+bool heaps_keep_without_history(struct heaps *heaps);
 
-/* How much of what heaps_forget() has seen is still in the heap 'id'. */
-void heaps_sum_forgotten(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
-			 uint64_t *nbytes_ret);
+/*
+ * Return number and bytes of the blocks in heap 'id' that have had no history
+ * since heaps_clear_history().
+ */
+void heaps_sum_without_history(struct heaps *heaps, uint64_t id,
+			       uint64_t *count_ret, uint64_t *nbytes_ret);
 
-/* The heap with 'id', made if it is new; NULL if there is no memory. */
+/*
+ * Return the heap 'id', made if it does not exist; NULL if there is no memory.
+ */
 struct heap *heaps_get(struct heaps *heaps, uint64_t id);
 
-/* Like heaps_get(), but makes none: NULL if it has never had a block. */
+/* Like heaps_get(), but return NULL if the heap does not exist. */
 struct heap *heaps_find(struct heaps *heaps, uint64_t id);
 
-/* All sets keep an order from here on (block_set.h); false if there is no memory. */
+/*
+ * From now on keep the pages of all sets in order (block_set.h); false if there
+ * is no memory.
+ */
 bool heaps_keep_order(struct heaps *heaps);
 
-/* Everything in the heap 'id' dies. */
+/* Remove all blocks of heap 'id', and the heap itself unless it is heap 0. */
 void heaps_clear(struct heaps *heaps, uint64_t id);
 
 /*
- * A block lives at 'address' from here on, in place of what may have been there:
- * '*replaced_ret' tells, and '*lost_ret', unless it is NULL, is that block then.
- * False if there is no memory.
+ * Add a block, or replace the one at 'address'.  '*replaced_ret' says which; a
+ * replaced block is copied to '*lost_ret' unless that is NULL.  Return false if
+ * there is no memory.
  */
 bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
 	       const struct block *block, bool *replaced_ret,
 	       struct block *lost_ret);
 
-/* Remove the block at 'address', as it was into '*old_ret'; false if there is none. */
+/*
+ * Remove the block at 'address', copied to '*old_ret'; false if there is none.
+ */
 bool heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
 		struct block *old_ret);
 
 /*
- * How far ahead the live set is loaded; several times that of one miss.
+ * Records between a prefetch and its use: enough to cover several cache misses.
  */
-#define HEAPS_AHEAD 16
+#define HEAPS_PREFETCH_DISTANCE 16
 
 /*
- * Record 'i' of 'n' is about to be entered: begin to load what those further on will
- * look for.  Who does not call it is slower where many blocks live.
+ * Prefetch the block of a later record, to be called before record 'i' of 'n'
+ * is entered.  Optional; without it, sets of many live blocks are slower.
  */
 static inline void
-heaps_look_ahead(const struct heaps *heaps, const struct hatf_record *records,
-		 size_t n, size_t i)
+heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
+	       size_t n, size_t i)
 {
 	const struct block_set *const live = &heaps->first.live;
 	const struct hatf_record *rec;
 
-	if (n - i <= HEAPS_AHEAD)
+	if (n - i <= HEAPS_PREFETCH_DISTANCE)
 		return;
-	rec = &records[i + HEAPS_AHEAD];
+	rec = &records[i + HEAPS_PREFETCH_DISTANCE];
 	block_set_prefetch(live, rec->old_address == 0 ? rec->address
 						       : rec->old_address);
 }

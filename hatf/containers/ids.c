@@ -10,7 +10,7 @@
 
 enum ids_state {
 	IDS_NEW,     /* never seen: the slot is free */
-	IDS_IMPLIED, /* used without having been created */
+	IDS_IMPLIED, /* used, but never created */
 	IDS_ALIVE,
 	IDS_GONE,
 };
@@ -19,7 +19,7 @@ void
 ids_init(struct ids *ids, bool strict)
 {
 	*ids = (struct ids){ .strict = strict };
-	live_seed_init(&ids->seed);
+	u64_map_seed_init(&ids->seed);
 }
 
 void
@@ -35,12 +35,15 @@ ids_count(const struct ids *ids)
 	return ids->count;
 }
 
-/* The slot of 'id', or the free one where it would be; there must be slots. */
+/*
+ * Return the slot of 'id', or the free slot where it belongs.  The table must
+ * have slots.
+ */
 static size_t
 find_slot(const struct ids *ids, uint64_t id)
 {
 	const size_t mask = ids->slot_count - 1;
-	size_t slot = live_seed_hash(&ids->seed, id) & mask;
+	size_t slot = u64_map_seed_hash(&ids->seed, id) & mask;
 
 	while (ids->states[slot] != IDS_NEW && ids->keys[slot] != id)
 		slot = (slot + 1) & mask;
@@ -55,7 +58,7 @@ find_state(const struct ids *ids, uint64_t id)
 		       : (enum ids_state)ids->states[find_slot(ids, id)];
 }
 
-/* Have room for one more; false if there is no memory. */
+/* Make room for one more id; false if there is no memory. */
 static bool
 make_room(struct ids *ids)
 {
@@ -87,7 +90,7 @@ make_room(struct ids *ids)
 	return true;
 }
 
-/* Set the state of 'id'; '*before_ret' is what it was. */
+/* Set the state of 'id', and return the old one in '*before_ret'. */
 static bool
 change(struct ids *ids, uint64_t id, enum ids_state state,
        enum ids_state *before_ret)

@@ -1,41 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ids.h - which threads or heaps exist
+ * ids.h - the set of threads or heaps that exist
  *
- * Remembers every id that was ever used, in about 20 bytes.  Memory is O(ids).  A trace that is not
- * 'strict' may leave out that something was created, and may use an id again
- * after it was destroyed, as systems do with theirs.
+ * Remembers every id that was ever used, at about 20 bytes each.  Memory is
+ * O(ids).  A trace that is not 'strict' may omit the creation of an id, and may
+ * reuse an id after its destruction, as operating systems do.
+ *
+ * Used by one thread at a time.
  */
 #ifndef HATF_IDS_H
 #define HATF_IDS_H
 
 #include "hatf/containers/u64_map.h"
 
+/* The result of recording an event of an id. */
 enum ids_result {
 	IDS_OK,
-	IDS_WRONG, /* it does not exist, or does already */
+	IDS_WRONG, /* used or destroyed but absent, or created but present */
 	IDS_NO_MEMORY,
 };
 
 struct ids {
-	/* A hash table; of a slot that is free, the state is 0. */
+	/* A hash table.  A slot whose state is 0 is free. */
 	uint64_t *keys;
-	uint8_t *states;   /* an enum ids_state each */
+	uint8_t *states;   /* each an enum ids_state */
 	size_t slot_count; /* 0, or a power of two */
-	size_t count;	   /* slots in use, less than 3/4 of them */
-	struct live_seed seed;
+	size_t count;	   /* slots in use, at most 3/4 of 'slot_count' */
+	struct u64_map_seed seed;
 	bool strict;
 };
 
+/* Start without ids.  Allocates nothing. */
 void ids_init(struct ids *ids, bool strict);
+
+/* Free the memory. */
 void ids_fini(struct ids *ids);
 
-/* Ids that ever existed. */
+/* Return the number of ids that were ever used. */
 size_t ids_count(const struct ids *ids);
 
 /*
- * The id was created, destroyed, used.  After IDS_WRONG it is taken to be what
- * the caller says.
+ * Record that 'id' was created, destroyed or used.  Return IDS_WRONG if the
+ * state of 'id' does not allow that; the new state is set nevertheless.  After
+ * IDS_NO_MEMORY nothing has changed.
  */
 enum ids_result ids_create(struct ids *ids, uint64_t id);
 enum ids_result ids_destroy(struct ids *ids, uint64_t id);

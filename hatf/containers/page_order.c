@@ -7,7 +7,10 @@
 
 #define GROUP_PAGES 64
 
-/* 4 KiB.  The first run begins with a few, for there may be many small sets. */
+/*
+ * A full run is 4 KiB.  The first run starts small, since there may be many
+ * small sets.
+ */
 #define RUN_MAX 256
 #define RUN_MIN 4
 
@@ -20,7 +23,10 @@ page_order_fini(struct page_order *order)
 	*order = (struct page_order){ 0 };
 }
 
-/* The run that has a group, or would have it.  There must be one. */
+/*
+ * Find the run that has the group or would have it.  Precondition: there is a
+ * run.
+ */
 static size_t
 seek_run(const struct page_order *order, uint64_t number)
 {
@@ -37,7 +43,7 @@ seek_run(const struct page_order *order, uint64_t number)
 	return low;
 }
 
-/* The place in a run of the first group that does not come before. */
+/* Find the first group of a run that is not before 'number'. */
 static unsigned
 seek_group(const struct page_run *run, uint64_t number)
 {
@@ -62,7 +68,7 @@ has_group(const struct page_run *run, unsigned i, uint64_t number)
 
 /* ------------------------------------------------------------------- adding */
 
-/* An empty run at 'i'; false if there is no memory. */
+/* Insert an empty run at 'i'; false if there is no memory. */
 static bool
 insert_run(struct page_order *order, size_t i, unsigned cap)
 {
@@ -102,9 +108,11 @@ grow_run(struct page_run *run)
 }
 
 /*
- * Run 'r' is full, and one more group is to come at '*at': make a run behind it for
- * those from the middle on, or for that group alone where a heap grows at its end.
- * Returns where the group belongs then, or NULL if there is no memory.
+ * Split run 'r', which is full, to insert a group at '*at'.  Move the groups
+ * from the middle on to a new run after it.  If the group belongs at the end,
+ * as when a heap grows upwards, make the new run for that group alone.  Return
+ * the run that the group belongs to, with '*at' adjusted, or NULL if there is
+ * no memory.
  */
 static struct page_run *
 split_run(struct page_order *order, size_t r, unsigned *at)
@@ -127,7 +135,10 @@ split_run(struct page_order *order, size_t r, unsigned *at)
 	return next;
 }
 
-/* Run 'r' with room for a group at '*at', or the run that has it then. */
+/*
+ * Make room for a group at '*at' of run 'r'.  Return the run that the group
+ * belongs to, as split_run() does.
+ */
 static struct page_run *
 make_room(struct page_order *order, size_t r, unsigned *at)
 {
@@ -243,8 +254,8 @@ page_order_before(const struct page_order *order, uint64_t page,
 }
 
 bool
-page_order_behind(const struct page_order *order, uint64_t page,
-		  uint64_t *page_ret)
+page_order_after(const struct page_order *order, uint64_t page,
+		 uint64_t *page_ret)
 {
 	const uint64_t number = page / GROUP_PAGES;
 	const uint64_t higher = ~(uint64_t)1 << page % GROUP_PAGES;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_order.h - a set of pages in the order of their numbers
+ * page_order.h - a sorted set of page numbers
  *
- * Pages of a heap lie beside each other, so 64 of them are one group, of two words: a
- * number and a bit for each page.  Groups are sorted in runs of RUN_MAX at most, and
- * the runs are sorted, too:
+ * Heaps use adjacent pages, so 64 of them form a group of two words: a number
+ * and a bit for each page.  Groups are sorted within runs of at most RUN_MAX
+ * groups, and the runs are sorted, too:
  *
- *	runs	|  first, groups, count, cap  |  first, groups, count, cap  | ...
+ *	runs	| first, groups, count, cap | first, groups, count, cap | ...
  *			    |
  *			    v
  *		| number, pages | number, pages | ...
  *
- * Memory is O(most pages at a time): a run that loses groups stays as it is until it
- * has none.
+ * Memory is O(peak number of pages): a run that loses groups keeps its memory
+ * until it is empty.
+ *
+ * Used by one thread at a time.
  */
 #ifndef HATF_PAGE_ORDER_H
 #define HATF_PAGE_ORDER_H
@@ -23,7 +25,7 @@
 
 struct page_group {
 	uint64_t number; /* of its first page, divided by 64 */
-	uint64_t pages;	 /* bit i: its page i is in the set */
+	uint64_t pages;	 /* bit i: page 64 * number + i is in the set */
 };
 
 struct page_run {
@@ -38,21 +40,27 @@ struct page_order {
 	size_t count, cap;
 };
 
-/* All 0 is an empty set, without memory; this makes one such. */
+/* Free the memory and make the set empty.  All zeros is an empty set. */
 void page_order_fini(struct page_order *order);
 
-/* Put a page in; false if there is no memory, with the set unchanged. */
+/* Add a page; false if there is no memory, with the set unchanged. */
 bool page_order_add(struct page_order *order, uint64_t page);
 
-/* Take out a page that is in. */
+/* Remove a page.  Precondition: the page is in the set. */
 void page_order_remove(struct page_order *order, uint64_t page);
 
-/* The last page before this one, which need not be in; false if there is none. */
+/*
+ * Find the last page before 'page', which need not be in the set; false if
+ * there is none.
+ */
 bool page_order_before(const struct page_order *order, uint64_t page,
 		       uint64_t *page_ret);
 
-/* The first page behind this one, which need not be in; false if there is none. */
-bool page_order_behind(const struct page_order *order, uint64_t page,
-		       uint64_t *page_ret);
+/*
+ * Find the first page after 'page', which need not be in the set; false if
+ * there is none.
+ */
+bool page_order_after(const struct page_order *order, uint64_t page,
+		      uint64_t *page_ret);
 
 #endif /* HATF_PAGE_ORDER_H */

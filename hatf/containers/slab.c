@@ -2,9 +2,9 @@
 /*
  * slab.c - see slab.h
  *
- * A chunk begins with a line that leads to the one before.  All lengths are
- * multiples of a line, so whatever is left of a chunk or an array can be cut into
- * arrays.
+ * The first cache line of a chunk points to the chunk before it.  All sizes are
+ * multiples of a cache line, so the rest of a chunk or of an array can always
+ * be cut into arrays.
  */
 #include "hatf/containers/slab.h"
 
@@ -47,7 +47,7 @@ take(struct slab *slab, unsigned size_class)
 	return array;
 }
 
-/* Make arrays of so many bytes, a multiple of a line. */
+/* Cut 'nbytes' bytes, a multiple of a cache line, into free arrays. */
 static void
 cut_up(struct slab *slab, uint8_t *bytes, size_t nbytes)
 {
@@ -69,7 +69,9 @@ add_chunk(struct slab *slab, size_t array_nbytes)
 	size_t nbytes = slab->nbytes < CHUNK_MIN ? CHUNK_MIN : slab->nbytes;
 	struct slab_chunk *chunk;
 
-	/* Powers of two: so are all sums but the last. */
+	/*
+	 * Chunk sizes are powers of two, and so are their sums up to CHUNK_MAX.
+	 */
 	while (nbytes < array_nbytes + SLAB_LINE_NBYTES)
 		nbytes *= 2;
 	if (nbytes > CHUNK_MAX)
@@ -89,7 +91,7 @@ add_chunk(struct slab *slab, size_t array_nbytes)
 	return true;
 }
 
-/* An array out of a longer one; the rest of that makes arrays, too. */
+/* Take a free array of class 'longer', and cut off all but 'nbytes' bytes. */
 static void *
 cut_longer(struct slab *slab, size_t nbytes, unsigned longer)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slab.h - memory for many small arrays of some lengths
+ * slab.h - an allocator for many small arrays of 80 sizes
  *
- * There are eight lengths from one power of two to the next, so that an array
- * need be little longer than what is in it.  Memory comes in chunks, each as
- * large as all before it together, so that few blocks need little and many lie
- * in huge pages.  What is given back is taken for arrays of its length or
- * shorter ones; the chunks stay until the end, so memory is in proportion to
- * the most that was in use of each length.  Used by one thread at a time.
+ * Between one power of two and the next there are eight sizes, so an array need
+ * be little longer than its content.  Memory comes in chunks.  Each chunk is as
+ * large as all earlier ones together, up to a huge page, so that few arrays
+ * need little memory and many are in huge pages.  Freed arrays are reused for
+ * arrays of the same size or smaller ones.  Chunks are kept until slab_fini(),
+ * so memory is proportional to the sum of each size's peak use.
+ *
+ * Used by one thread at a time.
  */
 #ifndef HATF_SLAB_H
 #define HATF_SLAB_H
@@ -16,13 +18,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arrays are made of cache lines. */
+/* Array sizes are multiples of a cache line. */
 #define SLAB_LINE_NBYTES ((size_t)64)
 
-/* Classes of lengths: 1 to 8 lines, 9 to 16, 18 to 32 by 2, ... 2304 to 4096 by
- * 256. */
+/*
+ * Size classes in cache lines: 1 to 8, 9 to 16, 18 to 32 in steps of 2, ...
+ * 2304 to 4096 in steps of 256.
+ */
 #define SLAB_CLASS_COUNT 80
 
+/* Return the array size of a class in bytes. */
 static inline size_t
 slab_nbytes(unsigned size_class)
 {
@@ -32,24 +37,27 @@ slab_nbytes(unsigned size_class)
 }
 
 struct slab {
-	struct slab_chunk *chunks; /* the last one first */
-	uint8_t *next;		   /* what is left of it */
+	struct slab_chunk *chunks; /* the newest first */
+	uint8_t *next;		   /* the unused end of the newest chunk */
 	size_t left;
 	size_t nbytes; /* of all chunks */
-	/* Of each class; each array begins with the next one's address. */
+	/*
+	 * The free list of each class.  A free array begins with a pointer to
+	 * the next.
+	 */
 	void *unused[SLAB_CLASS_COUNT];
 };
 
-/* 'slab' is all 0 at first. */
+/* Free all memory.  A slab starts as all zeros, and is so again afterwards. */
 void slab_fini(struct slab *slab);
 
 /*
- * An array of slab_nbytes(size_class) bytes, aligned to a cache line, with
- * anything in it; NULL if there is no memory.
+ * Allocate an array of slab_nbytes(size_class) bytes, aligned to a cache line,
+ * with undefined content.  Return NULL if there is no memory.
  */
 void *slab_get(struct slab *slab, unsigned size_class);
 
-/* Give it back. */
+/* Free an array of slab_get() with the same 'size_class'. */
 void slab_put(struct slab *slab, void *array, unsigned size_class);
 
 #endif /* HATF_SLAB_H */

@@ -2,14 +2,14 @@
 /*
  * stacks.c - frames and call stacks by id; see hatf.h and FORMAT "Stacks"
  *
- * A frame is kept as a 'struct place', whose bytes are a name of their own, so
- * that equal frames are found as equal strings are.  A stack is found by its
- * parent and frame, in a hash table of numbers: four bytes a slot, as there may be
- * millions.
+ * The bytes of a 'struct content', which describes a frame, are stored in a
+ * string table, so that equal frames are found as equal strings.  A stack is
+ * found by its parent and frame in a hash table of ids, with four bytes a slot,
+ * as there may be millions.
  *
- * Ids count from 1 on in what we write and in most of what we read: as long as
- * they do, an id is a place in an array.  Those that come out of turn are in a
- * hash table.
+ * In all traces that we write and in most that we read, ids count up from 1.
+ * As long as they do, an id is an index into an array.  Ids out of sequence are
+ * in a hash map.
  */
 #include "hatf/codec/comment_text.h"
 #include "hatf/codec/hatf_record.h"
@@ -23,71 +23,79 @@
 static const char frame_kind[] = "HATF frame\n";
 static const char stack_kind[] = "HATF stack\n";
 
-/* A frame: 'names' compares its bytes, so it has no padding. */
-struct place {
+/*
+ * The content of a frame.  The string table compares its bytes, so padding is
+ * not allowed.
+ */
+struct content {
 	uint64_t line, column, address;
-	uint32_t function, file, object; /* in 'texts'; 0: none */
+	/* string numbers in 'texts'; 0: none */
+	uint32_t function, file, object;
 	uint32_t end_column;
 };
-_Static_assert(sizeof(struct place) == 3 * 8 + 4 * 4, "padding");
+_Static_assert(sizeof(struct content) == 3 * 8 + 4 * 4, "padding");
 
-/* Ids, and the places 0, 1, ... that they stand for. */
+/* Maps ids to the indices 0, 1, ... of an array. */
 struct index {
-	uint64_t in_turn;   /* ids 1 to this stand for the place before */
-	uint32_t count;	    /* places in use */
-	struct live others; /* by id; 'size' is the place */
+	uint64_t sequential;   /* ids from 1 to this have index id - 1 */
+	uint32_t count;	       /* indices in use */
+	struct u64_map others; /* all other ids: 'value' is the index */
 };
 
 struct hatf_stacks {
-	struct names texts, places;
-	/* Of the frames' places, the number in 'places'. */
+	struct string_table texts, contents;
+	/* By frame index: the number in 'contents'. */
 	uint32_t *frames;
 	uint32_t frame_cap;
 	struct index frame_ids;
 	struct hatf_stack *stacks;
 	uint32_t stack_cap;
 	struct index stack_ids;
-	/* Writing: open addressing by parent and frame; ids, 0 is free. */
+	/*
+	 * For hatf_stacks_add(): open addressing by parent and frame; ids, 0:
+	 * free.
+	 */
 	uint32_t *slots;
 	size_t slot_count; /* at least twice the stacks */
-	uint32_t frames_told, stacks_told;
-	char *value; /* HATF_DEFINITION_MAX + 1, for one out of a comment */
-	const char *fault; /* of the last definition that was refused; static */
+	uint32_t frames_written, stacks_written;
+	/* a buffer of HATF_DEFINITION_MAX + 1 bytes for a value of a comment */
+	char *value;
+	const char *fault; /* why the last definition was refused; static */
 };
 
 /* -------------------------------------------------------------------- index */
 
 static bool
-index_find(const struct index *index, uint64_t id, uint32_t *place_ret)
+index_find(const struct index *index, uint64_t id, uint32_t *row_ret)
 {
-	const struct live_block *block;
+	const struct u64_map_entry *entry;
 
-	if (id - 1 < index->in_turn) {
-		*place_ret = (uint32_t)(id - 1);
+	if (id - 1 < index->sequential) {
+		*row_ret = (uint32_t)(id - 1);
 		return true;
 	}
-	/* live_find() hands out what may be written to, and changes nothing. */
-	block = live_find((struct live *)(uintptr_t)&index->others, id);
-	if (block == NULL)
+	/* The cast is safe: u64_map_find() does not change the map. */
+	entry = u64_map_find((struct u64_map *)(uintptr_t)&index->others, id);
+	if (entry == NULL)
 		return false;
-	*place_ret = (uint32_t)block->size;
+	*row_ret = (uint32_t)entry->value;
 	return true;
 }
 
-/* Give the next place an id that it has not got; false if there is no memory. */
+/* Give the next index to a new id; false if there is no memory. */
 static bool
 index_add(struct index *index, uint64_t id)
 {
-	struct live_block *block;
+	struct u64_map_entry *entry;
 	bool added;
 
-	if (index->in_turn == index->count && id == index->in_turn + 1) {
-		index->in_turn++;
+	if (index->sequential == index->count && id == index->sequential + 1) {
+		index->sequential++;
 	} else {
-		block = live_put(&index->others, id, &added);
-		if (block == NULL)
+		entry = u64_map_put(&index->others, id, &added);
+		if (entry == NULL)
 			return false;
-		block->size = index->count;
+		entry->value = index->count;
 	}
 	index->count++;
 	return true;
@@ -97,10 +105,10 @@ static void
 index_init(struct index *index)
 {
 	*index = (struct index){ 0 };
-	live_init(&index->others);
+	u64_map_init(&index->others);
 }
 
-/* --------------------------------------------------------- opening and closing */
+/* ----------------------------------------------------- opening and closing */
 
 enum hatf_status
 hatf_stacks_open(struct hatf_stacks **stacks_ret)
@@ -109,8 +117,8 @@ hatf_stacks_open(struct hatf_stacks **stacks_ret)
 
 	if (s == NULL)
 		return HATF_NO_MEMORY;
-	names_init(&s->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
-	names_init(&s->places, HATF_FRAMES_MAX, UINT64_MAX);
+	string_table_init(&s->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+	string_table_init(&s->contents, HATF_FRAMES_MAX, UINT64_MAX);
 	index_init(&s->frame_ids);
 	index_init(&s->stack_ids);
 	s->fault = "nothing";
@@ -123,10 +131,10 @@ hatf_stacks_close(struct hatf_stacks *s)
 {
 	if (s == NULL)
 		return;
-	names_fini(&s->texts);
-	names_fini(&s->places);
-	live_fini(&s->frame_ids.others);
-	live_fini(&s->stack_ids.others);
+	string_table_fini(&s->texts);
+	string_table_fini(&s->contents);
+	u64_map_fini(&s->frame_ids.others);
+	u64_map_fini(&s->stack_ids.others);
 	free(s->slots);
 	free(s->frames);
 	free(s->stacks);
@@ -136,7 +144,7 @@ hatf_stacks_close(struct hatf_stacks *s)
 
 /* ------------------------------------------------------------------- adding */
 
-/* An array with room for one more; false if there is no memory. */
+/* Make room in an array for one more row; false if there is no memory. */
 static bool
 make_room(void **rows, uint32_t *cap, uint32_t count, size_t row_nbytes)
 {
@@ -153,40 +161,42 @@ make_room(void **rows, uint32_t *cap, uint32_t count, size_t row_nbytes)
 	return true;
 }
 
-/* A name's number; 0 for none. */
+/* Return the number of a text, 0 for none. */
 static enum hatf_status
 put_text(struct hatf_stacks *s, const char *text, uint32_t *number_ret)
 {
 	*number_ret = 0;
 	if (text == NULL || text[0] == '\0')
 		return HATF_OK;
-	return names_put(&s->texts, text, strlen(text), number_ret);
+	return string_table_put(&s->texts, text, strlen(text), number_ret);
 }
 
-/* The number in 'places' of what the frame says. */
+/* Return the number in 'contents' of the frame's content. */
 static enum hatf_status
-put_place(struct hatf_stacks *s, const struct hatf_frame *frame,
-	  uint32_t *number_ret)
+put_content(struct hatf_stacks *s, const struct hatf_frame *frame,
+	    uint32_t *number_ret)
 {
-	struct place place = { .line = frame->line,
-			       .column = frame->column,
-			       .end_column =
-				       frame->end_column <= UINT32_MAX
-					       ? (uint32_t)frame->end_column
-					       : 0,
-			       .address = frame->address };
-	enum hatf_status status = put_text(s, frame->function, &place.function);
+	struct content content = { .line = frame->line,
+				   .column = frame->column,
+				   .end_column =
+					   frame->end_column <= UINT32_MAX
+						   ? (uint32_t)frame->end_column
+						   : 0,
+				   .address = frame->address };
+	enum hatf_status status =
+		put_text(s, frame->function, &content.function);
 
 	if (status == HATF_OK)
-		status = put_text(s, frame->file, &place.file);
+		status = put_text(s, frame->file, &content.file);
 	if (status == HATF_OK)
-		status = put_text(s, frame->object, &place.object);
+		status = put_text(s, frame->object, &content.object);
 	if (status != HATF_OK)
 		return status;
-	return names_put(&s->places, &place, sizeof(place), number_ret);
+	return string_table_put(&s->contents, &content, sizeof(content),
+				number_ret);
 }
 
-/* Let 'id', which is new, stand for a place that put_place() has given. */
+/* Add a frame with a new id and the content that put_content() has numbered. */
 static enum hatf_status
 add_frame(struct hatf_stacks *s, uint64_t id, uint32_t number)
 {
@@ -222,9 +232,12 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 		      uint64_t *id_ret)
 {
 	uint32_t number;
-	enum hatf_status status = put_place(s, frame, &number);
+	enum hatf_status status = put_content(s, frame, &number);
 
-	/* The ids are the numbers: one comes up for each new one. */
+	/*
+	 * An id is the number of the content: each new content gets the next
+	 * one.
+	 */
 	if (status == HATF_OK && number > s->frame_ids.count)
 		status = add_frame(s, number, number);
 	if (status == HATF_OK)
@@ -232,13 +245,16 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 	return status;
 }
 
-/* The slot of what we have added with these, or the free one where it would go. */
+/*
+ * Return the slot of a stack that hatf_stacks_add() added, or the free slot
+ * where it belongs.
+ */
 static size_t
 seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
 {
-	/* Both are below 2^32; the seed is any. */
+	/* Both are below 2^32.  Any seed will do. */
 	const uint64_t content = stack->parent << 32 | stack->frame;
-	size_t slot = live_hash(&s->stack_ids.others, content);
+	size_t slot = u64_map_hash(&s->stack_ids.others, content);
 
 	for (;; slot++) {
 		const struct hatf_stack *known;
@@ -253,7 +269,7 @@ seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
 	}
 }
 
-/* Twice as many slots; false if there is no memory. */
+/* Double the number of slots; false if there is no memory. */
 static bool
 grow_slots(struct hatf_stacks *s)
 {
@@ -294,14 +310,14 @@ hatf_stacks_add(struct hatf_stacks *s, uint64_t parent, uint64_t frame,
 	return HATF_OK;
 }
 
-/* ------------------------------------------------------------------ telling */
+/* ------------------------------------------------------------------ writing */
 
 static void
 put_name(const struct hatf_stacks *s, struct text *t, const char *key,
 	 uint32_t number)
 {
 	if (number != 0)
-		text_line(t, key, names_get(&s->texts, number),
+		text_line(t, key, string_table_get(&s->texts, number),
 			  s->texts.rows[number - 1].nbytes);
 }
 
@@ -312,15 +328,16 @@ put_number(struct text *t, const char *key, uint64_t n)
 		text_line_u64(t, key, n);
 }
 
-/* Numbers first: what may not fit are the names. */
+/* Write the definition of a frame.  Names come last: only they may not fit. */
 static void
-put_frame(const struct hatf_stacks *s, struct text *t, uint32_t place)
+put_frame(const struct hatf_stacks *s, struct text *t, uint32_t row)
 {
-	struct place frame;
+	struct content frame;
 
-	memcpy(&frame, names_get(&s->places, s->frames[place]), sizeof(frame));
+	memcpy(&frame, string_table_get(&s->contents, s->frames[row]),
+	       sizeof(frame));
 	text_str(t, frame_kind);
-	text_line_u64(t, "frame", (uint64_t)place + 1);
+	text_line_u64(t, "frame", (uint64_t)row + 1);
 	put_number(t, "line", frame.line);
 	put_number(t, "column", frame.column);
 	put_number(t, "end_column", frame.end_column);
@@ -337,14 +354,14 @@ hatf_stacks_next(struct hatf_stacks *s, char *buf, size_t cap)
 	struct text t;
 
 	text_init(&t, buf, cap);
-	if (s->frames_told < s->frame_ids.count) {
-		put_frame(s, &t, s->frames_told++);
-	} else if (s->stacks_told < s->stack_ids.count) {
+	if (s->frames_written < s->frame_ids.count) {
+		put_frame(s, &t, s->frames_written++);
+	} else if (s->stacks_written < s->stack_ids.count) {
 		const struct hatf_stack *const stack =
-			&s->stacks[s->stacks_told++];
+			&s->stacks[s->stacks_written++];
 
 		text_str(&t, stack_kind);
-		text_line_u64(&t, "stack", s->stacks_told);
+		text_line_u64(&t, "stack", s->stacks_written);
 		text_line_u64(&t, "parent", stack->parent);
 		text_line_u64(&t, "frame", stack->frame);
 	}
@@ -353,24 +370,24 @@ hatf_stacks_next(struct hatf_stacks *s, char *buf, size_t cap)
 
 /* ------------------------------------------------------------------ reading */
 
-/* A comment that is a definition. */
+/* A comment that defines a frame or a stack. */
 struct definition {
 	const char *text;
 	size_t nbytes;
 };
 
-/* A number that may be absent; false if it is none. */
+/* Read a number, 0 if the key is absent; false if the value is not a number. */
 static bool
-take_number(const struct definition *d, const char *key, uint64_t *n_ret)
+parse_number(const struct definition *d, const char *key, uint64_t *n_ret)
 {
 	*n_ret = 0;
 	return text_find(d->text, d->nbytes, key, NULL, 0) < 0 ||
 	       text_find_u64(d->text, d->nbytes, key, n_ret);
 }
 
-/* Like take_number(), in hexadecimal with "0x". */
+/* Like parse_number(), but for a hexadecimal number with "0x". */
 static bool
-take_address(const struct definition *d, uint64_t *n_ret)
+parse_address(const struct definition *d, uint64_t *n_ret)
 {
 	char digits[2 + 16 + 1];
 	const ptrdiff_t nbytes = text_find(d->text, d->nbytes, "address",
@@ -397,10 +414,13 @@ take_address(const struct definition *d, uint64_t *n_ret)
 	return true;
 }
 
-/* The number of a name in the comment, up to its first NUL; 0 if it has none. */
+/*
+ * Return the number of a name in the comment, up to its first NUL; 0 if the key
+ * is absent.
+ */
 static enum hatf_status
-take_name(struct hatf_stacks *s, const struct definition *d, const char *key,
-	  uint32_t *number_ret)
+parse_name(struct hatf_stacks *s, const struct definition *d, const char *key,
+	   uint32_t *number_ret)
 {
 	if (text_find(d->text, d->nbytes, key, s->value,
 		      HATF_DEFINITION_MAX + 1) < 0)
@@ -409,115 +429,117 @@ take_name(struct hatf_stacks *s, const struct definition *d, const char *key,
 }
 
 static bool
-blame(struct hatf_stacks *s, const char *fault)
+refuse(struct hatf_stacks *s, const char *fault)
 {
 	s->fault = fault;
 	return false;
 }
 
-/* The id that the comment defines. */
+/* Read the id that the comment defines; it must be new. */
 static bool
-take_new_id(struct hatf_stacks *s, const struct definition *d, const char *key,
-	    const struct index *index, uint64_t *id_ret)
+parse_new_id(struct hatf_stacks *s, const struct definition *d, const char *key,
+	     const struct index *index, uint64_t *id_ret)
 {
-	uint32_t place;
+	uint32_t row;
 
-	if (!take_number(d, key, id_ret))
-		return blame(s, "its id is no number");
+	if (!parse_number(d, key, id_ret))
+		return refuse(s, "its id is not a number");
 	if (*id_ret == 0)
-		return blame(s, "it has no id");
-	if (index_find(index, *id_ret, &place))
-		return blame(s, "its id has been defined before");
+		return refuse(s, "it has no id");
+	if (index_find(index, *id_ret, &row))
+		return refuse(s, "its id has been defined before");
 	return true;
 }
 
-/* What the frame says besides its names; else the key at fault. */
+/* Read the numbers of a frame.  Return NULL, or the key whose value is bad. */
 static const char *
-take_place(struct hatf_stacks *s, const struct definition *d,
-	   struct place *place, uint64_t *id_ret)
+parse_content(struct hatf_stacks *s, const struct definition *d,
+	      struct content *content, uint64_t *id_ret)
 {
 	uint64_t end_column;
 
-	if (!take_new_id(s, d, "frame", &s->frame_ids, id_ret))
+	if (!parse_new_id(s, d, "frame", &s->frame_ids, id_ret))
 		return "frame";
-	s->fault = "its line is no number";
-	if (!take_number(d, "line", &place->line))
+	s->fault = "its line is not a number";
+	if (!parse_number(d, "line", &content->line))
 		return "line";
-	s->fault = "its column is no number";
-	if (!take_number(d, "column", &place->column))
+	s->fault = "its column is not a number";
+	if (!parse_number(d, "column", &content->column))
 		return "column";
-	s->fault = "its end_column is no number";
-	if (!take_number(d, "end_column", &end_column))
+	s->fault = "its end_column is not a number";
+	if (!parse_number(d, "end_column", &end_column))
 		return "end_column";
-	/* What is not to be had in a line says nothing. */
+	/* No source line has so many columns; treat it as unknown. */
 	if (end_column <= UINT32_MAX)
-		place->end_column = (uint32_t)end_column;
-	s->fault = "its address is none";
-	return take_address(d, &place->address) ? NULL : "address";
+		content->end_column = (uint32_t)end_column;
+	s->fault = "its address is not a hexadecimal number";
+	return parse_address(d, &content->address) ? NULL : "address";
 }
 
 static enum hatf_status
-note_frame(struct hatf_stacks *s, const struct definition *d,
+read_frame(struct hatf_stacks *s, const struct definition *d,
 	   const char **field_ret)
 {
-	struct place place = { .line = 0 };
+	struct content content = { .line = 0 };
 	enum hatf_status status;
 	uint32_t number;
 	uint64_t id;
 
-	*field_ret = take_place(s, d, &place, &id);
+	*field_ret = parse_content(s, d, &content, &id);
 	if (*field_ret != NULL)
 		return HATF_BAD_COMMENT;
 	if (s->value == NULL)
 		s->value = malloc(HATF_DEFINITION_MAX + 1);
 	if (s->value == NULL)
 		return HATF_NO_MEMORY;
-	status = take_name(s, d, "function", &place.function);
+	status = parse_name(s, d, "function", &content.function);
 	if (status == HATF_OK)
-		status = take_name(s, d, "file", &place.file);
+		status = parse_name(s, d, "file", &content.file);
 	if (status == HATF_OK)
-		status = take_name(s, d, "object", &place.object);
+		status = parse_name(s, d, "object", &content.object);
 	if (status == HATF_OK)
-		status = names_put(&s->places, &place, sizeof(place), &number);
+		status = string_table_put(&s->contents, &content,
+					  sizeof(content), &number);
 	return status == HATF_OK ? add_frame(s, id, number) : status;
 }
 
 static bool
-take_parent(struct hatf_stacks *s, const struct definition *d, uint64_t *id_ret)
+parse_parent(struct hatf_stacks *s, const struct definition *d,
+	     uint64_t *id_ret)
 {
-	uint32_t place;
+	uint32_t row;
 
-	if (!take_number(d, "parent", id_ret))
-		return blame(s, "its parent is no number");
-	return *id_ret == 0 || index_find(&s->stack_ids, *id_ret, &place) ||
-	       blame(s, "its parent is not defined before it");
+	if (!parse_number(d, "parent", id_ret))
+		return refuse(s, "its parent is not a number");
+	return *id_ret == 0 || index_find(&s->stack_ids, *id_ret, &row) ||
+	       refuse(s, "its parent has not been defined");
 }
 
 static bool
-take_frame(struct hatf_stacks *s, const struct definition *d, uint64_t *id_ret)
+parse_frame(struct hatf_stacks *s, const struct definition *d, uint64_t *id_ret)
 {
-	uint32_t place;
+	uint32_t row;
 
-	if (!take_number(d, "frame", id_ret))
-		return blame(s, "its frame is no number");
+	if (!parse_number(d, "frame", id_ret))
+		return refuse(s, "its frame is not a number");
 	if (*id_ret == 0)
-		return blame(s, "it has no frame");
-	return index_find(&s->frame_ids, *id_ret, &place) ||
-	       blame(s, "its frame is not defined before it");
+		return refuse(s, "it has no frame");
+	return index_find(&s->frame_ids, *id_ret, &row) ||
+	       refuse(s, "its frame has not been defined");
 }
 
 static enum hatf_status
-note_stack(struct hatf_stacks *s, const struct definition *d,
+read_stack(struct hatf_stacks *s, const struct definition *d,
 	   const char **field_ret)
 {
 	struct hatf_stack stack = { 0, 0 };
 	uint64_t id;
 
-	if (!take_new_id(s, d, "stack", &s->stack_ids, &id))
+	if (!parse_new_id(s, d, "stack", &s->stack_ids, &id))
 		*field_ret = "stack";
-	else if (!take_parent(s, d, &stack.parent))
+	else if (!parse_parent(s, d, &stack.parent))
 		*field_ret = "parent";
-	else if (!take_frame(s, d, &stack.frame))
+	else if (!parse_frame(s, d, &stack.frame))
 		*field_ret = "frame";
 	if (*field_ret != NULL)
 		return HATF_BAD_COMMENT;
@@ -526,19 +548,24 @@ note_stack(struct hatf_stacks *s, const struct definition *d,
 
 enum hatf_status
 hatf_stacks_note(struct hatf_stacks *s, const struct hatf_record *rec,
-		 const char **field_ret)
+		 struct hatf_error *err)
 {
 	const struct definition d = { (const char *)rec->attributes,
 				      rec->attributes_nbytes };
+	enum hatf_status status = HATF_OK;
+	const char *field = NULL;
 
-	*field_ret = NULL;
-	if (rec->tag != HATF_COMMENT)
-		return HATF_OK;
-	if (record_begins(rec, frame_kind))
-		return note_frame(s, &d, field_ret);
-	if (record_begins(rec, stack_kind))
-		return note_stack(s, &d, field_ret);
-	return HATF_OK;
+	if (rec->tag == HATF_COMMENT && record_begins(rec, frame_kind))
+		status = read_frame(s, &d, &field);
+	else if (rec->tag == HATF_COMMENT && record_begins(rec, stack_kind))
+		status = read_stack(s, &d, &field);
+	if (err != NULL)
+		*err = (struct hatf_error){
+			.status = status,
+			.offset = status == HATF_OK ? 0 : rec->offset,
+			.field = field,
+		};
+	return status;
 }
 
 const char *
@@ -569,31 +596,32 @@ bool
 hatf_stacks_get(const struct hatf_stacks *s, uint64_t id,
 		struct hatf_stack *stack_ret)
 {
-	uint32_t place;
+	uint32_t row;
 
-	if (!index_find(&s->stack_ids, id, &place))
+	if (!index_find(&s->stack_ids, id, &row))
 		return false;
-	*stack_ret = s->stacks[place];
+	*stack_ret = s->stacks[row];
 	return true;
 }
 
-/* NULL for none. */
+/* Return the text of a number; NULL for 0. */
 static const char *
 get_text(const struct hatf_stacks *s, uint32_t number)
 {
-	return number == 0 ? NULL : names_get(&s->texts, number);
+	return number == 0 ? NULL : string_table_get(&s->texts, number);
 }
 
 bool
 hatf_stacks_get_frame(const struct hatf_stacks *s, uint64_t id,
 		      struct hatf_frame *frame_ret)
 {
-	struct place frame;
-	uint32_t place;
+	struct content frame;
+	uint32_t row;
 
-	if (!index_find(&s->frame_ids, id, &place))
+	if (!index_find(&s->frame_ids, id, &row))
 		return false;
-	memcpy(&frame, names_get(&s->places, s->frames[place]), sizeof(frame));
+	memcpy(&frame, string_table_get(&s->contents, s->frames[row]),
+	       sizeof(frame));
 	*frame_ret = (struct hatf_frame){
 		.function = get_text(s, frame.function),
 		.file = get_text(s, frame.file),
@@ -621,5 +649,5 @@ hatf_stacks_frame_count(const struct hatf_stacks *s)
 uint64_t
 hatf_stacks_name_nbytes(const struct hatf_stacks *s)
 {
-	return names_memory(&s->texts);
+	return string_table_memory(&s->texts);
 }

@@ -1,61 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * string_table.h - a set of byte strings, numbered in the order in which they came
+ * string_table.h - a set of byte strings, numbered in order of insertion
  *
- * Each string is kept once, with a NUL behind it, at a place that does not change,
- * and has a number from 1 on.  Memory is O(distinct strings), of which there are
- * no more than 'count_max', of 'nbytes_max' bytes together.
+ * The table keeps one copy of each string, followed by a NUL, at an address
+ * that never changes.  Numbers start at 1.  Memory is O(distinct strings);
+ * there are at most 'count_max' of them, with 'nbytes_max' bytes in all.
  *
- * The hash is seeded with random numbers, so that no trace can choose strings that
- * collide.  Used by one thread at a time.
+ * The hash is seeded with random numbers, so that no trace can be made to
+ * contain strings that collide.  Used by one thread at a time.
  */
-#ifndef HATF_NAMES_H
-#define HATF_NAMES_H
+#ifndef HATF_STRING_TABLE_H
+#define HATF_STRING_TABLE_H
 
 #include "hatf/hatf.h"
 
-struct name {
-	const char *bytes; /* NUL behind them */
+/* One string. */
+struct string_table_row {
+	const char *bytes; /* followed by a NUL */
 	uint32_t nbytes;
 	uint32_t hash;
 };
 
-struct names {
-	struct name *rows; /* number n is rows[n - 1] */
+struct string_table {
+	struct string_table_row *rows; /* string n is rows[n - 1] */
 	uint32_t count, cap, count_max;
-	uint32_t *slots; /* numbers; 0: free */
+	uint32_t *slots; /* string numbers; 0: free */
 	size_t slot_count;
 	char **chunks;
 	size_t chunk_count, chunk_cap;
-	size_t last_nbytes, room; /* of the last chunk: all, and what is free */
+	/* of the last chunk: its size, and its free bytes */
+	size_t last_nbytes, room;
 	uint64_t nbytes, nbytes_max;
 	uint64_t seed[2];
 };
 
-/* An empty set; allocates nothing. */
-void names_init(struct names *names, uint32_t count_max, uint64_t nbytes_max);
-void names_fini(struct names *names);
+/* Make an empty table.  Allocates nothing. */
+void string_table_init(struct string_table *table, uint32_t count_max,
+		       uint64_t nbytes_max);
+
+/* Make the table empty and free its memory.  The limits stay as they are. */
+void string_table_fini(struct string_table *table);
 
 /*
- * The number of a string, which is added if it is not there.  Errors:
- * HATF_NO_MEMORY, and HATF_LIMIT if there would be too many.
+ * Return the number of a string in '*number_ret', adding a copy if the table
+ * lacks it.  Errors: HATF_NO_MEMORY; HATF_LIMIT if 'count_max' or 'nbytes_max'
+ * would be exceeded.
  */
-enum hatf_status names_put(struct names *names, const void *bytes,
-			   size_t nbytes, uint32_t *number_ret);
+enum hatf_status string_table_put(struct string_table *table, const void *bytes,
+				  size_t nbytes, uint32_t *number_ret);
 
-/* The string with a number that names_put() has given. */
+/* Return the string of a number that string_table_put() has returned. */
 static inline const char *
-names_get(const struct names *names, uint32_t number)
+string_table_get(const struct string_table *table, uint32_t number)
 {
-	return names->rows[number - 1].bytes;
+	return table->rows[number - 1].bytes;
 }
 
-/* Bytes of memory that the set takes. */
+/* Return the memory of the table in bytes. */
 static inline uint64_t
-names_memory(const struct names *names)
+string_table_memory(const struct string_table *table)
 {
-	return names->nbytes + (uint64_t)names->cap * sizeof(*names->rows) +
-	       (uint64_t)names->slot_count * sizeof(*names->slots);
+	return table->nbytes + (uint64_t)table->cap * sizeof(*table->rows) +
+	       (uint64_t)table->slot_count * sizeof(*table->slots);
 }
 
-#endif /* HATF_NAMES_H */
+#endif /* HATF_STRING_TABLE_H */

@@ -2,11 +2,13 @@
 /*
  * u64_map.c - see u64_map.h
  *
- * Removal shifts later keys of the run back instead of leaving a mark, so the
- * length of a search depends on what is in the set now, not on its history.  The
- * home slot is the hash scaled to the table, not masked: any table size will do,
- * and a resize, which visits the keys nearly in order of their hashes, writes the
- * new table nearly in order.
+ * Removal moves later keys of the run back instead of leaving a mark.  The
+ * length of a search therefore depends on the current content of the map only,
+ * not on its history.
+ *
+ * The home slot is the hash scaled to the table size, not masked.  So any table
+ * size works, and a resize, which visits the keys nearly in order of their
+ * hashes, writes the new table nearly in order.
  */
 #include "hatf/containers/u64_map.h"
 
@@ -17,7 +19,7 @@
 #include <time.h>
 
 void
-live_seed_init(struct live_seed *seed)
+u64_map_seed_init(struct u64_map_seed *seed)
 {
 	uint64_t *const n = seed->numbers;
 
@@ -31,76 +33,76 @@ live_seed_init(struct live_seed *seed)
 		n[1] = (uint64_t)(uintptr_t)seed ^ n[0] << 21;
 		n[2] = (uint64_t)now.tv_sec ^ n[0] << 7;
 	}
-	/* A factor with few bits, or 0, would not mix. */
+	/* A factor of 0, or with few bits set, would not mix. */
 	n[1] |= 0x8000000000000001;
 	n[2] |= 0x8000000000000001;
 }
 
 void
-live_init(struct live *live)
+u64_map_init(struct u64_map *map)
 {
-	*live = (struct live){ 0 };
-	live_seed_init(&live->seed);
+	*map = (struct u64_map){ 0 };
+	u64_map_seed_init(&map->seed);
 }
 
 void
-live_fini(struct live *live)
+u64_map_fini(struct u64_map *map)
 {
-	free(live->blocks);
-	live->blocks = NULL;
-	live->keys = NULL;
-	live->slot_count = live->used = 0;
-	live->has_zero = false;
+	free(map->entries);
+	map->entries = NULL;
+	map->keys = NULL;
+	map->slot_count = map->used = 0;
+	map->has_zero = false;
 }
 
 size_t
-live_count(const struct live *live)
+u64_map_count(const struct u64_map *map)
 {
-	return live->used + live->has_zero;
+	return map->used + map->has_zero;
 }
 
 static inline size_t
-after(const struct live *live, size_t slot)
+after(const struct u64_map *map, size_t slot)
 {
-	return slot + 1 == live->slot_count ? 0 : slot + 1;
+	return slot + 1 == map->slot_count ? 0 : slot + 1;
 }
 
-/* The slot that holds 'address', or the free one where it would go. */
+/* Return the slot of 'key', or the free slot where it belongs. */
 static inline size_t
-seek(const struct live *live, uint64_t address)
+seek(const struct u64_map *map, uint64_t key)
 {
-	size_t slot = live_home(live, address);
+	size_t slot = u64_map_home(map, key);
 
-	while (live->keys[slot] != address && live->keys[slot] != 0)
-		slot = after(live, slot);
+	while (map->keys[slot] != key && map->keys[slot] != 0)
+		slot = after(map, slot);
 	return slot;
 }
 
-struct live_block *
-live_find(struct live *live, uint64_t address)
+struct u64_map_entry *
+u64_map_find(struct u64_map *map, uint64_t key)
 {
-	if (address == 0)
-		return live->has_zero ? &live->zero : NULL;
-	if (live->used == 0)
+	if (key == 0)
+		return map->has_zero ? &map->zero : NULL;
+	if (map->used == 0)
 		return NULL;
 
-	const size_t slot = seek(live, address);
+	const size_t slot = seek(map, key);
 
-	return live->keys[slot] == address ? &live->blocks[slot] : NULL;
+	return map->keys[slot] == key ? &map->entries[slot] : NULL;
 }
 
 /*
- * Memory for the slots, with no key.  Look-ups jump about in it, so from
- * HUGE_NBYTES on it asks for huge pages: with small ones most of them cost a walk
- * of the page tables.
+ * Allocate the slots, all free.  Look-ups are scattered over the table, so a
+ * table of HUGE_NBYTES or more asks for huge pages: with small pages most
+ * look-ups miss the TLB.
  */
 #define HUGE_NBYTES	  ((size_t)2 << 20)
 #define CACHE_LINE_NBYTES 64
 
 static bool
-allocate(struct live *live, size_t slot_count)
+allocate(struct u64_map *map, size_t slot_count)
 {
-	const size_t slot_nbytes = sizeof(*live->blocks) + sizeof(*live->keys);
+	const size_t slot_nbytes = sizeof(*map->entries) + sizeof(*map->keys);
 	size_t nbytes, align = CACHE_LINE_NBYTES;
 
 	if (__builtin_mul_overflow(slot_count, slot_nbytes, &nbytes) ||
@@ -109,115 +111,118 @@ allocate(struct live *live, size_t slot_count)
 	if (nbytes >= HUGE_NBYTES)
 		align = HUGE_NBYTES;
 	nbytes = (nbytes + align - 1) & ~(align - 1);
-	live->blocks = aligned_alloc(align, nbytes);
-	if (live->blocks == NULL)
+	map->entries = aligned_alloc(align, nbytes);
+	if (map->entries == NULL)
 		return false;
 	if (align == HUGE_NBYTES)
-		madvise(live->blocks, nbytes, MADV_HUGEPAGE);
-	live->keys = (uint64_t *)(live->blocks + slot_count);
-	memset(live->keys, 0, slot_count * sizeof(*live->keys));
-	live->slot_count = slot_count;
+		madvise(map->entries, nbytes, MADV_HUGEPAGE);
+	map->keys = (uint64_t *)(map->entries + slot_count);
+	memset(map->keys, 0, slot_count * sizeof(*map->keys));
+	map->slot_count = slot_count;
 	return true;
-}
-
-/* Move everything to a table of 'slot_count'; false if there is no memory. */
-static bool
-resize(struct live *live, size_t slot_count)
-{
-	struct live other = *live;
-
-	if (!allocate(&other, slot_count))
-		return false;
-	for (size_t i = 0; i < live->slot_count; i++) {
-		if (live->keys[i] == 0)
-			continue;
-
-		const size_t slot = seek(&other, live->keys[i]);
-
-		other.keys[slot] = live->keys[i];
-		other.blocks[slot] = live->blocks[i];
-	}
-	free(live->blocks);
-	*live = other;
-	return true;
-}
-
-/* Make sure that one more key leaves a quarter free. */
-static bool
-make_room(struct live *live)
-{
-	if (live->used < live->slot_count - live->slot_count / 4)
-		return true;
-	return resize(live, live->slot_count == 0
-				    ? LIVE_MIN_SLOTS
-				    : live->slot_count + live->slot_count / 2);
-}
-
-struct live_block *
-live_put(struct live *live, uint64_t address, bool *added_ret)
-{
-	struct live_block *block = &live->zero;
-
-	if (address == 0) {
-		*added_ret = !live->has_zero;
-		live->has_zero = true;
-	} else {
-		if (!make_room(live))
-			return NULL;
-
-		const size_t slot = seek(live, address);
-
-		*added_ret = live->keys[slot] == 0;
-		live->used += *added_ret;
-		live->keys[slot] = address;
-		block = &live->blocks[slot];
-	}
-	if (*added_ret)
-		*block = (struct live_block){ 0 };
-	return block;
 }
 
 /*
- * Fill the free slot 'hole' with the first later key of its run that may lie
- * there, and go on with the hole which that leaves.
+ * Move all entries to a table of 'slot_count' slots; false if there is no
+ * memory.
+ */
+static bool
+resize(struct u64_map *map, size_t slot_count)
+{
+	struct u64_map other = *map;
+
+	if (!allocate(&other, slot_count))
+		return false;
+	for (size_t i = 0; i < map->slot_count; i++) {
+		if (map->keys[i] == 0)
+			continue;
+
+		const size_t slot = seek(&other, map->keys[i]);
+
+		other.keys[slot] = map->keys[i];
+		other.entries[slot] = map->entries[i];
+	}
+	free(map->entries);
+	*map = other;
+	return true;
+}
+
+/* Ensure that a quarter of the slots stays free after one more key. */
+static bool
+make_room(struct u64_map *map)
+{
+	if (map->used < map->slot_count - map->slot_count / 4)
+		return true;
+	return resize(map, map->slot_count == 0
+				   ? U64_MAP_MIN_SLOTS
+				   : map->slot_count + map->slot_count / 2);
+}
+
+struct u64_map_entry *
+u64_map_put(struct u64_map *map, uint64_t key, bool *added_ret)
+{
+	struct u64_map_entry *entry = &map->zero;
+
+	if (key == 0) {
+		*added_ret = !map->has_zero;
+		map->has_zero = true;
+	} else {
+		if (!make_room(map))
+			return NULL;
+
+		const size_t slot = seek(map, key);
+
+		*added_ret = map->keys[slot] == 0;
+		map->used += *added_ret;
+		map->keys[slot] = key;
+		entry = &map->entries[slot];
+	}
+	if (*added_ret)
+		*entry = (struct u64_map_entry){ 0 };
+	return entry;
+}
+
+/*
+ * Fill the free slot 'hole' with the first later key of its run that may be
+ * there, and repeat with the slot that this frees.
  */
 static void
-close_hole(struct live *live, size_t hole)
+close_hole(struct u64_map *map, size_t hole)
 {
 	size_t slot = hole;
 
 	for (;;) {
-		slot = after(live, slot);
-		if (live->keys[slot] == 0)
+		slot = after(map, slot);
+		if (map->keys[slot] == 0)
 			break;
 
-		const size_t home = live_home(live, live->keys[slot]);
+		const size_t home = u64_map_home(map, map->keys[slot]);
 		/* Is 'home' in (hole, slot], counting round the end? */
 		const bool stays = hole < slot ? hole < home && home <= slot
 					       : hole < home || home <= slot;
 
 		if (!stays) {
-			live->keys[hole] = live->keys[slot];
-			live->blocks[hole] = live->blocks[slot];
+			map->keys[hole] = map->keys[slot];
+			map->entries[hole] = map->entries[slot];
 			hole = slot;
 		}
 	}
-	live->keys[hole] = 0;
+	map->keys[hole] = 0;
 }
 
 void
-live_remove(struct live *live, struct live_block *block)
+u64_map_remove(struct u64_map *map, struct u64_map_entry *entry)
 {
-	if (block == &live->zero) {
-		live->has_zero = false;
+	if (entry == &map->zero) {
+		map->has_zero = false;
 		return;
 	}
-	close_hole(live, (size_t)(block - live->blocks));
-	live->used--;
-	/* Without memory for a smaller table the large one will do. */
-	if (live->used < live->slot_count / 4 &&
-	    live->slot_count > LIVE_MIN_SLOTS)
-		resize(live, live->slot_count / 2 > LIVE_MIN_SLOTS
-				     ? live->slot_count / 2
-				     : LIVE_MIN_SLOTS);
+	close_hole(map, (size_t)(entry - map->entries));
+	map->used--;
+	/* Without memory for a smaller table, keep the large one. */
+	if (map->used < map->slot_count / 4 &&
+	    map->slot_count > U64_MAP_MIN_SLOTS)
+		resize(map, map->slot_count / 2 > U64_MAP_MIN_SLOTS
+				    ? map->slot_count / 2
+				    : U64_MAP_MIN_SLOTS);
 }

@@ -1,97 +1,106 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * u64_map.h - what is known of addresses and ids, by number
+ * u64_map.h - a hash map from 64-bit keys to entries of two 64-bit words
  *
- * For numbers of which neighbours have nothing in common; the live blocks
- * themselves are in block_set.h.  A hash table with open addressing and linear
- * probing.  The addresses are in an array of their own, eight to a cache line,
- * so that a search, however long, touches a line or two of them, and then at
- * most one of the blocks:
+ * For keys whose neighbours are unrelated, such as ids.  Live blocks, which are
+ * looked up near one another, are in block_set.h.
+ *
+ * Open addressing with linear probing.  The keys have an array of their own,
+ * eight to a cache line, so that a search of any length touches a line or two
+ * of keys and then at most one entry:
  *
  *	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
- *	blocks  |  A  |     |  B  |  C  |     |	16 bytes each
+ *	entries |  A  |     |  B  |  C  |     |	16 bytes each
  *
- * It is between 1/4 and 3/4 full, growing by half and shrinking to half: 32 to
- * 48 bytes a number while the set grows, never more than 96 once it is larger
- * than LIVE_MIN_SLOTS.
+ * The table is between 1/4 and 3/4 full.  It grows by half and shrinks to half:
+ * 32 to 48 bytes a key while the map grows, and never more than 96 once it is
+ * larger than U64_MAP_MIN_SLOTS.
  *
- * A resize moves everything at once, and has both tables while it does.  Doing
- * it little by little would bound the time of one operation, which nobody waits
- * for here, and would make each of them look in two tables; the mean cost is
+ * A resize moves all entries at once, and both tables exist meanwhile.  An
+ * incremental resize would bound the time of one operation, which no caller
+ * needs, and would make every operation search two tables.  The mean cost is
  * constant either way.
  *
- * The hash is seeded with random numbers, so that no trace, however it was
- * made, can choose addresses that collide.  Every key is allowed, 0 too.
+ * The hash is seeded with random numbers, so that no trace can be made to
+ * contain keys that collide.  Every key is allowed, including 0.
+ *
+ * Used by one thread at a time.
  */
-#ifndef HATF_LIVE_H
-#define HATF_LIVE_H
+#ifndef HATF_U64_MAP_H
+#define HATF_U64_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIVE_MIN_SLOTS 64
+#define U64_MAP_MIN_SLOTS 64
 
-/* Random numbers, those of a set. */
-struct live_seed {
+/* Random numbers that select one hash function. */
+struct u64_map_seed {
 	uint64_t numbers[3];
 };
 
-/* What is known of a number: what these two are is up to the user. */
-struct live_block {
-	uint64_t size;
-	uint64_t object;
+/* The caller decides what the two words mean. */
+struct u64_map_entry {
+	uint64_t extra;
+	uint64_t value;
 };
 
 /*
- * Invariant: a key lies at its home slot (see live_home()) or after it, with no
- * free slot in between, counting round the end; at least one slot is free.
+ * Invariant: a key is in its home slot (see u64_map_home()) or in a later one,
+ * with no free slot in between, wrapping around at the end.  At least one slot
+ * is free.
  */
-struct live {
-	struct live_block *blocks; /* NULL while there are no slots */
-	uint64_t *keys;		   /* behind 'blocks' in the same memory */
+struct u64_map {
+	struct u64_map_entry *entries; /* NULL while there are no slots */
+	uint64_t *keys; /* after 'entries', in the same allocation */
 	size_t slot_count;
-	size_t used; /* slots */
-	struct live_seed seed;
-	struct live_block zero; /* the block of address 0 */
+	size_t used; /* slots in use, without 'zero' */
+	struct u64_map_seed seed;
+	struct u64_map_entry zero; /* the entry of key 0 */
 	bool has_zero;
 };
 
-/* An empty set; allocates nothing. */
-void live_init(struct live *live);
+/* Make an empty map.  Allocates nothing. */
+void u64_map_init(struct u64_map *map);
 
-/* Back to an empty set, without memory. */
-void live_fini(struct live *live);
+/* Make the map empty and free its memory. */
+void u64_map_fini(struct u64_map *map);
 
-/* Blocks in the set. */
-size_t live_count(const struct live *live);
-
-/* The block at 'address', or NULL.  Valid until the next put or remove. */
-struct live_block *live_find(struct live *live, uint64_t address);
+/* Return the number of entries. */
+size_t u64_map_count(const struct u64_map *map);
 
 /*
- * The block at 'address', which is added with all fields 0 if it is not there;
- * '*added_ret' tells.  NULL if there is no memory, with the set unchanged.
+ * Return the entry of 'key', or NULL.  It is valid until the next put or
+ * remove.
  */
-struct live_block *live_put(struct live *live, uint64_t address,
-			    bool *added_ret);
+struct u64_map_entry *u64_map_find(struct u64_map *map, uint64_t key);
 
-/* Remove a block that live_find() or live_put() has just returned. */
-void live_remove(struct live *live, struct live_block *block);
+/*
+ * Return the entry of 'key', adding one whose words are 0 if there is none.
+ * '*added_ret' says whether it was added.  Return NULL, with the map unchanged,
+ * if there is no memory.
+ */
+struct u64_map_entry *u64_map_put(struct u64_map *map, uint64_t key,
+				  bool *added_ret);
 
-/* Bytes of memory that the set takes. */
+/* Remove an entry that u64_map_find() or u64_map_put() has just returned. */
+void u64_map_remove(struct u64_map *map, struct u64_map_entry *entry);
+
+/* Return the memory of the table in bytes. */
 static inline uint64_t
-live_memory(const struct live *live)
+u64_map_memory(const struct u64_map *map)
 {
-	return (uint64_t)live->slot_count *
-	       (sizeof(*live->blocks) + sizeof(*live->keys));
+	return (uint64_t)map->slot_count *
+	       (sizeof(*map->entries) + sizeof(*map->keys));
 }
 
-void live_seed_init(struct live_seed *seed);
+/* Fill a seed with random numbers. */
+void u64_map_seed_init(struct u64_map_seed *seed);
 
-/* A seeded hash of 'key': all bits are usable. */
+/* Return a seeded hash of 'key'.  All 64 bits are usable. */
 static inline uint64_t
-live_seed_hash(const struct live_seed *seed, uint64_t key)
+u64_map_seed_hash(const struct u64_map_seed *seed, uint64_t key)
 {
 	__extension__ typedef unsigned __int128 wide;
 	const uint64_t *const n = seed->numbers;
@@ -101,20 +110,22 @@ live_seed_hash(const struct live_seed *seed, uint64_t key)
 	return (uint64_t)b ^ (uint64_t)(b >> 64);
 }
 
+/* Return the hash of 'key' in this map. */
 static inline uint64_t
-live_hash(const struct live *live, uint64_t address)
+u64_map_hash(const struct u64_map *map, uint64_t key)
 {
-	return live_seed_hash(&live->seed, address);
+	return u64_map_seed_hash(&map->seed, key);
 }
 
-/* The slot where the search for 'address' begins; there must be slots. */
+/*
+ * Return the slot where the search for 'key' begins.  The map must have slots.
+ */
 static inline size_t
-live_home(const struct live *live, uint64_t address)
+u64_map_home(const struct u64_map *map, uint64_t key)
 {
 	__extension__ typedef unsigned __int128 wide;
 
-	return (size_t)((wide)live_hash(live, address) * live->slot_count >>
-			64);
+	return (size_t)((wide)u64_map_hash(map, key) * map->slot_count >> 64);
 }
 
-#endif /* HATF_LIVE_H */
+#endif /* HATF_U64_MAP_H */

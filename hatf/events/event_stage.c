@@ -5,6 +5,8 @@
  */
 #include "hatf/events/events.h"
 
+#include "hatf/io/sized.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +23,7 @@ enum hatf_status
 hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 {
 	struct hatf_events *const ev = calloc(1, sizeof(*ev));
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	if (ev == NULL)
 		return HATF_NO_MEMORY;
@@ -67,12 +69,12 @@ hatf_events_close(struct hatf_events *events)
 
 void
 events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
-		  struct live *unsure_ret)
+		  struct u64_map *unsure_ret)
 {
-	live_init(unsure_ret);
+	u64_map_init(unsure_ret);
 	if (events->inherits) {
 		*unsure_ret = events->inherited.unsure;
-		live_init(&events->inherited.unsure);
+		u64_map_init(&events->inherited.unsure);
 	}
 	*heaps_ret = events->heaps;
 	heaps_init(&events->heaps, false);
@@ -80,13 +82,13 @@ events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 
 void
 events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
-		  const struct live *unsure)
+		  const struct u64_map *unsure)
 {
 	struct hatf_events_stats *const s = &events->stats;
 
 	heaps_fini(&events->heaps);
 	events->heaps = *heaps;
-	heaps_forget(&events->heaps);
+	heaps_clear_history(&events->heaps);
 	inherited_set_exact(&events->inherited, unsure);
 	s->start_live_count = s->inherited_live_count = heaps->live_count;
 	s->start_live_nbytes = s->inherited_live_nbytes = heaps->live_nbytes;
@@ -96,10 +98,12 @@ void
 hatf_events_get_stats(const struct hatf_events *events,
 		      struct hatf_events_stats *stats_ret)
 {
-	*stats_ret = events->stats;
-	stats_ret->live_count = events->heaps.live_count;
-	stats_ret->live_nbytes = events->heaps.live_nbytes;
-	stats_ret->peak_live_count = events->heaps.peak_count;
-	stats_ret->peak_live_nbytes = events->heaps.peak_nbytes;
-	stats_ret->thread_count = ids_count(&events->threads);
+	struct hatf_events_stats stats = events->stats;
+
+	stats.live_count = events->heaps.live_count;
+	stats.live_nbytes = events->heaps.live_nbytes;
+	stats.peak_live_count = events->heaps.peak_count;
+	stats.peak_live_nbytes = events->heaps.peak_nbytes;
+	stats.thread_count = ids_count(&events->threads);
+	sized_give(stats_ret, &stats, sizeof(stats));
 }

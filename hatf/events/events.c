@@ -418,7 +418,8 @@ on_heap(struct hatf_events *ev, const struct hatf_record *rec,
 	if (ev->stats.inherited_live_count != 0) {
 		uint64_t count, nbytes;
 
-		heaps_sum_forgotten(&ev->heaps, rec->heap, &count, &nbytes);
+		heaps_sum_without_history(&ev->heaps, rec->heap, &count,
+					  &nbytes);
 		ev->stats.inherited_live_count -= count;
 		ev->stats.inherited_live_nbytes -= nbytes;
 	}
@@ -614,8 +615,8 @@ hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 		while (n < max && events->next < events->filled) {
 			const size_t i = events->next++;
 
-			heaps_look_ahead(&events->heaps, events->records,
-					 events->filled, i);
+			heaps_prefetch(&events->heaps, events->records,
+				       events->filled, i);
 			n += handle(events, &events->records[i], &out[n]);
 		}
 	}

@@ -66,13 +66,13 @@ events_is_carried(const struct hatf_events *ev, uint64_t object)
  * whose state at the fork is unknown (inherited.h).  The caller owns both.
  */
 void events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
-		       struct live *unsure_ret);
+		       struct u64_map *unsure_ret);
 
 /*
  * Begin 'events' with these live blocks.  'events' takes ownership of 'heaps'
  * and 'unsure'.
  */
 void events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
-		       const struct live *unsure);
+		       const struct u64_map *unsure);
 
 #endif /* HATF_EVENTS_H */

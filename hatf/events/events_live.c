@@ -43,13 +43,13 @@ hatf_events_visit_live(const struct hatf_events *events,
 		       void *ctx)
 {
 	const struct heaps *const heaps = &events->heaps;
-	const struct live *const index = &heaps->index;
+	const struct u64_map *const index = &heaps->index;
 
 	if (!visit_heap(events, &heaps->first, 0, visit, ctx))
 		return false;
 	for (size_t i = 0; i < index->slot_count; i++)
 		if (index->keys[i] != 0 &&
-		    !visit_heap(events, heaps->others[index->blocks[i].size],
+		    !visit_heap(events, heaps->others[index->entries[i].value],
 				index->keys[i], visit, ctx))
 			return false;
 	return true;
@@ -78,15 +78,15 @@ hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 }
 
 bool
-hatf_events_live_behind(struct hatf_events *events, uint64_t heap,
-			uint64_t address, uint64_t last,
-			struct hatf_live *live_ret)
+hatf_events_live_after(struct hatf_events *events, uint64_t heap,
+		       uint64_t address, uint64_t last,
+		       struct hatf_live *live_ret)
 {
 	const struct heap *const found = heaps_find(&events->heaps, heap);
 	struct block block;
 
 	if (found == NULL ||
-	    !block_set_behind(&found->live, address, last, &address, &block))
+	    !block_set_after(&found->live, address, last, &address, &block))
 		return false;
 	set_live(events, heap, address, &block, live_ret);
 	return true;

@@ -9,15 +9,15 @@
 static uint64_t *
 dead_slot(const struct inherited *inherited, uint64_t address)
 {
-	return &inherited->dead[live_hash(&inherited->gone, address) >>
+	return &inherited->dead[u64_map_hash(&inherited->gone, address) >>
 				(64 - INHERITED_DEAD_SHIFT)];
 }
 
 bool
 inherited_init(struct inherited *inherited)
 {
-	live_init(&inherited->gone);
-	live_init(&inherited->unsure);
+	u64_map_init(&inherited->gone);
+	u64_map_init(&inherited->unsure);
 	inherited->dead =
 		calloc(INHERITED_DEAD_SLOTS, sizeof(*inherited->dead));
 	return inherited->dead != NULL;
@@ -26,14 +26,14 @@ inherited_init(struct inherited *inherited)
 void
 inherited_fini(struct inherited *inherited)
 {
-	live_fini(&inherited->gone);
-	live_fini(&inherited->unsure);
+	u64_map_fini(&inherited->gone);
+	u64_map_fini(&inherited->unsure);
 	free(inherited->dead);
 	inherited->dead = NULL;
 }
 
 void
-inherited_set_exact(struct inherited *inherited, const struct live *unsure)
+inherited_set_exact(struct inherited *inherited, const struct u64_map *unsure)
 {
 	inherited->exact = true;
 	inherited->unsure = *unsure;
@@ -44,11 +44,12 @@ inherited_set_exact(struct inherited *inherited, const struct live *unsure)
 bool
 inherited_settle(struct inherited *inherited, uint64_t address)
 {
-	struct live_block *const block = live_find(&inherited->unsure, address);
+	struct u64_map_entry *const block =
+		u64_map_find(&inherited->unsure, address);
 
 	if (block == NULL)
 		return false;
-	live_remove(&inherited->unsure, block);
+	u64_map_remove(&inherited->unsure, block);
 	return true;
 }
 
@@ -56,9 +57,9 @@ bool
 inherited_may_be(struct inherited *inherited, uint64_t address)
 {
 	if (inherited->exact)
-		return live_find(&inherited->unsure, address) != NULL;
+		return u64_map_find(&inherited->unsure, address) != NULL;
 	return address != 0 && *dead_slot(inherited, address) != address &&
-	       live_find(&inherited->gone, address) == NULL;
+	       u64_map_find(&inherited->gone, address) == NULL;
 }
 
 bool
@@ -68,7 +69,7 @@ inherited_note(struct inherited *inherited, uint64_t address)
 
 	if (inherited->exact)
 		return inherited_settle(inherited, address);
-	return live_put(&inherited->gone, address, &added) != NULL;
+	return u64_map_put(&inherited->gone, address, &added) != NULL;
 }
 
 void

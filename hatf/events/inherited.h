@@ -27,9 +27,9 @@
 #define INHERITED_DEAD_SLOTS ((size_t)1 << INHERITED_DEAD_SHIFT)
 
 struct inherited {
-	struct live gone;   /* inherited blocks that were freed */
-	uint64_t *dead;	    /* blocks of this trace, by hash */
-	struct live unsure; /* if 'exact': addresses */
+	struct u64_map gone;   /* inherited blocks that were freed */
+	uint64_t *dead;	       /* blocks of this trace, by hash */
+	struct u64_map unsure; /* if 'exact': addresses */
 	bool exact;
 };
 
@@ -39,7 +39,7 @@ void inherited_fini(struct inherited *inherited);
 
 /* Switch to 'exact' and take ownership of 'unsure'. */
 void inherited_set_exact(struct inherited *inherited,
-			 const struct live *unsure);
+			 const struct u64_map *unsure);
 
 /* Return true if 'address', which is not live, may be an inherited block. */
 bool inherited_may_be(struct inherited *inherited, uint64_t address);

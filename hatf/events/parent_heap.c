@@ -146,8 +146,7 @@ is_parent(const struct ancestor *a, const struct birth *birth)
 static bool
 take_file(struct ancestor *a, const struct birth *birth)
 {
-	if (!is_open(a) &&
-	    hatf_reader_open_fd(a->file.fd, 0, &a->reader, NULL) == HATF_OK) {
+	if (!is_open(a) && reader_open_fd(a->file.fd, &a->reader) == HATF_OK) {
 		if (is_parent(a, birth))
 			return true;
 		hatf_reader_close(a->reader);
@@ -205,8 +204,8 @@ replay(struct ancestor *a, uint64_t event)
 {
 	enum hatf_status status = HATF_OK;
 	struct hatf_event batch[BATCH_COUNT];
-	struct hatf_events_stats seen;
-	struct hatf_reader_stats read;
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
+	struct hatf_reader_stats read = { .struct_nbytes = sizeof(read) };
 	size_t n;
 
 	hatf_events_get_stats(a->events, &seen);
@@ -282,11 +281,11 @@ seek_note(struct ancestor *a, uint64_t fork)
 }
 
 static bool
-note_unsure(struct live *unsure, uint64_t address)
+note_unsure(struct u64_map *unsure, uint64_t address)
 {
 	bool added;
 
-	return address == 0 || live_put(unsure, address, &added) != NULL;
+	return address == 0 || u64_map_put(unsure, address, &added) != NULL;
 }
 
 /* Return the number in the line "KEY=...", or 0 if there is none. */
@@ -306,7 +305,7 @@ line_u64(const char *text, const char *key)
  * its own record comes later.  Returns false if memory is short.
  */
 static bool
-note_realloc(struct live *unsure, const struct hatf_event *e)
+note_realloc(struct u64_map *unsure, const struct hatf_event *e)
 {
 	char text[COMMENT_NBYTES];
 
@@ -321,7 +320,7 @@ note_realloc(struct live *unsure, const struct hatf_event *e)
  * continued after that end.  Returns false if memory is short.
  */
 static bool
-collect_unsure(struct ancestor *a, uint64_t fork, struct live *unsure,
+collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,
 	       bool *whole_ret)
 {
 	const char *end;
@@ -358,24 +357,24 @@ hand_over(struct ancestor *a, const struct birth *birth,
 	  struct hatf_events *child, enum hatf_heritage *heritage_ret)
 {
 	struct heaps heaps;
-	struct live unsure;
+	struct u64_map unsure;
 	bool whole = true;
 
 	events_take_heaps(a->events, &heaps, &unsure);
-	if (birth->segment != 0 && !heaps_keep_forgotten(&heaps)) {
+	if (birth->segment != 0 && !heaps_keep_without_history(&heaps)) {
 		heaps_fini(&heaps);
-		live_fini(&unsure);
+		u64_map_fini(&unsure);
 		return HATF_NO_MEMORY;
 	}
 	if (birth->fork != 0 &&
 	    !collect_unsure(a, birth->fork, &unsure, &whole)) {
 		heaps_fini(&heaps);
-		live_fini(&unsure);
+		u64_map_fini(&unsure);
 		return HATF_NO_MEMORY;
 	}
 	if (!whole) {
 		heaps_fini(&heaps);
-		live_fini(&unsure);
+		u64_map_fini(&unsure);
 		*heritage_ret = HATF_HERITAGE_DAMAGED;
 		return HATF_OK;
 	}

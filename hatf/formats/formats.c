@@ -3,6 +3,7 @@
  * formats.c - the table of formats, see format.h
  */
 #include "hatf/formats/common/format.h"
+#include "hatf/io/sized.h"
 
 /* Every field that a record can have, and comments. */
 #define KEEPS_ALL                                                        \
@@ -257,31 +258,39 @@ has_suffix(const char *path, size_t path_nbytes, const char *suffix)
 	       memcmp(path + path_nbytes - nbytes, suffix, nbytes) == 0;
 }
 
-const char *
-hatf_format_name(unsigned idx)
+/* Store what the public struct has of 'f'; false if that is NULL. */
+static bool
+give(const struct format *f, struct hatf_format *format_ret)
 {
-	return idx < FORMAT_COUNT ? formats[idx].name : NULL;
+	if (f == NULL)
+		return false;
+
+	const struct hatf_format format = {
+		.name = f->name,
+		.suffix = f->suffix,
+		.other_suffixes = f->other_suffixes,
+		.about = f->about,
+		.keeps = f->keeps,
+		.reads = f->source != NULL,
+		.writes = f->sink != NULL,
+		.by_name = f->by_name,
+		.foreign = f->foreign,
+	};
+
+	sized_give(format_ret, &format, sizeof(format));
+	return true;
 }
 
 bool
 hatf_format_get(unsigned idx, struct hatf_format *format_ret)
 {
-	const struct format *const f = format_at(idx);
+	return give(format_at(idx), format_ret);
+}
 
-	if (f == NULL)
-		return false;
-	*format_ret = (struct hatf_format){
-		.name = f->name,
-		.suffix = f->suffix,
-		.other_suffixes = f->other_suffixes,
-		.reads = f->source != NULL,
-		.writes = f->sink != NULL,
-		.by_name = f->by_name,
-		.foreign = f->foreign,
-		.keeps = f->keeps,
-		.about = f->about,
-	};
-	return true;
+bool
+hatf_format_find(const char *name, struct hatf_format *format_ret)
+{
+	return give(format_find(name), format_ret);
 }
 
 /*

@@ -2,10 +2,10 @@
 /*
  * checked_file.c - see checked_file.h
  *
- * With O_PATH the kernel finds a file without opening it: no driver is asked,
- * no FIFO waits for its other end, no automount happens.  The file that has
- * been found is checked and then opened through /proc/self/fd, so that nobody
- * can put another one in its place in between.
+ * With O_PATH the kernel looks a file up without opening it: it calls no
+ * driver, waits for no other end of a FIFO, and mounts nothing.  The file is
+ * then checked and opened through /proc/self/fd, so that nobody can replace it
+ * between check and open.
  */
 #include "hatf/io/checked_file.h"
 
@@ -19,12 +19,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* As many as the kernel follows. */
+/* The kernel's own limit on links. */
 #define LINKS_MAX 40
 
 #define ANYBODY ((uid_t)-1)
 
-/* That of configfs is not in <linux/magic.h>. */
+/* <linux/magic.h> lacks configfs. */
 #define CONFIGFS_MAGIC 0x62656570
 
 bool
@@ -43,9 +43,9 @@ close_quietly(int fd)
 	errno = error;
 }
 
-/* Is it in a file system that the kernel makes up? */
+/* Is the file in a pseudo file system of the kernel? */
 static bool
-is_of_kernel(int fd)
+is_in_pseudo_fs(int fd)
 {
 	static const unsigned long magics[] = {
 		PROC_SUPER_MAGIC,     SYSFS_MAGIC,	   DEBUGFS_MAGIC,
@@ -71,7 +71,7 @@ check(int fd, struct stat *st_ret)
 {
 	if (fstat(fd, st_ret) != 0)
 		return false;
-	if (S_ISREG(st_ret->st_mode) && !is_of_kernel(fd))
+	if (S_ISREG(st_ret->st_mode) && !is_in_pseudo_fs(fd))
 		return true;
 	errno = S_ISLNK(st_ret->st_mode)   ? ELOOP
 		: S_ISDIR(st_ret->st_mode) ? EISDIR
@@ -80,19 +80,22 @@ check(int fd, struct stat *st_ret)
 }
 
 /*
- * Open the file of 'found'.  O_NONBLOCK: its owner may hold a lease on it, and
- * an open() would wait.
+ * Open the file of 'path_fd'.  Without O_NONBLOCK open() would wait if somebody
+ * has a lease on the file.
  */
 static int
-reopen(int found, int access)
+reopen(int path_fd, int access)
 {
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
 	return open(path, access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Without /proc: by its name, and it must not be another file by then. */
+/*
+ * Open the file by name, for systems without /proc.  Fail if the name refers to
+ * another file by now.
+ */
 static int
 open_again(int dir_fd, const char *name, int access, const struct stat *st)
 {
@@ -107,27 +110,30 @@ open_again(int dir_fd, const char *name, int access, const struct stat *st)
 	return -1;
 }
 
-/* 'follow': O_NOFOLLOW or 0, for a link in the last place. */
+/*
+ * Look up, check and open a file.  'follow' is O_NOFOLLOW or 0, for a link in
+ * the last component.
+ */
 static int
 open_checked(int dir_fd, const char *name, int access, int follow, uid_t owner)
 {
-	const int found = openat(dir_fd, name, O_PATH | O_CLOEXEC | follow);
+	const int path_fd = openat(dir_fd, name, O_PATH | O_CLOEXEC | follow);
 	struct stat st;
 	int fd = -1;
 
-	if (found < 0)
+	if (path_fd < 0)
 		return -1;
-	if (!check(found, &st)) {
-		close_quietly(found);
+	if (!check(path_fd, &st)) {
+		close_quietly(path_fd);
 		return -1;
 	}
 	errno = EPERM;
 	if (owner == ANYBODY || owner == st.st_uid) {
-		fd = reopen(found, access);
+		fd = reopen(path_fd, access);
 		if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 			fd = open_again(dir_fd, name, access | follow, &st);
 	}
-	close_quietly(found);
+	close_quietly(path_fd);
 	return fd;
 }
 
@@ -155,7 +161,10 @@ checked_file_folder(const char *path)
 	return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* 'dir_fd' is taken over; -1: there is none, and errno says why. */
+/*
+ * Open 'name' in 'dir_fd', which 'f' then owns.  If 'dir_fd' is -1, fail with
+ * the errno of the caller's open().
+ */
 static bool
 open_and_hold(struct checked_file *f, int dir_fd, const char *name, int access,
 	      uid_t owner)
@@ -194,23 +203,26 @@ checked_file_open_in(struct checked_file *f, int dir_fd, const char *name,
 
 /* ------------------------------------------------- a path from an open file */
 
-/* On the way along a path: where, and what is left of it. */
+/*
+ * The state of a walk along a path: the current folder, and the rest of the
+ * path.
+ */
 struct walk {
 	int fd;
 	unsigned links;
-	char left[PATH_MAX];
+	char rest[PATH_MAX];
 };
 
-/* Take the next part of what is left; false: there is none. */
+/* Take the next component off the rest; false if there is none. */
 static bool
-take_part(struct walk *w, char part[PATH_MAX])
+take_component(struct walk *w, char component[PATH_MAX])
 {
-	const char *const start = w->left + strspn(w->left, "/");
+	const char *const start = w->rest + strspn(w->rest, "/");
 	const size_t n = strcspn(start, "/");
 
-	memcpy(part, start, n);
-	part[n] = '\0';
-	memmove(w->left, start + n, strlen(start + n) + 1);
+	memcpy(component, start, n);
+	component[n] = '\0';
+	memmove(w->rest, start + n, strlen(start + n) + 1);
 	return n != 0;
 }
 
@@ -221,44 +233,45 @@ move_to(struct walk *w, int fd)
 	w->fd = fd;
 }
 
-/* Put the target of the link before what is left. */
+/* Insert the target of a link before the rest of the path. */
 static bool
 follow_link(struct walk *w, int link)
 {
 	char target[PATH_MAX];
 	const ssize_t n = readlinkat(link, "", target, sizeof(target));
-	const size_t left_nbytes = strlen(w->left) + 1;
+	const size_t rest_nbytes = strlen(w->rest) + 1;
 
 	if (n <= 0)
 		return false;
-	if (++w->links > LINKS_MAX || (size_t)n + left_nbytes > PATH_MAX) {
+	if (++w->links > LINKS_MAX || (size_t)n + rest_nbytes > PATH_MAX) {
 		errno = ELOOP;
 		return false;
 	}
-	memmove(w->left + n, w->left, left_nbytes);
-	memcpy(w->left, target, (size_t)n);
+	memmove(w->rest + n, w->rest, rest_nbytes);
+	memcpy(w->rest, target, (size_t)n);
 	if (target[0] == '/')
 		move_to(w, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	return w->fd >= 0;
 }
 
 static bool
-take_step(struct walk *w, const char *part)
+enter_component(struct walk *w, const char *component)
 {
-	const int next = openat(w->fd, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	const int next =
+		openat(w->fd, component, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
-	bool is_fine;
+	bool is_ok;
 
 	if (next < 0 || fstat(next, &st) != 0) {
 		close_quietly(next);
 		return false;
 	}
 	if (S_ISLNK(st.st_mode)) {
-		is_fine = follow_link(w, next);
+		is_ok = follow_link(w, next);
 		close_quietly(next);
-		return is_fine;
+		return is_ok;
 	}
-	if (!S_ISDIR(st.st_mode) || is_of_kernel(next)) {
+	if (!S_ISDIR(st.st_mode) || is_in_pseudo_fs(next)) {
 		errno = ENOTSUP;
 		close_quietly(next);
 		return false;
@@ -268,23 +281,23 @@ take_step(struct walk *w, const char *part)
 }
 
 /*
- * The folder of an absolute path, as checked_file_folder(), part by part: if
- * the kernel got the whole path, it would mount what it passes.
+ * Open the folder of an absolute path, one component at a time.  Given the
+ * whole path, the kernel would trigger automounts on the way.
  */
 static int
 walk_to_folder(const char *path)
 {
 	const size_t n = (size_t)(paths_base(path) - path);
 	struct walk w = { .fd = -1 };
-	char part[PATH_MAX];
+	char component[PATH_MAX];
 
 	errno = ENOTSUP;
-	if (path[0] != '/' || n >= sizeof(w.left))
+	if (path[0] != '/' || n >= sizeof(w.rest))
 		return -1;
-	memcpy(w.left, path, n);
+	memcpy(w.rest, path, n);
 	w.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	while (w.fd >= 0 && take_part(&w, part))
-		if (!take_step(&w, part))
+	while (w.fd >= 0 && take_component(&w, component))
+		if (!enter_component(&w, component))
 			move_to(&w, -1);
 	return w.fd;
 }
@@ -297,8 +310,9 @@ checked_file_open_untrusted(struct checked_file *f, const char *path,
 			     owner);
 }
 
-/* ------------------------------------------------------------------- the
- * end */
+/*
+ * --------------------------------------------------------- removing, closing
+ */
 
 bool
 checked_file_remove(const struct checked_file *f)

@@ -10,11 +10,12 @@
 #include <string.h>
 
 /*
- * Append one line.  Unescaping only shrinks, and the two NULs take the room of
- * '=' and the newline (the last line may lack that: lines_set() adds a byte).
+ * Append one line.  The buffer always has room: unescaping only shrinks, and
+ * the two NULs replace '=' and the newline.  The last line may lack the
+ * newline, so comment_lines_set() allocates one more byte.
  */
 static void
-add(struct lines *lines, const char *line, size_t nbytes)
+add(struct comment_lines *lines, const char *line, size_t nbytes)
 {
 	const char *const equals = memchr(line, '=', nbytes);
 
@@ -26,23 +27,24 @@ add(struct lines *lines, const char *line, size_t nbytes)
 
 	memcpy(key, line, key_nbytes);
 	key[key_nbytes] = '\0';
-	/* A NUL in the key cannot be looked up. */
+	/* A key with a NUL could never be found. */
 	if (strlen(key) != key_nbytes)
 		return;
 
 	char *const value = key + key_nbytes + 1;
 
 	text_find(line, nbytes, key, value, nbytes - key_nbytes);
-	/* An escaped NUL ends the value, for a C string cannot hold more. */
+	/* A C string cannot contain a NUL, so an escaped NUL ends the value. */
 	lines->nbytes += key_nbytes + 1 + strlen(value) + 1;
 }
 
 bool
-lines_set(struct lines *lines, const char *comment, size_t nbytes)
+comment_lines_set(struct comment_lines *lines, const char *comment,
+		  size_t nbytes)
 {
 	size_t next = 0;
 
-	lines_fini(lines);
+	comment_lines_fini(lines);
 	lines->buf = malloc(nbytes + 1);
 	if (lines->buf == NULL)
 		return false;
@@ -60,7 +62,7 @@ lines_set(struct lines *lines, const char *comment, size_t nbytes)
 }
 
 const char *
-lines_find(const struct lines *lines, const char *key)
+comment_lines_find(const struct comment_lines *lines, const char *key)
 {
 	size_t next = 0;
 
@@ -76,8 +78,8 @@ lines_find(const struct lines *lines, const char *key)
 }
 
 void
-lines_fini(struct lines *lines)
+comment_lines_fini(struct comment_lines *lines)
 {
 	free(lines->buf);
-	*lines = (struct lines){ 0 };
+	*lines = (struct comment_lines){ 0 };
 }

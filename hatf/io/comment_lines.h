@@ -2,30 +2,37 @@
 /*
  * comment_lines.h - the "key=value" lines of one comment, kept for look-up
  *
- * A copy of a comment of ours as NUL-terminated keys and unescaped values, which
- * outlives the window that the comment was read from.
+ * Copies a comment into NUL-terminated keys and unescaped values, which stay
+ * valid after the buffer of the comment is reused.  Used by one thread at a
+ * time.
  */
-#ifndef HATF_LINES_H
-#define HATF_LINES_H
+#ifndef HATF_COMMENT_LINES_H
+#define HATF_COMMENT_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* "key\0value\0" one after the other; all 0 is "no lines". */
-struct lines {
+/* "key\0value\0" repeatedly; all zeros is "no lines". */
+struct comment_lines {
 	char *buf;
 	size_t nbytes;
 };
 
 /*
- * Replace what is in 'lines' by the lines of 'comment'; those without a '=' are
- * left out.  Returns false, and leaves none, if there is no memory.
+ * Replace the content of 'lines' by the lines of 'comment'.  Skip lines without
+ * '='.  Return false, with no lines, if there is no memory.
  */
-bool lines_set(struct lines *lines, const char *comment, size_t nbytes);
+bool comment_lines_set(struct comment_lines *lines, const char *comment,
+		       size_t nbytes);
 
-/* The value of the first line with 'key', or NULL. */
-const char *lines_find(const struct lines *lines, const char *key);
+/*
+ * Return the value of the first line with 'key', or NULL.  It is valid until
+ * the lines change.
+ */
+const char *comment_lines_find(const struct comment_lines *lines,
+			       const char *key);
 
-void lines_fini(struct lines *lines);
+/* Free the lines; none are left. */
+void comment_lines_fini(struct comment_lines *lines);
 
-#endif /* HATF_LINES_H */
+#endif /* HATF_COMMENT_LINES_H */

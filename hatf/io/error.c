@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error.c - the words for statuses, tags, violations and errors
+ * error.c - the texts of statuses, tags, violations and errors
  */
 #include "hatf/hatf.h"
 
@@ -11,25 +11,25 @@
 static const char *const status_text[] = {
 	[HATF_OK] = "no error",
 	[HATF_END] = "end of the trace",
-	[HATF_TRUNCATED] = "the trace is cut off here",
+	[HATF_TRUNCATED] = "the trace is truncated here",
 	[HATF_BAD_TAG] = "no record has this tag",
-	[HATF_BAD_METADATA] = "a metadata record is illegal",
+	[HATF_BAD_METADATA] = "a metadata record is invalid",
 	[HATF_BAD_COMPRESSION] = "the compressed data is damaged",
-	[HATF_NOT_HATF] = "no format that hatf knows",
+	[HATF_NOT_HATF] = "not a format that hatf knows",
 	[HATF_NO_TRAILER] = "the trailer is missing: the trace is incomplete",
 	[HATF_IO] = "input or output failed",
 	[HATF_NO_MEMORY] = "out of memory",
 	[HATF_BAD_RECORD] = "HATF cannot express this record",
 	[HATF_LIMIT] = "a limit of this library is exceeded",
 	[HATF_BAD_FIELD] = "malformed",
-	[HATF_BAD_RINGS] = "the ring file is damaged, or none",
-	[HATF_IN_USE] = "the process is alive, and its trace goes on",
-	[HATF_OTHER_RINGS] = "the ring file is that of another trace",
+	[HATF_BAD_RINGS] = "not a ring file, or a damaged one",
+	[HATF_IN_USE] = "the process is still running and writing its trace",
+	[HATF_OTHER_RINGS] = "the ring file belongs to another trace",
 	[HATF_OTHER_BOOT] =
-		"the ring file is of an earlier boot, or of another machine",
-	[HATF_NO_LIBRARY] =
-		"compressed in a way that this build has no library for",
-	[HATF_NOT_READ] = "a kind of file that is not read",
+		"the ring file is from an earlier boot or another machine",
+	[HATF_NO_LIBRARY] = "this build lacks the library for this compression",
+	[HATF_NOT_READ] = "hatf does not read this kind of file",
+	[HATF_BAD_OPTION] = "the option has no such value",
 	[HATF_BAD_COMMENT] = "a framing comment contradicts the trace",
 };
 
@@ -51,13 +51,13 @@ static const char *const tag_name[HATF_TAG_COUNT] = {
 static const char *const violation_text[] = {
 	[HATF_VIOLATION_NONE] = "no violation",
 	[HATF_VIOLATION_ALLOC_LIVE] = "the address is handed out while live",
-	[HATF_VIOLATION_FREE_UNKNOWN] = "free of what is not live",
-	[HATF_VIOLATION_REALLOC_UNKNOWN] = "realloc of what is not live",
-	[HATF_VIOLATION_TIME] = "the time goes back",
-	[HATF_VIOLATION_THREAD] = "the thread does not exist or did already",
-	[HATF_VIOLATION_HEAP] = "the heap does not exist or did already",
-	[HATF_VIOLATION_PAIRING] =
-		"the alloc and free that a realloc announced do not match it",
+	[HATF_VIOLATION_FREE_UNKNOWN] = "free of an unallocated address",
+	[HATF_VIOLATION_REALLOC_UNKNOWN] = "realloc of an unallocated address",
+	[HATF_VIOLATION_TIME] = "the time goes backwards",
+	[HATF_VIOLATION_THREAD] = "unknown thread, or thread created twice",
+	[HATF_VIOLATION_HEAP] = "unknown heap, or heap created twice",
+	[HATF_VIOLATION_PAIRING] = "the alloc or free does not match the "
+				   "realloc that announced it",
 };
 
 static const char *const heritage_text[] = {
@@ -65,10 +65,10 @@ static const char *const heritage_text[] = {
 	[HATF_HERITAGE_EXACT] = "known from the parent's trace",
 	[HATF_HERITAGE_UNKNOWN] = "the parent's trace has not been read",
 	[HATF_HERITAGE_INEXACT] =
-		"it is not recorded exactly when the process was forked",
+		"the time of the fork is not recorded exactly",
 	[HATF_HERITAGE_MISSING] = "the parent's trace was not found",
 	[HATF_HERITAGE_DAMAGED] =
-		"the parent's trace does not tell everything up to the fork",
+		"the parent's trace is incomplete before the fork",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -103,37 +103,30 @@ hatf_heritage_text(enum hatf_heritage heritage)
 	return heritage_text[heritage];
 }
 
-char *
-hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
+/* The reason of the system is more useful than the place in the trace. */
+static void
+print_system_error(const struct hatf_error *err, char *buf, size_t nbytes)
+{
+	char text[128];
+	const char *const reason =
+		err->sys_errno == 0
+			? hatf_status_text(err->status)
+			: strerror_r(err->sys_errno, text, sizeof(text));
+
+	snprintf(buf, nbytes, "%s%s%s", err->field == NULL ? "" : err->field,
+		 err->field == NULL ? "" : ": ", reason);
+}
+
+static void
+print_trace_error(const struct hatf_error *err, char *buf, size_t nbytes)
 {
 	const char *const colon = err->field == NULL ? "" : ": ";
 	const char *const field = err->field == NULL ? "" : err->field;
 	char line[32] = "", place[64] = "";
 
-	if (nbytes == 0)
-		return buf;
-	/* Where the system failed says more than where in the trace. */
-	if (err->status == HATF_IO || err->status == HATF_NO_MEMORY) {
-		char text[128];
-		const char *const reason =
-			err->sys_errno == 0 ? hatf_status_text(err->status)
-					    : strerror_r(err->sys_errno, text,
-							 sizeof(text));
-
-		snprintf(buf, nbytes, "%s%s%s", field, colon, reason);
-		return buf;
-	}
-	if (err->status == HATF_NOT_HATF && err->field == NULL) {
-		snprintf(buf, nbytes, "no trace: it is empty");
-		return buf;
-	}
-	if (err->status == HATF_NOT_READ && err->field != NULL) {
-		snprintf(buf, nbytes, "%s", err->field);
-		return buf;
-	}
 	if (err->line != 0)
 		snprintf(line, sizeof(line), "line %" PRIu64 ", ", err->line);
-	/* What is wrong with the file itself is to be found in it. */
+	/* Damage of the compressed file is at an offset of that file. */
 	if (err->compression != NULL && (err->status == HATF_TRUNCATED ||
 					 err->status == HATF_BAD_COMPRESSION))
 		snprintf(place, sizeof(place),
@@ -143,5 +136,25 @@ hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 		 "%soffset 0x%" PRIx64 "%s, record %" PRIu64 "%s%s: %s%s", line,
 		 err->offset, place[0] == '\0' ? "" : " unpacked", err->record,
 		 colon, field, hatf_status_text(err->status), place);
+}
+
+char *
+hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
+{
+	if (nbytes == 0)
+		return buf;
+	if (err->status == HATF_IO || err->status == HATF_NO_MEMORY)
+		print_system_error(err, buf, nbytes);
+	else if (err->status == HATF_BAD_OPTION)
+		snprintf(buf, nbytes, "%s%s%s",
+			 err->field == NULL ? "" : err->field,
+			 err->field == NULL ? "" : ": ",
+			 hatf_status_text(err->status));
+	else if (err->status == HATF_NOT_HATF && err->field == NULL)
+		snprintf(buf, nbytes, "not a trace: the file is empty");
+	else if (err->status == HATF_NOT_READ && err->field != NULL)
+		snprintf(buf, nbytes, "%s", err->field);
+	else
+		print_trace_error(err, buf, nbytes);
 	return buf;
 }

@@ -2,9 +2,10 @@
 /*
  * frame_reader.c - see frame_reader.h
  *
- * Each library has a function that takes some input and some room for output, and
- * says how much input it would like next, 0 at the end of a frame.  On an error it
- * does not say what came out before: hence no more than one block at a time.
+ * Each library has a function that takes some input and some room for output,
+ * and returns how much input it needs next, 0 at the end of a frame.  On an
+ * error it does not say how much output precedes the error, so it never gets
+ * more than one block at a time.
  */
 #include "hatf/io/frame_reader.h"
 
@@ -21,21 +22,27 @@
 #include <lz4frame.h>
 #endif
 
-/* Little-endian in the file. */
+/* These are little-endian in the file. */
 #define ZSTD_MAGIC 0x28b52ffdu
 #define LZ4_MAGIC  0x04224d18u
 
-/* RFC 8878: frames to be skipped have 50 to 5f, and then this; then their length. */
+/*
+ * RFC 8878: a skippable frame starts with a byte from 50 to 5f, these three
+ * bytes, and its length.
+ */
 #define SKIP_MAGIC_TAIL	   0x2a4d18u
 #define SKIP_HEADER_NBYTES 8
 
-/* To begin with; whatever a frame's header takes comes after it. */
+/*
+ * The first input of a frame.  The library then asks for the rest of the
+ * header.
+ */
 #define FIRST_NBYTES 5
 
-struct frames {
-	enum frames_kind kind;
-	bool inside; /* a frame */
-	size_t want; /* bytes that the library would like next */
+struct frame_reader {
+	enum frame_kind kind;
+	bool inside;	      /* a frame */
+	size_t needed_nbytes; /* input that the library needs next, in bytes */
 #ifdef HAVE_ZSTD
 	ZSTD_DStream *zstd;
 #endif
@@ -45,9 +52,9 @@ struct frames {
 };
 
 /*
- * No HATF stream begins as zstd does.  One could begin with a reallocAlloc whose
- * size looks like lz4's magic, but its old address is 0, where a frame has the
- * size of its blocks.
+ * No HATF stream begins like zstd.  One could begin with a reallocAlloc whose
+ * size looks like lz4's magic number, but its old address is 0, and a frame has
+ * its block size there.
  */
 static bool
 is_lz4(const uint8_t *bytes, size_t nbytes)
@@ -63,17 +70,17 @@ is_skipped(const uint8_t *bytes, size_t nbytes)
 	       (get_be32(bytes) & 0xffffff) == SKIP_MAGIC_TAIL;
 }
 
-enum frames_kind
-frames_recognise(const uint8_t *bytes, size_t nbytes)
+enum frame_kind
+frame_kind_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	if (is_skipped(bytes, nbytes) ||
 	    (nbytes >= 4 && get_be32(bytes) == ZSTD_MAGIC))
-		return FRAMES_ZSTD;
-	return is_lz4(bytes, nbytes) ? FRAMES_LZ4 : FRAMES_NONE;
+		return FRAME_ZSTD;
+	return is_lz4(bytes, nbytes) ? FRAME_LZ4 : FRAME_NONE;
 }
 
 uint64_t
-frames_skip_nbytes(const uint8_t *bytes, size_t nbytes)
+frame_skip_nbytes(const uint8_t *bytes, size_t nbytes)
 {
 	if (nbytes < SKIP_HEADER_NBYTES || !is_skipped(bytes, nbytes))
 		return 0;
@@ -81,7 +88,7 @@ frames_skip_nbytes(const uint8_t *bytes, size_t nbytes)
 }
 
 const char *
-frames_name(enum frames_kind kind)
+frame_kind_name(enum frame_kind kind)
 {
 	static const char *const names[] = { NULL, "zstd", "lz4" };
 
@@ -92,13 +99,13 @@ frames_name(enum frames_kind kind)
 
 #ifdef HAVE_ZSTD
 static enum hatf_status
-open_zstd(struct frames *f)
+open_zstd(struct frame_reader *f)
 {
 	f->zstd = ZSTD_createDStream();
 	if (f->zstd == NULL)
 		return HATF_NO_MEMORY;
 	ZSTD_DCtx_setParameter(f->zstd, ZSTD_d_windowLogMax,
-			       FRAMES_WINDOW_LOG_MAX);
+			       FRAME_WINDOW_LOG_MAX);
 	return HATF_OK;
 }
 
@@ -115,20 +122,23 @@ zstd_status(size_t code)
 	}
 }
 
-/* One call of the library: how much it took and gave, and what it wants. */
+/*
+ * Call the library once.  Return the consumed and produced bytes in
+ * '*in_nbytes' and '*room'.
+ */
 static enum hatf_status
-step_zstd(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
-	  size_t *room)
+step_zstd(struct frame_reader *f, const uint8_t *in, size_t *in_nbytes,
+	  uint8_t *to, size_t *room)
 {
 	ZSTD_inBuffer input = { in, *in_nbytes, 0 };
 	ZSTD_outBuffer output = { to, *room, 0 };
-	const size_t want = ZSTD_decompressStream(f->zstd, &output, &input);
+	const size_t needed = ZSTD_decompressStream(f->zstd, &output, &input);
 
-	if (ZSTD_isError(want))
-		return zstd_status(want);
+	if (ZSTD_isError(needed))
+		return zstd_status(needed);
 	*in_nbytes = input.pos;
 	*room = output.pos;
-	f->want = want;
+	f->needed_nbytes = needed;
 	return HATF_OK;
 }
 #endif
@@ -137,7 +147,7 @@ step_zstd(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
 
 #ifdef HAVE_LZ4
 static enum hatf_status
-open_lz4(struct frames *f)
+open_lz4(struct frame_reader *f)
 {
 	return LZ4F_isError(
 		       LZ4F_createDecompressionContext(&f->lz4, LZ4F_VERSION))
@@ -146,17 +156,17 @@ open_lz4(struct frames *f)
 }
 
 static enum hatf_status
-step_lz4(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
-	 size_t *room)
+step_lz4(struct frame_reader *f, const uint8_t *in, size_t *in_nbytes,
+	 uint8_t *to, size_t *room)
 {
-	const size_t want =
+	const size_t needed =
 		LZ4F_decompress(f->lz4, to, room, in, in_nbytes, NULL);
 
-	if (LZ4F_isError(want))
-		return strstr(LZ4F_getErrorName(want), "allocation") != NULL
+	if (LZ4F_isError(needed))
+		return strstr(LZ4F_getErrorName(needed), "allocation") != NULL
 			       ? HATF_NO_MEMORY
 			       : HATF_BAD_COMPRESSION;
-	f->want = want;
+	f->needed_nbytes = needed;
 	return HATF_OK;
 }
 #endif
@@ -164,15 +174,15 @@ step_lz4(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
 /* --------------------------------------------------------------------- both */
 
 static enum hatf_status
-open_library(struct frames *f)
+open_library(struct frame_reader *f)
 {
 	switch (f->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
+	case FRAME_ZSTD:
 		return open_zstd(f);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
+	case FRAME_LZ4:
 		return open_lz4(f);
 #endif
 	default:
@@ -181,25 +191,25 @@ open_library(struct frames *f)
 }
 
 enum hatf_status
-frames_open(enum frames_kind kind, struct frames **frames_ret)
+frame_reader_open(enum frame_kind kind, struct frame_reader **reader_ret)
 {
-	struct frames *const f = calloc(1, sizeof(*f));
+	struct frame_reader *const f = calloc(1, sizeof(*f));
 	enum hatf_status status;
 
 	if (f == NULL)
 		return HATF_NO_MEMORY;
 	f->kind = kind;
-	f->want = FIRST_NBYTES;
+	f->needed_nbytes = FIRST_NBYTES;
 	status = open_library(f);
 	if (status == HATF_OK)
-		*frames_ret = f;
+		*reader_ret = f;
 	else
-		frames_close(f);
+		frame_reader_close(f);
 	return status;
 }
 
 void
-frames_close(struct frames *f)
+frame_reader_close(struct frame_reader *f)
 {
 	if (f == NULL)
 		return;
@@ -213,16 +223,16 @@ frames_close(struct frames *f)
 }
 
 static enum hatf_status
-step(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
+step(struct frame_reader *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
      size_t *room)
 {
 	switch (f->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
+	case FRAME_ZSTD:
 		return step_zstd(f, in, in_nbytes, to, room);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
+	case FRAME_LZ4:
 		return step_lz4(f, in, in_nbytes, to, room);
 #endif
 	default:
@@ -234,28 +244,30 @@ step(struct frames *f, const uint8_t *in, size_t *in_nbytes, uint8_t *to,
 }
 
 size_t
-frames_read(struct frames *f, const uint8_t **next, const uint8_t *end,
-	    uint8_t *to, size_t room, enum hatf_status *status_ret)
+frame_reader_read(struct frame_reader *f, const uint8_t **next,
+		  const uint8_t *end, uint8_t *to, size_t room,
+		  enum hatf_status *status_ret)
 {
 	*status_ret = HATF_OK;
 	for (;;) {
 		const size_t left = (size_t)(end - *next);
-		size_t in_nbytes = left < f->want ? left : f->want;
+		size_t in_nbytes =
+			left < f->needed_nbytes ? left : f->needed_nbytes;
 		size_t got = room;
 
-		/* Between frames there is nothing to ask for. */
+		/* Between frames nothing is buffered. */
 		if (left == 0 && !f->inside)
 			return 0;
 		*status_ret = step(f, *next, &in_nbytes, to, &got);
 		if (*status_ret != HATF_OK)
 			return 0;
 		*next += in_nbytes;
-		f->inside = f->want != 0;
+		f->inside = f->needed_nbytes != 0;
 		if (!f->inside)
-			f->want = FIRST_NBYTES;
+			f->needed_nbytes = FIRST_NBYTES;
 		if (got != 0 || left == 0)
 			return got;
-		/* It has input and room, so it is stuck. */
+		/* There are input and room, but no progress. */
 		if (in_nbytes == 0) {
 			*status_ret = HATF_BAD_COMPRESSION;
 			return 0;
@@ -264,7 +276,7 @@ frames_read(struct frames *f, const uint8_t **next, const uint8_t *end,
 }
 
 bool
-frames_is_inside(const struct frames *f)
+frame_reader_is_inside(const struct frame_reader *f)
 {
 	return f->inside;
 }

@@ -11,12 +11,15 @@
 #include <lz4frame.h>
 #endif
 
-/* So much at once, and a block that is held back, fit STREAMER_ROOM_NBYTES. */
+/*
+ * Input of this size, plus a block that lz4 has buffered, fits
+ * FRAME_WRITER_ROOM_NBYTES when compressed.
+ */
 #define LZ4_CHUNK_NBYTES ((size_t)32 * 1024)
 
-struct streamer {
-	enum frames_kind kind;
-	bool begun; /* lz4: the frame's header has been written */
+struct frame_writer {
+	enum frame_kind kind;
+	bool begun; /* lz4: the header of the frame has been written */
 	int level;
 #ifdef HAVE_ZSTD
 	ZSTD_CCtx *zstd;
@@ -30,24 +33,24 @@ struct streamer {
 
 #ifdef HAVE_ZSTD
 static enum hatf_status
-open_zstd(struct streamer *s)
+open_zstd(struct frame_writer *w)
 {
-	s->zstd = ZSTD_createCCtx();
-	if (s->zstd == NULL)
+	w->zstd = ZSTD_createCCtx();
+	if (w->zstd == NULL)
 		return HATF_NO_MEMORY;
-	ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, s->level);
-	ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_checksumFlag, 1);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, w->level);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
 	return HATF_OK;
 }
 
 static size_t
-put_zstd(struct streamer *s, const uint8_t **next, const uint8_t *end,
+put_zstd(struct frame_writer *w, const uint8_t **next, const uint8_t *end,
 	 uint8_t *to, ZSTD_EndDirective directive, bool *more_ret,
 	 enum hatf_status *status_ret)
 {
 	ZSTD_inBuffer in = { *next, (size_t)(end - *next), 0 };
-	ZSTD_outBuffer out = { to, STREAMER_ROOM_NBYTES, 0 };
-	const size_t left = ZSTD_compressStream2(s->zstd, &out, &in, directive);
+	ZSTD_outBuffer out = { to, FRAME_WRITER_ROOM_NBYTES, 0 };
+	const size_t left = ZSTD_compressStream2(w->zstd, &out, &in, directive);
 
 	*more_ret = false;
 	if (ZSTD_isError(left)) {
@@ -65,48 +68,48 @@ put_zstd(struct streamer *s, const uint8_t **next, const uint8_t *end,
 
 #ifdef HAVE_LZ4
 static enum hatf_status
-open_lz4(struct streamer *s)
+open_lz4(struct frame_writer *w)
 {
 	return LZ4F_isError(
-		       LZ4F_createCompressionContext(&s->lz4, LZ4F_VERSION))
+		       LZ4F_createCompressionContext(&w->lz4, LZ4F_VERSION))
 		       ? HATF_NO_MEMORY
 		       : HATF_OK;
 }
 
-/* The frame's header, once; returns its length. */
+/* Write the header of the frame unless that is done.  Return its length. */
 static size_t
-begin_lz4(struct streamer *s, uint8_t *to)
+begin_lz4(struct frame_writer *w, uint8_t *to)
 {
 	const LZ4F_preferences_t preferences = {
 		.frameInfo = { .blockSizeID = LZ4F_max64KB,
 			       .contentChecksumFlag =
 				       LZ4F_contentChecksumEnabled },
-		.compressionLevel = s->level,
+		.compressionLevel = w->level,
 	};
 
-	if (s->begun)
+	if (w->begun)
 		return 0;
-	s->begun = true;
-	return LZ4F_compressBegin(s->lz4, to, STREAMER_ROOM_NBYTES,
+	w->begun = true;
+	return LZ4F_compressBegin(w->lz4, to, FRAME_WRITER_ROOM_NBYTES,
 				  &preferences);
 }
 
 static size_t
-put_lz4(struct streamer *s, const uint8_t **next, const uint8_t *end,
+put_lz4(struct frame_writer *w, const uint8_t **next, const uint8_t *end,
 	uint8_t *to, bool ends, enum hatf_status *status_ret)
 {
 	const size_t left = (size_t)(end - *next);
 	const size_t n = left < LZ4_CHUNK_NBYTES ? left : LZ4_CHUNK_NBYTES;
-	const size_t head = begin_lz4(s, to);
+	const size_t head = begin_lz4(w, to);
 	size_t body = 0;
 
 	if (!LZ4F_isError(head) && ends)
-		body = LZ4F_compressEnd(s->lz4, to + head,
-					STREAMER_ROOM_NBYTES - head, NULL);
+		body = LZ4F_compressEnd(w->lz4, to + head,
+					FRAME_WRITER_ROOM_NBYTES - head, NULL);
 	else if (!LZ4F_isError(head))
-		body = LZ4F_compressUpdate(s->lz4, to + head,
-					   STREAMER_ROOM_NBYTES - head, *next,
-					   n, NULL);
+		body = LZ4F_compressUpdate(w->lz4, to + head,
+					   FRAME_WRITER_ROOM_NBYTES - head,
+					   *next, n, NULL);
 	if (LZ4F_isError(head) || LZ4F_isError(body)) {
 		*status_ret = HATF_NO_MEMORY;
 		*next = end;
@@ -120,16 +123,16 @@ put_lz4(struct streamer *s, const uint8_t **next, const uint8_t *end,
 /* --------------------------------------------------------------------- both */
 
 static enum hatf_status
-open_library(struct streamer *s)
+open_library(struct frame_writer *w)
 {
-	switch (s->kind) {
+	switch (w->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
-		return open_zstd(s);
+	case FRAME_ZSTD:
+		return open_zstd(w);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
-		return open_lz4(s);
+	case FRAME_LZ4:
+		return open_lz4(w);
 #endif
 	default:
 		return HATF_NO_LIBRARY;
@@ -137,53 +140,54 @@ open_library(struct streamer *s)
 }
 
 enum hatf_status
-streamer_open(enum frames_kind kind, int level, struct streamer **streamer_ret)
+frame_writer_open(enum frame_kind kind, int level,
+		  struct frame_writer **writer_ret)
 {
-	struct streamer *const s = calloc(1, sizeof(*s));
+	struct frame_writer *const w = calloc(1, sizeof(*w));
 	enum hatf_status status;
 
-	if (s == NULL)
+	if (w == NULL)
 		return HATF_NO_MEMORY;
-	s->kind = kind;
-	s->level = level;
-	status = open_library(s);
+	w->kind = kind;
+	w->level = level;
+	status = open_library(w);
 	if (status == HATF_OK)
-		*streamer_ret = s;
+		*writer_ret = w;
 	else
-		streamer_close(s);
+		frame_writer_close(w);
 	return status;
 }
 
 void
-streamer_close(struct streamer *s)
+frame_writer_close(struct frame_writer *w)
 {
-	if (s == NULL)
+	if (w == NULL)
 		return;
 #ifdef HAVE_ZSTD
-	ZSTD_freeCCtx(s->zstd);
+	ZSTD_freeCCtx(w->zstd);
 #endif
 #ifdef HAVE_LZ4
-	LZ4F_freeCompressionContext(s->lz4);
+	LZ4F_freeCompressionContext(w->lz4);
 #endif
-	free(s);
+	free(w);
 }
 
 size_t
-streamer_put(struct streamer *s, const uint8_t **next, const uint8_t *end,
-	     uint8_t *to, enum hatf_status *status_ret)
+frame_writer_put(struct frame_writer *w, const uint8_t **next,
+		 const uint8_t *end, uint8_t *to, enum hatf_status *status_ret)
 {
 	bool more = false;
 
 	(void)more;
-	switch (s->kind) {
+	switch (w->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
-		return put_zstd(s, next, end, to, ZSTD_e_continue, &more,
+	case FRAME_ZSTD:
+		return put_zstd(w, next, end, to, ZSTD_e_continue, &more,
 				status_ret);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
-		return put_lz4(s, next, end, to, false, status_ret);
+	case FRAME_LZ4:
+		return put_lz4(w, next, end, to, false, status_ret);
 #endif
 	default:
 		(void)to;
@@ -194,21 +198,21 @@ streamer_put(struct streamer *s, const uint8_t **next, const uint8_t *end,
 }
 
 size_t
-streamer_end(struct streamer *s, uint8_t *to, bool *more_ret,
-	     enum hatf_status *status_ret)
+frame_writer_end(struct frame_writer *w, uint8_t *to, bool *more_ret,
+		 enum hatf_status *status_ret)
 {
 	const uint8_t *nothing = to;
 
 	*more_ret = false;
-	switch (s->kind) {
+	switch (w->kind) {
 #ifdef HAVE_ZSTD
-	case FRAMES_ZSTD:
-		return put_zstd(s, &nothing, nothing, to, ZSTD_e_end, more_ret,
+	case FRAME_ZSTD:
+		return put_zstd(w, &nothing, nothing, to, ZSTD_e_end, more_ret,
 				status_ret);
 #endif
 #ifdef HAVE_LZ4
-	case FRAMES_LZ4:
-		return put_lz4(s, &nothing, nothing, to, true, status_ret);
+	case FRAME_LZ4:
+		return put_lz4(w, &nothing, nothing, to, true, status_ret);
 #endif
 	default:
 		(void)nothing;

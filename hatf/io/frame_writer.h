@@ -1,40 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame_writer.h - bytes into one frame of zstd or lz4, some at a time
+ * frame_writer.h - compress bytes into one frame of zstd or lz4, piece by piece
  *
- * The counterpart of frame_reader.h, for traces of systems that have their files so.  A
- * library that the build does not have is no error until a file wants it.  Used by
- * one thread at a time.
+ * The counterpart of frame_reader.h, for formats of other tools whose files are
+ * compressed in this way.  A build without one of the libraries fails only when
+ * a file needs it.  Used by one thread at a time.
  */
-#ifndef HATF_STREAMER_H
-#define HATF_STREAMER_H
+#ifndef HATF_FRAME_WRITER_H
+#define HATF_FRAME_WRITER_H
 
 #include "hatf/io/frame_reader.h"
 
-/* Room that streamer_put() and streamer_end() must be given. */
-#define STREAMER_ROOM_NBYTES ((size_t)128 * 1024)
+/* The output buffer that frame_writer_put() and frame_writer_end() require. */
+#define FRAME_WRITER_ROOM_NBYTES ((size_t)128 * 1024)
 
-struct streamer;
-
-/*
- * Begin a frame; 'level' is 1 (fast) to 9, or 0 for the library's default.  Errors:
- * HATF_NO_LIBRARY, HATF_NO_MEMORY.
- */
-enum hatf_status streamer_open(enum frames_kind kind, int level,
-			       struct streamer **streamer_ret);
-void streamer_close(struct streamer *s); /* NULL is allowed */
+struct frame_writer;
 
 /*
- * Compress from '*next' on into 'to', which has STREAMER_ROOM_NBYTES, and move
- * '*next' to where the rest begins.  Returns how many bytes came out, which may be
- * none.  '*status_ret' becomes HATF_NO_MEMORY if that is so, for good.
+ * Start a frame.  'level' is 1 (fast) to 9, or 0 for the library's default.
+ * The caller closes the writer.  Errors: HATF_NO_LIBRARY, HATF_NO_MEMORY.
  */
-size_t streamer_put(struct streamer *s, const uint8_t **next,
-		    const uint8_t *end, uint8_t *to,
-		    enum hatf_status *status_ret);
+enum hatf_status frame_writer_open(enum frame_kind kind, int level,
+				   struct frame_writer **writer_ret);
+void frame_writer_close(struct frame_writer *w); /* NULL is allowed */
 
-/* Like streamer_put(), but end the frame: to be called until '*more_ret' is false. */
-size_t streamer_end(struct streamer *s, uint8_t *to, bool *more_ret,
-		    enum hatf_status *status_ret);
+/*
+ * Compress bytes from '*next' on into 'to', which has FRAME_WRITER_ROOM_NBYTES,
+ * and advance '*next' past them.  Return the number of bytes written, which may
+ * be 0.  On failure set '*status_ret' to HATF_NO_MEMORY; do not call again
+ * then.
+ */
+size_t frame_writer_put(struct frame_writer *w, const uint8_t **next,
+			const uint8_t *end, uint8_t *to,
+			enum hatf_status *status_ret);
 
-#endif /* HATF_STREAMER_H */
+/*
+ * Like frame_writer_put(), but end the frame.  Call it until '*more_ret' is
+ * false.
+ */
+size_t frame_writer_end(struct frame_writer *w, uint8_t *to, bool *more_ret,
+			enum hatf_status *status_ret);
+
+#endif /* HATF_FRAME_WRITER_H */

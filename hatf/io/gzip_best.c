@@ -2,9 +2,9 @@
 /*
  * gzip_best.c - see gzip_best.h
  *
- * A level is a level of a row of deflate_backend.h.  libdeflate allocates on its
- * own, so its row is here and not among those that the recorder may use; its
- * work area is its compressor.
+ * A level here selects a backend (deflate_backend.h) and one of its levels.
+ * libdeflate allocates memory itself.  So its backend is defined here, not
+ * among those that the recorder may use, and its work area is its compressor.
  */
 #include "hatf/io/gzip_best.h"
 
@@ -16,12 +16,12 @@
 #include <libdeflate.h>
 #endif
 
-/* The levels before it are those of deflate.h. */
+/* Lower levels are those of deflate.h. */
 #define LIBDEFLATE_FIRST 10
 
-struct squeeze {
+struct gzip_best {
 	int level;
-	const struct deflate_backend *by; /* NULL: deflate.h's choice */
+	const struct deflate_backend *backend; /* NULL: deflate.h selects it */
 	void *work;
 };
 
@@ -40,74 +40,74 @@ crc32_libdeflate(const uint8_t *in, size_t in_nbytes)
 	return libdeflate_crc32(0, in, in_nbytes);
 }
 
-static const struct deflate_backend squeeze_libdeflate = {
+static const struct deflate_backend libdeflate_backend = {
 	.name = "libdeflate",
 	.compress = compress_libdeflate,
 	.crc32 = crc32_libdeflate,
 };
 
 static bool
-open_libdeflate(struct squeeze *s)
+open_libdeflate(struct gzip_best *g)
 {
 	static const int levels[] = { 6, 10, 12 };
 
-	s->by = &squeeze_libdeflate;
-	s->work = libdeflate_alloc_compressor(
-		levels[s->level - LIBDEFLATE_FIRST]);
-	return s->work != NULL;
+	g->backend = &libdeflate_backend;
+	g->work = libdeflate_alloc_compressor(
+		levels[g->level - LIBDEFLATE_FIRST]);
+	return g->work != NULL;
 }
 #endif
 
 static bool
-open_level(struct squeeze *s)
+open_level(struct gzip_best *g)
 {
 #ifdef HAVE_LIBDEFLATE
-	if (s->level >= LIBDEFLATE_FIRST)
-		return open_libdeflate(s);
+	if (g->level >= LIBDEFLATE_FIRST)
+		return open_libdeflate(g);
 #endif
-	if (s->level > DEFLATE_LEVEL_ZLIB_MAX)
-		s->level = DEFLATE_LEVEL_ZLIB_MAX;
+	if (g->level > DEFLATE_LEVEL_ZLIB_MAX)
+		g->level = DEFLATE_LEVEL_ZLIB_MAX;
 	deflate_load();
-	s->work = aligned_alloc(64,
-				(deflate_work_nbytes(s->level) + 63) / 64 * 64);
-	return s->work != NULL;
+	g->work = aligned_alloc(64,
+				(deflate_work_nbytes(g->level) + 63) / 64 * 64);
+	return g->work != NULL;
 }
 
-struct squeeze *
-squeeze_open(int level)
+struct gzip_best *
+gzip_best_open(int level)
 {
-	struct squeeze *const s = calloc(1, sizeof(*s));
+	struct gzip_best *const g = calloc(1, sizeof(*g));
 
-	if (s == NULL)
+	if (g == NULL)
 		return NULL;
-	s->level = level;
-	if (open_level(s))
-		return s;
-	free(s);
+	g->level = level;
+	if (open_level(g))
+		return g;
+	free(g);
 	return NULL;
 }
 
 size_t
-squeeze_member(struct squeeze *s, const uint8_t *in, size_t in_nbytes,
-	       uint8_t *out, size_t out_cap)
+gzip_best_member(struct gzip_best *g, const uint8_t *in, size_t in_nbytes,
+		 uint8_t *out, size_t out_cap)
 {
-	if (s->by == NULL)
-		return deflate_member(s->level, s->work, in, in_nbytes, out,
+	if (g->backend == NULL)
+		return deflate_member(g->level, g->work, in, in_nbytes, out,
 				      out_cap);
-	return deflate_member_by(s->by, s->level, s->work, in, in_nbytes, out,
-				 out_cap);
+	return deflate_member_by(g->backend, g->level, g->work, in, in_nbytes,
+				 out, out_cap);
 }
 
 void
-squeeze_close(struct squeeze *s)
+gzip_best_close(struct gzip_best *g)
 {
-	if (s == NULL)
+	if (g == NULL)
 		return;
 #ifdef HAVE_LIBDEFLATE
-	if (s->by == &squeeze_libdeflate)
-		libdeflate_free_compressor(s->work);
+	if (g->backend == &libdeflate_backend)
+		libdeflate_free_compressor(g->work);
 	else
 #endif
-		free(s->work);
-	free(s);
+		free(g->work);
+	free(g);
 }

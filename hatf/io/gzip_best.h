@@ -1,39 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gzip_best.h - one block into one gzip member, for those who have time
+ * gzip_best.h - compress a block into one gzip member, at any cost in time
  *
- * The levels of hatf_writer.  1 to 9 are those of deflate.h, of which 4 to 9 are
- * zlib's, as gzip has them; 10 to 12 are libdeflate's 6, 10 and 12, or zlib's 9
- * in a build without it.
+ * These are the levels of hatf_writer.  Levels 1 to 9 are those of deflate.h; 4
+ * to 9 are zlib's levels, as in gzip.  Levels 10 to 12 are libdeflate's 6, 10
+ * and 12, or zlib's 9 in a build without libdeflate.
  *
- * Six recorded programs, 2 cores of an AMD EPYC, to the length that level 1 of
- * isa-l gives at 400 MB/s and more (tests/bench/codec.sh): level 6 0.78 at 13 to
- * 200 MB/s, level 9 0.76 at a third of that; level 10 0.76 at 55 to 480 MB/s, so
- * it is the default; level 11 0.70 at 10 MB/s, 12 0.68 at 6.
+ * Measured with tests/bench/codec.sh: six recorded programs, 2 cores of an AMD
+ * EPYC.  Sizes are relative to level 1 of isa-l, which runs at 400 MB/s or
+ * more.
+ *
+ *	level   size    speed
+ *	    6   0.78    13 to 200 MB/s
+ *	    9   0.76    a third of level 6
+ *	   10   0.76    55 to 480 MB/s, hence the default
+ *	   11   0.70    10 MB/s
+ *	   12   0.68    6 MB/s
+ *
+ * Used by one thread at a time.
  */
-#ifndef HATF_SQUEEZE_H
-#define HATF_SQUEEZE_H
+#ifndef HATF_GZIP_BEST_H
+#define HATF_GZIP_BEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define SQUEEZE_LEVEL_MIN     1
-#define SQUEEZE_LEVEL_MAX     12
-#define SQUEEZE_LEVEL_DEFAULT 10
+#define GZIP_BEST_LEVEL_MIN	1
+#define GZIP_BEST_LEVEL_MAX	12
+#define GZIP_BEST_LEVEL_DEFAULT 10
 
-struct squeeze;
+struct gzip_best;
 
-/* NULL: there is no memory.  'level' is one of the above. */
-struct squeeze *squeeze_open(int level);
+/* Make a compressor for a level of the above; NULL if there is no memory. */
+struct gzip_best *gzip_best_open(int level);
 
 /*
- * As deflate_member() does: in[0, in_nbytes) as one member into 'out' of 'out_cap'
- * bytes, at least deflate_bound(in_nbytes).  Returns the member's length.
+ * Compress in[0, in_nbytes) into one member at 'out', as deflate_member() does.
+ * 'out_cap' must be at least deflate_bound(in_nbytes).  Return the member's
+ * length.
  */
-size_t squeeze_member(struct squeeze *s, const uint8_t *in, size_t in_nbytes,
-		      uint8_t *out, size_t out_cap);
+size_t gzip_best_member(struct gzip_best *g, const uint8_t *in,
+			size_t in_nbytes, uint8_t *out, size_t out_cap);
 
 /* NULL is allowed. */
-void squeeze_close(struct squeeze *s);
+void gzip_best_close(struct gzip_best *g);
 
-#endif /* HATF_SQUEEZE_H */
+#endif /* HATF_GZIP_BEST_H */

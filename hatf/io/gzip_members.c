@@ -20,7 +20,10 @@ no_work(int level)
 	return 0;
 }
 
-/* 0, so that the data is stored, also if there is no memory for more. */
+/*
+ * Return 0 on failure, also if there is no memory.  The caller then stores the
+ * data uncompressed.
+ */
 static size_t
 compress_raw(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	     uint8_t *out, size_t out_cap)
@@ -55,7 +58,8 @@ static const struct deflate_backend backend = {
 };
 
 size_t
-pack_member(struct pack *pack, int level, const uint8_t *bytes, size_t nbytes)
+gzip_members_pack(struct gzip_members *pack, int level, const uint8_t *bytes,
+		  size_t nbytes)
 {
 	const size_t bound = deflate_bound(nbytes);
 
@@ -71,7 +75,7 @@ pack_member(struct pack *pack, int level, const uint8_t *bytes, size_t nbytes)
 }
 
 void
-pack_fini(struct pack *pack)
+gzip_members_fini(struct gzip_members *pack)
 {
 	free(pack->bytes);
 }

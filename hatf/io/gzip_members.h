@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gzip_members.h - bytes into one gzip member, at any of zlib's levels
+ * gzip_members.h - compress bytes into gzip members, at any level of zlib
  *
- * For formats that compress pieces of a trace by themselves.  A member is what
- * deflate.h makes; unlike there, memory is allocated, and the compression is
- * always zlib's, since the paper's encodings are to be compared by the same one.
+ * For formats that compress parts of a trace separately.  A member has the form
+ * that deflate.h gives it.  Unlike deflate.h, this module allocates memory, and
+ * it always uses zlib: the encodings of the paper must be compared with the
+ * same compressor.  Used by one thread at a time.
  */
-#ifndef HATF_PACK_H
-#define HATF_PACK_H
+#ifndef HATF_GZIP_MEMBERS_H
+#define HATF_GZIP_MEMBERS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct pack {
+struct gzip_members {
 	uint8_t *bytes; /* of the last member */
 	size_t cap;
 };
 
 /*
- * Compress bytes[0, nbytes), at most 2^31, at 'level' (1 to 9) into 'pack->bytes',
- * which stays valid until the next call.  Returns the member's length, or 0 if
- * there is no memory.  '*pack' is all 0 at first, and needs pack_fini().
+ * Compress bytes[0, nbytes), at most 2^31 bytes, at 'level' (1 to 9) into
+ * 'pack->bytes', which stays valid until the next call.  Return the member's
+ * length, or 0 if there is no memory.  '*pack' starts as all zeros; free it
+ * with gzip_members_fini().
  */
-size_t pack_member(struct pack *pack, int level, const uint8_t *bytes,
-		   size_t nbytes);
+size_t gzip_members_pack(struct gzip_members *pack, int level,
+			 const uint8_t *bytes, size_t nbytes);
 
-void pack_fini(struct pack *pack);
+/* Free the buffer. */
+void gzip_members_fini(struct gzip_members *pack);
 
-#endif /* HATF_PACK_H */
+#endif /* HATF_GZIP_MEMBERS_H */

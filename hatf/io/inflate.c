@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inflate.c - see inflate.h; the member's form is FORMAT "Compression"
+ * inflate.c - see inflate.h; FORMAT "Compression" defines the form of a member
  */
 #include "hatf/io/inflate.h"
 
@@ -20,7 +20,7 @@ inflate_member_nbytes(const uint8_t *p)
 	static const uint8_t extra[] = { 8, 0, 'H', 'T', 4, 0 };
 	const size_t nbytes = get_le32(p + LENGTH_OFF);
 
-	/* Between the two are time, hint and system, which mean nothing. */
+	/* Ignore the time, hint and system between the two. */
 	if (memcmp(p, start, sizeof(start)) != 0 ||
 	    memcmp(p + LENGTH_OFF - sizeof(extra), extra, sizeof(extra)) != 0 ||
 	    nbytes < INFLATE_HEADER_NBYTES + TRAILER_NBYTES)
@@ -56,14 +56,16 @@ inflate_close(struct inflate *state)
 	libdeflate_free_decompressor(decompressor(state));
 }
 
-/* Raw deflate, all of 'in' into all of 'out'. */
+/* Decompress raw deflate data: all of 'in' into all of 'out'. */
 static bool
 inflate_raw(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 	    uint8_t *out, size_t out_nbytes)
 {
 	size_t in_used;
 
-	/* Without a place for the length, it must be 'out_nbytes'. */
+	/*
+	 * With NULL for the length, libdeflate requires exactly 'out_nbytes'.
+	 */
 	return libdeflate_deflate_decompress_ex(
 		       decompressor(state), in, in_nbytes, out, out_nbytes,
 		       &in_used, NULL) == LIBDEFLATE_SUCCESS &&
@@ -109,7 +111,7 @@ inflate_close(struct inflate *state)
 	free(state);
 }
 
-/* Raw deflate, all of 'in' into all of 'out'. */
+/* Decompress raw deflate data: all of 'in' into all of 'out'. */
 static bool
 inflate_raw(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 	    uint8_t *out, size_t out_nbytes)

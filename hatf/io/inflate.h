@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inflate.h - one whole gzip member of ours into bytes
+ * inflate.h - decompress one complete gzip member of ours
  *
- * The counterpart of deflate.h: a member that tells its own length (FORMAT
- * "Compression") and lies in memory is inflated at once, by libdeflate if the
- * build has it, which takes half of the time that zlib's streams take.  It is
- * all or nothing: what is damaged, cut off or of another form is for zlib's
- * inflate() to read, as far as it goes.
+ * The counterpart of deflate.h.  A member that contains its own length (FORMAT
+ * "Compression") and is completely in memory is decompressed in one call, by
+ * libdeflate if the build has it, in half the time that zlib's streams take.
+ * There is no partial result: zlib's inflate() has to read members that are
+ * damaged, truncated or of another form.
  */
 #ifndef HATF_INFLATE_H
 #define HATF_INFLATE_H
@@ -15,37 +15,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As many bytes tell whether a member has our form, and how long it is. */
+/* The bytes needed to recognise a member of our form and read its length. */
 #define INFLATE_HEADER_NBYTES 20
 
-/* A library's state; used by one thread at a time. */
+/* The state of the library.  Used by one thread at a time. */
 struct inflate;
 
-/* NULL: there is no memory. */
+/* Make a decompressor; NULL if there is no memory. */
 struct inflate *inflate_open(void);
 
 /* NULL is allowed. */
 void inflate_close(struct inflate *state);
 
 /*
- * The length of the member whose first INFLATE_HEADER_NBYTES bytes are at 'p', by
- * its own word, or 0 if it is none of ours.  At least header and trailer.
+ * Return the length of the member whose first INFLATE_HEADER_NBYTES bytes are
+ * at 'p', as its header says, or 0 if it is not of our form.  The result is at
+ * least the length of header and trailer.
  */
 size_t inflate_member_nbytes(const uint8_t *p);
 
-/* The length of its data, by the last bytes of the member in[0, in_nbytes). */
+/*
+ * Return the length of the data, as the last bytes of the member in[0,
+ * in_nbytes) say.
+ */
 size_t inflate_data_nbytes(const uint8_t *in, size_t in_nbytes);
 
 /*
- * Inflate the member in[0, in_nbytes), with in_nbytes as its header says, into
- * out[0, out_nbytes), with out_nbytes as its trailer says.  False if anything is
- * not right: the data does not end where the trailer begins, or differs from its
- * length or CRC-32; 'out' may have been written to then.
+ * Decompress the member in[0, in_nbytes) into out[0, out_nbytes).  'in_nbytes'
+ * is the length in its header, 'out_nbytes' the length in its trailer.  Return
+ * false if the data does not end at the trailer, or if its length or CRC-32 is
+ * wrong; 'out' may have been modified then.
  */
 bool inflate_member(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 		    uint8_t *out, size_t out_nbytes);
 
-/* "libdeflate" or "zlib"; static. */
+/* Return "libdeflate" or "zlib"; static. */
 const char *inflate_name(void);
 
 #endif /* HATF_INFLATE_H */

@@ -2,14 +2,15 @@
 /*
  * inflate_ahead.c - see inflate_ahead.h
  *
- * A ring of members under one lock:
+ * A ring of members, protected by one lock:
  *
  *	front            taken             back
  *	| done, or being | waiting for a   | room
  *	| inflated       | thread          |
  *
- * The counts only grow; a member's place is its count modulo the number of
- * members.  A member takes a tenth of a millisecond, so the lock is never busy.
+ * The counts only grow.  The index of a member is its count modulo the number
+ * of members.  Decompressing a member takes a tenth of a millisecond, so there
+ * is little contention for the lock.
  */
 #include "hatf/io/inflate_ahead.h"
 
@@ -20,28 +21,28 @@
 #include <signal.h>
 #include <stdlib.h>
 
-struct ahead {
-	pthread_mutex_t lock; /* of all below, and of 'done' and 'good' */
+struct inflate_ahead {
+	pthread_mutex_t lock; /* protects all below, 'done' and 'good' */
 	pthread_cond_t work;  /* 'back' or 'stopping' has changed */
 	pthread_cond_t ready; /* a member is done */
 	uint64_t front, taken, back;
 	bool stopping;
 	unsigned member_count, thread_count;
-	struct ahead_member *members;
-	pthread_t threads[HATF_READ_JOBS_MAX];
+	struct inflate_ahead_member *members;
+	pthread_t threads[HATF_READER_JOBS_MAX];
 };
 
-static struct ahead_member *
-member(const struct ahead *a, uint64_t count)
+static struct inflate_ahead_member *
+member(const struct inflate_ahead *a, uint64_t count)
 {
 	return &a->members[count % a->member_count];
 }
 
-/* Wait for a member to inflate; NULL to stop. */
-static struct ahead_member *
-take(struct ahead *a)
+/* Wait for a member to decompress.  Return NULL to stop. */
+static struct inflate_ahead_member *
+take(struct inflate_ahead *a)
 {
-	struct ahead_member *m = NULL;
+	struct inflate_ahead_member *m = NULL;
 
 	pthread_mutex_lock(&a->lock);
 	while (!a->stopping && a->taken == a->back)
@@ -55,12 +56,15 @@ take(struct ahead *a)
 static void *
 run(void *arg)
 {
-	struct ahead *const a = arg;
+	struct inflate_ahead *const a = arg;
 	struct inflate *const inflate = inflate_open();
-	struct ahead_member *m;
+	struct inflate_ahead_member *m;
 
 	while ((m = take(a)) != NULL) {
-		/* Without memory every member is one for zlib to look at. */
+		/*
+		 * Without memory report every member as damaged: zlib's streams
+		 * read it.
+		 */
 		const bool good = inflate != NULL &&
 				  inflate_member(inflate, m->in, m->in_nbytes,
 						 m->out, m->out_nbytes);
@@ -75,9 +79,9 @@ run(void *arg)
 	return NULL;
 }
 
-/* Signals are for the threads of the program. */
+/* Block all signals in the threads: the program's own threads handle them. */
 static void
-start_threads(struct ahead *a, unsigned jobs)
+start_threads(struct inflate_ahead *a, unsigned jobs)
 {
 	sigset_t all, before;
 
@@ -90,27 +94,27 @@ start_threads(struct ahead *a, unsigned jobs)
 }
 
 static bool
-allocate(struct ahead *a)
+allocate(struct inflate_ahead *a)
 {
 	a->members = calloc(a->member_count, sizeof(*a->members));
 	for (unsigned i = 0; a->members != NULL && i < a->member_count; i++) {
-		a->members[i].in = malloc(AHEAD_MEMBER_NBYTES);
-		a->members[i].out = malloc(AHEAD_MEMBER_NBYTES);
+		a->members[i].in = malloc(INFLATE_AHEAD_MEMBER_NBYTES);
+		a->members[i].out = malloc(INFLATE_AHEAD_MEMBER_NBYTES);
 		if (a->members[i].in == NULL || a->members[i].out == NULL)
 			return false;
 	}
 	return a->members != NULL;
 }
 
-struct ahead *
-ahead_open(unsigned jobs)
+struct inflate_ahead *
+inflate_ahead_open(unsigned jobs)
 {
-	struct ahead *const a = calloc(1, sizeof(*a));
+	struct inflate_ahead *const a = calloc(1, sizeof(*a));
 
 	if (a == NULL)
 		return NULL;
-	if (jobs > HATF_READ_JOBS_MAX)
-		jobs = HATF_READ_JOBS_MAX;
+	if (jobs > HATF_READER_JOBS_MAX)
+		jobs = HATF_READER_JOBS_MAX;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->work, NULL);
 	pthread_cond_init(&a->ready, NULL);
@@ -119,12 +123,12 @@ ahead_open(unsigned jobs)
 		start_threads(a, jobs);
 	if (a->thread_count != 0)
 		return a;
-	ahead_close(a);
+	inflate_ahead_close(a);
 	return NULL;
 }
 
 void
-ahead_close(struct ahead *a)
+inflate_ahead_close(struct inflate_ahead *a)
 {
 	if (a == NULL)
 		return;
@@ -145,23 +149,26 @@ ahead_close(struct ahead *a)
 	free(a);
 }
 
-/* 'front' and 'back' change in the owner's calls only: no lock to read them. */
+/*
+ * Only the owner's thread changes 'front' and 'back': it reads them without
+ * lock.
+ */
 
 bool
-ahead_is_empty(const struct ahead *a)
+inflate_ahead_is_empty(const struct inflate_ahead *a)
 {
 	return a->front == a->back;
 }
 
-struct ahead_member *
-ahead_room(struct ahead *a)
+struct inflate_ahead_member *
+inflate_ahead_room(struct inflate_ahead *a)
 {
 	return a->back - a->front == a->member_count ? NULL
 						     : member(a, a->back);
 }
 
 void
-ahead_put(struct ahead *a)
+inflate_ahead_put(struct inflate_ahead *a)
 {
 	pthread_mutex_lock(&a->lock);
 	member(a, a->back)->done = false;
@@ -170,12 +177,12 @@ ahead_put(struct ahead *a)
 	pthread_mutex_unlock(&a->lock);
 }
 
-const struct ahead_member *
-ahead_front(struct ahead *a)
+const struct inflate_ahead_member *
+inflate_ahead_front(struct inflate_ahead *a)
 {
-	struct ahead_member *const m = member(a, a->front);
+	struct inflate_ahead_member *const m = member(a, a->front);
 
-	if (ahead_is_empty(a))
+	if (inflate_ahead_is_empty(a))
 		return NULL;
 	pthread_mutex_lock(&a->lock);
 	while (!m->done)
@@ -185,7 +192,7 @@ ahead_front(struct ahead *a)
 }
 
 void
-ahead_drop(struct ahead *a)
+inflate_ahead_drop(struct inflate_ahead *a)
 {
 	a->front++;
 }

@@ -1,53 +1,68 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inflate_ahead.h - gzip members, inflated ahead by threads
+ * inflate_ahead.h - threads that decompress gzip members ahead of the reader
  *
- * A queue of whole members: what is put in at its end comes out at its front in
- * the same order, inflated meanwhile by as many threads as were asked for.  The
- * threads touch nothing but the members; the file is its owner's, and so is every
- * call here.
+ * A queue of complete members.  They leave the queue in the order in which they
+ * entered it, decompressed in the meantime by the threads.  The threads access
+ * members only.  The owner's thread reads the file and makes all calls below.
  *
- * Memory is AHEAD_MEMBER_NBYTES for the bytes and as many for the data of each of
- * 2 * jobs + 2 members, touched as far as they are that long.
+ * Memory is INFLATE_AHEAD_MEMBER_NBYTES for the input and as many for the data
+ * of each of 2 * jobs + 2 members.  Only the part that the members need is
+ * touched.
  */
-#ifndef HATF_AHEAD_H
-#define HATF_AHEAD_H
+#ifndef HATF_INFLATE_AHEAD_H
+#define HATF_INFLATE_AHEAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest member, and its data: more than a writer of blocks makes. */
-#define AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)
+/*
+ * The longest member and the longest data: more than a writer of blocks makes.
+ */
+#define INFLATE_AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)
 
-struct ahead_member {
-	uint8_t *in, *out; /* AHEAD_MEMBER_NBYTES each */
+struct inflate_ahead_member {
+	uint8_t *in, *out; /* INFLATE_AHEAD_MEMBER_NBYTES each */
 	size_t in_nbytes, out_nbytes;
-	uint64_t file_end; /* where it ends in the file */
-	bool good;	   /* 'out' holds its data; else it is damaged */
-	bool done;	   /* the queue's own */
+	uint64_t file_end; /* its end in the file */
+	bool good;	   /* 'out' has the data; else it is damaged */
+	bool done;	   /* private to the queue */
 };
 
-struct ahead;
+struct inflate_ahead;
 
-/* Start 'jobs' threads, or HATF_READ_JOBS_MAX; NULL if there can be none. */
-struct ahead *ahead_open(unsigned jobs);
+/*
+ * Start 'jobs' threads, at most HATF_READER_JOBS_MAX.  Return NULL if none can be
+ * started.
+ */
+struct inflate_ahead *inflate_ahead_open(unsigned jobs);
 
-/* Stop the threads, which takes as long as a member; NULL is allowed. */
-void ahead_close(struct ahead *a);
+/*
+ * Stop the threads and free everything.  Blocks until the threads have finished
+ * their current members.  NULL is allowed.
+ */
+void inflate_ahead_close(struct inflate_ahead *a);
 
-/* The member to be put in next, or NULL if the queue is full. */
-struct ahead_member *ahead_room(struct ahead *a);
+/* Return the next member to fill in, or NULL if the queue is full. */
+struct inflate_ahead_member *inflate_ahead_room(struct inflate_ahead *a);
 
-/* Put in what ahead_room() gave: 'in', both lengths and 'file_end' are set. */
-void ahead_put(struct ahead *a);
+/*
+ * Append the member of inflate_ahead_room(), with 'in', both lengths and
+ * 'file_end' set.
+ */
+void inflate_ahead_put(struct inflate_ahead *a);
 
-bool ahead_is_empty(const struct ahead *a);
+/* Is there no member in the queue? */
+bool inflate_ahead_is_empty(const struct inflate_ahead *a);
 
-/* The member at the front, once it has been inflated; NULL if there is none. */
-const struct ahead_member *ahead_front(struct ahead *a);
+/*
+ * Return the member at the front, or NULL if the queue is empty.  Blocks until
+ * the member is decompressed.
+ */
+const struct inflate_ahead_member *inflate_ahead_front(struct inflate_ahead *a);
 
-/* Take it out; its bytes and data end with that. */
-void ahead_drop(struct ahead *a);
+/* Remove the member at the front.  Its bytes and data become invalid. */
+void inflate_ahead_drop(struct inflate_ahead *a);
 
-#endif /* HATF_AHEAD_H */
+#endif /* HATF_INFLATE_AHEAD_H */

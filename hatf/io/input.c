@@ -2,14 +2,15 @@
 /*
  * input.c - see input.h
  *
- * inflate() gives out everything that its input determines as long as it is asked
- * with room in the output and until it makes no progress, so a member that was
- * cut off at any byte yields all that can be known of it.
+ * inflate() returns everything that its input determines if it is called with
+ * room in the output until it makes no progress.  So a member truncated at any
+ * byte yields all of its data that can be recovered.
  *
- * A member that is inflated whole must be right in every respect.  If it is not,
- * nothing of it has been handed on, and zlib gets the bytes from where the member
- * began: those in 'ahead', which hold the file in order, and then the buffer's.
- * From then on the members' own lengths are not believed.
+ * A member that is decompressed as a whole must be correct in every respect.
+ * If it is not, none of it has been returned yet, and zlib gets the bytes from
+ * the start of the member: first the members in 'ahead', which are in the order
+ * of the file, then the rest of the buffer.  After that, lengths in members are
+ * ignored.
  */
 #include "hatf/io/input.h"
 
@@ -28,20 +29,25 @@
 #define GZIP_ID2	 0x8b
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
-/* For one read(): what was read should still be in the cache when it is used. */
+/*
+ * Bytes of one read(): few enough to be still in the cache when they are used.
+ */
 #define READ_NBYTES (128 * 1024)
 
 /*
- * FORMAT "Limits".  deflate cannot do better than 1032 bytes for one, and does not come
- * near it with blocks.  zstd can do 32768, with one byte over and over; the log of a
- * program in a tight loop, without anything that changes, comes to 14000 at most.  What
- * does better is made to keep a reader busy.
+ * FORMAT "Limits".  deflate compresses at most 1032 to 1, and far less with its
+ * blocks of real data.  zstd reaches 32768 to 1 for a single byte repeated; the
+ * log of a program in a tight loop, where nothing changes, reaches 14000 to 1.
+ * Input beyond these limits was made to keep a reader busy.
  */
 #define BOMB_RATIO	  1000
 #define BOMB_RATIO_FRAMES 20000
 #define BOMB_NBYTES	  ((uint64_t)256 << 20)
 
-/* read() that waits for what is not there yet.  -1 sets 'sys_errno'. */
+/*
+ * Like read(), but wait for data on a non-blocking descriptor.  On error set
+ * 'sys_errno' and return -1.
+ */
 static ssize_t
 read_some(struct input *in, uint8_t *to, size_t nbytes)
 {
@@ -51,9 +57,10 @@ read_some(struct input *in, uint8_t *to, size_t nbytes)
 		if (got >= 0)
 			return got;
 		if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			struct pollfd wait = { .fd = in->fd, .events = POLLIN };
+			struct pollfd poll_fd = { .fd = in->fd,
+						  .events = POLLIN };
 
-			if (poll(&wait, 1, -1) >= 0 || errno == EINTR)
+			if (poll(&poll_fd, 1, -1) >= 0 || errno == EINTR)
 				continue;
 		}
 		if (errno != EINTR) {
@@ -63,7 +70,7 @@ read_some(struct input *in, uint8_t *to, size_t nbytes)
 	}
 }
 
-/* Read into 'to' and keep count.  Returns 0 and sets 'status' at the end. */
+/* Read into 'to' and count the bytes.  At the end return 0 and set 'status'. */
 static size_t
 read_file(struct input *in, uint8_t *to, size_t nbytes)
 {
@@ -79,13 +86,16 @@ read_file(struct input *in, uint8_t *to, size_t nbytes)
 	return 0;
 }
 
-/* Have 'nbytes' in the buffer, if the file has as many; returns how many there are. */
+/*
+ * Read until the buffer has 'nbytes' bytes or the file ends.  Return how many
+ * it has.
+ */
 static size_t
 fill(struct input *in, size_t nbytes)
 {
 	size_t used = (size_t)(in->end - in->buf);
 
-	/* A pipe may hand out the bytes one by one. */
+	/* A pipe may deliver single bytes. */
 	while (used < nbytes && !in->file_ended)
 		used += read_file(in, in->buf + used, INPUT_BUF_NBYTES - used);
 	in->end = in->buf + used;
@@ -93,29 +103,32 @@ fill(struct input *in, size_t nbytes)
 }
 
 /*
- * Which kind of frames there are.  Those to be skipped, which may come first, are
- * alike in all; what is behind more of them than the buffer holds is not looked for.
+ * Recognise the kind of frames.  Skippable frames may come first; they are the
+ * same in both formats, so look after them, as far as the buffer reaches.
  */
-static enum frames_kind
+static enum frame_kind
 recognise_frames(struct input *in)
 {
 	uint64_t off = 0, nbytes;
-	size_t used = fill(in, FRAMES_PREFIX_NBYTES);
-	enum frames_kind kind = frames_recognise(in->buf, used);
+	size_t used = fill(in, FRAME_PREFIX_NBYTES);
+	enum frame_kind kind = frame_kind_recognise(in->buf, used);
 
-	while ((nbytes = frames_skip_nbytes(in->buf + off, used - off)) != 0) {
+	while ((nbytes = frame_skip_nbytes(in->buf + off, used - off)) != 0) {
 		off += nbytes;
-		if (off > INPUT_BUF_NBYTES - FRAMES_PREFIX_NBYTES)
+		if (off > INPUT_BUF_NBYTES - FRAME_PREFIX_NBYTES)
 			break;
-		used = fill(in, off + FRAMES_PREFIX_NBYTES);
+		used = fill(in, off + FRAME_PREFIX_NBYTES);
 		if (used <= off)
 			break;
-		kind = frames_recognise(in->buf + off, used - off);
+		kind = frame_kind_recognise(in->buf + off, used - off);
 	}
-	return kind != FRAMES_NONE ? kind : frames_recognise(in->buf, used);
+	return kind != FRAME_NONE ? kind : frame_kind_recognise(in->buf, used);
 }
 
-/* zlib's streams, for members that are not inflated whole; false: no memory. */
+/*
+ * Open zlib's stream, for members that are not decompressed as a whole; false
+ * if there is no memory.
+ */
 static bool
 init_compressed(struct input *in)
 {
@@ -123,7 +136,7 @@ init_compressed(struct input *in)
 		return false;
 	in->zlib_in_use = true;
 	in->inflate = inflate_open();
-	in->data = malloc(AHEAD_MEMBER_NBYTES);
+	in->data = malloc(INFLATE_AHEAD_MEMBER_NBYTES);
 	return in->inflate != NULL && in->data != NULL;
 }
 
@@ -137,16 +150,16 @@ input_init(struct input *in, int fd, unsigned jobs)
 	in->buf = malloc(INPUT_BUF_NBYTES);
 	if (in->buf == NULL)
 		return in->status = HATF_NO_MEMORY;
-	in->never_waits = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	in->is_regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	in->next = in->end = in->buf;
 	in->kind = recognise_frames(in);
 	used = (size_t)(in->end - in->buf);
 	in->compressed =
-		in->kind != FRAMES_NONE ||
+		in->kind != FRAME_NONE ||
 		(used >= 2 && in->buf[0] == GZIP_ID1 && in->buf[1] == GZIP_ID2);
-	if (in->kind != FRAMES_NONE) {
+	if (in->kind != FRAME_NONE) {
 		const enum hatf_status status =
-			frames_open(in->kind, &in->frames);
+			frame_reader_open(in->kind, &in->frame_reader);
 
 		if (status != HATF_OK)
 			return in->status = status;
@@ -155,7 +168,7 @@ input_init(struct input *in, int fd, unsigned jobs)
 	}
 	if (in->status == HATF_IO && used == 0)
 		return HATF_IO;
-	/* What is in the buffer comes before the end that followed it. */
+	/* The buffered bytes come before the end that has been seen. */
 	return HATF_OK;
 }
 
@@ -174,21 +187,22 @@ read_plain(struct input *in, uint8_t *to, size_t nbytes)
 
 /* ---------------------------------------------------------- whole members */
 
-/* Would read() have to wait? */
+/* Would read() block? */
 static bool
-must_wait(const struct input *in)
+would_block(const struct input *in)
 {
 	struct pollfd fd = { .fd = in->fd, .events = POLLIN };
 
-	return !in->never_waits && poll(&fd, 1, 0) == 0;
+	return !in->is_regular && poll(&fd, 1, 0) == 0;
 }
 
 /*
- * Have at least 'nbytes' (at most INPUT_BUF_NBYTES) in the buffer.  False if the
- * file has no more, or, unless the caller 'may_wait', has none yet.
+ * Read until the buffer has at least 'nbytes' bytes (at most INPUT_BUF_NBYTES).
+ * Return false at the end of the file, or if read() would block and not
+ * 'may_block'.
  */
 static bool
-want(struct input *in, size_t nbytes, bool may_wait)
+fill_from_next(struct input *in, size_t nbytes, bool may_block)
 {
 	const size_t left = (size_t)(in->end - in->next);
 
@@ -202,7 +216,7 @@ want(struct input *in, size_t nbytes, bool may_wait)
 	while ((size_t)(in->end - in->next) < nbytes) {
 		uint8_t *const to = in->buf + (in->end - in->buf);
 
-		if (in->file_ended || (!may_wait && must_wait(in)))
+		if (in->file_ended || (!may_block && would_block(in)))
 			return false;
 		in->end += read_file(in, to,
 				     (size_t)(in->buf + INPUT_BUF_NBYTES - to));
@@ -211,62 +225,68 @@ want(struct input *in, size_t nbytes, bool may_wait)
 }
 
 /*
- * The length of the member that comes next, all of which is in the buffer, and
- * that of its data, or 0 if there is none to be inflated whole.
+ * Read the next member into the buffer.  Return its length, and the length of
+ * its data, or 0 if it cannot be decompressed as a whole.
  */
 static size_t
-whole_member(struct input *in, bool may_wait, size_t *data_nbytes_ret)
+whole_member(struct input *in, bool may_block, size_t *data_nbytes_ret)
 {
 	size_t nbytes;
 
-	if (!want(in, INFLATE_HEADER_NBYTES, may_wait))
+	if (!fill_from_next(in, INFLATE_HEADER_NBYTES, may_block))
 		return 0;
 	nbytes = inflate_member_nbytes(in->next);
-	if (nbytes == 0 || nbytes > AHEAD_MEMBER_NBYTES ||
-	    !want(in, nbytes, may_wait))
+	if (nbytes == 0 || nbytes > INFLATE_AHEAD_MEMBER_NBYTES ||
+	    !fill_from_next(in, nbytes, may_block))
 		return 0;
 	*data_nbytes_ret = inflate_data_nbytes(in->next, nbytes);
-	return *data_nbytes_ret <= AHEAD_MEMBER_NBYTES ? nbytes : 0;
+	return *data_nbytes_ret <= INFLATE_AHEAD_MEMBER_NBYTES ? nbytes : 0;
 }
 
-/* Let the threads have as many members as there are and they want. */
+/*
+ * Pass members to the threads until the queue is full or the input has no more.
+ */
 static void
 feed_ahead(struct input *in)
 {
-	struct ahead_member *m;
+	struct inflate_ahead_member *m;
 
-	while ((m = ahead_room(in->ahead)) != NULL) {
-		/* What is ready should not wait for what is not there yet. */
-		m->in_nbytes = whole_member(in, ahead_is_empty(in->ahead),
-					    &m->out_nbytes);
+	while ((m = inflate_ahead_room(in->ahead)) != NULL) {
+		/*
+		 * Do not wait for input while decompressed data is waiting for
+		 * the reader.
+		 */
+		m->in_nbytes = whole_member(
+			in, inflate_ahead_is_empty(in->ahead), &m->out_nbytes);
 		if (m->in_nbytes == 0)
 			break;
 		memcpy(m->in, in->next, m->in_nbytes);
 		in->next += m->in_nbytes;
 		m->file_end = in->file_nbytes - (uint64_t)(in->end - in->next);
-		ahead_put(in->ahead);
+		inflate_ahead_put(in->ahead);
 	}
 }
 
-/* zlib is to read what the front of 'ahead' holds. */
+/* Let zlib read the bytes of the member at the front of 'ahead'. */
 static void
-read_front(struct input *in, const struct ahead_member *m)
+read_front(struct input *in, const struct inflate_ahead_member *m)
 {
 	in->next = m->in;
 	in->end = m->in + m->in_nbytes;
 }
 
 /*
- * Take the member at the front of 'ahead', whose data is then at 'data_next'.
- * False if there is none, or it is damaged: 'next' is then where its bytes are.
+ * Take the member at the front of 'ahead' and point 'data_next' to its data.
+ * Return false if there is none or it is damaged; 'next' points to its bytes
+ * then.
  */
 static bool
 take_ahead(struct input *in)
 {
-	const struct ahead_member *m;
+	const struct inflate_ahead_member *m;
 
 	feed_ahead(in);
-	m = ahead_front(in->ahead);
+	m = inflate_ahead_front(in->ahead);
 	if (m == NULL)
 		return false;
 	in->from_ahead = true;
@@ -275,24 +295,24 @@ take_ahead(struct input *in)
 		in->data_end = m->out + m->out_nbytes;
 		return true;
 	}
-	in->distrusts = true;
+	in->ignores_lengths = true;
 	in->buf_next = in->next;
 	in->buf_end = in->end;
 	read_front(in, m);
 	return false;
 }
 
-/* The front of 'ahead' has been used up. */
+/* Drop the front of 'ahead', which has been used up. */
 static void
 drop_ahead(struct input *in)
 {
-	const struct ahead_member *m;
+	const struct inflate_ahead_member *m;
 
-	ahead_drop(in->ahead);
+	inflate_ahead_drop(in->ahead);
 	in->from_ahead = false;
-	if (!in->distrusts)
+	if (!in->ignores_lengths)
 		return;
-	m = ahead_front(in->ahead);
+	m = inflate_ahead_front(in->ahead);
 	in->from_ahead = m != NULL;
 	if (m != NULL) {
 		read_front(in, m);
@@ -303,9 +323,9 @@ drop_ahead(struct input *in)
 }
 
 /*
- * Inflate the member that comes next, if it is to be inflated whole: '*got_ret'
- * bytes into 'to' if it has room, or else to where 'data_next' says.  False if
- * there is none, or it is damaged.
+ * Decompress the next member if that is possible as a whole: into 'to',
+ * '*got_ret' bytes, if 'room' suffices, else into in->data.  Return false if
+ * there is none or it is damaged.
  */
 static bool
 take_member(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
@@ -319,7 +339,7 @@ take_member(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 	uint8_t *const out = data_nbytes <= room ? to : in->data;
 
 	if (!inflate_member(in->inflate, in->next, nbytes, out, data_nbytes)) {
-		in->distrusts = true;
+		in->ignores_lengths = true;
 		return false;
 	}
 	in->next += nbytes;
@@ -335,8 +355,8 @@ take_member(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 /* ----------------------------------------------------------- zlib's streams */
 
 /*
- * One call of inflate(); false if the reading ends here.  Bytes that come out
- * together with an error precede the damage and count.
+ * Call inflate() once; false if the reading ends here.  Bytes returned together
+ * with an error precede the damage and are valid.
  */
 static bool
 inflate_some(struct input *in)
@@ -359,7 +379,7 @@ inflate_some(struct input *in)
 	return false;
 }
 
-/* Get more of the file; false at its end. */
+/* Read more of the file; false at its end. */
 static bool
 refill(struct input *in)
 {
@@ -374,13 +394,16 @@ refill(struct input *in)
 	return in->next != in->end;
 }
 
-/* Begin a member; false if the reading ends here. */
+/* Start a member; false if the reading ends here. */
 static bool
 begin_member(struct input *in)
 {
 	if (!refill(in))
 		return false;
-	/* Zeros or a second file: zlib would want two bytes. */
+	/*
+	 * Other data follows, such as zeros.  zlib would need two bytes to
+	 * notice.
+	 */
 	if (*in->next != GZIP_ID1) {
 		in->status = HATF_BAD_COMPRESSION;
 		return false;
@@ -390,28 +413,30 @@ begin_member(struct input *in)
 }
 
 /*
- * Read on in a member, until there is some of its data in 'to' or it ends.
- * Returns how much there is; false in '*more_ret' if the reading ends here.
+ * Read on in a member until there is data in 'to' or the member ends.  Return
+ * the number of bytes; '*more_ret' is false if the reading ends here.
  */
 static size_t
 read_member(struct input *in, uint8_t *to, uInt room, bool *more_ret)
 {
-	bool more = true, alive = true;
+	bool more = true, goes_on = true;
 
 	in->zlib.next_out = to;
 	in->zlib.avail_out = room;
-	while (alive && in->in_member && in->zlib.avail_out == room) {
+	while (goes_on && in->in_member && in->zlib.avail_out == room) {
 		more = refill(in);
-		/* Without more input, zlib may still hold back output. */
-		alive = inflate_some(in);
-		if (alive && !more && in->zlib.avail_out == room &&
+		/*
+		 * zlib may have buffered output even if there is no more input.
+		 */
+		goes_on = inflate_some(in);
+		if (goes_on && !more && in->zlib.avail_out == room &&
 		    in->in_member) {
 			if (in->status == HATF_END)
 				in->status = HATF_TRUNCATED;
-			alive = false;
+			goes_on = false;
 		}
 	}
-	*more_ret = alive;
+	*more_ret = goes_on;
 	return room - in->zlib.avail_out;
 }
 
@@ -423,8 +448,9 @@ read_frames(struct input *in, uint8_t *to, size_t room)
 	for (;;) {
 		const bool more = refill(in);
 		enum hatf_status status;
-		const size_t got = frames_read(in->frames, &in->next, in->end,
-					       to, room, &status);
+		const size_t got =
+			frame_reader_read(in->frame_reader, &in->next, in->end,
+					  to, room, &status);
 
 		if (status != HATF_OK) {
 			in->status = status;
@@ -434,7 +460,8 @@ read_frames(struct input *in, uint8_t *to, size_t room)
 			return got;
 		if (more)
 			continue;
-		if (in->status == HATF_END && frames_is_inside(in->frames))
+		if (in->status == HATF_END &&
+		    frame_reader_is_inside(in->frame_reader))
 			in->status = HATF_TRUNCATED;
 		return 0;
 	}
@@ -442,9 +469,9 @@ read_frames(struct input *in, uint8_t *to, size_t room)
 
 /* ----------------------------------------------------------------- reading */
 
-/* Hand on what is left of a member's data. */
+/* Return more of a member's data. */
 static size_t
-give_data(struct input *in, uint8_t *to, size_t room)
+return_data(struct input *in, uint8_t *to, size_t room)
 {
 	const size_t left = (size_t)(in->data_end - in->data_next);
 	const size_t n = room < left ? room : left;
@@ -455,18 +482,18 @@ give_data(struct input *in, uint8_t *to, size_t room)
 }
 
 /*
- * One step between members: true if it took one that is inflated whole, whose
- * data is in 'to' ('*got_ret' bytes of it) or at 'data_next'.
+ * Between members, decompress the next one as a whole.  Return false if that is
+ * not possible; else its data is in 'to' ('*got_ret' bytes) or at 'data_next'.
  */
 static bool
 take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 {
-	if (in->distrusts)
+	if (in->ignores_lengths)
 		return false;
 	if (in->from_ahead)
 		drop_ahead(in);
 	if (in->jobs != 0 && in->ahead == NULL) {
-		in->ahead = ahead_open(in->jobs);
+		in->ahead = inflate_ahead_open(in->jobs);
 		if (in->ahead == NULL)
 			in->jobs = 0;
 	}
@@ -475,12 +502,12 @@ take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 	return take_ahead(in);
 }
 
-/* Is there far more data than the bytes of the file may stand for? */
+/* Is the data implausibly long for the bytes of the file? */
 static bool
 is_bomb(const struct input *in)
 {
 	const uint64_t ratio =
-		in->frames != NULL ? BOMB_RATIO_FRAMES : BOMB_RATIO;
+		in->frame_reader != NULL ? BOMB_RATIO_FRAMES : BOMB_RATIO;
 
 	return in->out_nbytes > BOMB_NBYTES &&
 	       in->out_nbytes / ratio > input_consumed(in);
@@ -493,11 +520,11 @@ read_compressed(struct input *in, uint8_t *to, size_t nbytes)
 	bool more = true;
 	size_t got = 0;
 
-	if (in->frames != NULL)
+	if (in->frame_reader != NULL)
 		got = read_frames(in, to, nbytes);
-	while (got == 0 && more && in->frames == NULL) {
+	while (got == 0 && more && in->frame_reader == NULL) {
 		if (in->data_next != in->data_end)
-			got = give_data(in, to, room);
+			got = return_data(in, to, room);
 		else if (in->in_member)
 			got = read_member(in, to, room, &more);
 		else if (!take_whole(in, to, room, &got))
@@ -523,8 +550,8 @@ input_read(struct input *in, uint8_t *to, size_t nbytes)
 const char *
 input_compression(const struct input *in)
 {
-	if (in->kind != FRAMES_NONE)
-		return frames_name(in->kind);
+	if (in->kind != FRAME_NONE)
+		return frame_kind_name(in->kind);
 	return in->compressed ? "gzip" : NULL;
 }
 
@@ -533,18 +560,22 @@ input_consumed(const struct input *in)
 {
 	const uint64_t left = (uint64_t)(in->end - in->next);
 
-	if (in->ahead == NULL || ahead_is_empty(in->ahead))
+	if (in->ahead == NULL || inflate_ahead_is_empty(in->ahead))
 		return in->file_nbytes - left;
-	/* What is behind the front of 'ahead' has only been read. */
-	return ahead_front(in->ahead)->file_end - (in->distrusts ? left : 0);
+	/*
+	 * The members after the front of 'ahead' have been read, but not
+	 * consumed.
+	 */
+	return inflate_ahead_front(in->ahead)->file_end -
+	       (in->ignores_lengths ? left : 0);
 }
 
 void
 input_fini(struct input *in)
 {
-	ahead_close(in->ahead);
+	inflate_ahead_close(in->ahead);
 	inflate_close(in->inflate);
-	frames_close(in->frames);
+	frame_reader_close(in->frame_reader);
 	if (in->zlib_in_use)
 		inflateEnd(&in->zlib);
 	free(in->data);

@@ -9,12 +9,12 @@
 #include <string.h>
 
 enum hatf_status
-window_init(struct window *w, int fd, unsigned jobs)
+input_window_init(struct input_window *w, int fd, unsigned jobs)
 {
 	const enum hatf_status status = input_init(&w->input, fd, jobs);
 
 	w->end_offset = 0;
-	w->buf = malloc(WINDOW_NBYTES + 1);
+	w->buf = malloc(INPUT_WINDOW_NBYTES + 1);
 	w->next = w->end = w->buf;
 	if (w->buf == NULL)
 		return status == HATF_OK ? HATF_NO_MEMORY : status;
@@ -23,19 +23,21 @@ window_init(struct window *w, int fd, unsigned jobs)
 }
 
 bool
-window_more(struct window *w)
+input_window_more(struct input_window *w)
 {
-	const size_t left = window_left(w);
-	const size_t room = WINDOW_NBYTES - left;
+	const size_t left = input_window_left(w);
+	const size_t room = INPUT_WINDOW_NBYTES - left;
 	size_t got;
 
-	/* Or no progress would look like the end: a record always fits. */
-	assert(left < WINDOW_NBYTES);
+	/* In a full window no progress would look like the end of the input. */
+	assert(left < INPUT_WINDOW_NBYTES);
 	if (left != 0 && w->next != w->buf)
 		memmove(w->buf, w->next, left);
 	w->next = w->buf;
 	got = input_read(&w->input, w->buf + left,
-			 room < WINDOW_READ_NBYTES ? room : WINDOW_READ_NBYTES);
+			 room < INPUT_WINDOW_READ_NBYTES
+				 ? room
+				 : INPUT_WINDOW_READ_NBYTES);
 	w->buf[left + got] = 0;
 	w->end = w->buf + left + got;
 	w->end_offset += got;
@@ -43,15 +45,15 @@ window_more(struct window *w)
 }
 
 size_t
-window_want(struct window *w, size_t nbytes)
+input_window_fill(struct input_window *w, size_t nbytes)
 {
-	while (window_left(w) < nbytes && window_more(w))
+	while (input_window_left(w) < nbytes && input_window_more(w))
 		;
-	return window_left(w);
+	return input_window_left(w);
 }
 
 void
-window_fini(struct window *w)
+input_window_fini(struct input_window *w)
 {
 	input_fini(&w->input);
 	free(w->buf);

@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input_window.h - the bytes of a trace, some at a time, one behind the other
+ * input_window.h - a sliding window over the bytes of a trace
  *
- * A window of fixed size over 'input': what is not consumed yet is contiguous,
- * and moves only when window_more() or window_want() is called, so that what a
- * reader hands out may point into it until then.
+ * A buffer of fixed size on top of 'input'.  The bytes that are not consumed
+ * yet are contiguous.  They move only in input_window_more() and
+ * input_window_fill(), so a reader may return pointers to them until the next
+ * such call.
  *
- *	buf            next                 end            WINDOW_NBYTES
+ *	buf            next                 end            INPUT_WINDOW_NBYTES
  *	| consumed     | to be consumed     | room         |
  *
- * '*end' is 0, room or not: what scans for a byte that is no digit needs no other
- * guard.
+ * '*end' is always 0, so a scan for a byte that is not a digit needs no other
+ * bound.  Used by one thread at a time.
  */
-#ifndef HATF_WINDOW_H
-#define HATF_WINDOW_H
+#ifndef HATF_INPUT_WINDOW_H
+#define HATF_INPUT_WINDOW_H
 
 #include "hatf/io/input.h"
 
-/* Holds the longest record of every format: JSON takes 6 bytes for one. */
-#define WINDOW_NBYTES (512 * 1024)
+/*
+ * Has room for the longest record of every format; JSON takes up to 6 bytes for
+ * one.
+ */
+#define INPUT_WINDOW_NBYTES (512 * 1024)
 
 /*
- * What is read at once: enough that moving the piece of a record at the end costs
- * nothing.  More would leave the second-level cache; without long records, the
- * rest of the window is not touched.
+ * Bytes read at once.  Enough that moving an incomplete record to the front
+ * costs little, and few enough to stay in the second-level cache.  Without long
+ * records the rest of the window is never touched.
  */
-#define WINDOW_READ_NBYTES (256 * 1024)
+#define INPUT_WINDOW_READ_NBYTES (256 * 1024)
 
-struct window {
+struct input_window {
 	struct input input;
 	uint8_t *buf;
 	const uint8_t *next, *end;
@@ -35,39 +39,41 @@ struct window {
 };
 
 /*
- * Start to read from 'fd', which stays the caller's, with so many threads that
- * inflate ahead.  Errors: HATF_NO_MEMORY,
- * HATF_IO.  Needs window_fini() whatever the result.
+ * Start to read from 'fd', which the caller keeps, with 'jobs' threads that may
+ * decompress ahead.  Errors: those of input_init().  Call input_window_fini()
+ * even after an error.
  */
-enum hatf_status window_init(struct window *w, int fd, unsigned jobs);
+enum hatf_status input_window_init(struct input_window *w, int fd,
+				   unsigned jobs);
 
 /*
- * Move what is left to the front of the window, which must not be full with it,
- * and read on behind it.  False if there is nothing more to read:
- * w->input.status then says why.
+ * Move the unconsumed bytes to the front and read more after them.
+ * Precondition: they do not fill the window.  Return false if the input has
+ * ended; w->input.status is the reason.
  */
-bool window_more(struct window *w);
+bool input_window_more(struct input_window *w);
 
 /*
- * Read until at least 'nbytes' (at most WINDOW_NBYTES) are left to be consumed.
- * Returns how many are: fewer only where the input ends.
+ * Read until at least 'nbytes' bytes (at most INPUT_WINDOW_NBYTES) are
+ * unconsumed.  Return their number, which is less only where the input ends.
  */
-size_t window_want(struct window *w, size_t nbytes);
+size_t input_window_fill(struct input_window *w, size_t nbytes);
 
-/* Bytes that are there to be consumed. */
+/* Return the number of unconsumed bytes. */
 static inline size_t
-window_left(const struct window *w)
+input_window_left(const struct input_window *w)
 {
 	return (size_t)(w->end - w->next);
 }
 
-/* Of w->next, in the uncompressed stream. */
+/* Return the offset of w->next in the uncompressed stream. */
 static inline uint64_t
-window_offset(const struct window *w)
+input_window_offset(const struct input_window *w)
 {
-	return w->end_offset - window_left(w);
+	return w->end_offset - input_window_left(w);
 }
 
-void window_fini(struct window *w);
+/* Free the window and its input; does not close the descriptor. */
+void input_window_fini(struct input_window *w);
 
-#endif /* HATF_WINDOW_H */
+#endif /* HATF_INPUT_WINDOW_H */

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* zlib's memory level, its default; window bits for "gzip, largest window". */
+/* zlib's default memory level; window bits for "gzip, largest window". */
 #define MEMORY_LEVEL	 8
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
 enum hatf_status
-outfile_init(struct outfile *o, bool compressed, enum frames_kind kind,
+outfile_init(struct outfile *o, bool compressed, enum frame_kind kind,
 	     int level)
 {
 	*o = (struct outfile){ .fd = -1, .compressed = compressed };
@@ -25,8 +25,9 @@ outfile_init(struct outfile *o, bool compressed, enum frames_kind kind,
 	o->packed = malloc(OUTFILE_NBYTES);
 	if (o->packed == NULL)
 		return o->status = HATF_NO_MEMORY;
-	if (kind != FRAMES_NONE)
-		return o->status = streamer_open(kind, level, &o->streamer);
+	if (kind != FRAME_NONE)
+		return o->status =
+			       frame_writer_open(kind, level, &o->frame_writer);
 	if (deflateInit2(&o->zlib, level == 0 ? OUTFILE_LEVEL_DEFAULT : level,
 			 Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
@@ -35,7 +36,7 @@ outfile_init(struct outfile *o, bool compressed, enum frames_kind kind,
 	return HATF_OK;
 }
 
-/* All of the bytes, however many calls it takes. */
+/* Write all bytes, with as many calls as necessary. */
 static void
 write_all(struct outfile *o, const uint8_t *p, size_t nbytes)
 {
@@ -55,11 +56,12 @@ write_all(struct outfile *o, const uint8_t *p, size_t nbytes)
 	}
 }
 
-_Static_assert(OUTFILE_NBYTES >= STREAMER_ROOM_NBYTES, "it has one buffer");
+_Static_assert(OUTFILE_NBYTES >= FRAME_WRITER_ROOM_NBYTES,
+	       "'packed' is the buffer of both");
 
-/* Compress 'nbytes' and write what that gives. */
+/* Compress 'nbytes' bytes and write the result. */
 static void
-deflate_all(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
+compress_gzip(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 {
 	z_stream *const z = &o->zlib;
 
@@ -73,23 +75,23 @@ deflate_all(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 	} while (z->avail_out == 0);
 }
 
-/* The same for a frame. */
+/* Like compress_gzip(), but for a frame. */
 static void
-stream_all(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
+compress_frame(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 {
 	const uint8_t *const end = p + nbytes;
 	enum hatf_status status = HATF_OK;
 	bool more = flush == Z_FINISH;
 
 	while (p != end && status == HATF_OK) {
-		const size_t n =
-			streamer_put(o->streamer, &p, end, o->packed, &status);
+		const size_t n = frame_writer_put(o->frame_writer, &p, end,
+						  o->packed, &status);
 
 		write_all(o, o->packed, n);
 	}
 	while (more && status == HATF_OK) {
-		const size_t n =
-			streamer_end(o->streamer, o->packed, &more, &status);
+		const size_t n = frame_writer_end(o->frame_writer, o->packed,
+						  &more, &status);
 
 		write_all(o, o->packed, n);
 	}
@@ -97,14 +99,14 @@ stream_all(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 		o->status = status;
 }
 
-/* Write what does not stand in the buffer. */
+/* Write bytes without buffering them. */
 static void
 put(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 {
-	if (o->streamer != NULL)
-		stream_all(o, p, nbytes, flush);
+	if (o->frame_writer != NULL)
+		compress_frame(o, p, nbytes, flush);
 	else if (o->compressed)
-		deflate_all(o, p, nbytes, flush);
+		compress_gzip(o, p, nbytes, flush);
 	else
 		write_all(o, p, nbytes);
 	o->taken_nbytes += nbytes;
@@ -147,6 +149,6 @@ outfile_fini(struct outfile *o)
 	if (o->zlib_in_use)
 		deflateEnd(&o->zlib);
 	free(o->buf);
-	streamer_close(o->streamer);
+	frame_writer_close(o->frame_writer);
 	free(o->packed);
 }

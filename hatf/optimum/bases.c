@@ -2,9 +2,9 @@
 /*
  * bases.c - see bases.h
  *
- * A value x is stored in w bytes if -2^(8w-1) <= x - base < 2^(8w-1), which is a
- * range of bases around x.  The ranges for 4, 2, 1 and 0 bytes lie in one
- * another, so x cuts all bases into eight regions, on a circle as arithmetic is
+ * A value x fits w bytes if -2^(8w-1) <= x - base < 2^(8w-1), which is a range
+ * of bases around x.  The ranges for 4, 2, 1 and 0 bytes are nested, so x
+ * divides all bases into eight regions.  They form a circle, as arithmetic is
  * modulo 2^64:
  *
  *     8  |  4 8  |  2 4 8  |  1 2 4 8  | x |  1 2 4 8  |  2 4 8  |  4 8  |  8
@@ -16,10 +16,10 @@
 
 #define REGION_COUNT 8
 
-/* A value adds at most so many ranges. */
+/* The most ranges that a value adds. */
 #define RANGES_PER_VALUE REGION_COUNT
 
-/* The lengths of 'costs_of_use'. */
+/* The number of elements of 'costs_of_use'. */
 #define FITS_COUNT 5
 
 #define NO_KIND UINT32_MAX
@@ -27,10 +27,10 @@
 bool
 bases_init(struct bases *b, size_t value_count)
 {
-	/* Three at the start. */
+	/* There are up to three ranges at the start. */
 	const size_t max = RANGES_PER_VALUE * value_count + 3;
 
-	/* Nearly all of this is never touched. */
+	/* Nearly all of this memory is never touched. */
 	b->ranges = malloc(max * sizeof(*b->ranges));
 	b->spare_ranges = malloc(max * sizeof(*b->spare_ranges));
 	b->costs = malloc(max * sizeof(*b->costs));
@@ -86,8 +86,8 @@ bases_enter(struct bases *b, uint64_t base, const struct costs *costs)
 }
 
 /*
- * The index of costs that are like those at 'kind': of some before it, or else
- * 'kind' itself.  Some that are alike may be missed, which does no harm.
+ * Return the index of earlier costs equal to those at 'kind', or 'kind' itself.
+ * Equal costs may be missed, which does no harm.
  */
 static uint32_t
 find_alike(struct bases *b, uint32_t kind)
@@ -131,7 +131,7 @@ bases_switch(struct bases *b, const struct costs *entry)
 	b->count = kept;
 }
 
-/* The first base of each region behind the one where only 8 bytes do. */
+/* Compute the first base of each region after the one for 8 bytes only. */
 static void
 find_regions(uint64_t value, uint64_t *start)
 {
@@ -147,7 +147,9 @@ find_regions(uint64_t value, uint64_t *start)
 
 static const uint8_t region_fits[REGION_COUNT] = { 1, 2, 3, 4, 3, 2, 1, 0 };
 
-/* Make the costs of 'old' after a value; 'index' is the first range with them. */
+/*
+ * Compute the costs 'old' after a value.  'index' is the first range with them.
+ */
 static uint32_t
 make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
 {
@@ -165,7 +167,7 @@ make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
 	return (uint32_t)b->kind_count++;
 }
 
-/* Append a range that begins at 'start' and had the costs 'old' so far. */
+/* Append a range that starts at 'start' and had the costs 'old' so far. */
 static inline void
 append(struct bases *b, uint64_t start, uint32_t old, unsigned fits)
 {
@@ -180,14 +182,17 @@ append(struct bases *b, uint64_t start, uint32_t old, unsigned fits)
 static unsigned
 fits_at(uint64_t base, const uint64_t *start)
 {
-	/* On the circle, the region is the last one that starts before. */
+	/*
+	 * On the circle, the region is the last one that starts at or before
+	 * 'base'.
+	 */
 	for (unsigned i = REGION_COUNT; i-- > 0;)
 		if (base - start[0] >= start[i] - start[0])
 			return region_fits[i];
 	return 0;
 }
 
-/* Let the ranges and costs that have been made take the place of the old. */
+/* Replace the old ranges and costs by the new ones. */
 static void
 swap(struct bases *b)
 {
@@ -212,7 +217,7 @@ bases_use(struct bases *b, uint64_t value)
 
 	find_regions(value, start);
 	fits = fits_at(r[0].start, start);
-	/* Of the regions in order of 'start', the first is one behind 0. */
+	/* Find the region that starts first after 0. */
 	for (unsigned i = 1; i < REGION_COUNT; i++)
 		if (start[i] < start[i - 1])
 			region = i;
@@ -248,7 +253,7 @@ bases_round(uint64_t first, uint64_t last)
 	if (first == last)
 		return first;
 
-	/* Above the highest bit in which they differ, all bases agree. */
+	/* All bases agree above the highest bit in which the two differ. */
 	const unsigned bit = 63u - (unsigned)__builtin_clzll(first ^ last);
 	const uint64_t below = (UINT64_C(1) << bit) - 1;
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * costs.h - what it has cost to bring one field into each of its states
+ * costs.h - the cost of reaching each state of one field
  *
- * Under one interpretation with one parameter, a number field is in one of nine
- * states: it stores 1, 2, 4 or 8 bytes; or it has width 0, and then the last
- * width that was not 0 matters too, since the next interpretation restores it.
- * 'struct costs' holds the least number of bytes, metadata and data, that lead
- * to each.  States side by side are in one vector, so that all take a step at
- * once.
+ * Under one interpretation with one parameter, a number field has one of nine
+ * states.  It stores 1, 2, 4 or 8 bytes.  Or it has width 0, and then the last
+ * nonzero width matters too, since the next interpretation restores it.
+ * 'struct costs' has, for each state, the least number of bytes, of metadata
+ * and data, that lead to it.  Neighbouring states share a vector, so that all
+ * are updated at once.
  *
- * Costs stay below COST_INFINITE, and sums of a few infinite ones below 2^31.
+ * Costs stay below COST_INFINITE, and sums of a few infinite costs below 2^31.
  */
 #ifndef HATF_COSTS_H
 #define HATF_COSTS_H
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of the metadata records (FORMAT "Metadata"). */
+/* Lengths of the metadata records in bytes (FORMAT "Metadata"). */
 enum {
 	COST_WIDTH = 4,
 	COST_NONE = 4,
@@ -36,18 +36,18 @@ typedef int32_t cost4 __attribute__((vector_size(16)));
 
 struct costs {
 	cost4 stored;  /* by width */
-	cost4 empty;   /* width 0, by the last width */
-	int32_t never; /* width 0, and there was never another one */
+	cost4 empty;   /* width 0, by the last nonzero width */
+	int32_t never; /* width 0, and never a nonzero width */
 };
 
 #define COSTS_INFINITE \
 	((struct costs){ COST4_INFINITE, COST4_INFINITE, COST_INFINITE })
 
-/* The same as numbers from 0 to 8: 'stored', then 'empty', then 'never'. */
+/* The states as numbers from 0 to 8: 'stored', 'empty', 'never'. */
 enum {
-	LANE_EMPTY = 4,
-	LANE_NEVER = 8,
-	LANE_COUNT = 9,
+	COST_LANE_EMPTY = 4,
+	COST_LANE_NEVER = 8,
+	COST_LANE_COUNT = 9,
 };
 
 static inline cost4
@@ -64,7 +64,7 @@ cost_min(int32_t a, int32_t b)
 	return a < b ? a : b;
 }
 
-/* The least of the four, four times. */
+/* Return the least of the four costs in all four places. */
 static inline cost4
 cost4_least(cost4 c)
 {
@@ -102,25 +102,27 @@ costs_equal(const struct costs *a, const struct costs *b)
 static inline int32_t
 costs_lane(const struct costs *c, unsigned lane)
 {
-	if (lane < LANE_EMPTY)
+	if (lane < COST_LANE_EMPTY)
 		return c->stored[lane];
-	return lane < LANE_NEVER ? c->empty[lane - LANE_EMPTY] : c->never;
+	return lane < COST_LANE_NEVER ? c->empty[lane - COST_LANE_EMPTY]
+				      : c->never;
 }
 
 static inline void
 costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
 {
-	if (lane < LANE_EMPTY)
+	if (lane < COST_LANE_EMPTY)
 		c->stored[lane] = cost;
-	else if (lane < LANE_NEVER)
-		c->empty[lane - LANE_EMPTY] = cost;
+	else if (lane < COST_LANE_NEVER)
+		c->empty[lane - COST_LANE_EMPTY] = cost;
 	else
 		c->never = cost;
 }
 
 /*
- * Where a width may be set: each state as it is, or by a set fieldSize from any
- * other.  'forbidden' is infinite for the states that may not be used.
+ * Allow setting a width: each state keeps its costs, or is reached by a set
+ * fieldSize from another.  'forbidden' is infinite for the states that are not
+ * allowed.
  */
 static inline struct costs
 costs_switch(struct costs c, const struct costs *forbidden)
@@ -135,12 +137,12 @@ costs_switch(struct costs c, const struct costs *forbidden)
 }
 
 /*
- * What it costs to store a number, by how many states can: 0 if only 8 bytes
- * do, to 3 if any width does, and 4 if the width may be 0 too.
+ * The cost of storing a number, by how many states can do that: 0 if only 8
+ * bytes can, to 3 if every width can, and 4 if width 0 can, too.
  */
 extern const struct costs costs_of_use[5];
 
-/* That number for an unsigned value, and for a signed one. */
+/* The index in 'costs_of_use' for an unsigned value, and for a signed one. */
 static inline unsigned
 cost_fits_unsigned(uint64_t value)
 {

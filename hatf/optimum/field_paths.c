@@ -1,78 +1,82 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * field_paths.c - see field_paths.h; the way there
+ * field_paths.c - the forward pass of the shortest path, see field_paths.h
  *
- * Use by use, it keeps the costs of all episodes that may be under way:
+ * It keeps, use by use, the costs of all episodes that may be in progress:
  *
- *   none        fits the values themselves
- *   delta       fits the differences; the first value is free to choose, as it
- *               chooses 'initialValue'
- *   default     goes on while the value stays; the first chooses it
- *   stride      the first two choose value and stride; from the third on
- *               ('regular') it goes on while the difference stays
- *   baseOffset  for every base: 'bases.h'
+ *   none        stores the values themselves
+ *   delta       stores the differences; the first value costs nothing, as it is
+ *               the 'initialValue'
+ *   default     continues while the value stays the same; the first use sets it
+ *   stride      the first two uses set value and stride; from the third on
+ *               ('regular') it continues while the difference stays the same
+ *   baseOffset  for every base: bases.h
  */
 #include "hatf/optimum/field_paths.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct numbers *
-numbers_new(size_t value_count)
+struct field_paths *
+field_paths_new(size_t value_count)
 {
-	struct numbers *const n = calloc(1, sizeof(*n));
+	struct field_paths *const p = calloc(1, sizeof(*p));
 	const size_t count = value_count + 1;
 
-	if (n == NULL)
+	if (p == NULL)
 		return NULL;
-	n->values = malloc(count * sizeof(*n->values));
-	n->records = malloc(count * sizeof(*n->records));
-	n->tied = malloc(count * sizeof(*n->tied));
-	n->gaps = aligned_alloc(_Alignof(struct numbers_gap),
-				count * sizeof(*n->gaps));
-	n->choices = malloc(count * sizeof(*n->choices));
-	n->episodes = malloc(count * sizeof(*n->episodes));
-	if (bases_init(&n->bases, value_count) && n->values != NULL &&
-	    n->records != NULL && n->tied != NULL && n->gaps != NULL &&
-	    n->choices != NULL && n->episodes != NULL)
-		return n;
-	numbers_free(n);
+	p->values = malloc(count * sizeof(*p->values));
+	p->records = malloc(count * sizeof(*p->records));
+	p->tied = malloc(count * sizeof(*p->tied));
+	p->gaps = aligned_alloc(_Alignof(struct field_paths_gap),
+				count * sizeof(*p->gaps));
+	p->choices = malloc(count * sizeof(*p->choices));
+	p->episodes = malloc(count * sizeof(*p->episodes));
+	if (bases_init(&p->bases, value_count) && p->values != NULL &&
+	    p->records != NULL && p->tied != NULL && p->gaps != NULL &&
+	    p->choices != NULL && p->episodes != NULL)
+		return p;
+	field_paths_free(p);
 	return NULL;
 }
 
 void
-numbers_free(struct numbers *n)
+field_paths_free(struct field_paths *p)
 {
-	if (n == NULL)
+	if (p == NULL)
 		return;
-	bases_fini(&n->bases);
-	free(n->values);
-	free(n->records);
-	free(n->tied);
-	free(n->gaps);
-	free(n->choices);
-	free(n->episodes);
-	free(n);
+	bases_fini(&p->bases);
+	free(p->values);
+	free(p->records);
+	free(p->tied);
+	free(p->gaps);
+	free(p->choices);
+	free(p->episodes);
+	free(p);
 }
 
 void
-numbers_clear(struct numbers *n)
+field_paths_clear(struct field_paths *p)
 {
-	n->count = 0;
+	p->count = 0;
 }
 
 void
-numbers_add(struct numbers *n, uint64_t value, uint32_t record, bool tied)
+field_paths_add(struct field_paths *p, uint64_t value, uint32_t record,
+		bool tied)
 {
-	n->values[n->count] = value;
-	n->records[n->count] = record;
-	n->tied[n->count++] = tied;
+	p->values[p->count] = value;
+	p->records[p->count] = record;
+	p->tied[p->count++] = tied;
 }
 
 size_t
-numbers_change_max(size_t value_count)
+field_paths_change_max(size_t value_count)
 {
-	/* An interpretation and a width each; a third to begin a block. */
+	/*
+	 * An interpretation and a width for each, and a third record to begin a
+	 * block.
+	 */
 	return 2 * value_count + 3;
 }
 
@@ -83,19 +87,20 @@ static const int32_t entry_cost[] = {
 };
 
 /*
- * Where a block begins, the last width has to be set too, also if the state has
- * width 0, and whatever it was: what a block costs must not depend on those
- * before it, or the best of each would not be the best of all.
+ * At the start of a block the last width must be set, too, even in a state of
+ * width 0 and whatever it was.  The cost of a block must not depend on earlier
+ * blocks, or the best of each block would not be the best of all.
  */
 struct costs
-numbers_begin(const struct numbers *n, size_t i, unsigned interpretation)
+field_paths_begin(const struct field_paths *p, size_t i,
+		  unsigned interpretation)
 {
-	const struct numbers_gap *const g = &n->gaps[i];
-	const bool stores = !numbers_is_held(interpretation);
+	const struct field_paths_gap *const g = &p->gaps[i];
+	const bool stores = !field_paths_is_computed(interpretation);
 	const int32_t cost = entry_cost[interpretation];
 	struct costs c = COSTS_INFINITE;
 
-	if (i == 0 && n->restart) {
+	if (i == 0 && p->restart) {
 		if (stores)
 			c.stored = COST4_ZERO + cost + COST_WIDTH;
 		c.empty = COST4_ZERO + cost + 2 * COST_WIDTH;
@@ -109,45 +114,47 @@ numbers_begin(const struct numbers *n, size_t i, unsigned interpretation)
 		c.empty = g->cost + cost + (stores ? COST_WIDTH : 0);
 		c.never = g->never + cost;
 	}
-	return costs_min(costs_add(c, n->rules.forbidden[interpretation]),
+	return costs_min(costs_add(c, p->rules.forbidden[interpretation]),
 			 COSTS_INFINITE);
 }
 
-/* ---------------------------------------------------------- the way there */
+/* ------------------------------------------------------------- forward pass */
 
-/* All episodes under way, but those under baseOffset. */
-struct course {
-	struct costs none, delta, constant, fresh, regular;
+/* The costs of all episodes in progress except those under baseOffset. */
+struct open_episodes {
+	struct costs none, delta, default_value, fresh, regular;
 	uint64_t previous, difference;
 };
 
 static void
-gap_clear(struct numbers_gap *g)
+gap_clear(struct field_paths_gap *g)
 {
 	g->cost = COST4_INFINITE;
 	g->never = COST_INFINITE;
 }
 
 static void
-gap_note(struct numbers_gap *g, const struct costs *c, unsigned interpretation)
+gap_note(struct field_paths_gap *g, const struct costs *c,
+	 unsigned interpretation)
 {
 	const cost4 is_empty = c->empty < c->stored;
 	const cost4 cost = cost4_min(c->stored, c->empty);
-	const cost4 from = (is_empty & NUMBERS_EMPTY) | (int32_t)interpretation;
+	const cost4 from =
+		(is_empty & FIELD_PATHS_EMPTY) | (int32_t)interpretation;
 	const cost4 less = cost < g->cost;
 
 	g->cost = (cost & less) | (g->cost & ~less);
 	g->from = (from & less) | (g->from & ~less);
 	if (c->never < g->never) {
 		g->never = c->never;
-		g->never_from = (int32_t)interpretation | NUMBERS_EMPTY;
+		g->never_from = (int32_t)interpretation | FIELD_PATHS_EMPTY;
 	}
 }
 
 static void
-gap_note_bases(struct numbers_gap *g, const struct bases *b)
+gap_note_bases(struct field_paths_gap *g, const struct bases *b)
 {
-	for (unsigned i = 0; i < NUMBERS_NEVER; i++) {
+	for (unsigned i = 0; i < FIELD_PATHS_NEVER; i++) {
 		const size_t index = (size_t)b->best_index[i];
 		const struct costs *const c = bases_costs(b, index);
 
@@ -156,242 +163,245 @@ gap_note_bases(struct numbers_gap *g, const struct bases *b)
 		g->cost[i] = b->best[i];
 		g->from[i] = HATF_BASE_OFFSET;
 		if (c->empty[i] < c->stored[i])
-			g->from[i] |= NUMBERS_EMPTY;
+			g->from[i] |= FIELD_PATHS_EMPTY;
 		g->base[i] = bases_pick(b, index);
 	}
 	if (b->never < g->never) {
 		g->never = b->never;
-		g->never_from = HATF_BASE_OFFSET | NUMBERS_EMPTY;
-		g->base[NUMBERS_NEVER] = bases_pick(b, (size_t)b->never_index);
+		g->never_from = HATF_BASE_OFFSET | FIELD_PATHS_EMPTY;
+		g->base[FIELD_PATHS_NEVER] =
+			bases_pick(b, (size_t)b->never_index);
 	}
 }
 
-/* The state before the window, as an episode that is under way. */
+/* Start from the state before the window, as an episode in progress. */
 static void
-course_start(struct course *c, struct numbers *n)
+open_episodes_start(struct open_episodes *c, struct field_paths *p)
 {
-	const struct layout_field *const f = n->state;
+	const struct layout_field *const f = p->state;
 	struct costs *const costs[] = {
-		[HATF_NONE] = &c->none,	     [HATF_DEFAULT] = &c->constant,
+		[HATF_NONE] = &c->none,	     [HATF_DEFAULT] = &c->default_value,
 		[HATF_BASE_OFFSET] = NULL,   [HATF_DELTA] = &c->delta,
 		[HATF_STRIDE] = &c->regular,
 	};
-	struct numbers_gap *const g = &n->gaps[0];
-	const unsigned last = numbers_last(numbers_lane(n->state));
+	struct field_paths_gap *const g = &p->gaps[0];
+	const unsigned last =
+		field_paths_last_width(field_paths_lane(p->state));
 	struct costs start = COSTS_INFINITE;
 
-	c->none = c->delta = c->constant = COSTS_INFINITE;
+	c->none = c->delta = c->default_value = COSTS_INFINITE;
 	c->fresh = c->regular = COSTS_INFINITE;
 	c->previous = f->origin - f->step;
 	c->difference = f->step;
 	gap_clear(g);
-	if (n->restart)
+	if (p->restart)
 		return;
-	if (last == NUMBERS_NEVER)
+	if (last == FIELD_PATHS_NEVER)
 		g->never = 0;
 	else
 		g->cost[last] = 0;
-	costs_set_lane(&start, numbers_lane(n->state), 0);
+	costs_set_lane(&start, field_paths_lane(p->state), 0);
 	if (f->interpretation == HATF_BASE_OFFSET)
-		bases_enter(&n->bases, f->origin, &start);
+		bases_enter(&p->bases, f->origin, &start);
 	else
 		*costs[f->interpretation] = start;
 }
 
 static void
-use_none(struct numbers *n, struct costs *c, size_t i)
+use_none(struct field_paths *p, struct costs *c, size_t i)
 {
-	const unsigned fits = cost_fits_unsigned(n->values[i]);
+	const unsigned fits = cost_fits_unsigned(p->values[i]);
 
-	if (!n->tied[i]) {
-		const struct costs begin = numbers_begin(n, i, HATF_NONE);
+	if (!p->tied[i]) {
+		const struct costs begin = field_paths_begin(p, i, HATF_NONE);
 
-		*c = costs_switch(*c, &n->rules.forbidden[HATF_NONE]);
+		*c = costs_switch(*c, &p->rules.forbidden[HATF_NONE]);
 		*c = costs_min(*c, begin);
 	}
 	*c = costs_add(*c, costs_of_use[fits]);
 }
 
 static void
-use_delta(struct numbers *n, struct costs *c, size_t i, uint64_t difference)
+use_delta(struct field_paths *p, struct costs *c, size_t i, uint64_t difference)
 {
 	const unsigned fits = cost_fits_signed(difference);
 
-	if (n->tied[i]) {
+	if (p->tied[i]) {
 		*c = costs_add(*c, costs_of_use[fits]);
 		return;
 	}
 
-	const struct costs begin = numbers_begin(n, i, HATF_DELTA);
+	const struct costs begin = field_paths_begin(p, i, HATF_DELTA);
 
-	*c = costs_switch(*c, &n->rules.forbidden[HATF_DELTA]);
+	*c = costs_switch(*c, &p->rules.forbidden[HATF_DELTA]);
 	*c = costs_min(costs_add(*c, costs_of_use[fits]),
 		       costs_add(begin, costs_of_use[4]));
 }
 
 static void
-use_default(struct numbers *n, struct costs *c, size_t i, bool same)
+use_default(struct field_paths *p, struct costs *c, size_t i, bool same)
 {
 	if (!same)
 		*c = COSTS_INFINITE;
-	if (!n->tied[i])
-		*c = costs_min(*c, numbers_begin(n, i, HATF_DEFAULT));
+	if (!p->tied[i])
+		*c = costs_min(*c, field_paths_begin(p, i, HATF_DEFAULT));
 }
 
 static void
-use_stride(struct numbers *n, struct course *c, size_t i, bool same)
+use_stride(struct field_paths *p, struct open_episodes *c, size_t i, bool same)
 {
 	if (!same)
 		c->regular = COSTS_INFINITE;
 	c->regular = costs_min(c->regular, c->fresh);
-	if (n->tied[i])
+	if (p->tied[i])
 		c->fresh = COSTS_INFINITE;
 	else
-		c->fresh = numbers_begin(n, i, HATF_STRIDE);
+		c->fresh = field_paths_begin(p, i, HATF_STRIDE);
 }
 
 static void
-use_bases(struct numbers *n, size_t i)
+use_bases(struct field_paths *p, size_t i)
 {
-	if (!n->tied[i]) {
+	if (!p->tied[i]) {
 		const struct costs begin =
-			numbers_begin(n, i, HATF_BASE_OFFSET);
+			field_paths_begin(p, i, HATF_BASE_OFFSET);
 
-		bases_switch(&n->bases, &begin);
+		bases_switch(&p->bases, &begin);
 	}
-	bases_use(&n->bases, n->values[i]);
-	gap_note_bases(&n->gaps[i + 1], &n->bases);
+	bases_use(&p->bases, p->values[i]);
+	gap_note_bases(&p->gaps[i + 1], &p->bases);
 }
 
-/* The costs after use 'i', and in the gap behind it. */
+/* Compute the costs after use 'i' and the gap after it. */
 static void
-use(struct numbers *n, struct course *c, size_t i)
+use(struct field_paths *p, struct open_episodes *c, size_t i)
 {
-	struct numbers_gap *const g = &n->gaps[i + 1];
-	const uint64_t difference = n->values[i] - c->previous;
+	struct field_paths_gap *const g = &p->gaps[i + 1];
+	const uint64_t difference = p->values[i] - c->previous;
 
 	gap_clear(g);
-	if (n->rules.allowed[HATF_NONE]) {
-		use_none(n, &c->none, i);
+	if (p->rules.allowed[HATF_NONE]) {
+		use_none(p, &c->none, i);
 		gap_note(g, &c->none, HATF_NONE);
 	}
-	if (n->rules.allowed[HATF_DEFAULT]) {
-		use_default(n, &c->constant, i, difference == 0);
-		gap_note(g, &c->constant, HATF_DEFAULT);
+	if (p->rules.allowed[HATF_DEFAULT]) {
+		use_default(p, &c->default_value, i, difference == 0);
+		gap_note(g, &c->default_value, HATF_DEFAULT);
 	}
-	if (n->rules.allowed[HATF_DELTA]) {
-		use_delta(n, &c->delta, i, difference);
+	if (p->rules.allowed[HATF_DELTA]) {
+		use_delta(p, &c->delta, i, difference);
 		gap_note(g, &c->delta, HATF_DELTA);
 	}
-	if (n->rules.allowed[HATF_STRIDE]) {
-		use_stride(n, c, i, difference == c->difference);
+	if (p->rules.allowed[HATF_STRIDE]) {
+		use_stride(p, c, i, difference == c->difference);
 		gap_note(g, &c->fresh, HATF_STRIDE);
 		gap_note(g, &c->regular, HATF_STRIDE);
 	}
-	if (n->rules.allowed[HATF_BASE_OFFSET])
-		use_bases(n, i);
-	c->previous = n->values[i];
+	if (p->rules.allowed[HATF_BASE_OFFSET])
+		use_bases(p, i);
+	c->previous = p->values[i];
 	c->difference = difference;
 }
 
-/* With more ranges we do not look. */
-#define STILL_RANGES 16
+/* The most ranges to compare. */
+#define SNAPSHOT_RANGES 16
 
 /*
- * A value that comes again and again soon changes nothing: what stores it has
- * become so expensive that to begin anew is cheaper.  This is all that the costs
- * after the next use depend on, but for the use itself.
+ * A snapshot of everything, besides the next use, that the next costs depend
+ * on.  A value that repeats soon changes nothing: all ways to store it have
+ * become more expensive than starting a new episode.
  */
-struct still {
-	struct course course;
+struct snapshot {
+	struct open_episodes open;
 	cost4 cost;
 	int32_t never;
 	size_t range_count;
-	uint64_t starts[STILL_RANGES];
-	struct costs ranges[STILL_RANGES];
+	uint64_t starts[SNAPSHOT_RANGES];
+	struct costs ranges[SNAPSHOT_RANGES];
 };
 
-/* How many uses of the same value there are between two looks. */
-#define STILL_INTERVAL 16
+/* Uses of the same value from one snapshot to the next. */
+#define SNAPSHOT_INTERVAL 16
 
 static void
-still_save(struct still *s, const struct numbers *n, const struct course *c,
-	   const struct numbers_gap *g)
+snapshot_save(struct snapshot *s, const struct field_paths *p,
+	      const struct open_episodes *c, const struct field_paths_gap *g)
 {
-	s->course = *c;
+	s->open = *c;
 	s->cost = g->cost;
 	s->never = g->never;
-	s->range_count = n->bases.count;
-	for (size_t i = 0; i < n->bases.count && i < STILL_RANGES; i++) {
-		s->starts[i] = n->bases.ranges[i].start;
-		s->ranges[i] = *bases_costs(&n->bases, i);
+	s->range_count = p->bases.count;
+	for (size_t i = 0; i < p->bases.count && i < SNAPSHOT_RANGES; i++) {
+		s->starts[i] = p->bases.ranges[i].start;
+		s->ranges[i] = *bases_costs(&p->bases, i);
 	}
 }
 
 static bool
-still_is_same(const struct still *s, const struct numbers *n,
-	      const struct course *c, const struct numbers_gap *g)
+snapshot_is_same(const struct snapshot *s, const struct field_paths *p,
+		 const struct open_episodes *c, const struct field_paths_gap *g)
 {
 	const cost4 differ = s->cost ^ g->cost;
-	bool same = s->never == g->never && s->range_count == n->bases.count &&
-		    s->range_count <= STILL_RANGES &&
+	bool same = s->never == g->never && s->range_count == p->bases.count &&
+		    s->range_count <= SNAPSHOT_RANGES &&
 		    (differ[0] | differ[1] | differ[2] | differ[3]) == 0 &&
-		    costs_equal(&s->course.none, &c->none) &&
-		    costs_equal(&s->course.delta, &c->delta) &&
-		    costs_equal(&s->course.constant, &c->constant) &&
-		    costs_equal(&s->course.fresh, &c->fresh) &&
-		    costs_equal(&s->course.regular, &c->regular);
+		    costs_equal(&s->open.none, &c->none) &&
+		    costs_equal(&s->open.delta, &c->delta) &&
+		    costs_equal(&s->open.default_value, &c->default_value) &&
+		    costs_equal(&s->open.fresh, &c->fresh) &&
+		    costs_equal(&s->open.regular, &c->regular);
 
 	for (size_t i = 0; same && i < s->range_count; i++)
-		same = s->starts[i] == n->bases.ranges[i].start &&
-		       costs_equal(&s->ranges[i], bases_costs(&n->bases, i));
+		same = s->starts[i] == p->bases.ranges[i].start &&
+		       costs_equal(&s->ranges[i], bases_costs(&p->bases, i));
 	return same;
 }
 
 static void
-go_there(struct numbers *n)
+find_gap_costs(struct field_paths *p)
 {
-	struct course c;
-	struct still still;
-	bool is_still = false;
+	struct open_episodes c;
+	struct snapshot snapshot;
+	bool repeats = false;
 	size_t run = 0; /* uses of the same value, up to the last one */
 
-	memset(&still, 0, sizeof(still));
-	course_start(&c, n);
-	for (size_t i = 0; i < n->count; i++) {
-		const struct numbers_gap *const g = &n->gaps[i + 1];
+	memset(&snapshot, 0, sizeof(snapshot));
+	open_episodes_start(&c, p);
+	for (size_t i = 0; i < p->count; i++) {
+		const struct field_paths_gap *const g = &p->gaps[i + 1];
 
-		if (n->values[i] != c.previous || n->tied[i]) {
+		if (p->values[i] != c.previous || p->tied[i]) {
 			run = 0;
-			is_still = false;
+			repeats = false;
 		}
-		if (is_still) {
-			n->gaps[i + 1] = n->gaps[i];
+		if (repeats) {
+			p->gaps[i + 1] = p->gaps[i];
 			continue;
 		}
-		use(n, &c, i);
+		use(p, &c, i);
 		run++;
-		if (run % STILL_INTERVAL == 0)
-			still_save(&still, n, &c, g);
-		else if (run > STILL_INTERVAL && run % STILL_INTERVAL == 1)
-			is_still = still_is_same(&still, n, &c, g);
+		if (run % SNAPSHOT_INTERVAL == 0)
+			snapshot_save(&snapshot, p, &c, g);
+		else if (run > SNAPSHOT_INTERVAL &&
+			 run % SNAPSHOT_INTERVAL == 1)
+			repeats = snapshot_is_same(&snapshot, p, &c, g);
 	}
 }
 
 void
-numbers_find_costs(struct numbers *n, unsigned field,
-		   const struct layout_field *state, bool restart,
-		   const struct technique_field *technique)
+field_paths_find_costs(struct field_paths *p, unsigned field,
+		       const struct layout_field *state, bool restart,
+		       const struct technique_field *technique)
 {
-	n->field = field;
-	n->state = state;
-	n->restart = restart;
-	if (n->count == 0)
+	p->field = field;
+	p->state = state;
+	p->restart = restart;
+	if (p->count == 0)
 		return;
 	/* The gaps are not in use yet, and have room for the values. */
-	rules_init(&n->rules, technique, n->values, n->count,
-		   (uint64_t *)(void *)n->gaps);
-	bases_start(&n->bases, n->rules.any_base, n->rules.base,
-		    &n->rules.forbidden[HATF_BASE_OFFSET]);
-	go_there(n);
+	rules_init(&p->rules, technique, p->values, p->count,
+		   (uint64_t *)(void *)p->gaps);
+	bases_start(&p->bases, p->rules.any_base, p->rules.base,
+		    &p->rules.forbidden[HATF_BASE_OFFSET]);
+	find_gap_costs(p);
 }

@@ -2,9 +2,8 @@
 /*
  * optimum.c - see optimum.h
  *
- * One field after the other is taken out of the records and solved on its own.
- * What comes out is in order of records for each field; at the end the six lists
- * are merged.
+ * Solves one field after the other.  Each solution is a list in the order of
+ * the records; at the end the six lists are merged.
  */
 #include "hatf/optimum/optimum.h"
 
@@ -15,12 +14,12 @@
 
 #include <stdlib.h>
 
-/* A realloc uses the address twice. */
+/* A realloc uses the address field twice. */
 #define VALUE_MAX (2 * OPTIMUM_WINDOW)
 
 struct optimum {
 	const struct technique *technique;
-	struct numbers *numbers;
+	struct field_paths *paths;
 	struct widths *widths;
 	struct place_change *changes;	    /* of one field after the other */
 	size_t start[HATF_FIELD_COUNT + 1]; /* of each field, in 'changes' */
@@ -30,16 +29,16 @@ struct optimum *
 optimum_new(const struct technique *technique)
 {
 	struct optimum *const o = calloc(1, sizeof(*o));
-	size_t max = numbers_change_max(VALUE_MAX);
+	size_t max = field_paths_change_max(VALUE_MAX);
 
 	if (o == NULL)
 		return NULL;
-	max += (HATF_FIELD_COUNT - 1) * numbers_change_max(OPTIMUM_WINDOW);
+	max += (HATF_FIELD_COUNT - 1) * field_paths_change_max(OPTIMUM_WINDOW);
 	o->technique = technique;
-	o->numbers = numbers_new(VALUE_MAX);
+	o->paths = field_paths_new(VALUE_MAX);
 	o->widths = widths_new(OPTIMUM_WINDOW);
 	o->changes = malloc(max * sizeof(*o->changes));
-	if (o->numbers != NULL && o->widths != NULL && o->changes != NULL)
+	if (o->paths != NULL && o->widths != NULL && o->changes != NULL)
 		return o;
 	optimum_free(o);
 	return NULL;
@@ -50,7 +49,7 @@ optimum_free(struct optimum *o)
 {
 	if (o == NULL)
 		return;
-	numbers_free(o->numbers);
+	field_paths_free(o->paths);
 	widths_free(o->widths);
 	free(o->changes);
 	free(o);
@@ -63,9 +62,10 @@ optimum_choose(struct optimum *o, const struct technique *technique)
 }
 
 static size_t
-place_number(struct optimum *o, unsigned field, const struct layout *layout,
-	     bool restart, const struct hatf_record *records, size_t n,
-	     struct place_change *changes)
+place_number_field(struct optimum *o, unsigned field,
+		   const struct layout *layout, bool restart,
+		   const struct hatf_record *records, size_t n,
+		   struct place_change *changes)
 {
 	const struct technique_field *const techniques[] = {
 		[HATF_FIELD_SIZE] = &o->technique->size,
@@ -75,7 +75,7 @@ place_number(struct optimum *o, unsigned field, const struct layout *layout,
 		[HATF_FIELD_HEAP] = &o->technique->other,
 	};
 
-	numbers_clear(o->numbers);
+	field_paths_clear(o->paths);
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_record *const rec = &records[i];
 		const bool is_pair =
@@ -84,14 +84,14 @@ place_number(struct optimum *o, unsigned field, const struct layout *layout,
 		if (!(layout_tag_fields(rec->tag) & 1u << field))
 			continue;
 		if (is_pair)
-			numbers_add(o->numbers, rec->old_address, (uint32_t)i,
-				    false);
-		numbers_add(o->numbers, record_number(rec, field), (uint32_t)i,
-			    is_pair);
+			field_paths_add(o->paths, rec->old_address, (uint32_t)i,
+					false);
+		field_paths_add(o->paths, record_number(rec, field),
+				(uint32_t)i, is_pair);
 	}
-	numbers_find_costs(o->numbers, field, &layout->field[field], restart,
-			   techniques[field]);
-	return episodes_place(o->numbers, changes);
+	field_paths_find_costs(o->paths, field, &layout->field[field], restart,
+			       techniques[field]);
+	return path_metadata_place(o->paths, changes);
 }
 
 static size_t
@@ -109,8 +109,8 @@ place_attributes(struct optimum *o, const struct layout *layout, bool restart,
 }
 
 /*
- * Merge the fields' changes into 'changes', record by record as long as they
- * fit.  Returns the number of records for which they did, of 'n'.
+ * Merge the changes of all fields into 'changes', record by record as long as
+ * they fit.  Return for how many of the 'n' records they did.
  */
 static size_t
 merge(struct optimum *o, size_t n, struct place_change *changes, size_t cap,
@@ -153,8 +153,8 @@ optimum_window(void *optimum, const struct layout *layout, bool restart,
 
 	for (unsigned field = 0; field < LAYOUT_NUMBER_COUNT; field++) {
 		o->start[field] = used;
-		used += place_number(o, field, layout, restart, records, n,
-				     o->changes + used);
+		used += place_number_field(o, field, layout, restart, records,
+					   n, o->changes + used);
 	}
 	o->start[HATF_FIELD_ATTRIBUTES] = used;
 	used += place_attributes(o, layout, restart, records, n,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * optimum.h - the best metadata for a window of records, knowing all of it
+ * optimum.h - the best metadata for a window of records, all known in advance
  *
  * Dynamic programming over the states of each field, with the true cost of each
- * metadata record: for what a technique allows ('technique.h') the result is
- * exact, down to the byte.  So one technique is never larger than another that
- * allows less, and "optimum" never larger than any HATF 1.0 that has the same
- * records in the same blocks.
+ * metadata record.  Within a technique (technique.h) the result is exact, to
+ * the byte.  So a technique is never larger than one that allows less, and
+ * "optimum" is never larger than any HATF 1.0 with the same records in the same
+ * blocks.
  *
- * It is for rewriting, not for recording: it allocates, and takes about a
- * microsecond a record.  Memory is about 4 KiB of address space for each record
- * of a window, of which a real trace touches a tenth.
+ * For rewriting, not for recording: it allocates, and takes about a microsecond
+ * a record.  Memory is about 4 KiB of address space for each record of a
+ * window; a real trace touches a tenth of that.  Used by one thread at a time.
  */
 #ifndef HATF_OPTIMUM_H
 #define HATF_OPTIMUM_H
@@ -19,22 +19,24 @@
 #include "hatf/codec/place.h"
 #include "hatf/optimum/technique.h"
 
-/* The most records of a window; an owner should make each a block. */
+/* The most records of a window.  Callers should make each window a block. */
 #define OPTIMUM_WINDOW 32768
 
 struct optimum;
 
-/* NULL if there is no memory. */
+/* Return NULL if there is no memory.  'technique' must outlive its use. */
 struct optimum *optimum_new(const struct technique *technique);
+
+/* NULL is allowed. */
 void optimum_free(struct optimum *o);
 
-/* Another technique, from the next window on. */
+/* Set the technique from the next window on. */
 void optimum_choose(struct optimum *o, const struct technique *technique);
 
 /*
  * A 'place_fn' (place.h) with a 'struct optimum' as context, for windows of at
- * most OPTIMUM_WINDOW records.  What 'cap' leaves undecided is decided the same
- * when it is given again.
+ * most OPTIMUM_WINDOW records.  If 'cap' cuts the result short, the rest of the
+ * records gets the same decisions when it is given again.
  */
 size_t optimum_window(void *optimum, const struct layout *layout, bool restart,
 		      const struct hatf_record *records, size_t n,

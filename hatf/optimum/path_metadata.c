@@ -7,56 +7,59 @@
 #include <assert.h>
 #include <string.h>
 
-/* Has the state before the window come to an episode of this kind? */
+/* Is the state before the window an episode of this kind? */
 static bool
-is_under_way(const struct numbers *n, const struct episode *e)
+is_under_way(const struct field_paths *p, const struct episode *e)
 {
-	return !n->restart && n->state->interpretation == e->interpretation &&
+	return !p->restart && p->state->interpretation == e->interpretation &&
 	       (e->interpretation != HATF_BASE_OFFSET ||
-		n->state->origin == e->base);
+		p->state->origin == e->base);
 }
 
-/* How many states store use 'i', if it is not the first of its episode? */
+/*
+ * Return how many states can store use 'i', if it is not the first of its
+ * episode.
+ */
 static unsigned
-fits(const struct numbers *n, const struct episode *e, size_t i)
+fits(const struct field_paths *p, const struct episode *e, size_t i)
 {
-	const uint64_t value = n->values[i];
+	const uint64_t value = p->values[i];
 
 	if (e->interpretation == HATF_NONE)
 		return cost_fits_unsigned(value);
 	if (e->interpretation == HATF_BASE_OFFSET)
 		return cost_fits_signed(value - e->base);
 	if (i == 0)
-		return cost_fits_signed(value - n->state->origin);
-	return cost_fits_signed(value - n->values[i - 1]);
+		return cost_fits_signed(value - p->state->origin);
+	return cost_fits_signed(value - p->values[i - 1]);
 }
 
 /*
- * 'rest' is the cost of use 'i' and what follows it in its episode, by lane.
- * Make it that of what follows the use before, and remember the lanes chosen.
+ * 'rest' is the cost of use 'i' and later uses of its episode, by lane.  Extend
+ * it by the choice of a lane before use 'i', and remember the lanes chosen.
  */
 static void
-step_back(struct numbers *n, size_t i, int32_t *rest)
+step_back(struct field_paths *p, size_t i, int32_t *rest)
 {
-	uint8_t *const choice = n->choices[i];
-	int32_t after[LANE_COUNT];
+	uint8_t *const choice = p->choices[i];
+	int32_t after[COST_LANE_COUNT];
 	unsigned best = 0;
 
 	memcpy(after, rest, sizeof(after));
-	for (unsigned lane = 1; lane < LANE_EMPTY; lane++)
+	for (unsigned lane = 1; lane < COST_LANE_EMPTY; lane++)
 		if (after[lane] < after[best])
 			best = lane;
-	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {
-		const unsigned empty = LANE_EMPTY + lane;
+	for (unsigned lane = 0; lane < COST_LANE_COUNT; lane++) {
+		const unsigned empty = COST_LANE_EMPTY + lane;
 
 		choice[lane] = (uint8_t)lane;
-		if (n->tied[i])
+		if (p->tied[i])
 			continue;
 		if (after[best] + COST_WIDTH < rest[lane]) {
 			rest[lane] = after[best] + COST_WIDTH;
 			choice[lane] = (uint8_t)best;
 		}
-		if (lane < LANE_EMPTY &&
+		if (lane < COST_LANE_EMPTY &&
 		    after[empty] + COST_WIDTH < rest[lane]) {
 			rest[lane] = after[empty] + COST_WIDTH;
 			choice[lane] = (uint8_t)empty;
@@ -65,30 +68,30 @@ step_back(struct numbers *n, size_t i, int32_t *rest)
 }
 
 static void
-add_use(const struct numbers *n, const struct episode *e, unsigned fit_count,
-	const int32_t *rest, int32_t *sum)
+add_use(const struct field_paths *p, const struct episode *e,
+	unsigned fit_count, const int32_t *rest, int32_t *sum)
 {
-	for (unsigned lane = 0; lane < LANE_COUNT; lane++)
+	for (unsigned lane = 0; lane < COST_LANE_COUNT; lane++)
 		sum[lane] = cost_min(
 			COST_INFINITE,
 			rest[lane] +
 				costs_lane(&costs_of_use[fit_count], lane) +
 				costs_lane(
-					&n->rules.forbidden[e->interpretation],
+					&p->rules.forbidden[e->interpretation],
 					lane));
 }
 
-/* May the episode begin at use 'i', if that and the rest cost 'sum'? */
+/* Can the episode begin at use 'i', if that use and the rest cost 'sum'? */
 static bool
-begins(const struct numbers *n, struct episode *e, size_t i, const int32_t *sum,
-       int32_t total)
+begins(const struct field_paths *p, struct episode *e, size_t i,
+       const int32_t *sum, int32_t total)
 {
-	if (n->tied[i])
+	if (p->tied[i])
 		return false;
 
-	const struct costs begin = numbers_begin(n, i, e->interpretation);
+	const struct costs begin = field_paths_begin(p, i, e->interpretation);
 
-	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {
+	for (unsigned lane = 0; lane < COST_LANE_COUNT; lane++) {
 		if (costs_lane(&begin, lane) + sum[lane] != total)
 			continue;
 		e->start = i;
@@ -99,60 +102,62 @@ begins(const struct numbers *n, struct episode *e, size_t i, const int32_t *sum,
 }
 
 /*
- * Find where an episode began that stores values, has 'total' behind its last
- * use and is then in 'lane'.
+ * Find the start of an episode that stores values.  After its last use the cost
+ * is 'total' and the lane is 'lane'.
  */
 static void
-find_stored(struct numbers *n, struct episode *e, unsigned lane, int32_t total)
+find_stored(struct field_paths *p, struct episode *e, unsigned lane,
+	    int32_t total)
 {
-	int32_t rest[LANE_COUNT], sum[LANE_COUNT];
+	int32_t rest[COST_LANE_COUNT], sum[COST_LANE_COUNT];
 
-	for (unsigned l = 0; l < LANE_COUNT; l++)
+	for (unsigned l = 0; l < COST_LANE_COUNT; l++)
 		rest[l] = l == lane ? 0 : COST_INFINITE;
 	for (size_t i = e->end; i-- > 0;) {
-		const unsigned fit_count = fits(n, e, i);
+		const unsigned fit_count = fits(p, e, i);
 		const bool is_free = e->interpretation == HATF_DELTA;
 
-		add_use(n, e, is_free ? 4 : fit_count, rest, sum);
-		if (begins(n, e, i, sum, total))
+		add_use(p, e, is_free ? 4 : fit_count, rest, sum);
+		if (begins(p, e, i, sum, total))
 			return;
-		add_use(n, e, fit_count, rest, rest);
-		step_back(n, i, rest);
+		add_use(p, e, fit_count, rest, rest);
+		step_back(p, i, rest);
 	}
-	assert(is_under_way(n, e) && rest[numbers_lane(n->state)] == total);
+	assert(is_under_way(p, e) && rest[field_paths_lane(p->state)] == total);
 	e->start = 0;
-	e->lane = n->choices[0][numbers_lane(n->state)];
+	e->lane = p->choices[0][field_paths_lane(p->state)];
 	e->is_under_way = true;
 }
 
-/* Like find_stored(), but for one that stores nothing. */
+/* Like find_stored(), but for an episode that stores nothing. */
 static void
-find_held(struct numbers *n, struct episode *e, unsigned lane, int32_t total)
+find_computed(struct field_paths *p, struct episode *e, unsigned lane,
+	      int32_t total)
 {
-	int32_t sum[LANE_COUNT];
+	int32_t sum[COST_LANE_COUNT];
 
-	for (unsigned l = 0; l < LANE_COUNT; l++)
+	for (unsigned l = 0; l < COST_LANE_COUNT; l++)
 		sum[l] = l == lane ? 0 : COST_INFINITE;
 	for (size_t i = e->end; i-- > 0;)
-		if (begins(n, e, i, sum, total))
+		if (begins(p, e, i, sum, total))
 			return;
-	assert(is_under_way(n, e) && total == 0);
+	assert(is_under_way(p, e) && total == 0);
 	e->start = 0;
 	e->lane = lane;
 	e->is_under_way = true;
 }
 
-/* The last width before the episode that lets it begin at its cost. */
+/* Return the last width before the episode that gives its starting cost. */
 static unsigned
-find_last(const struct numbers *n, const struct episode *e)
+find_last_width(const struct field_paths *p, const struct episode *e)
 {
-	const struct numbers_gap *const g = &n->gaps[e->start];
-	unsigned best = NUMBERS_NEVER;
+	const struct field_paths_gap *const g = &p->gaps[e->start];
+	unsigned best = FIELD_PATHS_NEVER;
 	int32_t least = g->never;
 
-	if (e->lane >= LANE_EMPTY)
-		return numbers_last(e->lane);
-	for (unsigned i = 0; i < NUMBERS_NEVER; i++) {
+	if (e->lane >= COST_LANE_EMPTY)
+		return field_paths_last_width(e->lane);
+	for (unsigned i = 0; i < FIELD_PATHS_NEVER; i++) {
 		if (g->cost[i] < least) {
 			least = g->cost[i];
 			best = i;
@@ -161,61 +166,62 @@ find_last(const struct numbers *n, const struct episode *e)
 	return g->cost[e->lane] <= least + COST_WIDTH ? e->lane : best;
 }
 
-/* The episode that ends before use 'end' with the last width 'last'. */
+/* Find the episode that ends before use 'end' with the last width 'last'. */
 static struct episode
-find_episode(struct numbers *n, size_t end, unsigned last)
+find_episode(struct field_paths *p, size_t end, unsigned last)
 {
-	const struct numbers_gap *const g = &n->gaps[end];
-	const bool is_never = last == NUMBERS_NEVER;
+	const struct field_paths_gap *const g = &p->gaps[end];
+	const bool is_never = last == FIELD_PATHS_NEVER;
 	const int32_t from = is_never ? g->never_from : g->from[last];
 	const int32_t total = is_never ? g->never : g->cost[last];
-	const unsigned lane = last + (from & NUMBERS_EMPTY ? LANE_EMPTY : 0);
+	const unsigned lane =
+		last + (from & FIELD_PATHS_EMPTY ? COST_LANE_EMPTY : 0);
 	struct episode e = {
 		.end = end,
-		.interpretation = from & NUMBERS_INTERPRETATION,
+		.interpretation = from & FIELD_PATHS_INTERPRETATION,
 		.base = g->base[last],
 	};
 
-	if (numbers_is_held(e.interpretation))
-		find_held(n, &e, lane, total);
+	if (field_paths_is_computed(e.interpretation))
+		find_computed(p, &e, lane, total);
 	else
-		find_stored(n, &e, lane, total);
-	e.last = find_last(n, &e);
+		find_stored(p, &e, lane, total);
+	e.last = find_last_width(p, &e);
 	return e;
 }
 
 /*
- * Find the episodes of the cheapest way, the last one first, and the lanes at
- * their uses: n->choices[i] has the lane at use i, by that at the use before.
- * Returns how many episodes there are.
+ * Find the episodes of the cheapest path, the last one first, and the lanes at
+ * their uses: p->choices[i] maps the lane at the use before to the lane at use
+ * i.  Return the number of episodes.
  */
 static size_t
-find_episodes(struct numbers *n)
+find_episodes(struct field_paths *p)
 {
-	const struct numbers_gap *const g = &n->gaps[n->count];
+	const struct field_paths_gap *const g = &p->gaps[p->count];
 	unsigned last = 0;
-	size_t end = n->count;
+	size_t end = p->count;
 	size_t count = 0;
 
-	for (unsigned i = 1; i < NUMBERS_NEVER; i++)
+	for (unsigned i = 1; i < FIELD_PATHS_NEVER; i++)
 		if (g->cost[i] < g->cost[last])
 			last = i;
 	if (g->never < g->cost[last])
-		last = NUMBERS_NEVER;
+		last = FIELD_PATHS_NEVER;
 	while (end != 0) {
-		const struct episode e = find_episode(n, end, last);
+		const struct episode e = find_episode(p, end, last);
 
-		n->episodes[count++] = e;
+		p->episodes[count++] = e;
 		end = e.start;
 		last = e.last;
 	}
 	return count;
 }
 
-/* ------------------------------------------------------------ its metadata */
+/* ----------------------------------------------------------------- metadata */
 
 struct output {
-	const struct numbers *numbers;
+	const struct field_paths *paths;
 	struct place_change *next;
 };
 
@@ -223,13 +229,13 @@ static void
 put(struct output *o, size_t use, unsigned op, unsigned argument,
     uint64_t value, uint64_t stride)
 {
-	const struct numbers *const n = o->numbers;
-	const bool begins_block = n->restart && use == 0;
+	const struct field_paths *const p = o->paths;
+	const bool begins_block = p->restart && use == 0;
 
 	*o->next++ = (struct place_change){
-		.before = begins_block ? 0 : n->records[use],
+		.before = begins_block ? 0 : p->records[use],
 		.metadata = { .op = (uint8_t)op,
-			      .field = (uint8_t)n->field,
+			      .field = (uint8_t)p->field,
 			      .argument = (uint8_t)argument,
 			      .value = value,
 			      .stride = stride },
@@ -239,15 +245,18 @@ put(struct output *o, size_t use, unsigned op, unsigned argument,
 static void
 put_width(struct output *o, size_t use, unsigned lane)
 {
-	put(o, use, HATF_SET_FIELD_SIZE, lane < LANE_EMPTY ? 1u << lane : 0, 0,
-	    0);
+	put(o, use, HATF_SET_FIELD_SIZE,
+	    lane < COST_LANE_EMPTY ? 1u << lane : 0, 0, 0);
 }
 
-/* The interpretation of an episode, with what makes its first values right. */
+/*
+ * Put the interpretation of an episode, with the parameters for its first
+ * values.
+ */
 static void
 put_interpretation(struct output *o, const struct episode *e)
 {
-	const uint64_t *const values = &o->numbers->values[e->start];
+	const uint64_t *const values = &o->paths->values[e->start];
 	uint64_t value = values[0];
 	uint64_t stride = 0;
 
@@ -264,40 +273,40 @@ put_interpretation(struct output *o, const struct episode *e)
 static void
 put_begin(struct output *o, const struct episode *e)
 {
-	const bool begins_block = o->numbers->restart && e->start == 0;
-	const bool is_held = numbers_is_held(e->interpretation);
-	const unsigned last = numbers_last(e->lane);
+	const bool begins_block = o->paths->restart && e->start == 0;
+	const bool is_computed = field_paths_is_computed(e->interpretation);
+	const unsigned last = field_paths_last_width(e->lane);
 	const bool sets_last = begins_block || last != e->last;
 
-	/* Under default and stride, no width may be written. */
-	if (is_held && sets_last) {
+	/* Under default and stride no width may be set. */
+	if (is_computed && sets_last) {
 		put(o, e->start, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0,
 		    0);
 		put_width(o, e->start, last);
 	}
 	put_interpretation(o, e);
-	if (is_held)
+	if (is_computed)
 		return;
 	if (sets_last)
 		put_width(o, e->start, last);
-	if (e->lane >= LANE_EMPTY && e->lane != LANE_NEVER)
+	if (e->lane >= COST_LANE_EMPTY && e->lane != COST_LANE_NEVER)
 		put_width(o, e->start, e->lane);
 }
 
 static void
 put_episode(struct output *o, const struct episode *e)
 {
-	const struct numbers *const n = o->numbers;
+	const struct field_paths *const p = o->paths;
 	unsigned lane = e->lane;
 
 	if (!e->is_under_way)
 		put_begin(o, e);
-	else if (lane != numbers_lane(n->state))
+	else if (lane != field_paths_lane(p->state))
 		put_width(o, 0, lane);
-	if (numbers_is_held(e->interpretation))
+	if (field_paths_is_computed(e->interpretation))
 		return;
 	for (size_t i = e->start + 1; i < e->end; i++) {
-		const unsigned next = n->choices[i][lane];
+		const unsigned next = p->choices[i][lane];
 
 		if (next != lane)
 			put_width(o, i, next);
@@ -305,14 +314,14 @@ put_episode(struct output *o, const struct episode *e)
 	}
 }
 
-/* A field that no record has. */
+/* Place the metadata of a field that no record has. */
 static size_t
-put_none(const struct numbers *n, struct place_change *changes)
+put_none(const struct field_paths *p, struct place_change *changes)
 {
-	struct output o = { n, changes };
-	const unsigned last_width = n->state->last_width;
+	struct output o = { p, changes };
+	const unsigned last_width = p->state->last_width;
 
-	if (!n->restart)
+	if (!p->restart)
 		return 0;
 	put(&o, 0, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0, 0);
 	put(&o, 0, HATF_SET_FIELD_SIZE, last_width == 0 ? 1 : last_width, 0, 0);
@@ -320,13 +329,13 @@ put_none(const struct numbers *n, struct place_change *changes)
 }
 
 size_t
-episodes_place(struct numbers *n, struct place_change *changes)
+path_metadata_place(struct field_paths *p, struct place_change *changes)
 {
-	struct output o = { n, changes };
+	struct output o = { p, changes };
 
-	if (n->count == 0)
-		return put_none(n, changes);
-	for (size_t count = find_episodes(n); count > 0; count--)
-		put_episode(&o, &n->episodes[count - 1]);
+	if (p->count == 0)
+		return put_none(p, changes);
+	for (size_t count = find_episodes(p); count > 0; count--)
+		put_episode(&o, &p->episodes[count - 1]);
 	return (size_t)(o.next - changes);
 }

@@ -2,20 +2,20 @@
 /*
  * path_metadata.h - from the least costs of a field back to the metadata
  *
- * The second half of 'field_paths.h'.  Where an episode must have begun follows from
- * the costs alone, by adding up its uses backwards until the sum is right; so
- * nothing but the gaps has to be kept on the way there.
+ * The backward pass of field_paths.h.  The costs alone determine where an
+ * episode began: add up its uses backwards until the sum is right.  So the
+ * forward pass keeps the gaps only.
  */
-#ifndef HATF_EPISODES_H
-#define HATF_EPISODES_H
+#ifndef HATF_PATH_METADATA_H
+#define HATF_PATH_METADATA_H
 
 #include "hatf/optimum/field_paths.h"
 
 /*
- * Store the metadata of the cheapest way in 'changes', which has room for
- * numbers_change_max(), and return how many records that is.  The costs have been
- * found by numbers_find_costs().
+ * Store the metadata of the cheapest path in 'changes', which has room for
+ * field_paths_change_max() records, and return their number.  Precondition:
+ * field_paths_find_costs() has found the costs.
  */
-size_t episodes_place(struct numbers *n, struct place_change *changes);
+size_t path_metadata_place(struct field_paths *p, struct place_change *changes);
 
-#endif /* HATF_EPISODES_H */
+#endif /* HATF_PATH_METADATA_H */

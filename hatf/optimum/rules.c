@@ -15,13 +15,13 @@ allow(struct rules *r, unsigned interpretation, unsigned widths)
 	struct costs *const f = &r->forbidden[interpretation];
 
 	r->allowed[interpretation] = widths != 0;
-	for (unsigned i = 0; i < LANE_EMPTY; i++) {
-		if (widths & WIDTHS_1 << i)
+	for (unsigned i = 0; i < COST_LANE_EMPTY; i++) {
+		if (widths & TECHNIQUE_WIDTH_1 << i)
 			f->stored[i] = 0;
-		if (widths & WIDTHS_0)
+		if (widths & TECHNIQUE_WIDTH_0)
 			f->empty[i] = 0;
 	}
-	if (widths & WIDTHS_0)
+	if (widths & TECHNIQUE_WIDTH_0)
 		f->never = 0;
 }
 
@@ -34,7 +34,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A base from which 4 bytes reach the most values. */
+/* Return a base from which 4 bytes reach the most values. */
 static uint64_t
 main_base(const uint64_t *values, size_t n, uint64_t *sorted)
 {
@@ -56,7 +56,7 @@ main_base(const uint64_t *values, size_t n, uint64_t *sorted)
 			   sorted[best] + INT32_MAX + UINT64_C(1));
 }
 
-/* The narrowest state that does for all values. */
+/* Allow only the narrowest state that suits all values. */
 static void
 allow_constant(struct rules *r, const uint64_t *values, size_t n)
 {
@@ -73,11 +73,11 @@ allow_constant(struct rules *r, const uint64_t *values, size_t n)
 		as_delta = fits_delta < as_delta ? fits_delta : as_delta;
 	}
 	if (as_delta == 4)
-		allow(r, HATF_DEFAULT, WIDTHS_0);
+		allow(r, HATF_DEFAULT, TECHNIQUE_WIDTH_0);
 	else if (as_value >= as_delta)
-		allow(r, HATF_NONE, WIDTHS_8 >> as_value);
+		allow(r, HATF_NONE, TECHNIQUE_WIDTH_8 >> as_value);
 	else
-		allow(r, HATF_DELTA, WIDTHS_8 >> as_delta);
+		allow(r, HATF_DELTA, TECHNIQUE_WIDTH_8 >> as_delta);
 }
 
 void
@@ -94,10 +94,10 @@ rules_init(struct rules *r, const struct technique_field *technique,
 		return;
 	}
 	allow(r, HATF_NONE, t->none);
-	allow(r, HATF_DEFAULT, t->default_value ? WIDTHS_0 : 0);
+	allow(r, HATF_DEFAULT, t->default_value ? TECHNIQUE_WIDTH_0 : 0);
 	allow(r, HATF_BASE_OFFSET, t->base_offset);
 	allow(r, HATF_DELTA, t->delta);
-	allow(r, HATF_STRIDE, t->stride ? WIDTHS_0 : 0);
+	allow(r, HATF_STRIDE, t->stride ? TECHNIQUE_WIDTH_0 : 0);
 	r->any_base = t->any_base;
 	if (t->base_offset != 0 && !t->any_base)
 		r->base = main_base(values, n, sorted);

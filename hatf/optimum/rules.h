@@ -2,8 +2,8 @@
 /*
  * rules.h - what a technique allows for the values of a window
  *
- * 'technique.h' says it in general; some of it depends on the values: the one
- * base or the one width that is the best for them.
+ * technique.h has the general rules.  Some depend on the values: the one base
+ * or the one width that suits them best.
  */
 #ifndef HATF_RULES_H
 #define HATF_RULES_H
@@ -15,14 +15,17 @@
 #include <stddef.h>
 
 struct rules {
-	/* By interpretation: is it allowed, and which of its states? */
+	/* By interpretation: is it allowed, and in which states? */
 	bool allowed[HATF_STRIDE + 1];
-	struct costs forbidden[HATF_STRIDE + 1]; /* infinite, else 0 */
+	/* infinite if forbidden, else 0 */
+	struct costs forbidden[HATF_STRIDE + 1];
 	bool any_base;
-	uint64_t base; /* the only one, unless 'any_base' */
+	uint64_t base; /* the only base, unless 'any_base' */
 };
 
-/* 'sorted' is room for 'n' values. */
+/*
+ * Compute the rules for 'n' values.  'sorted' is scratch space for 'n' values.
+ */
 void rules_init(struct rules *r, const struct technique_field *technique,
 		const uint64_t *values, size_t n, uint64_t *sorted);
 

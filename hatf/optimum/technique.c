@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#define WIDE (WIDTHS_4 | WIDTHS_8)
+#define WIDE (TECHNIQUE_WIDTH_4 | TECHNIQUE_WIDTH_8)
 
 #define NAIVE_SIZE .none = WIDE
-#define SMALL_SIZE .none = WIDTHS_1 | WIDTHS_2 | WIDE
+#define SMALL_SIZE .none = TECHNIQUE_WIDTH_1 | TECHNIQUE_WIDTH_2 | WIDE
 
 #define NAIVE_ADDRESS .none = WIDE, .base_offset = WIDE
 /* 64-bit addresses as numbers, without a base. */
@@ -19,11 +19,12 @@
 #define BASES(widths) \
 	.none = WIDE, .base_offset = (widths) | WIDE, .any_base = true
 
-#define ANYTHING                                                            \
-	{                                                                   \
-		.none = WIDTHS_ALL, .base_offset = WIDTHS_ALL,              \
-		.delta = WIDTHS_ALL, .default_value = true, .stride = true, \
-		.any_base = true,                                           \
+#define ANYTHING                                                     \
+	{                                                            \
+		.none = TECHNIQUE_WIDTH_ALL,                         \
+		.base_offset = TECHNIQUE_WIDTH_ALL,                  \
+		.delta = TECHNIQUE_WIDTH_ALL, .default_value = true, \
+		.stride = true, .any_base = true,                    \
 	}
 
 static const struct technique techniques[] = {
@@ -60,19 +61,19 @@ static const struct technique techniques[] = {
 	{
 		.name = "base-offset-1",
 		.size = { NAIVE_SIZE },
-		.address = { BASES(WIDTHS_1) },
+		.address = { BASES(TECHNIQUE_WIDTH_1) },
 		.other = { .constant = true },
 	},
 	{
 		.name = "base-offset-2",
 		.size = { NAIVE_SIZE },
-		.address = { BASES(WIDTHS_2) },
+		.address = { BASES(TECHNIQUE_WIDTH_2) },
 		.other = { .constant = true },
 	},
 	{
 		.name = "best-base-offset",
 		.size = { NAIVE_SIZE },
-		.address = { BASES(WIDTHS_1 | WIDTHS_2) },
+		.address = { BASES(TECHNIQUE_WIDTH_1 | TECHNIQUE_WIDTH_2) },
 		.other = { .constant = true },
 	},
 	{
@@ -84,7 +85,8 @@ static const struct technique techniques[] = {
 	{
 		.name = "best",
 		.size = { SMALL_SIZE, .default_value = true },
-		.address = { BASES(WIDTHS_1 | WIDTHS_2), .stride = true },
+		.address = { BASES(TECHNIQUE_WIDTH_1 | TECHNIQUE_WIDTH_2),
+			     .stride = true },
 		.other = { .constant = true },
 	},
 	{
@@ -108,11 +110,11 @@ technique_find(const char *name)
 }
 
 const char *
-hatf_placement_name(unsigned idx)
+hatf_writer_placement(unsigned idx)
 {
 	if (idx == 0)
 		return "online";
 	if (idx == TECHNIQUE_COUNT + 1)
-		return SMALLEST;
+		return TECHNIQUE_SMALLEST;
 	return idx <= TECHNIQUE_COUNT ? techniques[idx - 1].name : NULL;
 }

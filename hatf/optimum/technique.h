@@ -2,17 +2,18 @@
 /*
  * technique.h - ways to place metadata, by name
  *
- * A technique is what a field may do: the interpretations it may have and the
- * widths under each.  'optimum.h' finds the best that can be done within it, so
- * that a technique which allows all that another one does is never larger.
+ * A technique defines, for each field, the interpretations and the widths under
+ * each that it may have.  optimum.h finds the best metadata within these
+ * bounds.  So a technique that allows all that another one allows is never
+ * larger.
  *
- *   literal          as naive, and addresses are plain numbers, of 8 bytes where
- *                    they need that
- *   naive            a width for all of the block, wider only where a value
+ *   literal          as naive, but addresses are plain numbers, 8 bytes where
+ *                    necessary
+ *   naive            one width for all of the block, wider only where a value
  *                    does not fit: 4 bytes for size and address, the latter
- *                    also as an offset to the base that most are near
+ *                    also as an offset to the base that is near most addresses
  *   small-size       size: narrower where that pays
- *   same-size        size: default for runs of the same
+ *   same-size        size: default for runs of equal sizes
  *   combined-size    both
  *   base-offset-1    address: also 1-byte offsets, and other bases
  *   base-offset-2    address: also 2-byte offsets, and other bases
@@ -21,8 +22,8 @@
  *   best             all of the above
  *   optimum          every field: everything that HATF 1.0 has
  *
- * Up to "best" these are those of the paper's section 3.3, each at its best; a
- * field that a technique does not name is placed as by "naive".
+ * All up to "best" are the techniques of the paper's section 3.3, each at its
+ * best.  A field that a technique does not mention is placed as by "naive".
  */
 #ifndef HATF_TECHNIQUE_H
 #define HATF_TECHNIQUE_H
@@ -33,20 +34,23 @@
 
 /* Widths as bits. */
 enum {
-	WIDTHS_0 = 1 << 0,
-	WIDTHS_1 = 1 << 1,
-	WIDTHS_2 = 1 << 2,
-	WIDTHS_4 = 1 << 3,
-	WIDTHS_8 = 1 << 4,
-	WIDTHS_ALL = 31,
+	TECHNIQUE_WIDTH_0 = 1 << 0,
+	TECHNIQUE_WIDTH_1 = 1 << 1,
+	TECHNIQUE_WIDTH_2 = 1 << 2,
+	TECHNIQUE_WIDTH_4 = 1 << 3,
+	TECHNIQUE_WIDTH_8 = 1 << 4,
+	TECHNIQUE_WIDTH_ALL = 31,
 };
 
-/* What a number field may do. */
+/* What a number field may use. */
 struct technique_field {
 	uint8_t none, base_offset, delta; /* widths */
 	bool default_value, stride;
-	bool any_base; /* else the one that is nearest to most values */
-	/* One state for all of a block, the narrowest there is: no widths. */
+	bool any_base; /* else the one base that is near most values */
+	/*
+	 * One state for all of a block, the narrowest possible; the widths are
+	 * ignored.
+	 */
 	bool constant;
 };
 
@@ -56,10 +60,13 @@ struct technique {
 	bool any_attributes; /* else one width for all of a block */
 };
 
-/* No technique, but a choice of some for each block: trial.h. */
-#define SMALLEST "smallest"
+/* Not a technique, but a choice of some for each block: trial.h. */
+#define TECHNIQUE_SMALLEST "smallest"
 
-/* By name; NULL if there is none.  hatf_placement_name() lists them. */
+/*
+ * Return a technique by name; NULL if there is none.  hatf_writer_placement()
+ * lists the names.
+ */
 const struct technique *technique_find(const char *name);
 
 #endif /* HATF_TECHNIQUE_H */

@@ -10,7 +10,10 @@
 
 #define CODE_COUNT 7
 
-/* Before the first "none" of the window; its width is 0, if it may be used. */
+/*
+ * The state before the first "none" of the window.  Its width is 0 if it may be
+ * used.
+ */
 #define OUTSIDE CODE_COUNT
 
 static const uint8_t codes[CODE_COUNT] = {
@@ -20,8 +23,9 @@ static const uint8_t codes[CODE_COUNT] = {
 struct use {
 	uint32_t nbytes;
 	uint32_t record;
-	uint8_t from[CODE_COUNT]; /* the state before, by that at this use */
-	uint8_t state;		  /* the one chosen */
+	/* the state before, by the state at this use */
+	uint8_t from[CODE_COUNT];
+	uint8_t state; /* the chosen state */
 };
 
 struct widths {
@@ -66,7 +70,10 @@ widths_add(struct widths *w, uint32_t nbytes, uint32_t record)
 	w->uses[w->count++].record = record;
 }
 
-/* Bytes beyond the attributes themselves, or infinite if they do not fit. */
+/*
+ * Return the bytes beyond the attributes themselves; infinite if they do not
+ * fit.
+ */
 static int32_t
 overhead(unsigned state, uint32_t nbytes)
 {
@@ -78,9 +85,9 @@ overhead(unsigned state, uint32_t nbytes)
 }
 
 /*
- * From OUTSIDE to each state.  To begin a block: "none", then the width; and
- * before a width of 0 another one, as a last width.
- * From "default": "none", which restores the last width.
+ * Compute the cost from OUTSIDE to each state.  To begin a block: "none", then
+ * the width; for width 0, another width before it, as the last width.  From
+ * "default": "none", which restores the last width.
  */
 static void
 entry_costs(const struct layout_field *f, bool restart, int32_t *cost)
@@ -108,7 +115,9 @@ least(const int32_t *cost)
 	return best;
 }
 
-/* Take 'cost' over a use; 'outside' is the cost of not having entered yet. */
+/*
+ * Advance 'cost' by one use.  'outside' is the cost of not having entered yet.
+ */
 static void
 step(struct use *use, int32_t *cost, const int32_t *entry, int32_t outside,
      const bool *allowed)
@@ -132,7 +141,7 @@ step(struct use *use, int32_t *cost, const int32_t *entry, int32_t outside,
 	}
 }
 
-/* The states that every use fits, of which the cheapest, or all if 'any'. */
+/* Allow the cheapest state that suits every use, or all states if 'any'. */
 static void
 allow(const struct widths *w, bool any, bool *allowed)
 {

@@ -2,9 +2,9 @@
 /*
  * widths.h - the cheapest widths for the attributes, a field of byte strings
  *
- * The attributes know only "none" and an empty "default", which the width 0
- * makes superfluous.  So there are seven states, and each is one set fieldSize
- * away from each other.
+ * Attributes have only the interpretations "none" and an empty "default"; width
+ * 0 makes the latter superfluous.  So there are seven states, each one set
+ * fieldSize away from every other.  Used by one thread at a time.
  */
 #ifndef HATF_WIDTHS_H
 #define HATF_WIDTHS_H
@@ -14,15 +14,19 @@
 
 struct widths;
 
+/* Allocate for at most 'value_count' values; NULL if there is no memory. */
 struct widths *widths_new(size_t value_count);
+
+/* NULL is allowed. */
 void widths_free(struct widths *w);
 
+/* Remove all values; append the length of a value, and its record. */
 void widths_clear(struct widths *w);
 void widths_add(struct widths *w, uint32_t nbytes, uint32_t record);
 
 /*
- * Like episodes_place().  'any': change the width wherever that pays; else there
- * is one for the whole window.
+ * Like path_metadata_place().  With 'any' change the width wherever that pays;
+ * else use one width for the whole window.
  */
 size_t widths_place(struct widths *w, const struct layout_field *state,
 		    bool restart, bool any, struct place_change *changes);

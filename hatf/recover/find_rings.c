@@ -7,6 +7,8 @@
 #include "hatf/hatf.h"
 #include "hatf/io/checked_file.h"
 #include "hatf/io/paths.h"
+#include "hatf/io/sized.h"
+#include "hatf/reader.h"
 #include "hatf/recover/saved_rings.h"
 
 #include <errno.h>
@@ -116,7 +118,7 @@ find_by_header(const char *trace, int trace_fd, char *path, size_t nbytes)
 	bool found = false;
 	size_t n;
 
-	if (hatf_reader_open_fd(trace_fd, 0, &reader, NULL) != HATF_OK)
+	if (reader_open_fd(trace_fd, &reader) != HATF_OK)
 		return false;
 	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK)
 		rings = hatf_reader_header(reader, "rings");
@@ -134,7 +136,7 @@ find_by_header(const char *trace, int trace_fd, char *path, size_t nbytes)
 }
 
 bool
-hatf_find_rings(const char *trace, char *path, size_t nbytes)
+hatf_rings_find(const char *trace, char *path, size_t nbytes)
 {
 	const int n = snprintf(path, nbytes, "%s%s", trace, HATF_RINGS_SUFFIX);
 	const int trace_fd = checked_file_open_link(trace);
@@ -150,32 +152,44 @@ hatf_find_rings(const char *trace, char *path, size_t nbytes)
 	return found;
 }
 
-enum hatf_status
-hatf_look_at_rings(const char *rings, struct hatf_rings *rings_ret,
-		   struct hatf_error *err)
+/* What the ring file that is open at 'fd' says of itself. */
+static enum hatf_status
+describe(int fd, struct hatf_rings *ret, struct hatf_error *err)
 {
 	struct saved_rings set = { .count = 0 };
 	enum hatf_status status;
 	const char *path;
-	const int fd = checked_file_open_found(rings);
 
-	*rings_ret = (struct hatf_rings){ .pid = 0 };
-	if (fd < 0) {
-		*err = (struct hatf_error){ .status = HATF_IO,
-					    .sys_errno = errno };
-		return HATF_IO;
-	}
-	rings_ret->in_use = is_written(fd);
+	ret->in_use = is_written(fd);
 	status = read_header(&set, fd, err);
 	if (status == HATF_OK) {
-		rings_ret->pid = set.image->pid;
+		ret->pid = set.image->pid;
 		path = set.commit != NULL
 			       ? set.image->trace[set.commit->trace].path
 			       : "";
-		if (strlen(path) < sizeof(rings_ret->trace))
-			memcpy(rings_ret->trace, path, strlen(path) + 1);
+		if (strlen(path) < sizeof(ret->trace))
+			memcpy(ret->trace, path, strlen(path) + 1);
 	}
 	saved_rings_fini(&set);
-	close(fd);
+	return status;
+}
+
+enum hatf_status
+hatf_rings_get(const char *rings, struct hatf_rings *rings_ret,
+	       struct hatf_error *err)
+{
+	struct hatf_rings found = { .pid = 0 };
+	struct hatf_error ignored;
+	enum hatf_status status;
+	int fd;
+
+	if (err == NULL)
+		err = &ignored;
+	status = hatf_file_open_found(rings, &fd, err);
+	if (status == HATF_OK) {
+		status = describe(fd, &found, err);
+		close(fd);
+	}
+	sized_give(rings_ret, &found, sizeof(found));
 	return status;
 }

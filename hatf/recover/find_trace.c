@@ -2,6 +2,7 @@
 /* find_trace.c - find the trace of a ring file, and how much of it is intact */
 #include "hatf/deflate/deflate.h"
 #include "hatf/io/paths.h"
+#include "hatf/reader.h"
 #include "hatf/recover/recovery.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 	bool is;
 
 	if (lseek(fd, 0, SEEK_SET) != 0 ||
-	    hatf_reader_open_fd(fd, 0, &reader, NULL) != HATF_OK)
+	    reader_open_fd(fd, &reader) != HATF_OK)
 		return false;
 	if (hatf_reader_read(reader, &record, 1, &n) == HATF_OK) {
 		pid = hatf_reader_header(reader, "pid");
@@ -199,14 +200,14 @@ static enum hatf_status
 read_begun(struct recovery *r, bool *compressed_ret)
 {
 	struct hatf_reader *reader;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_record rec;
 	enum hatf_status status;
 	bool is_begun, no_memory;
 	size_t n;
 
 	if (lseek(r->trace.fd, 0, SEEK_SET) != 0 ||
-	    hatf_reader_open_fd(r->trace.fd, 0, &reader, NULL) != HATF_OK)
+	    reader_open_fd(r->trace.fd, &reader) != HATF_OK)
 		return HATF_END;
 	/*
 	 * Attributes are valid until the next read.  Stop at the first event.

@@ -2,7 +2,7 @@
 /*
  * intact_blocks.c - see intact_blocks.h
  *
- * First step from block to block by their lengths (FORMAT "Blocks" and
+ * First step from block to block by their lengths (FORMAT "Trace blocks" and
  * "Compression").  Inflate each gzip member on the way, because a member of the
  * right length may still have damaged contents.  Then read and count all
  * records up to the last end.  If one is unreadable, the trace is intact up to
@@ -15,6 +15,7 @@
 #include "hatf/formats/common/framing.h"
 #include "hatf/formats/common/tally.h"
 #include "hatf/io/inflate.h"
+#include "hatf/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -270,7 +271,7 @@ count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 {
 	struct count c = { .end = end->stream };
 	struct hatf_record records[BATCH_COUNT];
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	enum hatf_status status = HATF_TRUNCATED;
 	bool is_whole = false;
@@ -278,7 +279,7 @@ count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 
 	if (lseek(fd, 0, SEEK_SET) != 0)
 		return HATF_IO;
-	if (hatf_reader_open_fd(fd, 0, &reader, NULL) != HATF_OK)
+	if (reader_open_fd(fd, &reader) != HATF_OK)
 		return HATF_TRUNCATED;
 	while (!is_whole &&
 	       (status = hatf_reader_read(reader, records, BATCH_COUNT, &n)) ==

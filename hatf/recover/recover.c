@@ -10,6 +10,7 @@
  */
 #include "hatf/deflate/deflate.h"
 #include "hatf/io/paths.h"
+#include "hatf/io/sized.h"
 #include "hatf/recover/recovery.h"
 
 #include <errno.h>
@@ -126,18 +127,20 @@ enum hatf_status
 hatf_recover(const char *rings, const char *trace, unsigned flags,
 	     struct hatf_recovery *recovery_ret, struct hatf_error *err)
 {
+	struct hatf_recovery found = { .pid = 0 };
+	struct hatf_error ignored;
 	struct recovery r = {
 		.rings = CHECKED_FILE_NONE,
 		.trace = CHECKED_FILE_NONE,
 		.flags = flags,
-		.found = recovery_ret,
-		.err = err,
+		.found = &found,
+		.err = err == NULL ? &ignored : err,
 	};
 	enum hatf_status status;
 
-	*recovery_ret = (struct hatf_recovery){ .pid = 0 };
-	*err = (struct hatf_error){ .status = HATF_OK };
+	*r.err = (struct hatf_error){ .status = HATF_OK };
 	status = recover(&r, rings, trace);
+	sized_give(recovery_ret, &found, sizeof(found));
 	saved_rings_fini(&r.set);
 	free(r.header);
 	free(r.narrator);

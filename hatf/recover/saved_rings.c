@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Words of all rings together (FORMAT "Limits"). */
+/* Words of all rings together (RINGS "Limits"). */
 #define WORDS_MAX (1ull << 30)
 
 /* Minimum capacity of our copy of a ring, in words. */

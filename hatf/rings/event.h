@@ -54,22 +54,22 @@ enum event_kind {
 
 /* Types of wide events, and their operands. */
 enum event_type {
-	EVENT_ALLOC,	     /* address, size, alignment (0: none) */
-	EVENT_FREE,	     /* address */
-	EVENT_REALLOC_BEGIN, /* old address */
-	EVENT_REALLOC_END,   /* old address, new address, size */
-	EVENT_TICK,	     /* none; the stamp is the tick */
-	EVENT_THREAD,	     /* parent, kernel tid, start routine */
-	EVENT_NAME,	     /* thread, 16 bytes of name in two words */
-	EVENT_FORK,	     /* ticket: see lifecycle.c; before and after */
-	EVENT_LOST,	     /* count, stamp of the first; the stamp is the
+	EVENT_ALLOC,		  /* address, size, alignment (0: none) */
+	EVENT_FREE,		  /* address */
+	EVENT_REALLOC_BEGIN,	  /* old address */
+	EVENT_REALLOC_END,	  /* old address, new address, size */
+	EVENT_TICK,		  /* none; the stamp is the tick */
+	EVENT_THREAD,		  /* parent, kernel tid, start routine */
+	EVENT_NAME,		  /* thread, 16 bytes of name in two words */
+	EVENT_FORK,		  /* ticket: see fork.c; before and after */
+	EVENT_LOST,		  /* count, stamp of the first; the stamp is the
 				last one's */
-	EVENT_HEAP,	     /* heap, 16 bytes of name in two words */
-	EVENT_HEAP_GONE,     /* heap */
-	EVENT_POOL_ALLOC,    /* address, size, heap, alignment (0: none) */
-	EVENT_POOL_FREE,     /* address, heap */
-	EVENT_POOL_REALLOC,  /* old address, new address, size, heap */
-	EVENT_MARK,	     /* 32 bytes of text */
+	EVENT_HEAP,		  /* heap, 16 bytes of name in two words */
+	EVENT_HEAP_GONE,	  /* heap */
+	EVENT_POOL_ALLOC,	  /* address, size, heap, alignment (0: none) */
+	EVENT_POOL_FREE,	  /* address, heap */
+	EVENT_POOL_REALLOC,	  /* old address, new address, size, heap */
+	EVENT_MARK,		  /* 32 bytes of text */
 	EVENT_POOL_REALLOC_BEGIN, /* old address, heap */
 	EVENT_POOL_REALLOC_END,	  /* as EVENT_POOL_REALLOC */
 	EVENT_HANDOVER, /* thread: the ring's thread has ended, and the events

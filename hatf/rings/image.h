@@ -5,8 +5,8 @@
  *
  * The rings of a process are shared mappings of one file, so that what is in
  * them outlives the process.  This header is its layout, and the protocol by
- * which a reader finds out which events are not in the trace yet.  FORMAT.md,
- * "Ring files", says it in bytes; only the process that writes such a file and
+ * which a reader finds out which events are not in the trace yet.  RINGS.md
+ * specifies it in bytes; only the process that writes such a file and
  * recovery on the same kind of machine read it.
  *
  *   offset 0          struct image, IMAGE_HEADER_NBYTES

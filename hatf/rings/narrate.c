@@ -338,7 +338,7 @@ put_free(struct narrator *n, const struct order_source *source,
 			  n->time);
 }
 
-/* Which of the four reallocs it was: hatf/FORMAT.md, "realloc". */
+/* Which of the four reallocs it was: hatf/FORMAT.md, "Realloc". */
 static enum hatf_tag
 realloc_tag(const struct event *ev)
 {

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/auxv.h>
 
 #include "preload/sys/procstat.h"
 #include "preload/sys/sys.h"
@@ -30,7 +30,7 @@ enum {
 static bool
 read_stat(const char *path, uint64_t pid, struct process *ret)
 {
-	const uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+	const uint64_t ticks = getauxval(AT_CLKTCK);
 	char buf[PROCSTAT_NBYTES];
 	const char *const state = procstat_read(AT_FDCWD, path, buf);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "preload/config/note_writer.h"
+#include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 
 /* Find the value of each variable, or NULL.  Of two values the first counts. */
@@ -53,4 +54,18 @@ environment_read(char *const environment[], struct config *config_ret)
 	say("%s: wrong value '%s', want %s; not tracing",
 	    config_variable_name(wrong), value[wrong], config_want(wrong));
 	return false;
+}
+
+MEMORY_LARGE static struct config own;
+
+bool
+config_read_own(char *const environment[])
+{
+	return environment_read(environment, &own);
+}
+
+const struct config *
+config_own(void)
+{
+	return &own;
 }

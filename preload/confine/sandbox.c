@@ -168,7 +168,9 @@ static const struct call program_calls[] = {
 	{ SYS_gettid, { 0 } },
 	{ SYS_rt_sigprocmask, { SIG_SETMASK } },
 	{ SYS_mmap, { 0, 4096, RW, MAP_SHARED | MAP_ANONYMOUS, ~0ull } },
+	{ SYS_mmap, { 0, 4096, RW, MAP_PRIVATE | MAP_ANONYMOUS, ~0ull } },
 	{ SYS_munmap, { 0, 4096 } },
+	{ SYS_madvise, { 0, 4096, MADV_NOHUGEPAGE } },
 	{ SYS_madvise, { 0, 4096, MADV_DONTFORK } },
 };
 

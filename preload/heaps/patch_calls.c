@@ -13,6 +13,7 @@
 
 #include "preload/sys/elf_dynamic.h"
 #include "preload/sys/elf_lookup.h"
+#include "preload/sys/sys.h"
 
 #if defined(__x86_64__)
 #define SLOT_CALL R_X86_64_JUMP_SLOT
@@ -56,7 +57,7 @@ is_sealed(const struct dl_phdr_info *info, uintptr_t address,
 bool
 patch_write(const struct patch_slot *slot, void *value)
 {
-	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t size = sys_page_nbytes();
 	const uintptr_t at = (uintptr_t)slot->at;
 	void *const page = (void *)(at & ~(uintptr_t)(size - 1));
 	const bool sealed = is_sealed(slot->info, at, size);

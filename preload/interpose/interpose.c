@@ -15,6 +15,7 @@
 #include "preload/record/real.h"
 #include "preload/record/record.h"
 #include "preload/sys/export.h"
+#include "preload/writer/writer.h"
 
 EXPORT void *
 malloc(size_t size)
@@ -22,7 +23,7 @@ malloc(size_t size)
 	void *const p = real.malloc(size);
 
 	if (record_is_dormant())
-		return record_is_called() ? record_answer(p) : p;
+		return record_is_called() ? writer_answer_bell(p) : p;
 	return record_alloc(p, size);
 }
 
@@ -56,7 +57,7 @@ calloc(size_t n, size_t size)
 	size_t nbytes;
 
 	if (record_is_dormant())
-		return record_is_called() ? record_answer(p) : p;
+		return record_is_called() ? writer_answer_bell(p) : p;
 	/* A product that overflows has failed; the most is what it asked for. */
 	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
 		return record_calloc_rest(p, SIZE_MAX);
@@ -76,7 +77,7 @@ realloc_dormant(void *old, size_t size)
 
 	if (!record_is_dormant() && p != NULL)
 		record_alloc_wide(p, size, 0);
-	return record_is_called() ? record_answer(p) : p;
+	return record_is_called() ? writer_answer_bell(p) : p;
 }
 
 /* There is no old block, or it is not the allocator's. */

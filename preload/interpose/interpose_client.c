@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "preload/hatftrace.h"
-#include "preload/lifecycle.h"
+#include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/sys/export.h"
 #include "preload/writer/writer.h"
@@ -23,7 +23,7 @@ order(enum writer_order what)
 {
 	const int saved_errno = errno;
 	const bool done =
-		lifecycle_scope() == LIFECYCLE_TRACED && writer_obey(what);
+		process_scope() == PROCESS_SCOPE_TRACED && writer_obey(what);
 
 	errno = saved_errno;
 	return done ? 0 : -1;
@@ -52,7 +52,7 @@ hatftrace_client_is_recording(void)
 {
 	const int saved_errno = errno;
 	const int recording =
-		lifecycle_scope() == LIFECYCLE_TRACED && !record_is_dormant();
+		process_scope() == PROCESS_SCOPE_TRACED && !record_is_dormant();
 
 	errno = saved_errno;
 	return recording;

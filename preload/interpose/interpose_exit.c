@@ -2,7 +2,7 @@
 /*
  * interpose_exit.c - ends and forks of a process that no handler sees
  *
- * exit() and return from main run our handler (lifecycle.c); these do not.  The
+ * exit() and return from main run our handler (end.c); these do not.  The
  * functions that take their arguments as a list are all that they stand for in
  * terms of the others.
  */
@@ -13,15 +13,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "preload/lifecycle.h"
+#include "preload/process/end.h"
+#include "preload/process/fork.h"
 #include "preload/record/real.h"
 #include "preload/sys/export.h"
+#include "preload/writer/writer.h"
 
 EXPORT void
 _exit(int status)
 {
 	real_resolve_rest();
-	lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
+	end_trace(WRITER_END_UNDERSCORE_EXIT);
 	real._exit(status);
 }
 
@@ -29,7 +31,7 @@ EXPORT void
 _Exit(int status)
 {
 	real_resolve_rest();
-	lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
+	end_trace(WRITER_END_UNDERSCORE_EXIT);
 	real._Exit(status);
 }
 
@@ -37,7 +39,7 @@ EXPORT void
 abort(void)
 {
 	real_resolve_rest();
-	lifecycle_end(WRITER_END_ABORT);
+	end_trace(WRITER_END_ABORT);
 	real.abort();
 }
 
@@ -54,7 +56,7 @@ __assert_fail(const char *assertion, const char *file, unsigned line,
 	      const char *function)
 {
 	real_resolve_rest();
-	lifecycle_end(WRITER_END_ABORT);
+	end_trace(WRITER_END_ABORT);
 	real.assert_fail(assertion, file, line, function);
 }
 
@@ -64,9 +66,9 @@ execve(const char *path, char *const argv[], char *const envp[])
 	int result;
 
 	real_resolve_rest();
-	lifecycle_end(WRITER_END_EXEC);
+	end_trace(WRITER_END_EXEC);
 	result = real.execve(path, argv, envp);
-	lifecycle_resume();
+	end_resume();
 	return result;
 }
 
@@ -82,9 +84,9 @@ execvp(const char *file, char *const argv[])
 	int result;
 
 	real_resolve_rest();
-	lifecycle_end(WRITER_END_EXEC);
+	end_trace(WRITER_END_EXEC);
 	result = real.execvp(file, argv);
-	lifecycle_resume();
+	end_resume();
 	return result;
 }
 
@@ -94,9 +96,9 @@ execvpe(const char *file, char *const argv[], char *const envp[])
 	int result;
 
 	real_resolve_rest();
-	lifecycle_end(WRITER_END_EXEC);
+	end_trace(WRITER_END_EXEC);
 	result = real.execvpe(file, argv, envp);
-	lifecycle_resume();
+	end_resume();
 	return result;
 }
 
@@ -106,9 +108,9 @@ fexecve(int fd, char *const argv[], char *const envp[])
 	int result;
 
 	real_resolve_rest();
-	lifecycle_end(WRITER_END_EXEC);
+	end_trace(WRITER_END_EXEC);
 	result = real.fexecve(fd, argv, envp);
-	lifecycle_resume();
+	end_resume();
 	return result;
 }
 
@@ -119,9 +121,9 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 	int result;
 
 	real_resolve_rest();
-	lifecycle_end(WRITER_END_EXEC);
+	end_trace(WRITER_END_EXEC);
 	result = real.execveat(dirfd, path, argv, envp, flags);
-	lifecycle_resume();
+	end_resume();
 	return result;
 }
 
@@ -140,11 +142,11 @@ _Fork(void)
 		errno = ENOSYS;
 		return -1;
 	}
-	lifecycle_before_fork();
+	fork_before();
 
 	const pid_t child = real._Fork();
 
-	lifecycle_after_fork(child == 0);
+	fork_after(child == 0);
 	return child;
 }
 

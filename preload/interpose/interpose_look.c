@@ -17,10 +17,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "preload/lifecycle.h"
+#include "preload/record/process_state.h"
 #include "preload/record/real.h"
+#include "preload/record/wake.h"
 #include "preload/sys/export.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
 #define PROC "/proc/"
@@ -64,8 +66,8 @@ leave_alone(void)
 	uint64_t mask;
 
 	/* First, and without errno: see real_resolve_rest(). */
-	if (!lifecycle_is_tracing() || !lifecycle_is_own() ||
-	    !writer_is_here() || !lifecycle_is_single())
+	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
+	    !alone_is_single())
 		return;
 	saved_errno = errno;
 	mask = sys_block_signals();

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "preload/confine/means.h"
 #include "preload/interpose/jump.h"
+#include "preload/interpose/means.h"
 #include "preload/record/real.h"
 #include "preload/sys/export.h"
 #include "preload/sys/sys.h"

@@ -16,12 +16,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "preload/confine/confinement.h"
 #include "preload/interpose/namespaces.h"
-#include "preload/lifecycle.h"
+#include "preload/process/confinement.h"
+#include "preload/process/end.h"
+#include "preload/record/process_state.h"
 #include "preload/record/real.h"
+#include "preload/record/wake.h"
 #include "preload/sys/export.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
 /* ioctl_ns(2): the CLONE_NEW... of a descriptor. */
@@ -33,7 +36,7 @@
 static bool
 is_traced(void)
 {
-	return lifecycle_is_tracing() && lifecycle_is_own();
+	return process_is_tracing() && process_is_own();
 }
 
 /* One of the two calls; 'fd' is setns(2)'s. */
@@ -60,16 +63,16 @@ static bool
 leave_alone(int types)
 {
 	if ((types & ALONE) == 0) {
-		lifecycle_have_writer();
+		writer_have();
 		return false;
 	}
-	if (!writer_is_here() || !lifecycle_is_single())
+	if (!wake_has_writer() || !alone_is_single())
 		return false;
 	if (writer_depart(true))
 		return true;
-	lifecycle_end_for_sandbox("the program must have one thread for a "
-				  "user namespace, and the writer thread "
-				  "cannot come back");
+	end_for_sandbox("the program must have one thread for a "
+			"user namespace, and the writer thread "
+			"cannot come back");
 	return false;
 }
 
@@ -93,10 +96,10 @@ enter(enter_call *call, int fd, int given, int types)
 	if (is_away)
 		writer_return();
 	else if (result == 0 && both)
-		lifecycle_have_writer();
+		writer_have();
 	/* A writer that is made after the call has the caller's root. */
 	if (result == 0 && !is_away && (types & CLONE_NEWNS) != 0 &&
-	    writer_is_here())
+	    wake_has_writer())
 		confinement_after_chroot();
 	errno = saved_errno;
 	if (result == 0 && both)

@@ -12,10 +12,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "preload/confine/confinement.h"
-#include "preload/lifecycle.h"
+#include "preload/process/confinement.h"
 #include "preload/record/real.h"
 #include "preload/sys/export.h"
+#include "preload/writer/remaining_threads.h"
+#include "preload/writer/writer.h"
 
 /* The writer follows a call that has returned 'result', which is handed on. */
 static int
@@ -30,7 +31,7 @@ static void
 prepare(void)
 {
 	real_resolve_rest();
-	lifecycle_have_writer();
+	writer_have();
 }
 
 EXPORT int
@@ -111,7 +112,7 @@ setfsuid(uid_t uid)
 
 	prepare();
 	before = real.setfsuid(uid);
-	if (lifecycle_is_single())
+	if (alone_is_single())
 		confinement_after_privileges();
 	return before;
 }
@@ -123,7 +124,7 @@ setfsgid(gid_t gid)
 
 	prepare();
 	before = real.setfsgid(gid);
-	if (lifecycle_is_single())
+	if (alone_is_single())
 		confinement_after_privileges();
 	return before;
 }
@@ -139,7 +140,7 @@ capset(void *header, const void *data)
 
 	prepare();
 	result = real.capset(header, data);
-	return lifecycle_is_single() ? follow(result) : result;
+	return alone_is_single() ? follow(result) : result;
 }
 
 EXPORT int

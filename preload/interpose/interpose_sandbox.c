@@ -14,20 +14,24 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
-#include "preload/confine/confinement.h"
-#include "preload/confine/means.h"
 #include "preload/confine/privileges.h"
 #include "preload/confine/sandbox.h"
 #include "preload/interpose/jump.h"
+#include "preload/interpose/means.h"
 #include "preload/interpose/namespaces.h"
-#include "preload/lifecycle.h"
+#include "preload/process/confinement.h"
+#include "preload/process/end.h"
+#include "preload/process/fork.h"
 #include "preload/process/signals.h"
+#include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
 #include "preload/record/thread.h"
 #include "preload/sys/export.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/control.h"
+#include "preload/writer/remaining_threads.h"
+#include "preload/writer/writer.h"
 
 /* The kernel takes both as unsigned int. */
 #define WORD(x) ((uint32_t)(x))
@@ -54,17 +58,16 @@ may_have_filter(long number, uint64_t first, uint64_t second)
 static void
 expect(unsigned harm, bool all_threads)
 {
-	const enum lifecycle_scope scope = lifecycle_scope();
+	const enum process_scope scope = process_scope();
 
 	/* Later it may not be possible to make the writer thread. */
 	confinement_set((harm & SANDBOX_ASK) != 0);
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
 	    (all_threads && (harm & SANDBOX_WRITER) != 0) ||
-	    (scope == LIFECYCLE_NEW && (harm & SANDBOX_START) != 0))
-		lifecycle_end_for_sandbox(
-			"a filter comes that forbids recording");
+	    (scope == PROCESS_SCOPE_NEW && (harm & SANDBOX_START) != 0))
+		end_for_sandbox("a filter comes that forbids recording");
 	else if ((harm & SANDBOX_START) != 0)
-		lifecycle_end_with_children();
+		end_with_children();
 	if ((harm & SANDBOX_WAKE) != 0) {
 		control_end_signals();
 		thread_end_handovers();
@@ -72,13 +75,13 @@ expect(unsigned harm, bool all_threads)
 	if ((harm & SANDBOX_ACTIONS) != 0)
 		signals_leave_actions();
 	if ((harm & SANDBOX_CONTROL) != 0)
-		lifecycle_end_control(all_threads || lifecycle_is_single());
+		end_control(all_threads || alone_is_single());
 }
 
 static void
 expect_strict(void)
 {
-	if (lifecycle_scope() != LIFECYCLE_UNTRACED)
+	if (process_scope() != PROCESS_SCOPE_UNTRACED)
 		expect(SANDBOX_PROGRAM | SANDBOX_START, false);
 }
 
@@ -94,7 +97,7 @@ expect_filter(const void *program, bool all_threads)
 	const unsigned harm = sandbox_harm(program);
 
 	expect(harm, all_threads);
-	if (!all_threads && lifecycle_is_single())
+	if (!all_threads && alone_is_single())
 		confinement_before_filter(
 			(harm &
 			 (SANDBOX_WRITER | SANDBOX_CONTROL | SANDBOX_WORK)) != 0
@@ -102,7 +105,7 @@ expect_filter(const void *program, bool all_threads)
 				: program);
 	/* The kernel would refuse it, because of the writer. */
 	else if (all_threads && confinement_has_own_filter())
-		lifecycle_end_for_sandbox(
+		end_for_sandbox(
 			"a filter comes for all threads after one of its own");
 }
 
@@ -138,7 +141,7 @@ expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
 	int saved_errno;
 
-	if (lifecycle_scope() == LIFECYCLE_UNTRACED)
+	if (process_scope() == PROCESS_SCOPE_UNTRACED)
 		return;
 	saved_errno = errno;
 	if (number == SYS_seccomp)
@@ -160,9 +163,9 @@ exec_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
 	long result;
 
-	lifecycle_end(WRITER_END_EXEC);
+	end_trace(WRITER_END_EXEC);
 	result = real.syscall(number, a, b, c, d, e, f);
-	lifecycle_resume();
+	end_resume();
 	return result;
 }
 
@@ -172,9 +175,9 @@ fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
 	long result;
 
-	lifecycle_before_fork();
+	fork_before();
 	result = real.syscall(number, a, b, c, d, e, f);
-	lifecycle_after_fork(result == 0);
+	fork_after(result == 0);
 	return result;
 }
 
@@ -197,7 +200,7 @@ restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 
 	confinement_set(false);
 	result = real.syscall(number, a, b, c, d, e, f);
-	if (result == 0 && lifecycle_is_single())
+	if (result == 0 && alone_is_single())
 		confinement_after_landlock((int)a);
 	return result;
 }
@@ -218,7 +221,7 @@ is_privilege(uint64_t number)
 	case SYS_setfsuid:
 	case SYS_setfsgid:
 	case SYS_capset:
-		return lifecycle_is_single();
+		return alone_is_single();
 	default:
 		return number == SYS_chroot;
 	}
@@ -236,7 +239,7 @@ privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
 	long result;
 
-	lifecycle_have_writer();
+	writer_have();
 	result = real.syscall(number, a, b, c, d, e, f);
 	if (result == 0 && number == SYS_chroot)
 		confinement_after_chroot();
@@ -254,9 +257,9 @@ sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	if (number == SYS_seccomp || number == SYS_prctl)
 		expect_by_number(number, a, b, c);
 	else if (number == SYS_exit_group)
-		lifecycle_end(WRITER_END_UNDERSCORE_EXIT);
-	else if (number == SYS_exit && lifecycle_is_single())
-		lifecycle_end_last_thread();
+		end_trace(WRITER_END_UNDERSCORE_EXIT);
+	else if (number == SYS_exit && alone_is_single())
+		end_last_thread();
 	if (number == SYS_execve || number == SYS_execveat)
 		return (uintptr_t)exec_by_number;
 	if (number == SYS_landlock_restrict_self)
@@ -281,7 +284,7 @@ uintptr_t
 sandbox_watch_vfork(void)
 {
 	real_resolve_rest();
-	lifecycle_before_vfork();
+	fork_before_vfork();
 	return (uintptr_t)real.vfork;
 }
 

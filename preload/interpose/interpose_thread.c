@@ -16,7 +16,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "preload/lifecycle.h"
+#include "preload/process/attach.h"
+#include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
 #include "preload/sys/export.h"
@@ -71,7 +72,7 @@ thread_main(void *argument)
 	/* release: pairs with the acquire in take_birth(). */
 	atomic_store_explicit(&b->taken, false, memory_order_release);
 	pthread_cleanup_push(end_thread, NULL);
-	lifecycle_attach(parent, (uintptr_t)start);
+	attach_thread(parent, (uintptr_t)start);
 	result = start(start_argument);
 	pthread_cleanup_pop(1);
 	return result;
@@ -85,7 +86,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	int result;
 
 	real_resolve_rest();
-	if (!record_is_dormant() && lifecycle_second_thread())
+	if (!record_is_dormant() && attach_expect_thread())
 		b = take_birth();
 	if (b == NULL)
 		return real.pthread_create(thread, attr, start, argument);
@@ -127,7 +128,7 @@ pthread_setname_np(pthread_t thread, const char *name)
 
 	real_resolve_rest();
 	result = real.pthread_setname_np(thread, name);
-	if (result != 0 || !lifecycle_is_tracing())
+	if (result != 0 || !process_is_tracing())
 		return result;
 
 	const struct thread *const t = find_thread(thread);

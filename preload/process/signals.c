@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "preload/confine/confinement.h"
+#include "preload/record/process_state.h"
 #include "preload/sys/sys.h"
 
 #define BIT(signal) ((uint64_t)1 << ((signal)-1))
@@ -129,7 +129,7 @@ signals_release_late(const struct signals_held *held)
 
 	restore_actions(held);
 	/* A filter may kill for the calls below: then all others stay blocked. */
-	if (confinement_is_set()) {
+	if (process_has(PROCESS_IS_CONFINED)) {
 		sys_restore_signals(~flush);
 		return;
 	}

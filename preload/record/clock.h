@@ -70,6 +70,23 @@ uint64_t clock_stamp_by_system(void);
 extern _Atomic uint64_t clock_tick;
 extern bool clock_has_counter; /* constant after clock_init() */
 
+/* The processor's, once all loads before it are done. */
+static inline uint64_t
+clock_read_counter(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_lfence();
+	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t n;
+
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(n)::"memory");
+	return n;
+#else
+	return 0; /* never called */
+#endif
+}
+
 /*
  * A stamp that lies between what the program did before and what it does after.
  * The fence is needed on both sides of the allocator: without it the counter may
@@ -80,21 +97,8 @@ extern bool clock_has_counter; /* constant after clock_init() */
 static inline uint64_t
 clock_stamp(void)
 {
-#if defined(__x86_64__)
-	if (__builtin_expect(clock_has_counter, 1)) {
-		__builtin_ia32_lfence();
-		return __builtin_ia32_rdtsc();
-	}
-#elif defined(__aarch64__)
-	if (__builtin_expect(clock_has_counter, 1)) {
-		uint64_t n;
-
-		__asm__ volatile("isb\n\tmrs %0, cntvct_el0"
-				 : "=r"(n)::"memory");
-		return n;
-	}
-#endif
-	return clock_stamp_by_system();
+	return __builtin_expect(clock_has_counter, 1) ? clock_read_counter()
+						      : clock_stamp_by_system();
 }
 
 /*

@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "preload/lifecycle.h"
+#include "preload/record/process_state.h"
+#include "preload/record/wake.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/writer.h"
 
 /*
  * We take one part of so many.  With 4, what a program has is at the worst a quarter
@@ -87,22 +87,41 @@ take(uint64_t limit, uint64_t use, uint64_t ours)
 	return subtract(subtract(limit, subtract(use, ours)) / SHARE, ours);
 }
 
-static struct room
-read_room(void)
+/* False: there is none. */
+static bool
+read_limits(struct rlimit *all, struct rlimit *data)
 {
-	struct rlimit all = { RLIM_INFINITY, 0 }, data = { RLIM_INFINITY, 0 };
-	struct room use = { 0, 0 };
+	*all = *data = (struct rlimit){ RLIM_INFINITY, 0 };
+	getrlimit(RLIMIT_AS, all);
+	getrlimit(RLIMIT_DATA, data);
 
-	getrlimit(RLIMIT_AS, &all);
-	getrlimit(RLIMIT_DATA, &data);
-
-	const bool limited =
-		all.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY;
+	const bool limited = all->rlim_cur != RLIM_INFINITY ||
+			     data->rlim_cur != RLIM_INFINITY;
 
 	/* relaxed: who sets a limit does not expect it to hold for mappings
 	 * that are just being made. */
 	atomic_store_explicit(&is_limited, limited, memory_order_relaxed);
-	if (limited && !read_use(&use))
+	return limited;
+}
+
+bool
+quota_is_limited(void)
+{
+	const int saved_errno = errno;
+	struct rlimit all, data;
+	const bool limited = read_limits(&all, &data);
+
+	errno = saved_errno;
+	return limited;
+}
+
+static struct room
+read_room(void)
+{
+	struct rlimit all, data;
+	struct room use = { 0, 0 };
+
+	if (read_limits(&all, &data) && !read_use(&use))
 		use = (struct room){ UINT64_MAX, UINT64_MAX };
 
 	const uint64_t data_ours =
@@ -146,7 +165,7 @@ await_answer(uint32_t n)
 {
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
 
-	while (lifecycle_is_tracing() &&
+	while (process_is_tracing() &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < ASK_NS) {
 		/* acquire: pairs with the release in quota_answer(). */
 		const uint32_t seen =
@@ -154,7 +173,7 @@ await_answer(uint32_t n)
 
 		if ((int32_t)(seen - n) >= 0)
 			return true;
-		writer_wake();
+		wake_writer();
 		sys_futex_wait(&answered, seen, LOOK_NS);
 	}
 	return false;

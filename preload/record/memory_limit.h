@@ -17,6 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Is there a limit?  If not, everything below is allowed. */
+bool quota_is_limited(void);
+
 /*
  * May so much be mapped, private and shared?  Not where there is a limit and what is
  * in use cannot be found out.  Writer thread, or the one that starts the trace.

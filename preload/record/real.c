@@ -225,23 +225,46 @@ static const struct symbol other_symbols[] = {
 	{ "setns", offsetof(struct real, setns) },
 	{ "opendir", offsetof(struct real, opendir) },
 	{ "fstatat64", offsetof(struct real, fstatat64) },
+};
+
+/* By this one the others are found, without the loader's costs for each. */
+static const struct symbol iterate_symbol[] = {
 	{ "dl_iterate_phdr", offsetof(struct real, dl_iterate_phdr) },
 };
 
+#define OTHER_COUNT (sizeof(other_symbols) / sizeof(other_symbols[0]))
+
+/* False: there is none. */
 static bool
+look_up_one(const struct symbol *symbol, void *found)
+{
+	void *const p = found != NULL ? found : dlsym(RTLD_NEXT, symbol->name);
+
+	if (p != NULL)
+		memcpy((uint8_t *)&real + symbol->off, &p, sizeof(p));
+	return p != NULL;
+}
+
+static void
 look_up(const struct symbol *symbols, size_t n)
 {
+	for (size_t i = 0; i < n; i++)
+		look_up_one(&symbols[i], NULL);
+}
+
+/* False: one of them does not exist. */
+static bool
+look_up_others(void)
+{
+	struct lookup_next wanted[OTHER_COUNT] = { { .name = NULL } };
 	bool all = true;
 
-	for (size_t i = 0; i < n; i++) {
-		void *const p = dlsym(RTLD_NEXT, symbols[i].name);
-
-		if (p != NULL)
-			memcpy((uint8_t *)&real + symbols[i].off, &p,
-			       sizeof(p));
-		else
-			all = false;
-	}
+	look_up(iterate_symbol, 1);
+	for (size_t i = 0; i < OTHER_COUNT; i++)
+		wanted[i].name = other_symbols[i].name;
+	lookup_next(wanted, OTHER_COUNT, real.dl_iterate_phdr);
+	for (size_t i = 0; i < OTHER_COUNT; i++)
+		all &= look_up_one(&other_symbols[i], wanted[i].found);
 	return all;
 }
 
@@ -289,8 +312,7 @@ resolve_others(void)
 
 	real_resolve();
 	thread_self = &thread_muted;
-	if (!look_up(other_symbols,
-		     sizeof(other_symbols) / sizeof(struct symbol)))
+	if (!look_up_others())
 		dlerror(); /* or the program would be told of it */
 	thread_self = self;
 	errno = saved_errno;

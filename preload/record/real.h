@@ -87,7 +87,7 @@ extern struct real real __attribute__((visibility("hidden")));
 void real_resolve(void);
 
 /*
- * Resolve the others too.  Done by the constructor in lifecycle.c, since later there may be
+ * Resolve the others too.  Done by the constructor in start.c, since later there may be
  * another thread's lock on the loader (after a fork), and before it in the unlikely
  * case that one of them is called first.
  */

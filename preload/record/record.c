@@ -5,20 +5,25 @@
 
 #include <errno.h>
 
-#include "preload/lifecycle.h"
+#include "preload/config/environment.h"
+#include "preload/process/attach.h"
+#include "preload/record/process_state.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
+#include "preload/record/wake.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/writer.h"
-
-_Alignas(RING_CACHE_LINE) _Atomic bool record_dormant;
-_Atomic uint8_t record_no_bell;
-_Atomic uint8_t *record_bell = &record_no_bell;
 
 #define WAIT_NS 2000000ull
 
 /* Recordings of a thread that may be open at a time, one inside the other. */
 #define DEPTH_MAX 16u
+
+static void
+count_unattached(void)
+{
+	wake_count_unattached();
+	ringfile_count_unattached();
+}
 
 /*
  * Find the ring to record into and close it to signal handlers.  Returns NULL if
@@ -33,7 +38,7 @@ enter(void)
 	for (unsigned depth = 0;; depth++) {
 		/* Handlers that jumped out of their handlers: no end of rings. */
 		if (depth > DEPTH_MAX) {
-			writer_count_unattached();
+			count_unattached();
 			return NULL;
 		}
 		if (t->limit != 0) {
@@ -44,14 +49,19 @@ enter(void)
 		if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
 		    THREAD_MUTED)
 			return NULL;
-		/* Wiped, free or unattached: this thread is new here. */
+		/*
+		 * Wiped, free or unattached: this thread is new here.  These two
+		 * are the only calls from the recording side up into the
+		 * process's (attach.h); attach.c records the thread's birth by
+		 * calling us again.
+		 */
 		if (!thread_is_attached(t))
-			t = lifecycle_attach(0, 0);
+			t = attach_thread(0, 0);
 		else
-			t = lifecycle_attach_nested(t);
+			t = attach_nested(t);
 		if (t == NULL) {
-			if (lifecycle_is_tracing() && !record_is_dormant())
-				writer_count_unattached();
+			if (process_is_tracing() && !record_is_dormant())
+				count_unattached();
 			return NULL;
 		}
 	}
@@ -105,12 +115,12 @@ wait_for_room(struct thread *t, unsigned words)
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
 
 	while (t->head + words > ring_limit(t->ring)) {
-		if (!lifecycle_is_tracing())
+		if (!process_is_tracing())
 			return false;
 		room_ask(t->ring);
-		writer_wake();
+		wake_writer();
 		/* A child that shares the memory cannot make the writer. */
-		if (!writer_is_here() && !lifecycle_is_own()) {
+		if (!wake_has_writer() && !process_is_own()) {
 			if (is_extensible(t->ring)) {
 				ringfile_extend(t->ring);
 				continue;
@@ -143,11 +153,11 @@ read_tick(const struct thread *t)
 		if (tick == CLOCK_STAMPED)
 			return tick;
 		if (tick == CLOCK_IDLE) {
-			if (!writer_is_wanted(t->head - ring_tail(t->ring),
-					      t->mask + 1))
+			if (!wake_is_wanted(t->head - ring_tail(t->ring),
+					    t->mask + 1))
 				return CLOCK_STAMPED;
 			if (clock_wake())
-				writer_wake();
+				wake_writer();
 		} else if (clock_is_owned(tick, t)) {
 			return tick == CLOCK_PENDING ? CLOCK_STAMPED : tick;
 		} else {
@@ -210,9 +220,9 @@ put_event(struct thread *t, enum event_type type, unsigned flags,
 	uint64_t head = t->head;
 
 	if (head + ROOM_WORDS > ring_limit(t->ring)) {
-		if (may_drop(type) && lifecycle_config()->drop) {
+		if (may_drop(type) && config_own()->drop) {
 			count_lost(t);
-			writer_wake();
+			wake_writer();
 			return head;
 		}
 		if (!wait_for_room(t, ROOM_WORDS))
@@ -275,21 +285,6 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 	const uint64_t operand[3] = { op0, op1, op2 };
 
 	return record_operands(type, flags, operand);
-}
-
-void *
-record_answer(void *p)
-{
-	const int saved_errno = errno;
-	/* relaxed: only one thread finds it rung, and no other data depends on
-	 * it. */
-	const uint8_t rung =
-		atomic_exchange_explicit(record_bell, 0, memory_order_relaxed);
-
-	if (rung != 0 && lifecycle_is_tracing())
-		lifecycle_answer(rung == RECORD_BELL_START);
-	errno = saved_errno;
-	return p;
 }
 
 static struct thread *

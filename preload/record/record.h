@@ -29,7 +29,8 @@
 
 /*
  * Loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl stop').  Written by
- * the writer thread; in a line of its own that all threads only read.
+ * the writer thread and process_state.c; in a line of its own that all threads
+ * only read.
  */
 extern _Atomic bool record_dormant __attribute__((visibility("hidden")));
 
@@ -63,14 +64,9 @@ dormant:
 
 /*
  * A process without a writer thread reads one byte, in a file that 'hatf ctl'
- * writes to (control.h): while it is dormant, in functions that allocate, after
+ * writes to (bell_file.h): while it is dormant, in functions that allocate, after
  * the flag above; while it records, when an event finds the clock idle.
  */
-enum {
-	RECORD_BELL_CALL = 1, /* make the writer, which takes orders then */
-	RECORD_BELL_START,    /* the same, and record */
-	RECORD_BELL_STOP      /* the same, and end the trace */
-};
 extern _Atomic uint8_t *record_bell __attribute__((visibility("hidden")));
 extern _Atomic uint8_t record_no_bell __attribute__((visibility("hidden")));
 
@@ -82,10 +78,6 @@ record_is_called(void)
 		atomic_load_explicit(record_bell, memory_order_relaxed) != 0,
 		0);
 }
-
-/* The bell of a dormant process has rung: answer.  Returns 'p'.  Keeps
- * errno. */
-void *record_answer(void *p);
 
 /*
  * The general way, for every event and every circumstance: attaches the thread,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ringfile.c - see ringfile.h */
+/* ringfile.c - the file itself; see ringfile.h */
 
-#include "preload/record/ringfile.h"
+#include "preload/record/ringfile_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,12 @@
 #include "hatf/codec/comment_text.h"
 #include "hatf/hatf.h"
 #include "preload/config/ancestry.h"
-#include "preload/lifecycle.h"
+#include "preload/config/environment.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/ring_wait.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/output.h"
-#include "preload/writer/writer.h"
 
 #define TRIES_MAX 1000u
 
@@ -34,38 +32,11 @@
 /* More words than an event and a tick before it take. */
 #define UNPUBLISHED_WORDS 64u
 
-#define SPARES_MAX 16u
-/*
- * How long a new thread waits for its ring: on a busy machine the writer may not
- * get a processor for a while.
- */
-#define TAKE_NS (2 * NS_PER_SEC)
-/* When the disk was full, try again only after this. */
-#define RETRY_NS NS_PER_SEC
-
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-struct ringfile {
-	struct image *image; /* NULL: there is no file */
-	int fd, dir_fd;
-	struct output_id id;
-	uint64_t end; /* of the last ring's place */
-	uint64_t initial_words, words;
-	bool reserve_all; /* a producer does not wait for more */
-	bool is_removed;
-	uint64_t generation; /* of the file, if there is another after it */
-	uint64_t retry_ns, refused_ns; /* of a new ring; of more for one */
-	char path[2 * PATH_MAX + 32];
-	/* Spare rings: put here by the writer, taken by producers. */
-	_Atomic(struct ring *) initial, spare[SPARES_MAX];
-	_Atomic uint32_t ahead;	 /* spares to keep */
-	_Atomic uint32_t wanted; /* producers that wait for one */
-	_Atomic uint32_t made;	 /* futex: changes when there may be one */
-};
-
-static struct ringfile *rf;
+struct ringfile *rf;
 
 /* The file --------------------------------------------------------------- */
 
@@ -151,9 +122,8 @@ first_words(uint64_t words_max)
 							  : FIRST_WORDS;
 }
 
-/* Another ring at the end of the file; NULL and errno if there is no room. */
-static struct ring *
-make_ring(uint64_t words_max)
+struct ring *
+ringfile_make_ring(uint64_t words_max)
 {
 	const uint64_t offset = rf->end;
 	const uint64_t first = first_words(words_max);
@@ -228,7 +198,7 @@ build_path(const struct config *config, const char *trace_path, uint64_t number)
 static bool
 create(const struct config *config, const char *trace_path)
 {
-	struct output_id id;
+	struct file_id id;
 
 	rf->fd = -1;
 	errno = ENAMETOOLONG;
@@ -244,19 +214,19 @@ create(const struct config *config, const char *trace_path)
 	}
 	if (rf->fd < 0)
 		return false;
-	id = output_id_of(rf->fd);
-	rf->fd = output_above_standard(rf->fd);
+	id = file_id_of(rf->fd);
+	rf->fd = file_above_standard(rf->fd);
 	if (rf->fd < 0) {
 		const int error = errno;
 
-		output_unlink(-1, rf->path, &id);
+		file_unlink(-1, rf->path, &id);
 		errno = error;
 		return false;
 	}
 	rf->id = id;
 	/* We remove the file from this folder, whatever the folder is called
 	 * then. */
-	rf->dir_fd = output_above_standard(output_open_folder(rf->path));
+	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
 	return true;
 }
 
@@ -357,7 +327,7 @@ fill(bool will_adopt)
 		return false;
 	rf->end = IMAGE_HEADER_NBYTES;
 	if (!will_adopt)
-		r = make_ring(rf->initial_words);
+		r = ringfile_make_ring(rf->initial_words);
 	if (!will_adopt && r == NULL) {
 		const int error = errno;
 
@@ -392,8 +362,8 @@ tell_loss(const struct config *config, const char *why)
 		    rf->path, why);
 }
 
-static void
-close_fds(void)
+void
+ringfile_close(void)
 {
 	if (rf->fd >= 0)
 		syscall(SYS_close, rf->fd);
@@ -406,7 +376,7 @@ static void
 discard(void)
 {
 	ringfile_remove();
-	close_fds();
+	ringfile_close();
 }
 
 static void
@@ -428,9 +398,9 @@ set_path(struct image_trace *trace, const char *path)
 	trace->path[n] = '\0';
 }
 
-/* A file with a first ring as in fill(), or none. */
-static void
-open_file(const struct config *config, const char *trace_path, bool will_adopt)
+void
+ringfile_make(const struct config *config, const char *trace_path,
+	      bool will_adopt)
 {
 	rf->fd = rf->dir_fd = -1;
 	rf->is_removed = false;
@@ -468,7 +438,7 @@ ringfile_open(const struct config *config, const char *trace_path,
 	      bool will_adopt)
 {
 	if (strcmp(config->rings, "none") != 0)
-		open_file(config, trace_path, will_adopt);
+		ringfile_make(config, trace_path, will_adopt);
 }
 
 void
@@ -501,23 +471,23 @@ int
 ringfile_reopen(void)
 {
 	return rf->image != NULL && !rf->is_removed
-		       ? output_reopen(rf->path, &rf->id, O_RDWR)
+		       ? file_reopen(rf->path, &rf->id, O_RDWR)
 		       : -1;
 }
 
 int
 ringfile_reopen_folder(void)
 {
-	return rf->image != NULL ? output_open_folder(rf->path) : -1;
+	return rf->image != NULL ? file_open_folder(rf->path) : -1;
 }
 
 void
 ringfile_come_back(int fd, int dir_fd)
 {
-	rf->fd = fd >= 0 ? fd : output_above_standard(ringfile_reopen());
+	rf->fd = fd >= 0 ? fd : file_above_standard(ringfile_reopen());
 	rf->dir_fd = dir_fd >= 0
 			     ? dir_fd
-			     : output_above_standard(ringfile_reopen_folder());
+			     : file_above_standard(ringfile_reopen_folder());
 }
 
 const char *
@@ -533,58 +503,12 @@ ringfile_remove(void)
 		return;
 	rf->is_removed = true;
 
-	const struct output_id id = output_id_of(rf->fd);
+	const struct file_id id = file_id_of(rf->fd);
 
-	output_unlink(rf->dir_fd, rf->path, &id);
+	file_unlink(rf->dir_fd, rf->path, &id);
 }
 
 /* Producers --------------------------------------------------------------- */
-
-static struct ring *
-take_spare(bool is_initial)
-{
-	struct ring *r = NULL;
-
-	/* acquire: pairs with the release in put_spare(). */
-	if (is_initial)
-		r = atomic_exchange_explicit(&rf->initial, NULL,
-					     memory_order_acquire);
-	for (unsigned i = 0; r == NULL && i < SPARES_MAX; i++)
-		if (atomic_load_explicit(&rf->spare[i], memory_order_relaxed) !=
-		    NULL)
-			r = atomic_exchange_explicit(&rf->spare[i], NULL,
-						     memory_order_acquire);
-	return r;
-}
-
-struct ring *
-ringfile_take(bool is_initial)
-{
-	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
-	struct ring *r;
-
-	if (rf == NULL || rf->image == NULL || rf->is_removed)
-		return NULL;
-	r = take_spare(is_initial);
-	/* relaxed: numbers; the wake-up orders them. */
-	if (r == NULL)
-		atomic_fetch_add_explicit(&rf->wanted, 1, memory_order_relaxed);
-	while (r == NULL && lifecycle_is_tracing() &&
-	       sys_clock_ns(CLOCK_MONOTONIC) - start < TAKE_NS) {
-		/* acquire: what it says is made is there to be taken. */
-		const uint32_t made =
-			atomic_load_explicit(&rf->made, memory_order_acquire);
-
-		r = take_spare(is_initial);
-		if (r != NULL ||
-		    atomic_load_explicit(&rf->ahead, memory_order_relaxed) >
-			    SPARES_MAX)
-			break;
-		writer_wake();
-		sys_futex_wait(&rf->made, made, TAKE_NS / 100);
-	}
-	return r;
-}
 
 bool
 ringfile_may_reuse(struct ring *r)
@@ -620,96 +544,7 @@ ringfile_count_unattached(void)
 					  memory_order_relaxed);
 }
 
-bool
-ringfile_expects_thread(void)
-{
-	/* relaxed: a wish. */
-	return rf == NULL || rf->image == NULL ||
-	       atomic_load_explicit(&rf->ahead, memory_order_relaxed) != 0;
-}
-
-void
-ringfile_expect_thread(void)
-{
-	uint32_t none = 0;
-
-	/* relaxed: a wish. */
-	if (rf != NULL && rf->image != NULL &&
-	    atomic_compare_exchange_strong_explicit(&rf->ahead, &none, 1,
-						    memory_order_relaxed,
-						    memory_order_relaxed))
-		writer_wake();
-}
-
 /* The writer -------------------------------------------------------------- */
-
-static bool
-put_spare(struct ring *r)
-{
-	for (unsigned i = 0; i < SPARES_MAX; i++) {
-		struct ring *none = NULL;
-
-		/* release: the ring is made for whoever takes it. */
-		if (atomic_compare_exchange_strong_explicit(
-			    &rf->spare[i], &none, r, memory_order_release,
-			    memory_order_relaxed))
-			return true;
-	}
-	return false;
-}
-
-static uint32_t
-spare_count(void)
-{
-	uint32_t n = 0;
-
-	for (unsigned i = 0; i < SPARES_MAX; i++)
-		n += atomic_load_explicit(&rf->spare[i],
-					  memory_order_relaxed) != NULL;
-	return n;
-}
-
-/* Those who wait are not to wait in vain; they are told by 'ahead'. */
-#define AHEAD_NEVER (SPARES_MAX + 1)
-
-void
-ringfile_make_spares(void)
-{
-	uint32_t ahead, wanted;
-	bool made = false;
-
-	if (rf->image == NULL)
-		return;
-	/* relaxed, here: as where they are written. */
-	ahead = atomic_load_explicit(&rf->ahead, memory_order_relaxed);
-	if (ahead == AHEAD_NEVER) {
-		if (sys_clock_ns(CLOCK_MONOTONIC) < rf->retry_ns)
-			return;
-		ahead = 1;
-	}
-	wanted = atomic_exchange_explicit(&rf->wanted, 0, memory_order_relaxed);
-	/* Who had to wait shows that more are needed at a time. */
-	if (wanted > 0 && ahead < SPARES_MAX / 2)
-		ahead = ahead * 2 + 1;
-	for (uint32_t n = spare_count(); n < ahead + wanted && n < SPARES_MAX;
-	     n++) {
-		struct ring *const r = make_ring(rf->words);
-
-		if (r == NULL) {
-			ahead = AHEAD_NEVER;
-			rf->retry_ns = sys_clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
-		}
-		made = true;
-		if (r == NULL || !put_spare(r))
-			break;
-	}
-	atomic_store_explicit(&rf->ahead, ahead, memory_order_relaxed);
-	if (!made)
-		return;
-	/* release: pairs with the acquire in ringfile_take(). */
-	atomic_fetch_add_explicit(&rf->made, 1, memory_order_release);
-	sys_futex_wake(&rf->made);
-}
 
 /* Memory for words [from, to) of the ring. */
 static bool
@@ -822,16 +657,6 @@ ringfile_commit(struct image_commit *commit, const char *path,
 	image_commit(rf->image, commit);
 }
 
-/* What nobody has taken is of a file that is no more. */
-static void
-drop_spares(void)
-{
-	struct ring *r;
-
-	while ((r = take_spare(true)) != NULL)
-		memory_unmap(r, ring_nbytes(r->words_max), MEMORY_SHARED);
-}
-
 void
 ringfile_adopt(struct ring *r)
 {
@@ -840,22 +665,9 @@ ringfile_adopt(struct ring *r)
 }
 
 void
-ringfile_renew(struct ring *r, const char *trace_path)
-{
-	if (rf->image == NULL || !rf->is_removed)
-		return;
-	drop_spares();
-	memory_unmap(rf->image, IMAGE_HEADER_NBYTES, MEMORY_SHARED);
-	rf->image = NULL;
-	close_fds();
-	open_file(lifecycle_config(), trace_path, true);
-	ringfile_adopt(r);
-}
-
-void
 ringfile_tell_removed(void)
 {
 	if (rf->image != NULL && rf->is_removed)
-		tell_loss(lifecycle_config(),
+		tell_loss(config_own(),
 			  "removed by an exec that failed, with threads");
 }

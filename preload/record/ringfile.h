@@ -23,8 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hatf/rings/image.h"
 #include "hatf/recorder/config.h"
+#include "hatf/rings/image.h"
 
 /*
  * With so many words, a power of two, a block of events leaves room for the next one.

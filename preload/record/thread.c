@@ -233,7 +233,7 @@ give_ring(struct thread *t, bool is_initial)
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
-	memory = memory_map_shared(ring_nbytes(words));
+	memory = memory_map_ring(ring_nbytes(words));
 	if (memory == NULL)
 		return false;
 	ringfile_count_hidden();

@@ -55,6 +55,9 @@ dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
 		case DT_GNU_HASH:
 			dynamic_ret->hash = resolve(base, value);
 			break;
+		case DT_VERSYM:
+			dynamic_ret->versions = resolve(base, value);
+			break;
 		case DT_JMPREL:
 			dynamic_ret->relocations[0] = resolve(base, value);
 			break;

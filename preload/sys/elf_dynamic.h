@@ -18,6 +18,7 @@ struct dynamic {
 	const Elf64_Sym *symbols;
 	const char *strings;
 	const uint32_t *hash;		  /* DT_GNU_HASH */
+	const Elf64_Half *versions;	  /* DT_VERSYM, one for each symbol */
 	const Elf64_Rela *relocations[2]; /* of calls, and others */
 	size_t relocations_nbytes[2];
 };

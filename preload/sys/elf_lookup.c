@@ -102,6 +102,9 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 	}
 }
 
+/* The file's header and the program headers behind it fit in this. */
+#define OWN_HEADERS_NBYTES 2048u
+
 /* Objects whose tables are remembered, by the page that their headers are in. */
 #define REMEMBERED_MAX 16u
 
@@ -130,10 +133,16 @@ tables_of(const struct dl_phdr_info *info)
 	return k->tables.hash != NULL ? &k->tables : NULL;
 }
 
+/* Of the object that we are in, by the linker. */
+extern const char own_start[] __asm__("__ehdr_start")
+	__attribute__((visibility("hidden")));
+
+/* Ours are the program headers that follow the header of our file. */
 static bool
 is_us(const struct dl_phdr_info *info)
 {
-	return dynamic_has(info, PT_LOAD, (uintptr_t)&lookup_function);
+	return (uintptr_t)info->dlpi_phdr - (uintptr_t)own_start <
+	       OWN_HEADERS_NBYTES;
 }
 
 /* The function that the object defines under this name, or NULL. */
@@ -180,6 +189,65 @@ lookup_function(const char *name, const void *companion, bool *together_ret)
 	dl_iterate_phdr(visit, &s);
 	*together_ret = s.together;
 	return s.found;
+}
+
+/* Does the loader take this one, and as it is? */
+static bool
+is_plain(const struct dynamic *t, const Elf64_Sym *s)
+{
+	const Elf64_Half hidden = 0x8000; /* a version for old programs */
+
+	return ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
+	       (t->versions == NULL ||
+		(t->versions[s - t->symbols] & hidden) == 0);
+}
+
+struct next {
+	struct lookup_next *wanted;
+	size_t n;
+	bool past_us;
+};
+
+static int
+visit_next(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct next *const c = context;
+	const struct dynamic *tables;
+
+	(void)nbytes;
+	if (!c->past_us) {
+		c->past_us = is_us(info);
+		return 0;
+	}
+	tables = tables_of(info);
+	/* What it has, the loader finds by another table. */
+	if (tables == NULL)
+		return 1;
+	for (size_t i = 0; i < c->n; i++) {
+		struct lookup_next *const w = &c->wanted[i];
+		const Elf64_Sym *const s =
+			w->is_settled ? NULL
+				      : find_symbol(tables, w->name, w->hash);
+
+		if (s == NULL)
+			continue;
+		w->is_settled = true;
+		if (is_plain(tables, s))
+			w->found = (void *)(info->dlpi_addr + s->st_value);
+	}
+	return 0;
+}
+
+void
+lookup_next(struct lookup_next *wanted, size_t n,
+	    int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *),
+			   void *))
+{
+	struct next c = { .wanted = wanted, .n = n };
+
+	for (size_t i = 0; i < n; i++)
+		wanted[i].hash = gnu_hash(wanted[i].name);
+	iterate(visit_next, &c);
 }
 
 bool
@@ -237,7 +305,46 @@ lookup_all(const char *name)
 struct own {
 	struct dynamic tables;
 	uintptr_t base;
+	/* A bit for how each of its names begins.  Most others begin otherwise. */
+	uint64_t beginnings[64];
 };
+
+/* The bit for this name, by its first three bytes. */
+static unsigned
+beginning(const char *name)
+{
+	unsigned h = (unsigned char)name[0];
+
+	if (h != 0) {
+		h = h * 33 + (unsigned char)name[1];
+		if (name[1] != '\0')
+			h = h * 33 + (unsigned char)name[2];
+	}
+	return h % 4096;
+}
+
+static void
+note_beginnings(struct own *own)
+{
+	const struct dynamic *const t = &own->tables;
+	const uint32_t bucket_count = t->hash[BUCKET_COUNT];
+	const uint32_t *const buckets =
+		t->hash + BLOOM_WORDS + 2 * t->hash[BLOOM_COUNT];
+	const uint32_t *const chain = buckets + bucket_count;
+
+	for (uint32_t b = 0; b < bucket_count; b++) {
+		uint32_t i = buckets[b];
+
+		if (i < t->hash[FIRST_SYMBOL])
+			continue;
+		do {
+			const unsigned bit =
+				beginning(t->strings + t->symbols[i].st_name);
+
+			own->beginnings[bit / 64] |= (uint64_t)1 << bit % 64;
+		} while ((chain[i++ - t->hash[FIRST_SYMBOL]] & 1) == 0);
+	}
+}
 
 static int
 visit_own(struct dl_phdr_info *info, size_t nbytes, void *context)
@@ -248,7 +355,8 @@ visit_own(struct dl_phdr_info *info, size_t nbytes, void *context)
 	if (!is_us(info))
 		return 0;
 	own->base = info->dlpi_addr;
-	dynamic_read(info, &own->tables);
+	if (dynamic_read(info, &own->tables) && own->tables.hash != NULL)
+		note_beginnings(own);
 	return 1;
 }
 
@@ -256,11 +364,13 @@ void *
 lookup_own(const char *name)
 {
 	static struct own own;
+	const unsigned bit = beginning(name);
 	const Elf64_Sym *symbol;
 
 	if (own.tables.hash == NULL)
 		dl_iterate_phdr(visit_own, &own);
-	if (own.tables.hash == NULL)
+	if (own.tables.hash == NULL ||
+	    (own.beginnings[bit / 64] >> bit % 64 & 1) == 0)
 		return NULL;
 	symbol = find_symbol(&own.tables, name, gnu_hash(name));
 	return symbol != NULL ? (void *)(own.base + symbol->st_value) : NULL;

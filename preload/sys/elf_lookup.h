@@ -23,6 +23,23 @@
 void *lookup_function(const char *name, const void *companion,
 		      bool *together_ret);
 
+/* A function by name, and where it is, or NULL. */
+struct lookup_next {
+	const char *name;
+	void *found;
+	uint32_t hash; /* of the name; lookup_next()'s own, like the next */
+	bool is_settled;
+};
+
+/*
+ * Look 'n' of them up at once, as dlsym(RTLD_NEXT) would each.  One stays NULL that is
+ * nowhere, or of which only the loader knows which one it is; ask it then.  This calls
+ * 'iterate', which is dl_iterate_phdr(3), and may be the first thing that we do.
+ */
+void lookup_next(struct lookup_next *wanted, size_t n,
+		 int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *),
+				void *));
+
 /*
  * Is 'address' the first definition of 'name' in all objects but ours, those before
  * us too: what the others call by that name?

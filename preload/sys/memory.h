@@ -54,8 +54,12 @@ void memory_count(enum memory_kind kind, uint64_t nbytes);
 void memory_uncount(enum memory_kind kind, uint64_t nbytes);
 void memory_begin_child(void);
 
-/* Shared, and not there in the child of a fork. */
-void *memory_map_shared(size_t nbytes);
+/*
+ * Memory for a ring that is in no file.  It is shared, though nobody shares it: then
+ * RLIMIT_DATA does not count it, and 'hatf ctl' recognizes it in /proc/PID/maps
+ * (tools/control/quiet.c).  The child of a fork does not have it.
+ */
+void *memory_map_ring(size_t nbytes);
 
 /* Private, at an address where nothing is mapped; false if something is. */
 bool memory_map_at(void *p, size_t nbytes);

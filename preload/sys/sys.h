@@ -4,7 +4,7 @@
  *
  * Each goes through syscall(2): no cancellation point, no stdio, no lock.  A
  * failure sets errno as usual; whoever runs on a thread of the program saves and
- * restores errno around all of it (record.c, lifecycle.c).
+ * restores errno around all of it (record.c, attach.c, ...).
  */
 #ifndef SYS_H
 #define SYS_H
@@ -89,6 +89,17 @@ sys_take_back_signal(int number)
 	const struct timespec now = { 0, 0 };
 
 	syscall(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof(set));
+}
+
+/* Without sysconf(3), for which a short process has two pages of libc mapped. */
+static inline size_t
+sys_page_nbytes(void)
+{
+#if defined(__x86_64__)
+	return 4096;
+#else
+	return (size_t)sysconf(_SC_PAGESIZE);
+#endif
 }
 
 /* Never cached by libc, so right in every kind of child. */

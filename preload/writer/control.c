@@ -3,6 +3,8 @@
 
 #include "preload/writer/control.h"
 
+#include "hatf/recorder/socket_path.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,9 +19,10 @@
 
 #include "preload/confine/landlock.h"
 #include "preload/record/record.h"
+#include "preload/record/wake.h"
+#include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/output.h"
 
 /* How long a client may take to say what it wants. */
 #define CLIENT_NS 200000000ull
@@ -59,7 +62,7 @@ static struct {
 	 * or would have: no other is to be made. */
 	_Atomic bool is_making, is_unlinked;
 	char bell[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* or "" */
-	struct control_bell *bell_page;
+	struct bell_file *bell_page;
 	/* 1 while the writer is in ppoll() or about to be. */
 	_Atomic uint32_t sleeping;
 } c;
@@ -70,13 +73,13 @@ static _Atomic bool is_forbidden, has_no_signals;
 void
 control_init(bool wanted, char *const environment[], control_obey *obey)
 {
-	static const char name[] = "XDG_RUNTIME_DIR=";
+	static const char name[] = SOCKET_PATH_VARIABLE;
 	const size_t n = sizeof(name) - 1;
 
 	/* In the child of a fork it is the parent's. */
 	record_bell = &record_no_bell;
 	if (c.bell_page != NULL)
-		munmap(c.bell_page, CONTROL_BELL_NBYTES);
+		munmap(c.bell_page, BELL_FILE_NBYTES);
 	memset(&c, 0, sizeof(c));
 	/* relaxed: set by a thread that this one comes from. */
 	c.wanted = wanted &&
@@ -108,7 +111,7 @@ control_begin(void)
 	c.pid = sys_pid();
 	c.tid = sys_tid();
 	if (c.wanted)
-		c.signals = output_above_standard(
+		c.signals = file_above_standard(
 			(int)syscall(SYS_signalfd4, -1, &mask, sizeof(mask),
 				     SFD_NONBLOCK | SFD_CLOEXEC));
 }
@@ -208,10 +211,10 @@ open_in(const char *directory)
 	/* This thread's alone: 0700, and 0600 below. */
 	syscall(SYS_umask, 077);
 	used = build_name(c.address.sun_path, sizeof(c.address.sun_path),
-			  directory, ".sock");
+			  directory, SOCKET_PATH_SUFFIX);
 	if (used == 0)
 		return false;
-	fd = output_above_standard(
+	fd = file_above_standard(
 		(int)syscall(SYS_socket, AF_UNIX,
 			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 	if (fd < 0)
@@ -238,11 +241,12 @@ is_own_runtime(void)
 
 /* Store what 'hatf ctl PID status' says until the bell is rung. */
 static void
-tell_status(struct control_bell *bell)
+tell_status(struct bell_file *bell, size_t cap)
 {
 	struct text t;
 
-	text_init(&t, bell->status, sizeof(bell->status));
+	memset(bell, 0, offsetof(struct bell_file, status));
+	text_init(&t, bell->status, cap);
 	if (c.obey("status", &t) != NULL || t.full)
 		return;
 	bell->made_ns = sys_clock_ns(CLOCK_MONOTONIC);
@@ -250,6 +254,16 @@ tell_status(struct control_bell *bell)
 	atomic_store_explicit(&bell->status_nbytes, (uint32_t)t.used,
 			      memory_order_relaxed);
 }
+
+static size_t
+get_told(const struct bell_file *bell)
+{
+	/* relaxed: as above. */
+	return atomic_load_explicit(&bell->status_nbytes, memory_order_relaxed);
+}
+
+/* A status that names no trace.  More of the stack would be two pages for it alone. */
+#define BELL_SMALL_NBYTES 1024u
 
 /*
  * Fill the file, so that its page has a place on the disk (see ringfile.h).  By
@@ -259,18 +273,21 @@ tell_status(struct control_bell *bell)
 static bool
 fill_bell(int fd)
 {
-	struct control_bell bell;
+	MEMORY_LARGE static struct bell_file large;
+	_Alignas(struct bell_file) uint8_t small[BELL_SMALL_NBYTES];
+	struct bell_file *bell = (struct bell_file *)small;
 
-	memset(&bell, 0, offsetof(struct control_bell, status));
-	tell_status(&bell);
+	tell_status(bell, sizeof(small) - offsetof(struct bell_file, status));
+	if (get_told(bell) == 0) {
+		bell = &large;
+		tell_status(bell, sizeof(bell->status));
+	}
 
-	const size_t used =
-		offsetof(struct control_bell, status) +
-		atomic_load_explicit(&bell.status_nbytes, memory_order_relaxed);
+	const size_t used = offsetof(struct bell_file, status) + get_told(bell);
 
 	/* The mapping holds it, in whichever PID namespace; there can be no other. */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
-	return syscall(SYS_pwrite64, fd, &bell, used, 0) == (long)used;
+	return syscall(SYS_pwrite64, fd, bell, used, 0) == (long)used;
 }
 
 static int
@@ -288,7 +305,8 @@ hang_in(const char *directory)
 	void *page = MAP_FAILED;
 	int fd;
 
-	if (build_name(c.bell, sizeof(c.bell), directory, ".bell") == 0)
+	if (build_name(c.bell, sizeof(c.bell), directory,
+		       SOCKET_PATH_BELL_SUFFIX) == 0)
 		return false;
 	fd = create_bell();
 	/* What is there is of a process that is no more; the directory is ours. */
@@ -301,7 +319,7 @@ hang_in(const char *directory)
 	/* At the address of the last one, which another thread may be
 	 * reading. */
 	if (fill_bell(fd))
-		page = mmap(c.bell_page, CONTROL_BELL_NBYTES,
+		page = mmap(c.bell_page, BELL_FILE_NBYTES,
 			    PROT_READ | PROT_WRITE,
 			    MAP_SHARED | (c.bell_page != NULL ? MAP_FIXED : 0),
 			    fd, 0);
@@ -329,11 +347,13 @@ try_directories(bool (*try)(const char *directory))
 		if (i == 0)
 			text_str(&t, c.runtime);
 		else
-			text_str(&t, i == 1 ? "/run/user/" : "/tmp/hatftrace-");
+			text_str(&t, i == 1 ? SOCKET_PATH_RUN "/"
+					    : SOCKET_PATH_TMP
+					     "/" SOCKET_PATH_PREFIX);
 		if (i != 0)
 			text_u64(&t, c.uid);
 		if (i != 2)
-			text_str(&t, "/hatftrace");
+			text_str(&t, SOCKET_PATH_FOLDER);
 		path[t.used] = '\0';
 		if (try(path))
 			return true;
@@ -375,8 +395,8 @@ control_allow(int rules, bool is_changeable)
 	 * folder. */
 	if (c.runtime[0] != '\0')
 		landlock_allow_path(rules, c.runtime, LANDLOCK_SETTLE);
-	landlock_allow_path(rules, "/run/user", LANDLOCK_SETTLE);
-	landlock_allow_path(rules, "/tmp", LANDLOCK_SETTLE);
+	landlock_allow_path(rules, SOCKET_PATH_RUN, LANDLOCK_SETTLE);
+	landlock_allow_path(rules, SOCKET_PATH_TMP, LANDLOCK_SETTLE);
 }
 
 static void
@@ -421,13 +441,6 @@ hang_bell(void)
 	record_bell = &c.bell_page->rung;
 	return true;
 }
-
-/* As tools/control/bell.c reads it. */
-_Static_assert(offsetof(struct control_bell, status_nbytes) == 4 &&
-		       offsetof(struct control_bell, made_ns) == 8 &&
-		       offsetof(struct control_bell, status) == 16 &&
-		       sizeof(struct control_bell) == CONTROL_BELL_NBYTES,
-	       "the layout of a bell");
 
 bool
 control_hang_bell(void)
@@ -541,7 +554,7 @@ is_allowed(int fd)
 static bool
 accept_client(uint64_t now)
 {
-	c.client = output_above_standard(
+	c.client = file_above_standard(
 		(int)syscall(SYS_accept4, c.listener, NULL, NULL,
 			     SOCK_NONBLOCK | SOCK_CLOEXEC));
 	if (c.client < 0)

@@ -8,10 +8,9 @@
  * belongs to the writer thread, whose descriptors the program does not see.
  *
  * A process whose writer thread has left, or that is dormant from the start,
- * has a bell instead, PID.bell: a file that it maps (struct control_bell).
- * Ringing it is writing RECORD_BELL_CALL or its like into the first byte; the
- * next allocation of the process then makes the writer thread, which makes a
- * socket.
+ * has a bell instead, PID.bell: a file that it maps (bell_file.h).  When
+ * the bell is rung, the next allocation of the process makes the writer thread, which
+ * makes a socket.
  *
  * A client never keeps the writer waiting: nothing blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.
@@ -29,21 +28,7 @@
 #include <stdint.h>
 
 #include "hatf/codec/comment_text.h"
-
-/*
- * What is in the file of a bell, which ends with the status.  Who looks at it
- * without ringing learns how the process was when the bell was made, which it still is.
- * The file is locked (flock(2)) before anything is in it, and for as long as a process
- * has it mapped.
- */
-#define CONTROL_BELL_NBYTES 8192
-struct control_bell {
-	_Atomic uint8_t rung;
-	uint8_t unused[3];
-	_Atomic uint32_t status_nbytes;	       /* written last; 0: not told */
-	uint64_t made_ns;		       /* CLOCK_MONOTONIC */
-	char status[CONTROL_BELL_NBYTES - 16]; /* as the order of that name */
-};
+#include "hatf/recorder/bell_file.h"
 
 /*
  * Carry out 'order', a word without its line end, and add lines of key=value to

@@ -7,9 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/record/thread.h"
+#include "preload/record/wake.h"
+#include "preload/sys/file.h"
 #include "preload/sys/procstat.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/output.h"
 
 /* Fields of proc(5)'s stat. */
 #define STAT_NUM_THREADS 20
@@ -30,7 +32,7 @@ alone_begin(void)
 void
 alone_hold(void)
 {
-	folder = output_above_standard(
+	folder = file_above_standard(
 		(int)syscall(SYS_openat, AT_FDCWD, FOLDER_PATH,
 			     O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
@@ -57,4 +59,10 @@ alone_has_threads(bool has_writer)
 
 	return state == NULL ||
 	       procstat_field(state, STAT_NUM_THREADS) > (has_writer ? 2 : 1);
+}
+
+bool
+alone_is_single(void)
+{
+	return thread_id_count() == 1 || !alone_has_threads(wake_has_writer());
 }

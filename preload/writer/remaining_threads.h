@@ -30,4 +30,7 @@ bool alone_is_last(int *status_ret);
  */
 bool alone_has_threads(bool has_writer);
 
+/* Has this process one thread, beside the writer?  When in doubt, no. */
+bool alone_is_single(void);
+
 #endif /* REMAINING_THREADS_H */

@@ -31,7 +31,7 @@
 
 #include "hatf/recorder/config.h"
 #include "preload/confine/privileges.h"
-#include "preload/writer/output.h"
+#include "preload/trace/output.h"
 
 /* How a trace ended; goes into its trailer. */
 enum writer_end {
@@ -63,8 +63,8 @@ bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
 
 /* Set all up for that trace, with the names of 'output'.  No thread and no file is made
- * yet. */
-void writer_prepare(const struct config *config, const struct output *output);
+ * yet.  False: no memory. */
+bool writer_prepare(const struct config *config, const struct output *output);
 bool writer_is_prepared(void);
 
 /*
@@ -73,17 +73,23 @@ bool writer_is_prepared(void);
  */
 void writer_get_ready(void);
 
-/* Time 0 of the trace, on CLOCK_MONOTONIC. */
-uint64_t writer_start_ns(void);
+/* Once writer_reserve() has mapped the memory: let wake.h work. */
+void writer_open_calls(void);
 
 /*
- * A thread of the program: make the writer thread, and with it the trace file
- * if there is none yet.  Returns when the writer exists; or it cannot be made,
- * which has been said, and nothing is recorded any more.
+ * The calling thread is about to do something after which the writer thread
+ * could not be made, or could not open its files: make it now.  Keeps errno.
  */
-void writer_summon(void);
+void writer_have(void);
 
-bool writer_is_here(void);
+/*
+ * The bell of a dormant process has rung (record.h): have the writer, and record
+ * if that is wanted.  Returns 'p'.  Keeps errno.
+ */
+void *writer_answer_bell(void *p);
+
+/* Time 0 of the trace, on CLOCK_MONOTONIC. */
+uint64_t writer_start_ns(void);
 
 /*
  * The calling thread, the only one of the process, must be alone: the writer
@@ -95,13 +101,6 @@ bool writer_is_here(void);
  */
 bool writer_depart(bool for_call);
 void writer_return(void);
-
-/*
- * A producer whose ring has 'used' of 'capacity' words in it, while the clock
- * is idle: shall it wake or make the writer thread?  If not its events wait in
- * the ring, each with a stamp.
- */
-bool writer_is_wanted(uint64_t used, uint64_t capacity);
 
 /*
  * A thread of the program, when nothing is recorded: the process is about to end or
@@ -122,12 +121,6 @@ enum writer_order {
  * and whether.
  */
 bool writer_obey(enum writer_order order);
-
-/*
- * Any thread: there is something to do.  At most one system call, unless the
- * thread has to be made.
- */
-void writer_wake(void);
 
 /*
  * A thread of the program: everything that has been published so far is to be in
@@ -177,8 +170,5 @@ struct writer_place writer_place(void);
  * the current one.  In the child of a fork, its parent's until it starts a writer.
  */
 const char *writer_path(uint64_t segment);
-
-/* Nothing could be recorded for lack of memory; counted in the trailer. */
-void writer_count_unattached(void);
 
 #endif /* WRITER_H */

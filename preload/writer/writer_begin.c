@@ -1,50 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_begin.c - the writer before there is a writer thread
+ * writer_begin.c - the writer's memory, and what is in it before the first round
  *
- * The writer is prepared with the first event of the process.  If the process
- * ends before it needs the thread, the program's thread that ends it does the
- * work: it makes the trace file, writes header, events and trailer, and closes
- * the file.  That takes a fraction of the time of making a thread, a ring file
- * and a socket, and of waiting for them.  The work is the same as in the writer
- * thread (writer.c), on the stack of that thread and with its privileges.  But
- * the file is in the program's own table of descriptors meanwhile, above the
- * standard ones and closed on exec.
+ * The thread that starts the process's trace calls it, by way of begin.c.
  */
 
-#include <errno.h>
-#include <string.h>
-
-#include "preload/lifecycle.h"
-#include "preload/process/begin.h"
-#include "preload/record/ringfile.h"
-#include "preload/sys/hidden_thread.h"
+#include "hatf/recorder/config.h"
 #include "preload/sys/memory.h"
-#include "preload/sys/say.h"
 #include "preload/sys/sys.h"
+#include "preload/trace/header.h"
 #include "preload/writer/control.h"
-#include "preload/writer/header.h"
 #include "preload/writer/writer_state.h"
+
+static size_t
+tables_nbytes(int level)
+{
+	return sizeof(struct writer_tables) + trace_memory_nbytes(level) + 64;
+}
 
 size_t
 writer_memory_nbytes(int level)
 {
-	return sizeof(*writer) + trace_memory_nbytes(level) + 64;
+	return sizeof(*writer) + tables_nbytes(level);
 }
 
+/* A child of a fork finds the mappings of its parent, wiped. */
 static bool
-map_memory(int level)
+map_tables(int level)
 {
-	/* A child of a fork finds the mapping of its parent, wiped. */
-	if (writer == NULL)
-		writer = memory_map_wiped(writer_memory_nbytes(level));
-	return writer != NULL;
+	static struct writer_tables *tables;
+
+	if (tables == NULL)
+		tables = memory_map_wiped(tables_nbytes(level));
+	if (tables == NULL)
+		return false;
+	writer->threads = tables->threads;
+	writer->sources = tables->sources;
+	writer->heap = tables->heap;
+	writer->memory = tables->memory;
+	return true;
 }
 
 bool
 writer_reserve(const struct config *config, bool is_child, bool is_dormant)
 {
-	if (!map_memory(config->level))
+	if (writer == NULL)
+		writer = memory_map_wiped(sizeof(*writer));
+	if (writer == NULL)
 		return false;
 	/* relaxed: no other thread knows of the writer yet. */
 	atomic_store_explicit(&writer->is_dormant, is_dormant,
@@ -56,9 +58,11 @@ writer_reserve(const struct config *config, bool is_child, bool is_dormant)
 	return true;
 }
 
-void
+bool
 writer_prepare(const struct config *config, const struct output *output)
 {
+	if (!map_tables(config->level))
+		return false;
 	trace_open(&writer->trace, config, output,
 		   (void *)(((uintptr_t)writer->memory + 63) & ~(uintptr_t)63));
 	segment_init(&writer->segment, &writer->trace, config,
@@ -69,134 +73,5 @@ writer_prepare(const struct config *config, const struct output *output)
 	writer->last_event_ns = writer->trace.narrator.line.ns1;
 	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
 	writer->is_prepared = true;
-}
-
-bool
-writer_is_prepared(void)
-{
-	return writer->is_prepared;
-}
-
-uint64_t
-writer_start_ns(void)
-{
-	return writer->trace.narrator.line.start_ns;
-}
-
-/* Short processes --------------------------------------------------------- */
-
-struct brief {
-	enum writer_end end;
-	bool is_done;
-};
-
-/* Make the file; false: it is impossible; the writer thread will find and say
- * why. */
-static bool
-open_trace(void)
-{
-	struct output *const o = &writer->trace.output;
-
-	if (output_open(o, 0) == 0)
-		return true;
-	o->number = 0;
-	o->path[0] = '\0';
-	return false;
-}
-
-static int
-write_trace(void *argument)
-{
-	struct brief *const b = argument;
-	struct output *const o = &writer->trace.output;
-
-	b->is_done = open_trace();
-	if (!b->is_done)
-		return 0;
-	/* This thread's time up to here is the program's. */
-	writer->segment.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	writer->trace.is_brief = true;
-	header_complete();
-	writer_note_file();
-	if (segment_begin_first(&writer->segment))
-		writer_end_trace(b->end);
-	else
-		output_discard(o);
-	writer->trace.is_brief = false;
-	return 0;
-}
-
-/* On success only the calling thread may be the writer, or make one. */
-static bool
-claim(void)
-{
-	uint32_t away = WRITER_AWAY;
-
-	/* acq_rel: as in writer_summon(). */
-	return atomic_compare_exchange_strong_explicit(
-		&writer->presence, &away, WRITER_COMING, memory_order_acq_rel,
-		memory_order_acquire);
-}
-
-void
-writer_get_ready(void)
-{
-	const int saved_errno = errno;
-	const uint64_t mask = sys_block_signals();
-
-	if (!writer_is_prepared() && claim()) {
-		begin_prepare();
-		writer_set_presence(WRITER_AWAY);
-	}
-	sys_restore_signals(mask);
-	errno = saved_errno;
-}
-
-/*
- * After an exec that fails the trace goes on: then writer_resume() makes the
- * writer thread, which takes over the file.  An exec that succeeds closes the
- * file.
- */
-static void
-leave_trace(enum writer_end end)
-{
-	if (end == WRITER_END_EXEC && writer->segment.is_open) {
-		writer_hold();
-		return;
-	}
-	output_close(&writer->trace.output);
-	lifecycle_set_off();
-}
-
-/*
- * Must the header tell where the rings are?  They have a file only if an exec fails,
- * and then the header is written.  Beside the trace they are found without.
- */
-static bool
-must_name_rings(enum writer_end end)
-{
-	return end == WRITER_END_EXEC &&
-	       strchr(lifecycle_config()->rings, '/') != NULL;
-}
-
-bool
-writer_finish_brief(enum writer_end end)
-{
-	struct brief brief = { .end = end };
-	struct privileges_lowered before;
-
-	/* relaxed: a dormant process has a ring file for the writer to
-	 * remove. */
-	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed) ||
-	    must_name_rings(end))
-		return false;
-	/* acquire: what the program's other threads have published is seen. */
-	if (thread_id_count() != 1 || writer->segment.is_open || !claim())
-		return false;
-	privileges_lower(&before);
-	if (spawn_run_here(write_trace, &brief) && brief.is_done)
-		leave_trace(end);
-	privileges_raise(&before);
-	writer_set_presence(WRITER_AWAY);
-	return brief.is_done;
+	return true;
 }

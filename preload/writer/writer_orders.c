@@ -8,15 +8,16 @@
 
 #include <string.h>
 
-#include "preload/lifecycle.h"
+#include "hatf/recorder/bell_file.h"
 #include "preload/record/clock.h"
+#include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/header.h"
+#include "preload/trace/header.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
@@ -107,14 +108,14 @@ start_recording(void)
 				      memory_order_relaxed);
 		return "cannot create the trace";
 	}
-	lifecycle_note_failure(false);
+	process_move(PROCESS_TRACE_OPENED);
 	if (writer->trace.output.directory < 0)
 		output_hold_directory(&writer->trace.output);
 	writer_limit_reach();
 	writer_note_file();
 	/*
 	 * A thread that is made from here on makes the clock stamped before its
-	 * first event (lifecycle_attach()); what its parent records with ticks
+	 * first event (attach_thread()); what its parent records with ticks
 	 * before it can know of that thread's blocks is in order.
 	 */
 	if (alone_has_threads(true))
@@ -183,7 +184,7 @@ writer_fail(void)
 {
 	struct narrate_end end = { .name = NULL };
 
-	lifecycle_note_failure(true);
+	process_move(PROCESS_TRACE_FAILED);
 	halt(&end);
 	return end_failed(&end);
 }
@@ -306,7 +307,7 @@ void
 writer_obey_bell(uint8_t rung)
 {
 	/* A start is the business of the thread that has heard it. */
-	if (rung == RECORD_BELL_STOP && !writer->is_dormant)
+	if (rung == BELL_STOP && !writer->is_dormant)
 		stop_recording();
 }
 

@@ -15,14 +15,15 @@
 #include <sys/stat.h>
 
 #include "preload/config/ancestry.h"
-#include "preload/confine/confinement.h"
-#include "preload/lifecycle.h"
+#include "preload/config/environment.h"
 #include "preload/record/clock.h"
+#include "preload/record/process_state.h"
 #include "preload/record/ringfile.h"
+#include "preload/sys/file.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
+#include "preload/trace/header.h"
 #include "preload/writer/control.h"
-#include "preload/writer/header.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
@@ -31,15 +32,6 @@
 
 /* Rounds until the rings are empty, while the thread that asks stands still. */
 #define SETTLE_ROUNDS 3u
-
-void
-writer_set_presence(enum writer_presence presence)
-{
-	/* release: pairs with the acquire in writer_summon(). */
-	atomic_store_explicit(&writer->presence, presence,
-			      memory_order_release);
-	sys_futex_wake(&writer->presence);
-}
 
 /* Coming ------------------------------------------------------------------ */
 
@@ -66,7 +58,7 @@ open_trace(void)
 		    o->path);
 	else if (error != 0)
 		say("%s: %s; not tracing%s", o->path, say_errno(error),
-		    output_advice(o, error, lifecycle_config()->begin_now));
+		    output_advice(o, error, config_own()->begin_now));
 	return error == 0;
 }
 
@@ -83,14 +75,14 @@ begin_rings(void)
 		ringfile_adopt(writer->adopt);
 }
 
-/* A thread of the program has made the trace file (writer_begin.c). */
+/* A thread of the program has made the trace file (writer_brief.c). */
 static void
 take_over(void)
 {
 	struct output *const o = &writer->trace.output;
 
 	output_hold_directory(o);
-	ringfile_open(lifecycle_config(), o->path, writer->adopt != NULL);
+	ringfile_open(config_own(), o->path, writer->adopt != NULL);
 	begin_rings();
 }
 
@@ -104,7 +96,7 @@ begin(void)
 		return false;
 	output_hold_directory(o);
 	lineage_read();
-	ringfile_open(lifecycle_config(), o->path, writer->adopt != NULL);
+	ringfile_open(config_own(), o->path, writer->adopt != NULL);
 	header_complete();
 	writer_note_file();
 	/* The header at once: whatever happens, there is a trace. */
@@ -146,7 +138,7 @@ have_files(const int *held)
 
 	o->fd = held[WRITER_FILE_TRACE];
 	if (o->fd < 0)
-		o->fd = output_above_standard(output_reopen_trace(o));
+		o->fd = file_above_standard(output_reopen_trace(o));
 	if (o->fd < 0)
 		return go_elsewhere(errno);
 	o->directory = held[WRITER_FILE_FOLDER];
@@ -195,7 +187,7 @@ writer_take_up(void)
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	rung = control_unhang_bell();
 	control_begin();
-	writer_set_presence(WRITER_HERE);
+	wake_set_presence(WAKE_HERE);
 	writer_obey_bell(rung);
 	return true;
 }
@@ -244,7 +236,7 @@ can_return(void)
 {
 	struct stat own, for_children;
 
-	return !confinement_is_set() &&
+	return !process_has(PROCESS_IS_CONFINED) &&
 	       fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) == 0 &&
 	       fstatat(AT_FDCWD, "/proc/self/ns/pid_for_children",
 		       &for_children, 0) == 0 &&
@@ -255,7 +247,7 @@ can_return(void)
 static bool
 is_to_stay(void)
 {
-	const struct config *const c = lifecycle_config();
+	const struct config *const c = config_own();
 
 	return writer->has_no_bell || c->begin_now || !can_return() ||
 	       (!writer->is_dormant &&
@@ -269,7 +261,8 @@ forget_files(void)
 	output_forget(&writer->trace.output);
 	writer->has_left = !writer->is_dormant;
 	/* relaxed: whoever makes the next writer comes after this thread. */
-	atomic_store_explicit(&writer->away_since_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&writer->wake.away_since_ns, 0,
+			      memory_order_relaxed);
 }
 
 static bool
@@ -299,19 +292,20 @@ hang_bell(void)
 bool
 writer_leave_if_idle(uint64_t now, uint32_t wake)
 {
-	uint32_t away = WRITER_AWAY;
+	uint32_t away = WAKE_AWAY;
 
 	if (!is_idle(now) || is_to_stay() || !can_reopen(!writer->is_dormant) ||
 	    !hang_bell())
 		return false;
-	/* seq_cst, both: see writer_wake(). */
-	atomic_store_explicit(&writer->presence, WRITER_AWAY,
+	/* seq_cst, both: see wake_writer(). */
+	atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
 			      memory_order_seq_cst);
 	/* If the exchange fails a thread is about to make another writer. */
-	if (atomic_load_explicit(&writer->wake, memory_order_seq_cst) != wake &&
+	if (atomic_load_explicit(&writer->wake.word, memory_order_seq_cst) !=
+		    wake &&
 	    atomic_compare_exchange_strong_explicit(
-		    &writer->presence, &away, WRITER_HERE, memory_order_seq_cst,
-		    memory_order_seq_cst)) {
+		    &writer->wake.presence, &away, WAKE_HERE,
+		    memory_order_seq_cst, memory_order_seq_cst)) {
 		control_unhang_bell();
 		return false;
 	}
@@ -360,7 +354,7 @@ writer_serve_departure(void)
 	}
 	/* release, both: pair with the acquire in writer_depart(). */
 	if (departs)
-		atomic_store_explicit(&writer->presence, WRITER_AWAY,
+		atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
 				      memory_order_release);
 	atomic_store_explicit(&writer->departure, WRITER_DEPART_NONE,
 			      memory_order_release);

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "hatf/deflate/deflate.h"
+#include "preload/config/environment.h"
 #include "preload/confine/landlock.h"
 #include "preload/confine/privileges.h"
-#include "preload/lifecycle.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/control.h"
 #include "preload/writer/remaining_threads.h"
@@ -23,7 +23,7 @@ static void
 allow_trace(int rules)
 {
 	const struct output *const o = &writer->trace.output;
-	const char *const rings = lifecycle_config()->rings;
+	const char *const rings = config_own()->rings;
 	const int root = o->directory >= 0 ? -1 : output_open_root(o);
 
 	landlock_allow(rules, root >= 0 ? root : o->directory, LANDLOCK_KEEP);

@@ -4,7 +4,20 @@
  *
  * Of writer.c and writer_*.c only.  The functions here are for the writer
  * thread alone, or for a thread of the program that does its work
- * (writer_begin.c).
+ * (writer_brief.c).  Each file calls those before it in this list, never one
+ * after it:
+ *
+ *   writer_state     the struct
+ *   writer_place     where the trace is
+ *   writer_threads   what it knows of the program's threads
+ *   writer_reach     the files that it may open
+ *   writer_round     rings to file
+ *   writer_orders    start, stop, flush, rotate
+ *   writer_presence  it comes and leaves
+ *   writer           the main loop
+ *   writer_begin     its memory; then begin.c
+ *   writer_brief     a thread of the program does its work
+ *   writer_calls     the program's threads ask for something
  */
 #ifndef WRITER_STATE_H
 #define WRITER_STATE_H
@@ -19,11 +32,16 @@
 #include "hatf/rings/order.h"
 #include "preload/record/thread.h"
 #include "preload/record/tick_grant.h"
-#include "preload/writer/segment.h"
-#include "preload/writer/trace.h"
+#include "preload/record/wake.h"
+#include "preload/trace/segment.h"
+#include "preload/trace/trace.h"
 #include "preload/writer/writer.h"
 
 #define TICK_NS 1000000ull
+/* A block is written when it is this old, full or not. */
+#define BLOCK_AGE_NS 500000000ull
+/* After a trailer, wait so long for the process to end. */
+#define WRITER_HOLD_NS NS_PER_SEC
 
 /* What the writer thread has open for as long as the trace lasts. */
 enum writer_file {
@@ -47,13 +65,12 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	_Atomic bool is_loss_told; /* that there was no ring for a thread */
-	uint64_t unattached_told;  /* in the trace, of all of them */
-	bool is_ended;		   /* the block has the trailer */
-	bool is_stopped;	   /* ... and what comes is of no trace */
-	uint32_t fork_count;	   /* that have begun and are not over */
-	uint64_t fork_since_ns;	   /* of the last one that began */
-	uint64_t fork_kept_ns;	   /* since when forks keep a segment open */
+	uint64_t unattached_told; /* in the trace, of all of them */
+	bool is_ended;		  /* the block has the trailer */
+	bool is_stopped;	  /* ... and what comes is of no trace */
+	uint32_t fork_count;	  /* that have begun and are not over */
+	uint64_t fork_since_ns;	  /* of the last one that began */
+	uint64_t fork_kept_ns;	  /* since when forks keep a segment open */
 	/* There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
@@ -70,12 +87,10 @@ struct writer {
 		*blocked; /* as in 'order', of the last round */
 	uint64_t blocked_pos, blocked_since_ns;
 	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
-	/* Futex words: changed to wake the writer, and by it when it has done
-	 * what was asked or is no more. */
-	_Atomic uint32_t wake;
+	struct wake wake;
+	/* Futex word: changed by the writer when it has done what was asked or
+	 * is no more. */
 	_Atomic uint32_t done;
-	_Atomic uint32_t presence;	/* enum writer_presence; a futex word */
-	_Atomic uint64_t away_since_ns; /* the first event since then; or 0 */
 	_Atomic uint32_t departure; /* enum writer_departure; a futex word */
 	/* The program's, while a thread of it holds the files open, else 0. */
 	uint32_t held_count;
@@ -87,10 +102,20 @@ struct writer {
 	_Atomic bool client_done;      /* what has become of it */
 	_Atomic uint32_t resume;       /* 1: the process goes on after all */
 	_Atomic uint32_t request;      /* enum writer_end + 1; 0: none */
-	_Atomic uint64_t unattached;
 	_Atomic bool is_ending;	  /* dormant, and the process ends or execs */
 	uint64_t ending_since_ns; /* ... and the writer knows of it */
-	/* What is large comes last, of which a process with few threads uses little. */
+	/* In 'struct writer_tables'. */
+	struct thread **threads;
+	struct order_source **sources, **heap;
+	uint8_t *memory;
+};
+
+/*
+ * What is large lies elsewhere, so that a dormant process, which uses the above only,
+ * takes no page of the page table for it; and a process with few threads uses little of
+ * it.  Wiped as well.
+ */
+struct writer_tables {
 	struct thread *threads[THREAD_MAX];
 	/* That of each thread; the same as a heap. */
 	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
@@ -106,18 +131,6 @@ enum writer_following {
 	WRITER_FOLLOW_ASKED,
 	WRITER_FOLLOW_DONE,
 	WRITER_FOLLOW_FAILED,
-};
-
-/*
- * Is there a writer thread?  A thread of the program takes it from AWAY to
- * COMING, the writer itself to HERE when it has its files, or back to AWAY when
- * it cannot have them.  AWAY is also what wiped memory says, in the child of a
- * fork.
- */
-enum writer_presence {
-	WRITER_AWAY = 0,
-	WRITER_COMING,
-	WRITER_HERE,
 };
 
 /* Is the writer to leave for now? */
@@ -138,6 +151,8 @@ writer_thread_of(const struct order_source *source)
 
 /* What the thread runs. */
 int writer_main(void *unused);
+
+/* writer_round.c ---------------------------------------------------------- */
 
 /* Read both clocks, for the trace and for recovery. */
 struct clock_reading writer_read_clock(void);
@@ -174,10 +189,6 @@ void writer_end_trace(enum writer_end how);
 void writer_hold(void);
 
 /* writer_presence.c ------------------------------------------------------- */
-
-/* Whoever has taken it to COMING, or the writer; wakes those who wait for
- * it. */
-void writer_set_presence(enum writer_presence presence);
 
 /*
  * The thread begins: make the trace file, or open the one that it left, or that
@@ -268,10 +279,10 @@ bool writer_fail(void);
 /* The program itself wants something. */
 void writer_serve_client(void);
 
-/* What 'hatf ctl' has left in the bell; see RECORD_BELL_CALL, record.h. */
+/* What 'hatf ctl' has left in the bell; an enum bell_call, or 0. */
 void writer_obey_bell(uint8_t rung);
 
-/* writer_calls.c ---------------------------------------------------------- */
+/* writer_place.c ---------------------------------------------------------- */
 
 /* There is another file; or, in another process, none as yet. */
 void writer_note_file(void);

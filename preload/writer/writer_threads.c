@@ -48,7 +48,7 @@ void
 writer_note_unattached(void)
 {
 	/* relaxed: a count. */
-	const uint64_t n = atomic_exchange_explicit(&writer->unattached, 0,
+	const uint64_t n = atomic_exchange_explicit(&writer->wake.unattached, 0,
 						    memory_order_relaxed);
 
 	writer->unattached_told += n;

@@ -42,7 +42,7 @@ static size_t record_count;
 static const char *scratch;
 
 static uint8_t *block, *packed, *work, *window;
-static struct squeeze *squeeze; /* for levels beyond the recorder's */
+static struct gzip_best *squeeze; /* for levels beyond the recorder's */
 static size_t block_cap, packed_cap;
 
 __attribute__((format(printf, 1, 2), noreturn)) static void
@@ -107,7 +107,7 @@ load_records(const char *path)
 	struct hatf_error err;
 	size_t n;
 
-	if (hatf_reader_open(path, 0, &reader, &err) != HATF_OK)
+	if (hatf_reader_open(path, NULL, &reader, &err) != HATF_OK)
 		die("%s: %s", path, hatf_status_text(err.status));
 	while (record_count + BATCH_RECORDS <= RECORDS_MAX &&
 	       hatf_reader_read(reader, batch, BATCH_RECORDS, &n) == HATF_OK)
@@ -159,8 +159,8 @@ finish_block(struct encoder *e, int level)
 	encoder_end(e);
 	nbytes = e->used;
 	if (level > DEFLATE_LEVEL_MAX)
-		nbytes = squeeze_member(squeeze, e->buf, e->used, packed,
-					packed_cap);
+		nbytes = gzip_best_member(squeeze, e->buf, e->used, packed,
+					  packed_cap);
 	else if (level != 0)
 		nbytes = deflate_member(level, work, e->buf, e->used, packed,
 					packed_cap);
@@ -192,7 +192,9 @@ encode(int level)
 static uint64_t
 write_format(int level, const char *format)
 {
-	const struct hatf_writer_options options = { .plain = level == 0,
+	const struct hatf_writer_options options = { .struct_nbytes =
+							     sizeof(options),
+						     .plain = level == 0,
 						     .level = level,
 						     .format = format };
 	struct hatf_writer *writer;
@@ -227,11 +229,14 @@ write_binary(int unused)
 static struct hatf_reader *
 open_scratch(int jobs)
 {
+	const struct hatf_reader_options options = {
+		.struct_nbytes = sizeof(options),
+		.jobs = (unsigned)jobs,
+	};
 	struct hatf_reader *reader;
 	struct hatf_error err;
 
-	if (hatf_reader_open(scratch, HATF_READ_JOBS(jobs), &reader, &err) !=
-	    HATF_OK)
+	if (hatf_reader_open(scratch, &options, &reader, &err) != HATF_OK)
 		die("%s: %s", scratch, hatf_status_text(err.status));
 	return reader;
 }
@@ -242,7 +247,7 @@ read_records(int jobs)
 {
 	static struct hatf_record batch[BATCH_RECORDS];
 	struct hatf_reader *const reader = open_scratch(jobs);
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	size_t n;
 
 	while (hatf_reader_read(reader, batch, BATCH_RECORDS, &n) == HATF_OK)
@@ -375,16 +380,16 @@ measure_encoding(void)
 	char what[32];
 
 	encode_ns = measure("encode", encode, 0);
-	for (int level = 1; level <= SQUEEZE_LEVEL_MAX; level++) {
+	for (int level = 1; level <= GZIP_BEST_LEVEL_MAX; level++) {
 		/* zlib's are slow, and much like one another. */
 		if (level > DEFLATE_LEVEL_MAX && level != 6 && level < 10)
 			continue;
-		squeeze = squeeze_open(level);
+		squeeze = gzip_best_open(level);
 		if (squeeze == NULL)
 			die("out of memory");
 		snprintf(what, sizeof(what), "encode, gzip %d", level);
 		measure(what, encode, level);
-		squeeze_close(squeeze);
+		gzip_best_close(squeeze);
 	}
 }
 

@@ -191,7 +191,7 @@ load(const char *path)
 	struct hatf_error err;
 	size_t n;
 
-	if (hatf_reader_open(path, 0, &reader, &err) != HATF_OK)
+	if (hatf_reader_open(path, NULL, &reader, &err) != HATF_OK)
 		return false;
 	while (event_count + 1024 < EVENTS_MAX &&
 	       hatf_reader_read(reader, batch, 1024, &n) == HATF_OK)

@@ -85,7 +85,7 @@ load(const char *path)
 	struct hatf_error err;
 	size_t n;
 
-	if (hatf_reader_open(path, 0, &reader, &err) != HATF_OK)
+	if (hatf_reader_open(path, NULL, &reader, &err) != HATF_OK)
 		die(path, &err);
 	while (hatf_reader_read(reader, batch, BATCH, &n) == HATF_OK)
 		for (size_t i = 0; i < n; i++)
@@ -137,7 +137,9 @@ count_events(void)
 static double
 write_all(const char *path, const struct hatf_format *f)
 {
-	const struct hatf_writer_options options = { .plain = true,
+	const struct hatf_writer_options options = { .struct_nbytes =
+							     sizeof(options),
+						     .plain = true,
 						     .header = "unit=us\n",
 						     .format = f->name };
 	const double start = now();
@@ -158,13 +160,17 @@ write_all(const char *path, const struct hatf_format *f)
 static double
 read_all(const char *path, const struct hatf_format *f)
 {
+	const struct hatf_reader_options options = {
+		.struct_nbytes = sizeof(options),
+		.format = f->name,
+	};
 	const double start = now();
 	struct hatf_record batch[BATCH];
 	struct hatf_reader *reader;
 	struct hatf_error err;
 	size_t n;
 
-	if (hatf_reader_open_as(path, f->name, 0, &reader, &err) != HATF_OK)
+	if (hatf_reader_open(path, &options, &reader, &err) != HATF_OK)
 		die(f->name, &err);
 	while (hatf_reader_read(reader, batch, BATCH, &n) == HATF_OK)
 		;
@@ -245,7 +251,7 @@ measure(const char *path, const struct hatf_format *f)
 int
 main(int argc, char **argv)
 {
-	struct hatf_format f;
+	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 	struct rusage use;
 	bool good = true;
 

@@ -166,7 +166,7 @@ cp sparse/t.gz.rings kept
 timeout 60 "$HATF" recover sparse/t.gz.rings >said 2>&1
 check "no commit, but events: status" $? 1
 check "no commit, but events" "$(cat said)" \
-	"hatf recover: sparse/t.gz.rings: offset 0x28: seq: the ring file is damaged, or none"
+	"hatf recover: sparse/t.gz.rings: offset 0x28: seq: not a ring file, or a damaged one"
 cmp kept sparse/t.gz.rings || fail "no commit, but events: the ring file"
 # Its header alone, as it is before there is a ring.
 truncate -s 20480 sparse/t.gz.rings

@@ -38,11 +38,11 @@ bad()
 	done
 }
 
-bad empty 'no trace: it is empty'
-bad random "no format that hatf knows; see 'hatf formats'"
-bad text "no format that hatf knows; see 'hatf formats'"
-bad program "no format that hatf knows; see 'hatf formats'"
-bad text.gz "no format that hatf knows; see 'hatf formats'"
+bad empty 'not a trace: the file is empty'
+bad random "not a format that hatf knows; see 'hatf formats'"
+bad text "not a format that hatf knows; see 'hatf formats'"
+bad program "not a format that hatf knows; see 'hatf formats'"
+bad text.gz "not a format that hatf knows; see 'hatf formats'"
 bad directory 'Is a directory'
 bad missing 'No such file or directory'
 bad good.hatf/x 'Not a directory'
@@ -75,6 +75,6 @@ check_status 'closed stdin' 1
 check_one_line 'closed stdin' 'hatf info: standard input: *'
 run "$HATF" info -
 check_status 'empty stdin' 1
-check_one_line 'empty stdin' 'hatf info: standard input: no trace: it is empty'
+check_one_line 'empty stdin' 'hatf info: standard input: not a trace: the file is empty'
 
 finish

@@ -286,7 +286,7 @@ for name in cut.hatf cut.hatf.gz cut.csv cut.json cut.bin cut.split cut.splitadd
 do
 	run "$HATF" convert cut.ascii $name
 	check_status "$name" 1
-	check_one_line "$name" '*: the trace is cut off here'
+	check_one_line "$name" '*: the trace is truncated here'
 	run "$HATF" verify $name
 	check_status "$name: verify" 1
 done

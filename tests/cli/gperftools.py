@@ -5,7 +5,7 @@
 usage: gperftools.py EVENTS
 
 Three threads in turn, a barrier behind each round; at most 5000 live blocks, freed by
-the thread that allocated them.  See "gperftools" in hatf/FORMAT.md.
+the thread that allocated them.  See "gperftools" in hatf/formats/FORMATS.md.
 """
 import random
 import sys

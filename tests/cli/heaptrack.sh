@@ -241,7 +241,7 @@ zcat "$data/raw_thr.raw.txt.gz" >raw_thr
 run "$HATF" convert raw_thr raw_thr.hatf
 check_status 'disorder' 0
 sed -i '/: names: /d' err
-check_one_line 'disorder' "hatf convert: raw_thr: 304 ordering anomalies (first at record *, offset 0x*: free of what is not live); see 'hatf verify'"
+check_one_line 'disorder' "hatf convert: raw_thr: 304 ordering anomalies (first at record *, offset 0x*: free of an unallocated address); see 'hatf verify'"
 check 'disorder: verify' "$("$HATF" verify raw_thr 2>/dev/null | tail -1)" \
 	'raw_thr: not ok, 3507 events, 304 violations'
 # Where the program ran already, they are to be expected.

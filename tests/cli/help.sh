@@ -67,15 +67,15 @@ for key in format version complete events records lost threads duration_ns \
 done
 
 # libhatf(3) has each function of the header, and its example compiles.
-header=$CLI/../../hatf/hatf.h
-for function in $(grep -oE '\bhatf_[a-z_]+\(' "$header" | tr -d '(' | sort -u); do
+headers=$CLI/../../hatf
+for function in $(grep -ohE '\bhatf_[a-z_]+\(' "$headers"/hatf*.h | tr -d '(' | sort -u); do
 	grep -qE "^\.F[no] $function( |\$)" "$man/libhatf.3" ||
 		fail "libhatf(3) does not have $function()"
 done
 if command -v "${CC:-cc}" >/dev/null; then
 	sed -n '/^#include <hatf.h>/,/^}/p' "$man/libhatf.3" |
 		sed 's/\\e/\\/g' >example.c
-	"${CC:-cc}" -Wall -Wextra -Werror -I "${header%/*}" -c example.c ||
+	"${CC:-cc}" -Wall -Wextra -Werror -I "$headers" -c example.c ||
 		fail 'the example of libhatf(3) does not compile'
 fi
 

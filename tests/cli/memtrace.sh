@@ -122,7 +122,7 @@ check files $count 6
 zcat "$data/lists-v2.ctf.gz" | head -c 5000 >cut.ctf
 run "$HATF" dump cut.ctf
 check_status cut 1
-check_one_line cut 'hatf dump: cut.ctf: offset 0x*: packet: the trace is cut off here'
+check_one_line cut 'hatf dump: cut.ctf: offset 0x*: packet: the trace is truncated here'
 
 # What no Memtrace has written: a stack that does not fit a packet loses its innermost
 # frames; the next one adds to what was written of it.

@@ -50,7 +50,7 @@ for name in mt1 ls thr cfrac; do
 
 	# All anomalies that the script finds are there, and no other.
 	run "$HATF" verify $name.mtrace
-	check "$name: anomalies" "$(grep -c 'handed out\|not live' out)" \
+	check "$name: anomalies" "$(grep -c 'handed out\|unallocated' out)" \
 		"$(grep -c 'duplicate\|never alloc' "$data/$name.mtrace.out")"
 
 	# Offsets in functions are lost, and an end mark is there; all else returns.
@@ -88,7 +88,7 @@ fi
 head -c $(($(wc -c <thr.mtrace) - 7)) thr.mtrace >cut.mtrace
 run "$HATF" convert cut.mtrace cut.hatf
 check_status 'cut off' 1
-check_one_line 'cut off' 'hatf convert: cut.mtrace: line 3817, offset 0x*: the trace is cut off here'
+check_one_line 'cut off' 'hatf convert: cut.mtrace: line 3817, offset 0x*: the trace is truncated here'
 run "$HATF" convert cut.hatf cut2.mtrace
 check_status 'cut off: again' 1
 check 'cut off: end' "$(tail -1 cut2.mtrace | cut -c 1)" @
@@ -131,17 +131,17 @@ disordered()
 	check "disorder: $1: verify" "$(tail -1 out)" \
 		"log: not ok, $(grep -cv '^<' log) events, $count violations"
 }
-disordered 1 '0, offset 0x0: free of what is not live)' '- 0x10'
+disordered 1 '0, offset 0x0: free of an unallocated address)' '- 0x10'
 disordered 1 '1, offset 0xb: the address is handed out while live)' \
 	'+ 0x10 0x8' '+ 0x10 0x8'
-disordered 1 '0, offset 0x*: realloc of what is not live)' \
+disordered 1 '0, offset 0x*: realloc of an unallocated address)' \
 	'< 0x10' '> 0x20 0x8' '- 0x20'
-disordered 2 '0, offset 0x*: realloc of what is not live)' \
+disordered 2 '0, offset 0x*: realloc of an unallocated address)' \
 	'< 0x10' '> 0x10 0x8' '- 0x10' '! 0x10 0x5'
-disordered 3 '1, offset 0x11: free of what is not live)' \
+disordered 3 '1, offset 0x11: free of an unallocated address)' \
 	'1: malloc 0x10 8' '1: free 0x20' '1: realloc 0x30 0x40 8' \
 	'1: realloc 0x10 0x0 8' '1: free 0x30'
-disordered 1 '2, offset 0x*: free of what is not live)' \
+disordered 1 '2, offset 0x*: free of an unallocated address)' \
 	'Allocate 0x10 8' 'Free 0x10' 'Free 0x10'
 
 finish

@@ -388,7 +388,7 @@ said 'address: malformed' '1 1 0x10000000000000000\n'
 said 'address: malformed' '4 1 0x10\n'
 said 'old_address: malformed' '4 1 x 0x10\n'
 said 'line: malformed' '2 0x10 0x20\n'
-said '*the trace is cut off here*' '2 0x10'
+said '*the trace is truncated here*' '2 0x10'
 
 # Any realloc of Meta-TF 1.2, alone or with what it announces.
 {
@@ -451,7 +451,7 @@ END
 } >unknown.mtrc
 run "$HATF" convert unknown.mtrc unknown.hatf
 check_status 'unknown index' 0
-check_one_line 'unknown index' "hatf convert: unknown.mtrc: 2 ordering anomalies (first at record 2, offset 0x22: free of what is not live); see 'hatf verify'"
+check_one_line 'unknown index' "hatf convert: unknown.mtrc: 2 ordering anomalies (first at record 2, offset 0x22: free of an unallocated address); see 'hatf verify'"
 run "$HATF" verify unknown.mtrc
 check 'unknown index: verify' "$(tail -1 out)" \
 	'unknown.mtrc: not ok, 5 events, 2 violations'

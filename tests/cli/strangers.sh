@@ -9,7 +9,7 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-unknown="no format that hatf knows; see 'hatf formats'"
+unknown="not a format that hatf knows; see 'hatf formats'"
 
 # refused FILE [WHAT]: by convert, with nothing written, and by info
 refused()
@@ -189,7 +189,7 @@ for packer in gzip zstd lz4; do
 	head -c $nbytes good.packed >cut.packed
 	run "$HATF" convert cut.packed cut.hatf
 	check_status "cut $packer" 1
-	check_one_line "cut $packer" "hatf convert: cut.packed: *offset 0x* unpacked, record *: the trace is cut off here, at byte $nbytes of the $packer file"
+	check_one_line "cut $packer" "hatf convert: cut.packed: *offset 0x* unpacked, record *: the trace is truncated here, at byte $nbytes of the $packer file"
 done
 
 finish

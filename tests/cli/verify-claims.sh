@@ -209,7 +209,7 @@ passes 'a pool' x.hatf
 passes 'a pool without its heap' dropped.hatf
 
 # -------------------------------------------------------- announced records
-announced='the alloc and free that a realloc announced do not match it'
+announced='the alloc or free does not match the realloc that announced it'
 # announce WHAT RECORD1 RECORD2, words: behind a realloc from 0x1000 to 0x2000
 announce()
 {
@@ -238,7 +238,7 @@ announce heap 'alloc 64 0x2000 0 7 2' 'free 0x1000 0 0 2'
 begin x.hatf
 heap_event 7 0 0 1 >>x.hatf
 trailer x.hatf 0 2
-refused 'the end of heap 0' x.hatf 'the heap does not exist or did already'
+refused 'the end of heap 0' x.hatf 'unknown heap, or heap created twice'
 
 # ------------------------------------------------------------------- claims
 # claim WHAT TEXT TRAILER LINE...: a trace of two threads that ends at time 7

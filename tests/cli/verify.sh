@@ -46,16 +46,16 @@ run "$HATF" verify bad.hatf
 check_status bad 1
 check_silent bad
 # Offsets: records of 20 bytes, frees of 16, a realloc of 28, threads of 7.
-text='the thread does not exist or did already'
+text='unknown thread, or thread created twice'
 check_text bad out <<END
 bad.hatf: record 2, offset $(printf 0x%x $((first + 20))): the address is handed out while live: thread 0, time 10, address 0x1000
-bad.hatf: record 3, offset $(printf 0x%x $((first + 40))): free of what is not live: thread 0, time 10, address 0x2000
-bad.hatf: record 4, offset $(printf 0x%x $((first + 56))): realloc of what is not live: thread 0, time 10, address 0x3000
-bad.hatf: record 5, offset $(printf 0x%x $((first + 84))): the time goes back: thread 0, time 9
+bad.hatf: record 3, offset $(printf 0x%x $((first + 40))): free of an unallocated address: thread 0, time 10, address 0x2000
+bad.hatf: record 4, offset $(printf 0x%x $((first + 56))): realloc of an unallocated address: thread 0, time 10, address 0x3000
+bad.hatf: record 5, offset $(printf 0x%x $((first + 84))): the time goes backwards: thread 0, time 9
 bad.hatf: record 7, offset $(printf 0x%x $((first + 107))): $text: thread 1, time 10
 bad.hatf: record 8, offset $(printf 0x%x $((first + 114))): $text: thread 7, time 10
 bad.hatf: record 9, offset $(printf 0x%x $((first + 121))): $text: thread 9, time 10
-bad.hatf: record 10, offset $(printf 0x%x $((first + 141))): the heap does not exist or did already: thread 0, time 10
+bad.hatf: record 10, offset $(printf 0x%x $((first + 141))): unknown heap, or heap created twice: thread 0, time 10
 bad.hatf: not ok, 6 events, 8 violations
 END
 
@@ -146,20 +146,20 @@ END
 stack_fault 'HATF frame\n' 'frame: it has no id'
 stack_fault 'HATF frame\nframe=0\n' 'frame: it has no id'
 stack_fault 'HATF frame\nframe=1\nline=2\n' 'frame: its id has been defined before'
-stack_fault 'HATF frame\nframe=two\n' 'frame: its id is no number'
-stack_fault 'HATF frame\nframe=18446744073709551616\n' 'frame: its id is no number'
-stack_fault 'HATF frame\nframe=2\nline=-1\n' 'frame: its line is no number'
-stack_fault 'HATF frame\nframe=2\ncolumn=1x\n' 'frame: its column is no number'
-stack_fault 'HATF frame\nframe=2\naddress=4096\n' 'frame: its address is none'
+stack_fault 'HATF frame\nframe=two\n' 'frame: its id is not a number'
+stack_fault 'HATF frame\nframe=18446744073709551616\n' 'frame: its id is not a number'
+stack_fault 'HATF frame\nframe=2\nline=-1\n' 'frame: its line is not a number'
+stack_fault 'HATF frame\nframe=2\ncolumn=1x\n' 'frame: its column is not a number'
+stack_fault 'HATF frame\nframe=2\naddress=4096\n' 'frame: its address is not a hexadecimal number'
 stack_fault 'HATF stack\nframe=1\n' 'stack: it has no id'
 stack_fault 'HATF stack\nstack=1\nframe=1\n' 'stack: its id has been defined before'
 stack_fault 'HATF stack\nstack=2\n' 'stack: it has no frame'
-stack_fault 'HATF stack\nstack=2\nframe=9\n' 'stack: its frame is not defined before it'
+stack_fault 'HATF stack\nstack=2\nframe=9\n' 'stack: its frame has not been defined'
 stack_fault 'HATF stack\nstack=2\nparent=9\nframe=1\n' \
-	'stack: its parent is not defined before it'
+	'stack: its parent has not been defined'
 # The shortest cycle; a longer one needs a parent that comes later, too.
 stack_fault 'HATF stack\nstack=2\nparent=2\nframe=1\n' \
-	'stack: its parent is not defined before it'
+	'stack: its parent has not been defined'
 
 # Calls whose stacks nobody defines, and one that is defined too late.
 {
@@ -183,7 +183,7 @@ text="the call's stack is not defined"
 check_text dangling out <<END
 dangling.hatf: record 2, offset $(printf 0x%x "$first"): $text: thread 0, time 10, stack 7
 dangling.hatf: record 3, offset $(printf 0x%x $((first + 22))): $text: thread 0, time 10, stack 4294967296
-dangling.hatf: record 4, offset $(printf 0x%x $((first + 44))): realloc of what is not live: thread 0, time 10, address 0x2000
+dangling.hatf: record 4, offset $(printf 0x%x $((first + 44))): realloc of an unallocated address: thread 0, time 10, address 0x2000
 dangling.hatf: record 4, offset $(printf 0x%x $((first + 44))): $text: thread 0, time 10, stack 2
 dangling.hatf: not ok, 5 events, 4 violations
 END
@@ -200,7 +200,7 @@ check 'dangling: as json' "$(grep -c "$text" out)" 3
 head -c -10 good.hatf >cut.hatf
 run "$HATF" verify cut.hatf
 check_status cut 1
-check_one_line cut 'hatf verify: cut.hatf: offset 0x*, record 4*: the trace is cut off here'
+check_one_line cut 'hatf verify: cut.hatf: offset 0x*, record 4*: the trace is truncated here'
 check cut "$(cat out)" 'cut.hatf: not ok, 3 events'
 cp good.hatf tag.hatf
 u 1 12 >>tag.hatf

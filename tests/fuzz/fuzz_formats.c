@@ -12,6 +12,7 @@
  *   - the second format takes any records, and what it makes of them it reads back
  *     without an error, to the last record if it keeps everything.
  */
+#include "../unit/support/streams.h"
 #include "fuzz.h"
 #include "hatf/hatf.h"
 
@@ -68,7 +69,7 @@ read_file(int fd, const char *format, size_t batch, watch *look, void *ctx,
 
 	*out = (struct outcome){ .status = HATF_OK };
 	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
-	out->status = hatf_reader_open_fd_as(fd, format, 0, &reader, &out->err);
+	out->status = reader_of_fd_as(fd, format, 0, &reader, &out->err);
 	fuzz_check(out->err.status == out->status);
 	if (out->status != HATF_OK)
 		return;
@@ -100,12 +101,11 @@ check_stacks(void *ctx, const struct hatf_record *records, size_t n)
 {
 	struct hatf_stacks *const stacks = ctx;
 	struct hatf_stack stack;
-	const char *field;
 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t id = hatf_record_stack(&records[i]);
 
-		fuzz_check(hatf_stacks_note(stacks, &records[i], &field) ==
+		fuzz_check(hatf_stacks_note(stacks, &records[i], NULL) ==
 			   HATF_OK);
 		fuzz_check(id == 0 || hatf_stacks_get(stacks, id, &stack));
 	}
@@ -146,7 +146,7 @@ convert(int from_fd, const struct hatf_format *from,
 	struct hatf_writer *writer;
 	struct outcome out;
 
-	fuzz_check(hatf_writer_open_fd(fd, &options, &writer, NULL) == HATF_OK);
+	fuzz_check(writer_of_fd(fd, &options, &writer, NULL) == HATF_OK);
 	read_file(from_fd, from->name, BATCH, write_records, writer, &out);
 	fuzz_check(out.n == in->n && out.hash == in->hash);
 	fuzz_check(hatf_writer_close(writer, NULL) == HATF_OK);
@@ -180,7 +180,8 @@ take_format(const uint8_t **data, size_t *nbytes, struct hatf_format *format)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
-	struct hatf_format from, to;
+	struct hatf_format from = { .struct_nbytes = sizeof(from) };
+	struct hatf_format to = { .struct_nbytes = sizeof(to) };
 	struct hatf_stacks *stacks;
 	struct outcome out, again;
 	int fd;

@@ -14,6 +14,7 @@
  *     costs two readings and a corpus sees all of them;
  *   - the event stage must take whatever the reader delivers.
  */
+#include "../unit/support/streams.h"
 #include "fuzz.h"
 #include "hatf/codec/layout.h"
 #include "hatf/deflate/deflate.h"
@@ -110,9 +111,10 @@ finish(struct hatf_reader *reader, enum hatf_status status, struct outcome *out)
  * 'skip' of them, which take 'shift' bytes, are not counted.
  */
 static void
-read_file(int fd, unsigned flags, size_t batch, size_t skip, uint64_t shift,
+read_file(int fd, unsigned jobs, size_t batch, size_t skip, uint64_t shift,
 	  struct outcome *out)
 {
+	const struct hatf_reader_options options = { .jobs = jobs };
 	struct hatf_record records[BATCH_MAX];
 	struct hatf_reader *reader;
 	enum hatf_status status;
@@ -120,7 +122,7 @@ read_file(int fd, unsigned flags, size_t batch, size_t skip, uint64_t shift,
 
 	out->n = 0;
 	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
-	out->opened = hatf_reader_open_fd(fd, flags, &reader, &out->err);
+	out->opened = reader_with(fd, options, &reader, &out->err);
 	fuzz_check(out->err.status == out->opened);
 	if (out->opened != HATF_OK)
 		return;
@@ -144,6 +146,7 @@ read_file(int fd, unsigned flags, size_t batch, size_t skip, uint64_t shift,
 		}
 	}
 	out->format = hatf_reader_format(reader);
+	out->stats.struct_nbytes = sizeof(out->stats);
 	hatf_reader_get_stats(reader, &out->stats);
 	hatf_reader_close(reader);
 }
@@ -283,8 +286,7 @@ check_compressed(const uint8_t *data, size_t nbytes, uint64_t seed,
 	static const size_t batches[] = { 1, 3, BATCH_MAX };
 	const int fd = make_members(data, nbytes, seed);
 
-	read_file(fd, HATF_READ_JOBS(seed >> 8 & 2), batches[seed % 3], 0, 0,
-		  other);
+	read_file(fd, seed >> 8 & 2, batches[seed % 3], 0, 0, other);
 	close(fd);
 	fuzz_check(other->opened == plain->opened);
 	if (plain->opened == HATF_OK)
@@ -298,7 +300,7 @@ check_compressed(const uint8_t *data, size_t nbytes, uint64_t seed,
 static void
 check_jobs(int fd, const struct outcome *got, struct outcome *other)
 {
-	read_file(fd, HATF_READ_JOBS(2), BATCH_MAX, 0, 0, other);
+	read_file(fd, 2, BATCH_MAX, 0, 0, other);
 	fuzz_check(other->opened == got->opened);
 	if (got->opened != HATF_OK)
 		return;
@@ -320,7 +322,7 @@ check_inflated(const uint8_t *data, size_t nbytes, const struct outcome *got,
 
 	/* Compressed twice it is no trace, and read as one that is once. */
 	if (n == sizeof(inflated) || (n > 1 && get_be16(inflated) == 0x1f8b) ||
-	    frames_recognise(inflated, n) != FRAMES_NONE)
+	    frame_kind_recognise(inflated, n) != FRAME_NONE)
 		return;
 	fd = make_plain(inflated, n);
 	read_file(fd, 0, BATCH_MAX, 0, 0, other);
@@ -351,7 +353,7 @@ check_metadata(int fd, uint64_t seed, const struct outcome *plain)
 	size_t n, count = 0;
 
 	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
-	fuzz_check(hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader, NULL) ==
+	fuzz_check(reader_of_fd(fd, HATF_READER_METADATA, &reader, NULL) ==
 		   HATF_OK);
 	while (count < plain->n &&
 	       hatf_reader_read(reader, records, 1 + seed % 16, &n) == HATF_OK)
@@ -370,13 +372,13 @@ static void
 check_events(int fd)
 {
 	struct hatf_event events[64];
-	struct hatf_events_stats stats;
+	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hatf_events *stage;
 	size_t n, count = 0;
 
 	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
-	fuzz_check(hatf_reader_open_fd(fd, 0, &reader, NULL) == HATF_OK);
+	fuzz_check(reader_of_fd(fd, 0, &reader, NULL) == HATF_OK);
 	fuzz_check(hatf_events_open(reader, &stage) == HATF_OK);
 	while (count < RECORD_MAX &&
 	       hatf_events_read(stage, events, 64, &n) == HATF_OK)
@@ -407,7 +409,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 		check_inflated(data, nbytes, &plain, &other);
 	else if (is_gzip(data, nbytes) && hash % 4 == 2)
 		check_jobs(fd, &plain, &other);
-	else if (hash % 4 < 2 && frames_recognise(data, nbytes) == FRAMES_NONE)
+	else if (hash % 4 < 2 &&
+		 frame_kind_recognise(data, nbytes) == FRAME_NONE)
 		check_compressed(data, nbytes, seed, &plain, &other);
 	else if (is_plain_hatf && !plain.stats.ours && hash % 8 == 7)
 		check_shifted(data, nbytes, seed, &plain, &other);

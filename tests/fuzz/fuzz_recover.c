@@ -17,7 +17,7 @@
 #include "hatf/deflate/deflate.h"
 #include "hatf/hatf.h"
 #include "hatf/rings/image.h"
-#include "preload/writer/trace.h"
+#include "preload/trace/trace.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -606,7 +606,7 @@ read_trace(const char *path)
 	static struct hatf_event events[256];
 	struct hatf_reader *reader;
 	struct hatf_events *stage;
-	enum hatf_status status = hatf_reader_open(path, 0, &reader, NULL);
+	enum hatf_status status = hatf_reader_open(path, NULL, &reader, NULL);
 	size_t n;
 
 	if (status != HATF_OK)
@@ -655,7 +655,8 @@ recover(enum name rings)
 	const unsigned flags =
 		(world.options & WITH_FORCE) != 0 ? HATF_RECOVER_FORCE : 0;
 	const struct begun next = begin_other(1, 1), other = begin_other(2, 1);
-	struct hatf_recovery dry, found;
+	struct hatf_recovery dry = { .struct_nbytes = sizeof(dry) };
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
 	enum hatf_status status;
 	struct hatf_error err;
 	char text[512];

@@ -7,6 +7,7 @@
  * against the decoder of tests/unit/support/mini.h, which does not accept
  * what a writer must not write.
  */
+#include "../unit/support/streams.h"
 #include "fuzz.h"
 #include "generate.h"
 #include "hatf/codec/comment_text.h"
@@ -31,8 +32,8 @@
 
 struct choice {
 	struct hatf_writer_options options;
-	unsigned flags; /* of the reader */
-	size_t batch;	/* records at a time */
+	unsigned jobs; /* of the reader */
+	size_t batch;  /* records at a time */
 	bool large;
 };
 
@@ -52,11 +53,11 @@ choose_placement(const char *format, unsigned code)
 {
 	unsigned count = 0;
 
-	while (hatf_placement_name(count) != NULL)
+	while (hatf_writer_placement(count) != NULL)
 		count++;
 	if (strcmp(format, "hatf") != 0 || code < 128)
 		return NULL;
-	return hatf_placement_name(code % count);
+	return hatf_writer_placement(code % count);
 }
 
 static struct choice
@@ -71,10 +72,10 @@ choose(const uint8_t *data)
 			     .level = data[3] % 128 % LEVEL_COUNT(format),
 			     .header = data[0] & 16 ? "x=y\nz=\\x0a\n" : NULL,
 			     .incomplete = data[0] >> 5 & 1,
-			     .drop = data[0] & 64 ? data[2] : 0,
+			     .drop = data[0] & 64 ? data[2] & 0x7c : 0,
 			     .format = format,
 			     .placement = choose_placement(format, data[3]) },
-		.flags = HATF_READ_JOBS(data[0] >> 7 << 1),
+		.jobs = (unsigned)data[0] >> 7 << 1,
 		.batch = batches[data[1] % 3],
 		.large = data[2] % 16 == 15,
 	};
@@ -85,8 +86,7 @@ write_trace(int fd, const struct choice *c, const struct generated *g)
 {
 	struct hatf_writer *writer;
 
-	fuzz_check(hatf_writer_open_fd(fd, &c->options, &writer, NULL) ==
-		   HATF_OK);
+	fuzz_check(writer_of_fd(fd, &c->options, &writer, NULL) == HATF_OK);
 	for (size_t i = 0; i < g->n; i += c->batch) {
 		const size_t left = g->n - i;
 
@@ -102,7 +102,7 @@ write_trace(int fd, const struct choice *c, const struct generated *g)
 static void
 check_stats(struct hatf_reader *reader, const struct choice *c)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	hatf_reader_get_stats(reader, &stats);
 	fuzz_check(strcmp(hatf_reader_format(reader), c->options.format) == 0);
@@ -122,13 +122,14 @@ check_stats(struct hatf_reader *reader, const struct choice *c)
 static void
 check_reader(int fd, const struct choice *c, const struct generated *g)
 {
+	const struct hatf_reader_options options = { .jobs = c->jobs };
 	struct hatf_record records[BATCH_MAX];
 	struct hatf_reader *reader;
 	enum hatf_status status;
 	size_t n, i = 0;
 
 	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
-	fuzz_check(hatf_reader_open_fd(fd, c->flags, &reader, NULL) == HATF_OK);
+	fuzz_check(reader_with(fd, options, &reader, NULL) == HATF_OK);
 	while ((status = hatf_reader_read(reader, records, c->batch, &n)) ==
 	       HATF_OK)
 		for (size_t j = 0; j < n; j++) {

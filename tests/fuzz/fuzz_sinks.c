@@ -8,6 +8,7 @@
  * to its end.  Of the formats of lines that have nothing but calls, it is also written
  * again: the same bytes come of it.
  */
+#include "../unit/support/streams.h"
 #include "fuzz.h"
 #include "generate.h"
 
@@ -28,6 +29,7 @@ choose(const uint8_t *data, struct choice *c)
 {
 	unsigned count = 0;
 
+	c->format.struct_nbytes = sizeof(c->format);
 	for (unsigned i = 0; hatf_format_get(i, &c->format); i++)
 		count += c->format.foreign && c->format.writes;
 	count = data[0] % count;
@@ -51,7 +53,7 @@ write_records(int fd, const struct hatf_writer_options *options,
 	struct hatf_writer *w;
 	struct hatf_error err;
 
-	fuzz_check(hatf_writer_open_fd(fd, options, &w, &err) == HATF_OK);
+	fuzz_check(writer_of_fd(fd, options, &w, &err) == HATF_OK);
 	hatf_writer_write(w, records, n / 2);
 	hatf_writer_write(w, records + n / 2, n - n / 2);
 	hatf_writer_close(w, &err);
@@ -70,11 +72,10 @@ read_back(int fd, int again, const struct choice *c)
 	size_t n;
 
 	fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
-	fuzz_check(hatf_reader_open_fd_as(fd, c->format.name, 0, &reader,
-					  NULL) == HATF_OK);
-	fuzz_check(strcmp(hatf_reader_format(reader), c->format.name) == 0);
-	fuzz_check(hatf_writer_open_fd(again, &c->options, &w, NULL) ==
+	fuzz_check(reader_of_fd_as(fd, c->format.name, 0, &reader, NULL) ==
 		   HATF_OK);
+	fuzz_check(strcmp(hatf_reader_format(reader), c->format.name) == 0);
+	fuzz_check(writer_of_fd(again, &c->options, &w, NULL) == HATF_OK);
 	while ((status = hatf_reader_read(reader, batch, 64, &n)) == HATF_OK)
 		fuzz_check(hatf_writer_write(w, batch, n) == HATF_OK);
 	fuzz_check(status == HATF_END);

@@ -2,10 +2,10 @@
 /*
  * test_block_set.c
  *
- * The set of live blocks must agree with a plain model after any series of
- * operations, keep its invariant and its bounds on memory, find blocks without a
- * long search whatever pattern their addresses follow, and use a freed page's
- * memory again.
+ * The set of live blocks agrees with a simple model after any series of
+ * operations, keeps its invariant and its bounds on memory, finds blocks
+ * without a long search whatever pattern their addresses follow, and reuses the
+ * memory of pages that it has freed.
  */
 #include "hatf/containers/block_set.h"
 #include "support/hand.h"
@@ -13,7 +13,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define KEY_COUNT    4096
 
-/* An assertion that costs nothing while it holds: Check notes each of its own. */
+/* A cheap assertion: Check records each of its own, which is slow. */
 static void
 want(bool holds, const char *what)
 {
@@ -30,14 +30,17 @@ next_random(uint64_t *seed)
 	return *seed * 0x2545f4914f6cdd1d;
 }
 
-/* The place in a slot, plus 1; 0: it is free. */
+/* The place in a slot plus 1; 0: free. */
 static unsigned
 place_in(const struct block_page *page, size_t i)
 {
 	return (unsigned)(page->slots[(i + 1) * page->words - 1] >> 51);
 }
 
-/* Check the invariant of a page; returns how far its blocks are from home. */
+/*
+ * Check the invariant of a page.  Return the sum of its blocks' distances from
+ * their homes.
+ */
 static size_t
 check_page(const struct block_page *page)
 {
@@ -60,7 +63,10 @@ check_page(const struct block_page *page)
 	return sum;
 }
 
-/* Check the set; returns the mean distance of blocks, and pages, from home. */
+/*
+ * Check the set.  Return the mean distances of blocks and pages from their
+ * homes.
+ */
 static double
 check_set(const struct block_set *blocks, double *page_mean_ret)
 {
@@ -87,7 +93,7 @@ check_set(const struct block_set *blocks, double *page_mean_ret)
 	return (double)sum / (double)(count + 1);
 }
 
-/* Some blocks need the wide slots of a page, each for another of their numbers. */
+/* Some blocks need slots of four words, each because of a different field. */
 static struct block
 values_of(uint64_t object)
 {
@@ -145,10 +151,13 @@ drop(struct block_set *blocks, uint64_t address, uint64_t object)
 	want(!block_set_take(blocks, address, &old), "taken twice");
 }
 
-/* What is live of KEY_COUNT addresses. */
+/* The model: which of KEY_COUNT addresses are live. */
 static uint64_t model[KEY_COUNT];
 
-/* Some pages full to the last byte, some with blocks of 16 and 48, some with one. */
+/*
+ * Some pages are full to the last byte, some have blocks of 16 or 48 bytes,
+ * some have one block.
+ */
 static uint64_t
 key(size_t i)
 {
@@ -213,15 +222,15 @@ check_neighbours(const struct block_set *blocks, size_t i)
 	}
 	for (k = i + 1; k < KEY_COUNT && model[k] == 0;)
 		k++;
-	found = block_set_behind(blocks, key(i), UINT64_MAX, &address, &block);
+	found = block_set_after(blocks, key(i), UINT64_MAX, &address, &block);
 	want(found == (k < KEY_COUNT), "one behind");
 	if (!found)
 		return;
 	values = values_of(model[k]);
 	want(address == key(k) && are_equal(&block, &values), "the one behind");
-	want(block_set_behind(blocks, key(i), address, &address, &block),
+	want(block_set_after(blocks, key(i), address, &address, &block),
 	     "up to the one behind");
-	want(!block_set_behind(blocks, key(i), address - 1, &address, &block),
+	want(!block_set_after(blocks, key(i), address - 1, &address, &block),
 	     "none up to the one behind");
 }
 
@@ -239,7 +248,7 @@ START_TEST(it_agrees_with_a_model)
 		const bool grows =
 			next_random(&seed) % 100 < (step / 25000 % 2 ? 10 : 90);
 
-		/* From the middle on it keeps an order, of what is there then, too. */
+		/* Turn the order on midway, with blocks in the set. */
 		if (step == 100000)
 			want(block_set_keep_order(&blocks), "an order");
 		if (step >= 100000)
@@ -300,7 +309,7 @@ START_TEST(every_address_is_allowed)
 }
 END_TEST
 
-START_TEST(a_block_is_put_in_place_of_another)
+START_TEST(a_block_replaces_another)
 {
 	static const uint64_t objects[] = { 7, 300, 8, 100, 200, 9 };
 	struct block_set blocks;
@@ -328,7 +337,7 @@ START_TEST(a_block_is_put_in_place_of_another)
 }
 END_TEST
 
-START_TEST(patterns_in_the_addresses_do_not_show)
+START_TEST(patterns_in_the_addresses_do_not_slow_searches)
 {
 	static const uint64_t strides[] = {
 		1,
@@ -356,11 +365,11 @@ START_TEST(patterns_in_the_addresses_do_not_show)
 
 		block_set_init(&blocks);
 		for (uint64_t i = 1; i <= 20000; i++) {
-			/* Multiples of 2^44 come round after 2^20. */
+			/* Multiples of 2^44 wrap around after 2^20. */
 			put(&blocks, 0x5555555540 + i * strides[s], i);
 			if (i % 1000 != 0)
 				continue;
-			/* What is not dense is half full at most. */
+			/* Sparse tables are at most half full. */
 			ck_assert_double_lt(check_set(&blocks, &page_mean),
 					    8.0);
 			ck_assert_double_lt(page_mean, 3.0);
@@ -385,7 +394,7 @@ START_TEST(two_sets_hash_differently)
 }
 END_TEST
 
-/* Bytes of all that a set has. */
+/* The memory of a set in bytes. */
 static size_t
 memory(const struct block_set *blocks)
 {
@@ -397,10 +406,11 @@ memory(const struct block_set *blocks)
 
 START_TEST(memory_follows_the_count)
 {
-	/* Dense, and a block in each page. */
+	/* Dense blocks, and one block in each page. */
 	static const struct {
 		uint64_t stride;
-		size_t bound; /* bytes a block, what grows counted twice */
+		/* bytes a block; during a resize both tables count */
+		size_t bound;
 	} cases[] = { { 16, 72 },  { 48, 72 },	 { 64, 72 },
 		      { 128, 90 }, { 512, 200 }, { 4096, 400 } };
 
@@ -422,7 +432,7 @@ START_TEST(memory_follows_the_count)
 }
 END_TEST
 
-/* What is reserved grows by 2 MiB then, so no more is counted twice. */
+/* At this size chunks are 2 MiB, so no resize counts twice. */
 START_TEST(a_dense_block_takes_32_bytes)
 {
 	static const uint64_t strides[] = { 16, 32,  48,  64,		80,
@@ -445,7 +455,7 @@ START_TEST(memory_does_not_follow_the_trace)
 	struct block_set blocks;
 
 	block_set_init(&blocks);
-	/* A window of a thousand blocks that moves on for ever. */
+	/* A window of a thousand blocks moves through the addresses. */
 	for (uint64_t i = 0; i < 2000000; i++) {
 		put(&blocks, i * 48, i);
 		if (i >= 1000)
@@ -456,7 +466,7 @@ START_TEST(memory_does_not_follow_the_trace)
 }
 END_TEST
 
-START_TEST(arrays_are_used_again_and_do_not_overlap)
+START_TEST(arrays_are_reused_and_do_not_overlap)
 {
 	const size_t longest = slab_nbytes(SLAB_CLASS_COUNT - 1);
 	struct slab slab = { 0 };
@@ -479,7 +489,7 @@ START_TEST(arrays_are_used_again_and_do_not_overlap)
 		ck_assert(c == 0 || slab_nbytes(c) > slab_nbytes(c - 1));
 	}
 	nbytes = slab.nbytes;
-	/* What is long is cut. */
+	/* Longer arrays are cut. */
 	for (size_t i = 0; i < COUNT(arrays) * longest / SLAB_LINE_NBYTES; i++)
 		want(slab_get(&slab, 0) != NULL, "an array");
 	ck_assert_uint_eq(slab.nbytes, nbytes);
@@ -494,13 +504,13 @@ main(void)
 	const TTest *const tests[] = {
 		it_agrees_with_a_model,
 		every_address_is_allowed,
-		a_block_is_put_in_place_of_another,
-		patterns_in_the_addresses_do_not_show,
+		a_block_replaces_another,
+		patterns_in_the_addresses_do_not_slow_searches,
 		two_sets_hash_differently,
 		memory_follows_the_count,
 		a_dense_block_takes_32_bytes,
 		memory_does_not_follow_the_trace,
-		arrays_are_used_again_and_do_not_overlap,
+		arrays_are_reused_and_do_not_overlap,
 	};
 
 	return hand_run("block_set", tests, COUNT(tests));

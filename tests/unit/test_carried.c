@@ -61,6 +61,7 @@ static struct hatf_writer *
 open_writer(char *path, const char *format, const char *header)
 {
 	const struct hatf_writer_options options = {
+		.struct_nbytes = sizeof(options),
 		.format = format,
 		.header = header,
 	};
@@ -85,7 +86,7 @@ read_back(const char *path, struct hatf_events_stats *stats,
 	enum hatf_status status;
 	size_t n;
 
-	ck_assert_int_eq(hatf_reader_open(path, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_reader_open(path, NULL, &reader, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_events_open(reader, &events), HATF_OK);
 	*carried_frees_ret = 0;
 	while ((status = hatf_events_read(events, batch, 100, &n)) == HATF_OK)
@@ -115,7 +116,7 @@ START_TEST(carried_blocks_are_live_and_no_events)
 	const char *const format = ours_format((unsigned)_i);
 	struct hatf_writer *const w =
 		open_writer(path, format, "segment=1\nlive=exact\n");
-	struct hatf_events_stats stats;
+	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
 	uint64_t sum[2] = { 0 }, frees;
 
 	for (unsigned i = 0; i < CARRIED; i++)
@@ -154,7 +155,7 @@ violations(const char *header)
 {
 	char path[] = "/tmp/test_carried.XXXXXX";
 	struct hatf_writer *const w = open_writer(path, "hatf", header);
-	struct hatf_events_stats stats;
+	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
 	uint64_t sum[2] = { 0 }, frees;
 
 	put_carried(w, 0x1000, 10);

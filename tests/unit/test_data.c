@@ -50,14 +50,14 @@ static void
 print_trace(FILE *out, const char *path, bool with_records)
 {
 	struct hatf_record records[MAX];
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hatf_error err;
 	enum hatf_status status;
 	uint64_t sum = 0;
 	size_t n;
 
-	status = hatf_reader_open(path, 0, &reader, &err);
+	status = hatf_reader_open(path, NULL, &reader, &err);
 	if (status != HATF_OK) {
 		print_end(out, status, err.offset, err.record, err.field);
 		return;

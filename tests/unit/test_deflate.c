@@ -163,7 +163,7 @@ END_TEST
 START_TEST(every_level_of_the_writer_makes_members)
 {
 	for (unsigned content = 0; content < CONTENT_COUNT; content++) {
-		struct squeeze *const s = squeeze_open(_i);
+		struct gzip_best *const s = gzip_best_open(_i);
 
 		fill(content);
 		for (size_t i = 0; i < LENGTH_COUNT; i++) {
@@ -172,8 +172,8 @@ START_TEST(every_level_of_the_writer_makes_members)
 
 			memset(out + bound, GUARD, GUARD_NBYTES);
 
-			const size_t n = squeeze_member(s, input, lengths[i],
-							out, bound);
+			const size_t n = gzip_best_member(s, input, lengths[i],
+							  out, bound);
 
 			ck_assert_uint_le(n, bound);
 			for (size_t k = 0; k < GUARD_NBYTES; k++)
@@ -182,7 +182,7 @@ START_TEST(every_level_of_the_writer_makes_members)
 			check_inflates(out, n, lengths[i]);
 			free(out);
 		}
-		squeeze_close(s);
+		gzip_best_close(s);
 	}
 }
 END_TEST
@@ -218,7 +218,7 @@ main(void)
 			    BACKEND_COUNT);
 	tcase_add_loop_test(tc, records_get_smaller, 0, BACKEND_COUNT);
 	tcase_add_loop_test(tc, every_level_of_the_writer_makes_members,
-			    SQUEEZE_LEVEL_MIN, SQUEEZE_LEVEL_MAX + 1);
+			    GZIP_BEST_LEVEL_MIN, GZIP_BEST_LEVEL_MAX + 1);
 	tcase_add_test(tc, what_the_build_chose_is_one_of_them);
 	suite_add_tcase(suite, tc);
 

@@ -12,6 +12,7 @@
 #include "hatf/io/gzip_members.h"
 #include "support/mini.h"
 #include "support/open.h"
+#include "support/streams.h"
 
 #define MANY 150000
 
@@ -110,7 +111,7 @@ write_file(int fd, const char *format, bool plain)
 	struct hatf_writer *w;
 	struct hatf_error err;
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, &err), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, &options, &w, &err), HATF_OK);
 	/* In pieces of many lengths. */
 	for (size_t i = 0, n = 1; i < record_count; i += n, n = n % 700 + 1) {
 		if (n > record_count - i)
@@ -164,13 +165,13 @@ static void
 check_round_trip(const char *format, bool plain)
 {
 	struct hatf_reader *reader;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	size_t n;
 	int fd = hand_file(NULL, 0);
 
 	write_file(fd, format, plain);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, NULL), HATF_OK);
 	ck_assert_str_eq(hatf_reader_format(reader), format);
 	ck_assert_int_eq(read_and_compare(reader, &n), HATF_END);
 	ck_assert_uint_eq(n, record_count);
@@ -303,7 +304,7 @@ read_any(const uint8_t *p, size_t nbytes)
 	enum hatf_status status;
 	size_t n = 0;
 
-	status = hatf_reader_open_fd(fd, 0, &reader, NULL);
+	status = reader_of_fd(fd, 0, &reader, NULL);
 	if (status == HATF_OK) {
 		status = drain(reader, &n);
 		hatf_reader_close(reader);
@@ -332,7 +333,7 @@ check_cut_at(const struct hand *h, size_t nbytes)
 	enum hatf_status status;
 	size_t n;
 
-	status = hatf_reader_open_fd(fd, 0, &reader, NULL);
+	status = reader_of_fd(fd, 0, &reader, NULL);
 	if (status == HATF_OK) {
 		status = read_and_compare(reader, &n);
 		mini_check(status ==
@@ -395,18 +396,18 @@ START_TEST(a_trace_of_ours_keeps_header_and_trailer)
 {
 	const struct hatf_writer_options options = { .format = formats[_i],
 						     .header = "pid=7\n" };
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hatf_writer *w;
 	size_t n;
 	const int fd = hand_file(NULL, 0);
 
 	add_program(1000);
-	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, &options, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_write(w, records, record_count), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, NULL), HATF_OK);
 	ck_assert_str_eq(hatf_reader_header(reader, "pid"), "7");
 	ck_assert_int_eq(drain(reader, &n), HATF_END);
 	ck_assert_uint_eq(n, record_count + 2);
@@ -423,11 +424,11 @@ static void
 put_piece(struct hand *h, unsigned stream, unsigned form, const uint8_t *p,
 	  uint32_t nbytes, bool packed)
 {
-	struct pack pack = { 0 };
+	struct gzip_members pack = { 0 };
 	uint32_t stored = nbytes;
 
 	if (packed) {
-		stored = (uint32_t)pack_member(&pack, 9, p, nbytes);
+		stored = (uint32_t)gzip_members_pack(&pack, 9, p, nbytes);
 		p = pack.bytes;
 	}
 	hand_put(h, stream << 24 | form << 16 | (unsigned)packed << 8, 4);
@@ -435,7 +436,7 @@ put_piece(struct hand *h, unsigned stream, unsigned form, const uint8_t *p,
 	hand_put(h, stored, 4);
 	hand_put(h, 0, 8);
 	hand_bytes(h, p, stored);
-	pack_fini(&pack);
+	gzip_members_fini(&pack);
 }
 
 START_TEST(a_member_that_is_longer_than_its_piece_says_is_refused)

@@ -9,6 +9,7 @@
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 #define MAX	     64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -72,13 +73,13 @@ run(enum origin origin, const struct step *steps, size_t count)
 	for (size_t i = 0; i < count; i++)
 		put_step(&h, &steps[i]);
 	fd = hand_file(h.bytes, h.used);
-	ck_assert_int_eq(
-		hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader, NULL),
-		HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, HATF_READER_METADATA, &reader, NULL),
+			 HATF_OK);
 	ck_assert_int_eq(hatf_events_open(reader, &events), HATF_OK);
 	while (hatf_events_read(events, &event, 1, &n) == HATF_OK)
 		if (event.kind != HATF_EVENT_COMMENT)
 			o.event[o.n++] = event;
+	o.stats.struct_nbytes = sizeof(o.stats);
 	hatf_events_get_stats(events, &o.stats);
 	hatf_events_close(events);
 	hatf_reader_close(reader);
@@ -638,7 +639,7 @@ START_TEST(comments_come_in_their_place_with_their_text)
 	hand_alloc(&h, 2, 32);
 	hand_free(&h, 16);
 	fd = hand_file(h.bytes, h.used);
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_events_open(reader, &events), HATF_OK);
 	ck_assert_int_eq(hatf_events_read(events, out, MAX, &n), HATF_OK);
 	ck_assert_uint_eq(n, 4);

@@ -13,6 +13,7 @@
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
+#include "support/streams.h"
 #include "tools/commands/commands.h"
 
 #include <fcntl.h>
@@ -74,7 +75,7 @@ digest(void)
 	uint64_t hash = 1;
 	size_t n;
 
-	if (hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+	if (hatf_reader_open(path, NULL, &reader, NULL) != HATF_OK)
 		return 0;
 	while (hatf_reader_read(reader, records, 256, &n) == HATF_OK)
 		for (size_t i = 0; i < n; i++)
@@ -208,7 +209,7 @@ make_trace(const char *format, bool plain, uint8_t *buf, size_t cap)
 	struct hatf_writer *w;
 	ssize_t nbytes;
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, &options, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_write(w, records, n), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	nbytes = pread(fd, buf, cap, 0);

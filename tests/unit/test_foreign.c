@@ -10,6 +10,7 @@
 #include "hatf/hatf.h"
 #include "hatf/io/frame_reader.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 #include <glob.h>
 
@@ -79,7 +80,7 @@ read_file(const char *format, const uint8_t *bytes, size_t nbytes,
 	enum hatf_status status;
 	size_t n, count = 0;
 
-	status = hatf_reader_open_fd_as(fd, format, 0, &reader, err);
+	status = reader_of_fd_as(fd, format, 0, &reader, err);
 	if (status != HATF_OK) {
 		close(fd);
 		return -1;
@@ -125,8 +126,8 @@ check_cuts(const char *format, const char *name, const uint8_t *bytes,
 			      hatf_status_text(err.status));
 		/* It counts bytes that are not compressed. */
 		ck_assert_msg(err.offset <= cut ||
-				      frames_recognise(bytes, cut) !=
-					      FRAMES_NONE,
+				      frame_kind_recognise(bytes, cut) !=
+					      FRAME_NONE,
 			      "%s, cut at %zu: offset %zu", name, cut,
 			      (size_t)err.offset);
 		hatf_error_text(&err, text, sizeof(text));
@@ -138,7 +139,7 @@ check_cuts(const char *format, const char *name, const uint8_t *bytes,
 
 START_TEST(what_a_sink_has_written_is_cut)
 {
-	struct hatf_format f;
+	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 
 	for (unsigned i = 0; hatf_format_get(i, &f); i++) {
 		const struct hatf_writer_options options = { .plain = true,
@@ -151,8 +152,7 @@ START_TEST(what_a_sink_has_written_is_cut)
 		if (!f.foreign || !f.reads || !f.writes)
 			continue;
 		fd = memfd_create("trace", MFD_CLOEXEC);
-		ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, NULL),
-				 HATF_OK);
+		ck_assert_int_eq(writer_of_fd(fd, &options, &w, NULL), HATF_OK);
 		ck_assert_int_eq(hatf_writer_write(w, records, COUNT), HATF_OK);
 		ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 		nbytes = pread(fd, bytes, sizeof(bytes), 0);
@@ -225,7 +225,7 @@ check_folder(const char *format)
 
 START_TEST(what_the_systems_have_written_is_cut)
 {
-	struct hatf_format f;
+	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 	unsigned count = 0;
 
 	for (unsigned i = 0; hatf_format_get(i, &f); i++)
@@ -240,11 +240,11 @@ START_TEST(names_of_formats_are_checked)
 {
 	static const uint8_t text[] = "0 1 0x10\n";
 	struct hatf_error err;
-	struct hatf_format f;
+	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 
 	ck_assert_int_eq(read_file("nothing", text, sizeof(text) - 1, &err),
 			 -1);
-	ck_assert_int_eq(err.status, HATF_LIMIT);
+	ck_assert_int_eq(err.status, HATF_BAD_OPTION);
 	ck_assert_str_eq(err.field, "format");
 	for (unsigned i = 0; hatf_format_get(i, &f); i++) {
 		const struct hatf_writer_options options = { .format = f.name };
@@ -254,12 +254,11 @@ START_TEST(names_of_formats_are_checked)
 			ck_assert_int_eq(
 				read_file(f.name, text, sizeof(text) - 1, &err),
 				-1);
-			ck_assert_int_eq(err.status, HATF_LIMIT);
+			ck_assert_int_eq(err.status, HATF_BAD_OPTION);
 		}
 		if (!f.writes)
-			ck_assert_int_eq(
-				hatf_writer_open_fd(-1, &options, &w, &err),
-				HATF_LIMIT);
+			ck_assert_int_eq(writer_of_fd(-1, &options, &w, &err),
+					 HATF_BAD_OPTION);
 		/* Content tells, unless it cannot, or HATF is wanted. */
 		if (f.reads && !f.by_name && strcmp(f.name, "hatf") != 0)
 			ck_assert_int_eq(

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_format_doc.c
+ * test_format_doc.c - the dumps and layouts in the format documents are right
  *
- * The dumps in hatf/FORMAT.md are right: each is decoded, by the library and by
- * the judge of mini.h, and what a line says must be what its bytes mean.
- * Together they show every tag, every metadata operation, interpretation and
- * width.
+ * Each dump of HATF is decoded by the library and by the independent decoder of
+ * mini.h, and the text of a line must be what its bytes mean.  Together they
+ * show every tag, every metadata operation, interpretation and width.  The
+ * tables of offsets in RINGS.md are those of the structures.
  */
 #include "hatf/codec/bytes.h"
 #include "hatf/hatf.h"
+#include "hatf/rings/image.h"
 #include "support/mini.h"
+#include "support/streams.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -17,7 +19,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define DOCUMENT "hatf/FORMAT.md"
+#define FORMAT	"hatf/FORMAT.md"
+#define FORMATS "hatf/formats/FORMATS.md"
+#define RINGS	"hatf/rings/RINGS.md"
 
 #define LINE_MAX_NBYTES	 1024
 #define DUMP_MAX_NBYTES	 4096
@@ -102,12 +106,12 @@ next_dump(FILE *file, const char *kind, struct dump *d)
 }
 
 static FILE *
-open_document(void)
+open_document(const char *path)
 {
-	FILE *const file = fopen(DOCUMENT, "r");
+	FILE *const file = fopen(path, "r");
 
-	ck_assert_msg(file != NULL, "cannot open " DOCUMENT
-				    ": run this in the top directory");
+	ck_assert_msg(file != NULL,
+		      "cannot open %s: run this in the top directory", path);
 	return file;
 }
 
@@ -220,9 +224,9 @@ check_by_library(const struct dump *d)
 
 	ck_assert_uint_eq(fwrite(d->bytes, 1, d->nbytes, file), d->nbytes);
 	rewind(file);
-	ck_assert_int_eq(hatf_reader_open_fd(fileno(file), HATF_READ_METADATA,
-					     &reader, NULL),
-			 HATF_OK);
+	ck_assert_int_eq(
+		reader_of_fd(fileno(file), HATF_READER_METADATA, &reader, NULL),
+		HATF_OK);
 	while ((status = hatf_reader_read(reader, &r, 1, &got)) == HATF_OK)
 		check_record(d, i++, &r);
 	ck_assert_int_eq(status, HATF_END);
@@ -237,7 +241,7 @@ START_TEST(every_dump_means_what_it_says)
 		0, 1, 2, 4, 8, HATF_WIDTH_V1, HATF_WIDTH_V2
 	};
 	static struct dump d;
-	FILE *const file = open_document();
+	FILE *const file = open_document(FORMAT);
 
 	while (next_dump(file, "hatf", &d)) {
 		check_by_mini(&d);
@@ -260,7 +264,7 @@ START_TEST(the_member_inflates_to_the_first_dump)
 	static struct dump plain, member;
 	uint8_t out[DUMP_MAX_NBYTES];
 	z_stream z = { .next_out = out, .avail_out = sizeof(out) };
-	FILE *file = open_document();
+	FILE *file = open_document(FORMAT);
 
 	ck_assert(next_dump(file, "hatf", &plain));
 	rewind(file);
@@ -297,8 +301,7 @@ check_encoded(const struct dump *d)
 
 	ck_assert_uint_eq(fwrite(d->bytes, 1, d->nbytes, file), d->nbytes);
 	rewind(file);
-	ck_assert_int_eq(hatf_reader_open_fd(fileno(file), 0, &reader, NULL),
-			 HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fileno(file), 0, &reader, NULL), HATF_OK);
 	while (hatf_reader_read(reader, &r, 1, &got) == HATF_OK) {
 		ck_assert_uint_lt(i, 3);
 		mini_assert_same(&r, &encoded[i++]);
@@ -315,7 +318,7 @@ START_TEST(the_dumps_of_encodings_are_read)
 	static struct dump d;
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		FILE *const file = open_document();
+		FILE *const file = open_document(FORMATS);
 
 		ck_assert(next_dump(file, formats[i], &d));
 		check_encoded(&d);
@@ -336,13 +339,12 @@ START_TEST(the_dumps_of_columns_are_written)
 			.plain = true, .bare = true, .format = formats[i]
 		};
 		struct hatf_writer *w;
-		FILE *const file = open_document();
+		FILE *const file = open_document(FORMATS);
 		FILE *const made = tmpfile();
 
 		ck_assert(next_dump(file, formats[i], &d));
-		ck_assert_int_eq(
-			hatf_writer_open_fd(fileno(made), &options, &w, NULL),
-			HATF_OK);
+		ck_assert_int_eq(writer_of_fd(fileno(made), &options, &w, NULL),
+				 HATF_OK);
 		hatf_writer_write(w, encoded, 3);
 		ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 		rewind(made);
@@ -352,6 +354,96 @@ START_TEST(the_dumps_of_columns_are_written)
 		fclose(made);
 		fclose(file);
 	}
+}
+END_TEST
+
+/* The offsets in the tables of RINGS.md, in its order. */
+static const size_t ring_offsets[] = {
+	offsetof(struct image, magic),
+	offsetof(struct image, version),
+	offsetof(struct image, boot_id),
+	offsetof(struct image, pid),
+	offsetof(struct image, seq),
+	offsetof(struct image, unattached),
+	offsetof(struct image, commit),
+	offsetof(struct image, trace),
+	offsetof(struct image, pid_start),
+	offsetof(struct image, file_dev),
+	offsetof(struct image, reading_count),
+	offsetof(struct image, reading),
+	IMAGE_HEADER_NBYTES,
+
+	offsetof(struct image_commit, seq),
+	offsetof(struct image_commit, trace),
+	offsetof(struct image_commit, nbytes),
+	offsetof(struct image_commit, event_count),
+	offsetof(struct image_commit, lost_count),
+	offsetof(struct image_commit, time),
+	offsetof(struct image_commit, line),
+	offsetof(struct image_commit, unit_ns),
+	offsetof(struct image_commit, flags),
+	offsetof(struct image_commit, level),
+	offsetof(struct image_commit, threads),
+	offsetof(struct image_commit, unattached),
+
+	offsetof(struct image_trace, head_nbytes),
+	offsetof(struct image_trace, head_hash),
+	offsetof(struct image_trace, announced_seq),
+	offsetof(struct image_trace, path),
+
+	offsetof(struct ring, head),
+	offsetof(struct ring, tail),
+	offsetof(struct ring, capacity),
+	offsetof(struct ring, waiting),
+	offsetof(struct ring, lost_count),
+	offsetof(struct ring, magic),
+	offsetof(struct ring, words_max),
+	offsetof(struct ring, id),
+	offsetof(struct ring, is_nested),
+	offsetof(struct ring, commit),
+	offsetof(struct ring, words),
+
+	offsetof(struct ring_commit, seq),
+	offsetof(struct ring_commit, pos),
+	offsetof(struct ring_commit, stamp),
+	offsetof(struct ring_commit, realloc_old),
+	offsetof(struct ring_commit, flags),
+	offsetof(struct ring_commit, thread),
+};
+#define RING_OFFSET_COUNT (sizeof(ring_offsets) / sizeof(ring_offsets[0]))
+
+/*
+ * Is the line a row of such a table?  In the tables of examples, the bytes are
+ * in backticks.
+ */
+static bool
+is_offset_row(const char *line, size_t *offset_ret)
+{
+	char bytes[16];
+
+	return sscanf(line, "| %zu | %15[0-9+*] |", offset_ret, bytes) == 2 ||
+	       sscanf(line, "| %zu | %1[|]", offset_ret, bytes) == 2;
+}
+
+START_TEST(the_layout_of_a_ring_file_is_that_of_the_structures)
+{
+	FILE *const file = open_document(RINGS);
+	char line[LINE_MAX_NBYTES];
+	unsigned version = 0;
+	size_t count = 0, offset;
+
+	while (fgets(line, sizeof(line), file) != NULL) {
+		if (!is_offset_row(line, &offset))
+			continue;
+		ck_assert_uint_lt(count, RING_OFFSET_COUNT);
+		ck_assert_msg(offset == ring_offsets[count], "want %zu: %s",
+			      ring_offsets[count], line);
+		count++;
+		sscanf(line, "| %*u | 4+4 | `version`, %u;", &version);
+	}
+	fclose(file);
+	ck_assert_uint_eq(count, RING_OFFSET_COUNT);
+	ck_assert_uint_eq(version, IMAGE_VERSION);
 }
 END_TEST
 
@@ -365,6 +457,7 @@ main(void)
 	tcase_add_test(tc, the_member_inflates_to_the_first_dump);
 	tcase_add_test(tc, the_dumps_of_encodings_are_read);
 	tcase_add_test(tc, the_dumps_of_columns_are_written);
+	tcase_add_test(tc, the_layout_of_a_ring_file_is_that_of_the_structures);
 	suite_add_tcase(suite, tc);
 
 	SRunner *const runner = srunner_create(suite);

@@ -12,6 +12,7 @@
 #include "support/anyrecord.h"
 #include "support/hand.h"
 #include "support/ours.h"
+#include "support/streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ write_fd(int fd, const struct hatf_writer_options *options, size_t n)
 	struct hatf_writer *w;
 	struct hatf_error err;
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, options, &w, &err), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, options, &w, &err), HATF_OK);
 	for (size_t i = 0; i < n; i += 100)
 		ck_assert_int_eq(hatf_writer_write(w, records + i,
 						   n - i < 100 ? n - i : 100),
@@ -60,7 +61,7 @@ open_fd(int fd)
 	struct hatf_error err;
 	char text[200];
 
-	if (hatf_reader_open_fd(fd, 0, &reader, &err) != HATF_OK)
+	if (reader_of_fd(fd, 0, &reader, &err) != HATF_OK)
 		ck_abort_msg("%s", hatf_error_text(&err, text, sizeof(text)));
 	return reader;
 }
@@ -101,7 +102,7 @@ compare(struct hatf_reader *reader, size_t *n_ret)
 static void
 check_round_trip(const struct hatf_writer_options *options)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	const int fd = scratch();
 	size_t n;
@@ -192,7 +193,8 @@ START_TEST(an_empty_trace_is_one)
 			.format = ours_format(i)
 		};
 		const int fd = scratch();
-		struct hatf_reader_stats stats;
+		struct hatf_reader_stats stats = { .struct_nbytes =
+							   sizeof(stats) };
 		struct hatf_reader *reader;
 		size_t n;
 
@@ -216,7 +218,8 @@ START_TEST(an_incomplete_source_stays_incomplete)
 			.format = ours_format(i), .incomplete = true
 		};
 		const int fd = scratch();
-		struct hatf_reader_stats stats;
+		struct hatf_reader_stats stats = { .struct_nbytes =
+							   sizeof(stats) };
 		struct hatf_reader *reader;
 		size_t n;
 
@@ -245,7 +248,8 @@ START_TEST(losses_are_counted)
 			.format = ours_format(i)
 		};
 		const int fd = scratch();
-		struct hatf_reader_stats stats;
+		struct hatf_reader_stats stats = { .struct_nbytes =
+							   sizeof(stats) };
 		struct hatf_reader *reader;
 		size_t n;
 
@@ -338,13 +342,13 @@ static void
 check_cut(const char *format, const uint8_t *bytes, size_t nbytes)
 {
 	const int fd = hand_file(bytes, nbytes);
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hatf_error err;
 	enum hatf_status status;
 	size_t n;
 
-	if (hatf_reader_open_fd(fd, 0, &reader, &err) != HATF_OK) {
+	if (reader_of_fd(fd, 0, &reader, &err) != HATF_OK) {
 		/* Too few bytes remain to tell what the file is. */
 		mini_check(nbytes < 400);
 		mini_check(err.status == HATF_NOT_HATF ||
@@ -421,8 +425,7 @@ START_TEST(damage_is_survived)
 
 			*byte = (uint8_t)random;
 			copy = hand_file(bytes, nbytes);
-			if (hatf_reader_open_fd(copy, 0, &reader, NULL) ==
-			    HATF_OK) {
+			if (reader_of_fd(copy, 0, &reader, NULL) == HATF_OK) {
 				while (hatf_reader_read(reader, batch, 8, &n) ==
 				       HATF_OK)
 					mini_check(n > 0 &&
@@ -502,10 +505,9 @@ START_TEST(wrong_options_are_refused_by_name)
 		struct hatf_writer *w;
 		struct hatf_error err;
 
-		ck_assert_int_eq(
-			hatf_writer_open_fd(-1, &cases[i].options, &w, &err),
-			HATF_LIMIT);
-		ck_assert_int_eq(err.status, HATF_LIMIT);
+		ck_assert_int_eq(writer_of_fd(-1, &cases[i].options, &w, &err),
+				 HATF_BAD_OPTION);
+		ck_assert_int_eq(err.status, HATF_BAD_OPTION);
 		ck_assert_str_eq(err.field, cases[i].field);
 	}
 }
@@ -516,7 +518,9 @@ START_TEST(a_full_disk_is_told)
 	for (unsigned i = 0; ours_format(i) != NULL; i++) {
 		for (unsigned plain = 0; plain < 2; plain++) {
 			const struct hatf_writer_options options = {
-				.format = ours_format(i), .plain = plain != 0
+				.struct_nbytes = sizeof(options),
+				.format = ours_format(i),
+				.plain = plain != 0
 			};
 			struct hatf_writer *w;
 			struct hatf_error err;
@@ -539,7 +543,7 @@ START_TEST(a_descriptor_stays_open)
 	const int fd = scratch();
 	struct hatf_writer *w;
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, NULL, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, NULL, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
 	close(fd);

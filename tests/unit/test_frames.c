@@ -2,13 +2,14 @@
 /*
  * test_frames.c
  *
- * What comes out of frames of zstd and lz4 is what went in.  A file that is cut off
- * at any byte gives every block before it and says so; damage, other bytes behind a
- * frame, a window that is too large and data without end are refused.  A build without
- * one of the libraries says what it lacks.
+ * Frames of zstd and lz4 yield the data that was put in.  A file truncated at
+ * any byte yields every block before that, and then reports the truncation.
+ * Damage, other data after a frame, a window that is too large and endless data
+ * are refused.  A build without one of the libraries reports what it lacks.
  */
 #include "hatf/io/input.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
@@ -17,7 +18,7 @@
 #include <lz4frame.h>
 #endif
 
-/* Data of each block of the frames that are made here. */
+/* Bytes of data in each block of the test frames. */
 #define BLOCK_NBYTES 50
 
 static uint8_t
@@ -27,7 +28,7 @@ data_at(size_t i)
 }
 
 #ifdef HAVE_ZSTD
-/* A frame of so many blocks; 'ends' gets where each of them ends. */
+/* Make a frame of so many blocks; 'ends' gets the end of each. */
 static void
 zstd_frame(struct hand *h, size_t blocks, size_t *ends)
 {
@@ -105,8 +106,8 @@ static make_frame *const makers[] = {
 };
 
 /*
- * Read bytes[0, nbytes) to the end in pieces, with data that begins again after each
- * 'again' bytes.  Returns the final status.
+ * Read bytes[0, nbytes) to the end in pieces.  The data repeats every 'again'
+ * bytes.  Return the final status.
  */
 static enum hatf_status
 read_file(const uint8_t *bytes, size_t nbytes, size_t piece, size_t again,
@@ -136,7 +137,7 @@ read_file(const uint8_t *bytes, size_t nbytes, size_t piece, size_t again,
 	return status;
 }
 
-START_TEST(frames_come_back)
+START_TEST(data_survives_compression)
 {
 	const size_t pieces[] = { 1, 7, 50, 4096 };
 
@@ -158,14 +159,14 @@ START_TEST(frames_come_back)
 }
 END_TEST
 
-START_TEST(cut_off_anywhere_gives_all_blocks)
+START_TEST(truncation_gives_all_blocks_before_it)
 {
 	for (size_t m = 0; makers[m] != NULL; m++) {
 		struct hand h = { .used = 0 };
 		size_t ends[10], got;
 
 		makers[m](&h, 10, ends);
-		/* What is shorter is not known to be compressed. */
+		/* Shorter files are not recognised as compressed. */
 		for (size_t cut = 6; cut < h.used; cut++) {
 			size_t whole = 0;
 
@@ -182,7 +183,7 @@ START_TEST(cut_off_anywhere_gives_all_blocks)
 }
 END_TEST
 
-START_TEST(a_second_frame_may_be_cut_off_too)
+START_TEST(a_second_frame_may_be_truncated_too)
 {
 	for (size_t m = 0; makers[m] != NULL; m++) {
 		struct hand h = { .used = 0 };
@@ -205,8 +206,8 @@ START_TEST(a_second_frame_may_be_cut_off_too)
 }
 END_TEST
 
-/* Both frames have checksums, so no other data passes as whole. */
-START_TEST(damage_shows)
+/* Both frames have checksums, so altered data is always detected. */
+START_TEST(damage_is_reported)
 {
 	for (size_t m = 0; makers[m] != NULL; m++) {
 		struct hand h = { .used = 0 };
@@ -230,7 +231,7 @@ START_TEST(damage_shows)
 }
 END_TEST
 
-START_TEST(other_bytes_behind_a_frame_are_damage)
+START_TEST(other_data_after_a_frame_is_damage)
 {
 	for (size_t m = 0; makers[m] != NULL; m++) {
 		struct hand h = { .used = 0 };
@@ -249,7 +250,7 @@ START_TEST(other_bytes_behind_a_frame_are_damage)
 END_TEST
 
 #ifdef HAVE_ZSTD
-/* An empty frame whose header wants a window of so many bits. */
+/* Make an empty frame whose header asks for a window of so many bits. */
 static enum hatf_status
 read_window(unsigned bits)
 {
@@ -264,8 +265,8 @@ read_window(unsigned bits)
 START_TEST(a_window_that_is_too_large_is_refused)
 {
 	ck_assert_int_eq(read_window(10), HATF_END);
-	ck_assert_int_eq(read_window(FRAMES_WINDOW_LOG_MAX), HATF_END);
-	ck_assert_int_eq(read_window(FRAMES_WINDOW_LOG_MAX + 1), HATF_LIMIT);
+	ck_assert_int_eq(read_window(FRAME_WINDOW_LOG_MAX), HATF_END);
+	ck_assert_int_eq(read_window(FRAME_WINDOW_LOG_MAX + 1), HATF_LIMIT);
 	ck_assert_int_eq(read_window(41), HATF_LIMIT);
 }
 END_TEST
@@ -273,7 +274,7 @@ END_TEST
 #endif
 
 /* Of any length, and several of them. */
-START_TEST(frames_to_be_skipped_may_come_first)
+START_TEST(skippable_frames_may_come_first)
 {
 	static const size_t lengths[] = { 0, 3, 300000 };
 
@@ -296,7 +297,7 @@ START_TEST(frames_to_be_skipped_may_come_first)
 					   10 * BLOCK_NBYTES, true, &got),
 				 HATF_END);
 		ck_assert_uint_eq(got, 10 * BLOCK_NBYTES);
-		/* Cut off, it is what it was. */
+		/* Truncated, the kind stays known. */
 		for (size_t cut = h.used - 1; cut > 300000; cut -= 100) {
 			const enum hatf_status status =
 				read_file(h.bytes, cut, 4096, 10 * BLOCK_NBYTES,
@@ -310,7 +311,7 @@ START_TEST(frames_to_be_skipped_may_come_first)
 END_TEST
 
 #ifdef HAVE_ZSTD
-/* Read 300 MiB of a text over and over, and delete what they are made of. */
+/* Compress 300 MiB of a repeated text, and read them. */
 static enum hatf_status
 read_repeated(const char *text, size_t text_nbytes, int level, size_t *got_ret)
 {
@@ -331,7 +332,7 @@ read_repeated(const char *text, size_t text_nbytes, int level, size_t *got_ret)
 	return status;
 }
 
-START_TEST(data_without_end_is_refused)
+START_TEST(compression_bombs_are_refused)
 {
 	size_t got;
 
@@ -356,15 +357,16 @@ END_TEST
 
 START_TEST(no_trace_is_taken_for_a_frame)
 {
-	/* reallocAlloc, with a size like lz4's magic and the least addresses. */
+	/* reallocAlloc whose size is lz4's magic, with the lowest addresses. */
 	const uint8_t trace[] = { 0x04, 0x22, 0x4d, 0x18, 0x40, 0, 0, 0, 0 };
 
-	ck_assert_int_eq(frames_recognise(trace, sizeof(trace)), FRAMES_NONE);
-	ck_assert_int_eq(frames_recognise(trace, 3), FRAMES_NONE);
+	ck_assert_int_eq(frame_kind_recognise(trace, sizeof(trace)),
+			 FRAME_NONE);
+	ck_assert_int_eq(frame_kind_recognise(trace, 3), FRAME_NONE);
 }
 END_TEST
 
-START_TEST(a_missing_library_is_said)
+START_TEST(a_missing_library_is_reported)
 {
 	static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, 0 };
 	static const uint8_t lz4[] = { 0x04, 0x22, 0x4d, 0x18, 0x64, 0x40 };
@@ -382,7 +384,7 @@ START_TEST(a_missing_library_is_said)
 		struct hatf_reader *reader;
 		struct hatf_error err;
 		const enum hatf_status status =
-			hatf_reader_open_fd(fd, 0, &reader, &err);
+			reader_of_fd(fd, 0, &reader, &err);
 
 		if (has[i]) {
 			ck_assert_int_ne(status, HATF_NO_LIBRARY);
@@ -404,19 +406,19 @@ main(void)
 	TCase *const tc = tcase_create("frames");
 
 	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, frames_come_back);
-	tcase_add_test(tc, cut_off_anywhere_gives_all_blocks);
-	tcase_add_test(tc, a_second_frame_may_be_cut_off_too);
-	tcase_add_test(tc, damage_shows);
-	tcase_add_test(tc, other_bytes_behind_a_frame_are_damage);
-	tcase_add_test(tc, frames_to_be_skipped_may_come_first);
+	tcase_add_test(tc, data_survives_compression);
+	tcase_add_test(tc, truncation_gives_all_blocks_before_it);
+	tcase_add_test(tc, a_second_frame_may_be_truncated_too);
+	tcase_add_test(tc, damage_is_reported);
+	tcase_add_test(tc, other_data_after_a_frame_is_damage);
+	tcase_add_test(tc, skippable_frames_may_come_first);
 #ifdef HAVE_ZSTD
 	tcase_add_test(tc, a_window_that_is_too_large_is_refused);
-	tcase_add_test(tc, data_without_end_is_refused);
+	tcase_add_test(tc, compression_bombs_are_refused);
 	tcase_add_test(tc, a_tight_loop_is_read);
 #endif
 	tcase_add_test(tc, no_trace_is_taken_for_a_frame);
-	tcase_add_test(tc, a_missing_library_is_said);
+	tcase_add_test(tc, a_missing_library_is_reported);
 	suite_add_tcase(suite, tc);
 
 	SRunner *const runner = srunner_create(suite);

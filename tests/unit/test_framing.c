@@ -80,7 +80,8 @@ START_TEST(our_traces_are_complete_if_they_say_so_and_it_is_true)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct hatf_reader_stats stats;
+		struct hatf_reader_stats stats = { .struct_nbytes =
+							   sizeof(stats) };
 		struct hatf_reader *reader;
 		struct hand h = { 0 };
 		size_t n;
@@ -107,7 +108,7 @@ END_TEST
 
 START_TEST(a_trace_that_lost_events_is_not_complete)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hand h = { 0 };
 	size_t n;
@@ -138,7 +139,7 @@ END_TEST
  */
 START_TEST(more_losses_than_can_be_counted_are_no_error)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hand h = { 0 };
 	size_t n;
@@ -193,7 +194,7 @@ END_TEST
 
 START_TEST(a_trailer_that_is_not_last_is_none)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hand h = { 0 };
 	size_t n;
@@ -332,7 +333,8 @@ START_TEST(malformed_comments_of_ours_are_errors_and_others_are_not)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct hatf_reader_stats stats;
+		struct hatf_reader_stats stats = { .struct_nbytes =
+							   sizeof(stats) };
 
 		ck_assert_int_eq(status_with(cases[i].text, &stats),
 				 cases[i].status);
@@ -343,7 +345,7 @@ END_TEST
 
 START_TEST(comments_of_a_foreign_trace_mean_nothing)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hand h = { 0 };
 	size_t n;

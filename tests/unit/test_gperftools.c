@@ -8,6 +8,7 @@
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 enum {
 	MALLOC = 0x00,
@@ -125,7 +126,7 @@ read_bytes(struct reading *r, const uint8_t *bytes, size_t nbytes, size_t max)
 	size_t n;
 
 	memset(r, 0, sizeof(*r));
-	r->status = hatf_reader_open_fd(fd, 0, &reader, &r->err);
+	r->status = reader_of_fd(fd, 0, &reader, &r->err);
 	if (r->status == HATF_OK) {
 		ck_assert_str_eq(hatf_reader_format(reader), "gperftools");
 		ck_assert_str_eq(hatf_reader_header(reader, "unit"), "ns");
@@ -332,7 +333,7 @@ START_TEST(what_is_held_is_bounded)
 	put_buffer(&h, 2, 2048, &b);
 	fd = hand_file(h.bytes, h.used);
 	hand_fini(&h);
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, NULL), HATF_OK);
 	while (hatf_reader_read(reader, records, 256, &n) == HATF_OK) {
 		total += n;
 		thread = records[n - 1].thread;

@@ -2,8 +2,8 @@
 /*
  * test_heaps.c
  *
- * A heap that is destroyed leaves nothing behind, and the others stay what they are:
- * programs make a pool for each request, and as many of them as they like.
+ * Destroying a heap frees all of its memory and does not change other heaps.
+ * Programs make a pool for each request, in any number.
  */
 #include "hatf/containers/heaps.h"
 #include "support/hand.h"
@@ -36,23 +36,23 @@ START_TEST(dead_heaps_take_no_memory)
 	heaps_init(&heaps, true);
 	for (uint64_t id = 1; id <= 10000; id++) {
 		put(&heaps, id, 0x1000, id);
-		/* Every hundredth stays. */
+		/* Every hundredth heap stays. */
 		if (id % 100 != 0)
 			heaps_clear(&heaps, id);
 	}
 	ck_assert_uint_eq(heaps.other_count, 100);
-	ck_assert_uint_eq(live_count(&heaps.index), 100);
+	ck_assert_uint_eq(u64_map_count(&heaps.index), 100);
 	ck_assert_uint_le(heaps.other_cap, 128);
 	ck_assert_uint_eq(heaps.live_count, 100);
 	for (uint64_t id = 100; id <= 10000; id += 100)
 		ck_assert_uint_eq(size_of(&heaps, id, 0x1000), id);
-	/* In any order; one that is not there is no matter. */
+	/* Destroy in any order; an unknown heap is ignored. */
 	for (uint64_t id = 10100; id != 0; id -= 100)
 		heaps_clear(&heaps, id);
 	ck_assert_uint_eq(heaps.other_count, 0);
 	ck_assert_uint_eq(heaps.live_count, 0);
 	ck_assert_uint_eq(heaps.live_nbytes, 0);
-	/* The id may be another heap's. */
+	/* Reuse the id. */
 	put(&heaps, 7, 0x2000, 5);
 	ck_assert_uint_eq(size_of(&heaps, 7, 0x1000), 0);
 	ck_assert_uint_eq(size_of(&heaps, 7, 0x2000), 5);

@@ -8,6 +8,7 @@
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 /* A comment, as a record. */
 #define COMMENT(text)                                                       \
@@ -37,7 +38,7 @@ check_written(const struct hatf_record *records, size_t n, bool incomplete,
 	struct hatf_writer *w;
 	char text[8192] = "";
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, &options, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_write(w, records, n), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	ck_assert_int_gt(pread(fd, text, sizeof(text) - 1, 0), 0);
@@ -272,7 +273,7 @@ START_TEST(a_line_has_few_frames)
 	uint8_t attributes[11];
 	char text[80];
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, &options, &w, NULL), HATF_OK);
 	for (int i = 1; i <= DEPTH; i++) {
 		const int n = snprintf(text, sizeof(text),
 				       "HATF frame\nframe=%d\nfunction=f%d\n"
@@ -328,7 +329,7 @@ START_TEST(a_deep_stack_is_told)
 	size_t used = 0, n;
 	char text[64];
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, &options, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_write(w, &rec, 1), HATF_OK);
 	for (int i = 1; i <= DEPTH; i++)
 		put_comment(
@@ -346,7 +347,7 @@ START_TEST(a_deep_stack_is_told)
 	ck_assert_int_eq(hatf_writer_write(w, &rec, 1), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, NULL), HATF_OK);
 	do
 		ck_assert_int_eq(hatf_reader_read(reader, &rec, 1, &n),
 				 HATF_OK);

@@ -2,10 +2,10 @@
 /*
  * test_input.c
  *
- * What comes out of a file, a pipe, or gzip members in either must be the bytes
- * that went in.  A compressed file that is cut off at any byte must still give
- * every byte that inflate() can know, and then say that it is cut off; anything
- * else that is wrong with it must show, and show again when asked again.
+ * A file or pipe, plain or in gzip members, yields the bytes that were put in.
+ * A compressed file truncated at any byte yields every byte that inflate() can
+ * determine, and then reports the truncation.  Any other fault is reported, and
+ * again at every later call.
  */
 #include "hatf/io/input.h"
 #include "support/hand.h"
@@ -31,8 +31,8 @@ make_bytes(struct hand *h, size_t nbytes)
 }
 
 /*
- * Read 'fd' to its end in pieces of 'piece' bytes; the result must be the first
- * '*nbytes_ret' of 'want'.  Returns the final status.
+ * Read 'fd' to its end in pieces of 'piece' bytes.  The result must be the
+ * first '*nbytes_ret' bytes of 'want'.  Return the final status.
  */
 static enum hatf_status
 read_all(int fd, unsigned jobs, size_t piece, const struct hand *want,
@@ -64,7 +64,7 @@ read_all(int fd, unsigned jobs, size_t piece, const struct hand *want,
 	return status;
 }
 
-/* Threads must make no difference. */
+/* Read with and without threads; the results must be equal. */
 static enum hatf_status
 read_bytes(const struct hand *file, size_t piece, const struct hand *want,
 	   size_t *nbytes_ret)
@@ -97,7 +97,7 @@ expect_whole(const struct hand *file, const struct hand *want)
 	}
 }
 
-START_TEST(a_plain_file_is_handed_through)
+START_TEST(a_plain_file_is_returned_unchanged)
 {
 	static const size_t sizes[] = {
 		0, 1, 2, 3, INPUT_BUF_NBYTES, INPUT_BUF_NBYTES + 1, 300000
@@ -128,9 +128,9 @@ START_TEST(gzip_members_are_one_stream)
 }
 END_TEST
 
-START_TEST(a_header_with_every_optional_part_is_stepped_over)
+START_TEST(a_header_with_every_optional_part_is_skipped)
 {
-	/* FHCRC is left out: its value depends on the rest. */
+	/* Without FHCRC, whose value depends on the rest. */
 	static const char header[] = "\x1f\x8b\x08\x1c\0\0\0\0\0\xff"
 				     "\4\0HATFname\0comment";
 	struct hand want = { 0 }, plain = { 0 }, file = { 0 };
@@ -146,7 +146,7 @@ START_TEST(a_header_with_every_optional_part_is_stepped_over)
 }
 END_TEST
 
-/* How many bytes come out of inflate() when it is fed 'nbytes' one by one. */
+/* Return how many bytes inflate() yields when it gets 'nbytes' one by one. */
 static size_t
 knowable(const uint8_t *bytes, size_t nbytes)
 {
@@ -169,7 +169,7 @@ knowable(const uint8_t *bytes, size_t nbytes)
 }
 
 static void
-cut_everywhere(void (*put)(struct hand *, const uint8_t *, size_t))
+truncate_everywhere(void (*put)(struct hand *, const uint8_t *, size_t))
 {
 	struct hand want = { 0 }, file = { 0 };
 	size_t member, nbytes;
@@ -197,15 +197,15 @@ put_ours(struct hand *h, const uint8_t *bytes, size_t nbytes)
 	hand_member(h, bytes, nbytes, 0);
 }
 
-START_TEST(a_cut_gives_every_byte_before_it)
+START_TEST(truncation_gives_every_byte_before_it)
 {
-	cut_everywhere(hand_gzip);
-	cut_everywhere(put_ours);
+	truncate_everywhere(hand_gzip);
+	truncate_everywhere(put_ours);
 }
 END_TEST
 
-/* One match of deflate is up to 258 bytes: they may have to wait for room. */
-START_TEST(a_cut_gives_output_that_has_to_wait_for_room)
+/* A match of deflate has up to 258 bytes, which may exceed the room left. */
+START_TEST(truncation_gives_output_that_exceeds_the_room)
 {
 	struct hand want = { 0 }, file = { 0 };
 	size_t nbytes;
@@ -254,7 +254,7 @@ START_TEST(our_members_are_one_stream_with_any_others)
 }
 END_TEST
 
-/* A member, or its data, that no buffer is made for. */
+/* Members, and data, that are longer than any buffer. */
 START_TEST(a_member_of_any_size_is_read)
 {
 	struct hand want = { 0 }, file = { 0 };
@@ -273,8 +273,8 @@ START_TEST(a_member_of_any_size_is_read)
 }
 END_TEST
 
-/* It is a hint: the members are good, whatever it says. */
-START_TEST(a_wrong_length_does_no_harm)
+/* The length is a hint: wrong ones do not make members bad. */
+START_TEST(a_wrong_length_in_a_member_is_ignored)
 {
 	static const int lies[] = { -2000000, -100000, -9, -8,	-1,
 				    1,	      8,       20, 100, 1000000 };
@@ -293,7 +293,10 @@ START_TEST(a_wrong_length_does_no_harm)
 }
 END_TEST
 
-/* What inflate() makes of members up to the first fault; true: there is none. */
+/*
+ * Inflate members up to the first fault with zlib alone.  Return whether there
+ * is no fault.
+ */
 static bool
 inflate_by_zlib(const struct hand *file, struct hand *out)
 {
@@ -314,7 +317,7 @@ inflate_by_zlib(const struct hand *file, struct hand *out)
 	return result == Z_STREAM_END;
 }
 
-START_TEST(each_changed_byte_is_what_zlib_makes_of_it)
+START_TEST(damaged_members_give_what_zlib_gives)
 {
 	struct hand all = { 0 }, file = { 0 };
 
@@ -326,7 +329,7 @@ START_TEST(each_changed_byte_is_what_zlib_makes_of_it)
 		size_t nbytes;
 
 		file.bytes[i] ^= 0x40;
-		/* The first two bytes tell that it is compressed. */
+		/* The first two bytes identify the compression. */
 		if (i >= 2) {
 			const bool good = inflate_by_zlib(&file, &want);
 			const enum hatf_status status =
@@ -346,7 +349,10 @@ END_TEST
 #define ZEROS_NBYTES  ((size_t)32 << 20)
 #define ZEROS_ALLOWED ((size_t)256 << 20)
 
-/* How many bytes 'count' copies of a file of zeros give; 'ours' in blocks. */
+/*
+ * Return how many bytes 'count' copies of a file of zeros yield; 'ours': in
+ * blocks.
+ */
 static uint64_t
 read_zeros(int count, bool ours, unsigned jobs, enum hatf_status *status_ret)
 {
@@ -375,7 +381,7 @@ read_zeros(int count, bool ours, unsigned jobs, enum hatf_status *status_ret)
 }
 
 /* FORMAT "Limits". */
-START_TEST(what_is_made_to_keep_a_reader_busy_is_refused)
+START_TEST(compression_bombs_are_refused)
 {
 	enum hatf_status status;
 	uint64_t nbytes = read_zeros(8, false, 0, &status);
@@ -386,7 +392,7 @@ START_TEST(what_is_made_to_keep_a_reader_busy_is_refused)
 	ck_assert_int_eq(status, HATF_LIMIT);
 	ck_assert_uint_gt(nbytes, ZEROS_ALLOWED);
 	ck_assert_uint_le(nbytes, ZEROS_ALLOWED + 2 * ZEROS_NBYTES);
-	/* Not even that fills blocks so well. */
+	/* In our blocks even zeros stay below the limit. */
 	for (unsigned jobs = 0; jobs <= 2; jobs += 2) {
 		nbytes = read_zeros(20, true, jobs, &status);
 		ck_assert_int_eq(status, HATF_END);
@@ -395,8 +401,11 @@ START_TEST(what_is_made_to_keep_a_reader_busy_is_refused)
 }
 END_TEST
 
-/* Nothing that has been read, is inflated, or waits to be, may be left over. */
-START_TEST(a_reading_may_end_anywhere)
+/*
+ * Close the input with members read, being decompressed and waiting; nothing
+ * may leak.
+ */
+START_TEST(closing_early_leaks_nothing)
 {
 	struct hand want = { 0 }, file = { 0 };
 	uint8_t buf[7000];
@@ -419,8 +428,8 @@ START_TEST(a_reading_may_end_anywhere)
 }
 END_TEST
 
-/* The writer waits for what it wrote to be read before it writes on. */
-START_TEST(what_a_pipe_has_is_not_held_back)
+/* The writer waits until its last data has been read before it writes more. */
+START_TEST(available_data_is_returned_at_once)
 {
 	for (unsigned jobs = 0; jobs <= 2; jobs++) {
 		struct hand want = { 0 };
@@ -511,7 +520,7 @@ struct feeder {
 	const struct hand *file;
 };
 
-/* Write byte by byte, so that the reader finds the pipe empty again and again. */
+/* Write byte by byte, so that the reader often finds the pipe empty. */
 static void *
 feed(void *arg)
 {
@@ -576,8 +585,11 @@ START_TEST(a_directory_cannot_be_read)
 }
 END_TEST
 
-/* That of what has been handed on, whatever has been read or inflated since. */
-START_TEST(it_knows_how_much_with_threads)
+/*
+ * The count covers the data returned, not what has been read or decompressed
+ * ahead.
+ */
+START_TEST(consumed_bytes_are_exact_with_threads)
 {
 	struct hand want = { 0 }, file = { 0 };
 	size_t ends[21] = { 0 };
@@ -612,7 +624,7 @@ START_TEST(it_knows_how_much_with_threads)
 }
 END_TEST
 
-START_TEST(it_knows_how_much_of_the_file_it_has_used)
+START_TEST(consumed_bytes_are_exact)
 {
 	struct hand want = { 0 }, file = { 0 };
 	uint8_t buf[1000];
@@ -644,24 +656,24 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		a_plain_file_is_handed_through,
+		a_plain_file_is_returned_unchanged,
 		gzip_members_are_one_stream,
-		a_header_with_every_optional_part_is_stepped_over,
-		a_cut_gives_every_byte_before_it,
-		a_cut_gives_output_that_has_to_wait_for_room,
+		a_header_with_every_optional_part_is_skipped,
+		truncation_gives_every_byte_before_it,
+		truncation_gives_output_that_exceeds_the_room,
 		our_members_are_one_stream_with_any_others,
 		a_member_of_any_size_is_read,
-		a_wrong_length_does_no_harm,
-		each_changed_byte_is_what_zlib_makes_of_it,
-		what_is_made_to_keep_a_reader_busy_is_refused,
-		a_reading_may_end_anywhere,
-		what_a_pipe_has_is_not_held_back,
+		a_wrong_length_in_a_member_is_ignored,
+		damaged_members_give_what_zlib_gives,
+		compression_bombs_are_refused,
+		closing_early_leaks_nothing,
+		available_data_is_returned_at_once,
 		damage_is_found_after_the_bytes_before_it,
 		what_follows_a_member_must_be_a_member,
 		a_pipe_is_waited_for,
 		a_directory_cannot_be_read,
-		it_knows_how_much_of_the_file_it_has_used,
-		it_knows_how_much_with_threads,
+		consumed_bytes_are_exact,
+		consumed_bytes_are_exact_with_threads,
 	};
 
 	return hand_run("input", tests, COUNT(tests));

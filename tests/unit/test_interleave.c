@@ -32,7 +32,7 @@ static void step(void);
 #include "hatf/hatf.h"
 #include "hatf/rings/narrate.h"
 #include "preload/record/ring_wait.h"
-#include "preload/writer/trace.h"
+#include "preload/trace/trace.h"
 
 #define WORDS	    512
 #define RING_NBYTES (RING_HEADER_NBYTES + WORDS * sizeof(uint64_t))
@@ -523,7 +523,7 @@ write_file(const char *path, const void *bytes, size_t nbytes)
 static void
 recover(void)
 {
-	struct hatf_recovery found;
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
 	struct hatf_error err;
 	const enum hatf_status status =
 		hatf_recover(rings_path, NULL, 0, &found, &err);
@@ -628,7 +628,7 @@ check_records(void)
 	unsigned seen[THREADS] = { 0 }, announced = 0;
 	size_t n;
 
-	ck_assert_int_eq(hatf_reader_open(trace_path, 0, &reader, &err),
+	ck_assert_int_eq(hatf_reader_open(trace_path, NULL, &reader, &err),
 			 HATF_OK);
 	match_record(NULL, NULL, NULL);
 	while ((status = hatf_reader_read(reader, batch, 64, &n)) == HATF_OK)

@@ -98,14 +98,16 @@ END_TEST
 /* The table is right in itself. */
 START_TEST(the_formats)
 {
-	struct hatf_format f, other;
+	struct hatf_format f = { .struct_nbytes = sizeof(f) };
+	struct hatf_format other = { .struct_nbytes = sizeof(other) };
 	unsigned n = 0;
 
 	while (hatf_format_get(n, &f)) {
 		const char *compression;
 		char path[64];
 
-		ck_assert_str_eq(f.name, hatf_format_name(n));
+		ck_assert(hatf_format_find(f.name, &other));
+		ck_assert_str_eq(f.name, other.name);
 		ck_assert(f.reads || f.writes);
 		ck_assert_uint_eq(f.keeps >> HATF_KEEPS_COUNT, 0);
 		for (unsigned i = 0; i < n; i++) {
@@ -129,7 +131,10 @@ START_TEST(the_formats)
 		n++;
 	}
 	ck_assert_uint_ge(n, 7);
-	ck_assert_str_eq(hatf_format_name(n - 1), "hatf");
+	ck_assert_str_eq(f.name, "hatf");
+	ck_assert(hatf_format_find(NULL, &other));
+	ck_assert_str_eq(other.name, "hatf");
+	ck_assert(!hatf_format_find("nothing", &other));
 }
 END_TEST
 

@@ -5,7 +5,7 @@
  * The table of live blocks must hold what a plain list of them holds, whatever the
  * program does, while it grows and shrinks; and hold nothing once it is told to.
  */
-#include "preload/writer/live_blocks.h"
+#include "preload/trace/live_blocks.h"
 
 #include "support/checks.h"
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "preload/writer/load_policy.h"
+#include "preload/trace/load_policy.h"
 
 #define MS     1000000u
 #define NBYTES (256u << 10)

@@ -7,6 +7,7 @@
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 #define BEGIN UINT64_C(1600000000000000)
 
@@ -118,10 +119,9 @@ note(struct reading *r, struct hatf_stacks *stacks,
      const struct hatf_record *rec)
 {
 	struct hatf_stack stack;
-	const char *field;
 	char buf[100];
 
-	if (hatf_stacks_note(stacks, rec, &field) != HATF_OK)
+	if (hatf_stacks_note(stacks, rec, NULL) != HATF_OK)
 		ck_abort_msg("a wrong definition");
 	if (rec->tag == HATF_COMMENT)
 		return;
@@ -152,7 +152,7 @@ read_bytes(struct reading *r, const uint8_t *bytes, size_t nbytes, size_t max)
 
 	memset(r, 0, sizeof(*r));
 	ck_assert_int_eq(hatf_stacks_open(&stacks), HATF_OK);
-	r->status = hatf_reader_open_fd(fd, 0, &reader, &r->err);
+	r->status = reader_of_fd(fd, 0, &reader, &r->err);
 	if (r->status == HATF_OK) {
 		ck_assert_str_eq(hatf_reader_format(reader), "memtrace");
 		ck_assert_str_eq(hatf_reader_header(reader, "context"),
@@ -271,7 +271,7 @@ read_to_end(struct hand *h, struct hatf_error *err)
 	struct hatf_reader *reader;
 	size_t n;
 
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, err), HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, err), HATF_OK);
 	while (hatf_reader_read(reader, records, 64, &n) == HATF_OK)
 		continue;
 	*err = *hatf_reader_error(reader);

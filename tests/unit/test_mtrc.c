@@ -10,6 +10,7 @@
 #include "support/mini.h"
 
 #include "support/hand.h"
+#include "support/streams.h"
 
 #include <glob.h>
 
@@ -89,13 +90,13 @@ static void
 read_fd(int fd, size_t batch, struct outcome *out)
 {
 	struct hatf_record records[256];
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	size_t n;
 
 	memset(out, 0, offsetof(struct outcome, records));
 	out->text[0] = '\0';
-	out->status = hatf_reader_open_fd(fd, 0, &reader, &out->err);
+	out->status = reader_of_fd(fd, 0, &reader, &out->err);
 	if (out->status != HATF_OK)
 		return;
 	ck_assert_str_eq(hatf_reader_format(reader), "mtrc");
@@ -441,7 +442,7 @@ check_damage(uint8_t *bytes, size_t nbytes)
 		mini_check(write(fd, bytes, nbytes) == (ssize_t)nbytes);
 		bytes[i] ^= mask;
 		mini_check(lseek(fd, 0, SEEK_SET) == 0);
-		if (hatf_reader_open_fd(fd, 0, &reader, NULL) == HATF_OK) {
+		if (reader_of_fd(fd, 0, &reader, NULL) == HATF_OK) {
 			while (hatf_reader_read(reader, records, 64, &n) ==
 			       HATF_OK)
 				;

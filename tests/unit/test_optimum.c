@@ -2,10 +2,10 @@
 /*
  * test_optimum.c
  *
- * "Optimum" must be exactly that: on short sequences it is held against a search
- * through all metadata that there is, on longer ones every technique is held
- * against those that may do less, and against what a writer does who looks at
- * one record after the other.  Whatever is placed must decode.
+ * "Optimum" must be optimal.  On short sequences it is compared with a search
+ * through all possible metadata.  On longer ones each technique is compared
+ * with those that allow less, and with a writer that sees one record at a time.
+ * Everything that is placed must decode.
  */
 #include "hatf/optimum/optimum.h"
 
@@ -24,7 +24,7 @@ pick(size_t n)
 	return (size_t)(mini_random(&seed) >> 20) % n;
 }
 
-/* Place a whole block by technique 't', and return what it costs. */
+/* Place a whole block by technique 't', and return its cost. */
 static struct judge
 place_block_by(const struct technique *t, const struct layout *layout,
 	       bool restart, size_t n, size_t cap)
@@ -62,7 +62,7 @@ place_by(const char *name, size_t n)
 
 /* --------------------------------------------------------------- sequences */
 
-/* A value that has something to do with those before. */
+/* Pick a value that is related to earlier ones. */
 static uint64_t
 next_value(const uint64_t *values, size_t i)
 {
@@ -92,7 +92,7 @@ next_value(const uint64_t *values, size_t i)
 	}
 }
 
-/* Some state that a field can be in. */
+/* Pick a state that a field can have. */
 static void
 any_state(struct layout *l, unsigned field, const uint64_t *values, size_t n)
 {
@@ -121,7 +121,10 @@ any_state(struct layout *l, unsigned field, const uint64_t *values, size_t n)
 		layout_apply(l, &empty);
 }
 
-/* A window in which 'field' has the values, and no other one needs metadata. */
+/*
+ * Make a window in which 'field' has these values and other fields need no
+ * metadata.
+ */
 static size_t
 make_window(unsigned field, const uint64_t *values, bool *tied, size_t n)
 {
@@ -153,7 +156,7 @@ make_window(unsigned field, const uint64_t *values, bool *tied, size_t n)
 
 #define SHORT 200
 
-/* A few values; or fewer, for long times, or again and again. */
+/* Make a few values, or very few that repeat, in runs or at random. */
 static size_t
 make_values(uint64_t *values)
 {
@@ -189,7 +192,7 @@ compare_with_search(const struct technique *t, unsigned field, bool restart)
 
 	const int least = search(field, fields[field], &layout.field[field],
 				 restart, values, tied, n);
-	/* A small 'cap' must not make a difference. */
+	/* A small 'cap' must not change the result. */
 	const struct judge j =
 		place_block_by(t, &layout, restart, count,
 			       pick(2) ? PLACE_METADATA_MAX : ALL_CHANGES);
@@ -230,7 +233,7 @@ START_TEST(each_technique_is_at_its_best)
 }
 END_TEST
 
-/* Addresses within 'reach' of each other, in no order. */
+/* Make addresses within 'reach' of each other, in random order. */
 static size_t
 cost_of_reach(uint64_t low, uint64_t reach)
 {
@@ -246,7 +249,7 @@ cost_of_reach(uint64_t low, uint64_t reach)
 
 START_TEST(offsets_reach_as_far_as_their_width_allows)
 {
-	/* Also where the bases, or the addresses, go round from the highest. */
+	/* Also where bases or addresses wrap around. */
 	static const uint64_t lows[] = { 0x555555559000,
 					 0,
 					 5,
@@ -268,7 +271,7 @@ END_TEST
 
 /* ------------------------------------------------------------ long windows */
 
-/* A program: sizes of a few kinds, a heap that is reused, some far blocks. */
+/* A program: a few sizes, a heap that is reused, some distant blocks. */
 static void
 heap_like(size_t i, struct hatf_record *r)
 {
@@ -300,7 +303,7 @@ heap_like(size_t i, struct hatf_record *r)
 	live[slot] = r->address;
 }
 
-/* Everything at random, with every tag. */
+/* Random records of every tag. */
 static void
 wild(size_t i, struct hatf_record *r)
 {
@@ -318,7 +321,7 @@ wild(size_t i, struct hatf_record *r)
 	r->attributes = (const uint8_t *)records;
 }
 
-/* Long runs: of a size, of a stride, in one region. */
+/* Long runs of one size, one stride, one region. */
 static void
 runs(size_t i, struct hatf_record *r)
 {
@@ -348,7 +351,7 @@ make_records(size_t make, size_t n)
 		makes[make](i, &records[i]);
 }
 
-START_TEST(no_technique_is_below_one_that_may_do_more)
+START_TEST(no_technique_beats_one_that_allows_more)
 {
 	static const char *const order[][2] = {
 		{ "naive", "small-size" },
@@ -382,11 +385,12 @@ START_TEST(no_technique_is_below_one_that_may_do_more)
 END_TEST
 
 /*
- * Or the best of each block would not be the best of all: a fuzzer found traces of
- * many blocks, of which "optimum" was larger than "best", because a width that it
- * used in the first block made the beginning of all others more expensive.
+ * Otherwise the best of each block would not be the best of all.  A fuzzer
+ * found traces of many blocks whose "optimum" was larger than "best": a width
+ * used in the first block made the beginning of all later blocks more
+ * expensive.
  */
-START_TEST(a_block_costs_the_same_whatever_was_before)
+START_TEST(a_block_costs_the_same_after_any_other)
 {
 	static const char *const names[] = { "naive", "best", "optimum" };
 	struct layout layouts[2];
@@ -419,7 +423,7 @@ START_TEST(a_block_costs_the_same_whatever_was_before)
 }
 END_TEST
 
-START_TEST(the_recorder_is_not_below_the_optimum)
+START_TEST(the_recorder_does_not_beat_the_optimum)
 {
 	static struct place place;
 	struct judge online = { 0 };
@@ -451,7 +455,7 @@ START_TEST(the_recorder_is_not_below_the_optimum)
 }
 END_TEST
 
-/* -------------------------------------- what one would write without a plan */
+/* ----------------------------------------------------------- greedy writer */
 
 static unsigned
 width_of(uint64_t value)
@@ -463,7 +467,7 @@ width_of(uint64_t value)
 	return width;
 }
 
-/* Wider at once; narrower as soon as the next 8 sizes allow it. */
+/* Widen at once; narrow as soon as the next 8 sizes allow it. */
 static size_t
 greedy_small_size(const uint64_t *sizes, size_t n, unsigned least)
 {
@@ -488,7 +492,7 @@ greedy_small_size(const uint64_t *sizes, size_t n, unsigned least)
 	return cost;
 }
 
-/* Four bytes, or default for a run that is worth it. */
+/* Use 4 bytes, or default for a run that is long enough to pay. */
 static size_t
 greedy_same_size(const uint64_t *sizes, size_t n)
 {
@@ -503,7 +507,7 @@ greedy_same_size(const uint64_t *sizes, size_t n)
 	return cost;
 }
 
-/* What an address costs beside the greedy ones: near the heap, or far. */
+/* The cost of an address for the greedy ones: near the heap, or far from it. */
 static size_t
 greedy_address(uint64_t address)
 {
@@ -512,7 +516,7 @@ greedy_address(uint64_t address)
 	return offset + 0x80000000 <= UINT32_MAX ? 4 : 4 + 8 + 4;
 }
 
-/* 'width' bytes for a run in one region that is worth another base. */
+/* Use 'width' bytes for a run in one region if it pays for another base. */
 static size_t
 greedy_base_offset(const uint64_t *addresses, size_t n, unsigned width)
 {
@@ -568,7 +572,7 @@ greedy_stride(const uint64_t *addresses, size_t n)
 	return cost;
 }
 
-/* Differences, with the width that the present one needs. */
+/* Use differences, with the width that the present one needs. */
 static size_t
 greedy_delta(const uint64_t *times, size_t n)
 {
@@ -576,7 +580,7 @@ greedy_delta(const uint64_t *times, size_t n)
 	unsigned width = 1;
 
 	for (size_t i = 1; i < n; i++) {
-		/* These times never go back. */
+		/* These times never decrease. */
 		const unsigned need = width_of(2 * (times[i] - times[i - 1]));
 
 		cost += need == width ? width : 4 + need;
@@ -591,7 +595,7 @@ cost_of(const char *technique, unsigned field)
 	return place_by(technique, COUNT).nbytes[field];
 }
 
-START_TEST(greed_is_not_below_any_technique)
+START_TEST(the_greedy_writer_does_not_beat_any_technique)
 {
 	static uint64_t sizes[COUNT], addresses[COUNT], times[COUNT];
 	size_t size_count = 0;
@@ -661,12 +665,13 @@ main(void)
 	tcase_add_loop_test(tc, nothing_is_better_than_the_optimum, 0, 20);
 	tcase_add_loop_test(tc, each_technique_is_at_its_best, 0, 14);
 	tcase_add_test(tc, offsets_reach_as_far_as_their_width_allows);
-	tcase_add_loop_test(tc, no_technique_is_below_one_that_may_do_more, 0,
+	tcase_add_loop_test(tc, no_technique_beats_one_that_allows_more, 0,
 			    2 * MAKE_COUNT);
-	tcase_add_test(tc, a_block_costs_the_same_whatever_was_before);
-	tcase_add_loop_test(tc, the_recorder_is_not_below_the_optimum, 0,
+	tcase_add_test(tc, a_block_costs_the_same_after_any_other);
+	tcase_add_loop_test(tc, the_recorder_does_not_beat_the_optimum, 0,
 			    2 * MAKE_COUNT);
-	tcase_add_loop_test(tc, greed_is_not_below_any_technique, 0, 4);
+	tcase_add_loop_test(tc, the_greedy_writer_does_not_beat_any_technique,
+			    0, 4);
 	tcase_add_test(tc, a_window_of_comments_puts_every_field_into_a_state);
 	suite_add_tcase(suite, tc);
 

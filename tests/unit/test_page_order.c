@@ -2,14 +2,14 @@
 /*
  * test_page_order.c
  *
- * A set of pages says the same as an array of flags, whatever is put in and taken
- * out, in any order; neighbours are those that the array has.
+ * A set of pages agrees with an array of flags after any series of additions
+ * and removals, and finds the neighbours that the array has.
  */
 #include "hatf/containers/page_order.h"
 
 #include "support/hand.h"
 
-/* Groups have pages beside each other, or one page. */
+/* Some groups have adjacent pages, some have one page. */
 #define PLACES 6000u
 #define APART  100
 
@@ -28,7 +28,7 @@ page_at(unsigned place)
 	return place < PLACES / 2 ? place : PLACES + (uint64_t)place * APART;
 }
 
-/* The neighbour of a place by the array; PLACES: there is none. */
+/* The neighbour of a place according to the array; PLACES: none. */
 static unsigned
 neighbour(unsigned place, int step)
 {
@@ -46,7 +46,7 @@ check_neighbour(bool found, uint64_t page, unsigned want)
 		ck_abort_msg("a neighbour");
 }
 
-/* Look at a place, and put in or take out what is there. */
+/* Compare a place with the model, then add or remove it. */
 static void
 step(struct page_order *order, unsigned place, bool puts)
 {
@@ -55,7 +55,7 @@ step(struct page_order *order, unsigned place, bool puts)
 	bool found = page_order_before(order, page, &near);
 
 	check_neighbour(found, near, neighbour(place, -1));
-	found = page_order_behind(order, page, &near);
+	found = page_order_after(order, page, &near);
 	check_neighbour(found, near, neighbour(place, 1));
 	if (puts)
 		ck_assert(page_order_add(order, page));
@@ -64,13 +64,13 @@ step(struct page_order *order, unsigned place, bool puts)
 	is_there[place] = puts;
 }
 
-START_TEST(a_set_says_what_an_array_says)
+START_TEST(a_set_agrees_with_an_array)
 {
 	struct page_order order = { 0 };
 	unsigned seed = 1;
 
 	for (unsigned i = 0; i < 200000; i++) {
-		/* It grows in order, shrinks, and grows anywhere. */
+		/* Grow in order, shrink, and grow at random. */
 		const unsigned phase = i / 20000 % 3;
 		const unsigned place =
 			phase == 0 ? i % PLACES : pick(&seed, PLACES);
@@ -90,20 +90,20 @@ START_TEST(the_first_and_the_last_page_are_pages)
 	uint64_t page;
 
 	ck_assert(!page_order_before(&order, UINT64_MAX, &page));
-	ck_assert(!page_order_behind(&order, 0, &page));
+	ck_assert(!page_order_after(&order, 0, &page));
 	ck_assert(page_order_add(&order, 0));
 	ck_assert(page_order_add(&order, UINT64_MAX));
 	ck_assert(page_order_before(&order, UINT64_MAX, &page));
 	ck_assert_uint_eq(page, 0);
-	ck_assert(page_order_behind(&order, 0, &page));
+	ck_assert(page_order_after(&order, 0, &page));
 	ck_assert_uint_eq(page, UINT64_MAX);
 	ck_assert(!page_order_before(&order, 0, &page));
-	ck_assert(!page_order_behind(&order, UINT64_MAX, &page));
+	ck_assert(!page_order_after(&order, UINT64_MAX, &page));
 	page_order_fini(&order);
 }
 END_TEST
 
-START_TEST(pages_side_by_side_take_half_a_byte)
+START_TEST(adjacent_pages_take_half_a_byte)
 {
 	const uint64_t n = 1000000;
 	struct page_order order = { 0 };
@@ -125,9 +125,9 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		a_set_says_what_an_array_says,
+		a_set_agrees_with_an_array,
 		the_first_and_the_last_page_are_pages,
-		pages_side_by_side_take_half_a_byte,
+		adjacent_pages_take_half_a_byte,
 	};
 
 	return hand_run("page_order", tests, 3);

@@ -74,12 +74,12 @@ START_TEST(what_is_forgotten_takes_no_memory)
 		mini_check(paged_map_put(&n, i, i));
 		if (i >= 100)
 			paged_map_remove(&n, i - 100);
-		mini_check(live_count(&n.pages) <=
+		mini_check(u64_map_count(&n.pages) <=
 			   2 + 100 / PAGED_MAP_PAGE_SLOTS + 1);
 	}
 	for (uint64_t i = 999900; i < 1000000; i++)
 		paged_map_remove(&n, i);
-	mini_check(live_count(&n.pages) == 1);
+	mini_check(u64_map_count(&n.pages) == 1);
 	paged_map_fini(&n);
 }
 END_TEST

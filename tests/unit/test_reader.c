@@ -9,6 +9,7 @@
 #include "hatf/hatf.h"
 #include "support/hand.h"
 #include "support/open.h"
+#include "support/streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +28,11 @@ refuse(const void *bytes, size_t nbytes)
 	char text[200];
 	const char *what;
 
-	ck_assert_int_eq(hatf_reader_open_fd(fd, 0, &reader, &err),
-			 HATF_NOT_HATF);
+	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, &err), HATF_NOT_HATF);
 	ck_assert_int_eq(err.status, HATF_NOT_HATF);
 	ck_assert_ptr_null(reader);
-	what = err.field == NULL ? "no trace: it is empty"
-				 : "no format that hatf knows";
+	what = err.field == NULL ? "not a trace: the file is empty"
+				 : "not a format that hatf knows";
 	ck_assert_ptr_nonnull(
 		strstr(hatf_error_text(&err, text, sizeof(text)), what));
 	close(fd);
@@ -109,11 +109,11 @@ read_strange(unsigned kind)
 
 	put_strange(&h, kind);
 	fd = hand_file(h.bytes, h.used);
-	ck_assert_int_eq(hatf_reader_open_fd_as(fd, NULL, 0, &reader, &err),
+	ck_assert_int_eq(reader_of_fd_as(fd, NULL, 0, &reader, &err),
 			 HATF_NOT_HATF);
 	close(fd);
 	fd = hand_file(h.bytes, h.used);
-	ck_assert_int_eq(hatf_reader_open_fd_as(fd, "hatf", 0, &reader, &err),
+	ck_assert_int_eq(reader_of_fd_as(fd, "hatf", 0, &reader, &err),
 			 HATF_OK);
 	ck_assert_int_eq(drain(reader, &n), HATF_END);
 	ck_assert_uint_eq(n, 100);
@@ -122,7 +122,7 @@ read_strange(unsigned kind)
 	/* What is illegal is an error all the same. */
 	hand_put(&h, 0x7f, 1);
 	fd = hand_file(h.bytes, h.used);
-	ck_assert_int_eq(hatf_reader_open_fd_as(fd, "hatf", 0, &reader, &err),
+	ck_assert_int_eq(reader_of_fd_as(fd, "hatf", 0, &reader, &err),
 			 HATF_OK);
 	ck_assert_int_eq(drain(reader, &n), HATF_BAD_TAG);
 	ck_assert_uint_eq(n, 100);
@@ -158,7 +158,7 @@ START_TEST(random_bytes_are_not_a_trace)
 		}
 		h.bytes[0] = (uint8_t)(i % 12); /* a tag, to begin with */
 		fd = hand_file(h.bytes, h.used);
-		if (hatf_reader_open_fd(fd, 0, &reader, NULL) == HATF_OK) {
+		if (reader_of_fd(fd, 0, &reader, NULL) == HATF_OK) {
 			accepted++;
 			ck_assert_int_ne(drain(reader, &n), HATF_END);
 		}
@@ -186,14 +186,14 @@ START_TEST(what_cannot_be_opened_is_an_io_error)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		ck_assert_int_eq(
-			hatf_reader_open(cases[i].path, 0, &reader, &err),
+			hatf_reader_open(cases[i].path, NULL, &reader, &err),
 			HATF_IO);
 		ck_assert_int_eq(err.status, HATF_IO);
 		ck_assert_int_eq(err.sys_errno, cases[i].sys_errno);
 		ck_assert_str_eq(hatf_error_text(&err, text, sizeof(text)),
 				 strerror(cases[i].sys_errno));
 		ck_assert_int_eq(
-			hatf_reader_open(cases[i].path, 0, &reader, NULL),
+			hatf_reader_open(cases[i].path, NULL, &reader, NULL),
 			HATF_IO);
 	}
 }
@@ -204,7 +204,7 @@ START_TEST(an_error_comes_after_the_records_before_it_and_stays)
 	struct hand h = { 0 };
 	struct hatf_reader *reader;
 	const struct hatf_error *err;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	char text[200], cut[10];
 	size_t n;
 	int fd;
@@ -224,7 +224,7 @@ START_TEST(an_error_comes_after_the_records_before_it_and_stays)
 	ck_assert_str_eq(err->field, "fieldWidth");
 	ck_assert_str_eq(hatf_error_text(err, text, sizeof(text)),
 			 "offset 0x232c, record 1000: fieldWidth: a metadata "
-			 "record is illegal");
+			 "record is invalid");
 	ck_assert_str_eq(hatf_error_text(err, cut, sizeof(cut)), "offset 0x");
 	hatf_reader_get_stats(reader, &stats);
 	ck_assert_uint_eq(stats.record_count[HATF_ALLOC], 1000);
@@ -378,7 +378,7 @@ START_TEST(a_pipe_is_read_as_a_file_is)
 	ck_assert_int_eq(pthread_create(&thread, NULL, feed, &f), 0);
 	/* "-" is standard input. */
 	ck_assert_int_eq(dup2(fds[0], STDIN_FILENO), STDIN_FILENO);
-	ck_assert_int_eq(hatf_reader_open("-", 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_reader_open("-", NULL, &reader, NULL), HATF_OK);
 	check_all_large(reader, MAX);
 	hatf_reader_close(reader);
 	pthread_join(thread, NULL);
@@ -401,7 +401,7 @@ START_TEST(metadata_comes_only_on_request)
 	hand_put(&h, 0x10203040, 4);
 	hand_width(&h, 0, 4);
 	hand_alloc(&h, 1, 2);
-	for (unsigned flags = 0; flags <= HATF_READ_METADATA; flags++) {
+	for (unsigned flags = 0; flags <= HATF_READER_METADATA; flags++) {
 		h.bytes[4] = 0;
 		reader = open_bytes(&h, flags, &fd);
 		ck_assert_int_eq(drain(reader, &n), HATF_END);

@@ -14,11 +14,12 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "preload/lifecycle.h"
+#include "preload/process/attach.h"
 #include "preload/record/clock.h"
 #include "preload/record/record.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/thread.h"
+#include "preload/record/wake.h"
 
 #define THREADS 3
 #define WORDS	1024u
@@ -44,7 +45,7 @@ static _Atomic unsigned alone; /* 0, or the number of a thread and 1 */
  * linked, would record this very program.
  */
 struct thread *
-lifecycle_attach(uint64_t parent, uint64_t start)
+attach_thread(uint64_t parent, uint64_t start)
 {
 	(void)parent;
 	(void)start;
@@ -52,51 +53,26 @@ lifecycle_attach(uint64_t parent, uint64_t start)
 }
 
 struct thread *
-lifecycle_attach_nested(struct thread *t)
+attach_nested(struct thread *t)
 {
 	(void)t;
 	abort();
 }
 
-bool
-lifecycle_is_tracing(void)
-{
-	abort();
-}
-
-const struct config *
-lifecycle_config(void)
-{
-	abort();
-}
-
 void
-writer_wake(void)
+wake_writer(void)
 {
 	abort();
 }
 
 bool
-lifecycle_is_own(void)
-{
-	abort();
-}
-
-void
-lifecycle_answer(bool start)
-{
-	(void)start;
-	abort();
-}
-
-bool
-writer_is_here(void)
+wake_has_writer(void)
 {
 	abort();
 }
 
 bool
-writer_is_wanted(uint64_t used, uint64_t capacity)
+wake_is_wanted(uint64_t used, uint64_t capacity)
 {
 	(void)used;
 	(void)capacity;
@@ -104,7 +80,7 @@ writer_is_wanted(uint64_t used, uint64_t capacity)
 }
 
 void
-writer_count_unattached(void)
+wake_count_unattached(void)
 {
 	abort();
 }

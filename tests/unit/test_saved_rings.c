@@ -275,7 +275,7 @@ make_empty_file(void)
 START_TEST(test_events_before_first_commit)
 {
 	static const uint8_t event[] = { HATF_DESTROY_THREAD };
-	struct hatf_recovery found;
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
 	struct stat st;
 	size_t n;
 
@@ -291,7 +291,7 @@ END_TEST
 START_TEST(test_no_commit_but_words)
 {
 	struct image *const image = (struct image *)file;
-	struct hatf_recovery found;
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
 
 	make_empty_file();
 	image->commit[0].trace = 33;

@@ -2,9 +2,9 @@
 /*
  * test_stacks.c
  *
- * What is equal gets the same id and is told of once; a reader that gets the
- * comments in order knows what the writer knew; what a hostile trace says instead is
- * refused with the key at fault, and changes nothing.
+ * Equal frames and stacks get the same id and are written once.  A reader of
+ * the comments, in order, knows all that the writer knew.  A definition that a
+ * hostile trace contains is refused with the key at fault, and changes nothing.
  */
 #include "hatf/hatf.h"
 
@@ -32,10 +32,13 @@ note_bytes(struct hatf_stacks *s, const char *text, size_t nbytes,
 					 .attributes = copy,
 					 .attributes_nbytes =
 						 (uint32_t)nbytes };
+	struct hatf_error err;
 	enum hatf_status status;
 
 	memcpy(copy, text, nbytes);
-	status = hatf_stacks_note(s, &rec, field_ret);
+	status = hatf_stacks_note(s, &rec, &err);
+	ck_assert_int_eq(err.status, status);
+	*field_ret = err.field;
 	free(copy);
 	return status;
 }
@@ -63,7 +66,7 @@ refuse(struct hatf_stacks *s, const char *text, const char *want)
 	ck_assert_uint_eq(hatf_stacks_count(s), stacks);
 }
 
-/* What is to be told next; "" for nothing. */
+/* The next definition; "" if there is none. */
 static const char *
 next(struct hatf_stacks *s)
 {
@@ -155,7 +158,7 @@ START_TEST(equal_frames_and_stacks_have_one_id)
 }
 END_TEST
 
-START_TEST(what_is_new_is_told_once)
+START_TEST(each_definition_is_written_once)
 {
 	struct hatf_stacks *const s = open_stacks();
 
@@ -169,7 +172,7 @@ START_TEST(what_is_new_is_told_once)
 	add_frame(s, &frames[0]);
 	add_frame(s, &frames[5]);
 	add(s, 1, 2);
-	/* Frames come before the stacks that have them. */
+	/* Frames precede the stacks that have them. */
 	ck_assert_str_eq(next(s), "HATF frame\nframe=2\n");
 	ck_assert_str_eq(next(s), "HATF stack\nstack=1\nparent=0\nframe=1\n");
 	ck_assert_str_eq(next(s), "HATF stack\nstack=2\nparent=1\nframe=2\n");
@@ -178,7 +181,7 @@ START_TEST(what_is_new_is_told_once)
 }
 END_TEST
 
-START_TEST(a_reader_knows_what_the_writer_did)
+START_TEST(a_reader_knows_what_the_writer_knew)
 {
 	struct hatf_stacks *const w = open_stacks();
 	struct hatf_stacks *const r = open_stacks();
@@ -216,7 +219,7 @@ START_TEST(a_reader_knows_what_the_writer_did)
 }
 END_TEST
 
-START_TEST(every_frame_comes_back)
+START_TEST(every_frame_survives_writing_and_reading)
 {
 	struct hatf_stacks *const w = open_stacks();
 	struct hatf_stacks *const r = open_stacks();
@@ -232,7 +235,7 @@ START_TEST(every_frame_comes_back)
 }
 END_TEST
 
-/* Ids of others, in any order, and unknown keys. */
+/* Ids of other writers are in any order; unknown keys are ignored. */
 START_TEST(ids_need_not_be_dense)
 {
 	struct hatf_stacks *const s = open_stacks();
@@ -256,18 +259,17 @@ START_TEST(ids_need_not_be_dense)
 }
 END_TEST
 
-START_TEST(what_is_no_definition_is_left_alone)
+START_TEST(other_comments_are_ignored)
 {
 	struct hatf_stacks *const s = open_stacks();
 	const struct hatf_record alloc = { .tag = HATF_ALLOC };
-	const char *field;
 
 	note(s, "frame=1\n");
 	note(s, "HATF frame");
 	note(s, "HATF frames\nframe=1\n");
 	note(s, "HATF stackstack=1\n");
 	note(s, "");
-	ck_assert_int_eq(hatf_stacks_note(s, &alloc, &field), HATF_OK);
+	ck_assert_int_eq(hatf_stacks_note(s, &alloc, NULL), HATF_OK);
 	ck_assert_uint_eq(hatf_stacks_frame_count(s), 0);
 	hatf_stacks_close(s);
 }
@@ -300,14 +302,14 @@ START_TEST(hostile_definitions_are_refused)
 	refuse(s, "HATF stack\nstack=2\nparent=2\nframe=1\n", "parent");
 	refuse(s, "HATF stack\nstack=2\nparent=3\nframe=1\n", "parent");
 	refuse(s, "HATF stack\nstack=2\nparent=one\nframe=1\n", "parent");
-	/* And what comes after them is fine. */
+	/* Later definitions are accepted. */
 	note(s, "HATF stack\nstack=2\nparent=1\nframe=1\n");
 	hatf_stacks_close(s);
 }
 END_TEST
 
-/* A NUL ends a name; a name that fills a comment comes back whole. */
-START_TEST(names_may_be_odd)
+/* A NUL ends a name; a name that fills a comment is read back whole. */
+START_TEST(names_may_have_any_bytes)
 {
 	struct hatf_stacks *const w = open_stacks();
 	struct hatf_stacks *const r = open_stacks();
@@ -327,7 +329,7 @@ START_TEST(names_may_be_odd)
 	ck_assert_uint_eq(nbytes,
 			  strlen("HATF frame\nframe=2\nfunction=\n") + 65000);
 	ck_assert_int_eq(note_bytes(r, text, nbytes, &field), HATF_OK);
-	/* There was no room for the file. */
+	/* The file did not fit. */
 	check_frame(r, 2, &(struct hatf_frame){ .function = name });
 	free(name);
 	hatf_stacks_close(r);
@@ -379,7 +381,7 @@ START_TEST(more_frames_than_the_limit_are_refused)
 }
 END_TEST
 
-START_TEST(a_record_tells_its_stack)
+START_TEST(the_stack_of_a_record_is_found)
 {
 	const uint8_t bytes[] = { 0x01, 0x41, 0x10, 0x45, 0x81, 0x01, 0x45 };
 	struct hatf_record rec = { .tag = HATF_ALLOC, .attributes = bytes };
@@ -404,16 +406,16 @@ main(void)
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, equal_frames_and_stacks_have_one_id);
-	tcase_add_test(tc, what_is_new_is_told_once);
-	tcase_add_test(tc, a_reader_knows_what_the_writer_did);
-	tcase_add_test(tc, every_frame_comes_back);
+	tcase_add_test(tc, each_definition_is_written_once);
+	tcase_add_test(tc, a_reader_knows_what_the_writer_knew);
+	tcase_add_test(tc, every_frame_survives_writing_and_reading);
 	tcase_add_test(tc, ids_need_not_be_dense);
-	tcase_add_test(tc, what_is_no_definition_is_left_alone);
+	tcase_add_test(tc, other_comments_are_ignored);
 	tcase_add_test(tc, hostile_definitions_are_refused);
-	tcase_add_test(tc, names_may_be_odd);
+	tcase_add_test(tc, names_may_have_any_bytes);
 	tcase_add_test(tc, more_names_than_the_limit_are_refused);
 	tcase_add_test(tc, more_frames_than_the_limit_are_refused);
-	tcase_add_test(tc, a_record_tells_its_stack);
+	tcase_add_test(tc, the_stack_of_a_record_is_found);
 	suite_add_tcase(suite, tc);
 
 	SRunner *const runner = srunner_create(suite);

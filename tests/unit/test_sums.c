@@ -11,6 +11,7 @@
 #include "hatf/hatf.h"
 #include "support/hand.h"
 #include "support/open.h"
+#include "support/streams.h"
 
 #include <fcntl.h>
 
@@ -69,7 +70,7 @@ write_trace(struct hand *h, size_t count, bool plain)
 	const int fd = memfd_create("trace", MFD_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(hatf_writer_open_fd(fd, &options, &w, &err), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, &options, &w, &err), HATF_OK);
 	for (size_t i = 0; i < count; i++) {
 		const struct hatf_record r = {
 			.tag = HATF_ALLOC,
@@ -95,7 +96,7 @@ read_trace(const struct hand *h, size_t *n_ret, struct hatf_error *err_ret)
 	const int fd = hand_file(h->bytes, h->used);
 
 	*n_ret = 0;
-	status = hatf_reader_open_fd(fd, 0, &reader, err_ret);
+	status = reader_of_fd(fd, 0, &reader, err_ret);
 	if (status == HATF_OK) {
 		status = drain(reader, n_ret);
 		*err_ret = *hatf_reader_error(reader);

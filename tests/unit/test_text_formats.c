@@ -9,6 +9,7 @@
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 #include <sys/mman.h>
 
@@ -44,7 +45,7 @@ check_written(const struct hatf_writer_options *options, const char *want)
 	struct hatf_writer *w;
 	char text[4096] = "";
 
-	ck_assert_int_eq(hatf_writer_open_fd(fd, options, &w, NULL), HATF_OK);
+	ck_assert_int_eq(writer_of_fd(fd, options, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_write(w, records, COUNT), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	ck_assert_int_gt(pread(fd, text, sizeof(text) - 1, 0), 0);
@@ -139,7 +140,7 @@ open_text(const uint8_t *text, size_t nbytes, struct hatf_error *err)
 	struct hatf_reader *reader = NULL;
 
 	/* The reader has read the whole file, or keeps its own descriptor. */
-	hatf_reader_open_fd(fd, 0, &reader, err);
+	reader_of_fd(fd, 0, &reader, err);
 	return reader;
 }
 
@@ -247,12 +248,12 @@ START_TEST(ascii_needs_no_first_line)
 }
 END_TEST
 
-/* Every example in FORMAT.md between ```KIND and ``` is a trace. */
+/* Every example in FORMATS.md between ```KIND and ``` is a trace. */
 START_TEST(the_examples_of_the_document_are_read)
 {
 	static const char *const kinds[] = { "ascii", "csv", "json", "xml" };
 	static char document[1 << 17];
-	FILE *const file = fopen("hatf/FORMAT.md", "r");
+	FILE *const file = fopen("hatf/formats/FORMATS.md", "r");
 	size_t nbytes;
 
 	ck_assert_ptr_nonnull(file);

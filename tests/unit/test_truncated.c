@@ -10,6 +10,7 @@
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 #include <stdarg.h>
 
@@ -179,8 +180,11 @@ check(const uint8_t *bytes, size_t nbytes, unsigned jobs,
 	struct hatf_record records[MAX];
 	struct hatf_reader *reader;
 	struct hatf_error err;
-	const enum hatf_status opened = hatf_reader_open_fd(
-		fd, HATF_READ_METADATA | HATF_READ_JOBS(jobs), &reader, &err);
+	const struct hatf_reader_options options = {
+		.flags = HATF_READER_METADATA,
+		.jobs = jobs,
+	};
+	const enum hatf_status opened = reader_with(fd, options, &reader, &err);
 	size_t n = 0, sum = 0;
 
 	ck_assert_int_eq(opened, want->opens ? HATF_OK : HATF_NOT_HATF);
@@ -281,7 +285,10 @@ cut_compressed(const struct trace *t, bool ours)
 static void
 write_every_tag(struct hand *h, bool plain)
 {
-	const struct hatf_writer_options options = { .plain = plain };
+	const struct hatf_writer_options options = {
+		.struct_nbytes = sizeof(options),
+		.plain = plain,
+	};
 	const int fd = hand_file(NULL, 0);
 	struct hatf_writer *writer;
 	uint8_t buf[4096];
@@ -322,9 +329,8 @@ find_ends(struct hand h)
 	struct hatf_reader *reader;
 	size_t n;
 
-	ck_assert_int_eq(
-		hatf_reader_open_fd(fd, HATF_READ_METADATA, &reader, NULL),
-		HATF_OK);
+	ck_assert_int_eq(reader_of_fd(fd, HATF_READER_METADATA, &reader, NULL),
+			 HATF_OK);
 	ck_assert_int_eq(hatf_reader_read(reader, records, MAX, &n), HATF_OK);
 	ck_assert_uint_lt(n, MAX);
 	for (size_t i = 0; i < n; i++)

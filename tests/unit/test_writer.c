@@ -83,10 +83,14 @@ make_records(void)
 static void
 write_all(const struct hatf_writer_options *options)
 {
+	struct hatf_writer_options o = { .fd = -1 };
 	struct hatf_writer *w;
 	struct hatf_error err;
 
-	ck_assert_int_eq(hatf_writer_open(path, options, &w, &err), HATF_OK);
+	if (options != NULL)
+		o = *options;
+	o.struct_nbytes = sizeof(o);
+	ck_assert_int_eq(hatf_writer_open(path, &o, &w, &err), HATF_OK);
 	for (size_t i = 0; i < RECORD_COUNT; i += 1000)
 		ck_assert_int_eq(hatf_writer_write(w, records + i, 1000),
 				 HATF_OK);
@@ -269,14 +273,14 @@ START_TEST(the_reader_reads_what_the_writer_wrote)
 		{ .level = 3, .header = "unit=us\nexe=/a\\x0ab\n" },
 	};
 	const bool bare = options[_i].bare;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hatf_record *const batch = calloc(512, sizeof(*batch));
 	enum hatf_status status;
 	size_t n = 0, got;
 
 	write_all(&options[_i]);
-	ck_assert_int_eq(hatf_reader_open(path, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_reader_open(path, NULL, &reader, NULL), HATF_OK);
 	while ((status = hatf_reader_read(reader, batch, 512, &got)) == HATF_OK)
 		for (size_t i = 0; i < got; i++)
 			if (bare || (!is_kind(&batch[i], "HATF 1.0") &&
@@ -314,7 +318,10 @@ START_TEST(framing_comments_are_replaced)
 		"",
 	};
 	static const bool kept[] = { 0, 0, 0, 0, 0, 1, 1, 1, 1 };
-	const struct hatf_writer_options options = { .plain = true };
+	const struct hatf_writer_options options = {
+		.struct_nbytes = sizeof(options),
+		.plain = true,
+	};
 	struct hatf_record r = { .tag = HATF_COMMENT };
 	struct hatf_writer *w;
 	struct mini m;
@@ -359,7 +366,7 @@ START_TEST(an_empty_trace_is_complete)
 	ck_assert_int_eq(hatf_writer_open(path, NULL, &w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(NULL, NULL), HATF_OK);
-	ck_assert_int_eq(hatf_reader_open(path, 0, &reader, NULL), HATF_OK);
+	ck_assert_int_eq(hatf_reader_open(path, NULL, &reader, NULL), HATF_OK);
 	ck_assert_int_eq(hatf_reader_read(reader, r, 4, &got), HATF_OK);
 	ck_assert_uint_eq(got, 2);
 	ck_assert_int_eq(hatf_reader_read(reader, r, 4, &got), HATF_END);
@@ -393,7 +400,10 @@ END_TEST
 static enum hatf_status
 write_comment(const char *text, bool bare)
 {
-	const struct hatf_writer_options options = { .bare = bare };
+	const struct hatf_writer_options options = {
+		.struct_nbytes = sizeof(options),
+		.bare = bare,
+	};
 	const struct hatf_record comment = {
 		.tag = HATF_COMMENT,
 		.attributes = (const uint8_t *)text,
@@ -457,16 +467,19 @@ END_TEST
 START_TEST(options_are_checked)
 {
 	char *const lines = malloc(70000);
-	struct hatf_writer_options options = { .level = 13 };
+	struct hatf_writer_options options = {
+		.struct_nbytes = sizeof(options),
+		.level = 13,
+	};
 	struct hatf_writer *w;
 	struct hatf_error err;
 
 	ck_assert_int_eq(hatf_writer_open(path, &options, &w, &err),
-			 HATF_LIMIT);
+			 HATF_BAD_OPTION);
 	ck_assert_str_eq(err.field, "level");
 	options.level = -1;
 	ck_assert_int_eq(hatf_writer_open(path, &options, &w, &err),
-			 HATF_LIMIT);
+			 HATF_BAD_OPTION);
 	options.level = 1;
 	options.header = lines;
 	memset(lines, 'a', 70000);
@@ -482,10 +495,10 @@ END_TEST
 
 START_TEST(placements_have_names)
 {
-	ck_assert_str_eq(hatf_placement_name(0), "online");
-	ck_assert_str_eq(hatf_placement_name(11), "optimum");
-	ck_assert_str_eq(hatf_placement_name(12), "smallest");
-	ck_assert_ptr_null(hatf_placement_name(13));
+	ck_assert_str_eq(hatf_writer_placement(0), "online");
+	ck_assert_str_eq(hatf_writer_placement(11), "optimum");
+	ck_assert_str_eq(hatf_writer_placement(12), "smallest");
+	ck_assert_ptr_null(hatf_writer_placement(13));
 }
 END_TEST
 

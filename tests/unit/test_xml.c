@@ -9,6 +9,7 @@
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 #define ALLOC(size, tail)                                          \
 	"<alloc><size>" size "</size><address>0x10</address>" tail \
@@ -27,7 +28,7 @@ read_bytes(const uint8_t *bytes, size_t nbytes, struct hatf_record *records,
 	struct hatf_reader *reader;
 	size_t n, count = 0;
 
-	if (hatf_reader_open_fd(fd, 0, &reader, err) == HATF_OK) {
+	if (reader_of_fd(fd, 0, &reader, err) == HATF_OK) {
 		ck_assert_str_eq(hatf_reader_format(reader), "xml");
 		while (hatf_reader_read(reader, records + count, max - count,
 					&n) == HATF_OK) {

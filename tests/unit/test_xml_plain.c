@@ -12,6 +12,7 @@
 #include "hatf/formats/text/xml_plain.h"
 #include "hatf/hatf.h"
 #include "support/hand.h"
+#include "support/streams.h"
 
 #define DOCUMENTS   4000
 #define RECORDS_MAX 64
@@ -241,7 +242,7 @@ read_document(const struct hand *h, struct outcome *o)
 	size_t n;
 
 	o->count = 0;
-	if (hatf_reader_open_fd(fd, 0, &reader, &o->err) != HATF_OK) {
+	if (reader_of_fd(fd, 0, &reader, &o->err) != HATF_OK) {
 		close(fd);
 		return;
 	}

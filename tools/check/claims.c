@@ -11,7 +11,7 @@ void
 claims_begin(struct claims *c, const struct hatf_reader *reader,
 	     const struct hatf_events *events)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	*c = (struct claims){ .reader = reader, .events = events };
 	hatf_reader_get_stats(reader, &stats);
@@ -158,8 +158,8 @@ time_fits(const struct claims *c, const struct hatf_events_stats *seen)
 static const char *
 judge(const struct claims *c, unsigned n, bool *is_last_ret)
 {
-	struct hatf_events_stats seen;
-	struct hatf_reader_stats read;
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
+	struct hatf_reader_stats read = { .struct_nbytes = sizeof(read) };
 	uint64_t told;
 
 	hatf_events_get_stats(c->events, &seen);

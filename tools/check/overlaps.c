@@ -20,7 +20,7 @@ bool
 overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 	       struct hatf_events *events)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	hatf_reader_get_stats(reader, &stats);
 	o->events = events;
@@ -234,8 +234,8 @@ find_behind(struct overlaps *o, const struct hatf_event *e,
 	uint64_t address = e->address;
 
 	for (unsigned i = 0; i < OVERLAPS_STEPS; i++) {
-		if (!hatf_events_live_behind(o->events, e->heap, address, last,
-					     ret))
+		if (!hatf_events_live_after(o->events, e->heap, address, last,
+					    ret))
 			return false;
 		if (is_judged(o, ret))
 			return true;

@@ -65,7 +65,7 @@ enum sequel_result
 sequel_end(struct sequel *s, const struct hatf_events *events,
 	   const struct sequel *before)
 {
-	struct hatf_events_stats stats;
+	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	hatf_events_get_stats(events, &stats);
 	s->event_count = stats.event_count;

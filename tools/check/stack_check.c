@@ -7,7 +7,7 @@
 bool
 definitions_begin(struct definitions *d, const struct hatf_reader *reader)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	d->stacks = NULL;
 	hatf_reader_get_stats(reader, &stats);
@@ -48,9 +48,8 @@ static const char *
 note(struct definitions *d, const struct hatf_event *e, bool *has_memory_ret)
 {
 	const struct hatf_record rec = first_record(e);
-	const char *field;
 
-	switch (hatf_stacks_note(d->stacks, &rec, &field)) {
+	switch (hatf_stacks_note(d->stacks, &rec, NULL)) {
 	case HATF_OK:
 		return NULL;
 	case HATF_LIMIT:

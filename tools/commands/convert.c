@@ -116,7 +116,7 @@ parse_tags(const char *text, struct rewrite *r)
 		return false;
 	r->options.sequence_tags = strcmp(text, "sequence") == 0;
 	if (r->options.sequence_tags)
-		r->flags |= HATF_READ_SEQUENCE_TAGS;
+		r->reading.flags |= HATF_READER_SEQUENCE_TAGS;
 	return true;
 }
 
@@ -130,7 +130,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	switch (idx) {
 	case OPT_FROM:
 		return opt_parse_format("--from", value, NULL, false,
-					&c->rewrite.from);
+					&c->rewrite.reading.format);
 	case OPT_TO:
 		return opt_parse_format("--to", value, NULL, true, &o->format);
 	case OPT_GZIP:
@@ -150,7 +150,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_PLACEMENT:
 		return opt_parse_placement(value, &o->placement);
 	case OPT_JOBS:
-		return opt_parse_jobs(value, &c->rewrite.flags);
+		return opt_parse_jobs(value, &c->rewrite.reading.jobs);
 	default:
 		return parse_drop(value, &o->drop);
 	}
@@ -213,7 +213,9 @@ check_options(const struct convert *c)
 int
 command_convert(int argc, char **argv)
 {
-	struct convert c = { .rewrite.flags = HATF_READ_DISORDER };
+	struct convert c = {
+		.rewrite.reading.flags = HATF_READER_DISORDER,
+	};
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &c, &exit_status);

@@ -60,7 +60,7 @@ struct dump {
 	uint64_t from, count; /* records but metadata */
 	uint64_t number;      /* of the next of these */
 	bool meta;
-	unsigned flags;		    /* of hatf_reader_open() */
+	struct hatf_reader_options reading;
 	bool ours;		    /* attributes are FORMAT.md's */
 	const char *format;	    /* of libhatf; NULL: text */
 	struct hatf_writer *writer; /* NULL: text */
@@ -299,7 +299,7 @@ dump_batch(struct dump *d, struct hatf_record *records, size_t n)
 static void
 show_progress(struct dump *d, const struct hatf_reader *reader)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	if (!d->progress.enabled)
 		return;
@@ -312,7 +312,7 @@ static int
 report_end(const char *path, const struct hatf_reader *reader,
 	   enum hatf_status status)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	hatf_reader_get_stats(reader, &stats);
 	if (stats.lost_count != 0)
@@ -355,6 +355,7 @@ static bool
 open_writer(struct dump *d)
 {
 	const struct hatf_writer_options o = {
+		.struct_nbytes = sizeof(o),
 		.format = d->format,
 		.plain = true,
 		.bare = true,
@@ -386,13 +387,13 @@ static int
 dump_file(struct dump *d, const char *path)
 {
 	const bool metadata = d->meta && d->format == NULL;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hatf_error err;
 
 	if (metadata)
-		d->flags |= HATF_READ_METADATA;
-	if (hatf_reader_open(path, d->flags, &reader, &err) != HATF_OK) {
+		d->reading.flags |= HATF_READER_METADATA;
+	if (hatf_reader_open(path, &d->reading, &reader, &err) != HATF_OK) {
 		speak_error(path, &err);
 		return EXIT_BAD_INPUT;
 	}
@@ -437,7 +438,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_FORMAT:
 		return take_format(d, value);
 	case OPT_JOBS:
-		return opt_parse_jobs(value, &d->flags);
+		return opt_parse_jobs(value, &d->reading.jobs);
 	default:
 		return opt_parse_u64("--count", value, &d->count);
 	}
@@ -446,7 +447,11 @@ take_option(unsigned idx, const char *value, void *ctx)
 int
 command_dump(int argc, char **argv)
 {
-	struct dump d = { .out = out_stdout(), .count = UINT64_MAX };
+	struct dump d = {
+		.out = out_stdout(),
+		.count = UINT64_MAX,
+		.reading.struct_nbytes = sizeof(d.reading),
+	};
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &d, &exit_status);

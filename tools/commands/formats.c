@@ -138,7 +138,7 @@ command_formats(int argc, char **argv)
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &json, &exit_status);
 	struct out *const o = out_stdout();
-	struct hatf_format f;
+	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 
 	if (first < 0)
 		return exit_status;

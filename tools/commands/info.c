@@ -47,7 +47,7 @@ static const struct opt_page page = {
 /* What was asked for. */
 struct ask {
 	bool json, no_parent;
-	unsigned flags; /* of hatf_reader_open() */
+	struct hatf_reader_options reading;
 };
 
 /* All there is to tell about one trace. */
@@ -476,11 +476,15 @@ static int
 info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 {
 	struct out *const o = out_stdout();
-	struct info info = { .scan = s };
+	struct info info = {
+		.scan = s,
+		.read.struct_nbytes = sizeof(info.read),
+		.seen.struct_nbytes = sizeof(info.seen),
+	};
 	char buf[512];
 	size_t n;
 
-	if (!scan_open(s, path, ask->flags, !ask->no_parent))
+	if (!scan_open(s, path, &ask->reading, !ask->no_parent))
 		return EXIT_BAD_INPUT;
 	while ((n = scan_read(s)) > 0)
 		note_definitions(&info, n);
@@ -507,7 +511,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	struct ask *const ask = ctx;
 
 	if (idx == OPT_JOBS)
-		return opt_parse_jobs(value, &ask->flags);
+		return opt_parse_jobs(value, &ask->reading.jobs);
 	if (idx == OPT_NO_PARENT)
 		ask->no_parent = true;
 	else
@@ -518,7 +522,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 int
 command_info(int argc, char **argv)
 {
-	struct ask ask = { .json = false };
+	struct ask ask = {
+		.reading.struct_nbytes = sizeof(ask.reading),
+	};
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);

@@ -72,7 +72,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 	switch (idx) {
 	case OPT_JOBS:
-		return opt_parse_jobs(value, &r->flags);
+		return opt_parse_jobs(value, &r->reading.jobs);
 	case OPT_LEVEL:
 		if (!opt_parse_u64("--level", value, &n))
 			return false;
@@ -113,7 +113,7 @@ measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
 	if (strcmp(r->out, "-") == 0 || stat(r->out, &st) != 0 ||
 	    !S_ISREG(st.st_mode))
 		return false;
-	if (hatf_reader_open(r->out, r->flags, &reader, &err) != HATF_OK) {
+	if (hatf_reader_open(r->out, &r->reading, &reader, &err) != HATF_OK) {
 		speak_error(r->out, &err);
 		return false;
 	}
@@ -157,12 +157,18 @@ static bool
 copy_input(const struct rewrite *r)
 {
 	const int in = open(r->in, O_RDONLY | O_CLOEXEC);
-	const int out = in >= 0 ? hatf_create_file(r->out) : -1;
-	const bool is_fine = out >= 0 && copy_bytes(in, out);
+	struct hatf_error err = { .sys_errno = errno };
+	int out = -1;
+	bool is_fine =
+		in >= 0 && hatf_file_create(r->out, &out, &err) == HATF_OK;
 
+	if (is_fine && !copy_bytes(in, out)) {
+		is_fine = false;
+		err.sys_errno = errno;
+	}
 	if (!is_fine)
 		speak("%s: %s", speak_path(in >= 0 ? r->out : r->in),
-		      strerror(errno));
+		      strerror(err.sys_errno));
 	if (in >= 0)
 		close(in);
 	if (out >= 0)
@@ -174,7 +180,7 @@ copy_input(const struct rewrite *r)
 static bool
 is_compressed_unsaid(const char *path)
 {
-	struct hatf_reader_stats stats = { .compressed = false };
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct stat st;
 	const char *compression;
@@ -183,7 +189,7 @@ is_compressed_unsaid(const char *path)
 	/* A pipe gives its bytes only once. */
 	if (format == NULL || compression != NULL || stat(path, &st) != 0 ||
 	    !S_ISREG(st.st_mode) ||
-	    hatf_reader_open(path, 0, &reader, NULL) != HATF_OK)
+	    hatf_reader_open(path, NULL, &reader, NULL) != HATF_OK)
 		return false;
 	hatf_reader_get_stats(reader, &stats);
 	hatf_reader_close(reader);
@@ -196,7 +202,7 @@ command_optimize(int argc, char **argv)
 	struct rewrite r = {
 		.options = { .format = "hatf", .placement = "smallest" },
 	};
-	struct hatf_reader_stats written;
+	struct hatf_reader_stats written = { .struct_nbytes = sizeof(written) };
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &r, &exit_status);

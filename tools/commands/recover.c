@@ -2,6 +2,7 @@
 /* recover.c - hatf recover: complete the traces of killed processes */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
+#include "tools/trace/scan.h"
 #include "tools/trace/trailer.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -167,7 +168,7 @@ complain(const char *rings, const char *trace,
 static int
 recover_from(const struct recover *c, const char *rings, const char *trace)
 {
-	struct hatf_recovery found;
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
 	struct hatf_error err;
 
 	if (hatf_recover(rings, trace, c->flags, &found, &err) != HATF_OK) {
@@ -185,7 +186,7 @@ recover_from(const struct recover *c, const char *rings, const char *trace)
 static void
 tell_owner(const char *trace)
 {
-	struct hatf_rings rings;
+	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
 	struct hatf_error err;
 	char path[PATH_MAX];
 	const char *slash;
@@ -193,7 +194,7 @@ tell_owner(const char *trace)
 		snprintf(path, sizeof(path), "%s" HATF_RINGS_SUFFIX, trace);
 
 	if (n < 0 || (size_t)n >= sizeof(path) ||
-	    hatf_look_at_rings(path, &rings, &err) != HATF_OK ||
+	    hatf_rings_get(path, &rings, &err) != HATF_OK ||
 	    rings.trace[0] == '\0')
 		return;
 	slash = strrchr(rings.trace, '/');
@@ -213,7 +214,7 @@ judge_trace(const char *trace)
 	enum hatf_status status;
 	size_t n;
 
-	status = hatf_reader_open(trace, 0, &reader, &err);
+	status = hatf_reader_open(trace, NULL, &reader, &err);
 	if (status != HATF_OK) {
 		speak_error(trace, &err);
 		return EXIT_BAD_INPUT;
@@ -251,7 +252,7 @@ find_rings(const struct recover *c, const char *trace, char *path,
 {
 	return (c->rings != NULL && is_directory(c->rings) &&
 		find_there(c->rings, trace, path, nbytes)) ||
-	       hatf_find_rings(trace, path, nbytes);
+	       hatf_rings_find(trace, path, nbytes);
 }
 
 static int
@@ -272,10 +273,10 @@ recover_file(const struct recover *c, const char *file)
 static bool
 is_recorded(const char *path)
 {
-	struct hatf_reader *reader;
+	struct hatf_reader *const reader = scan_found(path);
 	bool is;
 
-	if (hatf_reader_open(path, HATF_READ_FOUND, &reader, NULL) != HATF_OK)
+	if (reader == NULL)
 		return false;
 	is = strcmp(hatf_reader_format(reader), "hatf") == 0 &&
 	     hatf_reader_header(reader, "start_monotonic") != NULL;
@@ -293,7 +294,7 @@ judge_file(const struct recover *c, const char *path)
 	struct tail tail;
 	char rings[PATH_MAX];
 
-	if (!is_recorded(path) || tail_read(path, HATF_READ_FOUND, &tail))
+	if (!is_recorded(path) || tail_read(path, true, &tail))
 		return EXIT_FINE;
 	if (find_rings(c, path, rings, sizeof(rings))) {
 		const char *const slash = strrchr(path, '/');

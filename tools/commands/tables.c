@@ -222,15 +222,15 @@ static bool
 write_csv(const struct report *r, const char *path)
 {
 	struct out *const o = calloc(1, sizeof(*o));
+	struct hatf_error err;
 	bool is_fine = false;
 
 	if (o == NULL) {
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	o->fd = hatf_create_file(path);
-	if (o->fd < 0) {
-		o->sys_errno = errno;
+	if (hatf_file_create(path, &o->fd, &err) != HATF_OK) {
+		o->sys_errno = err.sys_errno;
 	} else {
 		is_fine = report_print(r, GRID_CSV, o);
 		out_flush(o);

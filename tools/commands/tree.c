@@ -125,15 +125,20 @@ static bool
 find_peak(const struct forest_node *node, uint64_t *nbytes_ret)
 {
 	struct scan *const s = malloc(sizeof(*s));
-	struct hatf_events_stats seen;
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
 	bool is_fine = s != NULL;
 
 	*nbytes_ret = 0;
 	if (s == NULL)
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 	for (size_t i = 0; i < node->trace_count && is_fine; i++) {
-		is_fine = scan_open(s, node->traces[i].path,
-				    node->traces[i].flags, true);
+		const struct hatf_reader_options reading = {
+			.struct_nbytes = sizeof(reading),
+			.flags = node->traces[i].is_found ? HATF_READER_FOUND
+							  : 0,
+		};
+
+		is_fine = scan_open(s, node->traces[i].path, &reading, true);
 		if (!is_fine)
 			break;
 		while (scan_read(s) > 0)

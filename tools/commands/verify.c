@@ -62,7 +62,7 @@ static const struct opt_page page = {
 
 struct verify {
 	uint64_t max_shown;
-	unsigned flags; /* of hatf_reader_open() */
+	struct hatf_reader_options reading;
 	bool json;
 	struct sequel last; /* of the file before */
 	bool no_parent;
@@ -206,7 +206,7 @@ check_event(const struct verify *v, struct finding *f,
 static void
 check_end(const struct verify *v, struct finding *f)
 {
-	struct hatf_events_stats seen;
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
 	const struct hatf_event *at;
 	const char *fault;
 	unsigned step = 0;
@@ -232,8 +232,8 @@ static bool
 print_json(struct finding *f, bool ok, const char *fault)
 {
 	const struct scan *const t = &f->scan;
-	struct hatf_reader_stats read;
-	struct hatf_events_stats seen;
+	struct hatf_reader_stats read = { .struct_nbytes = sizeof(read) };
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
 	const uint64_t writer = scan_writer(t);
 	json_t *const object = json_object();
 
@@ -279,8 +279,8 @@ print_summary(const struct finding *f, bool ok)
 {
 	struct out *const o = out_stdout();
 	const char *const unknown = scan_unknown_heritage(&f->scan);
-	struct hatf_reader_stats read;
-	struct hatf_events_stats seen;
+	struct hatf_reader_stats read = { .struct_nbytes = sizeof(read) };
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
 
 	hatf_reader_get_stats(f->scan.reader, &read);
 	hatf_events_get_stats(f->scan.events, &seen);
@@ -339,7 +339,7 @@ check_trace(const struct verify *v, struct finding *f)
 static int
 verify_trace(struct verify *v, struct finding *f)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	char buf[512];
 
 	sequel_begin(&f->sequel, f->scan.reader);
@@ -378,7 +378,7 @@ verify_file(struct verify *v, const char *path)
 	}
 	if (v->json)
 		f->shown_json = json_array();
-	if (!scan_open(&f->scan, path, v->flags, !v->no_parent)) {
+	if (!scan_open(&f->scan, path, &v->reading, !v->no_parent)) {
 		v->last = (struct sequel){ 0 };
 	} else {
 		exit_status = verify_trace(v, f);
@@ -397,7 +397,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	if (idx == OPT_MAX_SHOWN)
 		return opt_parse_u64("--max", value, &v->max_shown);
 	if (idx == OPT_JOBS)
-		return opt_parse_jobs(value, &v->flags);
+		return opt_parse_jobs(value, &v->reading.jobs);
 	if (idx == OPT_NO_PARENT)
 		v->no_parent = true;
 	else
@@ -408,7 +408,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 int
 command_verify(int argc, char **argv)
 {
-	struct verify v = { .max_shown = 10 };
+	struct verify v = {
+		.max_shown = 10,
+		.reading.struct_nbytes = sizeof(v.reading),
+	};
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &v, &exit_status);

@@ -2,6 +2,7 @@
 /* bell.c - see bell.h */
 #include "tools/control/bell.h"
 
+#include "hatf/recorder/socket_path.h"
 #include "tools/control/quiet.h"
 
 #include <fcntl.h>
@@ -13,11 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As preload/writer/control.h has it: struct control_bell. */
-#define BELL_NBYTES   8192
-#define LENGTH_OFFSET 4
-#define MADE_OFFSET   8
-#define STATUS_OFFSET 16
+#define STATUS_OFFSET offsetof(struct bell_file, status)
 
 #define NS_PER_MS 1000000u
 
@@ -32,7 +29,7 @@ bell_open(int place_fd, const char *name, uid_t owner)
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == owner &&
-	    st.st_nlink == 1 && st.st_size > STATUS_OFFSET)
+	    st.st_nlink == 1 && st.st_size > (off_t)STATUS_OFFSET)
 		return fd;
 	close(fd);
 	return -1;
@@ -94,7 +91,7 @@ bell_is_mapped(int fd, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%ld/maps", (long)pid);
 	f = fopen(path, "re");
 	while (!found && f != NULL && fgets(line, sizeof(line), f) != NULL)
-		found = strstr(line, ".bell\n") != NULL &&
+		found = strstr(line, SOCKET_PATH_BELL_SUFFIX "\n") != NULL &&
 			inode_of(line) == st.st_ino;
 	if (f != NULL)
 		fclose(f);
@@ -117,12 +114,14 @@ pending_of(int fd)
 bool
 bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap)
 {
-	const uint64_t made_ms = read_u64(fd, MADE_OFFSET) / NS_PER_MS;
+	const uint64_t made_ms =
+		read_u64(fd, offsetof(struct bell_file, made_ns)) / NS_PER_MS;
 	const uint64_t passed =
 		now_ms > made_ms ? (now_ms - made_ms) / 1000 : 0;
-	const uint32_t nbytes = read_u32(fd, LENGTH_OFFSET);
+	const uint32_t nbytes =
+		read_u32(fd, offsetof(struct bell_file, status_nbytes));
 	const char *const pending = pending_of(fd);
-	char status[BELL_NBYTES - STATUS_OFFSET + 1], exe[PATH_MAX];
+	char status[BELL_FILE_NBYTES - STATUS_OFFSET + 1], exe[PATH_MAX];
 	const char *seconds;
 	int used;
 

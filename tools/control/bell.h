@@ -4,22 +4,17 @@
  *
  * NUMBER.bell, beside the sockets (sockets.h), which the traced process maps.
  * A byte written into it calls the process; the rest is the process's status
- * (preload/writer/control.h).
+ * (bell_file.h).
  */
 #ifndef BELL_H
 #define BELL_H
+
+#include "hatf/recorder/bell_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-/* What the process is called for, once it allocates. */
-enum bell_call {
-	BELL_CALL = 1, /* to take orders */
-	BELL_START,    /* and record */
-	BELL_STOP,     /* and end the trace */
-};
 
 /* The bell 'name' of 'owner', and nobody's other file; else -1. */
 int bell_open(int place_fd, const char *name, uid_t owner);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As the recorder names its thread (preload/sys/hidden_thread.c). */
+/* As the recorder names its thread (preload/confine/hidden_thread.c). */
 #define THREAD_NAME "hatftrace\n"
 
 /* What a ring has beside its words (struct ring), and its words at the

@@ -229,7 +229,7 @@ static enum hatf_status
 read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
 {
 	static struct hatf_event events[EVENTS_AT_ONCE];
-	struct hatf_events_stats stats;
+	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
 	enum hatf_status status = HATF_OK;
 	size_t n;
 
@@ -264,7 +264,7 @@ read_live(struct snapshot *s, struct hatf_reader *reader,
 {
 	const char *const carried = hatf_reader_header(reader, "carried");
 	enum hatf_heritage heritage = HATF_HERITAGE_NONE;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	enum hatf_status status =
 		hatf_events_inherit(stage, s->from, &heritage);
 
@@ -348,11 +348,15 @@ static bool
 write_list(int fd, const char *to, const struct live_list *list,
 	   const char *header)
 {
-	const struct hatf_writer_options options = { .header = header };
+	const struct hatf_writer_options options = {
+		.struct_nbytes = sizeof(options),
+		.header = header,
+		.fd = fd,
+	};
 	struct hatf_writer *w;
 	struct hatf_error err;
 
-	if (hatf_writer_open_fd(fd, &options, &w, &err) != HATF_OK) {
+	if (hatf_writer_open(NULL, &options, &w, &err) != HATF_OK) {
 		speak_error(to, &err);
 		return false;
 	}

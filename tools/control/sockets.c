@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sockets.c - see sockets.h */
 #include "tools/control/sockets.h"
+
+#include "hatf/recorder/socket_path.h"
 #include "tools/control/bell.h"
 
 #include <dirent.h>
@@ -26,7 +28,7 @@
 /* Between two tries where too many wait to be accepted. */
 #define CROWDED_US 10000
 
-/* No socket is being made for longer (NUMBER.soc-, preload/writer/control.c). */
+/* A process makes its socket in less time than this (SOCKET_PATH_MAKING_SUFFIX). */
 #define MAKING_SECONDS 2
 
 /* Where sockets may be, if the directory belongs to 'owner'. */
@@ -107,10 +109,12 @@ add_places_of(struct places *p, uid_t uid)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/run/user/%lu/hatftrace",
+	snprintf(path, sizeof(path), SOCKET_PATH_RUN "/%lu" SOCKET_PATH_FOLDER,
 		 (unsigned long)uid);
 	add_place(p, path, "", uid);
-	snprintf(path, sizeof(path), "/tmp/hatftrace-%lu", (unsigned long)uid);
+	snprintf(path, sizeof(path),
+		 SOCKET_PATH_TMP "/" SOCKET_PATH_PREFIX "%lu",
+		 (unsigned long)uid);
 	add_place(p, path, "", uid);
 }
 
@@ -150,8 +154,8 @@ add_runtime(struct places *p, const char *runtime, uid_t uid)
 {
 	if (runtime == NULL || runtime[0] != '/')
 		return;
-	add_place(p, runtime, "/hatftrace", geteuid());
-	add_place(p, runtime, "/hatftrace", uid);
+	add_place(p, runtime, SOCKET_PATH_FOLDER, geteuid());
+	add_place(p, runtime, SOCKET_PATH_FOLDER, uid);
 }
 
 /*
@@ -168,8 +172,8 @@ find_places(struct places *p, uid_t uid, const char *runtime)
 	add_places_of(p, geteuid());
 	add_places_of(p, uid);
 	if (geteuid() == 0) {
-		add_users(p, "/run/user", "");
-		add_users(p, "/tmp", "hatftrace-");
+		add_users(p, SOCKET_PATH_RUN, "");
+		add_users(p, SOCKET_PATH_TMP, SOCKET_PATH_PREFIX);
 	}
 }
 
@@ -177,7 +181,7 @@ static void
 find_places_of(struct places *p, pid_t pid)
 {
 	find_places(p, sockets_owner_of(pid),
-		    environment_of(pid, "XDG_RUNTIME_DIR="));
+		    environment_of(pid, SOCKET_PATH_VARIABLE));
 }
 
 void
@@ -361,7 +365,8 @@ connect_in(const struct place *place, pid_t pid, uint64_t until_ms,
 
 	if (place_fd < 0)
 		return -1;
-	snprintf(name, sizeof(name), "%ld.sock", sockets_inner_number(pid));
+	snprintf(name, sizeof(name), "%ld" SOCKET_PATH_SUFFIX,
+		 sockets_inner_number(pid));
 	fd = connect_to(place_fd, name, place->owner, until_ms);
 	saved_errno = errno == EAGAIN ? ETIMEDOUT : errno;
 	close(place_fd);
@@ -489,7 +494,7 @@ is_gone(long number)
 static pid_t
 process_of_bell(const struct place *place, int place_fd, const char *name)
 {
-	const long number = number_of_name(name, ".bell");
+	const long number = number_of_name(name, SOCKET_PATH_BELL_SUFFIX);
 	bool is_its;
 	int fd;
 
@@ -526,15 +531,15 @@ sweep_bell(const struct place *place, int place_fd, const char *name)
 static void
 sweep(const struct place *place, int place_fd, const char *name)
 {
-	long number = number_of_name(name, ".sock");
+	long number = number_of_name(name, SOCKET_PATH_SUFFIX);
 	int fd;
 
-	if (number_of_name(name, ".bell") != 0) {
+	if (number_of_name(name, SOCKET_PATH_BELL_SUFFIX) != 0) {
 		sweep_bell(place, place_fd, name);
 		return;
 	}
 	if (number == 0 && is_old(place_fd, name))
-		number = number_of_name(name, ".soc-");
+		number = number_of_name(name, SOCKET_PATH_MAKING_SUFFIX);
 	if (number == 0 || place->owner != geteuid() || !is_gone(number))
 		return;
 	fd = connect_to(place_fd, name, place->owner, 0);
@@ -548,7 +553,7 @@ sweep(const struct place *place, int place_fd, const char *name)
 static pid_t
 process_of(const struct place *place, int place_fd, const char *name)
 {
-	const long number = number_of_name(name, ".sock");
+	const long number = number_of_name(name, SOCKET_PATH_SUFFIX);
 	uid_t uid;
 	pid_t pid;
 	int fd;

@@ -66,13 +66,13 @@ enum hatf_status
 breakdown_take(struct breakdown *b, const struct spool *trace, enum encoding e,
 	       struct hatf_error *err)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct feeder f;
 	enum hatf_status status;
 
 	memset(b, 0, sizeof(*b));
 	if (feeder_open(&f, trace, e, ENCODING_WHOLE | ENCODING_FAST,
-			HATF_READ_METADATA)) {
+			HATF_READER_METADATA)) {
 		status = take_apart(b, f.reader);
 		hatf_reader_get_stats(f.reader, &stats);
 		b->file_nbytes = stats.file_nbytes;

@@ -57,6 +57,8 @@ encoding_open(enum encoding e, unsigned flags, int fd,
 	const unsigned drop = (flags & ENCODING_WHOLE) != 0 ? 0 : PAPER_DROP;
 	char *const header = first != NULL ? rewrite_header(first, drop) : NULL;
 	const struct hatf_writer_options options = {
+		.struct_nbytes = sizeof(options),
+		.fd = fd,
 		.plain = is_plain,
 		.level = (flags & ENCODING_PACKED) != 0 ? ENCODING_LEVEL : 0,
 		.bare = (flags & ENCODING_BARE) != 0,
@@ -68,7 +70,7 @@ encoding_open(enum encoding e, unsigned flags, int fd,
 	enum hatf_status status = HATF_NO_MEMORY;
 
 	if (first == NULL || header != NULL)
-		status = hatf_writer_open_fd(fd, &options, writer_ret, err);
+		status = hatf_writer_open(NULL, &options, writer_ret, err);
 	else
 		*err = (struct hatf_error){ .status = HATF_NO_MEMORY };
 	free(header);
@@ -104,7 +106,7 @@ static void
 write_records(struct copy *c, struct hatf_writer *writer,
 	      enum hatf_status status, size_t n)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	while (status == HATF_OK &&
 	       hatf_writer_write(writer, c->batch, n) == HATF_OK) {
@@ -122,7 +124,7 @@ static enum hatf_status
 copy_trace(struct copy *c, enum encoding e, unsigned flags,
 	   struct hatf_error *err)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_writer *writer;
 	size_t n = 0;
 	const enum hatf_status first =
@@ -189,7 +191,7 @@ encoding_complain(const char *path, enum encoding e,
 	const bool is_placed = rows[e].placement != NULL;
 	char text[256];
 
-	if (err->status == HATF_LIMIT)
+	if (err->status == HATF_BAD_OPTION)
 		return;
 	speak("%s: as %s%s%s: %s", speak_path(path), rows[e].format,
 	      is_placed ? ", " : "", is_placed ? rows[e].placement : "",

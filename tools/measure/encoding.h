@@ -52,7 +52,7 @@ bool encoding_is_placed(enum encoding e);
 
 /*
  * Open a writer on 'fd', which stays the caller's.  'first' is the trace's first
- * record, which may be a header; NULL: none.  HATF_LIMIT: there is no such format,
+ * record, which may be a header; NULL: none.  HATF_BAD_OPTION: there is no such format,
  * placement or level.
  */
 enum hatf_status encoding_open(enum encoding e, unsigned flags, int fd,
@@ -76,7 +76,7 @@ enum hatf_status encoding_measure(const struct spool *trace, enum encoding e,
 				  unsigned flags, int fd, uint64_t *nbytes_ret,
 				  struct hatf_error *err);
 
-/* Say why an encoding could not be written or read; HATF_LIMIT is no news. */
+/* Say why an encoding could not be written or read; HATF_BAD_OPTION is no news. */
 void encoding_complain(const char *path, enum encoding e,
 		       const struct hatf_error *err);
 

@@ -52,6 +52,10 @@ bool
 feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 	    unsigned flags, unsigned read_flags)
 {
+	struct hatf_reader_options options = {
+		.struct_nbytes = sizeof(options),
+		.flags = read_flags,
+	};
 	struct hatf_error err;
 	int fds[2], sys_errno;
 
@@ -69,8 +73,8 @@ feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 		close(fds[1]);
 		return fail_io(f, sys_errno);
 	}
-	if (hatf_reader_open_fd(f->read_fd, read_flags, &f->reader, &err) ==
-	    HATF_OK)
+	options.fd = f->read_fd;
+	if (hatf_reader_open(NULL, &options, &f->reader, &err) == HATF_OK)
 		return true;
 	finish(f);
 	/* A writer that failed has left nothing to read. */

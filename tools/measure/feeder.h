@@ -26,8 +26,8 @@ struct feeder {
 
 /*
  * Begin to write 'trace' in an encoding (flags as for encoding_write()) and open
- * a reader of it, f->reader, with flags of hatf_reader_open().  A failure has
- * f->status and f->err; if it is that of the writer, HATF_LIMIT say, the reader's
+ * a reader of it, f->reader, with HATF_READER_ flags.  A failure has
+ * f->status and f->err; if it is that of the writer, HATF_BAD_OPTION say, the reader's
  * is not told.
  */
 bool feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,

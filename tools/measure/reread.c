@@ -65,13 +65,13 @@ inflate_file(const struct spool *trace, struct buffers *b)
 }
 
 static bool
-read_file(const struct spool *trace, unsigned flags, struct buffers *b)
+read_file(const struct spool *trace, unsigned jobs, struct buffers *b)
 {
 	struct hatf_reader *reader;
 	enum hatf_status status;
 	size_t n;
 
-	if (spool_reader(trace, flags, &reader, NULL) != HATF_OK)
+	if (spool_reader(trace, jobs, &reader, NULL) != HATF_OK)
 		return false;
 	do
 		status = hatf_reader_read(reader, b->records, BATCH, &n);
@@ -83,7 +83,6 @@ read_file(const struct spool *trace, unsigned flags, struct buffers *b)
 static bool
 take_run(const struct spool *trace, struct buffers *b, struct samples *samples)
 {
-	const unsigned jobs = HATF_READ_JOBS(REREAD_JOBS);
 	double start = samples_clock();
 
 	if (!inflate_file(trace, b))
@@ -94,7 +93,7 @@ take_run(const struct spool *trace, struct buffers *b, struct samples *samples)
 		return false;
 	samples_add(&samples[1], samples_clock() - start);
 	start = samples_clock();
-	if (!read_file(trace, jobs, b))
+	if (!read_file(trace, REREAD_JOBS, b))
 		return false;
 	samples_add(&samples[2], samples_clock() - start);
 	return true;

@@ -76,7 +76,7 @@ static void
 measure_both(const struct spool *trace, struct task *t)
 {
 	struct hatf_record *const batch = calloc(BATCH, sizeof(*batch));
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct feeder f = { .status = HATF_NO_MEMORY };
 	enum hatf_status status;
 	size_t n;
@@ -207,7 +207,7 @@ sizing_take(struct sizing *sizing, const struct spool *trace, unsigned jobs)
 	for (size_t i = 0; i < p->task_count; i++) {
 		const struct task *const t = &p->tasks[i];
 
-		if (t->status == HATF_OK || t->status == HATF_LIMIT)
+		if (t->status == HATF_OK || t->status == HATF_BAD_OPTION)
 			continue;
 		encoding_complain(trace->path, t->encoding, &t->err);
 		is_fine = false;

@@ -158,7 +158,7 @@ split(struct splitting *s, struct hatf_reader *reader)
 static void
 measure(struct splitting *s, struct feeder *f, uint64_t nbytes_ret[2])
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	enum hatf_status status;
 
 	stored_init(&s->stored);
@@ -181,7 +181,7 @@ splitting_measure(const struct spool *trace, uint64_t nbytes_ret[2],
 
 	if (s != NULL && begin_piece(&s->addresses) && begin_piece(&s->rest) &&
 	    feeder_open(&f, trace, ENCODING_BEST, ENCODING_FAST,
-			HATF_READ_METADATA))
+			HATF_READER_METADATA))
 		measure(s, &f, nbytes_ret);
 	if (s != NULL) {
 		deflateEnd(&s->addresses.z);

@@ -110,7 +110,7 @@ give_up(struct bench *b, enum encoding e, bool packed,
 	const struct hatf_error *err)
 {
 	b->lacks[e][packed] = true;
-	if (err->status == HATF_LIMIT)
+	if (err->status == HATF_BAD_OPTION)
 		return;
 	b->failed = true;
 	encoding_complain(b->path, e, err);

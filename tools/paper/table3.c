@@ -51,7 +51,7 @@ count_records(struct census *c, const struct spool *trace)
 static bool
 follow_events(struct census *c, struct scan *s)
 {
-	struct hatf_events_stats stats;
+	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
 	const char *fault;
 	char buf[512];
 

@@ -57,10 +57,10 @@ read_origins(const struct hatf_reader *reader, struct found *ret)
 static bool
 read_header(const char *path, struct found *ret)
 {
-	struct hatf_reader *reader;
+	struct hatf_reader *const reader = scan_found(path);
 	const char *exe;
 
-	if (hatf_reader_open(path, HATF_READ_FOUND, &reader, NULL) != HATF_OK)
+	if (reader == NULL)
 		return false;
 	/* What 'hatf ctl' has written beside it is no trace of a run. */
 	if (hatf_reader_header(reader, "snapshot_of") != NULL) {
@@ -317,20 +317,26 @@ collect_free(struct collection *c)
 	free(c->traces);
 }
 
+/* No user gave the names of the traces. */
+static const struct hatf_reader_options found_options = {
+	.struct_nbytes = sizeof(found_options),
+	.flags = HATF_READER_FOUND,
+};
+
 /* There is no trailer: count what there is. */
 static bool
 summary_by_reading(const struct found *found, struct summary *ret)
 {
 	struct scan *const s = malloc(sizeof(*s));
-	struct hatf_events_stats seen;
-	struct hatf_reader_stats read;
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
+	struct hatf_reader_stats read = { .struct_nbytes = sizeof(read) };
 	const char *fault;
 
 	if (s == NULL) {
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	if (!scan_open(s, found->path, HATF_READ_FOUND, false)) {
+	if (!scan_open(s, found->path, &found_options, false)) {
 		free(s);
 		return false;
 	}
@@ -368,7 +374,7 @@ summary_of_file(const struct found *found, struct summary *ret)
 	if (lstat(found->path, &st) == 0)
 		ret->file_nbytes = (uint64_t)st.st_size;
 	/* A trace that only lost events, or ended early, has all else. */
-	if (!tail_read(found->path, HATF_READ_FOUND, &tail) ||
+	if (!tail_read(found->path, true, &tail) ||
 	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0' &&
 	     tail.missed[0] == '\0'))
 		return summary_by_reading(found, ret);

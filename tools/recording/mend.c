@@ -22,7 +22,7 @@ find_rings(const char *trace, char *path, size_t nbytes)
 	struct stat st;
 	int n;
 
-	if (hatf_find_rings(trace, path, nbytes))
+	if (hatf_rings_find(trace, path, nbytes))
 		return true;
 	/* root takes another folder from nobody but the command line and
 	 * this. */
@@ -41,13 +41,13 @@ find_rings(const char *trace, char *path, size_t nbytes)
 static bool
 mend(struct found *t, unsigned flags)
 {
-	struct hatf_recovery found;
-	struct hatf_rings rings;
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
+	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
 	struct hatf_error err;
 	char path[PATH_MAX];
 
 	if (!find_rings(t->path, path, sizeof(path)) ||
-	    hatf_look_at_rings(path, &rings, &err) != HATF_OK)
+	    hatf_rings_get(path, &rings, &err) != HATF_OK)
 		return false;
 	t->is_running = rings.in_use;
 	return !rings.in_use &&
@@ -60,7 +60,7 @@ mend_trace(struct found *t, unsigned flags)
 {
 	struct tail tail;
 
-	t->has_trailer = tail_read(t->path, HATF_READ_FOUND, &tail);
+	t->has_trailer = tail_read(t->path, true, &tail);
 	if (t->has_trailer) {
 		/* A process that gave up privileges cannot remove it. */
 		mend(t, 0);
@@ -70,8 +70,8 @@ mend_trace(struct found *t, unsigned flags)
 		t->is_running = t->is_running ||
 				(!t->is_mended &&
 				 started_is_alive(t->pid, t->pid_start_ns));
-		t->has_trailer = t->is_mended &&
-				 tail_read(t->path, HATF_READ_FOUND, &tail);
+		t->has_trailer =
+			t->is_mended && tail_read(t->path, true, &tail);
 	}
 	if (!t->has_trailer)
 		return;

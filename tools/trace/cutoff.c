@@ -15,12 +15,12 @@ cutoff_look(const char *path, enum hatf_status status, struct hatf_rings *ret)
 	struct hatf_error err;
 	char rings[PATH_MAX];
 
-	*ret = (struct hatf_rings){ .pid = 0 };
+	*ret = (struct hatf_rings){ .struct_nbytes = sizeof(*ret) };
 	if ((status != HATF_NO_TRAILER && status != HATF_TRUNCATED) ||
-	    !hatf_find_rings(path, rings, sizeof(rings)))
+	    !hatf_rings_find(path, rings, sizeof(rings)))
 		return false;
 	/* What is damaged is for 'hatf recover' to tell. */
-	hatf_look_at_rings(rings, ret, &err);
+	hatf_rings_get(rings, ret, &err);
 	return true;
 }
 
@@ -31,11 +31,11 @@ cutoff_look(const char *path, enum hatf_status status, struct hatf_rings *ret)
 static bool
 count_missing(const char *path, uint64_t *count_ret)
 {
-	struct hatf_recovery found;
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
 	struct hatf_error err;
 	char rings[PATH_MAX];
 
-	if (!hatf_find_rings(path, rings, sizeof(rings)) ||
+	if (!hatf_rings_find(path, rings, sizeof(rings)) ||
 	    hatf_recover(rings, path, HATF_RECOVER_DRY_RUN, &found, &err) !=
 		    HATF_OK ||
 	    found.had_trailer || found.gap_nbytes != 0)
@@ -48,7 +48,7 @@ void
 cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 		size_t nbytes)
 {
-	struct hatf_rings rings;
+	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
 	const bool found = cutoff_look(path, err->status, &rings);
 	uint64_t missing;
 	size_t used;

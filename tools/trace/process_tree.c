@@ -8,6 +8,7 @@
 #include "tools/trace/process_tree.h"
 
 #include "hatf/hatf.h"
+#include "tools/trace/scan.h"
 #include "tools/ui/message.h"
 
 #include <assert.h>
@@ -117,9 +118,9 @@ append(struct forest *f, const struct forest_trace *t)
 /* Take an open trace if it has a header of ours and is no snapshot. */
 static bool
 add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
-	 unsigned flags, bool *ours_ret)
+	 bool is_found, bool *ours_ret)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct forest_trace t;
 
 	hatf_reader_get_stats(reader, &stats);
@@ -133,8 +134,8 @@ add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
 
 	struct forest_trace *const last = &f->traces[f->trace_count - 1];
 
-	last->flags = flags;
-	last->has_tail = tail_read(path, flags, &last->tail);
+	last->is_found = is_found;
+	last->has_tail = tail_read(path, is_found, &last->tail);
 	return true;
 }
 
@@ -142,12 +143,12 @@ add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
 static bool
 add_found(struct forest *f, const char *path)
 {
-	struct hatf_reader *reader;
+	struct hatf_reader *const reader = scan_found(path);
 	bool ours, is_fine;
 
-	if (hatf_reader_open(path, HATF_READ_FOUND, &reader, NULL) != HATF_OK)
+	if (reader == NULL)
 		return true;
-	is_fine = add_open(f, reader, path, HATF_READ_FOUND, &ours);
+	is_fine = add_open(f, reader, path, true, &ours);
 	hatf_reader_close(reader);
 	return is_fine;
 }
@@ -159,11 +160,11 @@ add_named(struct forest *f, const char *path)
 	struct hatf_error err;
 	bool ours, is_fine;
 
-	if (hatf_reader_open(path, 0, &reader, &err) != HATF_OK) {
+	if (hatf_reader_open(path, NULL, &reader, &err) != HATF_OK) {
 		speak_error(path, &err);
 		return false;
 	}
-	is_fine = add_open(f, reader, path, 0, &ours);
+	is_fine = add_open(f, reader, path, false, &ours);
 	hatf_reader_close(reader);
 	if (is_fine && !ours)
 		speak("%s: its header does not say where it comes from", path);

@@ -19,8 +19,7 @@
 /* One file.  Texts are never NULL; a number that is not there is 0. */
 struct forest_trace {
 	char *path;
-	unsigned
-		flags; /* to open it with: HATF_READ_FOUND if nobody named it */
+	bool is_found; /* in a directory: nobody named it */
 	char *host, *exe, *command, *parent_trace, *ancestors;
 	uint64_t pid, ppid, pid_start;
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */

@@ -23,12 +23,12 @@ judge(int fd, uid_t *owner_ret)
 int
 regular_open(const char *path, uid_t *owner_ret)
 {
-	const int fd = hatf_open_found(path);
-	int e;
+	struct hatf_error err;
+	int fd, e;
 
-	if (fd < 0) {
-		if (errno == ELOOP || errno == EISDIR || errno == ENOTSUP)
-			errno = EINVAL;
+	if (hatf_file_open_found(path, &fd, &err) != HATF_OK) {
+		e = err.sys_errno;
+		errno = e == ELOOP || e == EISDIR || e == ENOTSUP ? EINVAL : e;
 		return -1;
 	}
 	e = judge(fd, owner_ret);

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 /*
- * Open 'path' for reading as hatf_open_found() does, if there is something in
+ * Open 'path' for reading as hatf_file_open_found() does, if there is something in
  * the file.  Returns a descriptor and '*owner_ret', or -1 with errno.  EINVAL:
  * the file is a link, no regular file or the kernel's own; ENODATA: the file is
  * empty.

@@ -126,25 +126,13 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 	return more;
 }
 
-/* The format of the output, which there is. */
-static void
-find_format(struct run *run)
-{
-	const char *const name = run->r->options.format;
-	unsigned i = 0;
-
-	while (hatf_format_get(i, &run->format) &&
-	       strcmp(run->format.name, name == NULL ? "hatf" : name) != 0)
-		i++;
-}
-
 /* Open the writer; the first of the 'n' records, if any, is the header.  Returns
  * the exit status, which is EXIT_FINE so far if there is a writer. */
 static int
 open_writer(struct run *run, size_t n)
 {
 	struct hatf_writer_options *const o = &run->r->options;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_error err = { .status = HATF_NO_MEMORY };
 	int exit_status = EXIT_FINE;
 	char *header;
@@ -163,7 +151,7 @@ open_writer(struct run *run, size_t n)
 	if (header == NULL ||
 	    hatf_writer_open(run->r->out, o, &run->writer, &err) != HATF_OK) {
 		exit_status = EXIT_BAD_INPUT;
-		if (err.status == HATF_LIMIT && err.field != NULL) {
+		if (err.status == HATF_BAD_OPTION) {
 			speak("--%s: not for format %s", err.field, o->format);
 			exit_status = EXIT_USAGE;
 		} else {
@@ -178,7 +166,7 @@ open_writer(struct run *run, size_t n)
 static void
 show_progress(struct run *run)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	if (!run->progress.enabled)
 		return;
@@ -210,7 +198,7 @@ static bool
 judge_source(const struct run *run, enum hatf_status status)
 {
 	const char *const path = run->r->in;
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	if (run->cut)
 		return false;
@@ -257,7 +245,7 @@ speak_of_sampling(const struct run *run)
 static void
 speak_of_disorder(const struct run *run)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	hatf_reader_get_stats(run->reader, &stats);
 	if (stats.disorder_count == 0)
@@ -274,11 +262,9 @@ static void
 speak_of_rounding(const struct run *run)
 {
 	const char *const name = hatf_reader_format(run->reader);
-	struct hatf_format f;
-	unsigned i = 0;
+	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 
-	while (hatf_format_get(i, &f) && strcmp(f.name, name) != 0)
-		i++;
+	hatf_format_find(name, &f);
 	if ((f.keeps & HATF_KEEPS_SIZE) == 0 &&
 	    strcmp(f.name, run->format.name) != 0)
 		speak("%s: sizes are rounded up to words, as format %s has "
@@ -331,7 +317,8 @@ rewrite_reader(struct run *run)
 	exit_status = open_writer(run, n);
 	if (exit_status != EXIT_FINE)
 		return exit_status;
-	find_format(run);
+	run->format.struct_nbytes = sizeof(run->format);
+	hatf_format_find(run->r->options.format, &run->format);
 	/* Numbers stand in their place. */
 	if (run->r->options.sequence_tags &&
 	    strcmp(run->format.name, "hummingbird") == 0)
@@ -376,15 +363,15 @@ rewrite_once(struct run *run, struct rewrite *r)
 
 	run->r = r;
 	run->record_count = 0;
-	if (hatf_reader_open_as(r->in, r->from, r->flags, &run->reader, &err) !=
+	if (hatf_reader_open(r->in, &r->reading, &run->reader, &err) !=
 	    HATF_OK) {
 		speak_error(r->in, &err);
 		return EXIT_BAD_INPUT;
 	}
-	if (r->from != NULL &&
-	    strcmp(r->from, hatf_reader_format(run->reader)) != 0)
+	if (r->reading.format != NULL &&
+	    strcmp(r->reading.format, hatf_reader_format(run->reader)) != 0)
 		speak("%s: the format is %s, not %s", speak_path(r->in),
-		      hatf_reader_format(run->reader), r->from);
+		      hatf_reader_format(run->reader), r->reading.format);
 	else
 		exit_status = rewrite_reader(run);
 	hatf_reader_close(run->reader);
@@ -423,6 +410,9 @@ rewrite_trace(struct rewrite *r)
 		speak("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
+	r->reading.struct_nbytes = sizeof(r->reading);
+	r->options.struct_nbytes = sizeof(r->options);
+	r->read.struct_nbytes = sizeof(r->read);
 	exit_status = rewrite_once(run, r);
 	if (is_silent(run))
 		exit_status = rewrite_once(run, r);

@@ -12,8 +12,8 @@
 
 struct rewrite {
 	const char *in, *out; /* "-": standard input, standard output */
-	const char *from;     /* the format that 'in' must have; NULL: any */
-	unsigned flags;	      /* of hatf_reader_open() */
+	/* 'format' is the one that 'in' must have; NULL: any */
+	struct hatf_reader_options reading;
 	/* 'header', 'bare' and 'incomplete' follow from the source. */
 	struct hatf_writer_options options;
 	/* Set by rewrite_trace(): is 'out' whole, and what has been read? */
@@ -23,7 +23,7 @@ struct rewrite {
 };
 
 /*
- * Rewrite; what goes wrong has been said.  Returns the exit status: 1 also if all
+ * Rewrite; what goes wrong has been said.  Sets the sizes of the structs.  Returns the exit status: 1 also if all
  * went well but the trace is not complete.
  */
 int rewrite_trace(struct rewrite *r);

@@ -10,7 +10,8 @@
 #include <string.h>
 
 bool
-scan_open(struct scan *s, const char *path, unsigned flags, bool inherit)
+scan_open(struct scan *s, const char *path,
+	  const struct hatf_reader_options *options, bool inherit)
 {
 	struct hatf_error err;
 	enum hatf_status status;
@@ -19,7 +20,7 @@ scan_open(struct scan *s, const char *path, unsigned flags, bool inherit)
 	s->events = NULL;
 	s->status = HATF_OK;
 	s->next_count = 0;
-	if (hatf_reader_open(path, flags, &s->reader, &err) != HATF_OK) {
+	if (hatf_reader_open(path, options, &s->reader, &err) != HATF_OK) {
 		speak_error(path, &err);
 		return false;
 	}
@@ -38,6 +39,20 @@ scan_open(struct scan *s, const char *path, unsigned flags, bool inherit)
 	return true;
 }
 
+struct hatf_reader *
+scan_found(const char *path)
+{
+	const struct hatf_reader_options options = {
+		.struct_nbytes = sizeof(options),
+		.flags = HATF_READER_FOUND,
+	};
+	struct hatf_reader *reader;
+
+	return hatf_reader_open(path, &options, &reader, NULL) == HATF_OK
+		       ? reader
+		       : NULL;
+}
+
 const char *
 scan_unknown_heritage(const struct scan *s)
 {
@@ -50,8 +65,8 @@ scan_unknown_heritage(const struct scan *s)
 static void
 show_progress(struct scan *s)
 {
-	struct hatf_reader_stats read;
-	struct hatf_events_stats seen;
+	struct hatf_reader_stats read = { .struct_nbytes = sizeof(read) };
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
 
 	if (!s->progress.enabled)
 		return;
@@ -91,7 +106,7 @@ scan_next(struct scan *s)
 uint64_t
 scan_writer(const struct scan *s)
 {
-	struct hatf_rings rings;
+	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
 
 	return cutoff_look(s->path, s->status, &rings) && rings.in_use
 		       ? rings.pid
@@ -101,7 +116,7 @@ scan_writer(const struct scan *s)
 const char *
 scan_fault(const struct scan *s, char *buf, size_t nbytes)
 {
-	struct hatf_reader_stats stats;
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	const char *end, *missed;
 
 	if (s->status == HATF_NO_MEMORY)
@@ -152,7 +167,7 @@ scan_duration_ns(const struct scan *s, uint64_t *ns_ret)
 {
 	const uint64_t unit =
 		scan_unit_ns(hatf_reader_header(s->reader, "unit"));
-	struct hatf_events_stats stats;
+	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	hatf_events_get_stats(s->events, &stats);
 	return unit != 0 && stats.last_time >= stats.first_time &&

@@ -26,11 +26,18 @@ struct scan {
 };
 
 /*
- * Open 'path' with the flags of hatf_reader_open(), or say why not and return
+ * Open 'path' with the options of hatf_reader_open(), or say why not and return
  * false.  With 'inherit' the trace of a forked child begins with what it has from
  * its parent, whose trace is read first (hatf_events_inherit()).
  */
-bool scan_open(struct scan *s, const char *path, unsigned flags, bool inherit);
+bool scan_open(struct scan *s, const char *path,
+	       const struct hatf_reader_options *options, bool inherit);
+
+/*
+ * A reader of a file that a directory or another file named (HATF_READER_FOUND);
+ * NULL if it is no trace.
+ */
+struct hatf_reader *scan_found(const char *path);
 
 /*
  * A forked child whose parent's blocks are not known, though they were asked for:

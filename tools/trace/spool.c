@@ -98,20 +98,24 @@ spool_open(struct spool *s, const char *path)
 }
 
 enum hatf_status
-spool_reader_of(int fd, unsigned flags, struct hatf_reader **reader_ret,
+spool_reader_of(int fd, unsigned jobs, struct hatf_reader **reader_ret,
 		struct hatf_error *err)
 {
+	const struct hatf_reader_options options = {
+		.struct_nbytes = sizeof(options),
+		.jobs = jobs,
+	};
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return hatf_reader_open(path, flags, reader_ret, err);
+	return hatf_reader_open(path, &options, reader_ret, err);
 }
 
 enum hatf_status
-spool_reader(const struct spool *s, unsigned flags,
+spool_reader(const struct spool *s, unsigned jobs,
 	     struct hatf_reader **reader_ret, struct hatf_error *err)
 {
-	return spool_reader_of(s->fd, flags, reader_ret, err);
+	return spool_reader_of(s->fd, jobs, reader_ret, err);
 }
 
 void

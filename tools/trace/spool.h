@@ -21,9 +21,9 @@ struct spool {
 /* Open 'path' ("-" is standard input), or say why not and return false. */
 bool spool_open(struct spool *s, const char *path);
 
-/* A reader from the first byte on, with the flags and errors of
+/* A reader from the first byte on, with the errors of
  * hatf_reader_open().  Several may read at once, in any threads. */
-enum hatf_status spool_reader(const struct spool *s, unsigned flags,
+enum hatf_status spool_reader(const struct spool *s, unsigned jobs,
 			      struct hatf_reader **reader_ret,
 			      struct hatf_error *err);
 
@@ -33,7 +33,7 @@ void spool_close(struct spool *s);
 int spool_memory(void);
 
 /* Open what a descriptor stands for once more, with its own position. */
-enum hatf_status spool_reader_of(int fd, unsigned flags,
+enum hatf_status spool_reader_of(int fd, unsigned jobs,
 				 struct hatf_reader **reader_ret,
 				 struct hatf_error *err);
 

@@ -118,13 +118,17 @@ find_plain(const uint8_t *buf, size_t nbytes, struct tail *ret)
 static bool
 read_stream(int fd, struct tail *ret)
 {
+	const struct hatf_reader_options options = {
+		.struct_nbytes = sizeof(options),
+		.fd = fd,
+	};
 	struct hatf_record records[64];
 	struct hatf_reader *reader;
 	enum hatf_status status;
 	bool found = false;
 	size_t n;
 
-	if (hatf_reader_open_fd(fd, 0, &reader, NULL) != HATF_OK)
+	if (hatf_reader_open(NULL, &options, &reader, NULL) != HATF_OK)
 		return false;
 	while ((status = hatf_reader_read(reader, records, 64, &n)) ==
 	       HATF_OK) {
@@ -198,13 +202,16 @@ read_tail(int fd, uint8_t *buf, struct tail *ret)
 }
 
 bool
-tail_read(const char *path, unsigned flags, struct tail *ret)
+tail_read(const char *path, bool is_found, struct tail *ret)
 {
 	uint8_t *const buf = malloc(TAIL_NBYTES);
-	const int fd = (flags & HATF_READ_FOUND) != 0
-			       ? hatf_open_found(path)
-			       : open(path, O_RDONLY | O_CLOEXEC);
 	bool found = false;
+	int fd;
+
+	if (is_found)
+		hatf_file_open_found(path, &fd, NULL);
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (buf != NULL && fd >= 0)
 		found = read_tail(fd, buf, ret);

@@ -23,10 +23,10 @@ struct tail {
 };
 
 /*
- * False if the file does not end in a trailer, or cannot be read.  'flags' is
- * 0, or HATF_READ_FOUND if no user gave 'path'.
+ * False if the file does not end in a trailer, or cannot be read.  'is_found':
+ * a directory gave 'path', no user (HATF_READER_FOUND).
  */
-bool tail_read(const char *path, unsigned flags, struct tail *ret);
+bool tail_read(const char *path, bool is_found, struct tail *ret);
 
 /* The decimal value of "KEY=" at the start of a line; false if there is
  * none. */

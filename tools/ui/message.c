@@ -62,12 +62,12 @@ speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 void
 speak_error(const char *path, const struct hatf_error *err)
 {
-	struct hatf_rings rings;
+	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
 	struct hatf_error other;
 	char text[512];
 
 	if (err->status == HATF_NOT_HATF && strcmp(path, "-") != 0 &&
-	    hatf_look_at_rings(path, &rings, &other) == HATF_OK) {
+	    hatf_rings_get(path, &rings, &other) == HATF_OK) {
 		speak("%s: no trace, but the ring file of one, of process "
 		      "%" PRIu64 "%s",
 		      path, rings.pid,

@@ -192,18 +192,18 @@ bad:
 }
 
 bool
-opt_parse_jobs(const char *text, unsigned *flags)
+opt_parse_jobs(const char *text, unsigned *jobs_ret)
 {
 	uint64_t jobs;
 
 	if (!opt_parse_u64("--jobs", text, &jobs))
 		return false;
-	if (jobs > HATF_READ_JOBS_MAX) {
+	if (jobs > HATF_READER_JOBS_MAX) {
 		speak("--jobs: too many: '%s' (want 0 to %d)", text,
-		      HATF_READ_JOBS_MAX);
+		      HATF_READER_JOBS_MAX);
 		return false;
 	}
-	*flags |= HATF_READ_JOBS(jobs);
+	*jobs_ret = (unsigned)jobs;
 	return true;
 }
 
@@ -271,7 +271,7 @@ opt_parse_format(const char *option, const char *text, const char *other,
 		 bool writes, const char **format_ret)
 {
 	char list[1024];
-	struct hatf_format f;
+	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 	size_t used = (size_t)snprintf(list, sizeof(list), "%s",
 				       other == NULL ? "" : other);
 
@@ -301,7 +301,7 @@ opt_parse_placement(const char *text, const char **placement_ret)
 	const char *names[NAMES_MAX + 1] = { NULL };
 
 	for (unsigned i = 0; i < NAMES_MAX; i++)
-		names[i] = hatf_placement_name(i);
+		names[i] = hatf_writer_placement(i);
 	*placement_ret = text;
 	return opt_parse_word("--placement", text, names);
 }

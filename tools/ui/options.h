@@ -54,11 +54,11 @@ bool opt_parse_u64(const char *option, const char *text, uint64_t *n_ret);
 bool opt_parse_nbytes(const char *option, const char *text,
 		      uint64_t *nbytes_ret);
 
-/* Of "--placement": one of hatf_placement_name(). */
+/* Of "--placement": one of hatf_writer_placement(). */
 bool opt_parse_placement(const char *text, const char **placement_ret);
 
-/* Of "--jobs": adds HATF_READ_JOBS(N) to the flags of hatf_reader_open(). */
-bool opt_parse_jobs(const char *text, unsigned *flags);
+/* Of "--jobs": a number for struct hatf_reader_options. */
+bool opt_parse_jobs(const char *text, unsigned *jobs_ret);
 
 /* One of 'words', which ends in NULL. */
 bool opt_parse_word(const char *option, const char *text,

@@ -220,7 +220,7 @@ static const char csv_separators[] = ",;\"'";
 
 /*
  * A field of RFC 4180.  What is not printable is \xHH, and so is what a
- * spreadsheet would take for the beginning of a formula (FORMAT "csv").
+ * spreadsheet would take for the beginning of a formula (FORMATS "csv").
  */
 static void
 put_csv(struct out *o, const char *text)

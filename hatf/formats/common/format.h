@@ -40,10 +40,10 @@
  * 'ctx'.
  */
 struct source {
-	struct window window; /* the format advances window.next */
-	unsigned flags;	      /* as given to hatf_reader_open() */
-	bool is_named;	      /* the caller has named this format */
-	void *ctx;	      /* the format's own; NULL before open() */
+	struct input_window window; /* the format advances window.next */
+	unsigned flags;		    /* as given to hatf_reader_open() */
+	bool is_named;		    /* the caller has named this format */
+	void *ctx;		    /* the format's own; NULL before open() */
 	/*
 	 * Bytes of the uncompressed trace before the next record, maintained by
 	 * the format.  'hatf info' reports the last value as the size of the
@@ -112,7 +112,7 @@ bool source_header_u64(struct source *s, const char *key, uint64_t n);
 /*
  * Return true if the tables of a foreign trace may grow to the frames, stacks
  * and names in 'stacks' plus 'nbytes' bytes, given the size of the file read so
- * far (FORMAT "Limits").  Without this limit a small file that refers to the
+ * far (FORMATS "Limits").  Without this limit a small file that refers to the
  * same definitions again and again could fill the memory.
  */
 bool source_may_keep(const struct source *s, const struct hatf_stacks *stacks,
@@ -151,7 +151,7 @@ struct sink {
 	 * Lines of the last trailer among the records; that record is not
 	 * written.
 	 */
-	struct lines trailer;
+	struct comment_lines trailer;
 	struct hatf_error err;
 };
 

@@ -211,7 +211,7 @@ note_header(struct framing *framing, const struct note *note)
 	if (framing->header.buf != NULL)
 		return HATF_OK;
 	framing->ours = true;
-	return lines_set(&framing->header, note->text, note->nbytes)
+	return comment_lines_set(&framing->header, note->text, note->nbytes)
 		       ? HATF_OK
 		       : HATF_NO_MEMORY;
 }
@@ -243,8 +243,8 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 		field = HEADER; /* two concatenated traces */
 	else if (is_kind(&note, "HATF end")) {
 		field = note_end(framing, &note, comment->offset, position);
-		if (field == NULL &&
-		    !lines_set(&framing->trailer, note.text, note.nbytes))
+		if (field == NULL && !comment_lines_set(&framing->trailer,
+							note.text, note.nbytes))
 			return HATF_NO_MEMORY;
 	}
 	*field_ret = field;
@@ -270,6 +270,6 @@ framing_end(struct framing *framing, uint64_t end, const char **field_ret)
 void
 framing_fini(struct framing *framing)
 {
-	lines_fini(&framing->header);
-	lines_fini(&framing->trailer);
+	comment_lines_fini(&framing->header);
+	comment_lines_fini(&framing->trailer);
 }

@@ -22,9 +22,9 @@
 struct framing {
 	bool ours;     /* the first record is a header */
 	bool complete; /* the trailer says so, and no event was lost */
-	struct lines header;
-	struct lines trailer; /* lines of the last "HATF end" */
-	uint64_t trailer_end; /* position after that comment; 0: none */
+	struct comment_lines header;
+	struct comment_lines trailer; /* lines of the last "HATF end" */
+	uint64_t trailer_end;	      /* position after that comment; 0: none */
 	uint64_t block_count;
 	uint64_t block_end; /* offset at which the last block claims to end */
 	/*

@@ -73,12 +73,12 @@ bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 bool ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
 		 const struct ledger_entry *entry);
 
-/* Prefetch for the records after 'i', see heaps_look_ahead(). */
+/* Prefetch for the records after 'i', see heaps_prefetch(). */
 static inline void
 ledger_look_ahead(const struct ledger *ledger,
 		  const struct hatf_record *records, size_t n, size_t i)
 {
-	heaps_look_ahead(&ledger->heaps, records, n, i);
+	heaps_prefetch(&ledger->heaps, records, n, i);
 }
 
 /*

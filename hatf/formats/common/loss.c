@@ -23,8 +23,7 @@ enum hatf_status
 loss_note_stack(struct sink *s, struct hatf_stacks *stacks,
 		const struct hatf_record *rec)
 {
-	const char *field;
-	const enum hatf_status status = hatf_stacks_note(stacks, rec, &field);
+	const enum hatf_status status = hatf_stacks_note(stacks, rec, NULL);
 
 	if (status == HATF_NO_MEMORY)
 		return sink_fail(s, status, NULL);

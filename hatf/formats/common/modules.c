@@ -19,13 +19,13 @@ void
 modules_init(struct modules *m)
 {
 	*m = (struct modules){ .mappings = { .count = 0 } };
-	names_init(&m->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+	string_table_init(&m->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
 }
 
 void
 modules_fini(struct modules *m)
 {
-	names_fini(&m->texts);
+	string_table_fini(&m->texts);
 	free(m->mappings.rows);
 }
 
@@ -75,9 +75,9 @@ keep_text(struct modules *m, const char *text, const char **text_ret)
 	*text_ret = NULL;
 	if (text == NULL || text[0] == '\0')
 		return HATF_OK;
-	status = names_put(&m->texts, text, strlen(text), &number);
+	status = string_table_put(&m->texts, text, strlen(text), &number);
 	if (status == HATF_OK)
-		*text_ret = names_get(&m->texts, number);
+		*text_ret = string_table_get(&m->texts, number);
 	return status;
 }
 

@@ -2,10 +2,10 @@
 /*
  * modules.h - where programs and libraries are mapped in a process
  *
- * The address of an instruction is valid for one run.  Together with the mapping
- * that contains it, the address identifies an offset in an object file.
- * Comments of kind 'object' (FORMAT "Stacks") describe the mappings, one comment
- * each.  Where mappings overlap, modules_find() may return any of them.
+ * The address of an instruction is valid for one run.  Together with the
+ * mapping that contains it, the address identifies an offset in an object file.
+ * Comments of kind 'object' (FORMAT "Stacks") describe the mappings, one
+ * comment each.  Where mappings overlap, modules_find() may return any of them.
  *
  * Memory is bounded: MODULE_MAX mappings at a time, and HATF_FRAME_TEXTS_MAX
  * bytes of distinct names.  One thread uses a 'struct modules'.
@@ -34,7 +34,7 @@ struct module {
 
 struct modules {
 	struct rows mappings; /* struct module, sorted by 'end' */
-	struct names texts;
+	struct string_table texts;
 };
 
 void modules_init(struct modules *m);

@@ -22,15 +22,15 @@ bit(uint64_t number)
 
 /* Return the page whose address the entry has. */
 static struct paged_map_page *
-page_of(const struct live_block *block)
+page_of(const struct u64_map_entry *block)
 {
-	return (struct paged_map_page *)(uintptr_t)block->size;
+	return (struct paged_map_page *)(uintptr_t)block->value;
 }
 
 void
 paged_map_init(struct paged_map *m)
 {
-	live_init(&m->pages);
+	u64_map_init(&m->pages);
 	m->last = NULL;
 }
 
@@ -39,10 +39,10 @@ paged_map_fini(struct paged_map *m)
 {
 	for (size_t i = 0; i < m->pages.slot_count; i++)
 		if (m->pages.keys[i] != 0)
-			free(page_of(&m->pages.blocks[i]));
+			free(page_of(&m->pages.entries[i]));
 	if (m->pages.has_zero)
 		free(page_of(&m->pages.zero));
-	live_fini(&m->pages);
+	u64_map_fini(&m->pages);
 	m->last = NULL;
 }
 
@@ -50,18 +50,18 @@ paged_map_fini(struct paged_map *m)
 static struct paged_map_page *
 find_page(struct paged_map *m, uint64_t number)
 {
-	const struct live_block *block;
+	const struct u64_map_entry *block;
 
 	if (m->last != NULL && m->last->number == page_number(number))
 		return m->last;
-	block = live_find(&m->pages, page_number(number));
+	block = u64_map_find(&m->pages, page_number(number));
 	return block == NULL ? NULL : page_of(block);
 }
 
 static void
 drop_page(struct paged_map *m, struct paged_map_page *page)
 {
-	live_remove(&m->pages, live_find(&m->pages, page->number));
+	u64_map_remove(&m->pages, u64_map_find(&m->pages, page->number));
 	free(page);
 }
 
@@ -69,17 +69,17 @@ static struct paged_map_page *
 make_page(struct paged_map *m, uint64_t number)
 {
 	struct paged_map_page *const page = malloc(sizeof(*page));
-	struct live_block *block;
+	struct u64_map_entry *block;
 	bool added;
 
 	if (page == NULL)
 		return NULL;
-	block = live_put(&m->pages, page_number(number), &added);
+	block = u64_map_put(&m->pages, page_number(number), &added);
 	if (block == NULL) {
 		free(page);
 		return NULL;
 	}
-	block->size = (uintptr_t)page;
+	block->value = (uintptr_t)page;
 	page->number = page_number(number);
 	page->used = 0;
 	return page;

@@ -29,7 +29,8 @@ struct paged_map_page {
 
 /* Invariant: every page except 'last' has a value in use. */
 struct paged_map {
-	struct live pages; /* by page number; 'size' is the page's address */
+	struct u64_map
+		pages; /* by page number; 'value' is the page's address */
 	/* page of the last paged_map_put(); NULL: none */
 	struct paged_map_page *last;
 };

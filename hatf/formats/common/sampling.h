@@ -2,10 +2,10 @@
 /*
  * sampling.h - sampled traces, and what each sample represents
  *
- * A trace may contain only some of a program's blocks, chosen at random (FORMAT
- * "memtrace").  Of all allocated words, block headers included, a fraction
- * 'rate' was sampled.  A block has as many samples as its words that were
- * chosen.  All functions may be called from any thread.
+ * A trace may contain only some of a program's blocks, chosen at random
+ * (FORMATS "memtrace").  Of all allocated words, block headers included, a
+ * fraction 'rate' was sampled.  A block has as many samples as its words that
+ * were chosen.  All functions may be called from any thread.
  */
 #ifndef HATF_SAMPLING_H
 #define HATF_SAMPLING_H

@@ -64,7 +64,7 @@ sink_header(const struct sink *s, struct text *t)
 static const char *
 end_reason(const struct sink *s)
 {
-	const char *const end = lines_find(&s->trailer, "end");
+	const char *const end = comment_lines_find(&s->trailer, "end");
 
 	if (end != NULL && strlen(end) <= TRAILER_VALUE_MAX)
 		return end;
@@ -86,7 +86,8 @@ sink_trailer(const struct sink *s, struct text *t)
 	text_line_u64(t, "lost", s->lost_count);
 	text_line_u64(t, "threads", s->tally.tag_count[HATF_CREATE_THREAD] + 1);
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
-		const char *const value = lines_find(&s->trailer, kept[i]);
+		const char *const value =
+			comment_lines_find(&s->trailer, kept[i]);
 
 		if (value != NULL && strlen(value) <= TRAILER_VALUE_MAX)
 			text_line(t, kept[i], value, strlen(value));

@@ -37,7 +37,7 @@ source_stop_at_end(struct source *s, size_t left, const char *field)
 	return source_stop(s, status, status == HATF_TRUNCATED ? field : NULL);
 }
 
-/* FORMAT "Limits". */
+/* FORMATS "Limits". */
 #define TABLES_NBYTES ((uint64_t)64 << 20)
 #define TABLES_RATIO  256
 

@@ -113,11 +113,11 @@ textio_kept_columns(const struct hatf_writer_options *options)
 bool
 textio_line(struct source *s, bool may_move, struct textio_cell *line_ret)
 {
-	struct window *const w = &s->window;
+	struct input_window *const w = &s->window;
 	size_t seen = 0; /* bytes without a line end */
 
 	for (;;) {
-		const size_t left = window_left(w);
+		const size_t left = input_window_left(w);
 		uint8_t *const start = w->buf + (w->next - w->buf);
 		uint8_t *const end = memchr(start + seen, '\n', left - seen);
 
@@ -128,11 +128,11 @@ textio_line(struct source *s, bool may_move, struct textio_cell *line_ret)
 		seen = left;
 		if (!may_move)
 			return false;
-		if (left == WINDOW_NBYTES) {
+		if (left == INPUT_WINDOW_NBYTES) {
 			source_stop(s, HATF_LIMIT, "line");
 			return false;
 		}
-		if (!window_more(w)) {
+		if (!input_window_more(w)) {
 			source_stop_at_end(s, left, NULL);
 			return false;
 		}

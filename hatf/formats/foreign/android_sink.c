@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * android_sink.c - what Android's memory_replay reads (FORMAT "android")
+ * android_sink.c - what Android's memory_replay reads (FORMATS "android")
  *
  * It keeps threads by the number that the kernel has for them, in 32 bits, with 0 for
  * "no thread".  So the first thread of a trace, 0, is written as the process, whose
@@ -28,7 +28,7 @@ struct android {
 	struct calls calls;
 	uint64_t first_thread; /* what thread 0 is written as */
 	uint64_t ns;	       /* of a unit of time; 0: there are no times */
-	struct live others;    /* thread -> 'object', its number */
+	struct u64_map others; /* thread -> 'value', its number */
 	uint64_t other_count;
 	bool no_memory;
 };
@@ -36,20 +36,20 @@ struct android {
 static uint64_t
 thread_number(struct android *a, uint64_t thread)
 {
-	struct live_block *block;
+	struct u64_map_entry *block;
 	bool added;
 
 	if (thread < FIRST_OTHER_THREAD)
 		return thread == 0 ? a->first_thread : thread;
-	block = live_put(&a->others, thread, &added);
+	block = u64_map_put(&a->others, thread, &added);
 	if (block == NULL) {
 		a->no_memory = true;
 		return FIRST_OTHER_THREAD;
 	}
 	if (added)
-		block->object = FIRST_OTHER_THREAD +
-				a->other_count++ % FIRST_OTHER_THREAD;
-	return block->object;
+		block->value = FIRST_OTHER_THREAD +
+			       a->other_count++ % FIRST_OTHER_THREAD;
+	return block->value;
 }
 
 /* The value of a number among the attributes; 0 if it is not there. */
@@ -225,7 +225,7 @@ open_sink(struct sink *s)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = a;
 	calls_init(&a->calls);
-	live_init(&a->others);
+	u64_map_init(&a->others);
 	a->ns = unit_ns(s, lines);
 	if (lines == NULL ||
 	    !text_find_u64(lines, strlen(lines), "pid", &a->first_thread) ||
@@ -242,7 +242,7 @@ close_sink(struct sink *s)
 	if (a == NULL)
 		return;
 	calls_fini(&a->calls);
-	live_fini(&a->others);
+	u64_map_fini(&a->others);
 	free(a);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * android_source.c - Android's record_allocs and memory_replay (FORMAT "android")
+ * android_source.c - Android's record_allocs and memory_replay (FORMATS "android")
  *
  *	186: malloc 0xb6038060 20 1000 1020
  *	186: calloc 0xb609f080 32 4 ...

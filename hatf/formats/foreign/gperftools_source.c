@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gperftools_source.c - malloc traces of alk/gperftools into records (FORMAT
+ * gperftools_source.c - malloc traces of alk/gperftools into records (FORMATS
  * "gperftools")
  *
  * The recorder gives every block a token, a number that no other block has ever
@@ -49,9 +49,10 @@
 
 struct gperftools {
 	struct batch batch;
-	struct live threads; /* id -> 'object' is a struct gperftools_thread */
+	/* id -> 'value' is a struct gperftools_thread */
+	struct u64_map threads;
 	struct block_set tokens; /* that are allocated */
-	struct live waited; /* token -> 'object' is the first that sleeps */
+	struct u64_map waited;	 /* token -> 'value' is the first that sleeps */
 	struct gperftools_queue awake;
 	size_t held_nbytes; /* in buffers */
 	bool is_merging;
@@ -126,9 +127,9 @@ wake(struct source *s, struct gperftools_thread *t)
 }
 
 static struct gperftools_thread *
-thread_of(const struct live_block *block)
+thread_of(const struct u64_map_entry *block)
 {
-	return (struct gperftools_thread *)(uintptr_t)block->object;
+	return (struct gperftools_thread *)(uintptr_t)block->value;
 }
 
 /* The thread at the top sleeps until 'token' is allocated. */
@@ -137,14 +138,15 @@ put_to_sleep(struct source *s, struct gperftools_thread *t, uint64_t token)
 {
 	struct gperftools *const g = s->ctx;
 	bool added;
-	struct live_block *const place = live_put(&g->waited, token, &added);
+	struct u64_map_entry *const place =
+		u64_map_put(&g->waited, token, &added);
 
 	if (place == NULL) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
 	t->sleeps_after = added ? NULL : thread_of(place);
-	place->object = (uint64_t)(uintptr_t)t;
+	place->value = (uint64_t)(uintptr_t)t;
 	gperftools_queue_drop_first(&g->awake);
 }
 
@@ -161,19 +163,20 @@ add_token(struct source *s, uint64_t token)
 {
 	struct gperftools *const g = s->ctx;
 	const struct block unknown = { .size = 0 };
-	struct live_block *place;
+	struct u64_map_entry *place;
 	bool added;
 
 	if (!block_set_put(&g->tokens, token, &unknown, &added, NULL)) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return;
 	}
-	place = live_count(&g->waited) == 0 ? NULL
-					    : live_find(&g->waited, token);
+	place = u64_map_count(&g->waited) == 0
+			? NULL
+			: u64_map_find(&g->waited, token);
 	if (place != NULL) {
 		struct gperftools_thread *const t = thread_of(place);
 
-		live_remove(&g->waited, place);
+		u64_map_remove(&g->waited, place);
 		wake_all(s, t);
 	}
 }
@@ -183,14 +186,14 @@ static void
 end_sleep(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
-	const struct live *const w = &g->waited;
+	const struct u64_map *const w = &g->waited;
 
 	for (size_t i = 0; i < w->slot_count; i++)
 		if (w->keys[i] != 0)
-			wake_all(s, thread_of(&w->blocks[i]));
+			wake_all(s, thread_of(&w->entries[i]));
 	if (w->has_zero)
 		wake_all(s, thread_of(&w->zero));
-	live_fini(&g->waited);
+	u64_map_fini(&g->waited);
 	g->sleeps = false;
 }
 
@@ -314,7 +317,7 @@ allocates(const struct gperftools_event *e)
 static void
 forget_thread(struct gperftools *g, struct gperftools_thread *t)
 {
-	live_remove(&g->threads, live_find(&g->threads, t->id));
+	u64_map_remove(&g->threads, u64_map_find(&g->threads, t->id));
 	free(t);
 }
 
@@ -367,7 +370,7 @@ merge(struct source *s)
 	while (batch_has_room(&g->batch) && s->err.status == HATF_OK) {
 		if (g->awake.count != 0)
 			merge_one(s);
-		else if (live_count(&g->waited) != 0 &&
+		else if (u64_map_count(&g->waited) != 0 &&
 			 (g->end != HATF_OK || g->held_nbytes > HELD_MAX))
 			end_sleep(s);
 		else
@@ -383,7 +386,8 @@ find_thread(struct source *s, uint64_t id)
 {
 	struct gperftools *const g = s->ctx;
 	bool added;
-	struct live_block *const place = live_put(&g->threads, id, &added);
+	struct u64_map_entry *const place =
+		u64_map_put(&g->threads, id, &added);
 	struct gperftools_thread *t;
 
 	if (place != NULL && !added)
@@ -391,12 +395,12 @@ find_thread(struct source *s, uint64_t id)
 	t = place == NULL ? NULL : calloc(1, sizeof(*t));
 	if (t == NULL) {
 		if (place != NULL)
-			live_remove(&g->threads, place);
+			u64_map_remove(&g->threads, place);
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
 	t->id = id;
-	place->object = (uint64_t)(uintptr_t)t;
+	place->value = (uint64_t)(uintptr_t)t;
 	return t;
 }
 
@@ -421,7 +425,7 @@ hold_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
 	}
 	*b = (struct gperftools_buffer){
 		.time = time & ~GPERFTOOLS_CPU_MASK,
-		.offset = window_offset(&s->window) +
+		.offset = input_window_offset(&s->window) +
 			  (uint64_t)(bytes - s->window.next),
 		.nbytes = nbytes,
 	};
@@ -488,7 +492,7 @@ take_outer(struct source *s, uint64_t first, const uint8_t *next,
 		extend(s, t);
 	}
 	s->window.next = next;
-	s->offset = window_offset(&s->window);
+	s->offset = input_window_offset(&s->window);
 }
 
 /* How many numbers follow the first one, or -1: there is no such event. */
@@ -513,13 +517,14 @@ static void
 read_outer(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
-	const size_t left = window_want(&s->window, OUTER_MAX + BUFFER_MAX);
+	const size_t left =
+		input_window_fill(&s->window, OUTER_MAX + BUFFER_MAX);
 	const uint8_t *next = s->window.next;
 	const uint8_t *const end = next + left;
 	uint64_t first, number[2] = { 0 };
 	int count;
 
-	s->offset = window_offset(&s->window);
+	s->offset = input_window_offset(&s->window);
 	if (!gperftools_take_number(&next, end, &first)) {
 		end_early(s, left);
 		return;
@@ -564,7 +569,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			continue;
 		g->is_merging = false;
 		if (g->end != HATF_OK) {
-			s->offset = window_offset(&s->window);
+			s->offset = input_window_offset(&s->window);
 			source_stop(s, g->end, g->end_field);
 		}
 	}
@@ -587,9 +592,9 @@ open_source(struct source *s)
 	if (g == NULL)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	s->ctx = g;
-	live_init(&g->threads);
+	u64_map_init(&g->threads);
 	block_set_init(&g->tokens);
-	live_init(&g->waited);
+	u64_map_init(&g->waited);
 	s->window.next += MAGIC_NBYTES;
 	s->offset = MAGIC_NBYTES;
 	if (!source_header(s, "unit", "ns", 2))
@@ -598,7 +603,7 @@ open_source(struct source *s)
 }
 
 static void
-free_thread(struct gperftools *g, const struct live_block *block)
+free_thread(struct gperftools *g, const struct u64_map_entry *block)
 {
 	struct gperftools_thread *const t = thread_of(block);
 
@@ -616,12 +621,12 @@ close_source(struct source *s)
 		return;
 	for (size_t i = 0; i < g->threads.slot_count; i++)
 		if (g->threads.keys[i] != 0)
-			free_thread(g, &g->threads.blocks[i]);
+			free_thread(g, &g->threads.entries[i]);
 	if (g->threads.has_zero)
 		free_thread(g, &g->threads.zero);
-	live_fini(&g->threads);
+	u64_map_fini(&g->threads);
 	block_set_fini(&g->tokens);
-	live_fini(&g->waited);
+	u64_map_fini(&g->waited);
 	batch_fini(&g->batch);
 	free(g->awake.threads);
 	free(g);

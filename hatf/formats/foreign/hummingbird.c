@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hummingbird.c - the text traces of "Are Mallocs Free of Fragmentation?"
- * (FORMAT "hummingbird")
+ * (FORMATS "hummingbird")
  *
  *	Allocate 0x55d0c0 24
  *	Free 0x55d0c0
@@ -28,7 +28,7 @@
 /* ---------------------------------------------------------------- reading */
 
 struct hummingbird {
-	struct live tags;     /* 'object' is the number of a live one */
+	struct u64_map tags;  /* 'value' is the number of a live one */
 	uint64_t alloc_count; /* numbers that have been given */
 };
 
@@ -100,21 +100,21 @@ tag_address(const struct textio_cell *word)
 static bool
 number_tag(struct hummingbird *h, struct hatf_record *rec)
 {
-	struct live_block *block;
+	struct u64_map_entry *block;
 	bool added;
 
 	if (rec->tag == HATF_FREE) {
-		block = live_find(&h->tags, rec->address);
+		block = u64_map_find(&h->tags, rec->address);
 		/* Older than the trace: a number like no other. */
-		rec->address = block != NULL ? block->object : ++h->alloc_count;
+		rec->address = block != NULL ? block->value : ++h->alloc_count;
 		if (block != NULL)
-			live_remove(&h->tags, block);
+			u64_map_remove(&h->tags, block);
 		return true;
 	}
-	block = live_put(&h->tags, rec->address, &added);
+	block = u64_map_put(&h->tags, rec->address, &added);
 	if (block == NULL)
 		return false;
-	rec->address = block->object = ++h->alloc_count;
+	rec->address = block->value = ++h->alloc_count;
 	return true;
 }
 
@@ -144,7 +144,8 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	}
 	if (skip_blanks(next, line.end) != line.end)
 		return "line";
-	if ((s->flags & HATF_READ_SEQUENCE_TAGS) && !number_tag(s->ctx, rec)) {
+	if ((s->flags & HATF_READER_SEQUENCE_TAGS) &&
+	    !number_tag(s->ctx, rec)) {
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return "tag";
 	}
@@ -223,7 +224,7 @@ open_source(struct source *s)
 
 	if (status != HATF_OK)
 		return status;
-	live_init(&((struct hummingbird *)s->ctx)->tags);
+	u64_map_init(&((struct hummingbird *)s->ctx)->tags);
 	return source_header(s, "unit", "none", 4) ? HATF_OK : s->err.status;
 }
 
@@ -233,7 +234,7 @@ close_source(struct source *s)
 	struct hummingbird *const h = s->ctx;
 
 	if (h != NULL)
-		live_fini(&h->tags);
+		u64_map_fini(&h->tags);
 	free(h);
 }
 

@@ -2,7 +2,7 @@
 /*
  * mptrace.h - HATF as mpatrol's mptrace writes it: what source and sink agree on
  *
- * FORMAT "mptrace".  Text in Meta-TF 1.2, whose tags are those of HATF 1.0 and one
+ * FORMATS "mptrace".  Text in Meta-TF 1.2, whose tags are those of HATF 1.0 and one
  * more:
  *
  *	## Tracename: app.hatf

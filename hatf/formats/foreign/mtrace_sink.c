@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrace_sink.c - what glibc's mtrace script reads (FORMAT "mtrace")
+ * mtrace_sink.c - what glibc's mtrace script reads (FORMATS "mtrace")
  *
  * The script splits a line at blanks, so a caller must not have any: '_' stands for
  * them.  Of a caller it looks for "OBJECT:[0xADDRESS]", which addr2line can find if the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrace_source.c - what glibc's mtrace() writes (FORMAT "mtrace")
+ * mtrace_source.c - what glibc's mtrace() writes (FORMATS "mtrace")
  *
  *	= Start
  *	@ ./app:(main+1a)[0x123f] + 0x37922a0 0xa

@@ -2,7 +2,7 @@
 /*
  * mtrc.h - mpatrol's tracing files: what their source and sink agree on
  *
- * FORMAT "mtrc".  A file is a header, which alone depends on the machine that wrote
+ * FORMATS "mtrc".  A file is a header, which alone depends on the machine that wrote
  * it, records that begin with a letter, and a trailer.
  */
 #ifndef HATF_MTRC_H
@@ -40,7 +40,7 @@
 
 /*
  * The comment in front of an alloc whose index is not one more than the highest so
- * far: FORMAT "mtrc".
+ * far: FORMATS "mtrc".
  */
 #define MTRC_INDEX_KIND "HATF mtrc\n"
 

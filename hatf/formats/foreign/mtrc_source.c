@@ -384,7 +384,7 @@ take_realloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 static void
 end(struct source *s)
 {
-	const size_t left = window_left(&s->window);
+	const size_t left = input_window_left(&s->window);
 	const size_t n = left < MTRC_MAGIC_NBYTES ? left : MTRC_MAGIC_NBYTES;
 
 	if (memcmp(s->window.next, MTRC_MAGIC, n) != 0) {
@@ -399,7 +399,7 @@ end(struct source *s)
 	/* Compressed, it may yet turn out to be damaged. */
 	do
 		s->window.next = s->window.end;
-	while (window_more(&s->window));
+	while (input_window_more(&s->window));
 	source_stop_at_end(s, 0, NULL);
 }
 
@@ -446,10 +446,10 @@ take_record(struct source *s)
 static bool
 has_record(struct source *s)
 {
-	struct window *const w = &s->window;
+	struct input_window *const w = &s->window;
 
-	if (window_left(w) >= RECORD_NBYTES ||
-	    window_want(w, RECORD_NBYTES) != 0)
+	if (input_window_left(w) >= RECORD_NBYTES ||
+	    input_window_fill(w, RECORD_NBYTES) != 0)
 		return true;
 	/* The program was killed: only a trailer says that this is all. */
 	if (w->input.status == HATF_END)
@@ -525,7 +525,7 @@ static enum hatf_status
 open_source(struct source *s)
 {
 	uint8_t bytes[MTRC_MAGIC_NBYTES + 16] = { 0 };
-	const size_t left = window_want(&s->window, sizeof(bytes));
+	const size_t left = input_window_fill(&s->window, sizeof(bytes));
 	struct header header;
 	struct mtrc *m;
 

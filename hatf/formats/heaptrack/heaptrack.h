@@ -26,7 +26,7 @@
 struct heaptrack {
 	struct batch batch;
 	struct hatf_stacks *stacks;
-	struct names names;
+	struct string_table names;
 	struct rows traces; /* uint64_t: stacks */
 	uint64_t version;
 	bool is_sized;	    /* strings have their length in front of them */
@@ -47,8 +47,8 @@ struct heaptrack {
 	uint32_t exe;		/* in 'names'; 0: not known */
 	struct modules modules; /* what is in memory now */
 	struct modules told_modules;
-	struct live known_ips; /* address -> 'object' is its frame */
-	uint64_t row_nbytes;   /* of all 'struct rows' here */
+	struct u64_map known_ips; /* address -> 'value' is its frame */
+	uint64_t row_nbytes;	  /* of all 'struct rows' here */
 };
 
 /* What may be told once of the whole trace, in front of its records. */
@@ -61,7 +61,7 @@ enum told {
 	TOLD_START,
 };
 
-/* May the tables take what they do (FORMAT "Limits")?  Stops reading if not. */
+/* May the tables take what they do (FORMATS "Limits")?  Stops reading if not. */
 bool heaptrack_may_grow(struct source *s);
 
 /* Room for one more; NULL if there may be none, and reading has stopped. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_fields.h - the fields of a line of heaptrack's (FORMAT "heaptrack")
+ * heaptrack_fields.h - the fields of a line of heaptrack's (FORMATS "heaptrack")
  *
  * Each function takes what the line begins with and the blank behind it.
  */

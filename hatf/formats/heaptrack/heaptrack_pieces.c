@@ -8,7 +8,7 @@
 static uint64_t
 tables_nbytes(const struct heaptrack *h)
 {
-	return names_memory(&h->names) + live_memory(&h->known_ips) +
+	return string_table_memory(&h->names) + u64_map_memory(&h->known_ips) +
 	       h->row_nbytes;
 }
 
@@ -63,9 +63,9 @@ heaptrack_add_name(struct source *s, const struct fields *string,
 		   uint32_t *number_ret)
 {
 	struct heaptrack *const h = s->ctx;
-	const enum hatf_status status =
-		names_put(&h->names, string->next,
-			  (size_t)(string->end - string->next), number_ret);
+	const enum hatf_status status = string_table_put(
+		&h->names, string->next, (size_t)(string->end - string->next),
+		number_ret);
 
 	return status == HATF_OK || heaptrack_refuse(s, status);
 }
@@ -73,7 +73,7 @@ heaptrack_add_name(struct source *s, const struct fields *string,
 const char *
 heaptrack_name(const struct heaptrack *h, uint32_t number)
 {
-	return number == 0 ? NULL : names_get(&h->names, number);
+	return number == 0 ? NULL : string_table_get(&h->names, number);
 }
 
 bool

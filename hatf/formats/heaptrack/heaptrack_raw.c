@@ -108,20 +108,20 @@ find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 	struct heaptrack *const h = s->ctx;
 	const struct module *const piece = modules_find(&h->modules, address);
 	struct hatf_frame frame = { .address = address };
-	struct live_block *block;
+	struct u64_map_entry *block;
 	bool added;
 
-	block = live_put(&h->known_ips, address, &added);
+	block = u64_map_put(&h->known_ips, address, &added);
 	if (block == NULL)
 		return heaptrack_refuse(s, HATF_NO_MEMORY);
 	if (added) {
 		if (piece != NULL)
 			frame.object = piece->object;
 		if ((piece != NULL && !tell_piece(s, piece)) ||
-		    !heaptrack_add_frame(s, &frame, &block->object))
+		    !heaptrack_add_frame(s, &frame, &block->value))
 			return false;
 	}
-	*id_ret = block->object;
+	*id_ret = block->value;
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_sink.c - records into an interpreted file of heaptrack (FORMAT
+ * heaptrack_sink.c - records into an interpreted file of heaptrack (FORMATS
  * "heaptrack")
  *
  * What heaptrack_print and heaptrack_gui read: see heaptrack_source.c for what the
@@ -56,9 +56,10 @@ struct step {
 struct heaptrack {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
-	struct names strings, kinds;
-	struct names ips;   /* each the ids of its frames, innermost first */
-	struct live traces; /* stack -> 'object' is its number in the file */
+	struct string_table strings, kinds;
+	/* each the ids of its frames, innermost first */
+	struct string_table ips;
+	struct u64_map traces; /* stack -> 'value' is its number in the file */
 	uint64_t trace_count;
 	uint64_t page_nbytes;
 	uint64_t ms_units; /* of a record's time in a millisecond; 0: none */
@@ -151,7 +152,7 @@ tell_string(struct sink *s, const char *text, uint64_t *number_ret)
 	*number_ret = 0;
 	if (text == NULL)
 		return true;
-	status = names_put(&h->strings, text, strlen(text), &number);
+	status = string_table_put(&h->strings, text, strlen(text), &number);
 	if (status != HATF_OK)
 		return refuse(s, status);
 	if (h->strings.count != count) {
@@ -284,23 +285,23 @@ tell_step(struct sink *s, const struct step *step, uint64_t parent)
 	struct heaptrack *const h = s->ctx;
 	const uint32_t count = h->ips.count;
 	uint64_t frames[INLINED_MAX];
-	struct live_block *trace;
+	struct u64_map_entry *trace;
 	enum hatf_status status;
 	uint32_t ip;
 	bool added;
 
 	gather_frames(h, step, frames);
-	status = names_put(&h->ips, frames, step->frame_count * sizeof(*frames),
-			   &ip);
+	status = string_table_put(&h->ips, frames,
+				  step->frame_count * sizeof(*frames), &ip);
 	if (status != HATF_OK)
 		return refuse(s, status);
 	if (h->ips.count != count && !put_ip(s, frames, step->frame_count))
 		return false;
 	put_line(s, 't', (const uint64_t[]){ ip, parent }, 2);
-	trace = live_put(&h->traces, step->stack, &added);
+	trace = u64_map_put(&h->traces, step->stack, &added);
 	if (trace == NULL)
 		return refuse(s, HATF_NO_MEMORY);
-	trace->object = ++h->trace_count;
+	trace->value = ++h->trace_count;
 	return true;
 }
 
@@ -314,12 +315,12 @@ tell_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 	*number_ret = 0;
 	h->steps.count = 0;
 	while (hatf_stacks_get(h->stacks, id, &stack)) {
-		const struct live_block *const trace =
-			live_find(&h->traces, id);
+		const struct u64_map_entry *const trace =
+			u64_map_find(&h->traces, id);
 		struct step *step;
 
 		if (trace != NULL) {
-			*number_ret = trace->object;
+			*number_ret = trace->value;
 			break;
 		}
 		step = rows_add(&h->steps, sizeof(*step));
@@ -364,7 +365,7 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 
 	if (!tell_stack(s, hatf_record_stack(rec), &kind.trace))
 		return false;
-	status = names_put(&h->kinds, &kind, sizeof(kind), &number);
+	status = string_table_put(&h->kinds, &kind, sizeof(kind), &number);
 	if (status != HATF_OK)
 		return refuse(s, status);
 	if (h->kinds.count != count)
@@ -554,10 +555,10 @@ open_sink(struct sink *s)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = h;
 	ledger_init(&h->ledger);
-	names_init(&h->strings, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
-	names_init(&h->ips, HATF_STACKS_MAX, UINT64_MAX);
-	names_init(&h->kinds, KIND_MAX, UINT64_MAX);
-	live_init(&h->traces);
+	string_table_init(&h->strings, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+	string_table_init(&h->ips, HATF_STACKS_MAX, UINT64_MAX);
+	string_table_init(&h->kinds, KIND_MAX, UINT64_MAX);
+	u64_map_init(&h->traces);
 	status = hatf_stacks_open(&h->stacks);
 	if (status != HATF_OK)
 		return sink_fail(s, status, NULL);
@@ -597,10 +598,10 @@ close_sink(struct sink *s)
 	if (h == NULL)
 		return;
 	ledger_fini(&h->ledger);
-	names_fini(&h->strings);
-	names_fini(&h->ips);
-	names_fini(&h->kinds);
-	live_fini(&h->traces);
+	string_table_fini(&h->strings);
+	string_table_fini(&h->ips);
+	string_table_fini(&h->kinds);
+	u64_map_fini(&h->traces);
 	hatf_stacks_close(h->stacks);
 	free(h->steps.rows);
 	free(h);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_source.c - heaptrack's files into records (FORMAT "heaptrack")
+ * heaptrack_source.c - heaptrack's files into records (FORMATS "heaptrack")
  *
  * A raw file has what the program did, with addresses:
  *
@@ -599,8 +599,8 @@ open_source(struct source *s)
 
 	if (status != HATF_OK)
 		return status;
-	names_init(&h->names, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
-	live_init(&h->known_ips);
+	string_table_init(&h->names, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+	u64_map_init(&h->known_ips);
 	h->page_nbytes = 4096;
 	modules_init(&h->modules);
 	modules_init(&h->told_modules);
@@ -626,8 +626,8 @@ close_source(struct source *s)
 	free(h->kinds.rows);
 	modules_fini(&h->modules);
 	modules_fini(&h->told_modules);
-	live_fini(&h->known_ips);
-	names_fini(&h->names);
+	u64_map_fini(&h->known_ips);
+	string_table_fini(&h->names);
 	hatf_stacks_close(h->stacks);
 	batch_fini(&h->batch);
 	textio_close(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace.h - what is in the traces of OCaml's Memtrace (FORMAT "memtrace")
+ * memtrace.h - what is in the traces of OCaml's Memtrace (FORMATS "memtrace")
  *
  * A trace is a sequence of packets, each with a header and the events of one domain.
  * All numbers are little-endian.

@@ -253,23 +253,23 @@ tell_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
 	  size_t count, uint64_t *code_ret)
 {
 	uint64_t code = frames[0];
-	struct live_block *block;
+	struct u64_map_entry *block;
 	bool added;
 
 	if (w->has_codes)
 		code = address == 0 ? frames[0] | CODE_OURS
 				    : address & CODE_MASK;
-	block = live_put(&w->told, code, &added);
+	block = u64_map_put(&w->told, code, &added);
 	if (block != NULL && !added &&
-	    (block->object != frames[0] || block->size != count)) {
+	    (block->value != frames[0] || block->extra != count)) {
 		code = frames[0] | CODE_OURS;
-		block = live_put(&w->told, code, &added);
+		block = u64_map_put(&w->told, code, &added);
 	}
 	if (block == NULL)
 		return false;
 	if (added) {
-		block->object = frames[0];
-		block->size = count;
+		block->value = frames[0];
+		block->extra = count;
 		put_location(w, code, frames, count);
 	}
 	*code_ret = code;
@@ -465,7 +465,7 @@ memtrace_put_promote(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 bool
 memtrace_packets_init(struct memtrace_packets *w)
 {
-	live_init(&w->told);
+	u64_map_init(&w->told);
 	w->epoch = 1;
 	if (w->version < 3)
 		return true;
@@ -476,7 +476,7 @@ memtrace_packets_init(struct memtrace_packets *w)
 void
 memtrace_packets_fini(struct memtrace_packets *w)
 {
-	live_fini(&w->told);
+	u64_map_fini(&w->told);
 	free(w->next_ids);
 }
 

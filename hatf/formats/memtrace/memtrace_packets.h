@@ -52,8 +52,8 @@ struct memtrace_packets {
 	bool has_codes;
 	uint64_t version, pid, domain;
 	uint64_t *next_ids; /* by domain; NULL before version 3 */
-	struct live
-		told; /* code -> 'object' its first frame, 'size' how many */
+	/* code -> 'value' its first frame, 'extra' how many */
+	struct u64_map told;
 	struct memtrace_packet events, locations;
 	/* The last stack of the domain. */
 	uint64_t stack; /* id */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMAT "memtrace")
+ * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMATS "memtrace")
  *
  * Every block is a sample (rate 1, as many samples as words) unless the trace has
  * samples of its own.  What Memtrace has written comes out as it was: with its domains,
@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-/* The comment that a promotion becomes: FORMAT "memtrace". */
+/* The comment that a promotion becomes: FORMATS "memtrace". */
 #define PROMOTE_KIND "HATF promote\n"
 
 /* Numbers of Memtrace's own programs have 63 bits, and times have a sign. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace_source.c - OCaml's Memtrace into records (FORMAT "memtrace")
+ * memtrace_source.c - OCaml's Memtrace into records (FORMATS "memtrace")
  *
  * Some of a program's allocations, chosen at random: what is allocated, where, and
  * when it is promoted or collected.  Objects have numbers, not addresses.
@@ -92,11 +92,11 @@ begin_packet(struct source *s)
 {
 	struct memtrace *const m = s->ctx;
 	struct packet *const p = &m->packet;
-	const size_t left = window_want(&s->window, PACKET_MAX);
+	const size_t left = input_window_fill(&s->window, PACKET_MAX);
 	struct memtrace_cursor c = { s->window.next, s->window.next + left };
 	size_t header_nbytes;
 
-	s->offset = window_offset(&s->window);
+	s->offset = input_window_offset(&s->window);
 	if (left >= 4 && get_le32(c.next) != MEMTRACE_MAGIC)
 		return refuse(s, HATF_BAD_FIELD, "magic");
 	if (!take_header(&c, p)) {
@@ -164,7 +164,7 @@ end_packet(struct source *s)
 	struct memtrace *const m = s->ctx;
 
 	s->window.next += m->packet.nbytes;
-	s->offset = window_offset(&s->window);
+	s->offset = input_window_offset(&s->window);
 	m->packet.nbytes = m->used = 0;
 }
 
@@ -374,7 +374,7 @@ take_event(struct source *s)
 	unsigned event;
 	bool is_good;
 
-	s->offset = window_offset(&s->window) + m->used;
+	s->offset = input_window_offset(&s->window) + m->used;
 	if (!memtrace_take(&c, 4, &head))
 		return refuse(s, HATF_BAD_FIELD, "event");
 	event = (unsigned)(head >> MEMTRACE_TIME_BITS);
@@ -450,7 +450,7 @@ finish_packet(struct source *s)
 	struct memtrace *const m = s->ctx;
 
 	if (m->packet.next_id != m->packet.last_id) {
-		s->offset = window_offset(&s->window);
+		s->offset = input_window_offset(&s->window);
 		refuse(s, HATF_BAD_FIELD, "alloc_id_end");
 		return;
 	}

@@ -21,8 +21,8 @@ enum hatf_status
 memtrace_stacks_init(struct memtrace_stacks *m, const struct source *source)
 {
 	*m = (struct memtrace_stacks){ .source = source };
-	names_init(&m->names, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
-	live_init(&m->codes);
+	string_table_init(&m->names, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
+	u64_map_init(&m->codes);
 	return hatf_stacks_open(&m->stacks);
 }
 
@@ -33,8 +33,8 @@ memtrace_stacks_fini(struct memtrace_stacks *m)
 		free(m->domains[i]->levels.rows);
 		free(m->domains[i]);
 	}
-	names_fini(&m->names);
-	live_fini(&m->codes);
+	string_table_fini(&m->names);
+	u64_map_fini(&m->codes);
 	hatf_stacks_close(m->stacks);
 	free(m->frames.rows);
 }
@@ -64,7 +64,7 @@ may_keep(const struct memtrace_stacks *m)
 {
 	return source_may_keep(
 		m->source, m->stacks,
-		names_memory(&m->names) + live_memory(&m->codes) +
+		string_table_memory(&m->names) + u64_map_memory(&m->codes) +
 			m->frames.cap * sizeof(uint64_t) + m->level_nbytes);
 }
 
@@ -132,7 +132,7 @@ take_name(struct memtrace_stacks *m, struct memtrace_cursor *c,
 
 	if (!memtrace_take_string(c, &text, &nbytes))
 		return HATF_BAD_FIELD;
-	return names_put(&m->names, text, nbytes, name_ret);
+	return string_table_put(&m->names, text, nbytes, name_ret);
 }
 
 /* Put a name in front; the last one of a full table makes room. */
@@ -241,8 +241,8 @@ take_place(struct memtrace_stacks *m, struct memtrace_domain *d,
 				       take_bits(place, &shift, TABLE_BITS));
 	if (status != HATF_OK)
 		return status;
-	frame->file = names_get(&m->names, d->files.names[0]);
-	frame->function = names_get(&m->names, d->functions[0].names[0]);
+	frame->file = string_table_get(&m->names, d->files.names[0]);
+	frame->function = string_table_get(&m->names, d->functions[0].names[0]);
 	return HATF_OK;
 }
 
@@ -258,14 +258,14 @@ add_frame(struct memtrace_stacks *m, const struct hatf_frame *frame)
 /* Has a location given the code the frames that 'frames' has from 'first'
  * on? */
 static bool
-is_told(const struct memtrace_stacks *m, const struct live_block *block,
+is_told(const struct memtrace_stacks *m, const struct u64_map_entry *block,
 	size_t first)
 {
 	const uint64_t *const frames = m->frames.rows;
 
-	return block->size == m->frames.count - first &&
-	       memcmp(frames + block->object, frames + first,
-		      block->size * sizeof(*frames)) == 0;
+	return block->extra == m->frames.count - first &&
+	       memcmp(frames + block->value, frames + first,
+		      block->extra * sizeof(*frames)) == 0;
 }
 
 enum hatf_status
@@ -275,7 +275,7 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 	struct hatf_frame frame = { .function = NULL };
 	enum hatf_status status = HATF_OK;
 	const size_t first = m->frames.count;
-	struct live_block *block;
+	struct u64_map_entry *block;
 	uint64_t code, count;
 	bool added;
 
@@ -294,7 +294,7 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		status = HATF_LIMIT;
 	if (status != HATF_OK)
 		return status;
-	block = live_put(&m->codes, code, &added);
+	block = u64_map_put(&m->codes, code, &added);
 	if (block == NULL)
 		return HATF_NO_MEMORY;
 	if (!added) {
@@ -304,8 +304,8 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		m->frames.count = first;
 		return is_same ? HATF_OK : HATF_BAD_FIELD;
 	}
-	block->object = first;
-	block->size = m->frames.count - first;
+	block->value = first;
+	block->extra = m->frames.count - first;
 	return HATF_OK;
 }
 
@@ -324,7 +324,7 @@ memtrace_has_cached(const struct memtrace_domain *d, uint64_t bucket,
 static enum hatf_status
 push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 {
-	const struct live_block *const block = live_find(&m->codes, code);
+	const struct u64_map_entry *const block = u64_map_find(&m->codes, code);
 	const struct memtrace_level *const levels = d->levels.rows;
 	const size_t depth = d->levels.count;
 	const size_t below = depth == 0 ? 0 : levels[depth - 1].frame_count;
@@ -335,19 +335,19 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 
 	if (block == NULL)
 		return HATF_BAD_FIELD;
-	if (block->size > MEMTRACE_DEPTH_MAX - below || !may_keep(m))
+	if (block->extra > MEMTRACE_DEPTH_MAX - below || !may_keep(m))
 		return HATF_LIMIT;
 	m->level_nbytes -= d->levels.cap * sizeof(*level);
 	level = rows_add(&d->levels, sizeof(*level));
 	m->level_nbytes += d->levels.cap * sizeof(*level);
 	if (level == NULL)
 		return HATF_NO_MEMORY;
-	for (uint64_t i = 0; i < block->size && status == HATF_OK; i++)
+	for (uint64_t i = 0; i < block->extra && status == HATF_OK; i++)
 		status = hatf_stacks_add(m->stacks, stack,
-					 frames[block->object + i], &stack);
+					 frames[block->value + i], &stack);
 	*level = (struct memtrace_level){ .code = code,
 					  .stack = stack,
-					  .frame_count = below + block->size };
+					  .frame_count = below + block->extra };
 	return status;
 }
 

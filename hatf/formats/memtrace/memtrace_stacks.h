@@ -57,10 +57,10 @@ struct memtrace_domain {
 
 struct memtrace_stacks {
 	struct hatf_stacks *stacks;
-	struct names names;
-	/* Location code -> 'object' is the place in 'frames', 'size' how
+	struct string_table names;
+	/* Location code -> 'value' is the place in 'frames', 'extra' how
 	 * many. */
-	struct live codes;
+	struct u64_map codes;
 	struct rows frames; /* uint64_t */
 	struct memtrace_domain *domains[MEMTRACE_DOMAIN_MAX];
 	uint16_t ids[MEMTRACE_DOMAIN_MAX];

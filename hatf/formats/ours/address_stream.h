@@ -2,11 +2,11 @@
 /*
  * address_stream.h - the addresses of a trace as a stream of their own
  *
- * See FORMAT "Addresses".  Most addresses recur again and again, so a table has
- * each different address of a group once, and the stream has indices into the
- * table, called numbers. gzip compresses these better than addresses: it finds
- * repeated numbers of two bytes, and repetition among the high bytes and the
- * low bytes of all numbers where those are stored apart.
+ * See FORMATS "Addresses".  Most addresses recur again and again, so a table
+ * has each different address of a group once, and the stream has indices into
+ * the table, called numbers. gzip compresses these better than addresses: it
+ * finds repeated numbers of two bytes, and repetition among the high bytes and
+ * the low bytes of all numbers where those are stored apart.
  *
  * One thread uses a stream or a writer.
  */
@@ -49,7 +49,7 @@ struct address_stream {
 
 /*
  * Begin to read a piece, which must remain valid.  Returns NULL; the name in
- * FORMAT.md of an invalid part, a static string; or "" if memory is short.
+ * FORMATS.md of an invalid part, a static string; or "" if memory is short.
  * '*a' must be all 0 at first.  Call address_stream_fini() in the end.
  */
 const char *address_stream_load(struct address_stream *a,
@@ -90,6 +90,6 @@ void address_stream_writer_fini(struct address_stream_writer *l);
  * Errors are in s->out.
  */
 void address_stream_writer_put(struct address_stream_writer *l, struct sink *s,
-			       struct pack *pack, unsigned stream);
+			       struct gzip_members *pack, unsigned stream);
 
 #endif /* HATF_ADDRESS_STREAM_H */

@@ -93,7 +93,7 @@ put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 /* Return the form in which a sample of the numbers compresses better. */
 static enum address_stream_form
 choose_form(struct address_stream_writer *l, const struct sink *s,
-	    struct pack *pack, unsigned width)
+	    struct gzip_members *pack, unsigned width)
 {
 	const size_t count = l->count < SAMPLE ? l->count : SAMPLE;
 	const uint32_t *const numbers = l->numbers + (l->count - count) / 2;
@@ -102,10 +102,10 @@ choose_form(struct address_stream_writer *l, const struct sink *s,
 	if (s->options.plain)
 		return ADDRESS_STREAM_PLANES;
 	for (unsigned i = 0; i < 2; i++)
-		nbytes[i] = pack_member(pack, group_level(s), l->stored,
-					put_numbers(numbers, count, width,
-						    ADDRESS_STREAM_PLANES + i,
-						    l->stored));
+		nbytes[i] = gzip_members_pack(
+			pack, group_level(s), l->stored,
+			put_numbers(numbers, count, width,
+				    ADDRESS_STREAM_PLANES + i, l->stored));
 	return ADDRESS_STREAM_PLANES + (nbytes[1] < nbytes[0]);
 }
 
@@ -146,7 +146,7 @@ put_table(const struct address_stream_writer *l, uint32_t count, bool is_narrow,
 
 void
 address_stream_writer_put(struct address_stream_writer *l, struct sink *s,
-			  struct pack *pack, unsigned stream)
+			  struct gzip_members *pack, unsigned stream)
 {
 	const uint32_t count = number_all(l);
 	const unsigned width = address_stream_width(count);

@@ -2,7 +2,7 @@
 /*
  * binary.h - Simple Binary: definitions shared by source and sink
  *
- * See FORMAT "Simple Binary".  A file is a magic number and sections, the last
+ * See FORMATS "Simple Binary".  A file is a magic number and sections, the last
  * of which is empty.  A section is a header and rows of numbers of equal width.
  */
 #ifndef HATF_BINARY_H

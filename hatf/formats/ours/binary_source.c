@@ -126,7 +126,7 @@ take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
 	const size_t nbytes =
 		is_comment ? value[COLUMN_SIZE] : value[COLUMN_LENGTH];
 
-	if (window_left(&s->window) - b->row_nbytes < nbytes) {
+	if (input_window_left(&s->window) - b->row_nbytes < nbytes) {
 		*want_ret = b->row_nbytes + nbytes;
 		return false;
 	}
@@ -154,7 +154,7 @@ take(struct source *s, struct hatf_record *records, size_t max,
      size_t *want_ret)
 {
 	struct binary *const b = s->ctx;
-	const size_t whole = window_left(&s->window) / b->row_nbytes;
+	const size_t whole = input_window_left(&s->window) / b->row_nbytes;
 	const uint8_t *const p = s->window.next;
 	size_t n = max < b->rows ? max : b->rows;
 
@@ -204,7 +204,7 @@ begin_section(struct source *s)
 	if (b->rows != 0)
 		return;
 	/* An empty section must be the last. */
-	if (window_want(&s->window, 1) == 0)
+	if (input_window_fill(&s->window, 1) == 0)
 		source_stop_at_end(s, 0, NULL);
 	else
 		source_stop(s, HATF_BAD_FIELD, "section");
@@ -218,10 +218,10 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	size_t want = 0;
 
 	while (n < max && s->err.status == HATF_OK) {
-		if (window_left(&s->window) < want) {
+		if (input_window_left(&s->window) < want) {
 			if (n > 0)
 				break; /* records point into the window */
-			if (window_want(&s->window, want) < want)
+			if (input_window_fill(&s->window, want) < want)
 				source_stop_at_end(s, 1, "row");
 		} else if (b->rows == 0 && want == 0) {
 			want = BINARY_HEADER_NBYTES;

@@ -3,7 +3,7 @@
  * columns.h - collect records field by field
  *
  * Shared by the sections of Simple Binary and the groups of Split Stream
- * (FORMAT "Columns"): which numbers a record of each kind has.  For writing,
+ * (FORMATS "Columns"): which numbers a record of each kind has.  For writing,
  * the columns collect records until they are full, because only then is the
  * width of each field known.  One thread uses a 'struct columns'.
  */
@@ -37,7 +37,7 @@ extern const uint16_t column_offsets[COLUMN_LENGTH];
  */
 extern const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT];
 
-/* Return the name of a column in FORMAT.md. */
+/* Return the name of a column in FORMATS.md. */
 const char *column_name(enum column column);
 
 /*

@@ -68,7 +68,7 @@ fail(struct source *s, enum hatf_status status, const char *field)
 static bool
 need(struct source *s, size_t nbytes, const char *field)
 {
-	const size_t left = window_want(&s->window, nbytes);
+	const size_t left = input_window_fill(&s->window, nbytes);
 
 	if (left >= nbytes)
 		return true;
@@ -80,14 +80,15 @@ need(struct source *s, size_t nbytes, const char *field)
 static bool
 copy(struct source *s, uint8_t *to, size_t nbytes)
 {
-	struct window *const w = &s->window;
+	struct input_window *const w = &s->window;
 
 	while (nbytes != 0) {
 		size_t n;
 
 		if (!need(s, 1, "piece"))
 			return false;
-		n = window_left(w) < nbytes ? window_left(w) : nbytes;
+		n = input_window_left(w) < nbytes ? input_window_left(w)
+						  : nbytes;
 		memcpy(to, w->next, n);
 		w->next += n;
 		to += n;
@@ -197,7 +198,7 @@ read_piece(struct source *s, struct group *g, unsigned *first_stream,
 static bool
 end_groups(struct source *s)
 {
-	if (window_want(&s->window, 1) == 0)
+	if (input_window_fill(&s->window, 1) == 0)
 		source_stop_at_end(s, 0, NULL);
 	else
 		source_stop(s, HATF_BAD_FIELD, "group");
@@ -251,7 +252,7 @@ group_put_header(struct sink *s, uint32_t record_count, unsigned piece_count)
 }
 
 void
-group_put_piece(struct sink *s, struct pack *pack, unsigned stream,
+group_put_piece(struct sink *s, struct gzip_members *pack, unsigned stream,
 		unsigned form, uint64_t base, const uint8_t *bytes,
 		size_t nbytes)
 {
@@ -262,7 +263,7 @@ group_put_piece(struct sink *s, struct pack *pack, unsigned stream,
 
 	if (!s->options.plain) {
 		const size_t packed_nbytes =
-			pack_member(pack, group_level(s), bytes, nbytes);
+			gzip_members_pack(pack, group_level(s), bytes, nbytes);
 
 		if (packed_nbytes != 0 && packed_nbytes < nbytes) {
 			header[2] = PACKING_GZIP;
@@ -288,6 +289,6 @@ enum hatf_status
 group_check_level(struct sink *s)
 {
 	if (s->options.level < 0 || s->options.level > OUTFILE_LEVEL_MAX)
-		return sink_fail(s, HATF_LIMIT, "level");
+		return sink_fail(s, HATF_BAD_OPTION, "level");
 	return HATF_OK;
 }

@@ -2,7 +2,7 @@
 /*
  * group.h - the streams of a trace, divided into groups of records
  *
- * Shared by Split Stream and SplitAddr (FORMAT "Groups").  A file is a magic
+ * Shared by Split Stream and SplitAddr (FORMATS "Groups").  A file is a magic
  * number and groups, the last of which is empty.  A group describes a number of
  * records: it has one piece of each stream, compressed separately.
  *
@@ -77,14 +77,14 @@ void group_put_header(struct sink *s, uint32_t record_count,
  * wants compression and the result is shorter.  Write the streams of a group in
  * ascending order.  Errors are in s->out.
  */
-void group_put_piece(struct sink *s, struct pack *pack, unsigned stream,
+void group_put_piece(struct sink *s, struct gzip_members *pack, unsigned stream,
 		     unsigned form, uint64_t base, const uint8_t *bytes,
 		     size_t nbytes);
 
 /* Return the level that the caller chose, or zlib's default. */
 int group_level(const struct sink *s);
 
-/* Errors: HATF_LIMIT, if the caller chose an invalid level. */
+/* Errors: HATF_BAD_OPTION, if the caller chose an invalid level. */
 enum hatf_status group_check_level(struct sink *s);
 
 #endif /* HATF_GROUP_H */

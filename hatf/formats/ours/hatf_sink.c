@@ -31,12 +31,12 @@ struct hatf {
 	struct place_planner offline;
 	bool in_block;
 	size_t buf_nbytes;
-	uint8_t *buf;		 /* buf_nbytes */
-	void *window;		 /* of the encoder */
-	uint8_t *member;	 /* deflate_bound(buf_nbytes); NULL if plain */
-	struct squeeze *squeeze; /* NULL if plain */
-	bool smallest;		 /* the placement is SMALLEST */
-	struct trial *trial;	 /* NULL: 'planner' places the records */
+	uint8_t *buf;	 /* buf_nbytes */
+	void *window;	 /* of the encoder */
+	uint8_t *member; /* deflate_bound(buf_nbytes); NULL if plain */
+	struct gzip_best *squeeze; /* NULL if plain */
+	bool smallest;		   /* the placement is TECHNIQUE_SMALLEST */
+	struct trial *trial;	   /* NULL: 'planner' places the records */
 };
 
 /* Encode all records so far into the buffer. */
@@ -64,8 +64,8 @@ flush(struct sink *s)
 		outfile_bytes(&s->out, e->buf, e->used);
 	} else {
 		const size_t nbytes =
-			squeeze_member(h->squeeze, e->buf, e->used, h->member,
-				       deflate_bound(h->buf_nbytes));
+			gzip_best_member(h->squeeze, e->buf, e->used, h->member,
+					 deflate_bound(h->buf_nbytes));
 
 		outfile_bytes(&s->out, h->member, nbytes);
 	}
@@ -159,7 +159,8 @@ finish(struct sink *s)
 static int
 level(const struct sink *s)
 {
-	return s->options.level == 0 ? SQUEEZE_LEVEL_DEFAULT : s->options.level;
+	return s->options.level == 0 ? GZIP_BEST_LEVEL_DEFAULT
+				     : s->options.level;
 }
 
 static enum hatf_status
@@ -183,7 +184,7 @@ allocate(struct sink *s)
 	if (s->options.plain)
 		return HATF_OK;
 	h->member = malloc(deflate_bound(h->buf_nbytes));
-	h->squeeze = squeeze_open(level(s));
+	h->squeeze = gzip_best_open(level(s));
 	if (h->member == NULL || h->squeeze == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	if (!h->smallest)
@@ -203,13 +204,13 @@ choose_planner(struct sink *s)
 		return HATF_OK;
 
 	/* Uncompressed, nothing is smaller than the optimum. */
-	h->smallest = strcmp(name, SMALLEST) == 0;
+	h->smallest = strcmp(name, TECHNIQUE_SMALLEST) == 0;
 
 	const struct technique *const technique =
 		technique_find(h->smallest ? "optimum" : name);
 
 	if (technique == NULL)
-		return sink_fail(s, HATF_LIMIT, "placement");
+		return sink_fail(s, HATF_BAD_OPTION, "placement");
 	h->planner = &h->offline;
 	h->offline.plan = optimum_window;
 	h->offline.records = OPTIMUM_WINDOW;
@@ -230,8 +231,8 @@ open_sink(struct sink *s)
 	if (h == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = h;
-	if (level(s) < SQUEEZE_LEVEL_MIN || level(s) > SQUEEZE_LEVEL_MAX)
-		return sink_fail(s, HATF_LIMIT, "level");
+	if (level(s) < GZIP_BEST_LEVEL_MIN || level(s) > GZIP_BEST_LEVEL_MAX)
+		return sink_fail(s, HATF_BAD_OPTION, "level");
 	status = choose_planner(s);
 	if (status == HATF_OK)
 		status = allocate(s);
@@ -254,7 +255,7 @@ close_sink(struct sink *s)
 	free(h->buf);
 	free(h->window);
 	free(h->member);
-	squeeze_close(h->squeeze);
+	gzip_best_close(h->squeeze);
 	free(h);
 }
 

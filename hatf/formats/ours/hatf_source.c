@@ -24,7 +24,7 @@ struct hatf_in {
 	bool has_sums;
 };
 
-_Static_assert(WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
+_Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 	       "a longer record could never be decoded");
 
 /*
@@ -60,7 +60,7 @@ static void
 stop_at_end(struct source *s)
 {
 	const struct decoder *const d = s->ctx;
-	const size_t left = window_left(&s->window);
+	const size_t left = input_window_left(&s->window);
 	enum hatf_status status = s->window.input.status;
 	const char *field = NULL;
 
@@ -153,7 +153,10 @@ update_counts(struct source *s)
 	memcpy(s->tally.tag_count, d->tag_count, sizeof(d->tag_count));
 }
 
-/* Like window_more(), but first add the bytes that it moves to the checksum. */
+/*
+ * Like input_window_more(), but first add the bytes that it moves to the
+ * checksum.
+ */
 static bool
 read_on(struct source *s)
 {
@@ -161,7 +164,7 @@ read_on(struct source *s)
 	bool is_more;
 
 	sum_up_to(in, s->window.next);
-	is_more = window_more(&s->window);
+	is_more = input_window_more(&s->window);
 	in->summed = s->window.next;
 	return is_more;
 }
@@ -280,7 +283,7 @@ static const char *
 probe(struct source *s, struct decoder *trial)
 {
 	struct hatf_record records[PROBE_MAX];
-	struct window *const w = &s->window;
+	struct input_window *const w = &s->window;
 
 	for (;;) {
 		const uint8_t *next = w->next;
@@ -301,9 +304,9 @@ probe(struct source *s, struct decoder *trial)
 		if (trial->stop != DECODER_MORE)
 			return NULL;
 		/* A window full of long valid records is proof enough. */
-		if (window_left(w) == WINDOW_NBYTES)
+		if (input_window_left(w) == INPUT_WINDOW_NBYTES)
 			return NULL;
-		if (window_more(w))
+		if (input_window_more(w))
 			continue;
 		/* A plain file that ends in its first record is not a trace. */
 		if (n == 0 && w->input.status == HATF_END)
@@ -319,7 +322,7 @@ read_header(struct source *s)
 {
 	struct hatf_in *const in = s->ctx;
 	struct decoder *const d = &in->decoder;
-	struct window *const w = &s->window;
+	struct input_window *const w = &s->window;
 	const char *const compression = input_compression(&w->input);
 	struct hatf_record header;
 	size_t n;
@@ -327,7 +330,7 @@ read_header(struct source *s)
 	s->framing.ours = true;
 	do {
 		n = decoder_decode(d, &w->next, w->end, &header, 1);
-	} while (n == 0 && window_more(w));
+	} while (n == 0 && input_window_more(w));
 	if (n == 0) {
 		in->summed = w->next;
 		return;
@@ -352,10 +355,10 @@ open_source(struct source *s)
 	if (in == NULL)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	s->ctx = in;
-	decoder_init(&in->decoder, (s->flags & HATF_READ_METADATA) != 0);
+	decoder_init(&in->decoder, (s->flags & HATF_READER_METADATA) != 0);
 	in->has_sums = false;
 	restart_sum(in, s->window.next);
-	if (framing_is_ours(s->window.next, window_left(&s->window))) {
+	if (framing_is_ours(s->window.next, input_window_left(&s->window))) {
 		read_header(s);
 		return HATF_OK;
 	}

@@ -2,7 +2,7 @@
 /*
  * split.h - Split Stream: definitions shared by source and sink
  *
- * See FORMAT "Split Stream".  The streams of a group are the tags, the columns
+ * See FORMATS "Split Stream".  The streams of a group are the tags, the columns
  * in their order, and the bytes of attributes and comments.  Tags and bytes
  * have form 1; the form of a column is its width, 4 or 8.
  */

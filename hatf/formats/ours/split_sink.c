@@ -17,7 +17,7 @@ _Static_assert(COLUMNS_BYTES_MAX <= GROUP_PIECE_MAX, "readers accept no more");
 
 struct split_sink {
 	struct columns columns;
-	struct pack pack;
+	struct gzip_members pack;
 	uint8_t *numbers; /* a column in its stored form */
 };
 
@@ -125,7 +125,7 @@ close_sink(struct sink *s)
 	if (p == NULL)
 		return;
 	columns_fini(&p->columns);
-	pack_fini(&p->pack);
+	gzip_members_fini(&p->pack);
 	free(p->numbers);
 	free(p);
 }

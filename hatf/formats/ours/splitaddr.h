@@ -2,7 +2,7 @@
 /*
  * splitaddr.h - HATF SplitAddr: definitions shared by source and sink
  *
- * See FORMAT "SplitAddr".  A group has two streams: HATF in which addresses
+ * See FORMATS "SplitAddr".  A group has two streams: HATF in which addresses
  * take no bytes, and the addresses in the order in which the HATF records use
  * them.
  */

@@ -22,7 +22,7 @@ struct splitaddr_sink {
 	struct encoder encoder;
 	struct place place;
 	struct address_stream_writer addresses;
-	struct pack pack;
+	struct gzip_members pack;
 	uint32_t record_count; /* in the group */
 	uint8_t *buf;
 	void *window; /* of the encoder */
@@ -153,7 +153,7 @@ close_sink(struct sink *s)
 	if (p == NULL)
 		return;
 	address_stream_writer_fini(&p->addresses);
-	pack_fini(&p->pack);
+	gzip_members_fini(&p->pack);
 	free(p->buf);
 	free(p->window);
 	free(p);

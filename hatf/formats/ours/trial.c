@@ -21,14 +21,14 @@ static const char *const names[] = { "small-size", "optimum", "best", "naive" };
 struct trial {
 	struct optimum *optimum;
 	const struct technique *techniques[TECHNIQUE_COUNT];
-	struct squeeze *squeeze;
+	struct gzip_best *squeeze;
 	size_t member_cap;
 	uint8_t *member; /* member_cap */
 	uint8_t *best;	 /* the buffer after the best technique */
 };
 
 struct trial *
-trial_new(struct optimum *optimum, struct squeeze *squeeze, size_t buf_nbytes)
+trial_new(struct optimum *optimum, struct gzip_best *squeeze, size_t buf_nbytes)
 {
 	struct trial *const t = calloc(1, sizeof(*t));
 
@@ -84,7 +84,7 @@ trial_flush(struct trial *t, struct encoder *e)
 		*e = before;
 		flush(t, e, i);
 
-		const size_t nbytes = squeeze_member(
+		const size_t nbytes = gzip_best_member(
 			t->squeeze, e->buf, e->used, t->member, t->member_cap);
 
 		if (nbytes >= least)

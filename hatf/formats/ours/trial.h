@@ -23,7 +23,7 @@ struct trial;
  * compresses.  The caller keeps ownership of all three.  Returns NULL if memory
  * is short.
  */
-struct trial *trial_new(struct optimum *optimum, struct squeeze *squeeze,
+struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 			size_t buf_nbytes);
 void trial_free(struct trial *t);
 

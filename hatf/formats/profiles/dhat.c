@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dhat.c - the JSON that valgrind's dh_view shows (FORMAT "DHAT")
+ * dhat.c - the JSON that valgrind's dh_view shows (FORMATS "Profiles")
  *
  * Version 2 of DHAT's file: per site the totals ("tb" bytes in "tbk" blocks), the sum
  * of lifetimes ("tl"), the site's own most ("mb", "mbk"), what it had at the peak of

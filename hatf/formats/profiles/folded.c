@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded.c - folded stacks: a call stack a line, and bytes (FORMAT "folded")
+ * folded.c - folded stacks: a call stack a line, and bytes (FORMATS "Profiles")
  *
  *	main;parse;malloc 8192
  *	thread 2;17 to 32 bytes 4096
@@ -24,10 +24,10 @@
 /* Stacks that read alike are one, whatever lines and addresses they have. */
 struct folded {
 	struct profile profile;
-	struct names texts; /* of frames */
-	struct names
-		stacks;	    /* of these as numbers, outermost first, as bytes */
-	struct rows nbytes; /* uint64_t: allocated by stack n, at n - 1 */
+	struct string_table texts; /* of frames */
+	/* of these as numbers, outermost first, as bytes */
+	struct string_table stacks;
+	struct rows nbytes;	 /* uint64_t: allocated by stack n, at n - 1 */
 	struct rows numbers;	 /* uint32_t: of a stack's texts; reused */
 	uint64_t nbytes_written; /* of names */
 };
@@ -44,7 +44,7 @@ text_of(struct folded *f, uint64_t place, uint32_t *number_ret)
 			*c = ':';
 		else if ((uint8_t)*c < ' ' || *c == 0x7f)
 			*c = '_';
-	return names_put(&f->texts, buf, strlen(buf), number_ret);
+	return string_table_put(&f->texts, buf, strlen(buf), number_ret);
 }
 
 /* Put the texts of a site's stack into 'numbers', the outermost first. */
@@ -78,9 +78,9 @@ add_site(struct folded *f, const struct profile_site *site)
 	uint32_t number;
 
 	if (status == HATF_OK)
-		status =
-			names_put(&f->stacks, f->numbers.rows,
-				  f->numbers.count * sizeof(uint32_t), &number);
+		status = string_table_put(&f->stacks, f->numbers.rows,
+					  f->numbers.count * sizeof(uint32_t),
+					  &number);
 	if (status != HATF_OK)
 		return status;
 	if (f->stacks.count != before) {
@@ -100,7 +100,8 @@ put_stack(struct sink *s, uint32_t number)
 {
 	struct folded *const f = s->ctx;
 	const uint64_t *const nbytes = f->nbytes.rows;
-	const struct name *const stack = &f->stacks.rows[number - 1];
+	const struct string_table_row *const stack =
+		&f->stacks.rows[number - 1];
 	uint8_t *start, *end;
 
 	for (uint32_t i = 0; i < stack->nbytes; i += sizeof(uint32_t)) {
@@ -112,7 +113,7 @@ put_stack(struct sink *s, uint32_t number)
 			return false;
 		if (i != 0)
 			outfile_bytes(&s->out, ";", 1);
-		outfile_bytes(&s->out, names_get(&f->texts, text),
+		outfile_bytes(&s->out, string_table_get(&f->texts, text),
 			      f->texts.rows[text - 1].nbytes);
 	}
 	start = outfile_room(&s->out, TEXTIO_NUMBER_MAX + 2);
@@ -161,8 +162,8 @@ open_sink(struct sink *s)
 	if (f == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = f;
-	names_init(&f->texts, UINT32_MAX, UINT64_MAX);
-	names_init(&f->stacks, UINT32_MAX, UINT64_MAX);
+	string_table_init(&f->texts, UINT32_MAX, UINT64_MAX);
+	string_table_init(&f->stacks, UINT32_MAX, UINT64_MAX);
 	status = profile_init(&f->profile, s, false, false);
 	return status == HATF_OK ? HATF_OK : sink_fail(s, status, NULL);
 }
@@ -175,8 +176,8 @@ close_sink(struct sink *s)
 	if (f == NULL)
 		return;
 	profile_fini(&f->profile);
-	names_fini(&f->texts);
-	names_fini(&f->stacks);
+	string_table_fini(&f->texts);
+	string_table_fini(&f->stacks);
 	free(f->nbytes.rows);
 	free(f->numbers.rows);
 	free(f);

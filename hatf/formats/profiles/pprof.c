@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof.c - a heap profile that pprof shows (FORMAT "pprof")
+ * pprof.c - a heap profile that pprof shows (FORMATS "Profiles")
  *
  * A 'Profile' of pprof's profile.proto, with a sample for each site: how many objects
  * and bytes it allocated, and of these, how many are live at the end.
@@ -83,10 +83,11 @@ struct message {
 
 struct pprof {
 	struct profile profile;
-	struct names strings;	/* number n is place n of the table; 0 is "" */
-	struct names functions; /* by name and file, as bytes */
-	struct names mappings;	/* struct mapping, as bytes */
-	uint8_t *nameless;	/* mapping n has such frames: at n - 1 */
+	/* number n is place n of the table; 0 is "" */
+	struct string_table strings;
+	struct string_table functions; /* by name and file, as bytes */
+	struct string_table mappings;  /* struct mapping, as bytes */
+	uint8_t *nameless;	       /* mapping n has such frames: at n - 1 */
 	size_t nameless_cap;
 	uint64_t start_ns; /* since 1970; 0: not known */
 	/* The program's path, or "", and then what it was called by, or "". */
@@ -174,12 +175,12 @@ write_outer(struct sink *s)
 
 /* The place of bytes in a table, from 1; 0 if an error is noted. */
 static uint64_t
-number_of(struct pprof *p, struct names *names, const void *bytes,
+number_of(struct pprof *p, struct string_table *names, const void *bytes,
 	  size_t nbytes)
 {
 	uint32_t number = 0;
 	const enum hatf_status status =
-		names_put(names, bytes, nbytes, &number);
+		string_table_put(names, bytes, nbytes, &number);
 
 	if (status != HATF_OK && p->status == HATF_OK)
 		p->status = status;
@@ -418,7 +419,7 @@ write_mappings(struct sink *s)
 			id > p->nameless_cap || p->nameless[id - 1] == 0;
 		struct mapping m;
 
-		memcpy(&m, names_get(&p->mappings, id), sizeof(m));
+		memcpy(&m, string_table_get(&p->mappings, id), sizeof(m));
 		put_number(&p->inner, MAPPING_ID, id);
 		put_number(&p->inner, MAPPING_MEMORY_START, m.start);
 		put_number(&p->inner, MAPPING_MEMORY_LIMIT, m.limit);
@@ -464,7 +465,7 @@ write_strings(struct sink *s)
 
 	put_bytes(&p->outer, PROFILE_STRING_TABLE, "", 0);
 	for (uint32_t i = 1; i <= p->strings.count; i++) {
-		const char *const text = names_get(&p->strings, i);
+		const char *const text = string_table_get(&p->strings, i);
 
 		put_bytes(&p->outer, PROFILE_STRING_TABLE, text, strlen(text));
 		write_outer(s);
@@ -513,9 +514,9 @@ open_sink(struct sink *s)
 	if (p == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	s->ctx = p;
-	names_init(&p->strings, STRING_MAX, STRING_NBYTES_MAX);
-	names_init(&p->functions, STRING_MAX, STRING_NBYTES_MAX);
-	names_init(&p->mappings, STRING_MAX, STRING_NBYTES_MAX);
+	string_table_init(&p->strings, STRING_MAX, STRING_NBYTES_MAX);
+	string_table_init(&p->functions, STRING_MAX, STRING_NBYTES_MAX);
+	string_table_init(&p->mappings, STRING_MAX, STRING_NBYTES_MAX);
 	if (lines != NULL) {
 		text_find(lines, strlen(lines), "exe", p->exe, sizeof(p->exe));
 		text_find(lines, strlen(lines), "command", p->called,
@@ -540,9 +541,9 @@ close_sink(struct sink *s)
 	if (p == NULL)
 		return;
 	profile_fini(&p->profile);
-	names_fini(&p->strings);
-	names_fini(&p->functions);
-	names_fini(&p->mappings);
+	string_table_fini(&p->strings);
+	string_table_fini(&p->functions);
+	string_table_fini(&p->mappings);
 	free(p->nameless);
 	free(p->outer.buf);
 	free(p->inner.buf);

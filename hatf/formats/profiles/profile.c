@@ -36,13 +36,13 @@ profile_init(struct profile *p, const struct sink *s, bool has_times,
 	*p = (struct profile){ .has_times = has_times,
 			       .keeps_site = keeps_site,
 			       .sampling = sampling_find(s->options.header) };
-	names_init(&p->shares, UINT32_MAX, UINT64_MAX);
+	string_table_init(&p->shares, UINT32_MAX, UINT64_MAX);
 	modules_init(&p->modules);
 	p->has_own_addresses = has_own_addresses(s->options.header);
 	ledger_init(&p->ledger);
-	live_init(&p->index);
-	live_init(&p->threads);
-	live_init(&p->places);
+	u64_map_init(&p->index);
+	u64_map_init(&p->threads);
+	u64_map_init(&p->places);
 	return hatf_stacks_open(&p->stacks);
 }
 
@@ -50,10 +50,10 @@ void
 profile_fini(struct profile *p)
 {
 	ledger_fini(&p->ledger);
-	live_fini(&p->index);
-	live_fini(&p->threads);
-	live_fini(&p->places);
-	names_fini(&p->shares);
+	u64_map_fini(&p->index);
+	u64_map_fini(&p->threads);
+	u64_map_fini(&p->places);
+	string_table_fini(&p->shares);
 	modules_fini(&p->modules);
 	free(p->entries);
 	hatf_stacks_close(p->stacks);
@@ -74,15 +74,16 @@ class_of(uint64_t size)
 static bool
 thread_place(struct profile *p, uint64_t thread, uint64_t *place_ret)
 {
-	const uint64_t next = live_count(&p->threads);
+	const uint64_t next = u64_map_count(&p->threads);
 	bool added;
-	struct live_block *const block = live_put(&p->threads, thread, &added);
+	struct u64_map_entry *const block =
+		u64_map_put(&p->threads, thread, &added);
 
 	if (block == NULL)
 		return false;
 	if (added)
-		block->object = next;
-	*place_ret = block->object;
+		block->value = next;
+	*place_ret = block->value;
 	return true;
 }
 
@@ -124,7 +125,7 @@ look_up_site(struct profile *p, const struct hatf_record *rec, uint64_t stack)
 {
 	struct profile_site site = { .stack = stack };
 	struct hatf_stack ignored;
-	struct live_block *block;
+	struct u64_map_entry *block;
 	uint64_t key;
 	bool added;
 
@@ -136,16 +137,16 @@ look_up_site(struct profile *p, const struct hatf_record *rec, uint64_t stack)
 	}
 	if (!site_key(p, &site, &key))
 		return NULL;
-	block = live_put(&p->index, key, &added);
+	block = u64_map_put(&p->index, key, &added);
 	if (block == NULL)
 		return NULL;
 	if (added) {
-		block->object = p->site_count;
+		block->value = p->site_count;
 		site.peak = p->peak;
 		if (!add_site(p, &site))
 			return NULL;
 	}
-	return &p->sites[block->object];
+	return &p->sites[block->value];
 }
 
 /* The site of a record; NULL if there is no memory. */
@@ -191,7 +192,8 @@ share_of(const struct profile *p, const struct block *block)
 	struct share share = { block->object, 1, block->size };
 
 	if (p->sampling.rate != 0)
-		memcpy(&share, names_get(&p->shares, (uint32_t)block->object),
+		memcpy(&share,
+		       string_table_get(&p->shares, (uint32_t)block->object),
 		       sizeof(share));
 	return share;
 }
@@ -209,7 +211,8 @@ give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
 		return true;
 	share.amount = sampling_count(rec);
 	share.count = sampling_blocks(&p->sampling, rec->size, share.amount);
-	if (names_put(&p->shares, &share, sizeof(share), &number) != HATF_OK)
+	if (string_table_put(&p->shares, &share, sizeof(share), &number) !=
+	    HATF_OK)
 		return false;
 	block->object = number;
 	return true;
@@ -445,8 +448,8 @@ entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
 	    uint64_t *place_ret)
 {
 	bool added;
-	struct live_block *const block =
-		live_put(&p->places, (key << 2 | entry->kind) + 1, &added);
+	struct u64_map_entry *const block =
+		u64_map_put(&p->places, (key << 2 | entry->kind) + 1, &added);
 
 	if (block == NULL)
 		return false;
@@ -461,10 +464,10 @@ entry_place(struct profile *p, const struct profile_entry *entry, uint64_t key,
 		p->entry_cap = cap;
 	}
 	if (added) {
-		block->object = p->entry_count;
+		block->value = p->entry_count;
 		p->entries[p->entry_count++] = *entry;
 	}
-	*place_ret = block->object;
+	*place_ret = block->value;
 	return true;
 }
 

@@ -65,12 +65,13 @@ struct profile {
 	struct hatf_stacks *stacks;
 	struct modules modules;
 	bool has_own_addresses; /* of objects: frames have no others */
-	struct live index; /* stack, or thread and class -> place in 'sites' */
-	struct live threads; /* -> 'object', from 0 */
+	/* stack, or thread and class -> place in 'sites' */
+	struct u64_map index;
+	struct u64_map threads; /* -> 'value', from 0 */
 	struct profile_site *sites;
 	size_t site_count, site_cap;
 	size_t recent[PROFILE_RECENT_COUNT]; /* by what the site is, modulo */
-	struct live places; /* of an entry: 'object' is its place */
+	struct u64_map places; /* of an entry: 'value' is its place */
 	struct profile_entry *entries;
 	size_t entry_count, entry_cap;
 	struct profile_sum live;
@@ -82,7 +83,7 @@ struct profile {
 	bool keeps_site; /* a realloc is the work of the site that allocated */
 	/* Of a trace of samples: a block's 'object' is a number in 'shares'. */
 	struct sampling sampling;
-	struct names shares;
+	struct string_table shares;
 	uint64_t frame_count; /* of all stacks that were asked for */
 };
 

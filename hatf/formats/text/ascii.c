@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ascii.c - one record per line, in numbers (FORMAT "ascii")
+ * ascii.c - one record per line, in numbers (FORMATS "ascii")
  *
  *	10 HATF ascii thread heap time attributes
  *	0 24 0x55d0c0 0 0 17 01

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * csv.c - one record per row, for spreadsheets and data frames (FORMAT "csv")
+ * csv.c - one record per row, for spreadsheets and data frames (FORMATS "csv")
  *
  *	tag,size,address,old_address,thread,heap,time,attributes,text
  *	alloc,24,0x55d0c0,,0,0,17,01,

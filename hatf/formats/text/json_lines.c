@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_lines.c - one record per line, as a JSON object (FORMAT "json")
+ * json_lines.c - one record per line, as a JSON object (FORMATS "json")
  *
  * {"tag":"alloc","size":24,"address":"0x55d0c0","thread":0,"heap":0,"time":17}
  * {"tag":"comment","text":"phase 2"}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xml.h - the elements of HATF as XML, for its source and sink (FORMAT "xml")
+ * xml.h - the elements of HATF as XML, for its source and sink (FORMATS "xml")
  */
 #ifndef HATF_XML_H
 #define HATF_XML_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xml_sink.c - write records as HATF in XML (FORMAT "xml")
+ * xml_sink.c - write records as HATF in XML (FORMATS "xml")
  *
  * A record is a line.  The constant parts are copied from literals whose
  * lengths the compiler knows.

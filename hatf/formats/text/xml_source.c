@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xml_source.c - read records from HATF in XML (FORMAT "xml")
+ * xml_source.c - read records from HATF in XML (FORMATS "xml")
  *
  * expat parses any XML, in one or two microseconds per record.  Most records
  * are so plain that xml_plain.c can parse them.  Try that first wherever
  * content of the root may stand: after the end tag of a record, or the start
- * tag of the root, if expat has seen nothing since.  A plain record is a whole element, so expat
- * can continue after it without having seen it.
+ * tag of the root, if expat has seen nothing since.  A plain record is a whole
+ * element, so expat can continue after it without having seen it.
  *
  * Pass anything else to expat, up to the end of a record, so that the next
  * record may be plain again.  If it is not, double the length each time. expat
@@ -394,9 +394,9 @@ feed(struct source *s, size_t nbytes)
  * of the root's start tag.
  */
 static size_t
-piece_nbytes(struct xml *x, const struct window *w)
+piece_nbytes(struct xml *x, const struct input_window *w)
 {
-	const size_t left = window_left(w);
+	const size_t left = input_window_left(w);
 	const size_t max = left < PIECE_NBYTES ? left : PIECE_NBYTES;
 	const uint8_t *const end = w->next + max;
 	const uint8_t *next = w->next;
@@ -416,10 +416,10 @@ piece_nbytes(struct xml *x, const struct window *w)
 /* -------------------------------------------------------- without a parser */
 
 static inline struct xml_plain
-begin_plain(struct window *w)
+begin_plain(struct input_window *w)
 {
-	if (window_left(w) < RECORD_NBYTES)
-		window_want(w, RECORD_NBYTES);
+	if (input_window_left(w) < RECORD_NBYTES)
+		input_window_fill(w, RECORD_NBYTES);
 	return (struct xml_plain){ w->buf + (w->next - w->buf),
 				   w->buf + (w->end - w->buf), 0 };
 }
@@ -485,9 +485,9 @@ take_piece(struct source *s)
 		x->stride_nbytes = 0;
 		return;
 	}
-	if (window_left(&s->window) < PIECE_NBYTES)
-		window_want(&s->window, PIECE_NBYTES);
-	if (window_left(&s->window) == 0)
+	if (input_window_left(&s->window) < PIECE_NBYTES)
+		input_window_fill(&s->window, PIECE_NBYTES);
+	if (input_window_left(&s->window) == 0)
 		end_file(s);
 	else
 		feed(s, piece_nbytes(x, &s->window));

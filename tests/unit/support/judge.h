@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judge.h - what a placement costs, and whether it is right
+ * judge.h - check a placement and compute its cost
  *
- * Runs through a window with its changes as a writer would, and fails the
- * running test if a change is illegal or out of order, or a value does not fit.
+ * Goes through a window with its changes as a writer would.  Fails the running
+ * test if a change is illegal or out of order, or if a value does not fit.
  */
 #ifndef TESTS_JUDGE_H
 #define TESTS_JUDGE_H
@@ -80,13 +80,16 @@ judge_change(struct judge *j, const struct hatf_metadata *m)
 	uint8_t bytes[LAYOUT_METADATA_MAX_NBYTES];
 
 	mini_check(layout_apply(&j->layout, m) == NULL);
-	/* A writer must not write a width that stores nothing. */
+	/*
+	 * A writer must not set a width for an interpretation that stores
+	 * nothing.
+	 */
 	mini_check(m->op != HATF_SET_FIELD_SIZE ||
 		   j->layout.field[m->field].width == m->argument);
 	j->nbytes[m->field] += layout_put_metadata(bytes, m);
 }
 
-/* Go through records[0, n), of which 'changes' must be all. */
+/* Go through records[0, n); 'changes' must be all used up. */
 static inline void
 judge_window(struct judge *j, const struct hatf_record *records, size_t n,
 	     const struct place_change *changes, size_t count)

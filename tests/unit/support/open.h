@@ -7,6 +7,7 @@
 
 #include "hand.h"
 #include "hatf/hatf.h"
+#include "streams.h"
 
 /* A reader over a file with the bytes of 'h'; the caller closes both. */
 static inline struct hatf_reader *
@@ -16,8 +17,7 @@ open_bytes(const struct hand *h, unsigned flags, int *fd_ret)
 	struct hatf_error err;
 
 	*fd_ret = hand_file(h->bytes, h->used);
-	ck_assert_int_eq(hatf_reader_open_fd(*fd_ret, flags, &reader, &err),
-			 HATF_OK);
+	ck_assert_int_eq(reader_of_fd(*fd_ret, flags, &reader, &err), HATF_OK);
 	ck_assert_int_eq(err.status, HATF_OK);
 	return reader;
 }

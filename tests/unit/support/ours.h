@@ -11,7 +11,7 @@
 static inline const char *
 ours_format(unsigned idx)
 {
-	struct hatf_format f;
+	struct hatf_format f = { .struct_nbytes = sizeof(f) };
 
 	for (unsigned i = 0; hatf_format_get(i, &f); i++)
 		if (!f.foreign && f.reads && f.writes && idx-- == 0)

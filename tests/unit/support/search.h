@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * search.h - the fewest bytes that a field can take, by trying everything
+ * search.h - find the least cost of a field by exhaustive search
  *
- * Goes through all the states that metadata of any use for the values at hand can
- * bring a field into, use by use.  Slow, and made of nothing but layout.h: what
- * the optimum of a short sequence is held against.
+ * Goes, use by use, through all states that metadata can bring a field into, as
+ * far as they can be of use for the given values.  Slow, but based on layout.h
+ * alone: the reference for the optimum of short sequences.
  */
 #ifndef TESTS_SEARCH_H
 #define TESTS_SEARCH_H
@@ -17,8 +17,8 @@
 #define HASH_SIZE 65536
 
 /*
- * What may be in a field's state at a use, and what metadata may set: every
- * parameter that can be of use for the values at hand.
+ * The possible states of a field at a use, and the parameters that metadata may
+ * set: all that can be of use for the given values.
  */
 struct search {
 	unsigned field;
@@ -121,18 +121,36 @@ search_moves(struct search *s, const uint64_t *values, size_t n)
 }
 
 static bool
-is_held(const struct layout_field *f)
+is_computed(const struct layout_field *f)
 {
 	return f->interpretation == HATF_DEFAULT ||
 	       f->interpretation == HATF_STRIDE;
 }
 
-/* Any metadata, up to three records, which none needs more of. */
+/* Apply one metadata record to state 'i'. */
+static void
+search_apply(struct search *s, size_t i, const struct hatf_metadata *m)
+{
+	static const int length[] = { 4, 12, 12, 12, 20 };
+	const int cost = m->op == HATF_SET_FIELD_SIZE ? 4 : length[m->argument];
+	struct layout l = { 0 }, other = { 0 };
+
+	/* FORMAT forbids setting a width here. */
+	if (m->op == HATF_SET_FIELD_SIZE && (is_computed(&s->states[i].field) ||
+					     is_computed(&s->states[i].other)))
+		return;
+	l.field[s->field] = s->states[i].field;
+	other.field[s->field] = s->states[i].other;
+	layout_apply(&l, m);
+	layout_apply(&other, m);
+	search_add(s, &l.field[s->field], &other.field[s->field],
+		   s->states[i].cost + cost);
+}
+
+/* Try all metadata of up to three records; no state needs more. */
 static void
 search_move(struct search *s)
 {
-	static const int length[] = { 4, 12, 12, 12, 20 };
-
 	for (unsigned round = 0; round < 3; round++) {
 		const size_t count = s->count;
 
@@ -140,28 +158,8 @@ search_move(struct search *s)
 			if (!s->states[i].is_new)
 				continue;
 			s->states[i].is_new = false;
-			for (size_t k = 0; k < s->move_count; k++) {
-				/* FORMAT: a writer must not write it. */
-				if (s->moves[k].op == HATF_SET_FIELD_SIZE &&
-				    (is_held(&s->states[i].field) ||
-				     is_held(&s->states[i].other)))
-					continue;
-				const struct hatf_metadata *const m =
-					&s->moves[k];
-				struct layout l = { 0 }, other = { 0 };
-
-				l.field[s->field] = s->states[i].field;
-				other.field[s->field] = s->states[i].other;
-				layout_apply(&l, m);
-				layout_apply(&other, m);
-				search_add(
-					s, &l.field[s->field],
-					&other.field[s->field],
-					s->states[i].cost +
-						(m->op == HATF_SET_FIELD_SIZE
-							 ? 4
-							 : length[m->argument]));
-			}
+			for (size_t k = 0; k < s->move_count; k++)
+				search_apply(s, i, &s->moves[k]);
 		}
 	}
 }
@@ -170,7 +168,8 @@ static bool
 is_allowed(const struct search *s, const struct layout_field *f)
 {
 	const struct technique_field *const t = s->technique;
-	const unsigned width = f->width == 0 ? WIDTHS_0 : 2u * f->width;
+	const unsigned width =
+		f->width == 0 ? TECHNIQUE_WIDTH_0 : 2u * f->width;
 
 	switch (f->interpretation) {
 	case HATF_NONE:
@@ -187,8 +186,8 @@ is_allowed(const struct search *s, const struct layout_field *f)
 }
 
 /*
- * Use a value.  Of the states it fits, only those that may still become the
- * cheapest are kept: three metadata records lead from each to each other.
+ * Use a value.  Keep only the states that it fits and that can still become the
+ * cheapest: three metadata records lead from any state to any other.
  */
 static void
 search_use(struct search *s, uint64_t value, bool begins_block)
@@ -232,8 +231,9 @@ search_least(const struct search *s)
 }
 
 /*
- * The least cost of 'values'.  A block must begin with metadata that leads to
- * the same state whatever was before: from 'state', and from another one.
+ * Return the least cost of 'values'.  A block must begin with metadata that
+ * leads to the same state from 'state' and from another one, as the earlier
+ * state is unknown.
  */
 static int
 search(unsigned field, const struct technique_field *technique,
@@ -250,7 +250,7 @@ search(unsigned field, const struct technique_field *technique,
 	search_moves(&s, values, n);
 	other.field[field] = *state;
 	if (restart) {
-		/* No move leads to such a default. */
+		/* No metadata leads to such a default. */
 		other.field[field].interpretation = HATF_DEFAULT;
 		other.field[field].origin = 0x123456789abcdefu;
 		other.field[field].width = 0;

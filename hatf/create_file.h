@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* create_file.h - how a call fails when a file cannot be opened */
+#ifndef HATF_CREATE_FILE_H
+#define HATF_CREATE_FILE_H
+
+#include "hatf/hatf.h"
+
+/* Store HATF_IO and errno in '*err', which may be NULL; returns HATF_IO. */
+enum hatf_status file_fail(struct hatf_error *err);
+
+#endif /* HATF_CREATE_FILE_H */

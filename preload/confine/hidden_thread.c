@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* hidden_thread.c - see hidden_thread.h */
+
+#include "preload/confine/hidden_thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "preload/confine/landlock.h"
+#include "preload/confine/privileges.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
+
+/* How often to look whether the thread is gone. */
+#define LOOK_NS 20000u
+
+#define STACK_NBYTES (512u << 10)
+/* Below the stack; a page of any system. */
+#define GUARD_NBYTES (64u << 10)
+
+/* Descriptors that a process may open unless it is told more. */
+#define FD_COMMON_MAX 1024
+
+/*
+ * Around the thread pointer: libc's thread descriptor and the thread-local
+ * variables of all libraries, of which only errno is used.  How far errno is
+ * away depends on how much the program itself has; the rest is room to spare.
+ */
+#define TLS_SPARE_NBYTES (64u << 10)
+
+struct start {
+	int (*body)(void *);
+	void *argument;
+	int keep[SPAWN_KEEP_MAX];
+	unsigned n;
+};
+
+static struct start start;
+
+/* The kernel id of the thread; the kernel clears it when the thread is gone. */
+struct life {
+	_Alignas(64) _Atomic int tid;
+};
+
+/* Wiped in the child of a fork, where there is no such thread. */
+static struct life *life;
+static int spawned_tid; /* of the last one; 0: there was none */
+
+static uint8_t *
+thread_pointer(void)
+{
+	return __builtin_thread_pointer();
+}
+
+/* A thread-local area whose thread pointer is returned; NULL: no memory. */
+static void *
+make_tls(void)
+{
+	const ptrdiff_t errno_off = (uint8_t *)&errno - thread_pointer();
+	const size_t reach = (size_t)(errno_off < 0 ? -errno_off : errno_off) +
+			     TLS_SPARE_NBYTES;
+	/* A process does this once; the child of a fork has its parent's. */
+	static uint8_t *area;
+	static size_t area_nbytes;
+
+	if (area_nbytes < 2 * reach) {
+		area_nbytes = 2 * reach;
+		area = memory_map_wiped(area_nbytes);
+	}
+	/* At the beginning; the thread pointer is in the middle. */
+	life = (struct life *)(void *)area;
+	if (area == NULL)
+		return NULL;
+	uint8_t *const tp =
+		(uint8_t *)((uintptr_t)(area + reach) & ~(uintptr_t)63);
+#if defined(__x86_64__)
+	/*
+	 * The first words at %fs: the descriptor's own address (twice), the
+	 * stack guard at 0x28, the pointer guard at 0x30.
+	 */
+	const uintptr_t self = (uintptr_t)tp;
+
+	memcpy(tp, thread_pointer(), 0x38);
+	memcpy(tp, &self, sizeof(self));
+	memcpy(tp + 0x10, &self, sizeof(self));
+	memset(tp + 8, 0, 8); /* no dtv: nothing dynamic may be used */
+#endif
+	return tp;
+}
+
+/* The smallest descriptor to keep that is not below 'least'; none: UINT_MAX. */
+static unsigned
+next_kept(unsigned least)
+{
+	unsigned next = UINT_MAX;
+
+	for (unsigned i = 0; i < start.n; i++)
+		if (start.keep[i] >= 0 && (unsigned)start.keep[i] >= least &&
+		    (unsigned)start.keep[i] < next)
+			next = (unsigned)start.keep[i];
+	return next;
+}
+
+/* As linux/dirent.h would have it. */
+struct entry {
+	uint64_t inode, off;
+	uint16_t nbytes;
+	uint8_t type;
+	char name[];
+};
+
+static unsigned
+number_of(const char *name)
+{
+	unsigned n = 0;
+
+	for (; *name >= '0' && *name <= '9'; name++)
+		n = n * 10 + (unsigned)(*name - '0');
+	return n;
+}
+
+/* Close one by one what the folder of the thread's descriptors shows. */
+static void
+close_listed(void)
+{
+	_Alignas(8) char buf[4096];
+	const unsigned dir =
+		(unsigned)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/fd",
+				  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long n;
+
+	/* Without /proc: as many as there commonly are. */
+	if ((int)dir < 0)
+		for (unsigned fd = 0; fd < FD_COMMON_MAX; fd++)
+			if (next_kept(fd) != fd)
+				syscall(SYS_close, fd);
+	while ((int)dir >= 0 &&
+	       (n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
+		for (long at = 0; at < n;) {
+			const struct entry *const e = (const void *)(buf + at);
+			const unsigned fd = number_of(e->name);
+
+			at += e->nbytes;
+			if (e->name[0] != '.' && next_kept(fd) != fd &&
+			    fd != dir)
+				syscall(SYS_close, fd);
+		}
+	if ((int)dir >= 0)
+		syscall(SYS_close, dir);
+}
+
+/* The table is a copy: let go of everything that is the program's. */
+static void
+close_others(void)
+{
+	for (unsigned from = 0;;) {
+		const unsigned kept = next_kept(from);
+
+		/* Not before Linux 5.9, nor where a filter does not know it. */
+		if (kept > from &&
+		    syscall(SYS_close_range, from,
+			    kept == UINT_MAX ? kept : kept - 1, 0) != 0) {
+			close_listed();
+			return;
+		}
+		if (kept == UINT_MAX)
+			return;
+		from = kept + 1;
+	}
+}
+
+static __attribute__((noreturn)) int
+thread_main(void *unused)
+{
+	(void)unused;
+	close_others();
+	prctl(PR_SET_NAME, "hatftrace");
+	privileges_limit();
+	landlock_begin();
+	const int status = start.body(start.argument);
+
+	/* A filter may refuse it, and what is behind a return from here is a
+	 * crash. */
+	for (;;) {
+		syscall(SYS_exit, status);
+		sys_sleep(NS_PER_SEC / 10);
+	}
+}
+
+bool
+spawn_is_alive(void)
+{
+	/* acquire: pairs with the kernel's store when the thread is gone. */
+	return life != NULL &&
+	       atomic_load_explicit(&life->tid, memory_order_acquire) != 0;
+}
+
+/* It uses none of its memory any more; the kernel may still count it. */
+static void
+await_end(void)
+{
+	while (spawn_is_alive())
+		sys_sleep(LOOK_NS);
+}
+
+/* Stack and guard page; NULL: no memory. */
+static uint8_t *
+make_stack(void)
+{
+	static uint8_t *stack; /* as in make_tls() */
+
+	if (stack == NULL) {
+		stack = memory_map_wiped(GUARD_NBYTES + STACK_NBYTES);
+		if (stack != NULL)
+			mprotect(stack, GUARD_NBYTES, PROT_NONE);
+	}
+	return stack;
+}
+
+bool
+spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
+{
+	uint8_t *const stack = make_stack();
+	void *const tls = make_tls();
+
+	if (stack == NULL || tls == NULL) {
+		errno = ENOMEM;
+		return false;
+	}
+	start = (struct start){ .body = body, .argument = argument };
+	for (; start.n < n && start.n < SPAWN_KEEP_MAX; start.n++)
+		start.keep[start.n] = keep[start.n];
+
+	/* It may be on its way out, on the same stack. */
+	await_end();
+	const uint64_t mask = sys_block_signals();
+	const int tid =
+		clone(thread_main, stack + GUARD_NBYTES + STACK_NBYTES,
+		      CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+			      CLONE_SETTLS | CLONE_PARENT_SETTID |
+			      CLONE_CHILD_CLEARTID,
+		      NULL, (pid_t *)(uintptr_t)&life->tid, tls,
+		      (pid_t *)(uintptr_t)&life->tid);
+
+	sys_restore_signals(mask);
+	spawned_tid = tid;
+	return tid >= 0;
+}
+
+#if defined(__x86_64__)
+/* body(argument) with the stack pointer at 'top'; what it returns. */
+int spawn_call_on(void *top, int (*body)(void *), void *argument)
+	__attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n"
+	".p2align 4\n"
+	".globl spawn_call_on\n"
+	".hidden spawn_call_on\n"
+	".type spawn_call_on, @function\n"
+	"spawn_call_on:\n"
+	".cfi_startproc\n"
+	"	endbr64\n"
+	"	pushq %rbp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset %rbp, 0\n"
+	"	movq %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
+	"	movq %rdi, %rsp\n"
+	"	movq %rdx, %rdi\n"
+	"	call *%rsi\n"
+	"	leave\n"
+	"	.cfi_def_cfa %rsp, 8\n"
+	"	ret\n"
+	".cfi_endproc\n"
+	".size spawn_call_on, . - spawn_call_on\n"
+	".popsection\n");
+
+bool
+spawn_run_here(int (*body)(void *), void *argument)
+{
+	uint8_t *const stack = make_stack();
+
+	if (stack == NULL)
+		return false;
+	/* The last thread may be on its way out, on the same stack. */
+	await_end();
+	spawn_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body, argument);
+	return true;
+}
+#else
+bool
+spawn_run_here(int (*body)(void *), void *argument)
+{
+	(void)body;
+	(void)argument;
+	return false;
+}
+#endif
+
+void
+spawn_await_gone(void)
+{
+	await_end();
+	/* Until then the process has a second thread. */
+	while (spawned_tid > 0 &&
+	       syscall(SYS_tgkill, sys_pid(), spawned_tid, 0) == 0)
+		sys_sleep(LOOK_NS);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* attach.c - see attach.h */
+
+#include "preload/process/attach.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "preload/process/start.h"
+#include "preload/record/clock.h"
+#include "preload/record/process_state.h"
+#include "preload/record/record.h"
+#include "preload/record/ringfile.h"
+#include "preload/record/wake.h"
+#include "preload/sys/sys.h"
+
+/* 't' has just been given to the calling thread, which is no initial one. */
+static void
+record_birth(const struct thread *t, bool is_handover, uint64_t parent,
+	     uint64_t start_routine)
+{
+	clock_go_stamped();
+	/* Down into record.c, which called us: the thread is attached now, so
+	 * it does not call again. */
+	if (is_handover)
+		record_event(EVENT_HANDOVER, 0, t->id, 0, 0);
+	record_event(EVENT_THREAD, 0, parent, (uint64_t)t->tid, start_routine);
+}
+
+struct thread *
+attach_thread(uint64_t parent, uint64_t start_routine)
+{
+	/* The way of every event when tracing is off: no system call. */
+	if (process_is_closed())
+		return NULL;
+
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+	struct thread *t = NULL;
+	bool is_handover = false;
+
+	if (start_if_new() && !record_is_dormant()) {
+		/* What start_recording() has set up before it cleared the flag. */
+		atomic_thread_fence(memory_order_acquire);
+		t = thread_attach(process_pid(), &is_handover);
+	}
+	if (t != NULL && t->id != 0)
+		record_birth(t, is_handover, parent, start_routine);
+	sys_restore_signals(mask);
+	errno = saved_errno;
+	return t;
+}
+
+struct thread *
+attach_nested(struct thread *t)
+{
+	if (t->nested != NULL)
+		return t->nested;
+
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+	struct thread *nested = NULL;
+
+	if (process_is_tracing()) {
+		nested = thread_attach_nested(t);
+		/* Two rings: only stamps can order them. */
+		clock_go_stamped();
+	}
+	sys_restore_signals(mask);
+	errno = saved_errno;
+	return nested;
+}
+
+/*
+ * Has attach_expect_thread() run already, in this process, and does the writer
+ * still exist?  Then a further thread needs no system call here.
+ */
+static bool
+expects_threads(void)
+{
+	return process_is_tracing() && !record_is_dormant() &&
+	       wake_has_writer() && clock_expects_threads() &&
+	       ringfile_expects_thread();
+}
+
+bool
+attach_expect_thread(void)
+{
+	if (expects_threads())
+		return true;
+
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+	const bool tracing = start_if_new() && !record_is_dormant();
+
+	if (tracing) {
+		wake_make_writer();
+		clock_go_stamped();
+		ringfile_expect_thread();
+	}
+	sys_restore_signals(mask);
+	errno = saved_errno;
+	return tracing;
+}

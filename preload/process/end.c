@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* end.c - see end.h */
+
+#include "preload/process/end.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/process/signals.h"
+#include "preload/record/process_state.h"
+#include "preload/record/record.h"
+#include "preload/record/thread.h"
+#include "preload/record/wake.h"
+#include "preload/sys/say.h"
+#include "preload/sys/sys.h"
+#include "preload/writer/control.h"
+#include "preload/writer/remaining_threads.h"
+#include "preload/writer/writer.h"
+
+/* Provided by libc; declared in no header. */
+int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
+int __cxa_at_quick_exit(void (*f)(void *), void *dso);
+
+/* Libc says: it has made no second thread.  Not there before glibc 2.32. */
+extern char __libc_single_threaded __attribute__((weak));
+
+/*
+ * Has the program other threads?  Libc answers at once.  Without its answer the
+ * kernel has to be asked; under a filter of system calls, asking it may kill.
+ */
+static bool
+has_threads(void)
+{
+	if (thread_id_count() > 1)
+		return true;
+	if (&__libc_single_threaded != NULL)
+		return __libc_single_threaded == 0;
+	return !process_has(PROCESS_IS_CONFINED) &&
+	       alone_has_threads(wake_has_writer());
+}
+
+/* Finish the trace while signals are held. */
+static void
+finish_held(enum writer_end how)
+{
+	/* The process goes on after an exec that fails, and with its handler
+	 * after abort(); what other threads get then is theirs. */
+	const bool goes_on =
+		how == WRITER_END_EXEC ||
+		(how == WRITER_END_ABORT && signals_abort_is_handled());
+	struct signals_held held;
+
+	signals_hold(&held);
+	if (!goes_on && has_threads())
+		signals_hold_others(&held);
+	if ((how == WRITER_END_ABORT && goes_on) || !writer_finish_brief(how))
+		writer_finish(how);
+	if (goes_on)
+		signals_release(&held);
+	else if (how == WRITER_END_EXIT)
+		signals_release_late(&held);
+}
+
+void
+end_trace(enum writer_end how)
+{
+	int saved_errno;
+
+	/* First, and without errno: see real_resolve_rest(). */
+	if (!process_is_tracing())
+		say_rest();
+	if (!process_is_tracing() || !process_is_own())
+		return;
+	saved_errno = errno;
+	if (!writer_end_dormant())
+		finish_held(how);
+	errno = saved_errno;
+}
+
+void
+end_last_thread(void)
+{
+	if (!process_is_tracing() || wake_has_writer() ||
+	    alone_has_threads(false))
+		return;
+	end_trace(WRITER_END_LAST_THREAD);
+	/* The status of the last one to leave is the process's. */
+	writer_await_gone();
+}
+
+void
+end_resume(void)
+{
+	int saved_errno;
+	uint64_t mask;
+
+	if (!process_is_tracing() || !process_is_own())
+		return;
+	saved_errno = errno;
+	mask = sys_block_signals();
+	writer_resume();
+	sys_restore_signals(mask);
+	errno = saved_errno;
+}
+
+void
+end_for_sandbox(const char *why)
+{
+	if (process_scope() == PROCESS_SCOPE_TRACED) {
+		if (!record_is_dormant())
+			say("%s: %s; the trace ends here, the program goes on",
+			    writer_path(writer_place().segment), why);
+		writer_finish(WRITER_END_SANDBOX);
+		writer_await_gone();
+	}
+	process_move(PROCESS_SANDBOXED);
+}
+
+void
+end_with_children(void)
+{
+	process_move(PROCESS_CHILDREN_BARRED);
+}
+
+void
+end_control(bool now)
+{
+	control_forbid();
+	while (now && process_scope() == PROCESS_SCOPE_TRACED &&
+	       !control_is_over()) {
+		wake_writer();
+		sys_sleep(100000);
+	}
+}
+
+/*
+ * Two threads may call exit().  A handler is run by one of them, and a thread
+ * that finds none left ends the process, though the other is in ours.  So ours
+ * puts itself back before it does anything: each thread that comes finds it, and
+ * waits for the same end.  (More of them from the start would do as well, but
+ * libc has room for 32 before it allocates, which then shows in the program's
+ * heap.)
+ */
+static void
+at_exit(void *unused)
+{
+	(void)unused;
+	if (process_state() == PROCESS_ENDED)
+		return;
+	if (process_is_tracing())
+		__cxa_atexit(at_exit, NULL, NULL);
+	end_trace(WRITER_END_EXIT);
+	process_move(PROCESS_EXITED);
+}
+
+static void
+at_quick_exit_last(void *unused)
+{
+	(void)unused;
+	if (process_state() == PROCESS_ENDED)
+		return;
+	if (process_is_tracing())
+		__cxa_at_quick_exit(at_quick_exit_last, NULL);
+	end_trace(WRITER_END_QUICK_EXIT);
+	process_move(PROCESS_EXITED);
+}
+
+void
+end_register(void)
+{
+	__cxa_atexit(at_exit, NULL, NULL);
+	__cxa_at_quick_exit(at_quick_exit_last, NULL);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* fork.c - see fork.h */
+
+#include "preload/process/fork.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "preload/config/environment.h"
+#include "preload/process/fork_locks.h"
+#include "preload/record/process_state.h"
+#include "preload/record/record.h"
+#include "preload/record/thread.h"
+#include "preload/record/wake.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
+#include "preload/trace/output.h"
+#include "preload/writer/writer.h"
+
+/*
+ * Provided by libc; declared in no header.  Unlike pthread_atfork(3), it is in no
+ * start file.  NULL: the handlers stay for the life of the process.
+ */
+int __register_atfork(void (*prepare)(void), void (*parent)(void),
+		      void (*child)(void), void *dso);
+
+/* How long fork() may wait to learn its event number. */
+#define FORK_WAIT_NS 200000000ull
+
+/* About 40 000 events; a child before its exec has few. */
+#define VFORK_WORDS 131072u
+
+/* Of the calling thread's fork: from just before it to just after it. */
+struct pending {
+	bool is_pending;
+	bool is_exact; /* the place is known, not estimated */
+	struct writer_place place;
+	uint64_t ticket;
+};
+
+/* Copied into the child, which has it from its parent. */
+static __thread struct pending pending
+	__attribute__((tls_model("initial-exec")));
+
+static void
+before_fork(void)
+{
+	const int saved_errno = errno;
+	struct pending next = { .is_pending = true };
+
+	if (!process_is_tracing() || !process_is_own())
+		return;
+	thread_note_interrupted();
+	next.ticket = process_next_ticket();
+	next.is_exact =
+		record_event(EVENT_FORK, 0, next.ticket, 0, 0) &&
+		writer_await_fork(next.ticket, FORK_WAIT_NS, &next.place);
+	if (!next.is_exact)
+		next.place = writer_place();
+	pending = next;
+	errno = saved_errno;
+}
+
+static void
+after_fork_in_child(void)
+{
+	const int saved_errno = errno;
+
+	if (pending.is_pending)
+		thread_mend_interrupted();
+	process_report_child();
+	errno = saved_errno;
+}
+
+/*
+ * What other threads did between the two events may have been before or after the
+ * memory was copied; see hatf/events/parent_heap.c.
+ */
+static void
+after_fork_in_parent(void)
+{
+	const int saved_errno = errno;
+
+	/* One that has had no event is as its own parent was when it forked. */
+	if (pending.is_pending && process_is_tracing() &&
+	    sys_pid() == process_pid()) {
+		record_event(EVENT_FORK, EVENT_FLAG_FORKED, pending.ticket, 0,
+			     0);
+		pending.is_pending = false;
+	}
+	errno = saved_errno;
+}
+
+void
+fork_before(void)
+{
+	before_fork();
+}
+
+void
+fork_after(bool is_child)
+{
+	if (is_child)
+		after_fork_in_child();
+	else
+		after_fork_in_parent();
+}
+
+/*
+ * By fork(3), which no handler may call that has interrupted an allocation: the
+ * others may.
+ */
+static void
+prepare_fork(void)
+{
+	before_fork();
+	if (!process_has(PROCESS_IS_SANDBOXED))
+		forklocks_hold();
+}
+
+static void
+fork_in_parent(void)
+{
+	forklocks_release();
+	after_fork_in_parent();
+}
+
+static void
+fork_in_child(void)
+{
+	forklocks_release();
+	after_fork_in_child();
+}
+
+void
+fork_register(void)
+{
+	__register_atfork(prepare_fork, fork_in_parent, fork_in_child, NULL);
+}
+
+void
+fork_before_vfork(void)
+{
+	if (record_is_dormant() || !process_is_tracing() || !process_is_own())
+		return;
+	/* The name without a number is for the parent, which is there first. */
+	if (!output_has_pid(config_own()->out) || !record_has_room(VFORK_WORDS))
+		wake_make_writer();
+}
+
+void
+fork_get_parent(struct header_parent *parent_ret)
+{
+	MEMORY_LARGE static char trace[sizeof(((struct output *)NULL)->path)];
+	struct writer_place place = pending.place;
+	const char *path;
+
+	parent_ret->pid = 0;
+	if (process_pid() == 0 || process_pid() == sys_pid())
+		return;
+	parent_ret->pid = (uint64_t)process_pid();
+	if (!pending.is_pending)
+		place = writer_place();
+	parent_ret->event = place.event;
+	path = writer_path(place.segment);
+	/* The buffer of 'path' will hold this process's own name. */
+	memcpy(trace, path, strlen(path) + 1);
+	parent_ret->trace = trace;
+	parent_ret->is_exact = pending.is_pending && pending.is_exact &&
+			       !process_has(PROCESS_WAS_UNTRACED);
+	parent_ret->fork = pending.is_pending ? pending.ticket : 0;
+}
+
+void
+fork_forget_parent(void)
+{
+	pending.is_pending = false;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * load.c - what happens when the library is loaded
+ *
+ * Its constructor is the only function here, which no other file calls.  A program
+ * that allocates in the constructor of another library has come to start.c before.
+ */
+
+#include <errno.h>
+
+#include "preload/config/follow.h"
+#include "preload/config/note_writer.h"
+#include "preload/heaps/dlopened.h"
+#include "preload/heaps/jemalloc.h"
+#include "preload/heaps/mimalloc.h"
+#include "preload/process/attach.h"
+#include "preload/process/sanitizer.h"
+#include "preload/process/start.h"
+#include "preload/record/process_state.h"
+#include "preload/record/real.h"
+#include "preload/record/record.h"
+#include "preload/record/thread.h"
+#include "preload/sys/sys.h"
+#include "preload/trace/header.h"
+#include "preload/writer/begin.h"
+
+/*
+ * If no other library's constructor has allocated before, the trace begins here:
+ * a program without any heap event has a trace too.
+ */
+static void
+start_at_load(void)
+{
+	const uint64_t mask = sys_block_signals();
+
+	start_register_handlers();
+	real_resolve_rest();
+	jemalloc_patch();
+	mimalloc_patch();
+	late_patch();
+	/* The initial thread is to be known as such, whoever allocates first. */
+	if (start_if_new() && !record_is_dormant() &&
+	    !thread_is_attached(thread_self) && sys_tid() == process_pid())
+		attach_thread(0, 0);
+	follow_mark(environ);
+	sys_restore_signals(mask);
+}
+
+static __attribute__((constructor)) void
+construct(int argc, char *argv[])
+{
+	const int saved_errno = errno;
+
+	header_note_arguments(argc > 0 ? argv : NULL);
+	if (sanitizer_is_here()) {
+		process_move(PROCESS_IMPOSSIBLE);
+		follow_mark(environ);
+		sanitizer_step_aside();
+		begin_notes();
+		jotter_untraced("with a sanitizer's run-time");
+	} else {
+		start_at_load();
+	}
+	header_note_arguments(NULL);
+	errno = saved_errno;
+}

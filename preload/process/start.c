@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* start.c - see start.h */
+
+#include "preload/process/start.h"
+
+#include <stdatomic.h>
+
+#include <sched.h>
+#include <sys/auxv.h>
+
+#include "preload/config/environment.h"
+#include "preload/config/note_writer.h"
+#include "preload/process/end.h"
+#include "preload/process/fork.h"
+#include "preload/process/sanitizer.h"
+#include "preload/record/process_state.h"
+#include "preload/record/thread.h"
+#include "preload/record/wake.h"
+#include "preload/sys/say.h"
+#include "preload/writer/begin.h"
+#include "preload/writer/control.h"
+#include "preload/writer/writer.h"
+
+/*
+ * Registered before the program itself could register anything: the handlers
+ * run last, after all destructors.  (With a handle of our library, ours
+ * would run when the library is finalised, before those of others.)
+ */
+void
+start_register_handlers(void)
+{
+	static _Atomic bool registered; /* a fork's child inherits them */
+
+	/* The first access to a page, which a read would have mapped twice. */
+	if (atomic_exchange_explicit(&registered, true, memory_order_relaxed))
+		return;
+	end_register();
+	fork_register();
+}
+
+/* Set the trace up.  False: nothing will be traced. */
+static bool
+set_up(bool *is_dormant_ret)
+{
+	const bool is_first = process_pid() == 0;
+	struct header_parent parent;
+	bool is_dormant;
+
+	fork_get_parent(&parent);
+	if (!begin_read())
+		return false;
+	is_dormant = is_first ? !config_own()->start
+			      : process_has(PROCESS_BEGINS_DORMANT);
+	if (!begin_reserve(&parent, is_first, is_dormant))
+		return false;
+	writer_open_calls();
+	if (!is_dormant && !begin_prepare())
+		return false;
+	if (!is_dormant)
+		jotter_begin(writer_start_ns(), config_own()->out);
+	fork_forget_parent();
+	process_set_pid();
+	start_register_handlers();
+	*is_dormant_ret = is_dormant;
+	return true;
+}
+
+/*
+ * Does the process want its writer thread from the start?  'is_dormant': one
+ * without a bell cannot be called any other way.
+ */
+static bool
+is_writer_wanted(bool is_dormant)
+{
+	return config_own()->begin_now || process_has(PROCESS_IS_CONFINED) ||
+	       (is_dormant && config_own()->control && !control_hang_bell());
+}
+
+/*
+ * 'thread_self' is muted, so that what libc allocates for us on the way is not
+ * taken for the program's.
+ */
+static void
+start(void)
+{
+	bool is_dormant = false;
+
+	thread_self = &thread_muted;
+	/* A setuid program does not take orders from its environment. */
+	const bool done = getauxval(AT_SECURE) == 0 && set_up(&is_dormant);
+
+	thread_self = &thread_unattached;
+	if (!done)
+		process_move(PROCESS_NOT_BEGUN);
+	else
+		process_move(is_dormant ? PROCESS_BEGAN_DORMANT
+					: PROCESS_BEGAN);
+	if (done && is_writer_wanted(is_dormant))
+		wake_make_writer();
+}
+
+/* True: there is a place for the process's state. */
+static bool
+can_start(void)
+{
+	if (sanitizer_is_here())
+		return false;
+	if (process_map())
+		return true;
+	say("out of memory; not tracing");
+	return false;
+}
+
+bool
+start_if_new(void)
+{
+	enum process_action action;
+
+	if (!can_start()) {
+		process_move(PROCESS_IMPOSSIBLE);
+		return false;
+	}
+	for (;;) {
+		action =
+			process_move(process_is_barred() ? PROCESS_WANTED_BARRED
+							 : PROCESS_WANTED);
+		if (action == PROCESS_DO_BEGIN)
+			start();
+		else if (action == PROCESS_DO_WAIT)
+			sched_yield();
+		else
+			return action == PROCESS_DO_TRACE;
+	}
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* process_state.c - see process_state.h */
+
+#include "preload/record/process_state.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "preload/record/record.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
+
+/* In a line of its own, which all threads only read. */
+_Alignas(RING_CACHE_LINE) _Atomic bool record_dormant;
+
+/* Wiped in the child of a fork. */
+struct process {
+	_Atomic uint32_t state; /* enum process_state */
+	_Atomic uint64_t ticket;
+};
+
+static _Atomic(struct process *) process;
+
+/* Not wiped. */
+static _Atomic uint32_t facts; /* enum process_fact */
+static int traced_pid;
+
+#define CLOSE PROCESS_WAS_UNTRACED | PROCESS_IS_OFF
+
+/* One entry: next state, action, flag of the fast path, facts. */
+#define STAY(state, does)                                            \
+	{                                                            \
+		.next = PROCESS_##state, .action = PROCESS_DO_##does \
+	}
+#define MARK(state, does, sleeps, sets, clears)                             \
+	{                                                                   \
+		PROCESS_##state, PROCESS_DO_##does, PROCESS_SLEEP_##sleeps, \
+			sets, clears                                        \
+	}
+
+/* Causes that change facts only, whatever the state is. */
+#define IN_ANY_STATE(state)                                              \
+	[PROCESS_IMPOSSIBLE] = MARK(state, SKIP, ON, PROCESS_IS_OFF, 0), \
+	[PROCESS_SANDBOXED] =                                            \
+		MARK(state, NOTHING, ON,                                 \
+		     PROCESS_IS_SANDBOXED | PROCESS_IS_CHILDLESS, 0),    \
+	[PROCESS_CHILDREN_BARRED] =                                      \
+		MARK(state, NOTHING, KEEP, PROCESS_IS_CHILDLESS, 0),     \
+	[PROCESS_CONFINED] =                                             \
+		MARK(state, NOTHING, KEEP, PROCESS_IS_CONFINED, 0)
+
+/* With a trace, before and after the exit handlers. */
+#define WITH_TRACE(state)                                                  \
+	[PROCESS_WANTED] = STAY(state, TRACE),                             \
+	[PROCESS_WANTED_BARRED] = STAY(state, TRACE),                      \
+	[PROCESS_TRACE_OPENED] =                                           \
+		MARK(state, NOTHING, KEEP, 0, PROCESS_HAS_FAILED),         \
+	[PROCESS_TRACE_FAILED] =                                           \
+		MARK(state, NOTHING, KEEP, PROCESS_HAS_FAILED, 0),         \
+	[PROCESS_WRITER_OVER] = MARK(OFF, NOTHING, ON, PROCESS_IS_OFF, 0), \
+	[PROCESS_EXITED] = STAY(ENDED, NOTHING)
+
+/* What is not here is PROCESS_DO_REFUSE: impossible, and nothing changes. */
+static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
+	[PROCESS_NEW] = {
+		IN_ANY_STATE(NEW),
+		[PROCESS_WANTED] = STAY(STARTING, BEGIN),
+		[PROCESS_WANTED_BARRED] =
+			MARK(NEW, SKIP, ON, PROCESS_IS_OFF, 0),
+		/* Nothing has been started that could be finished. */
+		[PROCESS_EXITED] = STAY(NEW, NOTHING),
+		[PROCESS_CHILD_OF_RECORDING] =
+			MARK(NEW, NOTHING, OFF, PROCESS_IS_FRESH,
+			     PROCESS_IS_OFF | PROCESS_BEGINS_DORMANT),
+		[PROCESS_CHILD_OF_DORMANT] =
+			MARK(NEW, NOTHING, OFF,
+			     PROCESS_IS_FRESH | PROCESS_BEGINS_DORMANT,
+			     PROCESS_IS_OFF),
+		/* It begins as its parent did, or would have. */
+		[PROCESS_CHILD_OF_UNTRACED] =
+			MARK(NEW, NOTHING, OFF, PROCESS_IS_FRESH,
+			     PROCESS_IS_OFF),
+	},
+	[PROCESS_STARTING] = {
+		IN_ANY_STATE(STARTING),
+		[PROCESS_WANTED] = STAY(STARTING, WAIT),
+		[PROCESS_WANTED_BARRED] = STAY(STARTING, WAIT),
+		[PROCESS_BEGAN] =
+			MARK(TRACING, TRACE, OFF, 0,
+			     PROCESS_IS_FRESH | PROCESS_BEGINS_DORMANT),
+		[PROCESS_BEGAN_DORMANT] =
+			MARK(TRACING, TRACE, ON, PROCESS_BEGINS_DORMANT,
+			     PROCESS_IS_FRESH),
+		[PROCESS_NOT_BEGUN] =
+			MARK(OFF, SKIP, ON, CLOSE, PROCESS_IS_FRESH),
+		[PROCESS_REFUSED] =
+			MARK(STARTING, NOTHING, KEEP, PROCESS_IS_REFUSED, 0),
+		[PROCESS_EXITED] = STAY(STARTING, NOTHING),
+	},
+	[PROCESS_TRACING] = {
+		IN_ANY_STATE(TRACING),
+		WITH_TRACE(TRACING),
+	},
+	[PROCESS_ENDED] = {
+		IN_ANY_STATE(ENDED),
+		WITH_TRACE(ENDED),
+	},
+	[PROCESS_OFF] = {
+		IN_ANY_STATE(OFF),
+		[PROCESS_WANTED] = STAY(OFF, SKIP),
+		[PROCESS_WANTED_BARRED] = STAY(OFF, SKIP),
+		/* Several threads may find that the writer is no more. */
+		[PROCESS_WRITER_OVER] =
+			MARK(OFF, NOTHING, ON, PROCESS_IS_OFF, 0),
+		[PROCESS_EXITED] = STAY(OFF, NOTHING),
+	},
+};
+
+static struct process *
+get_process(void)
+{
+	/* acquire: pairs with the release in process_map(). */
+	return atomic_load_explicit(&process, memory_order_acquire);
+}
+
+enum process_state
+process_state(void)
+{
+	const struct process *const p = get_process();
+
+	/* acquire: pairs with the release in publish(). */
+	return p == NULL
+		       ? PROCESS_NEW
+		       : atomic_load_explicit(&p->state, memory_order_acquire);
+}
+
+bool
+process_map(void)
+{
+	struct process *none = NULL;
+
+	if (get_process() != NULL)
+		return true;
+	memory_prepare();
+
+	struct process *const mine = memory_map_wiped(sizeof(*mine));
+
+	/* Write it before it is read, or its page is made twice. */
+	if (mine != NULL)
+		atomic_init(&mine->state, PROCESS_NEW);
+	/* Another thread may have been first; its mapping then counts. */
+	return (mine != NULL &&
+		atomic_compare_exchange_strong_explicit(
+			&process, &none, mine, memory_order_acq_rel,
+			memory_order_acquire)) ||
+	       none != NULL;
+}
+
+const struct process_move *
+process_lookup(enum process_state state, enum process_cause cause)
+{
+	return &moves[state][cause];
+}
+
+bool
+process_has(enum process_fact fact)
+{
+	/* relaxed: a fact about a state comes with the state. */
+	return (atomic_load_explicit(&facts, memory_order_relaxed) & fact) != 0;
+}
+
+/* relaxed, all: the state publishes them; alone each is a hint. */
+static void
+note(const struct process_move *move)
+{
+	if (move->clear != 0)
+		atomic_fetch_and_explicit(&facts, ~(uint32_t)move->clear,
+					  memory_order_relaxed);
+	if (move->set != 0)
+		atomic_fetch_or_explicit(&facts, move->set,
+					 memory_order_relaxed);
+	if (move->sleep == PROCESS_SLEEP_KEEP ||
+	    (move->sleep == PROCESS_SLEEP_OFF &&
+	     process_has(PROCESS_IS_SANDBOXED)))
+		return;
+	/* What other threads lose or record in between is of no trace. */
+	atomic_store_explicit(&record_dormant, move->sleep == PROCESS_SLEEP_ON,
+			      memory_order_relaxed);
+}
+
+/* False: another thread has changed the state. */
+static bool
+publish(struct process *p, uint32_t from, uint32_t to)
+{
+	if (from == to)
+		return true;
+	/* acq_rel: publishes all that the thread has set up before. */
+	return p != NULL && atomic_compare_exchange_strong_explicit(
+				    &p->state, &from, to, memory_order_acq_rel,
+				    memory_order_acquire);
+}
+
+enum process_action
+process_move(enum process_cause cause)
+{
+	struct process *const p = get_process();
+	const struct process_move *move;
+	enum process_state from;
+
+	do {
+		from = process_state();
+		move = process_lookup(from, cause);
+		/* Without memory for a state it cannot be left. */
+		if (move->action == PROCESS_DO_REFUSE ||
+		    (p == NULL && move->next != from))
+			return PROCESS_DO_REFUSE;
+		note(move);
+	} while (!publish(p, from, move->next));
+	return move->action;
+}
+
+bool
+process_is_tracing(void)
+{
+	const enum process_state state = process_state();
+
+	return state == PROCESS_TRACING || state == PROCESS_ENDED;
+}
+
+bool
+process_is_barred(void)
+{
+	return process_has(PROCESS_IS_CHILDLESS) && traced_pid != 0;
+}
+
+bool
+process_is_closed(void)
+{
+	const enum process_state state = process_state();
+
+	return state == PROCESS_OFF ||
+	       (state == PROCESS_NEW && get_process() != NULL &&
+		process_is_barred());
+}
+
+bool
+process_is_own(void)
+{
+	/* A filter may kill for the call. */
+	return !process_has(PROCESS_IS_SANDBOXED) && sys_pid() == traced_pid;
+}
+
+void
+process_set_pid(void)
+{
+	traced_pid = sys_pid();
+}
+
+int
+process_pid(void)
+{
+	return traced_pid;
+}
+
+uint64_t
+process_next_ticket(void)
+{
+	struct process *const p = get_process();
+
+	/* relaxed: a number. */
+	return p == NULL ? 0
+			 : 1 + atomic_fetch_add_explicit(&p->ticket, 1,
+							 memory_order_relaxed);
+}
+
+/*
+ * The first event is to start a trace, whatever becomes of it: the child of a
+ * process whose trace has failed has room for its own, or says that there is
+ * none.  (The child of a clone that is not by syscall(3) does not come here, and
+ * stays asleep if its parent was; it takes no orders.)
+ */
+void
+process_report_child(void)
+{
+	enum process_cause cause = PROCESS_CHILD_OF_RECORDING;
+
+	/* relaxed: the child has only this thread. */
+	if (process_has(PROCESS_IS_FRESH | PROCESS_IS_OFF))
+		cause = PROCESS_CHILD_OF_UNTRACED;
+	else if (atomic_load_explicit(&record_dormant, memory_order_relaxed) &&
+		 !process_has(PROCESS_HAS_FAILED))
+		cause = PROCESS_CHILD_OF_DORMANT;
+	process_move(cause);
+}
+
+enum process_scope
+process_scope(void)
+{
+	if (get_process() == NULL || traced_pid == 0)
+		return PROCESS_SCOPE_UNTRACED;
+	if (process_state() == PROCESS_NEW)
+		return PROCESS_SCOPE_NEW;
+	/* A child that shares our memory is about to become another program. */
+	return process_is_tracing() && process_is_own()
+		       ? PROCESS_SCOPE_TRACED
+		       : PROCESS_SCOPE_UNTRACED;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process_state.h - is this process traced?  One state, one table
+ *
+ * A process is in one of the states below.  A thread reports a cause to
+ * process_move(), which looks up state and cause in one table (process_state.c)
+ * and changes the state and the facts as the table says.  Nothing else changes
+ * them.
+ *
+ * The state lies in memory that the kernel wipes in the child of a fork, so
+ * every child is NEW, whichever system call made it.  The facts and the pid are
+ * in ordinary memory: a child inherits them.
+ *
+ * Any thread may call these functions, also in a signal handler.  They take no
+ * lock, allocate nothing (but process_map(), once) and keep errno.
+ */
+#ifndef PROCESS_STATE_H
+#define PROCESS_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum process_state {
+	PROCESS_NEW = 0,  /* as wiped memory: nothing has been started */
+	PROCESS_STARTING, /* one thread starts the trace, the others wait */
+	PROCESS_TRACING,  /* recording, or dormant and able to record */
+	PROCESS_ENDED,	  /* likewise, but the exit handlers have run */
+	PROCESS_OFF,	  /* nothing is recorded any more */
+	PROCESS_STATES
+};
+
+enum process_cause {
+	/* start.c: an event, a thread or the constructor wants a trace */
+	PROCESS_WANTED = 0,
+	/* ... in a child, and children are not to be traced */
+	PROCESS_WANTED_BARRED,
+	/* start.c: no memory for the state, or a sanitizer's run-time */
+	PROCESS_IMPOSSIBLE,
+	/* start.c, the thread that got PROCESS_DO_BEGIN: how that went */
+	PROCESS_BEGAN,
+	PROCESS_BEGAN_DORMANT,
+	PROCESS_NOT_BEGUN,
+	/* begin.c, the same thread: a child must not try, and report, again */
+	PROCESS_REFUSED,
+	/* writer thread: a new trace is open; the trace cannot be continued */
+	PROCESS_TRACE_OPENED,
+	PROCESS_TRACE_FAILED,
+	/* the writer, or a thread that found it dead: the trace is over */
+	PROCESS_WRITER_OVER,
+	/* end.c: an exit handler has finished the trace */
+	PROCESS_EXITED,
+	/* end.c: the recorder cannot work under a filter that is coming */
+	PROCESS_SANDBOXED,
+	/* end.c: ... the traces of children cannot begin under it */
+	PROCESS_CHILDREN_BARRED,
+	/* confinement.c: the process has a filter of system calls */
+	PROCESS_CONFINED,
+	/* fork.c, in the child: what its parent was doing */
+	PROCESS_CHILD_OF_RECORDING,
+	PROCESS_CHILD_OF_DORMANT,
+	PROCESS_CHILD_OF_UNTRACED,
+	PROCESS_CAUSES
+};
+
+/* What the thread that reported the cause must do now. */
+enum process_action {
+	PROCESS_DO_REFUSE = 0, /* the cause is impossible here: no change */
+	PROCESS_DO_NOTHING,    /* it is done, or was before */
+	PROCESS_DO_BEGIN,      /* start the trace, then report how it went */
+	PROCESS_DO_WAIT,       /* another thread starts it */
+	PROCESS_DO_TRACE,      /* it is there: record */
+	PROCESS_DO_SKIP	       /* nothing is recorded in this process */
+};
+
+/* Facts that children inherit. */
+enum process_fact {
+	PROCESS_IS_CHILDLESS = 1u << 0, /* children are not traced */
+	PROCESS_IS_SANDBOXED = 1u << 1, /* nor is this process, any more */
+	PROCESS_IS_CONFINED = 1u << 2,	/* it has a filter */
+	PROCESS_IS_FRESH = 1u << 3,	/* a child before its start */
+	PROCESS_IS_OFF = 1u << 4,	/* not traced at all */
+	PROCESS_WAS_UNTRACED = 1u << 5, /* it or an ancestor went untraced */
+	PROCESS_IS_REFUSED = 1u << 6,	/* wrong settings or no memory: said */
+	PROCESS_HAS_FAILED = 1u << 7,	/* dormant because its trace failed */
+	PROCESS_BEGINS_DORMANT = 1u << 8, /* it, or the child to come */
+	PROCESS_FACTS = (1u << 9) - 1
+};
+
+/* What a move does to record_dormant (record.h), the flag of the fast path. */
+enum process_sleep {
+	PROCESS_SLEEP_KEEP = 0,
+	PROCESS_SLEEP_ON,
+	PROCESS_SLEEP_OFF /* but a sandboxed process stays asleep */
+};
+
+/* An entry of the table. */
+struct process_move {
+	uint8_t next;	     /* enum process_state */
+	uint8_t action;	     /* enum process_action */
+	uint8_t sleep;	     /* enum process_sleep */
+	uint16_t set, clear; /* facts */
+};
+
+/* Look up the table; changes nothing. */
+const struct process_move *process_lookup(enum process_state state,
+					  enum process_cause cause);
+
+/*
+ * Report 'cause'.  Facts and flag change before the new state can be seen, so
+ * whoever sees it sees them.
+ */
+enum process_action process_move(enum process_cause cause);
+
+/* Map the memory of the state, if that has not been done.  False: no memory. */
+bool process_map(void);
+
+enum process_state process_state(void);
+bool process_has(enum process_fact fact);
+
+/* Does the process have a trace, recording or dormant?  Starts nothing. */
+bool process_is_tracing(void);
+
+/* Is the answer no for good, without a system call to find out? */
+bool process_is_closed(void);
+
+/* Is a start here one in a child whose trace is not wanted? */
+bool process_is_barred(void);
+
+/*
+ * Is the calling thread one of the traced process, and not of a child by
+ * vfork(2) or its like, which shares the memory?
+ */
+bool process_is_own(void);
+
+/* The calling process is the traced one; the thread that starts the trace. */
+void process_set_pid(void);
+
+/* The last process on the way here that was traced; 0: none was. */
+int process_pid(void);
+
+/* A number for a fork, from 1; 0 is no number. */
+uint64_t process_next_ticket(void);
+
+/* In the child of a fork by libc: find the cause, and report it. */
+void process_report_child(void);
+
+/* What does a filter mean that the calling thread is about to get? */
+enum process_scope {
+	PROCESS_SCOPE_UNTRACED, /* nothing */
+	PROCESS_SCOPE_TRACED,	/* the trace goes on under it */
+	PROCESS_SCOPE_NEW	/* a child's trace has to start under it */
+};
+enum process_scope process_scope(void);
+
+#endif /* PROCESS_STATE_H */

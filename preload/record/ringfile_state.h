@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ringfile_state.h - what ringfile.c and ring_spares.c share
+ *
+ * ring_spares.c calls ringfile.c, never the other way.
+ */
+#ifndef RINGFILE_STATE_H
+#define RINGFILE_STATE_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "preload/record/ringfile.h"
+#include "preload/sys/file.h"
+
+#define SPARES_MAX 16u
+
+/* When the disk was full, try again only after this. */
+#define RETRY_NS NS_PER_SEC
+
+struct ringfile {
+	struct image *image; /* NULL: there is no file */
+	int fd, dir_fd;
+	struct file_id id;
+	uint64_t end; /* of the last ring's place */
+	uint64_t initial_words, words;
+	bool reserve_all; /* a producer does not wait for more */
+	bool is_removed;
+	uint64_t generation; /* of the file, if there is another after it */
+	uint64_t retry_ns, refused_ns; /* of a new ring; of more for one */
+	char path[2 * PATH_MAX + 32];
+	/* Spare rings: put here by the writer, taken by producers. */
+	_Atomic(struct ring *) initial, spare[SPARES_MAX];
+	_Atomic uint32_t ahead;	 /* spares to keep */
+	_Atomic uint32_t wanted; /* producers that wait for one */
+	_Atomic uint32_t made;	 /* futex: changes when there may be one */
+};
+
+/* Wiped in the child of a fork; NULL: ringfile_init() has not run. */
+extern struct ringfile *rf;
+
+/*
+ * Another ring at the end of the file; NULL and errno if there is no room.
+ */
+struct ring *ringfile_make_ring(uint64_t words_max);
+
+/*
+ * A file with a first ring, or none.  With 'will_adopt' the initial thread's ring
+ * comes later, by ringfile_adopt().
+ */
+void ringfile_make(const struct config *config, const char *trace_path,
+		   bool will_adopt);
+
+/* The descriptors, not the mappings. */
+void ringfile_close(void);
+
+#endif /* RINGFILE_STATE_H */

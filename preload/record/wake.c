@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* wake.c - see wake.h */
+
+#include "preload/record/wake.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "preload/config/environment.h"
+#include "preload/confine/hidden_thread.h"
+#include "preload/record/process_state.h"
+#include "preload/record/record.h"
+#include "preload/sys/say.h"
+#include "preload/sys/sys.h"
+
+/* How long to wait before looking again. */
+#define LOOK_NS 10000000ull
+
+/* Make the writer when events have waited for so long in the ring, or when they
+ * take so many words, whatever the ring has room for. */
+#define AWAY_MAX_NS    200000000ull
+#define AWAY_MAX_WORDS 24576u
+
+_Atomic uint8_t record_no_bell;
+_Atomic uint8_t *record_bell = &record_no_bell;
+
+/* Not wiped, but what 'wake' points to is. */
+static struct wake *wake;
+static const struct wake_calls *calls;
+
+void
+wake_init(struct wake *its_wake, const struct wake_calls *its_calls)
+{
+	wake = its_wake;
+	calls = its_calls;
+}
+
+static enum wake_presence
+get_presence(void)
+{
+	/* acquire: pairs with the release in wake_set_presence(). */
+	return atomic_load_explicit(&wake->presence, memory_order_acquire);
+}
+
+void
+wake_set_presence(enum wake_presence presence)
+{
+	/* release: pairs with the acquire in get_presence(). */
+	atomic_store_explicit(&wake->presence, presence, memory_order_release);
+	sys_futex_wake(&wake->presence);
+}
+
+bool
+wake_claim(void)
+{
+	uint32_t away = WAKE_AWAY;
+
+	/* acq_rel: what a writer before this one has left is seen. */
+	return atomic_compare_exchange_strong_explicit(
+		&wake->presence, &away, WAKE_COMING, memory_order_acq_rel,
+		memory_order_acquire);
+}
+
+/* There is no way to write anything: let everybody go on without. */
+static void
+give_up(void)
+{
+	process_move(PROCESS_WRITER_OVER);
+	wake_set_presence(WAKE_AWAY);
+}
+
+/*
+ * Give up if somebody has ended the writer thread and no other: a filter of
+ * system calls can, which the program has set with an instruction of its own.
+ * The writer would have said that it leaves.
+ */
+static void
+give_up_if_killed(enum wake_presence expected)
+{
+	/*
+	 * Twice, since a writer may have left and another one come meanwhile: each
+	 * is alive before it says that it is here.
+	 */
+	for (unsigned look = 0; look < 2; look++)
+		if (spawn_is_alive() || get_presence() != expected)
+			return;
+	/* A child of a fork that libc does not know of has never had it. */
+	if (!process_is_own())
+		return;
+	say("the writer thread was killed; not tracing");
+	/* Recovery must not call the trace complete. */
+	calls->note_killed();
+	give_up();
+}
+
+void
+wake_make_writer(void)
+{
+	const int saved_errno = errno;
+
+	if (get_presence() == WAKE_HERE)
+		return;
+	/* No signal handler must interrupt a thread that others wait for. */
+	const uint64_t mask = sys_block_signals();
+	const bool is_maker =
+		process_is_tracing() && process_is_own() && wake_claim();
+
+	if (is_maker && !calls->make())
+		give_up();
+	while (get_presence() == WAKE_COMING) {
+		sys_futex_wait(&wake->presence, WAKE_COMING, LOOK_NS);
+		if (is_maker)
+			give_up_if_killed(WAKE_COMING);
+	}
+	/*
+	 * A writer that could not begin is gone before the program goes on, which
+	 * may look at its threads next.
+	 */
+	if (is_maker && !process_is_tracing())
+		spawn_await_gone();
+	say_rest();
+	sys_restore_signals(mask);
+	errno = saved_errno;
+}
+
+bool
+wake_has_writer(void)
+{
+	return get_presence() == WAKE_HERE;
+}
+
+/* Has 'hatf ctl' called?  Whoever shares the memory cannot answer. */
+static bool
+is_called(void)
+{
+	return record_is_called() && process_is_own();
+}
+
+bool
+wake_is_wanted(uint64_t used, uint64_t capacity)
+{
+	uint64_t since, now;
+
+	/* relaxed: a writer that is here is woken in any case. */
+	if (atomic_load_explicit(&wake->presence, memory_order_relaxed) !=
+	    WAKE_AWAY)
+		return true;
+	if (config_own()->begin_now || used >= capacity / 4 * 3 ||
+	    used >= AWAY_MAX_WORDS)
+		return process_is_own();
+	if (is_called())
+		return true;
+	/* relaxed, both: another thread's event at the same time is as good. */
+	since = atomic_load_explicit(&wake->away_since_ns,
+				     memory_order_relaxed);
+	now = sys_clock_ns(CLOCK_MONOTONIC_COARSE);
+	if (since == 0)
+		atomic_store_explicit(&wake->away_since_ns, now,
+				      memory_order_relaxed);
+	return since != 0 && now - since > AWAY_MAX_NS && process_is_own();
+}
+
+bool
+wake_writer_if_here(void)
+{
+	/* release: pairs with the acquire in writer_main(); seq_cst for
+	 * control_sleep(). */
+	atomic_fetch_add_explicit(&wake->word, 1, memory_order_seq_cst);
+	/* seq_cst: a writer that leaves looks at the word after it has said
+	 * so. */
+	if (atomic_load_explicit(&wake->presence, memory_order_seq_cst) !=
+	    WAKE_HERE)
+		return false;
+	if (!calls->interrupt())
+		sys_futex_wake(&wake->word);
+	give_up_if_killed(WAKE_HERE);
+	return process_is_tracing();
+}
+
+void
+wake_writer(void)
+{
+	if (!wake_writer_if_here())
+		wake_make_writer();
+}
+
+void
+wake_count_unattached(void)
+{
+	/* relaxed, both: a count, and once is enough. */
+	atomic_fetch_add_explicit(&wake->unattached, 1, memory_order_relaxed);
+	if (!atomic_exchange_explicit(&wake->is_loss_told, true,
+				      memory_order_relaxed))
+		say("no memory for a thread's buffer; events are lost, and "
+		    "counted");
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * live_blocks.c - see live_blocks.h
+ *
+ * Removal shifts later blocks of the run back instead of leaving a mark, so the
+ * length of a search depends on what is in the table now.
+ *
+ * A heap that is gone takes its blocks with it.  To look for them in the whole table
+ * each time would take too long where heaps come and go, so a mark is put instead, a
+ * block of the heap GONE at the heap's number, and the blocks are left out when the
+ * table is next written anew: before it grows, or before it is looked at.
+ */
+
+#include "preload/trace/live_blocks.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "preload/sys/memory.h"
+
+#define SLOTS_MIN_SHIFT 12
+/* From here on tables ask for huge pages: a look-up should miss once only. */
+#define HUGE_NBYTES ((size_t)2 << 20)
+
+/* No heap's number: that of the marks. */
+#define GONE UINT32_MAX
+
+static size_t
+table_nbytes(uint64_t slot_count)
+{
+	return slot_count * sizeof(struct carry_block);
+}
+
+static bool
+allocate(struct carry *c, unsigned log2_slots)
+{
+	const uint64_t n = 1ull << log2_slots;
+	struct carry_block *const slots = memory_map_private(table_nbytes(n));
+
+	if (slots == NULL)
+		return false;
+	if (table_nbytes(n) >= HUGE_NBYTES)
+		madvise(slots, table_nbytes(n), MADV_HUGEPAGE);
+	c->slots = slots;
+	c->slot_count = n;
+	c->shift = 64 - log2_slots;
+	return true;
+}
+
+bool
+carry_init(struct carry *c)
+{
+	/* 16 bytes that the kernel has drawn for this process. */
+	const void *const random =
+		(const void *)(uintptr_t)getauxval(AT_RANDOM);
+
+	*c = (struct carry){ .seed = 0x9e3779b97f4a7c15 };
+	if (random != NULL)
+		memcpy(&c->seed, random, sizeof(c->seed));
+	return allocate(c, SLOTS_MIN_SHIFT);
+}
+
+void
+carry_fini(struct carry *c)
+{
+	if (c->slots != NULL)
+		memory_unmap(c->slots, table_nbytes(c->slot_count),
+			     MEMORY_PASSING);
+	c->slots = NULL;
+	c->used = c->nbytes = c->slot_count = 0;
+	c->next = 0;
+	c->has_gone = false;
+	memset(c->queue, 0, sizeof(c->queue));
+}
+
+/* The slot where the search for a block begins. */
+static inline uint64_t
+home(const struct carry *c, uint64_t address, uint32_t heap)
+{
+	uint64_t n = address ^ (uint64_t)heap << 32 ^ c->seed;
+
+	n = (n ^ n >> 32) * 0xd6e8feb86659fd93;
+	return ((n ^ n >> 29) * 0x9e3779b97f4a7c15) >> c->shift;
+}
+
+/* The slot of the block, or the free one where it would go. */
+static inline struct carry_block *
+seek(const struct carry *c, uint64_t address, uint32_t heap)
+{
+	uint64_t i = home(c, address, heap);
+
+	while (c->slots[i].address != 0 &&
+	       (c->slots[i].address != address || c->slots[i].heap != heap))
+		i = (i + 1) & (c->slot_count - 1);
+	return &c->slots[i];
+}
+
+/* Is the block a mark, or gone with its heap? */
+static bool
+is_gone(const struct carry *c, const struct carry_block *b)
+{
+	return c->has_gone && b->heap != 0 &&
+	       (b->heap == GONE || seek(c, b->heap, GONE)->address != 0);
+}
+
+/* Move what is not gone to another table; false if there is no memory. */
+static bool
+resize(struct carry *c, unsigned log2_slots)
+{
+	struct carry other = *c;
+
+	if (!allocate(&other, log2_slots))
+		return false;
+	for (uint64_t i = 0; i < c->slot_count; i++) {
+		const struct carry_block *const b = &c->slots[i];
+
+		if (b->address == 0)
+			continue;
+		if (is_gone(c, b)) {
+			c->used--;
+			c->nbytes -= b->size;
+			continue;
+		}
+		*seek(&other, b->address, b->heap) = *b;
+	}
+	c->has_gone = false;
+	memory_unmap(c->slots, table_nbytes(c->slot_count), MEMORY_PASSING);
+	c->slots = other.slots;
+	c->slot_count = other.slot_count;
+	c->shift = other.shift;
+	return true;
+}
+
+static void
+put(struct carry *c, const struct carry_block *block)
+{
+	struct carry_block *const slot = seek(c, block->address, block->heap);
+
+	if (slot->address == 0)
+		c->used++;
+	else
+		c->nbytes -= slot->size;
+	c->nbytes += block->size;
+	*slot = *block;
+}
+
+/*
+ * Fill the free slot 'hole' with the first later block of its run that may lie
+ * there, and go on with the hole which that leaves.
+ */
+static void
+close_hole(struct carry *c, uint64_t hole)
+{
+	const uint64_t mask = c->slot_count - 1;
+
+	for (uint64_t i = (hole + 1) & mask; c->slots[i].address != 0;
+	     i = (i + 1) & mask) {
+		const uint64_t from =
+			home(c, c->slots[i].address, c->slots[i].heap);
+
+		/* Does it lie further from its home than the hole from it? */
+		if (((i - from) & mask) >= ((i - hole) & mask)) {
+			c->slots[hole] = c->slots[i];
+			hole = i;
+		}
+	}
+	c->slots[hole].address = 0;
+}
+
+static void
+apply(struct carry *c, const struct carry_change *change)
+{
+	const struct carry_block *const b = &change->block;
+	struct carry_block *slot;
+
+	if (change->what == CARRY_PUT) {
+		put(c, b);
+		return;
+	}
+	slot = seek(c, b->address, b->heap);
+	if (change->what == CARRY_RESIZE && slot->address != 0) {
+		c->nbytes += b->size - slot->size;
+		slot->size = b->size;
+	} else if (change->what == CARRY_RESIZE) {
+		put(c, b);
+	} else if (slot->address != 0) {
+		c->nbytes -= slot->size;
+		c->used--;
+		close_hole(c, (uint64_t)(slot - c->slots));
+	}
+}
+
+/* Make sure that one more block leaves a quarter free, and few leave little. */
+static bool
+fit(struct carry *c)
+{
+	const unsigned log2_slots = 64 - c->shift;
+
+	if (c->used >= c->slot_count - c->slot_count / 4) {
+		/* Perhaps there is not so much. */
+		if (c->has_gone && !resize(c, log2_slots)) {
+			carry_fini(c);
+			return false;
+		}
+		if (c->used < c->slot_count / 2 || resize(c, log2_slots + 1))
+			return true;
+		carry_fini(c);
+		return false;
+	}
+	/* Without memory for a smaller table the large one will do. */
+	if (c->used < c->slot_count / 8 && log2_slots > SLOTS_MIN_SHIFT)
+		resize(c, log2_slots - 1);
+	return true;
+}
+
+/* Let the oldest change take effect and this one wait in its place. */
+static bool
+enqueue(struct carry *c, int what, const struct carry_block *block)
+{
+	struct carry_change *const oldest = &c->queue[c->next];
+	const uint64_t slot = home(c, block->address, block->heap);
+
+	__builtin_prefetch(&c->slots[slot], 1);
+	if (oldest->what != CARRY_NOTHING) {
+		if (!fit(c))
+			return false;
+		apply(c, oldest);
+	}
+	oldest->block = *block;
+	oldest->what = what;
+	c->next = (c->next + 1) % CARRY_QUEUE;
+	return true;
+}
+
+bool
+carry_settle(struct carry *c)
+{
+	for (unsigned i = 0; c->slots != NULL && i < CARRY_QUEUE; i++) {
+		struct carry_change *const oldest = &c->queue[c->next];
+
+		if (oldest->what != CARRY_NOTHING) {
+			if (!fit(c))
+				return false;
+			apply(c, oldest);
+		}
+		oldest->what = CARRY_NOTHING;
+		c->next = (c->next + 1) % CARRY_QUEUE;
+	}
+	if (c->slots != NULL && c->has_gone && !resize(c, 64 - c->shift)) {
+		carry_fini(c);
+		return false;
+	}
+	return true;
+}
+
+/* The whole of a realloc, as the records tell it (narrate.c). */
+static bool
+add_realloc(struct carry *c, const struct event *ev, struct carry_block *block)
+{
+	const uint64_t from = ev->operand[0], to = ev->operand[1];
+
+	block->address = from;
+	if ((ev->flags & EVENT_FLAG_FREED) != 0)
+		return enqueue(c, CARRY_REMOVE, block);
+	if (to == 0)
+		return true; /* it failed */
+	block->size = ev->operand[2];
+	if (to == from)
+		return enqueue(c, CARRY_RESIZE, block);
+	if (from != 0 && !enqueue(c, CARRY_REMOVE, block))
+		return false;
+	block->address = to;
+	return enqueue(c, CARRY_PUT, block);
+}
+
+bool
+carry_event(struct carry *c, const struct order_source *source,
+	    const struct event *ev)
+{
+	struct carry_block block = { .thread = (uint32_t)source->id };
+
+	if (c->slots == NULL)
+		return true;
+	switch (ev->type) {
+	case EVENT_ALLOC:
+		block.address = ev->operand[0];
+		block.size = ev->operand[1];
+		return block.address == 0 || enqueue(c, CARRY_PUT, &block);
+	case EVENT_FREE:
+		block.address = ev->operand[0];
+		return enqueue(c, CARRY_REMOVE, &block);
+	case EVENT_REALLOC_END:
+		return add_realloc(c, ev, &block);
+	case EVENT_POOL_ALLOC:
+		block.address = ev->operand[0];
+		block.size = ev->operand[1];
+		block.heap = (uint32_t)ev->operand[2];
+		return block.address == 0 || enqueue(c, CARRY_PUT, &block);
+	case EVENT_POOL_FREE:
+		block.address = ev->operand[0];
+		block.heap = (uint32_t)ev->operand[1];
+		return enqueue(c, CARRY_REMOVE, &block);
+	case EVENT_POOL_REALLOC:
+		block.heap = (uint32_t)ev->operand[3];
+		return add_realloc(c, ev, &block);
+	case EVENT_HEAP_GONE:
+		block.address = (uint32_t)ev->operand[0];
+		block.heap = GONE;
+		c->has_gone = true;
+		return enqueue(c, CARRY_PUT, &block);
+	default:
+		return true;
+	}
+}

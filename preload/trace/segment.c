@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/* segment.c - see segment.h */
+
+#include "preload/trace/segment.h"
+
+#include <string.h>
+
+#include "hatf/codec/comment_text.h"
+#include "preload/record/clock.h"
+#include "preload/record/ringfile.h"
+#include "preload/record/thread.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/say.h"
+#include "preload/sys/sys.h"
+#include "preload/trace/header.h"
+
+static bool
+keeps_track(const struct config *config)
+{
+	return config->rotate_nbytes != 0 || config->rotate_ns != 0;
+}
+
+static void
+remove_oldest(struct segment *s)
+{
+	const struct segment_file *const f = &s->kept[s->kept_first];
+
+	output_remove(&s->trace->output, f->segment, f->number, &f->id);
+	s->kept_first = (s->kept_first + 1) % SEGMENT_KEEP_MAX;
+	s->kept_count--;
+	s->kept_nbytes -= f->nbytes;
+}
+
+/* The disk is full: what retention would remove later goes now. */
+static bool
+make_space(void *segment)
+{
+	struct segment *const s = segment;
+
+	if (s->kept_count == 0)
+		return false;
+	remove_oldest(s);
+	return true;
+}
+
+void
+segment_init(struct segment *s, struct trace *t, const struct config *config,
+	     bool is_late)
+{
+	s->trace = t;
+	s->config = config;
+	s->is_late = is_late;
+	s->is_known = !is_late;
+	t->make_space = make_space;
+	t->make_space_context = s;
+	if (keeps_track(config) && !carry_init(&s->carry))
+		s->is_known = false;
+}
+
+void
+segment_lose_track(struct segment *s)
+{
+	s->is_known = false;
+	say("%s: no memory to keep track of live blocks; later segments will "
+	    "not begin with them",
+	    s->trace->output.path);
+}
+
+/* -------------------------------------------------------------- beginning */
+
+static const char *
+live_word(const struct segment *s)
+{
+	if (s->carry.slots == NULL && s->number != 0)
+		return "unknown";
+	if (!s->is_known)
+		return "unknown";
+	return s->lost_before != 0 ? "uncertain" : "exact";
+}
+
+static void
+add_numbers(const struct segment *s, struct text *t)
+{
+	const char *const live = live_word(s);
+
+	text_line_u64(t, "segment", s->number);
+	if (s->previous[0] != '\0')
+		text_line(t, "previous", s->previous, strlen(s->previous));
+	text_line_u64(t, "events_before", s->events_before);
+	text_line_u64(t, "lost_before", s->lost_before);
+	text_line_u64(t, "bytes_before", s->bytes_before);
+	text_line(t, "live", live, strlen(live));
+	text_line_u64(t, "carried", s->carry.used);
+	text_line_u64(t, "carried_bytes", s->carry.nbytes);
+}
+
+/* What the header says of the segment; nothing if there is to be one only. */
+static void
+add_lines(const struct segment *s, struct text *t)
+{
+	if (s->is_late)
+		text_line(t, "start", "late", 4);
+	if (s->number != 0 || keeps_track(s->config))
+		add_numbers(s, t);
+
+	const char *const rings = s->is_late ? ringfile_path() : NULL;
+
+	/* Four bytes for one that has to be escaped. */
+	if (rings != NULL && 4 * strlen(rings) + 8 < t->cap - t->used)
+		text_line(t, "rings", rings, strlen(rings));
+}
+
+/* The buffer holds a block's worth: write it, and let the clock go on. */
+static bool
+make_room(struct segment *s)
+{
+	if (!narrate_is_full(&s->trace->narrator))
+		return true;
+	clock_renew(clock_stamp());
+	return trace_commit(s->trace);
+}
+
+/* The threads of which the trace has told the beginning and not the end. */
+static void
+put_threads(struct segment *s)
+{
+	const uint32_t n = thread_pool_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *const t = thread_pool_at(i);
+
+		if (!thread_is_in_use(t) || t->is_nested || t->is_gone)
+			continue;
+		if (t->is_told)
+			narrate_carried_thread(&s->trace->narrator,
+					       t->source.id, t->told);
+		if (t->name[0] != 0)
+			narrate_name(&s->trace->narrator, t->source.id,
+				     t->name);
+	}
+}
+
+static void
+put_heaps(struct segment *s)
+{
+	for (uint32_t i = 0; i < s->heap_count; i++)
+		narrate_carried_heap(&s->trace->narrator, s->heaps[i].id,
+				     s->heaps[i].name);
+}
+
+void
+segment_note_heap(struct segment *s, const struct event *ev)
+{
+	if (ev->type == EVENT_HEAP) {
+		/* One that is left out would be used without being there. */
+		if (s->heap_count == SEGMENT_HEAPS_MAX) {
+			s->is_known = false;
+			return;
+		}
+		s->heaps[s->heap_count++] = (struct segment_heap){
+			.id = ev->operand[0],
+			.name = { ev->operand[1], ev->operand[2] },
+		};
+		return;
+	}
+	for (uint32_t i = 0; i < s->heap_count; i++) {
+		if (s->heaps[i].id != ev->operand[0])
+			continue;
+		s->heaps[i] = s->heaps[--s->heap_count];
+		return;
+	}
+}
+
+static bool
+put_blocks(struct segment *s)
+{
+	const struct carry *const c = &s->carry;
+
+	for (uint64_t i = 0; i < c->slot_count; i++) {
+		const struct carry_block *const b = &c->slots[i];
+
+		if (b->address == 0)
+			continue;
+		if (!make_room(s))
+			return false;
+		narrate_carried_block(&s->trace->narrator, b->address, b->size,
+				      b->thread, b->heap);
+	}
+	return true;
+}
+
+/* Write what the segment begins with into the file that is open. */
+static bool
+begin(struct segment *s)
+{
+	struct trace *const t = s->trace;
+	char buf[HEADER_LINES_NBYTES];
+	struct text lines;
+
+	if (!carry_settle(&s->carry))
+		segment_lose_track(s);
+	text_init(&lines, buf, sizeof(buf));
+	add_lines(s, &lines);
+	t->narrator.segment = s->number;
+	s->is_open = true;
+	s->since_ns = t->narrator.line.ns1;
+	s->retry_nbytes = 0;
+	s->is_failing = false;
+
+	const struct header_text header = header_extend(buf, lines.used);
+
+	if (!trace_begin(t, header.text, header.nbytes))
+		return false;
+	if (s->number == 0 && !s->is_late)
+		return true;
+	if (t->clock == CONFIG_CLOCK_AUTO && clock_is_stamped())
+		narrate_stamped(&t->narrator);
+	put_threads(s);
+	put_heaps(s);
+	if (!put_blocks(s) || !trace_commit(t))
+		return false;
+	s->head_nbytes = t->output.nbytes;
+	/* From here on the blocks of before are told, or will never be. */
+	s->is_known = s->carry.slots != NULL;
+	return true;
+}
+
+bool
+segment_begin_first(struct segment *s)
+{
+	const bool done = begin(s);
+
+	s->head_nbytes = s->trace->output.nbytes;
+	if (!done)
+		say("%s: %s; not tracing%s", s->trace->output.path,
+		    say_errno(s->trace->error),
+		    output_advice(&s->trace->output, s->trace->error,
+				  s->config->begin_now));
+	return done;
+}
+
+/* -------------------------------------------------------------- retention */
+
+/*
+ * Before another file is begun: it and those that are finished, the last one of
+ * which has 'nbytes' and is not in the list yet, are to be within the bounds.
+ */
+static void
+retain(struct segment *s, uint64_t nbytes)
+{
+	const struct config *const c = s->config;
+	/* The next will be as large as this one. */
+	const uint64_t next =
+		nbytes > c->rotate_nbytes ? nbytes : c->rotate_nbytes;
+
+	if (c->keep_count == 0 && c->keep_nbytes == 0)
+		return;
+	while (s->kept_count > 0 &&
+	       ((c->keep_count != 0 && s->kept_count + 2 > c->keep_count) ||
+		(c->keep_nbytes != 0 &&
+		 s->kept_nbytes + nbytes + next > c->keep_nbytes) ||
+		s->kept_count == SEGMENT_KEEP_MAX))
+		remove_oldest(s);
+}
+
+static void
+remember(struct segment *s)
+{
+	const struct output *const o = &s->trace->output;
+
+	if (s->config->keep_count == 0 && s->config->keep_nbytes == 0)
+		return;
+	if (s->kept_count == SEGMENT_KEEP_MAX)
+		remove_oldest(s);
+	s->kept[(s->kept_first + s->kept_count++) % SEGMENT_KEEP_MAX] =
+		(struct segment_file){ .segment = s->number,
+				       .number = o->number,
+				       .id = o->id,
+				       .nbytes = o->nbytes };
+	s->kept_nbytes += o->nbytes;
+}
+
+/* ----------------------------------------------------------------- ending */
+
+static struct narrate_end
+own_figures(const struct segment *s, const struct narrate_end *end)
+{
+	struct narrate_end own = *end;
+
+	own.waits -= s->waits;
+	own.wait_ns -= s->wait_ns;
+	own.cpu_ns -= s->cpu_ns;
+	return own;
+}
+
+bool
+segment_end(struct segment *s, struct narrate_end *end)
+{
+	const struct narrate_end own = own_figures(s, end);
+
+	return trace_finish(s->trace, &own);
+}
+
+bool
+segment_end_failed(struct segment *s, const struct narrate_end *end)
+{
+	const struct narrate_end own = own_figures(s, end);
+
+	return trace_finish_failed(s->trace, &own);
+}
+
+/* The trailer is written: add up, and be ready for the next file. */
+static void
+leave(struct segment *s, const struct narrate_end *end)
+{
+	struct trace *const t = s->trace;
+	const char *const base = output_base(&t->output);
+	const size_t n = strlen(base);
+
+	remember(s);
+	s->waits = end->waits;
+	s->wait_ns = end->wait_ns;
+	s->cpu_ns = end->cpu_ns;
+	s->events_before += t->narrator.event_count;
+	s->lost_before += t->narrator.lost_count;
+	s->bytes_before += t->output.nbytes;
+	if (n < sizeof(s->previous))
+		memcpy(s->previous, base, n + 1);
+	if (s->config->verbose)
+		say("%s: %u events, %u bytes", t->output.path,
+		    t->narrator.event_count, t->output.nbytes);
+	output_close(&t->output);
+	s->is_open = false;
+	s->number++;
+	narrate_restart(&t->narrator);
+}
+
+void
+segment_close(struct segment *s, const struct narrate_end *end)
+{
+	leave(s, end);
+	/* What happens until the next start is not seen. */
+	carry_fini(&s->carry);
+	s->is_late = true;
+	s->is_known = false;
+}
+
+/*
+ * A file that recovery knows of before it is there: until the next commit, it
+ * removes that and goes on with the old one.
+ */
+static int
+open_announced(struct output *o, uint64_t segment)
+{
+	int error = output_find_name(o, segment);
+
+	if (error != 0)
+		return error;
+	ringfile_announce(o->path);
+	error = output_open(o, segment);
+	/* Another process was first to have that name. */
+	if (error == 0)
+		ringfile_announce(o->path);
+	return error;
+}
+
+bool
+segment_open(struct segment *s)
+{
+	struct output *const o = &s->trace->output;
+	int error;
+
+	retain(s, 0);
+	error = open_announced(o, s->number);
+	if (error != 0) {
+		say("%s: %s; not tracing", o->path, say_errno(error));
+		return false;
+	}
+	if (keeps_track(s->config) && s->carry.slots == NULL)
+		carry_init(&s->carry);
+	ringfile_begin(s->config, o->path);
+	if (begin(s))
+		return true;
+	error = s->trace->error;
+	say("%s: %s; not tracing", o->path, say_errno(error));
+	output_discard(o);
+	narrate_restart(&s->trace->narrator);
+	s->trace->error = 0;
+	s->is_open = false;
+	return false;
+}
+
+bool
+segment_abandon(struct segment *s, const struct narrate_end *end)
+{
+	leave(s, end);
+	return segment_open(s);
+}
+
+/* There is no next file: go on with this one, if anybody can still find it. */
+static bool
+go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
+{
+	struct trace *const t = s->trace;
+
+	s->retry_nbytes = t->output.nbytes + s->config->rotate_nbytes;
+	s->since_ns = now_ns;
+	if (output_is_removed(&t->output)) {
+		say("%s: %s, and %s is gone; the trace ends here, the program "
+		    "goes on",
+		    next->path, say_errno(error), output_base(&t->output));
+		t->error = error;
+		t->is_told = true;
+		return false;
+	}
+	if (!s->is_failing)
+		say("%s: %s; going on with %s", next->path, say_errno(error),
+		    output_base(&t->output));
+	s->is_failing = true;
+	return true;
+}
+
+bool
+segment_rotate(struct segment *s, struct narrate_end *end, uint64_t now_ns)
+{
+	MEMORY_LARGE static struct output next; /* too large for a stack */
+	struct trace *const t = s->trace;
+	int error;
+
+	output_copy(&next, &t->output);
+	retain(s, t->output.nbytes);
+	error = open_announced(&next, s->number + 1);
+	if (error != 0)
+		return go_on(s, &next, error, now_ns);
+	if (!segment_end(s, end)) {
+		output_discard(&next);
+		return false;
+	}
+	leave(s, end);
+	output_copy(&t->output, &next);
+	return begin(s);
+}
+
+bool
+segment_is_due(const struct segment *s, uint64_t now_ns)
+{
+	const struct config *const c = s->config;
+	const struct trace *const t = s->trace;
+	/* Not all of a file should be what was live at its beginning. */
+	const uint64_t limit = c->rotate_nbytes > 2 * s->head_nbytes
+				       ? c->rotate_nbytes
+				       : 2 * s->head_nbytes;
+
+	if (!s->is_open)
+		return false;
+	if (c->rotate_nbytes != 0 && t->output.nbytes >= limit &&
+	    t->output.nbytes >= s->retry_nbytes)
+		return true;
+	return c->rotate_ns != 0 && now_ns - s->since_ns >= c->rotate_ns &&
+	       t->narrator.event_count != 0;
+}

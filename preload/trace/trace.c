@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* trace.c - see trace.h */
+
+#include "preload/trace/trace.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "hatf/deflate/deflate.h"
+#include "preload/record/clock.h"
+#include "preload/record/missed_calls.h"
+#include "preload/sys/say.h"
+
+#define COARSE_US 1000u
+
+/*
+ * So many bytes take one block of the file system, compressed or not.  To
+ * compress them takes longer than all other work for the trace of a short
+ * process.
+ */
+#define BRIEF_NBYTES 4000u
+
+static size_t
+round_up(size_t n)
+{
+	return (n + 63) & ~(size_t)63;
+}
+
+size_t
+trace_memory_nbytes(int level)
+{
+	size_t n = round_up(narrate_memory_nbytes());
+
+	if (level != 0)
+		n += round_up(deflate_bound(narrate_memory_nbytes())) +
+		     round_up(deflate_work_nbytes(level));
+	return n;
+}
+
+void
+trace_open(struct trace *t, const struct config *config,
+	   const struct output *output, void *memory)
+{
+	struct narrator *const n = &t->narrator;
+	uint8_t *const next =
+		(uint8_t *)memory + round_up(narrate_memory_nbytes());
+	struct clock_reading now;
+
+	narrate_init(n, memory);
+	output_copy(&t->output, output);
+	t->level = config->level;
+	n->encoder.has_sums = t->level == 0;
+	t->clock = config->clock;
+	if (config->clock == CONFIG_CLOCK_OFF)
+		n->unit_ns = 0;
+	else if (config->clock != CONFIG_CLOCK_NS)
+		n->unit_ns = 1000;
+	if (t->level != 0) {
+		t->member = next;
+		t->member_cap = deflate_bound(n->encoder.cap);
+		t->work = next + round_up(t->member_cap);
+	}
+	now = clock_read();
+	narrate_start_clock(n, now.stamp, now.ns);
+}
+
+struct clock_reading
+trace_read_clock(struct trace *t)
+{
+	const struct clock_reading now = clock_read();
+
+	narrate_read_clock(&t->narrator, now.stamp, now.ns);
+	return now;
+}
+
+void
+trace_set_clock(struct trace *t, bool stamped)
+{
+	struct narrator *const n = &t->narrator;
+
+	/* Threads are ordered by stamps that this clock need not show. */
+	if (t->clock == CONFIG_CLOCK_COARSE)
+		n->grain = stamped ? COARSE_US : 1;
+	if (t->clock == CONFIG_CLOCK_AUTO && stamped)
+		narrate_stamped(n);
+}
+
+bool
+trace_begin(struct trace *t, const char *header, size_t header_nbytes)
+{
+	const int level = t->level;
+	bool done;
+
+	/* Stored, if compression is on: this thread's stack may be tiny. */
+	if (level != 0)
+		t->level = DEFLATE_LEVEL_STORED;
+	encoder_comment(&t->narrator.encoder, header, header_nbytes);
+	narrate_open_block(&t->narrator);
+	done = trace_commit(t);
+	t->level = level;
+	return done;
+}
+
+/* Returns an errno value; the file is then as it was. */
+static int
+write_block(struct trace *t, const void *data, size_t nbytes)
+{
+	int error;
+
+	do
+		error = output_write(&t->output, data, nbytes);
+	while ((error == ENOSPC || error == EDQUOT) && !t->output.is_torn &&
+	       t->make_space != NULL && t->make_space(t->make_space_context));
+	return error;
+}
+
+/* The block as a member; returns its length. */
+static size_t
+pack(struct trace *t, const uint8_t *data, size_t nbytes)
+{
+	const bool is_stored = haste_is_storing(&t->haste) ||
+			       (t->is_brief && nbytes <= BRIEF_NBYTES);
+	if (!is_stored && t->level != DEFLATE_LEVEL_STORED)
+		deflate_load();
+
+	const uint64_t start_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	const size_t packed =
+		deflate_member(is_stored ? DEFLATE_LEVEL_STORED : t->level,
+			       t->work, data, nbytes, t->member, t->member_cap);
+
+	if (!is_stored && t->level != DEFLATE_LEVEL_STORED)
+		haste_note_packed(&t->haste,
+				  sys_clock_ns(CLOCK_MONOTONIC) - start_ns,
+				  nbytes, packed);
+	return packed;
+}
+
+/* write_block(), and what it costs; then what the next block shall be like. */
+static int
+write_packed(struct trace *t, const void *data, size_t nbytes)
+{
+	const uint64_t start_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	const int error = write_block(t, data, nbytes);
+	const uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
+
+	haste_note_written(&t->haste, now_ns - start_ns, nbytes);
+	encoder_hasten(
+		&t->narrator.encoder,
+		haste_end_block(&t->haste, now_ns, t->narrator.encoder.used));
+	return error;
+}
+
+bool
+trace_commit(struct trace *t)
+{
+	struct narrator *const n = &t->narrator;
+	struct encoder *const e = &n->encoder;
+	const void *data = e->buf;
+	size_t nbytes;
+
+	missed_say(t->output.path);
+	if (t->error != 0) {
+		t->missing += narrate_cancel_block(n);
+		return false;
+	}
+	if (!n->in_block)
+		return true;
+	encoder_end(e);
+	nbytes = e->used;
+	if (t->level != 0) {
+		nbytes = pack(t, e->buf, nbytes);
+		data = t->member;
+	}
+	if (t->output.nbytes == 0) {
+		t->head_nbytes = nbytes;
+		t->head_hash = image_hash(IMAGE_HASH_START, data, nbytes);
+	}
+	t->error = write_packed(t, data, nbytes);
+	if (t->error != 0) {
+		t->missing = narrate_cancel_block(n);
+		return false;
+	}
+	encoder_reset(e);
+	n->in_block = false;
+	return true;
+}
+
+bool
+trace_finish(struct trace *t, const struct narrate_end *end)
+{
+	struct narrate_end own = *end;
+
+	own.missed = missed_text();
+	narrate_end(&t->narrator, &own);
+	if (!trace_commit(t))
+		return false;
+	if (output_is_removed(&t->output))
+		say("%s: the file has been removed; its %u events are lost",
+		    t->output.path, t->narrator.event_count);
+	return true;
+}
+
+bool
+trace_finish_failed(struct trace *t, const struct narrate_end *end)
+{
+	struct narrator *const n = &t->narrator;
+	struct narrate_end own = *end;
+	const int error = t->error;
+	const uint64_t missing = t->missing + narrate_cancel_block(n);
+	const bool can_end =
+		t->output.nbytes != 0 && !t->output.is_torn && !t->is_told;
+
+	own.name = "error";
+	own.error = say_errno(error);
+	own.is_incomplete = true;
+	own.missed = missed_text();
+	t->missing = 0;
+	/* Without a header, or behind half a block, there is no trailer. */
+	if (can_end) {
+		t->error = 0;
+		if (missing != 0)
+			narrate_lost(n, NULL, missing, n->time_stamp,
+				     n->line.stamp1);
+		narrate_end(n, &own);
+		trace_commit(t);
+	}
+	if (!t->is_told)
+		say("%s: %s after %u events; the trace ends here and lacks %u "
+		    "more, the program goes on",
+		    t->output.path, own.error, n->event_count, missing);
+	if (can_end && t->error == 0)
+		return true;
+	t->error = error;
+	return false;
+}
+
+void
+trace_get_state(const struct trace *t, struct image_commit *state_ret)
+{
+	const struct narrator *const n = &t->narrator;
+
+	*state_ret = (struct image_commit){
+		.nbytes = t->output.nbytes,
+		.event_count = n->event_count,
+		.record_count = encoder_data_records(&n->encoder),
+		.block_count = n->encoder.block_count,
+		.stream_nbytes = n->encoder.stream_nbytes,
+		.lost_count = n->lost_count,
+		.time = n->time,
+		.time_stamp = n->time_stamp,
+		.line = n->line,
+		.unit_ns = n->unit_ns,
+		.grain = n->grain,
+		.flags = (n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |
+			 (missed_text() != NULL ? IMAGE_COMMIT_MISSED : 0),
+		.level = t->level,
+	};
+}

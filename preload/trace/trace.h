@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace.h - the trace being written: blocks into the file
+ *
+ * Belongs to the writer thread.  What the blocks tell is the narrator's business
+ * (narrate.h); here they are compressed and written.
+ */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hatf/recorder/config.h"
+#include "hatf/rings/image.h"
+#include "hatf/rings/narrate.h"
+#include "preload/record/clock.h"
+#include "preload/trace/load_policy.h"
+#include "preload/trace/output.h"
+
+struct trace {
+	bool is_brief; /* of a short process: small blocks are not compressed */
+	struct narrator narrator;
+	struct output output;
+	uint8_t *member; /* a compressed block; NULL: not compressed */
+	size_t member_cap;
+	void *work; /* of deflate_member() */
+	int level;
+	struct haste haste;
+	enum config_clock clock;
+	int error;	  /* errno of what ended the trace, or 0 */
+	bool is_told;	  /* the user has been told that it is over */
+	uint64_t missing; /* events that are not in it by that */
+	/* What can be done about a full disk: false, nothing more. */
+	bool (*make_space)(void *context);
+	void *make_space_context;
+	uint64_t head_nbytes, head_hash; /* see struct image_trace */
+};
+
+/* Bytes of zeroed memory that trace_open() wants beside the struct. */
+size_t trace_memory_nbytes(int level);
+
+/*
+ * Begin at event 0 with 'output', which may have no file yet; '*t' is zeroed, and
+ * 'memory' is trace_memory_nbytes() long.
+ */
+void trace_open(struct trace *t, const struct config *config,
+		const struct output *output, void *memory);
+
+/* Write the header comment, in a block without records, into a new file. */
+bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
+
+/* Read both clocks, and extend the trace's time line up to there. */
+struct clock_reading trace_read_clock(struct trace *t);
+
+/* Are the events that come now stamped, and not by ticks? */
+void trace_set_clock(struct trace *t, bool stamped);
+
+/*
+ * Compress and write what there is of the current block.  False: see 'error'; then,
+ * and ever after, the block is given up and its events are counted as missing.
+ */
+bool trace_commit(struct trace *t);
+
+/* What recovery must know of the trace to go on behind its last block. */
+void trace_get_state(const struct trace *t, struct image_commit *state_ret);
+
+/* Write the trailer and commit. */
+bool trace_finish(struct trace *t, const struct narrate_end *end);
+
+/*
+ * After an error: the blocks that could be written, a note of what is missing, and a
+ * trailer that says why.  Says so in one line; false if there is no trailer.
+ */
+bool trace_finish_failed(struct trace *t, const struct narrate_end *end);
+
+#endif /* TRACE_H */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* begin.c - see begin.h */
+
+#include "preload/writer/begin.h"
+
+#include "preload/config/environment.h"
+#include "preload/config/follow.h"
+#include "preload/config/note_writer.h"
+#include "preload/record/clock.h"
+#include "preload/record/memory_limit.h"
+#include "preload/record/process_state.h"
+#include "preload/record/ringfile.h"
+#include "preload/record/thread.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/say.h"
+#include "preload/trace/output.h"
+#include "preload/writer/writer.h"
+
+MEMORY_LARGE static struct output output;
+static struct header_parent parent;
+
+/* It has been said: not by every child again. */
+static bool
+refuse(void)
+{
+	process_move(PROCESS_REFUSED);
+	return false;
+}
+
+/* The name of the executable takes a while to find out, and few settings ask for it. */
+static bool
+is_followed(void)
+{
+	const struct follow *const f = &config_own()->follow;
+
+	return follow_allows(f, f->has_globs ? header_names()->exe : NULL);
+}
+
+void
+begin_notes(void)
+{
+	if (jotter_init(header_environment()))
+		jotter_set_exe(header_names()->exe);
+}
+
+bool
+begin_read(void)
+{
+	if (process_has(PROCESS_IS_REFUSED))
+		return false;
+	begin_notes();
+	if (!config_read_own(header_environment()))
+		return refuse();
+	return is_followed();
+}
+
+/* Of the pool, the stack and what is smaller; about. */
+#define SUNDRY_NBYTES ((size_t)1 << 20)
+
+/* Does the program have enough left when the tracer has what it needs? */
+static bool
+can_afford(bool is_first, bool is_dormant)
+{
+	const size_t shared_nbytes =
+		is_dormant ? 0 : ring_nbytes(config_own()->initial_ring_words);
+
+	if (!quota_is_limited())
+		return true;
+	/* The child of a fork has what its parent mapped, but for the ring. */
+	return quota_allows(
+		is_first ? writer_memory_nbytes(config_own()->level) +
+				   SUNDRY_NBYTES
+			 : 0,
+		shared_nbytes);
+}
+
+static bool
+fail(void)
+{
+	say("out of memory; not tracing");
+	return false;
+}
+
+bool
+begin_reserve(const struct header_parent *its_parent, bool is_first,
+	      bool is_dormant)
+{
+	if (!is_first)
+		memory_begin_child();
+	if (!can_afford(is_first, is_dormant)) {
+		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
+		return refuse();
+	}
+	if (!thread_pool_init(config_own()->initial_ring_words,
+			      config_own()->ring_words, !config_own()->drop))
+		return fail();
+	/* A relative name is one in the folder that the program begins in. */
+	output_init(&output, config_own()->out,
+		    config_own()->rotate_nbytes != 0 ||
+			    config_own()->rotate_ns != 0);
+	parent = *its_parent;
+	header_note_allocator();
+	return writer_reserve(config_own(), !is_first, is_dormant) || fail();
+}
+
+bool
+begin_prepare(void)
+{
+	if (writer_is_prepared())
+		return true;
+	clock_init(config_own()->clock == CONFIG_CLOCK_US ||
+		   config_own()->clock == CONFIG_CLOCK_NS);
+	if (!ringfile_init(config_own()))
+		return fail();
+	output.names = header_names();
+	if (!writer_prepare(config_own(), &output))
+		return fail();
+	header_build(config_own(), &parent, writer_start_ns());
+	/* There is no writer thread that could renew the tick. */
+	clock_set_idle();
+	return true;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_brief.c - the writer before there is a writer thread
+ *
+ * The writer is prepared with the first event of the process.  If the process
+ * ends before it needs the thread, the program's thread that ends it does the
+ * work: it makes the trace file, writes header, events and trailer, and closes
+ * the file.  That takes a fraction of the time of making a thread, a ring file
+ * and a socket, and of waiting for them.  The work is the same as in the writer
+ * thread (writer_round.c), on the stack of that thread and with its privileges.  But
+ * the file is in the program's own table of descriptors meanwhile, above the
+ * standard ones and closed on exec.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "preload/config/environment.h"
+#include "preload/confine/hidden_thread.h"
+#include "preload/record/process_state.h"
+#include "preload/sys/sys.h"
+#include "preload/trace/header.h"
+#include "preload/writer/begin.h"
+#include "preload/writer/writer_state.h"
+
+struct brief {
+	enum writer_end end;
+	bool is_done;
+};
+
+/* Make the file; false: it is impossible; the writer thread will find and say
+ * why. */
+static bool
+open_trace(void)
+{
+	struct output *const o = &writer->trace.output;
+
+	if (output_open(o, 0) == 0)
+		return true;
+	o->number = 0;
+	o->path[0] = '\0';
+	return false;
+}
+
+static int
+write_trace(void *argument)
+{
+	struct brief *const b = argument;
+	struct output *const o = &writer->trace.output;
+
+	b->is_done = open_trace();
+	if (!b->is_done)
+		return 0;
+	/* This thread's time up to here is the program's. */
+	writer->segment.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	writer->trace.is_brief = true;
+	header_complete();
+	writer_note_file();
+	if (segment_begin_first(&writer->segment))
+		writer_end_trace(b->end);
+	else
+		output_discard(o);
+	writer->trace.is_brief = false;
+	return 0;
+}
+
+void
+writer_get_ready(void)
+{
+	const int saved_errno = errno;
+	const uint64_t mask = sys_block_signals();
+
+	if (!writer_is_prepared() && wake_claim()) {
+		begin_prepare();
+		wake_set_presence(WAKE_AWAY);
+	}
+	sys_restore_signals(mask);
+	errno = saved_errno;
+}
+
+/*
+ * After an exec that fails the trace goes on: then writer_resume() makes the
+ * writer thread, which takes over the file.  An exec that succeeds closes the
+ * file.
+ */
+static void
+leave_trace(enum writer_end end)
+{
+	if (end == WRITER_END_EXEC && writer->segment.is_open) {
+		writer_hold();
+		return;
+	}
+	output_close(&writer->trace.output);
+	process_move(PROCESS_WRITER_OVER);
+}
+
+/*
+ * Must the header tell where the rings are?  They have a file only if an exec fails,
+ * and then the header is written.  Beside the trace they are found without.
+ */
+static bool
+must_name_rings(enum writer_end end)
+{
+	return end == WRITER_END_EXEC &&
+	       strchr(config_own()->rings, '/') != NULL;
+}
+
+bool
+writer_finish_brief(enum writer_end end)
+{
+	struct brief brief = { .end = end };
+	struct privileges_lowered before;
+
+	/* relaxed: a dormant process has a ring file for the writer to
+	 * remove. */
+	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed) ||
+	    must_name_rings(end))
+		return false;
+	/* acquire: what the program's other threads have published is seen. */
+	if (thread_id_count() != 1 || writer->segment.is_open || !wake_claim())
+		return false;
+	privileges_lower(&before);
+	if (spawn_run_here(write_trace, &brief) && brief.is_done)
+		leave_trace(end);
+	privileges_raise(&before);
+	wake_set_presence(WAKE_AWAY);
+	return brief.is_done;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_place.c - where the trace is: its file, its segment, its events
+ *
+ * The writer writes it, and every thread may read it, also in the child of a
+ * fork.
+ */
+
+#include <string.h>
+
+#include "preload/sys/memory.h"
+#include "preload/writer/writer_state.h"
+
+/*
+ * Not wiped: a child of a fork wants them.  It may come in the midst of a rotation,
+ * so the file of the current segment and of the one before take turns.
+ */
+MEMORY_LARGE static struct file {
+	uint64_t segment;
+	char path[sizeof(((struct output *)NULL)->path)];
+} files[2];
+static _Atomic uint32_t file_idx;
+static _Atomic uint64_t event_count; /* of the segment */
+
+void
+writer_note_file(void)
+{
+	/* relaxed: only this thread, or one before it, writes it. */
+	const uint32_t next =
+		!atomic_load_explicit(&file_idx, memory_order_relaxed);
+	const char *const path = writer->trace.output.path;
+
+	files[next].segment = writer->segment.number;
+	memcpy(files[next].path, path, strlen(path) + 1);
+	atomic_store_explicit(&event_count, 0, memory_order_relaxed);
+	/* release: pairs with the acquire in current_file(). */
+	atomic_store_explicit(&file_idx, next, memory_order_release);
+}
+
+void
+writer_note_events(uint64_t n)
+{
+	/* relaxed: it need not be exact. */
+	atomic_store_explicit(&event_count, n, memory_order_relaxed);
+}
+
+static const struct file *
+current_file(void)
+{
+	/* acquire: pairs with the release in writer_note_file(). */
+	return &files[atomic_load_explicit(&file_idx, memory_order_acquire)];
+}
+
+struct writer_place
+writer_place(void)
+{
+	return (struct writer_place){
+		.segment = current_file()->segment,
+		.event = atomic_load_explicit(&event_count,
+					      memory_order_relaxed),
+	};
+}
+
+const char *
+writer_path(uint64_t segment)
+{
+	const struct file *const current = current_file();
+	const struct file *const other = &files[current == files];
+
+	return other->segment == segment && other->path[0] != '\0' &&
+			       current->segment != segment
+		       ? other->path
+		       : current->path;
+}
