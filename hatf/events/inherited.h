@@ -33,7 +33,10 @@ struct inherited {
 	bool exact;
 };
 
-/* Returns false if memory is short. */
+/*
+ * Begin without the parent's trace.  Returns false if memory is short.  Call
+ * inherited_fini() whatever the result.
+ */
 bool inherited_init(struct inherited *inherited);
 void inherited_fini(struct inherited *inherited);
 

@@ -13,6 +13,7 @@
 #include "hatf/hatf.h"
 #include "hatf/rings/image.h"
 
+/* The copy of one ring. */
 struct saved_ring {
 	struct order_source source;
 	bool is_nested, is_gone;
@@ -20,6 +21,7 @@ struct saved_ring {
 	uint64_t lost_count, lost_first;
 };
 
+/* The copy of a ring file. */
 struct saved_rings {
 	struct image *image;		   /* a copy of the header */
 	const struct image_commit *commit; /* in 'image'; NULL: none */
@@ -48,6 +50,7 @@ enum hatf_status saved_rings_read_header(struct saved_rings *set, int fd,
  */
 bool saved_rings_is_begun_by(const struct saved_rings *set, int fd);
 
+/* Free the header and the rings. */
 void saved_rings_fini(struct saved_rings *set);
 
 #endif /* HATF_SAVED_RINGS_H */

@@ -39,6 +39,7 @@ struct batch {
 	struct hatf_error end;
 };
 
+/* Free everything that the batch owns, and clear it. */
 void batch_fini(struct batch *b);
 
 /*

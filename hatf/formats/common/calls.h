@@ -16,6 +16,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/ledger.h"
 
+/* One call of the program. */
 struct call {
 	enum ledger_kind kind;	       /* LEDGER_NONE: not a call */
 	const struct hatf_record *rec; /* the record behind the call */

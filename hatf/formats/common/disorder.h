@@ -30,6 +30,7 @@ struct disorder {
 	uint64_t old_address;
 };
 
+/* Begin with an empty live set; disorder_fini() frees it. */
 void disorder_init(struct disorder *d);
 void disorder_fini(struct disorder *d);
 

@@ -61,6 +61,7 @@ struct source {
 	struct hatf_error err;
 };
 
+/* How a format is read.  The reader calls these from its own thread. */
 struct source_ops {
 	/*
 	 * Prepare to read from the first byte.  Returns HATF_OK, or the status
@@ -155,6 +156,7 @@ struct sink {
 	struct hatf_error err;
 };
 
+/* How a format is written.  The writer calls these from its own thread. */
 struct sink_ops {
 	/*
 	 * Check the options and allocate.  The file does not exist yet, so
@@ -211,6 +213,7 @@ void sink_trailer(const struct sink *s, struct text *t);
  */
 #define FORMAT_PREFIX_NBYTES 512
 
+/* A row of the table of formats. */
 struct format {
 	const char *name;
 	const char *suffix; /* of file names, without ".gz"; NULL: none */

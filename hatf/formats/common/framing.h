@@ -100,6 +100,7 @@ framing_at_trailer(const struct framing *framing, uint64_t end)
 	return framing->trailer_end != 0 && framing->trailer_end == end;
 }
 
+/* Free the header and the trailer. */
 void framing_fini(struct framing *framing);
 
 #endif /* HATF_FRAMING_H */

@@ -18,6 +18,7 @@
 #include "hatf/codec/pairing.h"
 #include "hatf/containers/heaps.h"
 
+/* The effect of a record. */
 enum ledger_kind {
 	LEDGER_NONE,	/* not a call, or a part of the last one */
 	LEDGER_ALLOC,	/* also a realloc of NULL */
@@ -26,6 +27,7 @@ enum ledger_kind {
 	LEDGER_FAILED,	/* alloc or realloc that changed nothing */
 };
 
+/* A record, and the block that it affects. */
 struct ledger_entry {
 	enum ledger_kind kind;
 	/*
@@ -55,6 +57,7 @@ struct ledger {
 	uint64_t call_count; /* entries other than LEDGER_NONE */
 };
 
+/* Begin with an empty live set; ledger_fini() frees it. */
 void ledger_init(struct ledger *ledger);
 void ledger_fini(struct ledger *ledger);
 

@@ -12,6 +12,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/ledger.h"
 
+/* Count one loss. */
 static inline void
 loss_count(struct sink *s, enum sink_loss loss)
 {

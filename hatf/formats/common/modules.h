@@ -37,6 +37,7 @@ struct modules {
 	struct string_table texts;
 };
 
+/* Begin without mappings; modules_fini() frees mappings and names. */
 void modules_init(struct modules *m);
 void modules_fini(struct modules *m);
 

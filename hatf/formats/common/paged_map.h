@@ -21,6 +21,7 @@
  */
 #define PAGED_MAP_PAGE_SLOTS 32
 
+/* The values of PAGED_MAP_PAGE_SLOTS consecutive numbers. */
 struct paged_map_page {
 	uint64_t number; /* number of its first value / PAGED_MAP_PAGE_SLOTS */
 	uint32_t used;	 /* bit i: values[i] is in use */
@@ -35,6 +36,7 @@ struct paged_map {
 	struct paged_map_page *last;
 };
 
+/* Begin with an empty map; paged_map_fini() frees its pages. */
 void paged_map_init(struct paged_map *m);
 void paged_map_fini(struct paged_map *m);
 

@@ -38,6 +38,7 @@ address_stream_width(uint32_t table_count)
 
 /* ---------------------------------------------------------------- reading */
 
+/* The addresses of one group, being read. */
 struct address_stream {
 	enum address_stream_form form;
 	unsigned width;	       /* bytes of a number */
@@ -58,16 +59,19 @@ const char *address_stream_load(struct address_stream *a,
 /* Write the next 'n' addresses to 'out'.  At least 'n' must be left. */
 void address_stream_take(struct address_stream *a, uint64_t *out, size_t n);
 
+/* Return how many addresses of the piece are left. */
 static inline size_t
 address_stream_left(const struct address_stream *a)
 {
 	return a->count - a->next;
 }
 
+/* Free the table; the piece is the caller's. */
 void address_stream_fini(struct address_stream *a);
 
 /* ---------------------------------------------------------------- writing */
 
+/* The addresses of one group, being collected for writing. */
 struct address_stream_writer {
 	size_t count;
 	uint64_t base;	  /* of the last group written */

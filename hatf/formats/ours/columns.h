@@ -77,6 +77,7 @@ void columns_fini(struct columns *c);
 /* Append a record, tag 0 to 10.  The columns must not be full. */
 void columns_put(struct columns *c, const struct hatf_record *rec);
 
+/* Return true if the columns have no room for another record. */
 static inline bool
 columns_are_full(const struct columns *c)
 {

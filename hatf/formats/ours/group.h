@@ -42,6 +42,7 @@ struct piece {
 
 /* ---------------------------------------------------------------- reading */
 
+/* A group in memory. */
 struct group {
 	uint32_t record_count;
 	/* Offsets of the group in the uncompressed trace, headers included. */

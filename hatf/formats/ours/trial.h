@@ -25,6 +25,7 @@ struct trial;
  */
 struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 			size_t buf_nbytes);
+/* Free a trial; NULL is allowed. */
 void trial_free(struct trial *t);
 
 /*
