@@ -97,9 +97,8 @@ CMD   := $B/hatf
 PRELOAD := $(call obj,$(call below,preload,*.c))
 LIBHATF := $(call obj,$(call below,hatf,*.c))
 TOOLS := $(call obj,$(call below,tools,*.c))
-# The rooms of hatf/ that run in a traced program; the recorder never decodes.
-ENCODER := $(filter-out %/decoder.o,$(call obj,$(addprefix hatf/,codec/*.c \
-	deflate/*.c rings/*.c recorder/*.c)))
+# The rooms of hatf/ that run in a traced program.
+ENCODER := $(call obj,$(addprefix hatf/,codec/*.c deflate/*.c rings/*.c recorder/*.c))
 # Unit tests under TSan are those of what several threads touch.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_writer_thread*.c test_recorder*.c test_input*.c,test_*.c))

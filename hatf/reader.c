@@ -7,13 +7,13 @@
  * the records before it have been delivered.
  */
 #include "hatf/reader.h"
+#include "hatf/base/sized.h"
 #include "hatf/create_file.h"
 #include "hatf/formats/common/disorder.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/sampling.h"
 #include "hatf/formats/not_traces.h"
 #include "hatf/hatf.h"
-#include "hatf/io/sized.h"
 
 #include <errno.h>
 #include <fcntl.h>

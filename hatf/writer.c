@@ -5,10 +5,10 @@
  * The part that all formats share, see formats/format.h: opens the file, checks
  * the records, takes out what is to be dropped, and counts.
  */
+#include "hatf/base/sized.h"
 #include "hatf/codec/hatf_record.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/hatf.h"
-#include "hatf/io/sized.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,8 +88,9 @@ is_kind(const struct hatf_record *rec, const char *kind)
 {
 	const size_t nbytes = strlen(kind);
 
-	return record_begins(rec, kind) && (rec->attributes_nbytes == nbytes ||
-					    rec->attributes[nbytes] == '\n');
+	return hatf_record_comment_starts(rec, kind) &&
+	       (rec->attributes_nbytes == nbytes ||
+		rec->attributes[nbytes] == '\n');
 }
 
 /* A comment that the writer makes itself? */

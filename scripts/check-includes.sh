@@ -21,23 +21,25 @@ status=0
 # PARENT.
 rooms='
 hatf/codec: api
+hatf/decoder: api hatf/codec
+hatf/base: api
 hatf/deflate: hatf/codec
 hatf/rings: api hatf/codec
 hatf/recorder: hatf/deflate
 hatf/containers: api hatf/codec
 hatf/io: api hatf/codec hatf/deflate
 hatf/optimum: api hatf/codec
-hatf/formats/common: api hatf/codec hatf/containers hatf/io
-hatf/formats/ours: api hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/optimum
-hatf/formats/text: api hatf/codec hatf/formats/common hatf/io
+hatf/formats/common: api hatf/codec hatf/containers hatf/io hatf/base
+hatf/formats/ours: api hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/optimum hatf/decoder
+hatf/formats/text: api hatf/codec hatf/formats/common hatf/io hatf/base
 hatf/formats/foreign: api hatf/codec hatf/containers hatf/formats/common hatf/io
 hatf/formats/heaptrack: api hatf/codec hatf/containers hatf/formats/common hatf/io
 hatf/formats/memtrace: api hatf/codec hatf/containers hatf/formats/common hatf/io
 hatf/formats/profiles: api hatf/codec hatf/containers hatf/formats/common hatf/io
-hatf/formats: api hatf/formats/* hatf/io
-hatf: api hatf/codec hatf/formats hatf/formats/common hatf/io
-hatf/events: api hatf hatf/codec hatf/containers hatf/io
-hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/rings
+hatf/formats: api hatf/formats/* hatf/io hatf/base
+hatf: api hatf/codec hatf/formats hatf/formats/common hatf/io hatf/base
+hatf/events: api hatf hatf/codec hatf/containers hatf/io hatf/base hatf/decoder
+hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/rings hatf/base
 preload:
 preload/sys: hatf/codec
 preload/config: api hatf/codec hatf/deflate hatf/recorder preload/sys

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The two top bits of a key. */
+/* The two top bits of a key give the kind of its value. */
 enum kind {
 	KIND_FLAG = 0,
 	KIND_NUMBER = 1,
@@ -20,8 +20,9 @@ key_kind(uint8_t key)
 }
 
 /*
- * ULEB128: 7 bits a byte, the lowest first; the top bit says that more follow.
- * A number above 2^64 - 1, or one that the end cuts off, is malformed.
+ * Read a ULEB128 number: 7 bits per byte, the lowest first; the top bit is set
+ * if another byte follows.  Return false if the number is truncated or above
+ * 2^64 - 1.
  */
 static bool
 get_uleb(const uint8_t **next, const uint8_t *end, uint64_t *n_ret)

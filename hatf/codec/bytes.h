@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bytes.h - bytes into numbers and back
+ * bytes.h - convert stored bytes into numbers and back
  *
- * The only way by which the library turns stored bytes into numbers.  HATF is
+ * The library converts all stored numbers with these functions.  HATF is
  * big-endian (FORMAT "Conventions"); gzip members are little-endian.  No
- * pointer needs to be aligned.
+ * pointer needs to be aligned.  The functions are pure: any thread may call
+ * them.
  */
 #ifndef HATF_BYTES_H
 #define HATF_BYTES_H

@@ -134,8 +134,9 @@ hex_value(char c)
 }
 
 /*
- * The character at 's', of which 'left' bytes are left; '*nbytes_ret' tells how
- * many of them it took.  A backslash that begins no escape stands for itself.
+ * Return the character encoded at 's', where 'left' bytes are left;
+ * '*nbytes_ret' is the number of bytes of its encoding.  A backslash that
+ * begins no escape stands for itself.
  */
 static char
 unescape(const char *s, size_t left, size_t *nbytes_ret)

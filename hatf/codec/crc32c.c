@@ -2,11 +2,11 @@
 /*
  * crc32c.c - see crc32c.h
  *
- * The instruction takes three cycles and a processor can begin one in each.  So
- * three thirds of the bytes are summed side by side, and then joined: the sum
- * of bytes that end 'n' bytes before the end is multiplied by x^(8n), modulo
- * the polynomial.  Joining takes as long as summing some kilobytes, so fewer
- * bytes are summed as one piece.
+ * The instruction has a latency of three cycles and a throughput of one per
+ * cycle.  So the bytes are summed as three thirds in parallel, and then joined:
+ * the sum of bytes that end 'n' bytes before the end is multiplied by x^(8n),
+ * modulo the polynomial.  Joining takes as long as summing a few kilobytes, so
+ * a short input is summed in one piece.
  */
 #include "hatf/codec/crc32c.h"
 
@@ -25,7 +25,7 @@
 #define WITH_INSTRUCTION
 #endif
 
-/* The sum of each byte, 'x ^ 8' times it modulo the polynomial. */
+/* Entry i is the remainder of byte i times x^8, modulo the polynomial. */
 static const uint32_t table[256] = {
 	0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c,
 	0x26a1e7e8, 0xd4ca64eb, 0x8ad958cf, 0x78b2dbcc, 0x6be22838, 0x9989ab3b,
@@ -72,7 +72,7 @@ static const uint32_t table[256] = {
 	0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351,
 };
 
-/* Here and below 'crc' is not yet inverted, neither before nor after. */
+/* Here and below, 'crc' and the result are without the inversions. */
 static uint32_t
 sum_by_table(uint32_t crc, const uint8_t *p, size_t nbytes)
 {
@@ -82,7 +82,7 @@ sum_by_table(uint32_t crc, const uint8_t *p, size_t nbytes)
 }
 
 uint32_t
-crc32c_add_slowly(uint32_t crc, const uint8_t *bytes, size_t nbytes)
+crc32c_add_by_table(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 {
 	return ~sum_by_table(~crc, bytes, nbytes);
 }
@@ -91,7 +91,7 @@ crc32c_add_slowly(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 
 #define POLYNOMIAL 0x82f63b78u /* bits reflected */
 
-/* Below this, three sums and a join take longer than one sum. */
+/* For fewer bytes, three sums and a join take longer than one sum. */
 #define THIRDS_MIN_NBYTES 8192
 
 static inline WITH_INSTRUCTION uint32_t
@@ -123,7 +123,7 @@ step(uint32_t crc, const uint8_t *p)
 #endif
 }
 
-/* The product of two polynomials; the top bit is x^0. */
+/* Multiply two polynomials; their top bit is x^0. */
 static uint32_t
 multiply(uint32_t a, uint32_t b)
 {
@@ -161,7 +161,7 @@ sum(uint32_t crc, const uint8_t *p, size_t nbytes)
 	return crc;
 }
 
-/* 3 * 'third' bytes; that is a multiple of 8. */
+/* Sum 3 * 'third' bytes; 'third' is a multiple of 8. */
 static WITH_INSTRUCTION uint32_t
 sum_thirds(uint32_t crc, const uint8_t *p, size_t third)
 {
@@ -185,7 +185,7 @@ find_instruction(void)
 	unsigned a, b, c, d;
 
 	/* Not __builtin_cpu_supports(): it executes CPUID several times at the
-	 * start of each process, and each takes long in a virtual machine. */
+	 * start of each process, and CPUID is slow in a virtual machine. */
 	__cpuid(1, a, b, c, d);
 	return (c & bit_SSE4_2) != 0;
 #else
@@ -193,7 +193,7 @@ find_instruction(void)
 #endif
 }
 
-/* Does the processor have the instruction?  It is asked once. */
+/* Does the processor have the instruction?  The answer is cached. */
 static bool
 has_instruction(void)
 {
@@ -204,7 +204,7 @@ has_instruction(void)
 	};
 	static _Atomic unsigned answer;
 	/* relaxed: no other data depends on it, and all threads find the
-	 * same. */
+	 * same answer. */
 	unsigned known = atomic_load_explicit(&answer, memory_order_relaxed);
 
 	if (known == UNKNOWN) {
@@ -221,7 +221,7 @@ crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 	const size_t third = nbytes / 24 * 8;
 
 	if (!has_instruction())
-		return crc32c_add_slowly(crc, bytes, nbytes);
+		return crc32c_add_by_table(crc, bytes, nbytes);
 	crc = ~crc;
 	if (nbytes >= THIRDS_MIN_NBYTES) {
 		crc = sum_thirds(crc, bytes, third);
@@ -236,7 +236,7 @@ crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 uint32_t
 crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 {
-	return crc32c_add_slowly(crc, bytes, nbytes);
+	return crc32c_add_by_table(crc, bytes, nbytes);
 }
 
 #endif /* HAS_INSTRUCTION */

@@ -2,38 +2,26 @@
 /*
  * encoder.c - see encoder.h
  *
- * What the planner has decided is written without a check: each record fits the
- * layout that it finds.  Nearly all are allocs and frees without attributes;
- * they take a path without a loop or a branch on their contents: every field is
- * stored as 8 bytes, of which the next field overwrites those that its width
- * does not count.
+ * After the planner, the encoder writes without checks: each record fits the
+ * layout at its place.  Nearly all records are allocs and frees with few or no
+ * attributes.  Their path has no loop, and no branch on their contents: each
+ * field is stored as 8 bytes, and the next field overwrites the bytes beyond
+ * its width.
  */
-#include "hatf/codec/encoder.h"
+#include "hatf/codec/encoder_block.h"
 
-#include "hatf/codec/crc32c.h"
 #include "hatf/codec/hatf_record.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#define LENGTH_DIGITS 10
-
-/* The line of a sum, which is filled in later. */
-#define SUM_LINE "crc32c=00000000\n"
-
-/* The text of a block comment: 60 bytes, and five numbers of 20 digits. */
-#define BLOCK_COMMENT_MAX 160
-
-/* For each record of the window: most have no attributes, or one byte. */
-#define TEXT_NBYTES 8
-
-/* Behind them, so that from any place 8 bytes can be read. */
+/* Padding of 'texts', so that 8 bytes can be read from any attributes in it. */
 #define TEXT_SPARE_NBYTES 8
 
 _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
 	       "room for one record and its metadata");
 
-static const struct place_planner online = {
+static const struct place_planner default_planner = {
 	.plan = place_window,
 	.records = PLACE_WINDOW_RECORDS,
 	.changes = 2 * PLACE_WINDOW_RECORDS,
@@ -49,28 +37,27 @@ size_t
 encoder_memory_nbytes(const struct place_planner *planner)
 {
 	const struct place_planner *const p =
-		planner != NULL ? planner : &online;
+		planner != NULL ? planner : &default_planner;
 
 	return round_up(p->records * sizeof(struct hatf_record)) +
 	       round_up(p->changes * sizeof(struct place_change)) +
-	       p->records * TEXT_NBYTES + TEXT_SPARE_NBYTES;
+	       p->records * ENCODER_TEXT_NBYTES + TEXT_SPARE_NBYTES;
 }
 
 size_t
 encoder_room_nbytes(const struct place_planner *planner)
 {
 	const struct place_planner *const p =
-		planner != NULL ? planner : &online;
+		planner != NULL ? planner : &default_planner;
 
-	return p->records * (ENCODER_RECORD_NBYTES + TEXT_NBYTES) +
+	return p->records * (ENCODER_RECORD_NBYTES + ENCODER_TEXT_NBYTES) +
 	       ENCODER_RECORD_MAX_NBYTES;
 }
 
-/* How many records may wait so that there is room for them, and for one? */
-static size_t
-choose_pending_max(const struct encoder *e)
+size_t
+encoder_choose_pending_max(const struct encoder *e)
 {
-	const size_t texts_nbytes = e->planner.records * TEXT_NBYTES;
+	const size_t texts_nbytes = e->planner.records * ENCODER_TEXT_NBYTES;
 	const size_t left = e->cap - e->used;
 
 	if (left < ENCODER_RECORD_MAX_NBYTES + texts_nbytes)
@@ -88,13 +75,13 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 {
 	uint8_t *next = memory;
 
-	/* Not the place, of which place_init() knows what it needs. */
+	/* place_init() initialises 'place', as far as that is needed. */
 	memset(e, 0, offsetof(struct encoder, place));
 	memset((uint8_t *)e + offsetof(struct encoder, restart), 0,
 	       sizeof(*e) - offsetof(struct encoder, restart));
 	e->buf = buf;
 	e->cap = cap;
-	e->planner = planner != NULL ? *planner : online;
+	e->planner = planner != NULL ? *planner : default_planner;
 	if (planner == NULL)
 		e->planner.context = &e->place;
 	e->window = memory;
@@ -102,7 +89,7 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 	e->changes = (struct place_change *)(void *)next;
 	next += round_up(e->planner.changes * sizeof(*e->changes));
 	e->texts = next;
-	e->pending_max = choose_pending_max(e);
+	e->pending_max = encoder_choose_pending_max(e);
 	if (cap > encoder_room_nbytes(planner) + ENCODER_RECORD_NBYTES)
 		e->at_once_max = cap - encoder_room_nbytes(planner) -
 				 ENCODER_RECORD_NBYTES;
@@ -110,31 +97,21 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 	place_init(&e->place);
 }
 
-uint64_t
-encoder_data_records(const struct encoder *e)
-{
-	uint64_t count = 0;
-
-	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
-		count += e->record_count[tag];
-	return count;
-}
-
 /*
- * Store a number that fits and step behind it.  Up to 8 bytes behind it are
- * overwritten; ENCODER_RECORD_MAX_NBYTES has them, as it counts 8 for each
- * field.
+ * Store a number that fits and return the position after it.  Up to 8 bytes
+ * after it are overwritten; ENCODER_RECORD_MAX_NBYTES includes them, since it
+ * counts 8 bytes per field.
  */
 static inline uint8_t *
 put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	   uint64_t value)
 {
-	/* For 0 bytes the shift is 0, and nothing of this is kept. */
+	/* For 0 bytes the shift is 0, and the next field overwrites all. */
 	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
 	return p + nbytes;
 }
 
-/* Bytes of the length that precedes attributes. */
+/* Return the size of the length that precedes attributes: 0, 1 or 2 bytes. */
 static inline unsigned
 length_nbytes(const struct layout_field *attributes)
 {
@@ -164,7 +141,7 @@ put_field(uint8_t *p, struct layout_field *f, uint64_t value)
 	return p;
 }
 
-/* The record alone, which the planner has made fit. */
+/* Write a record that fits the layout. */
 static void
 put_record(struct encoder *e, const struct hatf_record *rec)
 {
@@ -179,7 +156,7 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 		p = put_field(p, &f[HATF_FIELD_HEAP], rec->heap);
 	if (fields & 1u << HATF_FIELD_SIZE)
 		p = put_field(p, &f[HATF_FIELD_SIZE], rec->size);
-	if (record_is_realloc(rec))
+	if (hatf_record_is_realloc(rec))
 		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->old_address);
 	if (fields & 1u << HATF_FIELD_ADDRESS)
 		p = put_field(p, &f[HATF_FIELD_ADDRESS], rec->address);
@@ -191,18 +168,21 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	e->used = (size_t)(p - e->buf);
 }
 
-/* May attributes be copied as 8 bytes?  See TEXT_SPARE_NBYTES. */
+/* Can put_alloc_free() write it, which copies the attributes as 8 bytes? */
 static inline bool
-is_plain(const struct hatf_record *rec)
+is_alloc_free(const struct hatf_record *rec)
 {
 	return rec->tag <= HATF_FREE && rec->attributes_nbytes <= 8;
 }
 
-/* A plain record; 'text' are its attributes, and can be read up to 8 bytes. */
+/*
+ * Write an alloc or free with the attributes 'text', at most 8 bytes; 8 bytes
+ * can be read there (TEXT_SPARE_NBYTES).
+ */
 static inline void
-put_plain(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
-	  uint64_t thread, uint64_t heap, uint64_t time, const uint8_t *text,
-	  uint32_t text_nbytes)
+put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
+	       uint64_t thread, uint64_t heap, uint64_t time,
+	       const uint8_t *text, uint32_t text_nbytes)
 {
 	struct layout_field *const f = e->layout.field;
 	const unsigned length = length_nbytes(&f[HATF_FIELD_ATTRIBUTES]);
@@ -224,7 +204,7 @@ put_plain(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 	layout_use(&f[HATF_FIELD_THREAD], thread);
 	layout_use(&f[HATF_FIELD_HEAP], heap);
 	layout_use(&f[HATF_FIELD_TIME], time);
-	/* A length in 0, 1 or 2 bytes. */
+	/* The length, in 0, 1 or 2 bytes. */
 	put_be16(p, (uint16_t)(text_nbytes << (length == 1 ? 8 : 0)));
 	p += length;
 	memcpy(p, text, 8);
@@ -232,7 +212,10 @@ put_plain(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 	e->used = (size_t)(p - e->buf);
 }
 
-/* Is there nothing behind the address, and does only that go by the last? */
+/*
+ * Do records store nothing after the address, and is the address the only field
+ * that depends on the record before?
+ */
 static bool
 is_short(const struct layout_field *f)
 {
@@ -247,8 +230,8 @@ is_short(const struct layout_field *f)
 }
 
 /*
- * Plain records, up to the first other one, which is returned; is_short(), so
- * that they have a size and an address and no more.
+ * Write allocs and frees up to the first other record, and return that.  The
+ * layout is_short(): a record has a size and an address only.
  */
 static const struct hatf_record *
 put_short_run(struct encoder *e, const struct hatf_record *rec,
@@ -282,8 +265,8 @@ put_short_run(struct encoder *e, const struct hatf_record *rec,
 	return rec;
 }
 
-static void
-put_comment(struct encoder *e, const uint8_t *text, size_t nbytes)
+void
+encoder_write_comment(struct encoder *e, const uint8_t *text, size_t nbytes)
 {
 	uint8_t *const p = e->buf + e->used;
 
@@ -305,14 +288,15 @@ put_records(struct encoder *e, const struct hatf_record *rec,
 			rec = put_short_run(e, rec, end);
 			continue;
 		}
-		if (is_plain(rec))
-			put_plain(e, rec->tag, rec->size, rec->address,
-				  rec->thread, rec->heap, rec->time,
-				  rec->attributes, rec->attributes_nbytes);
+		if (is_alloc_free(rec))
+			put_alloc_free(e, rec->tag, rec->size, rec->address,
+				       rec->thread, rec->heap, rec->time,
+				       rec->attributes, rec->attributes_nbytes);
 		else if (rec->tag != HATF_COMMENT)
 			put_record(e, rec);
 		else
-			put_comment(e, rec->attributes, rec->attributes_nbytes);
+			encoder_write_comment(e, rec->attributes,
+					      rec->attributes_nbytes);
 		rec++;
 	}
 }
@@ -325,7 +309,7 @@ put_metadata(struct encoder *e, const struct hatf_metadata *metadata)
 	e->record_count[HATF_METADATA]++;
 }
 
-/* Let the planner decide, and write what it has decided. */
+/* Plan 'n' records and write them with their metadata. */
 static void
 put_window(struct encoder *e, const struct hatf_record *records, size_t n)
 {
@@ -348,7 +332,7 @@ put_window(struct encoder *e, const struct hatf_record *records, size_t n)
 	}
 }
 
-/* A block without records has its metadata too. */
+/* Write the metadata of a block without records. */
 static void
 put_restart(struct encoder *e)
 {
@@ -370,12 +354,12 @@ encoder_flush(struct encoder *e)
 		put_restart(e);
 	e->pending = 0;
 	e->texts_used = 0;
-	e->pending_max = choose_pending_max(e);
+	e->pending_max = encoder_choose_pending_max(e);
 }
 
 static inline void
-hold_back(struct encoder *e, const struct hatf_record *rec,
-	  const uint8_t *attributes)
+append_to_window(struct encoder *e, const struct hatf_record *rec,
+		 const uint8_t *attributes)
 {
 	struct hatf_record *const r = &e->window[e->pending++];
 
@@ -392,13 +376,13 @@ hold_back(struct encoder *e, const struct hatf_record *rec,
 }
 
 void
-encoder_hasten(struct encoder *e, bool in_haste)
+encoder_set_fast(struct encoder *e, bool is_fast)
 {
-	e->in_haste = in_haste;
-	e->planner.plan = in_haste ? place_wide : place_window;
+	e->is_fast = is_fast;
+	e->planner.plan = is_fast ? place_fast : place_window;
 }
 
-/* Could a record without attributes, of heap 0, be written as the layout is? */
+/* Does an alloc or free of heap 0 without attributes fit the layout? */
 static inline bool
 fits_plain(const struct layout_field *f, unsigned tag, uint64_t size,
 	   uint64_t address, uint64_t thread, uint64_t time)
@@ -411,7 +395,7 @@ fits_plain(const struct layout_field *f, unsigned tag, uint64_t size,
 	       layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0);
 }
 
-/* ... any record with an address? */
+/* Does a record with an address (tags 0 to 5) fit the layout? */
 static bool
 fits_layout(const struct layout_field *f, const struct hatf_record *rec)
 {
@@ -430,23 +414,20 @@ fits_layout(const struct layout_field *f, const struct hatf_record *rec)
 				 rec->attributes_nbytes);
 }
 
-/*
- * In haste a record need not wait if nothing is before it in the window and there
- * is room.
- */
+/* Fast mode: can a record that fits the layout be written at once? */
 static inline bool
-is_ready(const struct encoder *e)
+can_write_at_once(const struct encoder *e)
 {
-	return e->in_haste && e->pending == 0 && !e->restart &&
+	return e->is_fast && e->pending == 0 && !e->restart &&
 	       e->used < e->at_once_max;
 }
 
-/* Then write it, if it fits the layout. */
+/* Write a record at once if that is possible; else return false. */
 static bool
 put_at_once(struct encoder *e, const struct hatf_record *rec)
 {
-	if (!is_ready(e) || rec->tag > HATF_REALLOC_FREE ||
-	    rec->attributes_nbytes > TEXT_NBYTES ||
+	if (!can_write_at_once(e) || rec->tag > HATF_REALLOC_FREE ||
+	    rec->attributes_nbytes > ENCODER_TEXT_NBYTES ||
 	    !fits_layout(e->layout.field, rec))
 		return false;
 	put_record(e, rec);
@@ -462,18 +443,18 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 					  HATF_FIELD_TIME };
 	const uint64_t values[] = { thread, 0, time };
 	const struct layout_field *const f = e->layout.field;
-	/* put_number() stores 8 bytes, whatever it counts. */
+	/* put_number() stores 8 bytes, whatever the width. */
 	uint8_t tail[4 * 8];
 	uint8_t *p = tail;
 
-	if (!is_ready(e) || f[HATF_FIELD_ADDRESS].follows ||
+	if (!can_write_at_once(e) || f[HATF_FIELD_ADDRESS].follows ||
 	    f[HATF_FIELD_SIZE].follows ||
 	    !layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0))
 		return false;
 	for (size_t i = 0; i < sizeof(fields); i++) {
 		const struct layout_field *const field = &f[fields[i]];
 
-		/* If it goes by the value before, that must stay the same. */
+		/* If it depends on the value before, all must be equal. */
 		if (!layout_fits(field, values[i]) ||
 		    (field->follows &&
 		     (field->step != 0 || field->origin != values[i])))
@@ -503,12 +484,12 @@ encoder_end_run(struct encoder *e, const struct encoder_run *run)
 		e->record_count[tag] += run->count[tag];
 }
 
-/* What is not just one more record for the window. */
+/* Slow path: flush, write at once, or copy the attributes. */
 static __attribute__((noinline)) bool
 put_slowly(struct encoder *e, const struct hatf_record *rec)
 {
 	const size_t nbytes = rec->attributes_nbytes;
-	const size_t texts_nbytes = e->planner.records * TEXT_NBYTES;
+	const size_t texts_nbytes = e->planner.records * ENCODER_TEXT_NBYTES;
 
 	if (rec->tag > HATF_COMMENT || nbytes > UINT16_MAX)
 		return false;
@@ -520,10 +501,10 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending_max == 0)
 		return false;
 	if (nbytes > texts_nbytes) {
-		/* It need not be copied if nothing has to wait. */
+		/* The window is empty: write the record without a copy. */
 		put_window(e, rec, 1);
 		e->record_count[rec->tag]++;
-		e->pending_max = choose_pending_max(e);
+		e->pending_max = encoder_choose_pending_max(e);
 		return true;
 	}
 
@@ -532,7 +513,7 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	if (nbytes != 0)
 		memcpy(copy, rec->attributes, nbytes);
 	e->texts_used += nbytes;
-	hold_back(e, rec, copy);
+	append_to_window(e, rec, copy);
 	return true;
 }
 
@@ -542,7 +523,7 @@ put(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending >= e->pending_max || rec->attributes_nbytes != 0 ||
 	    rec->tag > HATF_COMMENT)
 		return put_slowly(e, rec);
-	hold_back(e, rec, e->texts);
+	append_to_window(e, rec, e->texts);
 	return true;
 }
 
@@ -554,14 +535,15 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 	return put(e, rec);
 }
 
-/* Where the window is full, or there is haste. */
+/* The window is full, or the encoder is in fast mode. */
 bool
-encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
-		 uint64_t address, uint64_t thread, uint64_t time)
+encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
+		       uint64_t address, uint64_t thread, uint64_t time)
 {
-	if (is_ready(e) &&
+	if (can_write_at_once(e) &&
 	    fits_plain(e->layout.field, tag, size, address, thread, time)) {
-		put_plain(e, tag, size, address, thread, 0, time, e->texts, 0);
+		put_alloc_free(e, tag, size, address, thread, 0, time, e->texts,
+			       0);
 		e->record_count[tag]++;
 		return true;
 	}
@@ -575,145 +557,4 @@ encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
 	};
 
 	return put(e, &rec);
-}
-
-bool
-encoder_comment(struct encoder *e, const char *text, size_t nbytes)
-{
-	const struct hatf_record rec = {
-		.tag = HATF_COMMENT,
-		.attributes = (const uint8_t *)text,
-		.attributes_nbytes = (uint32_t)nbytes,
-	};
-
-	if (nbytes > UINT16_MAX)
-		return false;
-	/* Before a block it has no metadata to wait for, and little room. */
-	if (e->pending != 0 || e->restart)
-		return encoder_put(e, &rec);
-	if (e->cap - e->used < 3 + nbytes)
-		return false;
-	put_comment(e, rec.attributes, nbytes);
-	e->record_count[HATF_COMMENT]++;
-	e->pending_max = choose_pending_max(e);
-	return true;
-}
-
-/* The comment that was appended last ends with SUM_LINE. */
-static void
-expect_sum(struct encoder *e)
-{
-	e->sum_off = e->used - 1 - CRC32C_DIGITS;
-}
-
-bool
-encoder_trailer(struct encoder *e, struct text *text)
-{
-	if (e->has_sums)
-		text_str(text, SUM_LINE);
-	if (!encoder_comment(e, text->buf, text->used))
-		return false;
-	if (e->has_sums && !text->full)
-		expect_sum(e);
-	return true;
-}
-
-void
-encoder_place(struct encoder *e)
-{
-	e->restart = true;
-}
-
-void
-encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
-{
-	static const char length[] = "bytes=0000000000\n";
-	char buf[BLOCK_COMMENT_MAX];
-	struct text t;
-
-	memcpy(e->count_before, e->record_count, sizeof(e->count_before));
-	text_init(&t, buf, sizeof(buf));
-	text_str(&t, "HATF block\n");
-	text_line_u64(&t, "block", e->block_count);
-	text_line_u64(&t, "record", encoder_data_records(e));
-	text_line_u64(&t, "event", event);
-	text_line_u64(&t, "time", time);
-	text_str(&t, length);
-	/* The first block begins where the stream does, before the header. */
-	e->block_off = e->block_count == 0 ? 0 : e->used;
-	encoder_comment(e, buf, t.used);
-	e->length_off = e->used - 1 - LENGTH_DIGITS;
-	e->block_count++;
-	encoder_place(e);
-}
-
-bool
-encoder_is_full(const struct encoder *e, size_t block_nbytes)
-{
-	if (e->used >= block_nbytes)
-		return true;
-	return e->planner.is_window_block &&
-	       (e->pending == e->pending_max ||
-		e->texts_used > e->planner.records * TEXT_NBYTES / 2);
-}
-
-static void
-fill_in_length(struct encoder *e)
-{
-	size_t length = e->used - e->block_off;
-
-	if (e->length_off == 0)
-		return;
-	for (unsigned i = LENGTH_DIGITS; i-- > 0; length /= 10)
-		e->buf[e->length_off + i] = (uint8_t)('0' + length % 10);
-}
-
-static void
-fill_in_sum(struct encoder *e)
-{
-	if (e->sum_off != 0)
-		crc32c_write(crc32c_add(0, e->buf, e->sum_off),
-			     e->buf + e->sum_off);
-}
-
-unsigned
-encoder_end(struct encoder *e)
-{
-	static const char text[] = "HATF sum\n" SUM_LINE;
-	unsigned appended = 0;
-
-	encoder_flush(e);
-	if (e->has_sums && e->length_off != 0 && e->sum_off == 0 &&
-	    encoder_comment(e, text, sizeof(text) - 1)) {
-		expect_sum(e);
-		appended = 1;
-	}
-	fill_in_length(e);
-	fill_in_sum(e);
-	return appended;
-}
-
-void
-encoder_cancel(struct encoder *e)
-{
-	e->pending = 0;
-	e->texts_used = 0;
-	e->used = 0;
-	e->length_off = 0;
-	e->sum_off = 0;
-	/* Or the next block's comment would wait for metadata. */
-	e->restart = false;
-	e->block_count--;
-	memcpy(e->record_count, e->count_before, sizeof(e->record_count));
-	e->pending_max = choose_pending_max(e);
-}
-
-void
-encoder_reset(struct encoder *e)
-{
-	e->stream_nbytes += e->used;
-	e->used = 0;
-	e->length_off = 0;
-	e->sum_off = 0;
-	e->pending_max = choose_pending_max(e);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * encoder.h - records into the bytes of one block
+ * encoder.h - encode records as the bytes of one block
  *
- * Turns records into HATF 1.0 bytes in a buffer of the caller's: data records,
- * the metadata that a planner (place.h) asks for between them, and the comments
- * that frame a block.  It is what the recorder and hatf_writer share.
+ * An encoder writes HATF 1.0 into the caller's buffer: data records, the
+ * metadata that a planner (place.h) puts between them, and the comments that
+ * frame a block.  The recorder and hatf_writer share it.
  *
- * Records are held back in a window until there are as many as the planner
- * wants to see, or somebody wants the bytes: 'used' lags behind encoder_put(),
- * and is right after encoder_flush() and encoder_end().
+ * Records wait in a window until it is full, or until encoder_flush() or
+ * encoder_end() empties it.  Until then 'used' does not include them.
  *
- * It runs inside traced programs, in a thread that has no libc state of its
- * own: nothing in here or below it (layout, place, text, attr) allocates,
- * locks, uses stdio or locale, makes a system call or touches errno.
+ * The encoder runs inside traced programs, in a thread without libc state of
+ * its own.  So neither this file nor the files that it calls (layout, place,
+ * comment_text, attr) allocate, lock, use stdio or locale, make a system call
+ * or touch errno.  An encoder has one owner, who serialises all calls.
  *
- * Invariant: [buf, buf + used) is a legal HATF stream that needs no earlier
- * byte, except that the "bytes=" of its block comment is filled in by
- * encoder_end(); and what is in the window has room behind it.
+ * Invariant: [buf, buf + used) is a legal HATF stream that depends on no
+ * earlier byte, except that encoder_end() fills in the "bytes=" of the block
+ * comment; and the buffer has room for the records of the window.
  */
 #ifndef HATF_ENCODER_H
 #define HATF_ENCODER_H
@@ -28,9 +28,10 @@
 #include "hatf/hatf.h"
 
 /*
- * The most that one record can take with the metadata before it: two set
- * interpretations (20 + 4) and a set fieldSize (4) for each of six fields, the
- * record itself (1 + 6 * 8 bytes), and 2 + 65535 bytes of attributes.
+ * The most bytes of one record with the metadata before it: two records that
+ * set the interpretation (20 + 4) and one that sets the fieldSize (4) for each
+ * of six fields, the record itself (1 + 6 * 8), and 2 + 65535 bytes of
+ * attributes.
  */
 #define ENCODER_RECORD_MAX_NBYTES (ENCODER_RECORD_NBYTES + 65535)
 #define ENCODER_RECORD_NBYTES	  (6 * 28 + 49 + 2)
@@ -38,84 +39,88 @@
 struct encoder {
 	uint8_t *buf; /* the caller's; one block */
 	size_t cap, used;
-	/* In 'buf': the block, and its "bytes="; 0: there is no block. */
+	/* Offsets in 'buf' of the block and of the digits of its "bytes=";
+	 * 'length_off' is 0 if there is no block. */
 	size_t block_off, length_off;
-	struct layout layout; /* after 'used' */
+	struct layout layout; /* as of 'used' */
 	struct place_planner planner;
-	struct place place; /* of the planner that is there without asking */
+	struct place place; /* context of the default planner */
 	bool restart;	    /* the block has no metadata yet */
-	bool in_haste;	    /* see encoder_hasten() */
+	bool is_fast;	    /* see encoder_set_fast() */
 	/* Set by the caller: each block ends with its sum (FORMAT "Sums"). */
 	bool has_sums;
-	/* In 'buf': the digits of the sum; 0: there is none yet. */
+	/* Offset in 'buf' of the digits of the sum; 0: no sum yet. */
 	size_t sum_off;
-	/* The window: in the caller's memory, like what it needs. */
+	/* The window and its arrays, in the caller's memory. */
 	struct hatf_record *window;
 	struct place_change *changes;
 	uint8_t *texts; /* the attributes and comments of the window */
-	size_t pending, pending_max, texts_used;
-	size_t at_once_max; /* of 'used', when a record need not wait there */
-	uint64_t stream_nbytes; /* that encoder_reset() took from the buffer */
-	uint64_t block_count;	/* that have been begun */
+	size_t pending, pending_max; /* records in the window; its capacity */
+	size_t texts_used;
+	size_t at_once_max; /* fast mode: write at once while 'used' is less */
+	uint64_t stream_nbytes; /* bytes of all blocks before this buffer */
+	uint64_t block_count;	/* blocks begun */
 	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
-	uint64_t count_before[HATF_TAG_COUNT]; /* without this block */
+	uint64_t count_before[HATF_TAG_COUNT]; /* the same before this block */
 };
 
 /*
- * What the caller gives for a planner's window (NULL: place_window()): memory
- * beside the buffer, and room in it beyond what a block should have when it is
- * ended, for the records that were not in 'used' yet, and one.
+ * Return the bytes of memory that the window of a planner (NULL: the default,
+ * place_window()) needs beside the buffer, and the bytes of the buffer that it
+ * needs beyond the length at which the caller ends a block: room for the
+ * records of the window, and one more.
  */
 size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);
 
 /*
- * Start with an empty buffer.  It stays the caller's, and so does 'memory':
- * encoder_memory_nbytes(planner), aligned as malloc() does.  '*planner' is copied.  The
- * encoder must not be moved after that.
+ * Start with an empty buffer.  'buf' (of 'cap' bytes) and 'memory' stay the
+ * caller's; 'memory' has encoder_memory_nbytes(planner) bytes and the alignment
+ * of malloc().  Copy '*planner'.  The encoder must not be moved afterwards.
  */
 void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 		  const struct place_planner *planner, void *memory);
 
 /*
- * Append a comment before a block has begun or inside one: the header, a note.
- * 'nbytes' is at most 65535.  Returns false and writes nothing if it does not
- * fit.
+ * Append a comment of 'nbytes' bytes, before a block has begun (the header) or
+ * inside one.  Return false and write nothing if it does not fit, or if
+ * 'nbytes' is above 65535.
  */
 bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
 
 /*
  * Append the trailer.  'text' has its lines, and room for the line of the sum,
  * which is added if there are sums.  The window must be empty, and the next
- * call must be encoder_end().
+ * call must be encoder_end().  Return false if the trailer does not fit.
  */
 bool encoder_trailer(struct encoder *e, struct text *text);
 
 /*
- * Begin a block: its comment (FORMAT "Trace blocks"; 'event' is the number of
- * the first logical event in it, 'time' the start time) and metadata for every
- * field.  The buffer must be empty or hold comments only, and have room for a
- * record.
+ * Begin a block with its comment (FORMAT "Trace blocks") and metadata for every
+ * field.  'event' is the number of the first logical event in it, 'time' its
+ * start time in the trace's unit.  The buffer must be empty or have comments
+ * only, and have room for a record.
  */
 void encoder_begin(struct encoder *e, uint64_t event, uint64_t time);
 
-/* The metadata alone, for a stream that is to have no block comments. */
-void encoder_place(struct encoder *e);
+/* Begin a block without a comment, for a stream without block comments. */
+void encoder_begin_bare(struct encoder *e);
 
 /*
- * Append a record with the metadata that it needs; its attributes are copied.
- * Returns false and writes nothing if there is no room for it, or if HATF
- * cannot express the record (tag above 10, attributes over 65535 bytes).
+ * Append a record with the metadata that it needs; copy its attributes.  Return
+ * false and write nothing if there is no room for it, or if HATF cannot express
+ * the record (tag above 10, attributes of more than 65535 bytes).
  */
 bool encoder_put(struct encoder *e, const struct hatf_record *rec);
 
 /*
- * Like encoder_put(), but for an alloc or free of heap 0 without attributes, and
- * without a record: copying one that has only just been stored takes longer than all of
- * this.
+ * encoder_put_plain() is like encoder_put(), but for an alloc or free of heap 0
+ * without attributes.  It takes the fields as arguments, not in a record:
+ * loading a record directly after storing it would take longer than all the
+ * rest. encoder_put_plain_slow() is its slow path.
  */
-bool encoder_put_late(struct encoder *e, uint8_t tag, uint64_t size,
-		      uint64_t address, uint64_t thread, uint64_t time);
+bool encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
+			    uint64_t address, uint64_t thread, uint64_t time);
 
 static inline bool
 encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
@@ -123,8 +128,9 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 {
 	struct hatf_record *const r = &e->window[e->pending];
 
-	if (__builtin_expect(e->in_haste || e->pending >= e->pending_max, 0))
-		return encoder_put_late(e, tag, size, address, thread, time);
+	if (__builtin_expect(e->is_fast || e->pending >= e->pending_max, 0))
+		return encoder_put_plain_slow(e, tag, size, address, thread,
+					      time);
 	r->tag = tag;
 	r->attributes_nbytes = 0;
 	r->attributes = e->texts;
@@ -140,23 +146,29 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 }
 
 /*
- * In haste: several such records of one thread and time, with what they have in common
- * looked up once.  Between encoder_begin_run() and encoder_end_run() nothing else may
- * be done with the encoder.
+ * A run is several plain records of one thread and time in fast mode; what they
+ * have in common is computed once.  Between encoder_begin_run() and
+ * encoder_end_run() the caller may only call encoder_run_put().
  */
 struct encoder_run {
-	uint8_t *next, *end; /* in the buffer; no record begins behind 'end' */
+	uint8_t *next, *end; /* in the buffer; all records begin before 'end' */
 	struct layout_field size, address;
-	uint8_t tail[8]; /* what each record has behind its address */
+	uint8_t tail[8]; /* the bytes of each record after its address */
 	size_t tail_nbytes;
 	uint64_t count[2]; /* by tag */
 };
 
-/* False: there is no haste, or a record cannot be written at once as things are. */
+/*
+ * Begin a run.  Return false if the encoder is not in fast mode, the window is
+ * not empty, or the layout does not fit the thread and time.
+ */
 bool encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 		       struct encoder_run *run_ret);
 
-/* False and nothing is written if the record does not fit, or there is no room. */
+/*
+ * Append a plain record.  Return false and write nothing if it does not fit the
+ * layout, or if there is no room.
+ */
 static inline bool
 encoder_run_put(struct encoder_run *run, unsigned tag, uint64_t size,
 		uint64_t address)
@@ -180,9 +192,10 @@ encoder_run_put(struct encoder_run *run, unsigned tag, uint64_t size,
 	return true;
 }
 
+/* End the run and count its records. */
 void encoder_end_run(struct encoder *e, const struct encoder_run *run);
 
-/* How many records can be put before the window is full? */
+/* Return the number of records that can be put before the window is full. */
 static inline size_t
 encoder_window_left(const struct encoder *e)
 {
@@ -190,34 +203,37 @@ encoder_window_left(const struct encoder *e)
 }
 
 /*
- * From here on, or no longer, spare time rather than bytes: what fits the layout is
- * written at once, and place_wide() makes layouts that nearly everything fits.  Only
- * for an encoder without a planner of the caller's.
+ * Turn fast mode on or off.  Fast mode saves time at the cost of bytes: a
+ * record that fits the layout is written at once, and place_fast() plans
+ * layouts that nearly all records fit.  Only for an encoder with the default
+ * planner.
  */
-void encoder_hasten(struct encoder *e, bool in_haste);
+void encoder_set_fast(struct encoder *e, bool is_fast);
 
-/* Should the block end, if it is to have about 'block_nbytes'? */
+/*
+ * Should the caller end the block, if blocks have about 'block_nbytes' bytes?
+ */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 
-/* Empty the window. */
+/* Write the records of the window. */
 void encoder_flush(struct encoder *e);
 
 /*
  * End the block: empty the window, append the comment with the sum if there are
- * sums and no trailer has it, and fill in "bytes=".  The bytes are e->buf[0,
- * e->used).  encoder_reset() then empties the buffer for the next block.
- * Returns how many records were appended: 0 or 1.
+ * sums and no trailer has it, and fill in "bytes=".  The block is e->buf[0,
+ * e->used).  Return how many records were appended: 0 or 1.  encoder_reset()
+ * then empties the buffer for the next block.
  */
 unsigned encoder_end(struct encoder *e);
 void encoder_reset(struct encoder *e);
 
 /*
- * Instead: forget the block that was begun last, ended or not, as if it had not been.
- * It may be the first one only if there is to be none.
+ * Discard the block that was begun last, ended or not, and restore the counts
+ * before it.  Only discard the first block if no other block will follow.
  */
 void encoder_cancel(struct encoder *e);
 
-/* Data records so far (tags 0 to 10), with those in the window. */
+/* Return the number of data records (tags 0 to 10), including the window. */
 uint64_t encoder_data_records(const struct encoder *e);
 
 #endif /* HATF_ENCODER_H */

@@ -5,21 +5,24 @@
 #include "hatf/codec/field_states.h"
 
 /*
- * While a field does not get smaller by it, a delta of 4 bytes is worse than an
- * offset: it hides from a compressor that an address occurs again.
+ * Extra cost of a delta of 4 bytes: at equal size an offset is better, since a
+ * delta hides repeated addresses from a compressor.
  */
 #define DELTA_TOLL 1
 
-/* Widths by state; under default, the last one. */
+/* Width codes by state; under default, the last width. */
 static const uint8_t size_widths[TRELLIS_STATES] = { 1, 1, 2, 2, 4, 4, 8, 8 };
 static const uint8_t address_widths[TRELLIS_STATES] = {
 	1, 0, 2, 2, 4, 4, 0, 8,
 };
 static const uint8_t delta_widths[TRELLIS_STATES] = {
-	1, 0, 2, STATE_NO_WIDTH, 4, STATE_NO_WIDTH, 8, STATE_NO_WIDTH,
+	1, 0,
+	2, FIELD_STATE_NO_WIDTH,
+	4, FIELD_STATE_NO_WIDTH,
+	8, FIELD_STATE_NO_WIDTH,
 };
 static const uint8_t attributes_widths[TRELLIS_STATES] = {
-	1, 0, 2, HATF_WIDTH_V1, 4, HATF_WIDTH_V2, 8, STATE_NO_WIDTH,
+	1, 0, 2, HATF_WIDTH_V1, 4, HATF_WIDTH_V2, 8, FIELD_STATE_NO_WIDTH,
 };
 
 static const uint8_t *const widths[HATF_FIELD_COUNT] = {
@@ -38,7 +41,7 @@ is_second(unsigned state)
 }
 
 enum hatf_interpretation
-state_interpretation(unsigned field, unsigned state)
+field_state_interpretation(unsigned field, unsigned state)
 {
 	switch (field) {
 	case HATF_FIELD_SIZE:
@@ -53,45 +56,46 @@ state_interpretation(unsigned field, unsigned state)
 }
 
 unsigned
-state_width(unsigned field, unsigned state)
+field_state_width(unsigned field, unsigned state)
 {
 	return widths[field][state];
 }
 
 unsigned
-state_of(unsigned field, const struct layout_field *f)
+field_state_of(unsigned field, const struct layout_field *f)
 {
 	const unsigned width =
 		f->interpretation == HATF_DEFAULT ? f->last_width : f->width;
 
 	for (unsigned i = 0; i < TRELLIS_STATES; i++)
 		if (widths[field][i] == width &&
-		    state_interpretation(field, i) == f->interpretation)
+		    field_state_interpretation(field, i) == f->interpretation)
 			return i;
-	return STATE_FOREIGN;
+	return FIELD_STATE_OTHER;
 }
 
 void
-states_set(struct trellis_costs *c, int first, int second)
+field_states_set(struct trellis_costs *c, int first, int second)
 {
 	for (unsigned i = 0; i < TRELLIS_STATES; i++)
 		c->state[i] = (int16_t)(is_second(i) ? second : first);
 }
 
-/* Changes are possible before all uses but tied ones. */
+/* Forbid changes before tied uses and before unused records. */
 static void
 init_rules(struct trellis_rules *r)
 {
 	memset(r, 0, sizeof(*r));
-	states_set(&r->within[1], TRELLIS_NEVER, TRELLIS_NEVER);
-	states_set(&r->enter[CLASS_UNUSED], TRELLIS_NEVER, TRELLIS_NEVER);
+	field_states_set(&r->within[1], TRELLIS_NEVER, TRELLIS_NEVER);
+	field_states_set(&r->enter[FIELD_CLASS_UNUSED], TRELLIS_NEVER,
+			 TRELLIS_NEVER);
 }
 
-/* A number that takes at least 'needed' bytes. */
+/* Return the cost of a number that needs 'needed' bytes. */
 static int
 number_cost(unsigned width, unsigned needed)
 {
-	if (width == STATE_NO_WIDTH || width < needed)
+	if (width == FIELD_STATE_NO_WIDTH || width < needed)
 		return TRELLIS_NEVER;
 	return (int)width;
 }
@@ -100,19 +104,20 @@ static void
 init_size_rules(struct trellis_rules *r)
 {
 	init_rules(r);
-	states_set(&r->within[0], STATES_WIDTH_COST, TRELLIS_NEVER);
-	states_set(&r->across, STATES_VALUE_COST, STATES_WIDTH_COST);
-	states_set(&r->aslant, TRELLIS_NEVER, 2 * STATES_WIDTH_COST);
-	for (unsigned class = 0; class < 2 * CLASS_CHANGED; class ++) {
-		const unsigned needed = 1u << class % CLASS_CHANGED;
-		const bool changed = class & CLASS_CHANGED;
+	field_states_set(&r->within[0], FIELD_STATE_WIDTH_COST, TRELLIS_NEVER);
+	field_states_set(&r->across, FIELD_STATE_VALUE_COST,
+			 FIELD_STATE_WIDTH_COST);
+	field_states_set(&r->aslant, TRELLIS_NEVER, 2 * FIELD_STATE_WIDTH_COST);
+	for (unsigned class = 0; class < 2 * FIELD_CLASS_CHANGED; class ++) {
+		const unsigned needed = 1u << class % FIELD_CLASS_CHANGED;
+		const bool changed = class & FIELD_CLASS_CHANGED;
 
 		for (unsigned i = 0; i < TRELLIS_STATES; i++) {
 			int stay = number_cost(size_widths[i], needed);
 			int enter = stay;
 
 			if (is_second(i)) {
-				stay = changed ? STATES_VALUE_COST : 0;
+				stay = changed ? FIELD_STATE_VALUE_COST : 0;
 				enter = 0;
 			}
 			r->stay[class].state[i] = (int16_t)stay;
@@ -121,14 +126,14 @@ init_size_rules(struct trellis_rules *r)
 	}
 }
 
-/* What a difference of this class takes; 0: it is 0. */
+/* Return the bytes that a difference of this class needs. */
 static unsigned
 delta_needed(unsigned class)
 {
 	return class == 0 ? 0 : 1u << (class - 1);
 }
 
-/* The class is 5 * that of the difference + that of the offset. */
+/* Set the costs of one class of the address (see field_states.h). */
 static void
 init_address_costs(struct trellis_rules *r, unsigned class)
 {
@@ -143,7 +148,7 @@ init_address_costs(struct trellis_rules *r, unsigned class)
 		if (!is_second(i)) {
 			const int toll = width == 4 ? DELTA_TOLL : 0;
 
-			/* Whatever the first value is, it can be stored as 0. */
+			/* The first value is always stored as 0. */
 			stay = toll + number_cost(width, delta);
 			enter = toll + number_cost(width, 0);
 		}
@@ -158,11 +163,14 @@ static void
 init_address_rules(struct trellis_rules *r)
 {
 	init_rules(r);
-	states_set(&r->within[0], STATES_WIDTH_COST, STATES_WIDTH_COST);
-	states_set(&r->across, STATES_VALUE_COST, STATES_VALUE_COST);
-	states_set(&r->aslant, STATES_VALUE_COST + STATES_WIDTH_COST,
-		   STATES_VALUE_COST + STATES_WIDTH_COST);
-	/* Two of the pairs are not of the same width. */
+	field_states_set(&r->within[0], FIELD_STATE_WIDTH_COST,
+			 FIELD_STATE_WIDTH_COST);
+	field_states_set(&r->across, FIELD_STATE_VALUE_COST,
+			 FIELD_STATE_VALUE_COST);
+	field_states_set(&r->aslant,
+			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST,
+			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST);
+	/* In two pairs, the partners have different widths. */
 	for (unsigned i = 0; i < TRELLIS_STATES; i++)
 		if (address_widths[i] != address_widths[i ^ 1])
 			r->across.state[i] = r->aslant.state[i];
@@ -176,9 +184,12 @@ static void
 init_delta_rules(struct trellis_rules *r)
 {
 	init_rules(r);
-	states_set(&r->within[0], STATES_WIDTH_COST, STATES_WIDTH_COST);
-	states_set(&r->across, STATES_WIDTH_COST, STATES_WIDTH_COST);
-	states_set(&r->aslant, STATES_WIDTH_COST, STATES_WIDTH_COST);
+	field_states_set(&r->within[0], FIELD_STATE_WIDTH_COST,
+			 FIELD_STATE_WIDTH_COST);
+	field_states_set(&r->across, FIELD_STATE_WIDTH_COST,
+			 FIELD_STATE_WIDTH_COST);
+	field_states_set(&r->aslant, FIELD_STATE_WIDTH_COST,
+			 FIELD_STATE_WIDTH_COST);
 	for (unsigned class = 0; class < 5; class ++) {
 		for (unsigned i = 0; i < TRELLIS_STATES; i++)
 			r->stay[class].state[i] = (int16_t)number_cost(
@@ -187,7 +198,7 @@ init_delta_rules(struct trellis_rules *r)
 	}
 }
 
-/* What a record's attributes cost beyond themselves. */
+/* Return the cost of a record's attributes in addition to their bytes. */
 static int16_t
 attributes_cost(unsigned state, unsigned class)
 {
@@ -195,10 +206,10 @@ attributes_cost(unsigned state, unsigned class)
 	case 0:
 		return class == 0 ? 0 : TRELLIS_NEVER;
 	case HATF_WIDTH_V1:
-		return class < CLASS_LONG ? 1 : TRELLIS_NEVER;
+		return class < FIELD_CLASS_LONG ? 1 : TRELLIS_NEVER;
 	case HATF_WIDTH_V2:
 		return 2;
-	case STATE_NO_WIDTH:
+	case FIELD_STATE_NO_WIDTH:
 		return TRELLIS_NEVER;
 	default:
 		return class == 1 + state / 2 ? 0 : TRELLIS_NEVER;
@@ -209,10 +220,13 @@ static void
 init_attributes_rules(struct trellis_rules *r)
 {
 	init_rules(r);
-	states_set(&r->within[0], STATES_WIDTH_COST, STATES_WIDTH_COST);
-	states_set(&r->across, STATES_WIDTH_COST, STATES_WIDTH_COST);
-	states_set(&r->aslant, STATES_WIDTH_COST, STATES_WIDTH_COST);
-	for (unsigned class = 0; class <= CLASS_LONG; class ++) {
+	field_states_set(&r->within[0], FIELD_STATE_WIDTH_COST,
+			 FIELD_STATE_WIDTH_COST);
+	field_states_set(&r->across, FIELD_STATE_WIDTH_COST,
+			 FIELD_STATE_WIDTH_COST);
+	field_states_set(&r->aslant, FIELD_STATE_WIDTH_COST,
+			 FIELD_STATE_WIDTH_COST);
+	for (unsigned class = 0; class <= FIELD_CLASS_LONG; class ++) {
 		for (unsigned i = 0; i < TRELLIS_STATES; i++)
 			r->stay[class].state[i] = attributes_cost(i, class);
 		r->enter[class] = r->stay[class];
@@ -220,7 +234,7 @@ init_attributes_rules(struct trellis_rules *r)
 }
 
 void
-states_init(struct states *s)
+field_states_init(struct field_states *s)
 {
 	init_size_rules(&s->size);
 	init_address_rules(&s->address);

@@ -3,8 +3,8 @@
  * field_uses.c - see field_uses.h
  *
  * Nearly all sizes, offsets and differences of addresses fit 32 bits.  So the
- * first pass only subtracts, and the second one finds the classes of four uses
- * at a time.
+ * first pass only subtracts, and the second pass computes the classes of four
+ * uses at a time.
  */
 #include "hatf/codec/field_uses.h"
 
@@ -23,26 +23,26 @@ has_field(const struct hatf_record *rec, unsigned field)
 }
 
 uint64_t
-uses_value(const struct hatf_record *rec, unsigned field)
+field_uses_value(const struct hatf_record *rec, unsigned field)
 {
-	return field == HATF_FIELD_ADDRESS && record_is_realloc(rec)
+	return field == HATF_FIELD_ADDRESS && hatf_record_is_realloc(rec)
 		       ? rec->old_address
-		       : record_number(rec, field);
+		       : hatf_record_number(rec, field);
 }
 
 uint64_t
-uses_first(const struct uses *u, unsigned field)
+field_uses_first(const struct field_uses *u, unsigned field)
 {
 	for (size_t i = 0; i < u->record_count; i++)
 		if (has_field(&u->records[i], field))
-			return uses_value(&u->records[i], field);
+			return field_uses_value(&u->records[i], field);
 	return 0;
 }
 
 uint64_t
-uses_previous(const struct uses *u, unsigned field)
+field_uses_previous(const struct field_uses *u, unsigned field)
 {
-	return u->restart ? uses_first(u, field)
+	return u->restart ? field_uses_first(u, field)
 			  : u->layout->field[field].origin;
 }
 
@@ -56,11 +56,14 @@ size_class(uint64_t size)
 static inline uint8_t
 address_class(uint64_t difference, uint64_t offset)
 {
-	return (uint8_t)(5 * uses_delta_class(difference) +
-			 uses_delta_class(offset));
+	return (uint8_t)(5 * field_uses_delta_class(difference) +
+			 field_uses_delta_class(offset));
 }
 
-/* The same, of four 32-bit numbers at a time; true is -1 in a vector. */
+/*
+ * field_uses_delta_class() of four 32-bit numbers at a time; a comparison of
+ * vectors gives -1 for true.
+ */
 static inline vector
 delta_classes(vector difference)
 {
@@ -71,7 +74,7 @@ delta_classes(vector difference)
 			(folded >> 16 == 0));
 }
 
-/* Put the classes of four uses beside what is known of them already. */
+/* OR the classes of four uses into the bits that the first pass has set. */
 static inline void
 merge_classes(uint8_t *classes, vector found)
 {
@@ -94,7 +97,7 @@ merge_classes(uint8_t *classes, vector found)
 }
 
 static void
-classify_addresses(struct uses *u)
+classify_addresses(struct field_uses *u)
 {
 	const size_t count = u->count;
 
@@ -110,7 +113,7 @@ classify_addresses(struct uses *u)
 }
 
 static void
-classify_sizes(struct uses *u)
+classify_sizes(struct field_uses *u)
 {
 	const size_t count = u->count;
 
@@ -123,20 +126,20 @@ classify_sizes(struct uses *u)
 	}
 }
 
-/* One at a time, where a size does not fit 32 bits. */
+/* Classify the sizes one at a time: one of them does not fit 32 bits. */
 static void
-reclassify_sizes(struct uses *u)
+reclassify_sizes(struct field_uses *u)
 {
 	for (size_t i = 0; i < u->count; i++)
-		if (u->size_class[i] != CLASS_UNUSED)
+		if (u->size_class[i] != FIELD_CLASS_UNUSED)
 			u->size_class[i] |=
 				size_class(u->records[u->record[i]].size);
 }
 
 void
-uses_rebase(struct uses *u, uint64_t base)
+field_uses_rebase(struct field_uses *u, uint64_t base)
 {
-	uint64_t address = uses_previous(u, HATF_FIELD_ADDRESS);
+	uint64_t address = field_uses_previous(u, HATF_FIELD_ADDRESS);
 	size_t use = 0;
 
 	for (size_t i = 0; i < u->record_count; i++) {
@@ -145,7 +148,7 @@ uses_rebase(struct uses *u, uint64_t base)
 
 		if (rec->tag > HATF_REALLOC_FREE)
 			continue;
-		if (record_is_realloc(rec)) {
+		if (hatf_record_is_realloc(rec)) {
 			u->address_class[use++] =
 				address_class(rec->old_address - address,
 					      rec->old_address - base);
@@ -159,17 +162,17 @@ uses_rebase(struct uses *u, uint64_t base)
 	}
 }
 
-/* What is carried from record to record by the first pass. */
+/* The state of the first pass between two records. */
 struct pass {
 	uint64_t base, address, size;
-	/* Bits above 31 of any: something does not fit 32 bits. */
-	uint64_t wide_addresses, wide_sizes;
+	/* OR of all; above UINT32_MAX if one of them does not fit 32 bits. */
+	uint64_t any_address, any_size;
 	size_t use;
 };
 
 static inline void
-use_address(struct uses *u, struct pass *p, uint64_t address, uint8_t tied,
-	    size_t record)
+use_address(struct field_uses *u, struct pass *p, uint64_t address,
+	    uint8_t tied, size_t record)
 {
 	const uint64_t difference = address - p->address;
 	const uint64_t offset = address - p->base;
@@ -179,31 +182,33 @@ use_address(struct uses *u, struct pass *p, uint64_t address, uint8_t tied,
 	u->address_class[p->use] = tied;
 	u->record[p->use++] = (uint16_t)record;
 	p->address = address;
-	p->wide_addresses |= (difference + (UINT64_C(1) << 31)) |
-			     (offset + (UINT64_C(1) << 31));
+	p->any_address |= (difference + (UINT64_C(1) << 31)) |
+			  (offset + (UINT64_C(1) << 31));
 }
 
-/* Without a branch: nobody can predict which record has a size. */
+/* Branch-free, since a processor cannot predict which record has a size. */
 static inline void
-use_size(struct uses *u, struct pass *p, const struct hatf_record *rec)
+use_size(struct field_uses *u, struct pass *p, const struct hatf_record *rec)
 {
 	const uint64_t unused = 0 - (uint64_t)(rec->tag == HATF_FREE);
 	const uint64_t difference = rec->size ^ p->size;
-	const unsigned changed = (unsigned)(difference != 0) * CLASS_CHANGED;
+	const unsigned changed =
+		(unsigned)(difference != 0) * FIELD_CLASS_CHANGED;
 
 	u->size[p->use] = (uint32_t)rec->size;
-	u->size_class[p->use] = (uint8_t)(changed | (unused & CLASS_UNUSED));
+	u->size_class[p->use] =
+		(uint8_t)(changed | (unused & FIELD_CLASS_UNUSED));
 	p->size ^= difference & ~unused;
-	p->wide_sizes |= rec->size;
+	p->any_size |= rec->size;
 }
 
 static void
-first_pass(struct uses *u, struct pass *p)
+first_pass(struct field_uses *u, struct pass *p)
 {
-	const uint64_t time = uses_previous(u, HATF_FIELD_TIME);
-	const uint64_t thread = uses_previous(u, HATF_FIELD_THREAD);
-	const uint64_t heap = uses_previous(u, HATF_FIELD_HEAP);
-	/* None of these in memory: each record would wait for the last one. */
+	const uint64_t time = field_uses_previous(u, HATF_FIELD_TIME);
+	const uint64_t thread = field_uses_previous(u, HATF_FIELD_THREAD);
+	const uint64_t heap = field_uses_previous(u, HATF_FIELD_HEAP);
+	/* Locals, not memory: else each record would wait for the last one. */
 	uint64_t times = 0, threads = 0, heaps = 0;
 	uint32_t attributes = 0;
 	struct pass now = *p;
@@ -225,7 +230,7 @@ first_pass(struct uses *u, struct pass *p)
 		if (tag > HATF_FREE) {
 			use_address(u, &now, rec->old_address, 0, i);
 			u->size[now.use] = 0;
-			u->size_class[now.use] = CLASS_UNUSED;
+			u->size_class[now.use] = FIELD_CLASS_UNUSED;
 			tied = TRELLIS_TIED;
 		}
 		use_address(u, &now, rec->address, tied, i);
@@ -238,8 +243,9 @@ first_pass(struct uses *u, struct pass *p)
 }
 
 void
-uses_scan(struct uses *u, const struct hatf_record *records, size_t n,
-	  const struct layout *layout, bool restart, uint64_t base)
+field_uses_scan(struct field_uses *u, const struct hatf_record *records,
+		size_t n, const struct layout *layout, bool restart,
+		uint64_t base)
 {
 	struct pass p = { .base = base };
 
@@ -247,61 +253,70 @@ uses_scan(struct uses *u, const struct hatf_record *records, size_t n,
 	u->record_count = n;
 	u->layout = layout;
 	u->restart = restart;
-	p.address = uses_previous(u, HATF_FIELD_ADDRESS);
-	p.size = uses_previous(u, HATF_FIELD_SIZE);
+	p.address = field_uses_previous(u, HATF_FIELD_ADDRESS);
+	p.size = field_uses_previous(u, HATF_FIELD_SIZE);
 	first_pass(u, &p);
 	u->count = p.use;
-	if (p.wide_sizes <= UINT32_MAX)
+	if (p.any_size <= UINT32_MAX)
 		classify_sizes(u);
 	else
 		reclassify_sizes(u);
-	if (p.wide_addresses <= UINT32_MAX)
+	if (p.any_address <= UINT32_MAX)
 		classify_addresses(u);
 	else
-		uses_rebase(u, base);
+		field_uses_rebase(u, base);
 }
 
-/* Time, thread or heap. */
+/* Classify time, thread or heap. */
 static void
-classify_differences(struct uses *u, unsigned field)
+classify_differences(struct field_uses *u, unsigned field)
 {
-	uint64_t previous = uses_previous(u, field);
+	uint64_t previous = field_uses_previous(u, field);
 
 	for (size_t i = 0; i < u->record_count; i++) {
 		const struct hatf_record *const rec = &u->records[i];
-		const uint64_t value = uses_value(rec, field);
+		const uint64_t value = field_uses_value(rec, field);
 
-		u->field_class[i] = CLASS_UNUSED;
+		u->field_class[i] = FIELD_CLASS_UNUSED;
 		if (!has_field(rec, field))
 			continue;
-		u->field_class[i] = (uint8_t)uses_delta_class(value - previous);
+		u->field_class[i] =
+			(uint8_t)field_uses_delta_class(value - previous);
 		previous = value;
 	}
 }
 
 static void
-classify_attributes(struct uses *u)
+classify_attributes(struct field_uses *u)
 {
 	static const uint8_t exact[] = {
-		0,	     1,		  2,	       CLASS_SHORT, 3,
-		CLASS_SHORT, CLASS_SHORT, CLASS_SHORT, 4,
+		0,
+		1,
+		2,
+		FIELD_CLASS_SHORT,
+		3,
+		FIELD_CLASS_SHORT,
+		FIELD_CLASS_SHORT,
+		FIELD_CLASS_SHORT,
+		4,
 	};
 
 	for (size_t i = 0; i < u->record_count; i++) {
 		const uint32_t nbytes = u->records[i].attributes_nbytes;
 
 		if (u->records[i].tag == HATF_COMMENT)
-			u->field_class[i] = CLASS_UNUSED;
+			u->field_class[i] = FIELD_CLASS_UNUSED;
 		else if (nbytes < sizeof(exact))
 			u->field_class[i] = exact[nbytes];
 		else
-			u->field_class[i] =
-				nbytes <= UINT8_MAX ? CLASS_SHORT : CLASS_LONG;
+			u->field_class[i] = nbytes <= UINT8_MAX
+						    ? FIELD_CLASS_SHORT
+						    : FIELD_CLASS_LONG;
 	}
 }
 
 void
-uses_classify(struct uses *u, unsigned field)
+field_uses_classify(struct field_uses *u, unsigned field)
 {
 	if (field == HATF_FIELD_ATTRIBUTES)
 		classify_attributes(u);

@@ -1,72 +1,80 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * field_uses.h - what the records of a window use, by classes
+ * field_uses.h - classify the uses of each field in a window of records
  *
- * Looks at the records of a window once and tells for each use of a field its
- * class (field_states.h).  Size and address share the numbers of their uses: each
- * record with an address is a use, a realloc two of them, the first with its
- * size.  For the other fields each record is a use.
+ * field_uses_scan() reads the records of a window once and gives each use of a
+ * field its class (field_states.h).  Size and address share the numbering of
+ * their uses: each record with an address is one use; a realloc is two, of
+ * which the first has its size.  For the other fields each record is one use.
  *
- * Runs where encoder.h runs.
+ * These functions may run where encoder.h runs.  A 'struct field_uses' has one
+ * owner, who serialises all calls.
  */
-#ifndef HATF_USES_H
-#define HATF_USES_H
+#ifndef HATF_FIELD_USES_H
+#define HATF_FIELD_USES_H
 
 #include "hatf/codec/field_states.h"
 #include "hatf/codec/layout.h"
 #include "hatf/hatf.h"
 
-#define USES_RECORDS 256 /* the most of a window */
+#define FIELD_USES_RECORDS 256 /* the most records of a window */
 
-_Static_assert(2 * USES_RECORDS <= TRELLIS_USES, "reallocs alone");
+_Static_assert(2 * FIELD_USES_RECORDS <= TRELLIS_USES,
+	       "room for a window of reallocs only");
 
-struct uses {
-	/* The window; 'restart': any state may begin it. */
+struct field_uses {
+	/* The window.  'restart': no field has a state before it. */
 	const struct hatf_record *records;
 	const struct layout *layout;
 	size_t record_count;
 	bool restart;
-	/* Of size and address. */
+	/* The uses of size and address. */
 	size_t count;
 	uint16_t record[TRELLIS_USES];
 	_Alignas(16) uint8_t address_class[TRELLIS_USES];
 	_Alignas(16) uint8_t size_class[TRELLIS_USES];
-	/* Bits that differ from the value before; lengths of attributes. */
+	/* OR over the window: the bits of time, thread and heap that differ
+	 * from the value before the window; the lengths of attributes. */
 	uint64_t time, thread, heap;
 	uint32_t attributes;
-	/* Of the field that was classified last. */
-	uint8_t field_class[USES_RECORDS];
-	/* Between the two passes of uses_scan(). */
+	/* Result of field_uses_classify(). */
+	uint8_t field_class[FIELD_USES_RECORDS];
+	/* From the first to the second pass of field_uses_scan(). */
 	_Alignas(16) uint32_t difference[TRELLIS_USES];
 	_Alignas(16) uint32_t offset[TRELLIS_USES];
 	_Alignas(16) uint32_t size[TRELLIS_USES];
 };
 
-/* What is the (for a realloc, first) value of a field that 'rec' has? */
-uint64_t uses_value(const struct hatf_record *rec, unsigned field);
+/* Return the value of a field of 'rec'; for the address, the first one. */
+uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 
 /*
- * What the first use of a field is compared with: the value that the field has
- * now, or, where any state may begin the window, the first value itself.
+ * Return the value that the first use of a field is compared with: the present
+ * value of the field, or on a restart the first value of the window.
  */
-uint64_t uses_previous(const struct uses *u, unsigned field);
+uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 
-/* The first value of a field in the window; 0 if there is none. */
-uint64_t uses_first(const struct uses *u, unsigned field);
+/* Return the first value of a field in the window; 0 if there is none. */
+uint64_t field_uses_first(const struct field_uses *u, unsigned field);
 
-/* Begin a window, with 'base' the base of the address. */
-void uses_scan(struct uses *u, const struct hatf_record *records, size_t n,
-	       const struct layout *layout, bool restart, uint64_t base);
+/*
+ * Begin a window of 'n' records and classify sizes and addresses; 'base' is the
+ * base of the address.  The window and the layout stay the caller's, and must
+ * last until the next call.
+ */
+void field_uses_scan(struct field_uses *u, const struct hatf_record *records,
+		     size_t n, const struct layout *layout, bool restart,
+		     uint64_t base);
 
-/* Classify the addresses once more, as if this was the base. */
-void uses_rebase(struct uses *u, uint64_t base);
+/* Classify the addresses again, with another base. */
+void field_uses_rebase(struct field_uses *u, uint64_t base);
 
 /* Classify time, thread, heap or attributes into 'field_class'. */
-void uses_classify(struct uses *u, unsigned field);
+void field_uses_classify(struct field_uses *u, unsigned field);
 
-/* Of a difference: 0, 1, 2, 3, 4 for 0, 1, 2, 4, 8 bytes. */
+/* Return the class of a difference: 0, 1, 2, 3, 4 for 0, 1, 2, 4, 8 bytes. */
 static inline unsigned
-uses_delta_class(uint64_t difference)
+field_uses_delta_class(uint64_t difference)
 {
 	/* 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 	const uint64_t folded = difference << 1 ^ (0 - (difference >> 63));
@@ -75,4 +83,4 @@ uses_delta_class(uint64_t difference)
 	       (folded > UINT32_MAX);
 }
 
-#endif /* HATF_USES_H */
+#endif /* HATF_FIELD_USES_H */

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hatf_record.h - what the library's modules ask of a 'struct hatf_record'
+ * hatf_record.h - inline helpers for 'struct hatf_record'
  *
- * Small enough to be inline: most of it runs once a record.
+ * Most of them run once per record, so all are inline.  They are pure: any
+ * thread may call them.
  */
-#ifndef HATF_REC_H
-#define HATF_REC_H
+#ifndef HATF_RECORD_H
+#define HATF_RECORD_H
 
 #include "hatf/hatf.h"
 
 #include <string.h>
 
-/* A realloc, which has two addresses. */
+/* Is it a realloc, which has two addresses? */
 static inline bool
-record_is_realloc(const struct hatf_record *rec)
+hatf_record_is_realloc(const struct hatf_record *rec)
 {
 	return rec->tag >= HATF_REALLOC_NO_ALLOC &&
 	       rec->tag <= HATF_REALLOC_FREE;
 }
 
 /*
- * Does the record tell of a block that lived when the trace began?  It does as
- * long as no event has come before it (FORMAT "Attributes"), which the caller
- * knows.
+ * Does the record describe a block that was live when the trace began?  The
+ * caller makes sure that no event precedes the record (FORMAT "Attributes").
  */
 static inline bool
-record_is_carried(const struct hatf_record *rec)
+hatf_record_is_carried(const struct hatf_record *rec)
 {
 	return rec->tag == HATF_ALLOC && rec->attributes_nbytes != 0 &&
 	       rec->attributes[0] == HATF_ATTR_CARRIED;
 }
 
-/* Is it a comment that begins with this text? */
+/* Is it a comment that starts with this text? */
 static inline bool
-record_begins(const struct hatf_record *rec, const char *start)
+hatf_record_comment_starts(const struct hatf_record *rec, const char *start)
 {
 	const size_t nbytes = strlen(start);
 
@@ -41,10 +41,12 @@ record_begins(const struct hatf_record *rec, const char *start)
 	       memcmp(rec->attributes, start, nbytes) == 0;
 }
 
-/* The number in a field that is not the attributes; of a realloc's addresses the
- * new one.  0 where the tag does not have it. */
+/*
+ * Return the number in a field other than the attributes.  The address of a
+ * realloc is its new one.  A field that the tag lacks is 0.
+ */
 static inline uint64_t
-record_number(const struct hatf_record *rec, unsigned field)
+hatf_record_number(const struct hatf_record *rec, unsigned field)
 {
 	switch (field) {
 	case HATF_FIELD_SIZE:
@@ -61,11 +63,11 @@ record_number(const struct hatf_record *rec, unsigned field)
 }
 
 /*
- * All fields 0.  One by one, because gcc 12 makes a 'rep stos' of an assignment
- * or memset() of this length, which took half of the time of decoding.
+ * Set all fields to 0, one by one: gcc 12 compiles an assignment or memset() of
+ * this length to 'rep stos', which took half of the decoding time.
  */
 static inline void
-record_clear(struct hatf_record *rec)
+hatf_record_clear(struct hatf_record *rec)
 {
 	rec->tag = 0;
 	rec->attributes_nbytes = 0;
@@ -84,4 +86,4 @@ record_clear(struct hatf_record *rec)
 	rec->metadata.stride = 0;
 }
 
-#endif /* HATF_REC_H */
+#endif /* HATF_RECORD_H */

@@ -37,9 +37,9 @@ is_number_width(unsigned width)
 	return width <= 8 && (width & (width - 1)) == 0;
 }
 
-/* Let 'sign', 'mask' and 'nbytes' follow from width and interpretation. */
+/* Derive 'sign', 'mask' and 'nbytes' from width and interpretation. */
 static void
-settle(struct layout_field *f)
+derive(struct layout_field *f)
 {
 	const unsigned nbytes = is_number_width(f->width) ? f->width : 0;
 
@@ -59,11 +59,11 @@ set_width(struct layout_field *f, unsigned field, unsigned width)
 		return "fieldWidth";
 	if (width != 0)
 		f->last_width = (uint8_t)width;
-	/* Under default and stride nothing is stored, whatever the width. */
+	/* Default and stride store nothing; they only remember the width. */
 	if (f->interpretation != HATF_DEFAULT &&
 	    f->interpretation != HATF_STRIDE)
 		f->width = (uint8_t)width;
-	settle(f);
+	derive(f);
 	return NULL;
 }
 
@@ -87,7 +87,7 @@ set_interpretation(struct layout_field *f, const struct hatf_metadata *m)
 	f->step = m->argument == HATF_STRIDE ? m->stride : 0;
 	f->follows = m->argument == HATF_DELTA || m->argument == HATF_STRIDE;
 	f->origin = m->argument == HATF_NONE ? 0 : m->value + f->step;
-	settle(f);
+	derive(f);
 	return NULL;
 }
 

@@ -2,16 +2,17 @@
 /*
  * layout.h - the state of the six fields, as metadata records set it
  *
- * A 'struct layout' is what a reader or writer must remember between two
+ * A 'struct layout' is the state that a reader or writer keeps between two
  * records to know how the next one is stored: each field's width and
- * interpretation, and what the interpretation needs.  Encoder and decoder share
- * it, so they cannot differ.  It allocates nothing and may be used wherever
- * encoder.h may.
+ * interpretation, and the values that the interpretation needs.  Encoder and
+ * decoder share it, so they cannot differ.  It allocates nothing and may be
+ * used wherever encoder.h may.  A layout has one owner, who serialises all
+ * calls.
  *
- * All five interpretations are kept in one form, so that a field is decoded and
- * encoded without asking which one it has (arithmetic is modulo 2^64):
+ * All five interpretations are kept in one form, so that encoding and decoding
+ * a field need no branch on its interpretation (arithmetic is modulo 2^64):
  *
- *   raw     what is stored: the low 'nbytes' bytes of 'value - origin'
+ *   raw     the stored number: the low 'nbytes' bytes of 'value - origin'
  *   value   origin + sign-extended raw;  'sign' is the sign bit, and 0 for
  *           "none", whose values are not sign-extended
  *   fits    value - origin + sign <= mask
@@ -35,7 +36,7 @@
 
 #define LAYOUT_NUMBER_COUNT 5 /* fields before HATF_FIELD_ATTRIBUTES */
 
-/* A metadata record: the shortest and the longest one. */
+/* Length of the shortest and of the longest metadata record. */
 #define LAYOUT_METADATA_MIN_NBYTES 4
 #define LAYOUT_METADATA_MAX_NBYTES 20
 
@@ -44,13 +45,13 @@ struct layout_field {
 	uint64_t sign;
 	uint64_t mask;
 	uint64_t step;
-	uint8_t width;	    /* code: what a record holds now; 0 under default
-				and stride */
-	uint8_t last_width; /* code: the last one that was not 0, which none,
-				baseOffset and delta restore; 0: never any */
+	uint8_t width;	    /* code of the stored width; 0 under default and
+				stride */
+	uint8_t last_width; /* code of the last width that was not 0 (0: none),
+				which none, baseOffset and delta restore */
 	uint8_t interpretation; /* enum hatf_interpretation */
-	uint8_t nbytes;		/* stored in each record; 0 for v1 and v2, whose
-				length the record tells */
+	uint8_t nbytes;		/* stored in each record; 0 for v1 and v2, which
+				store the length in the record */
 	bool follows;
 };
 
@@ -58,20 +59,20 @@ struct layout {
 	struct layout_field field[HATF_FIELD_COUNT];
 };
 
-/* The standard default configuration of HATF 1.0. */
+/* Set the standard default configuration of HATF 1.0. */
 void layout_init(struct layout *layout);
 
 /*
- * Apply a metadata record.  Returns NULL, or changes nothing and returns which
- * part of it is illegal: "op", "field", "fieldWidth", "interpretation" or
- * "default" (the names in FORMAT.md).
+ * Apply a metadata record and return NULL.  If it is illegal, change nothing
+ * and return the name, in FORMAT.md, of the illegal part:  "op", "field",
+ * "fieldWidth", "interpretation" or "default" (static).
  */
 const char *layout_apply(struct layout *layout,
 			 const struct hatf_metadata *metadata);
 
 /*
- * The length of a metadata record, tag included, told from its first 4 bytes.
- * If they are illegal the result is 4, and layout_apply() says what is wrong.
+ * Return the length of a metadata record, tag included, from its first 4 bytes.
+ * If these are illegal, return 4; layout_apply() then reports the error.
  */
 size_t layout_metadata_nbytes(const uint8_t *p);
 
@@ -82,19 +83,19 @@ void layout_get_metadata(const uint8_t *p, struct hatf_metadata *metadata_ret);
 size_t layout_put_metadata(uint8_t *p, const struct hatf_metadata *metadata);
 
 /*
- * Which fields a tag (0 to 11) has, as bits '1 << field'; 0 for comment and
+ * Return the fields of a tag (0 to 11), as bits '1 << field'; 0 for comment and
  * metadata.
  */
 unsigned layout_tag_fields(unsigned tag);
 
-/* May 'value' be stored as the field is now? */
+/* Can the field, in its present state, store 'value'? */
 static inline bool
 layout_fits(const struct layout_field *f, uint64_t value)
 {
 	return value - f->origin + f->sign <= f->mask;
 }
 
-/* May attributes of so many bytes, at most 65535? */
+/* Can the attributes field store 'nbytes' bytes, at most 65535? */
 static inline bool
 layout_fits_bytes(const struct layout_field *f, size_t nbytes)
 {
@@ -103,21 +104,21 @@ layout_fits_bytes(const struct layout_field *f, size_t nbytes)
 	return f->width == HATF_WIDTH_V2 || nbytes == f->width;
 }
 
-/* What is stored for a value that fits; only the low 'nbytes' bytes count. */
+/* Return the number to store for a value that fits; store its low f->nbytes. */
 static inline uint64_t
 layout_raw(const struct layout_field *f, uint64_t value)
 {
 	return value - f->origin;
 }
 
-/* The value of a stored number, which is zero-extended and 0 if 'nbytes' is. */
+/* Return the value of a stored number; zero-extend 'raw', 0 for no bytes. */
 static inline uint64_t
 layout_value(const struct layout_field *f, uint64_t raw)
 {
 	return f->origin + ((raw ^ f->sign) - f->sign);
 }
 
-/* Note that a record used 'value': it is "previous" from here on. */
+/* Note that a record used 'value': it is the new "previous" value. */
 static inline void
 layout_use(struct layout_field *f, uint64_t value)
 {

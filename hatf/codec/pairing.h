@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pairing.h - which records begin a logical event
+ * pairing.h - find the records that begin a logical event
  *
  * A realloc record of tag 3, 4 or 5 announces the alloc and free records that
- * it stands for, and these follow it (FORMAT "Realloc"): together they are one
- * logical event.  Traces by others may lack them.  So an alloc or free belongs
- * to the realloc before it if it is of the same thread and the address that was
- * announced; any other record that is no comment ends the waiting.
+ * follow it (FORMAT "Realloc"); together they are one logical event.  Traces by
+ * other tools may lack them.  So an alloc or free belongs to the realloc before
+ * it if it has the same thread and the announced address.  Any other record,
+ * except a comment or metadata, ends the expectation.
  */
 #ifndef HATF_PAIRING_H
 #define HATF_PAIRING_H
 
 #include "hatf/hatf.h"
 
-/* What may still belong to the last realloc; all 0 at the start of a trace. */
+/* The records that the last realloc still expects; zero it before a trace. */
 struct pairing {
 	bool alloc_expected, free_expected;
 	uint64_t address, old_address, thread;
@@ -25,6 +25,7 @@ enum pairing_role {
 	PAIRING_PART,  /* belongs to the realloc before it */
 };
 
+/* Return the role of the next record of the trace, and update '*p'. */
 static inline enum pairing_role
 pairing_role(struct pairing *p, const struct hatf_record *rec)
 {

@@ -2,27 +2,27 @@
 /*
  * place.c - see place.h
  *
- * The fields do not depend on each other, so each of them has a trellis of its
- * own (trellis.h), of the states that are worth having (field_states.h), and takes
- * the cheapest path through the window.  The address has one base, which may
- * move between two windows.  Time, thread, heap and attributes mostly do not
- * change in a window; then there is nothing to decide.
+ * The fields do not depend on each other.  So each field has a trellis of its
+ * own (trellis.h) over a few useful states (field_states.h), and takes the
+ * cheapest path through the window.  The address has one base, which may change
+ * between two windows.  Time, thread, heap and attributes often do not change
+ * in a window; then there is nothing to decide.
  *
- * The state after a window is known for sure when the next one begins, so what
- * a window does not see is only that its end is not the end.
+ * Each window starts from the actual state after the last one.  So the plan is
+ * optimal within a window, but ignores the records after its end.
  */
 #include "hatf/codec/place.h"
 
 #include "hatf/codec/hatf_record.h"
 
-/* Addresses that candidates are judged by; windows from one trial to the next;
- * bytes that another base must save in a window. */
+/* Number of addresses that candidates are compared on; windows between two
+ * trials; bytes that a new base must save in a window. */
 #define BASE_SAMPLES 16
 #define BASE_TRIAL   8
 #define BASE_GAIN    96
 
-/* The last width that is agreed upon where a block begins without one. */
-static const uint8_t rest_width[HATF_FIELD_COUNT] = {
+/* The last width that a field gets if it begins a block with 0 bytes. */
+static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ADDRESS] = 4,
 	[HATF_FIELD_TIME] = 1,
 	[HATF_FIELD_THREAD] = 1,
@@ -33,17 +33,17 @@ static const uint8_t rest_width[HATF_FIELD_COUNT] = {
 void
 place_init(struct place *p)
 {
-	/* The rest is written by each window before it is read. */
+	/* Each window writes the other fields before it reads them. */
 	memset(p, 0, offsetof(struct place, uses));
-	states_init(&p->states);
+	field_states_init(&p->states);
 }
 
 /* -------------------------------------------------------------------- base */
 
 /*
- * Candidates are of two kinds, since a base is good for two things: it is the
- * address that is used most, of which then nothing is stored, or the middle of
- * those 64 KiB that are used most, which then take 2 bytes.
+ * There are two kinds of candidates: the most frequent address, which then
+ * takes 0 bytes, and the middle of the most frequent 64 KiB, in which addresses
+ * then take 2 bytes.  The weights are by the class of the offset.
  */
 static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
 	{ 0, 2, 2, 4, 8 },
@@ -51,7 +51,7 @@ static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
 };
 static const uint64_t candidate_distance[PLACE_CANDIDATES] = { 0, 0x8000 };
 
-/* About what it costs to store these addresses as offsets. */
+/* Estimate the cost of storing these addresses as offsets from 'base'. */
 static unsigned
 candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 	       const uint8_t *weight)
@@ -59,11 +59,14 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 	unsigned cost = 0;
 
 	for (size_t i = 0; i < n; i++)
-		cost += weight[uses_delta_class(addresses[i] - base)];
+		cost += weight[field_uses_delta_class(addresses[i] - base)];
 	return cost;
 }
 
-/* Let one address of the window, another one each time, challenge the best. */
+/*
+ * Take one address of the window, another one each time, and replace each
+ * candidate for which it gives a lower cost on a sample of the window.
+ */
 static void
 renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
 {
@@ -104,8 +107,8 @@ least_cost(const struct trellis_costs *c)
 }
 
 /*
- * Shall the base move before the next window?  Now and then a candidate is
- * tried on the window that has just been planned.
+ * Every few windows, plan the addresses of the present window again with a
+ * candidate, and make it the base if it is clearly cheaper.
  */
 static void
 try_candidate(struct place *p)
@@ -124,8 +127,8 @@ try_candidate(struct place *p)
 	if ((count > BASE_TRIAL && count % BASE_TRIAL > 1) || uses == 0 ||
 	    base == p->base)
 		return;
-	states_set(&start, 0, 0);
-	uses_rebase(&p->uses, base);
+	field_states_set(&start, 0, 0);
+	field_uses_rebase(&p->uses, base);
 	trellis_run(&job, uses);
 	if (least_cost(&p->path[0].costs[uses - 1]) + BASE_GAIN <
 	    least_cost(&p->path[1].costs[uses - 1]))
@@ -134,7 +137,7 @@ try_candidate(struct place *p)
 
 /* ------------------------------------------------------------------ changes */
 
-/* The changes of one field, as they are found. */
+/* The plan of one field, while it is being made. */
 struct field_plan {
 	struct place *p;
 
@@ -159,7 +162,7 @@ emit(struct field_plan *f, size_t record, unsigned op, unsigned argument,
 	};
 }
 
-/* The field's width and last width; "default" stores nothing. */
+/* Set the width and the last width of the field. */
 static void
 emit_width(struct field_plan *f, size_t record, unsigned width)
 {
@@ -181,7 +184,7 @@ emit_interpretation(struct field_plan *f, size_t record,
 	f->now.width = interpretation == HATF_DEFAULT ? 0 : f->now.last_width;
 }
 
-/* Is there room for another turn?  If not, the window ends before 'record'. */
+/* Is there room for another turn?  If not, end the window before 'record'. */
 static bool
 has_room(struct field_plan *f, size_t record)
 {
@@ -193,18 +196,20 @@ has_room(struct field_plan *f, size_t record)
 }
 
 /*
- * Put the field into a state, in which 'value' is the first one.  'restated':
- * whatever it was before, with the last width that is not 0.  Where the new
- * state has none that is set first, since there is no other way to agree on it.
+ * Emit the changes that put the field into a state in which 'value' is the
+ * first value.  With 'restated', set everything regardless of the state before,
+ * including the last width that is not 0.  If the width of the new state is 0,
+ * set the last width before it.
  */
 static void
 enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
       bool restated)
 {
-	const unsigned interpretation = state_interpretation(f->field, state);
+	const unsigned interpretation =
+		field_state_interpretation(f->field, state);
 	const bool is_default = interpretation == HATF_DEFAULT;
 	const bool is_base = interpretation == HATF_BASE_OFFSET;
-	const unsigned width = state_width(f->field, state);
+	const unsigned width = field_state_width(f->field, state);
 	const uint64_t argument = is_base ? f->p->base : value;
 
 	if (is_default && restated) {
@@ -217,53 +222,53 @@ enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
 	if (is_default)
 		return;
 	if (restated && width == 0)
-		emit_width(f, record, rest_width[f->field]);
+		emit_width(f, record, default_last_width[f->field]);
 	if (restated || f->now.width != width)
 		emit_width(f, record, width);
 }
 
 /* --------------------------------------------------------- one field's plan */
 
-/* The state that the field is in; of baseOffset, only with the present base. */
+/* Return the present state of the field; baseOffset only with 'p->base'. */
 static unsigned
 present_state(const struct field_plan *f)
 {
 	if (f->p->uses.restart || (f->now.interpretation == HATF_BASE_OFFSET &&
 				   f->now.origin != f->p->base))
-		return STATE_FOREIGN;
-	return state_of(f->field, &f->now);
+		return FIELD_STATE_OTHER;
+	return field_state_of(f->field, &f->now);
 }
 
 /*
- * What it costs to be in each state when the window begins: nothing for the
- * present one.  Where there is no present one each is entered first, for much
- * the same.
+ * Set the cost of each state at the start of the window: 0 for the present
+ * state, no other state is possible.  Without a present state, each state costs
+ * the metadata that enters it.
  */
 static void
 start_costs(const struct field_plan *f, unsigned present,
 	    struct trellis_costs *start)
 {
-	states_set(start, TRELLIS_NEVER, TRELLIS_NEVER);
-	if (present != STATE_FOREIGN) {
+	field_states_set(start, TRELLIS_NEVER, TRELLIS_NEVER);
+	if (present != FIELD_STATE_OTHER) {
 		start->state[present] = 0;
 		return;
 	}
 	for (unsigned i = 0; i < TRELLIS_STATES; i++) {
-		const unsigned width = state_width(f->field, i);
+		const unsigned width = field_state_width(f->field, i);
 		const unsigned interpretation =
-			state_interpretation(f->field, i);
+			field_state_interpretation(f->field, i);
 
-		if (width == STATE_NO_WIDTH)
+		if (width == FIELD_STATE_NO_WIDTH)
 			continue;
-		start->state[i] = STATES_WIDTH_COST;
+		start->state[i] = FIELD_STATE_WIDTH_COST;
 		if (interpretation != HATF_NONE)
-			start->state[i] = STATES_VALUE_COST;
+			start->state[i] = FIELD_STATE_VALUE_COST;
 		if (f->p->uses.restart || f->now.last_width != width)
-			start->state[i] += STATES_WIDTH_COST;
+			start->state[i] += FIELD_STATE_WIDTH_COST;
 	}
 }
 
-/* The record of a use, and the values that its record has. */
+/* Return the index of the record of a use, and the value of the field in it. */
 static size_t
 use_record(const struct field_plan *f, size_t use)
 {
@@ -273,10 +278,11 @@ use_record(const struct field_plan *f, size_t use)
 static uint64_t
 use_value(const struct field_plan *f, size_t use)
 {
-	return uses_value(&f->p->uses.records[use_record(f, use)], f->field);
+	return field_uses_value(&f->p->uses.records[use_record(f, use)],
+				f->field);
 }
 
-/* Under default from 'use' to 'end': name the values that differ. */
+/* Under default from 'use' to 'end', set the default at each new value. */
 static bool
 emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 	      size_t end)
@@ -284,7 +290,8 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 	for (; use < end; use++) {
 		const unsigned class = classes[use];
 
-		if (class == CLASS_UNUSED || (class & CLASS_CHANGED) == 0)
+		if (class == FIELD_CLASS_UNUSED ||
+		    (class & FIELD_CLASS_CHANGED) == 0)
 			continue;
 		if (!has_room(f, use_record(f, use)))
 			return false;
@@ -294,7 +301,7 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 	return true;
 }
 
-/* Make changes of the turns, of which the last one is the first. */
+/* Convert the turns of the cheapest path into changes; 'turns' is reversed. */
 static void
 emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
 	   bool is_foreign)
@@ -306,7 +313,7 @@ emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
 	unsigned state = first;
 
 	if (is_foreign) {
-		uint64_t value = uses_previous(&f->p->uses, f->field);
+		uint64_t value = field_uses_previous(&f->p->uses, f->field);
 
 		if (left != 0 && turns[left - 1].use == 0) {
 			state = turns[--left].state;
@@ -344,7 +351,7 @@ begin_field(struct place *p, unsigned field, size_t cut)
 	};
 }
 
-/* Both at once, which takes hardly longer than one of them. */
+/* Plan both fields together, which takes little longer than one of them. */
 static size_t
 plan_size_and_address(struct place *p, size_t cut)
 {
@@ -370,13 +377,16 @@ plan_size_and_address(struct place *p, size_t cut)
 	start_costs(&address, address_state, &address_start);
 	trellis_run_two(&size_job, &address_job, p->uses.count);
 	emit_turns(&size, &size_job, p->uses.count,
-		   size_state == STATE_FOREIGN);
+		   size_state == FIELD_STATE_OTHER);
 	emit_turns(&address, &address_job, p->uses.count,
-		   address_state == STATE_FOREIGN);
+		   address_state == FIELD_STATE_OTHER);
 	return size.cut < address.cut ? size.cut : address.cut;
 }
 
-/* Time, thread, heap or attributes; 'varies': is there anything to decide? */
+/*
+ * Plan time, thread, heap or attributes.  'varies' is false if all uses repeat
+ * the value before the window, or no record has attributes.
+ */
 static size_t
 plan_field(struct place *p, unsigned field, bool varies, size_t cut)
 {
@@ -391,21 +401,21 @@ plan_field(struct place *p, unsigned field, bool varies, size_t cut)
 		&p->path[0],
 	};
 
-	if (!varies && state == STATE_NOTHING)
+	if (!varies && state == FIELD_STATE_EMPTY)
 		return cut;
 	if (!varies && p->uses.restart) {
-		enter(&f, 0, STATE_NOTHING, uses_previous(&p->uses, field),
-		      true);
+		enter(&f, 0, FIELD_STATE_EMPTY,
+		      field_uses_previous(&p->uses, field), true);
 		return cut;
 	}
-	uses_classify(&p->uses, field);
+	field_uses_classify(&p->uses, field);
 	start_costs(&f, state, &start);
 	trellis_run(&job, p->uses.record_count);
-	emit_turns(&f, &job, p->uses.record_count, state == STATE_FOREIGN);
+	emit_turns(&f, &job, p->uses.record_count, state == FIELD_STATE_OTHER);
 	return f.cut;
 }
 
-/* The field whose next change comes first; HATF_FIELD_COUNT: there is none. */
+/* Return the field with the earliest next change; or HATF_FIELD_COUNT. */
 static unsigned
 next_field(const struct place *p, const uint32_t *done, size_t cut)
 {
@@ -423,8 +433,9 @@ next_field(const struct place *p, const uint32_t *done, size_t cut)
 }
 
 /*
- * Put the changes of all fields in order.  If 'changes' gets full, those before
- * the record in question go, and the window ends there.
+ * Merge the changes of all fields in the order of their records.  If 'changes'
+ * gets full, end the window before the record of the change that has no room,
+ * and drop the other changes before that record.
  */
 static size_t
 merge(const struct place *p, size_t cut, struct place_change *changes,
@@ -456,11 +467,11 @@ place_window(void *place, const struct layout *layout, bool restart,
 	     struct place_change *changes, size_t cap, size_t *count_ret)
 {
 	struct place *const p = place;
-	const struct uses *const u = &p->uses;
+	const struct field_uses *const u = &p->uses;
 	size_t cut = n < PLACE_WINDOW_RECORDS ? n : PLACE_WINDOW_RECORDS;
 
 	renew_candidates(p, records, cut);
-	uses_scan(&p->uses, records, cut, layout, restart, p->base);
+	field_uses_scan(&p->uses, records, cut, layout, restart, p->base);
 	cut = plan_size_and_address(p, cut);
 	try_candidate(p);
 	cut = plan_field(p, HATF_FIELD_TIME, u->time != 0, cut);
@@ -470,20 +481,20 @@ place_window(void *place, const struct layout *layout, bool restart,
 	return merge(p, cut, changes, cap, count_ret);
 }
 
-/* -------------------------------------------------------------------- wide */
+/* --------------------------------------------------------------- fast mode */
 
-#define WIDE_MAX 5
+#define FAST_STATES_MAX 5
 
-/* The states that are tried, by their numbers in field_states.h, up to one that all fits. */
+/* The states to try, as in field_states.h, in order; the last one fits all. */
 static const struct {
-	uint8_t count, state[WIDE_MAX];
-} wide[HATF_FIELD_COUNT] = {
+	uint8_t count, state[FAST_STATES_MAX];
+} fast_states[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_SIZE] = { 3, { 2, 4, 6 } },
 	[HATF_FIELD_ADDRESS] = { 2, { 5, 7 } },
 	[HATF_FIELD_TIME] = { 4, { 0, 2, 4, 6 } },
-	[HATF_FIELD_THREAD] = { 5, { STATE_NOTHING, 0, 2, 4, 6 } },
-	[HATF_FIELD_HEAP] = { 5, { STATE_NOTHING, 0, 2, 4, 6 } },
-	[HATF_FIELD_ATTRIBUTES] = { 3, { STATE_NOTHING, 3, 5 } },
+	[HATF_FIELD_THREAD] = { 5, { FIELD_STATE_EMPTY, 0, 2, 4, 6 } },
+	[HATF_FIELD_HEAP] = { 5, { FIELD_STATE_EMPTY, 0, 2, 4, 6 } },
+	[HATF_FIELD_ATTRIBUTES] = { 3, { FIELD_STATE_EMPTY, 3, 5 } },
 };
 
 static bool
@@ -495,9 +506,9 @@ take_value(struct layout_field *f, uint64_t value)
 	return fits;
 }
 
-/* Can the whole window be stored in this state of the field? */
+/* Does the whole window fit this state of the field? */
 static bool
-fits_window(const struct uses *u, unsigned field, struct layout_field f)
+fits_window(const struct field_uses *u, unsigned field, struct layout_field f)
 {
 	for (size_t i = 0; i < u->record_count; i++) {
 		const struct hatf_record *const rec = &u->records[i];
@@ -509,51 +520,52 @@ fits_window(const struct uses *u, unsigned field, struct layout_field f)
 				return false;
 			continue;
 		}
-		if (field == HATF_FIELD_ADDRESS && record_is_realloc(rec) &&
+		if (field == HATF_FIELD_ADDRESS &&
+		    hatf_record_is_realloc(rec) &&
 		    !take_value(&f, rec->old_address))
 			return false;
-		if (!take_value(&f, record_number(rec, field)))
+		if (!take_value(&f, hatf_record_number(rec, field)))
 			return false;
 	}
 	return true;
 }
 
-/* Put the field into this state before the window.  Does all of it fit then? */
+/* Enter this state before the window.  Does the whole window fit it? */
 static bool
-try_wide(struct place *p, unsigned field, unsigned state)
+try_fast_state(struct place *p, unsigned field, unsigned state)
 {
-	const struct uses *const u = &p->uses;
+	const struct field_uses *const u = &p->uses;
 	struct field_plan f = begin_field(p, field, u->record_count);
 	struct layout after = *u->layout;
 
-	enter(&f, 0, state, uses_first(u, field), u->restart);
+	enter(&f, 0, state, field_uses_first(u, field), u->restart);
 	for (uint32_t i = 0; i < p->list_count[field]; i++)
 		layout_apply(&after, &p->list[field][i].metadata);
 	return fits_window(u, field, after.field[field]);
 }
 
 static void
-plan_wide(struct place *p, unsigned field)
+plan_fast(struct place *p, unsigned field)
 {
-	const struct uses *const u = &p->uses;
+	const struct field_uses *const u = &p->uses;
 
 	p->list_count[field] = 0;
 	if (!u->restart && fits_window(u, field, u->layout->field[field]))
 		return;
-	for (unsigned i = 0; i < wide[field].count; i++) {
-		if (try_wide(p, field, wide[field].state[i]))
+	for (unsigned i = 0; i < fast_states[field].count; i++) {
+		if (try_fast_state(p, field, fast_states[field].state[i]))
 			return;
-		/* Perhaps it is only the base that is far away. */
+		/* The offsets may fit with another base. */
 		if (field != HATF_FIELD_ADDRESS || i != 0)
 			continue;
 		p->base = p->candidate[PLACE_CANDIDATES - 1];
-		if (try_wide(p, field, wide[field].state[i]))
+		if (try_fast_state(p, field, fast_states[field].state[i]))
 			return;
 	}
 }
 
 size_t
-place_wide(void *place, const struct layout *layout, bool restart,
+place_fast(void *place, const struct layout *layout, bool restart,
 	   const struct hatf_record *records, size_t n,
 	   struct place_change *changes, size_t cap, size_t *count_ret)
 {
@@ -567,6 +579,6 @@ place_wide(void *place, const struct layout *layout, bool restart,
 	p->uses.layout = layout;
 	p->uses.restart = restart;
 	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++)
-		plan_wide(p, i);
+		plan_fast(p, i);
 	return merge(p, cut, changes, cap, count_ret);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.h - which metadata to write, and when
+ * place.h - decide which metadata to write, and where
  *
- * A window of records in, decisions out.  A planner is told the layout before
- * the window and names the metadata that is to be written between the records,
- * so that each of them fits; encoder.h holds the records back until then.
- * place_window() is the planner of the recorder: it looks no further than the
- * window, and takes constant time for a record.  Others can take its place, see
- * 'struct place_planner'.
+ * A planner gets a window of records and the layout before it, and returns the
+ * metadata to write between the records so that each record fits.  The encoder
+ * keeps the records in its window until then.  place_window() is the default
+ * planner, and the recorder's: it considers one window at a time, and takes
+ * constant time per record.  A caller of the encoder can supply another one,
+ * see 'struct place_planner'.
  *
- * Runs where encoder.h runs.
+ * These functions may run where encoder.h runs.  A 'struct place' has one
+ * owner, who serialises all calls.
  */
 #ifndef HATF_PLACE_H
 #define HATF_PLACE_H
@@ -20,31 +21,30 @@
 #include "hatf/codec/trellis.h"
 #include "hatf/hatf.h"
 
-/* Records that place_window() should be given, and looks at, at a time. */
-#define PLACE_WINDOW_RECORDS USES_RECORDS
+/* The most records that place_window() plans in one call. */
+#define PLACE_WINDOW_RECORDS FIELD_USES_RECORDS
 
-/* The most metadata before one record: three for each field. */
+/* The most metadata records before one record: three per field. */
 #define PLACE_METADATA_MAX (3 * HATF_FIELD_COUNT)
 
-/* A metadata record and its place: before 'records[before]' of the window. */
+/* A metadata record to write before 'records[before]' of the window. */
 struct place_change {
 	uint32_t before;
 	struct hatf_metadata metadata;
 };
 
 /*
- * A planner decides what must precede each of 'records' (tags 0 to 10; comments
- * need nothing; 'n' is at least 1).  'layout' is the state before the window.
- * The changes are stored in order, with at most PLACE_METADATA_MAX of them
- * before one record, and '*count_ret' tells how many.  'cap' is at least
- * PLACE_METADATA_MAX.  With 'restart' a block begins: the changes before record
- * 0 then put every field, the last width that is not 0 included, into a state
- * that depends on no earlier byte.
+ * A planner decides which metadata must precede each of 'n' records, at least 1
+ * (tags 0 to 10; comments need none).  'layout' is the state before the window.
+ * Store the '*count_ret' changes in the order of their records, at most
+ * PLACE_METADATA_MAX of them before one record; 'changes' has room for 'cap',
+ * at least PLACE_METADATA_MAX.  With 'restart' a block begins: the changes
+ * before record 0 must set every field, including its last width that is not 0,
+ * to a state that depends on no earlier byte.
  *
- * Returns the number of records decided, at least 1: fewer than 'n' where there
- * is no room for further changes, or the planner looks no further.  The next
- * window begins behind them, in the layout that the changes and values have led
- * to.
+ * Return the number of records planned, at least 1: fewer than 'n' if there is
+ * no room for more changes, or if the planner does not consider more records.
+ * The next window begins after these records, with the resulting layout.
  */
 typedef size_t place_fn(void *context, const struct layout *layout,
 			bool restart, const struct hatf_record *records,
@@ -54,48 +54,51 @@ typedef size_t place_fn(void *context, const struct layout *layout,
 struct place_planner {
 	place_fn *plan;
 	void *context;	      /* its first argument */
-	uint32_t records;     /* that it should be given at a time */
-	uint32_t changes;     /* what it should have for 'cap' */
-	bool is_window_block; /* a block ends where a window does */
+	uint32_t records;     /* of a full window */
+	uint32_t changes;     /* value of 'cap' */
+	bool is_window_block; /* a full window ends the block */
 };
 
-/* Changes of one field that a window may have; it is cut short at more. */
+/* The most changes of one field in a window; a window ends before more. */
 #define PLACE_FIELD_CHANGES 128
 
 #define PLACE_CANDIDATES 2
 
 /*
- * What place_window() needs, about 60 KB.  Only the bases are kept from one
- * window to the next; all else would be on the stack, if that was large enough.
+ * The state and scratch memory of place_window(), about 60 KB.  The fields
+ * before 'uses' last from one window to the next; the others are here because
+ * the writer's stack is too small for them.
  */
 struct place {
-	/* FORMAT "Interpretations": what 'baseOffset' of the address uses now,
-	 * and what else it could be. */
+	/* The base of the address under baseOffset (FORMAT "Interpretations"),
+	 * and the candidates that could replace it. */
 	uint64_t base, candidate[PLACE_CANDIDATES];
 	uint32_t window_count;
 	bool base_known;
-	struct states states;
-	struct uses uses;
+	struct field_states states;
+	struct field_uses uses;
 	struct trellis_path path[2];
 	struct trellis_turn turns[TRELLIS_USES];
 	struct place_change list[HATF_FIELD_COUNT][PLACE_FIELD_CHANGES];
 	uint32_t list_count[HATF_FIELD_COUNT];
 };
 
+/* Start without a base; a 'struct place' may be used by one encoder only. */
 void place_init(struct place *p);
 
-/* A 'place_fn' with a 'struct place' as context. */
+/* The default planner: a 'place_fn' with a 'struct place' as context. */
 size_t place_window(void *place, const struct layout *layout, bool restart,
 		    const struct hatf_record *records, size_t n,
 		    struct place_change *changes, size_t cap,
 		    size_t *count_ret);
 
 /*
- * The same, for one who is in haste: a field keeps its state as long as the whole
- * window fits it, and else gets one that the window fits, and most of what may
- * follow.  Takes some more bytes.  Uses the same 'struct place'.
+ * The planner of fast mode, with the same 'struct place'.  A field keeps its
+ * state if the whole window fits it; else it gets a state that the window and
+ * most later records fit.  Takes less time than place_window(), and some more
+ * bytes.
  */
-size_t place_wide(void *place, const struct layout *layout, bool restart,
+size_t place_fast(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,
 		  struct place_change *changes, size_t cap, size_t *count_ret);
 

@@ -2,12 +2,13 @@
 /*
  * trellis.c - see trellis.h
  *
- * A step is a chain of about ten cycles, and the next one waits for it; two
- * fields at once take hardly longer than one.
+ * A step has a latency of about ten cycles, and the next step depends on it; so
+ * two fields at once take little longer than one.
  *
- * Most steps stay where they are on every path.  So trellis_trace() does not
- * ask where each state came from: it looks for the last use before which the
- * state was entered, eight uses at a time, and only then works out whence.
+ * In most steps no path changes its state.  So trellis_run() does not store the
+ * predecessor of each state.  trellis_trace() searches for the last use before
+ * which the state was entered, eight uses at a time, and only there recomputes
+ * the predecessor.
  */
 #include "hatf/codec/trellis.h"
 
@@ -17,7 +18,7 @@
 #include <sys/platform/x86.h>
 #endif
 
-/* The groups alternate, so that a pair of lanes is one width. */
+/* The groups alternate, so partners are neighbouring lanes. */
 #ifdef __x86_64__
 
 typedef __m128i lanes;
@@ -46,7 +47,7 @@ lesser(lanes a, lanes b)
 	return _mm_min_epi16(a, b);
 }
 
-/* The least of each group, in all of its lanes. */
+/* Give each lane the least of its group. */
 static inline lanes
 least(lanes a)
 {
@@ -54,7 +55,7 @@ least(lanes a)
 	return lesser(a, _mm_shuffle_epi32(a, _MM_SHUFFLE(2, 3, 0, 1)));
 }
 
-/* Each lane gets what its partner in the other group has. */
+/* Give each lane the value of its partner in the other group. */
 static inline lanes
 partner(lanes a)
 {
@@ -141,7 +142,7 @@ equal(lanes a, lanes b)
 
 #endif
 
-/* What every step of a run needs. */
+/* The operands that are the same in every step of a run. */
 struct fixed {
 	lanes across, aslant;
 };
@@ -161,25 +162,25 @@ step(const struct trellis_rules *r, const struct fixed *f, lanes now,
 	const lanes within = load(&r->within[class / TRELLIS_TIED]);
 	const lanes stay = add(now, stay_cost);
 	const lanes best = least(now);
-	const lanes widen = add(add(best, within), stay_cost);
-	const lanes come =
+	const lanes change_width = add(add(best, within), stay_cost);
+	const lanes change_group =
 		partner(lesser(add(now, f->across), add(best, f->aslant)));
-	const lanes next =
-		lesser(lesser(stay, widen), add(come, load(&r->enter[class])));
+	const lanes next = lesser(lesser(stay, change_width),
+				  add(change_group, load(&r->enter[class])));
 
 	store(&path->costs[use], next);
 	path->stayed[8 + use] = equal(next, stay);
 	return next;
 }
 
-/* Before the first use nothing changes. */
+/* Set the padding: for last_turn(), no change precedes the first use. */
 static void
 begin(const struct trellis_job *job)
 {
 	memset(job->path->stayed, 0xff, 8);
 }
 
-/* The first use from 'i' on that has not this class. */
+/* Return the first use from 'i' on that has another class. */
 static size_t
 end_of_class(const uint8_t *classes, size_t i, size_t n, uint8_t class)
 {
@@ -189,8 +190,9 @@ end_of_class(const uint8_t *classes, size_t i, size_t n, uint8_t class)
 }
 
 /*
- * Where a step changes nothing, further ones of the same class do not either,
- * and most fields that take this way mostly repeat themselves.
+ * If a step leaves all costs unchanged, so do the next steps of the same class;
+ * copy the result for these.  Most fields that are planned alone have long runs
+ * of one class.
  */
 void
 trellis_run(const struct trellis_job *job, size_t n)
@@ -238,7 +240,7 @@ run_two(const struct trellis_job *a, const struct trellis_job *b, size_t n)
 
 #ifdef __x86_64__
 
-/* The same with both fields in one register, for half of the instructions. */
+/* run_two() with both fields in one register: half as many instructions. */
 #define AVX2 __attribute__((target("avx2")))
 
 AVX2 static inline __m256i
@@ -281,16 +283,17 @@ run_two_avx2(const struct trellis_job *a, const struct trellis_job *b, size_t n)
 						&rb->within[cb / TRELLIS_TIED]);
 		const __m256i stay = _mm256_add_epi16(now, stay_cost);
 		const __m256i best = least_two(now);
-		const __m256i widen = _mm256_add_epi16(
+		const __m256i change_width = _mm256_add_epi16(
 			best, _mm256_add_epi16(within, stay_cost));
-		const __m256i come = partner_two(
+		const __m256i change_group = partner_two(
 			_mm256_min_epi16(_mm256_add_epi16(now, across),
 					 _mm256_add_epi16(best, aslant)));
 
 		now = _mm256_min_epi16(
-			_mm256_min_epi16(stay, widen),
-			_mm256_add_epi16(come, load_two(&ra->enter[ca],
-							&rb->enter[cb])));
+			_mm256_min_epi16(stay, change_width),
+			_mm256_add_epi16(
+				change_group,
+				load_two(&ra->enter[ca], &rb->enter[cb])));
 		store(&pa->costs[i], _mm256_castsi256_si128(now));
 		store(&pb->costs[i], _mm256_extracti128_si256(now, 1));
 
@@ -308,9 +311,9 @@ has_avx2(void)
 {
 #ifdef CPU_FEATURE_ACTIVE
 	/*
-	 * libc knows.  To ask the processor takes a microsecond or two each time
-	 * on a virtual machine, and __builtin_cpu_supports() does so twenty times
-	 * when the library is loaded.
+	 * Ask libc, which has read the features.  CPUID takes one or two
+	 * microseconds on a virtual machine, and __builtin_cpu_supports()
+	 * executes it twenty times when the library is loaded.
 	 */
 	return CPU_FEATURE_ACTIVE(AVX2);
 #else
@@ -358,14 +361,14 @@ cheapest(const struct trellis_costs *c)
 	return state;
 }
 
-/* The use, before 'end', before which 'state' was last entered; none: -1. */
+/* Return the last use < 'end' before which 'state' was entered; -1: none. */
 static ptrdiff_t
 last_turn(const struct trellis_path *path, size_t end, unsigned state)
 {
 	const uint64_t bits = UINT64_C(0x0101010101010101) << state;
 	ptrdiff_t i = (ptrdiff_t)end;
 
-	/* Eight bytes end with that of use i - 1. */
+	/* Load the eight bytes of which the last is that of use i - 1. */
 	for (; i > 0; i -= 8) {
 		uint64_t stayed;
 
@@ -381,10 +384,10 @@ last_turn(const struct trellis_path *path, size_t end, unsigned state)
 	return -1;
 }
 
-/* Whence a path that has come into 'state' came, after these costs. */
+/* Return the state from which the cheapest path entered 'state'. */
 static unsigned
-origin(const struct trellis_rules *r, const struct trellis_costs *before,
-       unsigned class, unsigned state)
+predecessor(const struct trellis_rules *r, const struct trellis_costs *before,
+	    unsigned class, unsigned state)
 {
 	const int stay = r->stay[class].state[state];
 	const int enter = r->enter[class].state[state];
@@ -425,9 +428,10 @@ trellis_trace(const struct trellis_job *job, size_t n,
 	while ((use = last_turn(path, (size_t)use, state)) >= 0) {
 		turns[count].use = (uint16_t)use;
 		turns[count++].state = (uint16_t)state;
-		state = origin(job->rules,
-			       use == 0 ? job->start : &path->costs[use - 1],
-			       job->classes[use], state);
+		state = predecessor(job->rules,
+				    use == 0 ? job->start
+					     : &path->costs[use - 1],
+				    job->classes[use], state);
 	}
 	*first_ret = state;
 	return count;

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trellis.h - the cheapest way through the states of a field
+ * trellis.h - find the cheapest path through the states of a field
  *
- * A field can be in one of eight states when a record uses it: two groups of
- * four, state 2k being number k of the first group and 2k + 1 of the second.
- * Each use has a class, which tells what it costs in each state; changing the
- * state between two uses costs as the rules say.  trellis_run() finds what each
- * state costs at best after each use, trellis_trace() the cheapest path from
- * that (Viterbi's algorithm).
+ * A field is in one of eight states when a record uses it: two groups of four;
+ * state 2k is number k of the first group, 2k + 1 of the second.  Each use has
+ * a class, which determines its cost in each state; the rules give the cost of
+ * changing the state between two uses.  trellis_run() computes the least cost
+ * of reaching each state after each use, trellis_trace() the cheapest path
+ * (Viterbi's algorithm).
  *
- * All eight are computed at once, as lanes of 16 bits: x86 has them in one
- * register, and other machines get loops that mean the same.
+ * All eight states are computed at once, as lanes of 16 bits: on x86 in one
+ * register, on other machines in equivalent loops.
  *
- * Costs are in bytes.  A use costs at most 8 in some state that every value
- * fits, so that TRELLIS_USES of them stay far below 16 bits, and
- * TRELLIS_NEVER is more than any change is worth.
+ * Costs are in bytes.  In at least one state, every use costs at most 8, so
+ * the least cost of TRELLIS_USES uses stays far below 2^15; TRELLIS_NEVER is
+ * higher than the gain of any change.
+ *
+ * These functions are pure but for their arguments, and may run where encoder.h
+ * runs, in any thread.
  */
 #ifndef HATF_TRELLIS_H
 #define HATF_TRELLIS_H
@@ -31,7 +34,7 @@
 #define TRELLIS_USES	512
 #define TRELLIS_NEVER	2048
 
-/* A class with this bit lets no change precede the use. */
+/* A class with this bit forbids a change before the use. */
 #define TRELLIS_TIED 32
 
 struct trellis_costs {
@@ -39,13 +42,14 @@ struct trellis_costs {
 };
 
 /*
- * What a use in a state costs: the least of
- *   stay   from the same state, or from another one of the group for 'within'
- *          more ('within[1]' where the use is tied);
- *   enter  from the state with the same number in the other group for 'across'
- *          more, or from any one there for 'aslant' more.
- * 'within' goes by the state that is entered, 'across' and 'aslant' by the one
- * in the other group that has its number.
+ * The cost of a use in a state is the least of
+ *   stay   from the same state; from another state of its group, plus 'within'
+ *          ('within[1]' if the use is tied);
+ *   enter  from the state with the same number in the other group, plus
+ *   'across';
+ *          from any state of the other group, plus 'aslant'.
+ * 'within' is indexed by the state that is entered; 'across' and 'aslant' by
+ * the state with its number in the other group.
  */
 struct trellis_rules {
 	struct trellis_costs within[2], across, aslant;
@@ -53,21 +57,21 @@ struct trellis_rules {
 };
 
 struct trellis_path {
-	/* After each use: what each state costs, and the bits '1 << state' of
-	 * those in which nothing changed before the use.  'stayed' begins with
-	 * bytes that are never changed. */
+	/* After each use: the cost of each state, and the bits '1 << state' of
+	 * the states whose cheapest path has no change before the use.  The
+	 * first 8 bytes of 'stayed' are padding with all bits set. */
 	struct trellis_costs costs[TRELLIS_USES];
 	uint8_t stayed[8 + TRELLIS_USES];
 };
 
-/* From use 'use' on the field is in 'state'. */
+/* A turn of a path: from use 'use' on the field is in 'state'. */
 struct trellis_turn {
 	uint16_t use, state;
 };
 
 struct trellis_job {
 	const struct trellis_rules *rules;
-	const struct trellis_costs *start; /* what each state costs before */
+	const struct trellis_costs *start; /* cost of each state at the start */
 	const uint8_t *classes;		   /* of each use */
 	struct trellis_path *path;
 };
@@ -75,13 +79,13 @@ struct trellis_job {
 /* Fill in the path of 'n' uses, at most TRELLIS_USES. */
 void trellis_run(const struct trellis_job *job, size_t n);
 
-/* Like trellis_run(), but for two fields with as many uses at once. */
+/* Like trellis_run(), but for two fields at once, with 'n' uses each. */
 void trellis_run_two(const struct trellis_job *a, const struct trellis_job *b,
 		     size_t n);
 
 /*
- * The turns of the cheapest path, the last one first, at most 'n' of them;
- * '*first_ret' is the state of 'start' that it begins in.
+ * Store the turns of the cheapest path, the last one first, and return their
+ * number, at most 'n'.  '*first_ret' is the state in which the path starts.
  */
 size_t trellis_trace(const struct trellis_job *job, size_t n,
 		     struct trellis_turn *turns, unsigned *first_ret);

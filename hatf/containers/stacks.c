@@ -555,9 +555,11 @@ hatf_stacks_note(struct hatf_stacks *s, const struct hatf_record *rec,
 	enum hatf_status status = HATF_OK;
 	const char *field = NULL;
 
-	if (rec->tag == HATF_COMMENT && record_begins(rec, frame_kind))
+	if (rec->tag == HATF_COMMENT &&
+	    hatf_record_comment_starts(rec, frame_kind))
 		status = read_frame(s, &d, &field);
-	else if (rec->tag == HATF_COMMENT && record_begins(rec, stack_kind))
+	else if (rec->tag == HATF_COMMENT &&
+		 hatf_record_comment_starts(rec, stack_kind))
 		status = read_stack(s, &d, &field);
 	if (err != NULL)
 		*err = (struct hatf_error){

@@ -28,7 +28,7 @@ static const uint8_t header[LENGTH_OFF] = {
 	0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 8, 0, 'H', 'T', 4, 0,
 };
 
-/* zlib is part of us; isa-l takes over when it has been found. */
+/* zlib is linked in; deflate_load() replaces it by isa-l. */
 static const struct deflate_backend *_Atomic chosen = &deflate_zlib;
 
 void
@@ -37,8 +37,8 @@ deflate_load(void)
 #ifdef HAVE_ISAL
 	static _Atomic bool is_tried;
 
-	/* relaxed, both: who comes while another looks, or in the child of a
-	 * fork by then, has zlib. */
+	/* relaxed, both: a thread that comes while another one searches, or a
+	 * child forked during the search, uses zlib. */
 	if (atomic_load_explicit(&is_tried, memory_order_relaxed) ||
 	    atomic_exchange_explicit(&is_tried, true, memory_order_relaxed))
 		return;
@@ -55,7 +55,7 @@ backend(void)
 	return atomic_load_explicit(&chosen, memory_order_acquire);
 }
 
-/* Enough for any backend: which one it will be may not be known yet. */
+/* Return the maximum of all libraries, since isa-l may be loaded later. */
 size_t
 deflate_work_nbytes(int level)
 {
@@ -78,7 +78,7 @@ deflate_bound(size_t nbytes)
 	       TRAILER_NBYTES;
 }
 
-/* Stored blocks, for input that does not get smaller.  Returns the length. */
+/* Write stored blocks, for incompressible input, and return their length. */
 static size_t
 store(const uint8_t *in, size_t in_nbytes, uint8_t *out)
 {
@@ -106,7 +106,7 @@ deflate_member_by(const struct deflate_backend *by, int level, void *work,
 		  const uint8_t *in, size_t in_nbytes, uint8_t *out,
 		  size_t out_cap)
 {
-	/* The bound is enough for store(), so a larger result is no use. */
+	/* Reject a result above the bound: store() needs no more than that. */
 	const size_t bound = deflate_bound(in_nbytes);
 	const size_t cap = (out_cap < bound ? out_cap : bound) - HEADER_NBYTES -
 			   TRAILER_NBYTES;

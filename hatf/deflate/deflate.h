@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deflate.h - one block into one gzip member
+ * deflate.h - compress one block as one gzip member
  *
- * The one interface in front of the compression libraries.  A member is what
- * RFC 1952 says, with an extra field that gives the member's length, so that a
- * reader finds the next block without inflating this one (FORMAT
- * "Compression").
+ * The common interface to the compression libraries.  A member follows RFC 1952
+ * and has an extra field with the length of the member, so that a reader finds
+ * the next block without inflating this one (FORMAT "Compression").
  *
- * Runs where encoder.h runs: all memory is in the caller's 'work' area, no call
- * allocates, locks or touches errno.
+ * These functions may run where encoder.h runs: all memory is in the caller's
+ * 'work' area, and no call but deflate_load() makes a system call or touches
+ * errno; none allocates or locks.  Threads may call them at the same time with
+ * different work areas.
  */
 #ifndef HATF_DEFLATE_H
 #define HATF_DEFLATE_H
@@ -16,40 +17,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Levels: 1 is fast, 3 is small; 2 and 3 gain 1 to 3 % on what a recorder
- * writes (tests/bench/codec.sh), so 1 is the default. */
+/* Levels: 1 is the fastest, 3 the smallest; 2 and 3 save 1 to 3 % of the bytes
+ * that a recorder writes (tests/bench/codec.sh), so 1 is the default. */
 #define DEFLATE_LEVEL_MIN 1
 #define DEFLATE_LEVEL_MAX 3
-/* For traces that are written again: 4 to 9 are zlib's, whatever there is. */
+/* For rewriting a trace: levels 4 to 9 always use zlib, at its own levels. */
 #define DEFLATE_LEVEL_ZLIB_MAX 9
 #define DEFLATE_LEVEL_DEFAULT  1
-/* As it is, in the form of a member; takes no work area and little stack. */
+/* Store without compression, as a member; needs no work area, little stack. */
 #define DEFLATE_LEVEL_STORED (-1)
 
 /*
- * Look for the fast library, once, before compressing; without this, or where
- * there is none, zlib does it.  Cheap when that has been done; the first time
- * it maps memory and changes errno.  Another thread may be compressing
- * meanwhile.
+ * Search for the fast library, isa-l, and use it from then on; otherwise zlib
+ * is used.  The first call maps memory and changes errno; later calls do
+ * nothing.  Other threads may be compressing at the same time.
  */
 void deflate_load(void);
 
-/* Bytes of work area that deflate_member() wants at 'level'. */
+/* Return the bytes of work area that deflate_member() needs at 'level'. */
 size_t deflate_work_nbytes(int level);
 
-/* The most that a member for 'nbytes' of input can take. */
+/* Return the maximum length of a member for 'nbytes' of input. */
 size_t deflate_bound(size_t nbytes);
 
 /*
  * Compress in[0, in_nbytes) as one gzip member into 'out' of 'out_cap' bytes,
- * at least deflate_bound(in_nbytes).  'work' is deflate_work_nbytes(level)
- * bytes, aligned to 64; its contents mean nothing between calls.  Returns the
- * member's length.
+ * at least deflate_bound(in_nbytes).  'work' is scratch memory of
+ * deflate_work_nbytes(level) bytes, aligned to 64; NULL for
+ * DEFLATE_LEVEL_STORED.  Return the length of the member.  The input is at most
+ * 4 GiB - 1.
  */
 size_t deflate_member(int level, void *work, const uint8_t *in,
 		      size_t in_nbytes, uint8_t *out, size_t out_cap);
 
-/* "isa-l" or "zlib", whichever compresses now; static. */
+/* Return the name of the library in use, "isa-l" or "zlib" (static). */
 const char *deflate_name(void);
 
 #endif /* HATF_DEFLATE_H */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deflate_backend.h - what deflate.c wants of a compression library
+ * deflate_backend.h - the functions of a compression library for deflate.c
  *
- * One row for each library.  deflate_load() picks one for deflate_member(); the
- * tests go through both with deflate_member_by().  The rules of deflate.h hold.
+ * There is one struct per library.  deflate_load() chooses one for
+ * deflate_member(); the tests use both with deflate_member_by().  The rules of
+ * deflate.h apply to all functions.
  */
 #ifndef HATF_DEFLATE_BACKEND_H
 #define HATF_DEFLATE_BACKEND_H
@@ -16,8 +17,8 @@ struct deflate_backend {
 	const char *name;
 	size_t (*work_nbytes)(int level);
 	/*
-	 * Compress 'in' as one raw deflate stream; returns its length, or 0 if
-	 * it does not fit into 'out_cap' bytes.
+	 * Compress 'in' as one raw deflate stream.  Return its length, or 0 if
+	 * it does not fit 'out_cap' bytes.
 	 */
 	size_t (*compress)(int level, void *work, const uint8_t *in,
 			   size_t in_nbytes, uint8_t *out, size_t out_cap);
@@ -27,10 +28,14 @@ struct deflate_backend {
 extern const struct deflate_backend deflate_zlib;
 #ifdef HAVE_ISAL
 extern const struct deflate_backend deflate_isal;
-/* Find the library on this machine; nothing of the row may be used before. */
+/*
+ * Map isa-l; return false if this machine does not have it.  Changes errno.  No
+ * function of 'deflate_isal' but work_nbytes() may be called before.
+ */
 bool deflate_isal_load(void);
 #endif
 
+/* Like deflate_member(), but with the library of 'backend'. */
 size_t deflate_member_by(const struct deflate_backend *backend, int level,
 			 void *work, const uint8_t *in, size_t in_nbytes,
 			 uint8_t *out, size_t out_cap);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deflate_isal.c - Intel's isa-l behind deflate_backend.h
+ * deflate_isal.c - the backend for Intel's isa-l
  *
- * The library is mapped when deflate_load() asks for it, and privately
- * (mapped_library.h): linked to the recorder, its symbols would become visible
- * to the traced program, and the program's to it, and each process would pay
- * for it.  It allocates nothing by itself; its stream and its level buffer
- * stand one behind the other in the work area.
+ * deflate_load() maps the library privately (mapped_library.h).  If it were
+ * linked to the recorder, it and the traced program would see each other's
+ * symbols, and each process would pay for loading it.  isa-l allocates no
+ * memory; the work area has its stream, followed by its level buffer.
  */
 #ifdef HAVE_ISAL
 #include "hatf/deflate/deflate_backend.h"
@@ -16,7 +15,7 @@
 #include <isa-l/igzip_lib.h>
 #include <string.h>
 
-/* Constant once deflate_isal_load() has returned true. */
+/* Set by deflate_isal_load(), constant after that. */
 static __typeof__(&isal_deflate_stateless_init) stream_init;
 static __typeof__(&isal_deflate_stateless) stream_deflate;
 static __typeof__(&crc32_gzip_refl) crc32_reflected;
@@ -27,7 +26,7 @@ static const uint32_t level_buf_nbytes[] = {
 	ISAL_DEF_LVL3_LARGE,
 };
 
-/* Keeps the level buffer as aligned as the work area. */
+/* Rounded up, so that the level buffer has the alignment of the work area. */
 #define STREAM_NBYTES ((sizeof(struct isal_zstream) + 63) / 64 * 64)
 
 static size_t
@@ -64,7 +63,7 @@ crc32_isal(const uint8_t *in, size_t in_nbytes)
 	return crc32_reflected(0, in, in_nbytes);
 }
 
-/* ISO C has no cast from an object's address to a function's. */
+/* Copy an address: ISO C has no cast from a data to a function pointer. */
 static void
 take(void *function_ret, void *const *address)
 {
@@ -74,13 +73,13 @@ take(void *function_ret, void *const *address)
 bool
 deflate_isal_load(void)
 {
-	struct deflate_function functions[] = {
+	struct mapped_library_function functions[] = {
 		{ "isal_deflate_stateless_init", NULL },
 		{ "isal_deflate_stateless", NULL },
 		{ "crc32_gzip_refl", NULL },
 	};
 
-	if (!deflate_library_map("libisal.so.2", functions, 3))
+	if (!mapped_library_open("libisal.so.2", functions, 3))
 		return false;
 	take(&stream_init, &functions[0].address);
 	take(&stream_deflate, &functions[1].address);
@@ -95,6 +94,6 @@ const struct deflate_backend deflate_isal = {
 	.crc32 = crc32_isal,
 };
 #else
-/* ISO C wants a translation unit to declare something. */
+/* ISO C requires a declaration in each translation unit. */
 typedef int deflate_isal_is_not_built;
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deflate_zlib.c - zlib behind deflate_backend.h
+ * deflate_zlib.c - the backend for zlib
  *
- * zlib asks for its memory through 'zalloc'; it gets pieces of the work area,
- * one behind the other, and gives none back.
+ * zlib allocates through 'zalloc', which hands out consecutive pieces of the
+ * work area; 'zfree' does nothing.
  */
 #include "hatf/deflate/deflate_backend.h"
 
@@ -12,13 +12,13 @@
 
 enum {
 	WINDOW_BITS = 15,
-	MEM_LEVEL = 8, /* of 9: hash tables that fit the second level cache */
+	MEM_LEVEL = 8, /* of 9: the hash tables fit the second-level cache */
 	PIECE_ALIGNMENT = 64,
 };
 
 /*
- * zconf.h: (1 << (WINDOW_BITS + 2)) + (1 << (MEM_LEVEL + 9)), and a few KiB for
- * its state and for alignment.
+ * zconf.h gives (1 << (WINDOW_BITS + 2)) + (1 << (MEM_LEVEL + 9)); add 16 KiB
+ * for zlib's state and for alignment.
  */
 #define WORK_NBYTES                                                          \
 	(((size_t)1 << (WINDOW_BITS + 2)) + ((size_t)1 << (MEM_LEVEL + 9)) + \
@@ -81,7 +81,7 @@ compress_zlib(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	if (deflateInit2(&z, own, Z_DEFLATED, -WINDOW_BITS, MEM_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return 0;
-	/* There is nothing to give back, so deflateEnd() is not needed. */
+	/* deflateEnd() would only free memory, so it is not needed. */
 	return deflate(&z, Z_FINISH) == Z_STREAM_END ? out_cap - z.avail_out
 						     : 0;
 }

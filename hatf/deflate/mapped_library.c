@@ -2,8 +2,9 @@
 /*
  * mapped_library.c - see mapped_library.h
  *
- * The file is the system's own and was made by a linker: it is checked for
- * features that are not supported here, not for malice.
+ * The file belongs to the system and was made by a linker, so it is trusted: it
+ * is checked for features that are not supported here, not for malicious
+ * contents.
  */
 #include "hatf/deflate/mapped_library.h"
 
@@ -18,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Folders of libraries.  To ask for the loader's own list is to call the
- * loader. */
+/* The folders to search.  The loader's own list cannot be had without calling
+ * the loader. */
 static const char *const folders[] = {
 #if defined(__x86_64__)
 	"/usr/lib/x86_64-linux-gnu/",
@@ -51,25 +52,25 @@ static const char *const folders[] = {
 
 #define PHDRS_MAX    32
 #define FRONT_NBYTES 4096
-/* More than any library of this kind has. */
+/* The most address space that a library may take; isa-l takes far less. */
 #define SPAN_MAX ((size_t)64 << 20)
 
 struct library {
-	uint8_t *base; /* of address 0 in the file */
-	size_t span;
+	uint8_t *base; /* where address 0 of the file is mapped */
+	size_t span;   /* bytes of address space */
 	const Elf64_Dyn *dynamic;
 	const Elf64_Sym *symbols;
 	const char *strings;
 	const uint32_t *hash; /* DT_GNU_HASH */
 	const Elf64_Rela *relocations[2];
 	size_t relocations_nbytes[2];
-	bool is_odd; /* it has a feature that is not supported here */
+	bool is_unsupported; /* it has a feature that is not supported here */
 };
 
-/* In no header. */
+/* Not declared in any header. */
 extern void __stack_chk_fail(void) __attribute__((noreturn));
 
-/* For libc's __memset_chk(), which the recorder does not take. */
+/* Replaces libc's __memset_chk(), which the recorder must not import. */
 static void *
 memset_checked(void *p, int byte, size_t n, size_t cap)
 {
@@ -78,14 +79,14 @@ memset_checked(void *p, int byte, size_t n, size_t cap)
 }
 
 static wchar_t *
-set_wide(wchar_t *p, wchar_t c, size_t n)
+set_wchars(wchar_t *p, wchar_t c, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		p[i] = c;
 	return p;
 }
 
-/* The libc functions that a library which only computes needs. */
+/* Return the address of a libc function that the library may use, or NULL. */
 static void *
 find_in_libc(const char *name)
 {
@@ -98,7 +99,7 @@ find_in_libc(const char *name)
 		{ "memset", (void *)(uintptr_t)memset },
 		{ "memcmp", (void *)(uintptr_t)memcmp },
 		{ "strnlen", (void *)(uintptr_t)strnlen },
-		{ "wmemset", (void *)(uintptr_t)set_wide },
+		{ "wmemset", (void *)(uintptr_t)set_wchars },
 		{ "__memset_chk", (void *)(uintptr_t)memset_checked },
 		{ "__assert_fail", (void *)(uintptr_t)__assert_fail },
 		{ "__stack_chk_fail", (void *)(uintptr_t)__stack_chk_fail },
@@ -110,7 +111,10 @@ find_in_libc(const char *name)
 	return NULL;
 }
 
-/* The hash table has all symbols that others may bind to; they come last. */
+/*
+ * Return the number of symbols.  The hash table has the exported ones, which
+ * come last in the symbol table.
+ */
 static uint32_t
 symbol_count(const struct library *l)
 {
@@ -128,8 +132,9 @@ symbol_count(const struct library *l)
 	return last + 1;
 }
 
+/* Return the address of an exported symbol of the library, or NULL. */
 static void *
-find_own(const struct library *l, const char *name)
+find_exported(const struct library *l, const char *name)
 {
 	const uint32_t n = symbol_count(l);
 
@@ -144,7 +149,10 @@ find_own(const struct library *l, const char *name)
 	return NULL;
 }
 
-/* The address of a symbol of its table; false: none can be given. */
+/*
+ * Resolve symbol 'at' of the library: its own address, libc's, or NULL if the
+ * symbol is weak and unknown.  Return false if the symbol is not supported.
+ */
 static bool
 find_symbol(const struct library *l, uint64_t at, void **found_ret)
 {
@@ -226,7 +234,7 @@ read_entry(struct library *l, const Elf64_Dyn *d)
 	case DT_TEXTREL:
 	case DT_REL:
 	case 36: /* DT_RELR, which not every libc's header has */
-		l->is_odd = true;
+		l->is_unsupported = true;
 		break;
 	default:
 		break;
@@ -238,12 +246,14 @@ read_dynamic(struct library *l)
 {
 	for (const Elf64_Dyn *d = l->dynamic; d->d_tag != DT_NULL; d++)
 		read_entry(l, d);
-	return !l->is_odd && l->symbols != NULL && l->strings != NULL &&
+	return !l->is_unsupported && l->symbols != NULL && l->strings != NULL &&
 	       l->hash != NULL;
 }
 
-/* The span is reserved; memory that is not in the file is the reservation's
- * own. */
+/*
+ * Map one segment over the reserved span.  Its pages beyond the file keep the
+ * anonymous memory of the reservation.
+ */
 static bool
 map_segment(const struct library *l, int fd, const Elf64_Phdr *p)
 {
@@ -267,7 +277,7 @@ map_segment(const struct library *l, int fd, const Elf64_Phdr *p)
 	       mprotect(at + filled, whole - filled, access) == 0;
 }
 
-/* How much address space the segments take; 0: they cannot be mapped here. */
+/* Return the address space that the segments need; 0: not supported. */
 static size_t
 measure(const Elf64_Phdr *phdrs, unsigned n)
 {
@@ -315,7 +325,7 @@ map_segments(struct library *l, int fd, const Elf64_Phdr *phdrs, unsigned n)
 	return l->dynamic != NULL;
 }
 
-/* Both headers are at the front of the file. */
+/* Copy the program headers from the first FRONT_NBYTES of the file. */
 static bool
 copy_phdrs(const uint8_t *front, Elf64_Phdr *phdrs, unsigned *n_ret)
 {
@@ -351,7 +361,7 @@ read_phdrs(int fd, Elf64_Phdr *phdrs, unsigned *n_ret)
 	return done;
 }
 
-/* Make read-only what only relocation writes. */
+/* Make the memory read-only that only relocations write (PT_GNU_RELRO). */
 static void
 seal(const struct library *l, const Elf64_Phdr *phdrs, unsigned n)
 {
@@ -401,7 +411,7 @@ open_library(const char *name)
 }
 
 bool
-deflate_library_map(const char *name, struct deflate_function *functions,
+mapped_library_open(const char *name, struct mapped_library_function *functions,
 		    unsigned n)
 {
 	struct library l = { .base = NULL };
@@ -413,7 +423,7 @@ deflate_library_map(const char *name, struct deflate_function *functions,
 	done = map_file(&l, fd);
 	close(fd);
 	for (unsigned i = 0; done && i < n; i++) {
-		functions[i].address = find_own(&l, functions[i].name);
+		functions[i].address = find_exported(&l, functions[i].name);
 		done = functions[i].address != NULL;
 	}
 	if (!done && l.base != NULL)

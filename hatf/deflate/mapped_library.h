@@ -2,32 +2,34 @@
 /*
  * mapped_library.h - a shared library, mapped without the loader
  *
- * The recorder loads isa-l only when a trace turns out to be long, so that a
- * short process does not pay for it, and in a thread that may not call the
- * loader.  So the library is mapped here: its segments as its file says, its
- * relocations against its own symbols and a few of libc's.  Neither the program
- * nor the loader sees it.
+ * The recorder loads isa-l once a trace is long, so that short processes do not
+ * pay for it, and in a thread that must not call the loader.  So this file maps
+ * the library by itself: the segments as in the ELF file, the relocations
+ * against the library's own symbols and a few of libc's.  Neither the program
+ * nor the loader knows of the library.
  *
- * That is enough for a library that only computes.  One with thread-local
- * variables, with functions chosen by the loader (IFUNC), or with a need for
- * more of libc is refused.  Nothing here allocates, locks or calls the loader.
+ * This is sufficient for a library that only computes.  A library is refused if
+ * it has thread-local variables or functions that the loader selects (IFUNC),
+ * or if it needs other functions of libc.  Nothing here allocates, locks or
+ * calls the loader; any thread may call it.
  */
-#ifndef HATF_DEFLATE_LIBRARY_H
-#define HATF_DEFLATE_LIBRARY_H
+#ifndef HATF_MAPPED_LIBRARY_H
+#define HATF_MAPPED_LIBRARY_H
 
 #include <stdbool.h>
 
-struct deflate_function {
+struct mapped_library_function {
 	const char *name;
-	void *address; /* where it is, once the library is mapped */
+	void *address; /* result */
 };
 
 /*
- * Map the library with this file name from one of the system's folders for
- * libraries, and find the 'n' functions.  The library is never unmapped.
- * False:  there is no such library, or it is refused.  Changes errno.
+ * Map the library with the file name 'name' from one of the system's library
+ * folders, and set the addresses of the 'n' functions.  The library is never
+ * unmapped.  Return false if there is no such library, if it is refused, or if
+ * it lacks one of the functions.  Changes errno.
  */
-bool deflate_library_map(const char *name, struct deflate_function *functions,
-			 unsigned n);
+bool mapped_library_open(const char *name,
+			 struct mapped_library_function *functions, unsigned n);
 
-#endif /* HATF_DEFLATE_LIBRARY_H */
+#endif /* HATF_MAPPED_LIBRARY_H */

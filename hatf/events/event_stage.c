@@ -5,7 +5,7 @@
  */
 #include "hatf/events/events.h"
 
-#include "hatf/io/sized.h"
+#include "hatf/base/sized.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,8 +13,8 @@
  */
 #include "hatf/events/events.h"
 
-#include "hatf/codec/decoder.h"
 #include "hatf/codec/hatf_record.h"
+#include "hatf/decoder/decoder.h"
 
 /* Report the first violation of an event only. */
 static void
@@ -514,7 +514,8 @@ handle_data(struct hatf_events *ev, const struct hatf_record *rec,
 	ev->pending_violation = HATF_VIOLATION_NONE;
 	if (!in_order)
 		violate(out, HATF_VIOLATION_TIME);
-	if (ev->stats.event_count == 0 && ev->ours && record_is_carried(rec))
+	if (ev->stats.event_count == 0 && ev->ours &&
+	    hatf_record_is_carried(rec))
 		on_carried(ev, rec, out);
 	else if (role == PAIRING_EVENT)
 		on_block(ev, rec, out);

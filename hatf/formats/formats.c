@@ -2,8 +2,8 @@
 /*
  * formats.c - the table of formats, see format.h
  */
+#include "hatf/base/sized.h"
 #include "hatf/formats/common/format.h"
-#include "hatf/io/sized.h"
 
 /* Every field that a record can have, and comments. */
 #define KEEPS_ALL                                                        \

@@ -78,15 +78,15 @@ place_number_field(struct optimum *o, unsigned field,
 	field_paths_clear(o->paths);
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_record *const rec = &records[i];
-		const bool is_pair =
-			field == HATF_FIELD_ADDRESS && record_is_realloc(rec);
+		const bool is_pair = field == HATF_FIELD_ADDRESS &&
+				     hatf_record_is_realloc(rec);
 
 		if (!(layout_tag_fields(rec->tag) & 1u << field))
 			continue;
 		if (is_pair)
 			field_paths_add(o->paths, rec->old_address, (uint32_t)i,
 					false);
-		field_paths_add(o->paths, record_number(rec, field),
+		field_paths_add(o->paths, hatf_record_number(rec, field),
 				(uint32_t)i, is_pair);
 	}
 	field_paths_find_costs(o->paths, field, &layout->field[field], restart,

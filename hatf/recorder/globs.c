@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Length of the glob at 'globs', which ends at a comma or the end. */
+/* Return the length of the first glob, up to a comma or the end. */
 static size_t
 glob_length(const char *globs)
 {
@@ -23,7 +23,7 @@ globs_are_legal(const char *globs)
 		const size_t length = glob_length(globs);
 
 		if (length == (*globs == '!'))
-			return false; /* an empty one */
+			return false; /* the glob is empty */
 		globs += length;
 		if (*globs == '\0')
 			return true;
@@ -31,10 +31,10 @@ globs_are_legal(const char *globs)
 }
 
 /*
- * Does all of 'name' match the glob of 'n' bytes?  Where something does not
- * fit, only the last star takes one byte more: what the stars before it took
- * was the least that they could.  So a name of m bytes takes at most n * m
- * steps.
+ * Does all of 'name' match the glob of 'n' bytes?  After a mismatch, extend
+ * only the match of the last star by one byte: the stars before it have their
+ * shortest matches, and longer ones would not help.  So a name of m bytes takes
+ * at most n * m steps.
  */
 static bool
 matches(const char *glob, size_t n, const char *name)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * notes.h - what the processes of a traced tree note for 'hatf record'
+ * notes.h - the notes that traced processes leave for 'hatf record'
  *
- * A process that ends abruptly in its first moments leaves no trace, and
- * neither does one that cannot be traced.  So that 'hatf record' knows of them,
- * it makes a file and names it in HATFTRACE_NOTES; each process appends one
- * line to it when its trace starts, or when it finds that there will be none:
+ * A process that is killed in its first moments leaves no trace, and neither
+ * does a process that cannot be traced.  To learn of them, 'hatf record'
+ * creates a file and names it in HATFTRACE_NOTES.  Each process appends one
+ * line to it when its trace starts, or when it finds that it cannot be traced:
  *
  *	begin PID START OUT EXE
  *	untraced PID WHY TAB EXE
  *
- * PID and START are the header's "pid" and "start_monotonic", OUT is
- * notes_hash() of HATFTRACE_OUT, and EXE is the executable's base name, to the
- * end of the line.
+ * PID and START are "pid" and "start_monotonic" of the trace's header, OUT is
+ * notes_hash() of HATFTRACE_OUT, WHY is the reason, TAB is one tab character,
+ * and EXE is the base name of the executable, to the end of the line.
  */
 #ifndef NOTES_H
 #define NOTES_H
@@ -24,7 +24,7 @@
 #define NOTES_BEGIN    "begin "
 #define NOTES_UNTRACED "untraced "
 
-/* A number for a text: FNV-1a with 64 bits. */
+/* Return the 64-bit FNV-1a hash of a text.  Pure: any thread may call it. */
 static inline uint64_t
 notes_hash(const char *text)
 {

@@ -70,7 +70,7 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 
 	narrate_init(n, r->memory);
 	n->encoder.has_sums = r->level == 0;
-	n->line = n->far = c->line;
+	n->timeline = n->far_timeline = c->timeline;
 	n->unit_ns = (uint32_t)c->unit_ns;
 	n->grain = (uint32_t)c->grain;
 	n->is_stamped = (c->flags & IMAGE_COMMIT_STAMPED) != 0;
@@ -114,11 +114,11 @@ prepare(struct recovery *r)
 	return HATF_OK;
 }
 
-/* A line's slope may be too high by this many ns over the line's length. */
+/* A timeline's slope may be too high by this many ns over its length. */
 #define SLOPE_ERROR_NS 1000
 
 /*
- * The line ends at the last reading of the clocks.  Extend it to the last
+ * The timeline ends at the last reading of the clocks.  Extend it to the last
  * stamp, with a slope that is too small rather than too large.  A single
  * reading gives no slope.
  */
@@ -127,19 +127,19 @@ extend_line(struct recovery *r)
 {
 	const struct image_reading *const last =
 		image_last_reading(r->set.image);
-	struct line *const l = &r->narrator->line;
+	struct timeline *const l = &r->narrator->timeline;
 	const uint64_t stamp = r->set.stamp_max;
 	double more;
 
 	if (last != NULL)
-		line_add(l, last->stamp, last->ns, 0);
+		timeline_add(l, last->stamp, last->ns, 0);
 	if (stamp <= l->stamp1 || l->ns1 - l->ns0 <= SLOPE_ERROR_NS)
 		return;
 	more = (double)(stamp - l->stamp1) * l->slope *
 	       (1 - SLOPE_ERROR_NS / (double)(l->ns1 - l->ns0));
 	/* More than a year comes from a corrupted ring: ignore the stamp. */
 	if (more < 3.2e16)
-		line_add(l, stamp, l->ns1 + (uint64_t)more, UINT64_MAX / 2);
+		timeline_add(l, stamp, l->ns1 + (uint64_t)more, UINT64_MAX / 2);
 }
 
 static bool
@@ -167,7 +167,7 @@ static void
 add_final_records(struct recovery *r)
 {
 	struct narrator *const n = r->narrator;
-	const uint64_t stamp = n->line.stamp1;
+	const uint64_t stamp = n->timeline.stamp1;
 	const uint64_t unattached =
 		r->set.image->unattached - r->set.commit->unattached;
 
@@ -180,10 +180,10 @@ add_final_records(struct recovery *r)
 			narrate_lost(n, &ring->source, ring->lost_count,
 				     ring->lost_first, stamp);
 		if (ring->source.is_dead && !ring->is_gone && !ring->is_nested)
-			narrate_thread_gone(n, &ring->source, stamp);
+			narrate_thread_end(n, &ring->source, stamp);
 	}
 	if (r->set.image->unattached > r->set.commit->unattached)
-		narrate_lost(n, NULL, unattached, n->line.stamp0, stamp);
+		narrate_lost(n, NULL, unattached, n->timeline.stamp0, stamp);
 }
 
 static uint64_t
@@ -211,13 +211,14 @@ add_gap(struct recovery *r)
 	at.record_count = left->record_count;
 	at.block_count = left->block_count;
 	at.stream_nbytes = left->stream_nbytes;
-	at.line = n->line;
+	at.timeline = n->timeline;
 	at.time = left->time;
-	at.time_stamp = at.line.stamp0;
+	at.time_stamp = at.timeline.stamp0;
 	restore_narrator(r, &at);
 	r->is_counting = false;
 	if (missing != 0)
-		narrate_lost(n, NULL, missing, at.time_stamp, at.line.stamp1);
+		narrate_lost(n, NULL, missing, at.time_stamp,
+			     at.timeline.stamp1);
 }
 
 /* Return how the process ended, as far as the caller knows. */
@@ -233,7 +234,7 @@ static void
 add_trailer(struct recovery *r)
 {
 	const struct image_commit *const c = r->set.commit;
-	struct narrate_end end = {
+	struct narrate_trailer end = {
 		.name = end_name(r->flags),
 		.threads = c->threads,
 		.waits = c->waits,
@@ -252,7 +253,7 @@ add_trailer(struct recovery *r)
 		if (r->set.rings[i].source.id >= end.threads &&
 		    r->set.rings[i].source.id != UINT64_MAX)
 			end.threads = r->set.rings[i].source.id + 1;
-	narrate_end(r->narrator, &end);
+	narrate_trailer(r->narrator, &end);
 	r->found->complete = r->narrator->lost_count == 0 &&
 			     !end.is_incomplete && end.missed == NULL;
 	r->found->event_count = r->narrator->event_count;

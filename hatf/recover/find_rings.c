@@ -4,10 +4,10 @@
  *
  * These functions only read the file.  Its process may be writing it meanwhile.
  */
+#include "hatf/base/sized.h"
 #include "hatf/hatf.h"
 #include "hatf/io/checked_file.h"
 #include "hatf/io/paths.h"
-#include "hatf/io/sized.h"
 #include "hatf/reader.h"
 #include "hatf/recover/saved_rings.h"
 

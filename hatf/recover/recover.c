@@ -8,9 +8,9 @@
  * ended (image.h).  Recovery can start over at any time, because the ring file
  * remains unchanged until the trace with its trailer is on the disk.
  */
+#include "hatf/base/sized.h"
 #include "hatf/deflate/deflate.h"
 #include "hatf/io/paths.h"
-#include "hatf/io/sized.h"
 #include "hatf/recover/recovery.h"
 
 #include <errno.h>

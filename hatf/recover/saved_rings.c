@@ -69,7 +69,7 @@ is_power(uint64_t n)
 static const char *
 check_commit(const struct image_commit *c, const struct image *image)
 {
-	const struct line *const l = &c->line;
+	const struct timeline *const l = &c->timeline;
 
 	if (c->trace > 1)
 		return "trace";
@@ -93,17 +93,18 @@ check_commit(const struct image_commit *c, const struct image *image)
 }
 
 /*
- * Return true if the commit's line stays within bounds up to the last reading.
+ * Return true if the commit's timeline stays within bounds up to the last
+ * reading.
  */
 static bool
 is_reading_possible(const struct image *image, const struct image_commit *c)
 {
 	const struct image_reading *const r = image_last_reading(image);
-	struct line line = c->line;
+	struct timeline line = c->timeline;
 
 	if (r == NULL)
 		return true;
-	line_add(&line, r->stamp, r->ns, 0);
+	timeline_add(&line, r->stamp, r->ns, 0);
 	return line.ns1 <= INT64_MAX && line.slope <= 1e6;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.h - what the words in a ring mean
+ * event.h - the encoding of events as 64-bit words in a ring
  *
- * The three low bits of an event's first word are its kind.  The two events that
- * matter, malloc and free, take one word, or two with a time stamp:
+ * The three low bits of an event's first word are its kind.  The two frequent
+ * events, malloc and free, take one word, or two with a time stamp:
  *
  *   63         48 47                                3 2    0
  *  ┌─────────────┬───────────────────────────────────┬──────┐
@@ -11,28 +11,31 @@
  *  ├─────────────┼───────────────────────────────────┼──────┤
  *  │      0      │ address, bits 47..3               │ kind │   free
  *  └─────────────┴───────────────────────────────────┴──────┘
- *  followed by a word of time stamp if the kind says so
+ *  followed by a word with the stamp if the kind is one of the ..._STAMPED
  *
- * and a realloc that goes by the tick two, of which the second follows the first
- * in the ring:
+ * A realloc in tick mode takes two words, a begin and an end.  The end is the
+ * next word of the ring after its begin:
  *
  *   63         48 47 46                             3 2    0
  *  ┌─────────────┬──┬────────────────────────────────┬──────┐
- *  │      0      │ 0│ old address, bits 46..3        │ kind │   its begin
+ *  │      0      │ 0│ old address, bits 46..3        │ kind │   begin
  *  ├─────────────┼──┼────────────────────────────────┼──────┤
- *  │ size, bytes │ 1│ new address, bits 46..3        │ kind │   its end
+ *  │ size, bytes │ 1│ new address, bits 46..3        │ kind │   end
  *  └─────────────┴──┴────────────────────────────────┴──────┘
  *
- * What does not fit (a size from 64 KiB on, an address above 48 bits, or 47 of a
- * realloc, or not a multiple of 8) and all other events are "wide":
+ * Every other event is "wide".  So is an allocation, free or realloc that the
+ * short form cannot hold: a size of 64 KiB or more, an address of more than 48
+ * bits (47 in a realloc), or an address that is not a multiple of 8.
  *
  *   31        16 15       8 7      3 2    0
  *  ┌────────────┬──────────┬────────┬──────┐
  *  │ flags      │ words    │ type   │ kind │ , stamp, up to four operands
  *  └────────────┴──────────┴────────┴──────┘
  *
- * An event without a stamp happened in the tick that the last EVENT_TICK before
- * it in the same ring gave.
+ * 'words' is the length of the whole event.  An event without a stamp has the
+ * stamp of the last EVENT_TICK before it in the same ring.
+ *
+ * All functions here are pure: any thread may call them, inside malloc() too.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -54,43 +57,44 @@ enum event_kind {
 
 /* Types of wide events, and their operands. */
 enum event_type {
-	EVENT_ALLOC,		  /* address, size, alignment (0: none) */
-	EVENT_FREE,		  /* address */
-	EVENT_REALLOC_BEGIN,	  /* old address */
-	EVENT_REALLOC_END,	  /* old address, new address, size */
-	EVENT_TICK,		  /* none; the stamp is the tick */
-	EVENT_THREAD,		  /* parent, kernel tid, start routine */
-	EVENT_NAME,		  /* thread, 16 bytes of name in two words */
-	EVENT_FORK,		  /* ticket: see fork.c; before and after */
-	EVENT_LOST,		  /* count, stamp of the first; the stamp is the
-				last one's */
-	EVENT_HEAP,		  /* heap, 16 bytes of name in two words */
-	EVENT_HEAP_GONE,	  /* heap */
-	EVENT_POOL_ALLOC,	  /* address, size, heap, alignment (0: none) */
-	EVENT_POOL_FREE,	  /* address, heap */
-	EVENT_POOL_REALLOC,	  /* old address, new address, size, heap */
-	EVENT_MARK,		  /* 32 bytes of text */
-	EVENT_POOL_REALLOC_BEGIN, /* old address, heap */
-	EVENT_POOL_REALLOC_END,	  /* as EVENT_POOL_REALLOC */
-	EVENT_HANDOVER, /* thread: the ring's thread has ended, and the events
-			   that follow in the ring are this one's */
+	EVENT_ALLOC,	     /* address, size, alignment (0: none) */
+	EVENT_FREE,	     /* address */
+	EVENT_REALLOC_BEGIN, /* old address */
+	EVENT_REALLOC_END,   /* old address, new address, size */
+	EVENT_TICK,	     /* none; the stamp is the tick */
+	EVENT_THREAD,	     /* parent, kernel tid, start routine */
+	EVENT_NAME,	     /* thread, 16 bytes of name in two words */
+	EVENT_FORK,	    /* ticket (preload/process/fork.c); one event before
+				the fork, one with EVENT_FLAG_FORKED after */
+	EVENT_LOST,	    /* count, stamp of the first lost event; the stamp
+				is that of the last one */
+	EVENT_CREATE_HEAP,  /* heap, 16 bytes of name in two words */
+	EVENT_DESTROY_HEAP, /* heap */
+	EVENT_HEAP_ALLOC,   /* address, size, heap, alignment (0: none) */
+	EVENT_HEAP_FREE,    /* address, heap */
+	EVENT_HEAP_REALLOC, /* old address, new address, size, heap */
+	EVENT_MARK,	    /* 32 bytes of text */
+	EVENT_HEAP_REALLOC_BEGIN, /* old address, heap */
+	EVENT_HEAP_REALLOC_END,	  /* as EVENT_HEAP_REALLOC */
+	EVENT_HANDOVER, /* new thread: the ring's thread has ended, and the
+			   new one produced all events after this one */
 	EVENT_TYPE_COUNT
 };
 
-#define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC, EVENT_POOL_ALLOC: calloc */
-#define EVENT_FLAG_FREED  2u /* the end of a realloc: the old block is gone */
-#define EVENT_FLAG_MORE	  8u /* EVENT_MARK: the next one goes on */
-#define EVENT_FLAG_FORKED 4u /* EVENT_FORK: it is over */
+#define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC, EVENT_HEAP_ALLOC: calloc */
+#define EVENT_FLAG_FREED  2u /* end of a realloc: it only freed the block */
+#define EVENT_FLAG_MORE	  8u /* EVENT_MARK: the next one continues the text */
+#define EVENT_FLAG_FORKED 4u /* EVENT_FORK: fork() has returned */
 
 #define EVENT_WORDS_MAX	  6
-#define EVENT_ALLOC_WORDS 5 /* the wide form */
+#define EVENT_ALLOC_WORDS 5 /* length of a wide EVENT_ALLOC */
 
-/* Bits of an address that the one-word form has no room for. */
-#define EVENT_ADDRESS_REST 0xffff000000000007ull
-#define EVENT_REALLOC_REST 0xffff800000000007ull
-#define EVENT_REALLOC_DONE (1ull << 47) /* it is the end */
-#define EVENT_SIZE_SHIFT   48
-#define EVENT_SIZE_LIMIT   (1ull << (64 - EVENT_SIZE_SHIFT))
+/* An address with one of these bits does not fit the short form. */
+#define EVENT_ADDRESS_EXTRA_BITS 0xffff000000000007ull
+#define EVENT_REALLOC_EXTRA_BITS 0xffff800000000007ull
+#define EVENT_REALLOC_IS_END	 (1ull << 47) /* it is the end */
+#define EVENT_SIZE_SHIFT	 48
+#define EVENT_SIZE_LIMIT	 (1ull << (64 - EVENT_SIZE_SHIFT))
 
 static inline uint64_t
 event_wide(enum event_type type, unsigned words, unsigned flags)
@@ -99,7 +103,7 @@ event_wide(enum event_type type, unsigned words, unsigned flags)
 	       (uint64_t)flags << 16;
 }
 
-/* Operands of a wide event, which has so many words and two. */
+/* Number of operands of a wide event, whose length is two words more. */
 static inline unsigned
 event_operand_count(enum event_type type)
 {
@@ -113,21 +117,21 @@ event_operand_count(enum event_type type)
 		[EVENT_NAME] = 3,
 		[EVENT_FORK] = 1,
 		[EVENT_LOST] = 2,
-		[EVENT_HEAP] = 3,
-		[EVENT_HEAP_GONE] = 1,
-		[EVENT_POOL_ALLOC] = 4,
-		[EVENT_POOL_FREE] = 2,
-		[EVENT_POOL_REALLOC] = 4,
+		[EVENT_CREATE_HEAP] = 3,
+		[EVENT_DESTROY_HEAP] = 1,
+		[EVENT_HEAP_ALLOC] = 4,
+		[EVENT_HEAP_FREE] = 2,
+		[EVENT_HEAP_REALLOC] = 4,
 		[EVENT_MARK] = 4,
-		[EVENT_POOL_REALLOC_BEGIN] = 2,
-		[EVENT_POOL_REALLOC_END] = 4,
+		[EVENT_HEAP_REALLOC_BEGIN] = 2,
+		[EVENT_HEAP_REALLOC_END] = 4,
 		[EVENT_HANDOVER] = 1,
 	};
 
 	return count[type];
 }
 
-/* An event taken out of a ring. */
+/* The decoded form of an event. */
 struct event {
 	enum event_type type;
 	unsigned flags;

@@ -2,9 +2,9 @@
 /*
  * image.c - see image.h
  *
- * Whoever reads the file does so when the process is no more, so a release is all
- * that a store needs to be seen after those before it.  IMAGE_STEP() stands where
- * tests/unit/test_interleave.c kills the process.
+ * A file is read after its process has ended, so release order is enough to
+ * make a store visible only after the stores before it.  IMAGE_STEP() marks the
+ * points where tests/unit/test_interleave.c kills the process.
  */
 
 #include "hatf/rings/image.h"
@@ -26,7 +26,7 @@ image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid)
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&image->commit[i].seq, IMAGE_NO_COMMIT,
 				      memory_order_relaxed);
-	/* Last: before this it is no ring file. */
+	/* Last: the magic makes the file a ring file. */
 	atomic_signal_fence(memory_order_release);
 	image->magic = IMAGE_MAGIC;
 }
@@ -57,7 +57,7 @@ image_init_ring(void *memory, uint64_t offset, uint64_t words_max,
 void
 image_begin_ring(struct ring *r, uint64_t id, bool is_nested)
 {
-	/* relaxed: 'life' says whether any of it counts. */
+	/* relaxed: a reader ignores these fields while 'life' is 0. */
 	for (unsigned i = 0; i < 2; i++) {
 		atomic_store_explicit(&r->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);
@@ -71,7 +71,7 @@ image_begin_ring(struct ring *r, uint64_t id, bool is_nested)
 	r->id = id;
 	r->is_nested = is_nested;
 	IMAGE_STEP();
-	/* release: whoever finds the ring alive finds it made. */
+	/* release: a reader that sees 'life' set sees the fields above. */
 	atomic_store_explicit(&r->life, 1, memory_order_release);
 	IMAGE_STEP();
 }
@@ -79,7 +79,7 @@ image_begin_ring(struct ring *r, uint64_t id, bool is_nested)
 void
 image_end_ring(struct ring *r)
 {
-	/* release: after the commit that has its last event. */
+	/* release: only after the commit that covers the last event. */
 	atomic_store_explicit(&r->life, 0, memory_order_release);
 	IMAGE_STEP();
 }
@@ -94,7 +94,7 @@ flags_of(const struct order_source *s, bool is_gone)
 	       (is_gone ? RING_COMMIT_GONE : 0u);
 }
 
-/* Where the latest commit up to 'seq' is; -1: nowhere. */
+/* Return the slot of the newest commit whose number is at most 'seq', or -1. */
 static int
 last_slot(const struct ring *r, uint64_t seq)
 {
@@ -122,7 +122,7 @@ image_commit_ring(struct ring *r, const struct order_source *source,
 	const struct ring_commit *const last = &r->commit[slot == 1];
 	struct ring_commit *const c = &r->commit[slot == 0];
 
-	/* What the last one said still holds. */
+	/* Nothing has changed since the last commit. */
 	if (slot >= 0 && last->pos == source->pos && last->flags == flags)
 		return;
 	atomic_store_explicit(&c->seq, RING_NO_COMMIT, memory_order_relaxed);
@@ -135,7 +135,7 @@ image_commit_ring(struct ring *r, const struct order_source *source,
 	c->flags = flags;
 	c->thread = source->id;
 	IMAGE_STEP();
-	/* release: a slot that has its number is whole. */
+	/* release: a reader that sees the number sees the whole slot. */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);
 	IMAGE_STEP();
 }
@@ -160,7 +160,7 @@ image_commit(struct image *image, const struct image_commit *commit)
 	       (const char *)commit + sizeof(c->seq),
 	       sizeof(*c) - sizeof(c->seq));
 	IMAGE_STEP();
-	/* release, both: as above. */
+	/* release, both: a reader that sees the number sees the slot. */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);
 	IMAGE_STEP();
 	atomic_store_explicit(&image->seq, seq, memory_order_release);
@@ -176,7 +176,7 @@ image_note_reading(struct image *image, uint64_t stamp, uint64_t ns)
 
 	image->reading[count & 1] = (struct image_reading){ stamp, ns };
 	IMAGE_STEP();
-	/* release: who finds the number finds the reading. */
+	/* release: a reader that sees the count sees the reading. */
 	atomic_store_explicit(&image->reading_count, count,
 			      memory_order_release);
 	IMAGE_STEP();
@@ -185,7 +185,7 @@ image_note_reading(struct image *image, uint64_t stamp, uint64_t ns)
 const struct image_reading *
 image_last_reading(const struct image *image)
 {
-	/* acquire: pairs with the release above. */
+	/* acquire: pairs with the release in image_note_reading(). */
 	const uint64_t count = atomic_load_explicit(&image->reading_count,
 						    memory_order_acquire);
 
@@ -195,7 +195,7 @@ image_last_reading(const struct image *image)
 const struct image_commit *
 image_last_commit(const struct image *image)
 {
-	/* acquire, here and below: pairs with the releases above. */
+	/* acquire, both: pair with the releases in image_commit(). */
 	const uint64_t seq =
 		atomic_load_explicit(&image->seq, memory_order_acquire);
 	const struct image_commit *const c = &image->commit[seq & 1];

@@ -1,42 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image.h - the rings of a process in a file, and how far they have been
- * written
+ * image.h - the file of a process's rings, and the commits in it
  *
- * The rings of a process are shared mappings of one file, so that what is in
- * them outlives the process.  This header is its layout, and the protocol by
- * which a reader finds out which events are not in the trace yet.  RINGS.md
- * specifies it in bytes; only the process that writes such a file and
- * recovery on the same kind of machine read it.
+ * The rings of a process are shared mappings of one file, the ring file, so
+ * their contents survive if the process is killed.  This header defines the
+ * layout of the file, and the protocol that tells a reader which events are not
+ * yet in the trace.  RINGS.md specifies it byte by byte.  Two
+ * programs use such a file: the process that writes it, and recovery on the
+ * same kind of machine.
  *
  *   offset 0          struct image, IMAGE_HEADER_NBYTES
  *          header     ring: struct ring, RING_HEADER_NBYTES, then its words
  *          + 4096 + 8 * words_max   the next ring
- *          ...        to the end of the file; the last one may be cut off there
+ *          ...        to the end of the file; the last ring may be truncated
  *
- * The protocol.  A commit is a point in time at which a block has just reached
- * the trace file and 'pos' of every ring is the first word that no block has.
+ * The protocol.  A commit is a point in time: a block has just reached the
+ * trace file, and 'pos' of every ring is the first word that is in no block.
  * Commit n
  *
- *   1. writes, for each ring that the writer knows, the older of its two slots;
+ *   1. overwrites the older of the two slots of each ring that the writer
+ *      knows;
  *   2. writes slot n & 1 of the image;
  *   3. sets image.seq to n;
- *   4. only then gives the rings' room back.
+ *   4. only then releases the room in the rings.
  *
- * So a process killed at any instruction leaves either n - 1 or n whole: the
- * image's slot is the one that 'seq' names, and a ring's is the younger one of
- * those not above 'seq'.  What the trace file has beyond the committed length
- * was written under way to n, and its events are still in the rings.  A ring
- * without such a slot has had none of its events taken out.
+ * So a process that is killed at any instruction leaves commit n - 1 or commit
+ * n intact.  The valid slot of the image is slot 'seq' & 1; the valid slot of a
+ * ring is the newest one whose number is at most 'seq'.  Bytes of the trace
+ * file beyond the committed length were written for a later commit; their
+ * events are still in the rings.  If a ring has no valid slot, none of its
+ * events has been drained.
  *
- * A ring that has been drained, and that another thread gets, starts a new
- * life:  'life' is 0 while 'head' and the slots still are those of the old one.
- * A thread may also take over the ring of a thread that has ended before
- * anything of it has been drained.  The life then goes on: an EVENT_HANDOVER
- * divides the events of the two threads, and each slot says which thread the
- * word at 'pos' belongs to.
+ * A drained ring starts a new life when another thread gets it: 'life' is 0
+ * while 'head' and the slots still belong to the old life.  A thread may also
+ * take over the ring of a thread that has ended before any of its events was
+ * drained.  The life then continues: an EVENT_HANDOVER separates the events of
+ * the two threads, and each slot names the thread that produced the word at
+ * 'pos'.
  *
- * Nothing here allocates, locks or makes a system call.
+ * The writer thread owns the image and calls all functions here, except
+ * image_begin_ring(), which the ring's producer calls.  Recovery calls the
+ * readers, image_last_*(), once the process has ended.  Nothing here allocates,
+ * locks or makes a system call.
  */
 #ifndef IMAGE_H
 #define IMAGE_H
@@ -49,53 +54,53 @@
 #include "hatf/rings/ring.h"
 #include "hatf/rings/timeline.h"
 
-/* "HATFring" as a number of this machine: another byte order does not match. */
+/* "HATFring" in this machine's byte order; a foreign order does not match. */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
 #define IMAGE_VERSION	    6u
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
-/* Bounds for what a file may claim. */
+/* Limits that a reader enforces on the numbers in a file. */
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
-#define IMAGE_RINGS_MAX 65536u /* in use at a time, one for each thread */
-/* Of the first block of a trace: four times what a recorder's buffer holds. */
+#define IMAGE_RINGS_MAX 65536u /* in use at a time, one per thread */
+/* Length of the first block of a trace: four times a recorder's buffer. */
 #define IMAGE_HEAD_NBYTES_MAX (4u << 20)
 
 #define IMAGE_COMMIT_ENDED   1u /* the last block has a trailer */
 #define IMAGE_COMMIT_STAMPED 2u /* as in struct narrator */
-#define IMAGE_COMMIT_STOPPED 4u /* what the rings hold is of no trace */
-#define IMAGE_COMMIT_MISSED  8u /* calls went past the recorder */
+#define IMAGE_COMMIT_STOPPED 4u /* events in the rings belong to no trace */
+#define IMAGE_COMMIT_MISSED  8u /* some calls bypassed the recorder */
 
-/* The state of the trace: what is needed to go on with it. */
+/* The state of the trace: everything that a reader needs to continue it. */
 struct image_commit {
 	_Atomic uint64_t seq; /* IMAGE_NO_COMMIT while it is being written */
-	uint64_t trace;	      /* which of image.trace it is about */
+	uint64_t trace;	      /* index in image.trace */
 	uint64_t nbytes;      /* length of the trace file */
 	/* As in struct narrator and its encoder. */
 	uint64_t event_count, record_count, block_count, stream_nbytes;
 	uint64_t lost_count, time, time_stamp;
-	struct line line;
+	struct timeline timeline;
 	uint64_t unit_ns, grain, flags;
 	int64_t level; /* of compression, see deflate.h; 0: none */
-	/* Of the trailer, at about this time. */
+	/* For the trailer; approximately as of this commit. */
 	uint64_t threads, waits, wait_ns, cpu_ns;
-	uint64_t unattached; /* of image.unattached, so many are in the trace */
+	uint64_t unattached; /* image.unattached, as the trace reports it */
 };
 
 #define IMAGE_NO_COMMIT UINT64_MAX
 
-/* A trace file that commits are about. */
+/* A trace file that commits refer to. */
 struct image_trace {
-	/* Its first bytes, which tell it from all others, and their hash. */
+	/* Length and hash of its first bytes, which identify the file. */
 	uint64_t head_nbytes, head_hash;
-	/* If that of the last commit: there may be something at 'path', but no
-	 * commit is about it. */
+	/* If equal to the number of the last commit: a file may exist at
+	 * 'path', but no commit refers to it yet. */
 	uint64_t announced_seq;
 	char path[IMAGE_PATH_NBYTES]; /* NUL-terminated */
 };
 
-/* Of the clocks, as in timeline.h. */
+/* A reading of both clocks, as in timeline.h. */
 struct image_reading {
 	uint64_t stamp, ns;
 };
@@ -103,68 +108,80 @@ struct image_reading {
 struct image {
 	uint64_t magic;
 	uint32_t version, header_nbytes;
-	uint64_t boot_id[2]; /* of the system, 0: unknown */
+	uint64_t boot_id[2]; /* of the running kernel; 0: unknown */
 	uint64_t pid;
 	_Atomic uint64_t seq; /* of the last commit; 0: there is none */
-	/* Events not recorded for lack of memory; rings that are elsewhere. */
+	/* Events not recorded for lack of memory; rings not in this file. */
 	_Atomic uint64_t unattached, hidden;
 	struct image_commit commit[2];
 	struct image_trace trace[2];
-	/* Of the process, in ns since the system's start; 0: unknown. */
+	/* Start of the process, in ns since the system's start; 0: unknown. */
 	uint64_t pid_start;
-	/* The file itself, which a copy is not. */
+	/* Device and inode of the file, to recognise a copy. */
 	uint64_t file_dev, file_ino;
-	/* Readings of the clocks; the last one is in slot 'reading_count' & 1,
-	 * and there may be none since the last commit. */
+	/* The last reading of the clocks is in slot 'reading_count' & 1.  It
+	 * may be older than the last commit. */
 	_Atomic uint64_t reading_count;
 	struct image_reading reading[2];
 };
 
-_Static_assert(sizeof(struct image) <= IMAGE_HEADER_NBYTES, "one header");
+_Static_assert(sizeof(struct image) <= IMAGE_HEADER_NBYTES,
+	       "the image fits the header of the file");
 
-/* Make 'memory', zeroed, the header of a file. */
+/* Initialise the header of a file; '*image' is zeroed. */
 void image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid);
 
-/* FNV-1a; 'hash' is that of the bytes before, at first IMAGE_HASH_START. */
+/*
+ * Return the FNV-1a hash of the bytes so far and 'nbytes' more; 'hash' is that
+ * of the bytes so far, or IMAGE_HASH_START.
+ */
 #define IMAGE_HASH_START 0xcbf29ce484222325ull
 uint64_t image_hash(uint64_t hash, const void *bytes, size_t nbytes);
 
 /*
- * A ring for the first time: 'memory' is where 'offset' of the file is mapped, of
- * 'words_max' words the first 'capacity' have memory.  It has no life yet.
+ * Initialise a new ring in the file, with no life yet.  'memory' is the mapping
+ * of the file from 'offset' (bytes) on; it has 'words_max' words, of which the
+ * first 'capacity' have memory.
  */
 struct ring *image_init_ring(void *memory, uint64_t offset, uint64_t words_max,
 			     uint64_t capacity);
 
 /*
- * The producer, before its first event: the ring, new or of an ended life, is that
- * of thread 'id' until an EVENT_HANDOVER.  Also for a ring that is in no file.
+ * Begin a life of a ring that is new or whose life has ended: it belongs to
+ * thread 'id' (a HATF thread number) until an EVENT_HANDOVER.  The producer
+ * calls this before its first event, also for a ring that is not in a file.
  */
 void image_begin_ring(struct ring *r, uint64_t id, bool is_nested);
 
-/* The consumer, once a commit has said that the thread is gone. */
+/*
+ * End the life of a ring.  The consumer calls this once a commit has
+ * RING_COMMIT_GONE for the ring.
+ */
 void image_end_ring(struct ring *r);
 
-/* Step 1 of commit 'seq' for a ring; 'is_gone': its destroyThread is written. */
+/*
+ * Do step 1 of commit 'seq' for one ring.  'is_gone': the destroyThread record
+ * of its thread is in the trace.
+ */
 void image_commit_ring(struct ring *r, const struct order_source *source,
 		       bool is_gone, uint64_t seq);
 
-/* The number of the commit that comes next. */
+/* Return the number of the next commit. */
 uint64_t image_next_seq(const struct image *image);
 
-/* Steps 2 and 3; 'commit->seq' is ignored. */
+/* Do steps 2 and 3 of the next commit; ignore 'commit->seq'. */
 void image_commit(struct image *image, const struct image_commit *commit);
 
 /*
- * The clocks have been read: between two commits many events may come, whose
- * times must be right, too.
+ * Store a reading of the clocks.  Recovery needs it for the times of the events
+ * after the last commit.
  */
 void image_note_reading(struct image *image, uint64_t stamp, uint64_t ns);
 
-/* The last reading; NULL: there was none. */
+/* Return the last reading, or NULL if there is none. */
 const struct image_reading *image_last_reading(const struct image *image);
 
-/* What a reader is to believe: NULL if there is nothing. */
+/* Return the valid slot of the image, or of a ring; NULL if there is none. */
 const struct image_commit *image_last_commit(const struct image *image);
 const struct ring_commit *image_last_ring_commit(const struct ring *r,
 						 uint64_t seq);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "hatf/codec/comment_text.h"
+#include "hatf/rings/narrate_comments.h"
 
 static size_t
 round_up(size_t nbytes)
@@ -33,9 +33,9 @@ narrate_init(struct narrator *n, void *memory)
 	uint8_t *const buf = memory;
 	const size_t cap = buffer_nbytes();
 
-	/* The encoder sees to its own: much of it is written when it is used. */
-	memset((uint8_t *)n + offsetof(struct narrator, line), 0,
-	       sizeof(*n) - offsetof(struct narrator, line));
+	/* encoder_init() clears the encoder, as far as that is needed. */
+	memset((uint8_t *)n + offsetof(struct narrator, timeline), 0,
+	       sizeof(*n) - offsetof(struct narrator, timeline));
 	n->unit_ns = 1;
 	n->grain = 1;
 	n->step = NARRATE_STEP;
@@ -60,42 +60,45 @@ narrate_restart(struct narrator *n)
 	n->tick_stamp = 0;
 }
 
-/* How far back the long line goes, at least, when it has become so long. */
+/* Minimum length of 'far_timeline' once it is that long. */
 #define FAR_NS 100000000ull
 
 void
 narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 {
-	line_init(&n->line, stamp, now_ns);
-	n->far = n->line;
+	timeline_init(&n->timeline, stamp, now_ns);
+	n->far_timeline = n->timeline;
 }
 
 void
 narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 {
-	line_add(&n->line, stamp, now_ns, 0);
-	line_add(&n->far, stamp, now_ns, FAR_NS);
+	timeline_add(&n->timeline, stamp, now_ns, 0);
+	timeline_add(&n->far_timeline, stamp, now_ns, FAR_NS);
 }
 
 /*
- * The moment of a stamp, in ns since the start.  An event with a stamp from
- * before the last two readings was held up, by a realloc under way or because
- * its thread did not run.  It was published after those readings, so the time
- * of the older one is not too late for it.
+ * Return the time of a stamp, in ns since the start.  An event with a stamp
+ * before the last two readings was delayed, by an open realloc or because its
+ * thread did not run.  It was published after those readings, so the time of
+ * the older one is not too late for it.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
 {
 	uint64_t ns, latest;
 
-	if (stamp >= n->line.stamp0)
-		return line_ns(&n->line, stamp);
-	ns = line_ns(&n->far, stamp);
-	latest = n->line.ns0 - n->line.start_ns;
+	if (stamp >= n->timeline.stamp0)
+		return timeline_ns(&n->timeline, stamp);
+	ns = timeline_ns(&n->far_timeline, stamp);
+	latest = n->timeline.ns0 - n->timeline.start_ns;
 	return ns < latest ? ns : latest;
 }
 
-/* How many stamps from this one on, at 'ns', are within the same unit of time? */
+/*
+ * Return how many stamps, from a stamp with the time 'ns' on, are certain to
+ * have the same time in the trace.
+ */
 static uint64_t
 count_same(const struct narrator *n, uint64_t ns)
 {
@@ -103,34 +106,29 @@ count_same(const struct narrator *n, uint64_t ns)
 	uint64_t left_ns;
 	double count;
 
-	if (unit_ns == 1 || n->line.slope <= 0)
+	if (unit_ns == 1 || n->timeline.slope <= 0)
 		return 0;
 	left_ns = unit_ns - 1 - ns % unit_ns;
 	if (left_ns < 2)
 		return 0;
-	/* One less, for what rounding may do. */
-	count = (double)(left_ns - 1) / n->line.slope;
-	/* A slope from a file may be anything above 0. */
+	/* One less, because of rounding. */
+	count = (double)(left_ns - 1) / n->timeline.slope;
+	/* A slope read from a file may be any positive number. */
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
-/* Convert nanoseconds since the start into the trace's unit, which is not 0. */
+/* Convert nanoseconds since the start into units; the trace has times. */
 static uint64_t
 in_units(const struct narrator *n, uint64_t ns)
 {
 	const uint64_t time = n->unit_ns != 1 ? ns / 1000 : ns;
 
-	/* Threads are ordered by stamps that this clock need not show. */
+	/* Stamps order the events, so the times in the trace may be coarser. */
 	return n->grain != 1 ? time - time % n->grain : time;
 }
 
-/*
- * The time of a stamp, for a comment: not earlier than the record before.
- * Unlike time_of() it leaves n->time alone, since a comment about a later
- * moment must not make the next records late.
- */
-static uint64_t
-time_at(const struct narrator *n, uint64_t stamp)
+uint64_t
+narrate_time_at(const struct narrator *n, uint64_t stamp)
 {
 	const uint64_t time =
 		n->unit_ns != 0 ? in_units(n, ns_of(n, stamp)) : 0;
@@ -138,7 +136,7 @@ time_at(const struct narrator *n, uint64_t stamp)
 	return time > n->time ? time : n->time;
 }
 
-/* The time of a stamp; never less than that of the record before. */
+/* Set n->time to the time of a stamp, but never back; return it. */
 static uint64_t
 time_of(struct narrator *n, uint64_t stamp)
 {
@@ -148,11 +146,11 @@ time_of(struct narrator *n, uint64_t stamp)
 		return n->time;
 	n->time_stamp = stamp;
 	if (stamp - n->same_from < n->same_count &&
-	    n->line.stamp1 == n->same_line)
+	    n->timeline.stamp1 == n->same_line)
 		return n->time;
 	ns = ns_of(n, stamp);
 	n->same_from = stamp;
-	n->same_line = n->line.stamp1;
+	n->same_line = n->timeline.stamp1;
 	n->same_count = count_same(n, ns);
 	time = in_units(n, ns);
 	if (time > n->time)
@@ -173,7 +171,7 @@ narrate_open_block(struct narrator *n)
 	n->block_time_stamp = n->time_stamp;
 	n->block_is_stamped = n->is_stamped;
 	n->block_step = n->step;
-	n->block_since_ns = n->line.ns1;
+	n->block_since_ns = n->timeline.ns1;
 }
 
 uint64_t
@@ -198,42 +196,23 @@ narrate_cancel_block(struct narrator *n)
 	return missing;
 }
 
-static void
-put_comment(struct narrator *n, const struct text *text)
-{
-	narrate_open_block(n);
-	encoder_comment(&n->encoder, text->buf, text->used);
-}
-
-/* Put a comment: how times are taken from here on. */
-static void
-put_clock(struct narrator *n, const char *name)
-{
-	char buf[128];
-	struct text text;
-
-	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF clock\n");
-	text_line(&text, "clock", name, strlen(name));
-	text_line_u64(&text, "time", n->time);
-	if (!n->is_stamped && n->step != NARRATE_STEP)
-		text_line_u64(&text, "step", n->step);
-	put_comment(n, &text);
-}
-
 void
-narrate_stamped(struct narrator *n)
+narrate_begin_stamps(struct narrator *n)
 {
 	if (n->is_stamped)
 		return;
 	n->is_stamped = true;
-	put_clock(n, "us");
+	narrate_put_clock(n, "us");
 }
 
-/* Put a smaller step once no tick has needed the larger one for so long. */
+/* Announce a smaller step once no tick has needed the larger one for this time,
+ * in microseconds. */
 #define STEP_TIME 1000000u
 
-/* How early the time of an event can be that has the tick 'stamp', in units. */
+/*
+ * Return how much later than its time an event with the tick 'stamp' can have
+ * happened, in units; NARRATE_STEP times a power of two.
+ */
 static uint64_t
 step_of_tick(const struct narrator *n, uint64_t stamp)
 {
@@ -242,20 +221,19 @@ step_of_tick(const struct narrator *n, uint64_t stamp)
 		n->ticks_end_ns > since_ns ? n->ticks_end_ns - since_ns : 0;
 	uint64_t step = NARRATE_STEP;
 
-	/* One unit for rounding down, what the grain cuts off, and one to
-	 * spare. */
+	/* One unit for rounding down, the grain, and one unit to spare. */
 	while (step < lasted_ns / 1000 + n->grain + 2)
 		step *= 2;
 	return step;
 }
 
 /*
- * The next event has the time of the tick 'stamp'.  Put a comment that says so,
- * and how long ticks last if that is longer than the trace has said, unless
- * there is nothing new to say.
+ * Prepare for an event with the time of the tick 'stamp'.  If the trace says
+ * that events have their own times, or its step is too small or much too large,
+ * put a clock comment.
  */
 static void
-see_tick(struct narrator *n, uint64_t stamp)
+note_tick(struct narrator *n, uint64_t stamp)
 {
 	uint64_t step;
 	bool is_less;
@@ -263,8 +241,7 @@ see_tick(struct narrator *n, uint64_t stamp)
 	if (__builtin_expect(stamp == n->tick_stamp && !n->is_stamped, 1))
 		return;
 	n->tick_stamp = stamp;
-	/* Only traces in microseconds have ticks; one without times says
-	 * nothing. */
+	/* Only traces in microseconds have ticks. */
 	if (n->unit_ns != 1000)
 		return;
 	step = step_of_tick(n, stamp);
@@ -276,7 +253,7 @@ see_tick(struct narrator *n, uint64_t stamp)
 	if (step > n->step || is_less)
 		n->step = step;
 	n->is_stamped = false;
-	put_clock(n, "coarse");
+	narrate_put_clock(n, "coarse");
 }
 
 static void
@@ -284,10 +261,10 @@ begin_event(struct narrator *n, const struct event *ev)
 {
 	narrate_open_block(n);
 	if (ev->by_tick)
-		see_tick(n, ev->stamp);
+		note_tick(n, ev->stamp);
 }
 
-/* An alloc of a heap, or with an attribute, which is rare. */
+/* Slow path: put an alloc of a heap, or one with attributes. */
 static void
 put_special_alloc(struct narrator *n, const struct order_source *source,
 		  const struct event *ev, uint64_t heap, uint64_t alignment)
@@ -352,7 +329,7 @@ realloc_tag(const struct event *ev)
 	return old_address == 0 ? HATF_REALLOC_ALLOC : HATF_REALLOC_ALLOC_FREE;
 }
 
-/* The realloc, then the alloc and the free that it announces. */
+/* Put the realloc, then the alloc and the free that it announces. */
 static void
 put_realloc_records(struct narrator *n, const struct hatf_record *realloc)
 {
@@ -399,7 +376,8 @@ put_create_thread(struct narrator *n, uint64_t thread, const uint64_t *operand,
 		{ .key = HATF_ATTR_TID, .value = operand[1] },
 		{ .key = HATF_ATTR_START, .value = operand[2] },
 	};
-	/* One that came by another way has neither parent nor function. */
+	/* If the recorder did not see its pthread_create(), only the tid is
+	 * known. */
 	const bool known = operand[2] != 0;
 	uint8_t attributes[48] = { HATF_ATTR_CARRIED };
 	size_t used = is_carried;
@@ -447,90 +425,9 @@ narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
 	encoder_put(&n->encoder, &rec);
 }
 
-void
-narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name)
-{
-	char buf[256], string[17] = "";
-	struct text text;
-
-	memcpy(string, name, 16);
-	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF thread\n");
-	text_line_u64(&text, "thread", thread);
-	text_line(&text, "name", string, strlen(string));
-	put_comment(n, &text);
-}
-
-/* A realloc that was under way during a fork. */
 static void
-put_moving(struct narrator *n, const struct order_source *source,
-	   const struct event *ev)
-{
-	char buf[192];
-	struct text text;
-
-	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF realloc\n");
-	text_line_u64(&text, "thread", source->id);
-	text_line_u64(&text, "fork", ev->operand[2]);
-	text_line_u64(&text, "old", ev->operand[0]);
-	if (ev->operand[1] != 0)
-		text_line_u64(&text, "address", ev->operand[1]);
-	put_comment(n, &text);
-}
-
-static void
-put_fork(struct narrator *n, const struct order_source *source,
-	 const struct event *ev)
-{
-	const uint64_t ticket = ev->operand[0];
-	const bool after = (ev->flags & EVENT_FLAG_FORKED) != 0;
-	char buf[192];
-	struct text text;
-
-	if (ev->type == EVENT_REALLOC_BEGIN) {
-		put_moving(n, source, ev);
-		return;
-	}
-	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF fork\n");
-	text_line_u64(&text, "thread", source->id);
-	text_line_u64(&text, "fork", ticket);
-	if (after)
-		text_line_u64(&text, "forked", 1);
-	text_line_u64(&text, "event", n->event_count);
-	text_line_u64(&text, "time", n->time);
-	put_comment(n, &text);
-	if (after)
-		return;
-	n->fork[ticket % NARRATE_FORKS_MAX].segment = n->segment;
-	n->fork[ticket % NARRATE_FORKS_MAX].event = n->event_count;
-	/* release: pairs with the acquire in writer_await_fork(). */
-	atomic_store_explicit(&n->fork[ticket % NARRATE_FORKS_MAX].ticket,
-			      ticket, memory_order_release);
-}
-
-void
-narrate_lost(struct narrator *n, const struct order_source *source,
-	     uint64_t count, uint64_t from, uint64_t to)
-{
-	char buf[256];
-	struct text text;
-
-	n->lost_count += count;
-	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF lost\n");
-	if (source != NULL)
-		text_line_u64(&text, "thread", source->id);
-	text_line_u64(&text, "count", count);
-	text_line_u64(&text, "from", time_at(n, from));
-	text_line_u64(&text, "to", time_at(n, to));
-	put_comment(n, &text);
-}
-
-static void
-put_heap(struct narrator *n, enum hatf_tag tag, uint64_t thread, uint64_t heap,
-	 const uint64_t *name, bool carried)
+put_heap_record(struct narrator *n, enum hatf_tag tag, uint64_t thread,
+		uint64_t heap, const uint64_t *name, bool carried)
 {
 	const uint8_t *const text = (const uint8_t *)name;
 	const struct hatf_attr_item items[] = {
@@ -564,22 +461,22 @@ put_heap(struct narrator *n, enum hatf_tag tag, uint64_t thread, uint64_t heap,
 void
 narrate_carried_heap(struct narrator *n, uint64_t heap, const uint64_t *name)
 {
-	put_heap(n, HATF_CREATE_HEAP, 0, heap, name, true);
+	put_heap_record(n, HATF_CREATE_HEAP, 0, heap, name, true);
 }
 
-/* What a pool has done: the same records as malloc's, but for the heap. */
+/* Put the records of an event of a heap: those of malloc, with the heap. */
 static void
-put_pool(struct narrator *n, const struct order_source *source,
-	 const struct event *ev)
+put_heap_event(struct narrator *n, const struct order_source *source,
+	       const struct event *ev)
 {
 	const uint64_t *const o = ev->operand;
 	struct hatf_record rec = { .thread = source->id, .time = n->time };
 
 	switch (ev->type) {
-	case EVENT_POOL_ALLOC:
+	case EVENT_HEAP_ALLOC:
 		put_special_alloc(n, source, ev, o[2], o[3]);
 		return;
-	case EVENT_POOL_FREE:
+	case EVENT_HEAP_FREE:
 		rec.tag = HATF_FREE;
 		rec.address = o[0];
 		rec.heap = o[1];
@@ -596,35 +493,10 @@ put_pool(struct narrator *n, const struct order_source *source,
 	encoder_put(&n->encoder, &rec);
 }
 
-/* A piece of a mark; with the last one it is written. */
+/* Narrate an event of a rare type. */
 static void
-put_mark(struct narrator *n, const struct order_source *source,
+put_rare(struct narrator *n, const struct order_source *source,
 	 const struct event *ev)
-{
-	const char *const piece = (const char *)ev->operand;
-	const size_t nbytes = strnlen(piece, sizeof(ev->operand));
-	char buf[4 * NARRATE_MARK_NBYTES + 256];
-	struct text text;
-
-	if (nbytes <= sizeof(n->mark) - n->mark_nbytes) {
-		memcpy(n->mark + n->mark_nbytes, piece, nbytes);
-		n->mark_nbytes += (uint32_t)nbytes;
-	}
-	if ((ev->flags & EVENT_FLAG_MORE) != 0)
-		return;
-	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF mark\n");
-	text_line_u64(&text, "thread", source->id);
-	text_line_u64(&text, "time", n->time);
-	text_line(&text, "text", n->mark, n->mark_nbytes);
-	n->mark_nbytes = 0;
-	put_comment(n, &text);
-}
-
-/* Events that no program has often. */
-static void
-tell_rare(struct narrator *n, const struct order_source *source,
-	  const struct event *ev)
 {
 	switch (ev->type) {
 	case EVENT_NAME:
@@ -634,24 +506,24 @@ tell_rare(struct narrator *n, const struct order_source *source,
 		narrate_lost(n, source, ev->operand[0], ev->operand[1],
 			     ev->stamp);
 		break;
-	case EVENT_HEAP:
+	case EVENT_CREATE_HEAP:
 		time_of(n, ev->stamp);
-		put_heap(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
-			 &ev->operand[1], false);
+		put_heap_record(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
+				&ev->operand[1], false);
 		break;
-	case EVENT_HEAP_GONE:
+	case EVENT_DESTROY_HEAP:
 		time_of(n, ev->stamp);
-		put_heap(n, HATF_DESTROY_HEAP, source->id, ev->operand[0], NULL,
-			 false);
+		put_heap_record(n, HATF_DESTROY_HEAP, source->id,
+				ev->operand[0], NULL, false);
 		break;
 	case EVENT_MARK:
 		time_of(n, ev->stamp);
-		put_mark(n, source, ev);
+		narrate_put_mark(n, source, ev);
 		break;
 	case EVENT_HANDOVER:
-		narrate_thread_gone(n, source, ev->stamp);
+		narrate_thread_end(n, source, ev->stamp);
 		break;
-	default: /* ticks do not come this far */
+	default: /* the sink never gets a tick */
 		break;
 	}
 }
@@ -686,17 +558,17 @@ narrate_event(void *context, const struct order_source *source,
 	case EVENT_REALLOC_BEGIN:
 	case EVENT_FORK:
 		time_of(n, ev->stamp);
-		put_fork(n, source, ev);
+		narrate_put_fork(n, source, ev);
 		break;
-	case EVENT_POOL_ALLOC:
-	case EVENT_POOL_FREE:
-	case EVENT_POOL_REALLOC:
+	case EVENT_HEAP_ALLOC:
+	case EVENT_HEAP_FREE:
+	case EVENT_HEAP_REALLOC:
 		time_of(n, ev->stamp);
-		put_pool(n, source, ev);
+		put_heap_event(n, source, ev);
 		n->event_count++;
 		break;
 	default:
-		tell_rare(n, source, ev);
+		put_rare(n, source, ev);
 	}
 }
 
@@ -710,10 +582,10 @@ narrate_run(void *context, const struct order_source *source,
 
 	_Static_assert((unsigned)EVENT_KIND_ALLOC == (unsigned)HATF_ALLOC &&
 			       (unsigned)EVENT_KIND_FREE == (unsigned)HATF_FREE,
-		       "a kind is a tag");
+		       "the kind of a one-word event is its tag");
 	if (!to->in_block)
 		return 0;
-	see_tick(to, stamp);
+	note_tick(to, stamp);
 
 	const uint64_t time = time_of(to, stamp);
 	const size_t room = encoder_window_left(&to->encoder);
@@ -725,22 +597,23 @@ narrate_run(void *context, const struct order_source *source,
 		       encoder_run_put(
 			       &run, (unsigned)(words[done] & EVENT_KIND_MASK),
 			       words[done] >> EVENT_SIZE_SHIFT,
-			       words[done] & ~EVENT_ADDRESS_REST))
+			       words[done] & ~EVENT_ADDRESS_EXTRA_BITS))
 			done++;
 		encoder_end_run(&to->encoder, &run);
 	}
 	for (; done < n; done++)
-		encoder_put_plain(
-			&to->encoder, (uint8_t)(words[done] & EVENT_KIND_MASK),
-			words[done] >> EVENT_SIZE_SHIFT,
-			words[done] & ~EVENT_ADDRESS_REST, source->id, time);
+		encoder_put_plain(&to->encoder,
+				  (uint8_t)(words[done] & EVENT_KIND_MASK),
+				  words[done] >> EVENT_SIZE_SHIFT,
+				  words[done] & ~EVENT_ADDRESS_EXTRA_BITS,
+				  source->id, time);
 	to->event_count += n;
 	return n;
 }
 
 void
-narrate_thread_gone(struct narrator *n, const struct order_source *source,
-		    uint64_t stamp)
+narrate_thread_end(struct narrator *n, const struct order_source *source,
+		   uint64_t stamp)
 {
 	const struct hatf_record rec = {
 		.tag = HATF_DESTROY_THREAD,
@@ -756,37 +629,4 @@ bool
 narrate_is_full(const struct narrator *n)
 {
 	return encoder_is_full(&n->encoder, NARRATE_BLOCK_NBYTES);
-}
-
-void
-narrate_end(struct narrator *n, const struct narrate_end *end)
-{
-	char buf[NARRATE_END_NBYTES];
-	struct text text;
-
-	narrate_open_block(n);
-	encoder_flush(&n->encoder);
-	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF end\n");
-	text_line_u64(&text, "complete",
-		      n->lost_count == 0 && !end->is_early &&
-			      !end->is_incomplete && end->missed == NULL);
-	text_line(&text, "end", end->name, strlen(end->name));
-	if (end->error != NULL)
-		text_line(&text, "error", end->error, strlen(end->error));
-	if (end->missed != NULL)
-		text_line(&text, "missed", end->missed, strlen(end->missed));
-	text_line_u64(&text, "events", n->event_count);
-	text_line_u64(&text, "records", encoder_data_records(&n->encoder));
-	text_line_u64(&text, "lost", n->lost_count);
-	text_line_u64(&text, "threads", end->threads);
-	text_line_u64(&text, "waits", end->waits);
-	text_line_u64(&text, "wait_ns", end->wait_ns);
-	text_line_u64(&text, "time", n->time);
-	text_line_u64(&text, "hatf_bytes",
-		      n->encoder.stream_nbytes + n->encoder.used);
-	text_line_u64(&text, "cpu_ns", end->cpu_ns);
-	if (end->is_recovered)
-		text_line_u64(&text, "recovered", end->recovered);
-	encoder_trailer(&n->encoder, &text);
 }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c - see order.h; a heap of sources by the stamp of their next event */
+/*
+ * order.c - see order.h
+ *
+ * The queue is a binary heap of sources by the stamp of their next event.
+ */
 
 #include "hatf/rings/order.h"
 
 #include <stddef.h>
 
 void
-order_init(struct order *o, struct order_source **heap, uint32_t heap_max,
+order_init(struct order *o, struct order_source **queue, uint32_t queue_max,
 	   order_sink *sink, void *context)
 {
 	*o = (struct order){
-		.heap = heap,
-		.heap_max = heap_max,
+		.queue = queue,
+		.queue_max = queue_max,
 		.sink = sink,
 		.context = context,
 	};
@@ -28,19 +32,19 @@ decode_wide(const struct order_source *s, uint64_t word, struct event *ev)
 	ev->flags = (unsigned)(word >> 16 & 0xffff);
 	ev->stamp = ring_get(r, pos + 1);
 	ev->by_tick = ev->stamp == s->tick;
-	/* What comes from a file has been checked, but here is the bound. */
+	/* Ring files are checked before, but this bound does not rely on it. */
 	for (unsigned i = 2; i < ev->words && i < EVENT_WORDS_MAX; i++)
 		ev->operand[i - 2] = ring_get(r, pos + i);
 }
 
-/* 'old' is that of the begin before it. */
+/* 'old' is the old address, from the begin before this word. */
 static void
 decode_realloc(uint64_t word, uint64_t old, struct event *ev)
 {
-	const uint64_t address = word & ~EVENT_REALLOC_REST;
+	const uint64_t address = word & ~EVENT_REALLOC_EXTRA_BITS;
 
 	ev->flags = 0;
-	if ((word & EVENT_REALLOC_DONE) != 0) {
+	if ((word & EVENT_REALLOC_IS_END) != 0) {
 		ev->type = EVENT_REALLOC_END;
 		ev->operand[0] = old;
 		ev->operand[1] = address;
@@ -51,7 +55,7 @@ decode_realloc(uint64_t word, uint64_t old, struct event *ev)
 	}
 }
 
-/* The event at the position of 's', which is behind all the others. */
+/* Decode the event at s->pos. */
 static void
 decode(const struct order_source *s, struct event *ev)
 {
@@ -78,7 +82,7 @@ decode(const struct order_source *s, struct event *ev)
 	ev->words = 1 + stamped;
 	ev->by_tick = !stamped;
 	ev->stamp = stamped ? ring_get(r, pos + 1) : s->stamp;
-	ev->operand[0] = word & ~EVENT_ADDRESS_REST;
+	ev->operand[0] = word & ~EVENT_ADDRESS_EXTRA_BITS;
 	if (kind == EVENT_KIND_FREE || kind == EVENT_KIND_FREE_STAMPED) {
 		ev->type = EVENT_FREE;
 		ev->flags = 0;
@@ -91,8 +95,9 @@ decode(const struct order_source *s, struct event *ev)
 }
 
 /*
- * Make s->event the event at s->pos; false if there is none yet.  Stamps within
- * a ring never fall: a tick may be older than what was stamped before it.
+ * Make s->event the event at s->pos; return false if there is none yet.  Never
+ * let the stamps of a ring decrease: a tick may be older than the event that
+ * was stamped before it.
  */
 static bool
 peek(struct order_source *s)
@@ -125,34 +130,34 @@ consume(struct order_source *s)
 static void
 sift_down(struct order *o, uint32_t i)
 {
-	struct order_source *const s = o->heap[i];
+	struct order_source *const s = o->queue[i];
 
 	for (;;) {
 		uint32_t child = 2 * i + 1;
 
-		if (child >= o->heap_count)
+		if (child >= o->queue_count)
 			break;
-		if (child + 1 < o->heap_count &&
-		    o->heap[child + 1]->event.stamp <
-			    o->heap[child]->event.stamp)
+		if (child + 1 < o->queue_count &&
+		    o->queue[child + 1]->event.stamp <
+			    o->queue[child]->event.stamp)
 			child++;
-		if (o->heap[child]->event.stamp >= s->event.stamp)
+		if (o->queue[child]->event.stamp >= s->event.stamp)
 			break;
-		o->heap[i] = o->heap[child];
+		o->queue[i] = o->queue[child];
 		i = child;
 	}
-	o->heap[i] = s;
+	o->queue[i] = s;
 }
 
-/* The smallest stamp of all sources but the first; none: the largest number. */
+/* The smallest stamp in the queue after the first source's; or UINT64_MAX. */
 static uint64_t
 second_stamp(const struct order *o)
 {
 	uint64_t stamp = UINT64_MAX;
 
-	for (uint32_t i = 1; i < o->heap_count && i <= 2; i++)
-		if (o->heap[i]->event.stamp < stamp)
-			stamp = o->heap[i]->event.stamp;
+	for (uint32_t i = 1; i < o->queue_count && i <= 2; i++)
+		if (o->queue[i]->event.stamp < stamp)
+			stamp = o->queue[i]->event.stamp;
 	return stamp;
 }
 
@@ -163,9 +168,13 @@ pass(struct order *o, const struct order_source *s, const struct event *ev)
 	o->sink(o->context, s, ev);
 }
 
-/* The realloc under way that had 'address' and is not yet written; or NULL. */
+/*
+ * Return the source whose open realloc has 'address' as its old block, and of
+ * which nothing has been passed on; or NULL.
+ */
 static struct order_source *
-find_holder(struct order_source *const *sources, uint32_t n, uint64_t address)
+find_open_realloc(struct order_source *const *sources, uint32_t n,
+		  uint64_t address)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct order_source *const s = sources[i];
@@ -181,35 +190,35 @@ static bool
 is_begin(const struct event *ev)
 {
 	return ev->type == EVENT_REALLOC_BEGIN ||
-	       ev->type == EVENT_POOL_REALLOC_BEGIN;
+	       ev->type == EVENT_HEAP_REALLOC_BEGIN;
 }
 
 static bool
 is_end(const struct event *ev)
 {
 	return ev->type == EVENT_REALLOC_END ||
-	       ev->type == EVENT_POOL_REALLOC_END;
+	       ev->type == EVENT_HEAP_REALLOC_END;
 }
 
-/* The end of a realloc, as the sink knows it. */
+/* The event that the sink gets for a realloc with this end. */
 static struct event
 whole_realloc(const struct event *end)
 {
 	struct event ev = *end;
 
-	if (ev.type == EVENT_POOL_REALLOC_END)
-		ev.type = EVENT_POOL_REALLOC;
+	if (ev.type == EVENT_HEAP_REALLOC_END)
+		ev.type = EVENT_HEAP_REALLOC;
 	return ev;
 }
 
-/* What is left of it when its free has been passed on. */
+/* The alloc half of a realloc, whose free has already been passed on. */
 static struct event
-rest_of_realloc(const struct event *end)
+alloc_of_realloc(const struct event *end)
 {
-	const bool in_pool = end->type == EVENT_POOL_REALLOC_END;
+	const bool in_pool = end->type == EVENT_HEAP_REALLOC_END;
 	struct event ev = *end;
 
-	ev.type = in_pool ? EVENT_POOL_ALLOC : EVENT_ALLOC;
+	ev.type = in_pool ? EVENT_HEAP_ALLOC : EVENT_ALLOC;
 	ev.flags = 0;
 	ev.operand[0] = end->operand[1];
 	ev.operand[1] = end->operand[2];
@@ -218,7 +227,10 @@ rest_of_realloc(const struct event *end)
 	return ev;
 }
 
-/* 's' gives up its block before another thread's event at 'stamp' gets it. */
+/*
+ * Pass on the realloc of 's' before another thread's event at 'stamp', which
+ * gets its old block: all of it if its end is known ('done'), else its free.
+ */
 static void
 pass_realloc_early(struct order *o, struct order_source *s, bool done,
 		   uint64_t stamp)
@@ -230,37 +242,38 @@ pass_realloc_early(struct order *o, struct order_source *s, bool done,
 	} else {
 		ev = (struct event){ .type = EVENT_FREE };
 		if (s->realloc_heap != 0)
-			ev.type = EVENT_POOL_FREE;
+			ev.type = EVENT_HEAP_FREE;
 		ev.operand[0] = s->realloc_old;
 		ev.operand[1] = s->realloc_heap;
 	}
 	ev.stamp = stamp;
 	pass(o, s, &ev);
-	/* Not before: the sink may commit what it has had so far. */
+	/* Only now: the sink may commit what it got before this event. */
 	s->realloc_moved = false;
 	s->realloc_done = done;
 	s->realloc_freed = !done;
 }
 
 /*
- * An event at 'stamp' is about to get 'address': reallocs under way that had it
- * go first, and before each of those, the ones that had what it gets.  There may
- * be as many as there are threads, and the writer's stack is small: the way back
- * is in the sources.  It ends because each step marks one of them.
+ * An event at 'stamp' is about to allocate 'address': pass on the open realloc
+ * whose old block that is, and before it the one whose old block it gets, and
+ * so on.  The chain can be as long as there are threads, and the writer's stack
+ * is small, so 'realloc_after' of the sources links it instead of recursion.
+ * The loop ends because each step marks one source.
  */
 static void
-make_way(struct order *o, struct order_source *const *sources, uint32_t n,
-	 uint64_t address, uint64_t stamp)
+pass_open_reallocs(struct order *o, struct order_source *const *sources,
+		   uint32_t n, uint64_t address, uint64_t stamp)
 {
 	struct order_source *last = NULL;
 
 	while (o->open_count != 0) {
-		struct order_source *s = find_holder(sources, n, address);
+		struct order_source *s = find_open_realloc(sources, n, address);
 
 		if (s == NULL && last == NULL)
 			return;
 		if (s == NULL) {
-			/* All that was in its way is gone. */
+			/* No realloc is left that must precede 'last'. */
 			s = last;
 			last = s->realloc_after;
 			address = s->realloc_old;
@@ -284,7 +297,7 @@ begin_realloc(struct order *o, struct order_source *s)
 	s->realloc_open = true;
 	s->realloc_done = s->realloc_freed = false;
 	s->realloc_old = s->event.operand[0];
-	s->realloc_heap = s->event.type == EVENT_POOL_REALLOC_BEGIN
+	s->realloc_heap = s->event.type == EVENT_HEAP_REALLOC_BEGIN
 				  ? s->event.operand[1]
 				  : 0;
 	o->open_count++;
@@ -302,10 +315,10 @@ end_realloc(struct order *o, struct order_source *const *sources, uint32_t n,
 		o->open_count--;
 	}
 	if (!s->realloc_done) {
-		make_way(o, sources, n, ev.operand[1], ev.stamp);
+		pass_open_reallocs(o, sources, n, ev.operand[1], ev.stamp);
 		if (s->realloc_freed)
-			ev = rest_of_realloc(&s->event);
-		/* If its free was all that there was, that is written. */
+			ev = alloc_of_realloc(&s->event);
+		/* If it only freed its block, the sink already has that. */
 		if (!s->realloc_freed || ev.operand[0] != 0)
 			pass(o, s, &ev);
 	}
@@ -313,7 +326,10 @@ end_realloc(struct order *o, struct order_source *const *sources, uint32_t n,
 	consume(s);
 }
 
-/* Is the begin at hand without its end?  Nothing else can follow it. */
+/*
+ * Is the next event of 's' a realloc begin whose end is not published?  If any
+ * event follows a begin, that is its end.
+ */
 static bool
 lacks_end(const struct order_source *s)
 {
@@ -321,8 +337,8 @@ lacks_end(const struct order_source *s)
 }
 
 /*
- * A fork is over.  A realloc that began before it and ends after it may have given up
- * its old block in the child or not.
+ * A fork has returned.  The child may have either block of a realloc that began
+ * before the fork and ends after it, so report these reallocs first.
  */
 static void
 pass_fork(struct order *o, struct order_source *const *sources, uint32_t n,
@@ -355,25 +371,25 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
 {
 	switch (s->event.type) {
 	case EVENT_REALLOC_BEGIN:
-	case EVENT_POOL_REALLOC_BEGIN:
+	case EVENT_HEAP_REALLOC_BEGIN:
 		begin_realloc(o, s);
 		break;
 	case EVENT_REALLOC_END:
-	case EVENT_POOL_REALLOC_END:
+	case EVENT_HEAP_REALLOC_END:
 		end_realloc(o, sources, n, s);
 		break;
 	case EVENT_ALLOC:
-	case EVENT_POOL_ALLOC:
+	case EVENT_HEAP_ALLOC:
 		if (o->open_count != 0)
-			make_way(o, sources, n, s->event.operand[0],
-				 s->event.stamp);
+			pass_open_reallocs(o, sources, n, s->event.operand[0],
+					   s->event.stamp);
 		pass(o, s, &s->event);
 		consume(s);
 		break;
-	case EVENT_POOL_REALLOC:
+	case EVENT_HEAP_REALLOC:
 		if (o->open_count != 0)
-			make_way(o, sources, n, s->event.operand[1],
-				 s->event.stamp);
+			pass_open_reallocs(o, sources, n, s->event.operand[1],
+					   s->event.stamp);
 		pass(o, s, &s->event);
 		consume(s);
 		break;
@@ -394,10 +410,13 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
 	}
 }
 
-/* What is looked at before some of it is taken. */
+/* The most words that run_length() examines at a time. */
 #define RUN_MAX 256u
 
-/* How many events of one word, alloc or free, follow each other in memory? */
+/*
+ * Count the one-word allocs and frees from s->pos on that are contiguous in
+ * memory; '*words_ret' is the first.
+ */
 static size_t
 run_length(const struct order_source *s, const uint64_t **words_ret)
 {
@@ -418,8 +437,8 @@ run_length(const struct order_source *s, const uint64_t **words_ret)
 }
 
 /*
- * Most events come in runs of the same tick, and nothing else can come between
- * those.
+ * Pass a run of one-word events to the run sink.  All of them have the tick of
+ * the event before, so no event of another source can come between them.
  */
 static void
 pass_run(struct order *o, struct order_source *s)
@@ -437,10 +456,10 @@ pass_run(struct order *o, struct order_source *s)
 }
 
 static void
-build_heap(struct order *o, struct order_source *const *sources, uint32_t n,
+fill_queue(struct order *o, struct order_source *const *sources, uint32_t n,
 	   uint64_t until)
 {
-	o->heap_count = 0;
+	o->queue_count = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct order_source *const s = sources[i];
 
@@ -449,10 +468,10 @@ build_heap(struct order *o, struct order_source *const *sources, uint32_t n,
 			continue;
 		o->active_count++;
 		o->active = s;
-		if (s->event.stamp <= until && o->heap_count < o->heap_max)
-			o->heap[o->heap_count++] = s;
+		if (s->event.stamp <= until && o->queue_count < o->queue_max)
+			o->queue[o->queue_count++] = s;
 	}
-	for (uint32_t i = o->heap_count / 2; i-- > 0;)
+	for (uint32_t i = o->queue_count / 2; i-- > 0;)
 		sift_down(o, i);
 }
 
@@ -463,9 +482,9 @@ order_round(struct order *o, struct order_source *const *sources, uint32_t n,
 	o->event_count = 0;
 	o->active_count = 0;
 	o->blocked = NULL;
-	build_heap(o, sources, n, until);
-	while (o->heap_count > 0) {
-		struct order_source *const s = o->heap[0];
+	fill_queue(o, sources, n, until);
+	while (o->queue_count > 0) {
+		struct order_source *const s = o->queue[0];
 		uint64_t bound = second_stamp(o);
 
 		if (bound > until)
@@ -481,8 +500,8 @@ order_round(struct order *o, struct order_source *const *sources, uint32_t n,
 				pass_run(o, s);
 		} while (peek(s) && s->event.stamp <= bound);
 		if (!s->has_event || s->event.stamp > until)
-			o->heap[0] = o->heap[--o->heap_count];
-		if (o->heap_count > 0)
+			o->queue[0] = o->queue[--o->queue_count];
+		if (o->queue_count > 0)
 			sift_down(o, 0);
 	}
 }

@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.h - events of all rings into one causal sequence
+ * order.h - merge the events of all rings into one causal sequence
  *
- * The consumer's side of the four rules (the producer's is in interpose.c):
+ * Producers and consumer share four rules (interpose.c has the producers'
+ * side):
  *
- *  1. free publishes before the real call, malloc after it and before it returns.
- *     So between an event "free X" and a later "alloc X" of another thread lies
- *     the allocator's own synchronisation, and their stamps are in that order.
- *  2. realloc publishes a begin before the real call and an end after it.
- *     The old block may die, and be handed out again, anywhere in between.
- *  3. The caller picks a time T, and only then are the heads read; events with a
- *     stamp <= T are passed on, by stamp.  One that has such a stamp and was not
- *     yet published can only be an allocation that nobody has seen or a free that
- *     has not happened: coming a round later, it breaks nothing.
+ *  1. free() publishes before the real call; malloc() publishes after the real
+ *     call, before it returns.  So the allocator's own synchronisation lies
+ *     between an event "free X" and a later "alloc X" of another thread, and
+ *     the stamps are in that order.
+ *  2. realloc() publishes a begin before the real call and an end after it.
+ *     The allocator may free the old block, and hand it out again, at any point
+ *     between the two.
+ *  3. The caller picks a time T before the heads are read; events with a stamp
+ *     <= T are passed on in the order of their stamps.  If an event with such a
+ *     stamp is not yet published, it is an allocation whose block no other
+ *     thread has seen or a free that has not happened: passing it on in the
+ *     next round is also a correct order.
  *  4. No event passes a realloc begin whose end is not published.
  *
- * Where a realloc goes: its records must come after the free (by anybody) of the
- * block that it gets, and before the allocation (by anybody) of the block that it
- * gives up.  The first precedes the second in time, since the allocator takes the
- * new block before it gives up the old one.  So it is passed on at its end's
- * stamp, or just before the first allocation of its old block, whichever is
+ * The records of a realloc must come after the free (by any thread) of its new
+ * block and before the next allocation (by any thread) of its old block.  The
+ * first precedes the second in time, since the allocator takes the new block
+ * before it releases the old one.  So a realloc is passed on at the stamp of
+ * its end, or just before the first allocation of its old block, whichever is
  * earlier.
  *
- * All of this goes for blocks of whatever heap: they are taken from the same memory.
+ * The rules hold for the blocks of all heaps, since all heaps share the address
+ * space.
+ *
+ * Only the consumer's thread calls these functions.  None of them allocates,
+ * locks or makes a system call.
  */
 #ifndef ORDER_H
 #define ORDER_H
@@ -35,77 +43,85 @@
 #include "hatf/rings/ring.h"
 
 /*
- * What the consumer knows of one ring.  Whoever reads the rings sets up the
- * first three and zeroes the rest; 'pos' is then the first word to be read.
- * 'ring' is often also in a line of the producer's; that one is written at each
- * event, and to read it there as often would send it to and fro between two
- * processors.
+ * The consumer's state of one ring.  The caller sets the first three fields and
+ * zeroes the others; 'pos' is the first word to read.  'ring' repeats a pointer
+ * that the producer has, too: the producer's copy is on a cache line that the
+ * producer writes at each event, and reading it there would bounce that line
+ * between two processors.
  */
 struct order_source {
 	uint64_t id; /* HATF thread number; an EVENT_HANDOVER changes it */
 	struct ring *ring;
 	uint64_t pos;	    /* words drained */
-	uint64_t seen_head; /* of this round */
+	uint64_t seen_head; /* ring_head() as read in this round */
 	uint64_t stamp;	    /* of the last event drained */
-	uint64_t tick;	    /* that the producer announced last; 0: none */
+	uint64_t tick;	    /* stamp of the last EVENT_TICK; 0: none */
 	bool has_event;	    /* 'event' is the one at 'pos' */
-	bool realloc_open;  /* between a begin and its end */
-	bool realloc_done;  /* ... and the realloc is written already */
-	bool realloc_freed; /* ... or at least its free is */
-	bool realloc_moved; /* ... or one of the two is about to be */
-	bool is_dead;	    /* the caller's: nothing will be added to it */
+	bool realloc_open;  /* a begin is drained, its end is not */
+	bool realloc_done;  /* ... and the sink already has the realloc */
+	bool realloc_freed; /* ... and the sink already has its free */
+	bool realloc_moved; /* ... and one of the two is about to be passed */
+	bool is_dead; /* set by the caller: the producer will add nothing */
+	/* Of the open realloc: its old address, and the heap (0: malloc's). */
 	uint64_t realloc_old, realloc_heap;
-	/* While it is being moved: the one that gets the block of this one. */
+	/* In pass_open_reallocs(): the realloc that gets the old block. */
 	struct order_source *realloc_after;
 	struct event event;
 };
 
 /*
- * Takes the events in order; a realloc's begin and end are one, EVENT_REALLOC_END or
- * EVENT_POOL_REALLOC.  The stamp of one that was moved up is that of its new place.
+ * A sink takes the events in order.  It gets the begin and end of a realloc as
+ * one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC.  A realloc that was moved
+ * forward has the stamp of its new place.
  *
- * An EVENT_HANDOVER is passed on while 's->id' is the thread that has ended.
+ * At an EVENT_HANDOVER, 's->id' is still the thread that has ended.
  *
- * Before the EVENT_FORK with which a fork is over, an EVENT_REALLOC_BEGIN for each
- * realloc that is under way there and of which nothing has been passed on: its old
- * address, the new one if that is known or 0, and the fork's ticket.
+ * Before an EVENT_FORK with EVENT_FLAG_FORKED, the sink gets an
+ * EVENT_REALLOC_BEGIN for each realloc that was in progress at the fork and of
+ * which nothing has been passed on.  Its operands are the old address, the new
+ * address (0: unknown) and the ticket of the fork.
  */
 typedef void order_sink(void *context, const struct order_source *s,
 			const struct event *ev);
 
 /*
- * Takes the first of 'n' events that are in the ring at source->pos, of one word
- * each: alloc or free, all with this stamp.  Returns how many; those are then
- * behind source->pos.  What it does not take goes to the order_sink.
+ * A run sink takes the first few of 'n' one-word events, each an alloc or free
+ * with this stamp, that begin at source->pos of the ring.  It returns how many
+ * it took; order_round() then moves source->pos past these.  The event that it
+ * did not take goes to the order_sink.
  */
 typedef size_t order_run_sink(void *context, const struct order_source *source,
 			      const uint64_t *words, size_t n, uint64_t stamp);
 
 struct order {
 	struct order_source *
-		*heap; /* room for 'heap_max', smallest stamp first */
-	uint32_t heap_max, heap_count;
-	uint32_t open_count; /* sources between a begin and its end */
+		*queue; /* room for 'queue_max', smallest stamp first */
+	uint32_t queue_max, queue_count;
+	uint32_t open_count; /* sources with an open realloc */
 	order_sink *sink;
-	order_run_sink *run_sink; /* the caller's to set; NULL: there is none */
-	void *context;
-	/* Of the last round: */
-	uint64_t event_count;
-	uint32_t active_count; /* sources that had something to read */
+	order_run_sink *run_sink; /* set by the caller; NULL: none */
+	void *context;		  /* first argument of both sinks */
+	/* Results of the last round: */
+	uint64_t event_count;		   /* events passed on */
+	uint32_t active_count;		   /* sources with unread words */
 	const struct order_source *active; /* the last of these */
-	const struct order_source
-		*blocked; /* whose begin without an end stopped it,
-					 or NULL */
+	/* The source whose begin without an end stopped the round, or NULL. */
+	const struct order_source *blocked;
 };
 
-void order_init(struct order *o, struct order_source **heap, uint32_t heap_max,
-		order_sink *sink, void *context);
+/*
+ * Start with no round done.  'queue' has room for 'queue_max' sources and stays
+ * the caller's; a round passes on at most that many sources.
+ */
+void order_init(struct order *o, struct order_source **queue,
+		uint32_t queue_max, order_sink *sink, void *context);
 
 /*
- * One round over 'sources': read their heads, pass on what rule 3 and 4 allow.
- * With 'force', a begin without an end does not stop the others: should its old
- * block be handed out again before the end comes, a free is passed on for it, and
- * an alloc at the end.
+ * Do one round over 'n' sources: read their heads, pass on the events that
+ * rules 3 and 4 allow.  'until' is the time T, as a stamp.  With 'force', a
+ * begin without an end does not stop the other sources: if its old block is
+ * handed out again before the end is published, a free of that block is passed
+ * on first, and an alloc at the end.
  */
 void order_round(struct order *o, struct order_source *const *sources,
 		 uint32_t n, uint64_t until, bool force);

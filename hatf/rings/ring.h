@@ -3,30 +3,32 @@
  * ring.h - single-producer, single-consumer ring of 64-bit words
  *
  * Every traced thread owns one ring and is its only producer; the writer thread
- * is the only consumer of all of them.  The ring knows nothing of what the words
- * mean: an event is some words that are published together.  Nothing here
- * allocates, locks or makes a system call, so it may run inside malloc().  How a
- * producer waits for room, and how it gets it back, is in preload/record/ring_wait.h.
+ * is the only consumer of all of them.  The ring does not interpret the words:
+ * an event is a group of words that are published together.  Nothing here
+ * allocates, locks or makes a system call, so it may run inside malloc().
+ * preload/record/ring_wait.h is where a producer waits for room and where the
+ * consumer wakes it.
  *
  * 'head' and 'tail' count words since the ring was made or given to another
- * thread; they are 64 bits wide and never wrap.  A slot index is 'count & mask'.
+ * thread; they are 64-bit numbers and never wrap.  A slot index is
+ * 'count & mask'.
  *
  *          tail             (drained)            head        tail + capacity
  *   ────────┼───────────────────┼──────────────────┼───────────────┼────
  *     free  │ drained, but not  │ published, not   │  free         │
  *           │ yet in the file   │ yet drained      │               │
  *
- * The consumer's reading position is its own business; 'tail' moves only when
- * the block that holds the events has reached the file, so whatever the file does
- * not have is still in the ring.
+ * The consumer keeps its reading position elsewhere (struct order_source).
+ * 'tail' moves only when the block that holds the events has reached the file:
+ * an event that the file lacks is still in the ring.
  *
- * A ring can lie in a file, so that what is in it outlives a process that is
- * killed (image.h), and its memory is then taken from the disk.  The less of it a
- * ring uses, the more of that stays in the producer's cache, too.  So it begins
- * small, and grows when the producer has to wait for room (room_grow()).
+ * A ring can be part of a mapped file, so that its contents survive if the
+ * process is killed (image.h); its memory then takes disk space.  A small ring
+ * also stays in the producer's cache.  So a ring starts small, and grows when
+ * the producer has to wait for room (room_grow()).
  *
  * Invariant: tail <= head <= tail + capacity, and the words of [tail, head) are
- * what was published.
+ * exactly the published words that the consumer has not released.
  */
 #ifndef RING_H
 #define RING_H
@@ -40,14 +42,14 @@
 #define RING_HEADER_NBYTES 4096
 
 /*
- * How far the consumer was with a ring when a block had reached the file; written
- * and read by image.c only.
+ * The consumer's position in a ring when a block had reached the file.  Only
+ * image.c reads and writes it.
  */
 struct ring_commit {
 	_Atomic uint64_t seq; /* of the commit; RING_NO_COMMIT: not valid */
-	uint64_t pos, stamp, realloc_old;
-	uint64_t flags;	 /* RING_COMMIT_... */
-	uint64_t thread; /* whose the word at 'pos' is: HATF thread number */
+	uint64_t pos, stamp, realloc_old; /* as in struct order_source */
+	uint64_t flags;			  /* RING_COMMIT_... */
+	uint64_t thread; /* that produced the word at 'pos': HATF number */
 };
 
 #define RING_NO_COMMIT		  UINT64_MAX
@@ -57,45 +59,49 @@ struct ring_commit {
 #define RING_COMMIT_DEAD	  8u
 #define RING_COMMIT_GONE	  16u /* its destroyThread is written */
 
+/* Bits of 'waiting'. */
 #define RING_WAITING 1u
 #define RING_GROWING 2u
 
 struct ring {
-	/* Written by the producer, read by the consumer once a round. */
+	/* Written by the producer, read by the consumer once per round. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t head;
 	/*
-	 * Written by the consumer once a block, read by the producer when it
-	 * has used up the room that it knew of.
+	 * Written by the consumer once per block, read by the producer when it
+	 * has used up the room that it last saw.
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t tail;
 	_Atomic uint64_t capacity; /* words, a power of two */
 	/*
 	 * Written by both, rarely: RING_WAITING while the producer sleeps for
-	 * room, RING_GROWING while it must not go on.
+	 * room, RING_GROWING while the ring grows and the producer must stop.
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t waiting;
-	/* Dropped events that no EVENT_LOST tells of yet; whoever does takes
-	 * the count out: the producer, or the consumer when there is no later
-	 * event. */
+	/*
+	 * Dropped events that no EVENT_LOST has reported yet.  Whoever reports
+	 * them exchanges the count for 0: the producer, or the consumer if no
+	 * later event follows.
+	 */
 	_Atomic uint64_t lost_count;
 	_Atomic uint64_t lost_first; /* stamp */
 	/*
-	 * Whose it is, for a reader that finds it in a file; see image.h.  In
-	 * one that is not in a file 'offset' is 0.
+	 * Identity of the ring, for a reader that finds it in a file; see
+	 * image.h.  'offset' is 0 in a ring that is not in a file.
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t magic;
 	uint64_t offset;     /* of the ring in its file, bytes; constant */
-	uint64_t words_max;  /* what 'capacity' may become; constant, also in
-				  a ring that is in no file */
-	uint64_t id;	     /* HATF thread number of the life's first thread */
-	uint64_t generation; /* the recorder's: of the file */
-	uint32_t is_nested;  /* a signal handler's */
-	_Atomic uint32_t life; /* 0: nobody's, what it holds means nothing */
+	uint64_t words_max;  /* upper limit of 'capacity'; constant, also set in
+				a ring that is not in a file */
+	uint64_t id;	     /* HATF number of the first thread of this life */
+	uint64_t generation; /* of the file; set and read by the recorder */
+	uint32_t is_nested;  /* it records a signal handler's events */
+	_Atomic uint32_t life; /* 0: unused, ignore the contents */
 	struct ring_commit commit[2];
 	_Alignas(RING_HEADER_NBYTES) uint64_t words[];
 };
 
-_Static_assert(sizeof(struct ring) == RING_HEADER_NBYTES, "the words' place");
+_Static_assert(sizeof(struct ring) == RING_HEADER_NBYTES,
+	       "the words follow the header page");
 
 /* Bytes of memory for a ring of 'capacity' words. */
 static inline size_t
@@ -105,15 +111,15 @@ ring_nbytes(uint64_t capacity)
 }
 
 /*
- * Make 'memory', ring_nbytes(capacity) zeroed and page-aligned bytes, a ring of
- * which all words have memory.
+ * Initialise a ring in 'memory': ring_nbytes(capacity) bytes, zeroed,
+ * page-aligned, owned by the caller.  'capacity' is a power of two, in words.
  */
 static inline struct ring *
 ring_init(void *memory, uint64_t capacity)
 {
 	struct ring *const r = (struct ring *)memory;
 
-	/* relaxed, all: nobody else has the ring yet. */
+	/* relaxed, all: no other thread can see the ring yet. */
 	atomic_store_explicit(&r->capacity, capacity, memory_order_relaxed);
 	atomic_store_explicit(&r->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->tail, 0, memory_order_relaxed);
@@ -121,15 +127,15 @@ ring_init(void *memory, uint64_t capacity)
 	return r;
 }
 
-/* An index is 'count & mask'. */
+/* The slot index of word 'count' is 'count & ring_mask(r)'. */
 static inline uint64_t
 ring_mask(const struct ring *r)
 {
-	/* relaxed: it changes only by room_grow(), which orders it. */
+	/* relaxed: only room_grow() changes it, and orders the change. */
 	return atomic_load_explicit(&r->capacity, memory_order_relaxed) - 1;
 }
 
-/* Producer: how far it may write, as a count of words. */
+/* Producer: the count of words up to which there is room. */
 static inline uint64_t
 ring_limit(const struct ring *r)
 {
@@ -141,15 +147,15 @@ ring_limit(const struct ring *r)
 	       ring_mask(r) + 1;
 }
 
-/* Producer: how far the consumer has come, as a count of words. */
+/* Producer: the count of words that the consumer has released. */
 static inline uint64_t
 ring_tail(const struct ring *r)
 {
-	/* relaxed: only for how full the ring is. */
+	/* relaxed: callers only estimate how full the ring is. */
 	return atomic_load_explicit(&r->tail, memory_order_relaxed);
 }
 
-/* Producer: write a word that is not yet published. */
+/* Producer: write a word without publishing it; 'pos' < ring_limit(). */
 static inline void
 ring_put(struct ring *r, uint64_t pos, uint64_t word)
 {
@@ -162,12 +168,12 @@ ring_publish(struct ring *r, uint64_t head)
 {
 	/*
 	 * release: pairs with the acquire of 'head' in ring_head(), so that a
-	 * consumer which sees the new count also sees the words behind it.
+	 * consumer which sees the new count also sees the words that it counts.
 	 */
 	atomic_store_explicit(&r->head, head, memory_order_release);
 }
 
-/* Consumer: how far the producer has published. */
+/* Consumer: the count of published words. */
 static inline uint64_t
 ring_head(const struct ring *r)
 {

@@ -4,9 +4,9 @@
 #include "hatf/rings/timeline.h"
 
 void
-line_init(struct line *line, uint64_t stamp, uint64_t now_ns)
+timeline_init(struct timeline *line, uint64_t stamp, uint64_t now_ns)
 {
-	*line = (struct line){
+	*line = (struct timeline){
 		.stamp0 = stamp,
 		.stamp1 = stamp,
 		.ns0 = now_ns,
@@ -18,11 +18,11 @@ line_init(struct line *line, uint64_t stamp, uint64_t now_ns)
 
 /* Move the older point along the line, to 'base_ns' before the last reading. */
 static void
-shorten(struct line *line, uint64_t base_ns)
+shorten(struct timeline *line, uint64_t base_ns)
 {
 	const double counts = (double)base_ns / line->slope;
 
-	/* A line from a file may be any. */
+	/* A timeline read from a file may have any slope, even NaN. */
 	if (!(counts < (double)(line->stamp1 - line->stamp0)))
 		return;
 	line->stamp0 = line->stamp1 - (uint64_t)counts;
@@ -30,11 +30,12 @@ shorten(struct line *line, uint64_t base_ns)
 }
 
 void
-line_add(struct line *line, uint64_t stamp, uint64_t now_ns, uint64_t base_ns)
+timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
+	     uint64_t base_ns)
 {
 	if (stamp <= line->stamp1 || now_ns <= line->ns1)
 		return;
-	/* Not each time: the point is rounded down. */
+	/* Do not shorten at each reading: the moved point is rounded down. */
 	if (line->ns1 - line->ns0 >= 2 * base_ns)
 		shorten(line, base_ns);
 	line->stamp1 = stamp;
@@ -44,9 +45,9 @@ line_add(struct line *line, uint64_t stamp, uint64_t now_ns, uint64_t base_ns)
 }
 
 uint64_t
-line_ns(const struct line *line, uint64_t stamp)
+timeline_ns(const struct timeline *line, uint64_t stamp)
 {
-	/* From the last reading backwards: most stamps are close to it. */
+	/* Count back from the last reading, since most stamps are close. */
 	const double back =
 		stamp >= line->stamp1
 			? 0.0
@@ -57,6 +58,6 @@ line_ns(const struct line *line, uint64_t stamp)
 	if (back >= (double)elapsed)
 		return 0;
 	whole = (uint64_t)back;
-	/* Rounded down, and so never later than it was. */
+	/* Round down, so that the time is never late. */
 	return elapsed - whole - ((double)whole < back);
 }

@@ -1,45 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline.h - the time line: stamps into nanoseconds since the start
+ * timeline.h - convert time stamps into nanoseconds since the start
  *
- * A straight line through two points, of which the later one is the last
- * reading of both clocks.  In a reading the nanoseconds are read first, so a
- * point lies on the true line or a little below it, and so does each point
- * between the two: no time is later than the moment at which its stamp was
- * taken.
+ * A timeline is a straight line through two readings of both clocks, the stamp
+ * counter and the nanosecond clock; the later one is the last reading.  A
+ * reading takes the nanoseconds first, so each reading lies on the true line or
+ * slightly below it, and so does every point between the two: a converted time
+ * is never later than the moment at which its stamp was taken.
  *
- * Of a short line that is so even when the kernel corrects the rate of its
- * clock.  A long one has the better slope, since the errors of its two readings
- * weigh less, and can be followed beyond its older point.  So a narrator has
- * one of each.
+ * A short timeline keeps this promise even when the kernel corrects the rate of
+ * its clock.  A long one has the more accurate slope, since the errors of its
+ * two readings weigh less, and can be extended to stamps before its older
+ * point.  So a narrator has one of each.
+ *
+ * No function here allocates, locks or makes a system call.  A timeline has one
+ * owner: the caller serialises all calls.
  */
 #ifndef TIMELINE_H
 #define TIMELINE_H
 
 #include <stdint.h>
 
-/*
- * Every stamp converted should be no later than the last reading; a later one
- * gets that reading's time.
- */
-struct line {
+struct timeline {
 	uint64_t stamp0, stamp1; /* the two points */
-	uint64_t ns0, ns1;
-	uint64_t start_ns;
-	double slope; /* ns per count */
+	uint64_t ns0, ns1;	 /* their times, by the nanosecond clock */
+	uint64_t start_ns;	 /* time 0, by the nanosecond clock */
+	double slope;		 /* ns per count */
 };
 
-/* Time 0 is at 'now_ns', which was read before 'stamp'. */
-void line_init(struct line *line, uint64_t stamp, uint64_t now_ns);
+/* Start at time 0 with one reading: 'now_ns', read before 'stamp'. */
+void timeline_init(struct timeline *line, uint64_t stamp, uint64_t now_ns);
 
 /*
- * Another reading; one that is not later than the last changes nothing.  The
- * older point is then 'base_ns' to twice that before the reading before this
- * one, if the line has become so long.
+ * Add a reading; ignore one that is not later than the last.  Once the line is
+ * longer than 'base_ns', its older point stays 'base_ns' to 2 * 'base_ns'
+ * before the previous reading.  With 0, the older point is the previous
+ * reading.
  */
-void line_add(struct line *line, uint64_t stamp, uint64_t now_ns,
-	      uint64_t base_ns);
+void timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
+		  uint64_t base_ns);
 
-uint64_t line_ns(const struct line *line, uint64_t stamp);
+/*
+ * Return the nanoseconds from time 0 to 'stamp', rounded down; 0 for a stamp
+ * before time 0.  A stamp after the last reading gets the time of that reading.
+ */
+uint64_t timeline_ns(const struct timeline *line, uint64_t stamp);
 
 #endif /* TIMELINE_H */

@@ -62,7 +62,7 @@ pooled_took(struct pool *pool, void *p, size_t size, size_t alignment,
 		const uint64_t operand[4] = { (uintptr_t)p, size,
 					      pools_number(pool), alignment };
 
-		record_operands(EVENT_POOL_ALLOC, flags, operand);
+		record_operands(EVENT_HEAP_ALLOC, flags, operand);
 		return p;
 	}
 	if (record_is_dormant())
@@ -84,7 +84,7 @@ pooled_drop_other(const void *p)
 
 	if (pool == NULL)
 		return false;
-	record_event(EVENT_POOL_FREE, 0, (uintptr_t)p, pools_number(pool), 0);
+	record_event(EVENT_HEAP_FREE, 0, (uintptr_t)p, pools_number(pool), 0);
 	settle(pool);
 	return true;
 }
@@ -154,7 +154,7 @@ end_pool_change(struct pooled_change *c)
 	} else if (c->is_dormant && known) {
 		const uint64_t operand[4] = { (uintptr_t)p, size, number, 0 };
 
-		record_operands(EVENT_POOL_ALLOC, 0, operand);
+		record_operands(EVENT_HEAP_ALLOC, 0, operand);
 	}
 	if (leaves(c))
 		pooled_took(c->to, c->p, c->size, 0, 0);
@@ -191,7 +191,7 @@ pooled_change_end(struct pooled_change *c)
 	} else if (c->to != NULL &&
 		   (c->p == NULL || pools_put(c->to, c->p, c->size))) {
 		operand[3] = pools_number(c->to);
-		record_operands(EVENT_POOL_REALLOC, 0, operand);
+		record_operands(EVENT_HEAP_REALLOC, 0, operand);
 	} else {
 		record_operands(EVENT_REALLOC_END, 0, operand);
 	}

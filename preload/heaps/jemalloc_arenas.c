@@ -269,7 +269,7 @@ begin_end_of_all(const struct arenas *a, struct arenas_act *act)
 	}
 	for (const struct pools_block *b = act->blocks; b != NULL;) {
 		b = pools_next(b, &p, &size);
-		record_event(EVENT_POOL_FREE, 0, (uintptr_t)p, number, 0);
+		record_event(EVENT_HEAP_FREE, 0, (uintptr_t)p, number, 0);
 	}
 }
 
@@ -284,7 +284,7 @@ record_again(const struct pools_block *blocks, uint64_t number)
 		blocks = pools_next(blocks, &p, &size);
 		operand[0] = (uintptr_t)p;
 		operand[1] = size;
-		record_operands(EVENT_POOL_ALLOC, 0, operand);
+		record_operands(EVENT_HEAP_ALLOC, 0, operand);
 	}
 }
 

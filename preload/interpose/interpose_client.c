@@ -89,14 +89,14 @@ hatftrace_client_heap_create(const char *name)
 
 	if (name != NULL)
 		memcpy(words, name, strnlen(name, sizeof(words)));
-	record_event(EVENT_HEAP, 0, heap, words[0], words[1]);
+	record_event(EVENT_CREATE_HEAP, 0, heap, words[0], words[1]);
 	return heap;
 }
 
 EXPORT void
 hatftrace_client_heap_destroy(uint64_t heap)
 {
-	record_event(EVENT_HEAP_GONE, 0, heap, 0, 0);
+	record_event(EVENT_DESTROY_HEAP, 0, heap, 0, 0);
 }
 
 EXPORT void
@@ -106,7 +106,7 @@ hatftrace_client_heap_alloc(uint64_t heap, const void *p, size_t size)
 
 	if (p == NULL)
 		return;
-	record_operands(EVENT_POOL_ALLOC, 0, operand);
+	record_operands(EVENT_HEAP_ALLOC, 0, operand);
 }
 
 EXPORT void
@@ -114,7 +114,7 @@ hatftrace_client_heap_free(uint64_t heap, const void *p)
 {
 	if (p == NULL)
 		return;
-	record_event(EVENT_POOL_FREE, 0, (uintptr_t)p, heap, 0);
+	record_event(EVENT_HEAP_FREE, 0, (uintptr_t)p, heap, 0);
 }
 
 EXPORT void
@@ -126,6 +126,6 @@ hatftrace_client_heap_realloc(uint64_t heap, const void *old, const void *p,
 
 	if (old == NULL && p == NULL && size == 0)
 		return;
-	record_operands(EVENT_POOL_REALLOC,
+	record_operands(EVENT_HEAP_REALLOC,
 			p == NULL && size == 0 ? EVENT_FLAG_FREED : 0, operand);
 }

@@ -194,10 +194,10 @@ may_drop(enum event_type type)
 	case EVENT_ALLOC:
 	case EVENT_FREE:
 	case EVENT_REALLOC_BEGIN:
-	case EVENT_POOL_ALLOC:
-	case EVENT_POOL_FREE:
-	case EVENT_POOL_REALLOC:
-	case EVENT_POOL_REALLOC_BEGIN:
+	case EVENT_HEAP_ALLOC:
+	case EVENT_HEAP_FREE:
+	case EVENT_HEAP_REALLOC:
+	case EVENT_HEAP_REALLOC_BEGIN:
 		return true;
 	default:
 		return false;
@@ -321,7 +321,7 @@ record_pool_realloc_begin(const void *old, uint64_t heap)
 {
 	const uint64_t operand[2] = { (uintptr_t)old, heap };
 
-	return begin_realloc(EVENT_POOL_REALLOC_BEGIN, operand);
+	return begin_realloc(EVENT_HEAP_REALLOC_BEGIN, operand);
 }
 
 void
@@ -332,7 +332,7 @@ record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
 	const uint64_t operand[4] = { (uintptr_t)old, (uintptr_t)p, size,
 				      heap };
 
-	leave(t, put_event(t, EVENT_POOL_REALLOC_END, flags, operand));
+	leave(t, put_event(t, EVENT_HEAP_REALLOC_END, flags, operand));
 	errno = saved_errno;
 }
 
@@ -356,7 +356,8 @@ record_is_last_alloc(const void *p, size_t size)
 
 	if (!thread_is_attached(t) || t->head < EVENT_ALLOC_WORDS)
 		return false;
-	if ((address & EVENT_ADDRESS_REST) == 0 && size < EVENT_SIZE_LIMIT &&
+	if ((address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+	    size < EVENT_SIZE_LIMIT &&
 	    (ring_get(t->ring, t->head - 1) == (word | EVENT_KIND_ALLOC) ||
 	     ring_get(t->ring, t->head - 2) ==
 		     (word | EVENT_KIND_ALLOC_STAMPED)))
@@ -403,7 +404,8 @@ put_alloc_stamped(const void *p, size_t size, enum event_kind kind)
 {
 	const uint64_t address = (uintptr_t)p;
 
-	return (address & EVENT_ADDRESS_REST) == 0 && size < EVENT_SIZE_LIMIT &&
+	return (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+	       size < EVENT_SIZE_LIMIT &&
 	       put_stamped((uint64_t)size << EVENT_SIZE_SHIFT | address, kind);
 }
 
@@ -434,7 +436,7 @@ record_free_rest(const void *p)
 {
 	const uint64_t address = (uintptr_t)p;
 
-	if ((address & EVENT_ADDRESS_REST) == 0 &&
+	if ((address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 	    put_stamped(address, EVENT_KIND_FREE_STAMPED))
 		return;
 	/* Part of an operator delete that has been recorded. */

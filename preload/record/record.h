@@ -191,7 +191,7 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 	const uint64_t limit = record_close(t);
 	const uint64_t head = t->head;
 
-	if (__builtin_expect((address & EVENT_REALLOC_REST) == 0 &&
+	if (__builtin_expect((address & EVENT_REALLOC_EXTRA_BITS) == 0 &&
 				     record_has_tick(t) && head + 2 <= limit,
 			     1)) {
 		record_put(t, head, address | EVENT_KIND_REALLOC);
@@ -213,12 +213,13 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 	const uint64_t address = (uintptr_t)p;
 
 	if (__builtin_expect(p == NULL || size >= EVENT_SIZE_LIMIT ||
-				     (address & EVENT_REALLOC_REST) != 0 ||
+				     (address & EVENT_REALLOC_EXTRA_BITS) !=
+					     0 ||
 				     !record_has_tick(t),
 			     0))
 		return false;
 	record_put(t, t->head,
-		   (uint64_t)size << EVENT_SIZE_SHIFT | EVENT_REALLOC_DONE |
+		   (uint64_t)size << EVENT_SIZE_SHIFT | EVENT_REALLOC_IS_END |
 			   address | EVENT_KIND_REALLOC);
 	record_open(t, limit);
 	return true;
@@ -251,7 +252,7 @@ record_alloc(void *p, size_t size)
 	if (!record_word(thread_self,
 			 (uint64_t)size << EVENT_SIZE_SHIFT | address |
 				 EVENT_KIND_ALLOC,
-			 (address & EVENT_ADDRESS_REST) == 0 &&
+			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 				 size < EVENT_SIZE_LIMIT))
 		return record_alloc_rest(p, size);
 	return p;
@@ -266,7 +267,7 @@ record_calloc(void *p, size_t size)
 	if (!record_word(thread_self,
 			 (uint64_t)size << EVENT_SIZE_SHIFT | address |
 				 EVENT_KIND_CALLOC,
-			 (address & EVENT_ADDRESS_REST) == 0 &&
+			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 				 size < EVENT_SIZE_LIMIT))
 		return record_calloc_rest(p, size);
 	return p;
@@ -279,7 +280,7 @@ record_free(const void *p)
 	const uint64_t address = (uintptr_t)p;
 
 	return record_word(thread_self, address | EVENT_KIND_FREE,
-			   (address & EVENT_ADDRESS_REST) == 0);
+			   (address & EVENT_ADDRESS_EXTRA_BITS) == 0);
 }
 
 #endif /* RECORD_H */

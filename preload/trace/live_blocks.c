@@ -292,19 +292,19 @@ carry_event(struct carry *c, const struct order_source *source,
 		return enqueue(c, CARRY_REMOVE, &block);
 	case EVENT_REALLOC_END:
 		return add_realloc(c, ev, &block);
-	case EVENT_POOL_ALLOC:
+	case EVENT_HEAP_ALLOC:
 		block.address = ev->operand[0];
 		block.size = ev->operand[1];
 		block.heap = (uint32_t)ev->operand[2];
 		return block.address == 0 || enqueue(c, CARRY_PUT, &block);
-	case EVENT_POOL_FREE:
+	case EVENT_HEAP_FREE:
 		block.address = ev->operand[0];
 		block.heap = (uint32_t)ev->operand[1];
 		return enqueue(c, CARRY_REMOVE, &block);
-	case EVENT_POOL_REALLOC:
+	case EVENT_HEAP_REALLOC:
 		block.heap = (uint32_t)ev->operand[3];
 		return add_realloc(c, ev, &block);
-	case EVENT_HEAP_GONE:
+	case EVENT_DESTROY_HEAP:
 		block.address = (uint32_t)ev->operand[0];
 		block.heap = GONE;
 		c->has_gone = true;

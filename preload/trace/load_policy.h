@@ -6,7 +6,7 @@
  * compressed.  That is most of what the writer does, and it costs the program nothing
  * while there is a processor that is idle.  Where there is none, or where producers
  * wait for room again and again, the same trace takes some more bytes instead:
- * its metadata is placed wide (encoder_hasten()), and in the second case blocks are
+ * its metadata is placed wide (encoder_set_fast()), and in the second case blocks are
  * stored, if that is faster.
  *
  * Belongs to the writer thread, which tells it what happens and asks at the end of

@@ -151,7 +151,7 @@ put_heaps(struct segment *s)
 void
 segment_note_heap(struct segment *s, const struct event *ev)
 {
-	if (ev->type == EVENT_HEAP) {
+	if (ev->type == EVENT_CREATE_HEAP) {
 		/* One that is left out would be used without being there. */
 		if (s->heap_count == SEGMENT_HEAPS_MAX) {
 			s->is_known = false;
@@ -203,7 +203,7 @@ begin(struct segment *s)
 	add_lines(s, &lines);
 	t->narrator.segment = s->number;
 	s->is_open = true;
-	s->since_ns = t->narrator.line.ns1;
+	s->since_ns = t->narrator.timeline.ns1;
 	s->retry_nbytes = 0;
 	s->is_failing = false;
 
@@ -214,7 +214,7 @@ begin(struct segment *s)
 	if (s->number == 0 && !s->is_late)
 		return true;
 	if (t->clock == CONFIG_CLOCK_AUTO && clock_is_stamped())
-		narrate_stamped(&t->narrator);
+		narrate_begin_stamps(&t->narrator);
 	put_threads(s);
 	put_heaps(s);
 	if (!put_blocks(s) || !trace_commit(t))
@@ -282,10 +282,10 @@ remember(struct segment *s)
 
 /* ----------------------------------------------------------------- ending */
 
-static struct narrate_end
-own_figures(const struct segment *s, const struct narrate_end *end)
+static struct narrate_trailer
+own_figures(const struct segment *s, const struct narrate_trailer *end)
 {
-	struct narrate_end own = *end;
+	struct narrate_trailer own = *end;
 
 	own.waits -= s->waits;
 	own.wait_ns -= s->wait_ns;
@@ -294,24 +294,24 @@ own_figures(const struct segment *s, const struct narrate_end *end)
 }
 
 bool
-segment_end(struct segment *s, struct narrate_end *end)
+segment_end(struct segment *s, struct narrate_trailer *end)
 {
-	const struct narrate_end own = own_figures(s, end);
+	const struct narrate_trailer own = own_figures(s, end);
 
 	return trace_finish(s->trace, &own);
 }
 
 bool
-segment_end_failed(struct segment *s, const struct narrate_end *end)
+segment_end_failed(struct segment *s, const struct narrate_trailer *end)
 {
-	const struct narrate_end own = own_figures(s, end);
+	const struct narrate_trailer own = own_figures(s, end);
 
 	return trace_finish_failed(s->trace, &own);
 }
 
 /* The trailer is written: add up, and be ready for the next file. */
 static void
-leave(struct segment *s, const struct narrate_end *end)
+leave(struct segment *s, const struct narrate_trailer *end)
 {
 	struct trace *const t = s->trace;
 	const char *const base = output_base(&t->output);
@@ -336,7 +336,7 @@ leave(struct segment *s, const struct narrate_end *end)
 }
 
 void
-segment_close(struct segment *s, const struct narrate_end *end)
+segment_close(struct segment *s, const struct narrate_trailer *end)
 {
 	leave(s, end);
 	/* What happens until the next start is not seen. */
@@ -391,7 +391,7 @@ segment_open(struct segment *s)
 }
 
 bool
-segment_abandon(struct segment *s, const struct narrate_end *end)
+segment_abandon(struct segment *s, const struct narrate_trailer *end)
 {
 	leave(s, end);
 	return segment_open(s);
@@ -421,7 +421,7 @@ go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 }
 
 bool
-segment_rotate(struct segment *s, struct narrate_end *end, uint64_t now_ns)
+segment_rotate(struct segment *s, struct narrate_trailer *end, uint64_t now_ns)
 {
 	MEMORY_LARGE static struct output next; /* too large for a stack */
 	struct trace *const t = s->trace;

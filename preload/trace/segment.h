@@ -34,7 +34,7 @@ struct segment_file {
 #define SEGMENT_HEAPS_MAX 4096u
 
 struct segment_heap {
-	uint64_t id, name[2]; /* as in EVENT_HEAP */
+	uint64_t id, name[2]; /* as in EVENT_CREATE_HEAP */
 };
 
 struct segment {
@@ -84,22 +84,22 @@ bool segment_open(struct segment *s);
  * ('end' has those of the whole process), and go on in the same file, whatever
  * comes.  False: see trace_commit().
  */
-bool segment_end(struct segment *s, struct narrate_end *end);
+bool segment_end(struct segment *s, struct narrate_trailer *end);
 
 /* The same after an error, with a trailer that says so; see trace_finish_failed(). */
-bool segment_end_failed(struct segment *s, const struct narrate_end *end);
+bool segment_end_failed(struct segment *s, const struct narrate_trailer *end);
 
 /*
  * After either: close the file.  The next segment_open() is a late start.
  */
-void segment_close(struct segment *s, const struct narrate_end *end);
+void segment_close(struct segment *s, const struct narrate_trailer *end);
 
 /*
  * End this segment and begin the next; nothing may be committed elsewhere between.
  * If no file can be created, says so once and goes on with this one.  False if
  * the trace cannot go on.
  */
-bool segment_rotate(struct segment *s, struct narrate_end *end,
+bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 		    uint64_t now_ns);
 
 /*
@@ -107,7 +107,7 @@ bool segment_rotate(struct segment *s, struct narrate_end *end,
  * more: go on in the next file.  'end' as in segment_end().  False as
  * segment_open().
  */
-bool segment_abandon(struct segment *s, const struct narrate_end *end);
+bool segment_abandon(struct segment *s, const struct narrate_trailer *end);
 
 /* Is it time to rotate? */
 bool segment_is_due(const struct segment *s, uint64_t now_ns);
@@ -115,7 +115,7 @@ bool segment_is_due(const struct segment *s, uint64_t now_ns);
 /* There was no memory for the live blocks. */
 void segment_lose_track(struct segment *s);
 
-/* An EVENT_HEAP or EVENT_HEAP_GONE that goes into the trace. */
+/* An EVENT_CREATE_HEAP or EVENT_DESTROY_HEAP that goes into the trace. */
 void segment_note_heap(struct segment *s, const struct event *ev);
 
 /* Each event that goes into the trace, before it does. */

@@ -82,7 +82,7 @@ trace_set_clock(struct trace *t, bool stamped)
 	if (t->clock == CONFIG_CLOCK_COARSE)
 		n->grain = stamped ? COARSE_US : 1;
 	if (t->clock == CONFIG_CLOCK_AUTO && stamped)
-		narrate_stamped(n);
+		narrate_begin_stamps(n);
 }
 
 bool
@@ -144,7 +144,7 @@ write_packed(struct trace *t, const void *data, size_t nbytes)
 	const uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
 
 	haste_note_written(&t->haste, now_ns - start_ns, nbytes);
-	encoder_hasten(
+	encoder_set_fast(
 		&t->narrator.encoder,
 		haste_end_block(&t->haste, now_ns, t->narrator.encoder.used));
 	return error;
@@ -186,12 +186,12 @@ trace_commit(struct trace *t)
 }
 
 bool
-trace_finish(struct trace *t, const struct narrate_end *end)
+trace_finish(struct trace *t, const struct narrate_trailer *end)
 {
-	struct narrate_end own = *end;
+	struct narrate_trailer own = *end;
 
 	own.missed = missed_text();
-	narrate_end(&t->narrator, &own);
+	narrate_trailer(&t->narrator, &own);
 	if (!trace_commit(t))
 		return false;
 	if (output_is_removed(&t->output))
@@ -201,10 +201,10 @@ trace_finish(struct trace *t, const struct narrate_end *end)
 }
 
 bool
-trace_finish_failed(struct trace *t, const struct narrate_end *end)
+trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
 {
 	struct narrator *const n = &t->narrator;
-	struct narrate_end own = *end;
+	struct narrate_trailer own = *end;
 	const int error = t->error;
 	const uint64_t missing = t->missing + narrate_cancel_block(n);
 	const bool can_end =
@@ -220,8 +220,8 @@ trace_finish_failed(struct trace *t, const struct narrate_end *end)
 		t->error = 0;
 		if (missing != 0)
 			narrate_lost(n, NULL, missing, n->time_stamp,
-				     n->line.stamp1);
-		narrate_end(n, &own);
+				     n->timeline.stamp1);
+		narrate_trailer(n, &own);
 		trace_commit(t);
 	}
 	if (!t->is_told)
@@ -248,7 +248,7 @@ trace_get_state(const struct trace *t, struct image_commit *state_ret)
 		.lost_count = n->lost_count,
 		.time = n->time,
 		.time_stamp = n->time_stamp,
-		.line = n->line,
+		.timeline = n->timeline,
 		.unit_ns = n->unit_ns,
 		.grain = n->grain,
 		.flags = (n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |

@@ -66,12 +66,12 @@ bool trace_commit(struct trace *t);
 void trace_get_state(const struct trace *t, struct image_commit *state_ret);
 
 /* Write the trailer and commit. */
-bool trace_finish(struct trace *t, const struct narrate_end *end);
+bool trace_finish(struct trace *t, const struct narrate_trailer *end);
 
 /*
  * After an error: the blocks that could be written, a note of what is missing, and a
  * trailer that says why.  Says so in one line; false if there is no trailer.
  */
-bool trace_finish_failed(struct trace *t, const struct narrate_end *end);
+bool trace_finish_failed(struct trace *t, const struct narrate_trailer *end);
 
 #endif /* TRACE_H */

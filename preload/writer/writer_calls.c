@@ -300,7 +300,7 @@ writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < timeout_ns) {
 		done = atomic_load_explicit(&writer->done,
 					    memory_order_acquire);
-		/* acquire: pairs with the release in put_fork(), narrate.c. */
+		/* acquire: pairs with the release in narrate_put_fork(). */
 		if (atomic_load_explicit(&writer->trace.narrator.fork[i].ticket,
 					 memory_order_acquire) == ticket) {
 			place_ret->segment =

@@ -30,8 +30,8 @@ discard_event(void *narrator, const struct order_source *source,
 	      const struct event *ev)
 {
 	if (ev->type != EVENT_THREAD && ev->type != EVENT_HANDOVER &&
-	    ev->type != EVENT_NAME && ev->type != EVENT_HEAP &&
-	    ev->type != EVENT_HEAP_GONE)
+	    ev->type != EVENT_NAME && ev->type != EVENT_CREATE_HEAP &&
+	    ev->type != EVENT_DESTROY_HEAP)
 		return;
 	writer_note_other(source, ev);
 	if (narrator != NULL)
@@ -138,7 +138,7 @@ start_recording(void)
  * nothing is left out, and what comes later is passed over.
  */
 static void
-halt(struct narrate_end *end)
+halt(struct narrate_trailer *end)
 {
 	uint64_t until;
 
@@ -153,7 +153,7 @@ halt(struct narrate_end *end)
 
 /* The trailer is in the file. */
 static void
-become_dormant(const struct narrate_end *end)
+become_dormant(const struct narrate_trailer *end)
 {
 	writer->last_events = writer->trace.narrator.event_count;
 	writer->last_lost = writer->trace.narrator.lost_count;
@@ -169,7 +169,7 @@ become_dormant(const struct narrate_end *end)
 
 /* After halt(). */
 static bool
-end_failed(const struct narrate_end *end)
+end_failed(const struct narrate_trailer *end)
 {
 	writer->last_error = writer->trace.error;
 	writer->is_ended = writer->is_stopped = true;
@@ -182,7 +182,7 @@ end_failed(const struct narrate_end *end)
 bool
 writer_fail(void)
 {
-	struct narrate_end end = { .name = NULL };
+	struct narrate_trailer end = { .name = NULL };
 
 	process_move(PROCESS_TRACE_FAILED);
 	halt(&end);
@@ -192,7 +192,7 @@ writer_fail(void)
 static const char *
 stop_recording(void)
 {
-	struct narrate_end end = { .name = "stop" };
+	struct narrate_trailer end = { .name = "stop" };
 
 	if (writer->is_dormant)
 		return "not recording";
@@ -213,7 +213,7 @@ tell_trace(struct text *answer)
 	const struct trace *const t = &writer->trace;
 	const struct narrator *const n = &t->narrator;
 	const bool dormant = writer->is_dormant;
-	struct narrate_end sums = { .name = NULL };
+	struct narrate_trailer sums = { .name = NULL };
 
 	writer_sum_up(&sums);
 	text_line(answer, "trace", t->output.path, strlen(t->output.path));
@@ -272,7 +272,7 @@ rotate(void)
 	/* What is published belongs to the segment that ends. */
 	if (!writer_round())
 		return say_errno(writer->trace.error);
-	if (writer_is_forking(writer->trace.narrator.line.ns1)) {
+	if (writer_is_forking(writer->trace.narrator.timeline.ns1)) {
 		/* Nothing is due, and nothing waits for it. */
 		writer->fork_kept_ns = 0;
 		return "a fork is under way; try again";

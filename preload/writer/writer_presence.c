@@ -116,7 +116,7 @@ begin(void)
 static bool
 go_elsewhere(int error)
 {
-	struct narrate_end end = { .name = NULL };
+	struct narrate_trailer end = { .name = NULL };
 
 	say("%s: %s; going on in another file", writer->trace.output.path,
 	    say_errno(error));

@@ -44,7 +44,7 @@ void
 writer_commit_rings(void)
 {
 	struct trace *const t = &writer->trace;
-	struct narrate_end sums = { .name = "" };
+	struct narrate_trailer sums = { .name = "" };
 	struct image_commit state;
 
 	for (uint32_t i = 0; i < writer->thread_count; i++)
@@ -71,7 +71,8 @@ writer_commit(void)
 {
 	if (!trace_commit(&writer->trace))
 		return false;
-	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
+	writer->trace.narrator.block_since_ns =
+		writer->trace.narrator.timeline.ns1;
 	/* It may have taken some time, and the round is not over. */
 	clock_renew(clock_stamp());
 	writer_commit_rings();
@@ -95,9 +96,9 @@ writer_commit_and_recycle(void)
 bool
 writer_rotate_now(void)
 {
-	const uint64_t now = writer->trace.narrator.line.ns1;
+	const uint64_t now = writer->trace.narrator.timeline.ns1;
 	const uint64_t number = writer->segment.number;
-	struct narrate_end end = { .name = "rotate" };
+	struct narrate_trailer end = { .name = "rotate" };
 
 	writer_sum_up(&end);
 	if (!segment_rotate(&writer->segment, &end, now))
@@ -111,7 +112,7 @@ writer_rotate_now(void)
 static bool
 rotate_if_due(void)
 {
-	const uint64_t now = writer->trace.narrator.line.ns1;
+	const uint64_t now = writer->trace.narrator.timeline.ns1;
 
 	return !segment_is_due(&writer->segment, now) ||
 	       writer_is_forking(now) || writer_rotate_now();
@@ -121,7 +122,7 @@ void
 writer_take_event(void *narrator, const struct order_source *source,
 		  const struct event *ev)
 {
-	const struct line *const line = &writer->trace.narrator.line;
+	const struct timeline *const line = &writer->trace.narrator.timeline;
 
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
@@ -176,7 +177,7 @@ drain(uint64_t until, bool force)
 	o->run_sink = writer->segment.carry.slots == NULL ? take_run : NULL;
 	order_round(o, writer->sources, writer->thread_count, until, force);
 	if (o->event_count != 0)
-		writer->last_event_ns = writer->trace.narrator.line.ns1;
+		writer->last_event_ns = writer->trace.narrator.timeline.ns1;
 	writer_note_events(writer->trace.narrator.event_count);
 	return force || o->blocked == NULL;
 }
@@ -187,7 +188,7 @@ note_ticks_end(void)
 {
 	struct narrator *const n = &writer->trace.narrator;
 
-	n->ticks_end_ns = sys_clock_ns(CLOCK_MONOTONIC) - n->line.start_ns;
+	n->ticks_end_ns = sys_clock_ns(CLOCK_MONOTONIC) - n->timeline.start_ns;
 }
 
 /* Has the same begin without an end stopped the others for too long? */
@@ -251,7 +252,7 @@ writer_round(void)
 }
 
 void
-writer_prepare_end(struct narrate_end *end, uint64_t until)
+writer_prepare_end(struct narrate_trailer *end, uint64_t until)
 {
 	/* Twice: the second time there is little that comes after the
 	 * reading. */
@@ -263,7 +264,7 @@ writer_prepare_end(struct narrate_end *end, uint64_t until)
 		writer_collect_threads();
 		drain(i == 0 && stamp <= until ? stamp - 1 : until, true);
 	}
-	writer->told_stamp = writer->trace.narrator.line.stamp1;
+	writer->told_stamp = writer->trace.narrator.timeline.stamp1;
 	writer_tend_last();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
 		writer_note_lost(writer->threads[i]);
@@ -274,7 +275,7 @@ writer_prepare_end(struct narrate_end *end, uint64_t until)
 void
 writer_end_trace(enum writer_end how)
 {
-	struct narrate_end end = {
+	struct narrate_trailer end = {
 		.name = end_names[how],
 		.is_early = how == WRITER_END_SANDBOX,
 	};
@@ -298,6 +299,7 @@ writer_hold(void)
 {
 	/* relaxed: writer_resume() is called only after the answer. */
 	atomic_store_explicit(&writer->hold_until_ns,
-			      writer->trace.narrator.line.ns1 + WRITER_HOLD_NS,
+			      writer->trace.narrator.timeline.ns1 +
+				      WRITER_HOLD_NS,
 			      memory_order_relaxed);
 }

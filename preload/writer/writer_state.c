@@ -14,5 +14,5 @@ writer_is_prepared(void)
 uint64_t
 writer_start_ns(void)
 {
-	return writer->trace.narrator.line.start_ns;
+	return writer->trace.narrator.timeline.start_ns;
 }

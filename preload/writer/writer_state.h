@@ -180,7 +180,7 @@ bool writer_rotate_now(void);
  * What the trailer is to follow, and say; events with a stamp after 'until' are not
  * in the trace.
  */
-void writer_prepare_end(struct narrate_end *end, uint64_t until);
+void writer_prepare_end(struct narrate_trailer *end, uint64_t until);
 
 /* Write what is left, with the trailer. */
 void writer_end_trace(enum writer_end how);
@@ -258,7 +258,7 @@ bool writer_is_between_forks(const struct event *ev);
 bool writer_is_waiting_inside(const struct order_source *source);
 
 /* What the trailer says from outside, for the whole process. */
-void writer_sum_up(struct narrate_end *end);
+void writer_sum_up(struct narrate_trailer *end);
 
 /* writer_reach.c ---------------------------------------------------------- */
 

@@ -55,7 +55,7 @@ writer_note_unattached(void)
 	if (n != 0)
 		narrate_lost(&writer->trace.narrator, NULL, n,
 			     writer->trace.narrator.time_stamp,
-			     writer->trace.narrator.line.stamp1);
+			     writer->trace.narrator.timeline.stamp1);
 }
 
 void
@@ -69,7 +69,7 @@ writer_note_lost(struct thread *t)
 		narrate_lost(&writer->trace.narrator, &t->source, n,
 			     atomic_load_explicit(&t->ring->lost_first,
 						  memory_order_relaxed),
-			     writer->trace.narrator.line.stamp1);
+			     writer->trace.narrator.timeline.stamp1);
 }
 
 void
@@ -96,8 +96,8 @@ writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 		t->is_gone = true;
 		writer->gone_count++;
 		if (!t->is_nested)
-			narrate_thread_gone(&writer->trace.narrator, &t->source,
-					    stamp);
+			narrate_thread_end(&writer->trace.narrator, &t->source,
+					   stamp);
 		return;
 	}
 	if (t->idle_since_ns == 0)
@@ -117,7 +117,7 @@ writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 void
 writer_tend_last(void)
 {
-	const struct line *const line = &writer->trace.narrator.line;
+	const struct timeline *const line = &writer->trace.narrator.timeline;
 
 	for (unsigned tries = 0; tries < 20; tries++) {
 		bool pending = false;
@@ -156,7 +156,7 @@ writer_bury_threads(void)
 }
 
 void
-writer_sum_up(struct narrate_end *end)
+writer_sum_up(struct narrate_trailer *end)
 {
 	const uint32_t n = thread_pool_count();
 
@@ -192,7 +192,7 @@ note_thread(const struct order_source *source, const struct event *ev)
 
 	if (ev->type == EVENT_FORK && (ev->flags & EVENT_FLAG_FORKED) == 0) {
 		writer->fork_count++;
-		writer->fork_since_ns = writer->trace.narrator.line.ns1;
+		writer->fork_since_ns = writer->trace.narrator.timeline.ns1;
 	} else if (ev->type == EVENT_FORK) {
 		writer->fork_count -= writer->fork_count > 0;
 	} else if (ev->type == EVENT_THREAD) {
@@ -214,7 +214,7 @@ note_thread(const struct order_source *source, const struct event *ev)
 void
 writer_note_other(const struct order_source *source, const struct event *ev)
 {
-	if (ev->type == EVENT_HEAP || ev->type == EVENT_HEAP_GONE)
+	if (ev->type == EVENT_CREATE_HEAP || ev->type == EVENT_DESTROY_HEAP)
 		segment_note_heap(&writer->segment, ev);
 	else
 		note_thread(source, ev);

@@ -20,8 +20,8 @@
 #define ZLIB_CONST /* next_in points to const */
 #include <zlib.h>
 
-#include "hatf/codec/decoder.h"
 #include "hatf/codec/encoder.h"
+#include "hatf/decoder/decoder.h"
 #include "hatf/deflate/deflate.h"
 #include "hatf/hatf.h"
 #include "hatf/io/gzip_best.h"

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drain.c - what the recorder's writer thread takes for an event, in ns
+ * drain.c - measure the time of the recorder's writer thread per event, in ns
  *
  *   drain TRACE
  *
- * Puts the events of TRACE, up to four million, back into a ring as one thread
- * would have, and drains that as the writer does: into one order (order.c), into
+ * Put the events of TRACE, up to four million, back into a ring as one thread
+ * would have, and drain that as the writer does: into one order (order.c), into
  * records and blocks (narrate.c), into gzip members.  The bytes are dropped.
- * Prints ns an event with a tick for each, and with a stamp, for each stage on top
- * of those before, and million events a second for all of them; and the same once
- * more in haste (encoder_hasten()).  CPU time, the least of ten runs, since nothing
- * but other programs makes a run longer.
+ * Print for each stage the ns per event beyond the stages before it, with a tick
+ * for each event and with a stamp, and the million events per second of all
+ * stages; then the same in the encoder's fast mode (encoder_set_fast()).  The
+ * numbers are CPU time, the least of ten runs, since only other programs make a
+ * run longer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static uint64_t last_stamp;
 static struct narrator narrator;
 static uint8_t *member, *work;
 static size_t member_cap;
-static bool is_packed, in_haste;
+static bool is_packed, is_fast;
 static uint64_t packed_nbytes;
 
 static void *
@@ -108,7 +109,7 @@ put_alloc(const struct hatf_record *rec, uint64_t stamp)
 	const uint64_t operand[] = { rec->address, rec->size, 0 };
 	const bool zeroed = rec->attributes_nbytes != 0;
 
-	if ((rec->address & EVENT_ADDRESS_REST) != 0 ||
+	if ((rec->address & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
 	    rec->size >= EVENT_SIZE_LIMIT)
 		for (unsigned stamped = 0; stamped < 2; stamped++)
 			put_wide(stamped, EVENT_ALLOC,
@@ -132,14 +133,15 @@ put_realloc(const struct hatf_record *rec, uint64_t stamp)
 
 	const unsigned flags =
 		rec->tag == HATF_REALLOC_FREE ? EVENT_FLAG_FREED : 0;
-	const bool fits =
-		rec->old_address != 0 && rec->address != 0 && flags == 0 &&
-		((rec->old_address | rec->address) & EVENT_REALLOC_REST) == 0 &&
-		rec->size < EVENT_SIZE_LIMIT;
+	const bool fits = rec->old_address != 0 && rec->address != 0 &&
+			  flags == 0 &&
+			  ((rec->old_address | rec->address) &
+			   EVENT_REALLOC_EXTRA_BITS) == 0 &&
+			  rec->size < EVENT_SIZE_LIMIT;
 
 	if (fits) {
 		put(0, rec->old_address | EVENT_KIND_REALLOC);
-		put(0, rec->size << EVENT_SIZE_SHIFT | EVENT_REALLOC_DONE |
+		put(0, rec->size << EVENT_SIZE_SHIFT | EVENT_REALLOC_IS_END |
 			       rec->address | EVENT_KIND_REALLOC);
 	}
 	for (unsigned stamped = fits; stamped < 2; stamped++) {
@@ -176,7 +178,7 @@ take_record(const struct hatf_record *rec)
 	if (rec->tag == HATF_ALLOC)
 		put_alloc(rec, stamp);
 	else if (rec->tag == HATF_FREE)
-		put_plain((rec->address & ~EVENT_ADDRESS_REST) |
+		put_plain((rec->address & ~EVENT_ADDRESS_EXTRA_BITS) |
 				  EVENT_KIND_FREE,
 			  EVENT_KIND_FREE_STAMPED - EVENT_KIND_FREE, stamp);
 	else
@@ -270,7 +272,7 @@ run(unsigned stage, unsigned stamped, struct ring *ring, void *memory)
 	ring_init(ring, RING_WORDS);
 	narrate_init(&narrator, memory);
 	narrator.unit_ns = 1000;
-	encoder_hasten(&narrator.encoder, in_haste);
+	encoder_set_fast(&narrator.encoder, is_fast);
 	narrate_start_clock(&narrator, 0, 0);
 	narrate_read_clock(&narrator, last_stamp, last_stamp);
 	order_init(&order, heap, 1, stage == 0 ? drop_event : take_event,
@@ -301,7 +303,7 @@ measure(unsigned stamped, struct ring *ring, void *memory)
 	double before = 0, least[STAGES];
 
 	printf("%s%s:", stamped ? "stamps" : "ticks",
-	       in_haste ? ", in haste" : "");
+	       is_fast ? ", fast mode" : "");
 	for (unsigned stage = 0; stage < STAGES; stage++) {
 		least[stage] = 1e30;
 		for (unsigned i = 0; i < RUNS; i++) {
@@ -338,7 +340,7 @@ main(int argc, char **argv)
 	member = xmalloc(member_cap);
 	work = xmalloc(deflate_work_nbytes(DEFLATE_LEVEL_DEFAULT));
 	for (unsigned i = 0; i < 4; i++) {
-		in_haste = i >= 2;
+		is_fast = i >= 2;
 		measure(i % 2, ring, memory);
 	}
 	return 0;

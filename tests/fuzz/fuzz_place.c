@@ -220,7 +220,7 @@ plan(const struct place_planner *planner, const struct generated *g,
 	return nbytes;
 }
 
-/* By technique_find(); "online" is place_window(), "wide" place_wide(). */
+/* By technique_find(); "online" is place_window(), "wide" place_fast(). */
 static const char *const names[] = {
 	"naive",	 "small-size",	  "same-size",	      "combined-size",
 	"base-offset-1", "base-offset-2", "best-base-offset", "stride",
@@ -275,7 +275,7 @@ plan_by(const char *name, const struct generated *g, const struct cut *cut)
 
 	place_init(&place);
 	if (strcmp(name, "wide") == 0)
-		planner.plan = place_wide;
+		planner.plan = place_fast;
 	else if (strcmp(name, "online") != 0)
 		planner = (struct place_planner){ .plan = optimum_window,
 						  .context = optimum_of(name) };

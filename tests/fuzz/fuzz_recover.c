@@ -203,8 +203,8 @@ write_rings(void)
 		t->is_gone = t->source.is_dead &&
 			     t->source.pos == ring_head(t->ring);
 		if (t->is_gone && t->source.id != 0)
-			narrate_thread_gone(&world.trace.narrator, &t->source,
-					    t->source.stamp);
+			narrate_thread_end(&world.trace.narrator, &t->source,
+					   t->source.stamp);
 	}
 	end_block();
 	for (unsigned i = 0; i < RINGS; i++) {
@@ -271,7 +271,7 @@ put_word(struct thread *t, struct input *in, bool is_stamped)
 	const uint64_t address = take(in), size = take(in);
 	const uint64_t words[] = {
 		kinds[is_stamped][code % 4] | address << 3 |
-			((code & 4) != 0 ? EVENT_REALLOC_DONE : 0) |
+			((code & 4) != 0 ? EVENT_REALLOC_IS_END : 0) |
 			size << EVENT_SIZE_SHIFT,
 		world.clock,
 	};

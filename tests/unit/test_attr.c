@@ -2,9 +2,9 @@
 /*
  * test_attr.c
  *
- * Items come back as they were put; what a reader does not know can be stepped
- * over; malformed bytes stop the walk where they are, and are never read beyond
- * their end (the buffers are exact, for the sanitizers).
+ * Items must be read as they were put, and unknown keys must be skipped.
+ * Malformed bytes must stop the reader at their item, and nothing beyond the
+ * end may be read (the buffers have the exact size, for the sanitizers).
  */
 #include "hatf/hatf.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_clock.c - who may go by the tick: every interleaving of a small machine
+ * test_clock.c - ticks keep the order of events, in every interleaving
  *
- * A model of clock.h's protocol, cut into the steps at which memory or the clock
- * is read or written: threads that allocate and free one block, whoever frees it,
- * and a writer that grants the tick, renews it and goes idle.  All schedules of a
- * few operations are tried (states that were met before are not met again).  What
- * must hold: an event on the block is later, by stamp, than another thread's event
- * on it before.  The same search must find the mistake in a protocol that lacks a
- * step, or it would prove nothing.
+ * A model of the protocol of clock.h, split into the steps that read or write
+ * memory or the clock.  Threads allocate and free one block, which any thread
+ * may free; a writer grants the tick, renews it and goes idle.  The test tries
+ * all schedules of a few operations, and visits each state once.  An event on
+ * the block must have a later stamp than an earlier event of another thread on
+ * it.  To show that the search can fail, it must find an error in each protocol
+ * that lacks a step.
  *
- * The clock counts how often it was read: a larger number is a later reading.
+ * The simulated clock counts its readings: a larger number is a later reading.
  */
 #include "support/checks.h"
 #include <stdint.h>
@@ -24,10 +24,10 @@
 #define OPERATIONS 2 /* of each thread */
 #define DUTIES	   2 /* of the writer */
 
-/* Those in use are eleven at most, and a step adds one. */
+/* At most eleven numbers are in use, and a step adds one. */
 #define NUMBERS_MAX 24
 
-/* What the word is; larger ones are ticks. */
+/* The values of the clock word; larger values are ticks. */
 enum {
 	STAMPED,
 	PENDING,
@@ -44,16 +44,16 @@ enum heap {
 enum kind {
 	ALLOC_IT,
 	FREE_IT,
-	ELSEWHERE, /* another block, which no other thread ever sees */
+	ELSEWHERE, /* another block, which no other thread uses */
 };
 
-/* Where a thread is in record_word(), put_event(), read_tick(). */
+/* The next step of a thread in record_word(), put_event(), read_tick(). */
 enum place {
 	OUTSIDE,
-	READ,	 /* the word, in the hot path */
+	READ,	 /* read the word, in the fast path */
 	READ_ON, /* ... in the loop */
-	OWNER,	 /* is it this one? */
-	STILL,	 /* ... and is the word the same? */
+	OWNER,	 /* is this thread the owner? */
+	STILL,	 /* ... and is the word unchanged? */
 	REVOKE,
 	WAKE,
 	STAMP,
@@ -74,7 +74,7 @@ struct actor {
 	uint8_t place, operations;
 	uint8_t announced; /* thread.tick */
 	uint8_t word, stamp;
-	uint8_t last; /* stamp of its last event: they do not fall in a ring */
+	uint8_t last; /* stamp of its last event: a ring's never decrease */
 	uint8_t kind, is_settling;
 };
 
@@ -85,7 +85,7 @@ struct machine {
 	uint8_t heap, last_thread, last_stamp; /* the block's last event */
 };
 
-/* What is left out of the protocol. */
+/* The step that is left out of the protocol. */
 static enum {
 	NOTHING,
 	THE_READ_AFTER,
@@ -93,7 +93,7 @@ static enum {
 	THE_SECOND_LOOK,
 } lacking;
 
-/* ------------------------------------------------------- states met before */
+/* ---------------------------------------------------------- visited states */
 
 #define SEEN_MAX (1u << 22)
 
@@ -128,8 +128,8 @@ is_new(const struct machine *m)
 }
 
 /*
- * Only the order of ticks and stamps counts: number those anew that are still
- * somewhere, so that states which differ in nothing else are one.
+ * Only the order of ticks and stamps matters.  Renumber those in use, so that
+ * states become equal if they differ in the numbers only.
  */
 static struct machine
 normalized(const struct machine *m)
@@ -160,7 +160,7 @@ normalized(const struct machine *m)
 
 /* ------------------------------------------------------------------- steps */
 
-/* Publish the event; false if it comes before what it follows. */
+/* Publish the event; return false if its stamp breaks the order. */
 static bool
 publish(struct machine *m, unsigned id)
 {
@@ -175,13 +175,13 @@ publish(struct machine *m, unsigned id)
 		m->last_stamp = a->last;
 		m->heap = a->kind == ALLOC_IT ? LIVE : FREE;
 	}
-	/* What no longer matters must not tell two states apart. */
+	/* Clear values that no longer matter, so that equal states match. */
 	a->place = OUTSIDE;
 	a->word = a->stamp = a->is_settling = a->kind = 0;
 	return true;
 }
 
-/* False if there is nothing to do for it. */
+/* Begin an operation; return false if the thread has none to do. */
 static bool
 begin(struct machine *m, struct actor *a, bool elsewhere)
 {
@@ -197,9 +197,9 @@ begin(struct machine *m, struct actor *a, bool elsewhere)
 	return true;
 }
 
-/* It may go by the word that it has read. */
+/* Continue as the word that the thread has read says. */
 static void
-go_by_word(struct actor *a)
+use_word(struct actor *a)
 {
 	if (a->is_settling) {
 		a->place = PUBLISH;
@@ -218,9 +218,9 @@ read_word(const struct machine *m, struct actor *a)
 
 	a->word = m->word;
 	if (is_hot && a->word == a->announced)
-		go_by_word(a);
+		use_word(a);
 	else if (a->word == STAMPED)
-		go_by_word(a);
+		use_word(a);
 	else
 		a->place = a->word == IDLE ? WAKE : OWNER;
 }
@@ -238,11 +238,11 @@ step_thread(struct machine *m, unsigned id)
 	case OWNER:
 		a->place = m->owner == id ? STILL : REVOKE;
 		if (a->place == STILL && lacking == THE_SECOND_LOOK)
-			go_by_word(a);
+			use_word(a);
 		break;
 	case STILL:
 		if (m->word == a->word)
-			go_by_word(a);
+			use_word(a);
 		else
 			a->place = REVOKE;
 		break;
@@ -266,7 +266,7 @@ step_thread(struct machine *m, unsigned id)
 	return true;
 }
 
-/* A duty begins; 'choice' is which. */
+/* Begin a duty of the writer, number 'choice'. */
 static bool
 begin_duty(struct machine *m, unsigned choice)
 {
@@ -318,7 +318,7 @@ go_on_with_duty(struct machine *m)
 		m->fresh = m->target = 0;
 }
 
-/* Try all schedules from here; false if one goes wrong. */
+/* Try all schedules from this state; return false if one fails. */
 static bool explore(const struct machine *m);
 
 static bool
@@ -369,7 +369,10 @@ explore(const struct machine *reached)
 	return explore_writer(m);
 }
 
-/* From the first event on, with the tick at somebody's or at nobody's. */
+/*
+ * Search from the first event on, with 'word' in the clock and 'owner' as the
+ * owner of the tick, if 'word' is a tick.
+ */
 static bool
 holds(uint8_t word, uint8_t owner)
 {
@@ -425,7 +428,7 @@ START_TEST(test_what_each_step_is_for)
 }
 END_TEST
 
-/* The real one: what each side is told, in the order of a grant. */
+/* The real functions, called in the order of a grant. */
 START_TEST(test_grant)
 {
 	int me, other;
@@ -433,7 +436,7 @@ START_TEST(test_grant)
 	clock_init(false);
 	ck_assert(!clock_is_stamped());
 	ck_assert(clock_is_owned(clock_tick, &other));
-	ck_assert(!clock_grant_begin(&me)); /* nothing to be granted */
+	ck_assert(!clock_grant_begin(&me)); /* nothing to grant */
 	ck_assert(clock_go_stamped());
 	ck_assert_uint_eq(clock_tick, CLOCK_STAMPED);
 
@@ -473,7 +476,7 @@ START_TEST(test_grant_comes_to_nothing)
 	clock_revoke(CLOCK_PENDING);
 	ck_assert(!clock_grant_end());
 	ck_assert_uint_eq(clock_tick, CLOCK_STAMPED);
-	/* An idle clock wakes without a tick. */
+	/* An idle clock leaves idle mode without a tick. */
 	ck_assert(clock_grant_begin(&me));
 	ck_assert(clock_grant_end());
 	clock_set_idle();

@@ -2,8 +2,9 @@
 /*
  * test_comment_text.c
  *
- * Lines are written whole or not at all, whatever bytes a value has, and found
- * again as they were; numbers at the limits; nothing beyond 'cap' is touched.
+ * A line must be written whole or not at all, and text_find() must return its
+ * value, whatever bytes the value has, and for numbers at the limits.  Nothing
+ * beyond 'cap' may be written.
  */
 #include "hatf/codec/comment_text.h"
 

@@ -2,19 +2,19 @@
 /*
  * test_decoder.c
  *
- * Bytes written by hand from appendix A must decode to the records they stand
- * for, under every width and interpretation; what is illegal must be refused at
- * the record it is in; no byte past the end may be touched, and a record that is
- * not whole must change nothing.
+ * Bytes written by hand from appendix A must decode to the expected records,
+ * under every width and interpretation.  Illegal bytes must be refused at their
+ * record.  The decoder must not read beyond the end, and a truncated record
+ * must change nothing.
  */
-#include "hatf/codec/decoder.h"
+#include "hatf/decoder/decoder.h"
 #include "support/hand.h"
 #include "support/mini.h"
 
 #define MAX	     64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Decode everything in 'h' from a place with nothing behind it. */
+/* Decode all of 'h' from a copy that ends where its memory ends. */
 static size_t
 decode(struct decoder *d, const struct hand *h, struct hatf_record *records)
 {
@@ -22,7 +22,7 @@ decode(struct decoder *d, const struct hand *h, struct hatf_record *records)
 	const uint8_t *next;
 	size_t n = 0;
 
-	/* Attributes point into it, so it stays until the next call. */
+	/* Attributes point into the copy: keep it until the next call. */
 	if (last.map != NULL)
 		unguard(&last);
 	guard(&last, h->bytes, h->used);
@@ -35,7 +35,7 @@ decode(struct decoder *d, const struct hand *h, struct hatf_record *records)
 	return n;
 }
 
-/* Decode 'h', all of which must be good, and empty it. */
+/* Decode 'h', which must be legal, and empty it. */
 static size_t
 decode_all(struct hand *h, struct hatf_record *records)
 {
@@ -256,7 +256,7 @@ START_TEST(an_interpretation_restores_the_last_width_that_was_not_zero)
 	struct hatf_record r[MAX];
 	struct hand h = { 0 };
 
-	/* time has none yet: it stays empty until a set fieldSize. */
+	/* time has no last width: it stays empty until a set fieldSize. */
 	hand_interpretation(&h, 2, HATF_NONE, 0, 0, 0);
 	hand_put(&h, 8, 1);
 	hand_width(&h, 2, 2);
@@ -267,7 +267,7 @@ START_TEST(an_interpretation_restores_the_last_width_that_was_not_zero)
 	hand_put(&h, 0x080001, 3);
 	hand_width(&h, 2, 0);
 	hand_interpretation(&h, 2, HATF_STRIDE, 2, 0, 1);
-	hand_width(&h, 2, 1); /* is remembered, and stores nothing yet */
+	hand_width(&h, 2, 1); /* becomes the last width, stores nothing */
 	hand_put(&h, 8, 1);
 	hand_interpretation(&h, 2, HATF_BASE_OFFSET, 1, 9, 0);
 	hand_put(&h, 0x08ff, 2);
@@ -438,7 +438,7 @@ START_TEST(metadata_is_delivered_on_request)
 }
 END_TEST
 
-/* A realloc with every field 8 bytes wide: the longest fixed part. */
+/* A realloc with 8 bytes in every field: the longest fixed part. */
 static void
 put_widest(struct hand *h)
 {
@@ -541,13 +541,13 @@ put_random_metadata(struct hand *h, uint64_t *seed)
 	}
 }
 
-/* A record of random content, as 'm', which has read all of 'h', wants it. */
+/* Put a record of random contents, in the layout of 'm', which has read 'h'. */
 static void
 put_random_record(struct hand *h, const struct mini *m, uint64_t *seed)
 {
 	static const uint8_t tags[] = { 0, 0, 0, 1, 1, 1, 2, 3,
 					3, 4, 5, 6, 7, 8, 9, 10 };
-	/* Long stretches of alloc and free, and others of everything. */
+	/* Long runs of alloc and free, and stretches of all tags. */
 	const bool calm = h->used >> 14 & 1;
 	const uint64_t r = mini_random(seed);
 	const unsigned tag = calm ? r % 2 : tags[r % COUNT(tags)];
@@ -560,7 +560,7 @@ put_random_record(struct hand *h, const struct mini *m, uint64_t *seed)
 	if (tag >= HATF_REALLOC_NO_ALLOC && tag <= HATF_REALLOC_FREE)
 		numbers += m->field[1].width;
 	hand_put(h, tag, 1);
-	/* Small ones come twice, so that reallocs find their parts. */
+	/* Repeat small addresses, so that reallocs find their parts. */
 	for (size_t i = 0; i < numbers; i++)
 		hand_put(h, mini_random(seed) % 2, 1);
 	if (tag == HATF_COMMENT || width >= HATF_WIDTH_V1) {
@@ -572,14 +572,14 @@ put_random_record(struct hand *h, const struct mini *m, uint64_t *seed)
 		hand_put(h, mini_random(seed), 1);
 }
 
-/* 'h' becomes a stream of everything, and 'want' its data records. */
+/* Fill 'h' with a stream of all records, and 'want' with its data records. */
 static void
 make_long(struct hand *h, struct hatf_record *want)
 {
 	uint64_t seed = 88172645463325252u;
 	struct mini m;
 
-	/* So that there is something to point to. */
+	/* Begin with a byte, so that the pointers are not NULL. */
 	hand_put(h, HATF_COMMENT, 1);
 	h->used = 0;
 	mini_init(&m, h->bytes, 0);
@@ -602,14 +602,14 @@ make_long(struct hand *h, struct hatf_record *want)
 		mini_check(mini_read(&m, &want[n]));
 		mini_check(m.next == m.end);
 	}
-	/* The attributes have moved with them. */
+	/* The attributes have moved with the bytes. */
 	mini_init(&m, h->bytes, h->used);
 	m.lenient = true;
 	for (size_t n = 0; n < LONG_COUNT; n++)
 		mini_check(mini_read(&m, &want[n]));
 }
 
-/* Decode 'h', showing 'step' bytes more each time, in batches of 'max'. */
+/* Decode 'h' in batches of 'max'; each call gets 'step' more bytes. */
 static void
 decode_long(const struct hand *h, size_t step, size_t max,
 	    const struct hatf_record *want, struct decoder *d)
@@ -654,7 +654,7 @@ START_TEST(runs_of_any_layout_are_what_they_are_one_by_one)
 		event_count += pairing_role(&pair, &want[i]) == PAIRING_EVENT;
 		tag_count[want[i].tag]++;
 	}
-	/* Ever so few bytes at a time, no run can begin. */
+	/* With so few bytes at a time, no run can begin. */
 	decode_long(&h, 1, LONG_COUNT, want, &slow);
 	ck_assert_uint_eq(slow.event_count, event_count);
 	tag_count[HATF_METADATA] = slow.tag_count[HATF_METADATA];

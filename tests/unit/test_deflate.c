@@ -2,9 +2,10 @@
 /*
  * test_deflate.c
  *
- * Each library's members, at each level, must be gzip that zlib inflates to the
- * input, tell their own length where FORMAT "Compression" says, keep within the
- * bound whatever the input is, and not depend on what the work area held.
+ * The members of each library, at each level, must be gzip that zlib inflates
+ * to the input, have their length where FORMAT "Compression" puts it, stay
+ * within the bound for any input, and not depend on the contents of the work
+ * area.
  */
 #include "hatf/codec/bytes.h"
 #include "hatf/deflate/deflate_backend.h"
@@ -56,13 +57,13 @@ fill(enum content content)
 		seed ^= seed << 13;
 		seed ^= seed >> 7;
 		seed ^= seed << 17;
-		/* Like records of 6 bytes, of which two vary. */
+		/* Resemble records of 6 bytes, of which two vary. */
 		if (content == CONTENT_RANDOM || i % 6 == 1 || i % 6 == 5)
 			input[i] = (uint8_t)(seed >> 24);
 	}
 }
 
-/* All of 'member' inflates to all of the input. */
+/* Check that 'member' inflates to the input, and has no other bytes. */
 static void
 check_inflates(const uint8_t *member, size_t member_nbytes, size_t nbytes)
 {
@@ -117,7 +118,7 @@ check_member(const struct deflate_backend *backend, int level, size_t nbytes)
 	check_header(out, n);
 	check_inflates(out, n, nbytes);
 
-	/* The work area as it was left: the same member. */
+	/* With the used work area the member must be the same. */
 	ck_assert_uint_eq(deflate_member_by(backend, level, work, input, nbytes,
 					    again, bound),
 			  n);
@@ -159,7 +160,7 @@ START_TEST(records_get_smaller)
 }
 END_TEST
 
-/* Whatever the input is, a member keeps the bound that its buffer was made by. */
+/* For any input, a member must fit a buffer of deflate_bound() bytes. */
 START_TEST(every_level_of_the_writer_makes_members)
 {
 	for (unsigned content = 0; content < CONTENT_COUNT; content++) {

@@ -2,10 +2,11 @@
 /*
  * test_encoder.c
  *
- * What the encoder writes must decode to the records that went in, for any
- * records and any placement; each block must decode without the bytes before
- * it, and leave a reader that starts there in the same state as one that read
- * everything; a buffer that is full must refuse a record and stay as it is.
+ * The bytes of the encoder must decode to the records that were put, for any
+ * records and any placement.  Each block must decode without the bytes before
+ * it, and a reader that starts there must be in the same state after it as one
+ * that has read everything.  A full buffer must refuse a record and stay
+ * unchanged.
  */
 #include "hatf/codec/comment_text.h"
 #include "hatf/codec/encoder.h"
@@ -17,7 +18,7 @@
 #define FULL_STEP    1000
 #define FULL_COUNT   100
 
-/* Every width's boundaries, for signed and unsigned values. */
+/* The limits of every width, for signed and unsigned values. */
 static const uint64_t edges[] = {
 	0,
 	1,
@@ -47,18 +48,18 @@ static const uint64_t edges[] = {
 
 static uint8_t attribute_bytes[65535];
 
-/* How a made-up program behaves; probabilities in 1/256. */
+/* The behaviour of a simulated program; probabilities in 1/256. */
 struct behaviour {
 	const char *name;
-	unsigned edge;	     /* of values from 'edges' */
-	unsigned far;	     /* of addresses in another cluster */
-	unsigned new_time;   /* of the clock having moved */
-	unsigned new_thread; /* of another thread */
-	unsigned attributes; /* of having some */
-	unsigned rare;	     /* of tags above 1 */
-	unsigned large;	     /* of a size above 255 */
-	unsigned heaps;	     /* of another heap */
-	bool spread;	     /* clusters as wide as 4 bytes reach */
+	unsigned edge;	     /* a value from 'edges' */
+	unsigned far;	     /* an address in another cluster */
+	unsigned new_time;   /* a new time */
+	unsigned new_thread; /* another thread */
+	unsigned attributes; /* attributes */
+	unsigned rare;	     /* a tag above 1 */
+	unsigned large;	     /* a size above 255 */
+	unsigned heaps;	     /* another heap */
+	bool spread;	     /* clusters span the whole range of 4 bytes */
 };
 
 static const struct behaviour behaviours[] = {
@@ -168,14 +169,14 @@ begin_block(struct encoder *e, struct sink *s, uint64_t n,
 	encoder_begin(e, n, r->time);
 }
 
-/* Whether the encoder is in haste: never, always, or now and then. */
-enum haste {
-	LEISURE,
-	HASTE,
-	BOTH,
-	HASTE_COUNT,
+/* When the encoder is in fast mode: never, always, or alternately. */
+enum mode {
+	PLANNED,
+	FAST,
+	ALTERNATING,
+	MODE_COUNT,
 };
-#define LEISURE_RECORDS 700
+#define PLANNED_RECORDS 700 /* before ALTERNATING switches */
 
 static bool
 is_plain(const struct hatf_record *r)
@@ -183,7 +184,7 @@ is_plain(const struct hatf_record *r)
 	return r->tag <= HATF_FREE && r->heap == 0 && r->attributes_nbytes == 0;
 }
 
-/* As many as one run can take; 0: it cannot be begun, or does not fit one. */
+/* Put records with one encoder_run and return how many; 0: none fits a run. */
 static size_t
 put_run(struct encoder *e, const struct hatf_record *r, size_t count)
 {
@@ -200,7 +201,7 @@ put_run(struct encoder *e, const struct hatf_record *r, size_t count)
 	return n;
 }
 
-/* Put the first of them, or several, in the way that there is for such ones. */
+/* Put one record, or a run, with the function for such records. */
 static size_t
 put(struct encoder *e, const struct hatf_record *r, size_t count)
 {
@@ -217,7 +218,7 @@ put(struct encoder *e, const struct hatf_record *r, size_t count)
 }
 
 static void
-encode(const struct hatf_record *records, size_t count, enum haste haste,
+encode(const struct hatf_record *records, size_t count, enum mode mode,
        struct sink *s, struct encoder *e)
 {
 	uint8_t *const buf = malloc(CAP);
@@ -227,9 +228,10 @@ encode(const struct hatf_record *records, size_t count, enum haste haste,
 	for (size_t i = 0; i < count;) {
 		if (e->used == 0)
 			begin_block(e, s, i, &records[i]);
-		if (haste != LEISURE)
-			encoder_hasten(e, haste == HASTE ||
-						  i / LEISURE_RECORDS % 2 != 0);
+		if (mode != PLANNED)
+			encoder_set_fast(e,
+					 mode == FAST ||
+						 i / PLANNED_RECORDS % 2 != 0);
 		i += put(e, &records[i], count - i < 20 ? count - i : 20);
 		if (encoder_is_full(e, BLOCK_NBYTES))
 			end_block(e, s);
@@ -266,7 +268,7 @@ check_block_comment(const struct hatf_record *r, size_t block, uint64_t record,
 	ck_assert_uint_eq(value, nbytes);
 }
 
-/* Only what later records can depend on: previous matters to delta alone. */
+/* Compare only the state that later records depend on. */
 static void
 assert_same_state(const struct mini *a, const struct mini *b)
 {
@@ -285,8 +287,8 @@ assert_same_state(const struct mini *a, const struct mini *b)
 }
 
 /*
- * Read everything with one reader and each block with one of its own; both must
- * see the records, and after each of them be in the same state.
+ * Decode the stream with one decoder, and each block with a new one.  Both must
+ * give the records, and have the same state after each block.
  */
 static void
 check_stream(const struct hatf_record *records, size_t count,
@@ -321,7 +323,7 @@ check_stream(const struct hatf_record *records, size_t count,
 
 START_TEST(any_records_come_back_from_each_block)
 {
-	const struct behaviour *const b = &behaviours[_i / HASTE_COUNT];
+	const struct behaviour *const b = &behaviours[_i / MODE_COUNT];
 	struct hatf_record *const records =
 		calloc(RECORD_COUNT, sizeof(*records));
 	struct sink s = { .cap = RECORD_COUNT * 256 };
@@ -334,7 +336,7 @@ START_TEST(any_records_come_back_from_each_block)
 		attribute_bytes[i] = (uint8_t)(i * 7);
 	for (size_t i = 0; i < RECORD_COUNT; i++)
 		make_record(b, &seed, &time, &records[i]);
-	encode(records, RECORD_COUNT, (enum haste)(_i % HASTE_COUNT), &s, &e);
+	encode(records, RECORD_COUNT, (enum mode)(_i % MODE_COUNT), &s, &e);
 	ck_assert_uint_gt(s.block_count, 10);
 	ck_assert_uint_eq(encoder_data_records(&e),
 			  RECORD_COUNT + s.block_count);
@@ -344,7 +346,7 @@ START_TEST(any_records_come_back_from_each_block)
 }
 END_TEST
 
-/* From each edge to each other one, in every field, twice each. */
+/* Change every field from each edge to each other edge, twice. */
 START_TEST(every_step_between_boundaries_comes_back)
 {
 	const size_t count = 2 * EDGE_COUNT * EDGE_COUNT;
@@ -369,14 +371,14 @@ START_TEST(every_step_between_boundaries_comes_back)
 			}
 		}
 	}
-	encode(records, count, (enum haste)_i, &s, &e);
+	encode(records, count, (enum mode)_i, &s, &e);
 	check_stream(records, count, &s);
 	free(s.stream);
 	free(records);
 }
 END_TEST
 
-/* Before any address has chosen the base, and neither can reach the other. */
+/* Two addresses too far apart for 4 bytes, before the base is known. */
 START_TEST(the_first_address_may_come_in_a_far_realloc)
 {
 	static const uint64_t pairs[][2] = {
@@ -399,7 +401,7 @@ START_TEST(the_first_address_may_come_in_a_far_realloc)
 
 		r[1] = r[0];
 		s.used = s.block_count = 0;
-		encode(r, 2, LEISURE, &s, &e);
+		encode(r, 2, PLANNED, &s, &e);
 		check_stream(r, 2, &s);
 	}
 	free(s.stream);
@@ -407,15 +409,46 @@ START_TEST(the_first_address_may_come_in_a_far_realloc)
 END_TEST
 
 /*
- * Buffers of any size are filled until they refuse; the largest record must not
- * go beyond the end, and what was taken must be there, and no more.
+ * Fill a buffer of 'cap' bytes until it refuses a record.  The largest record
+ * must not be written beyond the end, and exactly the accepted records must be
+ * there.
  */
+static void
+fill_buffer(uint8_t *buf, size_t cap, void *window,
+	    const struct hatf_record *largest, const struct hatf_record *alloc)
+{
+	struct encoder e;
+	struct mini m;
+	struct hatf_record r;
+	size_t count = 0;
+
+	buf[cap] = 0xee;
+	encoder_init(&e, buf, cap, NULL, window);
+	encoder_begin(&e, 0, 0);
+	while (encoder_put(&e, count % 3 == 0 ? largest : alloc))
+		count++;
+	ck_assert(!encoder_put(&e, alloc));
+	ck_assert(!encoder_put(&e, largest));
+	encoder_end(&e);
+	ck_assert_uint_ge(e.used, BLOCK_NBYTES);
+	ck_assert_uint_le(e.used, cap);
+	ck_assert_uint_eq(buf[cap], 0xee);
+	ck_assert_uint_eq(encoder_data_records(&e), 1 + count);
+	mini_init(&m, buf, e.used);
+	ck_assert(mini_read(&m, &r));
+	for (size_t k = 0; k < count; k++) {
+		mini_check(mini_read(&m, &r));
+		mini_assert_same(&r, k % 3 == 0 ? largest : alloc);
+	}
+	ck_assert(!mini_read(&m, &r));
+}
+
 START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
 {
 	void *const window = malloc(encoder_memory_nbytes(NULL));
 	uint8_t *const buf = malloc(CAP + FULL_STEP * FULL_COUNT);
-	struct hatf_record alloc = { .tag = HATF_ALLOC, .size = 24 };
-	struct hatf_record largest = {
+	const struct hatf_record alloc = { .tag = HATF_ALLOC, .size = 24 };
+	const struct hatf_record largest = {
 		.tag = HATF_REALLOC_ALLOC_FREE,
 		.attributes_nbytes = 65535,
 		.attributes = attribute_bytes,
@@ -426,34 +459,9 @@ START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
 		.thread = UINT64_MAX,
 		.heap = UINT64_MAX,
 	};
-	struct encoder e;
-	struct mini m;
-	struct hatf_record r;
 
-	for (size_t i = 0; i < FULL_COUNT; i++) {
-		const size_t cap = CAP + FULL_STEP * i;
-		size_t count = 0;
-
-		buf[cap] = 0xee;
-		encoder_init(&e, buf, cap, NULL, window);
-		encoder_begin(&e, 0, 0);
-		while (encoder_put(&e, count % 3 == 0 ? &largest : &alloc))
-			count++;
-		ck_assert(!encoder_put(&e, &alloc));
-		ck_assert(!encoder_put(&e, &largest));
-		encoder_end(&e);
-		ck_assert_uint_ge(e.used, BLOCK_NBYTES);
-		ck_assert_uint_le(e.used, cap);
-		ck_assert_uint_eq(buf[cap], 0xee);
-		ck_assert_uint_eq(encoder_data_records(&e), 1 + count);
-		mini_init(&m, buf, e.used);
-		ck_assert(mini_read(&m, &r));
-		for (size_t k = 0; k < count; k++) {
-			mini_check(mini_read(&m, &r));
-			mini_assert_same(&r, k % 3 == 0 ? &largest : &alloc);
-		}
-		ck_assert(!mini_read(&m, &r));
-	}
+	for (size_t i = 0; i < FULL_COUNT; i++)
+		fill_buffer(buf, CAP + FULL_STEP * i, window, &largest, &alloc);
 	free(buf);
 	free(window);
 }
@@ -509,7 +517,7 @@ START_TEST(comments_stand_before_and_in_a_block)
 	ck_assert(mini_read(&m, &r));
 	ck_assert_mem_eq(r.attributes, header, sizeof(header) - 1);
 	ck_assert(mini_read(&m, &r));
-	/* The first block counts from byte 0 of the stream. */
+	/* The first block begins at byte 0 of the stream. */
 	check_block_comment(&r, 0, 1, 7, e.used);
 	ck_assert(mini_read(&m, &r));
 	ck_assert_mem_eq(r.attributes, "note", 4);
@@ -525,8 +533,8 @@ START_TEST(comments_stand_before_and_in_a_block)
 }
 END_TEST
 
-/* ... once the first window has shown what layout is wanted. */
-START_TEST(in_haste_what_fits_is_written_at_once)
+/* A plain record is that small once the first window has set the layout. */
+START_TEST(fast_mode_writes_a_fitting_record_at_once)
 {
 	uint8_t *const buf = malloc(CAP);
 	void *const window = malloc(encoder_memory_nbytes(NULL));
@@ -534,7 +542,7 @@ START_TEST(in_haste_what_fits_is_written_at_once)
 	size_t used;
 
 	encoder_init(&e, buf, CAP, NULL, window);
-	encoder_hasten(&e, true);
+	encoder_set_fast(&e, true);
 	encoder_begin(&e, 0, 0);
 	for (size_t i = 0; i <= PLACE_WINDOW_RECORDS; i++)
 		mini_check(encoder_put_plain(&e, HATF_ALLOC, i * 100,
@@ -553,7 +561,7 @@ START_TEST(in_haste_what_fits_is_written_at_once)
 }
 END_TEST
 
-/* A block that is cancelled, open or ended, is as if it had not been. */
+/* A block that is cancelled, open or ended, leaves no effect. */
 START_TEST(a_cancelled_block_leaves_nothing)
 {
 	void *const window = malloc(encoder_memory_nbytes(NULL));
@@ -569,7 +577,7 @@ START_TEST(a_cancelled_block_leaves_nothing)
 	encoder_end(&e);
 	encoder_reset(&e);
 	length = e.stream_nbytes;
-	/* Without any, the metadata of its beginning is still to be written. */
+	/* A block without records, whose metadata is not yet written. */
 	for (int ended = 0; ended < 3; ended++) {
 		encoder_begin(&e, 1, 0);
 		r.address = UINT64_MAX;
@@ -607,14 +615,14 @@ main(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, any_records_come_back_from_each_block, 0,
-			    BEHAVIOUR_COUNT * HASTE_COUNT);
+			    BEHAVIOUR_COUNT * MODE_COUNT);
 	tcase_add_loop_test(tc, every_step_between_boundaries_comes_back, 0,
-			    HASTE_COUNT);
+			    MODE_COUNT);
 	tcase_add_test(tc, the_first_address_may_come_in_a_far_realloc);
 	tcase_add_test(tc, a_full_buffer_refuses_and_stays_as_it_is);
 	tcase_add_test(tc, what_hatf_cannot_express_is_refused);
 	tcase_add_test(tc, comments_stand_before_and_in_a_block);
-	tcase_add_test(tc, in_haste_what_fits_is_written_at_once);
+	tcase_add_test(tc, fast_mode_writes_a_fitting_record_at_once);
 	tcase_add_test(tc, a_cancelled_block_leaves_nothing);
 	suite_add_tcase(suite, tc);
 

@@ -2,14 +2,14 @@
 /*
  * test_flips.c
  *
- * Of all traces that differ from a good one in one bit, 'hatf verify' finds fault with
- * nearly all whose events are other ones.  Events are all records but comments and
+ * Flip each bit of a good trace:  'hatf verify' must refuse nearly all results
+ * in which an event has changed.  Events are all records but comments and
  * metadata, with all of their fields.
  *
  *	build/plain/tests/unit/test_flips FILE...
  *
- * measures files, which are only read: of each flip, whether it changes an event, and
- * whether verify passes the file.
+ * measures the files: it counts the flips that change an event, and those that
+ * verify accepts.  The files are not modified.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -22,10 +22,10 @@
 
 #define EVENT_COUNT 120
 
-/* What flips come to. */
+/* Numbers of flips by their result. */
 struct counts {
-	uint64_t changed, passed;   /* an event changed; verify passed that */
-	uint64_t unchanged, caught; /* none did; verify did not pass that */
+	uint64_t changed, passed;   /* changed an event; verify accepted it */
+	uint64_t unchanged, caught; /* changed no event; verify refused it */
 };
 
 /* The file that is flipped, and its name. */
@@ -66,7 +66,7 @@ mix_record(uint64_t hash, const struct hatf_record *r)
 	return hash;
 }
 
-/* A number for all events that can be read. */
+/* Return a hash of all events that can be read. */
 static uint64_t
 digest(void)
 {
@@ -110,7 +110,7 @@ note_flip(struct counts *c, uint64_t good)
 	}
 }
 
-/* Flip each bit of the file; false if it is not good itself. */
+/* Flip each bit of the file; return false if the file itself is bad. */
 static bool
 flip_all(const uint8_t *bytes, size_t nbytes, struct counts *c)
 {
@@ -136,7 +136,7 @@ flip_all(const uint8_t *bytes, size_t nbytes, struct counts *c)
 	return true;
 }
 
-/* What verify says goes nowhere; returns where standard output was. */
+/* Redirect standard output to /dev/null; return the old descriptor. */
 static int
 silence(void)
 {
@@ -154,7 +154,7 @@ silence(void)
 
 static struct hatf_record records[3 * EVENT_COUNT + 8];
 
-/* What a small program of two threads does; returns how many records that is. */
+/* Make the records of a small program of two threads; return their number. */
 static size_t
 make_records(void)
 {
@@ -198,7 +198,7 @@ make_records(void)
 	return n;
 }
 
-/* The records as a trace; returns its length. */
+/* Write the records as a trace; return its length. */
 static size_t
 make_trace(const char *format, bool plain, uint8_t *buf, size_t cap)
 {
@@ -238,14 +238,14 @@ START_TEST(verify_finds_a_flip_that_changes_an_event)
 
 	silence();
 	ck_assert(flip_all(bytes, nbytes, &c));
-	/* Or nothing has been flipped, or nothing read. */
+	/* Make sure that the test has flipped bits and read events. */
 	ck_assert_uint_gt(c.changed, nbytes);
 	ck_assert_uint_gt(c.unchanged, 0);
 	ck_assert_uint_lt(100 * c.passed, c.changed);
 }
 END_TEST
 
-/* Without its first line, a trace is not held to what the rest of it claims. */
+/* A trace whose first line is damaged is not checked against its comments. */
 START_TEST(verify_finds_a_flip_in_the_first_line)
 {
 	static uint8_t bytes[1 << 16];
@@ -265,7 +265,7 @@ END_TEST
 
 /* --------------------------------------------------------------- measuring */
 
-/* All bytes of a file; NULL if it cannot be read. */
+/* Return all bytes of a file, or NULL if it cannot be read. */
 static uint8_t *
 read_file(const char *name, size_t *nbytes_ret)
 {

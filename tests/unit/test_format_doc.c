@@ -379,7 +379,7 @@ static const size_t ring_offsets[] = {
 	offsetof(struct image_commit, event_count),
 	offsetof(struct image_commit, lost_count),
 	offsetof(struct image_commit, time),
-	offsetof(struct image_commit, line),
+	offsetof(struct image_commit, timeline),
 	offsetof(struct image_commit, unit_ns),
 	offsetof(struct image_commit, flags),
 	offsetof(struct image_commit, level),

@@ -2,7 +2,7 @@
 /*
  * test_globs.c
  *
- * Which names a list of globs chooses, and which lists are none.
+ * The names that a list of globs chooses, and the lists that are not legal.
  */
 #include "hatf/recorder/globs.h"
 

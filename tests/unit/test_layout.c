@@ -2,10 +2,10 @@
 /*
  * test_layout.c
  *
- * The state of a field must follow FORMAT "Metadata" to the letter: the
- * defaults of HATF 1.0, what each interpretation does to the width, what
- * "previous" is, and that every illegal metadata record is named and changes
- * nothing.
+ * The state of a field must follow FORMAT "Metadata" exactly: the defaults of
+ * HATF 1.0, the width under each interpretation, and the "previous" value.
+ * Every illegal metadata record must be reported by the name of its illegal
+ * part, and change nothing.
  */
 #include "hatf/codec/layout.h"
 #include "support/mini.h"
@@ -38,7 +38,7 @@ apply(struct layout *l, struct hatf_metadata m)
 	ck_assert_ptr_null(layout_apply(l, &m));
 }
 
-/* What a reader makes of stored bytes, with the use noted. */
+/* Decode a stored number like a reader, and note the use. */
 static uint64_t
 value(struct layout_field *f, uint64_t raw)
 {
@@ -48,7 +48,7 @@ value(struct layout_field *f, uint64_t raw)
 	return v;
 }
 
-/* What a record takes up to its attributes. */
+/* Return the length of a record before its attributes. */
 static size_t
 record_nbytes(const struct layout *l, unsigned tag)
 {
@@ -115,7 +115,7 @@ START_TEST(a_width_under_default_is_remembered)
 	struct layout_field *const f = &l.field[HATF_FIELD_TIME];
 
 	layout_init(&l);
-	/* There is none to restore yet. */
+	/* There is no last width to restore yet. */
 	apply(&l, interpretation(HATF_FIELD_TIME, HATF_DELTA, 5, 0));
 	ck_assert_uint_eq(f->width, 0);
 	ck_assert_uint_eq(value(f, 0), 5);
@@ -193,7 +193,7 @@ START_TEST(setting_delta_again_begins_again)
 	apply(&l, interpretation(2, HATF_DELTA, 1000, 0));
 	apply(&l, width(2, 1));
 	ck_assert_uint_eq(value(f, 5), 1005);
-	/* A width alone leaves "previous" as it is. */
+	/* A new width does not change "previous". */
 	apply(&l, width(2, 2));
 	ck_assert_uint_eq(value(f, 5), 1010);
 	apply(&l, interpretation(2, HATF_DELTA, 0, 0));
@@ -201,7 +201,7 @@ START_TEST(setting_delta_again_begins_again)
 }
 END_TEST
 
-/* Every value that fits comes back from its low bytes, and no other one. */
+/* A value fits if and only if its low bytes decode to it. */
 START_TEST(fits_is_exactly_what_comes_back)
 {
 	static const unsigned widths[] = { 0, 1, 2, 4, 8 };
@@ -241,55 +241,66 @@ START_TEST(fits_is_exactly_what_comes_back)
 }
 END_TEST
 
+/*
+ * Apply 'm' to a copy of 'before'.  It must be illegal for 'want', and change
+ * nothing; with NULL for 'want' it must be legal.
+ */
+static void
+check_apply(const struct layout *before, struct hatf_metadata m,
+	    const char *want)
+{
+	struct layout l = *before;
+	const char *const got = layout_apply(&l, &m);
+
+	if (want == NULL)
+		mini_check(got == NULL);
+	else
+		mini_check(got != NULL && strcmp(got, want) == 0 &&
+			   memcmp(&l, before, sizeof(l)) == 0);
+}
+
+static const char *
+illegal_width(unsigned field, unsigned code)
+{
+	if (field >= HATF_FIELD_COUNT)
+		return "field";
+	if (code <= 2 || code == 4 || code == 8)
+		return NULL;
+	if (field == HATF_FIELD_ATTRIBUTES && (code == 9 || code == 10))
+		return NULL;
+	return "fieldWidth";
+}
+
+static const char *
+illegal_interpretation(unsigned field, unsigned code)
+{
+	const bool attributes = field == HATF_FIELD_ATTRIBUTES;
+
+	if (field >= HATF_FIELD_COUNT)
+		return "field";
+	if (code > (attributes ? 1 : 4))
+		return "interpretation";
+	return attributes && code == 1 ? "default" : NULL;
+}
+
 START_TEST(illegal_metadata_is_named_and_changes_nothing)
 {
-	struct layout l, before;
+	struct layout l;
 
 	layout_init(&l);
-	before = l;
 	for (unsigned i = 0; i < 256 * 256; i++) {
 		const unsigned field = i / 256, code = i % 256;
-		const bool known = field < HATF_FIELD_COUNT;
-		const bool attributes = field == HATF_FIELD_ATTRIBUTES;
-		const bool is_width = code <= 2 || code == 4 || code == 8 ||
-				      (attributes && (code == 9 || code == 10));
-		const struct hatf_metadata w = width(field, code);
-		const struct hatf_metadata n =
-			interpretation(field, code, 1, 1);
-		const char *what = layout_apply(&l, &w);
 
-		if (!known)
-			mini_check(what != NULL && strcmp(what, "field") == 0);
-		else if (!is_width)
-			mini_check(what != NULL &&
-				   strcmp(what, "fieldWidth") == 0);
-		else
-			mini_check(what == NULL);
-		if (what != NULL)
-			mini_check(memcmp(&l, &before, sizeof(l)) == 0);
-		l = before;
-
-		what = layout_apply(&l, &n);
-		if (!known)
-			mini_check(what != NULL && strcmp(what, "field") == 0);
-		else if (code > (attributes ? 1 : 4))
-			mini_check(what != NULL &&
-				   strcmp(what, "interpretation") == 0);
-		else if (attributes && code == 1)
-			mini_check(what != NULL &&
-				   strcmp(what, "default") == 0);
-		else
-			mini_check(what == NULL);
-		if (what != NULL)
-			mini_check(memcmp(&l, &before, sizeof(l)) == 0);
-		l = before;
+		check_apply(&l, width(field, code), illegal_width(field, code));
+		check_apply(&l, interpretation(field, code, 1, 1),
+			    illegal_interpretation(field, code));
 	}
 	for (unsigned op = 0; op < 256; op++) {
 		struct hatf_metadata m = width(0, 4);
 
 		m.op = (uint8_t)op;
 		if (op != 1 && op != 2)
-			ck_assert_str_eq(layout_apply(&l, &m), "op");
+			check_apply(&l, m, "op");
 	}
 }
 END_TEST

@@ -183,15 +183,15 @@ START_TEST(a_heap_takes_its_blocks_with_it)
 	ck_assert(carry_init(&c));
 	/* Many heaps one after the other, with the same addresses as malloc's. */
 	for (uint64_t heap = 1; heap <= 2000; heap++) {
-		tell(&c, EVENT_HEAP, 0, 0, heap, 0, 0);
+		tell(&c, EVENT_CREATE_HEAP, 0, 0, heap, 0, 0);
 		for (uint64_t i = 1; i <= 100; i++) {
 			if (heap == 1)
 				tell(&c, EVENT_ALLOC, 0, 0, 16 * i, 1000, 0);
-			tell(&c, EVENT_POOL_ALLOC, 0, 0, 16 * i, 10, heap);
+			tell(&c, EVENT_HEAP_ALLOC, 0, 0, 16 * i, 10, heap);
 		}
-		tell(&c, EVENT_POOL_FREE, 0, 0, 16, heap, 0);
+		tell(&c, EVENT_HEAP_FREE, 0, 0, 16, heap, 0);
 		if (heap != 7 && heap != 1999)
-			tell(&c, EVENT_HEAP_GONE, 0, 0, heap, 0, 0);
+			tell(&c, EVENT_DESTROY_HEAP, 0, 0, heap, 0, 0);
 	}
 	/* What is gone has not made it grow. */
 	ck_assert_uint_le(c.slot_count, 4096);

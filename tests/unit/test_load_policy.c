@@ -129,13 +129,13 @@ END_TEST
 static bool
 preempt(unsigned a_second)
 {
-	bool in_haste = false;
+	bool is_fast = false;
 
 	for (unsigned i = 0; i < 500; i++) {
 		preemptions += (i + 1) * a_second / 1000 - i * a_second / 1000;
-		in_haste = end_block(50, false);
+		is_fast = end_block(50, false);
 	}
-	return in_haste;
+	return is_fast;
 }
 
 START_TEST(a_program_that_is_preempted_gets_the_processor)

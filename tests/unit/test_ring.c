@@ -2,10 +2,10 @@
 /*
  * test_ring.c - the single-producer, single-consumer ring
  *
- * What must hold: every word that was published comes out once, in order, with
- * the value it had, however producer and consumer are scheduled, also when the
- * ring is full most of the time and the consumer gives room back late.  Under
- * ThreadSanitizer, that nothing but the orderings in ring.h makes it so.
+ * The consumer must get every published word once, in order and with its value,
+ * for any scheduling of producer and consumer, also if the ring is full most of
+ * the time and the consumer releases room late.  ThreadSanitizer checks that
+ * the memory orders in ring.h are sufficient.
  */
 #include "support/checks.h"
 #include <pthread.h>
@@ -56,7 +56,7 @@ produce(void *argument)
 	return NULL;
 }
 
-/* Whatever part of the ring is in use, and however much larger it becomes. */
+/* A ring keeps its words when it grows, at any position and by any factor. */
 START_TEST(test_growth_keeps_the_words)
 {
 	for (uint64_t tail = 0; tail < 2 * GROWN; tail += 7) {
@@ -68,7 +68,7 @@ START_TEST(test_growth_keeps_the_words)
 			for (uint64_t i = tail; i < tail + n; i++)
 				ring_put(r, i, ~i);
 			ring_publish(r, tail + n);
-			/* Not while the producer may be writing. */
+			/* Grow only while the producer is not writing. */
 			ck_assert(!room_grow(r, more));
 			ck_assert_uint_eq(ring_limit(r), tail + CAPACITY);
 			room_ask(r);
@@ -85,7 +85,7 @@ START_TEST(test_growth_keeps_the_words)
 }
 END_TEST
 
-/* It grows in the midst of it, if '_i' is 1. */
+/* If '_i' is 1, the ring grows during the test. */
 START_TEST(test_two_threads)
 {
 	struct ring *const r = make_ring();
@@ -102,7 +102,7 @@ START_TEST(test_two_threads)
 		for (unsigned k = 0; k < words_of(i); k++, pos++)
 			ck_assert_uint_eq(ring_get(r, pos), i);
 		words += words_of(i);
-		/* Late, as the writer does: after a "block". */
+		/* Release room late, after a "block", as the writer does. */
 		if (i % 17 == 0 || room_is_waited_for(r))
 			room_release(r, pos);
 		if (i > EVENTS / 4 && capacity < GROWN &&
@@ -143,7 +143,7 @@ START_TEST(test_wait_returns_without_a_consumer)
 	ck_assert(room_is_waited_for(r));
 	room_wait(r, CAPACITY + 1, 1000000);
 	ck_assert(!room_is_waited_for(r));
-	/* With room there is nothing to wait for, whatever the time-out. */
+	/* If there is room, return at once, whatever the time-out. */
 	room_release(r, 1);
 	room_ask(r);
 	room_wait(r, CAPACITY + 1, 0);

@@ -2,10 +2,10 @@
 /*
  * test_sums.c
  *
- * The sum is that of the standard, by the processor's instruction and without; a
- * plain trace by the writer has one for each block, and a reader takes no block
- * that has another; a trace without sums, and one that is compressed, is read as
- * before.
+ * crc32c.h must give the standard's sums, with and without the processor's
+ * instruction.  An uncompressed trace of the writer must have a sum in each
+ * block, and a reader must refuse a block with a wrong sum.  A reader must
+ * still accept traces without sums and compressed ones.
  */
 #include "hatf/codec/crc32c.h"
 #include "hatf/hatf.h"
@@ -17,12 +17,12 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Two full blocks and a piece of one. */
+/* Enough records for two full blocks and a part of a third. */
 #define RECORD_COUNT 120000
 
 START_TEST(the_sum_is_that_of_the_standard)
 {
-	/* RFC 3720, appendix B.4, and the usual nine digits. */
+	/* RFC 3720, appendix B.4, and the usual test string, nine digits. */
 	uint8_t bytes[32];
 
 	ck_assert_uint_eq(crc32c_add(0, (const uint8_t *)"123456789", 9),
@@ -46,7 +46,7 @@ START_TEST(every_way_to_sum_gives_the_same)
 	}
 	for (size_t n = 0; n + 3 < sizeof(bytes); n += n < 64 ? 1 : 997) {
 		const uint8_t *const p = bytes + n % 3;
-		const uint32_t sum = crc32c_add_slowly(seed, p, n);
+		const uint32_t sum = crc32c_add_by_table(seed, p, n);
 
 		ck_assert_uint_eq(crc32c_add(seed, p, n), sum);
 		ck_assert_uint_eq(crc32c_add(crc32c_add(seed, p, n / 3),
@@ -58,7 +58,7 @@ END_TEST
 
 /* ------------------------------------------------------------ in a trace */
 
-/* A trace of 'count' allocations by the writer, as bytes. */
+/* Write a trace of 'count' allocations and return its bytes. */
 static void
 write_trace(struct hand *h, size_t count, bool plain)
 {
@@ -106,7 +106,7 @@ read_trace(const struct hand *h, size_t *n_ret, struct hatf_error *err_ret)
 	return status;
 }
 
-/* The place behind the next "crc32c=" from 'from' on; NULL: there is none. */
+/* Return the position after the next "crc32c=" from 'from' on, or NULL. */
 static uint8_t *
 find_sum(const struct hand *h, const uint8_t *from)
 {
@@ -130,12 +130,12 @@ START_TEST(a_plain_trace_has_a_sum_for_each_block_and_others_have_none)
 		char digits[9];
 
 		snprintf(digits, sizeof(digits), "%08x",
-			 crc32c_add_slowly(0, start, (size_t)(sum - start)));
+			 crc32c_add_by_table(0, start, (size_t)(sum - start)));
 		ck_assert_mem_eq(sum, digits, 8);
 		start = sum + 9;
 		count++;
 	}
-	/* The last one is the trailer's, which is the last record. */
+	/* The last sum is in the trailer, which is the last record. */
 	ck_assert_ptr_eq(start, h.bytes + h.used);
 	ck_assert_uint_ge(count, 3);
 	hand_fini(&h);
@@ -159,7 +159,7 @@ START_TEST(no_flipped_bit_of_an_event_passes)
 		passed += read_trace(&h, &n, &err) == HATF_END;
 		h.bytes[i / 8] ^= (uint8_t)(1 << i % 8);
 	}
-	/* Without "crc32c=" a block has no sum, which touches no event. */
+	/* Without "crc32c=" a block has no sum; its events are unchanged. */
 	ck_assert_uint_eq(passed, 8 * 7);
 	hand_fini(&h);
 }
@@ -174,7 +174,7 @@ START_TEST(an_error_tells_the_place_of_the_sum)
 
 	write_trace(&h, RECORD_COUNT, true);
 	sum = find_sum(&h, find_sum(&h, h.bytes));
-	/* Of the second block; behind it, a comment of 25 bytes begins. */
+	/* The sum of the second block; a comment of 25 bytes follows it. */
 	sum[-1000] ^= 1;
 	ck_assert_int_eq(read_trace(&h, &n, &err), HATF_BAD_COMMENT);
 	ck_assert_str_eq(err.field, "crc32c");

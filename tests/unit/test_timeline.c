@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_timeline.c - no time is later than it was, and none is much earlier
+ * test_timeline.c - no converted time is late, and none is much too early
  *
- * A clock and a counter that run evenly, read by a thread that is interrupted
- * between the two now and then.  The first version took the later clock for right,
- * and what was older than two readings went by a slope between those.
+ * The clock and the counter run evenly; the thread that reads them is sometimes
+ * interrupted between the two.  The first version trusted the clock that is
+ * read last, and extrapolated stamps before the last two readings with their
+ * slope.
  */
 #include "hatf/rings/timeline.h"
 #include "support/hand.h"
@@ -13,8 +14,8 @@
 
 #define START_NS 123456789u
 #define FAR_NS	 100000000u
-#define GAP_NS	 100u	  /* between the two of an ordinary reading */
-#define LATE_NS	 3000000u /* ... of one that was interrupted */
+#define GAP_NS	 100u	  /* between both clocks of a reading, normally */
+#define LATE_NS	 3000000u /* ... if the thread is interrupted */
 
 static uint64_t seed;
 
@@ -32,22 +33,26 @@ stamp_at(uint64_t ns)
 	return 7777777 + (ns - START_NS) / 10 * 29 + (ns - START_NS) % 10 * 3;
 }
 
-/* Another reading, begun at 'ns'; returns its end. */
+/* Add a reading that begins at 'ns', and return the time of its end. */
 static uint64_t
-read_clocks(struct line *line, uint64_t ns, uint64_t gap_ns, uint64_t base_ns)
+read_clocks(struct timeline *line, uint64_t ns, uint64_t gap_ns,
+	    uint64_t base_ns)
 {
-	line_add(line, stamp_at(ns + gap_ns), ns, base_ns);
+	timeline_add(line, stamp_at(ns + gap_ns), ns, base_ns);
 	return ns + gap_ns;
 }
 
-/* The time of a stamp taken at 'ns' is so much later or earlier than that at most. */
+/*
+ * Check that the time of a stamp taken at 'ns' is at most 'late_ns' late and at
+ * most 'early_ns' early.
+ */
 static void
-check_time(const struct line *line, uint64_t ns, uint64_t late_ns,
+check_time(const struct timeline *line, uint64_t ns, uint64_t late_ns,
 	   uint64_t early_ns)
 {
-	const uint64_t got = START_NS + line_ns(line, stamp_at(ns));
+	const uint64_t got = START_NS + timeline_ns(line, stamp_at(ns));
 
-	/* The counter above is exact to a ns. */
+	/* The simulated counter is exact to a nanosecond. */
 	ck_assert_uint_le(got, ns + late_ns + 1);
 	ck_assert_uint_le(ns, got + early_ns);
 }
@@ -55,10 +60,10 @@ check_time(const struct line *line, uint64_t ns, uint64_t late_ns,
 static void
 check_near_times(void)
 {
-	struct line line;
+	struct timeline line;
 	uint64_t ns = START_NS;
 
-	line_init(&line, stamp_at(ns), ns);
+	timeline_init(&line, stamp_at(ns), ns);
 	for (unsigned i = 0; i < 2000; i++) {
 		const uint64_t gap =
 			draw(20) == 0 ? draw(LATE_NS) : draw(GAP_NS);
@@ -83,10 +88,10 @@ END_TEST
 static void
 check_old_times(void)
 {
-	struct line line;
+	struct timeline line;
 	uint64_t ns = START_NS;
 
-	line_init(&line, stamp_at(ns), ns);
+	timeline_init(&line, stamp_at(ns), ns);
 	for (unsigned i = 0; i < 3000; i++) {
 		const uint64_t old = ns - START_NS;
 
@@ -109,21 +114,21 @@ END_TEST
 
 START_TEST(a_later_stamp_gets_the_time_of_the_last_reading)
 {
-	struct line line;
+	struct timeline line;
 
-	line_init(&line, stamp_at(START_NS), START_NS);
-	ck_assert_uint_eq(line_ns(&line, UINT64_MAX), 0);
+	timeline_init(&line, stamp_at(START_NS), START_NS);
+	ck_assert_uint_eq(timeline_ns(&line, UINT64_MAX), 0);
 	read_clocks(&line, START_NS + 5000, 10, 0);
-	ck_assert_uint_eq(line_ns(&line, UINT64_MAX), 5000);
-	ck_assert_uint_eq(line_ns(&line, 0), 0);
+	ck_assert_uint_eq(timeline_ns(&line, UINT64_MAX), 5000);
+	ck_assert_uint_eq(timeline_ns(&line, 0), 0);
 }
 END_TEST
 
 START_TEST(a_line_without_slope_stays_as_it_is)
 {
-	struct line line = { .stamp1 = 1, .ns1 = 3 * (uint64_t)FAR_NS };
+	struct timeline line = { .stamp1 = 1, .ns1 = 3 * (uint64_t)FAR_NS };
 
-	line_add(&line, 2, line.ns1 + 1, FAR_NS);
+	timeline_add(&line, 2, line.ns1 + 1, FAR_NS);
 	ck_assert_uint_eq(line.stamp0, 0);
 	ck_assert_uint_eq(line.ns0, 0);
 }

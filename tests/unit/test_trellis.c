@@ -2,9 +2,9 @@
 /*
  * test_trellis.c
  *
- * The lanes mean what the rules say: for random rules and classes, every state
- * costs what plain dynamic programming says, and the path that is traced has
- * the least cost of all, with no turn where none may be.
+ * For random rules and classes, the cost of every state must equal that of
+ * plain dynamic programming, and the traced path must have the least cost, with
+ * no turn before a tied use.
  */
 #include "hatf/codec/trellis.h"
 #include "support/mini.h"
@@ -27,7 +27,8 @@ fill(struct trellis_costs *c, uint64_t *seed, unsigned most, bool never)
 	}
 }
 
-/* All changes are possible, and state 7 takes any value: costs stay close. */
+/* Random rules that allow all changes; state 7 fits any value, so the costs of
+ * the states stay close. */
 static void
 make_rules(struct trellis_rules *r, uint64_t *seed)
 {
@@ -46,7 +47,7 @@ make_rules(struct trellis_rules *r, uint64_t *seed)
 	}
 }
 
-/* What a use costs that finds the field in 'from' and leaves it in 'to'. */
+/* Return the cost of a use that changes the state from 'from' to 'to'. */
 static int
 use_cost(const struct trellis_rules *r, unsigned class, unsigned from,
 	 unsigned to)
@@ -63,7 +64,7 @@ use_cost(const struct trellis_rules *r, unsigned class, unsigned from,
 	       (from == (to ^ 1) && across < aslant ? across : aslant);
 }
 
-/* The costs after a use, one state at a time. */
+/* Compute the costs after a use, one state at a time. */
 static struct trellis_costs
 plain_step(const struct trellis_rules *r, unsigned class,
 	   const struct trellis_costs *before)
@@ -107,7 +108,7 @@ check_costs(const struct trellis_job *job)
 	}
 }
 
-/* The turns, first to last, lead to the least cost. */
+/* Check that the turns, from first to last, add up to the least cost. */
 static void
 check_trace(const struct trellis_job *job)
 {
@@ -148,13 +149,14 @@ START_TEST(lanes_do_what_the_rules_say)
 		for (size_t i = 1; i < USES && _i % 3 == 0; i++)
 			if (mini_random(&seed) >> 60 != 0)
 				classes[k][i] = classes[k][i - 1];
-		/* What repeats may cost nothing. */
+		/* A repeated value can cost nothing. */
 		for (unsigned class = 0; class < TRELLIS_CLASSES; class += 2)
 			rules[k].stay[class].state[class % TRELLIS_STATES] = 0;
 		job[k] = (struct trellis_job){ &rules[k], &start[k], classes[k],
 					       &path[k] };
 	}
-	/* A tied use that nothing may enter must be one that all may stay in. */
+	/* No state can be entered at a tied use, so every state must allow
+	 * to stay. */
 	for (unsigned class = TRELLIS_TIED; class < TRELLIS_CLASSES; class ++)
 		for (unsigned i = 0; i < TRELLIS_STATES; i++)
 			rules[0].stay[class].state[i] =

@@ -65,7 +65,7 @@ batch_add(struct batch *b, unsigned tag)
 		b->count < b->max ? &b->records[b->count++] : keep(b);
 
 	if (rec != NULL) {
-		record_clear(rec);
+		hatf_record_clear(rec);
 		rec->tag = (uint8_t)tag;
 	}
 	return rec;

@@ -154,7 +154,7 @@ modules_note(struct modules *m, const struct hatf_record *rec)
 	struct module mapping = { .object = object, .build_id = build_id };
 	uint64_t size;
 
-	if (!record_begins(rec, kind))
+	if (!hatf_record_comment_starts(rec, kind))
 		return HATF_OK;
 	find_name(rec, "object", object);
 	find_name(rec, "build_id", build_id);

@@ -27,7 +27,7 @@ tally_note(struct tally *t, const struct hatf_record *rec)
 
 	t->record_count++;
 	t->tag_count[rec->tag]++;
-	if (t->event_count == 0 && record_is_carried(rec))
+	if (t->event_count == 0 && hatf_record_is_carried(rec))
 		return;
 	if (rec->tag <= HATF_FREE && !p->alloc_expected && !p->free_expected)
 		t->event_count++;

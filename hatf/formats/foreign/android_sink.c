@@ -127,7 +127,7 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 static bool
 is_realloc(const struct call *call)
 {
-	if (!record_is_realloc(call->rec))
+	if (!hatf_record_is_realloc(call->rec))
 		return false;
 	if (call->kind == LEDGER_ALLOC)
 		return call->old_address == 0;

@@ -134,7 +134,7 @@ add_record(struct mptrace *m, const struct hatf_record *rec)
 	/* Whatever a realloc announces has been added with it. */
 	if (pairing_role(&m->pairing, rec) == PAIRING_PART)
 		return;
-	if (record_is_realloc(rec)) {
+	if (hatf_record_is_realloc(rec)) {
 		batch_realloc(&m->batch, rec, rec->tag == HATF_REALLOC_FREE);
 		return;
 	}

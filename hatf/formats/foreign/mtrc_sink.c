@@ -262,9 +262,9 @@ take_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct mtrc *const m = s->ctx;
 
-	if (record_begins(rec, MTRC_SYSTEM_KIND))
+	if (hatf_record_comment_starts(rec, MTRC_SYSTEM_KIND))
 		put_system(s, rec);
-	else if (record_begins(rec, MTRC_INDEX_KIND))
+	else if (hatf_record_comment_starts(rec, MTRC_INDEX_KIND))
 		take_index(m, rec);
 	/* A definition that is none leaves a call without a place. */
 	return loss_note_stack(s, m->stacks, rec);

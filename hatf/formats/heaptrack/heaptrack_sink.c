@@ -427,15 +427,15 @@ put_note(struct sink *s, const struct hatf_record *rec)
 	char buf[NOTE_MAX] = "";
 	uint64_t n;
 
-	if (record_begins(rec, "HATF suppression\n")) {
+	if (hatf_record_comment_starts(rec, "HATF suppression\n")) {
 		text_find(text, nbytes, "text", buf, sizeof(buf));
 		outfile_bytes(&s->out, "S ", 2);
 		put_text(s, buf, strlen(buf));
 		outfile_bytes(&s->out, "\n", 1);
 		return;
 	}
-	if (!record_begins(rec, "HATF system\nuse=resident\n") &&
-	    !record_begins(rec, "HATF time\n"))
+	if (!hatf_record_comment_starts(rec, "HATF system\nuse=resident\n") &&
+	    !hatf_record_comment_starts(rec, "HATF time\n"))
 		return;
 	if (text_find_u64(text, nbytes, "time", &n))
 		tell_time(s, n);

@@ -131,7 +131,7 @@ take_comment(struct sink *s, const struct hatf_record *rec)
 {
 	struct memtrace *const m = s->ctx;
 
-	if (record_begins(rec, PROMOTE_KIND))
+	if (hatf_record_comment_starts(rec, PROMOTE_KIND))
 		put_promote(m, rec);
 	/* A definition that is wrong is none. */
 	else

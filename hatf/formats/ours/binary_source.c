@@ -57,7 +57,7 @@ take_rows(const struct binary *b, const uint8_t *p, uint64_t offset,
 		     (old_address & ~column_mask[tag][COLUMN_OLD_ADDRESS]) |
 		     more[COLUMN_LENGTH - COLUMN_ALWAYS]) != 0)
 			return i;
-		record_clear(rec);
+		hatf_record_clear(rec);
 		rec->tag = (uint8_t)tag;
 		rec->size = size;
 		rec->address = column_address(address, base);

@@ -90,7 +90,7 @@ open_block(struct sink *s, const struct hatf_record *rec)
 		return;
 	h->in_block = true;
 	if (s->options.bare) {
-		encoder_place(&h->encoder);
+		encoder_begin_bare(&h->encoder);
 		return;
 	}
 	encoder_begin(&h->encoder, s->tally.event_count, time);

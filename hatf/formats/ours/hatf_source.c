@@ -6,7 +6,7 @@
  * so that 'framing' sees the comment before anything after it is decoded.
  */
 #include "hatf/codec/crc32c.h"
-#include "hatf/codec/decoder.h"
+#include "hatf/decoder/decoder.h"
 #include "hatf/formats/common/format.h"
 
 #include <stdlib.h>

@@ -67,7 +67,7 @@ take_tags(struct split *p, struct hatf_record *rec, size_t n,
 	uint8_t highest = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		record_clear(&rec[i]);
+		hatf_record_clear(&rec[i]);
 		rec[i].tag = tags[i];
 		rec[i].offset = offset;
 		offset += p->row_nbytes;

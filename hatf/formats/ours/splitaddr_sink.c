@@ -83,8 +83,8 @@ put_record(struct splitaddr_sink *p, const struct hatf_record *rec)
 	struct hatf_record bare = *rec;
 
 	if (p->record_count == 0)
-		encoder_place(&p->encoder);
-	if (record_is_realloc(rec))
+		encoder_begin_bare(&p->encoder);
+	if (hatf_record_is_realloc(rec))
 		l->values[l->count++] = rec->old_address;
 	if (rec->tag <= HATF_REALLOC_FREE)
 		l->values[l->count++] = rec->address;

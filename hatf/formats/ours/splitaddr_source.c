@@ -7,7 +7,7 @@
  */
 #include "hatf/formats/ours/splitaddr.h"
 
-#include "hatf/codec/decoder.h"
+#include "hatf/decoder/decoder.h"
 
 #include <stdlib.h>
 

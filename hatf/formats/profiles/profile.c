@@ -373,7 +373,7 @@ note_time(struct profile *p, const struct hatf_record *rec)
 	uint64_t time;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (p->has_times && record_begins(rec, kinds[i]) &&
+		if (p->has_times && hatf_record_comment_starts(rec, kinds[i]) &&
 		    text_find_u64(text, rec->attributes_nbytes, "time",
 				  &time) &&
 		    time > p->now)

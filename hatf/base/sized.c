@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sized.c - see sized.h */
-#include "hatf/io/sized.h"
+#include "hatf/base/sized.h"
 
 #include <stdint.h>
 #include <string.h>

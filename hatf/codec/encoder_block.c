@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * encoder_block.c - the begin and end of a block; see encoder.h
+ */
+#include "hatf/codec/encoder_block.h"
+
+#include "hatf/codec/crc32c.h"
+
+#include <string.h>
+
+#define LENGTH_DIGITS 10
+
+/* The line of a sum, whose digits are filled in later. */
+#define SUM_LINE "crc32c=00000000\n"
+
+/* Longest text of a block comment: 60 bytes, and five numbers of 20 digits. */
+#define BLOCK_COMMENT_MAX 160
+
+uint64_t
+encoder_data_records(const struct encoder *e)
+{
+	uint64_t count = 0;
+
+	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
+		count += e->record_count[tag];
+	return count;
+}
+
+bool
+encoder_comment(struct encoder *e, const char *text, size_t nbytes)
+{
+	const struct hatf_record rec = {
+		.tag = HATF_COMMENT,
+		.attributes = (const uint8_t *)text,
+		.attributes_nbytes = (uint32_t)nbytes,
+	};
+
+	if (nbytes > UINT16_MAX)
+		return false;
+	/* Outside a block there is no metadata to wait for, and less room. */
+	if (e->pending != 0 || e->restart)
+		return encoder_put(e, &rec);
+	if (e->cap - e->used < 3 + nbytes)
+		return false;
+	encoder_write_comment(e, rec.attributes, nbytes);
+	e->record_count[HATF_COMMENT]++;
+	e->pending_max = encoder_choose_pending_max(e);
+	return true;
+}
+
+/* Note the place of the sum: the last comment ends with SUM_LINE. */
+static void
+note_sum_place(struct encoder *e)
+{
+	e->sum_off = e->used - 1 - CRC32C_DIGITS;
+}
+
+bool
+encoder_trailer(struct encoder *e, struct text *text)
+{
+	if (e->has_sums)
+		text_str(text, SUM_LINE);
+	if (!encoder_comment(e, text->buf, text->used))
+		return false;
+	if (e->has_sums && !text->full)
+		note_sum_place(e);
+	return true;
+}
+
+void
+encoder_begin_bare(struct encoder *e)
+{
+	e->restart = true;
+}
+
+void
+encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
+{
+	static const char length[] = "bytes=0000000000\n";
+	char buf[BLOCK_COMMENT_MAX];
+	struct text t;
+
+	memcpy(e->count_before, e->record_count, sizeof(e->count_before));
+	text_init(&t, buf, sizeof(buf));
+	text_str(&t, "HATF block\n");
+	text_line_u64(&t, "block", e->block_count);
+	text_line_u64(&t, "record", encoder_data_records(e));
+	text_line_u64(&t, "event", event);
+	text_line_u64(&t, "time", time);
+	text_str(&t, length);
+	/* The first block includes the header of the stream. */
+	e->block_off = e->block_count == 0 ? 0 : e->used;
+	encoder_comment(e, buf, t.used);
+	e->length_off = e->used - 1 - LENGTH_DIGITS;
+	e->block_count++;
+	encoder_begin_bare(e);
+}
+
+bool
+encoder_is_full(const struct encoder *e, size_t block_nbytes)
+{
+	if (e->used >= block_nbytes)
+		return true;
+	return e->planner.is_window_block &&
+	       (e->pending == e->pending_max ||
+		e->texts_used > e->planner.records * ENCODER_TEXT_NBYTES / 2);
+}
+
+static void
+fill_in_length(struct encoder *e)
+{
+	size_t length = e->used - e->block_off;
+
+	if (e->length_off == 0)
+		return;
+	for (unsigned i = LENGTH_DIGITS; i-- > 0; length /= 10)
+		e->buf[e->length_off + i] = (uint8_t)('0' + length % 10);
+}
+
+static void
+fill_in_sum(struct encoder *e)
+{
+	if (e->sum_off != 0)
+		crc32c_write(crc32c_add(0, e->buf, e->sum_off),
+			     e->buf + e->sum_off);
+}
+
+unsigned
+encoder_end(struct encoder *e)
+{
+	static const char text[] = "HATF sum\n" SUM_LINE;
+	unsigned appended = 0;
+
+	encoder_flush(e);
+	if (e->has_sums && e->length_off != 0 && e->sum_off == 0 &&
+	    encoder_comment(e, text, sizeof(text) - 1)) {
+		note_sum_place(e);
+		appended = 1;
+	}
+	fill_in_length(e);
+	fill_in_sum(e);
+	return appended;
+}
+
+void
+encoder_cancel(struct encoder *e)
+{
+	e->pending = 0;
+	e->texts_used = 0;
+	e->used = 0;
+	e->length_off = 0;
+	e->sum_off = 0;
+	/* Else the comment of the next block would wait for metadata. */
+	e->restart = false;
+	e->block_count--;
+	memcpy(e->record_count, e->count_before, sizeof(e->record_count));
+	e->pending_max = encoder_choose_pending_max(e);
+}
+
+void
+encoder_reset(struct encoder *e)
+{
+	e->stream_nbytes += e->used;
+	e->used = 0;
+	e->length_off = 0;
+	e->sum_off = 0;
+	e->pending_max = encoder_choose_pending_max(e);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * decoder_runs.h - shared by decoder.c and decoder_runs.c
+ *
+ * A run is consecutive heap records (tags 0 to 5), which make up nearly all of
+ * a trace.  Internal to these two files, and under the rules of decoder.h.
+ */
+#ifndef HATF_DECODER_RUNS_H
+#define HATF_DECODER_RUNS_H
+
+#include "hatf/decoder/decoder.h"
+
+/* Codes in 'extra_nbytes', not lengths: the position of the length. */
+#define DECODER_LENGTH_V1 0x10000u /* in the last byte of the fixed part */
+#define DECODER_LENGTH_V2 0x10001u /* in its last two bytes */
+
+/* Tag, six numbers of 8 bytes, and 7 bytes that a fetch may read beyond. */
+#define DECODER_FETCH_NBYTES (1 + 6 * 8 + 7)
+
+/* The longest record that a run can have: with attributes of 'v1'. */
+#define DECODER_RUN_RECORD_NBYTES (1 + 6 * 8 + 1 + 255)
+_Static_assert(DECODER_RUN_RECORD_NBYTES >= DECODER_FETCH_NBYTES,
+	       "the bytes for fetching the last number are there");
+
+/* Can a run begin with the record at 'p'? */
+static inline bool
+decoder_begins_run(const struct decoder *d, const uint8_t *p,
+		   const uint8_t *end)
+{
+	return end - p >= DECODER_RUN_RECORD_NBYTES &&
+	       p[0] <= HATF_REALLOC_FREE &&
+	       d->extra_nbytes != DECODER_LENGTH_V2;
+}
+
+/*
+ * Decode a run from '*next' on, at most 'max' records, with the fastest loop
+ * that suits the layout.  Move '*next' past it, count its records and events,
+ * and return the number of records.
+ */
+size_t decoder_decode_run(struct decoder *d, const uint8_t **next,
+			  const uint8_t *end, struct hatf_record *records,
+			  size_t max);
+
+#endif /* HATF_DECODER_RUNS_H */

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* narrate_comments.c - see narrate_comments.h */
+
+#include "hatf/rings/narrate_comments.h"
+
+#include <string.h>
+
+#include "hatf/codec/comment_text.h"
+
+static void
+put_comment(struct narrator *n, const struct text *text)
+{
+	narrate_open_block(n);
+	encoder_comment(&n->encoder, text->buf, text->used);
+}
+
+void
+narrate_put_clock(struct narrator *n, const char *name)
+{
+	char buf[128];
+	struct text text;
+
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF clock\n");
+	text_line(&text, "clock", name, strlen(name));
+	text_line_u64(&text, "time", n->time);
+	if (!n->is_stamped && n->step != NARRATE_STEP)
+		text_line_u64(&text, "step", n->step);
+	put_comment(n, &text);
+}
+
+void
+narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name)
+{
+	char buf[256], string[17] = "";
+	struct text text;
+
+	memcpy(string, name, 16);
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF thread\n");
+	text_line_u64(&text, "thread", thread);
+	text_line(&text, "name", string, strlen(string));
+	put_comment(n, &text);
+}
+
+/* Put the comment of a realloc that was in progress during a fork. */
+static void
+put_open_realloc(struct narrator *n, const struct order_source *source,
+		 const struct event *ev)
+{
+	char buf[192];
+	struct text text;
+
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF realloc\n");
+	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "fork", ev->operand[2]);
+	text_line_u64(&text, "old", ev->operand[0]);
+	if (ev->operand[1] != 0)
+		text_line_u64(&text, "address", ev->operand[1]);
+	put_comment(n, &text);
+}
+
+void
+narrate_put_fork(struct narrator *n, const struct order_source *source,
+		 const struct event *ev)
+{
+	const uint64_t ticket = ev->operand[0];
+	const bool after = (ev->flags & EVENT_FLAG_FORKED) != 0;
+	char buf[192];
+	struct text text;
+
+	if (ev->type == EVENT_REALLOC_BEGIN) {
+		put_open_realloc(n, source, ev);
+		return;
+	}
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF fork\n");
+	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "fork", ticket);
+	if (after)
+		text_line_u64(&text, "forked", 1);
+	text_line_u64(&text, "event", n->event_count);
+	text_line_u64(&text, "time", n->time);
+	put_comment(n, &text);
+	if (after)
+		return;
+	n->fork[ticket % NARRATE_FORKS_MAX].segment = n->segment;
+	n->fork[ticket % NARRATE_FORKS_MAX].event = n->event_count;
+	/* release: pairs with the acquire in writer_await_fork(). */
+	atomic_store_explicit(&n->fork[ticket % NARRATE_FORKS_MAX].ticket,
+			      ticket, memory_order_release);
+}
+
+void
+narrate_lost(struct narrator *n, const struct order_source *source,
+	     uint64_t count, uint64_t from, uint64_t to)
+{
+	char buf[256];
+	struct text text;
+
+	n->lost_count += count;
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF lost\n");
+	if (source != NULL)
+		text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "count", count);
+	text_line_u64(&text, "from", narrate_time_at(n, from));
+	text_line_u64(&text, "to", narrate_time_at(n, to));
+	put_comment(n, &text);
+}
+
+void
+narrate_put_mark(struct narrator *n, const struct order_source *source,
+		 const struct event *ev)
+{
+	const char *const piece = (const char *)ev->operand;
+	const size_t nbytes = strnlen(piece, sizeof(ev->operand));
+	char buf[4 * NARRATE_MARK_NBYTES + 256];
+	struct text text;
+
+	if (nbytes <= sizeof(n->mark) - n->mark_nbytes) {
+		memcpy(n->mark + n->mark_nbytes, piece, nbytes);
+		n->mark_nbytes += (uint32_t)nbytes;
+	}
+	if ((ev->flags & EVENT_FLAG_MORE) != 0)
+		return;
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF mark\n");
+	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "time", n->time);
+	text_line(&text, "text", n->mark, n->mark_nbytes);
+	n->mark_nbytes = 0;
+	put_comment(n, &text);
+}
+
+void
+narrate_trailer(struct narrator *n, const struct narrate_trailer *end)
+{
+	char buf[NARRATE_TRAILER_NBYTES];
+	struct text text;
+
+	narrate_open_block(n);
+	encoder_flush(&n->encoder);
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, "HATF end\n");
+	text_line_u64(&text, "complete",
+		      n->lost_count == 0 && !end->is_early &&
+			      !end->is_incomplete && end->missed == NULL);
+	text_line(&text, "end", end->name, strlen(end->name));
+	if (end->error != NULL)
+		text_line(&text, "error", end->error, strlen(end->error));
+	if (end->missed != NULL)
+		text_line(&text, "missed", end->missed, strlen(end->missed));
+	text_line_u64(&text, "events", n->event_count);
+	text_line_u64(&text, "records", encoder_data_records(&n->encoder));
+	text_line_u64(&text, "lost", n->lost_count);
+	text_line_u64(&text, "threads", end->threads);
+	text_line_u64(&text, "waits", end->waits);
+	text_line_u64(&text, "wait_ns", end->wait_ns);
+	text_line_u64(&text, "time", n->time);
+	text_line_u64(&text, "hatf_bytes",
+		      n->encoder.stream_nbytes + n->encoder.used);
+	text_line_u64(&text, "cpu_ns", end->cpu_ns);
+	if (end->is_recovered)
+		text_line_u64(&text, "recovered", end->recovered);
+	encoder_trailer(&n->encoder, &text);
+}
