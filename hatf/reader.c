@@ -40,14 +40,14 @@ struct hatf_reader {
 static bool
 note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 {
-	const struct framing_place place = {
+	const struct framing_position position = {
 		.record_count = s->tally.record_count,
 		.event_count = s->tally.event_count,
 		.end = s->tally.record_count + 1,
 	};
 	const char *field = NULL;
 	const enum hatf_status status =
-		framing_note(&s->framing, comment, &place, &field);
+		framing_note(&s->framing, comment, &position, &field);
 
 	if (status == HATF_OK)
 		return true;
@@ -86,7 +86,7 @@ read_more(struct hatf_reader *reader, struct hatf_record *records, size_t max)
 	const uint64_t number = s->tally.record_count;
 	size_t n = reader->format->source->read(s, records, max);
 
-	if (!reader->format->frames)
+	if (!reader->format->owns_framing)
 		n = note_records(s, records, n);
 	for (size_t i = 0; reader->watches && i < n; i++)
 		if (!disorder_note(&reader->disorder, &records[i],
@@ -161,7 +161,7 @@ read_first(struct hatf_reader *reader)
  * mark of its own but its records.
  */
 static bool
-is_certain(const struct format *named)
+is_named(const struct format *named)
 {
 	return named != NULL && (named->by_name || named->recognise == NULL);
 }
@@ -175,26 +175,27 @@ recognise(struct hatf_reader *reader)
 	const size_t nbytes =
 		input_window_fill(&s->window, FORMAT_PREFIX_NBYTES);
 	const enum hatf_status end = s->window.input.status;
-	const char *stranger;
+	const char *not_a_trace;
 	enum hatf_status status;
 
 	if (nbytes == 0 && end == HATF_END)
 		return source_stop(s, HATF_NOT_HATF, NULL);
 	if (nbytes == 0 && end == HATF_IO)
 		return source_stop(s, HATF_IO, NULL);
-	s->is_certain = is_certain(reader->format);
-	stranger = s->is_certain ? NULL
-				 : stranger_recognise(s->window.next, nbytes);
-	if (stranger != NULL)
-		return source_stop(s, HATF_NOT_READ, stranger);
+	s->is_named = is_named(reader->format);
+	not_a_trace = s->is_named
+			      ? NULL
+			      : not_traces_recognise(s->window.next, nbytes);
+	if (not_a_trace != NULL)
+		return source_stop(s, HATF_NOT_READ, not_a_trace);
 	/* Compressed data that is damaged may have been a trace. */
-	if (!s->is_certain)
+	if (!s->is_named)
 		reader->format = format_recognise(s->window.next, nbytes);
 	reader->opened = true;
 	status = reader->format->source->open(s);
 	reader->watches = (s->flags & HATF_READER_DISORDER) != 0 &&
 			  reader->format->disorderly;
-	if (status == HATF_OK && !reader->format->frames)
+	if (status == HATF_OK && !reader->format->owns_framing)
 		status = read_first(reader);
 	return status;
 }
@@ -363,7 +364,7 @@ is_at_trailer(const struct hatf_reader *reader)
 {
 	const struct source *const s = &reader->source;
 
-	return framing_at_trailer(&s->framing, reader->format->frames
+	return framing_at_trailer(&s->framing, reader->format->owns_framing
 						       ? s->offset
 						       : s->tally.record_count);
 }

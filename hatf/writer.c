@@ -53,9 +53,9 @@ put(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 	if (n == 0 || s->err.status != HATF_OK)
 		return s->err.status;
 	w->format->sink->write(s, records, n);
-	if (!w->format->packs)
+	if (!w->format->compresses)
 		s->offset = outfile_offset(&s->out);
-	if (check_out(s) == HATF_OK && !w->format->frames)
+	if (check_out(s) == HATF_OK && !w->format->owns_framing)
 		sink_count(s, records, n);
 	return s->err.status;
 }
@@ -268,7 +268,7 @@ make_header(struct hatf_writer *w)
 {
 	struct text t;
 
-	if (!w->framed || w->format->frames)
+	if (!w->framed || w->format->owns_framing)
 		return HATF_OK;
 	w->header = malloc(UINT16_MAX);
 	if (w->header == NULL)
@@ -296,7 +296,7 @@ find_compression(const struct format *format,
 		*kind_ret = FRAME_ZSTD;
 	else if (strcmp(o->compression, frame_kind_name(FRAME_LZ4)) == 0)
 		*kind_ret = FRAME_LZ4;
-	return *kind_ret != FRAME_NONE && !format->packs;
+	return *kind_ret != FRAME_NONE && !format->compresses;
 }
 
 /* Everything but the file. */
@@ -319,7 +319,7 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 		s->options.bare = false;
 	w->framed = !s->options.bare && !w->format->foreign;
 
-	const bool compressed = !w->format->packs && !s->options.plain;
+	const bool compressed = !w->format->compresses && !s->options.plain;
 	const int level = s->options.level;
 	enum frame_kind kind;
 
@@ -407,7 +407,7 @@ finish(struct hatf_writer *w)
 	struct text t;
 
 	put_header(w);
-	if (w->framed && !w->format->frames) {
+	if (w->framed && !w->format->owns_framing) {
 		text_init(&t, buf, sizeof(buf));
 		sink_trailer(s, &t);
 		put_comment(w, buf, t.used);

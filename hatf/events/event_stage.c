@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_stage.c - open and close an event stage, and hand live blocks from one to
- * another
+ * event_stage.c - open and close an event stage, and move live blocks between
+ * stages
  */
 #include "hatf/events/events.h"
 
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Has the header's 'key' this value? */
+/* Return true if the header's 'key' has this value. */
 static bool
-says(const struct hatf_reader *reader, const char *key, const char *value)
+header_is(const struct hatf_reader *reader, const char *key, const char *value)
 {
 	const char *const found = hatf_reader_header(reader, key);
 
@@ -31,18 +31,21 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	ev->reader = reader;
 	ev->ours = stats.ours;
 	ev->strict = ev->ours && hatf_reader_header(reader, "source") == NULL;
-	ev->is_exact = !says(reader, "live", "unknown") &&
-		       !says(reader, "live", "uncertain");
+	ev->is_exact = !header_is(reader, "live", "unknown") &&
+		       !header_is(reader, "live", "uncertain");
 	ev->inherits = hatf_reader_header(reader, "parent_pid") != NULL ||
-		       says(reader, "start", "late") || !ev->is_exact;
+		       header_is(reader, "start", "late") || !ev->is_exact;
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
-	/* A child may use the heaps that its parent made. */
+	/* A child may use the heaps that its parent created. */
 	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
 	if (hatf_reader_header(reader, "parent_pid") != NULL)
 		ev->stats.heritage = HATF_HERITAGE_UNKNOWN;
 	ids_init(&ev->threads, ev->strict);
-	/* Both 0 exist from the start; the traces of others may create them. */
+	/*
+	 * Thread 0 and heap 0 exist from the start in our traces; traces by
+	 * other programs may create them.
+	 */
 	if ((ev->strict && ids_create(&ev->threads, 0) != IDS_OK) ||
 	    (ev->strict && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||
 	    (ev->inherits && !inherited_init(&ev->inherited))) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.c - hatf_events: records into logical events
+ * events.c - hatf_events: turn records into logical events
  *
- * A realloc changes the live set when its own record comes; the alloc and free
- * that it announces are then recognised and swallowed (pairing.h), so a trace
- * without them means the same.  That a realloc was not followed by what it
- * announced is known only afterwards: the violation goes to the next event.
+ * A realloc changes the live set at its own record.  The stage then recognises
+ * and skips the alloc and free that the realloc announces (pairing.h), so a
+ * trace without them has the same meaning.  If the announced records are
+ * missing, the stage finds out only later: it reports that violation with the
+ * next event.
  *
- * Where a trace is wrong, the program is taken to be right (hatf.h), so one
- * defect is one violation and not a wave of them.
+ * Where a trace is wrong, the stage assumes that the program was right
+ * (hatf.h).  One defect is then one violation, not a series of them.
  */
 #include "hatf/events/events.h"
 
 #include "hatf/codec/hatf_record.h"
 #include "hatf/decoder/decoder.h"
 
-/* Only the first violation of an event is told. */
+/* Report the first violation of an event only. */
 static void
 violate(struct hatf_event *out, enum hatf_violation violation)
 {
@@ -31,17 +32,20 @@ no_memory(struct hatf_events *ev)
 	ev->no_memory = true;
 }
 
-/* Is it one that the parent's trace told of?  All others have a number. */
+/*
+ * Return true for a block known from the parent's trace alone; all others have
+ * an object number.
+ */
 static bool
 is_inherited(const struct block *block)
 {
 	return block->object == 0;
 }
 
-/* Copy what the live set knows of a block to the event that concerns it. */
+/* Copy what the live set knows of a block to the event about it. */
 static void
-tell_object(struct hatf_events *ev, struct hatf_event *out,
-	    const struct block *block)
+describe_object(struct hatf_events *ev, struct hatf_event *out,
+		const struct block *block)
 {
 	out->inherited = is_inherited(block);
 	ev->stats.inherited_count += out->inherited;
@@ -52,15 +56,21 @@ tell_object(struct hatf_events *ev, struct hatf_event *out,
 	out->birth_event = block->birth_event;
 }
 
-/* An inherited block dies, or is known from now on. */
+/*
+ * Stop counting an inherited block: it is freed, or becomes an object of this
+ * trace.
+ */
 static void
-lose_inherited(struct hatf_events *ev, const struct block *block)
+uncount_inherited(struct hatf_events *ev, const struct block *block)
 {
 	ev->stats.inherited_live_count--;
 	ev->stats.inherited_live_nbytes -= block->size;
 }
 
-/* The block at 'address' dies; false if there is none. */
+/*
+ * Remove the block at 'address' from the live set.  Returns false if there is
+ * none.
+ */
 static bool
 end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
 	  struct block *old_ret)
@@ -68,13 +78,13 @@ end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
 	if (!heaps_take(&ev->heaps, heap, address, old_ret))
 		return false;
 	if (is_inherited(old_ret))
-		lose_inherited(ev, old_ret);
+		uncount_inherited(ev, old_ret);
 	if (ev->inherits)
 		inherited_note_dead(&ev->inherited, address);
 	return true;
 }
 
-/* The object of 'out' is born with this event. */
+/* Create the object of 'out', born with this event. */
 static void
 new_object(struct hatf_events *ev, struct hatf_event *out)
 {
@@ -83,7 +93,10 @@ new_object(struct hatf_events *ev, struct hatf_event *out)
 	out->birth_event = ev->stats.event_count;
 }
 
-/* A carried block whose free may have been lost: 'address' is handed out again. */
+/*
+ * Remove a carried block at 'address', which was just allocated again: the free
+ * of the carried block may be missing in the trace.
+ */
 static void
 drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 {
@@ -95,8 +108,9 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 }
 
 /*
- * 'address' is handed out: an inherited block there is no more.  If it was freed
- * while the parent forked, that is as it should be.
+ * 'address' was allocated again: stop counting an inherited block there.  If
+ * the parent may have freed that block while it forked, remove it, too, so that
+ * the allocation is not reported as a violation.
  */
 static void
 replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -106,12 +120,12 @@ replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
 	if (!block_set_find(&heap->live, address, &block) ||
 	    !is_inherited(&block))
 		return;
-	lose_inherited(ev, &block);
+	uncount_inherited(ev, &block);
 	if (inherited_settle(&ev->inherited, address))
 		heaps_take(&ev->heaps, heap, address, &block);
 }
 
-/* From here on the object of 'out' is at out->address. */
+/* Put the object of 'out' at out->address. */
 static void
 begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 {
@@ -134,12 +148,12 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 }
 
 /*
- * A free or realloc of out->old_address, which is not live.  'dies' says that it
- * ends the block, or that the trace knows it from now on.
+ * Handle a free or realloc of out->old_address, which is not live.  'dies'
+ * means that the event frees the block or makes it an object of this trace.
  */
 static void
-unknown_block(struct hatf_events *ev, struct hatf_event *out,
-	      enum hatf_violation violation, bool dies)
+on_unknown_block(struct hatf_events *ev, struct hatf_event *out,
+		 enum hatf_violation violation, bool dies)
 {
 	if (!ev->inherits ||
 	    !inherited_may_be(&ev->inherited, out->old_address)) {
@@ -160,12 +174,12 @@ on_alloc(struct hatf_events *ev, struct heap *heap,
 	out->address = rec->address;
 	out->size = rec->size;
 	if (rec->address == 0)
-		return; /* it failed */
+		return; /* the call failed */
 	new_object(ev, out);
 	begin_block(ev, heap, out);
 }
 
-/* A block that lived when the trace began: no event. */
+/* Add a block that was live when the trace began.  This is not an event. */
 static void
 on_carried(struct hatf_events *ev, const struct hatf_record *rec,
 	   struct hatf_event *out)
@@ -191,14 +205,14 @@ on_free(struct hatf_events *ev, struct heap *heap,
 	out->kind = HATF_EVENT_FREE;
 	out->old_address = rec->address;
 	if (end_block(ev, heap, rec->address, &old)) {
-		tell_object(ev, out, &old);
+		describe_object(ev, out, &old);
 	} else if (rec->address != 0 || ev->ours) {
-		/* Others may record free(NULL), which does nothing. */
-		unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
+		/* Other programs may record free(NULL), which does nothing. */
+		on_unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
 	}
 }
 
-/* Do the addresses of a realloc fit its tag?  (FORMAT "Realloc") */
+/* Return true if the addresses of a realloc fit its tag (FORMAT "Realloc"). */
 static bool
 fits_tag(const struct hatf_record *rec)
 {
@@ -216,7 +230,7 @@ fits_tag(const struct hatf_record *rec)
 	}
 }
 
-/* The block, which no event had told of, becomes the object of 'out'. */
+/* Make the block, which no event has created, the object of 'out'. */
 static void
 adopt_block(struct hatf_events *ev, struct hatf_event *out, struct block *block)
 {
@@ -226,7 +240,7 @@ adopt_block(struct hatf_events *ev, struct hatf_event *out, struct block *block)
 	block->birth_event = out->birth_event & BLOCK_EVENT_MAX;
 }
 
-/* A realloc in place. */
+/* Handle a realloc in place. */
 static void
 resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
 	     struct block *live)
@@ -234,7 +248,7 @@ resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
 	bool replaced;
 
 	if (is_inherited(live)) {
-		lose_inherited(ev, live);
+		uncount_inherited(ev, live);
 		adopt_block(ev, out, live);
 	}
 	live->size = out->size;
@@ -242,7 +256,7 @@ resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
 		no_memory(ev);
 }
 
-/* The live block of a realloc has been moved or freed. */
+/* Remove the old block of a realloc that moved or freed it. */
 static void
 drop_block(struct hatf_events *ev, struct heap *heap,
 	   const struct hatf_record *rec, struct hatf_event *out)
@@ -260,7 +274,7 @@ drop_block(struct hatf_events *ev, struct heap *heap,
 	}
 }
 
-/* A realloc did something to a block, 'live' or NULL. */
+/* Apply a successful realloc; 'live' is the old block, or NULL if unknown. */
 static void
 change_block(struct hatf_events *ev, struct heap *heap,
 	     const struct hatf_record *rec, struct hatf_event *out,
@@ -297,18 +311,19 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 	if (rec->old_address != 0) {
 		is_live = block_set_find(&heap->live, rec->old_address, &live);
 		if (is_live)
-			tell_object(ev, out, &live);
+			describe_object(ev, out, &live);
 		else
-			unknown_block(ev, out, HATF_VIOLATION_REALLOC_UNKNOWN,
-				      !failed);
+			on_unknown_block(ev, out,
+					 HATF_VIOLATION_REALLOC_UNKNOWN,
+					 !failed);
 	}
 	if (!failed)
 		change_block(ev, heap, rec, out, is_live ? &live : NULL);
 }
 
 /*
- * Is an announced record as the realloc has announced it?  Traces by other
- * programs are held to the size only.
+ * Return true if an announced record matches its realloc.  For a trace by
+ * another program, compare only the size.
  */
 static bool
 fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
@@ -317,15 +332,16 @@ fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
 		return false;
 	if (!ev->ours)
 		return true;
-	/* The alloc comes first. */
+	/* The alloc must precede the free. */
 	return (rec->tag == HATF_ALLOC || !ev->pairing.alloc_expected) &&
 	       rec->time == ev->realloc_time && rec->heap == ev->realloc_heap;
 }
 
 /*
- * The record belongs to the realloc before it, which has changed the live set.
- * Only a tag 4 with an old block changes it once more: announcing no free, it left
- * that block live.  Without the announced alloc it is a move, as mpatrol has it.
+ * Handle a record that the realloc before it announced; the realloc itself has
+ * changed the live set.  Only a tag 4 with an old block changes it again: it
+ * announces no free, so the old block is still live.  Without the announced
+ * alloc, treat it as a move, as mpatrol does.
  */
 static void
 on_part(struct hatf_events *ev, const struct hatf_record *rec)
@@ -334,7 +350,7 @@ on_part(struct hatf_events *ev, const struct hatf_record *rec)
 	bool replaced;
 
 	if (!fits_realloc(ev, rec))
-		ev->carried = HATF_VIOLATION_PAIRING;
+		ev->pending_violation = HATF_VIOLATION_PAIRING;
 	if (rec->tag != HATF_ALLOC || heap == NULL)
 		return;
 	ev->left_over_heap = NULL;
@@ -346,8 +362,8 @@ on_part(struct hatf_events *ev, const struct hatf_record *rec)
 /* ------------------------------------------------------------------- events */
 
 static void
-take(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
-     enum hatf_violation violation)
+check_id(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
+	 enum hatf_violation violation)
 {
 	if (result == IDS_WRONG)
 		violate(out, violation);
@@ -355,14 +371,14 @@ take(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
 		no_memory(ev);
 }
 
-/* An event of this thread: does it exist? */
+/* Check that the thread of the event exists. */
 static void
 use_thread(struct hatf_events *ev, struct hatf_event *out)
 {
 	if (ev->thread_known && out->thread == ev->thread)
 		return;
-	take(ev, out, ids_use(&ev->threads, out->thread),
-	     HATF_VIOLATION_THREAD);
+	check_id(ev, out, ids_use(&ev->threads, out->thread),
+		 HATF_VIOLATION_THREAD);
 	ev->thread_known = true;
 	ev->thread = out->thread;
 }
@@ -376,10 +392,10 @@ on_thread(struct hatf_events *ev, const struct hatf_record *rec,
 	out->kind =
 		creates ? HATF_EVENT_THREAD_CREATE : HATF_EVENT_THREAD_DESTROY;
 	ev->thread_known = false;
-	take(ev, out,
-	     creates ? ids_create(&ev->threads, rec->thread)
-		     : ids_destroy(&ev->threads, rec->thread),
-	     HATF_VIOLATION_THREAD);
+	check_id(ev, out,
+		 creates ? ids_create(&ev->threads, rec->thread)
+			 : ids_destroy(&ev->threads, rec->thread),
+		 HATF_VIOLATION_THREAD);
 }
 
 static void
@@ -390,13 +406,13 @@ on_heap(struct hatf_events *ev, const struct hatf_record *rec,
 
 	out->kind = creates ? HATF_EVENT_HEAP_CREATE : HATF_EVENT_HEAP_DESTROY;
 	use_thread(ev, out);
-	take(ev, out,
-	     creates ? ids_create(&ev->heaps.ids, rec->heap)
-		     : ids_destroy(&ev->heaps.ids, rec->heap),
-	     HATF_VIOLATION_HEAP);
+	check_id(ev, out,
+		 creates ? ids_create(&ev->heaps.ids, rec->heap)
+			 : ids_destroy(&ev->heaps.ids, rec->heap),
+		 HATF_VIOLATION_HEAP);
 	if (creates)
 		return;
-	/* The process's malloc does not end. */
+	/* Heap 0, the process's malloc, is never destroyed. */
 	if (ev->ours && rec->heap == 0)
 		violate(out, HATF_VIOLATION_HEAP);
 	if (ev->stats.inherited_live_count != 0) {
@@ -410,7 +426,7 @@ on_heap(struct hatf_events *ev, const struct hatf_record *rec,
 	heaps_clear(&ev->heaps, rec->heap);
 }
 
-/* A logical event of the heap: alloc, free or realloc. */
+/* Handle a logical event of a heap: alloc, free or realloc. */
 static void
 on_block(struct hatf_events *ev, const struct hatf_record *rec,
 	 struct hatf_event *out)
@@ -423,8 +439,8 @@ on_block(struct hatf_events *ev, const struct hatf_record *rec,
 	}
 	use_thread(ev, out);
 	if (rec->heap != 0)
-		take(ev, out, ids_use(&ev->heaps.ids, rec->heap),
-		     HATF_VIOLATION_HEAP);
+		check_id(ev, out, ids_use(&ev->heaps.ids, rec->heap),
+			 HATF_VIOLATION_HEAP);
 	if (rec->tag == HATF_ALLOC)
 		on_alloc(ev, heap, rec, out);
 	else if (rec->tag == HATF_FREE)
@@ -434,7 +450,10 @@ on_block(struct hatf_events *ev, const struct hatf_record *rec,
 	ev->stats.event_count++;
 }
 
-/* Record 'rec' has a time; false if it lies before that of the last one. */
+/*
+ * Note the time of a record.  Returns false if it precedes that of the last
+ * record.
+ */
 static bool
 note_time(struct hatf_events *ev, const struct hatf_record *rec)
 {
@@ -450,9 +469,9 @@ note_time(struct hatf_events *ev, const struct hatf_record *rec)
 	return in_order;
 }
 
-/* What 'rec', which is no comment, is to the realloc before it. */
+/* Find out what the record, not a comment, is to the realloc before it. */
 static enum pairing_role
-pair(struct hatf_events *ev, const struct hatf_record *rec)
+note_pairing(struct hatf_events *ev, const struct hatf_record *rec)
 {
 	const bool waits =
 		ev->pairing.alloc_expected || ev->pairing.free_expected;
@@ -463,9 +482,12 @@ pair(struct hatf_events *ev, const struct hatf_record *rec)
 		on_part(ev, rec);
 		return role;
 	}
-	/* Others may announce and write nothing, but not only a part of it. */
+	/*
+	 * Other programs may leave out all announced records, but not only
+	 * some.
+	 */
 	if (waits && (ev->ours || ev->part_seen))
-		ev->carried = HATF_VIOLATION_PAIRING;
+		ev->pending_violation = HATF_VIOLATION_PAIRING;
 	ev->part_seen = false;
 	ev->realloc_size = rec->size;
 	ev->realloc_time = rec->time;
@@ -473,21 +495,23 @@ pair(struct hatf_events *ev, const struct hatf_record *rec)
 	return role;
 }
 
-/* A record other than a comment; returns whether it begins an event. */
+/*
+ * Handle a record that is not a comment.  Returns true if it begins an event.
+ */
 static bool
-judge(struct hatf_events *ev, const struct hatf_record *rec,
-      struct hatf_event *out)
+handle_data(struct hatf_events *ev, const struct hatf_record *rec,
+	    struct hatf_event *out)
 {
-	const enum pairing_role role = pair(ev, rec);
+	const enum pairing_role role = note_pairing(ev, rec);
 	const bool in_order = note_time(ev, rec);
 
 	if (role == PAIRING_PART) {
 		if (!in_order)
-			ev->carried = HATF_VIOLATION_TIME;
+			ev->pending_violation = HATF_VIOLATION_TIME;
 		return false;
 	}
-	out->violation = ev->carried;
-	ev->carried = HATF_VIOLATION_NONE;
+	out->violation = ev->pending_violation;
+	ev->pending_violation = HATF_VIOLATION_NONE;
 	if (!in_order)
 		violate(out, HATF_VIOLATION_TIME);
 	if (ev->stats.event_count == 0 && ev->ours &&
@@ -504,8 +528,8 @@ judge(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * What an event has from its first record alone; all else 0.  Field by field for
- * the reason told in hatf_record.h.
+ * Set what an event has from its first record alone, and clear all other
+ * fields.  Assign field by field, for the reason in hatf_record.h.
  */
 static void
 begin_event(struct hatf_events *ev, const struct hatf_record *rec,
@@ -532,7 +556,10 @@ begin_event(struct hatf_events *ev, const struct hatf_record *rec,
 	out->attributes_nbytes = rec->attributes_nbytes;
 }
 
-/* Turn one record into an event, if it is one. */
+/*
+ * Turn a record into an event.  Returns false for metadata and for a record
+ * that is part of the event before it.
+ */
 static bool
 handle(struct hatf_events *ev, const struct hatf_record *rec,
        struct hatf_event *out)
@@ -540,10 +567,13 @@ handle(struct hatf_events *ev, const struct hatf_record *rec,
 	if (rec->tag == HATF_METADATA)
 		return false;
 	begin_event(ev, rec, out);
-	return rec->tag == HATF_COMMENT || judge(ev, rec, out);
+	return rec->tag == HATF_COMMENT || handle_data(ev, rec, out);
 }
 
-/* Get the next records; the announced part of a realloc must not be missing. */
+/*
+ * Read the next records.  At the end, check that the announced records of the
+ * last realloc are not missing.
+ */
 static enum hatf_status
 fetch(struct hatf_events *ev)
 {
@@ -555,11 +585,12 @@ fetch(struct hatf_events *ev)
 		return status;
 	if ((ev->pairing.alloc_expected || ev->pairing.free_expected) &&
 	    (ev->ours || ev->part_seen))
-		ev->carried = HATF_VIOLATION_PAIRING;
+		ev->pending_violation = HATF_VIOLATION_PAIRING;
 	ev->pairing = (struct pairing){ 0 };
-	/* No event is left that could carry it. */
-	ev->stats.violation_count += ev->carried != HATF_VIOLATION_NONE;
-	ev->carried = HATF_VIOLATION_NONE;
+	/* No event is left to report the violation with. */
+	ev->stats.violation_count +=
+		ev->pending_violation != HATF_VIOLATION_NONE;
+	ev->pending_violation = HATF_VIOLATION_NONE;
 	return status;
 }
 
@@ -569,7 +600,10 @@ hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 {
 	size_t n = 0;
 
-	/* One batch at most gives events: the next would move attributes. */
+	/*
+	 * Return events of one batch at most: reading the next batch would
+	 * invalidate their attributes.
+	 */
 	while (n == 0 && max != 0 && !events->no_memory) {
 		if (events->next == events->filled) {
 			const enum hatf_status status = fetch(events);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * events_live.c - the live objects of an event stage, as hatf.h shows them
- */
+/* events_live.c - report the live objects of an event stage, see hatf.h */
 #include "hatf/events/events.h"
 
 static void
-show(const struct hatf_events *ev, uint64_t heap, uint64_t address,
-     const struct block *block, struct hatf_live *ret)
+set_live(const struct hatf_events *ev, uint64_t heap, uint64_t address,
+	 const struct block *block, struct hatf_live *ret)
 {
 	*ret = (struct hatf_live){
 		.address = address,
@@ -19,7 +17,9 @@ show(const struct hatf_events *ev, uint64_t heap, uint64_t address,
 	};
 }
 
-/* hatf_events_visit_live() for one heap. */
+/*
+ * Call 'visit' for the live objects of one heap.  Returns false if it stopped.
+ */
 static bool
 visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,
 	   bool (*visit)(void *ctx, const struct hatf_live *live), void *ctx)
@@ -30,7 +30,7 @@ visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,
 	uint64_t address;
 
 	while (block_set_next(&heap->live, &walk, &address, &block)) {
-		show(ev, id, address, &block, &live);
+		set_live(ev, id, address, &block, &live);
 		if (!visit(ctx, &live))
 			return false;
 	}
@@ -73,7 +73,7 @@ hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 	if (found == NULL ||
 	    !block_set_before(&found->live, address, &address, &block))
 		return false;
-	show(events, heap, address, &block, live_ret);
+	set_live(events, heap, address, &block, live_ret);
 	return true;
 }
 
@@ -88,6 +88,6 @@ hatf_events_live_after(struct hatf_events *events, uint64_t heap,
 	if (found == NULL ||
 	    !block_set_after(&found->live, address, last, &address, &block))
 		return false;
-	show(events, heap, address, &block, live_ret);
+	set_live(events, heap, address, &block, live_ret);
 	return true;
 }

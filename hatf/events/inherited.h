@@ -2,17 +2,21 @@
 /*
  * inherited.h - blocks that a process had before its trace began
  *
- * Without knowledge of them, the first free of an address that this trace has not
- * handed out is taken for one of an inherited block.  Each address can be
- * inherited once, which is exact.  Whether the trace handed it out is remembered
- * for INHERITED_DEAD_SLOTS addresses, the last that died: to know it for all would
- * take memory in proportion to the trace.  A second free that comes later than
- * that passes for an inherited one.
+ * Without the parent's trace, these blocks are unknown.  The first free of an
+ * address that this trace has not allocated is then assumed to free an
+ * inherited block.  Each address can be inherited only once; that much is
+ * exact.  Whether the trace has allocated an address is remembered for the last
+ * freed addresses, at most INHERITED_DEAD_SLOTS: remembering all of them would
+ * take memory proportional to the trace.  A double free that comes later than
+ * that is mistaken for a free of an inherited block.
  *
- * With knowledge, 'exact', they are in the live set from the start, and what is
- * kept here are the few addresses whose state at the fork is unsure, since other
- * threads of the parent used them while it forked.  Such an address may have been
- * live or free; what the trace first does with it settles the matter.
+ * With the parent's trace ('exact'), inherited blocks are in the live set from
+ * the start.  This module then keeps only the few addresses whose state at the
+ * fork is unknown, because other threads of the parent used them while it
+ * forked.  Such an address may have been live or free; its first use in this
+ * trace decides.
+ *
+ * Memory is O(inherited blocks freed).  One thread uses a 'struct inherited'.
  */
 #ifndef HATF_INHERITED_H
 #define HATF_INHERITED_H
@@ -23,30 +27,39 @@
 #define INHERITED_DEAD_SLOTS ((size_t)1 << INHERITED_DEAD_SHIFT)
 
 struct inherited {
-	struct u64_map gone; /* inherited ones that died */
-	uint64_t *dead; /* blocks of this trace, each where its hash says */
+	struct u64_map gone;   /* inherited blocks that were freed */
+	uint64_t *dead;	       /* blocks of this trace, by hash */
 	struct u64_map unsure; /* if 'exact': addresses */
 	bool exact;
 };
 
-/* False if there is no memory. */
+/*
+ * Begin without the parent's trace.  Returns false if memory is short.  Call
+ * inherited_fini() whatever the result.
+ */
 bool inherited_init(struct inherited *inherited);
 void inherited_fini(struct inherited *inherited);
 
-/* From here on it is 'exact'; takes over 'unsure'. */
+/* Switch to 'exact' and take ownership of 'unsure'. */
 void inherited_set_exact(struct inherited *inherited,
 			 const struct u64_map *unsure);
 
-/* May 'address', which is not live, be an inherited block? */
+/* Return true if 'address', which is not live, may be an inherited block. */
 bool inherited_may_be(struct inherited *inherited, uint64_t address);
 
-/* An inherited block that was not known to live died.  False: no memory. */
+/*
+ * Note that an unknown inherited block was freed.  Returns false if memory is
+ * short.
+ */
 bool inherited_note(struct inherited *inherited, uint64_t address);
 
-/* A block that was known to live died. */
+/* Note that a live block was freed. */
 void inherited_note_dead(struct inherited *inherited, uint64_t address);
 
-/* 'address', which is live, was handed out: may it have been free? */
+/*
+ * Note that 'address', a live block, was allocated again.  Returns true if the
+ * block may have been freed before.
+ */
 bool inherited_settle(struct inherited *inherited, uint64_t address);
 
 #endif /* HATF_INHERITED_H */

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parent_heap.c - hatf_events_inherit: what a forked child has from its parent
+ * parent_heap.c - hatf_events_inherit: give a forked child its parent's blocks
  *
- * The parent's trace is read up to the number of events that the child's header
- * names; the live set at that point goes over to the child.  The parent's notes of
- * the fork follow there, one from before it and one from after; other threads may
- * have been at work between the two, and whether that was before the memory was
- * copied cannot be known.  So the addresses that they used are handed over as
- * unsure; those of a realloc that ends only after the second note stand in notes of
- * their own before that.
+ * Read the parent's trace up to the number of events that the child's header
+ * names, and move the live set at that point to the child.  The parent writes
+ * two comments about the fork, one before it and one after.  Other threads may
+ * have allocated and freed between the two, and nothing tells whether they did
+ * so before the memory was copied.  The state of the addresses that they used
+ * is therefore unknown ('unsure').  A realloc that is still in progress at the
+ * second comment has a comment of its own before that one, with its addresses.
  *
- * A later segment of the child carries what the child itself allocated; what it
- * has from its parent is what is left of that at the end of the segment before.
+ * A later segment of the child carries the blocks that the child itself
+ * allocated.  Its inherited blocks are those that remain at the end of the
+ * segment before.
  *
- * A parent that is itself such a child is first given what it inherited, and so
- * on.  What a header says may be anything, hence a bound on the number of
- * ancestors, and no trace is opened inside its own reading.
+ * If the parent is itself a forked child, give it its inherited blocks first,
+ * and so on.  A header may contain anything, so the number of ancestors is
+ * limited, and no trace may be its own ancestor.
  */
 #include "hatf/events/events.h"
 #include "hatf/io/checked_file.h"
@@ -31,25 +32,26 @@
 
 #define BATCH_COUNT 256
 
-/* A longer comment is none of those that are of interest here. */
+/* Comments of interest here are shorter than this. */
 #define COMMENT_NBYTES 256
 
-/* A trace that is being read, on behalf of the one below it. */
+/* A trace that is being read to find the blocks of its child. */
 struct ancestor {
-	const struct ancestor *child; /* NULL: that of the caller */
+	/* NULL: the child is the caller's trace */
+	const struct ancestor *child;
 	unsigned depth;
 	struct checked_file file;
 	struct hatf_reader *reader;
 	struct hatf_events *events;
 };
 
-/* What the header of the child says of the trace to be read before. */
+/* The child's header on the trace that must be read first. */
 struct birth {
 	const char *parent_trace, *host;
 	uint64_t parent_pid;
 	uint64_t event;	  /* logical events of the parent before the fork */
-	uint64_t fork;	  /* number of the fork; 0: not known */
-	uint64_t segment; /* not 0: of a later segment of the child itself */
+	uint64_t fork;	  /* number of the fork; 0: unknown */
+	uint64_t segment; /* not 0: the child is this later segment */
 };
 
 static bool
@@ -65,9 +67,9 @@ header_u64(const struct hatf_reader *reader, const char *key, uint64_t *n_ret)
 	return *end == '\0' && errno == 0;
 }
 
-/* Are there blocks that lived before the trace and of which it does not tell? */
+/* Return true if blocks were live before the trace began and are not in it. */
 static bool
-is_late(const struct hatf_reader *reader)
+has_unknown_blocks(const struct hatf_reader *reader)
 {
 	const char *const start = hatf_reader_header(reader, "start");
 	const char *const live = hatf_reader_header(reader, "live");
@@ -88,7 +90,8 @@ read_birth(const struct hatf_reader *child, struct birth *ret)
 		ret->parent_trace = hatf_reader_header(child, "previous");
 		ret->event = UINT64_MAX;
 		ret->fork = 0;
-		return ret->parent_trace != NULL && !is_late(child) &&
+		return ret->parent_trace != NULL &&
+				       !has_unknown_blocks(child) &&
 				       header_u64(child, "pid",
 						  &ret->parent_pid)
 			       ? HATF_HERITAGE_EXACT
@@ -96,7 +99,7 @@ read_birth(const struct hatf_reader *child, struct birth *ret)
 	}
 	ret->segment = 0;
 	ret->parent_trace = hatf_reader_header(child, "parent_trace");
-	if (ret->parent_trace == NULL || is_late(child) ||
+	if (ret->parent_trace == NULL || has_unknown_blocks(child) ||
 	    !header_u64(child, "parent_pid", &ret->parent_pid) ||
 	    !header_u64(child, "parent_event", &ret->event) ||
 	    !header_u64(child, "parent_event_exact", &is_exact) ||
@@ -115,7 +118,7 @@ close_ancestor(struct ancestor *a)
 	checked_file_close(&a->file);
 }
 
-/* Is it being read already, by us or on behalf of somebody below? */
+/* Return true if the file is already being read for a descendant. */
 static bool
 is_open(const struct ancestor *a)
 {
@@ -139,7 +142,7 @@ is_parent(const struct ancestor *a, const struct birth *birth)
 		strcmp(host, birth->host) == 0);
 }
 
-/* Is a->file the trace of the parent?  If not, it is closed. */
+/* Open a reader if a->file is the trace of the parent; else close the file. */
 static bool
 take_file(struct ancestor *a, const struct birth *birth)
 {
@@ -154,8 +157,8 @@ take_file(struct ancestor *a, const struct birth *birth)
 }
 
 /*
- * Find it in the folder of the child's trace, which an ancestor holds open, or
- * which is that of the path that the user gave.
+ * Find the parent's trace in the folder of the child's trace.  That folder is
+ * open in the child's file, or comes from the path that the user gave.
  */
 static bool
 find_beside(struct ancestor *a, const char *child_path,
@@ -179,11 +182,13 @@ find_beside(struct ancestor *a, const char *child_path,
 	return found && take_file(a, birth);
 }
 
-/* Find it at the header's path, which may be any: the trace's owner must own
- * it. */
+/*
+ * Find the parent's trace at the path in the child's header.  The path is
+ * untrusted: the owner of the child's trace must own the file.
+ */
 static bool
-find_there(struct ancestor *a, const struct hatf_reader *child,
-	   const struct birth *birth)
+find_at_header_path(struct ancestor *a, const struct hatf_reader *child,
+		    const struct birth *birth)
 {
 	struct stat st;
 
@@ -193,7 +198,7 @@ find_there(struct ancestor *a, const struct hatf_reader *child,
 	       take_file(a, birth);
 }
 
-/* Let the parent do what it did before the fork, or to its end. */
+/* Read the parent's events up to the fork, or to the end of its trace. */
 static enum hatf_heritage
 replay(struct ancestor *a, uint64_t event)
 {
@@ -207,7 +212,7 @@ replay(struct ancestor *a, uint64_t event)
 	while (status == HATF_OK && seen.event_count < event) {
 		const uint64_t left = event - seen.event_count;
 
-		/* No more than are left, so that it is never one too many. */
+		/* Never read past the fork. */
 		status = hatf_events_read(
 			a->events, batch,
 			left < BATCH_COUNT ? (size_t)left : BATCH_COUNT, &n);
@@ -220,7 +225,10 @@ replay(struct ancestor *a, uint64_t event)
 				    : HATF_HERITAGE_DAMAGED;
 }
 
-/* The text of a comment of this kind ("HATF fork\n"), if it is one. */
+/*
+ * Copy the text of a comment of this kind ("HATF fork\n").  Returns false for
+ * anything else.
+ */
 static bool
 read_comment(const struct hatf_event *e, const char *kind,
 	     char text[COMMENT_NBYTES])
@@ -236,7 +244,10 @@ read_comment(const struct hatf_event *e, const char *kind,
 	return true;
 }
 
-/* Is this a note of the fork?  '*after_ret': the one from after it. */
+/*
+ * Return true if this is a comment about the fork.  '*after_ret' is true for
+ * the one written after the fork.
+ */
 static bool
 is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 {
@@ -250,9 +261,9 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 }
 
 /*
- * What is no logical event may have come since the last one, and blocks that
- * a segment begins with: read up to the first note, which the recorder writes before
- * any further event.
+ * Read up to the comment before the fork, which the recorder writes before any
+ * further logical event.  Other records may precede it, and the carried blocks
+ * at the start of a segment.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
@@ -277,7 +288,7 @@ note_unsure(struct u64_map *unsure, uint64_t address)
 	return address == 0 || u64_map_put(unsure, address, &added) != NULL;
 }
 
-/* The number of the line "KEY=..."; 0: there is none. */
+/* Return the number in the line "KEY=...", or 0 if there is none. */
 static uint64_t
 line_u64(const char *text, const char *key)
 {
@@ -290,11 +301,11 @@ line_u64(const char *text, const char *key)
 }
 
 /*
- * What of the old and the new block of a realloc was there?  It was under way when
- * a fork was over, so its own record comes after that.  False: no memory.
+ * Add the addresses of a realloc that was in progress when the fork was over:
+ * its own record comes later.  Returns false if memory is short.
  */
 static bool
-note_moving(struct u64_map *unsure, const struct hatf_event *e)
+note_realloc(struct u64_map *unsure, const struct hatf_event *e)
 {
 	char text[COMMENT_NBYTES];
 
@@ -304,9 +315,9 @@ note_moving(struct u64_map *unsure, const struct hatf_event *e)
 }
 
 /*
- * Collect what is used between the two notes of the fork; a trace that ends in
- * between ends the collection too, but where the process went on: then '*whole_ret'
- * is false.  False: no memory.
+ * Collect the addresses used between the two comments about the fork.  The end
+ * of the trace ends the collection.  '*whole_ret' is false if the process
+ * continued after that end.  Returns false if memory is short.
  */
 static bool
 collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,
@@ -322,9 +333,9 @@ collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,
 			*whole_ret = true;
 			return true;
 		}
-		if (!note_moving(unsure, &e))
+		if (!note_realloc(unsure, &e))
 			return false;
-		/* Heap 0 is the one that threads share unawares. */
+		/* Threads may share heap 0 without knowing of each other. */
 		if (e.kind > HATF_EVENT_REALLOC || e.heap != 0)
 			continue;
 		if (!note_unsure(unsure, e.address) ||
@@ -371,10 +382,10 @@ hand_over(struct ancestor *a, const struct birth *birth,
 	return HATF_OK;
 }
 
-/* 'a' is the trace of the parent: read it. */
+/* Read 'a', the trace of the parent, and move its blocks to the child. */
 static enum hatf_status
-use_parent(struct ancestor *a, const struct birth *birth,
-	   struct hatf_events *child, enum hatf_heritage *heritage_ret)
+replay_parent(struct ancestor *a, const struct birth *birth,
+	      struct hatf_events *child, enum hatf_heritage *heritage_ret)
 {
 	enum hatf_status status = hatf_events_open(a->reader, &a->events);
 
@@ -383,8 +394,8 @@ use_parent(struct ancestor *a, const struct birth *birth,
 	if (status != HATF_OK || (*heritage_ret != HATF_HERITAGE_EXACT &&
 				  *heritage_ret != HATF_HERITAGE_NONE))
 		return status;
-	*heritage_ret = is_late(a->reader) ? HATF_HERITAGE_DAMAGED
-					   : replay(a, birth->event);
+	*heritage_ret = has_unknown_blocks(a->reader) ? HATF_HERITAGE_DAMAGED
+						      : replay(a, birth->event);
 	if (*heritage_ret == HATF_HERITAGE_EXACT && birth->fork != 0)
 		*heritage_ret = seek_note(a, birth->fork);
 	if (*heritage_ret != HATF_HERITAGE_EXACT)
@@ -409,10 +420,10 @@ inherit(struct hatf_events *events, const char *path,
 	if (*heritage_ret == HATF_HERITAGE_EXACT &&
 	    (a.depth >= HATF_ANCESTORS_MAX ||
 	     (!find_beside(&a, path, &birth) &&
-	      !find_there(&a, reader, &birth))))
+	      !find_at_header_path(&a, reader, &birth))))
 		*heritage_ret = HATF_HERITAGE_MISSING;
 	if (*heritage_ret == HATF_HERITAGE_EXACT)
-		status = use_parent(&a, &birth, events, heritage_ret);
+		status = replay_parent(&a, &birth, events, heritage_ret);
 	close_ancestor(&a);
 	if (status == HATF_OK)
 		events->stats.heritage = *heritage_ret;

@@ -5,14 +5,14 @@
 #include "hatf/base/sized.h"
 #include "hatf/formats/common/format.h"
 
-/* What can stand in a record, and comments. */
+/* Every field that a record can have, and comments. */
 #define KEEPS_ALL                                                        \
 	(HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS | HATF_KEEPS_OLD_ADDRESS | \
 	 HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME |      \
 	 HATF_KEEPS_HEAP | HATF_KEEPS_ATTRIBUTES | HATF_KEEPS_SITE |     \
 	 HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS | HATF_KEEPS_COMMENTS)
 
-/* Other ends of names that are in use. */
+/* Alternative suffixes in common use. */
 static const char *const json_suffixes[] = { ".jsonl", ".ndjson", NULL };
 static const char *const dhat_suffixes[] = { ".dhat.json", NULL };
 static const char *const pprof_suffixes[] = { ".pprof", NULL };
@@ -34,36 +34,37 @@ static const struct format formats[] = {
 		   "its own",
 	  .suffix = ".split",
 	  .keeps = KEEPS_ALL,
-	  .packs = true,
-	  .packs_parts = true,
+	  .compresses = true,
+	  .compresses_parts = true,
 	  .recognise = split_recognise,
 	  .source = &split_source,
 	  .sink = &split_sink },
 	{ .name = "splitaddr",
-	  .about = "the HATF paper's SplitAddr: HATF, with the addresses apart",
+	  .about =
+		  "the HATF paper's SplitAddr: HATF with a stream of addresses",
 	  .suffix = ".splitaddr",
 	  .keeps = KEEPS_ALL,
-	  .packs = true,
-	  .packs_parts = true,
+	  .compresses = true,
+	  .compresses_parts = true,
 	  .recognise = splitaddr_recognise,
 	  .source = &splitaddr_source,
 	  .sink = &splitaddr_sink },
 	{ .name = "ascii",
-	  .about = "a record a line, as numbers, for awk",
+	  .about = "one record per line, as numbers, for awk",
 	  .suffix = ".ascii",
 	  .keeps = KEEPS_ALL,
 	  .recognise = ascii_recognise,
 	  .source = &ascii_source,
 	  .sink = &ascii_sink },
 	{ .name = "csv",
-	  .about = "a record a row, with a header row, for spreadsheets",
+	  .about = "one record per row, with a header row, for spreadsheets",
 	  .suffix = ".csv",
 	  .keeps = KEEPS_ALL,
 	  .recognise = csv_recognise,
 	  .source = &csv_source,
 	  .sink = &csv_sink },
 	{ .name = "json",
-	  .about = "JSON lines (RFC 8259): a record an object, for jq",
+	  .about = "JSON lines (RFC 8259): one object per record, for jq",
 	  .suffix = ".json",
 	  .other_suffixes = json_suffixes,
 	  .keeps = KEEPS_ALL,
@@ -71,7 +72,7 @@ static const struct format formats[] = {
 	  .source = &json_source,
 	  .sink = &json_sink },
 	{ .name = "xml",
-	  .about = "XML 1.0, valid by hatf.dtd",
+	  .about = "XML 1.0, valid according to hatf.dtd",
 	  .suffix = ".xml",
 	  .keeps = KEEPS_ALL,
 	  .recognise = xml_recognise,
@@ -80,8 +81,7 @@ static const struct format formats[] = {
 	{ .name = "hummingbird",
 	  .about = "Allocate and Free lines of \"Are Mallocs Free of "
 		   "Fragmentation?\" (USENIX 2001); with --tags sequence "
-		   "without "
-		   "addresses",
+		   "without addresses",
 	  .suffix = ".hummingbird",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS,
 	  .foreign = true,
@@ -103,7 +103,7 @@ static const struct format formats[] = {
 	  .sink = &mtrace_sink },
 	{ .name = "android",
 	  .about = "text of Android's record_allocs and memory_replay, with or "
-		   "without times; of attributes zeroed and alignment",
+		   "without times; no attributes but zeroed and alignment",
 	  .suffix = ".android",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -114,8 +114,8 @@ static const struct format formats[] = {
 	  .source = &android_source,
 	  .sink = &android_sink },
 	{ .name = "folded",
-	  .about = "folded stacks for flamegraph.pl and its kin: the bytes "
-		   "allocated by each call stack",
+	  .about = "folded stacks for flamegraph.pl and similar tools: "
+		   "the bytes allocated by each call stack",
 	  .suffix = ".folded",
 	  .other_suffixes = folded_suffixes,
 	  .keeps = HATF_KEEPS_STACKS | HATF_KEEPS_SITE,
@@ -191,14 +191,17 @@ static const struct format formats[] = {
 	  .recognise = mptrace_recognise,
 	  .source = &mptrace_source,
 	  .sink = &mptrace_sink },
-	/* Last: what no other format recognises is HATF, or no trace. */
+	/*
+	 * Last: a stream that no other format recognises is HATF or no trace at
+	 * all.
+	 */
 	{ .name = "hatf",
 	  .about = "HATF 1.0 (Chilimbi, Jones, Zorn, ISMM 2000), in blocks of "
 		   "gzip",
 	  .suffix = ".hatf",
 	  .keeps = KEEPS_ALL,
-	  .packs = true,
-	  .frames = true,
+	  .compresses = true,
+	  .owns_framing = true,
 	  .recognise = NULL,
 	  .source = &hatf_source,
 	  .sink = &hatf_sink },
@@ -220,9 +223,9 @@ format_at(unsigned idx)
 	return idx < FORMAT_COUNT ? &formats[idx] : NULL;
 }
 
-/* Does the content say that it is, or may be, this format? */
+/* Return true if a stream that begins with these bytes can be in format 'f'. */
 static bool
-suits(const struct format *f, const uint8_t *bytes, size_t nbytes)
+may_be(const struct format *f, const uint8_t *bytes, size_t nbytes)
 {
 	return f->source != NULL && !f->by_name &&
 	       (f->recognise == NULL || f->recognise(bytes, nbytes));
@@ -233,16 +236,19 @@ format_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	size_t i = 0;
 
-	/* How many there are beyond these depends on what the file is made of. */
+	/*
+	 * The caller's buffer may have more bytes, depending on the compression
+	 * of the file: look at the same number always.
+	 */
 	if (nbytes > FORMAT_PREFIX_NBYTES)
 		nbytes = FORMAT_PREFIX_NBYTES;
-	/* The last one suits. */
-	while (!suits(&formats[i], bytes, nbytes))
+	/* Ends: the last row accepts any bytes. */
+	while (!may_be(&formats[i], bytes, nbytes))
 		i++;
 	return &formats[i];
 }
 
-/* Does 'path' end in the suffix?  Not if there is nothing before it. */
+/* Return true if 'path' ends in 'suffix' and has something before it. */
 static bool
 has_suffix(const char *path, size_t path_nbytes, const char *suffix)
 {
@@ -287,7 +293,10 @@ hatf_format_find(const char *name, struct hatf_format *format_ret)
 	return give(format_find(name), format_ret);
 }
 
-/* The longest of the format's suffixes that the name ends in; 0: none. */
+/*
+ * Return the length of the longest suffix of the format that ends the path, or
+ * 0 if none does.
+ */
 static size_t
 suffix_nbytes(const struct format *f, const char *path, size_t path_nbytes)
 {
@@ -303,7 +312,10 @@ suffix_nbytes(const struct format *f, const char *path, size_t path_nbytes)
 	return nbytes;
 }
 
-/* How the name says that the file is compressed, or NULL. */
+/*
+ * Return the compression that the end of the path names, or NULL.
+ * '*nbytes_ret' is the length of the path without that suffix.
+ */
 static const char *
 compression_of(const char *path, size_t path_nbytes, size_t *nbytes_ret)
 {
@@ -322,14 +334,16 @@ compression_of(const char *path, size_t path_nbytes, size_t *nbytes_ret)
 	return NULL;
 }
 
-/* Can a file in the format be compressed so? */
+/*
+ * Return true if a file in the format can have this compression (NULL: none).
+ */
 static bool
-can_be(const struct format *f, const char *compression)
+supports_compression(const struct format *f, const char *compression)
 {
 	if (compression == NULL)
 		return true;
-	return !f->packs_parts &&
-	       (!f->packs || strcmp(compression, "gzip") == 0);
+	return !f->compresses_parts &&
+	       (!f->compresses || strcmp(compression, "gzip") == 0);
 }
 
 const char *
@@ -343,16 +357,18 @@ hatf_format_of_path(const char *path, const char **compression_ret)
 		const struct format *const f = &formats[i];
 		const size_t nbytes = suffix_nbytes(f, path, path_nbytes);
 
-		/* ".dhat.json" ends in ".json". */
+		/*
+		 * Prefer the longest suffix: ".dhat.json" also ends in ".json".
+		 */
 		if (nbytes <= longest || f->sink == NULL ||
-		    !can_be(f, *compression_ret))
+		    !supports_compression(f, *compression_ret))
 			continue;
 		longest = nbytes;
 		format = f;
 	}
 	if (format == NULL)
 		return NULL;
-	if (format->packs_parts)
+	if (format->compresses_parts)
 		*compression_ret = "gzip";
 	return format->name;
 }

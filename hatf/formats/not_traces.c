@@ -5,8 +5,8 @@
 #include "hatf/formats/common/format.h"
 
 /*
- * What gperftools' 'postprocess' makes of a raw trace: instructions of 24 bytes, each
- * with its type, 0 to 7, in the first one.
+ * The processed stream that gperftools' 'postprocess' makes of a raw trace:
+ * instructions of 24 bytes, the type of each, 0 to 7, in its first byte.
  *
  *	0  type   1  register   8  a number   16  another
  */
@@ -14,7 +14,10 @@
 #define INSTRUCTION_SWITCH 5
 #define INSTRUCTION_LAST   7
 
-/* As many must be there, and no more of a register's bytes be in use. */
+/*
+ * Fewer instructions prove nothing.  A register number fits 4 bytes; the bytes
+ * above must be 0.
+ */
 #define INSTRUCTION_COUNT_MIN 2
 #define REGISTER_NBYTES	      4
 
@@ -34,20 +37,20 @@ is_processed(const uint8_t *bytes, size_t nbytes)
 {
 	const size_t count = nbytes / INSTRUCTION_NBYTES;
 
-	/* It begins with the thread that comes first. */
+	/* The first instruction switches to the first thread. */
 	if (count < INSTRUCTION_COUNT_MIN || bytes[0] != INSTRUCTION_SWITCH)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (!is_instruction(bytes + i * INSTRUCTION_NBYTES))
 			return false;
-	/* Of a switch, nothing else is used. */
+	/* A switch uses neither of its two numbers. */
 	for (size_t i = 8; i < INSTRUCTION_NBYTES; i++)
 		if (bytes[i] != 0)
 			return false;
 	return true;
 }
 
-/* What a key of the outermost JSON object tells. */
+/* Look for DHAT's version key, which is in the outermost JSON object. */
 static bool
 is_dhat(const uint8_t *bytes, size_t nbytes)
 {
@@ -58,8 +61,8 @@ is_dhat(const uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * Fields 1 of pprof's profile, two or more: types of samples, each a type and a unit
- * by the numbers of their strings, which are small.
+ * Look for two sample types, field 1 of pprof's profile.  Each is a type and a
+ * unit, two indices of strings, which are small.
  */
 static bool
 is_pprof(const uint8_t *bytes, size_t nbytes)
@@ -78,7 +81,7 @@ is_pprof(const uint8_t *bytes, size_t nbytes)
 }
 
 const char *
-stranger_recognise(const uint8_t *bytes, size_t nbytes)
+not_traces_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	if (nbytes > FORMAT_PREFIX_NBYTES)
 		nbytes = FORMAT_PREFIX_NBYTES;

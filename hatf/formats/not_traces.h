@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * not_traces.h - files that one may take for traces, and that are told by name
+ * not_traces.h - recognise files that a user may mistake for traces
  *
- * They belong to systems whose traces are read, or are what a sink has written, and
- * cannot be read themselves.
+ * Such a file belongs to a system whose traces hatf reads, or is the output of
+ * a sink whose format has no source.  The error message can then name the kind
+ * of file instead of calling it a malformed trace.
  */
-#ifndef HATF_STRANGER_H
-#define HATF_STRANGER_H
+#ifndef HATF_NOT_TRACES_H
+#define HATF_NOT_TRACES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * What the file is that begins with these bytes, a phrase that says what would be
- * right; static.  NULL: none of these.
+ * Return a phrase that names the kind of file that begins with these bytes and
+ * what hatf does with it, or NULL if it is no kind known here.  Looks at no
+ * more than FORMAT_PREFIX_NBYTES bytes.  The string is static.
  */
-const char *stranger_recognise(const uint8_t *bytes, size_t nbytes);
+const char *not_traces_recognise(const uint8_t *bytes, size_t nbytes);
 
-#endif /* HATF_STRANGER_H */
+#endif /* HATF_NOT_TRACES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* complete_trace.c - append to a trace what its process left in the rings */
+/* complete_trace.c - append the events left in the rings to the trace */
 #include "hatf/deflate/deflate.h"
 #include "hatf/recover/recovery.h"
 
@@ -25,7 +25,9 @@ write_all(struct recovery *r, const void *data, size_t nbytes)
 	return HATF_OK;
 }
 
-/* The first failure stays in r->err, and nothing is written after it. */
+/*
+ * Write the block.  The first failure stays in r->err; write nothing after it.
+ */
 static void
 end_block(struct recovery *r)
 {
@@ -50,8 +52,8 @@ end_block(struct recovery *r)
 }
 
 static void
-take_event(void *context, const struct order_source *source,
-	   const struct event *ev)
+on_event(void *context, const struct order_source *source,
+	 const struct event *ev)
 {
 	struct recovery *const r = context;
 
@@ -60,9 +62,9 @@ take_event(void *context, const struct order_source *source,
 	narrate_event(r->narrator, source, ev);
 }
 
-/* The narrator as it is there. */
+/* Set the narrator to the state of a commit. */
 static void
-go_on_from(struct recovery *r, const struct image_commit *c)
+restore_narrator(struct recovery *r, const struct image_commit *c)
 {
 	struct narrator *const n = r->narrator;
 
@@ -78,13 +80,13 @@ go_on_from(struct recovery *r, const struct image_commit *c)
 	n->time_stamp = c->time_stamp;
 	n->encoder.block_count = c->block_count;
 	n->encoder.stream_nbytes = c->stream_nbytes;
-	/* By tag they are not known, nor asked for. */
+	/* The counts by tag are unknown, and nothing uses them here. */
 	n->encoder.record_count[HATF_COMMENT] = c->record_count;
 	if (r->header != NULL)
 		encoder_comment(&n->encoder, r->header, r->header_nbytes);
 }
 
-/* The narrator as it was at the last commit. */
+/* Set the narrator to its state at the last commit. */
 static enum hatf_status
 prepare(struct recovery *r)
 {
@@ -98,7 +100,7 @@ prepare(struct recovery *r)
 	r->memory = aligned_alloc(64, narrate_memory_nbytes());
 	if (r->narrator == NULL || r->memory == NULL)
 		return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);
-	go_on_from(r, c);
+	restore_narrator(r, c);
 	cap = r->narrator->encoder.cap;
 	if (r->level != 0) {
 		deflate_load();
@@ -112,13 +114,13 @@ prepare(struct recovery *r)
 	return HATF_OK;
 }
 
-/* By how much the rate of a line of that length may be too high. */
+/* A timeline's slope may be too high by this many ns over its length. */
 #define SLOPE_ERROR_NS 1000
 
 /*
- * The line ends at the last reading of the clocks.  Extend it to the last stamp
- * with a slope that is rather too small than too large.  One reading alone
- * tells no slope.
+ * The timeline ends at the last reading of the clocks.  Extend it to the last
+ * stamp, with a slope that is too small rather than too large.  A single
+ * reading gives no slope.
  */
 static void
 extend_line(struct recovery *r)
@@ -135,7 +137,7 @@ extend_line(struct recovery *r)
 		return;
 	more = (double)(stamp - l->stamp1) * l->slope *
 	       (1 - SLOPE_ERROR_NS / (double)(l->ns1 - l->ns0));
-	/* A year, in a program that went astray. */
+	/* More than a year comes from a corrupted ring: ignore the stamp. */
 	if (more < 3.2e16)
 		timeline_add(l, stamp, l->ns1 + (uint64_t)more, UINT64_MAX / 2);
 }
@@ -150,7 +152,7 @@ drain(struct recovery *r)
 
 	if (sources == NULL)
 		return false;
-	order_init(&order, sources + n, n, take_event, r);
+	order_init(&order, sources + n, n, on_event, r);
 	for (uint32_t i = 0; i < n; i++) {
 		sources[i] = &r->set.rings[i].source;
 		order.open_count += sources[i]->realloc_open;
@@ -160,9 +162,9 @@ drain(struct recovery *r)
 	return true;
 }
 
-/* What the writer thread says of each thread and of losses at the end. */
+/* Add what the writer thread writes at the end: ends of threads, and losses. */
 static void
-tell_rest(struct recovery *r)
+add_final_records(struct recovery *r)
 {
 	struct narrator *const n = r->narrator;
 	const uint64_t stamp = n->timeline.stamp1;
@@ -191,12 +193,12 @@ excess(uint64_t n, uint64_t over)
 }
 
 /*
- * The narrator knows by now how many events there were.  Go back to what is left of
- * the trace and tell how many it lacks: all that came after the gap, too, since no
- * reader could make sense of that.
+ * The narrator has now counted all events.  Return to the intact part of the
+ * trace and record how many it lacks: also those after the gap, because no
+ * reader could interpret them.
  */
 static void
-tell_gap(struct recovery *r)
+add_gap(struct recovery *r)
 {
 	struct narrator *const n = r->narrator;
 	const struct intact_blocks *const left = &r->intact;
@@ -212,14 +214,14 @@ tell_gap(struct recovery *r)
 	at.timeline = n->timeline;
 	at.time = left->time;
 	at.time_stamp = at.timeline.stamp0;
-	go_on_from(r, &at);
+	restore_narrator(r, &at);
 	r->is_counting = false;
 	if (missing != 0)
 		narrate_lost(n, NULL, missing, at.time_stamp,
 			     at.timeline.stamp1);
 }
 
-/* How the process ended, as far as the caller knows. */
+/* Return how the process ended, as far as the caller knows. */
 static const char *
 end_name(unsigned flags)
 {
@@ -229,7 +231,7 @@ end_name(unsigned flags)
 }
 
 static void
-tell_end(struct recovery *r)
+add_trailer(struct recovery *r)
 {
 	const struct image_commit *const c = r->set.commit;
 	struct narrate_trailer end = {
@@ -259,7 +261,6 @@ tell_end(struct recovery *r)
 	r->found->lost_count = r->narrator->lost_count;
 }
 
-/* Cut off what is not committed, append what is missing. */
 enum hatf_status
 recovery_complete(struct recovery *r)
 {
@@ -277,10 +278,10 @@ recovery_complete(struct recovery *r)
 	extend_line(r);
 	if (!drain(r))
 		return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);
-	tell_rest(r);
+	add_final_records(r);
 	if (r->is_short)
-		tell_gap(r);
-	tell_end(r);
+		add_gap(r);
+	add_trailer(r);
 	end_block(r);
 	if (r->err->status == HATF_OK && !dry && fsync(r->trace.fd) != 0)
 		return recovery_fail(r, HATF_IO, 0, NULL);

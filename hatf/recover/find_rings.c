@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find_rings.c - which ring file belongs to a trace, and what it says
+ * find_rings.c - find and inspect the ring file that belongs to a trace
  *
- * Only looked at, and its process may be writing it meanwhile.
+ * These functions only read the file.  Its process may be writing it meanwhile.
  */
 #include "hatf/base/sized.h"
 #include "hatf/hatf.h"
@@ -17,10 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a process that goes on writing it. */
+/* Attempts to read a header that its process keeps writing. */
 #define HEADER_TRIES 4
 
-/* The process holds a lock on its ring file as long as it lives. */
+/*
+ * Return true if a process has a lock on its ring file, as it does while it
+ * lives.
+ */
 static bool
 is_written(int fd)
 {
@@ -29,7 +32,7 @@ is_written(int fd)
 	return fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
-/* The header, which may be written at the same time. */
+/* Read the header, which the process may be writing at the same time. */
 static enum hatf_status
 read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 {
@@ -46,8 +49,9 @@ read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 }
 
 /*
- * Is the file 'fd' the ring file of the trace 'trace_fd', by the first bytes or
- * the name of the trace?  If the ring file names no trace: 'otherwise'.
+ * Return true if the file 'fd' is the ring file of the trace 'trace_fd', by the
+ * first bytes or by the name of the trace.  If the ring file names no trace,
+ * return 'otherwise'.
  */
 static bool
 is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
@@ -67,7 +71,7 @@ is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
 	return is;
 }
 
-/* Is there one at 'path', which is in the folder of the trace? */
+/* Return true if 'path', in the folder of the trace, is its ring file. */
 static bool
 is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
 {
@@ -82,12 +86,12 @@ is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
 }
 
 /*
- * Is there one at 'path', which only the trace names?  Not for root: recovery
- * removes the ring file, and outside the trace's folder only the user may name
- * what root removes.
+ * Return true if 'path', from the header of the trace, is its ring file.  Never
+ * for root: recovery removes the ring file, and outside the folder of the trace
+ * only the user may choose a file that root removes.
  */
 static bool
-is_there(const char *path, const char *trace, int trace_fd)
+is_at_header_path(const char *path, const char *trace, int trace_fd)
 {
 	struct checked_file f;
 	struct stat st;
@@ -101,7 +105,10 @@ is_there(const char *path, const char *trace, int trace_fd)
 	return is;
 }
 
-/* By the header of the trace: its path then, or its name in the trace's folder. */
+/*
+ * Find the ring file by the path in the trace's header: first the same name in
+ * the folder of the trace, then the path itself.
+ */
 static bool
 find_by_header(const char *trace, int trace_fd, char *path, size_t nbytes)
 {
@@ -121,7 +128,7 @@ find_by_header(const char *trace, int trace_fd, char *path, size_t nbytes)
 			is_beside(path, trace, trace_fd, false);
 		if (!found && n < nbytes) {
 			memcpy(path, rings, n + 1);
-			found = is_there(path, trace, trace_fd);
+			found = is_at_header_path(path, trace, trace_fd);
 		}
 	}
 	hatf_reader_close(reader);
@@ -135,7 +142,7 @@ hatf_rings_find(const char *trace, char *path, size_t nbytes)
 	const int trace_fd = checked_file_open_link(trace);
 	bool found;
 
-	/* The trace need not be there: its name can still be compared. */
+	/* The trace may be missing: its name can still be compared. */
 	found = n > 0 && (size_t)n < nbytes &&
 		is_beside(path, trace, trace_fd, true);
 	if (trace_fd < 0)

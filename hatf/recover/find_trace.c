@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* find_trace.c - the trace that belongs to a ring file, and how much of it is there */
+/* find_trace.c - find the trace of a ring file, and how much of it is intact */
 #include "hatf/deflate/deflate.h"
 #include "hatf/io/paths.h"
 #include "hatf/reader.h"
@@ -18,10 +18,6 @@ recovery_is_owners(const struct recovery *r, const struct checked_file *f)
 	return f->st.st_uid == r->owner;
 }
 
-/*
- * Does the file have a header, and is it that of the ring file's process?  Then
- * '*start_ret' is when it was traced from.
- */
 bool
 recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 {
@@ -46,7 +42,7 @@ recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 	return is;
 }
 
-/* Of the name too long, that is false. */
+/* Returns false if the path is too long. */
 static bool
 set_trace(struct recovery *r, const char *path)
 {
@@ -59,39 +55,42 @@ set_trace(struct recovery *r, const char *path)
 	return true;
 }
 
-/* Who names the trace's path? */
-enum trace_place {
-	PLACE_NAMED,	/* the user */
-	PLACE_BESIDE,	/* the ring file, and the trace is in its folder */
-	PLACE_ELSEWHERE /* the ring file, and the trace is anywhere */
+/* Where the path of the trace comes from. */
+enum path_origin {
+	ORIGIN_NAMED,	 /* the user */
+	ORIGIN_BESIDE,	 /* the ring file; the trace is in the same folder */
+	ORIGIN_ELSEWHERE /* the ring file; the trace may be anywhere */
 };
 
 static bool
-open_at(struct recovery *r, const char *path, enum trace_place place)
+open_at(struct recovery *r, const char *path, enum path_origin origin)
 {
-	switch (place) {
-	case PLACE_NAMED:
+	switch (origin) {
+	case ORIGIN_NAMED:
 		return checked_file_open(&r->trace, path, O_RDWR);
-	case PLACE_BESIDE:
+	case ORIGIN_BESIDE:
 		return checked_file_open_in(&r->trace, r->rings.dir_fd,
 					    paths_base(path), O_RDWR);
-	case PLACE_ELSEWHERE:
+	case ORIGIN_ELSEWHERE:
 		break;
 	}
 	return checked_file_open_untrusted(&r->trace, path, O_RDWR, r->owner);
 }
 
-/* Take 'path' if it is the trace; HATF_OTHER_RINGS if it is another file. */
+/*
+ * Open 'path' if it is the trace.  Returns HATF_OTHER_RINGS if it is another
+ * file.
+ */
 static enum hatf_status
-try_trace(struct recovery *r, const char *path, enum trace_place place)
+try_trace(struct recovery *r, const char *path, enum path_origin origin)
 {
 	if (!set_trace(r, path))
 		return recovery_fail(r, HATF_OTHER_RINGS, 0, NULL);
-	if (!open_at(r, path, place))
+	if (!open_at(r, path, origin))
 		return errno == ENOTSUP
 			       ? recovery_fail(r, HATF_OTHER_RINGS, 0, NULL)
 			       : recovery_fail(r, HATF_IO, 0, NULL);
-	/* Whatever the ring file says, nothing else is written to. */
+	/* Write to no other file, whatever the untrusted ring file says. */
 	if (recovery_is_owners(r, &r->trace) &&
 	    recovery_has_header(r, r->trace.fd, &r->start_time) &&
 	    saved_rings_is_begun_by(&r->set, r->trace.fd)) {
@@ -102,7 +101,10 @@ try_trace(struct recovery *r, const char *path, enum trace_place place)
 	return recovery_fail(r, HATF_OTHER_RINGS, 0, NULL);
 }
 
-/* The name of the ring file without its end: both may have been renamed. */
+/*
+ * Remove the suffix of the ring file's name, because both files may have been
+ * renamed together.
+ */
 static bool
 without_suffix(const char *rings, char *buf, size_t nbytes)
 {
@@ -116,8 +118,10 @@ without_suffix(const char *rings, char *buf, size_t nbytes)
 	return true;
 }
 
-/* Beside the ring file by its name then or by that of the ring file; or where it
- * was. */
+/*
+ * Look beside the ring file, by the original name and by that of the ring file;
+ * then at the original path.
+ */
 enum hatf_status
 recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 {
@@ -127,28 +131,32 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 	struct hatf_error first;
 
 	if (trace != NULL)
-		return try_trace(r, trace, PLACE_NAMED);
+		return try_trace(r, trace, ORIGIN_NAMED);
 	if (!paths_beside(rings, paths_base(path), near, sizeof(near)))
 		return recovery_fail(r, HATF_OTHER_RINGS, 0, NULL);
-	status = try_trace(r, near, PLACE_BESIDE);
+	status = try_trace(r, near, ORIGIN_BESIDE);
 	first = *r->err;
 	if (status == HATF_OK)
 		return status;
 	if (without_suffix(rings, like, sizeof(like)) &&
-	    try_trace(r, like, PLACE_BESIDE) == HATF_OK)
+	    try_trace(r, like, ORIGIN_BESIDE) == HATF_OK)
 		return HATF_OK;
-	/* A copy is not about a trace of elsewhere, which may be going on. */
-	if (r->is_in_place && try_trace(r, path, PLACE_ELSEWHERE) == HATF_OK)
+	/*
+	 * A copy of a ring file must not change the trace at the original path,
+	 * which its process may still be writing.
+	 */
+	if (r->is_in_place && try_trace(r, path, ORIGIN_ELSEWHERE) == HATF_OK)
 		return HATF_OK;
-	/* The first one is where a user would look. */
+	/* Report the first path, where a user would look. */
 	set_trace(r, near);
 	*r->err = first;
 	return status;
 }
 
 /*
- * Is all there that was committed?  If not, how much is?  A recovery that was
- * interrupted may have added to that: then a block ends elsewhere.
+ * Check that everything committed is in the file, or else how much is.  An
+ * interrupted recovery may have appended to the committed part: a block then
+ * ends at another offset.
  */
 enum hatf_status
 recovery_check_length(struct recovery *r)
@@ -184,8 +192,9 @@ recovery_check_length(struct recovery *r)
 }
 
 /*
- * Read what there is of a trace that has no event yet: its header, into r->header,
- * and perhaps the rest of its first block.  HATF_END: there is more, or less.
+ * Read a trace that has no event yet: its header, into r->header, and maybe the
+ * rest of its first block.  HATF_END: the file is something else, such as a
+ * trace with events.
  */
 static enum hatf_status
 read_begun(struct recovery *r, bool *compressed_ret)
@@ -200,7 +209,9 @@ read_begun(struct recovery *r, bool *compressed_ret)
 	if (lseek(r->trace.fd, 0, SEEK_SET) != 0 ||
 	    reader_open_fd(r->trace.fd, &reader) != HATF_OK)
 		return HATF_END;
-	/* Attributes live until the next read; stop at the first event. */
+	/*
+	 * Attributes are valid until the next read.  Stop at the first event.
+	 */
 	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK &&
 	       rec.tag == HATF_COMMENT) {
 		if (r->header != NULL)
@@ -223,9 +234,9 @@ read_begun(struct recovery *r, bool *compressed_ret)
 }
 
 /*
- * Open the file that may be the trace of a process which has committed nothing,
- * by the names that recovery_open_trace() tries beside the ring file.  Returns its path,
- * which may be in 'buf', or NULL.
+ * Open the file that may be the trace of a process that has committed nothing,
+ * by the names that recovery_open_trace() tries beside the ring file.  Returns
+ * its path, which may be in 'buf', or NULL.
  */
 static const char *
 open_begun(struct recovery *r, const char *rings, const char *trace,
@@ -235,21 +246,20 @@ open_begun(struct recovery *r, const char *rings, const char *trace,
 	const size_t nbytes = sizeof(r->found->trace);
 
 	if (trace != NULL)
-		return open_at(r, trace, PLACE_NAMED) ? trace : NULL;
+		return open_at(r, trace, ORIGIN_NAMED) ? trace : NULL;
 	if (!paths_beside(rings, paths_base(path), buf, nbytes))
 		return NULL;
-	if (open_at(r, buf, PLACE_BESIDE))
+	if (open_at(r, buf, ORIGIN_BESIDE))
 		return buf;
 	return errno == ENOENT && without_suffix(rings, buf, nbytes) &&
-			       open_at(r, buf, PLACE_BESIDE)
+			       open_at(r, buf, ORIGIN_BESIDE)
 		       ? buf
 		       : NULL;
 }
 
 /*
- * Killed before the first commit, and so before the first event.  If the trace has
- * its header already, make up the commit that would have come before that, since
- * the block may be torn; a file without anything in it is no trace, and goes.
+ * See recovery.h.  The block after the header may be torn, so begin the trace
+ * anew.
  */
 enum hatf_status
 recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
@@ -271,7 +281,10 @@ recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
 		return HATF_OK;
 	if (status != HATF_OK)
 		return status;
-	/* Nobody has written it, nor looked at what is there. */
+	/*
+	 * The process wrote no commit, and the reader of the ring file checked
+	 * none.
+	 */
 	*c = (struct image_commit){
 		.level = compressed ? DEFLATE_LEVEL_DEFAULT : 0,
 		.grain = 1,

@@ -2,11 +2,11 @@
 /*
  * intact_blocks.c - see intact_blocks.h
  *
- * The first pass walks the blocks, from length to length (FORMAT "Trace blocks"
- * and "Compression").  It inflates each member, since a member whose length is
- * right may still have damaged contents.  The second pass reads and counts all
- * records up to that end.  If it cannot read one, the trace is good up to the
- * block that contains this record.
+ * First step from block to block by their lengths (FORMAT "Trace blocks" and
+ * "Compression").  Inflate each gzip member on the way, because a member of the
+ * right length may still have damaged contents.  Then read and count all
+ * records up to the last end.  If one is unreadable, the trace is intact up to
+ * the block that contains it.
  */
 #include "hatf/recover/intact_blocks.h"
 
@@ -23,21 +23,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The recorder's blocks are shorter, as members and without. */
+/* Upper limit of a recorder's block, compressed or not. */
 #define MEMBER_NBYTES ((size_t)512 * 1024)
 
-/* Tag and length of a comment, and more than a block's has of text. */
+/* Tag and length of a comment; and more text than a block comment has. */
 #define COMMENT_HEAD_NBYTES  3
 #define BLOCK_COMMENT_NBYTES 256
 
 #define BATCH_COUNT 256
 
-/* The end of a block, in the file and uncompressed. */
-struct place {
+/* The end of a block, in the file and in the uncompressed stream. */
+struct block_end {
 	uint64_t file, stream;
 };
 
-/* Returns how many bytes there are, up to 'nbytes'. */
+/* Read up to 'nbytes' bytes; returns how many there were. */
 static size_t
 read_at(int fd, void *buf, size_t nbytes, uint64_t offset)
 {
@@ -68,8 +68,8 @@ is_block(const char *text, size_t nbytes)
 /* --------------------------------------------------------------- the blocks */
 
 /*
- * The length of the block at 'offset' by its comment; 0: there is none.  The first
- * one begins before its comment, with the header.
+ * Return the length of the block at 'offset' according to its comment, or 0 if
+ * there is none.  The first block begins before its comment, with the header.
  */
 static uint64_t
 plain_nbytes(int fd, uint64_t offset)
@@ -115,11 +115,11 @@ is_compressed(int fd)
 	return buf[0] == 0x1f && buf[1] == 0x8b;
 }
 
-/* What members are inflated with. */
+/* What is needed to inflate members. */
 struct members {
 	int fd;
 	struct inflate *inflate;
-	uint8_t *buf; /* room for one and for its data */
+	uint8_t *buf; /* room for a member and for its data */
 };
 
 static bool
@@ -138,9 +138,9 @@ close_members(struct members *m)
 	free(m->buf);
 }
 
-/* Is the member at 'end' whole and undamaged?  Then step over it. */
+/* Step over the member at 'end' if it is whole and undamaged. */
 static bool
-take_member(const struct members *m, struct place *end)
+step_over_member(const struct members *m, struct block_end *end)
 {
 	const uint64_t n = member_nbytes(m->fd, end->file);
 	size_t data_nbytes;
@@ -158,13 +158,13 @@ take_member(const struct members *m, struct place *end)
 	return true;
 }
 
-/* The same at 'offset', for one that is to be looked at alone. */
+/* Return true if the member at 'offset' is whole and undamaged. */
 static bool
 is_good_member(int fd, uint64_t offset)
 {
-	struct place end = { .file = offset };
+	struct block_end end = { .file = offset };
 	struct members m;
-	const bool is_good = open_members(&m, fd) && take_member(&m, &end);
+	const bool is_good = open_members(&m, fd) && step_over_member(&m, &end);
 
 	close_members(&m);
 	return is_good;
@@ -188,20 +188,20 @@ intact_blocks_end_at(int fd, uint64_t offset)
 	return !compressed || offset == 0 || is_good_member(fd, last);
 }
 
-/* Where the last whole block ends. */
+/* Find the end of the last whole block. */
 static enum hatf_status
-walk(int fd, struct place *end)
+find_last_end(int fd, struct block_end *end)
 {
 	struct stat st;
 	struct members m;
 	bool is_fine;
 
-	*end = (struct place){ .file = 0 };
+	*end = (struct block_end){ .file = 0 };
 	if (fstat(fd, &st) != 0)
 		return HATF_IO;
 	if (is_compressed(fd)) {
 		is_fine = open_members(&m, fd);
-		while (is_fine && take_member(&m, end))
+		while (is_fine && step_over_member(&m, end))
 			continue;
 		close_members(&m);
 		return is_fine ? HATF_OK : HATF_NO_MEMORY;
@@ -221,10 +221,12 @@ struct count {
 	struct tally tally;
 	uint64_t end; /* of the stream */
 	struct intact_blocks now,
-		block; /* 'block': before the one that is read */
+		block; /* 'block': up to the block being read */
 };
 
-/* A comment; the block that it begins has the ones before it whole. */
+/*
+ * Note a comment.  One that begins a block proves the blocks before it whole.
+ */
 static void
 note_comment(struct count *c, const struct hatf_record *rec)
 {
@@ -245,9 +247,11 @@ note_comment(struct count *c, const struct hatf_record *rec)
 	}
 }
 
-/* Take the records before the end; false: there are others behind it. */
+/*
+ * Count the records before the end.  Returns false if there are more after it.
+ */
 static bool
-take(struct count *c, const struct hatf_record *records, size_t n)
+count_batch(struct count *c, const struct hatf_record *records, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (records[i].offset >= c->end)
@@ -261,9 +265,9 @@ take(struct count *c, const struct hatf_record *records, size_t n)
 	return true;
 }
 
-/* Count up to 'end', or to the last block before it that can be read. */
+/* Count up to 'end', or to the last block before it that is readable. */
 static enum hatf_status
-count_records(int fd, const struct place *end, struct intact_blocks *ret)
+count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 {
 	struct count c = { .end = end->stream };
 	struct hatf_record records[BATCH_COUNT];
@@ -280,9 +284,11 @@ count_records(int fd, const struct place *end, struct intact_blocks *ret)
 	while (!is_whole &&
 	       (status = hatf_reader_read(reader, records, BATCH_COUNT, &n)) ==
 		       HATF_OK)
-		is_whole = !take(&c, records, n);
+		is_whole = !count_batch(&c, records, n);
 	hatf_reader_get_stats(reader, &stats);
-	/* With nothing behind it, there is no record to tell. */
+	/*
+	 * If nothing follows the end, no record can prove that it was reached.
+	 */
 	is_whole |= stats.hatf_nbytes == end->stream;
 	hatf_reader_close(reader);
 	*ret = c.block;
@@ -299,15 +305,18 @@ count_records(int fd, const struct place *end, struct intact_blocks *ret)
 enum hatf_status
 intact_blocks_read(int fd, struct intact_blocks *ret)
 {
-	struct place end;
-	enum hatf_status status = walk(fd, &end);
+	struct block_end end;
+	enum hatf_status status = find_last_end(fd, &end);
 
 	*ret = (struct intact_blocks){ .file_nbytes = 0 };
 	if (status == HATF_OK)
 		status = count_records(fd, &end, ret);
 	if (status != HATF_OK)
 		return status;
-	/* What was walked can be read, if it is compressed: members have a sum. */
+	/*
+	 * Blocks that were stepped over are readable if compressed, because
+	 * each member has a checksum.
+	 */
 	ret->file_nbytes = ret->stream_nbytes;
 	if (is_compressed(fd))
 		ret->file_nbytes =

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intact_blocks.h - how much of a trace file is there, by its blocks
+ * intact_blocks.h - find how much of a trace file is intact, by its blocks
  *
- * For recovery, of a file that should be longer: power has failed, or a copy was
- * cut off.  What follows the last whole block is of no use, and what comes before it
- * can be read as it is.  The file is untrusted: each number in it is held against
- * the others, as by any reader.
+ * For recovery of a file that should be longer: the power failed, or a copy was
+ * cut short.  Whatever follows the last whole block is useless; everything
+ * before it can be read as it is.  The file is untrusted: each number in it is
+ * checked against the others, as in any reader.  One thread at a
+ * time may use a file descriptor.
  */
-#ifndef HATF_REMAINS_H
-#define HATF_REMAINS_H
+#ifndef HATF_INTACT_BLOCKS_H
+#define HATF_INTACT_BLOCKS_H
 
 #include "hatf/hatf.h"
 
@@ -18,21 +19,21 @@ struct intact_blocks {
 	uint64_t stream_nbytes; /* uncompressed */
 	uint64_t block_count, record_count, event_count, lost_count;
 	uint64_t time;	  /* of the last record */
-	bool has_trailer; /* it ends with one, and so does the file */
+	bool has_trailer; /* a trailer ends the trace and the file */
 };
 
 /*
- * Does a block of the trace end at 'offset' in the file, as the blocks before it have
- * their lengths?  Only the last one is looked into, if it is compressed.  Offset 0 is
- * an end.
+ * Return true if a block of the trace ends at 'offset' in the file, according
+ * to the lengths of the blocks before it.  Checks the contents only of the last
+ * one, and only if it is compressed.  Offset 0 is an end.
  */
 bool intact_blocks_end_at(int fd, uint64_t offset);
 
 /*
- * Read the file from its start and see what is left of it.  Errors: HATF_IO,
- * HATF_NO_MEMORY, HATF_TRUNCATED: not even one block.  The trace has to be one of
- * this project.
+ * Read the file from its start and find how much is intact.  The trace must be
+ * one of this project.  Errors: HATF_IO; HATF_NO_MEMORY; HATF_TRUNCATED: there
+ * is not even one whole block.
  */
 enum hatf_status intact_blocks_read(int fd, struct intact_blocks *ret);
 
-#endif /* HATF_REMAINS_H */
+#endif /* HATF_INTACT_BLOCKS_H */

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A process that has been killed needs a moment to end. */
+/* A killed process needs a moment to end: 50 tries, 20 ms apart. */
 #define LOCK_TRIES  50
 #define LOCK_NAP_NS 20000000l
 
@@ -67,9 +67,9 @@ stat_field(const char *at, unsigned field)
 }
 
 /*
- * Is the process that made the ring file still there?  It may be that of another
- * process namespace, or another one has its number now: so the time of its start
- * has to be the same.
+ * Return true if the process that made the ring file is alive.  Its number may
+ * belong to another process by now, or mean one in another PID namespace, so
+ * compare the start time, too.
  */
 static bool
 is_alive(const struct image *image)
@@ -86,13 +86,13 @@ is_alive(const struct image *image)
 		return false;
 	line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
 	fclose(f);
-	/* The name before it may hold anything. */
+	/* The process name may contain anything, parentheses too: skip it. */
 	at = strrchr(line, ')');
 	if (at == NULL || at[1] != ' ' || ticks == 0)
 		return false;
 	at += 2;
 	if (*at == 'X' || *at == 'x' ||
-	    /* Nobody has waited for it; its other threads may go on. */
+	    /* A zombie; other threads of the process may still run. */
 	    (*at == 'Z' && stat_field(at, STAT_NUM_THREADS) <= 1))
 		return false;
 	return stat_field(at, STAT_START) * (1000000000u / ticks) ==
@@ -109,11 +109,12 @@ is_locked(int fd)
 }
 
 /*
- * The recorder holds a lock as long as it lives.  There may be no such locks, and
- * a copy of its file has none, so the process is looked for as well.
+ * Lock the ring file when its process has ended.  A live recorder holds a lock,
+ * but the file system may not support locks, and a copy of the file has none,
+ * so look for the process, too.
  */
 static enum hatf_status
-lock(struct recovery *r)
+wait_and_lock(struct recovery *r)
 {
 	const struct timespec nap = { 0, LOCK_NAP_NS };
 
@@ -142,15 +143,15 @@ recovery_open_rings(struct recovery *r, const char *path)
 	r->found->pid = r->set.image->pid;
 	status = check_boot(r);
 	if (status == HATF_OK)
-		status = lock(r);
+		status = wait_and_lock(r);
 	saved_rings_fini(&r->set);
 	if (status != HATF_OK)
 		return status;
-	/* Another recovery may have been first. */
+	/* Another recovery may have finished first and removed the file. */
 	errno = ENOENT;
 	if (fstat(r->rings.fd, &st) != 0 || st.st_nlink == 0)
 		return recovery_fail(r, HATF_IO, 0, NULL);
-	/* What somebody else wrote is not to be done in our name. */
+	/* Do not act with our rights on a file that another user wrote. */
 	errno = EPERM;
 	if (geteuid() != 0 && st.st_uid != geteuid())
 		return recovery_fail(r, HATF_IO, 0, NULL);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recover.c - what a killed process left in its rings, into its trace
+ * recover.c - move the events that a killed process left in its rings to its
+ * trace
  *
- * The rings are drained once more, by the code that did it while the process
- * lived: order.c puts them in order, narrate.c makes records of them.  It goes on
- * where the last commit ended (image.h), so it can begin again at any time: the ring
- * file stays as it is until the trace with its trailer is on the disk.
+ * Drain the rings once more with the code of the live process: order.c sorts
+ * the events, narrate.c makes records of them.  Continue where the last commit
+ * ended (image.h).  Recovery can start over at any time, because the ring file
+ * remains unchanged until the trace with its trailer is on the disk.
  */
 #include "hatf/base/sized.h"
 #include "hatf/deflate/deflate.h"
@@ -31,9 +32,9 @@ recovery_fail(struct recovery *r, enum hatf_status status, uint64_t offset,
 }
 
 /*
- * Remove the file beside the trace that the process began as the next one, if
- * it is empty or has the same start as the trace.  Another file of that name is
- * left alone.
+ * Remove the file beside the trace that the process had created as the next
+ * segment, if it is empty or has the same start as the trace.  Leave any other
+ * file of that name alone.
  */
 static void
 remove_announced(const struct recovery *r)
@@ -56,13 +57,43 @@ remove_announced(const struct recovery *r)
 	checked_file_close(&f);
 }
 
-/* Nothing in it is needed any more. */
+/* Remove the ring file: everything in it is now in the trace. */
 static enum hatf_status
 remove_rings(struct recovery *r)
 {
 	return checked_file_remove(&r->rings)
 		       ? HATF_OK
 		       : recovery_fail(r, HATF_IO, 0, NULL);
+}
+
+/*
+ * Complete the trace, unless it has its trailer: then report only what the
+ * trace has.
+ */
+static enum hatf_status
+complete(struct recovery *r)
+{
+	const struct image_commit *const commit = r->set.commit;
+
+	if (r->is_short && r->intact.has_trailer) {
+		/*
+		 * An earlier recovery wrote the trailer and was interrupted
+		 * then.
+		 */
+		r->found->had_trailer = true;
+		r->found->event_count = r->intact.event_count;
+		r->found->lost_count = r->intact.lost_count;
+		return HATF_OK;
+	}
+	if (!r->is_short && (commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
+	    r->set.word_count == 0 && r->found->cut_nbytes == 0) {
+		r->found->had_trailer = true;
+		r->found->complete = commit->lost_count == 0 &&
+				     (commit->flags & IMAGE_COMMIT_MISSED) == 0;
+		r->found->event_count = commit->event_count;
+		return HATF_OK;
+	}
+	return recovery_complete(r);
 }
 
 static enum hatf_status
@@ -84,24 +115,8 @@ recover(struct recovery *r, const char *rings, const char *trace)
 		if (status == HATF_OK)
 			status = recovery_check_length(r);
 	}
-	if (status != HATF_OK)
-		return status;
-	if (r->is_short && r->intact.has_trailer) {
-		/* A recovery wrote that, and was interrupted then. */
-		r->found->had_trailer = true;
-		r->found->event_count = r->intact.event_count;
-		r->found->lost_count = r->intact.lost_count;
-	} else if (!r->is_short &&
-		   (r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
-		   r->set.word_count == 0 && r->found->cut_nbytes == 0) {
-		r->found->had_trailer = true;
-		r->found->complete =
-			r->set.commit->lost_count == 0 &&
-			(r->set.commit->flags & IMAGE_COMMIT_MISSED) == 0;
-		r->found->event_count = r->set.commit->event_count;
-	} else {
-		status = recovery_complete(r);
-	}
+	if (status == HATF_OK)
+		status = complete(r);
 	if (status != HATF_OK || dry)
 		return status;
 	remove_announced(r);
@@ -133,7 +148,7 @@ hatf_recover(const char *rings, const char *trace, unsigned flags,
 	free(r.member);
 	free(r.work);
 	checked_file_close(&r.trace);
-	/* With it goes the lock. */
+	/* This also releases the lock. */
 	checked_file_close(&r.rings);
 	return status;
 }

@@ -13,7 +13,7 @@
 /* Words of all rings together (RINGS "Limits"). */
 #define WORDS_MAX (1ull << 30)
 
-/* The least capacity of our copy of a ring. */
+/* Minimum capacity of our copy of a ring, in words. */
 #define CAPACITY_MIN 64u
 
 struct file {
@@ -65,7 +65,7 @@ is_power(uint64_t n)
 
 /* ----------------------------------------------------------------- header */
 
-/* The name of what cannot be; NULL: all of it can. */
+/* Return the name of an invalid field, or NULL. */
 static const char *
 check_commit(const struct image_commit *c, const struct image *image)
 {
@@ -92,7 +92,10 @@ check_commit(const struct image_commit *c, const struct image *image)
 	return NULL;
 }
 
-/* Does the commit's line stay within bounds up to the last reading? */
+/*
+ * Return true if the commit's timeline stays within bounds up to the last
+ * reading.
+ */
 static bool
 is_reading_possible(const struct image *image, const struct image_commit *c)
 {
@@ -153,13 +156,16 @@ read_header(struct saved_rings *set, const struct file *f)
 
 /* ------------------------------------------------------------------ rings */
 
-/* Words of the event that begins with 'word'; 0: there is none such. */
+/*
+ * Return the number of words of the event that begins with 'word', or 0 if it
+ * begins none.
+ */
 static unsigned
 event_words(uint64_t word)
 {
 	const unsigned type = word >> 3 & 31;
 
-	/* No event begins with 0: nothing is allocated at address 0. */
+	/* No event begins with 0: nothing is ever allocated at address 0. */
 	if (word == 0)
 		return 0;
 	switch (word & EVENT_KIND_MASK) {
@@ -184,8 +190,8 @@ event_words(uint64_t word)
 }
 
 /*
- * Walk from event to event.  Returns the position up to which all is well: the
- * head, or where something is that is no event.
+ * Step from event to event.  Returns the position of the first word that is not
+ * part of a valid event, or the head.
  */
 static uint64_t
 check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
@@ -203,9 +209,12 @@ check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
 	return pos;
 }
 
-/* A ring's header against itself; the name of what cannot be, or NULL. */
+/*
+ * Check the place and size of a ring; returns the name of an invalid field, or
+ * NULL.
+ */
 static const char *
-check_place(const struct ring *r, uint64_t offset, const struct file *f)
+check_ring(const struct ring *r, uint64_t offset, const struct file *f)
 {
 	if (r->magic != IMAGE_RING_MAGIC || r->offset != offset)
 		return "ring";
@@ -223,7 +232,7 @@ check_place(const struct ring *r, uint64_t offset, const struct file *f)
 	return NULL;
 }
 
-/* Likewise what it says of events; 'pos' is the first that no block has. */
+/* Likewise its positions; 'pos' is that of the first event not in a block. */
 static const char *
 check_positions(const struct ring *r, const struct ring_commit *last,
 		uint64_t pos)
@@ -238,17 +247,17 @@ check_positions(const struct ring *r, const struct ring_commit *last,
 }
 
 /*
- * How many of the 'n' words at 'offset' may belong to events?  No event begins
- * in a hole of the file, and a file can claim a large hole at no cost.  An
- * event before the hole may end in it, with zeros, in a copy that leaves out
- * zeros.
+ * Return how many of the 'n' words at 'offset' may belong to events.  No event
+ * begins in a hole of the file, and a file can claim a large hole at no cost.
+ * An event before the hole may end in it, with zeros, in a copy made without
+ * them.
  */
 static uint64_t
 words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
 {
 	const off_t hole = lseek(f->fd, (off_t)offset, SEEK_HOLE);
 
-	/* A file system without holes need not answer. */
+	/* A file system without holes may report an error. */
 	if (hole < 0 || (uint64_t)hole >= offset + n * sizeof(uint64_t))
 		return n;
 
@@ -258,7 +267,7 @@ words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
 	return words < n ? words : n;
 }
 
-/* A power of two that holds so many. */
+/* Return the power of two for that many words. */
 static uint64_t
 capacity_for(uint64_t n)
 {
@@ -284,8 +293,8 @@ make_ring(uint64_t capacity)
 }
 
 /*
- * Copy the words from 'pos' to the head into a ring of our own, up to the first
- * one that is not there: '*end_ret'.
+ * Copy the words from 'pos' to the head into a ring of our own, up to a hole in
+ * the file.  '*end_ret' is the position after the last word copied.
  */
 static enum hatf_status
 copy_words(const struct file *f, const struct ring *from, uint64_t pos,
@@ -296,7 +305,7 @@ copy_words(const struct file *f, const struct ring *from, uint64_t pos,
 	enum hatf_status status = HATF_OK;
 	uint64_t n = 1, want = 1;
 
-	/* In pieces, since both rings wrap around. */
+	/* Copy in pieces, because both rings wrap around. */
 	while (status == HATF_OK && n == want && pos < from->head) {
 		const uint64_t offset =
 			base + (pos & from_mask) * sizeof(uint64_t);
@@ -316,7 +325,7 @@ copy_words(const struct file *f, const struct ring *from, uint64_t pos,
 }
 
 static bool
-add(struct saved_rings *set, struct saved_ring **ring_ret)
+add_ring(struct saved_rings *set, struct saved_ring **ring_ret)
 {
 	if (set->count == set->max) {
 		const uint32_t max = set->max == 0 ? 64 : set->max * 2;
@@ -334,7 +343,7 @@ add(struct saved_rings *set, struct saved_ring **ring_ret)
 }
 
 static void
-take_state(struct saved_ring *ring, const struct ring *from,
+copy_state(struct saved_ring *ring, const struct ring *from,
 	   const struct ring_commit *last)
 {
 	struct order_source *const s = &ring->source;
@@ -356,9 +365,9 @@ take_state(struct saved_ring *ring, const struct ring *from,
 	ring->is_gone = (last->flags & RING_COMMIT_GONE) != 0;
 }
 
-/* One ring that is alive; 'from' is its header. */
+/* Copy a ring in use; 'from' is its header. */
 static enum hatf_status
-take_ring(struct saved_rings *set, const struct file *f,
+copy_ring(struct saved_rings *set, const struct file *f,
 	  const struct ring *from, bool salvage)
 {
 	const struct ring_commit *const last =
@@ -375,13 +384,13 @@ take_ring(struct saved_rings *set, const struct file *f,
 		return fail(f, HATF_LIMIT, from->offset, "head");
 	if (set->count == IMAGE_RINGS_MAX)
 		return fail(f, HATF_LIMIT, from->offset, "rings");
-	if (!add(set, &ring))
+	if (!add_ring(set, &ring))
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
-	take_state(ring, from, last);
+	copy_state(ring, from, last);
 	ring->source.ring = make_ring(capacity_for(from->head - pos));
 	if (ring->source.ring == NULL)
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
-	/* Counted in any case: so it is freed. */
+	/* Count it even on failure, so that saved_rings_fini() frees it. */
 	set->count++;
 	status = copy_words(f, from, pos, ring->source.ring, &end);
 	if (status != HATF_OK)
@@ -401,7 +410,10 @@ take_ring(struct saved_rings *set, const struct file *f,
 static enum hatf_status
 read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 {
-	/* Of static storage would be shared, and it is large for a stack. */
+	/*
+	 * Not static, because threads would share it; not on the stack, for its
+	 * size.
+	 */
 	struct ring *const header =
 		aligned_alloc(RING_HEADER_NBYTES, RING_HEADER_NBYTES);
 	uint64_t offset = IMAGE_HEADER_NBYTES;
@@ -414,14 +426,14 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 		const char *field;
 
 		status = read_at(f, header, RING_HEADER_NBYTES, offset);
-		/* The last one may not have been made yet. */
+		/* The process may not have finished creating the last ring. */
 		if (status != HATF_OK || header->magic == 0)
 			break;
-		field = check_place(header, offset, f);
+		field = check_ring(header, offset, f);
 		if (field != NULL)
 			status = fail(f, HATF_BAD_RINGS, offset, field);
 		else if (header->life != 0)
-			status = take_ring(set, f, header, salvage);
+			status = copy_ring(set, f, header, salvage);
 		if (status == HATF_BAD_RINGS && salvage) {
 			set->is_cut = true;
 			status = HATF_OK;
@@ -436,8 +448,8 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 }
 
 /*
- * Without a commit no ring has an event: the recorder commits before it puts one
- * into the file.
+ * Check that no ring has events, since there is no commit: the recorder commits
+ * before it puts the first event into the file.
  */
 static enum hatf_status
 check_unused(const struct file *f)
@@ -466,7 +478,7 @@ check_unused(const struct file *f)
 }
 
 static enum hatf_status
-start(struct saved_rings *set, struct file *f)
+open_file(struct saved_rings *set, struct file *f)
 {
 	struct stat st;
 
@@ -484,7 +496,7 @@ saved_rings_read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 {
 	struct file f = { .fd = fd, .err = err };
 
-	return start(set, &f);
+	return open_file(set, &f);
 }
 
 enum hatf_status
@@ -492,7 +504,7 @@ saved_rings_read(struct saved_rings *set, int fd, bool salvage,
 		 struct hatf_error *err)
 {
 	struct file f = { .fd = fd, .err = err };
-	const enum hatf_status status = start(set, &f);
+	const enum hatf_status status = open_file(set, &f);
 
 	if (status == HATF_OK && set->commit == NULL && !salvage)
 		return check_unused(&f);

@@ -2,8 +2,9 @@
 /*
  * test_batch.c
  *
- * Whatever the size of the caller's batches, every record comes out once and in
- * order, with the bytes that it points to; the end comes after the last.
+ * Whatever the size of the caller's batches, the source delivers every record
+ * once and in order, with the bytes that it points to, and the end only after
+ * the last record.
  */
 #include "hatf/formats/common/batch.h"
 
@@ -45,7 +46,7 @@ static size_t
 read_items(struct items *items, struct hatf_record *records, size_t max)
 {
 	batch_begin(&items->batch, records, max);
-	while (batch_wants(&items->batch)) {
+	while (batch_has_room(&items->batch)) {
 		if (items->next == items->count) {
 			source_stop(&items->source, items->end, NULL);
 			break;
@@ -55,7 +56,9 @@ read_items(struct items *items, struct hatf_record *records, size_t max)
 	return batch_end(&items->batch, &items->source);
 }
 
-/* Is it comment 'i' of item 'n' or, with i = n % 5, its alloc? */
+/*
+ * Check that the record is comment 'i' of item 'n', or its alloc if i = n % 5.
+ */
 static void
 check_record(const struct hatf_record *rec, unsigned n, unsigned i)
 {
@@ -165,7 +168,7 @@ START_TEST(a_realloc_announces)
 }
 END_TEST
 
-/* Attributes of the greatest length leave room for a stack behind them. */
+/* A chunk has room for the longest attributes plus a stack. */
 START_TEST(bytes_may_be_many)
 {
 	static uint8_t many[UINT16_MAX];

@@ -2,10 +2,10 @@
 /*
  * test_carried.c
  *
- * The blocks that a segment begins with are live, with their sizes, and are no
- * events of it: in every format, for all who count.  Where a trace says that it
- * began late, or that it is not sure of these blocks, what it cannot know is no
- * violation.
+ * The blocks that a segment begins with are live, with their sizes, and are not
+ * events of that segment: in every format and for every reader that counts.
+ * Where a trace says that it began late, or that these blocks are uncertain,
+ * anything it cannot know is not a violation.
  */
 #include "hatf/hatf.h"
 #include "support/ours.h"
@@ -15,7 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More than one run of the decoder, and more than one window of the encoder. */
+/*
+ * More than one batch of the decoder and more than one window of the encoder.
+ */
 #define CARRIED 5000u
 #define BASE	0x5500000000u
 
@@ -72,7 +74,7 @@ open_writer(char *path, const char *format, const char *header)
 	return w;
 }
 
-/* Read the trace and remove it; it must be complete. */
+/* Read the trace, which must be complete, and remove it. */
 static void
 read_back(const char *path, struct hatf_events_stats *stats,
 	  bool (*visit)(void *, const struct hatf_live *), void *ctx,
@@ -122,7 +124,10 @@ START_TEST(carried_blocks_are_live_and_no_events)
 	for (unsigned i = 0; i < CARRIED; i += 2)
 		put_plain(w, HATF_FREE, address_of(i), 0);
 	put_plain(w, HATF_ALLOC, address_of(0), 1000000);
-	/* Too late to be one: an event like any other. */
+	/*
+	 * After the first event, an alloc with that attribute is an ordinary
+	 * event.
+	 */
 	put_carried(w, address_of(2), 3000000);
 	put_plain(w, HATF_FREE, address_of(0), 0);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
@@ -136,12 +141,15 @@ START_TEST(carried_blocks_are_live_and_no_events)
 	ck_assert_uint_eq(sum[true], CARRIED / 2 * (CARRIED / 2 + 1));
 	ck_assert_uint_eq(sum[false], 3000000);
 	ck_assert_uint_eq(stats.peak_live_count, CARRIED);
-	/* Thread 7, of which this trace knows nothing else, is used once. */
+	/* One violation: thread 7 is used without having been created. */
 	ck_assert_uint_eq(stats.violation_count, 1);
 }
 END_TEST
 
-/* The violations of: an alloc over a carried block, frees of unknown ones. */
+/*
+ * Return the number of violations: an alloc over a carried block, and frees of
+ * unknown blocks.
+ */
 static uint64_t
 violations(const char *header)
 {
@@ -154,7 +162,8 @@ violations(const char *header)
 	put_plain(w, HATF_ALLOC, 0x1000, 20);
 	put_plain(w, HATF_FREE, 0x2000, 0);
 	put_plain(w, HATF_FREE, 0x3000, 0);
-	put_plain(w, HATF_FREE, 0x3000, 0); /* twice: never right */
+	/* a double free is always a violation */
+	put_plain(w, HATF_FREE, 0x3000, 0);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_OK);
 	read_back(path, &stats, add_size, sum, &frees);
 	ck_assert_uint_eq(stats.carried_count, 1);

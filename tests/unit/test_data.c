@@ -2,9 +2,9 @@
 /*
  * test_data.c
  *
- * The traces of tests/data/golden must be readable for ever, record for record;
- * those of tests/data/corrupt must give exactly the status, offset and record that
- * their NAME.expect says.  tests/data/README.md tells what the files are.
+ * The traces in tests/data/golden must remain readable for ever, record by
+ * record.  Those in tests/data/corrupt must give exactly the status, offset and
+ * record in their NAME.expect. tests/data/README.md describes the files.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -45,7 +45,7 @@ print_end(FILE *out, enum hatf_status status, uint64_t offset, uint64_t record,
 		field == NULL ? "-" : field);
 }
 
-/* Read the trace at 'path' and print what came of it. */
+/* Read the trace at 'path' and print the result. */
 static void
 print_trace(FILE *out, const char *path, bool with_records)
 {
@@ -74,7 +74,7 @@ print_trace(FILE *out, const char *path, bool with_records)
 		ck_assert(stats.complete);
 		print_end(out, status, stats.hatf_nbytes, sum, NULL);
 	} else {
-		/* The records before the error are delivered, all of them. */
+		/* All records before the error must have been delivered. */
 		ck_assert_uint_eq(err.record, sum);
 		print_end(out, status, err.offset, err.record, err.field);
 	}
@@ -96,7 +96,7 @@ read_text(const char *path)
 	return text;
 }
 
-/* "x/NAME.hatf" must give what "x/NAME.expect" holds. */
+/* Check that "x/NAME.hatf" gives the contents of "x/NAME.expect". */
 static void
 check_file(const char *path, bool with_records)
 {

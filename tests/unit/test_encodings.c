@@ -2,10 +2,11 @@
 /*
  * test_encodings.c
  *
- * Simple Binary, Split Stream and SplitAddr: what goes in comes out, whatever the
- * records are, plain and compressed; a record takes the bytes that the paper
- * gives it; a file that is cut off anywhere gives a part of its records and then
- * HATF_TRUNCATED; one that is damaged anywhere gives records or an error.
+ * Simple Binary, Split Stream and SplitAddr: reading returns the records that
+ * were written, whatever they are, plain and compressed.  A record takes the
+ * number of bytes that the paper gives.  A file truncated anywhere yields some
+ * of its records and then HATF_TRUNCATED.  One damaged anywhere yields records
+ * or an error.
  */
 #include "hatf/codec/bytes.h"
 #include "hatf/io/gzip_members.h"
@@ -18,7 +19,7 @@
 static const char *const formats[] = { "binary", "split", "splitaddr" };
 #define FORMAT_COUNT ((int)(sizeof(formats) / sizeof(formats[0])))
 
-/* What one test writes; attributes are in 'bytes'. */
+/* What one test writes; 'bytes' has the attributes. */
 static struct hatf_record *records; /* MANY */
 static size_t record_count;
 static uint8_t bytes[65535];
@@ -50,7 +51,7 @@ add(unsigned tag, uint64_t size, uint64_t old_address, uint64_t address)
 	return r;
 }
 
-/* Only fields that the tag has. */
+/* Add a record with only the fields that its tag has. */
 static void
 add_random(uint64_t *seed, uint64_t (*number)(uint64_t *), uint32_t nbytes_max)
 {
@@ -111,7 +112,7 @@ write_file(int fd, const char *format, bool plain)
 	struct hatf_error err;
 
 	ck_assert_int_eq(writer_of_fd(fd, &options, &w, &err), HATF_OK);
-	/* In pieces of all lengths. */
+	/* In pieces of many lengths. */
 	for (size_t i = 0, n = 1; i < record_count; i += n, n = n % 700 + 1) {
 		if (n > record_count - i)
 			n = record_count - i;
@@ -120,7 +121,7 @@ write_file(int fd, const char *format, bool plain)
 	ck_assert_int_eq(hatf_writer_close(w, &err), HATF_OK);
 }
 
-/* The bytes of a file with the records. */
+/* Write the records to a file and return its bytes in '*h'. */
 static void
 encode(struct hand *h, const char *format, bool plain)
 {
@@ -136,7 +137,7 @@ encode(struct hand *h, const char *format, bool plain)
 	close(fd);
 }
 
-/* Read to the end, comparing; returns the final status. */
+/* Read to the end and compare.  Returns the final status. */
 static enum hatf_status
 read_and_compare(struct hatf_reader *reader, size_t *n_ret)
 {
@@ -225,7 +226,7 @@ START_TEST(the_longest_attributes_and_comments_round_trip)
 }
 END_TEST
 
-/* Addresses that come again and again, as in a real trace. */
+/* Addresses that recur, as in a real trace. */
 static void
 add_program(size_t count)
 {
@@ -269,7 +270,7 @@ START_TEST(a_record_has_the_fields_of_its_tag_only)
 	}
 	encode(&h, formats[_i], true);
 	reader = open_bytes(&h, 0, &fd);
-	/* The first record comes alone, as it may be a header. */
+	/* The first record is delivered alone, because it may be a header. */
 	ck_assert_int_eq(hatf_reader_read(reader, got, 1, &n), HATF_OK);
 	ck_assert_int_eq(hatf_reader_read(reader, got + 1, 10, &n), HATF_OK);
 	ck_assert_uint_eq(n, 10);
@@ -292,8 +293,8 @@ START_TEST(a_record_has_the_fields_of_its_tag_only)
 END_TEST
 
 /*
- * Reading these bytes is to end well or with an error.  Rows that are taken for
- * half as wide are twice as many.
+ * Read these bytes: the result must be a good end or an error.  Rows mistaken
+ * for half their width are twice as many.
  */
 static enum hatf_status
 read_any(const uint8_t *p, size_t nbytes)
@@ -313,7 +314,7 @@ read_any(const uint8_t *p, size_t nbytes)
 	return status;
 }
 
-/* Some of everything. */
+/* Add some records of each kind. */
 static void
 add_some(void)
 {
@@ -339,7 +340,7 @@ check_cut_at(const struct hand *h, size_t nbytes)
 			   (nbytes == h->used ? HATF_END : HATF_TRUNCATED));
 		hatf_reader_close(reader);
 	} else {
-		/* There is not all of the magic number. */
+		/* The magic number is incomplete. */
 		mini_check(nbytes < 8 || h->bytes[0] == 0x1f);
 		mini_check(status == HATF_NOT_HATF);
 	}
@@ -418,7 +419,7 @@ START_TEST(a_trace_of_ours_keeps_header_and_trailer)
 }
 END_TEST
 
-/* A piece of a group, as it is or as a member. */
+/* Put a piece of a group, as it is or as a gzip member. */
 static void
 put_piece(struct hand *h, unsigned stream, unsigned form, const uint8_t *p,
 	  uint32_t nbytes, bool packed)
@@ -444,7 +445,7 @@ START_TEST(a_member_that_is_longer_than_its_piece_says_is_refused)
 	const uint8_t tag = HATF_ALLOC;
 	struct hand h = { 0 };
 
-	/* Its trailer may tell the truth, or what the piece says. */
+	/* The trailer may state the truth, or what the piece claims. */
 	for (unsigned forged = 0; forged < 2; forged++) {
 		h.used = 0;
 		hand_bytes(&h, "\xfeHATFspl", 8);
@@ -457,7 +458,10 @@ START_TEST(a_member_that_is_longer_than_its_piece_says_is_refused)
 			put_le32(h.bytes + h.used - 4, 4);
 		hand_put(&h, 0, 8);
 		record_count = 1;
-		/* It is also longer than four bytes may become. */
+		/*
+		 * Here the length also exceeds what 4 compressed bytes can
+		 * become.
+		 */
 		ck_assert_int_eq(read_any(h.bytes, h.used), HATF_BAD_FIELD);
 		put_be32(h.bytes + 16 + 21 + 4, 5000);
 		if (forged)
@@ -470,7 +474,7 @@ START_TEST(a_member_that_is_longer_than_its_piece_says_is_refused)
 }
 END_TEST
 
-/* A legal group but for one byte, which is to be refused. */
+/* Read a valid group except for one byte, which must be rejected. */
 static enum hatf_status
 read_group_with(size_t off, uint8_t byte)
 {
@@ -499,12 +503,13 @@ START_TEST(what_is_illegal_in_a_group_is_refused)
 		enum hatf_status status;
 	} cases[] = {
 		{ 8, 0, HATF_END },
-		{ 8, 1, HATF_BAD_FIELD },  /* too many records */
-		{ 9, 4, HATF_BAD_FIELD },  /* as many as may be, not there */
-		{ 11, 3, HATF_BAD_FIELD }, /* tags that are left over */
+		{ 8, 1, HATF_BAD_FIELD }, /* too many records */
+		/* the maximum, but they are missing */
+		{ 9, 4, HATF_BAD_FIELD },
+		{ 11, 3, HATF_BAD_FIELD }, /* unused tags */
 		{ 12, 0, HATF_BAD_FIELD }, /* no pieces */
-		{ 12, 1, HATF_BAD_FIELD }, /* what follows is no group */
-		{ 12, 3, HATF_TRUNCATED }, /* what follows is no piece */
+		{ 12, 1, HATF_BAD_FIELD }, /* what follows is not a group */
+		{ 12, 3, HATF_TRUNCATED }, /* what follows is not a piece */
 		{ 13, 1, HATF_BAD_FIELD }, /* reserved */
 		{ 15, 1, HATF_BAD_FIELD }, /* reserved */
 		{ 16, 1, HATF_BAD_FIELD }, /* no tags */
@@ -515,15 +520,15 @@ START_TEST(what_is_illegal_in_a_group_is_refused)
 		{ 19, 1, HATF_BAD_FIELD },	 /* reserved */
 		{ 20, 0x80, HATF_BAD_FIELD },	 /* length: 2 GiB */
 		{ 20, 0xff, HATF_BAD_FIELD },
-		{ 23, 3, HATF_BAD_FIELD },    /* unlike what is stored */
+		{ 23, 3, HATF_BAD_FIELD },    /* unequal to the stored length */
 		{ 24, 0xff, HATF_BAD_FIELD }, /* stored length: 4 GiB */
 		{ 27, 5, HATF_BAD_FIELD },
-		{ 28, 1, HATF_BAD_FIELD }, /* a base of tags */
+		{ 28, 1, HATF_BAD_FIELD }, /* tags have no base */
 		{ 36, 11, HATF_BAD_TAG },
 		{ 36, 8, HATF_END },
 		{ 40, 0, HATF_BAD_FIELD }, /* a stream twice */
 		{ 41, 8, HATF_BAD_FIELD }, /* longer than its piece */
-		{ 52, 1, HATF_BAD_FIELD }, /* a base of threads */
+		{ 52, 1, HATF_BAD_FIELD }, /* threads have no base */
 		{ 60, 1, HATF_END },
 	};
 
@@ -535,7 +540,7 @@ START_TEST(what_is_illegal_in_a_group_is_refused)
 }
 END_TEST
 
-/* SplitAddr with these pieces of 'record_count' records. */
+/* Read SplitAddr with these pieces of 'record_count' records. */
 static enum hatf_status
 read_splitaddr(const char *hatf, size_t hatf_nbytes, unsigned form,
 	       const char *addresses, size_t nbytes)
@@ -558,7 +563,7 @@ read_splitaddr(const char *hatf, size_t hatf_nbytes, unsigned form,
 
 START_TEST(what_is_illegal_in_splitaddr_is_refused)
 {
-	/* No bytes for addresses, two frees. */
+	/* Two frees whose addresses take no bytes. */
 	static const char frees[] = "\x0b\x01\x01\x00\x01\x01";
 	static const char far[] = "\x01\x00\x00\x10\x10\x01\x00\x00\x00\x00";
 	static const char two[] = "\0\0\0\2ABCDEFGHIJKLMNOP\0\1";
@@ -566,7 +571,10 @@ START_TEST(what_is_illegal_in_splitaddr_is_refused)
 	record_count = 2;
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 22), HATF_END);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 2, two, 22), HATF_END);
-	/* No such form; fewer addresses than uses, and more. */
+	/*
+	 * An unknown form; fewer addresses than records use; more than they
+	 * use.
+	 */
 	ck_assert_int_eq(read_splitaddr(frees, 6, 3, two, 22), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 21), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 23), HATF_BAD_FIELD);
@@ -575,7 +583,7 @@ START_TEST(what_is_illegal_in_splitaddr_is_refused)
 		HATF_END);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 4, two, 22), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 9, two, 22), HATF_BAD_FIELD);
-	/* A table that is not there; a number that it does not have. */
+	/* A missing table; a number beyond the table. */
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 3), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 19), HATF_BAD_FIELD);
 	ck_assert_int_eq(
@@ -585,18 +593,18 @@ START_TEST(what_is_illegal_in_splitaddr_is_refused)
 			 HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, "\0\0\0\0\0\0", 6),
 			 HATF_BAD_FIELD);
-	/* HATF that has an address, is cut off, is none. */
+	/* HATF with an address; truncated HATF; no HATF at all. */
 	ck_assert_int_eq(read_splitaddr(far, 10, 1, two, 22), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(far, 9, 1, two, 22), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr("\x0c", 1, 1, two, 22), HATF_BAD_TAG);
-	/* Fewer records than the group says, and more. */
+	/* Fewer records than the group claims; more than it claims. */
 	ck_assert_int_eq(read_splitaddr(frees, 5, 1, two, 22), HATF_BAD_FIELD);
 	record_count = 1;
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 22), HATF_BAD_FIELD);
 }
 END_TEST
 
-/* The bytes that 'n' more of the paper's records take. */
+/* Return the bytes that 'n' more of the paper's records take. */
 static size_t
 cost(const char *format, size_t n, uint64_t size, uint64_t address,
      uint64_t other)
@@ -620,7 +628,7 @@ cost(const char *format, size_t n, uint64_t size, uint64_t address,
 
 START_TEST(a_record_takes_what_the_paper_says)
 {
-	/* Fewer than a section or group may hold: its header counts once. */
+	/* Fewer than a section or group can hold: count its header once. */
 	const size_t n = 4000;
 	const uint64_t big = UINT64_C(1) << 40;
 	const uint64_t heap = 0x5555555592a0;
@@ -628,7 +636,7 @@ START_TEST(a_record_takes_what_the_paper_says)
 	ck_assert_uint_eq(cost("binary", n, 24, heap, heap + 16), 16 * n);
 	ck_assert_uint_eq(cost("binary", n, big, heap, heap + 16), 32 * n);
 	ck_assert_uint_eq(cost("split", n, 24, heap, heap + 16), 13 * n);
-	/* Only the streams that need it get wider. */
+	/* Only the streams that need it become wider. */
 	ck_assert_uint_eq(cost("split", n, big, heap, heap + 16), 17 * n);
 	ck_assert_uint_eq(cost("split", n, big, heap, 16), 21 * n);
 }

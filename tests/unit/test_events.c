@@ -2,10 +2,10 @@
 /*
  * test_events.c
  *
- * Records must become the logical events of hatf.h, with the live set, ids and
- * lifetimes that follow from them; each defect of a trace must be told once, at
- * the event where it shows; and a trace by others must not be blamed for what
- * only ours promise.
+ * Records become the logical events of hatf.h, with the live set, ids and
+ * lifetimes that follow from them.  The stage reports each defect of a trace
+ * once, at the event where it becomes visible.  It does not apply rules for our
+ * own traces to those of other programs.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -14,7 +14,7 @@
 #define MAX	     64
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* One record; in the order of the fields that most tests use. */
+/* One record, with the fields in the order in which most tests use them. */
 struct step {
 	unsigned tag;
 	uint64_t thread, time, size, address, old_address, heap;
@@ -26,7 +26,7 @@ enum origin {
 	FOREIGN,
 };
 
-/* What came of a trace. */
+/* The result of a trace. */
 struct outcome {
 	struct hatf_event event[MAX]; /* without comments */
 	size_t n;
@@ -90,7 +90,7 @@ run(enum origin origin, const struct step *steps, size_t count)
 
 #define RUN(origin, steps) run(origin, steps, COUNT(steps))
 
-/* The number of events, and the violation of each. */
+/* Check the number of events and the violation of each. */
 static void
 expect(const struct outcome *o, size_t n, const enum hatf_violation *want)
 {
@@ -104,7 +104,7 @@ expect(const struct outcome *o, size_t n, const enum hatf_violation *want)
 	ck_assert_uint_eq(o->stats.violation_count, count);
 }
 
-/* The same where only a trace of ours is held to that. */
+/* Like expect(), for a rule that applies only to our own traces. */
 static void
 expect_of_ours(const struct step *steps, size_t step_count,
 	       const enum hatf_violation *want, size_t n)
@@ -166,9 +166,9 @@ START_TEST(every_kind_of_realloc_is_one_event)
 		{ .tag = 0, .size = 10, .address = 16 },
 		/* in place */
 		{ .tag = 2, .size = 20, .address = 16, .old_address = 16 },
-		/* it fails */
+		/* the call fails */
 		{ .tag = 2, .size = 99, .address = 0, .old_address = 16 },
-		/* it moves */
+		/* the block moves */
 		{ .tag = 3, .size = 30, .address = 64, .old_address = 16 },
 		{ .tag = 0, .size = 30, .address = 64 },
 		{ .tag = 1, .address = 16 },
@@ -251,7 +251,8 @@ START_TEST(a_realloc_without_its_alloc_moves_the_block)
 		{ .tag = 4, .size = 20, .address = 32, .old_address = 16 },
 		{ .tag = 4, .size = 30, .address = 48 },
 		{ .tag = 0, .size = 30, .address = 48 },
-		{ .tag = 1, .address = 16 }, /* not left over any more */
+		/* freed meanwhile, so no longer live */
+		{ .tag = 1, .address = 16 },
 	};
 	static const enum hatf_violation want[] = {
 		0,
@@ -326,8 +327,8 @@ START_TEST(our_realloc_must_be_followed_by_its_parts)
 }
 END_TEST
 
-/* Not told before: only the size was compared. */
-START_TEST(our_parts_are_in_order_and_of_the_time_and_heap_of_their_realloc)
+/* Regression: only the sizes were compared. */
+START_TEST(our_parts_have_the_order_time_and_heap_of_their_realloc)
 {
 	static const struct step steps[] = {
 		{ .tag = 0, .size = 10, .address = 16 },
@@ -335,13 +336,13 @@ START_TEST(our_parts_are_in_order_and_of_the_time_and_heap_of_their_realloc)
 		{ .tag = 3, .size = 20, .address = 32, .old_address = 16 },
 		{ .tag = 1, .address = 16 },
 		{ .tag = 0, .size = 20, .address = 32 },
-		/* at another time */
+		/* another time */
 		{ .tag = 3, .size = 5, .address = 48, .old_address = 32 },
 		{ .tag = 0, .size = 5, .address = 48, .time = 1 },
 		{ .tag = 1, .address = 32, .time = 1 },
 		{ .tag = 5, .old_address = 48, .time = 1 },
 		{ .tag = 1, .address = 48, .time = 2 },
-		/* in another heap */
+		/* another heap */
 		{ .tag = 4, .size = 5, .address = 64, .time = 2 },
 		{ .tag = 0, .size = 5, .address = 64, .heap = 7, .time = 2 },
 		{ .tag = 0, .size = 1, .address = 80, .time = 2 },
@@ -385,7 +386,7 @@ START_TEST(a_part_that_the_end_cuts_off_is_counted)
 		{ .tag = 0, .size = 10, .address = 32 },
 	};
 
-	/* Ours has no trailer here, so its end says nothing. */
+	/* This trace of ours has no trailer, so its end proves nothing. */
 	ck_assert_uint_eq(RUN(OURS, steps).stats.violation_count, 0);
 	ck_assert_uint_eq(RUN(FOREIGN, steps).stats.violation_count, 0);
 	ck_assert_uint_eq(RUN(FOREIGN, foreign).stats.violation_count, 1);
@@ -396,18 +397,20 @@ START_TEST(each_wrong_use_of_a_block_is_told_once)
 {
 	static const struct step steps[] = {
 		{ .tag = 0, .size = 10, .address = 16 },
-		{ .tag = 0, .size = 20, .address = 16 }, /* while live */
+		{ .tag = 0, .size = 20, .address = 16 }, /* over a live block */
 		{ .tag = 1, .address = 16 },
-		{ .tag = 1, .address = 16 }, /* twice */
+		{ .tag = 1, .address = 16 }, /* double free */
 		{ .tag = 2, .size = 5, .address = 32, .old_address = 32 },
-		{ .tag = 1, .address = 32 }, /* known since then */
+		/* the trace has known the block since its realloc */
+		{ .tag = 1, .address = 32 },
 		{ .tag = 2, .size = 5, .address = 0, .old_address = 48 },
 		{ .tag = 0, .size = 1, .address = 64 },
 		{ .tag = 0, .size = 1, .address = 80 },
 		{ .tag = 3, .size = 9, .address = 80, .old_address = 64 },
 		{ .tag = 0, .size = 9, .address = 80 },
 		{ .tag = 1, .address = 64 },
-		{ .tag = 0, .size = 3, .address = 0 }, /* failed: fine */
+		/* failed call: no violation */
+		{ .tag = 0, .size = 3, .address = 0 },
 	};
 	static const enum hatf_violation want[] = {
 		0,
@@ -459,13 +462,13 @@ static const struct step thread_steps[] = {
 	{ .tag = 8, .thread = 1 },
 	{ .tag = 0, .thread = 1, .size = 1, .address = 32 },
 	{ .tag = 9, .thread = 1 },
-	{ .tag = 1, .thread = 1, .address = 32 }, /* after its end */
+	{ .tag = 1, .thread = 1, .address = 32 }, /* after the thread's end */
 	{ .tag = 9, .thread = 1 },
-	{ .tag = 8, .thread = 1 },		  /* a second time */
+	{ .tag = 8, .thread = 1 },		  /* created again */
 	{ .tag = 1, .thread = 2, .address = 16 }, /* never created */
 	{ .tag = 8, .thread = 0 },
 	{ .tag = 9, .thread = 3 },
-	{ .tag = 8, .thread = 1 }, /* while it lives */
+	{ .tag = 8, .thread = 1 }, /* while the thread lives */
 };
 
 START_TEST(our_threads_are_created_used_and_destroyed_in_that_order)
@@ -498,13 +501,16 @@ END_TEST
 static const struct step heap_steps[] = {
 	{ .tag = 0, .size = 100, .address = 16 },
 	{ .tag = 6, .heap = 1 },
-	/* A pool's block at the address of the block that the pool is in. */
+	/*
+	 * A block of a heap at the address of the block that contains the heap.
+	 */
 	{ .tag = 0, .heap = 1, .size = 10, .address = 16 },
 	{ .tag = 0, .heap = 1, .size = 10, .address = 32 },
 	{ .tag = 1, .heap = 1, .address = 16 },
-	{ .tag = 7, .heap = 1 }, /* ends what is in it */
+	{ .tag = 7, .heap = 1 }, /* frees all blocks in it */
 	{ .tag = 1, .address = 16 },
-	{ .tag = 0, .heap = 2, .size = 1, .address = 48 }, /* not created */
+	/* heap not created */
+	{ .tag = 0, .heap = 2, .size = 1, .address = 48 },
 	{ .tag = 7, .heap = 2 },
 	{ .tag = 7, .heap = 2 },
 };
@@ -530,7 +536,7 @@ START_TEST(foreign_and_inherited_heaps_need_no_creation)
 		[9] = HATF_VIOLATION_HEAP,
 	};
 	const struct outcome foreign = RUN(FOREIGN, heap_steps);
-	/* The parent may have made the heaps of a child. */
+	/* The heaps of a child may come from its parent. */
 	const struct outcome child = RUN(CHILD, heap_steps);
 
 	expect(&foreign, 10, want);
@@ -563,8 +569,11 @@ START_TEST(a_forked_child_may_free_what_its_parent_made)
 		{ .tag = 1, .address = 16 }, /* only once */
 		{ .tag = 0, .size = 1, .address = 32 },
 		{ .tag = 1, .address = 32 },
-		{ .tag = 1, .address = 32 }, /* was its own */
-		/* failed, so the block is still the parent's; then moved */
+		{ .tag = 1, .address = 32 }, /* allocated by this trace */
+		/*
+		 * the call fails, so the block is still inherited; then it
+		 * moves
+		 */
 		{ .tag = 2, .size = 9, .old_address = 48 },
 		{ .tag = 3, .size = 9, .address = 64, .old_address = 48 },
 		{ .tag = 0, .size = 9, .address = 64 },
@@ -596,7 +605,7 @@ START_TEST(a_forked_child_may_free_what_its_parent_made)
 	ck_assert_uint_eq(o.event[8].old_size, 7);
 	ck_assert_uint_eq(o.stats.inherited_count, 4);
 	ck_assert_uint_eq(o.stats.live_count, 1);
-	/* In a trace that is no child's, they are wrong. */
+	/* In the trace of a process without a parent, they are violations. */
 	ck_assert_int_eq(RUN(OURS, steps).event[0].violation,
 			 HATF_VIOLATION_FREE_UNKNOWN);
 	ck_assert_int_eq(RUN(FOREIGN, steps).event[0].violation,
@@ -661,7 +670,7 @@ main(void)
 		a_realloc_without_its_alloc_moves_the_block,
 		a_foreign_realloc_has_all_its_parts_or_none,
 		our_realloc_must_be_followed_by_its_parts,
-		our_parts_are_in_order_and_of_the_time_and_heap_of_their_realloc,
+		our_parts_have_the_order_time_and_heap_of_their_realloc,
 		the_heap_of_malloc_does_not_end,
 		a_part_that_the_end_cuts_off_is_counted,
 		each_wrong_use_of_a_block_is_told_once,

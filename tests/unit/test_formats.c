@@ -2,11 +2,11 @@
 /*
  * test_formats.c
  *
- * The law of every format in the table: what goes in comes out, whatever the
- * records hold, plain and compressed, framed and bare; the format is recognised by
- * its content; header, trailer and completeness survive; what is to be left out is
- * left out; a trace that is cut off at any byte yields a beginning of its records
- * and never passes for complete.
+ * For every format in the table: reading returns the records that were written,
+ * whatever their contents, plain and compressed, framed and bare.  The content
+ * identifies the format.  Header, trailer and completeness survive.  Dropped
+ * fields are dropped.  A trace truncated at any byte yields a prefix of its
+ * records and never counts as complete.
  */
 #include "hatf/hatf.h"
 #include "support/anyrecord.h"
@@ -20,7 +20,7 @@
 
 #define COUNT 3000
 
-/* Records that are cut off at each byte of their file. */
+/* Records whose file is truncated at each byte. */
 #define SMALL_COUNT 12
 
 static struct anyrecord any = { .seed = 88172645463325252u };
@@ -28,7 +28,7 @@ static struct hatf_record records[COUNT];
 
 static const char header[] = "unit=ns\ncommand=a \\x22b\\x22\n";
 
-/* A file without a name. */
+/* Open a file without a name. */
 static int
 scratch(void)
 {
@@ -78,8 +78,8 @@ is_framing(const struct hatf_record *r)
 }
 
 /*
- * Read to the end and hold what comes against 'records', without the comments
- * that frame a trace.  Returns the final status.
+ * Read to the end and compare with 'records', without the comments that frame a
+ * trace.  Returns the final status.
  */
 static enum hatf_status
 compare(struct hatf_reader *reader, size_t *n_ret)
@@ -145,7 +145,7 @@ START_TEST(what_goes_in_comes_out)
 }
 END_TEST
 
-/* The longest record of all, and comments of every byte. */
+/* The longest possible record, and comments with every byte value. */
 START_TEST(the_longest_records_pass)
 {
 	static uint8_t bytes[UINT16_MAX];
@@ -164,15 +164,17 @@ START_TEST(the_longest_records_pass)
 			for (size_t j = 0; fill == 256 && j < sizeof(bytes);
 			     j++)
 				bytes[j] = (uint8_t)j;
-			for (size_t j = 0; j < 4; j++)
+			for (size_t j = 0; j < 4; j++) {
+				const bool odd = j % 2 != 0;
+
 				records[j] = (struct hatf_record){
-					.tag = j % 2 != 0
-						       ? HATF_COMMENT
-						       : HATF_REALLOC_ALLOC_FREE,
-					.size = j % 2 != 0 ? 0 : UINT64_MAX,
+					.tag = odd ? HATF_COMMENT
+						   : HATF_REALLOC_ALLOC_FREE,
+					.size = odd ? 0 : UINT64_MAX,
 					.attributes = bytes,
 					.attributes_nbytes = UINT16_MAX,
 				};
+			}
 			write_fd(fd, &options, 4);
 			reader = open_fd(fd);
 			ck_assert_int_eq(compare(reader, &n), HATF_END);
@@ -208,7 +210,7 @@ START_TEST(an_empty_trace_is_one)
 }
 END_TEST
 
-/* A trace says what its writer was told of its source. */
+/* A trace states what its writer was told about its source. */
 START_TEST(an_incomplete_source_stays_incomplete)
 {
 	for (unsigned i = 0; ours_format(i) != NULL; i++) {
@@ -236,7 +238,7 @@ START_TEST(an_incomplete_source_stays_incomplete)
 }
 END_TEST
 
-/* Lost events are told by comments, and the trailer counts them. */
+/* Comments report lost events, and the trailer counts them. */
 START_TEST(losses_are_counted)
 {
 	static const char lost[] = "HATF lost\nthread=1\ncount=42\n";
@@ -269,7 +271,7 @@ START_TEST(losses_are_counted)
 }
 END_TEST
 
-/* What is left of 'records' without what 'drop' says; returns how many. */
+/* Drop what 'drop' says from 'records'.  Returns how many remain. */
 static size_t
 drop_by_hand(unsigned drop)
 {
@@ -332,7 +334,10 @@ START_TEST(what_is_dropped_is_gone_and_nothing_else)
 }
 END_TEST
 
-/* 'nbytes' of a trace in 'format': no crash, no lie. */
+/*
+ * Read the first 'nbytes' of a trace in 'format'.  There must be no crash and
+ * no wrong record.
+ */
 static void
 check_cut(const char *format, const uint8_t *bytes, size_t nbytes)
 {
@@ -344,7 +349,7 @@ check_cut(const char *format, const uint8_t *bytes, size_t nbytes)
 	size_t n;
 
 	if (reader_of_fd(fd, 0, &reader, &err) != HATF_OK) {
-		/* So little is left that it could be anything. */
+		/* Too few bytes remain to tell what the file is. */
 		mini_check(nbytes < 400);
 		mini_check(err.status == HATF_NOT_HATF ||
 			   err.status == HATF_TRUNCATED);
@@ -358,7 +363,7 @@ check_cut(const char *format, const uint8_t *bytes, size_t nbytes)
 	mini_check(n <= SMALL_COUNT);
 	mini_check(hatf_reader_error(reader)->status == status);
 	hatf_reader_get_stats(reader, &stats);
-	/* A check sum, or the like, may be all that is missing. */
+	/* Only a checksum or the like may be missing. */
 	mini_check(!stats.complete || status == HATF_TRUNCATED);
 	hatf_reader_close(reader);
 	close(fd);
@@ -381,7 +386,9 @@ START_TEST(a_cut_is_seen_at_every_byte)
 			bytes = malloc((size_t)nbytes);
 			ck_assert_int_eq(pread(fd, bytes, (size_t)nbytes, 0),
 					 nbytes);
-			/* The last newline of XML is none of the document. */
+			/*
+			 * The final newline of XML is not part of the document.
+			 */
 			if (plain != 0 && strcmp(options.format, "xml") == 0)
 				nbytes--;
 			for (size_t n = 0; n < (size_t)nbytes; n++)
@@ -393,7 +400,7 @@ START_TEST(a_cut_is_seen_at_every_byte)
 }
 END_TEST
 
-/* Bytes turned over anywhere: an error or other records, never a crash. */
+/* Flip bytes anywhere: an error or other records may result, never a crash. */
 START_TEST(damage_is_survived)
 {
 	for (unsigned i = 0; ours_format(i) != NULL; i++) {
@@ -530,7 +537,7 @@ START_TEST(a_full_disk_is_told)
 }
 END_TEST
 
-/* A descriptor stays the caller's, also where opening fails. */
+/* A descriptor remains the caller's, even where opening fails. */
 START_TEST(a_descriptor_stays_open)
 {
 	const int fd = scratch();

@@ -2,9 +2,9 @@
 /*
  * test_framing.c
  *
- * What the comments of our own traces claim must be true of the trace they are in,
- * or the reader says so; only a trailer that is last makes a trace complete; the
- * comments of a trace by others claim nothing.
+ * The reader rejects a trace of ours that contradicts the claims in its own
+ * comments.  Only a trailer that is the last record makes a trace complete.
+ * Comments of traces by other programs claim nothing.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -17,7 +17,7 @@
 
 #define HEADER "HATF 1.0\nproducer=test\ncommand=a\\x20b c\\x5c\nx=\nx=2\n"
 
-/* A comment of a format and one number. */
+/* Put a comment with a format and one number. */
 __attribute__((format(printf, 2, 3))) static void
 put_note(struct hand *h, const char *format, ...)
 {
@@ -30,20 +30,20 @@ put_note(struct hand *h, const char *format, ...)
 	hand_comment(h, text);
 }
 
-/* What to write wrongly, by adding one. */
+/* Claims to falsify, by adding one. */
 struct wrong {
 	int block, record, event, events, records, bytes, block_bytes,
 		last_bytes;
 };
 
-/* The text of the trailer, without its tail. */
+/* The text of the trailer, without its last lines. */
 #define TRAILER \
 	"HATF " \
 	"end\ncomplete=1\nend=exit\nevents=%d\nrecords=%d\nhatf_bytes=%d\n%s"
 
 /*
- * Header, two blocks with an alloc each, trailer; 6 records, 2 events.  The second
- * block ends at its alloc.
+ * Put a header, two blocks with one alloc each, and a trailer: 6 records, 2
+ * events.  The second block ends with its alloc.
  */
 static void
 put_ours(struct hand *h, const struct wrong *w, const char *tail)
@@ -52,7 +52,7 @@ put_ours(struct hand *h, const struct wrong *w, const char *tail)
 	put_note(h,
 		 "HATF block\nblock=0\nrecord=1\nevent=0\ntime=0\n"
 		 "bytes=%010d\n",
-		 /* from the stream's first byte to the end of the alloc */
+		 /* from the first byte of the stream to the end of the alloc */
 		 (int)h->used + 3 + 60 + 9 + w->block_bytes);
 	hand_alloc(h, 1, 16);
 	put_note(h,
@@ -133,7 +133,10 @@ START_TEST(a_trace_that_lost_events_is_not_complete)
 }
 END_TEST
 
-/* Rejected until a fuzzer wrote it: the writer had no such bound. */
+/*
+ * Regression: the reader rejected such a trace, which the writer can produce; a
+ * fuzzer found it.
+ */
 START_TEST(more_losses_than_can_be_counted_are_no_error)
 {
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
@@ -175,7 +178,7 @@ START_TEST(header_and_trailer_can_be_asked)
 	ck_assert_ptr_null(hatf_reader_header(reader, "comm"));
 	ck_assert_ptr_null(hatf_reader_header(reader, ""));
 	ck_assert_ptr_null(hatf_reader_trailer(reader, "end"));
-	/* The header is a record as well, and its values stay. */
+	/* The header is a record, too, and its values remain valid. */
 	ck_assert_int_eq(hatf_reader_read(reader, r, MAX, &n), HATF_OK);
 	ck_assert_uint_eq(n, 6);
 	ck_assert_mem_eq(r[0].attributes, HEADER, strlen(HEADER));
@@ -209,7 +212,7 @@ START_TEST(a_trailer_that_is_not_last_is_none)
 	ck_assert(!stats.complete);
 	hatf_reader_close(reader);
 	close(fd);
-	/* With another one after it in its block, all is well. */
+	/* With another alloc in the second block, the trace is correct. */
 	hand_fini(&h);
 	put_ours(&h, &(struct wrong){ .last_bytes = 100 }, "lost=0\n");
 	hand_free(&h, 16);
@@ -243,12 +246,12 @@ START_TEST(claims_that_are_not_true_are_errors)
 		{ { .events = -1 }, "events", 5 },
 		{ { .records = 1 }, "records", 5 },
 		{ { .bytes = 1 }, "hatf_bytes", 5 },
-		/* The block would reach into the next one. */
+		/* The first block would overlap the next one. */
 		{ { .block_bytes = 1 }, "bytes", 3 },
-		/* The alloc would be outside of any block. */
+		/* The alloc would lie outside any block. */
 		{ { .block_bytes = -1 }, "bytes", 3 },
 		{ { .last_bytes = -1 }, "bytes", 6 },
-		/* The last block would reach beyond the end. */
+		/* The last block would exceed the stream. */
 		{ { .last_bytes = 500 }, "bytes", 6 },
 	};
 
@@ -267,7 +270,10 @@ START_TEST(claims_that_are_not_true_are_errors)
 		ck_assert_int_eq(err->status, HATF_BAD_COMMENT);
 		ck_assert_str_eq(err->field, cases[i].field);
 		ck_assert_uint_eq(err->record, cases[i].record);
-		/* The record at fault begins there: a comment, or the end. */
+		/*
+		 * The offending record begins there: a comment, or the end of
+		 * the trace.
+		 */
 		if (err->offset != h.used)
 			ck_assert_uint_eq(h.bytes[err->offset], HATF_COMMENT);
 		hatf_reader_close(reader);
@@ -277,7 +283,10 @@ START_TEST(claims_that_are_not_true_are_errors)
 }
 END_TEST
 
-/* The status of our trace with 'text' as its second and last comment. */
+/*
+ * Return the status of a trace of ours with 'text' as its second and last
+ * comment.
+ */
 static enum hatf_status
 status_with(const char *text, struct hatf_reader_stats *stats_ret)
 {

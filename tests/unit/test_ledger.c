@@ -2,8 +2,9 @@
 /*
  * test_ledger.c
  *
- * What each record does to which block: one entry for a call, however many records
- * it took, and nothing forgotten when a heap goes.
+ * The ledger describes the effect of each record on a block.  One call is one
+ * entry, however many records it has.  Destroying a heap reports every block in
+ * it.
  */
 #include "hatf/formats/common/ledger.h"
 
@@ -12,9 +13,9 @@
 
 static struct ledger ledger;
 static struct ledger_entry entry;
-static struct hatf_record last; /* that was entered */
+static struct hatf_record last; /* the last record entered */
 
-/* Give the block of the last entry a number. */
+/* Give the block of the last entry an object number. */
 static void
 number(uint64_t object)
 {
@@ -130,7 +131,7 @@ START_TEST(what_is_handed_out_twice_is_told)
 	enter_realloc(HATF_REALLOC_ALLOC_FREE, 0x40, 0x10, 7);
 	ck_assert(entry.replaced && !entry.known);
 	ck_assert_uint_eq(entry.lost.size, 25);
-	/* A failed call is none that hands out address 0. */
+	/* A failed call does not allocate address 0. */
 	enter_alloc(0, 25, 0);
 	ck_assert_int_eq(entry.kind, LEDGER_FAILED);
 	ck_assert(!entry.lives);

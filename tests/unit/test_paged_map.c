@@ -2,8 +2,8 @@
 /*
  * test_paged_map.c
  *
- * A set of numbers with values is what a plain array of them says, whether they are
- * given in order or not; numbers that are forgotten take no memory.
+ * A paged map gives the same values as a plain array, in whatever order numbers
+ * are added.  Removed numbers take no memory.
  */
 #include "support/mini.h"
 
@@ -15,7 +15,7 @@
 
 static uint64_t want[COUNT];
 
-/* Numbers far apart, next to each other, and at both ends. */
+/* Numbers far apart, next to each other, and at both ends of the range. */
 static uint64_t
 number_of(size_t i, unsigned spread)
 {
@@ -25,11 +25,11 @@ number_of(size_t i, unsigned spread)
 }
 
 static void
-check_all(struct numbered *n, unsigned spread)
+check_all(struct paged_map *n, unsigned spread)
 {
 	for (size_t i = 0; i < COUNT; i++) {
 		const uint64_t *const value =
-			numbered_find(n, number_of(i, spread));
+			paged_map_find(n, number_of(i, spread));
 
 		mini_check((value == NULL) == (want[i] == NO_VALUE));
 		mini_check(value == NULL || *value == want[i]);
@@ -41,9 +41,9 @@ START_TEST(numbers_have_the_last_value_that_they_got)
 	uint64_t state = 88172645463325252u;
 
 	for (unsigned spread = 0; spread < 50; spread += 7) {
-		struct numbered n;
+		struct paged_map n;
 
-		numbered_init(&n);
+		paged_map_init(&n);
 		for (size_t i = 0; i < COUNT; i++)
 			want[i] = NO_VALUE;
 		for (size_t step = 0; step < 40000; step++) {
@@ -51,36 +51,36 @@ START_TEST(numbers_have_the_last_value_that_they_got)
 			const uint64_t number = number_of(i, spread);
 
 			if (want[i] != NO_VALUE && step % 3 != 0) {
-				numbered_remove(&n, number);
+				paged_map_remove(&n, number);
 				want[i] = NO_VALUE;
 			} else {
 				want[i] = step;
-				mini_check(numbered_put(&n, number, step));
+				mini_check(paged_map_put(&n, number, step));
 			}
 		}
 		check_all(&n, spread);
-		numbered_fini(&n);
+		paged_map_fini(&n);
 	}
 }
 END_TEST
 
-/* A trace has any number of blocks, and few of them live. */
+/* A trace may have any number of blocks, of which few are live. */
 START_TEST(what_is_forgotten_takes_no_memory)
 {
-	struct numbered n;
+	struct paged_map n;
 
-	numbered_init(&n);
+	paged_map_init(&n);
 	for (uint64_t i = 0; i < 1000000; i++) {
-		mini_check(numbered_put(&n, i, i));
+		mini_check(paged_map_put(&n, i, i));
 		if (i >= 100)
-			numbered_remove(&n, i - 100);
+			paged_map_remove(&n, i - 100);
 		mini_check(u64_map_count(&n.pages) <=
-			   2 + 100 / NUMBERED_COUNT + 1);
+			   2 + 100 / PAGED_MAP_PAGE_SLOTS + 1);
 	}
 	for (uint64_t i = 999900; i < 1000000; i++)
-		numbered_remove(&n, i);
+		paged_map_remove(&n, i);
 	mini_check(u64_map_count(&n.pages) == 1);
-	numbered_fini(&n);
+	paged_map_fini(&n);
 }
 END_TEST
 
@@ -92,5 +92,5 @@ main(void)
 		what_is_forgotten_takes_no_memory,
 	};
 
-	return hand_run("numbered", tests, sizeof(tests) / sizeof(tests[0]));
+	return hand_run("paged_map", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_saved_rings.c - whatever is in a ring file, the reader stays within bounds
+ * test_saved_rings.c - the reader of ring files stays within bounds for any
+ * input
  *
- * A small ring file, made by the code that makes real ones, is cut off at every
- * byte, and every word of its headers and of its events is replaced by values that
- * are made to hurt.  It is then read and drained or refused with a name for what is
- * wrong; under the sanitizers, nothing else happens.  And what recovery does with
- * one in which nothing has been committed.
+ * Make a small ring file with the code that makes real ones.  Truncate it at
+ * every byte, and replace every word of its headers and events by extreme
+ * values.  Reading and draining it must succeed, or fail with the name of the
+ * invalid field; under the sanitizers, nothing else may happen.  Also test what
+ * recovery does with a file in which nothing has been committed.
  */
 #include "support/checks.h"
 #include <stdio.h>
@@ -34,7 +35,7 @@ put(struct ring *r, uint64_t *head, unsigned n, const uint64_t *words)
 	ring_publish(r, *head);
 }
 
-/* Two rings; what the first one has before 'pos' 4 is in the trace. */
+/* Two rings; the events of the first one before 'pos' 4 are in the trace. */
 static void
 make_file(void)
 {
@@ -126,7 +127,10 @@ START_TEST(test_whole)
 {
 	make_file();
 	ck_assert_int_eq(read_file(sizeof(file), false), HATF_OK);
-	/* Two allocs, the thread, the early free and the alloc that wants it. */
+	/*
+	 * Two allocs, the end of the thread, the early free, and the alloc that
+	 * reuses the freed address.
+	 */
 	ck_assert_uint_eq(event_count, 5);
 }
 END_TEST
@@ -171,7 +175,7 @@ START_TEST(test_hostile_words)
 }
 END_TEST
 
-/* Random words in random places, several at once; the seed is fixed. */
+/* Put several random words in random places; the seed is fixed. */
 START_TEST(test_many_at_once)
 {
 	uint64_t seed = 1;
@@ -228,7 +232,10 @@ tear_down(void)
 	rmdir(dir);
 }
 
-/* Recover a trace, of 'n' bytes after its header, that has had no commit. */
+/*
+ * Recover a trace of 'n' bytes after its header whose process has committed
+ * nothing.
+ */
 static size_t
 begin_anew(const uint8_t *bytes, size_t n, struct hatf_recovery *found_ret)
 {
@@ -261,9 +268,9 @@ make_empty_file(void)
 }
 
 /*
- * Before the first commit there are no events.  What has some, if only the end of
- * a thread, was not written by the process like that, and gets no trailer that
- * would say otherwise.
+ * Before the first commit there are no events.  A file that has one, if only
+ * the end of a thread, was not written like this by the process, so its trace
+ * must not get a trailer that calls it complete.
  */
 START_TEST(test_events_before_first_commit)
 {
@@ -280,7 +287,7 @@ START_TEST(test_events_before_first_commit)
 }
 END_TEST
 
-/* What is in the place of a commit then has not been written by anybody. */
+/* The words in the place of a commit are then not from the process. */
 START_TEST(test_no_commit_but_words)
 {
 	struct image *const image = (struct image *)file;

@@ -2,9 +2,10 @@
 /*
  * test_text_formats.c
  *
- * What the formats of lines look like, to the byte; what other programs may write
- * is read; and each malformed line is reported with its line, offset, record and
- * the column at fault, after the records before it.
+ * The line-based formats are written exactly as expected, byte for byte.  Their
+ * sources also read what other programs may write.  Each malformed line is
+ * reported with its line number, offset, record and offending column, after the
+ * records before it.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -70,7 +71,7 @@ START_TEST(ascii_is_numbers)
 }
 END_TEST
 
-/* What the paper counts the bytes of. */
+/* The format whose bytes the paper counts. */
 START_TEST(ascii_without_further_fields_is_that_of_the_paper)
 {
 	check_written(
@@ -129,21 +130,24 @@ START_TEST(json_is_objects)
 }
 END_TEST
 
-/* ------------------------------------------------- what others may write */
+/* ------------------------------------------------- input by other programs */
 
-/* Open a trace of these bytes; NULL and '*err' if that fails. */
+/* Open a trace of these bytes.  Returns NULL and sets '*err' if that fails. */
 static struct hatf_reader *
 open_text(const uint8_t *text, size_t nbytes, struct hatf_error *err)
 {
 	const int fd = hand_file(text, nbytes);
 	struct hatf_reader *reader = NULL;
 
-	/* The reader has read it all, or keeps no promise about a rest. */
+	/* The reader has read the whole file, or keeps its own descriptor. */
 	reader_of_fd(fd, 0, &reader, err);
 	return reader;
 }
 
-/* The text is an alloc of 24 bytes at 0x10 with time 5 and attribute 01. */
+/*
+ * Check that the text is an alloc of 24 bytes at 0x10 with time 5 and attribute
+ * 01.
+ */
 static void
 check_alloc(const uint8_t *text, size_t nbytes)
 {
@@ -180,7 +184,7 @@ START_TEST(other_ways_to_write_a_record_are_read)
 		{ TEXT("10 HATF ascii time attributes\n0 24 0x10 5 01\n") },
 		{ TEXT("10 HATF ascii heap time thread attributes\n"
 		       "0\t24  16   0 5 0 01\r\n") },
-		/* Another line of columns counts from there on. */
+		/* Another line of columns applies to the lines after it. */
 		{ TEXT("10 HATF ascii heap time thread attributes\n"
 		       "10 HATF ascii time\n"
 		       "10 HATF ascii\ttime attributes\n"
@@ -244,7 +248,7 @@ START_TEST(ascii_needs_no_first_line)
 }
 END_TEST
 
-/* What FORMATS.md shows between ```KIND and ``` is a trace. */
+/* Every example in FORMATS.md between ```KIND and ``` is a trace. */
 START_TEST(the_examples_of_the_document_are_read)
 {
 	static const char *const kinds[] = { "ascii", "csv", "json", "xml" };
@@ -286,7 +290,7 @@ END_TEST
 
 /* ------------------------------------------------------------ malformed */
 
-/* A first line of each format, and a record. */
+/* The first line of each format, and a record. */
 #define ASCII "10 HATF ascii thread time attributes\n1 0x10 0 1\n"
 #define CSV                                                    \
 	"tag,size,address,old_address,thread,heap,time,text\n" \
@@ -294,7 +298,7 @@ END_TEST
 #define JSON "{\"tag\":\"free\",\"address\":\"0x10\"}\n"
 
 struct bad {
-	const char *text; /* behind one of these */
+	const char *text; /* what follows one of these */
 	const char *field;
 	enum hatf_status status; /* 0: HATF_BAD_FIELD */
 };
@@ -481,13 +485,13 @@ START_TEST(a_wrong_first_line_is_no_trace)
 			ck_abort_msg("passed: %s", cases[i].text);
 		ck_assert_int_eq(err.status, HATF_NOT_HATF);
 		ck_assert_pstr_eq(err.field, cases[i].field);
-		/* Or, where all is well, behind it. */
+		/* Or the line after it, where the first is valid. */
 		ck_assert_uint_eq(err.line, cases[i].field != NULL ? 1 : 2);
 	}
 }
 END_TEST
 
-/* A line that has no end takes no more memory than the window. */
+/* A line without an end takes no more memory than the window. */
 START_TEST(a_line_without_end_is_refused)
 {
 	const size_t nbytes = 4 << 20;
@@ -510,7 +514,7 @@ START_TEST(a_line_without_end_is_refused)
 }
 END_TEST
 
-/* The numbers of a trailer are held against any format. */
+/* The reader checks the numbers of a trailer in every format. */
 START_TEST(a_piece_that_is_missing_is_seen)
 {
 	struct hatf_error err;

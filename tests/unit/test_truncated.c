@@ -2,11 +2,11 @@
 /*
  * test_truncated.c
  *
- * A trace cut off at any byte, plain or compressed, must yield every record that
- * is whole before the cut, and then one clear and lasting error: HATF_TRUNCATED
- * inside a record or gzip member, HATF_NO_TRAILER between two records of a trace
- * of ours.  Only where so little is left that it could be anything, opening it
- * says HATF_NOT_HATF.
+ * A trace truncated at any byte, plain or compressed, must yield every record
+ * that is whole before the cut, and then one clear and lasting error:
+ * HATF_TRUNCATED inside a record or gzip member, HATF_NO_TRAILER between two
+ * records of a trace of ours.  Opening fails with HATF_NOT_HATF only if too few
+ * bytes remain to tell what the file is.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -16,16 +16,16 @@
 
 #define MAX 64
 
-/* A trace and where its records end; ends[0] is 0. */
+/* A trace and the ends of its records; ends[0] is 0. */
 struct trace {
 	struct hand h;
 	size_t ends[MAX];
 	size_t count;
 	bool ours;
-	size_t member[3]; /* where a gzip member is to begin */
+	size_t member[3]; /* where gzip members begin */
 };
 
-/* The bytes that were added last are a record. */
+/* The bytes since the last mark are a record. */
 static void
 mark(struct trace *t)
 {
@@ -46,7 +46,7 @@ note(struct trace *t, const char *format, ...)
 	mark(t);
 }
 
-/* Every data record, with attributes of a length of 'length_nbytes'. */
+/* Put every data record, with attributes whose length takes 'length_nbytes'. */
 static void
 put_every_tag(struct trace *t, unsigned length_nbytes)
 {
@@ -65,7 +65,7 @@ put_every_tag(struct trace *t, unsigned length_nbytes)
 	}
 }
 
-/* Every metadata record length, and widths that put_every_tag() has. */
+/* Put every length of metadata record, and widths that suit put_every_tag(). */
 static void
 put_metadata(struct trace *t, unsigned attributes_width)
 {
@@ -83,7 +83,9 @@ put_metadata(struct trace *t, unsigned attributes_width)
 	}
 }
 
-/* A block with everything; only its end tells how long it is. */
+/*
+ * Put a block with every kind of record; its length is known only at its end.
+ */
 static void
 put_block(struct trace *t, unsigned number, unsigned record, unsigned event,
 	  unsigned attributes_width)
@@ -134,7 +136,7 @@ make_foreign(void)
 	return t;
 }
 
-/* What reading must come to. */
+/* The expected result of reading. */
 struct want {
 	bool opens;
 	size_t records;
@@ -142,7 +144,9 @@ struct want {
 	enum hatf_status status;
 };
 
-/* What 'known' bytes of 't' are worth; 'in_member': gzip was cut off. */
+/*
+ * Return what 'known' bytes of 't' must give; 'in_member': gzip was truncated.
+ */
 static struct want
 expectation(const struct trace *t, size_t known, bool in_member)
 {
@@ -159,7 +163,9 @@ expectation(const struct trace *t, size_t known, bool in_member)
 		want.status = HATF_NO_TRAILER;
 	else
 		want.status = HATF_END;
-	/* Plain, it takes the header's first line or one whole record. */
+	/*
+	 * A plain file needs the first line of the header, or one whole record.
+	 */
 	if (!in_member)
 		want.opens = t->ours ? known >= 3 + strlen("HATF 1.0")
 				     : want.records > 0;
@@ -216,7 +222,7 @@ cut_plain(const struct trace *t)
 	}
 }
 
-/* What inflate() makes of 'bytes', fed one by one. */
+/* Return how many bytes inflate() makes of 'bytes', fed one by one. */
 static size_t
 knowable(const uint8_t *bytes, size_t nbytes, bool *in_member_ret)
 {
@@ -240,7 +246,7 @@ knowable(const uint8_t *bytes, size_t nbytes, bool *in_member_ret)
 	return used;
 }
 
-/* 'gz' is 't' compressed. */
+/* Truncate 'gz', which is 't' compressed, at every byte. */
 static void
 cut_members(const struct trace *t, const struct hand *gz)
 {
@@ -275,7 +281,7 @@ cut_compressed(const struct trace *t, bool ours)
 	hand_fini(&gz);
 }
 
-/* What hatf_writer makes of one record of each tag. */
+/* Write one record of each tag with hatf_writer. */
 static void
 write_every_tag(struct hand *h, bool plain)
 {
@@ -313,7 +319,7 @@ write_every_tag(struct hand *h, bool plain)
 	close(fd);
 }
 
-/* The trace in 'h' with the ends of its records. */
+/* Return the trace in 'h' with the ends of its records. */
 static struct trace
 find_ends(struct hand h)
 {
@@ -337,7 +343,7 @@ find_ends(struct hand h)
 	return t;
 }
 
-/* The data of the one member that 'gz' is. */
+/* Inflate the only member in 'gz'. */
 static struct hand
 inflate_all(const struct hand *gz)
 {

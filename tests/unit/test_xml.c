@@ -2,10 +2,10 @@
 /*
  * test_xml.c
  *
- * Whatever XML says the same is read the same, be it laid out as our sink does it, which
- * has a short way through the source, or not; what looks like such a line and is not
- * one is no record; what is malformed or made to exhaust the reader is refused
- * where it stands.
+ * Equivalent XML is read alike, whether or not it has the layout of our sink,
+ * for which the source has a fast path.  Text that merely looks like such a
+ * line is not a record.  The reader rejects malformed documents, and those made
+ * to exhaust it, at the offending place.
  */
 #include "hatf/hatf.h"
 #include "support/hand.h"
@@ -17,7 +17,9 @@
 #define TAIL "<time>3</time><thread>4</thread><heap>5</heap>"
 #define LINE ALLOC("7", TAIL) "\n"
 
-/* Read a document to its end: up to 'max' records; the error is in '*err'. */
+/*
+ * Read up to 'max' records of a document to its end.  The error is in '*err'.
+ */
 static size_t
 read_bytes(const uint8_t *bytes, size_t nbytes, struct hatf_record *records,
 	   size_t max, struct hatf_error *err)
@@ -48,7 +50,9 @@ read_text(const char *text, struct hatf_record *records, size_t max,
 			  err);
 }
 
-/* Documents of one alloc of 7 bytes with all fields, between two other records. */
+/*
+ * Documents of one alloc of 7 bytes with all fields, between two other records.
+ */
 static const char *const same[] = {
 	"<hatf>\n" LINE LINE LINE "</hatf>\n",
 	"<hatf>" LINE LINE LINE "</hatf>",
@@ -81,7 +85,7 @@ START_TEST(what_says_the_same_is_the_same)
 			ck_assert_uint_eq(r[j].thread, 4);
 			ck_assert_uint_eq(r[j].heap, 5);
 			ck_assert_uint_eq(r[j].attributes_nbytes, 0);
-			/* Each is where it says. */
+			/* Each record is at its offset. */
 			ck_assert_mem_eq(same[i] + r[j].offset, "<alloc", 6);
 		}
 	}
@@ -126,7 +130,7 @@ START_TEST(every_element_is_read)
 END_TEST
 
 static const struct {
-	const char *text; /* behind "<hatf>\n" and a record in a line */
+	const char *text; /* after "<hatf>\n" and a record in a line */
 	const char *field;
 	enum hatf_status status;
 	unsigned line;
@@ -226,7 +230,7 @@ START_TEST(other_documents_are_no_trace)
 }
 END_TEST
 
-/* "<hatf>\n", then 'start', so many of 'c', 'end'. */
+/* Read "<hatf>\n", then 'start', 'count' times 'c', and 'end'. */
 static enum hatf_status
 read_long(const char *start, char c, size_t count, const char *end, size_t *n)
 {
@@ -251,7 +255,7 @@ START_TEST(what_has_no_end_is_refused)
 	const size_t mib = 1024 * 1024;
 	size_t n;
 
-	/* As long as a comment of HATF can be, and longer. */
+	/* As long as the longest comment of HATF, and longer. */
 	ck_assert_int_eq(read_long("<comment><attributes>", 'x', 65535,
 				   "</attributes></comment></hatf>", &n),
 			 HATF_OK);
@@ -263,12 +267,12 @@ START_TEST(what_has_no_end_is_refused)
 	ck_assert_int_eq(read_long("<comment><attributes>", 'x', 4 * mib,
 				   "</attributes></comment></hatf>", &n),
 			 HATF_LIMIT);
-	/* Names, values, comments: expat has them in memory. */
+	/* Names, values, comments: expat holds them in memory. */
 	ck_assert_int_eq(read_long("<free ", 'x', 4 * mib, "/></hatf>", &n),
 			 HATF_LIMIT);
 	ck_assert_int_eq(read_long("<!--", 'x', 4 * mib, "--></hatf>", &n),
 			 HATF_LIMIT);
-	/* White space is nothing. */
+	/* White space takes no memory. */
 	ck_assert_int_eq(read_long("", ' ', 4 * mib, "</hatf>", &n), HATF_OK);
 	ck_assert_int_eq(read_long("", '\n', 4 * mib, LINE "</hatf>", &n),
 			 HATF_OK);

@@ -2,11 +2,12 @@
 /*
  * test_xml_plain.c
  *
- * What is taken apart without a parser of XML is read as that parser reads it: random
- * documents, of all that may be laid out in more than one way, and broken ones, give the
- * same records, and the same error at the same line, with a document type that keeps
- * that way shut and with one that does not.  And it is open for the layouts that programs
- * write: else they would be read at a fifth of the speed.
+ * The fast path for plain XML gives the same result as the full parser.  Random
+ * documents use every optional variation of layout, and some are broken.  They
+ * give the same records, and the same error at the same line, with a document
+ * type that disables the fast path and with one that does not.  The fast path
+ * must also accept the layouts that programs write: otherwise they would be
+ * read at a fifth of the speed.
  */
 #include "hatf/formats/text/xml_plain.h"
 #include "hatf/hatf.h"
@@ -16,7 +17,10 @@
 #define DOCUMENTS   4000
 #define RECORDS_MAX 64
 
-/* Of the same length; the first gives an attribute, which nobody needs, a value. */
+/*
+ * Of equal length; the first declares a default for an unused attribute, which
+ * disables the fast path.
+ */
 static const char *const starts[] = {
 	"<!DOCTYPE hatf [<!ATTLIST hatf a CDATA 'aaa'>]>",
 	"<!DOCTYPE hatf [<!ATTLIST hatf a ID #IMPLIED>]>",
@@ -39,7 +43,7 @@ put(struct hand *h, const char *text)
 	hand_bytes(h, text, strlen(text));
 }
 
-/* One of the texts before NULL, the first more often than all others. */
+/* Put one of the texts before NULL, the first more often than the others. */
 static void
 put_one(struct hand *h, const char *const *those)
 {
@@ -69,7 +73,7 @@ put_between(struct hand *h)
 		       "<!--\n-\n->\n-->"));
 }
 
-/* A digit or more, as they are or not. */
+/* Put one or more digits, sometimes as references. */
 static void
 put_number(struct hand *h)
 {
@@ -110,7 +114,7 @@ put_attributes(struct hand *h, bool is_comment)
 static void
 put_field(struct hand *h, enum xml_field field, bool is_comment)
 {
-	const char *const name = xml_names[field];
+	const char *const name = xml_field_names[field];
 
 	put_between(h);
 	put(h, "<");
@@ -137,17 +141,17 @@ put_field(struct hand *h, enum xml_field field, bool is_comment)
 	put(h, ">");
 }
 
-/* The attribute of an element: the one that it may have, as a rule. */
+/* Put the attribute of an element, usually the one that it may have. */
 static void
 put_attribute(struct hand *h, unsigned tag)
 {
-	const enum xml_field field = xml_attribute(tag);
+	const enum xml_field field = xml_attribute_field(tag);
 	const char *const quote = below(2) == 0 ? "'" : "\"";
 
 	if (field == XML_FIELD_COUNT && below(100) != 0)
 		return;
 	put_one(h, ONE_OF(" ", "\n\t"));
-	put(h, field == XML_FIELD_COUNT ? "size" : xml_names[field]);
+	put(h, field == XML_FIELD_COUNT ? "size" : xml_field_names[field]);
 	put_blanks(h);
 	put(h, "=");
 	put_blanks(h);
@@ -156,7 +160,7 @@ put_attribute(struct hand *h, unsigned tag)
 	put(h, quote);
 }
 
-/* The fields that the tag has, but for some, in any order, seldom one twice. */
+/* Put the fields of a tag in any order, with some missing and few repeated. */
 static void
 put_fields(struct hand *h, unsigned tag)
 {
@@ -164,7 +168,7 @@ put_fields(struct hand *h, unsigned tag)
 
 	for (unsigned i = 0; i < XML_FIELD_COUNT; i++) {
 		const unsigned field = (first + i) % XML_FIELD_COUNT;
-		const bool must = XML_MUST >> field & 1;
+		const bool must = XML_REQUIRED >> field & 1;
 
 		if (((xml_fields(tag) >> field & 1) == 0 || below(12) == 0) !=
 		    (must && below(8) == 0))
@@ -202,7 +206,7 @@ put_record(struct hand *h)
 		put(h, "text");
 }
 
-/* Change a byte of the document, or cut it. */
+/* Change a byte of the document, or truncate it. */
 static void
 damage(struct hand *h, size_t start)
 {
@@ -280,7 +284,7 @@ check_same(const struct outcome *a, const struct outcome *b,
 {
 	const int length = (int)h->used;
 	const char *const text = (const char *)h->bytes;
-	/* One alone is a line to expat, and nothing to us. */
+	/* expat counts a lone '\r' as a line; the fast path does not. */
 	const bool has_cr = memchr(text, '\r', h->used) != NULL;
 
 	ck_assert_msg(a->count == b->count, "%zu, not %zu records: %.*s",
@@ -325,12 +329,12 @@ START_TEST(random_documents_are_the_same_to_both)
 			free(h.bytes);
 		}
 	}
-	/* They are not all broken. */
+	/* Not all documents are broken. */
 	ck_assert_uint_gt(whole, DOCUMENTS / 50);
 }
 END_TEST
 
-/* Is this all of a record that is taken without expat? */
+/* Return true if the fast path takes this whole record. */
 static bool
 is_taken(const char *text, struct hatf_record *rec)
 {
@@ -395,7 +399,9 @@ START_TEST(what_programs_write_is_plain)
 }
 END_TEST
 
-/* Cut anywhere, it is not taken, and nothing behind its end is looked at. */
+/*
+ * A record truncated anywhere is not taken, and nothing after its end is read.
+ */
 START_TEST(what_is_not_whole_is_not_taken)
 {
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {

@@ -27,7 +27,7 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 	b->max = max;
 	b->count = n;
 	if (b->kept_count == 0) {
-		/* Nothing points to the bytes any more. */
+		/* No record points to the bytes any more. */
 		b->chunks_used = 0;
 		b->used = 0;
 		return;
@@ -37,7 +37,9 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 	b->kept_first = b->kept_count == 0 ? 0 : b->kept_first + n;
 }
 
-/* Room for one more that goes beyond the batch. */
+/*
+ * Return room for one more record in the surplus, or NULL if memory is short.
+ */
 static struct hatf_record *
 keep(struct batch *b)
 {
@@ -69,7 +71,7 @@ batch_add(struct batch *b, unsigned tag)
 	return rec;
 }
 
-/* Begin a chunk; false if there is no memory. */
+/* Begin a chunk.  Returns false if memory is short. */
 static bool
 begin_chunk(struct batch *b)
 {
@@ -110,7 +112,7 @@ batch_bytes(struct batch *b, size_t nbytes)
 	return bytes;
 }
 
-/* The tag of what happened. */
+/* Return the tag that describes the outcome of the realloc. */
 static unsigned
 realloc_tag(const struct hatf_record *rec, bool frees)
 {
@@ -123,7 +125,10 @@ realloc_tag(const struct hatf_record *rec, bool frees)
 						: HATF_REALLOC_ALLOC_FREE;
 }
 
-/* What a realloc announces: its own attributes are told once. */
+/*
+ * Add a record that the realloc announces.  It has no attributes: those of the
+ * realloc count for both.
+ */
 static bool
 add_part(struct batch *b, const struct hatf_record *rec, unsigned tag,
 	 uint64_t address, uint64_t size)
@@ -144,7 +149,7 @@ add_part(struct batch *b, const struct hatf_record *rec, unsigned tag,
 bool
 batch_realloc(struct batch *b, const struct hatf_record *rec, bool frees)
 {
-	const struct hatf_record whole = *rec; /* it may lie in the batch */
+	const struct hatf_record whole = *rec; /* 'rec' may lie in the batch */
 	const unsigned tag = realloc_tag(&whole, frees);
 	struct hatf_record *const first = batch_add(b, tag);
 
@@ -219,7 +224,10 @@ batch_end(struct batch *b, struct source *s)
 		b->end = s->err;
 		b->has_ended = true;
 	}
-	/* The reader does not come back after an end. */
+	/*
+	 * An end is final: the reader never reads again.  Report it only after
+	 * the surplus has been delivered.
+	 */
 	if (b->has_ended)
 		s->err = b->kept_count == 0
 				 ? b->end

@@ -2,7 +2,8 @@
 /*
  * calls.c - see calls.h
  *
- * A block's number is its 'object' in the ledger; one that was left out has 0.
+ * The number of a block is its 'object' in the ledger.  A block that was left
+ * out has the number 0.
  */
 #include "hatf/formats/common/calls.h"
 
@@ -40,14 +41,14 @@ calls_close(struct sink *s)
 	free(s->ctx);
 }
 
-/* Is it a block in memory that heap 0 has? */
+/* Is a block of another heap at the address of a live block of heap 0? */
 static bool
 is_within(struct calls *calls, const struct hatf_record *rec)
 {
 	return rec->heap != 0 && ledger_is_live(&calls->ledger, rec->address);
 }
 
-/* False if there is no memory; so with the next. */
+/* This and put_call() return false if memory is short. */
 static bool
 put_realloc(struct calls *calls, struct sink *s, struct ledger_entry *entry,
 	    struct call *call, calls_put *put)
@@ -97,7 +98,7 @@ put_call(struct calls *calls, struct sink *s, const struct hatf_record *rec,
 	} else if (entry->kind == LEDGER_FAILED ||
 		   (entry->known ? entry->old.object != 0
 				 : call.old_address != 0)) {
-		/* Not free(NULL), which does nothing. */
+		/* Skip free(NULL), which does nothing. */
 		put(s, &call);
 	}
 	return true;

@@ -2,9 +2,10 @@
 /*
  * disorder.c - see disorder.h
  *
- * The live set changes at allocs and frees, those that a realloc announces among
- * them (FORMAT "Realloc").  A realloc itself is only held against it; the free that
- * it announces is then not told again.
+ * Allocs and frees change the live set, including those that a realloc
+ * announces (FORMAT "Realloc").  The realloc record itself is only checked
+ * against the live set.  A violation that it reports is not reported again for
+ * the free that it announces.
  */
 #include "hatf/formats/common/disorder.h"
 
@@ -32,12 +33,12 @@ count(struct disorder *d, enum hatf_violation what,
 	d->offset = rec->offset;
 }
 
-/* All that matters of a block is that it lives. */
+/* The live set stores addresses only: every block has this value. */
 static const struct block unknown;
 
-/* 'address' is live from here on. */
+/* Add 'address' to the live set.  Returns false if memory is short. */
 static bool
-hand_out(struct disorder *d, const struct hatf_record *rec, uint64_t number)
+note_alloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
 	bool added;
 
@@ -51,7 +52,7 @@ hand_out(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 }
 
 static void
-take_back(struct disorder *d, const struct hatf_record *rec, uint64_t number)
+note_free(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
 	struct block old;
 
@@ -62,9 +63,12 @@ take_back(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 	d->announces_free = false;
 }
 
-/* The block must be live; where it is not, it is from now on if it stays. */
+/*
+ * Check that the old block is live.  Add an unknown block that stays in place.
+ * Returns false if memory is short.
+ */
 static bool
-resize(struct disorder *d, const struct hatf_record *rec, uint64_t number)
+note_realloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
 	struct block ignored;
 	bool added;
@@ -86,15 +90,15 @@ disorder_note(struct disorder *d, const struct hatf_record *rec,
 {
 	switch (rec->tag) {
 	case HATF_ALLOC:
-		return hand_out(d, rec, number);
+		return note_alloc(d, rec, number);
 	case HATF_FREE:
-		take_back(d, rec, number);
+		note_free(d, rec, number);
 		return true;
 	case HATF_REALLOC_NO_ALLOC:
 	case HATF_REALLOC_ALLOC_FREE:
 	case HATF_REALLOC_ALLOC:
 	case HATF_REALLOC_FREE:
-		return resize(d, rec, number);
+		return note_realloc(d, rec, number);
 	default:
 		return true;
 	}

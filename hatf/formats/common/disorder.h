@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disorder.h - calls in an order in which they cannot have happened
+ * disorder.h - count calls that are in an impossible order
  *
- * Some systems write the calls of several threads down in about the order in which
- * they were made, or miss some: an address is then handed out twice, or freed without
- * having been handed out.  What is counted here is what the event stage calls
- * violations of the live set, by the addresses alone, at a fraction of its time.
+ * Some systems log the calls of several threads only roughly in order, or miss
+ * some calls: the log then shows an address allocated twice, or freed without
+ * an allocation.  This count covers the violations of the live set that the
+ * event stage reports, by address alone, in a fraction of the time.
  *
- * Memory is that of the live addresses.  Used by one thread at a time.
+ * Memory is O(live addresses).  One thread uses a 'struct disorder'.
  */
 #ifndef HATF_DISORDER_H
 #define HATF_DISORDER_H
@@ -18,19 +18,26 @@
 struct disorder {
 	struct block_set live;
 	uint64_t count;
-	/* Of the first one. */
+	/* The first violation. */
 	enum hatf_violation what;
-	uint64_t record; /* number */
+	uint64_t record; /* number of its record */
 	uint64_t offset;
-	/* What the last realloc announces comes next: it is counted there. */
+	/*
+	 * The last realloc announces a free of 'old_address'.  The realloc has
+	 * been counted; do not count the free again.
+	 */
 	bool announces_free;
 	uint64_t old_address;
 };
 
+/* Begin with an empty live set; disorder_fini() frees it. */
 void disorder_init(struct disorder *d);
 void disorder_fini(struct disorder *d);
 
-/* Look at record number 'number'.  False if there is no memory. */
+/*
+ * Check a record against the live set; 'number' is the number of the record.
+ * Returns false if memory is short.
+ */
 bool disorder_note(struct disorder *d, const struct hatf_record *rec,
 		   uint64_t number);
 

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format.h - what a trace format is: a row of the table that reader and writer use
+ * format.h - the interface between reader, writer and trace formats
  *
- * hatf_reader and hatf_writer are the same for all formats.  The reader opens the
- * file, undoes gzip, picks the format by the first bytes, and holds the claims of
- * our comments against the records; the writer drops what is to be left out,
- * checks the records, and makes the header and trailer comments.  In between is a
- * format's own part:
+ * hatf_reader and hatf_writer work alike for all formats.  The reader opens the
+ * file, decompresses it, picks the format by the first bytes, and checks the
+ * records against the claims in our comments.  The writer removes what the
+ * caller drops, checks the records, and makes the header and trailer comments.
+ * Each format supplies the part in between:
  *
  *	source	bytes of the window -> records
  *	sink	records -> bytes of the outfile
  *
- * A trace of ours is the same in every format of ours: the header comment ("HATF 1.0")
- * is its first record and the trailer ("HATF end") its last, both records like
- * any other; so each format can tell whether a trace is complete.  What only HATF
- * has (metadata, blocks, "hatf_bytes" in the trailer) is made and checked by the
- * formats with 'frames' themselves.  Formats of other systems, 'foreign' ones, have
- * neither header nor trailer: they know in their own way how a trace ends.
+ * A trace in one of our formats has the same records in each: the first is the
+ * header comment ("HATF 1.0"), the last the trailer comment ("HATF end").  Both
+ * are records like any other, so completeness is visible in each format.
+ * Formats with 'owns_framing' make and check by themselves what only HATF has:
+ * metadata, blocks, and "hatf_bytes" in the trailer.  Foreign formats, those of
+ * other systems, have neither header nor trailer; each has its own mark of
+ * completeness or none.
+ *
+ * source.c defines the functions source_...(), sink.c those called sink_...(),
+ * and formats.c the table.  One thread uses a source or a sink.
  */
 #ifndef HATF_FORMAT_H
 #define HATF_FORMAT_H
@@ -32,213 +36,244 @@
 /* ---------------------------------------------------------------- reading */
 
 /*
- * A trace that is being read.  Belongs to the reader; what a format needs beyond
- * it hangs on 'ctx'.
+ * A trace being read, owned by the reader.  A format keeps its own state in
+ * 'ctx'.
  */
 struct source {
-	struct input_window window; /* the format moves window.next */
-	unsigned flags;		    /* of hatf_reader_open() */
-	bool is_certain;	    /* the caller has named this format */
-	void *ctx;		    /* the format's own, NULL before open() */
+	struct input_window window; /* the format advances window.next */
+	unsigned flags;		    /* as given to hatf_reader_open() */
+	bool is_named;		    /* the caller has named this format */
+	void *ctx;		    /* the format's own; NULL before open() */
 	/*
-	 * Bytes of the uncompressed trace before the next record.  The format
-	 * keeps it; it is what info calls the size of the trace.
+	 * Bytes of the uncompressed trace before the next record, maintained by
+	 * the format.  'hatf info' reports the last value as the size of the
+	 * trace.
 	 */
 	uint64_t offset;
-	uint64_t line; /* the next record's, in a text format; else 0 */
-	/* Counted by the reader, unless the format 'frames'. */
+	uint64_t line; /* line of the next record in a text format; else 0 */
+	/* Maintained by the reader, unless the format 'owns_framing'. */
 	struct tally tally;
 	struct framing framing;
-	/* What a foreign trace has of a header, see source_header(). */
+	/* Header lines of a foreign trace, see source_header(). */
 	char *header;
 	size_t header_nbytes;
 	/* HATF_OK until source_stop() is called. */
 	struct hatf_error err;
 };
 
+/* How a format is read.  The reader calls these from its own thread. */
 struct source_ops {
 	/*
-	 * Prepare to read from the first byte on.  Returns HATF_OK, or what
-	 * source_stop() was called with.
+	 * Prepare to read from the first byte.  Returns HATF_OK, or the status
+	 * passed to source_stop().
 	 */
 	enum hatf_status (*open)(struct source *s);
 	/*
-	 * Read up to 'max' records and return how many.  Where reading ends
-	 * behind them, for good or bad, source_stop() has been called; it
-	 * returns 0 only then, and is not called again.  'offset' of each
-	 * record is set, fields that it does not have are 0, and what it
-	 * points to stays valid until the next call.
+	 * Read up to 'max' records and return their number.  Where reading ends
+	 * after these records, at the end or with an error, call source_stop()
+	 * first; only then may the result be 0.  It is not called again after
+	 * that.
+	 *
+	 * Each record has its 'offset', and 0 in every field that the format
+	 * does not have.  Memory that a record points to stays valid until the
+	 * next call.
 	 */
 	size_t (*read)(struct source *s, struct hatf_record *records,
 		       size_t max);
-	/* Free 'ctx', which may be NULL.  NULL: there is nothing. */
+	/* Free 'ctx', which may be NULL.  NULL: nothing to free. */
 	void (*close)(struct source *s);
 };
 
 /*
- * Reading ends behind the records that are about to be returned: HATF_END, or the
- * error of the record at s->offset, 'field' being a static name or NULL.
- * Returns 'status'.
+ * Stop reading after the records that this call of read() returns.  The status
+ * is HATF_END, or the error of the record at s->offset; 'field' is a static
+ * name or NULL.  Returns 'status'.
  */
 enum hatf_status source_stop(struct source *s, enum hatf_status status,
 			     const char *field);
 
 /*
- * The window has no more bytes, and 'left' of them belong to a record that is not
- * whole: stop with what that means.
+ * Stop because the window has no more bytes.  'left' bytes remain, of an
+ * incomplete record: HATF_TRUNCATED unless 'left' is 0, or the error of the
+ * input.  Returns the status.
  */
 enum hatf_status source_stop_at_end(struct source *s, size_t left,
 				    const char *field);
 
 /*
- * A foreign trace says something that a header of ours has a key for (FORMAT
- * "Header"): to be called before the first record is returned, once for a key.  A
- * value that no header has room for is cut.  False if there is no memory, and
- * source_stop() has been called.
+ * Add a line to the header: a foreign trace states a fact for which our header
+ * has a key (FORMAT "Header").  Call this before returning the first record, at
+ * most once for each key.  A value longer than a header allows is truncated.
+ * Returns false after source_stop() if memory is short.
  */
 bool source_header(struct source *s, const char *key, const char *value,
 		   size_t nbytes);
 bool source_header_u64(struct source *s, const char *key, uint64_t n);
 
 /*
- * A foreign trace may refer again and again to one definition, so its tables
- * may grow by far more than the file does.  May they hold the frames, stacks
- * and names of 'stacks' and 'nbytes' bytes more, after as much of the file as
- * has been read (FORMATS "Limits")?
+ * Return true if the tables of a foreign trace may grow to the frames, stacks
+ * and names in 'stacks' plus 'nbytes' bytes, given the size of the file read so
+ * far (FORMATS "Limits").  Without this limit a small file that refers to the
+ * same definitions again and again could fill the memory.
  */
 bool source_may_keep(const struct source *s, const struct hatf_stacks *stacks,
 		     uint64_t nbytes);
 
 /* ---------------------------------------------------------------- writing */
 
-/* What a sink can leave out of a record, see loss.h. */
+/* Reasons for which a sink leaves something out, see loss.h. */
 enum sink_loss {
-	SINK_LOSS_FREE,	  /* the end of a block that no record has told of */
-	SINK_LOSS_FAILED, /* a call that failed */
-	SINK_LOSS_PLACE,  /* a call's place that has no names */
-	SINK_LOSS_NAME,	  /* the end of a long name */
-	SINK_LOSS_DEFINITION, /* of a stack, which is wrong */
+	SINK_LOSS_FREE,	      /* free of a block that was not recorded */
+	SINK_LOSS_FAILED,     /* failed call */
+	SINK_LOSS_PLACE,      /* call site without names */
+	SINK_LOSS_NAME,	      /* end of a long name */
+	SINK_LOSS_DEFINITION, /* malformed definition of a stack */
 };
 #define SINK_LOSS_COUNT 5
 
-/* A trace that is being written.  Belongs to the writer. */
+/* A trace being written, owned by the writer. */
 struct sink {
 	struct outfile out;
-	const char *path; /* NULL: a descriptor; ends with open() */
-	/* As the caller gave them; 'header' ends with open(). */
+	const char *path; /* NULL: a descriptor; invalid after open() */
+	/* As given by the caller; 'header' is invalid after open(). */
 	struct hatf_writer_options options;
-	/* Bytes of the uncompressed trace before the next record; kept by
-	 * formats that 'pack', the outfile knows it for others. */
+	/*
+	 * Bytes of the uncompressed trace before the next record.  Maintained
+	 * by formats that compress; for others, the outfile counts them.
+	 */
 	uint64_t offset;
-	void *ctx; /* the format's own, NULL before open() */
-	/* Counted by the writer, unless the format 'frames'. */
+	void *ctx; /* the format's own; NULL before open() */
+	/* Maintained by the writer, unless the format 'owns_framing'. */
 	struct tally tally;
-	uint64_t lost_count; /* by the "HATF lost" comments */
+	uint64_t lost_count; /* sum of the "HATF lost" comments */
 	uint64_t losses[SINK_LOSS_COUNT];
 	uint64_t last_time;
-	/* Of the last trailer among the records, which is not written. */
+	/*
+	 * Lines of the last trailer among the records; that record is not
+	 * written.
+	 */
 	struct comment_lines trailer;
 	struct hatf_error err;
 };
 
+/* How a format is written.  The writer calls these from its own thread. */
 struct sink_ops {
 	/*
-	 * Check the options and allocate; there is no file yet, so nothing may
-	 * go to 'out' but OUTFILE_ROOM_MAX bytes, a magic number, say.  Returns
-	 * HATF_OK, or what sink_fail() was called with.  NULL: nothing to do.
+	 * Check the options and allocate.  The file does not exist yet, so
+	 * 'out' takes at most OUTFILE_ROOM_MAX bytes: a magic number, for
+	 * example.  Returns HATF_OK, or the status passed to sink_fail().
+	 * NULL: nothing to do.
 	 */
 	enum hatf_status (*open)(struct sink *s);
 	/*
-	 * Write records: tags 0 to 10, attributes of at most 65535 bytes, fields
-	 * that are left out 0.  Returns HATF_OK, or what sink_fail() was called
-	 * with; what fails in 'out' is the writer's business.
+	 * Write records.  They have tags 0 to 10, attributes of at most 65535
+	 * bytes, and 0 in dropped fields.  Returns HATF_OK, or the status
+	 * passed to sink_fail().  The writer checks 'out' for errors.
 	 */
 	enum hatf_status (*write)(struct sink *s,
 				  const struct hatf_record *records, size_t n);
 	/*
-	 * Put what is left into 'out'; no call follows but close().  NULL:
-	 * nothing is left.
+	 * Write the rest to 'out'.  Only close() follows.  NULL: nothing to
+	 * write.
 	 */
 	enum hatf_status (*finish)(struct sink *s);
-	/* Free 'ctx', which may be NULL.  NULL: there is nothing. */
+	/* Free 'ctx', which may be NULL.  NULL: nothing to free. */
 	void (*close)(struct sink *s);
 };
 
-/* Keep an error of the record that comes next; returns 'status'. */
+/*
+ * Set s->err for the next record, with 'field' static or NULL.  Returns
+ * 'status'.
+ */
 enum hatf_status sink_fail(struct sink *s, enum hatf_status status,
 			   const char *field);
 
 /*
- * Count records that are being written.  The writer calls this, but for formats that
- * 'frame': those call it themselves, and add the comments that they make to
+ * Count records as written.  The writer calls this, except for formats that own
+ * the framing: those call it themselves, and add their own comments to
  * tally.record_count.
  */
 void sink_count(struct sink *s, const struct hatf_record *records, size_t n);
 
-/* The text of the header comment; false if it does not fit. */
+/* Append the text of the header comment.  Returns false if it does not fit. */
 bool sink_header(const struct sink *s, struct text *t);
 
 /*
- * The text of the trailer comment, which is to come next.  A buffer of
- * SINK_TRAILER_MAX bytes has room for it, one more number and a sum.
+ * Append the text of the trailer comment, which must be written next.  A buffer
+ * of SINK_TRAILER_MAX bytes has room for it, one more number and a sum.
  */
 #define SINK_TRAILER_MAX 1024
 void sink_trailer(const struct sink *s, struct text *t);
 
 /* ------------------------------------------------------------------ table */
 
-/* As many of the first bytes as recognise() is given, if there are as many: an XML
- * declaration, a comment and a document type fit. */
+/*
+ * recognise() gets at most this many first bytes: enough for an XML
+ * declaration, a comment and a document type.
+ */
 #define FORMAT_PREFIX_NBYTES 512
 
+/* A row of the table of formats. */
 struct format {
 	const char *name;
 	const char *suffix; /* of file names, without ".gz"; NULL: none */
-	const char *const *other_suffixes; /* up to a NULL; NULL: none */
+	const char *const *other_suffixes; /* ends with NULL; or NULL: none */
 	unsigned keeps;			   /* HATF_KEEPS_ bits */
 	const char *about;		   /* as in struct hatf_format */
 	/*
-	 * The format is another system's and has no place for our comments: the
-	 * source delivers no header and trailer, and tells by HATF_NO_TRAILER if
-	 * the trace lacks its end; the sink gets none, and finds in
-	 * options.header what the header would have said (in open() only).
+	 * The format belongs to another system and has no place for our
+	 * comments.  The source delivers neither header nor trailer, and stops
+	 * with HATF_NO_TRAILER if the trace lacks its end.  The sink gets
+	 * neither; during open(), options.header has the lines that the header
+	 * would have.
 	 */
 	bool foreign;
-	/* Its traces cannot be told by their first bytes: only who names the
-	 * format gets it. */
-	bool by_name;
-	/* It does not promise that calls are in an order in which they can have
-	 * happened, nor that there is none missing. */
-	bool disorderly;
-	/* Its sink compresses on its own: 'out' is to be plain. */
-	bool packs;
-	/* ... parts of the file, which is to be no gzip file, whatever its name. */
-	bool packs_parts;
 	/*
-	 * The source counts the records and checks their comments itself; the
-	 * sink counts, and makes header and trailer itself.
+	 * The first bytes do not identify the format: used only where the
+	 * caller names it.
 	 */
-	bool frames;
+	bool by_name;
+	/* Calls may be in an impossible order, and some may be missing. */
+	bool disorderly;
+	/* The sink compresses by itself; 'out' must be uncompressed. */
+	bool compresses;
 	/*
-	 * Do these bytes, the first of the uncompressed file, begin a trace in
-	 * this format?  NULL: the format that it must be if it is no other, or
-	 * one 'by_name'.
+	 * The sink compresses parts of the file.  The file itself is not a gzip
+	 * file, whatever its name.
+	 */
+	bool compresses_parts;
+	/*
+	 * The source counts the records and checks their comments itself.  The
+	 * sink counts records and makes header and trailer itself.
+	 */
+	bool owns_framing;
+	/*
+	 * Return true if these first bytes of the uncompressed file begin a
+	 * trace in this format.  NULL: the format is 'by_name', or is the one
+	 * that remains when no other recognises the bytes.
 	 */
 	bool (*recognise)(const uint8_t *bytes, size_t nbytes);
-	const struct source_ops *source; /* NULL: it can only be written */
-	const struct sink_ops *sink;	 /* NULL: it can only be read */
+	/* NULL: the format can only be written */
+	const struct source_ops *source;
+	const struct sink_ops *sink; /* NULL: the format can only be read */
 };
 
-/* The format with this name ("hatf" for NULL), or NULL. */
+/*
+ * Return the format with this name (NULL: "hatf"), or NULL if there is none.
+ * The table is constant; any thread may use it.
+ */
 const struct format *format_find(const char *name);
 
-/* The n-th format, from 0, or NULL. */
+/* Return the format at index 'idx', from 0, or NULL past the last. */
 const struct format *format_at(unsigned idx);
 
-/* The format of a trace that begins with these bytes. */
+/* Return the format of a trace that begins with these bytes. */
 const struct format *format_recognise(const uint8_t *bytes, size_t nbytes);
 
-/* The rows: one file (or two) of this folder each. */
+/*
+ * The formats, each in one or two files of ours, text, foreign, heaptrack,
+ * memtrace and profiles.
+ */
 extern const struct source_ops hatf_source;
 extern const struct sink_ops hatf_sink;
 bool binary_recognise(const uint8_t *bytes, size_t nbytes);

@@ -11,13 +11,13 @@
 
 #define HEADER "HATF 1.0"
 
-/* A comment's text. */
+/* The text of a comment. */
 struct note {
 	const char *text;
 	size_t nbytes;
 };
 
-/* Is 'kind' the comment's first line? */
+/* Return true if 'kind' is the first line of the comment. */
 static bool
 is_kind(const struct note *note, const char *kind)
 {
@@ -28,7 +28,7 @@ is_kind(const struct note *note, const char *kind)
 	       (note->nbytes == nbytes || note->text[nbytes] == '\n');
 }
 
-/* Does the line 'key' hold the number 'want'? */
+/* Return true if the line 'key' has the number 'want'. */
 static bool
 agrees(const struct note *note, const char *key, uint64_t want)
 {
@@ -105,7 +105,7 @@ framing_sum_is(const char *digits, uint32_t sum)
 	return memcmp(digits, want, sizeof(want)) == 0;
 }
 
-/* Has a record other than a comment come after the last block? */
+/* Return true if a record other than a comment follows the last block. */
 static bool
 has_strays(const struct framing *framing)
 {
@@ -113,9 +113,9 @@ has_strays(const struct framing *framing)
 	       framing->data_end > framing->block_end;
 }
 
-/* Note a comment of our stream, from 'offset' to 'end'. */
+/* Note a comment of a trace of ours, from 'offset' to 'end'. */
 static void
-note_place(struct framing *framing, uint64_t offset, uint64_t end)
+note_position(struct framing *framing, uint64_t offset, uint64_t end)
 {
 	if (offset != framing->comment_end)
 		framing->data_end = offset;
@@ -124,23 +124,23 @@ note_place(struct framing *framing, uint64_t offset, uint64_t end)
 
 static const char *
 note_block(struct framing *framing, const struct note *note, uint64_t offset,
-	   const struct framing_place *place)
+	   const struct framing_position *position)
 {
-	/* The first block begins with the stream, before its comment. */
+	/* The first block begins with the stream, before its own comment. */
 	const uint64_t start = framing->block_count == 0 ? 0 : offset;
 	uint64_t nbytes;
 
 	if (!agrees(note, "block", framing->block_count))
 		return "block";
-	if (!agrees(note, "record", place->record_count))
+	if (!agrees(note, "record", position->record_count))
 		return "record";
-	if (!agrees(note, "event", place->event_count))
+	if (!agrees(note, "event", position->event_count))
 		return "event";
-	/* Only comments between the blocks may come before this one. */
+	/* Only comments may stand between the previous block and this one. */
 	if (offset < framing->block_end || has_strays(framing) ||
 	    !text_find_u64(note->text, note->nbytes, "bytes", &nbytes) ||
 	    __builtin_add_overflow(start, nbytes, &framing->block_end) ||
-	    framing->block_end < place->end)
+	    framing->block_end < position->end)
 		return "bytes";
 	framing->block_count++;
 	return NULL;
@@ -154,7 +154,7 @@ note_lost(struct framing *framing, const struct note *note)
 	if (!text_find_u64(note->text, note->nbytes, "count", &n))
 		return "count";
 	framing->lost_count += n;
-	/* More than can be counted is not none. */
+	/* Saturate: a sum that wraps must not look small. */
 	if (framing->lost_count < n)
 		framing->lost_count = UINT64_MAX;
 	return NULL;
@@ -162,32 +162,35 @@ note_lost(struct framing *framing, const struct note *note)
 
 static const char *
 note_end(struct framing *framing, const struct note *note, uint64_t offset,
-	 const struct framing_place *place)
+	 const struct framing_position *position)
 {
-	if (!agrees(note, "events", place->event_count))
+	if (!agrees(note, "events", position->event_count))
 		return "events";
-	if (!agrees(note, "records", place->record_count))
+	if (!agrees(note, "records", position->record_count))
 		return "records";
 	if (!framing->foreign && !agrees(note, "hatf_bytes", offset))
 		return "hatf_bytes";
 	framing->complete = agrees(note, "complete", 1) &&
 			    agrees(note, "lost", 0) && framing->lost_count == 0;
-	framing->trailer_end = place->end;
+	framing->trailer_end = position->end;
 	return NULL;
 }
 
-/* A header begins the trace: in HATF, not even metadata comes before it. */
+/*
+ * Return true if the comment can be the header.  In HATF, not even metadata may
+ * precede it.
+ */
 static bool
 is_first(const struct framing *framing, const struct hatf_record *comment,
-	 const struct framing_place *place)
+	 const struct framing_position *position)
 {
-	return framing->foreign ? place->record_count == 0
+	return framing->foreign ? position->record_count == 0
 				: comment->offset == 0;
 }
 
 /*
- * Is it the end of a trace of this project, which tells its own place?  Then the trace
- * has lost its header, or that has been changed.
+ * Return true if the comment is a trailer that states its own position, in a
+ * trace without a header: the header was removed or changed.
  */
 static bool
 lacks_header(const struct framing *framing, const struct note *note,
@@ -197,42 +200,49 @@ lacks_header(const struct framing *framing, const struct note *note,
 	       agrees(note, "hatf_bytes", offset);
 }
 
+/* Note the header, the first comment of a trace of ours. */
+static enum hatf_status
+note_header(struct framing *framing, const struct note *note)
+{
+	/*
+	 * The reader parses the header twice.  Keep the first lines: callers
+	 * have pointers to their values.
+	 */
+	if (framing->header.buf != NULL)
+		return HATF_OK;
+	framing->ours = true;
+	return comment_lines_set(&framing->header, note->text, note->nbytes)
+		       ? HATF_OK
+		       : HATF_NO_MEMORY;
+}
+
 enum hatf_status
 framing_note(struct framing *framing, const struct hatf_record *comment,
-	     const struct framing_place *place, const char **field_ret)
+	     const struct framing_position *position, const char **field_ret)
 {
 	const struct note note = { (const char *)comment->attributes,
 				   comment->attributes_nbytes };
 	const char *field = NULL;
 
-	if (is_first(framing, comment, place) && is_kind(&note, HEADER)) {
-		/* The reader looks at the header twice; values that have been
-		 * handed out must stay where they are. */
-		if (framing->header.buf != NULL)
-			return HATF_OK;
-		framing->ours = true;
-		return comment_lines_set(&framing->header, note.text,
-					 note.nbytes)
-			       ? HATF_OK
-			       : HATF_NO_MEMORY;
-	}
+	if (is_first(framing, comment, position) && is_kind(&note, HEADER))
+		return note_header(framing, &note);
 	if (!framing->ours) {
 		*field_ret = HEADER;
 		return lacks_header(framing, &note, comment->offset)
 			       ? HATF_BAD_COMMENT
 			       : HATF_OK;
 	}
-	note_place(framing, comment->offset, place->end);
+	note_position(framing, comment->offset, position->end);
 	if (framing_is_block(comment)) {
 		if (!framing->foreign)
 			field = note_block(framing, &note, comment->offset,
-					   place);
+					   position);
 	} else if (framing_is_loss(comment))
 		field = note_lost(framing, &note);
 	else if (is_kind(&note, HEADER))
-		field = HEADER; /* two traces in one file */
+		field = HEADER; /* two concatenated traces */
 	else if (is_kind(&note, "HATF end")) {
-		field = note_end(framing, &note, comment->offset, place);
+		field = note_end(framing, &note, comment->offset, position);
 		if (field == NULL && !comment_lines_set(&framing->trailer,
 							note.text, note.nbytes))
 			return HATF_NO_MEMORY;

@@ -12,13 +12,13 @@
 
 static const char kind[] = "HATF object\n";
 
-/* The most of a name; a longer one is none. */
+/* Longest name with its NUL; longer ones are ignored. */
 #define NAME_MAX_NBYTES 4096
 
 void
 modules_init(struct modules *m)
 {
-	*m = (struct modules){ .pieces = { .count = 0 } };
+	*m = (struct modules){ .mappings = { .count = 0 } };
 	string_table_init(&m->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
 }
 
@@ -26,26 +26,26 @@ void
 modules_fini(struct modules *m)
 {
 	string_table_fini(&m->texts);
-	free(m->pieces.rows);
+	free(m->mappings.rows);
 }
 
 void
 modules_clear(struct modules *m)
 {
-	m->pieces.count = 0;
+	m->mappings.count = 0;
 }
 
-/* Pieces that end at 'address' or before. */
+/* Return how many mappings end at or before 'address'. */
 static size_t
 count_before(const struct modules *m, uint64_t address)
 {
-	const struct module *const pieces = m->pieces.rows;
-	size_t first = 0, count = m->pieces.count;
+	const struct module *const mappings = m->mappings.rows;
+	size_t first = 0, count = m->mappings.count;
 
 	while (count != 0) {
 		const size_t half = count / 2;
 
-		if (pieces[first + half].end <= address) {
+		if (mappings[first + half].end <= address) {
 			first += half + 1;
 			count -= half + 1;
 		} else {
@@ -58,12 +58,12 @@ count_before(const struct modules *m, uint64_t address)
 const struct module *
 modules_find(const struct modules *m, uint64_t address)
 {
-	const struct module *const pieces = m->pieces.rows;
-	const size_t place = count_before(m, address);
+	const struct module *const mappings = m->mappings.rows;
+	const size_t idx = count_before(m, address);
 
-	if (place == m->pieces.count || pieces[place].start > address)
+	if (idx == m->mappings.count || mappings[idx].start > address)
 		return NULL;
-	return &pieces[place];
+	return &mappings[idx];
 }
 
 static enum hatf_status
@@ -81,58 +81,61 @@ keep_text(struct modules *m, const char *text, const char **text_ret)
 	return status;
 }
 
-/* Is the piece there, just like this?  Its names are those of 'texts'. */
+/*
+ * Return true if the same mapping is present.  Its names must be those in
+ * 'texts'.
+ */
 static bool
-has_piece(const struct modules *m, const struct module *piece)
+has_mapping(const struct modules *m, const struct module *mapping)
 {
-	const struct module *const found = modules_find(m, piece->start);
+	const struct module *const found = modules_find(m, mapping->start);
 
-	return found != NULL && found->start == piece->start &&
-	       found->end == piece->end && found->base == piece->base &&
-	       found->offset == piece->offset &&
-	       found->object == piece->object &&
-	       found->build_id == piece->build_id;
+	return found != NULL && found->start == mapping->start &&
+	       found->end == mapping->end && found->base == mapping->base &&
+	       found->offset == mapping->offset &&
+	       found->object == mapping->object &&
+	       found->build_id == mapping->build_id;
 }
 
 enum hatf_status
-modules_add(struct modules *m, const struct module *piece)
+modules_add(struct modules *m, const struct module *mapping)
 {
-	struct module kept = *piece;
-	enum hatf_status status = keep_text(m, piece->object, &kept.object);
-	struct module *pieces;
-	size_t place;
+	struct module kept = *mapping;
+	enum hatf_status status = keep_text(m, mapping->object, &kept.object);
+	struct module *mappings;
+	size_t idx;
 
 	if (status == HATF_OK)
-		status = keep_text(m, piece->build_id, &kept.build_id);
-	if (status != HATF_OK || kept.object == NULL || has_piece(m, &kept))
+		status = keep_text(m, mapping->build_id, &kept.build_id);
+	if (status != HATF_OK || kept.object == NULL || has_mapping(m, &kept))
 		return status;
-	if (m->pieces.count == MODULE_MAX)
+	if (m->mappings.count == MODULE_MAX)
 		return HATF_LIMIT;
-	place = count_before(m, kept.end);
-	if (rows_add(&m->pieces, sizeof(*pieces)) == NULL)
+	idx = count_before(m, kept.end);
+	if (rows_add(&m->mappings, sizeof(*mappings)) == NULL)
 		return HATF_NO_MEMORY;
-	pieces = m->pieces.rows;
-	memmove(pieces + place + 1, pieces + place,
-		(m->pieces.count - 1 - place) * sizeof(*pieces));
-	pieces[place] = kept;
+	mappings = m->mappings.rows;
+	memmove(mappings + idx + 1, mappings + idx,
+		(m->mappings.count - 1 - idx) * sizeof(*mappings));
+	mappings[idx] = kept;
 	return HATF_OK;
 }
 
 void
-modules_tell(const struct module *piece, struct text *t)
+modules_describe(const struct module *mapping, struct text *t)
 {
 	text_str(t, kind);
-	text_line(t, "object", piece->object, strlen(piece->object));
-	text_line_hex(t, "base", piece->base);
-	text_line_hex(t, "address", piece->start);
-	text_line_u64(t, "size", piece->end - piece->start);
-	text_line_hex(t, "offset", piece->offset);
-	if (piece->build_id != NULL)
-		text_line(t, "build_id", piece->build_id,
-			  strlen(piece->build_id));
+	text_line(t, "object", mapping->object, strlen(mapping->object));
+	text_line_hex(t, "base", mapping->base);
+	text_line_hex(t, "address", mapping->start);
+	text_line_u64(t, "size", mapping->end - mapping->start);
+	text_line_hex(t, "offset", mapping->offset);
+	if (mapping->build_id != NULL)
+		text_line(t, "build_id", mapping->build_id,
+			  strlen(mapping->build_id));
 }
 
-/* Of a name that is too long there is nothing. */
+/* Copy the value of 'key' to 'buf', or "" if it is missing or too long. */
 static void
 find_name(const struct hatf_record *rec, const char *key, char *buf)
 {
@@ -148,19 +151,19 @@ enum hatf_status
 modules_note(struct modules *m, const struct hatf_record *rec)
 {
 	char object[NAME_MAX_NBYTES], build_id[NAME_MAX_NBYTES];
-	struct module piece = { .object = object, .build_id = build_id };
+	struct module mapping = { .object = object, .build_id = build_id };
 	uint64_t size;
 
 	if (!hatf_record_comment_starts(rec, kind))
 		return HATF_OK;
 	find_name(rec, "object", object);
 	find_name(rec, "build_id", build_id);
-	if (!textio_find_number(rec, "base", &piece.base) ||
-	    !textio_find_number(rec, "address", &piece.start) ||
+	if (!textio_find_number(rec, "base", &mapping.base) ||
+	    !textio_find_number(rec, "address", &mapping.start) ||
 	    !textio_find_number(rec, "size", &size) ||
-	    !textio_find_number(rec, "offset", &piece.offset) ||
-	    __builtin_add_overflow(piece.start, size, &piece.end))
+	    !textio_find_number(rec, "offset", &mapping.offset) ||
+	    __builtin_add_overflow(mapping.start, size, &mapping.end))
 		return HATF_OK;
-	return modules_add(m, &piece) == HATF_NO_MEMORY ? HATF_NO_MEMORY
-							: HATF_OK;
+	return modules_add(m, &mapping) == HATF_NO_MEMORY ? HATF_NO_MEMORY
+							  : HATF_OK;
 }

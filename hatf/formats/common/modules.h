@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * modules.h - where programs and libraries lie in the memory of a process
+ * modules.h - where programs and libraries are mapped in a process
  *
- * An address says where code was in one run; with the place of its object, it says
- * where it is in the file.  That is told by comments of kind 'object' (FORMAT
- * "Stacks"), one for each piece.  Of pieces that overlap, any may be found.
+ * The address of an instruction is valid for one run.  Together with the
+ * mapping that contains it, the address identifies an offset in an object file.
+ * Comments of kind 'object' (FORMAT "Stacks") describe the mappings, one
+ * comment each.  Where mappings overlap, modules_find() may return any of them.
  *
- * Memory is bounded: MODULE_MAX pieces at a time, and HATF_FRAME_TEXTS_MAX bytes of
- * distinct names.  Used by one thread at a time.
+ * Memory is bounded: MODULE_MAX mappings at a time, and HATF_FRAME_TEXTS_MAX
+ * bytes of distinct names.  One thread uses a 'struct modules'.
  */
 #ifndef HATF_MODULES_H
 #define HATF_MODULES_H
@@ -17,46 +18,51 @@
 #include "hatf/formats/common/rows.h"
 
 /*
- * Pieces at a time.  A process has some hundreds; finding a place for one takes time
- * that grows with their number.
+ * Mappings at a time.  A process has some hundreds; inserting one takes time
+ * proportional to their number.
  */
 #define MODULE_MAX 16384
 
-/* A piece of an object. */
+/* A mapped range of an object file. */
 struct module {
 	uint64_t start, end; /* in memory */
-	uint64_t base;	     /* what its own addresses have been moved by */
-	uint64_t offset;     /* where in the file it is taken to come from */
+	uint64_t base;	     /* load bias of the object */
+	uint64_t offset;     /* of the mapping in the file, in bytes */
 	const char *object;
-	const char *build_id; /* NULL: not known */
+	const char *build_id; /* NULL: unknown */
 };
 
 struct modules {
-	struct rows pieces; /* struct module, by their ends */
+	struct rows mappings; /* struct module, sorted by 'end' */
 	struct string_table texts;
 };
 
+/* Begin without mappings; modules_fini() frees mappings and names. */
 void modules_init(struct modules *m);
 void modules_fini(struct modules *m);
 
-/* There are no objects any more; names stay. */
+/* Forget all mappings.  The names remain. */
 void modules_clear(struct modules *m);
 
 /*
- * Add a piece; its names are copied.  One that is there already is not added again.
+ * Add a copy of a mapping and its names, unless the same mapping is present.
  * Errors: HATF_LIMIT, HATF_NO_MEMORY.
  */
-enum hatf_status modules_add(struct modules *m, const struct module *piece);
-
-/* The piece that an address is in, or NULL; valid until the next change. */
-const struct module *modules_find(const struct modules *m, uint64_t address);
-
-/* The text of the comment; 't->full' if it does not fit. */
-void modules_tell(const struct module *piece, struct text *t);
+enum hatf_status modules_add(struct modules *m, const struct module *mapping);
 
 /*
- * Take note of a record, which matters only if it is such a comment; one that is
- * malformed, or one too many, is none.  Errors: HATF_NO_MEMORY.
+ * Return the mapping that contains an address, or NULL.  The pointer is valid
+ * until the next change.
+ */
+const struct module *modules_find(const struct modules *m, uint64_t address);
+
+/* Append the text of the comment; 't->full' is set if it does not fit. */
+void modules_describe(const struct module *mapping, struct text *t);
+
+/*
+ * Add the mapping that an 'object' comment describes.  Ignore any other record,
+ * a malformed comment, and a mapping beyond MODULE_MAX.  Errors:
+ * HATF_NO_MEMORY.
  */
 enum hatf_status modules_note(struct modules *m, const struct hatf_record *rec);
 

@@ -6,75 +6,75 @@
 
 #include <stdlib.h>
 
-_Static_assert(NUMBERED_COUNT == 32, "'used' has a bit for each");
+_Static_assert(PAGED_MAP_PAGE_SLOTS == 32, "'used' has one bit per slot");
 
 static uint64_t
 page_number(uint64_t number)
 {
-	return number / NUMBERED_COUNT;
+	return number / PAGED_MAP_PAGE_SLOTS;
 }
 
 static uint32_t
 bit(uint64_t number)
 {
-	return (uint32_t)1 << number % NUMBERED_COUNT;
+	return (uint32_t)1 << number % PAGED_MAP_PAGE_SLOTS;
 }
 
-/* The page that a set of pages holds. */
-static struct numbered_page *
+/* Return the page whose address the entry has. */
+static struct paged_map_page *
 page_of(const struct u64_map_entry *block)
 {
-	return (struct numbered_page *)(uintptr_t)block->value;
+	return (struct paged_map_page *)(uintptr_t)block->value;
 }
 
 void
-numbered_init(struct numbered *n)
+paged_map_init(struct paged_map *m)
 {
-	u64_map_init(&n->pages);
-	n->last = NULL;
+	u64_map_init(&m->pages);
+	m->last = NULL;
 }
 
 void
-numbered_fini(struct numbered *n)
+paged_map_fini(struct paged_map *m)
 {
-	for (size_t i = 0; i < n->pages.slot_count; i++)
-		if (n->pages.keys[i] != 0)
-			free(page_of(&n->pages.entries[i]));
-	if (n->pages.has_zero)
-		free(page_of(&n->pages.zero));
-	u64_map_fini(&n->pages);
-	n->last = NULL;
+	for (size_t i = 0; i < m->pages.slot_count; i++)
+		if (m->pages.keys[i] != 0)
+			free(page_of(&m->pages.entries[i]));
+	if (m->pages.has_zero)
+		free(page_of(&m->pages.zero));
+	u64_map_fini(&m->pages);
+	m->last = NULL;
 }
 
-/* The page where 'number' has its place; NULL if there is none. */
-static struct numbered_page *
-find_page(struct numbered *n, uint64_t number)
+/* Return the page for 'number', or NULL if there is none. */
+static struct paged_map_page *
+find_page(struct paged_map *m, uint64_t number)
 {
 	const struct u64_map_entry *block;
 
-	if (n->last != NULL && n->last->number == page_number(number))
-		return n->last;
-	block = u64_map_find(&n->pages, page_number(number));
+	if (m->last != NULL && m->last->number == page_number(number))
+		return m->last;
+	block = u64_map_find(&m->pages, page_number(number));
 	return block == NULL ? NULL : page_of(block);
 }
 
 static void
-drop_page(struct numbered *n, struct numbered_page *page)
+drop_page(struct paged_map *m, struct paged_map_page *page)
 {
-	u64_map_remove(&n->pages, u64_map_find(&n->pages, page->number));
+	u64_map_remove(&m->pages, u64_map_find(&m->pages, page->number));
 	free(page);
 }
 
-static struct numbered_page *
-make_page(struct numbered *n, uint64_t number)
+static struct paged_map_page *
+make_page(struct paged_map *m, uint64_t number)
 {
-	struct numbered_page *const page = malloc(sizeof(*page));
+	struct paged_map_page *const page = malloc(sizeof(*page));
 	struct u64_map_entry *block;
 	bool added;
 
 	if (page == NULL)
 		return NULL;
-	block = u64_map_put(&n->pages, page_number(number), &added);
+	block = u64_map_put(&m->pages, page_number(number), &added);
 	if (block == NULL) {
 		free(page);
 		return NULL;
@@ -86,38 +86,38 @@ make_page(struct numbered *n, uint64_t number)
 }
 
 bool
-numbered_put(struct numbered *n, uint64_t number, uint64_t value)
+paged_map_put(struct paged_map *m, uint64_t number, uint64_t value)
 {
-	struct numbered_page *page = find_page(n, number);
+	struct paged_map_page *page = find_page(m, number);
 
 	if (page == NULL)
-		page = make_page(n, number);
+		page = make_page(m, number);
 	if (page == NULL)
 		return false;
-	if (n->last != page && n->last != NULL && n->last->used == 0)
-		drop_page(n, n->last);
-	n->last = page;
+	if (m->last != page && m->last != NULL && m->last->used == 0)
+		drop_page(m, m->last);
+	m->last = page;
 	page->used |= bit(number);
-	page->values[number % NUMBERED_COUNT] = value;
+	page->values[number % PAGED_MAP_PAGE_SLOTS] = value;
 	return true;
 }
 
 uint64_t *
-numbered_find(struct numbered *n, uint64_t number)
+paged_map_find(struct paged_map *m, uint64_t number)
 {
-	struct numbered_page *const page = find_page(n, number);
+	struct paged_map_page *const page = find_page(m, number);
 
 	return page != NULL && (page->used & bit(number)) != 0
-		       ? &page->values[number % NUMBERED_COUNT]
+		       ? &page->values[number % PAGED_MAP_PAGE_SLOTS]
 		       : NULL;
 }
 
 void
-numbered_remove(struct numbered *n, uint64_t number)
+paged_map_remove(struct paged_map *m, uint64_t number)
 {
-	struct numbered_page *const page = find_page(n, number);
+	struct paged_map_page *const page = find_page(m, number);
 
 	page->used &= ~bit(number);
-	if (page->used == 0 && page != n->last)
-		drop_page(n, page);
+	if (page->used == 0 && page != m->last)
+		drop_page(m, page);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows.h - an array that grows, and small ones of numbers
+ * rows.h - an array that grows, and a search in short arrays of numbers
  *
- * All 0 is an empty one; its owner frees 'rows'.
+ * A 'struct rows' of zeros is empty.  Its owner frees 'rows'.
  */
 #ifndef HATF_ROWS_H
 #define HATF_ROWS_H
@@ -17,7 +17,10 @@ struct rows {
 	size_t count, cap;
 };
 
-/* Room for one more, which is not cleared; NULL if there is no memory. */
+/*
+ * Return uncleared room for one more row, or NULL if memory is short.  Earlier
+ * rows may move.
+ */
 static inline void *
 rows_add(struct rows *r, size_t row_nbytes)
 {
@@ -33,7 +36,7 @@ rows_add(struct rows *r, size_t row_nbytes)
 	return (uint8_t *)r->rows + r->count++ * row_nbytes;
 }
 
-/* Is the number among these few? */
+/* Return true if 'number' is one of the numbers. */
 static inline bool
 rows_have_u64(const uint64_t *numbers, size_t count, uint64_t number)
 {

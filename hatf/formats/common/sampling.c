@@ -2,9 +2,10 @@
 /*
  * sampling.c - see sampling.h
  *
- * Of a block of so many words, of which each is chosen at the same rate, words * rate
- * samples are expected.  So what stands for its bytes is their number alone, as in
- * Memtrace's own viewer: an average for each block would favour the small ones.
+ * Every word is sampled at the same rate, so a block of N words is expected to
+ * have N * rate samples.  An estimate of its bytes therefore depends only on
+ * the number of samples, as in Memtrace's own viewer: averaging over blocks
+ * would favour small ones.
  */
 #include "hatf/formats/common/sampling.h"
 
@@ -14,17 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts of a block that are told apart, and samples that have room beside them. */
+/*
+ * Fixed point: bits of the fraction of a block.  Sample counts up to SAMPLE_MAX
+ * leave room for them in 64 bits.
+ */
 #define PART_BITS  32
 #define SAMPLE_MAX UINT32_MAX
 
-/* More than any number of its kind that a header has. */
+/* Longer than any number in a header, in bytes. */
 #define NUMBER_MAX 64
 
 double
 sampling_rate(const char *value)
 {
-	/* What the program has chosen may have another decimal point. */
+	/* The locale of the program may have another decimal point. */
 	const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
 	double rate = 0;
 	char *end;
@@ -80,11 +84,11 @@ sampling_blocks(const struct sampling *sampling, uint64_t nbytes,
 	const uint64_t words = nbytes / sampling->word_nbytes +
 			       (nbytes % sampling->word_nbytes != 0);
 
-	/* One more for the header. */
+	/* Plus one for the block's header. */
 	return (sample_count << PART_BITS) / (words + 1);
 }
 
-/* What no number has room for is the largest there is. */
+/* Round, and saturate at the largest result. */
 static uint64_t
 to_u64(double x)
 {

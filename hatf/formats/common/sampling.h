@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampling.h - traces of samples, and what each of them stands for
+ * sampling.h - sampled traces, and what each sample represents
  *
- * A trace may have some of a program's blocks only, chosen at random (FORMATS
- * "memtrace"): of all words that were allocated, those of each block's header among
- * them, one in 1 / rate, and a block is there as often as one of its words was chosen.
+ * A trace may contain only some of a program's blocks, chosen at random
+ * (FORMATS "memtrace").  Of all allocated words, block headers included, a
+ * fraction 'rate' was sampled.  A block has as many samples as its words that
+ * were chosen.  All functions may be called from any thread.
  */
 #ifndef HATF_SAMPLING_H
 #define HATF_SAMPLING_H
@@ -12,27 +13,36 @@
 #include "hatf/hatf.h"
 
 struct sampling {
-	double rate; /* below 1; 0: every block is there */
+	double rate; /* below 1; 0: not sampled */
 	uint64_t word_nbytes;
 };
 
-/* What the lines of a header, or NULL, say. */
+/* Return the sampling that a header's lines state; 'lines' may be NULL. */
 struct sampling sampling_find(const char *lines);
 
-/* The rate that is a header's value, or NULL; 0 if it is none of samples. */
+/*
+ * Return the rate that a header's value states, or 0 if it is NULL or not a
+ * rate of samples.
+ */
 double sampling_rate(const char *value);
 
-/* How often an alloc, or any other record, was chosen. */
+/*
+ * Return the number of samples of a record: 1 unless its attributes state
+ * another.
+ */
 uint64_t sampling_count(const struct hatf_record *rec);
 
 /*
- * The part of a block that one of these samples stands for, as a number that can be
- * added: blocks of all sizes are to be counted together.
+ * Return the fraction of a block that these samples represent, in fixed point,
+ * so that it can be summed over blocks of all sizes.
  */
 uint64_t sampling_blocks(const struct sampling *sampling, uint64_t nbytes,
 			 uint64_t sample_count);
 
-/* What was allocated, by the number of samples, or the sum of their parts. */
+/*
+ * Estimate what the program allocated from the number of samples, or from the
+ * sum of sampling_blocks().  Needs a rate above 0.
+ */
 uint64_t sampling_scale_nbytes(const struct sampling *sampling,
 			       uint64_t sample_count);
 uint64_t sampling_scale_blocks(const struct sampling *sampling, uint64_t sum);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.c - what the writer and every format's sink call, see format.h */
+/* sink.c - functions for the writer and the sinks, see format.h */
 #include "hatf/formats/common/format.h"
 
 #define PRODUCER "libhatf " HATF_VERSION
 
-/* The most of a value that is taken over into a trailer: more than numbers and
- * words are.  Escaped, four of them fit SINK_TRAILER_MAX with all the rest. */
+/*
+ * Bytes of the longest value that is copied into a trailer: enough for numbers
+ * and keywords.  Escaped, four of them fit SINK_TRAILER_MAX with the rest.
+ */
 #define TRAILER_VALUE_MAX 20
 
 enum hatf_status
@@ -58,9 +60,9 @@ sink_header(const struct sink *s, struct text *t)
 	return !t->full;
 }
 
-/* How the program ended. */
+/* Return how the program ended. */
 static const char *
-end_of(const struct sink *s)
+end_reason(const struct sink *s)
 {
 	const char *const end = comment_lines_find(&s->trailer, "end");
 
@@ -72,9 +74,9 @@ end_of(const struct sink *s)
 void
 sink_trailer(const struct sink *s, struct text *t)
 {
-	/* What only the recorder knows. */
+	/* Only the recorder knows these. */
 	static const char *const kept[] = { "waits", "wait_ns", "cpu_ns" };
-	const char *const end = end_of(s);
+	const char *const end = end_reason(s);
 
 	text_str(t, "HATF end\n");
 	text_line_u64(t, "complete", !s->options.incomplete);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - what every format's source calls, see format.h */
+/* source.c - functions for the sources, see format.h */
 #include "hatf/formats/common/format.h"
 
 #include <stdlib.h>
 
-/* What the header of a foreign trace takes: with the lines that a writer adds, it
- * fits a comment.  An escaped value is up to 4 times as long. */
+/*
+ * Bytes of header lines of a foreign trace: together with the lines that a
+ * writer adds, they fit a comment.  An escaped value may be 4 times as long.
+ */
 #define HEADER_NBYTES	 (UINT16_MAX - 1024)
 #define HEADER_VALUE_MAX ((size_t)8 * 1024)
 
@@ -39,7 +41,10 @@ source_stop_at_end(struct source *s, size_t left, const char *field)
 #define TABLES_NBYTES ((uint64_t)64 << 20)
 #define TABLES_RATIO  256
 
-/* Bytes of a frame and a stack in 'struct hatf_stacks', besides names. */
+/*
+ * Memory for a frame and a stack in 'struct hatf_stacks', without names, in
+ * bytes.
+ */
 #define FRAME_NBYTES 112
 #define STACK_NBYTES 40
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tally.h - how many records and logical events a stream has had so far
- */
+/* tally.h - count the records and logical events of a stream */
 #ifndef HATF_TALLY_H
 #define HATF_TALLY_H
 
@@ -18,9 +16,9 @@ struct tally {
 };
 
 /*
- * Count a data record.  Only a realloc makes it unsure whether the next alloc or
- * free is an event of its own; all others should not wait for a branch on what
- * they are.
+ * Count a data record.  Only after a realloc can an alloc or free be part of
+ * the same event.  The fast path avoids a branch on the pairing for all other
+ * records.
  */
 static inline void
 tally_note(struct tally *t, const struct hatf_record *rec)

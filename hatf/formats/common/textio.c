@@ -8,12 +8,12 @@
 
 #include <stdlib.h>
 
-/* Bytes that are turned into digits at once. */
+/* Bytes converted to digits at a time. */
 #define HEX_NBYTES 4096
 
 static const char digits[] = "0123456789abcdef";
 
-const char *const textio_names[TEXTIO_COLUMN_COUNT] = {
+const char *const textio_column_names[TEXTIO_COLUMN_COUNT] = {
 	[TEXTIO_SIZE] = "size",
 	[TEXTIO_ADDRESS] = "address",
 	[TEXTIO_OLD_ADDRESS] = "old_address",
@@ -24,7 +24,10 @@ const char *const textio_names[TEXTIO_COLUMN_COUNT] = {
 	[TEXTIO_TEXT] = "text",
 };
 
-/* The one column that a name can be, by its beginning and length, or -1. */
+/*
+ * Return the only column that a name with this length and beginning can be, or
+ * -1.
+ */
 static int
 guess_column(const uint8_t *name, size_t nbytes)
 {
@@ -47,12 +50,12 @@ guess_column(const uint8_t *name, size_t nbytes)
 }
 
 int
-textio_find(const uint8_t *name, size_t nbytes)
+textio_find_column(const uint8_t *name, size_t nbytes)
 {
 	const int i = guess_column(name, nbytes);
 
-	return i >= 0 && strlen(textio_names[i]) == nbytes &&
-			       memcmp(textio_names[i], name, nbytes) == 0
+	return i >= 0 && strlen(textio_column_names[i]) == nbytes &&
+			       memcmp(textio_column_names[i], name, nbytes) == 0
 		       ? i
 		       : -1;
 }
@@ -84,22 +87,25 @@ textio_columns(unsigned tag)
 }
 
 unsigned
-textio_wanted(const struct hatf_writer_options *options)
+textio_kept_columns(const struct hatf_writer_options *options)
 {
-	unsigned wanted = (1u << TEXTIO_COLUMN_COUNT) - 1;
+	unsigned kept = (1u << TEXTIO_COLUMN_COUNT) - 1;
 
 	if (options->drop & HATF_DROP_THREAD)
-		wanted &= ~(1u << TEXTIO_THREAD);
+		kept &= ~(1u << TEXTIO_THREAD);
 	if (options->drop & HATF_DROP_HEAP)
-		wanted &= ~(1u << TEXTIO_HEAP);
+		kept &= ~(1u << TEXTIO_HEAP);
 	if (options->drop & HATF_DROP_TIME)
-		wanted &= ~(1u << TEXTIO_TIME);
+		kept &= ~(1u << TEXTIO_TIME);
 	if (options->drop & HATF_DROP_ATTRIBUTES)
-		wanted &= ~(1u << TEXTIO_ATTRIBUTES);
-	/* The header and the trailer are comments. */
+		kept &= ~(1u << TEXTIO_ATTRIBUTES);
+	/*
+	 * Header and trailer are comments, too: without 'bare', keep the
+	 * column.
+	 */
 	if (options->bare && (options->drop & HATF_DROP_COMMENTS))
-		wanted &= ~(1u << TEXTIO_TEXT);
-	return wanted;
+		kept &= ~(1u << TEXTIO_TEXT);
+	return kept;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -156,7 +162,10 @@ textio_read(struct source *s, textio_parse *parse, struct hatf_record *records,
 	struct textio_cell line;
 	size_t n = 0;
 
-	/* Records that have been read keep the window where it is. */
+	/*
+	 * The records of this call point into the window: move it only before
+	 * the first.
+	 */
 	while (n < max && textio_line(s, n == 0, &line)) {
 		const size_t nbytes = (size_t)(line.end - line.start) + 1;
 		bool is_record = true;
@@ -221,7 +230,7 @@ textio_number(uint8_t **next, uint64_t *n_ret)
 	for (; *p >= '0' && *p <= '9'; p++) {
 		const unsigned digit = *p - '0';
 
-		/* Nineteen digits always fit. */
+		/* Nineteen digits always fit 64 bits. */
 		if (p - *next >= 19 &&
 		    (n > UINT64_MAX / 10 || n * 10 > UINT64_MAX - digit))
 			return false;
@@ -246,7 +255,7 @@ textio_find_number(const struct hatf_record *rec, const char *key,
 	       textio_number(&next, n_ret) && *next == '\0';
 }
 
-/* A number that is the whole cell. */
+/* Parse a number that must fill the cell. */
 static bool
 cell_number(const struct textio_cell *cell, uint64_t *n_ret)
 {
@@ -255,7 +264,7 @@ cell_number(const struct textio_cell *cell, uint64_t *n_ret)
 	return textio_number(&next, n_ret) && next == cell->end;
 }
 
-/* The tag with this name or number, or HATF_TAG_COUNT. */
+/* Return the tag with this name or number, or HATF_TAG_COUNT. */
 static unsigned
 tag_of(struct textio_cell cell)
 {
@@ -265,7 +274,10 @@ tag_of(struct textio_cell cell)
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++) {
 		const char *const name = hatf_tag_name(tag);
 
-		/* Most differ in the first letter; the byte at the end is none. */
+		/*
+		 * Most names differ in the first letter.  An empty cell's first
+		 * byte is its end, which is not a letter.
+		 */
 		if ((uint8_t)*name == *cell.start && strlen(name) == nbytes &&
 		    memcmp(name, cell.start, nbytes) == 0)
 			return tag;
@@ -317,7 +329,7 @@ textio_unescape(struct textio_cell *cell)
 	cell->end = out;
 }
 
-/* Give a record the bytes of a cell. */
+/* Point the attributes of a record to the bytes of a cell. */
 static bool
 set_attributes(struct hatf_record *rec, const struct textio_cell *cell)
 {
@@ -354,7 +366,7 @@ set_column(struct hatf_record *rec, unsigned column, struct textio_cell *cell)
 }
 
 const char *
-textio_record(struct textio_row *row, unsigned wanted, struct hatf_record *rec)
+textio_record(struct textio_row *row, unsigned kept, struct hatf_record *rec)
 {
 	const unsigned optional = 1u << TEXTIO_ATTRIBUTES;
 	unsigned has;
@@ -368,10 +380,10 @@ textio_record(struct textio_row *row, unsigned wanted, struct hatf_record *rec)
 		const bool is_there = row->cells[i].start != NULL;
 
 		if (is_there ? (has >> i & 1) == 0
-			     : (has & wanted & ~optional) >> i & 1)
-			return textio_names[i];
+			     : (has & kept & ~optional) >> i & 1)
+			return textio_column_names[i];
 		if (is_there && !set_column(rec, i, &row->cells[i]))
-			return textio_names[i];
+			return textio_column_names[i];
 	}
 	return NULL;
 }
@@ -391,7 +403,7 @@ textio_put_u64(uint8_t *p, uint64_t n)
 		buf[start] = (uint8_t)('0' + pair / 10);
 		buf[start + 1] = (uint8_t)('0' + pair % 10);
 	}
-	/* A digit is left if their number is odd, and for 0. */
+	/* One digit remains if their number is odd, or if the number is 0. */
 	if (n != 0 || start == sizeof(buf))
 		buf[--start] = (uint8_t)('0' + n);
 	memcpy(p, buf + start, sizeof(buf) - start);
@@ -412,7 +424,7 @@ textio_put_hex(uint8_t *p, uint64_t n)
 }
 
 void
-textio_hex(struct outfile *o, const uint8_t *bytes, size_t nbytes)
+textio_write_hex(struct outfile *o, const uint8_t *bytes, size_t nbytes)
 {
 	while (nbytes != 0) {
 		const size_t n = nbytes < HEX_NBYTES ? nbytes : HEX_NBYTES;
@@ -439,7 +451,7 @@ textio_utf8(const uint8_t *s, size_t nbytes)
 {
 	if (s[0] < 0x80)
 		return 1;
-	/* Neither overlong, nor a surrogate, nor above U+10FFFF. */
+	/* Reject overlong forms, surrogates, and code points above U+10FFFF. */
 	if (nbytes >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf)
 		return is_continuation(s[1]) ? 2 : 0;
 	if (nbytes >= 3 && s[0] >= 0xe0 && s[0] <= 0xef)
@@ -459,9 +471,9 @@ textio_utf8(const uint8_t *s, size_t nbytes)
 }
 
 uint32_t
-textio_code(const uint8_t *s, size_t length)
+textio_code_point(const uint8_t *s, size_t length)
 {
-	/* The bits of the first byte that are the character's. */
+	/* Payload bits of the first byte, by length. */
 	static const uint8_t mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
 	uint32_t code = s[0] & mask[length];
 
@@ -471,7 +483,7 @@ textio_code(const uint8_t *s, size_t length)
 }
 
 bool
-textio_steers(uint32_t code)
+textio_is_terminal_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e ||
 	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
@@ -479,10 +491,10 @@ textio_steers(uint32_t code)
 }
 
 /*
- * Would a spreadsheet take a text that begins with this character, after the
- * byte 'before', for a formula?  Also in the middle of a text: a spreadsheet
- * that separates cells by another byte than the comma, or does not know the
- * quotes, sees a cell begin there.
+ * Return true if a spreadsheet would see a formula in a text that begins with
+ * this character, after the byte 'before'.  This matters within a text, too: a
+ * spreadsheet that separates cells by another byte than the comma, or ignores
+ * quotes, sees a new cell there.
  */
 static bool
 opens_formula(uint32_t code, uint8_t before)
@@ -494,7 +506,7 @@ opens_formula(uint32_t code, uint8_t before)
 	case '+':
 	case '-':
 	case '@':
-	case 0xff1d: /* the same in full width */
+	case 0xff1d: /* full-width forms of the same */
 	case 0xff0b:
 	case 0xff0d:
 	case 0xff20:
@@ -511,12 +523,15 @@ needs_escape(const uint8_t *s, size_t length, uint8_t before, bool quoted)
 
 	if (s[0] == '\\' || length == 0 || (length > 1 && !quoted))
 		return true;
-	code = textio_code(s, length);
-	return textio_steers(code) || (quoted && opens_formula(code, before));
+	code = textio_code_point(s, length);
+	return textio_is_terminal_control(code) ||
+	       (quoted && opens_formula(code, before));
 }
 
-/* Write one character, which follows the byte 'before', escaped if it must be;
- * returns its length. */
+/*
+ * Write one character, escaped if necessary; it follows the byte 'before'.
+ * Returns its length in the input.
+ */
 static size_t
 escape_one(uint8_t **out, const uint8_t *s, size_t nbytes, uint8_t before,
 	   bool quoted)
@@ -541,13 +556,14 @@ escape_one(uint8_t **out, const uint8_t *s, size_t nbytes, uint8_t before,
 }
 
 void
-textio_escape(struct outfile *o, const uint8_t *s, size_t nbytes, bool quoted)
+textio_write_escaped(struct outfile *o, const uint8_t *s, size_t nbytes,
+		     bool quoted)
 {
-	uint8_t before = ','; /* the cell begins */
+	uint8_t before = ','; /* as at the start of a cell */
 
 	while (nbytes != 0) {
 		const size_t n = nbytes < HEX_NBYTES ? nbytes : HEX_NBYTES;
-		/* The last character may be 3 bytes longer. */
+		/* The last character may be 3 bytes longer than 'n'. */
 		uint8_t *const start = outfile_room(o, 4 * n + 4);
 		uint8_t *p = start;
 		size_t done = 0;

@@ -264,7 +264,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct hatf_record line;
 
 	batch_begin(&a->batch, records, max);
-	while (batch_wants(&a->batch) &&
+	while (batch_has_room(&a->batch) &&
 	       textio_read(s, parse_line, &line, 1) != 0) {
 		if (!put_unit(s))
 			break;

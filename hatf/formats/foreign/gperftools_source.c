@@ -387,7 +387,7 @@ merge_events(struct source *s)
 {
 	struct gperftools *const g = s->ctx;
 
-	while (batch_wants(&g->batch) && s->err.status == HATF_OK) {
+	while (batch_has_room(&g->batch) && s->err.status == HATF_OK) {
 		if (g->runnable.count != 0)
 			merge_one(s);
 		else if (u64_map_count(&g->blocked) != 0 &&
@@ -580,7 +580,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct gperftools *const g = s->ctx;
 
 	batch_begin(&g->batch, records, max);
-	while (batch_wants(&g->batch) && s->err.status == HATF_OK) {
+	while (batch_has_room(&g->batch) && s->err.status == HATF_OK) {
 		if (!g->is_merging) {
 			g->may_block = true;
 			read_outer(s);

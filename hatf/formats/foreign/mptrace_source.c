@@ -156,7 +156,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct hatf_record rec;
 
 	batch_begin(&m->batch, records, max);
-	while (batch_wants(&m->batch) &&
+	while (batch_has_room(&m->batch) &&
 	       textio_read(s, parse_line, &rec, 1) != 0)
 		add_record(m, &rec);
 	return batch_end(&m->batch, s);

@@ -343,7 +343,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct hatf_record line;
 
 	batch_begin(&m->batch, records, max);
-	while (batch_wants(&m->batch)) {
+	while (batch_has_room(&m->batch)) {
 		if (textio_read(s, parse_line, &line, 1) == 0) {
 			/* The log ends between the two lines of a realloc. */
 			if (s->err.status == HATF_END && m->has_old)

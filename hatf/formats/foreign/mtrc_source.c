@@ -54,8 +54,8 @@ struct site {
 
 struct mtrc {
 	struct batch batch;
-	struct numbered blocks; /* addresses by allocation index */
-	uint64_t highest_index; /* of the indices so far */
+	struct paged_map blocks; /* addresses by allocation index */
+	uint64_t highest_index;	 /* of the indices so far */
 	struct hatf_stacks *stacks;
 	bool has_sites;
 	uint32_t serial; /* of the last definition */
@@ -323,7 +323,7 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 	 * Early versions reuse an index, because they write a realloc as F and
 	 * A.
 	 */
-	if (rec == NULL || !numbered_put(&m->blocks, index, address))
+	if (rec == NULL || !paged_map_put(&m->blocks, index, address))
 		return fail(c, HATF_NO_MEMORY);
 	rec->size = size;
 	rec->address = address;
@@ -355,12 +355,12 @@ take_free(struct mtrc *m, struct cursor *c, uint64_t offset)
 	rec = batch_add(&m->batch, HATF_FREE);
 	if (rec == NULL)
 		return fail(c, HATF_NO_MEMORY);
-	address = numbered_find(&m->blocks, index);
+	address = paged_map_find(&m->blocks, index);
 	rec->address = address_of(index, address);
 	rec->thread = thread;
 	rec->offset = offset;
 	if (address != NULL)
-		numbered_remove(&m->blocks, index);
+		paged_map_remove(&m->blocks, index);
 	return batch_stack(&m->batch, rec, stack) || fail(c, HATF_NO_MEMORY);
 }
 
@@ -376,11 +376,11 @@ take_realloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 	    !take_number(c, "size", &rec.size) ||
 	    !take_site(m, c, offset, &rec.thread, &stack))
 		return false;
-	address = numbered_find(&m->blocks, index);
+	address = paged_map_find(&m->blocks, index);
 	rec.old_address = address_of(index, address);
 	if (address != NULL)
 		*address = rec.address;
-	else if (!numbered_put(&m->blocks, index, rec.address))
+	else if (!paged_map_put(&m->blocks, index, rec.address))
 		return fail(c, HATF_NO_MEMORY);
 	return (batch_stack(&m->batch, &rec, stack) &&
 		batch_realloc(&m->batch, &rec, false)) ||
@@ -485,7 +485,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct mtrc *const m = s->ctx;
 
 	batch_begin(&m->batch, records, max);
-	while (batch_wants(&m->batch) && has_record(s) && take_record(s))
+	while (batch_has_room(&m->batch) && has_record(s) && take_record(s))
 		;
 	if (s->err.status == HATF_OK && !source_may_keep(s, m->stacks, 0))
 		source_stop(s, HATF_LIMIT, "tables");
@@ -562,7 +562,7 @@ open_source(struct source *s)
 	m = s->ctx = calloc(1, sizeof(*m));
 	if (m == NULL || hatf_stacks_open(&m->stacks) != HATF_OK)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
-	numbered_init(&m->blocks);
+	paged_map_init(&m->blocks);
 	m->has_sites = header.version >= MTRC_VERSION_SITES;
 	s->window.next += header.nbytes;
 	s->offset = header.nbytes;
@@ -580,7 +580,7 @@ close_source(struct source *s)
 		for (unsigned i = 0; i < MTRC_NAME_COUNT; i++)
 			free(m->names[kind][i].text);
 	batch_fini(&m->batch);
-	numbered_fini(&m->blocks);
+	paged_map_fini(&m->blocks);
 	hatf_stacks_close(m->stacks);
 	free(m);
 }

@@ -85,7 +85,7 @@ static bool
 add_piece(struct source *s, const struct module *piece)
 {
 	struct heaptrack *const h = s->ctx;
-	const size_t count = h->written_modules.pieces.count;
+	const size_t count = h->written_modules.mappings.count;
 	const enum hatf_status status = modules_add(&h->written_modules, piece);
 	char buf[HEAPTRACK_NOTE_MAX];
 	struct text t;
@@ -93,10 +93,10 @@ add_piece(struct source *s, const struct module *piece)
 	if (status == HATF_NO_MEMORY)
 		return heaptrack_fail(s, status);
 	/* The table of pieces is full, or had this one already. */
-	if (status != HATF_OK || h->written_modules.pieces.count == count)
+	if (status != HATF_OK || h->written_modules.mappings.count == count)
 		return true;
 	text_init(&t, buf, sizeof(buf));
-	modules_tell(piece, &t);
+	modules_describe(piece, &t);
 	if (t.full)
 		return true;
 	h->has_record = true;

@@ -568,7 +568,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct textio_cell line;
 
 	batch_begin(&h->batch, records, max);
-	while (batch_wants(&h->batch) && s->err.status == HATF_OK &&
+	while (batch_has_room(&h->batch) && s->err.status == HATF_OK &&
 	       textio_line(s, true, &line)) {
 		const size_t nbytes = (size_t)(line.end - line.start) + 1;
 		const char *const fault = take_line(s, line);

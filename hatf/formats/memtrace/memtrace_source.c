@@ -42,8 +42,8 @@ struct packet {
 struct memtrace {
 	struct batch batch;
 	struct memtrace_stacks stacks;
-	struct numbered heaps; /* object id -> its heap */
-	uint64_t begin;	       /* microseconds since 1970 */
+	struct paged_map heaps; /* object id -> its heap */
+	uint64_t begin;		/* microseconds since 1970 */
 	uint64_t pid;
 	uint64_t word_nbytes;
 	uint64_t time; /* of the last record */
@@ -260,7 +260,7 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 		return refuse(s, status, "backtrace");
 	batch_define(&m->batch, m->stacks.stacks, s->offset);
 	rec = add_record(s, HATF_ALLOC);
-	if (rec == NULL || !numbered_put(&m->heaps, id, a.area))
+	if (rec == NULL || !paged_map_put(&m->heaps, id, a.area))
 		return refuse(s, HATF_NO_MEMORY, NULL);
 	rec->address = id + 1;
 	rec->size = a.words * m->word_nbytes;
@@ -304,10 +304,10 @@ on_collect(struct source *s, struct memtrace_cursor *c)
 	if (rec == NULL)
 		return refuse(s, HATF_NO_MEMORY, NULL);
 	rec->address = id + 1;
-	heap = numbered_find(&m->heaps, id);
+	heap = paged_map_find(&m->heaps, id);
 	if (heap != NULL) {
 		rec->heap = *heap;
-		numbered_remove(&m->heaps, id);
+		paged_map_remove(&m->heaps, id);
 	}
 	return true;
 }
@@ -479,7 +479,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct memtrace *const m = s->ctx;
 
 	batch_begin(&m->batch, records, max);
-	while (batch_wants(&m->batch) && s->err.status == HATF_OK) {
+	while (batch_has_room(&m->batch) && s->err.status == HATF_OK) {
 		if (m->packet.nbytes == 0)
 			next_packet(s);
 		else if (m->used == m->packet.nbytes)
@@ -539,7 +539,7 @@ open_source(struct source *s)
 	if (m == NULL)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	s->ctx = m;
-	numbered_init(&m->heaps);
+	paged_map_init(&m->heaps);
 	status = memtrace_stacks_init(&m->stacks, s);
 	if (status != HATF_OK)
 		return source_stop(s, status, NULL);
@@ -554,7 +554,7 @@ close_source(struct source *s)
 	if (m == NULL)
 		return;
 	memtrace_stacks_fini(&m->stacks);
-	numbered_fini(&m->heaps);
+	paged_map_fini(&m->heaps);
 	batch_fini(&m->batch);
 	free(m);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * address_stream.c - reading, see address_stream.h; address_stream_write.c has the writing
- */
+/* address_stream.c - read address streams, see address_stream.h */
 #include "hatf/formats/ours/address_stream.h"
 
 #include "hatf/codec/bytes.h"
@@ -11,7 +9,7 @@
 
 #define COUNT_NBYTES 4
 
-/* 4 bytes in planes, each of 'count' bytes: all high bytes, and so on. */
+/* Read 4 bytes, each from its plane of 'count' bytes, the high byte first. */
 static inline uint32_t
 planes(const uint8_t *p, size_t count)
 {
@@ -35,7 +33,10 @@ load_narrow_table(uint64_t *table, const uint8_t *p, size_t count,
 		table[i] = column_address(planes(p + i, count), base);
 }
 
-/* The 'i'-th number; 'width' and 'is_planes' are constants in the loops. */
+/*
+ * Return the 'i'-th number.  'width' and 'is_planes' are compile-time constants
+ * in the loops.
+ */
 static inline __attribute__((always_inline)) uint32_t
 number(const uint8_t *p, size_t count, size_t i, unsigned width, bool is_planes)
 {
@@ -52,7 +53,7 @@ number(const uint8_t *p, size_t count, size_t i, unsigned width, bool is_planes)
 }
 
 static inline __attribute__((always_inline)) uint32_t
-highest(const struct addresses *a, unsigned width, bool is_planes)
+highest(const struct address_stream *a, unsigned width, bool is_planes)
 {
 	uint32_t max = 0;
 
@@ -66,9 +67,9 @@ highest(const struct addresses *a, unsigned width, bool is_planes)
 }
 
 static uint32_t
-highest_number(const struct addresses *a)
+highest_number(const struct address_stream *a)
 {
-	const bool is_planes = a->form == ADDRESSES_PLANES;
+	const bool is_planes = a->form == ADDRESS_STREAM_PLANES;
 
 	if (a->width == 1)
 		return highest(a, 1, true);
@@ -77,19 +78,32 @@ highest_number(const struct addresses *a)
 	return is_planes ? highest(a, 3, true) : highest(a, 3, false);
 }
 
+/* Grow the table to 'count' entries.  Returns false if memory is short. */
+static bool
+reserve_table(struct address_stream *a, uint32_t count)
+{
+	if (count > a->table_cap) {
+		free(a->table);
+		a->table = malloc(count * sizeof(*a->table));
+		a->table_cap = a->table == NULL ? 0 : count;
+	}
+	return a->table != NULL || count == 0;
+}
+
 const char *
-addresses_load(struct addresses *a, const struct piece *piece)
+address_stream_load(struct address_stream *a, const struct piece *piece)
 {
 	const size_t nbytes = piece->nbytes;
-	const bool is_narrow = (piece->form & ADDRESSES_NARROW) != 0;
+	const bool is_narrow = (piece->form & ADDRESS_STREAM_NARROW) != 0;
 	const size_t entry_nbytes = is_narrow ? 4 : 8;
 	uint32_t table_count;
 
 	a->count = a->next = 0;
-	a->form = piece->form & ~ADDRESSES_NARROW;
-	if (piece->form == 0) /* no piece */
+	a->form = piece->form & ~ADDRESS_STREAM_NARROW;
+	if (piece->form == 0) /* the group has no piece */
 		return NULL;
-	if (a->form != ADDRESSES_PLANES && a->form != ADDRESSES_NUMBERS)
+	if (a->form != ADDRESS_STREAM_PLANES &&
+	    a->form != ADDRESS_STREAM_NUMBERS)
 		return "form";
 	if (piece->base != 0 && !is_narrow)
 		return "base";
@@ -101,19 +115,14 @@ addresses_load(struct addresses *a, const struct piece *piece)
 
 	const size_t stored_off = COUNT_NBYTES + entry_nbytes * table_count;
 
-	a->width = addresses_width(table_count);
+	a->width = address_stream_width(table_count);
 	if ((nbytes - stored_off) % a->width != 0)
 		return "length";
 	a->count = (nbytes - stored_off) / a->width;
 	a->stored = piece->bytes + stored_off;
 	if (a->count != 0 && highest_number(a) >= table_count)
 		return "number";
-	if (table_count > a->table_cap) {
-		free(a->table);
-		a->table = malloc(table_count * sizeof(*a->table));
-		a->table_cap = a->table == NULL ? 0 : table_count;
-	}
-	if (a->table == NULL && table_count != 0)
+	if (!reserve_table(a, table_count))
 		return "";
 	if (is_narrow)
 		load_narrow_table(a->table, piece->bytes + COUNT_NBYTES,
@@ -124,7 +133,7 @@ addresses_load(struct addresses *a, const struct piece *piece)
 }
 
 static inline __attribute__((always_inline)) void
-take(const struct addresses *a, uint64_t *out, size_t n, unsigned width,
+take(const struct address_stream *a, uint64_t *out, size_t n, unsigned width,
      bool is_planes)
 {
 	const uint8_t *const stored = a->stored;
@@ -138,9 +147,9 @@ take(const struct addresses *a, uint64_t *out, size_t n, unsigned width,
 }
 
 void
-addresses_take(struct addresses *a, uint64_t *out, size_t n)
+address_stream_take(struct address_stream *a, uint64_t *out, size_t n)
 {
-	const bool is_planes = a->form == ADDRESSES_PLANES;
+	const bool is_planes = a->form == ADDRESS_STREAM_PLANES;
 
 	if (a->width == 1)
 		take(a, out, n, 1, true);
@@ -156,7 +165,7 @@ addresses_take(struct addresses *a, uint64_t *out, size_t n)
 }
 
 void
-addresses_fini(struct addresses *a)
+address_stream_fini(struct address_stream *a)
 {
 	free(a->table);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_stream_write.c - writing, see address_stream.h
+ * address_stream_write.c - write address streams, see address_stream.h
  *
- * Addresses are numbered in the order in which they come first.  Which of the two
- * ways to store numbers compresses better depends on the program; a sample of the
- * group tells.
+ * Number the addresses in the order of their first use.  Which of the two forms
+ * of numbers compresses better depends on the program, so try both on a sample
+ * of the group.
  */
 #include "hatf/formats/ours/address_stream.h"
 
@@ -13,23 +13,23 @@
 
 #include <stdlib.h>
 
-/* Twice as many as there are addresses at most. */
+/* At least twice the number of addresses. */
 #define SLOT_SHIFT 19
 #define SLOT_COUNT ((size_t)1 << SLOT_SHIFT)
 
-#define PIECE_NBYTES (4 + ADDRESSES_MAX * (8 + 3))
-_Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX, "readers take no more");
+#define PIECE_NBYTES (4 + ADDRESS_STREAM_MAX * (8 + 3))
+_Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX, "readers accept no more");
 
-/* As much as deflate looks back. */
+/* In numbers; about as far as deflate looks back. */
 #define SAMPLE 16384
 
 enum hatf_status
-address_list_init(struct address_list *l)
+address_stream_writer_init(struct address_stream_writer *l)
 {
 	memset(l, 0, sizeof(*l));
-	l->values = malloc(ADDRESSES_MAX * sizeof(*l->values));
-	l->numbers = malloc(ADDRESSES_MAX * sizeof(*l->numbers));
-	l->table = malloc(ADDRESSES_MAX * sizeof(*l->table));
+	l->values = malloc(ADDRESS_STREAM_MAX * sizeof(*l->values));
+	l->numbers = malloc(ADDRESS_STREAM_MAX * sizeof(*l->numbers));
+	l->table = malloc(ADDRESS_STREAM_MAX * sizeof(*l->table));
 	l->slots = malloc(SLOT_COUNT * sizeof(*l->slots));
 	l->stored = malloc(PIECE_NBYTES);
 	if (l->values == NULL || l->numbers == NULL || l->table == NULL ||
@@ -39,7 +39,7 @@ address_list_init(struct address_list *l)
 }
 
 void
-address_list_fini(struct address_list *l)
+address_stream_writer_fini(struct address_stream_writer *l)
 {
 	free(l->values);
 	free(l->numbers);
@@ -48,9 +48,9 @@ address_list_fini(struct address_list *l)
 	free(l->stored);
 }
 
-/* Number the addresses; returns how many different ones there are. */
+/* Number the addresses.  Returns how many different ones there are. */
 static uint32_t
-number_all(struct address_list *l)
+number_all(struct address_stream_writer *l)
 {
 	uint32_t count = 0;
 
@@ -72,13 +72,13 @@ number_all(struct address_list *l)
 	return count;
 }
 
-/* Store numbers of 'width' bytes at 'p'; returns the length. */
+/* Store numbers of 'width' bytes at 'p'.  Returns the length in bytes. */
 static size_t
 put_numbers(const uint32_t *numbers, size_t count, unsigned width,
-	    enum addresses_form form, uint8_t *p)
+	    enum address_stream_form form, uint8_t *p)
 {
-	const size_t step = form == ADDRESSES_PLANES ? count : 1;
-	const size_t stride = form == ADDRESSES_PLANES ? 1 : width;
+	const size_t step = form == ADDRESS_STREAM_PLANES ? count : 1;
+	const size_t stride = form == ADDRESS_STREAM_PLANES ? 1 : width;
 
 	for (unsigned j = 0; j < width; j++) {
 		uint8_t *const to = p + j * step;
@@ -90,9 +90,9 @@ put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 	return count * width;
 }
 
-/* Which form is the shorter one of a part of the numbers? */
-static enum addresses_form
-choose_form(struct address_list *l, const struct sink *s,
+/* Return the form in which a sample of the numbers compresses better. */
+static enum address_stream_form
+choose_form(struct address_stream_writer *l, const struct sink *s,
 	    struct gzip_members *pack, unsigned width)
 {
 	const size_t count = l->count < SAMPLE ? l->count : SAMPLE;
@@ -100,18 +100,18 @@ choose_form(struct address_list *l, const struct sink *s,
 	size_t nbytes[2];
 
 	if (s->options.plain)
-		return ADDRESSES_PLANES;
+		return ADDRESS_STREAM_PLANES;
 	for (unsigned i = 0; i < 2; i++)
-		nbytes[i] = gzip_members_pack(pack, group_level(s), l->stored,
-					      put_numbers(numbers, count, width,
-							  ADDRESSES_PLANES + i,
-							  l->stored));
-	return ADDRESSES_PLANES + (nbytes[1] < nbytes[0]);
+		nbytes[i] = gzip_members_pack(
+			pack, group_level(s), l->stored,
+			put_numbers(numbers, count, width,
+				    ADDRESS_STREAM_PLANES + i, l->stored));
+	return ADDRESS_STREAM_PLANES + (nbytes[1] < nbytes[0]);
 }
 
-/* Choose the base of a table; false if its entries need 8 bytes. */
+/* Choose the base of the table.  Returns false if its entries need 8 bytes. */
 static bool
-choose_base(struct address_list *l, uint32_t count)
+choose_base(struct address_stream_writer *l, uint32_t count)
 {
 	uint64_t lowest = UINT64_MAX;
 	uint64_t highest = 0;
@@ -128,9 +128,9 @@ choose_base(struct address_list *l, uint32_t count)
 	return column_fits(lowest, highest, l->base);
 }
 
-/* Store the table at 'p'; returns what follows it. */
+/* Store the table at 'p'.  Returns its end. */
 static uint8_t *
-put_table(const struct address_list *l, uint32_t count, bool is_narrow,
+put_table(const struct address_stream_writer *l, uint32_t count, bool is_narrow,
 	  uint8_t *p)
 {
 	for (unsigned shift = is_narrow ? 32 : 64; shift > 0; shift -= 8)
@@ -145,19 +145,20 @@ put_table(const struct address_list *l, uint32_t count, bool is_narrow,
 }
 
 void
-address_list_put(struct address_list *l, struct sink *s,
-		 struct gzip_members *pack, unsigned stream)
+address_stream_writer_put(struct address_stream_writer *l, struct sink *s,
+			  struct gzip_members *pack, unsigned stream)
 {
 	const uint32_t count = number_all(l);
-	const unsigned width = addresses_width(count);
-	const enum addresses_form form = choose_form(l, s, pack, width);
+	const unsigned width = address_stream_width(count);
+	const enum address_stream_form form = choose_form(l, s, pack, width);
 	const bool is_narrow = choose_base(l, count);
 	uint8_t *p = l->stored;
 
 	put_be32(p, count);
 	p = put_table(l, count, is_narrow, p + 4);
 	p += put_numbers(l->numbers, l->count, width, form, p);
-	group_put(s, pack, stream, form | (is_narrow ? ADDRESSES_NARROW : 0),
-		  is_narrow ? l->base : 0, l->stored, (size_t)(p - l->stored));
+	group_put_piece(
+		s, pack, stream, form | (is_narrow ? ADDRESS_STREAM_NARROW : 0),
+		is_narrow ? l->base : 0, l->stored, (size_t)(p - l->stored));
 	l->count = 0;
 }

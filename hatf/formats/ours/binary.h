@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binary.h - Simple Binary: what its source and its sink agree on
+ * binary.h - Simple Binary: definitions shared by source and sink
  *
- * FORMATS "Simple Binary".  A file is a magic number and sections, the last of which
- * is empty; a section is a header and rows of numbers that are all as wide.
+ * See FORMATS "Simple Binary".  A file is a magic number and sections, the last
+ * of which is empty.  A section is a header and rows of numbers of equal width.
  */
 #ifndef HATF_BINARY_H
 #define HATF_BINARY_H
@@ -22,10 +22,13 @@
  */
 #define BINARY_HEADER_NBYTES 16
 
-/* A row at its widest: the tag and all columns. */
+/* The widest row: the tag and all columns. */
 #define BINARY_ROW_MAX_NBYTES (8 * (1 + COLUMN_COUNT))
 
-/* The columns that every section has need no bit. */
+/*
+ * Optional columns, each with a bit in the header.  The others are in every
+ * section.
+ */
 #define BINARY_OPTIONAL (COLUMN_COUNT - COLUMN_ALWAYS)
 
 #endif /* HATF_BINARY_H */

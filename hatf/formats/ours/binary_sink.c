@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binary_sink.c - records into Simple Binary
+ * binary_sink.c - write records as Simple Binary
  *
- * A section's header says how wide its rows are and what addresses count from, so
- * its records are collected until there are SECTION_ROWS of them.
+ * The header of a section states the width of its numbers and the base of its
+ * addresses, so collect SECTION_ROWS records before writing a section.
  */
 #include "hatf/formats/ours/binary.h"
 
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * One number that needs 8 bytes doubles its section: few enough that this costs
- * little, enough that the headers cost nothing.
+ * One number that needs 8 bytes doubles its section: keep sections small enough
+ * that this costs little, and large enough that headers cost nothing.
  */
 #define SECTION_ROWS 4096
 
@@ -39,7 +39,7 @@ put_header(struct sink *s, unsigned width, unsigned columns, size_t rows,
 	outfile_bytes(&s->out, header, sizeof(header));
 }
 
-/* Write a row's numbers at 'p' and return its length. */
+/* Write the numbers of a row at 'p'.  Returns their length. */
 static size_t
 put_row(const struct columns *c, size_t idx, unsigned width, unsigned columns,
 	uint8_t *p)

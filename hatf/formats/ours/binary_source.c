@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binary_source.c - Simple Binary into records
+ * binary_source.c - read records from Simple Binary
  *
- * Rows are taken from the window in place.  take_rows() is the loop for rows that
- * are as most of them are, compiled once for each width of a section with the
- * paper's four columns and once for all others; it stops in front of a row that
- * has bytes behind it or is not legal, and take_row() has that one.
+ * Decode rows in place in the window. take_rows() is the fast path for rows
+ * without attributes.  It is compiled once for each width with the paper's four
+ * columns, and once for all other sections.  It stops before a row that has
+ * attributes or is invalid; take_row() handles that row.
  */
 #include "hatf/formats/ours/binary.h"
 
@@ -29,8 +29,8 @@ get(const uint8_t *p, unsigned width)
 }
 
 /*
- * Decode up to 'n' rows at 'p' and return how many.  'width' and 'columns' are
- * those of the section, and constants where speed matters.
+ * Decode up to 'n' rows at 'p' and return their number.  'width' and 'columns'
+ * are those of the section, as compile-time constants where speed matters.
  */
 static inline __attribute__((always_inline)) size_t
 take_rows(const struct binary *b, const uint8_t *p, uint64_t offset,
@@ -70,7 +70,7 @@ take_rows(const struct binary *b, const uint8_t *p, uint64_t offset,
 	return n;
 }
 
-/* The numbers of the row at 'p', by column; returns the tag. */
+/* Read the numbers of the row at 'p' by column.  Returns the tag. */
 static uint64_t
 get_row(const struct binary *b, const uint8_t *p, uint64_t *value)
 {
@@ -90,18 +90,10 @@ get_row(const struct binary *b, const uint8_t *p, uint64_t *value)
 	return tag;
 }
 
-/*
- * Decode the row that begins the window, of any kind.  False if it is not legal,
- * or if there is not all of it: '*want_ret' is then how much that would be.
- */
+/* Check the numbers of a row; if one is invalid, stop and return false. */
 static bool
-take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
+check_row(struct source *s, uint64_t tag, const uint64_t *value)
 {
-	const struct binary *const b = s->ctx;
-	uint64_t value[COLUMN_COUNT];
-	const uint64_t tag = get_row(b, s->window.next, value);
-
-	*want_ret = 0;
 	if (tag > HATF_COMMENT) {
 		source_stop(s, HATF_BAD_TAG, "tag");
 		return false;
@@ -111,6 +103,24 @@ take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
 			source_stop(s, HATF_BAD_FIELD, column_name(i));
 			return false;
 		}
+	return true;
+}
+
+/*
+ * Decode the row at the start of the window, of any kind.  Returns false if it
+ * is invalid, or if the window has only a part of it: '*want_ret' is then the
+ * length of all of it.
+ */
+static bool
+take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
+{
+	const struct binary *const b = s->ctx;
+	uint64_t value[COLUMN_COUNT];
+	const uint64_t tag = get_row(b, s->window.next, value);
+
+	*want_ret = 0;
+	if (!check_row(s, tag, value))
+		return false;
 
 	const bool is_comment = tag == HATF_COMMENT;
 	const size_t nbytes =
@@ -138,7 +148,7 @@ take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
 	return true;
 }
 
-/* Decode what the window has, at least one whole row, of the section. */
+/* Decode rows of the section that are in the window, which has a whole row. */
 static size_t
 take(struct source *s, struct hatf_record *records, size_t max,
      size_t *want_ret)
@@ -166,7 +176,7 @@ take(struct source *s, struct hatf_record *records, size_t max,
 	return n;
 }
 
-/* The header of a section is at the beginning of the window. */
+/* Read the header of a section at the start of the window. */
 static void
 begin_section(struct source *s)
 {
@@ -193,7 +203,7 @@ begin_section(struct source *s)
 	s->offset += BINARY_HEADER_NBYTES;
 	if (b->rows != 0)
 		return;
-	/* The empty section is the last one. */
+	/* An empty section must be the last. */
 	if (input_window_fill(&s->window, 1) == 0)
 		source_stop_at_end(s, 0, NULL);
 	else
@@ -210,13 +220,16 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	while (n < max && s->err.status == HATF_OK) {
 		if (input_window_left(&s->window) < want) {
 			if (n > 0)
-				break; /* the window must stay */
+				break; /* records point into the window */
 			if (input_window_fill(&s->window, want) < want)
 				source_stop_at_end(s, 1, "row");
 		} else if (b->rows == 0 && want == 0) {
 			want = BINARY_HEADER_NBYTES;
 		} else if (b->rows == 0) {
-			/* Its end may want to look beyond the window. */
+			/*
+			 * If this is the last section, reading its end moves
+			 * the window.
+			 */
 			if (n > 0)
 				break;
 			begin_section(s);

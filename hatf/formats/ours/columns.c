@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A base is a multiple of this, and so does for most of what comes later, too.
- */
+/* A base is a multiple of this, so it suits most later addresses, too. */
 #define BASE_ALIGNMENT (UINT64_C(1) << 28)
 
-const uint16_t column_place[COLUMN_LENGTH] = {
+const uint16_t column_offsets[COLUMN_LENGTH] = {
 	[COLUMN_SIZE] = offsetof(struct hatf_record, size),
 	[COLUMN_ADDRESS] = offsetof(struct hatf_record, address),
 	[COLUMN_OLD_ADDRESS] = offsetof(struct hatf_record, old_address),
@@ -128,7 +126,10 @@ column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base)
 
 	if (column_fits(lowest, highest, base))
 		return base;
-	/* Without any base yet, let the heap have it, not what is mapped. */
+	/*
+	 * Without a base, take one for the lowest addresses: the heap, not
+	 * mapped files.
+	 */
 	return base == 0 || column_fits(lowest, highest, other) ? other : base;
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * columns.h - some records, each field by itself
+ * columns.h - collect records field by field
  *
- * What the sections of Simple Binary and the groups of Split Stream have in common
- * (FORMATS "Columns"): which numbers a record of each kind has, and, for writing,
- * records kept by field until their number is reached and it is known how wide
- * each field must be.  Used by one thread at a time.
+ * Shared by the sections of Simple Binary and the groups of Split Stream
+ * (FORMATS "Columns"): which numbers a record of each kind has.  For writing,
+ * the columns collect records until they are full, because only then is the
+ * width of each field known.  One thread uses a 'struct columns'.
  */
 #ifndef HATF_COLUMNS_H
 #define HATF_COLUMNS_H
 
 #include "hatf/hatf.h"
 
-/* In the order in which they are stored, behind the tag. */
+/* In the order in which the numbers are stored, after the tag. */
 enum column {
 	COLUMN_SIZE = 0, /* of a comment: the length of its text */
 	COLUMN_ADDRESS = 1,
@@ -24,25 +24,25 @@ enum column {
 };
 #define COLUMN_COUNT 7
 
-/* Simple Binary and Split Stream always have the first three. */
+/* Simple Binary and Split Stream have the first three columns in any case. */
 #define COLUMN_ALWAYS 3
 
-/* Where a column's value is in a record; not for COLUMN_LENGTH. */
-extern const uint16_t column_place[COLUMN_LENGTH];
+/* Offset of a column's value in a record; not for COLUMN_LENGTH. */
+extern const uint16_t column_offsets[COLUMN_LENGTH];
 
 /*
- * Which bits of a column may be set in a record of 'tag' (0 to 10): all, or none
- * where it has no such field.  A comment's size is the only one of a field that
- * HATF does not give it.
+ * Bits that may be set in a column of a record with 'tag' (0 to 10): all, or
+ * none where the record has no such field.  The size of a comment is the only
+ * value that HATF does not have as a field.
  */
 extern const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT];
 
-/* The name of a column in FORMATS.md. */
+/* Return the name of a column in FORMATS.md. */
 const char *column_name(enum column column);
 
 /*
- * A stored address: 0 is 0, anything else counts from 'base', so that 4 bytes do
- * for addresses anywhere.
+ * Return the address for a stored number: 0 for 0, otherwise an offset from
+ * 'base', so that 4 bytes suffice for addresses anywhere.
  */
 static inline uint64_t
 column_address(uint64_t raw, uint64_t base)
@@ -50,33 +50,34 @@ column_address(uint64_t raw, uint64_t base)
 	return raw == 0 ? 0 : base + raw;
 }
 
-/* Bytes of attributes and comments after which columns_are_full(). */
+/* Bytes of attributes and comments that make the columns full. */
 #define COLUMNS_BYTES_NBYTES ((size_t)1 << 20)
 #define COLUMNS_BYTES_MAX    (COLUMNS_BYTES_NBYTES + 65535)
 
 struct columns {
 	size_t cap, count; /* records */
 	size_t bytes_used;
-	/* What addresses count from where they are 4 bytes wide. */
+	/* What 4-byte addresses are relative to. */
 	uint64_t base;
-	uint64_t any[COLUMN_COUNT]; /* bits that are set in some value */
-	/* Of both address columns, without 0; if there is none: ~0, 0. */
+	uint64_t any[COLUMN_COUNT]; /* bits set in any value */
+	/* Range of both address columns without 0; an empty one is ~0, 0. */
 	uint64_t lowest[2], highest[2];
 	uint8_t *tags;
 	uint64_t *values[COLUMN_COUNT];
-	uint8_t *bytes; /* attributes and comments, one behind the other */
+	uint8_t *bytes; /* concatenated attributes and comments */
 };
 
 /*
- * Make room for 'cap' records.  Errors: HATF_NO_MEMORY.  Needs columns_fini()
- * whatever the result.
+ * Allocate room for 'cap' records.  Errors: HATF_NO_MEMORY.  Call
+ * columns_fini() whatever the result.
  */
 enum hatf_status columns_init(struct columns *c, size_t cap);
 void columns_fini(struct columns *c);
 
-/* Append a record, tag 0 to 10; the columns must not be full. */
+/* Append a record, tag 0 to 10.  The columns must not be full. */
 void columns_put(struct columns *c, const struct hatf_record *rec);
 
+/* Return true if the columns have no room for another record. */
 static inline bool
 columns_are_full(const struct columns *c)
 {
@@ -84,15 +85,17 @@ columns_are_full(const struct columns *c)
 }
 
 /*
- * Choose the base: the one before if that still does, so that the same addresses
- * look the same.  To be called before columns_width().
+ * Choose the base: keep the last one if it suits, so that equal addresses are
+ * stored as equal numbers.  Call this before columns_width().
  */
 void columns_choose_base(struct columns *c);
 
-/* The bytes that each value of a column needs: 4, 8, or 0 if all are 0. */
+/*
+ * Return the bytes that each value of a column needs: 4, 8, or 0 if all are 0.
+ */
 unsigned columns_width(const struct columns *c, enum column column);
 
-/* The stored form of a value, in a column that is 'width' bytes wide. */
+/* Return the stored form of a value in a column that is 'width' bytes wide. */
 static inline uint64_t
 columns_raw(const struct columns *c, enum column column, size_t idx,
 	    unsigned width)
@@ -105,12 +108,13 @@ columns_raw(const struct columns *c, enum column column, size_t idx,
 	return counts ? value - c->base : value;
 }
 
-/* Forget the records, not the base. */
+/* Forget the records.  Keep the base. */
 void columns_reset(struct columns *c);
 
 /*
- * May addresses between 'lowest' and 'highest' count from 'base' in 4 bytes?  The
- * base itself may not be one, as it would be stored as 0.
+ * Return true if 4 bytes suffice for addresses between 'lowest' and 'highest',
+ * relative to 'base'.  The base itself must not be among them: it would be
+ * stored as 0.
  */
 static inline bool
 column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
@@ -120,8 +124,8 @@ column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
 }
 
 /*
- * What addresses between 'lowest' and 'highest' are to count from: 'base' if they
- * may, another one if that is better, or 'base' if nothing is.
+ * Return a base for addresses between 'lowest' and 'highest': 'base' if it
+ * suits, else another one if that is better, else 'base'.
  */
 uint64_t column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base);
 

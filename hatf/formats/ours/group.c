@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 /*
- *	group   0  records        4  pieces         5  reserved
- *	piece   0  stream         1  form           2  packing        3  reserved
- *		4  length         8  stored length  12  base
+ *	group   0  records   4  pieces         5  reserved
+ *	piece   0  stream    1  form           2  packing   3  reserved
+ *		4  length    8  stored length  12  base
  */
 enum {
 	HEADER_NBYTES = 8,
@@ -25,7 +25,7 @@ enum packing {
 	PACKING_GZIP = 1,
 };
 
-/* What a piece's header says. */
+/* The header of a piece. */
 struct header {
 	unsigned stream, form, packing;
 	uint32_t nbytes, stored_nbytes;
@@ -53,7 +53,7 @@ group_fini(struct group *g)
 		free(g->piece[i].bytes);
 }
 
-/* The error of a damaged group; always false. */
+/* Stop with the error of a damaged group.  Returns false. */
 static bool
 fail(struct source *s, enum hatf_status status, const char *field)
 {
@@ -61,9 +61,12 @@ fail(struct source *s, enum hatf_status status, const char *field)
 	return false;
 }
 
-/* Make 'nbytes' of the window's bytes available; false if there are not as many. */
+/*
+ * Read at least 'nbytes' bytes into the window.  Returns false if the file ends
+ * before.
+ */
 static bool
-want(struct source *s, size_t nbytes, const char *field)
+need(struct source *s, size_t nbytes, const char *field)
 {
 	const size_t left = input_window_fill(&s->window, nbytes);
 
@@ -73,7 +76,7 @@ want(struct source *s, size_t nbytes, const char *field)
 	return false;
 }
 
-/* Copy 'nbytes' of the input, more than the window may hold. */
+/* Copy 'nbytes' of the input, possibly more than the window can hold. */
 static bool
 copy(struct source *s, uint8_t *to, size_t nbytes)
 {
@@ -82,7 +85,7 @@ copy(struct source *s, uint8_t *to, size_t nbytes)
 	while (nbytes != 0) {
 		size_t n;
 
-		if (!want(s, 1, "piece"))
+		if (!need(s, 1, "piece"))
 			return false;
 		n = input_window_left(w) < nbytes ? input_window_left(w)
 						  : nbytes;
@@ -94,7 +97,7 @@ copy(struct source *s, uint8_t *to, size_t nbytes)
 	return true;
 }
 
-/* Let '*buf' have at least 'nbytes', without what was in it. */
+/* Grow '*buf' to at least 'nbytes', discarding its contents. */
 static bool
 reserve(struct source *s, uint8_t **buf, size_t *cap, size_t nbytes)
 {
@@ -110,7 +113,7 @@ static bool
 read_packed(struct source *s, struct group *g, struct piece *piece,
 	    const struct header *h)
 {
-	/* 'inflate' wants these many, and a smaller member is none. */
+	/* 'inflate' reads that many bytes; a smaller member is invalid. */
 	const size_t header_nbytes = INFLATE_HEADER_NBYTES + 8;
 
 	if (h->stored_nbytes < header_nbytes)
@@ -131,7 +134,7 @@ read_header(struct source *s, struct header *h)
 {
 	const uint8_t *p;
 
-	if (!want(s, PIECE_HEADER_NBYTES, "piece"))
+	if (!need(s, PIECE_HEADER_NBYTES, "piece"))
 		return false;
 	p = s->window.next;
 	*h = (struct header){ .stream = p[0],
@@ -146,9 +149,10 @@ read_header(struct source *s, struct header *h)
 	return true;
 }
 
-/* What is wrong with a header, or NULL. */
+/* Return the name of an invalid field of a header, or NULL. */
 static const char *
-fault(const struct header *h, unsigned first_stream, unsigned stream_count)
+check_header(const struct header *h, unsigned first_stream,
+	     unsigned stream_count)
 {
 	if (h->stream < first_stream || h->stream >= stream_count)
 		return "stream";
@@ -173,7 +177,7 @@ read_piece(struct source *s, struct group *g, unsigned *first_stream,
 
 	if (!read_header(s, &h))
 		return false;
-	field = fault(&h, *first_stream, stream_count);
+	field = check_header(&h, *first_stream, stream_count);
 	if (field != NULL)
 		return fail(s, HATF_BAD_FIELD, field);
 	*first_stream = h.stream + 1;
@@ -190,9 +194,9 @@ read_piece(struct source *s, struct group *g, unsigned *first_stream,
 					 : read_packed(s, g, piece, &h);
 }
 
-/* The empty group is the last one. */
+/* An empty group must be the last. */
 static bool
-end(struct source *s)
+end_groups(struct source *s)
 {
 	if (input_window_fill(&s->window, 1) == 0)
 		source_stop_at_end(s, 0, NULL);
@@ -208,7 +212,7 @@ group_read(struct source *s, struct group *g, unsigned stream_count)
 	unsigned piece_count;
 	unsigned first_stream = 0;
 
-	if (!want(s, HEADER_NBYTES, "group"))
+	if (!need(s, HEADER_NBYTES, "group"))
 		return false;
 	p = s->window.next;
 	g->record_count = get_be32(p);
@@ -224,7 +228,7 @@ group_read(struct source *s, struct group *g, unsigned stream_count)
 	g->end_offset = s->offset + HEADER_NBYTES;
 	if (piece_count == 0) {
 		s->offset = g->end_offset;
-		return end(s);
+		return end_groups(s);
 	}
 	for (unsigned i = 0; i < stream_count; i++)
 		g->piece[i].nbytes = g->piece[i].form = 0;
@@ -248,8 +252,9 @@ group_put_header(struct sink *s, uint32_t record_count, unsigned piece_count)
 }
 
 void
-group_put(struct sink *s, struct gzip_members *pack, unsigned stream,
-	  unsigned form, uint64_t base, const uint8_t *bytes, size_t nbytes)
+group_put_piece(struct sink *s, struct gzip_members *pack, unsigned stream,
+		unsigned form, uint64_t base, const uint8_t *bytes,
+		size_t nbytes)
 {
 	uint8_t header[PIECE_HEADER_NBYTES] = { (uint8_t)stream, (uint8_t)form,
 						PACKING_NONE, 0 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group.h - the streams of a trace, some records at a time
+ * group.h - the streams of a trace, divided into groups of records
  *
- * What Split Stream and SplitAddr have in common (FORMATS "Groups"): a file is a magic
- * number and groups, the last of which is empty; a group has the pieces of all
- * streams that belong to so many records, each compressed by itself.
+ * Shared by Split Stream and SplitAddr (FORMATS "Groups").  A file is a magic
+ * number and groups, the last of which is empty.  A group describes a number of
+ * records: it has one piece of each stream, compressed separately.
  *
- * A group is read whole, so memory is what the limits below allow, whatever the
- * file says.
+ * A reader holds a whole group in memory, so the limits below bound its memory,
+ * whatever the file claims.  One thread uses a group.
  */
 #ifndef HATF_GROUP_H
 #define HATF_GROUP_H
@@ -18,23 +18,23 @@
 #define GROUP_MAGIC_NBYTES 8
 
 /*
- * Limits of a group.  A reader has all of it in memory, and one byte of a stream
- * can stand for no more than a record, or a part of one.
+ * Limits of a group.  A byte of a stream is at most one record, so they also
+ * bound the number of records.
  */
 #define GROUP_RECORDS_MAX ((uint32_t)1 << 18)
-#define GROUP_PIECE_MAX	  ((uint32_t)4 << 20) /* bytes, before compression */
+#define GROUP_PIECE_MAX	  ((uint32_t)4 << 20) /* bytes, uncompressed */
 
 #define GROUP_STREAM_MAX 9
 
 /*
- * Behind the bytes of a piece there are as many that may be read, so that numbers
- * can be fetched without asking where the piece ends.
+ * Readable bytes after the end of a piece, so that a loop can fetch whole
+ * numbers without checking for the end.
  */
 #define GROUP_SLACK_NBYTES 64
 
 /* A piece of a stream.  'nbytes' 0 and 'form' 0: the group has none. */
 struct piece {
-	unsigned form; /* means what the format says */
+	unsigned form; /* meaning depends on the format */
 	uint64_t base;
 	uint8_t *bytes;
 	size_t nbytes, cap;
@@ -42,27 +42,28 @@ struct piece {
 
 /* ---------------------------------------------------------------- reading */
 
+/* A group in memory. */
 struct group {
 	uint32_t record_count;
-	/* Of the group in the uncompressed trace, headers and all. */
+	/* Offsets of the group in the uncompressed trace, headers included. */
 	uint64_t offset, end_offset;
 	struct piece piece[GROUP_STREAM_MAX];
 	struct inflate *inflate;
-	uint8_t *packed; /* as it is in the file */
+	uint8_t *packed; /* a piece as it is in the file */
 	size_t packed_cap;
 };
 
 /*
- * Begin to read groups, behind the magic that the window begins with.  Errors:
- * HATF_NO_MEMORY.  Needs group_fini() whatever the result.
+ * Begin to read groups after the magic number at the start of the window.
+ * Errors: HATF_NO_MEMORY.  Call group_fini() whatever the result.
  */
 enum hatf_status group_open(struct source *s, struct group *g);
 void group_fini(struct group *g);
 
 /*
- * Read the next group, with streams below 'stream_count'.  At the end of the trace
- * and on errors, source_stop() is called and the result is false.  s->offset
- * becomes that behind the group's headers.
+ * Read the next group, with streams below 'stream_count'.  At the end of the
+ * trace or on an error, call source_stop() and return false.  Advance s->offset
+ * past the headers of the group.
  */
 bool group_read(struct source *s, struct group *g, unsigned stream_count);
 
@@ -73,17 +74,18 @@ void group_put_header(struct sink *s, uint32_t record_count,
 		      unsigned piece_count);
 
 /*
- * Write a piece of at most GROUP_PIECE_MAX bytes, compressed if the trace is to
- * be and that makes it shorter.  Streams of a group are written in their order.
+ * Write a piece of at most GROUP_PIECE_MAX bytes.  Compress it if the caller
+ * wants compression and the result is shorter.  Write the streams of a group in
+ * ascending order.  Errors are in s->out.
  */
-void group_put(struct sink *s, struct gzip_members *pack, unsigned stream,
-	       unsigned form, uint64_t base, const uint8_t *bytes,
-	       size_t nbytes);
+void group_put_piece(struct sink *s, struct gzip_members *pack, unsigned stream,
+		     unsigned form, uint64_t base, const uint8_t *bytes,
+		     size_t nbytes);
 
-/* The level that the caller wants, or zlib's default. */
+/* Return the level that the caller chose, or zlib's default. */
 int group_level(const struct sink *s);
 
-/* Fails with HATF_BAD_OPTION for a level that there is not. */
+/* Errors: HATF_BAD_OPTION, if the caller chose an invalid level. */
 enum hatf_status group_check_level(struct sink *s);
 
 #endif /* HATF_GROUP_H */

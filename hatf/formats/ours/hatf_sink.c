@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hatf_sink.c - records into HATF
+ * hatf_sink.c - write records as HATF
  *
- * One buffer holds the block that is being filled.  When it has BLOCK_NBYTES it
- * is ended, compressed into one gzip member, and written.  A bare trace has no
- * block comments and no trailer; only its first block gets metadata, and what
- * is written out then is just a piece of the stream.
+ * A buffer has the current block.  At BLOCK_NBYTES, end the block, compress it
+ * as one gzip member and write it.  A bare trace has no block comments and no
+ * trailer.  Only its first block has metadata; each later write is just the
+ * next part of the stream.
  *
- * With a placement that looks at all of a block, a block is what that is given
- * at once, also in a bare trace.
+ * A placement that looks at a whole block determines the blocks: each call
+ * plans one block, in a bare trace, too.
  */
 #include "hatf/formats/common/format.h"
 
@@ -20,26 +20,28 @@
 
 #include <stdlib.h>
 
-/* Small enough to seek by, large enough for a compressor's window of 32 KiB. */
+/*
+ * Small enough for seeking, large enough for a compressor's window of 32 KiB.
+ */
 #define BLOCK_NBYTES (256 * 1024)
 
 struct hatf {
 	struct encoder encoder;
-	struct place_planner *planner; /* NULL: the encoder's own */
+	struct place_planner *planner; /* NULL: that of the encoder */
 	struct place_planner offline;
 	bool in_block;
 	size_t buf_nbytes;
 	uint8_t *buf;	 /* buf_nbytes */
-	void *window;	 /* the encoder's */
+	void *window;	 /* of the encoder */
 	uint8_t *member; /* deflate_bound(buf_nbytes); NULL if plain */
 	struct gzip_best *squeeze; /* NULL if plain */
-	bool smallest;		   /* the placement TECHNIQUE_SMALLEST */
-	struct trial *trial;	   /* NULL: it is 'planner' that places */
+	bool smallest;		   /* the placement is TECHNIQUE_SMALLEST */
+	struct trial *trial;	   /* NULL: 'planner' places the records */
 };
 
-/* Let the buffer have all records so far. */
+/* Encode all records so far into the buffer. */
 static void
-place(struct hatf *h)
+flush_window(struct hatf *h)
 {
 	if (h->trial != NULL)
 		trial_flush(h->trial, &h->encoder);
@@ -47,14 +49,14 @@ place(struct hatf *h)
 		encoder_flush(&h->encoder);
 }
 
-/* Write what the buffer holds, as one member unless the trace is plain. */
+/* Write the buffer, as one member unless the trace is plain. */
 static enum hatf_status
 flush(struct sink *s)
 {
 	struct hatf *const h = s->ctx;
 	struct encoder *const e = &h->encoder;
 
-	place(h);
+	flush_window(h);
 	s->tally.record_count += encoder_end(e);
 	if (e->used == 0)
 		return HATF_OK;
@@ -67,7 +69,7 @@ flush(struct sink *s)
 
 		outfile_bytes(&s->out, h->member, nbytes);
 	}
-	/* A block that is whole should not wait for the next one. */
+	/* Write a whole block without waiting for the next one. */
 	outfile_drain(&s->out);
 	encoder_reset(e);
 	s->offset = e->stream_nbytes;
@@ -75,12 +77,12 @@ flush(struct sink *s)
 	return s->out.status;
 }
 
-/* Begin a block for 'rec', unless there is one. */
+/* Begin a block for 'rec', unless one is open. */
 static void
 open_block(struct sink *s, const struct hatf_record *rec)
 {
 	struct hatf *const h = s->ctx;
-	/* A comment has no time of its own: the block has the last one. */
+	/* A comment has no time of its own: take that of the last record. */
 	const uint64_t time =
 		rec->tag == HATF_COMMENT ? s->last_time : rec->time;
 
@@ -112,12 +114,14 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 	return s->out.status;
 }
 
-/* The header comment; false if the caller's lines make it too long. */
+/* Put the header comment.  Returns false if the caller's lines are too long. */
 static bool
 put_header(struct sink *s)
 {
 	struct hatf *const h = s->ctx;
-	/* The buffer is empty, and its end is far behind the header's place. */
+	/*
+	 * The buffer is empty, and its end is far from where the header goes.
+	 */
 	char *const scratch = (char *)h->buf + h->buf_nbytes - UINT16_MAX;
 	struct text t;
 
@@ -137,7 +141,7 @@ put_trailer(struct sink *s)
 	char buf[SINK_TRAILER_MAX];
 	struct text t;
 
-	place(h);
+	flush_window(h);
 	text_init(&t, buf, sizeof(buf));
 	sink_trailer(s, &t);
 	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);
@@ -165,7 +169,9 @@ allocate(struct sink *s)
 	struct hatf *const h = s->ctx;
 	const struct place_planner *const planner = h->planner;
 
-	/* Beyond a block and its last records: a block comment or trailer. */
+	/*
+	 * Room for a block, its last records, and a block comment or trailer.
+	 */
 	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
 			ENCODER_RECORD_MAX_NBYTES;
 	h->buf = malloc(h->buf_nbytes);
@@ -173,7 +179,7 @@ allocate(struct sink *s)
 	if (h->buf == NULL || h->window == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->window);
-	/* The members of a compressed trace have checksums of their own. */
+	/* The members of a compressed trace have their own checksums. */
 	h->encoder.has_sums = s->options.plain && !s->options.bare;
 	if (s->options.plain)
 		return HATF_OK;
@@ -187,7 +193,7 @@ allocate(struct sink *s)
 	return h->trial != NULL ? HATF_OK : sink_fail(s, HATF_NO_MEMORY, NULL);
 }
 
-/* Prepare the placement that was asked for. */
+/* Prepare the placement that the caller chose. */
 static enum hatf_status
 choose_planner(struct sink *s)
 {
@@ -197,7 +203,7 @@ choose_planner(struct sink *s)
 	if (name == NULL || strcmp(name, "online") == 0)
 		return HATF_OK;
 
-	/* Nothing is smaller than the optimum if it is not compressed. */
+	/* Uncompressed, nothing is smaller than the optimum. */
 	h->smallest = strcmp(name, TECHNIQUE_SMALLEST) == 0;
 
 	const struct technique *const technique =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hatf_source.c - HATF into records: the decoder over the window
+ * hatf_source.c - read records from HATF: the decoder on the window
  *
- * Records are decoded in place.  The decoder counts, and stops at each comment, so
- * that 'framing' can look at it before what follows is decoded.
+ * Decode records in place.  The decoder counts them and stops at each comment,
+ * so that 'framing' sees the comment before anything after it is decoded.
  */
 #include "hatf/codec/crc32c.h"
 #include "hatf/decoder/decoder.h"
@@ -11,26 +11,26 @@
 
 #include <stdlib.h>
 
-/* The source's own: the decoder is first, for functions that need no more. */
+/* The decoder is the first member, for functions that need nothing else. */
 struct hatf_in {
 	struct decoder decoder;
 	/*
-	 * The sum of the bytes from the end of the last sum, or from the
-	 * beginning of the block, up to 'summed' in the window.  Not kept while
-	 * 'sums' is false.
+	 * Checksum of the bytes from the end of the last sum comment, or from
+	 * the start of the block, up to 'summed' in the window.  Not maintained
+	 * unless 'has_sums'.
 	 */
 	uint32_t sum;
 	const uint8_t *summed;
-	bool sums;
+	bool has_sums;
 };
 
 _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
-	       "a record that does not fit could never be decoded");
+	       "a longer record could never be decoded");
 
 /*
- * A trace without our header is believed to be one if this many records, or all
- * that there are, can be decoded.  One byte in 21 is a tag, so other files pass
- * the first record now and then, and practically never this many.
+ * A trace without our header is accepted as HATF if this many records, or all
+ * that exist, can be decoded.  One byte in 21 is a tag, so other files
+ * sometimes pass the first record, and practically never this many.
  */
 #define PROBE_COUNT 8
 
@@ -38,12 +38,13 @@ _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 #define COMMENT_HEAD_NBYTES (1 + 2)
 
 /*
- * Other binary files, of small numbers among zeros, pass more of them.  What is not
- * legal among this many is the damage of a trace only if the records make sense.
+ * Binary files with small numbers among zeros pass more records.  An invalid
+ * record among this many counts as damage of a trace only if the records before
+ * it make sense.
  */
 #define PROBE_MAX 64
 
-/* Stop at the record that would be decoded next. */
+/* Stop at the next record that the decoder would decode. */
 static void
 stop(struct source *s, enum hatf_status status, const char *field)
 {
@@ -54,7 +55,7 @@ stop(struct source *s, enum hatf_status status, const char *field)
 	source_stop(s, status, field);
 }
 
-/* There are no more bytes than those in the window. */
+/* Stop because the input has no more bytes than those in the window. */
 static void
 stop_at_end(struct source *s)
 {
@@ -72,17 +73,17 @@ stop_at_end(struct source *s)
 	stop(s, status, field);
 }
 
-/* Add what comes before 'end' in the window to the sum. */
+/* Add the bytes before 'end' in the window to the checksum. */
 static void
 sum_up_to(struct hatf_in *in, const uint8_t *end)
 {
-	if (in->sums)
+	if (in->has_sums)
 		in->sum = crc32c_add(in->sum, in->summed,
 				     (size_t)(end - in->summed));
 	in->summed = end;
 }
 
-/* Sum on from 'start' in the window. */
+/* Restart the checksum at 'start' in the window. */
 static void
 restart_sum(struct hatf_in *in, const uint8_t *start)
 {
@@ -91,9 +92,9 @@ restart_sum(struct hatf_in *in, const uint8_t *start)
 }
 
 /*
- * A comment may contain the sum of the bytes before its digits, or begin a
- * block and with it a new sum.  False: the bytes do not have the sum that the
- * comment contains.
+ * Check a comment with the checksum of the bytes before its digits; restart the
+ * checksum at a comment that begins a block.  Returns false if a checksum is
+ * wrong or missing.
  */
 static bool
 check_sum(struct source *s, const struct hatf_record *comment)
@@ -101,7 +102,7 @@ check_sum(struct source *s, const struct hatf_record *comment)
 	struct hatf_in *const in = s->ctx;
 	const char *digits;
 
-	if (!in->sums)
+	if (!in->has_sums)
 		return true;
 	if (framing_is_block(comment) && s->framing.block_count != 0) {
 		restart_sum(in, comment->attributes - COMMENT_HEAD_NBYTES);
@@ -117,13 +118,13 @@ check_sum(struct source *s, const struct hatf_record *comment)
 	return true;
 }
 
-/* Let 'framing' see a comment; false if that ends the reading. */
+/* Pass a comment to 'framing'.  Returns false if it ends the reading. */
 static bool
 note_comment(struct source *s, const struct hatf_record *comment)
 {
 	const struct decoder *const d = s->ctx;
-	/* The decoder has counted the comment. */
-	const struct framing_place place = {
+	/* The decoder has already counted the comment. */
+	const struct framing_position position = {
 		.record_count = d->record_count - 1,
 		.event_count = d->event_count,
 		.end = d->offset,
@@ -132,7 +133,7 @@ note_comment(struct source *s, const struct hatf_record *comment)
 	enum hatf_status status = HATF_BAD_COMMENT;
 
 	if (check_sum(s, comment))
-		status = framing_note(&s->framing, comment, &place, &field);
+		status = framing_note(&s->framing, comment, &position, &field);
 	if (status == HATF_OK)
 		return true;
 	stop(s, status, field);
@@ -141,9 +142,9 @@ note_comment(struct source *s, const struct hatf_record *comment)
 	return false;
 }
 
-/* What the reader is asked for. */
+/* Update the counts that the reader asks for. */
 static void
-tell(struct source *s)
+update_counts(struct source *s)
 {
 	const struct decoder *const d = s->ctx;
 
@@ -152,7 +153,10 @@ tell(struct source *s)
 	memcpy(s->tally.tag_count, d->tag_count, sizeof(d->tag_count));
 }
 
-/* As input_window_more(), which moves bytes that must be in the sum before. */
+/*
+ * Like input_window_more(), but first add the bytes that it moves to the
+ * checksum.
+ */
 static bool
 read_on(struct source *s)
 {
@@ -181,31 +185,34 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			stop(s, d->status, d->field);
 		} else if (d->stop == DECODER_MORE) {
 			if (n > 0)
-				break; /* the window must stay */
+				break; /* records point into the window */
 			if (!read_on(s))
 				stop_at_end(s);
 		}
 	}
-	tell(s);
+	update_counts(s);
 	return n;
 }
 
 /* ------------------------------------------------------------------ opening */
 
-/* Are most of the records about no block? */
+/* Return true if most of the records are about no block. */
 static bool
-is_hollow(const struct hatf_record *records, size_t n)
+lacks_blocks(const struct hatf_record *records, size_t n)
 {
-	size_t hollow_count = 0;
+	size_t blockless_count = 0;
 
 	for (size_t i = 0; i < n; i++)
-		hollow_count += records[i].tag <= HATF_REALLOC_FREE &&
-				records[i].address == 0 &&
-				records[i].old_address == 0;
-	return hollow_count > n / 2;
+		blockless_count += records[i].tag <= HATF_REALLOC_FREE &&
+				   records[i].address == 0 &&
+				   records[i].old_address == 0;
+	return blockless_count > n / 2;
 }
 
-/* Does one of the records end or resize a block that one before it began? */
+/*
+ * Return true if a record frees or resizes a block that an earlier one
+ * allocated.
+ */
 static bool
 has_pair(const struct hatf_record *records, size_t n)
 {
@@ -225,8 +232,10 @@ has_pair(const struct hatf_record *records, size_t n)
 	return false;
 }
 
-/* Is there a record about no block, a realloc with the addresses of another tag
- * (FORMAT "Realloc"), or so early the end of a thread or heap? */
+/*
+ * Return true if a record is about no block, is a realloc whose addresses
+ * belong to another tag (FORMAT "Realloc"), or ends a thread or heap so early.
+ */
 static bool
 has_misfit(const struct hatf_record *records, size_t n)
 {
@@ -237,7 +246,7 @@ has_misfit(const struct hatf_record *records, size_t n)
 		const bool ends = r->tag == HATF_REALLOC_ALLOC_FREE ||
 				  r->tag == HATF_REALLOC_FREE;
 
-		if (is_hollow(r, 1) || r->tag == HATF_DESTROY_THREAD ||
+		if (lacks_blocks(r, 1) || r->tag == HATF_DESTROY_THREAD ||
 		    r->tag == HATF_DESTROY_HEAP ||
 		    ((begins || ends) && (begins != (r->address != 0) ||
 					  ends != (r->old_address != 0))))
@@ -247,12 +256,12 @@ has_misfit(const struct hatf_record *records, size_t n)
 }
 
 /*
- * Decode on behind the first 'n' records.  Returns NULL if there is no doubt, else
- * the field that is none.
+ * Decode on after the first 'n' records.  Returns NULL if they look like HATF,
+ * else the field that does not.
  */
 static const char *
-probe_on(struct source *s, struct decoder *trial, const uint8_t *next,
-	 struct hatf_record *records, size_t n)
+probe_further(struct source *s, struct decoder *trial, const uint8_t *next,
+	      struct hatf_record *records, size_t n)
 {
 	do
 		n += decoder_decode(trial, &next, s->window.end, records + n,
@@ -262,13 +271,13 @@ probe_on(struct source *s, struct decoder *trial, const uint8_t *next,
 		return NULL;
 	if (trial->stop == DECODER_BAD && has_misfit(records, n))
 		return trial->field;
-	return is_hollow(records, n) ? "size" : NULL;
+	return lacks_blocks(records, n) ? "size" : NULL;
 }
 
 /*
- * Decode the first records on trial.  Returns NULL if they are HATF, or are cut
- * off in a way that decoding will report; else the field that is not.  'trial'
- * is left where decoding ended.
+ * Decode the first records as a trial.  Returns NULL if they are HATF, or are
+ * truncated so that decoding will report it; else the invalid field.  'trial'
+ * remains where decoding ended.
  */
 static const char *
 probe(struct source *s, struct decoder *trial)
@@ -287,19 +296,19 @@ probe(struct source *s, struct decoder *trial)
 		while (trial->stop == DECODER_COMMENT && n < PROBE_COUNT);
 		if (trial->stop == DECODER_BAD)
 			return trial->field;
-		/* Zeros would pass as failed calls of malloc(0). */
-		if (n == PROBE_COUNT && is_hollow(records, n))
+		/* Zeros would pass for failed calls of malloc(0). */
+		if (n == PROBE_COUNT && lacks_blocks(records, n))
 			return "size";
 		if (n == PROBE_COUNT)
-			return probe_on(s, trial, next, records, n);
+			return probe_further(s, trial, next, records, n);
 		if (trial->stop != DECODER_MORE)
 			return NULL;
-		/* A window full of legal records, long ones, will do. */
+		/* A window full of long valid records is proof enough. */
 		if (input_window_left(w) == INPUT_WINDOW_NBYTES)
 			return NULL;
 		if (input_window_more(w))
 			continue;
-		/* A first record that a plain file cuts off is no record. */
+		/* A plain file that ends in its first record is not a trace. */
 		if (n == 0 && w->input.status == HATF_END)
 			return decoder_cut_field(trial, next,
 						 (size_t)(w->end - next));
@@ -307,7 +316,7 @@ probe(struct source *s, struct decoder *trial)
 	}
 }
 
-/* Decode the header, the first record, if there is all of it. */
+/* Decode the header, the first record, if the input has all of it. */
 static void
 read_header(struct source *s)
 {
@@ -327,13 +336,13 @@ read_header(struct source *s)
 		return;
 	}
 	note_comment(s, &header);
-	/* The caller is to get it as the first record: decode it again. */
+	/* The caller gets the header as the first record: decode it again. */
 	decoder_init(d, d->want_metadata);
 	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;
 	in->summed = w->next;
-	/* gzip members have checksums of their own. */
-	in->sums = compression == NULL || strcmp(compression, "gzip") != 0;
-	tell(s);
+	/* gzip members have their own checksums. */
+	in->has_sums = compression == NULL || strcmp(compression, "gzip") != 0;
+	update_counts(s);
 }
 
 static enum hatf_status
@@ -347,14 +356,17 @@ open_source(struct source *s)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	s->ctx = in;
 	decoder_init(&in->decoder, (s->flags & HATF_READER_METADATA) != 0);
-	in->sums = false;
+	in->has_sums = false;
 	restart_sum(in, s->window.next);
 	if (framing_is_ours(s->window.next, input_window_left(&s->window))) {
 		read_header(s);
 		return HATF_OK;
 	}
-	/* Records that make no sense are still legal. */
-	field = s->is_certain ? NULL : probe(s, &trial);
+	/*
+	 * Records that make no sense are still valid HATF: accept them if the
+	 * caller named the format.
+	 */
+	field = s->is_named ? NULL : probe(s, &trial);
 	if (field == NULL)
 		return HATF_OK;
 	s->offset = trial.offset;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * split.h - Split Stream: what its source and its sink agree on
+ * split.h - Split Stream: definitions shared by source and sink
  *
- * FORMATS "Split Stream".  The streams of a group are the tags, the columns in their
- * order, and the bytes of attributes and comments.  Tags and bytes have form 1, a
- * column's form is its width, 4 or 8.
+ * See FORMATS "Split Stream".  The streams of a group are the tags, the columns
+ * in their order, and the bytes of attributes and comments.  Tags and bytes
+ * have form 1; the form of a column is its width, 4 or 8.
  */
 #ifndef HATF_SPLIT_H
 #define HATF_SPLIT_H
@@ -19,7 +19,7 @@
 #define SPLIT_BYTES	   (1u + COLUMN_COUNT)
 #define SPLIT_STREAM_COUNT (2u + COLUMN_COUNT)
 _Static_assert(SPLIT_STREAM_COUNT <= GROUP_STREAM_MAX,
-	       "a piece for each stream");
+	       "a group has a piece for each stream");
 
 #define SPLIT_FORM_BYTES 1
 

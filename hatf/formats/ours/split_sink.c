@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * split_sink.c - records into Split Stream
- */
+/* split_sink.c - write records as Split Stream */
 #include "hatf/formats/ours/split.h"
 
 #include "hatf/codec/bytes.h"
@@ -9,20 +7,21 @@
 #include <stdlib.h>
 
 /*
- * Each stream of a group is compressed by itself: enough records that this loses
- * nothing, few enough that addresses that need 8 bytes have not too much company.
+ * Each stream of a group is compressed separately: enough records that this
+ * costs nothing, few enough that one 8-byte address does not widen too many
+ * others.
  */
 #define GROUP_RECORDS 32768
-_Static_assert(GROUP_RECORDS <= GROUP_RECORDS_MAX, "readers take no more");
-_Static_assert(COLUMNS_BYTES_MAX <= GROUP_PIECE_MAX, "readers take no more");
+_Static_assert(GROUP_RECORDS <= GROUP_RECORDS_MAX, "readers accept no more");
+_Static_assert(COLUMNS_BYTES_MAX <= GROUP_PIECE_MAX, "readers accept no more");
 
 struct split_sink {
 	struct columns columns;
 	struct gzip_members pack;
-	uint8_t *numbers; /* a column as it is stored */
+	uint8_t *numbers; /* a column in its stored form */
 };
 
-/* The form of a column's piece; 0: the group needs none. */
+/* Return the form of a column's piece, or 0 if the group needs none. */
 static unsigned
 form_of(const struct columns *c, enum column column)
 {
@@ -47,9 +46,9 @@ put_column(struct sink *s, enum column column, unsigned form)
 		else
 			put_be64(p->numbers + 8 * i, raw);
 	}
-	group_put(s, &p->pack, SPLIT_COLUMN(column), form,
-		  is_address && form == 4 ? c->base : 0, p->numbers,
-		  c->count * form);
+	group_put_piece(s, &p->pack, SPLIT_COLUMN(column), form,
+			is_address && form == 4 ? c->base : 0, p->numbers,
+			c->count * form);
 }
 
 static void
@@ -67,14 +66,14 @@ put_group(struct sink *s)
 	}
 	piece_count += c->bytes_used != 0;
 	group_put_header(s, (uint32_t)c->count, piece_count);
-	group_put(s, &p->pack, SPLIT_TAGS, SPLIT_FORM_BYTES, 0, c->tags,
-		  c->count);
+	group_put_piece(s, &p->pack, SPLIT_TAGS, SPLIT_FORM_BYTES, 0, c->tags,
+			c->count);
 	for (unsigned i = 0; i < COLUMN_COUNT; i++)
 		if (form[i] != 0)
 			put_column(s, i, form[i]);
 	if (c->bytes_used != 0)
-		group_put(s, &p->pack, SPLIT_BYTES, SPLIT_FORM_BYTES, 0,
-			  c->bytes, c->bytes_used);
+		group_put_piece(s, &p->pack, SPLIT_BYTES, SPLIT_FORM_BYTES, 0,
+				c->bytes, c->bytes_used);
 	columns_reset(c);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * split_source.c - Split Stream into records
+ * split_source.c - read records from Split Stream
  *
- * Records are made a batch at a time, and field by field: one loop for each stream
- * that the group has, over records that stay in the first-level cache meanwhile.
- * Each loop stops at the first record where its stream is not legal, and those
- * after it look no further.
+ * Make records one batch at a time, field by field: one loop for each stream of
+ * the group, over records that stay in the first-level cache.  Each loop stops
+ * at the first record for which its stream is invalid, and later loops end
+ * before that record.
  */
 #include "hatf/formats/ours/split.h"
 
@@ -18,16 +18,19 @@
 
 struct split {
 	struct group group;
-	uint32_t next;	   /* record of the group, from 0 */
-	size_t row_nbytes; /* of a record in all streams but the bytes */
+	uint32_t next;	   /* index of the next record in the group */
+	size_t row_nbytes; /* of a record in all streams except the bytes */
 	size_t bytes_used; /* of the bytes, so far */
-	const char *field; /* that is wrong in the record behind the batch */
-	enum hatf_status status; /* what is wrong there */
+	const char *field; /* invalid field of the record after the batch */
+	enum hatf_status status; /* and its error */
 };
 
-/* Where a stream has what belongs to record 'idx'; NULL if there is none. */
+/*
+ * Return the bytes of record 'idx' in a stream, or NULL if the group has no
+ * piece of that stream.
+ */
 static const uint8_t *
-place(const struct split *p, unsigned stream, uint32_t idx)
+piece_at(const struct split *p, unsigned stream, uint32_t idx)
 {
 	const struct piece *const piece = &p->group.piece[stream];
 
@@ -41,7 +44,7 @@ has(const struct split *p, unsigned stream)
 	return p->group.piece[stream].form != 0;
 }
 
-/* The records end at 'n', where 'field' is wrong; returns 'n'. */
+/* End the batch at record 'n', where 'field' is invalid.  Returns 'n'. */
 static size_t
 cut(struct split *p, enum hatf_status status, const char *field, size_t n)
 {
@@ -50,12 +53,15 @@ cut(struct split *p, enum hatf_status status, const char *field, size_t n)
 	return n;
 }
 
-/* Begin the records; '*has_comment_ret' is whether one of them is a comment. */
+/*
+ * Begin the records with their tags.  '*has_comment_ret': one of them is a
+ * comment.
+ */
 static size_t
 take_tags(struct split *p, struct hatf_record *rec, size_t n,
 	  bool *has_comment_ret)
 {
-	const uint8_t *const tags = place(p, SPLIT_TAGS, p->next);
+	const uint8_t *const tags = piece_at(p, SPLIT_TAGS, p->next);
 	uint64_t offset =
 		p->group.offset + p->next * p->row_nbytes + p->bytes_used;
 	uint8_t highest = 0;
@@ -75,12 +81,12 @@ take_tags(struct split *p, struct hatf_record *rec, size_t n,
 	return n;
 }
 
-/* One column of the records; 'width' is constant where this is called. */
+/* Set one column of the records.  'width' is a compile-time constant. */
 static inline __attribute__((always_inline)) size_t
 take_numbers(const uint8_t *from, unsigned width, uint64_t base,
 	     enum column column, struct hatf_record *rec, size_t n)
 {
-	uint8_t *to = (uint8_t *)rec + column_place[column];
+	uint8_t *to = (uint8_t *)rec + column_offsets[column];
 	uint64_t wrong = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -108,7 +114,7 @@ take_column(struct split *p, enum column column, struct hatf_record *rec,
 	    size_t n)
 {
 	const struct piece *const piece = &p->group.piece[SPLIT_COLUMN(column)];
-	const uint8_t *const from = place(p, SPLIT_COLUMN(column), p->next);
+	const uint8_t *const from = piece_at(p, SPLIT_COLUMN(column), p->next);
 	size_t good;
 
 	if (piece->form == 4)
@@ -119,14 +125,14 @@ take_column(struct split *p, enum column column, struct hatf_record *rec,
 			 : cut(p, HATF_BAD_FIELD, column_name(column), good);
 }
 
-/* The bytes of attributes and comments. */
+/* Set the attributes and the texts of comments. */
 static size_t
 take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 {
 	const struct piece *const bytes = &p->group.piece[SPLIT_BYTES];
 	const unsigned width = p->group.piece[SPLIT_COLUMN(COLUMN_LENGTH)].form;
 	const uint8_t *const lengths =
-		place(p, SPLIT_COLUMN(COLUMN_LENGTH), p->next);
+		piece_at(p, SPLIT_COLUMN(COLUMN_LENGTH), p->next);
 	uint64_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -152,7 +158,7 @@ take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 	return n;
 }
 
-/* A batch of the group's records, at least one unless the first is wrong. */
+/* Make a batch of records: at least one, unless the first is invalid. */
 static size_t
 take(struct source *s, struct hatf_record *rec, size_t n)
 {
@@ -170,7 +176,7 @@ take(struct source *s, struct hatf_record *rec, size_t n)
 	return n;
 }
 
-/* Is the piece of a stream as long as it must be? */
+/* Return the name of an invalid part of a stream's piece, or NULL. */
 static const char *
 check_piece(const struct split *p, unsigned stream)
 {
@@ -190,7 +196,7 @@ check_piece(const struct split *p, unsigned stream)
 	return NULL;
 }
 
-/* Read the next group; false if the trace ends there, well or not. */
+/* Read the next group.  Returns false if the trace ends there or is invalid. */
 static bool
 begin_group(struct source *s)
 {
@@ -220,7 +226,7 @@ begin_group(struct source *s)
 	return true;
 }
 
-/* All records of the group have been taken: has all else been, too? */
+/* Check that the records have used all bytes of the group. */
 static bool
 end_group(struct source *s)
 {
@@ -243,7 +249,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		size_t batch = max - n < BATCH ? max - n : BATCH;
 
 		if (p->next == g->record_count) {
-			/* What the records point to must stay. */
+			/* The records point into the group. */
 			if (n > 0 || !end_group(s) || !begin_group(s))
 				break;
 			continue;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * splitaddr.h - HATF SplitAddr: what its source and its sink agree on
+ * splitaddr.h - HATF SplitAddr: definitions shared by source and sink
  *
- * FORMATS "SplitAddr".  A group has two streams: HATF, in which no address takes a
- * byte, and the addresses, in the order in which the records of the HATF use them.
+ * See FORMATS "SplitAddr".  A group has two streams: HATF in which addresses
+ * take no bytes, and the addresses in the order in which the HATF records use
+ * them.
  */
 #ifndef HATF_SPLITADDR_H
 #define HATF_SPLITADDR_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * splitaddr_sink.c - records into SplitAddr
+ * splitaddr_sink.c - write records as SplitAddr
  *
- * The encoder gets the records without their addresses.  A planner between it and
- * the usual one sees to it that these take no bytes.
+ * Encode the records without their addresses.  A planner around the usual one
+ * makes the addresses take no bytes.
  */
 #include "hatf/formats/ours/splitaddr.h"
 
@@ -12,20 +12,23 @@
 
 #include <stdlib.h>
 
-/* HATF of a group; then it has about as many addresses as it may have. */
+/*
+ * HATF of a group, in bytes; the group then has nearly ADDRESS_STREAM_MAX
+ * addresses.
+ */
 #define GROUP_NBYTES ((size_t)256 * 1024)
 
 struct splitaddr_sink {
 	struct encoder encoder;
 	struct place place;
-	struct address_list addresses;
+	struct address_stream_writer addresses;
 	struct gzip_members pack;
 	uint32_t record_count; /* in the group */
 	uint8_t *buf;
-	void *window; /* the encoder's */
+	void *window; /* of the encoder */
 };
 
-/* As place_window() does it, but addresses take no bytes. */
+/* Plan like place_window(), but let addresses take no bytes. */
 static size_t
 plan_without_addresses(void *context, const struct layout *layout, bool restart,
 		       const struct hatf_record *records, size_t n,
@@ -64,11 +67,11 @@ put_group(struct sink *s)
 
 	encoder_end(e);
 	group_put_header(s, p->record_count, 1 + has_addresses);
-	group_put(s, &p->pack, SPLITADDR_HATF, SPLITADDR_FORM_HATF, 0, e->buf,
-		  e->used);
+	group_put_piece(s, &p->pack, SPLITADDR_HATF, SPLITADDR_FORM_HATF, 0,
+			e->buf, e->used);
 	if (has_addresses)
-		address_list_put(&p->addresses, s, &p->pack,
-				 SPLITADDR_ADDRESSES);
+		address_stream_writer_put(&p->addresses, s, &p->pack,
+					  SPLITADDR_ADDRESSES);
 	encoder_reset(e);
 	p->record_count = 0;
 }
@@ -76,7 +79,7 @@ put_group(struct sink *s)
 static void
 put_record(struct splitaddr_sink *p, const struct hatf_record *rec)
 {
-	struct address_list *const l = &p->addresses;
+	struct address_stream_writer *const l = &p->addresses;
 	struct hatf_record bare = *rec;
 
 	if (p->record_count == 0)
@@ -97,7 +100,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		put_record(p, &records[i]);
-		if (p->addresses.count + 2 > ADDRESSES_MAX ||
+		if (p->addresses.count + 2 > ADDRESS_STREAM_MAX ||
 		    p->record_count == GROUP_RECORDS_MAX ||
 		    encoder_is_full(&p->encoder, GROUP_NBYTES))
 			put_group(s);
@@ -128,7 +131,7 @@ open_sink(struct sink *s)
 	const size_t buf_nbytes = GROUP_NBYTES + encoder_room_nbytes(&planner);
 
 	s->ctx = p;
-	if (p == NULL || address_list_init(&p->addresses) != HATF_OK)
+	if (p == NULL || address_stream_writer_init(&p->addresses) != HATF_OK)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	p->buf = malloc(buf_nbytes);
 	p->window = malloc(encoder_memory_nbytes(&planner));
@@ -149,7 +152,7 @@ close_sink(struct sink *s)
 
 	if (p == NULL)
 		return;
-	address_list_fini(&p->addresses);
+	address_stream_writer_fini(&p->addresses);
 	gzip_members_fini(&p->pack);
 	free(p->buf);
 	free(p->window);

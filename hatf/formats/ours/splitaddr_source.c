@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * splitaddr_source.c - SplitAddr into records
+ * splitaddr_source.c - read records from SplitAddr
  *
- * The decoder makes records with null addresses, a batch at a time, and a second
- * loop gives them theirs.
+ * Decode a batch of records, which have null addresses; then set their
+ * addresses in a second loop.
  */
 #include "hatf/formats/ours/splitaddr.h"
 
@@ -15,23 +15,24 @@
 
 struct splitaddr {
 	struct group group;
-	struct decoder decoder;	   /* begins anew with each group */
+	struct decoder decoder;	   /* starts anew with each group */
 	const uint8_t *next, *end; /* of the HATF piece */
-	struct addresses addresses;
+	struct address_stream addresses;
 };
 
-/* Addresses that a record uses, by tag. */
+/* Number of addresses of a record, by tag. */
 static const uint8_t use_count[HATF_TAG_COUNT] = { 1, 1, 2, 2, 2, 2 };
 
 /*
- * How many of the records can be given their addresses: fewer than 'n' if one
- * already has one, or there is none for it.
+ * Return how many of the records can get addresses: fewer than 'n' if one
+ * already has an address, or none is left for it.  '*uses_ret' is their number
+ * of addresses.
  */
 static size_t
 count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
 	   size_t *uses_ret)
 {
-	const size_t left = addresses_left(&p->addresses);
+	const size_t left = address_stream_left(&p->addresses);
 	uint64_t any = 0;
 	size_t uses = 0;
 
@@ -53,7 +54,7 @@ count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
 }
 
 static size_t
-give_addresses(struct source *s, struct hatf_record *rec, size_t n)
+set_addresses(struct source *s, struct hatf_record *rec, size_t n)
 {
 	struct splitaddr *const p = s->ctx;
 	uint64_t addresses[2 * BATCH];
@@ -61,7 +62,7 @@ give_addresses(struct source *s, struct hatf_record *rec, size_t n)
 	size_t uses;
 	const size_t good = count_good(p, rec, n, &uses);
 
-	addresses_take(&p->addresses, addresses, uses);
+	address_stream_take(&p->addresses, addresses, uses);
 	for (size_t i = 0; i < good; i++) {
 		if (rec[i].tag <= HATF_FREE) {
 			rec[i].address = *next++;
@@ -76,7 +77,7 @@ give_addresses(struct source *s, struct hatf_record *rec, size_t n)
 	return good;
 }
 
-/* Why the decoder stopped, if that ends the reading. */
+/* Stop if the decoder stopped because of an error. */
 static void
 check_stop(struct source *s)
 {
@@ -99,7 +100,7 @@ take(struct source *s, struct hatf_record *rec, size_t n)
 	struct splitaddr *const p = s->ctx;
 
 	n = decoder_decode(&p->decoder, &p->next, p->end, rec, n);
-	n = give_addresses(s, rec, n);
+	n = set_addresses(s, rec, n);
 	check_stop(s);
 	return n;
 }
@@ -111,20 +112,20 @@ fail(struct source *s, const char *field)
 	return false;
 }
 
-/* The HATF piece has been decoded: was that all there is to the group? */
+/* Check that the decoded HATF piece used the whole group. */
 static bool
 end_group(struct source *s)
 {
 	const struct splitaddr *const p = s->ctx;
 
-	if (addresses_left(&p->addresses) != 0)
+	if (address_stream_left(&p->addresses) != 0)
 		return fail(s, "address");
 	if (p->decoder.record_count != p->group.record_count)
 		return fail(s, "records");
 	return true;
 }
 
-/* Read the next group; false if the trace ends there, well or not. */
+/* Read the next group.  Returns false if the trace ends there or is invalid. */
 static bool
 begin_group(struct source *s)
 {
@@ -140,7 +141,8 @@ begin_group(struct source *s)
 		return fail(s, "form");
 	if (hatf->base != 0)
 		return fail(s, "base");
-	field = addresses_load(&p->addresses, &g->piece[SPLITADDR_ADDRESSES]);
+	field = address_stream_load(&p->addresses,
+				    &g->piece[SPLITADDR_ADDRESSES]);
 	if (field != NULL && field[0] == '\0')
 		return source_stop(s, HATF_NO_MEMORY, NULL), false;
 	if (field != NULL)
@@ -163,7 +165,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			n += take(s, records + n,
 				  max - n < BATCH ? max - n : BATCH);
 		else if (n > 0 || !end_group(s) || !begin_group(s))
-			break; /* what the records point to must stay */
+			break; /* the records point into the group */
 	}
 	return n;
 }
@@ -187,7 +189,7 @@ close_source(struct source *s)
 	if (p == NULL)
 		return;
 	group_fini(&p->group);
-	addresses_fini(&p->addresses);
+	address_stream_fini(&p->addresses);
 	free(p);
 }
 

@@ -2,8 +2,8 @@
 /*
  * trial.c - see trial.h
  *
- * What a technique makes of the window is in the encoder and its buffer.  Both
- * are set back before the next one; of the best so far there is a copy.
+ * The encoder and its buffer have the result of a technique.  Reset both before
+ * the next technique, and keep a copy of the best result so far.
  */
 #include "hatf/formats/ours/trial.h"
 
@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those that were the smallest for some program; last comes "online". */
+/*
+ * Techniques that were the smallest for some program.  "online" is tried last.
+ */
 static const char *const names[] = { "small-size", "optimum", "best", "naive" };
 #define TECHNIQUE_COUNT (sizeof(names) / sizeof(names[0]))
 
@@ -55,7 +57,7 @@ trial_free(struct trial *t)
 	free(t);
 }
 
-/* Empty the window by the n-th way. */
+/* Empty the window with the n-th technique. */
 static void
 flush(struct trial *t, struct encoder *e, size_t n)
 {

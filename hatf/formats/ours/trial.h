@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trial.h - the placement that is smallest when compressed, block by block
+ * trial.h - the placement that is smallest after compression, block by block
  *
- * The fewest bytes of HATF are not the fewest of a gzip member: what a dense
- * placement saves, a compressor may have found by itself, and metadata in
- * between hides repetition from it.  Which one wins depends on the program, so
- * each of a few techniques, and what the recorder does, is tried on each block, and
- * the smallest member stays.  Blocks need nothing from each other, so they may differ.
+ * The smallest HATF is not always the smallest gzip member.  A compressor may
+ * find by itself what a dense placement saves, and metadata can hide repetition
+ * from it.  Which placement wins depends on the program, so try a few
+ * techniques and the recorder's own on each block and keep the smallest member.
+ * Blocks are independent, so they may differ.  One thread uses a trial.
  */
 #ifndef HATF_TRIAL_H
 #define HATF_TRIAL_H
@@ -18,17 +18,19 @@
 struct trial;
 
 /*
- * For an encoder whose planner is optimum_window() with 'optimum', whose buffer
- * has 'buf_nbytes', and whose blocks 'squeeze' compresses; these stay the
- * caller's.  NULL if there is no memory.
+ * Create a trial for an encoder whose planner is optimum_window() with
+ * 'optimum', whose buffer has 'buf_nbytes', and whose blocks 'squeeze'
+ * compresses.  The caller keeps ownership of all three.  Returns NULL if memory
+ * is short.
  */
 struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 			size_t buf_nbytes);
+/* Free a trial; NULL is allowed. */
 void trial_free(struct trial *t);
 
 /*
- * Empty the encoder's window, like encoder_flush(), by the technique with the
- * smallest member.
+ * Empty the encoder's window like encoder_flush(), with the technique that
+ * gives the smallest member.
  */
 void trial_flush(struct trial *t, struct encoder *e);
 

@@ -52,7 +52,8 @@ put_string(struct outfile *o, const char *text)
 	while (left != 0) {
 		const size_t nbytes = textio_utf8(s, left);
 
-		if (nbytes == 0 || textio_steers(textio_code(s, nbytes))) {
+		if (nbytes == 0 ||
+		    textio_is_terminal_control(textio_code_point(s, nbytes))) {
 			outfile_bytes(o, "?", 1);
 		} else {
 			if (*s == '"' || *s == '\\')

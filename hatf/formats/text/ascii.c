@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ascii.c - a record a line, in numbers (FORMATS "ascii")
+ * ascii.c - one record per line, in numbers (FORMATS "ascii")
  *
  *	10 HATF ascii thread heap time attributes
  *	0 24 0x55d0c0 0 0 17 01
@@ -8,17 +8,17 @@
  *	1 0x55d0c0 0 0 18
  *	10 a comment
  *
- * The first line names the columns that records have behind those of their tag;
- * it is a comment, so that a script that looks at tags has nothing to skip, and
- * without it there are none.
+ * The first line names the columns that follow those of a record's tag.
+ * Without it there are none.  The line is itself a comment, so a script that
+ * looks at tags needs no special case for it.
  */
 #include "hatf/formats/common/textio.h"
 
-/* What begins the first line, up to the columns. */
+/* Start of the first line, up to the columns. */
 static const char first_line[] = "10 HATF ascii";
 #define FIRST_NBYTES (sizeof(first_line) - 1)
 
-/* The numbers among the further columns. */
+/* Further columns that are numbers. */
 #define NUMBER_COUNT 3
 
 struct ascii {
@@ -32,7 +32,10 @@ struct ascii {
 bool
 ascii_recognise(const uint8_t *bytes, size_t nbytes)
 {
-	/* "0 ", "1 ", "10 ": a tag; HATF has none with this number. */
+	/*
+	 * "0 ", "1 ", "10 ": a tag.  As a first byte, these digits are no tag
+	 * of HATF.
+	 */
 	if (nbytes >= 3 && bytes[0] == '1' && bytes[1] == '0')
 		return bytes[2] == ' ';
 	return nbytes >= 2 && bytes[0] >= '0' && bytes[0] <= '9' &&
@@ -47,7 +50,7 @@ skip_blanks(uint8_t *p)
 	return p;
 }
 
-/* A column's number behind at least one blank. */
+/* Parse the number of a column, after at least one blank. */
 static bool
 next_number(uint8_t **next, uint64_t *n_ret)
 {
@@ -59,7 +62,10 @@ next_number(uint8_t **next, uint64_t *n_ret)
 	return *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
 }
 
-/* Does the line name columns?  Where traces are put together, another one may. */
+/*
+ * Return true if the line names columns.  Concatenated traces have more than
+ * one such line.
+ */
 static bool
 names_columns(struct textio_cell line)
 {
@@ -71,7 +77,7 @@ names_columns(struct textio_cell line)
 		line.start[FIRST_NBYTES] == '\t');
 }
 
-/* The columns that it names. */
+/* Parse the columns in the first line. */
 static const char *
 parse_first(struct ascii *a, struct textio_cell line)
 {
@@ -87,7 +93,8 @@ parse_first(struct ascii *a, struct textio_cell line)
 			p++;
 		if (p == name.start)
 			return NULL;
-		column = textio_find(name.start, (size_t)(p - name.start));
+		column = textio_find_column(name.start,
+					    (size_t)(p - name.start));
 		if (column < TEXTIO_THREAD || column > TEXTIO_ATTRIBUTES ||
 		    (seen >> column & 1) != 0 || a->attributes)
 			return "columns";
@@ -102,7 +109,7 @@ parse_first(struct ascii *a, struct textio_cell line)
 static const char *
 parse_comment(struct textio_cell line, struct hatf_record *rec)
 {
-	/* One blank, and the rest is the text. */
+	/* The text begins after one blank. */
 	if (line.start != line.end)
 		line.start++;
 	textio_unescape(&line);
@@ -113,7 +120,7 @@ parse_comment(struct textio_cell line, struct hatf_record *rec)
 	return NULL;
 }
 
-/* What is behind the columns of the tag. */
+/* Parse the columns after those of the tag. */
 static const char *
 parse_further(const struct ascii *a, struct textio_cell rest,
 	      struct hatf_record *rec)
@@ -122,7 +129,7 @@ parse_further(const struct ascii *a, struct textio_cell rest,
 
 	for (unsigned i = 0; i < a->count; i++)
 		if (!next_number(&rest.start, &values[a->order[i]]))
-			return textio_names[a->order[i]];
+			return textio_column_names[a->order[i]];
 	rec->thread = values[TEXTIO_THREAD];
 	rec->heap = values[TEXTIO_HEAP];
 	rec->time = values[TEXTIO_TIME];
@@ -132,7 +139,7 @@ parse_further(const struct ascii *a, struct textio_cell rest,
 	rest.start = skip_blanks(rest.start);
 	if (rest.start == rest.end)
 		return NULL;
-	/* Blanks behind them would be odd digits. */
+	/* Trailing blanks would be invalid digits. */
 	if (!a->attributes || !textio_unhex(&rest) ||
 	    rest.end - rest.start > UINT16_MAX)
 		return "attributes";
@@ -186,7 +193,7 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The most that a line takes without attributes: a tag and six numbers. */
+/* Longest line without attributes: a tag and six numbers. */
 #define LINE_NBYTES (2 + 6 * (1 + TEXTIO_NUMBER_MAX) + 1)
 
 static uint8_t *
@@ -210,19 +217,19 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	size_t nbytes = rec->attributes_nbytes;
 
 	outfile_bytes(&s->out, "10 ", 3);
-	/* What would name columns is only a text. */
+	/* Escape a comment that looks like the first line. */
 	if (nbytes >= FIRST_NBYTES - 3 &&
 	    memcmp(text, first_line + 3, FIRST_NBYTES - 3) == 0) {
 		outfile_bytes(&s->out, "\\x48", 4);
 		text++;
 		nbytes--;
 	}
-	textio_escape(&s->out, text, nbytes, false);
+	textio_write_escaped(&s->out, text, nbytes, false);
 	outfile_bytes(&s->out, "\n", 1);
 }
 
 static void
-put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
+put_record(struct sink *s, const struct hatf_record *rec, unsigned kept)
 {
 	const unsigned has = textio_columns(rec->tag);
 	uint8_t *const start = outfile_room(&s->out, LINE_NBYTES);
@@ -235,11 +242,11 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 		p = put_address(p, rec->old_address);
 	if (has >> TEXTIO_ADDRESS & 1)
 		p = put_address(p, rec->address);
-	if (wanted >> TEXTIO_THREAD & 1)
+	if (kept >> TEXTIO_THREAD & 1)
 		p = put_number(p, rec->thread);
-	if (wanted >> TEXTIO_HEAP & 1)
+	if (kept >> TEXTIO_HEAP & 1)
 		p = put_number(p, rec->heap);
-	if (wanted >> TEXTIO_TIME & 1)
+	if (kept >> TEXTIO_TIME & 1)
 		p = put_number(p, rec->time);
 	if (rec->attributes_nbytes == 0) {
 		*p++ = '\n';
@@ -248,36 +255,36 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 	}
 	*p++ = ' ';
 	outfile_advance(&s->out, (size_t)(p - start));
-	textio_hex(&s->out, rec->attributes, rec->attributes_nbytes);
+	textio_write_hex(&s->out, rec->attributes, rec->attributes_nbytes);
 	outfile_bytes(&s->out, "\n", 1);
 }
 
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 
 	for (size_t i = 0; i < n; i++)
 		if (records[i].tag == HATF_COMMENT)
 			put_comment(s, &records[i]);
 		else
-			put_record(s, &records[i], wanted);
+			put_record(s, &records[i], kept);
 	return HATF_OK;
 }
 
-/* The first line. */
+/* Write the first line. */
 static enum hatf_status
 open_sink(struct sink *s)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 
 	outfile_bytes(&s->out, first_line, FIRST_NBYTES);
 	for (unsigned i = TEXTIO_THREAD; i <= TEXTIO_ATTRIBUTES; i++) {
-		if ((wanted >> i & 1) == 0)
+		if ((kept >> i & 1) == 0)
 			continue;
 		outfile_bytes(&s->out, " ", 1);
-		outfile_bytes(&s->out, textio_names[i],
-			      strlen(textio_names[i]));
+		outfile_bytes(&s->out, textio_column_names[i],
+			      strlen(textio_column_names[i]));
 	}
 	outfile_bytes(&s->out, "\n", 1);
 	return HATF_OK;

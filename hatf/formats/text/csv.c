@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * csv.c - a record a row, for spreadsheets and data frames (FORMATS "csv")
+ * csv.c - one record per row, for spreadsheets and data frames (FORMATS "csv")
  *
  *	tag,size,address,old_address,thread,heap,time,attributes,text
  *	alloc,24,0x55d0c0,,0,0,17,01,
  *	comment,,,,,,,,"it says ""phase 2"""
  *
- * The header row names the columns, 'tag' first; a row has as many cells, and one
- * of a column that the tag does not have is empty.
+ * The header row names the columns, 'tag' first.  Every row has that many
+ * cells.  The cell of a column that the tag does not have is empty.
  */
 #include "hatf/formats/common/textio.h"
 
@@ -15,9 +15,9 @@ static const char tag_column[] = "tag";
 #define TAG_NBYTES (sizeof(tag_column) - 1)
 
 struct csv {
-	unsigned columns[TEXTIO_COLUMN_COUNT]; /* behind the tag */
+	unsigned columns[TEXTIO_COLUMN_COUNT]; /* after the tag */
 	unsigned count;
-	unsigned wanted; /* 'columns' as bits */
+	unsigned kept; /* 'columns' as bits */
 };
 
 /* ---------------------------------------------------------------- reading */
@@ -32,8 +32,10 @@ csv_recognise(const uint8_t *bytes, size_t nbytes)
 	       bytes[TAG_NBYTES + 2 * quoted] == ',';
 }
 
-/* The end of a quoted cell from behind its first quote, with doubled ones
- * undone; false if there is none. */
+/*
+ * Take a quoted cell, starting after its first quote, and turn doubled quotes
+ * into single ones in place.  Returns false if the closing quote is missing.
+ */
 static bool
 take_quoted(uint8_t **next, uint8_t *end, struct textio_cell *cell)
 {
@@ -53,7 +55,10 @@ take_quoted(uint8_t **next, uint8_t *end, struct textio_cell *cell)
 	return false;
 }
 
-/* Take the cell at '*next', with '*next' left at the comma or end behind it. */
+/*
+ * Take the cell at '*next' and advance '*next' to the comma or line end after
+ * it.
+ */
 static bool
 take_cell(uint8_t **next, uint8_t *end, struct textio_cell *cell)
 {
@@ -73,7 +78,7 @@ take_cell(uint8_t **next, uint8_t *end, struct textio_cell *cell)
 	return true;
 }
 
-/* The row of names. */
+/* Parse the header row. */
 static const char *
 parse_names(struct csv *c, struct textio_cell line)
 {
@@ -88,19 +93,21 @@ parse_names(struct csv *c, struct textio_cell line)
 		next++;
 		if (!take_cell(&next, line.end, &cell))
 			return "columns";
-		column = textio_find(cell.start,
-				     (size_t)(cell.end - cell.start));
-		if (column < 0 || (c->wanted >> column & 1) != 0)
+		column = textio_find_column(cell.start,
+					    (size_t)(cell.end - cell.start));
+		if (column < 0 || (c->kept >> column & 1) != 0)
 			return "columns";
-		c->wanted |= 1u << column;
+		c->kept |= 1u << column;
 		c->columns[c->count++] = (unsigned)column;
 	}
 	return NULL;
 }
 
-/* The cells of a row; NULL, or the column at which it is malformed. */
+/*
+ * Split a row into cells.  Returns NULL, or the name of the malformed column.
+ */
 static const char *
-split(const struct csv *c, struct textio_cell line, struct textio_row *row)
+split_row(const struct csv *c, struct textio_cell line, struct textio_row *row)
 {
 	uint8_t *next = line.start;
 
@@ -110,11 +117,11 @@ split(const struct csv *c, struct textio_cell line, struct textio_row *row)
 		struct textio_cell *const cell = &row->cells[c->columns[i]];
 
 		if (next == line.end)
-			return textio_names[c->columns[i]];
+			return textio_column_names[c->columns[i]];
 		next++;
 		if (!take_cell(&next, line.end, cell))
-			return textio_names[c->columns[i]];
-		/* An empty text is none, and a comment may be without one. */
+			return textio_column_names[c->columns[i]];
+		/* An empty text counts as missing; a comment needs no text. */
 		if (cell->start == cell->end)
 			cell->start = NULL;
 	}
@@ -134,12 +141,12 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 		*is_record_ret = false;
 		return parse_names(c, line);
 	}
-	field = split(c, line, &row);
+	field = split_row(c, line, &row);
 	if (field != NULL)
 		return field;
 	if (row.cells[TEXTIO_TEXT].start != NULL)
 		textio_unescape(&row.cells[TEXTIO_TEXT]);
-	return textio_record(&row, c->wanted & ~text, rec);
+	return textio_record(&row, c->kept & ~text, rec);
 }
 
 static size_t
@@ -156,10 +163,10 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The most that a row takes without attributes and text. */
+/* Longest row without attributes and text. */
 #define ROW_NBYTES (20 + 6 * (1 + TEXTIO_NUMBER_MAX) + 4)
 
-/* A cell of a number, empty if the tag does not have it. */
+/* Put the cell of a number, empty if the tag does not have it. */
 static uint8_t *
 put_number(uint8_t *p, bool has, uint64_t n)
 {
@@ -174,24 +181,25 @@ put_address(uint8_t *p, bool has, uint64_t n)
 	return has ? textio_put_hex(p, n) : p;
 }
 
-/* The cells of attributes and text, and the end of the row. */
+/* Put the cells of attributes and text, and the end of the row. */
 static void
-put_bytes(struct sink *s, const struct hatf_record *rec, unsigned wanted)
+put_bytes(struct sink *s, const struct hatf_record *rec, unsigned kept)
 {
 	struct outfile *const o = &s->out;
 	const bool is_comment = rec->tag == HATF_COMMENT;
 
-	if (wanted >> TEXTIO_ATTRIBUTES & 1) {
+	if (kept >> TEXTIO_ATTRIBUTES & 1) {
 		outfile_bytes(o, ",", 1);
 		if (!is_comment)
-			textio_hex(o, rec->attributes, rec->attributes_nbytes);
+			textio_write_hex(o, rec->attributes,
+					 rec->attributes_nbytes);
 	}
-	if (wanted >> TEXTIO_TEXT & 1) {
+	if (kept >> TEXTIO_TEXT & 1) {
 		outfile_bytes(o, ",", 1);
 		if (is_comment) {
 			outfile_bytes(o, "\"", 1);
-			textio_escape(o, rec->attributes,
-				      rec->attributes_nbytes, true);
+			textio_write_escaped(o, rec->attributes,
+					     rec->attributes_nbytes, true);
 			outfile_bytes(o, "\"", 1);
 		}
 	}
@@ -199,7 +207,7 @@ put_bytes(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 }
 
 static void
-put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
+put_record(struct sink *s, const struct hatf_record *rec, unsigned kept)
 {
 	const unsigned has = textio_columns(rec->tag);
 	const char *const name = hatf_tag_name(rec->tag);
@@ -209,20 +217,20 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 	p = put_number(p, has >> TEXTIO_SIZE & 1, rec->size);
 	p = put_address(p, has >> TEXTIO_ADDRESS & 1, rec->address);
 	p = put_address(p, has >> TEXTIO_OLD_ADDRESS & 1, rec->old_address);
-	if (wanted >> TEXTIO_THREAD & 1)
+	if (kept >> TEXTIO_THREAD & 1)
 		p = put_number(p, has >> TEXTIO_THREAD & 1, rec->thread);
-	if (wanted >> TEXTIO_HEAP & 1)
+	if (kept >> TEXTIO_HEAP & 1)
 		p = put_number(p, has >> TEXTIO_HEAP & 1, rec->heap);
-	if (wanted >> TEXTIO_TIME & 1)
+	if (kept >> TEXTIO_TIME & 1)
 		p = put_number(p, has >> TEXTIO_TIME & 1, rec->time);
 	if (rec->attributes_nbytes != 0 || rec->tag == HATF_COMMENT) {
 		outfile_advance(&s->out, (size_t)(p - start));
-		put_bytes(s, rec, wanted);
+		put_bytes(s, rec, kept);
 		return;
 	}
-	if (wanted >> TEXTIO_ATTRIBUTES & 1)
+	if (kept >> TEXTIO_ATTRIBUTES & 1)
 		*p++ = ',';
-	if (wanted >> TEXTIO_TEXT & 1)
+	if (kept >> TEXTIO_TEXT & 1)
 		*p++ = ',';
 	*p++ = '\n';
 	outfile_advance(&s->out, (size_t)(p - start));
@@ -231,26 +239,26 @@ put_record(struct sink *s, const struct hatf_record *rec, unsigned wanted)
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 
 	for (size_t i = 0; i < n; i++)
-		put_record(s, &records[i], wanted);
+		put_record(s, &records[i], kept);
 	return HATF_OK;
 }
 
-/* The row of names. */
+/* Write the header row. */
 static enum hatf_status
 open_sink(struct sink *s)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 
 	outfile_bytes(&s->out, tag_column, TAG_NBYTES);
 	for (unsigned i = 0; i < TEXTIO_COLUMN_COUNT; i++) {
-		if ((wanted >> i & 1) == 0)
+		if ((kept >> i & 1) == 0)
 			continue;
 		outfile_bytes(&s->out, ",", 1);
-		outfile_bytes(&s->out, textio_names[i],
-			      strlen(textio_names[i]));
+		outfile_bytes(&s->out, textio_column_names[i],
+			      strlen(textio_column_names[i]));
 	}
 	outfile_bytes(&s->out, "\n", 1);
 	return HATF_OK;

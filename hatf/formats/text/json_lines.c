@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_lines.c - a record a JSON object, an object a line (FORMATS "json")
+ * json_lines.c - one record per line, as a JSON object (FORMATS "json")
  *
- *	{"tag":"alloc","size":24,"address":"0x55d0c0","thread":0,"heap":0,"time":17}
- *	{"tag":"comment","text":"phase 2"}
+ * {"tag":"alloc","size":24,"address":"0x55d0c0","thread":0,"heap":0,"time":17}
+ * {"tag":"comment","text":"phase 2"}
  *
- * Only these objects are read, with any blanks between their parts, keys in any
- * order: no nesting, no escapes in keys.  So a line is taken apart in place and
- * nothing is allocated for it.
+ * The parser accepts only such objects, with any blanks between tokens and keys
+ * in any order: no nesting, no escapes in keys.  It can therefore parse a line
+ * in place, without allocating.
  */
 #include "hatf/formats/common/textio.h"
 
-/* The key of a text that is no UTF-8, in hexadecimal digits. */
+/* The key of a text that is not UTF-8, as hexadecimal digits. */
 static const char hex_key[] = "hex";
 
-/* What JavaScript and jq hold exactly; larger numbers are strings. */
+/*
+ * Largest number that JavaScript and jq represent exactly; larger ones are
+ * strings.
+ */
 #define EXACT_MAX ((uint64_t)1 << 53)
 
 /* ---------------------------------------------------------------- reading */
@@ -25,7 +28,7 @@ json_recognise(const uint8_t *bytes, size_t nbytes)
 	return nbytes > 0 && bytes[0] == '{';
 }
 
-/* Bytes of a line that are left; the byte at 'end' is the line end. */
+/* The rest of a line; the byte at 'end' is the line end. */
 struct cursor {
 	uint8_t *next, *end;
 };
@@ -37,9 +40,9 @@ skip_blanks(struct cursor *c)
 		c->next++;
 }
 
-/* Step over 'byte' and the blanks around it, if it comes next. */
+/* Take 'byte' and the blanks around it, if it comes next. */
 static bool
-take(struct cursor *c, char byte)
+take_byte(struct cursor *c, char byte)
 {
 	skip_blanks(c);
 	if (*c->next != (uint8_t)byte)
@@ -49,7 +52,7 @@ take(struct cursor *c, char byte)
 	return true;
 }
 
-/* Four hexadecimal digits. */
+/* Take four hexadecimal digits. */
 static bool
 take_unit(struct cursor *c, unsigned *unit_ret)
 {
@@ -62,7 +65,7 @@ take_unit(struct cursor *c, unsigned *unit_ret)
 	return true;
 }
 
-/* The character of a \u escape, of two of them if it takes a pair. */
+/* Take the character of a \u escape, or of a surrogate pair of two. */
 static bool
 take_unicode(struct cursor *c, unsigned *code_ret)
 {
@@ -82,7 +85,7 @@ take_unicode(struct cursor *c, unsigned *code_ret)
 	return true;
 }
 
-/* Write UTF-8, which is never longer than the escape it comes from. */
+/* Write UTF-8, which is never longer than its escape. */
 static uint8_t *
 put_utf8(uint8_t *p, unsigned code)
 {
@@ -104,7 +107,7 @@ put_utf8(uint8_t *p, unsigned code)
 	return p;
 }
 
-/* What is behind a backslash. */
+/* Take the rest of an escape, after the backslash. */
 static bool
 take_escape(struct cursor *c, uint8_t **out)
 {
@@ -129,7 +132,7 @@ take_escape(struct cursor *c, uint8_t **out)
 	return true;
 }
 
-/* A string, the escapes in it undone in place. */
+/* Take a string and decode its escapes in place. */
 static bool
 take_string(struct cursor *c, struct textio_cell *cell)
 {
@@ -139,7 +142,7 @@ take_string(struct cursor *c, struct textio_cell *cell)
 	if (*c->next != '"')
 		return false;
 	cell->start = ++c->next;
-	/* Few strings have an escape: what is before it stays where it is. */
+	/* Few strings have an escape: bytes before the first stay in place. */
 	while (*c->next != '"' && *c->next != '\\' && *c->next >= 0x20)
 		c->next++;
 	out = c->next;
@@ -158,7 +161,7 @@ take_string(struct cursor *c, struct textio_cell *cell)
 	return c->next++ != c->end;
 }
 
-/* A value of digits, in what is to be a number. */
+/* Take digits as the value of a number. */
 static bool
 take_digits(struct cursor *c, struct textio_cell *cell)
 {
@@ -169,7 +172,7 @@ take_digits(struct cursor *c, struct textio_cell *cell)
 	return cell->start != cell->end;
 }
 
-/* A value; that of null is no cell. */
+/* Take a value.  A null leaves the cell empty. */
 static bool
 take_value(struct cursor *c, bool may_be_digits, struct textio_cell *cell)
 {
@@ -195,7 +198,9 @@ is_key(const struct textio_cell *key, const char *name)
 	       memcmp(key->start, name, nbytes) == 0;
 }
 
-/* Take a key and its value; NULL, or what is malformed. */
+/*
+ * Take a key and its value.  Returns NULL, or the name of the malformed part.
+ */
 static const char *
 take_pair(struct cursor *c, struct textio_row *row)
 {
@@ -205,18 +210,19 @@ take_pair(struct cursor *c, struct textio_row *row)
 	struct textio_cell key;
 	int column;
 
-	if (!take_string(c, &key) || !take(c, ':'))
+	if (!take_string(c, &key) || !take_byte(c, ':'))
 		return "key";
 	if (is_key(&key, hex_key)) {
 		cell = &row->cells[TEXTIO_TEXT];
 		name = hex_key;
 		may_be_digits = false;
 	} else if (!is_key(&key, name)) {
-		column = textio_find(key.start, (size_t)(key.end - key.start));
+		column = textio_find_column(key.start,
+					    (size_t)(key.end - key.start));
 		if (column < 0)
 			return "key";
 		cell = &row->cells[column];
-		name = textio_names[column];
+		name = textio_column_names[column];
 		may_be_digits = column < TEXTIO_ATTRIBUTES;
 	}
 	if (cell->start != NULL || !take_value(c, may_be_digits, cell))
@@ -230,25 +236,25 @@ static const char *
 parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	   bool *is_record_ret)
 {
-	/* Fields may have been left out, what makes the record may not. */
-	const unsigned wanted = 1u << TEXTIO_SIZE | 1u << TEXTIO_ADDRESS |
-				1u << TEXTIO_OLD_ADDRESS | 1u << TEXTIO_TEXT;
+	/* Optional fields may be missing, required ones may not. */
+	const unsigned kept = 1u << TEXTIO_SIZE | 1u << TEXTIO_ADDRESS |
+			      1u << TEXTIO_OLD_ADDRESS | 1u << TEXTIO_TEXT;
 	struct cursor c = { line.start, line.end };
 	struct textio_row row = { .tag = { NULL, NULL } };
 	const char *field;
 
 	(void)s;
 	(void)is_record_ret;
-	if (!take(&c, '{'))
+	if (!take_byte(&c, '{'))
 		return "object";
 	do {
 		field = take_pair(&c, &row);
 		if (field != NULL)
 			return field;
-	} while (take(&c, ','));
-	if (!take(&c, '}') || c.next != c.end)
+	} while (take_byte(&c, ','));
+	if (!take_byte(&c, '}') || c.next != c.end)
 		return "object";
-	return textio_record(&row, wanted, rec);
+	return textio_record(&row, kept, rec);
 }
 
 static size_t
@@ -266,13 +272,13 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The most that a line takes without attributes and text. */
+/* Longest line without attributes and text. */
 #define LINE_NBYTES (40 + 6 * (20 + TEXTIO_NUMBER_MAX))
 
-/* Characters of a text that are written at once. */
+/* Bytes of text written at a time. */
 #define TEXT_NBYTES 4096
 
-/* The most that one of them takes. */
+/* Longest form of a character, in bytes. */
 #define ESCAPE_MAX 6
 
 #define PUT(p, literal) textio_put_bytes(p, literal, sizeof(literal) - 1)
@@ -315,7 +321,7 @@ put_fields(uint8_t *p, const struct hatf_record *rec, unsigned columns)
 	return p;
 }
 
-/* A character of at most 16 bits. */
+/* Write the \u escape of a character of at most 16 bits. */
 static uint8_t *
 put_unicode(uint8_t *p, uint32_t code)
 {
@@ -327,17 +333,19 @@ put_unicode(uint8_t *p, uint32_t code)
 	return p;
 }
 
-/* Write what stands for one character; returns its length. */
+/*
+ * Write one character, escaped if necessary.  Returns its length in the input.
+ */
 static size_t
 escape_one(uint8_t **out, const uint8_t *s, size_t nbytes)
 {
 	const size_t length = textio_utf8(s, nbytes);
-	const uint32_t code = textio_code(s, length);
+	const uint32_t code = textio_code_point(s, length);
 	uint8_t *p = *out;
 
 	if (code == '\n') {
 		p = PUT(p, "\\n");
-	} else if (textio_steers(code)) {
+	} else if (textio_is_terminal_control(code)) {
 		p = put_unicode(p, code);
 	} else {
 		if (code == '"' || code == '\\')
@@ -348,13 +356,13 @@ escape_one(uint8_t **out, const uint8_t *s, size_t nbytes)
 	return length;
 }
 
-/* UTF-8. */
+/* Write a UTF-8 text. */
 static void
 put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
 {
 	while (nbytes != 0) {
 		const size_t n = nbytes < TEXT_NBYTES ? nbytes : TEXT_NBYTES;
-		/* The last character may be 3 bytes longer. */
+		/* The last character may be 3 bytes longer than 'n'. */
 		uint8_t *const start = outfile_room(o, ESCAPE_MAX * (n + 3));
 		uint8_t *p = start;
 		size_t done = 0;
@@ -380,7 +388,7 @@ is_utf8(const uint8_t *s, size_t nbytes)
 	return true;
 }
 
-/* The attributes or the text, which may be long. */
+/* Write the attributes or the text, which may be long. */
 static void
 put_bytes(struct outfile *o, const struct hatf_record *rec)
 {
@@ -396,7 +404,7 @@ put_bytes(struct outfile *o, const struct hatf_record *rec)
 						: ",\"attributes\":\"";
 
 		outfile_bytes(o, key, strlen(key));
-		textio_hex(o, bytes, nbytes);
+		textio_write_hex(o, bytes, nbytes);
 	}
 	outfile_bytes(o, "\"", 1);
 }
@@ -404,7 +412,7 @@ put_bytes(struct outfile *o, const struct hatf_record *rec)
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
-	const unsigned wanted = textio_wanted(&s->options);
+	const unsigned kept = textio_kept_columns(&s->options);
 	struct outfile *const o = &s->out;
 
 	for (size_t i = 0; i < n; i++) {
@@ -415,7 +423,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 		p = textio_put_bytes(p, name, strlen(name));
 		*p++ = '"';
-		p = put_fields(p, rec, textio_columns(rec->tag) & wanted);
+		p = put_fields(p, rec, textio_columns(rec->tag) & kept);
 		if (rec->attributes_nbytes != 0 || rec->tag == HATF_COMMENT) {
 			outfile_advance(o, (size_t)(p - start));
 			put_bytes(o, rec);

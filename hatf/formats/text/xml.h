@@ -8,7 +8,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/textio.h"
 
-/* The elements in a record's element, in the order of hatf.dtd. */
+/* The elements inside a record's element, in the order of hatf.dtd. */
 enum xml_field {
 	XML_OLD_ADDRESS, /* also an <address>: the first of two */
 	XML_SIZE,
@@ -20,22 +20,23 @@ enum xml_field {
 };
 #define XML_FIELD_COUNT 7
 
-/* What a record must have is what it is about; the rest may be left out: 0. */
-#define XML_MUST (1u << XML_SIZE | 1u << XML_ADDRESS | 1u << XML_OLD_ADDRESS)
+/* Required fields; the others may be missing: 0. */
+#define XML_REQUIRED \
+	(1u << XML_SIZE | 1u << XML_ADDRESS | 1u << XML_OLD_ADDRESS)
 
 /* The names of these elements. */
-extern const char *const xml_names[XML_FIELD_COUNT];
+extern const char *const xml_field_names[XML_FIELD_COUNT];
 
-/* Those that the element of a tag, 0 to 10, has, as bits '1 << field'. */
+/* Return the elements of a tag, 0 to 10, as bits '1 << field'. */
 unsigned xml_fields(unsigned tag);
 
 /*
- * The field that a record of the tag has as an attribute of its element, since the
- * DTD has no element for it there; XML_FIELD_COUNT: none.
+ * Return the field that a record has as an attribute of its element, because
+ * the DTD has no element for it; XML_FIELD_COUNT: none.
  */
-enum xml_field xml_attribute(unsigned tag);
+enum xml_field xml_attribute_field(unsigned tag);
 
-/* Where a field that is a number, not XML_ATTRIBUTES, is in a record. */
+/* Return the place of a number, not XML_ATTRIBUTES, in a record. */
 static inline uint64_t *
 xml_number(struct hatf_record *rec, enum xml_field field)
 {

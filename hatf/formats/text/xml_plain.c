@@ -2,12 +2,12 @@
 /*
  * xml_plain.c - see xml_plain.h
  *
- * Each function takes one production of XML's grammar, less than all that it may be.
- * One that returns false has met something else; nobody goes on after that.
+ * Each function takes one production of XML's grammar, or a subset of it.  A
+ * function that returns false has met something else, and parsing ends.
  */
 #include "hatf/formats/text/xml_plain.h"
 
-/* The longest number with references, for which there is a slow way. */
+/* Longest number with character references, which takes the slow path. */
 #define SLOW_NBYTES 64
 
 static inline bool
@@ -44,14 +44,14 @@ skip_blanks(struct xml_plain *p)
 		p->line_count += *p->next == '\n';
 }
 
-/* May this byte stand in text, whatever the document's encoding? */
+/* Return true if this byte is valid text in any encoding of the document. */
 static inline bool
 is_plain(uint8_t c)
 {
 	return (c >= 0x20 && c < 0x7f) || is_blank(c);
 }
 
-/* Behind "<!--".  Two hyphens end it, or are an error. */
+/* Skip a comment, starting after "<!--".  Two hyphens must be its end. */
 static bool
 skip_comment(struct xml_plain *p)
 {
@@ -79,7 +79,10 @@ xml_plain_skip(struct xml_plain *p)
 
 /* -------------------------------------------------------------------- text */
 
-/* A reference to a printable character, behind '&'; 0 if it is anything else. */
+/*
+ * Take a reference to a printable character, after '&'.  Returns 0 for anything
+ * else.
+ */
 static uint8_t
 take_reference(struct xml_plain *p)
 {
@@ -95,7 +98,7 @@ take_reference(struct xml_plain *p)
 		return '"';
 	if (SKIP(p, "apos;"))
 		return '\'';
-	/* "&#x" is hexadecimal, and "&#0x" is nothing. */
+	/* "&#x" is hexadecimal; "&#0x" is invalid. */
 	if (!SKIP(p, "#") || *p->next < '0' || *p->next > '9' ||
 	    p->next[1] == 'x' || !textio_number(&p->next, &n) ||
 	    !skip_byte(p, ';'))
@@ -103,7 +106,7 @@ take_reference(struct xml_plain *p)
 	return n >= 0x20 && n < 0x7f ? (uint8_t)n : 0;
 }
 
-/* What text is taken into. */
+/* Room for text. */
 struct text_room {
 	uint8_t *next, *end;
 };
@@ -111,7 +114,7 @@ struct text_room {
 static inline bool
 put_plain(struct xml_plain *p, struct text_room *room, uint8_t c)
 {
-	/* '\r' would become '\n'. */
+	/* A parser would turn '\r' into '\n'. */
 	if (room->next == room->end || !is_plain(c) || c == '\r')
 		return false;
 	p->line_count += c == '\n';
@@ -119,7 +122,7 @@ put_plain(struct xml_plain *p, struct text_room *room, uint8_t c)
 	return true;
 }
 
-/* A CDATA section, behind its beginning; no ']' but at its end. */
+/* Take a CDATA section, after its start; ']' only at its end. */
 static bool
 take_section(struct xml_plain *p, struct text_room *room)
 {
@@ -129,7 +132,7 @@ take_section(struct xml_plain *p, struct text_room *room)
 	return SKIP(p, "]]>");
 }
 
-/* Text up to the next tag.  Not '>', which may not stand behind "]]". */
+/* Take text up to the next tag.  Reject '>', which must not follow "]]". */
 static bool
 take_text(struct xml_plain *p, struct text_room *room)
 {
@@ -150,7 +153,7 @@ take_text(struct xml_plain *p, struct text_room *room)
 	}
 }
 
-/* A number that is all of the text, but for blanks around it. */
+/* Take a number that fills the text, except for blanks around it. */
 static bool
 take_slow_number(struct xml_plain *p, uint64_t *n_ret)
 {
@@ -169,7 +172,7 @@ take_slow_number(struct xml_plain *p, uint64_t *n_ret)
 	return number.next == number.end;
 }
 
-/* A number and the '<' of the tag behind it. */
+/* Take a number and the '<' of the tag after it. */
 static inline bool
 take_number(struct xml_plain *p, uint64_t *n_ret)
 {
@@ -185,7 +188,7 @@ take_number(struct xml_plain *p, uint64_t *n_ret)
 	return take_slow_number(p, n_ret) && skip_byte(p, '<');
 }
 
-/* The text of attributes or a comment, and the '<' behind it. */
+/* Take the text of attributes or a comment, and the '<' after it. */
 static bool
 take_bytes(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
 {
@@ -234,13 +237,13 @@ is_letter(uint8_t c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* What begins with the name of a record; no name of one has more than letters. */
+/* Take the name of a record's element, which consists of letters. */
 static inline int
 take_tag(struct xml_plain *p)
 {
 	const uint8_t *const name = p->next;
 
-	/* Almost all are one of these. */
+	/* Fast path for the most frequent records. */
 	if (SKIP(p, "alloc>") || SKIP(p, "free>")) {
 		p->next--;
 		return *name == 'a' ? HATF_ALLOC : HATF_FREE;
@@ -250,7 +253,7 @@ take_tag(struct xml_plain *p)
 	return xml_plain_tag(name, (size_t)(p->next - name));
 }
 
-/* The field of those in 'open' whose name comes next. */
+/* Take the name of a field among those in 'open'. */
 static inline enum xml_field
 take_field_name(struct xml_plain *p, unsigned open)
 {
@@ -258,7 +261,7 @@ take_field_name(struct xml_plain *p, unsigned open)
 
 	if (SKIP(p, "size"))
 		field = XML_SIZE;
-	else if (SKIP(p, "address")) /* of two the old one comes first */
+	else if (SKIP(p, "address")) /* the old address comes first */
 		field = open & 1u << XML_OLD_ADDRESS ? XML_OLD_ADDRESS
 						     : XML_ADDRESS;
 	else if (SKIP(p, "time"))
@@ -274,7 +277,7 @@ take_field_name(struct xml_plain *p, unsigned open)
 		       : XML_FIELD_COUNT;
 }
 
-/* The end tag of the element 'name', behind "</". */
+/* Take the end tag of the element 'name', after "</". */
 static inline bool
 end_element(struct xml_plain *p, const uint8_t *name, size_t name_nbytes)
 {
@@ -284,7 +287,7 @@ end_element(struct xml_plain *p, const uint8_t *name, size_t name_nbytes)
 	return skip_byte(p, '>');
 }
 
-/* A field behind its '<'. */
+/* Take a field, after its '<'. */
 static inline bool
 take_field(struct xml_plain *p, struct batch *b, unsigned *open,
 	   struct hatf_record *rec)
@@ -312,15 +315,15 @@ take_field(struct xml_plain *p, struct batch *b, unsigned *open,
 	return skip_byte(p, '/') && end_element(p, name, name_nbytes);
 }
 
-/* The one attribute that the element may have. */
+/* Take the only attribute that the element may have. */
 static bool
 take_attribute(struct xml_plain *p, struct hatf_record *rec)
 {
-	const enum xml_field field = xml_attribute(rec->tag);
+	const enum xml_field field = xml_attribute_field(rec->tag);
 	uint8_t quote;
 
 	if (field == XML_FIELD_COUNT ||
-	    !skip(p, xml_names[field], strlen(xml_names[field])))
+	    !skip(p, xml_field_names[field], strlen(xml_field_names[field])))
 		return false;
 	skip_blanks(p);
 	if (!skip_byte(p, '='))
@@ -337,20 +340,20 @@ take_attribute(struct xml_plain *p, struct hatf_record *rec)
 	return skip_byte(p, (char)quote);
 }
 
-/* The fields of a record, and the "</" behind them. */
+/* Take the fields of a record, and the "</" after them. */
 static bool
 take_fields(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
 {
 	unsigned open = xml_fields(rec->tag);
 
 	for (;;) {
-		/* Most have nothing in between. */
+		/* Most records have nothing between the fields. */
 		if (*p->next != '<' || p->next[1] == '!')
 			xml_plain_skip(p);
 		if (!skip_byte(p, '<'))
 			return false;
 		if (skip_byte(p, '/'))
-			return (open & XML_MUST) == 0;
+			return (open & XML_REQUIRED) == 0;
 		if (!take_field(p, b, &open, rec))
 			return false;
 	}
@@ -377,7 +380,7 @@ xml_plain_take(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
 				return false;
 			skip_blanks(p);
 		}
-		if ((xml_fields(rec->tag) & XML_MUST) == 0 && SKIP(p, "/>"))
+		if ((xml_fields(rec->tag) & XML_REQUIRED) == 0 && SKIP(p, "/>"))
 			return true;
 	}
 	return skip_byte(p, '>') && take_fields(p, b, rec) &&

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xml_sink.c - records into HATF as XML (FORMATS "xml")
+ * xml_sink.c - write records as HATF in XML (FORMATS "xml")
  *
- * A record is a line.  All that does not change in it is copied from strings whose
+ * A record is a line.  The constant parts are copied from literals whose
  * lengths the compiler knows.
  */
 #include "hatf/formats/text/xml.h"
 
 #define ALL_TAIL (1u << XML_TIME | 1u << XML_THREAD | 1u << XML_HEAP)
 
-const char *const xml_names[XML_FIELD_COUNT] = {
+const char *const xml_field_names[XML_FIELD_COUNT] = {
 	"address", "size", "address", "time", "thread", "heap", "attributes",
 };
 
@@ -38,7 +38,7 @@ xml_fields(unsigned tag)
 }
 
 enum xml_field
-xml_attribute(unsigned tag)
+xml_attribute_field(unsigned tag)
 {
 	if (tag >= HATF_REALLOC_NO_ALLOC && tag <= HATF_REALLOC_FREE)
 		return XML_SIZE;
@@ -47,7 +47,7 @@ xml_attribute(unsigned tag)
 		       : XML_FIELD_COUNT;
 }
 
-/* The most that a record takes without what its attributes hold. */
+/* Longest record without the contents of its attributes. */
 #define RECORD_NBYTES 512
 
 #define PUT(p, literal) textio_put_bytes(p, literal, sizeof(literal) - 1)
@@ -60,12 +60,12 @@ put_address(uint8_t *p, uint64_t address)
 	return PUT(p, "</address>");
 }
 
-/* "<alloc>", or with the attribute that the tag may have. */
+/* Put the start tag, "<alloc>", with the attribute that the tag may have. */
 static uint8_t *
 put_start(uint8_t *p, const struct hatf_record *rec, const char *name,
 	  size_t name_nbytes)
 {
-	const enum xml_field attribute = xml_attribute(rec->tag);
+	const enum xml_field attribute = xml_attribute_field(rec->tag);
 	const uint64_t value = attribute == XML_SIZE ? rec->size : rec->time;
 
 	*p++ = '<';
@@ -80,7 +80,7 @@ put_start(uint8_t *p, const struct hatf_record *rec, const char *name,
 	return p;
 }
 
-/* All elements before the attributes. */
+/* Put all elements before the attributes. */
 static uint8_t *
 put_fields(uint8_t *p, const struct hatf_record *rec)
 {
@@ -114,13 +114,13 @@ put_fields(uint8_t *p, const struct hatf_record *rec)
 }
 
 /*
- * The length of what of the text may stand as it is, from its beginning; 0: the
- * first byte is to be \xHH, or an entity.
+ * Return the length of the longest prefix that needs no escape. 0: the first
+ * byte must become \xHH or an entity.
  */
 static size_t
 plain_nbytes(const uint8_t *s, size_t nbytes)
 {
-	/* U+FFFE and U+FFFF are UTF-8, and no characters of XML. */
+	/* U+FFFE and U+FFFF are valid UTF-8, but not characters of XML. */
 	static const uint8_t none[] = { 0xef, 0xbf };
 	size_t n = 0;
 
@@ -129,7 +129,9 @@ plain_nbytes(const uint8_t *s, size_t nbytes)
 		const size_t length =
 			c < 0x80 ? 1 : textio_utf8(s + n, nbytes - n);
 
-		if (length == 0 || textio_steers(textio_code(s + n, length)) ||
+		if (length == 0 ||
+		    textio_is_terminal_control(
+			    textio_code_point(s + n, length)) ||
 		    c == '\\' || c == '<' || c == '>' || c == '&' ||
 		    (length == 3 && memcmp(s + n, none, 2) == 0 &&
 		     s[n + 2] >= 0xbe))
@@ -139,7 +141,7 @@ plain_nbytes(const uint8_t *s, size_t nbytes)
 	return n;
 }
 
-/* A comment's text, where \xHH stands for bytes as in csv. */
+/* Put the text of a comment, with \xHH for bytes as in csv. */
 static void
 put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
 {
@@ -185,7 +187,8 @@ put_record(struct sink *s, const struct hatf_record *rec)
 		if (rec->tag == HATF_COMMENT)
 			put_text(o, rec->attributes, rec->attributes_nbytes);
 		else
-			textio_hex(o, rec->attributes, rec->attributes_nbytes);
+			textio_write_hex(o, rec->attributes,
+					 rec->attributes_nbytes);
 		p = start = outfile_room(o, RECORD_NBYTES);
 	}
 	p = PUT(p, "</attributes></");

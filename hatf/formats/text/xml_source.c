@@ -1,39 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xml_source.c - HATF as XML into records (FORMATS "xml")
+ * xml_source.c - read records from HATF in XML (FORMATS "xml")
  *
- * expat parses whatever XML there may be.  It takes a microsecond or two for a record,
- * of which most are so plain that xml_plain.c can take them apart.  It is asked
- * first where content of the root may stand: at the end of the tag of a record, or of
- * the root, that was the last that expat was given.  Such a record is a whole
- * element, so expat need not see it to go on behind it.
+ * expat parses any XML, in one or two microseconds per record.  Most records
+ * are so plain that xml_plain.c can parse them.  Try that first wherever
+ * content of the root may stand: after the end tag of a record, or the start
+ * tag of the root, if expat has seen nothing since.  A plain record is a whole
+ * element, so expat can continue after it without having seen it.
  *
- * What is not plain goes to expat, up to the end of a record, so that the next one
- * may be plain again; or more of it each time, if that does not come true.  So a
- * token that expat has to begin again is seen a few times only.
+ * Pass anything else to expat, up to the end of a record, so that the next
+ * record may be plain again.  If it is not, double the length each time. expat
+ * then scans the start of a token only a few times.
  *
- * What a hostile file could make expat keep is bounded: it declares no entities,
- * names no elements but ours, and no token is longer than TOKEN_NBYTES.
+ * The memory that a hostile file can make expat use is bounded: the file may
+ * declare no entities, have no elements but ours, and no token longer than
+ * TOKEN_NBYTES.
  */
 #include "hatf/formats/text/xml_plain.h"
 
 #include <expat.h>
 #include <stdlib.h>
 
-/* What expat gets at once: the records of it are kept if they are too many. */
+/* Most bytes for expat at a time: the batch keeps surplus records. */
 #define PIECE_NBYTES ((size_t)16 * 1024)
 
-/* The longest tag, comment or declaration. */
+/* Longest tag, comment or declaration. */
 #define TOKEN_NBYTES ((int64_t)1024 * 1024)
 
-/* The longest text of an element: any comment fits, escaped byte by byte. */
+/* Longest text of an element: any comment fits, escaped byte by byte. */
 #define TEXT_NBYTES ((size_t)512 * 1024)
 
-/* What is left of the window at least where a record is looked for: more than most
- * of them have. */
+/*
+ * Bytes in the window when a record is looked for: more than most records have.
+ */
 #define RECORD_NBYTES ((size_t)4 * 1024)
 
-/* How much further an end is looked for the second time that there was none. */
+/* Minimum length for expat the second time that no end was found. */
 #define STRIDE_NBYTES ((size_t)64)
 
 struct xml {
@@ -42,38 +44,41 @@ struct xml {
 	XML_Parser expat;
 	uint64_t skipped; /* bytes that expat has not seen */
 	uint64_t skipped_lines;
-	uint64_t fed; /* bytes that it has */
-	/* Where the last tag ended that a record may follow, as expat counts. */
-	uint64_t content;
-	bool may_be_plain;    /* what comes next */
-	bool has_defaults;    /* attributes may be what only expat knows */
-	size_t stride_nbytes; /* what it gets at least */
-	unsigned depth; /* 0: outside of the root, 1: in it, 2: in a record */
+	uint64_t fed; /* bytes that expat has seen */
+	/*
+	 * End of the last tag that a record may follow, in expat's count of
+	 * bytes.
+	 */
+	uint64_t content_start;
+	bool may_be_plain; /* the next record */
+	bool has_defaults; /* attributes have defaults, known only to expat */
+	size_t stride_nbytes; /* minimum for expat */
+	unsigned depth; /* 0: outside the root, 1: in it, 2: in a record */
 	struct hatf_record rec;
 	unsigned seen; /* fields of 'rec', as bits */
 	enum xml_field field;
 	uint8_t *text; /* TEXT_NBYTES + 1 */
 	size_t text_nbytes;
-	/* The record's: it may end in a later batch than they do. */
+	/* Of 'rec'; not in the batch, because 'rec' may end in a later one. */
 	uint8_t attributes[UINT16_MAX];
 };
 
 /* ---------------------------------------------------------------- by expat */
 
-/* What expat is at, in the uncompressed file. */
+/* Return expat's position in the uncompressed file. */
 static uint64_t
-here(const struct xml *x)
+current_offset(const struct xml *x)
 {
 	return x->skipped + (uint64_t)XML_GetCurrentByteIndex(x->expat);
 }
 
-/* Reading ends at what expat is at. */
+/* Stop reading at expat's position. */
 static void
 stop_here(struct xml *x, enum hatf_status status, const char *field)
 {
 	struct source *const s = x->source;
 
-	s->offset = here(x);
+	s->offset = current_offset(x);
 	s->line = x->skipped_lines + XML_GetCurrentLineNumber(x->expat);
 	source_stop(s, status, field);
 }
@@ -86,7 +91,10 @@ stop(struct xml *x, enum hatf_status status, const char *field)
 	XML_StopParser(x->expat, XML_FALSE);
 }
 
-/* A number that is all of the NUL-terminated text, but for blanks around it. */
+/*
+ * Parse a number that fills the NUL-terminated text, except for blanks around
+ * it.
+ */
 static bool
 whole_number(uint8_t *text, uint64_t *n_ret)
 {
@@ -97,17 +105,17 @@ whole_number(uint8_t *text, uint64_t *n_ret)
 	return *text == '\0';
 }
 
-/* The attributes of a record's element. */
+/* Set the field that a record has as an attribute of its element. */
 static void
 take_attributes(struct xml *x, const char **attributes)
 {
-	const enum xml_field field = xml_attribute(x->rec.tag);
+	const enum xml_field field = xml_attribute_field(x->rec.tag);
 
 	for (; attributes[0] != NULL; attributes += 2) {
 		const size_t nbytes = strlen(attributes[1]);
 
 		if (field == XML_FIELD_COUNT ||
-		    strcmp(attributes[0], xml_names[field]) != 0) {
+		    strcmp(attributes[0], xml_field_names[field]) != 0) {
 			stop(x, HATF_BAD_FIELD, "attribute");
 			return;
 		}
@@ -117,7 +125,7 @@ take_attributes(struct xml *x, const char **attributes)
 		}
 		memcpy(x->text, attributes[1], nbytes + 1);
 		if (!whole_number(x->text, xml_number(&x->rec, field))) {
-			stop(x, HATF_BAD_FIELD, xml_names[field]);
+			stop(x, HATF_BAD_FIELD, xml_field_names[field]);
 			return;
 		}
 	}
@@ -132,7 +140,8 @@ start_record(struct xml *x, const char *name, const char **attributes)
 		stop(x, HATF_BAD_TAG, "element");
 		return;
 	}
-	x->rec = (struct hatf_record){ .tag = (uint8_t)tag, .offset = here(x) };
+	x->rec = (struct hatf_record){ .tag = (uint8_t)tag,
+				       .offset = current_offset(x) };
 	x->seen = 0;
 	take_attributes(x, attributes);
 }
@@ -143,9 +152,10 @@ start_field(struct xml *x, const char *name)
 	const unsigned open = xml_fields(x->rec.tag) & ~x->seen;
 	unsigned field = 0;
 
-	/* Of two addresses the old one comes first. */
-	while (field < XML_FIELD_COUNT && ((open >> field & 1) == 0 ||
-					   strcmp(name, xml_names[field]) != 0))
+	/* Of two addresses, the old one comes first. */
+	while (field < XML_FIELD_COUNT &&
+	       ((open >> field & 1) == 0 ||
+		strcmp(name, xml_field_names[field]) != 0))
 		field++;
 	if (field == XML_FIELD_COUNT) {
 		stop(x, HATF_BAD_FIELD, "element");
@@ -165,8 +175,8 @@ on_start(void *ctx, const char *name, const char **attributes)
 	case 0:
 		if (strcmp(name, "hatf") != 0)
 			stop(x, HATF_NOT_HATF, "element");
-		x->content = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
-			     (uint64_t)XML_GetCurrentByteCount(x->expat);
+		x->content_start = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
+				   (uint64_t)XML_GetCurrentByteCount(x->expat);
 		break;
 	case 1:
 		start_record(x, name, attributes);
@@ -180,7 +190,7 @@ on_start(void *ctx, const char *name, const char **attributes)
 	}
 }
 
-/* A record's attributes, or a comment's text, out of the text. */
+/* Set the attributes of a record or the text of a comment. */
 static void
 end_attributes(struct xml *x)
 {
@@ -211,18 +221,20 @@ end_field(struct xml *x)
 	}
 	x->text[x->text_nbytes] = '\0';
 	if (!whole_number(x->text, xml_number(&x->rec, x->field)))
-		stop(x, HATF_BAD_FIELD, xml_names[x->field]);
+		stop(x, HATF_BAD_FIELD, xml_field_names[x->field]);
 }
 
 static void
 end_record(struct xml *x)
 {
-	const unsigned missing = xml_fields(x->rec.tag) & XML_MUST & ~x->seen;
+	const unsigned missing =
+		xml_fields(x->rec.tag) & XML_REQUIRED & ~x->seen;
 	struct hatf_record *rec;
 	uint8_t *bytes;
 
 	if (missing != 0) {
-		stop(x, HATF_BAD_FIELD, xml_names[__builtin_ctz(missing)]);
+		stop(x, HATF_BAD_FIELD,
+		     xml_field_names[__builtin_ctz(missing)]);
 		return;
 	}
 	if (x->rec.attributes_nbytes != 0) {
@@ -235,8 +247,8 @@ end_record(struct xml *x)
 	rec = batch_add(&x->batch, x->rec.tag);
 	if (rec != NULL)
 		*rec = x->rec;
-	x->content = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
-		     (uint64_t)XML_GetCurrentByteCount(x->expat);
+	x->content_start = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
+			   (uint64_t)XML_GetCurrentByteCount(x->expat);
 }
 
 static void XMLCALL
@@ -245,7 +257,7 @@ on_end(void *ctx, const char *name)
 	struct xml *const x = ctx;
 
 	(void)name;
-	/* expat may go on for a tag that is both start and end. */
+	/* expat may continue at a tag that is both start and end. */
 	if (x->source->err.status != HATF_OK)
 		return;
 	switch (--x->depth) {
@@ -283,7 +295,7 @@ on_text(void *ctx, const char *text, int nbytes)
 		}
 }
 
-/* An entity could stand for text that is far longer than the file. */
+/* Reject entities: one could stand for far more text than the file has. */
 static void XMLCALL
 on_entity(void *ctx, const char *name, int is_parameter, const char *value,
 	  int value_nbytes, const char *base, const char *system_id,
@@ -300,7 +312,7 @@ on_entity(void *ctx, const char *name, int is_parameter, const char *value,
 	stop(ctx, HATF_LIMIT, "entity");
 }
 
-/* An element may have an attribute that is not written in it. */
+/* Note that an attribute may have a value that its element does not state. */
 static void XMLCALL
 on_attribute(void *ctx, const char *element, const char *name, const char *type,
 	     const char *value, int is_required)
@@ -314,7 +326,7 @@ on_attribute(void *ctx, const char *element, const char *name, const char *type,
 	x->has_defaults |= value != NULL;
 }
 
-/* What expat said, unless we made it say so. */
+/* Report expat's error, unless our own call of XML_StopParser() caused it. */
 static void
 stop_for_expat(struct xml *x)
 {
@@ -333,7 +345,7 @@ stop_for_expat(struct xml *x)
 	}
 }
 
-/* Behind the next 'byte', or NULL. */
+/* Return the position after the next 'byte', or NULL. */
 static const uint8_t *
 after(const uint8_t *next, const uint8_t *end, char byte)
 {
@@ -351,7 +363,7 @@ count_lines(const uint8_t *next, const uint8_t *end)
 	return count;
 }
 
-/* Give expat the next 'nbytes' of the window. */
+/* Pass the next 'nbytes' of the window to expat. */
 static void
 feed(struct source *s, size_t nbytes)
 {
@@ -371,13 +383,16 @@ feed(struct source *s, size_t nbytes)
 		return;
 	}
 	x->may_be_plain =
-		x->depth == 1 && x->content == x->fed && !x->has_defaults;
+		x->depth == 1 && x->content_start == x->fed && !x->has_defaults;
 	s->window.next += nbytes;
 	s->offset += nbytes;
 	s->line += count_lines(next, next + nbytes);
 }
 
-/* How much expat is to get: what ends as a record does, or the root's tag. */
+/*
+ * Return how much to pass to expat: up to the end tag of a record, or the end
+ * of the root's start tag.
+ */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
 {
@@ -409,9 +424,9 @@ begin_plain(struct input_window *w)
 				   w->buf + (w->end - w->buf), 0 };
 }
 
-/* What expat need not see has been taken up to 'p'. */
+/* Advance to 'p' past what expat need not see. */
 static void
-pass(struct source *s, const struct xml_plain *p)
+advance(struct source *s, const struct xml_plain *p)
 {
 	struct xml *const x = s->ctx;
 	const size_t nbytes = (size_t)(p->next - s->window.next);
@@ -423,7 +438,10 @@ pass(struct source *s, const struct xml_plain *p)
 	s->line += p->line_count;
 }
 
-/* Take a record where content of the root may stand, if it is plain. */
+/*
+ * Take a record where content of the root may stand.  Returns false if it is
+ * not plain.
+ */
 static bool
 take_plain(struct source *s)
 {
@@ -433,7 +451,7 @@ take_plain(struct source *s)
 	struct hatf_record *out;
 
 	xml_plain_skip(&p);
-	pass(s, &p);
+	advance(s, &p);
 	p = begin_plain(&s->window);
 	if (!xml_plain_take(&p, &x->batch, &rec))
 		return false;
@@ -441,13 +459,13 @@ take_plain(struct source *s)
 	out = batch_add(&x->batch, rec.tag);
 	if (out != NULL)
 		*out = rec;
-	pass(s, &p);
+	advance(s, &p);
 	return true;
 }
 
 /* ------------------------------------------------------------------ source */
 
-/* The file ends. */
+/* Finish the document at the end of the file. */
 static void
 end_file(struct source *s)
 {
@@ -457,7 +475,7 @@ end_file(struct source *s)
 	source_stop_at_end(s, !is_whole, "XML");
 }
 
-/* Take a record, or what else there may be. */
+/* Take a plain record, or pass a piece to expat. */
 static void
 take_piece(struct source *s)
 {
@@ -481,7 +499,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	struct xml *const x = s->ctx;
 
 	batch_begin(&x->batch, records, max);
-	while (batch_wants(&x->batch) && s->err.status == HATF_OK)
+	while (batch_has_room(&x->batch) && s->err.status == HATF_OK)
 		take_piece(s);
 	return batch_end(&x->batch, s);
 }
@@ -522,7 +540,7 @@ close_source(struct source *s)
 	free(x);
 }
 
-/* Does it begin with the text, or, if 'nbytes' is less, with as much of it? */
+/* Return true if the bytes begin with the text, or are a prefix of it. */
 static bool
 begins(const uint8_t *p, size_t nbytes, const char *text)
 {
@@ -531,8 +549,10 @@ begins(const uint8_t *p, size_t nbytes, const char *text)
 	return memcmp(p, text, nbytes < length ? nbytes : length) == 0;
 }
 
-/* Behind the blanks, declaration and comments in front of a document; NULL: they do
- * not end here. */
+/*
+ * Return the position after the blanks, declaration and comments before a
+ * document, or NULL if they do not end within the bytes.
+ */
 static const uint8_t *
 skip_prolog(const uint8_t *p, const uint8_t *end)
 {
@@ -555,7 +575,7 @@ skip_prolog(const uint8_t *p, const uint8_t *end)
 	}
 }
 
-/* Where the prolog is longer than what there is to see, the parser will tell. */
+/* Accept a prolog that is longer than these bytes: the parser will judge. */
 bool
 xml_recognise(const uint8_t *bytes, size_t nbytes)
 {
@@ -569,7 +589,7 @@ xml_recognise(const uint8_t *bytes, size_t nbytes)
 	p = skip_prolog(p, end);
 	if (p == NULL || p == end)
 		return true;
-	/* "hatf" is not all of a longer name. */
+	/* Reject a longer name that begins with "hatf". */
 	if (begins(p, (size_t)(end - p), "<hatf"))
 		return end - p <= 5 ||
 		       (p[5] != '\0' && strchr(" \t\r\n/>", p[5]) != NULL);
