@@ -108,7 +108,7 @@ PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c tests/faul
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
 HEADERS := $(wildcard hatf/hatf*.h) preload/hatftrace.h
-SOURCES := $(call below,hatf preload tools tests,*.[ch])
+SOURCES := $(filter-out tests/data/%,$(call below,hatf preload tools tests,*.[ch]))
 
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
 

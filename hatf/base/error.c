@@ -56,8 +56,8 @@ static const char *const violation_text[] = {
 	[HATF_VIOLATION_TIME] = "the time goes backwards",
 	[HATF_VIOLATION_THREAD] = "unknown thread, or thread created twice",
 	[HATF_VIOLATION_HEAP] = "unknown heap, or heap created twice",
-	[HATF_VIOLATION_PAIRING] = "the alloc or free does not match the "
-				   "realloc that announced it",
+	[HATF_VIOLATION_PAIRING] =
+		"the alloc or free is not as its realloc announced it",
 };
 
 static const char *const heritage_text[] = {

@@ -209,7 +209,7 @@ passes 'a pool' x.hatf
 passes 'a pool without its heap' dropped.hatf
 
 # -------------------------------------------------------- announced records
-announced='the alloc or free does not match the realloc that announced it'
+announced='the alloc or free is not as its realloc announced it'
 # announce WHAT RECORD1 RECORD2, words: behind a realloc from 0x1000 to 0x2000
 announce()
 {
