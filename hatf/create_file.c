@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * create_file.c - files by name: one that is found, one for what comes from a trace
+ * create_file.c - files by name: one that is found, one for what comes from a
+ * trace
  *
  * A trace holds command lines, file names and addresses, so what is made of it
  * is for its owner alone.  The mode of the input is not taken over: a pipe has
@@ -32,8 +33,10 @@ take_over(int fd)
 		errno = EPERM;
 		return false;
 	}
-	/* File systems without modes, such as FAT, refuse; they have no secrets
-	 * to keep. */
+	/*
+	 * File systems without modes, such as FAT, refuse; they have no secrets
+	 * to keep.
+	 */
 	if ((st.st_mode & 07777) != OWNER_ONLY && fchmod(fd, OWNER_ONLY) != 0 &&
 	    errno != EPERM)
 		return false;

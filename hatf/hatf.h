@@ -12,8 +12,9 @@
  *
  * In comments, "FORMAT" cites a heading of FORMAT.md, which specifies HATF;
  * "FORMATS" one of formats/FORMATS.md, which specifies the other formats; and
- * "RINGS" one of rings/RINGS.md, which specifies the ring file.  HATF 1.0 itself is appendix A of Chilimbi, Jones, Zorn: "Designing a
- * Trace Format for Heap Allocation Events", ISMM 2000.
+ * "RINGS" one of rings/RINGS.md, which specifies the ring file.  HATF 1.0
+ *itself is appendix A of Chilimbi, Jones, Zorn: "Designing a Trace Format for
+ *Heap Allocation Events", ISMM 2000.
  *
  * A complete program: print how many bytes a program asked for.
  *

@@ -2,9 +2,9 @@
 /*
  * reader.c - hatf_reader: a file, pipe or descriptor into records
  *
- * The part that all formats share, see formats/format.h: opens the file, picks the
- * format, counts, lets 'framing' look at the comments, and keeps the error until
- * the records before it have been delivered.
+ * The part that all formats share, see formats/format.h: opens the file, picks
+ * the format, counts, lets 'framing' look at the comments, and keeps the error
+ * until the records before it have been delivered.
  */
 #include "hatf/reader.h"
 #include "hatf/base/sized.h"
@@ -166,8 +166,10 @@ is_named(const struct format *named)
 	return named != NULL && (named->by_name || named->recognise == NULL);
 }
 
-/* Is it a trace, and in which format?  In the one that is given, if its content
- * cannot tell. */
+/*
+ * Is it a trace, and in which format?  In the one that is given, if its content
+ * cannot tell.
+ */
 static enum hatf_status
 recognise(struct hatf_reader *reader)
 {

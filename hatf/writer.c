@@ -260,7 +260,9 @@ hatf_writer_error(const struct hatf_writer *w)
 	return &w->sink.err;
 }
 
-/* ------------------------------------------------------- opening and closing */
+/*
+ * ------------------------------------------------------- opening and closing
+ */
 
 /* Prepare the header, for formats that do not make it themselves. */
 static enum hatf_status
@@ -281,8 +283,8 @@ make_header(struct hatf_writer *w)
 }
 
 /*
- * What the options say of how to compress; false if that is not to be had.  Formats
- * that compress on their own do it their way.
+ * What the options say of how to compress; false if that is not to be had.
+ * Formats that compress on their own do it their way.
  */
 static bool
 find_compression(const struct format *format,

@@ -2,10 +2,11 @@
 /*
  * hatftrace.h - what a program may tell the tracer that records it
  *
- * For C and C++.  Nothing need be linked: the functions that do the work are weak,
- * and are there when libhatftrace.so is preloaded.  Without it, each call below is a
- * look at a null pointer and does nothing, so a program may be shipped with them.
- * All may be called from any thread, but not from signal handlers; errno is kept.
+ * For C and C++.  Nothing need be linked: the functions that do the work are
+ * weak, and are there when libhatftrace.so is preloaded.  Without it, each call
+ * below is a look at a null pointer and does nothing, so a program may be
+ * shipped with them. All may be called from any thread, but not from signal
+ * handlers; errno is kept.
  */
 #ifndef HATFTRACE_H
 #define HATFTRACE_H
@@ -33,10 +34,11 @@ void hatftrace_client_heap_realloc(uint64_t heap, const void *old,
 				   const void *p, size_t size) HATFTRACE_WEAK;
 
 /*
- * Begin to record (into a new trace), end the trace, or have in its file all that
- * has happened up to now.  Returns 0 when it is done; -1 if there is no tracer,
- * if it is so already, or if it failed.  Every event of the calling thread after a
- * start and before a stop is recorded; those of the others, about.
+ * Begin to record (into a new trace), end the trace, or have in its file all
+ * that has happened up to now.  Returns 0 when it is done; -1 if there is no
+ * tracer, if it is so already, or if it failed.  Every event of the calling
+ * thread after a start and before a stop is recorded; those of the others,
+ * about.
  */
 static inline int
 hatftrace_start(void)
@@ -64,8 +66,10 @@ hatftrace_is_recording(void)
 					     : 0;
 }
 
-/* Put a comment with this text, of which 256 bytes count, into the trace.  NULL
- * is no mark. */
+/*
+ * Put a comment with this text, of which 256 bytes count, into the trace.  NULL
+ * is no mark.
+ */
 static inline void
 hatftrace_mark(const char *text)
 {
@@ -77,14 +81,14 @@ hatftrace_mark(const char *text)
  * Pools.  A heap is what hands out parts of memory that it has got as a whole:
  * what it does is recorded beside, and apart from, what malloc() did for it.
  *
- * create: the name is for people, 16 bytes of it count, NULL is allowed.  Returns
- * the number of the heap, for the calls below; 0 without a tracer, and then they do
- * nothing.  Numbers are not used again.
- * destroy: all that the heap has handed out is gone with it.
- * alloc: call it after the block at 'p' (NULL: there was none, and nothing is
- * recorded) has been taken, before anybody else knows of it.  free: before the block can be taken again.  realloc: after 'old' has
- * become 'p' and before it can be taken again; either may be NULL, for a block
- * that began, or ('size' 0) that ended, by it.
+ * create: the name is for people, 16 bytes of it count, NULL is allowed.
+ * Returns the number of the heap, for the calls below; 0 without a tracer, and
+ * then they do nothing.  Numbers are not used again. destroy: all that the heap
+ * has handed out is gone with it. alloc: call it after the block at 'p' (NULL:
+ * there was none, and nothing is recorded) has been taken, before anybody else
+ * knows of it.  free: before the block can be taken again.  realloc: after
+ * 'old' has become 'p' and before it can be taken again; either may be NULL,
+ * for a block that began, or ('size' 0) that ended, by it.
  */
 static inline uint64_t
 hatftrace_heap_create(const char *name)

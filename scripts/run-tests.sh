@@ -72,13 +72,27 @@ source_of()
 	esac
 }
 
-# purpose_of TEST: the rest of the source's line "NAME - PURPOSE".
+# purpose_of TEST: the rest of the source's line "NAME - PURPOSE", which may go on in
+# the lines after it, up to an empty one.
 purpose_of()
 {
 	local file
 
 	file=$(source_of "$1")
-	sed -n "s|^[#/ ]*[*]* *${file##*/} - ||p" "$file" 2>/dev/null | head -n 1
+	awk -v name="${file##*/} - " '
+		{
+			line = $0
+			gsub(/^[#\/ ]*\*? */, "", line)
+			sub(/ *\*\/$/, "", line)
+		}
+		said && (line == "" || /^[^#\/ ]/) { exit }
+		said { text = text " " line }
+		index(line, name) == 1 {
+			said = 1
+			text = substr(line, length(name) + 1)
+		}
+		/\*\/$/ && said { exit }
+		END { print text }' "$file" 2>/dev/null
 }
 
 # run INDEX: run one test; its results go to files in $work that are named so.

@@ -33,8 +33,8 @@ struct inflate_ahead_member {
 struct inflate_ahead;
 
 /*
- * Start 'jobs' threads, at most HATF_READER_JOBS_MAX.  Return NULL if none can be
- * started.
+ * Start 'jobs' threads, at most HATF_READER_JOBS_MAX.  Return NULL if none can
+ * be started.
  */
 struct inflate_ahead *inflate_ahead_open(unsigned jobs);
 

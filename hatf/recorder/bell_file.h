@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bell_file.h - the file by which 'hatf ctl' calls a process without a writer thread
+ * bell_file.h - the file by which 'hatf ctl' calls a process without a writer
+ * thread
  *
- * NUMBER.bell lies beside the sockets (socket_path.h).  The traced process makes it,
- * locks it (flock(2)) before it writes anything, and holds the lock as long as it maps
- * the file.  'hatf ctl' writes an enum bell_call into the first byte; the next
- * allocation of the process finds the byte.  The rest is the status of the process
- * when it made the file, which does not change until the process is called.
+ * NUMBER.bell lies beside the sockets (socket_path.h).  The traced process
+ * makes it, locks it (flock(2)) before it writes anything, and holds the lock
+ * as long as it maps the file.  'hatf ctl' writes an enum bell_call into the
+ * first byte; the next allocation of the process finds the byte.  The rest is
+ * the status of the process when it made the file, which does not change until
+ * the process is called.
  */
 #ifndef BELL_FILE_H
 #define BELL_FILE_H

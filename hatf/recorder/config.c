@@ -11,8 +11,9 @@
 #define NS_PER_SEC 1000000000ull
 
 /*
- * The default for the ring of the initial thread, which does all the work in many
- * programs: large enough to go on while the writer thread waits for a processor.
+ * The default for the ring of the initial thread, which does all the work in
+ * many programs: large enough to go on while the writer thread waits for a
+ * processor.
  */
 #define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
 #define RING_NBYTES_MIN	   (4ull << 10) /* room for a few dozen events */

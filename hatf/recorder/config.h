@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config.h - the recorder's environment variables: their names, rules and values
+ * config.h - the recorder's environment variables: their names, rules and
+ * values
  *
- * The recorder and 'hatf record' both judge values by this table, so they agree.
- * Tests compare README.md and libhatftrace(7) with it.  The functions run in a traced
- * program: they allocate nothing, take no lock and leave errno alone.
+ * The recorder and 'hatf record' both judge values by this table, so they
+ * agree. Tests compare README.md and libhatftrace(7) with it.  The functions
+ * run in a traced program: they allocate nothing, take no lock and leave errno
+ * alone.
  */
 #ifndef CONFIG_H
 #define CONFIG_H
@@ -24,7 +26,10 @@ enum config_clock {
 	CONFIG_CLOCK_NS,
 };
 
-/* The large members come last: most programs touch only the first bytes of them. */
+/*
+ * The large members come last: most programs touch only the first bytes of
+ * them.
+ */
 struct config {
 	enum config_clock clock;
 	int level; /* of compression; 0: none */
@@ -66,8 +71,8 @@ size_t config_find_variable(const char *string);
 bool config_set(struct config *c, size_t variable, const char *value);
 
 /*
- * Set every variable, NULL to its default.  Returns CONFIG_VARIABLE_COUNT, or the
- * number of the first variable whose value is wrong.
+ * Set every variable, NULL to its default.  Returns CONFIG_VARIABLE_COUNT, or
+ * the number of the first variable whose value is wrong.
  */
 size_t config_set_all(struct config *c,
 		      const char *const values[CONFIG_VARIABLE_COUNT]);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sanitizer_names.h - symbols by which a program shows the run-time of a sanitizer
+ * sanitizer_names.h - symbols by which a program shows the run-time of a
+ * sanitizer
  *
- * The recorder looks for them among the loaded objects, 'hatf record' in the file of
- * the command.
+ * The recorder looks for them among the loaded objects, 'hatf record' in the
+ * file of the command.
  */
 #ifndef SANITIZER_NAMES_H
 #define SANITIZER_NAMES_H
 
 /*
- * Each run-time that is a shared library defines one of these functions, and so do
- * most that are linked statically.  AddressSanitizer comes first, because it brings
- * LeakSanitizer with it.
+ * Each run-time that is a shared library defines one of these functions, and so
+ * do most that are linked statically.  AddressSanitizer comes first, because it
+ * brings LeakSanitizer with it.
  */
 static const struct {
 	const char *init, *name;
@@ -25,8 +26,9 @@ static const struct {
 #define SANITIZER_COUNT (sizeof(sanitizer_inits) / sizeof(*sanitizer_inits))
 
 /*
- * gcc's run-times, linked statically, export to libraries only the functions that
- * they intercept.  A program that exports all of these has such a run-time.
+ * gcc's run-times, linked statically, export to libraries only the functions
+ * that they intercept.  A program that exports all of these has such a
+ * run-time.
  */
 static const char *const sanitizer_intercepted[] = { "malloc", "pthread_create",
 						     "sigaction", "_exit" };

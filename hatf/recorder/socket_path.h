@@ -2,16 +2,16 @@
 /*
  * socket_path.h - where the socket or bell of a traced process is
  *
- * The folder is the first of these three that the process may use, where UID is its
- * effective user:
+ * The folder is the first of these three that the process may use, where UID is
+ *its effective user:
  *
  *	$XDG_RUNTIME_DIR/hatftrace
  *	/run/user/UID/hatftrace
  *	/tmp/hatftrace-UID
  *
- * In the folder lie PID.sock, or PID.soc-... for the moment in which the process makes
- * the socket, or PID.bell (bell_file.h), where PID is the process's number in its own
- * PID namespace.
+ * In the folder lie PID.sock, or PID.soc-... for the moment in which the
+ *process makes the socket, or PID.bell (bell_file.h), where PID is the
+ *process's number in its own PID namespace.
  */
 #ifndef SOCKET_PATH_H
 #define SOCKET_PATH_H

@@ -14,8 +14,8 @@
 void narrate_put_clock(struct narrator *n, const char *name);
 
 /*
- * Put the comment of an EVENT_FORK; or that of an EVENT_REALLOC_BEGIN, a realloc
- * that was in progress during a fork.
+ * Put the comment of an EVENT_FORK; or that of an EVENT_REALLOC_BEGIN, a
+ * realloc that was in progress during a fork.
  */
 void narrate_put_fork(struct narrator *n, const struct order_source *source,
 		      const struct event *ev);

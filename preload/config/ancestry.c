@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ancestry.c - see ancestry.h; the keys are those of hatf/FORMAT.md, "Header" */
+/*
+ * ancestry.c - see ancestry.h; the keys are those of hatf/FORMAT.md, "Header"
+ */
 
 #include "preload/config/ancestry.h"
 
@@ -74,9 +76,10 @@ read_process(uint64_t pid, struct process *ret)
 }
 
 /*
- * What is known, of this process or, in the child of a fork, of the parent; and then
- * of the child too, but for its parent.  Within a page, of which the fork takes one
- * state: if 'is_known' is set there, the rest is what it was set after.
+ * What is known, of this process or, in the child of a fork, of the parent; and
+ * then of the child too, but for its parent.  Within a page, of which the fork
+ * takes one state: if 'is_known' is set there, the rest is what it was set
+ * after.
  */
 static _Alignas(256) struct {
 	struct process self, ancestors[ANCESTORS_MAX];

@@ -13,15 +13,15 @@
 #include "hatf/codec/comment_text.h"
 
 /*
- * Find it out, once for each process: by the thread that starts its trace, or by the
- * writer of one that began dormant.  The child of a fork takes over what its parent
- * knew.
+ * Find it out, once for each process: by the thread that starts its trace, or
+ * by the writer of one that began dormant.  The child of a fork takes over what
+ * its parent knew.
  */
 void lineage_read(void);
 
 /*
- * The header's lines "pid_start" and "ancestors"; none where /proc does not show
- * them.
+ * The header's lines "pid_start" and "ancestors"; none where /proc does not
+ * show them.
  */
 void lineage_add(struct text *t);
 

@@ -15,9 +15,9 @@
 bool environment_read(char *const environment[], struct config *config_ret);
 
 /*
- * The settings of this process, which the thread that starts its trace reads from
- * 'environment', as above.  Constant from then on; what they say before is of no
- * use.
+ * The settings of this process, which the thread that starts its trace reads
+ * from 'environment', as above.  Constant from then on; what they say before is
+ * of no use.
  */
 bool config_read_own(char *const environment[]);
 const struct config *config_own(void);

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 /*
- * Run 'body' in a new thread with all signals blocked; when it returns the thread
- * ends.  'keep' are the 'n' descriptors that the thread has, at most
+ * Run 'body' in a new thread with all signals blocked; when it returns the
+ * thread ends.  'keep' are the 'n' descriptors that the thread has, at most
  * SPAWN_KEEP_MAX; -1 is none.  False if the system refuses (errno).
  */
 #define SPAWN_KEEP_MAX 4
@@ -28,11 +28,15 @@ bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
  */
 bool spawn_run_here(int (*body)(void *), void *argument);
 
-/* Does the thread live that spawn_thread() has made last?  Any thread may ask. */
+/*
+ * Does the thread live that spawn_thread() has made last?  Any thread may ask.
+ */
 bool spawn_is_alive(void);
 
-/* Return when the thread that spawn_thread() has made is no more, if there is
- * one. */
+/*
+ * Return when the thread that spawn_thread() has made is no more, if there is
+ * one.
+ */
 void spawn_await_gone(void);
 
 #endif /* HIDDEN_THREAD_H */

@@ -280,9 +280,9 @@ privileges_may_change_user(void)
 }
 
 /*
- * What only counts for programs that a thread executes, which this one never does:
- * the program may give it up at any time.  Unless it may not, or a filter is there that
- * might not let it live.
+ * What only counts for programs that a thread executes, which this one never
+ * does: the program may give it up at any time.  Unless it may not, or a filter
+ * is there that might not let it live.
  */
 static void
 limit_inheritance(void)

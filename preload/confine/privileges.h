@@ -2,25 +2,28 @@
 /*
  * privileges.h - the writer thread never has more privileges than the program
  *
- * User, group and capabilities belong to a thread.  libc makes a change by setuid(3)
- * and its kin one of the whole process, but does not know the writer thread.  So the
- * calling thread, when its own change is done, has the writer make the same: it
- * leaves its credentials here, and waits until the writer has taken them on.
+ * User, group and capabilities belong to a thread.  libc makes a change by
+ * setuid(3) and its kin one of the whole process, but does not know the writer
+ * thread.  So the calling thread, when its own change is done, has the writer
+ * make the same: it leaves its credentials here, and waits until the writer has
+ * taken them on.
  *
- * So with filters on system calls and Landlock's rules, which belong to a thread, too,
- * in a process of one thread.  (Where there are more the kernel gives a filter to all
- * of them, the writer as well, or it is that thread's own affair.)
+ * So with filters on system calls and Landlock's rules, which belong to a
+ * thread, too, in a process of one thread.  (Where there are more the kernel
+ * gives a filter to all of them, the writer as well, or it is that thread's own
+ * affair.)
  *
  * For that the writer keeps the capabilities CAP_SETUID, CAP_SETGID and
- * CAP_SYS_CHROOT as long as the program has them, and no others; they are in force only
- * while it uses them.
+ * CAP_SYS_CHROOT as long as the program has them, and no others; they are in
+ * force only while it uses them.
  *
- * What the program changes by the system call instruction itself nobody sees.  Against
- * that there is Landlock (landlock.h), and no filter on system calls: the kernel refuses
- * a filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) while one thread has a filter that
- * the calling thread has not, and such calls come past us, too.  Java programs
- * (Elasticsearch) find syscall(3) in libc itself, Go programs (Beats) do without libc;
- * both would go on without their own filter.
+ * What the program changes by the system call instruction itself nobody sees.
+ * Against that there is Landlock (landlock.h), and no filter on system calls:
+ * the kernel refuses a filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) while
+ * one thread has a filter that the calling thread has not, and such calls come
+ * past us, too.  Java programs (Elasticsearch) find syscall(3) in libc itself,
+ * Go programs (Beats) do without libc; both would go on without their own
+ * filter.
  */
 #ifndef PRIVILEGES_H
 #define PRIVILEGES_H
@@ -31,25 +34,29 @@
 #include <sys/types.h>
 
 /*
- * Where the program's new filter would not let the writer do its work, the writer gets
- * one of its own instead, PRIVILEGES_SEAL: it may write to what it has open, wait, map
- * memory that is not executable, and end.  It opens nothing any more.
+ * Where the program's new filter would not let the writer do its work, the
+ * writer gets one of its own instead, PRIVILEGES_SEAL: it may write to what it
+ * has open, wait, map memory that is not executable, and end.  It opens nothing
+ * any more.
  */
 extern const void *const PRIVILEGES_SEAL;
 
 struct privileges {
 	uid_t uid[3]; /* real, effective, saved */
 	gid_t gid[3];
-	uid_t fs_uid; /* for files: the effective ones, unless it has said else */
+	uid_t fs_uid; /* for files: the effective ones, unless it has said else
+		       */
 	gid_t fs_gid;
 	uint64_t capabilities; /* permitted ones */
 	int group_count;
 	gid_t *groups; /* 'groups_nbytes' long, mapped */
 	size_t groups_nbytes;
-	pid_t root_of; /* the thread whose root directory counts; 0: no change */
+	pid_t root_of; /* the thread whose root directory counts; 0: no change
+			*/
 	/* struct sock_fprog of a new one, and nothing else changes; or NULL */
 	const void *filter;
-	int ruleset; /* the program's descriptor of a new Landlock ruleset, or -1 */
+	int ruleset; /* the program's descriptor of a new Landlock ruleset, or
+			-1 */
 };
 
 /* Of the calling thread.  False: they cannot be had. */
@@ -62,14 +69,15 @@ void privileges_fini(struct privileges *p);
 bool privileges_take_on(const struct privileges *p);
 
 /*
- * The writer thread, first of all: give up all capabilities but the three, and what
- * could bring back others.
+ * The writer thread, first of all: give up all capabilities but the three, and
+ * what could bring back others.
  */
 void privileges_limit(void);
 
 /*
- * A thread of the program that does the writer's work: it has no more privileges for
- * it than the writer thread would have.  privileges_raise() gives it back those that it had.
+ * A thread of the program that does the writer's work: it has no more
+ * privileges for it than the writer thread would have.  privileges_raise()
+ * gives it back those that it had.
  */
 struct privileges_lowered {
 	uint64_t effective, permitted, inheritable;

@@ -2,8 +2,8 @@
 /*
  * sandbox.c - see sandbox.h
  *
- * A filter is a program in classic BPF of a few dozen instructions over the number
- * of the call and its arguments; it is run here as the kernel would.
+ * A filter is a program in classic BPF of a few dozen instructions over the
+ * number of the call and its arguments; it is run here as the kernel would.
  */
 
 #include "preload/confine/sandbox.h"
@@ -198,8 +198,10 @@ static const struct call writer_calls[] = {
 	{ SYS_exit, { 0 } },
 };
 
-/* On threads of the program: where the writer sleeps for orders (control.c),
- * and where a new thread wants the ring of one that has ended (thread.c). */
+/*
+ * On threads of the program: where the writer sleeps for orders (control.c),
+ * and where a new thread wants the ring of one that has ended (thread.c).
+ */
 static const struct call wake_calls[] = {
 	{ SYS_tgkill, { 0, 0, 32 } },
 	{ SYS_tgkill, { 0, 0, 0 } },
@@ -210,8 +212,10 @@ static const struct call action_calls[] = {
 	{ SYS_rt_sigaction, { SIGTERM } },
 };
 
-/* On threads of the program that have changed their privileges
- * (privileges.c). */
+/*
+ * On threads of the program that have changed their privileges
+ * (privileges.c).
+ */
 static const struct call ask_calls[] = {
 	{ SYS_capget, { 0 } },	     { SYS_getresuid, { 0 } },
 	{ SYS_getresgid, { 0 } },    { SYS_getgroups, { 0 } },
@@ -264,8 +268,10 @@ static const struct call start_calls[] = {
 	{ SYS_prctl, { 15 } },
 };
 
-/* Does the call do more than fail?  The kernel kills by an action that it does
- * not know. */
+/*
+ * Does the call do more than fail?  The kernel kills by an action that it does
+ * not know.
+ */
 static bool
 is_deadly(uint32_t action)
 {

@@ -2,9 +2,10 @@
 /*
  * sandbox.h - filters that a program puts on its own system calls
  *
- * From then on the kernel may end the program for a call of ours.  A filter that
- * comes by prctl(2) or seccomp(2) is tried on our calls before it is in force
- * (interpose_sandbox.c); one by which we would do harm ends the trace first.
+ * From then on the kernel may end the program for a call of ours.  A filter
+ * that comes by prctl(2) or seccomp(2) is tried on our calls before it is in
+ * force (interpose_sandbox.c); one by which we would do harm ends the trace
+ * first.
  */
 #ifndef SANDBOX_H
 #define SANDBOX_H
@@ -32,8 +33,9 @@ enum sandbox_harm {
 };
 
 /*
- * Which of these this filter would do; 'program' is the struct sock_fprog that the
- * program has given, and may be anything.  0 also for what the kernel will refuse.
+ * Which of these this filter would do; 'program' is the struct sock_fprog that
+ * the program has given, and may be anything.  0 also for what the kernel will
+ * refuse.
  */
 unsigned sandbox_harm(const void *program);
 

@@ -32,9 +32,9 @@ void *late_entry(void *handle, const char *name)
 	__attribute__((visibility("hidden")));
 
 /*
- * late_find(), and where it returns NULL, the real dlsym() as if the caller had called
- * it: whose caller it is, it tells by its return address.  No compiler promises
- * such a jump.
+ * late_find(), and where it returns NULL, the real dlsym() as if the caller had
+ * called it: whose caller it is, it tells by its return address.  No compiler
+ * promises such a jump.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -106,8 +106,10 @@ static _Atomic int looking_pid; /* 0: nobody looks */
 /* Do the program's calls reach us?  Constant once the process has started. */
 static bool is_followed;
 
-/* How often others try while one thread looks; with a pause after the first
- * ones. */
+/*
+ * How often others try while one thread looks; with a pause after the first
+ * ones.
+ */
 #define WAITS_MAX     2000u
 #define WAITS_UNSLEPT 100u
 #define WAIT_NS	      100000u
@@ -205,8 +207,10 @@ look(bool in_time)
 {
 	const bool is_locked = begin_looking();
 
-	/* In time, the loader's lock keeps out everybody but a fork under
-	 * way. */
+	/*
+	 * In time, the loader's lock keeps out everybody but a fork under
+	 * way.
+	 */
 	if (is_locked || in_time)
 		look_at_changes(in_time);
 	if (is_locked)
@@ -269,8 +273,10 @@ follow_loads(const struct patch_slot *slot, void *unused)
 	    *slot->at != lookup_all(CATCH).first)
 		return;
 	memcpy(&real_catch, slot->at, sizeof(real_catch));
-	/* That there may be no place for an error is older than this
-	 * function. */
+	/*
+	 * That there may be no place for an error is older than this
+	 * function.
+	 */
 	if (patch_write(slot, (void *)(uintptr_t)our_catch) &&
 	    lookup_all("__libc_early_init").first != NULL)
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
@@ -291,9 +297,9 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 }
 
 /*
- * What is to be had instead of the function 'name', or NULL.  What RTLD_NEXT is depends
- * on the caller, and so does RTLD_DEFAULT for what is loaded locally: the one is left
- * alone, the other too where it is not found from here.
+ * What is to be had instead of the function 'name', or NULL.  What RTLD_NEXT is
+ * depends on the caller, and so does RTLD_DEFAULT for what is loaded locally:
+ * the one is left alone, the other too where it is not found from here.
  */
 void *
 late_find(void *handle, const char *name)

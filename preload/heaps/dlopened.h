@@ -4,8 +4,8 @@
  *
  * What a program loads by dlopen(3) it finds by dlsym(3): a function of the
  * library itself, or the one of a plug-in that calls it.  So the places from
- * which objects call dlsym() are changed to call ours (see patch_calls.h), which
- * gives what stands in front of a function instead of it.
+ * which objects call dlsym() are changed to call ours (see patch_calls.h),
+ * which gives what stands in front of a function instead of it.
  *
  * dlopen() is not touched: what it does depends on where it is called from.
  * The loader has a slot of its own, which can be changed, by which it calls the

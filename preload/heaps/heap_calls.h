@@ -2,12 +2,13 @@
 /*
  * heap_calls.h - record what is taken from an allocator that has several heaps
  *
- * Between the functions that stand in front of such an allocator's own and heap_table.h,
- * which knows the heap of each block.  A NULL for a heap is malloc's, heap 0.
+ * Between the functions that stand in front of such an allocator's own and
+ * heap_table.h, which knows the heap of each block.  A NULL for a heap is
+ * malloc's, heap 0.
  *
- * Where that allocator is malloc() too, a block of a heap may be freed by free() or
- * operator delete, and malloc() may take from one: from the first heap on the calls of C's
- * functions come by here as well.
+ * Where that allocator is malloc() too, a block of a heap may be freed by
+ * free() or operator delete, and malloc() may take from one: from the first
+ * heap on the calls of C's functions come by here as well.
  */
 #ifndef HEAP_CALLS_H
 #define HEAP_CALLS_H
@@ -18,14 +19,15 @@
 #include "preload/heaps/heap_table.h"
 
 /*
- * The heap that 'p' is of, which has been taken from malloc() or another function that
- * is not told a heap.  'p' may be NULL, of a call that failed.
+ * The heap that 'p' is of, which has been taken from malloc() or another
+ * function that is not told a heap.  'p' may be NULL, of a call that failed.
  */
 typedef struct pool *pooled_of_fn(const void *p);
 
 /*
- * The allocator which has the function 'companion' has its first heap, or will have
- * it now.  To be called where the loader's lock may be taken.  Keeps errno.
+ * The allocator which has the function 'companion' has its first heap, or will
+ * have it now.  To be called where the loader's lock may be taken.  Keeps
+ * errno.
  */
 void pooled_begin(pooled_of_fn *of, const void *companion);
 
@@ -38,8 +40,9 @@ struct pool *pooled_of(const void *p);
 /* Allocations ------------------------------------------------------------- */
 
 /*
- * 'p' has been taken from the heap, or if it is NULL, it has failed.  'alignment' is
- * 0 where none was asked for; 'flags' are EVENT_FLAG_ZEROED or 0.  Returns 'p'.
+ * 'p' has been taken from the heap, or if it is NULL, it has failed.
+ * 'alignment' is 0 where none was asked for; 'flags' are EVENT_FLAG_ZEROED or
+ * 0.  Returns 'p'.
  */
 void *pooled_took(struct pool *pool, void *p, size_t size, size_t alignment,
 		  unsigned flags);
@@ -49,7 +52,9 @@ size_t pooled_product(size_t n, size_t size);
 
 /* Frees ------------------------------------------------------------------- */
 
-/* 'p' will be freed.  False: it is malloc's, or NULL, and nothing is recorded. */
+/*
+ * 'p' will be freed.  False: it is malloc's, or NULL, and nothing is recorded.
+ */
 bool pooled_drop_other(const void *p);
 
 /* 'p' will be freed; it may be NULL. */
@@ -58,8 +63,8 @@ void pooled_drop(const void *p);
 /* Reallocs ---------------------------------------------------------------- */
 
 /*
- * One under way.  It may go from one heap to another, which HATF's realloc cannot
- * say: that is a realloc that frees, and an alloc.
+ * One under way.  It may go from one heap to another, which HATF's realloc
+ * cannot say: that is a realloc that frees, and an alloc.
  */
 struct pooled_change {
 	struct pool *from, *to;
@@ -74,8 +79,8 @@ struct pooled_change {
 struct pooled_change pooled_change_begin(void *old, size_t size);
 
 /*
- * It has returned c->p, taken from c->to.  If an exception ends the real call, it
- * has failed.
+ * It has returned c->p, taken from c->to.  If an exception ends the real call,
+ * it has failed.
  */
 void pooled_change_end(struct pooled_change *c);
 

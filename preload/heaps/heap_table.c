@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* heap_table.c - see heap_table.h; two hash tables with chains, and one lock for all */
+/*
+ * heap_table.c - see heap_table.h; two hash tables with chains, and one lock
+ * for all
+ */
 
 #include "preload/heaps/heap_table.h"
 
@@ -54,8 +57,8 @@ static union cell *free_cells;
 static _Atomic uint32_t lock_word;
 
 /*
- * Who holds the lock over a fork, by an address of a thread's own, which its child
- * has too; and how often more.  Other handlers of that fork may allocate.
+ * Who holds the lock over a fork, by an address of a thread's own, which its
+ * child has too; and how often more.  Other handlers of that fork may allocate.
  */
 static _Atomic uintptr_t forker;
 static unsigned forker_depth;
@@ -430,7 +433,9 @@ pools_knows(const void *p)
 	return known;
 }
 
-/* What becomes of all blocks of a heap is known only afterwards --------------- */
+/*
+ * What becomes of all blocks of a heap is known only afterwards ---------------
+ */
 
 struct pools_block {
 	struct block block;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_table.h - the heaps of an allocator that has several, and which block is of which
+ * heap_table.h - the heaps of an allocator that has several, and which block is
+ * of which
  *
- * Such an allocator frees a block without being told its heap, and the trace must
- * say it.  The allocator knows a heap by a handle, the address of something of its
- * own; the trace by a number, which is not used again.
+ * Such an allocator frees a block without being told its heap, and the trace
+ * must say it.  The allocator knows a heap by a handle, the address of
+ * something of its own; the trace by a number, which is not used again.
  *
- * All may be called by any thread.  A block is put before anybody else may know of
- * it, and taken before the real free; errno is kept.
+ * All may be called by any thread.  A block is put before anybody else may know
+ * of it, and taken before the real free; errno is kept.
  */
 #ifndef HEAP_TABLE_H
 #define HEAP_TABLE_H
@@ -22,7 +23,9 @@ struct pool;
 /* There has been one.  Never unset. */
 extern _Atomic bool pools_used __attribute__((visibility("hidden")));
 
-/* relaxed: who has a block of a heap has synchronised with who made the heap. */
+/*
+ * relaxed: who has a block of a heap has synchronised with who made the heap.
+ */
 static inline bool
 pools_are_used(void)
 {
@@ -43,12 +46,15 @@ uint64_t pools_number(const struct pool *pool);
 bool pools_put(struct pool *pool, const void *p, size_t size);
 
 /*
- * The block is no longer known: returns the heap it was of, or NULL.  A heap that
- * is not NULL has to be settled once that has been recorded.
+ * The block is no longer known: returns the heap it was of, or NULL.  A heap
+ * that is not NULL has to be settled once that has been recorded.
  */
 struct pool *pools_take(const void *p, size_t *size_ret);
 
-/* If this was the last block of a deleted heap, its number: the heap is gone; or 0. */
+/*
+ * If this was the last block of a deleted heap, its number: the heap is gone;
+ * or 0.
+ */
 uint64_t pools_settle(struct pool *pool);
 
 /*
@@ -57,16 +63,18 @@ uint64_t pools_settle(struct pool *pool);
  */
 uint64_t pools_delete(const void *handle);
 
-/* The heap is gone with all its blocks.  Returns its number; 0: there was none. */
+/*
+ * The heap is gone with all its blocks.  Returns its number; 0: there was none.
+ */
 uint64_t pools_destroy(const void *handle);
 
 /* Is it a block of one? */
 bool pools_knows(const void *p);
 
 /*
- * For an allocator that may refuse to end a heap, or to empty it, of which the trace
- * must be told before.  The blocks are no longer known, only in a list; NULL: there
- * are none.
+ * For an allocator that may refuse to end a heap, or to empty it, of which the
+ * trace must be told before.  The blocks are no longer known, only in a list;
+ * NULL: there are none.
  */
 struct pools_block;
 struct pools_block *pools_hide(struct pool *pool);
@@ -87,7 +95,9 @@ void pools_bury(struct pool *pool, struct pools_block *hidden);
 void pools_revive(struct pool *pool, uint64_t number,
 		  struct pools_block *hidden);
 
-/* No other thread is at it while the process forks; the one that does may be. */
+/*
+ * No other thread is at it while the process forks; the one that does may be.
+ */
 void pools_before_fork(void);
 void pools_after_fork(void);
 

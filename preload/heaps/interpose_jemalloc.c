@@ -2,13 +2,15 @@
 /*
  * interpose_jemalloc.c - the functions that jemalloc has beyond C's
  *
- * As in interpose.c, event for event.  An arena that the program makes is a heap of
- * the trace, and a block is of the heap of the arena that it lies in, which jemalloc
- * tells: a thread's cache hands out blocks of any arena to whoever asks.  The arenas
- * that jemalloc makes for itself are heap 0, malloc's.
+ * As in interpose.c, event for event.  An arena that the program makes is a
+ * heap of the trace, and a block is of the heap of the arena that it lies in,
+ * which jemalloc tells: a thread's cache hands out blocks of any arena to
+ * whoever asks.  The arenas that jemalloc makes for itself are heap 0,
+ * malloc's.
  *
- * There may be two of it: with the names of its own, and with "je_" in front of each,
- * as it is built beside another malloc().  Nothing here is exported, see patch_calls.h.
+ * There may be two of it: with the names of its own, and with "je_" in front of
+ * each, as it is built beside another malloc().  Nothing here is exported, see
+ * patch_calls.h.
  */
 
 #include <stdint.h>
@@ -85,7 +87,9 @@ typedef void *pvalloc_fn(size_t);
 typedef void free_sized_fn(void *, size_t);
 typedef void free_aligned_sized_fn(void *, size_t, size_t);
 
-/* Its own functions --------------------------------------------------------- */
+/*
+ * Its own functions ---------------------------------------------------------
+ */
 
 static void *
 take(struct jemalloc *j, void *p, size_t size, int flags)
@@ -198,7 +202,9 @@ do_mallctlbymib(struct jemalloc *j, const size_t *mib, size_t count,
 	return error;
 }
 
-/* C's functions by another name --------------------------------------------- */
+/*
+ * C's functions by another name ---------------------------------------------
+ */
 
 static void *
 take_plain(struct jemalloc *j, void *p, size_t size, size_t alignment,
@@ -293,7 +299,9 @@ do_free_aligned_sized(struct jemalloc *j, void *p, size_t alignment,
 	REAL(j, free_aligned_sized)(p, alignment, size);
 }
 
-/* Each of them -------------------------------------------------------------- */
+/*
+ * Each of them --------------------------------------------------------------
+ */
 
 #define UNPACK(...) __VA_ARGS__
 
@@ -355,8 +363,8 @@ STAND_OWN(prefixed)
 STAND_C(prefixed)
 
 /*
- * Only its own are patched: C's are called by everybody, by names that are another's
- * or ours.  But a program may ask for just those that are in it.
+ * Only its own are patched: C's are called by everybody, by names that are
+ * another's or ours.  But a program may ask for just those that are in it.
  */
 static struct patch plain_patches[] = { OWN(PLAIN_PATCH) OF_C(PLAIN_OPTIONAL)
 						LATE_OF_C(PLAIN_OPTIONAL) };

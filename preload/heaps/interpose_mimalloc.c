@@ -2,13 +2,13 @@
 /*
  * interpose_mimalloc.c - the functions that mimalloc has beyond C's
  *
- * As in interpose.c, event for event.  What is taken from a heap of mi_heap_new()
- * is recorded as of that heap, and so is its free, which does not say the heap:
- * heap_table.h knows it.  The other heaps (each thread has one, which is its default) are
- * heap 0, malloc's.
+ * As in interpose.c, event for event.  What is taken from a heap of
+ * mi_heap_new() is recorded as of that heap, and so is its free, which does not
+ * say the heap: heap_table.h knows it.  The other heaps (each thread has one,
+ * which is its default) are heap 0, malloc's.
  *
- * Blocks outlive mi_heap_delete().  In the trace they stay in their heap, which is
- * destroyed when the last of them has gone.
+ * Blocks outlive mi_heap_delete().  In the trace they stay in their heap, which
+ * is destroyed when the last of them has gone.
  *
  * Nothing here is exported, see patch_calls.h.
  */
@@ -172,7 +172,9 @@ default_pool(const void *p)
 		return pooled_took(pool, p, size, alignment, flags); \
 	}
 
-/* The function that takes from the default heap, and the one that is told it. */
+/*
+ * The function that takes from the default heap, and the one that is told it.
+ */
 #define UNPACK(...) __VA_ARGS__
 #define TAKE_BOTH(name, params, args, size, alignment, flags)                  \
 	TAKE(mi_##name, (UNPACK params), (UNPACK args), default_pool(p), size, \

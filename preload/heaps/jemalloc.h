@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * Have all objects call what stands in front of it, if there is a jemalloc: when all
- * libraries of the start are loaded, and again when others are.
+ * Have all objects call what stands in front of it, if there is a jemalloc:
+ * when all libraries of the start are loaded, and again when others are.
  */
 void jemalloc_patch(void);
 

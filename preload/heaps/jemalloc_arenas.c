@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* jemalloc_arenas.c - see jemalloc_arenas.h; the names are those of jemalloc(3) */
+/*
+ * jemalloc_arenas.c - see jemalloc_arenas.h; the names are those of jemalloc(3)
+ */
 
 #include "preload/heaps/jemalloc_arenas.h"
 
@@ -74,7 +76,9 @@ get_ready(struct arenas *a)
 		sched_yield();
 }
 
-/* Which heap ------------------------------------------------------------------ */
+/*
+ * Which heap ------------------------------------------------------------------
+ */
 
 /* It may be any number. */
 static struct pool *
@@ -123,9 +127,9 @@ add(struct arenas *a, unsigned arena)
 }
 
 /*
- * The program takes from an arena by its number, which it may have made before its
- * calls came by here.  One more than jemalloc's own is not counted among those (for
- * large blocks), and cannot be told from the program's first.
+ * The program takes from an arena by its number, which it may have made before
+ * its calls came by here.  One more than jemalloc's own is not counted among
+ * those (for large blocks), and cannot be told from the program's first.
  */
 static void
 meet(struct arenas *a, unsigned arena)
@@ -187,7 +191,10 @@ arenas_of(struct arenas *a, const void *p, int flags)
 	return pool;
 }
 
-/* What mallctl() does ---------------------------------------------------------- */
+/*
+ * What mallctl() does
+ * ----------------------------------------------------------
+ */
 
 /* "arena.<i>.reset" and the like; false: it is no such name. */
 static bool

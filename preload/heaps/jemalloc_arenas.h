@@ -2,8 +2,8 @@
 /*
  * jemalloc_arenas.h - which of jemalloc's arenas are heaps of the trace
  *
- * Those that the program makes by mallctl().  jemalloc's own are malloc's heap, 0.
- * What mallctl() does to all blocks of an arena at once is recorded here.
+ * Those that the program makes by mallctl().  jemalloc's own are malloc's heap,
+ * 0. What mallctl() does to all blocks of an arena at once is recorded here.
  *
  * All may be called by any thread.
  */
@@ -78,8 +78,8 @@ void arenas_end(struct arenas *a, const struct arenas_act *act,
 		const struct arenas_args *args, int error);
 
 /*
- * The heap of a block that a function has just returned, which was given 'flags', or
- * 0 if it takes none.  'p' may be NULL, of a call that failed.
+ * The heap of a block that a function has just returned, which was given
+ * 'flags', or 0 if it takes none.  'p' may be NULL, of a call that failed.
  */
 struct pool *arenas_of(struct arenas *a, const void *p, int flags);
 

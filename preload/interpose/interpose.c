@@ -3,10 +3,11 @@
  * interpose.c - the allocation functions of C
  *
  * Thin: call the real one, make an event.  The order of the two is what order.h
- * builds on: free is recorded before the real call, since after it the block may
- * be another thread's; an allocation after it and before we return, since from
- * then on another thread may be given it.  realloc, which is both, has a begin
- * and an end.  Values, errno, alignment and size are the allocator's business.
+ * builds on: free is recorded before the real call, since after it the block
+ * may be another thread's; an allocation after it and before we return, since
+ * from then on another thread may be given it.  realloc, which is both, has a
+ * begin and an end.  Values, errno, alignment and size are the allocator's
+ * business.
  */
 
 #include <errno.h>
@@ -58,7 +59,9 @@ calloc(size_t n, size_t size)
 
 	if (record_is_dormant())
 		return record_is_called() ? writer_answer_bell(p) : p;
-	/* A product that overflows has failed; the most is what it asked for. */
+	/*
+	 * A product that overflows has failed; the most is what it asked for.
+	 */
 	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
 		return record_calloc_rest(p, SIZE_MAX);
 	return record_calloc(p, nbytes);
@@ -195,8 +198,9 @@ pvalloc(size_t size)
 
 /*
  * C23.  The sizes only help the allocator to find the block's class, and free()
- * does without; so these work whether or not the allocator has them.  (Whether it
- * has could be asked only by a look-up that makes libc allocate when it fails.)
+ * does without; so these work whether or not the allocator has them.  (Whether
+ * it has could be asked only by a look-up that makes libc allocate when it
+ * fails.)
  */
 EXPORT void
 free_sized(void *p, size_t size)

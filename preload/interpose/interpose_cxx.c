@@ -5,8 +5,8 @@
  * In a C++ library they call malloc() and free(), where the event is made; then
  * there is nothing to do here.  Allocators such as tcmalloc and jemalloc bring
  * operators of their own that do not; these are recorded here.  Which it is, is
- * a matter of where the next definition lives, found out when an operator is first
- * called.
+ * a matter of where the next definition lives, found out when an operator is
+ * first called.
  *
  * Such operators may in turn call others, or malloc(), by their public names,
  * which are ours; the innermost new and the outermost delete is recorded.
@@ -124,8 +124,8 @@ end_delete(struct deletion before)
 }
 
 /*
- * Calls the real operator with arguments 'args' and records it, if that is for us
- * to do, when the scope is left in whichever way.
+ * Calls the real operator with arguments 'args' and records it, if that is for
+ * us to do, when the scope is left in whichever way.
  */
 #define CALL_NEW(type, symbol, size_, alignment_, args)                    \
 	static struct operator_slot slot;                                  \

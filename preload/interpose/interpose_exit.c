@@ -128,9 +128,9 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 }
 
 /*
- * The fork for signal handlers: it runs no handlers of pthread_atfork().  A child
- * that went on with the recording which the signal interrupted would do so without
- * a ring.
+ * The fork for signal handlers: it runs no handlers of pthread_atfork().  A
+ * child that went on with the recording which the signal interrupted would do
+ * so without a ring.
  */
 EXPORT pid_t _Fork(void);
 
@@ -207,8 +207,8 @@ fill_list(char **argv, size_t n, const char *first, va_list *list)
 }
 
 /*
- * The list is as long as the caller made it, on its stack; so is the copy, since
- * no memory may be allocated between vfork and exec.
+ * The list is as long as the caller made it, on its stack; so is the copy,
+ * since no memory may be allocated between vfork and exec.
  */
 #define LIST_TO_ARGV(argv, first, list)                                   \
 	va_start(list, first);                                            \

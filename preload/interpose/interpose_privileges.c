@@ -2,8 +2,9 @@
 /*
  * interpose_privileges.c - the calls by which a program gives up privileges
  *
- * Those of setuid(2) and its kin, capset(2) and chroot(2), as libc has them: for the
- * whole process, but for capset.  The writer thread follows (privileges.h).
+ * Those of setuid(2) and its kin, capset(2) and chroot(2), as libc has them:
+ * for the whole process, but for capset.  The writer thread follows
+ * (privileges.h).
  */
 
 #include <grp.h>

@@ -37,10 +37,11 @@
 #define WORD(x) ((uint32_t)(x))
 
 /*
- * Would the kernel take a filter by this call, with these flags?  It refuses flags
- * that it does not know, and whoever could fool a setuid program with a filter.  It
- * looks at a program last of all, so one that cannot be read tells.  The call is
- * the one that is about to be made, which filters that are there already allow.
+ * Would the kernel take a filter by this call, with these flags?  It refuses
+ * flags that it does not know, and whoever could fool a setuid program with a
+ * filter.  It looks at a program last of all, so one that cannot be read tells.
+ * The call is the one that is about to be made, which filters that are there
+ * already allow.
  */
 static bool
 may_have_filter(long number, uint64_t first, uint64_t second)
@@ -112,9 +113,11 @@ expect_filter(const void *program, bool all_threads)
 static void
 expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
 {
-	/* Libraries probe the call with other arguments, or without a program.
+	/*
+	 * Libraries probe the call with other arguments, or without a program.
 	 * That must not make a writer thread: next they look for other
-	 * threads. */
+	 * threads.
+	 */
 	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
 	    program == NULL)
 		expect_strict();
@@ -205,8 +208,10 @@ restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-/* Does the call change privileges?  By its number, of the calling thread
- * alone. */
+/*
+ * Does the call change privileges?  By its number, of the calling thread
+ * alone.
+ */
 static bool
 is_privilege(uint64_t number)
 {

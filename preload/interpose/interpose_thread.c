@@ -8,8 +8,9 @@
  * pthread_exit, cancellation all unwind 'thread_main'); that it has ended, the
  * writer learns from the kernel.
  *
- * Compiled without exceptions, so that libc's own pthread_cleanup_push() does that
- * without the unwinder's library, which is not to be loaded into every program.
+ * Compiled without exceptions, so that libc's own pthread_cleanup_push() does
+ * that without the unwinder's library, which is not to be loaded into every
+ * program.
  */
 
 #include <pthread.h>
@@ -32,8 +33,8 @@ struct birth {
 };
 
 /*
- * Births under way, not threads: a handful is much.  When all are taken a thread
- * simply begins without.
+ * Births under way, not threads: a handful is much.  When all are taken a
+ * thread simply begins without.
  */
 #define BIRTHS_MAX 1024
 MEMORY_LARGE static struct birth births[BIRTHS_MAX];
@@ -100,8 +101,8 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 }
 
 /*
- * The thread that has this pthread_t; NULL: none that has had an event.  One that
- * has ended may still be there with the same: the latest counts.
+ * The thread that has this pthread_t; NULL: none that has had an event.  One
+ * that has ended may still be there with the same: the latest counts.
  */
 static const struct thread *
 find_thread(pthread_t thread)

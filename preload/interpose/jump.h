@@ -2,9 +2,10 @@
 /*
  * jump.h - a function that looks at its arguments and jumps to another
  *
- * JUMP_AFTER(name, watch) defines 'name', which calls 'watch' with the arguments that
- * are in registers and jumps to the address that 'watch' returns.  So arguments, stack
- * and return are as if 'name' was not there, whatever arguments it takes.
+ * JUMP_AFTER(name, watch) defines 'name', which calls 'watch' with the
+ * arguments that are in registers and jumps to the address that 'watch'
+ * returns.  So arguments, stack and return are as if 'name' was not there,
+ * whatever arguments it takes.
  */
 #ifndef JUMP_H
 #define JUMP_H

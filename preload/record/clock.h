@@ -21,19 +21,19 @@
  * one of another, as order.h has it, that is by the allocator's synchronisation
  * or the program's own.
  *
- *   owner, then another: a tick is older than the moment it is used at, so it is
- *     below every stamp that is taken, and every tick that is granted, later.
+ *   owner, then another: a tick is older than the moment it is used at, so it
+ * is below every stamp that is taken, and every tick that is granted, later.
  *   another, then owner: the other one's event is stamped.  Either it revoked
  *     the tick (stored CLOCK_STAMPED) before its event could have consequences;
- *     then the owner, who comes after it, reads that or what came later, and not
- *     the old tick.  Or it found CLOCK_STAMPED again after it had its stamp;
+ *     then the owner, who comes after it, reads that or what came later, and
+ * not the old tick.  Or it found CLOCK_STAMPED again after it had its stamp;
  *     then that stamp was taken before the writer stored CLOCK_PENDING, while
  *     the tick granted is larger than a stamp taken after that.
  *   two that are no owners: both are stamped.
  *
- * A thread that was slow to record, and uses a tick that is long revoked, is none
- * of these cases' exception: what precedes its event precedes its reading of the
- * word.  tests/unit/test_clock.c tries all interleavings.
+ * A thread that was slow to record, and uses a tick that is long revoked, is
+ * none of these cases' exception: what precedes its event precedes its reading
+ * of the word.  tests/unit/test_clock.c tries all interleavings.
  */
 #ifndef CLOCK_H
 #define CLOCK_H
@@ -50,8 +50,10 @@
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
 
-/* A moment by both clocks; 'ns', of CLOCK_MONOTONIC, was read just before
- * 'stamp'. */
+/*
+ * A moment by both clocks; 'ns', of CLOCK_MONOTONIC, was read just before
+ * 'stamp'.
+ */
 struct clock_reading {
 	uint64_t stamp, ns;
 };
@@ -89,10 +91,11 @@ clock_read_counter(void)
 
 /*
  * A stamp that lies between what the program did before and what it does after.
- * The fence is needed on both sides of the allocator: without it the counter may
- * be read while the load that handed us the block (or the lock under which the
- * allocator got it) is still on its way from another processor, and the stamp
- * would be older than the other thread's.  Later stores cannot overtake it.
+ * The fence is needed on both sides of the allocator: without it the counter
+ * may be read while the load that handed us the block (or the lock under which
+ * the allocator got it) is still on its way from another processor, and the
+ * stamp would be older than the other thread's.  Later stores cannot overtake
+ * it.
  */
 static inline uint64_t
 clock_stamp(void)
@@ -102,8 +105,9 @@ clock_stamp(void)
 }
 
 /*
- * The word once more, read after the clock that gave 'stamp': a load may overtake
- * the counter, but not one whose address is made of what the counter said.
+ * The word once more, read after the clock that gave 'stamp': a load may
+ * overtake the counter, but not one whose address is made of what the counter
+ * said.
  */
 static inline uint64_t
 clock_tick_after(uint64_t stamp)
@@ -133,8 +137,8 @@ clock_tick_after(uint64_t stamp)
 void clock_init(bool stamped);
 
 /*
- * The process has, or will have, a second thread: from now on a tick is used only
- * where it is granted.  Returns true the first time.
+ * The process has, or will have, a second thread: from now on a tick is used
+ * only where it is granted.  Returns true the first time.
  */
 bool clock_go_stamped(void);
 
@@ -151,9 +155,9 @@ bool clock_is_stamped(void);
 bool clock_wake(void);
 
 /*
- * Producer: may the thread that 'self' stands for go by 'tick', which it has just
- * read and which is neither CLOCK_IDLE nor CLOCK_STAMPED?  If not, it must call
- * clock_revoke() with it and read the word again.
+ * Producer: may the thread that 'self' stands for go by 'tick', which it has
+ * just read and which is neither CLOCK_IDLE nor CLOCK_STAMPED?  If not, it must
+ * call clock_revoke() with it and read the word again.
  */
 bool clock_is_owned(uint64_t tick, const void *self);
 void clock_revoke(uint64_t tick);
@@ -163,10 +167,10 @@ void clock_renew(uint64_t stamp);
 void clock_set_idle(void);
 
 /*
- * Writer: the thread that 'self' stands for, and no other, may go by ticks until
- * another one has an event.  In two steps, of which the first one fails where
- * events are not stamped, the second one where another thread had an event in
- * between.
+ * Writer: the thread that 'self' stands for, and no other, may go by ticks
+ * until another one has an event.  In two steps, of which the first one fails
+ * where events are not stamped, the second one where another thread had an
+ * event in between.
  */
 bool clock_grant_begin(const void *self);
 bool clock_grant_end(void);

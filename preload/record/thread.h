@@ -20,11 +20,11 @@
  * that ring.  A thread that asks the kernel takes the state to PROBED first,
  * which only one can:
  *
- *   - A new thread that finds the old one gone takes the ring over with its events,
- *     and records after them (EVENT_HANDOVER).  The birth of a thread then takes
- *     neither memory nor the writer's help, and the ring's pages are warm.
- *   - The writer makes the thread DEAD, and recycles it once its last event is in
- *     the file.  The writer leaves an ENDING thread alone for some milliseconds,
+ *   - A new thread that finds the old one gone takes the ring over with its
+ * events, and records after them (EVENT_HANDOVER).  The birth of a thread then
+ * takes neither memory nor the writer's help, and the ring's pages are warm.
+ *   - The writer makes the thread DEAD, and recycles it once its last event is
+ * in the file.  The writer leaves an ENDING thread alone for some milliseconds,
  *     while a new one may come.
  */
 #ifndef THREAD_H
@@ -68,16 +68,20 @@ struct thread {
 
 	/* Shared: who moves it is in the picture above. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
-	/* Constant while attached, and from one PROBED to the next.  A child by
-	 * clone() that shares the memory has a pid of its own. */
+	/*
+	 * Constant while attached, and from one PROBED to the next.  A child by
+	 * clone() that shares the memory has a pid of its own.
+	 */
 	_Atomic int tid, pid;
 	bool is_nested;	  /* constant while attached */
 	uint64_t id;	  /* HATF thread number; as 'tid' */
 	uint64_t pthread; /* pthread_t, for pthread_setname_np(); as 'tid' */
 
 	/* The writer's. */
-	/* 'source.id' is the thread whose events are being drained, 'id' that
-	 * which records. */
+	/*
+	 * 'source.id' is the thread whose events are being drained, 'id' that
+	 * which records.
+	 */
 	_Alignas(RING_CACHE_LINE) struct order_source source;
 	bool is_gone;		/* its destroyThread is written */
 	bool is_told;		/* ... its createThread is */
@@ -95,9 +99,9 @@ extern struct thread thread_unattached, thread_muted;
 
 /*
  * Map the pool; 'ring_words' is the capacity of each ring, 'initial_ring_words'
- * that of the initial thread's; 'may_wait' that producers wait for room.  False if
- * there is no memory.  In the child of a fork the mapping of the parent is used again, which
- * the kernel has wiped.
+ * that of the initial thread's; 'may_wait' that producers wait for room.  False
+ * if there is no memory.  In the child of a fork the mapping of the parent is
+ * used again, which the kernel has wiped.
  */
 bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 		      bool may_wait);
@@ -122,10 +126,10 @@ struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 struct thread *thread_attach_nested(struct thread *t);
 
 /*
- * A fork from a signal handler that interrupted a recording.  Before it, note what
- * the calling thread is at; in the child, where the threads are wiped and the
- * rings gone, give what was interrupted something to come to its end with, and
- * detach the thread.
+ * A fork from a signal handler that interrupted a recording.  Before it, note
+ * what the calling thread is at; in the child, where the threads are wiped and
+ * the rings gone, give what was interrupted something to come to its end with,
+ * and detach the thread.
  */
 void thread_note_interrupted(void);
 void thread_mend_interrupted(void);
@@ -151,8 +155,10 @@ bool thread_has_ended(struct thread *t);
 /* Is 't' attached?  For a thread itself, or as a hint. */
 bool thread_is_attached(const struct thread *t);
 
-/* Writer: is its ring in use?  That is so from the attachment until it is
- * recycled. */
+/*
+ * Writer: is its ring in use?  That is so from the attachment until it is
+ * recycled.
+ */
 bool thread_is_in_use(const struct thread *t);
 
 /* HATF thread numbers given out so far. */

@@ -2,8 +2,8 @@
 /*
  * elf_dynamic.h - what a loaded object's dynamic section says
  *
- * The tables are those of the ELF specification and, for DT_GNU_HASH, of the GNU
- * tools.  Nothing here allocates or locks.
+ * The tables are those of the ELF specification and, for DT_GNU_HASH, of the
+ * GNU tools.  Nothing here allocates or locks.
  */
 #ifndef ELF_DYNAMIC_H
 #define ELF_DYNAMIC_H
@@ -30,8 +30,10 @@ bool dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
 /* False: it has no symbols. */
 bool dynamic_read(const struct dl_phdr_info *info, struct dynamic *dynamic_ret);
 
-/* The same of the dynamic section 'd', or NULL, of an object that lies at
- * 'base'. */
+/*
+ * The same of the dynamic section 'd', or NULL, of an object that lies at
+ * 'base'.
+ */
 bool dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
 			  struct dynamic *dynamic_ret);
 

@@ -61,7 +61,10 @@ enum {
 	BLOOM_WORDS
 };
 
-/* False: the object has no symbol with this hash.  Most names are in few objects. */
+/*
+ * False: the object has no symbol with this hash.  Most names are in few
+ * objects.
+ */
 static bool
 may_have(const uint32_t *table, uint32_t hash)
 {
@@ -105,12 +108,15 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 /* The file's header and the program headers behind it fit in this. */
 #define OWN_HEADERS_NBYTES 2048u
 
-/* Objects whose tables are remembered, by the page that their headers are in. */
+/*
+ * Objects whose tables are remembered, by the page that their headers are in.
+ */
 #define REMEMBERED_MAX 16u
 
 /*
- * The tables of an object, or NULL, which are read once until another object comes or
- * goes.  The caller is within dl_iterate_phdr(3), which lets in one thread at a time.
+ * The tables of an object, or NULL, which are read once until another object
+ * comes or goes.  The caller is within dl_iterate_phdr(3), which lets in one
+ * thread at a time.
  */
 static const struct dynamic *
 tables_of(const struct dl_phdr_info *info)
@@ -305,7 +311,9 @@ lookup_all(const char *name)
 struct own {
 	struct dynamic tables;
 	uintptr_t base;
-	/* A bit for how each of its names begins.  Most others begin otherwise. */
+	/*
+	 * A bit for how each of its names begins.  Most others begin otherwise.
+	 */
 	uint64_t beginnings[64];
 };
 

@@ -3,9 +3,9 @@
  * elf_lookup.h - find a function by name without the help of the loader
  *
  * dlsym() takes the loader's lock, which another thread may hold for as long as
- * a constructor runs, allocates, and changes what dlerror() says.  This walks the
- * loaded objects by dl_iterate_phdr(3), whose lock is held only while the list of
- * objects changes, and reads their symbol tables itself.
+ * a constructor runs, allocates, and changes what dlerror() says.  This walks
+ * the loaded objects by dl_iterate_phdr(3), whose lock is held only while the
+ * list of objects changes, and reads their symbol tables itself.
  */
 #ifndef ELF_LOOKUP_H
 #define ELF_LOOKUP_H
@@ -16,9 +16,9 @@
 
 /*
  * The first definition of the function 'name' in the objects that were loaded
- * after us, in their order, private ones too (a plug-in may bring its C++ library
- * for itself).  NULL: there is none.  '*together_ret': is it in the object that
- * holds 'companion'?
+ * after us, in their order, private ones too (a plug-in may bring its C++
+ * library for itself).  NULL: there is none.  '*together_ret': is it in the
+ * object that holds 'companion'?
  */
 void *lookup_function(const char *name, const void *companion,
 		      bool *together_ret);
@@ -32,17 +32,18 @@ struct lookup_next {
 };
 
 /*
- * Look 'n' of them up at once, as dlsym(RTLD_NEXT) would each.  One stays NULL that is
- * nowhere, or of which only the loader knows which one it is; ask it then.  This calls
- * 'iterate', which is dl_iterate_phdr(3), and may be the first thing that we do.
+ * Look 'n' of them up at once, as dlsym(RTLD_NEXT) would each.  One stays NULL
+ * that is nowhere, or of which only the loader knows which one it is; ask it
+ * then.  This calls 'iterate', which is dl_iterate_phdr(3), and may be the
+ * first thing that we do.
  */
 void lookup_next(struct lookup_next *wanted, size_t n,
 		 int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *),
 				void *));
 
 /*
- * Is 'address' the first definition of 'name' in all objects but ours, those before
- * us too: what the others call by that name?
+ * Is 'address' the first definition of 'name' in all objects but ours, those
+ * before us too: what the others call by that name?
  */
 bool lookup_is_first(const char *name, const void *address);
 
@@ -60,7 +61,9 @@ void *lookup_own(const char *name);
 /* Does the object with these tables define the name? */
 bool lookup_defines(const struct dynamic *dynamic, const char *name);
 
-/* The name of the object that 'address' is in, as the loader has it, or NULL. */
+/*
+ * The name of the object that 'address' is in, as the loader has it, or NULL.
+ */
 const char *lookup_object(const void *address);
 
 #endif /* ELF_LOOKUP_H */

@@ -17,9 +17,9 @@ struct file_id {
 };
 
 /*
- * 'fd', or a copy of it in its place: the lowest numbers are standard input, output
- * and error to whoever writes to them, say() among them.  -1 and errno: there is no
- * other number, and it is closed.
+ * 'fd', or a copy of it in its place: the lowest numbers are standard input,
+ * output and error to whoever writes to them, say() among them.  -1 and errno:
+ * there is no other number, and it is closed.
  */
 int file_above_standard(int fd);
 

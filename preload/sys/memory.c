@@ -11,8 +11,10 @@
 
 #include "preload/sys/sys.h"
 
-/* Since Linux 5.17 (private mappings) and 6.2 (shared ones); older ones refuse,
- * which does no harm. */
+/*
+ * Since Linux 5.17 (private mappings) and 6.2 (shared ones); older ones refuse,
+ * which does no harm.
+ */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA	     0x53564d41
 #define PR_SET_VMA_ANON_NAME 0
@@ -116,9 +118,9 @@ memory_prepare(void)
 }
 
 /*
- * The next piece of the arena, downwards from its end, which is where the kernel has
- * put the libraries: the first pieces share a page of the page table with them.  NULL:
- * there is none so large.
+ * The next piece of the arena, downwards from its end, which is where the
+ * kernel has put the libraries: the first pieces share a page of the page table
+ * with them.  NULL: there is none so large.
  */
 static void *
 take_piece(size_t nbytes)

@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 /*
- * A large static buffer of which most processes use little or nothing.  It lies behind
- * all small variables, which then share a few pages.
+ * A large static buffer of which most processes use little or nothing.  It lies
+ * behind all small variables, which then share a few pages.
  */
 #define MEMORY_LARGE __attribute__((section(".bss.~large")))
 
 /*
- * First of all, once or more often: map what the pieces of wiped memory are taken from,
- * unless the program has a limit on its memory.
+ * First of all, once or more often: map what the pieces of wiped memory are
+ * taken from, unless the program has a limit on its memory.
  */
 void memory_prepare(void);
 
@@ -46,8 +46,8 @@ enum memory_kind {
 void memory_unmap(void *p, size_t nbytes, enum memory_kind kind);
 
 /*
- * Bytes of a kind that are mapped, by these functions or elsewhere and counted here;
- * in the child of a fork, once it has said that it is one.
+ * Bytes of a kind that are mapped, by these functions or elsewhere and counted
+ * here; in the child of a fork, once it has said that it is one.
  */
 uint64_t memory_mapped(enum memory_kind kind);
 void memory_count(enum memory_kind kind, uint64_t nbytes);
@@ -55,9 +55,10 @@ void memory_uncount(enum memory_kind kind, uint64_t nbytes);
 void memory_begin_child(void);
 
 /*
- * Memory for a ring that is in no file.  It is shared, though nobody shares it: then
- * RLIMIT_DATA does not count it, and 'hatf ctl' recognizes it in /proc/PID/maps
- * (tools/control/quiet.c).  The child of a fork does not have it.
+ * Memory for a ring that is in no file.  It is shared, though nobody shares it:
+ * then RLIMIT_DATA does not count it, and 'hatf ctl' recognizes it in
+ * /proc/PID/maps (tools/control/quiet.c).  The child of a fork does not have
+ * it.
  */
 void *memory_map_ring(size_t nbytes);
 

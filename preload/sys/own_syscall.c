@@ -9,9 +9,9 @@
 #include "preload/sys/raw_syscall.h"
 
 /*
- * More arguments are taken than may have been given; the kernel ignores the others.
- * They are the caller's registers and stack, whatever that holds, which a sanitizer
- * need not like.
+ * More arguments are taken than may have been given; the kernel ignores the
+ * others. They are the caller's registers and stack, whatever that holds, which
+ * a sanitizer need not like.
  */
 #define TAKES_MORE __attribute__((no_sanitize("address")))
 

@@ -3,12 +3,12 @@
  * raw_syscall.c - system calls that no other library comes between
  *
  * A program, or another preloaded library, may export a clock_gettime() that
- * makes up the time, an lstat() that makes up owners, an mmap() that counts or a
- * syscall() that records; by the rules of the loader they would be ours too, run
- * in the writer thread, where nothing of libc works, and in the midst of malloc().
- * So what we use of libc's thin wrappers is defined here once more, hidden; calls
- * by name in all our files bind to these.  What is left to libc is in
- * scripts/check-symbols.sh.
+ * makes up the time, an lstat() that makes up owners, an mmap() that counts or
+ * a syscall() that records; by the rules of the loader they would be ours too,
+ * run in the writer thread, where nothing of libc works, and in the midst of
+ * malloc(). So what we use of libc's thin wrappers is defined here once more,
+ * hidden; calls by name in all our files bind to these.  What is left to libc
+ * is in scripts/check-symbols.sh.
  */
 
 #include "preload/sys/raw_syscall.h"

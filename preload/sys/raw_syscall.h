@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw_syscall.h - the system call instruction, and what libc makes of its result
+ * raw_syscall.h - the system call instruction, and what libc makes of its
+ * result
  *
- * For raw_syscall.c, and for own_syscall.c, whose two functions have names of their own
+ * For raw_syscall.c, and for own_syscall.c, whose two functions have names of
+ * their own
  * (-Dsyscall=direct_syscall, Makefile) since we stand in front of libc's.
  */
 #ifndef RAW_SYSCALL_H

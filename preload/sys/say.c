@@ -59,8 +59,10 @@ borrow_stderr(void)
 		fd = (int)syscall(SYS_pidfd_getfd, pidfd, STDERR_FILENO, 0);
 		syscall(SYS_close, pidfd);
 	}
-	/* Before Linux 5.6; opens no sockets.  /proc/self is the process, that
-	 * is, its initial thread's table. */
+	/*
+	 * Before Linux 5.6; opens no sockets.  /proc/self is the process, that
+	 * is, its initial thread's table.
+	 */
 	if (fd < 0)
 		fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
 				  O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC |
@@ -85,9 +87,9 @@ note_stderr(void)
 
 /*
  * Does 'fd' refer to a file of the program's data?  A program that has closed
- * standard error gets its number for the next file that it opens, which may be a
- * database.  A regular file that was not standard error at the start counts as data,
- * unless all writes append to it.
+ * standard error gets its number for the next file that it opens, which may be
+ * a database.  A regular file that was not standard error at the start counts
+ * as data, unless all writes append to it.
  */
 static bool
 is_data(int fd)
@@ -118,8 +120,8 @@ is_full(int fd)
 }
 
 /*
- * Write to 'fd', or drop the line where it could harm the program.  A pipe without a
- * reader is no fault of the program's.
+ * Write to 'fd', or drop the line where it could harm the program.  A pipe
+ * without a reader is no fault of the program's.
  */
 static bool
 try_write(int fd, const char *line, size_t nbytes)
@@ -155,7 +157,10 @@ put(const char *line, size_t nbytes)
 	return true;
 }
 
-/* The first line of a writer that may not open anything, for a thread that need not. */
+/*
+ * The first line of a writer that may not open anything, for a thread that need
+ * not.
+ */
 MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];
 static _Atomic uint32_t unsaid_nbytes;
 
@@ -174,8 +179,10 @@ leave(const char *line, size_t nbytes)
 void
 say_rest(void)
 {
-	/* acquire: pairs with the release in leave(); the line stays, said
-	 * once. */
+	/*
+	 * acquire: pairs with the release in leave(); the line stays, said
+	 * once.
+	 */
 	const uint32_t nbytes =
 		atomic_load_explicit(&unsaid_nbytes, memory_order_acquire);
 	static _Atomic bool is_said;

@@ -10,8 +10,9 @@
 #define SAY_H
 
 /*
- * Write "hatftrace: ", the text and a line end to standard error.  'format' knows
- * %s, %u (uint64_t) and %%; bytes that a terminal could act on become '?'.
+ * Write "hatftrace: ", the text and a line end to standard error.  'format'
+ * knows %s, %u (uint64_t) and %%; bytes that a terminal could act on become
+ * '?'.
  */
 void say(const char *format, ...);
 
@@ -22,7 +23,9 @@ void say(const char *format, ...);
  */
 void say_rest(void);
 
-/* The words for an errno value; static.  strerror() is for those with a locale. */
+/*
+ * The words for an errno value; static.  strerror() is for those with a locale.
+ */
 const char *say_errno(int e);
 
 #endif /* SAY_H */

@@ -3,8 +3,8 @@
  * sys.h - the few system calls that are made inside the traced program
  *
  * Each goes through syscall(2): no cancellation point, no stdio, no lock.  A
- * failure sets errno as usual; whoever runs on a thread of the program saves and
- * restores errno around all of it (record.c, attach.c, ...).
+ * failure sets errno as usual; whoever runs on a thread of the program saves
+ * and restores errno around all of it (record.c, attach.c, ...).
  */
 #ifndef SYS_H
 #define SYS_H
@@ -91,7 +91,9 @@ sys_take_back_signal(int number)
 	syscall(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof(set));
 }
 
-/* Without sysconf(3), for which a short process has two pages of libc mapped. */
+/*
+ * Without sysconf(3), for which a short process has two pages of libc mapped.
+ */
 static inline size_t
 sys_page_nbytes(void)
 {

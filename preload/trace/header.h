@@ -2,8 +2,9 @@
 /*
  * header.h - the header comment: what is to be known of process and machine
  *
- * Called once per process, before it has a writer; all buffers are static, since
- * the thread that happens to make the first allocation may have a small stack.
+ * Called once per process, before it has a writer; all buffers are static,
+ * since the thread that happens to make the first allocation may have a small
+ * stack.
  */
 #ifndef HEADER_H
 #define HEADER_H
@@ -36,20 +37,20 @@ struct header_text {
 };
 
 /*
- * What the program is about to be called with, while a constructor of ours runs, and
- * NULL at its end.  In between no one needs to ask the kernel for it.
+ * What the program is about to be called with, while a constructor of ours
+ * runs, and NULL at its end.  In between no one needs to ask the kernel for it.
  */
 void header_note_arguments(char *const argv[]);
 
 /*
- * Note the object whose malloc() we stand in front of: before the process forks, since
- * it takes a lock of the loader's.
+ * Note the object whose malloc() we stand in front of: before the process
+ * forks, since it takes a lock of the loader's.
  */
 void header_note_allocator(void);
 
 /*
- * Build what the comments of all segments have in common, as it is when recording
- * starts; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
+ * Build what the comments of all segments have in common, as it is when
+ * recording starts; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
  */
 void header_build(const struct config *config,
 		  const struct header_parent *parent, uint64_t start_ns);
@@ -63,8 +64,8 @@ void header_complete(void);
 
 /*
  * The comment of one segment, with 'lines' of its own, at most
- * HEADER_LINES_NBYTES; valid until the next call of any of these.  Writer thread,
- * once there is one.
+ * HEADER_LINES_NBYTES; valid until the next call of any of these.  Writer
+ * thread, once there is one.
  */
 #define HEADER_LINES_NBYTES 1024
 struct header_text header_extend(const char *lines, size_t nbytes);

@@ -56,15 +56,15 @@ bool carry_init(struct carry *c);
 void carry_fini(struct carry *c);
 
 /*
- * An event in its order.  False if there is no memory: then carry_fini() has been
- * done.  Does nothing where nothing is kept.
+ * An event in its order.  False if there is no memory: then carry_fini() has
+ * been done.  Does nothing where nothing is kept.
  */
 bool carry_event(struct carry *c, const struct order_source *source,
 		 const struct event *ev);
 
 /*
- * Apply what waits, before 'slots', 'used' or 'nbytes' are looked at.  False as for
- * carry_event().
+ * Apply what waits, before 'slots', 'used' or 'nbytes' are looked at.  False as
+ * for carry_event().
  */
 bool carry_settle(struct carry *c);
 

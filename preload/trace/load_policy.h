@@ -3,14 +3,14 @@
  * load_policy.h - when the writer spares time rather than bytes
  *
  * A trace gets smallest if its metadata is placed with care and its blocks are
- * compressed.  That is most of what the writer does, and it costs the program nothing
- * while there is a processor that is idle.  Where there is none, or where producers
- * wait for room again and again, the same trace takes some more bytes instead:
- * its metadata is placed wide (encoder_set_fast()), and in the second case blocks are
- * stored, if that is faster.
+ * compressed.  That is most of what the writer does, and it costs the program
+ * nothing while there is a processor that is idle.  Where there is none, or
+ * where producers wait for room again and again, the same trace takes some more
+ * bytes instead: its metadata is placed wide (encoder_set_fast()), and in the
+ * second case blocks are stored, if that is faster.
  *
- * Belongs to the writer thread, which tells it what happens and asks at the end of
- * each block.
+ * Belongs to the writer thread, which tells it what happens and asks at the end
+ * of each block.
  */
 #ifndef LOAD_POLICY_H
 #define LOAD_POLICY_H
@@ -20,8 +20,10 @@
 #include <stdint.h>
 
 struct haste {
-	/* One more at each block before which a producer had to wait, half at each
-	 * other one. */
+	/*
+	 * One more at each block before which a producer had to wait, half at
+	 * each other one.
+	 */
 	uint32_t pressure;
 	uint64_t waits; /* of all producers, as told last */
 	bool is_pressed;
@@ -29,8 +31,11 @@ struct haste {
 	/* What compressing has cost and spared, and what writing cost. */
 	uint64_t pack_ns, packed_nbytes, spared_nbytes;
 	uint64_t write_ns, written_nbytes;
-	/* While pressed: time since the writer was last asked to judge, how much of
-	 * it was, or would have been, work; and what of the block was sleep. */
+	/*
+	 * While pressed: time since the writer was last asked to judge, how
+	 * much of it was, or would have been, work; and what of the block was
+	 * sleep.
+	 */
 	uint64_t wall_ns, work_ns, slept_ns;
 	uint64_t block_ns;    /* when the last block ended; 0: none has */
 	uint64_t looked_ns;   /* when 'preemptions' was read */
@@ -47,7 +52,9 @@ haste_note_sleep(struct haste *h, uint64_t ns)
 	h->slept_ns += ns;
 }
 
-/* A block of 'nbytes' has been made into 'packed' bytes; one has been written. */
+/*
+ * A block of 'nbytes' has been made into 'packed' bytes; one has been written.
+ */
 void haste_note_packed(struct haste *h, uint64_t ns, size_t nbytes,
 		       size_t packed);
 void haste_note_written(struct haste *h, uint64_t ns, size_t nbytes);
@@ -56,8 +63,8 @@ void haste_note_written(struct haste *h, uint64_t ns, size_t nbytes);
 bool haste_is_storing(const struct haste *h);
 
 /*
- * A block of 'nbytes' has ended at 'now_ns', of CLOCK_MONOTONIC.  Returns whether the
- * next one is to be placed wide.
+ * A block of 'nbytes' has ended at 'now_ns', of CLOCK_MONOTONIC.  Returns
+ * whether the next one is to be placed wide.
  */
 bool haste_end_block(struct haste *h, uint64_t now_ns, size_t nbytes);
 

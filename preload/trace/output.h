@@ -44,25 +44,29 @@ struct output {
 
 /*
  * Prepare to write to what 'template' names: %p pid, %e executable, %h host, %n
- * the first running number from 0 that is free, %s the number of the segment with
- * four digits or more, %% a '%'.  'template' stays the caller's and must last.
- * '*o' has had no file; 'names' are the caller's to set before it has.  Without %s,
- * ".sNNNN" goes before ".hatf" (else before ".gz", else at the end), for the first
- * segment only with 'numbers_all'.
+ * the first running number from 0 that is free, %s the number of the segment
+ * with four digits or more, %% a '%'.  'template' stays the caller's and must
+ * last.
+ * '*o' has had no file; 'names' are the caller's to set before it has.  Without
+ * %s,
+ * ".sNNNN" goes before ".hatf" (else before ".gz", else at the end), for the
+ * first segment only with 'numbers_all'.
  */
 void output_init(struct output *o, const char *template, bool numbers_all);
 
-/* Do the processes of a tree have names of their own by this template: is %p in
- * it? */
+/*
+ * Do the processes of a tree have names of their own by this template: is %p in
+ * it?
+ */
 bool output_has_pid(const char *template);
 
 /* Copy all that is in use of it; its two buffers are four pages long. */
 void output_copy(struct output *to, const struct output *from);
 
 /*
- * Create the file of a segment.  A name that is taken gets ".1", ".2" and so on.
- * Mode 0600; closed on exec.  Returns 0 or an errno value, with the name that
- * failed in 'path'; what was open before is forgotten, not closed.
+ * Create the file of a segment.  A name that is taken gets ".1", ".2" and so
+ * on. Mode 0600; closed on exec.  Returns 0 or an errno value, with the name
+ * that failed in 'path'; what was open before is forgotten, not closed.
  */
 int output_open(struct output *o, uint64_t segment);
 
@@ -95,9 +99,9 @@ int output_open_root(const struct output *o);
 void output_forget(struct output *o);
 
 /*
- * Append.  Returns 0 or an errno value; then the file is as it was before, or, where
- * that cannot be, is torn: has as much of it as there was room for.  All signals must be
- * blocked: a limit on the size of files sends one.
+ * Append.  Returns 0 or an errno value; then the file is as it was before, or,
+ * where that cannot be, is torn: has as much of it as there was room for.  All
+ * signals must be blocked: a limit on the size of files sends one.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
 

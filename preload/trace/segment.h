@@ -2,10 +2,11 @@
 /*
  * segment.h - the trace as a row of files, each complete in itself
  *
- * Belongs to the writer thread, which calls it between events.  A segment begins
- * with a header and, where live blocks are kept track of (live_blocks.h), with these
- * (FORMAT.md, "Segments"), and ends with a trailer of its own.  Owns the numbers,
- * what the segments before have come to, and the files that retention may remove.
+ * Belongs to the writer thread, which calls it between events.  A segment
+ * begins with a header and, where live blocks are kept track of
+ * (live_blocks.h), with these (FORMAT.md, "Segments"), and ends with a trailer
+ * of its own.  Owns the numbers, what the segments before have come to, and the
+ * files that retention may remove.
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H
@@ -69,13 +70,14 @@ void segment_init(struct segment *s, struct trace *t,
 
 /*
  * Begin the first segment in the file that the trace's output has open already.
- * Runs on a thread of the program with little stack.  False: see trace_commit().
+ * Runs on a thread of the program with little stack.  False: see
+ * trace_commit().
  */
 bool segment_begin_first(struct segment *s);
 
 /*
- * Create the file of the next segment and write what it begins with.  On failure
- * says so in one line and returns false, with no file open.
+ * Create the file of the next segment and write what it begins with.  On
+ * failure says so in one line and returns false, with no file open.
  */
 bool segment_open(struct segment *s);
 
@@ -86,7 +88,10 @@ bool segment_open(struct segment *s);
  */
 bool segment_end(struct segment *s, struct narrate_trailer *end);
 
-/* The same after an error, with a trailer that says so; see trace_finish_failed(). */
+/*
+ * The same after an error, with a trailer that says so; see
+ * trace_finish_failed().
+ */
 bool segment_end_failed(struct segment *s, const struct narrate_trailer *end);
 
 /*
@@ -95,9 +100,9 @@ bool segment_end_failed(struct segment *s, const struct narrate_trailer *end);
 void segment_close(struct segment *s, const struct narrate_trailer *end);
 
 /*
- * End this segment and begin the next; nothing may be committed elsewhere between.
- * If no file can be created, says so once and goes on with this one.  False if
- * the trace cannot go on.
+ * End this segment and begin the next; nothing may be committed elsewhere
+ * between. If no file can be created, says so once and goes on with this one.
+ * False if the trace cannot go on.
  */
 bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 		    uint64_t now_ns);

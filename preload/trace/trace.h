@@ -2,8 +2,8 @@
 /*
  * trace.h - the trace being written: blocks into the file
  *
- * Belongs to the writer thread.  What the blocks tell is the narrator's business
- * (narrate.h); here they are compressed and written.
+ * Belongs to the writer thread.  What the blocks tell is the narrator's
+ * business (narrate.h); here they are compressed and written.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -41,8 +41,8 @@ struct trace {
 size_t trace_memory_nbytes(int level);
 
 /*
- * Begin at event 0 with 'output', which may have no file yet; '*t' is zeroed, and
- * 'memory' is trace_memory_nbytes() long.
+ * Begin at event 0 with 'output', which may have no file yet; '*t' is zeroed,
+ * and 'memory' is trace_memory_nbytes() long.
  */
 void trace_open(struct trace *t, const struct config *config,
 		const struct output *output, void *memory);
@@ -57,8 +57,9 @@ struct clock_reading trace_read_clock(struct trace *t);
 void trace_set_clock(struct trace *t, bool stamped);
 
 /*
- * Compress and write what there is of the current block.  False: see 'error'; then,
- * and ever after, the block is given up and its events are counted as missing.
+ * Compress and write what there is of the current block.  False: see 'error';
+ * then, and ever after, the block is given up and its events are counted as
+ * missing.
  */
 bool trace_commit(struct trace *t);
 
@@ -69,8 +70,9 @@ void trace_get_state(const struct trace *t, struct image_commit *state_ret);
 bool trace_finish(struct trace *t, const struct narrate_trailer *end);
 
 /*
- * After an error: the blocks that could be written, a note of what is missing, and a
- * trailer that says why.  Says so in one line; false if there is no trailer.
+ * After an error: the blocks that could be written, a note of what is missing,
+ * and a trailer that says why.  Says so in one line; false if there is no
+ * trailer.
  */
 bool trace_finish_failed(struct trace *t, const struct narrate_trailer *end);
 

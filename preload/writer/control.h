@@ -9,8 +9,8 @@
  *
  * A process whose writer thread has left, or that is dormant from the start,
  * has a bell instead, PID.bell: a file that it maps (bell_file.h).  When
- * the bell is rung, the next allocation of the process makes the writer thread, which
- * makes a socket.
+ * the bell is rung, the next allocation of the process makes the writer thread,
+ * which makes a socket.
  *
  * A client never keeps the writer waiting: nothing blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.
@@ -72,21 +72,22 @@ bool control_is_busy(void);
 void control_serve(uint64_t now_ns, bool open);
 
 /*
- * Sleep until control_wake(), a client, or 'timeout_ns' has passed; not at all if
+ * Sleep until control_wake(), a client, or 'timeout_ns' has passed; not at all
+ * if
  * '*word', which whoever wakes us changes before, is not 'expected'.
  */
 void control_sleep(_Atomic uint32_t *word, uint32_t expected,
 		   uint64_t timeout_ns);
 
 /*
- * Any thread: end control_sleep().  False if the writer is not in it, but perhaps
- * in a futex.
+ * Any thread: end control_sleep().  False if the writer is not in it, but
+ * perhaps in a futex.
  */
 bool control_wake(void);
 
 /*
- * Any thread: from here on no thread may send the signal, here and in children; the
- * writer then looks for clients from time to time.
+ * Any thread: from here on no thread may send the signal, here and in children;
+ * the writer then looks for clients from time to time.
  */
 void control_end_signals(void);
 
@@ -96,11 +97,15 @@ void control_end_signals(void);
 void control_forbid(void);
 bool control_is_over(void);
 
-/* The writer: let go of the client and remove the socket; it may be made again. */
+/*
+ * The writer: let go of the client and remove the socket; it may be made again.
+ */
 void control_close(void);
 
-/* A thread of the program, when the writer is not asked: remove socket and
- * bell. */
+/*
+ * A thread of the program, when the writer is not asked: remove socket and
+ * bell.
+ */
 void control_unlink(void);
 
 #endif /* CONTROL_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remaining_threads.h - which threads of the process are left, as the kernel tells
+ * remaining_threads.h - which threads of the process are left, as the kernel
+ * tells
  *
  * For the writer thread, of which libc knows nothing; reads /proc/self/stat.
  */
@@ -12,14 +13,17 @@
 /* The writer thread begins, without the descriptors of one before it. */
 void alone_begin(void);
 
-/* The writer: open the process's folder in /proc, which may come out of
- * reach. */
+/*
+ * The writer: open the process's folder in /proc, which may come out of
+ * reach.
+ */
 void alone_hold(void);
 
 /*
- * Have all other threads left, by ways that do not end the process?  Then only we
- * keep it from ending.  /proc/self is the process, that is its initial thread,
- * which stays as a zombie.  '*status_ret' is the exit status that it left.
+ * Have all other threads left, by ways that do not end the process?  Then only
+ * we keep it from ending.  /proc/self is the process, that is its initial
+ * thread, which stays as a zombie.  '*status_ret' is the exit status that it
+ * left.
  */
 bool alone_is_last(int *status_ret);
 

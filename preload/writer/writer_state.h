@@ -52,15 +52,19 @@ enum writer_file {
 	WRITER_FILES
 };
 
-/* All of it is wiped in the child of a fork, which starts a writer of its own. */
+/*
+ * All of it is wiped in the child of a fork, which starts a writer of its own.
+ */
 struct writer {
 	struct trace trace;
 	struct segment segment;
 	struct order order;
 	struct grant grant;
 	bool was_stamped; /* at the beginning of the round before */
-	/* All events that were published with an older stamp are in the
-	 * trace. */
+	/*
+	 * All events that were published with an older stamp are in the
+	 * trace.
+	 */
 	uint64_t told_stamp;
 	uint32_t thread_count;
 	uint32_t gone_count;
@@ -71,8 +75,10 @@ struct writer {
 	uint32_t fork_count;	  /* that have begun and are not over */
 	uint64_t fork_since_ns;	  /* of the last one that began */
 	uint64_t fork_kept_ns;	  /* since when forks keep a segment open */
-	/* There is no trace at the moment.  Written by the writer, and read by
-	 * a thread with which the process ends. */
+	/*
+	 * There is no trace at the moment.  Written by the writer, and read by
+	 * a thread with which the process ends.
+	 */
 	_Atomic bool is_dormant;
 	bool is_prepared;	 /* see writer_prepare() */
 	bool is_limited;	 /* see writer_limit_reach() */
@@ -88,8 +94,10 @@ struct writer {
 	uint64_t blocked_pos, blocked_since_ns;
 	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
 	struct wake wake;
-	/* Futex word: changed by the writer when it has done what was asked or
-	 * is no more. */
+	/*
+	 * Futex word: changed by the writer when it has done what was asked or
+	 * is no more.
+	 */
 	_Atomic uint32_t done;
 	_Atomic uint32_t departure; /* enum writer_departure; a futex word */
 	/* The program's, while a thread of it holds the files open, else 0. */
@@ -111,9 +119,9 @@ struct writer {
 };
 
 /*
- * What is large lies elsewhere, so that a dormant process, which uses the above only,
- * takes no page of the page table for it; and a process with few threads uses little of
- * it.  Wiped as well.
+ * What is large lies elsewhere, so that a dormant process, which uses the above
+ * only, takes no page of the page table for it; and a process with few threads
+ * uses little of it.  Wiped as well.
  */
 struct writer_tables {
 	struct thread *threads[THREAD_MAX];
@@ -177,8 +185,8 @@ void writer_commit_rings(void);
 bool writer_rotate_now(void);
 
 /*
- * What the trailer is to follow, and say; events with a stamp after 'until' are not
- * in the trace.
+ * What the trailer is to follow, and say; events with a stamp after 'until' are
+ * not in the trace.
  */
 void writer_prepare_end(struct narrate_trailer *end, uint64_t until);
 
@@ -218,15 +226,16 @@ void writer_recycle(struct thread *t);
 void writer_bury_threads(void);
 
 /*
- * See whether 't' has ended; write so when its last event has been drained.  With
- * 'check' the kernel is asked now, else when it is likely or has been long.
+ * See whether 't' has ended; write so when its last event has been drained.
+ * With 'check' the kernel is asked now, else when it is likely or has been
+ * long.
  */
 void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
 			bool check);
 
 /*
- * The last look at all threads.  One that has been joined may still exist for some
- * microseconds, and its destroyThread belongs in the trace.
+ * The last look at all threads.  One that has been joined may still exist for
+ * some microseconds, and its destroyThread belongs in the trace.
  */
 void writer_tend_last(void);
 
@@ -239,15 +248,16 @@ void writer_note_other(const struct order_source *source,
 		       const struct event *ev);
 
 /*
- * Is a fork under way?  Both notes of it should be in the same segment, for who reads
- * that to know what the child has.  One may never be over: its thread was killed.
- * And where there is always one, the first that asks in vain waits for a second.
+ * Is a fork under way?  Both notes of it should be in the same segment, for who
+ * reads that to know what the child has.  One may never be over: its thread was
+ * killed. And where there is always one, the first that asks in vain waits for
+ * a second.
  */
 bool writer_is_forking(uint64_t now);
 
 /*
- * A fork kept a segment open, and none is under way any more: does the next begin
- * with 'ev', so that the segment is to end before it?
+ * A fork kept a segment open, and none is under way any more: does the next
+ * begin with 'ev', so that the segment is to end before it?
  */
 bool writer_is_between_forks(const struct event *ev);
 
@@ -271,8 +281,8 @@ void writer_limit_reach(void);
 const char *writer_obey_order(const char *order, struct text *answer);
 
 /*
- * The trace cannot be written any more: end it with what there is, and be dormant
- * until somebody says start.  False if it cannot even be ended.
+ * The trace cannot be written any more: end it with what there is, and be
+ * dormant until somebody says start.  False if it cannot even be ended.
  */
 bool writer_fail(void);
 

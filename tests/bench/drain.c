@@ -7,11 +7,11 @@
  * Put the events of TRACE, up to four million, back into a ring as one thread
  * would have, and drain that as the writer does: into one order (order.c), into
  * records and blocks (narrate.c), into gzip members.  The bytes are dropped.
- * Print for each stage the ns per event beyond the stages before it, with a tick
- * for each event and with a stamp, and the million events per second of all
- * stages; then the same in the encoder's fast mode (encoder_set_fast()).  The
- * numbers are CPU time, the least of ten runs, since only other programs make a
- * run longer.
+ * Print for each stage the ns per event beyond the stages before it, with a
+ * tick for each event and with a stamp, and the million events per second of
+ * all stages; then the same in the encoder's fast mode (encoder_set_fast()).
+ * The numbers are CPU time, the least of ten runs, since only other programs
+ * make a run longer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
 /*
  * fuzz_reader.c - any bytes as a trace
  *
- * The input is read as a file and must give records and one status, the same one
- * however often one asks.  Then three judges:
+ * The input is read as a file and must give records and one status, the same
+ * one however often one asks.  Then three judges:
  *
  *   - what the reader took for HATF, and is not compressed, must be what the
- *     decoder of tests/unit/support/mini.h makes of it, record for record, up to the
- *     same record;
+ *     decoder of tests/unit/support/mini.h makes of it, record for record, up
+ * to the same record;
  *   - another form of the same bytes must give the same records, error and
  *     place of the error: see 'forms' below.  Which form, and how many records
  *     are asked for at a time, depends on the input's hash, so that an input

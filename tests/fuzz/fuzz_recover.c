@@ -2,15 +2,15 @@
 /*
  * fuzz_recover.c - any ring file beside a small trace
  *
- * An input is a program: what threads record and a writer commits, by the code of
- * the recorder, and then what is overwritten in the ring file, cut off it, or
- * appended to the trace.  So an input is short, and stays good when the layout
- * changes.  Both are recovered, at first dry:
+ * An input is a program: what threads record and a writer commits, by the code
+ * of the recorder, and then what is overwritten in the ring file, cut off it,
+ * or appended to the trace.  So an input is short, and stays good when the
+ * layout changes.  Both are recovered, at first dry:
  *
  *   - a dry run changes nothing, and finds what the other one does;
  *   - on an error the trace is as it was, and so are all other files always;
- *   - what has been recovered can be read to its trailer, unless the header of the
- *     ring file, on which the rest of the trace depends, was made up;
+ *   - what has been recovered can be read to its trailer, unless the header of
+ * the ring file, on which the rest of the trace depends, was made up;
  *   - a trace that has its header, and no commit, is recovered.
  */
 #include "fuzz.h"
@@ -619,7 +619,9 @@ read_trace(const char *path)
 	return status;
 }
 
-/* Is its header there, by which it is known, and nothing but what is its own? */
+/*
+ * Is its header there, by which it is known, and nothing but what is its own?
+ */
 static bool
 is_begun(void)
 {

@@ -2,9 +2,9 @@
 /*
  * fuzz_roundtrip.c - records, written in any way, are read as they were
  *
- * The first four bytes of an input say how to write and read, the others are the
- * records (see generate.h).  What is written without compression is also held
- * against the decoder of tests/unit/support/mini.h, which does not accept
+ * The first four bytes of an input say how to write and read, the others are
+ * the records (see generate.h).  What is written without compression is also
+ * held against the decoder of tests/unit/support/mini.h, which does not accept
  * what a writer must not write.
  */
 #include "../unit/support/streams.h"
@@ -19,7 +19,9 @@
 #include "../unit/support/mini.h"
 #include "../unit/support/ours.h"
 
-/* Usual traces are small, for speed; others are three blocks, or windows, long. */
+/*
+ * Usual traces are small, for speed; others are three blocks, or windows, long.
+ */
 #define SMALL_RECORDS	 300
 #define SMALL_ATTRIBUTES 4096
 #define LARGE_ATTRIBUTES (600 * 1024)
@@ -167,7 +169,9 @@ check_mini(int fd, const struct generated *g)
 	munmap(bytes, (size_t)st.st_size);
 }
 
-/* A comment of our kind, of a loss of nobody knows how much: not to be written. */
+/*
+ * A comment of our kind, of a loss of nobody knows how much: not to be written.
+ */
 static bool
 is_bad_loss(const struct hatf_record *r)
 {

@@ -2,16 +2,15 @@
 /*
  * generate.c - see generate.h
  *
- * The low four bits of an instruction say what it does, the upper ones ('how') for
- * a record which fields are given with it, and for the others with what:
+ * The low four bits of an instruction say what it does, the upper ones ('how')
+ *for a record which fields are given with it, and for the others with what:
  *
  *	0-9	a record of this tag
  *	10	a comment, text in the input
- *	11	repeat the last records, each time with other addresses and times
- *	12	set a part of the state to 8 bytes of the input
- *	13	a record with long attributes, or a long comment
- *	14	many equal records
- *	15	a comment that begins like one of ours
+ *	11	repeat the last records, each time with other addresses and
+ *times 12	set a part of the state to 8 bytes of the input 13	a record
+ *with long attributes, or a long comment 14	many equal records 15	a
+ *comment that begins like one of ours
  */
 #include "generate.h"
 

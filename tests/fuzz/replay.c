@@ -4,7 +4,7 @@
  *
  * usage: fuzz_NAME [FILE|FOLDER...]
  *
- * Without arguments it takes the committed corpus, tests/fuzz/corpus/NAME.  Each
+ * Without arguments it takes the committed corpus, tests/fuzz/corpus/NAME. Each
  * input is in memory of exactly its size, so that a sanitizer sees every byte
  * that is read beyond it.
  */

@@ -2,8 +2,8 @@
 /*
  * test_escape.c
  *
- * Whatever bytes a trace has, what is shown is valid UTF-8 without anything that
- * steers a terminal; printable text stays as it is; no bound is passed.
+ * Whatever bytes a trace has, what is shown is valid UTF-8 without anything
+ * that steers a terminal; printable text stays as it is; no bound is passed.
  */
 #include "tools/ui/escape.h"
 #include "tools/ui/figure.h"

@@ -2,8 +2,8 @@
 /*
  * test_kept_fields.c
  *
- * What a conversion is said to have dropped is what was there and the format does
- * not keep: no more, so that nobody is warned of nothing, and no less.
+ * What a conversion is said to have dropped is what was there and the format
+ * does not keep: no more, so that nobody is warned of nothing, and no less.
  */
 #include "tools/trace/kept_fields.h"
 

@@ -2,8 +2,9 @@
 /*
  * test_live_blocks.c
  *
- * The table of live blocks must hold what a plain list of them holds, whatever the
- * program does, while it grows and shrinks; and hold nothing once it is told to.
+ * The table of live blocks must hold what a plain list of them holds, whatever
+ * the program does, while it grows and shrinks; and hold nothing once it is
+ * told to.
  */
 #include "preload/trace/live_blocks.h"
 
@@ -181,7 +182,9 @@ START_TEST(a_heap_takes_its_blocks_with_it)
 	struct carry c;
 
 	ck_assert(carry_init(&c));
-	/* Many heaps one after the other, with the same addresses as malloc's. */
+	/*
+	 * Many heaps one after the other, with the same addresses as malloc's.
+	 */
 	for (uint64_t heap = 1; heap <= 2000; heap++) {
 		tell(&c, EVENT_CREATE_HEAP, 0, 0, heap, 0, 0);
 		for (uint64_t i = 1; i <= 100; i++) {

@@ -94,7 +94,9 @@ press(void)
 	ck_assert(haste.is_pressed);
 }
 
-/* Compressing takes half of the time: so with 60 % sleep it would be too much. */
+/*
+ * Compressing takes half of the time: so with 60 % sleep it would be too much.
+ */
 START_TEST(who_would_fall_behind_again_stays_in_haste)
 {
 	press();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_patch_calls.c - a slot is changed where the loader has made pages read-only
+ * test_patch_calls.c - a slot is changed where the loader has made pages
+ * read-only
  *
- * The loader protects whole pages only, and rounds the end of the range down.  The
- * page in which a range ends is writable, holds other data of the object, and must
- * stay writable; that once was made read-only, where pages are larger than the
- * linker expected.
+ * The loader protects whole pages only, and rounds the end of the range down.
+ * The page in which a range ends is writable, holds other data of the object,
+ * and must stay writable; that once was made read-only, where pages are larger
+ * than the linker expected.
  */
 #include <elf.h>
 #include <link.h>
@@ -29,7 +30,9 @@ static const struct {
 	{ 0x31900, 0x1700, 0x32ff8, 4 * K, true },
 	{ 0x31900, 0x1700, 0x33000, 4 * K, false },
 	{ 0x31900, 0x1700, 0x30ff8, 4 * K, false },
-	/* Linked for 4 KiB, on pages of 16 and 64 KiB: no whole page is left. */
+	/*
+	 * Linked for 4 KiB, on pages of 16 and 64 KiB: no whole page is left.
+	 */
 	{ 0x31900, 0x1700, 0x31900, 16 * K, false },
 	{ 0x31900, 0x1700, 0x32ff8, 64 * K, false },
 	/* A larger one, of which the last page is shared. */

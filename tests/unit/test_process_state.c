@@ -19,8 +19,8 @@ static const char state_letters[] = "NSTEO";
 static const char action_letters[] = ".-bwts";
 
 /*
- * Rows: causes; columns: NEW, STARTING, TRACING, ENDED, OFF.  "..": refused; else
- * the next state and the action, of nothing, begin, wait, trace and skip.
+ * Rows: causes; columns: NEW, STARTING, TRACING, ENDED, OFF.  "..": refused;
+ * else the next state and the action, of nothing, begin, wait, trace and skip.
  */
 static const char *const expected[PROCESS_CAUSES] = {
 	[PROCESS_WANTED] = "Sb Sw Tt Et Os",

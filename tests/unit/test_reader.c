@@ -58,8 +58,10 @@ START_TEST(other_files_are_not_traces)
 		{ "\0\0\0\x18"
 		  "ftypmp42\0\0\0\0mp42isom",
 		  24 },
-		/* The head of a TrueType font is an alloc, a realloc and a
-		 * free. */
+		/*
+		 * The head of a TrueType font is an alloc, a realloc and a
+		 * free.
+		 */
 		{ "\0\1\0\0\0\x0f\0\x80\0\3\0\x70GDEF"
 		  "\xb4\x42\xb0\x82\0\0\1\x58\0\0\0\x1e",
 		  28 },
@@ -237,7 +239,9 @@ START_TEST(an_error_comes_after_the_records_before_it_and_stays)
 }
 END_TEST
 
-/* ------------------------------------------------------- large and piecemeal */
+/*
+ * ------------------------------------------------------- large and piecemeal
+ */
 
 #define LARGE_COUNT 3000
 

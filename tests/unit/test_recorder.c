@@ -2,12 +2,13 @@
 /*
  * test_recorder.c - producers, clock, rings and order together, on real threads
  *
- * What test_order.c shows for simulated schedules must hold on the machine itself:
- * several threads record what they do with a small heap that they share, in the
- * order that interpose.c keeps, stamped by the real clock, while another thread
- * drains, orders and commits.  No address may be allocated while live or freed while not,
- * and every event must come out.  Under ThreadSanitizer it also shows that the
- * orderings of ring.h are all that the two sides need.
+ * What test_order.c shows for simulated schedules must hold on the machine
+ * itself: several threads record what they do with a small heap that they
+ * share, in the order that interpose.c keeps, stamped by the real clock, while
+ * another thread drains, orders and commits.  No address may be allocated while
+ * live or freed while not, and every event must come out.  Under
+ * ThreadSanitizer it also shows that the orderings of ring.h are all that the
+ * two sides need.
  */
 #include "support/checks.h"
 #include <pthread.h>

@@ -2,12 +2,12 @@
 /*
  * test_recorder_grant.c - ticks granted and taken back, on real threads
  *
- * What test_clock.c shows for a model must hold for the hot path itself: several
- * threads record through record.h what they do with blocks that they snatch from
- * each other without a lock, while the consumer grants the tick to one thread
- * after the other, far more often than the writer does, and orders what comes
- * out.  No address may be allocated while live or freed while not.  Now and then a
- * thread works alone, so that grants last, too.
+ * What test_clock.c shows for a model must hold for the hot path itself:
+ * several threads record through record.h what they do with blocks that they
+ * snatch from each other without a lock, while the consumer grants the tick to
+ * one thread after the other, far more often than the writer does, and orders
+ * what comes out.  No address may be allocated while live or freed while not.
+ * Now and then a thread works alone, so that grants last, too.
  */
 #include "support/checks.h"
 #include <pthread.h>
@@ -41,8 +41,8 @@ static _Atomic unsigned running;
 static _Atomic unsigned alone; /* 0, or the number of a thread and 1 */
 
 /*
- * What record.c calls in circumstances that do not come here.  The real ones, once
- * linked, would record this very program.
+ * What record.c calls in circumstances that do not come here.  The real ones,
+ * once linked, would record this very program.
  */
 struct thread *
 attach_thread(uint64_t parent, uint64_t start)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * early.c - what happens to a process while its first writer thread is being made
+ * early.c - what happens to a process while its first writer thread is being
+ * made
  *
  *   early handler USECONDS    a handler forks in the midst of one of many calls
- *   early kill N LIBRARY      be killed when N or more calls have returned; prints how
- *                             many had, as far as the victim knows
- *   early spawn               a thread starts children, sleep(1), while main exits
- *   early bare                a child that shares memory and root directory, but has
- *                             thread-local memory of its own, all zeros, calls chroot
+ *   early kill N LIBRARY      be killed when N or more calls have returned;
+ * prints how many had, as far as the victim knows early spawn               a
+ * thread starts children, sleep(1), while main exits early bare a child that
+ * shares memory and root directory, but has thread-local memory of its own, all
+ * zeros, calls chroot
  */
 #include <errno.h>
 #include <pthread.h>

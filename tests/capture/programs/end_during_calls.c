@@ -2,8 +2,8 @@
 /*
  * end_during_calls.c - processes that end in the midst of something
  *
- * The argument says how: see end-during-calls.sh.  Each way makes some events first; sizes
- * tell what comes after what.
+ * The argument says how: see end-during-calls.sh.  Each way makes some events
+ * first; sizes tell what comes after what.
  */
 #include <assert.h>
 #include <err.h>
@@ -32,7 +32,9 @@ churn(int n)
 		free(malloc(64));
 }
 
-/* ------------------------------------- from a handler that interrupts malloc() */
+/*
+ * ------------------------------------- from a handler that interrupts malloc()
+ */
 
 static void
 on_alarm(int number)
@@ -168,7 +170,9 @@ error(void)
 	err(24, "that was it");
 }
 
-/* ------------------------------------------------------------------- threads */
+/*
+ * ------------------------------------------------------------------- threads
+ */
 
 static pthread_barrier_t barrier;
 
@@ -326,7 +330,9 @@ vm_children(void)
 	exit(27);
 }
 
-/* ------------------------------------------------------------- a child's ends */
+/*
+ * ------------------------------------------------------------- a child's ends
+ */
 
 static void
 segv(void)

@@ -2,9 +2,8 @@
 /*
  * misuse.c - what programs should not do, and do
  *
- *   misuse fork-handler   a timer's handler forks whatever it interrupts, and the
- *                          child returns from the handler; prints how many
- *                          children ended badly
+ *   misuse fork-handler   a timer's handler forks whatever it interrupts, and
+ * the child returns from the handler; prints how many children ended badly
  *   misuse fork-async-handler  likewise by _Fork()
  *   misuse last-thread    the only thread leaves by the exit of a thread
  *   misuse vfork-first    a vfork child is the first to allocate
@@ -35,8 +34,8 @@ fork_now(int signal_number)
 }
 
 /*
- * malloc() is interrupted anywhere, so a child, whose copy of the heap may be in
- * the midst of a change, must not allocate again.
+ * malloc() is interrupted anywhere, so a child, whose copy of the heap may be
+ * in the midst of a change, must not allocate again.
  */
 static int
 fork_handler(void)

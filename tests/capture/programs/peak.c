@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peak.c - run commands as one pipeline and print the most memory of each, in KiB
+ * peak.c - run commands as one pipeline and print the most memory of each, in
+ * KiB
  *
  *   peak COMMAND [ARG...] [-- COMMAND [ARG...]]...
  *
@@ -17,7 +18,9 @@
 
 #define COMMANDS_MAX 8
 
-/* Start a command that reads from 'in'; returns what the next one is to read. */
+/*
+ * Start a command that reads from 'in'; returns what the next one is to read.
+ */
 static int
 start(char **argv, int in, int is_last, pid_t *pid_ret)
 {

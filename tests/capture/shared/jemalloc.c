@@ -4,11 +4,11 @@
  *
  * usage: jemalloc each | work [SEED] | mixed [SEED] | fork | late
  *
- * With -DPREFIX=je_ it calls the functions of a jemalloc that is named so, for C's
- * too; with -DLATE it loads the library $JEMALLOC and finds them by dlsym().
+ * With -DPREFIX=je_ it calls the functions of a jemalloc that is named so, for
+ *C's too; with -DLATE it loads the library $JEMALLOC and finds them by dlsym().
  *
- * "each" prints what the trace must hold between two allocations of the sizes BEGIN
- * and END, one record a line, heaps numbered as they are made:
+ * "each" prints what the trace must hold between two allocations of the sizes
+ *BEGIN and END, one record a line, heaps numbered as they are made:
  *
  *	event TAG SIZE ADDRESS OLD HEAP ALIGNMENT ZEROED
  *
@@ -94,7 +94,9 @@ get_functions(void)
 #endif
 }
 
-/* What must be in the trace -------------------------------------------------- */
+/*
+ * What must be in the trace --------------------------------------------------
+ */
 
 static char text[1 << 20];
 static size_t text_used;
@@ -149,7 +151,10 @@ moved(void *p, void *old, unsigned from, unsigned to, size_t size)
 	return took(p, to, size, 0, 0);
 }
 
-/* What jemalloc is asked ------------------------------------------------------- */
+/*
+ * What jemalloc is asked
+ * -------------------------------------------------------
+ */
 
 static unsigned
 create(void)
@@ -219,7 +224,9 @@ must_be(bool it, int line)
 	abort();
 }
 
-/* Each function -------------------------------------------------------------- */
+/*
+ * Each function --------------------------------------------------------------
+ */
 
 static void
 each_plain(void)
@@ -367,7 +374,9 @@ each(void)
 	note("destroyHeap", 0, NULL, NULL, 4, 0, 0);
 }
 
-/* Much of it ------------------------------------------------------------------ */
+/*
+ * Much of it ------------------------------------------------------------------
+ */
 
 #define THREADS 4
 #define ARENAS	5

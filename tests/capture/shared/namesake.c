@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * namesake.c - functions that are no jemalloc's, though they are called that way
+ * namesake.c - functions that are no jemalloc's, though they are called that
+ * way
  *
  * Twice: with -DMAIN the program, without it its library.
  */

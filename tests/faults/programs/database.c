@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* database.c - a file has the number of standard error, and the trace no room */
+/*
+ * database.c - a file has the number of standard error, and the trace no room
+ */
 
 #include <fcntl.h>
 #include <signal.h>

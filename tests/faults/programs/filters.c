@@ -15,9 +15,8 @@
  *   old        what came with Linux 5.2 and later is not there (ENOSYS)
  *   no-exit    for all threads: no thread may end (EPERM)
  *   no-figures for all threads: what has been used is not told, asking kills
- *   unseen     by no function of libc: what only the recorder's thread does kills
- *              the thread that does it
- *   unseen-all the same for all threads (TSYNC)
+ *   unseen     by no function of libc: what only the recorder's thread does
+ * kills the thread that does it unseen-all the same for all threads (TSYNC)
  *   no-pid     getpid kills
  *   pid-fails  getpid fails (EPERM)
  *   nothing    everything but write and exit kills

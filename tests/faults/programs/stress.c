@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress.c - programs in trouble; what each does is the same with us and without
+ * stress.c - programs in trouble; what each does is the same with us and
+ * without
  *
  *   stress work N [PAUSE]    N rounds of allocations, with a pause of so many
  *                             milliseconds after each thousand
- *   stress close HOW         close every descriptor from 3 up by 'loop', 'range'
- *                             (close_range), 'from' (closefrom) or 'dup2' (of
- *                             standard output onto each), then work
- *   stress threads N         N threads one after another, 8 at a time, each on the
- *                             smallest stack that there may be
- *   stress fail N            ask for more and more until there is nothing, then
- *                             free it and go on with N rounds
- *   stress storm N           work while timers' handlers allocate, N times
- *   stress bomb DEPTH        a process forks two that fork two, DEPTH times
- *   stress stop N            work, stopped and continued by a child again and
- *                             again
- *   stress rights N          give up root for nobody, and all capabilities, then
- *                             work
- *   stress chroot DIR N      make DIR the root directory, then work
- *   stress gone DIR N        work, remove DIR and all in it, work
- *   stress renamed FROM TO N likewise, rename
- *   stress clock N           work and ask for the time, again and again
- *   stress crowd N           N threads at once, each works while all are there
- *   stress forks N           work, wait for a second, then fork three children one
- *                             after another, each of which works for a while
+ *   stress close HOW         close every descriptor from 3 up by 'loop',
+ * 'range' (close_range), 'from' (closefrom) or 'dup2' (of standard output onto
+ * each), then work stress threads N         N threads one after another, 8 at a
+ * time, each on the smallest stack that there may be stress fail N ask for more
+ * and more until there is nothing, then free it and go on with N rounds stress
+ * storm N           work while timers' handlers allocate, N times stress bomb
+ * DEPTH        a process forks two that fork two, DEPTH times stress stop N
+ * work, stopped and continued by a child again and again stress rights N give
+ * up root for nobody, and all capabilities, then work stress chroot DIR N make
+ * DIR the root directory, then work stress gone DIR N        work, remove DIR
+ * and all in it, work stress renamed FROM TO N likewise, rename stress clock N
+ * work and ask for the time, again and again stress crowd N           N threads
+ * at once, each works while all are there stress forks N           work, wait
+ * for a second, then fork three children one after another, each of which works
+ * for a while
  *
  * A sum that depends on what the allocations hold is printed at the end.
  */
@@ -327,9 +323,9 @@ crowd(long n)
 	pthread_attr_t attr;
 
 	/*
-	 * Each further arena of libc's takes 64 MiB of address space if there is
-	 * as much, and leaves the other threads whatever is not: near a limit it
-	 * is chance which allocations fail.
+	 * Each further arena of libc's takes 64 MiB of address space if there
+	 * is as much, and leaves the other threads whatever is not: near a
+	 * limit it is chance which allocations fail.
 	 */
 	mallopt(M_ARENA_MAX, 1);
 	pthread_attr_init(&attr);

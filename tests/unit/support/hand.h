@@ -2,9 +2,10 @@
 /*
  * hand.h - traces made by hand, and places to put them
  *
- * A builder that writes exactly the bytes it is told, so that tests of the reader
- * do not depend on our encoder; gzip members; copies that end at an unmapped page,
- * where reading one byte too many is a crash; files and pipes that hold bytes.
+ * A builder that writes exactly the bytes it is told, so that tests of the
+ * reader do not depend on our encoder; gzip members; copies that end at an
+ * unmapped page, where reading one byte too many is a crash; files and pipes
+ * that hold bytes.
  */
 #ifndef TESTS_HAND_H
 #define TESTS_HAND_H
@@ -137,8 +138,8 @@ hand_gzip(struct hand *h, const uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * Append 'nbytes' at 'bytes' as one member of the form that FORMAT "Compression"
- * has, but with 'lie' more in its length than is true.
+ * Append 'nbytes' at 'bytes' as one member of the form that FORMAT
+ * "Compression" has, but with 'lie' more in its length than is true.
  */
 static inline void
 hand_member(struct hand *h, const uint8_t *bytes, size_t nbytes, int lie)
