@@ -32,8 +32,8 @@ is_kind(const struct hatf_event *e, const char *kind)
 static bool
 find(const struct hatf_event *e, const char *key, uint64_t *n_ret)
 {
-	return tail_find_number((const char *)e->attributes,
-				e->attributes_nbytes, key, n_ret);
+	return trailer_find_number((const char *)e->attributes,
+				   e->attributes_nbytes, key, n_ret);
 }
 
 static void

@@ -34,7 +34,7 @@ overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 	o->thread = UINT64_MAX;
 	o->seen = NULL;
 	o->seen_count = 0;
-	o->suspicion_count = 0;
+	o->suspect_count = 0;
 	o->freed_count = 0;
 	o->has_covered = false;
 	return !o->judges || hatf_events_keep_order(events) == HATF_OK;
@@ -92,7 +92,7 @@ has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
 	return false;
 }
 
-/* -------------------------------------------------------------- suspicions */
+/* -------------------------------------------------------------- suspects */
 
 static void
 tell(struct overlaps *o, const struct hatf_event *newer)
@@ -110,11 +110,11 @@ suspect(struct overlaps *o, const struct hatf_live *older,
 	/* Which of two carried blocks is the older one, nobody knows. */
 	if (newer->kind == HATF_EVENT_ALLOC && newer->carried && o->has_threads)
 		return;
-	if (!o->has_threads || o->suspicion_count == SUSPICIONS_MAX) {
+	if (!o->has_threads || o->suspect_count == OVERLAPS_SUSPECTS_MAX) {
 		tell(o, newer);
 		return;
 	}
-	o->suspicions[o->suspicion_count++] = (struct suspicion){
+	o->suspects[o->suspect_count++] = (struct overlaps_suspect){
 		.heap = older->heap,
 		.start = older->address,
 		.newer = *newer,
@@ -131,11 +131,11 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 {
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < o->suspicion_count; i++) {
-		const struct suspicion *const s = &o->suspicions[i];
+	for (unsigned i = 0; i < o->suspect_count; i++) {
+		const struct overlaps_suspect *const s = &o->suspects[i];
 
 		if (s->is_gone || s->heap != e->heap || s->start != start) {
-			o->suspicions[kept++] = *s;
+			o->suspects[kept++] = *s;
 			continue;
 		}
 		/* It ends no later than it begins, or than the newer one does. */
@@ -143,16 +143,16 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 
 		if (e->kind == HATF_EVENT_FREE &&
 		    e->thread != s->newer.thread) {
-			o->suspicions[kept] = *s;
-			o->suspicions[kept].is_gone = true;
-			o->suspicions[kept].is_freed = true;
-			o->suspicions[kept++].thread = e->thread;
+			o->suspects[kept] = *s;
+			o->suspects[kept].is_gone = true;
+			o->suspects[kept].is_freed = true;
+			o->suspects[kept++].thread = e->thread;
 			o->freed_count++;
 		} else if (e->kind != HATF_EVENT_REALLOC ||
 			   e->thread == s->newer.thread || !gives_way)
 			tell(o, &s->newer);
 	}
-	o->suspicion_count = kept;
+	o->suspect_count = kept;
 }
 
 /* A thread has one more record: its last free was no realloc under way. */
@@ -161,36 +161,36 @@ judge_freed(struct overlaps *o, uint64_t thread)
 {
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < o->suspicion_count; i++) {
-		const struct suspicion *const s = &o->suspicions[i];
+	for (unsigned i = 0; i < o->suspect_count; i++) {
+		const struct overlaps_suspect *const s = &o->suspects[i];
 
 		if (s->is_freed && s->thread == thread) {
 			o->freed_count--;
 			tell(o, &s->newer);
 		} else {
-			o->suspicions[kept++] = *s;
+			o->suspects[kept++] = *s;
 		}
 	}
-	o->suspicion_count = kept;
+	o->suspect_count = kept;
 }
 
 /* All that is in the heap is no more. */
 static void
 clear_heap(struct overlaps *o, uint64_t heap)
 {
-	for (unsigned i = 0; i < o->suspicion_count; i++)
-		o->suspicions[i].is_gone |= o->suspicions[i].heap == heap;
+	for (unsigned i = 0; i < o->suspect_count; i++)
+		o->suspects[i].is_gone |= o->suspects[i].heap == heap;
 }
 
 void
 overlaps_settle(struct overlaps *o)
 {
 	/* A realloc that the end of the program has overtaken has no record. */
-	for (unsigned i = 0; i < o->suspicion_count; i++)
-		if (!o->suspicions[i].is_freed &&
-		    !has_silent_thread(o, &o->suspicions[i].newer))
-			tell(o, &o->suspicions[i].newer);
-	o->suspicion_count = 0;
+	for (unsigned i = 0; i < o->suspect_count; i++)
+		if (!o->suspects[i].is_freed &&
+		    !has_silent_thread(o, &o->suspects[i].newer))
+			tell(o, &o->suspects[i].newer);
+	o->suspect_count = 0;
 }
 
 /* ------------------------------------------------------------------ blocks */

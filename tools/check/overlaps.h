@@ -24,7 +24,7 @@
 #include "hatf/hatf.h"
 
 /* A block that lies on one which may be about to be moved away. */
-struct suspicion {
+struct overlaps_suspect {
 	uint64_t heap, start; /* of the older one */
 	bool is_gone;	      /* the older one, with its heap or freed */
 	bool is_freed;	      /* by 'thread', perhaps as its last record */
@@ -32,8 +32,8 @@ struct suspicion {
 	struct hatf_event newer; /* what it begins with */
 };
 
-#define SUSPICIONS_MAX 256
-#define OVERLAPS_STEPS 256
+#define OVERLAPS_SUSPECTS_MAX 256
+#define OVERLAPS_STEPS	      256
 
 struct overlaps {
 	struct hatf_events *events;
@@ -45,8 +45,8 @@ struct overlaps {
 	/* By thread: the number of its last record. */
 	uint64_t *seen;
 	uint64_t seen_count;
-	struct suspicion suspicions[SUSPICIONS_MAX];
-	unsigned suspicion_count, freed_count;
+	struct overlaps_suspect suspects[OVERLAPS_SUSPECTS_MAX];
+	unsigned suspect_count, freed_count;
 	/* Called with the event of a block that lies on another one. */
 	void (*tell)(void *ctx, const struct hatf_event *newer);
 	void *ctx;

@@ -12,14 +12,14 @@
 
 #include "hatf/hatf.h"
 
-enum sequel_result {
-	SEQUEL_NONE, /* the trace before is not the segment before */
-	SEQUEL_FITS,
-	SEQUEL_DIFFERS,
+enum sequence_result {
+	SEQUENCE_NONE, /* the trace before is not the segment before */
+	SEQUENCE_FITS,
+	SEQUENCE_DIFFERS,
 };
 
 /* What is known of one trace; all 0: nothing. */
-struct sequel {
+struct sequence {
 	bool is_segment;
 	bool is_exact; /* the carried blocks are those that lived */
 	bool is_whole; /* all of them have been read */
@@ -30,19 +30,19 @@ struct sequel {
 };
 
 /* A trace has been opened. */
-void sequel_begin(struct sequel *s, const struct hatf_reader *reader);
+void sequence_begin(struct sequence *s, const struct hatf_reader *reader);
 
 /* One of its events. */
 static inline bool
-sequel_wants(const struct hatf_event *e)
+sequence_uses(const struct hatf_event *e)
 {
 	return e->carried && e->kind == HATF_EVENT_ALLOC;
 }
-void sequel_note(struct sequel *s, const struct hatf_event *e);
+void sequence_note(struct sequence *s, const struct hatf_event *e);
 
 /* It has been read to its end; 'before' is the trace read before it. */
-enum sequel_result sequel_end(struct sequel *s,
-			      const struct hatf_events *events,
-			      const struct sequel *before);
+enum sequence_result sequence_end(struct sequence *s,
+				  const struct hatf_events *events,
+				  const struct sequence *before);
 
 #endif /* SEGMENT_SEQUENCE_H */

@@ -12,23 +12,23 @@
 
 #include "hatf/hatf.h"
 
-struct definitions {
+struct stack_check {
 	struct hatf_stacks *stacks; /* NULL: comments mean nothing here */
 	char text[96];		    /* room for a fault */
 };
 
 /* For the trace that 'reader' has opened; false if there is no memory. */
-bool definitions_begin(struct definitions *d, const struct hatf_reader *reader);
-void definitions_end(struct definitions *d);
+bool stack_check_begin(struct stack_check *d, const struct hatf_reader *reader);
+void stack_check_end(struct stack_check *d);
 
 /*
  * Take the next event.  '*fault_ret' is then NULL or says, until the next call, what
  * is wrong.  False if there is no memory.
  */
-bool definitions_check(struct definitions *d, const struct hatf_event *e,
+bool stack_check_event(struct stack_check *d, const struct hatf_event *e,
 		       const char **fault_ret);
 
 /* The stack that the event refers to; 0: none. */
-uint64_t definitions_stack(const struct hatf_event *e);
+uint64_t stack_check_stack_id(const struct hatf_event *e);
 
 #endif /* STACK_CHECK_H */

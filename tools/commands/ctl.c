@@ -96,13 +96,13 @@ json_value(const char *key, const char *value)
 }
 
 static bool
-print_json(const struct reach *r, const char *live)
+print_json(const struct tracer_answer *r, const char *live)
 {
 	const char *next = NULL, *key, *value;
 	json_t *const object = json_object();
 	size_t count = 0;
 
-	while (reach_next(r, &next, &key, &value)) {
+	while (tracer_next_value(r, &next, &key, &value)) {
 		if (json_object_get(object, key) != NULL)
 			continue;
 		json_object_set_new(object, key, json_value(key, value));
@@ -116,9 +116,9 @@ print_json(const struct reach *r, const char *live)
 }
 
 static uint64_t
-number(const struct reach *r, const char *key)
+number(const struct tracer_answer *r, const char *key)
 {
-	const char *const value = reach_value(r, key);
+	const char *const value = tracer_value(r, key);
 
 	return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
@@ -128,7 +128,7 @@ number(const struct reach *r, const char *key)
  * any file that we can read.  Returns a descriptor, or -1 with errno.
  */
 static int
-open_trace(const struct reach *r, const char *trace)
+open_trace(const struct tracer_answer *r, const char *trace)
 {
 	uid_t owner;
 	const int fd = regular_open(trace, &owner);
@@ -142,12 +142,13 @@ open_trace(const struct reach *r, const char *trace)
 }
 
 static void
-complain_of_trace(const struct reach *r, const char *trace, int e)
+complain_of_trace(const struct tracer_answer *r, const char *trace, int e)
 {
-	speak("%ld: the trace that it names, %s: %s", (long)r->pid, trace,
-	      e == EPERM    ? "the file of another user"
-	      : e == EINVAL ? "no file with a trace"
-			    : strerror(e));
+	message_print("%ld: the trace that it names, %s: %s", (long)r->pid,
+		      trace,
+		      e == EPERM    ? "the file of another user"
+		      : e == EINVAL ? "no file with a trace"
+				    : strerror(e));
 }
 
 /*
@@ -155,9 +156,9 @@ complain_of_trace(const struct reach *r, const char *trace, int e)
  * NULL: that cannot be seen from here.  False after saying why it is no trace.
  */
 static bool
-find_live(const struct reach *r, const char **live_ret)
+find_live(const struct tracer_answer *r, const char **live_ret)
 {
-	const char *const trace = reach_value(r, "trace");
+	const char *const trace = tracer_value(r, "trace");
 	const int fd = trace != NULL ? open_trace(r, trace) : -1;
 
 	*live_ret = NULL;
@@ -173,7 +174,7 @@ find_live(const struct reach *r, const char **live_ret)
 
 /* ", 1 234 events, 3 400 000 bytes, nothing lost, 4 threads, 17 s" */
 static void
-print_figures(struct out *o, const struct reach *r)
+print_figures(struct out *o, const struct tracer_answer *r)
 {
 	const uint64_t lost = number(r, "lost"), threads = number(r, "threads");
 
@@ -189,9 +190,9 @@ print_figures(struct out *o, const struct reach *r)
 
 /* The order that waits for it, if there is one. */
 static void
-print_pending(struct out *o, const struct reach *r)
+print_pending(struct out *o, const struct tracer_answer *r)
 {
-	const char *const pending = reach_value(r, "pending");
+	const char *const pending = tracer_value(r, "pending");
 
 	if (pending == NULL)
 		return;
@@ -202,10 +203,10 @@ print_pending(struct out *o, const struct reach *r)
 
 /* 'prefix', and the value of 'key', if there is one. */
 static void
-print_value(struct out *o, const struct reach *r, const char *prefix,
+print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 	    const char *key, const char *suffix)
 {
-	const char *const value = reach_value(r, key);
+	const char *const value = tracer_value(r, key);
 
 	if (value == NULL)
 		return;
@@ -219,10 +220,10 @@ print_value(struct out *o, const struct reach *r, const char *prefix,
  * 'live' is what the header of the trace says of it, or NULL.
  */
 static void
-print_line(const struct reach *r, const char *live)
+print_line(const struct tracer_answer *r, const char *live)
 {
 	struct out *const o = out_stdout();
-	const char *const state = reach_value(r, "state");
+	const char *const state = tracer_value(r, "state");
 	const bool has_state = state != NULL;
 	const bool recording = has_state && strcmp(state, "recording") == 0;
 
@@ -230,9 +231,9 @@ print_line(const struct reach *r, const char *live)
 	out_text(o, has_state ? state : "done");
 	print_value(o, r, " (", "error", ")");
 	print_value(o, r, ", ", "exe", "");
-	if (reach_value(r, "trace") != NULL && (recording || !has_state))
+	if (tracer_value(r, "trace") != NULL && (recording || !has_state))
 		print_figures(o, r);
-	if (reach_value(r, "begun") != NULL)
+	if (tracer_value(r, "begun") != NULL)
 		out_str(o, ", too few events so far for a trace");
 	print_pending(o, r);
 	print_value(o, r, recording ? ": " : ", last trace ", "trace", "");
@@ -280,12 +281,12 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 
 /* What has happened up to now is in the file. */
 static bool
-take_snapshot(const struct reach *r, void *context)
+take_snapshot(const struct tracer_answer *r, void *context)
 {
 	const struct ask *const ask = context;
 	char trace[2 * PATH_MAX];
 	struct snapshot s = { .from = trace, .to = ask->out, .pid = r->pid };
-	const char *const value = reach_value(r, "trace");
+	const char *const value = tracer_value(r, "trace");
 	bool is_fine;
 
 	snprintf(trace, sizeof(trace), "%s", value != NULL ? value : "");
@@ -306,7 +307,7 @@ take_snapshot(const struct reach *r, void *context)
 }
 
 static bool
-show(const struct reach *r, void *context)
+show(const struct tracer_answer *r, void *context)
 {
 	const struct ask *const ask = context;
 	const char *live = NULL;
@@ -324,8 +325,8 @@ static bool
 act(struct ask *ask, const pid_t *pids, size_t count)
 {
 	if (strcmp(ask->order, "snapshot") == 0)
-		return reach_send(pids, count, "flush", take_snapshot, ask);
-	return reach_send(pids, count, ask->order, show, ask);
+		return tracer_send(pids, count, "flush", take_snapshot, ask);
+	return tracer_send(pids, count, ask->order, show, ask);
 }
 
 /* Ask on a terminal; elsewhere nobody could answer. */
@@ -341,7 +342,7 @@ is_agreed(const struct ask *ask)
 	    fgets(answer, sizeof(answer), stdin) != NULL &&
 	    (answer[0] == 'y' || answer[0] == 'Y'))
 		return true;
-	speak("nothing has been stopped");
+	message_print("nothing has been stopped");
 	return false;
 }
 
@@ -355,8 +356,8 @@ name_victim(pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pid);
 	n = readlink(link, exe, sizeof(exe) - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	speak("%ld: is going to be stopped: %s", (long)pid,
-	      n < 0 ? "an unknown program" : exe);
+	message_print("%ld: is going to be stopped: %s", (long)pid,
+		      n < 0 ? "an unknown program" : exe);
 }
 
 /* Those that are to be stopped. */
@@ -367,16 +368,16 @@ struct victims {
 
 /* It has told how it is: add it, unless there is nothing to stop. */
 static bool
-add_victim(const struct reach *r, void *context)
+add_victim(const struct tracer_answer *r, void *context)
 {
 	struct victims *const v = context;
-	const char *const state = reach_value(r, "state");
+	const char *const state = tracer_value(r, "state");
 
 	if (state != NULL && strcmp(state, "dormant") == 0)
 		return true;
 	v->pids[v->count++] = r->pid;
 	/* Without a trace it will only be told why it cannot be stopped. */
-	if (reach_value(r, "begun") != NULL)
+	if (tracer_value(r, "begun") != NULL)
 		return true;
 	name_victim(r->pid);
 	v->named_count++;
@@ -388,7 +389,7 @@ static bool
 stop_all(struct ask *ask, const pid_t *pids, size_t count)
 {
 	static struct victims v;
-	const bool is_fine = reach_send(pids, count, "status", add_victim, &v);
+	const bool is_fine = tracer_send(pids, count, "status", add_victim, &v);
 
 	if (v.named_count != 0 && !is_agreed(ask))
 		return false;

@@ -316,15 +316,16 @@ report_end(const char *path, const struct hatf_reader *reader,
 
 	hatf_reader_get_stats(reader, &stats);
 	if (stats.lost_count != 0)
-		speak("%s: %" PRIu64 " events were lost while recording",
-		      speak_path(path), stats.lost_count);
+		message_print("%s: %" PRIu64
+			      " events were lost while recording",
+			      message_path(path), stats.lost_count);
 	if (status != HATF_END) {
-		cutoff_speak(path, hatf_reader_error(reader));
+		cutoff_report(path, hatf_reader_error(reader));
 		return EXIT_BAD_INPUT;
 	}
 	if (!stats.complete && stats.lost_count == 0)
-		speak("%s: the trace says that it is not complete",
-		      speak_path(path));
+		message_print("%s: the trace says that it is not complete",
+			      message_path(path));
 	return stats.complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
@@ -366,7 +367,7 @@ open_writer(struct dump *d)
 	if (d->format == NULL ||
 	    hatf_writer_open("-", &o, &d->writer, &err) == HATF_OK)
 		return true;
-	speak_error("standard output", &err);
+	message_error("standard output", &err);
 	return false;
 }
 
@@ -379,7 +380,7 @@ close_writer(struct dump *d, int exit_status)
 		return exit_status;
 	/* A reader that has seen enough is no error to talk about. */
 	if (err.status != HATF_IO || err.sys_errno != EPIPE)
-		speak_error("standard output", &err);
+		message_error("standard output", &err);
 	return EXIT_BAD_INPUT;
 }
 
@@ -394,7 +395,7 @@ dump_file(struct dump *d, const char *path)
 	if (metadata)
 		d->reading.flags |= HATF_READER_METADATA;
 	if (hatf_reader_open(path, &d->reading, &reader, &err) != HATF_OK) {
-		speak_error(path, &err);
+		message_error(path, &err);
 		return EXIT_BAD_INPUT;
 	}
 	hatf_reader_get_stats(reader, &stats);

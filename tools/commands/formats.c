@@ -46,7 +46,7 @@ print_list(struct out *o, const char *title, unsigned bits)
 	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++) {
 		if ((bits >> bit & 1) == 0)
 			continue;
-		out_printf(o, "%s%s", between, keeping_name(bit));
+		out_printf(o, "%s%s", between, kept_fields_name(bit));
 		between = ", ";
 	}
 	out_str(o, "\n");
@@ -82,8 +82,8 @@ json_list(unsigned bits)
 
 	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++)
 		if (bits >> bit & 1)
-			json_array_append_new(list,
-					      json_string(keeping_name(bit)));
+			json_array_append_new(
+				list, json_string(kept_fields_name(bit)));
 	if (json_array_size(list) == (size_t)__builtin_popcount(bits))
 		return list;
 	json_decref(list);

@@ -338,7 +338,7 @@ print_sampling(struct out *o, const struct info *info)
 static void
 print_advice(struct out *o, const struct info *info)
 {
-	const char *const advice = advice_on(info->scan->reader);
+	const char *const advice = name_hint_find(info->scan->reader);
 
 	if (advice == NULL)
 		return;
@@ -453,7 +453,7 @@ print_human(struct out *o, const struct info *info, bool first)
 {
 	if (!first)
 		out_str(o, "\n");
-	out_text(o, speak_path(info->scan->path));
+	out_text(o, message_path(info->scan->path));
 	out_printf(o, ": %s%s%s%s, %s\n", format_name(info),
 		   is_hatf(info) ? " 1.0" : "",
 		   info->read.compressed ? ", " : "",
@@ -500,7 +500,7 @@ info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 	/* In order, when both go to the same place. */
 	out_flush(o);
 	if (fault != NULL)
-		speak("%s: %s", speak_path(path), fault);
+		message_print("%s: %s", message_path(path), fault);
 	scan_close(s);
 	return exit_status;
 }
@@ -537,7 +537,7 @@ command_info(int argc, char **argv)
 	struct scan *const s = malloc(sizeof(*s));
 
 	if (s == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++)

@@ -114,7 +114,7 @@ measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
 	    !S_ISREG(st.st_mode))
 		return false;
 	if (hatf_reader_open(r->out, &r->reading, &reader, &err) != HATF_OK) {
-		speak_error(r->out, &err);
+		message_error(r->out, &err);
 		return false;
 	}
 	while (hatf_reader_read(reader, records, BATCH, &n) == HATF_OK)
@@ -167,8 +167,8 @@ copy_input(const struct rewrite *r)
 		err.sys_errno = errno;
 	}
 	if (!is_fine)
-		speak("%s: %s", speak_path(in >= 0 ? r->out : r->in),
-		      strerror(err.sys_errno));
+		message_print("%s: %s", message_path(in >= 0 ? r->out : r->in),
+			      strerror(err.sys_errno));
 	if (in >= 0)
 		close(in);
 	if (out >= 0)
@@ -227,8 +227,8 @@ command_optimize(int argc, char **argv)
 	    is_input_better(&r, &written)) {
 		if (!copy_input(&r))
 			return EXIT_BAD_INPUT;
-		speak("%s: already the smallest: %s is a copy of it",
-		      speak_path(r.in), speak_path(r.out));
+		message_print("%s: already the smallest: %s is a copy of it",
+			      message_path(r.in), message_path(r.out));
 		written = r.read;
 	}
 	print_nbytes("HATF", r.read.hatf_nbytes, written.hatf_nbytes);

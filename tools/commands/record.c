@@ -97,7 +97,7 @@ pass_on(const char *variable, const char *value)
 {
 	if (setenv(variable, value, 1) == 0)
 		return true;
-	speak("%s: %s", variable, strerror(errno));
+	message_print("%s: %s", variable, strerror(errno));
 	return false;
 }
 
@@ -145,7 +145,7 @@ begin_tree(void)
 		return true;
 	value = strdup(old);
 	if (value == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	value[0] = (char)(value[0] - 'A' + 'a');
@@ -218,7 +218,7 @@ find_library(char lib[PATH_MAX])
 	if (forced != NULL && forced[0] != '\0') {
 		if (realpath(forced, lib) != NULL)
 			return true;
-		speak("HATFTRACE_LIB: %s: %s", forced, strerror(errno));
+		message_print("HATFTRACE_LIB: %s: %s", forced, strerror(errno));
 		return false;
 	}
 	n = readlink("/proc/self/exe", dir, sizeof(dir) - 1);
@@ -230,9 +230,9 @@ find_library(char lib[PATH_MAX])
 	}
 	if (library_in(LIBDIR_STRING, "", lib))
 		return true;
-	speak(LIBRARY
-	      " is neither beside this program nor in ../lib or " LIBDIR_STRING
-	      " (HATFTRACE_LIB can name it)");
+	message_print(LIBRARY " is neither beside this program nor in ../lib "
+			      "or " LIBDIR_STRING
+			      " (HATFTRACE_LIB can name it)");
 	return false;
 }
 
@@ -247,19 +247,20 @@ set_preload(void)
 	if (!find_library(lib))
 		return false;
 	if (!program_is_library(lib)) {
-		speak("%s: not a library that can be loaded here", lib);
+		message_print("%s: not a library that can be loaded here", lib);
 		return false;
 	}
 	if (strpbrk(lib, " :") != NULL) {
-		speak("%s: LD_PRELOAD cannot hold a path with a blank or a "
-		      "colon",
-		      lib);
+		message_print(
+			"%s: LD_PRELOAD cannot hold a path with a blank or a "
+			"colon",
+			lib);
 		return false;
 	}
 	if (others == NULL || others[0] == '\0')
 		return pass_on("LD_PRELOAD", lib);
 	if (asprintf(&value, "%s:%s", lib, others) < 0) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 
@@ -320,11 +321,11 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 	if (job->untraceable != NULL && others[0] == '\0')
 		return;
 	if (job->untraceable != NULL)
-		speak("%s left no trace: it is %s%s", job->command,
-		      job->untraceable, others);
+		message_print("%s left no trace: it is %s%s", job->command,
+			      job->untraceable, others);
 	else
-		absence_tell(&job->absence, job->command, l, others,
-			     job->notebook.own_is_lost);
+		absence_explain(&job->absence, job->command, l, others,
+				job->notebook.own_is_lost);
 }
 
 /* The command is not to be traced, so the others are all that there is to be. */
@@ -334,11 +335,13 @@ report_excluded(const struct job *job, const struct collection *c)
 	const size_t n = c->descendant_count;
 
 	if (n == 0)
-		speak("%s is not to be traced, and nothing else left a trace",
-		      job->command);
+		message_print(
+			"%s is not to be traced, and nothing else left a trace",
+			job->command);
 	else
-		speak("%s is not to be traced; %zu %s of child processes",
-		      job->command, n, n == 1 ? "trace" : "traces");
+		message_print(
+			"%s is not to be traced; %zu %s of child processes",
+			job->command, n, n == 1 ? "trace" : "traces");
 	return n != 0 && summary_check_children(c);
 }
 
@@ -351,17 +354,17 @@ report(struct job *job, const struct launch *l)
 	bool ok = true;
 
 	if (!collect(&c, job->text, l)) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		collect_free(&c);
 		return false;
 	}
 	notebook_read(&job->notebook, &c, l);
 	mend_traces(&c, l);
 	notebook_find_vanished(&job->notebook, &c);
-	notebook_tell(&job->notebook);
+	notebook_report(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {
-		speak("%s left no trace: nobody told it to start",
-		      job->command);
+		message_print("%s left no trace: nobody told it to start",
+			      job->command);
 	} else if (c.own_count == 0 && is_excluded(job->command)) {
 		ok = report_excluded(job, &c);
 	} else if (c.own_count == 0) {
@@ -369,9 +372,9 @@ report(struct job *job, const struct launch *l)
 		summary_describe_others(&c, others, sizeof(others));
 		tell_missing(job, l, others);
 	} else {
-		ok = summary_tell_own(&c);
+		ok = summary_report_own(&c);
 	}
-	insides_tell(&c);
+	insides_report(&c);
 	collect_free(&c);
 	return ok;
 }
@@ -385,7 +388,7 @@ run_job(struct job *job, char **argv)
 	if (!launch_run(argv, &l))
 		return EXIT_BAD_INPUT;
 	if (l.exec_errno != 0) {
-		speak("%s: %s", argv[0], strerror(l.exec_errno));
+		message_print("%s: %s", argv[0], strerror(l.exec_errno));
 		return launch_pass_on(&l);
 	}
 	/* Of what was killed. */
@@ -406,10 +409,11 @@ run(char **argv, const char *text)
 	int exit_status;
 
 	if (job.untraceable != NULL)
-		speak("%s is %s: it runs untraced", argv[0], job.untraceable);
+		message_print("%s is %s: it runs untraced", argv[0],
+			      job.untraceable);
 	absence_begin(&job.absence, text);
 	notebook_begin(&job.notebook, text);
-	job.notebook.own_is_told = job.untraceable != NULL;
+	job.notebook.own_is_noted = job.untraceable != NULL;
 	exit_status = run_job(&job, argv);
 	notebook_end(&job.notebook);
 	absence_end(&job.absence);
@@ -422,11 +426,11 @@ run_valgrind(char **argv)
 {
 	struct launch l;
 
-	speak("%s: programs under valgrind are not traced", argv[0]);
+	message_print("%s: programs under valgrind are not traced", argv[0]);
 	if (!launch_run(argv, &l))
 		return EXIT_BAD_INPUT;
 	if (l.exec_errno != 0)
-		speak("%s: %s", argv[0], strerror(l.exec_errno));
+		message_print("%s: %s", argv[0], strerror(l.exec_errno));
 	return launch_succeeded(&l) ? EXIT_BAD_INPUT : launch_pass_on(&l);
 }
 

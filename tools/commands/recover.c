@@ -127,41 +127,43 @@ complain(const char *rings, const char *trace,
 	switch (err->status) {
 	case HATF_BAD_RINGS:
 	case HATF_LIMIT:
-		speak("%s: offset 0x%" PRIx64 ": %s: %s", rings,
-		      err->file_offset, err->field,
-		      hatf_status_text(err->status));
+		message_print("%s: offset 0x%" PRIx64 ": %s: %s", rings,
+			      err->file_offset, err->field,
+			      hatf_status_text(err->status));
 		break;
 	case HATF_IN_USE:
-		speak("%s: process %" PRIu64 ": %s", rings, found->pid,
-		      hatf_status_text(err->status));
+		message_print("%s: process %" PRIu64 ": %s", rings, found->pid,
+			      hatf_status_text(err->status));
 		break;
 	case HATF_OTHER_BOOT:
-		speak("%s: %s (see --force)", rings,
-		      hatf_status_text(err->status));
+		message_print("%s: %s (see --force)", rings,
+			      hatf_status_text(err->status));
 		break;
 	case HATF_OTHER_RINGS:
 		/* It is that, by its beginning, but not all of it. */
 		if (err->field != NULL)
-			speak("%s: is not as long as %s says, or not the same: "
-			      "it cannot be completed",
-			      named, rings);
+			message_print("%s: is not as long as %s says, or not "
+				      "the same: "
+				      "it cannot be completed",
+				      named, rings);
 		else
-			speak("%s: not the trace that %s belongs to", named,
-			      rings);
+			message_print("%s: not the trace that %s belongs to",
+				      named, rings);
 		break;
 	case HATF_IO:
 		/* Of the two, the one that is not there is the trace. */
 		if (err->sys_errno == ENOENT && named[0] != '\0' &&
 		    is_there(rings)) {
-			speak("%s: %s; if the trace is gone, %s is of no use "
-			      "and can be removed",
-			      named, strerror(ENOENT), rings);
+			message_print(
+				"%s: %s; if the trace is gone, %s is of no use "
+				"and can be removed",
+				named, strerror(ENOENT), rings);
 			break;
 		}
 		__attribute__((fallthrough));
 	default:
-		speak("%s: %s", named[0] != '\0' ? named : rings,
-		      speak_error_text(err, buf, sizeof(buf)));
+		message_print("%s: %s", named[0] != '\0' ? named : rings,
+			      message_error_text(err, buf, sizeof(buf)));
 	}
 }
 
@@ -216,7 +218,7 @@ judge_trace(const char *trace)
 
 	status = hatf_reader_open(trace, NULL, &reader, &err);
 	if (status != HATF_OK) {
-		speak_error(trace, &err);
+		message_error(trace, &err);
 		return EXIT_BAD_INPUT;
 	}
 	while ((status = hatf_reader_read(reader, records, 64, &n)) == HATF_OK)
@@ -228,7 +230,8 @@ judge_trace(const char *trace)
 		out_str(out_stdout(), "\n");
 		out_flush(out_stdout());
 	} else {
-		speak("%s: no ring file for it is found (see --rings)", trace);
+		message_print("%s: no ring file for it is found (see --rings)",
+			      trace);
 	}
 	hatf_reader_close(reader);
 	return status == HATF_END ? EXIT_FINE : EXIT_BAD_INPUT;
@@ -291,10 +294,10 @@ is_recorded(const char *path)
 static int
 judge_file(const struct recover *c, const char *path)
 {
-	struct tail tail;
+	struct trailer tail;
 	char rings[PATH_MAX];
 
-	if (!is_recorded(path) || tail_read(path, true, &tail))
+	if (!is_recorded(path) || trailer_read(path, true, &tail))
 		return EXIT_FINE;
 	if (find_rings(c, path, rings, sizeof(rings))) {
 		const char *const slash = strrchr(path, '/');
@@ -306,9 +309,10 @@ judge_file(const struct recover *c, const char *path)
 			return EXIT_FINE;
 		return recover_from(c, rings, path);
 	}
-	speak("%s: has no trailer, and no ring file for it is found (see "
-	      "--rings)",
-	      path);
+	message_print(
+		"%s: has no trailer, and no ring file for it is found (see "
+		"--rings)",
+		path);
 	return EXIT_BAD_INPUT;
 }
 
@@ -341,7 +345,7 @@ for_each(const struct recover *c, const char *dir,
 	int exit_status = EXIT_FINE;
 
 	if (n < 0) {
-		speak("%s: cannot be read", dir);
+		message_print("%s: cannot be read", dir);
 		return EXIT_BAD_INPUT;
 	}
 	for (int i = 0; i < n; i++) {

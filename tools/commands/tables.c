@@ -63,7 +63,7 @@ static const struct opt_page page = {
 
 struct tables {
 	struct report report;
-	enum grid_format format;
+	enum table_format format;
 	uint64_t runs, jobs;
 	const char *csv_path; /* NULL: none */
 	bool failed;
@@ -82,7 +82,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 			return false;
 		for (unsigned i = 0; formats[i] != NULL; i++)
 			if (strcmp(value, formats[i]) == 0)
-				t->format = (enum grid_format)i;
+				t->format = (enum table_format)i;
 		return true;
 	case OPT_RUNS:
 		return opt_parse_u64("--runs", value, &t->runs);
@@ -150,7 +150,7 @@ take_trace(struct tables *t, const char *path)
 		return;
 	}
 	if (spool_reader(&trace, 0, &reader, &err) != HATF_OK) {
-		speak_error(path, &err);
+		message_error(path, &err);
 		t->failed = true;
 	} else {
 		hatf_reader_close(reader);
@@ -159,7 +159,7 @@ take_trace(struct tables *t, const char *path)
 			measure(t, m, &trace);
 			t->report.count++;
 		} else {
-			speak("%s", hatf_status_text(HATF_NO_MEMORY));
+			message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 			t->failed = true;
 		}
 	}
@@ -170,7 +170,7 @@ take_trace(struct tables *t, const char *path)
 static bool
 is_ours(int fd)
 {
-	static const char want[] = GRID_CSV_HEADER;
+	static const char want[] = TABLE_CSV_HEADER;
 	char got[sizeof(want) - 1];
 	const ssize_t n = pread(fd, got, sizeof(got), 0);
 
@@ -226,19 +226,19 @@ write_csv(const struct report *r, const char *path)
 	bool is_fine = false;
 
 	if (o == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	if (hatf_file_create(path, &o->fd, &err) != HATF_OK) {
 		o->sys_errno = err.sys_errno;
 	} else {
-		is_fine = report_print(r, GRID_CSV, o);
+		is_fine = report_print(r, TABLE_CSV, o);
 		out_flush(o);
 		if (close(o->fd) != 0 && o->sys_errno == 0)
 			o->sys_errno = errno;
 	}
 	if (o->sys_errno != 0)
-		speak("%s: %s", path, strerror(o->sys_errno));
+		message_print("%s: %s", path, strerror(o->sys_errno));
 	is_fine = is_fine && o->sys_errno == 0;
 	free(o);
 	return is_fine;
@@ -261,7 +261,7 @@ print_tables(struct tables *t, char **paths, size_t count)
 {
 	t->report.traces = calloc(count, sizeof(*t->report.traces));
 	if (t->report.traces == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -296,7 +296,7 @@ command_tables(int argc, char **argv)
 		return opt_complain(&page, "--jobs: at least 1");
 	if (t.csv_path != NULL && strcmp(t.csv_path, "-") == 0) {
 		t.csv_path = NULL;
-		t.format = GRID_CSV;
+		t.format = TABLE_CSV;
 	}
 	if (t.csv_path != NULL &&
 	    !may_write_csv(&t, argv + first, (size_t)(argc - first)))

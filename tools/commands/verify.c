@@ -64,22 +64,22 @@ struct verify {
 	uint64_t max_shown;
 	struct hatf_reader_options reading;
 	bool json;
-	struct sequel last; /* of the file before */
+	struct sequence last; /* of the file before */
 	bool no_parent;
 };
 
 /* What has been found in one file. */
 struct finding {
 	struct scan scan;
-	struct definitions definitions;
+	struct stack_check definitions;
 	struct overlaps overlaps;
 	struct claims claims;
 	json_t *shown_json; /* array */
 	uint64_t shown;
 	uint64_t violation_count;
 	uint64_t told_count; /* of the event stage's */
-	struct sequel sequel;
-	enum sequel_result goes_on;
+	struct sequence sequel;
+	enum sequence_result goes_on;
 	bool no_memory;
 };
 
@@ -106,7 +106,7 @@ show_text(const struct finding *f, const struct hatf_event *e, const char *text,
 {
 	struct out *const o = out_stdout();
 
-	out_text(o, speak_path(f->scan.path));
+	out_text(o, message_path(f->scan.path));
 	out_printf(o, ": record %" PRIu64 ", offset 0x%" PRIx64 ": %s",
 		   e->record, e->offset, text);
 	if (e->kind != HATF_EVENT_COMMENT)
@@ -187,8 +187,8 @@ check_event(const struct verify *v, struct finding *f,
 	const struct hatf_event *at;
 	const char *fault;
 
-	if (sequel_wants(e))
-		sequel_note(&f->sequel, e);
+	if (sequence_uses(e))
+		sequence_note(&f->sequel, e);
 	if (e->violation != HATF_VIOLATION_NONE)
 		tell_violation(v, f, e);
 	if (!overlaps_note(&f->overlaps, e))
@@ -196,10 +196,10 @@ check_event(const struct verify *v, struct finding *f,
 	fault = claims_note(&f->claims, e, &at);
 	if (fault != NULL)
 		violate(v, f, at, fault, 0, 0);
-	if (!definitions_check(&f->definitions, e, &fault))
+	if (!stack_check_event(&f->definitions, e, &fault))
 		f->no_memory = true;
 	else if (fault != NULL)
-		violate(v, f, e, fault, 0, definitions_stack(e));
+		violate(v, f, e, fault, 0, stack_check_stack_id(e));
 }
 
 /* The trace was read to its end: what only that can tell. */
@@ -252,10 +252,11 @@ print_json(struct finding *f, bool ok, const char *fault)
 			    json_u64(seen.inherited_count));
 	json_object_set_new(object, "heritage", json_heritage(seen.heritage));
 	json_object_set_new(object, "carried", json_u64(seen.carried_count));
-	json_object_set_new(object, "goes_on",
-			    f->goes_on == SEQUEL_NONE
-				    ? json_null()
-				    : json_boolean(f->goes_on == SEQUEL_FITS));
+	json_object_set_new(
+		object, "goes_on",
+		f->goes_on == SEQUENCE_NONE
+			? json_null()
+			: json_boolean(f->goes_on == SEQUENCE_FITS));
 	json_object_set_new(object, "violations", json_u64(f->violation_count));
 	/* The array goes over to the object. */
 	json_object_set_new(object, "first_violations", f->shown_json);
@@ -285,11 +286,11 @@ print_summary(const struct finding *f, bool ok)
 	hatf_reader_get_stats(f->scan.reader, &read);
 	hatf_events_get_stats(f->scan.events, &seen);
 	if (f->violation_count > f->shown) {
-		out_text(o, speak_path(f->scan.path));
+		out_text(o, message_path(f->scan.path));
 		out_printf(o, ": ... and %" PRIu64 " more\n",
 			   f->violation_count - f->shown);
 	}
-	out_text(o, speak_path(f->scan.path));
+	out_text(o, message_path(f->scan.path));
 	out_printf(o, ": %s, %" PRIu64 " events", ok ? "ok" : "not ok",
 		   seen.event_count);
 	if (f->violation_count != 0)
@@ -306,9 +307,9 @@ print_summary(const struct finding *f, bool ok)
 	if (seen.carried_count != 0)
 		out_printf(o, ", %" PRIu64 " carried objects",
 			   seen.carried_count);
-	if (f->goes_on == SEQUEL_FITS)
+	if (f->goes_on == SEQUENCE_FITS)
 		out_str(o, ", goes on from the one before");
-	if (f->goes_on == SEQUEL_DIFFERS)
+	if (f->goes_on == SEQUENCE_DIFFERS)
 		out_str(o, ", does not go on where the one before ended");
 	if (unknown != NULL)
 		out_printf(o, " (not known which: %s)", unknown);
@@ -327,12 +328,12 @@ check_trace(const struct verify *v, struct finding *f)
 	f->overlaps.tell = tell_overlap;
 	f->overlaps.ctx = &context;
 	claims_begin(&f->claims, f->scan.reader, f->scan.events);
-	f->no_memory |= !definitions_begin(&f->definitions, f->scan.reader);
+	f->no_memory |= !stack_check_begin(&f->definitions, f->scan.reader);
 	while (!f->no_memory && (e = scan_next(&f->scan)) != NULL)
 		check_event(v, f, e);
 	if (f->scan.status == HATF_END)
 		check_end(v, f);
-	definitions_end(&f->definitions);
+	stack_check_end(&f->definitions);
 	overlaps_end(&f->overlaps);
 }
 
@@ -342,9 +343,9 @@ verify_trace(struct verify *v, struct finding *f)
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	char buf[512];
 
-	sequel_begin(&f->sequel, f->scan.reader);
+	sequence_begin(&f->sequel, f->scan.reader);
 	check_trace(v, f);
-	f->goes_on = sequel_end(&f->sequel, f->scan.events, &v->last);
+	f->goes_on = sequence_end(&f->sequel, f->scan.events, &v->last);
 	v->last = f->sequel;
 	hatf_reader_get_stats(f->scan.reader, &stats);
 
@@ -352,7 +353,7 @@ verify_trace(struct verify *v, struct finding *f)
 		f->no_memory ? hatf_status_text(HATF_NO_MEMORY)
 			     : scan_fault(&f->scan, buf, sizeof(buf));
 	const bool ok = fault == NULL && f->violation_count == 0 &&
-			stats.lost_count == 0 && f->goes_on != SEQUEL_DIFFERS;
+			stats.lost_count == 0 && f->goes_on != SEQUENCE_DIFFERS;
 	int exit_status = ok ? EXIT_FINE : EXIT_BAD_INPUT;
 
 	if (!v->json)
@@ -362,7 +363,7 @@ verify_trace(struct verify *v, struct finding *f)
 	/* In order, when both go to the same place. */
 	out_flush(out_stdout());
 	if (fault != NULL)
-		speak("%s: %s", speak_path(f->scan.path), fault);
+		message_print("%s: %s", message_path(f->scan.path), fault);
 	return exit_status;
 }
 
@@ -373,13 +374,13 @@ verify_file(struct verify *v, const char *path)
 	int exit_status = EXIT_BAD_INPUT;
 
 	if (f == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	if (v->json)
 		f->shown_json = json_array();
 	if (!scan_open(&f->scan, path, &v->reading, !v->no_parent)) {
-		v->last = (struct sequel){ 0 };
+		v->last = (struct sequence){ 0 };
 	} else {
 		exit_status = verify_trace(v, f);
 		scan_close(&f->scan);

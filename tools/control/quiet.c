@@ -127,7 +127,7 @@ quiet_read_exe(pid_t pid, char *exe, size_t cap)
 }
 
 bool
-quiet_tell(pid_t pid, char *answer, size_t cap)
+quiet_read_status(pid_t pid, char *answer, size_t cap)
 {
 	char exe[PATH_MAX];
 	int used;

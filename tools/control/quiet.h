@@ -25,7 +25,7 @@ bool quiet_is_waiting(pid_t pid);
 bool quiet_read_exe(pid_t pid, char *exe, size_t cap);
 
 /* If so, write what "status" is to answer, as the tracer would. */
-bool quiet_tell(pid_t pid, char *answer, size_t cap);
+bool quiet_read_status(pid_t pid, char *answer, size_t cap);
 
 /*
  * Add such processes, if they will take orders, to the 'count' different ones

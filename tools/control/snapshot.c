@@ -212,7 +212,7 @@ make_header(const struct snapshot *s)
 		     name, snapshot_live_word(s->live), s->live_count,
 		     s->live_nbytes, old) < 0) {
 		header = NULL;
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	}
 	free(old);
 	free(name);
@@ -287,9 +287,9 @@ read_live(struct snapshot *s, struct hatf_reader *reader,
 	s->live_count = list->count;
 	s->live_nbytes = list->nbytes;
 	if (status == HATF_NO_MEMORY)
-		speak("%s", hatf_status_text(status));
+		message_print("%s", hatf_status_text(status));
 	else if (!is_read(status))
-		speak_error(s->from, hatf_reader_error(reader));
+		message_error(s->from, hatf_reader_error(reader));
 	return is_read(status);
 }
 
@@ -302,12 +302,12 @@ read_trace(struct snapshot *s, struct live_list *list)
 	bool is_fine;
 
 	if (spool_reader_of(s->from_fd, 0, &reader, &err) != HATF_OK) {
-		speak_error(s->from, &err);
+		message_error(s->from, &err);
 		return false;
 	}
 	if (hatf_events_open(reader, &stage) != HATF_OK) {
 		hatf_reader_close(reader);
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	is_fine = read_live(s, reader, stage, list);
@@ -357,13 +357,13 @@ write_list(int fd, const char *to, const struct live_list *list,
 	struct hatf_error err;
 
 	if (hatf_writer_open(NULL, &options, &w, &err) != HATF_OK) {
-		speak_error(to, &err);
+		message_error(to, &err);
 		return false;
 	}
 	put_live(w, list);
 	if (hatf_writer_close(w, &err) == HATF_OK)
 		return true;
-	speak_error(to, &err);
+	message_error(to, &err);
 	return false;
 }
 
@@ -401,12 +401,12 @@ write_file(struct snapshot *s, const struct live_list *list, const char *header)
 		return write_list(STDOUT_FILENO, s->to, list, header);
 	fd = s->to != NULL ? create(s->to) : create_default(s);
 	if (fd < 0) {
-		speak("%s: %s", s->to, strerror(errno));
+		message_print("%s: %s", s->to, strerror(errno));
 		return false;
 	}
 	is_fine = write_list(fd, s->to, list, header);
 	if (close(fd) != 0 && is_fine) {
-		speak("%s: %s", s->to, strerror(errno));
+		message_print("%s: %s", s->to, strerror(errno));
 		is_fine = false;
 	}
 	if (!is_fine)

@@ -44,22 +44,25 @@ complain_deaf(pid_t pid)
 	char list[1024];
 
 	if (sockets_is_control_off(pid)) {
-		speak("%ld: traced, but takes no orders: HATFTRACE_CONTROL is "
-		      "off",
-		      (long)pid);
+		message_print("%ld: traced, but takes no orders: "
+			      "HATFTRACE_CONTROL is "
+			      "off",
+			      (long)pid);
 		return;
 	}
 	if (quiet_is_waiting(pid)) {
-		speak("%ld: recording, but with too few heap events so far for "
-		      "a trace: it takes orders once it has begun one "
-		      "(HATFTRACE_BEGIN=now: from the first)",
-		      (long)pid);
+		message_print("%ld: recording, but with too few heap events so "
+			      "far for "
+			      "a trace: it takes orders once it has begun one "
+			      "(HATFTRACE_BEGIN=now: from the first)",
+			      (long)pid);
 		return;
 	}
 	sockets_list_places(pid, list, sizeof(list));
-	speak("%ld: has libhatftrace.so, but takes no orders: its trace is at "
-	      "an end, or there is none; no socket of it in %s",
-	      (long)pid, list);
+	message_print("%ld: has libhatftrace.so, but takes no orders: its "
+		      "trace is at "
+		      "an end, or there is none; no socket of it in %s",
+		      (long)pid, list);
 }
 
 static void
@@ -68,27 +71,29 @@ complain(pid_t pid, int e)
 	const long n = (long)pid;
 
 	if (kill(pid, 0) != 0 && errno == ESRCH)
-		speak("%ld: no such process", n);
+		message_print("%ld: no such process", n);
 	else if (e == EACCES || e == EPERM ||
 		 ((e == ECONNRESET || e == EPIPE) && geteuid() != 0 &&
 		  sockets_owner_of(pid) != geteuid()))
-		speak("%ld: permission denied: it is another user's", n);
+		message_print("%ld: permission denied: it is another user's",
+			      n);
 	else if (e == ECONNRESET || e == EPIPE)
-		speak("%ld: ended before it answered", n);
+		message_print("%ld: ended before it answered", n);
 	else if (e == ETIMEDOUT)
-		speak("%ld: no answer in %d seconds", n, ANSWER_SECONDS);
+		message_print("%ld: no answer in %d seconds", n,
+			      ANSWER_SECONDS);
 	else if (!sockets_is_absent(e))
-		speak("%ld: %s", n, strerror(e));
+		message_print("%ld: %s", n, strerror(e));
 	else if (quiet_is_preloaded(pid))
 		complain_deaf(pid);
 	else
-		speak("%ld: not traced", n);
+		message_print("%ld: not traced", n);
 }
 
 /* May there be a socket soon?  The image of a process that has just begun may be that
  * of the shell which is about to execute the program. */
 static bool
-may_appear(const struct reach *r)
+may_appear(const struct tracer_answer *r)
 {
 	if (r->has_rung)
 		return true;
@@ -101,7 +106,7 @@ may_appear(const struct reach *r)
 
 /* One process that is talked to. */
 struct talk {
-	struct reach *r;
+	struct tracer_answer *r;
 	int fd;		   /* -1: not connected */
 	int error;	   /* why there is no answer, or 0 */
 	size_t used;	   /* bytes of the answer */
@@ -140,7 +145,7 @@ end_talk(struct talk *t, int e)
 static void
 wait_for_socket(struct talk *t, const char *order, int e)
 {
-	struct reach *const r = t->r;
+	struct tracer_answer *const r = t->r;
 
 	if (!r->has_rung && sockets_ring(r->pid, BELL_CALL)) {
 		r->has_rung = true;
@@ -150,7 +155,7 @@ wait_for_socket(struct talk *t, const char *order, int e)
 		return;
 	/* What was too young to be looked at is so no more. */
 	if (strcmp(order, "status") == 0 &&
-	    quiet_tell(r->pid, r->answer, sizeof(r->answer))) {
+	    quiet_read_status(r->pid, r->answer, sizeof(r->answer))) {
 		t->used = strlen(r->answer);
 		e = 0;
 	}
@@ -160,9 +165,9 @@ wait_for_socket(struct talk *t, const char *order, int e)
 /* A start takes back the stop that waits for the process, and a stop a start:
  * what to say of that. */
 static const char *
-take_back(const struct reach *r, const char *order)
+take_back(const struct tracer_answer *r, const char *order)
 {
-	const char *const pending = reach_value(r, "pending");
+	const char *const pending = tracer_value(r, "pending");
 
 	if (pending == NULL || strcmp(order, pending) == 0 ||
 	    (strcmp(order, "start") != 0 && strcmp(order, "stop") != 0) ||
@@ -177,7 +182,7 @@ take_back(const struct reach *r, const char *order)
  * that has no file yet.  True: 'order' is dealt with, '*done_ret' tells how.
  */
 static bool
-do_without(struct reach *r, const char *order, bool *done_ret)
+do_without(struct tracer_answer *r, const char *order, bool *done_ret)
 {
 	const bool is_status = strcmp(order, "status") == 0;
 	const char *state;
@@ -186,14 +191,14 @@ do_without(struct reach *r, const char *order, bool *done_ret)
 	if (!sockets_read_status(r->pid, r->answer, sizeof(r->answer), &r->uid))
 		return is_status &&
 		       !started_lately((uint64_t)r->pid, YOUNG_MS) &&
-		       quiet_tell(r->pid, r->answer, sizeof(r->answer));
-	state = reach_value(r, "state");
+		       quiet_read_status(r->pid, r->answer, sizeof(r->answer));
+	state = tracer_value(r, "state");
 	r->is_recording = state != NULL && strcmp(state, "recording") == 0;
 	if (is_status || (strcmp(order, "start") == 0) != r->is_recording)
 		return is_status;
-	speak("%ld: %s%s", (long)r->pid,
-	      r->is_recording ? "recording already" : "not recording",
-	      take_back(r, order));
+	message_print("%ld: %s%s", (long)r->pid,
+		      r->is_recording ? "recording already" : "not recording",
+		      take_back(r, order));
 	return true;
 }
 
@@ -326,7 +331,7 @@ go_on(struct round *round)
 
 /* Has it been called in vain?  A start or a stop is left with it. */
 static bool
-is_quiet(const struct reach *r, int e, const char *order)
+is_quiet(const struct tracer_answer *r, int e, const char *order)
 {
 	const char *will = "takes orders";
 
@@ -336,10 +341,11 @@ is_quiet(const struct reach *r, int e, const char *order)
 		will = "begins to record";
 	if (strcmp(order, "stop") == 0 && sockets_ring(r->pid, BELL_STOP))
 		will = "ends its trace";
-	speak("%ld: %s, and has allocated nothing for %d seconds: it %s with "
-	      "its next allocation",
-	      (long)r->pid, r->is_recording ? "recording" : "dormant",
-	      BELL_MS / 1000, will);
+	message_print(
+		"%ld: %s, and has allocated nothing for %d seconds: it %s with "
+		"its next allocation",
+		(long)r->pid, r->is_recording ? "recording" : "dormant",
+		BELL_MS / 1000, will);
 	return true;
 }
 
@@ -358,9 +364,9 @@ is_done(const struct talk *t, const char *order)
 	}
 	if (strncmp(t->r->answer, "ok\n", 3) == 0)
 		return true;
-	reason = reach_value(t->r, "reason");
-	speak("%ld: %s", (long)t->r->pid,
-	      reason != NULL ? reason : "bad answer");
+	reason = tracer_value(t->r, "reason");
+	message_print("%ld: %s", (long)t->r->pid,
+		      reason != NULL ? reason : "bad answer");
 	return false;
 }
 
@@ -383,7 +389,7 @@ round_max(void)
 }
 
 static bool
-finish_round(const struct round *round, reach_fn *fn, void *context)
+finish_round(const struct round *round, tracer_answer_fn *fn, void *context)
 {
 	bool is_fine = true;
 
@@ -397,7 +403,8 @@ finish_round(const struct round *round, reach_fn *fn, void *context)
 }
 
 static bool
-run_round(struct round *round, const pid_t *pids, reach_fn *fn, void *context)
+run_round(struct round *round, const pid_t *pids, tracer_answer_fn *fn,
+	  void *context)
 {
 	bool is_fine = false;
 
@@ -410,7 +417,7 @@ run_round(struct round *round, const pid_t *pids, reach_fn *fn, void *context)
 			wait_for_any(round);
 		is_fine = finish_round(round, fn, context);
 	} else {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	}
 	for (size_t i = 0; round->talks != NULL && i < round->count; i++)
 		free(round->talks[i].r);
@@ -420,8 +427,8 @@ run_round(struct round *round, const pid_t *pids, reach_fn *fn, void *context)
 }
 
 bool
-reach_send(const pid_t *pids, size_t count, const char *order, reach_fn *fn,
-	   void *context)
+tracer_send(const pid_t *pids, size_t count, const char *order,
+	    tracer_answer_fn *fn, void *context)
 {
 	const size_t max = count > 1 ? round_max() : 1;
 	bool is_fine = true;
@@ -464,8 +471,8 @@ unescape(const char *s, size_t n, char *out, size_t cap)
 #define KEY_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
 bool
-reach_next(const struct reach *r, const char **next, const char **key,
-	   const char **value)
+tracer_next_value(const struct tracer_answer *r, const char **next,
+		  const char **key, const char **value)
 {
 	static char name[64], text[2 * PATH_MAX];
 	const char *const line =
@@ -490,11 +497,11 @@ reach_next(const struct reach *r, const char **next, const char **key,
 }
 
 const char *
-reach_value(const struct reach *r, const char *key)
+tracer_value(const struct tracer_answer *r, const char *key)
 {
 	const char *next = NULL, *name, *value;
 
-	while (reach_next(r, &next, &name, &value))
+	while (tracer_next_value(r, &next, &name, &value))
 		if (strcmp(name, key) == 0)
 			return value;
 	return NULL;

@@ -13,19 +13,19 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define REACH_ANSWER_MAX 32768
+#define TRACER_ANSWER_MAX 32768
 
-struct reach {
+struct tracer_answer {
 	pid_t pid;
 	bool has_rung;	   /* its writer thread was away, and has been called */
 	bool is_recording; /* it was so then */
 	uid_t uid;	   /* of the process, when it made its socket */
 	/* "ok" or "error" and what follows, NUL-terminated. */
-	char answer[REACH_ANSWER_MAX];
+	char answer[TRACER_ANSWER_MAX];
 };
 
 /* One that has done what it was told.  False: something else is wrong with it. */
-typedef bool reach_fn(const struct reach *r, void *context);
+typedef bool tracer_answer_fn(const struct tracer_answer *r, void *context);
 
 /*
  * Send 'order' to the tracers of all these processes at the same time and wait for
@@ -36,16 +36,16 @@ typedef bool reach_fn(const struct reach *r, void *context);
  * in words about that process.  However many do not answer, they take as long as one
  * that does not.  True if each has done it and 'fn' was content.
  */
-bool reach_send(const pid_t *pids, size_t count, const char *order,
-		reach_fn *fn, void *context);
+bool tracer_send(const pid_t *pids, size_t count, const char *order,
+		 tracer_answer_fn *fn, void *context);
 
 /* The value of 'key' in the answer, unescaped, or NULL; until the next call. */
-const char *reach_value(const struct reach *r, const char *key);
+const char *tracer_value(const struct tracer_answer *r, const char *key);
 
 /* Step through the answer: false at its end.  '*next' starts as NULL; 'key',
  * which is of letters, digits and '_', and 'value' (unescaped) are valid
  * until the next call. */
-bool reach_next(const struct reach *r, const char **next, const char **key,
-		const char **value);
+bool tracer_next_value(const struct tracer_answer *r, const char **next,
+		       const char **key, const char **value);
 
 #endif /* TRACER_CLIENT_H */

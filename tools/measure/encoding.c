@@ -193,7 +193,7 @@ encoding_complain(const char *path, enum encoding e,
 
 	if (err->status == HATF_BAD_OPTION)
 		return;
-	speak("%s: as %s%s%s: %s", speak_path(path), rows[e].format,
-	      is_placed ? ", " : "", is_placed ? rows[e].placement : "",
-	      speak_error_text(err, text, sizeof(text)));
+	message_print("%s: as %s%s%s: %s", message_path(path), rows[e].format,
+		      is_placed ? ", " : "", is_placed ? rows[e].placement : "",
+		      message_error_text(err, text, sizeof(text)));
 }

@@ -28,7 +28,7 @@ struct report {
 };
 
 /* Print all tables.  False without memory, which has been said then. */
-bool report_print(const struct report *r, enum grid_format format,
+bool report_print(const struct report *r, enum table_format format,
 		  struct out *o);
 
 #endif /* REPORT_H */

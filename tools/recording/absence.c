@@ -116,41 +116,47 @@ tell_directory(const struct absence *a, const char *command, const char *others)
 	path[n > 0 ? n : 0] = '\0';
 	if (n <= 0 || (n > (ssize_t)sizeof(DELETED) &&
 		       strcmp(path + n - (sizeof(DELETED) - 1), DELETED) == 0))
-		speak("%s left no trace: the directory of %s was removed "
-		      "meanwhile%s",
-		      command, shown, others);
+		message_print(
+			"%s left no trace: the directory of %s was removed "
+			"meanwhile%s",
+			command, shown, others);
 	else
-		speak("%s left no trace: the directory of %s is now %s%s",
-		      command, shown, path, others);
+		message_print(
+			"%s left no trace: the directory of %s is now %s%s",
+			command, shown, path, others);
 	return true;
 }
 
 void
-absence_tell(const struct absence *a, const char *command,
-	     const struct launch *l, const char *others, bool begun)
+absence_explain(const struct absence *a, const char *command,
+		const struct launch *l, const char *others, bool begun)
 {
 	char name[NAME_MAX + 1];
 	const uint32_t gone = find_gone(a, l->pid, name);
 
 	if (gone != 0)
-		speak("%s left no trace: %s was %s meanwhile%s", command, name,
-		      gone == IN_DELETE ? "removed" : "moved", others);
+		message_print("%s left no trace: %s was %s meanwhile%s",
+			      command, name,
+			      gone == IN_DELETE ? "removed" : "moved", others);
 	else if (tell_directory(a, command, others))
 		return;
 	else if (begun)
-		speak("%s left no trace: it %s while all of it was in memory "
-		      "(with HATFTRACE_BEGIN=now nothing of that is lost)%s",
-		      command,
-		      WIFSIGNALED(l->wait_status) ? "was ended by a signal"
-						  : "ended past libc",
-		      others);
+		message_print(
+			"%s left no trace: it %s while all of it was in memory "
+			"(with HATFTRACE_BEGIN=now nothing of that is lost)%s",
+			command,
+			WIFSIGNALED(l->wait_status) ? "was ended by a signal"
+						    : "ended past libc",
+			others);
 	else if (WIFSIGNALED(l->wait_status))
-		speak("%s left no trace: it had begun none when a signal ended "
-		      "it%s",
-		      command, others);
+		message_print("%s left no trace: it had begun none when a "
+			      "signal ended "
+			      "it%s",
+			      command, others);
 	else
-		speak("%s left no trace: libhatftrace.so has said above why "
-		      "not, or the program ended past libc in its first "
-		      "moments%s",
-		      command, others);
+		message_print(
+			"%s left no trace: libhatftrace.so has said above why "
+			"not, or the program ended past libc in its first "
+			"moments%s",
+			command, others);
 }

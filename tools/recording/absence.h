@@ -28,7 +28,7 @@ void absence_end(struct absence *a);
  * which ended as 'l' says.  'others' describes the traces that there are;
  * 'begun': the command had begun a trace, in its memory.
  */
-void absence_tell(const struct absence *a, const char *command,
-		  const struct launch *l, const char *others, bool begun);
+void absence_explain(const struct absence *a, const char *command,
+		     const struct launch *l, const char *others, bool begun);
 
 #endif /* ABSENCE_H */

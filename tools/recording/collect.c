@@ -29,9 +29,9 @@ header_number(const struct hatf_reader *reader, const char *key)
 }
 
 static void
-add_origin(struct found *trace, uint64_t pid)
+add_origin(struct collected_trace *trace, uint64_t pid)
 {
-	if (pid > 1 && trace->from_count < FROM_MAX)
+	if (pid > 1 && trace->from_count < COLLECT_ANCESTORS_MAX)
 		trace->from[trace->from_count++] = pid;
 }
 
@@ -40,7 +40,7 @@ add_origin(struct found *trace, uint64_t pid)
  * that forked it may be gone.
  */
 static void
-read_origins(const struct hatf_reader *reader, struct found *ret)
+read_origins(const struct hatf_reader *reader, struct collected_trace *ret)
 {
 	const char *next = hatf_reader_header(reader, "ancestors");
 
@@ -55,7 +55,7 @@ read_origins(const struct hatf_reader *reader, struct found *ret)
 }
 
 static bool
-read_header(const char *path, struct found *ret)
+read_header(const char *path, struct collected_trace *ret)
 {
 	struct hatf_reader *const reader = scan_found(path);
 	const char *exe;
@@ -67,9 +67,10 @@ read_header(const char *path, struct found *ret)
 		hatf_reader_close(reader);
 		return false;
 	}
-	*ret = (struct found){ .pid = header_number(reader, "pid"),
-			       .is_late = hatf_reader_header(reader, "start") !=
-					  NULL };
+	*ret = (struct collected_trace){
+		.pid = header_number(reader, "pid"),
+		.is_late = hatf_reader_header(reader, "start") != NULL
+	};
 	read_origins(reader, ret);
 	ret->start_ns = header_number(reader, "start_monotonic");
 	ret->pid_start_ns = header_number(reader, "pid_start");
@@ -86,11 +87,12 @@ read_header(const char *path, struct found *ret)
 
 /* Its 'exe' goes over. */
 static bool
-append(struct collection *c, const char *path, const struct found *trace)
+append(struct collection *c, const char *path,
+       const struct collected_trace *trace)
 {
 	if (c->count == c->cap) {
 		const size_t cap = c->cap != 0 ? 2 * c->cap : 16;
-		struct found *const grown =
+		struct collected_trace *const grown =
 			realloc(c->traces, cap * sizeof(*grown));
 
 		if (grown == NULL) {
@@ -108,15 +110,15 @@ append(struct collection *c, const char *path, const struct found *trace)
 static int
 compare_path(const void *a, const void *b)
 {
-	const struct found *const x = a;
-	const struct found *const y = b;
+	const struct collected_trace *const x = a;
+	const struct collected_trace *const y = b;
 
 	return strcmp(x->path, y->path);
 }
 
 /* Is it that of a process from before the command's?  Unknown is no. */
 static bool
-is_older(const struct found *trace, const struct launch *l)
+is_older(const struct collected_trace *trace, const struct launch *l)
 {
 	return trace->pid_start_ns != 0 && trace->pid_start_ns < l->start_ns;
 }
@@ -136,7 +138,7 @@ collect_glob(struct collection *c, const char *pattern, bool own,
 		return true;
 	for (size_t i = 0; i < files.gl_pathc && ok; i++) {
 		const char *const path = files.gl_pathv[i];
-		struct found trace;
+		struct collected_trace trace;
 		struct stat st;
 
 		if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
@@ -175,7 +177,7 @@ collect_names(struct collection *c, const char *text, bool own, bool segments,
 }
 
 static void
-free_trace(struct found *trace)
+free_trace(struct collected_trace *trace)
 {
 	free(trace->path);
 	free(trace->exe);
@@ -216,8 +218,8 @@ collect_pattern(struct collection *c, const char *text, bool own,
 static int
 compare_start(const void *a, const void *b)
 {
-	const struct found *const x = a;
-	const struct found *const y = b;
+	const struct collected_trace *const x = a;
+	const struct collected_trace *const y = b;
 
 	if (x->start_ns != y->start_ns)
 		return x->start_ns > y->start_ns ? 1 : -1;
@@ -250,8 +252,8 @@ is_known(const struct collection *c, size_t n, uint64_t pid,
 
 /* Does it come from one of these? */
 static bool
-is_descendant(const struct collection *c, size_t n, const struct found *trace,
-	      const struct launch *l)
+is_descendant(const struct collection *c, size_t n,
+	      const struct collected_trace *trace, const struct launch *l)
 {
 	for (unsigned i = 0; i < trace->from_count; i++)
 		if (is_known(c, n, trace->from[i], l))
@@ -266,7 +268,7 @@ is_descendant(const struct collection *c, size_t n, const struct found *trace,
 static void
 find_descendants(struct collection *c, const struct launch *l)
 {
-	struct found *const others = c->traces + c->own_count;
+	struct collected_trace *const others = c->traces + c->own_count;
 	const size_t n = c->count - c->own_count;
 	size_t known = 0;
 	bool grown = true;
@@ -274,7 +276,7 @@ find_descendants(struct collection *c, const struct launch *l)
 	while (grown) {
 		grown = false;
 		for (size_t i = known; i < n; i++) {
-			const struct found trace = others[i];
+			const struct collected_trace trace = others[i];
 
 			if (!trace.is_noted &&
 			    !is_descendant(c, known, &trace, l))
@@ -325,7 +327,8 @@ static const struct hatf_reader_options found_options = {
 
 /* There is no trailer: count what there is. */
 static bool
-summary_by_reading(const struct found *found, struct summary *ret)
+summary_by_reading(const struct collected_trace *found,
+		   struct collect_summary *ret)
 {
 	struct scan *const s = malloc(sizeof(*s));
 	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
@@ -333,7 +336,7 @@ summary_by_reading(const struct found *found, struct summary *ret)
 	const char *fault;
 
 	if (s == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	if (!scan_open(s, found->path, &found_options, false)) {
@@ -365,16 +368,17 @@ summary_by_reading(const struct found *found, struct summary *ret)
 }
 
 static bool
-summary_of_file(const struct found *found, struct summary *ret)
+summary_of_file(const struct collected_trace *found,
+		struct collect_summary *ret)
 {
 	struct stat st;
-	struct tail tail;
+	struct trailer tail;
 
 	memset(ret, 0, sizeof(*ret));
 	if (lstat(found->path, &st) == 0)
 		ret->file_nbytes = (uint64_t)st.st_size;
 	/* A trace that only lost events, or ended early, has all else. */
-	if (!tail_read(found->path, true, &tail) ||
+	if (!trailer_read(found->path, true, &tail) ||
 	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0' &&
 	     tail.missed[0] == '\0'))
 		return summary_by_reading(found, ret);
@@ -393,7 +397,8 @@ summary_of_file(const struct found *found, struct summary *ret)
 }
 
 bool
-collect_summary(const struct found *found, struct summary *ret)
+collect_summary(const struct collected_trace *found,
+		struct collect_summary *ret)
 {
 	if (!summary_of_file(found, ret))
 		return false;

@@ -14,13 +14,13 @@
 #include <stddef.h>
 
 /* Parent, process that forked it, and ancestors that a header names. */
-#define FROM_MAX 10
+#define COLLECT_ANCESTORS_MAX 10
 
-struct found {
+struct collected_trace {
 	char *path;
 	char *exe; /* executable, "" if not known */
 	uint64_t pid;
-	uint64_t from[FROM_MAX]; /* processes that it comes from */
+	uint64_t from[COLLECT_ANCESTORS_MAX]; /* processes that it comes from */
 	unsigned from_count;
 	uint64_t start_ns;     /* CLOCK_MONOTONIC */
 	uint64_t pid_start_ns; /* of the process, see started.h; 0: unknown */
@@ -40,7 +40,7 @@ struct found {
 
 /* What was found, in order of start. */
 struct collection {
-	struct found *traces;
+	struct collected_trace *traces;
 	size_t count, cap;
 	size_t own_count;	 /* of the command's process itself */
 	size_t descendant_count; /* of processes that come from it */
@@ -62,7 +62,7 @@ void collect_free(struct collection *c);
 size_t collect_segments(const struct collection *c);
 
 /* What the summary says about one trace, with the segments before it. */
-struct summary {
+struct collect_summary {
 	uint64_t event_count, lost_count, file_nbytes;
 	uint64_t duration_ns;
 	bool has_duration;
@@ -73,6 +73,7 @@ struct summary {
 
 /* From the trailer, or if there is none by reading the trace.  False if it
  * cannot be read at all, which has been said then. */
-bool collect_summary(const struct found *trace, struct summary *ret);
+bool collect_summary(const struct collected_trace *trace,
+		     struct collect_summary *ret);
 
 #endif /* COLLECT_H */

@@ -8,6 +8,6 @@
 #include "tools/recording/collect.h"
 
 /* Name each such executable, once. */
-void insides_tell(const struct collection *c);
+void insides_report(const struct collection *c);
 
 #endif /* INSIDES_H */

@@ -39,7 +39,7 @@ find_rings(const char *trace, char *path, size_t nbytes)
  * end.
  */
 static bool
-mend(struct found *t, unsigned flags)
+mend(struct collected_trace *t, unsigned flags)
 {
 	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
 	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
@@ -56,11 +56,11 @@ mend(struct found *t, unsigned flags)
 
 /* 'flags' as above. */
 static void
-mend_trace(struct found *t, unsigned flags)
+mend_trace(struct collected_trace *t, unsigned flags)
 {
-	struct tail tail;
+	struct trailer tail;
 
-	t->has_trailer = tail_read(t->path, true, &tail);
+	t->has_trailer = trailer_read(t->path, true, &tail);
 	if (t->has_trailer) {
 		/* A process that gave up privileges cannot remove it. */
 		mend(t, 0);
@@ -71,7 +71,7 @@ mend_trace(struct found *t, unsigned flags)
 				(!t->is_mended &&
 				 started_is_alive(t->pid, t->pid_start_ns));
 		t->has_trailer =
-			t->is_mended && tail_read(t->path, true, &tail);
+			t->is_mended && trailer_read(t->path, true, &tail);
 	}
 	if (!t->has_trailer)
 		return;

@@ -268,7 +268,7 @@ take_untraced(struct reading *r, const char *line)
 	struct notebook *const n = r->notebook;
 	const uint64_t pid = take_number(&line);
 
-	if (pid != (uint64_t)r->launch->pid || !n->own_is_told)
+	if (pid != (uint64_t)r->launch->pid || !n->own_is_noted)
 		add_text(&n->untraced, &n->untraced_count, line);
 }
 
@@ -295,9 +295,10 @@ open_notes(const struct notebook *n)
 	if (n->path[0] == '\0' || fstat(n->fd, &st) != 0)
 		return NULL;
 	if (st.st_size > NOTES_NBYTES_MAX) {
-		speak("more than %d MiB of notes: which processes left no "
-		      "trace is not known",
-		      (int)(NOTES_NBYTES_MAX >> 20));
+		message_print(
+			"more than %d MiB of notes: which processes left no "
+			"trace is not known",
+			(int)(NOTES_NBYTES_MAX >> 20));
 		return NULL;
 	}
 	fd = dup(n->fd);
@@ -312,7 +313,7 @@ open_notes(const struct notebook *n)
  * note of that?  One that goes on may not have come to it yet.
  */
 static bool
-has_vanished(const struct notebook *n, const struct found *t)
+has_vanished(const struct notebook *n, const struct collected_trace *t)
 {
 	const struct notebook_begin b = { .pid = t->pid,
 					  .start_ns = t->start_ns };
@@ -399,23 +400,27 @@ list(char *const *texts, size_t count, char *buf, size_t cap)
 }
 
 void
-notebook_tell(const struct notebook *n)
+notebook_report(const struct notebook *n)
 {
 	char names[4096];
 
 	if (n->lost_count != 0) {
 		list(n->lost, n->lost_count, names, sizeof(names));
-		speak("%zu %s no trace: %s: ended abruptly while all of it was "
-		      "in memory (with HATFTRACE_BEGIN=now nothing of that is "
-		      "lost)",
-		      n->lost_count,
-		      n->lost_count == 1 ? "process left" : "processes left",
-		      names);
+		message_print("%zu %s no trace: %s: ended abruptly while all "
+			      "of it was "
+			      "in memory (with HATFTRACE_BEGIN=now nothing of "
+			      "that is "
+			      "lost)",
+			      n->lost_count,
+			      n->lost_count == 1 ? "process left"
+						 : "processes left",
+			      names);
 	}
 	if (n->untraced_count != 0) {
 		list(n->untraced, n->untraced_count, names, sizeof(names));
-		speak("%zu %s untraced: %s", n->untraced_count,
-		      n->untraced_count == 1 ? "process ran" : "processes ran",
-		      names);
+		message_print("%zu %s untraced: %s", n->untraced_count,
+			      n->untraced_count == 1 ? "process ran"
+						     : "processes ran",
+			      names);
 	}
 }

@@ -32,8 +32,8 @@ struct notebook_begins {
 struct notebook {
 	char path[PATH_MAX]; /* empty: there is none */
 	int fd;
-	const char *out;  /* HATFTRACE_OUT of those that count */
-	bool own_is_told; /* that the command's own process runs untraced */
+	const char *out;   /* HATFTRACE_OUT of those that count */
+	bool own_is_noted; /* that the command's own process runs untraced */
 	/* Found by notebook_read(); texts to be freed, sorted. */
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;
@@ -60,7 +60,7 @@ void notebook_read(struct notebook *n, struct collection *c,
 void notebook_find_vanished(const struct notebook *n, struct collection *c);
 
 /* Say, in one line each, which processes left nothing, and which ran untraced. */
-void notebook_tell(const struct notebook *n);
+void notebook_report(const struct notebook *n);
 
 void notebook_end(struct notebook *n);
 

@@ -13,43 +13,43 @@
 
 /* ----------------------------------------------------------------- children */
 
-typedef bool trace_test(const struct found *trace);
+typedef bool trace_test(const struct collected_trace *trace);
 
 /* No trailer, and no process that could write one. */
 static bool
-is_unfinished(const struct found *t)
+is_unfinished(const struct collected_trace *t)
 {
 	return !t->has_trailer && !t->is_running;
 }
 
 static bool
-is_running(const struct found *t)
+is_running(const struct collected_trace *t)
 {
 	return !t->has_trailer && t->is_running;
 }
 
 /* It has a trailer, which says that something is missing. */
 static bool
-is_incomplete(const struct found *t)
+is_incomplete(const struct collected_trace *t)
 {
 	return t->has_trailer && !t->is_complete;
 }
 
 static bool
-is_mended(const struct found *t)
+is_mended(const struct collected_trace *t)
 {
 	return t->is_mended;
 }
 
 static bool
-has_vanished(const struct found *t)
+has_vanished(const struct collected_trace *t)
 {
 	return t->has_vanished;
 }
 
 /* The first segment begins late only by an order. */
 static bool
-is_paused(const struct found *t)
+is_paused(const struct collected_trace *t)
 {
 	return t->has_stopped || (t->is_late && t->segment == 0);
 }
@@ -155,8 +155,8 @@ kept_segments(uint64_t count)
  * which 'segments' are there.
  */
 static void
-describe_losses(const struct found *trace, size_t segments,
-		const struct summary *s, char *buf, size_t cap)
+describe_losses(const struct collected_trace *trace, size_t segments,
+		const struct collect_summary *s, char *buf, size_t cap)
 {
 	const uint64_t expected = kept_segments(trace->segment + 1);
 	const uint64_t gone = expected > segments ? expected - segments : 0;
@@ -193,7 +193,7 @@ describe_pause(const struct collection *c)
 }
 
 static const char *
-describe_end(const struct found *last)
+describe_end(const struct collected_trace *last)
 {
 	if (last->is_mended)
 		return ", completed after an abrupt end";
@@ -204,8 +204,8 @@ describe_end(const struct found *last)
 
 /* " in 12.345 ms in 2 of 3 segments, 1.31 bytes/event" */
 static void
-describe_size(const struct found *trace, size_t segments,
-	      const struct summary *s, char *buf, size_t cap)
+describe_size(const struct collected_trace *trace, size_t segments,
+	      const struct collect_summary *s, char *buf, size_t cap)
 {
 	buf[0] = '\0';
 	if (s->has_duration)
@@ -222,31 +222,32 @@ describe_size(const struct found *trace, size_t segments,
 static bool
 print_summary(const struct collection *c)
 {
-	const struct found *const last = &c->traces[c->own_count - 1];
+	const struct collected_trace *const last = &c->traces[c->own_count - 1];
 	const size_t segments = collect_segments(c);
 	char size[192], lost[192], others[640];
-	struct summary s;
+	struct collect_summary s;
 
 	if (!collect_summary(last, &s))
 		return false;
 	describe_size(last, segments, &s, size, sizeof(size));
 	describe_losses(last, segments, &s, lost, sizeof(lost));
 	summary_describe_others(c, others, sizeof(others));
-	speak("%s: %s events%s, %s%s%s%s%s%s", template_short(last->path),
-	      figure_count(s.event_count).text, size,
-	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
-	      s.fault[0] != '\0' ? s.fault : lost, describe_end(last),
-	      describe_pause(c), others,
-	      s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
-						      : "");
+	message_print(
+		"%s: %s events%s, %s%s%s%s%s%s", template_short(last->path),
+		figure_count(s.event_count).text, size,
+		s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
+		s.fault[0] != '\0' ? s.fault : lost, describe_end(last),
+		describe_pause(c), others,
+		s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
+							: "");
 	return s.complete;
 }
 
 /* A trace that the summary is not about: is it complete? */
 static bool
-check_other(const struct found *trace)
+check_other(const struct collected_trace *trace)
 {
-	struct summary s;
+	struct collect_summary s;
 
 	if (!collect_summary(trace, &s))
 		return false;
@@ -259,12 +260,13 @@ check_other(const struct found *trace)
 			 figure_count(s.lost_count).text);
 	else if (s.fault[0] == '\0')
 		snprintf(s.fault, sizeof(s.fault), "ended early (%s)", s.error);
-	speak("%s: NOT COMPLETE: %s", template_short(trace->path), s.fault);
+	message_print("%s: NOT COMPLETE: %s", template_short(trace->path),
+		      s.fault);
 	return false;
 }
 
 bool
-summary_tell_own(const struct collection *c)
+summary_report_own(const struct collection *c)
 {
 	bool ok = true;
 

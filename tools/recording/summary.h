@@ -20,7 +20,7 @@ void summary_describe_others(const struct collection *c, char *buf, size_t cap);
  * The line about the traces of the command's own process, of which there is at
  * least one.  False if one is not complete.
  */
-bool summary_tell_own(const struct collection *c);
+bool summary_report_own(const struct collection *c);
 
 /* Say which traces of child processes are not complete; true if none is. */
 bool summary_check_children(const struct collection *c);

@@ -22,19 +22,20 @@ template_check(const char *option, const char *text)
 	const size_t len = strlen(text);
 
 	if (len == 0 || text[len - 1] == '/') {
-		speak("%s: not a file name: '%s'", option, text);
+		message_print("%s: not a file name: '%s'", option, text);
 		return false;
 	}
 	for (const char *p = text; (p = strchr(p, '%')) != NULL; p += 2) {
 		if (p[1] == '\0' || strchr("pehns%", p[1]) == NULL) {
-			speak("%s: unknown conversion '%.2s' in '%s' (want "
-			      "%%p, %%e, %%h, %%n, %%s or %%%%)",
-			      option, p, text);
+			message_print(
+				"%s: unknown conversion '%.2s' in '%s' (want "
+				"%%p, %%e, %%h, %%n, %%s or %%%%)",
+				option, p, text);
 			return false;
 		}
 		if (p[1] == 's' && strchr(p, '/') != NULL) {
-			speak("%s: %%s in a directory's name: '%s'", option,
-			      text);
+			message_print("%s: %%s in a directory's name: '%s'",
+				      option, text);
 			return false;
 		}
 	}
@@ -54,7 +55,7 @@ template_absolute(const char *text)
 		FILE *const f = open_memstream(&result, &nbytes);
 
 		if (cwd == NULL || f == NULL) {
-			speak("working directory: %s", strerror(errno));
+			message_print("working directory: %s", strerror(errno));
 			return NULL;
 		}
 		/* A '%' in the directory's name is not a conversion. */
@@ -66,7 +67,7 @@ template_absolute(const char *text)
 			result = NULL;
 	}
 	if (result == NULL)
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	return result;
 }
 
@@ -156,8 +157,9 @@ check_existing(const char *text)
 		free(name);
 		return true;
 	}
-	speak("cannot write to %s: %s", name,
-	      S_ISDIR(st.st_mode) ? strerror(EISDIR) : "not a regular file");
+	message_print("cannot write to %s: %s", name,
+		      S_ISDIR(st.st_mode) ? strerror(EISDIR)
+					  : "not a regular file");
 	free(name);
 	return false;
 }
@@ -168,7 +170,7 @@ template_directory_writable(const char *text)
 	char *const dir = malloc(strlen(text) + 2);
 
 	if (dir == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	fixed_directory(text, dir);
@@ -176,7 +178,8 @@ template_directory_writable(const char *text)
 	const int e = try_directory(dir);
 
 	if (e != 0)
-		speak("cannot write to directory %s: %s", dir, strerror(e));
+		message_print("cannot write to directory %s: %s", dir,
+			      strerror(e));
 	free(dir);
 	return e == 0 && check_existing(text);
 }

@@ -17,14 +17,14 @@
  * If 'status', with which reading 'path' ended, says that it has no end, and
  * there is a ring file, then look at that.
  */
-bool cutoff_look(const char *path, enum hatf_status status,
-		 struct hatf_rings *ret);
+bool cutoff_find_rings(const char *path, enum hatf_status status,
+		       struct hatf_rings *ret);
 
 /* Say in 'buf' what 'err', at which reading 'path' ended, comes from. */
 void cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 		     size_t nbytes);
 
 /* The same on standard error, behind the path. */
-void cutoff_speak(const char *path, const struct hatf_error *err);
+void cutoff_report(const char *path, const struct hatf_error *err);
 
 #endif /* CUTOFF_H */

@@ -13,7 +13,7 @@ static const char *const names[HATF_KEEPS_COUNT] = {
 };
 
 const char *
-keeping_name(unsigned bit)
+kept_fields_name(unsigned bit)
 {
 	return names[bit];
 }
@@ -145,15 +145,16 @@ of_record(const struct hatf_record *rec)
 }
 
 void
-keeping_note(struct keeping *k, const struct hatf_record *records, size_t n)
+kept_fields_note(struct kept_fields *k, const struct hatf_record *records,
+		 size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		k->occurs |= of_record(&records[i]);
 }
 
 unsigned
-keeping_dropped(const struct keeping *k, const struct hatf_format *format,
-		unsigned drop)
+kept_fields_dropped(const struct kept_fields *k,
+		    const struct hatf_format *format, unsigned drop)
 {
 	static const struct {
 		unsigned drop, keeps;
@@ -189,8 +190,8 @@ keeping_dropped(const struct keeping *k, const struct hatf_format *format,
 	 HATF_KEEPS_HEAP)
 
 void
-keeping_speak(const char *path, const struct hatf_format *format,
-	      unsigned dropped)
+kept_fields_report(const char *path, const struct hatf_format *format,
+		   unsigned dropped)
 {
 	const bool has_sums = !format->reads;
 	char list[256] = "";
@@ -205,10 +206,11 @@ keeping_speak(const char *path, const struct hatf_format *format,
 				list + used, sizeof(list) - used, "%s%s",
 				used == 0 ? "" : ", ", names[bit]);
 	if (has_sums)
-		speak("%s: format %s keeps sums for each call stack, not "
-		      "single events%s%s",
-		      path, format->name, used == 0 ? "" : ", nor: ", list);
+		message_print(
+			"%s: format %s keeps sums for each call stack, not "
+			"single events%s%s",
+			path, format->name, used == 0 ? "" : ", nor: ", list);
 	else if (used != 0)
-		speak("%s: format %s does not keep: %s", path, format->name,
-		      list);
+		message_print("%s: format %s does not keep: %s", path,
+			      format->name, list);
 }

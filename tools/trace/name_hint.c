@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *
-advice_on(const struct hatf_reader *reader)
+name_hint_find(const struct hatf_reader *reader)
 {
 	const char *const kind = hatf_reader_header(reader, "heaptrack");
 

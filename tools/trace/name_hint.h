@@ -8,6 +8,6 @@
 #include "hatf/hatf.h"
 
 /* What another program could add to the names in a trace; a static text, or NULL. */
-const char *advice_on(const struct hatf_reader *reader);
+const char *name_hint_find(const struct hatf_reader *reader);
 
 #endif /* NAME_HINT_H */

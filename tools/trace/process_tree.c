@@ -20,13 +20,13 @@
 #include <string.h>
 
 void
-forest_init(struct forest *f)
+tree_init(struct tree *f)
 {
 	memset(f, 0, sizeof(*f));
 }
 
 static void
-free_trace(struct forest_trace *t)
+free_trace(struct tree_trace *t)
 {
 	free(t->path);
 	free(t->host);
@@ -37,7 +37,7 @@ free_trace(struct forest_trace *t)
 }
 
 void
-forest_fini(struct forest *f)
+tree_fini(struct tree *f)
 {
 	for (size_t i = 0; i < f->trace_count; i++)
 		free_trace(&f->traces[i]);
@@ -48,7 +48,7 @@ forest_fini(struct forest *f)
 static bool
 no_memory(void)
 {
-	speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	return false;
 }
 
@@ -72,9 +72,9 @@ copy(const struct hatf_reader *reader, const char *key)
 
 static bool
 read_header(const struct hatf_reader *reader, const char *path,
-	    struct forest_trace *t)
+	    struct tree_trace *t)
 {
-	*t = (struct forest_trace){
+	*t = (struct tree_trace){
 		.path = strdup(path),
 		.host = copy(reader, "host"),
 		.exe = copy(reader, "exe"),
@@ -99,11 +99,11 @@ read_header(const struct hatf_reader *reader, const char *path,
 }
 
 static bool
-append(struct forest *f, const struct forest_trace *t)
+append(struct tree *f, const struct tree_trace *t)
 {
 	if (f->trace_count == f->trace_cap) {
 		const size_t cap = f->trace_cap != 0 ? 2 * f->trace_cap : 64;
-		struct forest_trace *const grown =
+		struct tree_trace *const grown =
 			reallocarray(f->traces, cap, sizeof(*grown));
 
 		if (grown == NULL)
@@ -117,11 +117,11 @@ append(struct forest *f, const struct forest_trace *t)
 
 /* Take an open trace if it has a header of ours and is no snapshot. */
 static bool
-add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
+add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	 bool is_found, bool *ours_ret)
 {
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
-	struct forest_trace t;
+	struct tree_trace t;
 
 	hatf_reader_get_stats(reader, &stats);
 	*ours_ret = stats.ours;
@@ -132,16 +132,16 @@ add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
 		return no_memory();
 	}
 
-	struct forest_trace *const last = &f->traces[f->trace_count - 1];
+	struct tree_trace *const last = &f->traces[f->trace_count - 1];
 
 	last->is_found = is_found;
-	last->has_tail = tail_read(path, is_found, &last->tail);
+	last->has_trailer = trailer_read(path, is_found, &last->tail);
 	return true;
 }
 
 /* What lies in a directory may be anything; only a trace matters. */
 static bool
-add_found(struct forest *f, const char *path)
+add_found(struct tree *f, const char *path)
 {
 	struct hatf_reader *const reader = scan_found(path);
 	bool ours, is_fine;
@@ -154,25 +154,26 @@ add_found(struct forest *f, const char *path)
 }
 
 static bool
-add_named(struct forest *f, const char *path)
+add_named(struct tree *f, const char *path)
 {
 	struct hatf_reader *reader;
 	struct hatf_error err;
 	bool ours, is_fine;
 
 	if (hatf_reader_open(path, NULL, &reader, &err) != HATF_OK) {
-		speak_error(path, &err);
+		message_error(path, &err);
 		return false;
 	}
 	is_fine = add_open(f, reader, path, false, &ours);
 	hatf_reader_close(reader);
 	if (is_fine && !ours)
-		speak("%s: its header does not say where it comes from", path);
+		message_print("%s: its header does not say where it comes from",
+			      path);
 	return is_fine && ours;
 }
 
 static bool
-add_directory(struct forest *f, const char *path, DIR *dir)
+add_directory(struct tree *f, const char *path, DIR *dir)
 {
 	const bool slash = path[0] != '\0' && path[strlen(path) - 1] == '/';
 	const struct dirent *entry;
@@ -190,7 +191,7 @@ add_directory(struct forest *f, const char *path, DIR *dir)
 }
 
 bool
-forest_add(struct forest *f, const char *path)
+tree_add(struct tree *f, const char *path)
 {
 	const size_t before = f->trace_count;
 	DIR *const dir = opendir(path);
@@ -199,13 +200,13 @@ forest_add(struct forest *f, const char *path)
 	if (dir == NULL && errno == ENOTDIR)
 		return add_named(f, path);
 	if (dir == NULL) {
-		speak("%s: %s", path, strerror(errno));
+		message_print("%s: %s", path, strerror(errno));
 		return false;
 	}
 	is_fine = add_directory(f, path, dir);
 	closedir(dir);
 	if (is_fine && f->trace_count == before)
-		speak("%s: no trace in it", path);
+		message_print("%s: no trace in it", path);
 	return is_fine && f->trace_count != before;
 }
 
@@ -219,7 +220,7 @@ compare_u64(uint64_t a, uint64_t b)
 
 /* Of the process; then of its image. */
 static int
-compare_process(const struct forest_trace *a, const struct forest_trace *b)
+compare_process(const struct tree_trace *a, const struct tree_trace *b)
 {
 	int order = strcmp(a->host, b->host);
 
@@ -229,7 +230,7 @@ compare_process(const struct forest_trace *a, const struct forest_trace *b)
 }
 
 static int
-compare_image(const struct forest_trace *a, const struct forest_trace *b)
+compare_image(const struct tree_trace *a, const struct tree_trace *b)
 {
 	int order = compare_process(a, b);
 
@@ -241,13 +242,13 @@ compare_image(const struct forest_trace *a, const struct forest_trace *b)
 static int
 compare_trace(const void *x, const void *y)
 {
-	const struct forest_trace *const a = x, *const b = y;
+	const struct tree_trace *const a = x, *const b = y;
 	int order = compare_image(a, b);
 
 	if (order == 0)
 		order = compare_u64(a->segment, b->segment);
 	if (order == 0)
-		order = b->has_tail - a->has_tail;
+		order = b->has_trailer - a->has_trailer;
 	return order != 0 ? order : strcmp(a->path, b->path);
 }
 
@@ -256,13 +257,13 @@ compare_trace(const void *x, const void *y)
  * whole one if there is a copy that is cut off.
  */
 static void
-drop_duplicates(struct forest *f)
+drop_duplicates(struct tree *f)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < f->trace_count; i++) {
-		struct forest_trace *const t = &f->traces[i];
-		const struct forest_trace *const last =
+		struct tree_trace *const t = &f->traces[i];
+		const struct tree_trace *const last =
 			kept != 0 ? &f->traces[kept - 1] : NULL;
 
 		if (last == NULL || compare_image(last, t) != 0 ||
@@ -271,20 +272,21 @@ drop_duplicates(struct forest *f)
 			continue;
 		}
 		if (strcmp(last->path, t->path) != 0)
-			speak("%s: the same trace as %s", t->path, last->path);
+			message_print("%s: the same trace as %s", t->path,
+				      last->path);
 		free_trace(t);
 	}
 	f->trace_count = kept;
 }
 
 static bool
-make_nodes(struct forest *f)
+make_nodes(struct tree *f)
 {
 	f->nodes = calloc(f->trace_count + 1, sizeof(*f->nodes));
 	if (f->nodes == NULL)
 		return no_memory();
 	for (size_t i = 0; i < f->trace_count; i++) {
-		struct forest_trace *const t = &f->traces[i];
+		struct tree_trace *const t = &f->traces[i];
 
 		if (i == 0 || compare_image(&t[-1], t) != 0)
 			f->nodes[f->node_count++].traces = t;
@@ -297,7 +299,7 @@ make_nodes(struct forest *f)
 
 /* The first node that is not before 'key' in the order of compare_process(). */
 static size_t
-lower_bound(const struct forest *f, const struct forest_trace *key)
+lower_bound(const struct tree *f, const struct tree_trace *key)
 {
 	size_t low = 0, high = f->node_count;
 
@@ -320,8 +322,8 @@ base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-static const struct forest_trace *
-find_file(const struct forest_node *node, const char *path)
+static const struct tree_trace *
+find_file(const struct tree_node *node, const char *path)
 {
 	for (size_t i = 0; i < node->trace_count; i++)
 		if (strcmp(base_name(node->traces[i].path), base_name(path)) ==
@@ -335,20 +337,20 @@ find_file(const struct forest_node *node, const char *path)
  * the latest before.  'pid_start' 0: not known; 'file': one that has this trace
  * is better than all others; NULL: none in particular.
  */
-static struct forest_node *
-find_image(const struct forest *f, const struct forest_trace *t, uint64_t pid,
+static struct tree_node *
+find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
 	   uint64_t pid_start, const char *file)
 {
-	const struct forest_trace key = {
+	const struct tree_trace key = {
 		.host = t->host,
 		.pid = pid,
 		.pid_start = pid_start,
 	};
-	struct forest_node *found = NULL;
+	struct tree_node *found = NULL;
 
 	for (size_t i = lower_bound(f, &key); i < f->node_count; i++) {
-		struct forest_node *const node = &f->nodes[i];
-		const struct forest_trace *const n = node->traces;
+		struct tree_node *const node = &f->nodes[i];
+		const struct tree_trace *const n = node->traces;
 
 		if (strcmp(n->host, t->host) != 0 || n->pid != pid ||
 		    (pid_start != 0 && n->pid_start != pid_start))
@@ -364,10 +366,10 @@ find_image(const struct forest *f, const struct forest_trace *t, uint64_t pid,
 }
 
 /* The image before, in the same process. */
-static struct forest_node *
-image_before(const struct forest *f, const struct forest_node *node)
+static struct tree_node *
+image_before(const struct tree *f, const struct tree_node *node)
 {
-	struct forest_node *const before =
+	struct tree_node *const before =
 		node != f->nodes ? &f->nodes[node - f->nodes - 1] : NULL;
 
 	if (before == NULL ||
@@ -375,8 +377,8 @@ image_before(const struct forest *f, const struct forest_node *node)
 		return NULL;
 	/* Where /proc was not to be had, its trailer must say it. */
 	if (node->traces->pid_start != 0 ||
-	    (forest_last(before)->has_tail &&
-	     strcmp(forest_last(before)->tail.end, "exec") == 0))
+	    (tree_last_trace(before)->has_trailer &&
+	     strcmp(tree_last_trace(before)->tail.end, "exec") == 0))
 		return before;
 	return NULL;
 }
@@ -392,8 +394,8 @@ take_number(const char **text)
 }
 
 /* The nearest of the ancestors that is here. */
-static struct forest_node *
-find_ancestor(const struct forest *f, const struct forest_trace *t,
+static struct tree_node *
+find_ancestor(const struct tree *f, const struct tree_trace *t,
 	      unsigned *between_ret)
 {
 	const char *next = t->ancestors;
@@ -404,7 +406,7 @@ find_ancestor(const struct forest *f, const struct forest_trace *t,
 	while (*next != '\0') {
 		const uint64_t pid = take_number(&next);
 		uint64_t start = 0;
-		struct forest_node *found;
+		struct tree_node *found;
 
 		if (*next == '@') {
 			next++;
@@ -422,28 +424,27 @@ find_ancestor(const struct forest *f, const struct forest_trace *t,
 }
 
 static void
-link_node(const struct forest *f, struct forest_node *node)
+link_node(const struct tree *f, struct tree_node *node)
 {
-	const struct forest_trace *const t = node->traces;
+	const struct tree_trace *const t = node->traces;
 
 	assert(t != NULL); /* a node is made for its first trace */
 	if (t->parent_pid != 0) {
 		node->parent =
 			find_image(f, t, t->parent_pid, 0, t->parent_trace);
-		node->origin =
-			node->parent != NULL ? FOREST_FORK : FOREST_ORPHAN;
+		node->origin = node->parent != NULL ? TREE_FORK : TREE_ORPHAN;
 		/* Of a parent without a trace the ancestors may tell more. */
 		if (node->parent != NULL || t->parent_trace[0] != '\0')
 			return;
 	}
 	node->parent = image_before(f, node);
-	node->origin = FOREST_EXEC;
+	node->origin = TREE_EXEC;
 	if (node->parent == NULL) {
 		node->parent = find_ancestor(f, t, &node->untraced);
-		node->origin = FOREST_START;
+		node->origin = TREE_START;
 	}
 	if (node->parent == NULL) {
-		node->origin = t->parent_pid != 0 ? FOREST_ORPHAN : FOREST_ROOT;
+		node->origin = t->parent_pid != 0 ? TREE_ORPHAN : TREE_ROOT;
 		node->untraced = 0;
 	}
 }
@@ -454,18 +455,18 @@ link_node(const struct forest *f, struct forest_node *node)
  * 'depth' says which way: 0 is none.
  */
 static void
-cut_cycles(struct forest *f)
+cut_cycles(struct tree *f)
 {
 	for (size_t i = 0; i < f->node_count; i++) {
 		const unsigned way = (unsigned)i + 1;
-		struct forest_node *node = &f->nodes[i];
+		struct tree_node *node = &f->nodes[i];
 
 		while (node != NULL && node->depth == 0) {
 			node->depth = way;
 			if (node->parent != NULL &&
 			    node->parent->depth == way) {
 				node->parent = NULL;
-				node->origin = FOREST_ROOT;
+				node->origin = TREE_ROOT;
 			}
 			node = node->parent;
 		}
@@ -475,9 +476,9 @@ cut_cycles(struct forest *f)
 static int
 compare_start(const void *x, const void *y)
 {
-	struct forest_node *const *const a = x, *const *const b = y;
-	const struct forest_trace *const s = (*a)->traces, *const t =
-								   (*b)->traces;
+	struct tree_node *const *const a = x, *const *const b = y;
+	const struct tree_trace *const s = (*a)->traces, *const t =
+								 (*b)->traces;
 	int order = compare_u64(s->start_time, t->start_time);
 
 	if (order == 0)
@@ -486,12 +487,12 @@ compare_start(const void *x, const void *y)
 }
 
 static void
-hang(struct forest *f, struct forest_node *node)
+hang(struct tree *f, struct tree_node *node)
 {
-	struct forest_node *const parent = node->parent;
-	struct forest_node **const first =
+	struct tree_node *const parent = node->parent;
+	struct tree_node **const first =
 		parent != NULL ? &parent->first_child : &f->first_root;
-	struct forest_node **const last =
+	struct tree_node **const last =
 		parent != NULL ? &parent->last_child : &f->last_root;
 
 	if (*last == NULL)
@@ -502,9 +503,9 @@ hang(struct forest *f, struct forest_node *node)
 }
 
 bool
-forest_grow(struct forest *f)
+tree_build(struct tree *f)
 {
-	struct forest_node **sorted;
+	struct tree_node **sorted;
 
 	if (f->trace_count != 0)
 		qsort(f->traces, f->trace_count, sizeof(*f->traces),
@@ -515,24 +516,23 @@ forest_grow(struct forest *f)
 	for (size_t i = 0; i < f->node_count; i++)
 		link_node(f, &f->nodes[i]);
 	cut_cycles(f);
-	sorted = calloc(f->node_count + 1, sizeof(struct forest_node *));
+	sorted = calloc(f->node_count + 1, sizeof(struct tree_node *));
 	if (sorted == NULL)
 		return no_memory();
 	for (size_t i = 0; i < f->node_count; i++)
 		sorted[i] = &f->nodes[i];
-	qsort(sorted, f->node_count, sizeof(struct forest_node *),
-	      compare_start);
+	qsort(sorted, f->node_count, sizeof(struct tree_node *), compare_start);
 	for (size_t i = 0; i < f->node_count; i++)
 		hang(f, sorted[i]);
 	free(sorted);
-	for (struct forest_node *n = forest_next(f, NULL); n != NULL;
-	     n = forest_next(f, n))
+	for (struct tree_node *n = tree_next(f, NULL); n != NULL;
+	     n = tree_next(f, n))
 		n->depth = n->parent != NULL ? n->parent->depth + 1 : 0;
 	return true;
 }
 
-struct forest_node *
-forest_next(const struct forest *f, const struct forest_node *node)
+struct tree_node *
+tree_next(const struct tree *f, const struct tree_node *node)
 {
 	if (node == NULL)
 		return f->first_root;
@@ -567,11 +567,11 @@ number_in_name(const char *name, uint64_t *n_ret)
 }
 
 /* That of the parent in which the node was forked, if it is here. */
-static const struct forest_trace *
-find_forked(const struct forest_node *node, bool is_numbered, uint64_t segment)
+static const struct tree_trace *
+find_forked(const struct tree_node *node, bool is_numbered, uint64_t segment)
 {
-	const struct forest_node *const parent = node->parent;
-	const struct forest_trace *const found =
+	const struct tree_node *const parent = node->parent;
+	const struct tree_trace *const found =
 		parent != NULL ? find_file(parent, node->traces->parent_trace)
 			       : NULL;
 
@@ -584,15 +584,15 @@ find_forked(const struct forest_node *node, bool is_numbered, uint64_t segment)
 	return NULL;
 }
 
-struct forest_fork
-forest_find_fork(const struct forest_node *node)
+struct tree_fork
+tree_find_fork(const struct tree_node *node)
 {
-	const struct forest_trace *const t = node->traces;
-	const struct forest_node *const parent = node->parent;
-	struct forest_fork fork = { .event = t->parent_event };
+	const struct tree_trace *const t = node->traces;
+	const struct tree_node *const parent = node->parent;
+	struct tree_fork fork = { .event = t->parent_event };
 	const bool is_numbered =
 		number_in_name(base_name(t->parent_trace), &fork.segment);
-	const struct forest_trace *const forked =
+	const struct tree_trace *const forked =
 		find_forked(node, is_numbered, fork.segment);
 
 	if (forked != NULL)
@@ -603,7 +603,7 @@ forest_find_fork(const struct forest_node *node)
 	fork.is_known = t->is_exact || fork.event != 0;
 	/* In one of some segments. */
 	if (forked == NULL && !is_numbered && parent != NULL &&
-	    forest_last(parent)->segment != 0)
+	    tree_last_trace(parent)->segment != 0)
 		fork.is_known = false;
 	return fork;
 }

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* One file.  Texts are never NULL; a number that is not there is 0. */
-struct forest_trace {
+struct tree_trace {
 	char *path;
 	bool is_found; /* in a directory: nobody named it */
 	char *host, *exe, *command, *parent_trace, *ancestors;
@@ -27,70 +27,69 @@ struct forest_trace {
 	uint64_t parent_pid, parent_event;
 	bool is_exact; /* 'parent_event' */
 	uint64_t segment, events_before, lost_before;
-	bool has_tail;
-	struct tail tail;
+	bool has_trailer;
+	struct trailer tail;
 };
 
-enum forest_origin {
-	FOREST_ROOT,   /* of no process here */
-	FOREST_FORK,   /* of 'parent' */
-	FOREST_EXEC,   /* in the process of 'parent', its image before */
-	FOREST_START,  /* another program, started by 'parent' */
-	FOREST_ORPHAN, /* a fork of a process whose trace is not here */
+enum tree_origin {
+	TREE_ROOT,   /* of no process here */
+	TREE_FORK,   /* of 'parent' */
+	TREE_EXEC,   /* in the process of 'parent', its image before */
+	TREE_START,  /* another program, started by 'parent' */
+	TREE_ORPHAN, /* a fork of a process whose trace is not here */
 };
 
-struct forest_node {
-	struct forest_trace *traces; /* segments, in order */
+struct tree_node {
+	struct tree_trace *traces; /* segments, in order */
 	size_t trace_count;
-	enum forest_origin origin;
-	unsigned untraced; /* FOREST_START: processes between, not traced */
-	struct forest_node *parent, *first_child, *last_child, *next;
+	enum tree_origin origin;
+	unsigned untraced; /* TREE_START: processes between, not traced */
+	struct tree_node *parent, *first_child, *last_child, *next;
 	unsigned depth; /* of a root 0 */
 };
 
 /* Where in the trace of its parent a child of a fork begins. */
-struct forest_fork {
+struct tree_fork {
 	bool is_known;	/* 'event' */
 	uint64_t event; /* logical events before the fork ... */
 	bool in_segment;
 	uint64_t segment; /* ... in this segment, if 'in_segment' */
 };
 
-struct forest {
-	struct forest_trace *traces;
+struct tree {
+	struct tree_trace *traces;
 	size_t trace_count, trace_cap;
-	struct forest_node *nodes;
+	struct tree_node *nodes;
 	size_t node_count;
-	struct forest_node *first_root, *last_root;
+	struct tree_node *first_root, *last_root;
 };
 
 /* An empty forest. */
-void forest_init(struct forest *f);
-void forest_fini(struct forest *f);
+void tree_init(struct tree *f);
+void tree_fini(struct tree *f);
 
 /*
  * Add the trace at 'path', or the traces in the directory there, in which other
  * files do not matter.  False if there is no trace, no such file, or no memory,
  * which has been said then.
  */
-bool forest_add(struct forest *f, const char *path);
+bool tree_add(struct tree *f, const char *path);
 
 /* After the last one: put them in order.  False: no memory. */
-bool forest_grow(struct forest *f);
+bool tree_build(struct tree *f);
 
 /*
  * The node after 'node' (NULL: the first) as a tree is written down, each before
  * its children, or NULL.
  */
-struct forest_node *forest_next(const struct forest *f,
-				const struct forest_node *node);
+struct tree_node *tree_next(const struct tree *f, const struct tree_node *node);
 
 /* For a node whose header names a parent, be that here or not. */
-struct forest_fork forest_find_fork(const struct forest_node *node);
+struct tree_fork tree_find_fork(const struct tree_node *node);
 
 /* The last trace of the node: it has the trailer. */
-static inline const struct forest_trace *
-forest_last(const struct forest_node *node)
+static inline const struct tree_trace *
+tree_last_trace(const struct tree_node *node)
 {
 	return &node->traces[node->trace_count - 1];
 }

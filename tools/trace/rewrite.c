@@ -34,7 +34,8 @@ struct run {
 	bool bare; /* the output has no header and no trailer */
 	bool cut;  /* the source turned out to be so, which has been said */
 	struct hatf_format format; /* of the output */
-	struct keeping keeping;	   /* what the source has, if that is not all */
+	struct kept_fields
+		keeping; /* what the source has, if that is not all */
 	struct hatf_record records[BATCH];
 };
 
@@ -67,7 +68,7 @@ speak_out(const struct rewrite *r, const struct hatf_error *err)
 	/* A reader that has seen enough is no error to talk about. */
 	if (err->status == HATF_IO && err->sys_errno == EPIPE)
 		return;
-	speak_error(out_name(r), err);
+	message_error(out_name(r), err);
 }
 
 /* For a trace in the format of another system: what it says, and which that is. */
@@ -152,7 +153,8 @@ open_writer(struct run *run, size_t n)
 	    hatf_writer_open(run->r->out, o, &run->writer, &err) != HATF_OK) {
 		exit_status = EXIT_BAD_INPUT;
 		if (err.status == HATF_BAD_OPTION) {
-			speak("--%s: not for format %s", err.field, o->format);
+			message_print("--%s: not for format %s", err.field,
+				      o->format);
 			exit_status = EXIT_USAGE;
 		} else {
 			speak_out(run->r, &err);
@@ -184,7 +186,7 @@ copy(struct run *run, size_t n)
 	while (hatf_writer_write(run->writer, run->records, n) == HATF_OK) {
 		run->record_count += n;
 		if (run->format.keeps != KEEPS_ALL)
-			keeping_note(&run->keeping, run->records, n);
+			kept_fields_note(&run->keeping, run->records, n);
 		show_progress(run);
 		status = hatf_reader_read(run->reader, run->records, BATCH, &n);
 		if (status != HATF_OK)
@@ -204,17 +206,18 @@ judge_source(const struct run *run, enum hatf_status status)
 		return false;
 	hatf_reader_get_stats(run->reader, &stats);
 	if (status != HATF_END) {
-		cutoff_speak(path, hatf_reader_error(run->reader));
+		cutoff_report(path, hatf_reader_error(run->reader));
 		return false;
 	}
 	if (stats.complete)
 		return true;
 	if (stats.lost_count != 0)
-		speak("%s: %" PRIu64 " events were lost while recording",
-		      speak_path(path), stats.lost_count);
+		message_print("%s: %" PRIu64
+			      " events were lost while recording",
+			      message_path(path), stats.lost_count);
 	else
-		speak("%s: the trace says that it is not complete",
-		      speak_path(path));
+		message_print("%s: the trace says that it is not complete",
+			      message_path(path));
 	return false;
 }
 
@@ -232,34 +235,36 @@ fate_of_samples(const struct hatf_format *format)
 
 /* A trace of samples looks like one of all blocks: say that it is none. */
 static void
-speak_of_sampling(const struct run *run)
+report_sampling(const struct run *run)
 {
 	const double rate = hatf_reader_sample_rate(run->reader);
 
 	if (rate < 1)
-		speak("%s: sampled: about %s words%s", speak_path(run->r->in),
-		      figure_part(rate).text, fate_of_samples(&run->format));
+		message_print("%s: sampled: about %s words%s",
+			      message_path(run->r->in), figure_part(rate).text,
+			      fate_of_samples(&run->format));
 }
 
 /* What was written down in another order than it happened is there as it was. */
 static void
-speak_of_disorder(const struct run *run)
+report_disorder(const struct run *run)
 {
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	hatf_reader_get_stats(run->reader, &stats);
 	if (stats.disorder_count == 0)
 		return;
-	speak("%s: %" PRIu64 " ordering anomal%s (first at record %" PRIu64
-	      ", offset 0x%" PRIx64 ": %s); see 'hatf verify'",
-	      speak_path(run->r->in), stats.disorder_count,
-	      stats.disorder_count == 1 ? "y" : "ies", stats.disorder_record,
-	      stats.disorder_offset, stats.disorder);
+	message_print(
+		"%s: %" PRIu64 " ordering anomal%s (first at record %" PRIu64
+		", offset 0x%" PRIx64 ": %s); see 'hatf verify'",
+		message_path(run->r->in), stats.disorder_count,
+		stats.disorder_count == 1 ? "y" : "ies", stats.disorder_record,
+		stats.disorder_offset, stats.disorder);
 }
 
 /* Sizes that are not to the byte in the source cannot be in the output. */
 static void
-speak_of_rounding(const struct run *run)
+report_rounding(const struct run *run)
 {
 	const char *const name = hatf_reader_format(run->reader);
 	struct hatf_format f = { .struct_nbytes = sizeof(f) };
@@ -267,24 +272,26 @@ speak_of_rounding(const struct run *run)
 	hatf_format_find(name, &f);
 	if ((f.keeps & HATF_KEEPS_SIZE) == 0 &&
 	    strcmp(f.name, run->format.name) != 0)
-		speak("%s: sizes are rounded up to words, as format %s has "
-		      "them",
-		      speak_path(run->r->in), f.name);
+		message_print(
+			"%s: sizes are rounded up to words, as format %s has "
+			"them",
+			message_path(run->r->in), f.name);
 }
 
 /* What the reader of the output would not guess. */
 static void
-speak_of_source(struct run *run, bool complete)
+report_source(struct run *run, bool complete)
 {
-	const char *const advice = advice_on(run->reader);
+	const char *const advice = name_hint_find(run->reader);
 
-	speak_of_sampling(run);
-	speak_of_rounding(run);
+	report_sampling(run);
+	report_rounding(run);
 	if (advice != NULL)
-		speak("%s: names: %s", speak_path(run->r->in), advice);
+		message_print("%s: names: %s", message_path(run->r->in),
+			      advice);
 	/* What has been cut off may be what the rest lacks. */
 	if (complete)
-		speak_of_disorder(run);
+		report_disorder(run);
 }
 
 /* How often the format has left out something that it keeps elsewhere. */
@@ -341,14 +348,15 @@ rewrite_reader(struct run *run)
 	/* Of the formats without a trailer of ours, one has a trailer of its own. */
 	if (!complete && run->format.foreign &&
 	    strcmp(run->format.name, "mtrc") != 0)
-		speak("%s: format %s cannot tell that it is not complete",
-		      out_name(run->r), run->format.name);
-	speak_of_source(run, complete);
-	keeping_speak(out_name(run->r), &run->format,
-		      keeping_dropped(&run->keeping, &run->format,
-				      run->r->options.drop));
+		message_print(
+			"%s: format %s cannot tell that it is not complete",
+			out_name(run->r), run->format.name);
+	report_source(run, complete);
+	kept_fields_report(out_name(run->r), &run->format,
+			   kept_fields_dropped(&run->keeping, &run->format,
+					       run->r->options.drop));
 	if (losses[0] != '\0')
-		speak("%s: left out: %s", out_name(run->r), losses);
+		message_print("%s: left out: %s", out_name(run->r), losses);
 	hatf_reader_get_stats(run->reader, &run->r->read);
 	run->r->read_format = hatf_reader_format(run->reader);
 	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
@@ -365,13 +373,14 @@ rewrite_once(struct run *run, struct rewrite *r)
 	run->record_count = 0;
 	if (hatf_reader_open(r->in, &r->reading, &run->reader, &err) !=
 	    HATF_OK) {
-		speak_error(r->in, &err);
+		message_error(r->in, &err);
 		return EXIT_BAD_INPUT;
 	}
 	if (r->reading.format != NULL &&
 	    strcmp(r->reading.format, hatf_reader_format(run->reader)) != 0)
-		speak("%s: the format is %s, not %s", speak_path(r->in),
-		      hatf_reader_format(run->reader), r->reading.format);
+		message_print(
+			"%s: the format is %s, not %s", message_path(r->in),
+			hatf_reader_format(run->reader), r->reading.format);
 	else
 		exit_status = rewrite_reader(run);
 	hatf_reader_close(run->reader);
@@ -401,13 +410,13 @@ rewrite_trace(struct rewrite *r)
 	int exit_status;
 
 	if (is_same_file(r)) {
-		speak("%s: input and output are the same file",
-		      speak_path(r->in));
+		message_print("%s: input and output are the same file",
+			      message_path(r->in));
 		free(run);
 		return EXIT_USAGE;
 	}
 	if (run == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	r->reading.struct_nbytes = sizeof(r->reading);

@@ -62,12 +62,12 @@ spool_copy(struct spool *s)
 	const int fd = open_temporary();
 
 	if (fd < 0) {
-		speak("a temporary file: %s", strerror(errno));
+		message_print("a temporary file: %s", strerror(errno));
 		return false;
 	}
 	if (!copy(s->fd, fd)) {
-		speak("%s: to a temporary file: %s", speak_path(s->path),
-		      strerror(errno));
+		message_print("%s: to a temporary file: %s",
+			      message_path(s->path), strerror(errno));
 		close(fd);
 		return false;
 	}
@@ -87,7 +87,7 @@ spool_open(struct spool *s, const char *path)
 	else
 		s->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0 || fstat(s->fd, &st) != 0) {
-		speak("%s: %s", speak_path(path), strerror(errno));
+		message_print("%s: %s", message_path(path), strerror(errno));
 		spool_close(s);
 		return false;
 	}

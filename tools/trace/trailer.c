@@ -32,8 +32,8 @@ static const char end_kind[] = "HATF end\n";
 #define MEMBER_HEADER_NBYTES 20
 
 bool
-tail_find_number(const char *text, size_t nbytes, const char *key,
-		 uint64_t *n_ret)
+trailer_find_number(const char *text, size_t nbytes, const char *key,
+		    uint64_t *n_ret)
 {
 	const size_t key_nbytes = strlen(key);
 	const char *const end = text + nbytes;
@@ -78,28 +78,28 @@ find_text(const char *text, size_t nbytes, const char *key, char *buf,
 
 /* Take a comment; false if it is no trailer. */
 static bool
-parse(const char *text, size_t nbytes, struct tail *ret)
+parse(const char *text, size_t nbytes, struct trailer *ret)
 {
 	uint64_t complete;
 
 	if (nbytes < END_KIND_NBYTES ||
 	    memcmp(text, end_kind, END_KIND_NBYTES) != 0 ||
-	    !tail_find_number(text, nbytes, "complete", &complete) ||
-	    !tail_find_number(text, nbytes, "events", &ret->event_count))
+	    !trailer_find_number(text, nbytes, "complete", &complete) ||
+	    !trailer_find_number(text, nbytes, "events", &ret->event_count))
 		return false;
 	ret->complete = complete == 1;
 	find_text(text, nbytes, "\nend=", ret->end, sizeof(ret->end));
 	find_text(text, nbytes, "\nerror=", ret->error, sizeof(ret->error));
 	find_text(text, nbytes, "\nmissed=", ret->missed, sizeof(ret->missed));
-	if (!tail_find_number(text, nbytes, "lost", &ret->lost_count))
+	if (!trailer_find_number(text, nbytes, "lost", &ret->lost_count))
 		ret->lost_count = 0;
-	if (!tail_find_number(text, nbytes, "time", &ret->time))
+	if (!trailer_find_number(text, nbytes, "time", &ret->time))
 		ret->time = 0;
 	return true;
 }
 
 static bool
-find_plain(const uint8_t *buf, size_t nbytes, struct tail *ret)
+find_plain(const uint8_t *buf, size_t nbytes, struct trailer *ret)
 {
 	for (size_t at = nbytes; at-- > 0;) {
 		const uint8_t *const text = buf + at + 3;
@@ -116,7 +116,7 @@ find_plain(const uint8_t *buf, size_t nbytes, struct tail *ret)
 
 /* Is the last record of this stream a trailer?  Any error says no. */
 static bool
-read_stream(int fd, struct tail *ret)
+read_stream(int fd, struct trailer *ret)
 {
 	const struct hatf_reader_options options = {
 		.struct_nbytes = sizeof(options),
@@ -144,7 +144,7 @@ read_stream(int fd, struct tail *ret)
 
 /* The bytes as a file of their own, since readers start where a file does. */
 static bool
-read_member(const uint8_t *buf, size_t nbytes, struct tail *ret)
+read_member(const uint8_t *buf, size_t nbytes, struct trailer *ret)
 {
 	const int fd = memfd_create("hatf-tail", MFD_CLOEXEC);
 	bool found = false;
@@ -173,7 +173,7 @@ is_member(const uint8_t *p, size_t nbytes)
 
 /* The last bytes of the file, all of it if 'is_whole'. */
 static bool
-find_gzip(const uint8_t *buf, size_t nbytes, bool is_whole, struct tail *ret)
+find_gzip(const uint8_t *buf, size_t nbytes, bool is_whole, struct trailer *ret)
 {
 	for (size_t left = MEMBER_HEADER_NBYTES; left <= nbytes; left++)
 		if (is_member(buf + nbytes - left, left))
@@ -182,7 +182,7 @@ find_gzip(const uint8_t *buf, size_t nbytes, bool is_whole, struct tail *ret)
 }
 
 static bool
-read_tail(int fd, uint8_t *buf, struct tail *ret)
+read_tail(int fd, uint8_t *buf, struct trailer *ret)
 {
 	struct stat st;
 	uint8_t first[2];
@@ -202,7 +202,7 @@ read_tail(int fd, uint8_t *buf, struct tail *ret)
 }
 
 bool
-tail_read(const char *path, bool is_found, struct tail *ret)
+trailer_read(const char *path, bool is_found, struct trailer *ret)
 {
 	uint8_t *const buf = malloc(TAIL_NBYTES);
 	bool found = false;

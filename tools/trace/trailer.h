@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* From the "HATF end" comment. */
-struct tail {
+struct trailer {
 	bool complete;
 	uint64_t event_count, lost_count;
 	uint64_t time;	  /* in the unit of the header */
@@ -26,11 +26,11 @@ struct tail {
  * False if the file does not end in a trailer, or cannot be read.  'is_found':
  * a directory gave 'path', no user (HATF_READER_FOUND).
  */
-bool tail_read(const char *path, bool is_found, struct tail *ret);
+bool trailer_read(const char *path, bool is_found, struct trailer *ret);
 
 /* The decimal value of "KEY=" at the start of a line; false if there is
  * none. */
-bool tail_find_number(const char *text, size_t nbytes, const char *key,
-		      uint64_t *n_ret);
+bool trailer_find_number(const char *text, size_t nbytes, const char *key,
+			 uint64_t *n_ret);
 
 #endif /* TRAILER_H */

@@ -71,7 +71,7 @@ json_print(struct out *o, json_t *object, size_t key_count)
 				  JSON_COMPACT | JSON_REAL_PRECISION(6));
 	json_decref(object);
 	if (text == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	print_text(o, text);

@@ -18,17 +18,19 @@ enum {
 };
 
 /* Name the command that speaks, "hatf info"; a string that stays. */
-void speak_as(const char *command);
+void message_set_command(const char *command);
 
-void speak(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_print(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
 
 /* "-" is shown as "standard input". */
-const char *speak_path(const char *path);
+const char *message_path(const char *path);
 
 /* "PATH: what went wrong", from what the library says. */
-void speak_error(const char *path, const struct hatf_error *err);
+void message_error(const char *path, const struct hatf_error *err);
 
-/* What speak_error() prints after the path; returns 'buf'. */
-char *speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes);
+/* What message_error() prints after the path; returns 'buf'. */
+char *message_error_text(const struct hatf_error *err, char *buf,
+			 size_t nbytes);
 
 #endif /* MESSAGE_H */

@@ -76,7 +76,7 @@ opt_complain(const struct opt_page *page, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	speak("%s (see '%s --help')", text, page->command);
+	message_print("%s (see '%s --help')", text, page->command);
 	return EXIT_USAGE;
 }
 
@@ -187,7 +187,8 @@ opt_parse_u64(const char *option, const char *text, uint64_t *n_ret)
 	if (errno == 0 && *end == '\0')
 		return true;
 bad:
-	speak("%s: not a number: '%s' (want 0, 1, 2, ...)", option, text);
+	message_print("%s: not a number: '%s' (want 0, 1, 2, ...)", option,
+		      text);
 	return false;
 }
 
@@ -199,8 +200,8 @@ opt_parse_jobs(const char *text, unsigned *jobs_ret)
 	if (!opt_parse_u64("--jobs", text, &jobs))
 		return false;
 	if (jobs > HATF_READER_JOBS_MAX) {
-		speak("--jobs: too many: '%s' (want 0 to %d)", text,
-		      HATF_READER_JOBS_MAX);
+		message_print("--jobs: too many: '%s' (want 0 to %d)", text,
+			      HATF_READER_JOBS_MAX);
 		return false;
 	}
 	*jobs_ret = (unsigned)jobs;
@@ -244,8 +245,8 @@ opt_parse_nbytes(const char *option, const char *text, uint64_t *nbytes_ret)
 	*nbytes_ret = n << shift;
 	return true;
 bad:
-	speak("%s: not a byte count: '%s' (want 4096, 64K, 2M, 1G)", option,
-	      text);
+	message_print("%s: not a byte count: '%s' (want 4096, 64K, 2M, 1G)",
+		      option, text);
 	return false;
 }
 
@@ -262,7 +263,7 @@ opt_parse_word(const char *option, const char *text, const char *const *words)
 					 "%s%s", word == words ? "" : ", ",
 					 *word);
 	}
-	speak("%s: unknown: '%s' (want one of %s)", option, text, list);
+	message_print("%s: unknown: '%s' (want one of %s)", option, text, list);
 	return false;
 }
 
@@ -282,8 +283,8 @@ opt_parse_format(const char *option, const char *text, const char *other,
 		if (strcmp(f.name, text) == 0) {
 			if (writes ? f.writes : f.reads)
 				return true;
-			speak("%s: format %s can only be %s", option, text,
-			      writes ? "read" : "written");
+			message_print("%s: format %s can only be %s", option,
+				      text, writes ? "read" : "written");
 			return false;
 		}
 		if ((writes ? f.writes : f.reads) && used < sizeof(list))
@@ -291,7 +292,7 @@ opt_parse_format(const char *option, const char *text, const char *other,
 						 sizeof(list) - used, "%s%s",
 						 used == 0 ? "" : ", ", f.name);
 	}
-	speak("%s: unknown: '%s' (want one of %s)", option, text, list);
+	message_print("%s: unknown: '%s' (want one of %s)", option, text, list);
 	return false;
 }
 

@@ -55,7 +55,7 @@ out_room(struct out *o, size_t nbytes)
 }
 
 void
-out_bytes_slowly(struct out *o, const char *s, size_t nbytes)
+out_bytes_slow(struct out *o, const char *s, size_t nbytes)
 {
 	while (nbytes > 0) {
 		const size_t n = nbytes < OUT_NBYTES ? nbytes : OUT_NBYTES;
@@ -165,6 +165,6 @@ out_finish(struct out *o, int exit_status)
 	if (o->sys_errno == 0)
 		return exit_status;
 	if (o->sys_errno != EPIPE)
-		speak("standard output: %s", strerror(o->sys_errno));
+		message_print("standard output: %s", strerror(o->sys_errno));
 	return EXIT_BAD_INPUT;
 }

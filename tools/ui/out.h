@@ -29,14 +29,14 @@ struct out *out_stdout(void);
 void out_flush(struct out *o);
 
 /* What out_bytes() does when the buffer has no room. */
-void out_bytes_slowly(struct out *o, const char *s, size_t nbytes);
+void out_bytes_slow(struct out *o, const char *s, size_t nbytes);
 
 /* Inline, so that a constant string is stored by a few moves. */
 static inline void
 out_bytes(struct out *o, const char *s, size_t nbytes)
 {
 	if (nbytes > OUT_NBYTES - o->used) {
-		out_bytes_slowly(o, s, nbytes);
+		out_bytes_slow(o, s, nbytes);
 		return;
 	}
 	memcpy(o->buf + o->used, s, nbytes);

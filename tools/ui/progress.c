@@ -60,7 +60,7 @@ print_line(const struct progress *p, uint64_t done_nbytes, uint64_t event_count,
 	if (p->total_nbytes != 0)
 		snprintf(share, sizeof(share), "%3.0f %%, ",
 			 100.0 * (double)done_nbytes / (double)p->total_nbytes);
-	escape_text(speak_path(p->path), name, sizeof(name));
+	escape_text(message_path(p->path), name, sizeof(name));
 	n = snprintf(line, sizeof(line),
 		     "\r\033[K%s: %s%.1f M events, %.1f M/s", name, share,
 		     (double)event_count / 1e6, (double)event_count / 1e6 / s);
@@ -99,7 +99,7 @@ progress_step(struct progress *p, const char *work, uint64_t done,
 
 	if (!p->enabled || !is_due(p, now_ns()))
 		return;
-	escape_text(speak_path(p->path), name, sizeof(name));
+	escape_text(message_path(p->path), name, sizeof(name));
 	n = snprintf(line, sizeof(line),
 		     "\r\033[K%s: %s: %" PRIu64 " of %" PRIu64, name, work,
 		     done, total);
