@@ -43,8 +43,10 @@ json_heritage(enum hatf_heritage heritage)
 	return json_string(words[heritage]);
 }
 
-/* JSON, with what would steer a terminal as \uHHHH: it can only be in
- * strings. */
+/*
+ * Print JSON text.  Characters that a terminal would interpret become \uHHHH,
+ * which is valid because they occur only in strings.
+ */
 static void
 print_text(struct out *o, const char *s)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A line is cut to this; a path has at most 4096 bytes. */
+/* Longer lines are truncated; a path has at most 4096 bytes. */
 #define LINE_NBYTES 6000
 
 static const char *speaker = "hatf";
@@ -36,7 +36,7 @@ message_print(const char *format, ...)
 	const size_t len = strlen(line);
 
 	line[len] = '\n';
-	/* Nobody could be told if this failed. */
+	/* A failure cannot be reported anywhere. */
 	if (write(STDERR_FILENO, line, len + 1) < 0)
 		return;
 }
@@ -50,7 +50,7 @@ message_path(const char *path)
 char *
 message_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 {
-	/* In what is no trace there are no records to point at. */
+	/* Record numbers mean nothing in a file that is not a trace. */
 	if (err->status == HATF_NOT_HATF && err->field != NULL)
 		snprintf(buf, nbytes, "%s; see 'hatf formats'",
 			 hatf_status_text(err->status));

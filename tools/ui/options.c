@@ -13,14 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Values for getopt_long: beyond every letter, then the index in the page. */
+/*
+ * Values for getopt_long(): VAL_FIRST, above every letter, plus the index in
+ * the page.
+ */
 #define VAL_FIRST 256
 #define VAL_HELP  (VAL_FIRST + OPT_MAX)
 
-/* More placements than there are. */
+/* More than the number of placements. */
 #define NAMES_MAX 64
 
-/* Where the explanation of an option begins. */
+/* Column of the explanation of an option. */
 #define HELP_COLUMN 24
 
 static void
@@ -92,7 +95,7 @@ make_tables(const struct opt_page *page, struct tables *t)
 	char *letter = t->letters;
 
 	memset(t, 0, sizeof(*t));
-	/* '+': stop at the first operand; ':': we do the complaining. */
+	/* '+': stop at the first operand; ':': print no messages. */
 	if (page->stop_at_operand)
 		*letter++ = '+';
 	*letter++ = ':';
@@ -113,7 +116,7 @@ make_tables(const struct opt_page *page, struct tables *t)
 	t->longs[n].val = VAL_HELP;
 }
 
-/* The page's index of what getopt_long() returned. */
+/* The index in the page of an option that getopt_long() returned. */
 static unsigned
 option_index(const struct opt_page *page, int val)
 {
@@ -126,7 +129,7 @@ option_index(const struct opt_page *page, int val)
 	return idx;
 }
 
-/* getopt_long() returned '?' or ':'. */
+/* Report the error for which getopt_long() returned '?' or ':'. */
 static int
 complain_option(const struct opt_page *page, char **argv, int val)
 {
@@ -134,7 +137,7 @@ complain_option(const struct opt_page *page, char **argv, int val)
 
 	if (val == ':')
 		return opt_complain(page, "%s needs an argument", word);
-	/* Above VAL_FIRST, optopt is an option that was given an argument. */
+	/* optopt >= VAL_FIRST: a long option that takes no argument got one. */
 	if (optopt >= VAL_FIRST)
 		return opt_complain(page, "%s: the option takes no argument",
 				    word);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No formatted number is longer. */
+/* Upper bound of a formatted number. */
 #define NUMBER_NBYTES 24
 
 struct out *
@@ -45,7 +45,9 @@ out_failed(const struct out *o)
 	return o->sys_errno != 0;
 }
 
-/* Where the next 'nbytes' bytes may be written; at most OUT_NBYTES. */
+/*
+ * Return space for the next 'nbytes' bytes (at most OUT_NBYTES) in the buffer.
+ */
 static char *
 out_room(struct out *o, size_t nbytes)
 {
@@ -92,7 +94,7 @@ out_u64(struct out *o, uint64_t n)
 		p -= 2;
 		memcpy(p, pairs + 2 * (n % 100), 2);
 	}
-	/* A digit is left if their number is odd. */
+	/* One digit is left if the number of digits is odd. */
 	if (p > first)
 		*first = (char)('0' + n);
 	o->used += count;

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUIET_NS 1000000000u /* before the first line */
-#define STEP_NS	 200000000u  /* between two */
+#define QUIET_NS 1000000000u /* delay before the first line */
+#define STEP_NS	 200000000u  /* interval between two lines */
 
 static uint64_t
 now_ns(void)
@@ -41,7 +41,7 @@ progress_begin(struct progress *p, const char *path, bool shares_terminal)
 		p->total_nbytes = (uint64_t)st.st_size;
 }
 
-/* The line is decoration: a failure has no one to be reported to. */
+/* Ignore errors: the progress line is optional. */
 static void
 put_line(const char *line, int nbytes)
 {
@@ -67,7 +67,7 @@ print_line(const struct progress *p, uint64_t done_nbytes, uint64_t event_count,
 	put_line(line, n);
 }
 
-/* Is it time for a line? */
+/* Is the next line due? */
 static bool
 is_due(struct progress *p, uint64_t now)
 {

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell as text; three figures of 20 digits fit. */
+/* A cell as text, large enough for three figures of 20 digits. */
 #define CELL_NBYTES 96
-/* The longest name of a row that is shown. */
+/* Longer row names are truncated. */
 #define NAME_NBYTES 64
 
 static size_t
@@ -71,7 +71,7 @@ table_add_average(struct table *g, enum table_source source, const char *name)
 		if (row->source != source || row->is_summary)
 			continue;
 		count++;
-		/* A NAN makes the sum one. */
+		/* One NAN makes the sum NAN. */
 		for (size_t c = 0; c < TABLE_COLUMNS_MAX; c++)
 			for (size_t p = 0; p < TABLE_PARTS_MAX; p++)
 				sums[c][p] += row->figures[c][p];
@@ -86,7 +86,7 @@ table_add_average(struct table *g, enum table_source source, const char *name)
 	return average;
 }
 
-/* ------------------------------------------------------------- for people */
+/* --------------------------------------------------------- text, Markdown */
 
 static size_t
 put_figure(char *buf, size_t cap, double figure)
@@ -103,7 +103,7 @@ put_figure(char *buf, size_t cap, double figure)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* "7.06 / 2.05", or one '-' if there is nothing. */
+/* Format a cell: "7.06 / 2.05", or a single '-' if all figures are NAN. */
 static void
 put_cell(char buf[CELL_NBYTES], const double *figures, size_t part_count)
 {
@@ -129,7 +129,7 @@ put_name(char buf[NAME_NBYTES], const struct table_row *row)
 	char name[NAME_NBYTES];
 
 	escape_text(row->name, name, sizeof(name));
-	/* A '|' would end a cell of Markdown. */
+	/* A '|' would end a Markdown cell. */
 	for (char *p = name; *p != '\0'; p++)
 		if (*p == '|')
 			*p = '!';
@@ -213,14 +213,15 @@ print_people(const struct table *g, struct out *o, bool markdown)
 		out_printf(o, "\n%s\n", g->note);
 }
 
-/* ------------------------------------------------------------ for programs */
+/* -------------------------------------------------------------------- CSV */
 
-/* What ends a cell, or begins the text of one, for some spreadsheet. */
+/* Characters that some spreadsheet takes for a separator or a quote. */
 static const char csv_separators[] = ",;\"'";
 
 /*
- * A field of RFC 4180.  What is not printable is \xHH, and so is what a
- * spreadsheet would take for the beginning of a formula (FORMATS "csv").
+ * Write a field as in RFC 4180.  Bytes that are not printable become \xHH, and
+ * so does a first character that a spreadsheet takes for the start of a formula
+ * (FORMATS "csv").
  */
 static void
 put_csv(struct out *o, const char *text)
