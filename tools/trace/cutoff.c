@@ -20,14 +20,16 @@ cutoff_find_rings(const char *path, enum hatf_status status,
 	if ((status != HATF_NO_TRAILER && status != HATF_TRUNCATED) ||
 	    !hatf_rings_find(path, rings, sizeof(rings)))
 		return false;
-	/* What is damaged is for 'hatf recover' to tell. */
+	/*
+	 * If this fails, the ring file is damaged; 'hatf recover' reports it.
+	 */
 	hatf_rings_get(rings, ret, &err);
 	return true;
 }
 
 /*
- * How many events are in the ring file and not in the trace?  False if that cannot
- * be said.
+ * Count the events that are in the ring file only.  False if the number is
+ * unknown.
  */
 static bool
 count_missing(const char *path, uint64_t *count_ret)

@@ -3,7 +3,8 @@
  * process_tree.c - see process_tree.h
  *
  * All traces are sorted by host, process and time, so that the segments of an
- * image, the images of a process and the processes with a number lie side by side.
+ * image, the images of a process and the processes with the same id are
+ * adjacent.
  */
 #include "tools/trace/process_tree.h"
 
@@ -115,7 +116,7 @@ append(struct tree *f, const struct tree_trace *t)
 	return true;
 }
 
-/* Take an open trace if it has a header of ours and is no snapshot. */
+/* Take an open trace if our recorder wrote it and it is not a snapshot. */
 static bool
 add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	 bool is_found, bool *ours_ret)
@@ -139,7 +140,7 @@ add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	return true;
 }
 
-/* What lies in a directory may be anything; only a trace matters. */
+/* Skip whatever is not a trace: a directory may contain anything. */
 static bool
 add_found(struct tree *f, const char *path)
 {
@@ -218,7 +219,7 @@ compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Of the process; then of its image. */
+/* Compare processes; then compare their images. */
 static int
 compare_process(const struct tree_trace *a, const struct tree_trace *b)
 {
@@ -253,8 +254,8 @@ compare_trace(const void *x, const void *y)
 }
 
 /*
- * The same trace twice, by two names or one: the first counts, which is the
- * whole one if there is a copy that is cut off.
+ * Drop duplicates of a trace.  The first one stays; sorting puts a complete
+ * copy before a truncated one.
  */
 static void
 drop_duplicates(struct tree *f)
@@ -297,7 +298,10 @@ make_nodes(struct tree *f)
 
 /* -------------------------------------------------------------------- links */
 
-/* The first node that is not before 'key' in the order of compare_process(). */
+/*
+ * Return the index of the first node that does not precede 'key' in the order
+ * of compare_process().
+ */
 static size_t
 lower_bound(const struct tree *f, const struct tree_trace *key)
 {
@@ -333,9 +337,9 @@ find_file(const struct tree_node *node, const char *path)
 }
 
 /*
- * The image of process 'pid' of the host of 't' that was there when 't' began:
- * the latest before.  'pid_start' 0: not known; 'file': one that has this trace
- * is better than all others; NULL: none in particular.
+ * Return the image of process 'pid' on the host of 't' that existed when 't'
+ * began: the latest image before 't'.  'pid_start' 0: unknown.  'file': prefer
+ * the image that has this trace; NULL: no preference.
  */
 static struct tree_node *
 find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
@@ -365,7 +369,7 @@ find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
 	return found;
 }
 
-/* The image before, in the same process. */
+/* Return the previous image of the same process. */
 static struct tree_node *
 image_before(const struct tree *f, const struct tree_node *node)
 {
@@ -375,7 +379,10 @@ image_before(const struct tree *f, const struct tree_node *node)
 	if (before == NULL ||
 	    compare_process(before->traces, node->traces) != 0)
 		return NULL;
-	/* Where /proc was not to be had, its trailer must say it. */
+	/*
+	 * If /proc was not available to the recorder, the trailer must say that
+	 * the process executed another program.
+	 */
 	if (node->traces->pid_start != 0 ||
 	    (tree_last_trace(before)->has_trailer &&
 	     strcmp(tree_last_trace(before)->tail.end, "exec") == 0))
@@ -393,7 +400,7 @@ take_number(const char **text)
 	return n;
 }
 
-/* The nearest of the ancestors that is here. */
+/* Return the nearest ancestor whose trace is here. */
 static struct tree_node *
 find_ancestor(const struct tree *f, const struct tree_trace *t,
 	      unsigned *between_ret)
@@ -428,12 +435,12 @@ link_node(const struct tree *f, struct tree_node *node)
 {
 	const struct tree_trace *const t = node->traces;
 
-	assert(t != NULL); /* a node is made for its first trace */
+	assert(t != NULL); /* every node has at least one trace */
 	if (t->parent_pid != 0) {
 		node->parent =
 			find_image(f, t, t->parent_pid, 0, t->parent_trace);
 		node->origin = node->parent != NULL ? TREE_FORK : TREE_ORPHAN;
-		/* Of a parent without a trace the ancestors may tell more. */
+		/* If the parent has no trace, use the list of ancestors. */
 		if (node->parent != NULL || t->parent_trace[0] != '\0')
 			return;
 	}
@@ -450,9 +457,10 @@ link_node(const struct tree *f, struct tree_node *node)
 }
 
 /*
- * Follow the parents of each node up to one that has been seen; if that was on the
- * same way, there is a cycle, and the link that closes it goes.  Until then
- * 'depth' says which way: 0 is none.
+ * Remove cycles.  Follow the parents of each node to the first visited node.
+ * If that node was visited on the same walk, there is a cycle: remove the link
+ * that closes it.  During the walk, 'depth' is the number of the walk; 0: not
+ * visited.
  */
 static void
 cut_cycles(struct tree *f)
@@ -545,7 +553,7 @@ tree_next(const struct tree *f, const struct tree_node *node)
 
 /* -------------------------------------------------------------------- forks */
 
-/* The number in ".sNNNN", which the names of segments have unless told otherwise. */
+/* Parse the number in ".sNNNN", the default suffix of a segment's name. */
 static bool
 number_in_name(const char *name, uint64_t *n_ret)
 {
@@ -566,7 +574,10 @@ number_in_name(const char *name, uint64_t *n_ret)
 	return found;
 }
 
-/* That of the parent in which the node was forked, if it is here. */
+/*
+ * Return the segment of the parent in which the node was forked, or NULL if it
+ * is not here.
+ */
 static const struct tree_trace *
 find_forked(const struct tree_node *node, bool is_numbered, uint64_t segment)
 {
@@ -577,7 +588,7 @@ find_forked(const struct tree_node *node, bool is_numbered, uint64_t segment)
 
 	if (parent == NULL || found != NULL)
 		return found;
-	/* It may have another name now. */
+	/* The file may have been renamed: search by number. */
 	for (size_t i = 0; is_numbered && i < parent->trace_count; i++)
 		if (parent->traces[i].segment == segment)
 			return &parent->traces[i];
@@ -599,9 +610,9 @@ tree_find_fork(const struct tree_node *node)
 		fork.event += forked->events_before;
 	else
 		fork.in_segment = is_numbered && fork.segment != 0;
-	/* What nobody counted is 0. */
+	/* 0 means that nobody counted the events. */
 	fork.is_known = t->is_exact || fork.event != 0;
-	/* In one of some segments. */
+	/* The parent has several segments and the right one is unknown. */
 	if (forked == NULL && !is_numbered && parent != NULL &&
 	    tree_last_trace(parent)->segment != 0)
 		fork.is_known = false;

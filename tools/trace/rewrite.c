@@ -17,12 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Records a batch. */
+/* Records per batch. */
 #define BATCH 512
 
 #define KEEPS_ALL ((1u << HATF_KEEPS_COUNT) - 1)
 
-/* How the comment begins that holds the header's lines. */
+/* First line of the header comment. */
 static const char header_kind[] = "HATF 1.0\n";
 
 struct run {
@@ -32,14 +32,14 @@ struct run {
 	struct progress progress;
 	uint64_t record_count;
 	bool bare; /* the output has no header and no trailer */
-	bool cut;  /* the source turned out to be so, which has been said */
+	bool cut;  /* the source is truncated, which has been reported */
 	struct hatf_format format; /* of the output */
 	struct kept_fields
-		keeping; /* what the source has, if that is not all */
+		keeping; /* fields of the source, if the output drops some */
 	struct hatf_record records[BATCH];
 };
 
-/* Would writing 'out' spoil 'in'? */
+/* Would writing 'out' overwrite 'in'? */
 static bool
 is_same_file(const struct rewrite *r)
 {
@@ -55,7 +55,7 @@ is_same_file(const struct rewrite *r)
 	       in.st_ino == out.st_ino;
 }
 
-/* "-" is standard output here. */
+/* Return the name to show for an output path: "-" is standard output. */
 static const char *
 out_name(const struct rewrite *r)
 {
@@ -65,13 +65,16 @@ out_name(const struct rewrite *r)
 static void
 speak_out(const struct rewrite *r, const struct hatf_error *err)
 {
-	/* A reader that has seen enough is no error to talk about. */
+	/* A closed pipe is not an error: the reader may stop early. */
 	if (err->status == HATF_IO && err->sys_errno == EPIPE)
 		return;
 	message_error(out_name(r), err);
 }
 
-/* For a trace in the format of another system: what it says, and which that is. */
+/*
+ * Return header lines for a trace in a foreign format: its own header and the
+ * name of the format.
+ */
 static char *
 foreign_header(const struct hatf_reader *reader)
 {
@@ -83,7 +86,9 @@ foreign_header(const struct hatf_reader *reader)
 	return header;
 }
 
-/* Take the line that begins with this out of the header, if there is one. */
+/*
+ * Remove the line that starts with 'prefix' from the header, if there is one.
+ */
 static void
 drop_line(char *header, const char *start)
 {
@@ -115,7 +120,7 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 			 first->attributes_nbytes - kind_nbytes);
 	if (header == NULL)
 		return NULL;
-	/* What was carried is an event like others. */
+	/* Without attributes, a carried block is an ordinary event. */
 	if ((drop & HATF_DROP_ATTRIBUTES) != 0) {
 		drop_line(header, "carried=");
 		drop_line(header, "carried_bytes=");
@@ -127,8 +132,10 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 	return more;
 }
 
-/* Open the writer; the first of the 'n' records, if any, is the header.  Returns
- * the exit status, which is EXIT_FINE so far if there is a writer. */
+/*
+ * Open the writer.  The first of the 'n' records may be the header.  Return
+ * EXIT_FINE if the writer is open, or else the exit status.
+ */
 static int
 open_writer(struct run *run, size_t n)
 {
@@ -144,8 +151,11 @@ open_writer(struct run *run, size_t n)
 	else
 		header = n > 0 ? rewrite_header(run->records, o->drop)
 			       : strdup("");
-	/* A trace that cannot say whether it is complete stays such a one, until
-	 * it is known not to be.  Other systems' formats can, in their way. */
+	/*
+	 * If the source cannot say whether it is complete, the output must not
+	 * say so either, until the source is known to be truncated.  Foreign
+	 * formats have their own ways to say so.
+	 */
 	run->bare = !stats.ours && !stats.foreign && !run->cut;
 	o->bare = run->bare;
 	o->header = header;
@@ -176,8 +186,10 @@ show_progress(struct run *run)
 	progress_update(&run->progress, stats.file_nbytes, run->record_count);
 }
 
-/* Write what is read; returns how the reading ended, or HATF_OK if the writing
- * did before it. */
+/*
+ * Copy all records.  Return the status with which reading ended, or HATF_OK if
+ * writing failed first.
+ */
 static enum hatf_status
 copy(struct run *run, size_t n)
 {
@@ -195,7 +207,7 @@ copy(struct run *run, size_t n)
 	return HATF_OK;
 }
 
-/* Say what the source lacks, once; true if nothing. */
+/* Report, once, that the source is incomplete.  True if it is complete. */
 static bool
 judge_source(const struct run *run, enum hatf_status status)
 {
@@ -221,19 +233,19 @@ judge_source(const struct run *run, enum hatf_status status)
 	return false;
 }
 
-/* What becomes of samples in the output. */
+/* How the output represents samples. */
 static const char *
 fate_of_samples(const struct hatf_format *format)
 {
 	if ((format->keeps & HATF_KEEPS_ATTRIBUTES) ||
 	    strcmp(format->name, "memtrace") == 0)
 		return "";
-	/* What is only written is sums. */
+	/* A write-only format has only sums. */
 	return format->reads ? "; what is written does not say so"
 			     : "; what is written is estimated for all";
 }
 
-/* A trace of samples looks like one of all blocks: say that it is none. */
+/* A sampled trace looks like a full one: warn that it is sampled. */
 static void
 report_sampling(const struct run *run)
 {
@@ -245,7 +257,10 @@ report_sampling(const struct run *run)
 			      fate_of_samples(&run->format));
 }
 
-/* What was written down in another order than it happened is there as it was. */
+/*
+ * Warn about events that the source recorded out of order: the output has the
+ * same order.
+ */
 static void
 report_disorder(const struct run *run)
 {
@@ -262,7 +277,7 @@ report_disorder(const struct run *run)
 		stats.disorder_offset, stats.disorder);
 }
 
-/* Sizes that are not to the byte in the source cannot be in the output. */
+/* Warn about sizes that the source has rounded. */
 static void
 report_rounding(const struct run *run)
 {
@@ -278,7 +293,7 @@ report_rounding(const struct run *run)
 			message_path(run->r->in), f.name);
 }
 
-/* What the reader of the output would not guess. */
+/* Print the warnings about the output. */
 static void
 report_source(struct run *run, bool complete)
 {
@@ -289,12 +304,15 @@ report_source(struct run *run, bool complete)
 	if (advice != NULL)
 		message_print("%s: names: %s", message_path(run->r->in),
 			      advice);
-	/* What has been cut off may be what the rest lacks. */
+	/*
+	 * If the source is truncated, the missing part may be in the truncated
+	 * end.
+	 */
 	if (complete)
 		report_disorder(run);
 }
 
-/* How often the format has left out something that it keeps elsewhere. */
+/* Write to 'list' what the format could not represent, with counts. */
 static void
 list_losses(const struct hatf_writer *writer, char *list, size_t nbytes)
 {
@@ -326,7 +344,7 @@ rewrite_reader(struct run *run)
 		return exit_status;
 	run->format.struct_nbytes = sizeof(run->format);
 	hatf_format_find(run->r->options.format, &run->format);
-	/* Numbers stand in their place. */
+	/* Sequence numbers replace the addresses. */
 	if (run->r->options.sequence_tags &&
 	    strcmp(run->format.name, "hummingbird") == 0)
 		run->format.keeps &= ~(unsigned)HATF_KEEPS_ADDRESS;
@@ -345,7 +363,7 @@ rewrite_reader(struct run *run)
 		return EXIT_BAD_INPUT;
 	}
 	run->r->is_written = true;
-	/* Of the formats without a trailer of ours, one has a trailer of its own. */
+	/* One of the formats without our trailer has its own trailer. */
 	if (!complete && run->format.foreign &&
 	    strcmp(run->format.name, "mtrc") != 0)
 		message_print(
@@ -362,7 +380,7 @@ rewrite_reader(struct run *run)
 	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
-/* Open the source and write what it holds. */
+/* Open the source and copy it. */
 static int
 rewrite_once(struct run *run, struct rewrite *r)
 {
@@ -388,8 +406,9 @@ rewrite_once(struct run *run, struct rewrite *r)
 }
 
 /*
- * Has a source that cannot say that it is cut been written to where nothing else
- * says it either?  If both can be had again, a header and trailer shall.
+ * Do both the source and the output fail to say that the source is truncated?
+ * If both are regular files, rewrite_trace() then copies once more, with a
+ * header and trailer.
  */
 static bool
 is_silent(const struct run *run)

@@ -75,7 +75,7 @@ show_progress(struct scan *s)
 	progress_update(&s->progress, read.file_nbytes, seen.event_count);
 }
 
-/* Read up to 'max' events into 'batch'; returns how many. */
+/* Read up to 'max' events into 'batch'.  Return the number of events. */
 static size_t
 read_some(struct scan *s, size_t max)
 {

@@ -15,7 +15,7 @@
 
 #define COPY_NBYTES 65536
 
-/* A file without a name, or -1. */
+/* Create an unnamed temporary file; -1 on failure. */
 static int
 open_temporary(void)
 {
@@ -31,7 +31,7 @@ open_temporary(void)
 	return fd;
 }
 
-/* All that 'in' has, into 'out'; false with errno. */
+/* Copy all of 'in' to 'out'.  False with errno on failure. */
 static bool
 copy(int in, int out)
 {
@@ -55,7 +55,7 @@ copy(int in, int out)
 	return n == 0;
 }
 
-/* Put a temporary copy in the place of 's->fd'. */
+/* Replace 's->fd' by a temporary copy. */
 static bool
 spool_copy(struct spool *s)
 {
