@@ -63,7 +63,10 @@ note_comment(struct claims *c, const struct hatf_event *e)
 	}
 }
 
-/* Does the last block begin between what comes before it and 'time' behind it? */
+/*
+ * Is the start time of the last block between the time before it and 'time',
+ * that of the next event?
+ */
 static bool
 block_fits(const struct claims *c, uint64_t time)
 {
@@ -98,7 +101,7 @@ claims_note(struct claims *c, const struct hatf_event *e,
 	return fault;
 }
 
-/* A number that the trailer tells. */
+/* Return a number that the trailer states. */
 static bool
 find_in_trailer(const struct claims *c, const char *key, uint64_t *n_ret)
 {
@@ -110,7 +113,7 @@ find_in_trailer(const struct claims *c, const char *key, uint64_t *n_ret)
 	return true;
 }
 
-/* Has the header's 'key' a number other than 'n'? */
+/* Does the header's 'key' have a number other than 'n'? */
 static bool
 header_denies(const struct claims *c, const char *key, uint64_t n)
 {
@@ -119,7 +122,7 @@ header_denies(const struct claims *c, const char *key, uint64_t n)
 	return text != NULL && strtoull(text, NULL, 10) != n;
 }
 
-/* Is the trace one of several of a process, or has it missed the beginning? */
+/* Is the trace one of several segments, or did recording start late? */
 static bool
 is_a_part(const struct claims *c)
 {
@@ -139,7 +142,7 @@ threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	if (!find_in_trailer(c, "threads", &told) ||
 	    told == c->threads_created + 1 || told == known)
 		return true;
-	/* A thread has its number before the trace can tell of it. */
+	/* A thread gets its number before the trace mentions it. */
 	return told > known && (known > 1 || is_a_part(c) || lost_count != 0);
 }
 
@@ -154,7 +157,7 @@ time_fits(const struct claims *c, const struct hatf_events_stats *seen)
 	       told == seen->last_time || told == latest;
 }
 
-/* The n-th thing to be judged at the end; 'is_last' if there is none. */
+/* Run check 'n' of the checks at the end; set 'is_last' if there is none. */
 static const char *
 judge(const struct claims *c, unsigned n, bool *is_last_ret)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of splitmix64, which spread every bit over all. */
+/* The mixing steps of splitmix64: each input bit affects all output bits. */
 static uint64_t
 mix(uint64_t n)
 {
@@ -54,7 +54,7 @@ add_live(void *ctx, const struct hatf_live *live)
 {
 	struct sequence *const s = ctx;
 
-	/* What a child has from its parent, its segments do not carry. */
+	/* Segments do not carry blocks inherited from the parent. */
 	if (live->object == 0)
 		return true;
 	s->live_print += print_of(live->heap, live->address, live->size);
@@ -69,7 +69,7 @@ sequence_end(struct sequence *s, const struct hatf_events *events,
 
 	hatf_events_get_stats(events, &stats);
 	s->event_count = stats.event_count;
-	/* A segment that a kill cut off may lack some of them. */
+	/* A segment truncated by a kill may lack some carried blocks. */
 	s->is_whole = stats.carried_count == s->carried_count;
 	if (s->is_segment)
 		hatf_events_visit_live(events, add_live, s);

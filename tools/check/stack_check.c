@@ -11,7 +11,7 @@ stack_check_begin(struct stack_check *d, const struct hatf_reader *reader)
 
 	d->stacks = NULL;
 	hatf_reader_get_stats(reader, &stats);
-	/* In traces by others, comments are nobody's business. */
+	/* Comments in foreign traces have no defined meaning. */
 	if (!stats.ours && !stats.foreign)
 		return true;
 	return hatf_stacks_open(&d->stacks) == HATF_OK;
@@ -24,7 +24,7 @@ stack_check_end(struct stack_check *d)
 	d->stacks = NULL;
 }
 
-/* The first record of an event, as far as definitions are concerned. */
+/* Convert the event to the record that defines or refers to a stack. */
 static struct hatf_record
 first_record(const struct hatf_event *e)
 {
@@ -43,7 +43,7 @@ stack_check_stack_id(const struct hatf_event *e)
 	return hatf_record_stack(&rec);
 }
 
-/* Only definitions are refused, and their kind is behind "HATF ". */
+/* Only definitions are refused; the word after "HATF " is the kind. */
 static const char *
 note(struct stack_check *d, const struct hatf_event *e, bool *has_memory_ret)
 {
