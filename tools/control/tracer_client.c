@@ -20,22 +20,29 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a talk may take; a tracer looks after its clients far more often. */
+/* Timeout of one exchange; a tracer serves its clients far more often. */
 #define ANSWER_SECONDS 10
 
-/* How long a process that has the tracer may take to make its socket, and one that
- * is not what it will be yet, to become it. */
+/*
+ * Time that a young process is given to create its socket, or to execute the
+ * program that it was started for.
+ */
 #define YOUNG_MS  1000
 #define UNBORN_MS 200
 
-/* How often one is tried that cannot be connected to yet. */
+/* Interval between two attempts to connect. */
 #define RETRY_MS 10
 
-/* So many are talked to at a time, and descriptors for all else. */
+/*
+ * Upper bound of simultaneous connections, and the descriptors to leave for
+ * everything else.
+ */
 #define ROUND_MAX   4096
 #define SPARE_FILES 64
 
-/* How long a dormant process may take to allocate something. */
+/*
+ * Time that a process without a writer thread is given for its next allocation.
+ */
 #define BELL_MS 3000
 
 static void
@@ -90,8 +97,10 @@ complain(pid_t pid, int e)
 		message_print("%ld: not traced", n);
 }
 
-/* May there be a socket soon?  The image of a process that has just begun may be that
- * of the shell which is about to execute the program. */
+/*
+ * May the process create a socket soon?  A process that has just started may
+ * still be the shell that is about to execute the program.
+ */
 static bool
 may_appear(const struct tracer_answer *r)
 {
@@ -104,20 +113,23 @@ may_appear(const struct tracer_answer *r)
 				 !quiet_is_waiting(r->pid);
 }
 
-/* One process that is talked to. */
+/* The exchange with one process. */
 struct talk {
 	struct tracer_answer *r;
-	int fd;		   /* -1: not connected */
-	int error;	   /* why there is no answer, or 0 */
-	size_t used;	   /* bytes of the answer */
-	uint64_t young_ms; /* how long the process may have no socket */
+	int fd; /* -1: not connected */
+	/* errno value that explains a missing answer, or 0 */
+	int error;
+	size_t used;	   /* bytes in the answer */
+	uint64_t young_ms; /* how long to wait for the socket */
 	bool is_over;
-	bool has_failed;  /* which has been said */
-	bool has_retried; /* the writer thread had left just then */
-	bool has_looked;  /* for what can be had without the process */
+	bool has_failed; /* the failure was reported */
+	/* connected again after the writer thread had ended */
+	bool has_retried;
+	/* tried the status that needs no help of the process */
+	bool has_looked;
 };
 
-/* Those that are talked to at the same time. */
+/* The exchanges that run in parallel. */
 struct round {
 	struct talk *talks;
 	struct pollfd *fds;
@@ -138,9 +150,9 @@ end_talk(struct talk *t, int e)
 }
 
 /*
- * A socket is made a while after the start: wait for it if there is to be one.  A
- * process whose writer thread is away has a bell, and the socket after its next
- * allocation.
+ * Handle a missing socket.  A young process creates its socket a while after
+ * its start: wait.  A process without a writer thread has a bell, and a socket
+ * after its next allocation: ring.
  */
 static void
 wait_for_socket(struct talk *t, const char *order, int e)
@@ -153,7 +165,7 @@ wait_for_socket(struct talk *t, const char *order, int e)
 	}
 	if (sockets_now_ms() < t->young_ms && may_appear(r))
 		return;
-	/* What was too young to be looked at is so no more. */
+	/* The process may have become old enough to be inspected. */
 	if (strcmp(order, "status") == 0 &&
 	    quiet_read_status(r->pid, r->answer, sizeof(r->answer))) {
 		t->used = strlen(r->answer);
@@ -162,8 +174,10 @@ wait_for_socket(struct talk *t, const char *order, int e)
 	end_talk(t, e);
 }
 
-/* A start takes back the stop that waits for the process, and a stop a start:
- * what to say of that. */
+/*
+ * An order to start cancels a pending stop, and the reverse.  Return the
+ * message for that case.
+ */
 static const char *
 take_back(const struct tracer_answer *r, const char *order)
 {
@@ -178,8 +192,9 @@ take_back(const struct tracer_answer *r, const char *order)
 }
 
 /*
- * Without the process: what its tracer has left with the bell, or what can be seen of one
- * that has no file yet.  True: 'order' is dealt with, '*done_ret' tells how.
+ * Try to carry out 'order' without the process: use the status in the bell, or
+ * inspect a process that has no file yet.  True if 'order' is done; then
+ * '*done_ret' is the result.
  */
 static bool
 do_without(struct tracer_answer *r, const char *order, bool *done_ret)
@@ -202,7 +217,9 @@ do_without(struct tracer_answer *r, const char *order, bool *done_ret)
 	return true;
 }
 
-/* There is no socket: do without it, or wait for it.  'e': the errno value. */
+/*
+ * Connecting failed with errno value 'e': do without a socket, or wait for it.
+ */
 static void
 go_without_socket(struct talk *t, const char *order, int e)
 {
@@ -219,8 +236,9 @@ go_without_socket(struct talk *t, const char *order, int e)
 }
 
 /*
- * The tracer has hung up without an answer: its writer thread may have left just then,
- * and the socket with it.  The second time it is meant.
+ * The tracer closed the connection without an answer.  Its writer thread may
+ * have ended just then, and the socket with it, so try once more.  The second
+ * time, report it.
  */
 static void
 hang_up(struct talk *t, int e)
@@ -234,7 +252,7 @@ hang_up(struct talk *t, int e)
 	t->fd = -1;
 }
 
-/* Connect, if that goes now, and give the order. */
+/* Try to connect, and send the order. */
 static void
 try_to_connect(struct talk *t, const char *order)
 {
@@ -243,7 +261,7 @@ try_to_connect(struct talk *t, const char *order)
 
 	t->fd = sockets_connect(t->r->pid, 0, &t->r->uid);
 	if (t->fd >= 0) {
-		/* A fresh socket has room for it. */
+		/* The buffer of a new socket has room for the order. */
 		if (send(t->fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)
 			hang_up(t, errno);
 	} else if (sockets_is_absent(errno)) {
@@ -251,7 +269,7 @@ try_to_connect(struct talk *t, const char *order)
 	} else if (errno != ETIMEDOUT) {
 		end_talk(t, errno);
 	}
-	/* Else too many wait to be accepted. */
+	/* Otherwise the accept queue is full: try again later. */
 }
 
 static void
@@ -267,11 +285,11 @@ listen_to(struct talk *t)
 	else if (t->used != 0)
 		end_talk(t, 0);
 	else
-		/* Closed without a word: we are not the one to be answered. */
+		/* Closed without an answer: we are not permitted. */
 		hang_up(t, n == 0 ? EACCES : errno);
 }
 
-/* Wait until one of them answers, or may be connected to. */
+/* Wait until a process answers, or until the next attempt to connect. */
 static void
 wait_for_any(struct round *round)
 {
@@ -281,7 +299,7 @@ wait_for_any(struct round *round)
 	for (size_t i = 0; i < round->count; i++) {
 		const struct talk *const t = &round->talks[i];
 
-		/* Those that are over have -1 as well, which is passed over. */
+		/* poll() ignores the -1 of finished exchanges. */
 		round->fds[i] =
 			(struct pollfd){ .fd = t->fd, .events = POLLIN };
 		if (!t->is_over && t->fd < 0 && until_ms > now + RETRY_MS)
@@ -308,7 +326,10 @@ begin_all(struct round *round, const pid_t *pids)
 	return true;
 }
 
-/* Go on with those of which poll() tells, and those that are not connected. */
+/*
+ * Continue the exchanges that poll() reports and those without a connection.
+ * Return how many are unfinished.
+ */
 static size_t
 go_on(struct round *round)
 {
@@ -329,7 +350,10 @@ go_on(struct round *round)
 	return open_count;
 }
 
-/* Has it been called in vain?  A start or a stop is left with it. */
+/*
+ * Was the bell rung without effect?  A start or a stop stays pending in the
+ * bell.
+ */
 static bool
 is_quiet(const struct tracer_answer *r, int e, const char *order)
 {
@@ -349,7 +373,7 @@ is_quiet(const struct tracer_answer *r, int e, const char *order)
 	return true;
 }
 
-/* Did it do what it was told?  If not, say why. */
+/* Was the order carried out?  If not, report why. */
 static bool
 is_done(const struct talk *t, const char *order)
 {
@@ -370,7 +394,7 @@ is_done(const struct talk *t, const char *order)
 	return false;
 }
 
-/* As many as there are descriptors for, and a few for the rest. */
+/* As many exchanges as there are free descriptors. */
 static size_t
 round_max(void)
 {
@@ -450,7 +474,7 @@ hex_digit(char c)
 	return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10) & 15;
 }
 
-/* Undo the \xHH of a value of 'n' bytes. */
+/* Decode the \xHH of a value of 'n' bytes. */
 static void
 unescape(const char *s, size_t n, char *out, size_t cap)
 {
