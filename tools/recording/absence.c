@@ -18,7 +18,7 @@
 
 #define EVENTS_NBYTES 65536
 
-/* What the kernel appends to the name of what is not there any more. */
+/* The kernel appends this to the path of a deleted file. */
 #define DELETED " (deleted)"
 
 void
@@ -47,14 +47,14 @@ absence_end(struct absence *a)
 		close(a->events);
 }
 
-/* Is 'name' that of a trace of 'pid', with or without a number behind it? */
+/* Is 'name' a trace of 'pid', with or without an appended number? */
 static bool
 is_ours(const char *text, pid_t pid, const char *name)
 {
 	const size_t n = strlen(name), m = strlen(HATF_RINGS_SUFFIX);
 	bool is = false;
 
-	/* Those come and go. */
+	/* Ignore ring files: they come and go. */
 	if (n > m && strcmp(name + n - m, HATF_RINGS_SUFFIX) == 0)
 		return false;
 	for (int segments = 0; segments < 2 && !is; segments++) {
@@ -73,8 +73,8 @@ is_ours(const char *text, pid_t pid, const char *name)
 }
 
 /*
- * What became of the last trace of 'pid' that is gone: its name into 'name'; 0
- * if none went, as far as is known.
+ * Find the last trace of 'pid' that was removed or renamed.  Write its name to
+ * 'name' and return the inotify event; 0 if there is none.
  */
 static uint32_t
 find_gone(const struct absence *a, pid_t pid, char name[NAME_MAX + 1])
@@ -98,7 +98,7 @@ find_gone(const struct absence *a, pid_t pid, char name[NAME_MAX + 1])
 	return what;
 }
 
-/* Has the directory itself gone?  Then say so. */
+/* Was the directory itself removed?  If so, print it. */
 static bool
 tell_directory(const struct absence *a, const char *command, const char *others)
 {

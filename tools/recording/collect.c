@@ -15,8 +15,9 @@
 #include <sys/stat.h>
 
 /*
- * A file this much older than the start is not opened: file times come from a
- * clock that lags, and this keeps a directory of old traces cheap.
+ * Do not open a file that is this much older than the start of the command.
+ * File times come from a clock that lags.  The limit makes a directory of old
+ * traces cheap.
  */
 #define SLACK_S 5
 
@@ -36,8 +37,8 @@ add_origin(struct collected_trace *trace, uint64_t pid)
 }
 
 /*
- * Also those that are not traced are named ("PID@START PID@START"), and the one
- * that forked it may be gone.
+ * Add the ancestors of the header ("PID@START PID@START"), which include
+ * untraced processes.  The process that forked this one may have ended.
  */
 static void
 read_origins(const struct hatf_reader *reader, struct collected_trace *ret)
@@ -62,7 +63,7 @@ read_header(const char *path, struct collected_trace *ret)
 
 	if (reader == NULL)
 		return false;
-	/* What 'hatf ctl' has written beside it is no trace of a run. */
+	/* A snapshot by 'hatf ctl' is not a trace of a run. */
 	if (hatf_reader_header(reader, "snapshot_of") != NULL) {
 		hatf_reader_close(reader);
 		return false;
@@ -85,7 +86,7 @@ read_header(const char *path, struct collected_trace *ret)
 	return ret->exe != NULL;
 }
 
-/* Its 'exe' goes over. */
+/* Take over ownership of 'exe'. */
 static bool
 append(struct collection *c, const char *path,
        const struct collected_trace *trace)
@@ -116,7 +117,10 @@ compare_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Is it that of a process from before the command's?  Unknown is no. */
+/*
+ * Does the trace belong to a process older than the command's?  False if
+ * unknown.
+ */
 static bool
 is_older(const struct collected_trace *trace, const struct launch *l)
 {
@@ -124,8 +128,8 @@ is_older(const struct collected_trace *trace, const struct launch *l)
 }
 
 /*
- * Look at all files of a pattern.  Those of the command's own process are taken
- * if 'own', those of other processes if not.
+ * Add the files that match a pattern: with 'own' those of the command's own
+ * process, otherwise those of other processes.
  */
 static bool
 collect_glob(struct collection *c, const char *pattern, bool own,
@@ -157,7 +161,7 @@ collect_glob(struct collection *c, const char *pattern, bool own,
 	return ok;
 }
 
-/* Both the plain names and those with a number appended. */
+/* Match the plain names and the names with an appended number. */
 static bool
 collect_names(struct collection *c, const char *text, bool own, bool segments,
 	      const struct launch *l)
@@ -183,7 +187,7 @@ free_trace(struct collected_trace *trace)
 	free(trace->exe);
 }
 
-/* Two patterns may match the same file: a name may end in anything. */
+/* Remove duplicates: two patterns may match the same file. */
 static void
 drop_double(struct collection *c, size_t from)
 {
@@ -237,7 +241,7 @@ collect_segments(const struct collection *c)
 	return n;
 }
 
-/* Is 'pid' that of the command or of one of the first 'n' descendants? */
+/* Is 'pid' the command or one of the first 'n' descendants? */
 static bool
 is_known(const struct collection *c, size_t n, uint64_t pid,
 	 const struct launch *l)
@@ -250,7 +254,7 @@ is_known(const struct collection *c, size_t n, uint64_t pid,
 	return false;
 }
 
-/* Does it come from one of these? */
+/* Is the trace's process a descendant of one of these? */
 static bool
 is_descendant(const struct collection *c, size_t n,
 	      const struct collected_trace *trace, const struct launch *l)
@@ -262,8 +266,8 @@ is_descendant(const struct collection *c, size_t n,
 }
 
 /*
- * Move the descendants to the front of the other processes and count them: other
- * programs may be recorded into the same directory at the same time.
+ * Move the descendants to the front of the other processes and count them.
+ * Unrelated programs may write traces to the same directory at the same time.
  */
 static void
 find_descendants(struct collection *c, const struct launch *l)
@@ -319,13 +323,13 @@ collect_free(struct collection *c)
 	free(c->traces);
 }
 
-/* No user gave the names of the traces. */
+/* The names come from a directory, not from the user. */
 static const struct hatf_reader_options found_options = {
 	.struct_nbytes = sizeof(found_options),
 	.flags = HATF_READER_FOUND,
 };
 
-/* There is no trailer: count what there is. */
+/* There is no trailer: read the trace and count. */
 static bool
 summary_by_reading(const struct collected_trace *found,
 		   struct collect_summary *ret)
@@ -353,7 +357,7 @@ summary_by_reading(const struct collected_trace *found,
 	hatf_reader_get_stats(s->reader, &read);
 	ret->event_count = seen.event_count;
 	ret->lost_count = read.lost_count;
-	/* Times of a segment go on from those before. */
+	/* The times of a segment continue those of earlier segments. */
 	if (found->segment != 0)
 		ret->has_duration =
 			seen.last_time != 0 &&
@@ -377,7 +381,7 @@ summary_of_file(const struct collected_trace *found,
 	memset(ret, 0, sizeof(*ret));
 	if (lstat(found->path, &st) == 0)
 		ret->file_nbytes = (uint64_t)st.st_size;
-	/* A trace that only lost events, or ended early, has all else. */
+	/* The figures of a trace with lost events or an early end are valid. */
 	if (!trailer_read(found->path, true, &tail) ||
 	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0' &&
 	     tail.missed[0] == '\0'))

@@ -17,7 +17,7 @@ compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A trace may name any path. */
+/* The path comes from a trace and is untrusted: open it with care. */
 static void
 tell(const char *exe)
 {

@@ -15,7 +15,7 @@
 
 typedef bool trace_test(const struct collected_trace *trace);
 
-/* No trailer, and no process that could write one. */
+/* There is no trailer, and the process that could write one has ended. */
 static bool
 is_unfinished(const struct collected_trace *t)
 {
@@ -28,7 +28,7 @@ is_running(const struct collected_trace *t)
 	return !t->has_trailer && t->is_running;
 }
 
-/* It has a trailer, which says that something is missing. */
+/* The trailer says that something is missing. */
 static bool
 is_incomplete(const struct collected_trace *t)
 {
@@ -47,18 +47,21 @@ has_vanished(const struct collected_trace *t)
 	return t->has_vanished;
 }
 
-/* The first segment begins late only by an order. */
+/*
+ * Without an order, recording starts with the process; then the first segment
+ * cannot be late.
+ */
 static bool
 is_paused(const struct collected_trace *t)
 {
 	return t->has_stopped || (t->is_late && t->segment == 0);
 }
 
-/* What may be true of a child's trace, and how to say it behind a number. */
+/* The properties of a child's trace, with the words that follow the count. */
 static const struct {
 	trace_test *test;
 	const char *text;
-	bool may_lack; /* something */
+	bool may_lack; /* events may be missing */
 } findings[] = {
 	{ is_mended, "completed after an abrupt end", false },
 	{ is_running, "still being written: the processes go on", true },
@@ -133,7 +136,9 @@ summary_describe_others(const struct collection *c, char *buf, size_t cap)
 
 /* ---------------------------------------------------------------- one trace */
 
-/* How many of 'count' segments are to be there at the end, at least. */
+/*
+ * The minimum number of the 'count' segments that must still exist at the end.
+ */
 static uint64_t
 kept_segments(uint64_t count)
 {
@@ -144,15 +149,15 @@ kept_segments(uint64_t count)
 	if (keep == NULL || keep[0] == '\0' || strcmp(keep, "all") == 0)
 		return count;
 	n = strtoull(keep, &end, 10);
-	/* A size says nothing of the number. */
+	/* A limit in bytes does not bound the number of segments. */
 	if (*end != '\0')
 		n = 1;
 	return n < count ? n : count;
 }
 
 /*
- * What to say of losses, of a process whose last segment is 'trace' and of
- * which 'segments' are there.
+ * Describe the losses of a process: 'trace' is its last segment, and 'segments'
+ * of its segments exist.
  */
 static void
 describe_losses(const struct collected_trace *trace, size_t segments,
@@ -175,7 +180,7 @@ describe_losses(const struct collected_trace *trace, size_t segments,
 		snprintf(buf, cap, "nothing lost of its own");
 }
 
-/* Did an order stop the recording of the command's own process, or begin it? */
+/* Return the words for a recording that was stopped or started by an order. */
 static const char *
 describe_pause(const struct collection *c)
 {
@@ -218,7 +223,7 @@ describe_size(const struct collected_trace *trace, size_t segments,
 		       (double)s->file_nbytes / (double)s->event_count);
 }
 
-/* The one line at the end.  False if the trace is not complete. */
+/* Print the final line.  False if the trace is incomplete. */
 static bool
 print_summary(const struct collection *c)
 {
@@ -243,7 +248,7 @@ print_summary(const struct collection *c)
 	return s.complete;
 }
 
-/* A trace that the summary is not about: is it complete? */
+/* Is a trace complete that the summary is not about? */
 static bool
 check_other(const struct collected_trace *trace)
 {

@@ -58,7 +58,7 @@ template_absolute(const char *text)
 			message_print("working directory: %s", strerror(errno));
 			return NULL;
 		}
-		/* A '%' in the directory's name is not a conversion. */
+		/* Escape each '%' in the name of the directory. */
 		for (const char *p = cwd; *p != '\0'; p++)
 			fprintf(f, *p == '%' ? "%%%%" : "%c", *p);
 		fprintf(f, "/%s", text);
@@ -71,7 +71,7 @@ template_absolute(const char *text)
 	return result;
 }
 
-/* The directory, up to the first part that differs from process to process. */
+/* Copy the directory, up to the first part that differs between processes. */
 static void
 fixed_directory(const char *text, char *dir)
 {
@@ -84,11 +84,11 @@ fixed_directory(const char *text, char *dir)
 			break;
 		dir[used++] = *p;
 	}
-	/* The slash of the root directory is its name. */
+	/* The root directory is a lone slash. */
 	dir[slash != 0 ? slash : 1] = '\0';
 }
 
-/* Write a page to 'fd', and close it; 0 or an errno. */
+/* Write a page to 'fd' and close it.  Return 0 or an errno value. */
 static int
 try_file(int fd)
 {
@@ -96,7 +96,7 @@ try_file(int fd)
 	struct rlimit limit;
 	int e = 0;
 
-	/* A write beyond this limit is a signal. */
+	/* Exceeding this limit would raise SIGXFSZ. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur < sizeof(page))
 		e = EFBIG;
@@ -106,7 +106,10 @@ try_file(int fd)
 	return e;
 }
 
-/* Where no file goes without a name it has one for a moment. */
+/*
+ * Create a named file for a moment, if the file system does not support unnamed
+ * ones.
+ */
 static int
 try_named(const char *dir)
 {
@@ -125,7 +128,7 @@ try_named(const char *dir)
 	return e;
 }
 
-/* Make a file there and write to it; 0 or an errno. */
+/* Create and write a file in the directory.  Return 0 or an errno value. */
 static int
 try_directory(const char *dir)
 {
@@ -138,7 +141,7 @@ try_directory(const char *dir)
 	return try_named(dir);
 }
 
-/* If the template is the same name for every process: could it be a file? */
+/* If the template has no conversions, can its name become a file? */
 static bool
 check_existing(const char *text)
 {
@@ -228,7 +231,7 @@ template_pattern(const char *text, pid_t pid, bool segments)
 		if (*p == '\0')
 			break;
 		if (*p != '%') {
-			/* What glob() would take for a pattern. */
+			/* Escape characters that are special to glob(). */
 			if (strchr("*?[\\", *p) != NULL)
 				fputc('\\', f);
 			fputc(*p, f);
