@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ctl.c - hatf ctl: steer the tracer of a running process */
+/* ctl.c - hatf ctl: control the tracer of a running process */
 #include "tools/commands/commands.h"
 #include "tools/control/quiet.h"
 #include "tools/control/snapshot.h"
@@ -81,7 +81,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	return true;
 }
 
-/* Numbers are numbers; what the tracer may say besides stays text. */
+/* Add a key; known numbers become JSON numbers, all else strings. */
 static json_t *
 json_value(const char *key, const char *value)
 {
@@ -124,8 +124,8 @@ number(const struct tracer_answer *r, const char *key)
 }
 
 /*
- * Open the trace that the process names, as far as it may name one: it could be
- * any file that we can read.  Returns a descriptor, or -1 with errno.
+ * Open the trace that the process names.  The name is untrusted: it could be
+ * any file that we can read.  Return a descriptor, or -1 with errno.
  */
 static int
 open_trace(const struct tracer_answer *r, const char *trace)
@@ -152,8 +152,9 @@ complain_of_trace(const struct tracer_answer *r, const char *trace, int e)
 }
 
 /*
- * With which knowledge of the blocks that live the trace begins, a word or
- * NULL: that cannot be seen from here.  False after saying why it is no trace.
+ * Read how well the trace knows the blocks that were live at its start.
+ * '*live_ret' is a word, or NULL if the file cannot be seen from here.  If the
+ * file is not a trace, print an error message and return false.
  */
 static bool
 find_live(const struct tracer_answer *r, const char **live_ret)
@@ -188,7 +189,7 @@ print_figures(struct out *o, const struct tracer_answer *r)
 		   threads == 1 ? "thread" : "threads", number(r, "seconds"));
 }
 
-/* The order that waits for it, if there is one. */
+/* Print the pending order, if there is one. */
 static void
 print_pending(struct out *o, const struct tracer_answer *r)
 {
@@ -201,7 +202,7 @@ print_pending(struct out *o, const struct tracer_answer *r)
 	out_str(o, ", which it obeys with its next allocation");
 }
 
-/* 'prefix', and the value of 'key', if there is one. */
+/* Print 'prefix' and the value of 'key', if there is one. */
 static void
 print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 	    const char *key, const char *suffix)
@@ -216,8 +217,8 @@ print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 }
 
 /*
- * "4242: recording, cat, 1 234 events, nothing lost, 4 threads, 17 s: TRACE".
- * 'live' is what the header of the trace says of it, or NULL.
+ * Print "4242: recording, cat, 1 234 events, nothing lost, 4 threads, 17 s:
+ * TRACE".  'live' is the word in the header of the trace, or NULL.
  */
 static void
 print_line(const struct tracer_answer *r, const char *live)
@@ -279,7 +280,7 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	return true;
 }
 
-/* What has happened up to now is in the file. */
+/* All events up to now are in the file. */
 static bool
 take_snapshot(const struct tracer_answer *r, void *context)
 {
@@ -300,7 +301,7 @@ take_snapshot(const struct tracer_answer *r, void *context)
 	close(s.from_fd);
 	if (!is_fine)
 		return false;
-	/* Else the snapshot is there. */
+	/* The snapshot is complete unless its report cannot be printed. */
 	is_fine = strcmp(s.to, "-") == 0 || print_snapshot(ask, r->pid, &s);
 	out_flush(out_stdout());
 	return is_fine;
@@ -329,7 +330,7 @@ act(struct ask *ask, const pid_t *pids, size_t count)
 	return tracer_send(pids, count, ask->order, show, ask);
 }
 
-/* Ask on a terminal; elsewhere nobody could answer. */
+/* Ask on the terminal; without a terminal, nobody can answer. */
 static bool
 is_agreed(const struct ask *ask)
 {
@@ -346,7 +347,7 @@ is_agreed(const struct ask *ask)
 	return false;
 }
 
-/* By what the kernel says that it executes. */
+/* Print the executable, as the kernel reports it. */
 static void
 name_victim(pid_t pid)
 {
@@ -360,13 +361,15 @@ name_victim(pid_t pid)
 		      n < 0 ? "an unknown program" : exe);
 }
 
-/* Those that are to be stopped. */
+/* The processes to stop. */
 struct victims {
 	pid_t pids[PIDS_MAX];
 	size_t count, named_count;
 };
 
-/* It has told how it is: add it, unless there is nothing to stop. */
+/*
+ * Called with the status of a process: add it, unless there is nothing to stop.
+ */
 static bool
 add_victim(const struct tracer_answer *r, void *context)
 {
@@ -376,7 +379,7 @@ add_victim(const struct tracer_answer *r, void *context)
 	if (state != NULL && strcmp(state, "dormant") == 0)
 		return true;
 	v->pids[v->count++] = r->pid;
-	/* Without a trace it will only be told why it cannot be stopped. */
+	/* A process without a trace only answers why it cannot be stopped. */
 	if (tracer_value(r, "begun") != NULL)
 		return true;
 	name_victim(r->pid);
@@ -384,7 +387,10 @@ add_victim(const struct tracer_answer *r, void *context)
 	return true;
 }
 
-/* Leave out what is dormant, name the others, and stop them if agreed. */
+/*
+ * Skip processes that record nothing, list the others, and stop them after
+ * confirmation.
+ */
 static bool
 stop_all(struct ask *ask, const pid_t *pids, size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formats.c - hatf formats: which formats there are, and what they keep */
+/* formats.c - hatf formats: list the formats and the fields that they keep */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
 #include "tools/trace/kept_fields.h"
@@ -34,7 +34,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* "    keeps  size, address\n" of the bits that are set. */
+/* Print " keeps size, address\n" for the bits that are set. */
 static void
 print_list(struct out *o, const char *title, unsigned bits)
 {

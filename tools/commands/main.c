@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hatf.c - the command 'hatf': find the subcommand and run it */
+/* main.c - the command 'hatf': find the subcommand and run it */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
 #include "tools/ui/message.h"
@@ -9,7 +9,7 @@
 
 struct command {
 	const char *name;
-	const char *speaker; /* how its messages begin */
+	const char *speaker; /* prefix of its messages */
 	const char *purpose;
 	int (*run)(int argc, char **argv);
 };

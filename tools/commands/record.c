@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where 'make install' puts libraries. */
+/* Directory in which 'make install' puts libraries. */
 #ifndef LIBDIR_STRING
 #define LIBDIR_STRING "/usr/local/lib"
 #endif
@@ -91,7 +91,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* An option is passed on as a variable, once it is known to be right. */
+/* Check the value of an option and pass it on as a variable. */
 static bool
 pass_on(const char *variable, const char *value)
 {
@@ -108,7 +108,7 @@ take(const char *option, const char *variable, const char *value)
 	       pass_on(variable, value);
 }
 
-/* Unlike the recorder, take suffixes in lower case, too. */
+/* Accept suffixes in lower case, which the recorder does not. */
 static bool
 take_buffer(const char *value)
 {
@@ -121,7 +121,7 @@ take_buffer(const char *value)
 	return take("--buffer", "HATFTRACE_BUFFER", text);
 }
 
-/* A capital letter is the recorder's mark, and no user's. */
+/* Only the recorder uses a capital letter, as a mark; users may not. */
 static bool
 take_follow(const char *value)
 {
@@ -131,8 +131,8 @@ take_follow(const char *value)
 }
 
 /*
- * The command is the first process of a new tree, also if we come from a traced
- * one, which has marked the variable with a capital letter.
+ * Make the command the first process of a new tree.  If 'hatf record' itself is
+ * traced, its tracer has marked the variable with a capital letter.
  */
 static bool
 begin_tree(void)
@@ -154,7 +154,7 @@ begin_tree(void)
 	return ok;
 }
 
-/* Is the command itself left out for its name? */
+/* Does a filter exclude the command itself by its name? */
 static bool
 is_excluded(const char *command)
 {
@@ -198,7 +198,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Write to 'lib' the path of libhatftrace.so in that directory, if it exists. */
+/*
+ * Write the path of libhatftrace.so in that directory to 'lib', if it exists.
+ */
 static bool
 library_in(const char *dir, const char *below, char lib[PATH_MAX])
 {
@@ -236,7 +238,7 @@ find_library(char lib[PATH_MAX])
 	return false;
 }
 
-/* Put the library first in LD_PRELOAD and keep what is there. */
+/* Prepend the library to LD_PRELOAD. */
 static bool
 set_preload(void)
 {
@@ -270,8 +272,11 @@ set_preload(void)
 	return ok;
 }
 
-/* The template to use, absolute and tried; NULL if it cannot be, which has been
- * said.  '*usage_ret' tells if it was wrong as a template. */
+/*
+ * Return the absolute template after checking that files can be created.  On
+ * failure print an error message and return NULL; '*usage_ret' is true if the
+ * template itself was wrong.
+ */
 static char *
 prepare_output(const char *option, bool *usage_ret)
 {
@@ -295,7 +300,7 @@ prepare_output(const char *option, bool *usage_ret)
 	return NULL;
 }
 
-/* Was it to record only when told to? */
+/* Was recording to start only by an order? */
 static bool
 is_dormant(void)
 {
@@ -304,20 +309,20 @@ is_dormant(void)
 	return start != NULL && strcmp(start, "off") == 0;
 }
 
-/* What is run, and what was found out before. */
+/* The command and what was found out about it before it ran. */
 struct job {
 	const char *text;	 /* template */
 	const char *command;	 /* argv[0] */
-	const char *untraceable; /* why, or NULL */
-	struct absence absence;	 /* what will be known of missing traces */
+	const char *untraceable; /* reason, or NULL */
+	struct absence absence;	 /* watches for removed traces */
 	struct notebook notebook;
 };
 
-/* The process of the command has none. */
+/* Report that the command's own process has no trace. */
 static void
 tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
-	/* That it has none was said before it ran. */
+	/* The reason was printed before the command ran. */
 	if (job->untraceable != NULL && others[0] == '\0')
 		return;
 	if (job->untraceable != NULL)
@@ -328,7 +333,7 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 				job->notebook.own_is_lost);
 }
 
-/* The command is not to be traced, so the others are all that there is to be. */
+/* The command itself is not traced: report its children only. */
 static bool
 report_excluded(const struct job *job, const struct collection *c)
 {
@@ -345,7 +350,7 @@ report_excluded(const struct job *job, const struct collection *c)
 	return n != 0 && summary_check_children(c);
 }
 
-/* False if there is a trace missing or not complete. */
+/* Report all traces.  False if a trace is missing or incomplete. */
 static bool
 report(struct job *job, const struct launch *l)
 {
@@ -379,7 +384,7 @@ report(struct job *job, const struct launch *l)
 	return ok;
 }
 
-/* Run the command, report, and return what to exit with. */
+/* Run the command and report.  Return the exit status. */
 static int
 run_job(struct job *job, char **argv)
 {
@@ -391,7 +396,7 @@ run_job(struct job *job, char **argv)
 		message_print("%s: %s", argv[0], strerror(l.exec_errno));
 		return launch_pass_on(&l);
 	}
-	/* Of what was killed. */
+	/* Remove the sockets of killed processes. */
 	sockets_sweep();
 	if (!report(job, &l) && launch_succeeded(&l))
 		return EXIT_BAD_INPUT;
@@ -413,14 +418,14 @@ run(char **argv, const char *text)
 			      job.untraceable);
 	absence_begin(&job.absence, text);
 	notebook_begin(&job.notebook, text);
-	job.notebook.own_is_noted = job.untraceable != NULL;
+	job.notebook.own_is_reported = job.untraceable != NULL;
 	exit_status = run_job(&job, argv);
 	notebook_end(&job.notebook);
 	absence_end(&job.absence);
 	return exit_status;
 }
 
-/* Valgrind knows nothing of the kind of thread that the tracer makes. */
+/* Refuse valgrind: it does not support the tracer's kind of thread. */
 static int
 run_valgrind(char **argv)
 {

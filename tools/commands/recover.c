@@ -54,7 +54,7 @@ static const struct opt_page page = {
 };
 
 struct recover {
-	unsigned flags; /* of hatf_recover() */
+	unsigned flags; /* for hatf_recover() */
 	const char *rings;
 };
 
@@ -140,7 +140,7 @@ complain(const char *rings, const char *trace,
 			      hatf_status_text(err->status));
 		break;
 	case HATF_OTHER_RINGS:
-		/* It is that, by its beginning, but not all of it. */
+		/* The file starts like a ring file but is truncated. */
 		if (err->field != NULL)
 			message_print("%s: is not as long as %s says, or not "
 				      "the same: "
@@ -151,7 +151,7 @@ complain(const char *rings, const char *trace,
 				      named, rings);
 		break;
 	case HATF_IO:
-		/* Of the two, the one that is not there is the trace. */
+		/* Two files are involved; the missing one is the trace. */
 		if (err->sys_errno == ENOENT && named[0] != '\0' &&
 		    is_there(rings)) {
 			message_print(
@@ -178,13 +178,13 @@ recover_from(const struct recover *c, const char *rings, const char *trace)
 		return EXIT_BAD_INPUT;
 	}
 	report(c, rings, &found);
-	/* In order, when both go to the same place. */
+	/* Keep the order if both streams go to the same place. */
 	out_flush(out_stdout());
 	return found.complete || found.trace[0] == '\0' ? EXIT_FINE
 							: EXIT_BAD_INPUT;
 }
 
-/* "; x.s0000.hatf.gz.rings is that of x.s0003.hatf.gz" */
+/* Print "; x.s0000.hatf.gz.rings is that of x.s0003.hatf.gz". */
 static void
 tell_owner(const char *trace)
 {
@@ -206,7 +206,7 @@ tell_owner(const char *trace)
 	out_text(out_stdout(), slash != NULL ? slash + 1 : rings.trace);
 }
 
-/* There is no ring file: is there need for one? */
+/* Handle a trace without a ring file: does it need one? */
 static int
 judge_trace(const char *trace)
 {
@@ -237,7 +237,7 @@ judge_trace(const char *trace)
 	return status == HATF_END ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
-/* The ring file of 'trace' in the directory that --rings names. */
+/* Find the ring file of 'trace' in the directory that --rings names. */
 static bool
 find_there(const char *dir, const char *trace, char *path, size_t nbytes)
 {
@@ -248,7 +248,7 @@ find_there(const char *dir, const char *trace, char *path, size_t nbytes)
 	return n > 0 && (size_t)n < nbytes && is_there(path);
 }
 
-/* Its path into 'path'. */
+/* Write the path of the ring file to 'path'. */
 static bool
 find_rings(const struct recover *c, const char *trace, char *path,
 	   size_t nbytes)
@@ -272,7 +272,7 @@ recover_file(const struct recover *c, const char *file)
 	return judge_trace(file);
 }
 
-/* A trace as a recorder makes them?  Nothing is said of what is none. */
+/* Is it a trace by our recorder?  Print nothing if not. */
 static bool
 is_recorded(const char *path)
 {
@@ -288,8 +288,9 @@ is_recorded(const char *path)
 }
 
 /*
- * A file in a directory, after all ring files there: a trace that has no trailer and
- * no ring file either.  If it has one, that has been dealt with, for good or bad.
+ * Handle a file in a directory, after all ring files there: report a trace that
+ * has neither a trailer nor a ring file.  A trace with a ring file has been
+ * handled, successfully or not.
  */
 static int
 judge_file(const struct recover *c, const char *path)
@@ -303,7 +304,7 @@ judge_file(const struct recover *c, const char *path)
 		const char *const slash = strrchr(path, '/');
 		const size_t n = (size_t)(slash - path);
 
-		/* One elsewhere was not in the list. */
+		/* A ring file elsewhere was not in the list. */
 		if (strncmp(rings, path, n + 1) == 0 &&
 		    strchr(rings + n + 1, '/') == NULL)
 			return EXIT_FINE;
@@ -334,7 +335,7 @@ recover_ring_file(const struct recover *c, const char *path)
 	return recover_from(c, path, NULL);
 }
 
-/* Each entry of 'dir' that 'select' takes. */
+/* Handle each entry of 'dir' that 'select' accepts. */
 static int
 for_each(const struct recover *c, const char *dir,
 	 int (*select)(const struct dirent *entry),

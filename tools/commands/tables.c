@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - hatf tables: the paper's tables for these traces */
+/* tables.c - hatf tables: print the paper's tables for the given traces */
 #include "tools/commands/commands.h"
 #include "tools/measure/samples.h"
 #include "tools/paper/report.h"
@@ -96,7 +96,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* "python3" for "traces/python3.hatf.gz"; NULL without memory. */
+/* Return "python3" for "traces/python3.hatf.gz"; NULL if out of memory. */
 static char *
 make_name(const char *path)
 {
@@ -115,7 +115,7 @@ make_name(const char *path)
 	return name;
 }
 
-/* What goes wrong has been said, and leaves figures unknown. */
+/* Measure one trace.  Report errors; figures that failed stay unknown. */
 static void
 measure(struct tables *t, struct measured *m, const struct spool *trace)
 {
@@ -136,7 +136,7 @@ measure(struct tables *t, struct measured *m, const struct spool *trace)
 	excerpt_free(&x);
 }
 
-/* A trace that cannot be read at all has no row. */
+/* Add a trace.  A trace that cannot be read at all gets no row. */
 static void
 take_trace(struct tables *t, const char *path)
 {
@@ -166,7 +166,7 @@ take_trace(struct tables *t, const char *path)
 	spool_close(&trace);
 }
 
-/* Whether a file begins as what write_csv() writes. */
+/* Does the file start like the output of write_csv()? */
 static bool
 is_ours(int fd)
 {
@@ -178,8 +178,9 @@ is_ours(int fd)
 }
 
 /*
- * Whether the figures may go to 't->csv_path': a name that was forgotten before
- * '*.hatf.gz' must not cost a trace.  False after saying why not.
+ * May the figures be written to 't->csv_path'?  If the user forgot the name
+ * before '*.hatf.gz', the path is a trace, which must not be overwritten.  If
+ * not, print an error message and return false.
  */
 static bool
 may_write_csv(const struct tables *t, char **paths, size_t count)
@@ -189,7 +190,7 @@ may_write_csv(const struct tables *t, char **paths, size_t count)
 	bool is_fine;
 	int fd;
 
-	/* What cannot be written to is an error of write_csv(). */
+	/* write_csv() reports a path that cannot be written. */
 	if (stat(path, &st) != 0)
 		return true;
 	for (size_t i = 0; i < count; i++) {
@@ -217,7 +218,7 @@ may_write_csv(const struct tables *t, char **paths, size_t count)
 	return is_fine;
 }
 
-/* To a file, beside what is printed. */
+/* Write the figures to a file, in addition to the printed tables. */
 static bool
 write_csv(const struct report *r, const char *path)
 {
@@ -244,7 +245,7 @@ write_csv(const struct report *r, const char *path)
 	return is_fine;
 }
 
-/* What there is to show. */
+/* Print the tables. */
 static void
 print_report(struct tables *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c - hatf tree: which process came from which */
+/* tree.c - hatf tree: print which process started which */
 #include "tools/commands/commands.h"
 #include "tools/control/started.h"
 #include "tools/trace/process_tree.h"
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* A tree is drawn so deep; what is deeper stands below that. */
+/* Deeper nodes are drawn at this depth. */
 #define DRAWN_DEPTH_MAX 30
 
-/* Bytes of a command that are shown. */
+/* Longer commands are truncated to this many bytes. */
 #define COMMAND_NBYTES 72
 
 enum {
@@ -54,14 +54,14 @@ struct ask {
 	bool json, is_long, peak;
 };
 
-/* What is known of the end of a node's process. */
+/* How the process of a node ended. */
 enum end_kind {
-	END_TOLD,	/* by the trailer */
-	END_RUNNING,	/* not yet */
-	END_SURPRISING, /* nobody could write a trailer */
+	END_STATED,  /* stated by the trailer */
+	END_RUNNING, /* still running */
+	END_ABRUPT,  /* without a chance to write a trailer */
 };
 
-/* Does the process exist?  Not one that has its number now. */
+/* Does the process exist?  False if another process has its id now. */
 static bool
 is_running(const struct tree_trace *t)
 {
@@ -77,14 +77,14 @@ end_of(const struct tree_node *node)
 	const struct tree_trace *const last = tree_last_trace(node);
 
 	if (last->has_trailer)
-		return END_TOLD;
+		return END_STATED;
 	return is_running(last) && (node->first_child == NULL ||
 				    node->first_child->origin != TREE_EXEC)
 		       ? END_RUNNING
-		       : END_SURPRISING;
+		       : END_ABRUPT;
 }
 
-/* Are there all segments up to the last? */
+/* Do all segments up to the last exist? */
 static bool
 has_gap(const struct tree_node *node)
 {
@@ -92,7 +92,7 @@ has_gap(const struct tree_node *node)
 	       node->trace_count;
 }
 
-/* Of all segments, also those before the first that is here. */
+/* Sum over all segments, including those before the first one here. */
 static uint64_t
 event_count(const struct tree_node *node)
 {
@@ -111,7 +111,7 @@ lost_count(const struct tree_node *node)
 	       (last->has_trailer ? last->tail.lost_count : 0);
 }
 
-/* As far as the segments that are here tell. */
+/* Is nothing missing, as far as the existing segments say? */
 static bool
 is_complete(const struct tree_node *node)
 {
@@ -122,7 +122,10 @@ is_complete(const struct tree_node *node)
 	return lost_count(node) == 0;
 }
 
-/* The most live bytes, by reading all; false if one cannot be read. */
+/*
+ * Find the peak of live bytes by reading all segments.  False if a segment
+ * cannot be read.
+ */
 static bool
 find_peak(const struct tree_node *node, uint64_t *nbytes_ret)
 {
@@ -156,7 +159,7 @@ find_peak(const struct tree_node *node, uint64_t *nbytes_ret)
 
 /* --------------------------------------------------------------------- text */
 
-/* Is there a later child of the ancestor at this depth? */
+/* Does the ancestor at this depth have a later sibling? */
 static bool
 goes_on(const struct tree_node *node, unsigned depth)
 {
@@ -182,7 +185,7 @@ print_branches(struct out *o, const struct tree_node *node)
 	}
 }
 
-/* "fork at event 7 in segment 3" */
+/* Print "fork at event 7 in segment 3". */
 static void
 print_fork(struct out *o, const struct tree_node *node)
 {
@@ -196,7 +199,7 @@ print_fork(struct out *o, const struct tree_node *node)
 		out_printf(o, " in segment %" PRIu64, fork.segment);
 }
 
-/* "fork at event 7, ": how it began; nothing for a root. */
+/* Print how the node began, "fork at event 7, "; nothing for a root. */
 static void
 print_origin(struct out *o, const struct tree_node *node)
 {
@@ -232,7 +235,7 @@ print_end(struct out *o, const struct tree_node *node)
 
 	if (end == END_RUNNING)
 		out_str(o, "running");
-	else if (end == END_SURPRISING)
+	else if (end == END_ABRUPT)
 		out_str(o, "no trailer");
 	else
 		out_text(o, tree_last_trace(node)->tail.end);
@@ -257,7 +260,7 @@ print_counts(struct out *o, const struct tree_node *node)
 		out_str(o, " with gaps");
 }
 
-/* A child of a fork goes on with what its parent was doing. */
+/* Skip the name for a forked child, which runs its parent's program. */
 static bool
 has_news(const struct tree_node *node)
 {
@@ -314,7 +317,7 @@ static const char *const origins[] = {
 
 static const char *const ends[] = {
 	[END_RUNNING] = "running",
-	[END_SURPRISING] = "none",
+	[END_ABRUPT] = "none",
 };
 
 static json_t *
@@ -340,7 +343,7 @@ print_json(struct out *o, const struct tree_node *node, const struct ask *ask)
 	const struct tree_fork fork = tree_find_fork(node);
 	const enum end_kind end = end_of(node);
 	const char *const end_text =
-		end == END_TOLD ? tree_last_trace(node)->tail.end : ends[end];
+		end == END_STATED ? tree_last_trace(node)->tail.end : ends[end];
 	uint64_t nbytes = 0;
 	const bool is_fine = !ask->peak || find_peak(node, &nbytes);
 	const struct tree_node *const parent = node->parent;

@@ -64,20 +64,21 @@ struct verify {
 	uint64_t max_shown;
 	struct hatf_reader_options reading;
 	bool json;
-	struct sequence last; /* of the file before */
+	struct sequence last; /* of the previous file */
 	bool no_parent;
 };
 
-/* What has been found in one file. */
+/* The findings about one file. */
 struct finding {
 	struct scan scan;
 	struct stack_check definitions;
 	struct overlaps overlaps;
 	struct claims claims;
-	json_t *shown_json; /* array */
+	json_t *shown_json; /* array; owned */
 	uint64_t shown;
 	uint64_t violation_count;
-	uint64_t told_count; /* of the event stage's */
+	/* violations of the event stage that were reported */
+	uint64_t told_count;
 	struct sequence sequel;
 	enum sequence_result goes_on;
 	bool no_memory;
@@ -140,7 +141,10 @@ show_json(struct finding *f, const struct hatf_event *e, const char *text,
 	json_decref(v);
 }
 
-/* An event violates what 'text' says; 'address' and 'stack' are 0 for none. */
+/*
+ * Report that an event violates the rule 'text'.  'address' and 'stack' are 0
+ * for none.
+ */
 static void
 violate(const struct verify *v, struct finding *f, const struct hatf_event *e,
 	const char *text, uint64_t address, uint64_t stack)
@@ -155,7 +159,7 @@ violate(const struct verify *v, struct finding *f, const struct hatf_event *e,
 		show_text(f, e, text, address, stack);
 }
 
-/* What overlaps.h is given to call. */
+/* Context of the callback for overlaps.h. */
 struct overlap_context {
 	const struct verify *verify;
 	struct finding *finding;
@@ -170,7 +174,7 @@ tell_overlap(void *ctx, const struct hatf_event *newer)
 		newer->address, 0);
 }
 
-/* The event stage has found something wrong with it. */
+/* Report an event that the event stage refused. */
 static void
 tell_violation(const struct verify *v, struct finding *f,
 	       const struct hatf_event *e)
@@ -202,7 +206,7 @@ check_event(const struct verify *v, struct finding *f,
 		violate(v, f, e, fault, 0, stack_check_stack_id(e));
 }
 
-/* The trace was read to its end: what only that can tell. */
+/* Check what only the end of the trace can tell. */
 static void
 check_end(const struct verify *v, struct finding *f)
 {
@@ -212,7 +216,7 @@ check_end(const struct verify *v, struct finding *f)
 	unsigned step = 0;
 
 	hatf_events_get_stats(f->scan.events, &seen);
-	/* The last realloc, with which no event tells what is wrong. */
+	/* A failure of the last realloc, which no later event reports. */
 	if (seen.violation_count > f->told_count)
 		violate(v, f, &f->claims.last,
 			hatf_violation_text(HATF_VIOLATION_PAIRING), 0, 0);
@@ -221,7 +225,7 @@ check_end(const struct verify *v, struct finding *f)
 		violate(v, f, at, fault, 0, 0);
 }
 
-/* Has the stream itself a fault, other than to end too early? */
+/* Does the stream have a fault other than a truncated end? */
 static bool
 is_legal(const struct finding *f)
 {
@@ -258,13 +262,13 @@ print_json(struct finding *f, bool ok, const char *fault)
 			? json_null()
 			: json_boolean(f->goes_on == SEQUENCE_FITS));
 	json_object_set_new(object, "violations", json_u64(f->violation_count));
-	/* The array goes over to the object. */
+	/* The object takes ownership of the array. */
 	json_object_set_new(object, "first_violations", f->shown_json);
 	f->shown_json = NULL;
 	return json_print(out_stdout(), object, f->no_memory ? 0 : 14);
 }
 
-/* Are its blocks of before those that the process had when it was forked? */
+/* Are the inherited blocks exactly those that the parent had at the fork? */
 static bool
 is_from_parent(const struct hatf_reader *reader)
 {
@@ -316,7 +320,7 @@ print_summary(const struct finding *f, bool ok)
 	out_str(o, "\n");
 }
 
-/* Read the trace, and judge each event. */
+/* Read the trace and check each event. */
 static void
 check_trace(const struct verify *v, struct finding *f)
 {
@@ -360,7 +364,7 @@ verify_trace(struct verify *v, struct finding *f)
 		print_summary(f, ok);
 	else if (!print_json(f, ok, fault))
 		exit_status = EXIT_BAD_INPUT;
-	/* In order, when both go to the same place. */
+	/* Keep the order if both streams go to the same place. */
 	out_flush(out_stdout());
 	if (fault != NULL)
 		message_print("%s: %s", message_path(f->scan.path), fault);
