@@ -93,7 +93,7 @@ claims_note(struct claims *c, const struct hatf_event *e,
 		return NULL;
 	if (c->has_block && !block_fits(c, e->time)) {
 		*at_ret = &c->block;
-		fault = "the block does not begin at the time that it tells";
+		fault = "the block does not begin at the time that it states";
 	}
 	c->has_block = c->has_trailer = false;
 	c->last_time = e->time;
@@ -172,26 +172,26 @@ judge(const struct claims *c, unsigned n, bool *is_last_ret)
 		return header_denies(c, "carried", seen.carried_count) ||
 				       header_denies(c, "carried_bytes",
 						     seen.carried_nbytes)
-			       ? "the header tells of other carried blocks"
+			       ? "the header states another number of carried "
+				 "blocks"
 			       : NULL;
 	case 1:
 		return c->has_block && !block_fits(c, UINT64_MAX)
-			       ? "the block does not begin at the time that "
-				 "it tells"
+			       ? "the block does not begin at the time that it "
+				 "states"
 			       : NULL;
 	case 2:
 		return !threads_fit(c, &seen, read.lost_count)
-			       ? "the trailer tells of another number of "
-				 "threads"
+			       ? "the trailer states another number of threads"
 			       : NULL;
 	case 3:
 		return !time_fits(c, &seen)
-			       ? "the trailer tells of another last time"
+			       ? "the trailer states another last time"
 			       : NULL;
 	case 4:
 		return find_in_trailer(c, "lost", &told) &&
 				       told != read.lost_count
-			       ? "the trailer tells of another number of lost "
+			       ? "the trailer states another number of lost "
 				 "events"
 			       : NULL;
 	default:

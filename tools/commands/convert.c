@@ -200,7 +200,8 @@ check_options(const struct convert *c)
 				    o->format);
 	if (!o->plain && o->compression != NULL &&
 	    strcmp(o->compression, "gzip") != 0 && packs_itself(o->format))
-		return opt_complain(&page, "format %s is not compressed by %s",
+		return opt_complain(&page,
+				    "format %s cannot be compressed by %s",
 				    o->format, o->compression);
 	if (!c->has_level)
 		return EXIT_FINE;
@@ -234,13 +235,12 @@ command_convert(int argc, char **argv)
 	c.rewrite.out = argv[first + 1];
 	if (!complete_options(&c))
 		return opt_complain(&page,
-				    "'%s' does not tell a format: --to is "
-				    "wanted",
+				    "'%s' does not imply a format: use --to",
 				    c.rewrite.out);
 	if (c.gzip && c.name_compression != NULL &&
 	    strcmp(c.name_compression, "gzip") != 0)
 		return opt_complain(&page,
-				    "--gzip: '%s' is to be compressed by %s",
+				    "--gzip: '%s' implies compression by %s",
 				    c.rewrite.out, c.name_compression);
 	exit_status = check_options(&c);
 	return exit_status == EXIT_FINE ? rewrite_trace(&c.rewrite)

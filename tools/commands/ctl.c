@@ -144,10 +144,9 @@ open_trace(const struct tracer_answer *r, const char *trace)
 static void
 complain_of_trace(const struct tracer_answer *r, const char *trace, int e)
 {
-	message_print("%ld: the trace that it names, %s: %s", (long)r->pid,
-		      trace,
-		      e == EPERM    ? "the file of another user"
-		      : e == EINVAL ? "no file with a trace"
+	message_print("%ld: it names the trace %s: %s", (long)r->pid, trace,
+		      e == EPERM    ? "owned by another user"
+		      : e == EINVAL ? "not a trace file"
 				    : strerror(e));
 }
 
@@ -197,9 +196,9 @@ print_pending(struct out *o, const struct tracer_answer *r)
 
 	if (pending == NULL)
 		return;
-	out_str(o, ", has an order to ");
+	out_str(o, ", pending order: ");
 	out_text(o, pending);
-	out_str(o, ", which it obeys with its next allocation");
+	out_str(o, ", carried out with the next allocation");
 }
 
 /* Print 'prefix' and the value of 'key', if there is one. */
@@ -235,12 +234,12 @@ print_line(const struct tracer_answer *r, const char *live)
 	if (tracer_value(r, "trace") != NULL && (recording || !has_state))
 		print_figures(o, r);
 	if (tracer_value(r, "begun") != NULL)
-		out_str(o, ", too few events so far for a trace");
+		out_str(o, ", no trace yet: too few events");
 	print_pending(o, r);
 	print_value(o, r, recording ? ": " : ", last trace ", "trace", "");
 	if (live != NULL && strcmp(live, "unknown") == 0)
-		out_str(o, ", which begins without the blocks that live (only "
-			   "with HATFTRACE_ROTATE are they known)");
+		out_str(o, ", which lacks the blocks live at its start "
+			   "(HATFTRACE_ROTATE would include them)");
 	out_str(o, "\n");
 	out_flush(o);
 }
@@ -272,9 +271,9 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	out_printf(o, ": %s live blocks, %s", figure_count(s->live_count).text,
 		   figure_nbytes(s->live_nbytes).text);
 	if (s->live == SNAPSHOT_UNKNOWN) {
-		out_str(o, "; those from before ");
+		out_str(o, "; blocks from before ");
 		out_text(o, s->from);
-		out_str(o, " began are not known");
+		out_str(o, " began are unknown");
 	}
 	out_str(o, "\n");
 	return true;
@@ -343,7 +342,7 @@ is_agreed(const struct ask *ask)
 	    fgets(answer, sizeof(answer), stdin) != NULL &&
 	    (answer[0] == 'y' || answer[0] == 'Y'))
 		return true;
-	message_print("nothing has been stopped");
+	message_print("nothing was stopped");
 	return false;
 }
 
@@ -357,7 +356,7 @@ name_victim(pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pid);
 	n = readlink(link, exe, sizeof(exe) - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	message_print("%ld: is going to be stopped: %s", (long)pid,
+	message_print("%ld: will be stopped: %s", (long)pid,
 		      n < 0 ? "an unknown program" : exe);
 }
 

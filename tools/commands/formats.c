@@ -143,7 +143,7 @@ command_formats(int argc, char **argv)
 	if (first < 0)
 		return exit_status;
 	if (first != argc)
-		return opt_complain(&page, "nothing is wanted but options");
+		return opt_complain(&page, "unexpected argument");
 	for (unsigned i = 0; hatf_format_get(i, &f); i++) {
 		if (!json)
 			print_text(o, &f);

@@ -413,7 +413,7 @@ print_live(struct out *o, const struct info *info)
 		label(o, "live at the start");
 		print_objects(o, seen->start_live_count,
 			      seen->start_live_nbytes);
-		out_str(o, " of the parent's\n");
+		out_str(o, " of the parent\n");
 	} else if (seen->heritage != HATF_HERITAGE_NONE) {
 		label(o, "live at the start");
 		out_printf(o, "unknown: %s\n",
@@ -422,7 +422,7 @@ print_live(struct out *o, const struct info *info)
 	label(o, "live at the end");
 	print_objects(o, seen->live_count, seen->live_nbytes);
 	if (seen->inherited_live_count != 0) {
-		out_str(o, ", of these the parent's: ");
+		out_str(o, ", of these inherited: ");
 		print_objects(o, seen->inherited_live_count,
 			      seen->inherited_live_nbytes);
 	}

@@ -219,7 +219,8 @@ command_optimize(int argc, char **argv)
 	r.out = argv[first + 1];
 	format = hatf_format_of_path(r.out, &compression);
 	if (format != NULL && strcmp(format, "hatf") != 0)
-		return opt_complain(&page, "'%s' is no name for HATF", r.out);
+		return opt_complain(&page, "'%s' is not a name for HATF",
+				    r.out);
 	r.options.plain |= format != NULL && compression == NULL &&
 			   !is_compressed_unsaid(r.in);
 	exit_status = rewrite_trace(&r);

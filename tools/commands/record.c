@@ -232,9 +232,9 @@ find_library(char lib[PATH_MAX])
 	}
 	if (library_in(LIBDIR_STRING, "", lib))
 		return true;
-	message_print(LIBRARY " is neither beside this program nor in ../lib "
-			      "or " LIBDIR_STRING
-			      " (HATFTRACE_LIB can name it)");
+	message_print(LIBRARY " is neither in this program's directory nor in "
+			      "../lib or " LIBDIR_STRING
+			      " (set HATFTRACE_LIB to its path)");
 	return false;
 }
 
@@ -340,13 +340,13 @@ report_excluded(const struct job *job, const struct collection *c)
 	const size_t n = c->descendant_count;
 
 	if (n == 0)
-		message_print(
-			"%s is not to be traced, and nothing else left a trace",
-			job->command);
+		message_print("%s is excluded from tracing, and nothing else "
+			      "left a trace",
+			      job->command);
 	else
-		message_print(
-			"%s is not to be traced; %zu %s of child processes",
-			job->command, n, n == 1 ? "trace" : "traces");
+		message_print("%s is excluded from tracing; %zu %s of child "
+			      "processes",
+			      job->command, n, n == 1 ? "trace" : "traces");
 	return n != 0 && summary_check_children(c);
 }
 
@@ -368,7 +368,7 @@ report(struct job *job, const struct launch *l)
 	notebook_find_vanished(&job->notebook, &c);
 	notebook_report(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {
-		message_print("%s left no trace: nobody told it to start",
+		message_print("%s left no trace: no order to start arrived",
 			      job->command);
 	} else if (c.own_count == 0 && is_excluded(job->command)) {
 		ok = report_excluded(job, &c);

@@ -107,7 +107,7 @@ report(const struct recover *c, const char *rings,
 	if (found->gap_nbytes != 0)
 		out_printf(o,
 			   ", its last %" PRIu64
-			   " bytes are not there (power loss?)",
+			   " bytes are missing (power loss?)",
 			   found->gap_nbytes);
 	else if (found->cut_nbytes != 0)
 		out_printf(o, ", %" PRIu64 " bytes of a torn block replaced",
@@ -147,17 +147,15 @@ complain(const char *rings, const char *trace,
 				      "it cannot be completed",
 				      named, rings);
 		else
-			message_print("%s: not the trace that %s belongs to",
-				      named, rings);
+			message_print("%s: not the trace of %s", named, rings);
 		break;
 	case HATF_IO:
 		/* Two files are involved; the missing one is the trace. */
 		if (err->sys_errno == ENOENT && named[0] != '\0' &&
 		    is_there(rings)) {
-			message_print(
-				"%s: %s; if the trace is gone, %s is of no use "
-				"and can be removed",
-				named, strerror(ENOENT), rings);
+			message_print("%s: %s; if the trace is gone, %s is "
+				      "useless and can be removed",
+				      named, strerror(ENOENT), rings);
 			break;
 		}
 		__attribute__((fallthrough));
@@ -230,7 +228,7 @@ judge_trace(const char *trace)
 		out_str(out_stdout(), "\n");
 		out_flush(out_stdout());
 	} else {
-		message_print("%s: no ring file for it is found (see --rings)",
+		message_print("%s: its ring file was not found (see --rings)",
 			      trace);
 	}
 	hatf_reader_close(reader);
@@ -310,10 +308,9 @@ judge_file(const struct recover *c, const char *path)
 			return EXIT_FINE;
 		return recover_from(c, rings, path);
 	}
-	message_print(
-		"%s: has no trailer, and no ring file for it is found (see "
-		"--rings)",
-		path);
+	message_print("%s: has no trailer, and its ring file was not found "
+		      "(see --rings)",
+		      path);
 	return EXIT_BAD_INPUT;
 }
 

@@ -212,9 +212,10 @@ may_write_csv(const struct tables *t, char **paths, size_t count)
 	if (fd >= 0)
 		close(fd);
 	if (!is_fine)
-		opt_complain(&page,
-			     "--csv: '%s' exists and is no CSV of tables",
-			     path);
+		opt_complain(
+			&page,
+			"--csv: '%s' exists and is not a CSV file of tables",
+			path);
 	return is_fine;
 }
 

@@ -170,7 +170,7 @@ tell_overlap(void *ctx, const struct hatf_event *newer)
 {
 	const struct overlap_context *const c = ctx;
 
-	violate(c->verify, c->finding, newer, "the block lies on a live one",
+	violate(c->verify, c->finding, newer, "the block overlaps a live one",
 		newer->address, 0);
 }
 
@@ -312,9 +312,9 @@ print_summary(const struct finding *f, bool ok)
 		out_printf(o, ", %" PRIu64 " carried objects",
 			   seen.carried_count);
 	if (f->goes_on == SEQUENCE_FITS)
-		out_str(o, ", goes on from the one before");
+		out_str(o, ", continues the file before it");
 	if (f->goes_on == SEQUENCE_DIFFERS)
-		out_str(o, ", does not go on where the one before ended");
+		out_str(o, ", does not continue the file before it");
 	if (unknown != NULL)
 		out_printf(o, " (not known which: %s)", unknown);
 	out_str(o, "\n");

@@ -52,23 +52,21 @@ complain_deaf(pid_t pid)
 
 	if (sockets_is_control_off(pid)) {
 		message_print("%ld: traced, but takes no orders: "
-			      "HATFTRACE_CONTROL is "
-			      "off",
+			      "HATFTRACE_CONTROL is off",
 			      (long)pid);
 		return;
 	}
 	if (quiet_is_waiting(pid)) {
-		message_print("%ld: recording, but with too few heap events so "
-			      "far for "
-			      "a trace: it takes orders once it has begun one "
-			      "(HATFTRACE_BEGIN=now: from the first)",
-			      (long)pid);
+		message_print(
+			"%ld: recording, but with too few heap events so far "
+			"for a trace: it takes orders once the trace has begun "
+			"(HATFTRACE_BEGIN=now begins it with the first event)",
+			(long)pid);
 		return;
 	}
 	sockets_list_places(pid, list, sizeof(list));
 	message_print("%ld: has libhatftrace.so, but takes no orders: its "
-		      "trace is at "
-		      "an end, or there is none; no socket of it in %s",
+		      "trace has ended or never began; it has no socket in %s",
 		      (long)pid, list);
 }
 
@@ -187,8 +185,8 @@ take_back(const struct tracer_answer *r, const char *order)
 	    (strcmp(order, "start") != 0 && strcmp(order, "stop") != 0) ||
 	    !sockets_ring(r->pid, BELL_CALL))
 		return "";
-	return r->is_recording ? "; the stop that waited for it is taken back"
-			       : "; the start that waited for it is taken back";
+	return r->is_recording ? "; the pending stop is cancelled"
+			       : "; the pending start is cancelled";
 }
 
 /*
@@ -362,9 +360,9 @@ is_quiet(const struct tracer_answer *r, int e, const char *order)
 	if (!r->has_rung || !sockets_is_absent(e) || kill(r->pid, 0) != 0)
 		return false;
 	if (strcmp(order, "start") == 0 && sockets_ring(r->pid, BELL_START))
-		will = "begins to record";
+		will = "will start recording";
 	if (strcmp(order, "stop") == 0 && sockets_ring(r->pid, BELL_STOP))
-		will = "ends its trace";
+		will = "will end its trace";
 	message_print(
 		"%ld: %s, and has allocated nothing for %d seconds: it %s with "
 		"its next allocation",

@@ -142,21 +142,20 @@ absence_explain(const struct absence *a, const char *command,
 		return;
 	else if (begun)
 		message_print(
-			"%s left no trace: it %s while all of it was in memory "
-			"(with HATFTRACE_BEGIN=now nothing of that is lost)%s",
+			"%s left no trace: it %s while the trace was only in "
+			"memory (HATFTRACE_BEGIN=now would keep it)%s",
 			command,
-			WIFSIGNALED(l->wait_status) ? "was ended by a signal"
-						    : "ended past libc",
+			WIFSIGNALED(l->wait_status)
+				? "was ended by a signal"
+				: "ended by a raw system call",
 			others);
 	else if (WIFSIGNALED(l->wait_status))
-		message_print("%s left no trace: it had begun none when a "
-			      "signal ended "
-			      "it%s",
+		message_print("%s left no trace: a signal ended it before it "
+			      "had begun one%s",
 			      command, others);
 	else
-		message_print(
-			"%s left no trace: libhatftrace.so has said above why "
-			"not, or the program ended past libc in its first "
-			"moments%s",
-			command, others);
+		message_print("%s left no trace: see the message of "
+			      "libhatftrace.so above, or the program ended "
+			      "by a raw system call in its first moments%s",
+			      command, others);
 }

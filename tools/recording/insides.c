@@ -30,10 +30,9 @@ tell(const char *exe)
 	name = allocator_inside(fd);
 	close(fd);
 	if (name != NULL)
-		message_print(
-			"%s has an allocator of its own (%s): what that hands "
-			"out is not in the trace",
-			template_short(exe), name);
+		message_print("%s has an allocator of its own (%s): blocks of "
+			      "that allocator are not in the trace",
+			      template_short(exe), name);
 }
 
 void

@@ -28,8 +28,8 @@ find_rings(const char *trace, char *path, size_t nbytes)
 	if (hatf_rings_find(trace, path, nbytes))
 		return true;
 	/*
-	 * root accepts another directory only from the command line and from
-	 * here.
+	 * hatf_rings_find() refuses other directories to root, because their
+	 * names come from the trace.  The environment is ours.
 	 */
 	if (folder == NULL)
 		return false;

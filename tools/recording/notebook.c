@@ -297,10 +297,9 @@ open_notes(const struct notebook *n)
 	if (n->path[0] == '\0' || fstat(n->fd, &st) != 0)
 		return NULL;
 	if (st.st_size > NOTES_NBYTES_MAX) {
-		message_print(
-			"more than %d MiB of notes: which processes left no "
-			"trace is not known",
-			(int)(NOTES_NBYTES_MAX >> 20));
+		message_print("more than %d MiB of notes: the processes that "
+			      "left no trace are unknown",
+			      (int)(NOTES_NBYTES_MAX >> 20));
 		return NULL;
 	}
 	fd = dup(n->fd);
@@ -408,11 +407,9 @@ notebook_report(const struct notebook *n)
 
 	if (n->lost_count != 0) {
 		list(n->lost, n->lost_count, names, sizeof(names));
-		message_print("%zu %s no trace: %s: ended abruptly while all "
-			      "of it was "
-			      "in memory (with HATFTRACE_BEGIN=now nothing of "
-			      "that is "
-			      "lost)",
+		message_print("%zu %s no trace: %s: ended abruptly while the "
+			      "trace was only in memory (HATFTRACE_BEGIN=now "
+			      "would keep it)",
 			      n->lost_count,
 			      n->lost_count == 1 ? "process left"
 						 : "processes left",

@@ -64,7 +64,7 @@ static const struct {
 	bool may_lack; /* events may be missing */
 } findings[] = {
 	{ is_mended, "completed after an abrupt end", false },
-	{ is_running, "still being written: the processes go on", true },
+	{ is_running, "still being written: the processes are running", true },
 	{ is_paused, "without what came before a start or after a stop",
 	  false },
 	{ has_vanished, "before an exec of a program that left no trace",
@@ -194,7 +194,7 @@ describe_pause(const struct collection *c)
 	}
 	if (has_stopped)
 		return "; its recording was stopped for a while";
-	return is_late ? "; its recording began late, by an order" : "";
+	return is_late ? "; an order started its recording late" : "";
 }
 
 static const char *
@@ -259,7 +259,8 @@ check_other(const struct collected_trace *trace)
 	if (s.complete)
 		return true;
 	if (is_running(trace))
-		snprintf(s.fault, sizeof(s.fault), "its process goes on");
+		snprintf(s.fault, sizeof(s.fault),
+			 "its process is still running");
 	else if (s.fault[0] == '\0' && s.error[0] == '\0')
 		snprintf(s.fault, sizeof(s.fault), "%s LOST",
 			 figure_count(s.lost_count).text);

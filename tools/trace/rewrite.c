@@ -241,8 +241,8 @@ fate_of_samples(const struct hatf_format *format)
 	    strcmp(format->name, "memtrace") == 0)
 		return "";
 	/* A write-only format has only sums. */
-	return format->reads ? "; what is written does not say so"
-			     : "; what is written is estimated for all";
+	return format->reads ? "; the output does not say so"
+			     : "; the output has estimates for all blocks";
 }
 
 /* A sampled trace looks like a full one: warn that it is sampled. */
@@ -366,9 +366,9 @@ rewrite_reader(struct run *run)
 	/* One of the formats without our trailer has its own trailer. */
 	if (!complete && run->format.foreign &&
 	    strcmp(run->format.name, "mtrc") != 0)
-		message_print(
-			"%s: format %s cannot tell that it is not complete",
-			out_name(run->r), run->format.name);
+		message_print("%s: format %s cannot express that the trace is "
+			      "incomplete",
+			      out_name(run->r), run->format.name);
 	report_source(run, complete);
 	kept_fields_report(out_name(run->r), &run->format,
 			   kept_fields_dropped(&run->keeping, &run->format,

@@ -69,10 +69,10 @@ message_error(const char *path, const struct hatf_error *err)
 	if (err->status == HATF_NOT_HATF && strcmp(path, "-") != 0 &&
 	    hatf_rings_get(path, &rings, &other) == HATF_OK) {
 		message_print(
-			"%s: no trace, but the ring file of one, of process "
-			"%" PRIu64 "%s",
+			"%s: not a trace, but a ring file, of process %" PRIu64
+			"%s",
 			path, rings.pid,
-			rings.in_use ? ", which is alive"
+			rings.in_use ? ", which is running"
 				     : " (see 'hatf recover')");
 		return;
 	}
