@@ -166,7 +166,7 @@ test_trace()
 		check_status "rotate, $file" 0
 		grep -q live out && fail "rotate, $file: $(cat out)"
 		ctl "$pid" snapshot
-		refused "snapshot, $file" "*names, $TMP/$file: No *"
+		refused "snapshot, $file" "*: trace $TMP/$file: No *"
 	done
 	check 'snapshots' "$(echo snapshot.*)" 'snapshot.*'
 }

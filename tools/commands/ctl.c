@@ -144,7 +144,7 @@ open_trace(const struct tracer_answer *r, const char *trace)
 static void
 complain_of_trace(const struct tracer_answer *r, const char *trace, int e)
 {
-	message_print("%ld: it names the trace %s: %s", (long)r->pid, trace,
+	message_print("%ld: trace %s: %s", (long)r->pid, trace,
 		      e == EPERM    ? "owned by another user"
 		      : e == EINVAL ? "not a trace file"
 				    : strerror(e));
