@@ -194,7 +194,7 @@ number=$((10#${number%%.*} + 1))
 events=$("$HATF" info --json "$last" |
 	sed -n 's/.*"events": *\([0-9]*\).*"events_before": *\([0-9]*\).*/\1 \2/p' |
 	awk '{ print $1 + $2 }')
-goes_on=$(grep -c 'goes on from the one before' "$OUT/verify")
+goes_on=$(grep -c 'continues the file before it' "$OUT/verify")
 keep_nbytes=$(awk -v k="$keep" 'BEGIN {
 	n = k + 0
 	s = substr(k, length(k))

@@ -55,7 +55,7 @@ HATFTRACE_BEGIN=now "$HATF" record -o 'on/%e.%p.gz' -- \
 	sh -c 'sleep 50 >/dev/null 2>&1 & echo $!; wait -n 2>/dev/null & sleep 0.5' \
 	>out 2>err
 check "goes on: status" $? 0
-grep -q ', 1 of these still being written: the processes go on)$' err || fail "goes on: $(cat err)"
+grep -q ', 1 of these still being written: the processes are running)$' err || fail "goes on: $(cat err)"
 [ -e "on/sleep.$(cat out).gz.rings" ] || fail 'goes on: its ring file is gone'
 "$HATF" info "on/sleep.$(cat out).gz" 2>&1 |
 	grep -q 'is still being written by process' || fail 'goes on: info'

@@ -132,7 +132,7 @@ os.wait()' 2>record.err &
 		"snapshot.$pid.1.hatf.gz"
 	check 'what it knows' "$(jq -r .live second.json)" exact
 	check 'mode' "$(stat -c %a "beside/snapshot.$pid.1.hatf.gz")" 600
-	grep -q 'not known' first.txt && fail 'something is not known'
+	grep -q 'unknown' first.txt && fail 'something is not known'
 	wait "$recorder"
 	check 'exit status of the recorder' "$?" 0
 	grep -q snapshot record.err && fail "summary: $(cat record.err)"
@@ -162,10 +162,10 @@ for i in range(60):
     keep.append(bytearray(600 + i))
     time.sleep(0.05)'
 	ctl "$pid" rotate >rotate.txt || fail rotate
-	grep -q 'begins without the blocks' rotate.txt ||
+	grep -q 'lacks the blocks live at its start' rotate.txt ||
 		fail "rotate: $(cat rotate.txt)"
 	ctl "$pid" snapshot -o rotated.hatf.gz >snap.txt || fail snapshot
-	grep -q 'those from before .*part.s0001.* are not known$' snap.txt ||
+	grep -q 'blocks from before .*part.s0001.* are unknown$' snap.txt ||
 		fail "snapshot: $(cat snap.txt)"
 	check 'it is in the header' "$(header rotated.hatf.gz live)" unknown
 	check 'no segment' "$(header rotated.hatf.gz segment)" ''
@@ -194,7 +194,7 @@ time.sleep(2)'
 	done
 	check 'rotate' "$(ctl --json "$pid" rotate | jq -r .live)" exact
 	ctl "$pid" snapshot -o whole.snap.hatf.gz >snap.txt || fail snapshot
-	grep -q 'not known' snap.txt && fail "snapshot: $(cat snap.txt)"
+	grep -q 'unknown' snap.txt && fail "snapshot: $(cat snap.txt)"
 	check_ge 'blocks' "$(info whole.snap.hatf.gz end_live_objects)" 500
 	wait "$pid"
 	clean whole.s*.hatf.gz

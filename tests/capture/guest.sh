@@ -115,5 +115,5 @@ grep -q 'allocator of its own' err || fail "own allocator: $(cat err)"
 	>out 2>err
 check "own allocator of a child: status" $? 0
 check "own allocator of a child: said" "$(grep allocator err)" \
-	"hatf record: ownheap has an allocator of its own (malloc): what that hands out is not in the trace"
+	"hatf record: ownheap has an allocator of its own (malloc): blocks of that allocator are not in the trace"
 finish

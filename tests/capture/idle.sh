@@ -255,7 +255,7 @@ test_orders()
 	ctl "$pid" flush >/dev/null || fail 'flush'
 	await_threads 1
 	ctl "$pid" stop 2>err && fail 'stop of a quiet process'
-	grep -q 'it ends its trace with its next allocation' err ||
+	grep -q 'it will end its trace with its next allocation' err ||
 		fail "stop: $(cat err)"
 	go asked 2
 	await_threads 2
@@ -276,10 +276,10 @@ test_orders()
 	check 'none waits' "$(ctl --json "$pid" status | jq -r .pending)" null
 	ctl "$pid" stop 2>/dev/null && fail 'stop of a quiet process'
 	check 'a stop waits' "$(ctl --json "$pid" status | jq -r .pending)" stop
-	ctl "$pid" status | grep -q 'has an order to stop, which it obeys' ||
+	ctl "$pid" status | grep -q 'pending order: stop, carried out' ||
 		fail "a stop waits: $(ctl "$pid" status)"
 	ctl "$pid" start 2>err && fail 'a start in the place of a stop'
-	grep -q 'recording already; the stop .* is taken back' err ||
+	grep -q 'recording already; the pending stop is cancelled' err ||
 		fail "taken back: $(cat err)"
 	check 'none waits' "$(ctl --json "$pid" status | jq -r .pending)" null
 	end waits

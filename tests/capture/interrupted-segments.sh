@@ -78,7 +78,7 @@ for ((i = 0; i < 12; i++)); do
 	"$HATF" verify "saved$i"/*.hatf.gz >out 2>&1 ||
 		fail "saved$i: $(grep -v ': ok' out)"
 	check "saved$i: that do not go on" \
-		"$(tail -n +2 out | grep -cv 'goes on from the one before')" 0
+		"$(tail -n +2 out | grep -cv 'continues the file before it')" 0
 	check "saved$i: ring files" "$(find "saved$i" -name '*.rings')" ""
 done
 check_le "saved: not complete" "$unsaved" 3

@@ -90,7 +90,7 @@ killed near HATFTRACE_RINGS="$TMP/far"
 if [ "$(id -u)" = 0 ] && [ -e far/t.gz.rings ]; then
 	cp -rp near named && cp -p far/t.gz.rings far.rings
 	"$HATF" recover near/t.gz >said 2>&1 && fail "far: root recovers"
-	grep -q 'no ring file for it is found (see --rings)' said ||
+	grep -q 'its ring file was not found (see --rings)' said ||
 		fail "far: $(cat said)"
 	[ -e far/t.gz.rings ] || fail "far: root removed it"
 	"$HATF" recover --rings far near/t.gz >said 2>&1 ||

@@ -156,7 +156,7 @@ meanwhile()
 		fail "alive: info"
 	"$HATF" info $file.rings >out 2>err
 	check "alive: ring file" "$(cat err)" \
-		"hatf info: $file.rings: no trace, but the ring file of one, of process $victim, which is alive"
+		"hatf info: $file.rings: not a trace, but a ring file, of process $victim, which is running"
 	"$HATF" recover $file >out 2>err && fail "alive: recover succeeds"
 }
 die alive
@@ -169,7 +169,7 @@ check "killed: written_by" "$("$HATF" verify --json alive/t.hatf.gz 2>err |
 	grep -c '"written_by": *null')" 1
 grep -q 'recover. can complete it' err || fail "killed: $(cat err)"
 "$HATF" verify alive/t.hatf.gz.rings >out 2>err
-grep -q "alive/t.hatf.gz.rings: no trace, but the ring file of one, of process $victim (see 'hatf recover')" \
+grep -q "alive/t.hatf.gz.rings: not a trace, but a ring file, of process $victim (see 'hatf recover')" \
 	err || fail "killed: ring file: $(cat err)"
 
 # Both renamed, found by the new name; then the trace gone; then the ring file.
@@ -184,14 +184,14 @@ clean one/u.hatf.gz
 rm gone/u.hatf.gz
 "$HATF" recover gone >out 2>&1 && fail "no trace: succeeds"
 check "no trace" "$(cat out)" \
-	"hatf recover: gone/t.hatf.gz: No such file or directory; if the trace is gone, gone/u.hatf.gz.rings is of no use and can be removed"
+	"hatf recover: gone/t.hatf.gz: No such file or directory; if the trace is gone, gone/u.hatf.gz.rings is useless and can be removed"
 rm lone/u.hatf.gz.rings
 cp aside/t.hatf.gz lone/v.hatf.gz
 echo text >lone/readme
 "$HATF" recover lone renamed >out 2>&1 && fail "no ring file: succeeds"
 check "no ring file" "$(cat out)" \
-	"hatf recover: lone/u.hatf.gz: has no trailer, and no ring file for it is found (see --rings)
-hatf recover: lone/v.hatf.gz: has no trailer, and no ring file for it is found (see --rings)"
+	"hatf recover: lone/u.hatf.gz: has no trailer, and its ring file was not found (see --rings)
+hatf recover: lone/v.hatf.gz: has no trailer, and its ring file was not found (see --rings)"
 
 # A part of the trace that was written is not there, or zeros are in its place: what
 # comes before it is kept, and all that comes after it is lost.
@@ -207,7 +207,7 @@ short()
 	cp $file.rings kept
 	"$HATF" recover --dry-run short >dry 2>&1
 	"$HATF" recover short >out 2>&1 && fail "$name: succeeds"
-	grep -q ': 0 events recovered, [0-9]* in all, its last [0-9]* bytes are not there (power loss?), [0-9]* lost, not complete$' \
+	grep -q ': 0 events recovered, [0-9]* in all, its last [0-9]* bytes are missing (power loss?), [0-9]* lost, not complete$' \
 		out || fail "$name: $(cat out)"
 	check "$name: dry" "$(sed 's/to recover/recovered/' dry)" "$(cat out)"
 	[ ! -e $file.rings ] || fail "$name: ring file"
@@ -240,7 +240,7 @@ truncate -s 300 short-head/t.hatf.gz
 cp short-head/t.hatf.gz short.gz
 "$HATF" recover short-head >out 2>&1 && fail "no block: succeeds"
 check "no block" "$(cat out)" \
-	"hatf recover: short-head/t.hatf.gz: not the trace that short-head/t.hatf.gz.rings belongs to"
+	"hatf recover: short-head/t.hatf.gz: not the trace of short-head/t.hatf.gz.rings"
 cmp short.gz short-head/t.hatf.gz || fail "no block: changed"
 
 # The ring file has the name of the first segment and is that of the last.

@@ -237,9 +237,9 @@ refused()
 	check_one_line "$*" "hatf convert: $pattern"
 }
 refused 'IN and OUT are wanted*' 2 all.hatf
-refused "'out' does not tell a format: --to is wanted*" 2 all.hatf out
-refused "'-' does not tell a format*" 2 all.hatf -
-refused "'x.split.gz' does not tell a format*" 2 all.hatf x.split.gz
+refused "'out' does not imply a format: use --to*" 2 all.hatf out
+refused "'-' does not imply a format*" 2 all.hatf -
+refused "'x.split.gz' does not imply a format*" 2 all.hatf x.split.gz
 refused "--to: unknown: 'nothing' (want one of *" 2 --to nothing all.hatf out
 refused "--drop: unknown: 'size' *" 2 --drop time,size all.hatf x.csv
 refused "--drop: unknown: '' *" 2 --drop time, all.hatf x.csv
@@ -248,7 +248,7 @@ refused "--jobs: not a number: '-1' *" 2 --jobs -1 all.hatf x.hatf
 refused "--jobs: too many: '65' *" 2 --jobs 65 all.hatf x.hatf
 refused '--tags: not for format csv *' 2 --tags sequence all.hatf x.csv
 refused '--gzip and --plain exclude each other*' 2 --gzip --plain all.hatf x.csv
-refused "--gzip: 'x.csv.zst' is to be compressed by zstd*" 2 --gzip all.hatf x.csv.zst
+refused "--gzip: 'x.csv.zst' implies compression by zstd*" 2 --gzip all.hatf x.csv.zst
 refused '--level: want 1 to 12 for format hatf *' 2 --level 99 all.hatf x.hatf.gz
 refused '--level: want 1 to 12 for format hatf *' 2 --level 0 all.hatf x.hatf.gz
 refused '--level: want 1 to 9 for format csv *' 2 --level 12 all.hatf x.csv.gz

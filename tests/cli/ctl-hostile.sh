@@ -156,7 +156,7 @@ test_trace()
 			printf 'ok\nstate=recording\ntrace=%s\nevents=9\n' \
 				"$file" >answer
 			ctl "$pid" "$order"
-			refused "$order, $file" "*names, $file: no file with a trace"
+			refused "$order, $file" "*trace $file: not a trace file"
 		done
 	done
 	# Not to be had from here, which says nothing against the process.
@@ -166,7 +166,7 @@ test_trace()
 		check_status "rotate, $file" 0
 		grep -q live out && fail "rotate, $file: $(cat out)"
 		ctl "$pid" snapshot
-		refused "snapshot, $file" "*names, $TMP/$file: No *"
+		refused "snapshot, $file" "*: trace $TMP/$file: No *"
 	done
 	check 'snapshots' "$(echo snapshot.*)" 'snapshot.*'
 }
@@ -238,7 +238,7 @@ test_other_user()
 	# ... about his files.
 	chown 64996 secret
 	ctl "$pid" snapshot
-	refused 'the file of a third' "*names, $TMP/secret: the file of another user"
+	refused 'the file of a third' "*trace $TMP/secret: owned by another user"
 	# A process of ours whose environment leads there is not his to speak for.
 	XDG_RUNTIME_DIR=$his sleep 600 &
 	root=$!
@@ -293,13 +293,13 @@ test_all()
 		*) run "$@" "$python" terminal.py "$i" "$HATF" ctl --all stop ;;
 		esac
 		cat out err >both
-		grep -q "$pid: is going to be stopped: $python$" both ||
+		grep -q "$pid: will be stopped: $python$" both ||
 			fail "answer '$i': names nothing: $(cat both)"
 		case $i in
 		n | '')
 			check_status "answer '$i'" 1
 			check "answer '$i': orders" "$(grep -c stop "$log")" "$orders"
-			grep -q 'nothing has been stopped' both || fail "$(cat both)"
+			grep -q 'nothing was stopped' both || fail "$(cat both)"
 			continue
 			;;
 		y) grep -q 'Stop them?' both || fail 'no question' ;;

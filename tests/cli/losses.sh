@@ -72,7 +72,7 @@ for format in hummingbird mtrace android heaptrack mptrace folded pprof dhat; do
 	check_status "cut: $format" 1
 	check "cut: $format: said" "$(grep -c 'the trailer is missing' err)" 1
 	check "cut: $format: cannot tell" "$(grep -c \
-		": cut.$format: format $format cannot tell that it is not complete$" err)" 1
+		": cut.$format: format $format cannot express that the trace is incomplete$" err)" 1
 done
 for format in mtrc csv json xml binary split; do
 	run "$HATF" convert cut.hatf --to $format cut.$format

@@ -118,7 +118,7 @@ check_status 'one file' 2
 check_one_line 'one file' 'hatf optimize: IN and OUT are wanted*'
 run "$HATF" optimize all.hatf x.csv
 check_status csv 2
-check_one_line csv "hatf optimize: 'x.csv' is no name for HATF*"
+check_one_line csv "hatf optimize: 'x.csv' is not a name for HATF*"
 run "$HATF" optimize all.hatf no/x.hatf
 check_status 'no folder' 1
 check_one_line 'no folder' 'hatf optimize: no/x.hatf: No such file *'

@@ -22,7 +22,7 @@ counted all 2 -- sh -c "$pair"
 counted none '' --follow none -- sh -c "$pair"
 counted exec 2 -p exec -- sh -c "$pair"
 counted names 2 -p all:true -- sh -c "$pair"
-check_one_line names 'hatf record: sh is not to be traced; 2 traces of child processes'
+check_one_line names 'hatf record: sh is excluded from tracing; 2 traces of child processes'
 counted not '' -p 'all:!true' -- sh -c "$pair"
 # Over a process that is not traced, and one that is gone.
 counted middle 1 -p 'all:!dash,!sh,!bash' -- \
@@ -35,17 +35,17 @@ check 'own tree' "$(find . -name 'own.*.gz' | wc -l)" 1
 
 run "$HATF" record -o none.%p.gz -p all:nobody -- sh -c true
 check_status 'nobody' 1
-check_one_line nobody 'hatf record: sh is not to be traced, and nothing else left a trace'
+check_one_line nobody 'hatf record: sh is excluded from tracing, and nothing else left a trace'
 # It goes by the name of the file, not by that of a link to it or of a script.
 ln -s "$(command -v perl)" link
 printf '#!%s\nexit\n' "$PWD/link" >script
 chmod +x script
 run "$HATF" record -o link.%p.gz -p 'all:!perl*' -- ./script
 check_status link 1
-check_one_line link 'hatf record: ./script is not to be traced, and *'
+check_one_line link 'hatf record: ./script is excluded from tracing, and *'
 run "$HATF" record -o wanted.gz -p 'all:p?rl*,nothing' -- rm -f none
 check_status wanted 1
-check_one_line wanted 'hatf record: rm is not to be traced, and *'
+check_one_line wanted 'hatf record: rm is excluded from tracing, and *'
 HATFTRACE_BEGIN=now run "$HATF" record -o removed.gz -p 'all:*rm' -- rm removed.gz
 check_status removed 1
 check_one_line removed 'hatf record: rm left no trace: *'
@@ -56,7 +56,7 @@ cp /bin/true "$long"
 	-p "all:$(printf '*a%.0s' $(seq 50))*b" -- "./$long"
 	echo "$status" >status)
 check 'many stars' "$(cat status)" 1
-check_one_line 'many stars' "hatf record: ./$long is not to be traced, and *"
+check_one_line 'many stars' "hatf record: ./$long is excluded from tracing, and *"
 for value in '' nothing all: alles None all,x all:a,,b 'all:a,' 'all:!' \
 	"all:$(printf 'a%.0s' $(seq 1024))"; do
 	run "$HATF" record -o bad.gz --follow "$value" -- true

@@ -85,13 +85,13 @@ summary renamed 'mv left no trace: before.hatf.gz was moved meanwhile'
 unset HATFTRACE_BEGIN
 run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record -o small.hatf.gz -- true
 check_status 'little memory' 1
-summary 'little memory' 'true left no trace: libhatftrace.so has said above why not, or *'
+summary 'little memory' 'true left no trace: see the message of libhatftrace.so above, or *'
 check 'little memory: the reason' "$(head -1 err)" \
 	'hatftrace: RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing'
 run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record -o small.hatf.gz -- \
 	sh -c 'kill -9 $$'
 check_status 'killed untraced' 137
-summary 'killed untraced' 'sh left no trace: it had begun none when a signal ended it'
+summary 'killed untraced' 'sh left no trace: a signal ended it before it had begun one'
 
 # The name of a file has no room for the whole name of the executable.
 long=$(printf 'x%.0s' {1..250})

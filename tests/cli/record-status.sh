@@ -74,7 +74,7 @@ said 'early/perl.*, nothing lost of its own (+ 2 traces of child processes, noth
 check 'killed early: lines' "$(grep -c ^hatf err)" 2
 run "$HATF" record -o 'early/crash.hatf.gz' -- sh -c 'kill -SEGV $$'
 check_status 'crash' 139
-check_one_line 'crash' 'hatf record: sh left no trace: it was ended by a signal while all of it was in memory (with HATFTRACE_BEGIN=now *)'
+check_one_line 'crash' 'hatf record: sh left no trace: it was ended by a signal while the trace was only in memory (HATFTRACE_BEGIN=now *)'
 # ... and what exec has lost, and what has a trace elsewhere or lives on.
 run "$HATF" record -o 'early/x.hatf.gz' -- perl -e 'exec "sh", "-c", "kill -9 \$\$"'
 check_status 'killed after exec' 137
@@ -90,7 +90,7 @@ HATFTRACE_RINGS=none HATFTRACE_BEGIN=now run "$HATF" record \
 	-o 'early/f.%p.hatf.gz' -p 'all:sleep' -- sh -c \
 	'sleep 2 >/dev/null 2>&1 & until [ -e early/f.* ]; do :; done'
 check_status 'a daemon alone' 1
-said 'early/f.*: NOT COMPLETE: its process goes on$'
+said 'early/f.*: NOT COMPLETE: its process is still running$'
 # What a process executed, of which nobody can know more.
 HATFTRACE_FOLLOW=all:'!rm' run "$HATF" record -o 'early/c.%p.hatf.gz' -- \
 	sh -c '(exec rm -f none); exit 0'
@@ -120,7 +120,7 @@ END
 "${CC:-cc}" -I"$CLI/../../preload" -o pause pause.c || fail 'cannot build pause'
 for steps in 'on stop:; its recording was stopped before its end' \
 	'on stop start:; its recording was stopped for a while' \
-	'off start:; its recording began late, by an order'; do
+	'off start:; an order started its recording late'; do
 	words=${steps%%:*}
 	# shellcheck disable=SC2086 # words
 	run "$HATF" record -s "${words%% *}" -o 'early/p.%p.hatf.gz' -- \

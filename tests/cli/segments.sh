@@ -56,18 +56,18 @@ run "$HATF" verify a.ascii b.ascii b.ascii
 check_status pair 0
 check_text pair out <<'END'
 a.ascii: ok, 4 events
-b.ascii: ok, 2 events, 2 carried objects, goes on from the one before
+b.ascii: ok, 2 events, 2 carried objects, continues the file before it
 b.ascii: ok, 2 events, 2 carried objects
 END
 for wrong in size missing count; do
 	run "$HATF" verify a.ascii $wrong.ascii
 	check_status $wrong 1
-	grep -q "^$wrong.ascii: not ok, .*, does not go on where the one before ended$" \
+	grep -q "^$wrong.ascii: not ok, .*, does not continue the file before it$" \
 		out || fail "$wrong: $(cat out)"
 done
 run "$HATF" verify a.ascii cut.ascii
 check_status cut 1
-grep -q 'goes on\|go on' out && fail "cut: $(cat out)"
+grep -q 'continues\|continue' out && fail "cut: $(cat out)"
 
 # The same in HATF, where the carried ones are counted by the decoder.
 for name in a b; do

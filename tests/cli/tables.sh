@@ -318,9 +318,9 @@ refused_csv()
 ln -sf all.hatf link.hatf
 refused_csv 'CSV over the trace' all.hatf 'is one of the TRACEs'
 refused_csv 'CSV over a link to the trace' link.hatf 'is one of the TRACEs'
-refused_csv 'CSV over another trace' zipped.hatf.gz 'exists and is no CSV'
+refused_csv 'CSV over another trace' zipped.hatf.gz 'exists and is not a CSV'
 echo table,source >short.csv
-refused_csv 'CSV over other CSV' short.csv 'exists and is no CSV'
+refused_csv 'CSV over other CSV' short.csv 'exists and is not a CSV'
 cp all.hatf stdin.hatf
 # shellcheck disable=SC2094 # this is what must be noticed
 "$HATF" tables -r 0 -c stdin.hatf - <stdin.hatf >out 2>err

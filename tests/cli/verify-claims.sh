@@ -41,7 +41,7 @@ passes()
 }
 
 # ---------------------------------------------------------------- overlaps
-lies='the block lies on a live one'
+lies='the block overlaps a live one'
 # The last byte of the block before it, the first of the one behind it, within one,
 # around one, and by growing.
 overlap()
@@ -257,16 +257,16 @@ claim()
 	fi
 }
 claim 'true figures' '' threads=2 time=7
-claim 'too few threads' 'the trailer tells of another number of threads' threads=1
+claim 'too few threads' 'the trailer states another number of threads' threads=1
 # Those that were about to begin have a number, and no record yet.
 claim 'threads that were about to begin' '' threads=200
-claim 'an earlier end' 'the trailer tells of another last time' threads=2 time=6
-claim 'a later end' 'the trailer tells of another last time' threads=2 time=8
+claim 'an earlier end' 'the trailer states another last time' threads=2 time=6
+claim 'a later end' 'the trailer states another last time' threads=2 time=8
 
 begin x.hatf
 alloc 32 0x1000 0 0 7 >>x.hatf
 trailer x.hatf 1 2 complete=1 end=exit threads=3 lost=0
-refused 'threads of one' x.hatf 'the trailer tells of another number of threads'
+refused 'threads of one' x.hatf 'the trailer states another number of threads'
 
 # carried COUNT BYTES: what the header claims of one block of 24 bytes
 carried()
@@ -282,9 +282,9 @@ carried()
 carried 1 24
 passes carried x.hatf
 carried 7 24
-refused '7 for 1' x.hatf 'the header tells of other carried blocks'
+refused '7 for 1' x.hatf 'the header states another number of carried blocks'
 carried 1 25
-refused '25 for 24' x.hatf 'the header tells of other carried blocks'
+refused '25 for 24' x.hatf 'the header states another number of carried blocks'
 # With their marks, the claim goes.
 carried 1 24
 "$HATF" convert --drop attributes x.hatf dropped.hatf || fail 'drop attributes'
@@ -319,7 +319,7 @@ done
 for at in 4 10; do
 	block_at $at $((length + (at > 9)))
 	refused "a block at $at" x.hatf \
-		'the block does not begin at the time that it tells'
+		'the block does not begin at the time that it states'
 done
 for bytes in 1000 9999999999 $((length - 1)); do
 	block_at 7 "$bytes"

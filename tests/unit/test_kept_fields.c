@@ -65,9 +65,9 @@ static const struct {
 START_TEST(what_occurs)
 {
 	for (size_t i = 0; i < CASE_COUNT; i++) {
-		struct keeping k = { .occurs = 0 };
+		struct kept_fields k = { .occurs = 0 };
 
-		keeping_note(&k, &cases[i].rec, 1);
+		kept_fields_note(&k, &cases[i].rec, 1);
 		ck_assert_msg(k.occurs == cases[i].want,
 			      "case %zu: 0x%x, want 0x%x", i, k.occurs,
 			      cases[i].want);
@@ -79,19 +79,19 @@ START_TEST(what_is_dropped)
 {
 	const struct hatf_format f = { .name = "f",
 				       .keeps = SIZES | HATF_KEEPS_HEAP };
-	struct keeping k = { .occurs = 0 };
+	struct kept_fields k = { .occurs = 0 };
 
-	ck_assert_uint_eq(keeping_dropped(&k, &f, 0), 0);
+	ck_assert_uint_eq(kept_fields_dropped(&k, &f, 0), 0);
 	for (size_t i = 0; i < CASE_COUNT; i++)
-		keeping_note(&k, &cases[i].rec, 1);
-	ck_assert_uint_eq(keeping_dropped(&k, &f, 0),
+		kept_fields_note(&k, &cases[i].rec, 1);
+	ck_assert_uint_eq(kept_fields_dropped(&k, &f, 0),
 			  ((1u << HATF_KEEPS_COUNT) - 1) & ~f.keeps);
-	ck_assert_uint_eq(keeping_dropped(&k, &f,
-					  HATF_DROP_TIME | HATF_DROP_THREAD |
-						  HATF_DROP_HEAP |
-						  HATF_DROP_ATTRIBUTES |
-						  HATF_DROP_COMMENTS),
-			  HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC);
+	ck_assert_uint_eq(
+		kept_fields_dropped(
+			&k, &f,
+			HATF_DROP_TIME | HATF_DROP_THREAD | HATF_DROP_HEAP |
+				HATF_DROP_ATTRIBUTES | HATF_DROP_COMMENTS),
+		HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC);
 }
 END_TEST
 

@@ -17,59 +17,59 @@ static struct out out;
 static const char *const columns[] = { "one", "a \"two\", b", NULL };
 static const char *const parts[] = { "left", "right", NULL };
 
-static struct grid
+static struct table
 make_grid(void)
 {
-	struct grid g = {
+	struct table g = {
 		.key = "4",
 		.title = "sizes",
 		.unit = "bytes",
 		.columns = columns,
 		.parts = parts,
 	};
-	struct grid_row *row = grid_add(&g, GRID_MEASURED, "x");
+	struct table_row *row = table_add(&g, TABLE_MEASURED, "x");
 
 	row->figures[0][0] = 16;
 	row->figures[0][1] = 2.5;
 	row->figures[1][0] = 1.0 / 3;
-	row = grid_add(&g, GRID_MEASURED, "y|\x1b");
+	row = table_add(&g, TABLE_MEASURED, "y|\x1b");
 	row->figures[0][0] = 123456.7;
 	row->figures[0][1] = 0.125;
-	row = grid_add(&g, GRID_PAPER, "p");
+	row = table_add(&g, TABLE_PAPER, "p");
 	row->figures[0][0] = 999.44;
 	row->figures[0][1] = 99.96;
-	grid_average(&g, GRID_MEASURED, "average");
+	table_add_average(&g, TABLE_MEASURED, "average");
 	return g;
 }
 
 static void
-ck_printed(enum grid_format format, const char *want)
+ck_printed(enum table_format format, const char *want)
 {
-	struct grid g = make_grid();
+	struct table g = make_grid();
 
 	ck_assert(!g.no_memory);
 	out.fd = -1;
 	out.used = 0;
-	grid_print(&g, &out, format);
-	grid_free(&g);
+	table_print(&g, &out, format);
+	table_free(&g);
 	out_bytes(&out, "", 1);
 	ck_assert_str_eq(out.buf, want);
 }
 
 START_TEST(text)
 {
-	ck_printed(GRID_TEXT, "\nTable 4: sizes, bytes (left / right)\n\n"
-			      "program             one  a \"two\", b\n"
-			      "x          16.00 / 2.50    0.33 / -\n"
-			      "y!\\x1b    123457 / 0.12           -\n"
-			      "paper: p  999.4 / 100.0           -\n"
-			      "average    61736 / 1.31           -\n");
+	ck_printed(TABLE_TEXT, "\nTable 4: sizes, bytes (left / right)\n\n"
+			       "program             one  a \"two\", b\n"
+			       "x          16.00 / 2.50    0.33 / -\n"
+			       "y!\\x1b    123457 / 0.12           -\n"
+			       "paper: p  999.4 / 100.0           -\n"
+			       "average    61736 / 1.31           -\n");
 }
 END_TEST
 
 START_TEST(markdown)
 {
-	ck_printed(GRID_MARKDOWN,
+	ck_printed(TABLE_MARKDOWN,
 		   "\n### Table 4: sizes, bytes (left / right)\n"
 		   "\n"
 		   "| program  |           one | a \"two\", b |\n"
@@ -83,7 +83,7 @@ END_TEST
 
 START_TEST(csv)
 {
-	ck_printed(GRID_CSV,
+	ck_printed(TABLE_CSV,
 		   "4,measured,x,one,left,16\n"
 		   "4,measured,x,one,right,2.5\n"
 		   "4,measured,x,\"a \"\"two\"\", b\",left,0.333333333333333\n"
@@ -105,24 +105,25 @@ END_TEST
 
 START_TEST(averages)
 {
-	struct grid g = { .columns = columns };
-	struct grid_row *row = grid_average(&g, GRID_MEASURED, "of nothing");
+	struct table g = { .columns = columns };
+	struct table_row *row =
+		table_add_average(&g, TABLE_MEASURED, "of nothing");
 
 	ck_assert(isnan(row->figures[0][0]));
 	/* Many rows, so that the grid grows. */
 	for (int i = 1; i <= 100; i++)
-		grid_add(&g, GRID_MEASURED, "m")->figures[0][0] = i;
-	grid_add(&g, GRID_PAPER, "p")->figures[0][0] = 7;
-	row = grid_average(&g, GRID_MEASURED, "average");
+		table_add(&g, TABLE_MEASURED, "m")->figures[0][0] = i;
+	table_add(&g, TABLE_PAPER, "p")->figures[0][0] = 7;
+	row = table_add_average(&g, TABLE_MEASURED, "average");
 	ck_assert_double_eq(row->figures[0][0], 50.5);
-	row = grid_average(&g, GRID_MEASURED, "the same again");
+	row = table_add_average(&g, TABLE_MEASURED, "the same again");
 	ck_assert_double_eq(row->figures[0][0], 50.5);
-	row = grid_average(&g, GRID_PAPER, "paper's");
+	row = table_add_average(&g, TABLE_PAPER, "paper's");
 	ck_assert_double_eq(row->figures[0][0], 7);
-	grid_add(&g, GRID_MEASURED, "unknown");
-	row = grid_average(&g, GRID_MEASURED, "average");
+	table_add(&g, TABLE_MEASURED, "unknown");
+	row = table_add_average(&g, TABLE_MEASURED, "average");
 	ck_assert(isnan(row->figures[0][0]));
-	grid_free(&g);
+	table_free(&g);
 }
 END_TEST
 
@@ -147,8 +148,8 @@ END_TEST
 int
 main(void)
 {
-	Suite *const suite = suite_create("grid");
-	TCase *const tc = tcase_create("grid");
+	Suite *const suite = suite_create("table");
+	TCase *const tc = tcase_create("table");
 
 	tcase_add_test(tc, text);
 	tcase_add_test(tc, markdown);

@@ -27,8 +27,10 @@ fill(struct trellis_costs *c, uint64_t *seed, unsigned most, bool never)
 	}
 }
 
-/* Random rules that allow all changes; state 7 fits any value, so the costs of
- * the states stay close. */
+/*
+ * Random rules that allow all changes; state 7 fits any value, so the costs of
+ * the states stay close.
+ */
 static void
 make_rules(struct trellis_rules *r, uint64_t *seed)
 {
@@ -155,8 +157,10 @@ START_TEST(lanes_do_what_the_rules_say)
 		job[k] = (struct trellis_job){ &rules[k], &start[k], classes[k],
 					       &path[k] };
 	}
-	/* No state can be entered at a tied use, so every state must allow
-	 * to stay. */
+	/*
+	 * No state can be entered at a tied use, so every state must allow
+	 * to stay.
+	 */
 	for (unsigned class = TRELLIS_TIED; class < TRELLIS_CLASSES; class ++)
 		for (unsigned i = 0; i < TRELLIS_STATES; i++)
 			rules[0].stay[class].state[i] =

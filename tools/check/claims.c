@@ -32,8 +32,8 @@ is_kind(const struct hatf_event *e, const char *kind)
 static bool
 find(const struct hatf_event *e, const char *key, uint64_t *n_ret)
 {
-	return tail_find_number((const char *)e->attributes,
-				e->attributes_nbytes, key, n_ret);
+	return trailer_find_number((const char *)e->attributes,
+				   e->attributes_nbytes, key, n_ret);
 }
 
 static void
@@ -63,7 +63,10 @@ note_comment(struct claims *c, const struct hatf_event *e)
 	}
 }
 
-/* Does the last block begin between what comes before it and 'time' behind it? */
+/*
+ * Is the start time of the last block between the time before it and 'time',
+ * that of the next event?
+ */
 static bool
 block_fits(const struct claims *c, uint64_t time)
 {
@@ -90,7 +93,7 @@ claims_note(struct claims *c, const struct hatf_event *e,
 		return NULL;
 	if (c->has_block && !block_fits(c, e->time)) {
 		*at_ret = &c->block;
-		fault = "the block does not begin at the time that it tells";
+		fault = "the block does not begin at the time that it states";
 	}
 	c->has_block = c->has_trailer = false;
 	c->last_time = e->time;
@@ -98,7 +101,7 @@ claims_note(struct claims *c, const struct hatf_event *e,
 	return fault;
 }
 
-/* A number that the trailer tells. */
+/* Return a number that the trailer states. */
 static bool
 find_in_trailer(const struct claims *c, const char *key, uint64_t *n_ret)
 {
@@ -110,7 +113,7 @@ find_in_trailer(const struct claims *c, const char *key, uint64_t *n_ret)
 	return true;
 }
 
-/* Has the header's 'key' a number other than 'n'? */
+/* Does the header's 'key' have a number other than 'n'? */
 static bool
 header_denies(const struct claims *c, const char *key, uint64_t n)
 {
@@ -119,7 +122,7 @@ header_denies(const struct claims *c, const char *key, uint64_t n)
 	return text != NULL && strtoull(text, NULL, 10) != n;
 }
 
-/* Is the trace one of several of a process, or has it missed the beginning? */
+/* Is the trace one of several segments, or did recording start late? */
 static bool
 is_a_part(const struct claims *c)
 {
@@ -139,7 +142,7 @@ threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	if (!find_in_trailer(c, "threads", &told) ||
 	    told == c->threads_created + 1 || told == known)
 		return true;
-	/* A thread has its number before the trace can tell of it. */
+	/* A thread gets its number before the trace mentions it. */
 	return told > known && (known > 1 || is_a_part(c) || lost_count != 0);
 }
 
@@ -154,7 +157,7 @@ time_fits(const struct claims *c, const struct hatf_events_stats *seen)
 	       told == seen->last_time || told == latest;
 }
 
-/* The n-th thing to be judged at the end; 'is_last' if there is none. */
+/* Run check 'n' of the checks at the end; set 'is_last' if there is none. */
 static const char *
 judge(const struct claims *c, unsigned n, bool *is_last_ret)
 {
@@ -169,26 +172,26 @@ judge(const struct claims *c, unsigned n, bool *is_last_ret)
 		return header_denies(c, "carried", seen.carried_count) ||
 				       header_denies(c, "carried_bytes",
 						     seen.carried_nbytes)
-			       ? "the header tells of other carried blocks"
+			       ? "the header states another number of carried "
+				 "blocks"
 			       : NULL;
 	case 1:
 		return c->has_block && !block_fits(c, UINT64_MAX)
-			       ? "the block does not begin at the time that "
-				 "it tells"
+			       ? "the block does not begin at the time that it "
+				 "states"
 			       : NULL;
 	case 2:
 		return !threads_fit(c, &seen, read.lost_count)
-			       ? "the trailer tells of another number of "
-				 "threads"
+			       ? "the trailer states another number of threads"
 			       : NULL;
 	case 3:
 		return !time_fits(c, &seen)
-			       ? "the trailer tells of another last time"
+			       ? "the trailer states another last time"
 			       : NULL;
 	case 4:
 		return find_in_trailer(c, "lost", &told) &&
 				       told != read.lost_count
-			       ? "the trailer tells of another number of lost "
+			       ? "the trailer states another number of lost "
 				 "events"
 			       : NULL;
 	default:

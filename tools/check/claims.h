@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * claims.h - do a trace's own figures agree with what is in it?
+ * claims.h - check the figures that a trace states about itself
  *
- * Readers check what they need to trust a trace (FORMAT "Block", "Trailer").  Of the
- * rest of what header, blocks and trailer claim, 'hatf verify' lets claims.c judge:
- * carried blocks, when blocks begin, and how many threads, lost events and what last
- * time there were.
+ * Readers check the figures that they rely on (FORMAT "Block", "Trailer").
+ * claims.c checks the rest for 'hatf verify': the number of carried blocks, the
+ * times at which blocks begin, and the trailer's number of threads, number of
+ * lost events and last time.
  */
 #ifndef CLAIMS_H
 #define CLAIMS_H
@@ -15,14 +15,19 @@
 struct claims {
 	const struct hatf_reader *reader;
 	const struct hatf_events *events;
-	bool judges; /* the trace is ours */
-	/* The last event but comments, whose attributes are gone, and its time. */
+	bool judges; /* our recorder wrote the trace */
+	/*
+	 * The last event that is not a comment, with its time.  Its attributes
+	 * are no longer valid.
+	 */
 	struct hatf_event last;
 	uint64_t last_time;
-	uint64_t note_time; /* the latest that a comment told */
+	uint64_t note_time; /* the latest time that a comment states */
 	uint64_t threads_created;
-	/* The trailer, if that was the last event, and a block's comment, as long
-	 * as no event has come behind it: likewise. */
+	/*
+	 * The trailer if it was the last event, and a block's comment until the
+	 * next event.  Their attributes are no longer valid either.
+	 */
 	bool has_trailer;
 	struct hatf_event trailer;
 	bool has_block;
@@ -34,15 +39,16 @@ void claims_begin(struct claims *c, const struct hatf_reader *reader,
 		  const struct hatf_events *events);
 
 /*
- * Take note of an event.  Returns NULL, or what contradicts it, a static text;
- * '*at_ret' is then the comment that claims it.
+ * Process an event.  Return NULL or, if the event contradicts a claim, a static
+ * text that says which one; '*at_ret' is then the comment with the claim.
  */
 const char *claims_note(struct claims *c, const struct hatf_event *e,
 			const struct hatf_event **at_ret);
 
 /*
- * After the last event of a trace that was read to its end: the same for what only
- * the end can tell.  To be called until it returns NULL; '*step' is 0 at first.
+ * Check the claims that need the whole trace, after its last event was read.
+ * Call repeatedly until it returns NULL; '*step' is 0 at first.  The results
+ * are those of claims_note().
  */
 const char *claims_end(struct claims *c, unsigned *step,
 		       const struct hatf_event **at_ret);

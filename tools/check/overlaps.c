@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of threads above this are of no program; nothing is known of those. */
+/* Ignore threads with larger numbers: no program has so many. */
 #define THREADS_MAX (1u << 20)
 
 static bool
@@ -24,7 +24,7 @@ overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 
 	hatf_reader_get_stats(reader, &stats);
 	o->events = events;
-	/* Elsewhere an address may be a number that stands for a block. */
+	/* In other traces an address may be an arbitrary id of a block. */
 	o->judges = !stats.foreign &&
 		    hatf_reader_header(reader, "source") == NULL &&
 		    !says(reader, "heaps", "dropped");
@@ -34,7 +34,7 @@ overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 	o->thread = UINT64_MAX;
 	o->seen = NULL;
 	o->seen_count = 0;
-	o->suspicion_count = 0;
+	o->suspect_count = 0;
 	o->freed_count = 0;
 	o->has_covered = false;
 	return !o->judges || hatf_events_keep_order(events) == HATF_OK;
@@ -47,7 +47,9 @@ overlaps_end(struct overlaps *o)
 	o->seen = NULL;
 }
 
-/* The first address behind a block, or the last one that there is. */
+/*
+ * The first address after the block, or the highest address if that overflows.
+ */
 static uint64_t
 end_of(uint64_t address, uint64_t size)
 {
@@ -71,7 +73,7 @@ note_thread(struct overlaps *o, const struct hatf_event *e)
 
 		if (seen == NULL)
 			return false;
-		/* Who has not been seen does not exist. */
+		/* All ones: a thread without a record. */
 		memset(seen + o->seen_count, 0xff,
 		       (count - o->seen_count) * sizeof(*seen));
 		o->seen = seen;
@@ -82,7 +84,7 @@ note_thread(struct overlaps *o, const struct hatf_event *e)
 	return true;
 }
 
-/* Has another thread, which was there, done nothing since then? */
+/* Has another known thread had no record since the free? */
 static bool
 has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
 {
@@ -92,29 +94,29 @@ has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
 	return false;
 }
 
-/* -------------------------------------------------------------- suspicions */
+/* ---------------------------------------------------------------- suspects */
 
 static void
 tell(struct overlaps *o, const struct hatf_event *newer)
 {
-	/* Now any block may lie over any other. */
+	/* From now on any block may cover any other. */
 	o->has_covered = true;
 	o->tell(o->ctx, newer);
 }
 
-/* 'newer' lies on 'older'. */
+/* Handle the overlap of 'newer' with 'older'. */
 static void
 suspect(struct overlaps *o, const struct hatf_live *older,
 	const struct hatf_event *newer)
 {
-	/* Which of two carried blocks is the older one, nobody knows. */
+	/* The order of two carried blocks is unknown. */
 	if (newer->kind == HATF_EVENT_ALLOC && newer->carried && o->has_threads)
 		return;
-	if (!o->has_threads || o->suspicion_count == SUSPICIONS_MAX) {
+	if (!o->has_threads || o->suspect_count == OVERLAPS_SUSPECTS_MAX) {
 		tell(o, newer);
 		return;
 	}
-	o->suspicions[o->suspicion_count++] = (struct suspicion){
+	o->suspects[o->suspect_count++] = (struct overlaps_suspect){
 		.heap = older->heap,
 		.start = older->address,
 		.newer = *newer,
@@ -122,8 +124,9 @@ suspect(struct overlaps *o, const struct hatf_live *older,
 }
 
 /*
- * Something happens to the block at 'start', which may be a suspect.  'end' is where
- * it ends from now on if that is by a realloc: at its start if it is no more there.
+ * Update the suspects after an event of the block at 'start'.  'end' is the new
+ * end of the block after a realloc; it equals 'start' if the realloc moved the
+ * block.
  */
 static void
 judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
@@ -131,71 +134,77 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 {
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < o->suspicion_count; i++) {
-		const struct suspicion *const s = &o->suspicions[i];
+	for (unsigned i = 0; i < o->suspect_count; i++) {
+		const struct overlaps_suspect *const s = &o->suspects[i];
 
 		if (s->is_gone || s->heap != e->heap || s->start != start) {
-			o->suspicions[kept++] = *s;
+			o->suspects[kept++] = *s;
 			continue;
 		}
-		/* It ends no later than it begins, or than the newer one does. */
+		/*
+		 * Does the block now end at or before its start, or before the
+		 * newer one?
+		 */
 		const bool gives_way = end <= start || end <= s->newer.address;
 
 		if (e->kind == HATF_EVENT_FREE &&
 		    e->thread != s->newer.thread) {
-			o->suspicions[kept] = *s;
-			o->suspicions[kept].is_gone = true;
-			o->suspicions[kept].is_freed = true;
-			o->suspicions[kept++].thread = e->thread;
+			o->suspects[kept] = *s;
+			o->suspects[kept].is_gone = true;
+			o->suspects[kept].is_freed = true;
+			o->suspects[kept++].thread = e->thread;
 			o->freed_count++;
 		} else if (e->kind != HATF_EVENT_REALLOC ||
 			   e->thread == s->newer.thread || !gives_way)
 			tell(o, &s->newer);
 	}
-	o->suspicion_count = kept;
+	o->suspect_count = kept;
 }
 
-/* A thread has one more record: its last free was no realloc under way. */
+/* A thread has another record: its last free was not an interrupted realloc. */
 static void
 judge_freed(struct overlaps *o, uint64_t thread)
 {
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < o->suspicion_count; i++) {
-		const struct suspicion *const s = &o->suspicions[i];
+	for (unsigned i = 0; i < o->suspect_count; i++) {
+		const struct overlaps_suspect *const s = &o->suspects[i];
 
 		if (s->is_freed && s->thread == thread) {
 			o->freed_count--;
 			tell(o, &s->newer);
 		} else {
-			o->suspicions[kept++] = *s;
+			o->suspects[kept++] = *s;
 		}
 	}
-	o->suspicion_count = kept;
+	o->suspect_count = kept;
 }
 
-/* All that is in the heap is no more. */
+/* The heap was destroyed with all its blocks. */
 static void
 clear_heap(struct overlaps *o, uint64_t heap)
 {
-	for (unsigned i = 0; i < o->suspicion_count; i++)
-		o->suspicions[i].is_gone |= o->suspicions[i].heap == heap;
+	for (unsigned i = 0; i < o->suspect_count; i++)
+		o->suspects[i].is_gone |= o->suspects[i].heap == heap;
 }
 
 void
 overlaps_settle(struct overlaps *o)
 {
-	/* A realloc that the end of the program has overtaken has no record. */
-	for (unsigned i = 0; i < o->suspicion_count; i++)
-		if (!o->suspicions[i].is_freed &&
-		    !has_silent_thread(o, &o->suspicions[i].newer))
-			tell(o, &o->suspicions[i].newer);
-	o->suspicion_count = 0;
+	/*
+	 * A realloc that was interrupted by the end of the program has no
+	 * record.
+	 */
+	for (unsigned i = 0; i < o->suspect_count; i++)
+		if (!o->suspects[i].is_freed &&
+		    !has_silent_thread(o, &o->suspects[i].newer))
+			tell(o, &o->suspects[i].newer);
+	o->suspect_count = 0;
 }
 
 /* ------------------------------------------------------------------ blocks */
 
-/* Is it a block on which none may lie? */
+/* Must no other block overlap this one? */
 static bool
 is_judged(const struct overlaps *o, const struct hatf_live *live)
 {
@@ -204,8 +213,8 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Find the last block before the new one that is to be judged.  None lies over one
- * that is not, unless that has been seen.
+ * Find the last block before the new one that is not exempt.  Exempt blocks
+ * need not be skipped until one has been covered.
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,
@@ -225,7 +234,7 @@ find_before(const struct overlaps *o, const struct hatf_event *e,
 	return false;
 }
 
-/* Find the first block behind the new one's first byte, on which that lies. */
+/* Find the first block after the start of the new one that overlaps it. */
 static bool
 find_behind(struct overlaps *o, const struct hatf_event *e,
 	    struct hatf_live *ret)
@@ -246,8 +255,8 @@ find_behind(struct overlaps *o, const struct hatf_event *e,
 }
 
 /*
- * A block has begun: does it lie on one before it, or on one behind it?  Both are
- * looked for, to see what it covers.
+ * Check a new block against the block before it and the block after it.  Always
+ * look at both, to notice covered exempt blocks.
  */
 static void
 judge(struct overlaps *o, const struct hatf_event *e)
@@ -268,7 +277,7 @@ judge(struct overlaps *o, const struct hatf_event *e)
 		suspect(o, lies_before ? &before : &behind, e);
 }
 
-/* A block begins, in place of one that had its address. */
+/* A block was allocated and replaced one with the same address. */
 static void
 put(struct overlaps *o, const struct hatf_event *e)
 {
@@ -282,7 +291,7 @@ note_realloc(struct overlaps *o, const struct hatf_event *e)
 	const bool frees = e->tag == HATF_REALLOC_FREE;
 
 	if (e->address == 0 && !frees)
-		return; /* it failed */
+		return; /* the realloc failed */
 	if (e->old_address != 0)
 		judge_suspect(o, e, e->old_address,
 			      e->address == e->old_address

@@ -1,66 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overlaps.h - does a block lie on one that is live?
+ * overlaps.h - find blocks that overlap a live block
  *
- * Blocks of one heap do not overlap; those of a pool lie in blocks of another.  A block
- * of no bytes lies nowhere.
+ * Blocks of one heap do not overlap.  Blocks of a pool lie inside blocks of
+ * another heap.  A block of 0 bytes overlaps nothing.
  *
- * Judged are blocks against their neighbours in the live set of the event stage, so
- * they take no memory here.  Not judged are blocks of no bytes, those that a child has
- * from its parent, and carried ones of which some may have been freed.  Once a block
- * has covered such a one, the search goes on past them, for OVERLAPS_STEPS of them.
+ * Each new block is compared with its neighbours in the live set of the event
+ * stage, so the check keeps no set of its own.  Three kinds of blocks are
+ * exempt: blocks of 0 bytes, blocks inherited by a child, and carried blocks
+ * when some may have been freed.  Once a block has covered an exempt one, the
+ * search skips exempt blocks, at most OVERLAPS_STEPS of them.
  *
- * With several threads, a trace may have an allocation before the realloc that has
- * given up the memory for it (hatf/rings/order.h): where a realloc stands in a trace is
- * known for the first byte of its old block only.  So there the older block is a
- * suspect first.  If a realloc of another thread is what happens to it next, and the
- * overlap is gone by that, all is well.  A realloc that is under way when recording
- * stops is a free in the trace, and the last record of its thread: a free by another
- * thread clears the suspect, too, unless that thread has a record after it.
+ * With several threads, an allocation may stand in the trace before the realloc
+ * that released its memory (hatf/rings/order.h): the position of a realloc is
+ * exact only for the first byte of its old block.  The older block is therefore
+ * only a suspect at first.  The suspect is cleared if the next event of the
+ * older block is a realloc by another thread that ends the overlap.  A realloc
+ * in progress when recording stops appears as a free, the last record of its
+ * thread.  A free by another thread therefore clears the suspect too, unless
+ * that thread has a later record.
+ *
+ * Not thread-safe.
  */
 #ifndef OVERLAPS_H
 #define OVERLAPS_H
 
 #include "hatf/hatf.h"
 
-/* A block that lies on one which may be about to be moved away. */
-struct suspicion {
-	uint64_t heap, start; /* of the older one */
-	bool is_gone;	      /* the older one, with its heap or freed */
-	bool is_freed;	      /* by 'thread', perhaps as its last record */
+/*
+ * An older block, overlapped by a newer one, that a realloc may be about to
+ * move.
+ */
+struct overlaps_suspect {
+	uint64_t heap, start; /* of the older block */
+	/* the older block was freed, or its heap destroyed */
+	bool is_gone;
+	/* freed by 'thread', perhaps with its last record */
+	bool is_freed;
 	uint64_t thread;
-	struct hatf_event newer; /* what it begins with */
+	struct hatf_event newer; /* the event that allocated the newer block */
 };
 
-#define SUSPICIONS_MAX 256
-#define OVERLAPS_STEPS 256
+#define OVERLAPS_SUSPECTS_MAX 256
+#define OVERLAPS_STEPS	      256
 
 struct overlaps {
 	struct hatf_events *events;
 	bool judges;
-	bool is_exact;	  /* the carried blocks are those that lived */
-	bool has_covered; /* one that is not judged */
-	bool has_threads; /* more than one */
-	uint64_t thread;  /* the first one */
-	/* By thread: the number of its last record. */
+	bool is_exact;	  /* the carried blocks are exactly the live ones */
+	bool has_covered; /* a block has covered an exempt one */
+	bool has_threads; /* there is more than one thread */
+	uint64_t thread;  /* the first thread */
+	/* For each thread, the number of its last record. */
 	uint64_t *seen;
 	uint64_t seen_count;
-	struct suspicion suspicions[SUSPICIONS_MAX];
-	unsigned suspicion_count, freed_count;
-	/* Called with the event of a block that lies on another one. */
+	struct overlaps_suspect suspects[OVERLAPS_SUSPECTS_MAX];
+	unsigned suspect_count, freed_count;
+	/* Called with the allocation of a block that overlaps another one. */
 	void (*tell)(void *ctx, const struct hatf_event *newer);
 	void *ctx;
 };
 
-/* 'events' has read nothing yet.  False if there is no memory. */
+/* Start.  'events' must not have been read from.  False if out of memory. */
 bool overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 		    struct hatf_events *events);
 void overlaps_end(struct overlaps *o);
 
-/* Take note of the event that was read last; false if there is no memory. */
+/* Process the last event read.  False if out of memory. */
 bool overlaps_note(struct overlaps *o, const struct hatf_event *e);
 
-/* There are no more events. */
+/* Report the remaining suspects after the last event. */
 void overlaps_settle(struct overlaps *o);
 
 #endif /* OVERLAPS_H */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of splitmix64, which spread every bit over all. */
+/* The mixing steps of splitmix64: each input bit affects all output bits. */
 static uint64_t
 mix(uint64_t n)
 {
@@ -30,11 +30,11 @@ number(const struct hatf_reader *reader, const char *key, uint64_t *n_ret)
 }
 
 void
-sequel_begin(struct sequel *s, const struct hatf_reader *reader)
+sequence_begin(struct sequence *s, const struct hatf_reader *reader)
 {
 	const char *const live = hatf_reader_header(reader, "live");
 
-	*s = (struct sequel){ 0 };
+	*s = (struct sequence){ 0 };
 	s->is_segment = number(reader, "segment", &s->number);
 	s->is_exact = live != NULL && strcmp(live, "exact") == 0;
 	number(reader, "pid", &s->pid);
@@ -44,7 +44,7 @@ sequel_begin(struct sequel *s, const struct hatf_reader *reader)
 }
 
 void
-sequel_note(struct sequel *s, const struct hatf_event *e)
+sequence_note(struct sequence *s, const struct hatf_event *e)
 {
 	s->carried_print += print_of(e->heap, e->address, e->size);
 }
@@ -52,34 +52,34 @@ sequel_note(struct sequel *s, const struct hatf_event *e)
 static bool
 add_live(void *ctx, const struct hatf_live *live)
 {
-	struct sequel *const s = ctx;
+	struct sequence *const s = ctx;
 
-	/* What a child has from its parent, its segments do not carry. */
+	/* Segments do not carry blocks inherited from the parent. */
 	if (live->object == 0)
 		return true;
 	s->live_print += print_of(live->heap, live->address, live->size);
 	return true;
 }
 
-enum sequel_result
-sequel_end(struct sequel *s, const struct hatf_events *events,
-	   const struct sequel *before)
+enum sequence_result
+sequence_end(struct sequence *s, const struct hatf_events *events,
+	     const struct sequence *before)
 {
 	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	hatf_events_get_stats(events, &stats);
 	s->event_count = stats.event_count;
-	/* A segment that a kill cut off may lack some of them. */
+	/* A segment truncated by a kill may lack some carried blocks. */
 	s->is_whole = stats.carried_count == s->carried_count;
 	if (s->is_segment)
 		hatf_events_visit_live(events, add_live, s);
 	if (!s->is_segment || !before->is_segment || s->pid != before->pid ||
 	    s->start_ns != before->start_ns ||
 	    s->number != before->number + 1 || !s->is_exact || !s->is_whole)
-		return SEQUEL_NONE;
+		return SEQUENCE_NONE;
 	return s->carried_print == before->live_print &&
 			       s->events_before == before->events_before +
 							   before->event_count
-		       ? SEQUEL_FITS
-		       : SEQUEL_DIFFERS;
+		       ? SEQUENCE_FITS
+		       : SEQUENCE_DIFFERS;
 }

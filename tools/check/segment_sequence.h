@@ -1,48 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * segment_sequence.h - does a segment go on where the one before it ended?
+ * segment_sequence.h - does a segment continue the segment before it? (prefix:
+ * sequence_)
  *
- * A recorder that begins a new file now and then starts each with the blocks that
- * are live (FORMAT "Segments").  When the files of one process are read in order,
- * these must be exactly the blocks that were live at the end of the one before.
- * Sets are compared by a sum over a hash of each block, so nothing is kept of them.
+ * A recorder that splits its output starts each segment with the live blocks
+ * (FORMAT "Segments").  If the files of one process are read in order, these
+ * blocks must be the blocks that were live at the end of the segment before.
+ * The sets are compared by a sum of hashes, so no set is kept in memory.
  */
 #ifndef SEGMENT_SEQUENCE_H
 #define SEGMENT_SEQUENCE_H
 
 #include "hatf/hatf.h"
 
-enum sequel_result {
-	SEQUEL_NONE, /* the trace before is not the segment before */
-	SEQUEL_FITS,
-	SEQUEL_DIFFERS,
+enum sequence_result {
+	SEQUENCE_NONE, /* the previous trace is not the previous segment */
+	SEQUENCE_FITS,
+	SEQUENCE_DIFFERS,
 };
 
-/* What is known of one trace; all 0: nothing. */
-struct sequel {
+/* Summary of one trace.  Zero-initialise. */
+struct sequence {
 	bool is_segment;
-	bool is_exact; /* the carried blocks are those that lived */
-	bool is_whole; /* all of them have been read */
+	bool is_exact; /* the carried blocks are exactly the live ones */
+	bool is_whole; /* all carried blocks were read */
 	uint64_t pid, start_ns, number;
 	uint64_t event_count, events_before;
-	uint64_t carried_count; /* by the header */
+	uint64_t carried_count; /* as the header states */
 	uint64_t carried_print, live_print;
 };
 
-/* A trace has been opened. */
-void sequel_begin(struct sequel *s, const struct hatf_reader *reader);
+/* Start with the trace that 'reader' has opened. */
+void sequence_begin(struct sequence *s, const struct hatf_reader *reader);
 
-/* One of its events. */
+/* Does sequence_note() need the event?  Inline, to skip most events cheaply. */
 static inline bool
-sequel_wants(const struct hatf_event *e)
+sequence_uses(const struct hatf_event *e)
 {
 	return e->carried && e->kind == HATF_EVENT_ALLOC;
 }
-void sequel_note(struct sequel *s, const struct hatf_event *e);
+void sequence_note(struct sequence *s, const struct hatf_event *e);
 
-/* It has been read to its end; 'before' is the trace read before it. */
-enum sequel_result sequel_end(struct sequel *s,
-			      const struct hatf_events *events,
-			      const struct sequel *before);
+/*
+ * Finish after the last event and compare with 'before', the trace read before.
+ */
+enum sequence_result sequence_end(struct sequence *s,
+				  const struct hatf_events *events,
+				  const struct sequence *before);
 
 #endif /* SEGMENT_SEQUENCE_H */

@@ -5,26 +5,26 @@
 #include <stdio.h>
 
 bool
-definitions_begin(struct definitions *d, const struct hatf_reader *reader)
+stack_check_begin(struct stack_check *d, const struct hatf_reader *reader)
 {
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	d->stacks = NULL;
 	hatf_reader_get_stats(reader, &stats);
-	/* In traces by others, comments are nobody's business. */
+	/* Comments in foreign traces have no defined meaning. */
 	if (!stats.ours && !stats.foreign)
 		return true;
 	return hatf_stacks_open(&d->stacks) == HATF_OK;
 }
 
 void
-definitions_end(struct definitions *d)
+stack_check_end(struct stack_check *d)
 {
 	hatf_stacks_close(d->stacks);
 	d->stacks = NULL;
 }
 
-/* The first record of an event, as far as definitions are concerned. */
+/* Convert the event to the record that defines or refers to a stack. */
 static struct hatf_record
 first_record(const struct hatf_event *e)
 {
@@ -36,16 +36,16 @@ first_record(const struct hatf_event *e)
 }
 
 uint64_t
-definitions_stack(const struct hatf_event *e)
+stack_check_stack_id(const struct hatf_event *e)
 {
 	const struct hatf_record rec = first_record(e);
 
 	return hatf_record_stack(&rec);
 }
 
-/* Only definitions are refused, and their kind is behind "HATF ". */
+/* Only definitions are refused; the word after "HATF " is the kind. */
 static const char *
-note(struct definitions *d, const struct hatf_event *e, bool *has_memory_ret)
+note(struct stack_check *d, const struct hatf_event *e, bool *has_memory_ret)
 {
 	const struct hatf_record rec = first_record(e);
 
@@ -67,7 +67,7 @@ note(struct definitions *d, const struct hatf_event *e, bool *has_memory_ret)
 }
 
 bool
-definitions_check(struct definitions *d, const struct hatf_event *e,
+stack_check_event(struct stack_check *d, const struct hatf_event *e,
 		  const char **fault_ret)
 {
 	struct hatf_stack stack;
@@ -81,7 +81,7 @@ definitions_check(struct definitions *d, const struct hatf_event *e,
 		*fault_ret = note(d, e, &has_memory);
 		return has_memory;
 	}
-	id = definitions_stack(e);
+	id = stack_check_stack_id(e);
 	if (id != 0 && !hatf_stacks_get(d->stacks, id, &stack))
 		*fault_ret = "the call's stack is not defined";
 	return true;

@@ -2,8 +2,9 @@
 /*
  * commands.h - the subcommands of 'hatf'
  *
- * Each is one file, tools/NAME.c ('formats' is formats.c), takes its own argc and argv (argv[0] is its
- * name) and returns the exit status: 0 fine, 1 bad input, 2 wrong usage.
+ * Each subcommand is one file, tools/commands/NAME.c.  It gets its own argc and
+ * argv, with argv[0] its name, and returns the exit status: 0 success, 1 bad
+ * input, 2 wrong usage.  Errors are printed on standard error.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.c - hatf convert: a trace in another format, or without some of it */
+/*
+ * convert.c - hatf convert: write a trace in another format or without some
+ * fields
+ */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
 #include "tools/trace/rewrite.h"
@@ -73,10 +76,10 @@ static const struct opt_page page = {
 struct convert {
 	struct rewrite rewrite;
 	bool gzip, plain, has_level;
-	const char *name_compression; /* what OUT's name tells; NULL: none */
+	const char *name_compression; /* from OUT's name; NULL: none */
 };
 
-/* Words with commas between them. */
+/* Parse words separated by commas. */
 static bool
 parse_drop(const char *text, unsigned *drop_ret)
 {
@@ -91,7 +94,7 @@ parse_drop(const char *text, unsigned *drop_ret)
 		char word[32];
 		unsigned i = 0;
 
-		/* A word that is cut is none of ours. */
+		/* A word that must be truncated is too long to be valid. */
 		memset(word, 0, sizeof(word));
 		memcpy(word, text,
 		       nbytes < sizeof(word) ? nbytes : sizeof(word) - 1);
@@ -106,7 +109,7 @@ parse_drop(const char *text, unsigned *drop_ret)
 	}
 }
 
-/* What an Allocate and its Free have in common. */
+/* The fields that an Allocate and its Free have in common. */
 static bool
 parse_tags(const char *text, struct rewrite *r)
 {
@@ -156,7 +159,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* What the options leave open, OUT's name tells. */
+/* Take what the options leave open from OUT's name. */
 static bool
 complete_options(struct convert *c)
 {
@@ -173,7 +176,7 @@ complete_options(struct convert *c)
 	return o->format != NULL;
 }
 
-/* Formats that have a compression of their own. */
+/* Formats that have their own compression. */
 static bool
 packs_itself(const char *format)
 {
@@ -181,7 +184,7 @@ packs_itself(const char *format)
 	       strcmp(format, "splitaddr") == 0;
 }
 
-/* What makes sense for some formats only; returns the exit status. */
+/* Refuse options that the format does not support.  Return the exit status. */
 static int
 check_options(const struct convert *c)
 {
@@ -197,7 +200,8 @@ check_options(const struct convert *c)
 				    o->format);
 	if (!o->plain && o->compression != NULL &&
 	    strcmp(o->compression, "gzip") != 0 && packs_itself(o->format))
-		return opt_complain(&page, "format %s is not compressed by %s",
+		return opt_complain(&page,
+				    "format %s cannot be compressed by %s",
 				    o->format, o->compression);
 	if (!c->has_level)
 		return EXIT_FINE;
@@ -231,13 +235,12 @@ command_convert(int argc, char **argv)
 	c.rewrite.out = argv[first + 1];
 	if (!complete_options(&c))
 		return opt_complain(&page,
-				    "'%s' does not tell a format: --to is "
-				    "wanted",
+				    "'%s' does not imply a format: use --to",
 				    c.rewrite.out);
 	if (c.gzip && c.name_compression != NULL &&
 	    strcmp(c.name_compression, "gzip") != 0)
 		return opt_complain(&page,
-				    "--gzip: '%s' is to be compressed by %s",
+				    "--gzip: '%s' implies compression by %s",
 				    c.rewrite.out, c.name_compression);
 	exit_status = check_options(&c);
 	return exit_status == EXIT_FINE ? rewrite_trace(&c.rewrite)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ctl.c - hatf ctl: steer the tracer of a running process */
+/* ctl.c - hatf ctl: control the tracer of a running process */
 #include "tools/commands/commands.h"
 #include "tools/control/quiet.h"
 #include "tools/control/snapshot.h"
@@ -81,7 +81,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	return true;
 }
 
-/* Numbers are numbers; what the tracer may say besides stays text. */
+/* Add a key; known numbers become JSON numbers, all else strings. */
 static json_t *
 json_value(const char *key, const char *value)
 {
@@ -96,13 +96,13 @@ json_value(const char *key, const char *value)
 }
 
 static bool
-print_json(const struct reach *r, const char *live)
+print_json(const struct tracer_answer *r, const char *live)
 {
 	const char *next = NULL, *key, *value;
 	json_t *const object = json_object();
 	size_t count = 0;
 
-	while (reach_next(r, &next, &key, &value)) {
+	while (tracer_next_value(r, &next, &key, &value)) {
 		if (json_object_get(object, key) != NULL)
 			continue;
 		json_object_set_new(object, key, json_value(key, value));
@@ -116,19 +116,19 @@ print_json(const struct reach *r, const char *live)
 }
 
 static uint64_t
-number(const struct reach *r, const char *key)
+number(const struct tracer_answer *r, const char *key)
 {
-	const char *const value = reach_value(r, key);
+	const char *const value = tracer_value(r, key);
 
 	return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
 /*
- * Open the trace that the process names, as far as it may name one: it could be
- * any file that we can read.  Returns a descriptor, or -1 with errno.
+ * Open the trace that the process names.  The name is untrusted: it could be
+ * any file that we can read.  Return a descriptor, or -1 with errno.
  */
 static int
-open_trace(const struct reach *r, const char *trace)
+open_trace(const struct tracer_answer *r, const char *trace)
 {
 	uid_t owner;
 	const int fd = regular_open(trace, &owner);
@@ -142,22 +142,23 @@ open_trace(const struct reach *r, const char *trace)
 }
 
 static void
-complain_of_trace(const struct reach *r, const char *trace, int e)
+complain_of_trace(const struct tracer_answer *r, const char *trace, int e)
 {
-	speak("%ld: the trace that it names, %s: %s", (long)r->pid, trace,
-	      e == EPERM    ? "the file of another user"
-	      : e == EINVAL ? "no file with a trace"
-			    : strerror(e));
+	message_print("%ld: trace %s: %s", (long)r->pid, trace,
+		      e == EPERM    ? "owned by another user"
+		      : e == EINVAL ? "not a trace file"
+				    : strerror(e));
 }
 
 /*
- * With which knowledge of the blocks that live the trace begins, a word or
- * NULL: that cannot be seen from here.  False after saying why it is no trace.
+ * Read how well the trace knows the blocks that were live at its start.
+ * '*live_ret' is a word, or NULL if the file cannot be seen from here.  If the
+ * file is not a trace, print an error message and return false.
  */
 static bool
-find_live(const struct reach *r, const char **live_ret)
+find_live(const struct tracer_answer *r, const char **live_ret)
 {
-	const char *const trace = reach_value(r, "trace");
+	const char *const trace = tracer_value(r, "trace");
 	const int fd = trace != NULL ? open_trace(r, trace) : -1;
 
 	*live_ret = NULL;
@@ -173,7 +174,7 @@ find_live(const struct reach *r, const char **live_ret)
 
 /* ", 1 234 events, 3 400 000 bytes, nothing lost, 4 threads, 17 s" */
 static void
-print_figures(struct out *o, const struct reach *r)
+print_figures(struct out *o, const struct tracer_answer *r)
 {
 	const uint64_t lost = number(r, "lost"), threads = number(r, "threads");
 
@@ -187,25 +188,25 @@ print_figures(struct out *o, const struct reach *r)
 		   threads == 1 ? "thread" : "threads", number(r, "seconds"));
 }
 
-/* The order that waits for it, if there is one. */
+/* Print the pending order, if there is one. */
 static void
-print_pending(struct out *o, const struct reach *r)
+print_pending(struct out *o, const struct tracer_answer *r)
 {
-	const char *const pending = reach_value(r, "pending");
+	const char *const pending = tracer_value(r, "pending");
 
 	if (pending == NULL)
 		return;
-	out_str(o, ", has an order to ");
+	out_str(o, ", pending order: ");
 	out_text(o, pending);
-	out_str(o, ", which it obeys with its next allocation");
+	out_str(o, ", carried out with the next allocation");
 }
 
-/* 'prefix', and the value of 'key', if there is one. */
+/* Print 'prefix' and the value of 'key', if there is one. */
 static void
-print_value(struct out *o, const struct reach *r, const char *prefix,
+print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 	    const char *key, const char *suffix)
 {
-	const char *const value = reach_value(r, key);
+	const char *const value = tracer_value(r, key);
 
 	if (value == NULL)
 		return;
@@ -215,14 +216,14 @@ print_value(struct out *o, const struct reach *r, const char *prefix,
 }
 
 /*
- * "4242: recording, cat, 1 234 events, nothing lost, 4 threads, 17 s: TRACE".
- * 'live' is what the header of the trace says of it, or NULL.
+ * Print "4242: recording, cat, 1 234 events, nothing lost, 4 threads, 17 s:
+ * TRACE".  'live' is the word in the header of the trace, or NULL.
  */
 static void
-print_line(const struct reach *r, const char *live)
+print_line(const struct tracer_answer *r, const char *live)
 {
 	struct out *const o = out_stdout();
-	const char *const state = reach_value(r, "state");
+	const char *const state = tracer_value(r, "state");
 	const bool has_state = state != NULL;
 	const bool recording = has_state && strcmp(state, "recording") == 0;
 
@@ -230,15 +231,15 @@ print_line(const struct reach *r, const char *live)
 	out_text(o, has_state ? state : "done");
 	print_value(o, r, " (", "error", ")");
 	print_value(o, r, ", ", "exe", "");
-	if (reach_value(r, "trace") != NULL && (recording || !has_state))
+	if (tracer_value(r, "trace") != NULL && (recording || !has_state))
 		print_figures(o, r);
-	if (reach_value(r, "begun") != NULL)
-		out_str(o, ", too few events so far for a trace");
+	if (tracer_value(r, "begun") != NULL)
+		out_str(o, ", no trace yet: too few events");
 	print_pending(o, r);
 	print_value(o, r, recording ? ": " : ", last trace ", "trace", "");
 	if (live != NULL && strcmp(live, "unknown") == 0)
-		out_str(o, ", which begins without the blocks that live (only "
-			   "with HATFTRACE_ROTATE are they known)");
+		out_str(o, ", which lacks the blocks live at its start "
+			   "(HATFTRACE_ROTATE would include them)");
 	out_str(o, "\n");
 	out_flush(o);
 }
@@ -270,22 +271,22 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	out_printf(o, ": %s live blocks, %s", figure_count(s->live_count).text,
 		   figure_nbytes(s->live_nbytes).text);
 	if (s->live == SNAPSHOT_UNKNOWN) {
-		out_str(o, "; those from before ");
+		out_str(o, "; blocks from before ");
 		out_text(o, s->from);
-		out_str(o, " began are not known");
+		out_str(o, " began are unknown");
 	}
 	out_str(o, "\n");
 	return true;
 }
 
-/* What has happened up to now is in the file. */
+/* All events up to now are in the file. */
 static bool
-take_snapshot(const struct reach *r, void *context)
+take_snapshot(const struct tracer_answer *r, void *context)
 {
 	const struct ask *const ask = context;
 	char trace[2 * PATH_MAX];
 	struct snapshot s = { .from = trace, .to = ask->out, .pid = r->pid };
-	const char *const value = reach_value(r, "trace");
+	const char *const value = tracer_value(r, "trace");
 	bool is_fine;
 
 	snprintf(trace, sizeof(trace), "%s", value != NULL ? value : "");
@@ -299,14 +300,14 @@ take_snapshot(const struct reach *r, void *context)
 	close(s.from_fd);
 	if (!is_fine)
 		return false;
-	/* Else the snapshot is there. */
+	/* The snapshot is complete unless its report cannot be printed. */
 	is_fine = strcmp(s.to, "-") == 0 || print_snapshot(ask, r->pid, &s);
 	out_flush(out_stdout());
 	return is_fine;
 }
 
 static bool
-show(const struct reach *r, void *context)
+show(const struct tracer_answer *r, void *context)
 {
 	const struct ask *const ask = context;
 	const char *live = NULL;
@@ -324,11 +325,11 @@ static bool
 act(struct ask *ask, const pid_t *pids, size_t count)
 {
 	if (strcmp(ask->order, "snapshot") == 0)
-		return reach_send(pids, count, "flush", take_snapshot, ask);
-	return reach_send(pids, count, ask->order, show, ask);
+		return tracer_send(pids, count, "flush", take_snapshot, ask);
+	return tracer_send(pids, count, ask->order, show, ask);
 }
 
-/* Ask on a terminal; elsewhere nobody could answer. */
+/* Ask on the terminal; without a terminal, nobody can answer. */
 static bool
 is_agreed(const struct ask *ask)
 {
@@ -341,11 +342,11 @@ is_agreed(const struct ask *ask)
 	    fgets(answer, sizeof(answer), stdin) != NULL &&
 	    (answer[0] == 'y' || answer[0] == 'Y'))
 		return true;
-	speak("nothing has been stopped");
+	message_print("nothing was stopped");
 	return false;
 }
 
-/* By what the kernel says that it executes. */
+/* Print the executable, as the kernel reports it. */
 static void
 name_victim(pid_t pid)
 {
@@ -355,40 +356,45 @@ name_victim(pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pid);
 	n = readlink(link, exe, sizeof(exe) - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	speak("%ld: is going to be stopped: %s", (long)pid,
-	      n < 0 ? "an unknown program" : exe);
+	message_print("%ld: will be stopped: %s", (long)pid,
+		      n < 0 ? "an unknown program" : exe);
 }
 
-/* Those that are to be stopped. */
+/* The processes to stop. */
 struct victims {
 	pid_t pids[PIDS_MAX];
 	size_t count, named_count;
 };
 
-/* It has told how it is: add it, unless there is nothing to stop. */
+/*
+ * Called with the status of a process: add it, unless there is nothing to stop.
+ */
 static bool
-add_victim(const struct reach *r, void *context)
+add_victim(const struct tracer_answer *r, void *context)
 {
 	struct victims *const v = context;
-	const char *const state = reach_value(r, "state");
+	const char *const state = tracer_value(r, "state");
 
 	if (state != NULL && strcmp(state, "dormant") == 0)
 		return true;
 	v->pids[v->count++] = r->pid;
-	/* Without a trace it will only be told why it cannot be stopped. */
-	if (reach_value(r, "begun") != NULL)
+	/* A process without a trace only answers why it cannot be stopped. */
+	if (tracer_value(r, "begun") != NULL)
 		return true;
 	name_victim(r->pid);
 	v->named_count++;
 	return true;
 }
 
-/* Leave out what is dormant, name the others, and stop them if agreed. */
+/*
+ * Skip processes that record nothing, list the others, and stop them after
+ * confirmation.
+ */
 static bool
 stop_all(struct ask *ask, const pid_t *pids, size_t count)
 {
 	static struct victims v;
-	const bool is_fine = reach_send(pids, count, "status", add_victim, &v);
+	const bool is_fine = tracer_send(pids, count, "status", add_victim, &v);
 
 	if (v.named_count != 0 && !is_agreed(ask))
 		return false;

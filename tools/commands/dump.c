@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - hatf dump: the records of a trace, one a line */
+/* dump.c - hatf dump: print the records of a trace, one per line */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
 #include "tools/trace/cutoff.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Records a batch. */
+/* Records per batch. */
 #define BATCH 512
 
 enum {
@@ -57,17 +57,17 @@ static const struct opt_page page = {
 
 struct dump {
 	struct out *out;
-	uint64_t from, count; /* records but metadata */
-	uint64_t number;      /* of the next of these */
+	uint64_t from, count; /* records other than metadata */
+	uint64_t number;      /* number of the next record */
 	bool meta;
 	struct hatf_reader_options reading;
-	bool ours;		    /* attributes are FORMAT.md's */
-	const char *format;	    /* of libhatf; NULL: text */
+	bool ours;		    /* attributes are as in FORMAT.md */
+	const char *format;	    /* format of libhatf; NULL: text */
 	struct hatf_writer *writer; /* NULL: text */
 	struct progress progress;
 };
 
-/* One key of the attribute bytes, or NULL. */
+/* Return the name of an attribute key, or NULL. */
 static const char *
 attribute_name(uint8_t key)
 {
@@ -133,7 +133,7 @@ print_attribute(struct out *o, const struct hatf_attr_item *item)
 	}
 }
 
-/* Attributes of other producers, and what is malformed, are shown as bytes. */
+/* Print the attributes of other producers, and malformed ones, as bytes. */
 static void
 print_attributes(const struct dump *d, const struct hatf_record *r)
 {
@@ -233,12 +233,12 @@ print_metadata(struct out *o, const struct hatf_metadata *m)
 		out_hex(o, m->value);
 	else
 		out_u64(o, m->value);
-	/* A stride may well be negative: modulo 2^64, as the format has it. */
+	/* A stride is modulo 2^64, so it may be negative. */
 	if (m->argument == HATF_STRIDE)
 		out_printf(o, " stride=%" PRId64, (int64_t)m->stride);
 }
 
-/* Is this record to be shown? */
+/* Was this record selected? */
 static bool
 is_wanted(const struct dump *d, const struct hatf_record *r)
 {
@@ -271,8 +271,8 @@ print_record(const struct dump *d, const struct hatf_record *r)
 }
 
 /*
- * Returns false once all that was asked for has been shown.  Records that a writer
- * is to write are moved to the front of the batch.
+ * Print or collect the selected records of a batch.  Records for a writer are
+ * moved to the front of the batch.  False once all selected records are done.
  */
 static bool
 dump_batch(struct dump *d, struct hatf_record *records, size_t n)
@@ -307,7 +307,7 @@ show_progress(struct dump *d, const struct hatf_reader *reader)
 	progress_update(&d->progress, stats.file_nbytes, d->number);
 }
 
-/* The caveats that come with the trace, once all of it has been read. */
+/* Print the caveats about the trace, after all of it was read. */
 static int
 report_end(const char *path, const struct hatf_reader *reader,
 	   enum hatf_status status)
@@ -316,15 +316,16 @@ report_end(const char *path, const struct hatf_reader *reader,
 
 	hatf_reader_get_stats(reader, &stats);
 	if (stats.lost_count != 0)
-		speak("%s: %" PRIu64 " events were lost while recording",
-		      speak_path(path), stats.lost_count);
+		message_print("%s: %" PRIu64
+			      " events were lost while recording",
+			      message_path(path), stats.lost_count);
 	if (status != HATF_END) {
-		cutoff_speak(path, hatf_reader_error(reader));
+		cutoff_report(path, hatf_reader_error(reader));
 		return EXIT_BAD_INPUT;
 	}
 	if (!stats.complete && stats.lost_count == 0)
-		speak("%s: the trace says that it is not complete",
-		      speak_path(path));
+		message_print("%s: the trace says that it is not complete",
+			      message_path(path));
 	return stats.complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
@@ -350,7 +351,7 @@ dump_reader(struct dump *d, const char *path, struct hatf_reader *reader)
 	return report_end(path, reader, status);
 }
 
-/* The records alone: what is cut out of a trace has no header. */
+/* Open a writer for records without a header: an excerpt has none. */
 static bool
 open_writer(struct dump *d)
 {
@@ -366,7 +367,7 @@ open_writer(struct dump *d)
 	if (d->format == NULL ||
 	    hatf_writer_open("-", &o, &d->writer, &err) == HATF_OK)
 		return true;
-	speak_error("standard output", &err);
+	message_error("standard output", &err);
 	return false;
 }
 
@@ -377,9 +378,9 @@ close_writer(struct dump *d, int exit_status)
 
 	if (hatf_writer_close(d->writer, &err) == HATF_OK)
 		return exit_status;
-	/* A reader that has seen enough is no error to talk about. */
+	/* A closed pipe is not an error: the reader may stop early. */
 	if (err.status != HATF_IO || err.sys_errno != EPIPE)
-		speak_error("standard output", &err);
+		message_error("standard output", &err);
 	return EXIT_BAD_INPUT;
 }
 
@@ -394,7 +395,7 @@ dump_file(struct dump *d, const char *path)
 	if (metadata)
 		d->reading.flags |= HATF_READER_METADATA;
 	if (hatf_reader_open(path, &d->reading, &reader, &err) != HATF_OK) {
-		speak_error(path, &err);
+		message_error(path, &err);
 		return EXIT_BAD_INPUT;
 	}
 	hatf_reader_get_stats(reader, &stats);
@@ -411,7 +412,7 @@ dump_file(struct dump *d, const char *path)
 	return close_writer(d, exit_status);
 }
 
-/* "text" is no format of the library. */
+/* "text" is not a format of the library. */
 static bool
 take_format(struct dump *d, const char *value)
 {

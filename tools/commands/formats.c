@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formats.c - hatf formats: which formats there are, and what they keep */
+/* formats.c - hatf formats: list the formats and the fields that they keep */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
 #include "tools/trace/kept_fields.h"
@@ -34,7 +34,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* "    keeps  size, address\n" of the bits that are set. */
+/* Print " keeps size, address\n" for the bits that are set. */
 static void
 print_list(struct out *o, const char *title, unsigned bits)
 {
@@ -46,7 +46,7 @@ print_list(struct out *o, const char *title, unsigned bits)
 	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++) {
 		if ((bits >> bit & 1) == 0)
 			continue;
-		out_printf(o, "%s%s", between, keeping_name(bit));
+		out_printf(o, "%s%s", between, kept_fields_name(bit));
 		between = ", ";
 	}
 	out_str(o, "\n");
@@ -82,8 +82,8 @@ json_list(unsigned bits)
 
 	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++)
 		if (bits >> bit & 1)
-			json_array_append_new(list,
-					      json_string(keeping_name(bit)));
+			json_array_append_new(
+				list, json_string(kept_fields_name(bit)));
 	if (json_array_size(list) == (size_t)__builtin_popcount(bits))
 		return list;
 	json_decref(list);
@@ -143,7 +143,7 @@ command_formats(int argc, char **argv)
 	if (first < 0)
 		return exit_status;
 	if (first != argc)
-		return opt_complain(&page, "nothing is wanted but options");
+		return opt_complain(&page, "unexpected argument");
 	for (unsigned i = 0; hatf_format_get(i, &f); i++) {
 		if (!json)
 			print_text(o, &f);

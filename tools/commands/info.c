@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c - hatf info: what a trace holds, in figures */
+/* info.c - hatf info: print the figures of a trace */
 #include "tools/commands/commands.h"
 #include "tools/trace/name_hint.h"
 #include "tools/trace/scan.h"
@@ -44,13 +44,13 @@ static const struct opt_page page = {
 	options
 };
 
-/* What was asked for. */
+/* The options. */
 struct ask {
 	bool json, no_parent;
 	struct hatf_reader_options reading;
 };
 
-/* All there is to tell about one trace. */
+/* Everything that is known about one trace. */
 struct info {
 	const struct scan *scan;
 	struct hatf_reader_stats read;
@@ -59,16 +59,16 @@ struct info {
 	uint64_t duration_ns;
 	bool has_duration;
 	bool complete;
-	uint64_t writer;		   /* see scan_writer() */
-	uint64_t frame_count, stack_count; /* that the comments define */
+	uint64_t writer;		   /* process id, see scan_writer() */
+	uint64_t frame_count, stack_count; /* defined by comments */
 };
 
-/* Count what comments of ours define. */
+/* Count the frames and stacks that our comments define. */
 static void
 note_definitions(struct info *info, size_t n)
 {
 	static const char frame[] = "HATF frame\n", stack[] = "HATF stack\n";
-	const size_t nbytes = sizeof(frame) - 1; /* of both */
+	const size_t nbytes = sizeof(frame) - 1; /* of both prefixes */
 
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_event *const e = &info->scan->batch[i];
@@ -112,7 +112,7 @@ header(const struct info *info, const char *key)
 	return hatf_reader_header(info->scan->reader, key);
 }
 
-/* Of the words that were allocated, how many are looked at? */
+/* Fraction of allocated words that were sampled. */
 static double
 sample_rate(const struct info *info)
 {
@@ -125,7 +125,7 @@ is_sampled(const struct info *info)
 	return sample_rate(info) < 1;
 }
 
-/* Has the trace all blocks that lived when it began? */
+/* Does the trace have all blocks that were live when it began? */
 static bool
 knows_start(const struct info *info)
 {
@@ -158,7 +158,7 @@ json_records(const struct info *info)
 	return NULL;
 }
 
-/* The number that the header has there, or null. */
+/* Return the number under 'key' in the header, or null. */
 static json_t *
 json_number(const struct info *info, const char *key)
 {
@@ -173,7 +173,10 @@ json_number(const struct info *info, const char *key)
 	return *end == '\0' ? json_u64(n) : json_null();
 }
 
-/* What a segment begins with; null if it begins with nothing, though blocks lived. */
+/*
+ * Return how a segment begins; null if it carries no blocks although some were
+ * live.
+ */
 static json_t *
 json_carried(const struct info *info, uint64_t n)
 {
@@ -338,7 +341,7 @@ print_sampling(struct out *o, const struct info *info)
 static void
 print_advice(struct out *o, const struct info *info)
 {
-	const char *const advice = advice_on(info->scan->reader);
+	const char *const advice = name_hint_find(info->scan->reader);
 
 	if (advice == NULL)
 		return;
@@ -410,7 +413,7 @@ print_live(struct out *o, const struct info *info)
 		label(o, "live at the start");
 		print_objects(o, seen->start_live_count,
 			      seen->start_live_nbytes);
-		out_str(o, " of the parent's\n");
+		out_str(o, " of the parent\n");
 	} else if (seen->heritage != HATF_HERITAGE_NONE) {
 		label(o, "live at the start");
 		out_printf(o, "unknown: %s\n",
@@ -419,7 +422,7 @@ print_live(struct out *o, const struct info *info)
 	label(o, "live at the end");
 	print_objects(o, seen->live_count, seen->live_nbytes);
 	if (seen->inherited_live_count != 0) {
-		out_str(o, ", of these the parent's: ");
+		out_str(o, ", of these inherited: ");
 		print_objects(o, seen->inherited_live_count,
 			      seen->inherited_live_nbytes);
 	}
@@ -453,7 +456,7 @@ print_human(struct out *o, const struct info *info, bool first)
 {
 	if (!first)
 		out_str(o, "\n");
-	out_text(o, speak_path(info->scan->path));
+	out_text(o, message_path(info->scan->path));
 	out_printf(o, ": %s%s%s%s, %s\n", format_name(info),
 		   is_hatf(info) ? " 1.0" : "",
 		   info->read.compressed ? ", " : "",
@@ -471,7 +474,7 @@ print_human(struct out *o, const struct info *info, bool first)
 	print_sizes(o, info);
 }
 
-/* Returns the exit status for this file. */
+/* Print one file.  Return its exit status. */
 static int
 info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 {
@@ -497,10 +500,10 @@ info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 		print_human(o, &info, first);
 	else if (!print_json(o, &info))
 		exit_status = EXIT_BAD_INPUT;
-	/* In order, when both go to the same place. */
+	/* Keep the order if both streams go to the same place. */
 	out_flush(o);
 	if (fault != NULL)
-		speak("%s: %s", speak_path(path), fault);
+		message_print("%s: %s", message_path(path), fault);
 	scan_close(s);
 	return exit_status;
 }
@@ -537,7 +540,7 @@ command_info(int argc, char **argv)
 	struct scan *const s = malloc(sizeof(*s));
 
 	if (s == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++)

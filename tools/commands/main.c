@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hatf.c - the command 'hatf': find the subcommand and run it */
+/* main.c - the command 'hatf': find the subcommand and run it */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
 #include "tools/ui/message.h"
@@ -9,7 +9,7 @@
 
 struct command {
 	const char *name;
-	const char *speaker; /* how its messages begin */
+	const char *speaker; /* prefix of its messages */
 	const char *purpose;
 	int (*run)(int argc, char **argv);
 };
@@ -65,13 +65,13 @@ main(int argc, char **argv)
 	const char *const name = argc > 1 ? argv[1] : NULL;
 
 	if (name == NULL) {
-		speak("a command is missing (see 'hatf --help')");
+		message_print("a command is missing (see 'hatf --help')");
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		if (strcmp(name, commands[i].name) != 0)
 			continue;
-		speak_as(commands[i].speaker);
+		message_set_command(commands[i].speaker);
 		return commands[i].run(argc - 1, argv + 1);
 	}
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
@@ -81,7 +81,7 @@ main(int argc, char **argv)
 		out_str(out_stdout(), "hatf " HATF_VERSION "\n");
 		return out_finish(out_stdout(), EXIT_FINE);
 	}
-	speak("unknown %s '%s' (see 'hatf --help')",
-	      name[0] == '-' ? "option" : "command", name);
+	message_print("unknown %s '%s' (see 'hatf --help')",
+		      name[0] == '-' ? "option" : "command", name);
 	return EXIT_USAGE;
 }

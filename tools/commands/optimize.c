@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* optimize.c - hatf optimize: the same trace, smaller */
+/* optimize.c - hatf optimize: write the same trace in a smaller file */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
 #include "tools/trace/rewrite.h"
@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Records a batch. */
+/* Records per batch. */
 #define BATCH 512
 
-/* Bytes to copy at a time. */
+/* Bytes copied at a time. */
 #define COPY_NBYTES (1 << 20)
 
 enum {
@@ -100,7 +100,10 @@ print_nbytes(const char *what, uint64_t before, uint64_t after)
 	out_str(o, "\n");
 }
 
-/* What OUT came to is only known by reading it.  False if it is no file. */
+/*
+ * Get the size of OUT, which is only known after reading it.  False if it is
+ * not a regular file.
+ */
 static bool
 measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
 {
@@ -114,7 +117,7 @@ measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
 	    !S_ISREG(st.st_mode))
 		return false;
 	if (hatf_reader_open(r->out, &r->reading, &reader, &err) != HATF_OK) {
-		speak_error(r->out, &err);
+		message_error(r->out, &err);
 		return false;
 	}
 	while (hatf_reader_read(reader, records, BATCH, &n) == HATF_OK)
@@ -124,7 +127,7 @@ measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
 	return true;
 }
 
-/* Could OUT be the bytes of IN, and would that be smaller? */
+/* Would a copy of IN be valid as OUT, and smaller? */
 static bool
 is_input_better(const struct rewrite *r,
 		const struct hatf_reader_stats *written)
@@ -152,7 +155,7 @@ copy_bytes(int in, int out)
 	return n == 0;
 }
 
-/* Make OUT a copy of IN.  False if that fails, which has been said. */
+/* Copy IN to OUT.  On failure print an error message and return false. */
 static bool
 copy_input(const struct rewrite *r)
 {
@@ -167,8 +170,8 @@ copy_input(const struct rewrite *r)
 		err.sys_errno = errno;
 	}
 	if (!is_fine)
-		speak("%s: %s", speak_path(in >= 0 ? r->out : r->in),
-		      strerror(err.sys_errno));
+		message_print("%s: %s", message_path(in >= 0 ? r->out : r->in),
+			      strerror(err.sys_errno));
 	if (in >= 0)
 		close(in);
 	if (out >= 0)
@@ -176,7 +179,7 @@ copy_input(const struct rewrite *r)
 	return is_fine;
 }
 
-/* Is 'path', whose name does not say so, compressed? */
+/* Is 'path' compressed although its name does not say so? */
 static bool
 is_compressed_unsaid(const char *path)
 {
@@ -186,7 +189,7 @@ is_compressed_unsaid(const char *path)
 	const char *compression;
 	const char *const format = hatf_format_of_path(path, &compression);
 
-	/* A pipe gives its bytes only once. */
+	/* The bytes of a pipe can be read only once. */
 	if (format == NULL || compression != NULL || stat(path, &st) != 0 ||
 	    !S_ISREG(st.st_mode) ||
 	    hatf_reader_open(path, NULL, &reader, NULL) != HATF_OK)
@@ -216,19 +219,20 @@ command_optimize(int argc, char **argv)
 	r.out = argv[first + 1];
 	format = hatf_format_of_path(r.out, &compression);
 	if (format != NULL && strcmp(format, "hatf") != 0)
-		return opt_complain(&page, "'%s' is no name for HATF", r.out);
+		return opt_complain(&page, "'%s' is not a name for HATF",
+				    r.out);
 	r.options.plain |= format != NULL && compression == NULL &&
 			   !is_compressed_unsaid(r.in);
 	exit_status = rewrite_trace(&r);
 	if (!r.is_written || !measure(&r, &written))
 		return exit_status;
-	/* A placement that is named is what the user wants, at any size. */
+	/* Keep a placement that the user named, whatever the size. */
 	if (strcmp(r.options.placement, "smallest") == 0 &&
 	    is_input_better(&r, &written)) {
 		if (!copy_input(&r))
 			return EXIT_BAD_INPUT;
-		speak("%s: already the smallest: %s is a copy of it",
-		      speak_path(r.in), speak_path(r.out));
+		message_print("%s: already the smallest: %s is a copy of it",
+			      message_path(r.in), message_path(r.out));
 		written = r.read;
 	}
 	print_nbytes("HATF", r.read.hatf_nbytes, written.hatf_nbytes);

@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where 'make install' puts libraries. */
+/* Directory in which 'make install' puts libraries. */
 #ifndef LIBDIR_STRING
 #define LIBDIR_STRING "/usr/local/lib"
 #endif
@@ -91,13 +91,13 @@ static const struct opt_page page = {
 	options
 };
 
-/* An option is passed on as a variable, once it is known to be right. */
+/* Check the value of an option and pass it on as a variable. */
 static bool
 pass_on(const char *variable, const char *value)
 {
 	if (setenv(variable, value, 1) == 0)
 		return true;
-	speak("%s: %s", variable, strerror(errno));
+	message_print("%s: %s", variable, strerror(errno));
 	return false;
 }
 
@@ -108,7 +108,7 @@ take(const char *option, const char *variable, const char *value)
 	       pass_on(variable, value);
 }
 
-/* Unlike the recorder, take suffixes in lower case, too. */
+/* Accept suffixes in lower case, which the recorder does not. */
 static bool
 take_buffer(const char *value)
 {
@@ -121,7 +121,7 @@ take_buffer(const char *value)
 	return take("--buffer", "HATFTRACE_BUFFER", text);
 }
 
-/* A capital letter is the recorder's mark, and no user's. */
+/* Only the recorder uses a capital letter, as a mark; users may not. */
 static bool
 take_follow(const char *value)
 {
@@ -131,8 +131,8 @@ take_follow(const char *value)
 }
 
 /*
- * The command is the first process of a new tree, also if we come from a traced
- * one, which has marked the variable with a capital letter.
+ * Make the command the first process of a new tree.  If 'hatf record' itself is
+ * traced, its tracer has marked the variable with a capital letter.
  */
 static bool
 begin_tree(void)
@@ -145,7 +145,7 @@ begin_tree(void)
 		return true;
 	value = strdup(old);
 	if (value == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	value[0] = (char)(value[0] - 'A' + 'a');
@@ -154,7 +154,7 @@ begin_tree(void)
 	return ok;
 }
 
-/* Is the command itself left out for its name? */
+/* Does a filter exclude the command itself by its name? */
 static bool
 is_excluded(const char *command)
 {
@@ -198,7 +198,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Write to 'lib' the path of libhatftrace.so in that directory, if it exists. */
+/*
+ * Write the path of libhatftrace.so in that directory to 'lib', if it exists.
+ */
 static bool
 library_in(const char *dir, const char *below, char lib[PATH_MAX])
 {
@@ -218,7 +220,7 @@ find_library(char lib[PATH_MAX])
 	if (forced != NULL && forced[0] != '\0') {
 		if (realpath(forced, lib) != NULL)
 			return true;
-		speak("HATFTRACE_LIB: %s: %s", forced, strerror(errno));
+		message_print("HATFTRACE_LIB: %s: %s", forced, strerror(errno));
 		return false;
 	}
 	n = readlink("/proc/self/exe", dir, sizeof(dir) - 1);
@@ -230,13 +232,13 @@ find_library(char lib[PATH_MAX])
 	}
 	if (library_in(LIBDIR_STRING, "", lib))
 		return true;
-	speak(LIBRARY
-	      " is neither beside this program nor in ../lib or " LIBDIR_STRING
-	      " (HATFTRACE_LIB can name it)");
+	message_print(LIBRARY " is neither in this program's directory nor in "
+			      "../lib or " LIBDIR_STRING
+			      " (set HATFTRACE_LIB to its path)");
 	return false;
 }
 
-/* Put the library first in LD_PRELOAD and keep what is there. */
+/* Prepend the library to LD_PRELOAD. */
 static bool
 set_preload(void)
 {
@@ -247,19 +249,20 @@ set_preload(void)
 	if (!find_library(lib))
 		return false;
 	if (!program_is_library(lib)) {
-		speak("%s: not a library that can be loaded here", lib);
+		message_print("%s: not a library that can be loaded here", lib);
 		return false;
 	}
 	if (strpbrk(lib, " :") != NULL) {
-		speak("%s: LD_PRELOAD cannot hold a path with a blank or a "
-		      "colon",
-		      lib);
+		message_print(
+			"%s: LD_PRELOAD cannot hold a path with a blank or a "
+			"colon",
+			lib);
 		return false;
 	}
 	if (others == NULL || others[0] == '\0')
 		return pass_on("LD_PRELOAD", lib);
 	if (asprintf(&value, "%s:%s", lib, others) < 0) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 
@@ -269,8 +272,11 @@ set_preload(void)
 	return ok;
 }
 
-/* The template to use, absolute and tried; NULL if it cannot be, which has been
- * said.  '*usage_ret' tells if it was wrong as a template. */
+/*
+ * Return the absolute template after checking that files can be created.  On
+ * failure print an error message and return NULL; '*usage_ret' is true if the
+ * template itself was wrong.
+ */
 static char *
 prepare_output(const char *option, bool *usage_ret)
 {
@@ -294,7 +300,7 @@ prepare_output(const char *option, bool *usage_ret)
 	return NULL;
 }
 
-/* Was it to record only when told to? */
+/* Was recording to start only by an order? */
 static bool
 is_dormant(void)
 {
@@ -303,46 +309,48 @@ is_dormant(void)
 	return start != NULL && strcmp(start, "off") == 0;
 }
 
-/* What is run, and what was found out before. */
+/* The command and what was found out about it before it ran. */
 struct job {
 	const char *text;	 /* template */
 	const char *command;	 /* argv[0] */
-	const char *untraceable; /* why, or NULL */
-	struct absence absence;	 /* what will be known of missing traces */
+	const char *untraceable; /* reason, or NULL */
+	struct absence absence;	 /* watches for removed traces */
 	struct notebook notebook;
 };
 
-/* The process of the command has none. */
+/* Report that the command's own process has no trace. */
 static void
 tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
-	/* That it has none was said before it ran. */
+	/* The reason was printed before the command ran. */
 	if (job->untraceable != NULL && others[0] == '\0')
 		return;
 	if (job->untraceable != NULL)
-		speak("%s left no trace: it is %s%s", job->command,
-		      job->untraceable, others);
+		message_print("%s left no trace: it is %s%s", job->command,
+			      job->untraceable, others);
 	else
-		absence_tell(&job->absence, job->command, l, others,
-			     job->notebook.own_is_lost);
+		absence_explain(&job->absence, job->command, l, others,
+				job->notebook.own_is_lost);
 }
 
-/* The command is not to be traced, so the others are all that there is to be. */
+/* The command itself is not traced: report its children only. */
 static bool
 report_excluded(const struct job *job, const struct collection *c)
 {
 	const size_t n = c->descendant_count;
 
 	if (n == 0)
-		speak("%s is not to be traced, and nothing else left a trace",
-		      job->command);
+		message_print("%s is excluded from tracing, and nothing else "
+			      "left a trace",
+			      job->command);
 	else
-		speak("%s is not to be traced; %zu %s of child processes",
-		      job->command, n, n == 1 ? "trace" : "traces");
+		message_print("%s is excluded from tracing; %zu %s of child "
+			      "processes",
+			      job->command, n, n == 1 ? "trace" : "traces");
 	return n != 0 && summary_check_children(c);
 }
 
-/* False if there is a trace missing or not complete. */
+/* Report all traces.  False if a trace is missing or incomplete. */
 static bool
 report(struct job *job, const struct launch *l)
 {
@@ -351,17 +359,17 @@ report(struct job *job, const struct launch *l)
 	bool ok = true;
 
 	if (!collect(&c, job->text, l)) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		collect_free(&c);
 		return false;
 	}
 	notebook_read(&job->notebook, &c, l);
 	mend_traces(&c, l);
 	notebook_find_vanished(&job->notebook, &c);
-	notebook_tell(&job->notebook);
+	notebook_report(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {
-		speak("%s left no trace: nobody told it to start",
-		      job->command);
+		message_print("%s left no trace: no order to start arrived",
+			      job->command);
 	} else if (c.own_count == 0 && is_excluded(job->command)) {
 		ok = report_excluded(job, &c);
 	} else if (c.own_count == 0) {
@@ -369,14 +377,14 @@ report(struct job *job, const struct launch *l)
 		summary_describe_others(&c, others, sizeof(others));
 		tell_missing(job, l, others);
 	} else {
-		ok = summary_tell_own(&c);
+		ok = summary_report_own(&c);
 	}
-	insides_tell(&c);
+	insides_report(&c);
 	collect_free(&c);
 	return ok;
 }
 
-/* Run the command, report, and return what to exit with. */
+/* Run the command and report.  Return the exit status. */
 static int
 run_job(struct job *job, char **argv)
 {
@@ -385,10 +393,10 @@ run_job(struct job *job, char **argv)
 	if (!launch_run(argv, &l))
 		return EXIT_BAD_INPUT;
 	if (l.exec_errno != 0) {
-		speak("%s: %s", argv[0], strerror(l.exec_errno));
+		message_print("%s: %s", argv[0], strerror(l.exec_errno));
 		return launch_pass_on(&l);
 	}
-	/* Of what was killed. */
+	/* Remove the sockets of killed processes. */
 	sockets_sweep();
 	if (!report(job, &l) && launch_succeeded(&l))
 		return EXIT_BAD_INPUT;
@@ -406,27 +414,28 @@ run(char **argv, const char *text)
 	int exit_status;
 
 	if (job.untraceable != NULL)
-		speak("%s is %s: it runs untraced", argv[0], job.untraceable);
+		message_print("%s is %s: it runs untraced", argv[0],
+			      job.untraceable);
 	absence_begin(&job.absence, text);
 	notebook_begin(&job.notebook, text);
-	job.notebook.own_is_told = job.untraceable != NULL;
+	job.notebook.own_is_reported = job.untraceable != NULL;
 	exit_status = run_job(&job, argv);
 	notebook_end(&job.notebook);
 	absence_end(&job.absence);
 	return exit_status;
 }
 
-/* Valgrind knows nothing of the kind of thread that the tracer makes. */
+/* Refuse valgrind: it does not support the tracer's kind of thread. */
 static int
 run_valgrind(char **argv)
 {
 	struct launch l;
 
-	speak("%s: programs under valgrind are not traced", argv[0]);
+	message_print("%s: programs under valgrind are not traced", argv[0]);
 	if (!launch_run(argv, &l))
 		return EXIT_BAD_INPUT;
 	if (l.exec_errno != 0)
-		speak("%s: %s", argv[0], strerror(l.exec_errno));
+		message_print("%s: %s", argv[0], strerror(l.exec_errno));
 	return launch_succeeded(&l) ? EXIT_BAD_INPUT : launch_pass_on(&l);
 }
 

@@ -54,7 +54,7 @@ static const struct opt_page page = {
 };
 
 struct recover {
-	unsigned flags; /* of hatf_recover() */
+	unsigned flags; /* for hatf_recover() */
 	const char *rings;
 };
 
@@ -107,7 +107,7 @@ report(const struct recover *c, const char *rings,
 	if (found->gap_nbytes != 0)
 		out_printf(o,
 			   ", its last %" PRIu64
-			   " bytes are not there (power loss?)",
+			   " bytes are missing (power loss?)",
 			   found->gap_nbytes);
 	else if (found->cut_nbytes != 0)
 		out_printf(o, ", %" PRIu64 " bytes of a torn block replaced",
@@ -127,41 +127,41 @@ complain(const char *rings, const char *trace,
 	switch (err->status) {
 	case HATF_BAD_RINGS:
 	case HATF_LIMIT:
-		speak("%s: offset 0x%" PRIx64 ": %s: %s", rings,
-		      err->file_offset, err->field,
-		      hatf_status_text(err->status));
+		message_print("%s: offset 0x%" PRIx64 ": %s: %s", rings,
+			      err->file_offset, err->field,
+			      hatf_status_text(err->status));
 		break;
 	case HATF_IN_USE:
-		speak("%s: process %" PRIu64 ": %s", rings, found->pid,
-		      hatf_status_text(err->status));
+		message_print("%s: process %" PRIu64 ": %s", rings, found->pid,
+			      hatf_status_text(err->status));
 		break;
 	case HATF_OTHER_BOOT:
-		speak("%s: %s (see --force)", rings,
-		      hatf_status_text(err->status));
+		message_print("%s: %s (see --force)", rings,
+			      hatf_status_text(err->status));
 		break;
 	case HATF_OTHER_RINGS:
-		/* It is that, by its beginning, but not all of it. */
+		/* The file starts like a ring file but is truncated. */
 		if (err->field != NULL)
-			speak("%s: is not as long as %s says, or not the same: "
-			      "it cannot be completed",
-			      named, rings);
+			message_print("%s: is not as long as %s says, or not "
+				      "the same: "
+				      "it cannot be completed",
+				      named, rings);
 		else
-			speak("%s: not the trace that %s belongs to", named,
-			      rings);
+			message_print("%s: not the trace of %s", named, rings);
 		break;
 	case HATF_IO:
-		/* Of the two, the one that is not there is the trace. */
+		/* Two files are involved; the missing one is the trace. */
 		if (err->sys_errno == ENOENT && named[0] != '\0' &&
 		    is_there(rings)) {
-			speak("%s: %s; if the trace is gone, %s is of no use "
-			      "and can be removed",
-			      named, strerror(ENOENT), rings);
+			message_print("%s: %s; if the trace is gone, %s is "
+				      "useless and can be removed",
+				      named, strerror(ENOENT), rings);
 			break;
 		}
 		__attribute__((fallthrough));
 	default:
-		speak("%s: %s", named[0] != '\0' ? named : rings,
-		      speak_error_text(err, buf, sizeof(buf)));
+		message_print("%s: %s", named[0] != '\0' ? named : rings,
+			      message_error_text(err, buf, sizeof(buf)));
 	}
 }
 
@@ -176,13 +176,13 @@ recover_from(const struct recover *c, const char *rings, const char *trace)
 		return EXIT_BAD_INPUT;
 	}
 	report(c, rings, &found);
-	/* In order, when both go to the same place. */
+	/* Keep the order if both streams go to the same place. */
 	out_flush(out_stdout());
 	return found.complete || found.trace[0] == '\0' ? EXIT_FINE
 							: EXIT_BAD_INPUT;
 }
 
-/* "; x.s0000.hatf.gz.rings is that of x.s0003.hatf.gz" */
+/* Print "; x.s0000.hatf.gz.rings is that of x.s0003.hatf.gz". */
 static void
 tell_owner(const char *trace)
 {
@@ -204,7 +204,7 @@ tell_owner(const char *trace)
 	out_text(out_stdout(), slash != NULL ? slash + 1 : rings.trace);
 }
 
-/* There is no ring file: is there need for one? */
+/* Handle a trace without a ring file: does it need one? */
 static int
 judge_trace(const char *trace)
 {
@@ -216,7 +216,7 @@ judge_trace(const char *trace)
 
 	status = hatf_reader_open(trace, NULL, &reader, &err);
 	if (status != HATF_OK) {
-		speak_error(trace, &err);
+		message_error(trace, &err);
 		return EXIT_BAD_INPUT;
 	}
 	while ((status = hatf_reader_read(reader, records, 64, &n)) == HATF_OK)
@@ -228,13 +228,14 @@ judge_trace(const char *trace)
 		out_str(out_stdout(), "\n");
 		out_flush(out_stdout());
 	} else {
-		speak("%s: no ring file for it is found (see --rings)", trace);
+		message_print("%s: its ring file was not found (see --rings)",
+			      trace);
 	}
 	hatf_reader_close(reader);
 	return status == HATF_END ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
-/* The ring file of 'trace' in the directory that --rings names. */
+/* Find the ring file of 'trace' in the directory that --rings names. */
 static bool
 find_there(const char *dir, const char *trace, char *path, size_t nbytes)
 {
@@ -245,7 +246,7 @@ find_there(const char *dir, const char *trace, char *path, size_t nbytes)
 	return n > 0 && (size_t)n < nbytes && is_there(path);
 }
 
-/* Its path into 'path'. */
+/* Write the path of the ring file to 'path'. */
 static bool
 find_rings(const struct recover *c, const char *trace, char *path,
 	   size_t nbytes)
@@ -269,7 +270,7 @@ recover_file(const struct recover *c, const char *file)
 	return judge_trace(file);
 }
 
-/* A trace as a recorder makes them?  Nothing is said of what is none. */
+/* Is it a trace by our recorder?  Print nothing if not. */
 static bool
 is_recorded(const char *path)
 {
@@ -285,30 +286,31 @@ is_recorded(const char *path)
 }
 
 /*
- * A file in a directory, after all ring files there: a trace that has no trailer and
- * no ring file either.  If it has one, that has been dealt with, for good or bad.
+ * Handle a file in a directory, after all ring files there: report a trace that
+ * has neither a trailer nor a ring file.  A trace with a ring file has been
+ * handled, successfully or not.
  */
 static int
 judge_file(const struct recover *c, const char *path)
 {
-	struct tail tail;
+	struct trailer tail;
 	char rings[PATH_MAX];
 
-	if (!is_recorded(path) || tail_read(path, true, &tail))
+	if (!is_recorded(path) || trailer_read(path, true, &tail))
 		return EXIT_FINE;
 	if (find_rings(c, path, rings, sizeof(rings))) {
 		const char *const slash = strrchr(path, '/');
 		const size_t n = (size_t)(slash - path);
 
-		/* One elsewhere was not in the list. */
+		/* A ring file elsewhere was not in the list. */
 		if (strncmp(rings, path, n + 1) == 0 &&
 		    strchr(rings + n + 1, '/') == NULL)
 			return EXIT_FINE;
 		return recover_from(c, rings, path);
 	}
-	speak("%s: has no trailer, and no ring file for it is found (see "
-	      "--rings)",
-	      path);
+	message_print("%s: has no trailer, and its ring file was not found "
+		      "(see --rings)",
+		      path);
 	return EXIT_BAD_INPUT;
 }
 
@@ -330,7 +332,7 @@ recover_ring_file(const struct recover *c, const char *path)
 	return recover_from(c, path, NULL);
 }
 
-/* Each entry of 'dir' that 'select' takes. */
+/* Handle each entry of 'dir' that 'select' accepts. */
 static int
 for_each(const struct recover *c, const char *dir,
 	 int (*select)(const struct dirent *entry),
@@ -341,7 +343,7 @@ for_each(const struct recover *c, const char *dir,
 	int exit_status = EXIT_FINE;
 
 	if (n < 0) {
-		speak("%s: cannot be read", dir);
+		message_print("%s: cannot be read", dir);
 		return EXIT_BAD_INPUT;
 	}
 	for (int i = 0; i < n; i++) {

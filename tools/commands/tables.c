@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - hatf tables: the paper's tables for these traces */
+/* tables.c - hatf tables: print the paper's tables for the given traces */
 #include "tools/commands/commands.h"
 #include "tools/measure/samples.h"
 #include "tools/paper/report.h"
@@ -63,7 +63,7 @@ static const struct opt_page page = {
 
 struct tables {
 	struct report report;
-	enum grid_format format;
+	enum table_format format;
 	uint64_t runs, jobs;
 	const char *csv_path; /* NULL: none */
 	bool failed;
@@ -82,7 +82,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 			return false;
 		for (unsigned i = 0; formats[i] != NULL; i++)
 			if (strcmp(value, formats[i]) == 0)
-				t->format = (enum grid_format)i;
+				t->format = (enum table_format)i;
 		return true;
 	case OPT_RUNS:
 		return opt_parse_u64("--runs", value, &t->runs);
@@ -96,7 +96,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* "python3" for "traces/python3.hatf.gz"; NULL without memory. */
+/* Return "python3" for "traces/python3.hatf.gz"; NULL if out of memory. */
 static char *
 make_name(const char *path)
 {
@@ -115,7 +115,7 @@ make_name(const char *path)
 	return name;
 }
 
-/* What goes wrong has been said, and leaves figures unknown. */
+/* Measure one trace.  Report errors; figures that failed stay unknown. */
 static void
 measure(struct tables *t, struct measured *m, const struct spool *trace)
 {
@@ -136,7 +136,7 @@ measure(struct tables *t, struct measured *m, const struct spool *trace)
 	excerpt_free(&x);
 }
 
-/* A trace that cannot be read at all has no row. */
+/* Add a trace.  A trace that cannot be read at all gets no row. */
 static void
 take_trace(struct tables *t, const char *path)
 {
@@ -150,7 +150,7 @@ take_trace(struct tables *t, const char *path)
 		return;
 	}
 	if (spool_reader(&trace, 0, &reader, &err) != HATF_OK) {
-		speak_error(path, &err);
+		message_error(path, &err);
 		t->failed = true;
 	} else {
 		hatf_reader_close(reader);
@@ -159,18 +159,18 @@ take_trace(struct tables *t, const char *path)
 			measure(t, m, &trace);
 			t->report.count++;
 		} else {
-			speak("%s", hatf_status_text(HATF_NO_MEMORY));
+			message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 			t->failed = true;
 		}
 	}
 	spool_close(&trace);
 }
 
-/* Whether a file begins as what write_csv() writes. */
+/* Does the file start like the output of write_csv()? */
 static bool
 is_ours(int fd)
 {
-	static const char want[] = GRID_CSV_HEADER;
+	static const char want[] = TABLE_CSV_HEADER;
 	char got[sizeof(want) - 1];
 	const ssize_t n = pread(fd, got, sizeof(got), 0);
 
@@ -178,8 +178,9 @@ is_ours(int fd)
 }
 
 /*
- * Whether the figures may go to 't->csv_path': a name that was forgotten before
- * '*.hatf.gz' must not cost a trace.  False after saying why not.
+ * May the figures be written to 't->csv_path'?  If the user forgot the name
+ * before '*.hatf.gz', the path is a trace, which must not be overwritten.  If
+ * not, print an error message and return false.
  */
 static bool
 may_write_csv(const struct tables *t, char **paths, size_t count)
@@ -189,7 +190,7 @@ may_write_csv(const struct tables *t, char **paths, size_t count)
 	bool is_fine;
 	int fd;
 
-	/* What cannot be written to is an error of write_csv(). */
+	/* write_csv() reports a path that cannot be written. */
 	if (stat(path, &st) != 0)
 		return true;
 	for (size_t i = 0; i < count; i++) {
@@ -211,13 +212,14 @@ may_write_csv(const struct tables *t, char **paths, size_t count)
 	if (fd >= 0)
 		close(fd);
 	if (!is_fine)
-		opt_complain(&page,
-			     "--csv: '%s' exists and is no CSV of tables",
-			     path);
+		opt_complain(
+			&page,
+			"--csv: '%s' exists and is not a CSV file of tables",
+			path);
 	return is_fine;
 }
 
-/* To a file, beside what is printed. */
+/* Write the figures to a file, in addition to the printed tables. */
 static bool
 write_csv(const struct report *r, const char *path)
 {
@@ -226,25 +228,25 @@ write_csv(const struct report *r, const char *path)
 	bool is_fine = false;
 
 	if (o == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	if (hatf_file_create(path, &o->fd, &err) != HATF_OK) {
 		o->sys_errno = err.sys_errno;
 	} else {
-		is_fine = report_print(r, GRID_CSV, o);
+		is_fine = report_print(r, TABLE_CSV, o);
 		out_flush(o);
 		if (close(o->fd) != 0 && o->sys_errno == 0)
 			o->sys_errno = errno;
 	}
 	if (o->sys_errno != 0)
-		speak("%s: %s", path, strerror(o->sys_errno));
+		message_print("%s: %s", path, strerror(o->sys_errno));
 	is_fine = is_fine && o->sys_errno == 0;
 	free(o);
 	return is_fine;
 }
 
-/* What there is to show. */
+/* Print the tables. */
 static void
 print_report(struct tables *t)
 {
@@ -261,7 +263,7 @@ print_tables(struct tables *t, char **paths, size_t count)
 {
 	t->report.traces = calloc(count, sizeof(*t->report.traces));
 	if (t->report.traces == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -296,7 +298,7 @@ command_tables(int argc, char **argv)
 		return opt_complain(&page, "--jobs: at least 1");
 	if (t.csv_path != NULL && strcmp(t.csv_path, "-") == 0) {
 		t.csv_path = NULL;
-		t.format = GRID_CSV;
+		t.format = TABLE_CSV;
 	}
 	if (t.csv_path != NULL &&
 	    !may_write_csv(&t, argv + first, (size_t)(argc - first)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c - hatf tree: which process came from which */
+/* tree.c - hatf tree: print which process started which */
 #include "tools/commands/commands.h"
 #include "tools/control/started.h"
 #include "tools/trace/process_tree.h"
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* A tree is drawn so deep; what is deeper stands below that. */
+/* Deeper nodes are drawn at this depth. */
 #define DRAWN_DEPTH_MAX 30
 
-/* Bytes of a command that are shown. */
+/* Longer commands are truncated to this many bytes. */
 #define COMMAND_NBYTES 72
 
 enum {
@@ -54,16 +54,16 @@ struct ask {
 	bool json, is_long, peak;
 };
 
-/* What is known of the end of a node's process. */
+/* How the process of a node ended. */
 enum end_kind {
-	END_TOLD,	/* by the trailer */
-	END_RUNNING,	/* not yet */
-	END_SURPRISING, /* nobody could write a trailer */
+	END_STATED,  /* stated by the trailer */
+	END_RUNNING, /* still running */
+	END_ABRUPT,  /* without a chance to write a trailer */
 };
 
-/* Does the process exist?  Not one that has its number now. */
+/* Does the process exist?  False if another process has its id now. */
 static bool
-is_running(const struct forest_trace *t)
+is_running(const struct tree_trace *t)
 {
 	struct utsname here;
 
@@ -72,57 +72,62 @@ is_running(const struct forest_trace *t)
 }
 
 static enum end_kind
-end_of(const struct forest_node *node)
+end_of(const struct tree_node *node)
 {
-	const struct forest_trace *const last = forest_last(node);
+	const struct tree_trace *const last = tree_last_trace(node);
 
-	if (last->has_tail)
-		return END_TOLD;
+	if (last->has_trailer)
+		return END_STATED;
 	return is_running(last) && (node->first_child == NULL ||
-				    node->first_child->origin != FOREST_EXEC)
+				    node->first_child->origin != TREE_EXEC)
 		       ? END_RUNNING
-		       : END_SURPRISING;
+		       : END_ABRUPT;
 }
 
-/* Are there all segments up to the last? */
+/* Do all segments up to the last exist? */
 static bool
-has_gap(const struct forest_node *node)
+has_gap(const struct tree_node *node)
 {
-	return forest_last(node)->segment - node->traces[0].segment + 1 !=
+	return tree_last_trace(node)->segment - node->traces[0].segment + 1 !=
 	       node->trace_count;
 }
 
-/* Of all segments, also those before the first that is here. */
+/* Sum over all segments, including those before the first one here. */
 static uint64_t
-event_count(const struct forest_node *node)
+event_count(const struct tree_node *node)
 {
-	const struct forest_trace *const last = forest_last(node);
+	const struct tree_trace *const last = tree_last_trace(node);
 
 	return last->events_before +
-	       (last->has_tail ? last->tail.event_count : 0);
+	       (last->has_trailer ? last->tail.event_count : 0);
 }
 
 static uint64_t
-lost_count(const struct forest_node *node)
+lost_count(const struct tree_node *node)
 {
-	const struct forest_trace *const last = forest_last(node);
+	const struct tree_trace *const last = tree_last_trace(node);
 
-	return last->lost_before + (last->has_tail ? last->tail.lost_count : 0);
+	return last->lost_before +
+	       (last->has_trailer ? last->tail.lost_count : 0);
 }
 
-/* As far as the segments that are here tell. */
+/* Is nothing missing, as far as the existing segments say? */
 static bool
-is_complete(const struct forest_node *node)
+is_complete(const struct tree_node *node)
 {
 	for (size_t i = 0; i < node->trace_count; i++)
-		if (!node->traces[i].has_tail || !node->traces[i].tail.complete)
+		if (!node->traces[i].has_trailer ||
+		    !node->traces[i].tail.complete)
 			return false;
 	return lost_count(node) == 0;
 }
 
-/* The most live bytes, by reading all; false if one cannot be read. */
+/*
+ * Find the peak of live bytes by reading all segments.  False if a segment
+ * cannot be read.
+ */
 static bool
-find_peak(const struct forest_node *node, uint64_t *nbytes_ret)
+find_peak(const struct tree_node *node, uint64_t *nbytes_ret)
 {
 	struct scan *const s = malloc(sizeof(*s));
 	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
@@ -130,7 +135,7 @@ find_peak(const struct forest_node *node, uint64_t *nbytes_ret)
 
 	*nbytes_ret = 0;
 	if (s == NULL)
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	for (size_t i = 0; i < node->trace_count && is_fine; i++) {
 		const struct hatf_reader_options reading = {
 			.struct_nbytes = sizeof(reading),
@@ -154,9 +159,9 @@ find_peak(const struct forest_node *node, uint64_t *nbytes_ret)
 
 /* --------------------------------------------------------------------- text */
 
-/* Is there a later child of the ancestor at this depth? */
+/* Does the ancestor at this depth have a later sibling? */
 static bool
-goes_on(const struct forest_node *node, unsigned depth)
+goes_on(const struct tree_node *node, unsigned depth)
 {
 	while (node->depth > depth)
 		node = node->parent;
@@ -164,7 +169,7 @@ goes_on(const struct forest_node *node, unsigned depth)
 }
 
 static void
-print_branches(struct out *o, const struct forest_node *node)
+print_branches(struct out *o, const struct tree_node *node)
 {
 	if (node->depth > DRAWN_DEPTH_MAX) {
 		out_printf(o, "... %u deep: ", node->depth);
@@ -180,11 +185,11 @@ print_branches(struct out *o, const struct forest_node *node)
 	}
 }
 
-/* "fork at event 7 in segment 3" */
+/* Print "fork at event 7 in segment 3". */
 static void
-print_fork(struct out *o, const struct forest_node *node)
+print_fork(struct out *o, const struct tree_node *node)
 {
-	const struct forest_fork fork = forest_find_fork(node);
+	const struct tree_fork fork = tree_find_fork(node);
 
 	out_str(o, "fork");
 	if (fork.is_known)
@@ -194,25 +199,25 @@ print_fork(struct out *o, const struct forest_node *node)
 		out_printf(o, " in segment %" PRIu64, fork.segment);
 }
 
-/* "fork at event 7, ": how it began; nothing for a root. */
+/* Print how the node began, "fork at event 7, "; nothing for a root. */
 static void
-print_origin(struct out *o, const struct forest_node *node)
+print_origin(struct out *o, const struct tree_node *node)
 {
-	const struct forest_trace *const t = node->traces;
+	const struct tree_trace *const t = node->traces;
 
 	switch (node->origin) {
-	case FOREST_FORK:
-	case FOREST_ORPHAN:
+	case TREE_FORK:
+	case TREE_ORPHAN:
 		print_fork(o, node);
-		if (node->origin == FOREST_ORPHAN)
+		if (node->origin == TREE_ORPHAN)
 			out_printf(o,
 				   " of %" PRIu64 ", whose trace is not here",
 				   t->parent_pid);
 		break;
-	case FOREST_EXEC:
+	case TREE_EXEC:
 		out_str(o, "exec");
 		break;
-	case FOREST_START:
+	case TREE_START:
 		out_str(o, "started");
 		if (node->untraced != 0)
 			out_printf(o, " over %u untraced", node->untraced);
@@ -224,27 +229,27 @@ print_origin(struct out *o, const struct forest_node *node)
 }
 
 static void
-print_end(struct out *o, const struct forest_node *node)
+print_end(struct out *o, const struct tree_node *node)
 {
 	const enum end_kind end = end_of(node);
 
 	if (end == END_RUNNING)
 		out_str(o, "running");
-	else if (end == END_SURPRISING)
+	else if (end == END_ABRUPT)
 		out_str(o, "no trailer");
 	else
-		out_text(o, forest_last(node)->tail.end);
+		out_text(o, tree_last_trace(node)->tail.end);
 }
 
 static void
-print_counts(struct out *o, const struct forest_node *node)
+print_counts(struct out *o, const struct tree_node *node)
 {
 	out_printf(o, ", %s%s events",
-		   forest_last(node)->has_tail ? "" : "at least ",
+		   tree_last_trace(node)->has_trailer ? "" : "at least ",
 		   figure_count(event_count(node)).text);
 	if (lost_count(node) != 0)
 		out_printf(o, ", %s LOST", figure_count(lost_count(node)).text);
-	else if (forest_last(node)->has_tail && !is_complete(node))
+	else if (tree_last_trace(node)->has_trailer && !is_complete(node))
 		out_str(o, ", not complete");
 	if (node->traces[0].segment != 0)
 		out_printf(o, ", segments from %" PRIu64 " on",
@@ -255,11 +260,11 @@ print_counts(struct out *o, const struct forest_node *node)
 		out_str(o, " with gaps");
 }
 
-/* A child of a fork goes on with what its parent was doing. */
+/* Skip the name for a forked child, which runs its parent's program. */
 static bool
-has_news(const struct forest_node *node)
+has_news(const struct tree_node *node)
 {
-	return node->origin != FOREST_FORK ||
+	return node->origin != TREE_FORK ||
 	       strcmp(node->traces->command, node->parent->traces->command) !=
 		       0;
 }
@@ -278,7 +283,7 @@ print_command(struct out *o, const char *command, bool whole)
 }
 
 static bool
-print_text(struct out *o, const struct forest_node *node, const struct ask *ask)
+print_text(struct out *o, const struct tree_node *node, const struct ask *ask)
 {
 	bool is_fine = true;
 	uint64_t nbytes;
@@ -306,18 +311,17 @@ print_text(struct out *o, const struct forest_node *node, const struct ask *ask)
 /* --------------------------------------------------------------------- JSON */
 
 static const char *const origins[] = {
-	[FOREST_ROOT] = "root",	    [FOREST_FORK] = "fork",
-	[FOREST_EXEC] = "exec",	    [FOREST_START] = "start",
-	[FOREST_ORPHAN] = "orphan",
+	[TREE_ROOT] = "root",	[TREE_FORK] = "fork",	  [TREE_EXEC] = "exec",
+	[TREE_START] = "start", [TREE_ORPHAN] = "orphan",
 };
 
 static const char *const ends[] = {
 	[END_RUNNING] = "running",
-	[END_SURPRISING] = "none",
+	[END_ABRUPT] = "none",
 };
 
 static json_t *
-json_files(const struct forest_node *node)
+json_files(const struct tree_node *node)
 {
 	json_t *const files = json_array();
 
@@ -332,17 +336,17 @@ json_files(const struct forest_node *node)
 }
 
 static bool
-print_json(struct out *o, const struct forest_node *node, const struct ask *ask)
+print_json(struct out *o, const struct tree_node *node, const struct ask *ask)
 {
-	const struct forest_trace *const t = node->traces;
+	const struct tree_trace *const t = node->traces;
 	const bool forked = t->parent_pid != 0;
-	const struct forest_fork fork = forest_find_fork(node);
+	const struct tree_fork fork = tree_find_fork(node);
 	const enum end_kind end = end_of(node);
 	const char *const end_text =
-		end == END_TOLD ? forest_last(node)->tail.end : ends[end];
+		end == END_STATED ? tree_last_trace(node)->tail.end : ends[end];
 	uint64_t nbytes = 0;
 	const bool is_fine = !ask->peak || find_peak(node, &nbytes);
-	const struct forest_node *const parent = node->parent;
+	const struct tree_node *const parent = node->parent;
 	struct {
 		const char *key;
 		json_t *value;
@@ -400,13 +404,13 @@ take_option(unsigned idx, const char *value, void *ctx)
 }
 
 static bool
-print_forest(const struct forest *f, const struct ask *ask)
+print_forest(const struct tree *f, const struct ask *ask)
 {
 	struct out *const o = out_stdout();
 	bool is_fine = true;
 
-	for (const struct forest_node *n = forest_next(f, NULL);
-	     n != NULL && !out_failed(o); n = forest_next(f, n))
+	for (const struct tree_node *n = tree_next(f, NULL);
+	     n != NULL && !out_failed(o); n = tree_next(f, n))
 		if (!(ask->json ? print_json(o, n, ask)
 				: print_text(o, n, ask)))
 			is_fine = false;
@@ -420,18 +424,18 @@ command_tree(int argc, char **argv)
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
-	struct forest f;
+	struct tree f;
 
 	if (first < 0)
 		return exit_status;
 	if (first == argc)
 		return opt_complain(&page, "a DIR or FILE is missing");
-	forest_init(&f);
+	tree_init(&f);
 	for (int i = first; i < argc; i++)
-		if (!forest_add(&f, argv[i]))
+		if (!tree_add(&f, argv[i]))
 			exit_status = EXIT_BAD_INPUT;
-	if (!forest_grow(&f) || !print_forest(&f, &ask))
+	if (!tree_build(&f) || !print_forest(&f, &ask))
 		exit_status = EXIT_BAD_INPUT;
-	forest_fini(&f);
+	tree_fini(&f);
 	return out_finish(out_stdout(), exit_status);
 }

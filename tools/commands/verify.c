@@ -64,22 +64,23 @@ struct verify {
 	uint64_t max_shown;
 	struct hatf_reader_options reading;
 	bool json;
-	struct sequel last; /* of the file before */
+	struct sequence last; /* of the previous file */
 	bool no_parent;
 };
 
-/* What has been found in one file. */
+/* The findings about one file. */
 struct finding {
 	struct scan scan;
-	struct definitions definitions;
+	struct stack_check definitions;
 	struct overlaps overlaps;
 	struct claims claims;
-	json_t *shown_json; /* array */
+	json_t *shown_json; /* array; owned */
 	uint64_t shown;
 	uint64_t violation_count;
-	uint64_t told_count; /* of the event stage's */
-	struct sequel sequel;
-	enum sequel_result goes_on;
+	/* violations of the event stage that were reported */
+	uint64_t told_count;
+	struct sequence sequel;
+	enum sequence_result goes_on;
 	bool no_memory;
 };
 
@@ -106,7 +107,7 @@ show_text(const struct finding *f, const struct hatf_event *e, const char *text,
 {
 	struct out *const o = out_stdout();
 
-	out_text(o, speak_path(f->scan.path));
+	out_text(o, message_path(f->scan.path));
 	out_printf(o, ": record %" PRIu64 ", offset 0x%" PRIx64 ": %s",
 		   e->record, e->offset, text);
 	if (e->kind != HATF_EVENT_COMMENT)
@@ -140,7 +141,10 @@ show_json(struct finding *f, const struct hatf_event *e, const char *text,
 	json_decref(v);
 }
 
-/* An event violates what 'text' says; 'address' and 'stack' are 0 for none. */
+/*
+ * Report that an event violates the rule 'text'.  'address' and 'stack' are 0
+ * for none.
+ */
 static void
 violate(const struct verify *v, struct finding *f, const struct hatf_event *e,
 	const char *text, uint64_t address, uint64_t stack)
@@ -155,7 +159,7 @@ violate(const struct verify *v, struct finding *f, const struct hatf_event *e,
 		show_text(f, e, text, address, stack);
 }
 
-/* What overlaps.h is given to call. */
+/* Context of the callback for overlaps.h. */
 struct overlap_context {
 	const struct verify *verify;
 	struct finding *finding;
@@ -166,11 +170,11 @@ tell_overlap(void *ctx, const struct hatf_event *newer)
 {
 	const struct overlap_context *const c = ctx;
 
-	violate(c->verify, c->finding, newer, "the block lies on a live one",
+	violate(c->verify, c->finding, newer, "the block overlaps a live one",
 		newer->address, 0);
 }
 
-/* The event stage has found something wrong with it. */
+/* Report an event that the event stage refused. */
 static void
 tell_violation(const struct verify *v, struct finding *f,
 	       const struct hatf_event *e)
@@ -187,8 +191,8 @@ check_event(const struct verify *v, struct finding *f,
 	const struct hatf_event *at;
 	const char *fault;
 
-	if (sequel_wants(e))
-		sequel_note(&f->sequel, e);
+	if (sequence_uses(e))
+		sequence_note(&f->sequel, e);
 	if (e->violation != HATF_VIOLATION_NONE)
 		tell_violation(v, f, e);
 	if (!overlaps_note(&f->overlaps, e))
@@ -196,13 +200,13 @@ check_event(const struct verify *v, struct finding *f,
 	fault = claims_note(&f->claims, e, &at);
 	if (fault != NULL)
 		violate(v, f, at, fault, 0, 0);
-	if (!definitions_check(&f->definitions, e, &fault))
+	if (!stack_check_event(&f->definitions, e, &fault))
 		f->no_memory = true;
 	else if (fault != NULL)
-		violate(v, f, e, fault, 0, definitions_stack(e));
+		violate(v, f, e, fault, 0, stack_check_stack_id(e));
 }
 
-/* The trace was read to its end: what only that can tell. */
+/* Check what only the end of the trace can tell. */
 static void
 check_end(const struct verify *v, struct finding *f)
 {
@@ -212,7 +216,7 @@ check_end(const struct verify *v, struct finding *f)
 	unsigned step = 0;
 
 	hatf_events_get_stats(f->scan.events, &seen);
-	/* The last realloc, with which no event tells what is wrong. */
+	/* A failure of the last realloc, which no later event reports. */
 	if (seen.violation_count > f->told_count)
 		violate(v, f, &f->claims.last,
 			hatf_violation_text(HATF_VIOLATION_PAIRING), 0, 0);
@@ -221,7 +225,7 @@ check_end(const struct verify *v, struct finding *f)
 		violate(v, f, at, fault, 0, 0);
 }
 
-/* Has the stream itself a fault, other than to end too early? */
+/* Does the stream have a fault other than a truncated end? */
 static bool
 is_legal(const struct finding *f)
 {
@@ -252,18 +256,19 @@ print_json(struct finding *f, bool ok, const char *fault)
 			    json_u64(seen.inherited_count));
 	json_object_set_new(object, "heritage", json_heritage(seen.heritage));
 	json_object_set_new(object, "carried", json_u64(seen.carried_count));
-	json_object_set_new(object, "goes_on",
-			    f->goes_on == SEQUEL_NONE
-				    ? json_null()
-				    : json_boolean(f->goes_on == SEQUEL_FITS));
+	json_object_set_new(
+		object, "goes_on",
+		f->goes_on == SEQUENCE_NONE
+			? json_null()
+			: json_boolean(f->goes_on == SEQUENCE_FITS));
 	json_object_set_new(object, "violations", json_u64(f->violation_count));
-	/* The array goes over to the object. */
+	/* The object takes ownership of the array. */
 	json_object_set_new(object, "first_violations", f->shown_json);
 	f->shown_json = NULL;
 	return json_print(out_stdout(), object, f->no_memory ? 0 : 14);
 }
 
-/* Are its blocks of before those that the process had when it was forked? */
+/* Are the inherited blocks exactly those that the parent had at the fork? */
 static bool
 is_from_parent(const struct hatf_reader *reader)
 {
@@ -285,11 +290,11 @@ print_summary(const struct finding *f, bool ok)
 	hatf_reader_get_stats(f->scan.reader, &read);
 	hatf_events_get_stats(f->scan.events, &seen);
 	if (f->violation_count > f->shown) {
-		out_text(o, speak_path(f->scan.path));
+		out_text(o, message_path(f->scan.path));
 		out_printf(o, ": ... and %" PRIu64 " more\n",
 			   f->violation_count - f->shown);
 	}
-	out_text(o, speak_path(f->scan.path));
+	out_text(o, message_path(f->scan.path));
 	out_printf(o, ": %s, %" PRIu64 " events", ok ? "ok" : "not ok",
 		   seen.event_count);
 	if (f->violation_count != 0)
@@ -306,16 +311,16 @@ print_summary(const struct finding *f, bool ok)
 	if (seen.carried_count != 0)
 		out_printf(o, ", %" PRIu64 " carried objects",
 			   seen.carried_count);
-	if (f->goes_on == SEQUEL_FITS)
-		out_str(o, ", goes on from the one before");
-	if (f->goes_on == SEQUEL_DIFFERS)
-		out_str(o, ", does not go on where the one before ended");
+	if (f->goes_on == SEQUENCE_FITS)
+		out_str(o, ", continues the file before it");
+	if (f->goes_on == SEQUENCE_DIFFERS)
+		out_str(o, ", does not continue the file before it");
 	if (unknown != NULL)
 		out_printf(o, " (not known which: %s)", unknown);
 	out_str(o, "\n");
 }
 
-/* Read the trace, and judge each event. */
+/* Read the trace and check each event. */
 static void
 check_trace(const struct verify *v, struct finding *f)
 {
@@ -327,12 +332,12 @@ check_trace(const struct verify *v, struct finding *f)
 	f->overlaps.tell = tell_overlap;
 	f->overlaps.ctx = &context;
 	claims_begin(&f->claims, f->scan.reader, f->scan.events);
-	f->no_memory |= !definitions_begin(&f->definitions, f->scan.reader);
+	f->no_memory |= !stack_check_begin(&f->definitions, f->scan.reader);
 	while (!f->no_memory && (e = scan_next(&f->scan)) != NULL)
 		check_event(v, f, e);
 	if (f->scan.status == HATF_END)
 		check_end(v, f);
-	definitions_end(&f->definitions);
+	stack_check_end(&f->definitions);
 	overlaps_end(&f->overlaps);
 }
 
@@ -342,9 +347,9 @@ verify_trace(struct verify *v, struct finding *f)
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	char buf[512];
 
-	sequel_begin(&f->sequel, f->scan.reader);
+	sequence_begin(&f->sequel, f->scan.reader);
 	check_trace(v, f);
-	f->goes_on = sequel_end(&f->sequel, f->scan.events, &v->last);
+	f->goes_on = sequence_end(&f->sequel, f->scan.events, &v->last);
 	v->last = f->sequel;
 	hatf_reader_get_stats(f->scan.reader, &stats);
 
@@ -352,17 +357,17 @@ verify_trace(struct verify *v, struct finding *f)
 		f->no_memory ? hatf_status_text(HATF_NO_MEMORY)
 			     : scan_fault(&f->scan, buf, sizeof(buf));
 	const bool ok = fault == NULL && f->violation_count == 0 &&
-			stats.lost_count == 0 && f->goes_on != SEQUEL_DIFFERS;
+			stats.lost_count == 0 && f->goes_on != SEQUENCE_DIFFERS;
 	int exit_status = ok ? EXIT_FINE : EXIT_BAD_INPUT;
 
 	if (!v->json)
 		print_summary(f, ok);
 	else if (!print_json(f, ok, fault))
 		exit_status = EXIT_BAD_INPUT;
-	/* In order, when both go to the same place. */
+	/* Keep the order if both streams go to the same place. */
 	out_flush(out_stdout());
 	if (fault != NULL)
-		speak("%s: %s", speak_path(f->scan.path), fault);
+		message_print("%s: %s", message_path(f->scan.path), fault);
 	return exit_status;
 }
 
@@ -373,13 +378,13 @@ verify_file(struct verify *v, const char *path)
 	int exit_status = EXIT_BAD_INPUT;
 
 	if (f == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	if (v->json)
 		f->shown_json = json_array();
 	if (!scan_open(&f->scan, path, &v->reading, !v->no_parent)) {
-		v->last = (struct sequel){ 0 };
+		v->last = (struct sequence){ 0 };
 	} else {
 		exit_status = verify_trace(v, f);
 		scan_close(&f->scan);

@@ -43,7 +43,7 @@ bell_ring(int fd, enum bell_call call)
 	return pwrite(fd, &byte, 1, 0) == 1;
 }
 
-/* The word at 'offset'; 0: there is none. */
+/* Read the word at 'offset'; 0 if it cannot be read. */
 static uint64_t
 read_u64(int fd, off_t offset)
 {
@@ -66,7 +66,10 @@ bell_is_abandoned(int fd)
 	return flock(fd, LOCK_SH | LOCK_NB) == 0;
 }
 
-/* In a line of /proc/PID/maps: behind addresses, rights, offset and device. */
+/*
+ * Parse the inode number in a line of /proc/PID/maps, after the addresses,
+ * permissions, offset and device.
+ */
 static unsigned long long
 inode_of(const char *line)
 {
@@ -98,7 +101,7 @@ bell_is_mapped(int fd, pid_t pid)
 	return found;
 }
 
-/* The line about what it has been rung for, and has not heard yet, or "". */
+/* Return the line that names the pending start or stop, or "". */
 static const char *
 pending_of(int fd)
 {
@@ -130,7 +133,7 @@ bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap)
 		return false;
 	status[nbytes] = '\0';
 	seconds = strstr(status, "\nseconds=");
-	/* The first line of a name counts. */
+	/* Use only the first line of a name. */
 	used = seconds == NULL
 		       ? snprintf(answer, cap, "ok\n%s%s", pending, status)
 		       : snprintf(answer, cap, "ok\n%sseconds=%llu\n%s",
@@ -138,7 +141,7 @@ bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap)
 				  strtoull(seconds + 9, NULL, 10) +
 					  (unsigned long long)passed,
 				  status);
-	/* A process that has never recorded does not say. */
+	/* A process that has never recorded states no figures. */
 	if (used > 0 && (size_t)used < cap &&
 	    strstr(status, "\nexe=") == NULL &&
 	    quiet_read_exe(pid, exe, sizeof(exe)))

@@ -15,17 +15,19 @@
 /* As the recorder names its thread (preload/confine/hidden_thread.c). */
 #define THREAD_NAME "hatftrace\n"
 
-/* What a ring has beside its words (struct ring), and its words at the
- * least. */
+/*
+ * Size of the header of a ring (struct ring), and the minimum size of its
+ * words.
+ */
 #define RING_HEAD_NBYTES 4096u
 #define RING_NBYTES_MIN	 4096u
 
-/* A younger process may be about to open its socket or its bell. */
+/* A younger process may be about to create its socket or its bell. */
 #define SETTLED_MS 1000
 
 typedef bool line_test(const char *line);
 
-/* Is there a mapping of 'pid' whose line is like that? */
+/* Does a line of the maps of 'pid' pass 'test'? */
 static bool
 has_mapping(pid_t pid, line_test *test)
 {
@@ -48,8 +50,10 @@ is_library(const char *line)
 	return strstr(line, "libhatftrace") != NULL;
 }
 
-/* Shared memory in no file, which has a name where the kernel gives it one, as
- * large as a power of two and the head of a ring. */
+/*
+ * Is the line the mapping of a ring?  A ring is shared anonymous memory, named
+ * if the kernel supports names, with the size of a header and a power of two.
+ */
 static bool
 is_ring_in_memory(const char *line)
 {
@@ -122,12 +126,12 @@ quiet_read_exe(pid_t pid, char *exe, size_t cap)
 	snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
 	n = readlink(path, exe, cap - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	/* A line is one value. */
+	/* A value must fit on one line. */
 	return strchr(exe, '\n') == NULL;
 }
 
 bool
-quiet_tell(pid_t pid, char *answer, size_t cap)
+quiet_read_status(pid_t pid, char *answer, size_t cap)
 {
 	char exe[PATH_MAX];
 	int used;

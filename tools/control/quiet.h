@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiet.h - what can be seen of a traced process that has neither socket nor
- * bell
+ * quiet.h - inspect a traced process that has neither socket nor bell
  *
- * From /proc alone: the process takes no part.  Only its user and root, who may
- * read /proc/PID/maps, see anything.
+ * Everything is read from /proc, without help of the process.  Only the
+ * process's user and root can do so, because only they may read /proc/PID/maps.
  */
 #ifndef QUIET_H
 #define QUIET_H
@@ -13,24 +12,31 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Is libhatftrace.so mapped there? */
+/* Is libhatftrace.so mapped in the process? */
 bool quiet_is_preloaded(pid_t pid);
 
 /*
- * Does it record into memory only, with no writer thread and no trace so far?
+ * Does the process record into memory only, without a writer thread and without
+ * a trace so far?
  */
 bool quiet_is_waiting(pid_t pid);
 
-/* The file that it executes; empty: not known.  False: it has no name of one line. */
+/*
+ * Read the path of the executable, "" if it is unknown.  False if the path has
+ * a newline.
+ */
 bool quiet_read_exe(pid_t pid, char *exe, size_t cap);
 
-/* If so, write what "status" is to answer, as the tracer would. */
-bool quiet_tell(pid_t pid, char *answer, size_t cap);
+/*
+ * If so (quiet_is_waiting()), write the answer that the tracer would give to
+ * "status", and return true.
+ */
+bool quiet_read_status(pid_t pid, char *answer, size_t cap);
 
 /*
- * Add such processes, if they will take orders, to the 'count' different ones
- * of 'pids', which are in ascending order and then are again; at most 'max'.
- * Returns how many there are.
+ * Add the processes without socket and bell that will take orders to 'pids'.
+ * The 'count' entries of 'pids' are distinct and in ascending order, before and
+ * after; 'max' bounds them.  Return the new count.
  */
 size_t quiet_add_all(pid_t *pids, size_t count, size_t max);
 

@@ -15,7 +15,7 @@
 
 #define EVENTS_AT_ONCE 256
 
-/* Of the default's names that are tried. */
+/* Upper bound of the default names that are tried. */
 #define NAMES_MAX 10000
 
 struct live_list {
@@ -46,7 +46,7 @@ take_live(void *ctx, const struct hatf_live *live)
 	return true;
 }
 
-/* By heap, then in the order of allocation. */
+/* Order blocks by heap, then by allocation. */
 static int
 compare(const void *a, const void *b)
 {
@@ -61,8 +61,10 @@ compare(const void *a, const void *b)
 
 /* -------------------------------------------------------------- the header */
 
-/* Does the line say what is not so of a snapshot?  It is no segment, it has what a
- * child has from its parent, and no recorder is at it. */
+/*
+ * Must the header line be left out of a snapshot?  A snapshot is not a segment,
+ * it contains the inherited blocks itself, and no recorder is writing it.
+ */
 static bool
 is_dropped(const char *line)
 {
@@ -90,7 +92,10 @@ is_dropped(const char *line)
 	return false;
 }
 
-/* Remove from 'lines' the first, which is no key, and those above. */
+/*
+ * Remove the first line of 'lines', which is not a key, and the lines before
+ * it.
+ */
 static void
 drop_lines(char *lines)
 {
@@ -110,8 +115,10 @@ drop_lines(char *lines)
 	*to = '\0';
 }
 
-/* What the header of a trace says that is so of a snapshot; NULL without
- * memory. */
+/*
+ * Return the header lines of a trace that are true of its snapshot; the caller
+ * frees them.  NULL if out of memory.
+ */
 static char *
 copy_header(int fd)
 {
@@ -176,7 +183,10 @@ snapshot_live_of(int fd)
 	return live;
 }
 
-/* The last part, with bytes that a line cannot hold as \xHH; NULL: no memory. */
+/*
+ * Return the base name with newlines and control bytes as \xHH; the caller
+ * frees it.  NULL if out of memory.
+ */
 static char *
 escaped_name(const char *path)
 {
@@ -212,18 +222,18 @@ make_header(const struct snapshot *s)
 		     name, snapshot_live_word(s->live), s->live_count,
 		     s->live_nbytes, old) < 0) {
 		header = NULL;
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	}
 	free(old);
 	free(name);
 	return header;
 }
 
-/* ------------------------------------------------------------- the old trace */
+/* --------------------------------------------------------- the source trace */
 
 /*
- * Read what the trace begins with and no more than so many events.  The trace is
- * still being written, and may grow faster than it can be read.
+ * Read what the trace begins with and at most 'event_count' events.  The limit
+ * is needed because the trace may grow faster than it can be read.
  */
 static enum hatf_status
 read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
@@ -250,7 +260,7 @@ read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
 	return status;
 }
 
-/* Whatever is there by now is to be taken: the trace has no end yet. */
+/* Use the events that are there; a trace that is still written has no end. */
 static bool
 is_read(enum hatf_status status)
 {
@@ -287,9 +297,9 @@ read_live(struct snapshot *s, struct hatf_reader *reader,
 	s->live_count = list->count;
 	s->live_nbytes = list->nbytes;
 	if (status == HATF_NO_MEMORY)
-		speak("%s", hatf_status_text(status));
+		message_print("%s", hatf_status_text(status));
 	else if (!is_read(status))
-		speak_error(s->from, hatf_reader_error(reader));
+		message_error(s->from, hatf_reader_error(reader));
 	return is_read(status);
 }
 
@@ -302,12 +312,12 @@ read_trace(struct snapshot *s, struct live_list *list)
 	bool is_fine;
 
 	if (spool_reader_of(s->from_fd, 0, &reader, &err) != HATF_OK) {
-		speak_error(s->from, &err);
+		message_error(s->from, &err);
 		return false;
 	}
 	if (hatf_events_open(reader, &stage) != HATF_OK) {
 		hatf_reader_close(reader);
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	is_fine = read_live(s, reader, stage, list);
@@ -316,7 +326,7 @@ read_trace(struct snapshot *s, struct live_list *list)
 	return is_fine;
 }
 
-/* ---------------------------------------------------------------- the new one */
+/* ------------------------------------------------------------- the snapshot */
 
 static void
 put_live(struct hatf_writer *w, const struct live_list *list)
@@ -339,7 +349,10 @@ put_live(struct hatf_writer *w, const struct live_list *list)
 		rec.tag = HATF_ALLOC;
 		rec.address = live->address;
 		rec.size = live->size;
-		/* Errors are sticky: hatf_writer_close() tells. */
+		/*
+		 * Ignore the status: errors are sticky, and hatf_writer_close()
+		 * returns them.
+		 */
 		hatf_writer_write(w, &rec, 1);
 	}
 }
@@ -357,13 +370,13 @@ write_list(int fd, const char *to, const struct live_list *list,
 	struct hatf_error err;
 
 	if (hatf_writer_open(NULL, &options, &w, &err) != HATF_OK) {
-		speak_error(to, &err);
+		message_error(to, &err);
 		return false;
 	}
 	put_live(w, list);
 	if (hatf_writer_close(w, &err) == HATF_OK)
 		return true;
-	speak_error(to, &err);
+	message_error(to, &err);
 	return false;
 }
 
@@ -373,7 +386,7 @@ create(const char *path)
 	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-/* The first of the default's names that is free. */
+/* Create the first default name that does not exist. */
 static int
 create_default(struct snapshot *s)
 {
@@ -401,12 +414,12 @@ write_file(struct snapshot *s, const struct live_list *list, const char *header)
 		return write_list(STDOUT_FILENO, s->to, list, header);
 	fd = s->to != NULL ? create(s->to) : create_default(s);
 	if (fd < 0) {
-		speak("%s: %s", s->to, strerror(errno));
+		message_print("%s: %s", s->to, strerror(errno));
 		return false;
 	}
 	is_fine = write_list(fd, s->to, list, header);
 	if (close(fd) != 0 && is_fine) {
-		speak("%s: %s", s->to, strerror(errno));
+		message_print("%s: %s", s->to, strerror(errno));
 		is_fine = false;
 	}
 	if (!is_fine)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.h - the blocks that live at a point of a trace, as a trace
+ * snapshot.h - write the live blocks at a point of a trace as a new trace
  *
- * Of a trace that may still be written.  The snapshot has what the header of the
- * trace says of the process, no events, and carried blocks (FORMAT "Segments"), so
- * that it can be read alone.
+ * The source trace may still be written.  The snapshot has the process's header
+ * lines of the source, no events, and the live blocks as carried blocks (FORMAT
+ * "Segments").  It can be read on its own.
  */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
@@ -12,41 +12,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is known of the blocks that lived when a trace began. */
+/* How well the blocks are known that were live when a trace began. */
 enum snapshot_live {
 	SNAPSHOT_EXACT,
-	SNAPSHOT_UNCERTAIN, /* events have been lost */
-	SNAPSHOT_UNKNOWN,   /* it does not have those from before it began */
+	SNAPSHOT_UNCERTAIN, /* events were lost */
+	SNAPSHOT_UNKNOWN,   /* blocks from before the trace are missing */
 };
 
 struct snapshot {
-	const char *from;     /* the trace's name */
-	int from_fd;	      /* the trace, a file open for reading */
-	uint64_t event_count; /* of it, to be read; it may have fewer */
+	const char *from;     /* name of the source trace */
+	int from_fd;	      /* the source trace, open for reading; borrowed */
+	uint64_t event_count; /* events to read; the source may have fewer */
 	/*
-	 * Where to write, a file that is not there yet; "-": standard output.
-	 * NULL: "snapshot.PID.hatf.gz" for 'pid', and if that is taken the first
-	 * of "snapshot.PID.1.hatf.gz" and so on that is not.
+	 * Path of the new file, which must not exist; "-": standard output.
+	 * NULL: the first of "snapshot.PID.hatf.gz", "snapshot.PID.1.hatf.gz"
+	 * and so on that does not exist, with PID 'pid'.
 	 */
 	const char *to;
 	long pid;
-	/* Set: the file's name, and what is in it. */
-	char name[64]; /* of the default's */
+	/* Results: the default name chosen, and the content. */
+	char name[64]; /* set if 'to' is NULL */
 	uint64_t live_count, live_nbytes;
 	enum snapshot_live live;
 };
 
 /*
- * Read the trace and write the snapshot, which only its owner may read.  On
- * failure says what is wrong, leaves no file behind and returns false.
+ * Read the trace and write the snapshot, readable only by its owner.  On
+ * failure print an error message, remove the file and return false.
  */
 bool snapshot_write(struct snapshot *s);
 
-/* Of the header of the trace in the file 'fd', what "live" says; without one,
- * EXACT. */
+/*
+ * Return the value of "live" in the header of the trace open as 'fd';
+ * SNAPSHOT_EXACT if there is none.
+ */
 enum snapshot_live snapshot_live_of(int fd);
 
-/* The word that a header has for it. */
+/* Return the word that stands for 'live' in a header.  Static. */
 const char *snapshot_live_word(enum snapshot_live live);
 
 #endif /* SNAPSHOT_H */

@@ -21,17 +21,22 @@
 
 #define PLACES_MAX 256
 
-/* Names in a place that are looked at: links to a socket cost its owner
- * nothing. */
+/*
+ * Upper bound of the directory entries that are examined: links to a socket
+ * cost their creator nothing.
+ */
 #define NAMES_MAX 65536
 
-/* Between two tries where too many wait to be accepted. */
+/* Pause between two attempts to connect while the accept queue is full. */
 #define CROWDED_US 10000
 
-/* A process makes its socket in less time than this (SOCKET_PATH_MAKING_SUFFIX). */
+/*
+ * Upper bound of the time that a tracer needs to create a socket
+ * (SOCKET_PATH_MAKING_SUFFIX).
+ */
 #define MAKING_SECONDS 2
 
-/* Where sockets may be, if the directory belongs to 'owner'. */
+/* A directory that may hold sockets if it belongs to 'owner'. */
 struct place {
 	char path[PATH_MAX];
 	uid_t owner;
@@ -72,7 +77,10 @@ add_place(struct places *p, const char *directory, const char *below,
 	p->count++;
 }
 
-/* The value of 'name' (with its '=') in the environment of 'pid', or NULL. */
+/*
+ * Return the value of 'name' (which includes the '=') in the environment of
+ * 'pid', or NULL.
+ */
 static const char *
 environment_of(pid_t pid, const char *name)
 {
@@ -118,8 +126,11 @@ add_places_of(struct places *p, uid_t uid)
 	add_place(p, path, "", uid);
 }
 
-/* Those of each user for whom 'directory' has a name that is 'prefix' and his
- * number, and who has made it himself: anybody can make names in /tmp. */
+/*
+ * Add the directory of each user that 'directory' contains: 'prefix' and a user
+ * id, owned by that user.  The owner is checked because anybody can create
+ * names in /tmp.
+ */
 static void
 add_users(struct places *p, const char *directory, const char *prefix)
 {
@@ -148,7 +159,7 @@ add_users(struct places *p, const char *directory, const char *prefix)
 		closedir(d);
 }
 
-/* 'runtime' is what an environment says, or NULL. */
+/* Add the places for 'runtime', a value of XDG_RUNTIME_DIR or NULL. */
 static void
 add_runtime(struct places *p, const char *runtime, uid_t uid)
 {
@@ -159,9 +170,9 @@ add_runtime(struct places *p, const char *runtime, uid_t uid)
 }
 
 /*
- * Where the process's environment says, if it says something; our own; those of
- * the user 'uid'; and for root those of all users: a process may have been
- * another user's when it made its socket.
+ * Add the places to search for a process: those of its environment, if it can
+ * be read; our own; those of user 'uid'; and for root those of all users,
+ * because a process may have had another user id when it created its socket.
  */
 static void
 find_places(struct places *p, uid_t uid, const char *runtime)
@@ -200,7 +211,10 @@ sockets_list_places(pid_t pid, char *list, size_t cap)
 						 places.place[i].path);
 }
 
-/* The directory, if it is its owner's alone to put something there; else -1. */
+/*
+ * Open the directory if it belongs to 'owner' and nobody else may write to it;
+ * else return -1.
+ */
 static int
 open_place(const struct place *place)
 {
@@ -220,7 +234,7 @@ open_place(const struct place *place)
 
 /* ----------------------------------------------------------------- sockets */
 
-/* The socket 'name' of 'owner', itself, not what a link points to; else -1. */
+/* Open the socket 'name' of 'owner' without following links; -1 on failure. */
 static int
 open_socket_file(int place_fd, const char *name, uid_t owner)
 {
@@ -243,7 +257,9 @@ connect_once(int file_fd)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd, saved_errno;
 
-	/* However long the path is; and the file stays this one. */
+	/*
+	 * Short however long the path is, and always the file that was checked.
+	 */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d",
 		 file_fd);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -256,8 +272,10 @@ connect_once(int file_fd)
 	return -1;
 }
 
-/* Connect to 'name', which is to be the socket of 'owner'.  While too many wait
- * there to be accepted, try again until 'until_ms', then fail with EAGAIN. */
+/*
+ * Connect to 'name', a socket of 'owner'.  If the accept queue is full, retry
+ * until 'until_ms', then fail with EAGAIN.
+ */
 static int
 connect_to(int place_fd, const char *name, uid_t owner, uint64_t until_ms)
 {
@@ -277,7 +295,10 @@ connect_to(int place_fd, const char *name, uid_t owner, uint64_t until_ms)
 	return fd;
 }
 
-/* The process that listens, 0 if it has no number here, and its user then. */
+/*
+ * Return the id of the listening process, or 0 if it has none in this PID
+ * namespace.  Also return its user id at the time of listen().
+ */
 static pid_t
 listener_of(int fd, uid_t *uid_ret)
 {
@@ -290,7 +311,9 @@ listener_of(int fd, uid_t *uid_ret)
 	return peer.pid;
 }
 
-/* What the status of 'pid' says behind 'key', with blanks in front, or "". */
+/*
+ * Return the value of 'key' in the status of 'pid', with leading blanks, or "".
+ */
 static const char *
 status_of(pid_t pid, const char *key, char *line, int cap)
 {
@@ -318,7 +341,7 @@ sockets_inner_number(pid_t pid)
 	return last != NULL ? strtol(last, NULL, 10) : pid;
 }
 
-/* Is 'uid' a user of 'pid': the real, effective or saved one? */
+/* Is 'uid' the real, effective or saved user id of 'pid'? */
 static bool
 is_user_of(pid_t pid, uid_t uid)
 {
@@ -336,10 +359,10 @@ is_user_of(pid_t pid, uid_t uid)
 }
 
 /*
- * Does 'pid' listen?  The number alone does not tell: a process can make a
- * socket, leave it to a child and end, and another user's process then get the
- * number.  A process that gave up root's privileges has made its socket as
- * root, and only root gets here then.
+ * Is 'pid' the listener?  The number alone is no proof: a process can create a
+ * socket, leave it to a child and end, and then another user's process may get
+ * its number.  A process that gave up root's privileges created its socket as
+ * root; in that case only root gets here.
  */
 static bool
 is_listener(int fd, pid_t pid, uid_t *uid_ret)
@@ -389,11 +412,14 @@ sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
 	for (unsigned i = 0; i < places.count && fd < 0; i++) {
 		const uid_t owner = places.place[i].owner;
 
-		/* Nobody else is to make us wait. */
+		/* Do not let other users' sockets block us. */
 		if (owner != geteuid() && !is_user_of(pid, owner))
 			continue;
 		fd = connect_in(&places.place[i], pid, until_ms, uid_ret);
-		/* What says most: that one is there and is not for us. */
+		/*
+		 * Keep the most informative error: a socket exists but may not
+		 * be used.
+		 */
 		if (fd < 0 &&
 		    (!sockets_is_absent(errno) || errno == ECONNREFUSED))
 			e = errno;
@@ -402,7 +428,7 @@ sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
 	return fd;
 }
 
-/* The bell of 'pid', or -1. */
+/* Open the bell of 'pid'; -1 if there is none. */
 static int
 find_bell(pid_t pid, uid_t *uid_ret)
 {
@@ -462,9 +488,12 @@ sockets_owner_of(pid_t pid)
 	return stat(path, &st) == 0 ? st.st_uid : geteuid();
 }
 
-/* -------------------------------------------------------------- all of them */
+/* ------------------------------------------------------------ all processes */
 
-/* The number in front of 'end'; 0: it is another name. */
+/*
+ * Parse a name of a number and 'end'.  Return the number; 0 if the name has
+ * another form.
+ */
 static long
 number_of_name(const char *name, const char *end)
 {
@@ -474,7 +503,7 @@ number_of_name(const char *name, const char *end)
 	return n > 0 && n <= INT_MAX && strcmp(rest, end) == 0 ? n : 0;
 }
 
-/* Is it older than any socket that is being made? */
+/* Is the file older than the time that creating a socket takes? */
 static bool
 is_old(int place_fd, const char *name)
 {
@@ -490,7 +519,7 @@ is_gone(long number)
 	return kill((pid_t)number, 0) != 0 && errno == ESRCH;
 }
 
-/* The process whose bell 'name' is; 0: none that can be known. */
+/* Return the process of the bell 'name'; 0 if it is unknown. */
 static pid_t
 process_of_bell(const struct place *place, int place_fd, const char *name)
 {
@@ -503,13 +532,15 @@ process_of_bell(const struct place *place, int place_fd, const char *name)
 	fd = bell_open(place_fd, name, place->owner);
 	if (fd < 0)
 		return 0;
-	/* In another PID namespace, the number is another process's here. */
+	/* In another PID namespace the same number is another process. */
 	is_its = bell_is_mapped(fd, (pid_t)number);
 	close(fd);
 	return is_its ? (pid_t)number : 0;
 }
 
-/* Remove the bell 'name' if its process has ended, be it in another namespace. */
+/*
+ * Remove the bell 'name' if its process has ended, in whatever PID namespace.
+ */
 static void
 sweep_bell(const struct place *place, int place_fd, const char *name)
 {
@@ -525,8 +556,8 @@ sweep_bell(const struct place *place, int place_fd, const char *name)
 
 /*
  * Remove 'name' if it is a dead socket: its process has ended and nobody
- * listens. Where it is another PID namespace that gave the number, the process
- * may live although we do not see it, but then it listens.
+ * listens.  If the number comes from another PID namespace, the process may be
+ * alive although we do not see it, but then it listens.
  */
 static void
 sweep(const struct place *place, int place_fd, const char *name)
@@ -549,7 +580,7 @@ sweep(const struct place *place, int place_fd, const char *name)
 		close(fd);
 }
 
-/* The process whose socket 'name' is; 0: there is none. */
+/* Return the process of the socket 'name'; 0 if there is none. */
 static pid_t
 process_of(const struct place *place, int place_fd, const char *name)
 {
@@ -563,8 +594,10 @@ process_of(const struct place *place, int place_fd, const char *name)
 		return pid != 0 && !is_gone(pid) ? pid : 0;
 	}
 	fd = connect_to(place_fd, name, place->owner, 0);
-	/* Whoever has no time to accept may have it later; whose the socket of
-	 * another user is, is not known. */
+	/*
+	 * A listener with a full accept queue is kept.  The process of another
+	 * user's socket is unknown.
+	 */
 	if (fd < 0)
 		return errno == EAGAIN && place->owner == geteuid()
 			       ? (pid_t)number
@@ -575,7 +608,7 @@ process_of(const struct place *place, int place_fd, const char *name)
 }
 
 struct found {
-	pid_t *pids; /* 'max' is 0: nobody wants to know */
+	pid_t *pids; /* unused if 'max' is 0 */
 	size_t count, max;
 };
 

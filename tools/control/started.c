@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * What proc(5) says of 'pid' from the end of its name on, ") STATE PPID ...", in
- * 'buf'; NULL: there is no such process.
+ * Read /proc/PID/stat (proc(5)) into 'buf'.  Return its text from the end of
+ * the name on, ") STATE PPID ...", or NULL if there is no such process.
  */
 static const char *
 read_stat(uint64_t pid, char *buf, size_t cap)
@@ -31,7 +31,7 @@ read_stat(uint64_t pid, char *buf, size_t cap)
 	return strrchr(buf, ')');
 }
 
-/* The 22nd field; the second ends where 'field' is. */
+/* Read the start time, field 22.  'field' points at the end of field 2. */
 static bool
 find_start(const char *field, uint64_t *ns_ret)
 {

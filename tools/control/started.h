@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* started.h - when did a process begin? */
+/* started.h - when did a process start? */
 #ifndef STARTED_H
 #define STARTED_H
 
@@ -7,18 +7,20 @@
 #include <stdint.h>
 
 /*
- * In nanoseconds since the system's start, to a clock tick; false: there is no such
- * process.
+ * Start time of 'pid' in nanoseconds since boot, with the resolution of a clock
+ * tick.  False if there is no such process.
  */
 bool started_ns(uint64_t pid, uint64_t *ns_ret);
 
-/* Likewise, but false too if it has ended and only was not waited for. */
+/* Likewise, but also false for a zombie. */
 bool started_alive_ns(uint64_t pid, uint64_t *ns_ret);
 
-/* Does the process 'pid' that began at 'start_ns' (0: not known) go on? */
+/*
+ * Is the process 'pid' that started at 'start_ns' (0: unknown) still running?
+ */
 bool started_is_alive(uint64_t pid, uint64_t start_ns);
 
-/* Is 'pid' a process that began less than so many milliseconds ago? */
+/* Did process 'pid' start less than 'ms' milliseconds ago? */
 bool started_lately(uint64_t pid, uint64_t ms);
 
 #endif /* STARTED_H */

@@ -20,22 +20,29 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a talk may take; a tracer looks after its clients far more often. */
+/* Timeout of one exchange; a tracer serves its clients far more often. */
 #define ANSWER_SECONDS 10
 
-/* How long a process that has the tracer may take to make its socket, and one that
- * is not what it will be yet, to become it. */
+/*
+ * Time that a young process is given to create its socket, or to execute the
+ * program that it was started for.
+ */
 #define YOUNG_MS  1000
 #define UNBORN_MS 200
 
-/* How often one is tried that cannot be connected to yet. */
+/* Interval between two attempts to connect. */
 #define RETRY_MS 10
 
-/* So many are talked to at a time, and descriptors for all else. */
+/*
+ * Upper bound of simultaneous connections, and the descriptors to leave for
+ * everything else.
+ */
 #define ROUND_MAX   4096
 #define SPARE_FILES 64
 
-/* How long a dormant process may take to allocate something. */
+/*
+ * Time that a process without a writer thread is given for its next allocation.
+ */
 #define BELL_MS 3000
 
 static void
@@ -44,22 +51,23 @@ complain_deaf(pid_t pid)
 	char list[1024];
 
 	if (sockets_is_control_off(pid)) {
-		speak("%ld: traced, but takes no orders: HATFTRACE_CONTROL is "
-		      "off",
-		      (long)pid);
+		message_print("%ld: traced, but takes no orders: "
+			      "HATFTRACE_CONTROL is off",
+			      (long)pid);
 		return;
 	}
 	if (quiet_is_waiting(pid)) {
-		speak("%ld: recording, but with too few heap events so far for "
-		      "a trace: it takes orders once it has begun one "
-		      "(HATFTRACE_BEGIN=now: from the first)",
-		      (long)pid);
+		message_print(
+			"%ld: recording, but with too few heap events so far "
+			"for a trace: it takes orders once the trace has begun "
+			"(HATFTRACE_BEGIN=now begins it with the first event)",
+			(long)pid);
 		return;
 	}
 	sockets_list_places(pid, list, sizeof(list));
-	speak("%ld: has libhatftrace.so, but takes no orders: its trace is at "
-	      "an end, or there is none; no socket of it in %s",
-	      (long)pid, list);
+	message_print("%ld: has libhatftrace.so, but takes no orders: its "
+		      "trace has ended or never began; it has no socket in %s",
+		      (long)pid, list);
 }
 
 static void
@@ -68,27 +76,31 @@ complain(pid_t pid, int e)
 	const long n = (long)pid;
 
 	if (kill(pid, 0) != 0 && errno == ESRCH)
-		speak("%ld: no such process", n);
+		message_print("%ld: no such process", n);
 	else if (e == EACCES || e == EPERM ||
 		 ((e == ECONNRESET || e == EPIPE) && geteuid() != 0 &&
 		  sockets_owner_of(pid) != geteuid()))
-		speak("%ld: permission denied: it is another user's", n);
+		message_print("%ld: permission denied: it is another user's",
+			      n);
 	else if (e == ECONNRESET || e == EPIPE)
-		speak("%ld: ended before it answered", n);
+		message_print("%ld: ended before it answered", n);
 	else if (e == ETIMEDOUT)
-		speak("%ld: no answer in %d seconds", n, ANSWER_SECONDS);
+		message_print("%ld: no answer in %d seconds", n,
+			      ANSWER_SECONDS);
 	else if (!sockets_is_absent(e))
-		speak("%ld: %s", n, strerror(e));
+		message_print("%ld: %s", n, strerror(e));
 	else if (quiet_is_preloaded(pid))
 		complain_deaf(pid);
 	else
-		speak("%ld: not traced", n);
+		message_print("%ld: not traced", n);
 }
 
-/* May there be a socket soon?  The image of a process that has just begun may be that
- * of the shell which is about to execute the program. */
+/*
+ * May the process create a socket soon?  A process that has just started may
+ * still be the shell that is about to execute the program.
+ */
 static bool
-may_appear(const struct reach *r)
+may_appear(const struct tracer_answer *r)
 {
 	if (r->has_rung)
 		return true;
@@ -99,20 +111,23 @@ may_appear(const struct reach *r)
 				 !quiet_is_waiting(r->pid);
 }
 
-/* One process that is talked to. */
+/* The exchange with one process. */
 struct talk {
-	struct reach *r;
-	int fd;		   /* -1: not connected */
-	int error;	   /* why there is no answer, or 0 */
-	size_t used;	   /* bytes of the answer */
-	uint64_t young_ms; /* how long the process may have no socket */
+	struct tracer_answer *r;
+	int fd; /* -1: not connected */
+	/* errno value that explains a missing answer, or 0 */
+	int error;
+	size_t used;	   /* bytes in the answer */
+	uint64_t young_ms; /* how long to wait for the socket */
 	bool is_over;
-	bool has_failed;  /* which has been said */
-	bool has_retried; /* the writer thread had left just then */
-	bool has_looked;  /* for what can be had without the process */
+	bool has_failed; /* the failure was reported */
+	/* connected again after the writer thread had ended */
+	bool has_retried;
+	/* tried the status that needs no help of the process */
+	bool has_looked;
 };
 
-/* Those that are talked to at the same time. */
+/* The exchanges that run in parallel. */
 struct round {
 	struct talk *talks;
 	struct pollfd *fds;
@@ -133,14 +148,14 @@ end_talk(struct talk *t, int e)
 }
 
 /*
- * A socket is made a while after the start: wait for it if there is to be one.  A
- * process whose writer thread is away has a bell, and the socket after its next
- * allocation.
+ * Handle a missing socket.  A young process creates its socket a while after
+ * its start: wait.  A process without a writer thread has a bell, and a socket
+ * after its next allocation: ring.
  */
 static void
 wait_for_socket(struct talk *t, const char *order, int e)
 {
-	struct reach *const r = t->r;
+	struct tracer_answer *const r = t->r;
 
 	if (!r->has_rung && sockets_ring(r->pid, BELL_CALL)) {
 		r->has_rung = true;
@@ -148,36 +163,39 @@ wait_for_socket(struct talk *t, const char *order, int e)
 	}
 	if (sockets_now_ms() < t->young_ms && may_appear(r))
 		return;
-	/* What was too young to be looked at is so no more. */
+	/* The process may have become old enough to be inspected. */
 	if (strcmp(order, "status") == 0 &&
-	    quiet_tell(r->pid, r->answer, sizeof(r->answer))) {
+	    quiet_read_status(r->pid, r->answer, sizeof(r->answer))) {
 		t->used = strlen(r->answer);
 		e = 0;
 	}
 	end_talk(t, e);
 }
 
-/* A start takes back the stop that waits for the process, and a stop a start:
- * what to say of that. */
+/*
+ * An order to start cancels a pending stop, and the reverse.  Return the
+ * message for that case.
+ */
 static const char *
-take_back(const struct reach *r, const char *order)
+take_back(const struct tracer_answer *r, const char *order)
 {
-	const char *const pending = reach_value(r, "pending");
+	const char *const pending = tracer_value(r, "pending");
 
 	if (pending == NULL || strcmp(order, pending) == 0 ||
 	    (strcmp(order, "start") != 0 && strcmp(order, "stop") != 0) ||
 	    !sockets_ring(r->pid, BELL_CALL))
 		return "";
-	return r->is_recording ? "; the stop that waited for it is taken back"
-			       : "; the start that waited for it is taken back";
+	return r->is_recording ? "; the pending stop is cancelled"
+			       : "; the pending start is cancelled";
 }
 
 /*
- * Without the process: what its tracer has left with the bell, or what can be seen of one
- * that has no file yet.  True: 'order' is dealt with, '*done_ret' tells how.
+ * Try to carry out 'order' without the process: use the status in the bell, or
+ * inspect a process that has no file yet.  True if 'order' is done; then
+ * '*done_ret' is the result.
  */
 static bool
-do_without(struct reach *r, const char *order, bool *done_ret)
+do_without(struct tracer_answer *r, const char *order, bool *done_ret)
 {
 	const bool is_status = strcmp(order, "status") == 0;
 	const char *state;
@@ -186,18 +204,20 @@ do_without(struct reach *r, const char *order, bool *done_ret)
 	if (!sockets_read_status(r->pid, r->answer, sizeof(r->answer), &r->uid))
 		return is_status &&
 		       !started_lately((uint64_t)r->pid, YOUNG_MS) &&
-		       quiet_tell(r->pid, r->answer, sizeof(r->answer));
-	state = reach_value(r, "state");
+		       quiet_read_status(r->pid, r->answer, sizeof(r->answer));
+	state = tracer_value(r, "state");
 	r->is_recording = state != NULL && strcmp(state, "recording") == 0;
 	if (is_status || (strcmp(order, "start") == 0) != r->is_recording)
 		return is_status;
-	speak("%ld: %s%s", (long)r->pid,
-	      r->is_recording ? "recording already" : "not recording",
-	      take_back(r, order));
+	message_print("%ld: %s%s", (long)r->pid,
+		      r->is_recording ? "recording already" : "not recording",
+		      take_back(r, order));
 	return true;
 }
 
-/* There is no socket: do without it, or wait for it.  'e': the errno value. */
+/*
+ * Connecting failed with errno value 'e': do without a socket, or wait for it.
+ */
 static void
 go_without_socket(struct talk *t, const char *order, int e)
 {
@@ -214,8 +234,9 @@ go_without_socket(struct talk *t, const char *order, int e)
 }
 
 /*
- * The tracer has hung up without an answer: its writer thread may have left just then,
- * and the socket with it.  The second time it is meant.
+ * The tracer closed the connection without an answer.  Its writer thread may
+ * have ended just then, and the socket with it, so try once more.  The second
+ * time, report it.
  */
 static void
 hang_up(struct talk *t, int e)
@@ -229,7 +250,7 @@ hang_up(struct talk *t, int e)
 	t->fd = -1;
 }
 
-/* Connect, if that goes now, and give the order. */
+/* Try to connect, and send the order. */
 static void
 try_to_connect(struct talk *t, const char *order)
 {
@@ -238,7 +259,7 @@ try_to_connect(struct talk *t, const char *order)
 
 	t->fd = sockets_connect(t->r->pid, 0, &t->r->uid);
 	if (t->fd >= 0) {
-		/* A fresh socket has room for it. */
+		/* The buffer of a new socket has room for the order. */
 		if (send(t->fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)
 			hang_up(t, errno);
 	} else if (sockets_is_absent(errno)) {
@@ -246,7 +267,7 @@ try_to_connect(struct talk *t, const char *order)
 	} else if (errno != ETIMEDOUT) {
 		end_talk(t, errno);
 	}
-	/* Else too many wait to be accepted. */
+	/* Otherwise the accept queue is full: try again later. */
 }
 
 static void
@@ -262,11 +283,11 @@ listen_to(struct talk *t)
 	else if (t->used != 0)
 		end_talk(t, 0);
 	else
-		/* Closed without a word: we are not the one to be answered. */
+		/* Closed without an answer: we are not permitted. */
 		hang_up(t, n == 0 ? EACCES : errno);
 }
 
-/* Wait until one of them answers, or may be connected to. */
+/* Wait until a process answers, or until the next attempt to connect. */
 static void
 wait_for_any(struct round *round)
 {
@@ -276,7 +297,7 @@ wait_for_any(struct round *round)
 	for (size_t i = 0; i < round->count; i++) {
 		const struct talk *const t = &round->talks[i];
 
-		/* Those that are over have -1 as well, which is passed over. */
+		/* poll() ignores the -1 of finished exchanges. */
 		round->fds[i] =
 			(struct pollfd){ .fd = t->fd, .events = POLLIN };
 		if (!t->is_over && t->fd < 0 && until_ms > now + RETRY_MS)
@@ -303,7 +324,10 @@ begin_all(struct round *round, const pid_t *pids)
 	return true;
 }
 
-/* Go on with those of which poll() tells, and those that are not connected. */
+/*
+ * Continue the exchanges that poll() reports and those without a connection.
+ * Return how many are unfinished.
+ */
 static size_t
 go_on(struct round *round)
 {
@@ -324,26 +348,30 @@ go_on(struct round *round)
 	return open_count;
 }
 
-/* Has it been called in vain?  A start or a stop is left with it. */
+/*
+ * Was the bell rung without effect?  A start or a stop stays pending in the
+ * bell.
+ */
 static bool
-is_quiet(const struct reach *r, int e, const char *order)
+is_quiet(const struct tracer_answer *r, int e, const char *order)
 {
 	const char *will = "takes orders";
 
 	if (!r->has_rung || !sockets_is_absent(e) || kill(r->pid, 0) != 0)
 		return false;
 	if (strcmp(order, "start") == 0 && sockets_ring(r->pid, BELL_START))
-		will = "begins to record";
+		will = "will start recording";
 	if (strcmp(order, "stop") == 0 && sockets_ring(r->pid, BELL_STOP))
-		will = "ends its trace";
-	speak("%ld: %s, and has allocated nothing for %d seconds: it %s with "
-	      "its next allocation",
-	      (long)r->pid, r->is_recording ? "recording" : "dormant",
-	      BELL_MS / 1000, will);
+		will = "will end its trace";
+	message_print(
+		"%ld: %s, and has allocated nothing for %d seconds: it %s with "
+		"its next allocation",
+		(long)r->pid, r->is_recording ? "recording" : "dormant",
+		BELL_MS / 1000, will);
 	return true;
 }
 
-/* Did it do what it was told?  If not, say why. */
+/* Was the order carried out?  If not, report why. */
 static bool
 is_done(const struct talk *t, const char *order)
 {
@@ -358,13 +386,13 @@ is_done(const struct talk *t, const char *order)
 	}
 	if (strncmp(t->r->answer, "ok\n", 3) == 0)
 		return true;
-	reason = reach_value(t->r, "reason");
-	speak("%ld: %s", (long)t->r->pid,
-	      reason != NULL ? reason : "bad answer");
+	reason = tracer_value(t->r, "reason");
+	message_print("%ld: %s", (long)t->r->pid,
+		      reason != NULL ? reason : "bad answer");
 	return false;
 }
 
-/* As many as there are descriptors for, and a few for the rest. */
+/* As many exchanges as there are free descriptors. */
 static size_t
 round_max(void)
 {
@@ -383,7 +411,7 @@ round_max(void)
 }
 
 static bool
-finish_round(const struct round *round, reach_fn *fn, void *context)
+finish_round(const struct round *round, tracer_answer_fn *fn, void *context)
 {
 	bool is_fine = true;
 
@@ -397,7 +425,8 @@ finish_round(const struct round *round, reach_fn *fn, void *context)
 }
 
 static bool
-run_round(struct round *round, const pid_t *pids, reach_fn *fn, void *context)
+run_round(struct round *round, const pid_t *pids, tracer_answer_fn *fn,
+	  void *context)
 {
 	bool is_fine = false;
 
@@ -410,7 +439,7 @@ run_round(struct round *round, const pid_t *pids, reach_fn *fn, void *context)
 			wait_for_any(round);
 		is_fine = finish_round(round, fn, context);
 	} else {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	}
 	for (size_t i = 0; round->talks != NULL && i < round->count; i++)
 		free(round->talks[i].r);
@@ -420,8 +449,8 @@ run_round(struct round *round, const pid_t *pids, reach_fn *fn, void *context)
 }
 
 bool
-reach_send(const pid_t *pids, size_t count, const char *order, reach_fn *fn,
-	   void *context)
+tracer_send(const pid_t *pids, size_t count, const char *order,
+	    tracer_answer_fn *fn, void *context)
 {
 	const size_t max = count > 1 ? round_max() : 1;
 	bool is_fine = true;
@@ -443,7 +472,7 @@ hex_digit(char c)
 	return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10) & 15;
 }
 
-/* Undo the \xHH of a value of 'n' bytes. */
+/* Decode the \xHH of a value of 'n' bytes. */
 static void
 unescape(const char *s, size_t n, char *out, size_t cap)
 {
@@ -464,8 +493,8 @@ unescape(const char *s, size_t n, char *out, size_t cap)
 #define KEY_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
 bool
-reach_next(const struct reach *r, const char **next, const char **key,
-	   const char **value)
+tracer_next_value(const struct tracer_answer *r, const char **next,
+		  const char **key, const char **value)
 {
 	static char name[64], text[2 * PATH_MAX];
 	const char *const line =
@@ -490,11 +519,11 @@ reach_next(const struct reach *r, const char **next, const char **key,
 }
 
 const char *
-reach_value(const struct reach *r, const char *key)
+tracer_value(const struct tracer_answer *r, const char *key)
 {
 	const char *next = NULL, *name, *value;
 
-	while (reach_next(r, &next, &name, &value))
+	while (tracer_next_value(r, &next, &name, &value))
 		if (strcmp(name, key) == 0)
 			return value;
 	return NULL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracer_client.h - talk to the tracer of a running process
+ * tracer_client.h - send orders to the tracers of running processes (prefix:
+ * tracer_)
  *
- * One order a connection, one answer of lines "key=value".  The answer is the
- * process's own word, which may be hostile: it has a limit of bytes and of
- * time, and its values are to be shown escaped.
+ * Each connection carries one order and one answer, lines of "key=value".  The
+ * answer comes from the process and is untrusted: its size and the time for it
+ * are limited, and values must be escaped when shown.  Not thread-safe.
  */
 #ifndef TRACER_CLIENT_H
 #define TRACER_CLIENT_H
@@ -13,39 +14,50 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define REACH_ANSWER_MAX 32768
+#define TRACER_ANSWER_MAX 32768
 
-struct reach {
+struct tracer_answer {
 	pid_t pid;
-	bool has_rung;	   /* its writer thread was away, and has been called */
-	bool is_recording; /* it was so then */
-	uid_t uid;	   /* of the process, when it made its socket */
-	/* "ok" or "error" and what follows, NUL-terminated. */
-	char answer[REACH_ANSWER_MAX];
+	/* the writer thread was not running, and the bell was rung */
+	bool has_rung;
+	bool is_recording; /* state when the bell was rung */
+	uid_t uid;	   /* of the process, when it created its socket */
+	/* "ok" or "error" and the rest, NUL-terminated. */
+	char answer[TRACER_ANSWER_MAX];
 };
 
-/* One that has done what it was told.  False: something else is wrong with it. */
-typedef bool reach_fn(const struct reach *r, void *context);
+/*
+ * Called for each process that carried out the order.  Return false to report a
+ * failure.
+ */
+typedef bool tracer_answer_fn(const struct tracer_answer *r, void *context);
 
 /*
- * Send 'order' to the tracers of all these processes at the same time and wait for
- * their answers; of a process that has just begun, up to a second for its socket; of one
- * whose writer thread is away, up to three for its next allocation, except that
- * "status" is answered without it.
- * Then call 'fn' for each that has done it, in their order; of the others says why not,
- * in words about that process.  However many do not answer, they take as long as one
- * that does not.  True if each has done it and 'fn' was content.
+ * Send 'order' to the tracers of 'count' processes in parallel and wait for all
+ * answers.  Wait up to one second for the socket of a process that has just
+ * started, and up to three seconds for the next allocation of a process whose
+ * writer thread is not running; "status" needs neither.
+ *
+ * Then call 'fn' for each process that carried out the order, in the order of
+ * 'pids', and print an error message for each other process.  Any number of
+ * silent processes take as long as one.  Return true if every process carried
+ * out the order and every 'fn' returned true.
  */
-bool reach_send(const pid_t *pids, size_t count, const char *order,
-		reach_fn *fn, void *context);
+bool tracer_send(const pid_t *pids, size_t count, const char *order,
+		 tracer_answer_fn *fn, void *context);
 
-/* The value of 'key' in the answer, unescaped, or NULL; until the next call. */
-const char *reach_value(const struct reach *r, const char *key);
+/*
+ * Return the value of 'key' in the answer, unescaped, or NULL.  Valid until the
+ * next call.
+ */
+const char *tracer_value(const struct tracer_answer *r, const char *key);
 
-/* Step through the answer: false at its end.  '*next' starts as NULL; 'key',
- * which is of letters, digits and '_', and 'value' (unescaped) are valid
- * until the next call. */
-bool reach_next(const struct reach *r, const char **next, const char **key,
-		const char **value);
+/*
+ * Iterate over the answer; false at its end.  '*next' is NULL at first.  'key'
+ * (letters, digits and '_') and 'value' (unescaped) are valid until the next
+ * call.
+ */
+bool tracer_next_value(const struct tracer_answer *r, const char **next,
+		       const char **key, const char **value);
 
 #endif /* TRACER_CLIENT_H */

@@ -203,7 +203,8 @@ encoding_report_error(const char *path, enum encoding e,
 
 	if (err->status == HATF_BAD_OPTION)
 		return;
-	speak("%s: as %s%s%s: %s", speak_path(path), formats[e].format,
-	      is_placed ? ", " : "", is_placed ? formats[e].placement : "",
-	      speak_error_text(err, text, sizeof(text)));
+	message_print("%s: as %s%s%s: %s", message_path(path),
+		      formats[e].format, is_placed ? ", " : "",
+		      is_placed ? formats[e].placement : "",
+		      message_error_text(err, text, sizeof(text)));
 }

@@ -57,8 +57,8 @@ bool encoding_is_placed(enum encoding e);
 /*
  * Open a writer on 'fd', which remains the caller's.  'first' is the first
  * record of the trace, which may be a header; NULL: no header.  The caller
- * closes '*writer_ret'.  Errors: HATF_BAD_OPTION if the library lacks the format,
- * placement or level; HATF_NO_MEMORY; HATF_IO.
+ * closes '*writer_ret'.  Errors: HATF_BAD_OPTION if the library lacks the
+ * format, placement or level; HATF_NO_MEMORY; HATF_IO.
  */
 enum hatf_status encoding_open(enum encoding e, unsigned flags, int fd,
 			       const struct hatf_record *first,

@@ -202,7 +202,7 @@ sizing_take(struct sizing *sizing, const struct spool *trace, unsigned jobs)
 	bool is_fine = true;
 
 	if (p == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	p->trace = trace;

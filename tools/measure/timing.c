@@ -188,14 +188,15 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 	bool is_fine;
 
 	if (b == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	b->excerpt = x;
 	b->path = path;
 	b->fd = spool_memory();
 	if (b->fd < 0) {
-		speak("cannot create a file in memory: %s", strerror(errno));
+		message_print("cannot create a file in memory: %s",
+			      strerror(errno));
 		b->failed = true;
 	} else {
 		if (x->count > 0)

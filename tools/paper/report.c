@@ -38,29 +38,29 @@ per_record(uint64_t nbytes, uint64_t records)
 /* Where to print, and how. */
 struct page {
 	struct out *out;
-	enum grid_format format;
+	enum table_format format;
 };
 
 /*
  * Print and free a table.  Return false if memory ran out while it was filled.
  */
 static bool
-finish(struct grid *g, const struct page *page)
+finish(struct table *g, const struct page *page)
 {
 	const bool is_whole = !g->no_memory;
 
 	if (is_whole)
-		grid_print(g, page->out, page->format);
-	grid_free(g);
+		table_print(g, page->out, page->format);
+	table_free(g);
 	return is_whole;
 }
 
 /* Add a row of the paper, scaled: 'count' columns, each a pair. */
 static void
-add_paper(struct grid *g, const char *name, const double (*figures)[2],
+add_paper(struct table *g, const char *name, const double (*figures)[2],
 	  size_t count, double scale)
 {
-	struct grid_row *const row = grid_add(g, GRID_PAPER, name);
+	struct table_row *const row = table_add(g, TABLE_PAPER, name);
 
 	for (size_t c = 0; c < count; c++)
 		for (size_t p = 0; p < 2; p++)
@@ -78,7 +78,7 @@ print_table3(const struct report *r, const struct page *page)
 		"max objects/1000", "max bytes/1000",
 		"avg bytes",	    NULL,
 	};
-	struct grid g = {
+	struct table g = {
 		.key = "3",
 		.title = "allocation behaviour of the programs",
 		.columns = columns,
@@ -98,15 +98,15 @@ print_table3(const struct report *r, const struct page *page)
 				? NAN
 				: c->nbytes / (double)c->alloc_count,
 		};
-		struct grid_row *const row =
-			grid_add(&g, GRID_MEASURED, m->name);
+		struct table_row *const row =
+			table_add(&g, TABLE_MEASURED, m->name);
 
 		for (size_t k = 0; k < COUNT(figures); k++)
 			row->figures[k][0] = figures[k];
 	}
 	for (size_t i = 0; i < PAPER_PROGRAMS; i++) {
-		struct grid_row *const row =
-			grid_add(&g, GRID_PAPER, paper_rows[i]);
+		struct table_row *const row =
+			table_add(&g, TABLE_PAPER, paper_rows[i]);
 
 		for (size_t k = 0; k < COUNT(paper_table3[i]); k++)
 			row->figures[k][0] = paper_table3[i][k];
@@ -120,13 +120,13 @@ print_table3(const struct report *r, const struct page *page)
  * Add a row for each trace with its size in these encodings, and their average.
  */
 static void
-add_sizes(struct grid *g, const struct report *r,
+add_sizes(struct table *g, const struct report *r,
 	  const enum encoding *encodings, struct averages *averages)
 {
 	for (size_t i = 0; i < r->count; i++) {
 		const struct measured *const m = &r->traces[i];
-		struct grid_row *const row =
-			grid_add(g, GRID_MEASURED, m->name);
+		struct table_row *const row =
+			table_add(g, TABLE_MEASURED, m->name);
 
 		for (size_t c = 0; g->columns[c] != NULL; c++)
 			for (size_t p = 0; p < 2; p++)
@@ -135,8 +135,8 @@ add_sizes(struct grid *g, const struct report *r,
 					m->table3.data_records);
 	}
 
-	const struct grid_row *const average =
-		grid_average(g, GRID_MEASURED, "average");
+	const struct table_row *const average =
+		table_add_average(g, TABLE_MEASURED, "average");
 
 	for (size_t c = 0; g->columns[c] != NULL; c++)
 		for (size_t p = 0; p < 2; p++)
@@ -146,9 +146,9 @@ add_sizes(struct grid *g, const struct report *r,
 
 /* Add the row of the authors' talk; columns as in print_table4(). */
 static void
-add_talk(struct grid *g)
+add_talk(struct table *g)
 {
-	struct grid_row *const row = grid_add(g, GRID_PAPER, "the talk");
+	struct table_row *const row = table_add(g, TABLE_PAPER, "the talk");
 
 	row->figures[0][0] = paper_talk_binary;
 	row->figures[1][0] = paper_talk_ascii;
@@ -193,7 +193,7 @@ print_table4(const struct report *r, const struct page *page,
 		ENCODING_ONLINE,     ENCODING_OPTIMUM, ENCODING_LITERAL,
 		ENCODING_BEST_SPLIT, ENCODING_XML,
 	};
-	struct grid g = {
+	struct table g = {
 		.key = "4",
 		.title = "size of the traces by encoding",
 		.unit = bytes_unit,
@@ -221,7 +221,7 @@ print_table7(const struct report *r, const struct page *page,
 		ENCODING_NAIVE,		ENCODING_SMALL_SIZE, ENCODING_SAME_SIZE,
 		ENCODING_COMBINED_SIZE, ENCODING_ONLINE,     ENCODING_OPTIMUM,
 	};
-	struct grid g = {
+	struct table g = {
 		.key = "7",
 		.title = "effectiveness of size encodings",
 		.unit = bytes_unit,
@@ -254,7 +254,7 @@ print_table8(const struct report *r, const struct page *page,
 		ENCODING_ONLINE,
 		ENCODING_OPTIMUM,
 	};
-	struct grid g = {
+	struct table g = {
 		.key = "8",
 		.title = "effectiveness of address encodings",
 		.unit = bytes_unit,
@@ -271,13 +271,13 @@ print_table8(const struct report *r, const struct page *page,
 /* ------------------------------------------------------------ tables 5, 6 */
 
 static void
-add_times(struct grid *g, const struct report *r, const unsigned *encodings,
+add_times(struct table *g, const struct report *r, const unsigned *encodings,
 	  bool packed, double (*averages)[2])
 {
 	for (size_t i = 0; i < r->count; i++) {
 		const struct timing *const t = &r->traces[i].timing;
-		struct grid_row *const row =
-			grid_add(g, GRID_MEASURED, r->traces[i].name);
+		struct table_row *const row =
+			table_add(g, TABLE_MEASURED, r->traces[i].name);
 
 		for (size_t c = 0; g->columns[c] != NULL; c++)
 			for (size_t p = 0; p < 2; p++)
@@ -288,8 +288,8 @@ add_times(struct grid *g, const struct report *r, const unsigned *encodings,
 						       [p];
 	}
 
-	const struct grid_row *const average =
-		grid_average(g, GRID_MEASURED, "average");
+	const struct table_row *const average =
+		table_add_average(g, TABLE_MEASURED, "average");
 
 	for (size_t c = 0; g->columns[c] != NULL; c++)
 		for (size_t p = 0; p < 2; p++)
@@ -335,7 +335,7 @@ print_table5(const struct report *r, const struct page *page,
 		ENCODING_OPTIMUM,
 	};
 	char note[256];
-	struct grid g = {
+	struct table g = {
 		.key = "5",
 		.title = "time to process uncompressed traces",
 		.unit = time_unit,
@@ -366,7 +366,7 @@ print_table6(const struct report *r, const struct page *page,
 		ENCODING_ONLINE, ENCODING_OPTIMUM,
 	};
 	char note[256];
-	struct grid g = {
+	struct table g = {
 		.key = "6",
 		.title = "time to process gzip compressed traces",
 		.unit = time_unit,
@@ -374,11 +374,11 @@ print_table6(const struct report *r, const struct page *page,
 		.columns = columns,
 		.parts = times,
 	};
-	struct grid_row *row;
+	struct table_row *row;
 
 	put_time_note(note, sizeof(note), r);
 	add_times(&g, r, encodings, true, averages->packed_ns);
-	row = grid_add(&g, GRID_MEASURED, "average difference");
+	row = table_add(&g, TABLE_MEASURED, "average difference");
 	for (size_t c = 0; columns[c] != NULL; c++)
 		for (size_t p = 0; p < 2; p++)
 			row->figures[c][p] =
@@ -394,7 +394,7 @@ print_table6(const struct report *r, const struct page *page,
 
 /* Set part 'p' of a row to the figures of one placement. */
 static void
-put_breakdown(struct grid_row *row, const struct measured *m, size_t p)
+put_breakdown(struct table_row *row, const struct measured *m, size_t p)
 {
 	static const enum hatf_field fields[] = {
 		HATF_FIELD_SIZE,   HATF_FIELD_ADDRESS, HATF_FIELD_TIME,
@@ -425,7 +425,7 @@ print_table9(const struct report *r, const struct page *page,
 	};
 	static const char *const parts[] = { "naive", "online", "optimum",
 					     NULL };
-	struct grid g = {
+	struct table g = {
 		.key = "9",
 		.title = "whole traces by field (not in the paper)",
 		.unit = bytes_unit,
@@ -439,15 +439,15 @@ print_table9(const struct report *r, const struct page *page,
 	};
 
 	for (size_t i = 0; i < r->count; i++) {
-		struct grid_row *const row =
-			grid_add(&g, GRID_MEASURED, r->traces[i].name);
+		struct table_row *const row =
+			table_add(&g, TABLE_MEASURED, r->traces[i].name);
 
 		for (size_t p = 0; p < SIZING_BREAKDOWNS; p++)
 			put_breakdown(row, &r->traces[i], p);
 	}
 
-	const struct grid_row *const average =
-		grid_average(&g, GRID_MEASURED, "average");
+	const struct table_row *const average =
+		table_add_average(&g, TABLE_MEASURED, "average");
 
 	average_ret[0] = average->figures[8][1];
 	average_ret[1] = average->figures[8][2];
@@ -462,7 +462,7 @@ print_table10(const struct report *r, const struct page *page,
 {
 	static const char *const columns[] = { "zlib inflates", "read",
 					       "read with 2 jobs", NULL };
-	struct grid g = {
+	struct table g = {
 		.key = "10",
 		.title = "time to read compressed traces as they are (not in "
 			 "the paper)",
@@ -477,16 +477,16 @@ print_table10(const struct report *r, const struct page *page,
 	for (size_t i = 0; i < r->count; i++) {
 		const struct measured *const m = &r->traces[i];
 		const double records = (double)m->table3.all_records;
-		struct grid_row *const row =
-			grid_add(&g, GRID_MEASURED, m->name);
+		struct table_row *const row =
+			table_add(&g, TABLE_MEASURED, m->name);
 
 		row->figures[0][0] = m->reread.inflate_ns / records;
 		row->figures[1][0] = m->reread.read_ns / records;
 		row->figures[2][0] = m->reread.jobs_ns / records;
 	}
 
-	const struct grid_row *const average =
-		grid_average(&g, GRID_MEASURED, "average");
+	const struct table_row *const average =
+		table_add_average(&g, TABLE_MEASURED, "average");
 
 	for (size_t c = 0; c < 3; c++)
 		average_ret[c] = average->figures[c][0];
@@ -525,9 +525,9 @@ worst_optimum(const struct report *r)
 }
 
 static void
-add_ratio(struct grid *g, const char *name, double measured, double paper)
+add_ratio(struct table *g, const char *name, double measured, double paper)
 {
-	struct grid_row *const row = grid_add(g, GRID_MEASURED, name);
+	struct table_row *const row = table_add(g, TABLE_MEASURED, name);
 
 	row->figures[0][0] = measured;
 	row->figures[1][0] = paper;
@@ -535,7 +535,7 @@ add_ratio(struct grid *g, const char *name, double measured, double paper)
 
 /* Add the ratios of read times, here and in the paper. */
 static void
-add_time_ratios(struct grid *g, const struct averages *a)
+add_time_ratios(struct table *g, const struct averages *a)
 {
 	const double(*const plain)[2] = a->plain_ns;
 	const double(*const packed)[2] = a->packed_ns;
@@ -559,7 +559,7 @@ print_table11(const struct report *r, const struct page *page,
 	      const double reread[3])
 {
 	static const char *const columns[] = { "here", "paper", NULL };
-	struct grid g = {
+	struct table g = {
 		.key = "11",
 		.title = "ratios of the averages",
 		.row_title = "ratio",
@@ -593,20 +593,20 @@ print_table11(const struct report *r, const struct page *page,
 }
 
 bool
-report_print(const struct report *r, enum grid_format format, struct out *o)
+report_print(const struct report *r, enum table_format format, struct out *o)
 {
 	const struct page page = { .out = o, .format = format };
 	struct averages a;
 	double whole[2], reread[3];
 
-	if (format == GRID_CSV)
-		out_str(o, GRID_CSV_HEADER);
+	if (format == TABLE_CSV)
+		out_str(o, TABLE_CSV_HEADER);
 	if (print_table3(r, &page) && print_table4(r, &page, &a) &&
 	    print_table5(r, &page, &a) && print_table6(r, &page, &a) &&
 	    print_table7(r, &page, &a) && print_table8(r, &page, &a) &&
 	    print_table9(r, &page, whole) && print_table10(r, &page, reread) &&
 	    print_table11(r, &page, &a, whole, reread))
 		return true;
-	speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	return false;
 }

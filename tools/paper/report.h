@@ -28,7 +28,7 @@ struct report {
 /*
  * Print all tables.  Return false if memory runs out, after printing the error.
  */
-bool report_print(const struct report *r, enum grid_format format,
+bool report_print(const struct report *r, enum table_format format,
 		  struct out *o);
 
 #endif /* REPORT_H */

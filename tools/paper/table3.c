@@ -60,8 +60,8 @@ follow_events(struct table3 *c, struct scan *s)
 
 	if (hatf_events_open(s->reader, &s->events) != HATF_OK ||
 	    hatf_events_inherit(s->events, s->path, &s->heritage) != HATF_OK) {
-		speak("%s: %s", speak_path(s->path),
-		      hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s: %s", message_path(s->path),
+			      hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	while (scan_read(s) > 0)
@@ -71,7 +71,7 @@ follow_events(struct table3 *c, struct scan *s)
 	c->max_nbytes = stats.peak_live_nbytes;
 	fault = scan_fault(s, buf, sizeof(buf));
 	if (fault != NULL)
-		speak("%s: %s", speak_path(s->path), fault);
+		message_print("%s: %s", message_path(s->path), fault);
 	return fault == NULL;
 }
 
@@ -84,12 +84,12 @@ table3_take(struct table3 *c, const struct spool *trace)
 
 	memset(c, 0, sizeof(*c));
 	if (s == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	s->path = trace->path;
 	if (spool_reader(trace, 0, &s->reader, &err) != HATF_OK) {
-		speak_error(trace->path, &err);
+		message_error(trace->path, &err);
 	} else {
 		is_whole = follow_events(c, s);
 		scan_close(s);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* malloc() itself, and what allocators are called that are linked in privately. */
+/* malloc() and the names of allocators that are often linked statically. */
 static const char *const entry_points[] = {
 	"malloc",	"je_malloc",	    "_rjem_malloc", "mi_malloc",
 	"tc_malloc",	"rpmalloc",	    "sn_malloc",    "scalable_malloc",

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * allocator.h - has this program an allocator that nobody can stand in front of?
- */
+/* allocator.h - detect allocators inside a program that cannot be interposed */
 #ifndef ALLOCATOR_H
 #define ALLOCATOR_H
 
 /*
- * Look through the symbols of the ELF file open as 'fd' and return the name of an
- * allocator's entry point that is defined in it ("malloc", "je_malloc"): calls of
- * it from within do not come by a preloaded library.  Static; NULL: there is
- * none, or the file does not tell.
+ * Search the symbols of the ELF file open as 'fd' for a defined entry point of
+ * an allocator ("malloc", "je_malloc") and return its name.  Calls of such an
+ * entry point from inside the program bypass a preloaded library.  Static; NULL
+ * if there is none or if the file has no symbols.
  */
 const char *allocator_inside(int fd);
 
 /*
- * The sanitizer that the program in the ELF file open as 'fd' is built with, if
- * that is one with an allocator of its own: "AddressSanitizer", or "a
- * sanitizer" if the file does not tell which.  Static; NULL: none.
+ * Return the sanitizer with its own allocator that the ELF file open as 'fd' is
+ * built with: "AddressSanitizer", or "a sanitizer" if its kind is unknown.
+ * Static; NULL if there is none.
  */
 const char *allocator_sanitizer(int fd);
 

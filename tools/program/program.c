@@ -15,13 +15,13 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* As many interpreters of interpreters does the kernel go through. */
+/* The kernel's limit of nested interpreters. */
 #define SCRIPT_DEPTH_MAX 5
 
-/* Program headers of real programs are about a dozen; this bounds a bad file. */
+/* Real programs have about a dozen program headers; bounds a corrupt file. */
 #define PHDR_MAX 256
 
-/* What execvp() will run, opened; -1 if there is none. */
+/* Open the file that execvp() would run; -1 if there is none. */
 static int
 open_command(const char *command)
 {
@@ -36,7 +36,7 @@ open_command(const char *command)
 		char *path;
 		int fd = -1;
 
-		/* An empty part is the working directory. */
+		/* An empty component of PATH is the working directory. */
 		if (asprintf(&path, "%.*s%s%s", (int)len, dir,
 			     len != 0 ? "/" : "./", command) < 0)
 			return -1;
@@ -51,7 +51,10 @@ open_command(const char *command)
 	}
 }
 
-/* The path behind "#!"; what is neither that nor ELF is run by the shell. */
+/*
+ * Read the path after "#!".  A file that is neither a script nor ELF is run by
+ * the shell.
+ */
 static bool
 read_interpreter(int fd, char path[PATH_MAX])
 {
@@ -74,8 +77,8 @@ read_interpreter(int fd, char path[PATH_MAX])
 }
 
 /*
- * The file that will be run for 'command', opened: for a script its
- * interpreter, whose name is in 'path' then, which is empty otherwise.  -1 if
+ * Open the file that the kernel runs for 'command'.  For a script, open the
+ * interpreter and write its name to 'path'; otherwise 'path' is empty. -1 if
  * there is none.
  */
 static int
@@ -96,9 +99,9 @@ open_image(const char *command, char path[PATH_MAX])
 }
 
 /*
- * The dynamic loader that one of the program headers names, into 'loader';
- * empty if none does.  False: the file is odd, and the judgement is the
- * kernel's.
+ * Write the path of the dynamic loader from the program headers to 'loader';
+ * empty if there is none.  False if the file is malformed; the kernel then
+ * decides.
  */
 static bool
 read_loader(int fd, const ElfW(Ehdr) * header, char loader[PATH_MAX])
@@ -125,7 +128,10 @@ read_loader(int fd, const ElfW(Ehdr) * header, char loader[PATH_MAX])
 	return true;
 }
 
-/* Does the kernel tell the loader to trust nobody's LD_PRELOAD? */
+/*
+ * Will the kernel start the program in secure mode, in which the loader ignores
+ * LD_PRELOAD?  Return why, or NULL.
+ */
 static const char *
 judge_privileges(int fd)
 {
@@ -235,7 +241,7 @@ program_name(const char *command, char name[PATH_MAX])
 		n = readlink(link, path, sizeof(path) - 1);
 		close(fd);
 	}
-	/* One that may be executed and not read. */
+	/* The file may be executable but not readable. */
 	if (n < 0)
 		n = snprintf(path, sizeof(path) - 1, "%s", command);
 	if (n >= (ssize_t)sizeof(path))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * program.h - can this command be traced by LD_PRELOAD at all?
- */
+/* program.h - can LD_PRELOAD trace this command? */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -9,23 +7,27 @@
 #include <stdbool.h>
 
 /*
- * Look 'command' up as execvp(3) will, and return why libhatftrace.so cannot
- * record it, or the interpreter of a script: what it is, "statically linked" or
- * "built with ThreadSanitizer"; or NULL if nothing stands against it or nothing
- * can be said.  Static.
+ * Look up 'command' as execvp(3) does.  Return why libhatftrace.so cannot
+ * record it (for a script: its interpreter): "statically linked" or "built with
+ * ThreadSanitizer".  NULL if there is no obstacle or if the answer is unknown.
+ * Static.
  */
 const char *program_untraceable(const char *command);
 
-/* Is it valgrind, which runs no program that has a tracer? */
+/* Is it valgrind, which cannot run a traced program? */
 bool program_is_valgrind(const char *command);
 
-/* Can the dynamic loader of this machine map 'path', as far as it is to be
- * seen?  Not where the file system is mounted "noexec", say. */
+/*
+ * Can the dynamic loader map 'path'?  False for a file of another machine or on
+ * a file system mounted "noexec", for example.  Checks only what is visible
+ * without loading.
+ */
 bool program_is_library(const char *path);
 
 /*
- * Its base name after symbolic links, that of the interpreter for a script: what
- * libhatftrace.so goes by.
+ * Write the base name after resolving symbolic links, which libhatftrace.so
+ * uses as the name of the program.  For a script, that is the name of its
+ * interpreter.
  */
 void program_name(const char *command, char name[PATH_MAX]);
 

@@ -15,7 +15,9 @@ struct image {
 	size_t nbytes;
 };
 
-/* The section's bytes; NULL: they are not all in the file. */
+/*
+ * Return the section's bytes; NULL if the file is truncated before their end.
+ */
 static const void *
 section_bytes(const struct image *image, const ElfW(Shdr) * section)
 {
@@ -26,7 +28,7 @@ section_bytes(const struct image *image, const ElfW(Shdr) * section)
 	return image->bytes + section->sh_offset;
 }
 
-/* Go through one table of symbols, whose names are in 'names'. */
+/* Visit one symbol table, whose names are in 'names'. */
 static bool
 visit_table(const struct image *image, const ElfW(Shdr) * table,
 	    const ElfW(Shdr) * names, symbols_fn *fn, void *context)
@@ -41,7 +43,7 @@ visit_table(const struct image *image, const ElfW(Shdr) * table,
 		ElfW(Sym) symbol;
 
 		memcpy(&symbol, symbols + i * sizeof(symbol), sizeof(symbol));
-		/* The type is in the same bits in both classes. */
+		/* The type has the same bits in both classes. */
 		const unsigned type = ELF64_ST_TYPE(symbol.st_info);
 
 		if (symbol.st_name >= names->sh_size ||

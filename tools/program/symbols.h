@@ -7,13 +7,14 @@
 
 #include <stdbool.h>
 
-/* One symbol.  True: no more of them. */
+/* Called for each symbol.  Return true to stop. */
 typedef bool symbols_fn(const char *name, bool is_defined_function,
 			void *context);
 
 /*
- * Call 'fn' for each symbol of the ELF file open as 'fd', or for those alone
- * that the dynamic loader sees.  A file that is none, or is damaged, has fewer.
+ * Call 'fn' for each symbol of the ELF file open as 'fd'; with 'dynamic_only'
+ * for the dynamic symbols only.  Skip what is damaged; a file that is not ELF
+ * has no symbols.
  */
 void symbols_visit(int fd, bool dynamic_only, symbols_fn *fn, void *context);
 

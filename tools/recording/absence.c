@@ -18,7 +18,7 @@
 
 #define EVENTS_NBYTES 65536
 
-/* What the kernel appends to the name of what is not there any more. */
+/* The kernel appends this to the path of a deleted file. */
 #define DELETED " (deleted)"
 
 void
@@ -47,14 +47,14 @@ absence_end(struct absence *a)
 		close(a->events);
 }
 
-/* Is 'name' that of a trace of 'pid', with or without a number behind it? */
+/* Is 'name' a trace of 'pid', with or without an appended number? */
 static bool
 is_ours(const char *text, pid_t pid, const char *name)
 {
 	const size_t n = strlen(name), m = strlen(HATF_RINGS_SUFFIX);
 	bool is = false;
 
-	/* Those come and go. */
+	/* Ignore ring files: they come and go. */
 	if (n > m && strcmp(name + n - m, HATF_RINGS_SUFFIX) == 0)
 		return false;
 	for (int segments = 0; segments < 2 && !is; segments++) {
@@ -73,8 +73,8 @@ is_ours(const char *text, pid_t pid, const char *name)
 }
 
 /*
- * What became of the last trace of 'pid' that is gone: its name into 'name'; 0
- * if none went, as far as is known.
+ * Find the last trace of 'pid' that was removed or renamed.  Write its name to
+ * 'name' and return the inotify event; 0 if there is none.
  */
 static uint32_t
 find_gone(const struct absence *a, pid_t pid, char name[NAME_MAX + 1])
@@ -98,7 +98,7 @@ find_gone(const struct absence *a, pid_t pid, char name[NAME_MAX + 1])
 	return what;
 }
 
-/* Has the directory itself gone?  Then say so. */
+/* Was the directory itself removed?  If so, print it. */
 static bool
 tell_directory(const struct absence *a, const char *command, const char *others)
 {
@@ -116,41 +116,46 @@ tell_directory(const struct absence *a, const char *command, const char *others)
 	path[n > 0 ? n : 0] = '\0';
 	if (n <= 0 || (n > (ssize_t)sizeof(DELETED) &&
 		       strcmp(path + n - (sizeof(DELETED) - 1), DELETED) == 0))
-		speak("%s left no trace: the directory of %s was removed "
-		      "meanwhile%s",
-		      command, shown, others);
+		message_print(
+			"%s left no trace: the directory of %s was removed "
+			"meanwhile%s",
+			command, shown, others);
 	else
-		speak("%s left no trace: the directory of %s is now %s%s",
-		      command, shown, path, others);
+		message_print(
+			"%s left no trace: the directory of %s is now %s%s",
+			command, shown, path, others);
 	return true;
 }
 
 void
-absence_tell(const struct absence *a, const char *command,
-	     const struct launch *l, const char *others, bool begun)
+absence_explain(const struct absence *a, const char *command,
+		const struct launch *l, const char *others, bool begun)
 {
 	char name[NAME_MAX + 1];
 	const uint32_t gone = find_gone(a, l->pid, name);
 
 	if (gone != 0)
-		speak("%s left no trace: %s was %s meanwhile%s", command, name,
-		      gone == IN_DELETE ? "removed" : "moved", others);
+		message_print("%s left no trace: %s was %s meanwhile%s",
+			      command, name,
+			      gone == IN_DELETE ? "removed" : "moved", others);
 	else if (tell_directory(a, command, others))
 		return;
 	else if (begun)
-		speak("%s left no trace: it %s while all of it was in memory "
-		      "(with HATFTRACE_BEGIN=now nothing of that is lost)%s",
-		      command,
-		      WIFSIGNALED(l->wait_status) ? "was ended by a signal"
-						  : "ended past libc",
-		      others);
+		message_print(
+			"%s left no trace: it %s while the trace was only in "
+			"memory (HATFTRACE_BEGIN=now would keep it)%s",
+			command,
+			WIFSIGNALED(l->wait_status)
+				? "was ended by a signal"
+				: "ended by a raw system call",
+			others);
 	else if (WIFSIGNALED(l->wait_status))
-		speak("%s left no trace: it had begun none when a signal ended "
-		      "it%s",
-		      command, others);
+		message_print("%s left no trace: a signal ended it before it "
+			      "had begun one%s",
+			      command, others);
 	else
-		speak("%s left no trace: libhatftrace.so has said above why "
-		      "not, or the program ended past libc in its first "
-		      "moments%s",
-		      command, others);
+		message_print("%s left no trace: see the message of "
+			      "libhatftrace.so above, or the program ended "
+			      "by a raw system call in its first moments%s",
+			      command, others);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * absence.h - why has a command left no trace?
+ * absence.h - explain why a command left no trace
  *
- * The files are watched while the command runs, to distinguish a trace that was
- * removed or moved from one that was never begun.
+ * Watch the directory of the traces while the command runs, to distinguish a
+ * trace that was removed or renamed from one that was never created.
  */
 #ifndef ABSENCE_H
 #define ABSENCE_H
@@ -13,22 +13,27 @@
 #include <stdbool.h>
 
 struct absence {
-	const char *text; /* template */
-	int directory;	  /* that it names, opened; -1: unknown */
-	int events;	  /* of inotify(7) on that; -1: unknown */
+	const char *text; /* template; borrowed */
+	/* descriptor of the template's directory; -1: unknown */
+	int directory;
+	/* inotify(7) descriptor for the directory; -1: unknown */
+	int events;
 };
 
-/* Watch where the absolute template 'text' puts its files. */
+/*
+ * Start to watch the directory of the absolute template 'text', which must stay
+ * valid.
+ */
 void absence_begin(struct absence *a, const char *text);
 
 void absence_end(struct absence *a);
 
 /*
- * Say why there is no trace of 'command', which could have been traced and
- * which ended as 'l' says.  'others' describes the traces that there are;
- * 'begun': the command had begun a trace, in its memory.
+ * Print why there is no trace of 'command', which could have been traced.  'l'
+ * says how it ended, and 'others' describes the other traces.  'begun': the
+ * command had started a trace in memory.
  */
-void absence_tell(const struct absence *a, const char *command,
-		  const struct launch *l, const char *others, bool begun);
+void absence_explain(const struct absence *a, const char *command,
+		     const struct launch *l, const char *others, bool begun);
 
 #endif /* ABSENCE_H */

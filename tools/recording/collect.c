@@ -15,8 +15,9 @@
 #include <sys/stat.h>
 
 /*
- * A file this much older than the start is not opened: file times come from a
- * clock that lags, and this keeps a directory of old traces cheap.
+ * Do not open a file that is this much older than the start of the command.
+ * File times come from a clock that lags.  The limit makes a directory of old
+ * traces cheap.
  */
 #define SLACK_S 5
 
@@ -29,18 +30,18 @@ header_number(const struct hatf_reader *reader, const char *key)
 }
 
 static void
-add_origin(struct found *trace, uint64_t pid)
+add_origin(struct collected_trace *trace, uint64_t pid)
 {
-	if (pid > 1 && trace->from_count < FROM_MAX)
+	if (pid > 1 && trace->from_count < COLLECT_ANCESTORS_MAX)
 		trace->from[trace->from_count++] = pid;
 }
 
 /*
- * Also those that are not traced are named ("PID@START PID@START"), and the one
- * that forked it may be gone.
+ * Add the ancestors of the header ("PID@START PID@START"), which include
+ * untraced processes.  The process that forked this one may have ended.
  */
 static void
-read_origins(const struct hatf_reader *reader, struct found *ret)
+read_origins(const struct hatf_reader *reader, struct collected_trace *ret)
 {
 	const char *next = hatf_reader_header(reader, "ancestors");
 
@@ -55,21 +56,22 @@ read_origins(const struct hatf_reader *reader, struct found *ret)
 }
 
 static bool
-read_header(const char *path, struct found *ret)
+read_header(const char *path, struct collected_trace *ret)
 {
 	struct hatf_reader *const reader = scan_found(path);
 	const char *exe;
 
 	if (reader == NULL)
 		return false;
-	/* What 'hatf ctl' has written beside it is no trace of a run. */
+	/* A snapshot by 'hatf ctl' is not a trace of a run. */
 	if (hatf_reader_header(reader, "snapshot_of") != NULL) {
 		hatf_reader_close(reader);
 		return false;
 	}
-	*ret = (struct found){ .pid = header_number(reader, "pid"),
-			       .is_late = hatf_reader_header(reader, "start") !=
-					  NULL };
+	*ret = (struct collected_trace){
+		.pid = header_number(reader, "pid"),
+		.is_late = hatf_reader_header(reader, "start") != NULL
+	};
 	read_origins(reader, ret);
 	ret->start_ns = header_number(reader, "start_monotonic");
 	ret->pid_start_ns = header_number(reader, "pid_start");
@@ -84,13 +86,14 @@ read_header(const char *path, struct found *ret)
 	return ret->exe != NULL;
 }
 
-/* Its 'exe' goes over. */
+/* Take over ownership of 'exe'. */
 static bool
-append(struct collection *c, const char *path, const struct found *trace)
+append(struct collection *c, const char *path,
+       const struct collected_trace *trace)
 {
 	if (c->count == c->cap) {
 		const size_t cap = c->cap != 0 ? 2 * c->cap : 16;
-		struct found *const grown =
+		struct collected_trace *const grown =
 			realloc(c->traces, cap * sizeof(*grown));
 
 		if (grown == NULL) {
@@ -108,22 +111,25 @@ append(struct collection *c, const char *path, const struct found *trace)
 static int
 compare_path(const void *a, const void *b)
 {
-	const struct found *const x = a;
-	const struct found *const y = b;
+	const struct collected_trace *const x = a;
+	const struct collected_trace *const y = b;
 
 	return strcmp(x->path, y->path);
 }
 
-/* Is it that of a process from before the command's?  Unknown is no. */
+/*
+ * Does the trace belong to a process older than the command's?  False if
+ * unknown.
+ */
 static bool
-is_older(const struct found *trace, const struct launch *l)
+is_older(const struct collected_trace *trace, const struct launch *l)
 {
 	return trace->pid_start_ns != 0 && trace->pid_start_ns < l->start_ns;
 }
 
 /*
- * Look at all files of a pattern.  Those of the command's own process are taken
- * if 'own', those of other processes if not.
+ * Add the files that match a pattern: with 'own' those of the command's own
+ * process, otherwise those of other processes.
  */
 static bool
 collect_glob(struct collection *c, const char *pattern, bool own,
@@ -136,7 +142,7 @@ collect_glob(struct collection *c, const char *pattern, bool own,
 		return true;
 	for (size_t i = 0; i < files.gl_pathc && ok; i++) {
 		const char *const path = files.gl_pathv[i];
-		struct found trace;
+		struct collected_trace trace;
 		struct stat st;
 
 		if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
@@ -155,7 +161,7 @@ collect_glob(struct collection *c, const char *pattern, bool own,
 	return ok;
 }
 
-/* Both the plain names and those with a number appended. */
+/* Match the plain names and the names with an appended number. */
 static bool
 collect_names(struct collection *c, const char *text, bool own, bool segments,
 	      const struct launch *l)
@@ -175,13 +181,13 @@ collect_names(struct collection *c, const char *text, bool own, bool segments,
 }
 
 static void
-free_trace(struct found *trace)
+free_trace(struct collected_trace *trace)
 {
 	free(trace->path);
 	free(trace->exe);
 }
 
-/* Two patterns may match the same file: a name may end in anything. */
+/* Remove duplicates: two patterns may match the same file. */
 static void
 drop_double(struct collection *c, size_t from)
 {
@@ -216,8 +222,8 @@ collect_pattern(struct collection *c, const char *text, bool own,
 static int
 compare_start(const void *a, const void *b)
 {
-	const struct found *const x = a;
-	const struct found *const y = b;
+	const struct collected_trace *const x = a;
+	const struct collected_trace *const y = b;
 
 	if (x->start_ns != y->start_ns)
 		return x->start_ns > y->start_ns ? 1 : -1;
@@ -235,7 +241,7 @@ collect_segments(const struct collection *c)
 	return n;
 }
 
-/* Is 'pid' that of the command or of one of the first 'n' descendants? */
+/* Is 'pid' the command or one of the first 'n' descendants? */
 static bool
 is_known(const struct collection *c, size_t n, uint64_t pid,
 	 const struct launch *l)
@@ -248,10 +254,10 @@ is_known(const struct collection *c, size_t n, uint64_t pid,
 	return false;
 }
 
-/* Does it come from one of these? */
+/* Is the trace's process a descendant of one of these? */
 static bool
-is_descendant(const struct collection *c, size_t n, const struct found *trace,
-	      const struct launch *l)
+is_descendant(const struct collection *c, size_t n,
+	      const struct collected_trace *trace, const struct launch *l)
 {
 	for (unsigned i = 0; i < trace->from_count; i++)
 		if (is_known(c, n, trace->from[i], l))
@@ -260,13 +266,13 @@ is_descendant(const struct collection *c, size_t n, const struct found *trace,
 }
 
 /*
- * Move the descendants to the front of the other processes and count them: other
- * programs may be recorded into the same directory at the same time.
+ * Move the descendants to the front of the other processes and count them.
+ * Unrelated programs may write traces to the same directory at the same time.
  */
 static void
 find_descendants(struct collection *c, const struct launch *l)
 {
-	struct found *const others = c->traces + c->own_count;
+	struct collected_trace *const others = c->traces + c->own_count;
 	const size_t n = c->count - c->own_count;
 	size_t known = 0;
 	bool grown = true;
@@ -274,7 +280,7 @@ find_descendants(struct collection *c, const struct launch *l)
 	while (grown) {
 		grown = false;
 		for (size_t i = known; i < n; i++) {
-			const struct found trace = others[i];
+			const struct collected_trace trace = others[i];
 
 			if (!trace.is_noted &&
 			    !is_descendant(c, known, &trace, l))
@@ -317,15 +323,16 @@ collect_free(struct collection *c)
 	free(c->traces);
 }
 
-/* No user gave the names of the traces. */
+/* The names come from a directory, not from the user. */
 static const struct hatf_reader_options found_options = {
 	.struct_nbytes = sizeof(found_options),
 	.flags = HATF_READER_FOUND,
 };
 
-/* There is no trailer: count what there is. */
+/* There is no trailer: read the trace and count. */
 static bool
-summary_by_reading(const struct found *found, struct summary *ret)
+summary_by_reading(const struct collected_trace *found,
+		   struct collect_summary *ret)
 {
 	struct scan *const s = malloc(sizeof(*s));
 	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
@@ -333,7 +340,7 @@ summary_by_reading(const struct found *found, struct summary *ret)
 	const char *fault;
 
 	if (s == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	if (!scan_open(s, found->path, &found_options, false)) {
@@ -350,7 +357,7 @@ summary_by_reading(const struct found *found, struct summary *ret)
 	hatf_reader_get_stats(s->reader, &read);
 	ret->event_count = seen.event_count;
 	ret->lost_count = read.lost_count;
-	/* Times of a segment go on from those before. */
+	/* The times of a segment continue those of earlier segments. */
 	if (found->segment != 0)
 		ret->has_duration =
 			seen.last_time != 0 &&
@@ -365,16 +372,17 @@ summary_by_reading(const struct found *found, struct summary *ret)
 }
 
 static bool
-summary_of_file(const struct found *found, struct summary *ret)
+summary_of_file(const struct collected_trace *found,
+		struct collect_summary *ret)
 {
 	struct stat st;
-	struct tail tail;
+	struct trailer tail;
 
 	memset(ret, 0, sizeof(*ret));
 	if (lstat(found->path, &st) == 0)
 		ret->file_nbytes = (uint64_t)st.st_size;
-	/* A trace that only lost events, or ended early, has all else. */
-	if (!tail_read(found->path, true, &tail) ||
+	/* The figures of a trace with lost events or an early end are valid. */
+	if (!trailer_read(found->path, true, &tail) ||
 	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0' &&
 	     tail.missed[0] == '\0'))
 		return summary_by_reading(found, ret);
@@ -393,7 +401,8 @@ summary_of_file(const struct found *found, struct summary *ret)
 }
 
 bool
-collect_summary(const struct found *found, struct summary *ret)
+collect_summary(const struct collected_trace *found,
+		struct collect_summary *ret)
 {
 	if (!summary_of_file(found, ret))
 		return false;

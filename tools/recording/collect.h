@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collect.h - the traces that a command has left
+ * collect.h - find the traces that a command wrote
  *
- * libhatftrace.so names its files by what only it knows (the executable, a number
- * when a name is taken), so the files are found by pattern and recognised by
- * their headers: process id, parents, and a process that is not older.
+ * The names of the files depend on values that only libhatftrace.so knows (the
+ * executable, a number if a name is taken).  Find files by pattern, and
+ * recognise them by their headers: process id, parents, and a process that is
+ * not older than the command.  Not thread-safe.
  */
 #ifndef COLLECT_H
 #define COLLECT_H
@@ -13,66 +14,82 @@
 
 #include <stddef.h>
 
-/* Parent, process that forked it, and ancestors that a header names. */
-#define FROM_MAX 10
+/*
+ * Upper bound of the parent, the forking process and the ancestors that a
+ * header names.
+ */
+#define COLLECT_ANCESTORS_MAX 10
 
-struct found {
+struct collected_trace {
 	char *path;
 	char *exe; /* executable, "" if not known */
 	uint64_t pid;
-	uint64_t from[FROM_MAX]; /* processes that it comes from */
+	uint64_t from[COLLECT_ANCESTORS_MAX]; /* parents and ancestors */
 	unsigned from_count;
-	uint64_t start_ns;     /* CLOCK_MONOTONIC */
-	uint64_t pid_start_ns; /* of the process, see started.h; 0: unknown */
-	uint64_t unit_ns;      /* of times, see scan_unit_ns() */
-	/* Of a segment, what those before it have come to; else 0. */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	/* start of the process, see started.h; 0: unknown */
+	uint64_t pid_start_ns;
+	/* of the trace's time unit, see scan_unit_ns() */
+	uint64_t unit_ns;
+	/* For a segment, the sums over earlier segments; else 0. */
 	uint64_t segment, events_before, lost_before, bytes_before;
-	bool is_noted; /* by a process of the tree, see notebook.h */
-	bool is_late;  /* as its header says: begun after the process */
+	bool is_noted; /* a process noted the trace, see notebook.h */
+	bool is_late;  /* the header says that recording started late */
 	bool has_trailer;
-	bool is_complete; /* as its trailer says */
-	bool has_execed;  /* likewise: the process went on as another program */
-	bool has_stopped; /* likewise: it ended by an order */
-	bool is_mended;	  /* the trailer is ours, see mend.h */
-	bool is_running;  /* its process goes on, see mend.h */
-	bool has_vanished; /* 'has_execed' to nothing, see notebook.h */
+	bool is_complete; /* the trailer says so */
+	/* the trailer says that the process executed another program */
+	bool has_execed;
+	bool has_stopped; /* the trailer says that an order ended the trace */
+	bool is_mended;	  /* we wrote the trailer, see mend.h */
+	bool is_running;  /* the process is still running, see mend.h */
+	/* the executed program left no trace, see notebook.h */
+	bool has_vanished;
 };
 
-/* What was found, in order of start. */
+/*
+ * The traces, in order of their start.  The command's own process comes first,
+ * then its descendants, then others.
+ */
 struct collection {
-	struct found *traces;
+	struct collected_trace *traces;
 	size_t count, cap;
-	size_t own_count;	 /* of the command's process itself */
-	size_t descendant_count; /* of processes that come from it */
+	size_t own_count;	 /* traces of the command's process itself */
+	size_t descendant_count; /* traces of its descendants */
 };
 
-/* Find what the command 'l' has written by the absolute template 'text'.  False
- * without memory. */
+/*
+ * Find the traces that the command 'l' wrote by the absolute template 'text'.
+ * False if out of memory.  The caller frees 'c' with collect_free().
+ */
 bool collect(struct collection *c, const char *text, const struct launch *l);
 
 /*
- * Find the descendants again, once some have been noted: in a PID namespace the
- * numbers in their headers do not lead to the command.
+ * Find the descendants again, after notebook_read() has marked noted traces:
+ * the ids in the headers of another PID namespace do not lead to the command.
  */
 void collect_noted(struct collection *c, const struct launch *l);
 
 void collect_free(struct collection *c);
 
-/* How many of the last traces of the command's own process are segments of one. */
+/* Count the segments at the end of the traces of the command's own process. */
 size_t collect_segments(const struct collection *c);
 
-/* What the summary says about one trace, with the segments before it. */
-struct summary {
+/* Figures of one trace, including its earlier segments. */
+struct collect_summary {
 	uint64_t event_count, lost_count, file_nbytes;
 	uint64_t duration_ns;
 	bool has_duration;
-	bool complete;	 /* all is there, as 'hatf info' has it */
-	char error[80];	 /* why it ended early, as its trailer says; or empty */
-	char fault[256]; /* why it cannot be read to a good end; or empty */
+	bool complete; /* nothing is missing, by the rules of 'hatf info' */
+	/* why the trace ended early, as its trailer says, or empty */
+	char error[80];
+	char fault[256]; /* why reading failed, or empty */
 };
 
-/* From the trailer, or if there is none by reading the trace.  False if it
- * cannot be read at all, which has been said then. */
-bool collect_summary(const struct found *trace, struct summary *ret);
+/*
+ * Get the figures from the trailer or, if there is none, by reading the trace.
+ * If the trace cannot be read at all, print an error message and return false.
+ */
+bool collect_summary(const struct collected_trace *trace,
+		     struct collect_summary *ret);
 
 #endif /* COLLECT_H */

@@ -17,7 +17,7 @@ compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A trace may name any path. */
+/* The path comes from a trace and is untrusted: open it with care. */
 static void
 tell(const char *exe)
 {
@@ -30,13 +30,13 @@ tell(const char *exe)
 	name = allocator_inside(fd);
 	close(fd);
 	if (name != NULL)
-		speak("%s has an allocator of its own (%s): what that hands "
-		      "out is not in the trace",
-		      template_short(exe), name);
+		message_print("%s has an allocator of its own (%s): blocks of "
+			      "that allocator are not in the trace",
+			      template_short(exe), name);
 }
 
 void
-insides_tell(const struct collection *c)
+insides_report(const struct collection *c)
 {
 	const size_t n = c->own_count + c->descendant_count;
 	const char **const exes = calloc(n + 1, sizeof(*exes));

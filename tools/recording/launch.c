@@ -15,24 +15,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As shells have them. */
+/* The exit codes of shells. */
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND	    127
 #define EXIT_SIGNAL	    128
 
-/* Signals to pass on. */
+/* Signals to forward. */
 static const int forwarded[] = { SIGHUP,  SIGINT,  SIGQUIT,
 				 SIGTERM, SIGUSR1, SIGUSR2 };
 
 struct signals {
-	sigset_t waited;	/* what the parent waits for */
-	sigset_t mask;		/* as it was */
-	struct sigaction child; /* SIGCHLD, as it was */
+	sigset_t waited;	/* signals for which the parent waits */
+	sigset_t mask;		/* original mask */
+	struct sigaction child; /* original action of SIGCHLD */
 };
 
 /*
- * The parent takes its signals synchronously.  An inherited "ignore" of SIGCHLD
- * would have the kernel throw the command's status away.
+ * Block the signals, so that the parent takes them synchronously.  Reset
+ * SIGCHLD: if it were ignored, the kernel would discard the command's status.
  */
 static void
 signals_take(struct signals *s)
@@ -47,7 +47,7 @@ signals_take(struct signals *s)
 	sigaction(SIGCHLD, &dfl, &s->child);
 }
 
-/* The command starts with what we were started with. */
+/* Restore the signal state that we inherited, for the command. */
 static void
 signals_give_back(const struct signals *s)
 {
@@ -63,13 +63,13 @@ run_child(char *const *argv, const struct signals *s, int error_fd)
 
 	const int e = errno;
 
-	/* If even this fails, the parent takes it for exit status 127. */
+	/* If even this fails, the parent sees exit status 127. */
 	if (write(error_fd, &e, sizeof(e)) < 0)
 		_exit(EXIT_NOT_FOUND);
 	_exit(EXIT_NOT_FOUND);
 }
 
-/* Returns what waitpid() says of 'pid' when it has ended. */
+/* Wait for 'pid' and return its status, as from waitpid(). */
 static int
 wait_and_forward(pid_t pid, const struct signals *s)
 {
@@ -77,15 +77,18 @@ wait_and_forward(pid_t pid, const struct signals *s)
 		siginfo_t info;
 		int status;
 
-		/* First: the child may have ended before the mask was set. */
+		/*
+		 * Check first: the child may have ended before the mask was
+		 * set.
+		 */
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return status;
 		if (sigwaitinfo(&s->waited, &info) < 0)
 			continue;
 		/*
-		 * What the terminal sends goes to the whole foreground group,
-		 * the command among it; only what a process sent to us alone
-		 * has to be passed on.
+		 * The terminal sends signals to the whole foreground group,
+		 * including the command.  Forward only signals that a process
+		 * sent to us alone.
 		 */
 		if (info.si_signo != SIGCHLD && info.si_code <= 0)
 			kill(pid, info.si_signo);
@@ -93,9 +96,10 @@ wait_and_forward(pid_t pid, const struct signals *s)
 }
 
 /*
- * No clock is asked: what a library tells of it (faketime) is not what the
- * tracer reads from the kernel.  The time of the pipe is of the clock that
- * files have, and such a library bends both alike.
+ * Do not call a clock: a library that fakes the time (faketime) would change
+ * our result but not the times that the tracer reads from the kernel.  The time
+ * of a new pipe comes from the clock of file times, and such a library changes
+ * both alike.
  */
 static void
 note_start(struct launch *l, int pipe_fd)
@@ -116,13 +120,13 @@ launch_run(char *const *argv, struct launch *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	if (pipe2(fds, O_CLOEXEC) != 0) {
-		speak("pipe: %s", strerror(errno));
+		message_print("pipe: %s", strerror(errno));
 		return false;
 	}
 	signals_take(&signals);
 	ret->pid = fork();
 	if (ret->pid < 0) {
-		speak("fork: %s", strerror(errno));
+		message_print("fork: %s", strerror(errno));
 		signals_give_back(&signals);
 		close(fds[0]);
 		close(fds[1]);
@@ -132,7 +136,7 @@ launch_run(char *const *argv, struct launch *ret)
 		run_child(argv, &signals, fds[1]);
 	close(fds[1]);
 	note_start(ret, fds[0]);
-	/* Nothing to read: exec has closed the pipe. */
+	/* Nothing to read: exec succeeded and closed the pipe. */
 	if (read(fds[0], &ret->exec_errno, sizeof(ret->exec_errno)) < 0)
 		ret->exec_errno = 0;
 	close(fds[0]);
@@ -147,7 +151,7 @@ launch_succeeded(const struct launch *l)
 	       WEXITSTATUS(l->wait_status) == 0;
 }
 
-/* End as the command did, but leave the core to the command. */
+/* End by the command's signal, without a core dump of our own. */
 static void
 die_by(int sig)
 {
@@ -155,7 +159,7 @@ die_by(int sig)
 	sigset_t set;
 
 	setrlimit(RLIMIT_CORE, &none);
-	/* The limit does not hold where the core goes to a pipe. */
+	/* If cores go to a pipe, RLIMIT_CORE does not apply. */
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(sig, SIG_DFL);
 	sigemptyset(&set);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch.h - run a command and be a transparent parent
+ * launch.h - run a command as a transparent parent
  *
- * Signals that are sent to this process reach the command, and its end, be it an
- * exit status or a signal, becomes that of this process.
+ * Forward signals sent to this process to the command.  This process then ends
+ * in the same way as the command, with its exit status or by its signal.
  */
 #ifndef LAUNCH_H
 #define LAUNCH_H
@@ -14,20 +14,27 @@
 
 struct launch {
 	pid_t pid;
-	uint64_t start_ns;  /* of the process, see started.h; 0: unknown */
-	int64_t start_time; /* seconds since 1970, as files have it */
-	int exec_errno;	    /* why the command could not be run, or 0 */
-	int wait_status;    /* as waitpid(2) has it */
+	/* start of the process, see started.h; 0: unknown */
+	uint64_t start_ns;
+	/* start in seconds since 1970, by the clock of file times */
+	int64_t start_time;
+	int exec_errno;	 /* why exec failed, or 0 */
+	int wait_status; /* as from waitpid(2) */
 };
 
-/* Run 'argv' and wait for its end.  False if there could be no child, which has
- * been said then. */
+/*
+ * Run 'argv' and wait for its end.  If the child cannot be created, print an
+ * error message and return false.
+ */
 bool launch_run(char *const *argv, struct launch *ret);
 
 /* Did the command succeed? */
 bool launch_succeeded(const struct launch *l);
 
-/* The exit status to pass on; does not return if it is a signal to die by. */
+/*
+ * Return the exit status for this process.  If the command was killed by a
+ * signal, end by the same signal and do not return.
+ */
 int launch_pass_on(const struct launch *l);
 
 #endif /* LAUNCH_H */

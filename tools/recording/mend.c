@@ -13,7 +13,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Its ring file, beside it or in the folder that the recorder was told. */
+/*
+ * Write the path of the ring file, beside the trace or in the recorder's
+ * directory for ring files.
+ */
 static bool
 find_rings(const char *trace, char *path, size_t nbytes)
 {
@@ -24,8 +27,10 @@ find_rings(const char *trace, char *path, size_t nbytes)
 
 	if (hatf_rings_find(trace, path, nbytes))
 		return true;
-	/* root takes another folder from nobody but the command line and
-	 * this. */
+	/*
+	 * hatf_rings_find() refuses other directories to root, because their
+	 * names come from the trace.  The environment is ours.
+	 */
 	if (folder == NULL)
 		return false;
 	n = snprintf(path, nbytes, "%s/%s" HATF_RINGS_SUFFIX, folder,
@@ -34,12 +39,12 @@ find_rings(const char *trace, char *path, size_t nbytes)
 }
 
 /*
- * Complete the trace 't' from its ring file, or if that is in use, as long as
- * the process goes on, note that.  'flags' is what is known of the process's
- * end.
+ * Complete the trace 't' from its ring file.  If the ring file is in use, mark
+ * 't' as running.  'flags' is what is known about the end of the process.  True
+ * if the trace was completed.
  */
 static bool
-mend(struct found *t, unsigned flags)
+mend(struct collected_trace *t, unsigned flags)
 {
 	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
 	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
@@ -54,24 +59,24 @@ mend(struct found *t, unsigned flags)
 	       hatf_recover(path, t->path, flags, &found, &err) == HATF_OK;
 }
 
-/* 'flags' as above. */
+/* Complete 't' if necessary; 'flags' as for mend(). */
 static void
-mend_trace(struct found *t, unsigned flags)
+mend_trace(struct collected_trace *t, unsigned flags)
 {
-	struct tail tail;
+	struct trailer tail;
 
-	t->has_trailer = tail_read(t->path, true, &tail);
+	t->has_trailer = trailer_read(t->path, true, &tail);
 	if (t->has_trailer) {
-		/* A process that gave up privileges cannot remove it. */
+		/* A process that gave up privileges cannot remove the file. */
 		mend(t, 0);
 	} else {
 		t->is_mended = mend(t, flags);
-		/* Without a ring file its number tells. */
+		/* Without a ring file, look up the process id. */
 		t->is_running = t->is_running ||
 				(!t->is_mended &&
 				 started_is_alive(t->pid, t->pid_start_ns));
 		t->has_trailer =
-			t->is_mended && tail_read(t->path, true, &tail);
+			t->is_mended && trailer_read(t->path, true, &tail);
 	}
 	if (!t->has_trailer)
 		return;
@@ -87,7 +92,10 @@ mend_traces(struct collection *c, const struct launch *l)
 				       ? HATF_RECOVER_KILLED
 				       : HATF_RECOVER_EXITED;
 
-	/* The last of the command's own is that of what ended. */
+	/*
+	 * The exit status belongs to the last trace of the command's own
+	 * process.
+	 */
 	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
 		mend_trace(&c->traces[i], i + 1 == c->own_count ? known : 0);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mend.h - complete the traces of processes that have ended abruptly
+ * mend.h - complete the traces of processes that ended abruptly
  *
- * A process that ends by a signal, or by a system call of its own as Go's run
- * time does, leaves a trace without a trailer, and its last events in a ring
+ * A process that is killed by a signal, or ends by a direct system call as Go's
+ * run time does, leaves a trace without a trailer and its last events in a ring
  * file.
  */
 #ifndef MEND_H
@@ -12,10 +12,11 @@
 #include "tools/recording/collect.h"
 
 /*
- * Complete each of these traces that has no trailer and whose process is gone,
- * and note which have a trailer then and what it says, and of which the process
- * goes on; and remove the ring files that processes which had given up
- * privileges could not remove.  How the command itself ended, 'l' tells.
+ * For each trace without a trailer: if its process has ended, complete it from
+ * the ring file; if its process is still running, mark it so.  Then record in
+ * 'c' which traces have a trailer and what the trailer says.  Also remove the
+ * ring files of processes that gave up the privileges to remove them.  'l' says
+ * how the command ended.
  */
 void mend_traces(struct collection *c, const struct launch *l);
 

@@ -16,14 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* So many programs are named in a line, the others are counted. */
+/* Name at most this many programs in a line, and count the rest. */
 #define NAMED_MAX 8
 
-/* A clock tick, by which a process may seem to begin after its trace. */
+/* A process may appear to start after its trace, by up to a clock tick. */
 #define TICK_NS 20000000u
 
-/* A line has some 100 bytes; with more, nothing is said of what left no
- * trace. */
+/* A line has about 100 bytes.  Ignore the notes if there are more. */
 #define NOTES_NBYTES_MAX ((off_t)16 << 20)
 
 void
@@ -89,7 +88,7 @@ compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Without memory there is one text less. */
+/* If out of memory, drop the string. */
 static void
 add_text(char ***texts, size_t *count, const char *text)
 {
@@ -103,7 +102,7 @@ add_text(char ***texts, size_t *count, const char *text)
 		(*count)++;
 }
 
-/* Without memory there is one less. */
+/* If out of memory, drop the entry. */
 static void
 add_begin(struct notebook_begins *all, const struct notebook_begin *b)
 {
@@ -148,7 +147,7 @@ find_begin(const struct notebook_begins *all, const struct notebook_begin *b)
 					 compare_begins);
 }
 
-/* Has the process of 'b' begun another one after it? */
+/* Did the process of 'b' start another trace after 'b'? */
 static bool
 has_later(const struct notebook_begins *all, const struct notebook_begin *b)
 {
@@ -168,20 +167,23 @@ has_later(const struct notebook_begins *all, const struct notebook_begin *b)
 struct reading {
 	struct notebook *notebook;
 	struct collection *collection;
-	struct notebook_begins here;  /* whose traces are */
-	struct notebook_begins inner; /* of PID namespaces, by number there */
-	bool has_inner;		      /* that is filled in */
+	struct notebook_begins here;  /* traces of running processes */
+	struct notebook_begins inner; /* by id in their own PID namespace */
+	bool has_inner;		      /* 'inner' is filled in */
 	const struct launch *launch;
 };
 
-/* Does it begin after the command and not after 'b'? */
+/* Did the process start after the command and not after 'b'? */
 static bool
 is_in_time(const struct reading *r, uint64_t ns, const struct notebook_begin *b)
 {
 	return ns >= r->launch->start_ns && ns <= b->start_ns + TICK_NS;
 }
 
-/* The processes that go on and have another number in their own PID namespace. */
+/*
+ * Collect the running processes that have another id in their own PID
+ * namespace.
+ */
 static void
 find_inner(struct reading *r)
 {
@@ -207,8 +209,8 @@ find_inner(struct reading *r)
 }
 
 /*
- * Does the process go on?  Its number may be another's by now, or one in a PID
- * namespace: that began at another time.
+ * Is the process still running?  The id may belong to another process by now,
+ * or to one in a PID namespace; then the start times differ.
  */
 static bool
 is_alive(struct reading *r, const struct notebook_begin *b)
@@ -227,7 +229,7 @@ is_alive(struct reading *r, const struct notebook_begin *b)
 	return false;
 }
 
-/* A decimal number with a blank behind it, at '*next', which moves on. */
+/* Parse a decimal number and the blank after it; advance '*next'. */
 static uint64_t
 take_number(const char **next)
 {
@@ -257,7 +259,7 @@ take_begin(struct reading *r, const char *line)
 	}
 	if (b.pid == (uint64_t)r->launch->pid)
 		n->own_is_lost = true;
-	/* Of a command without any trace more is known. */
+	/* absence.h explains a command without any trace in more detail. */
 	if (b.pid != (uint64_t)r->launch->pid || r->collection->own_count != 0)
 		add_text(&n->lost, &n->lost_count, line);
 }
@@ -268,7 +270,7 @@ take_untraced(struct reading *r, const char *line)
 	struct notebook *const n = r->notebook;
 	const uint64_t pid = take_number(&line);
 
-	if (pid != (uint64_t)r->launch->pid || !n->own_is_told)
+	if (pid != (uint64_t)r->launch->pid || !n->own_is_reported)
 		add_text(&n->untraced, &n->untraced_count, line);
 }
 
@@ -282,8 +284,8 @@ take_line(struct reading *r, const char *line)
 }
 
 /*
- * The file itself: what has its name by now may be another one.  A traced
- * program may have written anything, and however much.
+ * Use the open file: another file may have its name by now.  A traced program
+ * may have written arbitrary content of any length.
  */
 static FILE *
 open_notes(const struct notebook *n)
@@ -295,9 +297,9 @@ open_notes(const struct notebook *n)
 	if (n->path[0] == '\0' || fstat(n->fd, &st) != 0)
 		return NULL;
 	if (st.st_size > NOTES_NBYTES_MAX) {
-		speak("more than %d MiB of notes: which processes left no "
-		      "trace is not known",
-		      (int)(NOTES_NBYTES_MAX >> 20));
+		message_print("more than %d MiB of notes: the processes that "
+			      "left no trace are unknown",
+			      (int)(NOTES_NBYTES_MAX >> 20));
 		return NULL;
 	}
 	fd = dup(n->fd);
@@ -308,11 +310,11 @@ open_notes(const struct notebook *n)
 }
 
 /*
- * Has the process of 't' executed a program, and is there neither a trace nor a
- * note of that?  One that goes on may not have come to it yet.
+ * Did the process of 't' execute a program that left neither a trace nor a
+ * note?  If the process is still running, the note may be still to come.
  */
 static bool
-has_vanished(const struct notebook *n, const struct found *t)
+has_vanished(const struct notebook *n, const struct collected_trace *t)
 {
 	const struct notebook_begin b = { .pid = t->pid,
 					  .start_ns = t->start_ns };
@@ -355,7 +357,7 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 	free(r.inner.begin);
 	sort_begins(&n->known);
 	collect_noted(c, l);
-	/* Now: 'hatf record' may end by a signal. */
+	/* Remove the file now, because 'hatf record' may end by a signal. */
 	remove_file(n);
 	if (n->lost_count != 0)
 		qsort(n->lost, n->lost_count, sizeof(*n->lost), compare_texts);
@@ -364,9 +366,9 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 		      compare_texts);
 }
 
-/* ------------------------------------------------------------------ telling */
+/* --------------------------------------------------------------- reporting */
 
-/* "yes (2), head": each text once, with how often it is there. */
+/* List the strings: "yes (2), head", each once with its count. */
 static void
 list(char *const *texts, size_t count, char *buf, size_t cap)
 {
@@ -399,23 +401,25 @@ list(char *const *texts, size_t count, char *buf, size_t cap)
 }
 
 void
-notebook_tell(const struct notebook *n)
+notebook_report(const struct notebook *n)
 {
 	char names[4096];
 
 	if (n->lost_count != 0) {
 		list(n->lost, n->lost_count, names, sizeof(names));
-		speak("%zu %s no trace: %s: ended abruptly while all of it was "
-		      "in memory (with HATFTRACE_BEGIN=now nothing of that is "
-		      "lost)",
-		      n->lost_count,
-		      n->lost_count == 1 ? "process left" : "processes left",
-		      names);
+		message_print("%zu %s no trace: %s: ended abruptly while the "
+			      "trace was only in memory (HATFTRACE_BEGIN=now "
+			      "would keep it)",
+			      n->lost_count,
+			      n->lost_count == 1 ? "process left"
+						 : "processes left",
+			      names);
 	}
 	if (n->untraced_count != 0) {
 		list(n->untraced, n->untraced_count, names, sizeof(names));
-		speak("%zu %s untraced: %s", n->untraced_count,
-		      n->untraced_count == 1 ? "process ran" : "processes ran",
-		      names);
+		message_print("%zu %s untraced: %s", n->untraced_count,
+			      n->untraced_count == 1 ? "process ran"
+						     : "processes ran",
+			      names);
 	}
 }

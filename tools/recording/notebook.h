@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * notebook.h - the notes of the traced processes, and what follows from them
+ * notebook.h - collect the notes of traced processes
  *
- * Each process of the tree notes that its trace starts, or that it has none
- * (recorder/notes.h).  A trace that was started and does not exist was only in
- * the memory of its process, which ended early and abruptly.
+ * Each process of the tree writes a note when its trace starts, or that it has
+ * no trace (hatf/recorder/notes.h).  If a trace was noted but does not exist,
+ * the trace was only in the memory of a process that ended early and abruptly.
+ * Not thread-safe.
  */
 #ifndef NOTEBOOK_H
 #define NOTEBOOK_H
@@ -17,50 +18,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which trace: the process that began it, and when. */
+/* The start of a trace: the process and the time. */
 struct notebook_begin {
 	uint64_t pid, start_ns;
-	size_t trace; /* its place in the collection, if it is there */
+	size_t trace; /* index in the collection, if the trace is there */
 };
 
-/* In order, once they are sorted. */
+/* Starts of traces, in order after sorting. */
 struct notebook_begins {
 	struct notebook_begin *begin;
 	size_t count, cap;
 };
 
 struct notebook {
-	char path[PATH_MAX]; /* empty: there is none */
+	/* path of the file of notes; empty: there is none */
+	char path[PATH_MAX];
 	int fd;
-	const char *out;  /* HATFTRACE_OUT of those that count */
-	bool own_is_told; /* that the command's own process runs untraced */
-	/* Found by notebook_read(); texts to be freed, sorted. */
+	const char *out; /* only notes with this HATFTRACE_OUT count */
+	/* the user knows that the command itself runs untraced */
+	bool own_is_reported;
+	/* Results of notebook_read(), sorted; the strings are owned. */
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;
-	struct notebook_begins known; /* which are here, elsewhere or not yet */
-	bool own_is_lost; /* an image of the command's own process is among them */
+	/*
+	 * traces that exist here or elsewhere, or that a running process may
+	 * still write
+	 */
+	struct notebook_begins known;
+	/* 'lost' includes an image of the command's own process */
+	bool own_is_lost;
 };
 
-/* Make the file of notes about traces of the absolute template 'out', and name
- * it in the environment.  Without that file nothing is known. */
+/*
+ * Create the file of notes about traces of the absolute template 'out' and set
+ * the environment variable with its name.  If this fails, continue without
+ * notes.
+ */
 void notebook_begin(struct notebook *n, const char *out);
 
 /*
- * Read it, once all is over: what has started, is not in 'c' and does not live.
- * The command's own process is among it only if it has another trace.  What is
- * noted and in 'c' is a descendant of the command there.
+ * Read the notes after the command has ended: find the traces that were noted,
+ * are not in 'c' and whose process has ended.  A trace of the command's own
+ * process counts only if that process has another trace.  Mark the noted traces
+ * in 'c' as descendants of the command.
  */
 void notebook_read(struct notebook *n, struct collection *c,
 		   const struct launch *l);
 
 /*
- * After that, and mend_traces(): note in 'c' after which traces their processes
- * executed a program that has left nothing there.
+ * Call after notebook_read() and mend_traces(): mark in 'c' the traces whose
+ * process then executed a program that left no trace.
  */
 void notebook_find_vanished(const struct notebook *n, struct collection *c);
 
-/* Say, in one line each, which processes left nothing, and which ran untraced. */
-void notebook_tell(const struct notebook *n);
+/*
+ * Print one line about the processes that left no trace and one about the
+ * untraced processes.
+ */
+void notebook_report(const struct notebook *n);
 
 void notebook_end(struct notebook *n);
 

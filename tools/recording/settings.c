@@ -12,8 +12,8 @@
 bool
 settings_refuse(const char *name, const char *variable, const char *value)
 {
-	speak("%s: wrong value '%s' (want %s)", name, value,
-	      config_want(config_find_variable(variable)));
+	message_print("%s: wrong value '%s' (want %s)", name, value,
+		      config_want(config_find_variable(variable)));
 	return false;
 }
 

@@ -13,55 +13,58 @@
 
 /* ----------------------------------------------------------------- children */
 
-typedef bool trace_test(const struct found *trace);
+typedef bool trace_test(const struct collected_trace *trace);
 
-/* No trailer, and no process that could write one. */
+/* There is no trailer, and the process that could write one has ended. */
 static bool
-is_unfinished(const struct found *t)
+is_unfinished(const struct collected_trace *t)
 {
 	return !t->has_trailer && !t->is_running;
 }
 
 static bool
-is_running(const struct found *t)
+is_running(const struct collected_trace *t)
 {
 	return !t->has_trailer && t->is_running;
 }
 
-/* It has a trailer, which says that something is missing. */
+/* The trailer says that something is missing. */
 static bool
-is_incomplete(const struct found *t)
+is_incomplete(const struct collected_trace *t)
 {
 	return t->has_trailer && !t->is_complete;
 }
 
 static bool
-is_mended(const struct found *t)
+is_mended(const struct collected_trace *t)
 {
 	return t->is_mended;
 }
 
 static bool
-has_vanished(const struct found *t)
+has_vanished(const struct collected_trace *t)
 {
 	return t->has_vanished;
 }
 
-/* The first segment begins late only by an order. */
+/*
+ * Without an order, recording starts with the process; then the first segment
+ * cannot be late.
+ */
 static bool
-is_paused(const struct found *t)
+is_paused(const struct collected_trace *t)
 {
 	return t->has_stopped || (t->is_late && t->segment == 0);
 }
 
-/* What may be true of a child's trace, and how to say it behind a number. */
+/* The properties of a child's trace, with the words that follow the count. */
 static const struct {
 	trace_test *test;
 	const char *text;
-	bool may_lack; /* something */
+	bool may_lack; /* events may be missing */
 } findings[] = {
 	{ is_mended, "completed after an abrupt end", false },
-	{ is_running, "still being written: the processes go on", true },
+	{ is_running, "still being written: the processes are running", true },
 	{ is_paused, "without what came before a start or after a stop",
 	  false },
 	{ has_vanished, "before an exec of a program that left no trace",
@@ -133,7 +136,9 @@ summary_describe_others(const struct collection *c, char *buf, size_t cap)
 
 /* ---------------------------------------------------------------- one trace */
 
-/* How many of 'count' segments are to be there at the end, at least. */
+/*
+ * The minimum number of the 'count' segments that must still exist at the end.
+ */
 static uint64_t
 kept_segments(uint64_t count)
 {
@@ -144,19 +149,19 @@ kept_segments(uint64_t count)
 	if (keep == NULL || keep[0] == '\0' || strcmp(keep, "all") == 0)
 		return count;
 	n = strtoull(keep, &end, 10);
-	/* A size says nothing of the number. */
+	/* A limit in bytes does not bound the number of segments. */
 	if (*end != '\0')
 		n = 1;
 	return n < count ? n : count;
 }
 
 /*
- * What to say of losses, of a process whose last segment is 'trace' and of
- * which 'segments' are there.
+ * Describe the losses of a process: 'trace' is its last segment, and 'segments'
+ * of its segments exist.
  */
 static void
-describe_losses(const struct found *trace, size_t segments,
-		const struct summary *s, char *buf, size_t cap)
+describe_losses(const struct collected_trace *trace, size_t segments,
+		const struct collect_summary *s, char *buf, size_t cap)
 {
 	const uint64_t expected = kept_segments(trace->segment + 1);
 	const uint64_t gone = expected > segments ? expected - segments : 0;
@@ -175,7 +180,7 @@ describe_losses(const struct found *trace, size_t segments,
 		snprintf(buf, cap, "nothing lost of its own");
 }
 
-/* Did an order stop the recording of the command's own process, or begin it? */
+/* Return the words for a recording that was stopped or started by an order. */
 static const char *
 describe_pause(const struct collection *c)
 {
@@ -189,11 +194,11 @@ describe_pause(const struct collection *c)
 	}
 	if (has_stopped)
 		return "; its recording was stopped for a while";
-	return is_late ? "; its recording began late, by an order" : "";
+	return is_late ? "; an order started its recording late" : "";
 }
 
 static const char *
-describe_end(const struct found *last)
+describe_end(const struct collected_trace *last)
 {
 	if (last->is_mended)
 		return ", completed after an abrupt end";
@@ -204,8 +209,8 @@ describe_end(const struct found *last)
 
 /* " in 12.345 ms in 2 of 3 segments, 1.31 bytes/event" */
 static void
-describe_size(const struct found *trace, size_t segments,
-	      const struct summary *s, char *buf, size_t cap)
+describe_size(const struct collected_trace *trace, size_t segments,
+	      const struct collect_summary *s, char *buf, size_t cap)
 {
 	buf[0] = '\0';
 	if (s->has_duration)
@@ -218,53 +223,56 @@ describe_size(const struct found *trace, size_t segments,
 		       (double)s->file_nbytes / (double)s->event_count);
 }
 
-/* The one line at the end.  False if the trace is not complete. */
+/* Print the final line.  False if the trace is incomplete. */
 static bool
 print_summary(const struct collection *c)
 {
-	const struct found *const last = &c->traces[c->own_count - 1];
+	const struct collected_trace *const last = &c->traces[c->own_count - 1];
 	const size_t segments = collect_segments(c);
 	char size[192], lost[192], others[640];
-	struct summary s;
+	struct collect_summary s;
 
 	if (!collect_summary(last, &s))
 		return false;
 	describe_size(last, segments, &s, size, sizeof(size));
 	describe_losses(last, segments, &s, lost, sizeof(lost));
 	summary_describe_others(c, others, sizeof(others));
-	speak("%s: %s events%s, %s%s%s%s%s%s", template_short(last->path),
-	      figure_count(s.event_count).text, size,
-	      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
-	      s.fault[0] != '\0' ? s.fault : lost, describe_end(last),
-	      describe_pause(c), others,
-	      s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
-						      : "");
+	message_print(
+		"%s: %s events%s, %s%s%s%s%s%s", template_short(last->path),
+		figure_count(s.event_count).text, size,
+		s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
+		s.fault[0] != '\0' ? s.fault : lost, describe_end(last),
+		describe_pause(c), others,
+		s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
+							: "");
 	return s.complete;
 }
 
-/* A trace that the summary is not about: is it complete? */
+/* Is a trace complete that the summary is not about? */
 static bool
-check_other(const struct found *trace)
+check_other(const struct collected_trace *trace)
 {
-	struct summary s;
+	struct collect_summary s;
 
 	if (!collect_summary(trace, &s))
 		return false;
 	if (s.complete)
 		return true;
 	if (is_running(trace))
-		snprintf(s.fault, sizeof(s.fault), "its process goes on");
+		snprintf(s.fault, sizeof(s.fault),
+			 "its process is still running");
 	else if (s.fault[0] == '\0' && s.error[0] == '\0')
 		snprintf(s.fault, sizeof(s.fault), "%s LOST",
 			 figure_count(s.lost_count).text);
 	else if (s.fault[0] == '\0')
 		snprintf(s.fault, sizeof(s.fault), "ended early (%s)", s.error);
-	speak("%s: NOT COMPLETE: %s", template_short(trace->path), s.fault);
+	message_print("%s: NOT COMPLETE: %s", template_short(trace->path),
+		      s.fault);
 	return false;
 }
 
 bool
-summary_tell_own(const struct collection *c)
+summary_report_own(const struct collection *c)
 {
 	bool ok = true;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary.h - what 'hatf record' says of the traces that there are
+ * summary.h - the report of 'hatf record' about the traces
  *
- * It says what these traces tell, and no more: a process that left neither a
- * trace nor a note is not known of.
+ * The report covers existing traces only: a process that left neither a trace
+ * nor a note is unknown.
  */
 #ifndef SUMMARY_H
 #define SUMMARY_H
@@ -11,18 +11,21 @@
 #include "tools/recording/collect.h"
 
 /*
- * " (+ 1 trace before exec, 3 traces of child processes, nothing lost in
- * these)", or "" if there are none.
+ * Write " (+ 1 trace before exec, 3 traces of child processes, nothing lost in
+ * these)" to 'buf', truncated to 'cap' bytes; "" if there are no other traces.
  */
 void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 
 /*
- * The line about the traces of the command's own process, of which there is at
- * least one.  False if one is not complete.
+ * Print the line about the traces of the command's own process, which must have
+ * at least one.  False if one of the traces is incomplete.
  */
-bool summary_tell_own(const struct collection *c);
+bool summary_report_own(const struct collection *c);
 
-/* Say which traces of child processes are not complete; true if none is. */
+/*
+ * Print which traces of child processes are incomplete.  True if there are
+ * none.
+ */
 bool summary_check_children(const struct collection *c);
 
 #endif /* SUMMARY_H */

@@ -22,19 +22,20 @@ template_check(const char *option, const char *text)
 	const size_t len = strlen(text);
 
 	if (len == 0 || text[len - 1] == '/') {
-		speak("%s: not a file name: '%s'", option, text);
+		message_print("%s: not a file name: '%s'", option, text);
 		return false;
 	}
 	for (const char *p = text; (p = strchr(p, '%')) != NULL; p += 2) {
 		if (p[1] == '\0' || strchr("pehns%", p[1]) == NULL) {
-			speak("%s: unknown conversion '%.2s' in '%s' (want "
-			      "%%p, %%e, %%h, %%n, %%s or %%%%)",
-			      option, p, text);
+			message_print(
+				"%s: unknown conversion '%.2s' in '%s' (want "
+				"%%p, %%e, %%h, %%n, %%s or %%%%)",
+				option, p, text);
 			return false;
 		}
 		if (p[1] == 's' && strchr(p, '/') != NULL) {
-			speak("%s: %%s in a directory's name: '%s'", option,
-			      text);
+			message_print("%s: %%s in a directory's name: '%s'",
+				      option, text);
 			return false;
 		}
 	}
@@ -54,10 +55,10 @@ template_absolute(const char *text)
 		FILE *const f = open_memstream(&result, &nbytes);
 
 		if (cwd == NULL || f == NULL) {
-			speak("working directory: %s", strerror(errno));
+			message_print("working directory: %s", strerror(errno));
 			return NULL;
 		}
-		/* A '%' in the directory's name is not a conversion. */
+		/* Escape each '%' in the name of the directory. */
 		for (const char *p = cwd; *p != '\0'; p++)
 			fprintf(f, *p == '%' ? "%%%%" : "%c", *p);
 		fprintf(f, "/%s", text);
@@ -66,11 +67,11 @@ template_absolute(const char *text)
 			result = NULL;
 	}
 	if (result == NULL)
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	return result;
 }
 
-/* The directory, up to the first part that differs from process to process. */
+/* Copy the directory, up to the first part that differs between processes. */
 static void
 fixed_directory(const char *text, char *dir)
 {
@@ -83,11 +84,11 @@ fixed_directory(const char *text, char *dir)
 			break;
 		dir[used++] = *p;
 	}
-	/* The slash of the root directory is its name. */
+	/* The root directory is a lone slash. */
 	dir[slash != 0 ? slash : 1] = '\0';
 }
 
-/* Write a page to 'fd', and close it; 0 or an errno. */
+/* Write a page to 'fd' and close it.  Return 0 or an errno value. */
 static int
 try_file(int fd)
 {
@@ -95,7 +96,7 @@ try_file(int fd)
 	struct rlimit limit;
 	int e = 0;
 
-	/* A write beyond this limit is a signal. */
+	/* Exceeding this limit would raise SIGXFSZ. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur < sizeof(page))
 		e = EFBIG;
@@ -105,7 +106,10 @@ try_file(int fd)
 	return e;
 }
 
-/* Where no file goes without a name it has one for a moment. */
+/*
+ * Create a named file for a moment, if the file system does not support unnamed
+ * ones.
+ */
 static int
 try_named(const char *dir)
 {
@@ -124,7 +128,7 @@ try_named(const char *dir)
 	return e;
 }
 
-/* Make a file there and write to it; 0 or an errno. */
+/* Create and write a file in the directory.  Return 0 or an errno value. */
 static int
 try_directory(const char *dir)
 {
@@ -137,7 +141,7 @@ try_directory(const char *dir)
 	return try_named(dir);
 }
 
-/* If the template is the same name for every process: could it be a file? */
+/* If the template has no conversions, can its name become a file? */
 static bool
 check_existing(const char *text)
 {
@@ -156,8 +160,9 @@ check_existing(const char *text)
 		free(name);
 		return true;
 	}
-	speak("cannot write to %s: %s", name,
-	      S_ISDIR(st.st_mode) ? strerror(EISDIR) : "not a regular file");
+	message_print("cannot write to %s: %s", name,
+		      S_ISDIR(st.st_mode) ? strerror(EISDIR)
+					  : "not a regular file");
 	free(name);
 	return false;
 }
@@ -168,7 +173,7 @@ template_directory_writable(const char *text)
 	char *const dir = malloc(strlen(text) + 2);
 
 	if (dir == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	fixed_directory(text, dir);
@@ -176,7 +181,8 @@ template_directory_writable(const char *text)
 	const int e = try_directory(dir);
 
 	if (e != 0)
-		speak("cannot write to directory %s: %s", dir, strerror(e));
+		message_print("cannot write to directory %s: %s", dir,
+			      strerror(e));
 	free(dir);
 	return e == 0 && check_existing(text);
 }
@@ -225,7 +231,7 @@ template_pattern(const char *text, pid_t pid, bool segments)
 		if (*p == '\0')
 			break;
 		if (*p != '%') {
-			/* What glob() would take for a pattern. */
+			/* Escape characters that are special to glob(). */
 			if (strchr("*?[\\", *p) != NULL)
 				fputc('\\', f);
 			fputc(*p, f);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * template.h - names of output files, as HATFTRACE_OUT has them
+ * template.h - templates for the names of output files (HATFTRACE_OUT)
  *
- * A template is a path in which %p stands for the process id, %e for the name
- * of the executable, %h for the host, %n for a running number, %s for that of the
- * segment and %% for '%'.
- * libhatftrace.so expands it; 'hatf record' checks it beforehand and looks for
- * the files afterwards.
+ * A template is a path with conversions: %p is the process id, %e the name of
+ * the executable, %h the host, %n a running number, %s the number of the
+ * segment, and %% is '%'. libhatftrace.so expands templates; 'hatf record'
+ * checks them beforehand and searches for the files afterwards.
  */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
@@ -15,39 +14,44 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* When neither -o nor HATFTRACE_OUT says anything. */
+/* Default if neither -o nor HATFTRACE_OUT is given. */
 #define TEMPLATE_DEFAULT "%e.%p.hatf.gz"
 
-/* Are all conversions known, and is there a file name?  If not, says so. */
+/*
+ * Check that all conversions are known and that there is a file name.  If not,
+ * print an error message that starts with 'option' and return false.
+ */
 bool template_check(const char *option, const char *text);
 
-/* 'text' as an absolute template, to be freed; NULL (and said) if the working
- * directory or memory is missing. */
+/*
+ * Return 'text' as an absolute template, which the caller frees.  If there is
+ * no working directory or no memory, print an error message and return NULL.
+ */
 char *template_absolute(const char *text);
 
 /*
- * Can files be made there?  Tries it, without leaving anything behind, in the
- * directory of the absolute template 'text', as far as it is the same for every
- * process.  If not, says why.
+ * Check that files can be created in the directory of the absolute template
+ * 'text', up to the first conversion.  Create a test file that leaves nothing
+ * behind.  If this fails, print an error message and return false.
  */
 bool template_directory_writable(const char *text);
 
-/* That directory, as an O_PATH descriptor; -1 if there is none. */
+/* Open that directory as an O_PATH descriptor; -1 on failure. */
 int template_directory_open(const char *text);
 
-/* Which directory that is now; false if there is none. */
+/* stat() that directory; false on failure. */
 bool template_directory_stat(const char *text, struct stat *st_ret);
 
 /*
- * A pattern for glob(3) that matches what the absolute template 'text' expands
- * to, without the number that is appended to a name that is taken: for the
- * process 'pid', or for all if that is 0; with 'segments', those files that have
- * the number of a segment in their name without being told to.  To be freed; NULL
- * without memory.
+ * Return a glob(3) pattern that matches the expansions of the absolute template
+ * 'text', without the number that the recorder appends if a name is taken.
+ * 'pid' restricts the pattern to one process; 0: all.  With 'segments', match
+ * only names to which the recorder added the number of a segment because the
+ * template has no %s.  The caller frees the pattern.  NULL if out of memory.
  */
 char *template_pattern(const char *text, pid_t pid, bool segments);
 
-/* A path in the working directory is shown without that. */
+/* Return 'path' without the working directory, if it is in that directory. */
 const char *template_short(const char *path);
 
 #endif /* TEMPLATE_H */

@@ -10,7 +10,8 @@
 #include <string.h>
 
 bool
-cutoff_look(const char *path, enum hatf_status status, struct hatf_rings *ret)
+cutoff_find_rings(const char *path, enum hatf_status status,
+		  struct hatf_rings *ret)
 {
 	struct hatf_error err;
 	char rings[PATH_MAX];
@@ -19,14 +20,16 @@ cutoff_look(const char *path, enum hatf_status status, struct hatf_rings *ret)
 	if ((status != HATF_NO_TRAILER && status != HATF_TRUNCATED) ||
 	    !hatf_rings_find(path, rings, sizeof(rings)))
 		return false;
-	/* What is damaged is for 'hatf recover' to tell. */
+	/*
+	 * If this fails, the ring file is damaged; 'hatf recover' reports it.
+	 */
 	hatf_rings_get(rings, ret, &err);
 	return true;
 }
 
 /*
- * How many events are in the ring file and not in the trace?  False if that cannot
- * be said.
+ * Count the events that are in the ring file only.  False if the number is
+ * unknown.
  */
 static bool
 count_missing(const char *path, uint64_t *count_ret)
@@ -49,7 +52,7 @@ cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 		size_t nbytes)
 {
 	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
-	const bool found = cutoff_look(path, err->status, &rings);
+	const bool found = cutoff_find_rings(path, err->status, &rings);
 	uint64_t missing;
 	size_t used;
 
@@ -67,7 +70,7 @@ cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 			 missing);
 		return;
 	}
-	speak_error_text(err, buf, nbytes);
+	message_error_text(err, buf, nbytes);
 	used = strlen(buf);
 	if (found)
 		snprintf(buf + used, nbytes - used,
@@ -75,10 +78,10 @@ cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 }
 
 void
-cutoff_speak(const char *path, const struct hatf_error *err)
+cutoff_report(const char *path, const struct hatf_error *err)
 {
 	char text[512];
 
 	cutoff_describe(path, err, text, sizeof(text));
-	speak("%s: %s", speak_path(path), text);
+	message_print("%s: %s", message_path(path), text);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cutoff.h - why does a trace have no end, and what can be done?
+ * cutoff.h - explain a trace without a trailer
  *
- * Where there is a ring file for it, that knows: the process may be writing it
- * still, or may have left there what the trace lacks.
+ * If the trace has a ring file, the ring file tells the cause: the process is
+ * still writing the trace, or ended abruptly and left its last events in the
+ * ring file.
  */
 #ifndef CUTOFF_H
 #define CUTOFF_H
@@ -14,17 +15,21 @@
 #include <stddef.h>
 
 /*
- * If 'status', with which reading 'path' ended, says that it has no end, and
- * there is a ring file, then look at that.
+ * Find the ring file of the trace at 'path' and read its summary.  'status' is
+ * the result of reading the trace.  Return false if 'status' does not say that
+ * the trace is truncated, or if there is no ring file.
  */
-bool cutoff_look(const char *path, enum hatf_status status,
-		 struct hatf_rings *ret);
+bool cutoff_find_rings(const char *path, enum hatf_status status,
+		       struct hatf_rings *ret);
 
-/* Say in 'buf' what 'err', at which reading 'path' ended, comes from. */
+/*
+ * Describe in 'buf' (truncated to 'nbytes' bytes) the error 'err' with which
+ * reading 'path' ended, with the state of the ring file if there is one.
+ */
 void cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 		     size_t nbytes);
 
-/* The same on standard error, behind the path. */
-void cutoff_speak(const char *path, const struct hatf_error *err);
+/* Print "PATH: " and that description on standard error. */
+void cutoff_report(const char *path, const struct hatf_error *err);
 
 #endif /* CUTOFF_H */

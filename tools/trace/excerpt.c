@@ -34,7 +34,7 @@ keep(struct excerpt *x, const struct hatf_record *rec)
 	};
 }
 
-/* Where the trace ends badly has been said when its records were counted. */
+/* The error was reported when the trace's records were counted. */
 static bool
 fill(struct excerpt *x, struct hatf_reader *reader, uint64_t max)
 {
@@ -63,13 +63,13 @@ excerpt_take(struct excerpt *x, const struct spool *trace, uint64_t max)
 
 	memset(x, 0, sizeof(*x));
 	if (spool_reader(trace, 0, &reader, &err) != HATF_OK) {
-		speak_error(trace->path, &err);
+		message_error(trace->path, &err);
 		return false;
 	}
 	has_memory = fill(x, reader, max);
 	hatf_reader_close(reader);
 	if (!has_memory) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		excerpt_free(x);
 	}
 	return has_memory;

@@ -2,8 +2,8 @@
 /*
  * excerpt.h - the first records of a trace, in memory
  *
- * In the paper's content and 32 bytes each, so that what is timed reads no file
- * and the memory has a bound.
+ * Records have the paper's content and 32 bytes each.  A benchmark that uses
+ * them reads no file, and its memory is bounded.
  */
 #ifndef EXCERPT_H
 #define EXCERPT_H
@@ -20,15 +20,18 @@ struct excerpt {
 	size_t count;
 };
 
-/* Take up to 'max' records of tags 0 to 5.  False without memory, or if the
- * trace cannot be opened, which has been said then. */
+/*
+ * Read up to 'max' records of tags 0 to 5.  If out of memory or if the trace
+ * cannot be opened, print an error message and return false.  The caller frees
+ * the excerpt.
+ */
 bool excerpt_take(struct excerpt *x, const struct spool *trace, uint64_t max);
 
-/* The records [first, first + n), as the library has them. */
+/* Convert records [first, first + n) to records of the library. */
 void excerpt_get(const struct excerpt *x, size_t first, size_t n,
 		 struct hatf_record *out);
 
-/* Is 'rec', which has been read back, record number 'i'? */
+/* Does 'rec', which was read back, equal record 'i'? */
 bool excerpt_has(const struct excerpt *x, size_t i,
 		 const struct hatf_record *rec);
 

@@ -13,12 +13,12 @@ static const char *const names[HATF_KEEPS_COUNT] = {
 };
 
 const char *
-keeping_name(unsigned bit)
+kept_fields_name(unsigned bit)
 {
 	return names[bit];
 }
 
-/* Does the comment begin with this? */
+/* Does the comment start with 'prefix'? */
 static bool
 begins(const struct hatf_record *rec, const char *start)
 {
@@ -28,7 +28,7 @@ begins(const struct hatf_record *rec, const char *start)
 	       memcmp(rec->attributes, start, nbytes) == 0;
 }
 
-/* Has the comment a line that begins with this, and something behind it? */
+/* Has the comment a line that starts with 'prefix' and has a value after it? */
 static bool
 has_line(const struct hatf_record *rec, const char *start)
 {
@@ -43,8 +43,8 @@ has_line(const struct hatf_record *rec, const char *start)
 }
 
 /*
- * Comments that stand for what only one format has a place for, and it has: they get a
- * bit of their own.
+ * Comments that carry what a field of one foreign format carries.  Each has its
+ * own bit.
  */
 static const struct {
 	const char *start, *format;
@@ -73,10 +73,10 @@ of_comment(const struct hatf_record *rec)
 			       : 0;
 	if (begins(rec, "HATF object\n"))
 		return HATF_KEEPS_SYMBOLS;
-	/* How the times that follow were taken. */
+	/* States how the following times were taken. */
 	if (begins(rec, "HATF clock\n"))
 		return HATF_KEEPS_TIME;
-	/* What each trace has anew is not lost. */
+	/* Every writer makes these comments anew, so they are not lost. */
 	if (begins(rec, "HATF 1.0\n") || begins(rec, "HATF block\n") ||
 	    begins(rec, "HATF sum\n") || begins(rec, "HATF end\n"))
 		return 0;
@@ -97,7 +97,7 @@ of_attributes(const struct hatf_record *rec)
 	while (hatf_attr_next(&next, end, &item))
 		if (item.key == HATF_ATTR_STACK)
 			occurs |= item.value != 0 ? HATF_KEEPS_SITE : 0;
-		else if (item.key != HATF_ATTR_SAMPLES) /* told otherwise */
+		else if (item.key != HATF_ATTR_SAMPLES) /* reported elsewhere */
 			occurs |= HATF_KEEPS_ATTRIBUTES;
 	return next == end ? occurs : occurs | HATF_KEEPS_ATTRIBUTES;
 }
@@ -145,15 +145,16 @@ of_record(const struct hatf_record *rec)
 }
 
 void
-keeping_note(struct keeping *k, const struct hatf_record *records, size_t n)
+kept_fields_note(struct kept_fields *k, const struct hatf_record *records,
+		 size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		k->occurs |= of_record(&records[i]);
 }
 
 unsigned
-keeping_dropped(const struct keeping *k, const struct hatf_format *format,
-		unsigned drop)
+kept_fields_dropped(const struct kept_fields *k,
+		    const struct hatf_format *format, unsigned drop)
 {
 	static const struct {
 		unsigned drop, keeps;
@@ -182,21 +183,21 @@ keeping_dropped(const struct keeping *k, const struct hatf_format *format,
 	return dropped;
 }
 
-/* What a call is, and sums over calls are not. */
+/* The fields of a single call, which sums over calls do not have. */
 #define OF_CALLS                                                         \
 	(HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS | HATF_KEEPS_OLD_ADDRESS | \
 	 HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME |      \
 	 HATF_KEEPS_HEAP)
 
 void
-keeping_speak(const char *path, const struct hatf_format *format,
-	      unsigned dropped)
+kept_fields_report(const char *path, const struct hatf_format *format,
+		   unsigned dropped)
 {
 	const bool has_sums = !format->reads;
 	char list[256] = "";
 	size_t used = 0;
 
-	/* That sizes are lost would be wrong: they are in the sums. */
+	/* Do not report sizes as lost: the sums contain them. */
 	if (has_sums)
 		dropped &= ~OF_CALLS;
 	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++)
@@ -205,10 +206,11 @@ keeping_speak(const char *path, const struct hatf_format *format,
 				list + used, sizeof(list) - used, "%s%s",
 				used == 0 ? "" : ", ", names[bit]);
 	if (has_sums)
-		speak("%s: format %s keeps sums for each call stack, not "
-		      "single events%s%s",
-		      path, format->name, used == 0 ? "" : ", nor: ", list);
+		message_print(
+			"%s: format %s keeps sums for each call stack, not "
+			"single events%s%s",
+			path, format->name, used == 0 ? "" : ", nor: ", list);
 	else if (used != 0)
-		speak("%s: format %s does not keep: %s", path, format->name,
-		      list);
+		message_print("%s: format %s does not keep: %s", path,
+			      format->name, list);
 }

@@ -1,33 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * kept_fields.h - what of a trace a format keeps, and what a conversion has dropped
- */
+/* kept_fields.h - which fields a format keeps and which a conversion drops */
 #ifndef KEPT_FIELDS_H
 #define KEPT_FIELDS_H
 
 #include "hatf/hatf.h"
 
-/* One word for a HATF_KEEPS_ bit, by its number: "old_address". */
-const char *keeping_name(unsigned bit);
+/* The name of HATF_KEEPS_ bit number 'bit': "old_address".  Static. */
+const char *kept_fields_name(unsigned bit);
 
-/* What of HATF_KEEPS_ occurs in the records seen so far; all 0 at first. */
-struct keeping {
+/*
+ * The HATF_KEEPS_ bits of the fields that the records so far have.
+ * Zero-initialise.
+ */
+struct kept_fields {
 	unsigned occurs;
 };
 
-/* Look at records.  It is worth the time only for formats that drop something. */
-void keeping_note(struct keeping *k, const struct hatf_record *records,
-		  size_t n);
+/*
+ * Add the fields of 'n' records.  Call it only for formats that drop fields: it
+ * takes time.
+ */
+void kept_fields_note(struct kept_fields *k, const struct hatf_record *records,
+		      size_t n);
 
 /*
- * What occurs and 'format' does not keep, but for what 'drop' (HATF_DROP_ bits) takes
- * out anyway.
+ * Return the bits of the fields that occur and that 'format' does not keep,
+ * without the fields that 'drop' (HATF_DROP_ bits) removes on request.
  */
-unsigned keeping_dropped(const struct keeping *k,
-			 const struct hatf_format *format, unsigned drop);
+unsigned kept_fields_dropped(const struct kept_fields *k,
+			     const struct hatf_format *format, unsigned drop);
 
-/* Say that 'dropped', if anything, is missing in 'path', or that it has sums only. */
-void keeping_speak(const char *path, const struct hatf_format *format,
-		   unsigned dropped);
+/*
+ * Print a message if fields were dropped from 'path' ('dropped' is not 0), or
+ * if 'format' keeps only sums.
+ */
+void kept_fields_report(const char *path, const struct hatf_format *format,
+			unsigned dropped);
 
 #endif /* KEPT_FIELDS_H */

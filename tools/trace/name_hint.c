@@ -5,11 +5,11 @@
 #include <string.h>
 
 const char *
-advice_on(const struct hatf_reader *reader)
+name_hint_find(const struct hatf_reader *reader)
 {
 	const char *const kind = hatf_reader_header(reader, "heaptrack");
 
-	/* What has been made of it is past help. */
+	/* A converted trace cannot be processed by that program. */
 	if (strcmp(hatf_reader_format(reader), "heaptrack") != 0 ||
 	    kind == NULL || strcmp(kind, "raw") != 0)
 		return NULL;

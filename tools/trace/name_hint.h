@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * name_hint.h - what would make more of a trace
- */
+/* name_hint.h - suggest a program that resolves more names of a trace */
 #ifndef NAME_HINT_H
 #define NAME_HINT_H
 
 #include "hatf/hatf.h"
 
-/* What another program could add to the names in a trace; a static text, or NULL. */
-const char *advice_on(const struct hatf_reader *reader);
+/*
+ * Return a static text that names a program which can add names to the trace,
+ * or NULL.
+ */
+const char *name_hint_find(const struct hatf_reader *reader);
 
 #endif /* NAME_HINT_H */

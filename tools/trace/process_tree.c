@@ -3,7 +3,8 @@
  * process_tree.c - see process_tree.h
  *
  * All traces are sorted by host, process and time, so that the segments of an
- * image, the images of a process and the processes with a number lie side by side.
+ * image, the images of a process and the processes with the same id are
+ * adjacent.
  */
 #include "tools/trace/process_tree.h"
 
@@ -20,13 +21,13 @@
 #include <string.h>
 
 void
-forest_init(struct forest *f)
+tree_init(struct tree *f)
 {
 	memset(f, 0, sizeof(*f));
 }
 
 static void
-free_trace(struct forest_trace *t)
+free_trace(struct tree_trace *t)
 {
 	free(t->path);
 	free(t->host);
@@ -37,7 +38,7 @@ free_trace(struct forest_trace *t)
 }
 
 void
-forest_fini(struct forest *f)
+tree_fini(struct tree *f)
 {
 	for (size_t i = 0; i < f->trace_count; i++)
 		free_trace(&f->traces[i]);
@@ -48,7 +49,7 @@ forest_fini(struct forest *f)
 static bool
 no_memory(void)
 {
-	speak("%s", hatf_status_text(HATF_NO_MEMORY));
+	message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	return false;
 }
 
@@ -72,9 +73,9 @@ copy(const struct hatf_reader *reader, const char *key)
 
 static bool
 read_header(const struct hatf_reader *reader, const char *path,
-	    struct forest_trace *t)
+	    struct tree_trace *t)
 {
-	*t = (struct forest_trace){
+	*t = (struct tree_trace){
 		.path = strdup(path),
 		.host = copy(reader, "host"),
 		.exe = copy(reader, "exe"),
@@ -99,11 +100,11 @@ read_header(const struct hatf_reader *reader, const char *path,
 }
 
 static bool
-append(struct forest *f, const struct forest_trace *t)
+append(struct tree *f, const struct tree_trace *t)
 {
 	if (f->trace_count == f->trace_cap) {
 		const size_t cap = f->trace_cap != 0 ? 2 * f->trace_cap : 64;
-		struct forest_trace *const grown =
+		struct tree_trace *const grown =
 			reallocarray(f->traces, cap, sizeof(*grown));
 
 		if (grown == NULL)
@@ -115,13 +116,13 @@ append(struct forest *f, const struct forest_trace *t)
 	return true;
 }
 
-/* Take an open trace if it has a header of ours and is no snapshot. */
+/* Take an open trace if our recorder wrote it and it is not a snapshot. */
 static bool
-add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
+add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	 bool is_found, bool *ours_ret)
 {
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
-	struct forest_trace t;
+	struct tree_trace t;
 
 	hatf_reader_get_stats(reader, &stats);
 	*ours_ret = stats.ours;
@@ -132,16 +133,16 @@ add_open(struct forest *f, const struct hatf_reader *reader, const char *path,
 		return no_memory();
 	}
 
-	struct forest_trace *const last = &f->traces[f->trace_count - 1];
+	struct tree_trace *const last = &f->traces[f->trace_count - 1];
 
 	last->is_found = is_found;
-	last->has_tail = tail_read(path, is_found, &last->tail);
+	last->has_trailer = trailer_read(path, is_found, &last->tail);
 	return true;
 }
 
-/* What lies in a directory may be anything; only a trace matters. */
+/* Skip whatever is not a trace: a directory may contain anything. */
 static bool
-add_found(struct forest *f, const char *path)
+add_found(struct tree *f, const char *path)
 {
 	struct hatf_reader *const reader = scan_found(path);
 	bool ours, is_fine;
@@ -154,25 +155,25 @@ add_found(struct forest *f, const char *path)
 }
 
 static bool
-add_named(struct forest *f, const char *path)
+add_named(struct tree *f, const char *path)
 {
 	struct hatf_reader *reader;
 	struct hatf_error err;
 	bool ours, is_fine;
 
 	if (hatf_reader_open(path, NULL, &reader, &err) != HATF_OK) {
-		speak_error(path, &err);
+		message_error(path, &err);
 		return false;
 	}
 	is_fine = add_open(f, reader, path, false, &ours);
 	hatf_reader_close(reader);
 	if (is_fine && !ours)
-		speak("%s: its header does not say where it comes from", path);
+		message_print("%s: its header does not name its process", path);
 	return is_fine && ours;
 }
 
 static bool
-add_directory(struct forest *f, const char *path, DIR *dir)
+add_directory(struct tree *f, const char *path, DIR *dir)
 {
 	const bool slash = path[0] != '\0' && path[strlen(path) - 1] == '/';
 	const struct dirent *entry;
@@ -190,7 +191,7 @@ add_directory(struct forest *f, const char *path, DIR *dir)
 }
 
 bool
-forest_add(struct forest *f, const char *path)
+tree_add(struct tree *f, const char *path)
 {
 	const size_t before = f->trace_count;
 	DIR *const dir = opendir(path);
@@ -199,13 +200,13 @@ forest_add(struct forest *f, const char *path)
 	if (dir == NULL && errno == ENOTDIR)
 		return add_named(f, path);
 	if (dir == NULL) {
-		speak("%s: %s", path, strerror(errno));
+		message_print("%s: %s", path, strerror(errno));
 		return false;
 	}
 	is_fine = add_directory(f, path, dir);
 	closedir(dir);
 	if (is_fine && f->trace_count == before)
-		speak("%s: no trace in it", path);
+		message_print("%s: no trace in it", path);
 	return is_fine && f->trace_count != before;
 }
 
@@ -217,9 +218,9 @@ compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Of the process; then of its image. */
+/* Compare processes; then compare their images. */
 static int
-compare_process(const struct forest_trace *a, const struct forest_trace *b)
+compare_process(const struct tree_trace *a, const struct tree_trace *b)
 {
 	int order = strcmp(a->host, b->host);
 
@@ -229,7 +230,7 @@ compare_process(const struct forest_trace *a, const struct forest_trace *b)
 }
 
 static int
-compare_image(const struct forest_trace *a, const struct forest_trace *b)
+compare_image(const struct tree_trace *a, const struct tree_trace *b)
 {
 	int order = compare_process(a, b);
 
@@ -241,28 +242,28 @@ compare_image(const struct forest_trace *a, const struct forest_trace *b)
 static int
 compare_trace(const void *x, const void *y)
 {
-	const struct forest_trace *const a = x, *const b = y;
+	const struct tree_trace *const a = x, *const b = y;
 	int order = compare_image(a, b);
 
 	if (order == 0)
 		order = compare_u64(a->segment, b->segment);
 	if (order == 0)
-		order = b->has_tail - a->has_tail;
+		order = b->has_trailer - a->has_trailer;
 	return order != 0 ? order : strcmp(a->path, b->path);
 }
 
 /*
- * The same trace twice, by two names or one: the first counts, which is the
- * whole one if there is a copy that is cut off.
+ * Drop duplicates of a trace.  The first one stays; sorting puts a complete
+ * copy before a truncated one.
  */
 static void
-drop_duplicates(struct forest *f)
+drop_duplicates(struct tree *f)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < f->trace_count; i++) {
-		struct forest_trace *const t = &f->traces[i];
-		const struct forest_trace *const last =
+		struct tree_trace *const t = &f->traces[i];
+		const struct tree_trace *const last =
 			kept != 0 ? &f->traces[kept - 1] : NULL;
 
 		if (last == NULL || compare_image(last, t) != 0 ||
@@ -271,20 +272,21 @@ drop_duplicates(struct forest *f)
 			continue;
 		}
 		if (strcmp(last->path, t->path) != 0)
-			speak("%s: the same trace as %s", t->path, last->path);
+			message_print("%s: the same trace as %s", t->path,
+				      last->path);
 		free_trace(t);
 	}
 	f->trace_count = kept;
 }
 
 static bool
-make_nodes(struct forest *f)
+make_nodes(struct tree *f)
 {
 	f->nodes = calloc(f->trace_count + 1, sizeof(*f->nodes));
 	if (f->nodes == NULL)
 		return no_memory();
 	for (size_t i = 0; i < f->trace_count; i++) {
-		struct forest_trace *const t = &f->traces[i];
+		struct tree_trace *const t = &f->traces[i];
 
 		if (i == 0 || compare_image(&t[-1], t) != 0)
 			f->nodes[f->node_count++].traces = t;
@@ -295,9 +297,12 @@ make_nodes(struct forest *f)
 
 /* -------------------------------------------------------------------- links */
 
-/* The first node that is not before 'key' in the order of compare_process(). */
+/*
+ * Return the index of the first node that does not precede 'key' in the order
+ * of compare_process().
+ */
 static size_t
-lower_bound(const struct forest *f, const struct forest_trace *key)
+lower_bound(const struct tree *f, const struct tree_trace *key)
 {
 	size_t low = 0, high = f->node_count;
 
@@ -320,8 +325,8 @@ base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-static const struct forest_trace *
-find_file(const struct forest_node *node, const char *path)
+static const struct tree_trace *
+find_file(const struct tree_node *node, const char *path)
 {
 	for (size_t i = 0; i < node->trace_count; i++)
 		if (strcmp(base_name(node->traces[i].path), base_name(path)) ==
@@ -331,24 +336,24 @@ find_file(const struct forest_node *node, const char *path)
 }
 
 /*
- * The image of process 'pid' of the host of 't' that was there when 't' began:
- * the latest before.  'pid_start' 0: not known; 'file': one that has this trace
- * is better than all others; NULL: none in particular.
+ * Return the image of process 'pid' on the host of 't' that existed when 't'
+ * began: the latest image before 't'.  'pid_start' 0: unknown.  'file': prefer
+ * the image that has this trace; NULL: no preference.
  */
-static struct forest_node *
-find_image(const struct forest *f, const struct forest_trace *t, uint64_t pid,
+static struct tree_node *
+find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
 	   uint64_t pid_start, const char *file)
 {
-	const struct forest_trace key = {
+	const struct tree_trace key = {
 		.host = t->host,
 		.pid = pid,
 		.pid_start = pid_start,
 	};
-	struct forest_node *found = NULL;
+	struct tree_node *found = NULL;
 
 	for (size_t i = lower_bound(f, &key); i < f->node_count; i++) {
-		struct forest_node *const node = &f->nodes[i];
-		const struct forest_trace *const n = node->traces;
+		struct tree_node *const node = &f->nodes[i];
+		const struct tree_trace *const n = node->traces;
 
 		if (strcmp(n->host, t->host) != 0 || n->pid != pid ||
 		    (pid_start != 0 && n->pid_start != pid_start))
@@ -363,20 +368,23 @@ find_image(const struct forest *f, const struct forest_trace *t, uint64_t pid,
 	return found;
 }
 
-/* The image before, in the same process. */
-static struct forest_node *
-image_before(const struct forest *f, const struct forest_node *node)
+/* Return the previous image of the same process. */
+static struct tree_node *
+image_before(const struct tree *f, const struct tree_node *node)
 {
-	struct forest_node *const before =
+	struct tree_node *const before =
 		node != f->nodes ? &f->nodes[node - f->nodes - 1] : NULL;
 
 	if (before == NULL ||
 	    compare_process(before->traces, node->traces) != 0)
 		return NULL;
-	/* Where /proc was not to be had, its trailer must say it. */
+	/*
+	 * If /proc was not available to the recorder, the trailer must say that
+	 * the process executed another program.
+	 */
 	if (node->traces->pid_start != 0 ||
-	    (forest_last(before)->has_tail &&
-	     strcmp(forest_last(before)->tail.end, "exec") == 0))
+	    (tree_last_trace(before)->has_trailer &&
+	     strcmp(tree_last_trace(before)->tail.end, "exec") == 0))
 		return before;
 	return NULL;
 }
@@ -391,9 +399,9 @@ take_number(const char **text)
 	return n;
 }
 
-/* The nearest of the ancestors that is here. */
-static struct forest_node *
-find_ancestor(const struct forest *f, const struct forest_trace *t,
+/* Return the nearest ancestor whose trace is here. */
+static struct tree_node *
+find_ancestor(const struct tree *f, const struct tree_trace *t,
 	      unsigned *between_ret)
 {
 	const char *next = t->ancestors;
@@ -404,7 +412,7 @@ find_ancestor(const struct forest *f, const struct forest_trace *t,
 	while (*next != '\0') {
 		const uint64_t pid = take_number(&next);
 		uint64_t start = 0;
-		struct forest_node *found;
+		struct tree_node *found;
 
 		if (*next == '@') {
 			next++;
@@ -422,50 +430,50 @@ find_ancestor(const struct forest *f, const struct forest_trace *t,
 }
 
 static void
-link_node(const struct forest *f, struct forest_node *node)
+link_node(const struct tree *f, struct tree_node *node)
 {
-	const struct forest_trace *const t = node->traces;
+	const struct tree_trace *const t = node->traces;
 
-	assert(t != NULL); /* a node is made for its first trace */
+	assert(t != NULL); /* every node has at least one trace */
 	if (t->parent_pid != 0) {
 		node->parent =
 			find_image(f, t, t->parent_pid, 0, t->parent_trace);
-		node->origin =
-			node->parent != NULL ? FOREST_FORK : FOREST_ORPHAN;
-		/* Of a parent without a trace the ancestors may tell more. */
+		node->origin = node->parent != NULL ? TREE_FORK : TREE_ORPHAN;
+		/* If the parent has no trace, use the list of ancestors. */
 		if (node->parent != NULL || t->parent_trace[0] != '\0')
 			return;
 	}
 	node->parent = image_before(f, node);
-	node->origin = FOREST_EXEC;
+	node->origin = TREE_EXEC;
 	if (node->parent == NULL) {
 		node->parent = find_ancestor(f, t, &node->untraced);
-		node->origin = FOREST_START;
+		node->origin = TREE_START;
 	}
 	if (node->parent == NULL) {
-		node->origin = t->parent_pid != 0 ? FOREST_ORPHAN : FOREST_ROOT;
+		node->origin = t->parent_pid != 0 ? TREE_ORPHAN : TREE_ROOT;
 		node->untraced = 0;
 	}
 }
 
 /*
- * Follow the parents of each node up to one that has been seen; if that was on the
- * same way, there is a cycle, and the link that closes it goes.  Until then
- * 'depth' says which way: 0 is none.
+ * Remove cycles.  Follow the parents of each node to the first visited node.
+ * If that node was visited on the same walk, there is a cycle: remove the link
+ * that closes it.  During the walk, 'depth' is the number of the walk; 0: not
+ * visited.
  */
 static void
-cut_cycles(struct forest *f)
+cut_cycles(struct tree *f)
 {
 	for (size_t i = 0; i < f->node_count; i++) {
 		const unsigned way = (unsigned)i + 1;
-		struct forest_node *node = &f->nodes[i];
+		struct tree_node *node = &f->nodes[i];
 
 		while (node != NULL && node->depth == 0) {
 			node->depth = way;
 			if (node->parent != NULL &&
 			    node->parent->depth == way) {
 				node->parent = NULL;
-				node->origin = FOREST_ROOT;
+				node->origin = TREE_ROOT;
 			}
 			node = node->parent;
 		}
@@ -475,9 +483,9 @@ cut_cycles(struct forest *f)
 static int
 compare_start(const void *x, const void *y)
 {
-	struct forest_node *const *const a = x, *const *const b = y;
-	const struct forest_trace *const s = (*a)->traces, *const t =
-								   (*b)->traces;
+	struct tree_node *const *const a = x, *const *const b = y;
+	const struct tree_trace *const s = (*a)->traces, *const t =
+								 (*b)->traces;
 	int order = compare_u64(s->start_time, t->start_time);
 
 	if (order == 0)
@@ -486,12 +494,12 @@ compare_start(const void *x, const void *y)
 }
 
 static void
-hang(struct forest *f, struct forest_node *node)
+hang(struct tree *f, struct tree_node *node)
 {
-	struct forest_node *const parent = node->parent;
-	struct forest_node **const first =
+	struct tree_node *const parent = node->parent;
+	struct tree_node **const first =
 		parent != NULL ? &parent->first_child : &f->first_root;
-	struct forest_node **const last =
+	struct tree_node **const last =
 		parent != NULL ? &parent->last_child : &f->last_root;
 
 	if (*last == NULL)
@@ -502,9 +510,9 @@ hang(struct forest *f, struct forest_node *node)
 }
 
 bool
-forest_grow(struct forest *f)
+tree_build(struct tree *f)
 {
-	struct forest_node **sorted;
+	struct tree_node **sorted;
 
 	if (f->trace_count != 0)
 		qsort(f->traces, f->trace_count, sizeof(*f->traces),
@@ -515,24 +523,23 @@ forest_grow(struct forest *f)
 	for (size_t i = 0; i < f->node_count; i++)
 		link_node(f, &f->nodes[i]);
 	cut_cycles(f);
-	sorted = calloc(f->node_count + 1, sizeof(struct forest_node *));
+	sorted = calloc(f->node_count + 1, sizeof(struct tree_node *));
 	if (sorted == NULL)
 		return no_memory();
 	for (size_t i = 0; i < f->node_count; i++)
 		sorted[i] = &f->nodes[i];
-	qsort(sorted, f->node_count, sizeof(struct forest_node *),
-	      compare_start);
+	qsort(sorted, f->node_count, sizeof(struct tree_node *), compare_start);
 	for (size_t i = 0; i < f->node_count; i++)
 		hang(f, sorted[i]);
 	free(sorted);
-	for (struct forest_node *n = forest_next(f, NULL); n != NULL;
-	     n = forest_next(f, n))
+	for (struct tree_node *n = tree_next(f, NULL); n != NULL;
+	     n = tree_next(f, n))
 		n->depth = n->parent != NULL ? n->parent->depth + 1 : 0;
 	return true;
 }
 
-struct forest_node *
-forest_next(const struct forest *f, const struct forest_node *node)
+struct tree_node *
+tree_next(const struct tree *f, const struct tree_node *node)
 {
 	if (node == NULL)
 		return f->first_root;
@@ -545,7 +552,7 @@ forest_next(const struct forest *f, const struct forest_node *node)
 
 /* -------------------------------------------------------------------- forks */
 
-/* The number in ".sNNNN", which the names of segments have unless told otherwise. */
+/* Parse the number in ".sNNNN", the default suffix of a segment's name. */
 static bool
 number_in_name(const char *name, uint64_t *n_ret)
 {
@@ -566,44 +573,47 @@ number_in_name(const char *name, uint64_t *n_ret)
 	return found;
 }
 
-/* That of the parent in which the node was forked, if it is here. */
-static const struct forest_trace *
-find_forked(const struct forest_node *node, bool is_numbered, uint64_t segment)
+/*
+ * Return the segment of the parent in which the node was forked, or NULL if it
+ * is not here.
+ */
+static const struct tree_trace *
+find_forked(const struct tree_node *node, bool is_numbered, uint64_t segment)
 {
-	const struct forest_node *const parent = node->parent;
-	const struct forest_trace *const found =
+	const struct tree_node *const parent = node->parent;
+	const struct tree_trace *const found =
 		parent != NULL ? find_file(parent, node->traces->parent_trace)
 			       : NULL;
 
 	if (parent == NULL || found != NULL)
 		return found;
-	/* It may have another name now. */
+	/* The file may have been renamed: search by number. */
 	for (size_t i = 0; is_numbered && i < parent->trace_count; i++)
 		if (parent->traces[i].segment == segment)
 			return &parent->traces[i];
 	return NULL;
 }
 
-struct forest_fork
-forest_find_fork(const struct forest_node *node)
+struct tree_fork
+tree_find_fork(const struct tree_node *node)
 {
-	const struct forest_trace *const t = node->traces;
-	const struct forest_node *const parent = node->parent;
-	struct forest_fork fork = { .event = t->parent_event };
+	const struct tree_trace *const t = node->traces;
+	const struct tree_node *const parent = node->parent;
+	struct tree_fork fork = { .event = t->parent_event };
 	const bool is_numbered =
 		number_in_name(base_name(t->parent_trace), &fork.segment);
-	const struct forest_trace *const forked =
+	const struct tree_trace *const forked =
 		find_forked(node, is_numbered, fork.segment);
 
 	if (forked != NULL)
 		fork.event += forked->events_before;
 	else
 		fork.in_segment = is_numbered && fork.segment != 0;
-	/* What nobody counted is 0. */
+	/* 0 means that nobody counted the events. */
 	fork.is_known = t->is_exact || fork.event != 0;
-	/* In one of some segments. */
+	/* The parent has several segments and the right one is unknown. */
 	if (forked == NULL && !is_numbered && parent != NULL &&
-	    forest_last(parent)->segment != 0)
+	    tree_last_trace(parent)->segment != 0)
 		fork.is_known = false;
 	return fork;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_tree.h - traces as the trees of processes that they come from
+ * process_tree.h - traces as trees of processes (prefix: tree_)
  *
- * Only the header and the trailer of each trace are read.  A node is one image of
- * a process, from its start or an exec to its end or the next exec, with all the
- * segments of its trace.  Headers are what somebody wrote: whatever they say, a
- * node has at most one parent and there are no cycles.
+ * Read only the header and the trailer of each trace.  A node is one image of a
+ * process, from its start or an exec to its end or the next exec, with all
+ * segments of its trace.  Headers are untrusted: whatever they say, a node has
+ * at most one parent and there are no cycles.  Not thread-safe.
  */
 #ifndef PROCESS_TREE_H
 #define PROCESS_TREE_H
@@ -16,81 +16,88 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One file.  Texts are never NULL; a number that is not there is 0. */
-struct forest_trace {
+/* One trace file.  Strings are never NULL; a missing number is 0. */
+struct tree_trace {
 	char *path;
-	bool is_found; /* in a directory: nobody named it */
+	bool is_found; /* in a directory, not named by the user */
 	char *host, *exe, *command, *parent_trace, *ancestors;
 	uint64_t pid, ppid, pid_start;
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
 	uint64_t start_time; /* ns since 1970 */
 	uint64_t parent_pid, parent_event;
-	bool is_exact; /* 'parent_event' */
+	bool is_exact; /* 'parent_event' is exact */
 	uint64_t segment, events_before, lost_before;
-	bool has_tail;
-	struct tail tail;
+	bool has_trailer;
+	struct trailer tail;
 };
 
-enum forest_origin {
-	FOREST_ROOT,   /* of no process here */
-	FOREST_FORK,   /* of 'parent' */
-	FOREST_EXEC,   /* in the process of 'parent', its image before */
-	FOREST_START,  /* another program, started by 'parent' */
-	FOREST_ORPHAN, /* a fork of a process whose trace is not here */
+enum tree_origin {
+	TREE_ROOT,   /* no parent here */
+	TREE_FORK,   /* forked from 'parent' */
+	TREE_EXEC,   /* 'parent' is the previous image of the same process */
+	TREE_START,  /* another program, started by 'parent' */
+	TREE_ORPHAN, /* forked from a process whose trace is not here */
 };
 
-struct forest_node {
-	struct forest_trace *traces; /* segments, in order */
+struct tree_node {
+	struct tree_trace *traces; /* segments, in order */
 	size_t trace_count;
-	enum forest_origin origin;
-	unsigned untraced; /* FOREST_START: processes between, not traced */
-	struct forest_node *parent, *first_child, *last_child, *next;
-	unsigned depth; /* of a root 0 */
+	enum tree_origin origin;
+	/* TREE_START: number of untraced processes in between */
+	unsigned untraced;
+	struct tree_node *parent, *first_child, *last_child, *next;
+	unsigned depth; /* 0 for a root */
 };
 
-/* Where in the trace of its parent a child of a fork begins. */
-struct forest_fork {
-	bool is_known;	/* 'event' */
+/* The position in the parent's trace at which a child was forked. */
+struct tree_fork {
+	bool is_known;	/* 'event' is valid */
 	uint64_t event; /* logical events before the fork ... */
 	bool in_segment;
 	uint64_t segment; /* ... in this segment, if 'in_segment' */
 };
 
-struct forest {
-	struct forest_trace *traces;
+/* The trees of all traces; there may be several roots. */
+struct tree {
+	struct tree_trace *traces;
 	size_t trace_count, trace_cap;
-	struct forest_node *nodes;
+	struct tree_node *nodes;
 	size_t node_count;
-	struct forest_node *first_root, *last_root;
+	struct tree_node *first_root, *last_root;
 };
 
-/* An empty forest. */
-void forest_init(struct forest *f);
-void forest_fini(struct forest *f);
+/* Initialise an empty tree / free all memory of the tree. */
+void tree_init(struct tree *f);
+void tree_fini(struct tree *f);
 
 /*
- * Add the trace at 'path', or the traces in the directory there, in which other
- * files do not matter.  False if there is no trace, no such file, or no memory,
- * which has been said then.
+ * Add the trace at 'path' or, if 'path' is a directory, the traces in it; other
+ * files in a directory are ignored.  If there is no such file or no trace, or
+ * if out of memory, print an error message and return false.
  */
-bool forest_add(struct forest *f, const char *path);
-
-/* After the last one: put them in order.  False: no memory. */
-bool forest_grow(struct forest *f);
+bool tree_add(struct tree *f, const char *path);
 
 /*
- * The node after 'node' (NULL: the first) as a tree is written down, each before
- * its children, or NULL.
+ * Sort and link the traces.  Call once, after the last tree_add().  False if
+ * out of memory.
  */
-struct forest_node *forest_next(const struct forest *f,
-				const struct forest_node *node);
+bool tree_build(struct tree *f);
 
-/* For a node whose header names a parent, be that here or not. */
-struct forest_fork forest_find_fork(const struct forest_node *node);
+/*
+ * Return the node after 'node' (NULL: the first node) in preorder: each node
+ * before its children.  NULL at the end.
+ */
+struct tree_node *tree_next(const struct tree *f, const struct tree_node *node);
 
-/* The last trace of the node: it has the trailer. */
-static inline const struct forest_trace *
-forest_last(const struct forest_node *node)
+/*
+ * Find the fork of a node whose header names a parent, even if the parent's
+ * trace is not here.
+ */
+struct tree_fork tree_find_fork(const struct tree_node *node);
+
+/* The last trace of the node, which has the trailer. */
+static inline const struct tree_trace *
+tree_last_trace(const struct tree_node *node)
 {
 	return &node->traces[node->trace_count - 1];
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Is there something in the file?  0 or an errno. */
+/* Check that the file is not empty.  Return 0 or an errno value. */
 static int
 judge(int fd, uid_t *owner_ret)
 {

@@ -17,12 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Records a batch. */
+/* Records per batch. */
 #define BATCH 512
 
 #define KEEPS_ALL ((1u << HATF_KEEPS_COUNT) - 1)
 
-/* How the comment begins that holds the header's lines. */
+/* First line of the header comment. */
 static const char header_kind[] = "HATF 1.0\n";
 
 struct run {
@@ -32,13 +32,14 @@ struct run {
 	struct progress progress;
 	uint64_t record_count;
 	bool bare; /* the output has no header and no trailer */
-	bool cut;  /* the source turned out to be so, which has been said */
+	bool cut;  /* the source is truncated, which has been reported */
 	struct hatf_format format; /* of the output */
-	struct keeping keeping;	   /* what the source has, if that is not all */
+	struct kept_fields
+		keeping; /* fields of the source, if the output drops some */
 	struct hatf_record records[BATCH];
 };
 
-/* Would writing 'out' spoil 'in'? */
+/* Would writing 'out' overwrite 'in'? */
 static bool
 is_same_file(const struct rewrite *r)
 {
@@ -54,7 +55,7 @@ is_same_file(const struct rewrite *r)
 	       in.st_ino == out.st_ino;
 }
 
-/* "-" is standard output here. */
+/* Return the name to show for an output path: "-" is standard output. */
 static const char *
 out_name(const struct rewrite *r)
 {
@@ -64,13 +65,16 @@ out_name(const struct rewrite *r)
 static void
 speak_out(const struct rewrite *r, const struct hatf_error *err)
 {
-	/* A reader that has seen enough is no error to talk about. */
+	/* A closed pipe is not an error: the reader may stop early. */
 	if (err->status == HATF_IO && err->sys_errno == EPIPE)
 		return;
-	speak_error(out_name(r), err);
+	message_error(out_name(r), err);
 }
 
-/* For a trace in the format of another system: what it says, and which that is. */
+/*
+ * Return header lines for a trace in a foreign format: its own header and the
+ * name of the format.
+ */
 static char *
 foreign_header(const struct hatf_reader *reader)
 {
@@ -82,7 +86,9 @@ foreign_header(const struct hatf_reader *reader)
 	return header;
 }
 
-/* Take the line that begins with this out of the header, if there is one. */
+/*
+ * Remove the line that starts with 'prefix' from the header, if there is one.
+ */
 static void
 drop_line(char *header, const char *start)
 {
@@ -114,7 +120,7 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 			 first->attributes_nbytes - kind_nbytes);
 	if (header == NULL)
 		return NULL;
-	/* What was carried is an event like others. */
+	/* Without attributes, a carried block is an ordinary event. */
 	if ((drop & HATF_DROP_ATTRIBUTES) != 0) {
 		drop_line(header, "carried=");
 		drop_line(header, "carried_bytes=");
@@ -126,8 +132,10 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 	return more;
 }
 
-/* Open the writer; the first of the 'n' records, if any, is the header.  Returns
- * the exit status, which is EXIT_FINE so far if there is a writer. */
+/*
+ * Open the writer.  The first of the 'n' records may be the header.  Return
+ * EXIT_FINE if the writer is open, or else the exit status.
+ */
 static int
 open_writer(struct run *run, size_t n)
 {
@@ -143,8 +151,11 @@ open_writer(struct run *run, size_t n)
 	else
 		header = n > 0 ? rewrite_header(run->records, o->drop)
 			       : strdup("");
-	/* A trace that cannot say whether it is complete stays such a one, until
-	 * it is known not to be.  Other systems' formats can, in their way. */
+	/*
+	 * If the source cannot say whether it is complete, the output must not
+	 * say so either, until the source is known to be truncated.  Foreign
+	 * formats have their own ways to say so.
+	 */
 	run->bare = !stats.ours && !stats.foreign && !run->cut;
 	o->bare = run->bare;
 	o->header = header;
@@ -152,7 +163,8 @@ open_writer(struct run *run, size_t n)
 	    hatf_writer_open(run->r->out, o, &run->writer, &err) != HATF_OK) {
 		exit_status = EXIT_BAD_INPUT;
 		if (err.status == HATF_BAD_OPTION) {
-			speak("--%s: not for format %s", err.field, o->format);
+			message_print("--%s: not for format %s", err.field,
+				      o->format);
 			exit_status = EXIT_USAGE;
 		} else {
 			speak_out(run->r, &err);
@@ -174,8 +186,10 @@ show_progress(struct run *run)
 	progress_update(&run->progress, stats.file_nbytes, run->record_count);
 }
 
-/* Write what is read; returns how the reading ended, or HATF_OK if the writing
- * did before it. */
+/*
+ * Copy all records.  Return the status with which reading ended, or HATF_OK if
+ * writing failed first.
+ */
 static enum hatf_status
 copy(struct run *run, size_t n)
 {
@@ -184,7 +198,7 @@ copy(struct run *run, size_t n)
 	while (hatf_writer_write(run->writer, run->records, n) == HATF_OK) {
 		run->record_count += n;
 		if (run->format.keeps != KEEPS_ALL)
-			keeping_note(&run->keeping, run->records, n);
+			kept_fields_note(&run->keeping, run->records, n);
 		show_progress(run);
 		status = hatf_reader_read(run->reader, run->records, BATCH, &n);
 		if (status != HATF_OK)
@@ -193,7 +207,7 @@ copy(struct run *run, size_t n)
 	return HATF_OK;
 }
 
-/* Say what the source lacks, once; true if nothing. */
+/* Report, once, that the source is incomplete.  True if it is complete. */
 static bool
 judge_source(const struct run *run, enum hatf_status status)
 {
@@ -204,62 +218,68 @@ judge_source(const struct run *run, enum hatf_status status)
 		return false;
 	hatf_reader_get_stats(run->reader, &stats);
 	if (status != HATF_END) {
-		cutoff_speak(path, hatf_reader_error(run->reader));
+		cutoff_report(path, hatf_reader_error(run->reader));
 		return false;
 	}
 	if (stats.complete)
 		return true;
 	if (stats.lost_count != 0)
-		speak("%s: %" PRIu64 " events were lost while recording",
-		      speak_path(path), stats.lost_count);
+		message_print("%s: %" PRIu64
+			      " events were lost while recording",
+			      message_path(path), stats.lost_count);
 	else
-		speak("%s: the trace says that it is not complete",
-		      speak_path(path));
+		message_print("%s: the trace says that it is not complete",
+			      message_path(path));
 	return false;
 }
 
-/* What becomes of samples in the output. */
+/* How the output represents samples. */
 static const char *
 fate_of_samples(const struct hatf_format *format)
 {
 	if ((format->keeps & HATF_KEEPS_ATTRIBUTES) ||
 	    strcmp(format->name, "memtrace") == 0)
 		return "";
-	/* What is only written is sums. */
-	return format->reads ? "; what is written does not say so"
-			     : "; what is written is estimated for all";
+	/* A write-only format has only sums. */
+	return format->reads ? "; the output does not say so"
+			     : "; the output has estimates for all blocks";
 }
 
-/* A trace of samples looks like one of all blocks: say that it is none. */
+/* A sampled trace looks like a full one: warn that it is sampled. */
 static void
-speak_of_sampling(const struct run *run)
+report_sampling(const struct run *run)
 {
 	const double rate = hatf_reader_sample_rate(run->reader);
 
 	if (rate < 1)
-		speak("%s: sampled: about %s words%s", speak_path(run->r->in),
-		      figure_part(rate).text, fate_of_samples(&run->format));
+		message_print("%s: sampled: about %s words%s",
+			      message_path(run->r->in), figure_part(rate).text,
+			      fate_of_samples(&run->format));
 }
 
-/* What was written down in another order than it happened is there as it was. */
+/*
+ * Warn about events that the source recorded out of order: the output has the
+ * same order.
+ */
 static void
-speak_of_disorder(const struct run *run)
+report_disorder(const struct run *run)
 {
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 
 	hatf_reader_get_stats(run->reader, &stats);
 	if (stats.disorder_count == 0)
 		return;
-	speak("%s: %" PRIu64 " ordering anomal%s (first at record %" PRIu64
-	      ", offset 0x%" PRIx64 ": %s); see 'hatf verify'",
-	      speak_path(run->r->in), stats.disorder_count,
-	      stats.disorder_count == 1 ? "y" : "ies", stats.disorder_record,
-	      stats.disorder_offset, stats.disorder);
+	message_print(
+		"%s: %" PRIu64 " ordering anomal%s (first at record %" PRIu64
+		", offset 0x%" PRIx64 ": %s); see 'hatf verify'",
+		message_path(run->r->in), stats.disorder_count,
+		stats.disorder_count == 1 ? "y" : "ies", stats.disorder_record,
+		stats.disorder_offset, stats.disorder);
 }
 
-/* Sizes that are not to the byte in the source cannot be in the output. */
+/* Warn about sizes that the source has rounded. */
 static void
-speak_of_rounding(const struct run *run)
+report_rounding(const struct run *run)
 {
 	const char *const name = hatf_reader_format(run->reader);
 	struct hatf_format f = { .struct_nbytes = sizeof(f) };
@@ -267,27 +287,32 @@ speak_of_rounding(const struct run *run)
 	hatf_format_find(name, &f);
 	if ((f.keeps & HATF_KEEPS_SIZE) == 0 &&
 	    strcmp(f.name, run->format.name) != 0)
-		speak("%s: sizes are rounded up to words, as format %s has "
-		      "them",
-		      speak_path(run->r->in), f.name);
+		message_print(
+			"%s: sizes are rounded up to words, as format %s has "
+			"them",
+			message_path(run->r->in), f.name);
 }
 
-/* What the reader of the output would not guess. */
+/* Print the warnings about the output. */
 static void
-speak_of_source(struct run *run, bool complete)
+report_source(struct run *run, bool complete)
 {
-	const char *const advice = advice_on(run->reader);
+	const char *const advice = name_hint_find(run->reader);
 
-	speak_of_sampling(run);
-	speak_of_rounding(run);
+	report_sampling(run);
+	report_rounding(run);
 	if (advice != NULL)
-		speak("%s: names: %s", speak_path(run->r->in), advice);
-	/* What has been cut off may be what the rest lacks. */
+		message_print("%s: names: %s", message_path(run->r->in),
+			      advice);
+	/*
+	 * If the source is truncated, the missing part may be in the truncated
+	 * end.
+	 */
 	if (complete)
-		speak_of_disorder(run);
+		report_disorder(run);
 }
 
-/* How often the format has left out something that it keeps elsewhere. */
+/* Write to 'list' what the format could not represent, with counts. */
 static void
 list_losses(const struct hatf_writer *writer, char *list, size_t nbytes)
 {
@@ -319,7 +344,7 @@ rewrite_reader(struct run *run)
 		return exit_status;
 	run->format.struct_nbytes = sizeof(run->format);
 	hatf_format_find(run->r->options.format, &run->format);
-	/* Numbers stand in their place. */
+	/* Sequence numbers replace the addresses. */
 	if (run->r->options.sequence_tags &&
 	    strcmp(run->format.name, "hummingbird") == 0)
 		run->format.keeps &= ~(unsigned)HATF_KEEPS_ADDRESS;
@@ -338,23 +363,24 @@ rewrite_reader(struct run *run)
 		return EXIT_BAD_INPUT;
 	}
 	run->r->is_written = true;
-	/* Of the formats without a trailer of ours, one has a trailer of its own. */
+	/* One of the formats without our trailer has its own trailer. */
 	if (!complete && run->format.foreign &&
 	    strcmp(run->format.name, "mtrc") != 0)
-		speak("%s: format %s cannot tell that it is not complete",
-		      out_name(run->r), run->format.name);
-	speak_of_source(run, complete);
-	keeping_speak(out_name(run->r), &run->format,
-		      keeping_dropped(&run->keeping, &run->format,
-				      run->r->options.drop));
+		message_print("%s: format %s cannot express that the trace is "
+			      "incomplete",
+			      out_name(run->r), run->format.name);
+	report_source(run, complete);
+	kept_fields_report(out_name(run->r), &run->format,
+			   kept_fields_dropped(&run->keeping, &run->format,
+					       run->r->options.drop));
 	if (losses[0] != '\0')
-		speak("%s: left out: %s", out_name(run->r), losses);
+		message_print("%s: left out: %s", out_name(run->r), losses);
 	hatf_reader_get_stats(run->reader, &run->r->read);
 	run->r->read_format = hatf_reader_format(run->reader);
 	return complete ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
-/* Open the source and write what it holds. */
+/* Open the source and copy it. */
 static int
 rewrite_once(struct run *run, struct rewrite *r)
 {
@@ -365,13 +391,14 @@ rewrite_once(struct run *run, struct rewrite *r)
 	run->record_count = 0;
 	if (hatf_reader_open(r->in, &r->reading, &run->reader, &err) !=
 	    HATF_OK) {
-		speak_error(r->in, &err);
+		message_error(r->in, &err);
 		return EXIT_BAD_INPUT;
 	}
 	if (r->reading.format != NULL &&
 	    strcmp(r->reading.format, hatf_reader_format(run->reader)) != 0)
-		speak("%s: the format is %s, not %s", speak_path(r->in),
-		      hatf_reader_format(run->reader), r->reading.format);
+		message_print(
+			"%s: the format is %s, not %s", message_path(r->in),
+			hatf_reader_format(run->reader), r->reading.format);
 	else
 		exit_status = rewrite_reader(run);
 	hatf_reader_close(run->reader);
@@ -379,8 +406,9 @@ rewrite_once(struct run *run, struct rewrite *r)
 }
 
 /*
- * Has a source that cannot say that it is cut been written to where nothing else
- * says it either?  If both can be had again, a header and trailer shall.
+ * Do both the source and the output fail to say that the source is truncated?
+ * If both are regular files, rewrite_trace() then copies once more, with a
+ * header and trailer.
  */
 static bool
 is_silent(const struct run *run)
@@ -401,13 +429,13 @@ rewrite_trace(struct rewrite *r)
 	int exit_status;
 
 	if (is_same_file(r)) {
-		speak("%s: input and output are the same file",
-		      speak_path(r->in));
+		message_print("%s: input and output are the same file",
+			      message_path(r->in));
 		free(run);
 		return EXIT_USAGE;
 	}
 	if (run == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	r->reading.struct_nbytes = sizeof(r->reading);

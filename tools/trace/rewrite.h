@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rewrite.h - one trace into another one with the same content
+ * rewrite.h - copy a trace into another one with the same content
  *
- * What convert and optimize are around: read, write, carry over what the header says, and see to
- * it that a trace which is not complete does not become so.
+ * The common part of 'convert' and 'optimize': read, write, preserve the
+ * header, and make sure that the copy of an incomplete trace stays incomplete.
  */
 #ifndef REWRITE_H
 #define REWRITE_H
@@ -12,26 +12,34 @@
 
 struct rewrite {
 	const char *in, *out; /* "-": standard input, standard output */
-	/* 'format' is the one that 'in' must have; NULL: any */
+	/* 'format' is the required format of 'in'; NULL: any. */
 	struct hatf_reader_options reading;
-	/* 'header', 'bare' and 'incomplete' follow from the source. */
+	/*
+	 * rewrite_trace() sets 'header', 'bare' and 'incomplete' from the
+	 * source.
+	 */
 	struct hatf_writer_options options;
-	/* Set by rewrite_trace(): is 'out' whole, and what has been read? */
+	/*
+	 * Set by rewrite_trace(): 'out' was written completely, and statistics
+	 * of the source.
+	 */
 	bool is_written;
 	struct hatf_reader_stats read;
 	const char *read_format; /* static */
 };
 
 /*
- * Rewrite; what goes wrong has been said.  Sets the sizes of the structs.  Returns the exit status: 1 also if all
- * went well but the trace is not complete.
+ * Copy the trace; report errors on standard error.  Set the 'struct_nbytes'
+ * members.  Return the exit status: 1 also if the copy succeeded but the trace
+ * is incomplete.
  */
 int rewrite_trace(struct rewrite *r);
 
 /*
- * The lines of the header comment, if 'first' is one, for the option 'header' of
- * a writer; else "".  They are what is true of a trace without what 'drop' says
- * (HATF_DROP_ bits).  To be freed; NULL without memory.
+ * Return the lines for the writer option 'header' from the header comment
+ * 'first', or "" if 'first' is another record.  Leave out the lines that are
+ * false once 'drop' (HATF_DROP_ bits) is applied.  The caller frees the string.
+ * NULL if out of memory.
  */
 char *rewrite_header(const struct hatf_record *first, unsigned drop);
 

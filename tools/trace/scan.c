@@ -21,7 +21,7 @@ scan_open(struct scan *s, const char *path,
 	s->status = HATF_OK;
 	s->next_count = 0;
 	if (hatf_reader_open(path, options, &s->reader, &err) != HATF_OK) {
-		speak_error(path, &err);
+		message_error(path, &err);
 		return false;
 	}
 	status = hatf_events_open(s->reader, &s->events);
@@ -30,8 +30,8 @@ scan_open(struct scan *s, const char *path,
 		status = hatf_events_inherit(s->events, path, &s->heritage);
 	if (status != HATF_OK) {
 		hatf_events_close(s->events);
-		speak("%s: %s", speak_path(path),
-		      hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s: %s", message_path(path),
+			      hatf_status_text(HATF_NO_MEMORY));
 		hatf_reader_close(s->reader);
 		return false;
 	}
@@ -75,7 +75,7 @@ show_progress(struct scan *s)
 	progress_update(&s->progress, read.file_nbytes, seen.event_count);
 }
 
-/* Read up to 'max' events into 'batch'; returns how many. */
+/* Read up to 'max' events into 'batch'.  Return the number of events. */
 static size_t
 read_some(struct scan *s, size_t max)
 {
@@ -108,7 +108,7 @@ scan_writer(const struct scan *s)
 {
 	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
 
-	return cutoff_look(s->path, s->status, &rings) && rings.in_use
+	return cutoff_find_rings(s->path, s->status, &rings) && rings.in_use
 		       ? rings.pid
 		       : 0;
 }

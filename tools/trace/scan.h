@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.h - one trace, read from end to end as events
+ * scan.h - read one trace from start to end as events
  *
- * What info, verify and record share: open, read in batches with progress
- * shown, and sort out how it ended.
+ * Used by info, verify and record: open the trace, read in batches, show
+ * progress, and classify the end.
  */
 #ifndef SCAN_H
 #define SCAN_H
@@ -11,7 +11,7 @@
 #include "hatf/hatf.h"
 #include "tools/ui/progress.h"
 
-/* Events a batch. */
+/* Events per batch. */
 #define SCAN_BATCH 1024
 
 struct scan {
@@ -20,62 +20,68 @@ struct scan {
 	struct hatf_events *events;
 	struct progress progress;
 	enum hatf_status status; /* of the last read */
-	unsigned next_count;	 /* calls of scan_next(), modulo a batch */
+	unsigned next_count;	 /* calls of scan_next(), modulo SCAN_BATCH */
 	enum hatf_heritage heritage;
 	struct hatf_event batch[SCAN_BATCH];
 };
 
 /*
- * Open 'path' with the options of hatf_reader_open(), or say why not and return
- * false.  With 'inherit' the trace of a forked child begins with what it has from
- * its parent, whose trace is read first (hatf_events_inherit()).
+ * Open 'path' with the options of hatf_reader_open().  On failure print an
+ * error message and return false.  With 'inherit', the trace of a forked child
+ * starts with the blocks inherited from its parent, whose trace is read first
+ * (hatf_events_inherit()).
  */
 bool scan_open(struct scan *s, const char *path,
 	       const struct hatf_reader_options *options, bool inherit);
 
 /*
- * A reader of a file that a directory or another file named (HATF_READER_FOUND);
- * NULL if it is no trace.
+ * Open a file that a directory or another file named, not the user
+ * (HATF_READER_FOUND).  NULL if it is not a trace.
  */
 struct hatf_reader *scan_found(const char *path);
 
 /*
- * A forked child whose parent's blocks are not known, though they were asked for:
- * why, or NULL.
+ * Return why the inherited blocks of a forked child are unknown although they
+ * were requested, or NULL.  Static.
  */
 const char *scan_unknown_heritage(const struct scan *s);
 
 /*
- * Read the next batch; returns how many events are in 'batch'.  0 is the end,
- * good or bad: scan_fault() tells.
+ * Read the next batch.  Return the number of events in 'batch', 0 at the end;
+ * then scan_fault() tells whether the trace is whole.
  */
 size_t scan_read(struct scan *s);
 
 /*
- * Likewise, but one event, so that the live set is as it was right after that: NULL is
- * the end.
+ * Likewise, but read one event, so that the live set is in the state right
+ * after that event.  NULL at the end.
  */
 const struct hatf_event *scan_next(struct scan *s);
 
-/* Before what the trailer says of calls that the recorder did not see. */
+/* Prefix of the trailer's text about calls that the recorder missed. */
 #define SCAN_MISSED "calls went past the recorder: "
 
 /*
- * After the last scan_read(): NULL if the trace was read to its end and says
- * that it is complete, or else why not, in 'buf'.
+ * After the last scan_read(): NULL if the trace was read to its end and is
+ * complete.  Otherwise write the reason to 'buf' and return it.
  */
 const char *scan_fault(const struct scan *s, char *buf, size_t nbytes);
 
-/* Likewise: the process that is still writing the trace; 0: there is none. */
+/*
+ * After the last scan_read(): the id of the process that is still writing the
+ * trace, or 0.
+ */
 uint64_t scan_writer(const struct scan *s);
 
 void scan_close(struct scan *s);
 
-/* Nanoseconds that a time of 1 stands for, by the header's word for the unit;
- * 0 if times mean nothing. */
+/*
+ * Nanoseconds per time unit, from the header's word for the unit; 0 if the
+ * times have no unit.
+ */
 uint64_t scan_unit_ns(const char *unit);
 
-/* last - first in ns.  False if the trace has no usable times. */
+/* Last time - first time, in ns.  False if the trace has no usable times. */
 bool scan_duration_ns(const struct scan *s, uint64_t *ns_ret);
 
 #endif /* SCAN_H */

@@ -15,7 +15,7 @@
 
 #define COPY_NBYTES 65536
 
-/* A file without a name, or -1. */
+/* Create an unnamed temporary file; -1 on failure. */
 static int
 open_temporary(void)
 {
@@ -31,7 +31,7 @@ open_temporary(void)
 	return fd;
 }
 
-/* All that 'in' has, into 'out'; false with errno. */
+/* Copy all of 'in' to 'out'.  False with errno on failure. */
 static bool
 copy(int in, int out)
 {
@@ -55,19 +55,19 @@ copy(int in, int out)
 	return n == 0;
 }
 
-/* Put a temporary copy in the place of 's->fd'. */
+/* Replace 's->fd' by a temporary copy. */
 static bool
 spool_copy(struct spool *s)
 {
 	const int fd = open_temporary();
 
 	if (fd < 0) {
-		speak("a temporary file: %s", strerror(errno));
+		message_print("a temporary file: %s", strerror(errno));
 		return false;
 	}
 	if (!copy(s->fd, fd)) {
-		speak("%s: to a temporary file: %s", speak_path(s->path),
-		      strerror(errno));
+		message_print("%s: to a temporary file: %s",
+			      message_path(s->path), strerror(errno));
 		close(fd);
 		return false;
 	}
@@ -87,7 +87,7 @@ spool_open(struct spool *s, const char *path)
 	else
 		s->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0 || fstat(s->fd, &st) != 0) {
-		speak("%s: %s", speak_path(path), strerror(errno));
+		message_print("%s: %s", message_path(path), strerror(errno));
 		spool_close(s);
 		return false;
 	}

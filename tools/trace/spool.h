@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spool.h - a trace that can be read as often as one likes
+ * spool.h - a trace that can be read several times
  *
- * A regular file is opened once, and each reader gets a place of its own in it.
- * What comes through a pipe is copied to a temporary file first, in $TMPDIR or
- * /tmp, which has no name and is gone with the process.
+ * A regular file is opened once, and each reader has its own position in it.  A
+ * pipe is first copied to an unnamed temporary file in $TMPDIR or /tmp, which
+ * the kernel removes when the process ends.
  */
 #ifndef SPOOL_H
 #define SPOOL_H
@@ -14,25 +14,30 @@
 #include <stdbool.h>
 
 struct spool {
-	const char *path; /* as it is to be called in messages */
+	const char *path; /* name for messages */
 	int fd;
 };
 
-/* Open 'path' ("-" is standard input), or say why not and return false. */
+/*
+ * Open 'path' ("-" is standard input).  On failure print an error message and
+ * return false.
+ */
 bool spool_open(struct spool *s, const char *path);
 
-/* A reader from the first byte on, with the errors of
- * hatf_reader_open().  Several may read at once, in any threads. */
+/*
+ * Open a reader at the first byte, with the errors of hatf_reader_open().
+ * Several readers may exist at once, in different threads.
+ */
 enum hatf_status spool_reader(const struct spool *s, unsigned jobs,
 			      struct hatf_reader **reader_ret,
 			      struct hatf_error *err);
 
 void spool_close(struct spool *s);
 
-/* A file descriptor of memory that can be read and written, or -1 with errno. */
+/* Return a descriptor of an anonymous file in memory, or -1 with errno. */
 int spool_memory(void);
 
-/* Open what a descriptor stands for once more, with its own position. */
+/* Open the file of descriptor 'fd' again, with its own position. */
 enum hatf_status spool_reader_of(int fd, unsigned jobs,
 				 struct hatf_reader **reader_ret,
 				 struct hatf_error *err);

@@ -2,14 +2,15 @@
 /*
  * trailer.c - see trailer.h
  *
- * The trailer is the last record, so in a plain trace it is the comment whose
- * length ends at the end of the file.  In a gzip'ed one each block is a member
- * of its own, which has its length in its header (FORMAT "Compression"): the
- * last one is that whose length ends at the end of the file.  A small trace
- * that another program has compressed is read from its start.
+ * The trailer is the last record.  In an uncompressed trace it is the comment
+ * whose length ends at the end of the file.  In a trace compressed by gzip each
+ * block is a gzip member with its length in the member's header (FORMAT
+ * "Compression"); the last member is the one whose length ends at the end of
+ * the file.  A small trace that another program compressed is read from its
+ * start.
  *
- * Either way one place at most is tried.  A file may be full of what looks like
- * the start of a member or a trailer, and trying them all would take hours.
+ * At most one candidate is tried: a hostile file may be full of apparent
+ * members or trailers, and trying them all would take hours.
  */
 #include "tools/trace/trailer.h"
 
@@ -23,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Holds the last block: 256 KiB of HATF and some, compressed or not. */
+/* Enough for the last block, about 256 KiB of HATF, compressed or not. */
 #define TAIL_NBYTES (1u << 20)
 
 static const char end_kind[] = "HATF end\n";
@@ -32,8 +33,8 @@ static const char end_kind[] = "HATF end\n";
 #define MEMBER_HEADER_NBYTES 20
 
 bool
-tail_find_number(const char *text, size_t nbytes, const char *key,
-		 uint64_t *n_ret)
+trailer_find_number(const char *text, size_t nbytes, const char *key,
+		    uint64_t *n_ret)
 {
 	const size_t key_nbytes = strlen(key);
 	const char *const end = text + nbytes;
@@ -59,7 +60,9 @@ tail_find_number(const char *text, size_t nbytes, const char *key,
 	return false;
 }
 
-/* Copy the value of 'key', "\nKEY=", cut to what fits; empty if there is none. */
+/*
+ * Copy the value of 'key', "\nKEY=", truncated to fit; empty if there is none.
+ */
 static void
 find_text(const char *text, size_t nbytes, const char *key, char *buf,
 	  size_t cap)
@@ -76,30 +79,30 @@ find_text(const char *text, size_t nbytes, const char *key, char *buf,
 	buf[n] = '\0';
 }
 
-/* Take a comment; false if it is no trailer. */
+/* Parse a comment; false if it is not a trailer. */
 static bool
-parse(const char *text, size_t nbytes, struct tail *ret)
+parse(const char *text, size_t nbytes, struct trailer *ret)
 {
 	uint64_t complete;
 
 	if (nbytes < END_KIND_NBYTES ||
 	    memcmp(text, end_kind, END_KIND_NBYTES) != 0 ||
-	    !tail_find_number(text, nbytes, "complete", &complete) ||
-	    !tail_find_number(text, nbytes, "events", &ret->event_count))
+	    !trailer_find_number(text, nbytes, "complete", &complete) ||
+	    !trailer_find_number(text, nbytes, "events", &ret->event_count))
 		return false;
 	ret->complete = complete == 1;
 	find_text(text, nbytes, "\nend=", ret->end, sizeof(ret->end));
 	find_text(text, nbytes, "\nerror=", ret->error, sizeof(ret->error));
 	find_text(text, nbytes, "\nmissed=", ret->missed, sizeof(ret->missed));
-	if (!tail_find_number(text, nbytes, "lost", &ret->lost_count))
+	if (!trailer_find_number(text, nbytes, "lost", &ret->lost_count))
 		ret->lost_count = 0;
-	if (!tail_find_number(text, nbytes, "time", &ret->time))
+	if (!trailer_find_number(text, nbytes, "time", &ret->time))
 		ret->time = 0;
 	return true;
 }
 
 static bool
-find_plain(const uint8_t *buf, size_t nbytes, struct tail *ret)
+find_plain(const uint8_t *buf, size_t nbytes, struct trailer *ret)
 {
 	for (size_t at = nbytes; at-- > 0;) {
 		const uint8_t *const text = buf + at + 3;
@@ -114,9 +117,9 @@ find_plain(const uint8_t *buf, size_t nbytes, struct tail *ret)
 	return false;
 }
 
-/* Is the last record of this stream a trailer?  Any error says no. */
+/* Is the last record of this stream a trailer?  False on any error. */
 static bool
-read_stream(int fd, struct tail *ret)
+read_stream(int fd, struct trailer *ret)
 {
 	const struct hatf_reader_options options = {
 		.struct_nbytes = sizeof(options),
@@ -142,9 +145,12 @@ read_stream(int fd, struct tail *ret)
 	return found && (status == HATF_END || status == HATF_NO_TRAILER);
 }
 
-/* The bytes as a file of their own, since readers start where a file does. */
+/*
+ * Copy the bytes to a file of their own, because readers start at the beginning
+ * of a file.
+ */
 static bool
-read_member(const uint8_t *buf, size_t nbytes, struct tail *ret)
+read_member(const uint8_t *buf, size_t nbytes, struct trailer *ret)
 {
 	const int fd = memfd_create("hatf-tail", MFD_CLOEXEC);
 	bool found = false;
@@ -158,7 +164,7 @@ read_member(const uint8_t *buf, size_t nbytes, struct tail *ret)
 	return found;
 }
 
-/* Does a member of 'nbytes' bytes begin here, by its header? */
+/* Does the header of a member of 'nbytes' bytes start here? */
 static bool
 is_member(const uint8_t *p, size_t nbytes)
 {
@@ -171,9 +177,9 @@ is_member(const uint8_t *p, size_t nbytes)
 		(uint32_t)p[19] << 24) == nbytes;
 }
 
-/* The last bytes of the file, all of it if 'is_whole'. */
+/* Read the last bytes of the file.  'is_whole': they are the entire file. */
 static bool
-find_gzip(const uint8_t *buf, size_t nbytes, bool is_whole, struct tail *ret)
+find_gzip(const uint8_t *buf, size_t nbytes, bool is_whole, struct trailer *ret)
 {
 	for (size_t left = MEMBER_HEADER_NBYTES; left <= nbytes; left++)
 		if (is_member(buf + nbytes - left, left))
@@ -182,7 +188,7 @@ find_gzip(const uint8_t *buf, size_t nbytes, bool is_whole, struct tail *ret)
 }
 
 static bool
-read_tail(int fd, uint8_t *buf, struct tail *ret)
+read_tail(int fd, uint8_t *buf, struct trailer *ret)
 {
 	struct stat st;
 	uint8_t first[2];
@@ -202,7 +208,7 @@ read_tail(int fd, uint8_t *buf, struct tail *ret)
 }
 
 bool
-tail_read(const char *path, bool is_found, struct tail *ret)
+trailer_read(const char *path, bool is_found, struct trailer *ret)
 {
 	uint8_t *const buf = malloc(TAIL_NBYTES);
 	bool found = false;

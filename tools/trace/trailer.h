@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trailer.h - the trailer of a trace, without reading the trace
+ * trailer.h - read only the trailer of a trace
  *
- * After hours of recording, 'hatf record' has one line to print; the last block
- * has all that it says.
+ * 'hatf record' prints one line after hours of recording.  The last block of
+ * the trace has all the figures, so the trace need not be read.
  */
 #ifndef TRAILER_H
 #define TRAILER_H
@@ -12,25 +12,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From the "HATF end" comment. */
-struct tail {
+/* The content of the "HATF end" comment. */
+struct trailer {
 	bool complete;
 	uint64_t event_count, lost_count;
 	uint64_t time;	  /* in the unit of the header */
-	char end[24];	  /* how the program ended; empty if it does not say */
-	char error[80];	  /* why nothing more could be written; or empty */
-	char missed[208]; /* whose calls were not recorded; or empty */
+	char end[24];	  /* how the program ended; empty: unknown */
+	char error[80];	  /* why the recorder could write no more, or empty */
+	char missed[208]; /* which calls were not recorded, or empty */
 };
 
 /*
- * False if the file does not end in a trailer, or cannot be read.  'is_found':
- * a directory gave 'path', no user (HATF_READER_FOUND).
+ * Read the trailer.  False if the file has no trailer or cannot be read.
+ * 'is_found': 'path' comes from a directory, not from the user
+ * (HATF_READER_FOUND).
  */
-bool tail_read(const char *path, bool is_found, struct tail *ret);
+bool trailer_read(const char *path, bool is_found, struct trailer *ret);
 
-/* The decimal value of "KEY=" at the start of a line; false if there is
- * none. */
-bool tail_find_number(const char *text, size_t nbytes, const char *key,
-		      uint64_t *n_ret);
+/*
+ * Find "KEY=" at the start of a line and parse its decimal value.  False if
+ * there is none.
+ */
+bool trailer_find_number(const char *text, size_t nbytes, const char *key,
+			 uint64_t *n_ret);
 
 #endif /* TRAILER_H */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Decode one UTF-8 character.  Returns its length, or 0 if the bytes are none:
- * cut off, overlong, a surrogate or above U+10FFFF.
+ * Decode one UTF-8 character.  Return its length, or 0 if the bytes are not
+ * valid UTF-8: truncated, overlong, a surrogate or above U+10FFFF.
  */
 static size_t
 utf8_decode(const uint8_t *s, size_t nbytes, uint32_t *char_ret)
@@ -45,7 +45,7 @@ utf8_decode(const uint8_t *s, size_t nbytes, uint32_t *char_ret)
 	return len;
 }
 
-/* Does a terminal do something other than to show it? */
+/* Would a terminal interpret the character instead of showing it? */
 static bool
 is_control(uint32_t c)
 {
@@ -136,7 +136,7 @@ char *
 escape_utf8(const char *s)
 {
 	const size_t nbytes = strlen(s);
-	/* An invalid byte grows to four. */
+	/* An invalid byte becomes four bytes. */
 	char *const copy = malloc(4 * nbytes + 1);
 	size_t used = 0;
 

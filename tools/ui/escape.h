@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * escape.h - make text from a trace safe to show
+ * escape.h - escape text from a trace for output
  *
- * Names, command lines and comments in a trace are untrusted: shown as they are
- * they could steer a terminal.  What is not printable UTF-8 (control characters
- * of both ranges, invalid sequences, line separators and the marks that turn
- * the direction of writing) becomes \xHH, byte by byte.
+ * Names, command lines and comments in a trace are untrusted.  Printed raw,
+ * they could send commands to the terminal.  Each byte of a character that is
+ * not printable UTF-8 becomes \xHH: control characters (C0 and C1), invalid
+ * sequences, line separators and bidirectional control characters.
+ *
+ * The functions may be called from any thread.
  */
 #ifndef ESCAPE_H
 #define ESCAPE_H
@@ -14,32 +16,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most that escape_next() writes. */
+/* Upper bound of the bytes that one escape_next() writes. */
 #define ESCAPE_MAX_NBYTES 16
 
 /*
- * Take one character from the 'nbytes' (at least 1) bytes at 's' and write it,
- * or what stands for it, to 'out'.  With 'quoted' the result can stand between
- * double quotes: '"' and '\' get a backslash, a line end becomes \n.  Returns
- * the number of bytes taken.
+ * Take one character from the 'nbytes' (at least 1) bytes at 's' and write it
+ * to 'out', escaped if necessary.  With 'quoted' the output is valid between
+ * double quotes: '"' and '\' get a backslash, a newline becomes \n.  Return the
+ * number of bytes taken from 's'; '*out_nbytes_ret' is the number written.
  */
 size_t escape_next(const uint8_t *s, size_t nbytes, bool quoted,
 		   char out[ESCAPE_MAX_NBYTES], size_t *out_nbytes_ret);
 
-/* All of 's' into 'out', NUL-terminated and cut to 'cap' bytes; returns 'out'. */
+/*
+ * Escape all of 's' into 'out', NUL-terminated and truncated to 'cap' bytes.
+ * Return 'out'.
+ */
 char *escape_text(const char *s, char *out, size_t cap);
 
 /*
- * The number of bytes of 's', which is valid UTF-8, in front of the first
- * character that escape_text() would not show; that one and its length, 0 at
- * the end.
+ * Find the first character of 's', which must be valid UTF-8, that
+ * escape_text() would escape.  Return the number of bytes before the character.
+ * '*char_ret' is the character, '*length_ret' its length in bytes; the length
+ * is 0 if there is no such character.
  */
 size_t escape_find(const char *s, uint32_t *char_ret, size_t *length_ret);
 
 /*
- * A copy of 's' that is valid UTF-8: invalid bytes become \xHH, all else stays
- * (a JSON writer escapes control characters on its own).  To be freed by the
- * caller; NULL without memory.
+ * Return a copy of 's' that is valid UTF-8: invalid bytes become \xHH, all else
+ * stays, since a JSON writer escapes control characters itself.  The caller
+ * frees the copy.  NULL if out of memory.
  */
 char *escape_utf8(const char *s);
 

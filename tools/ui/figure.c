@@ -35,7 +35,7 @@ figure_nbytes(uint64_t nbytes)
 		snprintf(f.text, sizeof(f.text), "%" PRIu64 " B", nbytes);
 		return f;
 	}
-	/* What would round to 1024.0 belongs to the next unit. */
+	/* A value that would round to 1024.0 belongs to the next unit. */
 	for (; value >= 1023.95 && unit < 5; unit++)
 		value /= 1024;
 	snprintf(f.text, sizeof(f.text), "%.1f %s", value, units[unit]);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * figure.h - numbers for people
- */
+/* figure.h - format numbers for people to read */
 #ifndef FIGURE_H
 #define FIGURE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Holds any of the results. */
+/* A formatted number; large enough for each of the functions below. */
 struct figure {
 	char text[32];
 };
@@ -22,7 +20,7 @@ struct figure figure_nbytes(uint64_t nbytes);
 /* "12 ns", "1.234 ms", "12.3 s", "2 h 03 min" */
 struct figure figure_ns(uint64_t ns);
 
-/* "1 in 2.5", "1 in 1 000": a part, above 0 and not above 1 */
+/* "1 in 2.5", "1 in 1 000" for 0 < part <= 1 */
 struct figure figure_part(double part);
 
 #endif /* FIGURE_H */

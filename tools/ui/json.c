@@ -43,8 +43,10 @@ json_heritage(enum hatf_heritage heritage)
 	return json_string(words[heritage]);
 }
 
-/* JSON, with what would steer a terminal as \uHHHH: it can only be in
- * strings. */
+/*
+ * Print JSON text.  Characters that a terminal would interpret become \uHHHH,
+ * which is valid because they occur only in strings.
+ */
 static void
 print_text(struct out *o, const char *s)
 {
@@ -71,7 +73,7 @@ json_print(struct out *o, json_t *object, size_t key_count)
 				  JSON_COMPACT | JSON_REAL_PRECISION(6));
 	json_decref(object);
 	if (text == NULL) {
-		speak("%s", hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
 	print_text(o, text);

@@ -10,19 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A line is cut to this; a path has at most 4096 bytes. */
+/* Longer lines are truncated; a path has at most 4096 bytes. */
 #define LINE_NBYTES 6000
 
 static const char *speaker = "hatf";
 
 void
-speak_as(const char *command)
+message_set_command(const char *command)
 {
 	speaker = command;
 }
 
 void
-speak(const char *format, ...)
+message_print(const char *format, ...)
 {
 	char text[LINE_NBYTES], line[LINE_NBYTES];
 	const int start = snprintf(text, sizeof(text), "%s: ", speaker);
@@ -36,21 +36,21 @@ speak(const char *format, ...)
 	const size_t len = strlen(line);
 
 	line[len] = '\n';
-	/* Nobody could be told if this failed. */
+	/* A failure cannot be reported anywhere. */
 	if (write(STDERR_FILENO, line, len + 1) < 0)
 		return;
 }
 
 const char *
-speak_path(const char *path)
+message_path(const char *path)
 {
 	return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
 char *
-speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
+message_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 {
-	/* In what is no trace there are no records to point at. */
+	/* Record numbers mean nothing in a file that is not a trace. */
 	if (err->status == HATF_NOT_HATF && err->field != NULL)
 		snprintf(buf, nbytes, "%s; see 'hatf formats'",
 			 hatf_status_text(err->status));
@@ -60,7 +60,7 @@ speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 }
 
 void
-speak_error(const char *path, const struct hatf_error *err)
+message_error(const char *path, const struct hatf_error *err)
 {
 	struct hatf_rings rings = { .struct_nbytes = sizeof(rings) };
 	struct hatf_error other;
@@ -68,13 +68,14 @@ speak_error(const char *path, const struct hatf_error *err)
 
 	if (err->status == HATF_NOT_HATF && strcmp(path, "-") != 0 &&
 	    hatf_rings_get(path, &rings, &other) == HATF_OK) {
-		speak("%s: no trace, but the ring file of one, of process "
-		      "%" PRIu64 "%s",
-		      path, rings.pid,
-		      rings.in_use ? ", which is alive"
-				   : " (see 'hatf recover')");
+		message_print(
+			"%s: not a trace, but a ring file, of process %" PRIu64
+			"%s",
+			path, rings.pid,
+			rings.in_use ? ", which is running"
+				     : " (see 'hatf recover')");
 		return;
 	}
-	speak("%s: %s", speak_path(path),
-	      speak_error_text(err, text, sizeof(text)));
+	message_print("%s: %s", message_path(path),
+		      message_error_text(err, text, sizeof(text)));
 }

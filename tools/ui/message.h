@@ -1,34 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message.h - the one line on standard error
+ * message.h - messages on standard error
  *
- * Each message is one line, "hatf COMMAND: TEXT", written by one call, with
- * control characters escaped, since file names and texts from traces are in it.
+ * Each message is one line, "hatf COMMAND: TEXT", written by one write().
+ * Control characters are escaped, because messages contain file names and text
+ * from traces.
  */
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
 #include "hatf/hatf.h"
 
-/* The exit codes of every subcommand. */
+/* Exit codes of every subcommand. */
 enum {
 	EXIT_FINE = 0,
 	EXIT_BAD_INPUT = 1,
 	EXIT_USAGE = 2,
 };
 
-/* Name the command that speaks, "hatf info"; a string that stays. */
-void speak_as(const char *command);
+/* Set the prefix of all messages, "hatf info".  The string must stay valid. */
+void message_set_command(const char *command);
 
-void speak(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_print(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
 
-/* "-" is shown as "standard input". */
-const char *speak_path(const char *path);
+/* Return the name to show for 'path': "standard input" for "-". */
+const char *message_path(const char *path);
 
-/* "PATH: what went wrong", from what the library says. */
-void speak_error(const char *path, const struct hatf_error *err);
+/* Print "PATH: ERROR" for an error of the library. */
+void message_error(const char *path, const struct hatf_error *err);
 
-/* What speak_error() prints after the path; returns 'buf'. */
-char *speak_error_text(const struct hatf_error *err, char *buf, size_t nbytes);
+/*
+ * Write the text that message_error() prints after the path to 'buf', truncated
+ * to 'nbytes' bytes.  Return 'buf'.
+ */
+char *message_error_text(const struct hatf_error *err, char *buf,
+			 size_t nbytes);
 
 #endif /* MESSAGE_H */

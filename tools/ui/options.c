@@ -13,14 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Values for getopt_long: beyond every letter, then the index in the page. */
+/*
+ * Values for getopt_long(): VAL_FIRST, above every letter, plus the index in
+ * the page.
+ */
 #define VAL_FIRST 256
 #define VAL_HELP  (VAL_FIRST + OPT_MAX)
 
-/* More placements than there are. */
+/* More than the number of placements. */
 #define NAMES_MAX 64
 
-/* Where the explanation of an option begins. */
+/* Column of the explanation of an option. */
 #define HELP_COLUMN 24
 
 static void
@@ -76,7 +79,7 @@ opt_complain(const struct opt_page *page, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	speak("%s (see '%s --help')", text, page->command);
+	message_print("%s (see '%s --help')", text, page->command);
 	return EXIT_USAGE;
 }
 
@@ -92,7 +95,7 @@ make_tables(const struct opt_page *page, struct tables *t)
 	char *letter = t->letters;
 
 	memset(t, 0, sizeof(*t));
-	/* '+': stop at the first operand; ':': we do the complaining. */
+	/* '+': stop at the first operand; ':': print no messages. */
 	if (page->stop_at_operand)
 		*letter++ = '+';
 	*letter++ = ':';
@@ -113,7 +116,7 @@ make_tables(const struct opt_page *page, struct tables *t)
 	t->longs[n].val = VAL_HELP;
 }
 
-/* The page's index of what getopt_long() returned. */
+/* The index in the page of an option that getopt_long() returned. */
 static unsigned
 option_index(const struct opt_page *page, int val)
 {
@@ -126,7 +129,7 @@ option_index(const struct opt_page *page, int val)
 	return idx;
 }
 
-/* getopt_long() returned '?' or ':'. */
+/* Report the error for which getopt_long() returned '?' or ':'. */
 static int
 complain_option(const struct opt_page *page, char **argv, int val)
 {
@@ -134,7 +137,7 @@ complain_option(const struct opt_page *page, char **argv, int val)
 
 	if (val == ':')
 		return opt_complain(page, "%s needs an argument", word);
-	/* Above VAL_FIRST, optopt is an option that was given an argument. */
+	/* optopt >= VAL_FIRST: a long option that takes no argument got one. */
 	if (optopt >= VAL_FIRST)
 		return opt_complain(page, "%s: the option takes no argument",
 				    word);
@@ -187,7 +190,8 @@ opt_parse_u64(const char *option, const char *text, uint64_t *n_ret)
 	if (errno == 0 && *end == '\0')
 		return true;
 bad:
-	speak("%s: not a number: '%s' (want 0, 1, 2, ...)", option, text);
+	message_print("%s: not a number: '%s' (want 0, 1, 2, ...)", option,
+		      text);
 	return false;
 }
 
@@ -199,8 +203,8 @@ opt_parse_jobs(const char *text, unsigned *jobs_ret)
 	if (!opt_parse_u64("--jobs", text, &jobs))
 		return false;
 	if (jobs > HATF_READER_JOBS_MAX) {
-		speak("--jobs: too many: '%s' (want 0 to %d)", text,
-		      HATF_READER_JOBS_MAX);
+		message_print("--jobs: too many: '%s' (want 0 to %d)", text,
+			      HATF_READER_JOBS_MAX);
 		return false;
 	}
 	*jobs_ret = (unsigned)jobs;
@@ -244,8 +248,8 @@ opt_parse_nbytes(const char *option, const char *text, uint64_t *nbytes_ret)
 	*nbytes_ret = n << shift;
 	return true;
 bad:
-	speak("%s: not a byte count: '%s' (want 4096, 64K, 2M, 1G)", option,
-	      text);
+	message_print("%s: not a byte count: '%s' (want 4096, 64K, 2M, 1G)",
+		      option, text);
 	return false;
 }
 
@@ -262,7 +266,7 @@ opt_parse_word(const char *option, const char *text, const char *const *words)
 					 "%s%s", word == words ? "" : ", ",
 					 *word);
 	}
-	speak("%s: unknown: '%s' (want one of %s)", option, text, list);
+	message_print("%s: unknown: '%s' (want one of %s)", option, text, list);
 	return false;
 }
 
@@ -282,8 +286,8 @@ opt_parse_format(const char *option, const char *text, const char *other,
 		if (strcmp(f.name, text) == 0) {
 			if (writes ? f.writes : f.reads)
 				return true;
-			speak("%s: format %s can only be %s", option, text,
-			      writes ? "read" : "written");
+			message_print("%s: format %s can only be %s", option,
+				      text, writes ? "read" : "written");
 			return false;
 		}
 		if ((writes ? f.writes : f.reads) && used < sizeof(list))
@@ -291,7 +295,7 @@ opt_parse_format(const char *option, const char *text, const char *other,
 						 sizeof(list) - used, "%s%s",
 						 used == 0 ? "" : ", ", f.name);
 	}
-	speak("%s: unknown: '%s' (want one of %s)", option, text, list);
+	message_print("%s: unknown: '%s' (want one of %s)", option, text, list);
 	return false;
 }
 

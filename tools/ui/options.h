@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.h - options and help of the subcommands
+ * options.h - options and help of the subcommands (prefix: opt_)
  *
- * A subcommand describes itself once, in a 'struct opt_page'; getopt_long's
- * tables and the text of --help are both made from that, so that neither can
- * know an option that the other does not.
+ * A subcommand declares its options once, in a 'struct opt_page'.  The tables
+ * for getopt_long() and the text of --help are both made from the page, so they
+ * always agree.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -13,59 +13,69 @@
 #include <stdint.h>
 
 struct opt {
-	const char *name; /* long, without dashes */
-	char letter;	  /* short, or '\0' */
-	const char *arg;  /* what its argument is called; NULL: takes none */
-	const char *help; /* lines after the first are indented by the caller */
+	const char *name; /* long name, without dashes */
+	char letter;	  /* short name, or '\0' */
+	const char *arg;  /* name of the argument; NULL: takes none */
+	const char *help; /* '\n' separates lines */
 };
 
-/* The most options a page may have. */
+/* Upper bound of the options of a page. */
 #define OPT_MAX 16
 
 struct opt_page {
-	const char *command;	/* "hatf info" */
-	const char *usage;	/* what follows it: "[OPTIONS] FILE..." */
-	const char *about;	/* what it does; lines end in '\n' */
-	const char *notes;	/* after the options; lines end in '\n' */
-	bool stop_at_operand;	/* what follows the first operand is not ours */
-	const struct opt *opts; /* up to a NULL name; --help is added */
+	const char *command; /* "hatf info" */
+	const char *usage;   /* shown after 'command': "[OPTIONS] FILE..." */
+	const char *about;   /* what the command does; lines end in '\n' */
+	const char *notes;   /* shown after the options; lines end in '\n' */
+	/* options after the first operand belong to another command */
+	bool stop_at_operand;
+	const struct opt *opts; /* ends in a NULL name; --help is added */
 };
 
-/* One option was seen: number 'idx' of the page.  False: the value is wrong,
- * and that has been said. */
+/*
+ * Called for each option: 'idx' is its index in the page.  If 'value' is wrong,
+ * report it and return false.
+ */
 typedef bool opt_take(unsigned idx, const char *value, void *ctx);
 
 /*
- * Parse 'argv'.  Returns the index of the first operand, or -1 if the command
- * is to end with '*exit_ret': --help was asked for and printed, or the usage
- * was wrong and has been complained about.
+ * Parse 'argv'.  Return the index of the first operand.  Return -1 if the
+ * command must exit with '*exit_ret': --help was given and printed, or the
+ * usage was wrong and has been reported.
  */
 int opt_parse(const struct opt_page *page, int argc, char **argv,
 	      opt_take *take, void *ctx, int *exit_ret);
 
-/* Say what is wrong with the usage, in one line.  Returns 2. */
+/*
+ * Report wrong usage in one line on standard error.  Return 2.
+ *
+ * The opt_parse_*() functions below report a wrong value in the same way and
+ * return false.
+ */
 int opt_complain(const struct opt_page *page, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A plain decimal number. */
+/* Parse an unsigned decimal number without a sign or blanks. */
 bool opt_parse_u64(const char *option, const char *text, uint64_t *n_ret);
 
-/* Bytes: 4096, 64K, 2M, 1G. */
+/* Parse a number of bytes: 4096, 64K, 2M, 1G. */
 bool opt_parse_nbytes(const char *option, const char *text,
 		      uint64_t *nbytes_ret);
 
-/* Of "--placement": one of hatf_writer_placement(). */
+/* Parse the argument of "--placement", one of hatf_writer_placement(). */
 bool opt_parse_placement(const char *text, const char **placement_ret);
 
-/* Of "--jobs": a number for struct hatf_reader_options. */
+/* Parse the argument of "--jobs", for struct hatf_reader_options. */
 bool opt_parse_jobs(const char *text, unsigned *jobs_ret);
 
-/* One of 'words', which ends in NULL. */
+/* Accept one of 'words', which ends in NULL. */
 bool opt_parse_word(const char *option, const char *text,
 		    const char *const *words);
 
-/* A format of libhatf that can be read or, if 'writes', written; or 'other', a word
- * that is none of them, unless it is NULL. */
+/*
+ * Accept a format that libhatf reads or, with 'writes', writes.  Also accept
+ * the word 'other', unless it is NULL.
+ */
 bool opt_parse_format(const char *option, const char *text, const char *other,
 		      bool writes, const char **format_ret);
 

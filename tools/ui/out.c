@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No formatted number is longer. */
+/* Upper bound of a formatted number. */
 #define NUMBER_NBYTES 24
 
 struct out *
@@ -45,7 +45,9 @@ out_failed(const struct out *o)
 	return o->sys_errno != 0;
 }
 
-/* Where the next 'nbytes' bytes may be written; at most OUT_NBYTES. */
+/*
+ * Return space for the next 'nbytes' bytes (at most OUT_NBYTES) in the buffer.
+ */
 static char *
 out_room(struct out *o, size_t nbytes)
 {
@@ -55,7 +57,7 @@ out_room(struct out *o, size_t nbytes)
 }
 
 void
-out_bytes_slowly(struct out *o, const char *s, size_t nbytes)
+out_bytes_slow(struct out *o, const char *s, size_t nbytes)
 {
 	while (nbytes > 0) {
 		const size_t n = nbytes < OUT_NBYTES ? nbytes : OUT_NBYTES;
@@ -92,7 +94,7 @@ out_u64(struct out *o, uint64_t n)
 		p -= 2;
 		memcpy(p, pairs + 2 * (n % 100), 2);
 	}
-	/* A digit is left if their number is odd. */
+	/* One digit is left if the number of digits is odd. */
 	if (p > first)
 		*first = (char)('0' + n);
 	o->used += count;
@@ -165,6 +167,6 @@ out_finish(struct out *o, int exit_status)
 	if (o->sys_errno == 0)
 		return exit_status;
 	if (o->sys_errno != EPIPE)
-		speak("standard output: %s", strerror(o->sys_errno));
+		message_print("standard output: %s", strerror(o->sys_errno));
 	return EXIT_BAD_INPUT;
 }

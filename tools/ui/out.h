@@ -2,9 +2,10 @@
 /*
  * out.h - standard output of the tools
  *
- * A large buffer in front of write(), with number formatting that 'hatf dump'
- * can call a hundred million times.  A failed write is remembered; what is
- * written after it goes nowhere, so that a caller may check late.
+ * A large buffer in front of write(), with number formatting that is fast
+ * enough for the hundred million lines of 'hatf dump'.  The first failed write
+ * is remembered and all later output is discarded, so a caller may check once
+ * at the end.  Not thread-safe.
  */
 #ifndef OUT_H
 #define OUT_H
@@ -23,20 +24,20 @@ struct out {
 	char buf[OUT_NBYTES];
 };
 
-/* Standard output; the only one there is. */
+/* The only instance: standard output. */
 struct out *out_stdout(void);
 
 void out_flush(struct out *o);
 
-/* What out_bytes() does when the buffer has no room. */
-void out_bytes_slowly(struct out *o, const char *s, size_t nbytes);
+/* Slow path of out_bytes(): the buffer is full. */
+void out_bytes_slow(struct out *o, const char *s, size_t nbytes);
 
-/* Inline, so that a constant string is stored by a few moves. */
+/* Inline, so that the compiler stores a constant string with a few moves. */
 static inline void
 out_bytes(struct out *o, const char *s, size_t nbytes)
 {
 	if (nbytes > OUT_NBYTES - o->used) {
-		out_bytes_slowly(o, s, nbytes);
+		out_bytes_slow(o, s, nbytes);
 		return;
 	}
 	memcpy(o->buf + o->used, s, nbytes);
@@ -54,17 +55,17 @@ void out_hex(struct out *o, uint64_t n); /* with "0x" */
 void out_printf(struct out *o, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Untrusted text, see escape.h. */
+/* Write untrusted text, escaped (escape.h). */
 void out_text(struct out *o, const char *s);
-/* The same, between double quotes. */
+/* Likewise, escaped for double quotes; the quotes are not written. */
 void out_quoted(struct out *o, const uint8_t *s, size_t nbytes);
 
 bool out_failed(const struct out *o);
 
 /*
- * Flush and say what failed, if anything did and it was not a closed pipe: a
- * reader that has seen enough is no error to talk about.  Returns
- * 'exit_status', or 1 if a write failed.
+ * Flush, and report the first failed write.  A closed pipe is not reported,
+ * because a reader may stop early.  Return 'exit_status', or 1 if a write
+ * failed.
  */
 int out_finish(struct out *o, int exit_status);
 

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUIET_NS 1000000000u /* before the first line */
-#define STEP_NS	 200000000u  /* between two */
+#define QUIET_NS 1000000000u /* delay before the first line */
+#define STEP_NS	 200000000u  /* interval between two lines */
 
 static uint64_t
 now_ns(void)
@@ -41,7 +41,7 @@ progress_begin(struct progress *p, const char *path, bool shares_terminal)
 		p->total_nbytes = (uint64_t)st.st_size;
 }
 
-/* The line is decoration: a failure has no one to be reported to. */
+/* Ignore errors: the progress line is optional. */
 static void
 put_line(const char *line, int nbytes)
 {
@@ -60,14 +60,14 @@ print_line(const struct progress *p, uint64_t done_nbytes, uint64_t event_count,
 	if (p->total_nbytes != 0)
 		snprintf(share, sizeof(share), "%3.0f %%, ",
 			 100.0 * (double)done_nbytes / (double)p->total_nbytes);
-	escape_text(speak_path(p->path), name, sizeof(name));
+	escape_text(message_path(p->path), name, sizeof(name));
 	n = snprintf(line, sizeof(line),
 		     "\r\033[K%s: %s%.1f M events, %.1f M/s", name, share,
 		     (double)event_count / 1e6, (double)event_count / 1e6 / s);
 	put_line(line, n);
 }
 
-/* Is it time for a line? */
+/* Is the next line due? */
 static bool
 is_due(struct progress *p, uint64_t now)
 {
@@ -99,7 +99,7 @@ progress_step(struct progress *p, const char *work, uint64_t done,
 
 	if (!p->enabled || !is_due(p, now_ns()))
 		return;
-	escape_text(speak_path(p->path), name, sizeof(name));
+	escape_text(message_path(p->path), name, sizeof(name));
 	n = snprintf(line, sizeof(line),
 		     "\r\033[K%s: %s: %" PRIu64 " of %" PRIu64, name, work,
 		     done, total);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.h - how far a long read has come
+ * progress.h - progress of a long read
  *
- * One line on standard error, rewritten in place, and only if that is a
- * terminal and a second has passed; wiped when the work is done.
+ * One line on standard error, rewritten in place.  The line appears only on a
+ * terminal and after one second, and is erased at the end.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -18,16 +18,23 @@ struct progress {
 	bool enabled, visible;
 };
 
-/* 'shares_terminal': results go to the same terminal, where a line that comes
- * and goes would cut them up. */
+/*
+ * Start.  With 'shares_terminal' results go to the same terminal; then show
+ * nothing, because the progress line would garble the results.
+ */
 void progress_begin(struct progress *p, const char *path, bool shares_terminal);
 
-/* 'done_nbytes' of the file and 'event_count' events have been read.  Cheap
- * enough for each batch. */
+/*
+ * Report that 'done_nbytes' of the file and 'event_count' events have been
+ * read.  Cheap enough to call for each batch.
+ */
 void progress_update(struct progress *p, uint64_t done_nbytes,
 		     uint64_t event_count);
 
-/* Of 'total' steps of a work ("sizes"), 'done' are done. */
+/*
+ * Report that 'done' of 'total' steps are done; 'work' names the steps
+ * ("sizes").
+ */
 void progress_step(struct progress *p, const char *work, uint64_t done,
 		   uint64_t total);
 

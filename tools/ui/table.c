@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell as text; three figures of 20 digits fit. */
+/* A cell as text, large enough for three figures of 20 digits. */
 #define CELL_NBYTES 96
-/* The longest name of a row that is shown. */
+/* Longer row names are truncated. */
 #define NAME_NBYTES 64
 
 static size_t
@@ -25,20 +25,20 @@ count_words(const char *const *words)
 }
 
 static size_t
-count_parts(const struct grid *g)
+count_parts(const struct table *g)
 {
 	return g->parts == NULL ? 1 : count_words(g->parts);
 }
 
-struct grid_row *
-grid_add(struct grid *g, enum grid_source source, const char *name)
+struct table_row *
+table_add(struct table *g, enum table_source source, const char *name)
 {
-	static struct grid_row nowhere;
-	struct grid_row *row = &nowhere;
+	static struct table_row nowhere;
+	struct table_row *row = &nowhere;
 
 	if (g->row_count == g->cap) {
 		const size_t cap = g->cap == 0 ? 16 : 2 * g->cap;
-		struct grid_row *const rows =
+		struct table_row *const rows =
 			reallocarray(g->rows, cap, sizeof(*rows));
 
 		if (rows != NULL) {
@@ -53,40 +53,40 @@ grid_add(struct grid *g, enum grid_source source, const char *name)
 	row->name = name;
 	row->source = source;
 	row->is_summary = false;
-	for (size_t c = 0; c < GRID_COLUMNS_MAX; c++)
-		for (size_t p = 0; p < GRID_PARTS_MAX; p++)
+	for (size_t c = 0; c < TABLE_COLUMNS_MAX; c++)
+		for (size_t p = 0; p < TABLE_PARTS_MAX; p++)
 			row->figures[c][p] = NAN;
 	return row;
 }
 
-struct grid_row *
-grid_average(struct grid *g, enum grid_source source, const char *name)
+struct table_row *
+table_add_average(struct table *g, enum table_source source, const char *name)
 {
-	double sums[GRID_COLUMNS_MAX][GRID_PARTS_MAX] = { { 0 } };
+	double sums[TABLE_COLUMNS_MAX][TABLE_PARTS_MAX] = { { 0 } };
 	double count = 0;
 
 	for (size_t i = 0; i < g->row_count; i++) {
-		const struct grid_row *const row = &g->rows[i];
+		const struct table_row *const row = &g->rows[i];
 
 		if (row->source != source || row->is_summary)
 			continue;
 		count++;
-		/* A NAN makes the sum one. */
-		for (size_t c = 0; c < GRID_COLUMNS_MAX; c++)
-			for (size_t p = 0; p < GRID_PARTS_MAX; p++)
+		/* One NAN makes the sum NAN. */
+		for (size_t c = 0; c < TABLE_COLUMNS_MAX; c++)
+			for (size_t p = 0; p < TABLE_PARTS_MAX; p++)
 				sums[c][p] += row->figures[c][p];
 	}
 
-	struct grid_row *const average = grid_add(g, source, name);
+	struct table_row *const average = table_add(g, source, name);
 
 	average->is_summary = true;
-	for (size_t c = 0; c < GRID_COLUMNS_MAX && count > 0; c++)
-		for (size_t p = 0; p < GRID_PARTS_MAX; p++)
+	for (size_t c = 0; c < TABLE_COLUMNS_MAX && count > 0; c++)
+		for (size_t p = 0; p < TABLE_PARTS_MAX; p++)
 			average->figures[c][p] = sums[c][p] / count;
 	return average;
 }
 
-/* ------------------------------------------------------------- for people */
+/* --------------------------------------------------------- text, Markdown */
 
 static size_t
 put_figure(char *buf, size_t cap, double figure)
@@ -103,7 +103,7 @@ put_figure(char *buf, size_t cap, double figure)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* "7.06 / 2.05", or one '-' if there is nothing. */
+/* Format a cell: "7.06 / 2.05", or a single '-' if all figures are NAN. */
 static void
 put_cell(char buf[CELL_NBYTES], const double *figures, size_t part_count)
 {
@@ -124,28 +124,28 @@ put_cell(char buf[CELL_NBYTES], const double *figures, size_t part_count)
 }
 
 static void
-put_name(char buf[NAME_NBYTES], const struct grid_row *row)
+put_name(char buf[NAME_NBYTES], const struct table_row *row)
 {
 	char name[NAME_NBYTES];
 
 	escape_text(row->name, name, sizeof(name));
-	/* A '|' would end a cell of Markdown. */
+	/* A '|' would end a Markdown cell. */
 	for (char *p = name; *p != '\0'; p++)
 		if (*p == '|')
 			*p = '!';
 	snprintf(buf, NAME_NBYTES, "%s%.*s",
-		 row->source == GRID_PAPER ? "paper: " : "", NAME_NBYTES - 8,
+		 row->source == TABLE_PAPER ? "paper: " : "", NAME_NBYTES - 8,
 		 name);
 }
 
 static const char *
-row_title(const struct grid *g)
+row_title(const struct table *g)
 {
 	return g->row_title != NULL ? g->row_title : "program";
 }
 
 static void
-find_widths(const struct grid *g, size_t part_count, int *widths)
+find_widths(const struct table *g, size_t part_count, int *widths)
 {
 	char cell[CELL_NBYTES], name[NAME_NBYTES];
 
@@ -165,7 +165,7 @@ find_widths(const struct grid *g, size_t part_count, int *widths)
 }
 
 static void
-print_title(const struct grid *g, struct out *o, bool markdown)
+print_title(const struct table *g, struct out *o, bool markdown)
 {
 	out_printf(o, "\n%sTable %s: %s", markdown ? "### " : "", g->key,
 		   g->title);
@@ -179,13 +179,13 @@ print_title(const struct grid *g, struct out *o, bool markdown)
 }
 
 static void
-print_people(const struct grid *g, struct out *o, bool markdown)
+print_people(const struct table *g, struct out *o, bool markdown)
 {
 	const char *const edge = markdown ? "| " : "";
 	const char *const between = markdown ? " | " : "  ";
 	const char *const end = markdown ? " |\n" : "\n";
 	const size_t part_count = count_parts(g);
-	int widths[GRID_COLUMNS_MAX + 1];
+	int widths[TABLE_COLUMNS_MAX + 1];
 	char cell[CELL_NBYTES];
 
 	find_widths(g, part_count, widths);
@@ -213,14 +213,15 @@ print_people(const struct grid *g, struct out *o, bool markdown)
 		out_printf(o, "\n%s\n", g->note);
 }
 
-/* ------------------------------------------------------------ for programs */
+/* -------------------------------------------------------------------- CSV */
 
-/* What ends a cell, or begins the text of one, for some spreadsheet. */
+/* Characters that some spreadsheet takes for a separator or a quote. */
 static const char csv_separators[] = ",;\"'";
 
 /*
- * A field of RFC 4180.  What is not printable is \xHH, and so is what a
- * spreadsheet would take for the beginning of a formula (FORMATS "csv").
+ * Write a field as in RFC 4180.  Bytes that are not printable become \xHH, and
+ * so does a first character that a spreadsheet takes for the start of a formula
+ * (FORMATS "csv").
  */
 static void
 put_csv(struct out *o, const char *text)
@@ -251,12 +252,12 @@ put_csv(struct out *o, const char *text)
 }
 
 static void
-print_csv(const struct grid *g, struct out *o, const struct grid_row *row)
+print_csv(const struct table *g, struct out *o, const struct table_row *row)
 {
 	const size_t part_count = count_parts(g);
 
 	for (size_t c = 0; g->columns[c] != NULL; c++) {
-		const bool is_paper = row->source == GRID_PAPER ||
+		const bool is_paper = row->source == TABLE_PAPER ||
 				      (c > 0 && c == g->paper_column);
 
 		for (size_t p = 0; p < part_count; p++) {
@@ -278,10 +279,10 @@ print_csv(const struct grid *g, struct out *o, const struct grid_row *row)
 }
 
 void
-grid_print(const struct grid *g, struct out *o, enum grid_format format)
+table_print(const struct table *g, struct out *o, enum table_format format)
 {
-	if (format != GRID_CSV) {
-		print_people(g, o, format == GRID_MARKDOWN);
+	if (format != TABLE_CSV) {
+		print_people(g, o, format == TABLE_MARKDOWN);
 		return;
 	}
 	for (size_t i = 0; i < g->row_count; i++)
@@ -289,7 +290,7 @@ grid_print(const struct grid *g, struct out *o, enum grid_format format)
 }
 
 void
-grid_free(struct grid *g)
+table_free(struct table *g)
 {
 	free(g->rows);
 	g->rows = NULL;

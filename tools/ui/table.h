@@ -2,9 +2,9 @@
 /*
  * table.h - a table of figures, as text, Markdown or CSV
  *
- * A cell is one figure or a few that belong together ("7.06 / 2.05").  What was
- * not measured is NAN and shows as '-', and so does an average that lacks a
- * figure: nothing is made up.
+ * A cell is one figure or up to TABLE_PARTS_MAX figures ("7.06 / 2.05").  A
+ * figure that was not measured is NAN and is shown as '-', and so is an average
+ * that lacks a figure.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -14,58 +14,72 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The most columns, and figures a cell. */
-#define GRID_COLUMNS_MAX 11
-#define GRID_PARTS_MAX	 3
+/* Upper bounds of the columns of a table and of the figures of a cell. */
+#define TABLE_COLUMNS_MAX 11
+#define TABLE_PARTS_MAX	  3
 
-/* The line that CSV begins with; who prints the first grid prints it. */
-#define GRID_CSV_HEADER "table,source,program,column,figure,value\n"
+/*
+ * Header line of the CSV output.  The caller prints it before the first table.
+ */
+#define TABLE_CSV_HEADER "table,source,program,column,figure,value\n"
 
-enum grid_format {
-	GRID_TEXT,
-	GRID_MARKDOWN,
-	GRID_CSV, /* a line for each figure: see GRID_CSV_HEADER */
+enum table_format {
+	TABLE_TEXT,
+	TABLE_MARKDOWN,
+	TABLE_CSV, /* one line for each figure; see TABLE_CSV_HEADER */
 };
 
-enum grid_source {
-	GRID_MEASURED,
-	GRID_PAPER,
+enum table_source {
+	TABLE_MEASURED,
+	TABLE_PAPER,
 };
 
-struct grid_row {
-	const char *name; /* not ours; untrusted */
-	enum grid_source source;
-	bool is_summary; /* an average: not part of the next one */
-	double figures[GRID_COLUMNS_MAX][GRID_PARTS_MAX];
+struct table_row {
+	const char *name; /* borrowed; untrusted */
+	enum table_source source;
+	bool is_summary; /* an average: excluded from other averages */
+	double figures[TABLE_COLUMNS_MAX][TABLE_PARTS_MAX];
 };
 
-/* The pointers are the caller's, and stay. */
-struct grid {
-	const char *key;	    /* "4" */
-	const char *title;	    /* what follows "Table 4: " */
-	const char *unit;	    /* of all figures, or NULL */
-	const char *note;	    /* below the table, or NULL */
-	const char *row_title;	    /* of the names; NULL: "program" */
+/* All pointers except 'rows' are borrowed and must outlive the table. */
+struct table {
+	const char *key;   /* number of the table: "4" */
+	const char *title; /* shown after "Table 4: " */
+	const char *unit;  /* of all figures, or NULL */
+	const char *note;  /* below the table, or NULL */
+	/* header of the row names; NULL: "program" */
+	const char *row_title;
 	const char *const *columns; /* ends in NULL */
-	const char *const *parts;   /* likewise; NULL: a cell is one figure */
-	size_t paper_column;	    /* the paper's in any row; 0: none */
-	struct grid_row *rows;	    /* owned */
+	/* ends in NULL; NULL: a cell is one figure */
+	const char *const *parts;
+	/*
+	 * index of the column that has the paper's figures in every row; 0:
+	 * none
+	 */
+	size_t paper_column;
+	struct table_row *rows; /* owned */
 	size_t row_count, cap;
-	bool no_memory; /* rows are missing */
+	bool no_memory; /* out of memory: rows are missing */
 };
 
-/* Append a row without figures.  Returns it, valid until the next call; without
- * memory a place to write to that is thrown away. */
-struct grid_row *grid_add(struct grid *g, enum grid_source source,
-			  const char *name);
+/*
+ * Append a row whose figures are all NAN.  Return the row, valid until the next
+ * call.  If out of memory, return a scratch row that is never printed.
+ */
+struct table_row *table_add(struct table *g, enum table_source source,
+			    const char *name);
 
-/* Append the averages of all rows of 'source'; returns the row as above. */
-struct grid_row *grid_average(struct grid *g, enum grid_source source,
-			      const char *name);
+/*
+ * Append a row with the averages of all rows of 'source'.  Return the row as
+ * table_add() does.
+ */
+struct table_row *table_add_average(struct table *g, enum table_source source,
+				    const char *name);
 
-/* Print the table; it begins with an empty line unless it is CSV. */
-void grid_print(const struct grid *g, struct out *o, enum grid_format format);
+/* Print the table, after an empty line unless the format is CSV. */
+void table_print(const struct table *g, struct out *o,
+		 enum table_format format);
 
-void grid_free(struct grid *g);
+void table_free(struct table *g);
 
 #endif /* TABLE_H */
