@@ -29,9 +29,9 @@
 #include "preload/record/thread.h"
 #include "preload/sys/export.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/control.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
+#include "preload/writer/writer_sleep.h"
 
 /* The kernel takes both as unsigned int. */
 #define WORD(x) ((uint32_t)(x))
@@ -69,7 +69,7 @@ expect(unsigned harm, bool all_threads)
 	else if ((harm & SANDBOX_START) != 0)
 		end_with_children();
 	if ((harm & SANDBOX_WAKE) != 0) {
-		control_end_signals();
+		writer_sleep_end_signals();
 		thread_end_handovers();
 	}
 	if ((harm & SANDBOX_ACTIONS) != 0)

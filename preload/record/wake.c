@@ -164,7 +164,7 @@ bool
 wake_writer_if_here(void)
 {
 	/* release: pairs with the acquire in writer_main(); seq_cst for
-	 * control_sleep(). */
+	 * writer_sleep(). */
 	atomic_fetch_add_explicit(&wake->word, 1, memory_order_seq_cst);
 	/* seq_cst: a writer that leaves looks at the word after it has said
 	 * so. */

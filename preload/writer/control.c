@@ -5,12 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,6 +19,7 @@
 #include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/writer_sleep.h"
 
 /* How long a client may take to say what it wants. */
 #define CLIENT_NS 200000000ull
@@ -31,17 +30,8 @@
 /* Clients served at a time before the rings are looked at again. */
 #define CLIENTS_AT_ONCE 16
 
-/* Where a sleep can wait only for one of the two. */
-#define SLICE_NS 250000000ull
-
 #define ORDER_MAX_NBYTES  32
 #define ANSWER_MAX_NBYTES 16384
-
-/*
- * A signal that nobody else uses: libc keeps it for the cancellation of its
- * threads, to which ours does not belong, and lets no program block or send it.
- */
-#define WAKE_SIGNAL 32
 
 static struct {
 	_Atomic bool wanted; /* written by the writer */
@@ -50,9 +40,9 @@ static struct {
 	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct sockaddr_un address; /* sun_path "": there is no socket */
 	uint32_t uid;
-	int pid, tid;		       /* of the writer */
-	int listener, client, signals; /* -1: none */
-	int rules;		       /* of Landlock: control_allow() */
+	int pid;	      /* of the writer */
+	int listener, client; /* -1: none */
+	int rules;	      /* of Landlock: control_allow() */
 	uint64_t served_ns, client_ns;
 	char order[ORDER_MAX_NBYTES];
 	size_t order_nbytes;
@@ -61,12 +51,10 @@ static struct {
 	_Atomic bool is_making, is_unlinked;
 	char bell[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* or "" */
 	struct control_bell *bell_page;
-	/* 1 while the writer is in ppoll() or about to be. */
-	_Atomic uint32_t sleeping;
 } c;
 
 /* Not wiped: children are to know. */
-static _Atomic bool is_forbidden, has_no_signals;
+static _Atomic bool is_forbidden;
 
 void
 control_init(bool wanted, char *const environment[], control_obey *obey)
@@ -83,7 +71,8 @@ control_init(bool wanted, char *const environment[], control_obey *obey)
 	c.wanted = wanted &&
 		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);
 	c.obey = obey;
-	c.listener = c.client = c.signals = -1;
+	c.listener = c.client = -1;
+	writer_sleep_init();
 	for (; environment != NULL && *environment != NULL; environment++) {
 		const char *const value = *environment + n;
 
@@ -104,14 +93,8 @@ close_fd(int *fd)
 void
 control_begin(void)
 {
-	const uint64_t mask = 1ull << (WAKE_SIGNAL - 1);
-
 	c.pid = sys_pid();
-	c.tid = sys_tid();
-	if (c.wanted)
-		c.signals = file_above_standard(
-			(int)syscall(SYS_signalfd4, -1, &mask, sizeof(mask),
-				     SFD_NONBLOCK | SFD_CLOEXEC));
+	writer_sleep_begin(c.wanted);
 }
 
 /* The socket -------------------------------------------------------------- */
@@ -621,7 +604,7 @@ control_serve(uint64_t now_ns, bool open)
 	if (c.wanted &&
 	    atomic_load_explicit(&is_forbidden, memory_order_acquire)) {
 		control_close();
-		close_fd(&c.signals);
+		writer_sleep_close();
 		/* release: for control_is_over(). */
 		atomic_store_explicit(&c.wanted, false, memory_order_release);
 	}
@@ -644,91 +627,12 @@ control_serve(uint64_t now_ns, bool open)
 	c.served_ns = c.client < 0 ? now_ns : 0;
 }
 
-/* Sleep ------------------------------------------------------------------- */
-
-static void
-drain_signals(void)
-{
-	struct signalfd_siginfo info;
-
-	while (syscall(SYS_read, c.signals, &info, sizeof(info)) > 0)
-		;
-}
-
-/* As control_sleep(), by a futex alone. */
-static void
-sleep_by_futex(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
-{
-	if (c.listener >= 0 && timeout_ns > SLICE_NS)
-		timeout_ns = SLICE_NS;
-	sys_futex_wait(word, expected, timeout_ns);
-	c.served_ns = 0;
-}
-
 void
 control_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
 	if (c.client >= 0 && timeout_ns > CLIENT_NS)
 		timeout_ns = CLIENT_NS;
-	if (c.listener < 0 || c.signals < 0) {
-		sleep_by_futex(word, expected, timeout_ns);
-		return;
-	}
-
-	struct pollfd fds[2] = {
-		{ .fd = c.signals, .events = POLLIN },
-		{ .fd = c.client >= 0 ? c.client : c.listener,
-		  .events = POLLIN },
-	};
-	const struct timespec ts = {
-		.tv_sec = (time_t)(timeout_ns / NS_PER_SEC),
-		.tv_nsec = (long)(timeout_ns % NS_PER_SEC),
-	};
-
-	/*
-	 * seq_cst, here and in control_wake() with what its caller did to the
-	 * word: 'sleeping' is stored before the word is read, there the word is
-	 * changed before 'sleeping' is read; one of the two sides sees the other.
-	 */
-	atomic_store_explicit(&c.sleeping, 1, memory_order_seq_cst);
-	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {
-		atomic_store_explicit(&c.sleeping, 0, memory_order_seq_cst);
-		sleep_by_futex(word, expected, timeout_ns);
-		return;
-	}
-	if (atomic_load_explicit(word, memory_order_seq_cst) == expected)
-		syscall(SYS_ppoll, fds, 2, &ts, NULL, 0);
-	/* relaxed: the word is read again, with acquire.  A signal that comes
-	 * only now ends the next sleep early, which does no harm. */
-	if (atomic_exchange_explicit(&c.sleeping, 0, memory_order_relaxed) == 0)
-		drain_signals();
+	writer_sleep(word, expected, timeout_ns,
+		     c.client >= 0 ? c.client : c.listener);
 	c.served_ns = 0;
-}
-
-static bool
-wake_by_signal(void)
-{
-	/* seq_cst: see control_sleep(). */
-	if (atomic_load_explicit(&c.sleeping, memory_order_seq_cst) == 0)
-		return false;
-	if (atomic_exchange_explicit(&c.sleeping, 0, memory_order_seq_cst) != 0)
-		syscall(SYS_tgkill, c.pid, c.tid, WAKE_SIGNAL);
-	return true;
-}
-
-void
-control_end_signals(void)
-{
-	/* seq_cst: as there; a writer that has not seen it is woken, and does. */
-	if (!atomic_exchange_explicit(&has_no_signals, true,
-				      memory_order_seq_cst))
-		wake_by_signal();
-}
-
-bool
-control_wake(void)
-{
-	/* seq_cst: a writer that is about to sleep will see it as well. */
-	return !atomic_load_explicit(&has_no_signals, memory_order_seq_cst) &&
-	       wake_by_signal();
 }

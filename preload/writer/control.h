@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.h - orders from outside, and how the writer sleeps
+ * control.h - orders from outside: the socket, its clients, and the bell
  *
  * A Unix stream socket, PID.sock in a directory of the user's (control.c),
  * takes one order a connection: a line of text, answered by "ok" or "error",
@@ -15,11 +15,6 @@
  *
  * A client never keeps the writer waiting: nothing blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.
- *
- * The writer sleeps here too, when it is idle or dormant, for it must wake up
- * for either a client or a thread of the program.  The one is a descriptor, the
- * other has none that it could write to: it sends the writer a signal, which
- * the writer has blocked and gets from a signalfd.
  */
 #ifndef CONTROL_H
 #define CONTROL_H
@@ -86,24 +81,9 @@ bool control_is_busy(void);
  */
 void control_serve(uint64_t now_ns, bool open);
 
-/*
- * Sleep until control_wake(), a client, or 'timeout_ns' has passed; not at all if
- * '*word', which whoever wakes us changes before, is not 'expected'.
- */
+/* The writer: writer_sleep(), and wake up for a client, too. */
 void control_sleep(_Atomic uint32_t *word, uint32_t expected,
 		   uint64_t timeout_ns);
-
-/*
- * Any thread: end control_sleep().  False if the writer is not in it, but perhaps
- * in a futex.
- */
-bool control_wake(void);
-
-/*
- * Any thread: from here on no thread may send the signal, here and in children; the
- * writer then looks for clients from time to time.
- */
-void control_end_signals(void);
 
 /*
  * Any thread: no more orders here, after control_is_over(), nor in children.

@@ -16,6 +16,7 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/begin.h"
 #include "preload/writer/control.h"
+#include "preload/writer/writer_sleep.h"
 #include "preload/writer/writer_state.h"
 
 /* The initial thread's own ring if it is in memory only, so that it may
@@ -56,7 +57,7 @@ make_writer(void)
 
 static const struct wake_calls wake_calls = {
 	.make = make_writer,
-	.interrupt = control_wake,
+	.interrupt = writer_sleep_interrupt,
 	.note_killed = ringfile_count_unattached,
 };
 
