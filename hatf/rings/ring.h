@@ -23,7 +23,7 @@
  * A ring can lie in a file, so that what is in it outlives a process that is
  * killed (image.h), and its memory is then taken from the disk.  The less of it a
  * ring uses, the more of that stays in the producer's cache, too.  So it begins
- * small, and grows when the producer has to wait for room (room_grow()).
+ * small, and grows when the producer has to wait for room (ring_wait_grow()).
  *
  * Invariant: tail <= head <= tail + capacity, and the words of [tail, head) are
  * what was published.
@@ -125,7 +125,7 @@ ring_init(void *memory, uint64_t capacity)
 static inline uint64_t
 ring_mask(const struct ring *r)
 {
-	/* relaxed: it changes only by room_grow(), which orders it. */
+	/* relaxed: it changes only by ring_wait_grow(), which orders it. */
 	return atomic_load_explicit(&r->capacity, memory_order_relaxed) - 1;
 }
 
@@ -134,7 +134,7 @@ static inline uint64_t
 ring_limit(const struct ring *r)
 {
 	/*
-	 * acquire: pairs with the release of 'tail' in room_release().  Without
+	 * acquire: pairs with the release of 'tail' in ring_wait_release().  Without
 	 * it we could overwrite a slot that the consumer is still reading.
 	 */
 	return atomic_load_explicit(&r->tail, memory_order_acquire) +

@@ -65,9 +65,9 @@ leave_alone(void)
 	int saved_errno;
 	uint64_t mask;
 
-	/* First, and without errno: see real_resolve_rest(). */
+	/* First, and without errno: see real_resolve_others(). */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
-	    !alone_is_single())
+	    !remaining_threads_single())
 		return;
 	saved_errno = errno;
 	mask = sys_block_signals();
@@ -79,7 +79,7 @@ leave_alone(void)
 EXPORT DIR *
 opendir(const char *path)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	if (is_folder_of_threads(path, true))
 		leave_alone();
 	return real.opendir(path);
@@ -89,7 +89,7 @@ opendir(const char *path)
 static void
 look_below(int fd, const char *path)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	if (fd >= 0 && path != NULL &&
 	    (path[0] == 's' || (path[0] >= '1' && path[0] <= '9')) &&
 	    is_folder_of_threads(path, false))

@@ -18,7 +18,7 @@
 static void
 prepare(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	means_watch(number, a, b, c);
 }
 

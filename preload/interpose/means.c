@@ -75,7 +75,7 @@ means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 		return;
 	saved_errno = errno;
 	if (takes_away(number, a, b, c)) {
-		writer_have();
+		writer_make_early();
 		/* What was recorded so far is to be in the file then. */
 		if (is_of_size(number, a, b) && !record_is_dormant())
 			writer_obey(WRITER_ORDER_FLUSH);

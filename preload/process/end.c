@@ -37,7 +37,7 @@ has_threads(void)
 	if (&__libc_single_threaded != NULL)
 		return __libc_single_threaded == 0;
 	return !process_has(PROCESS_IS_CONFINED) &&
-	       alone_has_threads(wake_has_writer());
+	       remaining_threads_several(wake_has_writer());
 }
 
 /* Finish the trace while signals are held. */
@@ -67,7 +67,7 @@ end_trace(enum writer_end how)
 {
 	int saved_errno;
 
-	/* First, and without errno: see real_resolve_rest(). */
+	/* First, and without errno: see real_resolve_others(). */
 	if (!process_is_tracing())
 		say_rest();
 	if (!process_is_tracing() || !process_is_own())
@@ -82,7 +82,7 @@ void
 end_last_thread(void)
 {
 	if (!process_is_tracing() || wake_has_writer() ||
-	    alone_has_threads(false))
+	    remaining_threads_several(false))
 		return;
 	end_trace(WRITER_END_LAST_THREAD);
 	/* The status of the last one to leave is the process's. */

@@ -69,7 +69,7 @@ after_fork_in_child(void)
 	const int saved_errno = errno;
 
 	if (pending.is_pending)
-		thread_mend_interrupted();
+		thread_repair_interrupted();
 	process_report_child();
 	errno = saved_errno;
 }
@@ -117,20 +117,20 @@ prepare_fork(void)
 {
 	before_fork();
 	if (!process_has(PROCESS_IS_SANDBOXED))
-		forklocks_hold();
+		fork_locks_hold();
 }
 
 static void
 fork_in_parent(void)
 {
-	forklocks_release();
+	fork_locks_release();
 	after_fork_in_parent();
 }
 
 static void
 fork_in_child(void)
 {
-	forklocks_release();
+	fork_locks_release();
 	after_fork_in_child();
 }
 

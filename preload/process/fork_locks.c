@@ -15,7 +15,7 @@
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
 void
-forklocks_hold(void)
+fork_locks_hold(void)
 {
 	if (depth++ != 0)
 		return;
@@ -24,7 +24,7 @@ forklocks_hold(void)
 }
 
 void
-forklocks_release(void)
+fork_locks_release(void)
 {
 	if (depth == 0)
 		return;

@@ -10,7 +10,7 @@
 #define FORK_LOCKS_H
 
 /* Before fork(3); after it, in the parent and in the child. */
-void forklocks_hold(void);
-void forklocks_release(void);
+void fork_locks_hold(void);
+void fork_locks_release(void);
 
 #endif /* FORK_LOCKS_H */

@@ -34,7 +34,7 @@ start_at_load(void)
 	const uint64_t mask = sys_block_signals();
 
 	start_register_handlers();
-	real_resolve_rest();
+	real_resolve_others();
 	jemalloc_patch();
 	mimalloc_patch();
 	late_patch();

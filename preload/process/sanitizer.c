@@ -109,7 +109,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *unused)
 }
 
 bool
-sanitizer_wants_to_be_first(void)
+sanitizer_must_be_first(void)
 {
 	return get_answer() == HERE_FIRST;
 }

@@ -23,7 +23,7 @@ bool sanitizer_is_here(void);
 
 /* ... and is it in a library that ends the program if another comes before
  * it? */
-bool sanitizer_wants_to_be_first(void);
+bool sanitizer_must_be_first(void);
 
 /*
  * Let all loaded objects call the functions that they would call without us:

@@ -73,7 +73,7 @@ static bool
 is_writer_wanted(bool is_dormant)
 {
 	return config_own()->begin_now || process_has(PROCESS_IS_CONFINED) ||
-	       (is_dormant && config_own()->control && !control_hang_bell());
+	       (is_dormant && config_own()->control && !control_make_bell());
 }
 
 /*

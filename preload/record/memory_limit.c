@@ -31,7 +31,7 @@ enum {
 };
 
 /* Bytes that may still be mapped. */
-struct room {
+struct headroom {
 	uint64_t all, data;
 };
 
@@ -43,7 +43,7 @@ static _Atomic uint32_t asked;
 
 /* Bytes in use; false if that is not to be found out. */
 static bool
-read_use(struct room *use_ret)
+read_use(struct headroom *use_ret)
 {
 	const uint64_t page_nbytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t fields[FIELD_COUNT] = { 0 };
@@ -80,7 +80,7 @@ subtract(uint64_t a, uint64_t b)
  * is ours: a part of what the program does not use itself.
  */
 static uint64_t
-take(uint64_t limit, uint64_t use, uint64_t ours)
+limit_share(uint64_t limit, uint64_t use, uint64_t ours)
 {
 	if (limit == RLIM_INFINITY)
 		return UINT64_MAX;
@@ -105,7 +105,7 @@ read_limits(struct rlimit *all, struct rlimit *data)
 }
 
 bool
-quota_is_limited(void)
+memory_limit_exists(void)
 {
 	const int saved_errno = errno;
 	struct rlimit all, data;
@@ -115,46 +115,48 @@ quota_is_limited(void)
 	return limited;
 }
 
-static struct room
-read_room(void)
+static struct headroom
+read_headroom(void)
 {
 	struct rlimit all, data;
-	struct room use = { 0, 0 };
+	struct headroom use = { 0, 0 };
 
 	if (read_limits(&all, &data) && !read_use(&use))
-		use = (struct room){ UINT64_MAX, UINT64_MAX };
+		use = (struct headroom){ UINT64_MAX, UINT64_MAX };
 
 	const uint64_t data_ours =
 		memory_mapped(MEMORY_LASTING) + memory_mapped(MEMORY_PASSING);
 	const uint64_t ours = data_ours + memory_mapped(MEMORY_SHARED);
 
-	return (struct room){ take(all.rlim_cur, use.all, ours),
-			      take(data.rlim_cur, use.data, data_ours) };
+	return (struct headroom){ limit_share(all.rlim_cur, use.all, ours),
+				  limit_share(data.rlim_cur, use.data,
+					      data_ours) };
 }
 
 bool
-quota_allows(size_t private_nbytes, size_t shared_nbytes)
+memory_limit_allows(size_t private_nbytes, size_t shared_nbytes)
 {
 	const int saved_errno = errno;
-	const struct room room = read_room();
+	const struct headroom headroom = read_headroom();
 
 	errno = saved_errno;
-	return private_nbytes <= room.data && private_nbytes <= room.all &&
-	       shared_nbytes <= room.all - private_nbytes;
+	return private_nbytes <= headroom.data &&
+	       private_nbytes <= headroom.all &&
+	       shared_nbytes <= headroom.all - private_nbytes;
 }
 
 void
-quota_answer(void)
+memory_limit_answer(void)
 {
-	/* acquire: pairs with the release in quota_ask(): what is in use is read
+	/* acquire: pairs with the release in memory_limit_take(): what is in use is read
 	 * after it was asked. */
 	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
 
 	/* relaxed, both: only this thread writes them while somebody waits. */
 	if (n == atomic_load_explicit(&answered, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&left, read_room().all, memory_order_relaxed);
-	/* release: pairs with the acquire in quota_ask(). */
+	atomic_store_explicit(&left, read_headroom().all, memory_order_relaxed);
+	/* release: pairs with the acquire in memory_limit_take(). */
 	atomic_store_explicit(&answered, n, memory_order_release);
 	sys_futex_wake(&answered);
 }
@@ -167,7 +169,7 @@ await_answer(uint32_t n)
 
 	while (process_is_tracing() &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < ASK_NS) {
-		/* acquire: pairs with the release in quota_answer(). */
+		/* acquire: pairs with the release in memory_limit_answer(). */
 		const uint32_t seen =
 			atomic_load_explicit(&answered, memory_order_acquire);
 
@@ -180,13 +182,13 @@ await_answer(uint32_t n)
 }
 
 bool
-quota_ask(size_t shared_nbytes)
+memory_limit_take(size_t shared_nbytes)
 {
 	uint64_t now;
 
 	if (!atomic_load_explicit(&is_limited, memory_order_relaxed))
 		return true;
-	/* release: pairs with the acquire in quota_answer(). */
+	/* release: pairs with the acquire in memory_limit_answer(). */
 	if (!await_answer(1 + atomic_fetch_add_explicit(&asked, 1,
 							memory_order_release)))
 		return false;

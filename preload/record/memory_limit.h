@@ -18,21 +18,21 @@
 #include <stddef.h>
 
 /* Is there a limit?  If not, everything below is allowed. */
-bool quota_is_limited(void);
+bool memory_limit_exists(void);
 
 /*
  * May so much be mapped, private and shared?  Not where there is a limit and what is
  * in use cannot be found out.  Writer thread, or the one that starts the trace.
  */
-bool quota_allows(size_t private_nbytes, size_t shared_nbytes);
+bool memory_limit_allows(size_t private_nbytes, size_t shared_nbytes);
 
 /*
  * The same of shared memory, for any thread of the program: takes it out of what the
  * writer says is left.  Waits for that, if there is a limit.
  */
-bool quota_ask(size_t shared_nbytes);
+bool memory_limit_take(size_t shared_nbytes);
 
 /* Writer: tell those who ask. */
-void quota_answer(void);
+void memory_limit_answer(void);
 
 #endif /* MEMORY_LIMIT_H */

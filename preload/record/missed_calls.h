@@ -17,13 +17,13 @@
  * recorded.  'why' follows the object's name in a sentence.  Only the first
  * note counts.  Any thread; keeps errno.
  */
-void missed_note(const char *object, const char *why);
+void missed_calls_note(const char *object, const char *why);
 
 /* The sentence, or NULL: nothing is known to be missing.  Any thread. */
-const char *missed_text(void);
+const char *missed_calls_text(void);
 
 /* The writer: say it on standard error unless that has been done, or 'hatf
  * record' is going to. */
-void missed_say(const char *path);
+void missed_calls_report(const char *path);
 
 #endif /* MISSED_CALLS_H */

@@ -316,7 +316,7 @@ resolve_others(void)
 		dlerror(); /* or the program would be told of it */
 	thread_self = self;
 	errno = saved_errno;
-	/* release: pairs with the acquire in real_resolve_rest(). */
+	/* release: pairs with the acquire in real_resolve_others(). */
 	atomic_store_explicit(&is_resolved, true, memory_order_release);
 }
 
@@ -326,7 +326,7 @@ resolve_others(void)
  * once all is resolved.
  */
 void
-real_resolve_rest(void)
+real_resolve_others(void)
 {
 	/* acquire: pairs with the release in resolve_others(). */
 	if (!atomic_load_explicit(&is_resolved, memory_order_acquire))
@@ -394,7 +394,7 @@ real_find_operator(const char *symbol, bool *direct_ret)
 {
 	void *p;
 
-	real_resolve_rest();
+	real_resolve_others();
 	p = lookup_function(symbol, (void *)(uintptr_t)real.malloc, direct_ret);
 	if (p == NULL) {
 		say("no C++ library defines %s, which %s", symbol,

@@ -91,7 +91,7 @@ void real_resolve(void);
  * another thread's lock on the loader (after a fork), and before it in the unlikely
  * case that one of them is called first.
  */
-void real_resolve_rest(void);
+void real_resolve_others(void);
 
 /*
  * Does the program's malloc() reach ours, be it through another library's?  If

@@ -117,7 +117,7 @@ wait_for_room(struct thread *t, unsigned words)
 	while (t->head + words > ring_limit(t->ring)) {
 		if (!process_is_tracing())
 			return false;
-		room_ask(t->ring);
+		ring_wait_announce(t->ring);
 		wake_writer();
 		/* A child that shares the memory cannot make the writer. */
 		if (!wake_has_writer() && !process_is_own()) {
@@ -128,7 +128,7 @@ wait_for_room(struct thread *t, unsigned words)
 			count_lost(t);
 			return false;
 		}
-		room_wait(t->ring, t->head + words, WAIT_NS);
+		ring_wait_sleep(t->ring, t->head + words, WAIT_NS);
 	}
 	/* relaxed, both: statistics, written by this thread only. */
 	atomic_fetch_add_explicit(&t->wait_count, 1, memory_order_relaxed);
@@ -167,7 +167,7 @@ read_tick(const struct thread *t)
 }
 
 void
-record_settle(const struct thread *t)
+record_confirm_order(const struct thread *t)
 {
 	const int saved_errno = errno;
 
@@ -317,7 +317,7 @@ record_realloc_begin(const void *old)
 }
 
 struct thread *
-record_pool_realloc_begin(const void *old, uint64_t heap)
+record_heap_realloc_begin(const void *old, uint64_t heap)
 {
 	const uint64_t operand[2] = { (uintptr_t)old, heap };
 
@@ -325,7 +325,7 @@ record_pool_realloc_begin(const void *old, uint64_t heap)
 }
 
 void
-record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
+record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 			const void *p, size_t size, uint64_t heap)
 {
 	const int saved_errno = errno;
@@ -394,7 +394,7 @@ put_stamped(uint64_t word, unsigned stamped_kind)
 	record_open(t, limit);
 	if (can &&
 	    __builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED, 0))
-		record_settle(t);
+		record_confirm_order(t);
 	return can;
 }
 
@@ -414,7 +414,7 @@ record_alloc_wide(const void *p, size_t size, unsigned flags)
 }
 
 void *
-record_alloc_rest(void *p, size_t size)
+record_alloc_slow(void *p, size_t size)
 {
 	if (!put_alloc_stamped(p, size, EVENT_KIND_ALLOC_STAMPED))
 		record_alloc_wide(p, size, 0);
@@ -422,7 +422,7 @@ record_alloc_rest(void *p, size_t size)
 }
 
 void *
-record_calloc_rest(void *p, size_t size)
+record_calloc_slow(void *p, size_t size)
 {
 	if (!put_alloc_stamped(p, size, EVENT_KIND_CALLOC_STAMPED))
 		record_alloc_wide(p, size, EVENT_FLAG_ZEROED);
@@ -430,7 +430,7 @@ record_calloc_rest(void *p, size_t size)
 }
 
 void
-record_free_rest(const void *p)
+record_free_slow(const void *p)
 {
 	const uint64_t address = (uintptr_t)p;
 

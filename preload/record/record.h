@@ -110,8 +110,8 @@ void record_realloc_end(struct thread *t, unsigned flags, const void *old,
 			const void *p, size_t size);
 
 /* The same for a block of a heap that is not malloc's. */
-struct thread *record_pool_realloc_begin(const void *old, uint64_t heap);
-void record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
+struct thread *record_heap_realloc_begin(const void *old, uint64_t heap);
+void record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 			     const void *p, size_t size, uint64_t heap);
 
 /*
@@ -119,7 +119,7 @@ void record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
  * more: see that it does, or that the tick is this thread's.  To be called before
  * the event can have consequences.  Keeps errno.
  */
-void record_settle(const struct thread *t);
+void record_confirm_order(const struct thread *t);
 
 /* Can so many words be recorded by the calling thread without the writer? */
 bool record_has_room(uint64_t words);
@@ -237,12 +237,12 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 bool record_is_last_alloc(const void *p, size_t size);
 
 /*
- * All other ways, out of line: with a stamp, or wide.  record_alloc_rest() returns
+ * All other ways, out of line: with a stamp, or wide.  record_alloc_slow() returns
  * 'p', so that it can be the last that a caller does.
  */
-void *record_alloc_rest(void *p, size_t size);
-void *record_calloc_rest(void *p, size_t size);
-void record_free_rest(const void *p);
+void *record_alloc_slow(void *p, size_t size);
+void *record_calloc_slow(void *p, size_t size);
+void record_free_slow(const void *p);
 
 /* An allocation as a wide event. */
 void record_alloc_wide(const void *p, size_t size, unsigned flags);
@@ -258,7 +258,7 @@ record_alloc(void *p, size_t size)
 				 EVENT_KIND_ALLOC,
 			 (address & EVENT_ADDRESS_REST) == 0 &&
 				 size < EVENT_SIZE_LIMIT))
-		return record_alloc_rest(p, size);
+		return record_alloc_slow(p, size);
 	return p;
 }
 
@@ -273,11 +273,11 @@ record_calloc(void *p, size_t size)
 				 EVENT_KIND_CALLOC,
 			 (address & EVENT_ADDRESS_REST) == 0 &&
 				 size < EVENT_SIZE_LIMIT))
-		return record_calloc_rest(p, size);
+		return record_calloc_slow(p, size);
 	return p;
 }
 
-/* free(p) will be called; 'p' is not NULL.  False: it takes record_free_rest(). */
+/* free(p) will be called; 'p' is not NULL.  False: it takes record_free_slow(). */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_free(const void *p)
 {

@@ -14,24 +14,24 @@
 #include "hatf/rings/ring.h"
 
 /* Producer: say that it will wait for room.  Then it may wake the consumer. */
-void room_ask(struct ring *r);
+void ring_wait_announce(struct ring *r);
 
 /*
- * Producer: after room_ask(), sleep until the consumer has made room, or
+ * Producer: after ring_wait_announce(), sleep until the consumer has made room, or
  * 'timeout_ns' has passed.  Ask and call again until ring_limit() shows the room.
  */
-void room_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
+void ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 
 /* Consumer: the words before 'tail' are free again; wakes the producer. */
-void room_release(struct ring *r, uint64_t tail);
+void ring_wait_release(struct ring *r, uint64_t tail);
 
 /*
  * Consumer: if the producer waits, give it a ring of 'capacity' words, a power of two
  * above what it has, which have memory; and wake it.  False if it does not wait.
  */
-bool room_grow(struct ring *r, uint64_t capacity);
+bool ring_wait_grow(struct ring *r, uint64_t capacity);
 
 /* Consumer: is the producer asleep for want of room? */
-bool room_is_waited_for(const struct ring *r);
+bool ring_wait_is_pending(const struct ring *r);
 
 #endif /* RING_WAIT_H */

@@ -129,7 +129,7 @@ ringfile_make_ring(uint64_t words_max)
 	const uint64_t first = first_words(words_max);
 	void *p;
 
-	if (!quota_allows(0, ring_nbytes(words_max))) {
+	if (!memory_limit_allows(0, ring_nbytes(words_max))) {
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -569,12 +569,12 @@ ringfile_extend(struct ring *r)
 	const uint64_t words = ring_mask(r) + 1;
 	uint64_t more = words < RINGFILE_USUAL_WORDS ? words * 4 : words * 2;
 
-	if (!room_is_waited_for(r) || words == r->words_max)
+	if (!ring_wait_is_pending(r) || words == r->words_max)
 		return;
 	if (more > r->words_max)
 		more = r->words_max;
 	if (reserve_words(r, words, more))
-		room_grow(r, more);
+		ring_wait_grow(r, more);
 }
 
 void

@@ -144,7 +144,7 @@ thread_pool_extend(void)
 	const uint32_t next = thread_pool_count() + PART_THREADS / 2;
 
 	if (next < THREAD_MAX && !has_part(next / PART_THREADS) &&
-	    quota_allows(PART_NBYTES, 0))
+	    memory_limit_allows(PART_NBYTES, 0))
 		make_part(next / PART_THREADS);
 }
 
@@ -163,7 +163,7 @@ try_claim(struct thread *t)
 static bool
 get_part(uint32_t i)
 {
-	return has_part(i) || (quota_ask(PART_NBYTES) && make_part(i));
+	return has_part(i) || (memory_limit_take(PART_NBYTES) && make_part(i));
 }
 
 /* Claim one that was never used. */
@@ -183,7 +183,7 @@ claim_fresh(void)
 		/* Others may have taken numbers meanwhile. */
 		if (fresh >= THREAD_MAX || !get_part(fresh / PART_THREADS))
 			return NULL;
-		/* It fails for one that thread_mend_interrupted() took. */
+		/* It fails for one that thread_repair_interrupted() took. */
 		if (try_claim(thread_pool_at(fresh)))
 			return thread_pool_at(fresh);
 	}
@@ -227,9 +227,9 @@ give_ring(struct thread *t, bool is_initial)
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
-	if (!quota_ask(ring_nbytes(words)))
+	if (!memory_limit_take(ring_nbytes(words)))
 		return false;
-	/* quota_ask() may have had the writer made, and so the file. */
+	/* memory_limit_take() may have had the writer made, and so the file. */
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
@@ -291,7 +291,7 @@ prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
 	set_owner(t, id, self);
 	t->is_nested = is_nested;
 	t->source = (struct order_source){ .id = id, .ring = t->ring };
-	t->is_gone = t->is_told = false;
+	t->is_gone = t->is_announced = false;
 	t->name[0] = t->name[1] = 0;
 	t->idle_since_ns = 0;
 	/* release: pairs with the writer's acquire of 'state'. */
@@ -543,7 +543,7 @@ thread_note_interrupted(void)
 }
 
 void
-thread_mend_interrupted(void)
+thread_repair_interrupted(void)
 {
 	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
 		struct thread *const t = interrupted[i].thread;

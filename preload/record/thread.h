@@ -80,8 +80,8 @@ struct thread {
 	 * which records. */
 	_Alignas(RING_CACHE_LINE) struct order_source source;
 	bool is_gone;		/* its destroyThread is written */
-	bool is_told;		/* ... its createThread is */
-	uint64_t told[3];	/* the operands of its EVENT_THREAD */
+	bool is_announced;	/* ... its createThread is */
+	uint64_t announced[3];	/* the operands of its EVENT_THREAD */
 	uint64_t name[2];	/* as in EVENT_NAME; 0: none */
 	uint64_t idle_since_ns; /* 0: has had events in the last round */
 };
@@ -128,7 +128,7 @@ struct thread *thread_attach_nested(struct thread *t);
  * detach the thread.
  */
 void thread_note_interrupted(void);
-void thread_mend_interrupted(void);
+void thread_repair_interrupted(void);
 
 /* The calling thread will end soon. */
 void thread_mark_ending(void);

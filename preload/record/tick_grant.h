@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct grant {
+struct tick_grant {
 	const void
 		*candidate;  /* alone in the last rounds with events; or NULL */
 	uint64_t since_ns;   /* ... since then */
@@ -25,12 +25,13 @@ struct grant {
 	uint64_t patience_ns;
 };
 
-void grant_init(struct grant *g);
+void tick_grant_init(struct tick_grant *g);
 
 /*
  * After a round, at 'now_ns': 'alone' is the only thread that had events in it,
  * NULL if there were several.  Rounds without events do not count.
  */
-void grant_round(struct grant *g, const void *alone, uint64_t now_ns);
+void tick_grant_end_round(struct tick_grant *g, const void *alone,
+			  uint64_t now_ns);
 
 #endif /* TICK_GRANT_H */

@@ -189,7 +189,7 @@ wake_count_unattached(void)
 {
 	/* relaxed, both: a count, and once is enough. */
 	atomic_fetch_add_explicit(&wake->unattached, 1, memory_order_relaxed);
-	if (!atomic_exchange_explicit(&wake->is_loss_told, true,
+	if (!atomic_exchange_explicit(&wake->is_loss_reported, true,
 				      memory_order_relaxed))
 		say("no memory for a thread's buffer; events are lost, and "
 		    "counted");

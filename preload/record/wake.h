@@ -31,7 +31,7 @@ struct wake {
 	_Atomic uint32_t word;		/* futex: changed to wake the writer */
 	_Atomic uint64_t away_since_ns; /* the first event since then; or 0 */
 	_Atomic uint64_t unattached;	/* events of threads without a ring */
-	_Atomic bool is_loss_told; /* that there was no ring for a thread */
+	_Atomic bool is_loss_reported; /* that there was no ring for a thread */
 };
 
 /* What writer_calls.c does for this file; all keep no errno. */

@@ -18,7 +18,7 @@
 
 #include "hatf/rings/order.h"
 
-struct carry_block {
+struct live_block {
 	uint64_t address; /* 0: the slot is free */
 	uint64_t size;
 	uint32_t thread; /* that allocated it, modulo 2^32 */
@@ -26,46 +26,47 @@ struct carry_block {
 };
 
 /* Events that wait for their slot to be loaded; a power of two. */
-#define CARRY_QUEUE 16u
+#define LIVE_BLOCKS_QUEUE 16u
 
-struct carry_change {
-	struct carry_block block;
+struct live_block_change {
+	struct live_block block;
 	enum {
-		CARRY_NOTHING,
-		CARRY_PUT,
-		CARRY_RESIZE,
-		CARRY_REMOVE,
+		LIVE_BLOCK_NO_CHANGE,
+		LIVE_BLOCK_PUT,
+		LIVE_BLOCK_RESIZE,
+		LIVE_BLOCK_REMOVE,
 	} what;
 };
 
-struct carry {
-	struct carry_block *slots; /* NULL: nothing is kept */
-	uint64_t slot_count;	   /* a power of two */
-	uint64_t used, nbytes;	   /* blocks, and the sum of their sizes */
+struct live_blocks {
+	struct live_block *slots; /* NULL: nothing is kept */
+	uint64_t slot_count;	  /* a power of two */
+	uint64_t used, nbytes;	  /* blocks, and the sum of their sizes */
 	uint64_t seed;
 	unsigned shift; /* 64 - log2(slot_count) */
 	unsigned next;	/* in 'queue': the oldest */
 	bool has_gone;	/* heaps whose blocks may still be here */
-	struct carry_change queue[CARRY_QUEUE];
+	struct live_block_change queue[LIVE_BLOCKS_QUEUE];
 };
 
 /* Begin with nothing.  False if there is no memory. */
-bool carry_init(struct carry *c);
+bool live_blocks_init(struct live_blocks *c);
 
 /* Give the memory back and keep nothing from now on. */
-void carry_fini(struct carry *c);
+void live_blocks_fini(struct live_blocks *c);
 
 /*
- * An event in its order.  False if there is no memory: then carry_fini() has been
+ * An event in its order.  False if there is no memory: then live_blocks_fini() has been
  * done.  Does nothing where nothing is kept.
  */
-bool carry_event(struct carry *c, const struct order_source *source,
-		 const struct event *ev);
+bool live_blocks_add_event(struct live_blocks *c,
+			   const struct order_source *source,
+			   const struct event *ev);
 
 /*
  * Apply what waits, before 'slots', 'used' or 'nbytes' are looked at.  False as for
- * carry_event().
+ * live_blocks_add_event().
  */
-bool carry_settle(struct carry *c);
+bool live_blocks_apply_queue(struct live_blocks *c);
 
 #endif /* LIVE_BLOCKS_H */

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct haste {
+struct load_policy {
 	/* One more at each block before which a producer had to wait, half at each
 	 * other one. */
 	uint32_t pressure;
@@ -27,38 +27,40 @@ struct haste {
 	bool is_pressed;
 	bool is_contended;
 	/* What compressing has cost and spared, and what writing cost. */
-	uint64_t pack_ns, packed_nbytes, spared_nbytes;
+	uint64_t compress_ns, compressed_nbytes, saved_nbytes;
 	uint64_t write_ns, written_nbytes;
 	/* While pressed: time since the writer was last asked to judge, how much of
 	 * it was, or would have been, work; and what of the block was sleep. */
 	uint64_t wall_ns, work_ns, slept_ns;
-	uint64_t block_ns;    /* when the last block ended; 0: none has */
-	uint64_t looked_ns;   /* when 'preemptions' was read */
-	uint64_t preemptions; /* of all threads of the process */
+	uint64_t block_ns; /* when the last block ended; 0: none has */
+	uint64_t preemptions_read_ns; /* when 'preemptions' was read */
+	uint64_t preemptions;	      /* of all threads of the process */
 };
 
 /* So many waits of producers there have been when a block has been written. */
-void haste_note_waits(struct haste *h, uint64_t waits);
+void load_policy_note_waits(struct load_policy *p, uint64_t waits);
 
 /* The writer has slept. */
 static inline void
-haste_note_sleep(struct haste *h, uint64_t ns)
+load_policy_note_sleep(struct load_policy *p, uint64_t ns)
 {
-	h->slept_ns += ns;
+	p->slept_ns += ns;
 }
 
 /* A block of 'nbytes' has been made into 'packed' bytes; one has been written. */
-void haste_note_packed(struct haste *h, uint64_t ns, size_t nbytes,
-		       size_t packed);
-void haste_note_written(struct haste *h, uint64_t ns, size_t nbytes);
+void load_policy_note_compressed(struct load_policy *p, uint64_t ns,
+				 size_t nbytes, size_t packed);
+void load_policy_note_written(struct load_policy *p, uint64_t ns,
+			      size_t nbytes);
 
 /* Shall the block be stored, rather than compressed? */
-bool haste_is_storing(const struct haste *h);
+bool load_policy_is_storing(const struct load_policy *p);
 
 /*
  * A block of 'nbytes' has ended at 'now_ns', of CLOCK_MONOTONIC.  Returns whether the
  * next one is to be placed wide.
  */
-bool haste_end_block(struct haste *h, uint64_t now_ns, size_t nbytes);
+bool load_policy_end_block(struct load_policy *p, uint64_t now_ns,
+			   size_t nbytes);
 
 #endif /* LOAD_POLICY_H */

@@ -53,7 +53,7 @@ segment_init(struct segment *s, struct trace *t, const struct config *config,
 	s->is_known = !is_late;
 	t->make_space = make_space;
 	t->make_space_context = s;
-	if (keeps_track(config) && !carry_init(&s->carry))
+	if (keeps_track(config) && !live_blocks_init(&s->live))
 		s->is_known = false;
 }
 
@@ -71,7 +71,7 @@ segment_lose_track(struct segment *s)
 static const char *
 live_word(const struct segment *s)
 {
-	if (s->carry.slots == NULL && s->number != 0)
+	if (s->live.slots == NULL && s->number != 0)
 		return "unknown";
 	if (!s->is_known)
 		return "unknown";
@@ -90,8 +90,8 @@ add_numbers(const struct segment *s, struct text *t)
 	text_line_u64(t, "lost_before", s->lost_before);
 	text_line_u64(t, "bytes_before", s->bytes_before);
 	text_line(t, "live", live, strlen(live));
-	text_line_u64(t, "carried", s->carry.used);
-	text_line_u64(t, "carried_bytes", s->carry.nbytes);
+	text_line_u64(t, "carried", s->live.used);
+	text_line_u64(t, "carried_bytes", s->live.nbytes);
 }
 
 /* What the header says of the segment; nothing if there is to be one only. */
@@ -131,9 +131,9 @@ put_threads(struct segment *s)
 
 		if (!thread_is_in_use(t) || t->is_nested || t->is_gone)
 			continue;
-		if (t->is_told)
+		if (t->is_announced)
 			narrate_carried_thread(&s->trace->narrator,
-					       t->source.id, t->told);
+					       t->source.id, t->announced);
 		if (t->name[0] != 0)
 			narrate_name(&s->trace->narrator, t->source.id,
 				     t->name);
@@ -174,10 +174,10 @@ segment_note_heap(struct segment *s, const struct event *ev)
 static bool
 put_blocks(struct segment *s)
 {
-	const struct carry *const c = &s->carry;
+	const struct live_blocks *const c = &s->live;
 
 	for (uint64_t i = 0; i < c->slot_count; i++) {
-		const struct carry_block *const b = &c->slots[i];
+		const struct live_block *const b = &c->slots[i];
 
 		if (b->address == 0)
 			continue;
@@ -197,7 +197,7 @@ begin(struct segment *s)
 	char buf[HEADER_LINES_NBYTES];
 	struct text lines;
 
-	if (!carry_settle(&s->carry))
+	if (!live_blocks_apply_queue(&s->live))
 		segment_lose_track(s);
 	text_init(&lines, buf, sizeof(buf));
 	add_lines(s, &lines);
@@ -221,7 +221,7 @@ begin(struct segment *s)
 		return false;
 	s->head_nbytes = t->output.nbytes;
 	/* From here on the blocks of before are told, or will never be. */
-	s->is_known = s->carry.slots != NULL;
+	s->is_known = s->live.slots != NULL;
 	return true;
 }
 
@@ -340,7 +340,7 @@ segment_close(struct segment *s, const struct narrate_end *end)
 {
 	leave(s, end);
 	/* What happens until the next start is not seen. */
-	carry_fini(&s->carry);
+	live_blocks_fini(&s->live);
 	s->is_late = true;
 	s->is_known = false;
 }
@@ -376,8 +376,8 @@ segment_open(struct segment *s)
 		say("%s: %s; not tracing", o->path, say_errno(error));
 		return false;
 	}
-	if (keeps_track(s->config) && s->carry.slots == NULL)
-		carry_init(&s->carry);
+	if (keeps_track(s->config) && s->live.slots == NULL)
+		live_blocks_init(&s->live);
 	ringfile_begin(s->config, o->path);
 	if (begin(s))
 		return true;
@@ -410,7 +410,7 @@ go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 		    "goes on",
 		    next->path, say_errno(error), output_base(&t->output));
 		t->error = error;
-		t->is_told = true;
+		t->is_end_reported = true;
 		return false;
 	}
 	if (!s->is_failing)

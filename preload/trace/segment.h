@@ -40,7 +40,7 @@ struct segment_heap {
 struct segment {
 	struct trace *trace;
 	const struct config *config;
-	struct carry carry;
+	struct live_blocks live;
 	uint64_t number; /* of the open file, or of the next one */
 	bool is_open;
 	bool is_late;  /* the process did more than is told */
@@ -123,7 +123,8 @@ static inline void
 segment_note_event(struct segment *s, const struct order_source *source,
 		   const struct event *ev)
 {
-	if (s->carry.slots != NULL && !carry_event(&s->carry, source, ev))
+	if (s->live.slots != NULL &&
+	    !live_blocks_add_event(&s->live, source, ev))
 		segment_lose_track(s);
 }
 

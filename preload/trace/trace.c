@@ -118,7 +118,7 @@ write_block(struct trace *t, const void *data, size_t nbytes)
 static size_t
 pack(struct trace *t, const uint8_t *data, size_t nbytes)
 {
-	const bool is_stored = haste_is_storing(&t->haste) ||
+	const bool is_stored = load_policy_is_storing(&t->load) ||
 			       (t->is_brief && nbytes <= BRIEF_NBYTES);
 	if (!is_stored && t->level != DEFLATE_LEVEL_STORED)
 		deflate_load();
@@ -129,9 +129,9 @@ pack(struct trace *t, const uint8_t *data, size_t nbytes)
 			       t->work, data, nbytes, t->member, t->member_cap);
 
 	if (!is_stored && t->level != DEFLATE_LEVEL_STORED)
-		haste_note_packed(&t->haste,
-				  sys_clock_ns(CLOCK_MONOTONIC) - start_ns,
-				  nbytes, packed);
+		load_policy_note_compressed(
+			&t->load, sys_clock_ns(CLOCK_MONOTONIC) - start_ns,
+			nbytes, packed);
 	return packed;
 }
 
@@ -143,10 +143,10 @@ write_packed(struct trace *t, const void *data, size_t nbytes)
 	const int error = write_block(t, data, nbytes);
 	const uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
 
-	haste_note_written(&t->haste, now_ns - start_ns, nbytes);
-	encoder_hasten(
-		&t->narrator.encoder,
-		haste_end_block(&t->haste, now_ns, t->narrator.encoder.used));
+	load_policy_note_written(&t->load, now_ns - start_ns, nbytes);
+	encoder_hasten(&t->narrator.encoder,
+		       load_policy_end_block(&t->load, now_ns,
+					     t->narrator.encoder.used));
 	return error;
 }
 
@@ -158,7 +158,7 @@ trace_commit(struct trace *t)
 	const void *data = e->buf;
 	size_t nbytes;
 
-	missed_say(t->output.path);
+	missed_calls_report(t->output.path);
 	if (t->error != 0) {
 		t->missing += narrate_cancel_block(n);
 		return false;
@@ -190,7 +190,7 @@ trace_finish(struct trace *t, const struct narrate_end *end)
 {
 	struct narrate_end own = *end;
 
-	own.missed = missed_text();
+	own.missed = missed_calls_text();
 	narrate_end(&t->narrator, &own);
 	if (!trace_commit(t))
 		return false;
@@ -207,13 +207,13 @@ trace_finish_failed(struct trace *t, const struct narrate_end *end)
 	struct narrate_end own = *end;
 	const int error = t->error;
 	const uint64_t missing = t->missing + narrate_cancel_block(n);
-	const bool can_end =
-		t->output.nbytes != 0 && !t->output.is_torn && !t->is_told;
+	const bool can_end = t->output.nbytes != 0 && !t->output.is_torn &&
+			     !t->is_end_reported;
 
 	own.name = "error";
 	own.error = say_errno(error);
 	own.is_incomplete = true;
-	own.missed = missed_text();
+	own.missed = missed_calls_text();
 	t->missing = 0;
 	/* Without a header, or behind half a block, there is no trailer. */
 	if (can_end) {
@@ -224,7 +224,7 @@ trace_finish_failed(struct trace *t, const struct narrate_end *end)
 		narrate_end(n, &own);
 		trace_commit(t);
 	}
-	if (!t->is_told)
+	if (!t->is_end_reported)
 		say("%s: %s after %u events; the trace ends here and lacks %u "
 		    "more, the program goes on",
 		    t->output.path, own.error, n->event_count, missing);
@@ -251,8 +251,9 @@ trace_get_state(const struct trace *t, struct image_commit *state_ret)
 		.line = n->line,
 		.unit_ns = n->unit_ns,
 		.grain = n->grain,
-		.flags = (n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |
-			 (missed_text() != NULL ? IMAGE_COMMIT_MISSED : 0),
+		.flags =
+			(n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |
+			(missed_calls_text() != NULL ? IMAGE_COMMIT_MISSED : 0),
 		.level = t->level,
 	};
 }

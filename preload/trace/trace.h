@@ -26,11 +26,11 @@ struct trace {
 	size_t member_cap;
 	void *work; /* of deflate_member() */
 	int level;
-	struct haste haste;
+	struct load_policy load;
 	enum config_clock clock;
-	int error;	  /* errno of what ended the trace, or 0 */
-	bool is_told;	  /* the user has been told that it is over */
-	uint64_t missing; /* events that are not in it by that */
+	int error;	      /* errno of what ended the trace, or 0 */
+	bool is_end_reported; /* the user has been told that it is over */
+	uint64_t missing;     /* events that are not in it by that */
 	/* What can be done about a full disk: false, nothing more. */
 	bool (*make_space)(void *context);
 	void *make_space_context;

@@ -64,10 +64,10 @@ can_afford(bool is_first, bool is_dormant)
 	const size_t shared_nbytes =
 		is_dormant ? 0 : ring_nbytes(config_own()->initial_ring_words);
 
-	if (!quota_is_limited())
+	if (!memory_limit_exists())
 		return true;
 	/* The child of a fork has what its parent mapped, but for the ring. */
-	return quota_allows(
+	return memory_limit_allows(
 		is_first ? writer_memory_nbytes(config_own()->level) +
 				   SUNDRY_NBYTES
 			 : 0,

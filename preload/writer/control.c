@@ -222,7 +222,7 @@ is_own_runtime(void)
 
 /* Store what 'hatf ctl PID status' says until the bell is rung. */
 static void
-tell_status(struct control_bell *bell, size_t cap)
+write_status(struct control_bell *bell, size_t cap)
 {
 	struct text t;
 
@@ -237,7 +237,7 @@ tell_status(struct control_bell *bell, size_t cap)
 }
 
 static size_t
-get_told(const struct control_bell *bell)
+status_length(const struct control_bell *bell)
 {
 	/* relaxed: as above. */
 	return atomic_load_explicit(&bell->status_nbytes, memory_order_relaxed);
@@ -258,15 +258,15 @@ fill_bell(int fd)
 	_Alignas(struct control_bell) uint8_t small[BELL_SMALL_NBYTES];
 	struct control_bell *bell = (struct control_bell *)small;
 
-	tell_status(bell,
-		    sizeof(small) - offsetof(struct control_bell, status));
-	if (get_told(bell) == 0) {
+	write_status(bell,
+		     sizeof(small) - offsetof(struct control_bell, status));
+	if (status_length(bell) == 0) {
 		bell = &large;
-		tell_status(bell, sizeof(bell->status));
+		write_status(bell, sizeof(bell->status));
 	}
 
 	const size_t used =
-		offsetof(struct control_bell, status) + get_told(bell);
+		offsetof(struct control_bell, status) + status_length(bell);
 
 	/* The mapping holds it, in whichever PID namespace; there can be no other. */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
@@ -283,7 +283,7 @@ create_bell(void)
 
 /* Make the bell in 'directory'. */
 static bool
-hang_in(const char *directory)
+make_bell_in(const char *directory)
 {
 	void *page = MAP_FAILED;
 	int fd;
@@ -406,14 +406,14 @@ close_socket(void)
 }
 
 static bool
-hang_bell(void)
+replace_socket(void)
 {
 	/* seq_cst: as in make_socket().  A second user could truncate the file,
 	 * and SIGBUS would end the program. */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user())
 		return false;
-	if (!try_directories(hang_in)) {
+	if (!try_directories(make_bell_in)) {
 		c.bell[0] = '\0';
 		return false;
 	}
@@ -430,7 +430,7 @@ _Static_assert(offsetof(struct control_bell, status_nbytes) == 4 &&
 	       "the layout of a bell");
 
 bool
-control_hang_bell(void)
+control_make_bell(void)
 {
 	bool done;
 
@@ -440,14 +440,14 @@ control_hang_bell(void)
 	c.pid = sys_pid();
 	/* seq_cst and release: as in make_socket(). */
 	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
-	done = hang_bell();
+	done = replace_socket();
 	atomic_store_explicit(&c.is_making, false, memory_order_release);
 	return done;
 }
 
 /* True: there was one. */
 static bool
-remove_bell(void)
+unlink_bell(void)
 {
 	const bool was_there = c.bell[0] != '\0';
 
@@ -460,10 +460,10 @@ remove_bell(void)
 }
 
 uint8_t
-control_unhang_bell(void)
+control_remove_bell(void)
 {
 	/* relaxed: a byte, of which nothing else depends. */
-	return remove_bell() ? atomic_load_explicit(&c.bell_page->rung,
+	return unlink_bell() ? atomic_load_explicit(&c.bell_page->rung,
 						    memory_order_relaxed)
 			     : 0;
 }
@@ -488,7 +488,7 @@ control_unlink(void)
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < MAKING_NS)
 		sys_sleep(50000);
 	remove_socket();
-	remove_bell();
+	unlink_bell();
 }
 
 static void
@@ -576,7 +576,7 @@ answer_client(void)
 
 /* Read what there is; true if the client is done with. */
 static bool
-hear_client(uint64_t now)
+read_client(uint64_t now)
 {
 	char *const start = c.order + c.order_nbytes;
 	const long n = syscall(SYS_recvfrom, c.client, start,
@@ -619,7 +619,7 @@ control_serve(uint64_t now_ns, bool open)
 	for (unsigned i = 0; i < CLIENTS_AT_ONCE; i++) {
 		if (c.client < 0 && !accept_client(now_ns))
 			break;
-		if (c.client >= 0 && !hear_client(now_ns))
+		if (c.client >= 0 && !read_client(now_ns))
 			break;
 		close_fd(&c.client);
 	}

@@ -67,10 +67,10 @@ void control_allow(int rules, bool is_changeable);
  * process, or the writer before it leaves.  False: a bell is impossible or not
  * wanted.
  */
-bool control_hang_bell(void);
+bool control_make_bell(void);
 
 /* Remove the bell.  Returns the byte that it was rung with, or 0. */
-uint8_t control_unhang_bell(void);
+uint8_t control_remove_bell(void);
 
 /* Does the writer talk with a client? */
 bool control_is_busy(void);

@@ -10,27 +10,27 @@
 #include <stdbool.h>
 
 /* The writer thread begins, without the descriptors of one before it. */
-void alone_begin(void);
+void remaining_threads_init(void);
 
 /* The writer: open the process's folder in /proc, which may come out of
  * reach. */
-void alone_hold(void);
+void remaining_threads_open_proc(void);
 
 /*
  * Have all other threads left, by ways that do not end the process?  Then only we
  * keep it from ending.  /proc/self is the process, that is its initial thread,
  * which stays as a zombie.  '*status_ret' is the exit status that it left.
  */
-bool alone_is_last(int *status_ret);
+bool remaining_threads_none(int *status_ret);
 
 /*
  * Has the program more than one thread, also counting those that have recorded
  * nothing?  'has_writer': the writer thread exists, and does not count.  When
  * in doubt, yes.
  */
-bool alone_has_threads(bool has_writer);
+bool remaining_threads_several(bool has_writer);
 
 /* Has this process one thread, beside the writer?  When in doubt, no. */
-bool alone_is_single(void);
+bool remaining_threads_single(void);
 
 #endif /* REMAINING_THREADS_H */

@@ -85,7 +85,7 @@ serve_follow(void)
 static bool
 go_idle(uint32_t wake)
 {
-	if (alone_is_last(&writer->exit_status)) {
+	if (remaining_threads_none(&writer->exit_status)) {
 		writer_end_trace(WRITER_END_LAST_THREAD);
 		return false;
 	}
@@ -116,8 +116,8 @@ rest(uint32_t wake)
 		goes_on = go_idle(wake);
 	else
 		sys_futex_wait(&writer->wake.word, wake, TICK_NS);
-	haste_note_sleep(&writer->trace.haste,
-			 sys_clock_ns(CLOCK_MONOTONIC) - now);
+	load_policy_note_sleep(&writer->trace.load,
+			       sys_clock_ns(CLOCK_MONOTONIC) - now);
 	return goes_on;
 }
 
@@ -126,7 +126,7 @@ static void
 serve_rings(void)
 {
 	ringfile_make_spares();
-	quota_answer();
+	memory_limit_answer();
 	thread_pool_extend();
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
@@ -184,7 +184,7 @@ is_holding(uint64_t now)
 		const struct ring *const r = writer->sources[i]->ring;
 
 		/* relaxed: see count_lost(), record.c. */
-		if (room_is_waited_for(r) ||
+		if (ring_wait_is_pending(r) ||
 		    atomic_load_explicit(&r->lost_count,
 					 memory_order_relaxed) != 0)
 			return false;
@@ -217,7 +217,7 @@ is_ending_dormant(uint64_t now)
 static bool
 sleep_dormant(uint32_t wake)
 {
-	if (alone_is_last(&writer->exit_status))
+	if (remaining_threads_none(&writer->exit_status))
 		return false;
 	control_sleep(&writer->wake.word, wake,
 		      sys_clock_ns(CLOCK_MONOTONIC) - writer->start_ns >

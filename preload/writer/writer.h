@@ -80,7 +80,7 @@ void writer_open_calls(void);
  * The calling thread is about to do something after which the writer thread
  * could not be made, or could not open its files: make it now.  Keeps errno.
  */
-void writer_have(void);
+void writer_make_early(void);
 
 /*
  * The bell of a dormant process has rung (record.h): have the writer, and record

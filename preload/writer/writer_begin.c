@@ -69,7 +69,7 @@ writer_prepare(const struct config *config, const struct output *output)
 		     writer->is_dormant);
 	order_init(&writer->order, writer->heap, THREAD_MAX, writer_take_event,
 		   &writer->trace.narrator);
-	grant_init(&writer->grant);
+	tick_grant_init(&writer->grant);
 	writer->last_event_ns = writer->trace.narrator.line.ns1;
 	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
 	writer->is_prepared = true;

@@ -68,7 +68,7 @@ writer_open_calls(void)
 }
 
 void
-writer_have(void)
+writer_make_early(void)
 {
 	if (!process_is_tracing() || !process_is_own())
 		return;

@@ -32,7 +32,7 @@ discard_event(void *narrator, const struct order_source *source,
 	    ev->type != EVENT_NAME && ev->type != EVENT_HEAP &&
 	    ev->type != EVENT_HEAP_GONE)
 		return;
-	writer_note_other(source, ev);
+	writer_note_rare_event(source, ev);
 	if (narrator != NULL)
 		narrate_event(narrator, source, ev);
 }
@@ -64,7 +64,7 @@ discard(uint64_t until, struct narrator *narrator)
 		 */
 		if (source->realloc_open && !source->realloc_done)
 			source->realloc_freed = true;
-		room_release(source->ring, source->pos);
+		ring_wait_release(source->ring, source->pos);
 		/* relaxed: what was dropped now is of no trace either. */
 		atomic_store_explicit(&source->ring->lost_count, 0,
 				      memory_order_relaxed);
@@ -97,7 +97,7 @@ start_recording(void)
 		return "the process is ending";
 	}
 	discard(UINT64_MAX, NULL);
-	writer_bury_threads();
+	writer_recycle_ended();
 	writer_read_clock();
 	writer->last_error = 0;
 	header_complete();
@@ -117,7 +117,7 @@ start_recording(void)
 	 * first event (attach_thread()); what its parent records with ticks
 	 * before it can know of that thread's blocks is in order.
 	 */
-	if (alone_has_threads(true))
+	if (remaining_threads_several(true))
 		clock_go_stamped();
 	clock_set_idle();
 	/* From here on recovery is about this trace. */

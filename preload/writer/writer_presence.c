@@ -114,7 +114,7 @@ begin(void)
  * is in the rings goes into the next file.
  */
 static bool
-go_elsewhere(int error)
+continue_elsewhere(int error)
 {
 	struct narrate_end end = { .name = NULL };
 
@@ -140,7 +140,7 @@ have_files(const int *held)
 	if (o->fd < 0)
 		o->fd = file_above_standard(output_reopen_trace(o));
 	if (o->fd < 0)
-		return go_elsewhere(errno);
+		return continue_elsewhere(errno);
 	o->directory = held[WRITER_FILE_FOLDER];
 	if (o->directory < 0)
 		output_hold_directory(o);
@@ -180,12 +180,12 @@ writer_take_up(void)
 {
 	uint8_t rung;
 
-	alone_begin();
+	remaining_threads_init();
 	writer->is_limited = false;
 	if (!have_trace())
 		return false;
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
-	rung = control_unhang_bell();
+	rung = control_remove_bell();
 	control_begin();
 	wake_set_presence(WAKE_HERE);
 	writer_obey_bell(rung);
@@ -245,13 +245,13 @@ can_return(void)
 
 /* Is a writer thread wanted although nothing happens? */
 static bool
-is_to_stay(void)
+must_stay(void)
 {
 	const struct config *const c = config_own();
 
 	return writer->has_no_bell || c->begin_now || !can_return() ||
 	       (!writer->is_dormant &&
-		(c->rotate_ns != 0 || alone_has_threads(true)));
+		(c->rotate_ns != 0 || remaining_threads_several(true)));
 }
 
 /* From here on there are no descriptors, and soon no thread. */
@@ -282,9 +282,9 @@ is_idle(uint64_t now)
 
 /* Have a bell instead, if anybody may ring one. */
 static bool
-hang_bell(void)
+have_bell(void)
 {
-	if (!control_is_over() && !control_hang_bell())
+	if (!control_is_over() && !control_make_bell())
 		writer->has_no_bell = true;
 	return !writer->has_no_bell;
 }
@@ -294,8 +294,8 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 {
 	uint32_t away = WAKE_AWAY;
 
-	if (!is_idle(now) || is_to_stay() || !can_reopen(!writer->is_dormant) ||
-	    !hang_bell())
+	if (!is_idle(now) || must_stay() || !can_reopen(!writer->is_dormant) ||
+	    !have_bell())
 		return false;
 	/* seq_cst, both: see wake_writer(). */
 	atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
@@ -306,7 +306,7 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	    atomic_compare_exchange_strong_explicit(
 		    &writer->wake.presence, &away, WAKE_HERE,
 		    memory_order_seq_cst, memory_order_seq_cst)) {
-		control_unhang_bell();
+		control_remove_bell();
 		return false;
 	}
 	forget_files();
@@ -334,7 +334,7 @@ may_depart(bool for_call)
 		return false;
 	if (for_call)
 		return can_return() && can_reopen(false);
-	return !is_to_stay() && can_reopen(!writer->is_dormant) && hang_bell();
+	return !must_stay() && can_reopen(!writer->is_dormant) && have_bell();
 }
 
 bool

@@ -57,12 +57,12 @@ writer_commit_rings(void)
 	if (writer->is_stopped)
 		state.flags |= IMAGE_COMMIT_STOPPED;
 	writer_sum_up(&sums);
-	haste_note_waits(&t->haste, sums.waits);
+	load_policy_note_waits(&t->load, sums.waits);
 	state.threads = sums.threads;
 	state.waits = sums.waits - writer->segment.waits;
 	state.wait_ns = sums.wait_ns - writer->segment.wait_ns;
 	state.cpu_ns = sums.cpu_ns - writer->segment.cpu_ns;
-	state.unattached = writer->unattached_told;
+	state.unattached = writer->unattached_reported;
 	ringfile_commit(&state, t->output.path, t->head_nbytes, t->head_hash);
 }
 
@@ -76,7 +76,8 @@ writer_commit(void)
 	clock_renew(clock_stamp());
 	writer_commit_rings();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		room_release(writer->sources[i]->ring, writer->sources[i]->pos);
+		ring_wait_release(writer->sources[i]->ring,
+				  writer->sources[i]->pos);
 	return true;
 }
 
@@ -132,7 +133,7 @@ writer_take_event(void *narrator, const struct order_source *source,
 	if (__builtin_expect(ev->type >= EVENT_THREAD, 0)) {
 		if (writer_is_between_forks(ev) && writer_commit())
 			rotate_if_due();
-		writer_note_other(source, ev);
+		writer_note_rare_event(source, ev);
 	}
 	segment_note_event(&writer->segment, source, ev);
 	narrate_event(narrator, source, ev);
@@ -159,7 +160,7 @@ is_room_wanted(void)
 			ring_head(r) -
 			atomic_load_explicit(&r->tail, memory_order_relaxed);
 
-		if (used > (ring_mask(r) + 1) / 2 || room_is_waited_for(r))
+		if (used > (ring_mask(r) + 1) / 2 || ring_wait_is_pending(r))
 			return true;
 	}
 	return false;
@@ -173,7 +174,7 @@ drain(uint64_t until, bool force)
 	struct order *const o = &writer->order;
 
 	/* A live table wants each event; it is made, or given up, at rotations. */
-	o->run_sink = writer->segment.carry.slots == NULL ? take_run : NULL;
+	o->run_sink = writer->segment.live.slots == NULL ? take_run : NULL;
 	order_round(o, writer->sources, writer->thread_count, until, force);
 	if (o->event_count != 0)
 		writer->last_event_ns = writer->trace.narrator.line.ns1;
@@ -218,7 +219,7 @@ grant_tick(uint64_t now)
 		return;
 	if (o->active_count == 1 && !writer_thread_of(o->active)->is_nested)
 		alone = writer_thread_of(o->active);
-	grant_round(&writer->grant, alone, now);
+	tick_grant_end_round(&writer->grant, alone, now);
 }
 
 bool
@@ -235,13 +236,13 @@ writer_round(void)
 	writer->was_stamped = stamped;
 	/* Those of the tick that is used now wait until it has ended. */
 	if (drain(r.stamp - 1, is_blocked_too_long(r.ns)))
-		writer->told_stamp = r.stamp;
+		writer->covered_stamp = r.stamp;
 	grant_tick(r.ns);
 	writer_note_unattached();
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		ringfile_extend(writer->sources[i]->ring);
-		writer_tend_thread(writer->threads[i], writer->told_stamp, r.ns,
-				   false);
+		writer_tend_thread(writer->threads[i], writer->covered_stamp,
+				   r.ns, false);
 	}
 	if ((is_room_wanted() || writer->gone_count > GONE_MAX ||
 	     r.ns - writer->trace.narrator.block_since_ns > BLOCK_AGE_NS) &&
@@ -263,7 +264,7 @@ writer_prepare_end(struct narrate_end *end, uint64_t until)
 		writer_collect_threads();
 		drain(i == 0 && stamp <= until ? stamp - 1 : until, true);
 	}
-	writer->told_stamp = writer->trace.narrator.line.stamp1;
+	writer->covered_stamp = writer->trace.narrator.line.stamp1;
 	writer_tend_last();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
 		writer_note_lost(writer->threads[i]);

@@ -57,20 +57,20 @@ struct writer {
 	struct trace trace;
 	struct segment segment;
 	struct order order;
-	struct grant grant;
+	struct tick_grant grant;
 	bool was_stamped; /* at the beginning of the round before */
 	/* All events that were published with an older stamp are in the
 	 * trace. */
-	uint64_t told_stamp;
+	uint64_t covered_stamp;
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	uint64_t unattached_told; /* in the trace, of all of them */
-	bool is_ended;		  /* the block has the trailer */
-	bool is_stopped;	  /* ... and what comes is of no trace */
-	uint32_t fork_count;	  /* that have begun and are not over */
-	uint64_t fork_since_ns;	  /* of the last one that began */
-	uint64_t fork_kept_ns;	  /* since when forks keep a segment open */
+	uint64_t unattached_reported; /* in the trace, of all of them */
+	bool is_ended;		      /* the block has the trailer */
+	bool is_stopped;	      /* ... and what comes is of no trace */
+	uint32_t fork_count;	      /* that have begun and are not over */
+	uint64_t fork_since_ns;	      /* of the last one that began */
+	uint64_t fork_kept_ns;	      /* since when forks keep a segment open */
 	/* There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends. */
 	_Atomic bool is_dormant;
@@ -215,7 +215,7 @@ void writer_collect_threads(void);
 void writer_recycle(struct thread *t);
 
 /* Let go of threads that ended while nothing was recorded. */
-void writer_bury_threads(void);
+void writer_recycle_ended(void);
 
 /*
  * See whether 't' has ended; write so when its last event has been drained.  With
@@ -235,8 +235,8 @@ void writer_note_lost(struct thread *t);
 void writer_note_unattached(void);
 
 /* What is to be remembered of events that are no allocations. */
-void writer_note_other(const struct order_source *source,
-		       const struct event *ev);
+void writer_note_rare_event(const struct order_source *source,
+			    const struct event *ev);
 
 /*
  * Is a fork under way?  Both notes of it should be in the same segment, for who reads
