@@ -5,10 +5,11 @@
  * Removal shifts later blocks of the run back instead of leaving a mark, so the
  * length of a search depends on what is in the table now.
  *
- * A heap that is gone takes its blocks with it.  To look for them in the whole table
- * each time would take too long where heaps come and go, so a mark is put instead, a
- * block of the heap GONE at the heap's number, and the blocks are left out when the
- * table is next written anew: before it grows, or before it is looked at.
+ * A destroyed heap frees its blocks.  A search of the whole table for them
+ * would take too long for programs that often create and destroy heaps.
+ * Instead a mark is put: a block of the heap GONE whose address is the heap's
+ * number.  The next rebuild of the table, before it grows or is read, drops
+ * these blocks.
  */
 
 #include "preload/trace/live_blocks.h"
@@ -20,10 +21,10 @@
 #include "preload/sys/memory.h"
 
 #define SLOTS_MIN_SHIFT 12
-/* From here on tables ask for huge pages: a look-up should miss once only. */
+/* Tables from this size on ask for huge pages, to avoid a TLB miss as well. */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
-/* No heap's number: that of the marks. */
+/* The heap of the marks; no heap has this number. */
 #define GONE UINT32_MAX
 
 static size_t
@@ -51,7 +52,7 @@ allocate(struct live_blocks *c, unsigned log2_slots)
 bool
 live_blocks_init(struct live_blocks *c)
 {
-	/* 16 bytes that the kernel has drawn for this process. */
+	/* 16 random bytes that the kernel gives each process. */
 	const void *const random =
 		(const void *)(uintptr_t)getauxval(AT_RANDOM);
 
@@ -74,7 +75,7 @@ live_blocks_fini(struct live_blocks *c)
 	memset(c->queue, 0, sizeof(c->queue));
 }
 
-/* The slot where the search for a block begins. */
+/* The index at which the search for a block begins. */
 static inline uint64_t
 home(const struct live_blocks *c, uint64_t address, uint32_t heap)
 {
@@ -84,7 +85,7 @@ home(const struct live_blocks *c, uint64_t address, uint32_t heap)
 	return ((n ^ n >> 29) * 0x9e3779b97f4a7c15) >> c->shift;
 }
 
-/* The slot of the block, or the free one where it would go. */
+/* Return the slot of the block, or the free slot for it. */
 static inline struct live_block *
 seek(const struct live_blocks *c, uint64_t address, uint32_t heap)
 {
@@ -96,7 +97,7 @@ seek(const struct live_blocks *c, uint64_t address, uint32_t heap)
 	return &c->slots[i];
 }
 
-/* Is the block a mark, or gone with its heap? */
+/* Is the block a mark, or of a heap that was destroyed? */
 static bool
 is_gone(const struct live_blocks *c, const struct live_block *b)
 {
@@ -104,7 +105,7 @@ is_gone(const struct live_blocks *c, const struct live_block *b)
 	       (b->heap == GONE || seek(c, b->heap, GONE)->address != 0);
 }
 
-/* Move what is not gone to another table; false if there is no memory. */
+/* Move the blocks of existing heaps to another table.  False: no memory. */
 static bool
 resize(struct live_blocks *c, unsigned log2_slots)
 {
@@ -147,7 +148,7 @@ put(struct live_blocks *c, const struct live_block *block)
 
 /*
  * Fill the free slot 'hole' with the first later block of its run that may lie
- * there, and go on with the hole which that leaves.
+ * there.  Repeat for the slot that this block leaves free.
  */
 static void
 close_hole(struct live_blocks *c, uint64_t hole)
@@ -159,7 +160,7 @@ close_hole(struct live_blocks *c, uint64_t hole)
 		const uint64_t from =
 			home(c, c->slots[i].address, c->slots[i].heap);
 
-		/* Does it lie further from its home than the hole from it? */
+		/* Is the block at least as far from its home as from 'hole'? */
 		if (((i - from) & mask) >= ((i - hole) & mask)) {
 			c->slots[hole] = c->slots[i];
 			hole = i;
@@ -191,14 +192,14 @@ apply(struct live_blocks *c, const struct live_block_change *change)
 	}
 }
 
-/* Make sure that one more block leaves a quarter free, and few leave little. */
+/* Grow the table above 3/4 full, shrink it below 1/8.  False: no memory. */
 static bool
 fit(struct live_blocks *c)
 {
 	const unsigned log2_slots = 64 - c->shift;
 
 	if (c->used >= c->slot_count - c->slot_count / 4) {
-		/* Perhaps there is not so much. */
+		/* First drop the blocks of destroyed heaps. */
 		if (c->has_gone && !resize(c, log2_slots)) {
 			live_blocks_fini(c);
 			return false;
@@ -208,13 +209,13 @@ fit(struct live_blocks *c)
 		live_blocks_fini(c);
 		return false;
 	}
-	/* Without memory for a smaller table the large one will do. */
+	/* Without memory for a smaller table, keep the large one. */
 	if (c->used < c->slot_count / 8 && log2_slots > SLOTS_MIN_SHIFT)
 		resize(c, log2_slots - 1);
 	return true;
 }
 
-/* Let the oldest change take effect and this one wait in its place. */
+/* Apply the oldest change, and put this one in its place in the queue. */
 static bool
 enqueue(struct live_blocks *c, int what, const struct live_block *block)
 {
@@ -254,7 +255,7 @@ live_blocks_apply_queue(struct live_blocks *c)
 	return true;
 }
 
-/* The whole of a realloc, as the records tell it (narrate.c). */
+/* A whole realloc, with the meaning of its records (narrate.c). */
 static bool
 add_realloc(struct live_blocks *c, const struct event *ev,
 	    struct live_block *block)

@@ -2,12 +2,12 @@
 /*
  * live_blocks.h - the live blocks, which the next segment begins with
  *
- * Belongs to the writer thread, which tells it each event that goes into the
- * trace; only where segments are asked for, since it takes memory in proportion
+ * Belongs to the writer thread, which adds each event that goes into the trace.
+ * Exists only where segments are asked for, since it takes memory in proportion
  * to the live blocks.  An open-addressing table of 24 bytes a slot, between 1/8
  * and 3/4 full, in mappings of its own that the child of a fork does not have.
- * Look-ups miss the cache, so an event is applied some events after it is told,
- * when what it needs has been loaded.
+ * Look-ups miss the cache: a queue delays each event by some events, while its
+ * slot is prefetched.
  */
 #ifndef LIVE_BLOCKS_H
 #define LIVE_BLOCKS_H
@@ -25,7 +25,7 @@ struct live_block {
 	uint32_t heap;	 /* modulo 2^32; 0 is malloc's */
 };
 
-/* Events that wait for their slot to be loaded; a power of two. */
+/* Events whose slots are being prefetched; a power of two. */
 #define LIVE_BLOCKS_QUEUE 16u
 
 struct live_block_change {
@@ -45,27 +45,27 @@ struct live_blocks {
 	uint64_t seed;
 	unsigned shift; /* 64 - log2(slot_count) */
 	unsigned next;	/* in 'queue': the oldest */
-	bool has_gone;	/* heaps whose blocks may still be here */
+	bool has_gone;	/* destroyed heaps may still have blocks here */
 	struct live_block_change queue[LIVE_BLOCKS_QUEUE];
 };
 
-/* Begin with nothing.  False if there is no memory. */
+/* Begin with no block.  False: no memory. */
 bool live_blocks_init(struct live_blocks *c);
 
-/* Give the memory back and keep nothing from now on. */
+/* Unmap the table.  From now on 'slots' is NULL and events are ignored. */
 void live_blocks_fini(struct live_blocks *c);
 
 /*
- * An event in its order.  False if there is no memory: then live_blocks_fini() has been
- * done.  Does nothing where nothing is kept.
+ * Add the next event in the trace's order.  No effect if 'slots' is NULL.
+ * False: no memory, and live_blocks_fini() has been called.
  */
 bool live_blocks_add_event(struct live_blocks *c,
 			   const struct order_source *source,
 			   const struct event *ev);
 
 /*
- * Apply what waits, before 'slots', 'used' or 'nbytes' are looked at.  False as for
- * live_blocks_add_event().
+ * Apply the queue: call this before you read 'slots', 'used' or 'nbytes'.
+ * False as for live_blocks_add_event().
  */
 bool live_blocks_apply_queue(struct live_blocks *c);
 

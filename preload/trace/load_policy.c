@@ -8,21 +8,21 @@
 #include "preload/sys/sys.h"
 
 /*
- * At so much pressure it is not that a ring had to grow, or that the writer got no
- * processor for a moment.  It never gets higher than the second one.
+ * A ring that has to grow, or a writer that gets no processor for a moment,
+ * stays below PRESSURE_HIGH.  PRESSURE_MAX is the upper limit.
  */
 #define PRESSURE_HIGH 8u
 #define PRESSURE_MAX  32u
-/* Figures older than about so many bytes count half. */
+/* After so many bytes, halve the sums: old costs count less. */
 #define COST_NBYTES (16u << 20)
 /* How long the writer's load is watched before it is judged. */
 #define JUDGE_NS (NS_PER_SEC / 20)
-/* It is low enough to take more time for the bytes if it stays below this, in %. */
+/* Below this load, in percent, the writer has time to compress. */
 #define LOAD_MAX 75
 /*
- * Preemptions a second of the process's threads.  A thread that shares a processor
- * with another one has more than a hundred: its turn takes 3 ms or so.  What the
- * system does on its own comes to a few dozen.
+ * Preemptions per second of the process's threads.  A thread that shares a
+ * processor with another one has more than a hundred, since its time slice is
+ * about 3 ms.  The system's own activity causes a few dozen.
  */
 #define CONTENDED_MIN 200u
 #define CONTENDED_END 100u
@@ -63,7 +63,10 @@ load_policy_note_written(struct load_policy *p, uint64_t ns, size_t nbytes)
 	p->written_nbytes += nbytes;
 }
 
-/* By how much compressing takes longer than what it spares to write; 0: not. */
+/*
+ * Time to compress 'nbytes' beyond the time that writing fewer bytes saves; 0
+ * if compressing is no slower.
+ */
 static uint64_t
 compression_excess_ns(const struct load_policy *p, size_t nbytes)
 {
@@ -84,7 +87,7 @@ load_policy_is_storing(const struct load_policy *p)
 	return p->is_pressed && compression_excess_ns(p, COST_NBYTES) != 0;
 }
 
-/* Has the writer time again for all that it does not do now? */
+/* Would the writer keep up if it compressed again? */
 static void
 judge_load(struct load_policy *p, uint64_t now_ns, size_t nbytes)
 {
@@ -113,7 +116,7 @@ look_for_contention(struct load_policy *p, uint64_t now_ns)
 		return;
 	preemptions = (uint64_t)usage.ru_nivcsw - p->preemptions;
 	least = p->is_contended ? CONTENDED_END : CONTENDED_MIN;
-	/* The first time there is nothing to compare with. */
+	/* The first reading has no earlier one to compare with. */
 	p->is_contended = p->preemptions_read_ns != 0 &&
 			  preemptions * NS_PER_SEC > least * passed_ns;
 	p->preemptions += preemptions;

@@ -14,9 +14,9 @@
 #define COARSE_US 1000u
 
 /*
- * So many bytes take one block of the file system, compressed or not.  To
- * compress them takes longer than all other work for the trace of a short
- * process.
+ * So few bytes take one block of the file system, compressed or not.  For a
+ * short process, compressing them would take longer than all other work for the
+ * trace.
  */
 #define BRIEF_NBYTES 4000u
 
@@ -78,7 +78,7 @@ trace_set_clock(struct trace *t, bool stamped)
 {
 	struct narrator *const n = &t->narrator;
 
-	/* Threads are ordered by stamps that this clock need not show. */
+	/* The stamps order the threads; a coarse clock need not show them. */
 	if (t->clock == CONFIG_CLOCK_COARSE)
 		n->grain = stamped ? COARSE_US : 1;
 	if (t->clock == CONFIG_CLOCK_AUTO && stamped)
@@ -91,7 +91,7 @@ trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 	const int level = t->level;
 	bool done;
 
-	/* Stored, if compression is on: this thread's stack may be tiny. */
+	/* Store it: this thread's stack may be too small for the compressor. */
 	if (level != 0)
 		t->level = DEFLATE_LEVEL_STORED;
 	encoder_comment(&t->narrator.encoder, header, header_nbytes);
@@ -101,7 +101,7 @@ trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 	return done;
 }
 
-/* Returns an errno value; the file is then as it was. */
+/* Return 0 or an errno value; see output_write() for the file's state. */
 static int
 write_block(struct trace *t, const void *data, size_t nbytes)
 {
@@ -114,7 +114,7 @@ write_block(struct trace *t, const void *data, size_t nbytes)
 	return error;
 }
 
-/* The block as a member; returns its length. */
+/* Make the block a gzip member in 't->member'; return its length. */
 static size_t
 pack(struct trace *t, const uint8_t *data, size_t nbytes)
 {
@@ -135,7 +135,7 @@ pack(struct trace *t, const uint8_t *data, size_t nbytes)
 	return packed;
 }
 
-/* write_block(), and what it costs; then what the next block shall be like. */
+/* Write the block, note the cost, and set how the next block is encoded. */
 static int
 write_packed(struct trace *t, const void *data, size_t nbytes)
 {
@@ -215,7 +215,7 @@ trace_finish_failed(struct trace *t, const struct narrate_end *end)
 	own.is_incomplete = true;
 	own.missed = missed_calls_text();
 	t->missing = 0;
-	/* Without a header, or behind half a block, there is no trailer. */
+	/* A trailer needs a header, and no partial block before it. */
 	if (can_end) {
 		t->error = 0;
 		if (missing != 0)
