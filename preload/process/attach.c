@@ -40,7 +40,9 @@ attach_thread(uint64_t parent, uint64_t start_routine)
 	bool is_handover = false;
 
 	if (start_if_new() && !record_is_dormant()) {
-		/* What start_recording() has set up before it cleared the flag. */
+		/*
+		 * What start_recording() has set up before it cleared the flag.
+		 */
 		atomic_thread_fence(memory_order_acquire);
 		t = thread_attach(process_pid(), &is_handover);
 	}

@@ -3,9 +3,9 @@
  * attach.h - a thread of the program gets a ring to record into
  *
  * attach_thread() and attach_nested() are the only functions of the process's
- * side that the recording side calls (record.c, enter()): a thread is attached by
- * its first event, and the first event of all starts the trace.  The thread's
- * own first events go back into record.c.
+ * side that the recording side calls (record.c, enter()): a thread is attached
+ * by its first event, and the first event of all starts the trace.  The
+ * thread's own first events go back into record.c.
  */
 #ifndef ATTACH_H
 #define ATTACH_H
@@ -16,9 +16,9 @@
 #include "preload/record/thread.h"
 
 /*
- * Attach the calling thread, which is not; starts the process's trace if need be.
- * 'parent' and 'start' are for createThread (0, 0: not known).  NULL: nothing is
- * traced.  Keeps errno.
+ * Attach the calling thread, which is not; starts the process's trace if need
+ * be. 'parent' and 'start' are for createThread (0, 0: not known).  NULL:
+ * nothing is traced.  Keeps errno.
  */
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 

@@ -43,8 +43,10 @@ follow(pid_t root_of, int ruleset)
 	struct privileges p;
 	bool known;
 
-	/* First, and without errno: see real_resolve_others().  A writer that is
-	 * made later has the privileges of the thread that makes it. */
+	/*
+	 * First, and without errno: see real_resolve_others().  A writer that
+	 * is made later has the privileges of the thread that makes it.
+	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer())
 		return;
 

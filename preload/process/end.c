@@ -137,10 +137,10 @@ end_control(bool now)
 /*
  * Two threads may call exit().  A handler is run by one of them, and a thread
  * that finds none left ends the process, though the other is in ours.  So ours
- * puts itself back before it does anything: each thread that comes finds it, and
- * waits for the same end.  (More of them from the start would do as well, but
- * libc has room for 32 before it allocates, which then shows in the program's
- * heap.)
+ * puts itself back before it does anything: each thread that comes finds it,
+ * and waits for the same end.  (More of them from the start would do as well,
+ * but libc has room for 32 before it allocates, which then shows in the
+ * program's heap.)
  */
 static void
 at_exit(void *unused)

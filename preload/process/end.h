@@ -2,8 +2,9 @@
 /*
  * end.h - the process ends, execs, or goes where it cannot be traced
  *
- * For threads of the program: the interposed functions call these (interpose_*.c,
- * confinement.c), and libc the exit handlers.  The writer thread never does.
+ * For threads of the program: the interposed functions call these
+ * (interpose_*.c, confinement.c), and libc the exit handlers.  The writer
+ * thread never does.
  */
 #ifndef END_H
 #define END_H

@@ -20,8 +20,8 @@
 #include "preload/writer/writer.h"
 
 /*
- * Provided by libc; declared in no header.  Unlike pthread_atfork(3), it is in no
- * start file.  NULL: the handlers stay for the life of the process.
+ * Provided by libc; declared in no header.  Unlike pthread_atfork(3), it is in
+ * no start file.  NULL: the handlers stay for the life of the process.
  */
 int __register_atfork(void (*prepare)(void), void (*parent)(void),
 		      void (*child)(void), void *dso);
@@ -75,8 +75,8 @@ after_fork_in_child(void)
 }
 
 /*
- * What other threads did between the two events may have been before or after the
- * memory was copied; see hatf/heritage.c.
+ * What other threads did between the two events may have been before or after
+ * the memory was copied; see hatf/heritage.c.
  */
 static void
 after_fork_in_parent(void)

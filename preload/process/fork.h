@@ -18,7 +18,8 @@ void fork_register(void);
 
 /*
  * A fork that runs no handlers of pthread_atfork(): to be called before it and,
- * in parent and child, after it.  Keep errno; may be called in a signal handler.
+ * in parent and child, after it.  Keep errno; may be called in a signal
+ * handler.
  */
 void fork_before(void);
 void fork_after(bool is_child);

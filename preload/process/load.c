@@ -2,8 +2,9 @@
 /*
  * load.c - what happens when the library is loaded
  *
- * Its constructor is the only function here, which no other file calls.  A program
- * that allocates in the constructor of another library has come to start.c before.
+ * Its constructor is the only function here, which no other file calls.  A
+ * program that allocates in the constructor of another library has come to
+ * start.c before.
  */
 
 #include <errno.h>
@@ -25,8 +26,8 @@
 #include "preload/writer/begin.h"
 
 /*
- * If no other library's constructor has allocated before, the trace begins here:
- * a program without any heap event has a trace too.
+ * If no other library's constructor has allocated before, the trace begins
+ * here: a program without any heap event has a trace too.
  */
 static void
 start_at_load(void)
@@ -38,7 +39,9 @@ start_at_load(void)
 	jemalloc_patch();
 	mimalloc_patch();
 	late_patch();
-	/* The initial thread is to be known as such, whoever allocates first. */
+	/*
+	 * The initial thread is to be known as such, whoever allocates first.
+	 */
 	if (start_if_new() && !record_is_dormant() &&
 	    !thread_is_attached(thread_self) && sys_tid() == process_pid())
 		attach_thread(0, 0);

@@ -12,7 +12,9 @@
 
 #define BIT(signal) ((uint64_t)1 << ((signal)-1))
 
-/* A thread brings these upon itself, and a program may live by handling them. */
+/*
+ * A thread brings these upon itself, and a program may live by handling them.
+ */
 #define FAULTS                                                    \
 	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | \
 	 BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT))
@@ -51,7 +53,10 @@ change_action(int signal, const struct signals_action *action,
 		       sizeof(uint64_t));
 }
 
-/* Not SIG_IGN, which children that other threads start would keep after an exec. */
+/*
+ * Not SIG_IGN, which children that other threads start would keep after an
+ * exec.
+ */
 static void
 ignore(int unused)
 {
@@ -128,12 +133,16 @@ signals_release_late(const struct signals_held *held)
 	uint64_t pending = 0;
 
 	restore_actions(held);
-	/* A filter may kill for the calls below: then all others stay blocked. */
+	/*
+	 * A filter may kill for the calls below: then all others stay blocked.
+	 */
 	if (process_has(PROCESS_IS_CONFINED)) {
 		sys_restore_signals(~flush);
 		return;
 	}
-	/* The flush may raise these again: take back those that have arrived. */
+	/*
+	 * The flush may raise these again: take back those that have arrived.
+	 */
 	while (syscall(SYS_rt_sigtimedwait, &flush, NULL, &now, sizeof(flush)) >
 	       0)
 		;

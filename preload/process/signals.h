@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals.h - keep signals away while the trace of an ending process is finished
+ * signals.h - keep signals away while the trace of an ending process is
+ * finished
  *
- * Without a tracer nothing lies between the call that ends a process and its end.
- * With one, the writer finishes the trace there.  A signal that arrives meanwhile
- * would have found no process, so no handler of it may run, and it may not change
- * the exit status.
+ * Without a tracer nothing lies between the call that ends a process and its
+ * end.  With one, the writer finishes the trace there.  A signal that arrives
+ * meanwhile would have found no process, so no handler of it may run, and it
+ * may not change the exit status.
  *
- * The calling thread blocks all signals.  Nobody can block them in other threads, so
- * where there are any the process handles signals by doing nothing instead.  Not
- * ignored are the ones that a thread brings upon itself (SIGSEGV and the like),
- * SIGCHLD and the others whose default is to do nothing, and libc's own two.
+ * The calling thread blocks all signals.  Nobody can block them in other
+ * threads, so where there are any the process handles signals by doing nothing
+ * instead.  Not ignored are the ones that a thread brings upon itself (SIGSEGV
+ * and the like), SIGCHLD and the others whose default is to do nothing, and
+ * libc's own two.
  *
  * Everything is raw system calls, on the ending thread.
  */
@@ -40,7 +42,10 @@ struct signals_held {
 /* From here on the calling thread gets no signal. */
 void signals_hold(struct signals_held *held);
 
-/* After that: no other thread runs a handler either, except of those named above. */
+/*
+ * After that: no other thread runs a handler either, except of those named
+ * above.
+ */
 void signals_hold_others(struct signals_held *held);
 
 /* The process goes on as if it had not been held: deliver what has arrived. */
@@ -48,8 +53,8 @@ void signals_release(const struct signals_held *held);
 
 /*
  * exit() goes on: libc flushes its streams, which may block for ever or raise
- * SIGPIPE.  All is as before, except that the signals which arrived while they were
- * held stay away.
+ * SIGPIPE.  All is as before, except that the signals which arrived while they
+ * were held stay away.
  */
 void signals_release_late(const struct signals_held *held);
 

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 /*
- * Start the trace, unless that has been tried in this process.  False: nothing is
- * traced here.  For attach.c and the constructor, with all signals blocked.
+ * Start the trace, unless that has been tried in this process.  False: nothing
+ * is traced here.  For attach.c and the constructor, with all signals blocked.
  */
 bool start_if_new(void);
 

@@ -24,10 +24,10 @@ static const void *_Atomic clock_owner;
 #define TIMING_TRIES 3u
 
 /*
- * Is the system's clock read without a system call?  Then by the counter, also on the
- * virtual machines that do so by way of a page of their host's: every other source is
- * read in the kernel.  To measure that takes less than a microsecond, to ask /sys 7 to
- * 25.  False: perhaps not.
+ * Is the system's clock read without a system call?  Then by the counter, also
+ * on the virtual machines that do so by way of a page of their host's: every
+ * other source is read in the kernel.  To measure that takes less than a
+ * microsecond, to ask /sys 7 to 25.  False: perhaps not.
  */
 static bool
 clock_needs_no_call(void)
@@ -257,7 +257,8 @@ clock_is_owned(uint64_t tick, const void *self)
 		return true;
 	/*
 	 * acquire, and the word once more: a later owner is stored before the
-	 * word changes to CLOCK_PENDING, but after the tick at hand was revoked.
+	 * word changes to CLOCK_PENDING, but after the tick at hand was
+	 * revoked.
 	 */
 	return atomic_load_explicit(&clock_owner, memory_order_acquire) ==
 		       self &&

@@ -31,9 +31,9 @@
  *     the tick granted is larger than a stamp taken after that.
  *   two that are no owners: both are stamped.
  *
- * A thread that was slow to record, and uses a tick that is long revoked, is none
- * of these cases' exception: what precedes its event precedes its reading of the
- * word.  tests/unit/test_clock.c tries all interleavings.
+ * A thread that was slow to record, and uses a tick that is long revoked, is
+ * none of these cases' exception: what precedes its event precedes its reading
+ * of the word.  tests/unit/test_clock.c tries all interleavings.
  */
 #ifndef CLOCK_H
 #define CLOCK_H
@@ -89,10 +89,11 @@ clock_read_counter(void)
 
 /*
  * A stamp that lies between what the program did before and what it does after.
- * The fence is needed on both sides of the allocator: without it the counter may
- * be read while the load that handed us the block (or the lock under which the
- * allocator got it) is still on its way from another processor, and the stamp
- * would be older than the other thread's.  Later stores cannot overtake it.
+ * The fence is needed on both sides of the allocator: without it the counter
+ * may be read while the load that handed us the block (or the lock under which
+ * the allocator got it) is still on its way from another processor, and the
+ * stamp would be older than the other thread's.  Later stores cannot overtake
+ * it.
  */
 static inline uint64_t
 clock_stamp(void)
@@ -102,8 +103,9 @@ clock_stamp(void)
 }
 
 /*
- * The word once more, read after the clock that gave 'stamp': a load may overtake
- * the counter, but not one whose address is made of what the counter said.
+ * The word once more, read after the clock that gave 'stamp': a load may
+ * overtake the counter, but not one whose address is made of what the counter
+ * said.
  */
 static inline uint64_t
 clock_tick_after(uint64_t stamp)
@@ -133,8 +135,8 @@ clock_tick_after(uint64_t stamp)
 void clock_init(bool stamped);
 
 /*
- * The process has, or will have, a second thread: from now on a tick is used only
- * where it is granted.  Returns true the first time.
+ * The process has, or will have, a second thread: from now on a tick is used
+ * only where it is granted.  Returns true the first time.
  */
 bool clock_go_stamped(void);
 
@@ -151,9 +153,9 @@ bool clock_is_stamped(void);
 bool clock_wake(void);
 
 /*
- * Producer: may the thread that 'self' stands for go by 'tick', which it has just
- * read and which is neither CLOCK_IDLE nor CLOCK_STAMPED?  If not, it must call
- * clock_revoke() with it and read the word again.
+ * Producer: may the thread that 'self' stands for go by 'tick', which it has
+ * just read and which is neither CLOCK_IDLE nor CLOCK_STAMPED?  If not, it must
+ * call clock_revoke() with it and read the word again.
  */
 bool clock_is_owned(uint64_t tick, const void *self);
 void clock_revoke(uint64_t tick);
@@ -163,10 +165,10 @@ void clock_renew(uint64_t stamp);
 void clock_set_idle(void);
 
 /*
- * Writer: the thread that 'self' stands for, and no other, may go by ticks until
- * another one has an event.  In two steps, of which the first one fails where
- * events are not stamped, the second one where another thread had an event in
- * between.
+ * Writer: the thread that 'self' stands for, and no other, may go by ticks
+ * until another one has an event.  In two steps, of which the first one fails
+ * where events are not stamped, the second one where another thread had an
+ * event in between.
  */
 bool clock_grant_begin(const void *self);
 bool clock_grant_end(void);

@@ -15,8 +15,9 @@
 #include "preload/sys/sys.h"
 
 /*
- * We take one part of so many.  With 4, what a program has is at the worst a quarter
- * less than its limit; with 8, only limits above 80 MiB would do for a trace.
+ * We take one part of so many.  With 4, what a program has is at the worst a
+ * quarter less than its limit; with 8, only limits above 80 MiB would do for a
+ * trace.
  */
 #define SHARE 4u
 /* A busy machine may not let the writer run for a while. */
@@ -76,8 +77,8 @@ subtract(uint64_t a, uint64_t b)
 }
 
 /*
- * What may still be taken of a limit, of which so much is in use and so much of that
- * is ours: a part of what the program does not use itself.
+ * What may still be taken of a limit, of which so much is in use and so much of
+ * that is ours: a part of what the program does not use itself.
  */
 static uint64_t
 limit_share(uint64_t limit, uint64_t use, uint64_t ours)
@@ -148,8 +149,10 @@ memory_limit_allows(size_t private_nbytes, size_t shared_nbytes)
 void
 memory_limit_answer(void)
 {
-	/* acquire: pairs with the release in memory_limit_take(): what is in use is read
-	 * after it was asked. */
+	/*
+	 * acquire: pairs with the release in memory_limit_take(): what is in
+	 * use is read after it was asked.
+	 */
 	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
 
 	/* relaxed, both: only this thread writes them while somebody waits. */

@@ -277,8 +277,8 @@ process_next_ticket(void)
 /*
  * The first event is to start a trace, whatever becomes of it: the child of a
  * process whose trace has failed has room for its own, or says that there is
- * none.  (The child of a clone that is not by syscall(3) does not come here, and
- * stays asleep if its parent was; it takes no orders.)
+ * none.  (The child of a clone that is not by syscall(3) does not come here,
+ * and stays asleep if its parent was; it takes no orders.)
  */
 void
 process_report_child(void)

@@ -341,7 +341,10 @@ static bool is_reached;
 static __typeof__(real.malloc) answer_malloc;
 static __typeof__(real.free) answer_free;
 
-/* What the asking thread gets: its question does not show in the program's heap. */
+/*
+ * What the asking thread gets: its question does not show in the program's
+ * heap.
+ */
 MEMORY_LARGE static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
 
 static void *

@@ -2,10 +2,11 @@
 /*
  * real.h - the functions that we stand in front of
  *
- * 'real' holds the next definition of each after ours in the search order: libc's
- * or that of an allocator which the program is linked with or preloads.  Until it
- * is resolved, the allocation functions point to a resolver, so that nobody has
- * to ask; what libc allocates while it resolves comes from a small arena of ours.
+ * 'real' holds the next definition of each after ours in the search order:
+ * libc's or that of an allocator which the program is linked with or preloads.
+ * Until it is resolved, the allocation functions point to a resolver, so that
+ * nobody has to ask; what libc allocates while it resolves comes from a small
+ * arena of ours.
  */
 #ifndef REAL_H
 #define REAL_H
@@ -87,9 +88,9 @@ extern struct real real __attribute__((visibility("hidden")));
 void real_resolve(void);
 
 /*
- * Resolve the others too.  Done by the constructor in start.c, since later there may be
- * another thread's lock on the loader (after a fork), and before it in the unlikely
- * case that one of them is called first.
+ * Resolve the others too.  Done by the constructor in start.c, since later
+ * there may be another thread's lock on the loader (after a fork), and before
+ * it in the unlikely case that one of them is called first.
  */
 void real_resolve_others(void);
 
@@ -115,11 +116,11 @@ real_is_early(const void *p)
 void *real_realloc_early(void *p, size_t size);
 
 /*
- * The next definition of a C++ operator, found when it is first needed, since the
- * library that has it may be loaded late.  '*direct_ret' tells whether it belongs
- * to the allocator itself, rather than to a C++ library that calls malloc() and
- * free().  Never NULL: without any the process aborts with a message, as it would
- * have failed to start.
+ * The next definition of a C++ operator, found when it is first needed, since
+ * the library that has it may be loaded late.  '*direct_ret' tells whether it
+ * belongs to the allocator itself, rather than to a C++ library that calls
+ * malloc() and free().  Never NULL: without any the process aborts with a
+ * message, as it would have failed to start.
  */
 void *real_find_operator(const char *symbol, bool *direct_ret);
 

@@ -26,9 +26,9 @@ count_unattached(void)
 }
 
 /*
- * Find the ring to record into and close it to signal handlers.  Returns NULL if
- * there is none: nothing is traced, the tracer itself is at work, or there is no
- * memory (counted).
+ * Find the ring to record into and close it to signal handlers.  Returns NULL
+ * if there is none: nothing is traced, the tracer itself is at work, or there
+ * is no memory (counted).
  */
 static struct thread *
 enter(void)
@@ -36,7 +36,9 @@ enter(void)
 	struct thread *t = thread_self;
 
 	for (unsigned depth = 0;; depth++) {
-		/* Handlers that jumped out of their handlers: no end of rings. */
+		/*
+		 * Handlers that jumped out of their handlers: no end of rings.
+		 */
 		if (depth > DEPTH_MAX) {
 			count_unattached();
 			return NULL;
@@ -50,8 +52,8 @@ enter(void)
 		    THREAD_MUTED)
 			return NULL;
 		/*
-		 * Wiped, free or unattached: this thread is new here.  These two
-		 * are the only calls from the recording side up into the
+		 * Wiped, free or unattached: this thread is new here.  These
+		 * two are the only calls from the recording side up into the
 		 * process's (attach.h); attach.c records the thread's birth by
 		 * calling us again.
 		 */
@@ -368,8 +370,8 @@ record_is_last_alloc(const void *p, size_t size)
 }
 
 /*
- * An event of one word and a stamp; 'kind' is what the one without it has.  False
- * if it does not take a stamp, or there is no room.
+ * An event of one word and a stamp; 'kind' is what the one without it has.
+ * False if it does not take a stamp, or there is no room.
  */
 static inline bool
 put_stamped(uint64_t word, unsigned stamped_kind)

@@ -5,15 +5,15 @@
  * The hot path of the whole project.  On paper: one thread-local load, the
  * thread's first cache line (limit, head, ring, tick), the shared tick (a line
  * that is written once a millisecond), one or two stores into the ring's next
- * line and one of its head.  No locked instruction, no system call, two branches
- * that are almost always taken the same way.  Only who owns the tick finds it
- * equal to the last one that he announced; see clock.h.
+ * line and one of its head.  No locked instruction, no system call, two
+ * branches that are almost always taken the same way.  Only who owns the tick
+ * finds it equal to the last one that he announced; see clock.h.
  *
  * Against signals: 'limit' is 0 from before 'head' is read until after it is
- * published.  A handler that allocates in between finds 0, goes the slow way and
- * gets a ring of its own; one that comes before or after is complete by itself.
- * All of it is ordered by the compiler barriers alone, since a handler runs on
- * the same processor.
+ * published.  A handler that allocates in between finds 0, goes the slow way
+ * and gets a ring of its own; one that comes before or after is complete by
+ * itself.  All of it is ordered by the compiler barriers alone, since a handler
+ * runs on the same processor.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -28,26 +28,28 @@
 #include "preload/record/thread.h"
 
 /*
- * Loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl stop').  Written by
- * the writer thread and process_state.c; in a line of its own that all threads
- * only read.
+ * Loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl stop').  Written
+ * by the writer thread and process_state.c; in a line of its own that all
+ * threads only read.
  */
 extern _Atomic bool record_dormant __attribute__((visibility("hidden")));
 
 /*
- * All that a dormant tracer costs.  A dormant malloc() asks after the real call, and
- * records if it is recorded by now; a free() asks before it.  relaxed suffices:
- * whoever gets a block from another thread, from the program or through the
- * allocator, has synchronised with it and can read no older value than that thread
- * did.  So if a block is in the trace its free is too, and if a free is, so is the
- * next allocation there.  When it is turned off, events that are published late
- * are told by their stamp; see writer_stop().
+ * All that a dormant tracer costs.  A dormant malloc() asks after the real
+ * call, and records if it is recorded by now; a free() asks before it.  relaxed
+ * suffices: whoever gets a block from another thread, from the program or
+ * through the allocator, has synchronised with it and can read no older value
+ * than that thread did.  So if a block is in the trace its free is too, and if
+ * a free is, so is the next allocation there.  When it is turned off, events
+ * that are published late are told by their stamp; see writer_stop().
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)
 {
 #if defined(__x86_64__)
-	/* An atomic load of a compiler's takes a register and two more steps. */
+	/*
+	 * An atomic load of a compiler's takes a register and two more steps.
+	 */
 	__asm__ goto("cmpb $0, %0\n\tjne %l1"
 		     :
 		     : "m"(record_dormant)
@@ -99,9 +101,9 @@ bool record_operands(enum event_type type, unsigned flags,
 
 /*
  * A realloc of 'old', which is not NULL, will be called.  Between begin and end
- * the ring stays closed, so that the end follows the begin in it whatever a signal
- * handler does meanwhile.  Returns what the end wants, or NULL if there is to be
- * none: nothing is traced, or it was dropped and counted.
+ * the ring stays closed, so that the end follows the begin in it whatever a
+ * signal handler does meanwhile.  Returns what the end wants, or NULL if there
+ * is to be none: nothing is traced, or it was dropped and counted.
  */
 struct thread *record_realloc_begin(const void *old);
 
@@ -116,8 +118,8 @@ void record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 
 /*
  * An event of 't' has a stamp, and after that the clock did not want stamps any
- * more: see that it does, or that the tick is this thread's.  To be called before
- * the event can have consequences.  Keeps errno.
+ * more: see that it does, or that the tick is this thread's.  To be called
+ * before the event can have consequences.  Keeps errno.
  */
 void record_confirm_order(const struct thread *t);
 
@@ -125,8 +127,8 @@ void record_confirm_order(const struct thread *t);
 bool record_has_room(uint64_t words);
 
 /*
- * The parts of what follows.  'limit' is 0 from record_close(), which returns what it
- * was, to record_open(): a signal handler then takes another ring.
+ * The parts of what follows.  'limit' is 0 from record_close(), which returns
+ * what it was, to record_open(): a signal handler then takes another ring.
  */
 static inline __attribute__((always_inline)) uint64_t
 record_close(struct thread *t)
@@ -167,9 +169,10 @@ record_put(struct thread *t, uint64_t head, uint64_t word)
 }
 
 /*
- * Put an event of one word, that goes by the tick, into the ring of 't', which is
- * the calling thread's.  False if it does not fit, or takes a stamp, or there is no
- * room, or anything else is in the way: then nothing has been recorded.
+ * Put an event of one word, that goes by the tick, into the ring of 't', which
+ * is the calling thread's.  False if it does not fit, or takes a stamp, or
+ * there is no room, or anything else is in the way: then nothing has been
+ * recorded.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_word(struct thread *t, uint64_t word, bool fits)
@@ -185,9 +188,9 @@ record_word(struct thread *t, uint64_t word, bool fits)
 }
 
 /*
- * The same for a realloc of 'old', which is not NULL: its begin.  If it has been
- * recorded the ring stays closed and '*limit_ret' is what 'limit' was, to be given
- * to record_realloc_word().  The end has room too.
+ * The same for a realloc of 'old', which is not NULL: its begin.  If it has
+ * been recorded the ring stays closed and '*limit_ret' is what 'limit' was, to
+ * be given to record_realloc_word().  The end has room too.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
@@ -208,8 +211,8 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 }
 
 /*
- * Its end: 'p' has 'size' bytes now.  False if that is not recorded, and the ring
- * still closed: it takes record_realloc_end().
+ * Its end: 'p' has 'size' bytes now.  False if that is not recorded, and the
+ * ring still closed: it takes record_realloc_end().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_word(struct thread *t, const void *p, size_t size,
@@ -230,15 +233,15 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 }
 
 /*
- * Is the calling thread's last event the allocation of 'p' with this size?  That
- * is how an operator new of an allocator sees that the function which it called
- * has been recorded already.
+ * Is the calling thread's last event the allocation of 'p' with this size?
+ * That is how an operator new of an allocator sees that the function which it
+ * called has been recorded already.
  */
 bool record_is_last_alloc(const void *p, size_t size);
 
 /*
- * All other ways, out of line: with a stamp, or wide.  record_alloc_slow() returns
- * 'p', so that it can be the last that a caller does.
+ * All other ways, out of line: with a stamp, or wide.  record_alloc_slow()
+ * returns 'p', so that it can be the last that a caller does.
  */
 void *record_alloc_slow(void *p, size_t size);
 void *record_calloc_slow(void *p, size_t size);
@@ -247,7 +250,9 @@ void record_free_slow(const void *p);
 /* An allocation as a wide event. */
 void record_alloc_wide(const void *p, size_t size, unsigned flags);
 
-/* malloc() has returned 'p'; NULL is an allocation that failed.  Returns 'p'. */
+/*
+ * malloc() has returned 'p'; NULL is an allocation that failed.  Returns 'p'.
+ */
 static inline __attribute__((always_inline)) void *
 record_alloc(void *p, size_t size)
 {
@@ -277,7 +282,9 @@ record_calloc(void *p, size_t size)
 	return p;
 }
 
-/* free(p) will be called; 'p' is not NULL.  False: it takes record_free_slow(). */
+/*
+ * free(p) will be called; 'p' is not NULL.  False: it takes record_free_slow().
+ */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_free(const void *p)
 {

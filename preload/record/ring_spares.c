@@ -2,8 +2,8 @@
 /*
  * ring_spares.c - rings for new threads, which the writer makes ahead
  *
- * A producer takes one (ringfile_take()) and waits for a moment if there is none;
- * the writer makes more (ringfile_make_spares()).  See ringfile.h.
+ * A producer takes one (ringfile_take()) and waits for a moment if there is
+ * none; the writer makes more (ringfile_make_spares()).  See ringfile.h.
  */
 
 #include <stddef.h>
@@ -17,8 +17,8 @@
 #include "preload/sys/sys.h"
 
 /*
- * How long a new thread waits for its ring: on a busy machine the writer may not
- * get a processor for a while.
+ * How long a new thread waits for its ring: on a busy machine the writer may
+ * not get a processor for a while.
  */
 #define TAKE_NS (2 * NS_PER_SEC)
 

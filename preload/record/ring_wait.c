@@ -9,9 +9,9 @@ void
 ring_wait_announce(struct ring *r)
 {
 	/*
-	 * seq_cst here and in ring_wait_release(): 'waiting' is stored before the
-	 * limit is read, there the tail before 'waiting'; one of the two sides
-	 * must see the other.  (The time-out would mend a miss, late.)
+	 * seq_cst here and in ring_wait_release(): 'waiting' is stored before
+	 * the limit is read, there the tail before 'waiting'; one of the two
+	 * sides must see the other.  (The time-out would mend a miss, late.)
 	 */
 	atomic_store_explicit(&r->waiting, RING_WAITING, memory_order_seq_cst);
 }
@@ -69,7 +69,10 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 		if ((pos & (capacity - 1)) != (pos & old_mask))
 			r->words[pos & (capacity - 1)] =
 				r->words[pos & old_mask];
-	/* release: for who finds the ring after a kill; and for ring_wait_sleep(). */
+	/*
+	 * release: for who finds the ring after a kill; and for
+	 * ring_wait_sleep().
+	 */
 	atomic_store_explicit(&r->capacity, capacity, memory_order_release);
 	atomic_store_explicit(&r->waiting, 0, memory_order_release);
 	sys_futex_wake(&r->waiting);

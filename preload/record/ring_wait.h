@@ -2,8 +2,8 @@
 /*
  * ring_wait.h - waiting for room in a ring, and giving room back
  *
- * What of ring.h needs the system: a producer that finds its ring full sleeps on
- * a futex, and the consumer, when the events are in the file, wakes it.
+ * What of ring.h needs the system: a producer that finds its ring full sleeps
+ * on a futex, and the consumer, when the events are in the file, wakes it.
  */
 #ifndef RING_WAIT_H
 #define RING_WAIT_H
@@ -17,8 +17,9 @@
 void ring_wait_announce(struct ring *r);
 
 /*
- * Producer: after ring_wait_announce(), sleep until the consumer has made room, or
- * 'timeout_ns' has passed.  Ask and call again until ring_limit() shows the room.
+ * Producer: after ring_wait_announce(), sleep until the consumer has made room,
+ * or 'timeout_ns' has passed.  Ask and call again until ring_limit() shows the
+ * room.
  */
 void ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 
@@ -26,8 +27,9 @@ void ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 void ring_wait_release(struct ring *r, uint64_t tail);
 
 /*
- * Consumer: if the producer waits, give it a ring of 'capacity' words, a power of two
- * above what it has, which have memory; and wake it.  False if it does not wait.
+ * Consumer: if the producer waits, give it a ring of 'capacity' words, a power
+ * of two above what it has, which have memory; and wake it.  False if it does
+ * not wait.
  */
 bool ring_wait_grow(struct ring *r, uint64_t capacity);
 

@@ -42,8 +42,8 @@ struct ringfile *rf;
 
 /*
  * Where is a page that has been reserved never refused?  On file systems that
- * write data anew at each change, only where that can be turned off; those over a
- * network may make the program wait for a server.
+ * write data anew at each change, only where that can be turned off; those over
+ * a network may make the program wait for a server.
  */
 static bool
 is_safe(int fd)
@@ -77,7 +77,9 @@ reserve(uint64_t offset, uint64_t nbytes)
 	struct rlimit limit;
 	long result;
 
-	/* Beyond it there is a signal, which the writer must not leave behind. */
+	/*
+	 * Beyond it there is a signal, which the writer must not leave behind.
+	 */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur != RLIM_INFINITY &&
 	    offset + nbytes > limit.rlim_cur) {
@@ -105,9 +107,9 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 		return NULL;
 	}
 	/*
-	 * Nothing is to be read from it.  Reading ahead at the first touch would
-	 * fill as much memory with zeros as the disk is set to: megabytes for
-	 * each ring, where most need a page or two.
+	 * Nothing is to be read from it.  Reading ahead at the first touch
+	 * would fill as much memory with zeros as the disk is set to: megabytes
+	 * for each ring, where most need a page or two.
 	 */
 	madvise(p, nbytes, MADV_RANDOM);
 	if (at == NULL)

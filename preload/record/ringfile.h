@@ -27,8 +27,8 @@
 #include "hatf/rings/image.h"
 
 /*
- * With so many words, a power of two, a block of events leaves room for the next one.
- * A ring that has less grows fast.
+ * With so many words, a power of two, a block of events leaves room for the
+ * next one.  A ring that has less grows fast.
  */
 #define RINGFILE_USUAL_WORDS 131072u
 
@@ -54,9 +54,9 @@ void ringfile_open(const struct config *config, const char *trace_path,
 void ringfile_adopt(struct ring *r);
 
 /*
- * Writer: the trace at 'trace_path' begins after a time without one.  Make the file
- * if there is none yet, or note of which trace it is from now on.  Rings that
- * threads have from before are as they are.
+ * Writer: the trace at 'trace_path' begins after a time without one.  Make the
+ * file if there is none yet, or note of which trace it is from now on.  Rings
+ * that threads have from before are as they are.
  */
 void ringfile_begin(const struct config *config, const char *trace_path);
 
@@ -123,9 +123,9 @@ void ringfile_shrink(struct ring *r, uint64_t keep_words);
 void ringfile_note_reading(uint64_t stamp, uint64_t ns);
 
 /*
- * Writer: a block has reached the trace file.  For each ring, then for the whole
- * (the file's name and what it begins with: struct image_trace), then give the
- * rings' room back.
+ * Writer: a block has reached the trace file.  For each ring, then for the
+ * whole (the file's name and what it begins with: struct image_trace), then
+ * give the rings' room back.
  */
 void ringfile_commit_ring(struct ring *r, const struct order_source *source,
 			  bool is_gone);
@@ -133,8 +133,8 @@ void ringfile_commit(struct image_commit *commit, const char *path,
 		     uint64_t head_nbytes, uint64_t head_hash);
 
 /*
- * Writer: the next commit will be about the trace at 'path', of which there may be
- * something before that.
+ * Writer: the next commit will be about the trace at 'path', of which there may
+ * be something before that.
  */
 void ringfile_announce(const char *path);
 
@@ -147,7 +147,9 @@ void ringfile_remove(void);
  */
 void ringfile_renew(struct ring *r, const char *trace_path);
 
-/* Writer: the process goes on after all, without the file; say what that means. */
+/*
+ * Writer: the process goes on after all, without the file; say what that means.
+ */
 void ringfile_tell_removed(void);
 
 #endif /* RINGFILE_H */

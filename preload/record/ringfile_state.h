@@ -47,8 +47,8 @@ extern struct ringfile *rf;
 struct ring *ringfile_make_ring(uint64_t words_max);
 
 /*
- * A file with a first ring, or none.  With 'will_adopt' the initial thread's ring
- * comes later, by ringfile_adopt().
+ * A file with a first ring, or none.  With 'will_adopt' the initial thread's
+ * ring comes later, by ringfile_adopt().
  */
 void ringfile_make(const struct config *config, const char *trace_path,
 		   bool will_adopt);

@@ -29,8 +29,8 @@
 #define PROBES_MAX 8u
 
 /*
- * Where the pool is.  The counters are part of the mapping, so that a fork wipes
- * them together with the threads they count.
+ * Where the pool is.  The counters are part of the mapping, so that a fork
+ * wipes them together with the threads they count.
  */
 struct pool {
 	_Atomic uint32_t used;	     /* threads [0, used) have been claimed */
@@ -44,9 +44,10 @@ struct pool {
 };
 
 /*
- * Its threads, in parts that are mapped when they are about to be needed: all of
- * them would be 24 MiB of what a program may have limited.  A part stays where it is.
- * In the child of a fork the parts are those of its parent, wiped.
+ * Its threads, in parts that are mapped when they are about to be needed: all
+ * of them would be 24 MiB of what a program may have limited.  A part stays
+ * where it is.  In the child of a fork the parts are those of its parent,
+ * wiped.
  */
 #define PART_THREADS 512u
 #define PART_NBYTES  (PART_THREADS * sizeof(struct thread))
@@ -214,7 +215,10 @@ claim(void)
 	return claim_fresh();
 }
 
-/* A ring for the initial thread, or another; the one it had before if it can be. */
+/*
+ * A ring for the initial thread, or another; the one it had before if it can
+ * be.
+ */
 static bool
 give_ring(struct thread *t, bool is_initial)
 {
@@ -512,7 +516,9 @@ thread_attach_nested(struct thread *t)
 	return n;
 }
 
-/* Recordings that handlers can interrupt one in another; deeper is not mended. */
+/*
+ * Recordings that handlers can interrupt one in another; deeper is not mended.
+ */
 #define INTERRUPTED_MAX 4
 
 static __thread struct {

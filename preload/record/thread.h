@@ -95,9 +95,9 @@ extern struct thread thread_unattached, thread_muted;
 
 /*
  * Map the pool; 'ring_words' is the capacity of each ring, 'initial_ring_words'
- * that of the initial thread's; 'may_wait' that producers wait for room.  False if
- * there is no memory.  In the child of a fork the mapping of the parent is used again, which
- * the kernel has wiped.
+ * that of the initial thread's; 'may_wait' that producers wait for room.  False
+ * if there is no memory.  In the child of a fork the mapping of the parent is
+ * used again, which the kernel has wiped.
  */
 bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 		      bool may_wait);
@@ -122,10 +122,10 @@ struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 struct thread *thread_attach_nested(struct thread *t);
 
 /*
- * A fork from a signal handler that interrupted a recording.  Before it, note what
- * the calling thread is at; in the child, where the threads are wiped and the
- * rings gone, give what was interrupted something to come to its end with, and
- * detach the thread.
+ * A fork from a signal handler that interrupted a recording.  Before it, note
+ * what the calling thread is at; in the child, where the threads are wiped and
+ * the rings gone, give what was interrupted something to come to its end with,
+ * and detach the thread.
  */
 void thread_note_interrupted(void);
 void thread_repair_interrupted(void);

@@ -5,9 +5,9 @@
  * Of many programs that have several threads only one allocates for long times.
  * That one may go without stamps (clock.h) until another thread has an event.
  * Taking the tick back costs that thread a locked instruction, so granting it
- * often would do no harm to the program; but each time is noted in the trace.  So
- * the patience, the time that a thread must have been the only one, grows where
- * grants do not last.
+ * often would do no harm to the program; but each time is noted in the trace.
+ * So the patience, the time that a thread must have been the only one, grows
+ * where grants do not last.
  *
  * The writer thread's.
  */

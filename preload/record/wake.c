@@ -78,8 +78,8 @@ static void
 give_up_if_killed(enum wake_presence expected)
 {
 	/*
-	 * Twice, since a writer may have left and another one come meanwhile: each
-	 * is alive before it says that it is here.
+	 * Twice, since a writer may have left and another one come meanwhile:
+	 * each is alive before it says that it is here.
 	 */
 	for (unsigned look = 0; look < 2; look++)
 		if (spawn_is_alive() || get_presence() != expected)
@@ -113,8 +113,8 @@ wake_make_writer(void)
 			give_up_if_killed(WAKE_COMING);
 	}
 	/*
-	 * A writer that could not begin is gone before the program goes on, which
-	 * may look at its threads next.
+	 * A writer that could not begin is gone before the program goes on,
+	 * which may look at its threads next.
 	 */
 	if (is_maker && !process_is_tracing())
 		spawn_await_gone();

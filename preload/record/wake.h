@@ -2,9 +2,9 @@
 /*
  * wake.h - the writer thread as those who record see it
  *
- * Is it there?  Wake it, or have it made.  The recording side knows nothing else
- * of the writer.  What only the writer's files can do they pass in a struct
- * wake_calls; those calls come back to writer_calls.c.
+ * Is it there?  Wake it, or have it made.  The recording side knows nothing
+ * else of the writer.  What only the writer's files can do they pass in a
+ * struct wake_calls; those calls come back to writer_calls.c.
  */
 #ifndef WAKE_H
 #define WAKE_H

@@ -27,7 +27,10 @@ refuse(void)
 	return false;
 }
 
-/* The name of the executable takes a while to find out, and few settings ask for it. */
+/*
+ * The name of the executable takes a while to find out, and few settings ask
+ * for it.
+ */
 static bool
 is_followed(void)
 {

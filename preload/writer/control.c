@@ -243,7 +243,10 @@ status_length(const struct control_bell *bell)
 	return atomic_load_explicit(&bell->status_nbytes, memory_order_relaxed);
 }
 
-/* A status that names no trace.  More of the stack would be two pages for it alone. */
+/*
+ * A status that names no trace.  More of the stack would be two pages for it
+ * alone.
+ */
 #define BELL_SMALL_NBYTES 1024u
 
 /*
@@ -268,7 +271,10 @@ fill_bell(int fd)
 	const size_t used =
 		offsetof(struct control_bell, status) + status_length(bell);
 
-	/* The mapping holds it, in whichever PID namespace; there can be no other. */
+	/*
+	 * The mapping holds it, in whichever PID namespace; there can be no
+	 * other.
+	 */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
 	return syscall(SYS_pwrite64, fd, bell, used, 0) == (long)used;
 }
@@ -291,7 +297,9 @@ make_bell_in(const char *directory)
 	if (build_name(c.bell, sizeof(c.bell), directory, ".bell") == 0)
 		return false;
 	fd = create_bell();
-	/* What is there is of a process that is no more; the directory is ours. */
+	/*
+	 * What is there is of a process that is no more; the directory is ours.
+	 */
 	if (fd < 0 && errno == EEXIST) {
 		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
 		fd = create_bell();
@@ -494,8 +502,10 @@ control_unlink(void)
 static void
 make_socket(void)
 {
-	/* seq_cst, both: either we see that there is to be none, or who has said
-	 * so sees that one is being made, and waits. */
+	/*
+	 * seq_cst, both: either we see that there is to be none, or who has
+	 * said so sees that one is being made, and waits.
+	 */
 	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
 	if (!atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst))
 		open_socket();
@@ -569,7 +579,9 @@ answer_client(void)
 		text_line(&t, "reason", wrong, strlen(wrong));
 	else
 		text_bytes(&t, answer.buf, answer.used);
-	/* A fresh socket's buffer has room for it, whether or not it is read. */
+	/*
+	 * A fresh socket's buffer has room for it, whether or not it is read.
+	 */
 	syscall(SYS_sendto, c.client, t.buf, t.used,
 		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }

@@ -27,9 +27,9 @@
 
 /*
  * What is in the file of a bell, which ends with the status.  Who looks at it
- * without ringing learns how the process was when the bell was made, which it still is.
- * The file is locked (flock(2)) before anything is in it, and for as long as a process
- * has it mapped.
+ * without ringing learns how the process was when the bell was made, which it
+ * still is.  The file is locked (flock(2)) before anything is in it, and for as
+ * long as a process has it mapped.
  */
 #define CONTROL_BELL_NBYTES 8192
 struct control_bell {
@@ -91,7 +91,9 @@ void control_sleep(_Atomic uint32_t *word, uint32_t expected,
 void control_forbid(void);
 bool control_is_over(void);
 
-/* The writer: let go of the client and remove the socket; it may be made again. */
+/*
+ * The writer: let go of the client and remove the socket; it may be made again.
+ */
 void control_close(void);
 
 /* A thread of the program, when the writer is not asked: remove socket and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remaining_threads.h - which threads of the process are left, as the kernel tells
+ * remaining_threads.h - which threads of the process are left, as the kernel
+ * tells
  *
  * For the writer thread, of which libc knows nothing; reads /proc/self/stat.
  */
@@ -17,9 +18,10 @@ void remaining_threads_init(void);
 void remaining_threads_open_proc(void);
 
 /*
- * Have all other threads left, by ways that do not end the process?  Then only we
- * keep it from ending.  /proc/self is the process, that is its initial thread,
- * which stays as a zombie.  '*status_ret' is the exit status that it left.
+ * Have all other threads left, by ways that do not end the process?  Then only
+ * we keep it from ending.  /proc/self is the process, that is its initial
+ * thread, which stays as a zombie.  '*status_ret' is the exit status that it
+ * left.
  */
 bool remaining_threads_none(int *status_ret);
 

@@ -2,10 +2,10 @@
 /*
  * writer.c - see writer.h
  *
- * The thread's main loop: answer requests, make a round (writer_round.c), sleep.
- * While the program allocates, a round comes about every millisecond and is also
- * the tick of the coarse clock; when it has been quiet for a while the writer goes
- * idle, and the next event wakes it.
+ * The thread's main loop: answer requests, make a round (writer_round.c),
+ * sleep.  While the program allocates, a round comes about every millisecond
+ * and is also the tick of the coarse clock; when it has been quiet for a while
+ * the writer goes idle, and the next event wakes it.
  */
 
 #include "preload/record/clock.h"
@@ -21,7 +21,9 @@
 
 #define IDLE_AFTER_NS 50000000ull
 #define IDLE_SLEEP_NS NS_PER_SEC
-/* Of WRITER_HOLD_NS, only so long while a thread of the process waits for us. */
+/*
+ * Of WRITER_HOLD_NS, only so long while a thread of the process waits for us.
+ */
 #define HOLD_BUSY_NS 50000000ull
 /* A process that is over sooner has no socket. */
 #define CONTROL_AFTER_NS 100000000ull
@@ -81,7 +83,9 @@ serve_follow(void)
 	sys_futex_wake(&writer->follow);
 }
 
-/* Nothing happens: stop the clock; the next event sets it going and wakes us. */
+/*
+ * Nothing happens: stop the clock; the next event sets it going and wakes us.
+ */
 static bool
 go_idle(uint32_t wake)
 {
@@ -121,7 +125,9 @@ rest(uint32_t wake)
 	return goes_on;
 }
 
-/* What a thread of the program may wait for that has nothing to do with events. */
+/*
+ * What a thread of the program may wait for that has nothing to do with events.
+ */
 static void
 serve_rings(void)
 {
@@ -166,8 +172,9 @@ resume(void)
 }
 
 /*
- * Has the trailer only just been written?  Whoever goes on allocating has perhaps
- * not gone at all: a handler of abort()'s signal may have jumped out of it.
+ * Has the trailer only just been written?  Whoever goes on allocating has
+ * perhaps not gone at all: a handler of abort()'s signal may have jumped out of
+ * it.
  */
 static bool
 is_holding(uint64_t now)

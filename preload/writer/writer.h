@@ -55,21 +55,23 @@ struct writer_place {
 size_t writer_memory_nbytes(int level);
 
 /*
- * Map the writer's memory for a trace that begins now or, if 'is_dormant', with an order
- * to start.  'is_child': of a fork; its parent's files are not its own.  False: no
- * memory.
+ * Map the writer's memory for a trace that begins now or, if 'is_dormant', with
+ * an order to start.  'is_child': of a fork; its parent's files are not its
+ * own.  False: no memory.
  */
 bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
 
-/* Set all up for that trace, with the names of 'output'.  No thread and no file is made
- * yet.  False: no memory. */
+/*
+ * Set all up for that trace, with the names of 'output'.  No thread and no file
+ * is made yet.  False: no memory.
+ */
 bool writer_prepare(const struct config *config, const struct output *output);
 bool writer_is_prepared(void);
 
 /*
- * A thread of the program: take the second step of begin.h now, if no other thread does.
- * Keeps errno.
+ * A thread of the program: take the second step of begin.h now, if no other
+ * thread does.  Keeps errno.
  */
 void writer_get_ready(void);
 
@@ -83,8 +85,8 @@ void writer_open_calls(void);
 void writer_make_early(void);
 
 /*
- * The bell of a dormant process has rung (record.h): have the writer, and record
- * if that is wanted.  Returns 'p'.  Keeps errno.
+ * The bell of a dormant process has rung (record.h): have the writer, and
+ * record if that is wanted.  Returns 'p'.  Keeps errno.
  */
 void *writer_answer_bell(void *p);
 
@@ -103,9 +105,9 @@ bool writer_depart(bool for_call);
 void writer_return(void);
 
 /*
- * A thread of the program, when nothing is recorded: the process is about to end or
- * to exec, nothing is to begin any more.  False if it has begun meanwhile, and
- * writer_finish() is called for.
+ * A thread of the program, when nothing is recorded: the process is about to
+ * end or to exec, nothing is to begin any more.  False if it has begun
+ * meanwhile, and writer_finish() is called for.
  */
 bool writer_end_dormant(void);
 
@@ -117,14 +119,14 @@ enum writer_order {
 };
 
 /*
- * A thread of the program: as 'hatf ctl' would have it done.  Returns when it is,
- * and whether.
+ * A thread of the program: as 'hatf ctl' would have it done.  Returns when it
+ * is, and whether.
  */
 bool writer_obey(enum writer_order order);
 
 /*
- * A thread of the program: everything that has been published so far is to be in
- * the file, with a trailer that says 'end'.  Returns when it is, or when the
+ * A thread of the program: everything that has been published so far is to be
+ * in the file, with a trailer that says 'end'.  Returns when it is, or when the
  * writer is no more.  The process may go on afterwards.
  */
 void writer_finish(enum writer_end end);
@@ -149,25 +151,29 @@ void writer_await_gone(void);
 /*
  * After writer_finish() the writer holds its breath for a second, so that what
  * other threads do while the process ends does not come after the trailer.  The
- * process goes on (an exec has failed): go on at once.  Returns when the rings are
- * as they were before; all signals must be blocked.
+ * process goes on (an exec has failed): go on at once.  Returns when the rings
+ * are as they were before; all signals must be blocked.
  */
 void writer_resume(void);
 
 /*
- * A thread of the program: after its EVENT_FORK with this ticket, wait until the
- * writer has come to it, at most 'timeout_ns'.  Returns whether it has;
+ * A thread of the program: after its EVENT_FORK with this ticket, wait until
+ * the writer has come to it, at most 'timeout_ns'.  Returns whether it has;
  * '*place_ret' is then where it is.
  */
 bool writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 		       struct writer_place *place_ret);
 
-/* How far the trace is, about; what a raw copy of the process finds in its memory. */
+/*
+ * How far the trace is, about; what a raw copy of the process finds in its
+ * memory.
+ */
 struct writer_place writer_place(void);
 
 /*
- * The file of a segment, the current one or the one before it; for others, that of
- * the current one.  In the child of a fork, its parent's until it starts a writer.
+ * The file of a segment, the current one or the one before it; for others, that
+ * of the current one.  In the child of a fork, its parent's until it starts a
+ * writer.
  */
 const char *writer_path(uint64_t segment);
 

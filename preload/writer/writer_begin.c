@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_begin.c - the writer's memory, and what is in it before the first round
+ * writer_begin.c - the writer's memory, and what is in it before the first
+ * round
  *
  * The thread that starts the process's trace calls it, by way of begin.c.
  */

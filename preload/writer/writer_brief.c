@@ -7,9 +7,9 @@
  * work: it makes the trace file, writes header, events and trailer, and closes
  * the file.  That takes a fraction of the time of making a thread, a ring file
  * and a socket, and of waiting for them.  The work is the same as in the writer
- * thread (writer_round.c), on the stack of that thread and with its privileges.  But
- * the file is in the program's own table of descriptors meanwhile, above the
- * standard ones and closed on exec.
+ * thread (writer_round.c), on the stack of that thread and with its privileges.
+ * But the file is in the program's own table of descriptors meanwhile, above
+ * the standard ones and closed on exec.
  */
 
 #include <errno.h>
@@ -95,8 +95,9 @@ leave_trace(enum writer_end end)
 }
 
 /*
- * Must the header tell where the rings are?  They have a file only if an exec fails,
- * and then the header is written.  Beside the trace they are found without.
+ * Must the header tell where the rings are?  They have a file only if an exec
+ * fails, and then the header is written.  Beside the trace they are found
+ * without.
  */
 static bool
 must_name_rings(enum writer_end end)

@@ -73,8 +73,8 @@ writer_make_early(void)
 	if (!process_is_tracing() || !process_is_own())
 		return;
 	/*
-	 * A dormant process has no file to open, and may insist on being alone.  But
-	 * what it does next may hide /proc.
+	 * A dormant process has no file to open, and may insist on being alone.
+	 * But what it does next may hide /proc.
 	 */
 	if (record_is_dormant())
 		writer_get_ready();

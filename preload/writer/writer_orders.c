@@ -38,8 +38,8 @@ discard_event(void *narrator, const struct order_source *source,
 }
 
 /*
- * Pass over all events up to a stamp that are published, so that no thread is kept
- * from going on by a full ring.
+ * Pass over all events up to a stamp that are published, so that no thread is
+ * kept from going on by a full ring.
  */
 static void
 discard(uint64_t until, struct narrator *narrator)
@@ -74,13 +74,13 @@ discard(uint64_t until, struct narrator *narrator)
 /*
  * Begin a trace.  The program's threads go on meanwhile: from when they see the
  * flag they publish events, which may be of blocks that the trace does not know
- * (FORMAT, "start=late").  What was published before the stamp T, taken after the
- * flag was set, is passed over.  That is consistent: if an event of a block is
- * kept, all later ones of that block are, since their stamps are larger; and an
- * event before T that is published only later is an allocation that nobody has
- * seen or a free that has not happened (order.h, rule 3), so everybody who learns
- * of it sees the flag.  With one thread, without stamps, what is passed over is
- * the first part of its ring.
+ * (FORMAT, "start=late").  What was published before the stamp T, taken after
+ * the flag was set, is passed over.  That is consistent: if an event of a block
+ * is kept, all later ones of that block are, since their stamps are larger; and
+ * an event before T that is published only later is an allocation that nobody
+ * has seen or a free that has not happened (order.h, rule 3), so everybody who
+ * learns of it sees the flag.  With one thread, without stamps, what is passed
+ * over is the first part of its ring.
  */
 static const char *
 start_recording(void)
@@ -132,9 +132,9 @@ start_recording(void)
 }
 
 /*
- * End the trace; the program goes on.  The stamp T is taken before the flag is set:
- * whoever saw the flag and therefore left out an event did so after T, so up to T
- * nothing is left out, and what comes later is passed over.
+ * End the trace; the program goes on.  The stamp T is taken before the flag is
+ * set: whoever saw the flag and therefore left out an event did so after T, so
+ * up to T nothing is left out, and what comes later is passed over.
  */
 static void
 halt(struct narrate_end *end)
@@ -241,7 +241,9 @@ tell_status(struct text *answer)
 	const char *const error = say_errno(writer->last_error);
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
-	/* Who reads this finds it out, too, and of a short process nobody does. */
+	/*
+	 * Who reads this finds it out, too, and of a short process nobody does.
+	 */
 	if (exe != NULL)
 		text_line(answer, "exe", exe, strlen(exe));
 	text_line(answer, "state", state, strlen(state));

@@ -3,11 +3,12 @@
  * writer_presence.c - the writer thread comes, leaves, and comes back
  *
  * The thread begins by making the trace file.  It leaves again when nothing has
- * happened for some time, or when a thread of the program is about to do something for
- * which it must be alone.  All that it has taken out of the rings is in the file then,
- * and what the program records while it is away waits in the rings, which lie in a file,
- * too.  Its descriptors end with it; a later thread opens the same files again by their
- * names, which is tried before the first one leaves.
+ * happened for some time, or when a thread of the program is about to do
+ * something for which it must be alone.  All that it has taken out of the rings
+ * is in the file then, and what the program records while it is away waits in
+ * the rings, which lie in a file, too.  Its descriptors end with it; a later
+ * thread opens the same files again by their names, which is tried before the
+ * first one leaves.
  */
 
 #include <errno.h>
@@ -68,7 +69,9 @@ begin_rings(void)
 {
 	writer_limit_reach();
 	count_hidden_rings();
-	/* A commit first: recovery takes what is in the ring for what follows. */
+	/*
+	 * A commit first: recovery takes what is in the ring for what follows.
+	 */
 	writer_read_clock();
 	writer_commit_rings();
 	if (writer->adopt != NULL)
@@ -110,8 +113,8 @@ begin(void)
 }
 
 /*
- * The trace file is not where it was.  What is in it stays, without a trailer, and what
- * is in the rings goes into the next file.
+ * The trace file is not where it was.  What is in it stays, without a trailer,
+ * and what is in the rings goes into the next file.
  */
 static bool
 continue_elsewhere(int error)
@@ -227,9 +230,9 @@ can_reopen(bool complete)
 }
 
 /*
- * Could the program's thread make another one?  Not under all filters, and not once its
- * children are to be of another PID namespace; then there is no such file, or it is that
- * one's.
+ * Could the program's thread make another one?  Not under all filters, and not
+ * once its children are to be of another PID namespace; then there is no such
+ * file, or it is that one's.
  */
 static bool
 can_return(void)

@@ -173,7 +173,9 @@ drain(uint64_t until, bool force)
 {
 	struct order *const o = &writer->order;
 
-	/* A live table wants each event; it is made, or given up, at rotations. */
+	/*
+	 * A live table wants each event; it is made, or given up, at rotations.
+	 */
 	o->run_sink = writer->segment.live.slots == NULL ? take_run : NULL;
 	order_round(o, writer->sources, writer->thread_count, until, force);
 	if (o->event_count != 0)

@@ -52,7 +52,9 @@ enum writer_file {
 	WRITER_FILES
 };
 
-/* All of it is wiped in the child of a fork, which starts a writer of its own. */
+/*
+ * All of it is wiped in the child of a fork, which starts a writer of its own.
+ */
 struct writer {
 	struct trace trace;
 	struct segment segment;
@@ -111,9 +113,9 @@ struct writer {
 };
 
 /*
- * What is large lies elsewhere, so that a dormant process, which uses the above only,
- * takes no page of the page table for it; and a process with few threads uses little of
- * it.  Wiped as well.
+ * What is large lies elsewhere, so that a dormant process, which uses the above
+ * only, takes no page of the page table for it; and a process with few threads
+ * uses little of it.  Wiped as well.
  */
 struct writer_tables {
 	struct thread *threads[THREAD_MAX];
@@ -177,8 +179,8 @@ void writer_commit_rings(void);
 bool writer_rotate_now(void);
 
 /*
- * What the trailer is to follow, and say; events with a stamp after 'until' are not
- * in the trace.
+ * What the trailer is to follow, and say; events with a stamp after 'until' are
+ * not in the trace.
  */
 void writer_prepare_end(struct narrate_end *end, uint64_t until);
 
@@ -218,15 +220,16 @@ void writer_recycle(struct thread *t);
 void writer_recycle_ended(void);
 
 /*
- * See whether 't' has ended; write so when its last event has been drained.  With
- * 'check' the kernel is asked now, else when it is likely or has been long.
+ * See whether 't' has ended; write so when its last event has been drained.
+ * With 'check' the kernel is asked now, else when it is likely or has been
+ * long.
  */
 void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
 			bool check);
 
 /*
- * The last look at all threads.  One that has been joined may still exist for some
- * microseconds, and its destroyThread belongs in the trace.
+ * The last look at all threads.  One that has been joined may still exist for
+ * some microseconds, and its destroyThread belongs in the trace.
  */
 void writer_tend_last(void);
 
@@ -239,15 +242,16 @@ void writer_note_rare_event(const struct order_source *source,
 			    const struct event *ev);
 
 /*
- * Is a fork under way?  Both notes of it should be in the same segment, for who reads
- * that to know what the child has.  One may never be over: its thread was killed.
- * And where there is always one, the first that asks in vain waits for a second.
+ * Is a fork under way?  Both notes of it should be in the same segment, for who
+ * reads that to know what the child has.  One may never be over: its thread was
+ * killed.  And where there is always one, the first that asks in vain waits for
+ * a second.
  */
 bool writer_is_forking(uint64_t now);
 
 /*
- * A fork kept a segment open, and none is under way any more: does the next begin
- * with 'ev', so that the segment is to end before it?
+ * A fork kept a segment open, and none is under way any more: does the next
+ * begin with 'ev', so that the segment is to end before it?
  */
 bool writer_is_between_forks(const struct event *ev);
 
@@ -271,8 +275,8 @@ void writer_limit_reach(void);
 const char *writer_obey_order(const char *order, struct text *answer);
 
 /*
- * The trace cannot be written any more: end it with what there is, and be dormant
- * until somebody says start.  False if it cannot even be ended.
+ * The trace cannot be written any more: end it with what there is, and be
+ * dormant until somebody says start.  False if it cannot even be ended.
  */
 bool writer_fail(void);
 

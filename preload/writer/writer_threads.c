@@ -2,8 +2,8 @@
 /*
  * writer_threads.c - what the writer knows of the program's threads
  *
- * Which there are, which have ended, what they could not record, and which forks
- * are under way.
+ * Which there are, which have ended, what they could not record, and which
+ * forks are under way.
  */
 
 #include <stddef.h>
