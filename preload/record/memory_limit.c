@@ -20,7 +20,7 @@
  * trace.
  */
 #define SHARE 4u
-/* A busy machine may not let the writer run for a while. */
+/* Wait so long for an answer: a busy machine may delay the writer. */
 #define ASK_NS	(2 * NS_PER_SEC)
 #define LOOK_NS (NS_PER_SEC / 50)
 
@@ -38,11 +38,11 @@ struct headroom {
 
 static _Atomic bool is_limited; /* as far as is known */
 static _Atomic uint64_t left;	/* of 'all', at the last answer */
-/* Futex word, and what it runs after: the questions. */
+/* Futex word: the number of the last question that is answered. */
 static _Atomic uint32_t answered;
-static _Atomic uint32_t asked;
+static _Atomic uint32_t asked; /* questions so far */
 
-/* Bytes in use; false if that is not to be found out. */
+/* Bytes in use.  False: /proc cannot be read. */
 static bool
 read_use(struct headroom *use_ret)
 {
@@ -88,7 +88,7 @@ limit_share(uint64_t limit, uint64_t use, uint64_t ours)
 	return subtract(subtract(limit, subtract(use, ours)) / SHARE, ours);
 }
 
-/* False: there is none. */
+/* Return whether there is a limit. */
 static bool
 read_limits(struct rlimit *all, struct rlimit *data)
 {
@@ -155,7 +155,7 @@ memory_limit_answer(void)
 	 */
 	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
 
-	/* relaxed, both: only this thread writes them while somebody waits. */
+	/* relaxed, both: only this thread writes them while a thread waits. */
 	if (n == atomic_load_explicit(&answered, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&left, read_headroom().all, memory_order_relaxed);

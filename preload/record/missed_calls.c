@@ -10,7 +10,7 @@
 #include "preload/config/note_writer.h"
 #include "preload/sys/say.h"
 
-/* With a path in it, and still whole in a line of the trailer. */
+/* Room for a path; still fits into a line of the trailer. */
 #define SENTENCE_MAX_NBYTES 200u
 
 enum note_state {
@@ -31,7 +31,7 @@ missed_calls_note(const char *object, const char *why)
 	uint32_t none = NONE;
 	struct text t;
 
-	/* relaxed: whoever comes second has nothing to add. */
+	/* relaxed: a second note is not kept. */
 	if (!atomic_compare_exchange_strong_explicit(&state, &none, WRITING,
 						     memory_order_relaxed,
 						     memory_order_relaxed))

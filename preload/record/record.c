@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - the slow way into the ring; see record.h */
+/* record.c - the slow path into the ring; see record.h */
 
 #include "preload/record/record.h"
 
@@ -26,9 +26,9 @@ count_unattached(void)
 }
 
 /*
- * Find the ring to record into and close it to signal handlers.  Returns NULL
- * if there is none: nothing is traced, the tracer itself is at work, or there
- * is no memory (counted).
+ * Find the ring to record into and close it to signal handlers.  Return NULL if
+ * there is none: nothing is traced, the recorder itself makes the call, or
+ * there is no memory (counted).
  */
 static struct thread *
 enter(void)
@@ -37,7 +37,8 @@ enter(void)
 
 	for (unsigned depth = 0;; depth++) {
 		/*
-		 * Handlers that jumped out of their handlers: no end of rings.
+		 * Handlers that leave by longjmp() keep their rings: bound
+		 * them.
 		 */
 		if (depth > DEPTH_MAX) {
 			count_unattached();
@@ -94,7 +95,7 @@ count_lost(struct thread *t)
 				      memory_order_relaxed);
 }
 
-/* Without the writer: in memory only, and not yet as large as it may be? */
+/* Can the ring grow without the writer: in no file, and below its limit? */
 static bool
 is_extensible(const struct ring *r)
 {
@@ -110,7 +111,7 @@ record_has_room(uint64_t words)
 	       t->ring->words_max - (t->head - ring_tail(t->ring)) >= words;
 }
 
-/* Sleep until 'words' more fit; false if the writer is no more. */
+/* Sleep until 'words' more fit.  False: the writer has ended. */
 static bool
 wait_for_room(struct thread *t, unsigned words)
 {
@@ -141,8 +142,8 @@ wait_for_room(struct thread *t, unsigned words)
 }
 
 /*
- * Read the clock, wake the writer if it sleeps, take the tick away from another
- * thread.  Returns the tick if 't' may go by it, else CLOCK_STAMPED.
+ * Read the clock.  Wake the writer if it sleeps, and revoke the tick of another
+ * thread.  Return the tick if 't' may use it, else CLOCK_STAMPED.
  */
 static uint64_t
 read_tick(const struct thread *t)
@@ -265,7 +266,7 @@ record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 	struct thread *t;
 	bool recorded = false;
 
-	/* A thread that is attached must be known when recording goes on. */
+	/* The later trace must know a thread that is attached while dormant. */
 	if (record_is_dormant() && type != EVENT_THREAD &&
 	    type != EVENT_HANDOVER)
 		return false;

@@ -64,14 +64,12 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 		    memory_order_relaxed))
 		return false;
 	head = ring_head(r);
-	/* Until the capacity changes, and after it, the words are in place. */
+	/* Copy, so that the words are in place for both capacities. */
 	for (uint64_t pos = tail; pos != head; pos++)
 		if ((pos & (capacity - 1)) != (pos & old_mask))
 			r->words[pos & (capacity - 1)] =
 				r->words[pos & old_mask];
-	/*
-	 * release: for who finds the ring after a kill; and for
-	 * ring_wait_sleep().
+	/* release: for recovery after a kill, and for ring_wait_sleep().
 	 */
 	atomic_store_explicit(&r->capacity, capacity, memory_order_release);
 	atomic_store_explicit(&r->waiting, 0, memory_order_release);
@@ -82,6 +80,6 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 bool
 ring_wait_is_pending(const struct ring *r)
 {
-	/* relaxed: a hint to commit early; seen a round later does no harm. */
+	/* relaxed: a hint to commit early; a round later does no harm. */
 	return atomic_load_explicit(&r->waiting, memory_order_relaxed) != 0;
 }

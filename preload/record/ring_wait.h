@@ -2,8 +2,8 @@
 /*
  * ring_wait.h - waiting for room in a ring, and giving room back
  *
- * What of ring.h needs the system: a producer that finds its ring full sleeps
- * on a futex, and the consumer, when the events are in the file, wakes it.
+ * The part of ring.h that needs system calls: a producer whose ring is full
+ * sleeps on a futex, and the consumer wakes it once the events are in the file.
  */
 #ifndef RING_WAIT_H
 #define RING_WAIT_H
@@ -13,7 +13,10 @@
 
 #include "hatf/rings/ring.h"
 
-/* Producer: say that it will wait for room.  Then it may wake the consumer. */
+/*
+ * Producer: announce that it will wait for room.  After that it may wake the
+ * consumer.
+ */
 void ring_wait_announce(struct ring *r);
 
 /*
@@ -23,7 +26,7 @@ void ring_wait_announce(struct ring *r);
  */
 void ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 
-/* Consumer: the words before 'tail' are free again; wakes the producer. */
+/* Consumer: free the words before 'tail', and wake the producer. */
 void ring_wait_release(struct ring *r, uint64_t tail);
 
 /*
@@ -33,7 +36,7 @@ void ring_wait_release(struct ring *r, uint64_t tail);
  */
 bool ring_wait_grow(struct ring *r, uint64_t capacity);
 
-/* Consumer: is the producer asleep for want of room? */
+/* Consumer: does the producer wait for room? */
 bool ring_wait_is_pending(const struct ring *r);
 
 #endif /* RING_WAIT_H */

@@ -52,10 +52,10 @@ struct pool {
 #define PART_THREADS 512u
 #define PART_NBYTES  (PART_THREADS * sizeof(struct thread))
 static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
-/* Stands for a thread whose part is not there. */
+/* Stands for a thread whose part is not mapped. */
 static struct thread absent = { .state = THREAD_MUTED };
 
-/* Not wiped: children have the filter, too. */
+/* Not wiped in a child, which has the filter as well. */
 static _Atomic bool has_no_handovers;
 
 static struct pool *pool;
@@ -82,7 +82,7 @@ has_part(uint32_t i)
 	return atomic_load_explicit(&parts[i], memory_order_acquire) != NULL;
 }
 
-/* Have part 'i'; false: there is no memory. */
+/* Map part 'i' unless it is mapped.  False: no memory. */
 static bool
 make_part(uint32_t i)
 {
@@ -107,7 +107,7 @@ thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 {
 	pool_initial_ring_words = initial_ring_words;
 	pool_ring_words = ring_words;
-	/* Who does not wait does not find out that it wants more. */
+	/* A producer that never blocks cannot ask to grow: full size now. */
 	pool_first_ring_words = may_wait ? FIRST_RING_WORDS : UINT64_MAX;
 	if (pool == NULL)
 		pool = memory_map_wiped(sizeof(*pool));
@@ -160,14 +160,14 @@ try_claim(struct thread *t)
 		memory_order_relaxed);
 }
 
-/* The writer could not, or did not in time. */
+/* Map part 'i' if the writer has not mapped it ahead.  False: no memory. */
 static bool
 get_part(uint32_t i)
 {
 	return has_part(i) || (memory_limit_take(PART_NBYTES) && make_part(i));
 }
 
-/* Claim one that was never used. */
+/* Claim a thread that was never used. */
 static struct thread *
 claim_fresh(void)
 {
@@ -175,7 +175,7 @@ claim_fresh(void)
 		const uint32_t next = thread_pool_count();
 		uint32_t fresh;
 
-		/* Before the number is taken, or each try would take one. */
+		/* Check first, or each failed try would use up a number. */
 		if (next >= THREAD_MAX || !get_part(next / PART_THREADS))
 			return NULL;
 		/* relaxed: a number; try_claim() orders. */
@@ -184,13 +184,13 @@ claim_fresh(void)
 		/* Others may have taken numbers meanwhile. */
 		if (fresh >= THREAD_MAX || !get_part(fresh / PART_THREADS))
 			return NULL;
-		/* It fails for one that thread_repair_interrupted() took. */
+		/* Fails for a thread that thread_repair_interrupted() took. */
 		if (try_claim(thread_pool_at(fresh)))
 			return thread_pool_at(fresh);
 	}
 }
 
-/* Take a thread that was used before, or one never used, or none. */
+/* Claim a thread that was used before, else one never used, else NULL. */
 static struct thread *
 claim(void)
 {
@@ -260,7 +260,7 @@ acquire(bool is_initial)
 	return NULL;
 }
 
-/* As the kernel knows a thread. */
+/* The kernel's numbers of a thread. */
 struct kernel_id {
 	int tid, pid;
 };
@@ -516,9 +516,7 @@ thread_attach_nested(struct thread *t)
 	return n;
 }
 
-/*
- * Recordings that handlers can interrupt one in another; deeper is not mended.
- */
+/* Limit of nested interrupted recordings; deeper ones are not repaired. */
 #define INTERRUPTED_MAX 4
 
 static __thread struct {

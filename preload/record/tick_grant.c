@@ -21,7 +21,7 @@ tick_grant_init(struct tick_grant *g)
 	*g = (struct tick_grant){ .patience_ns = PATIENCE_MIN_NS };
 }
 
-/* The tick has been taken back. */
+/* The tick was revoked after 'lasted_ns': adapt the patience. */
 static void
 learn(struct tick_grant *g, uint64_t lasted_ns)
 {
