@@ -21,7 +21,7 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_sleep.h"
 
-/* How long a client may take to say what it wants. */
+/* How long a client may take to send its order. */
 #define CLIENT_NS 200000000ull
 
 /* A poll of an idle socket while the program allocates. */
@@ -46,14 +46,14 @@ static struct {
 	uint64_t served_ns, client_ns;
 	char order[ORDER_MAX_NBYTES];
 	size_t order_nbytes;
-	/* The writer makes the socket; a thread of the program has removed it,
-	 * or would have: no other is to be made. */
+	/* The writer is making the socket; a thread of the program removes it,
+	 * and no other may be made. */
 	_Atomic bool is_making, is_unlinked;
 	char bell[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* or "" */
 	struct control_bell *bell_page;
 } c;
 
-/* Not wiped: children are to know. */
+/* Not wiped: it holds in children as well. */
 static _Atomic bool is_forbidden;
 
 void
@@ -99,7 +99,7 @@ control_begin(void)
 
 /* The socket -------------------------------------------------------------- */
 
-/* Is it a directory of ours that nobody else can put something into? */
+/* Make the directory if need be.  True: ours, and only we can write to it. */
 static bool
 make_directory(const char *path)
 {
@@ -115,7 +115,7 @@ make_directory(const char *path)
 	       (st.st_mode & 077) == 0;
 }
 
-/* Does somebody listen there, of our number, but in another container? */
+/* Does a process with our number, in another container, listen there? */
 static bool
 is_taken(socklen_t nbytes)
 {
@@ -133,8 +133,8 @@ is_taken(socklen_t nbytes)
 }
 
 /*
- * Listen at c.address.  Under another name first: one that is there and refuses
- * connections is of a process that is no more, and may be removed by anybody.
+ * Listen at c.address.  Bind under another name first, then rename: others may
+ * remove a socket that refuses connections, since its process has ended.
  */
 static bool
 listen_at(int fd, size_t path_nbytes)
@@ -189,7 +189,7 @@ open_in(const char *directory)
 	size_t used;
 	int fd;
 
-	/* This thread's alone: 0700, and 0600 below. */
+	/* The umask of this thread alone: 0700, and 0600 below. */
 	syscall(SYS_umask, 077);
 	used = build_name(c.address.sun_path, sizeof(c.address.sun_path),
 			  directory, ".sock");
@@ -208,8 +208,7 @@ open_in(const char *directory)
 	return false;
 }
 
-/* Is the directory that the environment names ours, so that nobody else can
- * exchange what we make in it? */
+/* Is XDG_RUNTIME_DIR ours, so that no other user can replace our files? */
 static bool
 is_own_runtime(void)
 {
@@ -220,7 +219,7 @@ is_own_runtime(void)
 	       (st.st_mode & 022) == 0;
 }
 
-/* Store what 'hatf ctl PID status' says until the bell is rung. */
+/* Store the answer to 'hatf ctl PID status', valid until the bell is rung. */
 static void
 write_status(struct control_bell *bell, size_t cap)
 {
@@ -231,7 +230,7 @@ write_status(struct control_bell *bell, size_t cap)
 	if (c.obey("status", &t) != NULL || t.full)
 		return;
 	bell->made_ns = sys_clock_ns(CLOCK_MONOTONIC);
-	/* relaxed: no one else has the file yet. */
+	/* relaxed: no other process has the file yet. */
 	atomic_store_explicit(&bell->status_nbytes, (uint32_t)t.used,
 			      memory_order_relaxed);
 }
@@ -243,10 +242,7 @@ status_length(const struct control_bell *bell)
 	return atomic_load_explicit(&bell->status_nbytes, memory_order_relaxed);
 }
 
-/*
- * A status that names no trace.  More of the stack would be two pages for it
- * alone.
- */
+/* Enough for a status without a trace; more would take two pages of stack. */
 #define BELL_SMALL_NBYTES 1024u
 
 /*
@@ -271,10 +267,7 @@ fill_bell(int fd)
 	const size_t used =
 		offsetof(struct control_bell, status) + status_length(bell);
 
-	/*
-	 * The mapping holds it, in whichever PID namespace; there can be no
-	 * other.
-	 */
+	/* The mapping keeps the lock, which works across PID namespaces. */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
 	return syscall(SYS_pwrite64, fd, bell, used, 0) == (long)used;
 }
@@ -298,7 +291,8 @@ make_bell_in(const char *directory)
 		return false;
 	fd = create_bell();
 	/*
-	 * What is there is of a process that is no more; the directory is ours.
+	 * An existing file belongs to a process that ended; the directory is
+	 * ours.
 	 */
 	if (fd < 0 && errno == EEXIST) {
 		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
@@ -502,10 +496,8 @@ control_unlink(void)
 static void
 make_socket(void)
 {
-	/*
-	 * seq_cst, both: either we see that there is to be none, or who has
-	 * said so sees that one is being made, and waits.
-	 */
+	/* seq_cst, both: either this thread sees 'is_unlinked', or the thread
+	 * that set it sees 'is_making', and waits. */
 	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
 	if (!atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst))
 		open_socket();
@@ -579,14 +571,14 @@ answer_client(void)
 		text_line(&t, "reason", wrong, strlen(wrong));
 	else
 		text_bytes(&t, answer.buf, answer.used);
-	/*
-	 * A fresh socket's buffer has room for it, whether or not it is read.
-	 */
+	/* A new socket's buffer has room for it, whether or not it is read. */
 	syscall(SYS_sendto, c.client, t.buf, t.used,
 		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
-/* Read what there is; true if the client is done with. */
+/*
+ * Read the client's bytes, and answer a whole order.  True: close the client.
+ */
 static bool
 read_client(uint64_t now)
 {
@@ -635,7 +627,7 @@ control_serve(uint64_t now_ns, bool open)
 			break;
 		close_fd(&c.client);
 	}
-	/* While one is there, it is heard in each round. */
+	/* While a client is connected, read it in each round. */
 	c.served_ns = c.client < 0 ? now_ns : 0;
 }
 

@@ -26,16 +26,16 @@
 #include "hatf/codec/comment_text.h"
 
 /*
- * What is in the file of a bell, which ends with the status.  Who looks at it
- * without ringing learns how the process was when the bell was made, which it
- * still is.  The file is locked (flock(2)) before anything is in it, and for as
+ * The content of a bell's file, which ends with the status.  A reader that does
+ * not ring learns the state in which the bell was made, which is still the
+ * state.  The file is locked (flock(2)) before anything is in it, and for as
  * long as a process has it mapped.
  */
 #define CONTROL_BELL_NBYTES 8192
 struct control_bell {
 	_Atomic uint8_t rung;
 	uint8_t unused[3];
-	_Atomic uint32_t status_nbytes;	       /* written last; 0: not told */
+	_Atomic uint32_t status_nbytes;	       /* written last; 0: no status */
 	uint64_t made_ns;		       /* CLOCK_MONOTONIC */
 	char status[CONTROL_BELL_NBYTES - 16]; /* as the order of that name */
 };
@@ -47,8 +47,9 @@ struct control_bell {
 typedef const char *control_obey(const char *order, struct text *answer);
 
 /*
- * Before the writer thread begins: forget what a parent process had.  Without
- * 'wanted' there will be no socket.  'environment' is that of the process.
+ * Before the writer thread begins: forget the state of a parent process.
+ * Without 'wanted' there will be no socket.  'environment' is that of the
+ * process.
  */
 void control_init(bool wanted, char *const environment[], control_obey *obey);
 
@@ -72,12 +73,12 @@ bool control_make_bell(void);
 /* Remove the bell.  Returns the byte that it was rung with, or 0. */
 uint8_t control_remove_bell(void);
 
-/* Does the writer talk with a client? */
+/* Is a client connected? */
 bool control_is_busy(void);
 
 /*
- * Look after clients.  The socket is made by the first call that says so with
- * 'open'; a failure means that there is none.
+ * The writer: serve clients.  The first call with 'open' makes the socket; if
+ * that fails, there is none.
  */
 void control_serve(uint64_t now_ns, bool open);
 
@@ -86,18 +87,18 @@ void control_sleep(_Atomic uint32_t *word, uint32_t expected,
 		   uint64_t timeout_ns);
 
 /*
- * Any thread: no more orders here, after control_is_over(), nor in children.
+ * Any thread: take no more orders, here or in child processes.  It holds here
+ * once control_is_over() returns true.
  */
 void control_forbid(void);
 bool control_is_over(void);
 
-/*
- * The writer: let go of the client and remove the socket; it may be made again.
- */
+/* The writer: drop the client and remove the socket; it may be made again. */
 void control_close(void);
 
-/* A thread of the program, when the writer is not asked: remove socket and
- * bell. */
+/*
+ * A thread of the program, without the writer's help: remove socket and bell.
+ */
 void control_unlink(void);
 
 #endif /* CONTROL_H */
