@@ -28,8 +28,7 @@ struct brief {
 	bool is_done;
 };
 
-/* Make the file; false: it is impossible; the writer thread will find and say
- * why. */
+/* Make the file.  False: failed; the writer thread will report why. */
 static bool
 open_trace(void)
 {
@@ -95,9 +94,9 @@ leave_trace(enum writer_end end)
 }
 
 /*
- * Must the header tell where the rings are?  They have a file only if an exec
- * fails, and then the header is written.  Beside the trace they are found
- * without.
+ * Must the header name the ring file?  That file is made only if an exec fails,
+ * when the header is written already.  A ring file beside the trace is found
+ * without its name.
  */
 static bool
 must_name_rings(enum writer_end end)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_orders.c - what the writer does when it is told to
+ * writer_orders.c - the orders: start, stop, flush, rotate, status
  *
- * Starting and stopping, flush, rotate and status, for whoever asks: the socket
- * (control.h) or the program itself.
+ * They come from the socket (control.h) or from the program itself.
  */
 
 #include <string.h>
@@ -21,8 +20,9 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * An order_sink for what is of no trace, but that a thread began; 'narrator' is
- * NULL, or the one of a trace that has just begun.
+ * An order_sink for events that are in no trace; it keeps those that describe
+ * threads and heaps.  'narrator' is NULL, or that of a trace that has just
+ * begun.
  */
 static void
 discard_event(void *narrator, const struct order_source *source,
@@ -38,8 +38,8 @@ discard_event(void *narrator, const struct order_source *source,
 }
 
 /*
- * Pass over all events up to a stamp that are published, so that no thread is
- * kept from going on by a full ring.
+ * Skip all published events with stamps up to 'until', so that no thread waits
+ * for room in a full ring.
  */
 static void
 discard(uint64_t until, struct narrator *narrator)
@@ -59,13 +59,13 @@ discard(uint64_t until, struct narrator *narrator)
 		struct order_source *const source = writer->sources[i];
 
 		/*
-		 * A realloc under way: what becomes of its old block is not
-		 * known to the next trace, where its new one begins.
+		 * A realloc is under way: the next trace does not know its old
+		 * block, and begins with the new one.
 		 */
 		if (source->realloc_open && !source->realloc_done)
 			source->realloc_freed = true;
 		ring_wait_release(source->ring, source->pos);
-		/* relaxed: what was dropped now is of no trace either. */
+		/* relaxed: events that were dropped now are in no trace. */
 		atomic_store_explicit(&source->ring->lost_count, 0,
 				      memory_order_relaxed);
 	}
@@ -102,7 +102,7 @@ start_recording(void)
 	writer->last_error = 0;
 	header_complete();
 	if (!segment_open(&writer->segment)) {
-		/* relaxed: as if nothing had been. */
+		/* relaxed: undo the store above. */
 		atomic_store_explicit(&writer->is_dormant, true,
 				      memory_order_relaxed);
 		return "cannot create the trace";
@@ -241,9 +241,7 @@ tell_status(struct text *answer)
 	const char *const error = say_errno(writer->last_error);
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
-	/*
-	 * Who reads this finds it out, too, and of a short process nobody does.
-	 */
+	/* Only if it is known already: 'hatf ctl' can find it out itself. */
 	if (exe != NULL)
 		text_line(answer, "exe", exe, strlen(exe));
 	text_line(answer, "state", state, strlen(state));
@@ -253,7 +251,7 @@ tell_status(struct text *answer)
 		tell_trace(answer);
 }
 
-/* What has been published is to be in the file. */
+/* Write all published events to the file. */
 static const char *
 flush(struct text *answer)
 {
@@ -274,7 +272,7 @@ rotate(void)
 	if (!writer_round())
 		return say_errno(writer->trace.error);
 	if (writer_is_forking(writer->trace.narrator.line.ns1)) {
-		/* Nothing is due, and nothing waits for it. */
+		/* No rotation is due, so none waits for the fork. */
 		writer->fork_kept_ns = 0;
 		return "a fork is under way; try again";
 	}
@@ -307,7 +305,7 @@ writer_obey_order(const char *order, struct text *answer)
 void
 writer_obey_bell(uint8_t rung)
 {
-	/* A start is the business of the thread that has heard it. */
+	/* The thread that has read the bell carries out a start. */
 	if (rung == RECORD_BELL_STOP && !writer->is_dormant)
 		stop_recording();
 }

@@ -2,13 +2,13 @@
 /*
  * writer_presence.c - the writer thread comes, leaves, and comes back
  *
- * The thread begins by making the trace file.  It leaves again when nothing has
- * happened for some time, or when a thread of the program is about to do
- * something for which it must be alone.  All that it has taken out of the rings
- * is in the file then, and what the program records while it is away waits in
- * the rings, which lie in a file, too.  Its descriptors end with it; a later
- * thread opens the same files again by their names, which is tried before the
- * first one leaves.
+ * The thread begins by making the trace file.  It leaves after some time
+ * without events, or when a thread of the program is about to make a call for
+ * which the process must be single-threaded.  By then all events that it has
+ * taken out of the rings are in the file.  Later events wait in the rings,
+ * which lie in a file, too.  Its descriptors end with it; a later thread opens
+ * the same files again by their names, which is tried before the first one
+ * leaves.
  */
 
 #include <errno.h>
@@ -28,7 +28,7 @@
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
-/* Nothing has happened for so long, and nobody talks to it: it leaves. */
+/* Leave after so long without events and without a client. */
 #define LEAVE_AFTER_NS (2 * NS_PER_SEC)
 
 /* Rounds until the rings are empty, while the thread that asks stands still. */
@@ -47,7 +47,7 @@ count_hidden_rings(void)
 			ringfile_count_hidden();
 }
 
-/* Make the trace file; false: it cannot be, which has been said. */
+/* Make the trace file.  False: that failed; reported. */
 static bool
 open_trace(void)
 {
@@ -55,7 +55,7 @@ open_trace(void)
 	const int error = output_open(o, 0);
 
 	if (error == EEXIST)
-		say("%s: is there and not a regular file; not tracing",
+		say("%s: exists but is not a regular file; not tracing",
 		    o->path);
 	else if (error != 0)
 		say("%s: %s; not tracing%s", o->path, say_errno(error),
@@ -63,7 +63,7 @@ open_trace(void)
 	return error == 0;
 }
 
-/* What the file of the rings begins with. */
+/* Put the first commit into the ring file, then the initial thread's ring. */
 static void
 begin_rings(void)
 {
@@ -89,7 +89,7 @@ take_over(void)
 	begin_rings();
 }
 
-/* The first thing that the thread does, unless it is dormant. */
+/* Make the files of the trace; the thread's first task unless dormant. */
 static bool
 begin(void)
 {
@@ -113,8 +113,8 @@ begin(void)
 }
 
 /*
- * The trace file is not where it was.  What is in it stays, without a trailer,
- * and what is in the rings goes into the next file.
+ * The trace file is not where it was.  It stays as it is, without a trailer,
+ * and the events in the rings go into the next file.
  */
 static bool
 continue_elsewhere(int error)
@@ -133,7 +133,7 @@ continue_elsewhere(int error)
 	return true;
 }
 
-/* The trace is under way: have its files again. */
+/* The trace is under way: open its files again. */
 static bool
 have_files(const int *held)
 {
@@ -166,7 +166,7 @@ come_back(void)
 	return true;
 }
 
-/* Have the files of the trace, or make them. */
+/* Open the files of the trace, or make them. */
 static bool
 have_trace(void)
 {
@@ -213,7 +213,7 @@ is_settled(void)
 	return true;
 }
 
-/* Could a writer that is made later have the files of the trace? */
+/* Could a writer that is made later open the files of the trace? */
 static bool
 can_reopen(bool complete)
 {
@@ -246,7 +246,7 @@ can_return(void)
 	       own.st_ino == for_children.st_ino;
 }
 
-/* Is a writer thread wanted although nothing happens? */
+/* Must the thread stay although there are no events? */
 static bool
 must_stay(void)
 {
@@ -257,7 +257,7 @@ must_stay(void)
 		(c->rotate_ns != 0 || remaining_threads_several(true)));
 }
 
-/* From here on there are no descriptors, and soon no thread. */
+/* The thread is about to end, which closes its descriptors. */
 static void
 forget_files(void)
 {
@@ -283,7 +283,7 @@ is_idle(uint64_t now)
 		is_settled());
 }
 
-/* Have a bell instead, if anybody may ring one. */
+/* Replace the socket by a bell, unless orders are over.  False: no bell. */
 static bool
 have_bell(void)
 {
@@ -316,7 +316,7 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	return true;
 }
 
-/* Take out of the rings what there is, and have it in the file. */
+/* Write all events in the rings to the file.  False: more keep coming. */
 static bool
 settle(void)
 {

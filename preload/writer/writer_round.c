@@ -72,7 +72,7 @@ writer_commit(void)
 	if (!trace_commit(&writer->trace))
 		return false;
 	writer->trace.narrator.block_since_ns = writer->trace.narrator.line.ns1;
-	/* It may have taken some time, and the round is not over. */
+	/* The commit may have taken some time, so renew the tick. */
 	clock_renew(clock_stamp());
 	writer_commit_rings();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
@@ -108,7 +108,7 @@ writer_rotate_now(void)
 	return writer_commit();
 }
 
-/* ... if it is time. */
+/* Rotate if it is time.  False: the trace cannot go on. */
 static bool
 rotate_if_due(void)
 {
@@ -149,7 +149,7 @@ take_run(void *narrator, const struct order_source *source,
 	return narrate_run(narrator, source, words, n, stamp);
 }
 
-/* Does some producer need room, or soon will? */
+/* Does any producer wait for room, or is its ring half full? */
 static bool
 is_room_wanted(void)
 {
@@ -173,9 +173,7 @@ drain(uint64_t until, bool force)
 {
 	struct order *const o = &writer->order;
 
-	/*
-	 * A live table wants each event; it is made, or given up, at rotations.
-	 */
+	/* The live blocks need each event on its own, so no runs. */
 	o->run_sink = writer->segment.live.slots == NULL ? take_run : NULL;
 	order_round(o, writer->sources, writer->thread_count, until, force);
 	if (o->event_count != 0)
@@ -208,7 +206,7 @@ is_blocked_too_long(uint64_t now)
 	return now - writer->blocked_since_ns > BLOCKED_MAX_NS;
 }
 
-/* Where times may be coarse, a thread that is alone goes without stamps. */
+/* Unless 'clock' asks for fine times, grant the tick to a lone thread. */
 static void
 grant_tick(uint64_t now)
 {
@@ -236,7 +234,7 @@ writer_round(void)
 	/* Once the last ticks are out. */
 	trace_set_clock(&writer->trace, stamped && writer->was_stamped);
 	writer->was_stamped = stamped;
-	/* Those of the tick that is used now wait until it has ended. */
+	/* Events with the current tick wait until that tick has ended. */
 	if (drain(r.stamp - 1, is_blocked_too_long(r.ns)))
 		writer->covered_stamp = r.stamp;
 	grant_tick(r.ns);

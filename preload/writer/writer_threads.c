@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_threads.c - what the writer knows of the program's threads
+ * writer_threads.c - the program's threads, as the writer knows them
  *
- * Which there are, which have ended, what they could not record, and which
- * forks are under way.
+ * The list of threads, their ends, their lost events, and the forks under way.
  */
 
 #include <stddef.h>
@@ -16,8 +15,8 @@
 /* How often a silent thread is looked for. */
 #define DEAD_CHECK_NS NS_PER_SEC
 /*
- * A new thread that finds an ended one before this has passed takes over its
- * ring.  Later the writer does what is to be done.
+ * For so long, a new thread may take over the ring of an ended one.  After that
+ * the writer recycles it.
  */
 #define OFFER_NS (10 * TICK_NS)
 /* How long forks may keep a segment from ending. */
