@@ -14,7 +14,9 @@
 #include "preload/record/wake.h"
 #include "preload/sys/sys.h"
 
-/* 't' has just been given to the calling thread, which is no initial one. */
+/*
+ * Record the birth of the calling thread, not the initial one, which has 't'.
+ */
 static void
 record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 	     uint64_t start_routine)
@@ -30,7 +32,7 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 struct thread *
 attach_thread(uint64_t parent, uint64_t start_routine)
 {
-	/* The way of every event when tracing is off: no system call. */
+	/* Every event takes this path when tracing is off: no system call. */
 	if (process_is_closed())
 		return NULL;
 

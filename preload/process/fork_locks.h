@@ -2,9 +2,10 @@
 /*
  * fork_locks.h - the locks that a thread holds while it forks
  *
- * The child has only the thread that forks, so no other thread may be at what
- * they guard (heap_table.c, dlopened.c).  A signal handler may interrupt
- * fork(3) and call it again: then the locks stay with the outer call.
+ * The child has only the thread that forks, so no other thread may be changing
+ * the data that the locks guard (heap_table.c, dlopened.c).  If a signal
+ * handler interrupts fork(3) and calls it again, the outer call keeps the
+ * locks.
  */
 #ifndef FORK_LOCKS_H
 #define FORK_LOCKS_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load.c - what happens when the library is loaded
+ * load.c - the library's constructor
  *
- * Its constructor is the only function here, which no other file calls.  A
- * program that allocates in the constructor of another library has come to
- * start.c before.
+ * No other file calls into this one.  If the constructor of another library has
+ * allocated before, start.c has already started the trace.
  */
 
 #include <errno.h>
@@ -40,7 +39,7 @@ start_at_load(void)
 	mimalloc_patch();
 	late_patch();
 	/*
-	 * The initial thread is to be known as such, whoever allocates first.
+	 * Attach the initial thread as such, even if another allocates first.
 	 */
 	if (start_if_new() && !record_is_dormant() &&
 	    !thread_is_attached(thread_self) && sys_tid() == process_pid())

@@ -13,13 +13,13 @@
 #define BIT(signal) ((uint64_t)1 << ((signal)-1))
 
 /*
- * A thread brings these upon itself, and a program may live by handling them.
+ * A thread raises these in itself, and a program may depend on handling them.
  */
 #define FAULTS                                                    \
 	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | \
 	 BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT))
 
-/* Nobody can change these two; libc sends itself the other two. */
+/* The first two cannot be changed; the other two are libc's own. */
 #define FIXED (BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33))
 
 /* The default is to do nothing.  To ignore SIGCHLD would change wait(2). */
@@ -28,7 +28,7 @@
 /* exit() may raise these in its own thread when it flushes. */
 #define RAISED_BY_FLUSH (FAULTS | BIT(SIGPIPE) | BIT(SIGXFSZ))
 
-/* Not wiped: children have the filter, too. */
+/* Not wiped in a child, which has the filter as well. */
 static _Atomic bool are_actions_left;
 
 void
