@@ -15,10 +15,10 @@
 _Atomic uint64_t clock_tick;
 bool clock_has_counter;
 
-/* Is the tick granted, or has nobody but one thread ever had an event? */
+/* Has a second thread been announced?  Then a tick is used only if granted. */
 static _Atomic bool clock_stamped;
 
-/* To whom the tick is, or is being, granted; counts while 'clock_stamped'. */
+/* The thread that has, or is getting, the tick; valid if 'clock_stamped'. */
 static const void *_Atomic clock_owner;
 
 #define TIMING_TRIES 3u
@@ -68,7 +68,7 @@ kernel_trusts_counter(void)
 			     O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return true; /* a sandbox: the processor's word must do */
+		return true; /* a sandbox: rely on the processor alone */
 
 	const long n = syscall(SYS_read, fd, name, sizeof(name) - 1);
 

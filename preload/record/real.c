@@ -18,7 +18,7 @@
 
 MEMORY_LARGE _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 
-/* The size of a small block, as any program allocates some. */
+/* The size of the block with which real_is_reached() tests. */
 #define ASKED_NBYTES 24u
 
 /* Each early block has its size in front of it. */
@@ -57,7 +57,7 @@ real_realloc_early(void *p, size_t size)
 	return q;
 }
 
-/* Are we called back by the resolution that this thread is in? */
+/* Is this call made by libc within this thread's own resolution? */
 static bool
 is_resolving(void)
 {
@@ -65,8 +65,7 @@ is_resolving(void)
 	       sys_tid();
 }
 
-/* For a thread that finds the first functions in place and is not the one that
- * resolves. */
+/* Wait until another thread has resolved the functions, or resolve them. */
 static const struct real *
 settled(void)
 {
@@ -341,10 +340,7 @@ static bool is_reached;
 static __typeof__(real.malloc) answer_malloc;
 static __typeof__(real.free) answer_free;
 
-/*
- * What the asking thread gets: its question does not show in the program's
- * heap.
- */
+/* The block that the testing thread gets, so that the heap is unchanged. */
 MEMORY_LARGE static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
 
 static void *

@@ -41,9 +41,9 @@ struct ringfile *rf;
 /* The file --------------------------------------------------------------- */
 
 /*
- * Where is a page that has been reserved never refused?  On file systems that
- * write data anew at each change, only where that can be turned off; those over
- * a network may make the program wait for a server.
+ * Does the file system always have room for a page that was reserved?  File
+ * systems that copy on write do so only if that can be turned off.  Network
+ * file systems may make the program wait for a server.
  */
 static bool
 is_safe(int fd)
@@ -70,16 +70,14 @@ is_safe(int fd)
 	}
 }
 
-/* Give the bytes their place on the disk.  Errors: errno. */
+/* Allocate the bytes on the disk.  False and errno. */
 static bool
 reserve(uint64_t offset, uint64_t nbytes)
 {
 	struct rlimit limit;
 	long result;
 
-	/*
-	 * Beyond it there is a signal, which the writer must not leave behind.
-	 */
+	/* Beyond the limit, fallocate() would raise a signal in the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur != RLIM_INFINITY &&
 	    offset + nbytes > limit.rlim_cur) {
@@ -101,7 +99,7 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* Not in the child of a fork, which would write into our trace. */
+	/* A forked child must not have it: it would write into our trace. */
 	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
 		munmap(p, nbytes);
 		return NULL;
@@ -237,7 +235,7 @@ lock(void)
 {
 	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-	/* As long as somebody has the descriptor open, the process lives. */
+	/* The lock says that the process lives: the descriptor keeps it. */
 	syscall(SYS_fcntl, rf->fd, F_OFD_SETLK, &whole);
 }
 
@@ -612,7 +610,7 @@ ringfile_commit_ring(struct ring *r, const struct order_source *source,
 				  image_next_seq(rf->image));
 }
 
-/* Which of the two places is that of the current trace. */
+/* Index of the current trace's place, of the two. */
 static uint64_t
 trace_idx(void)
 {
