@@ -25,7 +25,7 @@
  * A ring can be part of a mapped file, so that its contents survive if the
  * process is killed (image.h); its memory then takes disk space.  A small ring
  * also stays in the producer's cache.  So a ring starts small, and grows when
- * the producer has to wait for room (room_grow()).
+ * the producer has to wait for room (ring_wait_grow()).
  *
  * Invariant: tail <= head <= tail + capacity, and the words of [tail, head) are
  * exactly the published words that the consumer has not released.
@@ -131,7 +131,7 @@ ring_init(void *memory, uint64_t capacity)
 static inline uint64_t
 ring_mask(const struct ring *r)
 {
-	/* relaxed: only room_grow() changes it, and orders the change. */
+	/* relaxed: only ring_wait_grow() changes it, and orders the change. */
 	return atomic_load_explicit(&r->capacity, memory_order_relaxed) - 1;
 }
 
@@ -140,7 +140,7 @@ static inline uint64_t
 ring_limit(const struct ring *r)
 {
 	/*
-	 * acquire: pairs with the release of 'tail' in room_release().  Without
+	 * acquire: pairs with the release of 'tail' in ring_wait_release().  Without
 	 * it we could overwrite a slot that the consumer is still reading.
 	 */
 	return atomic_load_explicit(&r->tail, memory_order_acquire) +

@@ -187,8 +187,10 @@ thread_main(void *unused)
 	landlock_begin();
 	const int status = start.body(start.argument);
 
-	/* A filter may refuse it, and what is behind a return from here is a
-	 * crash. */
+	/*
+	 * A filter may refuse it, and what is behind a return from here is a
+	 * crash.
+	 */
 	for (;;) {
 		syscall(SYS_exit, status);
 		sys_sleep(NS_PER_SEC / 10);

@@ -27,8 +27,10 @@
 /* Signals to threads of the same process are never refused. */
 #define ERRATUM_OWN_SIGNAL ((long)1 << 1)
 
-/* As the kernel has it from version 6 on; fields that an older one lacks are
- * 0. */
+/*
+ * As the kernel has it from version 6 on; fields that an older one lacks are
+ * 0.
+ */
 struct attributes {
 	uint64_t fs, net, scoped;
 };

@@ -31,8 +31,10 @@ enum landlock_use {
 	LANDLOCK_SETTLE, /* folders and sockets are made, and removed */
 };
 
-/* A set of rules, for landlock_allow() and landlock_enter(); -1: there are
- * none. */
+/*
+ * A set of rules, for landlock_allow() and landlock_enter(); -1: there are
+ * none.
+ */
 int landlock_open(void);
 
 /* The file or folder 'fd', by O_PATH, may be used so.  'fd' may be -1. */
@@ -41,8 +43,10 @@ void landlock_allow(int rules, int fd, enum landlock_use use);
 /* The same for a name; without a file of that name nothing happens. */
 void landlock_allow_path(int rules, const char *path, enum landlock_use use);
 
-/* From here on no other file may be opened, made or removed.  Closes
- * 'rules'. */
+/*
+ * From here on no other file may be opened, made or removed.  Closes
+ * 'rules'.
+ */
 void landlock_enter(int rules);
 
 #endif /* LANDLOCK_H */

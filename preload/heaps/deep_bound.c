@@ -85,9 +85,9 @@ note(const struct pass *pass, const struct patch_slot *slot, bool is_followed)
 {
 	if (!is_allocation(slot->name) || (is_followed && pass->in_time))
 		return;
-	missed_note(slot->info->dlpi_name,
-		    is_followed
-			    ? " had called the allocator past the recorder "
+	missed_calls_note(
+		slot->info->dlpi_name,
+		is_followed ? " had called the allocator past the recorder "
 			      "before that was noticed"
 			    : " calls another allocator, past the recorder");
 }

@@ -16,8 +16,8 @@
 /*
  * Patch the objects that were loaded since the last time, which must have been
  * relocated.  'in_time': none of their code has run.  If some has, or if an
- * object takes its blocks from another allocator than the rest, missed_note()
- * records that calls were missed.
+ * object takes its blocks from another allocator than the rest,
+ * missed_calls_note() records that calls were missed.
  */
 void deep_follow(bool in_time);
 

@@ -325,8 +325,9 @@ note_other(void)
 {
 	const char *const name = lookup_object(lookup_all("malloc").first);
 
-	missed_note(name != NULL ? name : "another object",
-		    " has the malloc() that is called, not the recorder's");
+	missed_calls_note(
+		name != NULL ? name : "another object",
+		" has the malloc() that is called, not the recorder's");
 }
 
 void

@@ -94,7 +94,7 @@ pooled_drop(const void *p)
 {
 	if (p != NULL && !pooled_drop_other(p) && !record_is_dormant() &&
 	    !record_free(p))
-		record_free_rest(p);
+		record_free_slow(p);
 }
 
 /* Reallocs ---------------------------------------------------------------- */
@@ -113,7 +113,7 @@ begin_change(struct pool *from, size_t old_size, void *old, size_t size)
 	if (c.is_dormant || old == NULL)
 		return c;
 	c.thread = from != NULL
-			   ? record_pool_realloc_begin(old, pools_number(from))
+			   ? record_heap_realloc_begin(old, pools_number(from))
 			   : record_realloc_begin(old);
 	return c;
 }
@@ -146,10 +146,10 @@ end_pool_change(struct pooled_change *c)
 	const uint64_t number = pools_number(c->from);
 
 	if (c->thread != NULL && known) {
-		record_pool_realloc_end(c->thread, 0, c->old, c->p, c->size,
+		record_heap_realloc_end(c->thread, 0, c->old, c->p, c->size,
 					number);
 	} else if (c->thread != NULL) {
-		record_pool_realloc_end(c->thread, EVENT_FLAG_FREED, c->old,
+		record_heap_realloc_end(c->thread, EVENT_FLAG_FREED, c->old,
 					NULL, 0, number);
 	} else if (c->is_dormant && known) {
 		const uint64_t operand[4] = { (uintptr_t)p, size, number, 0 };

@@ -31,7 +31,7 @@ malloc(size_t size)
 static __attribute__((noinline)) void
 free_rest(void *p)
 {
-	record_free_rest(p);
+	record_free_slow(p);
 	real.free(p);
 }
 
@@ -63,7 +63,7 @@ calloc(size_t n, size_t size)
 	 * A product that overflows has failed; the most is what it asked for.
 	 */
 	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
-		return record_calloc_rest(p, SIZE_MAX);
+		return record_calloc_slow(p, SIZE_MAX);
 	return record_calloc(p, nbytes);
 }
 

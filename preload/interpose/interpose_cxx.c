@@ -104,7 +104,7 @@ begin_delete(const void *p)
 	if (record_is_dormant())
 		return before;
 	if (!in_pool && !record_free(p))
-		record_free_rest(p);
+		record_free_slow(p);
 	t = thread_self; /* may be attached only now */
 	before.limit = t->limit;
 	if (thread_is_attached(t)) {

@@ -22,7 +22,7 @@
 EXPORT void
 _exit(int status)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	end_trace(WRITER_END_UNDERSCORE_EXIT);
 	real._exit(status);
 }
@@ -30,7 +30,7 @@ _exit(int status)
 EXPORT void
 _Exit(int status)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	end_trace(WRITER_END_UNDERSCORE_EXIT);
 	real._Exit(status);
 }
@@ -38,7 +38,7 @@ _Exit(int status)
 EXPORT void
 abort(void)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	end_trace(WRITER_END_ABORT);
 	real.abort();
 }
@@ -55,7 +55,7 @@ EXPORT void
 __assert_fail(const char *assertion, const char *file, unsigned line,
 	      const char *function)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	end_trace(WRITER_END_ABORT);
 	real.assert_fail(assertion, file, line, function);
 }
@@ -65,7 +65,7 @@ execve(const char *path, char *const argv[], char *const envp[])
 {
 	int result;
 
-	real_resolve_rest();
+	real_resolve_others();
 	end_trace(WRITER_END_EXEC);
 	result = real.execve(path, argv, envp);
 	end_resume();
@@ -83,7 +83,7 @@ execvp(const char *file, char *const argv[])
 {
 	int result;
 
-	real_resolve_rest();
+	real_resolve_others();
 	end_trace(WRITER_END_EXEC);
 	result = real.execvp(file, argv);
 	end_resume();
@@ -95,7 +95,7 @@ execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	int result;
 
-	real_resolve_rest();
+	real_resolve_others();
 	end_trace(WRITER_END_EXEC);
 	result = real.execvpe(file, argv, envp);
 	end_resume();
@@ -107,7 +107,7 @@ fexecve(int fd, char *const argv[], char *const envp[])
 {
 	int result;
 
-	real_resolve_rest();
+	real_resolve_others();
 	end_trace(WRITER_END_EXEC);
 	result = real.fexecve(fd, argv, envp);
 	end_resume();
@@ -120,7 +120,7 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 {
 	int result;
 
-	real_resolve_rest();
+	real_resolve_others();
 	end_trace(WRITER_END_EXEC);
 	result = real.execveat(dirfd, path, argv, envp, flags);
 	end_resume();
@@ -137,7 +137,7 @@ EXPORT pid_t _Fork(void);
 EXPORT pid_t
 _Fork(void)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	if (real._Fork == NULL) {
 		errno = ENOSYS;
 		return -1;

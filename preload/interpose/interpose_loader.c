@@ -45,8 +45,8 @@ dl_iterate_phdr(visit_fn *fn, void *context)
 	const char *const caller = __builtin_return_address(0);
 	struct hiding h = { fn, context };
 
-	real_resolve_rest();
-	if (!sanitizer_wants_to_be_first() ||
+	real_resolve_others();
+	if (!sanitizer_must_be_first() ||
 	    (caller >= own_start && caller < own_end))
 		return real.dl_iterate_phdr(fn, context);
 	return real.dl_iterate_phdr(visit_others, &h);

@@ -28,8 +28,10 @@
 #define PROC "/proc/"
 #define SELF "self/"
 
-/* Skip the number of this process at 'p' and its slash; 'p' if there is
- * none. */
+/*
+ * Skip the number of this process at 'p' and its slash; 'p' if there is
+ * none.
+ */
 static const char *
 skip_pid(const char *p)
 {
@@ -41,8 +43,10 @@ skip_pid(const char *p)
 	return *next == '/' && n != 0 && n == sys_pid() ? next + 1 : p;
 }
 
-/* Is it the folder of the process's threads?  The path begins at "/" or
- * /proc. */
+/*
+ * Is it the folder of the process's threads?  The path begins at "/" or
+ * /proc.
+ */
 static bool
 is_folder_of_threads(const char *path, bool from_root)
 {
@@ -65,9 +69,9 @@ leave_alone(void)
 	int saved_errno;
 	uint64_t mask;
 
-	/* First, and without errno: see real_resolve_rest(). */
+	/* First, and without errno: see real_resolve_others(). */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
-	    !alone_is_single())
+	    !remaining_threads_single())
 		return;
 	saved_errno = errno;
 	mask = sys_block_signals();
@@ -79,7 +83,7 @@ leave_alone(void)
 EXPORT DIR *
 opendir(const char *path)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	if (is_folder_of_threads(path, true))
 		leave_alone();
 	return real.opendir(path);
@@ -89,7 +93,7 @@ opendir(const char *path)
 static void
 look_below(int fd, const char *path)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	if (fd >= 0 && path != NULL &&
 	    (path[0] == 's' || (path[0] >= '1' && path[0] <= '9')) &&
 	    is_folder_of_threads(path, false))

@@ -18,7 +18,7 @@
 static void
 prepare(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	means_watch(number, a, b, c);
 }
 
@@ -64,8 +64,10 @@ prlimit64(pid_t pid, enum __rlimit_resource resource,
 	return set_limit_of(pid, (int)resource, new, old);
 }
 
-/* Called below; they return where to go on.  A program's library may have
- * functions of these names that mean something else. */
+/*
+ * Called below; they return where to go on.  A program's library may have
+ * functions of these names that mean something else.
+ */
 uintptr_t means_watch_mount(void);
 uintptr_t means_watch_umount(void);
 uintptr_t means_watch_umount2(void);

@@ -63,10 +63,10 @@ static bool
 leave_alone(int types)
 {
 	if ((types & ALONE) == 0) {
-		writer_have();
+		writer_make_early();
 		return false;
 	}
-	if (!wake_has_writer() || !alone_is_single())
+	if (!wake_has_writer() || !remaining_threads_single())
 		return false;
 	if (writer_depart(true))
 		return true;
@@ -96,7 +96,7 @@ enter(enter_call *call, int fd, int given, int types)
 	if (is_away)
 		writer_return();
 	else if (result == 0 && both)
-		writer_have();
+		writer_make_early();
 	/* A writer that is made after the call has the caller's root. */
 	if (result == 0 && !is_away && (types & CLONE_NEWNS) != 0 &&
 	    wake_has_writer())
@@ -111,7 +111,7 @@ enter(enter_call *call, int fd, int given, int types)
 EXPORT int
 unshare(int flags)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	return is_traced() ? enter(call_unshare, -1, flags, flags)
 			   : real.unshare(flags);
 }
@@ -121,7 +121,7 @@ setns(int fd, int types)
 {
 	int saved_errno, type = types;
 
-	real_resolve_rest();
+	real_resolve_others();
 	if (!is_traced())
 		return real.setns(fd, types);
 	saved_errno = errno;

@@ -31,8 +31,8 @@ follow(int result)
 static void
 prepare(void)
 {
-	real_resolve_rest();
-	writer_have();
+	real_resolve_others();
+	writer_make_early();
 }
 
 EXPORT int
@@ -113,7 +113,7 @@ setfsuid(uid_t uid)
 
 	prepare();
 	before = real.setfsuid(uid);
-	if (alone_is_single())
+	if (remaining_threads_single())
 		confinement_after_privileges();
 	return before;
 }
@@ -125,7 +125,7 @@ setfsgid(gid_t gid)
 
 	prepare();
 	before = real.setfsgid(gid);
-	if (alone_is_single())
+	if (remaining_threads_single())
 		confinement_after_privileges();
 	return before;
 }
@@ -141,7 +141,7 @@ capset(void *header, const void *data)
 
 	prepare();
 	result = real.capset(header, data);
-	return alone_is_single() ? follow(result) : result;
+	return remaining_threads_single() ? follow(result) : result;
 }
 
 EXPORT int

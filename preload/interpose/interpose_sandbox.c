@@ -29,9 +29,9 @@
 #include "preload/record/thread.h"
 #include "preload/sys/export.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/control.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
+#include "preload/writer/writer_sleep.h"
 
 /* The kernel takes both as unsigned int. */
 #define WORD(x) ((uint32_t)(x))
@@ -70,13 +70,13 @@ expect(unsigned harm, bool all_threads)
 	else if ((harm & SANDBOX_START) != 0)
 		end_with_children();
 	if ((harm & SANDBOX_WAKE) != 0) {
-		control_end_signals();
+		writer_sleep_end_signals();
 		thread_end_handovers();
 	}
 	if ((harm & SANDBOX_ACTIONS) != 0)
 		signals_leave_actions();
 	if ((harm & SANDBOX_CONTROL) != 0)
-		end_control(all_threads || alone_is_single());
+		end_control(all_threads || remaining_threads_single());
 }
 
 static void
@@ -98,7 +98,7 @@ expect_filter(const void *program, bool all_threads)
 	const unsigned harm = sandbox_harm(program);
 
 	expect(harm, all_threads);
-	if (!all_threads && alone_is_single())
+	if (!all_threads && remaining_threads_single())
 		confinement_before_filter(
 			(harm &
 			 (SANDBOX_WRITER | SANDBOX_CONTROL | SANDBOX_WORK)) != 0
@@ -138,7 +138,7 @@ expect_prctl(uint64_t mode, const void *program)
 		expect_filter(program, false);
 }
 
-/* A call of seccomp(2) or prctl(2); errno as in real_resolve_rest(). */
+/* A call of seccomp(2) or prctl(2); errno as in real_resolve_others(). */
 static void
 expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -203,7 +203,7 @@ restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 
 	confinement_set(false);
 	result = real.syscall(number, a, b, c, d, e, f);
-	if (result == 0 && alone_is_single())
+	if (result == 0 && remaining_threads_single())
 		confinement_after_landlock((int)a);
 	return result;
 }
@@ -226,7 +226,7 @@ is_privilege(uint64_t number)
 	case SYS_setfsuid:
 	case SYS_setfsgid:
 	case SYS_capset:
-		return alone_is_single();
+		return remaining_threads_single();
 	default:
 		return number == SYS_chroot;
 	}
@@ -244,7 +244,7 @@ privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
 	long result;
 
-	writer_have();
+	writer_make_early();
 	result = real.syscall(number, a, b, c, d, e, f);
 	if (result == 0 && number == SYS_chroot)
 		confinement_after_chroot();
@@ -257,13 +257,13 @@ privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
 uintptr_t
 sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	means_watch(number, a, b, c);
 	if (number == SYS_seccomp || number == SYS_prctl)
 		expect_by_number(number, a, b, c);
 	else if (number == SYS_exit_group)
 		end_trace(WRITER_END_UNDERSCORE_EXIT);
-	else if (number == SYS_exit && alone_is_single())
+	else if (number == SYS_exit && remaining_threads_single())
 		end_last_thread();
 	if (number == SYS_execve || number == SYS_execveat)
 		return (uintptr_t)exec_by_number;
@@ -280,7 +280,7 @@ sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 uintptr_t
 sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	expect_by_number(SYS_prctl, option, mode, program);
 	return (uintptr_t)real.prctl;
 }
@@ -288,7 +288,7 @@ sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 uintptr_t
 sandbox_watch_vfork(void)
 {
-	real_resolve_rest();
+	real_resolve_others();
 	fork_before_vfork();
 	return (uintptr_t)real.vfork;
 }

@@ -86,7 +86,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	struct birth *b = NULL;
 	int result;
 
-	real_resolve_rest();
+	real_resolve_others();
 	if (!record_is_dormant() && attach_expect_thread())
 		b = take_birth();
 	if (b == NULL)
@@ -127,7 +127,7 @@ pthread_setname_np(pthread_t thread, const char *name)
 	uint64_t words[2] = { 0, 0 };
 	int result;
 
-	real_resolve_rest();
+	real_resolve_others();
 	result = real.pthread_setname_np(thread, name);
 	if (result != 0 || !process_is_tracing())
 		return result;

@@ -16,8 +16,10 @@
 /* With so many descriptors the writer does well. */
 #define FILES_ENOUGH 64u
 
-/* Could it be impossible to make the writer thread or its files under this
- * limit? */
+/*
+ * Could it be impossible to make the writer thread or its files under this
+ * limit?
+ */
 static bool
 is_tight(uint64_t resource, const void *limit)
 {
@@ -75,7 +77,7 @@ means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 		return;
 	saved_errno = errno;
 	if (takes_away(number, a, b, c)) {
-		writer_have();
+		writer_make_early();
 		/* What was recorded so far is to be in the file then. */
 		if (is_of_size(number, a, b) && !record_is_dormant())
 			writer_obey(WRITER_ORDER_FLUSH);

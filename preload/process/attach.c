@@ -14,14 +14,18 @@
 #include "preload/record/wake.h"
 #include "preload/sys/sys.h"
 
-/* 't' has just been given to the calling thread, which is no initial one. */
+/*
+ * Record the birth of the calling thread, not the initial one, which has 't'.
+ */
 static void
 record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 	     uint64_t start_routine)
 {
 	clock_go_stamped();
-	/* Down into record.c, which called us: the thread is attached now, so
-	 * it does not call again. */
+	/*
+	 * Down into record.c, which called us: the thread is attached now, so
+	 * it does not call again.
+	 */
 	if (is_handover)
 		record_event(EVENT_HANDOVER, 0, t->id, 0, 0);
 	record_event(EVENT_THREAD, 0, parent, (uint64_t)t->tid, start_routine);
@@ -30,7 +34,7 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 struct thread *
 attach_thread(uint64_t parent, uint64_t start_routine)
 {
-	/* The way of every event when tracing is off: no system call. */
+	/* Every event takes this path when tracing is off: no system call. */
 	if (process_is_closed())
 		return NULL;
 
@@ -40,7 +44,9 @@ attach_thread(uint64_t parent, uint64_t start_routine)
 	bool is_handover = false;
 
 	if (start_if_new() && !record_is_dormant()) {
-		/* What start_recording() has set up before it cleared the flag. */
+		/*
+		 * What start_recording() has set up before it cleared the flag.
+		 */
 		atomic_thread_fence(memory_order_acquire);
 		t = thread_attach(process_pid(), &is_handover);
 	}

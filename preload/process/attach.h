@@ -16,13 +16,13 @@
 #include "preload/record/thread.h"
 
 /*
- * Attach the calling thread, which is not; starts the process's trace if need
- * be. 'parent' and 'start' are for createThread (0, 0: not known).  NULL:
- * nothing is traced.  Keeps errno.
+ * Attach the calling thread, which must not be attached; start the process's
+ * trace if need be.  'parent' and 'start' are for createThread (0, 0: not
+ * known).  NULL: nothing is traced.  Keeps errno.
  */
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 
-/* Likewise for a signal handler that interrupted a recording of 't'. */
+/* Like attach_thread(), for a handler that interrupted a recording of 't'. */
 struct thread *attach_nested(struct thread *t);
 
 /*

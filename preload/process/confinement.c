@@ -13,9 +13,9 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer.h"
 
-/* Neither is wiped in a child, which has the filters, too. */
-static bool cannot_ask;	   /* filters kill for asking for privileges */
-static int own_filter_pid; /* where the writer has filters of its own */
+/* Not wiped in a child, which has the filters as well. */
+static bool cannot_ask;	   /* filters kill a thread that reads privileges */
+static int own_filter_pid; /* process whose writer has its own filters */
 
 void
 confinement_set(bool asking_kills)
@@ -27,7 +27,7 @@ confinement_set(bool asking_kills)
 		wake_make_writer();
 }
 
-/* Have the writer take on '*p'; if it cannot, end the trace. */
+/* Give the writer the privileges '*p'; if that fails, end the trace. */
 static void
 have_followed(bool known, const struct privileges *p)
 {
@@ -36,15 +36,17 @@ have_followed(bool known, const struct privileges *p)
 				"and the writer thread cannot");
 }
 
-/* Have the writer take on the caller's privileges, and a new root or rules. */
+/* Give the writer the caller's privileges, and a new root or rules. */
 static void
 follow(pid_t root_of, int ruleset)
 {
 	struct privileges p;
 	bool known;
 
-	/* First, and without errno: see real_resolve_rest().  A writer that is
-	 * made later has the privileges of the thread that makes it. */
+	/*
+	 * First, and without errno: see real_resolve_others().  A writer that
+	 * is made later has the privileges of the thread that makes it.
+	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer())
 		return;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * confinement.h - when the program gives up privileges, the writer does, too
+ * confinement.h - the writer gives up the same privileges as the program
  *
  * The functions that give up privileges or install filters
  * (interpose_privileges.c, interpose_sandbox.c) call these.  The writer thread
@@ -34,7 +34,7 @@ void confinement_after_chroot(void);
 void confinement_before_filter(const void *filter);
 void confinement_after_landlock(int ruleset);
 
-/* Has the writer filters that the calling thread has not? */
+/* Does the writer have filters that the calling thread lacks? */
 bool confinement_has_own_filter(void);
 
 #endif /* CONFINEMENT_H */

@@ -37,15 +37,17 @@ has_threads(void)
 	if (&__libc_single_threaded != NULL)
 		return __libc_single_threaded == 0;
 	return !process_has(PROCESS_IS_CONFINED) &&
-	       alone_has_threads(wake_has_writer());
+	       remaining_threads_several(wake_has_writer());
 }
 
-/* Finish the trace while signals are held. */
+/* Finish the trace while signals are blocked. */
 static void
 finish_held(enum writer_end how)
 {
-	/* The process goes on after an exec that fails, and with its handler
-	 * after abort(); what other threads get then is theirs. */
+	/*
+	 * After a failed exec, or in a handler of SIGABRT, the process goes on;
+	 * then the signals of other threads must reach them.
+	 */
 	const bool goes_on =
 		how == WRITER_END_EXEC ||
 		(how == WRITER_END_ABORT && signals_abort_is_handled());
@@ -67,7 +69,7 @@ end_trace(enum writer_end how)
 {
 	int saved_errno;
 
-	/* First, and without errno: see real_resolve_rest(). */
+	/* First, and without errno: see real_resolve_others(). */
 	if (!process_is_tracing())
 		say_rest();
 	if (!process_is_tracing() || !process_is_own())
@@ -82,10 +84,10 @@ void
 end_last_thread(void)
 {
 	if (!process_is_tracing() || wake_has_writer() ||
-	    alone_has_threads(false))
+	    remaining_threads_several(false))
 		return;
 	end_trace(WRITER_END_LAST_THREAD);
-	/* The status of the last one to leave is the process's. */
+	/* The last thread's status becomes that of the process. */
 	writer_await_gone();
 }
 
@@ -135,12 +137,11 @@ end_control(bool now)
 }
 
 /*
- * Two threads may call exit().  A handler is run by one of them, and a thread
- * that finds none left ends the process, though the other is in ours.  So ours
- * puts itself back before it does anything: each thread that comes finds it, and
- * waits for the same end.  (More of them from the start would do as well, but
- * libc has room for 32 before it allocates, which then shows in the program's
- * heap.)
+ * Two threads may call exit().  One of them runs our handler; the other finds
+ * no handler left, and ends the process meanwhile.  So our handler first
+ * registers itself again: each thread that calls exit() finds it, and waits for
+ * the same end.  (Many registrations at the start would do as well, but libc
+ * has room for 32 before it allocates, which would show in the program's heap.)
  */
 static void
 at_exit(void *unused)

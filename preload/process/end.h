@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * end.h - the process ends, execs, or goes where it cannot be traced
+ * end.h - the process ends, execs, or confines itself beyond tracing
  *
  * For threads of the program: the interposed functions call these
  * (interpose_*.c, confinement.c), and libc the exit handlers.  The writer
@@ -14,41 +14,40 @@
 #include "preload/writer/writer.h"
 
 /*
- * Have libc call us when the process exits; the thread that starts the trace,
- * once.
+ * Register the exit handlers.  Call it once, on the thread that starts the
+ * trace.
  */
 void end_register(void);
 
 /*
- * The process is about to end, or to exec: everything into the file.  Signals
- * that arrive meanwhile do not change how it ends (signals.h).  Does nothing in
- * a vfork child, which is still its parent.  Keeps errno.
+ * The process is about to end, or to exec: write all events and the trailer.
+ * Signals that arrive meanwhile do not change how it ends (signals.h).  No
+ * effect in a vfork child, which shares the memory of its parent.  Keeps errno.
  */
 void end_trace(enum writer_end how);
 
 /*
- * The only thread of the process is about to leave it without ending it: where
- * there is no writer thread that would notice.  Keeps errno.
+ * The only thread of the process is about to end by pthread_exit() or its like,
+ * and there is no writer thread that would notice.  Keeps errno.
  */
 void end_last_thread(void);
 
-/* end_trace() came before an exec that has failed: the process goes on. */
+/* After end_trace() and a failed exec: the trace goes on.  Keeps errno. */
 void end_resume(void);
 
 /*
  * A change is about to happen, or has just happened, under which the recorder
- * cannot work or which the writer cannot follow: the trace ends here, and
- * nothing is recorded any more, nor in children.  'why' goes into the line on
- * standard error.
+ * cannot work or which the writer cannot follow: end the trace, and record
+ * nothing from here on, neither here nor in children.  'why' goes into the line
+ * on standard error.
  */
 void end_for_sandbox(const char *why);
 
-/* ... or only the traces of children could not begin. */
+/* A change after which only the traces of children cannot begin. */
 void end_with_children(void);
 
 /*
- * Likewise for taking orders: children take none, and with 'now' this process
- * does not either from here on.
+ * Children take no orders from here on; with 'now' neither does this process.
  */
 void end_control(bool now);
 

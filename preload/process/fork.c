@@ -20,8 +20,8 @@
 #include "preload/writer/writer.h"
 
 /*
- * Provided by libc; declared in no header.  Unlike pthread_atfork(3), it is in no
- * start file.  NULL: the handlers stay for the life of the process.
+ * Provided by libc; declared in no header.  Unlike pthread_atfork(3), it is in
+ * no start file.  NULL: the handlers stay for the life of the process.
  */
 int __register_atfork(void (*prepare)(void), void (*parent)(void),
 		      void (*child)(void), void *dso);
@@ -32,7 +32,7 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void),
 /* About 40 000 events; a child before its exec has few. */
 #define VFORK_WORDS 131072u
 
-/* Of the calling thread's fork: from just before it to just after it. */
+/* The calling thread's fork, from just before it to just after it. */
 struct pending {
 	bool is_pending;
 	bool is_exact; /* the place is known, not estimated */
@@ -40,7 +40,7 @@ struct pending {
 	uint64_t ticket;
 };
 
-/* Copied into the child, which has it from its parent. */
+/* The child of the fork gets a copy. */
 static __thread struct pending pending
 	__attribute__((tls_model("initial-exec")));
 
@@ -69,21 +69,21 @@ after_fork_in_child(void)
 	const int saved_errno = errno;
 
 	if (pending.is_pending)
-		thread_mend_interrupted();
+		thread_repair_interrupted();
 	process_report_child();
 	errno = saved_errno;
 }
 
 /*
- * What other threads did between the two events may have been before or after the
- * memory was copied; see hatf/events/parent_heap.c.
+ * Events of other threads between the two fork events may have happened before
+ * or after the memory was copied; see hatf/events/parent_heap.c.
  */
 static void
 after_fork_in_parent(void)
 {
 	const int saved_errno = errno;
 
-	/* One that has had no event is as its own parent was when it forked. */
+	/* A process that has had no event has no trace for the fork. */
 	if (pending.is_pending && process_is_tracing() &&
 	    sys_pid() == process_pid()) {
 		record_event(EVENT_FORK, EVENT_FLAG_FORKED, pending.ticket, 0,
@@ -109,28 +109,28 @@ fork_after(bool is_child)
 }
 
 /*
- * By fork(3), which no handler may call that has interrupted an allocation: the
- * others may.
+ * Before fork(3).  A signal handler that interrupted an allocation must not
+ * call fork(3), so the locks below cannot be held by this thread.
  */
 static void
 prepare_fork(void)
 {
 	before_fork();
 	if (!process_has(PROCESS_IS_SANDBOXED))
-		forklocks_hold();
+		fork_locks_hold();
 }
 
 static void
 fork_in_parent(void)
 {
-	forklocks_release();
+	fork_locks_release();
 	after_fork_in_parent();
 }
 
 static void
 fork_in_child(void)
 {
-	forklocks_release();
+	fork_locks_release();
 	after_fork_in_child();
 }
 
@@ -145,7 +145,7 @@ fork_before_vfork(void)
 {
 	if (record_is_dormant() || !process_is_tracing() || !process_is_own())
 		return;
-	/* The name without a number is for the parent, which is there first. */
+	/* Without %p, the parent must create its file before the child does. */
 	if (!output_has_pid(config_own()->out) || !record_has_room(VFORK_WORDS))
 		wake_make_writer();
 }

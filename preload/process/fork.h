@@ -13,13 +13,13 @@
 
 #include "preload/trace/header.h"
 
-/* Have libc report its forks; the thread that starts the trace, once. */
+/* Register fork handlers: once, on the thread that starts the trace. */
 void fork_register(void);
 
 /*
- * A fork that runs no handlers of pthread_atfork(): to be called before it and,
- * in parent and child, after it.  Keep errno; may be called in a signal
- * handler.
+ * For a fork that runs no handlers of pthread_atfork(): call fork_before()
+ * before it, and fork_after() in parent and child.  Both keep errno, and may be
+ * called in a signal handler.
  */
 void fork_before(void);
 void fork_after(bool is_child);
@@ -33,9 +33,9 @@ void fork_after(bool is_child);
 void fork_before_vfork(void);
 
 /*
- * The thread that starts the trace: what the header says of the parent, if this
- * is the child of a fork; then that the trace has begun, in which the parent is
- * of no interest any more.
+ * For the thread that starts the trace.  fork_get_parent() describes the parent
+ * for the header, if this is the child of a fork.  fork_forget_parent() drops
+ * that once the trace has begun.
  */
 void fork_get_parent(struct header_parent *parent_ret);
 void fork_forget_parent(void);

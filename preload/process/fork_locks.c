@@ -7,15 +7,15 @@
 #include "preload/heaps/heap_table.h"
 
 /*
- * How many calls of fork(3) the thread is in.  A handler leaves it as it was.  A
- * handler that runs just before the outer call has the locks, or just after, forks
- * without them.  Then another thread may hold one, and the child of a program of
- * several threads must not allocate there anyway.
+ * How many calls of fork(3) the thread is in; a handler restores it.  A handler
+ * that interrupts this file between 'depth' and the locks forks without them.
+ * Another thread may then hold one; but after such a fork, the child of a
+ * multithreaded program must not allocate anyway.
  */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
 void
-forklocks_hold(void)
+fork_locks_hold(void)
 {
 	if (depth++ != 0)
 		return;
@@ -24,7 +24,7 @@ forklocks_hold(void)
 }
 
 void
-forklocks_release(void)
+fork_locks_release(void)
 {
 	if (depth == 0)
 		return;

@@ -2,15 +2,16 @@
 /*
  * fork_locks.h - the locks that a thread holds while it forks
  *
- * The child has only the thread that forks, so no other thread may be at what
- * they guard (heap_table.c, dlopened.c).  A signal handler may interrupt
- * fork(3) and call it again: then the locks stay with the outer call.
+ * The child has only the thread that forks, so no other thread may be changing
+ * the data that the locks guard (heap_table.c, dlopened.c).  If a signal
+ * handler interrupts fork(3) and calls it again, the outer call keeps the
+ * locks.
  */
 #ifndef FORK_LOCKS_H
 #define FORK_LOCKS_H
 
 /* Before fork(3); after it, in the parent and in the child. */
-void forklocks_hold(void);
-void forklocks_release(void);
+void fork_locks_hold(void);
+void fork_locks_release(void);
 
 #endif /* FORK_LOCKS_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load.c - what happens when the library is loaded
+ * load.c - the library's constructor
  *
- * Its constructor is the only function here, which no other file calls.  A program
- * that allocates in the constructor of another library has come to start.c before.
+ * No other file calls into this one.  If the constructor of another library has
+ * allocated before, start.c has already started the trace.
  */
 
 #include <errno.h>
@@ -25,8 +25,8 @@
 #include "preload/writer/begin.h"
 
 /*
- * If no other library's constructor has allocated before, the trace begins here:
- * a program without any heap event has a trace too.
+ * If no other library's constructor has allocated before, the trace begins
+ * here: a program without any heap event has a trace too.
  */
 static void
 start_at_load(void)
@@ -34,11 +34,13 @@ start_at_load(void)
 	const uint64_t mask = sys_block_signals();
 
 	start_register_handlers();
-	real_resolve_rest();
+	real_resolve_others();
 	jemalloc_patch();
 	mimalloc_patch();
 	late_patch();
-	/* The initial thread is to be known as such, whoever allocates first. */
+	/*
+	 * Attach the initial thread as such, even if another allocates first.
+	 */
 	if (start_if_new() && !record_is_dormant() &&
 	    !thread_is_attached(thread_self) && sys_tid() == process_pid())
 		attach_thread(0, 0);

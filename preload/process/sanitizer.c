@@ -17,7 +17,7 @@ enum answer {
 	UNKNOWN,
 	NONE,
 	HERE,
-	HERE_FIRST /* AddressSanitizer, in a library that wants to be the first */
+	HERE_FIRST /* AddressSanitizer, in a library that must be first */
 };
 
 static _Atomic uint32_t answer; /* enum answer */
@@ -45,8 +45,9 @@ judge(const struct link_map *object, bool is_program)
 }
 
 /*
- * The loader's own list, since dl_iterate_phdr(3) may be intercepted.  It does
- * not change meanwhile: the process has one thread, or is in its constructors.
+ * Search the loader's own list, since dl_iterate_phdr(3) may be intercepted.
+ * The list does not change meanwhile: the process has one thread, or runs its
+ * constructors.
  */
 static enum answer
 look(void)
@@ -81,7 +82,7 @@ sanitizer_is_here(void)
 	return get_answer() != NONE;
 }
 
-/* A slot that holds our function, or would get it at the first call. */
+/* Change a slot that has our function, or would get it at its first call. */
 static void
 let_go(const struct patch_slot *slot, void *unused)
 {
@@ -109,7 +110,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *unused)
 }
 
 bool
-sanitizer_wants_to_be_first(void)
+sanitizer_must_be_first(void)
 {
 	return get_answer() == HERE_FIRST;
 }

@@ -5,9 +5,8 @@
  * The run-times of AddressSanitizer, LeakSanitizer, MemorySanitizer,
  * ThreadSanitizer and their like have an allocator of their own, intercept most
  * of libc, and fail in a thread that they have not made.  A process with one of
- * them is not traced:  our entry points pass their calls on, and the recorder
- * does nothing else.  UndefinedBehaviorSanitizer does none of that, and its
- * processes are traced.
+ * them is not traced: our entry points only pass their calls on.
+ * UndefinedBehaviorSanitizer does none of that, and its processes are traced.
  */
 #ifndef SANITIZER_H
 #define SANITIZER_H
@@ -21,9 +20,8 @@
  */
 bool sanitizer_is_here(void);
 
-/* ... and is it in a library that ends the program if another comes before
- * it? */
-bool sanitizer_wants_to_be_first(void);
+/* Is it in a library that ends the program if another library comes first? */
+bool sanitizer_must_be_first(void);
 
 /*
  * Let all loaded objects call the functions that they would call without us:

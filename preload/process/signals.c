@@ -12,12 +12,14 @@
 
 #define BIT(signal) ((uint64_t)1 << ((signal)-1))
 
-/* A thread brings these upon itself, and a program may live by handling them. */
+/*
+ * A thread raises these in itself, and a program may depend on handling them.
+ */
 #define FAULTS                                                    \
 	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | \
 	 BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT))
 
-/* Nobody can change these two; libc sends itself the other two. */
+/* The first two cannot be changed; the other two are libc's own. */
 #define FIXED (BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33))
 
 /* The default is to do nothing.  To ignore SIGCHLD would change wait(2). */
@@ -26,7 +28,7 @@
 /* exit() may raise these in its own thread when it flushes. */
 #define RAISED_BY_FLUSH (FAULTS | BIT(SIGPIPE) | BIT(SIGXFSZ))
 
-/* Not wiped: children have the filter, too. */
+/* Not wiped in a child, which has the filter as well. */
 static _Atomic bool are_actions_left;
 
 void
@@ -51,7 +53,10 @@ change_action(int signal, const struct signals_action *action,
 		       sizeof(uint64_t));
 }
 
-/* Not SIG_IGN, which children that other threads start would keep after an exec. */
+/*
+ * Not SIG_IGN, which children that other threads start would keep after an
+ * exec.
+ */
 static void
 ignore(int unused)
 {
@@ -128,12 +133,16 @@ signals_release_late(const struct signals_held *held)
 	uint64_t pending = 0;
 
 	restore_actions(held);
-	/* A filter may kill for the calls below: then all others stay blocked. */
+	/*
+	 * A filter may kill for the calls below: then all others stay blocked.
+	 */
 	if (process_has(PROCESS_IS_CONFINED)) {
 		sys_restore_signals(~flush);
 		return;
 	}
-	/* The flush may raise these again: take back those that have arrived. */
+	/*
+	 * The flush may raise these again: take back those that have arrived.
+	 */
 	while (syscall(SYS_rt_sigtimedwait, &flush, NULL, &now, sizeof(flush)) >
 	       0)
 		;

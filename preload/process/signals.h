@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals.h - keep signals away while the trace of an ending process is
- * finished
+ * signals.h - block signals while the trace of an ending process is finished
  *
- * Without a tracer nothing lies between the call that ends a process and its
- * end. With one, the writer finishes the trace there.  A signal that arrives
- * meanwhile would have found no process, so no handler of it may run, and it
- * may not change the exit status.
+ * Without the recorder, a call that ends the process ends it at once.  With it,
+ * the writer finishes the trace first.  A signal that arrives meanwhile would
+ * have found no process, so no handler of it may run, and it must not change
+ * the exit status.
  *
  * The calling thread blocks all signals.  Nobody can block them in other
  * threads, so where there are any the process handles signals by doing nothing
@@ -39,7 +38,7 @@ struct signals_held {
 	struct signals_action before[SIGNALS_MAX];
 };
 
-/* From here on the calling thread gets no signal. */
+/* Block all signals in the calling thread, and initialise '*held'. */
 void signals_hold(struct signals_held *held);
 
 /*
@@ -48,13 +47,13 @@ void signals_hold(struct signals_held *held);
  */
 void signals_hold_others(struct signals_held *held);
 
-/* The process goes on as if it had not been held: deliver what has arrived. */
+/* The process goes on: restore everything; pending signals are delivered. */
 void signals_release(const struct signals_held *held);
 
 /*
  * exit() goes on: libc flushes its streams, which may block for ever or raise
- * SIGPIPE.  All is as before, except that the signals which arrived while they
- * were held stay away.
+ * SIGPIPE.  Restore everything, but keep the signals blocked that have arrived
+ * meanwhile.
  */
 void signals_release_late(const struct signals_held *held);
 
@@ -65,8 +64,8 @@ void signals_release_late(const struct signals_held *held);
 bool signals_abort_is_handled(void);
 
 /*
- * A filter comes that kills for rt_sigaction(2).  From here on handlers may run
- * while a trace is being finished.
+ * A filter is coming that kills for rt_sigaction(2): do not call it any more.
+ * From here on handlers may run while a trace is being finished.
  */
 void signals_leave_actions(void);
 

@@ -31,7 +31,7 @@ start_register_handlers(void)
 {
 	static _Atomic bool registered; /* a fork's child inherits them */
 
-	/* The first access to a page, which a read would have mapped twice. */
+	/* Exchange first: reading a fresh page would cost a second fault. */
 	if (atomic_exchange_explicit(&registered, true, memory_order_relaxed))
 		return;
 	end_register();
@@ -66,19 +66,19 @@ set_up(bool *is_dormant_ret)
 }
 
 /*
- * Does the process want its writer thread from the start?  'is_dormant': one
- * without a bell cannot be called any other way.
+ * Must the writer thread exist from the start?  A dormant process without a
+ * bell can be reached only through the thread's socket.
  */
 static bool
 is_writer_wanted(bool is_dormant)
 {
 	return config_own()->begin_now || process_has(PROCESS_IS_CONFINED) ||
-	       (is_dormant && config_own()->control && !control_hang_bell());
+	       (is_dormant && config_own()->control && !control_make_bell());
 }
 
 /*
- * 'thread_self' is muted, so that what libc allocates for us on the way is not
- * taken for the program's.
+ * 'thread_self' is muted, so that libc's allocations for us are not recorded as
+ * the program's.
  */
 static void
 start(void)
@@ -99,7 +99,7 @@ start(void)
 		wake_make_writer();
 }
 
-/* True: there is a place for the process's state. */
+/* Map the process's state.  False: no memory, or a sanitizer's run-time. */
 static bool
 can_start(void)
 {

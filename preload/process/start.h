@@ -13,7 +13,8 @@
 
 /*
  * Start the trace, unless that has been tried in this process.  False: nothing
- * is traced here.  For attach.c and the constructor, with all signals blocked.
+ * is traced here.  attach.c and the constructor call it, with all signals
+ * blocked.
  */
 bool start_if_new(void);
 

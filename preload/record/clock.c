@@ -15,19 +15,19 @@
 _Atomic uint64_t clock_tick;
 bool clock_has_counter;
 
-/* Is the tick granted, or has nobody but one thread ever had an event? */
+/* Has a second thread been announced?  Then a tick is used only if granted. */
 static _Atomic bool clock_stamped;
 
-/* To whom the tick is, or is being, granted; counts while 'clock_stamped'. */
+/* The thread that has, or is getting, the tick; valid if 'clock_stamped'. */
 static const void *_Atomic clock_owner;
 
 #define TIMING_TRIES 3u
 
 /*
- * Is the system's clock read without a system call?  Then by the counter, also on the
- * virtual machines that do so by way of a page of their host's: every other source is
- * read in the kernel.  To measure that takes less than a microsecond, to ask /sys 7 to
- * 25.  False: perhaps not.
+ * Is the system's clock read without a system call?  Then by the counter, also
+ * on the virtual machines that do so by way of a page of their host's: every
+ * other source is read in the kernel.  To measure that takes less than a
+ * microsecond, to ask /sys 7 to 25.  False: perhaps not.
  */
 static bool
 clock_needs_no_call(void)
@@ -68,7 +68,7 @@ kernel_trusts_counter(void)
 			     O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return true; /* a sandbox: the processor's word must do */
+		return true; /* a sandbox: rely on the processor alone */
 
 	const long n = syscall(SYS_read, fd, name, sizeof(name) - 1);
 
@@ -88,8 +88,10 @@ counter_is_invariant(void)
 {
 #if defined(__x86_64__)
 #ifdef CPU_FEATURE_PRESENT
-	/* libc has asked; again it would take some microseconds on a virtual
-	 * machine. */
+	/*
+	 * libc has asked; again it would take some microseconds on a virtual
+	 * machine.
+	 */
 	return CPU_FEATURE_PRESENT(INVARIANT_TSC);
 #else
 	unsigned a, b, c, d;
@@ -189,8 +191,10 @@ clock_go_stamped(void)
 bool
 clock_expects_threads(void)
 {
-	/* relaxed: a thread that finds false calls clock_go_stamped(), which
-	 * orders. */
+	/*
+	 * relaxed: a thread that finds false calls clock_go_stamped(), which
+	 * orders.
+	 */
 	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
 }
 
@@ -257,7 +261,8 @@ clock_is_owned(uint64_t tick, const void *self)
 		return true;
 	/*
 	 * acquire, and the word once more: a later owner is stored before the
-	 * word changes to CLOCK_PENDING, but after the tick at hand was revoked.
+	 * word changes to CLOCK_PENDING, but after the tick at hand was
+	 * revoked.
 	 */
 	return atomic_load_explicit(&clock_owner, memory_order_acquire) ==
 		       self &&

@@ -3,14 +3,14 @@
  * clock.h - the cheapest time stamp that orders events across threads
  *
  * A stamp is a count of the processor's invariant counter (or, where there is
- * none that can be trusted, of nanoseconds).  Reading it is the dearest part of
- * an event, so where order needs none the clock does without: events carry a
+ * none that can be trusted, of nanoseconds).  Reading it is the most expensive
+ * part of an event, so where order needs no stamp there is none: events carry a
  * tick, 'clock_tick', that the writer thread renews every millisecond.  That is
  * so while the process has one thread, and after that whenever one thread alone
  * has had events for some time: the writer grants it the tick, and any other
  * thread revokes that before its first event.
  *
- * One word tells a producer all it must know:
+ * One word holds the whole state of the clock for a producer:
  *
  *   CLOCK_IDLE      the writer sleeps; wake it (clock_wake())
  *   CLOCK_STAMPED   stamp each event, and look at the word once more after it
@@ -21,19 +21,19 @@
  * one of another, as order.h has it, that is by the allocator's synchronisation
  * or the program's own.
  *
- *   owner, then another: a tick is older than the moment it is used at, so it
- * is below every stamp that is taken, and every tick that is granted, later.
+ *   owner, then another: a tick is older than the moment of its use, so it is
+ *     below every stamp that is taken, and every tick that is granted, later.
  *   another, then owner: the other one's event is stamped.  Either it revoked
  *     the tick (stored CLOCK_STAMPED) before its event could have consequences;
- *     then the owner, who comes after it, reads that or what came later, and
- * not the old tick.  Or it found CLOCK_STAMPED again after it had its stamp;
+ *     then the owner, who comes after it, reads that or a later word, and not
+ *     the old tick.  Or it found CLOCK_STAMPED again after it had its stamp;
  *     then that stamp was taken before the writer stored CLOCK_PENDING, while
  *     the tick granted is larger than a stamp taken after that.
- *   two that are no owners: both are stamped.
+ *   two threads that do not own the tick: both events are stamped.
  *
- * A thread that was slow to record, and uses a tick that is long revoked, is
- * none of these cases' exception: what precedes its event precedes its reading
- * of the word.  tests/unit/test_clock.c tries all interleavings.
+ * A thread that is slow to record, and uses a tick that was revoked long ago,
+ * is no exception: whatever precedes its event precedes its reading of the
+ * word. tests/unit/test_clock.c tries all interleavings.
  */
 #ifndef CLOCK_H
 #define CLOCK_H
@@ -45,7 +45,7 @@
 #include "preload/sys/sys.h"
 
 #define CLOCK_IDLE 0ull
-/* What 'clock_tick' never is: for a thread that has announced no tick yet. */
+/* A value that 'clock_tick' never has: the thread has announced no tick. */
 #define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
@@ -72,7 +72,7 @@ uint64_t clock_stamp_by_system(void);
 extern _Atomic uint64_t clock_tick;
 extern bool clock_has_counter; /* constant after clock_init() */
 
-/* The processor's, once all loads before it are done. */
+/* Read the processor's counter after all earlier loads are done. */
 static inline uint64_t
 clock_read_counter(void)
 {
@@ -115,7 +115,7 @@ clock_tick_after(uint64_t stamp)
 	uintptr_t offset = 0;
 
 #if defined(__x86_64__)
-	/* Not a way to make a zero that a processor sees through. */
+	/* A zero that depends on 'stamp', also for the processor. */
 	__asm__ volatile("mov %1, %0\n\tand $0, %0"
 			 : "=&r"(offset)
 			 : "r"(stamp)
@@ -133,7 +133,7 @@ clock_tick_after(uint64_t stamp)
 	return atomic_load_explicit(&clock_tick + offset, memory_order_relaxed);
 }
 
-/* Find out what this machine has; start in coarse or stamped mode. */
+/* Find out whether the counter can be used; start in coarse or stamped mode. */
 void clock_init(bool stamped);
 
 /*
@@ -149,8 +149,8 @@ bool clock_expects_threads(void);
 bool clock_is_stamped(void);
 
 /*
- * Producer: the writer sleeps; set the clock going.  Returns true if it is this
- * caller who must wake the writer.
+ * Producer: the writer sleeps; start the clock.  Return true if this caller
+ * must wake the writer.
  */
 bool clock_wake(void);
 
@@ -175,7 +175,7 @@ void clock_set_idle(void);
 bool clock_grant_begin(const void *self);
 bool clock_grant_end(void);
 
-/* Writer: nobody goes by ticks where there is more than one thread. */
+/* Writer: take the tick back if there is more than one thread. */
 void clock_drop_grant(void);
 
 #endif /* CLOCK_H */

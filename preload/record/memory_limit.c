@@ -15,11 +15,12 @@
 #include "preload/sys/sys.h"
 
 /*
- * We take one part of so many.  With 4, what a program has is at the worst a quarter
- * less than its limit; with 8, only limits above 80 MiB would do for a trace.
+ * We take one part of so many.  With 4, what a program has is at the worst a
+ * quarter less than its limit; with 8, only limits above 80 MiB would do for a
+ * trace.
  */
 #define SHARE 4u
-/* A busy machine may not let the writer run for a while. */
+/* Wait so long for an answer: a busy machine may delay the writer. */
 #define ASK_NS	(2 * NS_PER_SEC)
 #define LOOK_NS (NS_PER_SEC / 50)
 
@@ -31,19 +32,19 @@ enum {
 };
 
 /* Bytes that may still be mapped. */
-struct room {
+struct headroom {
 	uint64_t all, data;
 };
 
 static _Atomic bool is_limited; /* as far as is known */
 static _Atomic uint64_t left;	/* of 'all', at the last answer */
-/* Futex word, and what it runs after: the questions. */
+/* Futex word: the number of the last question that is answered. */
 static _Atomic uint32_t answered;
-static _Atomic uint32_t asked;
+static _Atomic uint32_t asked; /* questions so far */
 
-/* Bytes in use; false if that is not to be found out. */
+/* Bytes in use.  False: /proc cannot be read. */
 static bool
-read_use(struct room *use_ret)
+read_use(struct headroom *use_ret)
 {
 	const uint64_t page_nbytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t fields[FIELD_COUNT] = { 0 };
@@ -76,18 +77,18 @@ subtract(uint64_t a, uint64_t b)
 }
 
 /*
- * What may still be taken of a limit, of which so much is in use and so much of that
- * is ours: a part of what the program does not use itself.
+ * What may still be taken of a limit, of which so much is in use and so much of
+ * that is ours: a part of what the program does not use itself.
  */
 static uint64_t
-take(uint64_t limit, uint64_t use, uint64_t ours)
+limit_share(uint64_t limit, uint64_t use, uint64_t ours)
 {
 	if (limit == RLIM_INFINITY)
 		return UINT64_MAX;
 	return subtract(subtract(limit, subtract(use, ours)) / SHARE, ours);
 }
 
-/* False: there is none. */
+/* Return whether there is a limit. */
 static bool
 read_limits(struct rlimit *all, struct rlimit *data)
 {
@@ -98,14 +99,16 @@ read_limits(struct rlimit *all, struct rlimit *data)
 	const bool limited = all->rlim_cur != RLIM_INFINITY ||
 			     data->rlim_cur != RLIM_INFINITY;
 
-	/* relaxed: who sets a limit does not expect it to hold for mappings
-	 * that are just being made. */
+	/*
+	 * relaxed: who sets a limit does not expect it to hold for mappings
+	 * that are just being made.
+	 */
 	atomic_store_explicit(&is_limited, limited, memory_order_relaxed);
 	return limited;
 }
 
 bool
-quota_is_limited(void)
+memory_limit_exists(void)
 {
 	const int saved_errno = errno;
 	struct rlimit all, data;
@@ -115,46 +118,50 @@ quota_is_limited(void)
 	return limited;
 }
 
-static struct room
-read_room(void)
+static struct headroom
+read_headroom(void)
 {
 	struct rlimit all, data;
-	struct room use = { 0, 0 };
+	struct headroom use = { 0, 0 };
 
 	if (read_limits(&all, &data) && !read_use(&use))
-		use = (struct room){ UINT64_MAX, UINT64_MAX };
+		use = (struct headroom){ UINT64_MAX, UINT64_MAX };
 
 	const uint64_t data_ours =
 		memory_mapped(MEMORY_LASTING) + memory_mapped(MEMORY_PASSING);
 	const uint64_t ours = data_ours + memory_mapped(MEMORY_SHARED);
 
-	return (struct room){ take(all.rlim_cur, use.all, ours),
-			      take(data.rlim_cur, use.data, data_ours) };
+	return (struct headroom){ limit_share(all.rlim_cur, use.all, ours),
+				  limit_share(data.rlim_cur, use.data,
+					      data_ours) };
 }
 
 bool
-quota_allows(size_t private_nbytes, size_t shared_nbytes)
+memory_limit_allows(size_t private_nbytes, size_t shared_nbytes)
 {
 	const int saved_errno = errno;
-	const struct room room = read_room();
+	const struct headroom headroom = read_headroom();
 
 	errno = saved_errno;
-	return private_nbytes <= room.data && private_nbytes <= room.all &&
-	       shared_nbytes <= room.all - private_nbytes;
+	return private_nbytes <= headroom.data &&
+	       private_nbytes <= headroom.all &&
+	       shared_nbytes <= headroom.all - private_nbytes;
 }
 
 void
-quota_answer(void)
+memory_limit_answer(void)
 {
-	/* acquire: pairs with the release in quota_ask(): what is in use is read
-	 * after it was asked. */
+	/*
+	 * acquire: pairs with the release in memory_limit_take(): what is in
+	 * use is read after it was asked.
+	 */
 	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
 
-	/* relaxed, both: only this thread writes them while somebody waits. */
+	/* relaxed, both: only this thread writes them while a thread waits. */
 	if (n == atomic_load_explicit(&answered, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&left, read_room().all, memory_order_relaxed);
-	/* release: pairs with the acquire in quota_ask(). */
+	atomic_store_explicit(&left, read_headroom().all, memory_order_relaxed);
+	/* release: pairs with the acquire in memory_limit_take(). */
 	atomic_store_explicit(&answered, n, memory_order_release);
 	sys_futex_wake(&answered);
 }
@@ -167,7 +174,7 @@ await_answer(uint32_t n)
 
 	while (process_is_tracing() &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < ASK_NS) {
-		/* acquire: pairs with the release in quota_answer(). */
+		/* acquire: pairs with the release in memory_limit_answer(). */
 		const uint32_t seen =
 			atomic_load_explicit(&answered, memory_order_acquire);
 
@@ -180,13 +187,13 @@ await_answer(uint32_t n)
 }
 
 bool
-quota_ask(size_t shared_nbytes)
+memory_limit_take(size_t shared_nbytes)
 {
 	uint64_t now;
 
 	if (!atomic_load_explicit(&is_limited, memory_order_relaxed))
 		return true;
-	/* release: pairs with the acquire in quota_answer(). */
+	/* release: pairs with the acquire in memory_limit_answer(). */
 	if (!await_answer(1 + atomic_fetch_add_explicit(&asked, 1,
 							memory_order_release)))
 		return false;

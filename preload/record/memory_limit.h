@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory_limit.h - what a limit on the program's memory leaves for the tracer
+ * memory_limit.h - how much memory the recorder may take under a limit
  *
  * Under RLIMIT_AS or RLIMIT_DATA every mapping of ours is one that the program
  * may lack.  So the tracer takes at most a quarter of what the program does not
@@ -10,7 +10,7 @@
  *
  * What is in use is read from /proc, which only the writer does and the thread
  * that starts the trace: a filter on system calls may forbid it to the
- * program's threads. They ask the writer.
+ * program's threads.  They ask the writer.
  */
 #ifndef MEMORY_LIMIT_H
 #define MEMORY_LIMIT_H
@@ -19,22 +19,23 @@
 #include <stddef.h>
 
 /* Is there a limit?  If not, everything below is allowed. */
-bool quota_is_limited(void);
+bool memory_limit_exists(void);
 
 /*
  * May so much be mapped, private and shared?  Not where there is a limit and
  * what is in use cannot be found out.  Writer thread, or the one that starts
  * the trace.
  */
-bool quota_allows(size_t private_nbytes, size_t shared_nbytes);
+bool memory_limit_allows(size_t private_nbytes, size_t shared_nbytes);
 
 /*
- * The same of shared memory, for any thread of the program: takes it out of
- * what the writer says is left.  Waits for that, if there is a limit.
+ * Any thread of the program: take 'shared_nbytes' out of the shared memory that
+ * is left.  Under a limit, ask the writer and wait for its answer, at most two
+ * seconds.  False: not enough is left, or no answer came.  May change errno.
  */
-bool quota_ask(size_t shared_nbytes);
+bool memory_limit_take(size_t shared_nbytes);
 
-/* Writer: tell those who ask. */
-void quota_answer(void);
+/* Writer: answer the threads that wait in memory_limit_take(). */
+void memory_limit_answer(void);
 
 #endif /* MEMORY_LIMIT_H */

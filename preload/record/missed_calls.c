@@ -10,7 +10,7 @@
 #include "preload/config/note_writer.h"
 #include "preload/sys/say.h"
 
-/* With a path in it, and still whole in a line of the trailer. */
+/* Room for a path; still fits into a line of the trailer. */
 #define SENTENCE_MAX_NBYTES 200u
 
 enum note_state {
@@ -26,12 +26,12 @@ static _Atomic uint32_t state; /* enum note_state */
 static bool is_said;
 
 void
-missed_note(const char *object, const char *why)
+missed_calls_note(const char *object, const char *why)
 {
 	uint32_t none = NONE;
 	struct text t;
 
-	/* relaxed: whoever comes second has nothing to add. */
+	/* relaxed: a second note is not kept. */
 	if (!atomic_compare_exchange_strong_explicit(&state, &none, WRITING,
 						     memory_order_relaxed,
 						     memory_order_relaxed))
@@ -40,23 +40,23 @@ missed_note(const char *object, const char *why)
 	text_str(&t, object[0] != '\0' ? object : "the program");
 	text_str(&t, why);
 	sentence[t.used] = '\0';
-	/* release: pairs with the acquire in missed_text(). */
+	/* release: pairs with the acquire in missed_calls_text(). */
 	atomic_store_explicit(&state, NOTED, memory_order_release);
 }
 
 const char *
-missed_text(void)
+missed_calls_text(void)
 {
-	/* acquire: pairs with the release in missed_note(). */
+	/* acquire: pairs with the release in missed_calls_note(). */
 	return atomic_load_explicit(&state, memory_order_acquire) == NOTED
 		       ? sentence
 		       : NULL;
 }
 
 void
-missed_say(const char *path)
+missed_calls_report(const char *path)
 {
-	const char *const text = missed_text();
+	const char *const text = missed_calls_text();
 
 	if (is_said || text == NULL)
 		return;

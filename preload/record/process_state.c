@@ -11,7 +11,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* In a line of its own, which all threads only read. */
+/* On a cache line of its own: all threads read it at each event. */
 _Alignas(RING_CACHE_LINE) _Atomic bool record_dormant;
 
 /* Wiped in the child of a fork. */
@@ -61,7 +61,7 @@ static int traced_pid;
 	[PROCESS_WRITER_OVER] = MARK(OFF, NOTHING, ON, PROCESS_IS_OFF, 0), \
 	[PROCESS_EXITED] = STAY(ENDED, NOTHING)
 
-/* What is not here is PROCESS_DO_REFUSE: impossible, and nothing changes. */
+/* A missing entry is PROCESS_DO_REFUSE: impossible, nothing changes. */
 static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
 	[PROCESS_NEW] = {
 		IN_ANY_STATE(NEW),
@@ -77,7 +77,7 @@ static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
 			MARK(NEW, NOTHING, OFF,
 			     PROCESS_IS_FRESH | PROCESS_BEGINS_DORMANT,
 			     PROCESS_IS_OFF),
-		/* It begins as its parent did, or would have. */
+		/* The child begins as its parent began, or would have. */
 		[PROCESS_CHILD_OF_UNTRACED] =
 			MARK(NEW, NOTHING, OFF, PROCESS_IS_FRESH,
 			     PROCESS_IS_OFF),
@@ -110,7 +110,7 @@ static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
 		IN_ANY_STATE(OFF),
 		[PROCESS_WANTED] = STAY(OFF, SKIP),
 		[PROCESS_WANTED_BARRED] = STAY(OFF, SKIP),
-		/* Several threads may find that the writer is no more. */
+		/* Several threads may find that the writer has ended. */
 		[PROCESS_WRITER_OVER] =
 			MARK(OFF, NOTHING, ON, PROCESS_IS_OFF, 0),
 		[PROCESS_EXITED] = STAY(OFF, NOTHING),
@@ -184,7 +184,7 @@ note(const struct process_move *move)
 	    (move->sleep == PROCESS_SLEEP_OFF &&
 	     process_has(PROCESS_IS_SANDBOXED)))
 		return;
-	/* What other threads lose or record in between is of no trace. */
+	/* Events that other threads record in between are in no trace. */
 	atomic_store_explicit(&record_dormant, move->sleep == PROCESS_SLEEP_ON,
 			      memory_order_relaxed);
 }
@@ -275,10 +275,10 @@ process_next_ticket(void)
 }
 
 /*
- * The first event is to start a trace, whatever becomes of it: the child of a
- * process whose trace has failed has room for its own, or says that there is
- * none.  (The child of a clone that is not by syscall(3) does not come here, and
- * stays asleep if its parent was; it takes no orders.)
+ * The child's first event is to start a trace, even if the parent's trace has
+ * failed: there may be space again, and if not, the child reports that.  (A
+ * child of clone(2) by an instruction of the program's own does not come here.
+ * It stays dormant if its parent was, and takes no orders.)
  */
 void
 process_report_child(void)

@@ -120,10 +120,10 @@ bool process_has(enum process_fact fact);
 /* Does the process have a trace, recording or dormant?  Starts nothing. */
 bool process_is_tracing(void);
 
-/* Is the answer no for good, without a system call to find out? */
+/* Is it certain, without a system call, that this process stays untraced? */
 bool process_is_closed(void);
 
-/* Is a start here one in a child whose trace is not wanted? */
+/* Is this a child process, and are children not to be traced? */
 bool process_is_barred(void);
 
 /*
@@ -132,10 +132,10 @@ bool process_is_barred(void);
  */
 bool process_is_own(void);
 
-/* The calling process is the traced one; the thread that starts the trace. */
+/* For the thread that starts the trace: note this process as the traced one. */
 void process_set_pid(void);
 
-/* The last process on the way here that was traced; 0: none was. */
+/* This process if it is traced, else the last traced ancestor; 0: none. */
 int process_pid(void);
 
 /* A number for a fork, from 1; 0 is no number. */
@@ -144,7 +144,7 @@ uint64_t process_next_ticket(void);
 /* In the child of a fork by libc: find the cause, and report it. */
 void process_report_child(void);
 
-/* What does a filter mean that the calling thread is about to get? */
+/* Which trace does a filter affect that the calling thread is about to get? */
 enum process_scope {
 	PROCESS_SCOPE_UNTRACED, /* nothing */
 	PROCESS_SCOPE_TRACED,	/* the trace goes on under it */

@@ -18,7 +18,7 @@
 
 MEMORY_LARGE _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 
-/* The size of a small block, as any program allocates some. */
+/* The size of the block with which real_is_reached() tests. */
 #define ASKED_NBYTES 24u
 
 /* Each early block has its size in front of it. */
@@ -33,8 +33,10 @@ early_alloc(size_t size)
 	const size_t need = EARLY_HEADER_NBYTES + ((size + 15) & ~(size_t)15);
 	size_t used;
 
-	/* Only what libc needs to look up names comes here: a few hundred
-	 * bytes.  relaxed: the sum is all that matters. */
+	/*
+	 * Only what libc needs to look up names comes here: a few hundred
+	 * bytes.  relaxed: the sum is all that matters.
+	 */
 	if (size > REAL_ARENA_NBYTES)
 		return NULL;
 	used = atomic_fetch_add_explicit(&arena_used, need,
@@ -57,7 +59,7 @@ real_realloc_early(void *p, size_t size)
 	return q;
 }
 
-/* Are we called back by the resolution that this thread is in? */
+/* Is this call made by libc within this thread's own resolution? */
 static bool
 is_resolving(void)
 {
@@ -65,8 +67,7 @@ is_resolving(void)
 	       sys_tid();
 }
 
-/* For a thread that finds the first functions in place and is not the one that
- * resolves. */
+/* Wait until another thread has resolved the functions, or resolve them. */
 static const struct real *
 settled(void)
 {
@@ -316,7 +317,7 @@ resolve_others(void)
 		dlerror(); /* or the program would be told of it */
 	thread_self = self;
 	errno = saved_errno;
-	/* release: pairs with the acquire in real_resolve_rest(). */
+	/* release: pairs with the acquire in real_resolve_others(). */
 	atomic_store_explicit(&is_resolved, true, memory_order_release);
 }
 
@@ -326,7 +327,7 @@ resolve_others(void)
  * once all is resolved.
  */
 void
-real_resolve_rest(void)
+real_resolve_others(void)
 {
 	/* acquire: pairs with the release in resolve_others(). */
 	if (!atomic_load_explicit(&is_resolved, memory_order_acquire))
@@ -341,7 +342,7 @@ static bool is_reached;
 static __typeof__(real.malloc) answer_malloc;
 static __typeof__(real.free) answer_free;
 
-/* What the asking thread gets: its question does not show in the program's heap. */
+/* The block that the testing thread gets, so that the heap is unchanged. */
 MEMORY_LARGE static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
 
 static void *
@@ -394,7 +395,7 @@ real_find_operator(const char *symbol, bool *direct_ret)
 {
 	void *p;
 
-	real_resolve_rest();
+	real_resolve_others();
 	p = lookup_function(symbol, (void *)(uintptr_t)real.malloc, direct_ret);
 	if (p == NULL) {
 		say("no C++ library defines %s, which %s", symbol,

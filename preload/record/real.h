@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * real.h - the functions that we stand in front of
+ * real.h - the functions that ours replace and call
  *
  * 'real' holds the next definition of each after ours in the search order:
  * libc's or that of an allocator which the program is linked with or preloads.
@@ -23,7 +23,7 @@
 struct real {
 	void *(*malloc)(size_t);
 	void (*free)(void *);
-	/* Also NULL, and what is of the arena below: not the allocator's. */
+	/* free() that also accepts NULL and blocks of the early arena. */
 	void (*free_any)(void *);
 	void *(*calloc)(size_t, size_t);
 	void *(*realloc)(void *, size_t);
@@ -81,18 +81,18 @@ struct real {
 			       void *);
 };
 
-/* Hidden, for one step less to each function; so is the arena. */
+/* Hidden, to save one indirection for each function; so is the arena. */
 extern struct real real __attribute__((visibility("hidden")));
 
 /* Resolve the allocation functions that every libc has. */
 void real_resolve(void);
 
 /*
- * Resolve the others too.  Done by the constructor in start.c, since later
- * there may be another thread's lock on the loader (after a fork), and before
- * it in the unlikely case that one of them is called first.
+ * Resolve the others too.  The constructor (load.c) calls this, since later the
+ * loader's lock may belong to a thread that a fork did not copy.  An entry
+ * point calls it if the program is earlier than the constructor.
  */
-void real_resolve_rest(void);
+void real_resolve_others(void);
 
 /*
  * Does the program's malloc() reach ours, be it through another library's?  If
@@ -100,7 +100,7 @@ void real_resolve_rest(void);
  */
 bool real_is_reached(void);
 
-/* The arena of such times. */
+/* The early arena. */
 #define REAL_ARENA_NBYTES (64u << 10)
 extern uint8_t real_arena[REAL_ARENA_NBYTES]
 	__attribute__((visibility("hidden")));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - the slow way into the ring; see record.h */
+/* record.c - the slow path into the ring; see record.h */
 
 #include "preload/record/record.h"
 
@@ -26,9 +26,9 @@ count_unattached(void)
 }
 
 /*
- * Find the ring to record into and close it to signal handlers.  Returns NULL if
- * there is none: nothing is traced, the tracer itself is at work, or there is no
- * memory (counted).
+ * Find the ring to record into and close it to signal handlers.  Return NULL if
+ * there is none: nothing is traced, the recorder itself makes the call, or
+ * there is no memory (counted).
  */
 static struct thread *
 enter(void)
@@ -36,7 +36,10 @@ enter(void)
 	struct thread *t = thread_self;
 
 	for (unsigned depth = 0;; depth++) {
-		/* Handlers that jumped out of their handlers: no end of rings. */
+		/*
+		 * Handlers that leave by longjmp() keep their rings: bound
+		 * them.
+		 */
 		if (depth > DEPTH_MAX) {
 			count_unattached();
 			return NULL;
@@ -50,8 +53,8 @@ enter(void)
 		    THREAD_MUTED)
 			return NULL;
 		/*
-		 * Wiped, free or unattached: this thread is new here.  These two
-		 * are the only calls from the recording side up into the
+		 * Wiped, free or unattached: this thread is new here.  These
+		 * two are the only calls from the recording side up into the
 		 * process's (attach.h); attach.c records the thread's birth by
 		 * calling us again.
 		 */
@@ -83,16 +86,18 @@ leave(struct thread *t, uint64_t head)
 static void
 count_lost(struct thread *t)
 {
-	/* relaxed, all accesses: the writer looks when the thread is dead or
+	/*
+	 * relaxed, all accesses: the writer looks when the thread is dead or
 	 * the process ends; an event dropped at that very moment may be missed
-	 * as it may have been recorded. */
+	 * as it may have been recorded.
+	 */
 	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
 				      memory_order_relaxed) == 0)
 		atomic_store_explicit(&t->ring->lost_first, clock_stamp(),
 				      memory_order_relaxed);
 }
 
-/* Without the writer: in memory only, and not yet as large as it may be? */
+/* Can the ring grow without the writer: in no file, and below its limit? */
 static bool
 is_extensible(const struct ring *r)
 {
@@ -108,7 +113,7 @@ record_has_room(uint64_t words)
 	       t->ring->words_max - (t->head - ring_tail(t->ring)) >= words;
 }
 
-/* Sleep until 'words' more fit; false if the writer is no more. */
+/* Sleep until 'words' more fit.  False: the writer has ended. */
 static bool
 wait_for_room(struct thread *t, unsigned words)
 {
@@ -117,7 +122,7 @@ wait_for_room(struct thread *t, unsigned words)
 	while (t->head + words > ring_limit(t->ring)) {
 		if (!process_is_tracing())
 			return false;
-		room_ask(t->ring);
+		ring_wait_announce(t->ring);
 		wake_writer();
 		/* A child that shares the memory cannot make the writer. */
 		if (!wake_has_writer() && !process_is_own()) {
@@ -128,7 +133,7 @@ wait_for_room(struct thread *t, unsigned words)
 			count_lost(t);
 			return false;
 		}
-		room_wait(t->ring, t->head + words, WAIT_NS);
+		ring_wait_sleep(t->ring, t->head + words, WAIT_NS);
 	}
 	/* relaxed, both: statistics, written by this thread only. */
 	atomic_fetch_add_explicit(&t->wait_count, 1, memory_order_relaxed);
@@ -139,8 +144,8 @@ wait_for_room(struct thread *t, unsigned words)
 }
 
 /*
- * Read the clock, wake the writer if it sleeps, take the tick away from another
- * thread.  Returns the tick if 't' may go by it, else CLOCK_STAMPED.
+ * Read the clock.  Wake the writer if it sleeps, and revoke the tick of another
+ * thread.  Return the tick if 't' may use it, else CLOCK_STAMPED.
  */
 static uint64_t
 read_tick(const struct thread *t)
@@ -167,7 +172,7 @@ read_tick(const struct thread *t)
 }
 
 void
-record_settle(const struct thread *t)
+record_confirm_order(const struct thread *t)
 {
 	const int saved_errno = errno;
 
@@ -263,7 +268,7 @@ record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 	struct thread *t;
 	bool recorded = false;
 
-	/* A thread that is attached must be known when recording goes on. */
+	/* The later trace must know a thread that is attached while dormant. */
 	if (record_is_dormant() && type != EVENT_THREAD &&
 	    type != EVENT_HANDOVER)
 		return false;
@@ -317,7 +322,7 @@ record_realloc_begin(const void *old)
 }
 
 struct thread *
-record_pool_realloc_begin(const void *old, uint64_t heap)
+record_heap_realloc_begin(const void *old, uint64_t heap)
 {
 	const uint64_t operand[2] = { (uintptr_t)old, heap };
 
@@ -325,7 +330,7 @@ record_pool_realloc_begin(const void *old, uint64_t heap)
 }
 
 void
-record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
+record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 			const void *p, size_t size, uint64_t heap)
 {
 	const int saved_errno = errno;
@@ -369,8 +374,8 @@ record_is_last_alloc(const void *p, size_t size)
 }
 
 /*
- * An event of one word and a stamp; 'kind' is what the one without it has.  False
- * if it does not take a stamp, or there is no room.
+ * An event of one word and a stamp; 'kind' is what the one without it has.
+ * False if it does not take a stamp, or there is no room.
  */
 static inline bool
 put_stamped(uint64_t word, unsigned stamped_kind)
@@ -395,7 +400,7 @@ put_stamped(uint64_t word, unsigned stamped_kind)
 	record_open(t, limit);
 	if (can &&
 	    __builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED, 0))
-		record_settle(t);
+		record_confirm_order(t);
 	return can;
 }
 
@@ -416,7 +421,7 @@ record_alloc_wide(const void *p, size_t size, unsigned flags)
 }
 
 void *
-record_alloc_rest(void *p, size_t size)
+record_alloc_slow(void *p, size_t size)
 {
 	if (!put_alloc_stamped(p, size, EVENT_KIND_ALLOC_STAMPED))
 		record_alloc_wide(p, size, 0);
@@ -424,7 +429,7 @@ record_alloc_rest(void *p, size_t size)
 }
 
 void *
-record_calloc_rest(void *p, size_t size)
+record_calloc_slow(void *p, size_t size)
 {
 	if (!put_alloc_stamped(p, size, EVENT_KIND_CALLOC_STAMPED))
 		record_alloc_wide(p, size, EVENT_FLAG_ZEROED);
@@ -432,7 +437,7 @@ record_calloc_rest(void *p, size_t size)
 }
 
 void
-record_free_rest(const void *p)
+record_free_slow(const void *p)
 {
 	const uint64_t address = (uintptr_t)p;
 

@@ -2,18 +2,18 @@
 /*
  * record.h - put an event into the calling thread's ring
  *
- * The hot path of the whole project.  On paper: one thread-local load, the
+ * The fast path of the whole project.  By count: one thread-local load, the
  * thread's first cache line (limit, head, ring, tick), the shared tick (a line
  * that is written once a millisecond), one or two stores into the ring's next
  * line and one of its head.  No locked instruction, no system call, two
- * branches that are almost always taken the same way.  Only who owns the tick
- * finds it equal to the last one that he announced; see clock.h.
+ * branches that are almost always taken the same way.  Only the owner of the
+ * tick finds it equal to the last tick that it announced; see clock.h.
  *
  * Against signals: 'limit' is 0 from before 'head' is read until after it is
- * published.  A handler that allocates in between finds 0, goes the slow way
+ * published.  A handler that allocates in between finds 0, takes the slow path,
  * and gets a ring of its own; one that comes before or after is complete by
- * itself. All of it is ordered by the compiler barriers alone, since a handler
- * runs on the same processor.
+ * itself.  Compiler barriers alone order all of it, since a handler runs on the
+ * same processor.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -35,8 +35,8 @@
 extern _Atomic bool record_dormant __attribute__((visibility("hidden")));
 
 /*
- * All that a dormant tracer costs.  A dormant malloc() asks after the real
- * call, and records if it is recorded by now; a free() asks before it.  relaxed
+ * The whole cost of a dormant recorder.  malloc() asks after the real call, so
+ * it records if recording has begun meanwhile; free() asks before it.  relaxed
  * suffices: whoever gets a block from another thread, from the program or
  * through the allocator, has synchronised with it and can read no older value
  * than that thread did.  So if a block is in the trace its free is too, and if
@@ -47,9 +47,7 @@ static inline __attribute__((always_inline)) bool
 record_is_dormant(void)
 {
 #if defined(__x86_64__)
-	/*
-	 * An atomic load of a compiler's takes a register and two more steps.
-	 */
+	/* Compilers need a register and two more instructions for the load. */
 	__asm__ goto("cmpb $0, %0\n\tjne %l1"
 		     :
 		     : "m"(record_dormant)
@@ -75,22 +73,22 @@ extern _Atomic uint8_t record_no_bell __attribute__((visibility("hidden")));
 static inline __attribute__((always_inline)) bool
 record_is_called(void)
 {
-	/* relaxed: seen some time later does no harm. */
+	/* relaxed: seeing it some time later does no harm. */
 	return __builtin_expect(
 		atomic_load_explicit(record_bell, memory_order_relaxed) != 0,
 		0);
 }
 
 /*
- * The general way, for every event and every circumstance: attaches the thread,
- * wakes the writer, announces a new tick, waits for room.  Returns false if the
- * event is not in the ring: nothing is traced, or it was dropped and counted.
+ * The slow path, for every event in every state: attach the thread, wake the
+ * writer, announce a new tick, wait for room.  Return false if the event is not
+ * in the ring: nothing is traced, or the event was dropped and counted.
  * Keeps errno.
  */
 bool record_event(enum event_type type, unsigned flags, uint64_t op0,
 		  uint64_t op1, uint64_t op2);
 
-/* The same for up to four operands, as many as the type has. */
+/* Like record_event(), with as many operands as the type has, at most four. */
 bool record_operands(enum event_type type, unsigned flags,
 		     const uint64_t *operand);
 
@@ -102,23 +100,23 @@ bool record_operands(enum event_type type, unsigned flags,
  */
 struct thread *record_realloc_begin(const void *old);
 
-/* It has returned 'p'. */
+/* The realloc has returned 'p'; 't' is from record_realloc_begin(). */
 void record_realloc_end(struct thread *t, unsigned flags, const void *old,
 			const void *p, size_t size);
 
-/* The same for a block of a heap that is not malloc's. */
-struct thread *record_pool_realloc_begin(const void *old, uint64_t heap);
-void record_pool_realloc_end(struct thread *t, unsigned flags, const void *old,
+/* Like these two, for a block of a heap other than malloc's. */
+struct thread *record_heap_realloc_begin(const void *old, uint64_t heap);
+void record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 			     const void *p, size_t size, uint64_t heap);
 
 /*
- * An event of 't' has a stamp, and after that the clock did not want stamps any
- * more: see that it does, or that the tick is this thread's.  To be called
- * before the event can have consequences.  Keeps errno.
+ * If the clock left stamped mode while an event of 't' was being stamped, force
+ * it back, or confirm that 't' owns the tick.  Call it before the event can
+ * have consequences.  Keeps errno.
  */
-void record_settle(const struct thread *t);
+void record_confirm_order(const struct thread *t);
 
-/* Can so many words be recorded by the calling thread without the writer? */
+/* Can the calling thread record 'words' words without the writer? */
 bool record_has_room(uint64_t words);
 
 /*
@@ -142,7 +140,7 @@ record_open(struct thread *t, uint64_t limit)
 	t->limit = limit;
 }
 
-/* May 't' go by the tick that it has announced? */
+/* Is the tick that 't' has announced the current one, and does 't' own it? */
 static inline __attribute__((always_inline)) bool
 record_has_tick(const struct thread *t)
 {
@@ -229,19 +227,19 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 }
 
 /*
- * Is the calling thread's last event the allocation of 'p' with this size? That
- * is how an operator new of an allocator sees that the function which it called
- * has been recorded already.
+ * Is the calling thread's last event the allocation of 'p' with this size?  If
+ * so, an allocator's operator new has called a function that is recorded
+ * itself.
  */
 bool record_is_last_alloc(const void *p, size_t size);
 
 /*
- * All other ways, out of line: with a stamp, or wide.  record_alloc_rest()
+ * All other ways, out of line: with a stamp, or wide.  record_alloc_slow()
  * returns 'p', so that it can be the last that a caller does.
  */
-void *record_alloc_rest(void *p, size_t size);
-void *record_calloc_rest(void *p, size_t size);
-void record_free_rest(const void *p);
+void *record_alloc_slow(void *p, size_t size);
+void *record_calloc_slow(void *p, size_t size);
+void record_free_slow(const void *p);
 
 /* An allocation as a wide event. */
 void record_alloc_wide(const void *p, size_t size, unsigned flags);
@@ -259,7 +257,7 @@ record_alloc(void *p, size_t size)
 				 EVENT_KIND_ALLOC,
 			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 				 size < EVENT_SIZE_LIMIT))
-		return record_alloc_rest(p, size);
+		return record_alloc_slow(p, size);
 	return p;
 }
 
@@ -274,12 +272,12 @@ record_calloc(void *p, size_t size)
 				 EVENT_KIND_CALLOC,
 			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 				 size < EVENT_SIZE_LIMIT))
-		return record_calloc_rest(p, size);
+		return record_calloc_slow(p, size);
 	return p;
 }
 
 /*
- * free(p) will be called; 'p' is not NULL.  False: it takes record_free_rest().
+ * free(p) will be called; 'p' is not NULL.  False: it takes record_free_slow().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_free(const void *p)

@@ -2,8 +2,8 @@
 /*
  * ring_spares.c - rings for new threads, which the writer makes ahead
  *
- * A producer takes one (ringfile_take()) and waits for a moment if there is none;
- * the writer makes more (ringfile_make_spares()).  See ringfile.h.
+ * A producer takes one (ringfile_take()) and waits for a moment if there is
+ * none; the writer makes more (ringfile_make_spares()).  See ringfile.h.
  */
 
 #include <stddef.h>
@@ -17,8 +17,8 @@
 #include "preload/sys/sys.h"
 
 /*
- * How long a new thread waits for its ring: on a busy machine the writer may not
- * get a processor for a while.
+ * How long a new thread waits for its ring: on a busy machine the writer may
+ * not get a processor for a while.
  */
 #define TAKE_NS (2 * NS_PER_SEC)
 
@@ -50,12 +50,12 @@ ringfile_take(bool is_initial)
 	if (rf == NULL || rf->image == NULL || rf->is_removed)
 		return NULL;
 	r = take_spare(is_initial);
-	/* relaxed: numbers; the wake-up orders them. */
+	/* relaxed: a count; the wake-up orders it. */
 	if (r == NULL)
 		atomic_fetch_add_explicit(&rf->wanted, 1, memory_order_relaxed);
 	while (r == NULL && process_is_tracing() &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < TAKE_NS) {
-		/* acquire: what it says is made is there to be taken. */
+		/* acquire: pairs with the release in ringfile_make_spares(). */
 		const uint32_t made =
 			atomic_load_explicit(&rf->made, memory_order_acquire);
 
@@ -119,7 +119,7 @@ spare_count(void)
 	return n;
 }
 
-/* Those who wait are not to wait in vain; they are told by 'ahead'. */
+/* Sentinel in 'ahead': no ring can be made, stop waiting. */
 #define AHEAD_NEVER (SPARES_MAX + 1)
 
 void
@@ -138,7 +138,7 @@ ringfile_make_spares(void)
 		ahead = 1;
 	}
 	wanted = atomic_exchange_explicit(&rf->wanted, 0, memory_order_relaxed);
-	/* Who had to wait shows that more are needed at a time. */
+	/* A producer had to wait, so more spares are needed at a time. */
 	if (wanted > 0 && ahead < SPARES_MAX / 2)
 		ahead = ahead * 2 + 1;
 	for (uint32_t n = spare_count(); n < ahead + wanted && n < SPARES_MAX;
@@ -161,7 +161,7 @@ ringfile_make_spares(void)
 	sys_futex_wake(&rf->made);
 }
 
-/* What nobody has taken is of a file that is no more. */
+/* Unmap the spares that no thread has taken: their file is removed. */
 static void
 drop_spares(void)
 {

@@ -6,18 +6,18 @@
 #include "preload/sys/sys.h"
 
 void
-room_ask(struct ring *r)
+ring_wait_announce(struct ring *r)
 {
 	/*
-	 * seq_cst here and in room_release(): 'waiting' is stored before the
-	 * limit is read, there the tail before 'waiting'; one of the two sides
-	 * must see the other.  (The time-out would mend a miss, late.)
+	 * seq_cst here and in ring_wait_release(): 'waiting' is stored before
+	 * the limit is read, there the tail before 'waiting'; one of the two
+	 * sides must see the other.  (The time-out would mend a miss, late.)
 	 */
 	atomic_store_explicit(&r->waiting, RING_WAITING, memory_order_seq_cst);
 }
 
 void
-room_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
+ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 {
 	uint32_t expected = RING_WAITING;
 
@@ -25,7 +25,7 @@ room_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 		    ring_mask(r) + 1 <
 	    need_limit)
 		sys_futex_wait(&r->waiting, RING_WAITING, timeout_ns);
-	/* acquire: pairs with the release in room_grow(). */
+	/* acquire: pairs with the release in ring_wait_grow(). */
 	while (!atomic_compare_exchange_strong_explicit(&r->waiting, &expected,
 							0, memory_order_acquire,
 							memory_order_acquire) &&
@@ -36,11 +36,11 @@ room_wait(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 }
 
 void
-room_release(struct ring *r, uint64_t tail)
+ring_wait_release(struct ring *r, uint64_t tail)
 {
 	/* seq_cst: a release for ring_limit(), and before the load. */
 	atomic_store_explicit(&r->tail, tail, memory_order_seq_cst);
-	/* seq_cst: see room_ask(). */
+	/* seq_cst: see ring_wait_announce(). */
 	if (atomic_load_explicit(&r->waiting, memory_order_seq_cst) == 0)
 		return;
 	/* relaxed: the futex call orders it. */
@@ -49,7 +49,7 @@ room_release(struct ring *r, uint64_t tail)
 }
 
 bool
-room_grow(struct ring *r, uint64_t capacity)
+ring_wait_grow(struct ring *r, uint64_t capacity)
 {
 	const uint64_t old_mask = ring_mask(r);
 	/* relaxed: only this thread writes it. */
@@ -64,12 +64,14 @@ room_grow(struct ring *r, uint64_t capacity)
 		    memory_order_relaxed))
 		return false;
 	head = ring_head(r);
-	/* Until the capacity changes, and after it, the words are in place. */
+	/* Copy, so that the words are in place for both capacities. */
 	for (uint64_t pos = tail; pos != head; pos++)
 		if ((pos & (capacity - 1)) != (pos & old_mask))
 			r->words[pos & (capacity - 1)] =
 				r->words[pos & old_mask];
-	/* release: for who finds the ring after a kill; and for room_wait(). */
+	/*
+	 * release: for recovery after a kill, and for ring_wait_sleep().
+	 */
 	atomic_store_explicit(&r->capacity, capacity, memory_order_release);
 	atomic_store_explicit(&r->waiting, 0, memory_order_release);
 	sys_futex_wake(&r->waiting);
@@ -77,8 +79,8 @@ room_grow(struct ring *r, uint64_t capacity)
 }
 
 bool
-room_is_waited_for(const struct ring *r)
+ring_wait_is_pending(const struct ring *r)
 {
-	/* relaxed: a hint to commit early; seen a round later does no harm. */
+	/* relaxed: a hint to commit early; a round later does no harm. */
 	return atomic_load_explicit(&r->waiting, memory_order_relaxed) != 0;
 }

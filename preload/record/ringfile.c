@@ -41,9 +41,9 @@ struct ringfile *rf;
 /* The file --------------------------------------------------------------- */
 
 /*
- * Where is a page that has been reserved never refused?  On file systems that
- * write data anew at each change, only where that can be turned off; those over a
- * network may make the program wait for a server.
+ * Does the file system always have room for a page that was reserved?  File
+ * systems that copy on write do so only if that can be turned off.  Network
+ * file systems may make the program wait for a server.
  */
 static bool
 is_safe(int fd)
@@ -70,14 +70,14 @@ is_safe(int fd)
 	}
 }
 
-/* Give the bytes their place on the disk.  Errors: errno. */
+/* Allocate the bytes on the disk.  False and errno. */
 static bool
 reserve(uint64_t offset, uint64_t nbytes)
 {
 	struct rlimit limit;
 	long result;
 
-	/* Beyond it there is a signal, which the writer must not leave behind. */
+	/* Beyond the limit, fallocate() would raise a signal in the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur != RLIM_INFINITY &&
 	    offset + nbytes > limit.rlim_cur) {
@@ -99,15 +99,15 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* Not in the child of a fork, which would write into our trace. */
+	/* A forked child must not have it: it would write into our trace. */
 	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
 		munmap(p, nbytes);
 		return NULL;
 	}
 	/*
-	 * Nothing is to be read from it.  Reading ahead at the first touch would
-	 * fill as much memory with zeros as the disk is set to: megabytes for
-	 * each ring, where most need a page or two.
+	 * Nothing is to be read from it.  Reading ahead at the first touch
+	 * would fill as much memory with zeros as the disk is set to: megabytes
+	 * for each ring, where most need a page or two.
 	 */
 	madvise(p, nbytes, MADV_RANDOM);
 	if (at == NULL)
@@ -129,7 +129,7 @@ ringfile_make_ring(uint64_t words_max)
 	const uint64_t first = first_words(words_max);
 	void *p;
 
-	if (!quota_allows(0, ring_nbytes(words_max))) {
+	if (!memory_limit_allows(0, ring_nbytes(words_max))) {
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -224,8 +224,10 @@ create(const struct config *config, const char *trace_path)
 		return false;
 	}
 	rf->id = id;
-	/* We remove the file from this folder, whatever the folder is called
-	 * then. */
+	/*
+	 * We remove the file from this folder, whatever the folder is called
+	 * then.
+	 */
 	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
 	return true;
 }
@@ -235,7 +237,7 @@ lock(void)
 {
 	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-	/* As long as somebody has the descriptor open, the process lives. */
+	/* The lock says that the process lives: the descriptor keeps it. */
 	syscall(SYS_fcntl, rf->fd, F_OFD_SETLK, &whole);
 }
 
@@ -279,8 +281,10 @@ write_ring(const struct ring *r, uint64_t offset)
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);
-	/* Write the header last: readers take a place without one for no
-	 * ring. */
+	/*
+	 * Write the header last: readers take a place without one for no
+	 * ring.
+	 */
 	return write_at(offset + sizeof(bytes), r->words,
 			used * sizeof(uint64_t)) &&
 	       write_at(offset, bytes, sizeof(bytes));
@@ -569,12 +573,12 @@ ringfile_extend(struct ring *r)
 	const uint64_t words = ring_mask(r) + 1;
 	uint64_t more = words < RINGFILE_USUAL_WORDS ? words * 4 : words * 2;
 
-	if (!room_is_waited_for(r) || words == r->words_max)
+	if (!ring_wait_is_pending(r) || words == r->words_max)
 		return;
 	if (more > r->words_max)
 		more = r->words_max;
 	if (reserve_words(r, words, more))
-		room_grow(r, more);
+		ring_wait_grow(r, more);
 }
 
 void
@@ -610,7 +614,7 @@ ringfile_commit_ring(struct ring *r, const struct order_source *source,
 				  image_next_seq(rf->image));
 }
 
-/* Which of the two places is that of the current trace. */
+/* Index of the current trace's place, of the two. */
 static uint64_t
 trace_idx(void)
 {

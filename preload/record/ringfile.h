@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ringfile.h - the file that the rings lie in, so that they outlive a kill
+ * ringfile.h - the file of the rings, in which they outlive a kill
  *
  * One for each process, made together with its trace file and removed after the
  * trailer.  Events from before it was made are in memory only, and move into
@@ -28,7 +28,7 @@
 
 /*
  * With so many words, a power of two, a block of events leaves room for the
- * next one. A ring that has less grows fast.
+ * next one.  A ring that has less grows fast.
  */
 #define RINGFILE_USUAL_WORDS 131072u
 
@@ -62,8 +62,8 @@ void ringfile_begin(const struct config *config, const char *trace_path);
 
 /*
  * Would ringfile_come_back() find the file again?  With 'complete' all rings
- * must be in it as well, so that what is recorded without a writer thread
- * outlives a kill.
+ * must be in it as well, so that events recorded without a writer thread
+ * outlive a kill.
  */
 bool ringfile_can_leave(bool complete);
 
@@ -75,30 +75,31 @@ int ringfile_reopen(void);
 int ringfile_reopen_folder(void);
 
 /*
- * Writer thread: after a time without one, with these descriptors; -1: find it.
- * What cannot be found any more stays mapped, and does not grow.
+ * Writer thread, after a time without one: use these descriptors, or for -1
+ * open the file again.  A file that cannot be found stays mapped, and does not
+ * grow.
  */
 void ringfile_come_back(int fd, int dir_fd);
 
 /* Its name, NULL: there is none.  Valid until ringfile_remove(). */
 const char *ringfile_path(void);
 
-/* A ring for a thread; NULL: it must do with anonymous memory. */
+/* Take a ring for a thread.  NULL: use anonymous memory instead. */
 struct ring *ringfile_take(bool is_initial);
 
 /* May a ring whose life has ended be used again?  If not, it is unmapped. */
 bool ringfile_may_reuse(struct ring *r);
 
 /*
- * May a thread go on in this ring, whose life goes on?  Not if the ring is lost
- * in a kill and another one need not be.
+ * May a new thread take over this ring with its events?  Not if the ring would
+ * be lost in a kill while a new ring would not.
  */
 bool ringfile_may_hand_over(const struct ring *r);
 
-/* A ring that is not in the file is in use. */
+/* Count a ring in use that is not in the file. */
 void ringfile_count_hidden(void);
 
-/* An event could not be recorded at all. */
+/* Count an event that could not be recorded at all. */
 void ringfile_count_unattached(void);
 
 /* There will be a second thread: have a spare ring for it. */
@@ -116,7 +117,7 @@ void ringfile_make_spares(void);
  */
 void ringfile_extend(struct ring *r);
 
-/* Writer: a ring without a life keeps so much of its memory. */
+/* Writer: give back the memory of an unused ring above 'keep_words'. */
 void ringfile_shrink(struct ring *r, uint64_t keep_words);
 
 /* Writer: the clocks have been read; see image_note_reading(). */
@@ -147,9 +148,7 @@ void ringfile_remove(void);
  */
 void ringfile_renew(struct ring *r, const char *trace_path);
 
-/*
- * Writer: the process goes on after all, without the file; say what that means.
- */
+/* Writer: the process goes on after all, without the file: report that. */
 void ringfile_tell_removed(void);
 
 #endif /* RINGFILE_H */

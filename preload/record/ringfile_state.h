@@ -17,7 +17,7 @@
 
 #define SPARES_MAX 16u
 
-/* When the disk was full, try again only after this. */
+/* After a full disk, try again no earlier than this. */
 #define RETRY_NS NS_PER_SEC
 
 struct ringfile {
@@ -53,7 +53,7 @@ struct ring *ringfile_make_ring(uint64_t words_max);
 void ringfile_make(const struct config *config, const char *trace_path,
 		   bool will_adopt);
 
-/* The descriptors, not the mappings. */
+/* Close the descriptors; the mappings stay. */
 void ringfile_close(void);
 
 #endif /* RINGFILE_STATE_H */

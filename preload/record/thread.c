@@ -29,32 +29,35 @@
 #define PROBES_MAX 8u
 
 /*
- * Where the pool is.  The counters are part of the mapping, so that a fork wipes
- * them together with the threads they count.
+ * Where the pool is.  The counters are part of the mapping, so that a fork
+ * wipes them together with the threads they count.
  */
 struct pool {
 	_Atomic uint32_t used;	     /* threads [0, used) have been claimed */
 	_Atomic uint32_t free_count; /* of these are free again, about */
 	_Atomic uint32_t cursor;     /* where to look for a free one */
 	_Atomic uint64_t next_id;    /* the initial thread is 0 */
-	/* Threads that have become ENDING, the oldest at 'ended_from' or behind
-	 * it.  Hints: one may be missing, be there twice or be in use again. */
+	/*
+	 * Threads that have become ENDING, the oldest at 'ended_from' or behind
+	 * it.  Hints: one may be missing, be there twice or be in use again.
+	 */
 	_Atomic uint32_t ended_to, ended_from;
 	_Atomic(struct thread *) ended[ENDED_MAX];
 };
 
 /*
- * Its threads, in parts that are mapped when they are about to be needed: all of
- * them would be 24 MiB of what a program may have limited.  A part stays where it is.
- * In the child of a fork the parts are those of its parent, wiped.
+ * Its threads, in parts that are mapped when they are about to be needed: all
+ * of them would be 24 MiB of what a program may have limited.  A part stays
+ * where it is.  In the child of a fork the parts are those of its parent,
+ * wiped.
  */
 #define PART_THREADS 512u
 #define PART_NBYTES  (PART_THREADS * sizeof(struct thread))
 static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
-/* Stands for a thread whose part is not there. */
+/* Stands for a thread whose part is not mapped. */
 static struct thread absent = { .state = THREAD_MUTED };
 
-/* Not wiped: children have the filter, too. */
+/* Not wiped in a child, which has the filter as well. */
 static _Atomic bool has_no_handovers;
 
 static struct pool *pool;
@@ -81,7 +84,7 @@ has_part(uint32_t i)
 	return atomic_load_explicit(&parts[i], memory_order_acquire) != NULL;
 }
 
-/* Have part 'i'; false: there is no memory. */
+/* Map part 'i' unless it is mapped.  False: no memory. */
 static bool
 make_part(uint32_t i)
 {
@@ -106,7 +109,7 @@ thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 {
 	pool_initial_ring_words = initial_ring_words;
 	pool_ring_words = ring_words;
-	/* Who does not wait does not find out that it wants more. */
+	/* A producer that never blocks cannot ask to grow: full size now. */
 	pool_first_ring_words = may_wait ? FIRST_RING_WORDS : UINT64_MAX;
 	if (pool == NULL)
 		pool = memory_map_wiped(sizeof(*pool));
@@ -120,8 +123,10 @@ thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 uint32_t
 thread_pool_count(void)
 {
-	/* relaxed: a thread that is missed is seen in the next round; its state
-	 * is what publishes it. */
+	/*
+	 * relaxed: a thread that is missed is seen in the next round; its state
+	 * is what publishes it.
+	 */
 	const uint32_t n =
 		atomic_load_explicit(&pool->used, memory_order_relaxed);
 
@@ -144,7 +149,7 @@ thread_pool_extend(void)
 	const uint32_t next = thread_pool_count() + PART_THREADS / 2;
 
 	if (next < THREAD_MAX && !has_part(next / PART_THREADS) &&
-	    quota_allows(PART_NBYTES, 0))
+	    memory_limit_allows(PART_NBYTES, 0))
 		make_part(next / PART_THREADS);
 }
 
@@ -159,14 +164,14 @@ try_claim(struct thread *t)
 		memory_order_relaxed);
 }
 
-/* The writer could not, or did not in time. */
+/* Map part 'i' if the writer has not mapped it ahead.  False: no memory. */
 static bool
 get_part(uint32_t i)
 {
-	return has_part(i) || (quota_ask(PART_NBYTES) && make_part(i));
+	return has_part(i) || (memory_limit_take(PART_NBYTES) && make_part(i));
 }
 
-/* Claim one that was never used. */
+/* Claim a thread that was never used. */
 static struct thread *
 claim_fresh(void)
 {
@@ -174,7 +179,7 @@ claim_fresh(void)
 		const uint32_t next = thread_pool_count();
 		uint32_t fresh;
 
-		/* Before the number is taken, or each try would take one. */
+		/* Check first, or each failed try would use up a number. */
 		if (next >= THREAD_MAX || !get_part(next / PART_THREADS))
 			return NULL;
 		/* relaxed: a number; try_claim() orders. */
@@ -183,13 +188,13 @@ claim_fresh(void)
 		/* Others may have taken numbers meanwhile. */
 		if (fresh >= THREAD_MAX || !get_part(fresh / PART_THREADS))
 			return NULL;
-		/* It fails for one that thread_mend_interrupted() took. */
+		/* Fails for a thread that thread_repair_interrupted() took. */
 		if (try_claim(thread_pool_at(fresh)))
 			return thread_pool_at(fresh);
 	}
 }
 
-/* Take a thread that was used before, or one never used, or none. */
+/* Claim a thread that was used before, else one never used, else NULL. */
 static struct thread *
 claim(void)
 {
@@ -214,7 +219,10 @@ claim(void)
 	return claim_fresh();
 }
 
-/* A ring for the initial thread, or another; the one it had before if it can be. */
+/*
+ * A ring for the initial thread, or another; the one it had before if it can
+ * be.
+ */
 static bool
 give_ring(struct thread *t, bool is_initial)
 {
@@ -227,9 +235,9 @@ give_ring(struct thread *t, bool is_initial)
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
-	if (!quota_ask(ring_nbytes(words)))
+	if (!memory_limit_take(ring_nbytes(words)))
 		return false;
-	/* quota_ask() may have had the writer made, and so the file. */
+	/* memory_limit_take() may have had the writer made, and so the file. */
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
@@ -256,7 +264,7 @@ acquire(bool is_initial)
 	return NULL;
 }
 
-/* As the kernel knows a thread. */
+/* The kernel's numbers of a thread. */
 struct kernel_id {
 	int tid, pid;
 };
@@ -291,7 +299,7 @@ prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
 	set_owner(t, id, self);
 	t->is_nested = is_nested;
 	t->source = (struct order_source){ .id = id, .ring = t->ring };
-	t->is_gone = t->is_told = false;
+	t->is_gone = t->is_announced = false;
 	t->name[0] = t->name[1] = 0;
 	t->idle_since_ns = 0;
 	/* release: pairs with the writer's acquire of 'state'. */
@@ -389,8 +397,10 @@ oldest_ended(uint32_t to)
 	return to - from <= ENDED_MAX ? from : to - ENDED_MAX;
 }
 
-/* Find a thread that has ended and whose ring can be used on: PROBED.  Or
- * NULL. */
+/*
+ * Find a thread that has ended and whose ring can be used on: PROBED.  Or
+ * NULL.
+ */
 static struct thread *
 find_ended(int own_pid)
 {
@@ -512,7 +522,7 @@ thread_attach_nested(struct thread *t)
 	return n;
 }
 
-/* Recordings that handlers can interrupt one in another; deeper is not mended. */
+/* Limit of nested interrupted recordings; deeper ones are not repaired. */
 #define INTERRUPTED_MAX 4
 
 static __thread struct {
@@ -543,7 +553,7 @@ thread_note_interrupted(void)
 }
 
 void
-thread_mend_interrupted(void)
+thread_repair_interrupted(void)
 {
 	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
 		struct thread *const t = interrupted[i].thread;

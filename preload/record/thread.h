@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.h - what the tracer knows of each thread
+ * thread.h - what the recorder knows of each thread
  *
  * A 'struct thread' belongs to one thread of the program (the producer, through
  * 'thread_self') and to the writer; each field says whose it is.  They live in
@@ -20,12 +20,12 @@
  * that ring.  A thread that asks the kernel takes the state to PROBED first,
  * which only one can:
  *
- *   - A new thread that finds the old one gone takes the ring over with its
- * events, and records after them (EVENT_HANDOVER).  The birth of a thread then
- * takes neither memory nor the writer's help, and the ring's pages are warm.
+ *   - A new thread that finds the old one gone takes over the ring with its
+ *     events, and records after them (EVENT_HANDOVER).  A new thread then needs
+ *     neither memory nor the writer's help, and the ring's pages are warm.
  *   - The writer makes the thread DEAD, and recycles it once its last event is
- * in the file.  The writer leaves an ENDING thread alone for some milliseconds,
- *     while a new one may come.
+ *     in the file.  The writer does not ask for some milliseconds, in which a
+ *     new thread may take over the ring.
  */
 #ifndef THREAD_H
 #define THREAD_H
@@ -44,7 +44,7 @@ enum thread_state {
 	THREAD_ENDING,
 	THREAD_PROBED,
 	THREAD_DEAD,
-	THREAD_MUTED, /* not a pool state: the tracer's own set-up runs */
+	THREAD_MUTED, /* not a pool state: the recorder's own calls run */
 };
 
 #define THREAD_MAX IMAGE_RINGS_MAX
@@ -84,8 +84,8 @@ struct thread {
 	 */
 	_Alignas(RING_CACHE_LINE) struct order_source source;
 	bool is_gone;		/* its destroyThread is written */
-	bool is_told;		/* ... its createThread is */
-	uint64_t told[3];	/* the operands of its EVENT_THREAD */
+	bool is_announced;	/* its createThread is written */
+	uint64_t announced[3];	/* the operands of its EVENT_THREAD */
 	uint64_t name[2];	/* as in EVENT_NAME; 0: none */
 	uint64_t idle_since_ns; /* 0: has had events in the last round */
 };
@@ -106,7 +106,7 @@ extern struct thread thread_unattached, thread_muted;
 bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 		      bool may_wait);
 
-/* Writer: let there be some that have not been used. */
+/* Writer: map the next part of the pool ahead of need. */
 void thread_pool_extend(void);
 
 /* The pool's threads are [0, thread_pool_count()); for the writer. */
@@ -126,15 +126,15 @@ struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 struct thread *thread_attach_nested(struct thread *t);
 
 /*
- * A fork from a signal handler that interrupted a recording.  Before it, note
- * what the calling thread is at; in the child, where the threads are wiped and
- * the rings gone, give what was interrupted something to come to its end with,
- * and detach the thread.
+ * For a fork from a signal handler that interrupted a recording.  Before it,
+ * note what the calling thread is at; in the child, where the threads are wiped
+ * and the rings gone, give what was interrupted something to come to its end
+ * with, and detach the thread.
  */
 void thread_note_interrupted(void);
-void thread_mend_interrupted(void);
+void thread_repair_interrupted(void);
 
-/* The calling thread will end soon. */
+/* The calling thread will end soon: offer its ring to new threads. */
 void thread_mark_ending(void);
 
 /*
@@ -143,7 +143,7 @@ void thread_mark_ending(void);
  */
 void thread_end_handovers(void);
 
-/* Writer: nothing of 't' is left; it may be claimed again. */
+/* Writer: all events of 't' are in the file; it may be claimed again. */
 void thread_recycle(struct thread *t);
 
 /*
@@ -161,7 +161,7 @@ bool thread_is_attached(const struct thread *t);
  */
 bool thread_is_in_use(const struct thread *t);
 
-/* HATF thread numbers given out so far. */
+/* How many HATF thread numbers have been assigned. */
 uint64_t thread_id_count(void);
 
 #endif /* THREAD_H */

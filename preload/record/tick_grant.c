@@ -10,20 +10,22 @@
 #define PATIENCE_MIN_NS 2000000ull
 #define PATIENCE_MAX_NS 256000000ull
 
-/* A grant that lasted so many times the patience was worth it; one that lasted
- * less than the lower number was not. */
+/*
+ * A grant that lasted so many times the patience was worth it; one that lasted
+ * less than the lower number was not.
+ */
 #define LASTED_WELL  16u
 #define LASTED_BADLY 4u
 
 void
-grant_init(struct grant *g)
+tick_grant_init(struct tick_grant *g)
 {
-	*g = (struct grant){ .patience_ns = PATIENCE_MIN_NS };
+	*g = (struct tick_grant){ .patience_ns = PATIENCE_MIN_NS };
 }
 
-/* The tick has been taken back. */
+/* The tick was revoked after 'lasted_ns': adapt the patience. */
 static void
-learn(struct grant *g, uint64_t lasted_ns)
+learn(struct tick_grant *g, uint64_t lasted_ns)
 {
 	if (lasted_ns < LASTED_BADLY * g->patience_ns &&
 	    g->patience_ns < PATIENCE_MAX_NS)
@@ -35,7 +37,7 @@ learn(struct grant *g, uint64_t lasted_ns)
 }
 
 void
-grant_round(struct grant *g, const void *alone, uint64_t now_ns)
+tick_grant_end_round(struct tick_grant *g, const void *alone, uint64_t now_ns)
 {
 	const bool stamped = clock_is_stamped();
 

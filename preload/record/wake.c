@@ -13,11 +13,13 @@
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 
-/* How long to wait before looking again. */
+/* How long to sleep before the presence is read again. */
 #define LOOK_NS 10000000ull
 
-/* Make the writer when events have waited for so long in the ring, or when they
- * take so many words, whatever the ring has room for. */
+/*
+ * Make the writer when events have waited for so long in the ring, or when they
+ * take so many words, whatever the ring has room for.
+ */
 #define AWAY_MAX_NS    200000000ull
 #define AWAY_MAX_WORDS 24576u
 
@@ -61,7 +63,7 @@ wake_claim(void)
 		memory_order_acquire);
 }
 
-/* There is no way to write anything: let everybody go on without. */
+/* No writer can be made: end the tracing, and release the waiting threads. */
 static void
 give_up(void)
 {
@@ -70,21 +72,21 @@ give_up(void)
 }
 
 /*
- * Give up if somebody has ended the writer thread and no other: a filter of
- * system calls can, which the program has set with an instruction of its own.
- * The writer would have said that it leaves.
+ * Give up if the writer thread was killed: a filter of system calls, which the
+ * program has set with an instruction of its own, can kill this one thread.  A
+ * writer that leaves changes the presence first.
  */
 static void
 give_up_if_killed(enum wake_presence expected)
 {
 	/*
-	 * Twice, since a writer may have left and another one come meanwhile: each
-	 * is alive before it says that it is here.
+	 * Twice, since a writer may have left and another one come meanwhile:
+	 * each is alive before it says that it is here.
 	 */
 	for (unsigned look = 0; look < 2; look++)
 		if (spawn_is_alive() || get_presence() != expected)
 			return;
-	/* A child of a fork that libc does not know of has never had it. */
+	/* A child of a fork that libc does not know of never had a writer. */
 	if (!process_is_own())
 		return;
 	say("the writer thread was killed; not tracing");
@@ -100,7 +102,7 @@ wake_make_writer(void)
 
 	if (get_presence() == WAKE_HERE)
 		return;
-	/* No signal handler must interrupt a thread that others wait for. */
+	/* A signal handler must not interrupt a thread that others wait for. */
 	const uint64_t mask = sys_block_signals();
 	const bool is_maker =
 		process_is_tracing() && process_is_own() && wake_claim();
@@ -113,8 +115,8 @@ wake_make_writer(void)
 			give_up_if_killed(WAKE_COMING);
 	}
 	/*
-	 * A writer that could not begin is gone before the program goes on, which
-	 * may look at its threads next.
+	 * A writer that could not begin is gone before the program goes on,
+	 * which may look at its threads next.
 	 */
 	if (is_maker && !process_is_tracing())
 		spawn_await_gone();
@@ -129,7 +131,9 @@ wake_has_writer(void)
 	return get_presence() == WAKE_HERE;
 }
 
-/* Has 'hatf ctl' called?  Whoever shares the memory cannot answer. */
+/*
+ * Has 'hatf ctl' rung the bell?  A child that shares the memory cannot answer.
+ */
 static bool
 is_called(void)
 {
@@ -141,7 +145,7 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 {
 	uint64_t since, now;
 
-	/* relaxed: a writer that is here is woken in any case. */
+	/* relaxed: the caller wakes a writer that is here in any case. */
 	if (atomic_load_explicit(&wake->presence, memory_order_relaxed) !=
 	    WAKE_AWAY)
 		return true;
@@ -163,11 +167,15 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 bool
 wake_writer_if_here(void)
 {
-	/* release: pairs with the acquire in writer_main(); seq_cst for
-	 * control_sleep(). */
+	/*
+	 * release: pairs with the acquire in writer_main(); seq_cst for
+	 * writer_sleep().
+	 */
 	atomic_fetch_add_explicit(&wake->word, 1, memory_order_seq_cst);
-	/* seq_cst: a writer that leaves looks at the word after it has said
-	 * so. */
+	/*
+	 * seq_cst: a writer that leaves looks at the word after it has said
+	 * so.
+	 */
 	if (atomic_load_explicit(&wake->presence, memory_order_seq_cst) !=
 	    WAKE_HERE)
 		return false;
@@ -189,7 +197,7 @@ wake_count_unattached(void)
 {
 	/* relaxed, both: a count, and once is enough. */
 	atomic_fetch_add_explicit(&wake->unattached, 1, memory_order_relaxed);
-	if (!atomic_exchange_explicit(&wake->is_loss_told, true,
+	if (!atomic_exchange_explicit(&wake->is_loss_reported, true,
 				      memory_order_relaxed))
 		say("no memory for a thread's buffer; events are lost, and "
 		    "counted");

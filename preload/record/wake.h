@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake.h - the writer thread as those who record see it
+ * wake.h - the writer thread as the recording side sees it
  *
- * Is it there?  Wake it, or have it made.  The recording side knows nothing
- * else of the writer.  What only the writer's files can do they pass in a
- * struct wake_calls; those calls come back to writer_calls.c.
+ * Does the thread exist?  Wake it, or have it made.  The recording side knows
+ * nothing else of the writer.  The writer's files pass a struct wake_calls with
+ * the functions that only they can have; they are in writer_calls.c.
  */
 #ifndef WAKE_H
 #define WAKE_H
@@ -31,47 +31,49 @@ struct wake {
 	_Atomic uint32_t word;		/* futex: changed to wake the writer */
 	_Atomic uint64_t away_since_ns; /* the first event since then; or 0 */
 	_Atomic uint64_t unattached;	/* events of threads without a ring */
-	_Atomic bool is_loss_told; /* that there was no ring for a thread */
+	_Atomic bool is_loss_reported;	/* the user knows of 'unattached' */
 };
 
-/* What writer_calls.c does for this file; all keep no errno. */
+/* Functions of writer_calls.c for this file; they may change errno. */
 struct wake_calls {
-	bool (*make)(void);	   /* the thread; false: it cannot be, said */
-	bool (*interrupt)(void);   /* its sleep, unless the futex does that */
-	void (*note_killed)(void); /* what comes is not recorded */
+	bool (*make)(void);	   /* make it; false: failed, reported */
+	bool (*interrupt)(void);   /* end its sleep; false: wake the futex */
+	void (*note_killed)(void); /* later events are not recorded */
 };
 
 /* The thread that starts the trace; both outlive the process's children. */
 void wake_init(struct wake *wake, const struct wake_calls *calls);
 
 /*
- * Any thread: there is something to do.  At most one system call, unless the
- * thread has to be made.
+ * Any thread: wake the writer, and make it if there is none.  A few system
+ * calls at most, unless the thread has to be made.
  */
 void wake_writer(void);
 
-/* The same, but make no thread; false: there is none. */
+/* Wake the writer.  False: there is none. */
 bool wake_writer_if_here(void);
 
 bool wake_has_writer(void);
 
 /*
  * A thread of the program: make the writer thread, and with it the trace file
- * if there is none yet.  Returns when the writer exists; or it cannot be made,
- * which has been said, and nothing is recorded any more.  Keeps errno.
+ * if there is none yet.  Return when the writer exists.  If it cannot be made,
+ * one line on standard error says so, and nothing is recorded from then on.
+ * Keeps errno.
  */
 void wake_make_writer(void);
 
 /*
  * A producer whose ring has 'used' of 'capacity' words in it, while the clock
- * is idle: shall it wake or make the writer thread?  If not its events wait in
+ * is idle: must it wake or make the writer thread?  If not, its events wait in
  * the ring, each with a stamp.
  */
 bool wake_is_wanted(uint64_t used, uint64_t capacity);
 
 /*
- * Be the writer, or the only one who may make it, from AWAY on; true: then
- * wake_set_presence() must follow.
+ * Move the presence from AWAY to COMING: the caller alone may then make the
+ * writer, or do its work, and must call wake_set_presence().  False: the writer
+ * exists, or another thread was first.
  */
 bool wake_claim(void);
 
@@ -82,8 +84,8 @@ bool wake_claim(void);
 void wake_set_presence(enum wake_presence presence);
 
 /*
- * No ring could be had for an event's thread; counted in the trailer.  Said for
- * the first one.
+ * Count an event whose thread has no ring; the trailer has the number.  The
+ * first one is reported on standard error.
  */
 void wake_count_unattached(void);
 

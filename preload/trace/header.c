@@ -16,7 +16,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* A comment holds 65535 bytes; the command line gets the most of it. */
+/* A comment holds 65535 bytes; the command line may take half of it. */
 #define HEADER_MAX_NBYTES  65535
 #define COMMAND_MAX_NBYTES (32u << 10)
 #define LINEAGE_MAX_NBYTES 512
@@ -26,7 +26,7 @@
 MEMORY_LARGE static char exe[PATH_MAX];
 MEMORY_LARGE static struct utsname host;
 
-/* Of all segments, with room for what is added to it. */
+/* The lines that all segments share, with room for those of one segment. */
 MEMORY_LARGE static char common[HEADER_MAX_NBYTES];
 static size_t common_nbytes;
 static bool is_complete;
@@ -40,7 +40,7 @@ header_environment(void)
 
 	if (environ != NULL)
 		return environ;
-	/* Before libc is ready: the same from the kernel. */
+	/* Libc has not set it yet: ask the kernel. */
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/environ",
 				    O_RDONLY | O_CLOEXEC);
 
@@ -80,7 +80,7 @@ header_names(void)
 	return &names;
 }
 
-/* NULL, or what the program is about to be called with. */
+/* The program's arguments while our constructor runs, else NULL. */
 static char *const *arguments;
 
 void
@@ -89,7 +89,7 @@ header_note_arguments(char *const argv[])
 	arguments = argv;
 }
 
-/* A blank, or any other byte that is special, is written as \xHH. */
+/* Write blanks, control characters and backslashes as \xHH. */
 static void
 add_argument(struct text *t, const char *argument, const char *end)
 {
@@ -130,7 +130,7 @@ add_told_arguments(struct text *t)
 	}
 }
 
-/* The kernel's answer would be the same: it tells no empty ones at the end, either. */
+/* As the kernel would list them: without the empty ones at the end. */
 static void
 add_known_arguments(struct text *t)
 {
@@ -165,15 +165,21 @@ add_line(struct text *t, const char *key, const char *value)
 	text_line(t, key, value, strlen(value));
 }
 
-/* The loader's, of an object that stays; NULL: not looked for yet. */
+/* The loader's string, of an object that stays loaded; NULL: not found yet. */
 static const char *allocator;
 
-/* Not by dladdr(): a thread that holds the loader's lock may be waiting for the start
- * that we are part of. */
+/*
+ * Not by dladdr(): it takes the loader's lock, and a thread that holds that
+ * lock may be waiting for the start of the trace, which this function is part
+ * of.
+ */
 void
 header_note_allocator(void)
 {
-	/* In a child, a lock of the loader's may be a thread's that is not there. */
+	/*
+	 * In a child, a lock of the loader may belong to a thread that was not
+	 * copied, so the child uses its parent's answer.
+	 */
 	if (allocator == NULL)
 		allocator = lookup_object((void *)(uintptr_t)real.malloc);
 	if (allocator == NULL)
@@ -202,7 +208,7 @@ add_parent(struct text *t, const struct header_parent *parent)
 	if (parent->pid == 0)
 		return;
 	text_line_u64(t, "parent_pid", parent->pid);
-	/* It was dormant, and had never been anything else. */
+	/* The parent never recorded. */
 	if (parent->trace[0] == '\0')
 		return;
 	add_line(t, "parent_trace", parent->trace);

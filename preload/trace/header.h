@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header.h - the header comment: what is to be known of process and machine
+ * header.h - the header comment: a description of the process and the machine
  *
  * Called once per process, before it has a writer; all buffers are static,
  * since the thread that happens to make the first allocation may have a small
@@ -16,19 +16,19 @@
 #include "hatf/recorder/config.h"
 #include "preload/trace/output.h"
 
-/* Of the child of a fork; 'pid' 0: this is none. */
+/* The parent of a forked child; 'pid' 0: this process is no such child. */
 struct header_parent {
 	uint64_t pid;
-	const char *trace; /* empty: it had none */
+	const char *trace; /* "": the parent had no trace */
 	uint64_t event;	   /* logical events of its trace before the fork */
-	bool is_exact;
-	uint64_t fork; /* which of its forks; 0: not known */
+	bool is_exact;	   /* 'event' is known, not estimated */
+	uint64_t fork;	   /* number of the fork in the parent; 0: not known */
 };
 
-/* The environment; read from the system if libc has not got it yet. */
+/* The environment, read from the kernel if libc has not set it yet. */
 char *const *header_environment(void);
 
-/* For the name of the file. */
+/* The values that go into the names of the trace's files. */
 const struct output_names *header_names(void);
 
 struct header_text {
@@ -37,35 +37,36 @@ struct header_text {
 };
 
 /*
- * What the program is about to be called with, while a constructor of ours
- * runs, and NULL at its end.  In between no one needs to ask the kernel for it.
+ * The library's constructor passes the program's arguments, and NULL before it
+ * returns.  In between, the header takes the command line from 'argv' and not
+ * from the kernel.
  */
 void header_note_arguments(char *const argv[]);
 
 /*
- * Note the object whose malloc() we stand in front of: before the process
- * forks, since it takes a lock of the loader's.
+ * Find the object whose malloc() ours calls.  Call it before the process forks:
+ * it takes a lock of the loader, which another thread may hold at a fork.
  */
 void header_note_allocator(void);
 
 /*
- * Build what the comments of all segments have in common, as it is when
- * recording starts; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
+ * Build the lines that all segments share, from the state at the start of the
+ * recording; 'start_ns' is time 0 of the trace on CLOCK_MONOTONIC.
  */
 void header_build(const struct config *config,
 		  const struct header_parent *parent, uint64_t start_ns);
 
 /*
- * Add, once, the lineage and the name of the ring file, if there is one.
- * Reading the lineage takes longer than building all the rest, and only a file
- * needs it.  Writer thread.
+ * Once: add the lineage and the name of the ring file, if any.  Reading the
+ * lineage takes longer than building all other lines, so it waits until a file
+ * is about to be written.  Writer thread.
  */
 void header_complete(void);
 
 /*
  * The comment of one segment, with 'lines' of its own, at most
- * HEADER_LINES_NBYTES; valid until the next call of any of these.  Writer
- * thread, once there is one.
+ * HEADER_LINES_NBYTES; valid until the next call of any of these functions.
+ * Writer thread, once it exists.
  */
 #define HEADER_LINES_NBYTES 1024
 struct header_text header_extend(const char *lines, size_t nbytes);

@@ -5,10 +5,11 @@
  * Removal shifts later blocks of the run back instead of leaving a mark, so the
  * length of a search depends on what is in the table now.
  *
- * A heap that is gone takes its blocks with it.  To look for them in the whole table
- * each time would take too long where heaps come and go, so a mark is put instead, a
- * block of the heap GONE at the heap's number, and the blocks are left out when the
- * table is next written anew: before it grows, or before it is looked at.
+ * A destroyed heap frees its blocks.  A search of the whole table for them
+ * would take too long for programs that often create and destroy heaps.
+ * Instead a mark is put: a block of the heap GONE whose address is the heap's
+ * number.  The next rebuild of the table, before it grows or is read, drops
+ * these blocks.
  */
 
 #include "preload/trace/live_blocks.h"
@@ -20,23 +21,23 @@
 #include "preload/sys/memory.h"
 
 #define SLOTS_MIN_SHIFT 12
-/* From here on tables ask for huge pages: a look-up should miss once only. */
+/* Tables from this size on ask for huge pages, to avoid a TLB miss as well. */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
-/* No heap's number: that of the marks. */
+/* The heap of the marks; no heap has this number. */
 #define GONE UINT32_MAX
 
 static size_t
 table_nbytes(uint64_t slot_count)
 {
-	return slot_count * sizeof(struct carry_block);
+	return slot_count * sizeof(struct live_block);
 }
 
 static bool
-allocate(struct carry *c, unsigned log2_slots)
+allocate(struct live_blocks *c, unsigned log2_slots)
 {
 	const uint64_t n = 1ull << log2_slots;
-	struct carry_block *const slots = memory_map_private(table_nbytes(n));
+	struct live_block *const slots = memory_map_private(table_nbytes(n));
 
 	if (slots == NULL)
 		return false;
@@ -49,20 +50,20 @@ allocate(struct carry *c, unsigned log2_slots)
 }
 
 bool
-carry_init(struct carry *c)
+live_blocks_init(struct live_blocks *c)
 {
-	/* 16 bytes that the kernel has drawn for this process. */
+	/* 16 random bytes that the kernel gives each process. */
 	const void *const random =
 		(const void *)(uintptr_t)getauxval(AT_RANDOM);
 
-	*c = (struct carry){ .seed = 0x9e3779b97f4a7c15 };
+	*c = (struct live_blocks){ .seed = 0x9e3779b97f4a7c15 };
 	if (random != NULL)
 		memcpy(&c->seed, random, sizeof(c->seed));
 	return allocate(c, SLOTS_MIN_SHIFT);
 }
 
 void
-carry_fini(struct carry *c)
+live_blocks_fini(struct live_blocks *c)
 {
 	if (c->slots != NULL)
 		memory_unmap(c->slots, table_nbytes(c->slot_count),
@@ -74,9 +75,9 @@ carry_fini(struct carry *c)
 	memset(c->queue, 0, sizeof(c->queue));
 }
 
-/* The slot where the search for a block begins. */
+/* The index at which the search for a block begins. */
 static inline uint64_t
-home(const struct carry *c, uint64_t address, uint32_t heap)
+home(const struct live_blocks *c, uint64_t address, uint32_t heap)
 {
 	uint64_t n = address ^ (uint64_t)heap << 32 ^ c->seed;
 
@@ -84,9 +85,9 @@ home(const struct carry *c, uint64_t address, uint32_t heap)
 	return ((n ^ n >> 29) * 0x9e3779b97f4a7c15) >> c->shift;
 }
 
-/* The slot of the block, or the free one where it would go. */
-static inline struct carry_block *
-seek(const struct carry *c, uint64_t address, uint32_t heap)
+/* Return the slot of the block, or the free slot for it. */
+static inline struct live_block *
+seek(const struct live_blocks *c, uint64_t address, uint32_t heap)
 {
 	uint64_t i = home(c, address, heap);
 
@@ -96,24 +97,24 @@ seek(const struct carry *c, uint64_t address, uint32_t heap)
 	return &c->slots[i];
 }
 
-/* Is the block a mark, or gone with its heap? */
+/* Is the block a mark, or of a heap that was destroyed? */
 static bool
-is_gone(const struct carry *c, const struct carry_block *b)
+is_gone(const struct live_blocks *c, const struct live_block *b)
 {
 	return c->has_gone && b->heap != 0 &&
 	       (b->heap == GONE || seek(c, b->heap, GONE)->address != 0);
 }
 
-/* Move what is not gone to another table; false if there is no memory. */
+/* Move the blocks of existing heaps to another table.  False: no memory. */
 static bool
-resize(struct carry *c, unsigned log2_slots)
+resize(struct live_blocks *c, unsigned log2_slots)
 {
-	struct carry other = *c;
+	struct live_blocks other = *c;
 
 	if (!allocate(&other, log2_slots))
 		return false;
 	for (uint64_t i = 0; i < c->slot_count; i++) {
-		const struct carry_block *const b = &c->slots[i];
+		const struct live_block *const b = &c->slots[i];
 
 		if (b->address == 0)
 			continue;
@@ -133,9 +134,9 @@ resize(struct carry *c, unsigned log2_slots)
 }
 
 static void
-put(struct carry *c, const struct carry_block *block)
+put(struct live_blocks *c, const struct live_block *block)
 {
-	struct carry_block *const slot = seek(c, block->address, block->heap);
+	struct live_block *const slot = seek(c, block->address, block->heap);
 
 	if (slot->address == 0)
 		c->used++;
@@ -147,10 +148,10 @@ put(struct carry *c, const struct carry_block *block)
 
 /*
  * Fill the free slot 'hole' with the first later block of its run that may lie
- * there, and go on with the hole which that leaves.
+ * there.  Repeat for the slot that this block leaves free.
  */
 static void
-close_hole(struct carry *c, uint64_t hole)
+close_hole(struct live_blocks *c, uint64_t hole)
 {
 	const uint64_t mask = c->slot_count - 1;
 
@@ -159,7 +160,7 @@ close_hole(struct carry *c, uint64_t hole)
 		const uint64_t from =
 			home(c, c->slots[i].address, c->slots[i].heap);
 
-		/* Does it lie further from its home than the hole from it? */
+		/* Is the block at least as far from its home as from 'hole'? */
 		if (((i - from) & mask) >= ((i - hole) & mask)) {
 			c->slots[hole] = c->slots[i];
 			hole = i;
@@ -169,20 +170,20 @@ close_hole(struct carry *c, uint64_t hole)
 }
 
 static void
-apply(struct carry *c, const struct carry_change *change)
+apply(struct live_blocks *c, const struct live_block_change *change)
 {
-	const struct carry_block *const b = &change->block;
-	struct carry_block *slot;
+	const struct live_block *const b = &change->block;
+	struct live_block *slot;
 
-	if (change->what == CARRY_PUT) {
+	if (change->what == LIVE_BLOCK_PUT) {
 		put(c, b);
 		return;
 	}
 	slot = seek(c, b->address, b->heap);
-	if (change->what == CARRY_RESIZE && slot->address != 0) {
+	if (change->what == LIVE_BLOCK_RESIZE && slot->address != 0) {
 		c->nbytes += b->size - slot->size;
 		slot->size = b->size;
-	} else if (change->what == CARRY_RESIZE) {
+	} else if (change->what == LIVE_BLOCK_RESIZE) {
 		put(c, b);
 	} else if (slot->address != 0) {
 		c->nbytes -= slot->size;
@@ -191,94 +192,95 @@ apply(struct carry *c, const struct carry_change *change)
 	}
 }
 
-/* Make sure that one more block leaves a quarter free, and few leave little. */
+/* Grow the table above 3/4 full, shrink it below 1/8.  False: no memory. */
 static bool
-fit(struct carry *c)
+fit(struct live_blocks *c)
 {
 	const unsigned log2_slots = 64 - c->shift;
 
 	if (c->used >= c->slot_count - c->slot_count / 4) {
-		/* Perhaps there is not so much. */
+		/* First drop the blocks of destroyed heaps. */
 		if (c->has_gone && !resize(c, log2_slots)) {
-			carry_fini(c);
+			live_blocks_fini(c);
 			return false;
 		}
 		if (c->used < c->slot_count / 2 || resize(c, log2_slots + 1))
 			return true;
-		carry_fini(c);
+		live_blocks_fini(c);
 		return false;
 	}
-	/* Without memory for a smaller table the large one will do. */
+	/* Without memory for a smaller table, keep the large one. */
 	if (c->used < c->slot_count / 8 && log2_slots > SLOTS_MIN_SHIFT)
 		resize(c, log2_slots - 1);
 	return true;
 }
 
-/* Let the oldest change take effect and this one wait in its place. */
+/* Apply the oldest change, and put this one in its place in the queue. */
 static bool
-enqueue(struct carry *c, int what, const struct carry_block *block)
+enqueue(struct live_blocks *c, int what, const struct live_block *block)
 {
-	struct carry_change *const oldest = &c->queue[c->next];
+	struct live_block_change *const oldest = &c->queue[c->next];
 	const uint64_t slot = home(c, block->address, block->heap);
 
 	__builtin_prefetch(&c->slots[slot], 1);
-	if (oldest->what != CARRY_NOTHING) {
+	if (oldest->what != LIVE_BLOCK_NO_CHANGE) {
 		if (!fit(c))
 			return false;
 		apply(c, oldest);
 	}
 	oldest->block = *block;
 	oldest->what = what;
-	c->next = (c->next + 1) % CARRY_QUEUE;
+	c->next = (c->next + 1) % LIVE_BLOCKS_QUEUE;
 	return true;
 }
 
 bool
-carry_settle(struct carry *c)
+live_blocks_apply_queue(struct live_blocks *c)
 {
-	for (unsigned i = 0; c->slots != NULL && i < CARRY_QUEUE; i++) {
-		struct carry_change *const oldest = &c->queue[c->next];
+	for (unsigned i = 0; c->slots != NULL && i < LIVE_BLOCKS_QUEUE; i++) {
+		struct live_block_change *const oldest = &c->queue[c->next];
 
-		if (oldest->what != CARRY_NOTHING) {
+		if (oldest->what != LIVE_BLOCK_NO_CHANGE) {
 			if (!fit(c))
 				return false;
 			apply(c, oldest);
 		}
-		oldest->what = CARRY_NOTHING;
-		c->next = (c->next + 1) % CARRY_QUEUE;
+		oldest->what = LIVE_BLOCK_NO_CHANGE;
+		c->next = (c->next + 1) % LIVE_BLOCKS_QUEUE;
 	}
 	if (c->slots != NULL && c->has_gone && !resize(c, 64 - c->shift)) {
-		carry_fini(c);
+		live_blocks_fini(c);
 		return false;
 	}
 	return true;
 }
 
-/* The whole of a realloc, as the records tell it (narrate.c). */
+/* A whole realloc, with the meaning of its records (narrate.c). */
 static bool
-add_realloc(struct carry *c, const struct event *ev, struct carry_block *block)
+add_realloc(struct live_blocks *c, const struct event *ev,
+	    struct live_block *block)
 {
 	const uint64_t from = ev->operand[0], to = ev->operand[1];
 
 	block->address = from;
 	if ((ev->flags & EVENT_FLAG_FREED) != 0)
-		return enqueue(c, CARRY_REMOVE, block);
+		return enqueue(c, LIVE_BLOCK_REMOVE, block);
 	if (to == 0)
 		return true; /* it failed */
 	block->size = ev->operand[2];
 	if (to == from)
-		return enqueue(c, CARRY_RESIZE, block);
-	if (from != 0 && !enqueue(c, CARRY_REMOVE, block))
+		return enqueue(c, LIVE_BLOCK_RESIZE, block);
+	if (from != 0 && !enqueue(c, LIVE_BLOCK_REMOVE, block))
 		return false;
 	block->address = to;
-	return enqueue(c, CARRY_PUT, block);
+	return enqueue(c, LIVE_BLOCK_PUT, block);
 }
 
 bool
-carry_event(struct carry *c, const struct order_source *source,
-	    const struct event *ev)
+live_blocks_add_event(struct live_blocks *c, const struct order_source *source,
+		      const struct event *ev)
 {
-	struct carry_block block = { .thread = (uint32_t)source->id };
+	struct live_block block = { .thread = (uint32_t)source->id };
 
 	if (c->slots == NULL)
 		return true;
@@ -286,21 +288,21 @@ carry_event(struct carry *c, const struct order_source *source,
 	case EVENT_ALLOC:
 		block.address = ev->operand[0];
 		block.size = ev->operand[1];
-		return block.address == 0 || enqueue(c, CARRY_PUT, &block);
+		return block.address == 0 || enqueue(c, LIVE_BLOCK_PUT, &block);
 	case EVENT_FREE:
 		block.address = ev->operand[0];
-		return enqueue(c, CARRY_REMOVE, &block);
+		return enqueue(c, LIVE_BLOCK_REMOVE, &block);
 	case EVENT_REALLOC_END:
 		return add_realloc(c, ev, &block);
 	case EVENT_HEAP_ALLOC:
 		block.address = ev->operand[0];
 		block.size = ev->operand[1];
 		block.heap = (uint32_t)ev->operand[2];
-		return block.address == 0 || enqueue(c, CARRY_PUT, &block);
+		return block.address == 0 || enqueue(c, LIVE_BLOCK_PUT, &block);
 	case EVENT_HEAP_FREE:
 		block.address = ev->operand[0];
 		block.heap = (uint32_t)ev->operand[1];
-		return enqueue(c, CARRY_REMOVE, &block);
+		return enqueue(c, LIVE_BLOCK_REMOVE, &block);
 	case EVENT_HEAP_REALLOC:
 		block.heap = (uint32_t)ev->operand[3];
 		return add_realloc(c, ev, &block);
@@ -308,7 +310,7 @@ carry_event(struct carry *c, const struct order_source *source,
 		block.address = (uint32_t)ev->operand[0];
 		block.heap = GONE;
 		c->has_gone = true;
-		return enqueue(c, CARRY_PUT, &block);
+		return enqueue(c, LIVE_BLOCK_PUT, &block);
 	default:
 		return true;
 	}

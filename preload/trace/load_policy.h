@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load_policy.h - when the writer spares time rather than bytes
+ * load_policy.h - when the writer saves time rather than bytes
  *
- * A trace gets smallest if its metadata is placed with care and its blocks are
- * compressed.  That is most of what the writer does, and it costs the program
- * nothing while there is a processor that is idle.  Where there is none, or
- * where producers wait for room again and again, the same trace takes some more
- * bytes instead: its metadata is placed wide (encoder_set_fast()), and in the
- * second case blocks are stored, if that is faster.
+ * A trace is smallest if the encoder searches for the best place of its
+ * metadata and the blocks are compressed.  These two are most of the writer's
+ * work, and cost the program nothing while a processor is idle.  If no
+ * processor is idle, or if producers wait for room again and again, the writer
+ * accepts a larger trace: the encoder places metadata without a search
+ * (encoder_set_fast()), and, if producers wait and storing is faster than
+ * compressing, blocks are stored.
  *
- * Belongs to the writer thread, which tells it what happens and asks at the end
- * of each block.
+ * Belongs to the writer thread, which reports waits, sleeps and costs, and asks
+ * at the end of each block.
  */
 #ifndef LOAD_POLICY_H
 #define LOAD_POLICY_H
@@ -19,53 +20,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct haste {
+struct load_policy {
 	/*
-	 * One more at each block before which a producer had to wait, half at
-	 * each other one.
+	 * Plus 1 at each block before which a producer had to wait, halved at
+	 * each other block.
 	 */
 	uint32_t pressure;
-	uint64_t waits; /* of all producers, as told last */
-	bool is_pressed;
-	bool is_contended;
-	/* What compressing has cost and spared, and what writing cost. */
-	uint64_t pack_ns, packed_nbytes, spared_nbytes;
+	uint64_t waits;	   /* of all producers, as last reported */
+	bool is_pressed;   /* producers wait, or the writer is overloaded */
+	bool is_contended; /* threads share processors */
+	/* Cost and saving of compression, and cost of writing. */
+	uint64_t compress_ns, compressed_nbytes, saved_nbytes;
 	uint64_t write_ns, written_nbytes;
 	/*
-	 * While pressed: time since the writer was last asked to judge, how
-	 * much of it was, or would have been, work; and what of the block was
-	 * sleep.
+	 * While pressed: time since the load was last judged, the part of it
+	 * that was work or would have been, and the sleep in this block.
 	 */
 	uint64_t wall_ns, work_ns, slept_ns;
-	uint64_t block_ns;    /* when the last block ended; 0: none has */
-	uint64_t looked_ns;   /* when 'preemptions' was read */
-	uint64_t preemptions; /* of all threads of the process */
+	uint64_t block_ns; /* when the last block ended; 0: none has */
+	uint64_t preemptions_read_ns; /* when 'preemptions' was read */
+	uint64_t preemptions;	      /* of all threads of the process */
 };
 
-/* So many waits of producers there have been when a block has been written. */
-void haste_note_waits(struct haste *h, uint64_t waits);
+/* A block is written: producers have waited 'waits' times so far. */
+void load_policy_note_waits(struct load_policy *p, uint64_t waits);
 
-/* The writer has slept. */
+/* The writer has slept for 'ns'. */
 static inline void
-haste_note_sleep(struct haste *h, uint64_t ns)
+load_policy_note_sleep(struct load_policy *p, uint64_t ns)
 {
-	h->slept_ns += ns;
+	p->slept_ns += ns;
 }
 
-/*
- * A block of 'nbytes' has been made into 'packed' bytes; one has been written.
- */
-void haste_note_packed(struct haste *h, uint64_t ns, size_t nbytes,
-		       size_t packed);
-void haste_note_written(struct haste *h, uint64_t ns, size_t nbytes);
+/* It took 'ns' to compress a block of 'nbytes' to 'packed' bytes. */
+void load_policy_note_compressed(struct load_policy *p, uint64_t ns,
+				 size_t nbytes, size_t packed);
 
-/* Shall the block be stored, rather than compressed? */
-bool haste_is_storing(const struct haste *h);
+/* It took 'ns' to write 'nbytes'. */
+void load_policy_note_written(struct load_policy *p, uint64_t ns,
+			      size_t nbytes);
+
+/* Is the next block to be stored rather than compressed? */
+bool load_policy_is_storing(const struct load_policy *p);
 
 /*
- * A block of 'nbytes' has ended at 'now_ns', of CLOCK_MONOTONIC.  Returns
- * whether the next one is to be placed wide.
+ * A block of 'nbytes' ended at 'now_ns' of CLOCK_MONOTONIC.  Return whether the
+ * encoder is to place the metadata of the next block without a search.
  */
-bool haste_end_block(struct haste *h, uint64_t now_ns, size_t nbytes);
+bool load_policy_end_block(struct load_policy *p, uint64_t now_ns,
+			   size_t nbytes);
 
 #endif /* LOAD_POLICY_H */

@@ -19,8 +19,7 @@
 
 #define TRIES_MAX 100000u
 
-/* The most bytes of a part of the path, with room left for ".99999" and
- * ".rings". */
+/* Limit for one component of the path; leaves room for ".99999", ".rings". */
 #define PART_MAX (NAME_MAX - 12)
 
 /* Digits of a segment's number, so that names sort by it. */
@@ -37,14 +36,13 @@ add_segment(struct text *t, uint64_t segment)
 	text_u64(t, segment);
 }
 
-/* What goes into a name besides the values that all names of a process
- * share. */
+/* Values for one name, besides those that all names of a process share. */
 struct fill {
 	uint64_t segment, number;
 	size_t exe_nbytes; /* of the executable's name */
 };
 
-/* One conversion of the template; returns whether it was the running number. */
+/* Append one conversion; return whether it was the running number. */
 static bool
 add_conversion(struct text *t, const struct output *o, char conversion,
 	       const struct fill *f)
@@ -71,7 +69,7 @@ add_conversion(struct text *t, const struct output *o, char conversion,
 	return false;
 }
 
-/* Is 'conversion' in [template, end)?  "%%" is none. */
+/* Does [template, end) have this conversion?  "%%" does not count. */
 static bool
 has_conversion(const char *template, const char *end, char conversion)
 {
@@ -87,8 +85,7 @@ output_has_pid(const char *template)
 	return has_conversion(template, template + strlen(template), 'p');
 }
 
-/* Bytes to take off each of 'exe_count' names so that a part of 'n' bytes
- * fits. */
+/* Bytes to cut from each of 'exe_count' names so that a part of 'n' fits. */
 static size_t
 part_excess(size_t n, size_t exe_count)
 {
@@ -98,9 +95,9 @@ part_excess(size_t n, size_t exe_count)
 }
 
 /*
- * Fill in the template; '*numbered_ret' tells if the number is in the name.
- * Returns how many bytes the executable's name has too many, for a part between
- * slashes.
+ * Fill in the template.  '*numbered_ret': the running number is in the name.
+ * Return by how many bytes the executable's name must be cut, so that each part
+ * between slashes fits.
  */
 static size_t
 expand(struct text *t, const struct output *o, const struct fill *f,
@@ -138,8 +135,10 @@ expand(struct text *t, const struct output *o, const struct fill *f,
 	}
 }
 
-/* Take 'excess' bytes or a little more off the executable's name, by whole
- * characters of UTF-8; false if nothing would be left. */
+/*
+ * Cut 'excess' bytes from the executable's name, or a few more, so that no
+ * UTF-8 character is split.  False: nothing would be left.
+ */
 static bool
 shorten(struct fill *f, const char *exe, size_t excess)
 {
@@ -153,7 +152,7 @@ shorten(struct fill *f, const char *exe, size_t excess)
 	return true;
 }
 
-/* The absolute name of the try with this number; false if it is too long. */
+/* Build the absolute name with this running number.  False: too long. */
 static bool
 build_path(const struct output *o, uint64_t segment, uint64_t number,
 	   char *path, size_t cap)
@@ -176,7 +175,7 @@ build_path(const struct output *o, uint64_t segment, uint64_t number,
 	return !t.full;
 }
 
-/* Of the calling thread. */
+/* The root directory of the calling thread. */
 static struct file_id
 root_id(void)
 {
@@ -202,7 +201,7 @@ output_advice(const struct output *o, int error, bool begin_now)
 
 	if (begin_now)
 		return "";
-	/* Not under a limit that it was started with. */
+	/* Only if the program itself has lowered the limit. */
 	if ((error == EMFILE && soft_limit(RLIMIT_NOFILE) < o->file_limit) ||
 	    (error == EFBIG && soft_limit(RLIMIT_FSIZE) < o->size_limit))
 		return "; HATFTRACE_BEGIN=now begins before the program sets "
@@ -231,7 +230,7 @@ output_init(struct output *o, const char *template, bool numbers_all)
 
 	const long n = syscall(SYS_getcwd, o->cwd, sizeof(o->cwd) - 1);
 
-	/* Without a working directory a relative name may do. */
+	/* Without a working directory, try the relative name. */
 	if (n <= 0 || o->cwd[0] != '/') {
 		o->cwd[0] = '\0';
 	} else if (n > 2) {
@@ -256,7 +255,7 @@ output_base(const struct output *o)
 	return slash != NULL ? slash + 1 : o->path;
 }
 
-/* What openat() and its like are to be told for 'path'. */
+/* The arguments of openat() and its like for 'path'. */
 static const char *
 name_of(const struct output *o, const char *path, int *directory_ret)
 {
@@ -320,9 +319,9 @@ is_taken(struct output *o, uint64_t segment, uint64_t number)
 }
 
 /*
- * A number whose name is free, above 'taken', whose name is not: the next one where
- * no number was left out.  Of n names that are taken it looks at about 2 log(n), since
- * thousands of processes may use one template without %p.
+ * Return a number above 'taken' whose name is free; the lowest one if the taken
+ * numbers have no gap.  Try about 2 log(n) of n taken names, since thousands of
+ * processes may share a template without %p.
  */
 static uint64_t
 find_free(struct output *o, uint64_t segment, uint64_t taken)
@@ -361,7 +360,7 @@ output_reopen_trace(const struct output *o)
 	const int fd = file_reopen(o->path, &o->id, O_WRONLY | O_APPEND);
 	struct stat st;
 
-	/* The number of a file that was removed may be another's by now. */
+	/* The inode number of a removed file may belong to another by now. */
 	if (fd < 0 ||
 	    (fstat(fd, &st) == 0 && (uint64_t)st.st_size == o->nbytes))
 		return fd;
@@ -403,7 +402,7 @@ output_hold_directory(struct output *o)
 {
 	const char *const end = strrchr(o->template, '/');
 
-	/* It may be another one for the next file. */
+	/* With %n in its name, the next file may need another directory. */
 	if (end != NULL && has_conversion(o->template, end, 'n'))
 		return;
 	o->directory = file_open_folder(o->path);
@@ -416,8 +415,7 @@ output_hold_directory(struct output *o)
 	o->directory = -1;
 }
 
-/* Is the name of the part that ends at 'end' the same for all files of the
- * trace? */
+/* Do all files of the trace share the part of the name that ends at 'end'? */
 static bool
 is_lasting(const struct output *o, const char *end)
 {
@@ -425,7 +423,7 @@ is_lasting(const struct output *o, const char *end)
 	       !has_conversion(o->template, end, 's');
 }
 
-/* How many folders of the template are the same for all files of the trace? */
+/* Count the folders of the template that all files of the trace share. */
 static unsigned
 count_lasting(const struct output *o)
 {
@@ -470,7 +468,7 @@ output_write(struct output *o, const void *data, size_t nbytes)
 			continue;
 		if (n <= 0) {
 			error = n < 0 ? errno : EIO;
-			/* It is not for the program, see output.h. */
+			/* Our write raised it: the program must not get it. */
 			if (error == EFBIG)
 				sys_take_back_signal(SIGXFSZ);
 			break;
@@ -478,7 +476,7 @@ output_write(struct output *o, const void *data, size_t nbytes)
 		next += n;
 		left -= (size_t)n;
 	}
-	/* O_APPEND: what is written next goes to where the file ends then. */
+	/* Cut the file: with O_APPEND the next write goes to its end. */
 	if (error != 0 && left != nbytes) {
 		o->is_torn = syscall(SYS_ftruncate, o->fd, o->nbytes) != 0;
 		if (!o->is_torn)

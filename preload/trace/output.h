@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output.h - where the bytes of a trace go
+ * output.h - the files of a trace: names and descriptors
  *
- * Owns the names and the descriptor of the trace, whose segments are files of
- * their own.  output_init() runs on a thread of the program, the rest in the
- * writer thread, whose descriptor table is its own: whatever the program does
- * with its descriptors, these stay.
+ * A trace consists of segments, each a file of its own.  output_init() runs on
+ * a thread of the program, the rest on the writer thread.  The writer has a
+ * descriptor table of its own, so the program cannot close these descriptors.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -17,7 +16,7 @@
 
 #include "preload/sys/file.h"
 
-/* What a template is filled in from. */
+/* Values for the conversions of a template. */
 struct output_names {
 	uint64_t pid;
 	const char *path; /* of the executable; "" if not known */
@@ -27,102 +26,100 @@ struct output_names {
 
 struct output {
 	int fd;		     /* -1: no file is open */
-	int directory;	     /* of the files; -1: not held */
+	int directory;	     /* of the files; -1: not open */
 	uint64_t nbytes;     /* written so far, to this file */
-	bool is_torn;	     /* part of what failed is in it */
+	bool is_torn;	     /* it ends with a part of a failed write */
 	struct file_id id;   /* of this file */
 	struct file_id root; /* directory of the process, at output_init() */
-	/* Of files and of their size, at output_init(). */
+	/* RLIMIT_NOFILE and RLIMIT_FSIZE, at output_init(). */
 	uint64_t file_limit, size_limit;
-	uint64_t number; /* by which its name was free */
+	uint64_t number; /* the running number with which its name was free */
 	const char *template;
 	const struct output_names *names;
-	bool numbers_all;	 /* the first segment has its number, too */
-	char cwd[PATH_MAX];	 /* of a relative template, with a '/' */
+	bool numbers_all;	 /* number the first segment as well */
+	char cwd[PATH_MAX];	 /* for a relative template; ends with '/' */
 	char path[2 * PATH_MAX]; /* absolute, NUL-terminated */
 };
 
 /*
- * Prepare to write to what 'template' names: %p pid, %e executable, %h host, %n
- * the first running number from 0 that is free, %s the number of the segment
- * with four digits or more, %% a '%'.  'template' stays the caller's and must
- * last.
- * '*o' has had no file; 'names' are the caller's to set before it has.  Without
- * %s,
- * ".sNNNN" goes before ".hatf" (else before ".gz", else at the end), for the
- * first segment only with 'numbers_all'.
+ * Prepare to write to the files that 'template' names: %p pid, %e executable,
+ * %h host, %n the first running number from 0 that is free, %s the number of
+ * the segment with four digits or more, %% a '%'.  'template' stays the
+ * caller's and must outlive '*o'.  The caller sets 'names' before the first
+ * file is opened.  Without %s, ".sNNNN" goes before ".hatf" (else before ".gz",
+ * else at the end); the first segment gets it only with 'numbers_all'.
  */
 void output_init(struct output *o, const char *template, bool numbers_all);
 
-/*
- * Do the processes of a tree have names of their own by this template: is %p in
- * it?
- */
+/* Does the template have %p, so that each process has a file of its own? */
 bool output_has_pid(const char *template);
 
-/* Copy all that is in use of it; its two buffers are four pages long. */
+/* Copy '*from', but of its two buffers of four pages only the used bytes. */
 void output_copy(struct output *to, const struct output *from);
 
 /*
  * Create the file of a segment.  A name that is taken gets ".1", ".2" and so
- * on. Mode 0600; closed on exec.  Returns 0 or an errno value, with the name
- * that failed in 'path'; what was open before is forgotten, not closed.
+ * on.  Mode 0600; closed on exec.  Return 0 or an errno value, with the name
+ * that failed in 'path'.  A descriptor that was open before is not closed.
  */
 int output_open(struct output *o, uint64_t segment);
 
 /*
- * What to append to the message about a first output_open() or output_write()
- * that failed: that the file would exist if the trace had begun earlier.  "" if
- * it would not.
+ * Text to append to the message about the first output_open() or output_write()
+ * that failed: advice to begin the trace earlier, or "" if that would not help.
  */
 const char *output_advice(const struct output *o, int error, bool begin_now);
 
 /*
- * Fill in 'path' with the name that output_open() will try first of those that
- * nothing has; somebody may get it before.  Returns 0 or ENAMETOOLONG.
+ * Fill in 'path' with a free name, the one that output_open() will try first.
+ * Another process may take it before.  Return 0 or ENAMETOOLONG.
  */
 int output_find_name(struct output *o, uint64_t segment);
 
 /*
- * Writer thread: hold on to the directory, so that it may be renamed.  If it is
- * not where the file is, names are used as they are.
+ * Writer thread: open the directory of the file, so that later files go there
+ * even if it is renamed.  If the file is not in that directory, keep to the
+ * full names.
  */
 void output_hold_directory(struct output *o);
 
 /*
- * Writer thread: the folder in or below which all files of the trace are,
- * whatever their numbers; O_PATH.  -1 and errno.
+ * Writer thread: open, with O_PATH, the folder that contains all files of the
+ * trace, directly or below, whatever their numbers.  -1 and errno.
  */
 int output_open_root(const struct output *o);
 
-/* The writer thread is about to end, and its descriptors with it. */
+/* The writer thread is about to end, which closes its descriptors. */
 void output_forget(struct output *o);
 
 /*
- * Append.  Returns 0 or an errno value; then the file is as it was before, or,
- * where that cannot be, is torn: has as much of it as there was room for.  All
- * signals must be blocked: a limit on the size of files sends one.
+ * Append 'nbytes'.  Return 0 or an errno value.  After an error the file is cut
+ * to its old length; if that fails, 'is_torn' is set and the file ends with a
+ * part of 'data'.  All signals must be blocked, since RLIMIT_FSIZE raises one.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
 
-/* The file of the trace, which must be as long as it was left; likewise. */
+/*
+ * Open the file of the trace again, which must have the length 'nbytes'.
+ * Return the descriptor, or -1 and errno.
+ */
 int output_reopen_trace(const struct output *o);
 
-/* Has the file no name any more? */
+/* Has the file been removed? */
 bool output_is_removed(const struct output *o);
 
-/* Close the file; the next may be opened. */
+/* Close the file. */
 void output_close(struct output *o);
 
-/* Remove the file again, of which nothing has been written. */
+/* Remove and close a file that has no content yet. */
 void output_discard(struct output *o);
 
 /* The file's name without its directory; points into 'path'. */
 const char *output_base(const struct output *o);
 
 /*
- * Remove the file of an earlier segment, which had this 'number' and 'id',
- * unless another one has its name by now.
+ * Remove the file of an earlier segment with this 'number' and 'id', unless its
+ * name belongs to another file by now.
  */
 void output_remove(const struct output *o, uint64_t segment, uint64_t number,
 		   const struct file_id *id);

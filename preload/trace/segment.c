@@ -31,7 +31,7 @@ remove_oldest(struct segment *s)
 	s->kept_nbytes -= f->nbytes;
 }
 
-/* The disk is full: what retention would remove later goes now. */
+/* The disk is full: remove the oldest segment that retention keeps. */
 static bool
 make_space(void *segment)
 {
@@ -53,7 +53,7 @@ segment_init(struct segment *s, struct trace *t, const struct config *config,
 	s->is_known = !is_late;
 	t->make_space = make_space;
 	t->make_space_context = s;
-	if (keeps_track(config) && !carry_init(&s->carry))
+	if (keeps_track(config) && !live_blocks_init(&s->live))
 		s->is_known = false;
 }
 
@@ -71,7 +71,7 @@ segment_lose_track(struct segment *s)
 static const char *
 live_word(const struct segment *s)
 {
-	if (s->carry.slots == NULL && s->number != 0)
+	if (s->live.slots == NULL && s->number != 0)
 		return "unknown";
 	if (!s->is_known)
 		return "unknown";
@@ -90,11 +90,11 @@ add_numbers(const struct segment *s, struct text *t)
 	text_line_u64(t, "lost_before", s->lost_before);
 	text_line_u64(t, "bytes_before", s->bytes_before);
 	text_line(t, "live", live, strlen(live));
-	text_line_u64(t, "carried", s->carry.used);
-	text_line_u64(t, "carried_bytes", s->carry.nbytes);
+	text_line_u64(t, "carried", s->live.used);
+	text_line_u64(t, "carried_bytes", s->live.nbytes);
 }
 
-/* What the header says of the segment; nothing if there is to be one only. */
+/* Header lines about this segment; none if the trace has only one. */
 static void
 add_lines(const struct segment *s, struct text *t)
 {
@@ -105,12 +105,12 @@ add_lines(const struct segment *s, struct text *t)
 
 	const char *const rings = s->is_late ? ringfile_path() : NULL;
 
-	/* Four bytes for one that has to be escaped. */
+	/* An escaped byte takes four. */
 	if (rings != NULL && 4 * strlen(rings) + 8 < t->cap - t->used)
 		text_line(t, "rings", rings, strlen(rings));
 }
 
-/* The buffer holds a block's worth: write it, and let the clock go on. */
+/* If the buffer is full, write the block, and renew the tick meanwhile. */
 static bool
 make_room(struct segment *s)
 {
@@ -120,7 +120,7 @@ make_room(struct segment *s)
 	return trace_commit(s->trace);
 }
 
-/* The threads of which the trace has told the beginning and not the end. */
+/* The threads that the trace has begun and not ended. */
 static void
 put_threads(struct segment *s)
 {
@@ -131,9 +131,9 @@ put_threads(struct segment *s)
 
 		if (!thread_is_in_use(t) || t->is_nested || t->is_gone)
 			continue;
-		if (t->is_told)
+		if (t->is_announced)
 			narrate_carried_thread(&s->trace->narrator,
-					       t->source.id, t->told);
+					       t->source.id, t->announced);
 		if (t->name[0] != 0)
 			narrate_name(&s->trace->narrator, t->source.id,
 				     t->name);
@@ -152,7 +152,7 @@ void
 segment_note_heap(struct segment *s, const struct event *ev)
 {
 	if (ev->type == EVENT_CREATE_HEAP) {
-		/* One that is left out would be used without being there. */
+		/* The segment would use a heap that it never created. */
 		if (s->heap_count == SEGMENT_HEAPS_MAX) {
 			s->is_known = false;
 			return;
@@ -174,10 +174,10 @@ segment_note_heap(struct segment *s, const struct event *ev)
 static bool
 put_blocks(struct segment *s)
 {
-	const struct carry *const c = &s->carry;
+	const struct live_blocks *const c = &s->live;
 
 	for (uint64_t i = 0; i < c->slot_count; i++) {
-		const struct carry_block *const b = &c->slots[i];
+		const struct live_block *const b = &c->slots[i];
 
 		if (b->address == 0)
 			continue;
@@ -189,7 +189,7 @@ put_blocks(struct segment *s)
 	return true;
 }
 
-/* Write what the segment begins with into the file that is open. */
+/* Write the header, threads, heaps and live blocks into the open file. */
 static bool
 begin(struct segment *s)
 {
@@ -197,7 +197,7 @@ begin(struct segment *s)
 	char buf[HEADER_LINES_NBYTES];
 	struct text lines;
 
-	if (!carry_settle(&s->carry))
+	if (!live_blocks_apply_queue(&s->live))
 		segment_lose_track(s);
 	text_init(&lines, buf, sizeof(buf));
 	add_lines(s, &lines);
@@ -220,8 +220,8 @@ begin(struct segment *s)
 	if (!put_blocks(s) || !trace_commit(t))
 		return false;
 	s->head_nbytes = t->output.nbytes;
-	/* From here on the blocks of before are told, or will never be. */
-	s->is_known = s->carry.slots != NULL;
+	/* The file has the blocks of before, or never will. */
+	s->is_known = s->live.slots != NULL;
 	return true;
 }
 
@@ -242,14 +242,15 @@ segment_begin_first(struct segment *s)
 /* -------------------------------------------------------------- retention */
 
 /*
- * Before another file is begun: it and those that are finished, the last one of
- * which has 'nbytes' and is not in the list yet, are to be within the bounds.
+ * Before the next file is begun: remove the oldest files, so that the others
+ * and the next one stay within the bounds.  The last finished file has 'nbytes'
+ * and is not in the list yet.
  */
 static void
 retain(struct segment *s, uint64_t nbytes)
 {
 	const struct config *const c = s->config;
-	/* The next will be as large as this one. */
+	/* Assume that the next file will be as large as this one. */
 	const uint64_t next =
 		nbytes > c->rotate_nbytes ? nbytes : c->rotate_nbytes;
 
@@ -309,7 +310,7 @@ segment_end_failed(struct segment *s, const struct narrate_trailer *end)
 	return trace_finish_failed(s->trace, &own);
 }
 
-/* The trailer is written: add up, and be ready for the next file. */
+/* The trailer is written: update the sums, and prepare for the next file. */
 static void
 leave(struct segment *s, const struct narrate_trailer *end)
 {
@@ -339,15 +340,15 @@ void
 segment_close(struct segment *s, const struct narrate_trailer *end)
 {
 	leave(s, end);
-	/* What happens until the next start is not seen. */
-	carry_fini(&s->carry);
+	/* Events until the next start are not recorded. */
+	live_blocks_fini(&s->live);
 	s->is_late = true;
 	s->is_known = false;
 }
 
 /*
- * A file that recovery knows of before it is there: until the next commit, it
- * removes that and goes on with the old one.
+ * Announce the name to recovery before the file exists.  After a kill before
+ * the next commit, recovery removes that file and continues with the old one.
  */
 static int
 open_announced(struct output *o, uint64_t segment)
@@ -358,7 +359,7 @@ open_announced(struct output *o, uint64_t segment)
 		return error;
 	ringfile_announce(o->path);
 	error = output_open(o, segment);
-	/* Another process was first to have that name. */
+	/* Another process may have taken the announced name. */
 	if (error == 0)
 		ringfile_announce(o->path);
 	return error;
@@ -376,8 +377,8 @@ segment_open(struct segment *s)
 		say("%s: %s; not tracing", o->path, say_errno(error));
 		return false;
 	}
-	if (keeps_track(s->config) && s->carry.slots == NULL)
-		carry_init(&s->carry);
+	if (keeps_track(s->config) && s->live.slots == NULL)
+		live_blocks_init(&s->live);
 	ringfile_begin(s->config, o->path);
 	if (begin(s))
 		return true;
@@ -397,7 +398,7 @@ segment_abandon(struct segment *s, const struct narrate_trailer *end)
 	return segment_open(s);
 }
 
-/* There is no next file: go on with this one, if anybody can still find it. */
+/* There is no next file: continue with this one, unless it was removed. */
 static bool
 go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 {
@@ -410,7 +411,7 @@ go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 		    "goes on",
 		    next->path, say_errno(error), output_base(&t->output));
 		t->error = error;
-		t->is_told = true;
+		t->is_end_reported = true;
 		return false;
 	}
 	if (!s->is_failing)
@@ -446,7 +447,7 @@ segment_is_due(const struct segment *s, uint64_t now_ns)
 {
 	const struct config *const c = s->config;
 	const struct trace *const t = s->trace;
-	/* Not all of a file should be what was live at its beginning. */
+	/* At most half of a file is the live blocks that it begins with. */
 	const uint64_t limit = c->rotate_nbytes > 2 * s->head_nbytes
 				       ? c->rotate_nbytes
 				       : 2 * s->head_nbytes;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * segment.h - the trace as a row of files, each complete in itself
+ * segment.h - the trace as a sequence of files, each complete in itself
  *
  * Belongs to the writer thread, which calls it between events.  A segment
- * begins with a header and, where live blocks are kept track of
- * (live_blocks.h), with these (FORMAT.md, "Segments"), and ends with a trailer
- * of its own.  Owns the numbers, what the segments before have come to, and the
- * files that retention may remove.
+ * begins with a header and, if live blocks are tracked (live_blocks.h), with
+ * those blocks (FORMAT.md, "Segments").  It ends with a trailer of its own.
+ * Owns the segment numbers, the sums of earlier segments, and the list of files
+ * that retention may remove.
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H
@@ -21,17 +21,17 @@
 #include "preload/trace/live_blocks.h"
 #include "preload/trace/trace.h"
 
-/* Finished segments that retention remembers, and keeps, at the most. */
+/* Upper limit of the finished segments that retention keeps. */
 #define SEGMENT_KEEP_MAX 4096u
 
-/* A file that is finished. */
+/* A finished segment. */
 struct segment_file {
 	uint64_t segment, number; /* as in output_remove() */
 	struct file_id id;
 	uint64_t nbytes;
 };
 
-/* Heaps besides malloc's that are kept track of. */
+/* Upper limit of the tracked heaps besides malloc's. */
 #define SEGMENT_HEAPS_MAX 4096u
 
 struct segment_heap {
@@ -41,23 +41,23 @@ struct segment_heap {
 struct segment {
 	struct trace *trace;
 	const struct config *config;
-	struct carry carry;
+	struct live_blocks live;
 	uint64_t number; /* of the open file, or of the next one */
 	bool is_open;
-	bool is_late;  /* the process did more than is told */
-	bool is_known; /* what the carried blocks were so far is right */
-	/* Of the segments before. */
+	bool is_late;  /* the process ran before this segment, unrecorded */
+	bool is_known; /* 'live' has been complete so far */
+	/* Sums of the segments before. */
 	uint64_t events_before, lost_before, bytes_before;
 	uint64_t waits, wait_ns, cpu_ns;
 	char previous[NAME_MAX + 1];
 	/* When the next one is due. */
 	uint64_t head_nbytes; /* of the file before its first event */
 	uint64_t since_ns, retry_nbytes;
-	bool is_failing; /* to open another file, which has been said */
+	bool is_failing; /* no next file can be opened; the user knows */
 	struct segment_file kept[SEGMENT_KEEP_MAX]; /* a ring */
 	uint32_t kept_first, kept_count;
 	uint64_t kept_nbytes;
-	struct segment_heap heaps[SEGMENT_HEAPS_MAX]; /* that there are */
+	struct segment_heap heaps[SEGMENT_HEAPS_MAX]; /* the existing ones */
 	uint32_t heap_count;
 };
 
@@ -76,59 +76,58 @@ void segment_init(struct segment *s, struct trace *t,
 bool segment_begin_first(struct segment *s);
 
 /*
- * Create the file of the next segment and write what it begins with.  On
- * failure says so in one line and returns false, with no file open.
+ * Create the file of the next segment, with its header, threads, heaps and live
+ * blocks.  On failure print one line and return false, with no file open.
  */
 bool segment_open(struct segment *s);
 
 /*
  * Write the trailer of the open segment, with the figures of this segment alone
- * ('end' has those of the whole process), and go on in the same file, whatever
- * comes.  False: see trace_commit().
+ * ('end' has those of the whole process).  The file stays open, and later
+ * events would follow the trailer.  False: see trace_commit().
  */
 bool segment_end(struct segment *s, struct narrate_trailer *end);
 
-/*
- * The same after an error, with a trailer that says so; see
- * trace_finish_failed().
- */
+/* The same after an error; see trace_finish_failed(). */
 bool segment_end_failed(struct segment *s, const struct narrate_trailer *end);
 
 /*
- * After either: close the file.  The next segment_open() is a late start.
+ * After segment_end() or segment_end_failed(): close the file.  The next
+ * segment_open() is a late start.
  */
 void segment_close(struct segment *s, const struct narrate_trailer *end);
 
 /*
- * End this segment and begin the next; nothing may be committed elsewhere
- * between. If no file can be created, says so once and goes on with this one.
- * False if the trace cannot go on.
+ * End this segment and begin the next; the caller must not commit in between.
+ * If no file can be created, print one line, once, and continue with this one.
+ * False: the trace cannot go on.
  */
 bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 		    uint64_t now_ns);
 
 /*
- * The file of this segment, which is all committed, cannot be written to any
- * more: go on in the next file.  'end' as in segment_end().  False as
- * segment_open().
+ * The file of this segment can no longer be written to, and all blocks are
+ * committed: continue in the next file.  'end' as in segment_end().  False as
+ * in segment_open().
  */
 bool segment_abandon(struct segment *s, const struct narrate_trailer *end);
 
 /* Is it time to rotate? */
 bool segment_is_due(const struct segment *s, uint64_t now_ns);
 
-/* There was no memory for the live blocks. */
+/* No memory for the live blocks: later segments begin without them. */
 void segment_lose_track(struct segment *s);
 
-/* An EVENT_CREATE_HEAP or EVENT_DESTROY_HEAP that goes into the trace. */
+/* Note an EVENT_CREATE_HEAP or EVENT_DESTROY_HEAP that goes into the trace. */
 void segment_note_heap(struct segment *s, const struct event *ev);
 
-/* Each event that goes into the trace, before it does. */
+/* Call this for each event, before the event goes into the trace. */
 static inline void
 segment_note_event(struct segment *s, const struct order_source *source,
 		   const struct event *ev)
 {
-	if (s->carry.slots != NULL && !carry_event(&s->carry, source, ev))
+	if (s->live.slots != NULL &&
+	    !live_blocks_add_event(&s->live, source, ev))
 		segment_lose_track(s);
 }
 

@@ -14,9 +14,9 @@
 #define COARSE_US 1000u
 
 /*
- * So many bytes take one block of the file system, compressed or not.  To
- * compress them takes longer than all other work for the trace of a short
- * process.
+ * So few bytes take one block of the file system, compressed or not.  For a
+ * short process, compressing them would take longer than all other work for the
+ * trace.
  */
 #define BRIEF_NBYTES 4000u
 
@@ -78,7 +78,7 @@ trace_set_clock(struct trace *t, bool stamped)
 {
 	struct narrator *const n = &t->narrator;
 
-	/* Threads are ordered by stamps that this clock need not show. */
+	/* The stamps order the threads; a coarse clock need not show them. */
 	if (t->clock == CONFIG_CLOCK_COARSE)
 		n->grain = stamped ? COARSE_US : 1;
 	if (t->clock == CONFIG_CLOCK_AUTO && stamped)
@@ -91,7 +91,7 @@ trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 	const int level = t->level;
 	bool done;
 
-	/* Stored, if compression is on: this thread's stack may be tiny. */
+	/* Store it: this thread's stack may be too small for the compressor. */
 	if (level != 0)
 		t->level = DEFLATE_LEVEL_STORED;
 	encoder_comment(&t->narrator.encoder, header, header_nbytes);
@@ -101,7 +101,7 @@ trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 	return done;
 }
 
-/* Returns an errno value; the file is then as it was. */
+/* Return 0 or an errno value; see output_write() for the file's state. */
 static int
 write_block(struct trace *t, const void *data, size_t nbytes)
 {
@@ -114,11 +114,11 @@ write_block(struct trace *t, const void *data, size_t nbytes)
 	return error;
 }
 
-/* The block as a member; returns its length. */
+/* Make the block a gzip member in 't->member'; return its length. */
 static size_t
 pack(struct trace *t, const uint8_t *data, size_t nbytes)
 {
-	const bool is_stored = haste_is_storing(&t->haste) ||
+	const bool is_stored = load_policy_is_storing(&t->load) ||
 			       (t->is_brief && nbytes <= BRIEF_NBYTES);
 	if (!is_stored && t->level != DEFLATE_LEVEL_STORED)
 		deflate_load();
@@ -129,13 +129,13 @@ pack(struct trace *t, const uint8_t *data, size_t nbytes)
 			       t->work, data, nbytes, t->member, t->member_cap);
 
 	if (!is_stored && t->level != DEFLATE_LEVEL_STORED)
-		haste_note_packed(&t->haste,
-				  sys_clock_ns(CLOCK_MONOTONIC) - start_ns,
-				  nbytes, packed);
+		load_policy_note_compressed(
+			&t->load, sys_clock_ns(CLOCK_MONOTONIC) - start_ns,
+			nbytes, packed);
 	return packed;
 }
 
-/* write_block(), and what it costs; then what the next block shall be like. */
+/* Write the block, note the cost, and set how the next block is encoded. */
 static int
 write_packed(struct trace *t, const void *data, size_t nbytes)
 {
@@ -143,10 +143,10 @@ write_packed(struct trace *t, const void *data, size_t nbytes)
 	const int error = write_block(t, data, nbytes);
 	const uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
 
-	haste_note_written(&t->haste, now_ns - start_ns, nbytes);
-	encoder_set_fast(
-		&t->narrator.encoder,
-		haste_end_block(&t->haste, now_ns, t->narrator.encoder.used));
+	load_policy_note_written(&t->load, now_ns - start_ns, nbytes);
+	encoder_set_fast(&t->narrator.encoder,
+			 load_policy_end_block(&t->load, now_ns,
+					       t->narrator.encoder.used));
 	return error;
 }
 
@@ -158,7 +158,7 @@ trace_commit(struct trace *t)
 	const void *data = e->buf;
 	size_t nbytes;
 
-	missed_say(t->output.path);
+	missed_calls_report(t->output.path);
 	if (t->error != 0) {
 		t->missing += narrate_cancel_block(n);
 		return false;
@@ -190,7 +190,7 @@ trace_finish(struct trace *t, const struct narrate_trailer *end)
 {
 	struct narrate_trailer own = *end;
 
-	own.missed = missed_text();
+	own.missed = missed_calls_text();
 	narrate_trailer(&t->narrator, &own);
 	if (!trace_commit(t))
 		return false;
@@ -207,15 +207,15 @@ trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
 	struct narrate_trailer own = *end;
 	const int error = t->error;
 	const uint64_t missing = t->missing + narrate_cancel_block(n);
-	const bool can_end =
-		t->output.nbytes != 0 && !t->output.is_torn && !t->is_told;
+	const bool can_end = t->output.nbytes != 0 && !t->output.is_torn &&
+			     !t->is_end_reported;
 
 	own.name = "error";
 	own.error = say_errno(error);
 	own.is_incomplete = true;
-	own.missed = missed_text();
+	own.missed = missed_calls_text();
 	t->missing = 0;
-	/* Without a header, or behind half a block, there is no trailer. */
+	/* A trailer needs a header, and no partial block before it. */
 	if (can_end) {
 		t->error = 0;
 		if (missing != 0)
@@ -224,7 +224,7 @@ trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
 		narrate_trailer(n, &own);
 		trace_commit(t);
 	}
-	if (!t->is_told)
+	if (!t->is_end_reported)
 		say("%s: %s after %u events; the trace ends here and lacks %u "
 		    "more, the program goes on",
 		    t->output.path, own.error, n->event_count, missing);
@@ -251,8 +251,9 @@ trace_get_state(const struct trace *t, struct image_commit *state_ret)
 		.timeline = n->timeline,
 		.unit_ns = n->unit_ns,
 		.grain = n->grain,
-		.flags = (n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |
-			 (missed_text() != NULL ? IMAGE_COMMIT_MISSED : 0),
+		.flags =
+			(n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |
+			(missed_calls_text() != NULL ? IMAGE_COMMIT_MISSED : 0),
 		.level = t->level,
 	};
 }

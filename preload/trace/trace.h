@@ -2,8 +2,8 @@
 /*
  * trace.h - the trace being written: blocks into the file
  *
- * Belongs to the writer thread.  What the blocks tell is the narrator's
- * business (narrate.h); here they are compressed and written.
+ * Belongs to the writer thread.  The narrator (narrate.h) fills the blocks;
+ * this file compresses and writes them.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -26,18 +26,18 @@ struct trace {
 	size_t member_cap;
 	void *work; /* of deflate_member() */
 	int level;
-	struct haste haste;
+	struct load_policy load;
 	enum config_clock clock;
-	int error;	  /* errno of what ended the trace, or 0 */
-	bool is_told;	  /* the user has been told that it is over */
-	uint64_t missing; /* events that are not in it by that */
-	/* What can be done about a full disk: false, nothing more. */
+	int error;	      /* errno of the failure that ended it, or 0 */
+	bool is_end_reported; /* the user knows that it ended */
+	uint64_t missing;     /* events that the error lost */
+	/* Free space on a full disk.  False: there is none to free. */
 	bool (*make_space)(void *context);
 	void *make_space_context;
 	uint64_t head_nbytes, head_hash; /* see struct image_trace */
 };
 
-/* Bytes of zeroed memory that trace_open() wants beside the struct. */
+/* Bytes of zeroed memory that trace_open() needs beside the struct. */
 size_t trace_memory_nbytes(int level);
 
 /*
@@ -53,26 +53,26 @@ bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 /* Read both clocks, and extend the trace's time line up to there. */
 struct clock_reading trace_read_clock(struct trace *t);
 
-/* Are the events that come now stamped, and not by ticks? */
+/* From here on events have stamps of their own, or ticks if not 'stamped'. */
 void trace_set_clock(struct trace *t, bool stamped);
 
 /*
- * Compress and write what there is of the current block.  False: see 'error';
- * then, and ever after, the block is given up and its events are counted as
+ * Compress and write the current block, if it has any record.  False: see
+ * 'error'.  From then on each block is discarded, and its events are counted as
  * missing.
  */
 bool trace_commit(struct trace *t);
 
-/* What recovery must know of the trace to go on behind its last block. */
+/* The state from which recovery continues the trace after its last block. */
 void trace_get_state(const struct trace *t, struct image_commit *state_ret);
 
 /* Write the trailer and commit. */
 bool trace_finish(struct trace *t, const struct narrate_trailer *end);
 
 /*
- * After an error: the blocks that could be written, a note of what is missing,
- * and a trailer that says why.  Says so in one line; false if there is no
- * trailer.
+ * After an error: append the number of missing events and a trailer with the
+ * reason, if the file allows it.  Print one line on standard error.  False: the
+ * file has no trailer.
  */
 bool trace_finish_failed(struct trace *t, const struct narrate_trailer *end);
 

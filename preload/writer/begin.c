@@ -19,7 +19,7 @@
 MEMORY_LARGE static struct output output;
 static struct header_parent parent;
 
-/* It has been said: not by every child again. */
+/* The reason is reported; children must not report it again. */
 static bool
 refuse(void)
 {
@@ -27,7 +27,7 @@ refuse(void)
 	return false;
 }
 
-/* The name of the executable takes a while to find out, and few settings ask for it. */
+/* Read the executable's name only if a setting needs it: that takes time. */
 static bool
 is_followed(void)
 {
@@ -54,20 +54,22 @@ begin_read(void)
 	return is_followed();
 }
 
-/* Of the pool, the stack and what is smaller; about. */
+/* Approximate size of the pool, the stack and smaller mappings. */
 #define SUNDRY_NBYTES ((size_t)1 << 20)
 
-/* Does the program have enough left when the tracer has what it needs? */
+/* Does a memory limit leave enough for the program beside the recorder? */
 static bool
 can_afford(bool is_first, bool is_dormant)
 {
 	const size_t shared_nbytes =
 		is_dormant ? 0 : ring_nbytes(config_own()->initial_ring_words);
 
-	if (!quota_is_limited())
+	if (!memory_limit_exists())
 		return true;
-	/* The child of a fork has what its parent mapped, but for the ring. */
-	return quota_allows(
+	/*
+	 * The child of a fork has all mappings of its parent except the ring.
+	 */
+	return memory_limit_allows(
 		is_first ? writer_memory_nbytes(config_own()->level) +
 				   SUNDRY_NBYTES
 			 : 0,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * begin.h - what has to be there before a trace begins
+ * begin.h - the set-up before a trace begins
  *
- * In two steps.  The first reads the settings and sees that there is memory.
+ * In two steps.  The first reads the settings and checks that there is memory.
  * The second sets up the rest: the clock, the names, the header, the writer's
- * tables.  A process that begins to record at once takes both.  One that begins
- * dormant takes the second with the first order that it gets, which in most
- * processes never comes.
+ * tables.  A process that records from the start takes both.  A process that
+ * begins dormant takes the second with its first order, which most processes
+ * never get.
  */
 #ifndef BEGIN_H
 #define BEGIN_H
@@ -25,17 +25,17 @@ void begin_notes(void);
 bool begin_read(void);
 
 /*
- * Take the first step.  The process 'is_dormant', and has this parent, which is
- * copied but for the name of its trace; 'is_first': it is no child of a fork
- * that was traced. False: no memory, which has been said.
+ * Take the first step.  'parent' is copied, except the name of its trace, which
+ * must last.  'is_first': the process is no child of a traced process by a
+ * fork. 'is_dormant': it does not record at once.  False: no memory; reported.
  */
 bool begin_reserve(const struct header_parent *parent, bool is_first,
 		   bool is_dormant);
 
 /*
  * Take the second step, unless it has been taken.  One thread at a time: the
- * one that starts the process's trace, or makes the writer thread.  False: as
- * above.
+ * one that starts the process's trace, or the one that makes the writer thread.
+ * False: no memory; reported.
  */
 bool begin_prepare(void);
 

@@ -7,12 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -23,8 +21,9 @@
 #include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/writer_sleep.h"
 
-/* How long a client may take to say what it wants. */
+/* How long a client may take to send its order. */
 #define CLIENT_NS 200000000ull
 
 /* A poll of an idle socket while the program allocates. */
@@ -33,17 +32,8 @@
 /* Clients served at a time before the rings are looked at again. */
 #define CLIENTS_AT_ONCE 16
 
-/* Where a sleep can wait only for one of the two. */
-#define SLICE_NS 250000000ull
-
 #define ORDER_MAX_NBYTES  32
 #define ANSWER_MAX_NBYTES 16384
-
-/*
- * A signal that nobody else uses: libc keeps it for the cancellation of its
- * threads, to which ours does not belong, and lets no program block or send it.
- */
-#define WAKE_SIGNAL 32
 
 static struct {
 	_Atomic bool wanted; /* written by the writer */
@@ -52,23 +42,23 @@ static struct {
 	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct sockaddr_un address; /* sun_path "": there is no socket */
 	uint32_t uid;
-	int pid, tid;		       /* of the writer */
-	int listener, client, signals; /* -1: none */
-	int rules;		       /* of Landlock: control_allow() */
+	int pid;	      /* of the writer */
+	int listener, client; /* -1: none */
+	int rules;	      /* of Landlock: control_allow() */
 	uint64_t served_ns, client_ns;
 	char order[ORDER_MAX_NBYTES];
 	size_t order_nbytes;
-	/* The writer makes the socket; a thread of the program has removed it,
-	 * or would have: no other is to be made. */
+	/*
+	 * The writer is making the socket; a thread of the program removes it,
+	 * and no other may be made.
+	 */
 	_Atomic bool is_making, is_unlinked;
 	char bell[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* or "" */
 	struct bell_file *bell_page;
-	/* 1 while the writer is in ppoll() or about to be. */
-	_Atomic uint32_t sleeping;
 } c;
 
-/* Not wiped: children are to know. */
-static _Atomic bool is_forbidden, has_no_signals;
+/* Not wiped: it holds in children as well. */
+static _Atomic bool is_forbidden;
 
 void
 control_init(bool wanted, char *const environment[], control_obey *obey)
@@ -85,7 +75,8 @@ control_init(bool wanted, char *const environment[], control_obey *obey)
 	c.wanted = wanted &&
 		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);
 	c.obey = obey;
-	c.listener = c.client = c.signals = -1;
+	c.listener = c.client = -1;
+	writer_sleep_init();
 	for (; environment != NULL && *environment != NULL; environment++) {
 		const char *const value = *environment + n;
 
@@ -106,19 +97,13 @@ close_fd(int *fd)
 void
 control_begin(void)
 {
-	const uint64_t mask = 1ull << (WAKE_SIGNAL - 1);
-
 	c.pid = sys_pid();
-	c.tid = sys_tid();
-	if (c.wanted)
-		c.signals = file_above_standard(
-			(int)syscall(SYS_signalfd4, -1, &mask, sizeof(mask),
-				     SFD_NONBLOCK | SFD_CLOEXEC));
+	writer_sleep_begin(c.wanted);
 }
 
 /* The socket -------------------------------------------------------------- */
 
-/* Is it a directory of ours that nobody else can put something into? */
+/* Make the directory if need be.  True: ours, and only we can write to it. */
 static bool
 make_directory(const char *path)
 {
@@ -134,7 +119,7 @@ make_directory(const char *path)
 	       (st.st_mode & 077) == 0;
 }
 
-/* Does somebody listen there, of our number, but in another container? */
+/* Does a process with our number, in another container, listen there? */
 static bool
 is_taken(socklen_t nbytes)
 {
@@ -152,8 +137,8 @@ is_taken(socklen_t nbytes)
 }
 
 /*
- * Listen at c.address.  Under another name first: one that is there and refuses
- * connections is of a process that is no more, and may be removed by anybody.
+ * Listen at c.address.  Bind under another name first, then rename: others may
+ * remove a socket that refuses connections, since its process has ended.
  */
 static bool
 listen_at(int fd, size_t path_nbytes)
@@ -208,7 +193,7 @@ open_in(const char *directory)
 	size_t used;
 	int fd;
 
-	/* This thread's alone: 0700, and 0600 below. */
+	/* The umask of this thread alone: 0700, and 0600 below. */
 	syscall(SYS_umask, 077);
 	used = build_name(c.address.sun_path, sizeof(c.address.sun_path),
 			  directory, SOCKET_PATH_SUFFIX);
@@ -227,8 +212,7 @@ open_in(const char *directory)
 	return false;
 }
 
-/* Is the directory that the environment names ours, so that nobody else can
- * exchange what we make in it? */
+/* Is XDG_RUNTIME_DIR ours, so that no other user can replace our files? */
 static bool
 is_own_runtime(void)
 {
@@ -239,9 +223,9 @@ is_own_runtime(void)
 	       (st.st_mode & 022) == 0;
 }
 
-/* Store what 'hatf ctl PID status' says until the bell is rung. */
+/* Store the answer to 'hatf ctl PID status', valid until the bell is rung. */
 static void
-tell_status(struct bell_file *bell, size_t cap)
+write_status(struct bell_file *bell, size_t cap)
 {
 	struct text t;
 
@@ -250,19 +234,19 @@ tell_status(struct bell_file *bell, size_t cap)
 	if (c.obey("status", &t) != NULL || t.full)
 		return;
 	bell->made_ns = sys_clock_ns(CLOCK_MONOTONIC);
-	/* relaxed: no one else has the file yet. */
+	/* relaxed: no other process has the file yet. */
 	atomic_store_explicit(&bell->status_nbytes, (uint32_t)t.used,
 			      memory_order_relaxed);
 }
 
 static size_t
-get_told(const struct bell_file *bell)
+status_length(const struct bell_file *bell)
 {
 	/* relaxed: as above. */
 	return atomic_load_explicit(&bell->status_nbytes, memory_order_relaxed);
 }
 
-/* A status that names no trace.  More of the stack would be two pages for it alone. */
+/* Enough for a status without a trace; more would take two pages of stack. */
 #define BELL_SMALL_NBYTES 1024u
 
 /*
@@ -277,15 +261,16 @@ fill_bell(int fd)
 	_Alignas(struct bell_file) uint8_t small[BELL_SMALL_NBYTES];
 	struct bell_file *bell = (struct bell_file *)small;
 
-	tell_status(bell, sizeof(small) - offsetof(struct bell_file, status));
-	if (get_told(bell) == 0) {
+	write_status(bell, sizeof(small) - offsetof(struct bell_file, status));
+	if (status_length(bell) == 0) {
 		bell = &large;
-		tell_status(bell, sizeof(bell->status));
+		write_status(bell, sizeof(bell->status));
 	}
 
-	const size_t used = offsetof(struct bell_file, status) + get_told(bell);
+	const size_t used =
+		offsetof(struct bell_file, status) + status_length(bell);
 
-	/* The mapping holds it, in whichever PID namespace; there can be no other. */
+	/* The mapping keeps the lock, which works across PID namespaces. */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
 	return syscall(SYS_pwrite64, fd, bell, used, 0) == (long)used;
 }
@@ -300,7 +285,7 @@ create_bell(void)
 
 /* Make the bell in 'directory'. */
 static bool
-hang_in(const char *directory)
+make_bell_in(const char *directory)
 {
 	void *page = MAP_FAILED;
 	int fd;
@@ -309,15 +294,20 @@ hang_in(const char *directory)
 		       SOCKET_PATH_BELL_SUFFIX) == 0)
 		return false;
 	fd = create_bell();
-	/* What is there is of a process that is no more; the directory is ours. */
+	/*
+	 * An existing file belongs to a process that ended; the directory is
+	 * ours.
+	 */
 	if (fd < 0 && errno == EEXIST) {
 		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
 		fd = create_bell();
 	}
 	if (fd < 0)
 		return false;
-	/* At the address of the last one, which another thread may be
-	 * reading. */
+	/*
+	 * At the address of the last one, which another thread may be
+	 * reading.
+	 */
 	if (fill_bell(fd))
 		page = mmap(c.bell_page, BELL_FILE_NBYTES,
 			    PROT_READ | PROT_WRITE,
@@ -391,8 +381,10 @@ control_allow(int rules, bool is_changeable)
 	try_directories(allow_in);
 	if (!is_changeable && is_one_user())
 		return;
-	/* After a change of the user the socket goes into that user's
-	 * folder. */
+	/*
+	 * After a change of the user the socket goes into that user's
+	 * folder.
+	 */
 	if (c.runtime[0] != '\0')
 		landlock_allow_path(rules, c.runtime, LANDLOCK_SETTLE);
 	landlock_allow_path(rules, SOCKET_PATH_RUN, LANDLOCK_SETTLE);
@@ -426,14 +418,16 @@ close_socket(void)
 }
 
 static bool
-hang_bell(void)
+replace_socket(void)
 {
-	/* seq_cst: as in make_socket().  A second user could truncate the file,
-	 * and SIGBUS would end the program. */
+	/*
+	 * seq_cst: as in make_socket().  A second user could truncate the file,
+	 * and SIGBUS would end the program.
+	 */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user())
 		return false;
-	if (!try_directories(hang_in)) {
+	if (!try_directories(make_bell_in)) {
 		c.bell[0] = '\0';
 		return false;
 	}
@@ -443,7 +437,7 @@ hang_bell(void)
 }
 
 bool
-control_hang_bell(void)
+control_make_bell(void)
 {
 	bool done;
 
@@ -453,14 +447,14 @@ control_hang_bell(void)
 	c.pid = sys_pid();
 	/* seq_cst and release: as in make_socket(). */
 	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
-	done = hang_bell();
+	done = replace_socket();
 	atomic_store_explicit(&c.is_making, false, memory_order_release);
 	return done;
 }
 
 /* True: there was one. */
 static bool
-remove_bell(void)
+unlink_bell(void)
 {
 	const bool was_there = c.bell[0] != '\0';
 
@@ -473,10 +467,10 @@ remove_bell(void)
 }
 
 uint8_t
-control_unhang_bell(void)
+control_remove_bell(void)
 {
 	/* relaxed: a byte, of which nothing else depends. */
-	return remove_bell() ? atomic_load_explicit(&c.bell_page->rung,
+	return unlink_bell() ? atomic_load_explicit(&c.bell_page->rung,
 						    memory_order_relaxed)
 			     : 0;
 }
@@ -501,14 +495,16 @@ control_unlink(void)
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < MAKING_NS)
 		sys_sleep(50000);
 	remove_socket();
-	remove_bell();
+	unlink_bell();
 }
 
 static void
 make_socket(void)
 {
-	/* seq_cst, both: either we see that there is to be none, or who has said
-	 * so sees that one is being made, and waits. */
+	/*
+	 * seq_cst, both: either this thread sees 'is_unlinked', or the thread
+	 * that set it sees 'is_making', and waits.
+	 */
 	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
 	if (!atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst))
 		open_socket();
@@ -582,14 +578,16 @@ answer_client(void)
 		text_line(&t, "reason", wrong, strlen(wrong));
 	else
 		text_bytes(&t, answer.buf, answer.used);
-	/* A fresh socket's buffer has room for it, whether or not it is read. */
+	/* A new socket's buffer has room for it, whether or not it is read. */
 	syscall(SYS_sendto, c.client, t.buf, t.used,
 		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
-/* Read what there is; true if the client is done with. */
+/*
+ * Read the client's bytes, and answer a whole order.  True: close the client.
+ */
 static bool
-hear_client(uint64_t now)
+read_client(uint64_t now)
 {
 	char *const start = c.order + c.order_nbytes;
 	const long n = syscall(SYS_recvfrom, c.client, start,
@@ -617,7 +615,7 @@ control_serve(uint64_t now_ns, bool open)
 	if (c.wanted &&
 	    atomic_load_explicit(&is_forbidden, memory_order_acquire)) {
 		control_close();
-		close_fd(&c.signals);
+		writer_sleep_close();
 		/* release: for control_is_over(). */
 		atomic_store_explicit(&c.wanted, false, memory_order_release);
 	}
@@ -632,33 +630,12 @@ control_serve(uint64_t now_ns, bool open)
 	for (unsigned i = 0; i < CLIENTS_AT_ONCE; i++) {
 		if (c.client < 0 && !accept_client(now_ns))
 			break;
-		if (c.client >= 0 && !hear_client(now_ns))
+		if (c.client >= 0 && !read_client(now_ns))
 			break;
 		close_fd(&c.client);
 	}
-	/* While one is there, it is heard in each round. */
+	/* While a client is connected, read it in each round. */
 	c.served_ns = c.client < 0 ? now_ns : 0;
-}
-
-/* Sleep ------------------------------------------------------------------- */
-
-static void
-drain_signals(void)
-{
-	struct signalfd_siginfo info;
-
-	while (syscall(SYS_read, c.signals, &info, sizeof(info)) > 0)
-		;
-}
-
-/* As control_sleep(), by a futex alone. */
-static void
-sleep_by_futex(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
-{
-	if (c.listener >= 0 && timeout_ns > SLICE_NS)
-		timeout_ns = SLICE_NS;
-	sys_futex_wait(word, expected, timeout_ns);
-	c.served_ns = 0;
 }
 
 void
@@ -666,65 +643,7 @@ control_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
 	if (c.client >= 0 && timeout_ns > CLIENT_NS)
 		timeout_ns = CLIENT_NS;
-	if (c.listener < 0 || c.signals < 0) {
-		sleep_by_futex(word, expected, timeout_ns);
-		return;
-	}
-
-	struct pollfd fds[2] = {
-		{ .fd = c.signals, .events = POLLIN },
-		{ .fd = c.client >= 0 ? c.client : c.listener,
-		  .events = POLLIN },
-	};
-	const struct timespec ts = {
-		.tv_sec = (time_t)(timeout_ns / NS_PER_SEC),
-		.tv_nsec = (long)(timeout_ns % NS_PER_SEC),
-	};
-
-	/*
-	 * seq_cst, here and in control_wake() with what its caller did to the
-	 * word: 'sleeping' is stored before the word is read, there the word is
-	 * changed before 'sleeping' is read; one of the two sides sees the other.
-	 */
-	atomic_store_explicit(&c.sleeping, 1, memory_order_seq_cst);
-	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {
-		atomic_store_explicit(&c.sleeping, 0, memory_order_seq_cst);
-		sleep_by_futex(word, expected, timeout_ns);
-		return;
-	}
-	if (atomic_load_explicit(word, memory_order_seq_cst) == expected)
-		syscall(SYS_ppoll, fds, 2, &ts, NULL, 0);
-	/* relaxed: the word is read again, with acquire.  A signal that comes
-	 * only now ends the next sleep early, which does no harm. */
-	if (atomic_exchange_explicit(&c.sleeping, 0, memory_order_relaxed) == 0)
-		drain_signals();
+	writer_sleep(word, expected, timeout_ns,
+		     c.client >= 0 ? c.client : c.listener);
 	c.served_ns = 0;
-}
-
-static bool
-wake_by_signal(void)
-{
-	/* seq_cst: see control_sleep(). */
-	if (atomic_load_explicit(&c.sleeping, memory_order_seq_cst) == 0)
-		return false;
-	if (atomic_exchange_explicit(&c.sleeping, 0, memory_order_seq_cst) != 0)
-		syscall(SYS_tgkill, c.pid, c.tid, WAKE_SIGNAL);
-	return true;
-}
-
-void
-control_end_signals(void)
-{
-	/* seq_cst: as there; a writer that has not seen it is woken, and does. */
-	if (!atomic_exchange_explicit(&has_no_signals, true,
-				      memory_order_seq_cst))
-		wake_by_signal();
-}
-
-bool
-control_wake(void)
-{
-	/* seq_cst: a writer that is about to sleep will see it as well. */
-	return !atomic_load_explicit(&has_no_signals, memory_order_seq_cst) &&
-	       wake_by_signal();
 }

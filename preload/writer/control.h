@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.h - orders from outside, and how the writer sleeps
+ * control.h - orders from outside: the socket, its clients, and the bell
  *
  * A Unix stream socket, PID.sock in a directory of the user's (control.c),
  * takes one order a connection: a line of text, answered by "ok" or "error",
@@ -14,11 +14,6 @@
  *
  * A client never keeps the writer waiting: nothing blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.
- *
- * The writer sleeps here too, when it is idle or dormant, for it must wake up
- * for either a client or a thread of the program.  The one is a descriptor, the
- * other has none that it could write to: it sends the writer a signal, which
- * the writer has blocked and gets from a signalfd.
  */
 #ifndef CONTROL_H
 #define CONTROL_H
@@ -37,8 +32,9 @@
 typedef const char *control_obey(const char *order, struct text *answer);
 
 /*
- * Before the writer thread begins: forget what a parent process had.  Without
- * 'wanted' there will be no socket.  'environment' is that of the process.
+ * Before the writer thread begins: forget the state of a parent process.
+ * Without 'wanted' there will be no socket.  'environment' is that of the
+ * process.
  */
 void control_init(bool wanted, char *const environment[], control_obey *obey);
 
@@ -57,54 +53,36 @@ void control_allow(int rules, bool is_changeable);
  * process, or the writer before it leaves.  False: a bell is impossible or not
  * wanted.
  */
-bool control_hang_bell(void);
+bool control_make_bell(void);
 
 /* Remove the bell.  Returns the byte that it was rung with, or 0. */
-uint8_t control_unhang_bell(void);
+uint8_t control_remove_bell(void);
 
-/* Does the writer talk with a client? */
+/* Is a client connected? */
 bool control_is_busy(void);
 
 /*
- * Look after clients.  The socket is made by the first call that says so with
- * 'open'; a failure means that there is none.
+ * The writer: serve clients.  The first call with 'open' makes the socket; if
+ * that fails, there is none.
  */
 void control_serve(uint64_t now_ns, bool open);
 
-/*
- * Sleep until control_wake(), a client, or 'timeout_ns' has passed; not at all
- * if
- * '*word', which whoever wakes us changes before, is not 'expected'.
- */
+/* The writer: writer_sleep(), and wake up for a client, too. */
 void control_sleep(_Atomic uint32_t *word, uint32_t expected,
 		   uint64_t timeout_ns);
 
 /*
- * Any thread: end control_sleep().  False if the writer is not in it, but
- * perhaps in a futex.
- */
-bool control_wake(void);
-
-/*
- * Any thread: from here on no thread may send the signal, here and in children;
- * the writer then looks for clients from time to time.
- */
-void control_end_signals(void);
-
-/*
- * Any thread: no more orders here, after control_is_over(), nor in children.
+ * Any thread: take no more orders, here or in child processes.  It holds here
+ * once control_is_over() returns true.
  */
 void control_forbid(void);
 bool control_is_over(void);
 
-/*
- * The writer: let go of the client and remove the socket; it may be made again.
- */
+/* The writer: drop the client and remove the socket; it may be made again. */
 void control_close(void);
 
 /*
- * A thread of the program, when the writer is not asked: remove socket and
- * bell.
+ * A thread of the program, without the writer's help: remove socket and bell.
  */
 void control_unlink(void);
 

@@ -24,13 +24,13 @@
 static int folder = -1;
 
 void
-alone_begin(void)
+remaining_threads_init(void)
 {
 	folder = -1;
 }
 
 void
-alone_hold(void)
+remaining_threads_open_proc(void)
 {
 	folder = file_above_standard(
 		(int)syscall(SYS_openat, AT_FDCWD, FOLDER_PATH,
@@ -38,7 +38,7 @@ alone_hold(void)
 }
 
 bool
-alone_is_last(int *status_ret)
+remaining_threads_none(int *status_ret)
 {
 	char buf[PROCSTAT_NBYTES];
 	const char *const state =
@@ -52,7 +52,7 @@ alone_is_last(int *status_ret)
 }
 
 bool
-alone_has_threads(bool has_writer)
+remaining_threads_several(bool has_writer)
 {
 	char buf[PROCSTAT_NBYTES];
 	const char *const state = procstat_read(AT_FDCWD, STAT_PATH, buf);
@@ -62,7 +62,8 @@ alone_has_threads(bool has_writer)
 }
 
 bool
-alone_is_single(void)
+remaining_threads_single(void)
 {
-	return thread_id_count() == 1 || !alone_has_threads(wake_has_writer());
+	return thread_id_count() == 1 ||
+	       !remaining_threads_several(wake_has_writer());
 }

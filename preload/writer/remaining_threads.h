@@ -1,40 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remaining_threads.h - which threads of the process are left, as the kernel
- * tells
+ * remaining_threads.h - how many threads of the process exist, by the kernel
  *
- * For the writer thread, of which libc knows nothing; reads /proc/self/stat.
+ * Reads /proc/self/stat, which counts the writer thread too; libc does not know
+ * that thread.
  */
 #ifndef REMAINING_THREADS_H
 #define REMAINING_THREADS_H
 
 #include <stdbool.h>
 
-/* The writer thread begins, without the descriptors of one before it. */
-void alone_begin(void);
+/* The writer thread begins: forget the descriptor of an earlier writer. */
+void remaining_threads_init(void);
+
+/* The writer: open the process's folder in /proc, before it is out of reach. */
+void remaining_threads_open_proc(void);
 
 /*
- * The writer: open the process's folder in /proc, which may come out of
- * reach.
+ * Have all threads of the program ended, without ending the process?  Then only
+ * the writer keeps it alive.  /proc/self describes the initial thread, which
+ * stays as a zombie.  '*status_ret' is the exit status of that thread.
  */
-void alone_hold(void);
+bool remaining_threads_none(int *status_ret);
 
 /*
- * Have all other threads left, by ways that do not end the process?  Then only
- * we keep it from ending.  /proc/self is the process, that is its initial
- * thread, which stays as a zombie.  '*status_ret' is the exit status that it
- * left.
+ * Has the program more than one thread, counting those that have recorded
+ * nothing?  'has_writer': the writer thread exists, and is not counted.  True
+ * if /proc cannot be read.
  */
-bool alone_is_last(int *status_ret);
+bool remaining_threads_several(bool has_writer);
 
-/*
- * Has the program more than one thread, also counting those that have recorded
- * nothing?  'has_writer': the writer thread exists, and does not count.  When
- * in doubt, yes.
- */
-bool alone_has_threads(bool has_writer);
-
-/* Has this process one thread, beside the writer?  When in doubt, no. */
-bool alone_is_single(void);
+/* Has the program one thread only?  False if /proc cannot be read. */
+bool remaining_threads_single(void);
 
 #endif /* REMAINING_THREADS_H */

@@ -2,10 +2,10 @@
 /*
  * writer.c - see writer.h
  *
- * The thread's main loop: answer requests, make a round (writer_round.c), sleep.
- * While the program allocates, a round comes about every millisecond and is also
- * the tick of the coarse clock; when it has been quiet for a while the writer goes
- * idle, and the next event wakes it.
+ * The thread's main loop: answer requests, make a round (writer_round.c),
+ * sleep.  While the program allocates, a round comes about every millisecond
+ * and is also the tick of the coarse clock.  After some time without events the
+ * writer goes idle, and the next event wakes it.
  */
 
 #include "preload/record/clock.h"
@@ -21,9 +21,9 @@
 
 #define IDLE_AFTER_NS 50000000ull
 #define IDLE_SLEEP_NS NS_PER_SEC
-/* Of WRITER_HOLD_NS, only so long while a thread of the process waits for us. */
+/* The pause of WRITER_HOLD_NS is this short if a producer waits for room. */
 #define HOLD_BUSY_NS 50000000ull
-/* A process that is over sooner has no socket. */
+/* A process that ends sooner gets no socket. */
 #define CONTROL_AFTER_NS 100000000ull
 
 static void
@@ -39,8 +39,10 @@ answer(void)
 static bool
 serve_request(void)
 {
-	/* acquire: pairs with the exchange in writer_finish(): what that thread
-	 * published before is seen by the drain. */
+	/*
+	 * acquire: pairs with the exchange in writer_finish(): what that thread
+	 * published before is seen by the drain.
+	 */
 	const uint32_t request =
 		atomic_load_explicit(&writer->request, memory_order_acquire);
 
@@ -68,9 +70,9 @@ serve_follow(void)
 	if (atomic_load_explicit(&writer->follow, memory_order_acquire) !=
 	    WRITER_FOLLOW_ASKED)
 		return;
-	/* The socket is where the old user could put it; made again. */
+	/* The socket is in the old user's folder; it will be made again. */
 	control_close();
-	/* Behind the seal nobody could remove it at the end. */
+	/* After the seal, the file could not be removed at the end. */
 	if (writer->follow_to->filter == PRIVILEGES_SEAL)
 		ringfile_remove();
 	done = privileges_take_on(writer->follow_to);
@@ -81,11 +83,11 @@ serve_follow(void)
 	sys_futex_wake(&writer->follow);
 }
 
-/* Nothing happens: stop the clock; the next event sets it going and wakes us. */
+/* No events: stop the clock.  The next event starts it and wakes the writer. */
 static bool
 go_idle(uint32_t wake)
 {
-	if (alone_is_last(&writer->exit_status)) {
+	if (remaining_threads_none(&writer->exit_status)) {
 		writer_end_trace(WRITER_END_LAST_THREAD);
 		return false;
 	}
@@ -101,7 +103,7 @@ go_idle(uint32_t wake)
 	return true;
 }
 
-/* Sleep until there may be something to do; false if there never will be. */
+/* Sleep until there may be work.  False: the program's threads have ended. */
 static bool
 rest(uint32_t wake)
 {
@@ -116,17 +118,17 @@ rest(uint32_t wake)
 		goes_on = go_idle(wake);
 	else
 		sys_futex_wait(&writer->wake.word, wake, TICK_NS);
-	haste_note_sleep(&writer->trace.haste,
-			 sys_clock_ns(CLOCK_MONOTONIC) - now);
+	load_policy_note_sleep(&writer->trace.load,
+			       sys_clock_ns(CLOCK_MONOTONIC) - now);
 	return goes_on;
 }
 
-/* What a thread of the program may wait for that has nothing to do with events. */
+/* Serve the threads that wait for a ring, memory or a place in the pool. */
 static void
 serve_rings(void)
 {
 	ringfile_make_spares();
-	quota_answer();
+	memory_limit_answer();
 	thread_pool_extend();
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
@@ -146,11 +148,11 @@ resume(void)
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
 	writer_collect_threads();
 	/*
-	 * A ring that is being written cannot be moved: what its producer, who
-	 * takes no lock and cannot be stopped, stored between the copy and the
-	 * new mapping would be lost.  Nor can the old file have its name back,
-	 * which could not be left behind for an exec that succeeds: the system
-	 * links no file again that has lost its last name.
+	 * A ring that is being written cannot be moved: its producer takes no
+	 * lock and cannot be stopped, so words that it stored between the copy
+	 * and the new mapping would be lost.  Nor can the old file get its name
+	 * back: it had to be removed before the exec, in case that succeeds,
+	 * and the system links no file again that has lost its last name.
 	 */
 	if (writer->thread_count == 1 && !writer->is_dormant) {
 		ringfile_renew(writer->sources[0]->ring,
@@ -166,8 +168,9 @@ resume(void)
 }
 
 /*
- * Has the trailer only just been written?  Whoever goes on allocating has perhaps
- * not gone at all: a handler of abort()'s signal may have jumped out of it.
+ * Was the trailer written only a moment ago?  If producers still allocate, the
+ * process may not have ended: a handler of SIGABRT may have jumped out of
+ * abort().
  */
 static bool
 is_holding(uint64_t now)
@@ -184,7 +187,7 @@ is_holding(uint64_t now)
 		const struct ring *const r = writer->sources[i]->ring;
 
 		/* relaxed: see count_lost(), record.c. */
-		if (room_is_waited_for(r) ||
+		if (ring_wait_is_pending(r) ||
 		    atomic_load_explicit(&r->lost_count,
 					 memory_order_relaxed) != 0)
 			return false;
@@ -192,7 +195,10 @@ is_holding(uint64_t now)
 	return true;
 }
 
-/* While dormant; who has said so and is still there a second later goes on. */
+/*
+ * Is a dormant process about to end?  A process that said so and still exists a
+ * second later goes on.
+ */
 static bool
 is_ending_dormant(uint64_t now)
 {
@@ -213,11 +219,11 @@ is_ending_dormant(uint64_t now)
 	return false;
 }
 
-/* Nothing is recorded: sleep until somebody wants something. */
+/* Nothing is recorded: sleep until an order or a request comes. */
 static bool
 sleep_dormant(uint32_t wake)
 {
-	if (alone_is_last(&writer->exit_status))
+	if (remaining_threads_none(&writer->exit_status))
 		return false;
 	control_sleep(&writer->wake.word, wake,
 		      sys_clock_ns(CLOCK_MONOTONIC) - writer->start_ns >
@@ -227,16 +233,15 @@ sleep_dormant(uint32_t wake)
 	return true;
 }
 
-/* The thread ends: nobody waits for it any more. */
+/* The thread ends: release all that wait for it; return its exit status. */
 static int
 leave_for_good(void)
 {
 	control_close();
 	process_move(PROCESS_WRITER_OVER);
 	/*
-	 * If the trace file could not be had again, what the trace lacks is in
-	 * the ring file up to now.  What the program does from now on is
-	 * nowhere.
+	 * If the trace file could not be opened again, the ring file has the
+	 * events that the trace lacks, up to now.  Later events are nowhere.
 	 */
 	if (writer->has_left)
 		ringfile_count_hidden();
@@ -244,7 +249,7 @@ leave_for_good(void)
 		ringfile_remove();
 	answer();
 	wake_set_presence(WAKE_AWAY);
-	/* That of the last thread is the process's. */
+	/* The status of the last thread is that of the process. */
 	return writer->exit_status;
 }
 
@@ -275,7 +280,7 @@ writer_main(void *unused)
 			now - writer->start_ns > CONTROL_AFTER_NS;
 
 		writer_serve_client();
-		/* Ancestors may go at any time. */
+		/* Ancestors may end at any time: read them now. */
 		if (is_settled)
 			header_complete();
 		control_serve(now, is_settled && !is_ending_dormant(now));

@@ -40,8 +40,8 @@ enum writer_end {
 	WRITER_END_QUICK_EXIT,
 	WRITER_END_ABORT,
 	WRITER_END_EXEC,
-	WRITER_END_SANDBOX,	/* the program goes on where we cannot */
-	WRITER_END_LAST_THREAD, /* it left without ending the process */
+	WRITER_END_SANDBOX,	/* the recorder cannot work any more */
+	WRITER_END_LAST_THREAD, /* it ended without ending the process */
 	WRITER_END_STOP,	/* recording was stopped; the process goes on */
 };
 
@@ -51,42 +51,42 @@ struct writer_place {
 	uint64_t event; /* logical events in it before */
 };
 
-/* What writer_reserve() maps. */
+/* Bytes that writer_reserve() and writer_prepare() map. */
 size_t writer_memory_nbytes(int level);
 
 /*
  * Map the writer's memory for a trace that begins now or, if 'is_dormant', with
- * an order to start.  'is_child': of a fork; its parent's files are not its
- * own.  False: no memory.
+ * an order to start.  'is_child': the process is the child of a fork, and the
+ * files of its parent are not its own.  False: no memory.
  */
 bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
 
 /*
- * Set all up for that trace, with the names of 'output'.  No thread and no file
- * is made yet.  False: no memory.
+ * Set up the tables for that trace, with the names of 'output'.  No thread and
+ * no file is made yet.  False: no memory.
  */
 bool writer_prepare(const struct config *config, const struct output *output);
 bool writer_is_prepared(void);
 
 /*
- * A thread of the program: take the second step of begin.h now, if no other
- * thread does. Keeps errno.
+ * A thread of the program: take the second step of begin.h now, unless another
+ * thread does.  Keeps errno.
  */
 void writer_get_ready(void);
 
-/* Once writer_reserve() has mapped the memory: let wake.h work. */
+/* After writer_reserve(): pass the writer's functions to wake.h. */
 void writer_open_calls(void);
 
 /*
  * The calling thread is about to do something after which the writer thread
  * could not be made, or could not open its files: make it now.  Keeps errno.
  */
-void writer_have(void);
+void writer_make_early(void);
 
 /*
- * The bell of a dormant process has rung (record.h): have the writer, and
- * record if that is wanted.  Returns 'p'.  Keeps errno.
+ * The bell of a dormant process has rung (record.h): make the writer, and start
+ * recording if the bell says so.  Return 'p'.  Keeps errno.
  */
 void *writer_answer_bell(void *p);
 
@@ -94,20 +94,20 @@ void *writer_answer_bell(void *p);
 uint64_t writer_start_ns(void);
 
 /*
- * The calling thread, the only one of the process, must be alone: the writer
- * writes all events so far to the file, and leaves.  Returns when it is gone;
- * false: it has to stay.  It is made again as in the first place, or, where it
- * left 'for_call', by writer_return(), with the privileges that the caller has
- * then; until then its files are open in the program's table of descriptors.
- * All signals must be blocked.
+ * The calling thread, the only one of the process, is about to make a call that
+ * fails in a process of several threads: the writer writes all events so far to
+ * the file, and ends.  Return when the thread is gone; false: it has to stay.
+ * The writer is made again when it is needed.  With 'for_call' writer_return()
+ * makes it, with the privileges that the caller has then; until then its files
+ * are open in the program's table of descriptors.  All signals must be blocked.
  */
 bool writer_depart(bool for_call);
 void writer_return(void);
 
 /*
- * A thread of the program, when nothing is recorded: the process is about to
- * end or to exec, nothing is to begin any more.  False if it has begun
- * meanwhile, and writer_finish() is called for.
+ * A thread of the program, while nothing is recorded: the process is about to
+ * end or to exec, so no trace may begin any more.  False: a trace has begun
+ * meanwhile, or a ring file exists, and the caller must call writer_finish().
  */
 bool writer_end_dormant(void);
 
@@ -119,61 +119,60 @@ enum writer_order {
 };
 
 /*
- * A thread of the program: as 'hatf ctl' would have it done.  Returns when it
- * is, and whether.
+ * A thread of the program: have the writer carry out 'order', as 'hatf ctl'
+ * does.  Return when the order is done; false: it failed.
  */
 bool writer_obey(enum writer_order order);
 
 /*
- * A thread of the program: everything that has been published so far is to be
- * in the file, with a trailer that says 'end'.  Returns when it is, or when the
- * writer is no more.  The process may go on afterwards.
+ * A thread of the program: have the writer write everything published so far to
+ * the file, and a trailer with 'end'.  Return when that is done, or when the
+ * writer has ended.  The process may go on afterwards.
  */
 void writer_finish(enum writer_end end);
 
 /*
- * Like writer_finish(), with all signals blocked: if no writer thread was
- * needed so far, the calling thread writes the whole trace itself.  False: it
- * has not, and the caller must call writer_finish().
+ * Like writer_finish(), but if no writer thread was needed so far, the calling
+ * thread writes the whole trace itself.  All signals must be blocked.  False:
+ * nothing is written, and the caller must call writer_finish().
  */
 bool writer_finish_brief(enum writer_end end);
 
 /*
- * A thread of the program, whose privileges have just become '*p': have the
- * writer take them on, too.  False: it cannot, and the caller must end the
+ * A thread of the program, whose privileges have just become '*p': give the
+ * writer the same privileges.  False: that failed, and the caller must end the
  * trace.
  */
 bool writer_follow(const struct privileges *p);
 
-/* After WRITER_END_SANDBOX: return when there is no writer thread any more. */
+/* After WRITER_END_SANDBOX: wait until the writer thread has ended. */
 void writer_await_gone(void);
 
 /*
- * After writer_finish() the writer holds its breath for a second, so that what
- * other threads do while the process ends does not come after the trailer.  The
- * process goes on (an exec has failed): go on at once.  Returns when the rings
- * are as they were before; all signals must be blocked.
+ * After writer_finish() the writer pauses for up to a second, so that events of
+ * other threads, while the process ends, do not follow the trailer.  This ends
+ * the pause, since the process goes on (an exec has failed).  Return when the
+ * rings are in use as before.  All signals must be blocked.
  */
 void writer_resume(void);
 
 /*
- * A thread of the program: after its EVENT_FORK with this ticket, wait until
- * the writer has come to it, at most 'timeout_ns'.  Returns whether it has;
- * '*place_ret' is then where it is.
+ * A thread of the program, after its EVENT_FORK with this ticket: wait, at most
+ * 'timeout_ns', until the writer has encoded that event.  True: '*place_ret' is
+ * its place in the trace.
  */
 bool writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 		       struct writer_place *place_ret);
 
 /*
- * How far the trace is, about; what a raw copy of the process finds in its
- * memory.
+ * The approximate end of the trace; a raw copy of the process finds the same.
  */
 struct writer_place writer_place(void);
 
 /*
- * The file of a segment, the current one or the one before it; for others, that
- * of the current one.  In the child of a fork, its parent's until it starts a
- * writer.
+ * The file of a segment: the current one or the one before it.  For others,
+ * return that of the current one.  In the child of a fork, the parent's file
+ * until the child starts a writer.
  */
 const char *writer_path(uint64_t segment);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_begin.c - the writer's memory, and what is in it before the first round
+ * writer_begin.c - the writer's memory, and what is in it before the first
+ * round
  *
  * The thread that starts the process's trace calls it, by way of begin.c.
  */
@@ -69,7 +70,7 @@ writer_prepare(const struct config *config, const struct output *output)
 		     writer->is_dormant);
 	order_init(&writer->order, writer->heap, THREAD_MAX, writer_take_event,
 		   &writer->trace.narrator);
-	grant_init(&writer->grant);
+	tick_grant_init(&writer->grant);
 	writer->last_event_ns = writer->trace.narrator.timeline.ns1;
 	writer->trace.narrator.block_since_ns =
 		writer->trace.narrator.timeline.ns1;

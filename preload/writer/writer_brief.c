@@ -7,9 +7,9 @@
  * work: it makes the trace file, writes header, events and trailer, and closes
  * the file.  That takes a fraction of the time of making a thread, a ring file
  * and a socket, and of waiting for them.  The work is the same as in the writer
- * thread (writer_round.c), on the stack of that thread and with its privileges.  But
- * the file is in the program's own table of descriptors meanwhile, above the
- * standard ones and closed on exec.
+ * thread (writer_round.c), on the stack of that thread and with its privileges.
+ * But the file is in the program's own table of descriptors meanwhile, above
+ * the standard ones and closed on exec.
  */
 
 #include <errno.h>
@@ -28,8 +28,7 @@ struct brief {
 	bool is_done;
 };
 
-/* Make the file; false: it is impossible; the writer thread will find and say
- * why. */
+/* Make the file.  False: failed; the writer thread will report why. */
 static bool
 open_trace(void)
 {
@@ -95,8 +94,9 @@ leave_trace(enum writer_end end)
 }
 
 /*
- * Must the header tell where the rings are?  They have a file only if an exec fails,
- * and then the header is written.  Beside the trace they are found without.
+ * Must the header name the ring file?  That file is made only if an exec fails,
+ * when the header is written already.  A ring file beside the trace is found
+ * without its name.
  */
 static bool
 must_name_rings(enum writer_end end)
@@ -111,8 +111,10 @@ writer_finish_brief(enum writer_end end)
 	struct brief brief = { .end = end };
 	struct privileges_lowered before;
 
-	/* relaxed: a dormant process has a ring file for the writer to
-	 * remove. */
+	/*
+	 * relaxed: a dormant process has a ring file for the writer to
+	 * remove.
+	 */
 	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed) ||
 	    must_name_rings(end))
 		return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_calls.c - the writer as the program's threads see it
+ * writer_calls.c - requests of the program's threads to the writer
  *
- * They ask for something and wait until it is done.
+ * A thread stores its request, wakes the writer, and waits for the answer.
  */
 
 #include <errno.h>
@@ -17,10 +17,13 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/begin.h"
 #include "preload/writer/control.h"
+#include "preload/writer/writer_sleep.h"
 #include "preload/writer/writer_state.h"
 
-/* The initial thread's own ring if it is in memory only, so that it may
- * move. */
+/*
+ * The initial thread's own ring if it is in memory only, so that it may
+ * move.
+ */
 static struct ring *
 own_ring(void)
 {
@@ -31,7 +34,7 @@ own_ring(void)
 		       : NULL;
 }
 
-/* Make the thread; false: that cannot be, which has been said. */
+/* Make the writer thread.  False: that failed; reported. */
 static bool
 make_writer(void)
 {
@@ -39,7 +42,7 @@ make_writer(void)
 
 	if (!begin_prepare())
 		return false;
-	/* That of a trace which writer_finish_brief() has written. */
+	/* The file of a trace that writer_finish_brief() has written. */
 	const int fd = o->fd;
 
 	writer->adopt = own_ring();
@@ -57,7 +60,7 @@ make_writer(void)
 
 static const struct wake_calls wake_calls = {
 	.make = make_writer,
-	.interrupt = control_wake,
+	.interrupt = writer_sleep_interrupt,
 	.note_killed = ringfile_count_unattached,
 };
 
@@ -68,13 +71,13 @@ writer_open_calls(void)
 }
 
 void
-writer_have(void)
+writer_make_early(void)
 {
 	if (!process_is_tracing() || !process_is_own())
 		return;
 	/*
-	 * A dormant process has no file to open, and may insist on being alone.  But
-	 * what it does next may hide /proc.
+	 * A dormant process has no file to open, and may need to be
+	 * single-threaded.  But its next call may hide /proc.
 	 */
 	if (record_is_dormant())
 		writer_get_ready();
@@ -82,12 +85,13 @@ writer_have(void)
 		wake_make_writer();
 }
 
-/* How long a look may wait: a writer that need not wait for a disk is
- * faster. */
+/* Limit of the wait: the writer answers sooner unless it waits for a disk. */
 #define LOOK_MAX_NS NS_PER_SEC
 
-/* Wait until the writer that was asked to leave has answered; true: it is
- * gone. */
+/*
+ * Wait until the writer that was asked to leave has answered; true: it is
+ * gone.
+ */
 static bool
 await_departure(uint32_t asked)
 {
@@ -166,7 +170,7 @@ writer_finish(enum writer_end end)
 	const uint32_t done =
 		atomic_load_explicit(&writer->done, memory_order_acquire);
 
-	/* Another thread is at it already: one trailer does for both. */
+	/* If another thread has asked already, its trailer serves both. */
 	atomic_compare_exchange_strong_explicit(
 		&writer->request, &none, (uint32_t)end + 1,
 		memory_order_acq_rel, memory_order_acquire);
@@ -207,7 +211,7 @@ writer_obey(enum writer_order order)
 	return done && process_is_tracing();
 }
 
-/* Wait until the writer has answered, or is no more. */
+/* Wait until the writer has answered, or has ended. */
 static uint32_t
 await_following(void)
 {
@@ -244,7 +248,7 @@ writer_follow(const struct privileges *p)
 	/* release: pairs with the acquire in serve_follow(), writer.c. */
 	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_ASKED,
 			      memory_order_release);
-	/* A writer that is no more has no privileges. */
+	/* A writer that has ended has no privileges. */
 	done = await_following() != WRITER_FOLLOW_FAILED;
 	/* release: for the next one. */
 	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_NONE,
@@ -255,8 +259,10 @@ writer_follow(const struct privileges *p)
 bool
 writer_end_dormant(void)
 {
-	/* seq_cst, both: either start_recording() sees the flag, or we see that
-	 * it has begun; a stop that has not come to its end is no dormancy. */
+	/*
+	 * seq_cst, both: either start_recording() sees the flag, or we see that
+	 * it has begun; a stop that has not come to its end is no dormancy.
+	 */
 	atomic_store_explicit(&writer->is_ending, true, memory_order_seq_cst);
 	if (!atomic_load_explicit(&writer->is_dormant, memory_order_seq_cst))
 		return false;
@@ -318,8 +324,10 @@ void *
 writer_answer_bell(void *p)
 {
 	const int saved_errno = errno;
-	/* relaxed: only one thread finds it rung, and no other data depends on
-	 * it. */
+	/*
+	 * relaxed: only one thread finds it rung, and no other data depends on
+	 * it.
+	 */
 	const uint8_t rung =
 		atomic_exchange_explicit(record_bell, 0, memory_order_relaxed);
 

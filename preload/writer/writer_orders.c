@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_orders.c - what the writer does when it is told to
+ * writer_orders.c - the orders: start, stop, flush, rotate, status
  *
- * Starting and stopping, flush, rotate and status, for whoever asks: the socket
- * (control.h) or the program itself.
+ * They come from the socket (control.h) or from the program itself.
  */
 
 #include <string.h>
@@ -22,8 +21,9 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * An order_sink for what is of no trace, but that a thread began; 'narrator' is
- * NULL, or the one of a trace that has just begun.
+ * An order_sink for events that are in no trace; it keeps those that describe
+ * threads and heaps.  'narrator' is NULL, or that of a trace that has just
+ * begun.
  */
 static void
 discard_event(void *narrator, const struct order_source *source,
@@ -33,14 +33,14 @@ discard_event(void *narrator, const struct order_source *source,
 	    ev->type != EVENT_NAME && ev->type != EVENT_CREATE_HEAP &&
 	    ev->type != EVENT_DESTROY_HEAP)
 		return;
-	writer_note_other(source, ev);
+	writer_note_rare_event(source, ev);
 	if (narrator != NULL)
 		narrate_event(narrator, source, ev);
 }
 
 /*
- * Pass over all events up to a stamp that are published, so that no thread is kept
- * from going on by a full ring.
+ * Skip all published events with stamps up to 'until', so that no thread waits
+ * for room in a full ring.
  */
 static void
 discard(uint64_t until, struct narrator *narrator)
@@ -60,13 +60,13 @@ discard(uint64_t until, struct narrator *narrator)
 		struct order_source *const source = writer->sources[i];
 
 		/*
-		 * A realloc under way: what becomes of its old block is not
-		 * known to the next trace, where its new one begins.
+		 * A realloc is under way: the next trace does not know its old
+		 * block, and begins with the new one.
 		 */
 		if (source->realloc_open && !source->realloc_done)
 			source->realloc_freed = true;
-		room_release(source->ring, source->pos);
-		/* relaxed: what was dropped now is of no trace either. */
+		ring_wait_release(source->ring, source->pos);
+		/* relaxed: events that were dropped now are in no trace. */
 		atomic_store_explicit(&source->ring->lost_count, 0,
 				      memory_order_relaxed);
 	}
@@ -75,13 +75,13 @@ discard(uint64_t until, struct narrator *narrator)
 /*
  * Begin a trace.  The program's threads go on meanwhile: from when they see the
  * flag they publish events, which may be of blocks that the trace does not know
- * (FORMAT, "start=late").  What was published before the stamp T, taken after the
- * flag was set, is passed over.  That is consistent: if an event of a block is
- * kept, all later ones of that block are, since their stamps are larger; and an
- * event before T that is published only later is an allocation that nobody has
- * seen or a free that has not happened (order.h, rule 3), so everybody who learns
- * of it sees the flag.  With one thread, without stamps, what is passed over is
- * the first part of its ring.
+ * (FORMAT, "start=late").  What was published before the stamp T, taken after
+ * the flag was set, is passed over.  That is consistent: if an event of a block
+ * is kept, all later ones of that block are, since their stamps are larger; and
+ * an event before T that is published only later is an allocation that nobody
+ * has seen or a free that has not happened (order.h, rule 3), so everybody who
+ * learns of it sees the flag.  With one thread, without stamps, what is passed
+ * over is the first part of its ring.
  */
 static const char *
 start_recording(void)
@@ -98,12 +98,12 @@ start_recording(void)
 		return "the process is ending";
 	}
 	discard(UINT64_MAX, NULL);
-	writer_bury_threads();
+	writer_recycle_ended();
 	writer_read_clock();
 	writer->last_error = 0;
 	header_complete();
 	if (!segment_open(&writer->segment)) {
-		/* relaxed: as if nothing had been. */
+		/* relaxed: undo the store above. */
 		atomic_store_explicit(&writer->is_dormant, true,
 				      memory_order_relaxed);
 		return "cannot create the trace";
@@ -118,7 +118,7 @@ start_recording(void)
 	 * first event (attach_thread()); what its parent records with ticks
 	 * before it can know of that thread's blocks is in order.
 	 */
-	if (alone_has_threads(true))
+	if (remaining_threads_several(true))
 		clock_go_stamped();
 	clock_set_idle();
 	/* From here on recovery is about this trace. */
@@ -133,17 +133,19 @@ start_recording(void)
 }
 
 /*
- * End the trace; the program goes on.  The stamp T is taken before the flag is set:
- * whoever saw the flag and therefore left out an event did so after T, so up to T
- * nothing is left out, and what comes later is passed over.
+ * End the trace; the program goes on.  The stamp T is taken before the flag is
+ * set: whoever saw the flag and therefore left out an event did so after T, so
+ * up to T nothing is left out, and what comes later is passed over.
  */
 static void
 halt(struct narrate_trailer *end)
 {
 	uint64_t until;
 
-	/* What a thread records when it knows of another one's unrecorded event
-	 * has a stamp, then, and not a tick from before T. */
+	/*
+	 * What a thread records when it knows of another one's unrecorded event
+	 * has a stamp, then, and not a tick from before T.
+	 */
 	clock_drop_grant();
 	until = clock_stamp();
 	/* seq_cst: after the stamp was taken, before the heads are read. */
@@ -242,7 +244,7 @@ tell_status(struct text *answer)
 	const char *const error = say_errno(writer->last_error);
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
-	/* Who reads this finds it out, too, and of a short process nobody does. */
+	/* Only if it is known already: 'hatf ctl' can find it out itself. */
 	if (exe != NULL)
 		text_line(answer, "exe", exe, strlen(exe));
 	text_line(answer, "state", state, strlen(state));
@@ -252,7 +254,7 @@ tell_status(struct text *answer)
 		tell_trace(answer);
 }
 
-/* What has been published is to be in the file. */
+/* Write all published events to the file. */
 static const char *
 flush(struct text *answer)
 {
@@ -273,7 +275,7 @@ rotate(void)
 	if (!writer_round())
 		return say_errno(writer->trace.error);
 	if (writer_is_forking(writer->trace.narrator.timeline.ns1)) {
-		/* Nothing is due, and nothing waits for it. */
+		/* No rotation is due, so none waits for the fork. */
 		writer->fork_kept_ns = 0;
 		return "a fork is under way; try again";
 	}
@@ -306,7 +308,7 @@ writer_obey_order(const char *order, struct text *answer)
 void
 writer_obey_bell(uint8_t rung)
 {
-	/* A start is the business of the thread that has heard it. */
+	/* The thread that has read the bell carries out a start. */
 	if (rung == BELL_STOP && !writer->is_dormant)
 		stop_recording();
 }
@@ -320,8 +322,10 @@ writer_serve_client(void)
 		[WRITER_ORDER_FLUSH] = "flush",
 	};
 	MEMORY_LARGE static char buf[16384];
-	/* acquire: pairs with the release in writer_obey(): what that thread
-	 * published before is seen. */
+	/*
+	 * acquire: pairs with the release in writer_obey(): what that thread
+	 * published before is seen.
+	 */
 	const uint32_t order = atomic_load_explicit(&writer->client_order,
 						    memory_order_acquire);
 	struct text unheard;

@@ -12,8 +12,9 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * Not wiped: a child of a fork wants them.  It may come in the midst of a rotation,
- * so the file of the current segment and of the one before take turns.
+ * Not wiped: a child of a fork wants them.  It may come in the midst of a
+ * rotation, so the file of the current segment and of the one before take
+ * turns.
  */
 MEMORY_LARGE static struct file {
 	uint64_t segment;

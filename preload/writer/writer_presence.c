@@ -2,12 +2,13 @@
 /*
  * writer_presence.c - the writer thread comes, leaves, and comes back
  *
- * The thread begins by making the trace file.  It leaves again when nothing has
- * happened for some time, or when a thread of the program is about to do something for
- * which it must be alone.  All that it has taken out of the rings is in the file then,
- * and what the program records while it is away waits in the rings, which lie in a file,
- * too.  Its descriptors end with it; a later thread opens the same files again by their
- * names, which is tried before the first one leaves.
+ * The thread begins by making the trace file.  It leaves after some time
+ * without events, or when a thread of the program is about to make a call for
+ * which the process must be single-threaded.  By then all events that it has
+ * taken out of the rings are in the file.  Later events wait in the rings,
+ * which lie in a file, too.  Its descriptors end with it; a later thread opens
+ * the same files again by their names, which is tried before the first one
+ * leaves.
  */
 
 #include <errno.h>
@@ -27,7 +28,7 @@
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
-/* Nothing has happened for so long, and nobody talks to it: it leaves. */
+/* Leave after so long without events and without a client. */
 #define LEAVE_AFTER_NS (2 * NS_PER_SEC)
 
 /* Rounds until the rings are empty, while the thread that asks stands still. */
@@ -46,7 +47,7 @@ count_hidden_rings(void)
 			ringfile_count_hidden();
 }
 
-/* Make the trace file; false: it cannot be, which has been said. */
+/* Make the trace file.  False: that failed; reported. */
 static bool
 open_trace(void)
 {
@@ -54,7 +55,7 @@ open_trace(void)
 	const int error = output_open(o, 0);
 
 	if (error == EEXIST)
-		say("%s: is there and not a regular file; not tracing",
+		say("%s: exists but is not a regular file; not tracing",
 		    o->path);
 	else if (error != 0)
 		say("%s: %s; not tracing%s", o->path, say_errno(error),
@@ -62,13 +63,15 @@ open_trace(void)
 	return error == 0;
 }
 
-/* What the file of the rings begins with. */
+/* Put the first commit into the ring file, then the initial thread's ring. */
 static void
 begin_rings(void)
 {
 	writer_limit_reach();
 	count_hidden_rings();
-	/* A commit first: recovery takes what is in the ring for what follows. */
+	/*
+	 * A commit first: recovery takes what is in the ring for what follows.
+	 */
 	writer_read_clock();
 	writer_commit_rings();
 	if (writer->adopt != NULL)
@@ -86,7 +89,7 @@ take_over(void)
 	begin_rings();
 }
 
-/* The first thing that the thread does, unless it is dormant. */
+/* Make the files of the trace; the thread's first task unless dormant. */
 static bool
 begin(void)
 {
@@ -110,11 +113,11 @@ begin(void)
 }
 
 /*
- * The trace file is not where it was.  What is in it stays, without a trailer, and what
- * is in the rings goes into the next file.
+ * The trace file is not where it was.  It stays as it is, without a trailer,
+ * and the events in the rings go into the next file.
  */
 static bool
-go_elsewhere(int error)
+continue_elsewhere(int error)
 {
 	struct narrate_trailer end = { .name = NULL };
 
@@ -130,7 +133,7 @@ go_elsewhere(int error)
 	return true;
 }
 
-/* The trace is under way: have its files again. */
+/* The trace is under way: open its files again. */
 static bool
 have_files(const int *held)
 {
@@ -140,7 +143,7 @@ have_files(const int *held)
 	if (o->fd < 0)
 		o->fd = file_above_standard(output_reopen_trace(o));
 	if (o->fd < 0)
-		return go_elsewhere(errno);
+		return continue_elsewhere(errno);
 	o->directory = held[WRITER_FILE_FOLDER];
 	if (o->directory < 0)
 		output_hold_directory(o);
@@ -163,7 +166,7 @@ come_back(void)
 	return true;
 }
 
-/* Have the files of the trace, or make them. */
+/* Open the files of the trace, or make them. */
 static bool
 have_trace(void)
 {
@@ -180,12 +183,12 @@ writer_take_up(void)
 {
 	uint8_t rung;
 
-	alone_begin();
+	remaining_threads_init();
 	writer->is_limited = false;
 	if (!have_trace())
 		return false;
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
-	rung = control_unhang_bell();
+	rung = control_remove_bell();
 	control_begin();
 	wake_set_presence(WAKE_HERE);
 	writer_obey_bell(rung);
@@ -210,7 +213,7 @@ is_settled(void)
 	return true;
 }
 
-/* Could a writer that is made later have the files of the trace? */
+/* Could a writer that is made later open the files of the trace? */
 static bool
 can_reopen(bool complete)
 {
@@ -227,9 +230,9 @@ can_reopen(bool complete)
 }
 
 /*
- * Could the program's thread make another one?  Not under all filters, and not once its
- * children are to be of another PID namespace; then there is no such file, or it is that
- * one's.
+ * Could the program's thread make another one?  Not under all filters, and not
+ * once its children are to be of another PID namespace; then there is no such
+ * file, or it is that one's.
  */
 static bool
 can_return(void)
@@ -243,18 +246,18 @@ can_return(void)
 	       own.st_ino == for_children.st_ino;
 }
 
-/* Is a writer thread wanted although nothing happens? */
+/* Must the thread stay although there are no events? */
 static bool
-is_to_stay(void)
+must_stay(void)
 {
 	const struct config *const c = config_own();
 
 	return writer->has_no_bell || c->begin_now || !can_return() ||
 	       (!writer->is_dormant &&
-		(c->rotate_ns != 0 || alone_has_threads(true)));
+		(c->rotate_ns != 0 || remaining_threads_several(true)));
 }
 
-/* From here on there are no descriptors, and soon no thread. */
+/* The thread is about to end, which closes its descriptors. */
 static void
 forget_files(void)
 {
@@ -280,11 +283,11 @@ is_idle(uint64_t now)
 		is_settled());
 }
 
-/* Have a bell instead, if anybody may ring one. */
+/* Replace the socket by a bell, unless orders are over.  False: no bell. */
 static bool
-hang_bell(void)
+have_bell(void)
 {
-	if (!control_is_over() && !control_hang_bell())
+	if (!control_is_over() && !control_make_bell())
 		writer->has_no_bell = true;
 	return !writer->has_no_bell;
 }
@@ -294,8 +297,8 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 {
 	uint32_t away = WAKE_AWAY;
 
-	if (!is_idle(now) || is_to_stay() || !can_reopen(!writer->is_dormant) ||
-	    !hang_bell())
+	if (!is_idle(now) || must_stay() || !can_reopen(!writer->is_dormant) ||
+	    !have_bell())
 		return false;
 	/* seq_cst, both: see wake_writer(). */
 	atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
@@ -306,14 +309,14 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	    atomic_compare_exchange_strong_explicit(
 		    &writer->wake.presence, &away, WAKE_HERE,
 		    memory_order_seq_cst, memory_order_seq_cst)) {
-		control_unhang_bell();
+		control_remove_bell();
 		return false;
 	}
 	forget_files();
 	return true;
 }
 
-/* Take out of the rings what there is, and have it in the file. */
+/* Write all events in the rings to the file.  False: more keep coming. */
 static bool
 settle(void)
 {
@@ -334,7 +337,7 @@ may_depart(bool for_call)
 		return false;
 	if (for_call)
 		return can_return() && can_reopen(false);
-	return !is_to_stay() && can_reopen(!writer->is_dormant) && hang_bell();
+	return !must_stay() && can_reopen(!writer->is_dormant) && have_bell();
 }
 
 bool

@@ -47,7 +47,7 @@ writer_limit_reach(void)
 	rules = landlock_open();
 	if (rules < 0)
 		return;
-	alone_hold();
+	remaining_threads_open_proc();
 	allow_trace(rules);
 	control_allow(rules, privileges_may_change_user());
 	landlock_allow_path(rules, "/proc", LANDLOCK_READ);

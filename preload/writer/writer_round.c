@@ -57,12 +57,12 @@ writer_commit_rings(void)
 	if (writer->is_stopped)
 		state.flags |= IMAGE_COMMIT_STOPPED;
 	writer_sum_up(&sums);
-	haste_note_waits(&t->haste, sums.waits);
+	load_policy_note_waits(&t->load, sums.waits);
 	state.threads = sums.threads;
 	state.waits = sums.waits - writer->segment.waits;
 	state.wait_ns = sums.wait_ns - writer->segment.wait_ns;
 	state.cpu_ns = sums.cpu_ns - writer->segment.cpu_ns;
-	state.unattached = writer->unattached_told;
+	state.unattached = writer->unattached_reported;
 	ringfile_commit(&state, t->output.path, t->head_nbytes, t->head_hash);
 }
 
@@ -73,11 +73,12 @@ writer_commit(void)
 		return false;
 	writer->trace.narrator.block_since_ns =
 		writer->trace.narrator.timeline.ns1;
-	/* It may have taken some time, and the round is not over. */
+	/* The commit may have taken some time, so renew the tick. */
 	clock_renew(clock_stamp());
 	writer_commit_rings();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		room_release(writer->sources[i]->ring, writer->sources[i]->pos);
+		ring_wait_release(writer->sources[i]->ring,
+				  writer->sources[i]->pos);
 	return true;
 }
 
@@ -108,7 +109,7 @@ writer_rotate_now(void)
 	return writer_commit();
 }
 
-/* ... if it is time. */
+/* Rotate if it is time.  False: the trace cannot go on. */
 static bool
 rotate_if_due(void)
 {
@@ -126,14 +127,16 @@ writer_take_event(void *narrator, const struct order_source *source,
 
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
-	/* In the last round: the event was stamped after the clocks were
-	 * read. */
+	/*
+	 * In the last round: the event was stamped after the clocks were
+	 * read.
+	 */
 	if (__builtin_expect(ev->stamp > line->stamp1, 0))
 		writer_read_clock();
 	if (__builtin_expect(ev->type >= EVENT_THREAD, 0)) {
 		if (writer_is_between_forks(ev) && writer_commit())
 			rotate_if_due();
-		writer_note_other(source, ev);
+		writer_note_rare_event(source, ev);
 	}
 	segment_note_event(&writer->segment, source, ev);
 	narrate_event(narrator, source, ev);
@@ -149,7 +152,7 @@ take_run(void *narrator, const struct order_source *source,
 	return narrate_run(narrator, source, words, n, stamp);
 }
 
-/* Does some producer need room, or soon will? */
+/* Does any producer wait for room, or is its ring half full? */
 static bool
 is_room_wanted(void)
 {
@@ -160,21 +163,23 @@ is_room_wanted(void)
 			ring_head(r) -
 			atomic_load_explicit(&r->tail, memory_order_relaxed);
 
-		if (used > (ring_mask(r) + 1) / 2 || room_is_waited_for(r))
+		if (used > (ring_mask(r) + 1) / 2 || ring_wait_is_pending(r))
 			return true;
 	}
 	return false;
 }
 
-/* Returns whether all up to there that had been published is in the trace
- * now. */
+/*
+ * Returns whether all up to there that had been published is in the trace
+ * now.
+ */
 static bool
 drain(uint64_t until, bool force)
 {
 	struct order *const o = &writer->order;
 
-	/* A live table wants each event; it is made, or given up, at rotations. */
-	o->run_sink = writer->segment.carry.slots == NULL ? take_run : NULL;
+	/* The live blocks need each event on its own, so no runs. */
+	o->run_sink = writer->segment.live.slots == NULL ? take_run : NULL;
 	order_round(o, writer->sources, writer->thread_count, until, force);
 	if (o->event_count != 0)
 		writer->last_event_ns = writer->trace.narrator.timeline.ns1;
@@ -206,7 +211,7 @@ is_blocked_too_long(uint64_t now)
 	return now - writer->blocked_since_ns > BLOCKED_MAX_NS;
 }
 
-/* Where times may be coarse, a thread that is alone goes without stamps. */
+/* Unless 'clock' asks for fine times, grant the tick to a lone thread. */
 static void
 grant_tick(uint64_t now)
 {
@@ -219,7 +224,7 @@ grant_tick(uint64_t now)
 		return;
 	if (o->active_count == 1 && !writer_thread_of(o->active)->is_nested)
 		alone = writer_thread_of(o->active);
-	grant_round(&writer->grant, alone, now);
+	tick_grant_end_round(&writer->grant, alone, now);
 }
 
 bool
@@ -234,15 +239,15 @@ writer_round(void)
 	/* Once the last ticks are out. */
 	trace_set_clock(&writer->trace, stamped && writer->was_stamped);
 	writer->was_stamped = stamped;
-	/* Those of the tick that is used now wait until it has ended. */
+	/* Events with the current tick wait until that tick has ended. */
 	if (drain(r.stamp - 1, is_blocked_too_long(r.ns)))
-		writer->told_stamp = r.stamp;
+		writer->covered_stamp = r.stamp;
 	grant_tick(r.ns);
 	writer_note_unattached();
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		ringfile_extend(writer->sources[i]->ring);
-		writer_tend_thread(writer->threads[i], writer->told_stamp, r.ns,
-				   false);
+		writer_tend_thread(writer->threads[i], writer->covered_stamp,
+				   r.ns, false);
 	}
 	if ((is_room_wanted() || writer->gone_count > GONE_MAX ||
 	     r.ns - writer->trace.narrator.block_since_ns > BLOCK_AGE_NS) &&
@@ -254,8 +259,10 @@ writer_round(void)
 void
 writer_prepare_end(struct narrate_trailer *end, uint64_t until)
 {
-	/* Twice: the second time there is little that comes after the
-	 * reading. */
+	/*
+	 * Twice: the second time there is little that comes after the
+	 * reading.
+	 */
 	for (unsigned i = 0; i < 2; i++) {
 		const uint64_t stamp = writer_read_clock().stamp;
 
@@ -264,7 +271,7 @@ writer_prepare_end(struct narrate_trailer *end, uint64_t until)
 		writer_collect_threads();
 		drain(i == 0 && stamp <= until ? stamp - 1 : until, true);
 	}
-	writer->told_stamp = writer->trace.narrator.timeline.stamp1;
+	writer->covered_stamp = writer->trace.narrator.timeline.stamp1;
 	writer_tend_last();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
 		writer_note_lost(writer->threads[i]);

@@ -9,15 +9,15 @@
  *
  *   writer_state     the struct
  *   writer_place     where the trace is
- *   writer_threads   what it knows of the program's threads
+ *   writer_threads   the program's threads, as the writer knows them
  *   writer_reach     the files that it may open
  *   writer_round     rings to file
  *   writer_orders    start, stop, flush, rotate
- *   writer_presence  it comes and leaves
+ *   writer_presence  the thread begins, leaves, and begins again
  *   writer           the main loop
  *   writer_begin     its memory; then begin.c
- *   writer_brief     a thread of the program does its work
- *   writer_calls     the program's threads ask for something
+ *   writer_brief     a thread of the program does the writer's work
+ *   writer_calls     requests of the program's threads
  */
 #ifndef WRITER_STATE_H
 #define WRITER_STATE_H
@@ -43,7 +43,7 @@
 /* After a trailer, wait so long for the process to end. */
 #define WRITER_HOLD_NS NS_PER_SEC
 
-/* What the writer thread has open for as long as the trace lasts. */
+/* The descriptors that the writer thread has open during a trace. */
 enum writer_file {
 	WRITER_FILE_TRACE = 0,
 	WRITER_FILE_FOLDER,
@@ -59,22 +59,22 @@ struct writer {
 	struct trace trace;
 	struct segment segment;
 	struct order order;
-	struct grant grant;
+	struct tick_grant grant;
 	bool was_stamped; /* at the beginning of the round before */
 	/*
 	 * All events that were published with an older stamp are in the
 	 * trace.
 	 */
-	uint64_t told_stamp;
+	uint64_t covered_stamp;
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	uint64_t unattached_told; /* in the trace, of all of them */
-	bool is_ended;		  /* the block has the trailer */
-	bool is_stopped;	  /* ... and what comes is of no trace */
-	uint32_t fork_count;	  /* that have begun and are not over */
-	uint64_t fork_since_ns;	  /* of the last one that began */
-	uint64_t fork_kept_ns;	  /* since when forks keep a segment open */
+	uint64_t unattached_reported; /* of wake.unattached, in the trace */
+	bool is_ended;		      /* the block has the trailer */
+	bool is_stopped;	      /* ... and later events are in no trace */
+	uint32_t fork_count;	      /* that have begun and are not over */
+	uint64_t fork_since_ns;	      /* of the last one that began */
+	uint64_t fork_kept_ns;	      /* since when forks keep a segment open */
 	/*
 	 * There is no trace at the moment.  Written by the writer, and read by
 	 * a thread with which the process ends.
@@ -82,13 +82,13 @@ struct writer {
 	_Atomic bool is_dormant;
 	bool is_prepared;	 /* see writer_prepare() */
 	bool is_limited;	 /* see writer_limit_reach() */
-	bool has_no_bell;	 /* none can be made: it stays */
-	bool has_left;		 /* the last writer left amid a trace */
+	bool has_no_bell;	 /* none can be made: the thread stays */
+	bool has_left;		 /* the last writer left during a trace */
 	uint64_t quiet_since_ns; /* dormant, or the last client is gone */
 	uint64_t last_events, last_lost; /* of the trace that a stop ended */
 	int last_error;			 /* ... or this errno value */
 	uint64_t start_ns;		 /* of the process, about */
-	int exit_status; /* of the process, where only the writer is left */
+	int exit_status; /* of the process, if only the writer is left */
 	const struct order_source
 		*blocked; /* as in 'order', of the last round */
 	uint64_t blocked_pos, blocked_since_ns;
@@ -119,13 +119,13 @@ struct writer {
 };
 
 /*
- * What is large lies elsewhere, so that a dormant process, which uses the above
- * only, takes no page of the page table for it; and a process with few threads
- * uses little of it.  Wiped as well.
+ * Large tables have a mapping of their own.  A dormant process uses only struct
+ * writer, and so needs no page table for the tables; a process with few threads
+ * uses little of them.  Wiped in the child of a fork as well.
  */
 struct writer_tables {
 	struct thread *threads[THREAD_MAX];
-	/* That of each thread; the same as a heap. */
+	/* The source of each thread, and the same sources as a heap. */
 	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
 	uint8_t memory[];
 };
@@ -141,11 +141,11 @@ enum writer_following {
 	WRITER_FOLLOW_FAILED,
 };
 
-/* Is the writer to leave for now? */
+/* Has a thread of the program asked the writer thread to end for now? */
 enum writer_departure {
 	WRITER_DEPART_NONE = 0,
 	WRITER_DEPART_ASKED,	/* a thread of the program wants to be alone */
-	WRITER_DEPART_FOR_CALL, /* ... for one call, and has it back then */
+	WRITER_DEPART_FOR_CALL, /* ... for one call, then makes it again */
 };
 
 static inline struct thread *
@@ -168,25 +168,25 @@ struct clock_reading writer_read_clock(void);
 /* Returns false when the trace cannot go on. */
 bool writer_round(void);
 
-/* An order_sink: an event goes into a block that has room for it. */
+/* An order_sink: put an event into a block that has room for it. */
 void writer_take_event(void *narrator, const struct order_source *source,
 		       const struct event *ev);
 
 /* Write the block; once it is in the file, give the room back. */
 bool writer_commit(void);
 
-/* Between rounds only: commit, and let go of the threads that are gone. */
+/* Between rounds only: commit, and recycle the threads that have ended. */
 bool writer_commit_and_recycle(void);
 
-/* Note for recovery how far trace and rings are; see image.h. */
+/* Note the state of trace and rings for recovery; see image.h. */
 void writer_commit_rings(void);
 
-/* Between events: go on in another file. */
+/* Between events: continue in another file. */
 bool writer_rotate_now(void);
 
 /*
- * What the trailer is to follow, and say; events with a stamp after 'until' are
- * not in the trace.
+ * Before the trailer: drain all events with stamps up to 'until', and fill in
+ * '*end'.  Later events are not in the trace.
  */
 void writer_prepare_end(struct narrate_trailer *end, uint64_t until);
 
@@ -199,36 +199,39 @@ void writer_hold(void);
 /* writer_presence.c ------------------------------------------------------- */
 
 /*
- * The thread begins: make the trace file, or open the one that it left, or that
- * a thread of the program has made.  False: it cannot, which has been said.
+ * The thread begins: make the trace file, or open the file of an earlier writer
+ * or of a thread of the program.  False: that failed; reported.
  */
 bool writer_take_up(void);
 
 /*
- * Leave if nothing has happened for some time; 'wake' is what the word of that
- * name was before the last look at everything.  True: the thread must end, and
- * touch nothing.
+ * Leave after some time without events; 'wake' is the value of wake.word before
+ * the writer last looked for work.  True: the thread must end, and must not
+ * touch the writer's state.
  */
 bool writer_leave_if_idle(uint64_t now, uint32_t wake);
 
-/* The same where a thread of the program has asked for it; answers it. */
+/*
+ * Answer a thread of the program that asks the writer to leave.  True: as
+ * above.
+ */
 bool writer_serve_departure(void);
 
 /* writer_threads.c -------------------------------------------------------- */
 
-/* Those whose rings are in use, with the order_source of each. */
+/* List the threads whose rings are in use, with the order_source of each. */
 void writer_collect_threads(void);
 
-/* One that is gone, and whose last event is in the file. */
+/* Recycle a thread that has ended and whose last event is in the file. */
 void writer_recycle(struct thread *t);
 
-/* Let go of threads that ended while nothing was recorded. */
-void writer_bury_threads(void);
+/* Recycle the threads that ended while nothing was recorded. */
+void writer_recycle_ended(void);
 
 /*
- * See whether 't' has ended; write so when its last event has been drained.
- * With 'check' the kernel is asked now, else when it is likely or has been
- * long.
+ * Check whether 't' has ended, and write its end once its last event is
+ * drained.  With 'check' ask the kernel now, else if 't' has announced its end
+ * or has been silent for long.
  */
 void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
 			bool check);
@@ -239,40 +242,40 @@ void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
  */
 void writer_tend_last(void);
 
-/* Tell of events that a thread, or one that has no ring, could not record. */
+/* Write the number of events that a thread, or one without a ring, lost. */
 void writer_note_lost(struct thread *t);
 void writer_note_unattached(void);
 
-/* What is to be remembered of events that are no allocations. */
-void writer_note_other(const struct order_source *source,
-		       const struct event *ev);
+/* Note an event that is no allocation: threads, names, forks, heaps. */
+void writer_note_rare_event(const struct order_source *source,
+			    const struct event *ev);
 
 /*
- * Is a fork under way?  Both notes of it should be in the same segment, for who
- * reads that to know what the child has.  One may never be over: its thread was
- * killed. And where there is always one, the first that asks in vain waits for
- * a second.
+ * Is a fork under way?  Both events of it should be in one segment, so that a
+ * reader of that segment knows the child's blocks.  After a second the answer
+ * is no in any case: a fork may never end, if its thread was killed, and a
+ * program may fork all the time.
  */
 bool writer_is_forking(uint64_t now);
 
 /*
- * A fork kept a segment open, and none is under way any more: does the next
- * begin with 'ev', so that the segment is to end before it?
+ * A fork has kept a segment open, and none is under way now: does 'ev' begin
+ * the next fork, so that the segment must end before it?
  */
 bool writer_is_between_forks(const struct event *ev);
 
 /*
- * Is a signal handler that interrupted the realloc waiting for room?  Then its
- * end waits for us.
+ * Does a signal handler that interrupted the realloc wait for room?  Then the
+ * realloc cannot end before the writer makes room.
  */
 bool writer_is_waiting_inside(const struct order_source *source);
 
-/* What the trailer says from outside, for the whole process. */
+/* Fill in the figures of the trailer that concern the whole process. */
 void writer_sum_up(struct narrate_trailer *end);
 
 /* writer_reach.c ---------------------------------------------------------- */
 
-/* The trace has a file: from here on this thread opens no others. */
+/* The trace has a file: restrict this thread to the files that it needs. */
 void writer_limit_reach(void);
 
 /* writer_orders.c --------------------------------------------------------- */
@@ -281,23 +284,23 @@ void writer_limit_reach(void);
 const char *writer_obey_order(const char *order, struct text *answer);
 
 /*
- * The trace cannot be written any more: end it with what there is, and be
- * dormant until somebody says start.  False if it cannot even be ended.
+ * The trace cannot be written any more: end it, and be dormant until an order
+ * to start.  False: the trace cannot be ended either.
  */
 bool writer_fail(void);
 
-/* The program itself wants something. */
+/* Carry out an order of the program itself (writer_obey()). */
 void writer_serve_client(void);
 
-/* What 'hatf ctl' has left in the bell; an enum bell_call, or 0. */
+/* Carry out the order in the bell; see RECORD_BELL_CALL, record.h. */
 void writer_obey_bell(uint8_t rung);
 
 /* writer_place.c ---------------------------------------------------------- */
 
-/* There is another file; or, in another process, none as yet. */
+/* The trace has a new file, or, in a new process, no file yet. */
 void writer_note_file(void);
 
-/* How far the current one is, for whoever wants to know about now. */
+/* Publish the approximate number of events in the current segment. */
 void writer_note_events(uint64_t event_count);
 
 #endif /* WRITER_STATE_H */

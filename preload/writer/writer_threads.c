@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_threads.c - what the writer knows of the program's threads
+ * writer_threads.c - the program's threads, as the writer knows them
  *
- * Which there are, which have ended, what they could not record, and which forks
- * are under way.
+ * The list of threads, their ends, their lost events, and the forks under way.
  */
 
 #include <stddef.h>
@@ -16,8 +15,8 @@
 /* How often a silent thread is looked for. */
 #define DEAD_CHECK_NS NS_PER_SEC
 /*
- * A new thread that finds an ended one before this has passed takes over its
- * ring.  Later the writer does what is to be done.
+ * For so long, a new thread may take over the ring of an ended one.  After that
+ * the writer recycles it.
  */
 #define OFFER_NS (10 * TICK_NS)
 /* How long forks may keep a segment from ending. */
@@ -51,7 +50,7 @@ writer_note_unattached(void)
 	const uint64_t n = atomic_exchange_explicit(&writer->wake.unattached, 0,
 						    memory_order_relaxed);
 
-	writer->unattached_told += n;
+	writer->unattached_reported += n;
 	if (n != 0)
 		narrate_lost(&writer->trace.narrator, NULL, n,
 			     writer->trace.narrator.time_stamp,
@@ -125,7 +124,7 @@ writer_tend_last(void)
 		for (uint32_t i = 0; i < writer->thread_count; i++) {
 			struct thread *const t = writer->threads[i];
 
-			writer_tend_thread(t, writer->told_stamp, line->ns1,
+			writer_tend_thread(t, writer->covered_stamp, line->ns1,
 					   true);
 			pending |= !t->is_gone &&
 				   (t->source.is_dead ||
@@ -141,7 +140,7 @@ writer_tend_last(void)
 }
 
 void
-writer_bury_threads(void)
+writer_recycle_ended(void)
 {
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		struct thread *const t = writer->threads[i];
@@ -179,7 +178,7 @@ writer_is_waiting_inside(const struct order_source *source)
 	const struct thread *const t = writer_thread_of(source);
 
 	for (const struct thread *n = t->nested; n != NULL; n = n->nested)
-		if (room_is_waited_for(n->ring))
+		if (ring_wait_is_pending(n->ring))
 			return true;
 	return false;
 }
@@ -196,10 +195,10 @@ note_thread(const struct order_source *source, const struct event *ev)
 	} else if (ev->type == EVENT_FORK) {
 		writer->fork_count -= writer->fork_count > 0;
 	} else if (ev->type == EVENT_THREAD) {
-		t->is_told = true;
-		memcpy(t->told, ev->operand, sizeof(t->told));
+		t->is_announced = true;
+		memcpy(t->announced, ev->operand, sizeof(t->announced));
 	} else if (ev->type == EVENT_HANDOVER) {
-		t->is_told = false;
+		t->is_announced = false;
 		t->name[0] = t->name[1] = 0;
 	} else if (ev->type == EVENT_NAME) {
 		/* One thread may name another. */
@@ -212,7 +211,8 @@ note_thread(const struct order_source *source, const struct event *ev)
 }
 
 void
-writer_note_other(const struct order_source *source, const struct event *ev)
+writer_note_rare_event(const struct order_source *source,
+		       const struct event *ev)
 {
 	if (ev->type == EVENT_CREATE_HEAP || ev->type == EVENT_DESTROY_HEAP)
 		segment_note_heap(&writer->segment, ev);

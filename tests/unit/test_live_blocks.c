@@ -38,19 +38,19 @@ next_random(void)
 }
 
 static void
-tell(struct carry *c, enum event_type type, unsigned flags, uint32_t thread,
-     uint64_t op0, uint64_t op1, uint64_t op2)
+tell(struct live_blocks *c, enum event_type type, unsigned flags,
+     uint32_t thread, uint64_t op0, uint64_t op1, uint64_t op2)
 {
 	const struct order_source source = { .id = thread };
 	const struct event ev = { .type = type,
 				  .flags = flags,
 				  .operand = { op0, op1, op2 } };
 
-	ck_assert(carry_event(c, &source, &ev));
+	ck_assert(live_blocks_add_event(c, &source, &ev));
 }
 
 static void
-resize(struct carry *c, unsigned from, unsigned to, uint64_t size,
+resize(struct live_blocks *c, unsigned from, unsigned to, uint64_t size,
        uint32_t thread)
 {
 	tell(c, EVENT_REALLOC_END, 0, thread, address_of(from), address_of(to),
@@ -64,7 +64,7 @@ resize(struct carry *c, unsigned from, unsigned to, uint64_t size,
 
 /* A random thing that a program can do; 'fill' of 16 are allocations. */
 static void
-step(struct carry *c, unsigned fill)
+step(struct live_blocks *c, unsigned fill)
 {
 	const uint64_t n = next_random();
 	const unsigned place = (unsigned)(n % PLACES);
@@ -97,11 +97,11 @@ step(struct carry *c, unsigned fill)
 }
 
 static void
-compare(struct carry *c)
+compare(struct live_blocks *c)
 {
 	uint64_t used = 0, nbytes = 0, found = 0;
 
-	ck_assert(carry_settle(c));
+	ck_assert(live_blocks_apply_queue(c));
 	for (unsigned i = 0; i < PLACES; i++) {
 		used += size_at[i] != 0;
 		nbytes += size_at[i];
@@ -109,7 +109,7 @@ compare(struct carry *c)
 	ck_assert_uint_eq(c->used, used);
 	ck_assert_uint_eq(c->nbytes, nbytes);
 	for (uint64_t i = 0; i < c->slot_count; i++) {
-		const struct carry_block *const b = &c->slots[i];
+		const struct live_block *const b = &c->slots[i];
 		const uint64_t off = b->address - 0x7f0000000010;
 		const uint64_t place =
 			(off & 0xffffffff) / 16 + (off >> 32) * 1000;
@@ -127,9 +127,9 @@ compare(struct carry *c)
 
 START_TEST(it_holds_what_is_live)
 {
-	struct carry c;
+	struct live_blocks c;
 
-	ck_assert(carry_init(&c));
+	ck_assert(live_blocks_init(&c));
 	for (unsigned i = 0; i < STEPS; i++) {
 		/* It fills, and it empties. */
 		step(&c, i / (STEPS / 6) % 2 == 0 ? 16 : 1);
@@ -148,9 +148,9 @@ START_TEST(it_holds_what_is_live)
 		tell(&c, EVENT_ALLOC, 0, 0, 16, 1, 0);
 		tell(&c, EVENT_FREE, 0, 0, 16, 0, 0);
 	}
-	ck_assert(carry_settle(&c));
+	ck_assert(live_blocks_apply_queue(&c));
 	ck_assert_uint_le(c.slot_count, 4096);
-	carry_fini(&c);
+	live_blocks_fini(&c);
 	tell(&c, EVENT_ALLOC, 0, 0, 16, 1, 0);
 	ck_assert_uint_eq(c.used, 0);
 }
@@ -158,32 +158,31 @@ END_TEST
 
 START_TEST(what_it_does_not_know_changes_nothing)
 {
-	struct carry c;
+	struct live_blocks c;
 
-	ck_assert(carry_init(&c));
+	ck_assert(live_blocks_init(&c));
 	tell(&c, EVENT_FREE, 0, 0, 0x1000, 0, 0);
 	tell(&c, EVENT_ALLOC, 0, 0, 0, 100, 0); /* it failed */
-	ck_assert(carry_settle(&c));
+	ck_assert(live_blocks_apply_queue(&c));
 	ck_assert_uint_eq(c.used, 0);
 	/* A block from before, which is known once it has been resized. */
 	tell(&c, EVENT_REALLOC_END, 0, 0, 0x1000, 0x1000, 7);
 	tell(&c, EVENT_REALLOC_END, 0, 0, 0x2000, 0x3000, 8);
 	/* Handed out twice, since a free has been lost. */
 	tell(&c, EVENT_ALLOC, 0, 0, 0x3000, 9, 0);
-	ck_assert(carry_settle(&c));
+	ck_assert(live_blocks_apply_queue(&c));
 	ck_assert_uint_eq(c.used, 2);
 	ck_assert_uint_eq(c.nbytes, 16);
-	carry_fini(&c);
+	live_blocks_fini(&c);
 }
 END_TEST
 
 START_TEST(a_heap_takes_its_blocks_with_it)
 {
-	struct carry c;
+	struct live_blocks c;
 
-	ck_assert(carry_init(&c));
-	/*
-	 * Many heaps one after the other, with the same addresses as malloc's.
+	ck_assert(live_blocks_init(&c));
+	/* Many heaps one after the other, with the same addresses as malloc's.
 	 */
 	for (uint64_t heap = 1; heap <= 2000; heap++) {
 		tell(&c, EVENT_CREATE_HEAP, 0, 0, heap, 0, 0);
@@ -198,7 +197,7 @@ START_TEST(a_heap_takes_its_blocks_with_it)
 	}
 	/* What is gone has not made it grow. */
 	ck_assert_uint_le(c.slot_count, 4096);
-	ck_assert(carry_settle(&c));
+	ck_assert(live_blocks_apply_queue(&c));
 	ck_assert_uint_eq(c.used, 100 + 2 * 99);
 	ck_assert_uint_eq(c.nbytes, 100 * 1000 + 2 * 99 * 10);
 	for (uint64_t i = 0; i < c.slot_count; i++)
@@ -206,15 +205,15 @@ START_TEST(a_heap_takes_its_blocks_with_it)
 			ck_assert(c.slots[i].heap == 0 ||
 				  c.slots[i].heap == 7 ||
 				  c.slots[i].heap == 1999);
-	carry_fini(&c);
+	live_blocks_fini(&c);
 }
 END_TEST
 
 int
 main(void)
 {
-	Suite *const suite = suite_create("carry");
-	TCase *const tcase = tcase_create("carry");
+	Suite *const suite = suite_create("live_blocks");
+	TCase *const tcase = tcase_create("live_blocks");
 	SRunner *const runner = srunner_create(suite);
 
 	tcase_add_test(tcase, it_holds_what_is_live);

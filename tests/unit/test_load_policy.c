@@ -16,7 +16,7 @@
 #define MS     1000000u
 #define NBYTES (256u << 10)
 
-static struct haste haste;
+static struct load_policy policy;
 static uint64_t now_ns;
 static long preemptions;
 
@@ -33,7 +33,7 @@ getrusage(__rusage_who_t who, struct rusage *usage)
 static void
 set_up(void)
 {
-	memset(&haste, 0, sizeof(haste));
+	memset(&policy, 0, sizeof(policy));
 	now_ns = 1000 * (uint64_t)MS;
 	preemptions = 7000;
 }
@@ -43,12 +43,13 @@ static bool
 end_block(unsigned sleep, bool has_waited)
 {
 	now_ns += MS;
-	haste_note_waits(&haste, haste.waits + has_waited);
-	haste_note_sleep(&haste, sleep * (uint64_t)MS / 100);
-	if (!haste_is_storing(&haste))
-		haste_note_packed(&haste, MS / 2, NBYTES, NBYTES / 2);
-	haste_note_written(&haste, MS / 20, NBYTES);
-	return haste_end_block(&haste, now_ns, NBYTES);
+	load_policy_note_waits(&policy, policy.waits + has_waited);
+	load_policy_note_sleep(&policy, sleep * (uint64_t)MS / 100);
+	if (!load_policy_is_storing(&policy))
+		load_policy_note_compressed(&policy, MS / 2, NBYTES,
+					    NBYTES / 2);
+	load_policy_note_written(&policy, MS / 20, NBYTES);
+	return load_policy_end_block(&policy, now_ns, NBYTES);
 }
 
 /* 'count' blocks; returns whether all, or none, are in haste. */
@@ -65,7 +66,7 @@ end_blocks(unsigned count, unsigned sleep, bool has_waited)
 START_TEST(there_is_no_haste_while_nobody_waits)
 {
 	ck_assert(!end_blocks(1000, 0, false));
-	ck_assert(!haste_is_storing(&haste));
+	ck_assert(!load_policy_is_storing(&policy));
 }
 END_TEST
 
@@ -82,7 +83,7 @@ START_TEST(waits_again_and_again_are_one)
 	end_block(0, true);
 	end_block(0, true);
 	ck_assert(end_blocks(100, 0, true));
-	ck_assert(haste_is_storing(&haste));
+	ck_assert(load_policy_is_storing(&policy));
 }
 END_TEST
 
@@ -91,7 +92,7 @@ press(void)
 {
 	for (unsigned i = 0; i < 20; i++)
 		end_block(0, true);
-	ck_assert(haste.is_pressed);
+	ck_assert(policy.is_pressed);
 }
 
 /*
@@ -101,7 +102,7 @@ START_TEST(who_would_fall_behind_again_stays_in_haste)
 {
 	press();
 	ck_assert(end_blocks(1000, 60, false));
-	ck_assert(haste_is_storing(&haste));
+	ck_assert(load_policy_is_storing(&policy));
 }
 END_TEST
 
@@ -111,7 +112,7 @@ START_TEST(who_has_time_again_takes_it)
 	for (unsigned i = 0; i < 110; i++)
 		end_block(90, false);
 	ck_assert(!end_blocks(100, 90, false));
-	ck_assert(!haste_is_storing(&haste));
+	ck_assert(!load_policy_is_storing(&policy));
 }
 END_TEST
 
@@ -119,11 +120,11 @@ END_TEST
 START_TEST(a_slow_file_is_no_place_for_stored_blocks)
 {
 	for (unsigned i = 0; i < 40; i++) {
-		haste_note_written(&haste, 100 * MS, NBYTES);
+		load_policy_note_written(&policy, 100 * MS, NBYTES);
 		end_block(0, true);
-		ck_assert(!haste_is_storing(&haste));
+		ck_assert(!load_policy_is_storing(&policy));
 	}
-	ck_assert(haste.is_pressed);
+	ck_assert(policy.is_pressed);
 }
 END_TEST
 
@@ -145,7 +146,7 @@ START_TEST(a_program_that_is_preempted_gets_the_processor)
 	ck_assert(!preempt(0));
 	ck_assert(!preempt(150));
 	ck_assert(preempt(1000));
-	ck_assert(!haste_is_storing(&haste));
+	ck_assert(!load_policy_is_storing(&policy));
 	ck_assert(preempt(150));
 	ck_assert(!preempt(50));
 }
@@ -162,8 +163,8 @@ END_TEST
 int
 main(void)
 {
-	Suite *const suite = suite_create("haste");
-	TCase *const tc = tcase_create("haste");
+	Suite *const suite = suite_create("policy");
+	TCase *const tc = tcase_create("policy");
 	SRunner *const runner = srunner_create(suite);
 	int failed;
 

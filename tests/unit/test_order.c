@@ -206,7 +206,7 @@ START_TEST(test_runs)
 	while (threads[0].head < WORDS - 6)
 		put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), ++tick });
 	run(tick);
-	room_release(threads[0].ring, threads[0].source.pos);
+	ring_wait_release(threads[0].ring, threads[0].source.pos);
 	put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), 5000 });
 	put(0, 6,
 	    (uint64_t[]){ 8, 16, 24, 8 | EVENT_KIND_FREE, 16 | EVENT_KIND_FREE,

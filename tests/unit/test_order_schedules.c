@@ -197,7 +197,7 @@ consume_round(uint64_t until)
 {
 	run(until);
 	for (unsigned i = 0; i < THREADS; i++)
-		room_release(threads[i].ring, threads[i].source.pos);
+		ring_wait_release(threads[i].ring, threads[i].source.pos);
 }
 
 /* Finish the operations in progress. */

@@ -62,8 +62,8 @@ static void
 push(struct thread *t, unsigned n, const uint64_t *words)
 {
 	while (t->head + n > ring_limit(t->ring)) {
-		room_ask(t->ring);
-		room_wait(t->ring, t->head + n, 1000000);
+		ring_wait_announce(t->ring);
+		ring_wait_sleep(t->ring, t->head + n, 1000000);
 	}
 	for (unsigned i = 0; i < n; i++)
 		ring_put(t->ring, t->head++, words[i]);
@@ -147,7 +147,7 @@ drain(uint64_t until)
 	commit.event_count = seen;
 	image_commit(&image, &commit);
 	for (unsigned i = 0; i < THREADS; i++)
-		room_release(threads[i].ring, threads[i].source.pos);
+		ring_wait_release(threads[i].ring, threads[i].source.pos);
 }
 
 START_TEST(test_real_threads)

@@ -153,7 +153,7 @@ operate(unsigned block, unsigned i)
 	if (i % 7 == 0)
 		return do_realloc(block, i);
 	if (!record_free(address_of(block)))
-		record_free_rest(address_of(block));
+		record_free_slow(address_of(block));
 	heap_give(block);
 	return 0;
 }
@@ -203,7 +203,7 @@ drain(uint64_t until)
 {
 	order_round(&order, list, THREADS, until, false);
 	for (unsigned i = 0; i < THREADS; i++)
-		room_release(threads[i].ring, threads[i].source.pos);
+		ring_wait_release(threads[i].ring, threads[i].source.pos);
 }
 
 static void

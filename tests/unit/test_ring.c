@@ -46,8 +46,8 @@ produce(void *argument)
 		const unsigned n = words_of(i);
 
 		while (head + n > ring_limit(r)) {
-			room_ask(r);
-			room_wait(r, head + n, 1000000);
+			ring_wait_announce(r);
+			ring_wait_sleep(r, head + n, 1000000);
 		}
 		for (unsigned k = 0; k < n; k++)
 			ring_put(r, head++, i);
@@ -64,16 +64,16 @@ START_TEST(test_growth_keeps_the_words)
 			struct ring *const r = make_ring();
 			const uint64_t more = 2u * CAPACITY << (tail + n) % 3;
 
-			room_release(r, tail);
+			ring_wait_release(r, tail);
 			for (uint64_t i = tail; i < tail + n; i++)
 				ring_put(r, i, ~i);
 			ring_publish(r, tail + n);
-			/* Grow only while the producer is not writing. */
-			ck_assert(!room_grow(r, more));
+			/* Not while the producer may be writing. */
+			ck_assert(!ring_wait_grow(r, more));
 			ck_assert_uint_eq(ring_limit(r), tail + CAPACITY);
-			room_ask(r);
-			ck_assert(room_grow(r, more));
-			ck_assert(!room_is_waited_for(r));
+			ring_wait_announce(r);
+			ck_assert(ring_wait_grow(r, more));
+			ck_assert(!ring_wait_is_pending(r));
 			ck_assert_uint_eq(ring_limit(r), tail + more);
 			for (uint64_t i = tail + n; i < tail + more; i++)
 				ring_put(r, i, ~i);
@@ -102,11 +102,11 @@ START_TEST(test_two_threads)
 		for (unsigned k = 0; k < words_of(i); k++, pos++)
 			ck_assert_uint_eq(ring_get(r, pos), i);
 		words += words_of(i);
-		/* Release room late, after a "block", as the writer does. */
-		if (i % 17 == 0 || room_is_waited_for(r))
-			room_release(r, pos);
+		/* Late, as the writer does: after a "block". */
+		if (i % 17 == 0 || ring_wait_is_pending(r))
+			ring_wait_release(r, pos);
 		if (i > EVENTS / 4 && capacity < GROWN &&
-		    room_grow(r, 2 * capacity))
+		    ring_wait_grow(r, 2 * capacity))
 			capacity *= 2;
 	}
 	pthread_join(producer, NULL);
@@ -128,7 +128,7 @@ START_TEST(test_limit_is_kept)
 	ck_assert_uint_eq(ring_limit(r), CAPACITY);
 	for (uint64_t i = 0; i < CAPACITY; i++)
 		ck_assert_uint_eq(ring_get(r, i), ~i);
-	room_release(r, 5);
+	ring_wait_release(r, 5);
 	ck_assert_uint_eq(ring_limit(r), CAPACITY + 5);
 	free(r);
 }
@@ -139,14 +139,14 @@ START_TEST(test_wait_returns_without_a_consumer)
 	struct ring *const r = make_ring();
 
 	ring_publish(r, CAPACITY);
-	room_ask(r);
-	ck_assert(room_is_waited_for(r));
-	room_wait(r, CAPACITY + 1, 1000000);
-	ck_assert(!room_is_waited_for(r));
-	/* If there is room, return at once, whatever the time-out. */
-	room_release(r, 1);
-	room_ask(r);
-	room_wait(r, CAPACITY + 1, 0);
+	ring_wait_announce(r);
+	ck_assert(ring_wait_is_pending(r));
+	ring_wait_sleep(r, CAPACITY + 1, 1000000);
+	ck_assert(!ring_wait_is_pending(r));
+	/* With room there is nothing to wait for, whatever the time-out. */
+	ring_wait_release(r, 1);
+	ring_wait_announce(r);
+	ring_wait_sleep(r, CAPACITY + 1, 0);
 	free(r);
 }
 END_TEST

@@ -320,7 +320,7 @@ commit(unsigned n)
 	state.threads = THREADS;
 	image_commit(image, &state);
 	for (unsigned i = 0; i < n; i++) {
-		room_release(model.list[i]->ring, pos[i]);
+		ring_wait_release(model.list[i]->ring, pos[i]);
 		step();
 	}
 }

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* writer_sleep.c - see writer_sleep.h */
+
+#include "preload/writer/writer_sleep.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+#include "preload/sys/file.h"
+#include "preload/sys/sys.h"
+
+/* The longest sleep on the futex while a descriptor may become readable. */
+#define SLICE_NS 250000000ull
+
+/*
+ * A signal that nobody else uses: libc keeps it for the cancellation of its
+ * own threads, of which the writer is none, and lets no program block or send
+ * it.
+ */
+#define WAKE_SIGNAL 32
+
+static struct {
+	int pid, tid; /* of the writer */
+	int signals;  /* the signalfd; -1: none */
+	/* 1 while the writer is in ppoll() or about to be. */
+	_Atomic uint32_t is_polling;
+} s; /* writer_sleep_init() sets the descriptor */
+
+/* Ordinary memory, which the child of a fork inherits: it holds there, too. */
+static _Atomic bool has_no_signals;
+
+void
+writer_sleep_init(void)
+{
+	s.pid = 0;
+	s.tid = 0;
+	s.signals = -1;
+	/* relaxed: the thread to come is the only user. */
+	atomic_store_explicit(&s.is_polling, 0, memory_order_relaxed);
+}
+
+void
+writer_sleep_begin(bool takes_orders)
+{
+	const uint64_t mask = 1ull << (WAKE_SIGNAL - 1);
+
+	s.pid = sys_pid();
+	s.tid = sys_tid();
+	if (takes_orders)
+		s.signals = file_above_standard(
+			(int)syscall(SYS_signalfd4, -1, &mask, sizeof(mask),
+				     SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+void
+writer_sleep_close(void)
+{
+	if (s.signals >= 0)
+		syscall(SYS_close, s.signals);
+	s.signals = -1;
+}
+
+static void
+drain_signals(void)
+{
+	struct signalfd_siginfo info;
+
+	while (syscall(SYS_read, s.signals, &info, sizeof(info)) > 0)
+		;
+}
+
+static void
+sleep_by_futex(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
+	       int fd)
+{
+	if (fd >= 0 && timeout_ns > SLICE_NS)
+		timeout_ns = SLICE_NS;
+	sys_futex_wait(word, expected, timeout_ns);
+}
+
+static void
+poll_both(int fd, uint64_t timeout_ns)
+{
+	struct pollfd fds[2] = {
+		{ .fd = s.signals, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
+	const struct timespec ts = {
+		.tv_sec = (time_t)(timeout_ns / NS_PER_SEC),
+		.tv_nsec = (long)(timeout_ns % NS_PER_SEC),
+	};
+
+	syscall(SYS_ppoll, fds, 2, &ts, NULL, 0);
+}
+
+void
+writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
+	     int fd)
+{
+	if (fd < 0 || s.signals < 0) {
+		sleep_by_futex(word, expected, timeout_ns, fd);
+		return;
+	}
+	/*
+	 * seq_cst, here and in writer_sleep_interrupt() with its caller's
+	 * change of the word: here 'is_polling' is stored before the word is
+	 * read, there the word is changed before 'is_polling' is read.  One of
+	 * the two sides sees the other.
+	 */
+	atomic_store_explicit(&s.is_polling, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {
+		atomic_store_explicit(&s.is_polling, 0, memory_order_seq_cst);
+		sleep_by_futex(word, expected, timeout_ns, fd);
+		return;
+	}
+	if (atomic_load_explicit(word, memory_order_seq_cst) == expected)
+		poll_both(fd, timeout_ns);
+	/*
+	 * relaxed: the caller reads the word again, with acquire.  A signal
+	 * that comes only now ends the next sleep early, which does no harm.
+	 */
+	if (atomic_exchange_explicit(&s.is_polling, 0, memory_order_relaxed) ==
+	    0)
+		drain_signals();
+}
+
+static bool
+wake_by_signal(void)
+{
+	/* seq_cst: see writer_sleep(). */
+	if (atomic_load_explicit(&s.is_polling, memory_order_seq_cst) == 0)
+		return false;
+	if (atomic_exchange_explicit(&s.is_polling, 0, memory_order_seq_cst) !=
+	    0)
+		syscall(SYS_tgkill, s.pid, s.tid, WAKE_SIGNAL);
+	return true;
+}
+
+void
+writer_sleep_end_signals(void)
+{
+	/* seq_cst: see writer_sleep().  Wake a writer that has not seen it. */
+	if (!atomic_exchange_explicit(&has_no_signals, true,
+				      memory_order_seq_cst))
+		wake_by_signal();
+}
+
+bool
+writer_sleep_interrupt(void)
+{
+	/* seq_cst: a writer that is about to sleep sees the change as well. */
+	return !atomic_load_explicit(&has_no_signals, memory_order_seq_cst) &&
+	       wake_by_signal();
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_sleep.h - how the writer thread sleeps, and how others wake it
+ *
+ * The idle or dormant writer must wake up for a thread of the program and for a
+ * client of its socket.  A client is a descriptor.  A thread of the program has
+ * no descriptor to write to, since the writer's descriptor table is its own:
+ * the thread sends the writer a signal, which the writer blocks and reads from
+ * a signalfd.  Without a socket, or without the signal, the writer sleeps on a
+ * futex.
+ */
+#ifndef WRITER_SLEEP_H
+#define WRITER_SLEEP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Before the writer thread begins: forget the state of a parent process. */
+void writer_sleep_init(void);
+
+/*
+ * The writer thread, when it begins: note its thread number and, if
+ * 'takes_orders', open the signalfd.
+ */
+void writer_sleep_begin(bool takes_orders);
+
+/* The writer: close the signalfd, since no more orders will come. */
+void writer_sleep_close(void);
+
+/*
+ * The writer: sleep until writer_sleep_interrupt(), until 'fd' is readable, or
+ * until 'timeout_ns' has passed.  'fd' is -1 for none.  Return at once if
+ * '*word' is not 'expected': whoever wakes the writer first changes '*word'.
+ */
+void writer_sleep(_Atomic uint32_t *word, uint32_t expected,
+		  uint64_t timeout_ns, int fd);
+
+/*
+ * Any thread: end writer_sleep() by the signal.  False if the writer does not
+ * sleep in a way that the signal ends; it may be in a futex.
+ */
+bool writer_sleep_interrupt(void);
+
+/*
+ * Any thread: from here on no thread may send the signal, here and in child
+ * processes.  The writer then looks for clients from time to time.
+ */
+void writer_sleep_end_signals(void);
+
+#endif /* WRITER_SLEEP_H */
