@@ -3,9 +3,10 @@
 #
 # allocators.sh - other allocators, preloaded behind the recorder and in front of it
 #
-# Real programs do the same with each of them as without the recorder.  Behind, every
-# call is in the trace.  In front, an allocator takes the calls before us: that is
-# said in one line, and such a trace is not complete, even one that is recovered.
+# Real programs do the same with each of them as without the recorder.  Behind,
+# every call is in the trace.  In front, an allocator takes the calls before us:
+# that is said in one line, and such a trace is not complete, even one that is
+# recovered.
 . "$(dirname "$0")/lib.sh"
 need perl python3 sqlite3
 

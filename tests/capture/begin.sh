@@ -3,8 +3,8 @@
 #
 # begin.sh - a process has a second thread and a file once it needs them, not before
 #
-# A program that says what it sees: how many threads it has and what is in the folder
-# of its trace.
+# A program that says what it sees: how many threads it has and what is in the
+# folder of its trace.
 . "$(dirname "$0")/lib.sh"
 
 need python3

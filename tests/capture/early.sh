@@ -4,8 +4,8 @@
 # early.sh - a fork, a kill or an exit while the first writer thread is being made
 . "$(dirname "$0")/lib.sh"
 
-# A handler that forks in the midst of a call has the writer made, and the ring moved
-# into its file, while the call is half recorded.
+# A handler that forks in the midst of a call has the writer made, and the ring
+# moved into its file, while the call is half recorded.
 for ((i = 0; i < 60; i++)); do
 	trace handler.gz "$PROGS/early" handler $((60 + i))
 	check "handler $i: status" $? 5

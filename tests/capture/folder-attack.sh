@@ -10,8 +10,9 @@ ln -s "$TMP/victim" target
 "$PROGS/exchange" 1 own other true 2>said
 [ $? -ne 98 ] || skip "no program can be watched here: $(cat said)"
 
-# attack WHAT STEP PROGRAM SETTING...: exchange the names 'own' and 'target' at every
-# system call, or one in STEP, while awk runs PROGRAM; the victim's files stay.
+# attack WHAT STEP PROGRAM SETTING...: exchange the names 'own' and 'target' at
+# every system call, or one in STEP, while awk runs PROGRAM; the victim's files
+# stay.
 attack()
 {
 	# Before that the loader is at work, and the recorder not there.

@@ -6,7 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 need perl awk sort sqlite3 gzip
 
-# What the formats hold must fit: a thread or two, reallocations, some megabytes.
+# What the formats hold must fit: a thread or two, reallocations, some
+# megabytes.
 seq 1 3000 | awk '{ print $1 * 7919 % 3001, $1 }' >numbers
 record()
 {

@@ -46,9 +46,9 @@ then
 	grep -q 'anon.*:hatftrace' maps || fail "no mapping has our name"
 fi
 
-# An object in a namespace of its own goes past every preloaded library: its events
-# are missing, and the program does not notice.  (deepbind.sh has the one that is
-# loaded to look for names in itself first.)
+# An object in a namespace of its own goes past every preloaded library: its
+# events are missing, and the program does not notice.  (deepbind.sh has the one
+# that is loaded to look for names in itself first.)
 cat >deep.c <<'EOT'
 #include <stdlib.h>
 #include <string.h>

@@ -22,8 +22,8 @@ for parent in traces/*; do
 done
 clean "$parent"
 
-# In the midst of a realloc too, where the allocator takes its time: for a moment,
-# or longer than a fork waits for it.
+# In the midst of a realloc too, where the allocator takes its time: for a
+# moment, or longer than a fork waits for it.
 build_shared wideheap
 PRELOAD=$TMP/wideheap.so
 while read -r us forks wait; do

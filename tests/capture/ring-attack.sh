@@ -10,7 +10,8 @@ need "$PYTHON"
 stat -f -c %T . | grep -qE 'ext|xfs|tmpfs|overlay|btrfs|f2fs' ||
 	skip "no ring file is safe on $(stat -f -c %T .)"
 
-# killed DIR [SETTING...]: a process that was killed leaves DIR/t.gz and its rings.
+# killed DIR [SETTING...]: a process that was killed leaves DIR/t.gz and its
+# rings.
 killed()
 {
 	local dir=$1
@@ -148,8 +149,8 @@ END
 	check "sparse $option" "$(tail -n 1 said)" "status 1 small"
 done
 grep -q ' 0 events recovered' said || fail "sparse, forced: $(cat said)"
-# Nothing committed: the trace is looked at as far as its first event, if it is one
-# of zeros to its end.
+# Nothing committed: the trace is looked at as far as its first event, if it is
+# one of zeros to its end.
 rm -rf sparse && cp -r spare sparse
 "$PYTHON" - sparse/t.gz sparse/t.gz.rings <<'END'
 import gzip, struct, sys

@@ -193,8 +193,8 @@ check "no ring file" "$(cat out)" \
 	"hatf recover: lone/u.hatf.gz: has no trailer, and no ring file for it is found (see --rings)
 hatf recover: lone/v.hatf.gz: has no trailer, and no ring file for it is found (see --rings)"
 
-# A part of the trace that was written is not there, or zeros are in its place: what
-# comes before it is kept, and all that comes after it is lost.
+# A part of the trace that was written is not there, or zeros are in its place:
+# what comes before it is kept, and all that comes after it is lost.
 die plain HATFTRACE_COMPRESS=none
 
 # short DIR WHAT NBYTES: of a trace in DIR so much is gone.

@@ -3,11 +3,12 @@
 #
 # sanitizers.sh - programs built with a sanitizer run as if there were no recorder
 #
-# Their run-times have an allocator of their own and intercept libc; AddressSanitizer in
-# a library ends a program in which it is not the first one.  So the recorder keeps out
-# of such a process, by itself and under 'hatf record', which says so, and even the
-# sanitizer's reports are as without it.  UndefinedBehaviorSanitizer stands in nobody's
-# way: those programs are recorded.
+# Their run-times have an allocator of their own and intercept libc;
+# AddressSanitizer in a library ends a program in which it is not the first one.
+# So the recorder keeps out of such a process, by itself and under 'hatf
+# record', which says so, and even the sanitizer's reports are as without it.
+# UndefinedBehaviorSanitizer stands in nobody's way: those programs are
+# recorded.
 . "$(dirname "$0")/lib.sh"
 
 cat >work.cc <<'END'

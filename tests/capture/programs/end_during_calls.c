@@ -2,8 +2,8 @@
 /*
  * end_during_calls.c - processes that end in the midst of something
  *
- * The argument says how: see end-during-calls.sh.  Each way makes some events first; sizes
- * tell what comes after what.
+ * The argument says how: see end-during-calls.sh.  Each way makes some events
+ * first; sizes tell what comes after what.
  */
 #include <assert.h>
 #include <err.h>

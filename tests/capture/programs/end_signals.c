@@ -4,25 +4,28 @@
  *
  * usage: end_signals WAY ACTION ROUNDS
  *
- * Each round forks a child that allocates, says through a pipe that it is about to
- * end, and ends by WAY with status 7: return, exit, _exit, quick_exit, pthread_exit
- * (of the last thread), raw (exit_group by syscall(3)), abort or exec.  The parent
- * sends SIGTERM after a delay of 0 to 10 ms.  The child's ACTION for SIGTERM is
- * default, ignore, block or handle, or "threads": it handles the signal and has a
- * second thread that goes on allocating; or "silent": that thread waits and has never
- * allocated, so that no tracer has heard of it.
+ * Each round forks a child that allocates, says through a pipe that it is about
+ * to end, and ends by WAY with status 7: return, exit, _exit, quick_exit,
+ * pthread_exit (of the last thread), raw (exit_group by syscall(3)), abort or
+ * exec.  The parent sends SIGTERM after a delay of 0 to 10 ms.  The child's
+ * ACTION for SIGTERM is default, ignore, block or handle, or "threads": it
+ * handles the signal and has a second thread that goes on allocating; or
+ * "silent": that thread waits and has never allocated, so that no tracer has
+ * heard of it.
  *
- * By pthread_exit the child speaks in an exit handler.  Before that libc loads the
- * unwinder, for some 0.2 ms with or without a tracer, and a handler may run.
+ * By pthread_exit the child speaks in an exit handler.  Before that libc loads
+ * the unwinder, for some 0.2 ms with or without a tracer, and a handler may
+ * run.
  *
- * Prints how many children ended otherwise than they would have without a signal,
- * and in how many a handler ran: "N other, N handled".  A child that execs may also
- * end by the signal, and its handler may run: both are as if the signal had arrived a
- * little later or sooner.
+ * Prints how many children ended otherwise than they would have without a
+ * signal, and in how many a handler ran: "N other, N handled".  A child that
+ * execs may also end by the signal, and its handler may run: both are as if the
+ * signal had arrived a little later or sooner.
  *
- * A child that lost its processor after it spoke may not have called anything when the
- * signal came, with or without a tracer.  If such a child differs, it says nothing, and
- * another one takes its place; standard error tells how many there were.
+ * A child that lost its processor after it spoke may not have called anything
+ * when the signal came, with or without a tracer.  If such a child differs, it
+ * says nothing, and another one takes its place; standard error tells how many
+ * there were.
  */
 #include <errno.h>
 #include <pthread.h>

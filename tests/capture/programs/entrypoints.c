@@ -3,10 +3,10 @@
  * entrypoints.c - call every entry point of the C allocator, in every outcome
  *
  * Prints lines "value ..." with what the calls returned, which must be the same
- * with and without the recorder, and "event ..." (notes.h), which the trace must
- * hold.  With the argument 'no-pvalloc' it leaves that one out.  The calls go
- * through volatile pointers, or the compiler would know malloc() and take pairs of
- * calls away.
+ * with and without the recorder, and "event ..." (notes.h), which the trace
+ * must hold.  With the argument 'no-pvalloc' it leaves that one out.  The calls
+ * go through volatile pointers, or the compiler would know malloc() and take
+ * pairs of calls away.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,8 +6,8 @@
  *
  * When the command makes its Nth system call, A and B change places.  It may be
  * any call, and the command can notice nothing.  The exit status is that of the
- * command, 99 if it ended before its Nth call or one of the names was gone by then,
- * 98 if nothing could be exchanged or the command cannot be watched.
+ * command, 99 if it ended before its Nth call or one of the names was gone by
+ * then, 98 if nothing could be exchanged or the command cannot be watched.
  */
 #include <err.h>
 #include <errno.h>

@@ -4,11 +4,11 @@
  *
  * usage: fork_during_realloc FORKS WAIT
  *
- * Each thread moves its block again and again; shared/wideheap.c takes its time over
- * that.  A child takes all the blocks that are free for it, among them those that a
- * realloc had just given up when it was made, and frees them again.  With WAIT 1
- * the parent forks only where a realloc is under way.  Each child's process number
- * is printed.
+ * Each thread moves its block again and again; shared/wideheap.c takes its time
+ * over that.  A child takes all the blocks that are free for it, among them
+ * those that a realloc had just given up when it was made, and frees them
+ * again.  With WAIT 1 the parent forks only where a realloc is under way.  Each
+ * child's process number is printed.
  */
 #include <pthread.h>
 #include <stdatomic.h>

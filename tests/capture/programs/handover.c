@@ -4,11 +4,11 @@
  *
  *   handover SECONDS
  *
- * Three threads snatch blocks out of slots that they share, free them or realloc
- * them, and put new ones there, without a lock.  For some milliseconds all of them
- * do, then one alone, then one and now and then another: so the recorder gets to
- * grant a thread the tick and to take it back, at any moment of what the others
- * do.  Prints the blocks handed out and given back.
+ * Three threads snatch blocks out of slots that they share, free them or
+ * realloc them, and put new ones there, without a lock.  For some milliseconds
+ * all of them do, then one alone, then one and now and then another: so the
+ * recorder gets to grant a thread the tick and to take it back, at any moment
+ * of what the others do.  Prints the blocks handed out and given back.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
 /*
  * libcwork.c - one thread that makes libc work on the heap
  *
- * Trees, regular expressions, streams in memory, and every realloc there is; the
- * script compares what is recorded event by event.
+ * Trees, regular expressions, streams in memory, and every realloc there is;
+ * the script compares what is recorded event by event.
  */
 #include <regex.h>
 #include <search.h>

@@ -2,9 +2,9 @@
 /*
  * lifecycle.c - begin, fork, exec and end in every way there is
  *
- * The argument names the way.  A process makes known numbers of events around the
- * interesting moment; allocations of the sizes BEFORE and AFTER mark it for the
- * script.
+ * The argument names the way.  A process makes known numbers of events around
+ * the interesting moment; allocations of the sizes BEFORE and AFTER mark it for
+ * the script.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
  *
  *	longrun EVENTS [LIVE]
  *
- * Makes EVENTS events with about LIVE/2 blocks live, without memory growing, and
- * prints ten times how much memory the process has (kB, VmRSS and VmHWM).
+ * Makes EVENTS events with about LIVE/2 blocks live, without memory growing,
+ * and prints ten times how much memory the process has (kB, VmRSS and VmHWM).
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -35,8 +35,8 @@ fork_now(int signal_number)
 }
 
 /*
- * malloc() is interrupted anywhere, so a child, whose copy of the heap may be in
- * the midst of a change, must not allocate again.
+ * malloc() is interrupted anywhere, so a child, whose copy of the heap may be
+ * in the midst of a change, must not allocate again.
  */
 static int
 fork_handler(void)

@@ -2,9 +2,9 @@
 /*
  * notes.h - events that a program knows it has caused
  *
- * A traced program notes what its trace must hold, in a table of its own (it must
- * not allocate), and prints the notes at its end in the form that the script
- * gives to the records of the trace:
+ * A traced program notes what its trace must hold, in a table of its own (it
+ * must not allocate), and prints the notes at its end in the form that the
+ * script gives to the records of the trace:
  *
  *	TAG SIZE ADDRESS OLD ALIGNMENT ZEROED
  *

@@ -3,8 +3,8 @@
  * pauses.c - threads that allocate after long silence
  *
  * One thread hands blocks to another, which frees them after a pause in which
- * nothing happens, and a third then gets the same addresses.  Prints how long all
- * of it took, in microseconds.
+ * nothing happens, and a third then gets the same addresses.  Prints how long
+ * all of it took, in microseconds.
  */
 #include <pthread.h>
 #include <stdio.h>

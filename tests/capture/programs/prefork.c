@@ -3,9 +3,9 @@
  * prefork.c - a server that forks while its threads share blocks
  *
  * The threads exchange blocks through a table without a lock: what one has
- * allocated another frees or resizes, at any moment of a fork.  Each child frees
- * what it finds in the table, which is all its parent's, then makes and frees
- * blocks of its own, and prints its process number and how many it found.
+ * allocated another frees or resizes, at any moment of a fork.  Each child
+ * frees what it finds in the table, which is all its parent's, then makes and
+ * frees blocks of its own, and prints its process number and how many it found.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,8 +4,8 @@
  *
  * usage: rawexit STATUS
  *
- * It makes a thread, as Go's run time does, and 1000 blocks, frees half of them, and
- * asks libc for nothing more.
+ * It makes a thread, as Go's run time does, and 1000 blocks, frees half of
+ * them, and asks libc for nothing more.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -4,11 +4,12 @@
  *
  *	shortlived THREADS AT-ONCE PAIRS COUNTERS [RINGS]
  *
- * Makes so many threads, AT-ONCE at a time, each of which allocates PAIRS blocks of
- * 5000 bytes and frees each of them.  The file COUNTERS, which outlives a kill, has two
- * numbers of 64 bits: allocations that have returned, and frees that have been called.
- * With RINGS, the recorder's ring file, prints a line after a tenth of the threads and
- * one after the last: bytes that the file takes on the disk, and mappings of it.
+ * Makes so many threads, AT-ONCE at a time, each of which allocates PAIRS
+ * blocks of 5000 bytes and frees each of them.  The file COUNTERS, which
+ * outlives a kill, has two numbers of 64 bits: allocations that have returned,
+ * and frees that have been called.  With RINGS, the recorder's ring file,
+ * prints a line after a tenth of the threads and one after the last: bytes that
+ * the file takes on the disk, and mappings of it.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -4,8 +4,8 @@
  *
  * usage: steer THREADS SECONDS [PAUSE]
  *
- * Blocks go round through slots that all threads share, so that most are freed or
- * resized by another thread than made them.  Threads come and go.  PAUSE is
+ * Blocks go round through slots that all threads share, so that most are freed
+ * or resized by another thread than made them.  Threads come and go.  PAUSE is
  * microseconds after each 100 steps.
  */
 #include <pthread.h>

@@ -4,12 +4,12 @@
  *
  *	storm STEPS
  *
- * Needs shared/reentrant.c as its allocator (preloaded), over which a handler may
- * allocate whatever it has interrupted.  Two threads allocate, free and
+ * Needs shared/reentrant.c as its allocator (preloaded), over which a handler
+ * may allocate whatever it has interrupted.  Two threads allocate, free and
  * reallocate; a third sends them SIGUSR1 without a pause, and a timer sends
- * SIGUSR2, whose handler may interrupt that of SIGUSR1.  The handlers do the same
- * as the threads.  At the end it prints how many calls the allocator has had, and
- * leaves by _exit(), so that it has no more.
+ * SIGUSR2, whose handler may interrupt that of SIGUSR1.  The handlers do the
+ * same as the threads.  At the end it prints how many calls the allocator has
+ * had, and leaves by _exit(), so that it has no more.
  */
 #include <dlfcn.h>
 #include <errno.h>

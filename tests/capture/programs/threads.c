@@ -7,9 +7,9 @@
  *
  *	thread KIND SIZE TID START PARENT-SIZE END
  *
- * where PARENT-SIZE is the size of the thread that made it (0: the initial one),
- * START is 0 where the recorder cannot know it, and END is 'ended', 'alive' (at
- * the end of the process), or 'raw' (ends unseen by libc).
+ * where PARENT-SIZE is the size of the thread that made it (0: the initial
+ * one), START is 0 where the recorder cannot know it, and END is 'ended',
+ * 'alive' (at the end of the process), or 'raw' (ends unseen by libc).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -314,9 +314,9 @@ start_raw(void *arg)
 }
 
 /*
- * A thread that libc did not make, but with a TLS area of its own, since malloc()
- * needs one.  The first 24 bytes of the area are what the ABI fixes; the words at
- * 0x28 and 0x30 are the guards.
+ * A thread that libc did not make, but with a TLS area of its own, since
+ * malloc() needs one.  The first 24 bytes of the area are what the ABI fixes;
+ * the words at 0x28 and 0x30 are the guards.
  */
 static void
 run_raw(void)

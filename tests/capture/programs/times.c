@@ -4,10 +4,11 @@
  *
  *	times LOG MODE THREADS CALLS [PROCESSES]
  *
- * Each thread, of which the initial one is the first, makes CALLS calls of malloc,
- * calloc, realloc and free, and reads CLOCK_MONOTONIC before and after each.  What
- * it saw goes to LOG.PID.TID, a shared mapping, so that a kill leaves the log whole.
- * With PROCESSES, so many children of fork(2) do the same at the same time.
+ * Each thread, of which the initial one is the first, makes CALLS calls of
+ * malloc, calloc, realloc and free, and reads CLOCK_MONOTONIC before and after
+ * each.  What it saw goes to LOG.PID.TID, a shared mapping, so that a kill
+ * leaves the log whole.  With PROCESSES, so many children of fork(2) do the
+ * same at the same time.
  *
  * MODE says when the calls come:
  *

@@ -4,13 +4,14 @@
  *
  *	torture THREADS AT_ONCE STEPS FORKS [SEED]
  *
- * THREADS threads of STEPS steps each, AT_ONCE of them at the same time, share a
- * board of blocks.  A step takes a block from the board (mostly one that another
- * thread put there), checks that its bytes are as they were left, and frees it,
- * reallocates it, or puts a new one in its place; sizes are such that realloc
- * often moves and gives its old block to whoever asks next.  Meanwhile the main
- * thread forks FORKS children, which free blocks they have inherited.  Every block
- * is freed at the end.  Exit status 1 if a block was not as it was left.
+ * THREADS threads of STEPS steps each, AT_ONCE of them at the same time, share
+ * a board of blocks.  A step takes a block from the board (mostly one that
+ * another thread put there), checks that its bytes are as they were left, and
+ * frees it, reallocates it, or puts a new one in its place; sizes are such that
+ * realloc often moves and gives its old block to whoever asks next.  Meanwhile
+ * the main thread forks FORKS children, which free blocks they have inherited.
+ * Every block is freed at the end.  Exit status 1 if a block was not as it was
+ * left.
  */
 #include <errno.h>
 #include <malloc.h>

@@ -4,9 +4,10 @@
  *
  * usage: touched FILE... -- COMMAND [ARGUMENT...]
  *
- * Writes the name of each FILE that was opened while the command ran, one a line, to
- * standard error, and exits with the command's status.  A FIFO or a device is
- * opened by who would read it; who looks at it with O_PATH or stat() does not.
+ * Writes the name of each FILE that was opened while the command ran, one a
+ * line, to standard error, and exits with the command's status.  A FIFO or a
+ * device is opened by who would read it; who looks at it with O_PATH or stat()
+ * does not.
  */
 #include <err.h>
 #include <stdio.h>

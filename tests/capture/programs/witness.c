@@ -4,16 +4,16 @@
  *
  *	witness DIR THREADS LIFE FORKS
  *
- * THREADS threads at a time swap blocks on a board, reallocate and free them, also
- * those of other threads.  Each writes every call that has returned, with its
- * pointers, into a log of its own, DIR/log.PID.TID, before it goes on: a shared
- * mapping of a file, which a kill does not take away.  After LIFE calls (0: never)
- * a thread leaves and another takes its place.  FORKS children do the same.
- * Nothing ends it but a signal.
+ * THREADS threads at a time swap blocks on a board, reallocate and free them,
+ * also those of other threads.  Each writes every call that has returned, with
+ * its pointers, into a log of its own, DIR/log.PID.TID, before it goes on: a
+ * shared mapping of a file, which a kill does not take away.  After LIFE calls
+ * (0: never) a thread leaves and another takes its place.  FORKS children do
+ * the same.  Nothing ends it but a signal.
  *
  * The log is a sequence of entries of four words: what (1 malloc, 2 free,
- * 3 realloc), old pointer, new pointer, size.  Sizes asked for here are 7 modulo 16,
- * by which they can be told from libc's own.
+ * 3 realloc), old pointer, new pointer, size.  Sizes asked for here are 7
+ * modulo 16, by which they can be told from libc's own.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -2,7 +2,8 @@
 /*
  * arenaplugin.c - a plug-in that brings a jemalloc for itself
  *
- * Twice: with -DMAIN the program, which knows no jemalloc, without it the plug-in.
+ * Twice: with -DMAIN the program, which knows no jemalloc, without it the
+ * plug-in.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -2,11 +2,12 @@
 /*
  * deepplugin.c - a plug-in and its host, which loads it with RTLD_DEEPBIND
  *
- * Both note what they do with blocks of SIZE + n bytes and print it: "alloc SIZE
- * ADDRESS", "free ADDRESS", "thread".  The plug-in allocates in its constructor, in a
- * thread that it makes and when it is called; it frees what the host has allocated,
- * and the host what it has.  Built with -DMAIN it is the host, with -DOWN a plug-in
- * that has an allocator of its own by the name of malloc().
+ * Both note what they do with blocks of SIZE + n bytes and print it: "alloc
+ * SIZE ADDRESS", "free ADDRESS", "thread".  The plug-in allocates in its
+ * constructor, in a thread that it makes and when it is called; it frees what
+ * the host has allocated, and the host what it has.  Built with -DMAIN it is
+ * the host, with -DOWN a plug-in that has an allocator of its own by the name
+ * of malloc().
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -4,8 +4,8 @@
  *
  *   forkline WAYS DIRECTORY
  *
- * Makes DIRECTORY once it has allocated; then forks for each letter of WAYS: 'f' by
- * fork(), 'r' by the system call.
+ * Makes DIRECTORY once it has allocated; then forks for each letter of WAYS:
+ * 'f' by fork(), 'r' by the system call.
  */
 #include <signal.h>
 #include <stdlib.h>

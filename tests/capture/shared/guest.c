@@ -3,9 +3,9 @@
  * guest.c - a program that looks at what others do in its house
  *
  * Linked with -rdynamic: it exports functions with the names of libc's and of
- * common libraries', each of which does what it should and counts the calls that
- * it did not make itself.  Prints what a program can see of itself; what begins
- * with '@' may differ with a guest in the house.
+ * common libraries', each of which does what it should and counts the calls
+ * that it did not make itself.  Prints what a program can see of itself; what
+ * begins with '@' may differ with a guest in the house.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -4,11 +4,12 @@
  *
  * usage: jemalloc each | work [SEED] | mixed [SEED] | fork | late
  *
- * With -DPREFIX=je_ it calls the functions of a jemalloc that is named so, for C's
- * too; with -DLATE it loads the library $JEMALLOC and finds them by dlsym().
+ * With -DPREFIX=je_ it calls the functions of a jemalloc that is named so, for
+ * C's too; with -DLATE it loads the library $JEMALLOC and finds them by
+ * dlsym().
  *
- * "each" prints what the trace must hold between two allocations of the sizes BEGIN
- * and END, one record a line, heaps numbered as they are made:
+ * "each" prints what the trace must hold between two allocations of the sizes
+ * BEGIN and END, one record a line, heaps numbered as they are made:
  *
  *	event TAG SIZE ADDRESS OLD HEAP ALIGNMENT ZEROED
  *

@@ -4,8 +4,8 @@
  *
  * usage: mimalloc each | heaps | threads | fork
  *
- * Prints what the trace must hold between two allocations of the sizes BEGIN and
- * END, one record a line:
+ * Prints what the trace must hold between two allocations of the sizes BEGIN
+ * and END, one record a line:
  *
  *	event TAG SIZE ADDRESS OLD HEAP ALIGNMENT ZEROED
  */

@@ -4,11 +4,11 @@
  *
  * POSIX forbids malloc() in a handler that interrupted malloc(), so a program
  * over glibc cannot test what the recorder does then.  Over this allocator it
- * can: one atomic operation on a bitmap takes or gives back a block, whatever it
- * interrupts.  Freed blocks are handed out again at once, lowest first, so that
- * a recorder that swaps two events shows a block that is live twice.
- * reentrant_count() says how many calls there were, without those of free(NULL),
- * and how many blocks were handed out and given back.
+ * can: one atomic operation on a bitmap takes or gives back a block, whatever
+ * it interrupts.  Freed blocks are handed out again at once, lowest first, so
+ * that a recorder that swaps two events shows a block that is live twice.
+ * reentrant_count() says how many calls there were, without those of
+ * free(NULL), and how many blocks were handed out and given back.
  */
 #include <errno.h>
 #include <stdatomic.h>

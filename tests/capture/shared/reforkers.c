@@ -2,8 +2,8 @@
 /*
  * reforkers.c - forks, and a signal handler that interrupts them and forks too
  *
- * Of one thread, so that fork(3) is for handlers, too.  It ends when handlers have
- * interrupted so many forks.
+ * Of one thread, so that fork(3) is for handlers, too.  It ends when handlers
+ * have interrupted so many forks.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -3,16 +3,17 @@
  * tally.c - an oracle: count and note what reaches the allocator
  *
  * Preloaded after the recorder, so that every call that the recorder passes on
- * comes through here, it counts them in a file per process image, TALLY_DIR/PID,
- * .1, .2, ..., which is a shared mapping and so needs no way of exit.  An event is
- * one call of any function below, except free(NULL).  The file is
+ * comes through here, it counts them in a file per process image,
+ * TALLY_DIR/PID, .1, .2, ..., which is a shared mapping and so needs no way of
+ * exit.  An event is one call of any function below, except free(NULL).  The
+ * file is
  *
  *	the number of events, the bytes asked for	8 bytes each
  *	the first JOURNAL events	4 words of 8 bytes each:
  *		what (enum), size, old address, new address
  *
- * It calls glibc's functions by their __libc names, so that it needs no dlsym(),
- * and it has nothing in common with the recorder.
+ * It calls glibc's functions by their __libc names, so that it needs no
+ * dlsym(), and it has nothing in common with the recorder.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,10 @@
 /*
  * wideheap.c - an allocator that takes its time over a realloc
  *
- * Preloaded after the recorder.  Blocks of WIDE_NBYTES come from a few slots, the
- * lowest free one at a time, so that what one thread gives up the next call gets;
- * all else is libc's.  A realloc of such a block always moves it, and sleeps
- * WIDEHEAP_US microseconds when it has given the old slot up.
+ * Preloaded after the recorder.  Blocks of WIDE_NBYTES come from a few slots,
+ * the lowest free one at a time, so that what one thread gives up the next call
+ * gets; all else is libc's.  A realloc of such a block always moves it, and
+ * sleeps WIDEHEAP_US microseconds when it has given the old slot up.
  */
 #include <stdatomic.h>
 #include <stdint.h>
