@@ -4,14 +4,15 @@
  *
  * usage: belated HOW DIRECTORY
  *
- * Allocates a little, too little for a trace file; then takes something away, and
- * allocates on.  HOW is size, files, both (limits: of the size of files, of
- * descriptors), prlimit, raw (the latter by other calls; syscall(3)), barefiles, baresize,
- * bareroot (by the system call instruction itself: limits, or DIRECTORY as the root
- * directory), mount, rawmount (something over DIRECTORY, in namespaces of
- * its own), child, shared (a child by clone(2) with which it shares the root directory
- * makes DIRECTORY that; and with which it shares the memory as well), looked (as child,
- * then it says how many threads it has).
+ * Allocates a little, too little for a trace file; then takes something away,
+ * and allocates on.  HOW is size, files, both (limits: of the size of files, of
+ * descriptors), prlimit, raw (the latter by other calls; syscall(3)),
+ * barefiles, baresize, bareroot (by the system call instruction itself: limits,
+ * or DIRECTORY as the root directory), mount, rawmount (something over
+ * DIRECTORY, in namespaces of its own), child, shared (a child by clone(2) with
+ * which it shares the root directory makes DIRECTORY that; and with which it
+ * shares the memory as well), looked (as child, then it says how many threads
+ * it has).
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -87,8 +88,8 @@ call_barely(long number, long a, long b, const void *c)
 }
 
 /*
- * As "child".  Then the recorder must have its writer, which cannot begin; how many
- * threads has the process after that?  Seen by no function of libc.
+ * As "child".  Then the recorder must have its writer, which cannot begin; how
+ * many threads has the process after that?  Seen by no function of libc.
  */
 static int
 share_and_look(char *directory)

@@ -5,19 +5,20 @@
  * usage: privileges HOW [DIRECTORY]
  *
  * Allocates, gives privileges up, and allocates on.  HOW is setuid, setgid,
- * setgroups, setresuid, seteuid, initgroups, raw (setresuid by syscall(3)), chain
- * (groups, group, user), threads (setresuid while three others allocate), capset,
- * no_new_privs, filter, sync (a filter for all threads), landlock, chroot (to
- * DIRECTORY), mount, pid (namespaces of its own), joined (setresuid by syscall(3) after
- * a thread has come and gone), user (a user namespace), setfsuid, setfsgid, rawfsuid
- * (setfsuid by syscall(3)), bounding (the capabilities that programs may get), ambient
- * (those that they do get), secure (the bits that say how), limits (of descriptors and
- * locks) or bare (a filter for all threads, by the system call instruction itself).
+ * setgroups, setresuid, seteuid, initgroups, raw (setresuid by syscall(3)),
+ * chain (groups, group, user), threads (setresuid while three others allocate),
+ * capset, no_new_privs, filter, sync (a filter for all threads), landlock,
+ * chroot (to DIRECTORY), mount, pid (namespaces of its own), joined (setresuid
+ * by syscall(3) after a thread has come and gone), user (a user namespace),
+ * setfsuid, setfsgid, rawfsuid (setfsuid by syscall(3)), bounding (the
+ * capabilities that programs may get), ambient (those that they do get), secure
+ * (the bits that say how), limits (of descriptors and locks) or bare (a filter
+ * for all threads, by the system call instruction itself).
  *
- * Then compares each thread of this process by /proc/self/task/TID/status with the
- * initial one: no other user, group or root, no more capabilities of any set, no fewer
- * filters, no_new_privs where that has it, the same limits.  Prints "within" or what is
- * not, and a sum.  /proc is opened before.
+ * Then compares each thread of this process by /proc/self/task/TID/status with
+ * the initial one: no other user, group or root, no more capabilities of any
+ * set, no fewer filters, no_new_privs where that has it, the same limits.
+ * Prints "within" or what is not, and a sum.  /proc is opened before.
  */
 #include <dirent.h>
 #include <errno.h>

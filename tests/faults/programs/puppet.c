@@ -4,11 +4,12 @@
  *
  * usage: puppet PID FOLDER
  *
- * Takes hold of the thread "hatftrace" of the process PID, as a debugger does, and has it
- * make system calls: open a file to read, make one in FOLDER and one in '.', remove the
- * first, connect by TCP and by the abstract socket "puppet" (which this program listens
- * to), send signal 0 to this program, and execute /bin/true.  Prints a line for each: its
- * name and "done" or the error's number.  Exit status 77: this machine cannot.
+ * Takes hold of the thread "hatftrace" of the process PID, as a debugger does,
+ * and has it make system calls: open a file to read, make one in FOLDER and one
+ * in '.', remove the first, connect by TCP and by the abstract socket "puppet"
+ * (which this program listens to), send signal 0 to this program, and execute
+ * /bin/true.  Prints a line for each: its name and "done" or the error's
+ * number.  Exit status 77: this machine cannot.
  */
 #include <arpa/inet.h>
 #include <dirent.h>

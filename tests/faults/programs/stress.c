@@ -327,9 +327,9 @@ crowd(long n)
 	pthread_attr_t attr;
 
 	/*
-	 * Each further arena of libc's takes 64 MiB of address space if there is
-	 * as much, and leaves the other threads whatever is not: near a limit it
-	 * is chance which allocations fail.
+	 * Each further arena of libc's takes 64 MiB of address space if there
+	 * is as much, and leaves the other threads whatever is not: near a
+	 * limit it is chance which allocations fail.
 	 */
 	mallopt(M_ARENA_MAX, 1);
 	pthread_attr_init(&attr);
