@@ -3,9 +3,9 @@
 #
 # ctl-hostile.sh - 'hatf ctl' believes nothing that it finds or hears
 #
-# Instead of a tracer a server of ours answers: with what steers a terminal, with
-# files that are no traces, without end, in the name of another process, or in a
-# folder that somebody else has made.
+# Instead of a tracer a server of ours answers: with what steers a terminal,
+# with files that are no traces, without end, in the name of another process, or
+# in a folder that somebody else has made.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -239,7 +239,8 @@ test_other_user()
 	chown 64996 secret
 	ctl "$pid" snapshot
 	refused 'the file of a third' "*names, $TMP/secret: the file of another user"
-	# A process of ours whose environment leads there is not his to speak for.
+	# A process of ours whose environment leads there is not his to speak
+	# for.
 	XDG_RUNTIME_DIR=$his sleep 600 &
 	root=$!
 	servers+=("$root")
@@ -406,7 +407,8 @@ test_container()
 	check_status 'by its number there' 1
 }
 
-# A socket of another user's, crowded, with the number of a process that is not his.
+# A socket of another user's, crowded, with the number of a process that is not
+# his.
 test_elsewhere()
 {
 	local user=64995
@@ -422,8 +424,8 @@ test_elsewhere()
 	rm -rf "/tmp/hatftrace-$user"
 }
 
-# A process that has left its socket to a child and ended: who has its number next is
-# not who answers.
+# A process that has left its socket to a child and ended: who has its number
+# next is not who answers.
 test_number_again()
 {
 	local user=64995

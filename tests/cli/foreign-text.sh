@@ -45,7 +45,8 @@ for p in $programs; do
 	sed 's/^Allocate/alloc/; s/^Free/free/' $p.hummingbird >got
 	check_text "$p: hummingbird" got <want
 
-	# Its tags by number: an Allocate has the next, and a Free that of a live one.
+	# Its tags by number: an Allocate has the next, and a Free that of a
+	# live one.
 	"$HATF" convert --tags sequence $p.hatf n.hummingbird 2>err ||
 		fail "$p: $(cat err)"
 	check "$p: sequence" "$(awk '

@@ -6,7 +6,8 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# loses WHAT FILE WANT FORMAT...: the output lacks that, in each of these formats
+# loses WHAT FILE WANT FORMAT...: the output lacks that, in each of these
+# formats
 loses()
 {
 	local what=$1 file=$2 want=$3 format

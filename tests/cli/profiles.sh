@@ -90,8 +90,9 @@ check_text dhat dh.dhat <<'END'
  ]
 }
 END
-# What valgrind has of each site, ours has too, with the same sums.  (Of a site that
-# only grows after the peak of all, valgrind 3.19 leaves out the site's own.)
+# What valgrind has of each site, ours has too, with the same sums.  (Of a site
+# that only grows after the peak of all, valgrind 3.19 leaves out the site's
+# own.)
 if command -v jq >/dev/null; then
 	sums='.pps[] | [.tb, .tbk, .gb, .gbk, .eb, .ebk,
 		(.fs | map($t[.] | sub(" \\(in .*"; "")))]'

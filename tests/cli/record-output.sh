@@ -174,8 +174,9 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none full 2>/dev/null; then
 	umount full
 fi
 
-# A trace that is not complete is status 1, unless the command has one of its own.
-# short WHAT STATUS COMMAND...: as the shell would, with little room for files
+# A trace that is not complete is status 1, unless the command has one of its
+# own. short WHAT STATUS COMMAND...: as the shell would, with little room for
+# files
 short()
 {
 	local what=$1 want=$2

@@ -3,8 +3,9 @@
 #
 # verify-claims.sh - 'hatf verify' refuses what cannot be, and figures that are not so
 #
-# Each trace here passed before: blocks that lie on live ones, announced records out
-# of order, the end of malloc's heap, and claims of header, blocks and trailer.
+# Each trace here passed before: blocks that lie on live ones, announced records
+# out of order, the end of malloc's heap, and claims of header, blocks and
+# trailer.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -42,8 +43,8 @@ passes()
 
 # ---------------------------------------------------------------- overlaps
 lies='the block lies on a live one'
-# The last byte of the block before it, the first of the one behind it, within one,
-# around one, and by growing.
+# The last byte of the block before it, the first of the one behind it, within
+# one, around one, and by growing.
 overlap()
 {
 	begin x.hatf
@@ -79,7 +80,8 @@ begin x.hatf
 trailer x.hatf 3 4
 refused 'at the end of memory' x.hatf "$lies"
 
-# Far behind the start of a large one, between others of no bytes, and around one.
+# Far behind the start of a large one, between others of no bytes, and around
+# one.
 begin x.hatf
 {
 	alloc 1048576 0x100000 0 0 1
@@ -121,9 +123,9 @@ begin x.hatf
 trailer x.hatf 13 17
 passes 'no overlap' x.hatf
 
-# Where several threads are about, a realloc may come behind the allocation that got
-# what it gave up; but it has to come, from another thread.
-# threads_overlap REALLOC...
+# Where several threads are about, a realloc may come behind the allocation that
+# got what it gave up; but it has to come, from another thread. threads_overlap
+# REALLOC...
 threads_overlap()
 {
 	begin x.hatf
