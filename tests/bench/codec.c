@@ -4,11 +4,11 @@
  *
  *   codec SCRATCH [TRACE]
  *
- * Takes up to four million records of TRACE, or makes up as many, and times each
- * way that they can go: into blocks, into gzip members at each level, into a
- * file, and back, as records and as events, alone and with threads.  SCRATCH is
- * the name of a file that it makes and removes.  Prints a row of a Markdown table
- * for each, the median of five runs, and beside each bar PASS or MISS.
+ * Takes up to four million records of TRACE, or makes up as many, and times
+ * each way that they can go: into blocks, into gzip members at each level, into
+ * a file, and back, as records and as events, alone and with threads.  SCRATCH
+ * is the name of a file that it makes and removes.  Prints a row of a Markdown
+ * table for each, the median of five runs, and beside each bar PASS or MISS.
  */
 #include <stdarg.h>
 #include <stdio.h>

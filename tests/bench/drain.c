@@ -5,12 +5,12 @@
  *   drain TRACE
  *
  * Puts the events of TRACE, up to four million, back into a ring as one thread
- * would have, and drains that as the writer does: into one order (order.c), into
- * records and blocks (narrate.c), into gzip members.  The bytes are dropped.
- * Prints ns an event with a tick for each, and with a stamp, for each stage on top
- * of those before, and million events a second for all of them; and the same once
- * more in haste (encoder_hasten()).  CPU time, the least of ten runs, since nothing
- * but other programs makes a run longer.
+ * would have, and drains that as the writer does: into one order (order.c),
+ * into records and blocks (narrate.c), into gzip members.  The bytes are
+ * dropped.  Prints ns an event with a tick for each, and with a stamp, for each
+ * stage on top of those before, and million events a second for all of them;
+ * and the same once more in haste (encoder_hasten()).  CPU time, the least of
+ * ten runs, since nothing but other programs makes a run longer.
  */
 #include <stdio.h>
 #include <stdlib.h>

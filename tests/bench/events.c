@@ -10,7 +10,8 @@
  * events so far, seconds, then RssAnon, RssShmem, RssFile, VmRSS and VmHWM of
  * the process in KiB.
  *
- * Nothing but the loop allocates: the samples are taken with plain system calls.
+ * Nothing but the loop allocates: the samples are taken with plain system
+ * calls.
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -4,13 +4,14 @@
  *
  *   formats SCRATCH [TRACE...]
  *
- * Takes up to two million records of the TRACEs, or makes up as many, and times for
- * each format the way into a file and back: millions of logical events a second of
- * processor time, the median of five runs, plain, as a row of a Markdown table.
- * SCRATCH is the name of a file that it makes and removes.  Beside each number is
- * how it compares with 'binary', and PASS or MISS: 2 million events a second are
- * wanted of formats of text, 10 of others.  The peak of memory is in
- * the last line: it is that of the records that are kept here, and what is live.
+ * Takes up to two million records of the TRACEs, or makes up as many, and times
+ * for each format the way into a file and back: millions of logical events a
+ * second of processor time, the median of five runs, plain, as a row of a
+ * Markdown table.  SCRATCH is the name of a file that it makes and removes.
+ * Beside each number is how it compares with 'binary', and PASS or MISS: 2
+ * million events a second are wanted of formats of text, 10 of others.  The
+ * peak of memory is in the last line: it is that of the records that are kept
+ * here, and what is live.
  */
 #include "hatf/formats/common/tally.h"
 #include "hatf/hatf.h"
@@ -205,8 +206,9 @@ is_text(const char *path)
 }
 
 /*
- * Cells of the table; false if the bar was missed.  '*first' is the rate of the first
- * format, our own 'binary', in this run: other machines are slower, ratios are not.
+ * Cells of the table; false if the bar was missed.  '*first' is the rate of the
+ * first format, our own 'binary', in this run: other machines are slower,
+ * ratios are not.
  */
 static bool
 print_rate(double *seconds, double bar, double *first)

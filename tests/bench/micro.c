@@ -4,17 +4,17 @@
  *
  *   micro pairs|mix|shared THREADS MILLIONS [paced]
  *
- * Each thread makes MILLIONS of millions of events, half of them frees.  'pairs':
- * malloc(64) and free of it, glibc's fastest path.  'mix': 1000 live objects per
- * thread, each step frees a random one and allocates 16 to 1024 bytes.  'shared':
- * the same, but one object in eight is given to whichever thread comes by next,
- * which frees it.
+ * Each thread makes MILLIONS of millions of events, half of them frees.
+ * 'pairs': malloc(64) and free of it, glibc's fastest path.  'mix': 1000 live
+ * objects per thread, each step frees a random one and allocates 16 to 1024
+ * bytes.  'shared': the same, but one object in eight is given to whichever
+ * thread comes by next, which frees it.
  *
- * Prints ns an event: wall time divided by the events of one thread, so that two
- * threads that do not disturb each other show the figure of one.  With 'paced' the
- * events come in bursts of BURST_EVENTS with a pause of PAUSE_NS after each, in
- * which a recorder's writer can catch up, and only the bursts are timed: what an
- * event costs the thread that makes it.
+ * Prints ns an event: wall time divided by the events of one thread, so that
+ * two threads that do not disturb each other show the figure of one.  With
+ * 'paced' the events come in bursts of BURST_EVENTS with a pause of PAUSE_NS
+ * after each, in which a recorder's writer can catch up, and only the bursts
+ * are timed: what an event costs the thread that makes it.
  *
  * The program touches each block, as a program that asks for memory does.
  */

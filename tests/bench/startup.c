@@ -4,11 +4,11 @@
  *
  *   startup ROUNDS NAME[,VARIABLE=VALUE]... ... -- COMMAND [ARGUMENT]...
  *
- * Runs COMMAND ROUNDS times under each NAME, one after the other, with the order
- * rotating, so that a slow moment of the machine hits all alike.  Each run is a
- * vfork() and a wait: there is no shell, and nothing of this program is copied.
- * A NAME's variables come on top of the environment; COMMAND's output goes to
- * /dev/null.
+ * Runs COMMAND ROUNDS times under each NAME, one after the other, with the
+ * order rotating, so that a slow moment of the machine hits all alike.  Each
+ * run is a vfork() and a wait: there is no shell, and nothing of this program
+ * is copied.  A NAME's variables come on top of the environment; COMMAND's
+ * output goes to /dev/null.
  *
  * Prints a line for each NAME: wall time and CPU time (user and system) in
  * microseconds, each as median, 10th and 90th percentile, and the median of the

@@ -2,10 +2,10 @@
 /*
  * fuzz.h - what all fuzz targets share
  *
- * A target is one file fuzz_NAME.c with LLVMFuzzerTestOneInput(), which libFuzzer,
- * AFL++ or replay.c calls with the bytes of one input; what is wrong ends the
- * process with abort().  An input has the same effect each time: nothing depends on
- * a clock, a random number, or the input before.
+ * A target is one file fuzz_NAME.c with LLVMFuzzerTestOneInput(), which
+ * libFuzzer, AFL++ or replay.c calls with the bytes of one input; what is wrong
+ * ends the process with abort().  An input has the same effect each time:
+ * nothing depends on a clock, a random number, or the input before.
  */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H

@@ -2,8 +2,8 @@
 /*
  * fuzz_formats.c - any bytes as a trace of each format, and on into another
  *
- * An input is the name of a format, that of another one, each with a newline, and the
- * bytes of a file in the first.  What is laid down:
+ * An input is the name of a format, that of another one, each with a newline,
+ * and the bytes of a file in the first.  What is laid down:
  *
  *   - reading gives records in which nothing is out of range, and one status; it is
  *     the same whether records are asked for one by one or many at a time;

@@ -2,11 +2,11 @@
 /*
  * fuzz_place.c - every planner of metadata, on any records
  *
- * The first three bytes of an input choose planner and windows, the others are the
- * records (see generate.h).  What a planner names is applied to a layout; then every
- * record must fit and be read back as it was.  And where a window is a block, a
- * technique must not be larger than one that allows less, nor the optimum than
- * anything.
+ * The first three bytes of an input choose planner and windows, the others are
+ * the records (see generate.h).  What a planner names is applied to a layout;
+ * then every record must fit and be read back as it was.  And where a window is
+ * a block, a technique must not be larger than one that allows less, nor the
+ * optimum than anything.
  */
 #include "fuzz.h"
 #include "generate.h"
@@ -146,8 +146,8 @@ check_same_state(const struct layout *a, const struct layout *b)
 }
 
 /*
- * Apply what precedes the window's first record; returns its bytes.  At a restart
- * it must lead to the same state whatever was before.
+ * Apply what precedes the window's first record; returns its bytes.  At a
+ * restart it must lead to the same state whatever was before.
  */
 static size_t
 begin_window(struct layout *layout, bool restart, size_t count, size_t *used)
@@ -304,8 +304,8 @@ check_order(unsigned code, const struct generated *g, struct cut cut)
 	nbytes = plan_by(pair[0], g, &cut);
 	fuzz_check(nbytes <= plan_by(pair[1], g, &cut));
 	/*
-	 * Little room for changes changes nothing.  Others choose a base for all
-	 * of what they are given, and what is left of it may have another.
+	 * Little room for changes changes nothing.  Others choose a base for
+	 * all of what they are given, and what is left of it may have another.
 	 */
 	if (strcmp(pair[0], "optimum") == 0)
 		fuzz_check(nbytes == plan_by(pair[0], g, &narrow));

@@ -2,8 +2,8 @@
 /*
  * fuzz_reader.c - any bytes as a trace
  *
- * The input is read as a file and must give records and one status, the same one
- * however often one asks.  Then three judges:
+ * The input is read as a file and must give records and one status, the same
+ * one however often one asks.  Then three judges:
  *
  *   - what the reader took for HATF, and is not compressed, must be what the
  *     decoder of tests/unit/support/mini.h makes of it, record for record, up to the

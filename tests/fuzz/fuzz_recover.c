@@ -2,10 +2,10 @@
 /*
  * fuzz_recover.c - any ring file beside a small trace
  *
- * An input is a program: what threads record and a writer commits, by the code of
- * the recorder, and then what is overwritten in the ring file, cut off it, or
- * appended to the trace.  So an input is short, and stays good when the layout
- * changes.  Both are recovered, at first dry:
+ * An input is a program: what threads record and a writer commits, by the code
+ * of the recorder, and then what is overwritten in the ring file, cut off it,
+ * or appended to the trace.  So an input is short, and stays good when the
+ * layout changes.  Both are recovered, at first dry:
  *
  *   - a dry run changes nothing, and finds what the other one does;
  *   - on an error the trace is as it was, and so are all other files always;

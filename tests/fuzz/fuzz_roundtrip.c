@@ -2,9 +2,9 @@
 /*
  * fuzz_roundtrip.c - records, written in any way, are read as they were
  *
- * The first four bytes of an input say how to write and read, the others are the
- * records (see generate.h).  What is written without compression is also held
- * against the decoder of tests/unit/support/mini.h, which does not accept
+ * The first four bytes of an input say how to write and read, the others are
+ * the records (see generate.h).  What is written without compression is also
+ * held against the decoder of tests/unit/support/mini.h, which does not accept
  * what a writer must not write.
  */
 #include "../unit/support/streams.h"

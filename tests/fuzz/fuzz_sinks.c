@@ -2,11 +2,11 @@
 /*
  * fuzz_sinks.c - any records, in the formats of other systems
  *
- * The first two bytes of an input say which format, and how to write it, the others
- * are the records (see generate.h), which need make no sense.  Whatever they are, they
- * are written or refused; what has been written in a format that can be read is read
- * to its end.  Of the formats of lines that have nothing but calls, it is also written
- * again: the same bytes come of it.
+ * The first two bytes of an input say which format, and how to write it, the
+ * others are the records (see generate.h), which need make no sense.  Whatever
+ * they are, they are written or refused; what has been written in a format that
+ * can be read is read to its end.  Of the formats of lines that have nothing
+ * but calls, it is also written again: the same bytes come of it.
  */
 #include "../unit/support/streams.h"
 #include "fuzz.h"

@@ -2,8 +2,8 @@
 /*
  * generate.c - see generate.h
  *
- * The low four bits of an instruction say what it does, the upper ones ('how') for
- * a record which fields are given with it, and for the others with what:
+ * The low four bits of an instruction say what it does, the upper ones ('how')
+ * for a record which fields are given with it, and for the others with what:
  *
  *	0-9	a record of this tag
  *	10	a comment, text in the input

@@ -2,10 +2,10 @@
 /*
  * generate.h - bytes into records that a program could have caused
  *
- * A small machine that reads an input as instructions, most of one or two bytes,
- * and keeps what records have in common: recent addresses, the last size, thread,
- * heap and time.  Every input gives records, every record can be had, and changing
- * one byte changes little else.
+ * A small machine that reads an input as instructions, most of one or two
+ * bytes, and keeps what records have in common: recent addresses, the last
+ * size, thread, heap and time.  Every input gives records, every record can be
+ * had, and changing one byte changes little else.
  */
 #ifndef TESTS_GENERATE_H
 #define TESTS_GENERATE_H

@@ -2,9 +2,9 @@
 /*
  * reader_mutator.h - mutations that leave gzip members whole
  *
- * Nearly every change of compressed bytes is found by inflate() or the checksum,
- * and nothing behind them is tested.  So libFuzzer's mutations are applied
- * to what a member holds, most of the time.  AFL++ does without.
+ * Nearly every change of compressed bytes is found by inflate() or the
+ * checksum, and nothing behind them is tested.  So libFuzzer's mutations are
+ * applied to what a member holds, most of the time.  AFL++ does without.
  */
 #ifndef TESTS_READER_MUTATOR_H
 #define TESTS_READER_MUTATOR_H
@@ -17,8 +17,8 @@
 bool is_gzip(const uint8_t *bytes, size_t nbytes);
 
 /*
- * Inflate gzip members into out[0, cap) as far as they and zlib go; returns how many
- * bytes came out.
+ * Inflate gzip members into out[0, cap) as far as they and zlib go; returns how
+ * many bytes came out.
  */
 size_t mutator_inflate(const uint8_t *data, size_t nbytes, uint8_t *out,
 		       size_t cap);

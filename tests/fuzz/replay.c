@@ -4,9 +4,9 @@
  *
  * usage: fuzz_NAME [FILE|FOLDER...]
  *
- * Without arguments it takes the committed corpus, tests/fuzz/corpus/NAME.  Each
- * input is in memory of exactly its size, so that a sanitizer sees every byte
- * that is read beyond it.
+ * Without arguments it takes the committed corpus, tests/fuzz/corpus/NAME.
+ * Each input is in memory of exactly its size, so that a sanitizer sees every
+ * byte that is read beyond it.
  */
 #include "fuzz.h"
 
