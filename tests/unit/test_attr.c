@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_attr.c
+ * test_attr.c - attributes come back as written; malformed ones stop the walk
  *
  * Items come back as they were put; what a reader does not know can be stepped
  * over; malformed bytes stop the walk where they are, and are never read beyond

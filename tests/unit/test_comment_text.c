@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_comment_text.c
+ * test_comment_text.c - comment lines are written whole or not at all
  *
  * Lines are written whole or not at all, whatever bytes a value has, and found
  * again as they were; numbers at the limits; nothing beyond 'cap' is touched.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_data.c
+ * test_data.c - the golden traces stay readable; corrupt ones give known errors
  *
  * The traces of tests/data/golden must be readable for ever, record for record;
  * those of tests/data/corrupt must give exactly the status, offset and record that

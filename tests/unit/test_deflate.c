@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_deflate.c
+ * test_deflate.c - each library's gzip members inflate to their input
  *
  * Each library's members, at each level, must be gzip that zlib inflates to the
  * input, tell their own length where FORMAT "Compression" says, keep within the

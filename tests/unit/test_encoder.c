@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_encoder.c
+ * test_encoder.c - encoded blocks decode, each alone, to the records put in
  *
  * What the encoder writes must decode to the records that went in, for any
  * records and any placement; each block must decode without the bytes before

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_encodings.c
+ * test_encodings.c - the paper's three encodings keep all records
  *
  * Simple Binary, Split Stream and SplitAddr: what goes in comes out, whatever the
  * records are, plain and compressed; a record takes the bytes that the paper

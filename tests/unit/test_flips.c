@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_flips.c
+ * test_flips.c - 'hatf verify' detects nearly every flipped bit
  *
  * Of all traces that differ from a good one in one bit, 'hatf verify' finds fault with
  * nearly all whose events are other ones.  Events are all records but comments and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_foreign.c
+ * test_foreign.c - truncated foreign traces yield the records before the cut
  *
  * A trace in another system's format that is cut off at any byte gives what is before
  * the cut, as records, and either says with a place that it is cut off, or is as legal

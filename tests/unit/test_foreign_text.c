@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_foreign_text.c
+ * test_foreign_text.c - lines of foreign text traces become the right records
  *
  * Text traces of other systems: what each kind of line is, to the record; each
  * malformed line is reported with its line, offset and the field at fault, after the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_formats.c
+ * test_formats.c - every format returns the records that were written
  *
  * The law of every format in the table: what goes in comes out, whatever the
  * records hold, plain and compressed, framed and bare; the format is recognised by

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_framing.c
+ * test_framing.c - false claims in a trace's comments are reported
  *
  * What the comments of our own traces claim must be true of the trace they are in,
  * or the reader says so; only a trailer that is last makes a trace complete; the

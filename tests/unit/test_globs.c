@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_globs.c
+ * test_globs.c - lists of globs match the right names; malformed ones fail
  *
  * Which names a list of globs chooses, and which lists are none.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_gperftools.c
+ * test_gperftools.c - hand-made gperftools traces become the right events
  *
  * Traces made by hand: what the events mean, in which order those of several
  * threads come, what becomes of a thread that frees what is never allocated, what a

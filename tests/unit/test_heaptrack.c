@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heaptrack.c
+ * test_heaptrack.c - heaptrack lines of each version become the right records
  *
  * What the lines of heaptrack's files mean, in each version of the format and of
  * each kind; what a file must not say, and where it is told; and that a file that

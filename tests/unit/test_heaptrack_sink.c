@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heaptrack_sink.c
+ * test_heaptrack_sink.c - records become the expected heaptrack bytes
  *
  * What records become in a file of heaptrack, to the byte: every call of the
  * program is one there, whatever it was called with, and what was never told of is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_layout.c
+ * test_layout.c - field states follow FORMAT "Metadata" to the letter
  *
  * The state of a field must follow FORMAT "Metadata" to the letter: the
  * defaults of HATF 1.0, what each interpretation does to the width, what

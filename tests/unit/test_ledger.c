@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_ledger.c
+ * test_ledger.c - each call makes one ledger entry; heaps free their blocks
  *
  * What each record does to which block: one entry for a call, however many records
  * it took, and nothing forgotten when a heap goes.

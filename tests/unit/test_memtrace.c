@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_memtrace.c
+ * test_memtrace.c - invalid or truncated Memtrace traces are reported
  *
  * What a trace of Memtrace must not say, and where it is told; that what its
  * codecs refer to must be there; and that a cut at any byte is told.

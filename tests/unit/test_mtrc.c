@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mtrc.c
+ * test_mtrc.c - mpatrol traces are read; malformed items are reported
  *
  * mpatrol's tracing files: those of every kind of machine and version are read;
  * each malformed item is reported with its place, after the records before it; a

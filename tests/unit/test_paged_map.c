@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_paged_map.c
+ * test_paged_map.c - the paged map agrees with a plain array
  *
  * A set of numbers with values is what a plain array of them says, whether they are
  * given in order or not; numbers that are forgotten take no memory.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_place.c
+ * test_place.c - placement stays below known bytes per record
  *
  * What placement costs.  That its result decodes is test_encoder's matter;
  * here, programs of known habits must stay below a number of bytes per record,

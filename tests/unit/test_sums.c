@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_sums.c
+ * test_sums.c - CRC-32C is right; blocks with a wrong sum are refused
  *
  * The sum is that of the standard, by the processor's instruction and without; a
  * plain trace by the writer has one for each block, and a reader takes no block

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_text_formats.c
+ * test_text_formats.c - line formats are exact; malformed lines are reported
  *
  * What the formats of lines look like, to the byte; what other programs may write
  * is read; and each malformed line is reported with its line, offset, record and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_trellis.c
+ * test_trellis.c - the lanes agree with plain dynamic programming
  *
  * The lanes mean what the rules say: for random rules and classes, every state
  * costs what plain dynamic programming says, and the path that is traced has

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_xml.c
+ * test_xml.c - equal XML reads the same in any layout
  *
  * Whatever XML says the same is read the same, be it laid out as our sink does it, which
  * has a short way through the source, or not; what looks like such a line and is not

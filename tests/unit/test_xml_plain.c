@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_xml_plain.c
+ * test_xml_plain.c - the fast XML path agrees with the XML parser
  *
  * What is taken apart without a parser of XML is read as that parser reads it: random
  * documents, of all that may be laid out in more than one way, and broken ones, give the
