@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_interleave.c - kill the process after any step of anybody: all is recovered
+ * test_interleave.c - after a kill at any step, recovery finds every event
  *
  * The protocol of image.h, enumerated.  Actors that take the steps of the real
  * thing are run in every order: a thread whose ring is full and wraps around, in the
