@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# guest.sh - the recorder is a guest: what a program can see of it, and where it
-# has nothing to say
+# guest.sh - a traced program sees no recorder where it has no say
+#
+# The recorder is a guest: what a program can see of it, and where it has
+# nothing to say.
 . "$(dirname "$0")/lib.sh"
 
 ${CC:-cc} -O1 -w -rdynamic -fno-builtin -D_GNU_SOURCE -o guest \

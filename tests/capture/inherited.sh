@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# inherited.sh - a forked child's blocks from its parent are known exactly, also
-# where the parent's other threads are in the midst of malloc() when it forks
+# inherited.sh - a child knows its parent's blocks, even if it forks mid-malloc
+#
+# A forked child's blocks from its parent are known exactly, also where the
+# parent's other threads are in the midst of malloc() when it forks.
 . "$(dirname "$0")/lib.sh"
 
 mkdir traces

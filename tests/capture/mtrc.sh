@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# mtrc.sh - what is recorded of real programs, mptrace reads with the same figures, and
-# round trips through mpatrol's format and mptrace's text lose nothing that they
-# have
+# mtrc.sh - mptrace reads the converted recordings with the same figures
+#
+# What is recorded of real programs, mptrace reads with the same figures, and
+# round trips through mpatrol's format and mptrace's text lose nothing that
+# they have.
 . "$(dirname "$0")/lib.sh"
 need perl sqlite3 gawk
 

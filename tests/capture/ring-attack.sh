@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# ring-attack.sh - who owns a folder of traces gains nothing from whoever recovers
-# them: no file of another folder is removed or changed, whenever names are
-# exchanged meanwhile, and a ring file that claims to be huge costs nothing
+# ring-attack.sh - a trace folder's owner gains nothing from recovery
+#
+# Who owns a folder of traces gains nothing from whoever recovers them: no file
+# of another folder is removed or changed, whenever names are exchanged
+# meanwhile, and a ring file that claims to be huge costs nothing.
 . "$(dirname "$0")/lib.sh"
 need "$PYTHON"
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# rings.sh - the file of the rings is there while a process runs, and then not,
-# and a process for which there can be none is traced as well
+# rings.sh - the ring file exists only during a process; tracing works without
+#
+# The file of the rings is there while a process runs, and then not, and a
+# process for which there can be none is traced as well.
 . "$(dirname "$0")/lib.sh"
 
 # What a process sees of its own ring file in DIR: mode and bytes in use.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# sanitizers.sh - programs built with a sanitizer run as if there were no recorder
+# sanitizers.sh - programs with a sanitizer run as without the recorder
 #
 # Their run-times have an allocator of their own and intercept libc;
 # AddressSanitizer in a library ends a program in which it is not the first one.

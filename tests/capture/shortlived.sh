@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# shortlived.sh - threads that come and go by the thousand: each of them and all
-# that it did is in the trace, what the recorder takes for them does not grow
-# with their number, and a kill in the midst of it loses nothing
+# shortlived.sh - thousands of short threads are all traced, in bounded memory
+#
+# Threads that come and go by the thousand: each of them and all that it did is
+# in the trace, what the recorder takes for them does not grow with their
+# number, and a kill in the midst of it loses nothing.
 #
 #	ROUNDS=N	kills (default 8)
 #	SEED=N		of the moments

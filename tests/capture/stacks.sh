@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# stacks.sh - call stacks, names and lines of real programs' traces come through each
-# format as they were, as far as it keeps them
+# stacks.sh - stacks, names and lines survive each conversion
+#
+# Call stacks, names and lines of real programs' traces come through each
+# format as they were, as far as it keeps them.
 #
 # heaptrack records six programs with their stacks, and mpatrol's traces have
 # places in the source.  What comes back is compared call by call, and by
