@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# belated.sh - rows of the fault table: a program takes away what its trace needs
+# belated.sh - fault table: a program removes what its trace needs
 #
 # Before the trace has begun; where the call can be seen it begins then.  Where
 # it cannot one line says what has become of it, and what would help.
