@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# appetite.sh - a small file takes no more time and memory than FORMAT "Limits" says
+# appetite.sh - small files keep to FORMAT "Limits" in time and memory
 #
 # Each case runs under a limit of processor time and of address space: a few
 # times what it needs, a small part of what it took before it was bounded.

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# foreign-text.sh - recorded programs, as traces of Hummingbird, glibc and Android and
-# back, have lost what 'hatf formats' says that they drop, and nothing else
+# foreign-text.sh - recordings survive Hummingbird, glibc and Android text
+#
+# Recorded programs, as traces of Hummingbird, glibc and Android and back, have
+# lost what 'hatf formats' says that they drop, and nothing else.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# heaptrack.sh - heaptrack's files are read as heaptrack_print reads them, and what
-# we write as one is read by heaptrack_print with the same figures and names
+# heaptrack.sh - heaptrack files are read as heaptrack_print reads them
+#
+# Heaptrack's files are read as heaptrack_print reads them, and what we write
+# as one is read by heaptrack_print with the same figures and names.
 #
 # The files of heaptrack, and what its own programs say of them, are in
 # tests/data/foreign/heaptrack.

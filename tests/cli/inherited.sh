@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# inherited.sh - what a forked child has from its parent, from the parent's trace
+# inherited.sh - a child's inherited blocks come from its parent's trace
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 

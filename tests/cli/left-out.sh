@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# left-out.sh - what a format cannot write of what it keeps is said, with how often
+# left-out.sh - conversion counts the records a format had to leave out
 #
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# memory.sh - the memory that a conversion takes does not grow with the trace: ten times
-# the events with the same live set take as much, in every format, both ways
+# memory.sh - conversion takes no more memory for a longer trace
+#
+# The memory that a conversion takes does not grow with the trace: ten times
+# the events with the same live set take as much, in every format, both ways.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 

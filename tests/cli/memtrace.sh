@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# memtrace.sh - traces of Memtrace are read as its own dump_trace reads them: names,
-# sizes, stacks and order of every event
+# memtrace.sh - Memtrace traces are read as dump_trace reads them
+#
+# Traces of Memtrace are read as its own dump_trace reads them: names, sizes,
+# stacks and order of every event.
 #
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

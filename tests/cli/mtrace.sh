@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# mtrace.sh - glibc's mtrace() traces are read as glibc's own script reads them, and
-# what we write as one is read by that script with the same result
+# mtrace.sh - mtrace() traces are read as glibc's script reads them
+#
+# Glibc's mtrace() traces are read as glibc's own script reads them, and what
+# we write as one is read by that script with the same result.
 #
 # The traces, and what the script says of them, are in
 # tests/data/foreign/mtrace.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# mtrc.sh - mpatrol's traces and mptrace's HATF text are what mptrace makes of them
+# mtrc.sh - mpatrol traces and their HATF text agree with mptrace
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 

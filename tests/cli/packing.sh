@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# packing.sh - the name of what is written tells the format, and how it is compressed
+# packing.sh - an output's name selects its format and compression
 #
 # What gzip, zstd and lz4 unpack of it is what is written without compression.
 # shellcheck source=tests/cli/lib.sh

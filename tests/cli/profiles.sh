@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# profiles.sh - folded stacks, DHAT's JSON and pprof's profiles have the sums of the
-# trace, by site, and other programs read them
+# profiles.sh - folded, DHAT and pprof profiles have the trace's sums
+#
+# Folded stacks, DHAT's JSON and pprof's profiles have the sums of the trace,
+# by site, and other programs read them.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# record-output.sh - where 'hatf record' writes, what it finds again, and what it
-# says when that goes wrong
+# record-output.sh - where 'hatf record' writes, and its error messages
+#
+# Where 'hatf record' writes, what it finds again, and what it says when that
+# goes wrong.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/libhatftrace.so" ] || skip 'no libhatftrace.so'

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# strangers.sh - files that are no trace are refused, in one line that says so, and
-# nothing is written
+# strangers.sh - files that are no trace are refused in one clear line
+#
+# Files that are no trace are refused, in one line that says so, and nothing is
+# written.
 #
 # What a system has of them: text that begins like one of the formats, other
 # JSON, XML and CSV, binary files of small numbers among zeros, archives and

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# verify-claims.sh - 'hatf verify' refuses what cannot be, and figures that are not so
+# verify-claims.sh - 'hatf verify' refuses impossible or false claims
 #
 # Each trace here passed before: blocks that lie on live ones, announced records
 # out of order, the end of malloc's heap, and claims of header, blocks and
