@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# allocators.sh - other allocators, preloaded behind the recorder and in front of it
+# allocators.sh - other allocators preloaded before or after the recorder
 #
 # Real programs do the same with each of them as without the recorder.  Behind,
 # every call is in the trace.  In front, an allocator takes the calls before us:

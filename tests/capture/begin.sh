@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# begin.sh - a process has a second thread and a file once it needs them, not before
+# begin.sh - the writer thread and the file exist only once needed
 #
 # A program that says what it sees: how many threads it has and what is in the
 # folder of its trace.

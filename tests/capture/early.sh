@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# early.sh - a fork, a kill or an exit while the first writer thread is being made
+# early.sh - fork, kill or exit while the first writer thread starts
 . "$(dirname "$0")/lib.sh"
 
 # A handler that forks in the midst of a call has the writer made, and the ring

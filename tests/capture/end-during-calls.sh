@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# end-during-calls.sh - however a process ends, and in the midst of whatever, its trace says
-# how and has every event that reached the allocator
+# end-during-calls.sh - a trace is right however its process ends
+#
+# However a process ends, and in the midst of whatever, its trace says how and
+# has every event that reached the allocator.
 . "$(dirname "$0")/lib.sh"
 
 # image TRACE TALLY SLACK END: one trace against what 'tally' counted below the

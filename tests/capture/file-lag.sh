@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# file-lag.sh - the file is at most a second behind, also while nothing happens, once
-# there is a writer thread
+# file-lag.sh - the file is at most a second behind, also when idle
+#
+# The file is at most a second behind, also while nothing happens, once there
+# is a writer thread.
 #
 # A program allocates and then sleeps.  One second later all that it did,
 # counted by another library, can be read from the file, though the block was

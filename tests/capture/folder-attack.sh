@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# folder-attack.sh - the recorder removes no file but its own, though somebody puts
-# another folder in the place of its own while it works
+# folder-attack.sh - the recorder removes no files but its own
+#
+# The recorder removes no file but its own, though somebody puts another folder
+# in the place of its own while it works.
 . "$(dirname "$0")/lib.sh"
 
 mkdir own other victim

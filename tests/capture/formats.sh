@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# formats.sh - a real program's trace, through each format and back, is what it was for
-# what the format keeps; and what it does not keep is said
+# formats.sh - a real trace survives each format and the way back
+#
+# A real program's trace, through each format and back, is what it was for what
+# the format keeps; and what it does not keep is said.
 . "$(dirname "$0")/lib.sh"
 need perl awk sort sqlite3 gzip
 

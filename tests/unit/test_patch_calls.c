@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_patch_calls.c - a slot is changed where the loader has made pages read-only
+ * test_patch_calls.c - slots are changed in pages made read-only
  *
  * The loader protects whole pages only, and rounds the end of the range down.  The
  * page in which a range ends is writable, holds other data of the object, and must

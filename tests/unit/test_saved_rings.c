@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_saved_rings.c - whatever is in a ring file, the reader stays within bounds
+ * test_saved_rings.c - the reader stays in bounds in any ring file
  *
  * A small ring file, made by the code that makes real ones, is cut off at every
  * byte, and every word of its headers and of its events is replaced by values that
