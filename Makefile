@@ -59,13 +59,15 @@ CPP_FLAGS := -D_GNU_SOURCE -I. $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZSTD),-DHAVE_ZSTD) \
 	$(if $(LZ4),-DHAVE_LZ4)
 OPTIMIZE := -O2
-# Sanitizers do all of this better.  Shadow stacks are said to be fine ('shstk'), as
-# they are for the start files and static libraries that say nothing of it.
+# Sanitizers do all of this better.  Shadow stacks are said to be fine
+# ('shstk'), as they are for the start files and static libraries that say
+# nothing of it.
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine))
 HARDEN := $(if $(SAN),,-fstack-protector-strong $(if $(X86),-fcf-protection))
 HARDEN_LINK := -Wl,-z,relro,-z,now $(if $(SAN),,$(if $(X86),-Wl$(comma)-z$(comma)shstk))
-# Every process of a tree maps the recorder.  Headers, code and constants in one mapping
-# instead of three, and none of the start files, of which C needs nothing here.
+# Every process of a tree maps the recorder.  Headers, code and constants in one
+# mapping instead of three, and none of the start files, of which C needs
+# nothing here.
 SMALL_LINK := -Wl,-z,noseparate-code $(if $(SAN),,-nostartfiles)
 FORTIFY := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) -g -fPIC -fvisibility=hidden $(WARN) \
@@ -128,10 +130,12 @@ $B/obj/%.o: %.c $B/.flags
 # 'private' keeps these out of the flags stamp, which is a prerequisite.
 $B/obj/preload/%.o: private FLAGS += $(PRELOAD_FLAGS)
 $B/obj/preload/%.o: private FORTIFY :=
-# Here the stack protector is for text only: what each event goes through bears no more.
+# Here the stack protector is for text only: what each event goes through bears
+# no more.
 $B/obj/preload/%.o: private HARDEN := $(HARDEN:%-strong=%)
 $(ENCODER): private HARDEN := $(HARDEN:%-strong=%)
-# Small variables next to each other, and not one on each page between large ones.
+# Small variables next to each other, and not one on each page between large
+# ones.
 $B/obj/preload/%.o: private FLAGS += -fdata-sections
 $(ENCODER): private FLAGS += -fdata-sections
 $B/obj/preload/interpose/interpose_thread.o: private FLAGS += -fno-exceptions

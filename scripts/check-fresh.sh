@@ -5,15 +5,16 @@
 #
 # usage: scripts/check-fresh.sh [COMMAND]
 #
-# Run it as root before each release; it takes half an hour and downloads some 500 MB.
-# It makes a minimal Debian (debootstrap --variant=minbase) in a folder below
-# TMPDIR, or /var/tmp, clones this repository's HEAD into it, and runs
-# scripts/demo.sh and scripts/check.sh there, or COMMAND instead.  The distribution and
-# the place that it comes from are those that apt is configured for.
+# Run it as root before each release; it takes half an hour and downloads some
+# 500 MB.  It makes a minimal Debian (debootstrap --variant=minbase) in a folder
+# below TMPDIR, or /var/tmp, clones this repository's HEAD into it, and runs
+# scripts/demo.sh and scripts/check.sh there, or COMMAND instead.  The
+# distribution and the place that it comes from are those that apt is configured
+# for.
 #
-# All mounts are made, and all processes run, in namespaces of this script's own:
-# whatever becomes of it, nothing is left mounted or running, and what is removed
-# at the end is an ordinary folder.
+# All mounts are made, and all processes run, in namespaces of this script's
+# own: whatever becomes of it, nothing is left mounted or running, and what is
+# removed at the end is an ordinary folder.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -124,8 +125,8 @@ CHECK_FRESH_FOLDER=$(mktemp -d "${TMPDIR:-/var/tmp}/hatf-fresh.XXXXXX")
 export CHECK_FRESH_FOLDER
 chmod 755 "$CHECK_FRESH_FOLDER"
 
-# The namespaces go with their first process, that one with 'unshare', and 'unshare'
-# with this script.
+# The namespaces go with their first process, that one with 'unshare', and
+# 'unshare' with this script.
 clean_up()
 {
 	[ -z "${inside-}" ] || kill -KILL "$inside" 2>/dev/null || :

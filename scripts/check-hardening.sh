@@ -3,8 +3,9 @@
 #
 # check-hardening.sh - what was built against attacks is in the files that are built
 #
-# 'hatf' and libhatf read files from strangers, and libhatftrace.so is in programs
-# that do.  The Makefile asks for this; a toolchain, or a flag, may undo it.
+# 'hatf' and libhatf read files from strangers, and libhatftrace.so is in
+# programs that do.  The Makefile asks for this; a toolchain, or a flag, may
+# undo it.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 build=${BUILD:-build/plain}
@@ -16,16 +17,16 @@ complain()
 	status=1
 }
 
-# has FILE PROPERTY PATTERN: in what readelf says of its segments, dynamic entries,
-# notes and symbols.
+# has FILE PROPERTY PATTERN: in what readelf says of its segments, dynamic
+# entries, notes and symbols.
 has()
 {
 	readelf -ldnsW "$1" | grep -qE "$3" || complain "$1: no $2"
 }
 
-# Addresses are the loader's choice; what it writes once is then read-only, and it
-# writes all of it at the start; no stack is executable; functions that have arrays
-# look whether they were overrun.
+# Addresses are the loader's choice; what it writes once is then read-only, and
+# it writes all of it at the start; no stack is executable; functions that have
+# arrays look whether they were overrun.
 for file in hatf libhatf.so.0 libhatftrace.so; do
 	file=$build/$file
 	has "$file" 'choice of its address' 'Elf file type is DYN|^  Type: +DYN'
@@ -38,14 +39,15 @@ for file in hatf libhatf.so.0 libhatftrace.so; do
 	esac
 done
 
-# Calls of libc that know how large the buffer is; not in the recorder, which may be
-# where they are missing.
+# Calls of libc that know how large the buffer is; not in the recorder, which
+# may be where they are missing.
 has "$build/hatf" FORTIFY ' UND __[a-z]*printf_chk'
 has "$build/libhatf.so.0" FORTIFY ' UND __(mem|str|[a-z]*printf)[a-z]*_chk'
 readelf -sW "$build/libhatftrace.so" | grep -qE ' UND __[a-z]+_chk(@| |$)' &&
 	complain "$build/libhatftrace.so: FORTIFY"
 
-# Where an indirect call may end, there is an 'endbr64': what is exported, at least.
+# Where an indirect call may end, there is an 'endbr64': what is exported, at
+# least.
 landing()
 {
 	local file=$build/$1 names

@@ -5,10 +5,10 @@
 #
 # usage: scripts/check-includes.sh [--table]
 #
-# A room is a folder.  The table below says which rooms each room may use.  A room
-# uses another one when a file includes its header, or when an object of the
-# build refers to a function or variable of it.  --table prints for each room its
-# files, its lines and the rooms that it uses.
+# A room is a folder.  The table below says which rooms each room may use.  A
+# room uses another one when a file includes its header, or when an object of
+# the build refers to a function or variable of it.  --table prints for each
+# room its files, its lines and the rooms that it uses.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 build=${BUILD:-build/plain}
@@ -17,8 +17,8 @@ trap 'rm -rf "$work"' EXIT
 status=0
 
 # ROOM: THE ROOMS IT MAY USE.  'api' is the public header hatf/hatf.h.  'public'
-# is what that header declares, wherever it is defined.  PARENT/* is each room in
-# PARENT.
+# is what that header declares, wherever it is defined.  PARENT/* is each room
+# in PARENT.
 rooms='
 hatf/codec: api
 hatf/decoder: api hatf/codec
@@ -97,8 +97,8 @@ list_includes()
 }
 
 # FILE TARGET SYMBOL of each symbol that an object of FILE takes from TARGET's.
-# Only preload/ is linked with preload/'s functions, and the names of functions in
-# preload/interpose/ are libc's: whoever uses one means libc's.
+# Only preload/ is linked with preload/'s functions, and the names of functions
+# in preload/interpose/ are libc's: whoever uses one means libc's.
 list_calls()
 {
 	local object

@@ -5,8 +5,8 @@
 #
 # libhatftrace.so shares a process with a program that we know nothing of.  It
 # may offer only what it means to take over, and may use only libc, and the
-# unwinder where that is loaded: a program with a 'deflate' or 'crc32' of its own
-# must work, and so must we.
+# unwinder where that is loaded: a program with a 'deflate' or 'crc32' of its
+# own must work, and so must we.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 build=${BUILD:-build/plain}
@@ -25,18 +25,19 @@ looks='opendir fstatat64'
 threads='pthread_create pthread_setname_np'
 # What AddressSanitizer asks (preload/interpose/interpose_loader.c).
 loader=dl_iterate_phdr
-# What musl's loader looks for, and nobody finds (preload/interpose/interpose_musl.c).
+# What musl's loader looks for, and nobody finds
+# (preload/interpose/interpose_musl.c).
 marks='stdin __libc_start_main'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
 _exit _Exit abort __assert_fail _Fork daemon'
 privileges='setuid setgid seteuid setegid setreuid setregid setresuid setresgid
 setfsuid setfsgid setgroups initgroups capset chroot'
 
-# What the recorder asks of libc.  A program may have functions of these names: of
-# bytes and strings, where nothing else can be meant; of what happens at the end,
-# at a fork, of a thread and in the loader, where libc's is meant and cannot be done
-# without; its mark of having one thread; and what daemon() consists of, which
-# the program called.
+# What the recorder asks of libc.  A program may have functions of these names:
+# of bytes and strings, where nothing else can be meant; of what happens at the
+# end, at a fork, of a thread and in the loader, where libc's is meant and
+# cannot be done without; its mark of having one thread; and what daemon()
+# consists of, which the program called.
 from_libc='memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp
 strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone

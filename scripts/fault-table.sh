@@ -5,10 +5,10 @@
 #
 # usage: scripts/fault-table.sh [-b BUILD]
 #
-# Runs tests/faults and prints in Markdown what each row injected, how, what became
-# of the program in comparison with a run without the recorder, and what the trace
-# says.  Exit status 1: some row is not as its test says.  Rows that need root say
-# so when it is not there.
+# Runs tests/faults and prints in Markdown what each row injected, how, what
+# became of the program in comparison with a run without the recorder, and what
+# the trace says.  Exit status 1: some row is not as its test says.  Rows that
+# need root say so when it is not there.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 

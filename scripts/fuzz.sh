@@ -9,17 +9,17 @@
 #
 # A target is the NAME of a tests/fuzz/fuzz_NAME.c; without one, all of them.
 # FUZZ_SECONDS is what each may take (default 60).  Inputs that reach something
-# new are kept in build/fuzz/NAME and are where the next run starts, together with
-# the committed ones in tests/fuzz/corpus/NAME.  What breaks the library is kept
-# in build/fuzz/NAME.found; the exit status is then 1, and running the
+# new are kept in build/fuzz/NAME and are where the next run starts, together
+# with the committed ones in tests/fuzz/corpus/NAME.  What breaks the library is
+# kept in build/fuzz/NAME.found; the exit status is then 1, and running the
 # program that is named on that file shows it again.
 set -eu
 cd "$(dirname "$0")/.."
 
 seconds=${FUZZ_SECONDS:-60}
 rss_mb=2048
-# No single allocation of the library is larger, zstd's window of 128 MiB included; an
-# input must not change that.
+# No single allocation of the library is larger, zstd's window of 128 MiB
+# included; an input must not change that.
 malloc_mb=160
 input_max=8192 # bytes; those that are committed are smaller
 merge_max=1024

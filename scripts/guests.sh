@@ -3,10 +3,10 @@
 #
 # guests.sh - real programs at small jobs, for real-suites.sh, which sources this
 #
-# A line of a table below is one program: 'guest NAME COMMAND...'.  The command runs
-# bare and recorded, each time in an empty folder; its standard output, its exit
-# status and what $after prints there when it is over must be the same.  A new
-# program is one line here, and its package one word in setup.sh.
+# A line of a table below is one program: 'guest NAME COMMAND...'.  The command
+# runs bare and recorded, each time in an empty folder; its standard output, its
+# exit status and what $after prints there when it is over must be the same.  A
+# new program is one line here, and its package one word in setup.sh.
 #
 # What may stand before 'guest', for it alone:
 #	how=preload      (the default) LD_PRELOAD is set for the command
@@ -20,7 +20,8 @@
 #
 # $in is the folder of what programs work on, below.
 # shellcheck disable=SC2016,SC2154
-# SC2016: the programs expand what is in single quotes.  SC2154: from real-suites.sh.
+# SC2016: the programs expand what is in single quotes.  SC2154: from
+# real-suites.sh.
 
 in=$work/inputs
 how=preload
@@ -29,9 +30,9 @@ user=
 # shellcheck disable=SC2034 # real-suites.sh reads it
 expected=
 
-# What Docker and Podman do, by hand: 'container.sh INPUTS WORK' has runc make a user
-# namespace and all others, a root of its own, capabilities and a filter.  What is set
-# for the recorder goes into the container.
+# What Docker and Podman do, by hand: 'container.sh INPUTS WORK' has runc make a
+# user namespace and all others, a root of its own, capabilities and a filter.
+# What is set for the recorder goes into the container.
 container_script()
 {
 	cat <<'END'
@@ -272,8 +273,8 @@ chromium_flags=(--headless --disable-gpu --disable-quic --no-first-run
 	--disable-background-networking --disable-component-update
 	--disable-sync --user-data-dir=profile)
 
-# guest_chromium COMMAND...: it makes of the same page a DOM, a picture and a document,
-# which are compared as text, by pixels, and but for the time in it.
+# guest_chromium COMMAND...: it makes of the same page a DOM, a picture and a
+# document, which are compared as text, by pixels, and but for the time in it.
 guest_chromium()
 {
 	local page=file://$in/page.html who=${user:+, a user in its sandbox}
@@ -305,8 +306,8 @@ guests_chromium()
 
 guests_in_sandboxes()
 {
-	# Who it is, and how many processes it sees; its number may be another one, as
-	# the recorder's thread takes one, too.
+	# Who it is, and how many processes it sees; its number may be another
+	# one, as the recorder's thread takes one, too.
 	local alone='set -- /proc/[0-9]*; id -u; echo $#'
 	local wrapped=(bwrap --ro-bind / / --bind "$work" "$work" --dev /dev
 		--proc /proc --unshare-all sh -c "$alone")

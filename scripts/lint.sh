@@ -31,6 +31,7 @@ run 'clang-tidy' "${tidy[@]}" < <(printf '%s\n' "$@" |
 run 'shellcheck' shellcheck -x -P SCRIPTDIR -S warning \
 	scripts/*.sh .ci/run tests/*/*.sh
 run 'man pages' mandoc -T lint -W warning tools/man/*.[1-9]
+run 'lines' scripts/check-lines.sh
 run 'includes' scripts/check-includes.sh
 run 'symbols' scripts/check-symbols.sh
 run 'hardening' scripts/check-hardening.sh

@@ -9,11 +9,12 @@
 # programs at small jobs (guests.sh); default: all.  Installs what they need
 # (scripts/setup.sh suites, or guests).  Each part of a suite runs twice; what
 # it finds must be the same, and every trace must verify, but for those of
-# processes that were killed, which may have no trailer and no other fault ('hatf
-# recover' is tried on them); and not all of them may be empty.  -q leaves out what
-# takes minutes, -n all rows but those whose name matches ('chromium*').  Prints a
-# table in Markdown; everything else goes to standard error and to the folder
-# SUITES_DIR, which is kept if it is given.  Exit status 1: something differs.
+# processes that were killed, which may have no trailer and no other fault
+# ('hatf recover' is tried on them); and not all of them may be empty.  -q
+# leaves out what takes minutes, -n all rows but those whose name matches
+# ('chromium*').  Prints a table in Markdown; everything else goes to standard
+# error and to the folder SUITES_DIR, which is kept if it is given.  Exit status
+# 1: something differs.
 #
 # Runs as root or not; PostgreSQL, which refuses root, then as user postgres.
 set -u
@@ -343,8 +344,9 @@ await_server()
 	done
 }
 
-# pgbench's own mix and connections without end, a parallel query, then a backend
-# that is terminated and one that is killed, upon which the server starts anew.
+# pgbench's own mix and connections without end, a parallel query, then a
+# backend that is terminated and one that is killed, upon which the server
+# starts anew.
 postgres_work()
 {
 	local server victim client

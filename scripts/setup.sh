@@ -5,9 +5,9 @@
 #
 # usage: scripts/setup.sh [build|test|bench|fuzz|suites|guests]
 #
-# Each tier includes the one before it; fuzz, suites and guests include test.  Only
-# what is missing is installed, and when nothing is, neither root nor a network is
-# needed.
+# Each tier includes the one before it; fuzz, suites and guests include test.
+# Only what is missing is installed, and when nothing is, neither root nor a
+# network is needed.
 set -eu
 
 build='gcc g++ make pkg-config libisal-dev libdeflate-dev zlib1g-dev
@@ -31,8 +31,9 @@ fuzz='afl++ llvm'
 # Programs with test suites of their own (scripts/real-suites.sh).
 suites='stress-ng tcl postgresql'
 
-# Real programs for small jobs (scripts/guests.sh): those that sandbox themselves,
-# other runtimes, compilers, interpreters, servers, archivers, media, documents.
+# Real programs for small jobs (scripts/guests.sh): those that sandbox
+# themselves, other runtimes, compilers, interpreters, servers, archivers,
+# media, documents.
 guests='chromium chromium-sandbox bubblewrap firejail runc golang-go musl-tools
 php-cli r-base-core nodejs ruby lua5.4 tcl guile-3.0 sbcl erlang-base
 swi-prolog-nox gforth bc octave

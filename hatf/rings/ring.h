@@ -140,8 +140,9 @@ static inline uint64_t
 ring_limit(const struct ring *r)
 {
 	/*
-	 * acquire: pairs with the release of 'tail' in ring_wait_release().  Without
-	 * it we could overwrite a slot that the consumer is still reading.
+	 * acquire: pairs with the release of 'tail' in ring_wait_release().
+	 * Without it we could overwrite a slot that the consumer is still
+	 * reading.
 	 */
 	return atomic_load_explicit(&r->tail, memory_order_acquire) +
 	       ring_mask(r) + 1;

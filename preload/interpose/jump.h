@@ -18,52 +18,52 @@
 #define JUMP_AFTER(name, watch)                                           \
 	__asm__(".pushsection .text\n"                                    \
 		".globl " name "\n.type " name ", @function\n" name ":\n" \
-		"	.cfi_startproc\n"                                       \
-		"	endbr64\n"                                              \
-		"	push %rdi\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %rsi\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %rdx\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %rcx\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	push %r8\n	.cfi_adjust_cfa_offset 8\n"                  \
-		"	push %r9\n	.cfi_adjust_cfa_offset 8\n"                  \
-		"	push %rax\n	.cfi_adjust_cfa_offset 8\n"                 \
-		"	call " watch "\n"                                 \
-		"	mov %rax, %r11\n"                                       \
-		"	pop %rax\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %r9\n	.cfi_adjust_cfa_offset -8\n"                  \
-		"	pop %r8\n	.cfi_adjust_cfa_offset -8\n"                  \
-		"	pop %rcx\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rdx\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rsi\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rdi\n	.cfi_adjust_cfa_offset -8\n"                 \
-		"	jmp *%r11\n"                                            \
-		"	.cfi_endproc\n"                                         \
+		"\t.cfi_startproc\n"                                      \
+		"\tendbr64\n"                                             \
+		"\tpush %rdi\n\t.cfi_adjust_cfa_offset 8\n"               \
+		"\tpush %rsi\n\t.cfi_adjust_cfa_offset 8\n"               \
+		"\tpush %rdx\n\t.cfi_adjust_cfa_offset 8\n"               \
+		"\tpush %rcx\n\t.cfi_adjust_cfa_offset 8\n"               \
+		"\tpush %r8\n\t.cfi_adjust_cfa_offset 8\n"                \
+		"\tpush %r9\n\t.cfi_adjust_cfa_offset 8\n"                \
+		"\tpush %rax\n\t.cfi_adjust_cfa_offset 8\n"               \
+		"\tcall " watch "\n"                                      \
+		"\tmov %rax, %r11\n"                                      \
+		"\tpop %rax\n\t.cfi_adjust_cfa_offset -8\n"               \
+		"\tpop %r9\n\t.cfi_adjust_cfa_offset -8\n"                \
+		"\tpop %r8\n\t.cfi_adjust_cfa_offset -8\n"                \
+		"\tpop %rcx\n\t.cfi_adjust_cfa_offset -8\n"               \
+		"\tpop %rdx\n\t.cfi_adjust_cfa_offset -8\n"               \
+		"\tpop %rsi\n\t.cfi_adjust_cfa_offset -8\n"               \
+		"\tpop %rdi\n\t.cfi_adjust_cfa_offset -8\n"               \
+		"\tjmp *%r11\n"                                           \
+		"\t.cfi_endproc\n"                                        \
 		".size " name ", . - " name "\n.popsection\n")
 #elif defined(__aarch64__)
 #define JUMP_AFTER(name, watch)                                           \
 	__asm__(".pushsection .text\n.balign 4\n"                         \
 		".globl " name "\n.type " name ", %function\n" name ":\n" \
-		"	.cfi_startproc\n"                                       \
-		"	hint #34\n" /* bti c */                           \
-		"	stp x29, x30, [sp, #-80]!\n"                            \
-		"	.cfi_def_cfa_offset 80\n"                               \
-		"	.cfi_offset 29, -80\n	.cfi_offset 30, -72\n"            \
-		"	mov x29, sp\n"                                          \
-		"	stp x0, x1, [sp, #16]\n"                                \
-		"	stp x2, x3, [sp, #32]\n"                                \
-		"	stp x4, x5, [sp, #48]\n"                                \
-		"	stp x6, x7, [sp, #64]\n"                                \
-		"	bl " watch "\n"                                   \
-		"	mov x16, x0\n"                                          \
-		"	ldp x0, x1, [sp, #16]\n"                                \
-		"	ldp x2, x3, [sp, #32]\n"                                \
-		"	ldp x4, x5, [sp, #48]\n"                                \
-		"	ldp x6, x7, [sp, #64]\n"                                \
-		"	ldp x29, x30, [sp], #80\n"                              \
-		"	.cfi_restore 29\n	.cfi_restore 30\n"                    \
-		"	.cfi_def_cfa_offset 0\n"                                \
-		"	br x16\n"                                               \
-		"	.cfi_endproc\n"                                         \
+		"\t.cfi_startproc\n"                                      \
+		"\thint #34\n" /* bti c */                                \
+		"\tstp x29, x30, [sp, #-80]!\n"                           \
+		"\t.cfi_def_cfa_offset 80\n"                              \
+		"\t.cfi_offset 29, -80\n\t.cfi_offset 30, -72\n"          \
+		"\tmov x29, sp\n"                                         \
+		"\tstp x0, x1, [sp, #16]\n"                               \
+		"\tstp x2, x3, [sp, #32]\n"                               \
+		"\tstp x4, x5, [sp, #48]\n"                               \
+		"\tstp x6, x7, [sp, #64]\n"                               \
+		"\tbl " watch "\n"                                        \
+		"\tmov x16, x0\n"                                         \
+		"\tldp x0, x1, [sp, #16]\n"                               \
+		"\tldp x2, x3, [sp, #32]\n"                               \
+		"\tldp x4, x5, [sp, #48]\n"                               \
+		"\tldp x6, x7, [sp, #64]\n"                               \
+		"\tldp x29, x30, [sp], #80\n"                             \
+		"\t.cfi_restore 29\n\t.cfi_restore 30\n"                  \
+		"\t.cfi_def_cfa_offset 0\n"                               \
+		"\tbr x16\n"                                              \
+		"\t.cfi_endproc\n"                                        \
 		".size " name ", . - " name "\n.popsection\n")
 #endif
 

@@ -3,12 +3,12 @@
 #
 # capture.sh - what recording costs, beside two peers, on five real programs
 #
-# One interleaved run: in each round every program runs bare, under ours, with ours
-# dormant (loaded, HATFTRACE_START=off, nothing recorded), under ours with each
-# clock and without compression, under LTTng-UST's libc wrapper (lossless
+# One interleaved run: in each round every program runs bare, under ours, with
+# ours dormant (loaded, HATFTRACE_START=off, nothing recorded), under ours with
+# each clock and without compression, under LTTng-UST's libc wrapper (lossless
 # settings) and under heaptrack's raw recording, in an order that rotates.  Raw
-# figures go to build/bench/capture/raw.tsv, a report in Markdown to stdout and to
-# report.md.
+# figures go to build/bench/capture/raw.tsv, a report in Markdown to stdout and
+# to report.md.
 #
 # The HATFTRACE_* variables of the environment reach our recorder, except
 # HATFTRACE_OUT.

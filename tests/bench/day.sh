@@ -6,10 +6,10 @@
 #   tests/bench/day.sh [--seconds N] [--bare N] [--rotate WHEN] [--keep WHAT]
 #
 # Runs redis-server (a python3 program where there is none) bare for a while and
-# then recorded for N seconds (default 20; 1800 is the real thing), under a load that
-# goes on all the time.  Shows on the way the server's memory, descriptors and
-# mappings and the size of the directory with the traces; afterwards every segment
-# that was kept must verify alone and go on where the one before ended.
+# then recorded for N seconds (default 20; 1800 is the real thing), under a load
+# that goes on all the time.  Shows on the way the server's memory, descriptors
+# and mappings and the size of the directory with the traces; afterwards every
+# segment that was kept must verify alone and go on where the one before ended.
 # Exits 1 if the traces are wrong or if something was not bounded.
 set -u
 
@@ -210,8 +210,8 @@ if [ "$keep_nbytes" != 0 ]; then
 	verdict "at most $(cat "$OUT/most") bytes on the disk, of $keep_nbytes and a block" \
 		"$(($(cat "$OUT/most") <= keep_nbytes + 300 * 1024))"
 fi
-# In the second half nothing grows; before, the caches fill.  A client that comes
-# or goes is a descriptor more or less.
+# In the second half nothing grows; before, the caches fill.  A client that
+# comes or goes is a descriptor more or less.
 awk -v n=$samples '
 NR == int(n / 2) { own = $5; maps = $6 }
 NR > n / 2 && NR <= n * 3 / 4 { early += $2; early_count++ }

@@ -87,7 +87,8 @@ read_only()
 	rm -f "$OUT/scratch.raw"
 }
 
-# The most memory of a conversion: tests/cli/memory.sh has traces of two lengths.
+# The most memory of a conversion: tests/cli/memory.sh has traces of two
+# lengths.
 memory()
 {
 	echo

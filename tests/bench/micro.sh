@@ -9,8 +9,8 @@
 # going all out, where it need not; and as many threads as CPUs that free each
 # other's objects, where it cannot, beside LTTng-UST and heaptrack.
 #
-# Medians, interleaved.  The time is the program's loop, not start and end of the
-# process: what the writer thread still has to do then shows in capture.sh.
+# Medians, interleaved.  The time is the program's loop, not start and end of
+# the process: what the writer thread still has to do then shows in capture.sh.
 set -u
 
 rounds=5

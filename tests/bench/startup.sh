@@ -5,16 +5,16 @@
 #
 #   tests/bench/startup.sh [--rounds N] [--build] [--realtime] [--traces DIR]
 #
-# /bin/true, a make of 300 jobs that are one program each, one of 300 jobs that are a
-# shell and a program, with --build also 'make -j2' of this project; each bare, through
-# an interposer that only forwards, with the recorder dormant and recording, under
-# LTTng-UST's libc wrapper and under heaptrack's library, where these are installed.
-# One interleaved run (see startup.c).  Then what the first events of a process cost
-# beside later ones (first.c).
+# /bin/true, a make of 300 jobs that are one program each, one of 300 jobs that
+# are a shell and a program, with --build also 'make -j2' of this project; each
+# bare, through an interposer that only forwards, with the recorder dormant and
+# recording, under LTTng-UST's libc wrapper and under heaptrack's library, where
+# these are installed.  One interleaved run (see startup.c).  Then what the
+# first events of a process cost beside later ones (first.c).
 #
-# With --realtime (for root) all runs under SCHED_FIFO, so that other load of the
-# machine does not show.  Traces go to a new folder in DIR, the build's unless told: one
-# in memory shows the recorder alone.
+# With --realtime (for root) all runs under SCHED_FIFO, so that other load of
+# the machine does not show.  Traces go to a new folder in DIR, the build's
+# unless told: one in memory shows the recorder alone.
 #
 # Sockets and bells go to memory, as they do where there is a /run/user.
 set -u

@@ -5,10 +5,10 @@
 #
 #   tests/bench/threads.sh [--rounds N] [--quick]
 #
-# Short threads, one after another and 8 and 64 at a time, with no, 10 and 1000 pairs of
-# malloc and free each.  Interleaved: in each round every variant, in an order that
-# rotates.  SO, if set, is a recorder to compare with: variants 'late' and 'now' of that
-# one are there as 'other-late' and 'other-now'.
+# Short threads, one after another and 8 and 64 at a time, with no, 10 and 1000
+# pairs of malloc and free each.  Interleaved: in each round every variant, in
+# an order that rotates.  SO, if set, is a recorder to compare with: variants
+# 'late' and 'now' of that one are there as 'other-late' and 'other-now'.
 set -u
 
 rounds=11

@@ -3,8 +3,9 @@
 #
 # abrupt.sh - processes that end without a word to the tracer
 #
-# By a system call of their own, as all of Go's do, or by a signal: 'hatf record'
-# completes their traces, and what reads them without it says what is missing.
+# By a system call of their own, as all of Go's do, or by a signal: 'hatf
+# record' completes their traces, and what reads them without it says what is
+# missing.
 . "$(dirname "$0")/lib.sh"
 
 stat -f -c %T . | grep -qE 'ext|xfs|tmpfs|overlay|btrfs|f2fs' ||

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# allocators.sh - other allocators, preloaded behind the recorder and in front of it
+# allocators.sh - other allocators preloaded before or after the recorder
 #
-# Real programs do the same with each of them as without the recorder.  Behind, every
-# call is in the trace.  In front, an allocator takes the calls before us: that is
-# said in one line, and such a trace is not complete, even one that is recovered.
+# Real programs do the same with each of them as without the recorder.  Behind,
+# every call is in the trace.  In front, an allocator takes the calls before us:
+# that is said in one line, and such a trace is not complete, even one that is
+# recovered.
 . "$(dirname "$0")/lib.sh"
 need perl python3 sqlite3
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# begin.sh - a process has a second thread and a file once it needs them, not before
+# begin.sh - the writer thread and the file exist only once needed
 #
-# A program that says what it sees: how many threads it has and what is in the folder
-# of its trace.
+# A program that says what it sees: how many threads it has and what is in the
+# folder of its trace.
 . "$(dirname "$0")/lib.sh"
 
 need python3

@@ -3,8 +3,8 @@
 #
 # brief.sh - a process that ends soon pays for its trace and for nothing else
 #
-# strace shows what the recorder does in it: no thread, no file of rings, no socket,
-# no library, and few system calls beside those of the program.
+# strace shows what the recorder does in it: no thread, no file of rings, no
+# socket, no library, and few system calls beside those of the program.
 . "$(dirname "$0")/lib.sh"
 
 need strace python3 dash
@@ -55,7 +55,8 @@ lacks shell CLONE_THREAD .rings
 check 'files of a shell' "$(find traces -type f | wc -l)" 4
 clean traces/*
 
-# What is exec'ed has none of our descriptors, and knows of no signal or privilege less.
+# What is exec'ed has none of our descriptors, and knows of no signal or
+# privilege less.
 cat >state.py <<'EOF2'
 import os
 print(os.listdir('/proc/self/fd'))

@@ -369,8 +369,8 @@ test_other_user()
 	clean other.hatf.gz
 }
 
-# As soon as there is a process there is somebody to obey; but nobody waits for a
-# process that is not traced.
+# As soon as there is a process there is somebody to obey; but nobody waits for
+# a process that is not traced.
 test_young()
 {
 	local i start
@@ -431,7 +431,8 @@ time.sleep(2)" &
 	export XDG_RUNTIME_DIR=$TMP/run
 }
 
-# unsafe_above WHAT: no socket is made in the folder $XDG_RUNTIME_DIR, which is one ...
+# unsafe_above WHAT: no socket is made in the folder $XDG_RUNTIME_DIR, which is
+# one ...
 unsafe_above()
 {
 	mkdir -m 700 "$TMP/above/hatftrace"

@@ -3,9 +3,9 @@
 #
 # deepbind.sh - objects that the loader binds past us are recorded all the same
 #
-# A plug-in loaded with RTLD_DEEPBIND finds libc's malloc() before ours.  It says
-# what it has done, from its constructor on, and so does its host; the trace must say
-# the same.
+# A plug-in loaded with RTLD_DEEPBIND finds libc's malloc() before ours.  It
+# says what it has done, from its constructor on, and so does its host; the
+# trace must say the same.
 . "$(dirname "$0")/lib.sh"
 
 build()

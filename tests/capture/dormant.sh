@@ -3,16 +3,16 @@
 #
 # dormant.sh - HATFTRACE_START=off, and recording that starts and stops
 #
-# A dormant tracer leaves nothing behind and sleeps; each trace between a start and
-# a stop is complete and consistent, however many threads are at it.
+# A dormant tracer leaves nothing behind and sleeps; each trace between a start
+# and a stop is complete and consistent, however many threads are at it.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 need jq
 control_folder
 
-# dormant NAME COMMAND...: in the background, with a writer thread from the start;
-# sets 'pid', awaits its socket.
+# dormant NAME COMMAND...: in the background, with a writer thread from the
+# start; sets 'pid', awaits its socket.
 dormant()
 {
 	local name=$1
@@ -213,7 +213,8 @@ time.sleep(2)'
 	wait "$pid"
 }
 
-# A stop ends with the program; forked children have it, what they execute has not.
+# A stop ends with the program; forked children have it, what they execute has
+# not.
 test_stop_and_exec()
 {
 	mkdir over
@@ -325,7 +326,8 @@ while time.monotonic() < end:
 	check 'where it was then' "$(header "$TMP/moved.hatf.gz" cwd)" /
 }
 
-# Behind another root directory there is no /proc that tells the name of the program.
+# Behind another root directory there is no /proc that tells the name of the
+# program.
 test_rooted()
 {
 	[ "$(id -u)" = 0 ] || return 0
@@ -340,7 +342,8 @@ while time.monotonic() < end:
     time.sleep(0.01)' "$TMP/jail") &
 	pid=$!
 	sleep 1
-	# As 'hatf ctl PID start' does, which looks for bells behind that root only.
+	# As 'hatf ctl PID start' does, which looks for bells behind that root
+	# only.
 	printf '\002' | dd of="$sockets/$pid.bell" bs=1 conv=notrunc 2>/dev/null
 	wait "$pid"
 	rm -f "$sockets/$pid.bell" # it was out of reach

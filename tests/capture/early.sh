@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# early.sh - a fork, a kill or an exit while the first writer thread is being made
+# early.sh - fork, kill or exit while the first writer thread starts
 . "$(dirname "$0")/lib.sh"
 
-# A handler that forks in the midst of a call has the writer made, and the ring moved
-# into its file, while the call is half recorded.
+# A handler that forks in the midst of a call has the writer made, and the ring
+# moved into its file, while the call is half recorded.
 for ((i = 0; i < 60; i++)); do
 	trace handler.gz "$PROGS/early" handler $((60 + i))
 	check "handler $i: status" $? 5

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# end-during-calls.sh - however a process ends, and in the midst of whatever, its trace says
-# how and has every event that reached the allocator
+# end-during-calls.sh - a trace is right however its process ends
+#
+# However a process ends, and in the midst of whatever, its trace says how and
+# has every event that reached the allocator.
 . "$(dirname "$0")/lib.sh"
 
 # image TRACE TALLY SLACK END: one trace against what 'tally' counted below the
-# recorder.  Calls under way, up to SLACK of them, may be in one and not the other.
+# recorder.  Calls under way, up to SLACK of them, may be in one and not the
+# other.
 image()
 {
 	local got want
@@ -38,8 +41,8 @@ ends()
 	done
 }
 
-# A handler that ends the process in the midst of one call: that one may be counted
-# here and not there.
+# A handler that ends the process in the midst of one call: that one may be
+# counted here and not there.
 ends handler-exit 21 exit 1 5
 ends handler-_exit 22 _exit 1 5
 ends handler-quick_exit 23 quick_exit 1 5
@@ -56,14 +59,15 @@ ends destructor-abort 134 abort 0
 ends atexit-_exit 22 _exit 0
 ends atexit-exec 0 exec 0
 ends at_quick_exit-abort 134 abort 0
-# libc writes its message after the trailer, and its buffer grows with the names.
+# libc writes its message after the trailer, and its buffer grows with the
+# names.
 ends assert 134 abort 8
 ends err 24 exit 0
 
-# Others go on until the kernel stops them: after the trailer, one call each ends
-# in the allocator, and what they then begin comes to no end.
-# Of two that call exit() one may be in the program's handler, with its 10 events,
-# while the other has come to ours.
+# Others go on until the kernel stops them: after the trailer, one call each
+# ends in the allocator, and what they then begin comes to no end.  Of two that
+# call exit() one may be in the program's handler, with its 10 events, while the
+# other has come to ours.
 ends exit-twice 25 exit 10 5
 for how in "exit 21 exit" "_exit 22 _exit" "quick_exit 23 quick_exit" \
 	"abort 134 abort" "exec 0 exec"; do

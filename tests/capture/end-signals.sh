@@ -3,17 +3,18 @@
 #
 # end-signals.sh - signals do not change how a process ends once it is ending
 #
-# ROUNDS is the number of children for each way to end and each action (default 16);
-# 2000 and more in all are a thorough run.
+# ROUNDS is the number of children for each way to end and each action (default
+# 16); 2000 and more in all are a thorough run.
 . "$(dirname "$0")/lib.sh"
 
 rounds=${ROUNDS:-16}
 export HATFTRACE_OUT=$TMP/%e.%p.hatf.gz
 
 children=0 again=0
-# run WAY ACTION: whether all children ended as they should.  A busy host may take the
-# processor from the whole machine before a child has called anything, bare too, and
-# nothing here can see that: three tries, and all of them are counted.
+# run WAY ACTION: whether all children ended as they should.  A busy host may
+# take the processor from the whole machine before a child has called anything,
+# bare too, and nothing here can see that: three tries, and all of them are
+# counted.
 run()
 {
 	local got

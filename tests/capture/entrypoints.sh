@@ -3,8 +3,8 @@
 #
 # entrypoints.sh - every entry point, in every outcome, over every allocator
 #
-# The programs say what they did (notes.h); the trace must say the same, and what
-# the calls return must be the same with and without the recorder.
+# The programs say what they did (notes.h); the trace must say the same, and
+# what the calls return must be the same with and without the recorder.
 . "$(dirname "$0")/lib.sh"
 LIBS=/usr/lib/$(${CC:-cc} -print-multiarch 2>/dev/null)
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# file-lag.sh - the file is at most a second behind, also while nothing happens, once
-# there is a writer thread
+# file-lag.sh - the file is at most a second behind, also when idle
 #
-# A program allocates and then sleeps.  One second later all that it did, counted by
-# another library, can be read from the file, though the block was not full.
+# The file is at most a second behind, also while nothing happens, once there
+# is a writer thread.
+#
+# A program allocates and then sleeps.  One second later all that it did,
+# counted by another library, can be read from the file, though the block was
+# not full.
 . "$(dirname "$0")/lib.sh"
 need python3 jq
 
@@ -41,7 +44,8 @@ for clock in auto us; do
 			sleeper.py $how >"$dir.pipe" &
 		program=$!
 		read -r _ <"$dir.pipe"
-		# What this shell takes comes on top, so it is no second to spare.
+		# What this shell takes comes on top, so it is no second to
+		# spare.
 		sleep 1
 		file=("$dir.traces"/*.hatf.gz)
 		cp "${file[0]}" seen.gz

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# folder-attack.sh - the recorder removes no file but its own, though somebody puts
-# another folder in the place of its own while it works
+# folder-attack.sh - the recorder removes no files but its own
+#
+# The recorder removes no file but its own, though somebody puts another folder
+# in the place of its own while it works.
 . "$(dirname "$0")/lib.sh"
 
 mkdir own other victim
@@ -10,8 +12,9 @@ ln -s "$TMP/victim" target
 "$PROGS/exchange" 1 own other true 2>said
 [ $? -ne 98 ] || skip "no program can be watched here: $(cat said)"
 
-# attack WHAT STEP PROGRAM SETTING...: exchange the names 'own' and 'target' at every
-# system call, or one in STEP, while awk runs PROGRAM; the victim's files stay.
+# attack WHAT STEP PROGRAM SETTING...: exchange the names 'own' and 'target' at
+# every system call, or one in STEP, while awk runs PROGRAM; the victim's files
+# stay.
 attack()
 {
 	# Before that the loader is at work, and the recorder not there.

@@ -68,7 +68,8 @@ sort_traces()
 	done
 }
 
-# one_child WAY EXACT EVENTS: one child, of a process in which nothing else happens.
+# one_child WAY EXACT EVENTS: one child, of a process in which nothing else
+# happens.
 one_child()
 {
 	local way=$1 exact=$2 child forked
@@ -110,8 +111,8 @@ one_child daemon 1 510
 one_child fork-in-thread '' 500
 noted fork-in-thread
 
-# A clone() by its number runs no handlers, neither ours nor those of 'tally', but
-# it goes by syscall(), a function that we stand in front of.
+# A clone() by its number runs no handlers, neither ours nor those of 'tally',
+# but it goes by syscall(), a function that we stand in front of.
 rm -rf tally tally.traces
 mkdir tally.traces
 trace "$TMP/tally.traces/t.%p.hatf.gz" "$PROGS/lifecycle" fork-raw
@@ -171,8 +172,8 @@ check "fork-storm: children" "${#children[@]}" 70
 start fork-thread-storm
 sort_traces
 check "fork-thread-storm: children" "${#children[@]}" 40
-# A child without an event hands on what its parent is: dormant, or not. And one of a
-# process that could not be traced may be, by whichever way it was forked.
+# A child without an event hands on what its parent is: dormant, or not. And one
+# of a process that could not be traced may be, by whichever way it was forked.
 ${CC:-cc} -O1 -fno-builtin -o forkline "$CAPTURE/shared/forkline.c" ||
 	fail 'cannot build forkline'
 for ways in f r ff fr rf fff; do

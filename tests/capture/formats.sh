@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# formats.sh - a real program's trace, through each format and back, is what it was for
-# what the format keeps; and what it does not keep is said
+# formats.sh - a real trace survives each format and the way back
+#
+# A real program's trace, through each format and back, is what it was for what
+# the format keeps; and what it does not keep is said.
 . "$(dirname "$0")/lib.sh"
 need perl awk sort sqlite3 gzip
 
-# What the formats hold must fit: a thread or two, reallocations, some megabytes.
+# What the formats hold must fit: a thread or two, reallocations, some
+# megabytes.
 seq 1 3000 | awk '{ print $1 * 7919 % 3001, $1 }' >numbers
 record()
 {

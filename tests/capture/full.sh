@@ -5,8 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 EVENTS=2000000
 
-# cut WHAT FILE: the program ran as ever, one line says why the trace ends early,
-# and what there is has no fault but that.
+# cut WHAT FILE: the program ran as ever, one line says why the trace ends
+# early, and what there is has no fault but that.
 cut_off()
 {
 	check "$1: status" "$status" 0
@@ -21,7 +21,8 @@ cut_off()
 	check_ge "$1: events" "$(info "$2" events)" 1000
 }
 
-# Wait: however small the ring, nothing is lost, and the trailer tells the price.
+# Wait: however small the ring, nothing is lost, and the trailer tells the
+# price.
 HATFTRACE_BUFFER=4K trace_tallied small "$PROGS/torture" 20 10 5000 4
 check "small ring: status" $? 0
 clean small.traces/*

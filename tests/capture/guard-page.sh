@@ -3,8 +3,8 @@
 #
 # guard-page.sh - below the writer's stack there is memory that nobody may touch
 #
-# A stack that grew out of its mapping would otherwise change what lies below it,
-# which may be the program's.
+# A stack that grew out of its mapping would otherwise change what lies below
+# it, which may be the program's.
 . "$(dirname "$0")/lib.sh"
 
 need "$PYTHON"

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# guest.sh - the recorder is a guest: what a program can see of it, and where it
-# has nothing to say
+# guest.sh - a traced program sees no recorder where it has no say
+#
+# The recorder is a guest: what a program can see of it, and where it has
+# nothing to say.
 . "$(dirname "$0")/lib.sh"
 
 ${CC:-cc} -O1 -w -rdynamic -fno-builtin -D_GNU_SOURCE -o guest \
@@ -46,9 +48,9 @@ then
 	grep -q 'anon.*:hatftrace' maps || fail "no mapping has our name"
 fi
 
-# An object in a namespace of its own goes past every preloaded library: its events
-# are missing, and the program does not notice.  (deepbind.sh has the one that is
-# loaded to look for names in itself first.)
+# An object in a namespace of its own goes past every preloaded library: its
+# events are missing, and the program does not notice.  (deepbind.sh has the one
+# that is loaded to look for names in itself first.)
 cat >deep.c <<'EOT'
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,8 @@
 #
 # handover.sh - events are in order where threads take turns at being alone
 #
-# Then the recorder goes without stamps; what it says of its clock must tell that.
+# Then the recorder goes without stamps; what it says of its clock must tell
+# that.
 . "$(dirname "$0")/lib.sh"
 
 # clocks TRACE: the values of its clock comments, without repetitions.

@@ -3,8 +3,8 @@
 #
 # heaps.sh - the functions that allocators have beyond C's
 #
-# What goes through jemalloc's mallocx() and its kin is recorded where there is a
-# jemalloc; a program that asks for it where there is none is told the truth.
+# What goes through jemalloc's mallocx() and its kin is recorded where there is
+# a jemalloc; a program that asks for it where there is none is told the truth.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 

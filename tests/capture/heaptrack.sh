@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# heaptrack.sh - what is recorded of real programs, heaptrack's own program reads with
-# the same figures, and a round trip through its format loses nothing that it has
+# heaptrack.sh - heaptrack_print reads the converted recordings
+#
+# What is recorded of real programs, heaptrack's own program reads with the
+# same figures, and a round trip through its format loses nothing that it has.
 . "$(dirname "$0")/lib.sh"
 need heaptrack_print perl sqlite3 gawk
 

@@ -3,8 +3,9 @@
 #
 # idle.sh - the writer thread leaves while nothing happens, and comes back
 #
-# A program that allocates, then waits until it is told to go on.  Meanwhile it has one
-# thread.  Whatever it does next, its trace has exactly what it has done.
+# A program that allocates, then waits until it is told to go on.  Meanwhile it
+# has one thread.  Whatever it does next, its trace has exactly what it has
+# done.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -206,7 +207,8 @@ killed()
 	check "$what: few" "$(allocations "$1/t.hatf.gz" 4200)" 10
 }
 
-# A kill while the thread is away, with events since; and after it has come back.
+# A kill while the thread is away, with events since; and after it has come
+# back.
 test_kill()
 {
 	what='killed in the pause'

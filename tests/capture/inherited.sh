@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# inherited.sh - a forked child's blocks from its parent are known exactly, also
-# where the parent's other threads are in the midst of malloc() when it forks
+# inherited.sh - a child knows its parent's blocks, even if it forks mid-malloc
+#
+# A forked child's blocks from its parent are known exactly, also where the
+# parent's other threads are in the midst of malloc() when it forks.
 . "$(dirname "$0")/lib.sh"
 
 mkdir traces
@@ -22,8 +24,8 @@ for parent in traces/*; do
 done
 clean "$parent"
 
-# In the midst of a realloc too, where the allocator takes its time: for a moment,
-# or longer than a fork waits for it.
+# In the midst of a realloc too, where the allocator takes its time: for a
+# moment, or longer than a fork waits for it.
 build_shared wideheap
 PRELOAD=$TMP/wideheap.so
 while read -r us forks wait; do

@@ -31,8 +31,8 @@ check "clashing: output" "$(cat out)" 6
 clean clashing.gz
 check_ge "clashing: events" "$(info clashing.gz events)" 20000
 
-# A program whose malloc() is its own: nothing to see, which is said, and nothing to
-# break.
+# A program whose malloc() is its own: nothing to see, which is said, and
+# nothing to break.
 ${CC:-cc} -w -fno-builtin -D_GNU_SOURCE -o ownheap \
 	"$CAPTURE/shared/ownheap.c" || fail "cannot build ownheap"
 trace ownheap.gz ./ownheap >out 2>err

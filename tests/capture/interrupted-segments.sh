@@ -114,8 +114,8 @@ check "lost by all" "$lost" "$(for file in lossy/*; do
 	trailer "$file" lost
 done | awk '{ n += $1 } END { print n }')"
 
-# slow DIR: allocates while this shell does something to the directory, and for a second
-# and a half after there is DIR.go, which says that it is done.
+# slow DIR: allocates while this shell does something to the directory, and for
+# a second and a half after there is DIR.go, which says that it is done.
 slow()
 {
 	PYTHONMALLOC=malloc HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none \

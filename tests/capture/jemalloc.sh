@@ -3,9 +3,9 @@
 #
 # jemalloc.sh - arenas that a program makes are heaps of the trace
 #
-# A program that is linked with jemalloc says what it has done; the trace must say
-# the same, each block in its heap.  At the end of random work each heap must hold what
-# jemalloc's own statistics say of the arena.
+# A program that is linked with jemalloc says what it has done; the trace must
+# say the same, each block in its heap.  At the end of random work each heap
+# must hold what jemalloc's own statistics say of the arena.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -50,8 +50,8 @@ exact()
 		fail "$1: $(head -n 10 difference)"
 }
 
-# held FILE...: ARENA BLOCKS BYTES of each arena that is there at the end, from the
-# records alone.
+# held FILE...: ARENA BLOCKS BYTES of each arena that is there at the end, from
+# the records alone.
 held()
 {
 	for file; do
@@ -149,7 +149,8 @@ timeout 60 env HATFTRACE_OUT="$TMP/fork.%p.gz" LD_PRELOAD="$SO" ./now fork ||
 check 'traces of the fork' "$(count fork.*.gz)" 2
 clean fork.*.gz
 
-# Recording begins when there is an arena already, with a block that is not known.
+# Recording begins when there is an arena already, with a block that is not
+# known.
 control_folder
 mkfifo orders
 env HATFTRACE_START=off HATFTRACE_BEGIN=now HATFTRACE_OUT="$TMP/late.gz" LD_PRELOAD="$SO" \
@@ -181,8 +182,9 @@ sed -n 's/^stat //p' traced | awk '{ print $2, $3 }' | sort >want
 	}' | sort >got
 diff want got >difference || fail "late: $(cat difference)"
 
-# Loaded by the program, which finds its functions by name, or for a plug-in.  It
-# takes more memory for its threads than there is for late libraries otherwise.
+# Loaded by the program, which finds its functions by name, or for a plug-in.
+# It takes more memory for its threads than there is for late libraries
+# otherwise.
 export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384
 build loads -DLATE
 exact loads

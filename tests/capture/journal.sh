@@ -3,8 +3,9 @@
 #
 # journal.sh - the trace is, event by event, what reached the allocator
 #
-# In one thread the order is no question: sizes and addresses of the first million
-# events that shared/tally.c noted are those of the trace, in the same order.
+# In one thread the order is no question: sizes and addresses of the first
+# million events that shared/tally.c noted are those of the trace, in the same
+# order.
 . "$(dirname "$0")/lib.sh"
 
 # In the form of a line an event: WHAT SIZE OLD NEW

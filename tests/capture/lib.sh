@@ -4,8 +4,8 @@
 # lib.sh - what the capture tests share; to be sourced
 #
 # A test runs in an empty directory of its own ($TMP) and looks at the recorder
-# from outside: it preloads $SO into a program and reads the trace with 'hatf' or
-# with gzip and awk alone.
+# from outside: it preloads $SO into a program and reads the trace with 'hatf'
+# or with gzip and awk alone.
 
 set -u
 export LC_ALL=C
@@ -146,7 +146,8 @@ clean_but_cut()
 	done
 }
 
-# reachable FILE: a copy for other users, who may not reach the build (in /root, say).
+# reachable FILE: a copy for other users, who may not reach the build (in /root,
+# say).
 reachable()
 {
 	local copy=$TMP/${1##*/}
@@ -194,7 +195,8 @@ build_shared()
 		"$CAPTURE/shared/$1.c" -ldl || fail "cannot build $1.so"
 }
 
-# operators LIBRARY [FLAG...]: C++'s operators give back and take blocks of a heap.
+# operators LIBRARY [FLAG...]: C++'s operators give back and take blocks of a
+# heap.
 operators()
 {
 	# Optimised, a new and its delete may both be left out.

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# loadfork.sh - a child that is forked while other threads load libraries goes on
+# loadfork.sh - a child forked while threads load libraries goes on
 #
-# The lock on the loader's list of objects stays locked in a child if a thread held it
-# when the process was forked.  The start of the child's trace waited for it, for ever.
+# The lock on the loader's list of objects stays locked in a child if a thread
+# held it when the process was forked.  The start of the child's trace waited
+# for it, for ever.
 . "$(dirname "$0")/lib.sh"
 
 cat >part.c <<'EOT'

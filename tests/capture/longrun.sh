@@ -3,8 +3,8 @@
 #
 # longrun.sh - length does not matter
 #
-# Neither to the traced program, whose memory stays where it is, nor to who reads
-# the trace.  HATF_LONG=1 makes 500 million events and takes some minutes;
+# Neither to the traced program, whose memory stays where it is, nor to who
+# reads the trace.  HATF_LONG=1 makes 500 million events and takes some minutes;
 # HATF_LONG=N makes N million.
 . "$(dirname "$0")/lib.sh"
 case ${HATF_LONG:-5} in
@@ -33,8 +33,9 @@ trace trace.gz "$PROGS/longrun" "$events" >out || fail "traced run"
 echo "recorded $events events in $SECONDS s"
 cat out
 check "reports" "$(wc -l <out)" 10
-# From the second report on nothing grows but the thread's buffer, where the writer gets
-# too little of a processor: to 4 MiB, while half as much as that is still being read.
+# From the second report on nothing grows but the thread's buffer, where the
+# writer gets too little of a processor: to 4 MiB, while half as much as that is
+# still being read.
 second=$(awk 'NR == 2 { print $6 }' out)
 last=$(awk 'END { print $6 }' out)
 check_le "peak memory at the end (kB)" "$last" "$((second + 8192))"

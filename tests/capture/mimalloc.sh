@@ -3,8 +3,9 @@
 #
 # mimalloc.sh - the functions that mimalloc has beyond C's
 #
-# A program that is linked with mimalloc says what it has done; the trace must say
-# the same, each block in its heap.  Where there is no mimalloc, nothing is there.
+# A program that is linked with mimalloc says what it has done; the trace must
+# say the same, each block in its heap.  Where there is no mimalloc, nothing is
+# there.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# mtrc.sh - what is recorded of real programs, mptrace reads with the same figures, and
-# round trips through mpatrol's format and mptrace's text lose nothing that they have
+# mtrc.sh - mptrace reads the converted recordings with the same figures
+#
+# What is recorded of real programs, mptrace reads with the same figures, and
+# round trips through mpatrol's format and mptrace's text lose nothing that
+# they have.
 . "$(dirname "$0")/lib.sh"
 need perl sqlite3 gawk
 
@@ -18,8 +21,9 @@ printed()
 	sed -nE "s/^$1: +([0-9]+) \(([0-9]+) bytes?\)/\1 \2/p" print
 }
 
-# records FILE [COLUMN]: what the format has of them.  A realloc of nothing, or to
-# nothing, is an alloc or a free, which the trace has beside it; what failed is not.
+# records FILE [COLUMN]: what the format has of them.  A realloc of nothing, or
+# to nothing, is an alloc or a free, which the trace has beside it; what failed
+# is not.
 records()
 {
 	"$HATF" convert --drop time,heap,attributes,comment"${2:+,$2}" \

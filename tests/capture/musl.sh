@@ -3,7 +3,8 @@
 #
 # musl.sh - programs of another libc run as if there were no tracer
 #
-# musl's loader must leave the library out; glibc's must not notice how that is done.
+# musl's loader must leave the library out; glibc's must not notice how that is
+# done.
 . "$(dirname "$0")/lib.sh"
 need musl-gcc
 

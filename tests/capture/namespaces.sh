@@ -3,9 +3,10 @@
 #
 # namespaces.sh - programs that make worlds of their own do so as without us
 #
-# The kernel gives a process with a second thread no user namespace, and a sandbox may
-# insist on being alone.  unshare(1), nsenter(1) and, where it is, bwrap(1): bare, then
-# preloaded, recorded by 'hatf record', dormant, and with a writer from the beginning.
+# The kernel gives a process with a second thread no user namespace, and a
+# sandbox may insist on being alone.  unshare(1), nsenter(1) and, where it is,
+# bwrap(1): bare, then preloaded, recorded by 'hatf record', dormant, and with a
+# writer from the beginning.
 . "$(dirname "$0")/lib.sh"
 
 need unshare nsenter
@@ -29,8 +30,9 @@ same()
 		mkdir -m 777 traces
 		check "$what, $way" "$(by "$way" "$@" 2>err; echo "status $?")" \
 			"$want"
-		# A trace whose writer is there may have to end, and says so: from the
-		# beginning, or where a slow machine takes 0.2 s until then.
+		# A trace whose writer is there may have to end, and says so:
+		# from the beginning, or where a slow machine takes 0.2 s until
+		# then.
 		grep -q '^hatftrace: .*; the trace ends here' err && continue
 		[ $way = now ] && continue
 		[ $way = record ] || check "$what, $way: said" "$(cat err)" ''

@@ -60,7 +60,8 @@ ints_of_python()
 	events "$TMP/trace.gz" | awk '
 	($1 == "alloc" || $1 == "reallocNoAlloc") && $3 != "0x0" { print $2 }' |
 		sort -n | uniq -c >sizes.ours
-	# realloc(0x0,20)malloc(20) = ..., calloc(2,10) = ..., realloc(0x4,20) = ...
+	# realloc(0x0,20)malloc(20) = ..., calloc(2,10) = ..., realloc(0x4,20) =
+	# ...
 	sed -n 's/.* \(malloc\|calloc\|realloc\|memalign\)(\([^=]*\)) = .*/\1 \2/p' \
 		"$TMP/valgrind.log" | awk -F '[ ,()]+' '
 	$1 == "calloc" { print $2 * $3; next }

@@ -3,8 +3,8 @@
 #
 # plugin.sh - a plug-in's operators are found without disturbing the loader
 #
-# dlsym() and dlopen() did it at first: they took the program's error message, and
-# moved blocks of the loader's that were in the trace.
+# dlsym() and dlopen() did it at first: they took the program's error message,
+# and moved blocks of the loader's that were in the trace.
 . "$(dirname "$0")/lib.sh"
 
 "${CXX:-c++}" -shared -fPIC -O0 -w -o "$TMP/plugin.so" \

@@ -36,7 +36,8 @@ end abort-caught 10 exit 1
 end main-thread 0 exit 1
 
 # The other threads go on until the kernel stops them, so what the allocator has
-# seen and what was recorded may differ by what was under way: one call a thread.
+# seen and what was recorded may differ by what was under way: one call a
+# thread.
 rm -rf tally tally.traces
 trace_tallied tally "$PROGS/lifecycle" busy
 check "busy: status" $? 11

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# ring-attack.sh - who owns a folder of traces gains nothing from whoever recovers
-# them: no file of another folder is removed or changed, whenever names are
-# exchanged meanwhile, and a ring file that claims to be huge costs nothing
+# ring-attack.sh - a trace folder's owner gains nothing from recovery
+#
+# Who owns a folder of traces gains nothing from whoever recovers them: no file
+# of another folder is removed or changed, whenever names are exchanged
+# meanwhile, and a ring file that claims to be huge costs nothing.
 . "$(dirname "$0")/lib.sh"
 need "$PYTHON"
 
 stat -f -c %T . | grep -qE 'ext|xfs|tmpfs|overlay|btrfs|f2fs' ||
 	skip "no ring file is safe on $(stat -f -c %T .)"
 
-# killed DIR [SETTING...]: a process that was killed leaves DIR/t.gz and its rings.
+# killed DIR [SETTING...]: a process that was killed leaves DIR/t.gz and its
+# rings.
 killed()
 {
 	local dir=$1
@@ -148,8 +151,8 @@ END
 	check "sparse $option" "$(tail -n 1 said)" "status 1 small"
 done
 grep -q ' 0 events recovered' said || fail "sparse, forced: $(cat said)"
-# Nothing committed: the trace is looked at as far as its first event, if it is one
-# of zeros to its end.
+# Nothing committed: the trace is looked at as far as its first event, if it is
+# one of zeros to its end.
 rm -rf sparse && cp -r spare sparse
 "$PYTHON" - sparse/t.gz sparse/t.gz.rings <<'END'
 import gzip, struct, sys

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# ring-copies.sh - a ring file that is a copy, or that somebody made up, does harm
-# neither to the trace of a process that is alive nor to anybody's files
+# ring-copies.sh - a copied or forged ring file does no harm
+#
+# A ring file that is a copy, or that somebody made up, does harm neither to
+# the trace of a process that is alive nor to anybody's files.
 . "$(dirname "$0")/lib.sh"
 need "$PYTHON"
 # The trace and its ring file are there from the first event on.

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# rings.sh - the file of the rings is there while a process runs, and then not,
-# and a process for which there can be none is traced as well
+# rings.sh - the ring file exists only during a process; tracing works without
+#
+# The file of the rings is there while a process runs, and then not, and a
+# process for which there can be none is traced as well.
 . "$(dirname "$0")/lib.sh"
 
 # What a process sees of its own ring file in DIR: mode and bytes in use.
@@ -193,8 +195,8 @@ check "no ring file" "$(cat out)" \
 	"hatf recover: lone/u.hatf.gz: has no trailer, and its ring file was not found (see --rings)
 hatf recover: lone/v.hatf.gz: has no trailer, and its ring file was not found (see --rings)"
 
-# A part of the trace that was written is not there, or zeros are in its place: what
-# comes before it is kept, and all that comes after it is lost.
+# A part of the trace that was written is not there, or zeros are in its place:
+# what comes before it is kept, and all that comes after it is lost.
 die plain HATFTRACE_COMPRESS=none
 
 # short DIR WHAT NBYTES: of a trace in DIR so much is gone.

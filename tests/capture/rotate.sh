@@ -4,8 +4,8 @@
 # rotate.sh - a trace in segments says what a trace in one file says
 #
 # Each segment verifies alone and goes on where the one before ended; together
-# they have the events that the program made; what retention leaves is within its
-# bounds; and a kill at any moment leaves files that can be read.
+# they have the events that the program made; what retention leaves is within
+# its bounds; and a kill at any moment leaves files that can be read.
 . "$(dirname "$0")/lib.sh"
 need python3 jq
 
@@ -65,8 +65,8 @@ check "start of all" "$(for f in "${files[@]}"; do
 	header "$f" start_time
 done | sort -u | wc -l)" 1
 
-# A child names the segment that was current when it was forked, and how far that
-# was; its own segments are a row.
+# A child names the segment that was current when it was forked, and how far
+# that was; its own segments are a row.
 mkdir forks
 trace "$TMP/forks/f.%p.hatf.gz" "$PROGS/torture" 20 10 20000 6 >out ||
 	fail "forks: status"
@@ -92,8 +92,8 @@ segments=$(for file in forks/*; do header "$file" parent_trace; done |
 	sort -u | wc -l)
 check_ge "segments with forks" "$segments" 2
 
-# Segments of children: what they have from the parent is known in each of them, by
-# the segments before and the parent's.
+# Segments of children: what they have from the parent is known in each of them,
+# by the segments before and the parent's.
 mkdir prefork
 PYTHONMALLOC=malloc trace "$TMP/prefork/%e.%p.hatf.gz" "$PYTHON" -c '
 import os
@@ -115,8 +115,8 @@ check "prefork: children whose heritage is not known" \
 check_ge "prefork: segments that have something from the parent" \
 	"$(grep -c 'inherited from the parent' row.out)" 6
 
-# Where there is always a fork under way, segments end nevertheless; a child whose
-# fork was cut in two is told from the others.
+# Where there is always a fork under way, segments end nevertheless; a child
+# whose fork was cut in two is told from the others.
 ${CC:-cc} -O1 -fno-builtin -pthread -o forkers "$CAPTURE/shared/forkers.c" ||
 	fail 'cannot build forkers'
 mkdir forkers.traces

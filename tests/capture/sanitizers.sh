@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# sanitizers.sh - programs built with a sanitizer run as if there were no recorder
+# sanitizers.sh - programs with a sanitizer run as without the recorder
 #
-# Their run-times have an allocator of their own and intercept libc; AddressSanitizer in
-# a library ends a program in which it is not the first one.  So the recorder keeps out
-# of such a process, by itself and under 'hatf record', which says so, and even the
-# sanitizer's reports are as without it.  UndefinedBehaviorSanitizer stands in nobody's
-# way: those programs are recorded.
+# Their run-times have an allocator of their own and intercept libc;
+# AddressSanitizer in a library ends a program in which it is not the first one.
+# So the recorder keeps out of such a process, by itself and under 'hatf
+# record', which says so, and even the sanitizer's reports are as without it.
+# UndefinedBehaviorSanitizer stands in nobody's way: those programs are
+# recorded.
 . "$(dirname "$0")/lib.sh"
 
 cat >work.cc <<'END'

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# shortlived.sh - threads that come and go by the thousand: each of them and all
-# that it did is in the trace, what the recorder takes for them does not grow with
-# their number, and a kill in the midst of it loses nothing
+# shortlived.sh - thousands of short threads are all traced, in bounded memory
+#
+# Threads that come and go by the thousand: each of them and all that it did is
+# in the trace, what the recorder takes for them does not grow with their
+# number, and a kill in the midst of it loses nothing.
 #
 #	ROUNDS=N	kills (default 8)
 #	SEED=N		of the moments
@@ -13,8 +15,9 @@ RANDOM=${SEED:-$$}
 THREADS=5000
 PAIRS=5
 
-# tally FILE...: threads, those that ended, threads that have the right number of
-# blocks and frees, and those with an event before the birth or after the end.
+# tally FILE...: threads, those that ended, threads that have the right number
+# of blocks and frees, and those with an event before the birth or after the
+# end.
 tally()
 {
 	local file
@@ -57,7 +60,8 @@ for at_once in 1 8; do
 	check_ge "$what: ends" "$ended" $((THREADS - at_once))
 	check "$what: with all that they did" "$whole" $THREADS
 	check "$what: events of no thread" "$astray" 0
-	# One mapping is a ring.  Those that wait for a block to be written are few.
+	# One mapping is a ring.  Those that wait for a block to be written are
+	# few.
 	[ -s rings.txt ] || echo "no ring file: nothing to see of its size"
 	while read -r nbytes rings; do
 		echo "$what: ring file $nbytes bytes, $rings mappings"

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# stacks.sh - call stacks, names and lines of real programs' traces come through each
-# format as they were, as far as it keeps them
+# stacks.sh - stacks, names and lines survive each conversion
 #
-# heaptrack records six programs with their stacks, and mpatrol's traces have places in
-# the source.  What comes back is compared call by call, and by heaptrack's own sums.
+# Call stacks, names and lines of real programs' traces come through each
+# format as they were, as far as it keeps them.
+#
+# heaptrack records six programs with their stacks, and mpatrol's traces have
+# places in the source.  What comes back is compared call by call, and by
+# heaptrack's own sums.
 . "$(dirname "$0")/lib.sh"
 need heaptrack heaptrack_print perl sqlite3 gawk
 
@@ -38,7 +41,8 @@ for name in cfrac-64le p2-64le-threads p3-64le-namecache; do
 	names+=" $name"
 done
 
-# sums FILE: what heaptrack says of each place, but for the memory that the system gave
+# sums FILE: what heaptrack says of each place, but for the memory that the
+# system gave
 sums()
 {
 	heaptrack_print --print-leaks 1 -n 1000000 -s 1000000 "$1" 2>err |
@@ -53,7 +57,8 @@ for line in sys.stdin:
         print(f["name"])' >ours
 check_ge 'formats of ours' "$(wc -l <ours)" 8
 
-# told FILE: its records and what defines stacks, but not what each file has anew
+# told FILE: its records and what defines stacks, but not what each file has
+# anew
 told()
 {
 	"$HATF" dump --meta --format json "$1" |

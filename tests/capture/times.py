@@ -22,7 +22,8 @@ import sys
 MALLOC, CALLOC, REALLOC, FREE = 1, 2, 3, 4
 ANNOUNCED = {"reallocNoAlloc": 0, "reallocAllocFree": 2, "reallocAlloc": 1,
              "reallocFree": 1}
-# How much earlier a time may be where the trace does not say: FORMAT.md, "Times".
+# How much earlier a time may be where the trace does not say: FORMAT.md,
+# "Times".
 ALLOWED_NS = {"us": 2000, "ns": 1000, "coarse": 2000000}
 
 

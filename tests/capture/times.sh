@@ -4,11 +4,11 @@
 # times.sh - each event's time against the program's own clock
 #
 # No time is later than the return of the call, and none is earlier than its
-# beginning by more than the trace says.  At first, times with a second thread were
-# up to some milliseconds late: the trace's time was raised to that of a round at
-# each change between ticks and stamps, a writer that was interrupted between its
-# two clocks took the later one for right, and what came before the last two
-# readings went by a slope between those.
+# beginning by more than the trace says.  At first, times with a second thread
+# were up to some milliseconds late: the trace's time was raised to that of a
+# round at each change between ticks and stamps, a writer that was interrupted
+# between its two clocks took the later one for right, and what came before the
+# last two readings went by a slope between those.
 #
 #	CALLS=N		calls of each thread (default 2000)
 #	SHOW=1		print the figures
@@ -49,7 +49,8 @@ times()
 	held "$what"
 }
 
-# begin CLOCK THREADS CALLS: the same in the background, as $pid; there is a trace.
+# begin CLOCK THREADS CALLS: the same in the background, as $pid; there is a
+# trace.
 begin()
 {
 	rm -f log.* t.*
@@ -85,7 +86,8 @@ for begin in late now; do
 	done
 done
 
-# stopped CLOCK THREADS: the whole process stands still now and then, the writer too.
+# stopped CLOCK THREADS: the whole process stands still now and then, the writer
+# too.
 stopped()
 {
 	begin "$1" "$2" "$CALLS"
@@ -106,7 +108,8 @@ for clock in auto us coarse; do
 	done
 done
 
-# What recovery adds is not late either.  How long ticks lasted it does not know.
+# What recovery adds is not late either.  How long ticks lasted it does not
+# know.
 for clock in us ns auto; do
 	for threads in 1 2; do
 		begin "$clock" "$threads" 1000000

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# appetite.sh - a small file takes no more time and memory than FORMAT "Limits" says
+# appetite.sh - small files keep to FORMAT "Limits" in time and memory
 #
-# Each case runs under a limit of processor time and of address space: a few times
-# what it needs, a small part of what it took before it was bounded.
+# Each case runs under a limit of processor time and of address space: a few
+# times what it needs, a small part of what it took before it was bounded.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -57,8 +57,8 @@ refused heaptrack tables
 within 20 400 "$HATF" info stacks.heaptrack.gz
 refused 'heaptrack, info' tables
 
-# limited SECONDS MIB FIELD KIND [ARGUMENT]...: the file of that kind is refused for a
-# limit on FIELD.
+# limited SECONDS MIB FIELD KIND [ARGUMENT]...: the file of that kind is refused
+# for a limit on FIELD.
 limited()
 {
 	local seconds=$1 mib=$2 field=$3 what=$4
@@ -76,8 +76,8 @@ within 20 100 "$HATF" convert -p -t hatf domains.ctf -
 check_status '128 domains' 0
 limited 20 200 backtrace memtrace_depth
 limited 20 500 location memtrace_names
-# Before names were counted among the tables, it took 240 MB; 2^28 bytes of names are
-# the limit of all tables of stacks.
+# Before names were counted among the tables, it took 240 MB; 2^28 bytes of
+# names are the limit of all tables of stacks.
 limited 20 100 line mtrace_line
 limited 20 200 tables mtrace_names
 limited 20 100 function mtrc_name
@@ -99,7 +99,8 @@ within 60 1500 "$HATF" convert -p -t folded long.ascii -
 refused 'long names' stack
 
 # ------------------------------------------------------------ live blocks
-# 4 million at 32 bytes are 122 MiB, which take twice the addresses; at 64, 244 MiB.
+# 4 million at 32 bytes are 122 MiB, which take twice the addresses; at 64, 244
+# MiB.
 awk 'BEGIN {
 	print "10 HATF ascii time"
 	for (i = 1; i <= 4000000; i++)

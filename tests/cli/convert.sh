@@ -84,7 +84,8 @@ for placement in online naive optimum; do
 	same x.hatf
 done
 
-# A trace that is cut off is carried over as far as it goes, and stays incomplete.
+# A trace that is cut off is carried over as far as it goes, and stays
+# incomplete.
 nbytes=$(stat -c %s all.hatf)
 head -c $((nbytes - 200)) all.hatf >cut.hatf
 for format in $formats; do
@@ -109,7 +110,8 @@ run "$HATF" convert --drop time --to csv all.hatf -
 check 'dropped: column' "$(head -1 out)" \
 	tag,size,address,old_address,thread,heap,attributes,text
 
-# Stacks are kept by all of these; what defines them goes with what refers to them.
+# Stacks are kept by all of these; what defines them goes with what refers to
+# them.
 {
 	header
 	layout

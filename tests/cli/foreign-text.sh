@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# foreign-text.sh - recorded programs, as traces of Hummingbird, glibc and Android and
-# back, have lost what 'hatf formats' says that they drop, and nothing else
+# foreign-text.sh - recordings survive Hummingbird, glibc and Android text
+#
+# Recorded programs, as traces of Hummingbird, glibc and Android and back, have
+# lost what 'hatf formats' says that they drop, and nothing else.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -45,7 +47,8 @@ for p in $programs; do
 	sed 's/^Allocate/alloc/; s/^Free/free/' $p.hummingbird >got
 	check_text "$p: hummingbird" got <want
 
-	# Its tags by number: an Allocate has the next, and a Free that of a live one.
+	# Its tags by number: an Allocate has the next, and a Free that of a
+	# live one.
 	"$HATF" convert --tags sequence $p.hatf n.hummingbird 2>err ||
 		fail "$p: $(cat err)"
 	check "$p: sequence" "$(awk '

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# gperftools.sh - malloc traces of gperftools give the events that the system's own
-# 'postprocess' found, in its order
+# gperftools.sh - gperftools traces give the events of its own reader
+#
+# Malloc traces of gperftools give the events that the system's own
+# 'postprocess' found, in its order.
 #
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -4,16 +4,17 @@
 # harmless.sh - looking at what a hostile trace says does nothing
 #
 # In a spreadsheet no cell is a formula, whatever the spreadsheet takes between
-# cells; on a terminal no character steers it.  And our own readers have back the
-# trace that was written, byte by byte.
+# cells; on a terminal no character steers it.  And our own readers have back
+# the trace that was written, byte by byte.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 python=$(command -v python3) || skip 'no python3'
 
-# Beginnings of formulas, also behind what another spreadsheet takes between cells,
-# and in full width; both ranges of control characters, marks of direction; escapes
-# as text; and 4 KiB before each, where a writer's buffer ends.
+# Beginnings of formulas, also behind what another spreadsheet takes between
+# cells, and in full width; both ranges of control characters, marks of
+# direction; escapes as text; and 4 KiB before each, where a writer's buffer
+# ends.
 "$python" - >texts <<'EOT'
 formulas = ['=1+1', '+1', '-1', '@SUM(1)', '=cmd|"/c calc"!A1', '\t=1', '\r=1',
             '\uff1d1', '\uff0b1', '\uff0d1', '\uff201']

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# heaptrack.sh - heaptrack's files are read as heaptrack_print reads them, and what
-# we write as one is read by heaptrack_print with the same figures and names
+# heaptrack.sh - heaptrack files are read as heaptrack_print reads them
+#
+# Heaptrack's files are read as heaptrack_print reads them, and what we write
+# as one is read by heaptrack_print with the same figures and names.
 #
 # The files of heaptrack, and what its own programs say of them, are in
 # tests/data/foreign/heaptrack.
@@ -100,8 +102,8 @@ for name in sort thr; do
 done
 
 # -------------------------------------------------------------------- writing
-# What is written of an interpreted file, or of the raw one that it was made of, has
-# the same kinds of block in the same order; both ways lose nothing more.
+# What is written of an interpreted file, or of the raw one that it was made of,
+# has the same kinds of block in the same order; both ways lose nothing more.
 for name in ht_cfrac ht_sort ht_thr raw_sort.interpreted raw_thr.interpreted \
 	raw_sort.raw raw_thr.raw; do
 	run "$HATF" convert "$data/$name.txt.gz" $name.heaptrack
@@ -120,7 +122,8 @@ if command -v heaptrack_print >/dev/null; then
 		heaptrack_print ht_$name.heaptrack >print 2>err ||
 			fail "$name: heaptrack_print: $(cat err)"
 		figures ht_$name.heaptrack print
-		# So it does with what has been HATF, of run time, memory and all.
+		# So it does with what has been HATF, of run time, memory and
+		# all.
 		"$HATF" convert ht_$name.heaptrack t.hatf 2>err
 		"$HATF" convert t.hatf t.heaptrack 2>err
 		heaptrack_print t.heaptrack | sed -n '/^total runtime/,$p' >got
@@ -196,7 +199,8 @@ if command -v python3 >/dev/null; then
 			"$(sed 's/ [0-9]*$//' raw.folded | sort | uniq -d)" ''
 	done
 fi
-# pprof finds the functions, in programs that lie where they were linked to or not.
+# pprof finds the functions, in programs that lie where they were linked to or
+# not.
 if command -v pprof >/dev/null && command -v heaptrack >/dev/null &&
 	command -v gcc >/dev/null; then
 	cat >leak.c <<'END'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# inherited.sh - what a forked child has from its parent, from the parent's trace
+# inherited.sh - a child's inherited blocks come from its parent's trace
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -33,8 +33,9 @@ figure()
 
 exact='parent_event_exact=1'
 
-# Three blocks, one freed; a heap that comes after the last event; the fork; what
-# other threads did meanwhile; what came after, which is nothing to the child.
+# Three blocks, one freed; a heap that comes after the last event; the fork;
+# what other threads did meanwhile; what came after, which is nothing to the
+# child.
 {
 	header clock=us unit=us pid=10
 	layout
@@ -77,7 +78,8 @@ check "good: bytes" "$(figure good.hatf start_live_bytes)" 400
 check "good: at the end" "$(figure good.hatf end_live_objects)" 2
 check "good: inherited" "$(figure good.hatf inherited_live_objects)" 0
 
-# A parent's later segment, which begins with what lives: a fork before any event.
+# A parent's later segment, which begins with what lives: a fork before any
+# event.
 {
 	header clock=us unit=us pid=10 segment=1 live=exact \
 		events_before=4 carried=1
@@ -92,7 +94,8 @@ free 0x1000 0 0 1 >>early.hatf
 trailer early.hatf 1 1
 check "fork at event 0: heritage" "$(key early.hatf heritage)" exact
 
-# What neither was live nor may have been is a violation, and so is a second free.
+# What neither was live nor may have been is a violation, and so is a second
+# free.
 child bad.hatf 10 parent.hatf 4 $exact parent_fork=1
 {
 	free 0x2000 0 0 1 # freed by the parent
@@ -113,8 +116,8 @@ check "bad: records" "$(sed -n 's/.*: record \([0-9]*\),.*/\1/p' out |
 check "bad: without the parent" "$(key bad.hatf violations --no-parent)" 3
 check "bad: then" "$(key bad.hatf heritage --no-parent)" unknown
 
-# A realloc that was under way: the child may find its old block free and its new
-# one live, or not.
+# A realloc that was under way: the child may find its old block free and its
+# new one live, or not.
 {
 	header clock=us unit=us pid=13
 	layout

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# left-out.sh - what a format cannot write of what it keeps is said, with how often
+# left-out.sh - conversion counts the records a format had to leave out
 #
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# loses WHAT FILE WANT FORMAT...: the output lacks that, in each of these formats
+# loses WHAT FILE WANT FORMAT...: the output lacks that, in each of these
+# formats
 loses()
 {
 	local what=$1 file=$2 want=$3 format

@@ -130,8 +130,8 @@ comment()
 	printf "$1"
 }
 
-# The layout that the records below have: attributes are v1.  A trace begins with
-# "default 0" for all but sizes and addresses.
+# The layout that the records below have: attributes are v1.  A trace begins
+# with "default 0" for all but sizes and addresses.
 layout()
 {
 	local field
@@ -237,7 +237,8 @@ trailer()
 	comment "$text" >>"$file"
 }
 
-# A record of each tag but comment and destroyThread, behind the alloc of 0x5581c0.
+# A record of each tag but comment and destroyThread, behind the alloc of
+# 0x5581c0.
 other_tags()
 {
 	resize 2 32 0x5581c0 0x5581c0 0 0 19

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# losses.sh - convert says what is lost, and only that; 'hatf formats' says what each
-# format is
+# losses.sh - convert and 'hatf formats' report exactly what is lost
+#
+# Convert says what is lost, and only that; 'hatf formats' says what each
+# format is.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 

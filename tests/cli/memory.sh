@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# memory.sh - the memory that a conversion takes does not grow with the trace: ten times
-# the events with the same live set take as much, in every format, both ways
+# memory.sh - conversion takes no more memory for a longer trace
+#
+# The memory that a conversion takes does not grow with the trace: ten times
+# the events with the same live set take as much, in every format, both ways.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# What more there may be for 900 000 more events, in KiB: less than five bytes each.
-# Chunks of huge pages and the order of threads make some difference.
+# What more there may be for 900 000 more events, in KiB: less than five bytes
+# each.  Chunks of huge pages and the order of threads make some difference.
 BOUND=4096
 EVENTS=100000
 
-# make EVENTS: a live set of at most 5000 blocks, at ever new addresses, by three
-# threads at three sites
+# make EVENTS: a live set of at most 5000 blocks, at ever new addresses, by
+# three threads at three sites
 make()
 {
 	awk -v events="$1" 'BEGIN {

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# memtrace.sh - traces of Memtrace are read as its own dump_trace reads them: names,
-# sizes, stacks and order of every event
+# memtrace.sh - Memtrace traces are read as dump_trace reads them
+#
+# Traces of Memtrace are read as its own dump_trace reads them: names, sizes,
+# stacks and order of every event.
 #
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -11,8 +13,8 @@ command -v python3 >/dev/null || skip 'no python3'
 data=$CLI/../data/foreign/memtrace
 count=0
 
-# near WHAT WANT: the numbers on standard input are these, but for the rounding of each
-# of a thousand sites, and of the rate to two digits
+# near WHAT WANT: the numbers on standard input are these, but for the rounding
+# of each of a thousand sites, and of the rate to two digits
 near()
 {
 	awk -v want="$2" '
@@ -69,8 +71,8 @@ for trace in "$data"/*.ctf.gz; do
 		awk '{ printf "%.1e\n", $1 }' >got
 	check_text "$name: info --json" got <<<"$rate"
 
-	# Sums are of all: samples over the rate, in words of 8 bytes; as many blocks
-	# as these words make, each with a word for its header.
+	# Sums are of all: samples over the rate, in words of 8 bytes; as many
+	# blocks as these words make, each with a word for its header.
 	zcat "$data/$name.dump.txt.gz" | awk -v rate="$rate" '
 		$3 ~ /^alloc/ {
 			split($5, len, "="); words = $4 / rate
@@ -88,7 +90,7 @@ for trace in "$data"/*.ctf.gz; do
 	for to in folded dhat pb.gz; do
 		run "$HATF" convert t.hatf t.$to
 		check_status "$name: $to" 0
-		check "$name: $to says so" "$(grep -c 'is estimated for all$' err)" 1
+		check "$name: $to says so" "$(grep -c 'the output has estimates for all blocks$' err)" 1
 	done
 	awk '{ n += $NF } END { print n }' t.folded |
 		near "$name: folded" "$(cut -d ' ' -f 2 sums)"
@@ -101,8 +103,8 @@ for trace in "$data"/*.ctf.gz; do
 	python3 "$CLI/pprof.py" t.pb.gz | sed -n 's/^period //p' |
 		near "$name: period" "$(awk -v rate="$rate" 'BEGIN { print 8 / rate }')"
 
-	# Written again, all is as it was: what it says of the process, objects and their
-	# samples, domains, promotions, the places of each code.
+	# Written again, all is as it was: what it says of the process, objects
+	# and their samples, domains, promotions, the places of each code.
 	"$HATF" convert --to memtrace t.hatf t.ctf 2>err ||
 		fail "$name: $(cat err)"
 	run "$HATF" verify t.ctf
@@ -124,8 +126,8 @@ run "$HATF" dump cut.ctf
 check_status cut 1
 check_one_line cut 'hatf dump: cut.ctf: offset 0x*: packet: the trace is truncated here'
 
-# What no Memtrace has written: a stack that does not fit a packet loses its innermost
-# frames; the next one adds to what was written of it.
+# What no Memtrace has written: a stack that does not fit a packet loses its
+# innermost frames; the next one adds to what was written of it.
 python3 - >deep.json <<'END'
 import json
 
@@ -182,7 +184,8 @@ check_text deep got <<'END'
 5000 f1@a.c:1:0-0 f5000@a.c:5000:0-0
 END
 
-# What only says that it is Memtrace's: addresses whose low bits are those of others.
+# What only says that it is Memtrace's: addresses whose low bits are those of
+# others.
 {
 	header source=memtrace memtrace_version=3 sample_rate=1 word_size=8
 	layout

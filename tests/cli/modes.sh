@@ -3,8 +3,9 @@
 #
 # modes.sh - what is written from a trace is for its owner alone
 #
-# A trace holds command lines and addresses.  Whatever the umask, and whatever the
-# mode of a file that was there before, the file that 'hatf' leaves has mode 0600.
+# A trace holds command lines and addresses.  Whatever the umask, and whatever
+# the mode of a file that was there before, the file that 'hatf' leaves has mode
+# 0600.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -21,7 +22,8 @@ check_mode()
 	check "$1: mode" "$(stat -L -c %a "$2")" 600
 }
 
-# Whoever wants to share a file says so: the mode of the input is not taken over.
+# Whoever wants to share a file says so: the mode of the input is not taken
+# over.
 formats=$("$HATF" formats --json |
 	sed -nE 's/^\{"name":"([a-z]+)".*"writes":true.*/\1/p')
 check 'formats' "$(grep -cxE 'hatf|csv|json|dhat|heaptrack' <<<"$formats")" 5

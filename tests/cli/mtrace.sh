@@ -1,10 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# mtrace.sh - glibc's mtrace() traces are read as glibc's own script reads them, and
-# what we write as one is read by that script with the same result
+# mtrace.sh - mtrace() traces are read as glibc's script reads them
 #
-# The traces, and what the script says of them, are in tests/data/foreign/mtrace.
+# Glibc's mtrace() traces are read as glibc's own script reads them, and what
+# we write as one is read by that script with the same result.
+#
+# The traces, and what the script says of them, are in
+# tests/data/foreign/mtrace.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -53,7 +56,8 @@ for name in mt1 ls thr cfrac; do
 	check "$name: anomalies" "$(grep -c 'handed out\|unallocated' out)" \
 		"$(grep -c 'duplicate\|never alloc' "$data/$name.mtrace.out")"
 
-	# Offsets in functions are lost, and an end mark is there; all else returns.
+	# Offsets in functions are lost, and an end mark is there; all else
+	# returns.
 	run "$HATF" convert $name.hatf $name.back.mtrace
 	check_status "$name: back" 0
 	sed -E 's/\(([^()]*)[+-][0-9a-f]+\)\[/(\1)[/; /^= End$/d' $name.mtrace >want
@@ -99,7 +103,8 @@ run "$HATF" info nul.mtrace
 check_status 'a byte of 0' 1
 check_one_line 'a byte of 0' 'hatf info: nul.mtrace: line 3, offset 0x13, record 1: operation: malformed'
 
-# An address in memory becomes one in the object, where it is known what lay there.
+# An address in memory becomes one in the object, where it is known what lay
+# there.
 cat >placed.ascii <<'END'
 10 HATF ascii attributes
 10 HATF object\x0aobject=/lib/a.so\x0abase=0x7f0000000000\x0aaddress=0x7f0000001040\x0asize=8000\x0aoffset=0x1040\x0a
@@ -117,8 +122,8 @@ check_text 'addresses in objects' got <<'END'
 @ /lib/b.so:[0x7f1100001234] + 0x20 0x8
 END
 
-# What convert counts is what verify finds, of each kind and in any of these formats.
-# disordered COUNT FIRST LINE...
+# What convert counts is what verify finds, of each kind and in any of these
+# formats. disordered COUNT FIRST LINE...
 disordered()
 {
 	local count=$1 first=$2

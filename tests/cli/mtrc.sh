@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# mtrc.sh - mpatrol's traces and mptrace's HATF text are what mptrace makes of them
+# mtrc.sh - mpatrol traces and their HATF text agree with mptrace
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -104,8 +104,8 @@ for line in sys.stdin:
     where(rec)
 END
 
-# The part of the table that rows.py prints: no ages, which mptrace counts from the first
-# use of an index.
+# The part of the table that rows.py prints: no ages, which mptrace counts from
+# the first use of an index.
 rows_of_table()
 {
 	sed '1,2d; /^$/,$d' | without_index | sed -E 's/^([0-9]+ free .*) [0-9]+( [0-9]+ [0-9]+)$/\1 -\2/'
@@ -177,8 +177,8 @@ known()
 	cmp "$name.hatf" want.hatf >&2 || fail "$name: text of HATF"
 	run "$HATF" convert x.hatf.gz x.mtrc
 	check_status "$name: back" "$want"
-	# Indexes, names and their places: what mpatrol has written comes out byte for byte,
-	# up to the record that is cut.
+	# Indexes, names and their places: what mpatrol has written comes out
+	# byte for byte, up to the record that is cut.
 	if [ "$want" = 0 ]; then
 		cmp "$name.trace" x.mtrc >&2 || fail "$name: other bytes came back"
 	else
@@ -319,9 +319,9 @@ check_text 'ours: text' ours.mptrace <<'END'
 2 0x3000
 END
 
-# Indexes that comments choose: the highest so far and those that are in use, or that
-# nothing could follow, are not taken; only early versions have the same one again.
-# chosen VERSION: what indexes the blocks get
+# Indexes that comments choose: the highest so far and those that are in use, or
+# that nothing could follow, are not taken; only early versions have the same
+# one again. chosen VERSION: what indexes the blocks get
 chosen()
 {
 	{

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# named-files.sh - what a trace or a folder names is opened only if that is harmless:
-# no links, FIFOs, devices or files of the kernel, and elsewhere only the owner's
+# named-files.sh - files named by a trace or folder are opened only if safe
+#
+# What a trace or a folder names is opened only if that is harmless: no links,
+# FIFOs, devices or files of the kernel, and elsewhere only the owner's.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 touched=$BUILD/tests/capture/programs/touched

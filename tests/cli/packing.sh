@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# packing.sh - the name of what is written tells the format, and how it is compressed
+# packing.sh - an output's name selects its format and compression
 #
 # What gzip, zstd and lz4 unpack of it is what is written without compression.
 # shellcheck source=tests/cli/lib.sh
@@ -90,6 +90,6 @@ run "$HATF" convert perl.hatf x.hatf.zst
 check_status 'hatf.zst' 2
 run "$HATF" convert --to hatf perl.hatf x.zst
 check_status 'hatf: zst' 2
-check_one_line 'hatf: zst' 'hatf convert: format hatf is not compressed by zstd *'
+check_one_line 'hatf: zst' 'hatf convert: format hatf cannot be compressed by zstd *'
 
 finish

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# profiles.sh - folded stacks, DHAT's JSON and pprof's profiles have the sums of the
-# trace, by site, and other programs read them
+# profiles.sh - folded, DHAT and pprof profiles have the trace's sums
+#
+# Folded stacks, DHAT's JSON and pprof's profiles have the sums of the trace,
+# by site, and other programs read them.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -90,8 +92,9 @@ check_text dhat dh.dhat <<'END'
  ]
 }
 END
-# What valgrind has of each site, ours has too, with the same sums.  (Of a site that
-# only grows after the peak of all, valgrind 3.19 leaves out the site's own.)
+# What valgrind has of each site, ours has too, with the same sums.  (Of a site
+# that only grows after the peak of all, valgrind 3.19 leaves out the site's
+# own.)
 if command -v jq >/dev/null; then
 	sums='.pps[] | [.tb, .tbk, .gb, .gbk, .eb, .ebk,
 		(.fs | map($t[.] | sub(" \\(in .*"; "")))]'

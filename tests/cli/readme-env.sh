@@ -3,9 +3,9 @@
 #
 # readme-env.sh - README.md and libhatftrace(7) name the recorder's variables
 #
-# hatf/recorder/config.c has the one table of the environment variables.  README.md
-# must have a row for each, in the same order and with the same default, and the
-# man page must name each and no other.
+# hatf/recorder/config.c has the one table of the environment variables.
+# README.md must have a row for each, in the same order and with the same
+# default, and the man page must name each and no other.
 set -eu
 
 table=$(sed -n '/^} variables\[.*\] = {/,/^};/p' hatf/recorder/config.c | tr -d '\n\t' |

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# record-output.sh - where 'hatf record' writes, what it finds again, and what it
-# says when that goes wrong
+# record-output.sh - where 'hatf record' writes, and its error messages
+#
+# Where 'hatf record' writes, what it finds again, and what it says when that
+# goes wrong.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/libhatftrace.so" ] || skip 'no libhatftrace.so'
@@ -174,8 +176,9 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none full 2>/dev/null; then
 	umount full
 fi
 
-# A trace that is not complete is status 1, unless the command has one of its own.
-# short WHAT STATUS COMMAND...: as the shell would, with little room for files
+# A trace that is not complete is status 1, unless the command has one of its
+# own. short WHAT STATUS COMMAND...: as the shell would, with little room for
+# files
 short()
 {
 	local what=$1 want=$2

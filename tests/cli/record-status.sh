@@ -37,7 +37,8 @@ if command -v perl >/dev/null; then
 	check 'wait status' "$got" '15 0'
 fi
 
-# Children that a signal ended: their traces are completed, where there are ring files.
+# Children that a signal ended: their traces are completed, where there are ring
+# files.
 rings=$(stat -f -c %T . | grep -cE 'ext|xfs|tmpfs|overlay|btrfs|f2fs')
 if [ "$rings" -ne 0 ]; then
 	mkdir killed

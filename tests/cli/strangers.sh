@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# strangers.sh - files that are no trace are refused, in one line that says so, and
-# nothing is written
+# strangers.sh - files that are no trace are refused in one clear line
 #
-# What a system has of them: text that begins like one of the formats, other JSON,
-# XML and CSV, binary files of small numbers among zeros, archives and programs.
+# Files that are no trace are refused, in one line that says so, and nothing is
+# written.
+#
+# What a system has of them: text that begins like one of the formats, other
+# JSON, XML and CSV, binary files of small numbers among zeros, archives and
+# programs.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -126,7 +129,8 @@ for width in 4 8 16; do
 	numbers $width 500 >numbers.$width
 	refused numbers.$width
 done
-# As an old compiled file of python, a page of a database: a few records are legal.
+# As an old compiled file of python, a page of a database: a few records are
+# legal.
 {
 	printf '\x03\xf3\x0d\x0a\xe1\xfe\x69\x63\0\0\0\0\0\0\0\0\0\x03\0\0\0\x40'
 	printf '\0\0\0s\x75\0\0\0\x64\0\0Z\0\0d\x01\0d\0\x01\x64\0\0l\x02\0Z\x03'
@@ -134,8 +138,8 @@ done
 } >pyc
 refused pyc
 
-# What gperftools' 'postprocess' writes, plain and not: instructions of 24 bytes,
-# first the thread that begins.
+# What gperftools' 'postprocess' writes, plain and not: instructions of 24
+# bytes, first the thread that begins.
 {
 	u 8 $((5 << 56))
 	head -c 16 /dev/zero

@@ -110,7 +110,8 @@ check "json: segments" "$(sed -n 's/.*"files":\(\[[^]]*z[^]]*\]\).*/\1/p' out)" 
 	'["t/z2","t/z1"]'
 check "json: orphan" "$(grep -c '"origin":"orphan".*"end":"none","complete":false' out)" 1
 
-# Forks of a parent that had no trace then: it may have one now; or an ancestor has.
+# Forks of a parent that had no trace then: it may have one now; or an ancestor
+# has.
 mkdir d
 process d/a exit 1 pid=10 pid_start=5 start_monotonic=1000 start_time=1 command=a
 process d/b exit 2 pid=11 pid_start=6 start_monotonic=1100 start_time=2 \
@@ -126,7 +127,8 @@ tree 'dormant' d <<'END'
 13 fork of 8, whose trace is not here, exit, 4 events (d/d): d
 END
 
-# Forks of a trace in segments, some of which are not there, or have other names.
+# Forks of a trace in segments, some of which are not there, or have other
+# names.
 mkdir s
 # part FILE NUMBER EVENTS_BEFORE LOST_BEFORE LOST, child FILE PID LINE...
 part()

@@ -106,9 +106,9 @@ run "$HATF" verify twice.hatf
 check_status 'inherited twice' 1
 
 # ------------------------------------------------------------------ stacks
-# What defines call stacks, out of the heap's order, and what refers to them.  Each
-# fault is told where it is, and none of them keeps the rest from being judged.
-# stacks: the same trace with a header or without
+# What defines call stacks, out of the heap's order, and what refers to them.
+# Each fault is told where it is, and none of them keeps the rest from being
+# judged. stacks: the same trace with a header or without
 stacks()
 {
 	layout
@@ -120,7 +120,8 @@ stacks()
 	comment "$1"
 	alloc 1 0x1000 0 0 10 '\x45\x01'
 }
-# stack_fault DEFINITION TEXT: where it stands; a trace without a header has none
+# stack_fault DEFINITION TEXT: where it stands; a trace without a header has
+# none
 stack_fault()
 {
 	local offset

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# xml.sh - HATF as XML is valid by the DTD that is shipped, for every record there
-# is; and what xmllint writes again, in its own layout, is the same trace
+# xml.sh - HATF as XML is valid by its DTD for every record
+#
+# HATF as XML is valid by the DTD that is shipped, for every record there is;
+# and what xmllint writes again, in its own layout, is the same trace.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# belated.sh - rows of the fault table: a program takes away what its trace needs
+# belated.sh - fault table: a program removes what its trace needs
 #
-# Before the trace has begun; where the call can be seen it begins then.  Where it cannot
-# one line says what has become of it, and what would help.
+# Before the trace has begun; where the call can be seen it begins then.  Where
+# it cannot one line says what has become of it, and what would help.
 # shellcheck disable=SC2317 # functions are called by fault
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -53,8 +53,8 @@ for how in size both; do
 		by_pipes $how
 	check "$how: trace" "$(find traced -name '*.gz' | wc -l)" 1
 done
-# What was recorded before the limit is in the trace; what is executed under it cannot
-# begin one, and is not told to begin earlier.
+# What was recorded before the limit is in the trace; what is executed under it
+# cannot begin one, and is not told to begin earlier.
 mkdir -p sized
 env HATFTRACE_OUT="$TMP/sized/%e.%p.gz" LD_PRELOAD="$SO" \
 	bash -c 'ulimit -f 0; exec python3 -c pass' 2>&1 | cat >err
@@ -82,7 +82,8 @@ if is_root; then
 			none take_away $how empty
 		advised "$how"
 	done
-	# The writer that cannot begin is gone before the program looks at its threads.
+	# The writer that cannot begin is gone before the program looks at its
+	# threads.
 	recorder
 	for _ in $(seq 30); do
 		take_away looked empty 2>/dev/null | head -n 1

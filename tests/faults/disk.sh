@@ -128,7 +128,8 @@ mute()
 fault "nowhere to complain" "ulimit -f 0, standard error a file" \
 	"unsaid" mute
 
-# injected ERROR WHEN: what 'write' says to the recorder, by the path of the file.
+# injected ERROR WHEN: what 'write' says to the recorder, by the path of the
+# file.
 injected()
 {
 	local tracer=()

@@ -3,10 +3,10 @@
 #
 # faults.sh - what the fault tests share; to be sourced
 #
-# A row of the fault table is one call of 'fault': the same command runs bare and
-# recorded, in the same trouble; its status and output must not differ, and the
-# trace must say what the row says that it says.  Rows are appended to $FAULT_TABLE,
-# if set, as scripts/fault-table.sh wants them.
+# A row of the fault table is one call of 'fault': the same command runs bare
+# and recorded, in the same trouble; its status and output must not differ, and
+# the trace must say what the row says that it says.  Rows are appended to
+# $FAULT_TABLE, if set, as scripts/fault-table.sh wants them.
 
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../capture/lib.sh"
@@ -16,8 +16,8 @@ STRESS=$FAULTS/stress
 RUN=()  # what is before the program when it runs: nothing, or the recorder
 mkdir -p bare traced tally
 
-# recorder VARIABLE...: RUN for the recorder, with the tally behind it unless the
-# trouble would be the tally's as well.
+# recorder VARIABLE...: RUN for the recorder, with the tally behind it unless
+# the trouble would be the tally's as well.
 recorder()
 {
 	RUN=(env "HATFTRACE_OUT=${OUT:-$TMP/traced/t.%p.hatf.gz}" "$@"
@@ -115,9 +115,10 @@ judge()
 }
 
 # fault NAME HOW WANT COMMAND...: a row.  WANT is a verdict, or several with |
-# between them.  In the environment: OUT (the output template), TRACES (a pattern
-# of the traces), TALLY=1 (count the calls), WITH (variables), ONLY_STATUS=1 (the
-# output differs from run to run), BEFORE and AFTER (functions around each run).
+# between them.  In the environment: OUT (the output template), TRACES (a
+# pattern of the traces), TALLY=1 (count the calls), WITH (variables),
+# ONLY_STATUS=1 (the output differs from run to run), BEFORE and AFTER
+# (functions around each run).
 fault()
 {
 	local row=$1 how=$2 want=$3 same=yes events lost

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# fork-after-stop.sh - children that are forked when their parent's trace could not go on
+# fork-after-stop.sh - children forked after their parent's trace stopped
 #
-# They are not to go dark with it: each begins a trace of its own, or says that it
-# cannot.  A tracer that somebody has stopped hands its dormancy on, though.
+# They are not to go dark with it: each begins a trace of its own, or says that
+# it cannot.  A tracer that somebody has stopped hands its dormancy on, though.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 

@@ -3,8 +3,9 @@
 #
 # leftover.sh - the ring file of a process that may not remove it any more
 #
-# Its trace is complete.  The file does not keep it from being read, 'hatf record'
-# removes it, and so does 'hatf recover', which says that there was nothing to do.
+# Its trace is complete.  The file does not keep it from being read, 'hatf
+# record' removes it, and so does 'hatf recover', which says that there was
+# nothing to do.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 

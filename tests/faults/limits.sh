@@ -3,16 +3,18 @@
 #
 # limits.sh - what a limit on memory must be larger by under the recorder
 #
-# The smallest limit with which a program's output is what it is without one, bare and
-# recorded.  A recorder that takes what the program will need shows as a difference;
-# so does one that gets in the way only at larger limits, which the search might not
-# meet, so a program of many threads also runs under a row of them.
+# The smallest limit with which a program's output is what it is without one,
+# bare and recorded.  A recorder that takes what the program will need shows as
+# a difference; so does one that gets in the way only at larger limits, which
+# the search might not meet, so a program of many threads also runs under a row
+# of them.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
-# try LIMIT KIB COMMAND...: is the output as it should be?  A program that lacks memory
-# may loop for ever instead of giving up, as python3 does while it imports, at 12 MiB
-# of address space: 5 seconds of the processor end that, 60 of the clock any other hang.
+# try LIMIT KIB COMMAND...: is the output as it should be?  A program that lacks
+# memory may loop for ever instead of giving up, as python3 does while it
+# imports, at 12 MiB of address space: 5 seconds of the processor end that, 60
+# of the clock any other hang.
 try()
 {
 	local limit=$1 kib=$2

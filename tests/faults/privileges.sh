@@ -3,8 +3,8 @@
 #
 # privileges.sh - rows of the fault table: a program gives up privileges
 #
-# The program goes on as it would, its trace is complete, and the writer thread has
-# nothing that the program has not.
+# The program goes on as it would, its trace is complete, and the writer thread
+# has nothing that the program has not.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# process.sh - rows of the fault table: descriptors, memory, rights, threads,
-# signals, time
+# process.sh - fault table: descriptors, memory, rights, threads, time
+#
+# Rows of the fault table: descriptors, memory, rights, threads, signals, time.
 # shellcheck disable=SC2317 # functions are called by fault
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"

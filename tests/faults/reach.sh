@@ -3,8 +3,8 @@
 #
 # reach.sh - what the writer thread can be made to do by whoever steers it
 #
-# It opens files only where it works, connects to nobody, signals nobody and executes
-# nothing; and what it has to do it still does afterwards.
+# It opens files only where it works, connects to nobody, signals nobody and
+# executes nothing; and what it has to do it still does afterwards.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
@@ -13,7 +13,8 @@ export XDG_RUNTIME_DIR=$TMP/run
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 mkdir other job
 
-# begin N: a quiet program with a writer thread, which goes on once gateN is written to.
+# begin N: a quiet program with a writer thread, which goes on once gateN is
+# written to.
 begin()
 {
 	mkfifo "gate$1"

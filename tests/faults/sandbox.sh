@@ -27,7 +27,8 @@ before()
 	finish
 }
 
-# From the start: the recorder starts within, and does without what it cannot have.
+# From the start: the recorder starts within, and does without what it cannot
+# have.
 for kind in service container old; do
 	TALLY=1 fault "seccomp: $kind" "filter from before the start" \
 		complete before $kind

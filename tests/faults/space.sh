@@ -4,7 +4,8 @@
 # space.sh - a disk that gets full while a process runs, and has room again
 #
 # The trace ends with a trailer that says why; the process can be told to start
-# another.  A recorder that keeps only its last segments gives up the oldest instead.
+# another.  A recorder that keeps only its last segments gives up the oldest
+# instead.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
@@ -33,7 +34,8 @@ await()
 	fail "never $1: $(cat err)"
 }
 
-# 145 KB are left; without the zeros more than can be recorded until the second stop.
+# 145 KB are left; without the zeros more than can be recorded until the second
+# stop.
 head -c $((64 * 1048576 - 148576)) /dev/zero >"$disk/zeros"
 (exec env HATFTRACE_OUT="$disk/t.hatf.gz" LD_PRELOAD="$SO" \
 	"$PROGS/steer" 3 8 500 >out 2>err) &

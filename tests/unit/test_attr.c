@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_attr.c
+ * test_attr.c - attributes come back as written; malformed ones stop the walk
  *
  * Items must be read as they were put, and unknown keys must be skipped.
  * Malformed bytes must stop the reader at their item, and nothing beyond the

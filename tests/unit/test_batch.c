@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_batch.c
+ * test_batch.c - any batch size yields every record once and in order
  *
  * Whatever the size of the caller's batches, the source delivers every record
  * once and in order, with the bytes that it points to, and the end only after

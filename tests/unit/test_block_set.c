@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_block_set.c
+ * test_block_set.c - the set of live blocks agrees with a simple model
  *
  * The set of live blocks agrees with a simple model after any series of
  * operations, keeps its invariant and its bounds on memory, finds blocks

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_carried.c
+ * test_carried.c - blocks live at a segment's start are no events of it
  *
  * The blocks that a segment begins with are live, with their sizes, and are not
  * events of that segment: in every format and for every reader that counts.

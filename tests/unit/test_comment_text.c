@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_comment_text.c
+ * test_comment_text.c - comment lines are written whole or not at all
  *
  * A line must be written whole or not at all, and text_find() must return its
  * value, whatever bytes the value has, and for numbers at the limits.  Nothing

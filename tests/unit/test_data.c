@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_data.c
+ * test_data.c - the golden traces stay readable; corrupt ones give known errors
  *
  * The traces in tests/data/golden must remain readable for ever, record by
  * record.  Those in tests/data/corrupt must give exactly the status, offset and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_decoder.c
+ * test_decoder.c - hand-written bytes decode to the records of appendix A
  *
  * Bytes written by hand from appendix A must decode to the expected records,
  * under every width and interpretation.  Illegal bytes must be refused at their

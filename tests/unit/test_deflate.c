@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_deflate.c
+ * test_deflate.c - each library's gzip members inflate to their input
  *
  * The members of each library, at each level, must be gzip that zlib inflates
  * to the input, have their length where FORMAT "Compression" puts it, stay

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_encoder.c
+ * test_encoder.c - encoded blocks decode, each alone, to the records put in
  *
  * The bytes of the encoder must decode to the records that were put, for any
  * records and any placement.  Each block must decode without the bytes before

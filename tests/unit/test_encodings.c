@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_encodings.c
+ * test_encodings.c - the paper's three encodings keep all records
  *
  * Simple Binary, Split Stream and SplitAddr: reading returns the records that
  * were written, whatever they are, plain and compressed.  A record takes the

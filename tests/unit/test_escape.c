@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_escape.c
+ * test_escape.c - output is valid UTF-8 without terminal controls
  *
  * Whatever bytes a trace has, what is shown is valid UTF-8 without anything
  * that steers a terminal; printable text stays as it is; no bound is passed.

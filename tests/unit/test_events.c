@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_events.c
+ * test_events.c - records become the right events; each defect is reported once
  *
  * Records become the logical events of hatf.h, with the live set, ids and
  * lifetimes that follow from them.  The stage reports each defect of a trace

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_flips.c
+ * test_flips.c - 'hatf verify' detects nearly every flipped bit
  *
  * Flip each bit of a good trace:  'hatf verify' must refuse nearly all results
  * in which an event has changed.  Events are all records but comments and

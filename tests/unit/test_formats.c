@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_formats.c
+ * test_formats.c - every format returns the records that were written
  *
  * For every format in the table: reading returns the records that were written,
  * whatever their contents, plain and compressed, framed and bare.  The content

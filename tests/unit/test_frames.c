@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_frames.c
+ * test_frames.c - zstd and lz4 frames return their data, also if truncated
  *
  * Frames of zstd and lz4 yield the data that was put in.  A file truncated at
  * any byte yields every block before that, and then reports the truncation.

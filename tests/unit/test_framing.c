@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_framing.c
+ * test_framing.c - false claims in a trace's comments are reported
  *
  * The reader rejects a trace of ours that contradicts the claims in its own
  * comments.  Only a trailer that is the last record makes a trace complete.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_globs.c
+ * test_globs.c - lists of globs match the right names; malformed ones fail
  *
  * The names that a list of globs chooses, and the lists that are not legal.
  */

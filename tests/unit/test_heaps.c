@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heaps.c
+ * test_heaps.c - destroying a heap frees its memory and no other heap's
  *
  * Destroying a heap frees all of its memory and does not change other heaps.
  * Programs make a pool for each request, in any number.

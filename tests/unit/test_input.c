@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_input.c
+ * test_input.c - files and pipes, plain or gzip, yield all their bytes
  *
  * A file or pipe, plain or in gzip members, yields the bytes that were put in.
  * A compressed file truncated at any byte yields every byte that inflate() can

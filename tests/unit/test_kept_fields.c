@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_kept_fields.c
+ * test_kept_fields.c - a conversion reports exactly the fields that it drops
  *
  * What a conversion is said to have dropped is what was there and the format
  * does not keep: no more, so that nobody is warned of nothing, and no less.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_layout.c
+ * test_layout.c - field states follow FORMAT "Metadata" to the letter
  *
  * The state of a field must follow FORMAT "Metadata" exactly: the defaults of
  * HATF 1.0, the width under each interpretation, and the "previous" value.

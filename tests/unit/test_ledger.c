@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_ledger.c
+ * test_ledger.c - each call makes one ledger entry; heaps free their blocks
  *
  * The ledger describes the effect of each record on a block.  One call is one
  * entry, however many records it has.  Destroying a heap reports every block in

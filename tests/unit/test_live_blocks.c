@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_live_blocks.c
+ * test_live_blocks.c - the table of live blocks agrees with a plain list
  *
  * The table of live blocks must hold what a plain list of them holds, whatever
  * the program does, while it grows and shrinks; and hold nothing once it is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_load_policy.c
+ * test_load_policy.c - short pauses only if producers wait or are preempted
  *
  * The writer must be in haste where its producers wait again and again, or its
  * program is preempted, and only there; it must stay so for as long as it would

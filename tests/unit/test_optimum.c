@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_optimum.c
+ * test_optimum.c - "Optimum" placement is as small as exhaustive search
  *
  * "Optimum" must be optimal.  On short sequences it is compared with a search
  * through all possible metadata.  On longer ones each technique is compared

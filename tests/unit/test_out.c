@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_out.c
+ * test_out.c - output is complete and keeps the first write error
  *
  * Numbers at every length are what printf makes of them; a text longer than the
  * buffer comes through whole; the first failed write is remembered.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_page_order.c
+ * test_page_order.c - the set of pages agrees with an array of flags
  *
  * A set of pages agrees with an array of flags after any series of additions
  * and removals, and finds the neighbours that the array has.

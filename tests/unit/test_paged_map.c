@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_paged_map.c
+ * test_paged_map.c - the paged map agrees with a plain array
  *
  * A paged map gives the same values as a plain array, in whatever order numbers
  * are added.  Removed numbers take no memory.

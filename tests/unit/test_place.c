@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_place.c
+ * test_place.c - placement stays below known bytes per record
  *
  * The cost of placement; test_encoder.c checks that the result decodes.
  * Simulated programs must stay below a number of bytes per record.  On

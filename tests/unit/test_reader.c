@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_reader.c
+ * test_reader.c - traces are detected; files, pipes and gzip read the same
  *
  * A trace must be told from everything else when it is opened; it must read the
  * same from a file, a pipe and gzip; errors must come after the records before

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_stacks.c
+ * test_stacks.c - equal stacks get one id and one definition
  *
  * Equal frames and stacks get the same id and are written once.  A reader of
  * the comments, in order, knows all that the writer knew.  A definition that a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_sums.c
+ * test_sums.c - CRC-32C is right; blocks with a wrong sum are refused
  *
  * crc32c.h must give the standard's sums, with and without the processor's
  * instruction.  An uncompressed trace of the writer must have a sum in each

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_table.c
+ * test_table.c - tables align, and missing figures enter no average
  *
  * What was not measured is '-' in each format and makes no average; averages
  * are those of their own source and not of other averages; columns line up,

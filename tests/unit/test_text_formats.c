@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_text_formats.c
+ * test_text_formats.c - line formats are exact; malformed lines are reported
  *
  * The line-based formats are written exactly as expected, byte for byte.  Their
  * sources also read what other programs may write.  Each malformed line is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_trellis.c
+ * test_trellis.c - the lanes agree with plain dynamic programming
  *
  * For random rules and classes, the cost of every state must equal that of
  * plain dynamic programming, and the traced path must have the least cost, with

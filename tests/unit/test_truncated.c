@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_truncated.c
+ * test_truncated.c - a truncated trace yields each whole record, then an error
  *
  * A trace truncated at any byte, plain or compressed, must yield every record
  * that is whole before the cut, and then one clear and lasting error:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_u64_map.c
+ * test_u64_map.c - the map agrees with a simple model and stays small
  *
  * The map agrees with a simple model after any series of operations, keeps its
  * invariant and its bounds on memory, and is as fast for keys that follow a

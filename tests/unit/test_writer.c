@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_writer.c
+ * test_writer.c - writer output is read back by the reader and by mini.h
  *
  * What goes into a hatf_writer comes out of a hatf_reader and out of the judge
  * in mini.h; each gzip member decodes alone; the header, block comments and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_xml.c
+ * test_xml.c - equal XML reads the same in any layout
  *
  * Equivalent XML is read alike, whether or not it has the layout of our sink,
  * for which the source has a fast path.  Text that merely looks like such a

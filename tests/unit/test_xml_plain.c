@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_xml_plain.c
+ * test_xml_plain.c - the fast XML path agrees with the XML parser
  *
  * The fast path for plain XML gives the same result as the full parser.  Random
  * documents use every optional variation of layout, and some are broken.  They

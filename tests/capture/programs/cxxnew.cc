@@ -5,11 +5,11 @@
  * Prints what the trace must hold (notes.h): each new and each delete is one
  * event, whether the operators call malloc(), as in libstdc++, or are the
  * allocator's own.  An attempt that fails may appear as any number of failed
- * allocations (libstdc++ asks malloc() again after each call of the handler), so
- * those are not noted.  Aligned variants may ask for more bytes than new did
+ * allocations (libstdc++ asks malloc() again after each call of the handler),
+ * so those are not noted.  Aligned variants may ask for more bytes than new did
  * where libstdc++ rounds up, hence the sizes that are multiples.  What the
- * exceptions themselves take (132 and 136 bytes) is not noted, either.  With the
- * argument 'no-failures' nothing fails: an allocator written in C, such as
+ * exceptions themselves take (132 and 136 bytes) is not noted, either.  With
+ * the argument 'no-failures' nothing fails: an allocator written in C, such as
  * Debian's mimalloc, aborts instead of throwing.
  */
 #include <cerrno>

@@ -2,8 +2,8 @@
 /*
  * heapnew.cc - C++'s operators, and blocks of a heap
  *
- * Built with -DARENA for jemalloc, else for mimalloc.  Does each thing N times, 400
- * blocks of the heap 1 in all, and prints nothing.
+ * Built with -DARENA for jemalloc, else for mimalloc.  Does each thing N times,
+ * 400 blocks of the heap 1 in all, and prints nothing.
  */
 #include <cstddef>
 #include <cstdlib>

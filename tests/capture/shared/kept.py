@@ -6,19 +6,20 @@
 # usage: kept.py KEEPS BEFORE AFTER UNIT
 #
 # KEEPS is the list of 'hatf formats --json', with commas; the next two are what
-# 'hatf dump --format json' printed; UNIT is that of the times of AFTER.  Prints the
-# first difference, exit status 1.
+# 'hatf dump --format json' printed; UNIT is that of the times of AFTER.  Prints
+# the first difference, exit status 1.
 #
-# Both are turned into the calls of the program, as far as such a format can have
-# them: (what, size, address, old address, thread, time).  A format without
-# reallocations has a free and an alloc for each; one without addresses may still tell
-# the order.  Calls that failed, and frees of what nobody allocated, are none.  Threads
-# may have other numbers, as long as each has one of its own.
+# Both are turned into the calls of the program, as far as such a format can
+# have them: (what, size, address, old address, thread, time).  A format without
+# reallocations has a free and an alloc for each; one without addresses may
+# still tell the order.  Calls that failed, and frees of what nobody allocated,
+# are none.  Threads may have other numbers, as long as each has one of its own.
 import itertools
 import json
 import sys
 
-# Formats tell times by ticks, the longest of 10 ms; the traces count microseconds.
+# Formats tell times by ticks, the longest of 10 ms; the traces count
+# microseconds.
 TICK_US = 20000
 
 

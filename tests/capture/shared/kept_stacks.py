@@ -8,9 +8,9 @@
 # BEFORE and AFTER are what 'hatf dump --format json' printed.  Prints the first
 # difference, exit status 1, or how many calls had a stack.
 #
-# Ids mean nothing beyond a trace, so stacks are compared by what their frames say, as far
-# as FORMAT can say it; so are sizes.  A realloc is a free and an alloc where FORMAT has
-# none; frees that know no stack there do not count.
+# Ids mean nothing beyond a trace, so stacks are compared by what their frames
+# say, as far as FORMAT can say it; so are sizes.  A realloc is a free and an
+# alloc where FORMAT has none; frees that know no stack there do not count.
 import itertools
 import json
 import sys
