@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* narrate.c - see narrate.h */
+/* narrate.c - see narrate.h; it calls narrate_comments.c, which calls it back
+ */
 
 #include "hatf/rings/narrate.h"
 

@@ -3,7 +3,9 @@
  * narrate_comments.h - the comments that a narrator puts
  *
  * Internal to narrate.c and narrate_comments.c, and under the rules of
- * narrate.h.
+ * narrate.h.  The two files are one module and call each other: a comment needs
+ * an open block and the time of its stamp, and a record may need a comment
+ * first.
  */
 #ifndef NARRATE_COMMENTS_H
 #define NARRATE_COMMENTS_H

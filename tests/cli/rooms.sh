@@ -48,6 +48,17 @@ expect_complaint \
 	'^hatf/rings/sneak.c uses hatf_reader_close() of hatf, which hatf/rings may not$'
 rm tree/hatf/rings/sneak.c
 
+# Two files of one room that call each other.
+for pair in 'one two' 'two one'; do
+	read -r from to <<<"$pair"
+	printf 'void %s(void);\nvoid %s(void);\nvoid %s(void) { %s(); }\n' \
+		"$from" "$to" "$from" "$to" >"tree/hatf/rings/$from.c"
+	"${CC:-cc}" -c -o "tree/build/obj/hatf/rings/$from.o" \
+		"tree/hatf/rings/$from.c"
+done
+expect_complaint '^files use each other: hatf/rings/one.c hatf/rings/two.c$'
+rm tree/hatf/rings/{one,two}.c
+
 # A library that is not this room's.
 echo '#include <zlib.h>' >>tree/hatf/rings/order.c
 expect_complaint '^hatf/rings includes <zlib.h> of '

@@ -3,7 +3,7 @@
 #include "tools/control/bell.h"
 
 #include "hatf/recorder/socket_path.h"
-#include "tools/control/quiet.h"
+#include "tools/control/exe.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -143,8 +143,7 @@ bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap)
 				  status);
 	/* A process that has never recorded states no figures. */
 	if (used > 0 && (size_t)used < cap &&
-	    strstr(status, "\nexe=") == NULL &&
-	    quiet_read_exe(pid, exe, sizeof(exe)))
+	    strstr(status, "\nexe=") == NULL && exe_read(pid, exe, sizeof(exe)))
 		used += snprintf(answer + used, cap - (size_t)used, "exe=%s\n",
 				 exe);
 	return used > 0 && (size_t)used < cap;

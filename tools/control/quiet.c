@@ -2,6 +2,7 @@
 /* quiet.c - see quiet.h */
 #include "tools/control/quiet.h"
 
+#include "tools/control/exe.h"
 #include "tools/control/sockets.h"
 #include "tools/control/started.h"
 
@@ -118,25 +119,12 @@ quiet_is_waiting(pid_t pid)
 }
 
 bool
-quiet_read_exe(pid_t pid, char *exe, size_t cap)
-{
-	char path[64];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
-	n = readlink(path, exe, cap - 1);
-	exe[n < 0 ? 0 : n] = '\0';
-	/* A value must fit on one line. */
-	return strchr(exe, '\n') == NULL;
-}
-
-bool
 quiet_read_status(pid_t pid, char *answer, size_t cap)
 {
 	char exe[PATH_MAX];
 	int used;
 
-	if (!quiet_is_waiting(pid) || !quiet_read_exe(pid, exe, sizeof(exe)))
+	if (!quiet_is_waiting(pid) || !exe_read(pid, exe, sizeof(exe)))
 		return false;
 	used = snprintf(answer, cap,
 			"ok\npid=%ld\nexe=%s\nstate=recording\nbegun=0\n",

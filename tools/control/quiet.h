@@ -22,12 +22,6 @@ bool quiet_is_preloaded(pid_t pid);
 bool quiet_is_waiting(pid_t pid);
 
 /*
- * Read the path of the executable, "" if it is unknown.  False if the path has
- * a newline.
- */
-bool quiet_read_exe(pid_t pid, char *exe, size_t cap);
-
-/*
  * If so (quiet_is_waiting()), write the answer that the tracer would give to
  * "status", and return true.
  */
