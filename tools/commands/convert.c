@@ -27,48 +27,42 @@ enum {
 
 static const struct opt options[] = {
 	{ "from", 'f', "FORMAT",
-	  "IN is in this format; if its content says otherwise,\n"
-	  "refuse it" },
+	  "the format of IN; refuse IN if its content is in\n"
+	  "another format" },
 	{ "to", 't', "FORMAT",
-	  "write this format; without it OUT's name tells, which\n"
-	  "may also end in .gz and, but for hatf, split and\n"
-	  "splitaddr, in .zst or .lz4" },
-	{ "gzip", 'z', NULL,
-	  "compress by gzip; without this OUT's name tells" },
+	  "the format of OUT (default: by OUT's name, which may\n"
+	  "also end in .gz and, except for hatf, split and\n"
+	  "splitaddr, in .zst or .lz4)" },
+	{ "gzip", 'z', NULL, "compress by gzip (default: by OUT's name)" },
 	{ "plain", 'p', NULL, "do not compress" },
 	{ "level", 'l', "N",
 	  "compress with level N: hatf 1 (fast) to 12 (small),\n"
 	  "other formats 1 to 9" },
 	{ "drop", 'd', "LIST",
-	  "leave these out: time, thread, heap, attributes,\n"
-	  "comment; with commas between them" },
+	  "leave these out, separated by commas: time, thread,\n"
+	  "heap, attributes, comment" },
 	{ "placement", 'm', "NAME",
-	  "hatf: place metadata this way: online (default),\n"
+	  "hatf: how to place metadata: online (default),\n"
 	  "optimum, smallest, or a technique of the paper" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ "tags", 'g', "KIND",
-	  "hummingbird: tags are addresses (address, the default)\n"
-	  "or numbers of allocations (sequence)" },
+	  "hummingbird: what tags are: address (the default), or\n"
+	  "sequence, the number of the allocation" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf convert",
 	"[OPTIONS] IN OUT",
-	"Write the trace IN again as OUT: in another format, compressed or "
-	"not, "
-	"or\n"
-	"without some of its fields.  'hatf formats' lists the formats.  "
-	"That of IN is\n"
-	"told by its content, unless only --from can; '-' is standard input "
-	"or output.\n",
-	"What OUT's format does not keep of IN is said, and so is how often IN "
-	"has calls\n"
-	"in an order that cannot be, as logs of several threads have.\n"
-	"A trace that is not complete stays so: OUT says it too.\n"
-	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
-	"wrong\n"
-	"usage.\n",
+	"Write the trace IN as OUT: in another format, compressed or not,\n"
+	"or without some of its fields.  'hatf formats' lists the formats.\n"
+	"The input format is detected; a few need --from.  '-' is standard\n"
+	"input or output.\n",
+	"A line reports what OUT's format cannot store.  Another line\n"
+	"reports how many calls in IN are in an impossible order, as in\n"
+	"logs of several threads.  If IN is incomplete, OUT says so too.\n"
+	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
+	"incomplete, 2 for wrong usage.\n",
 	false,
 	options
 };

@@ -28,28 +28,29 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "all", 'a', NULL, "every process of yours that can be reached" },
+	{ "all", 'a', NULL, "all your processes that can be reached" },
 	{ "json", 'j', NULL, "one JSON object for each process, one a line" },
 	{ "output", 'o', "FILE",
 	  "snapshot: the new file (default snapshot.PID.hatf.gz)" },
-	{ "yes", 'y', NULL, "do not ask before all are stopped" },
+	{ "yes", 'y', NULL, "do not ask before stopping all processes" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf ctl",
 	"[OPTIONS] PID|--all ORDER",
-	"Steer the tracer (libhatftrace.so) of a running process.  ORDER is\n\n"
-	"  status    what it is doing: recording or dormant, where to, how "
-	"much\n"
-	"  start     begin to record, into a new trace\n"
-	"  stop      end the trace; the process goes on, untraced\n"
-	"  flush     have in the file what has happened up to now\n"
-	"  rotate    end the trace and go on in the next file\n"
-	"  snapshot  write the blocks that live now as a trace by itself\n",
-	"Exit status: 0 if each process has done it, 1 if not (no such "
-	"process, not\n"
-	"traced, not yours, no answer, or it refused), 2 for wrong usage.\n",
+	"Control the recorder (libhatftrace.so) of a running process.\n"
+	"ORDER is\n"
+	"\n"
+	"  status    report the state: recording or dormant, file, figures\n"
+	"  start     begin to record into a new trace\n"
+	"  stop      end the trace; the process continues untraced\n"
+	"  flush     write all events up to now to the file\n"
+	"  rotate    end the trace and continue in the next file\n"
+	"  snapshot  write the live blocks to a trace of their own\n",
+	"Exit status: 0 if each process has carried out the order, 1 if not\n"
+	"(no such process, not traced, not yours, no answer, or refused), 2\n"
+	"for wrong usage.\n",
 	false,
 	options
 };

@@ -25,10 +25,9 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "meta", 'm', NULL,
-	  "show comments and metadata too, and byte offsets" },
+	{ "meta", 'm', NULL, "also show comments, metadata and byte offsets" },
 	{ "from", 'f', "N", "begin with record NUMBER N (the first is 0)" },
-	{ "count", 'n', "N", "stop after N records, metadata not counted" },
+	{ "count", 'n', "N", "stop after N records, not counting metadata" },
 	{ "format", 't', "FORMAT",
 	  "text (as above), ascii, csv, json, or any other format\n"
 	  "of 'hatf convert'" },
@@ -39,18 +38,17 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf dump",
 	"[OPTIONS] FILE",
-	"Print the records of a trace, one a line:\n\n"
-	"  NUMBER NAME KEY=VALUE...\n\n"
-	"NUMBER counts every record but metadata, also comments that are not "
-	"shown, so\n"
-	"that the same event has other numbers in other formats; to compare, "
-	"use csv or\n"
-	"json.  FILE is in any format that 'hatf convert' knows, gzip'ed or "
-	"not; '-' is\n"
+	"Print the records of a trace, one a line:\n"
+	"\n"
+	"  NUMBER NAME KEY=VALUE...\n"
+	"\n"
+	"NUMBER counts all records except metadata, including comments that\n"
+	"are not shown.  The same event has different numbers in different\n"
+	"formats; to compare traces, use csv or json.\n"
+	"FILE is in any format of 'hatf convert', compressed or not; '-' is\n"
 	"standard input.\n",
-	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
-	"wrong\n"
-	"usage.\n",
+	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
+	"incomplete, 2 for wrong usage.\n",
 	false,
 	options
 };

@@ -22,14 +22,11 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf formats",
 	"[--json]",
-	"List the formats of traces: the name, the end of file names, whether "
-	"it can be\n"
-	"read and written, whose it is, and what of a trace it keeps and "
-	"drops.  'site'\n"
-	"is where a call came from, 'stacks' are whole call stacks, "
-	"'symbols' the names\n"
-	"in them.\n",
-	"Exit status: 0 fine, 2 for wrong usage.\n",
+	"List the trace formats: the name, the file suffix, whether hatf\n"
+	"reads and writes the format, its origin, and what it keeps and\n"
+	"drops of a trace.  'site' is the place of a call, 'stacks' are\n"
+	"whole call stacks, 'symbols' are the names in them.\n",
+	"Exit status: 0 if all is well, 2 for wrong usage.\n",
 	false,
 	options
 };

@@ -24,22 +24,20 @@ static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ "no-parent", 'p', NULL,
-	  "do not read a forked child's parent's trace" },
+	  "do not read the trace of a forked child's parent" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf info",
 	"[--json] [--jobs N] [--no-parent] FILE...",
-	"Read each trace from end to end and print what it holds.  FILE is in "
-	"any\n"
-	"format that 'hatf convert' knows, gzip'ed or not; '-' is standard "
-	"input.\n"
-	"What a forked child has from its parent is taken from the parent's "
-	"trace, if\nthat lies beside FILE or where it was written.\n",
-	"Exit status: 0 if every trace is complete, 1 if not or if one could "
-	"not\n"
-	"be read, 2 for wrong usage.\n",
+	"Read each trace from end to end and print its figures.\n"
+	"FILE is in any format of 'hatf convert', compressed or not; '-' is\n"
+	"standard input.\n"
+	"The parent's trace gives the blocks that a forked child inherits,\n"
+	"if that trace is beside FILE or where it was written.\n",
+	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
+	"incomplete or cannot be read, 2 for wrong usage.\n",
 	false,
 	options
 };

@@ -17,22 +17,23 @@ struct command {
 static const struct command commands[] = {
 	{ "record", "hatf record", "run a command and trace its heap",
 	  command_record },
-	{ "ctl", "hatf ctl", "steer the tracer of a running process",
+	{ "ctl", "hatf ctl", "control the recorder of a running process",
 	  command_ctl },
-	{ "info", "hatf info", "what a trace holds, in figures", command_info },
-	{ "dump", "hatf dump", "the records of a trace, one a line",
+	{ "info", "hatf info", "print the figures of a trace", command_info },
+	{ "dump", "hatf dump", "print the records of a trace, one a line",
 	  command_dump },
-	{ "convert", "hatf convert", "a trace in another format",
+	{ "convert", "hatf convert", "write a trace in another format",
 	  command_convert },
-	{ "formats", "hatf formats", "the formats, and what they keep",
+	{ "formats", "hatf formats", "list the formats, and what they keep",
 	  command_formats },
-	{ "optimize", "hatf optimize", "the same trace, smaller",
+	{ "optimize", "hatf optimize", "write a trace to a smaller file",
 	  command_optimize },
 	{ "recover", "hatf recover", "complete the trace of a killed process",
 	  command_recover },
-	{ "tables", "hatf tables", "the paper's tables for these traces",
+	{ "tables", "hatf tables", "print the paper's tables for these traces",
 	  command_tables },
-	{ "tree", "hatf tree", "which process came from which", command_tree },
+	{ "tree", "hatf tree", "show which process came from which",
+	  command_tree },
 	{ "verify", "hatf verify", "check that a trace is legal and complete",
 	  command_verify },
 };
@@ -53,9 +54,10 @@ print_help(void)
 	out_str(o, "\nOptions:\n"
 		   "  -h, --help     print this\n"
 		   "  -V, --version  print the version\n\n"
-		   "'hatf COMMAND --help' tells more, as do the man pages "
-		   "hatf(1) and hatf-COMMAND(1).\n"
-		   "Exit status: 0 fine, 1 bad input, 2 wrong usage.\n");
+		   "For details, see 'hatf COMMAND --help', hatf(1) and "
+		   "hatf-COMMAND(1).\n"
+		   "Exit status: 0 if all is well, 1 for bad input, 2 for "
+		   "wrong usage.\n");
 	return out_finish(o, EXIT_FINE);
 }
 

@@ -33,33 +33,28 @@ static const struct opt options[] = {
 	{ "jobs", 'w', "N", "decompress IN with N threads" },
 	{ "level", 'l', "N", "compress with level N, 1 (fast) to 12 (small)" },
 	{ "placement", 'm', "NAME",
-	  "place the metadata this way instead of as 'smallest'" },
+	  "how to place the metadata (default smallest)" },
 	{ "plain", 'p', NULL,
-	  "do not compress; OUT's name tells it too: .hatf" },
+	  "do not compress (default if OUT's name ends in .hatf)" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf optimize",
 	"[OPTIONS] IN OUT",
-	"Write the trace IN again as OUT, in HATF, with its metadata where it "
-	"makes the\n"
-	"file smallest, and print the bytes before and after.  NAME is online "
-	"(what the\n"
-	"recorder does), optimum (the fewest bytes before compression), "
-	"smallest (for\n"
-	"each block what is smallest after it), or a technique of the paper "
-	"that defines\n"
-	"HATF: naive, small-size, same-size, combined-size, base-offset-1, "
-	"base-offset-2,\n"
-	"best-base-offset, stride, or best.  '-' is standard input or output; "
-	"then\n"
-	"nothing else is printed.\n",
-	"If IN cannot be made smaller, OUT is a copy of IN.\n"
-	"A trace that is not complete stays so: OUT says it too.\n"
-	"Exit status: 0 fine, 1 if the trace is bad or not complete, 2 for "
-	"wrong\n"
-	"usage.\n",
+	"Write the trace IN as OUT, in HATF, with metadata that makes the\n"
+	"file as small as possible, and print the bytes before and after.\n"
+	"NAME is online (as the recorder does it), optimum (the fewest\n"
+	"bytes before compression), smallest (for each block the fewest\n"
+	"bytes after compression), or a technique of the paper that defines\n"
+	"HATF: naive, small-size, same-size, combined-size, base-offset-1,\n"
+	"base-offset-2, best-base-offset, stride, or best.\n"
+	"'-' is standard input or output; if OUT is '-', nothing is\n"
+	"printed.\n",
+	"If OUT would be larger than IN, OUT is a copy of IN.\n"
+	"If IN is incomplete, OUT says so too.\n"
+	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
+	"incomplete, 2 for wrong usage.\n",
 	false,
 	options
 };

@@ -50,43 +50,44 @@ static const struct opt options[] = {
 	  "where to write: a path, in which %p is the process id,\n"
 	  "%e the executable, %h the host, %n a running number,\n"
 	  "%s the number of the segment\n"
-	  "(default " TEMPLATE_DEFAULT "); a name that is taken gets\n"
-	  ".1, .2, ..." },
+	  "(default " TEMPLATE_DEFAULT "); an existing name gets\n"
+	  ".1, .2, ... appended" },
 	{ "clock", 'c', "CLOCK",
 	  "time stamps: auto, off, coarse, us or ns (default auto)" },
 	{ "compress", 'z', "HOW", "gzip, gzip:1 to gzip:3, or none" },
 	{ "full", 'f', "WHAT",
 	  "when a buffer is full: wait (the default) or drop" },
-	{ "buffer", 'b', "BYTES", "buffer of each thread, such as 256K or 4M" },
+	{ "buffer", 'b', "BYTES",
+	  "maximum buffer of each thread, such as 256K or 4M" },
 	{ "follow", 'p', "WHICH",
-	  "which processes of those that come from it: none, fork,\n"
-	  "exec or all (the default), and :GLOB,... of executables" },
+	  "which descendants to trace: none, fork, exec or all (the\n"
+	  "default), and :GLOB,... for names of executables" },
 	{ "rotate", 'r', "WHEN",
-	  "begin another file at a size, 64M, or after a time, 10m\n"
-	  "or 1h, or both: 64M,1h" },
+	  "begin another file, a segment, at a size, 64M, or after\n"
+	  "a time, 10m or 1h, or both: 64M,1h" },
 	{ "keep", 'k', "WHAT",
-	  "of these files the last N, or so many bytes: 8 or 1G" },
+	  "keep the newest N segments, or at most this many bytes:\n"
+	  "8 or 1G" },
 	{ "start", 's', "WHEN",
-	  "on (the default), or off: be ready to, see hatf-ctl(1)" },
-	{ "verbose", 'v', NULL, "have the tracer say what it does" },
+	  "on (the default), or off: record nothing until\n"
+	  "'hatf ctl' sends start" },
+	{ "verbose", 'v', NULL, "report each step of the recorder" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf record",
 	"[OPTIONS] [--] COMMAND [ARGS]...",
-	"Run COMMAND with libhatftrace.so preloaded, which writes a trace of "
-	"its\n"
-	"heap events, and of those of each process that comes from it, to "
-	"files of\n"
-	"their own.  At the end one line tells what was recorded.\n",
-	"What is not given comes from the environment, HATFTRACE_OUT and so "
-	"on: see\n"
-	"libhatftrace(7).  Exit status: that of COMMAND, or death by its "
-	"signal; 1 if\n"
-	"the trace is missing or not complete although COMMAND succeeded; 2 "
-	"for wrong\n"
-	"usage; 126 if COMMAND cannot be executed, 127 if it is not found.\n",
+	"Run COMMAND with the recorder, libhatftrace.so, preloaded.  The\n"
+	"recorder writes the heap events of each process, COMMAND and its\n"
+	"descendants, to a trace file.  At the end one line reports what\n"
+	"was recorded.\n",
+	"The environment has the other settings, HATFTRACE_OUT and so on:\n"
+	"see libhatftrace(7).\n"
+	"Exit status: that of COMMAND, or death by the same signal; 1 if\n"
+	"COMMAND succeeded but its trace is missing or incomplete; 2 for\n"
+	"wrong usage; 126 if COMMAND cannot be executed, 127 if it is not\n"
+	"found.\n",
 	true,
 	options
 };

@@ -24,31 +24,26 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "dry-run", 'n', NULL, "say what would be done, change nothing" },
+	{ "dry-run", 'n', NULL, "report what would be done, change nothing" },
 	{ "force", 'f', NULL,
-	  "also a ring file of before the system's last start, or\n"
-	  "of another machine, and what is left of a damaged one" },
-	{ "rings", 'r', "PATH", "the ring file, or the directory it is in" },
+	  "also accept a ring file from before the last start of\n"
+	  "the system or from another machine, and the readable\n"
+	  "part of a damaged one" },
+	{ "rings", 'r', "PATH", "the ring file, or its directory" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf recover",
 	"[--dry-run] [--force] [--rings PATH] FILE|DIR...",
-	"Complete the trace of a process that was killed: the events that it "
-	"had not\n"
-	"written yet are in a ring file, beside the trace unless "
-	"HATFTRACE_RINGS said\n"
-	"otherwise.  They are appended in an order in which they can have "
-	"happened, and\n"
-	"a trailer; then the ring file is removed.  FILE is a trace or a ring "
-	"file, DIR\n"
-	"stands for all ring files and traces in it.  A process that is alive "
-	"is "
-	"left\nalone.\n",
-	"Exit status: 0 if every trace is whole now, or was; 1 if not; 2 for "
-	"wrong\n"
-	"usage.\n",
+	"Complete the trace of a killed process.  The missing events are in\n"
+	"a ring file, beside the trace or where HATFTRACE_RINGS put it.\n"
+	"Append them to the trace in a possible order, with a trailer, and\n"
+	"remove the ring file.  FILE is a trace or a ring file.  DIR stands\n"
+	"for all ring files and traces in it.  Traces of live processes are\n"
+	"not changed.\n",
+	"Exit status: 0 if every trace is now complete or was before, 1 if\n"
+	"not, 2 for wrong usage.\n",
 	false,
 	options
 };

@@ -32,31 +32,27 @@ static const struct opt options[] = {
 	{ "records", 'n', "N",
 	  "time the first N records of a trace (default 1000000)" },
 	{ "jobs", 'w', "N",
-	  "find sizes with N threads (default: as many as there are\n"
-	  "CPUs); times are taken with one" },
+	  "find sizes with N threads (default: one for each CPU);\n"
+	  "times are always taken with one thread" },
 	{ "csv", 'c', "FILE",
-	  "write the same figures to FILE, as CSV, too;\n"
-	  "'-': to standard output, and nothing else" },
+	  "also write the figures to FILE as CSV; with '-', write\n"
+	  "only that, to standard output" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf tables",
 	"[OPTIONS] TRACE...",
-	"Print tables 3 to 8 of the paper that defines HATF for these traces, "
-	"beside\n"
-	"the paper's own figures: what the programs did, the bytes that each "
-	"encoding\n"
-	"takes for a record, and the time to read and write one.  Three more "
-	"tables show\n"
-	"where the bytes of whole traces go, the time to read these, and the "
-	"ratios that\n"
-	"matter.\n"
+	"Print tables 3 to 8 of the paper that defines HATF for these\n"
+	"traces, beside the paper's own figures: what the programs did, the\n"
+	"bytes that each encoding takes for a record, and the time to read\n"
+	"and write one.  Three more tables show where the bytes of whole\n"
+	"traces go, the time to read whole traces, and the ratios of the\n"
+	"averages.\n"
 	"TRACE is in any format, compressed or not; '-' is standard input.\n",
-	"A figure that could not be had is shown as '-'.\n"
-	"Exit status: 0 fine, 1 if a trace could not be read or is not "
-	"complete,\n"
-	"2 for wrong usage.\n",
+	"'-' stands for a figure that could not be determined.\n"
+	"Exit status: 0 if all is well, 1 if a trace cannot be read or is\n"
+	"incomplete, 2 for wrong usage.\n",
 	false,
 	options
 };

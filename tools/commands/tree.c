@@ -30,22 +30,20 @@ enum {
 
 static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each process, one a line" },
-	{ "long", 'l', NULL, "whole command lines" },
+	{ "long", 'l', NULL, "do not cut command lines" },
 	{ "peak", 'p', NULL,
-	  "the most live bytes too, for which all traces are read" },
+	  "also the most live bytes; reads the whole traces" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf tree",
 	"[OPTIONS] DIR|FILE...",
-	"Show the processes of the traces in DIR, or of FILE, as trees: which "
-	"came\n"
-	"from which, by fork, exec or being started, how each ended, and how "
-	"many\n"
-	"events it has.  Only headers and trailers are read.\n",
-	"Exit status: 0 fine, 1 if something could not be read, 2 for wrong "
-	"usage.\n",
+	"Show the processes of the traces in DIR, or of FILE, as trees:\n"
+	"which process forked, executed or started which, how each ended,\n"
+	"and how many events it has.  Only headers and trailers are read.\n",
+	"Exit status: 0 if all is well, 1 if something cannot be read, 2\n"
+	"for wrong usage.\n",
 	false,
 	options
 };

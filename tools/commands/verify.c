@@ -27,35 +27,27 @@ static const struct opt options[] = {
 	{ "max", 'm', "N", "show at most N violations of a file (default 10)" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ "no-parent", 'p', NULL,
-	  "do not read a forked child's parent's trace" },
+	  "do not read the trace of a forked child's parent" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct opt_page page = {
 	"hatf verify",
 	"[--json] [--max N] [--jobs N] [--no-parent] FILE...",
-	"Check that each trace is legal in its "
-	"format, is complete and lost nothing,\n"
-	"and that its events are consistent: "
-	"every free and realloc is of a live\n"
-	"object, no address is handed out while "
-	"live, no block lies on a live one of\n"
-	"its heap, thread and heap events nest, "
-	"time never goes back, and call stacks\n"
-	"are defined.  What header and trailer "
-	"claim must agree with that.  Segments of\n"
-	"a process that are given one after the "
-	"other must also go on where the one\n"
-	"before ended.  FILE is in any format "
-	"that 'hatf convert' knows, gzip'ed or\n"
-	"not; '-' is standard input.\n"
-	"A forked child's blocks from its parent "
-	"are known from the parent's trace,\n"
-	"if that lies beside FILE or where it "
-	"was written.\n",
-	"Exit status: 0 if all of this holds for "
-	"every file, 1 if not or if one\n"
-	"could not be read, 2 for wrong usage.\n",
+	"Check that each trace is legal in its format, is complete, lost no\n"
+	"events, and has consistent events: each free and realloc is of a\n"
+	"live object; no address is allocated while live; no block overlaps\n"
+	"a live one of its heap; threads and heaps are used only between\n"
+	"their creation and end; time never goes back; call stacks are\n"
+	"defined before use.  Header and trailer must agree with the\n"
+	"events.  A segment given after the previous segment of its process\n"
+	"must continue where that one ended.\n"
+	"FILE is in any format of 'hatf convert', compressed or not; '-' is\n"
+	"standard input.\n"
+	"The parent's trace gives the blocks that a forked child inherits,\n"
+	"if that trace is beside FILE or where it was written.\n",
+	"Exit status: 0 if all of this holds for every file, 1 if not or if\n"
+	"a file cannot be read, 2 for wrong usage.\n",
 	false,
 	options
 };
