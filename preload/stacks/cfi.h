@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cfi.h - call frame information: where a function's caller left its registers
+ *
+ * A small reader of .eh_frame (LSB 5.0, "Exception Frames"; DWARF 5, section
+ * 6.4).  libunwind and elfutils read the same tables, but allocate, or take a
+ * lock of their own or the loader's, and neither is possible inside malloc().
+ *
+ * The tables are memory of the traced program: nothing is read outside the
+ * bounds that the caller gives, and no content causes a crash or an endless
+ * loop.  All functions are pure; any thread may call them at any time.
+ */
+#ifndef CFI_H
+#define CFI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Registers by their DWARF numbers (psABI x86-64, figure 3.36). */
+enum cfi_register {
+	CFI_RBX = 3,
+	CFI_RBP = 6,
+	CFI_RSP = 7,
+	CFI_RETURN = 16, /* the return address */
+	CFI_REGISTERS
+};
+
+enum cfi_how {
+	CFI_SAME = 0, /* the caller's value is in the register itself */
+	CFI_UNDEFINED,
+	CFI_AT_OFFSET,	   /* in memory, 'offset' from the CFA */
+	CFI_OFFSET,	   /* the CFA plus 'offset' */
+	CFI_IN_REGISTER,   /* in the register with the number 'offset' */
+	CFI_AT_EXPRESSION, /* in memory, where the expression says */
+	CFI_EXPRESSION,	   /* what the expression says */
+};
+
+struct cfi_rule {
+	uint8_t how; /* enum cfi_how */
+	uint16_t expression_nbytes;
+	int32_t offset;	     /* bytes, or a register's number */
+	uint32_t expression; /* bytes from the start of the section */
+};
+
+/* One row of the table: how to unwind from one instruction. */
+struct cfi_row {
+	/*
+	 * The canonical frame address: the value of a register plus an offset
+	 * (CFI_OFFSET with 'cfa_register'), or of an expression.
+	 */
+	struct cfi_rule cfa;
+	uint8_t cfa_register;
+	bool is_signal_frame; /* what it returns to was interrupted */
+	struct cfi_rule caller[CFI_REGISTERS]; /* its registers */
+};
+
+/*
+ * The memory that holds the tables of one object: its segment with .eh_frame
+ * and .eh_frame_hdr.
+ */
+struct cfi_section {
+	const uint8_t *begin, *end;
+	const uint8_t *index; /* .eh_frame_hdr, within */
+};
+
+/*
+ * Find the row for the instruction at 'pc'.  False: the tables say nothing of
+ * this place, or are damaged, or of a kind that no linker for x86-64 makes.
+ */
+bool cfi_find_row(const struct cfi_section *section, uintptr_t pc,
+		  struct cfi_row *row_ret);
+
+#endif /* CFI_H */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* code_object.c - see code_object.h */
+
+#include "preload/stacks/code_object.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "preload/sys/elf_lookup.h"
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+typedef int find_function(void *, struct dl_find_object *);
+
+static find_function *find;
+#endif
+
+void
+code_object_init(void)
+{
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+	void *const found = lookup_all("_dl_find_object").next;
+
+	memcpy(&find, &found, sizeof(find));
+#endif
+}
+
+/* The program headers of an object, in its memory. */
+struct headers {
+	const ElfW(Phdr) *first;
+	size_t count;
+	uintptr_t base;
+};
+
+/* The segment of memory that holds 'address'. */
+static void
+set_section(const struct headers *headers, uintptr_t index,
+	    struct cfi_section *section)
+{
+	for (size_t i = 0; i < headers->count; i++) {
+		const ElfW(Phdr) *const h = &headers->first[i];
+		const uintptr_t begin = headers->base + h->p_vaddr;
+
+		if (h->p_type != PT_LOAD || (h->p_flags & PF_R) == 0 ||
+		    index < begin || index - begin >= h->p_filesz)
+			continue;
+		section->begin = (const uint8_t *)begin;
+		section->end = section->begin + h->p_filesz;
+		section->index = (const uint8_t *)index;
+		return;
+	}
+}
+
+/*
+ * The headers of an object whose memory begins with the start of its file;
+ * linkers place them in its first page.
+ */
+static bool
+find_headers(uintptr_t begin, uintptr_t end, uintptr_t base,
+	     struct headers *headers_ret)
+{
+	const ElfW(Ehdr) *const h = (const ElfW(Ehdr) *)begin;
+
+	if (end - begin < 4096 || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    h->e_phentsize != sizeof(ElfW(Phdr)) || h->e_phoff > 4096 ||
+	    h->e_phnum > (4096 - h->e_phoff) / sizeof(ElfW(Phdr)))
+		return false;
+	headers_ret->first = (const ElfW(Phdr) *)(begin + h->e_phoff);
+	headers_ret->count = h->e_phnum;
+	headers_ret->base = base;
+	return true;
+}
+
+/* What find_in() looks for and finds. */
+struct search {
+	uintptr_t pc;
+	struct code_object *object;
+};
+
+/* A callback of dl_iterate_phdr(3). */
+static int
+find_in(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	const struct search *const s = context;
+	const struct headers headers = { info->dlpi_phdr, info->dlpi_phnum,
+					 info->dlpi_addr };
+	uintptr_t begin = UINTPTR_MAX, end = 0, index = 0;
+
+	(void)nbytes;
+	for (size_t i = 0; i < headers.count; i++) {
+		const ElfW(Phdr) *const h = &headers.first[i];
+		const uintptr_t at = headers.base + h->p_vaddr;
+
+		if (h->p_type == PT_GNU_EH_FRAME)
+			index = at;
+		if (h->p_type != PT_LOAD)
+			continue;
+		begin = at < begin ? at : begin;
+		end = at + h->p_memsz > end ? at + h->p_memsz : end;
+	}
+	if (s->pc < begin || s->pc >= end)
+		return 0;
+	s->object->begin = begin;
+	s->object->end = end;
+	s->object->base = headers.base;
+	s->object->path = info->dlpi_name;
+	if (index != 0)
+		set_section(&headers, index, &s->object->section);
+	return 1;
+}
+
+bool
+code_object_find(uintptr_t pc, struct code_object *object_ret)
+{
+	memset(object_ret, 0, sizeof(*object_ret));
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+	struct dl_find_object found;
+	struct headers headers;
+
+	if (find != NULL) {
+		if (find((void *)pc, &found) != 0)
+			return false;
+		object_ret->begin = (uintptr_t)found.dlfo_map_start;
+		object_ret->end = (uintptr_t)found.dlfo_map_end;
+		object_ret->base = found.dlfo_link_map->l_addr;
+		object_ret->path = found.dlfo_link_map->l_name;
+		if (found.dlfo_eh_frame != NULL &&
+		    find_headers(object_ret->begin, object_ret->end,
+				 object_ret->base, &headers))
+			set_section(&headers, (uintptr_t)found.dlfo_eh_frame,
+				    &object_ret->section);
+		return true;
+	}
+#endif
+	return dl_iterate_phdr(find_in, &(struct search){ pc, object_ret }) ==
+	       1;
+}
+
+const uint8_t *
+code_object_build_id(const struct code_object *object, size_t *nbytes_ret)
+{
+	struct headers headers;
+
+	if (!find_headers(object->begin, object->end, object->base, &headers))
+		return NULL;
+	for (size_t i = 0; i < headers.count; i++) {
+		const ElfW(Phdr) *const h = &headers.first[i];
+		const uint8_t *p = (const uint8_t *)(headers.base + h->p_vaddr);
+		size_t left = h->p_filesz;
+
+		if (h->p_type != PT_NOTE ||
+		    (uintptr_t)p < object->begin ||
+		    (uintptr_t)p >= object->end ||
+		    left > object->end - (uintptr_t)p)
+			continue;
+		while (left >= sizeof(ElfW(Nhdr))) {
+			const ElfW(Nhdr) *const note = (const ElfW(Nhdr) *)p;
+			const size_t name_nbytes =
+				(note->n_namesz + (size_t)3) & ~(size_t)3;
+			const size_t nbytes =
+				sizeof(*note) + name_nbytes +
+				((note->n_descsz + (size_t)3) & ~(size_t)3);
+
+			if (nbytes > left)
+				break;
+			if (note->n_type == NT_GNU_BUILD_ID &&
+			    note->n_namesz == 4 &&
+			    memcmp(note + 1, "GNU", 4) == 0) {
+				*nbytes_ret = note->n_descsz;
+				return p + sizeof(*note) + name_nbytes;
+			}
+			p += nbytes;
+			left -= nbytes;
+		}
+	}
+	return NULL;
+}

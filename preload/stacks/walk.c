@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* walk.c - see walk.h */
+
+#include "preload/stacks/walk.h"
+
+#include <string.h>
+
+#include "preload/stacks/cfi_expression.h"
+#include "preload/stacks/code_object.h"
+#include "preload/stacks/stack_memory.h"
+#include "preload/stacks/unwind_rule.h"
+
+/* Where a walk is: about to find the caller of 'pc'. */
+struct position {
+	uintptr_t pc; /* a return address */
+	uintptr_t sp, bp;
+	bool is_exact; /* 'pc' is no return address: a signal came there */
+};
+
+/* The caller's value of a register, by the rule of a row. */
+static bool
+restore(const struct cfi_section *section, const struct cfi_row *row,
+	unsigned reg, const struct cfi_registers *in, uintptr_t cfa,
+	struct stack_memory *memory, uintptr_t *value_ret)
+{
+	const struct cfi_rule *const rule = &row->caller[reg];
+	uintptr_t address;
+
+	switch (rule->how) {
+	case CFI_SAME:
+		*value_ret = in->value[reg];
+		return cfi_is_known(in, reg);
+	case CFI_AT_OFFSET:
+		return stack_memory_read(memory, cfa + rule->offset, value_ret);
+	case CFI_OFFSET:
+		*value_ret = cfa + rule->offset;
+		return true;
+	case CFI_IN_REGISTER:
+		if (!cfi_is_known(in, (unsigned)rule->offset))
+			return false;
+		*value_ret = in->value[rule->offset];
+		return true;
+	case CFI_AT_EXPRESSION:
+		return cfi_evaluate(section, rule, in, &cfa, memory,
+				    &address) &&
+		       stack_memory_read(memory, address, value_ret);
+	case CFI_EXPRESSION:
+		return cfi_evaluate(section, rule, in, &cfa, memory, value_ret);
+	default:
+		return false;
+	}
+}
+
+static bool
+find_cfa(const struct cfi_section *section, const struct cfi_row *row,
+	 const struct cfi_registers *in, struct stack_memory *memory,
+	 uintptr_t *cfa_ret)
+{
+	if (row->cfa.how == CFI_EXPRESSION)
+		return cfi_evaluate(section, &row->cfa, in, NULL, memory,
+				    cfa_ret);
+	if (!cfi_is_known(in, row->cfa_register))
+		return false;
+	*cfa_ret = in->value[row->cfa_register] + row->cfa.offset;
+	return true;
+}
+
+/*
+ * Step by the whole row.  Only the stack pointer, the frame pointer and the
+ * return address are followed, which is enough for the frames of signals and
+ * for functions that realign their stack.
+ */
+static bool
+step_by_row(struct position *at, struct stack_memory *memory,
+	    uintptr_t *slot_ret)
+{
+	const uintptr_t pc = at->is_exact ? at->pc : at->pc - 1;
+	struct cfi_registers in = {
+		.known = 1u << CFI_RBP | 1u << CFI_RSP | 1u << CFI_RETURN,
+	};
+	struct code_object object;
+	struct cfi_row row;
+	uintptr_t cfa, next_pc, sp, bp;
+
+	in.value[CFI_RBP] = at->bp;
+	in.value[CFI_RSP] = at->sp;
+	in.value[CFI_RETURN] = at->pc;
+	if (!code_object_find(pc, &object) || object.section.index == NULL ||
+	    !cfi_find_row(&object.section, pc, &row) ||
+	    !find_cfa(&object.section, &row, &in, memory, &cfa) ||
+	    !restore(&object.section, &row, CFI_RETURN, &in, cfa, memory,
+		     &next_pc) ||
+	    !restore(&object.section, &row, CFI_RSP, &in, cfa, memory, &sp) ||
+	    !restore(&object.section, &row, CFI_RBP, &in, cfa, memory, &bp))
+		return false;
+	*slot_ret = cfa - sizeof(uintptr_t);
+	at->pc = next_pc;
+	at->sp = sp;
+	at->bp = bp;
+	at->is_exact = row.is_signal_frame;
+	return true;
+}
+
+/*
+ * Step from code without rules, as by a frame pointer, if it can be one: above
+ * the stack pointer, on the stack, and with a return address into code that has
+ * rules, or comes from no object either.
+ */
+static bool
+step_by_frame_pointer(struct position *at, struct stack_memory *memory,
+		      uintptr_t *slot_ret)
+{
+	struct code_object object;
+	uintptr_t pc, bp;
+
+	if (at->bp < at->sp || !stack_memory_read(memory, at->bp, &bp) ||
+	    !stack_memory_read(memory, at->bp + sizeof(uintptr_t), &pc) ||
+	    pc < 4096 || pc > UNWIND_ADDRESS_MASK ||
+	    (code_object_find(pc - 1, &object) &&
+	     unwind_kind(unwind_rule(pc)) == UNWIND_UNKNOWN))
+		return false;
+	*slot_ret = at->bp + sizeof(uintptr_t);
+	at->pc = pc;
+	at->sp = at->bp + 2 * sizeof(uintptr_t);
+	at->bp = bp;
+	at->is_exact = false;
+	return true;
+}
+
+/* Step by a packed rule that takes the CFA's and the frame pointer's place. */
+static inline __attribute__((always_inline)) bool
+step_by_rule(struct position *at, uint64_t rule, struct stack_memory *memory,
+	     struct walk_frame *frame)
+{
+	const enum unwind_kind kind = unwind_kind(rule);
+	const uintptr_t cfa = (kind == UNWIND_BP ? at->bp : at->sp) +
+			      unwind_cfa_offset(rule);
+	uintptr_t pc, bp = at->bp;
+
+	if (!stack_memory_read(memory, cfa - sizeof(uintptr_t), &pc))
+		return false;
+	frame->bp_slot = WALK_BP_KEPT;
+	frame->is_by_bp = kind == UNWIND_BP;
+	if (kind != UNWIND_SP) {
+		frame->bp_slot = cfa - unwind_bp_offset(rule);
+		if (!stack_memory_read(memory, frame->bp_slot, &bp))
+			return false;
+	}
+	frame->slot = cfa - sizeof(uintptr_t);
+	at->pc = pc;
+	at->sp = cfa;
+	at->bp = bp;
+	return true;
+}
+
+/* Find the caller; false: there is none, or no way to it. */
+static bool
+step(struct walk *walk, struct position *at, struct stack_memory *memory,
+     struct walk_frame *frame)
+{
+	const uintptr_t sp = at->sp;
+	uint64_t rule;
+
+	walk->end = WALK_LOST;
+	if (__builtin_expect(at->is_exact, 0))
+		goto by_row;
+	rule = unwind_rule(at->pc);
+	switch (unwind_kind(rule)) {
+	case UNWIND_SP:
+	case UNWIND_SP_BP:
+	case UNWIND_BP:
+		if (!step_by_rule(at, rule, memory, frame))
+			return false;
+		break;
+	case UNWIND_END:
+		walk->end = WALK_OUTERMOST;
+		return false;
+	case UNWIND_ROW:
+	by_row:
+		frame->bp_slot = WALK_BY_ROW;
+		if (!step_by_row(at, memory, &frame->slot))
+			return false;
+		break;
+	default:
+		frame->bp_slot = WALK_BY_ROW;
+		if (!step_by_frame_pointer(at, memory, &frame->slot))
+			return false;
+	}
+	/* A stack that does not lead outward is damaged; a signal may change
+	 * to another one. */
+	if (frame->bp_slot != WALK_BY_ROW && at->sp <= sp)
+		return false;
+	if (at->pc == 0) {
+		walk->end = WALK_OUTERMOST;
+		return false;
+	}
+	frame->address = at->pc;
+	frame->bp = at->bp;
+	return true;
+}
+
+/*
+ * Compare the frames outward of the one at 'idx', where the frame pointer is
+ * 'bp', with what is in memory.  Return the innermost one that has changed, or
+ * whose place may have, or -1.  A frame pointer that changed and gave no place
+ * is data of a function without frame pointers; note its new value.
+ */
+static int64_t
+find_change(struct walk *walk, int64_t idx, uintptr_t bp)
+{
+	struct walk_frame *in = &walk->frame[idx];
+
+	for (int64_t i = idx - 1; i >= 0; i--) {
+		struct walk_frame *const f = &walk->frame[i];
+		const uintptr_t old_bp = in->bp;
+
+		in->bp = bp;
+		if (f->bp_slot == WALK_BY_ROW ||
+		    (f->is_by_bp && bp != old_bp) ||
+		    *(const uintptr_t *)f->slot != f->address)
+			return i;
+		if (f->bp_slot != WALK_BP_KEPT)
+			bp = *(const uintptr_t *)f->bp_slot;
+		in = f;
+	}
+	in->bp = bp;
+	return -1;
+}
+
+/*
+ * Continue at the frame 'idx' of the last stack, which is where the walk is.
+ * Return how many frames, from the outermost, are as they were; if not all up
+ * to 'idx' are, those that are known again go to the walk's, and it goes on
+ * from '*at'.
+ */
+static uint32_t
+join(struct walk *walk, uint32_t idx, struct position *at, uint32_t *inner_count)
+{
+	const int64_t change = find_change(walk, idx, at->bp);
+	const struct walk_frame *last;
+	uint32_t n = *inner_count;
+
+	if (change < 0)
+		return idx + 1;
+	for (int64_t i = idx; i > change && n < WALK_FRAMES_MAX; i--)
+		walk->inner[n++] = walk->frame[i];
+	*inner_count = n;
+	/* A frame that was found by its row may have another stack pointer. */
+	if (change == (int64_t)idx - 1)
+		return 0;
+	last = &walk->inner[n - 1];
+	at->pc = last->address;
+	at->sp = last->slot + sizeof(uintptr_t);
+	at->bp = last->bp;
+	at->is_exact = false;
+	return 0;
+}
+
+/* Put the frames of this walk inward of the 'base' that are as they were. */
+static void
+keep(struct walk *walk, uint32_t base, uint32_t inner_count)
+{
+	for (uint32_t i = 0; i < inner_count; i++)
+		walk->frame[base + i] = walk->inner[inner_count - 1 - i];
+	walk->same_count = base;
+	walk->count = base + inner_count;
+	walk->walked += inner_count;
+	walk->verified += base;
+}
+
+/*
+ * Walk, with frames of the last stack as far as it has 'top' of them.  False:
+ * there are more frames than have room.
+ */
+static bool
+try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
+	 uintptr_t hidden_begin, uintptr_t hidden_end)
+{
+	/* As if returned to, so that the rule is kept. */
+	struct position at = { context->pc + 1, context->sp, context->bp,
+			       false };
+	const enum walk_end last_end = walk->end;
+	struct stack_memory memory;
+	struct walk_frame *const inner = walk->inner;
+	uint32_t n = 0, base = 0;
+
+	stack_memory_init(&memory, at.sp);
+	while (base == 0 && step(walk, &at, &memory, &inner[n])) {
+		if (n == 0 && inner[0].address - hidden_begin <
+				      hidden_end - hidden_begin)
+			continue;
+		while (top > 0 && walk->frame[top - 1].slot < inner[n].slot)
+			top--;
+		if (top > 0 && walk->frame[top - 1].slot == inner[n].slot &&
+		    walk->frame[top - 1].address == inner[n].address &&
+		    !at.is_exact) {
+			const uint32_t before = n;
+
+			walk->frame[top - 1].bp_slot = inner[n].bp_slot;
+			walk->frame[top - 1].is_by_bp = inner[n].is_by_bp;
+			base = join(walk, top - 1, &at, &n);
+			if (base == 0)
+				top -= n - before;
+		} else {
+			n++;
+		}
+		if (base + n >= (base == 0 ? walk->depth : WALK_FRAMES_MAX)) {
+			if (base != 0 || walk->count != 0)
+				return false;
+			walk->end = WALK_CUT;
+			break;
+		}
+	}
+	if (base != 0)
+		walk->end = last_end;
+	keep(walk, base, n);
+	return true;
+}
+
+void
+walk_stack(struct walk *walk, const struct walk_context *context,
+	   uintptr_t hidden_begin, uintptr_t hidden_end)
+{
+	if (try_walk(walk, context, walk->count, hidden_begin, hidden_end))
+		return;
+	walk->count = 0;
+	try_walk(walk, context, 0, hidden_begin, hidden_end);
+}

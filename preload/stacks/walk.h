@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walk.h - the return addresses on the calling thread's stack
+ *
+ * A walk keeps the last stack of its thread.  The next one goes by rules only
+ * until it comes to a place of a return address where the last stack had the
+ * same return address and the same frame pointer.  From there outward each
+ * frame's place follows from the frame before it, so the walk only compares
+ * what is in memory with what was: a return address, and the frame pointer
+ * where it was saved.  If all are equal, so is the rest of the stack.
+ *
+ * Frames are kept outermost first, so that the common part stays where it is.
+ */
+#ifndef WALK_H
+#define WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The most frames of a stack.  One that grows beyond it is walked again, and
+ * then keeps the innermost 'depth' of them, half as many: so a deep recursion
+ * loses its outer frames all at once and not one with each call.
+ */
+#define WALK_DEPTH_MAX	256u
+#define WALK_FRAMES_MAX (2 * WALK_DEPTH_MAX)
+
+struct walk_frame {
+	uintptr_t slot;	   /* where the return address is */
+	uintptr_t address; /* the return address */
+	uintptr_t bp;	   /* the frame pointer of the caller */
+	/*
+	 * Where that was saved; WALK_BP_KEPT: it is that of the frame further
+	 * in.  WALK_BY_ROW: the frame was found by more than a frame pointer.
+	 */
+	uintptr_t bp_slot;
+	uint32_t node;	/* the stack from the outermost frame to here: the
+			   user's */
+	bool is_by_bp;	/* the frame further in gave the place by its bp */
+};
+
+#define WALK_BP_KEPT ((uintptr_t)0)
+#define WALK_BY_ROW  ((uintptr_t)1)
+
+/* Why a walk has ended. */
+enum walk_end {
+	WALK_OUTERMOST, /* there is no caller */
+	WALK_CUT,	/* there are more frames than may be */
+	WALK_LOST,	/* a frame without rules, or damaged */
+};
+
+/* Of one thread, which alone uses it.  All 0 at first. */
+struct walk {
+	/* The last stack: its frames, outermost first. */
+	uint32_t count;
+	/*
+	 * How many of them, from the outermost, are as in the stack before, so
+	 * that their 'node' is that of the frame.
+	 */
+	uint32_t same_count;
+	enum walk_end end;
+	uint32_t depth; /* set by the owner: 1 to WALK_DEPTH_MAX */
+	uint64_t walked, verified; /* frames since the thread began */
+	struct walk_frame frame[WALK_FRAMES_MAX];
+	struct walk_frame inner[WALK_FRAMES_MAX]; /* of the current walk */
+};
+
+/* Where a walk begins. */
+struct walk_context {
+	uintptr_t pc, sp, bp;
+};
+
+/* The place of the call. */
+static inline __attribute__((always_inline)) struct walk_context
+walk_here(void)
+{
+	struct walk_context here;
+
+	__asm__ volatile("leaq 0(%%rip), %0\n\t"
+			 "movq %%rsp, %1\n\t"
+			 "movq %%rbp, %2"
+			 : "=r"(here.pc), "=r"(here.sp), "=r"(here.bp));
+	return here;
+}
+
+/*
+ * Walk from 'context', a place in the calling thread; frames whose code lies in
+ * ['hidden_begin', 'hidden_end') are left out if they are the innermost.
+ */
+void walk_stack(struct walk *walk, const struct walk_context *context,
+		uintptr_t hidden_begin, uintptr_t hidden_end);
+
+#endif /* WALK_H */
