@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "preload/sys/elf_lookup.h"
 
@@ -72,6 +73,30 @@ find_headers(uintptr_t begin, uintptr_t end, uintptr_t base,
 	return true;
 }
 
+/* What the headers say of an object's memory and its tables. */
+static void
+set_memory(const struct headers *headers, struct code_object *object)
+{
+	uintptr_t begin = UINTPTR_MAX, end = 0, index = 0;
+
+	for (size_t i = 0; i < headers->count; i++) {
+		const ElfW(Phdr) *const h = &headers->first[i];
+		const uintptr_t at = headers->base + h->p_vaddr;
+
+		if (h->p_type == PT_GNU_EH_FRAME)
+			index = at;
+		if (h->p_type != PT_LOAD)
+			continue;
+		begin = at < begin ? at : begin;
+		end = at + h->p_memsz > end ? at + h->p_memsz : end;
+	}
+	object->begin = begin;
+	object->end = end;
+	object->base = headers->base;
+	if (index != 0)
+		set_section(headers, index, &object->section);
+}
+
 /* What find_in() looks for and finds. */
 struct search {
 	uintptr_t pc;
@@ -85,30 +110,37 @@ find_in(struct dl_phdr_info *info, size_t nbytes, void *context)
 	const struct search *const s = context;
 	const struct headers headers = { info->dlpi_phdr, info->dlpi_phnum,
 					 info->dlpi_addr };
-	uintptr_t begin = UINTPTR_MAX, end = 0, index = 0;
+	struct code_object object = { .path = info->dlpi_name };
 
 	(void)nbytes;
-	for (size_t i = 0; i < headers.count; i++) {
-		const ElfW(Phdr) *const h = &headers.first[i];
-		const uintptr_t at = headers.base + h->p_vaddr;
-
-		if (h->p_type == PT_GNU_EH_FRAME)
-			index = at;
-		if (h->p_type != PT_LOAD)
-			continue;
-		begin = at < begin ? at : begin;
-		end = at + h->p_memsz > end ? at + h->p_memsz : end;
-	}
-	if (s->pc < begin || s->pc >= end)
+	set_memory(&headers, &object);
+	if (s->pc < object.begin || s->pc >= object.end)
 		return 0;
-	s->object->begin = begin;
-	s->object->end = end;
-	s->object->base = headers.base;
-	s->object->path = info->dlpi_name;
-	if (index != 0)
-		set_section(&headers, index, &s->object->section);
+	*s->object = object;
 	return 1;
 }
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+/*
+ * The headers of an object that _dl_find_object(3) has found.  It does not tell
+ * where they are.  The program may lie in pieces, of which one is found; the
+ * kernel says where its headers are.
+ */
+static bool
+headers_of(const struct dl_find_object *found, struct headers *headers_ret)
+{
+	const uintptr_t base = found->dlfo_link_map->l_addr;
+
+	if (found->dlfo_link_map->l_name[0] != '\0')
+		return find_headers((uintptr_t)found->dlfo_map_start,
+				    (uintptr_t)found->dlfo_map_end, base,
+				    headers_ret);
+	headers_ret->first = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	headers_ret->count = getauxval(AT_PHNUM);
+	headers_ret->base = base;
+	return headers_ret->first != NULL;
+}
+#endif
 
 bool
 code_object_find(uintptr_t pc, struct code_object *object_ret)
@@ -124,12 +156,9 @@ code_object_find(uintptr_t pc, struct code_object *object_ret)
 		object_ret->begin = (uintptr_t)found.dlfo_map_start;
 		object_ret->end = (uintptr_t)found.dlfo_map_end;
 		object_ret->base = found.dlfo_link_map->l_addr;
+		if (headers_of(&found, &headers))
+			set_memory(&headers, object_ret);
 		object_ret->path = found.dlfo_link_map->l_name;
-		if (found.dlfo_eh_frame != NULL &&
-		    find_headers(object_ret->begin, object_ret->end,
-				 object_ret->base, &headers))
-			set_section(&headers, (uintptr_t)found.dlfo_eh_frame,
-				    &object_ret->section);
 		return true;
 	}
 #endif

@@ -102,9 +102,28 @@ step_by_row(struct position *at, struct stack_memory *memory,
 }
 
 /*
- * Step from code without rules, as by a frame pointer, if it can be one: above
- * the stack pointer, on the stack, and with a return address into code that has
- * rules, or comes from no object either.
+ * Does a call end at 'pc', which lies in an object?  E8 and four bytes, or FF /2
+ * with a register or memory, two to seven bytes long (Intel SDM, CALL).
+ */
+static bool
+follows_call(const struct code_object *object, uintptr_t pc)
+{
+	const uint8_t *const code = (const uint8_t *)pc;
+
+	if (pc - object->begin < 8)
+		return false;
+	if (code[-5] == 0xe8)
+		return true;
+	for (int nbytes = 2; nbytes <= 7; nbytes++)
+		if (code[-nbytes] == 0xff && (code[1 - nbytes] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+
+/*
+ * Step from code without rules, as by a frame pointer, if that can be one: it
+ * is above the stack pointer and on the stack, and beside it is an address to
+ * which a call returns, or one that is in no object (generated code).
  */
 static bool
 step_by_frame_pointer(struct position *at, struct stack_memory *memory,
@@ -116,8 +135,7 @@ step_by_frame_pointer(struct position *at, struct stack_memory *memory,
 	if (at->bp < at->sp || !stack_memory_read(memory, at->bp, &bp) ||
 	    !stack_memory_read(memory, at->bp + sizeof(uintptr_t), &pc) ||
 	    pc < 4096 || pc > UNWIND_ADDRESS_MASK ||
-	    (code_object_find(pc - 1, &object) &&
-	     unwind_kind(unwind_rule(pc)) == UNWIND_UNKNOWN))
+	    (code_object_find(pc - 1, &object) && !follows_call(&object, pc)))
 		return false;
 	*slot_ret = at->bp + sizeof(uintptr_t);
 	at->pc = pc;
