@@ -183,7 +183,9 @@ event_words(uint64_t word)
 	default:
 		return 0;
 	}
-	if (type >= EVENT_TYPE_COUNT || word >> 32 != 0 ||
+	if (event_is_stack(word))
+		return 1;
+	if (type >= EVENT_TYPE_COUNT || type == EVENT_STACK || word >> 32 != 0 ||
 	    (word >> 8 & 255) != 2 + event_operand_count((enum event_type)type))
 		return 0;
 	return (unsigned)(word >> 8 & 255);
@@ -357,6 +359,7 @@ copy_state(struct saved_ring *ring, const struct ring *from,
 	s->id = last->thread;
 	s->pos = last->pos;
 	s->stamp = s->tick = last->stamp;
+	s->stack = (uint32_t)last->stack;
 	s->realloc_old = last->realloc_old;
 	s->realloc_open = (last->flags & RING_COMMIT_REALLOC_OPEN) != 0;
 	s->realloc_done = (last->flags & RING_COMMIT_REALLOC_DONE) != 0;

@@ -33,7 +33,8 @@
  *  └────────────┴──────────┴────────┴──────┘
  *
  * 'words' is the length of the whole event.  An event without a stamp has the
- * stamp of the last EVENT_TICK before it in the same ring.
+ * stamp of the last EVENT_TICK before it in the same ring.  EVENT_STACK is one
+ * word, without a stamp, and has its number in the bits 63 to 32.
  *
  * All functions here are pure: any thread may call them, inside malloc() too.
  */
@@ -78,12 +79,19 @@ enum event_type {
 	EVENT_HEAP_REALLOC_END,	  /* as EVENT_HEAP_REALLOC */
 	EVENT_HANDOVER, /* new thread: the ring's thread has ended, and the
 			   new one produced all events after this one */
+	EVENT_STACK, /* none; one word, whose upper half is the number of the
+			call stack of the ring's next events; 0: none */
+	EVENT_STACK_NODE,   /* number and, in the upper half, its caller's; frame
+			       (stack_image.h); number of the frame */
+	EVENT_OBJECT,	    /* number, begin, end, base */
+	EVENT_OBJECT_TEXT,  /* 32 bytes of the last object's build id in hex, a
+			       newline and its path */
 	EVENT_TYPE_COUNT
 };
 
 #define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC, EVENT_HEAP_ALLOC: calloc */
 #define EVENT_FLAG_FREED  2u /* end of a realloc: it only freed the block */
-#define EVENT_FLAG_MORE	  8u /* EVENT_MARK: the next one continues the text */
+#define EVENT_FLAG_MORE	  8u /* of a text: the next one continues it */
 #define EVENT_FLAG_FORKED 4u /* EVENT_FORK: fork() has returned */
 
 #define EVENT_WORDS_MAX	  6
@@ -101,6 +109,19 @@ event_wide(enum event_type type, unsigned words, unsigned flags)
 {
 	return EVENT_KIND_WIDE | (uint64_t)type << 3 | (uint64_t)words << 8 |
 	       (uint64_t)flags << 16;
+}
+
+/* The stack of the next events of a ring. */
+static inline uint64_t
+event_stack(uint32_t stack)
+{
+	return event_wide(EVENT_STACK, 1, 0) | (uint64_t)stack << 32;
+}
+
+static inline bool
+event_is_stack(uint64_t word)
+{
+	return (uint32_t)word == (uint32_t)event_wide(EVENT_STACK, 1, 0);
 }
 
 /* Number of operands of a wide event, whose length is two words more. */
@@ -126,6 +147,9 @@ event_operand_count(enum event_type type)
 		[EVENT_HEAP_REALLOC_BEGIN] = 2,
 		[EVENT_HEAP_REALLOC_END] = 4,
 		[EVENT_HANDOVER] = 1,
+		[EVENT_STACK_NODE] = 3,
+		[EVENT_OBJECT] = 4,
+		[EVENT_OBJECT_TEXT] = 4,
 	};
 
 	return count[type];

@@ -134,6 +134,7 @@ image_commit_ring(struct ring *r, const struct order_source *source,
 	c->realloc_old = source->realloc_old;
 	c->flags = flags;
 	c->thread = source->id;
+	c->stack = source->stack;
 	IMAGE_STEP();
 	/* release: a reader that sees the number sees the whole slot. */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);

@@ -57,7 +57,7 @@
 /* "HATFring" in this machine's byte order; a foreign order does not match. */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
-#define IMAGE_VERSION	    6u
+#define IMAGE_VERSION	    7u
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
 /* Limits that a reader enforces on the numbers in a file. */
@@ -71,6 +71,7 @@
 #define IMAGE_COMMIT_STAMPED 2u /* as in struct narrator */
 #define IMAGE_COMMIT_STOPPED 4u /* events in the rings belong to no trace */
 #define IMAGE_COMMIT_MISSED  8u /* some calls bypassed the recorder */
+#define IMAGE_COMMIT_STACKED_FREES 16u /* frees have stacks, too */
 
 /* The state of the trace: everything that a reader needs to continue it. */
 struct image_commit {

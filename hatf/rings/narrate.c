@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hatf/rings/narrate_comments.h"
+#include "hatf/rings/narrate_stacks.h"
 
 static size_t
 round_up(size_t nbytes)
@@ -59,6 +60,7 @@ narrate_restart(struct narrator *n)
 	n->is_stamped = false;
 	n->step = NARRATE_STEP;
 	n->tick_stamp = 0;
+	narrate_forget_stacks(n);
 }
 
 /* Minimum length of 'far_timeline' once it is that long. */
@@ -194,6 +196,8 @@ narrate_cancel_block(struct narrator *n)
 	n->is_stamped = n->block_is_stamped;
 	n->step = n->block_step;
 	n->tick_stamp = 0;
+	/* Some of the definitions are gone; repeating the others is allowed. */
+	narrate_forget_stacks(n);
 	return missing;
 }
 
@@ -265,6 +269,25 @@ begin_event(struct narrator *n, const struct event *ev)
 		note_tick(n, ev->stamp);
 }
 
+/*
+ * Append the attribute of the call stack of the events of 'source', if they
+ * have one, and define the stack.
+ */
+static void
+put_stack_attribute(struct narrator *n, const struct order_source *source,
+		    uint8_t *attributes, size_t cap, size_t *used)
+{
+	const struct hatf_attr_item stack = {
+		.key = HATF_ATTR_STACK,
+		.value = source->stack,
+	};
+
+	if (n->stacks == NULL || source->stack == 0)
+		return;
+	narrate_define_stack(n, source->stack);
+	hatf_attr_put(attributes, cap, used, &stack);
+}
+
 /* Slow path: put an alloc of a heap, or one with attributes. */
 static void
 put_special_alloc(struct narrator *n, const struct order_source *source,
@@ -275,13 +298,14 @@ put_special_alloc(struct narrator *n, const struct order_source *source,
 		.key = HATF_ATTR_ALIGNMENT,
 		.value = alignment,
 	};
-	uint8_t attributes[16];
+	uint8_t attributes[32];
 	size_t used = 0;
 
 	if ((ev->flags & EVENT_FLAG_ZEROED) != 0)
 		hatf_attr_put(attributes, sizeof(attributes), &used, &zeroed);
 	if (alignment != 0)
 		hatf_attr_put(attributes, sizeof(attributes), &used, &aligned);
+	put_stack_attribute(n, source, attributes, sizeof(attributes), &used);
 
 	const struct hatf_record rec = {
 		.tag = HATF_ALLOC,
@@ -301,17 +325,40 @@ static void
 put_alloc(struct narrator *n, const struct order_source *source,
 	  const struct event *ev)
 {
-	if (__builtin_expect(ev->flags != 0 || ev->operand[2] != 0, 0))
+	if (__builtin_expect(ev->flags != 0 || ev->operand[2] != 0 ||
+				     (n->stacks != NULL && source->stack != 0),
+			     0))
 		put_special_alloc(n, source, ev, 0, ev->operand[2]);
 	else
 		encoder_put_plain(&n->encoder, HATF_ALLOC, ev->operand[1],
 				  ev->operand[0], source->id, n->time);
 }
 
+/* Put a free of any heap. */
 static void
 put_free(struct narrator *n, const struct order_source *source,
-	 uint64_t address)
+	 uint64_t address, uint64_t heap)
 {
+	uint8_t attributes[16];
+	size_t used = 0;
+
+	if (n->stacks != NULL && n->stacks->has_frees)
+		put_stack_attribute(n, source, attributes, sizeof(attributes),
+				    &used);
+	if (used != 0 || heap != 0) {
+		const struct hatf_record rec = {
+			.tag = HATF_FREE,
+			.address = address,
+			.thread = source->id,
+			.heap = heap,
+			.time = n->time,
+			.attributes = attributes,
+			.attributes_nbytes = (uint32_t)used,
+		};
+
+		encoder_put(&n->encoder, &rec);
+		return;
+	}
 	encoder_put_plain(&n->encoder, HATF_FREE, 0, address, source->id,
 			  n->time);
 }
@@ -332,11 +379,17 @@ realloc_tag(const struct event *ev)
 
 /* Put the realloc, then the alloc and the free that it announces. */
 static void
-put_realloc_records(struct narrator *n, const struct hatf_record *realloc)
+put_realloc_records(struct narrator *n, const struct order_source *source,
+		    struct hatf_record *realloc)
 {
 	const uint8_t tag = realloc->tag;
 	struct hatf_record part = *realloc;
+	uint8_t attributes[16];
+	size_t used = 0;
 
+	put_stack_attribute(n, source, attributes, sizeof(attributes), &used);
+	realloc->attributes = attributes;
+	realloc->attributes_nbytes = (uint32_t)used;
 	encoder_put(&n->encoder, realloc);
 	part.old_address = 0;
 	if (tag == HATF_REALLOC_ALLOC || tag == HATF_REALLOC_ALLOC_FREE) {
@@ -356,7 +409,7 @@ put_realloc(struct narrator *n, const struct order_source *source,
 	    const struct event *ev)
 {
 	const enum hatf_tag tag = realloc_tag(ev);
-	const struct hatf_record rec = {
+	struct hatf_record rec = {
 		.tag = (uint8_t)tag,
 		.old_address = ev->operand[0],
 		.address = ev->operand[1],
@@ -365,7 +418,7 @@ put_realloc(struct narrator *n, const struct order_source *source,
 		.time = n->time,
 	};
 
-	put_realloc_records(n, &rec);
+	put_realloc_records(n, source, &rec);
 }
 
 static void
@@ -478,20 +531,16 @@ put_heap_event(struct narrator *n, const struct order_source *source,
 		put_special_alloc(n, source, ev, o[2], o[3]);
 		return;
 	case EVENT_HEAP_FREE:
-		rec.tag = HATF_FREE;
-		rec.address = o[0];
-		rec.heap = o[1];
-		break;
+		put_free(n, source, o[0], o[1]);
+		return;
 	default:
 		rec.tag = (uint8_t)realloc_tag(ev);
 		rec.old_address = o[0];
 		rec.address = o[1];
 		rec.size = o[2];
 		rec.heap = o[3];
-		put_realloc_records(n, &rec);
-		return;
+		put_realloc_records(n, source, &rec);
 	}
-	encoder_put(&n->encoder, &rec);
 }
 
 /* Narrate an event of a rare type. */
@@ -524,6 +573,11 @@ put_rare(struct narrator *n, const struct order_source *source,
 	case EVENT_HANDOVER:
 		narrate_thread_end(n, source, ev->stamp);
 		break;
+	case EVENT_STACK_NODE:
+	case EVENT_OBJECT:
+	case EVENT_OBJECT_TEXT:
+		narrate_put_definition(n, ev);
+		break;
 	default: /* the sink never gets a tick */
 		break;
 	}
@@ -544,7 +598,7 @@ narrate_event(void *context, const struct order_source *source,
 		break;
 	case EVENT_FREE:
 		time_of(n, ev->stamp);
-		put_free(n, source, ev->operand[0]);
+		put_free(n, source, ev->operand[0], 0);
 		n->event_count++;
 		break;
 	case EVENT_REALLOC_END:
@@ -584,7 +638,7 @@ narrate_run(void *context, const struct order_source *source,
 	_Static_assert((unsigned)EVENT_KIND_ALLOC == (unsigned)HATF_ALLOC &&
 			       (unsigned)EVENT_KIND_FREE == (unsigned)HATF_FREE,
 		       "the kind of a one-word event is its tag");
-	if (!to->in_block)
+	if (!to->in_block || (to->stacks != NULL && source->stack != 0))
 		return 0;
 	note_tick(to, stamp);
 

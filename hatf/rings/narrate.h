@@ -49,6 +49,8 @@
 /* The most forks that can wait for their event number at the same time. */
 #define NARRATE_FORKS_MAX 64
 
+struct narrate_stacks;
+
 struct narrator {
 	struct encoder encoder;
 	struct timeline timeline;     /* through the last two readings */
@@ -79,6 +81,8 @@ struct narrator {
 	uint64_t same_from, same_count, same_line;
 	uint64_t
 		block_since_ns; /* when the open block began, by the ns clock */
+	/* Set by the caller after narrate_init(); NULL: events have none. */
+	struct narrate_stacks *stacks;
 	/* The pieces so far of an incomplete mark. */
 	char mark[NARRATE_MARK_NBYTES];
 	uint32_t mark_nbytes;

@@ -105,6 +105,11 @@ peek(struct order_source *s)
 	while (!s->has_event) {
 		if (s->pos == s->seen_head)
 			return false;
+		if (event_is_stack(ring_get(s->ring, s->pos))) {
+			s->stack = (uint32_t)(ring_get(s->ring, s->pos) >> 32);
+			s->pos++;
+			continue;
+		}
 		decode(s, &s->event);
 		if (s->event.type == EVENT_TICK)
 			s->tick = s->event.stamp;

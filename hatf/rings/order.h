@@ -56,6 +56,7 @@ struct order_source {
 	uint64_t seen_head; /* ring_head() as read in this round */
 	uint64_t stamp;	    /* of the last event drained */
 	uint64_t tick;	    /* stamp of the last EVENT_TICK; 0: none */
+	uint32_t stack;	    /* of the events from the one at 'pos' on */
 	bool has_event;	    /* 'event' is the one at 'pos' */
 	bool realloc_open;  /* a begin is drained, its end is not */
 	bool realloc_done;  /* ... and the sink already has the realloc */

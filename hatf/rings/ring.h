@@ -50,6 +50,7 @@ struct ring_commit {
 	uint64_t pos, stamp, realloc_old; /* as in struct order_source */
 	uint64_t flags;			  /* RING_COMMIT_... */
 	uint64_t thread; /* that produced the word at 'pos': HATF number */
+	uint64_t stack;	 /* as in struct order_source */
 };
 
 #define RING_NO_COMMIT		  UINT64_MAX

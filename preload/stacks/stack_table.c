@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* stack_table.c - see stack_table.h */
+
+#include "preload/stacks/stack_table.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "preload/sys/memory.h"
+
+#define BUCKETS_BITS 18
+
+/* All is wiped in the child of a fork, and reads as empty then. */
+struct tables {
+	_Atomic uint32_t node_count, frame_count; /* less 1 */
+	_Atomic uint64_t full_count;
+	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
+	/* The first one of each bucket; 0: none. */
+	_Atomic uint32_t node_bucket[1u << BUCKETS_BITS];
+	_Atomic uint32_t frame_bucket[1u << BUCKETS_BITS];
+	/* The next one of the same bucket. */
+	uint32_t node_next[STACK_IMAGE_NODES_MAX];
+	uint32_t frame_next[STACK_IMAGE_NODES_MAX];
+	uint64_t frame[STACK_IMAGE_NODES_MAX];
+	struct stack_image_node node[STACK_IMAGE_NODES_MAX];
+};
+
+static struct tables *tables;
+
+bool
+stack_table_init(void)
+{
+	if (tables == NULL)
+		tables = memory_map_wiped(sizeof(*tables));
+	return tables != NULL;
+}
+
+static uint32_t
+bucket_of(uint64_t key)
+{
+	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - BUCKETS_BITS));
+}
+
+static uint64_t
+node_key(uint32_t parent, uintptr_t address)
+{
+	return address ^ (uint64_t)parent * 0xff51afd7ed558ccdull;
+}
+
+static bool
+is_node(uint32_t id, uint32_t parent, uintptr_t address)
+{
+	const struct stack_image_node *const n = &tables->node[id];
+
+	/* relaxed: an object is retired long before its place is used again. */
+	return n->parent == parent &&
+	       stack_frame_address(n->frame) == address &&
+	       atomic_load_explicit(
+		       &tables->is_retired[stack_frame_object(n->frame)],
+		       memory_order_relaxed) == 0;
+}
+
+/* Search the chain from 'id' to 'end'. */
+static uint32_t
+search(uint32_t id, uint32_t end, uint32_t parent, uintptr_t address)
+{
+	while (id != end && !is_node(id, parent, address))
+		id = tables->node_next[id];
+	return id != end ? id : 0;
+}
+
+uint32_t
+stack_table_find(uint32_t parent, uintptr_t address)
+{
+	/* acquire: pairs with the release in stack_table_insert(). */
+	return search(atomic_load_explicit(
+			      &tables->node_bucket[bucket_of(
+				      node_key(parent, address))],
+			      memory_order_acquire),
+		      0, parent, address);
+}
+
+/*
+ * Find the number of a frame, or give it the next one.  Two threads may number
+ * the same frame twice, which costs a definition.
+ */
+static uint32_t
+number_frame(uint64_t frame)
+{
+	_Atomic uint32_t *const bucket =
+		&tables->frame_bucket[bucket_of(frame)];
+	/* acquire: pairs with the release below. */
+	uint32_t first = atomic_load_explicit(bucket, memory_order_acquire);
+	uint32_t id;
+
+	for (id = first; id != 0; id = tables->frame_next[id])
+		if (tables->frame[id] == frame)
+			return id;
+	/* relaxed: the number is all that matters. */
+	id = 1 + atomic_fetch_add_explicit(&tables->frame_count, 1,
+					   memory_order_relaxed);
+	/* There are no more of them than nodes, but for such twice-numbered. */
+	if (id >= STACK_IMAGE_NODES_MAX)
+		return 0;
+	tables->frame[id] = frame;
+	do {
+		tables->frame_next[id] = first;
+		/* release: who finds the frame sees what it is. */
+	} while (!atomic_compare_exchange_weak_explicit(
+		bucket, &first, id, memory_order_release,
+		memory_order_relaxed));
+	return id;
+}
+
+uint32_t
+stack_table_claim(uint32_t parent, uint64_t frame)
+{
+	uint32_t id, frame_id;
+
+	/* relaxed, all: the numbers are all that matters. */
+	if (atomic_load_explicit(&tables->node_count, memory_order_relaxed) >=
+		    STACK_IMAGE_NODES_MAX - 1 ||
+	    (frame_id = number_frame(frame)) == 0 ||
+	    (id = 1 + atomic_fetch_add_explicit(&tables->node_count, 1,
+						memory_order_relaxed)) >=
+		    STACK_IMAGE_NODES_MAX) {
+		atomic_fetch_add_explicit(&tables->full_count, 1,
+					  memory_order_relaxed);
+		return 0;
+	}
+	tables->node[id].parent = parent;
+	tables->node[id].frame_id = frame_id;
+	tables->node[id].frame = frame;
+	return id;
+}
+
+uint32_t
+stack_table_insert(uint32_t id)
+{
+	const struct stack_image_node *const n = &tables->node[id];
+	const uintptr_t address = stack_frame_address(n->frame);
+	_Atomic uint32_t *const bucket =
+		&tables->node_bucket[bucket_of(node_key(n->parent, address))];
+	uint32_t first = 0, seen = 0;
+
+	do {
+		/* Others have inserted these since the last look. */
+		const uint32_t same = search(first, seen, n->parent, address);
+
+		if (same != 0)
+			return same;
+		seen = first;
+		tables->node_next[id] = first;
+		/*
+		 * release: who finds the stack sees what it is.  acquire: so do
+		 * we of what others have inserted.
+		 */
+	} while (!atomic_compare_exchange_weak_explicit(
+		bucket, &first, id, memory_order_release,
+		memory_order_acquire));
+	return id;
+}
+
+const struct stack_image_node *
+stack_table_node(uint32_t id)
+{
+	return &tables->node[id];
+}
+
+uint32_t
+stack_table_count(void)
+{
+	/* relaxed: the caller knows what it has seen in a ring. */
+	const uint32_t count = atomic_load_explicit(&tables->node_count,
+						    memory_order_relaxed);
+
+	return count < STACK_IMAGE_NODES_MAX - 1 ? count + 1
+						 : STACK_IMAGE_NODES_MAX;
+}
+
+uint64_t
+stack_table_full(void)
+{
+	/* relaxed: a statistic. */
+	return tables == NULL ? 0
+			      : atomic_load_explicit(&tables->full_count,
+						     memory_order_relaxed);
+}
+
+void
+stack_table_retire(uint32_t object)
+{
+	/* relaxed: see is_node(). */
+	atomic_store_explicit(&tables->is_retired[object], 1,
+			      memory_order_relaxed);
+}
