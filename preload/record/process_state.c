@@ -24,8 +24,7 @@ static _Atomic(struct process *) process;
 
 /* Not wiped. */
 static _Atomic uint32_t facts; /* enum process_fact */
-static int traced_pid; /* see process_pid() */
-
+static int traced_pid;	       /* see process_pid() */
 #define CLOSE PROCESS_WAS_UNTRACED | PROCESS_IS_OFF
 
 /* One entry: next state, action, flag of the fast path, facts. */

@@ -50,9 +50,9 @@ enum process_cause {
 	PROCESS_WRITER_OVER,
 	/* end.c: an exit handler has finished the trace */
 	PROCESS_EXITED,
-	/* end.c: a filter will be installed; the recorder cannot run under it */
+	/* end.c: a filter comes, under which the recorder cannot run */
 	PROCESS_SANDBOXED,
-	/* end.c: likewise; traces of children cannot begin under it */
+	/* end.c: a filter comes, under which no child can begin a trace */
 	PROCESS_CHILDREN_BARRED,
 	/* confinement.c: the process has a filter of system calls */
 	PROCESS_CONFINED,
@@ -81,8 +81,8 @@ enum process_fact {
 	PROCESS_IS_FRESH = 1u << 3,	/* a child whose trace has not begun */
 	PROCESS_IS_OFF = 1u << 4,	/* not traced at all */
 	PROCESS_WAS_UNTRACED = 1u << 5, /* it or an ancestor was untraced */
-	PROCESS_IS_REFUSED = 1u << 6,	/* reported: wrong settings, no memory */
-	PROCESS_HAS_FAILED = 1u << 7,	/* dormant because its trace failed */
+	PROCESS_IS_REFUSED = 1u << 6, /* it was reported why it cannot begin */
+	PROCESS_HAS_FAILED = 1u << 7, /* dormant because its trace failed */
 	PROCESS_BEGINS_DORMANT = 1u << 8, /* its trace, or its next child's */
 	PROCESS_FACTS = (1u << 9) - 1
 };

@@ -35,9 +35,9 @@ struct ringfile {
 	char path[2 * PATH_MAX + 32];
 	/* Spare rings: put here by the writer, taken by producers. */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
-	_Atomic uint32_t ahead;	 /* spares to keep */
-	_Atomic uint32_t wanted; /* producers that wait for one */
-	_Atomic uint32_t made;	 /* futex: changes when there may be one */
+	_Atomic uint32_t ahead;	 /* spares to keep, or AHEAD_NEVER */
+	_Atomic uint32_t wanted; /* producers that wait for a spare */
+	_Atomic uint32_t made;	 /* futex: changed when a spare was made */
 };
 
 /* Wiped in the child of a fork; NULL: ringfile_init() has not run. */
